@@ -1,0 +1,92 @@
+/* A bump allocator over a list of chunks, the newest first. */
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+enum {
+	ARENA_FIRST_CHUNK = 4096,
+	ARENA_LARGEST_STEP = 1024 * 1024, /* beyond it chunks no longer double */
+};
+
+struct arena_chunk {
+	struct arena_chunk *older;
+	size_t size; /* of memory */
+	_Alignas(max_align_t) char memory[];
+};
+
+static void use_chunk(struct arena *arena, struct arena_chunk *chunk)
+{
+	arena->next = chunk->memory;
+	arena->end = chunk->memory + chunk->size;
+}
+
+static size_t next_size(const struct arena *arena, size_t wanted)
+{
+	size_t size = ARENA_FIRST_CHUNK;
+	if (arena->chunks)
+		size = arena->chunks->size < ARENA_LARGEST_STEP ? arena->chunks->size * 2
+														: ARENA_LARGEST_STEP;
+	return size < wanted ? wanted : size;
+}
+
+void *arena_alloc_slow(struct arena *arena, size_t size)
+{
+	if (size > SIZE_MAX / 2)
+		return NULL;
+	size_t align = _Alignof(max_align_t);
+	size_t aligned = (size + align - 1) & ~(align - 1);
+	size_t chunk_size = next_size(arena, aligned);
+	struct arena_chunk *chunk = malloc(sizeof(*chunk) + chunk_size);
+	if (!chunk)
+		return NULL;
+	chunk->older = arena->chunks;
+	chunk->size = chunk_size;
+	arena->chunks = chunk;
+	use_chunk(arena, chunk);
+	arena->next += aligned;
+	return chunk->memory;
+}
+
+char *arena_dup(struct arena *arena, struct str s)
+{
+	char *copy = arena_alloc(arena, s.len + 1);
+	if (!copy)
+		return NULL;
+	if (s.len)
+		memcpy(copy, s.data, s.len);
+	copy[s.len] = '\0';
+	return copy;
+}
+
+static void free_chunks_but(struct arena *arena, const struct arena_chunk *kept)
+{
+	struct arena_chunk *chunk = arena->chunks;
+	while (chunk) {
+		struct arena_chunk *older = chunk->older;
+		if (chunk != kept)
+			free(chunk);
+		chunk = older;
+	}
+}
+
+void arena_reset(struct arena *arena)
+{
+	struct arena_chunk *largest = arena->chunks;
+	if (!largest)
+		return;
+	for (struct arena_chunk *chunk = largest; chunk; chunk = chunk->older) {
+		if (chunk->size > largest->size)
+			largest = chunk;
+	}
+	free_chunks_but(arena, largest);
+	largest->older = NULL;
+	arena->chunks = largest;
+	use_chunk(arena, largest);
+}
+
+void arena_free(struct arena *arena)
+{
+	free_chunks_but(arena, NULL);
+	*arena = (struct arena){ 0 };
+}

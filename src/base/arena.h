@@ -1,0 +1,42 @@
+/* Memory that is given back all at once. Meant to be kept and reset: after
+ * the first few uses it no longer calls malloc. `{0}` is an empty arena. */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <stddef.h>
+
+#include "base/str.h"
+
+struct arena_chunk;
+
+struct arena {
+	char *next;
+	char *end;
+	struct arena_chunk *chunks;
+};
+
+void *arena_alloc_slow(struct arena *arena, size_t size);
+
+/* `size` bytes, not cleared, aligned for any type. NULL without memory. */
+static inline void *arena_alloc(struct arena *arena, size_t size)
+{
+	const size_t align = _Alignof(max_align_t);
+	if (size > (size_t)(arena->end - arena->next))
+		return arena_alloc_slow(arena, size);
+	size = (size + align - 1) & ~(align - 1);
+	if (size > (size_t)(arena->end - arena->next))
+		return arena_alloc_slow(arena, size);
+	void *memory = arena->next;
+	arena->next += size;
+	return memory;
+}
+
+/* A NUL-terminated copy inside the arena. NULL without memory. */
+char *arena_dup(struct arena *arena, struct str s);
+
+/* Forgets everything but keeps one chunk, the largest, for the next use. */
+void arena_reset(struct arena *arena);
+
+void arena_free(struct arena *arena);
+
+#endif

@@ -1,0 +1,23 @@
+/* Time as nanoseconds. Deadlines are monotonic: setting the clock does not
+ * move them; a suspended machine does not use them up. */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdint.h>
+
+#define NSEC_PER_USEC UINT64_C(1000)
+#define NSEC_PER_MSEC UINT64_C(1000000)
+#define NSEC_PER_SEC UINT64_C(1000000000)
+
+/* A deadline that never comes. */
+#define NEVER UINT64_MAX
+
+uint64_t clock_now_ns(void);
+
+/* now + delay, without wrapping: too far away is NEVER. */
+static inline uint64_t clock_after(uint64_t now_ns, uint64_t delay_ns)
+{
+	return delay_ns > NEVER - now_ns ? NEVER : now_ns + delay_ns;
+}
+
+#endif

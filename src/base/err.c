@@ -1,0 +1,80 @@
+/* Errors: a code for programs, a text for people. */
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct {
+	int code;
+	const char *text;
+} own_codes[] = {
+	{ PERCH_ESYNTAX, "syntax error" },
+	{ PERCH_ELIMIT, "a limit was crossed" },
+	{ PERCH_ESANDBOX, "the sandbox policy cannot be enforced here" },
+	{ PERCH_EGUARD, "perch-guard could not be started" },
+	{ PERCH_EBUSY, "not allowed from inside this callback" },
+};
+
+/* strerrordesc_np is a constant table: no locale, no shared buffer. */
+const char *perch_strerror(int code)
+{
+	for (size_t i = 0; i < COUNT(own_codes); i++) {
+		if (own_codes[i].code == code)
+			return own_codes[i].text;
+	}
+	const char *text = code <= 0 && code > -4096 ? strerrordesc_np(-code) : NULL;
+	return text ? text : "unknown error";
+}
+
+/* A cut text must not end in half a character: it may land in JSON. */
+static void cut_at_character(char *text, size_t size, int wanted)
+{
+	if (wanted >= 0 && (size_t)wanted < size)
+		return;
+	size_t len = strlen(text);
+	size_t valid = utf8_valid_prefix(text, len);
+	if (len - valid < UTF8_MAX)
+		text[valid] = '\0';
+}
+
+static int set(perch_err *err, int code, unsigned line, unsigned column, const char *format,
+	va_list args)
+{
+	if (!err)
+		return code;
+	err->code = code;
+	err->line = line;
+	err->column = column;
+	int wanted = vsnprintf(err->text, sizeof(err->text), format, args);
+	cut_at_character(err->text, sizeof(err->text), wanted);
+	return code;
+}
+
+int err_set(perch_err *err, int code, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	set(err, code, 0, 0, format, args);
+	va_end(args);
+	return code;
+}
+
+int err_set_at(perch_err *err, int code, unsigned line, unsigned column, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	set(err, code, line, column, format, args);
+	va_end(args);
+	return code;
+}
+
+int err_no_memory(perch_err *err)
+{
+	return err_set(err, -ENOMEM, "out of memory");
+}

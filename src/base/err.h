@@ -1,0 +1,19 @@
+/* Filling in a perch_err. */
+#ifndef BASE_ERR_H
+#define BASE_ERR_H
+
+#include "perch/base.h"
+
+/* Writes code and text into err (which may be NULL) and returns code, so that
+ * a failing function can end in `return err_set(err, -ENOENT, "…")`. Text
+ * that does not fit is cut at a character boundary. */
+int err_set(perch_err *err, int code, const char *format, ...) PERCH_PRINTF(3, 4);
+
+/* The same for an error inside a text. line and column count from 1. */
+int err_set_at(perch_err *err, int code, unsigned line, unsigned column, const char *format, ...)
+	PERCH_PRINTF(5, 6);
+
+/* The one way to report that memory ran out. Returns -ENOMEM. */
+int err_no_memory(perch_err *err);
+
+#endif

@@ -1,0 +1,38 @@
+/* Descriptors: one owner each, closed once, CLOEXEC always. -1 is "none". */
+#ifndef BASE_FD_H
+#define BASE_FD_H
+
+#include <stddef.h>
+
+#include "base/cleanup.h"
+
+/* Closes fd unless it is negative, keeps errno, returns -1:
+ * `fd = fd_close(fd)`. Never retried: Linux has closed it even on EINTR. */
+int fd_close(int fd);
+
+static inline void cleanup_fd(int *fd)
+{
+	fd_close(*fd);
+}
+#define _cleanup_fd_ _cleanup_(cleanup_fd)
+
+/* Takes the descriptor out of a variable that would close it. */
+static inline int fd_steal(int *fd)
+{
+	int taken = *fd;
+	*fd = -1;
+	return taken;
+}
+
+/* A pipe with CLOEXEC on both ends. Returns 0 or a negative errno. */
+int fd_pipe(int *ret_read, int *ret_write);
+
+int fd_set_nonblocking(int fd);
+
+/* A copy of fd whose number is at least `lowest`, with CLOEXEC. */
+int fd_duplicate_above(int fd, int lowest);
+
+/* Writes all of it to a blocking descriptor. Returns 0 or a negative errno. */
+int fd_write_all(int fd, const void *data, size_t len);
+
+#endif

@@ -1,0 +1,22 @@
+/* The log hook. The library never prints: it tells whoever asked. `{0}` is a
+ * log that nobody reads. */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include "perch/base.h"
+
+struct log {
+	perch_log_fn *fn;
+	void *data;
+	perch_log_level lowest; /* quieter messages are not even formatted */
+};
+
+void log_write(const struct log *log, perch_log_level level, const char *format, ...)
+	PERCH_PRINTF(3, 4);
+
+#define log_debug(log, ...) log_write((log), PERCH_LOG_DEBUG, __VA_ARGS__)
+#define log_info(log, ...) log_write((log), PERCH_LOG_INFO, __VA_ARGS__)
+#define log_warn(log, ...) log_write((log), PERCH_LOG_WARN, __VA_ARGS__)
+#define log_error(log, ...) log_write((log), PERCH_LOG_ERROR, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,42 @@
+/* Where a user's files live, by the XDG base directory rules. */
+#include "base/paths.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+static const struct {
+	const char *variable;
+	const char *below_home;
+} bases[] = {
+	[PATH_CONFIG] = { "XDG_CONFIG_HOME", "/.config" },
+	[PATH_STATE] = { "XDG_STATE_HOME", "/.local/state" },
+	[PATH_CACHE] = { "XDG_CACHE_HOME", "/.cache" },
+	[PATH_RUNTIME] = { "XDG_RUNTIME_DIR", NULL },
+};
+
+static const char *absolute_variable(const char *name)
+{
+	const char *value = getenv(name);
+	return value && value[0] == '/' ? value : NULL;
+}
+
+int paths_user(enum path_kind kind, const char *below, char **ret_path, perch_err *err)
+{
+	const char *base = absolute_variable(bases[kind].variable);
+	const char *below_home = "";
+	if (!base && bases[kind].below_home) {
+		base = absolute_variable("HOME");
+		below_home = bases[kind].below_home;
+	}
+	if (!base)
+		return err_set(err, -ENOENT, "neither %s nor HOME is an absolute path",
+			bases[kind].variable);
+	char *path = str_join(base, below_home, below ? "/" : "", below ? below : "", NULL);
+	if (!path)
+		return err_no_memory(err);
+	*ret_path = path;
+	return 0;
+}

@@ -1,0 +1,19 @@
+/* Where a user's files live, by the XDG base directory rules. */
+#ifndef BASE_PATHS_H
+#define BASE_PATHS_H
+
+#include "perch/base.h"
+
+enum path_kind {
+	PATH_CONFIG,  /* $XDG_CONFIG_HOME, ~/.config */
+	PATH_STATE,   /* $XDG_STATE_HOME, ~/.local/state */
+	PATH_CACHE,   /* $XDG_CACHE_HOME, ~/.cache */
+	PATH_RUNTIME, /* $XDG_RUNTIME_DIR, no fallback */
+};
+
+/* Writes "<base>/<below>" to *ret_path, which the caller frees (`below` may be
+ * NULL). A relative XDG variable is ignored, as the rules demand. Fails with
+ * -ENOENT when there is no base (no HOME either), -ENOMEM. */
+int paths_user(enum path_kind kind, const char *below, char **ret_path, perch_err *err);
+
+#endif

@@ -1,0 +1,99 @@
+/* Text that somebody else owns, and copies of it. */
+#include "base/str.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+
+static bool is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+struct str str_trim(struct str s)
+{
+	while (s.len && is_blank(s.data[0])) {
+		s.data++;
+		s.len--;
+	}
+	while (s.len && is_blank(s.data[s.len - 1]))
+		s.len--;
+	return s;
+}
+
+struct str str_cut(struct str *rest, char separator)
+{
+	const char *at = rest->len ? memchr(rest->data, separator, rest->len) : NULL;
+	struct str head = *rest;
+	if (!at) {
+		rest->data += rest->len;
+		rest->len = 0;
+		return head;
+	}
+	head.len = (size_t)(at - rest->data);
+	rest->data += head.len + 1;
+	rest->len -= head.len + 1;
+	return head;
+}
+
+char *str_dup(struct str s)
+{
+	char *copy = malloc(s.len + 1);
+	if (!copy)
+		return NULL;
+	if (s.len)
+		memcpy(copy, s.data, s.len);
+	copy[s.len] = '\0';
+	return copy;
+}
+
+char *str_join(const char *first, ...)
+{
+	struct buf buf = { 0 };
+	va_list args;
+	va_start(args, first);
+	for (const char *part = first; part; part = va_arg(args, const char *))
+		buf_append_text(&buf, part);
+	va_end(args);
+	char *joined = buf_steal(&buf);
+	if (!joined)
+		buf_free(&buf);
+	return joined;
+}
+
+enum { DISTANCE_WORD_MAX = 63 };
+
+static unsigned smallest(unsigned a, unsigned b, unsigned c)
+{
+	unsigned ab = a < b ? a : b;
+	return ab < c ? ab : c;
+}
+
+unsigned str_distance(const char *a, const char *b)
+{
+	size_t a_len = strlen(a);
+	size_t b_len = strlen(b);
+	if (a_len > DISTANCE_WORD_MAX || b_len > DISTANCE_WORD_MAX)
+		return UINT_MAX;
+	unsigned rows[3][DISTANCE_WORD_MAX + 1];
+	unsigned *before = rows[0], *last = rows[1], *now = rows[2];
+	for (unsigned j = 0; j <= b_len; j++)
+		last[j] = j;
+	for (unsigned i = 1; i <= a_len; i++) {
+		now[0] = i;
+		for (unsigned j = 1; j <= b_len; j++) {
+			unsigned change = a[i - 1] == b[j - 1] ? 0 : 1;
+			now[j] = smallest(last[j] + 1, now[j - 1] + 1, last[j - 1] + change);
+			bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+			if (swapped && before[j - 2] + 1 < now[j])
+				now[j] = before[j - 2] + 1;
+		}
+		unsigned *oldest = before;
+		before = last;
+		last = now;
+		now = oldest;
+	}
+	return last[b_len];
+}

@@ -1,0 +1,60 @@
+/* A str is a piece of text that somebody else owns: a pointer and a length,
+ * not NUL-terminated. */
+#ifndef BASE_STR_H
+#define BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct str {
+	const char *data;
+	size_t len;
+};
+
+#define STR(literal) ((struct str){ (literal), sizeof(literal) - 1 })
+
+static inline struct str str_from(const char *text)
+{
+	return (struct str){ text, text ? strlen(text) : 0 };
+}
+
+static inline bool str_eq(struct str a, struct str b)
+{
+	return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
+static inline bool str_is(struct str a, const char *text)
+{
+	return str_eq(a, str_from(text));
+}
+
+static inline bool str_has_prefix(struct str s, struct str prefix)
+{
+	return s.len >= prefix.len && str_eq((struct str){ s.data, prefix.len }, prefix);
+}
+
+static inline bool str_has_suffix(struct str s, struct str suffix)
+{
+	return s.len >= suffix.len &&
+		str_eq((struct str){ s.data + s.len - suffix.len, suffix.len }, suffix);
+}
+
+/* The same text without ASCII blanks (space, tab, CR, LF, VT, FF) around it. */
+struct str str_trim(struct str s);
+
+/* Cuts *rest at the first `separator`: returns what stands before it and
+ * leaves what stands behind; without one, returns all and leaves nothing. */
+struct str str_cut(struct str *rest, char separator);
+
+/* A NUL-terminated copy that the caller frees, or NULL without memory. */
+char *str_dup(struct str s);
+
+/* "a" + "b" + …, up to a NULL; the caller frees. NULL without memory. */
+char *str_join(const char *first, ...) __attribute__((sentinel));
+
+/* How far apart two words are (insertions, deletions, changes, neighbours
+ * swapped), for "did you mean"; words over 63 bytes count as far apart. */
+unsigned str_distance(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,176 @@
+/* UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing above
+ * U+10FFFF. Broken pieces are replaced as Unicode recommends: one U+FFFD for
+ * the longest start of a character that was cut short. */
+#include "base/utf8.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/utf8_width.h"
+
+enum { REPLACEMENT = 0xFFFD };
+
+/* Which second bytes a lead byte allows, and how long its character is. */
+struct lead {
+	unsigned char length;
+	unsigned char second_low;
+	unsigned char second_high;
+};
+
+static struct lead classify(unsigned char byte)
+{
+	if (byte < 0x80)
+		return (struct lead){ 1, 0, 0 };
+	if (byte < 0xC2)
+		return (struct lead){ 0, 0, 0 };
+	if (byte < 0xE0)
+		return (struct lead){ 2, 0x80, 0xBF };
+	if (byte < 0xF0)
+		return (struct lead){ 3, byte == 0xE0 ? 0xA0 : 0x80, byte == 0xED ? 0x9F : 0xBF };
+	if (byte < 0xF5)
+		return (struct lead){ 4, byte == 0xF0 ? 0x90 : 0x80, byte == 0xF4 ? 0x8F : 0xBF };
+	return (struct lead){ 0, 0, 0 };
+}
+
+size_t utf8_decode(const char *text, size_t len, uint32_t *ret_character)
+{
+	const unsigned char *bytes = (const unsigned char *)text;
+	struct lead lead = classify(bytes[0]);
+	*ret_character = REPLACEMENT;
+	if (lead.length == 0)
+		return 1;
+	if (lead.length == 1) {
+		*ret_character = bytes[0];
+		return 1;
+	}
+	uint32_t character = bytes[0] & (0x7Fu >> lead.length);
+	unsigned low = lead.second_low;
+	unsigned high = lead.second_high;
+	for (size_t i = 1; i < lead.length; i++) {
+		if (i >= len || bytes[i] < low || bytes[i] > high)
+			return i;
+		character = character << 6 | (bytes[i] & 0x3Fu);
+		low = 0x80;
+		high = 0xBF;
+	}
+	*ret_character = character;
+	return lead.length;
+}
+
+/* Most text is ASCII: eight bytes at a time as long as it lasts. */
+static size_t skip_ascii(const char *text, size_t at, size_t len)
+{
+	while (len - at >= 8) {
+		uint64_t word;
+		memcpy(&word, text + at, sizeof(word));
+		if (word & UINT64_C(0x8080808080808080))
+			break;
+		at += 8;
+	}
+	while (at < len && (unsigned char)text[at] < 0x80)
+		at++;
+	return at;
+}
+
+/* Reads a character and says whether it was one: U+FFFD itself is valid. */
+static bool decode_valid(const char *text, size_t len, size_t *ret_length)
+{
+	uint32_t character;
+	*ret_length = utf8_decode(text, len, &character);
+	return character != REPLACEMENT || (*ret_length == 3 && memcmp(text, "\xEF\xBF\xBD", 3) == 0);
+}
+
+size_t utf8_valid_prefix(const char *text, size_t len)
+{
+	size_t at = 0;
+	while ((at = skip_ascii(text, at, len)) < len) {
+		size_t length;
+		if (!decode_valid(text + at, len - at, &length))
+			break;
+		at += length;
+	}
+	return at;
+}
+
+size_t utf8_encode(uint32_t character, char out[UTF8_MAX])
+{
+	bool is_surrogate = character >= 0xD800 && character <= 0xDFFF;
+	if (character > 0x10FFFF || is_surrogate)
+		character = REPLACEMENT;
+	if (character < 0x80) {
+		out[0] = (char)character;
+		return 1;
+	}
+	size_t length = character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+	for (size_t i = length - 1; i > 0; i--) {
+		out[i] = (char)(0x80 | (character & 0x3F));
+		character >>= 6;
+	}
+	out[0] = (char)((0xF00u >> length) | character);
+	return length;
+}
+
+int utf8_append_replaced(struct buf *buf, const char *text, size_t len)
+{
+	while (len) {
+		size_t valid = utf8_valid_prefix(text, len);
+		buf_append(buf, text, valid);
+		text += valid;
+		len -= valid;
+		if (!len)
+			break;
+		uint32_t character;
+		size_t broken = utf8_decode(text, len, &character);
+		buf_append_text(buf, "\xEF\xBF\xBD");
+		text += broken;
+		len -= broken;
+	}
+	return buf->failed ? -ENOMEM : 0;
+}
+
+static bool in_ranges(const struct width_range *ranges, size_t count, uint32_t character)
+{
+	size_t low = 0;
+	while (low < count) {
+		size_t middle = low + (count - low) / 2;
+		if (character > ranges[middle].last)
+			low = middle + 1;
+		else if (character < ranges[middle].first)
+			count = middle;
+		else
+			return true;
+	}
+	return false;
+}
+
+unsigned utf8_character_width(uint32_t character)
+{
+	if (character < 0x20 || (character >= 0x7F && character < 0xA0))
+		return 0;
+	if (character < 0x300)
+		return 1;
+	if (in_ranges(width_zero, width_zero_count, character))
+		return 0;
+	return in_ranges(width_two, width_two_count, character) ? 2 : 1;
+}
+
+size_t utf8_width(const char *text, size_t len)
+{
+	size_t width = 0;
+	for (size_t at = 0; at < len;) {
+		uint32_t character;
+		at += utf8_decode(text + at, len - at, &character);
+		width += utf8_character_width(character);
+	}
+	return width;
+}
+
+size_t utf8_count(const char *text, size_t len)
+{
+	size_t count = 0;
+	for (size_t at = 0; at < len; count++) {
+		uint32_t character;
+		at += utf8_decode(text + at, len - at, &character);
+	}
+	return count;
+}

@@ -1,0 +1,42 @@
+/* UTF-8: is it valid, make it valid, how wide is it on a screen. */
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+enum { UTF8_MAX = 4 };
+
+/* How many bytes at the start of text are valid UTF-8: len when all of it is. */
+size_t utf8_valid_prefix(const char *text, size_t len);
+
+static inline bool utf8_is_valid(const char *text, size_t len)
+{
+	return utf8_valid_prefix(text, len) == len;
+}
+
+/* Reads one character; returns its length in bytes and writes it to
+ * *ret_character. A byte that begins no valid character gives the length of
+ * the longest broken piece (1–3) and U+FFFD. len must not be 0. */
+size_t utf8_decode(const char *text, size_t len, uint32_t *ret_character);
+
+/* Writes a character as 1–4 bytes; a value that is none becomes U+FFFD. */
+size_t utf8_encode(uint32_t character, char out[UTF8_MAX]);
+
+/* Appends text with every broken piece replaced by one U+FFFD. */
+int utf8_append_replaced(struct buf *buf, const char *text, size_t len);
+
+/* The columns a character takes on a terminal: 0, 1 or 2. Control characters
+ * count 0: take them out before you print. */
+unsigned utf8_character_width(uint32_t character);
+
+/* The columns of a text; broken bytes count as the U+FFFD they become. */
+size_t utf8_width(const char *text, size_t len);
+
+/* How many code points a text has, broken pieces counting one each. */
+size_t utf8_count(const char *text, size_t len);
+
+#endif
