@@ -22,11 +22,12 @@ extern "C" {
 /* Every function that can fail returns an int: 0 or positive is success, a
  * negative errno or one of these is failure. */
 enum {
-	PERCH_ESYNTAX = -5001,  /* text that is not what its format demands */
-	PERCH_ELIMIT = -5002,   /* a named limit was crossed */
-	PERCH_ESANDBOX = -5003, /* the policy cannot be enforced on this machine */
-	PERCH_EGUARD = -5004,   /* perch-guard could not be started */
-	PERCH_EBUSY = -5005,    /* called from inside a callback where it may not be */
+	PERCH_ESYNTAX = -5001,      /* text that is not what its format demands */
+	PERCH_ELIMIT = -5002,       /* a named limit was crossed */
+	PERCH_ESANDBOX = -5003,     /* the policy cannot be enforced on this machine */
+	PERCH_EGUARD = -5004,       /* perch-guard could not be started */
+	PERCH_EBUSY = -5005,        /* called from inside a callback where it may not be */
+	PERCH_EINTERPRETER = -5006, /* a script whose interpreter (#! line) is missing */
 };
 
 enum { PERCH_ERR_TEXT_MAX = 512 };
@@ -34,11 +35,13 @@ enum { PERCH_ERR_TEXT_MAX = 512 };
 /* An error with words. Owned by the caller, needs no freeing; `= {0}` starts
  * it. Every function that takes one accepts NULL. On success it is left
  * alone. `line` and `column` count from 1 and are 0 where there is no text to
- * point into. */
+ * point into. `stage` names the step of starting a child that failed ("exec",
+ * "chdir" …); it is a constant, NULL elsewhere. */
 typedef struct perch_err {
 	int code;
 	unsigned line;
 	unsigned column;
+	const char *stage;
 	char text[PERCH_ERR_TEXT_MAX];
 } perch_err;
 

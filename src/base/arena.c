@@ -25,8 +25,8 @@ static size_t next_size(const struct arena *arena, size_t wanted)
 {
 	size_t size = ARENA_FIRST_CHUNK;
 	if (arena->chunks)
-		size = arena->chunks->size < ARENA_LARGEST_STEP ? arena->chunks->size * 2
-														: ARENA_LARGEST_STEP;
+		size =
+			arena->chunks->size < ARENA_LARGEST_STEP ? arena->chunks->size * 2 : ARENA_LARGEST_STEP;
 	return size < wanted ? wanted : size;
 }
 

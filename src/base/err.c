@@ -19,6 +19,7 @@ static const struct {
 	{ PERCH_ESANDBOX, "the sandbox policy cannot be enforced here" },
 	{ PERCH_EGUARD, "perch-guard could not be started" },
 	{ PERCH_EBUSY, "not allowed from inside this callback" },
+	{ PERCH_EINTERPRETER, "the interpreter of the script is missing" },
 };
 
 /* strerrordesc_np is a constant table: no locale, no shared buffer. */
@@ -43,14 +44,15 @@ static void cut_at_character(char *text, size_t size, int wanted)
 		text[valid] = '\0';
 }
 
-static int set(perch_err *err, int code, unsigned line, unsigned column, const char *format,
-	va_list args)
+static int set(
+	perch_err *err, int code, unsigned line, unsigned column, const char *format, va_list args)
 {
 	if (!err)
 		return code;
 	err->code = code;
 	err->line = line;
 	err->column = column;
+	err->stage = NULL;
 	int wanted = vsnprintf(err->text, sizeof(err->text), format, args);
 	cut_at_character(err->text, sizeof(err->text), wanted);
 	return code;

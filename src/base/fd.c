@@ -15,13 +15,26 @@ int fd_close(int fd)
 	return -1;
 }
 
+int fd_above_stdio(int fd)
+{
+	if (fd < 0 || fd > 2)
+		return fd;
+	int moved = fd_duplicate_above(fd, 3);
+	fd_close(fd);
+	return moved;
+}
+
 int fd_pipe(int *ret_read, int *ret_write)
 {
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
-	*ret_read = ends[0];
-	*ret_write = ends[1];
+	_cleanup_fd_ int read_end = fd_above_stdio(ends[0]);
+	_cleanup_fd_ int write_end = fd_above_stdio(ends[1]);
+	if (read_end < 0 || write_end < 0)
+		return read_end < 0 ? read_end : write_end;
+	*ret_read = fd_steal(&read_end);
+	*ret_write = fd_steal(&write_end);
 	return 0;
 }
 

@@ -24,7 +24,13 @@ static inline int fd_steal(int *fd)
 	return taken;
 }
 
-/* A pipe with CLOEXEC on both ends. Returns 0 or a negative errno. */
+/* 0–2 belong to the program, even when it has closed them: a descriptor of ours
+ * that was given such a number is moved up. Takes fd and returns its new
+ * number, or a negative errno (also the one it is given). */
+int fd_above_stdio(int fd);
+
+/* A pipe with CLOEXEC on both ends, both above 2. Returns 0 or a negative
+ * errno. */
 int fd_pipe(int *ret_read, int *ret_write);
 
 int fd_set_nonblocking(int fd);

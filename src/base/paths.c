@@ -32,8 +32,8 @@ int paths_user(enum path_kind kind, const char *below, char **ret_path, perch_er
 		below_home = bases[kind].below_home;
 	}
 	if (!base)
-		return err_set(err, -ENOENT, "neither %s nor HOME is an absolute path",
-			bases[kind].variable);
+		return err_set(
+			err, -ENOENT, "neither %s nor HOME is an absolute path", bases[kind].variable);
 	char *path = str_join(base, below_home, below ? "/" : "", below ? below : "", NULL);
 	if (!path)
 		return err_no_memory(err);

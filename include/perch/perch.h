@@ -1,0 +1,8 @@
+/* Everything that libperch offers. */
+#ifndef PERCH_PERCH_H
+#define PERCH_PERCH_H
+
+#include "perch/base.h"
+#include "perch/host.h"
+
+#endif

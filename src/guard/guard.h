@@ -1,0 +1,27 @@
+/* What the host and perch-guard share: a table of what to kill, in a memory
+ * file that both have mapped. The host writes to it without waking the guard,
+ * which looks at it only when the host has died. */
+#ifndef GUARD_GUARD_H
+#define GUARD_GUARD_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* How many children one host can have guarded at once. */
+enum { GUARD_SLOTS = 65536 };
+
+/* 0 = free; > 0 = the id of a process group; < 0 = minus the id of one
+ * process. A child enters itself before it gives up the host's descriptors. */
+struct guard_table {
+	_Atomic int32_t slots[GUARD_SLOTS];
+};
+
+/* The descriptors that perch-guard is started with. */
+enum {
+	GUARD_FD_LIFELINE = 0, /* a pipe whose other end the host holds: EOF = it is gone */
+	GUARD_FD_TABLE = 1,
+	GUARD_FD_HOST = 2, /* a pidfd of the host: sees its death even while a fork of it
+						  still holds the pipe */
+};
+
+#endif

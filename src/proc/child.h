@@ -1,0 +1,76 @@
+/* Inside of a perch_child: one child, one life. */
+#ifndef PROC_CHILD_H
+#define PROC_CHILD_H
+
+#include <sys/types.h>
+
+#include "perch/host.h"
+#include "proc/host.h"
+#include "proc/ladder.h"
+#include "proc/loop.h"
+#include "proc/outbox.h"
+#include "proc/stream.h"
+
+enum child_state {
+	CHILD_ALIVE,
+	CHILD_LINGERING, /* it has exited; somebody holds a pipe and may have more to say */
+	CHILD_SETTLING,  /* the group was killed; it takes a moment to die and let go */
+	CHILD_DRAINING,  /* what lies in the pipes is read, no more */
+	CHILD_ENDED,     /* `ended` was reported; still a zombie with keep_group */
+	CHILD_STATES,
+};
+
+enum child_event {
+	EVENT_EXIT,    /* the process itself is a zombie */
+	EVENT_CLOSED,  /* every pipe is at its end */
+	EVENT_TIME_UP, /* of lingering or settling */
+	CHILD_EVENTS,
+};
+
+enum { STREAMS = 2 };
+
+struct perch_child {
+	perch_host *host;
+	perch_child *next;
+	perch_child **link; /* what points to us in the host's list */
+	const perch_child_events *events;
+	void *data;
+	pid_t pid;
+	struct source exit; /* the pidfd; -1 = reaped */
+	_Atomic int32_t *guard_slot;
+	enum child_state state;
+	bool owns_session;
+	bool keep_group;
+	bool is_stolen;     /* somebody else has reaped it */
+	bool is_given_back; /* by perch_child_free: bury it and forget it */
+	uint64_t born_ns;
+	uint64_t linger_ns;
+	struct timer clock; /* of lingering and settling */
+	struct timer climb; /* of the ladder */
+	struct ladder ladder;
+	struct outbox outbox;
+	struct stream streams[STREAMS];
+	perch_result result;
+};
+
+/* How many timers of the loop a child may set: the two above, one a stream. */
+enum { CHILD_TIMERS = 2 + STREAMS };
+
+/* How long a killed group may take to let go of our pipes. */
+#define CHILD_SETTLE_NS (25 * NSEC_PER_MSEC)
+
+/* Where everything that waits for a child begins: sources, timers, streams. */
+void child_attach(perch_child *child);
+
+/* Signals as far as the child's reach goes. */
+int child_signal(perch_child *child, int signal);
+
+/* Frees a child that was never started, or is not in the host's list any more. */
+void child_free_memory(perch_child *child);
+
+static inline struct stream *child_stream(perch_child *child, perch_stream which)
+{
+	return &child->streams[which - PERCH_STDOUT];
+}
+
+#endif

@@ -1,0 +1,255 @@
+/* From a spec to a running child. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "proc/child.h"
+#include "proc/program.h"
+
+/* The child's ends of its pipes: closed in the parent as soon as it lives. */
+struct ends {
+	int of_child[3];
+	bool owned[3]; /* false: the caller's own descriptor, or ours for good */
+};
+
+static void close_ends(struct ends *ends)
+{
+	for (int fd = 0; fd <= 2; fd++) {
+		if (ends->owned[fd])
+			fd_close(ends->of_child[fd]);
+	}
+}
+
+static perch_child_spec copy_spec(const perch_child_spec *spec)
+{
+	perch_child_spec copy = PERCH_CHILD_SPEC_INIT;
+	size_t size = spec->size && spec->size < sizeof(copy) ? spec->size : sizeof(copy);
+	memcpy(&copy, spec, size);
+	if (!copy.env)
+		copy.env = (const char *const *)environ;
+	if (!copy.program && copy.argv)
+		copy.program = copy.argv[0];
+	if (!copy.line_limit)
+		copy.line_limit = PERCH_LINE_LIMIT_DEFAULT;
+	if (!copy.write_limit)
+		copy.write_limit = PERCH_WRITE_LIMIT_DEFAULT;
+	if (!copy.tail_limit)
+		copy.tail_limit = PERCH_TAIL_LIMIT_DEFAULT;
+	return copy;
+}
+
+static bool is_piped(perch_output_mode mode)
+{
+	return mode == PERCH_OUTPUT_LINES || mode == PERCH_OUTPUT_BYTES || mode == PERCH_OUTPUT_TAIL;
+}
+
+/* Makes a pipe; ours is the one end, non-blocking, the child's the other. */
+static int make_pipe(struct ends *ends, int fd, int *ret_ours)
+{
+	int read_end;
+	int write_end;
+	int r = fd_pipe(&read_end, &write_end);
+	if (r < 0)
+		return r;
+	_cleanup_fd_ int ours = fd == STDIN_FILENO ? write_end : read_end;
+	ends->of_child[fd] = fd == STDIN_FILENO ? read_end : write_end;
+	ends->owned[fd] = true;
+	r = fd_set_nonblocking(ours);
+	if (r < 0)
+		return r;
+	*ret_ours = fd_steal(&ours);
+	return 0;
+}
+
+static int prepare_stdin(perch_child *child, const perch_child_spec *spec, struct ends *ends)
+{
+	int ours = -1;
+	int r = 0;
+	if (spec->stdin_mode == PERCH_STDIN_NULL)
+		ends->of_child[STDIN_FILENO] = child->host->spawner.null_fd;
+	else if (spec->stdin_mode == PERCH_STDIN_FD)
+		ends->of_child[STDIN_FILENO] = spec->stdin_fd;
+	else if (spec->stdin_mode == PERCH_STDIN_PIPE)
+		r = make_pipe(ends, STDIN_FILENO, &ours);
+	child->outbox.source.fd = ours;
+	return r;
+}
+
+static int prepare_output(
+	perch_child *child, perch_stream which, perch_output_mode mode, int fd, struct ends *ends)
+{
+	struct stream *stream = child_stream(child, which);
+	stream->mode = mode;
+	if (mode == PERCH_OUTPUT_NULL)
+		ends->of_child[which] = child->host->spawner.null_fd;
+	else if (mode == PERCH_OUTPUT_FD)
+		ends->of_child[which] = fd;
+	if (!is_piped(mode))
+		return 0;
+	int ours = -1;
+	int r = make_pipe(ends, (int)which, &ours);
+	return r < 0 ? r : stream_open(stream, ours);
+}
+
+static int prepare_streams(perch_child *child, const perch_child_spec *spec, struct ends *ends)
+{
+	int r = prepare_stdin(child, spec, ends);
+	if (r == 0)
+		r = prepare_output(child, PERCH_STDOUT, spec->stdout_mode, spec->stdout_fd, ends);
+	if (r == 0)
+		r = prepare_output(child, PERCH_STDERR, spec->stderr_mode, spec->stderr_fd, ends);
+	return r;
+}
+
+static int promise_timers(perch_host *host)
+{
+	for (int i = 0; i < CHILD_TIMERS; i++) {
+		int r = timers_promise(&host->loop.timers);
+		if (r < 0) {
+			while (i-- > 0)
+				timers_release(&host->loop.timers);
+			return r;
+		}
+	}
+	return 0;
+}
+
+static perch_child *new_child(perch_host *host, const perch_child_spec *spec)
+{
+	static const perch_child_events silence = { 0 };
+	perch_child *child = calloc(1, sizeof(*child));
+	if (!child || promise_timers(host) < 0) {
+		free(child);
+		return NULL;
+	}
+	child->host = host;
+	child->events = spec->events ? spec->events : &silence;
+	child->data = spec->data;
+	child->owns_session = spec->session == PERCH_SESSION_OWN;
+	child->keep_group = spec->keep_group;
+	child->linger_ns = spec->linger_ns;
+	child->result.exit_code = -1;
+	child->result.reach = child->owns_session ? PERCH_REACH_GROUP : PERCH_REACH_PROCESS;
+	ladder_init(&child->ladder, spec->ladder, spec->ladder_len);
+	outbox_init(&child->outbox, &host->loop, -1, spec->write_limit, NULL);
+	for (int i = 0; i < STREAMS; i++)
+		child->streams[i] = (struct stream){
+			.source = { .fd = -1 },
+			.which = (perch_stream)(PERCH_STDOUT + i),
+			.loop = &host->loop,
+			.scratch = host->scratch,
+			.child = child,
+			.lines = { .limit = spec->line_limit },
+			.tail = { .limit = spec->tail_limit },
+		};
+	child_attach(child);
+	return child;
+}
+
+void child_free_memory(perch_child *child)
+{
+	for (int i = 0; i < STREAMS; i++)
+		stream_free(&child->streams[i]);
+	outbox_free(&child->outbox);
+	for (int i = 0; i < CHILD_TIMERS; i++)
+		timers_release(&child->host->loop.timers);
+	free(child);
+}
+
+/* The birth itself. */
+static int launch(perch_child *child, const perch_child_spec *spec, const char *path,
+	const struct ends *ends, perch_err *err)
+{
+	perch_host *host = child->host;
+	struct spawn_plan plan = {
+		.path = path,
+		.argv = spec->argv,
+		.env = spec->env,
+		.cwd = spec->cwd,
+		.stdio = { ends->of_child[0], ends->of_child[1], ends->of_child[2] },
+		.own_session = child->owns_session,
+		.die_with_thread = host->die_with_thread,
+		.guard_slot = child->guard_slot,
+		.confine = spec->confine,
+	};
+	struct spawn_failure failure;
+	child->born_ns = clock_now_ns();
+	if (spawner_spawn(&host->spawner, &plan, &child->pid, &child->exit.fd, &failure) < 0)
+		return spawn_explain(&failure, &plan, err);
+	return 0;
+}
+
+static void join_host(perch_child *child)
+{
+	perch_host *host = child->host;
+	child->next = host->children;
+	child->link = &host->children;
+	if (child->next)
+		child->next->link = &child->next;
+	host->children = child;
+	host->child_count++;
+}
+
+/* Everything that can fail before the birth; then the birth. */
+static int start(
+	perch_child *child, const perch_child_spec *spec, struct ends *ends, perch_err *err)
+{
+	_cleanup_free_ char *path = NULL;
+	int r = program_find(spec->program, spec->env, &path, err);
+	if (r < 0)
+		return r;
+	r = prepare_streams(child, spec, ends);
+	if (r < 0) {
+		err_set(err, r, "cannot run '%s': no pipe: %s", spec->program, perch_strerror(r));
+		if (err)
+			err->stage = spawn_stage_name(STAGE_PIPE);
+		return r;
+	}
+	r = guard_reserve(&child->host->guard, &child->guard_slot, err);
+	if (r < 0)
+		return r;
+	child->result.guarded = child->guard_slot != NULL;
+	r = launch(child, spec, path, ends, err);
+	if (r < 0)
+		guard_release(&child->guard_slot);
+	return r;
+}
+
+/* From here on the child lives: what cannot be watched is killed. */
+static int watch(perch_child *child, perch_err *err)
+{
+	join_host(child);
+	int r = loop_watch(&child->host->loop, &child->exit, EPOLLIN);
+	if (r < 0) {
+		child_destroy(child);
+		child_free_corpses(child->host);
+		return err_set(err, r, "cannot watch the child: %s", perch_strerror(r));
+	}
+	return 0;
+}
+
+int perch_child_start(
+	perch_host *host, const perch_child_spec *spec, perch_child **ret_child, perch_err *err)
+{
+	perch_child_spec copy = copy_spec(spec);
+	if (!copy.argv || !copy.argv[0])
+		return err_set(err, -EINVAL, "a child needs an argv with at least its name");
+	perch_child *child = new_child(host, &copy);
+	if (!child)
+		return err_no_memory(err);
+	struct ends ends = { .of_child = { -1, -1, -1 } };
+	int r = start(child, &copy, &ends, err);
+	close_ends(&ends);
+	if (r < 0) {
+		child_free_memory(child);
+		return r;
+	}
+	r = watch(child, err);
+	if (r == 0)
+		*ret_child = child;
+	return r;
+}

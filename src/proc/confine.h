@@ -1,0 +1,25 @@
+/* What a child is confined to, as plain data: everything was looked up,
+ * opened and compiled before the child is born, because between its birth and
+ * its exec only system calls are allowed. */
+#ifndef PROC_CONFINE_H
+#define PROC_CONFINE_H
+
+#include <linux/filter.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/resource.h>
+
+struct confine_limit {
+	int resource; /* RLIMIT_… */
+	struct rlimit value;
+};
+
+struct perch_confine {
+	const struct confine_limit *limits;
+	size_t limit_count;
+	bool no_new_privs;               /* needed by the two below unless root */
+	int landlock_fd;                 /* a Landlock ruleset, or -1 */
+	const struct sock_fprog *filter; /* a seccomp filter, or NULL */
+};
+
+#endif

@@ -1,0 +1,173 @@
+/* The host's side of perch-guard. */
+#include "proc/guard.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "proc/pidfd.h"
+
+/* Marks a slot that is promised to a child which has not entered itself yet.
+ * No process group has this id, so a guard that sees it kills nobody. */
+enum { SLOT_PROMISED = INT32_MAX };
+
+/* A guard that keeps dying is not started for ever. */
+enum { GUARD_STARTS_MAX = 8 };
+
+static void guard_exited(struct source *source, uint32_t events);
+
+int guard_init(struct guard *guard, const perch_host_options *options, struct loop *loop,
+	struct spawner *spawner, const struct log *log)
+{
+	const char *path = options->guard_path ? options->guard_path : PERCH_GUARD_PATH;
+	*guard = (struct guard){
+		.mode = options->guard,
+		.path = str_dup(str_from(path)),
+		.loop = loop,
+		.spawner = spawner,
+		.log = log,
+		.table_fd = -1,
+		.lifeline = -1,
+		.exit = { .fd = -1, .ready = guard_exited },
+	};
+	return guard->path ? 0 : -ENOMEM;
+}
+
+static int map_table(struct guard *guard)
+{
+	if (guard->table)
+		return 0;
+	_cleanup_fd_ int fd = fd_above_stdio(memfd_create("perch-guard", MFD_CLOEXEC));
+	if (fd < 0 || ftruncate(fd, sizeof(*guard->table)) < 0)
+		return -errno;
+	void *table = mmap(NULL, sizeof(*guard->table), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (table == MAP_FAILED)
+		return -errno;
+	guard->table = table;
+	guard->table_fd = fd_steal(&fd);
+	return 0;
+}
+
+static int start_process(struct guard *guard, int lifeline_read, int host_pidfd, perch_err *err)
+{
+	const char *const argv[] = { "perch-guard", NULL };
+	const char *const env[] = { NULL };
+	struct spawn_plan plan = {
+		.path = guard->path,
+		.argv = argv,
+		.env = env,
+		.cwd = "/", /* hold no directory that somebody may want to unmount */
+		.own_session = true,
+	};
+	plan.stdio[GUARD_FD_LIFELINE] = lifeline_read;
+	plan.stdio[GUARD_FD_TABLE] = guard->table_fd;
+	plan.stdio[GUARD_FD_HOST] = host_pidfd;
+	struct spawn_failure failure;
+	if (spawner_spawn(guard->spawner, &plan, &guard->pid, &guard->exit.fd, &failure) < 0)
+		return spawn_explain(&failure, &plan, err);
+	return loop_watch(guard->loop, &guard->exit, EPOLLIN);
+}
+
+/* Forgets a guard process that is no longer there. */
+static void forget_process(struct guard *guard)
+{
+	loop_watch(guard->loop, &guard->exit, 0);
+	guard->exit.fd = fd_close(guard->exit.fd);
+	guard->lifeline = fd_close(guard->lifeline);
+	guard->pid = 0;
+}
+
+static int start(struct guard *guard, perch_err *err)
+{
+	if (guard->starts >= GUARD_STARTS_MAX)
+		return err_set(
+			err, PERCH_EGUARD, "'%s' was started %d times and died", guard->path, GUARD_STARTS_MAX);
+	guard->starts++;
+	int r = map_table(guard);
+	if (r < 0)
+		return err_set(err, r, "no memory to share with the guard: %s", perch_strerror(r));
+	_cleanup_fd_ int lifeline_read = -1;
+	_cleanup_fd_ int host_pidfd = pidfd_open_process(getpid());
+	if (host_pidfd < 0)
+		return err_set(err, host_pidfd, "pidfd_open: %s", perch_strerror(host_pidfd));
+	r = fd_pipe(&lifeline_read, &guard->lifeline);
+	if (r < 0)
+		return err_set(err, r, "no pipe to the guard: %s", perch_strerror(r));
+	r = start_process(guard, lifeline_read, host_pidfd, err);
+	if (r < 0)
+		forget_process(guard);
+	return r;
+}
+
+/* Going on without a guard is said, once; whoever required one is refused. */
+static int without_guard(struct guard *guard, const perch_err *why, perch_err *err)
+{
+	if (!guard->gave_up)
+		log_warn(guard->log, "children will outlive a host that is killed: %s", why->text);
+	guard->gave_up = true;
+	if (guard->mode == PERCH_GUARD_REQUIRE)
+		return err_set(err, PERCH_EGUARD, "no child without its guard: %s", why->text);
+	return 0;
+}
+
+/* Somebody killed the guard. Its table is still here: a new one takes over
+ * with all the children that are alive. */
+static void guard_exited(struct source *source, uint32_t events)
+{
+	(void)events;
+	struct guard *guard = (struct guard *)((char *)source - offsetof(struct guard, exit));
+	log_warn(guard->log, "perch-guard (process %d) was killed; starting it again", (int)guard->pid);
+	pidfd_reap(guard->exit.fd);
+	forget_process(guard);
+	perch_err why = { 0 };
+	if (start(guard, &why) < 0)
+		without_guard(guard, &why, NULL);
+}
+
+int guard_reserve(struct guard *guard, _Atomic int32_t **ret_slot, perch_err *err)
+{
+	if (guard->mode == PERCH_GUARD_OFF || (guard->gave_up && guard->mode == PERCH_GUARD_AUTO))
+		return 0;
+	perch_err why = { 0 };
+	if (!guard->pid && start(guard, &why) < 0)
+		return without_guard(guard, &why, err);
+	for (uint32_t i = 0; i < GUARD_SLOTS; i++) {
+		uint32_t at = (guard->next_slot + i) % GUARD_SLOTS;
+		if (atomic_load(&guard->table->slots[at]))
+			continue;
+		guard->next_slot = at + 1;
+		*ret_slot = &guard->table->slots[at];
+		atomic_store(*ret_slot, SLOT_PROMISED);
+		return 0;
+	}
+	return err_set(err, PERCH_ELIMIT, "one host can guard %d children at most", GUARD_SLOTS);
+}
+
+void guard_release(_Atomic int32_t **slot)
+{
+	if (*slot)
+		atomic_store(*slot, 0);
+	*slot = NULL;
+}
+
+/* There is nobody left to guard, so it need not be asked politely. */
+void guard_close(struct guard *guard)
+{
+	if (guard->pid) {
+		pidfd_signal(guard->exit.fd, SIGKILL);
+		pidfd_reap(guard->exit.fd);
+		forget_process(guard);
+	}
+	if (guard->table)
+		munmap(guard->table, sizeof(*guard->table));
+	guard->table = NULL;
+	guard->table_fd = fd_close(guard->table_fd);
+	free(guard->path);
+	guard->path = NULL;
+}

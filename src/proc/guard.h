@@ -1,0 +1,47 @@
+/* The host's side of perch-guard: start it, keep it running, enter children. */
+#ifndef PROC_GUARD_H
+#define PROC_GUARD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/log.h"
+#include "guard/guard.h"
+#include "perch/host.h"
+#include "proc/loop.h"
+#include "proc/spawn.h"
+
+struct guard {
+	perch_guard_mode mode;
+	char *path;
+	struct loop *loop;
+	struct spawner *spawner;
+	const struct log *log;
+	struct guard_table *table;
+	int table_fd;
+	int lifeline;       /* our end; the guard wakes when it closes */
+	pid_t pid;          /* 0 = not running */
+	struct source exit; /* its pidfd */
+	uint32_t next_slot; /* where the search for a free slot begins */
+	unsigned starts;
+	bool gave_up; /* and said so */
+};
+
+int guard_init(struct guard *guard, const perch_host_options *options, struct loop *loop,
+	struct spawner *spawner, const struct log *log);
+
+/* Makes sure that the guard runs (it is started with the first child and
+ * again if somebody killed it) and reserves a place for one child.
+ * *ret_slot stays NULL when the host goes without. Fails with PERCH_EGUARD when
+ * a guard is required, PERCH_ELIMIT when the table is full. */
+int guard_reserve(struct guard *guard, _Atomic int32_t **ret_slot, perch_err *err);
+
+/* Gives the place back; before the child is reaped. NULL is fine. */
+void guard_release(_Atomic int32_t **slot);
+
+/* Ends the guard and reaps it. */
+void guard_close(struct guard *guard);
+
+#endif

@@ -1,0 +1,92 @@
+/* A host: a loop, a spawner, a guard, and the children. */
+#include "proc/host.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "proc/child.h"
+
+/* Copies what the caller's version of the struct has; the rest stays zero. */
+static perch_host_options copy_options(const perch_host_options *options)
+{
+	perch_host_options copy = PERCH_HOST_OPTIONS_INIT;
+	if (!options)
+		return copy;
+	size_t size = options->size && options->size < sizeof(copy) ? options->size : sizeof(copy);
+	memcpy(&copy, options, size);
+	return copy;
+}
+
+static int fill(perch_host *host, const perch_host_options *options)
+{
+	host->log = (struct log){ options->log, options->log_data, options->log_level };
+	host->die_with_thread = options->die_with_thread;
+	host->loop.epoll_fd = -1;
+	int r = guard_init(&host->guard, options, &host->loop, &host->spawner, &host->log);
+	/* The spawner before the loop: it wants the lowest descriptors. */
+	int s = spawner_init(&host->spawner, options->plain_fork);
+	if (r == 0)
+		r = s < 0 ? s : loop_init(&host->loop);
+	return r;
+}
+
+int perch_host_new(const perch_host_options *options, perch_host **ret_host, perch_err *err)
+{
+	perch_host_options copy = copy_options(options);
+	perch_host *host = calloc(1, sizeof(*host));
+	if (!host)
+		return err_no_memory(err);
+	int r = fill(host, &copy);
+	if (r < 0) {
+		perch_host_free(host);
+		return err_set(err, r, "cannot make a host: %s", perch_strerror(r));
+	}
+	*ret_host = host;
+	return 0;
+}
+
+void perch_host_free(perch_host *host)
+{
+	if (!host)
+		return;
+	for (perch_child *child = host->children; child; child = child->next)
+		child_signal(child, SIGKILL);
+	while (host->children)
+		child_destroy(host->children);
+	child_free_corpses(host);
+	guard_close(&host->guard);
+	loop_close(&host->loop);
+	spawner_close(&host->spawner);
+	free(host);
+}
+
+int perch_host_fd(const perch_host *host)
+{
+	return host->loop.epoll_fd;
+}
+
+int perch_host_timeout(const perch_host *host)
+{
+	return loop_timeout_ms(&host->loop);
+}
+
+int perch_host_dispatch(perch_host *host)
+{
+	return perch_host_wait(host, 0);
+}
+
+int perch_host_wait(perch_host *host, int timeout_ms)
+{
+	if (host->loop.dispatching)
+		return PERCH_EBUSY;
+	int r = loop_run(&host->loop, timeout_ms);
+	child_free_corpses(host);
+	return r;
+}
+
+size_t perch_host_children(const perch_host *host)
+{
+	return host->child_count;
+}

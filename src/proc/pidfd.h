@@ -1,0 +1,38 @@
+/* A process by descriptor: signals and exit statuses that cannot hit or
+ * belong to somebody else who got the same number later. */
+#ifndef PROC_PIDFD_H
+#define PROC_PIDFD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct exit_status {
+	bool stolen;   /* somebody else has reaped it */
+	bool known;    /* false: stolen, and the kernel does not tell */
+	int exit_code; /* -1 when a signal ended it */
+	int signal;    /* 0, or that signal */
+	bool dumped_core;
+};
+
+/* The descriptor of a living child. Returns it or a negative errno. */
+int pidfd_open_process(pid_t pid);
+
+/* Looks whether the child has exited and leaves it a zombie: its process id
+ * and group stay reserved. Returns 1 exited, 0 alive, or a negative errno. */
+int pidfd_peek(int pidfd, struct exit_status *ret_status);
+
+/* Waits until the process has exited. 1 = it has, 0 = not within that time. */
+int pidfd_wait(int pidfd, int timeout_ms);
+
+/* Lets the zombie go; waits for the exit if there was none yet. Harmless when somebody else has
+ * done it. */
+void pidfd_reap(int pidfd);
+
+/* Signals the process. Returns 0 or a negative errno. */
+int pidfd_signal(int pidfd, int signal);
+
+/* Signals the process group that `pid` leads. Safe while pid is not reaped; on
+ * kernels >= 6.9 also afterwards. Returns 0 or a negative errno. */
+int pidfd_signal_group(int pidfd, pid_t pid, bool is_reaped, int signal);
+
+#endif

@@ -1,0 +1,103 @@
+/* Finding the file that a command name means. */
+#include "proc/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "proc/spawn.h"
+
+/* What execvp takes without a PATH. */
+static const char DEFAULT_PATH[] = "/bin:/usr/bin";
+
+static const char *path_of(const char *const *env)
+{
+	for (; *env; env++) {
+		if (strncmp(*env, "PATH=", 5) == 0)
+			return *env + 5;
+	}
+	return DEFAULT_PATH;
+}
+
+/* "directory/name" in buf. A relative directory is made absolute: the child
+ * may start somewhere else. */
+static int join(struct buf *buf, struct str directory, const char *name)
+{
+	buf_clear(buf);
+	if (!directory.len || directory.data[0] != '/') {
+		_cleanup_free_ char *here = getcwd(NULL, 0);
+		if (!here)
+			return -errno;
+		buf_append_text(buf, here);
+		buf_append_char(buf, '/');
+	}
+	buf_append(buf, directory.data, directory.len);
+	buf_append_char(buf, '/');
+	buf_append_text(buf, name);
+	return buf_terminate(buf);
+}
+
+/* 0 when it can be executed, else a negative errno. */
+static int check_executable(const char *path)
+{
+	struct stat info;
+	if (stat(path, &info) < 0)
+		return -errno;
+	if (!S_ISREG(info.st_mode))
+		return -EACCES;
+	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 ? -errno : 0;
+}
+
+static int fail(perch_err *err, int code, const char *text, const char *name)
+{
+	err_set(err, code, "%s: '%s'", text, name);
+	if (err)
+		err->stage = spawn_stage_name(STAGE_LOOKUP);
+	return code;
+}
+
+static int search(const char *name, const char *path, struct buf *found)
+{
+	int result = -ENOENT;
+	struct str rest = str_from(path);
+	do {
+		int r = join(found, str_cut(&rest, ':'), name);
+		if (r == -ENOMEM)
+			return r;
+		if (r == 0)
+			r = check_executable(found->data);
+		if (r == 0)
+			return 0;
+		if (r == -EACCES)
+			result = r;
+	} while (rest.len);
+	return result;
+}
+
+int program_find(const char *name, const char *const *env, char **ret_path, perch_err *err)
+{
+	_cleanup_(buf_free) struct buf found = { 0 };
+	int r;
+	if (!name[0])
+		return fail(err, -ENOENT, "the command is empty", name);
+	if (strchr(name, '/'))
+		r = buf_append_text(&found, name);
+	else
+		r = search(name, path_of(env), &found);
+	if (r == -ENOENT)
+		return fail(err, r, "no such command on PATH", name);
+	if (r == -EACCES)
+		return fail(err, r, "found on PATH, but not executable", name);
+	char *path = r < 0 ? NULL : buf_steal(&found);
+	if (!path)
+		return err_no_memory(err);
+	*ret_path = path;
+	return 0;
+}

@@ -1,0 +1,238 @@
+/* The birth of a process, parent's side. */
+#include "proc/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "proc/birth.h"
+#include "proc/pidfd.h"
+
+enum {
+	BIRTH_STACK = 64 * 1024,
+	BIRTH_STACK_GUARD = 4096, /* below the stack: an overflow faults instead of writing */
+};
+
+/* valgrind runs a CLONE_VM child as a fork and knows no CLONE_FILES without
+ * threads; it shows itself in LD_PRELOAD. */
+static bool is_under_valgrind(void)
+{
+	const char *preload = getenv("LD_PRELOAD");
+	return preload && strstr(preload, "vgpreload");
+}
+
+static int reserve_slots(struct spawner *spawner)
+{
+	for (int i = 0; i < SLOT_COUNT; i++) {
+		spawner->slots[i] = fd_duplicate_above(spawner->null_fd, 3);
+		if (spawner->slots[i] < 0)
+			return spawner->slots[i];
+	}
+	return 0;
+}
+
+static int open_null(void)
+{
+	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	return fd < 0 ? -errno : fd_above_stdio(fd);
+}
+
+static char *map_stack(void)
+{
+	char *stack = mmap(NULL, BIRTH_STACK, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+	if (stack == MAP_FAILED)
+		return NULL;
+	mprotect(stack, BIRTH_STACK_GUARD, PROT_NONE);
+	return stack;
+}
+
+int spawner_init(struct spawner *spawner, bool plain_fork)
+{
+	*spawner = (struct spawner){ .plain_fork = plain_fork || is_under_valgrind() };
+	for (int i = 0; i < SLOT_COUNT; i++)
+		spawner->slots[i] = -1;
+	spawner->null_fd = open_null();
+	if (spawner->null_fd < 0)
+		return spawner->null_fd;
+	int r = reserve_slots(spawner);
+	if (r < 0)
+		return r;
+	spawner->stack = map_stack();
+	return spawner->stack ? 0 : -ENOMEM;
+}
+
+void spawner_close(struct spawner *spawner)
+{
+	for (int i = 0; i < SLOT_COUNT; i++)
+		spawner->slots[i] = fd_close(spawner->slots[i]);
+	spawner->null_fd = fd_close(spawner->null_fd);
+	if (spawner->stack)
+		munmap(spawner->stack, BIRTH_STACK);
+	spawner->stack = NULL;
+}
+
+/* A stream that is to be ours but is closed here must not stay closed in the
+ * child: the next file it opens would become its stdout. */
+static int stdio_source(const struct spawner *spawner, const struct spawn_plan *plan, int fd)
+{
+	if (plan->stdio[fd] >= 0)
+		return plan->stdio[fd];
+	return fcntl(fd, F_GETFD) < 0 ? spawner->null_fd : -1;
+}
+
+static int put_into_slot(struct spawner *spawner, enum spawn_slot slot, int fd, struct birth *birth)
+{
+	if (fd < 0)
+		return 0;
+	if (dup3(fd, spawner->slots[slot], O_CLOEXEC) < 0)
+		return -errno;
+	birth->fds[slot] = spawner->slots[slot];
+	return 0;
+}
+
+static int fill_slots(struct spawner *spawner, const struct spawn_plan *plan, struct birth *birth)
+{
+	int sources[SLOT_COUNT] = {
+		[SLOT_STDIN] = stdio_source(spawner, plan, STDIN_FILENO),
+		[SLOT_STDOUT] = stdio_source(spawner, plan, STDOUT_FILENO),
+		[SLOT_STDERR] = stdio_source(spawner, plan, STDERR_FILENO),
+		[SLOT_LANDLOCK] = plan->confine ? plan->confine->landlock_fd : -1,
+		[SLOT_REPORT] = -1,
+	};
+	for (int slot = 0; slot < SLOT_COUNT; slot++) {
+		birth->fds[slot] = -1;
+		int r = put_into_slot(spawner, (enum spawn_slot)slot, sources[slot], birth);
+		if (r < 0)
+			return r;
+		if (spawner->slots[slot] >= birth->first_unneeded_fd)
+			birth->first_unneeded_fd = spawner->slots[slot] + 1;
+	}
+	return 0;
+}
+
+/* As long as a slot refers to a pipe, the pipe has one writer more. */
+static void empty_slots(struct spawner *spawner, const struct birth *birth)
+{
+	for (int slot = 0; slot < SLOT_COUNT; slot++) {
+		if (birth->fds[slot] >= 0)
+			dup3(spawner->null_fd, spawner->slots[slot], O_CLOEXEC);
+	}
+}
+
+/* The fast way: the child borrows our memory and our descriptor table until
+ * its exec, while this thread waits. No page table is copied, and the child's
+ * report is simply there when we go on. */
+static pid_t clone_fast(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
+{
+	int flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_PIDFD | SIGCHLD;
+	pid_t pid = clone(birth_run, spawner->stack + BIRTH_STACK, flags, birth, ret_pidfd);
+	return pid < 0 ? -errno : pid;
+}
+
+static void read_report(int fd, struct spawn_failure *failure)
+{
+	struct spawn_failure report;
+	ssize_t n;
+	do
+		n = read(fd, &report, sizeof(report));
+	while (n < 0 && errno == EINTR);
+	if (n == (ssize_t)sizeof(report))
+		*failure = report;
+}
+
+/* The plain way: a fork, and a pipe that the exec closes. */
+static pid_t fork_plain(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
+{
+	_cleanup_fd_ int report_read = -1;
+	_cleanup_fd_ int report_write = -1;
+	int r = fd_pipe(&report_read, &report_write);
+	if (r == 0)
+		r = put_into_slot(spawner, SLOT_REPORT, report_write, birth);
+	if (r < 0)
+		return r;
+	pid_t pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (pid == 0)
+		_exit(birth_run(birth));
+	int pidfd = pidfd_open_process(pid);
+	if (pidfd < 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		return pidfd;
+	}
+	*ret_pidfd = pidfd;
+	report_write = fd_close(report_write);
+	dup3(spawner->null_fd, spawner->slots[SLOT_REPORT], O_CLOEXEC);
+	read_report(report_read, &birth->failure);
+	return pid;
+}
+
+/* All signals are blocked around the birth: a handler of ours must not run in
+ * a child that shares our memory. */
+static pid_t give_birth(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
+{
+	sigset_t all;
+	sigset_t before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pid_t pid = spawner->plain_fork ? fork_plain(spawner, birth, ret_pidfd)
+									: clone_fast(spawner, birth, ret_pidfd);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return pid;
+}
+
+static int fail(struct spawn_failure *failure, enum spawn_stage stage, int error)
+{
+	*failure = (struct spawn_failure){ .stage = stage, .error = error };
+	return -1;
+}
+
+/* A process that we cannot hold on to must not live. */
+static int move_above_stdio(int *pidfd)
+{
+	if (*pidfd > 2)
+		return 0;
+	int moved = fd_duplicate_above(*pidfd, 3);
+	if (moved < 0) {
+		pidfd_signal(*pidfd, SIGKILL);
+		pidfd_reap(*pidfd);
+		return moved;
+	}
+	fd_close(*pidfd);
+	*pidfd = moved;
+	return 0;
+}
+
+int spawner_spawn(struct spawner *spawner, const struct spawn_plan *plan, pid_t *ret_pid,
+	int *ret_pidfd, struct spawn_failure *failure)
+{
+	struct birth birth = { .plan = plan, .parent = getpid() };
+	int r = fill_slots(spawner, plan, &birth);
+	_cleanup_fd_ int pidfd = -1;
+	pid_t pid = r < 0 ? r : give_birth(spawner, &birth, &pidfd);
+	empty_slots(spawner, &birth);
+	if (r < 0)
+		return fail(failure, STAGE_DESCRIPTORS, -r);
+	if (pid < 0)
+		return fail(failure, STAGE_BIRTH, -pid);
+	if (birth.failure.error) {
+		pidfd_reap(pidfd);
+		*failure = birth.failure;
+		return -1;
+	}
+	r = move_above_stdio(&pidfd);
+	if (r < 0)
+		return fail(failure, STAGE_DESCRIPTORS, -r);
+	*ret_pid = pid;
+	*ret_pidfd = fd_steal(&pidfd);
+	return 0;
+}

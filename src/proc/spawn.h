@@ -1,0 +1,86 @@
+/* The birth of a process. Everything is prepared before; between birth and
+ * exec the child makes system calls only. */
+#ifndef PROC_SPAWN_H
+#define PROC_SPAWN_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "perch/base.h"
+#include "proc/confine.h"
+
+/* Descriptors that a child needs until its exec. The host reserves a number
+ * for each, as low as it can get them: the child then copies the descriptor
+ * table only up to there, so that a birth costs the same in a host with five
+ * thousand open descriptors as in one with five. */
+enum spawn_slot {
+	SLOT_STDIN,
+	SLOT_STDOUT,
+	SLOT_STDERR,
+	SLOT_LANDLOCK,
+	SLOT_REPORT,
+	SLOT_COUNT,
+};
+
+struct spawner {
+	int slots[SLOT_COUNT];
+	int null_fd;
+	char *stack; /* of the child between birth and exec */
+	bool plain_fork;
+};
+
+enum spawn_stage {
+	STAGE_NONE,
+	STAGE_LOOKUP,
+	STAGE_PIPE,
+	STAGE_BIRTH,
+	STAGE_SESSION,
+	STAGE_PARENT,
+	STAGE_GUARD,
+	STAGE_DESCRIPTORS,
+	STAGE_LIMITS,
+	STAGE_PRIVILEGES,
+	STAGE_LANDLOCK,
+	STAGE_SECCOMP,
+	STAGE_SIGNALS,
+	STAGE_CWD,
+	STAGE_EXEC,
+	STAGE_COUNT,
+};
+
+struct spawn_plan {
+	const char *path; /* what is executed: no search any more */
+	const char *const *argv;
+	const char *const *env;
+	const char *cwd; /* NULL = ours */
+	int stdio[3];    /* what becomes 0, 1, 2; -1 = ours */
+	bool own_session;
+	bool die_with_thread;
+	_Atomic int32_t *guard_slot; /* where the child enters itself, or NULL */
+	const struct perch_confine *confine;
+};
+
+struct spawn_failure {
+	enum spawn_stage stage;
+	int error; /* an errno */
+};
+
+/* Returns 0 or a negative errno. A half-made spawner can be closed. */
+int spawner_init(struct spawner *spawner, bool plain_fork);
+void spawner_close(struct spawner *spawner);
+
+/* Starts the process. On success writes its id and a pidfd (CLOEXEC, owned by
+ * the caller). On failure returns -1, fills *failure, and nothing is left. */
+int spawner_spawn(struct spawner *spawner, const struct spawn_plan *plan, pid_t *ret_pid,
+	int *ret_pidfd, struct spawn_failure *failure);
+
+/* "exec", "chdir" … for perch_err's stage. */
+const char *spawn_stage_name(enum spawn_stage stage);
+
+/* Turns a failure into a code and words a user understands. Returns the code. */
+int spawn_explain(
+	const struct spawn_failure *failure, const struct spawn_plan *plan, perch_err *err);
+
+#endif

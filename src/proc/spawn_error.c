@@ -1,0 +1,170 @@
+/* Why a program could not be started, in words that help. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "proc/spawn.h"
+
+static const char *const stage_names[STAGE_COUNT] = {
+	[STAGE_NONE] = "none",
+	[STAGE_LOOKUP] = "lookup",
+	[STAGE_PIPE] = "pipe",
+	[STAGE_BIRTH] = "birth",
+	[STAGE_SESSION] = "session",
+	[STAGE_PARENT] = "parent",
+	[STAGE_GUARD] = "guard",
+	[STAGE_DESCRIPTORS] = "descriptors",
+	[STAGE_LIMITS] = "limits",
+	[STAGE_PRIVILEGES] = "privileges",
+	[STAGE_LANDLOCK] = "landlock",
+	[STAGE_SECCOMP] = "seccomp",
+	[STAGE_SIGNALS] = "signals",
+	[STAGE_CWD] = "chdir",
+	[STAGE_EXEC] = "exec",
+};
+
+const char *spawn_stage_name(enum spawn_stage stage)
+{
+	return stage_names[stage];
+}
+
+/* A relative path was looked up in the child's directory. */
+static int open_in_cwd(const struct spawn_plan *plan)
+{
+	_cleanup_fd_ int dir = open(plan->cwd ? plan->cwd : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -1;
+	return openat(dir, plan->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+/* The kernel looks for an interpreter in the first 256 bytes; a NUL behind. */
+enum { FIRST_LINE = 256 };
+
+/* The interpreter named in the first line of a script; empty when there is
+ * none. It points into `line`. */
+static struct str read_interpreter(int fd, char line[FIRST_LINE + 1])
+{
+	memset(line, 0, FIRST_LINE + 1);
+	ssize_t n = fd < 0 ? -1 : read(fd, line, FIRST_LINE);
+	if (n < 3 || line[0] != '#' || line[1] != '!')
+		return (struct str){ 0 };
+	struct str rest = { line + 2, (size_t)n - 2 };
+	struct str first_line = str_trim(str_cut(&rest, '\n'));
+	size_t word = 0;
+	while (word < first_line.len && !strchr(" \t\r", first_line.data[word]))
+		word++;
+	return (struct str){ first_line.data, word };
+}
+
+/* exec says ENOENT for a missing program and for a missing interpreter. */
+static int explain_missing(const struct spawn_plan *plan, perch_err *err)
+{
+	_cleanup_fd_ int fd = open_in_cwd(plan);
+	if (fd < 0)
+		return err_set(err, -ENOENT, "cannot run '%s': there is no such file", plan->path);
+	char line[FIRST_LINE + 1];
+	struct str interpreter = read_interpreter(fd, line);
+	if (!interpreter.len)
+		return err_set(err, PERCH_EINTERPRETER,
+			"cannot run '%s': the loader or library it needs is missing", plan->path);
+	bool is_dos = interpreter.data[interpreter.len] == '\r';
+	return err_set(err, PERCH_EINTERPRETER,
+		"cannot run '%s': its interpreter '%.*s' (first line) does not exist%s", plan->path,
+		(int)interpreter.len, interpreter.data,
+		is_dos ? "; the file has DOS line endings: convert it" : "");
+}
+
+static int explain_forbidden(const struct spawn_plan *plan, perch_err *err)
+{
+	_cleanup_fd_ int fd = open_in_cwd(plan);
+	struct stat info;
+	if (fd < 0 || fstat(fd, &info) < 0)
+		return err_set(err, -EACCES, "cannot run '%s': permission denied", plan->path);
+	if (S_ISDIR(info.st_mode))
+		return err_set(err, -EACCES, "cannot run '%s': it is a directory", plan->path);
+	if (!(info.st_mode & 0111))
+		return err_set(err, -EACCES, "cannot run '%s': it is not executable (chmod +x '%s')",
+			plan->path, plan->path);
+	char line[FIRST_LINE + 1];
+	struct str interpreter = read_interpreter(fd, line);
+	if (interpreter.len)
+		return err_set(err, -EACCES,
+			"cannot run '%s': permission denied for it or its interpreter '%.*s'", plan->path,
+			(int)interpreter.len, interpreter.data);
+	return err_set(err, -EACCES,
+		"cannot run '%s': permission denied (file mode, or a file system mounted noexec)",
+		plan->path);
+}
+
+static size_t strings_size(const char *const *strings)
+{
+	size_t size = 0;
+	for (; *strings; strings++)
+		size += strlen(*strings) + 1 + sizeof(char *);
+	return size;
+}
+
+static int explain_exec(int error, const struct spawn_plan *plan, perch_err *err)
+{
+	switch (error) {
+	case ENOENT:
+		return explain_missing(plan, err);
+	case EACCES:
+		return explain_forbidden(plan, err);
+	case ENOEXEC:
+		return err_set(err, -ENOEXEC,
+			"cannot run '%s': neither a program for this machine nor a script with a #! line",
+			plan->path);
+	case E2BIG:
+		return err_set(err, -E2BIG,
+			"cannot run '%s': arguments and environment are too large (%zu bytes in all; one "
+			"string may have %d, all together about a quarter of the stack limit)",
+			plan->path, strings_size(plan->argv) + strings_size(plan->env), 32 * 4096);
+	default:
+		return err_set(err, -error, "cannot run '%s': %s", plan->path, perch_strerror(-error));
+	}
+}
+
+static int explain_stage(
+	const struct spawn_failure *failure, const struct spawn_plan *plan, perch_err *err)
+{
+	int code = -failure->error;
+	const char *why = perch_strerror(code);
+	switch (failure->stage) {
+	case STAGE_EXEC:
+		return explain_exec(failure->error, plan, err);
+	case STAGE_CWD:
+		return err_set(err, code, "cannot run '%s' in '%s': %s", plan->path, plan->cwd, why);
+	case STAGE_BIRTH:
+		if (failure->error == EAGAIN)
+			return err_set(err, code,
+				"cannot run '%s': the limit of processes is reached (ulimit -u, or the pids "
+				"limit of the cgroup)",
+				plan->path);
+		return err_set(err, code, "cannot run '%s': %s", plan->path, why);
+	case STAGE_LANDLOCK:
+	case STAGE_SECCOMP:
+	case STAGE_PRIVILEGES:
+		return err_set(err, PERCH_ESANDBOX, "cannot run '%s' in its sandbox: %s (%s)", plan->path,
+			why, spawn_stage_name(failure->stage));
+	default:
+		return err_set(err, code, "cannot run '%s': %s (%s)", plan->path, why,
+			spawn_stage_name(failure->stage));
+	}
+}
+
+int spawn_explain(
+	const struct spawn_failure *failure, const struct spawn_plan *plan, perch_err *err)
+{
+	int code = explain_stage(failure, plan, err);
+	if (err)
+		err->stage = spawn_stage_name(failure->stage);
+	return code;
+}
