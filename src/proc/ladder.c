@@ -17,29 +17,28 @@ void ladder_init(struct ladder *ladder, const perch_step *steps, size_t count)
 	}
 }
 
-/* An impatient push moves the beginning back in time, so that the steps
- * behind the next one keep their distance to it. */
 void ladder_push(struct ladder *ladder, uint64_t now_ns)
 {
-	if (!ladder->has_begun) {
-		ladder->has_begun = true;
-		ladder->began_ns = now_ns;
-	} else if (ladder->next < ladder->count && ladder_next(ladder) > now_ns) {
-		uint64_t after = ladder->steps[ladder->next].after_ns;
-		ladder->began_ns = after < now_ns ? now_ns - after : 0;
-	}
+	uint64_t first = ladder->count ? ladder->steps[0].after_ns : 0;
+	if (!ladder->has_begun)
+		ladder->due_ns = clock_after(now_ns, first);
+	else if (ladder->due_ns > now_ns)
+		ladder->due_ns = now_ns;
+	ladder->has_begun = true;
 }
 
 uint64_t ladder_next(const struct ladder *ladder)
 {
-	if (!ladder->has_begun || ladder->next == ladder->count)
-		return NEVER;
-	return clock_after(ladder->began_ns, ladder->steps[ladder->next].after_ns);
+	return ladder->has_begun && ladder->next < ladder->count ? ladder->due_ns : NEVER;
 }
 
+/* The steps behind one that was taken early keep their distance to it. */
 const perch_step *ladder_take(struct ladder *ladder, uint64_t now_ns)
 {
 	if (ladder_next(ladder) > now_ns)
 		return NULL;
-	return &ladder->steps[ladder->next++];
+	const perch_step *step = &ladder->steps[ladder->next++];
+	if (ladder->next < ladder->count)
+		ladder->due_ns = clock_after(ladder->due_ns, step[1].after_ns - step[0].after_ns);
+	return step;
 }

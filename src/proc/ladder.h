@@ -12,8 +12,8 @@
 struct ladder {
 	const perch_step *steps;
 	size_t count;
-	size_t next; /* the step that comes next */
-	uint64_t began_ns;
+	size_t next;     /* the step that comes next */
+	uint64_t due_ns; /* and when */
 	bool has_begun;
 };
 

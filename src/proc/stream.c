@@ -44,16 +44,19 @@ void stream_free(struct stream *stream)
 	buf_free(&stream->tail.kept);
 }
 
-/* The pipe is at its end. Lines that were held back come first. */
+/* The pipe is at its end. What was held back comes first, and a stream that is
+ * paused does not end. */
 static void end(struct stream *stream)
 {
 	stream->saw_end = true;
-	if (lines_are_held(&stream->lines) || stream->paused) {
+	if (!stream->paused && !lines_are_held(&stream->lines) && lines_finish(&stream->lines) < 0)
+		stream->lost_output = true;
+	if (!stream_is_open(stream))
+		return;
+	if (stream->paused || lines_are_held(&stream->lines)) {
 		loop_watch(stream->loop, &stream->source, 0);
 		return;
 	}
-	if (lines_finish(&stream->lines) < 0)
-		stream->lost_output = true;
 	lines_free(&stream->lines);
 	stream_close(stream);
 	child_stream_ended(stream->child, stream);

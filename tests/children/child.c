@@ -1,0 +1,269 @@
+/* A child that misbehaves on demand: `child BEHAVIOUR [NUMBER]`. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static void say(const char *text)
+{
+	(void)!write(STDOUT_FILENO, text, strlen(text));
+}
+
+_Noreturn static void wait_for_ever(void)
+{
+	for (;;)
+		pause();
+}
+
+/* One line, gone at once. */
+static int one_line(long number)
+{
+	char line[64];
+	snprintf(line, sizeof(line), "line %ld\n", number);
+	say(line);
+	return 0;
+}
+
+/* `number` MiB of lines. */
+static int flood(long number)
+{
+	static char block[64 * 1024];
+	for (size_t i = 0; i < sizeof(block); i++)
+		block[i] = i % 128 == 127 ? '\n' : (char)('a' + i % 26);
+	for (long i = 0; i < number * 16; i++) {
+		for (size_t done = 0; done < sizeof(block);) {
+			ssize_t n = write(STDOUT_FILENO, block + done, sizeof(block) - done);
+			if (n <= 0)
+				return 1;
+			done += (size_t)n;
+		}
+	}
+	return 0;
+}
+
+/* A line that never ends; `number` MiB of it, 0 = for ever. Then "\nend\n". */
+static int endless_line(long number)
+{
+	static char block[64 * 1024];
+	memset(block, 'x', sizeof(block));
+	for (long i = 0; number == 0 || i < number * 16; i++) {
+		if (write(STDOUT_FILENO, block, sizeof(block)) <= 0)
+			return 1;
+	}
+	say("\nend\n");
+	return 0;
+}
+
+static int ignore_term(long number)
+{
+	(void)number;
+	signal(SIGTERM, SIG_IGN);
+	say("ready\n");
+	wait_for_ever();
+}
+
+static int stop_itself(long number)
+{
+	(void)number;
+	say("ready\n");
+	raise(SIGSTOP);
+	wait_for_ever();
+}
+
+/* Leaves a grandchild behind that is in a session of its own and holds our
+ * stdout. Prints its process id. */
+static int leave_escaped(long number)
+{
+	(void)number;
+	int ready[2];
+	if (pipe(ready) < 0)
+		return 1;
+	pid_t pid = fork();
+	if (pid == 0) {
+		setsid();
+		(void)!write(ready[1], "x", 1);
+		wait_for_ever();
+	}
+	char byte;
+	(void)!read(ready[0], &byte, 1);
+	char line[64];
+	snprintf(line, sizeof(line), "%d\n", (int)pid);
+	say(line);
+	return 0;
+}
+
+/* The same, and it writes without a pause. */
+static int leave_flooding(long number)
+{
+	(void)number;
+	int ready[2];
+	if (pipe(ready) < 0)
+		return 1;
+	pid_t pid = fork();
+	if (pid == 0) {
+		setsid();
+		signal(SIGPIPE, SIG_DFL);
+		say("x\n");
+		(void)!write(ready[1], "x", 1);
+		for (;;)
+			say("flooding\n");
+	}
+	char byte;
+	(void)!read(ready[0], &byte, 1);
+	return 0;
+}
+
+/* A grandchild in our group; prints our id and its, then waits. */
+static int family(long number)
+{
+	(void)number;
+	pid_t pid = fork();
+	if (pid == 0)
+		wait_for_ever();
+	char line[64];
+	snprintf(line, sizeof(line), "%d %d\n", (int)getpid(), (int)pid);
+	say(line);
+	wait_for_ever();
+}
+
+static int open_terminal(long number)
+{
+	(void)number;
+	int fd = open("/dev/tty", O_RDWR);
+	if (fd >= 0) {
+		char byte;
+		(void)!read(fd, &byte, 1);
+		say("opened\n");
+		return 1;
+	}
+	say(errno == ENXIO ? "no terminal\n" : "other error\n");
+	return 0;
+}
+
+/* Echoes stdin to stdout, as bytes. */
+static int echo(long number)
+{
+	(void)number;
+	static char block[64 * 1024];
+	ssize_t n;
+	while ((n = read(STDIN_FILENO, block, sizeof(block))) > 0) {
+		for (ssize_t done = 0; done < n;) {
+			ssize_t written = write(STDOUT_FILENO, block + done, (size_t)(n - done));
+			if (written <= 0)
+				return 1;
+			done += written;
+		}
+	}
+	return 0;
+}
+
+/* Counts stdin and prints the sum after its end. */
+static int count(long number)
+{
+	(void)number;
+	static char block[64 * 1024];
+	unsigned long long sum = 0;
+	ssize_t n;
+	while ((n = read(STDIN_FILENO, block, sizeof(block))) > 0)
+		sum += (unsigned long long)n;
+	printf("%llu\n", sum);
+	return fflush(stdout);
+}
+
+/* Never reads; says ready, waits for a signal. */
+static int deaf(long number)
+{
+	(void)number;
+	say("ready\n");
+	wait_for_ever();
+}
+
+static int close_stdin(long number)
+{
+	(void)number;
+	close(STDIN_FILENO);
+	say("closed\n");
+	wait_for_ever();
+}
+
+/* Lines with everything that may go wrong in a line. */
+static int strange_lines(long number)
+{
+	(void)number;
+	static const char bytes[] = "a\0b\nwindows\r\n\r\n\n\xC3";
+	(void)!write(STDOUT_FILENO, bytes, sizeof(bytes) - 1);
+	/* The second half of a character in a write of its own. */
+	static const char rest[] = "\xA9t\xC3\xA9\nlast";
+	(void)!write(STDOUT_FILENO, rest, sizeof(rest) - 1);
+	return 0;
+}
+
+/* Which descriptors are open; which signals are ignored or blocked. */
+static int inherited(long number)
+{
+	(void)number;
+	for (int fd = 0; fd < 6000; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0)
+			printf("fd %d\n", fd);
+	}
+	sigset_t mask;
+	sigprocmask(SIG_SETMASK, NULL, &mask);
+	for (int i = 1; i < 32; i++) {
+		struct sigaction action;
+		if (sigaction(i, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+			printf("ignored %d\n", i);
+		if (sigismember(&mask, i))
+			printf("blocked %d\n", i);
+	}
+	printf("session %s\n", getsid(0) == getpid() ? "own" : "shared");
+	return fflush(stdout);
+}
+
+static int exit_with(long number)
+{
+	return (int)number;
+}
+
+static int die_of(long number)
+{
+	signal((int)number, SIG_DFL);
+	raise((int)number);
+	wait_for_ever();
+}
+
+static const struct {
+	const char *name;
+	int (*run)(long number);
+} behaviours[] = {
+	{ "one-line", one_line },
+	{ "flood", flood },
+	{ "endless-line", endless_line },
+	{ "ignore-term", ignore_term },
+	{ "stop-itself", stop_itself },
+	{ "leave-escaped", leave_escaped },
+	{ "leave-flooding", leave_flooding },
+	{ "family", family },
+	{ "open-terminal", open_terminal },
+	{ "echo", echo },
+	{ "count", count },
+	{ "deaf", deaf },
+	{ "close-stdin", close_stdin },
+	{ "strange-lines", strange_lines },
+	{ "inherited", inherited },
+	{ "exit", exit_with },
+	{ "die-of", die_of },
+};
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; argc > 1 && i < sizeof(behaviours) / sizeof(behaviours[0]); i++) {
+		if (strcmp(argv[1], behaviours[i].name) == 0)
+			return behaviours[i].run(argc > 2 ? strtol(argv[2], NULL, 10) : 0);
+	}
+	fprintf(stderr, "no such behaviour\n");
+	return 64;
+}

@@ -1,0 +1,79 @@
+/* For tests with real child processes. */
+#ifndef HARNESS_PROC_H
+#define HARNESS_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "perch/host.h"
+
+/* Everything a child reported, in order. */
+struct record {
+	struct buf out; /* its stdout lines, each with a '\n' behind it */
+	struct buf err; /* the same for stderr */
+	unsigned lines; /* how many on stdout */
+	unsigned last_flags;
+	size_t longest;
+	bool closed; /* stdout */
+	bool exited;
+	bool ended;
+	unsigned drained;
+	unsigned asked;
+	bool discard; /* count the lines, do not keep them */
+	perch_result result;
+	perch_child *child;
+};
+
+extern const perch_child_events record_events;
+
+/* A host with the guard of this build; fails the test if it cannot be made.
+ * PERCH_TEST_PLAIN=1 in the environment makes it fork plainly. */
+perch_host *proc_host(void);
+perch_host *proc_host_with(perch_host_options options);
+
+/* tests/children/child of this build, and this build's perch-guard. */
+const char *proc_child_path(void);
+const char *proc_guard_path(void);
+
+/* A spec that records: stdout and stderr as lines. argv must outlive it. */
+perch_child_spec proc_spec(const char *const *argv, struct record *record);
+
+/* Starts it or fails the test. */
+void proc_start(perch_host *host, const perch_child_spec *spec, struct record *record);
+
+/* Starts argv, runs the loop until it has ended, frees the child. */
+void proc_run(perch_host *host, const char *const *argv, struct record *record);
+
+/* Runs the loop until *flag; fails the test when it takes half a minute. */
+void proc_until(perch_host *host, const bool *flag);
+
+/* Runs the loop until the child has sent this many lines. */
+void proc_until_lines(perch_host *host, const struct record *record, unsigned lines);
+
+/* Ends the test's use of a record: frees the child and the buffers. */
+void record_free(struct record *record);
+
+/* The recorded stdout as a string. */
+const char *record_out(struct record *record);
+
+/* Waits until a process is gone (or a zombie); fails the test otherwise. */
+void proc_wait_gone(pid_t pid);
+
+/* Is it there and not a zombie? */
+bool proc_is_alive(pid_t pid);
+
+/* How many descriptors this process has open. */
+unsigned proc_open_fds(void);
+
+/* How many zombies and living children this process has. */
+unsigned proc_children(void);
+
+/* Peak resident memory of this process, in KiB. */
+long proc_peak_memory_kib(void);
+
+#define CHILD(...) ((const char *const[]){ proc_child_path(), __VA_ARGS__, NULL })
+#define SHELL(script) ((const char *const[]){ "sh", "-c", script, NULL })
+
+#endif
