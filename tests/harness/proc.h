@@ -73,6 +73,13 @@ unsigned proc_children(void);
 /* Peak resident memory of this process, in KiB. */
 long proc_peak_memory_kib(void);
 
+/* What a sanitizer's own bookkeeping may add to it. */
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZER_SLACK_KIB 32768
+#else
+#define SANITIZER_SLACK_KIB 0
+#endif
+
 #define CHILD(...) ((const char *const[]){ proc_child_path(), __VA_ARGS__, NULL })
 #define SHELL(script) ((const char *const[]){ "sh", "-c", script, NULL })
 

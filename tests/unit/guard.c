@@ -1,0 +1,254 @@
+/* The guard: whatever kills the host, nothing of its children survives. */
+#include "harness/proc.h"
+#include "harness/suite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { FAMILIES = 10 };
+
+/* A host in a process of its own, with children that have children. Writes all
+ * their ids to `out`, then waits to be killed. */
+_Noreturn static void be_a_host(int out, perch_host_options options)
+{
+	perch_host *host = proc_host_with(options);
+	static struct record records[FAMILIES];
+	for (int i = 0; i < FAMILIES; i++) {
+		perch_child_spec spec = proc_spec(CHILD("family"), &records[i]);
+		proc_start(host, &spec, &records[i]);
+		proc_until_lines(host, &records[i], 1);
+		(void)!write(out, records[i].out.data, records[i].out.len);
+	}
+	close(out);
+	for (;;)
+		perch_host_wait(host, -1);
+}
+
+/* Starts such a host, kills it with `number`, returns the ids of its family. */
+static void kill_a_host(int number, perch_host_options options, pid_t ids[2 * FAMILIES])
+{
+	int pipe_ends[2];
+	ck_assert_int_eq(pipe(pipe_ends), 0);
+	pid_t host = fork();
+	if (host == 0) {
+		close(pipe_ends[0]);
+		be_a_host(pipe_ends[1], options);
+	}
+	close(pipe_ends[1]);
+	FILE *in = fdopen(pipe_ends[0], "r");
+	for (int i = 0; i < 2 * FAMILIES; i++)
+		ck_assert_int_eq(fscanf(in, "%d", &ids[i]), 1);
+	fclose(in);
+	for (int i = 0; i < 2 * FAMILIES; i++)
+		ck_assert(proc_is_alive(ids[i]));
+	kill(host, number);
+	ck_assert_int_eq(waitpid(host, NULL, 0), host);
+}
+
+START_TEST(sigkill_of_the_host_leaves_nobody)
+{
+	pid_t ids[2 * FAMILIES];
+	kill_a_host(SIGKILL, (perch_host_options){ .guard = PERCH_GUARD_REQUIRE }, ids);
+	for (size_t i = 0; i < COUNT(ids); i++)
+		proc_wait_gone(ids[i]);
+}
+END_TEST
+
+START_TEST(a_crash_of_the_host_leaves_nobody)
+{
+	pid_t ids[2 * FAMILIES];
+	kill_a_host(SIGABRT, (perch_host_options){ .guard = PERCH_GUARD_REQUIRE }, ids);
+	for (size_t i = 0; i < COUNT(ids); i++)
+		proc_wait_gone(ids[i]);
+}
+END_TEST
+
+/* Without the guard, dying with the thread reaches the children alone: this
+ * shows that the tests above test the guard. */
+START_TEST(without_a_guard_grandchildren_survive)
+{
+	pid_t ids[2 * FAMILIES];
+	perch_host_options options = { .guard = PERCH_GUARD_OFF, .die_with_thread = true };
+	kill_a_host(SIGKILL, options, ids);
+	for (size_t i = 0; i < COUNT(ids); i += 2) {
+		proc_wait_gone(ids[i]);
+		ck_assert(proc_is_alive(ids[i + 1]));
+		kill(ids[i + 1], SIGKILL);
+		proc_wait_gone(ids[i + 1]);
+	}
+}
+END_TEST
+
+/* A fork of the host that lives on holds the guard's pipe open. */
+START_TEST(a_surviving_fork_of_the_host_does_not_hide_its_death)
+{
+	int ids_pipe[2];
+	ck_assert_int_eq(pipe(ids_pipe), 0);
+	pid_t host_pid = fork();
+	if (host_pid == 0) {
+		perch_host *host = proc_host();
+		struct record record = { 0 };
+		perch_child_spec spec = proc_spec(CHILD("family"), &record);
+		proc_start(host, &spec, &record);
+		proc_until_lines(host, &record, 1);
+		pid_t survivor = fork();
+		if (survivor == 0) {
+			for (;;)
+				pause();
+		}
+		dprintf(ids_pipe[1], "%d %s", (int)survivor, record_out(&record));
+		for (;;)
+			pause();
+	}
+	FILE *in = fdopen(ids_pipe[0], "r");
+	pid_t survivor, child, grandchild;
+	ck_assert_int_eq(fscanf(in, "%d %d %d", &survivor, &child, &grandchild), 3);
+	fclose(in);
+	kill(host_pid, SIGKILL);
+	waitpid(host_pid, NULL, 0);
+	proc_wait_gone(child);
+	proc_wait_gone(grandchild);
+	ck_assert(proc_is_alive(survivor));
+	kill(survivor, SIGKILL);
+}
+END_TEST
+
+/* Killed at a random moment of starting children, thirty times: whoever was
+ * being born is found as well. Every family marks itself in its environment. */
+START_TEST(a_host_killed_while_it_spawns_leaves_nobody)
+{
+	for (int round = 0; round < 30; round++) {
+		char mark[64];
+		snprintf(mark, sizeof(mark), "PERCH_TEST_MARK=%d-%d", (int)getpid(), round);
+		pid_t host_pid = fork();
+		if (host_pid == 0) {
+			perch_host *host = proc_host();
+			const char *const env[] = { mark, NULL };
+			for (;;) {
+				struct record *record = calloc(1, sizeof(*record));
+				perch_child_spec spec = proc_spec(CHILD("family"), record);
+				spec.env = env;
+				perch_child *child;
+				if (perch_child_start(host, &spec, &child, NULL) < 0)
+					pause();
+				perch_host_dispatch(host);
+				if (perch_host_children(host) > 50)
+					pause();
+			}
+		}
+		usleep(1000 + (useconds_t)(random() % 15000));
+		kill(host_pid, SIGKILL);
+		waitpid(host_pid, NULL, 0);
+		char command[256];
+		snprintf(command, sizeof(command),
+			"i=0; while grep -zlqs '%s' /proc/[0-9]*/environ; do "
+			"i=$((i+1)); [ $i -gt 600 ] && exit 1; sleep 0.05; done; exit 0",
+			mark);
+		ck_assert_int_eq(system(command), 0);
+	}
+}
+END_TEST
+
+static pid_t find_guard(void)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	FILE *file = fopen(path, "re");
+	pid_t pid = 0;
+	ck_assert_int_eq(fscanf(file, "%d", &pid), 1);
+	fclose(file);
+	return pid;
+}
+
+static void count_warnings(void *data, perch_log_level level, const char *text)
+{
+	(void)text;
+	if (level >= PERCH_LOG_WARN)
+		++*(unsigned *)data;
+}
+
+START_TEST(a_guard_that_is_killed_is_replaced)
+{
+	unsigned warnings = 0;
+	perch_host *host = proc_host_with((perch_host_options){
+		.log = count_warnings,
+		.log_data = &warnings,
+	});
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec(CHILD("deaf"), &record);
+	proc_start(host, &spec, &record);
+	proc_until_lines(host, &record, 1);
+	pid_t guard = find_guard();
+	ck_assert_int_ne(guard, perch_child_pid(record.child));
+	kill(guard, SIGKILL);
+	while (warnings == 0)
+		perch_host_wait(host, -1);
+	ck_assert_uint_eq(proc_children(), 2);
+	record_free(&record);
+	perch_host_free(host);
+}
+END_TEST
+
+START_TEST(a_guard_that_always_dies_is_given_up)
+{
+	unsigned warnings = 0;
+	perch_host *host = proc_host_with((perch_host_options){
+		.guard_path = "/bin/true",
+		.log = count_warnings,
+		.log_data = &warnings,
+	});
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec(CHILD("deaf"), &record);
+	proc_start(host, &spec, &record);
+	while (proc_children() > 1)
+		perch_host_wait(host, 1000);
+	struct record second = { 0 };
+	proc_run(host, CHILD("one-line"), &second);
+	ck_assert(!second.result.guarded);
+	ck_assert_uint_gt(warnings, 0);
+	ck_assert_uint_lt(warnings, 20);
+	record_free(&record);
+	record_free(&second);
+	perch_host_free(host);
+}
+END_TEST
+
+START_TEST(a_missing_guard_is_warned_about_or_refused)
+{
+	unsigned warnings = 0;
+	perch_host_options options = {
+		.guard_path = "/no/such/guard",
+		.log = count_warnings,
+		.log_data = &warnings,
+	};
+	perch_host *host = proc_host_with(options);
+	struct record record = { 0 };
+	proc_run(host, CHILD("one-line"), &record);
+	ck_assert(!record.result.guarded);
+	ck_assert_uint_eq(warnings, 1);
+	record_free(&record);
+	proc_run(host, CHILD("one-line"), &record);
+	ck_assert_uint_eq(warnings, 1);
+	record_free(&record);
+	perch_host_free(host);
+
+	options.guard = PERCH_GUARD_REQUIRE;
+	host = proc_host_with(options);
+	perch_child_spec spec = proc_spec(CHILD("one-line"), &record);
+	perch_err err = { 0 };
+	ck_assert_int_eq(perch_child_start(host, &spec, &record.child, &err), PERCH_EGUARD);
+	ck_assert_ptr_nonnull(strstr(err.text, "/no/such/guard"));
+	perch_host_free(host);
+}
+END_TEST
+
+SUITE_MAIN("guard", sigkill_of_the_host_leaves_nobody, a_crash_of_the_host_leaves_nobody,
+	without_a_guard_grandchildren_survive, a_surviving_fork_of_the_host_does_not_hide_its_death,
+	a_host_killed_while_it_spawns_leaves_nobody, a_guard_that_is_killed_is_replaced,
+	a_guard_that_always_dies_is_given_up, a_missing_guard_is_warned_about_or_refused)
