@@ -1,0 +1,314 @@
+/* The supervisor against the floor: birth, conversation, flood, crowd. The
+ * guard is on, the sandbox off. */
+#include "bench.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "floor.h"
+#include "perch/perch.h"
+
+enum {
+	SPAWNS = 100,
+	SPAWN_ROUNDS = 10,
+	TRIPS = 5000,
+	TRIP_ROUNDS = 10,
+	FLOOD_LINES = 2000000,
+	FLOOD_ROUNDS = 5,
+};
+
+static perch_host *host;
+static char child_path[4096];
+
+static void find_neighbour(const char *name, char *path, size_t size)
+{
+	char self[2048] = { 0 };
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		abort();
+	*strrchr(self, '/') = '\0';
+	snprintf(path, size, "%s/%s", self, name);
+}
+
+static void make_host(void)
+{
+	char guard[4096];
+	find_neighbour("bench-child", child_path, sizeof(child_path));
+	find_neighbour("../perch-guard", guard, sizeof(guard));
+	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
+	options.guard = PERCH_GUARD_REQUIRE;
+	options.guard_path = guard;
+	perch_err err = { 0 };
+	if (perch_host_new(&options, &host, &err) < 0) {
+		fprintf(stderr, "%s\n", err.text);
+		exit(1);
+	}
+}
+
+/* ---- what a child reports ------------------------------------------------ */
+
+struct seen {
+	size_t lines;
+	size_t bytes;
+	bool ended;
+};
+
+static void on_line(perch_child *child, void *data, perch_stream stream, const perch_line *line)
+{
+	(void)child;
+	(void)stream;
+	struct seen *seen = data;
+	seen->lines++;
+	seen->bytes += line->len + 1;
+}
+
+static void on_ended(perch_child *child, void *data, const perch_result *result)
+{
+	(void)child;
+	(void)result;
+	((struct seen *)data)->ended = true;
+}
+
+static const perch_child_events events = {
+	.size = sizeof(events),
+	.line = on_line,
+	.ended = on_ended,
+};
+
+static perch_child *start(const char *const *argv, struct seen *seen, bool with_stdin)
+{
+	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
+	spec.argv = argv;
+	spec.stdin_mode = with_stdin ? PERCH_STDIN_PIPE : PERCH_STDIN_NULL;
+	spec.stdout_mode = PERCH_OUTPUT_LINES;
+	spec.events = &events;
+	spec.data = seen;
+	perch_child *child;
+	perch_err err = { 0 };
+	if (perch_child_start(host, &spec, &child, &err) < 0) {
+		fprintf(stderr, "%s\n", err.text);
+		exit(1);
+	}
+	return child;
+}
+
+static void run(const char *const *argv, struct seen *seen)
+{
+	perch_child *child = start(argv, seen, false);
+	while (!seen->ended)
+		perch_host_wait(host, -1);
+	perch_child_free(child);
+}
+
+/* ---- birth --------------------------------------------------------------- */
+
+static double spawn_ours_ns(void)
+{
+	const char *const argv[] = { child_path, NULL };
+	uint64_t begin = bench_now_ns();
+	for (int i = 0; i < SPAWNS; i++) {
+		struct seen seen = { 0 };
+		run(argv, &seen);
+		if (seen.lines != 1)
+			abort();
+	}
+	return (double)(bench_now_ns() - begin) / SPAWNS;
+}
+
+static double spawn_floor_ns(void)
+{
+	const char *const argv[] = { child_path, NULL };
+	uint64_t begin = bench_now_ns();
+	for (int i = 0; i < SPAWNS; i++)
+		floor_run(argv);
+	return (double)(bench_now_ns() - begin) / SPAWNS;
+}
+
+static double smaller(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* Both in turns, so that a busy moment hits both; the best of each counts. */
+static double compare(const char *name, double (*ours)(void), double (*floor)(void), int rounds,
+	const char *unit, double unit_ns, double most)
+{
+	double best_ours = ours();
+	double best_floor = floor();
+	for (int i = 0; i < rounds; i++) {
+		best_floor = smaller(best_floor, floor());
+		best_ours = smaller(best_ours, ours());
+	}
+	bench_print(name, "ours", best_ours / unit_ns, unit);
+	bench_print(name, "floor", best_floor / unit_ns, unit);
+	bench_print_cost(name, "vs-floor", best_ours / best_floor, most);
+	return best_ours;
+}
+
+static void bench_spawn(void)
+{
+	double plain =
+		compare("proc/spawn", spawn_ours_ns, spawn_floor_ns, SPAWN_ROUNDS, "us", 1e3, 1.15);
+
+	size_t size = (size_t)4 << 30;
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		abort();
+	memset(memory, 1, size);
+	double large = spawn_ours_ns();
+	for (int i = 0; i < SPAWN_ROUNDS; i++)
+		large = smaller(large, spawn_ours_ns());
+	munmap(memory, size);
+	bench_print("proc/spawn-4gb", "ours", large / 1e3, "us");
+	bench_print_cost("proc/spawn-4gb", "vs-small", large / plain, 1.2);
+
+	int fds[5000];
+	for (int i = 0; i < 5000; i++)
+		fds[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	double many = spawn_ours_ns();
+	double many_floor = spawn_floor_ns();
+	for (int i = 0; i < SPAWN_ROUNDS; i++) {
+		many = smaller(many, spawn_ours_ns());
+		many_floor = smaller(many_floor, spawn_floor_ns());
+	}
+	for (int i = 0; i < 5000; i++)
+		close(fds[i]);
+	bench_print("proc/spawn-5000fds", "ours", many / 1e3, "us");
+	bench_print("proc/spawn-5000fds", "floor", many_floor / 1e3, "us");
+	bench_print_cost("proc/spawn-5000fds", "vs-few", many / plain, 1.2);
+}
+
+/* ---- conversation -------------------------------------------------------- */
+
+static char trip_line[200];
+static perch_child *echo_child;
+static struct seen echo_seen;
+static struct floor_child echo_floor;
+
+static double trip_ours_ns(void)
+{
+	uint64_t begin = bench_now_ns();
+	for (int i = 0; i < TRIPS; i++) {
+		size_t before = echo_seen.lines;
+		perch_child_write(echo_child, trip_line, sizeof(trip_line));
+		while (echo_seen.lines == before)
+			perch_host_wait(host, -1);
+	}
+	return (double)(bench_now_ns() - begin) / TRIPS;
+}
+
+static double trip_floor_ns(void)
+{
+	uint64_t begin = bench_now_ns();
+	for (int i = 0; i < TRIPS; i++)
+		floor_round_trip(&echo_floor, trip_line, sizeof(trip_line));
+	return (double)(bench_now_ns() - begin) / TRIPS;
+}
+
+static void bench_round_trip(void)
+{
+	const char *const argv[] = { child_path, "echo", NULL };
+	memset(trip_line, 'x', sizeof(trip_line));
+	trip_line[sizeof(trip_line) - 1] = '\n';
+	echo_child = start(argv, &echo_seen, true);
+	echo_floor = floor_start(argv, true, true);
+	compare("proc/round-trip", trip_ours_ns, trip_floor_ns, TRIP_ROUNDS, "us", 1e3, 1.2);
+	floor_wait(&echo_floor);
+	echo_floor = floor_start(argv, true, false);
+	compare(
+		"proc/round-trip-same-session", trip_ours_ns, trip_floor_ns, TRIP_ROUNDS, "us", 1e3, 1.2);
+	floor_wait(&echo_floor);
+	perch_child_free(echo_child);
+}
+
+/* ---- flood --------------------------------------------------------------- */
+
+static const char *const *flood_argv(void)
+{
+	static char number[32];
+	static const char *argv[4];
+	snprintf(number, sizeof(number), "%d", FLOOD_LINES);
+	argv[0] = child_path;
+	argv[1] = "flood";
+	argv[2] = number;
+	return argv;
+}
+
+static double flood_ours_ns(void)
+{
+	struct seen seen = { 0 };
+	uint64_t begin = bench_now_ns();
+	run(flood_argv(), &seen);
+	if (seen.lines != FLOOD_LINES)
+		abort();
+	return (double)(bench_now_ns() - begin) / FLOOD_LINES;
+}
+
+static double flood_floor_ns(void)
+{
+	uint64_t begin = bench_now_ns();
+	struct floor_child child = floor_start(flood_argv(), false, true);
+	if (floor_count_lines(&child) != FLOOD_LINES)
+		abort();
+	floor_wait(&child);
+	return (double)(bench_now_ns() - begin) / FLOOD_LINES;
+}
+
+/* ---- crowd --------------------------------------------------------------- */
+
+static long resident_kib(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	long total = 0;
+	long resident = 0;
+	if (!file || fscanf(file, "%ld %ld", &total, &resident) != 2)
+		abort();
+	fclose(file);
+	return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static double start_crowd_ns(int count, perch_child **children)
+{
+	const char *const argv[] = { child_path, "wait", NULL };
+	static struct seen seen;
+	uint64_t begin = bench_now_ns();
+	for (int i = 0; i < count; i++)
+		children[i] = start(argv, &seen, true);
+	return (double)(bench_now_ns() - begin) / count;
+}
+
+static void bench_crowd(void)
+{
+	enum { FEW = 250, MANY = 2000 };
+	static perch_child *children[MANY];
+	double few = start_crowd_ns(FEW, children);
+	for (int i = 0; i < FEW; i++)
+		perch_child_free(children[i]);
+	while (perch_host_children(host))
+		perch_host_wait(host, -1);
+	long before = resident_kib();
+	double many = start_crowd_ns(MANY, children);
+	long after = resident_kib();
+	for (int i = 0; i < MANY; i++)
+		perch_child_free(children[i]);
+	while (perch_host_children(host))
+		perch_host_wait(host, -1);
+	bench_print(
+		"proc/crowd-2000", "memory-per-child", (double)(after - before) * 1024 / MANY, "bytes");
+	bench_print("proc/crowd-2000", "start-per-child", many / 1e3, "us");
+	bench_print_cost("proc/crowd-2000", "start-vs-250", many / few, 1.5);
+}
+
+int main(void)
+{
+	make_host();
+	bench_spawn();
+	bench_round_trip();
+	compare("proc/flood", flood_ours_ns, flood_floor_ns, FLOOD_ROUNDS, "ns", 1, 1 / 0.6);
+	bench_crowd();
+	perch_host_free(host);
+	return 0;
+}
