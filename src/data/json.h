@@ -29,18 +29,21 @@ _Static_assert((int)PERCH_JSON_TEXT_CEILING <= (int)JSON_LENGTH_MASK, "a length 
 /* The count of a string that has room to be decoded into but was not yet. */
 #define JSON_UNDECODED UINT32_MAX
 
+/* Up to so many names are compared each with each when they look alike. */
+enum { JSON_FEW_NAMES = 32 };
+
 /* An object or array that is still open while the text is read. */
 struct json_frame {
-	uint64_t name_bits; /* one bit per name seen: two names on one bit may be equal */
+	uint64_t name_bits; /* one bit for every name seen */
 	uint32_t value;     /* its place */
 	uint32_t entries;
-	bool is_object;
-	bool names_collide;
+	char end;        /* its last bracket */
+	bool may_repeat; /* two of its names may be equal */
 };
 
 /* A name while the names of its object are compared. */
 struct json_sorted_name {
-	uint64_t hash;
+	uint32_t hash;
 	perch_json_value *name;
 };
 
@@ -49,13 +52,12 @@ struct perch_json {
 	const char *text;
 	size_t length;
 	perch_json_value *values;
-	size_t count;
 	size_t cap;
 	struct json_frame *frames;
 	size_t frames_cap;
 	char *decoded; /* room for strings with escapes, addressed like text */
 	size_t decoded_size;
-	struct json_sorted_name *sorted;
+	struct json_sorted_name *sorted; /* room to sort names in */
 	size_t sorted_cap;
 };
 

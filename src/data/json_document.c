@@ -81,7 +81,6 @@ void perch_json_clear(perch_json *json)
 {
 	json->text = NULL;
 	json->length = 0;
-	json->count = 0;
 	give_back_large_memory(json);
 }
 

@@ -1,7 +1,8 @@
-/* Names that occur twice in an object. The reader calls this only when two
- * names of an object might be equal. A few names are compared each with each;
- * many are sorted by a hash, and by their bytes where hashes are equal, so
- * that no choice of names takes more than n log n steps. */
+/* Names that occur twice in an object: found by sorting, and settled as the
+ * options say. The reader calls this only when two names may be equal. Names
+ * are sorted by a hash, in as many steps as there are names; only those of
+ * one hash are compared, and sorted too, so that no choice of names takes
+ * more than n log n steps. */
 #include "data/json.h"
 
 #include <errno.h>
@@ -9,48 +10,64 @@
 
 #include "base/vec.h"
 
-enum { FEW_NAMES = 16 };
+enum {
+	HASH_BITS = 24,
+	DIGIT_BITS = 6, /* an even number of digits make a hash */
+	DIGIT_VALUES = 1 << DIGIT_BITS,
+};
 
-/* Two equal names, in the order of the text: one of them has to go. */
-static void shadow_one(const perch_json *json, perch_json_value *object, perch_json_value *earlier,
-	perch_json_value *later)
+static uint32_t hash_name(struct str name)
 {
-	bool keep_last = json->options.duplicates == PERCH_JSON_DUPLICATES_LAST;
-	perch_json_value *loser = keep_last ? earlier : later;
-	if (!loser->shadowed)
-		object->count--;
-	loser->shadowed = 1;
+	uint64_t hash = name.len;
+	while (name.len) {
+		uint64_t word = 0;
+		size_t step = name.len < sizeof(word) ? name.len : sizeof(word);
+		memcpy(&word, name.data, step);
+		hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 32;
+		name.data += step;
+		name.len -= step;
+	}
+	return (uint32_t)(hash >> (64 - HASH_BITS));
 }
 
-static int settle_few(
-	const perch_json *json, perch_json_value *object, const perch_json_value **ret_second)
+/* Sorts by one digit of the hash, and leaves equal ones in their order. */
+static void sort_by_digit(
+	const struct json_sorted_name *from, struct json_sorted_name *to, size_t count, unsigned shift)
 {
-	perch_json_value *names[FEW_NAMES];
-	perch_json_value *name = object + 1;
+	size_t place[DIGIT_VALUES] = { 0 };
+	size_t total = 0;
+	for (size_t i = 0; i < count; i++)
+		place[(from[i].hash >> shift) % DIGIT_VALUES]++;
+	for (size_t digit = 0; digit < DIGIT_VALUES; digit++) {
+		size_t here = place[digit];
+		place[digit] = total;
+		total += here;
+	}
+	for (size_t i = 0; i < count; i++)
+		to[place[(from[i].hash >> shift) % DIGIT_VALUES]++] = from[i];
+}
+
+/* Fills json->sorted with the names of the object, in the order of their
+ * hashes and, among those of one hash, of the text. */
+static int sort_names(perch_json *json, const perch_json_value *object)
+{
 	size_t count = object->count;
+	struct json_sorted_name *sorted =
+		vec_grow(json->sorted, &json->sorted_cap, 2 * count, sizeof(*sorted));
+	if (!sorted)
+		return -ENOMEM;
+	json->sorted = sorted;
+	perch_json_value *name = (perch_json_value *)object + 1;
 	for (size_t i = 0; i < count; i++) {
-		names[i] = name;
-		for (size_t j = 0; j < i; j++) {
-			if (!str_eq(json_str(names[j]), json_str(name)))
-				continue;
-			if (json->options.duplicates == PERCH_JSON_DUPLICATES_REJECT) {
-				*ret_second = name;
-				return PERCH_ESYNTAX;
-			}
-			shadow_one(json, object, names[j], name);
-		}
+		sorted[i] = (struct json_sorted_name){ hash_name(json_str(name)), name };
 		name = json_skip(name + 1);
 	}
+	for (unsigned shift = 0; shift < HASH_BITS; shift += 2 * DIGIT_BITS) {
+		sort_by_digit(sorted, sorted + count, count, shift);
+		sort_by_digit(sorted + count, sorted, count, shift + DIGIT_BITS);
+	}
 	return 0;
-}
-
-/* FNV-1a: it only has to tell most names apart quickly. */
-static uint64_t hash_name(struct str name)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-	for (size_t i = 0; i < name.len; i++)
-		hash = (hash ^ (unsigned char)name.data[i]) * UINT64_C(0x100000001b3);
-	return hash;
 }
 
 static int compare_bytes(struct str a, struct str b)
@@ -60,60 +77,57 @@ static int compare_bytes(struct str a, struct str b)
 	return a.len ? memcmp(a.data, b.data, a.len) : 0;
 }
 
+/* By their bytes, and equal ones in the order of the text. */
 static int compare_names(const void *left, const void *right)
 {
 	const struct json_sorted_name *a = left, *b = right;
-	if (a->hash != b->hash)
-		return a->hash < b->hash ? -1 : 1;
 	int order = compare_bytes(json_str(a->name), json_str(b->name));
 	if (order)
 		return order;
 	return a->name < b->name ? -1 : a->name > b->name;
 }
 
-static int sort_names(perch_json *json, perch_json_value *object)
-{
-	struct json_sorted_name *sorted =
-		vec_grow(json->sorted, &json->sorted_cap, object->count, sizeof(*sorted));
-	if (!sorted)
-		return -ENOMEM;
-	json->sorted = sorted;
-	perch_json_value *name = object + 1;
-	for (size_t i = 0; i < object->count; i++) {
-		sorted[i] = (struct json_sorted_name){ hash_name(json_str(name)), name };
-		name = json_skip(name + 1);
-	}
-	qsort(sorted, object->count, sizeof(*sorted), compare_names);
-	return 0;
-}
+/* What is found in names of one hash. */
+struct repeated {
+	bool keep_last;
+	size_t losers;
+	const perch_json_value *first_repetition; /* in the order of the text */
+};
 
-static int settle_many(
-	perch_json *json, perch_json_value *object, const perch_json_value **ret_second)
+static void settle_run(struct json_sorted_name *run, size_t count, struct repeated *repeated)
 {
-	int r = sort_names(json, object);
-	if (r < 0)
-		return r;
-	perch_json_value *second = NULL;
-	size_t count = object->count;
+	qsort(run, count, sizeof(*run), compare_names);
 	for (size_t i = 1; i < count; i++) {
-		struct json_sorted_name *a = &json->sorted[i - 1], *b = &json->sorted[i];
-		if (a->hash != b->hash || !str_eq(json_str(a->name), json_str(b->name)))
+		perch_json_value *earlier = run[i - 1].name, *later = run[i].name;
+		if (!str_eq(json_str(earlier), json_str(later)))
 			continue;
-		if (json->options.duplicates != PERCH_JSON_DUPLICATES_REJECT)
-			shadow_one(json, object, a->name, b->name);
-		else if (!second || b->name < second)
-			second = b->name;
+		(repeated->keep_last ? earlier : later)->shadowed = 1;
+		repeated->losers++;
+		if (!repeated->first_repetition || later < repeated->first_repetition)
+			repeated->first_repetition = later;
 	}
-	if (!second)
-		return 0;
-	*ret_second = second;
-	return PERCH_ESYNTAX;
 }
 
 int json_settle_duplicates(
 	perch_json *json, perch_json_value *object, const perch_json_value **ret_second)
 {
-	if (object->count <= FEW_NAMES)
-		return settle_few(json, object, ret_second);
-	return settle_many(json, object, ret_second);
+	int r = sort_names(json, object);
+	if (r < 0)
+		return r;
+	struct json_sorted_name *sorted = json->sorted;
+	size_t count = object->count;
+	perch_json_duplicates policy = json->options.duplicates;
+	struct repeated repeated = { .keep_last = policy == PERCH_JSON_DUPLICATES_LAST };
+	for (size_t start = 0, end; start < count; start = end) {
+		for (end = start + 1; end < count && sorted[end].hash == sorted[start].hash; end++)
+			;
+		if (end - start > 1)
+			settle_run(sorted + start, end - start, &repeated);
+	}
+	if (repeated.losers && policy == PERCH_JSON_DUPLICATES_REJECT) {
+		*ret_second = repeated.first_repetition;
+		return PERCH_ESYNTAX;
+	}
+	object->count -= (uint32_t)repeated.losers;
+	return 0;
 }

@@ -1,6 +1,6 @@
 /* Running over the plain part of a string: up to the next quote, backslash or
- * control character. Three ways that must agree: byte by byte (the tail of a
- * text), eight bytes in a word, and sixteen with SSE2. */
+ * control character. There is a way for each kind of machine (bytes, eight in
+ * a word, sixteen with SSE2), and all must agree. */
 #ifndef DATA_JSON_SCAN_H
 #define DATA_JSON_SCAN_H
 
@@ -12,13 +12,25 @@
 #include <emmintrin.h>
 #endif
 
+/* 1 for the bytes of ASCII that stand for themselves in a string. */
+static const unsigned char json_plain_ascii[256] = {
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* control characters */
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* */
+	1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, /* the quote */
+	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, /* */
+	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, /* */
+	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, /* the backslash */
+	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, /* */
+	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, /* from 0x80 on: zeros */
+};
+
 static inline bool json_is_plain(char c)
 {
-	return (unsigned char)c >= 0x20 && c != '"' && c != '\\';
+	return json_plain_ascii[(unsigned char)c] || (unsigned char)c >= 0x80;
 }
 
-/* All three return where the plain part ends (`end` at the latest) and make
- * *high non-zero if a byte of it is not ASCII. */
+/* Where the plain part ends, `end` at the latest. *high becomes non-zero if a
+ * byte of it is not ASCII, and stays as it is otherwise. */
 static inline const char *json_scan_bytes(const char *at, const char *end, unsigned *high)
 {
 	while (at < end && json_is_plain(*at)) {
@@ -60,10 +72,10 @@ static inline const char *json_scan(const char *at, const char *end, unsigned *h
 	const __m128i last_control = _mm_set1_epi8(0x1F);
 	while (end - at >= 16) {
 		__m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
-		__m128i control = _mm_cmpeq_epi8(_mm_min_epu8(block, last_control), block);
-		__m128i marks =
+		__m128i is_mark =
 			_mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, backslash));
-		unsigned special = (unsigned)_mm_movemask_epi8(_mm_or_si128(marks, control));
+		__m128i is_control = _mm_cmpeq_epi8(_mm_min_epu8(block, last_control), block);
+		unsigned special = (unsigned)_mm_movemask_epi8(_mm_or_si128(is_mark, is_control));
 		unsigned not_ascii = (unsigned)_mm_movemask_epi8(block);
 		if (special) {
 			*high |= not_ascii & (special ^ (special - 1));
@@ -80,5 +92,38 @@ static inline const char *json_scan(const char *at, const char *end, unsigned *h
 	return json_scan_words(at, end, high);
 }
 #endif
+
+/* Runs over plain ASCII and stops at whatever is none, or early when the end
+ * is near. The first few bytes are looked at one by one: names are short and
+ * come again and again, so the processor guesses where they end, while the
+ * answer of a block has to be waited for. */
+static inline const char *json_skip_ascii(const char *at, const char *end)
+{
+	enum { ONE_BY_ONE = 8 };
+	if (end - at < ONE_BY_ONE)
+		return at;
+	for (int i = 0; i < ONE_BY_ONE; i++) {
+		if (!json_plain_ascii[(unsigned char)at[i]])
+			return at + i;
+	}
+	at += ONE_BY_ONE;
+#if defined(__SSE2__)
+	const __m128i quote = _mm_set1_epi8('"');
+	const __m128i backslash = _mm_set1_epi8('\\');
+	const __m128i first_plain = _mm_set1_epi8(0x20);
+	while (end - at >= 16) {
+		__m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+		__m128i is_mark =
+			_mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, backslash));
+		/* As a signed number a byte that is not ASCII is below 0x20, too. */
+		__m128i is_other = _mm_cmplt_epi8(block, first_plain);
+		unsigned special = (unsigned)_mm_movemask_epi8(_mm_or_si128(is_mark, is_other));
+		if (special)
+			return at + __builtin_ctz(special);
+		at += 16;
+	}
+#endif
+	return at;
+}
 
 #endif
