@@ -51,10 +51,20 @@ typedef struct perch_host_options {
 	perch_log_level log_level;
 } perch_host_options;
 
+#ifdef __cplusplus
+static inline perch_host_options perch_host_options_init(void)
+{
+	perch_host_options init = perch_host_options();
+	init.size = sizeof(init);
+	return init;
+}
+#define PERCH_HOST_OPTIONS_INIT perch_host_options_init()
+#else
 #define PERCH_HOST_OPTIONS_INIT            \
 	{                                      \
 		.size = sizeof(perch_host_options) \
 	}
+#endif
 
 /* Makes a host. options may be NULL; what it points to is copied.
  * Fails with -ENOMEM, -EMFILE, -ENFILE.
@@ -234,10 +244,20 @@ typedef struct perch_child_spec {
 	void *data;                       /* handed to every callback */
 } perch_child_spec;
 
+#ifdef __cplusplus
+static inline perch_child_spec perch_child_spec_init(void)
+{
+	perch_child_spec init = perch_child_spec();
+	init.size = sizeof(init);
+	return init;
+}
+#define PERCH_CHILD_SPEC_INIT perch_child_spec_init()
+#else
 #define PERCH_CHILD_SPEC_INIT            \
 	{                                    \
 		.size = sizeof(perch_child_spec) \
 	}
+#endif
 
 /* Starts a program. On success *ret_child belongs to the caller until
  * perch_child_free. Never waits for the child, only for its exec.

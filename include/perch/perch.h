@@ -4,5 +4,6 @@
 
 #include "perch/base.h"
 #include "perch/host.h"
+#include "perch/json.h"
 
 #endif

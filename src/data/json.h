@@ -1,0 +1,141 @@
+/* What the parts of the JSON reader and writer know of each other, and what
+ * perch's own code may use beyond include/perch/json.h: str for strings and
+ * names, and a writer that appends to a buf of the caller. */
+#ifndef DATA_JSON_H
+#define DATA_JSON_H
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "perch/json.h"
+
+/* A value, 24 bytes. The values of a document stand in one array in the order
+ * of the text: an object is followed by name, value, name, value, …; an array
+ * by its elements; each container knows how many places it takes. */
+struct perch_json_value {
+	const char *text;      /* as written; a string begins with its quote */
+	uint32_t length : 28;  /* of text */
+	uint32_t type : 3;     /* perch_json_type */
+	uint32_t shadowed : 1; /* a name whose member lost to another of the same name */
+	uint32_t count;        /* container: entries; decoded string: its length */
+	union {
+		size_t span;   /* container: places taken, with its own */
+		char *decoded; /* string: NULL when it reads as written, otherwise room for it */
+	};
+};
+
+enum { JSON_LENGTH_MASK = (1 << 28) - 1 };
+_Static_assert((int)PERCH_JSON_TEXT_CEILING <= (int)JSON_LENGTH_MASK, "a length must fit");
+
+/* The count of a string that has room to be decoded into but was not yet. */
+#define JSON_UNDECODED UINT32_MAX
+
+/* Up to so many names are compared each with each when they look alike. */
+enum { JSON_FEW_NAMES = 32 };
+
+/* An object or array that is still open while the text is read. */
+struct json_frame {
+	uint64_t name_bits; /* one bit for every name seen */
+	uint32_t value;     /* its place */
+	uint32_t entries;
+	char end;        /* its last bracket */
+	bool may_repeat; /* two of its names may be equal */
+};
+
+/* A name while the names of its object are compared. */
+struct json_sorted_name {
+	uint32_t hash;
+	perch_json_value *name;
+};
+
+struct perch_json {
+	perch_json_options options; /* no zeros left */
+	const char *text;
+	size_t length;
+	perch_json_value *values;
+	size_t cap;
+	struct json_frame *frames;
+	size_t frames_cap;
+	char *decoded; /* room for strings with escapes, addressed like text */
+	size_t decoded_size;
+	struct json_sorted_name *sorted; /* room to sort names in */
+	size_t sorted_cap;
+};
+
+/* How many bytes a byte of a string can become when it is decoded: only
+ * broken UTF-8 grows, from one byte to the three of U+FFFD. */
+static inline size_t json_growth(const perch_json *json)
+{
+	return json->options.replace_invalid_utf8 ? 3 : 1;
+}
+
+/* The value of four hex digits, or -1. */
+int json_hex4(const char *digits);
+
+static inline bool json_is_high_surrogate(int unit)
+{
+	return unit >= 0xD800 && unit <= 0xDBFF;
+}
+
+static inline bool json_is_low_surrogate(int unit)
+{
+	return unit >= 0xDC00 && unit <= 0xDFFF;
+}
+
+struct str json_string_decode(perch_json_value *string);
+
+/* The content of a string or name, which it must be. */
+static inline struct str json_str(const perch_json_value *string)
+{
+	if (string->decoded)
+		return json_string_decode((perch_json_value *)string);
+	return (struct str){ string->text + 1, string->length - 2u };
+}
+
+/* The value behind this one and all that is in it. */
+static inline perch_json_value *json_skip(const perch_json_value *value)
+{
+	bool is_container = value->type >= PERCH_JSON_ARRAY;
+	return (perch_json_value *)value + (is_container ? value->span : 1);
+}
+
+/* Deals with names that occur twice in an object, as the options say. Returns
+ * 0, -ENOMEM, or PERCH_ESYNTAX and in *ret_second the name that repeats one. */
+int json_settle_duplicates(
+	perch_json *json, perch_json_value *object, const perch_json_value **ret_second);
+
+/* Line and column of a place in a text, both from 1. */
+void json_position(struct str text, const char *at, unsigned *ret_line, unsigned *ret_column);
+
+enum { JSON_FOUND_MAX = 32 };
+
+/* Names what stands at `at` so that it can be shown on any terminal. */
+void json_show_found(struct str text, const char *at, char out[JSON_FOUND_MAX]);
+
+/* Room for any double as text, without a NUL. */
+enum { JSON_DOUBLE_MAX = 32 };
+
+/* Writes a finite double in its shortest form; returns the length. */
+size_t json_format_double(double number, char out[JSON_DOUBLE_MAX]);
+
+enum json_place {
+	JSON_FIRST,      /* at the start, or behind [ or { */
+	JSON_NEXT,       /* behind a value */
+	JSON_BEHIND_NAME /* a name is waiting for its value */
+};
+
+struct perch_json_writer {
+	struct buf *out;
+	struct buf own; /* what out points to in a writer of perch_json_writer_new */
+	enum json_place place;
+	perch_json_style style;
+	int depth;
+};
+
+/* A writer that appends to a buffer of the caller, who looks at out->failed
+ * in the end. Needs no freeing. */
+static inline struct perch_json_writer json_writer_on(struct buf *out)
+{
+	return (struct perch_json_writer){ .out = out };
+}
+
+#endif

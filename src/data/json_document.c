@@ -1,0 +1,92 @@
+/* The life of a document: its options, and the memory it keeps. */
+#include "perch/json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "data/json.h"
+
+/* Memory beyond this is given back before the next text, so that one huge
+ * message does not make its document huge for ever. */
+enum { KEPT_BYTES = 1024 * 1024 };
+
+/* Copies what this library knows of the options. A caller who was built
+ * against a later one may set what we do not have only to zero. */
+static int copy_options(const perch_json_options *options, perch_json_options *ret_copy)
+{
+	perch_json_options copy = PERCH_JSON_OPTIONS_INIT;
+	size_t size = options && options->size ? options->size : sizeof(copy);
+	if (size < sizeof(copy))
+		return -EINVAL;
+	for (size_t i = sizeof(copy); i < size; i++) {
+		if (((const char *)options)[i])
+			return -EINVAL;
+	}
+	if (options)
+		copy = *options;
+	if (copy.text_max == 0)
+		copy.text_max = PERCH_JSON_TEXT_MAX;
+	if (copy.depth_max == 0)
+		copy.depth_max = PERCH_JSON_DEPTH_MAX;
+	if (copy.text_max > PERCH_JSON_TEXT_CEILING ||
+		(unsigned)copy.duplicates > PERCH_JSON_DUPLICATES_REJECT)
+		return -EINVAL;
+	*ret_copy = copy;
+	return 0;
+}
+
+int perch_json_new(const perch_json_options *options, perch_json **ret_json)
+{
+	perch_json_options copy;
+	int r = copy_options(options, &copy);
+	if (r < 0)
+		return r;
+	perch_json *json = calloc(1, sizeof(*json));
+	if (!json)
+		return -ENOMEM;
+	json->options = copy;
+	*ret_json = json;
+	return 0;
+}
+
+void perch_json_free(perch_json *json)
+{
+	if (!json)
+		return;
+	free(json->values);
+	free(json->frames);
+	free(json->decoded);
+	free(json->sorted);
+	free(json);
+}
+
+static void give_back_large_memory(perch_json *json)
+{
+	if (json->cap > KEPT_BYTES / sizeof(*json->values)) {
+		free(steal(&json->values));
+		json->cap = 0;
+	}
+	if (json->decoded_size > KEPT_BYTES) {
+		free(steal(&json->decoded));
+		json->decoded_size = 0;
+	}
+	if (json->sorted_cap > KEPT_BYTES / sizeof(*json->sorted)) {
+		free(steal(&json->sorted));
+		json->sorted_cap = 0;
+	}
+}
+
+void perch_json_clear(perch_json *json)
+{
+	json->text = NULL;
+	json->length = 0;
+	give_back_large_memory(json);
+}
+
+void perch_json_where(
+	const perch_json *json, const perch_json_value *value, unsigned *ret_line, unsigned *ret_column)
+{
+	struct str text = { json->text, json->length };
+	json_position(text, value ? value->text : text.data, ret_line, ret_column);
+}

@@ -1,0 +1,231 @@
+/* Numbers between text and machine. Nothing depends on the locale: strtod and
+ * snprintf are only given or asked for digits and an exponent, and the decimal
+ * point, which is the locale's, is placed here. */
+#include "perch/json.h"
+
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "data/json.h"
+
+/* No point halfway between two doubles has more than 767 digits: what stands
+ * behind those matters only in so far as there is something. */
+enum { DIGITS_MAX = 768 };
+
+enum { EXPONENT_MAX = 1000000000 }; /* far beyond any double and any text's length */
+
+/* ±0.DIGITS × 10^exponent, without zeros at either end; no digits: zero. */
+struct decimal {
+	bool is_negative;
+	bool has_more; /* digits that did not fit, not all of them zeros */
+	int64_t exponent;
+	size_t count;
+	char digits[DIGITS_MAX + 1];
+};
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static void add_digit(struct decimal *decimal, char digit)
+{
+	if (decimal->count < DIGITS_MAX)
+		decimal->digits[decimal->count++] = digit;
+	else if (digit != '0')
+		decimal->has_more = true;
+}
+
+static int64_t read_exponent(const char *at, const char *end)
+{
+	bool is_negative = *at == '-';
+	int64_t exponent = 0;
+	for (at += !is_digit(*at); at < end; at++) {
+		if (exponent < EXPONENT_MAX)
+			exponent = exponent * 10 + (*at - '0');
+	}
+	return is_negative ? -exponent : exponent;
+}
+
+static void read_decimal(const perch_json_value *number, struct decimal *decimal)
+{
+	const char *at = number->text;
+	const char *end = at + number->length;
+	bool behind_point = false;
+	decimal->is_negative = *at == '-';
+	decimal->has_more = false;
+	decimal->exponent = 0;
+	decimal->count = 0;
+	for (at += decimal->is_negative; at < end && (is_digit(*at) || *at == '.'); at++) {
+		if (*at == '.') {
+			behind_point = true;
+			continue;
+		}
+		if (decimal->count || *at != '0')
+			add_digit(decimal, *at);
+		/* The point of 0.DIGITS moves with digits before the text's own point,
+		 * and with zeros behind it that come first. */
+		if (decimal->count)
+			decimal->exponent += !behind_point;
+		else
+			decimal->exponent -= behind_point;
+	}
+	if (at < end)
+		decimal->exponent += read_exponent(at + 1, end);
+	if (decimal->has_more)
+		decimal->digits[decimal->count++] = '1';
+	while (decimal->count && decimal->digits[decimal->count - 1] == '0')
+		decimal->count--;
+}
+
+static int decimal_to_int64(const struct decimal *decimal, int64_t *ret_number)
+{
+	if (decimal->count && decimal->exponent < (int64_t)decimal->count)
+		return -EINVAL;
+	int64_t number = 0;
+	for (int64_t i = 0; decimal->count && i < decimal->exponent; i++) {
+		int digit = i < (int64_t)decimal->count ? decimal->digits[i] - '0' : 0;
+		int signed_digit = decimal->is_negative ? -digit : digit;
+		if (__builtin_mul_overflow(number, 10, &number) ||
+			__builtin_add_overflow(number, signed_digit, &number))
+			return -ERANGE;
+	}
+	*ret_number = number;
+	return 0;
+}
+
+int perch_json_whole_int64(const perch_json_value *value, int64_t *ret_number)
+{
+	if (perch_json_type_of(value) != PERCH_JSON_NUMBER)
+		return -EINVAL;
+	struct decimal decimal;
+	read_decimal(value, &decimal);
+	return decimal_to_int64(&decimal, ret_number);
+}
+
+int perch_json_int64(const perch_json_value *value, int64_t *ret_number)
+{
+	if (perch_json_type_of(value) != PERCH_JSON_NUMBER)
+		return -EINVAL;
+	for (uint32_t i = 1; i < value->length; i++) {
+		if (!is_digit(value->text[i]))
+			return -EINVAL;
+	}
+	return perch_json_whole_int64(value, ret_number);
+}
+
+/* strtod of "DIGITSe±N": no point, so no locale. Leaves errno alone. */
+static double decimal_to_double(const struct decimal *decimal)
+{
+	if (decimal->count == 0)
+		return decimal->is_negative ? -0.0 : 0.0;
+	char text[DIGITS_MAX + 32];
+	int64_t exponent = decimal->exponent - (int64_t)decimal->count;
+	snprintf(text, sizeof(text), "%s%.*se%lld", decimal->is_negative ? "-" : "",
+		(int)decimal->count, decimal->digits, (long long)exponent);
+	int saved_errno = errno;
+	double number = strtod(text, NULL);
+	errno = saved_errno;
+	return number;
+}
+
+int perch_json_double(const perch_json_value *value, double *ret_number)
+{
+	if (perch_json_type_of(value) != PERCH_JSON_NUMBER)
+		return -EINVAL;
+	struct decimal decimal;
+	read_decimal(value, &decimal);
+	double number = decimal_to_double(&decimal);
+	if (isinf(number))
+		return -ERANGE;
+	*ret_number = number;
+	return 0;
+}
+
+/* Asks for so many digits of a positive number. The text is like 1.25e-07,
+ * with whatever the locale has for a point. */
+static void round_to_digits(double number, int count, struct decimal *decimal)
+{
+	char text[64];
+	snprintf(text, sizeof(text), "%.*e", count - 1, number);
+	const char *at = text;
+	*decimal = (struct decimal){ 0 };
+	for (; *at != 'e'; at++) {
+		if (is_digit(*at))
+			add_digit(decimal, *at);
+	}
+	decimal->exponent = strtol(at + 1, NULL, 10) + 1;
+	while (decimal->count > 1 && decimal->digits[decimal->count - 1] == '0')
+		decimal->count--;
+}
+
+/* Fifteen digits always survive the way through a normal double, so what is
+ * shorter shows up as fifteen with zeros; seventeen always suffice. Numbers
+ * near zero have fewer digits to give and must be tried from one. */
+static void shortest_decimal(double number, struct decimal *decimal)
+{
+	int count = number < DBL_MIN ? 1 : DBL_DIG;
+	round_to_digits(number, count, decimal);
+	while (count < DBL_DECIMAL_DIG && decimal_to_double(decimal) != number)
+		round_to_digits(number, ++count, decimal);
+}
+
+static char *put_zeros(char *out, int64_t count)
+{
+	for (; count > 0; count--)
+		*out++ = '0';
+	return out;
+}
+
+static char *put_digits(char *out, const struct decimal *decimal, size_t from, size_t to)
+{
+	for (; from < to && from < decimal->count; from++)
+		*out++ = decimal->digits[from];
+	return out;
+}
+
+/* 1e+21, 1.5e-7 */
+static char *put_scientific(char *out, const struct decimal *decimal)
+{
+	*out++ = decimal->digits[0];
+	if (decimal->count > 1)
+		*out++ = '.';
+	out = put_digits(out, decimal, 1, decimal->count);
+	return out + sprintf(out, "e%+d", (int)decimal->exponent - 1);
+}
+
+/* 100, 12.5, 0.00125 */
+static char *put_plain(char *out, const struct decimal *decimal)
+{
+	if (decimal->exponent <= 0) {
+		*out++ = '0';
+		*out++ = '.';
+		out = put_zeros(out, -decimal->exponent);
+		return put_digits(out, decimal, 0, decimal->count);
+	}
+	size_t point = (size_t)decimal->exponent;
+	out = put_digits(out, decimal, 0, point);
+	out = put_zeros(out, (int64_t)point - (int64_t)decimal->count);
+	if (point < decimal->count)
+		*out++ = '.';
+	return put_digits(out, decimal, point, decimal->count);
+}
+
+size_t json_format_double(double number, char out[JSON_DOUBLE_MAX])
+{
+	char *at = out;
+	if (signbit(number))
+		*at++ = '-';
+	if (number == 0) {
+		*at++ = '0';
+		return (size_t)(at - out);
+	}
+	struct decimal decimal;
+	shortest_decimal(fabs(number), &decimal);
+	bool is_plain = decimal.exponent > -6 && decimal.exponent <= 21;
+	at = is_plain ? put_plain(at, &decimal) : put_scientific(at, &decimal);
+	return (size_t)(at - out);
+}

@@ -1,0 +1,129 @@
+/* Running over the plain part of a string: up to the next quote, backslash or
+ * control character. There is a way for each kind of machine (bytes, eight in
+ * a word, sixteen with SSE2), and all must agree. */
+#ifndef DATA_JSON_SCAN_H
+#define DATA_JSON_SCAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+/* 1 for the bytes of ASCII that stand for themselves in a string. */
+static const unsigned char json_plain_ascii[256] = {
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* control characters */
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* */
+	1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, /* the quote */
+	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, /* */
+	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, /* */
+	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, /* the backslash */
+	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, /* */
+	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, /* from 0x80 on: zeros */
+};
+
+static inline bool json_is_plain(char c)
+{
+	return json_plain_ascii[(unsigned char)c] || (unsigned char)c >= 0x80;
+}
+
+/* Where the plain part ends, `end` at the latest. *high becomes non-zero if a
+ * byte of it is not ASCII, and stays as it is otherwise. */
+static inline const char *json_scan_bytes(const char *at, const char *end, unsigned *high)
+{
+	while (at < end && json_is_plain(*at)) {
+		*high |= (unsigned char)*at & 0x80u;
+		at++;
+	}
+	return at;
+}
+
+/* Non-zero if and only if a byte of the word is below `limit` (<= 0x80). */
+static inline uint64_t json_word_has_below(uint64_t word, uint64_t limit)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	return (word - ones * limit) & ~word & (ones * 0x80);
+}
+
+static inline const char *json_scan_words(const char *at, const char *end, unsigned *high)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	while (end - at >= 8) {
+		uint64_t word;
+		memcpy(&word, at, sizeof(word));
+		uint64_t special = json_word_has_below(word, 0x20) |
+			json_word_has_below(word ^ (ones * '"'), 1) |
+			json_word_has_below(word ^ (ones * '\\'), 1);
+		if (special)
+			break;
+		*high |= (word & (ones * 0x80)) != 0;
+		at += 8;
+	}
+	return json_scan_bytes(at, end, high);
+}
+
+#if defined(__SSE2__)
+static inline const char *json_scan(const char *at, const char *end, unsigned *high)
+{
+	const __m128i quote = _mm_set1_epi8('"');
+	const __m128i backslash = _mm_set1_epi8('\\');
+	const __m128i last_control = _mm_set1_epi8(0x1F);
+	while (end - at >= 16) {
+		__m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+		__m128i is_mark =
+			_mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, backslash));
+		__m128i is_control = _mm_cmpeq_epi8(_mm_min_epu8(block, last_control), block);
+		unsigned special = (unsigned)_mm_movemask_epi8(_mm_or_si128(is_mark, is_control));
+		unsigned not_ascii = (unsigned)_mm_movemask_epi8(block);
+		if (special) {
+			*high |= not_ascii & (special ^ (special - 1));
+			return at + __builtin_ctz(special);
+		}
+		*high |= not_ascii;
+		at += 16;
+	}
+	return json_scan_words(at, end, high);
+}
+#else
+static inline const char *json_scan(const char *at, const char *end, unsigned *high)
+{
+	return json_scan_words(at, end, high);
+}
+#endif
+
+/* Runs over plain ASCII and stops at whatever is none, or early when the end
+ * is near. The first few bytes are looked at one by one: names are short and
+ * come again and again, so the processor guesses where they end, while the
+ * answer of a block has to be waited for. */
+static inline const char *json_skip_ascii(const char *at, const char *end)
+{
+	enum { ONE_BY_ONE = 8 };
+	if (end - at < ONE_BY_ONE)
+		return at;
+	for (int i = 0; i < ONE_BY_ONE; i++) {
+		if (!json_plain_ascii[(unsigned char)at[i]])
+			return at + i;
+	}
+	at += ONE_BY_ONE;
+#if defined(__SSE2__)
+	const __m128i quote = _mm_set1_epi8('"');
+	const __m128i backslash = _mm_set1_epi8('\\');
+	const __m128i first_plain = _mm_set1_epi8(0x20);
+	while (end - at >= 16) {
+		__m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+		__m128i is_mark =
+			_mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, backslash));
+		/* As a signed number a byte that is not ASCII is below 0x20, too. */
+		__m128i is_other = _mm_cmplt_epi8(block, first_plain);
+		unsigned special = (unsigned)_mm_movemask_epi8(_mm_or_si128(is_mark, is_other));
+		if (special)
+			return at + __builtin_ctz(special);
+		at += 16;
+	}
+#endif
+	return at;
+}
+
+#endif

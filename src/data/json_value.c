@@ -1,0 +1,112 @@
+/* Looking at values. */
+#include "perch/json.h"
+
+#include <errno.h>
+
+#include "base/err.h"
+#include "data/json.h"
+
+perch_json_type perch_json_type_of(const perch_json_value *value)
+{
+	return value ? (perch_json_type)value->type : PERCH_JSON_NONE;
+}
+
+const char *perch_json_type_name(perch_json_type type)
+{
+	static const char *const names[] = {
+		[PERCH_JSON_NONE] = "nothing",
+		[PERCH_JSON_NULL] = "null",
+		[PERCH_JSON_BOOL] = "true or false",
+		[PERCH_JSON_NUMBER] = "a number",
+		[PERCH_JSON_STRING] = "a string",
+		[PERCH_JSON_ARRAY] = "an array",
+		[PERCH_JSON_OBJECT] = "an object",
+	};
+	return (unsigned)type < sizeof(names) / sizeof(names[0]) ? names[type] : names[0];
+}
+
+const char *perch_json_raw(const perch_json_value *value, size_t *ret_length)
+{
+	*ret_length = value ? value->length : 0;
+	return value ? value->text : NULL;
+}
+
+const perch_json_value *perch_json_get_n(
+	const perch_json_value *object, const char *name, size_t length)
+{
+	if (perch_json_type_of(object) != PERCH_JSON_OBJECT)
+		return NULL;
+	struct str wanted = { name, length };
+	const perch_json_value *end = json_skip(object);
+	for (const perch_json_value *at = object + 1; at < end; at = json_skip(at + 1)) {
+		if (str_eq(json_str(at), wanted) && !at->shadowed)
+			return at + 1;
+	}
+	return NULL;
+}
+
+int perch_json_demand(const perch_json_value *object, const char *name, perch_json_type type,
+	const perch_json_value **ret_value, perch_err *err)
+{
+	const perch_json_value *value = perch_json_get(object, name);
+	if (!value)
+		return err_set(err, -ENOENT, "member \"%s\" is missing", name);
+	if (value->type != type)
+		return err_set(err, -EINVAL, "member \"%s\" must be %s, not %s", name,
+			perch_json_type_name(type), perch_json_type_name((perch_json_type)value->type));
+	*ret_value = value;
+	return 0;
+}
+
+size_t perch_json_count(const perch_json_value *container)
+{
+	return perch_json_type_of(container) >= PERCH_JSON_ARRAY ? container->count : 0;
+}
+
+perch_json_iter perch_json_iterate(const perch_json_value *container)
+{
+	return (perch_json_iter){
+		.following = container ? container + 1 : NULL,
+		.left = perch_json_count(container),
+		.has_names = perch_json_type_of(container) == PERCH_JSON_OBJECT,
+	};
+}
+
+/* Names that lost are not counted in `left`, so they are passed over only
+ * while a winner is still to come. */
+const perch_json_value *perch_json_next(perch_json_iter *iter)
+{
+	if (iter->left == 0)
+		return NULL;
+	iter->left--;
+	const perch_json_value *value = iter->following;
+	if (iter->has_names) {
+		while (value->shadowed)
+			value = json_skip(value + 1);
+		iter->name = value++;
+	}
+	iter->following = json_skip(value);
+	return value;
+}
+
+const char *perch_json_string(const perch_json_value *value, size_t *ret_length)
+{
+	struct str content = { 0 };
+	if (perch_json_type_of(value) == PERCH_JSON_STRING)
+		content = json_str(value);
+	*ret_length = content.len;
+	return content.data;
+}
+
+bool perch_json_is(const perch_json_value *value, const char *text)
+{
+	return perch_json_type_of(value) == PERCH_JSON_STRING && str_is(json_str(value), text);
+}
+
+int perch_json_bool(const perch_json_value *value, bool *ret_bool)
+{
+	if (perch_json_type_of(value) != PERCH_JSON_BOOL)
+		return -EINVAL;
+	*ret_bool = value->text[0] == 't';
+	return 0;
+}

@@ -1,0 +1,267 @@
+/* Writing JSON: one pass over every string, plain runs copied whole. The only
+ * state is what stands before the next value, so nothing is allocated but the
+ * text itself. */
+#include "perch/json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/utf8.h"
+#include "data/json.h"
+#include "data/json_scan.h"
+
+static __attribute__((noinline)) void append_line_break(struct perch_json_writer *writer)
+{
+	buf_append_char(writer->out, '\n');
+	for (int i = 0; i < writer->depth; i++)
+		buf_append_text(writer->out, "  ");
+}
+
+/* What has to stand between what was written last and a value or name. */
+static inline void append_separator(struct perch_json_writer *writer)
+{
+	if (writer->place == JSON_NEXT)
+		buf_append_char(writer->out, ',');
+	bool begins_line = writer->depth > 0 && writer->place != JSON_BEHIND_NAME;
+	if (writer->style == PERCH_JSON_PRETTY && begins_line)
+		append_line_break(writer);
+	writer->place = JSON_NEXT;
+}
+
+static void append_escape(struct buf *out, unsigned char c)
+{
+	static const char short_form[128] = {
+		['"'] = '"',
+		['\\'] = '\\',
+		['\b'] = 'b',
+		['\t'] = 't',
+		['\n'] = 'n',
+		['\f'] = 'f',
+		['\r'] = 'r',
+	};
+	static const char hex[] = "0123456789abcdef";
+	char escape[] = { '\\', short_form[c & 0x7F] };
+	if (escape[1]) {
+		buf_append(out, escape, sizeof(escape));
+		return;
+	}
+	char long_form[] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
+	buf_append(out, long_form, sizeof(long_form));
+}
+
+static void append_string(struct buf *out, const char *text, size_t length)
+{
+	const char *at = text;
+	const char *end = text + length;
+	buf_append_char(out, '"');
+	while (at < end) {
+		unsigned high = 0;
+		const char *stop = json_scan(at, end, &high);
+		if (high)
+			utf8_append_replaced(out, at, (size_t)(stop - at));
+		else
+			buf_append(out, at, (size_t)(stop - at));
+		if (stop < end)
+			append_escape(out, (unsigned char)*stop++);
+		at = stop;
+	}
+	buf_append_char(out, '"');
+}
+
+static void begin_container(struct perch_json_writer *writer, char bracket)
+{
+	append_separator(writer);
+	buf_append_char(writer->out, bracket);
+	writer->place = JSON_FIRST;
+	writer->depth++;
+}
+
+static void end_container(struct perch_json_writer *writer, char bracket)
+{
+	writer->depth--;
+	if (writer->style == PERCH_JSON_PRETTY && writer->place == JSON_NEXT)
+		append_line_break(writer);
+	buf_append_char(writer->out, bracket);
+	writer->place = JSON_NEXT;
+}
+
+void perch_json_begin_object(perch_json_writer *writer)
+{
+	begin_container(writer, '{');
+}
+
+void perch_json_end_object(perch_json_writer *writer)
+{
+	end_container(writer, '}');
+}
+
+void perch_json_begin_array(perch_json_writer *writer)
+{
+	begin_container(writer, '[');
+}
+
+void perch_json_end_array(perch_json_writer *writer)
+{
+	end_container(writer, ']');
+}
+
+/* The colon behind a name, and the blank that the pretty style puts there. */
+static void append_colon(struct perch_json_writer *writer)
+{
+	buf_append(writer->out, ": ", writer->style == PERCH_JSON_PRETTY ? 2 : 1);
+	writer->place = JSON_BEHIND_NAME;
+}
+
+void perch_json_write_name_n(perch_json_writer *writer, const char *name, size_t length)
+{
+	append_separator(writer);
+	append_string(writer->out, name, length);
+	append_colon(writer);
+}
+
+void perch_json_write_string_n(perch_json_writer *writer, const char *text, size_t length)
+{
+	append_separator(writer);
+	append_string(writer->out, text, length);
+}
+
+void perch_json_write_raw(perch_json_writer *writer, const char *text, size_t length)
+{
+	append_separator(writer);
+	buf_append(writer->out, text, length);
+}
+
+static void write_number(perch_json_writer *writer, bool is_negative, uint64_t magnitude)
+{
+	char digits[24];
+	char *end = digits + sizeof(digits);
+	char *at = end;
+	do {
+		*--at = (char)('0' + magnitude % 10);
+		magnitude /= 10;
+	} while (magnitude);
+	if (is_negative)
+		*--at = '-';
+	perch_json_write_raw(writer, at, (size_t)(end - at));
+}
+
+void perch_json_write_int64(perch_json_writer *writer, int64_t number)
+{
+	write_number(writer, number < 0, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+}
+
+void perch_json_write_uint64(perch_json_writer *writer, uint64_t number)
+{
+	write_number(writer, false, number);
+}
+
+void perch_json_write_double(perch_json_writer *writer, double number)
+{
+	char text[JSON_DOUBLE_MAX];
+	if (isfinite(number))
+		perch_json_write_raw(writer, text, json_format_double(number, text));
+	else
+		perch_json_write_null(writer);
+}
+
+void perch_json_write_bool(perch_json_writer *writer, bool value)
+{
+	perch_json_write_raw(writer, value ? "true" : "false", value ? 4 : 5);
+}
+
+void perch_json_write_null(perch_json_writer *writer)
+{
+	perch_json_write_raw(writer, "null", 4);
+}
+
+static bool ends_token(char c)
+{
+	return c == ',' || c == ']' || c == '}' || c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* The end of a string, number or word that begins at `at`, in checked text. */
+static const char *skip_token(const char *at, const char *end)
+{
+	bool is_string = *at++ == '"';
+	if (!is_string) {
+		while (at < end && !ends_token(*at))
+			at++;
+		return at;
+	}
+	while (*at != '"')
+		at += *at == '\\' ? 2 : 1;
+	return at + 1;
+}
+
+static const char *copy_token(perch_json_writer *writer, const char *at, const char *end)
+{
+	const char *stop = skip_token(at, end);
+	append_separator(writer);
+	utf8_append_replaced(writer->out, at, (size_t)(stop - at));
+	return stop;
+}
+
+/* Copies the text token by token: like this neither a stack nor recursion is
+ * needed. A name is known only by the colon behind it. */
+void perch_json_write_value(perch_json_writer *writer, const perch_json_value *value)
+{
+	if (!value) {
+		perch_json_write_null(writer);
+		return;
+	}
+	const char *at = value->text;
+	const char *end = at + value->length;
+	while (at < end) {
+		char c = *at;
+		if (c == '{' || c == '[')
+			begin_container(writer, c);
+		else if (c == '}' || c == ']')
+			end_container(writer, c);
+		else if (c == ':')
+			append_colon(writer);
+		else if (!ends_token(c)) {
+			at = copy_token(writer, at, end);
+			continue;
+		}
+		at++;
+	}
+}
+
+int perch_json_writer_new(perch_json_style style, perch_json_writer **ret_writer)
+{
+	perch_json_writer *writer = calloc(1, sizeof(*writer));
+	if (!writer)
+		return -ENOMEM;
+	writer->out = &writer->own;
+	writer->style = style;
+	*ret_writer = writer;
+	return 0;
+}
+
+void perch_json_writer_free(perch_json_writer *writer)
+{
+	if (!writer)
+		return;
+	buf_free(&writer->own);
+	free(writer);
+}
+
+void perch_json_writer_clear(perch_json_writer *writer)
+{
+	buf_clear(writer->out);
+	writer->place = JSON_FIRST;
+	writer->depth = 0;
+}
+
+int perch_json_writer_finish(perch_json_writer *writer, const char **ret_text, size_t *ret_length)
+{
+	int r = buf_terminate(writer->out);
+	if (r < 0)
+		return r;
+	if (writer->depth != 0)
+		return -EINVAL;
+	*ret_text = writer->out->data;
+	*ret_length = writer->out->len;
+	return 0;
+}
