@@ -1,0 +1,57 @@
+/* What the commands share: their table, the way they speak to people, and
+ * their exit codes. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "perch/base.h"
+
+enum {
+	EXIT_USAGE = 64,
+	EXIT_HOST = 125, /* perch itself could not do it */
+};
+
+/* The options that stand before the command. */
+struct cli {
+	bool json;
+	const char *color; /* auto, always, never */
+};
+
+struct command {
+	const char *name;
+	const char *summary;                                /* NULL = not shown in the help */
+	const char *help;                                   /* all of `perch help NAME` */
+	int (*run)(struct cli *cli, int argc, char **argv); /* argv[0] is the name */
+};
+
+extern const struct command commands[];
+extern const size_t command_count;
+
+const struct command *command_find(const char *name);
+
+/* "error: …" on stderr; then, unless it is NULL, what to do about it. */
+void cli_error(const char *hint, const char *format, ...) PERCH_PRINTF(2, 3);
+
+/* The same for a call that was wrong; returns EXIT_USAGE. */
+int cli_usage_error(const char *hint, const char *format, ...) PERCH_PRINTF(2, 3);
+
+/* The nearest word of a list to one that is not in it, or NULL when none is
+ * near: "did you mean". next(data, i) gives the i-th word, NULL at the end. */
+const char *cli_nearest(
+	const char *word, const char *(*next)(const void *data, size_t i), const void *data);
+
+/* Whether to colour what goes to `stream`: --color, NO_COLOR, CLICOLOR_FORCE, a
+ * terminal; in this order. */
+bool cli_wants_color(const struct cli *cli, FILE *stream);
+
+int cli_doctor(struct cli *cli, int argc, char **argv);
+int cli_help(struct cli *cli, int argc, char **argv);
+int cli_probe(struct cli *cli, int argc, char **argv);
+
+/* Where perch-guard is: PERCH_GUARD, beside this executable, or NULL for the
+ * installed one. */
+const char *cli_guard_path(void);
+
+#endif

@@ -1,0 +1,308 @@
+/* perch doctor: what this machine offers, and what is missing. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/fd.h"
+#include "base/paths.h"
+#include "cli/capture.h"
+#include "cli/cli.h"
+#include "cli/options.h"
+#include "data/json.h"
+#include "proc/pidfd.h"
+#include "sandbox/probe.h"
+
+enum status {
+	STATUS_OK,
+	STATUS_WARNING, /* perch works, but something it offers does not */
+	STATUS_FAILURE, /* perch cannot do its work */
+};
+
+static const char *const status_names[] = { "ok", "warning", "failure" };
+static const char *const status_colors[] = { "\033[32m", "\033[33m", "\033[31m" };
+
+struct finding {
+	const char *section;
+	const char *name;
+	enum status status;
+	char detail[512];
+	const char *fix; /* NULL = nothing to do */
+};
+
+__attribute__((format(printf, 4, 5))) static void found(
+	struct finding *finding, enum status status, const char *fix, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vsnprintf(finding->detail, sizeof(finding->detail), format, args);
+	va_end(args);
+	finding->status = status;
+	finding->fix = status == STATUS_OK ? NULL : fix;
+}
+
+/* ---- the checks ---------------------------------------------------------- */
+
+static void check_kernel(struct finding *finding)
+{
+	struct utsname name;
+	int major = 0;
+	int minor = 0;
+	if (uname(&name) < 0 || sscanf(name.release, "%d.%d", &major, &minor) != 2) {
+		found(finding, STATUS_FAILURE, "perch needs Linux", "unknown");
+		return;
+	}
+	bool is_new_enough = major > 5 || (major == 5 && minor >= 10);
+	found(finding, is_new_enough ? STATUS_OK : STATUS_FAILURE, "perch needs Linux 5.10 or newer",
+		"%s %s, %s", name.sysname, name.release, name.machine);
+}
+
+static void check_pidfd(struct finding *finding)
+{
+	_cleanup_fd_ int fd = pidfd_open_process(getpid());
+	if (fd < 0)
+		found(finding, STATUS_FAILURE,
+			"perch needs Linux 5.10 or newer; a container's seccomp "
+			"profile may hide pidfd_open",
+			"%s", perch_strerror(fd));
+	else
+		found(finding, STATUS_OK, NULL, "yes");
+}
+
+static void check_guard(struct finding *finding)
+{
+	const char *const argv[] = { "/bin/sh", "-c", "exit 0", NULL };
+	struct capture capture;
+	perch_err err = { 0 };
+	if (capture_run(argv, PERCH_GUARD_REQUIRE, &capture, &err) < 0)
+		found(finding, STATUS_WARNING,
+			"install perch-guard, or name it in PERCH_GUARD: without it, a perch that is killed "
+			"leaves its children behind",
+			"%s", err.text);
+	else
+		found(finding, STATUS_OK, NULL, "%s", cli_guard_path() ? cli_guard_path() : "installed");
+}
+
+static void check_landlock(struct finding *finding)
+{
+	int abi = probe_landlock_abi();
+	if (abi > 0)
+		found(finding, STATUS_OK, NULL, "ABI %d", abi);
+	else if (abi == 0)
+		found(finding, STATUS_WARNING, "boot with lsm=landlock,… (see /sys/kernel/security/lsm)",
+			"built in, but switched off");
+	else
+		found(finding, STATUS_WARNING, "files can be confined from Linux 5.13 on", "%s",
+			perch_strerror(abi));
+}
+
+static void check_seccomp(struct finding *finding)
+{
+	bool has = probe_seccomp();
+	found(finding, has ? STATUS_OK : STATUS_WARNING,
+		"the kernel must be built with CONFIG_SECCOMP_FILTER", has ? "filters" : "no");
+}
+
+/* A process of its own tries it: the answer of the kernel, not of a setting. */
+static void check_user_namespaces(struct finding *finding)
+{
+	const char *const argv[] = { "/proc/self/exe", "__probe", "namespaces", NULL };
+	struct capture capture;
+	perch_err err = { 0 };
+	if (capture_run(argv, PERCH_GUARD_OFF, &capture, &err) < 0)
+		found(finding, STATUS_WARNING, NULL, "%s", err.text);
+	else if (capture.result.exit_code == 0)
+		found(finding, STATUS_OK, NULL, "yes");
+	else
+		found(finding, STATUS_WARNING,
+			"hiding paths and reaching every process of a sandbox needs them: see the sysctls "
+			"user.max_user_namespaces, kernel.unprivileged_userns_clone and "
+			"kernel.apparmor_restrict_unprivileged_userns",
+			"not allowed here: %s", perch_strerror(-capture.result.exit_code));
+}
+
+static void check_git(struct finding *finding)
+{
+	const char *const argv[] = { "git", "--version", NULL };
+	struct capture capture;
+	perch_err err = { 0 };
+	if (capture_run(argv, PERCH_GUARD_OFF, &capture, &err) < 0)
+		found(finding, STATUS_WARNING, "install git to install plugins from repositories", "%s",
+			err.text);
+	else
+		found(finding, STATUS_OK, NULL, "%s", capture.text);
+}
+
+static void check_shell(struct finding *finding)
+{
+	const char *const argv[] = { "sh", "-c", "command -v sh", NULL };
+	struct capture capture;
+	perch_err err = { 0 };
+	if (capture_run(argv, PERCH_GUARD_OFF, &capture, &err) < 0)
+		found(finding, STATUS_FAILURE,
+			"a POSIX shell must be on PATH: plugins run commands with it", "%s", err.text);
+	else
+		found(finding, STATUS_OK, NULL, "%s", capture.text);
+}
+
+/* A directory that is not there yet is fine when it can be made. */
+static void check_directory(struct finding *finding, enum path_kind kind, const char *below)
+{
+	_cleanup_free_ char *path = NULL;
+	perch_err err = { 0 };
+	if (paths_user(kind, below, &path, &err) < 0) {
+		found(finding, STATUS_FAILURE, "set HOME", "%s", err.text);
+		return;
+	}
+	static const char fix[] = "make it a directory that you may write to";
+	struct stat info;
+	if (stat(path, &info) == 0) {
+		bool good = S_ISDIR(info.st_mode) && access(path, W_OK | X_OK) == 0;
+		found(finding, good ? STATUS_OK : STATUS_FAILURE, fix, "%s, %s", path,
+			good ? "writable" : "not a writable directory");
+		return;
+	}
+	_cleanup_free_ char *above = str_dup(str_from(path));
+	while (above && access(above, F_OK) != 0 && strrchr(above, '/') != above)
+		*strrchr(above, '/') = '\0';
+	bool good = above && access(above, W_OK | X_OK) == 0;
+	found(finding, good ? STATUS_OK : STATUS_FAILURE, fix, "%s, %s", path,
+		good ? "will be made when needed" : "cannot be made");
+}
+
+static void check_fledge_config(struct finding *finding)
+{
+	check_directory(finding, PATH_CONFIG, "fledge");
+}
+
+static void check_config(struct finding *finding)
+{
+	check_directory(finding, PATH_CONFIG, "perch");
+}
+
+static void check_state(struct finding *finding)
+{
+	check_directory(finding, PATH_STATE, "perch");
+}
+
+static void check_cache(struct finding *finding)
+{
+	check_directory(finding, PATH_CACHE, "perch");
+}
+
+static const struct check {
+	const char *section;
+	const char *name;
+	void (*run)(struct finding *finding);
+} checks[] = {
+	{ "processes", "kernel", check_kernel },
+	{ "processes", "pidfd", check_pidfd },
+	{ "processes", "guard", check_guard },
+	{ "sandbox", "landlock", check_landlock },
+	{ "sandbox", "seccomp", check_seccomp },
+	{ "sandbox", "user namespaces", check_user_namespaces },
+	{ "programs", "git", check_git },
+	{ "programs", "shell", check_shell },
+	{ "directories", "plugins", check_fledge_config },
+	{ "directories", "config", check_config },
+	{ "directories", "state", check_state },
+	{ "directories", "cache", check_cache },
+};
+enum { CHECKS = sizeof(checks) / sizeof(checks[0]) };
+
+/* ---- telling ------------------------------------------------------------- */
+
+static void print_finding(const struct finding *finding, bool colored)
+{
+	printf("  %s%-8s%s %-16s %s\n", colored ? status_colors[finding->status] : "",
+		status_names[finding->status], colored ? "\033[0m" : "", finding->name, finding->detail);
+	if (finding->fix)
+		printf("           %-16s %s\n", "", finding->fix);
+}
+
+static void print_for_people(const struct finding *findings, bool colored)
+{
+	const char *section = "";
+	printf("perch %s\n", perch_version());
+	for (int i = 0; i < CHECKS; i++) {
+		if (strcmp(section, findings[i].section) != 0)
+			printf("\n%s\n", findings[i].section);
+		section = findings[i].section;
+		print_finding(&findings[i], colored);
+	}
+}
+
+static int print_json(const struct finding *findings, bool is_healthy)
+{
+	_cleanup_(buf_free) struct buf out = { 0 };
+	struct perch_json_writer writer = json_writer_on(&out);
+	perch_json_begin_object(&writer);
+	perch_json_write_name(&writer, "schema_version");
+	perch_json_write_int64(&writer, 1);
+	perch_json_write_name(&writer, "version");
+	perch_json_write_string(&writer, perch_version());
+	perch_json_write_name(&writer, "healthy");
+	perch_json_write_bool(&writer, is_healthy);
+	perch_json_write_name(&writer, "findings");
+	perch_json_begin_array(&writer);
+	for (int i = 0; i < CHECKS; i++) {
+		perch_json_begin_object(&writer);
+		perch_json_write_name(&writer, "section");
+		perch_json_write_string(&writer, findings[i].section);
+		perch_json_write_name(&writer, "name");
+		perch_json_write_string(&writer, findings[i].name);
+		perch_json_write_name(&writer, "status");
+		perch_json_write_string(&writer, status_names[findings[i].status]);
+		perch_json_write_name(&writer, "detail");
+		perch_json_write_string(&writer, findings[i].detail);
+		perch_json_write_name(&writer, "fix");
+		if (findings[i].fix)
+			perch_json_write_string(&writer, findings[i].fix);
+		else
+			perch_json_write_null(&writer);
+		perch_json_end_object(&writer);
+	}
+	perch_json_end_array(&writer);
+	perch_json_end_object(&writer);
+	buf_append_char(&out, '\n');
+	if (out.failed)
+		return -ENOMEM;
+	return fwrite(out.data, 1, out.len, stdout) == out.len ? 0 : -EIO;
+}
+
+int cli_doctor(struct cli *cli, int argc, char **argv)
+{
+	const struct option_spec options[] = { { "json", 0, OPTION_FLAG, &cli->json }, { 0 } };
+	int at = 1;
+	int r = options_parse(options, argc, argv, &at);
+	if (r)
+		return r;
+	if (at < argc)
+		return cli_usage_error("see: perch help doctor", "doctor takes no '%s'", argv[at]);
+	struct finding findings[CHECKS];
+	bool is_healthy = true;
+	for (int i = 0; i < CHECKS; i++) {
+		findings[i] = (struct finding){ .section = checks[i].section, .name = checks[i].name };
+		checks[i].run(&findings[i]);
+		is_healthy = is_healthy && findings[i].status != STATUS_FAILURE;
+	}
+	if (!cli->json)
+		print_for_people(findings, cli_wants_color(cli, stdout));
+	else if (print_json(findings, is_healthy) < 0)
+		return EXIT_HOST;
+	return is_healthy ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* Not for people: what doctor has a process of its own do. */
+int cli_probe(struct cli *cli, int argc, char **argv)
+{
+	(void)cli;
+	if (argc == 2 && strcmp(argv[1], "namespaces") == 0)
+		return -probe_enter_namespaces();
+	return EXIT_USAGE;
+}

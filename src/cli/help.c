@@ -1,0 +1,38 @@
+/* perch help. */
+#include "cli/cli.h"
+
+static int print_overview(void)
+{
+	printf("perch %s hosts programs that live in their own process and talk in lines.\n"
+		   "\n"
+		   "usage: perch [OPTIONS] COMMAND [ARGUMENTS]\n"
+		   "\n"
+		   "commands:\n",
+		perch_version());
+	for (size_t i = 0; i < command_count; i++) {
+		if (commands[i].summary)
+			printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+	}
+	printf("\n"
+		   "options:\n"
+		   "  --json          results as JSON, for programs\n"
+		   "  --color WHEN    auto, always or never\n"
+		   "  --version       the version;  -h, --help  this text\n"
+		   "\n"
+		   "example:\n"
+		   "  perch doctor\n"
+		   "\n"
+		   "perch help COMMAND explains one command.\n");
+	return 0;
+}
+
+int cli_help(struct cli *cli, int argc, char **argv)
+{
+	(void)cli;
+	if (argc < 2)
+		return print_overview();
+	const struct command *command = command_find(argv[1]);
+	if (!command || !command->help)
+		return cli_usage_error("perch help lists them all", "there is no command '%s'", argv[1]);
+	return fputs(command->help, stdout) < 0;
+}

@@ -1,0 +1,88 @@
+/* Options of a command, as a table. */
+#include "cli/options.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "cli/cli.h"
+
+static const char *name_at(const void *data, size_t i)
+{
+	return ((const struct option_spec *)data)[i].name;
+}
+
+static int refuse_unknown(const struct option_spec *specs, const char *word, struct str name)
+{
+	char shown[64];
+	snprintf(shown, sizeof(shown), "%.*s", (int)name.len, name.data);
+	const char *near = word[1] == '-' ? cli_nearest(shown, name_at, specs) : NULL;
+	char hint[128];
+	snprintf(hint, sizeof(hint), "did you mean --%s?", near ? near : "");
+	return cli_usage_error(near ? hint : NULL, "there is no option '%s'", word);
+}
+
+static const struct option_spec *find_long(const struct option_spec *specs, struct str name)
+{
+	for (; specs->name; specs++) {
+		if (str_is(name, specs->name))
+			return specs;
+	}
+	return NULL;
+}
+
+static const struct option_spec *find_letter(const struct option_spec *specs, char letter)
+{
+	for (; specs->name; specs++) {
+		if (specs->letter == letter)
+			return specs;
+	}
+	return NULL;
+}
+
+/* Takes the value: behind the '=', or the next word. */
+static int set(const struct option_spec *spec, const char *value, int argc, char **argv, int *at)
+{
+	const char *word = argv[*at];
+	++*at;
+	if (spec->kind == OPTION_FLAG) {
+		if (value)
+			return cli_usage_error(NULL, "--%s takes no value", spec->name);
+		*(bool *)spec->target = true;
+		return 0;
+	}
+	if (!value && *at < argc)
+		value = argv[(*at)++];
+	if (!value)
+		return cli_usage_error(NULL, "%s needs a value behind it", word);
+	*(const char **)spec->target = value;
+	return 0;
+}
+
+static int parse_one(const struct option_spec *specs, int argc, char **argv, int *at)
+{
+	const char *word = argv[*at];
+	struct str rest = str_from(word + 2);
+	bool is_long = word[1] == '-';
+	struct str name = is_long ? str_cut(&rest, '=') : (struct str){ word + 1, strlen(word + 1) };
+	const char *value = is_long && word[2 + name.len] == '=' ? word + 3 + name.len : NULL;
+	const struct option_spec *spec = NULL;
+	if (is_long)
+		spec = find_long(specs, name);
+	else if (name.len == 1)
+		spec = find_letter(specs, name.data[0]);
+	return spec ? set(spec, value, argc, argv, at) : refuse_unknown(specs, word, name);
+}
+
+int options_parse(const struct option_spec *specs, int argc, char **argv, int *at)
+{
+	while (*at < argc && argv[*at][0] == '-' && argv[*at][1]) {
+		if (strcmp(argv[*at], "--") == 0) {
+			++*at;
+			return 0;
+		}
+		int r = parse_one(specs, argc, argv, at);
+		if (r)
+			return r;
+	}
+	return 0;
+}

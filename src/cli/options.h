@@ -1,0 +1,25 @@
+/* Options of a command, as a table. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+
+enum option_kind {
+	OPTION_FLAG, /* bool *target: set to true */
+	OPTION_TEXT, /* const char **target: the value */
+};
+
+struct option_spec {
+	const char *name; /* without the dashes */
+	char letter;      /* 0 = none */
+	enum option_kind kind;
+	void *target;
+};
+
+/* Reads options from argv[*at] on and moves *at to the first word that is
+ * none; a `--` is passed over. Understands --name value, --name=value and -x.
+ * The table ends with a NULL name. Returns 0, or EXIT_USAGE after having said
+ * what is wrong. */
+int options_parse(const struct option_spec *specs, int argc, char **argv, int *at);
+
+#endif

@@ -1,0 +1,71 @@
+/* How perch speaks to people: one voice for all commands. */
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "cli/cli.h"
+
+static void print_error(const char *hint, const char *format, va_list args)
+{
+	fputs("error: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	if (hint)
+		fprintf(stderr, "  %s\n", hint);
+}
+
+void cli_error(const char *hint, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	print_error(hint, format, args);
+	va_end(args);
+}
+
+int cli_usage_error(const char *hint, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	print_error(hint ? hint : "see: perch help", format, args);
+	va_end(args);
+	return EXIT_USAGE;
+}
+
+/* A word is near when a third of its letters, at most, would have to change. */
+const char *cli_nearest(
+	const char *word, const char *(*next)(const void *data, size_t i), const void *data)
+{
+	const char *nearest = NULL;
+	unsigned best = UINT_MAX;
+	const char *candidate;
+	for (size_t i = 0; (candidate = next(data, i)) != NULL; i++) {
+		unsigned distance = str_distance(word, candidate);
+		if (distance < best && distance <= (strlen(candidate) + 2) / 3) {
+			best = distance;
+			nearest = candidate;
+		}
+	}
+	return nearest;
+}
+
+static bool is_set(const char *variable)
+{
+	const char *value = getenv(variable);
+	return value && value[0];
+}
+
+bool cli_wants_color(const struct cli *cli, FILE *stream)
+{
+	if (cli->color && strcmp(cli->color, "auto") != 0)
+		return strcmp(cli->color, "always") == 0;
+	if (is_set("NO_COLOR"))
+		return false;
+	const char *force = getenv("CLICOLOR_FORCE");
+	if (force && force[0] && strcmp(force, "0") != 0)
+		return true;
+	const char *term = getenv("TERM");
+	return isatty(fileno(stream)) && !(term && strcmp(term, "dumb") == 0);
+}

@@ -1,0 +1,30 @@
+/* What the running kernel offers for a sandbox. */
+#include "sandbox/probe.h"
+
+#include <errno.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int probe_landlock_abi(void)
+{
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	if (abi < 0 && errno == EOPNOTSUPP)
+		return 0;
+	return abi < 0 ? -errno : (int)abi;
+}
+
+bool probe_seccomp(void)
+{
+	uint32_t action = SECCOMP_RET_ERRNO;
+	return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+}
+
+int probe_enter_namespaces(void)
+{
+	return unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID) < 0 ? -errno : 0;
+}

@@ -1,0 +1,125 @@
+#!/usr/bin/env bats
+# The perch command itself: version, help, doctor, mistakes.
+
+setup() {
+    perch="$PERCH_BUILD/perch"
+}
+
+@test "--version prints one line" {
+    run "$perch" --version
+    [ "$status" -eq 0 ]
+    [[ "$output" =~ ^perch\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
+}
+
+@test "help lists every command and fits a screen" {
+    run "$perch" help
+    [ "$status" -eq 0 ]
+    [[ "$output" == *doctor* ]]
+    [ "${#lines[@]}" -le 24 ]
+    [ "$("$perch")" = "$output" ]
+    [ "$("$perch" --help)" = "$output" ]
+    [[ "$output" != *__probe* ]]
+}
+
+@test "every command has its help, with an example" {
+    for command in doctor help; do
+        run "$perch" help "$command"
+        [ "$status" -eq 0 ]
+        [[ "$output" == *example:* ]]
+        [ "$("$perch" "$command" --help)" = "$output" ]
+    done
+}
+
+@test "an unknown command suggests the nearest and exits 64" {
+    run "$perch" docter
+    [ "$status" -eq 64 ]
+    [ "${lines[0]}" = "error: there is no command 'docter'" ]
+    [[ "${lines[1]}" == *"perch doctor"* ]]
+}
+
+@test "an unknown option suggests the nearest and exits 64" {
+    run "$perch" --jsno doctor
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"did you mean --json"* ]]
+    run "$perch" doctor --jsn
+    [ "$status" -eq 64 ]
+    run "$perch" --color
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"needs a value"* ]]
+    run "$perch" --color=pink doctor
+    [ "$status" -eq 64 ]
+    run "$perch" doctor extra
+    [ "$status" -eq 64 ]
+    run "$perch" --json=yes doctor
+    [ "$status" -eq 64 ]
+}
+
+@test "errors go to stderr, stdout stays clean" {
+    run bash -c "'$perch' docter 2>/dev/null"
+    [ -z "$output" ]
+}
+
+@test "doctor finds this machine fit" {
+    run "$perch" doctor
+    [ "$status" -eq 0 ]
+    [[ "$output" == *pidfd* && "$output" == *landlock* && "$output" == *git* ]]
+    [[ "$output" != *$'\033'* ]]
+}
+
+@test "doctor --json is one JSON object, before and after the command" {
+    "$perch" doctor --json | python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+assert report["schema_version"] == 1 and report["healthy"] is True
+names = {f["name"]: f for f in report["findings"]}
+for name in ("pidfd", "guard", "landlock", "seccomp", "user namespaces", "git", "shell", "config"):
+    assert names[name]["status"] in ("ok", "warning", "failure"), name
+assert names["pidfd"]["status"] == "ok"
+assert names["guard"]["status"] == "ok"
+'
+    [ "$("$perch" --json doctor)" = "$("$perch" doctor --json)" ]
+}
+
+@test "doctor tells a missing guard and goes on" {
+    PERCH_GUARD=/no/such/guard run "$perch" doctor
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"warning  guard"* ]]
+    [[ "$output" == *"/no/such/guard"* ]]
+}
+
+@test "doctor fails when a directory cannot be written" {
+    echo > "$BATS_TEST_TMPDIR/file"
+    XDG_CONFIG_HOME="$BATS_TEST_TMPDIR/file" run "$perch" doctor
+    [ "$status" -eq 1 ]
+    [[ "$output" == *failure* ]]
+    HOME='' XDG_CONFIG_HOME='' run "$perch" doctor
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"set HOME"* ]]
+}
+
+@test "doctor fails without a shell, and says what git is for" {
+    PATH=/nowhere run "$perch" doctor
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"no such command on PATH: 'git'"* ]]
+}
+
+@test "colour follows --color, NO_COLOR and CLICOLOR_FORCE" {
+    run "$perch" --color always doctor
+    [[ "$output" == *$'\033[32m'* ]]
+    CLICOLOR_FORCE=1 run "$perch" doctor
+    [[ "$output" == *$'\033[32m'* ]]
+    CLICOLOR_FORCE=1 NO_COLOR=1 run "$perch" doctor
+    [[ "$output" != *$'\033'* ]]
+    CLICOLOR_FORCE=1 run "$perch" --color=never doctor
+    [[ "$output" != *$'\033'* ]]
+}
+
+@test "a full disk is a failure, not a success" {
+    run bash -c "'$perch' help > /dev/full"
+    [ "$status" -eq 1 ]
+}
+
+@test "a reader that goes away does not kill it" {
+    run bash -c "set -o pipefail; '$perch' doctor | true"
+    [ "$status" -ne 141 ]
+}
