@@ -2,8 +2,8 @@
 #ifndef PERCH_PERCH_H
 #define PERCH_PERCH_H
 
-#include "perch/base.h"
-#include "perch/host.h"
-#include "perch/json.h"
+#include <perch/base.h>
+#include <perch/host.h>
+#include <perch/json.h>
 
 #endif
