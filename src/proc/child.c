@@ -32,7 +32,7 @@ int child_signal(perch_child *child, int signal)
 		return -ESRCH;
 	if (child->owns_session)
 		return pidfd_signal_group(child->exit.fd, child->pid, child->is_stolen, signal);
-	return pidfd_signal(child->exit.fd, signal);
+	return pidfd_signal(child->exit.fd, child->pid, signal);
 }
 
 /* ---- the actions of the table ------------------------------------------ */

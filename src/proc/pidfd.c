@@ -103,15 +103,19 @@ static int send_signal(int pidfd, int signal, unsigned flags)
 	return syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, flags) < 0 ? -errno : 0;
 }
 
-int pidfd_signal(int pidfd, int signal)
+/* valgrind does not know the call. */
+int pidfd_signal(int pidfd, pid_t pid, int signal)
 {
-	return send_signal(pidfd, signal, 0);
+	int r = send_signal(pidfd, signal, 0);
+	if (r != -ENOSYS)
+		return r;
+	return kill(pid, signal) < 0 ? -errno : 0;
 }
 
 int pidfd_signal_group(int pidfd, pid_t pid, bool is_reaped, int signal)
 {
 	int r = send_signal(pidfd, signal, SIGNAL_PROCESS_GROUP);
-	if (r != -EINVAL)
+	if (r != -EINVAL && r != -ENOSYS)
 		return r;
 	/* An older kernel. Without the zombie the number may be somebody else's. */
 	if (is_reaped)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -21,7 +21,7 @@ enum {
 };
 
 /* valgrind runs a CLONE_VM child as a fork and knows no CLONE_FILES without
- * threads; it shows itself in LD_PRELOAD. */
+ * threads. It shows itself in LD_PRELOAD. */
 static bool is_under_valgrind(void)
 {
 	const char *preload = getenv("LD_PRELOAD");
@@ -158,18 +158,12 @@ static pid_t fork_plain(struct spawner *spawner, struct birth *birth, int *ret_p
 		r = put_into_slot(spawner, SLOT_REPORT, report_write, birth);
 	if (r < 0)
 		return r;
-	pid_t pid = fork();
+	/* The system call itself: libc's fork gives no pidfd. */
+	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, NULL, ret_pidfd, NULL, NULL);
 	if (pid < 0)
 		return -errno;
 	if (pid == 0)
 		_exit(birth_run(birth));
-	int pidfd = pidfd_open_process(pid);
-	if (pidfd < 0) {
-		kill(pid, SIGKILL);
-		waitpid(pid, NULL, 0);
-		return pidfd;
-	}
-	*ret_pidfd = pidfd;
 	report_write = fd_close(report_write);
 	dup3(spawner->null_fd, spawner->slots[SLOT_REPORT], O_CLOEXEC);
 	read_report(report_read, &birth->failure);
@@ -197,13 +191,13 @@ static int fail(struct spawn_failure *failure, enum spawn_stage stage, int error
 }
 
 /* A process that we cannot hold on to must not live. */
-static int move_above_stdio(int *pidfd)
+static int move_above_stdio(int *pidfd, pid_t pid)
 {
 	if (*pidfd > 2)
 		return 0;
 	int moved = fd_duplicate_above(*pidfd, 3);
 	if (moved < 0) {
-		pidfd_signal(*pidfd, SIGKILL);
+		pidfd_signal(*pidfd, pid, SIGKILL);
 		pidfd_reap(*pidfd);
 		return moved;
 	}
@@ -229,7 +223,7 @@ int spawner_spawn(struct spawner *spawner, const struct spawn_plan *plan, pid_t 
 		*failure = birth.failure;
 		return -1;
 	}
-	r = move_above_stdio(&pidfd);
+	r = move_above_stdio(&pidfd, pid);
 	if (r < 0)
 		return fail(failure, STAGE_DESCRIPTORS, -r);
 	*ret_pid = pid;

@@ -113,7 +113,7 @@ perch_host *proc_host_with(perch_host_options options)
 	options.size = sizeof(options);
 	if (!options.guard_path)
 		options.guard_path = proc_guard_path();
-	if (getenv("PERCH_TEST_PLAIN"))
+	if (strstr(program_invocation_short_name, "-plain"))
 		options.plain_fork = true;
 	perch_host *host = NULL;
 	perch_err err = { 0 };

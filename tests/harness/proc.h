@@ -29,7 +29,7 @@ struct record {
 extern const perch_child_events record_events;
 
 /* A host with the guard of this build; fails the test if it cannot be made.
- * PERCH_TEST_PLAIN=1 in the environment makes it fork plainly. */
+ * In a test program whose name ends in -plain it forks plainly. */
 perch_host *proc_host(void);
 perch_host *proc_host_with(perch_host_options options);
 
