@@ -1,0 +1,78 @@
+/* What a plugin is told about where it runs: the project and its repository. */
+#ifndef FLEDGE_CONTEXT_H
+#define FLEDGE_CONTEXT_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "perch/base.h"
+
+struct git_context {
+	bool is_repository; /* and has a commit */
+	const char *root;   /* of the work tree */
+	const char *branch; /* "HEAD" when detached */
+	const char *remote;
+	const char *remote_url; /* without credentials; "" = none */
+};
+
+struct project_context {
+	bool is_known; /* false: the cwd cannot be read */
+	const char *name;
+	const char *root;
+	const char *language;
+	struct git_context git;
+};
+
+/* Reads it from files alone: no process. Texts live in the arena. `directory`
+ * is an absolute path. Fails with -ENOMEM only; what is unreadable or strange
+ * counts as not there. */
+int project_read(const char *directory, struct arena *arena, struct project_context *ret_project);
+int git_read(const char *directory, struct arena *arena, struct git_context *ret_git);
+
+/* What the init line says beyond the project. */
+struct init_context {
+	struct str command;
+	const char *const *args; /* NULL-terminated */
+	const struct project_context *project;
+	bool is_dirty; /* what only git itself can answer */
+	struct str plugin_name;
+	struct str plugin_version;
+	struct str plugin_dir;
+	bool may_exec, may_store, may_read_metadata, may_use_network;
+	struct str filesystem; /* empty = not set */
+};
+
+/* The fledge release this host is compatible with. */
+#define FLEDGE_VERSION "1.8.0"
+
+/* Appends the golden line, with its newline. -ENOMEM. */
+int init_line(struct buf *out, const struct init_context *context);
+
+/* ---- metadata (section 8 of the contract) ------------------------------- */
+
+/* Whether a variable of the environment looks like a secret. */
+bool secret_looking(struct str name, struct str value);
+
+/* The environment without what looks like a secret, as a JSON object, sorted by name. */
+int metadata_env_json(struct buf *out, const char *const *env);
+
+/* fledge.toml of the project as JSON, or "null" when there is none or it does
+ * not parse (then *ret_warning tells, in the arena; NULL otherwise). */
+int metadata_config_json(
+	struct buf *out, const char *directory, struct arena *arena, const char **ret_warning);
+
+/* The lines of a git command's output as a JSON array of strings, at most
+ * `most` of them; the last newline does not begin a line. */
+int metadata_lines_json(struct buf *out, struct str text, size_t most);
+
+/* The argv of the git command behind a key ("git_tags", "git_status",
+ * "git_log"; and "dirty" for the init line), NULL-terminated, or NULL for a key
+ * that needs none. Every one runs read-only: hooks, fsmonitor and optional
+ * locks off, no pager, no prompt (see git_environment). */
+const char *const *git_argv(const char *key);
+
+/* What to set in the environment of git: NULL-terminated NAME=VALUE. */
+const char *const *git_environment(void);
+
+#endif

@@ -1,0 +1,56 @@
+/* The stored values of a plugin: state.json, shared with other processes that
+ * may be killed at any moment, in a directory where the plugin itself may
+ * plant what it likes. */
+#ifndef FLEDGE_STORE_H
+#define FLEDGE_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "perch/base.h"
+
+enum {
+	STORE_KEY_MAX = 256,
+	STORE_VALUE_MAX = 64 * 1024,
+	STORE_KEYS_MAX = 256,
+	STORE_FILE_MAX = 1024 * 1024,
+};
+
+/* How long a lock that somebody else holds is waited for. */
+#define STORE_LOCK_WAIT_NS (UINT64_C(5) * 1000 * 1000 * 1000)
+
+struct store;
+
+/* `directory` is the plugin's. Nothing is touched yet. -ENOMEM. */
+int store_new(const char *directory, struct store **ret_store);
+void store_free(struct store *store);
+
+/* What happened to something that had to be told: a warning in words, e.g.
+ * "store rejected: key too long (max 256 bytes)". */
+typedef void store_warn_fn(void *data, const char *text);
+void store_on_warning(struct store *store, store_warn_fn *warn, void *data);
+
+/* Sets a key. Kept in memory until store_flush. Returns 0; -EINVAL when it was
+ * rejected (and warned about); -ENOMEM. */
+int store_set(struct store *store, struct str key, struct str value);
+
+/* Writes what was set since the last flush: lock, read what others wrote, merge,
+ * write a temporary file, fsync, rename. Never blocks: -EAGAIN when somebody
+ * holds the lock (call again later; after STORE_LOCK_WAIT_NS call
+ * store_give_up). 0 when everything is on disk or was rejected with a warning;
+ * other negative errnos were warned about and the changes dropped. */
+int store_flush(struct store *store);
+
+bool store_is_dirty(const struct store *store);
+
+/* Drops what was set and not written: "store rejected: locked". */
+void store_give_up(struct store *store);
+
+/* Reads a key: what was set in this run, else what is on disk (shared lock). The
+ * value is appended to out as a JSON string, or null. -EAGAIN when somebody
+ * holds the lock. */
+int store_get(struct store *store, struct str key, struct buf *out);
+
+#endif

@@ -1,0 +1,63 @@
+/* plugin.toml: what a plugin says about itself and wishes for. */
+#ifndef REGISTRY_MANIFEST_H
+#define REGISTRY_MANIFEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "perch/base.h"
+
+enum filesystem_wish { FILESYSTEM_UNSET, FILESYSTEM_NONE, FILESYSTEM_PROJECT, FILESYSTEM_PLUGIN };
+
+struct capabilities {
+	bool exec;
+	bool store;
+	bool metadata;
+	bool network;
+	enum filesystem_wish filesystem;
+};
+
+struct manifest_command {
+	const char *name;
+	const char *binary;      /* relative, inside the plugin */
+	const char *description; /* "" when absent */
+};
+
+struct manifest {
+	const char *name;
+	const char *version;
+	const char *description; /* "" when absent, as all optional texts */
+	const char *author;
+	const char *protocol; /* "" = legacy */
+	const char *runtime;
+	const struct manifest_command *commands;
+	size_t command_count;
+	struct {
+		const char *build, *post_install, *post_remove, *pre_init, *post_work_start, *pre_push;
+	} hooks; /* "" when absent */
+	struct capabilities wishes;
+};
+
+/* The protocol this host speaks. */
+#define MANIFEST_PROTOCOL "fledge-v1"
+
+/* "none", "project", "plugin"; NULL for unset. */
+const char *filesystem_name(enum filesystem_wish wish);
+
+/* Reads a manifest from text. All texts live in the arena. `path` is used in
+ * messages. Unknown keys are accepted everywhere. Fails with PERCH_ESYNTAX (err
+ * names file, line, column and what is wrong) or -ENOMEM. Whether the protocol
+ * is one we speak is manifest_check_protocol's business. */
+int manifest_parse(const char *path, const char *text, size_t len, struct arena *arena,
+	struct manifest *ret_manifest, perch_err *err);
+
+/* The same from directory/plugin.toml; -ENOENT when there is none. */
+int manifest_read(
+	const char *directory, struct arena *arena, struct manifest *ret_manifest, perch_err *err);
+
+/* 0 when the manifest is legacy or speaks fledge-v1 and its runtime is native;
+ * else -EPROTONOSUPPORT with words (which version, which is supported, upgrade). */
+int manifest_check_protocol(const struct manifest *manifest, perch_err *err);
+
+#endif

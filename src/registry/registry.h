@@ -1,0 +1,58 @@
+/* What is installed: CFG/plugins.toml and the directories beside it. Read-only
+ * here; other programs write it too, so nothing is demanded of an entry but a
+ * name. */
+#ifndef REGISTRY_REGISTRY_H
+#define REGISTRY_REGISTRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "perch/base.h"
+#include "registry/manifest.h"
+
+struct registry_entry {
+	const char *name;
+	const char *source; /* "" when absent, as all texts below */
+	const char *version;
+	const char *installed; /* YYYY-MM-DD */
+	const char *pinned_ref;
+	const char *runtime;
+	const char *const *commands; /* NULL-terminated */
+	bool has_capabilities;       /* recorded: without, it has none */
+	struct capabilities granted;
+	const char *directory; /* CFG/plugins/<name> */
+};
+
+struct registry {
+	const char *config;  /* CFG: $XDG_CONFIG_HOME/fledge or ~/.config/fledge */
+	const char *plugins; /* CFG/plugins */
+	const char *bin;     /* CFG/plugins/bin */
+	const struct registry_entry *entries;
+	size_t count;
+};
+
+/* Reads it. A missing file is an empty registry. Everything lives in the
+ * arena. Fails with PERCH_ESYNTAX (err names file, line and column), -ENOENT
+ * (no HOME), other errnos. */
+int registry_read(struct arena *arena, struct registry *ret_registry, perch_err *err);
+
+const struct registry_entry *registry_find(const struct registry *registry, const char *name);
+
+/* What a command name stands for. */
+struct registry_command {
+	const char *path;                   /* to execute: bin/fledge-<command>, or found on PATH */
+	const char *target;                 /* where it leads, symlinks resolved */
+	const struct registry_entry *owner; /* NULL = nobody's */
+};
+
+/* Looks a command up: CFG/plugins/bin/fledge-<command>, else the first
+ * executable fledge-<command> on `path` (the value of PATH). The owner is the
+ * entry that lists the command; else the entry whose directory holds the
+ * target; else nobody. Fails with -ENOENT (no such command; err suggests the
+ * nearest), -EACCES (there, but not executable; a dangling link says so),
+ * -EINVAL (a name with a slash or control characters), -ENOMEM. */
+int registry_resolve(const struct registry *registry, const char *command, const char *path,
+	struct arena *arena, struct registry_command *ret_command, perch_err *err);
+
+#endif
