@@ -31,11 +31,11 @@ const struct toml_span *toml_span_of(
 const struct toml_span *toml_next_statement(
 	const struct toml_layout *layout, const struct toml_span *span)
 {
-	const struct toml_span *end = layout->toml->spans + layout->toml->span_count;
-	span = span ? span + 1 : layout->toml->spans;
-	while (span < end && !toml_is_statement(span))
-		span++;
-	return span < end ? span : NULL;
+	const struct toml *toml = layout->toml;
+	size_t index = span ? (size_t)(span - toml->spans) + 1 : 0;
+	while (index < toml->span_count && !toml_is_statement(&toml->spans[index]))
+		index++;
+	return index < toml->span_count ? &toml->spans[index] : NULL;
 }
 
 const struct toml_span *toml_next_header(

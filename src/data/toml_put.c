@@ -56,8 +56,8 @@ static void put_in_braces(
 	size_t at = toml_before_blanks(layout, brace);
 	buf_append_text(&change->patches.inserted, table->count ? ", " : " ");
 	write_pair(change, entry);
-	buf_append_text(&change->patches.inserted, table->count ? "" : " ");
-	toml_patch_put(&change->patches, at, table->count ? at : brace, from);
+	buf_append_text(&change->patches.inserted, !table->count && at == brace ? " " : "");
+	toml_patch_put(&change->patches, at, at, from);
 }
 
 /* The last line of a section with a key of the deepest table, else its header;

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "data/toml.h"
+#include "harness/toml_trial.h"
 
 static const char *const json_types[] = {
 	[TOML_STRING] = "string",
@@ -201,7 +202,7 @@ static bool passes_invalid(int result, const perch_err *err)
 		err->text[0] != '\0';
 }
 
-static bool passes(const char *root, const char *name)
+static bool is_read_as_expected(const char *root, const char *name)
 {
 	char path[4096];
 	snprintf(path, sizeof(path), "%s/%s", root, name);
@@ -221,29 +222,62 @@ static bool passes(const char *root, const char *name)
 	return has_passed;
 }
 
-START_TEST(every_case_of_toml_1_0_passes)
+typedef bool case_fn(const char *root, const char *name);
+
+/* Calls passes for every .toml of the list; returns how many failed. */
+static unsigned for_every_case(case_fn *passes)
 {
 	const char *root = suite_data("toml-test");
 	if (!root)
 		suite_skip("toml-test is not there (PERCH_TEST_DATA)");
-	char list_path[4096];
-	snprintf(list_path, sizeof(list_path), "%s/files-toml-1.0.0", root);
-	FILE *list = fopen(list_path, "r");
+	char line[4096];
+	snprintf(line, sizeof(line), "%s/files-toml-1.0.0", root);
+	FILE *list = fopen(line, "r");
 	ck_assert_ptr_nonnull(list);
-	char name[1024];
 	unsigned ran = 0, failed = 0;
-	while (fgets(name, sizeof(name), list)) {
-		name[strcspn(name, "\n")] = '\0';
-		if (!str_has_suffix(str_from(name), STR(".toml")))
+	while (fgets(line, sizeof(line), list)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!str_has_suffix(str_from(line), STR(".toml")))
 			continue;
 		ran++;
-		failed += !passes(root, name);
+		failed += !passes(root, line);
 	}
 	fclose(list);
 	printf("# %u cases, %u failed\n", ran, failed);
 	ck_assert_uint_gt(ran, 500);
-	ck_assert_uint_eq(failed, 0);
+	return failed;
+}
+
+START_TEST(every_case_of_toml_1_0_passes)
+{
+	ck_assert_uint_eq(for_every_case(is_read_as_expected), 0);
 }
 END_TEST
 
-SUITE_MAIN("toml_suite", every_case_of_toml_1_0_passes)
+/* Random edits of the strangest texts there are. */
+static bool survives_edits(const char *root, const char *name)
+{
+	enum { EDITS = 60 };
+	char path[4096];
+	snprintf(path, sizeof(path), "%s/%s", root, name);
+	struct buf text = { 0 };
+	read_whole(path, &text);
+	const char *problem = NULL;
+	for (unsigned seed = 0; seed < EDITS && !problem; seed++) {
+		struct buf out = { 0 };
+		problem = trial_run((struct str){ text.data, text.len }, seed, &out);
+		if (problem)
+			printf("# %s, seed %u: %s\n%.*s\n", name, seed, problem, (int)out.len, out.data);
+		buf_free(&out);
+	}
+	buf_free(&text);
+	return problem == NULL;
+}
+
+START_TEST(every_valid_case_can_be_edited)
+{
+	ck_assert_uint_eq(for_every_case(survives_edits), 0);
+}
+END_TEST
+
+SUITE_MAIN("toml_suite", every_case_of_toml_1_0_passes, every_valid_case_can_be_edited)
