@@ -9,11 +9,12 @@
 #include "perch/base.h"
 
 /* What a text may cost; the limits of struct toml_options where it says 0.
- * A value takes about 150 bytes of memory with all that belongs to it. */
+ * A value takes up to 200 bytes of memory besides its text. */
 enum {
 	TOML_SIZE_MAX = 4 * 1024 * 1024, /* bytes of text */
 	TOML_DEPTH_MAX = 128,            /* tables and arrays inside each other */
 	TOML_VALUES_MAX = 500 * 1000,    /* values, tables and arrays included */
+	TOML_DEPTH_HIGHEST = 1000,       /* no option goes beyond it: the parser recurses */
 };
 
 struct toml_options {

@@ -97,11 +97,11 @@ static void cut_listed(struct toml_change *change, const struct toml_span *span,
 			return;
 		}
 	}
-	bool starts_line = toml_before_blanks(layout, start) == toml_line_start(layout, start);
+	size_t line = toml_before_blanks(layout, start);
+	bool starts_line = line == layout->first || layout->text.data[line - 1] == '\n';
 	bool ends_line = toml_is_blank_line(layout, end) || toml_is_comment_line(layout, end);
 	if (starts_line && ends_line)
-		toml_patch_cut(
-			&change->patches, toml_line_start(layout, start), toml_line_end(layout, end));
+		toml_patch_cut(&change->patches, line, toml_line_end(layout, end));
 	else
 		toml_patch_cut(&change->patches, start, toml_behind_blanks(layout, end));
 }

@@ -35,8 +35,8 @@ static struct toml_options effective_limits(const struct toml_options *options)
 		limits.size_max = TOML_SIZE_MAX;
 	if (limits.depth_max == 0)
 		limits.depth_max = TOML_DEPTH_MAX;
-	if (limits.depth_max > UINT16_MAX)
-		limits.depth_max = UINT16_MAX;
+	if (limits.depth_max > TOML_DEPTH_HIGHEST)
+		limits.depth_max = TOML_DEPTH_HIGHEST;
 	if (limits.values_max == 0)
 		limits.values_max = TOML_VALUES_MAX;
 	if (limits.values_max > INT32_MAX)

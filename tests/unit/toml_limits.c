@@ -2,6 +2,7 @@
 #include "harness/suite.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,9 @@ START_TEST(depth_is_limited)
 		}
 	}
 	ck_assert_int_eq(parse_nested("[", "", "", 1000000, NULL, &err), PERCH_ESYNTAX);
+	struct toml_options greedy = { .depth_max = UINT_MAX, .values_max = SIZE_MAX };
+	ck_assert_int_eq(parse_nested("a={", "a=1", "}", 999, &greedy, &err), 0);
+	ck_assert_int_eq(parse_nested("a={", "a=1", "}", 100000, &greedy, &err), PERCH_ELIMIT);
 }
 END_TEST
 
