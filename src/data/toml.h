@@ -92,7 +92,8 @@ const struct toml_value *toml_get(const struct toml_value *table, const char *ke
 
 /* What a config reader asks for: 1 when the key is there and fits, 0 when it
  * is absent (*ret is left alone), PERCH_ESYNTAX with words and the place when
- * it is something else: "`name` must be a string, not an integer". */
+ * it is something else: "`name` must be a string, not an integer". A float may
+ * be written as an integer; a string with a NUL in it is an error. */
 int toml_get_string(
 	const struct toml_value *table, const char *key, const char **ret, perch_err *err);
 int toml_get_bool(const struct toml_value *table, const char *key, bool *ret, perch_err *err);

@@ -76,13 +76,16 @@ int toml_get_bool(const struct toml_value *table, const char *key, bool *ret, pe
 	return found;
 }
 
+/* 5 is as good as 5.0 to whoever writes a setting. */
 int toml_get_float(const struct toml_value *table, const char *key, double *ret, perch_err *err)
 {
-	const struct toml_value *value = NULL;
-	int found = get_typed(table, key, TOML_FLOAT, &value, err);
-	if (found > 0)
-		*ret = value->number;
-	return found;
+	const struct toml_value *value = toml_get(table, key);
+	if (!value)
+		return 0;
+	if (value->type != TOML_FLOAT && value->type != TOML_INTEGER)
+		return wrong_type(value, TOML_FLOAT, err);
+	*ret = value->type == TOML_FLOAT ? value->number : (double)value->integer;
+	return 1;
 }
 
 int toml_get_integer(const struct toml_value *table, const char *key, int64_t low, int64_t high,

@@ -65,8 +65,10 @@ static int convert_integer(struct toml_reader *r, struct str digits, unsigned ba
 		if (digits.data[i] == '_')
 			continue;
 		unsigned digit = digit_value((unsigned char)digits.data[i]);
+		char quoted[TOML_QUOTE_MAX];
 		if (sum > (limit - digit) / base)
-			return toml_fail(r, value->at, "expected an integer that fits into 64 bits");
+			return toml_fail(r, value->at, "expected an integer that fits into 64 bits, found %s",
+				toml_quote(digits, quoted));
 		sum = sum * base + digit;
 	}
 	value->type = TOML_INTEGER;

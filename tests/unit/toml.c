@@ -86,7 +86,8 @@ static const struct {
 	{ "a = 1\n\"\\u001b\" = 1\n\"\\u001b\" = 2", 3, 1,
 		"`\\u001B` is defined twice, first as an integer in line 2, column 1" },
 	{ "[a]\n[a]\n", 2, 2, "`a` is defined twice, first as a table in line 1, column 2" },
-	{ "a = 9223372036854775808", 1, 5, "expected an integer that fits into 64 bits" },
+	{ "a = 9223372036854775808", 1, 5,
+		"expected an integer that fits into 64 bits, found `9223372036854775808`" },
 	{ "a = 012", 1, 5, "expected a number without leading zeros, found `01`" },
 	{ "a = 1__0", 1, 5, "expected a value, found `1__0`, which is not a number" },
 	{ "a = 2023-02-29", 1, 5, "expected a day that exists, found day 29 of a month of 28" },
@@ -148,6 +149,10 @@ START_TEST(getters_find_convert_and_complain)
 	ck_assert_int_eq(toml_get_bool(root, "name", &on, NULL), PERCH_ESYNTAX);
 	ck_assert_int_eq(toml_get_float(root, "ratio", &ratio, &err), 1);
 	ck_assert_double_eq(ratio, 0.5);
+	ck_assert_int_eq(toml_get_float(root, "name", &ratio, &err), 1);
+	ck_assert_double_eq(ratio, 7);
+	ck_assert_int_eq(toml_get_float(root, "title", &ratio, &err), PERCH_ESYNTAX);
+	ck_assert_str_eq(err.text, "`title` must be a float, not a string");
 	ck_assert_int_eq(toml_get_integer(root, "port", 1, 65535, &port, &err), PERCH_ESYNTAX);
 	ck_assert_str_eq(err.text, "`port` must be from 1 to 65535, not 70000");
 	ck_assert_int_eq(toml_get_integer(root, "port", 1, 70000, &port, &err), 1);
