@@ -82,6 +82,10 @@ void fledge_engine_result(
 void fledge_engine_answer(
 	struct fledge_engine *engine, const struct answer *answer, uint64_t now_ns);
 
+/* Nobody is there any more: the open question and all later ones are decided
+ * by their defaults. */
+void fledge_engine_stop_asking(struct fledge_engine *engine, uint64_t now_ns);
+
 /* Cancels everything that is pending, and whatever comes later, with this
  * reason ("user_interrupt"). A second call changes nothing. */
 void fledge_engine_cancel(struct fledge_engine *engine, const char *reason, uint64_t now_ns);

@@ -1,0 +1,320 @@
+/* fledge-v1: the queue of requests, and the end of a conversation. */
+#include "fledge/engine.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fledge/engine_parts.h"
+
+int fledge_engine_new(const struct fledge_engine_options *options,
+	const struct fledge_effects *effects, void *data, struct fledge_engine **ret_engine)
+{
+	struct fledge_engine *engine = calloc(1, sizeof(*engine));
+	if (!engine)
+		return -ENOMEM;
+	perch_json_options json_options = PERCH_JSON_OPTIONS_INIT;
+	json_options.replace_invalid_utf8 = true;
+	json_options.text_max = PERCH_JSON_TEXT_CEILING;
+	int r = perch_json_new(&json_options, &engine->json);
+	if (r < 0) {
+		free(engine);
+		return r;
+	}
+	engine->options = options;
+	engine->effects = effects;
+	engine->data = data;
+	engine->asking = options->asking;
+	engine->next_ticket = 1;
+	engine->question_deadline_ns = NEVER;
+	*ret_engine = engine;
+	return 0;
+}
+
+static void free_request(struct request *request)
+{
+	buf_free(&request->id);
+	buf_free(&request->answer);
+	arena_free(&request->arena);
+	free(request);
+}
+
+void fledge_engine_free(struct fledge_engine *engine)
+{
+	if (!engine)
+		return;
+	while (engine->first) {
+		struct request *request = engine->first;
+		engine->first = request->next;
+		free_request(request);
+	}
+	if (engine->spare)
+		free_request(engine->spare);
+	perch_json_free(engine->json);
+	free(engine);
+}
+
+/* ---- showing ------------------------------------------------------------- */
+
+void engine_show(struct fledge_engine *engine, const struct shown *shown)
+{
+	struct shown copy = *shown;
+	copy.plugin = engine->options->plugin;
+	engine->effects->show(engine->data, &copy);
+}
+
+void engine_say(struct fledge_engine *engine, enum shown_kind kind, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	engine_show(engine, &(struct shown){ .kind = kind, .text = str_from(text) });
+}
+
+/* ---- the queue ----------------------------------------------------------- */
+
+static struct request *take_spare(struct fledge_engine *engine)
+{
+	struct request *request = engine->spare;
+	engine->spare = NULL;
+	if (!request)
+		return calloc(1, sizeof(*request));
+	buf_clear(&request->id);
+	buf_clear(&request->answer);
+	arena_reset(&request->arena);
+	request->is_question = false;
+	request->next = NULL;
+	return request;
+}
+
+static void set_hold(struct fledge_engine *engine)
+{
+	bool is_much =
+		engine->pending >= ENGINE_PENDING_MAX || engine->pending_bytes >= ENGINE_PENDING_BYTES_MAX;
+	bool is_little = engine->pending <= ENGINE_PENDING_MAX / 2 &&
+		engine->pending_bytes <= ENGINE_PENDING_BYTES_MAX / 2;
+	if (engine->is_holding ? !is_little : !is_much)
+		return;
+	engine->is_holding = !engine->is_holding;
+	engine->effects->hold(engine->data, engine->is_holding);
+}
+
+struct request *engine_enqueue(struct fledge_engine *engine, const perch_json_value *id)
+{
+	if (!id)
+		return NULL;
+	struct request *request = take_spare(engine);
+	if (request) {
+		struct perch_json_writer writer = json_writer_on(&request->id);
+		perch_json_write_value(&writer, id);
+	}
+	if (!request || request->id.failed) {
+		if (request)
+			free_request(request);
+		engine->is_broken = true;
+		return NULL;
+	}
+	request->ticket = engine->next_ticket++;
+	if (engine->last)
+		engine->last->next = request;
+	else
+		engine->first = request;
+	engine->last = request;
+	engine->pending++;
+	set_hold(engine);
+	return request;
+}
+
+static void retire(struct fledge_engine *engine, struct request *request)
+{
+	if (engine->spare)
+		free_request(request);
+	else
+		engine->spare = request;
+}
+
+/* Sends every answer that has nothing unanswered before it. */
+static void send_ready(struct fledge_engine *engine)
+{
+	while (engine->first && engine->first->answer.len) {
+		struct request *request = engine->first;
+		engine->first = request->next;
+		if (!engine->first)
+			engine->last = NULL;
+		engine->pending--;
+		engine->pending_bytes -= request->answer.len;
+		engine->effects->send(
+			engine->data, (struct str){ request->answer.data, request->answer.len });
+		retire(engine, request);
+	}
+	set_hold(engine);
+}
+
+static void settle(struct fledge_engine *engine, struct request *request)
+{
+	if (request->answer.failed) {
+		engine->is_broken = true;
+		return;
+	}
+	engine->pending_bytes += request->answer.len;
+	send_ready(engine);
+}
+
+void engine_respond(struct fledge_engine *engine, struct request *request, struct str json)
+{
+	if (!request || request->answer.len)
+		return;
+	buf_append_text(&request->answer, "{\"type\":\"response\",\"id\":");
+	buf_append(&request->answer, request->id.data, request->id.len);
+	buf_append_text(&request->answer, ",\"value\":");
+	buf_append(&request->answer, json.data, json.len);
+	buf_append_text(&request->answer, "}\n");
+	settle(engine, request);
+}
+
+static void write_cancel(struct buf *line, struct str id, const char *reason)
+{
+	buf_append_text(line, "{\"type\":\"cancel\",");
+	if (id.len) {
+		buf_append_text(line, "\"id\":");
+		buf_append(line, id.data, id.len);
+		buf_append_char(line, ',');
+	}
+	buf_printf(line, "\"reason\":\"%s\"}\n", reason);
+}
+
+void engine_refuse(struct fledge_engine *engine, struct request *request, const char *reason)
+{
+	if (!request || request->answer.len)
+		return;
+	write_cancel(&request->answer, (struct str){ request->id.data, request->id.len }, reason);
+	settle(engine, request);
+}
+
+static struct request *find_request(struct fledge_engine *engine, uint64_t ticket)
+{
+	/* What is answered at once came last. */
+	if (engine->last && engine->last->ticket == ticket)
+		return engine->last;
+	for (struct request *request = engine->first; request; request = request->next) {
+		if (request->ticket == ticket)
+			return request;
+	}
+	return NULL;
+}
+
+void fledge_engine_result(
+	struct fledge_engine *engine, uint64_t ticket, struct str json, uint64_t now_ns)
+{
+	(void)now_ns;
+	engine_respond(engine, find_request(engine, ticket), json);
+}
+
+/* ---- the end of a conversation ------------------------------------------- */
+
+void fledge_engine_cancel(struct fledge_engine *engine, const char *reason, uint64_t now_ns)
+{
+	(void)now_ns;
+	if (engine->cancel_reason)
+		return;
+	engine->cancel_reason = reason;
+	question_close(engine);
+	if (!engine->first) {
+		struct buf line = { 0 };
+		write_cancel(&line, (struct str){ 0 }, reason);
+		if (!line.failed)
+			engine->effects->send(engine->data, (struct str){ line.data, line.len });
+		buf_free(&line);
+	}
+	/* An answer that waited behind another request is a cancel now too: the
+	 * plugin is told of nothing that it will not be able to go on with. */
+	while (engine->first && !engine->is_broken) {
+		struct request *request = engine->first;
+		engine->pending_bytes -= request->answer.len;
+		buf_clear(&request->answer);
+		engine->effects->drop(engine->data, request->ticket);
+		engine_refuse(engine, request, reason);
+	}
+	engine->effects->stop(engine->data);
+}
+
+void fledge_engine_tick(struct fledge_engine *engine, uint64_t now_ns)
+{
+	if (!engine->open || now_ns < engine->question_deadline_ns)
+		return;
+	struct str message = engine->open->question.message;
+	engine_say(engine, SHOWN_ERROR, "no answer to '%.*s' for %.0f seconds: cancelled",
+		(int)(message.len < 200 ? message.len : 200), message.data,
+		(double)engine->options->prompt_timeout_ns / 1e9);
+	engine->has_failed = true;
+	fledge_engine_cancel(engine, "timeout", now_ns);
+}
+
+uint64_t fledge_engine_deadline(const struct fledge_engine *engine)
+{
+	return engine->open ? engine->question_deadline_ns : NEVER;
+}
+
+bool fledge_engine_failed(const struct fledge_engine *engine)
+{
+	return engine->has_failed;
+}
+
+bool fledge_engine_is_broken(const struct fledge_engine *engine)
+{
+	return engine->is_broken;
+}
+
+/* ---- lines --------------------------------------------------------------- */
+
+enum { SHOWN_CHARACTERS = 80 };
+
+/* The first printable characters of a line, for a warning about it. */
+static void excerpt(const char *line, size_t len, char out[SHOWN_CHARACTERS + 1])
+{
+	size_t shown = 0;
+	for (size_t i = 0; i < len && shown < SHOWN_CHARACTERS; i++) {
+		unsigned char c = (unsigned char)line[i];
+		if (c >= 0x20 && c < 0x7F)
+			out[shown++] = (char)c;
+	}
+	out[shown] = '\0';
+}
+
+static void warn_of_line(
+	struct fledge_engine *engine, const char *what, const char *line, size_t len)
+{
+	char shown[SHOWN_CHARACTERS + 1];
+	excerpt(line, len, shown);
+	engine_say(engine, SHOWN_WARNING, "line %llu of the plugin %s: %s",
+		(unsigned long long)engine->line_number, what, shown);
+}
+
+void fledge_engine_line(
+	struct fledge_engine *engine, const char *line, size_t len, bool too_long, uint64_t now_ns)
+{
+	engine->line_number++;
+	if (engine->is_broken)
+		return;
+	if (too_long) {
+		warn_of_line(engine, "is too long and was skipped", line, len);
+		return;
+	}
+	if (!str_trim((struct str){ line, len }).len)
+		return;
+	const perch_json_value *message;
+	int r = perch_json_parse(engine->json, line, len, &message, NULL);
+	if (r == -ENOMEM) {
+		engine->is_broken = true;
+		return;
+	}
+	if (r < 0)
+		warn_of_line(engine, "is not JSON and was skipped", line, len);
+	else if (perch_json_type_of(message) != PERCH_JSON_OBJECT)
+		warn_of_line(engine, "is not a JSON object and was skipped", line, len);
+	else
+		message_handle(engine, message, now_ns);
+}

@@ -1,0 +1,86 @@
+/* What the parts of the engine know of each other. */
+#ifndef FLEDGE_ENGINE_PARTS_H
+#define FLEDGE_ENGINE_PARTS_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "data/json.h"
+#include "fledge/engine.h"
+
+enum {
+	/* So many requests may wait for their turn before the plugin is no longer
+	 * read; and so many bytes of answers. */
+	ENGINE_PENDING_MAX = 16384,
+	ENGINE_PENDING_BYTES_MAX = 64 * 1024 * 1024,
+};
+
+/* A message that gets exactly one response or cancel. They stand in a queue:
+ * answers leave in the order in which the requests came. */
+struct request {
+	struct request *next;
+	uint64_t ticket;
+	struct buf id;     /* as JSON text */
+	struct buf answer; /* the line to send; empty = not yet known */
+	bool is_question;
+	struct question question; /* its texts live in the arena */
+	struct arena arena;
+};
+
+struct fledge_engine {
+	const struct fledge_engine_options *options;
+	const struct fledge_effects *effects;
+	void *data;
+	perch_json *json;
+	enum fledge_asking asking;
+	struct request *first; /* the queue */
+	struct request *last;
+	struct request *spare; /* used up, kept for its memory */
+	size_t pending;
+	size_t pending_bytes;
+	bool is_holding;
+	struct request *open; /* whose question is being asked */
+	uint64_t question_deadline_ns;
+	uint64_t next_ticket;
+	uint64_t line_number;
+	const char *cancel_reason; /* NULL = not cancelled */
+	bool has_failed;
+	bool is_broken;
+	bool warned_of_validator;
+};
+
+/* ---- engine.c ------------------------------------------------------------ */
+
+/* Puts a new request into the queue; id may be NULL: then nobody waits, and
+ * NULL comes back. NULL too when there is no memory (the engine is broken). */
+struct request *engine_enqueue(struct fledge_engine *engine, const perch_json_value *id);
+
+/* Answers a request: a response with this JSON value, or a cancel. What is
+ * first in the queue is sent. request may be NULL: nobody waits. */
+void engine_respond(struct fledge_engine *engine, struct request *request, struct str json);
+void engine_refuse(struct fledge_engine *engine, struct request *request, const char *reason);
+
+/* Shows the host's own words. */
+void engine_say(struct fledge_engine *engine, enum shown_kind kind, const char *format, ...)
+	PERCH_PRINTF(3, 4);
+
+void engine_show(struct fledge_engine *engine, const struct shown *shown);
+
+/* ---- message.c ----------------------------------------------------------- */
+
+/* Deals with one message, an object. */
+void message_handle(struct fledge_engine *engine, const perch_json_value *message, uint64_t now_ns);
+
+/* ---- question.c ---------------------------------------------------------- */
+
+/* A request whose question is filled in: answered at once, or asked when its
+ * turn comes. */
+void question_begin(struct fledge_engine *engine, struct request *request, uint64_t now_ns);
+
+/* Asks the next question that waits, if none is open. */
+void question_next(struct fledge_engine *engine, uint64_t now_ns);
+
+/* The open question is over, one way or the other. */
+void question_close(struct fledge_engine *engine);
+
+#endif

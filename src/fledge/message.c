@@ -1,0 +1,228 @@
+/* fledge-v1: what each type of message means. */
+#include "fledge/reading.h"
+
+/* ---- one-way messages ---------------------------------------------------- */
+
+/* An id on a message that expects nothing gets its answer all the same. */
+static void acknowledge(struct reading *reading)
+{
+	engine_respond(reading->engine, engine_enqueue(reading->engine, reading->id), STR("null"));
+}
+
+static void show(struct reading *reading, const struct shown *shown)
+{
+	if (reading->is_wrong)
+		return;
+	engine_show(reading->engine, shown);
+	acknowledge(reading);
+}
+
+static void handle_output(struct reading *reading)
+{
+	struct str text = reading_required_text(reading, "text");
+	show(reading, &(struct shown){ .kind = SHOWN_OUTPUT, .text = text });
+}
+
+static void handle_log(struct reading *reading)
+{
+	struct str level = STR("info");
+	reading_text(reading, "level", &level);
+	struct str text = reading_required_text(reading, "message");
+	show(reading, &(struct shown){ .kind = SHOWN_LOG, .level = level, .text = text });
+}
+
+static void handle_progress(struct reading *reading)
+{
+	bool is_done = false;
+	struct shown shown = { .kind = SHOWN_PROGRESS };
+	reading_bool(reading, "done", &is_done);
+	reading_text(reading, "message", &shown.text);
+	bool has_current = reading_number(reading, "current", &shown.current);
+	bool has_total = reading_number(reading, "total", &shown.total);
+	shown.has_amount = has_current && has_total;
+	if (is_done)
+		shown.kind = SHOWN_PROGRESS_DONE;
+	show(reading, &shown);
+}
+
+/* ---- what the host lends ------------------------------------------------- */
+
+static uint64_t ticket_of(const struct request *request)
+{
+	return request ? request->ticket : 0;
+}
+
+static void handle_store(struct reading *reading)
+{
+	struct fledge_engine *engine = reading->engine;
+	struct str key = reading_required_text(reading, "key");
+	struct str value = reading_required_text(reading, "value");
+	if (reading->is_wrong)
+		return;
+	struct request *request = engine_enqueue(engine, reading->id);
+	if (!engine->options->may_store) {
+		engine_respond(engine, request, STR("null"));
+		return;
+	}
+	engine_show(engine, &(struct shown){ .kind = SHOWN_STORE, .key = key });
+	engine->effects->store(engine->data, ticket_of(request), key, value);
+}
+
+static void handle_load(struct reading *reading)
+{
+	struct fledge_engine *engine = reading->engine;
+	struct str key = reading_required_text(reading, "key");
+	if (reading->is_wrong)
+		return;
+	struct request *request = engine_enqueue(engine, reading->id);
+	if (!engine->options->may_store) {
+		engine_respond(engine, request, STR("null"));
+		return;
+	}
+	engine_show(engine, &(struct shown){ .kind = SHOWN_LOAD, .key = key });
+	engine->effects->load(engine->data, ticket_of(request), key);
+}
+
+static void handle_exec(struct reading *reading)
+{
+	struct fledge_engine *engine = reading->engine;
+	struct fledge_exec exec = { .command = reading_required_text(reading, "command") };
+	exec.has_cwd = reading_text(reading, "cwd", &exec.cwd);
+	exec.has_timeout = reading_number(reading, "timeout", &exec.timeout_seconds);
+	if (exec.has_timeout && !(exec.timeout_seconds > 0))
+		reading_wrong(reading, "timeout", "more than 0");
+	if (reading->is_wrong)
+		return;
+	struct request *request = engine_enqueue(engine, reading->id);
+	if (!engine->options->may_exec) {
+		engine_say(engine, SHOWN_WARNING, "exec capability not granted: `%.*s` was not run",
+			(int)(exec.command.len < 200 ? exec.command.len : 200), exec.command.data);
+		engine_respond(engine, request,
+			STR("{\"code\":126,\"stderr\":\"exec capability not granted\",\"stdout\":\"\"}"));
+		return;
+	}
+	engine_show(engine, &(struct shown){ .kind = SHOWN_EXEC, .text = exec.command });
+	engine->effects->exec(engine->data, ticket_of(request), &exec);
+}
+
+static void handle_metadata(struct reading *reading)
+{
+	struct fledge_engine *engine = reading->engine;
+	struct arena arena = { 0 };
+	size_t count;
+	const struct str *keys = reading_required_list(reading, "keys", &arena, &count);
+	struct request *request = NULL;
+	if (!reading->is_wrong && keys)
+		request = engine_enqueue(engine, reading->id);
+	if (request && !engine->options->may_read_metadata) {
+		engine_say(engine, SHOWN_WARNING, "metadata capability not granted");
+		engine_respond(engine, request, STR("{}"));
+	} else if (request) {
+		struct buf names = { 0 };
+		for (size_t i = 0; i < count; i++) {
+			buf_append_text(&names, i ? ", " : "");
+			buf_append(&names, keys[i].data, keys[i].len);
+		}
+		engine_show(
+			engine, &(struct shown){ .kind = SHOWN_METADATA, .text = { names.data, names.len } });
+		buf_free(&names);
+		engine->effects->metadata(engine->data, request->ticket, keys, count);
+	}
+	arena_free(&arena);
+}
+
+/* ---- types --------------------------------------------------------------- */
+
+static const struct message_type {
+	const char *name;
+	bool is_request; /* expects an answer: an id is needed */
+	void (*handle)(struct reading *reading);
+} types[] = {
+	{ "output", false, handle_output },
+	{ "log", false, handle_log },
+	{ "progress", false, handle_progress },
+	{ "store", false, handle_store },
+	{ "load", true, handle_load },
+	{ "exec", true, handle_exec },
+	{ "metadata", true, handle_metadata },
+	{ "prompt", true, message_prompt },
+	{ "confirm", true, message_confirm },
+	{ "select", true, message_select },
+	{ "multi_select", true, message_multi_select },
+};
+
+/* What only a host may say. */
+static bool is_inbound(struct str type)
+{
+	return str_is(type, "response") || str_is(type, "cancel") || str_is(type, "init");
+}
+
+static const struct message_type *find_type(struct str name)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if (str_is(name, types[i].name))
+			return &types[i];
+	}
+	return NULL;
+}
+
+static void handle_known(struct reading *reading, const struct message_type *type)
+{
+	struct fledge_engine *engine = reading->engine;
+	if (type->is_request && !reading->id)
+		engine_say(engine, SHOWN_WARNING, "line %llu of the plugin: `%s`: missing id; skipped",
+			(unsigned long long)engine->line_number, type->name);
+	else if (reading->id && engine->cancel_reason)
+		engine_refuse(engine, engine_enqueue(engine, reading->id), engine->cancel_reason);
+	else
+		type->handle(reading);
+}
+
+static void handle_unknown(struct reading *reading, struct str name)
+{
+	struct fledge_engine *engine = reading->engine;
+	int shown = (int)(name.len < 80 ? name.len : 80);
+	unsigned long long line = engine->line_number;
+	if (is_inbound(name)) {
+		engine_say(engine, SHOWN_WARNING,
+			"line %llu of the plugin: `%.*s` answers nothing that was asked; ignored", line, shown,
+			name.data);
+		return;
+	}
+	engine_say(engine, SHOWN_DEBUG, "line %llu of the plugin: unknown type '%.*s'; ignored", line,
+		shown, name.data);
+	engine_refuse(engine, engine_enqueue(engine, reading->id), "unsupported");
+}
+
+/* An id is a string or a number; anything else cannot be echoed. */
+static const perch_json_value *find_id(struct reading *reading)
+{
+	const perch_json_value *id = reading_field(reading, "id");
+	perch_json_type type = perch_json_type_of(id);
+	if (!id || type == PERCH_JSON_STRING || type == PERCH_JSON_NUMBER)
+		return id;
+	engine_say(reading->engine, SHOWN_WARNING,
+		"line %llu of the plugin: `id` must be a string or a number, not %s",
+		(unsigned long long)reading->engine->line_number, perch_json_type_name(type));
+	return NULL;
+}
+
+void message_handle(struct fledge_engine *engine, const perch_json_value *message, uint64_t now_ns)
+{
+	struct reading reading = { .engine = engine, .message = message, .now_ns = now_ns };
+	reading.id = find_id(&reading);
+	const perch_json_value *type = reading_field(&reading, "type");
+	if (perch_json_type_of(type) != PERCH_JSON_STRING) {
+		reading.type = "message";
+		reading_wrong(&reading, "type", "a string");
+		return;
+	}
+	struct str name = json_str(type);
+	const struct message_type *known = find_type(name);
+	if (known) {
+		reading.type = known->name;
+		handle_known(&reading, known);
+	} else {
+		handle_unknown(&reading, name);
+	}
+}

@@ -1,0 +1,138 @@
+/* fledge-v1: the four messages that ask the user something. */
+#include "fledge/reading.h"
+
+static const struct {
+	const char *name;
+	enum validator validator;
+} validators[] = {
+	{ "non_empty", VALIDATE_NON_EMPTY },
+	{ "integer", VALIDATE_INTEGER },
+	{ "path_exists", VALIDATE_PATH_EXISTS },
+	{ "url", VALIDATE_URL },
+};
+
+static enum validator find_validator(struct reading *reading)
+{
+	struct str name;
+	if (!reading_text(reading, "validate", &name))
+		return VALIDATE_NOTHING;
+	for (size_t i = 0; i < sizeof(validators) / sizeof(validators[0]); i++) {
+		if (str_is(name, validators[i].name))
+			return validators[i].validator;
+	}
+	if (!reading->engine->warned_of_validator)
+		engine_say(reading->engine, SHOWN_WARNING, "unknown validator '%.*s': any answer will do",
+			(int)(name.len < 100 ? name.len : 100), name.data);
+	reading->engine->warned_of_validator = true;
+	return VALIDATE_NOTHING;
+}
+
+static void read_prompt(struct reading *reading, struct question *question, struct arena *arena)
+{
+	(void)arena;
+	question->kind = QUESTION_PROMPT;
+	question->validator = find_validator(reading);
+	question->has_default = reading_text(reading, "default", &question->default_text);
+}
+
+static void read_confirm(struct reading *reading, struct question *question, struct arena *arena)
+{
+	(void)arena;
+	question->kind = QUESTION_CONFIRM;
+	question->has_default = reading_bool(reading, "default", &question->default_yes);
+}
+
+static void read_select(struct reading *reading, struct question *question, struct arena *arena)
+{
+	question->kind = QUESTION_SELECT;
+	question->options = reading_required_list(reading, "options", arena, &question->option_count);
+	if (!reading->is_wrong && !question->option_count)
+		reading_wrong(reading, "options", "a list with at least one string");
+	const perch_json_value *index = reading_field(reading, "default");
+	if (index && !reading->is_wrong)
+		question->has_default = reading_index(
+			reading, "default", index, question->option_count, &question->default_index);
+}
+
+static void read_multi_select(
+	struct reading *reading, struct question *question, struct arena *arena)
+{
+	question->kind = QUESTION_MULTI_SELECT;
+	question->options = reading_required_list(reading, "options", arena, &question->option_count);
+	const perch_json_value *list = reading_field(reading, "defaults");
+	if (!list || reading->is_wrong)
+		return;
+	if (perch_json_type_of(list) != PERCH_JSON_ARRAY) {
+		reading_wrong(reading, "defaults", "a list of whole numbers");
+		return;
+	}
+	size_t *indexes = arena_alloc(arena, perch_json_count(list) * sizeof(*indexes) + 1);
+	perch_json_iter iter = perch_json_iterate(list);
+	for (const perch_json_value *value; indexes && (value = perch_json_next(&iter));) {
+		if (reading_index(reading, "defaults", value, question->option_count,
+				&indexes[question->default_count]))
+			question->default_count++;
+	}
+	if (!indexes)
+		reading->engine->is_broken = true;
+	question->defaults = indexes;
+	question->has_default = true;
+}
+
+static struct str keep(struct reading *reading, struct arena *arena, struct str text)
+{
+	const char *copy = arena_dup(arena, text);
+	if (!copy)
+		reading->engine->is_broken = true;
+	return (struct str){ copy ? copy : "", copy ? text.len : 0 };
+}
+
+/* All four kinds: read into an arena of its own, which the request takes over
+ * when everything is right. */
+static void handle_question(struct reading *reading,
+	void (*read)(struct reading *reading, struct question *question, struct arena *arena))
+{
+	struct fledge_engine *engine = reading->engine;
+	struct question question = { 0 };
+	struct arena arena = { 0 };
+	question.message = reading_required_text(reading, "message");
+	if (!reading->is_wrong)
+		read(reading, &question, &arena);
+	if (!reading->is_wrong) {
+		question.message = keep(reading, &arena, question.message);
+		question.default_text = keep(reading, &arena, question.default_text);
+	}
+	struct request *request = NULL;
+	if (!reading->is_wrong && !engine->is_broken)
+		request = engine_enqueue(engine, reading->id);
+	if (!request) {
+		arena_free(&arena);
+		return;
+	}
+	question.number = request->ticket;
+	arena_free(&request->arena);
+	request->arena = arena;
+	request->question = question;
+	request->is_question = true;
+	question_begin(engine, request, reading->now_ns);
+}
+
+void message_prompt(struct reading *reading)
+{
+	handle_question(reading, read_prompt);
+}
+
+void message_confirm(struct reading *reading)
+{
+	handle_question(reading, read_confirm);
+}
+
+void message_select(struct reading *reading)
+{
+	handle_question(reading, read_select);
+}
+
+void message_multi_select(struct reading *reading)
+{
+	handle_question(reading, read_multi_select);
+}

@@ -1,0 +1,281 @@
+/* fledge-v1: asking the user, or deciding without one. */
+#include "fledge/engine_parts.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "validate.h"
+
+enum { MESSAGE_SHOWN = 200 };
+
+/* ---- answers as JSON ----------------------------------------------------- */
+
+static void respond_text(struct fledge_engine *engine, struct request *request, struct str text)
+{
+	struct buf json = { 0 };
+	struct perch_json_writer writer = json_writer_on(&json);
+	perch_json_write_string_n(&writer, text.data, text.len);
+	if (json.failed)
+		engine->is_broken = true;
+	else
+		engine_respond(engine, request, (struct str){ json.data, json.len });
+	buf_free(&json);
+}
+
+static void respond_bool(struct fledge_engine *engine, struct request *request, bool yes)
+{
+	engine_respond(engine, request, yes ? STR("true") : STR("false"));
+}
+
+static void respond_list(
+	struct fledge_engine *engine, struct request *request, const size_t *indexes, size_t count)
+{
+	struct buf json = { 0 };
+	struct perch_json_writer writer = json_writer_on(&json);
+	perch_json_begin_array(&writer);
+	for (size_t i = 0; i < count; i++) {
+		struct str option = request->question.options[indexes[i]];
+		perch_json_write_string_n(&writer, option.data, option.len);
+	}
+	perch_json_end_array(&writer);
+	if (json.failed)
+		engine->is_broken = true;
+	else
+		engine_respond(engine, request, (struct str){ json.data, json.len });
+	buf_free(&json);
+}
+
+/* ---- answers given in advance -------------------------------------------- */
+
+static bool parse_yes_no(struct str text, bool *ret_yes)
+{
+	static const struct {
+		const char *word;
+		bool yes;
+	} words[] = {
+		{ "y", true },
+		{ "yes", true },
+		{ "true", true },
+		{ "1", true },
+		{ "n", false },
+		{ "no", false },
+		{ "false", false },
+		{ "0", false },
+	};
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (text.len == strlen(words[i].word) &&
+			strncasecmp(text.data, words[i].word, text.len) == 0) {
+			*ret_yes = words[i].yes;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool find_option(const struct question *question, struct str text, size_t *ret_index)
+{
+	for (size_t i = 0; i < question->option_count; i++) {
+		if (str_eq(question->options[i], text)) {
+			*ret_index = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* "a,b": each must be an option; "" chooses none. */
+static bool use_list(struct fledge_engine *engine, struct request *request, struct str value)
+{
+	const struct question *question = &request->question;
+	size_t most = 1;
+	for (size_t i = 0; i < value.len; i++)
+		most += value.data[i] == ',';
+	size_t *chosen = arena_alloc(&request->arena, most * sizeof(*chosen));
+	if (!chosen) {
+		engine->is_broken = true;
+		return true;
+	}
+	size_t count = 0;
+	while (value.len) {
+		if (!find_option(question, str_trim(str_cut(&value, ',')), &chosen[count++]))
+			return false;
+	}
+	respond_list(engine, request, chosen, count);
+	return true;
+}
+
+static bool use_value(struct fledge_engine *engine, struct request *request, struct str value)
+{
+	const struct question *question = &request->question;
+	bool yes;
+	size_t index;
+	switch (question->kind) {
+	case QUESTION_PROMPT:
+		if (validate(question->validator, value))
+			return false;
+		respond_text(engine, request, value);
+		return true;
+	case QUESTION_CONFIRM:
+		if (!parse_yes_no(str_trim(value), &yes))
+			return false;
+		respond_bool(engine, request, yes);
+		return true;
+	case QUESTION_SELECT:
+		if (!find_option(question, value, &index))
+			return false;
+		respond_text(engine, request, question->options[index]);
+		return true;
+	case QUESTION_MULTI_SELECT:
+		return use_list(engine, request, value);
+	}
+	return false;
+}
+
+/* Is there an answer for this message, and does it fit? */
+static bool use_given(struct fledge_engine *engine, struct request *request)
+{
+	struct str message = str_trim(request->question.message);
+	for (size_t i = 0; i < engine->options->answer_count; i++) {
+		const struct fledge_answer *given = &engine->options->answers[i];
+		if (!str_eq(str_trim(given->message), message))
+			continue;
+		if (use_value(engine, request, given->value))
+			return true;
+		engine_say(engine, SHOWN_WARNING, "the answer given for '%.*s' does not fit: '%.*s'",
+			(int)(message.len < MESSAGE_SHOWN ? message.len : MESSAGE_SHOWN), message.data,
+			(int)(given->value.len < MESSAGE_SHOWN ? given->value.len : MESSAGE_SHOWN),
+			given->value.data);
+	}
+	return false;
+}
+
+/* ---- without a user ------------------------------------------------------ */
+
+static void fail_unanswered(
+	struct fledge_engine *engine, const struct question *question, uint64_t now_ns)
+{
+	struct str message = str_trim(question->message);
+	int shown = (int)(message.len < MESSAGE_SHOWN ? message.len : MESSAGE_SHOWN);
+	engine_say(engine, SHOWN_ERROR,
+		"the plugin asks '%.*s' and nobody is there to answer: give --answer '%.*s=VALUE', or "
+		"--answers FILE",
+		shown, message.data, shown, message.data);
+	engine->has_failed = true;
+	fledge_engine_cancel(engine, "non_interactive", now_ns);
+}
+
+static void decide(struct fledge_engine *engine, struct request *request, uint64_t now_ns)
+{
+	const struct question *question = &request->question;
+	bool needs_default =
+		question->kind == QUESTION_PROMPT || engine->asking == FLEDGE_DEMAND_DEFAULTS;
+	if (needs_default && !question->has_default) {
+		fail_unanswered(engine, question, now_ns);
+		return;
+	}
+	switch (question->kind) {
+	case QUESTION_PROMPT:
+		respond_text(engine, request, question->default_text);
+		break;
+	case QUESTION_CONFIRM:
+		respond_bool(engine, request, question->has_default && question->default_yes);
+		break;
+	case QUESTION_SELECT:
+		respond_text(engine, request,
+			question->options[question->has_default ? question->default_index : 0]);
+		break;
+	case QUESTION_MULTI_SELECT:
+		respond_list(engine, request, question->defaults, question->default_count);
+		break;
+	}
+}
+
+/* ---- with a user --------------------------------------------------------- */
+
+void question_begin(struct fledge_engine *engine, struct request *request, uint64_t now_ns)
+{
+	if (use_given(engine, request))
+		return;
+	if (engine->asking == FLEDGE_ASK)
+		question_next(engine, now_ns);
+	else
+		decide(engine, request, now_ns);
+}
+
+void question_next(struct fledge_engine *engine, uint64_t now_ns)
+{
+	if (engine->open || engine->cancel_reason)
+		return;
+	for (struct request *request = engine->first; request; request = request->next) {
+		if (!request->is_question || request->answer.len)
+			continue;
+		uint64_t timeout = engine->options->prompt_timeout_ns;
+		engine->open = request;
+		engine->question_deadline_ns = timeout ? clock_after(now_ns, timeout) : NEVER;
+		engine->effects->ask(engine->data, &request->question);
+		return;
+	}
+}
+
+void question_close(struct fledge_engine *engine)
+{
+	if (!engine->open)
+		return;
+	engine->open = NULL;
+	engine->question_deadline_ns = NEVER;
+	engine->effects->withdraw(engine->data);
+}
+
+static void take_answer(
+	struct fledge_engine *engine, struct request *request, const struct answer *answer)
+{
+	const struct question *question = &request->question;
+	switch (question->kind) {
+	case QUESTION_PROMPT:
+		respond_text(engine, request, answer->text);
+		break;
+	case QUESTION_CONFIRM:
+		respond_bool(engine, request, answer->yes);
+		break;
+	case QUESTION_SELECT:
+		respond_text(engine, request, question->options[answer->chosen[0]]);
+		break;
+	case QUESTION_MULTI_SELECT:
+		respond_list(engine, request, answer->chosen, answer->chosen_count);
+		break;
+	}
+}
+
+void fledge_engine_answer(
+	struct fledge_engine *engine, const struct answer *answer, uint64_t now_ns)
+{
+	struct request *request = engine->open;
+	if (!request || request->question.number != answer->number)
+		return;
+	engine->open = NULL;
+	engine->question_deadline_ns = NEVER;
+	if (answer->cancelled) {
+		engine->has_failed = true;
+		fledge_engine_cancel(engine, "user_interrupt", now_ns);
+		return;
+	}
+	take_answer(engine, request, answer);
+	question_next(engine, now_ns);
+}
+
+void fledge_engine_stop_asking(struct fledge_engine *engine, uint64_t now_ns)
+{
+	if (engine->asking != FLEDGE_ASK)
+		return;
+	engine->asking = FLEDGE_TAKE_DEFAULTS;
+	question_close(engine);
+	/* Deciding one may send it, or cancel all: begin again each time. */
+	for (;;) {
+		struct request *request = engine->first;
+		while (request && !(request->is_question && !request->answer.len))
+			request = request->next;
+		if (!request || engine->is_broken)
+			return;
+		decide(engine, request, now_ns);
+	}
+}

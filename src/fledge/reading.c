@@ -1,0 +1,105 @@
+/* A message while it is looked at: its fields, and what is wrong with them. */
+#include "fledge/reading.h"
+
+#include <errno.h>
+
+const perch_json_value *reading_field(const struct reading *reading, const char *name)
+{
+	const perch_json_value *value = perch_json_get(reading->message, name);
+	return perch_json_type_of(value) == PERCH_JSON_NULL ? NULL : value;
+}
+
+void reading_wrong(struct reading *reading, const char *name, const char *wanted)
+{
+	if (reading->is_wrong)
+		return;
+	reading->is_wrong = true;
+	const perch_json_value *value = reading_field(reading, name);
+	engine_say(reading->engine, SHOWN_WARNING, "line %llu of the plugin: `%s`: `%s` must be %s, %s",
+		(unsigned long long)reading->engine->line_number, reading->type, name, wanted,
+		value ? perch_json_type_name(perch_json_type_of(value)) : "and is missing");
+	engine_refuse(reading->engine, engine_enqueue(reading->engine, reading->id), "invalid_request");
+}
+
+bool reading_text(struct reading *reading, const char *name, struct str *ret)
+{
+	const perch_json_value *value = reading_field(reading, name);
+	if (!value)
+		return false;
+	if (perch_json_type_of(value) != PERCH_JSON_STRING) {
+		reading_wrong(reading, name, "a string");
+		return false;
+	}
+	*ret = json_str(value);
+	return true;
+}
+
+struct str reading_required_text(struct reading *reading, const char *name)
+{
+	struct str text = { "", 0 };
+	if (!reading_text(reading, name, &text))
+		reading_wrong(reading, name, "a string");
+	return text;
+}
+
+bool reading_bool(struct reading *reading, const char *name, bool *ret)
+{
+	const perch_json_value *value = reading_field(reading, name);
+	if (value && perch_json_bool(value, ret) < 0)
+		reading_wrong(reading, name, "true or false");
+	return value && !reading->is_wrong;
+}
+
+bool reading_number(struct reading *reading, const char *name, double *ret)
+{
+	const perch_json_value *value = reading_field(reading, name);
+	if (value && perch_json_double(value, ret) < 0)
+		reading_wrong(reading, name, "a number");
+	return value && !reading->is_wrong;
+}
+
+bool reading_index(struct reading *reading, const char *name, const perch_json_value *value,
+	size_t count, size_t *ret)
+{
+	int64_t index;
+	int r = perch_json_whole_int64(value, &index);
+	if (r < 0 && r != -ERANGE) {
+		reading_wrong(reading, name, "a whole number");
+		return false;
+	}
+	if (r == 0 && index >= 0 && (uint64_t)index < count) {
+		*ret = (size_t)index;
+		return true;
+	}
+	engine_say(reading->engine, SHOWN_WARNING,
+		"line %llu of the plugin: `%s`: `%s` is not the index of an option; ignored",
+		(unsigned long long)reading->engine->line_number, reading->type, name);
+	return false;
+}
+
+const struct str *reading_required_list(
+	struct reading *reading, const char *name, struct arena *arena, size_t *ret_count)
+{
+	const perch_json_value *list = reading_field(reading, name);
+	*ret_count = 0;
+	if (perch_json_type_of(list) != PERCH_JSON_ARRAY) {
+		reading_wrong(reading, name, "a list of strings");
+		return NULL;
+	}
+	struct str *texts = arena_alloc(arena, perch_json_count(list) * sizeof(*texts) + 1);
+	perch_json_iter iter = perch_json_iterate(list);
+	for (const perch_json_value *value; texts && (value = perch_json_next(&iter));) {
+		if (perch_json_type_of(value) != PERCH_JSON_STRING) {
+			reading_wrong(reading, name, "a list of strings");
+			return NULL;
+		}
+		struct str text = json_str(value);
+		const char *copy = arena_dup(arena, text);
+		texts[(*ret_count)++] = (struct str){ copy, text.len };
+		if (!copy)
+			texts = NULL;
+	}
+	if (!texts)
+		reading->engine->is_broken = true;
+	return texts;
+}
