@@ -1,0 +1,331 @@
+/* The shell commands that a plugin has run for it. */
+#include "fledge/exec.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/cleanup.h"
+#include "data/json.h"
+#include "proc/capture.h"
+
+#define EXEC_LINGER_NS (100 * NSEC_PER_MSEC)
+
+/* One command: waiting, running, or done and kept for its group. */
+struct job {
+	struct job *next;
+	struct execs *execs;
+	uint64_t ticket;
+	char *command;
+	char *cwd;
+	double timeout_seconds;
+	bool is_dropped;
+	struct capture *capture;
+};
+
+/* A list with its end, so that order is kept. */
+struct jobs {
+	struct job *first;
+	struct job *last;
+	unsigned count;
+};
+
+struct execs {
+	struct execs_options options;
+	struct jobs waiting;
+	struct jobs running;
+	struct jobs kept;
+};
+
+static void append(struct jobs *jobs, struct job *job)
+{
+	job->next = NULL;
+	if (jobs->last)
+		jobs->last->next = job;
+	else
+		jobs->first = job;
+	jobs->last = job;
+	jobs->count++;
+}
+
+static void take_out(struct jobs *jobs, struct job *job)
+{
+	struct job *before = NULL;
+	for (struct job *at = jobs->first; at != job; at = at->next)
+		before = at;
+	if (before)
+		before->next = job->next;
+	else
+		jobs->first = job->next;
+	if (jobs->last == job)
+		jobs->last = before;
+	jobs->count--;
+}
+
+static void free_job(struct job *job)
+{
+	if (!job)
+		return;
+	capture_free(job->capture);
+	free(job->command);
+	free(job->cwd);
+	free(job);
+}
+
+static void free_jobs(struct jobs *jobs)
+{
+	while (jobs->first) {
+		struct job *job = jobs->first;
+		jobs->first = job->next;
+		free_job(job);
+	}
+}
+
+int execs_new(const struct execs_options *options, struct execs **ret_execs)
+{
+	struct execs *execs = calloc(1, sizeof(*execs));
+	if (!execs)
+		return -ENOMEM;
+	execs->options = *options;
+	*ret_execs = execs;
+	return 0;
+}
+
+void execs_free(struct execs *execs)
+{
+	if (!execs)
+		return;
+	free_jobs(&execs->waiting);
+	free_jobs(&execs->running);
+	free_jobs(&execs->kept);
+	free(execs);
+}
+
+/* ---- results ------------------------------------------------------------- */
+
+struct exec_result {
+	int code;
+	struct str out;
+	struct str err;
+	bool out_truncated;
+	bool err_truncated;
+};
+
+static void report(struct execs *execs, uint64_t ticket, const struct exec_result *result)
+{
+	_cleanup_(buf_free) struct buf json = { 0 };
+	struct perch_json_writer writer = json_writer_on(&json);
+	perch_json_begin_object(&writer);
+	perch_json_write_name(&writer, "code");
+	perch_json_write_int64(&writer, result->code);
+	perch_json_write_name(&writer, "stderr");
+	perch_json_write_string_n(&writer, result->err.data, result->err.len);
+	if (result->err_truncated) {
+		perch_json_write_name(&writer, "stderr_truncated");
+		perch_json_write_bool(&writer, true);
+	}
+	perch_json_write_name(&writer, "stdout");
+	perch_json_write_string_n(&writer, result->out.data, result->out.len);
+	if (result->out_truncated) {
+		perch_json_write_name(&writer, "stdout_truncated");
+		perch_json_write_bool(&writer, true);
+	}
+	perch_json_end_object(&writer);
+	struct str text = { json.data, json.len };
+	if (json.failed)
+		text = STR("{\"code\":1,\"stderr\":\"out of memory\",\"stdout\":\"\"}");
+	execs->options.done(execs->options.data, ticket, text);
+}
+
+static void report_failure(struct execs *execs, uint64_t ticket, int code, const char *why)
+{
+	report(execs, ticket, &(struct exec_result){ .code = code, .err = str_from(why) });
+}
+
+static void report_end(struct job *job)
+{
+	struct capture *capture = job->capture;
+	if (capture->timed_out) {
+		bool on_new_line = !capture->err.len || capture->err.data[capture->err.len - 1] == '\n';
+		buf_printf(&capture->err, "%scommand timed out after %gs", on_new_line ? "" : "\n",
+			job->timeout_seconds);
+	}
+	report(job->execs, job->ticket,
+		&(struct exec_result){
+			.code = capture_code(capture),
+			.out = { capture->out.data, capture->out.len },
+			.err = { capture->err.data, capture->err.len },
+			.out_truncated = capture->out_truncated,
+			.err_truncated = capture->err_truncated,
+		});
+}
+
+/* ---- running ------------------------------------------------------------- */
+
+static void start_waiting(struct execs *execs);
+
+static void keep_group(struct execs *execs, struct job *job)
+{
+	buf_free(&job->capture->out);
+	buf_free(&job->capture->err);
+	append(&execs->kept, job);
+	if (execs->kept.count <= EXEC_KEPT_GROUPS)
+		return;
+	struct job *oldest = execs->kept.first;
+	take_out(&execs->kept, oldest);
+	free_job(oldest);
+}
+
+static void job_done(void *data, struct capture *capture)
+{
+	(void)capture;
+	struct job *job = data;
+	struct execs *execs = job->execs;
+	take_out(&execs->running, job);
+	if (!job->is_dropped)
+		report_end(job);
+	keep_group(execs, job);
+	start_waiting(execs);
+}
+
+/* How a shell tells that a command cannot be started. */
+static int code_of(int error)
+{
+	return error == -ENOENT ? 127 : 126;
+}
+
+static void start(struct execs *execs, struct job *job)
+{
+	const char *const argv[] = { execs->options.shell, "-c", job->command, NULL };
+	const struct capture_spec spec = {
+		.argv = argv,
+		.env = execs->options.env,
+		.cwd = job->cwd,
+		.confine = execs->options.confine,
+		.limit = EXEC_OUTPUT_MAX,
+		.timeout_ns = (uint64_t)(job->timeout_seconds * 1e9),
+		.linger_ns = EXEC_LINGER_NS,
+		.keep_group = true,
+		.done = job_done,
+		.data = job,
+	};
+	perch_err err = { 0 };
+	int r = capture_start(execs->options.host, &spec, &job->capture, &err);
+	if (r < 0) {
+		report_failure(execs, job->ticket, code_of(r), err.text);
+		free_job(job);
+		return;
+	}
+	append(&execs->running, job);
+}
+
+static void start_waiting(struct execs *execs)
+{
+	while (execs->waiting.first && execs->running.count < execs->options.parallel) {
+		struct job *job = execs->waiting.first;
+		take_out(&execs->waiting, job);
+		start(execs, job);
+	}
+}
+
+/* ---- where a command runs ------------------------------------------------ */
+
+static bool is_inside(const char *path, const char *directory)
+{
+	size_t len = strlen(directory);
+	if (!len || strncmp(path, directory, len) != 0)
+		return false;
+	return directory[len - 1] == '/' || path[len] == '/' || path[len] == '\0';
+}
+
+/* The directory of a command: inside the project or the plugin, by where it
+ * really is. Returns 0, -ENOMEM, or 1 after having reported why not. */
+static int resolve_cwd(
+	struct execs *execs, uint64_t ticket, const struct fledge_exec *exec, char **ret_cwd)
+{
+	const struct execs_options *options = &execs->options;
+	_cleanup_free_ char *given = str_dup(exec->has_cwd ? exec->cwd : STR("."));
+	if (!given)
+		return -ENOMEM;
+	bool is_absolute = given[0] == '/';
+	_cleanup_free_ char *joined =
+		str_join(is_absolute ? "" : options->project_root, is_absolute ? "" : "/", given, NULL);
+	if (!joined)
+		return -ENOMEM;
+	char resolved[PATH_MAX];
+	if (strlen(given) != (exec->has_cwd ? exec->cwd.len : 1) || !realpath(joined, resolved)) {
+		_cleanup_free_ char *why =
+			str_join("exec cwd '", given, "' does not exist or is not accessible", NULL);
+		report_failure(execs, ticket, 1, why ? why : "out of memory");
+		return 1;
+	}
+	if (!is_inside(resolved, options->project_root) && !is_inside(resolved, options->plugin_dir)) {
+		report_failure(execs, ticket, 1, "exec cwd escapes project and plugin directory");
+		return 1;
+	}
+	*ret_cwd = str_dup(str_from(resolved));
+	return *ret_cwd ? 0 : -ENOMEM;
+}
+
+static double timeout_of(const struct execs *execs, const struct fledge_exec *exec)
+{
+	double wanted = exec->has_timeout ? exec->timeout_seconds : EXEC_TIMEOUT_DEFAULT;
+	return wanted < execs->options.timeout_max ? wanted : execs->options.timeout_max;
+}
+
+int execs_run(struct execs *execs, uint64_t ticket, const struct fledge_exec *exec)
+{
+	if (memchr(exec->command.data, '\0', exec->command.len)) {
+		report_failure(execs, ticket, 1, "the command has a NUL byte in it");
+		return 0;
+	}
+	struct job *job = calloc(1, sizeof(*job));
+	if (!job)
+		return -ENOMEM;
+	job->execs = execs;
+	job->ticket = ticket;
+	job->timeout_seconds = timeout_of(execs, exec);
+	job->command = str_dup(exec->command);
+	int r = job->command ? resolve_cwd(execs, ticket, exec, &job->cwd) : -ENOMEM;
+	if (r) {
+		free_job(job);
+		return r < 0 ? r : 0;
+	}
+	append(&execs->waiting, job);
+	start_waiting(execs);
+	return 0;
+}
+
+static struct job *find(const struct jobs *jobs, uint64_t ticket)
+{
+	for (struct job *job = jobs->first; job; job = job->next) {
+		if (job->ticket == ticket)
+			return job;
+	}
+	return NULL;
+}
+
+void execs_drop(struct execs *execs, uint64_t ticket)
+{
+	struct job *job = find(&execs->waiting, ticket);
+	if (job) {
+		take_out(&execs->waiting, job);
+		free_job(job);
+		return;
+	}
+	job = find(&execs->running, ticket);
+	if (!job || job->is_dropped)
+		return;
+	job->is_dropped = true;
+	perch_child_stop(job->capture->child);
+}
+
+void execs_signal(struct execs *execs, int signal)
+{
+	for (struct job *job = execs->running.first; job; job = job->next)
+		perch_child_signal(job->capture->child, signal);
+	for (struct job *job = execs->kept.first; job; job = job->next)
+		perch_child_signal(job->capture->child, signal);
+}

@@ -1,0 +1,51 @@
+/* The shell commands that a plugin has run for it. */
+#ifndef FLEDGE_EXEC_H
+#define FLEDGE_EXEC_H
+
+#include "fledge/engine.h"
+#include "perch/host.h"
+#include "proc/confine.h"
+
+enum {
+	EXEC_OUTPUT_MAX = 10 * 1024 * 1024, /* of each stream */
+	EXEC_PARALLEL_DEFAULT = 16,
+	EXEC_KEPT_GROUPS = 256,    /* leaders that stay unreaped so that their groups can be killed */
+	EXEC_TIMEOUT_DEFAULT = 30, /* seconds */
+	EXEC_TIMEOUT_MAX_DEFAULT = 3600,
+};
+
+struct execs;
+
+/* The result of a command as JSON; valid during the call. */
+typedef void exec_done_fn(void *data, uint64_t ticket, struct str json);
+
+struct execs_options {
+	perch_host *host;
+	const char *shell;        /* "sh" */
+	const char *project_root; /* resolved */
+	const char *plugin_dir;   /* resolved; "" = none */
+	const char *const *env;
+	const struct perch_confine *confine;
+	unsigned parallel;
+	double timeout_max; /* seconds */
+	exec_done_fn *done;
+	void *data;
+};
+
+/* options and what it points to must outlive the execs. -ENOMEM. */
+int execs_new(const struct execs_options *options, struct execs **ret_execs);
+
+/* Runs it as soon as fewer than `parallel` run. Returns 0, or -ENOMEM; every
+ * other trouble is a result. */
+int execs_run(struct execs *execs, uint64_t ticket, const struct fledge_exec *exec);
+
+/* Nobody wants the result any more: it is ended, and no result comes. */
+void execs_drop(struct execs *execs, uint64_t ticket);
+
+/* Signals everything that runs: SIGSTOP and SIGCONT for Ctrl+Z. */
+void execs_signal(struct execs *execs, int signal);
+
+/* Ends everything that any of them started. */
+void execs_free(struct execs *execs);
+
+#endif

@@ -1,0 +1,218 @@
+/* What a run lends to its plugin and answers later. */
+#include "fledge/lending.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "data/json.h"
+#include "fledge/metadata_job.h"
+#include "fledge/store.h"
+#include "proc/host.h"
+
+/* How soon a lock that somebody holds is tried again. */
+#define RETRY_NS (10 * NSEC_PER_MSEC)
+
+/* A store that is not on disk, or a load that could not be read yet. */
+struct waiting {
+	struct waiting *next;
+	uint64_t ticket;
+	char *key; /* NULL = a store */
+	size_t key_len;
+};
+
+struct lending {
+	struct lending_options options;
+	struct store *store;
+	struct waiting *first;
+	struct waiting *last;
+	struct timer timer;
+	uint64_t waiting_since_ns; /* 0 = nobody holds the lock against us */
+	struct metadata_job *jobs;
+};
+
+static void try_again(struct timer *timer, uint64_t now_ns);
+
+int lending_new(const struct lending_options *options, struct lending **ret_lending)
+{
+	struct lending *lending = calloc(1, sizeof(*lending));
+	if (!lending)
+		return -ENOMEM;
+	lending->options = *options;
+	lending->timer.due = try_again;
+	int r = timers_promise(&options->host->loop.timers);
+	if (r == 0) {
+		r = store_new(options->plugin_dir, &lending->store);
+		if (r < 0)
+			timers_release(&options->host->loop.timers);
+	}
+	if (r < 0) {
+		free(lending);
+		return r;
+	}
+	store_on_warning(lending->store, options->warn, options->data);
+	*ret_lending = lending;
+	return 0;
+}
+
+static void pop_waiting(struct lending *lending)
+{
+	struct waiting *waiting = lending->first;
+	lending->first = waiting->next;
+	if (!lending->first)
+		lending->last = NULL;
+	free(waiting->key);
+	free(waiting);
+}
+
+void lending_free(struct lending *lending)
+{
+	if (!lending)
+		return;
+	struct timers *timers = &lending->options.host->loop.timers;
+	timer_cancel(timers, &lending->timer);
+	timers_release(timers);
+	while (lending->first)
+		pop_waiting(lending);
+	metadata_jobs_free(&lending->jobs);
+	store_free(lending->store);
+	free(lending);
+}
+
+static int wait_for_store(struct lending *lending, uint64_t ticket, const struct str *key)
+{
+	struct waiting *waiting = calloc(1, sizeof(*waiting));
+	if (!waiting)
+		return -ENOMEM;
+	waiting->ticket = ticket;
+	if (key) {
+		waiting->key = str_dup(*key);
+		waiting->key_len = key->len;
+	}
+	if (key && !waiting->key) {
+		free(waiting);
+		return -ENOMEM;
+	}
+	if (lending->last)
+		lending->last->next = waiting;
+	else
+		lending->first = waiting;
+	lending->last = waiting;
+	return 0;
+}
+
+static void done(struct lending *lending, uint64_t ticket, struct str json)
+{
+	if (ticket)
+		lending->options.done(lending->options.data, ticket, json);
+}
+
+/* At the end of this round of the loop: what comes in one round is written
+ * once. */
+static void flush_soon(struct lending *lending)
+{
+	if (!timer_is_set(&lending->timer))
+		timer_set(&lending->options.host->loop.timers, &lending->timer, 0);
+}
+
+int lending_store(struct lending *lending, uint64_t ticket, struct str key, struct str value)
+{
+	int r = store_set(lending->store, key, value);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) {
+		done(lending, ticket, STR("null"));
+		return 0;
+	}
+	flush_soon(lending);
+	return ticket ? wait_for_store(lending, ticket, NULL) : 0;
+}
+
+/* 1 = answered, 0 = the lock is held, -ENOMEM. */
+static int answer_load(struct lending *lending, uint64_t ticket, struct str key)
+{
+	struct buf json = { 0 };
+	int r = store_get(lending->store, key, &json);
+	if (r == 0)
+		done(lending, ticket, (struct str){ json.data, json.len });
+	else if (r != -EAGAIN && r != -ENOMEM)
+		done(lending, ticket, STR("null"));
+	buf_free(&json);
+	if (r == -EAGAIN)
+		return 0;
+	return r == -ENOMEM ? r : 1;
+}
+
+int lending_load(struct lending *lending, uint64_t ticket, struct str key)
+{
+	int r = answer_load(lending, ticket, key);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	flush_soon(lending);
+	return wait_for_store(lending, ticket, &key);
+}
+
+/* Answers those who wait; stops at a load whose lock is held. */
+static bool answer_waiting(struct lending *lending)
+{
+	while (lending->first) {
+		struct waiting *waiting = lending->first;
+		if (!waiting->key) {
+			done(lending, waiting->ticket, STR("null"));
+		} else {
+			struct str key = { waiting->key, waiting->key_len };
+			if (answer_load(lending, waiting->ticket, key) == 0)
+				return false;
+		}
+		pop_waiting(lending);
+	}
+	return true;
+}
+
+static void give_up(struct lending *lending)
+{
+	store_give_up(lending->store);
+	for (; lending->first; pop_waiting(lending)) {
+		if (lending->first->key)
+			lending->options.warn(lending->options.data, "load failed: locked");
+		done(lending, lending->first->ticket, STR("null"));
+	}
+}
+
+static void try_again(struct timer *timer, uint64_t now_ns)
+{
+	struct lending *lending = (struct lending *)((char *)timer - offsetof(struct lending, timer));
+	bool is_written = store_flush(lending->store) != -EAGAIN;
+	if (is_written && answer_waiting(lending)) {
+		lending->waiting_since_ns = 0;
+		return;
+	}
+	if (!lending->waiting_since_ns)
+		lending->waiting_since_ns = now_ns;
+	if (now_ns - lending->waiting_since_ns >= STORE_LOCK_WAIT_NS) {
+		give_up(lending);
+		lending->waiting_since_ns = 0;
+		return;
+	}
+	timer_set(&lending->options.host->loop.timers, timer, now_ns + RETRY_NS);
+}
+
+int lending_metadata(struct lending *lending, uint64_t ticket, const struct str *keys, size_t count)
+{
+	return metadata_job_start(&lending->jobs, &lending->options, ticket, keys, count);
+}
+
+void lending_drop(struct lending *lending, uint64_t ticket)
+{
+	for (struct waiting *waiting = lending->first; waiting; waiting = waiting->next) {
+		if (waiting->ticket == ticket)
+			waiting->ticket = 0;
+	}
+	metadata_job_drop(lending->jobs, ticket);
+}
+
+bool lending_is_busy(const struct lending *lending)
+{
+	return store_is_dirty(lending->store);
+}

@@ -1,0 +1,43 @@
+/* What a run lends to its plugin and answers later: stored values that others
+ * may have locked, and metadata that git must be asked for. */
+#ifndef FLEDGE_LENDING_H
+#define FLEDGE_LENDING_H
+
+#include "base/str.h"
+#include "fledge/context.h"
+#include "perch/host.h"
+
+struct lending;
+
+struct lending_options {
+	perch_host *host;
+	const char *plugin_dir;
+	const char *directory; /* of the project; NULL = none */
+	const char *const *own_env;
+	const char *const *git_env;
+	const struct git_context *git;
+	/* The result of a request; valid during the call. */
+	void (*done)(void *data, uint64_t ticket, struct str json);
+	void (*warn)(void *data, const char *text);
+	void *data;
+};
+
+/* options and what it points to must outlive it. -ENOMEM. */
+int lending_new(const struct lending_options *options, struct lending **ret_lending);
+void lending_free(struct lending *lending);
+
+/* Each is answered through `done`, at once or later; 0 or -ENOMEM. A ticket of
+ * 0 gets no answer. */
+int lending_store(struct lending *lending, uint64_t ticket, struct str key, struct str value);
+int lending_load(struct lending *lending, uint64_t ticket, struct str key);
+int lending_metadata(
+	struct lending *lending, uint64_t ticket, const struct str *keys, size_t count);
+
+/* The result is no longer wanted. A store is carried out all the same. */
+void lending_drop(struct lending *lending, uint64_t ticket);
+
+/* Whether something that was stored is not on disk yet. It will be, from the
+ * loop, or be given up with a warning. */
+bool lending_is_busy(const struct lending *lending);
+
+#endif

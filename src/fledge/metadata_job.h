@@ -1,0 +1,19 @@
+/* One `metadata` request: some of its answers need git, so it takes a while. */
+#ifndef FLEDGE_METADATA_JOB_H
+#define FLEDGE_METADATA_JOB_H
+
+#include "fledge/lending.h"
+
+struct metadata_job;
+
+/* Starts it and puts it into the list; it is answered through the options'
+ * `done`, at once when nothing needs git. -ENOMEM. */
+int metadata_job_start(struct metadata_job **list, const struct lending_options *options,
+	uint64_t ticket, const struct str *keys, size_t count);
+
+/* The answer to this ticket is no longer wanted. */
+void metadata_job_drop(struct metadata_job *list, uint64_t ticket);
+
+void metadata_jobs_free(struct metadata_job **list);
+
+#endif

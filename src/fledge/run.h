@@ -1,0 +1,66 @@
+/* A run of a plugin: its process, the engine that speaks with it, what the
+ * host lends it, and the frontend that is told. */
+#ifndef FLEDGE_RUN_H
+#define FLEDGE_RUN_H
+
+#include "fledge/engine.h"
+#include "frontend.h"
+#include "perch/host.h"
+#include "proc/confine.h"
+#include "registry/manifest.h"
+
+struct trace;
+
+enum { FLEDGE_LINE_LIMIT_DEFAULT = 8 * 1024 * 1024 };
+#define FLEDGE_PROMPT_TIMEOUT_DEFAULT_NS (UINT64_C(300) * 1000 * 1000 * 1000)
+
+struct fledge_run_options {
+	const char *command;
+	const char *path; /* what is executed; also its argv[0] */
+	const char *const *args;
+	const char *plugin_name;
+	const char *plugin_version;
+	const char *plugin_dir; /* "" = it has none */
+	struct capabilities granted;
+	const char *directory;      /* the project: an absolute path; NULL = cannot be read */
+	const char *const *env;     /* of the plugin and its commands */
+	const char *const *own_env; /* the host's: what `metadata env` filters, and git needs */
+	const struct perch_confine *confine; /* of the plugin and its commands */
+	const char *const *layers;           /* the names of the layers in force, NULL-terminated */
+	enum fledge_asking asking;
+	const struct fledge_answer *answers;
+	size_t answer_count;
+	uint64_t prompt_timeout_ns; /* 0 = for ever */
+	size_t line_limit;
+	double exec_timeout_max; /* seconds */
+	const char *shell;
+	struct frontend *frontend;
+	struct trace *trace; /* NULL = none */
+};
+
+struct fledge_run;
+
+/* Starts the plugin. options and what it points to must outlive the run. Fails
+ * as perch_child_start does. */
+int fledge_run_start(perch_host *host, const struct fledge_run_options *options,
+	struct fledge_run **ret_run, perch_err *err);
+
+/* The user wants it to end (SIGINT, SIGTERM): a cancel, then the ladder; again:
+ * the next step of the ladder now. */
+void fledge_run_interrupt(struct fledge_run *run, int signal);
+
+/* Ctrl+Z and back: everything the run started is stopped or continued. */
+void fledge_run_suspend(struct fledge_run *run);
+void fledge_run_resume(struct fledge_run *run, uint64_t slept_ns);
+
+/* NULL until everything is over. */
+const struct outcome *fledge_run_outcome(const struct fledge_run *run);
+
+/* Ends whatever is left of it. */
+void fledge_run_free(struct fledge_run *run);
+
+/* A plugin without a protocol: our streams, our session, its exit status. */
+int fledge_run_legacy(perch_host *host, const struct fledge_run_options *options,
+	struct outcome *ret_outcome, perch_err *err);
+
+#endif

@@ -1,0 +1,133 @@
+/* A command whose output is kept. */
+#include "proc/capture.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "proc/host.h"
+
+enum { STATUS_TIMED_OUT = 124 };
+
+/* After its time is up: SIGTERM, two seconds, SIGKILL. */
+static const perch_step ladder[] = {
+	{ PERCH_STEP_TERM, .after_ns = 0 },
+	{ PERCH_STEP_KILL, .after_ns = 2 * NSEC_PER_SEC },
+};
+
+static void keep(
+	struct capture *capture, struct buf *buf, bool *truncated, const char *bytes, size_t len)
+{
+	size_t room = capture->spec.limit - buf->len;
+	if (len > room) {
+		*truncated = true;
+		len = room;
+	}
+	if (buf_append(buf, bytes, len) < 0)
+		capture->out_of_memory = true;
+}
+
+static void on_bytes(
+	perch_child *child, void *data, perch_stream stream, const char *bytes, size_t len)
+{
+	struct capture *capture = data;
+	if (stream == PERCH_STDOUT)
+		keep(capture, &capture->out, &capture->out_truncated, bytes, len);
+	else
+		keep(capture, &capture->err, &capture->err_truncated, bytes, len);
+	if (capture->spec.first_byte)
+		perch_child_signal(child, SIGKILL);
+}
+
+static void on_exited(perch_child *child, void *data, const perch_result *result)
+{
+	(void)child;
+	(void)result;
+	struct capture *capture = data;
+	timer_cancel(&capture->host->loop.timers, &capture->timer);
+}
+
+static void on_ended(perch_child *child, void *data, const perch_result *result)
+{
+	(void)child;
+	struct capture *capture = data;
+	capture->result = *result;
+	capture->spec.done(capture->spec.data, capture);
+}
+
+static const perch_child_events events = {
+	.size = sizeof(events),
+	.bytes = on_bytes,
+	.exited = on_exited,
+	.ended = on_ended,
+};
+
+static void time_is_up(struct timer *timer, uint64_t now_ns)
+{
+	(void)now_ns;
+	struct capture *capture = (struct capture *)((char *)timer - offsetof(struct capture, timer));
+	capture->timed_out = true;
+	perch_child_stop(capture->child);
+}
+
+static int start_child(struct capture *capture, perch_err *err)
+{
+	const struct capture_spec *spec = &capture->spec;
+	perch_child_spec child = PERCH_CHILD_SPEC_INIT;
+	child.argv = spec->argv;
+	child.env = spec->env;
+	child.cwd = spec->cwd;
+	child.confine = spec->confine;
+	child.stdout_mode = PERCH_OUTPUT_BYTES;
+	child.stderr_mode = spec->drop_stderr ? PERCH_OUTPUT_NULL : PERCH_OUTPUT_BYTES;
+	child.linger_ns = spec->linger_ns;
+	child.keep_group = spec->keep_group;
+	child.ladder = ladder;
+	child.ladder_len = sizeof(ladder) / sizeof(ladder[0]);
+	child.events = &events;
+	child.data = capture;
+	return perch_child_start(capture->host, &child, &capture->child, err);
+}
+
+int capture_start(
+	perch_host *host, const struct capture_spec *spec, struct capture **ret_capture, perch_err *err)
+{
+	struct capture *capture = calloc(1, sizeof(*capture));
+	if (!capture || timers_promise(&host->loop.timers) < 0) {
+		free(capture);
+		return -ENOMEM;
+	}
+	capture->spec = *spec;
+	capture->host = host;
+	capture->timer.due = time_is_up;
+	int r = start_child(capture, err);
+	if (r < 0) {
+		capture_free(capture);
+		return r;
+	}
+	if (spec->timeout_ns)
+		timer_set(
+			&host->loop.timers, &capture->timer, clock_after(clock_now_ns(), spec->timeout_ns));
+	*ret_capture = capture;
+	return 0;
+}
+
+void capture_free(struct capture *capture)
+{
+	if (!capture)
+		return;
+	timer_cancel(&capture->host->loop.timers, &capture->timer);
+	timers_release(&capture->host->loop.timers);
+	perch_child_free(capture->child);
+	buf_free(&capture->out);
+	buf_free(&capture->err);
+	free(capture);
+}
+
+int capture_code(const struct capture *capture)
+{
+	if (capture->timed_out)
+		return STATUS_TIMED_OUT;
+	return capture->result.signal ? 128 + capture->result.signal : capture->result.exit_code;
+}

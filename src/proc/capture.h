@@ -1,0 +1,60 @@
+/* A command whose output is kept: run it, drain both streams within their
+ * limits, end it when its time is up, tell how it went. */
+#ifndef PROC_CAPTURE_H
+#define PROC_CAPTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "perch/host.h"
+#include "proc/confine.h"
+#include "proc/timers.h"
+
+struct capture;
+
+/* Called once, from the loop, when the command has ended. The capture may be
+ * freed in it. */
+typedef void capture_done_fn(void *data, struct capture *capture);
+
+struct capture_spec {
+	const char *const *argv;
+	const char *const *env; /* NULL = ours */
+	const char *cwd;        /* NULL = ours */
+	const struct perch_confine *confine;
+	size_t limit;        /* of each stream; what comes behind is drained and dropped */
+	uint64_t timeout_ns; /* 0 = none; counted from the birth */
+	uint64_t linger_ns;
+	bool keep_group;  /* its group lives until the capture is freed */
+	bool first_byte;  /* the first byte of output is all that matters: end it then */
+	bool drop_stderr; /* it is of no interest */
+	capture_done_fn *done;
+	void *data;
+};
+
+struct capture {
+	struct buf out;
+	struct buf err;
+	bool out_truncated;
+	bool err_truncated;
+	bool timed_out;
+	bool out_of_memory;
+	perch_result result;
+	perch_child *child;
+	/* What follows is the capture's own business. */
+	struct capture_spec spec;
+	perch_host *host;
+	struct timer timer;
+};
+
+/* Starts it. Fails as perch_child_start does. */
+int capture_start(perch_host *host, const struct capture_spec *spec, struct capture **ret_capture,
+	perch_err *err);
+
+/* Ends what is left of it. NULL is fine. */
+void capture_free(struct capture *capture);
+
+/* The exit status as a shell has it: 128+n for a signal, 124 for a timeout. */
+int capture_code(const struct capture *capture);
+
+#endif
