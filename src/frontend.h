@@ -110,10 +110,12 @@ struct frontend_table {
 	void (*free)(struct frontend *frontend);
 };
 
-/* The first member of every frontend. The host sets `answered`. */
+/* The first member of every frontend. The host sets `answered`, and `went_away`
+ * for when nobody can be asked any more. */
 struct frontend {
 	const struct frontend_table *table;
 	answered_fn *answered;
+	void (*went_away)(void *data);
 	void *answered_data;
 	/* Whether somebody can be asked at all. Without, the host takes defaults. */
 	bool is_interactive;

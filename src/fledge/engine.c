@@ -258,6 +258,16 @@ uint64_t fledge_engine_deadline(const struct fledge_engine *engine)
 	return engine->open ? engine->question_deadline_ns : NEVER;
 }
 
+void fledge_engine_delay(struct fledge_engine *engine, uint64_t delay_ns)
+{
+	engine->question_deadline_ns = clock_after(engine->question_deadline_ns, delay_ns);
+}
+
+bool fledge_engine_is_asking(const struct fledge_engine *engine)
+{
+	return engine->open != NULL;
+}
+
 bool fledge_engine_failed(const struct fledge_engine *engine)
 {
 	return engine->has_failed;

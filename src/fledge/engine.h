@@ -96,6 +96,12 @@ void fledge_engine_tick(struct fledge_engine *engine, uint64_t now_ns);
 /* When fledge_engine_tick must be called; UINT64_MAX = never. */
 uint64_t fledge_engine_deadline(const struct fledge_engine *engine);
 
+/* Moves the deadline: time has passed that is not to count. */
+void fledge_engine_delay(struct fledge_engine *engine, uint64_t delay_ns);
+
+/* Whether a question is open. */
+bool fledge_engine_is_asking(const struct fledge_engine *engine);
+
 /* A question could not be answered (non-interactive, timeout, declined): the
  * run has failed even if the plugin exits with 0. */
 bool fledge_engine_failed(const struct fledge_engine *engine);

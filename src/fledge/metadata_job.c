@@ -148,7 +148,8 @@ static int config_value(struct part *part)
 /* Finds the value, or starts to. Returns 1 when it comes later. */
 static int begin(struct part *part)
 {
-	const char *const *argv = git_argv(part->key);
+	bool is_public = strncmp(part->key, "git_", 4) == 0;
+	const char *const *argv = is_public ? git_argv(part->key) : NULL;
 	if (argv)
 		return start_git(part, argv);
 	if (strcmp(part->key, "env") == 0)

@@ -59,8 +59,4 @@ const struct outcome *fledge_run_outcome(const struct fledge_run *run);
 /* Ends whatever is left of it. */
 void fledge_run_free(struct fledge_run *run);
 
-/* A plugin without a protocol: our streams, our session, its exit status. */
-int fledge_run_legacy(perch_host *host, const struct fledge_run_options *options,
-	struct outcome *ret_outcome, perch_err *err);
-
 #endif

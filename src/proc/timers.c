@@ -113,6 +113,13 @@ unsigned timers_run(struct timers *timers, uint64_t now_ns)
 	return called;
 }
 
+/* All by the same amount: the order of the heap stays. */
+void timers_delay(struct timers *timers, uint64_t delay_ns)
+{
+	for (size_t i = 0; i < timers->count; i++)
+		timers->heap[i]->when_ns = clock_after(timers->heap[i]->when_ns, delay_ns);
+}
+
 void timers_free(struct timers *timers)
 {
 	free(timers->heap);

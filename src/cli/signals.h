@@ -1,0 +1,32 @@
+/* Signals as events of the loop. The command may do what the library must
+ * not: it blocks them for itself and reads them from a descriptor. */
+#ifndef CLI_SIGNALS_H
+#define CLI_SIGNALS_H
+
+#include <signal.h>
+
+#include "proc/loop.h"
+
+typedef void signal_fn(void *data, int signal);
+
+struct signals {
+	struct loop *loop;
+	struct source source;
+	sigset_t before; /* the mask to go back to */
+	signal_fn *arrived;
+	void *data;
+};
+
+/* Watches the signals of a list that ends with 0. Returns 0 or a negative
+ * errno. */
+int signals_watch(
+	struct signals *signals, struct loop *loop, const int *list, signal_fn *arrived, void *data);
+
+/* Gives them back their effect. */
+void signals_close(struct signals *signals);
+
+/* Stops this process as Ctrl+Z does by default, and returns when it is
+ * continued. Gives the time that it was stopped, in nanoseconds. */
+uint64_t signals_stop_self(void);
+
+#endif

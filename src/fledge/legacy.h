@@ -1,0 +1,23 @@
+/* A plugin without a protocol: our streams, our session, our process group.
+ * Nothing is between it and the terminal; we only wait. */
+#ifndef FLEDGE_LEGACY_H
+#define FLEDGE_LEGACY_H
+
+#include "fledge/run.h"
+
+struct legacy;
+
+/* Starts it; options->args begins with its argv[0]. Fails as
+ * perch_child_start does. */
+int legacy_start(perch_host *host, const struct fledge_run_options *options,
+	struct legacy **ret_legacy, perch_err *err);
+
+/* Passes a signal on that was sent to us alone. */
+void legacy_signal(struct legacy *legacy, int signal);
+
+/* NULL until it has exited. */
+const struct outcome *legacy_outcome(const struct legacy *legacy);
+
+void legacy_free(struct legacy *legacy);
+
+#endif

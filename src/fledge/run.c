@@ -1,0 +1,584 @@
+/* A run of a plugin: connects the process, the engine, what is lent, and the
+ * frontend. Decides nothing of the protocol itself. */
+#include "fledge/run.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "fledge/context.h"
+#include "fledge/environment.h"
+#include "fledge/exec.h"
+#include "fledge/lending.h"
+#include "proc/capture.h"
+#include "proc/host.h"
+#include "trace/trace.h"
+
+#define RUN_LINGER_NS (500 * NSEC_PER_MSEC)
+#define DIRTY_TIMEOUT_NS (10 * NSEC_PER_SEC)
+
+enum {
+	/* More than this on its way to the plugin: it is not read until it reads. */
+	UNREAD_MAX = 1024 * 1024,
+};
+
+/* The cancel message is the engine's; then this. */
+static const perch_step ladder[] = {
+	{ PERCH_STEP_TERM, .after_ns = 5 * NSEC_PER_SEC },
+	{ PERCH_STEP_KILL, .after_ns = 10 * NSEC_PER_SEC },
+};
+
+struct fledge_run {
+	struct fledge_run_options options;
+	perch_host *host;
+	struct arena arena;
+	struct project_context project;
+	perch_child *child;
+	struct fledge_engine_options engine_options;
+	struct fledge_engine *engine;
+	struct execs *execs;
+	struct lending *lending;
+	struct capture *dirty; /* git, asked whether the work tree is */
+	struct timer deadline; /* of the engine */
+	struct timer ending;   /* the plugin is gone, a store is not on disk yet */
+	struct buf early;      /* what is to be sent once init was */
+	bool is_init_sent;
+	bool is_held;       /* by the engine: too many requests */
+	bool is_unread;     /* the plugin does not read what we write */
+	int interrupted_by; /* a signal number, 0 = not */
+	bool has_ended;
+	bool is_over;
+	perch_result result;
+	struct outcome outcome;
+};
+
+#define RUN_OF(pointer, member) \
+	((struct fledge_run *)((char *)(pointer)-offsetof(struct fledge_run, member)))
+
+static void show(struct fledge_run *run, enum shown_kind kind, const char *text)
+{
+	const struct shown shown = {
+		.kind = kind,
+		.text = str_from(text),
+		.plugin = str_from(run->options.plugin_name),
+	};
+	run->options.frontend->table->show(run->options.frontend, &shown);
+}
+
+/* ---- to the plugin ------------------------------------------------------- */
+
+static void pace(struct fledge_run *run)
+{
+	if (run->is_held || run->is_unread)
+		perch_child_pause(run->child, PERCH_STDOUT);
+	else
+		perch_child_resume(run->child, PERCH_STDOUT);
+}
+
+/* A plugin that does not listen is no error: its exit status decides. */
+static void write_line(struct fledge_run *run, struct str line)
+{
+	trace_line(run->options.trace, TRACE_TO_PLUGIN, line.data, line.len);
+	perch_child_write(run->child, line.data, line.len);
+	if (perch_child_unwritten(run->child) > UNREAD_MAX && !run->is_unread) {
+		run->is_unread = true;
+		pace(run);
+	}
+}
+
+static void on_drained(perch_child *child, void *data)
+{
+	(void)child;
+	struct fledge_run *run = data;
+	run->is_unread = false;
+	pace(run);
+}
+
+/* init is always the first message: answers that are ready before wait. */
+static void send_line(void *data, struct str line)
+{
+	struct fledge_run *run = data;
+	if (run->has_ended)
+		return;
+	if (run->is_init_sent)
+		write_line(run, line);
+	else
+		buf_append(&run->early, line.data, line.len);
+}
+
+static void send_early(struct fledge_run *run)
+{
+	struct str rest = { run->early.data, run->early.len };
+	while (rest.len) {
+		const char *start = rest.data;
+		size_t len = str_cut(&rest, '\n').len + 1;
+		write_line(run, (struct str){ start, len });
+	}
+	buf_free(&run->early);
+}
+
+static void send_init(struct fledge_run *run, bool is_dirty)
+{
+	const struct fledge_run_options *options = &run->options;
+	const char *filesystem = filesystem_name(options->granted.filesystem);
+	const struct init_context context = {
+		.command = str_from(options->command),
+		.args = options->args,
+		.project = &run->project,
+		.is_dirty = is_dirty,
+		.plugin_name = str_from(options->plugin_name),
+		.plugin_version = str_from(options->plugin_version),
+		.plugin_dir = str_from(options->plugin_dir),
+		.may_exec = options->granted.exec,
+		.may_store = options->granted.store,
+		.may_read_metadata = options->granted.metadata,
+		.may_use_network = options->granted.network,
+		.filesystem = str_from(filesystem ? filesystem : ""),
+	};
+	struct buf line = { 0 };
+	if (init_line(&line, &context) == 0)
+		write_line(run, (struct str){ line.data, line.len });
+	buf_free(&line);
+	run->is_init_sent = true;
+	send_early(run);
+}
+
+/* ---- the engine and its effects ------------------------------------------ */
+
+/* After every word with the engine. */
+static void attend(struct fledge_run *run)
+{
+	timer_set(&run->host->loop.timers, &run->deadline, fledge_engine_deadline(run->engine));
+	if (fledge_engine_is_broken(run->engine) && !run->has_ended) {
+		show(run, SHOWN_ERROR, "out of memory: the plugin is ended");
+		perch_child_signal(run->child, SIGKILL);
+	}
+}
+
+static void check_memory(struct fledge_run *run, int r)
+{
+	if (r < 0)
+		show(run, SHOWN_ERROR, "out of memory: a request of the plugin was not carried out");
+}
+
+static void result_known(void *data, uint64_t ticket, struct str json)
+{
+	struct fledge_run *run = data;
+	fledge_engine_result(run->engine, ticket, json, clock_now_ns());
+	attend(run);
+}
+
+static void warn(void *data, const char *text)
+{
+	show(data, SHOWN_WARNING, text);
+}
+
+static void effect_show(void *data, const struct shown *shown)
+{
+	struct fledge_run *run = data;
+	run->options.frontend->table->show(run->options.frontend, shown);
+}
+
+static void effect_ask(void *data, const struct question *question)
+{
+	struct fledge_run *run = data;
+	run->options.frontend->table->ask(run->options.frontend, question);
+}
+
+static void effect_withdraw(void *data)
+{
+	struct fledge_run *run = data;
+	run->options.frontend->table->withdraw(run->options.frontend);
+}
+
+static void effect_store(void *data, uint64_t ticket, struct str key, struct str value)
+{
+	struct fledge_run *run = data;
+	check_memory(run, lending_store(run->lending, ticket, key, value));
+}
+
+static void effect_load(void *data, uint64_t ticket, struct str key)
+{
+	struct fledge_run *run = data;
+	check_memory(run, lending_load(run->lending, ticket, key));
+}
+
+static void effect_exec(void *data, uint64_t ticket, const struct fledge_exec *exec)
+{
+	struct fledge_run *run = data;
+	check_memory(run, execs_run(run->execs, ticket, exec));
+}
+
+static void effect_metadata(void *data, uint64_t ticket, const struct str *keys, size_t count)
+{
+	struct fledge_run *run = data;
+	check_memory(run, lending_metadata(run->lending, ticket, keys, count));
+}
+
+static void effect_drop(void *data, uint64_t ticket)
+{
+	struct fledge_run *run = data;
+	execs_drop(run->execs, ticket);
+	lending_drop(run->lending, ticket);
+}
+
+static void effect_stop(void *data)
+{
+	struct fledge_run *run = data;
+	perch_child_stop(run->child);
+}
+
+static void effect_hold(void *data, bool on)
+{
+	struct fledge_run *run = data;
+	run->is_held = on;
+	pace(run);
+}
+
+static const struct fledge_effects effects = {
+	.send = send_line,
+	.show = effect_show,
+	.ask = effect_ask,
+	.withdraw = effect_withdraw,
+	.store = effect_store,
+	.load = effect_load,
+	.exec = effect_exec,
+	.metadata = effect_metadata,
+	.drop = effect_drop,
+	.stop = effect_stop,
+	.hold = effect_hold,
+};
+
+static void deadline_due(struct timer *timer, uint64_t now_ns)
+{
+	struct fledge_run *run = RUN_OF(timer, deadline);
+	fledge_engine_tick(run->engine, now_ns);
+	attend(run);
+}
+
+/* ---- from the user ------------------------------------------------------- */
+
+static void answered(void *data, const struct answer *answer)
+{
+	struct fledge_run *run = data;
+	if (run->has_ended)
+		return;
+	if (answer->cancelled && !run->interrupted_by)
+		run->interrupted_by = SIGINT;
+	fledge_engine_answer(run->engine, answer, clock_now_ns());
+	attend(run);
+}
+
+static void user_went_away(void *data)
+{
+	struct fledge_run *run = data;
+	if (run->has_ended)
+		return;
+	fledge_engine_stop_asking(run->engine, clock_now_ns());
+	attend(run);
+}
+
+void fledge_run_interrupt(struct fledge_run *run, int signal)
+{
+	if (run->has_ended)
+		return;
+	bool is_first = !run->interrupted_by;
+	run->interrupted_by = signal;
+	if (is_first)
+		fledge_engine_cancel(run->engine, "user_interrupt", clock_now_ns());
+	if (!is_first || !perch_child_result(run->child)->stop_asked)
+		perch_child_stop(run->child);
+	attend(run);
+}
+
+void fledge_run_suspend(struct fledge_run *run)
+{
+	run->options.frontend->table->suspend(run->options.frontend);
+	if (!run->has_ended) {
+		perch_child_signal(run->child, SIGSTOP);
+		execs_signal(run->execs, SIGSTOP);
+	}
+}
+
+void fledge_run_resume(struct fledge_run *run, uint64_t slept_ns)
+{
+	timers_delay(&run->host->loop.timers, slept_ns);
+	fledge_engine_delay(run->engine, slept_ns);
+	if (!run->has_ended) {
+		perch_child_signal(run->child, SIGCONT);
+		execs_signal(run->execs, SIGCONT);
+	}
+	run->options.frontend->table->resume(run->options.frontend);
+}
+
+/* ---- the plugin's end ---------------------------------------------------- */
+
+static int exit_code_of(const struct fledge_run *run)
+{
+	if (run->interrupted_by)
+		return 128 + run->interrupted_by;
+	if (run->result.signal)
+		return 128 + run->result.signal;
+	if (run->result.exit_code == 0 && fledge_engine_failed(run->engine))
+		return 1;
+	return run->result.exit_code;
+}
+
+static void conclude(struct fledge_run *run)
+{
+	static const char *const no_layers[] = { NULL };
+	int code = exit_code_of(run);
+	run->outcome = (struct outcome){
+		.success = code == 0,
+		.exit_code = code,
+		.signal = run->result.signal,
+		.duration_ns = run->result.duration_ns,
+		.reach = run->result.reach,
+		.sandbox = run->options.layers ? run->options.layers : no_layers,
+	};
+	if (code != 0 && !run->interrupted_by) {
+		char text[512];
+		snprintf(
+			text, sizeof(text), "Plugin '%s' exited with code %d", run->options.plugin_name, code);
+		show(run, SHOWN_ERROR, text);
+	}
+	run->is_over = true;
+	run->options.frontend->table->done(run->options.frontend, &run->outcome);
+}
+
+/* A store before the exit is on disk when the run ends. */
+static void conclude_when_stored(struct fledge_run *run)
+{
+	if (lending_is_busy(run->lending))
+		timer_set(
+			&run->host->loop.timers, &run->ending, clock_after(clock_now_ns(), 5 * NSEC_PER_MSEC));
+	else
+		conclude(run);
+}
+
+static void ending_due(struct timer *timer, uint64_t now_ns)
+{
+	(void)now_ns;
+	conclude_when_stored(RUN_OF(timer, ending));
+}
+
+static void on_ended(perch_child *child, void *data, const perch_result *result)
+{
+	(void)child;
+	struct fledge_run *run = data;
+	run->has_ended = true;
+	run->result = *result;
+	if (fledge_engine_is_asking(run->engine))
+		run->options.frontend->table->withdraw(run->options.frontend);
+	timer_cancel(&run->host->loop.timers, &run->deadline);
+	execs_free(run->execs);
+	run->execs = NULL;
+	capture_free(run->dirty);
+	run->dirty = NULL;
+	conclude_when_stored(run);
+}
+
+static void on_line(perch_child *child, void *data, perch_stream stream, const perch_line *line)
+{
+	(void)child;
+	(void)stream;
+	struct fledge_run *run = data;
+	bool is_too_long = line->flags & PERCH_LINE_TOO_LONG;
+	trace_line(run->options.trace, TRACE_FROM_PLUGIN, line->data, line->len);
+	fledge_engine_line(run->engine, line->data, line->len, is_too_long, clock_now_ns());
+	attend(run);
+}
+
+static const perch_child_events child_events = {
+	.size = sizeof(child_events),
+	.line = on_line,
+	.drained = on_drained,
+	.ended = on_ended,
+};
+
+/* ---- the beginning ------------------------------------------------------- */
+
+static int start_child(struct fledge_run *run, perch_err *err)
+{
+	const char *const argv[] = { run->options.path, NULL };
+	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
+	spec.argv = argv;
+	spec.env = run->options.env;
+	spec.confine = run->options.confine;
+	spec.stdin_mode = PERCH_STDIN_PIPE;
+	spec.stdout_mode = PERCH_OUTPUT_LINES;
+	spec.stderr_mode = PERCH_OUTPUT_INHERIT;
+	spec.line_limit = run->options.line_limit;
+	spec.write_limit = SIZE_MAX / 2; /* bounded by not reading, see UNREAD_MAX */
+	spec.linger_ns = RUN_LINGER_NS;
+	spec.ladder = ladder;
+	spec.ladder_len = sizeof(ladder) / sizeof(ladder[0]);
+	spec.events = &child_events;
+	spec.data = run;
+	return perch_child_start(run->host, &spec, &run->child, err);
+}
+
+static void dirty_known(void *data, struct capture *capture)
+{
+	struct fledge_run *run = data;
+	if (!run->is_init_sent)
+		send_init(run, capture->out.len > 0);
+}
+
+/* Only git itself knows whether the work tree is dirty; the plugin's
+ * interpreter starts meanwhile. */
+static void ask_git(struct fledge_run *run, const char *const *git_env)
+{
+	if (!run->project.is_known || !run->project.git.is_repository) {
+		send_init(run, false);
+		return;
+	}
+	const struct capture_spec spec = {
+		.argv = git_argv("dirty"),
+		.env = git_env,
+		.cwd = run->options.directory,
+		.limit = 1,
+		.timeout_ns = DIRTY_TIMEOUT_NS,
+		.first_byte = true,
+		.drop_stderr = true,
+		.done = dirty_known,
+		.data = run,
+	};
+	perch_err err = { 0 };
+	if (capture_start(run->host, &spec, &run->dirty, &err) < 0) {
+		show(run, SHOWN_DEBUG, err.text);
+		send_init(run, false);
+	}
+}
+
+/* Where the plugin's directory really is: a live link leads elsewhere. */
+static const char *resolved_plugin_dir(struct fledge_run *run)
+{
+	char resolved[PATH_MAX];
+	if (!run->options.plugin_dir[0] || !realpath(run->options.plugin_dir, resolved))
+		return "";
+	const char *kept = arena_dup(&run->arena, str_from(resolved));
+	return kept ? kept : "";
+}
+
+static int make_parts(struct fledge_run *run, const char *const *git_env)
+{
+	const struct fledge_run_options *options = &run->options;
+	run->engine_options = (struct fledge_engine_options){
+		.plugin = str_from(options->plugin_name),
+		.may_exec = options->granted.exec,
+		.may_store = options->granted.store && options->plugin_dir[0],
+		.may_read_metadata = options->granted.metadata,
+		.asking = options->asking,
+		.prompt_timeout_ns = options->prompt_timeout_ns,
+		.answers = options->answers,
+		.answer_count = options->answer_count,
+	};
+	const struct execs_options execs = {
+		.host = run->host,
+		.shell = options->shell,
+		.project_root = options->directory ? options->directory : "/",
+		.plugin_dir = resolved_plugin_dir(run),
+		.env = options->env,
+		.confine = options->confine,
+		.parallel = EXEC_PARALLEL_DEFAULT,
+		.timeout_max = options->exec_timeout_max,
+		.done = result_known,
+		.data = run,
+	};
+	const struct lending_options lending = {
+		.host = run->host,
+		.plugin_dir = options->plugin_dir,
+		.directory = options->directory,
+		.own_env = options->own_env,
+		.git_env = git_env,
+		.git = &run->project.git,
+		.done = result_known,
+		.warn = warn,
+		.data = run,
+	};
+	int r = fledge_engine_new(&run->engine_options, &effects, run, &run->engine);
+	if (r == 0)
+		r = execs_new(&execs, &run->execs);
+	return r < 0 ? r : lending_new(&lending, &run->lending);
+}
+
+static int prepare(struct fledge_run *run, const char *const **ret_git_env)
+{
+	struct timers *timers = &run->host->loop.timers;
+	int r = timers_promise(timers);
+	if (r < 0)
+		return r;
+	r = timers_promise(timers);
+	if (r < 0) {
+		timers_release(timers);
+		return r;
+	}
+	run->deadline.due = deadline_due;
+	run->ending.due = ending_due;
+	*ret_git_env =
+		environment_build(&run->arena, run->options.own_env, false, NULL, git_environment());
+	return *ret_git_env ? make_parts(run, *ret_git_env) : -ENOMEM;
+}
+
+int fledge_run_start(perch_host *host, const struct fledge_run_options *options,
+	struct fledge_run **ret_run, perch_err *err)
+{
+	struct fledge_run *run = calloc(1, sizeof(*run));
+	if (!run)
+		return err_no_memory(err);
+	run->options = *options;
+	run->host = host;
+	const char *const *git_env = NULL;
+	int r = prepare(run, &git_env);
+	if (r < 0) {
+		err_no_memory(err);
+	} else {
+		options->frontend->answered = answered;
+		options->frontend->went_away = user_went_away;
+		options->frontend->answered_data = run;
+		r = start_child(run, err);
+	}
+	/* The child is on its way; now there is time to look around. */
+	if (r == 0 && options->directory)
+		r = project_read(options->directory, &run->arena, &run->project);
+	if (r < 0) {
+		fledge_run_free(run);
+		return r;
+	}
+	ask_git(run, git_env);
+	*ret_run = run;
+	return 0;
+}
+
+const struct outcome *fledge_run_outcome(const struct fledge_run *run)
+{
+	return run->is_over ? &run->outcome : NULL;
+}
+
+void fledge_run_free(struct fledge_run *run)
+{
+	if (!run)
+		return;
+	struct timers *timers = &run->host->loop.timers;
+	timer_cancel(timers, &run->deadline);
+	timer_cancel(timers, &run->ending);
+	if (run->deadline.due) {
+		timers_release(timers);
+		timers_release(timers);
+	}
+	perch_child_free(run->child);
+	execs_free(run->execs);
+	capture_free(run->dirty);
+	lending_free(run->lending);
+	fledge_engine_free(run->engine);
+	arena_free(&run->arena);
+	buf_free(&run->early);
+	free(run);
+}
