@@ -12,11 +12,11 @@ int suite_run(const char *name, const TTest *const *tests, size_t count);
 
 /* Defines main: SUITE_MAIN("base", first_test, second_test, …).
  * TEST_ONLY=first_test in the environment runs that one alone. */
-#define SUITE_MAIN(name, ...)                                                                      \
-	int main(void)                                                                                 \
-	{                                                                                              \
-		const TTest *const tests[] = { __VA_ARGS__ };                                              \
-		return suite_run(name, tests, COUNT(tests));                                               \
+#define SUITE_MAIN(name, ...)                         \
+	int main(void)                                    \
+	{                                                 \
+		const TTest *const tests[] = { __VA_ARGS__ }; \
+		return suite_run(name, tests, COUNT(tests));  \
 	}
 
 /* Ends the test as skipped, with a reason: for what the machine does not
