@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -160,27 +163,50 @@ START_TEST(write_to_a_full_pipe_and_to_nobody)
 }
 END_TEST
 
-static void do_nothing(int signal_number)
+enum { INTERRUPTIONS = 1000 };
+
+/* Shared with the reader, so that each signal has arrived before the next. */
+static atomic_uint *interrupted;
+
+static void count_interruption(int signal_number)
 {
 	(void)signal_number;
+	atomic_fetch_add(interrupted, 1);
 }
 
-/* Reads everything, waking the writer with a signal before each piece. Ends
- * with 0 when the bytes were the right ones. */
-static _Noreturn void read_and_interrupt(int from, size_t expected, pid_t writer)
+/* Interrupts the writer while the pipe is full, again and again, then reads
+ * everything and interrupts some of the writes half way. Ends with 0 when the
+ * bytes were the right ones. */
+static _Noreturn void interrupt_and_read(int from, size_t expected, pid_t writer)
 {
+	for (unsigned i = 0; i < INTERRUPTIONS; i++) {
+		kill(writer, SIGUSR1);
+		while (atomic_load(interrupted) <= i)
+			sched_yield();
+	}
 	static char piece[60000];
 	size_t total = 0;
-	for (;;) {
-		kill(writer, SIGUSR1);
-		ssize_t n = read(from, piece, sizeof(piece));
-		if (n <= 0)
-			_exit(n == 0 && total == expected ? 0 : 1);
+	ssize_t n;
+	while ((n = read(from, piece, sizeof(piece))) > 0) {
 		for (ssize_t i = 0; i < n; i++, total++) {
 			if (piece[i] != (char)(total % 251))
 				_exit(2);
 		}
+		kill(writer, SIGUSR1);
 	}
+	_exit(n == 0 && total == expected ? 0 : 1);
+}
+
+/* Fills the pipe with the start of block. Returns how much went in. */
+static size_t fill_pipe(int to, const char *block)
+{
+	int flags = fcntl(to, F_GETFL);
+	size_t filled = 0;
+	ck_assert_int_eq(fd_set_nonblocking(to), 0);
+	while (write(to, block + filled, 1) == 1)
+		filled++;
+	ck_assert_int_eq(fcntl(to, F_SETFL, flags), 0);
+	return filled;
 }
 
 START_TEST(write_all_goes_on_after_signals_and_short_writes)
@@ -188,24 +214,28 @@ START_TEST(write_all_goes_on_after_signals_and_short_writes)
 	static char block[3 << 20];
 	for (size_t i = 0; i < sizeof(block); i++)
 		block[i] = (char)(i % 251);
-	struct sigaction action = { .sa_handler = do_nothing };
+	interrupted =
+		mmap(NULL, sizeof(*interrupted), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(interrupted, MAP_FAILED);
+	struct sigaction action = { .sa_handler = count_interruption };
 	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
 	int from;
 	int to;
 	ck_assert_int_eq(fd_pipe(&from, &to), 0);
+	size_t filled = fill_pipe(to, block);
 	pid_t writer = getpid();
 	pid_t reader = fork();
-	ck_assert_int_ge(reader, 0);
 	if (reader == 0) {
 		fd_close(to);
-		read_and_interrupt(from, sizeof(block), writer);
+		interrupt_and_read(from, sizeof(block), writer);
 	}
-	fd_close(from);
-	ck_assert_int_eq(fd_write_all(to, block, sizeof(block)), 0);
+	int r = fd_write_all(to, block + filled, sizeof(block) - filled);
 	fd_close(to);
+	fd_close(from);
 	int status = -1;
 	while (waitpid(reader, &status, 0) < 0)
 		ck_assert_int_eq(errno, EINTR);
+	ck_assert_int_eq(r, 0);
 	ck_assert_int_eq(status, 0);
 }
 END_TEST
