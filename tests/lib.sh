@@ -38,8 +38,8 @@ c_files() (
 )
 
 scripts() (
-    cd "$1" && find . -path './build*' -prune -o -path ./.git -prune -o -type f -exec \
-        grep -lE '^#!/bin/sh|^# shellcheck shell=sh|^#!/usr/bin/env bats' {} + | sort
+    cd "$1" && find . -path './build*' -prune -o -path ./.git -prune -o -type f -exec awk '
+        FNR == 1 && /^#!.*(\/sh| bats)$|^# shellcheck shell=sh$/ { print FILENAME }' {} + | sort
 )
 
 # programs BUILD PREFIX: the rest of the name of every program that the build
@@ -47,6 +47,11 @@ scripts() (
 # that was not built is missed and one that is no longer listed is not run.
 programs() {
     ninja -C "$1" -t targets all | sed -n "s|^$2\([^:./]*\): .*_LINKER.*|\1|p"
+}
+
+# exports LIBRARY: the names it offers to programs, sorted.
+exports() {
+    nm -D --defined-only "$1" | awk '{ sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort
 }
 
 # Hundredths of a second since the machine was started.
