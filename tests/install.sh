@@ -131,7 +131,7 @@ if programs "$build" '' | grep -qx perch; then
     check "the perch command" has bin/perch
     check "perch --version" env LD_LIBRARY_PATH="$libraries" "$prefix/bin/perch" --version
 fi
-if programs "$build" '.*/' | grep -qx perch-guard; then
+if programs "$build" '' | grep -qx perch-guard; then
     check "perch-guard" has libexec/perch/perch-guard
 fi
 finish
