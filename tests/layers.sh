@@ -30,7 +30,7 @@ sdk='base data'
 # What a public header may ask of the C library.
 public='
 limits.h poll.h signal.h stdarg.h stdbool.h stddef.h stdint.h stdio.h
-sys/types.h time.h
+string.h sys/types.h time.h
 '
 
 # upward_includes TREE: one line for each include that points where it may not.
