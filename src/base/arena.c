@@ -24,14 +24,17 @@ static void use_chunk(struct arena *arena, struct arena_chunk *chunk)
 static size_t next_size(const struct arena *arena, size_t wanted)
 {
 	size_t size = ARENA_FIRST_CHUNK;
-	if (arena->chunks)
-		size =
-			arena->chunks->size < ARENA_LARGEST_STEP ? arena->chunks->size * 2 : ARENA_LARGEST_STEP;
+	if (arena->chunks) {
+		size_t last = arena->chunks->size;
+		size = last < ARENA_LARGEST_STEP ? last * 2 : ARENA_LARGEST_STEP;
+	}
 	return size < wanted ? wanted : size;
 }
 
 void *arena_alloc_slow(struct arena *arena, size_t size)
 {
+	if (size == 0)
+		return arena_alloc(arena, 1);
 	if (size > SIZE_MAX / 2)
 		return NULL;
 	size_t align = _Alignof(max_align_t);

@@ -17,17 +17,17 @@ struct arena {
 
 void *arena_alloc_slow(struct arena *arena, size_t size);
 
-/* `size` bytes, not cleared, aligned for any type. NULL without memory. */
+/* `size` bytes, not cleared, aligned for any type. NULL without memory, never
+ * for a size of 0: that wraps around here and takes the slow way. What is left
+ * of a chunk is always a multiple of the alignment, so a size that fits still
+ * fits when it is rounded up. */
 static inline void *arena_alloc(struct arena *arena, size_t size)
 {
 	const size_t align = _Alignof(max_align_t);
-	if (size > (size_t)(arena->end - arena->next))
-		return arena_alloc_slow(arena, size);
-	size = (size + align - 1) & ~(align - 1);
-	if (size > (size_t)(arena->end - arena->next))
+	if (size - 1 >= (size_t)(arena->end - arena->next))
 		return arena_alloc_slow(arena, size);
 	void *memory = arena->next;
-	arena->next += size;
+	arena->next += (size + align - 1) & ~(align - 1);
 	return memory;
 }
 

@@ -22,10 +22,12 @@ static inline void *steal_void(void *pointer)
 #define steal(pointer) ((__typeof__(*(pointer)))steal_void(pointer))
 
 /* Defines a cleanup function for `type *variable` that calls `function`. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a name and a type take none */
 #define DEFINE_POINTER_CLEANUP(name, type, function) \
 	static inline void name(type **pointer)          \
 	{                                                \
 		function(*pointer);                          \
 	}
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #endif

@@ -33,29 +33,24 @@ const char *perch_strerror(int code)
 	return text ? text : "unknown error";
 }
 
-/* A cut text must not end in half a character: it may land in JSON. */
-static void cut_at_character(char *text, size_t size, int wanted)
-{
-	if (wanted >= 0 && (size_t)wanted < size)
-		return;
-	size_t len = strlen(text);
-	size_t valid = utf8_valid_prefix(text, len);
-	if (len - valid < UTF8_MAX)
-		text[valid] = '\0';
-}
-
-static int set(
+/* Written aside first, because the arguments may point into err. A cut text
+ * must not end in half a character: it may land in JSON. */
+static void set(
 	perch_err *err, int code, unsigned line, unsigned column, const char *format, va_list args)
 {
 	if (!err)
-		return code;
+		return;
+	char text[PERCH_ERR_TEXT_MAX];
+	int wanted = vsnprintf(text, sizeof(text), format, args);
+	size_t len = strlen(text);
+	if (wanted < 0 || (size_t)wanted > len)
+		len = utf8_whole_prefix(text, len);
 	err->code = code;
 	err->line = line;
 	err->column = column;
 	err->stage = NULL;
-	int wanted = vsnprintf(err->text, sizeof(err->text), format, args);
-	cut_at_character(err->text, sizeof(err->text), wanted);
-	return code;
+	memcpy(err->text, text, len);
+	err->text[len] = '\0';
 }
 
 int err_set(perch_err *err, int code, const char *format, ...)

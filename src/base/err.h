@@ -6,7 +6,9 @@
 
 /* Writes code and text into err (which may be NULL) and returns code, so that
  * a failing function can end in `return err_set(err, -ENOENT, "…")`. Text
- * that does not fit is cut at a character boundary. */
+ * that does not fit is cut at a character boundary. The arguments may point
+ * into err, so that a caller can add what it knows:
+ * `err_set(err, r, "%s: %s", path, err->text)`. */
 int err_set(perch_err *err, int code, const char *format, ...) PERCH_PRINTF(3, 4);
 
 /* The same for an error inside a text. line and column count from 1. */

@@ -3,8 +3,21 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
 
 enum { LOG_LINE_MAX = 1024 };
+
+/* One line, and no half character where it was too long for one. */
+static void tidy(char *line, int wanted)
+{
+	size_t len = strlen(line);
+	if (wanted < 0 || (size_t)wanted > len)
+		line[utf8_whole_prefix(line, len)] = '\0';
+	for (char *at = line; (at = strpbrk(at, "\r\n")) != NULL;)
+		*at = ' ';
+}
 
 void log_write(const struct log *log, perch_log_level level, const char *format, ...)
 {
@@ -13,7 +26,8 @@ void log_write(const struct log *log, perch_log_level level, const char *format,
 	char line[LOG_LINE_MAX];
 	va_list args;
 	va_start(args, format);
-	vsnprintf(line, sizeof(line), format, args);
+	int wanted = vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
+	tidy(line, wanted);
 	log->fn(log->data, level, line);
 }

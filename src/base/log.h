@@ -11,6 +11,8 @@ struct log {
 	perch_log_level lowest; /* quieter messages are not even formatted */
 };
 
+/* Tells the hook, in one line: line breaks become blanks, and what is longer
+ * than 1023 bytes is cut at a character boundary. `log` may be NULL. */
 void log_write(const struct log *log, perch_log_level level, const char *format, ...)
 	PERCH_PRINTF(3, 4);
 

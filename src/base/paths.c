@@ -31,9 +31,11 @@ int paths_user(enum path_kind kind, const char *below, char **ret_path, perch_er
 		base = absolute_variable("HOME");
 		below_home = bases[kind].below_home;
 	}
-	if (!base)
+	if (!base) {
+		const char *or_home = bases[kind].below_home ? " and HOME are" : " is";
 		return err_set(
-			err, -ENOENT, "neither %s nor HOME is an absolute path", bases[kind].variable);
+			err, -ENOENT, "%s%s not set to an absolute path", bases[kind].variable, or_home);
+	}
 	char *path = str_join(base, below_home, below ? "/" : "", below ? below : "", NULL);
 	if (!path)
 		return err_no_memory(err);

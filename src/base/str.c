@@ -25,8 +25,10 @@ struct str str_trim(struct str s)
 
 struct str str_cut(struct str *rest, char separator)
 {
-	const char *at = rest->len ? memchr(rest->data, separator, rest->len) : NULL;
 	struct str head = *rest;
+	if (rest->len == 0)
+		return head;
+	const char *at = memchr(rest->data, separator, rest->len);
 	if (!at) {
 		rest->data += rest->len;
 		rest->len = 0;

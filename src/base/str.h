@@ -36,8 +36,9 @@ static inline bool str_has_prefix(struct str s, struct str prefix)
 
 static inline bool str_has_suffix(struct str s, struct str suffix)
 {
-	return s.len >= suffix.len &&
-		str_eq((struct str){ s.data + s.len - suffix.len, suffix.len }, suffix);
+	if (suffix.len == 0 || s.len < suffix.len)
+		return suffix.len == 0;
+	return memcmp(s.data + (s.len - suffix.len), suffix.data, suffix.len) == 0;
 }
 
 /* The same text without ASCII blanks (space, tab, CR, LF, VT, FF) around it. */

@@ -92,6 +92,17 @@ size_t utf8_valid_prefix(const char *text, size_t len)
 	return at;
 }
 
+size_t utf8_whole_prefix(const char *text, size_t len)
+{
+	for (size_t back = 1; back <= len && back < UTF8_MAX; back++) {
+		unsigned char byte = (unsigned char)text[len - back];
+		bool continues = (byte & 0xC0) == 0x80;
+		if (!continues)
+			return classify(byte).length > back ? len - back : len;
+	}
+	return len;
+}
+
 size_t utf8_encode(uint32_t character, char out[UTF8_MAX])
 {
 	bool is_surrogate = character >= 0xD800 && character <= 0xDFFF;

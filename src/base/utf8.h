@@ -18,6 +18,10 @@ static inline bool utf8_is_valid(const char *text, size_t len)
 	return utf8_valid_prefix(text, len) == len;
 }
 
+/* How many bytes of text are left when a character that was cut short at its
+ * end is taken away. Whatever else is broken in it stays. */
+size_t utf8_whole_prefix(const char *text, size_t len);
+
 /* Reads one character; returns its length in bytes and writes it to
  * *ret_character. A byte that begins no valid character gives the length of
  * the longest broken piece (1–3) and U+FFFD. len must not be 0. */

@@ -1,0 +1,130 @@
+#!/bin/sh
+# ./dev and its packages: what it does on a machine that lacks some, seen
+# through a dpkg, an apt-get and a sudo of our own.
+set -eu
+
+tests=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
+top=${tests%/*}
+# shellcheck source=tests/lib.sh
+. "$tests/lib.sh"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+calls=$work/calls
+
+# stub NAME: a command of this name whose script is read from standard input.
+stub() {
+    {
+        echo '#!/bin/sh'
+        cat
+    } >"$work/bin/$1"
+    chmod +x "$work/bin/$1"
+}
+
+# machine USER [WITHOUT…]: as this user, on which dpkg has everything but these.
+machine() {
+    rm -rf "${work:?}/bin"
+    mkdir "$work/bin"
+    : >"$calls"
+    echo "echo $1" | stub id
+    shift
+    stub dpkg-query <<END
+for word; do
+    case "$*" in *"\$word"*) continue ;; esac
+    echo "installed \$word"
+done
+END
+    echo "echo apt-get \"\$@\" >>'$calls'" | stub apt-get
+    echo 'exit 1' | stub sudo
+}
+
+dev_fmt() {
+    PATH="$work/bin:$PATH" "$top/dev" fmt --check
+}
+
+says() {
+    printf '%s\n' "$said" | grep -qF -e "$1"
+}
+
+complete_machine_is_left_alone() {
+    machine 1000
+    dev_fmt && cat "$calls" && [ ! -s "$calls" ]
+}
+check "nothing missing: neither root nor network" complete_machine_is_left_alone
+
+root_installs() {
+    machine 0 clang-format
+    dev_fmt || return 1
+    cat "$calls"
+    printf '%s\n' "apt-get -q update" \
+        "apt-get -q -y -o DPkg::Lock::Timeout=300 install --no-install-recommends clang-format" |
+        diff - "$calls"
+}
+check "missing, as root: update and install" root_installs
+
+sudo_installs() {
+    machine 1000 clang-format
+    echo "echo sudo >>'$calls'; shift; exec \"\$@\"" | stub sudo
+    dev_fmt || return 1
+    cat "$calls"
+    [ "$(grep -c sudo "$calls")" -eq 3 ] && grep -q 'install .* clang-format' "$calls"
+}
+check "missing, with sudo: the same through sudo" sudo_installs
+
+tool_from_elsewhere_will_do() {
+    machine 1000 clang-format
+    said=$(dev_fmt 2>&1) || return 1
+    [ ! -s "$calls" ] && says "note: there, but not from these packages: clang-format"
+}
+check "missing, but its command is there: goes on" tool_from_elsewhere_will_do
+
+# A PATH with what ./dev itself needs and nothing else.
+bare_machine() {
+    for command in sh awk dirname readlink sed grep cat printf; do
+        ln -s "$(command -v "$command")" "$work/bin/$command" 2>/dev/null || true
+    done
+}
+
+user_is_told() {
+    machine 1000 clang-format
+    bare_machine
+    said=$(PATH="$work/bin" "$top/dev" fmt --check 2>&1) && return 1
+    printf '%s\n' "$said"
+    [ ! -s "$calls" ] && says "as root: apt-get install --no-install-recommends clang-format"
+}
+check "missing, no root, no sudo: the command to run" user_is_told
+
+other_system_is_told() {
+    machine 0
+    bare_machine
+    rm "$work/bin/apt-get" "$work/bin/dpkg-query"
+    said=$(PATH="$work/bin" "$top/dev" fmt --check 2>&1) && return 1
+    printf '%s\n' "$said"
+    says "these packages are missing and cannot be installed from here: clang-format"
+}
+check "no apt and no command: what is needed" other_system_is_told
+
+other_system_with_tools_works() {
+    machine 0
+    bare_machine
+    rm "$work/bin/apt-get" "$work/bin/dpkg-query"
+    for command in clang-format find sort xargs; do
+        ln -s "$(command -v "$command")" "$work/bin/$command"
+    done
+    PATH="$work/bin" "$top/dev" fmt --check
+}
+check "no apt, but the command: goes on" other_system_with_tools_works
+
+unknown_verb_is_refused() {
+    status=0
+    said=$("$top/dev" no-such-verb 2>&1) || status=$?
+    [ "$status" -eq 64 ] && says "usage: ./dev VERB"
+}
+check "an unknown verb: usage, status 64" unknown_verb_is_refused
+
+works_from_anywhere() {
+    cd / && "$top/dev" fmt --check
+}
+check "from another directory" works_from_anywhere
+
+finish

@@ -1,0 +1,69 @@
+#!/bin/sh
+# Runs the fuzz targets for a few seconds each, from the seeds in
+# fuzz/corpus/NAME and with the words in fuzz/NAME.dict where there are any.
+#
+#     tests/fuzz.sh [TARGET…]
+#
+# PERCH_FUZZ_SECONDS   for each target (5)
+# PERCH_FUZZ_CORPUS    where what was found interesting is kept (nowhere)
+set -eu
+
+tests=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
+top=${tests%/*}
+build=${PERCH_BUILD:-$top/build}-fuzz
+seconds=${PERCH_FUZZ_SECONDS:-5}
+# shellcheck source=tests/lib.sh
+. "$tests/lib.sh"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+corpus=${PERCH_FUZZ_CORPUS:-$work/corpus}
+findings=$build/findings
+
+# One target to its end: the log and, when all is well, a file called good.
+fuzz() {
+    name=$1
+    mkdir -p "$corpus/$name" "$findings" "$work/$name"
+    set -- -max_total_time="$seconds" -timeout=25 -rss_limit_mb=2048 \
+        -artifact_prefix="$findings/$name-" "$corpus/$name"
+    [ ! -d "$top/fuzz/corpus/$name" ] || set -- "$@" "$top/fuzz/corpus/$name"
+    [ ! -f "$top/fuzz/$name.dict" ] || set -- "$@" -dict="$top/fuzz/$name.dict"
+    if "$build/fuzz/fuzz-$name" "$@" >"$work/$name/log" 2>&1; then
+        : >"$work/$name/good"
+    fi
+}
+
+went_well() {
+    tail -n 60 "$work/$1/log"
+    [ -e "$work/$1/good" ]
+}
+
+# As many at a time as there are processors.
+fuzz_all() {
+    running=0
+    for target; do
+        fuzz "$target" &
+        running=$((running + 1))
+        if [ "$running" -ge "$(nproc)" ]; then
+            wait
+            running=0
+        fi
+    done
+    wait
+}
+
+# A target that was written but not listed would never run.
+all_are_listed() (
+    cd "$top/fuzz"
+    grep -l LLVMFuzzerTestOneInput ./*.c | sed 's|^\./||; s|\.c$||' | sort >"$work/written"
+    programs "$build" fuzz/fuzz- | sort | diff "$work/written" -
+)
+
+targets=${*:-$(programs "$build" fuzz/fuzz-)}
+check "every fuzz/*.c is listed in fuzz/meson.build" all_are_listed
+# shellcheck disable=SC2086 # names without blanks
+fuzz_all $targets
+for target in $targets; do
+    check "fuzz $target for $seconds s" went_well "$target"
+done
+finish

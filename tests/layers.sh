@@ -1,0 +1,187 @@
+#!/bin/sh
+# Includes point downwards only. A file may include its own layer and those
+# above its line in the table here; layers that share a line do not know each
+# other.
+set -eu
+
+tests=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
+# shellcheck source=tests/lib.sh
+. "$tests/lib.sh"
+
+# Below src/, the lowest first.
+order='
+base
+data
+guard
+proc
+sandbox
+registry
+trace
+frontend.h
+agent tool fledge
+plugins
+term events
+cli
+'
+
+# The other side of the pipe is built from these alone.
+sdk='base data'
+
+# What a public header may ask of the C library.
+public='
+limits.h poll.h signal.h stdarg.h stdbool.h stddef.h stdint.h stdio.h
+string.h sys/types.h time.h
+'
+
+# upward_includes TREE: one line for each include that points where it may not.
+upward_includes() (
+    cd "$1"
+    find src include sdk -name '*.[ch]' 2>/dev/null | sort |
+        awk -v order="$order" -v sdk="$sdk" -v public="$public" '
+        BEGIN {
+            lines = split(order, line, "\n")
+            for (i = 1; i <= lines; i++) {
+                count = split(line[i], name, " ")
+                for (j = 1; j <= count; j++)
+                    rank[name[j]] = i
+            }
+            set_of(sdk, in_sdk)
+            set_of(public, in_public)
+        }
+        function set_of(text, set, count, name, i) {
+            count = split(text, name, " ")
+            for (i = 1; i <= count; i++)
+                set[name[i]] = 1
+        }
+        function first_part(path) { sub("/.*", "", path); return path }
+        function wrong(file, number, text) { print file ":" number ": " text }
+
+        # The layer a file belongs to: src/LAYER/…, src/frontend.h, sdk, include.
+        function layer_of(file) {
+            if (file !~ /^src\//)
+                return first_part(file)
+            sub("^src/", "", file)
+            return first_part(file)
+        }
+        function is_beside(file, path) {
+            sub("[^/]*$", "", file)
+            return (file path) in exists
+        }
+        function may_include(layer, target) {
+            if (layer == "sdk")
+                return target in in_sdk
+            return target == layer || rank[target] < rank[layer]
+        }
+        function judge(file, number, path, angled, layer, target) {
+            layer = layer_of(file)
+            target = first_part(path)
+            if (path ~ /(^|\/)\.\.(\/|$)/ || target == "src" || target == "include")
+                return wrong(file, number, "write the path from src/ or include/: " path)
+            if (target == "perch")
+                return
+            if (layer == "include" || file ~ /^sdk\/perch\//) {
+                if (!(path in in_public))
+                    wrong(file, number, "a public header must not include " path)
+                return
+            }
+            if (path == "version.h" || (!angled && is_beside(file, path)))
+                return
+            if (!(target in rank)) {
+                if (!angled)
+                    wrong(file, number, "belongs to no layer: " path)
+                return
+            }
+            if (!may_include(layer, target))
+                wrong(file, number, layer " must not include " path)
+        }
+        { files[++total] = $0; exists[$0] = 1 }
+        END {
+            for (i = 1; i <= total; i++) {
+                file = files[i]
+                layer = layer_of(file)
+                if (layer != "sdk" && layer != "include" && !(layer in rank))
+                    wrong(file, 1, "has no place in the order of layers")
+                for (number = 1; (getline text <file) > 0; number++) {
+                    if (text !~ /^[ \t]*#[ \t]*include/)
+                        continue
+                    sub(/^[ \t]*#[ \t]*include(_next)?[ \t]*/, "", text)
+                    if (text !~ /^[<"]/)
+                        wrong(file, number, "only a plain path can be checked: " text)
+                    else
+                        judge(file, number, path_in(text), text ~ /^</)
+                }
+                close(file)
+            }
+        }
+        function path_in(text) { sub(/^./, "", text); sub(/[>"].*$/, "", text); return text }
+    '
+)
+
+has_no_upward_include() {
+    found=$(upward_includes "$1") || return 1
+    printf '%s\n' "$found"
+    [ -z "$found" ]
+}
+
+# plant FILE LINE: a tree of one lawful file and this one.
+plant() {
+    rm -rf "$tree"
+    mkdir -p "$tree/src/base" "$tree/src/data" "$tree/$(dirname "$1")"
+    : >"$tree/src/base/buf.h"
+    echo '#include "base/buf.h"' >"$tree/src/data/json.h"
+    printf '/* planted */\n%s\n' "$2" >"$tree/$1"
+}
+
+# The include in line 2 of the planted file is the one thing found.
+is_found() {
+    plant "$1" "$2"
+    found=$(upward_includes "$tree")
+    printf '%s\n' "$found"
+    case $found in
+    *"
+"*) false ;;
+    "$1:2: "*) true ;;
+    *) false ;;
+    esac
+}
+
+is_allowed() {
+    plant "$1" "$2"
+    has_no_upward_include "$tree"
+}
+
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+
+check "no include in the tree points upwards" has_no_upward_include "${tests%/*}"
+
+check "found: upwards" is_found src/base/a.c '#include "data/json.h"'
+check "found: upwards past several layers" is_found src/data/a.c '#include "cli/main.h"'
+check "found: upwards in angle brackets" is_found src/base/a.c '#include <proc/child.h>'
+check "found: upwards with blanks" is_found src/base/a.c '  #  include	"data/json.h"'
+check "found: up and down again" is_found src/base/a.c '#include "../data/json.h"'
+check "found: from the top of the tree" is_found src/base/a.c '#include "src/data/json.h"'
+check "found: a sibling" is_found src/tool/a.c '#include "agent/host.h"'
+check "found: the frontend from below" is_found src/trace/a.c '#include "frontend.h"'
+check "found: a header of no layer" is_found src/cli/a.c '#include "elsewhere/a.h"'
+check "found: through a macro" is_found src/cli/a.c '#include HEADER'
+check "found: the sdk reaching for a host" is_found sdk/a.c '#include "proc/child.h"'
+check "found: a public header and a layer" is_found include/perch/a.h '#include "base/buf.h"'
+check "found: a public header and a library" is_found include/perch/a.h '#include <yaml.h>'
+
+check "allowed: downwards" is_allowed src/proc/a.c '#include "base/buf.h"'
+check "allowed: its own layer" is_allowed src/data/a.c '#include "data/json.h"'
+check "allowed: beside it" is_allowed src/data/a.c '#include "json.h"'
+check "allowed: the frontend from above" is_allowed src/tool/a.c '#include "frontend.h"'
+check "allowed: a public header" is_allowed src/base/a.c '#include "perch/base.h"'
+check "allowed: the system" is_allowed src/base/a.c '#include <sys/epoll.h>'
+check "allowed: the sdk and the formats" is_allowed sdk/a.c '#include "data/json.h"'
+check "allowed: public headers and libc" is_allowed include/perch/a.h '#include <stdint.h>'
+
+unknown_layer_is_found() {
+    plant src/elsewhere/a.c '/* nothing */'
+    upward_includes "$tree" | grep -q '^src/elsewhere/a.c:1: has no place'
+}
+check "found: a directory of no layer" unknown_layer_is_found
+
+finish

@@ -1,0 +1,213 @@
+#!/bin/sh
+# The runner itself: what it counts, and that nothing bad slips through it.
+set -eu
+
+tests=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
+# shellcheck source=tests/lib.sh
+. "$tests/lib.sh"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export PERCH_BUILD="$work/build" PERCH_TEST_TIMEOUT=20
+unset CI
+long=1000.$$ # seconds, and a word that no other process has in its arguments
+
+# suite: reads the script of a made-up suite from standard input.
+suite() {
+    {
+        echo '#!/bin/sh'
+        cat
+    } >"$work/suite"
+    chmod +x "$work/suite"
+}
+
+# ends_with LINE STATUS: the runner says so about the suite, and ends so.
+ends_with() {
+    status=0
+    said=$("$tests/run" "$work/suite" 2>&1) || status=$?
+    printf '%s\nstatus %s\n' "$said" "$status"
+    [ "$(printf '%s\n' "$said" | tail -n 1)" = "$1" ] && [ "$status" -eq "$2" ]
+}
+
+# says TEXT: somewhere in what the runner prints about the suite.
+says() {
+    said=$("$tests/run" "$work/suite" 2>&1) || true
+    printf '%s\n' "$said"
+    printf '%s\n' "$said" | grep -qF -e "$1"
+}
+
+suite <<'END'
+echo "ok 1 - one"
+echo "ok 2 - two"
+echo "1..2"
+END
+check "all passed" ends_with "2 passed, 0 failed" 0
+
+suite <<'END'
+echo "1..3"
+echo "said before"
+echo "not ok 1 - one"
+echo "# said after"
+echo "ok 2 - two"
+echo "a passing test said"
+echo "ok 3 - three"
+echo "said to stderr" >&2
+exit 1
+END
+check "one failed" ends_with "2 passed, 1 failed" 1
+check "the failed test is named" says "not ok 1 - one"
+check "its output before is shown" says "said before"
+check "its output after is shown" says "said after"
+check "its errors are shown" says "said to stderr"
+
+suite <<'END'
+echo "1..1"
+echo "not ok 1 - one"
+END
+check "failed, with a status that denies it" ends_with "0 passed, 1 failed" 1
+
+suite <<'END'
+echo "1..2"
+echo "ok 1 - one"
+echo "ok 2 - two"
+kill -SEGV $$
+END
+check "a crash behind the last result" ends_with "2 passed, 1 failed" 1
+
+suite <<'END'
+echo "ok 1 - one"
+END
+check "no plan" ends_with "1 passed, 1 failed" 1
+
+suite <<'END'
+echo "1..3"
+echo "ok 1 - one"
+END
+check "fewer results than planned" ends_with "1 passed, 1 failed" 1
+
+suite <<'END'
+echo "1..1"
+echo "ok 1 - one"
+echo "ok 2 - two"
+END
+check "more results than planned" ends_with "2 passed, 1 failed" 1
+
+suite <<'END'
+echo "1..0"
+END
+check "nothing ran" ends_with "0 passed, 1 failed" 1
+
+suite <<'END'
+echo "Bail out! the roof is on fire"
+END
+check "gave up" ends_with "0 passed, 1 failed" 1
+
+suite <<'END'
+exec /nonexistent/program
+END
+check "cannot be run" ends_with "0 passed, 1 failed" 1
+
+suite <<'END'
+echo "1..3"
+echo "ok 1 - one # skip no network"
+echo "# skipped: no data"
+echo "ok 2 - two"
+echo "ok 3 - three"
+END
+check "skipped tests are counted apart" ends_with "1 passed, 0 failed, 2 skipped" 0
+export CI=true
+check "skipped tests fail with CI=true" ends_with "1 passed, 2 failed" 1
+
+suite <<'END'
+echo "1..2"
+echo "# skipped: no data"
+echo "not ok 1 - one"
+echo "ok 2 - two"
+exit 1
+END
+check "what the harness failed for CI=true is counted once" ends_with "1 passed, 1 failed" 1
+unset CI
+
+suite <<'END'
+echo "1..0 # skip not on this machine"
+END
+check "a whole suite skipped" ends_with "0 passed, 0 failed, 1 skipped" 0
+
+suite <<END
+echo "1..1"
+echo "ok 1 - one"
+sleep $long &
+END
+left_behind_is_named() {
+    ends_with "1 passed, 1 failed" 1 &&
+        printf '%s\n' "$said" | grep -q "left behind: [0-9]* sleep $long"
+}
+check "a process left behind" left_behind_is_named
+
+suite <<END
+echo "1..1"
+echo "ok 1 - one"
+env -i setsid sleep $long &
+END
+check "a process left behind that hides" ends_with "1 passed, 1 failed" 1
+
+suite <<END
+echo "1..1"
+sleep $long
+END
+PERCH_TEST_TIMEOUT=1
+check "a suite without end" says "no end after 1 s"
+PERCH_TEST_TIMEOUT=20
+
+none_is_left() {
+    alive=$(cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' '\n') # before grep has it, too
+    ! printf '%s\n' "$alive" | grep -xF "$long"
+}
+check "what was left behind is gone" none_is_left
+
+suite <<'END'
+echo "1..1"
+for name in HOME TMPDIR XDG_CONFIG_HOME XDG_STATE_HOME XDG_CACHE_HOME XDG_RUNTIME_DIR PWD; do
+    eval "value=\$$name"
+    case $value in
+    */perch-test.*) ;;
+    *) echo "# $name is $value" && bad=1 ;;
+    esac
+done
+[ "$LC_ALL" = C.UTF-8 ] || bad=1
+[ -z "${bad:-}" ] && echo "ok 1 - private"
+END
+check "a private environment" ends_with "1 passed, 0 failed" 0
+
+suite <<'END'
+echo "1..1"
+mkdir "$TMPDIR/locked" && touch "$TMPDIR/locked/file" && chmod 0 "$TMPDIR/locked"
+pwd >"$PERCH_BUILD/where"
+echo "ok 1 - one"
+END
+nothing_stays() {
+    ends_with "1 passed, 0 failed" 0 && [ ! -e "$(dirname "$(cat "$work/build/where")")" ]
+}
+check "no file is left behind" nothing_stays
+
+suite <<'END'
+echo "1..1"
+sh -c 'kill -INT $$; exit 0'
+[ $? -eq 130 ] && echo "ok 1 - interrupted"
+END
+check "signals are not ignored" ends_with "1 passed, 0 failed" 0
+
+unknown_suite_is_refused() {
+    status=0
+    "$tests/run" no-such-suite || status=$?
+    [ "$status" -eq 64 ]
+}
+check "an unknown suite is refused" unknown_suite_is_refused
+
+unbuilt_tests_fail() {
+    said=$("$tests/run" unit) && return 1
+    [ "$(printf '%s\n' "$said" | tail -n 1)" = "0 passed, 1 failed" ]
+}
+check "unit tests that were not built fail" unbuilt_tests_fail
+
+finish
