@@ -211,30 +211,27 @@ static bool reserve_decoded(struct parser *parser, perch_json_value *string)
 	return true;
 }
 
-/* Checks and prepares a string that has escapes or is not ASCII. */
-static bool settle_string(
-	struct parser *parser, perch_json_value *string, bool is_ascii, bool has_escapes)
-{
-	const char *content = string->text + 1;
-	size_t length = string->length - 2u;
-	size_t valid = is_ascii ? length : utf8_valid_prefix(content, length);
-	if (valid < length && !parser->json->options.replace_invalid_utf8) {
-		fail(parser, content + valid, "expected valid UTF-8");
-		return false;
-	}
-	if (!has_escapes && valid == length)
-		return true;
-	if (!reserve_decoded(parser, string)) {
-		fail_with(parser, string->text, -ENOMEM);
-		return false;
-	}
-	return true;
-}
-
 static inline const char *add_string(struct parser *parser, const char *start, const char *behind)
 {
 	size_t length = (size_t)(behind - start);
 	return add_value(parser, PERCH_JSON_STRING, start, length) ? behind : NULL;
+}
+
+/* Reads plain characters and checks their UTF-8. */
+static inline const char *read_plain(
+	struct parser *parser, const char *start, const char *end, bool *ret_is_broken)
+{
+	unsigned high = 0;
+	const char *at = json_scan(start, end, &high);
+	if (!high)
+		return at;
+	const char *valid = start + utf8_valid_prefix(start, (size_t)(at - start));
+	if (valid == at)
+		return at;
+	if (!parser->json->options.replace_invalid_utf8)
+		return fail(parser, valid, "expected valid UTF-8");
+	*ret_is_broken = true;
+	return at;
 }
 
 /* Reads on in a string that is not plain ASCII throughout, or too near the
@@ -242,24 +239,23 @@ static inline const char *add_string(struct parser *parser, const char *start, c
 static __attribute__((noinline)) const char *read_odd_string(
 	struct parser *parser, const char *start, const char *at, const char *end)
 {
-	unsigned high = 0;
-	bool has_escapes = false;
+	bool differs = false; /* from the way it is written */
 	for (;;) {
-		at = json_scan(at, end, &high);
-		if (peek(at, end) == '"')
+		at = read_plain(parser, at, end, &differs);
+		if (!at || peek(at, end) == '"')
 			break;
-		if (peek(at, end) != '\\')
-			return fail(parser, at,
-				at < end ? "expected control characters in a string to be escaped"
-						 : "expected '\"' at the end of a string");
-		has_escapes = true;
+		if (at == end)
+			return fail(parser, at, "expected '\"' at the end of a string");
+		if (*at != '\\')
+			return fail(parser, at, "expected control characters in a string to be escaped");
+		differs = true;
 		at = read_escape(parser, at, end);
 		if (!at)
-			return NULL;
+			break;
 	}
-	at = add_string(parser, start, at + 1);
-	if (at && !settle_string(parser, parser->next - 1, !high, has_escapes))
-		return NULL;
+	at = at ? add_string(parser, start, at + 1) : NULL;
+	if (at && differs && !reserve_decoded(parser, parser->next - 1))
+		return fail_with(parser, at, -ENOMEM);
 	return at;
 }
 
