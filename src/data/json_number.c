@@ -162,15 +162,40 @@ static void round_to_digits(double number, int count, struct decimal *decimal)
 		decimal->count--;
 }
 
+/* The next decimal of so many digits. */
+static void step_up(struct decimal *decimal, size_t count)
+{
+	while (decimal->count < count)
+		decimal->digits[decimal->count++] = '0';
+	while (decimal->count && decimal->digits[decimal->count - 1] == '9')
+		decimal->count--;
+	if (decimal->count) {
+		decimal->digits[decimal->count - 1]++;
+	} else {
+		decimal->digits[decimal->count++] = '1';
+		decimal->exponent++;
+	}
+}
+
 /* Fifteen digits always survive the way through a normal double, so what is
  * shorter shows up as fifteen with zeros; seventeen always suffice. Numbers
- * near zero have fewer digits to give and must be tried from one. */
+ * near zero have fewer digits to give and must be tried from one. Powers of
+ * two have twice the room above them than below, so that the next decimal may
+ * do where the nearest does not. */
 static void shortest_decimal(double number, struct decimal *decimal)
 {
-	int count = number < DBL_MIN ? 1 : DBL_DIG;
-	round_to_digits(number, count, decimal);
-	while (count < DBL_DECIMAL_DIG && decimal_to_double(decimal) != number)
-		round_to_digits(number, ++count, decimal);
+	int binary_exponent;
+	bool is_power_of_two = frexp(number, &binary_exponent) == 0.5;
+	for (int count = number < DBL_MIN ? 1 : DBL_DIG;; count++) {
+		round_to_digits(number, count, decimal);
+		if (count == DBL_DECIMAL_DIG || decimal_to_double(decimal) == number)
+			return;
+		if (!is_power_of_two)
+			continue;
+		step_up(decimal, (size_t)count);
+		if (decimal_to_double(decimal) == number)
+			return;
+	}
 }
 
 static char *put_zeros(char *out, int64_t count)
