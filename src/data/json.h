@@ -106,11 +106,6 @@ int json_settle_duplicates(
 /* Line and column of a place in a text, both from 1. */
 void json_position(struct str text, const char *at, unsigned *ret_line, unsigned *ret_column);
 
-enum { JSON_FOUND_MAX = 32 };
-
-/* Names what stands at `at` so that it can be shown on any terminal. */
-void json_show_found(struct str text, const char *at, char out[JSON_FOUND_MAX]);
-
 /* Room for any double as text, without a NUL. */
 enum { JSON_DOUBLE_MAX = 32 };
 
