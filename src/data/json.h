@@ -30,7 +30,7 @@ _Static_assert((int)PERCH_JSON_TEXT_CEILING <= (int)JSON_LENGTH_MASK, "a length 
 #define JSON_UNDECODED UINT32_MAX
 
 /* Up to so many names are compared each with each when they look alike. */
-enum { JSON_FEW_NAMES = 32 };
+enum { JSON_FEW_NAMES = 16 };
 
 /* An object or array that is still open while the text is read. */
 struct json_frame {

@@ -125,7 +125,8 @@ static void check_numbered(perch_json_duplicates policy, size_t count, size_t di
 
 START_TEST(many_names)
 {
-	static const size_t sizes[] = { 2, 30, 31, 32, 33, 34, 35, 36, 64, 65, 200, 1000 };
+	static const size_t sizes[] = { 2, 15, 16, 17, 18, 19, 20, 31, 32, 33, 34, 35, 36, 64, 65, 200,
+		1000 };
 	for (size_t p = 0; p < COUNT(policies); p++) {
 		for (size_t i = 0; i < COUNT(sizes); i++) {
 			check_numbered(policies[p], sizes[i], sizes[i]);
