@@ -71,7 +71,8 @@ static const char output[] =
 	"ok 8 - a plugin that closes its output and lives on is asked to stop\n"
 	"ok 9 - the guard kills what is registered, and nothing else\n"
 	"ok 10 - writing to a child that reads nothing ends at the limit\n"
-	"# 10 tests, 9 passed, 1 failed in 2.31 s\n"
+	"ok 11 - a session leader of its own cannot push keys into the terminal\n"
+	"# 11 tests, 10 passed, 1 failed in 2.31 s\n"
 	"make: *** [Makefile:41: check] Error 1\n";
 
 static struct message response = {

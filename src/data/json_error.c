@@ -35,14 +35,15 @@ static void show_found(struct str text, const char *at, char out[SHOWN_MAX])
 	unsigned char byte = (unsigned char)*at;
 	uint32_t character;
 	size_t length = utf8_decode(at, left, &character);
-	if (character == 0xFEFF)
+	if (character == 0xFEFF) {
 		snprintf(out, SHOWN_MAX, "a byte order mark");
-	else if (byte >= 0x20 && byte < 0x7F)
+	} else if (byte >= 0x20 && byte < 0x7F) {
 		snprintf(out, SHOWN_MAX, "'%c'", byte);
-	else if (byte >= 0x80 && utf8_is_valid(at, length))
+	} else if (byte >= 0x80 && utf8_is_valid(at, length)) {
 		snprintf(out, SHOWN_MAX, "U+%04X", (unsigned)character);
-	else
+	} else {
 		snprintf(out, SHOWN_MAX, "the byte 0x%02X", byte);
+	}
 }
 
 /* A name as it was written, quotes and all. */
@@ -51,7 +52,7 @@ static void show_name(const perch_json_value *name, char out[SHOWN_MAX])
 	size_t length = name->length < SHOWN_MAX ? name->length : SHOWN_MAX - 1;
 	for (size_t i = 0; i < length; i++) {
 		bool is_printable = name->text[i] >= 0x20 && name->text[i] < 0x7F;
-		out[i] = is_printable ? name->text[i] : '?';
+		out[i] = (char)(is_printable ? name->text[i] : '?');
 	}
 	out[length] = '\0';
 }
@@ -82,9 +83,10 @@ int parser_report(const struct parser *parser, perch_err *err)
 	if (!err)
 		return parser->code;
 	json_position(text, parser->failed_at, &line, &column);
-	if (parser->code == PERCH_ELIMIT)
+	if (parser->code == PERCH_ELIMIT) {
 		return err_set_at(err, PERCH_ELIMIT, line, column, "nested deeper than %zu levels",
 			json->options.depth_max);
+	}
 	if (parser->repeated) {
 		show_name(parser->repeated, shown);
 		return err_set_at(

@@ -33,10 +33,11 @@ static bool is_digit(char c)
 
 static void add_digit(struct decimal *decimal, char digit)
 {
-	if (decimal->count < DIGITS_MAX)
+	if (decimal->count < DIGITS_MAX) {
 		decimal->digits[decimal->count++] = digit;
-	else if (digit != '0')
+	} else if (digit != '0') {
 		decimal->has_more = true;
+	}
 }
 
 static int64_t read_exponent(const char *at, const char *end)
@@ -68,10 +69,11 @@ static void read_decimal(const perch_json_value *number, struct decimal *decimal
 			add_digit(decimal, *at);
 		/* The point of 0.DIGITS moves with digits before the text's own point,
 		 * and with zeros behind it that come first. */
-		if (decimal->count)
+		if (decimal->count) {
 			decimal->exponent += !behind_point;
-		else
+		} else {
 			decimal->exponent -= behind_point;
+		}
 	}
 	if (at < end)
 		decimal->exponent += read_exponent(at + 1, end);

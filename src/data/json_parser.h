@@ -44,7 +44,7 @@ const char *parser_read_odd_string(
 /* The byte at a place; behind the end a NUL, which is allowed nowhere. */
 static inline char peek(const char *at, const char *end)
 {
-	return at < end ? *at : '\0';
+	return (char)(at < end ? *at : '\0');
 }
 
 static inline bool is_digit(char c)

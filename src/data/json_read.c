@@ -91,10 +91,11 @@ static inline void note_name(struct parser *parser, const char *quote, const cha
 /* The name of a member, and its colon. */
 static inline const char *read_name(struct parser *parser, const char *at, const char *end)
 {
-	if (next_byte(&at, end) != '"')
+	if (next_byte(&at, end) != '"') {
 		return parser_fail(parser, at,
 			parser->frame->entries ? "expected the name of a member in double quotes behind ','"
 								   : "expected '}' or the name of a member in double quotes");
+	}
 	const char *behind = read_string(parser, at, end);
 	if (!behind)
 		return NULL;
@@ -252,9 +253,10 @@ int perch_json_parse(perch_json *json, const char *text, size_t length,
 	const perch_json_value **ret_root, perch_err *err)
 {
 	perch_json_clear(json);
-	if (length > json->options.text_max)
+	if (length > json->options.text_max) {
 		return err_set(err, PERCH_ELIMIT, "a text of %zu bytes, and the limit is %zu", length,
 			json->options.text_max);
+	}
 	json->text = length ? text : "";
 	json->length = length;
 	struct parser parser = { .json = json, .code = -ENOMEM };

@@ -161,9 +161,10 @@ static inline uint64_t json_copy_8(const char *from, char *to)
 static inline bool json_copy_short(const char *from, size_t length, char *to)
 {
 	size_t second = length - (length < 8 ? 4 : 8);
-	if (length < 8)
+	if (length < 8) {
 		return json_word_is_plain_ascii(
 			json_copy_4(from, to) << 32 | json_copy_4(from + second, to + second));
+	}
 	uint64_t first_word = json_copy_8(from, to);
 	uint64_t last_word = json_copy_8(from + second, to + second);
 	return json_word_is_plain_ascii(first_word) && json_word_is_plain_ascii(last_word);

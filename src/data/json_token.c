@@ -11,9 +11,9 @@ static inline const char *read_digits(struct parser *parser, const char *at, con
 {
 	if (!is_digit(peek(at, end)))
 		return parser_fail(parser, at, "expected a digit");
-	do
+	do {
 		at++;
-	while (is_digit(peek(at, end)));
+	} while (is_digit(peek(at, end)));
 	return at;
 }
 

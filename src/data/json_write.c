@@ -92,10 +92,11 @@ static bool append_odd_part(struct buf *out, const char *at, const char *end)
 /* A string, for which there is room if nothing in it needs an escape. */
 static void append_string(struct buf *out, const char *text, size_t length)
 {
-	const char *end = text + length;
+	const char *start = length ? text : "";
+	const char *end = start + length;
 	put(out, '"');
-	const char *at = json_copy_ascii(text, end, out->data + out->len);
-	out->len += (size_t)(at - text);
+	const char *at = json_copy_ascii(start, end, out->data + out->len);
+	out->len += (size_t)(at - start);
 	if (at == end || append_odd_part(out, at, end))
 		put(out, '"');
 }
@@ -190,10 +191,11 @@ void perch_json_write_uint64(perch_json_writer *writer, uint64_t number)
 void perch_json_write_double(perch_json_writer *writer, double number)
 {
 	char text[JSON_DOUBLE_MAX];
-	if (isfinite(number))
+	if (isfinite(number)) {
 		perch_json_write_raw(writer, text, json_format_double(number, text));
-	else
+	} else {
 		perch_json_write_null(writer);
+	}
 }
 
 void perch_json_write_bool(perch_json_writer *writer, bool value)
@@ -245,13 +247,13 @@ void perch_json_write_value(perch_json_writer *writer, const perch_json_value *v
 	const char *end = at + value->length;
 	while (at < end) {
 		char c = *at;
-		if (c == '{' || c == '[')
+		if (c == '{' || c == '[') {
 			begin_container(writer, c);
-		else if (c == '}' || c == ']')
+		} else if (c == '}' || c == ']') {
 			end_container(writer, c);
-		else if (c == ':')
+		} else if (c == ':') {
 			append_colon(writer);
-		else if (!ends_token(c)) {
+		} else if (!ends_token(c)) {
 			at = copy_token(writer, at, end);
 			continue;
 		}

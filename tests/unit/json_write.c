@@ -127,6 +127,7 @@ static const struct {
 	const char *written;
 } strings[] = {
 	{ { "", 0 }, "\"\"" },
+	{ { NULL, 0 }, "\"\"" },
 	{ { "plain", 5 }, "\"plain\"" },
 	{ { "\"\\/", 3 }, "\"\\\"\\\\/\"" },
 	{ { "\b\t\n\f\r", 5 }, "\"\\b\\t\\n\\f\\r\"" },
