@@ -8,6 +8,7 @@
 #ifndef BENCH_H
 #define BENCH_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <time.h>
@@ -38,19 +39,44 @@ static inline double bench_once_ns(void (*body)(void *data), void *data, uint64_
 	return (double)(bench_now_ns() - start) / (double)count;
 }
 
-/* Nanoseconds of one call of body(data): the best of several rounds, because
- * everything that disturbs a measurement makes it longer. */
+/* One of several that do the same work. */
+struct bench_side {
+	void (*body)(void *data);
+	void *data;
+	double best_ns; /* the result: nanoseconds of one call */
+	uint64_t count; /* calls in a round */
+};
+
+static inline void bench_prepare(struct bench_side *side)
+{
+	side->count = 1;
+	while (bench_once_ns(side->body, side->data, side->count) * (double)side->count <
+		BENCH_ROUND_NS / 2.0)
+		side->count *= 2;
+	side->best_ns = bench_once_ns(side->body, side->data, side->count);
+}
+
+/* Measures all sides in turn, round after round, so that a machine that slows
+ * down does so for all of them; the best round counts, because everything
+ * that disturbs a measurement makes it longer. */
+static inline void bench_sides(struct bench_side *sides, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		bench_prepare(&sides[i]);
+	for (int round = 0; round < BENCH_ROUNDS; round++) {
+		for (size_t i = 0; i < count; i++) {
+			double ns = bench_once_ns(sides[i].body, sides[i].data, sides[i].count);
+			sides[i].best_ns = ns < sides[i].best_ns ? ns : sides[i].best_ns;
+		}
+	}
+}
+
+/* The same for one alone. */
 static inline double bench_ns(void (*body)(void *data), void *data)
 {
-	uint64_t count = 1;
-	while (bench_once_ns(body, data, count) * (double)count < BENCH_ROUND_NS / 4.0)
-		count *= 2;
-	double best = bench_once_ns(body, data, count);
-	for (int i = 0; i < BENCH_ROUNDS; i++) {
-		double ns = bench_once_ns(body, data, count);
-		best = ns < best ? ns : best;
-	}
-	return best;
+	struct bench_side side = { .body = body, .data = data };
+	bench_sides(&side, 1);
+	return side.best_ns;
 }
 
 static inline void bench_print(const char *name, const char *what, double value, const char *unit)

@@ -88,6 +88,7 @@ PERCH_API int perch_json_parse(perch_json *json, const char *text, size_t length
 PERCH_API void perch_json_where(const perch_json *json, const perch_json_value *value,
 	unsigned *ret_line, unsigned *ret_column);
 
+/* What it is; PERCH_JSON_NONE for NULL. */
 PERCH_API perch_json_type perch_json_type_of(const perch_json_value *value);
 
 /* "a string", "an object", …: a constant for use in messages. */
@@ -175,6 +176,7 @@ typedef enum perch_json_style {
 /* Makes an empty writer. Fails with -ENOMEM. */
 PERCH_API int perch_json_writer_new(perch_json_style style, perch_json_writer **ret_writer);
 
+/* Frees the writer and its text. NULL is fine. */
 PERCH_API void perch_json_writer_free(perch_json_writer *writer);
 
 /* Forgets what was written, and any failure; keeps the memory. */
@@ -187,6 +189,7 @@ PERCH_API void perch_json_writer_clear(perch_json_writer *writer);
 PERCH_API int perch_json_writer_finish(
 	perch_json_writer *writer, const char **ret_text, size_t *ret_length);
 
+/* Begin and end an object or array; every begin needs its end. */
 PERCH_API void perch_json_begin_object(perch_json_writer *writer);
 PERCH_API void perch_json_end_object(perch_json_writer *writer);
 PERCH_API void perch_json_begin_array(perch_json_writer *writer);
@@ -199,6 +202,7 @@ PERCH_API void perch_json_write_name_n(perch_json_writer *writer, const char *na
 PERCH_API void perch_json_write_string_n(
 	perch_json_writer *writer, const char *text, size_t length);
 
+/* A whole number, all its digits. */
 PERCH_API void perch_json_write_int64(perch_json_writer *writer, int64_t number);
 PERCH_API void perch_json_write_uint64(perch_json_writer *writer, uint64_t number);
 
@@ -207,6 +211,7 @@ PERCH_API void perch_json_write_uint64(perch_json_writer *writer, uint64_t numbe
  * say, infinity and NaN, becomes null. */
 PERCH_API void perch_json_write_double(perch_json_writer *writer, double number);
 
+/* true, false and null. */
 PERCH_API void perch_json_write_bool(perch_json_writer *writer, bool value);
 PERCH_API void perch_json_write_null(perch_json_writer *writer);
 

@@ -30,7 +30,7 @@ _Static_assert((int)PERCH_JSON_TEXT_CEILING <= (int)JSON_LENGTH_MASK, "a length 
 #define JSON_UNDECODED UINT32_MAX
 
 /* Up to so many names are compared each with each when they look alike. */
-enum { JSON_FEW_NAMES = 32 };
+enum { JSON_FEW_NAMES = 16 };
 
 /* An object or array that is still open while the text is read. */
 struct json_frame {
@@ -105,11 +105,6 @@ int json_settle_duplicates(
 
 /* Line and column of a place in a text, both from 1. */
 void json_position(struct str text, const char *at, unsigned *ret_line, unsigned *ret_column);
-
-enum { JSON_FOUND_MAX = 32 };
-
-/* Names what stands at `at` so that it can be shown on any terminal. */
-void json_show_found(struct str text, const char *at, char out[JSON_FOUND_MAX]);
 
 /* Room for any double as text, without a NUL. */
 enum { JSON_DOUBLE_MAX = 32 };

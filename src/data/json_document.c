@@ -67,6 +67,10 @@ static void give_back_large_memory(perch_json *json)
 		free(steal(&json->values));
 		json->cap = 0;
 	}
+	if (json->frames_cap > KEPT_BYTES / sizeof(*json->frames)) {
+		free(steal(&json->frames));
+		json->frames_cap = 0;
+	}
 	if (json->decoded_size > KEPT_BYTES) {
 		free(steal(&json->decoded));
 		json->decoded_size = 0;

@@ -18,7 +18,7 @@ enum {
 
 static uint32_t hash_name(struct str name)
 {
-	uint64_t hash = name.len;
+	uint64_t hash = 0;
 	while (name.len) {
 		uint64_t word = 0;
 		size_t step = name.len < sizeof(word) ? name.len : sizeof(word);
@@ -60,7 +60,8 @@ static int sort_names(perch_json *json, const perch_json_value *object)
 	json->sorted = sorted;
 	perch_json_value *name = (perch_json_value *)object + 1;
 	for (size_t i = 0; i < count; i++) {
-		sorted[i] = (struct json_sorted_name){ hash_name(json_str(name)), name };
+		sorted[i].hash = hash_name(json_str(name));
+		sorted[i].name = name;
 		name = json_skip(name + 1);
 	}
 	for (unsigned shift = 0; shift < HASH_BITS; shift += 2 * DIGIT_BITS) {

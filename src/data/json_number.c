@@ -33,10 +33,11 @@ static bool is_digit(char c)
 
 static void add_digit(struct decimal *decimal, char digit)
 {
-	if (decimal->count < DIGITS_MAX)
+	if (decimal->count < DIGITS_MAX) {
 		decimal->digits[decimal->count++] = digit;
-	else if (digit != '0')
+	} else if (digit != '0') {
 		decimal->has_more = true;
+	}
 }
 
 static int64_t read_exponent(const char *at, const char *end)
@@ -68,10 +69,11 @@ static void read_decimal(const perch_json_value *number, struct decimal *decimal
 			add_digit(decimal, *at);
 		/* The point of 0.DIGITS moves with digits before the text's own point,
 		 * and with zeros behind it that come first. */
-		if (decimal->count)
+		if (decimal->count) {
 			decimal->exponent += !behind_point;
-		else
+		} else {
 			decimal->exponent -= behind_point;
+		}
 	}
 	if (at < end)
 		decimal->exponent += read_exponent(at + 1, end);
@@ -162,15 +164,40 @@ static void round_to_digits(double number, int count, struct decimal *decimal)
 		decimal->count--;
 }
 
+/* The next decimal of so many digits. */
+static void step_up(struct decimal *decimal, size_t count)
+{
+	while (decimal->count < count)
+		decimal->digits[decimal->count++] = '0';
+	while (decimal->count && decimal->digits[decimal->count - 1] == '9')
+		decimal->count--;
+	if (decimal->count) {
+		decimal->digits[decimal->count - 1]++;
+	} else {
+		decimal->digits[decimal->count++] = '1';
+		decimal->exponent++;
+	}
+}
+
 /* Fifteen digits always survive the way through a normal double, so what is
  * shorter shows up as fifteen with zeros; seventeen always suffice. Numbers
- * near zero have fewer digits to give and must be tried from one. */
+ * near zero have fewer digits to give and must be tried from one. Powers of
+ * two have twice the room above them than below, so that the next decimal may
+ * do where the nearest does not. */
 static void shortest_decimal(double number, struct decimal *decimal)
 {
-	int count = number < DBL_MIN ? 1 : DBL_DIG;
-	round_to_digits(number, count, decimal);
-	while (count < DBL_DECIMAL_DIG && decimal_to_double(decimal) != number)
-		round_to_digits(number, ++count, decimal);
+	int binary_exponent;
+	bool is_power_of_two = frexp(number, &binary_exponent) == 0.5;
+	for (int count = number < DBL_MIN ? 1 : DBL_DIG;; count++) {
+		round_to_digits(number, count, decimal);
+		if (count == DBL_DECIMAL_DIG || decimal_to_double(decimal) == number)
+			return;
+		if (!is_power_of_two)
+			continue;
+		step_up(decimal, (size_t)count);
+		if (decimal_to_double(decimal) == number)
+			return;
+	}
 }
 
 static char *put_zeros(char *out, int64_t count)

@@ -40,31 +40,49 @@ static inline const char *json_scan_bytes(const char *at, const char *end, unsig
 	return at;
 }
 
+#define JSON_WORD_HIGH UINT64_C(0x8080808080808080)
+
 /* Non-zero if and only if a byte of the word is below `limit` (<= 0x80). */
 static inline uint64_t json_word_has_below(uint64_t word, uint64_t limit)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
-	return (word - ones * limit) & ~word & (ones * 0x80);
+	return (word - ones * limit) & ~word & JSON_WORD_HIGH;
+}
+
+/* Non-zero if and only if a byte of the word is not plain; any byte from 0x80
+ * on counts as plain. */
+static inline uint64_t json_word_is_odd(uint64_t word)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	return json_word_has_below(word, 0x20) | json_word_has_below(word ^ (ones * '"'), 1) |
+		json_word_has_below(word ^ (ones * '\\'), 1);
 }
 
 static inline const char *json_scan_words(const char *at, const char *end, unsigned *high)
 {
-	const uint64_t ones = UINT64_C(0x0101010101010101);
 	while (end - at >= 8) {
 		uint64_t word;
 		memcpy(&word, at, sizeof(word));
-		uint64_t special = json_word_has_below(word, 0x20) |
-			json_word_has_below(word ^ (ones * '"'), 1) |
-			json_word_has_below(word ^ (ones * '\\'), 1);
-		if (special)
+		if (json_word_is_odd(word))
 			break;
-		*high |= (word & (ones * 0x80)) != 0;
+		*high |= (word & JSON_WORD_HIGH) != 0;
 		at += 8;
 	}
 	return json_scan_bytes(at, end, high);
 }
 
 #if defined(__SSE2__)
+/* One bit for each of sixteen bytes that is not plain ASCII. */
+static inline unsigned json_block_odd(__m128i block)
+{
+	__m128i is_quote = _mm_cmpeq_epi8(block, _mm_set1_epi8('"'));
+	__m128i is_backslash = _mm_cmpeq_epi8(block, _mm_set1_epi8('\\'));
+	/* As a signed number a byte that is not ASCII is below 0x20, too. */
+	__m128i is_other = _mm_cmplt_epi8(block, _mm_set1_epi8(0x20));
+	__m128i is_odd = _mm_or_si128(_mm_or_si128(is_quote, is_backslash), is_other);
+	return (unsigned)_mm_movemask_epi8(is_odd);
+}
+
 static inline const char *json_scan(const char *at, const char *end, unsigned *high)
 {
 	const __m128i quote = _mm_set1_epi8('"');
@@ -108,21 +126,71 @@ static inline const char *json_skip_ascii(const char *at, const char *end)
 	}
 	at += ONE_BY_ONE;
 #if defined(__SSE2__)
-	const __m128i quote = _mm_set1_epi8('"');
-	const __m128i backslash = _mm_set1_epi8('\\');
-	const __m128i first_plain = _mm_set1_epi8(0x20);
-	while (end - at >= 16) {
-		__m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
-		__m128i is_mark =
-			_mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, backslash));
-		/* As a signed number a byte that is not ASCII is below 0x20, too. */
-		__m128i is_other = _mm_cmplt_epi8(block, first_plain);
-		unsigned special = (unsigned)_mm_movemask_epi8(_mm_or_si128(is_mark, is_other));
-		if (special)
-			return at + __builtin_ctz(special);
-		at += 16;
+	for (; end - at >= 16; at += 16) {
+		unsigned odd = json_block_odd(_mm_loadu_si128((const __m128i *)(const void *)at));
+		if (odd)
+			return at + __builtin_ctz(odd);
 	}
 #endif
+	return at;
+}
+
+static inline bool json_word_is_plain_ascii(uint64_t word)
+{
+	return !(json_word_is_odd(word) | (word & JSON_WORD_HIGH));
+}
+
+static inline uint64_t json_copy_4(const char *from, char *to)
+{
+	uint32_t half;
+	memcpy(&half, from, sizeof(half));
+	memcpy(to, &half, sizeof(half));
+	return half;
+}
+
+static inline uint64_t json_copy_8(const char *from, char *to)
+{
+	uint64_t word;
+	memcpy(&word, from, sizeof(word));
+	memcpy(to, &word, sizeof(word));
+	return word;
+}
+
+/* Copies 4 to 15 bytes as two pieces that may overlap, and says whether all
+ * of them are plain ASCII. */
+static inline bool json_copy_short(const char *from, size_t length, char *to)
+{
+	size_t second = length - (length < 8 ? 4 : 8);
+	if (length < 8) {
+		return json_word_is_plain_ascii(
+			json_copy_4(from, to) << 32 | json_copy_4(from + second, to + second));
+	}
+	uint64_t first_word = json_copy_8(from, to);
+	uint64_t last_word = json_copy_8(from + second, to + second);
+	return json_word_is_plain_ascii(first_word) && json_word_is_plain_ascii(last_word);
+}
+
+/* Copies plain ASCII to a place with room for all of it, and returns where it
+ * stopped: at the first byte that is something else, or the end. */
+static inline const char *json_copy_ascii(const char *at, const char *end, char *to)
+{
+#if defined(__SSE2__)
+	for (; end - at >= 16; at += 16, to += 16) {
+		__m128i block = _mm_loadu_si128((const __m128i *)(const void *)at);
+		_mm_storeu_si128((__m128i *)(void *)to, block);
+		unsigned odd = json_block_odd(block);
+		if (odd)
+			return at + __builtin_ctz(odd);
+	}
+#else
+	for (; end - at >= 16 && json_copy_short(at, 8, to); at += 8, to += 8)
+		;
+#endif
+	size_t left = (size_t)(end - at);
+	if (left >= 4 && left < 16 && json_copy_short(at, left, to))
+		return end;
+	while (at < end && json_plain_ascii[(unsigned char)*at])
+		*to++ = *at++;
 	return at;
 }
 

@@ -4,8 +4,6 @@
 
 #include "base/utf8.h"
 
-enum { REPLACEMENT = 0xFFFD };
-
 static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -27,13 +25,14 @@ int json_hex4(const char *digits)
 }
 
 /* Decodes \uXXXX, or two of them that make a pair; returns how many bytes of
- * the text that took. */
-static size_t decode_unicode(struct buf *out, const char *at, const char *end)
+ * the text that took. Nothing is read behind the quote that ends the string:
+ * what begins like an escape is a whole one. */
+static size_t decode_unicode(struct buf *out, const char *at)
 {
 	int unit = json_hex4(at + 2);
 	uint32_t character = (uint32_t)unit;
 	size_t taken = 6;
-	if (json_is_high_surrogate(unit) && end - at >= 12 && at[6] == '\\' && at[7] == 'u') {
+	if (json_is_high_surrogate(unit) && at[6] == '\\' && at[7] == 'u') {
 		int second = json_hex4(at + 8);
 		if (json_is_low_surrogate(second)) {
 			character = 0x10000 + ((character - 0xD800) << 10) + ((uint32_t)second - 0xDC00);
@@ -45,7 +44,7 @@ static size_t decode_unicode(struct buf *out, const char *at, const char *end)
 	return taken;
 }
 
-static size_t decode_escape(struct buf *out, const char *at, const char *end)
+static size_t decode_escape(struct buf *out, const char *at)
 {
 	static const char meaning[128] = {
 		['"'] = '"',
@@ -58,7 +57,7 @@ static size_t decode_escape(struct buf *out, const char *at, const char *end)
 		['t'] = '\t',
 	};
 	if (at[1] == 'u')
-		return decode_unicode(out, at, end);
+		return decode_unicode(out, at);
 	buf_append_char(out, meaning[(unsigned char)at[1] & 0x7F]);
 	return 2;
 }
@@ -76,7 +75,7 @@ struct str json_string_decode(perch_json_value *string)
 		const char *escape = memchr(at, '\\', (size_t)(end - at));
 		const char *stop = escape ? escape : end;
 		utf8_append_replaced(&out, at, (size_t)(stop - at));
-		at = escape ? escape + decode_escape(&out, escape, end) : end;
+		at = escape ? escape + decode_escape(&out, escape) : end;
 	}
 	string->count = (uint32_t)out.len;
 	return (struct str){ out.data, out.len };

@@ -51,9 +51,10 @@ int perch_json_demand(const perch_json_value *object, const char *name, perch_js
 	const perch_json_value *value = perch_json_get(object, name);
 	if (!value)
 		return err_set(err, -ENOENT, "member \"%s\" is missing", name);
-	if (value->type != type)
+	if (value->type != type) {
 		return err_set(err, -EINVAL, "member \"%s\" must be %s, not %s", name,
 			perch_json_type_name(type), perch_json_type_name((perch_json_type)value->type));
+	}
 	*ret_value = value;
 	return 0;
 }

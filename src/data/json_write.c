@@ -11,6 +11,18 @@
 #include "data/json.h"
 #include "data/json_scan.h"
 
+/* Room for `extra` bytes, to be written without further checks. */
+static inline bool has_room(struct buf *out, size_t extra)
+{
+	bool fits = extra <= out->cap - out->len && !out->failed;
+	return __builtin_expect(fits, 1) || buf_reserve(out, extra) == 0;
+}
+
+static inline void put(struct buf *out, char c)
+{
+	out->data[out->len++] = c;
+}
+
 static __attribute__((noinline)) void append_line_break(struct perch_json_writer *writer)
 {
 	buf_append_char(writer->out, '\n');
@@ -18,15 +30,21 @@ static __attribute__((noinline)) void append_line_break(struct perch_json_writer
 		buf_append_text(writer->out, "  ");
 }
 
-/* What has to stand between what was written last and a value or name. */
-static inline void append_separator(struct perch_json_writer *writer)
+/* What has to stand between what was written last and the next name or value;
+ * false without memory. Leaves room for `extra` bytes. */
+static inline bool separate(struct perch_json_writer *writer, size_t extra)
 {
+	struct buf *out = writer->out;
+	if (!has_room(out, extra + 1))
+		return false;
 	if (writer->place == JSON_NEXT)
-		buf_append_char(writer->out, ',');
+		put(out, ',');
 	bool begins_line = writer->depth > 0 && writer->place != JSON_BEHIND_NAME;
-	if (writer->style == PERCH_JSON_PRETTY && begins_line)
-		append_line_break(writer);
 	writer->place = JSON_NEXT;
+	if (writer->style == PERCH_JSON_COMPACT || !begins_line)
+		return true;
+	append_line_break(writer);
+	return has_room(out, extra);
 }
 
 static void append_escape(struct buf *out, unsigned char c)
@@ -50,29 +68,43 @@ static void append_escape(struct buf *out, unsigned char c)
 	buf_append(out, long_form, sizeof(long_form));
 }
 
+/* The slower part of a string, from the first byte that is not plain ASCII:
+ * leaves room for the quote at the end, or nothing without memory. */
+static bool append_odd_part(struct buf *out, const char *at, const char *end)
+{
+	while (at < end) {
+		const char *stop = at;
+		if ((unsigned char)*at < 0x80) {
+			append_escape(out, (unsigned char)*stop++);
+		} else {
+			unsigned high = 0;
+			stop = json_scan(at, end, &high);
+			utf8_append_replaced(out, at, (size_t)(stop - at));
+		}
+		if (!has_room(out, (size_t)(end - stop) + 1))
+			return false;
+		at = json_copy_ascii(stop, end, out->data + out->len);
+		out->len += (size_t)(at - stop);
+	}
+	return true;
+}
+
+/* A string, for which there is room if nothing in it needs an escape. */
 static void append_string(struct buf *out, const char *text, size_t length)
 {
-	const char *at = text;
-	const char *end = text + length;
-	buf_append_char(out, '"');
-	while (at < end) {
-		unsigned high = 0;
-		const char *stop = json_scan(at, end, &high);
-		if (high)
-			utf8_append_replaced(out, at, (size_t)(stop - at));
-		else
-			buf_append(out, at, (size_t)(stop - at));
-		if (stop < end)
-			append_escape(out, (unsigned char)*stop++);
-		at = stop;
-	}
-	buf_append_char(out, '"');
+	const char *start = length ? text : "";
+	const char *end = start + length;
+	put(out, '"');
+	const char *at = json_copy_ascii(start, end, out->data + out->len);
+	out->len += (size_t)(at - start);
+	if (at == end || append_odd_part(out, at, end))
+		put(out, '"');
 }
 
 static void begin_container(struct perch_json_writer *writer, char bracket)
 {
-	append_separator(writer);
-	buf_append_char(writer->out, bracket);
+	if (separate(writer, 1))
+		put(writer->out, bracket);
 	writer->place = JSON_FIRST;
 	writer->depth++;
 }
@@ -115,21 +147,21 @@ static void append_colon(struct perch_json_writer *writer)
 
 void perch_json_write_name_n(perch_json_writer *writer, const char *name, size_t length)
 {
-	append_separator(writer);
-	append_string(writer->out, name, length);
+	if (separate(writer, length + 2))
+		append_string(writer->out, name, length);
 	append_colon(writer);
 }
 
 void perch_json_write_string_n(perch_json_writer *writer, const char *text, size_t length)
 {
-	append_separator(writer);
-	append_string(writer->out, text, length);
+	if (separate(writer, length + 2))
+		append_string(writer->out, text, length);
 }
 
 void perch_json_write_raw(perch_json_writer *writer, const char *text, size_t length)
 {
-	append_separator(writer);
-	buf_append(writer->out, text, length);
+	if (separate(writer, length))
+		buf_append(writer->out, text, length);
 }
 
 static void write_number(perch_json_writer *writer, bool is_negative, uint64_t magnitude)
@@ -159,10 +191,11 @@ void perch_json_write_uint64(perch_json_writer *writer, uint64_t number)
 void perch_json_write_double(perch_json_writer *writer, double number)
 {
 	char text[JSON_DOUBLE_MAX];
-	if (isfinite(number))
+	if (isfinite(number)) {
 		perch_json_write_raw(writer, text, json_format_double(number, text));
-	else
+	} else {
 		perch_json_write_null(writer);
+	}
 }
 
 void perch_json_write_bool(perch_json_writer *writer, bool value)
@@ -197,8 +230,8 @@ static const char *skip_token(const char *at, const char *end)
 static const char *copy_token(perch_json_writer *writer, const char *at, const char *end)
 {
 	const char *stop = skip_token(at, end);
-	append_separator(writer);
-	utf8_append_replaced(writer->out, at, (size_t)(stop - at));
+	if (separate(writer, (size_t)(stop - at)))
+		utf8_append_replaced(writer->out, at, (size_t)(stop - at));
 	return stop;
 }
 
@@ -214,13 +247,13 @@ void perch_json_write_value(perch_json_writer *writer, const perch_json_value *v
 	const char *end = at + value->length;
 	while (at < end) {
 		char c = *at;
-		if (c == '{' || c == '[')
+		if (c == '{' || c == '[') {
 			begin_container(writer, c);
-		else if (c == '}' || c == ']')
+		} else if (c == '}' || c == ']') {
 			end_container(writer, c);
-		else if (c == ':')
+		} else if (c == ':') {
 			append_colon(writer);
-		else if (!ends_token(c)) {
+		} else if (!ends_token(c)) {
 			at = copy_token(writer, at, end);
 			continue;
 		}

@@ -1,0 +1,79 @@
+/* A text while it is read: what the parts of the reader share. Every function
+ * that reads takes the place where it starts and returns the place behind
+ * what it read, or NULL after it has noted what is wrong: so the place stays
+ * in a register, and a failure ends everything. */
+#ifndef DATA_JSON_PARSER_H
+#define DATA_JSON_PARSER_H
+
+#include <errno.h>
+
+#include "data/json.h"
+
+struct parser {
+	perch_json *json;
+	perch_json_value *next; /* where the next value goes */
+	perch_json_value *values_end;
+	struct json_frame *frame; /* the innermost that is open; the lowest stands for the text */
+	/* The failure: its code, its place, and what should have stood there or
+	 * the name that should not. */
+	int code;
+	const char *failed_at;
+	const char *expected;
+	const perch_json_value *repeated;
+};
+
+/* Both note a failure and return NULL. */
+const char *parser_fail(struct parser *parser, const char *at, const char *expected)
+	__attribute__((cold));
+const char *parser_fail_with(struct parser *parser, const char *at, int code) __attribute__((cold));
+
+/* Puts the failure into words; returns its code. */
+int parser_report(const struct parser *parser, perch_err *err);
+
+/* Makes room for another value. */
+bool parser_grow(struct parser *parser) __attribute__((cold));
+
+/* A number that begins at `start`. */
+const char *parser_read_number(struct parser *parser, const char *start, const char *end);
+
+/* The rest of a string from `at` on, when it is not plain ASCII throughout or
+ * too near the end of the text to be read in blocks. */
+const char *parser_read_odd_string(
+	struct parser *parser, const char *start, const char *at, const char *end);
+
+/* The byte at a place; behind the end a NUL, which is allowed nowhere. */
+static inline char peek(const char *at, const char *end)
+{
+	return (char)(at < end ? *at : '\0');
+}
+
+static inline bool is_digit(char c)
+{
+	return (unsigned char)(c - '0') < 10;
+}
+
+/* Adds a value that begins at `text`; NULL (and a failure) without memory. */
+static inline perch_json_value *add_value(
+	struct parser *parser, perch_json_type type, const char *text, size_t length)
+{
+	if (__builtin_expect(parser->next == parser->values_end, 0) && !parser_grow(parser)) {
+		parser_fail_with(parser, text, -ENOMEM);
+		return NULL;
+	}
+	perch_json_value *value = parser->next++;
+	value->text = text;
+	value->length = length & JSON_LENGTH_MASK;
+	value->type = type & 7u;
+	value->shadowed = 0;
+	value->count = 0;
+	value->decoded = NULL;
+	return value;
+}
+
+static inline const char *add_string(struct parser *parser, const char *start, const char *behind)
+{
+	size_t length = (size_t)(behind - start);
+	return add_value(parser, PERCH_JSON_STRING, start, length) ? behind : NULL;
+}
+
+#endif
