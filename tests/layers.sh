@@ -18,6 +18,8 @@ sandbox
 registry
 trace
 frontend.h
+validate.h
+validate.c
 agent tool fledge
 plugins
 term events

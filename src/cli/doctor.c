@@ -51,12 +51,13 @@ __attribute__((format(printf, 4, 5))) static void found(
 static void check_kernel(struct finding *finding)
 {
 	struct utsname name;
-	int major = 0;
-	int minor = 0;
-	if (uname(&name) < 0 || sscanf(name.release, "%d.%d", &major, &minor) != 2) {
+	if (uname(&name) < 0) {
 		found(finding, STATUS_FAILURE, "perch needs Linux", "unknown");
 		return;
 	}
+	char *end = NULL;
+	long major = strtol(name.release, &end, 10);
+	long minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
 	bool is_new_enough = major > 5 || (major == 5 && minor >= 10);
 	found(finding, is_new_enough ? STATUS_OK : STATUS_FAILURE, "perch needs Linux 5.10 or newer",
 		"%s %s, %s", name.sysname, name.release, name.machine);

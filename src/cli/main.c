@@ -63,14 +63,14 @@ static bool is_color(const char *word)
 const char *cli_guard_path(void)
 {
 	static char path[4096];
+	char self[2048] = { 0 };
 	const char *given = getenv("PERCH_GUARD");
 	if (given && given[0])
 		return given;
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof("/perch-guard"));
-	if (n <= 0)
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) <= 0)
 		return NULL;
-	path[n] = '\0';
-	strcpy(strrchr(path, '/'), "/perch-guard");
+	*strrchr(self, '/') = '\0';
+	snprintf(path, sizeof(path), "%s/perch-guard", self);
 	return access(path, X_OK) == 0 ? path : NULL;
 }
 

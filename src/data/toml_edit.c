@@ -40,8 +40,9 @@ int toml_edit_set(struct str text, struct toml_path table, const struct toml_ent
 {
 	struct toml_change change;
 	int result = toml_check_entries(entry, 1, err);
-	if (result == 0)
-		result = toml_change_begin(&change, text, table, err);
+	if (result < 0)
+		return result;
+	result = toml_change_begin(&change, text, table, err);
 	return result < 0 ? result : toml_change_end(&change, set(&change, entry), ret_text);
 }
 
@@ -84,8 +85,9 @@ int toml_edit_replace(struct str text, struct toml_path table, const struct toml
 {
 	struct toml_change change;
 	int result = toml_check_entries(entries, count, err);
-	if (result == 0)
-		result = toml_change_begin(&change, text, table, err);
+	if (result < 0)
+		return result;
+	result = toml_change_begin(&change, text, table, err);
 	return result < 0 ? result
 					  : toml_change_end(&change, replace(&change, entries, count), ret_text);
 }
@@ -148,8 +150,9 @@ int toml_edit_append(struct str text, struct toml_path array, const struct toml_
 {
 	struct toml_change change;
 	int result = toml_check_entries(entries, count, err);
-	if (result == 0)
-		result = toml_change_begin(&change, text, array, err);
+	if (result < 0)
+		return result;
+	result = toml_change_begin(&change, text, array, err);
 	return result < 0 ? result
 					  : toml_change_end(&change, append(&change, entries, count), ret_text);
 }

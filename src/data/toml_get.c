@@ -26,8 +26,9 @@ const char *toml_type_name(enum toml_type type)
 static int wrong_type(const struct toml_value *value, enum toml_type wanted, perch_err *err)
 {
 	char quoted[TOML_QUOTE_MAX];
-	return err_set_at(err, PERCH_ESYNTAX, value->at.line, value->at.column, "%s must be %s, not %s",
+	err_set_at(err, PERCH_ESYNTAX, value->at.line, value->at.column, "%s must be %s, not %s",
 		toml_quote(value->key, quoted), type_names[wanted], type_names[value->type]);
+	return PERCH_ESYNTAX;
 }
 
 /* 1 and the value, 0, or an error. */

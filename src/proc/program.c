@@ -69,7 +69,7 @@ static int search(const char *name, const char *path, struct buf *found)
 	struct str rest = str_from(path);
 	do {
 		int r = join(found, str_cut(&rest, ':'), name);
-		if (r == -ENOMEM)
+		if (r == -ENOMEM || !found->data)
 			return r;
 		if (r == 0)
 			r = check_executable(found->data);
