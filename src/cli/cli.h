@@ -6,18 +6,39 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "cli/options.h"
 #include "perch/base.h"
 
 enum {
 	EXIT_USAGE = 64,
 	EXIT_HOST = 125, /* perch itself could not do it */
+	EXIT_NOT_EXECUTABLE = 126,
+	EXIT_NOT_FOUND = 127,
 };
 
-/* The options that stand before the command. */
+/* The options that stand before the command, or directly behind `run`. */
 struct cli {
+	bool is_fledge; /* called by that name */
 	bool json;
-	const char *color; /* auto, always, never */
+	bool verbose;
+	bool quiet;
+	bool help;
+	bool version;
+	const char *color;           /* auto, always, never */
+	const char *non_interactive; /* NULL = not; "" or "strict" */
+	const char *trace;           /* a file, or NULL */
+	bool trace_secrets;
+	struct option_list answers; /* MESSAGE=VALUE */
+	const char *answers_file;
+	const char *prompt_timeout; /* as text, NULL = not given: see settings.h */
+	const char *line_limit;
+	const char *exec_timeout_max;
+	const char *shell;
 };
+
+/* Reads such options from argv[*at] on. Returns 0, or an exit code after having
+ * said what is wrong. */
+int cli_read_globals(struct cli *cli, int argc, char **argv, int *at);
 
 struct command {
 	const char *name;
@@ -45,6 +66,15 @@ const char *cli_nearest(
 /* Whether to colour what goes to `stream`: --color, NO_COLOR, CLICOLOR_FORCE, a
  * terminal; in this order. */
 bool cli_wants_color(const struct cli *cli, FILE *stream);
+
+/* The exit code for a program that could not be started. */
+int cli_start_failure_code(int error);
+
+int cli_run(struct cli *cli, int argc, char **argv);
+int cli_plugins(struct cli *cli, int argc, char **argv);
+
+/* Runs the plugin command argv[0] with the rest as its arguments. */
+int cli_run_plugin(struct cli *cli, int argc, char **argv);
 
 int cli_doctor(struct cli *cli, int argc, char **argv);
 int cli_help(struct cli *cli, int argc, char **argv);

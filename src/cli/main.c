@@ -5,9 +5,39 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/options.h"
+#include "fledge/context.h"
 
 const struct command commands[] = {
+	{ "run", "run a plugin command",
+		"usage: perch run [OPTIONS] COMMAND [ARGUMENTS]\n"
+		"\n"
+		"Runs an installed fledge plugin. Everything behind COMMAND is the plugin's.\n"
+		"\n"
+		"  --ni[=strict]            ask nothing: take defaults; strict: only explicit ones\n"
+		"  --answer 'MESSAGE=VALUE' answer a question in advance (again for more)\n"
+		"  --answers FILE           the same, one a line\n"
+		"  --json                   events as JSON lines; answers on stdin\n"
+		"  --trace FILE             record every line; --trace-secrets: values too\n"
+		"  --prompt-timeout SECS    how long a question waits (300)\n"
+		"  --exec-timeout-max SECS  the longest a command may ask for (3600)\n"
+		"  --line-limit BYTES       of a line of the plugin (8388608)\n"
+		"  --shell PROGRAM          runs the plugin's commands (sh)\n"
+		"  -v, -q                   say more, say less\n"
+		"\n"
+		"The exit code is the plugin's; 130 interrupted, 127 no such command, 126 not\n"
+		"executable, 125 perch itself failed.\n"
+		"\n"
+		"example:\n"
+		"  perch run --answer 'Deploy target:=staging' deploy --dry-run\n",
+		cli_run },
+	{ "plugins", "manage plugins: run",
+		"usage: perch plugins run COMMAND [--ni] [--] [ARGUMENTS]\n"
+		"\n"
+		"Runs a plugin command, as `perch run` does.\n"
+		"\n"
+		"example:\n"
+		"  perch plugins run deploy --ni -- staging\n",
+		cli_plugins },
 	{ "doctor", "show what this machine offers, and what is missing",
 		"usage: perch doctor [--json]\n"
 		"\n"
@@ -55,11 +85,6 @@ static int refuse_unknown(const char *name)
 	return cli_usage_error(near ? hint : NULL, "there is no command '%s'", name);
 }
 
-static bool is_color(const char *word)
-{
-	return strcmp(word, "auto") == 0 || strcmp(word, "always") == 0 || strcmp(word, "never") == 0;
-}
-
 const char *cli_guard_path(void)
 {
 	static char path[4096];
@@ -95,34 +120,55 @@ static bool asks_for_help(const char *word)
 	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
+/* What the words behind the options mean to `perch`. */
+static int run_command(struct cli *cli, int argc, char **argv)
+{
+	const struct command *command = command_find(argv[0]);
+	if (!command)
+		return refuse_unknown(argv[0]);
+	if (argc > 1 && command->help && asks_for_help(argv[1]))
+		return fputs(command->help, stdout) < 0;
+	return command->run(cli, argc, argv);
+}
+
+/* And to `fledge`: its own few words, everything else is a plugin. */
+static int run_as_fledge(struct cli *cli, int argc, char **argv)
+{
+	if (strcmp(argv[0], "plugins") == 0 || strcmp(argv[0], "plugin") == 0)
+		return cli_plugins(cli, argc, argv);
+	if (strcmp(argv[0], "help") == 0)
+		return cli_help(cli, argc, argv);
+	return cli_run_plugin(cli, argc, argv);
+}
+
+static int print_version(const struct cli *cli)
+{
+	if (cli->is_fledge)
+		return printf("fledge %s (perch %s)\n", FLEDGE_VERSION, perch_version()) < 0;
+	return printf("perch %s\n", perch_version()) < 0;
+}
+
+static bool is_called(const char *path, const char *name)
+{
+	const char *slash = strrchr(path, '/');
+	return strcmp(slash ? slash + 1 : path, name) == 0;
+}
+
 static int run(int argc, char **argv)
 {
-	struct cli cli = { .color = "auto" };
-	bool help = false;
-	bool version = false;
-	const struct option_spec globals[] = {
-		{ "json", 0, OPTION_FLAG, &cli.json },
-		{ "color", 0, OPTION_TEXT, &cli.color },
-		{ "help", 'h', OPTION_FLAG, &help },
-		{ "version", 0, OPTION_FLAG, &version },
-		{ 0 },
-	};
+	struct cli cli = { .color = "auto", .is_fledge = argc > 0 && is_called(argv[0], "fledge") };
 	int at = 1;
-	int r = options_parse(globals, argc, argv, &at);
-	if (r)
-		return r;
-	if (!is_color(cli.color))
-		return cli_usage_error(NULL, "--color is auto, always or never, not '%s'", cli.color);
-	if (version)
-		return printf("perch %s\n", perch_version()) < 0;
-	if (help || at == argc)
-		return cli_help(&cli, 0, NULL);
-	const struct command *command = command_find(argv[at]);
-	if (!command)
-		return refuse_unknown(argv[at]);
-	if (at + 1 < argc && command->help && asks_for_help(argv[at + 1]))
-		return fputs(command->help, stdout) < 0;
-	return command->run(&cli, argc - at, argv + at);
+	int r = cli_read_globals(&cli, argc, argv, &at);
+	if (r == 0 && cli.version)
+		r = print_version(&cli);
+	else if (r == 0 && (cli.help || at >= argc))
+		r = cli_help(&cli, 0, NULL);
+	else if (r == 0 && cli.is_fledge)
+		r = run_as_fledge(&cli, argc - at, argv + at);
+	else if (r == 0)
+		r = run_command(&cli, argc - at, argv + at);
+	free(cli.answers.items);
+	return r;
 }
 
 int main(int argc, char **argv)

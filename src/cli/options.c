@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "base/vec.h"
 #include "cli/cli.h"
 
 static const char *name_at(const void *data, size_t i)
@@ -39,22 +40,41 @@ static const struct option_spec *find_letter(const struct option_spec *specs, ch
 	return NULL;
 }
 
+static int add_to_list(struct option_list *list, const char *value)
+{
+	const char **items = vec_grow(list->items, &list->cap, list->count + 1, sizeof(*items));
+	if (!items) {
+		cli_error(NULL, "out of memory");
+		return EXIT_HOST;
+	}
+	list->items = items;
+	list->items[list->count++] = value;
+	return 0;
+}
+
 /* Takes the value: behind the '=', or the next word. */
 static int set(const struct option_spec *spec, const char *value, int argc, char **argv, int *at)
 {
 	const char *word = argv[*at];
 	++*at;
-	if (spec->kind == OPTION_FLAG) {
+	bool needs_value = spec->kind == OPTION_TEXT || spec->kind == OPTION_LIST;
+	if (needs_value && !value && *at < argc)
+		value = argv[(*at)++];
+	if (needs_value && !value)
+		return cli_usage_error(NULL, "%s needs a value behind it", word);
+	switch (spec->kind) {
+	case OPTION_FLAG:
 		if (value)
 			return cli_usage_error(NULL, "--%s takes no value", spec->name);
 		*(bool *)spec->target = true;
 		return 0;
+	case OPTION_LIST:
+		return add_to_list(spec->target, value);
+	case OPTION_MAYBE:
+	case OPTION_TEXT:
+		*(const char **)spec->target = value ? value : "";
+		return 0;
 	}
-	if (!value && *at < argc)
-		value = argv[(*at)++];
-	if (!value)
-		return cli_usage_error(NULL, "%s needs a value behind it", word);
-	*(const char **)spec->target = value;
 	return 0;
 }
 

@@ -3,10 +3,19 @@
 #define CLI_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum option_kind {
-	OPTION_FLAG, /* bool *target: set to true */
-	OPTION_TEXT, /* const char **target: the value */
+	OPTION_FLAG,  /* bool *target: set to true */
+	OPTION_TEXT,  /* const char **target: the value */
+	OPTION_MAYBE, /* const char **target: the value behind a '=', "" without one */
+	OPTION_LIST,  /* struct option_list *target: every value, in order */
+};
+
+struct option_list {
+	const char **items;
+	size_t count;
+	size_t cap;
 };
 
 struct option_spec {

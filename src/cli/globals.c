@@ -1,0 +1,49 @@
+/* The options that stand before the command, or directly behind `run`. */
+#include <string.h>
+
+#include "cli/cli.h"
+
+static bool is_color(const char *word)
+{
+	return strcmp(word, "auto") == 0 || strcmp(word, "always") == 0 || strcmp(word, "never") == 0;
+}
+
+static int check(const struct cli *cli)
+{
+	if (!is_color(cli->color))
+		return cli_usage_error(NULL, "--color is auto, always or never, not '%s'", cli->color);
+	const char *mode = cli->non_interactive;
+	if (mode && mode[0] && strcmp(mode, "strict") != 0)
+		return cli_usage_error(NULL, "--ni takes no value but strict, not '%s'", mode);
+	for (size_t i = 0; i < cli->answers.count; i++) {
+		if (!strchr(cli->answers.items[i], '='))
+			return cli_usage_error("write: --answer 'MESSAGE=VALUE'",
+				"--answer needs a message and a value, not '%s'", cli->answers.items[i]);
+	}
+	return 0;
+}
+
+int cli_read_globals(struct cli *cli, int argc, char **argv, int *at)
+{
+	const struct option_spec specs[] = {
+		{ "json", 0, OPTION_FLAG, &cli->json },
+		{ "verbose", 'v', OPTION_FLAG, &cli->verbose },
+		{ "quiet", 'q', OPTION_FLAG, &cli->quiet },
+		{ "help", 'h', OPTION_FLAG, &cli->help },
+		{ "version", 0, OPTION_FLAG, &cli->version },
+		{ "color", 0, OPTION_TEXT, &cli->color },
+		{ "ni", 0, OPTION_MAYBE, &cli->non_interactive },
+		{ "non-interactive", 0, OPTION_MAYBE, &cli->non_interactive },
+		{ "trace", 0, OPTION_TEXT, &cli->trace },
+		{ "trace-secrets", 0, OPTION_FLAG, &cli->trace_secrets },
+		{ "answer", 0, OPTION_LIST, &cli->answers },
+		{ "answers", 0, OPTION_TEXT, &cli->answers_file },
+		{ "prompt-timeout", 0, OPTION_TEXT, &cli->prompt_timeout },
+		{ "line-limit", 0, OPTION_TEXT, &cli->line_limit },
+		{ "exec-timeout-max", 0, OPTION_TEXT, &cli->exec_timeout_max },
+		{ "shell", 0, OPTION_TEXT, &cli->shell },
+		{ 0 },
+	};
+	int r = options_parse(specs, argc, argv, at);
+	return r ? r : check(cli);
+}
