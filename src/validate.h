@@ -1,11 +1,12 @@
-/* What a line of text must be to answer a question. */
+/* Whether the text somebody entered is what was asked for. Used while asking
+ * and for answers that were given in advance. */
 #ifndef VALIDATE_H
 #define VALIDATE_H
 
-#include "base/str.h"
 #include "frontend.h"
 
-/* NULL when the text is fine, else what is wrong with it, for the user. */
+/* Returns NULL when text will do, else what to tell the user: a constant, one
+ * short line. VALIDATE_PATH_EXISTS looks at the disk. */
 const char *validate(enum validator validator, struct str text);
 
 #endif

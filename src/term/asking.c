@@ -1,0 +1,247 @@
+/* A question that is open. */
+#include "term/asking.h"
+
+#include <errno.h>
+
+#include "term/text.h"
+#include "validate.h"
+
+enum {
+	TYPING_COLUMNS = 20, /* what a long question leaves for the answer */
+};
+
+static bool is_menu(const struct question *question)
+{
+	return question->kind == QUESTION_SELECT || question->kind == QUESTION_MULTI_SELECT;
+}
+
+static int open_menu(struct asking *asking, const struct question *question)
+{
+	bool is_multiple = question->kind == QUESTION_MULTI_SELECT;
+	int r = menu_init(&asking->menu, question->options, question->option_count, is_multiple);
+	if (r < 0)
+		return r;
+	if (!is_multiple && question->has_default)
+		menu_go_to(&asking->menu, question->default_index);
+	for (size_t i = 0; i < question->default_count; i++)
+		menu_mark(&asking->menu, question->defaults[i]);
+	return 0;
+}
+
+int asking_open(struct asking *asking, const struct question *question)
+{
+	*asking = (struct asking){ .question = question };
+	asking->yes = question->has_default && question->default_yes;
+	int r = is_menu(question) ? open_menu(asking, question) : 0;
+	if (r < 0)
+		asking_close(asking);
+	return r;
+}
+
+void asking_close(struct asking *asking)
+{
+	editor_free(&asking->editor);
+	menu_free(&asking->menu);
+	*asking = (struct asking){ 0 };
+}
+
+enum asking_step asking_cancel(struct asking *asking)
+{
+	asking->answer = (struct answer){ .number = asking->question->number, .cancelled = true };
+	return ASKING_CANCELLED;
+}
+
+enum asking_step asking_answer(struct asking *asking)
+{
+	const struct question *question = asking->question;
+	struct answer *answer = &asking->answer;
+	*answer = (struct answer){ .number = question->number, .text = STR("") };
+	if (question->kind == QUESTION_CONFIRM)
+		answer->yes = asking->yes;
+	else if (is_menu(question))
+		answer->chosen = menu_chosen(&asking->menu, &answer->chosen_count);
+	else if (asking->editor.text.len)
+		answer->text = editor_text(&asking->editor);
+	else if (question->has_default)
+		answer->text = question->default_text;
+	return ASKING_ANSWERED;
+}
+
+/* A default needs no validating: it is the plugin's own word. */
+static enum asking_step enter_text(struct asking *asking)
+{
+	struct str text = asking->editor.text.len ? editor_text(&asking->editor) : STR("");
+	if (text.len || !asking->question->has_default)
+		asking->note = validate(asking->question->validator, text);
+	return asking->note ? ASKING_GOES_ON : asking_answer(asking);
+}
+
+static enum asking_step key_in_prompt(struct asking *asking, const struct key *key)
+{
+	const struct question *question = asking->question;
+	bool is_empty = !asking->editor.text.len;
+	if (key->code == KEY_ENTER)
+		return enter_text(asking);
+	if (is_empty && key_is_ctrl(key, 'd'))
+		return asking_cancel(asking);
+	int r = 0;
+	if (key->code == KEY_TAB && is_empty && question->has_default)
+		r = editor_set(&asking->editor, question->default_text);
+	else
+		r = editor_key(&asking->editor, key);
+	if (r == -ENOBUFS)
+		asking->note = "the line cannot be longer";
+	else if (r < 0)
+		asking->note = "out of memory";
+	return ASKING_GOES_ON;
+}
+
+static enum asking_step key_in_confirm(struct asking *asking, const struct key *key)
+{
+	if (key->code == KEY_ESCAPE || key_is_ctrl(key, 'd'))
+		return asking_cancel(asking);
+	if (key->code == KEY_ENTER)
+		return asking_answer(asking);
+	uint32_t letter = key_is_plain_text(key) ? key->character | 0x20 : 0;
+	if (letter != 'y' && letter != 'n')
+		return ASKING_GOES_ON;
+	asking->yes = letter == 'y';
+	return asking_answer(asking);
+}
+
+static enum asking_step key_in_menu(struct asking *asking, const struct key *key)
+{
+	if (key->code == KEY_ESCAPE || key_is_ctrl(key, 'd')) {
+		if (menu_clear_filter(&asking->menu))
+			return ASKING_GOES_ON;
+		return asking_cancel(asking);
+	}
+	return menu_key(&asking->menu, key) == MENU_ACCEPTED ? asking_answer(asking) : ASKING_GOES_ON;
+}
+
+enum asking_step asking_key(struct asking *asking, const struct key *key)
+{
+	asking->note = NULL;
+	if (key_is_ctrl(key, 'c'))
+		return asking_cancel(asking);
+	if (key_is_ctrl(key, 'z'))
+		return ASKING_SUSPENDS;
+	if (key_is_ctrl(key, 'l'))
+		return ASKING_CLEARS;
+	if (asking->question->kind == QUESTION_PROMPT)
+		return key_in_prompt(asking, key);
+	if (asking->question->kind == QUESTION_CONFIRM)
+		return key_in_confirm(asking, key);
+	return key_in_menu(asking, key);
+}
+
+/* "? message ", leaving at least `reserved` columns for what comes behind. */
+static void draw_message(const struct asking *asking, struct frame *frame, size_t reserved)
+{
+	frame_line(frame);
+	frame_glyph(frame, STYLE_MARK, GLYPH_QUESTION);
+	frame_put(frame, STYLE_PLAIN, STR(" "));
+	size_t room = frame_room(frame);
+	if (reserved > room / 2)
+		reserved = room / 2;
+	frame_put_within(frame, STYLE_MESSAGE, asking->question->message, room - reserved);
+	frame_put(frame, STYLE_PLAIN, STR(" "));
+}
+
+static void draw_note(const struct asking *asking, struct frame *frame, size_t rows)
+{
+	if (!asking->note || rows < 2)
+		return;
+	frame_line(frame);
+	frame_put(frame, STYLE_PLAIN, STR("  "));
+	frame_glyph(frame, STYLE_ERROR, GLYPH_WRONG);
+	frame_put(frame, STYLE_PLAIN, STR(" "));
+	frame_put(frame, STYLE_ERROR, str_from(asking->note));
+}
+
+/* "[default] ", leaving room to type. */
+static void draw_default(struct str text, struct frame *frame)
+{
+	size_t room = frame_room(frame);
+	size_t reserved = room / 2 < TYPING_COLUMNS ? room / 2 : TYPING_COLUMNS;
+	size_t brackets = strlen("[] ");
+	if (room < reserved + brackets + 1)
+		return;
+	frame_put(frame, STYLE_HINT, STR("["));
+	frame_put_within(frame, STYLE_HINT, text, room - reserved - brackets);
+	frame_put(frame, STYLE_HINT, STR("] "));
+}
+
+static void draw_prompt(struct asking *asking, struct frame *frame, size_t rows)
+{
+	const struct question *question = asking->question;
+	bool shows_default = question->has_default && question->default_text.len;
+	draw_message(asking, frame, shows_default ? 2 * TYPING_COLUMNS : TYPING_COLUMNS);
+	if (shows_default)
+		draw_default(question->default_text, frame);
+	struct editor_view view = editor_view(&asking->editor, frame_room(frame));
+	frame_put(frame, STYLE_PLAIN, view.before);
+	frame_set_cursor(frame);
+	frame_put(frame, STYLE_PLAIN, view.after);
+	draw_note(asking, frame, rows);
+}
+
+static void draw_confirm(struct asking *asking, struct frame *frame)
+{
+	struct str choice = asking->yes ? STR("[Y/n] ") : STR("[y/N] ");
+	draw_message(asking, frame, choice.len + 1);
+	frame_put(frame, STYLE_HINT, choice);
+	frame_set_cursor(frame);
+}
+
+static void draw_menu(struct asking *asking, struct frame *frame, size_t rows)
+{
+	static const char one_hint[] = "(arrows or type, enter)";
+	static const char many_hint[] = "(space marks, ctrl+a all, enter)";
+	struct str filter = menu_filter(&asking->menu);
+	const char *hint = asking->question->kind == QUESTION_SELECT ? one_hint : many_hint;
+	draw_message(asking, frame, TYPING_COLUMNS);
+	if (filter.len)
+		frame_put(frame, STYLE_ANSWER, filter);
+	else if (strlen(hint) <= frame_room(frame))
+		frame_put(frame, STYLE_HINT, str_from(hint));
+	frame_set_cursor(frame);
+	if (rows > 1)
+		menu_draw(&asking->menu, frame, rows - 1);
+	frame->hides_cursor = true;
+}
+
+void asking_draw(struct asking *asking, struct frame *frame, size_t rows)
+{
+	if (!asking->question)
+		return;
+	if (asking->question->kind == QUESTION_PROMPT)
+		draw_prompt(asking, frame, rows);
+	else if (asking->question->kind == QUESTION_CONFIRM)
+		draw_confirm(asking, frame);
+	else
+		draw_menu(asking, frame, rows);
+}
+
+static void draw_chosen(const struct asking *asking, struct frame *frame)
+{
+	const struct answer *answer = &asking->answer;
+	for (size_t i = 0; i < answer->chosen_count && frame_room(frame); i++) {
+		frame_put(frame, STYLE_PLAIN, i ? STR(", ") : STR(""));
+		frame_put(frame, STYLE_ANSWER, asking->question->options[answer->chosen[i]]);
+	}
+}
+
+void asking_draw_answered(const struct asking *asking, struct frame *frame)
+{
+	const struct answer *answer = &asking->answer;
+	draw_message(asking, frame, TYPING_COLUMNS);
+	if (answer->cancelled)
+		frame_put(frame, STYLE_HINT, STR("(cancelled)"));
+	else if (asking->question->kind == QUESTION_PROMPT)
+		frame_put(frame, STYLE_ANSWER, answer->text);
+	else if (asking->question->kind == QUESTION_CONFIRM)
+		frame_put(frame, STYLE_ANSWER, answer->yes ? STR("yes") : STR("no"));
+	else
+		draw_chosen(asking, frame);
+}

@@ -1,0 +1,46 @@
+/* A question that is open: keys go in, a picture and at last an answer come
+ * out. No I/O but that of the validators. */
+#ifndef TERM_ASKING_H
+#define TERM_ASKING_H
+
+#include "frontend.h"
+#include "term/editor.h"
+#include "term/frame.h"
+#include "term/keys.h"
+#include "term/menu.h"
+
+/* `{0}` is no question. */
+struct asking {
+	const struct question *question; /* NULL = none is open */
+	struct editor editor;            /* prompt */
+	struct menu menu;                /* select, multi_select */
+	bool yes;                        /* confirm */
+	const char *note;                /* what is wrong with what was entered, or NULL */
+	struct answer answer;            /* valid once it is given */
+};
+
+enum asking_step {
+	ASKING_GOES_ON,
+	ASKING_ANSWERED,  /* see answer */
+	ASKING_CANCELLED, /* the same, with answer.cancelled */
+	ASKING_SUSPENDS,  /* Ctrl+Z */
+	ASKING_CLEARS,    /* Ctrl+L */
+};
+
+/* The question must outlive it. Returns 0 or -ENOMEM. */
+int asking_open(struct asking *asking, const struct question *question);
+void asking_close(struct asking *asking);
+
+enum asking_step asking_key(struct asking *asking, const struct key *key);
+
+/* Gives the answer that editor, menu or yes hold: for other ways to ask. */
+enum asking_step asking_answer(struct asking *asking);
+enum asking_step asking_cancel(struct asking *asking);
+
+/* Adds the question to the frame, at most `rows` lines. */
+void asking_draw(struct asking *asking, struct frame *frame, size_t rows);
+
+/* Adds the one line that stays when it is answered or cancelled. */
+void asking_draw_answered(const struct asking *asking, struct frame *frame);
+
+#endif

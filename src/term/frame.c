@@ -1,0 +1,157 @@
+/* A picture of a few lines, as it shall stand on the screen. */
+#include "term/frame.h"
+
+#include <stdlib.h>
+
+#include "base/utf8.h"
+#include "base/vec.h"
+#include "term/text.h"
+
+enum {
+	/* What is looked at of any one text, however long it is. */
+	SCAN_MAX = 64 * 1024,
+	/* Characters without a width of their own do not make a line longer, but
+	 * they must not make it endless either. */
+	BYTES_PER_COLUMN_MAX = 32,
+};
+
+void frame_free(struct frame *frame)
+{
+	buf_free(&frame->text);
+	free(frame->lines);
+	*frame = (struct frame){ 0 };
+}
+
+void frame_begin(struct frame *frame, const struct look *look)
+{
+	frame->look = *look;
+	buf_clear(&frame->text);
+	frame->line_count = 0;
+	frame->cursor_row = 0;
+	frame->cursor_column = 0;
+	frame->hides_cursor = false;
+	frame->failed = false;
+}
+
+void frame_line(struct frame *frame)
+{
+	struct frame_line *lines =
+		vec_grow(frame->lines, &frame->line_cap, frame->line_count + 1, sizeof(*lines));
+	if (!lines) {
+		frame->failed = true;
+		return;
+	}
+	frame->lines = lines;
+	lines[frame->line_count++] = (struct frame_line){ frame->text.len, frame->text.len, 0 };
+}
+
+static struct frame_line *last_line(const struct frame *frame)
+{
+	return &frame->lines[frame->line_count - 1];
+}
+
+size_t frame_room(const struct frame *frame)
+{
+	size_t usable = frame->look.columns > 1 ? frame->look.columns - 1 : 1;
+	if (frame->failed || !frame->line_count || last_line(frame)->width >= usable)
+		return 0;
+	return usable - last_line(frame)->width;
+}
+
+/* How much of a text was written: bytes of the frame, columns of the line. */
+struct extent {
+	size_t bytes;
+	size_t columns;
+};
+
+/* Writes as much of text as fits into `most` columns. If it does not fit,
+ * what is there is cut back to where an ellipsis has room. */
+static size_t put_cut(struct frame *frame, struct str text, size_t most)
+{
+	const char *ellipsis = style_glyph(&frame->look, GLYPH_ELLIPSIS);
+	size_t ellipsis_columns = text_columns(ellipsis);
+	size_t begin = frame->text.len;
+	struct extent now = { begin, 0 };
+	struct extent safe = now;
+	uint32_t character;
+	while (text_next(&text, &frame->look, &character)) {
+		char encoded[UTF8_MAX];
+		size_t length = utf8_encode(character, encoded);
+		now.columns += utf8_character_width(character);
+		now.bytes += length;
+		if (now.columns > most || now.bytes - begin > BYTES_PER_COLUMN_MAX * (most + 1)) {
+			frame->text.len = safe.bytes;
+			if (ellipsis_columns > most)
+				return safe.columns;
+			buf_append_text(&frame->text, ellipsis);
+			return safe.columns + ellipsis_columns;
+		}
+		if (buf_append(&frame->text, encoded, length) < 0)
+			return 0;
+		if (now.columns + ellipsis_columns <= most)
+			safe = now;
+	}
+	return now.columns;
+}
+
+void frame_put_within(struct frame *frame, enum style style, struct str text, size_t most)
+{
+	size_t room = frame_room(frame);
+	if (most > room)
+		most = room;
+	if (!most || !text.len)
+		return;
+	if (text.len > SCAN_MAX)
+		text.len = SCAN_MAX;
+	buf_append_text(&frame->text, style_begin(&frame->look, style));
+	size_t columns = put_cut(frame, text, most);
+	buf_append_text(&frame->text, style_end(&frame->look, style));
+	last_line(frame)->width += columns;
+	last_line(frame)->end = frame->text.len;
+	frame->failed |= frame->text.failed;
+}
+
+void frame_put(struct frame *frame, enum style style, struct str text)
+{
+	frame_put_within(frame, style, text, frame_room(frame));
+}
+
+void frame_glyph(struct frame *frame, enum style style, enum glyph glyph)
+{
+	frame_put(frame, style, str_from(style_glyph(&frame->look, glyph)));
+}
+
+void frame_set_cursor(struct frame *frame)
+{
+	if (!frame->line_count)
+		return;
+	frame->cursor_row = frame->line_count - 1;
+	frame->cursor_column = last_line(frame)->width;
+}
+
+void frame_crop(struct frame *frame, size_t rows)
+{
+	if (!rows)
+		rows = 1;
+	if (frame->line_count <= rows)
+		return;
+	size_t first = frame->cursor_row >= rows ? frame->cursor_row - rows + 1 : 0;
+	memmove(frame->lines, frame->lines + first, rows * sizeof(*frame->lines));
+	frame->line_count = rows;
+	frame->cursor_row -= first;
+}
+
+bool frame_is_same(const struct frame *a, const struct frame *b)
+{
+	if (a->line_count != b->line_count || a->cursor_row != b->cursor_row ||
+		a->cursor_column != b->cursor_column || a->hides_cursor != b->hides_cursor)
+		return false;
+	for (size_t i = 0; i < a->line_count; i++) {
+		const struct frame_line *x = &a->lines[i];
+		const struct frame_line *y = &b->lines[i];
+		struct str line = { a->text.data + x->begin, x->end - x->begin };
+		if (!str_eq(line, (struct str){ b->text.data + y->begin, y->end - y->begin }))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,160 @@
+/* What the terminal frontend writes. */
+#include <stddef.h>
+
+#include "term/inside.h"
+#include "term/message.h"
+#include "term/plain.h"
+
+enum {
+	OUTPUT_KEPT_MAX = 64 * 1024,
+	MESSAGE_MAX_ON_TERMINAL = 8 * 1024,
+};
+
+#define FRAME_NS (33 * NSEC_PER_MSEC)
+#define SPIN_NS (100 * NSEC_PER_MSEC)
+
+/* Region or plain question: whatever waits at the end of the screen gives way
+ * to what is written next. term_refresh brings it back. */
+static void make_way(struct term *term)
+{
+	screen_erase(&term->screen, &term->bytes);
+	if (term->has_plain_line)
+		screen_begin_line(&term->screen, &term->bytes);
+	term->has_plain_line = false;
+}
+
+static void write_verbatim(struct term *term, struct str text)
+{
+	if (term->shares) {
+		make_way(term);
+		sink_write_buf(&term->ui, &term->bytes);
+		column_follow(&term->screen.column, text, term->screen.look.columns);
+	}
+	sink_write(&term->text, text.data, text.len);
+}
+
+void term_write_output(struct term *term)
+{
+	if (!term->output.len)
+		return;
+	write_verbatim(term, (struct str){ term->output.data, term->output.len });
+	buf_clear(&term->output);
+}
+
+void term_add_output(struct term *term, struct str text)
+{
+	if (text.len > OUTPUT_KEPT_MAX - term->output.len)
+		term_write_output(term);
+	bool is_kept =
+		text.len <= OUTPUT_KEPT_MAX && buf_append(&term->output, text.data, text.len) == 0;
+	if (is_kept)
+		return;
+	/* Too much to be kept, or no memory to keep it. */
+	term_write_output(term);
+	buf_clear(&term->output);
+	write_verbatim(term, text);
+}
+
+/* The size is asked for every time: a missed SIGWINCH must not spoil the
+ * screen. What the terminal broke into pieces is taken away first. */
+static void follow_size(struct term *term)
+{
+	size_t columns;
+	size_t rows;
+	struct look before = term->screen.look;
+	tty_size(term->options.out_fd, &columns, &rows);
+	screen_resize(&term->screen, columns, rows);
+	if (before.columns != term->screen.look.columns || before.rows != term->screen.look.rows)
+		screen_erase(&term->screen, &term->bytes);
+}
+
+static void compose(struct term *term, uint64_t now_ns)
+{
+	struct frame *frame = screen_begin(&term->screen);
+	size_t rows = term->screen.look.rows;
+	term->progress.step = (unsigned)(now_ns / SPIN_NS);
+	progress_draw(&term->progress, frame);
+	asking_draw(&term->asking, frame, rows > frame->line_count ? rows - frame->line_count : 1);
+}
+
+/* On a terminal that cannot be drawn on: the line of the question. */
+static void write_plain_line(struct term *term)
+{
+	if (!term->asking.question || term->has_plain_line)
+		return;
+	screen_begin_line(&term->screen, &term->bytes);
+	plain_write_line(&term->asking, &term->screen.look, &term->bytes);
+	term->screen.column.at = 1; /* where exactly does not matter */
+	term->has_plain_line = true;
+}
+
+static void draw(struct term *term)
+{
+	uint64_t now_ns = clock_now_ns();
+	compose(term, now_ns);
+	screen_draw(&term->screen, &term->bytes);
+	term->drawn_ns = now_ns;
+	timer_set(&term->loop->timers, &term->draw_timer,
+		progress_is_spinning(&term->progress) ? clock_after(now_ns, SPIN_NS) : NEVER);
+}
+
+void term_refresh(struct term *term)
+{
+	if (term->draws)
+		follow_size(term);
+	term_write_output(term);
+	if (!term->is_suspended && term->draws)
+		draw(term);
+	else if (!term->is_suspended)
+		write_plain_line(term);
+	sink_write_buf(&term->ui, &term->bytes);
+}
+
+void term_refresh_soon(struct term *term)
+{
+	if (!term->draws || term->is_suspended)
+		return;
+	uint64_t when_ns = clock_after(term->drawn_ns, FRAME_NS);
+	if (when_ns <= clock_now_ns())
+		term_refresh(term);
+	else if (!timer_is_set(&term->draw_timer) || term->draw_timer.when_ns > when_ns)
+		timer_set(&term->loop->timers, &term->draw_timer, when_ns);
+}
+
+void term_draw_due(struct timer *timer, uint64_t now_ns)
+{
+	(void)now_ns;
+	term_refresh((struct term *)((char *)timer - offsetof(struct term, draw_timer)));
+}
+
+void term_erase(struct term *term)
+{
+	term_write_output(term);
+	make_way(term);
+	sink_write_buf(&term->ui, &term->bytes);
+}
+
+void term_show_message(struct term *term, const struct shown *shown)
+{
+	bool is_terminal = term->draws || term->frontend.is_interactive;
+	size_t most = is_terminal ? MESSAGE_MAX_ON_TERMINAL : SIZE_MAX;
+	term_write_output(term);
+	make_way(term);
+	screen_begin_line(&term->screen, &term->bytes);
+	message_write(shown, &term->screen.look, most, &term->bytes);
+	term_refresh(term);
+}
+
+void term_show_answered(struct term *term)
+{
+	term_write_output(term);
+	make_way(term);
+	screen_begin_line(&term->screen, &term->bytes);
+	struct frame *frame = screen_begin(&term->screen);
+	asking_draw_answered(&term->asking, frame);
+	if (!frame->failed) {
+		buf_append(&term->bytes, frame->text.data, frame->text.len);
+		buf_append_char(&term->bytes, '\n');
+	}
+	sink_write_buf(&term->ui, &term->bytes);
+}

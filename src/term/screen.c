@@ -1,0 +1,157 @@
+/* The lower end of a terminal, as bytes. */
+#include "term/screen.h"
+
+#define HIDE_CURSOR "\x1B[?25l"
+#define SHOW_CURSOR "\x1B[?25h"
+#define ERASE_TO_LINE_END "\x1B[K"
+#define ERASE_TO_SCREEN_END "\x1B[J"
+#define CLEAR_SCREEN "\x1B[H\x1B[2J"
+
+enum { DEFAULT_COLUMNS = 80, DEFAULT_ROWS = 24 };
+
+void screen_init(struct screen *screen, const struct look *look)
+{
+	*screen = (struct screen){ .look = *look };
+	screen_resize(screen, look->columns, look->rows);
+}
+
+void screen_free(struct screen *screen)
+{
+	frame_free(&screen->next);
+	frame_free(&screen->shown);
+}
+
+void screen_resize(struct screen *screen, size_t columns, size_t rows)
+{
+	size_t before = screen->look.columns;
+	screen->look.columns = columns ? columns : DEFAULT_COLUMNS;
+	screen->look.rows = rows ? rows : DEFAULT_ROWS;
+	if (before != screen->look.columns && column_is_inside(&screen->column))
+		screen->column.is_lost = true;
+}
+
+static void move_up(struct buf *bytes, size_t rows)
+{
+	if (rows)
+		buf_printf(bytes, "\x1B[%zuA", rows);
+}
+
+static void move_right(struct buf *bytes, size_t columns)
+{
+	if (columns)
+		buf_printf(bytes, "\x1B[%zuC", columns);
+}
+
+static size_t rows_of(const struct screen *screen, size_t width)
+{
+	return width ? (width - 1) / screen->look.columns + 1 : 1;
+}
+
+/* How many rows of the terminal the cursor is below the region's first. */
+static size_t rows_above_cursor(const struct screen *screen)
+{
+	const struct frame *shown = &screen->shown;
+	size_t rows = shown->cursor_column / screen->look.columns;
+	for (size_t i = 0; i < shown->cursor_row; i++)
+		rows += rows_of(screen, shown->lines[i].width);
+	return rows < screen->look.rows ? rows : screen->look.rows - 1;
+}
+
+static void move_to_begin(const struct screen *screen, struct buf *bytes)
+{
+	buf_append_char(bytes, '\r');
+	move_up(bytes, rows_above_cursor(screen));
+}
+
+struct frame *screen_begin(struct screen *screen)
+{
+	frame_begin(&screen->next, &screen->look);
+	return &screen->next;
+}
+
+static void draw_lines(const struct frame *frame, struct buf *bytes)
+{
+	for (size_t i = 0; i < frame->line_count; i++) {
+		const struct frame_line *line = &frame->lines[i];
+		bool is_last = i + 1 == frame->line_count;
+		buf_append(bytes, frame->text.data + line->begin, line->end - line->begin);
+		buf_append_text(bytes, is_last ? ERASE_TO_SCREEN_END : ERASE_TO_LINE_END "\r\n");
+	}
+	buf_append_char(bytes, '\r');
+	move_up(bytes, frame->line_count - 1 - frame->cursor_row);
+	move_right(bytes, frame->cursor_column);
+}
+
+/* Goes to where the region begins, or begins it below what is there. */
+static void enter_region(struct screen *screen, struct buf *bytes)
+{
+	if (screen_is_drawn(screen)) {
+		move_to_begin(screen, bytes);
+	} else if (column_is_inside(&screen->column)) {
+		buf_append_text(bytes, "\r\n");
+		screen->is_hanging = true;
+	}
+}
+
+void screen_draw(struct screen *screen, struct buf *bytes)
+{
+	struct frame *next = &screen->next;
+	if (next->failed)
+		return;
+	frame_crop(next, screen->look.rows);
+	if (frame_is_same(next, &screen->shown))
+		return;
+	if (!next->line_count) {
+		screen_erase(screen, bytes);
+		return;
+	}
+	if (next->hides_cursor && !screen->shown.hides_cursor)
+		buf_append_text(bytes, HIDE_CURSOR);
+	enter_region(screen, bytes);
+	draw_lines(next, bytes);
+	if (!next->hides_cursor && screen->shown.hides_cursor)
+		buf_append_text(bytes, SHOW_CURSOR);
+	struct frame drawn = *next;
+	screen->next = screen->shown;
+	screen->shown = drawn;
+}
+
+/* Back to the end of unfinished output, if it is known where that is. */
+static void return_to_output(struct screen *screen, struct buf *bytes)
+{
+	screen->is_hanging = false;
+	if (screen->column.is_lost || screen->column.at >= screen->look.columns) {
+		screen->column.at = 0;
+		screen->column.is_lost = false;
+		return;
+	}
+	move_up(bytes, 1);
+	move_right(bytes, screen->column.at);
+}
+
+void screen_erase(struct screen *screen, struct buf *bytes)
+{
+	if (!screen_is_drawn(screen))
+		return;
+	move_to_begin(screen, bytes);
+	buf_append_text(bytes, ERASE_TO_SCREEN_END);
+	if (screen->is_hanging)
+		return_to_output(screen, bytes);
+	if (screen->shown.hides_cursor)
+		buf_append_text(bytes, SHOW_CURSOR);
+	frame_begin(&screen->shown, &screen->look);
+}
+
+void screen_clear(struct screen *screen, struct buf *bytes)
+{
+	screen_erase(screen, bytes);
+	buf_append_text(bytes, CLEAR_SCREEN);
+	screen->column = (struct column){ 0 };
+}
+
+void screen_begin_line(struct screen *screen, struct buf *bytes)
+{
+	if (column_is_inside(&screen->column))
+		buf_append_text(bytes, "\r\n");
+	screen->column = (struct column){ 0 };
+}

@@ -1,0 +1,228 @@
+/* The terminal frontend, as the table a host reports to. */
+#include "term/term.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "term/inside.h"
+#include "term/message.h"
+#include "term/plain.h"
+
+enum { TIMERS = 2 };
+
+/* What may be left of us on the terminal: brackets round a paste, a hidden
+ * cursor, a colour, lines below the cursor. */
+static const char restoring[] = "\x1B[?2004l\x1B[?25h\x1B[0m\r\n\x1B[J";
+
+static struct term *term_of(struct frontend *frontend)
+{
+	return (struct term *)frontend;
+}
+
+/* Puts the question on the screen and listens. */
+static void present(struct term *term)
+{
+	term_begin_input(term);
+	if (term->asking.question && !term->draws) {
+		screen_begin_line(&term->screen, &term->bytes);
+		plain_write_options(&term->asking, &term->screen.look, &term->bytes);
+	}
+	term_refresh(term);
+}
+
+static void term_withdraw(struct frontend *frontend)
+{
+	struct term *term = term_of(frontend);
+	term->is_doomed = false;
+	if (!term->asking.question)
+		return;
+	term_erase(term);
+	term_end_input(term);
+	asking_close(&term->asking);
+	term_refresh(term);
+}
+
+static void term_ask(struct frontend *frontend, const struct question *question)
+{
+	struct term *term = term_of(frontend);
+	term_withdraw(frontend);
+	term_write_output(term);
+	if (!frontend->is_interactive || asking_open(&term->asking, question) < 0)
+		term_doom(term, question->number);
+	else if (!term->is_suspended)
+		present(term);
+}
+
+static void show_progress(struct term *term, const struct shown *shown)
+{
+	if (!term->draws || term->options.quiet)
+		return;
+	bool was_on = term->progress.is_on;
+	progress_set(&term->progress, shown);
+	if (was_on && !term->progress.is_on)
+		term_refresh(term);
+	else if (term->progress.is_on)
+		term_refresh_soon(term);
+}
+
+static void term_show(struct frontend *frontend, const struct shown *shown)
+{
+	struct term *term = term_of(frontend);
+	struct message_wishes wishes = { term->options.verbose, term->options.quiet };
+	switch (shown->kind) {
+	case SHOWN_OUTPUT:
+		term_add_output(term, shown->text);
+		break;
+	case SHOWN_PROGRESS:
+	case SHOWN_PROGRESS_DONE:
+		show_progress(term, shown);
+		break;
+	default:
+		if (message_is_wanted(shown, wishes))
+			term_show_message(term, shown);
+		break;
+	}
+}
+
+static void term_flush(struct frontend *frontend)
+{
+	struct term *term = term_of(frontend);
+	bool has_region = term->progress.is_on || term->asking.question;
+	bool is_hidden = has_region && !screen_is_drawn(&term->screen) && !term->has_plain_line;
+	if (term->output.len || is_hidden)
+		term_refresh(term);
+}
+
+static void term_suspend(struct frontend *frontend)
+{
+	struct term *term = term_of(frontend);
+	if (term->is_suspended)
+		return;
+	term_erase(term);
+	term_end_input(term);
+	timer_cancel(&term->loop->timers, &term->draw_timer);
+	term->is_suspended = true;
+}
+
+/* Others have used the terminal in the meantime. */
+static void term_resume(struct frontend *frontend)
+{
+	struct term *term = term_of(frontend);
+	if (!term->is_suspended)
+		return;
+	term->is_suspended = false;
+	term->screen.column = (struct column){ 0 };
+	if (term->is_doomed)
+		term_doom(term, term->doomed_number);
+	else if (term->asking.question)
+		present(term);
+	else
+		term_refresh(term);
+}
+
+static void leave_terminal(struct term *term)
+{
+	progress_set(&term->progress, &(struct shown){ .kind = SHOWN_PROGRESS_DONE });
+	term_withdraw(&term->frontend);
+	term_erase(term);
+	term_end_input(term);
+	timer_cancel(&term->loop->timers, &term->draw_timer);
+}
+
+static void term_done(struct frontend *frontend, const struct outcome *outcome)
+{
+	(void)outcome;
+	leave_terminal(term_of(frontend));
+}
+
+static void term_free(struct frontend *frontend)
+{
+	if (!frontend)
+		return;
+	struct term *term = term_of(frontend);
+	leave_terminal(term);
+	for (int i = 0; i < TIMERS; i++)
+		timers_release(&term->loop->timers);
+	screen_free(&term->screen);
+	progress_free(&term->progress);
+	buf_free(&term->bytes);
+	buf_free(&term->output);
+	buf_free(&term->typed);
+	free(term);
+}
+
+static const struct frontend_table term_table = {
+	.ask = term_ask,
+	.withdraw = term_withdraw,
+	.show = term_show,
+	.flush = term_flush,
+	.suspend = term_suspend,
+	.resume = term_resume,
+	.done = term_done,
+	.free = term_free,
+};
+
+static int promise_timers(struct loop *loop)
+{
+	for (int i = 0; i < TIMERS; i++) {
+		if (timers_promise(&loop->timers) == 0)
+			continue;
+		while (i--)
+			timers_release(&loop->timers);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+int term_new(struct loop *loop, const struct term_options *options, struct frontend **ret_frontend,
+	perch_err *err)
+{
+	_cleanup_free_ struct term *term = malloc(sizeof(*term));
+	if (!term || promise_timers(loop) < 0)
+		return err_no_memory(err);
+	bool out_is_terminal = isatty(options->out_fd);
+	*term = (struct term){
+		.frontend = { .table = &term_table,
+			.is_interactive = out_is_terminal && isatty(options->in_fd) },
+		.loop = loop,
+		.options = *options,
+		.draws = out_is_terminal && !tty_is_dumb(),
+		.shares = out_is_terminal && isatty(options->text_fd),
+		.ui = { .fd = options->out_fd },
+		.text = { .fd = options->text_fd },
+		.draw_timer = { .due = term_draw_due },
+		.input_timer = { .due = term_input_due },
+		.input = { .fd = options->in_fd, .ready = term_input_ready },
+		.tty = { .fd = options->in_fd },
+	};
+	struct look look = { .colored = options->colored, .utf8 = options->utf8 };
+	if (out_is_terminal)
+		tty_size(options->out_fd, &look.columns, &look.rows);
+	screen_init(&term->screen, &look);
+	*ret_frontend = &steal(&term)->frontend;
+	return 0;
+}
+
+void term_resized(struct frontend *frontend)
+{
+	struct term *term = term_of(frontend);
+	if (screen_is_drawn(&term->screen))
+		term_refresh(term);
+}
+
+void term_restore_now(struct frontend *frontend)
+{
+	struct term *term = term_of(frontend);
+	bool is_touched = term->tty.is_raw || screen_is_drawn(&term->screen);
+	tty_leave(&term->tty);
+	if (is_touched && write(term->options.out_fd, restoring, sizeof(restoring) - 1) < 0)
+		return; /* there is nobody left to tell */
+}
+
+int term_output_error(const struct frontend *frontend)
+{
+	return ((const struct term *)frontend)->text.error;
+}

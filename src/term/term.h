@@ -1,0 +1,51 @@
+/* The terminal frontend: what a person sees of a run. Questions are asked with
+ * a line editor and menus, progress is a bar or a spinner, logs and output
+ * flow by above them.
+ *
+ * What it expects of whoever owns the process (the command line):
+ * - SIGPIPE is ignored, or the reader of text_fd going away kills us.
+ * - SIGWINCH: call term_resized.
+ * - SIGTSTP: call table->suspend, stop (raise(SIGSTOP)), then table->resume.
+ *   While a question is open Ctrl+Z arrives as a key; it is turned into what
+ *   the terminal would have done: SIGTSTP to the whole foreground group,
+ *   ourselves included. Calling suspend twice, or resume twice, does no harm.
+ * - A signal that ends the process at once: term_restore_now first.
+ * - Ctrl+C is a signal while no question is open; while one is, it is the
+ *   answer "cancelled".
+ *
+ * Everything but term_restore_now is to be called from the thread of the loop.
+ * The frontend may be freed from inside `answered`. */
+#ifndef TERM_TERM_H
+#define TERM_TERM_H
+
+#include "frontend.h"
+#include "proc/loop.h"
+
+struct term_options {
+	int in_fd;    /* keys */
+	int out_fd;   /* the user interface: stderr */
+	int text_fd;  /* what the plugin puts out: stdout */
+	bool colored; /* the user interface may use colours */
+	bool verbose; /* show debug messages */
+	bool quiet;   /* no progress, no debug and info messages */
+	bool utf8;    /* the terminal shows UTF-8; else ASCII must do */
+};
+
+/* The descriptors stay the caller's, are taken as they are (blocking or not)
+ * and must outlive the frontend, as must the loop. Interactive when in_fd and
+ * out_fd are terminals; progress is drawn when out_fd is one. With TERM=dumb
+ * questions are plain lines. Fails with -ENOMEM. */
+int term_new(struct loop *loop, const struct term_options *options, struct frontend **ret_frontend,
+	perch_err *err);
+
+/* The terminal has another size. */
+void term_resized(struct frontend *frontend);
+
+/* Leaves the terminal usable, from inside a signal handler if need be: only
+ * tcsetattr and write. Nothing may be asked or shown afterwards. */
+void term_restore_now(struct frontend *frontend);
+
+/* 0, or what went wrong when `output` was written: a negative errno. */
+int term_output_error(const struct frontend *frontend);
+
+#endif
