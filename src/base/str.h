@@ -24,6 +24,14 @@ static inline bool str_eq(struct str a, struct str b)
 	return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
+/* The order of their bytes; what is the start of the other comes first. */
+static inline int str_compare(struct str a, struct str b)
+{
+	size_t shorter = a.len < b.len ? a.len : b.len;
+	int order = shorter ? memcmp(a.data, b.data, shorter) : 0;
+	return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
 static inline bool str_is(struct str a, const char *text)
 {
 	return str_eq(a, str_from(text));

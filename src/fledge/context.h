@@ -14,6 +14,10 @@ struct git_context {
 	const char *branch; /* "HEAD" when detached */
 	const char *remote;
 	const char *remote_url; /* without credentials; "" = none */
+	/* For git_command: filters that the repository's own config defines
+	 * (NULL-terminated), and whether there may be some that we cannot name. */
+	const char *const *filters;
+	bool may_run_code;
 };
 
 struct project_context {
@@ -67,12 +71,24 @@ int metadata_config_json(
 int metadata_lines_json(struct buf *out, struct str text, size_t most);
 
 /* The argv of the git command behind a key ("git_tags", "git_status",
- * "git_log"; and "dirty" for the init line), NULL-terminated, or NULL for a key
- * that needs none. Every one runs read-only: hooks, fsmonitor and optional
- * locks off, no pager, no prompt (see git_environment). */
+ * "git_log"; and "dirty" for the init line: any output means yes, so stop it at
+ * the first byte), NULL-terminated, or NULL for a key that needs none. Every one
+ * runs read-only: hooks, fsmonitor and optional locks off, no pager, no prompt
+ * (see git_environment). Does not know the repository's filters: */
 const char *const *git_argv(const char *key);
+
+/* The same for this repository, with the filters of its own config switched off,
+ * in the arena: what is to be run. *ret_argv is NULL when it must not be run,
+ * because the config may start programs that we cannot name: as if git had
+ * failed. -ENOMEM. */
+int git_command(const char *key, const struct git_context *git, struct arena *arena,
+	const char *const **ret_argv);
 
 /* What to set in the environment of git: NULL-terminated NAME=VALUE. */
 const char *const *git_environment(void);
+
+/* Whether git may inherit this variable (NAME=VALUE, or the name): not those
+ * that point it to another repository, as GIT_DIR does inside a hook. */
+bool git_keeps_variable(const char *variable);
 
 #endif

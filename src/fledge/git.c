@@ -1,0 +1,202 @@
+/* The repository around a directory, read from its files: where it is, which
+ * branch is checked out, what its first remote is.
+ *
+ * Not looked at, on purpose: GIT_DIR, GIT_WORK_TREE and their like (the question
+ * is about the directory), core.worktree (the root is where .git stands; for
+ * submodules that is the same), bare repositories (they have no work tree), and
+ * who owns the files (nothing of them is executed). A repository with reftables
+ * does not say its branch in files one can read: it is "HEAD" there, as if
+ * detached, and commits are taken for granted. */
+#include "fledge/context.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "fledge/git_parts.h"
+
+/* Where to go on after one directory was looked at. */
+enum found {
+	FOUND_NOTHING, /* to the parent */
+	FOUND_BROKEN,  /* nowhere: git would give up here too */
+	FOUND_DIRECTORY,
+	FOUND_LINK, /* a file that names the git directory */
+};
+
+struct place {
+	const char *git_directory;
+	const char *common_directory; /* the same, but in a worktree of another */
+	const char *ref;              /* what HEAD names; NULL = detached */
+	int common_fd;
+};
+
+static int open_directory(const char *path)
+{
+	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd_above_stdio(fd);
+}
+
+/* One line of a file that names a path: `prefix` is cut off, and line ends
+ * behind it. 1, 0 when there is no such line, -ENOMEM. */
+static int read_path(int directory, const char *name, struct str prefix, const char *base,
+	struct arena *arena, const char **ret_path)
+{
+	_cleanup_(buf_free) struct buf content = { 0 };
+	int r = git_file_read(directory, name, PATH_MAX + 16, &content);
+	if (r <= 0)
+		return r;
+	struct str text = { content.data, content.len };
+	while (text.len && (text.data[text.len - 1] == '\n' || text.data[text.len - 1] == '\r'))
+		text.len--;
+	if (text.len <= prefix.len || !str_has_prefix(text, prefix) || memchr(text.data, 0, text.len))
+		return 0;
+	text.data += prefix.len;
+	text.len -= prefix.len;
+	*ret_path = git_path_resolve(base, text, arena);
+	return *ret_path ? 1 : -ENOMEM;
+}
+
+/* What `.git` in this directory is: itself a git directory, or a file that says
+ * where it is. */
+static int find_git_directory(
+	const char *root, struct arena *arena, enum found *ret_found, const char **ret_path)
+{
+	const char *path = git_path_resolve(root, STR(".git"), arena);
+	if (!path)
+		return -ENOMEM;
+	struct stat status;
+	*ret_found = FOUND_NOTHING;
+	if (stat(path, &status) < 0)
+		return 0;
+	if (S_ISREG(status.st_mode)) {
+		int r = read_path(AT_FDCWD, path, STR("gitdir: "), root, arena, ret_path);
+		*ret_found = r > 0 ? FOUND_LINK : FOUND_BROKEN;
+		return r < 0 ? r : 0;
+	}
+	if (S_ISDIR(status.st_mode)) {
+		*ret_path = path;
+		*ret_found = FOUND_DIRECTORY;
+	}
+	return 0;
+}
+
+static bool has_directory(int fd, const char *name)
+{
+	struct stat status;
+	return fstatat(fd, name, &status, 0) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* Makes sure that it is a git directory, by what git itself demands of one. 1,
+ * 0, -ENOMEM; on 1 place->common_fd is open. */
+static int open_place(struct place *place, struct arena *arena)
+{
+	_cleanup_fd_ int git_fd = open_directory(place->git_directory);
+	if (git_fd < 0)
+		return 0;
+	int r = git_head_read(git_fd, arena, &place->ref);
+	if (r <= 0)
+		return r;
+	place->common_directory = place->git_directory;
+	r = read_path(
+		git_fd, "commondir", STR(""), place->git_directory, arena, &place->common_directory);
+	if (r < 0)
+		return r;
+	_cleanup_fd_ int common_fd = open_directory(place->common_directory);
+	if (common_fd < 0 || !has_directory(common_fd, "objects") || !has_directory(common_fd, "refs"))
+		return 0;
+	place->common_fd = fd_steal(&common_fd);
+	return 1;
+}
+
+static int look_at(
+	const char *root, struct arena *arena, enum found *ret_found, struct place *ret_place)
+{
+	int r = find_git_directory(root, arena, ret_found, &ret_place->git_directory);
+	if (r < 0 || *ret_found < FOUND_DIRECTORY)
+		return r;
+	r = open_place(ret_place, arena);
+	if (r == 0)
+		*ret_found = *ret_found == FOUND_LINK ? FOUND_BROKEN : FOUND_NOTHING;
+	return r < 0 ? r : 0;
+}
+
+/* Cuts the last part off a path; false when there is none left, or when the
+ * parent is on another file system, where git stops too. */
+static bool go_up(char *path)
+{
+	struct stat below;
+	struct stat above;
+	char *slash = strrchr(path, '/');
+	if (!slash || path[1] == '\0' || stat(path, &below) < 0)
+		return false;
+	if (slash == path)
+		slash++;
+	*slash = '\0';
+	return stat(path, &above) == 0 && above.st_dev == below.st_dev;
+}
+
+/* "refs/heads/x" is x; what is no branch keeps more of its name. */
+static const char *branch_name(const char *ref)
+{
+	static const char *const prefixes[] = { "refs/heads/", "refs/" };
+	for (size_t i = 0; ref && i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		if (strncmp(ref, prefixes[i], strlen(prefixes[i])) == 0)
+			return ref + strlen(prefixes[i]);
+	return "HEAD";
+}
+
+/* Fills in what can be said about the repository at place. */
+static int describe(const struct place *place, struct arena *arena, struct git_context *git)
+{
+	struct git_settings settings;
+	int r = git_settings_read(place->common_directory, place->git_directory, arena, &settings);
+	if (r < 0)
+		return r;
+	git->branch = settings.has_reftable ? "HEAD" : branch_name(place->ref);
+	git->remote = settings.remote ? settings.remote : "origin";
+	git->remote_url = settings.remote_url ? settings.remote_url : "";
+	git->filters = settings.filters;
+	git->may_run_code = settings.may_run_code;
+	git->is_repository = true;
+	if (settings.has_reftable || !place->ref)
+		return 0;
+	r = git_ref_exists(place->common_fd, place->ref);
+	git->is_repository = r > 0;
+	return r < 0 ? r : 0;
+}
+
+/* The directory without slashes at its end, to be cut shorter. */
+static char *start_path(const char *directory, struct arena *arena)
+{
+	struct str path = str_from(directory);
+	while (path.len > 1 && path.data[path.len - 1] == '/')
+		path.len--;
+	return arena_dup(arena, path);
+}
+
+int git_read(const char *directory, struct arena *arena, struct git_context *ret_git)
+{
+	struct git_context git = { .branch = "HEAD", .remote = "origin", .remote_url = "" };
+	char *root = start_path(directory, arena);
+	if (!root)
+		return -ENOMEM;
+	enum found found;
+	struct place place = { .common_fd = -1 };
+	do {
+		int r = look_at(root, arena, &found, &place);
+		if (r < 0)
+			return r;
+	} while (found == FOUND_NOTHING && root[0] == '/' && go_up(root));
+	if (found >= FOUND_DIRECTORY) {
+		git.root = root;
+		int r = describe(&place, arena, &git);
+		fd_close(place.common_fd);
+		if (r < 0)
+			return r;
+	}
+	*ret_git = git;
+	return 0;
+}

@@ -1,0 +1,202 @@
+/* The syntax of git's config files: sections, quoted subsections, names, values
+ * with quotes, escapes, comments and lines that go on. */
+#include <errno.h>
+
+#include "base/cleanup.h"
+#include "fledge/git_parts.h"
+#include "perch/base.h"
+
+struct reader {
+	const char *at;
+	const char *end;
+	bool is_over;       /* what next() gave out last was no character of the text */
+	struct buf name;    /* "section.subsection." and then the variable's own */
+	size_t section_len; /* of it, with the last dot */
+	struct buf value;
+};
+
+/* CR LF is one line end, and so is the end of the text. */
+static int next(struct reader *r)
+{
+	if (r->at == r->end) {
+		r->is_over = true;
+		return '\n';
+	}
+	if (*r->at == '\r' && r->end - r->at > 1 && r->at[1] == '\n')
+		r->at++;
+	return (unsigned char)*r->at++;
+}
+
+static bool is_blank(int c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static bool is_letter(int c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_name_character(int c)
+{
+	return is_letter(c) || (c >= '0' && c <= '9') || c == '-';
+}
+
+static int append_lower(struct buf *buf, int c)
+{
+	return buf_append_char(buf, (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c));
+}
+
+/* `"name"]`, the blanks before it having begun. Only here capitals stay. */
+static int read_subsection(struct reader *r, int c)
+{
+	while (is_blank(c) && c != '\n')
+		c = next(r);
+	if (c != '"')
+		return PERCH_ESYNTAX;
+	buf_append_char(&r->name, '.');
+	while ((c = next(r)) != '"') {
+		if (c == '\\')
+			c = next(r);
+		if (c == '\n' || c == '\0')
+			return PERCH_ESYNTAX;
+		buf_append_char(&r->name, (char)c);
+	}
+	return next(r) == ']' ? 0 : PERCH_ESYNTAX;
+}
+
+/* `section]` or `section "subsection"]`, or, as it once was, `section.subsection]`. */
+static int read_section(struct reader *r)
+{
+	int result = 0;
+	buf_clear(&r->name);
+	for (int c; (c = next(r)) != ']';) {
+		if (is_blank(c)) {
+			result = read_subsection(r, c);
+			break;
+		}
+		if (!is_name_character(c) && c != '.')
+			return PERCH_ESYNTAX;
+		append_lower(&r->name, c);
+	}
+	buf_append_char(&r->name, '.');
+	r->section_len = r->name.len;
+	return result;
+}
+
+/* What stands behind a backslash; a line end there is nothing at all. */
+static int read_escape(struct reader *r)
+{
+	int c = next(r);
+	switch (c) {
+	case '\n':
+		return 0;
+	case 'n':
+		return buf_append_char(&r->value, '\n');
+	case 't':
+		return buf_append_char(&r->value, '\t');
+	case 'b':
+		return buf_append_char(&r->value, '\b');
+	case '\\':
+	case '"':
+		return buf_append_char(&r->value, (char)c);
+	default:
+		return PERCH_ESYNTAX;
+	}
+}
+
+static void skip_line(struct reader *r)
+{
+	while (next(r) != '\n')
+		;
+}
+
+/* Up to the end of the line; blanks around it count only inside quotes. */
+static int read_value(struct reader *r)
+{
+	bool is_quoted = false;
+	size_t kept = 0; /* so much does not end in blanks that are to be cut */
+	buf_clear(&r->value);
+	for (int c; (c = next(r)) != '\n';) {
+		if (c == '\0')
+			return PERCH_ESYNTAX;
+		if (!is_quoted && (c == '#' || c == ';')) {
+			skip_line(r);
+			break;
+		}
+		if (!is_quoted && is_blank(c)) {
+			if (r->value.len)
+				buf_append_char(&r->value, (char)c);
+			continue;
+		}
+		if (c == '"')
+			is_quoted = !is_quoted;
+		else if (c != '\\')
+			buf_append_char(&r->value, (char)c);
+		else if (read_escape(r) < 0)
+			return PERCH_ESYNTAX;
+		kept = r->value.len;
+	}
+	if (is_quoted)
+		return PERCH_ESYNTAX;
+	r->value.len = kept;
+	return 0;
+}
+
+/* A name that has begun with c, and its value. */
+static int read_variable(struct reader *r, int c, git_variable_fn *take, void *data)
+{
+	r->name.len = r->section_len;
+	for (; is_name_character(c); c = next(r))
+		append_lower(&r->name, c);
+	while (c == ' ' || c == '\t')
+		c = next(r);
+	bool has_value = c == '=';
+	if (!has_value && c != '\n')
+		return PERCH_ESYNTAX;
+	buf_clear(&r->value);
+	int result = has_value ? read_value(r) : 0;
+	if (r->name.failed || r->value.failed)
+		return -ENOMEM;
+	if (result < 0)
+		return result;
+	struct git_variable variable = {
+		.name = { r->name.data, r->name.len },
+		.value = { r->value.data, r->value.len },
+		.has_value = has_value,
+	};
+	return take(data, &variable);
+}
+
+static int read_all(struct reader *r, git_variable_fn *take, void *data)
+{
+	int result = 0;
+	while (result >= 0 && !r->is_over) {
+		int c = next(r);
+		if (is_blank(c))
+			continue;
+		if (c == '#' || c == ';')
+			skip_line(r);
+		else if (c == '[')
+			result = read_section(r);
+		else if (is_letter(c))
+			result = read_variable(r, c, take, data);
+		else
+			result = PERCH_ESYNTAX;
+	}
+	return r->name.failed ? -ENOMEM : result < 0 ? result : 0;
+}
+
+int git_config_read(struct str text, git_variable_fn *take, void *data)
+{
+	static const struct str byte_order_mark = { "\xEF\xBB\xBF", 3 };
+	if (str_has_prefix(text, byte_order_mark)) {
+		text.data += byte_order_mark.len;
+		text.len -= byte_order_mark.len;
+	}
+	struct reader reader = { .at = text.data, .end = text.data + text.len };
+	int result = read_all(&reader, take, data);
+	buf_free(&reader.name);
+	buf_free(&reader.value);
+	return result;
+}

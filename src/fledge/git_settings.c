@@ -1,0 +1,214 @@
+/* What we want from a repository's config: the first remote, how refs are
+ * stored, and which filters the config could make `git status` run.
+ *
+ * The remote is read from the repository's own config alone: no included files,
+ * no insteadOf, nothing of the user's. Filters are also looked for in every file
+ * it includes, whatever the condition, because one that is missed would run. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/cleanup.h"
+#include "base/regular.h"
+#include "fledge/git_parts.h"
+#include "perch/base.h"
+
+enum {
+	CONFIG_MAX = 2 * 1024 * 1024,
+	FILTERS_MAX = 64,
+	INCLUDES_MAX = 16,
+	INCLUDE_DEPTH_MAX = 10, /* as in git */
+};
+
+struct collector {
+	struct arena *arena;
+	struct git_settings settings;
+	const char *filters[FILTERS_MAX + 1];
+	size_t filter_count;
+	size_t include_count;
+	unsigned depth;   /* of includes; 0 = the repository's own file */
+	const char *path; /* of the file that is read */
+	bool has_worktree_config;
+};
+
+/* "remote.origin.url": the subsection between the first dot and the last, and
+ * the key behind it. False without a subsection. */
+static bool split_name(
+	struct str name, const char *section, struct str *ret_sub, struct str *ret_key)
+{
+	size_t section_len = strlen(section);
+	const char *last = memrchr(name.data, '.', name.len);
+	if (name.len <= section_len || name.data[section_len] != '.' ||
+		memcmp(name.data, section, section_len) != 0 || last == name.data + section_len)
+		return false;
+	const char *sub = name.data + section_len + 1;
+	*ret_sub = (struct str){ sub, (size_t)(last - sub) };
+	*ret_key = (struct str){ last + 1, (size_t)(name.data + name.len - last - 1) };
+	return true;
+}
+
+/* `git remote` lists every name that has a variable, but for those that could be
+ * paths; `git remote get-url` answers with the first url. An empty url takes
+ * back those before it. */
+static int take_remote(struct collector *c, struct str name, struct str key, struct str value)
+{
+	struct git_settings *settings = &c->settings;
+	if (c->depth > 0 || name.len == 0 || name.data[0] == '/')
+		return 0;
+	int order = settings->remote ? str_compare(name, str_from(settings->remote)) : -1;
+	if (order > 0)
+		return 0;
+	if (order < 0) {
+		settings->remote_url = NULL;
+		settings->remote = arena_dup(c->arena, name);
+		if (!settings->remote)
+			return -ENOMEM;
+	}
+	if (!str_is(key, "url"))
+		return 0;
+	if (value.len == 0)
+		settings->remote_url = NULL;
+	if (value.len == 0 || settings->remote_url)
+		return 0;
+	settings->remote_url = git_url_clean(value, c->arena);
+	return settings->remote_url ? 0 : -ENOMEM;
+}
+
+/* A name with '=' in it cannot be said in `-c name=value`. */
+static int take_filter(struct collector *c, struct str name)
+{
+	for (size_t i = 0; i < c->filter_count; i++)
+		if (str_is(name, c->filters[i]))
+			return 0;
+	if (c->filter_count == FILTERS_MAX || name.len == 0 || memchr(name.data, '=', name.len)) {
+		c->settings.may_run_code = true;
+		return 0;
+	}
+	const char *kept = arena_dup(c->arena, name);
+	if (!kept)
+		return -ENOMEM;
+	c->filters[c->filter_count++] = kept;
+	return 0;
+}
+
+static int read_config(struct collector *c, const char *path, bool is_included);
+
+/* Where an included file is; NULL in *ret_path when we cannot know. */
+static int included_path(struct collector *c, struct str value, const char **ret_path)
+{
+	const char *slash = strrchr(c->path, '/');
+	const char *base = arena_dup(c->arena, (struct str){ c->path, (size_t)(slash - c->path) });
+	if (!base)
+		return -ENOMEM;
+	*ret_path = NULL;
+	if (value.len == 0 || value.data[0] == '%')
+		return 0;
+	if (value.data[0] == '~') {
+		base = getenv("HOME");
+		if (!base || value.len < 2 || value.data[1] != '/')
+			return 0;
+		value = (struct str){ value.data + 2, value.len - 2 };
+	}
+	*ret_path = git_path_resolve(base, value, c->arena);
+	return *ret_path ? 0 : -ENOMEM;
+}
+
+static int take_include(struct collector *c, struct str value)
+{
+	const char *path = NULL;
+	bool is_allowed = c->depth < INCLUDE_DEPTH_MAX && c->include_count < INCLUDES_MAX;
+	int r = is_allowed ? included_path(c, value, &path) : 0;
+	if (r < 0)
+		return r;
+	if (!path) {
+		c->settings.may_run_code = true;
+		return 0;
+	}
+	c->include_count++;
+	const char *outer = c->path;
+	r = read_config(c, path, true);
+	c->path = outer;
+	return r;
+}
+
+static bool is_true(const struct git_variable *variable)
+{
+	static const char *const words[] = { "true", "yes", "on", "1" };
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (variable->value.len == strlen(words[i]) &&
+			strncasecmp(variable->value.data, words[i], variable->value.len) == 0)
+			return true;
+	return !variable->has_value;
+}
+
+static int take_variable(void *data, const struct git_variable *variable)
+{
+	struct collector *c = data;
+	struct str sub;
+	struct str key;
+	if (split_name(variable->name, "remote", &sub, &key))
+		return take_remote(c, sub, key, variable->value);
+	if (split_name(variable->name, "filter", &sub, &key))
+		return take_filter(c, sub);
+	if (str_is(variable->name, "include.path"))
+		return take_include(c, variable->value);
+	if (split_name(variable->name, "includeif", &sub, &key) && str_is(key, "path"))
+		return take_include(c, variable->value);
+	if (str_is(variable->name, "extensions.refstorage"))
+		c->settings.has_reftable = str_has_prefix(variable->value, STR("reftable"));
+	if (str_is(variable->name, "extensions.worktreeconfig"))
+		c->has_worktree_config = is_true(variable);
+	return 0;
+}
+
+/* A file that is not there is none; one that cannot be read to its end may hold
+ * anything, and what it said about remotes does not count. */
+static int read_config(struct collector *c, const char *path, bool is_included)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	int r = regular_read(AT_FDCWD, path, 0, CONFIG_MAX, &text);
+	if (r == -ENOENT || r == -ENOTDIR)
+		return 0;
+	if (r == 0) {
+		c->path = path;
+		c->depth += is_included;
+		r = git_config_read((struct str){ text.data, text.len }, take_variable, c);
+		c->depth -= is_included;
+	}
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) {
+		c->settings.may_run_code = true;
+		c->settings.remote = NULL;
+		c->settings.remote_url = NULL;
+	}
+	return 0;
+}
+
+static int read_all(struct collector *c, const char *common_directory, const char *git_directory)
+{
+	const char *path = git_path_resolve(common_directory, STR("config"), c->arena);
+	int r = path ? read_config(c, path, false) : -ENOMEM;
+	if (r < 0 || !c->has_worktree_config)
+		return r;
+	path = git_path_resolve(git_directory, STR("config.worktree"), c->arena);
+	return path ? read_config(c, path, false) : -ENOMEM;
+}
+
+int git_settings_read(const char *common_directory, const char *git_directory, struct arena *arena,
+	struct git_settings *ret_settings)
+{
+	struct collector collector = { .arena = arena };
+	int r = read_all(&collector, common_directory, git_directory);
+	if (r < 0)
+		return r;
+	size_t size = (collector.filter_count + 1) * sizeof(*collector.filters);
+	const char **filters = arena_alloc(arena, size);
+	if (!filters)
+		return -ENOMEM;
+	memcpy(filters, collector.filters, size);
+	collector.settings.filters = filters;
+	*ret_settings = collector.settings;
+	return 0;
+}

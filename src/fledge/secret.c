@@ -1,0 +1,43 @@
+/* Which variables of the environment look like a secret: by their name, or by a
+ * value that could be user:password@host. */
+#include <strings.h>
+
+#include "fledge/context.h"
+
+static const struct str inside[] = { { "secret", 6 }, { "token", 5 }, { "password", 8 },
+	{ "passwd", 6 }, { "key", 3 }, { "credential", 10 }, { "auth", 4 }, { "private", 7 },
+	{ "session", 7 }, { "cookie", 6 } };
+static const struct str in_front[] = { { "ld_", 3 }, { "dyld_", 5 }, { "kubeconfig", 10 } };
+static const struct str behind[] = { { "_url", 4 }, { "_uri", 4 }, { "_dsn", 4 } };
+
+static bool stands_at(struct str name, size_t at, struct str word)
+{
+	return name.len >= at && name.len - at >= word.len &&
+		strncasecmp(name.data + at, word.data, word.len) == 0;
+}
+
+static bool has_word_inside(struct str name)
+{
+	for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++)
+		for (size_t at = 0; at < name.len; at++)
+			if (stands_at(name, at, inside[i]))
+				return true;
+	return false;
+}
+
+static bool has_word_at_an_end(struct str name)
+{
+	for (size_t i = 0; i < sizeof(in_front) / sizeof(in_front[0]); i++)
+		if (stands_at(name, 0, in_front[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(behind) / sizeof(behind[0]); i++)
+		if (name.len >= behind[i].len && stands_at(name, name.len - behind[i].len, behind[i]))
+			return true;
+	return false;
+}
+
+bool secret_looking(struct str name, struct str value)
+{
+	return has_word_inside(name) || has_word_at_an_end(name) ||
+		(value.len && memchr(value.data, '@', value.len) && memchr(value.data, ':', value.len));
+}

@@ -1,0 +1,374 @@
+/* The stored values of a plugin. What was set waits in memory, in the order it
+ * was set; a flush lays it over what is on disk at that moment. */
+#include "fledge/store.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/utf8.h"
+#include "base/vec.h"
+#include "data/json.h"
+#include "fledge/state.h"
+#include "fledge/store_file.h"
+
+struct store {
+	char *directory;
+	struct store_files files;
+	store_warn_fn *warn;
+	void *warn_data;
+	struct state_entry *pending; /* key and value in one piece of memory, the key's */
+	size_t count;
+	size_t cap;
+	size_t pending_size;
+};
+
+/* state.json as it was read. */
+struct content {
+	struct buf text;
+	struct state state;
+};
+
+static void content_free(struct content *content)
+{
+	state_free(&content->state);
+	buf_free(&content->text);
+}
+
+int store_new(const char *directory, struct store **ret_store)
+{
+	struct store *store = calloc(1, sizeof(*store));
+	if (!store)
+		return -ENOMEM;
+	store->files.directory = -1;
+	store->directory = str_dup(str_from(directory));
+	if (!store->directory) {
+		store_free(store);
+		return -ENOMEM;
+	}
+	*ret_store = store;
+	return 0;
+}
+
+static void drop_pending(struct store *store)
+{
+	for (size_t i = 0; i < store->count; i++)
+		free((char *)store->pending[i].key.data);
+	store->count = 0;
+	store->pending_size = 0;
+}
+
+void store_free(struct store *store)
+{
+	if (!store)
+		return;
+	drop_pending(store);
+	free(store->pending);
+	store_files_close(&store->files);
+	free(store->directory);
+	free(store);
+}
+
+void store_on_warning(struct store *store, store_warn_fn *warn, void *data)
+{
+	store->warn = warn;
+	store->warn_data = data;
+}
+
+static void PERCH_PRINTF(2, 3) tell(struct store *store, const char *format, ...)
+{
+	char text[2 * PERCH_ERR_TEXT_MAX];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (store->warn)
+		store->warn(store->warn_data, text);
+}
+
+/* ---- setting ------------------------------------------------------------ */
+
+static bool has_control_characters(struct str text)
+{
+	while (text.len) {
+		uint32_t character;
+		size_t length = utf8_decode(text.data, text.len, &character);
+		if (character < 0x20 || (character >= 0x7F && character <= 0x9F))
+			return true;
+		text.data += length;
+		text.len -= length;
+	}
+	return false;
+}
+
+/* Why a key cannot have this value, or NULL. */
+static const char *find_fault(struct str key, struct str value)
+{
+	if (key.len == 0)
+		return "empty key";
+	if (key.len > STORE_KEY_MAX)
+		return "key too long (max 256 bytes)";
+	if (!utf8_is_valid(key.data, key.len))
+		return "key is not valid UTF-8";
+	if (has_control_characters(key))
+		return "control character in key";
+	if (value.len > STORE_VALUE_MAX)
+		return "value too long (max 64 KiB)";
+	return NULL;
+}
+
+static struct state_entry *find_pending(const struct store *store, struct str key)
+{
+	for (size_t i = 0; i < store->count; i++)
+		if (str_eq(store->pending[i].key, key))
+			return &store->pending[i];
+	return NULL;
+}
+
+static size_t raw_size(const struct state_entry *entry)
+{
+	return entry->key.len + entry->value.len;
+}
+
+static void remove_pending(struct store *store, struct state_entry *entry)
+{
+	store->pending_size -= raw_size(entry);
+	free((char *)entry->key.data);
+	store->count--;
+	size_t behind = store->count - (size_t)(entry - store->pending);
+	memmove(entry, entry + 1, behind * sizeof(*entry));
+}
+
+/* What waits is bounded by what could be written: text never shrinks by it. */
+static const char *find_shortage(const struct store *store, struct str key, struct str value)
+{
+	const struct state_entry *old = find_pending(store, key);
+	size_t size = store->pending_size - (old ? raw_size(old) : 0) + key.len + value.len;
+	if (size > STORE_FILE_MAX)
+		return "state.json too large (max 1 MiB)";
+	return !old && store->count >= STORE_KEYS_MAX ? "too many keys (max 256)" : NULL;
+}
+
+static int append_pending(struct store *store, struct str key, struct str value)
+{
+	void *grown = vec_grow(store->pending, &store->cap, store->count + 1, sizeof(*store->pending));
+	if (!grown)
+		return -ENOMEM;
+	store->pending = grown;
+	char *memory = malloc(key.len + value.len);
+	if (!memory)
+		return -ENOMEM;
+	memcpy(memory, key.data, key.len);
+	if (value.len)
+		memcpy(memory + key.len, value.data, value.len);
+	struct state_entry *old = find_pending(store, key);
+	if (old)
+		remove_pending(store, old);
+	store->pending[store->count++] = (struct state_entry){
+		.key = { memory, key.len },
+		.value = { memory + key.len, value.len },
+	};
+	store->pending_size += key.len + value.len;
+	return 0;
+}
+
+int store_set(struct store *store, struct str key, struct str value)
+{
+	const char *reason = find_fault(key, value);
+	if (!reason)
+		reason = find_shortage(store, key, value);
+	if (!reason)
+		return append_pending(store, key, value);
+	tell(store, "store rejected: %s", reason);
+	return -EINVAL;
+}
+
+bool store_is_dirty(const struct store *store)
+{
+	return store->count > 0;
+}
+
+void store_give_up(struct store *store)
+{
+	if (store->count)
+		tell(store, "store rejected: locked");
+	drop_pending(store);
+}
+
+/* ---- reading ------------------------------------------------------------ */
+
+/* PERCH_ESYNTAX: what stands there is not ours, err says why. Other errors say
+ * that it could not be found out. */
+static int content_read(struct store *store, struct content *content, perch_err *err)
+{
+	int r = store_files_read(&store->files, &content->text);
+	switch (r) {
+	case 0:
+		break;
+	case -ENOENT:
+		return 0;
+	case -ENOTSUP:
+		return err_set(err, PERCH_ESYNTAX, "not a regular file");
+	case -EFBIG:
+		return err_set(err, PERCH_ESYNTAX, "larger than 1 MiB");
+	default:
+		return err_set(err, r, "state.json: %s", perch_strerror(r));
+	}
+	return state_read(&content->state, (struct str){ content->text.data, content->text.len }, err);
+}
+
+static int set_aside(struct store *store, const char *reason, perch_err *err)
+{
+	char name[STORE_NAME_MAX];
+	int r = store_files_set_aside(&store->files, name);
+	if (r == -EEXIST)
+		return err_set(err, r, "state.json is not usable (%s), and there are too many %s already",
+			reason, "state.json.corrupt files");
+	if (r < 0)
+		return err_set(err, r, "state.json is not usable (%s) and cannot be moved: %s", reason,
+			perch_strerror(r));
+	tell(store, "state.json is not usable (%s): moved to %s", reason, name);
+	return 0;
+}
+
+/* Reads under the write lock: what is not ours is moved out of the way and
+ * counts as empty. */
+static int content_settle(struct store *store, struct content *content, perch_err *err)
+{
+	perch_err fault = { 0 };
+	int r = content_read(store, content, &fault);
+	if (r != PERCH_ESYNTAX) {
+		if (r < 0)
+			*err = fault;
+		return r;
+	}
+	content_free(content);
+	return set_aside(store, fault.text, err);
+}
+
+static int lock_for_writing(struct store *store, perch_err *err)
+{
+	int lock = store_files_lock(&store->files, STORE_LOCK_WRITE);
+	if (lock == -ENOTSUP)
+		return err_set(err, lock, "state.json.lock is not a regular file");
+	if (lock < 0)
+		return err_set(err, lock, "state.json.lock: %s", perch_strerror(lock));
+	return lock;
+}
+
+static int open_files(struct store *store, perch_err *err)
+{
+	int r = store_files_open(&store->files, store->directory);
+	return r < 0 ? err_set(err, r, "%s: %s", store->directory, perch_strerror(r)) : 0;
+}
+
+/* A file that is replaced by renaming is always whole: the lock gives an order,
+ * and where there is none (nobody wrote yet, or we may not) it is read without. */
+static int content_load(struct store *store, struct content *content, perch_err *err)
+{
+	int r = open_files(store, err);
+	if (r < 0)
+		return r;
+	int lock = store_files_lock(&store->files, STORE_LOCK_READ);
+	if (lock == -EAGAIN)
+		return lock;
+	r = content_read(store, content, err);
+	fd_close(lock);
+	if (r != PERCH_ESYNTAX)
+		return r;
+	content_free(content);
+	_cleanup_fd_ int write_lock = lock_for_writing(store, err);
+	return write_lock < 0 ? write_lock : content_settle(store, content, err);
+}
+
+static void append_value(struct buf *out, const struct str *value)
+{
+	struct perch_json_writer writer = json_writer_on(out);
+	if (value)
+		perch_json_write_string_n(&writer, value->data, value->len);
+	else
+		perch_json_write_null(&writer);
+}
+
+int store_get(struct store *store, struct str key, struct buf *out)
+{
+	_cleanup_(content_free) struct content content = { 0 };
+	const struct state_entry *entry = find_pending(store, key);
+	if (!entry) {
+		perch_err err = { 0 };
+		int r = content_load(store, &content, &err);
+		if (r == -EAGAIN || r == -ENOMEM)
+			return r;
+		if (r < 0)
+			tell(store, "load failed: %s", err.text);
+		else
+			entry = state_get(&content.state, key);
+	}
+	append_value(out, entry ? &entry->value : NULL);
+	return out->failed ? -ENOMEM : 0;
+}
+
+/* ---- writing ------------------------------------------------------------ */
+
+/* Lays what waits over the content, one after the other, so that what does not
+ * fit is rejected alone. Returns how many fitted, or -ENOMEM. */
+static int merge(struct store *store, struct state *state)
+{
+	int merged = 0;
+	for (size_t i = 0; i < store->count; i++) {
+		const char *reason = NULL;
+		int r = state_set(state, store->pending[i].key, store->pending[i].value, &reason);
+		if (r == -ENOMEM)
+			return r;
+		if (r < 0)
+			tell(store, "store rejected: %s", reason);
+		else
+			merged++;
+	}
+	return merged;
+}
+
+static int write_content(struct store *store, const struct state *state, perch_err *err)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	if (state_write(state, &text) < 0)
+		return err_no_memory(err);
+	int r = store_files_replace(&store->files, (struct str){ text.data, text.len });
+	return r < 0 ? err_set(err, r, "cannot write state.json: %s", perch_strerror(r)) : 0;
+}
+
+static int flush_pending(struct store *store, perch_err *err)
+{
+	_cleanup_(content_free) struct content content = { 0 };
+	int r = open_files(store, err);
+	if (r < 0)
+		return r;
+	_cleanup_fd_ int lock = lock_for_writing(store, err);
+	if (lock < 0)
+		return lock;
+	r = content_settle(store, &content, err);
+	if (r < 0)
+		return r;
+	int merged = merge(store, &content.state);
+	if (merged < 0)
+		return err_no_memory(err);
+	return merged ? write_content(store, &content.state, err) : 0;
+}
+
+int store_flush(struct store *store)
+{
+	if (store->count == 0)
+		return 0;
+	perch_err err = { 0 };
+	int r = flush_pending(store, &err);
+	if (r == -EAGAIN)
+		return r;
+	if (r < 0)
+		tell(store, "store rejected: %s", err.text);
+	drop_pending(store);
+	return r;
+}

@@ -1,0 +1,47 @@
+/* The files behind a store: state.json, its lock, its temporary files and what
+ * was set aside. All below one descriptor of the directory, so that it does not
+ * matter when the directory is swapped; never through a link; never waiting. */
+#ifndef FLEDGE_STORE_FILE_H
+#define FLEDGE_STORE_FILE_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+
+enum {
+	STORE_ASIDE_MAX = 32, /* files set aside; with more of them nothing is stored */
+	STORE_NAME_MAX = 64,
+};
+
+struct store_files {
+	int directory; /* -1 = not open yet */
+	bool is_swept; /* leftovers of killed processes were looked for */
+};
+
+/* Opens the directory unless it is open. Returns 0 or a negative errno. */
+int store_files_open(struct store_files *files, const char *directory);
+void store_files_close(struct store_files *files);
+
+enum store_lock {
+	STORE_LOCK_READ,  /* shared; a lock that nobody has made yet is not made */
+	STORE_LOCK_WRITE, /* exclusive */
+};
+
+/* Returns a descriptor that holds the lock until it is closed. -EAGAIN when
+ * somebody else holds it, -ENOTSUP when it is no regular file, -ENOENT, ... */
+int store_files_lock(const struct store_files *files, enum store_lock kind);
+
+/* Appends the content of state.json. -ENOENT, -ENOTSUP (no regular file), -EFBIG. */
+int store_files_read(const struct store_files *files, struct buf *out);
+
+/* Renames state.json, whatever it is, to the first free state.json.corrupt-<n>,
+ * whose name is written to ret_name. Holding the write lock. -EEXIST when all
+ * names are taken. */
+int store_files_set_aside(const struct store_files *files, char ret_name[STORE_NAME_MAX]);
+
+/* Makes text the content of state.json, on disk when it returns. A crash leaves
+ * the old or the new file. Holding the write lock. */
+int store_files_replace(struct store_files *files, struct str text);
+
+#endif

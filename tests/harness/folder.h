@@ -1,0 +1,31 @@
+/* A folder of its own for a test, gone when the test's process ends. */
+#ifndef HARNESS_FOLDER_H
+#define HARNESS_FOLDER_H
+
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+
+/* Makes it; the path stays valid. One for each process, at most. */
+const char *folder_new(void);
+
+/* "<folder>/" and a formatted path, in memory that stays. */
+const char *folder_path(const char *format, ...) PERCH_PRINTF(1, 2);
+
+/* Writes a file below the folder, making the folders on the way. */
+void folder_write(const char *path, const char *text);
+void folder_write_n(const char *path, struct str text);
+
+/* The content of a file (any path), with a NUL behind it; fails the test when there is none. The
+ * caller frees. */
+char *folder_read(const char *path);
+
+/* Runs a shell command in the folder; fails the test unless it succeeds. What
+ * it prints, without the last newline, is returned; the caller frees. */
+char *folder_run(const char *format, ...) PERCH_PRINTF(1, 2);
+
+/* How many names in a directory begin with prefix. */
+unsigned folder_count(const char *directory, const char *prefix);
+
+#endif
