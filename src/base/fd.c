@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 int fd_close(int fd)
@@ -63,6 +66,47 @@ int fd_write_all(int fd, const void *data, size_t len)
 			return -errno;
 		next += n;
 		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* SIGPIPE is blocked in this thread meanwhile; one that was not pending before
+ * is ours and is taken away. */
+ssize_t fd_write_quietly(int fd, const void *data, size_t len)
+{
+	sigset_t pipe_only;
+	sigset_t before;
+	sigset_t pending;
+	sigemptyset(&pipe_only);
+	sigaddset(&pipe_only, SIGPIPE);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
+	ssize_t n = write(fd, data, len);
+	int error = errno;
+	if (n < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE)) {
+		const struct timespec at_once = { 0 };
+		while (sigtimedwait(&pipe_only, NULL, &at_once) < 0 && errno == EINTR)
+			;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = error;
+	return n;
+}
+
+int fd_write_all_quietly(int fd, const void *data, size_t len)
+{
+	const char *next = data;
+	while (len) {
+		ssize_t n = fd_write_quietly(fd, next, len);
+		if (n >= 0) {
+			next += n;
+			len -= (size_t)n;
+		} else if (errno == EAGAIN) {
+			struct pollfd room = { .fd = fd, .events = POLLOUT };
+			poll(&room, 1, -1);
+		} else if (errno != EINTR) {
+			return -errno;
+		}
 	}
 	return 0;
 }

@@ -3,6 +3,7 @@
 #define BASE_FD_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/cleanup.h"
 
@@ -40,5 +41,13 @@ int fd_duplicate_above(int fd, int lowest);
 
 /* Writes all of it to a blocking descriptor. Returns 0 or a negative errno. */
 int fd_write_all(int fd, const void *data, size_t len);
+
+/* write(), but a reader that is gone is EPIPE alone: no SIGPIPE is left behind,
+ * whatever the program does with that signal. */
+ssize_t fd_write_quietly(int fd, const void *data, size_t len);
+
+/* Writes all of it quietly, waiting where a non-blocking descriptor is full.
+ * Returns 0 or a negative errno. */
+int fd_write_all_quietly(int fd, const void *data, size_t len);
 
 #endif

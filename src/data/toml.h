@@ -110,4 +110,9 @@ int toml_get_array(const struct toml_value *table, const char *key, enum toml_ty
 /* "a string", "an integer", … for messages. */
 const char *toml_type_name(enum toml_type type);
 
+enum { TOML_QUOTE_MAX = 80 };
+
+/* `text`, cut and with escapes where it would not be safe to print. */
+const char *toml_quote(struct str text, char out[TOML_QUOTE_MAX]);
+
 #endif

@@ -54,7 +54,7 @@ struct toml_key {
 	struct toml_place at;
 };
 
-enum { TOML_END = -1, TOML_QUOTE_MAX = 80 };
+enum { TOML_END = -1 };
 
 static inline int toml_peek(const struct toml_reader *r)
 {
@@ -71,7 +71,6 @@ int toml_fail(struct toml_reader *r, struct toml_place at, const char *format, .
 	PERCH_PRINTF(3, 4);
 int toml_expected(struct toml_reader *r, const char *what); /* … found what is here */
 int toml_limit(struct toml_reader *r, const char *what, size_t limit);
-const char *toml_quote(struct str key, char out[TOML_QUOTE_MAX]); /* `key`, safe to print */
 bool toml_take(struct toml_reader *r, char c);
 bool toml_take_newline(struct toml_reader *r);
 void toml_skip_blanks(struct toml_reader *r);

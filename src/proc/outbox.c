@@ -2,10 +2,8 @@
 #include "proc/outbox.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stddef.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -51,29 +49,6 @@ void outbox_free(struct outbox *outbox)
 	buf_free(&outbox->queue);
 }
 
-/* write() with SIGPIPE blocked in this thread; a SIGPIPE that was not pending
- * before is ours and is taken away. */
-static ssize_t write_with_blocked_signal(int fd, const void *data, size_t len)
-{
-	sigset_t pipe_only;
-	sigset_t before;
-	sigset_t pending;
-	sigemptyset(&pipe_only);
-	sigaddset(&pipe_only, SIGPIPE);
-	sigpending(&pending);
-	pthread_sigmask(SIG_BLOCK, &pipe_only, &before);
-	ssize_t n = write(fd, data, len);
-	int error = errno;
-	if (n < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE)) {
-		const struct timespec at_once = { 0 };
-		while (sigtimedwait(&pipe_only, NULL, &at_once) < 0 && errno == EINTR)
-			;
-	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	errno = error;
-	return n;
-}
-
 static ssize_t write_quietly(struct outbox *outbox, const void *data, size_t len)
 {
 	if (!outbox->no_rwf_flag) {
@@ -83,7 +58,7 @@ static ssize_t write_quietly(struct outbox *outbox, const void *data, size_t len
 			return n;
 		outbox->no_rwf_flag = true;
 	}
-	return write_with_blocked_signal(outbox->source.fd, data, len);
+	return fd_write_quietly(outbox->source.fd, data, len);
 }
 
 /* Writes as much as the pipe takes. Returns the number of bytes, or -EPIPE. */

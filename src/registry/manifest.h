@@ -42,13 +42,17 @@ struct manifest {
 /* The protocol this host speaks. */
 #define MANIFEST_PROTOCOL "fledge-v1"
 
+enum { MANIFEST_COMMANDS_MAX = 1024 };
+
 /* "none", "project", "plugin"; NULL for unset. */
 const char *filesystem_name(enum filesystem_wish wish);
+bool filesystem_from_name(const char *name, enum filesystem_wish *ret_wish);
 
 /* Reads a manifest from text. All texts live in the arena. `path` is used in
  * messages. Unknown keys are accepted everywhere. Fails with PERCH_ESYNTAX (err
- * names file, line, column and what is wrong) or -ENOMEM. Whether the protocol
- * is one we speak is manifest_check_protocol's business. */
+ * names file, line, column and what is wrong), PERCH_ELIMIT (too large, too
+ * deep, too many commands) or -ENOMEM. Whether the protocol is one we speak is
+ * manifest_check_protocol's business. */
 int manifest_parse(const char *path, const char *text, size_t len, struct arena *arena,
 	struct manifest *ret_manifest, perch_err *err);
 

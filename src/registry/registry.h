@@ -30,13 +30,24 @@ struct registry {
 	const char *bin;     /* CFG/plugins/bin */
 	const struct registry_entry *entries;
 	size_t count;
+	/* NULL-terminated: which entries were skipped, where and why. At most
+	 * REGISTRY_WARNINGS_MAX, and one that says there are more. */
+	const char *const *warnings;
 };
 
-/* Reads it. A missing file is an empty registry. Everything lives in the
- * arena. Fails with PERCH_ESYNTAX (err names file, line and column), -ENOENT
- * (no HOME), other errnos. */
+enum {
+	REGISTRY_SIZE_MAX = 4 * 1024 * 1024, /* of plugins.toml */
+	REGISTRY_WARNINGS_MAX = 16,
+};
+
+/* Reads it. A missing file is an empty registry. An entry without a name that
+ * can be a directory is skipped, with a warning; a capability that is not true
+ * is not granted. Everything lives in the arena. Fails with PERCH_ESYNTAX (err
+ * names file, line and column), PERCH_ELIMIT, -EINVAL (no regular file),
+ * -ENOENT (no HOME), other errnos. */
 int registry_read(struct arena *arena, struct registry *ret_registry, perch_err *err);
 
+/* The entry of a plugin, the first if there are several, or NULL. */
 const struct registry_entry *registry_find(const struct registry *registry, const char *name);
 
 /* What a command name stands for. */
@@ -47,9 +58,10 @@ struct registry_command {
 };
 
 /* Looks a command up: CFG/plugins/bin/fledge-<command>, else the first
- * executable fledge-<command> on `path` (the value of PATH). The owner is the
- * entry that lists the command; else the entry whose directory holds the
- * target; else nobody. Fails with -ENOENT (no such command; err suggests the
+ * executable fledge-<command> on `path` (the value of PATH or NULL; its relative
+ * directories do not count). The owner is the entry that lists the command, of
+ * several the one whose directory holds the target; else the entry whose
+ * directory holds the target; else nobody. Fails with -ENOENT (no such command; err suggests the
  * nearest), -EACCES (there, but not executable; a dangling link says so),
  * -EINVAL (a name with a slash or control characters), -ENOMEM. */
 int registry_resolve(const struct registry *registry, const char *command, const char *path,

@@ -1,0 +1,12 @@
+/* Base64 (RFC 4648), for bytes that have to travel as text. */
+#ifndef BASE_BASE64_H
+#define BASE_BASE64_H
+
+#include <stddef.h>
+
+#include "base/buf.h"
+
+/* Appends the bytes as base64, padded, in one line. 0 or -ENOMEM. */
+int base64_append(struct buf *out, const void *data, size_t len);
+
+#endif

@@ -1,0 +1,25 @@
+/* Reading a whole file that somebody else may have put there. */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "perch/base.h"
+
+/* Appends the content of a regular file of at most `most` bytes. Follows links,
+ * but never waits for a FIFO or a device that pretends to be a file. Fails with
+ * -ENOENT and other errnos, -EINVAL (no regular file), PERCH_ELIMIT, -ENOMEM. */
+int file_read(const char *path, size_t most, struct buf *out, perch_err *err);
+
+enum { FILE_SHOWN_MAX = 208 };
+
+/* The end of a path, which says most, short enough for a message and without
+ * characters that a terminal would obey. */
+const char *file_shown(const char *path, char out[FILE_SHOWN_MAX]);
+
+/* Passes on an error inside a file: "path:line:column: words" (without a place
+ * when it has none). Returns its code. err and inner must not be the same. */
+int file_blame(perch_err *err, const char *path, const perch_err *inner);
+
+#endif

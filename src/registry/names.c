@@ -1,0 +1,63 @@
+/* Which names a plugin and its commands may have. */
+#include "registry/names.h"
+
+#include "base/utf8.h"
+
+/* C0, DEL and C1. */
+static bool is_control(uint32_t character)
+{
+	return character < 0x20 || (character >= 0x7F && character < 0xA0);
+}
+
+/* What neither a name nor a path may be. */
+static const char *text_problem(struct str text)
+{
+	if (text.len == 0)
+		return "must not be empty";
+	if (!utf8_is_valid(text.data, text.len))
+		return "must be UTF-8";
+	for (size_t at = 0; at < text.len;) {
+		uint32_t character;
+		at += utf8_decode(text.data + at, text.len - at, &character);
+		if (is_control(character))
+			return "must not contain control characters";
+	}
+	return NULL;
+}
+
+const char *command_name_problem(struct str name)
+{
+	const char *problem = text_problem(name);
+	if (problem)
+		return problem;
+	if (memchr(name.data, '/', name.len))
+		return "must not contain a slash";
+	if (name.data[0] == '-' || name.data[0] == '.')
+		return "must not begin with - or .";
+	return name.len > NAME_LENGTH_MAX ? "is too long" : NULL;
+}
+
+const char *plugin_name_problem(struct str name)
+{
+	if (str_is(name, "bin"))
+		return "is taken: the links to all commands lie in bin";
+	return command_name_problem(name);
+}
+
+const char *binary_problem(struct str path)
+{
+	const char *problem = text_problem(path);
+	if (problem)
+		return problem;
+	if (path.data[0] == '/')
+		return "must be relative to the plugin";
+	struct str last = { 0 };
+	struct str rest = path;
+	for (bool is_more = true; is_more;) {
+		is_more = memchr(rest.data, '/', rest.len);
+		last = str_cut(&rest, '/');
+		if (str_is(last, ".."))
+			return "must stay inside the plugin, without ..";
+	}
+	return last.len == 0 || str_is(last, ".") ? "must name a file" : NULL;
+}

@@ -1,0 +1,232 @@
+/* What a command name stands for: the program to start and the plugin it
+ * belongs to. The links in bin/ may lead anywhere: where they lead decides
+ * about the owner only, never about whether they are followed. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "data/toml.h"
+#include "registry/names.h"
+#include "registry/registry.h"
+
+#define PREFIX "fledge-"
+
+/* ---- the program -------------------------------------------------------- */
+
+/* NULL when path leads to a file that can be executed; else what is wrong,
+ * with *ret_code -ENOENT when there is nothing at all, or -EACCES. */
+static const char *program_problem(const char *path, int *ret_code)
+{
+	struct stat link;
+	struct stat about;
+	*ret_code = -ENOENT;
+	if (lstat(path, &link) < 0 && errno != EACCES)
+		return "there is no such file";
+	*ret_code = -EACCES;
+	if (stat(path, &about) < 0)
+		return errno == ENOENT ? "it is a link to a file that is gone" : perch_strerror(-errno);
+	if (!S_ISREG(about.st_mode))
+		return "it is not a regular file";
+	if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0)
+		return errno == EACCES ? "it is not executable (chmod +x)" : perch_strerror(-errno);
+	return NULL;
+}
+
+static char *program_path(struct arena *arena, struct str directory, const char *command)
+{
+	size_t command_size = strlen(command) + 1;
+	static const char middle[] = "/" PREFIX;
+	char *path = arena_alloc(arena, directory.len + sizeof(middle) + command_size);
+	if (!path)
+		return NULL;
+	memcpy(path, directory.data, directory.len);
+	memcpy(path + directory.len, middle, sizeof(middle));
+	memcpy(path + directory.len + sizeof(middle) - 1, command, command_size);
+	return path;
+}
+
+/* A place where the command was looked for. */
+struct candidate {
+	char *path;
+	const char *problem; /* NULL = this is it */
+	int code;
+};
+
+static int look_in(
+	struct str directory, const char *command, struct arena *arena, struct candidate *ret)
+{
+	ret->path = program_path(arena, directory, command);
+	if (!ret->path)
+		return -ENOMEM;
+	ret->problem = program_problem(ret->path, &ret->code);
+	return 0;
+}
+
+/* bin/ first; then PATH, where one that can be executed is looked for behind
+ * one that cannot. Directories that depend on where we stand are left out: a
+ * project must not bring its own commands. *best is the first that is there. */
+static int find_program(const char *bin, const char *command, const char *path, struct arena *arena,
+	struct candidate *best)
+{
+	int r = look_in(str_from(bin), command, arena, best);
+	if (r < 0 || !best->problem || best->code != -ENOENT)
+		return r;
+	struct str rest = str_from(path);
+	while (rest.len) {
+		struct str directory = str_cut(&rest, ':');
+		if (directory.len == 0 || directory.data[0] != '/')
+			continue;
+		struct candidate found;
+		r = look_in(directory, command, arena, &found);
+		if (r < 0)
+			return r;
+		if (!found.problem || (best->code == -ENOENT && found.code != -ENOENT))
+			*best = found;
+		if (!best->problem)
+			return 0;
+	}
+	return 0;
+}
+
+/* ---- its owner ---------------------------------------------------------- */
+
+static bool lists(const struct registry_entry *entry, const char *command)
+{
+	for (const char *const *listed = entry->commands; *listed; listed++) {
+		if (strcmp(*listed, command) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The directory of a plugin under development is itself a link. */
+static bool holds(const struct registry_entry *entry, const char *target)
+{
+	char directory[PATH_MAX];
+	if (!realpath(entry->directory, directory))
+		return false;
+	size_t len = strlen(directory);
+	return strncmp(target, directory, len) == 0 && target[len] == '/';
+}
+
+/* Of several that list the command, the one that holds the program: what one
+ * plugin was granted must not go to the program of another. */
+static const struct registry_entry *find_owner(
+	const struct registry *registry, const char *command, const char *target)
+{
+	const struct registry_entry *lister = NULL;
+	const struct registry_entry *holder = NULL;
+	for (size_t i = 0; i < registry->count; i++) {
+		const struct registry_entry *entry = &registry->entries[i];
+		if (lists(entry, command)) {
+			if (holds(entry, target))
+				return entry;
+			lister = lister ? lister : entry;
+		} else if (!lister && !holder && holds(entry, target)) {
+			holder = entry;
+		}
+	}
+	return lister ? lister : holder;
+}
+
+/* ---- did you mean ------------------------------------------------------- */
+
+struct nearest {
+	const char *word;
+	unsigned distance;
+	char name[NAME_LENGTH_MAX + 1];
+};
+
+/* A word is near when a third of its letters, at most, would have to change. */
+static void consider(struct nearest *nearest, const char *name)
+{
+	unsigned distance = str_distance(nearest->word, name);
+	size_t len = strlen(name);
+	if (distance >= nearest->distance || distance > (len + 2) / 3)
+		return;
+	nearest->distance = distance;
+	memcpy(nearest->name, name, len + 1);
+}
+
+static void consider_links(struct nearest *nearest, const char *bin)
+{
+	DIR *directory = opendir(bin);
+	const struct dirent *file;
+	while (directory && (file = readdir(directory)) != NULL) {
+		struct str name = str_from(file->d_name);
+		if (!str_has_prefix(name, STR(PREFIX)))
+			continue;
+		const char *command = file->d_name + sizeof(PREFIX) - 1;
+		if (!command_name_problem(str_from(command)))
+			consider(nearest, command);
+	}
+	if (directory)
+		closedir(directory);
+}
+
+static int suggest(const struct registry *registry, const char *command, perch_err *err)
+{
+	struct nearest nearest = { .word = command, .distance = UINT_MAX };
+	for (size_t i = 0; i < registry->count; i++) {
+		const char *const *listed = registry->entries[i].commands;
+		for (; *listed; listed++)
+			consider(&nearest, *listed);
+	}
+	consider_links(&nearest, registry->bin);
+	if (nearest.distance == UINT_MAX)
+		return err_set(err, -ENOENT, "there is no command '%s'", command);
+	return err_set(
+		err, -ENOENT, "there is no command '%s'; did you mean '%s'?", command, nearest.name);
+}
+
+/* ------------------------------------------------------------------------- */
+
+static int refuse_name(const char *command, const char *problem, perch_err *err)
+{
+	char quoted[TOML_QUOTE_MAX];
+	return err_set(
+		err, -EINVAL, "the command name %s %s", toml_quote(str_from(command), quoted), problem);
+}
+
+static int refuse_program(const char *command, const struct candidate *candidate, perch_err *err)
+{
+	char shown[FILE_SHOWN_MAX];
+	return err_set(err, candidate->code, "the command '%s' cannot be run: %s: %s", command,
+		file_shown(candidate->path, shown), candidate->problem);
+}
+
+int registry_resolve(const struct registry *registry, const char *command, const char *path,
+	struct arena *arena, struct registry_command *ret_command, perch_err *err)
+{
+	const char *problem = command_name_problem(str_from(command));
+	if (problem)
+		return refuse_name(command, problem, err);
+	struct candidate program = { 0 };
+	if (find_program(registry->bin, command, path, arena, &program) < 0)
+		return err_no_memory(err);
+	if (program.problem && program.code == -ENOENT)
+		return suggest(registry, command, err);
+	char resolved[PATH_MAX];
+	if (!program.problem && !realpath(program.path, resolved)) {
+		program.problem = perch_strerror(-errno);
+		program.code = -EACCES;
+	}
+	if (program.problem)
+		return refuse_program(command, &program, err);
+	const char *target = arena_dup(arena, str_from(resolved));
+	if (!target)
+		return err_no_memory(err);
+	*ret_command = (struct registry_command){
+		.path = program.path,
+		.target = target,
+		.owner = find_owner(registry, command, target),
+	};
+	return 0;
+}

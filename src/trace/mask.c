@@ -1,0 +1,178 @@
+/* Stars over secrets. What a line is about is read from the line itself; only
+ * the answer to a load looks like any other, so its id is remembered. In doubt
+ * too much is masked, never too little. */
+#include "trace/mask.h"
+
+#include <errno.h>
+
+#include "data/json.h"
+
+int mask_init(struct mask *mask)
+{
+	*mask = (struct mask){ 0 };
+	const perch_json_options options = {
+		.size = sizeof(options),
+		.text_max = PERCH_JSON_TEXT_CEILING,
+		.replace_invalid_utf8 = true,
+	};
+	return perch_json_new(&options, &mask->json);
+}
+
+void mask_free(struct mask *mask)
+{
+	perch_json_free(mask->json);
+}
+
+/* ---- which answers are stored values -------------------------------------- */
+
+/* FNV-1a. Two ids of one hash share their fate: too much is masked. */
+static uint64_t hash_text(struct str text, uint64_t hash)
+{
+	for (size_t i = 0; i < text.len; i++)
+		hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001B3);
+	return hash;
+}
+
+/* A number is echoed as it was written, a string as it reads. */
+static bool read_id(const perch_json_value *message, uint64_t *ret_hash)
+{
+	const perch_json_value *id = perch_json_get(message, "id");
+	perch_json_type type = perch_json_type_of(id);
+	struct str text = { 0 };
+	if (type == PERCH_JSON_STRING)
+		text.data = perch_json_string(id, &text.len);
+	else if (type == PERCH_JSON_NUMBER)
+		text.data = perch_json_raw(id, &text.len);
+	*ret_hash = hash_text(text, (uint64_t)type);
+	return text.data != NULL;
+}
+
+static struct mask_id *find_id(struct mask *mask, uint64_t hash)
+{
+	for (size_t i = 0; i < mask->id_count; i++) {
+		if (mask->ids[i].hash == hash)
+			return &mask->ids[i];
+	}
+	return NULL;
+}
+
+static void note_request(struct mask *mask, const perch_json_value *message)
+{
+	uint64_t hash;
+	if (perch_json_is(perch_json_get(message, "type"), "response") || !read_id(message, &hash))
+		return;
+	struct mask_id *id = find_id(mask, hash);
+	if (!id && mask->id_count == MASK_IDS_MAX) {
+		mask->lost_track = true;
+		return;
+	}
+	if (!id) {
+		id = &mask->ids[mask->id_count++];
+		*id = (struct mask_id){ .hash = hash };
+	}
+	id->waiting++;
+	id->has_load |= perch_json_is(perch_json_get(message, "type"), "load");
+}
+
+/* An answer leaves. Returns whether its value may be a stored one. */
+static bool settle_answer(struct mask *mask, const perch_json_value *message)
+{
+	uint64_t hash;
+	struct mask_id *id = read_id(message, &hash) ? find_id(mask, hash) : NULL;
+	if (!id)
+		return mask->lost_track;
+	bool has_load = id->has_load;
+	if (--id->waiting == 0)
+		*id = mask->ids[--mask->id_count];
+	return has_load || mask->lost_track;
+}
+
+/* ---- stars ----------------------------------------------------------------- */
+
+/* The line and its copy. */
+struct sheet {
+	struct str line;
+	char *copy;
+	bool has_stars;
+};
+
+/* Puts a string of stars where the value stands; null hides nothing. */
+static void blot(struct sheet *sheet, const perch_json_value *value)
+{
+	if (perch_json_type_of(value) == PERCH_JSON_NULL)
+		return;
+	size_t len;
+	char *at = sheet->copy + (perch_json_raw(value, &len) - sheet->line.data);
+	memset(at, len == 1 ? '0' : '*', len); /* one byte is a digit and stays a number */
+	if (len > 1)
+		at[0] = at[len - 1] = '"';
+	sheet->has_stars = true;
+}
+
+/* Calls `use` for every member of that name (NULL = of any), also for those that
+ * do not count because a later one has the same name. */
+static void for_members(struct sheet *sheet, const perch_json_value *object, const char *name,
+	void (*use)(struct sheet *sheet, const perch_json_value *value))
+{
+	if (perch_json_type_of(object) != PERCH_JSON_OBJECT)
+		return;
+	const perch_json_value *end = json_skip(object);
+	for (const perch_json_value *member = object + 1; member < end;) {
+		const perch_json_value *value = member + 1;
+		if (!name || perch_json_is(member, name))
+			use(sheet, value);
+		member = json_skip(value);
+	}
+}
+
+static void blot_members(struct sheet *sheet, const perch_json_value *object)
+{
+	for_members(sheet, object, NULL, blot);
+}
+
+static void blot_env(struct sheet *sheet, const perch_json_value *object)
+{
+	for_members(sheet, object, "env", blot_members);
+}
+
+static void mask_message(
+	struct mask *mask, bool is_from_plugin, struct sheet *sheet, const perch_json_value *message)
+{
+	const perch_json_value *type = perch_json_get(message, "type");
+	bool is_answer = perch_json_is(type, "response") || perch_json_is(type, "cancel");
+	bool is_stored = perch_json_is(type, "store");
+	if (is_from_plugin)
+		note_request(mask, message);
+	else if (is_answer)
+		is_stored |= settle_answer(mask, message);
+	if (is_stored)
+		for_members(sheet, message, "value", blot);
+	else if (is_answer)
+		for_members(sheet, message, "value", blot_env);
+}
+
+/* What cannot be read may still hold a value: everything maskable is one. */
+static void mask_garbage(struct sheet *sheet)
+{
+	if (!memmem(sheet->line.data, sheet->line.len, "\"value\"", sizeof("\"value\"") - 1))
+		return;
+	memset(sheet->copy, '*', sheet->line.len);
+	sheet->has_stars = true;
+}
+
+int mask_line(struct mask *mask, bool is_from_plugin, struct str line, struct buf *copy)
+{
+	buf_clear(copy);
+	if (buf_append(copy, line.data, line.len) < 0)
+		return -ENOMEM;
+	struct sheet sheet = { .line = line, .copy = copy->data };
+	const perch_json_value *message;
+	int r = perch_json_parse(mask->json, line.data, line.len, &message, NULL);
+	if (r == -ENOMEM)
+		return r;
+	if (r == 0)
+		mask_message(mask, is_from_plugin, &sheet, message);
+	else if (line.len)
+		mask_garbage(&sheet);
+	return sheet.has_stars;
+}

@@ -1,0 +1,259 @@
+/* Recording what host and plugin say to each other. */
+#include "trace/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base64.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/utf8.h"
+#include "data/json.h"
+#include "trace/mask.h"
+
+enum {
+	TRACE_BUFFER = 64 * 1024, /* written when it is that much, and kept no larger */
+	TRACE_NOTE_MAX = 1024,
+};
+
+struct trace {
+	int fd;
+	bool is_stderr; /* not ours to close */
+	bool secrets;
+	uint64_t start_ns;
+	struct buf out;
+	struct buf scratch;
+	struct mask mask;
+	int error; /* why it is off */
+	bool is_error_told;
+};
+
+static const char *const direction_names[] = {
+	[TRACE_TO_PLUGIN] = "in",
+	[TRACE_FROM_PLUGIN] = "out",
+	[TRACE_PLUGIN_ERR] = "err",
+	[TRACE_HOST] = "host",
+};
+
+/* ---- the file -------------------------------------------------------------- */
+
+/* An old trace is emptied only when it is sure that it is a file, and private.
+ * O_NONBLOCK: a FIFO that nobody reads must not hold us up. */
+static int open_private(const char *path, perch_err *err)
+{
+	char shown[FILE_SHOWN_MAX];
+	const int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	_cleanup_fd_ int fd = fd_above_stdio(open(path, flags, 0600));
+	struct stat about;
+	if (fd < 0 || fstat(fd, &about) < 0)
+		return err_set(err, -errno, "cannot write the trace to %s: %s", file_shown(path, shown),
+			errno == ELOOP ? "it is a link" : perch_strerror(-errno));
+	bool is_file = S_ISREG(about.st_mode);
+	if (!is_file && !S_ISCHR(about.st_mode) && !S_ISFIFO(about.st_mode))
+		return err_set(
+			err, -EINVAL, "cannot write the trace to %s: it is no file", file_shown(path, shown));
+	if (is_file && (fchmod(fd, 0600) < 0 || ftruncate(fd, 0) < 0))
+		return err_set(err, -errno, "cannot make the trace %s private: %s", file_shown(path, shown),
+			perch_strerror(-errno));
+	return fd_steal(&fd);
+}
+
+static void trace_free(struct trace *trace)
+{
+	if (!trace)
+		return;
+	if (!trace->is_stderr)
+		fd_close(trace->fd);
+	buf_free(&trace->out);
+	buf_free(&trace->scratch);
+	mask_free(&trace->mask);
+	free(trace);
+}
+DEFINE_POINTER_CLEANUP(trace_freep, struct trace, trace_free)
+
+int trace_open(const char *path, bool secrets, struct trace **ret_trace, perch_err *err)
+{
+	_cleanup_(trace_freep) struct trace *trace = calloc(1, sizeof(*trace));
+	if (!trace)
+		return err_no_memory(err);
+	trace->secrets = secrets;
+	trace->start_ns = clock_now_ns();
+	trace->is_stderr = strcmp(path, "-") == 0;
+	trace->fd = STDERR_FILENO;
+	if (!trace->is_stderr)
+		trace->fd = open_private(path, err);
+	if (trace->fd < 0)
+		return trace->fd;
+	if (mask_init(&trace->mask) < 0)
+		return err_no_memory(err);
+	*ret_trace = steal(&trace);
+	return 0;
+}
+
+/* ---- writing ----------------------------------------------------------------- */
+
+static void turn_off(struct trace *trace, int error)
+{
+	trace->error = error;
+	buf_free(&trace->out);
+	buf_free(&trace->scratch);
+}
+
+static bool is_on(const struct trace *trace)
+{
+	return trace && !trace->error;
+}
+
+/* A buffer that held a huge line must not stay that large. */
+static void empty(struct buf *buf)
+{
+	if (buf->cap > TRACE_BUFFER)
+		buf_free(buf);
+	else
+		buf_clear(buf);
+}
+
+static void write_out(struct trace *trace)
+{
+	int r = trace->out.len ? fd_write_all_quietly(trace->fd, trace->out.data, trace->out.len) : 0;
+	empty(&trace->out);
+	if (r < 0)
+		turn_off(trace, r);
+}
+
+/* Ends a line that began at `start`. Half a line is never written. */
+static void end_line(struct trace *trace, size_t start)
+{
+	buf_append_char(&trace->out, '\n');
+	if (trace->out.failed) {
+		trace->out.len = start;
+		write_out(trace);
+		if (!trace->error)
+			turn_off(trace, -ENOMEM);
+	} else if (trace->out.len >= TRACE_BUFFER) {
+		write_out(trace);
+	}
+}
+
+static void write_time(perch_json_writer *writer, uint64_t passed_ns)
+{
+	char text[40];
+	int len = snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64, passed_ns / NSEC_PER_SEC,
+		passed_ns % NSEC_PER_SEC / NSEC_PER_USEC);
+	perch_json_write_name(writer, "t");
+	perch_json_write_raw(writer, text, (size_t)len);
+}
+
+/* JSON cannot carry bytes that are no text. */
+static void write_text(struct trace *trace, perch_json_writer *writer, struct str text)
+{
+	if (utf8_is_valid(text.data, text.len)) {
+		perch_json_write_name(writer, "line");
+		perch_json_write_string_n(writer, text.data, text.len);
+		return;
+	}
+	perch_json_write_name(writer, "base64");
+	perch_json_write_raw(writer, "\"", 1);
+	base64_append(&trace->out, text.data, text.len);
+	buf_append_char(&trace->out, '"');
+}
+
+static void record(
+	struct trace *trace, enum trace_direction direction, struct str text, bool is_masked)
+{
+	size_t start = trace->out.len;
+	perch_json_writer writer = json_writer_on(&trace->out);
+	perch_json_begin_object(&writer);
+	write_time(&writer, clock_now_ns() - trace->start_ns);
+	perch_json_write_name(&writer, "dir");
+	perch_json_write_string(&writer, direction_names[direction]);
+	write_text(trace, &writer, text);
+	if (is_masked) {
+		perch_json_write_name(&writer, "masked");
+		perch_json_write_bool(&writer, true);
+	}
+	perch_json_end_object(&writer);
+	end_line(trace, start);
+}
+
+/* ------------------------------------------------------------------------------ */
+
+void trace_start(struct trace *trace, const char *command, const char *const *args)
+{
+	if (!is_on(trace))
+		return;
+	size_t start = trace->out.len;
+	perch_json_writer writer = json_writer_on(&trace->out);
+	perch_json_begin_object(&writer);
+	perch_json_write_name(&writer, "trace");
+	perch_json_write_int64(&writer, 1);
+	perch_json_write_name(&writer, "perch");
+	perch_json_write_string(&writer, perch_version());
+	perch_json_write_name(&writer, "command");
+	perch_json_write_string(&writer, command);
+	perch_json_write_name(&writer, "args");
+	perch_json_begin_array(&writer);
+	for (; *args; args++)
+		perch_json_write_string(&writer, *args);
+	perch_json_end_array(&writer);
+	perch_json_end_object(&writer);
+	end_line(trace, start);
+}
+
+void trace_line(struct trace *trace, enum trace_direction direction, const char *data, size_t len)
+{
+	if (!is_on(trace))
+		return;
+	struct str line = { data, len && data[len - 1] == '\n' ? len - 1 : len };
+	bool may_hold_secrets = direction == TRACE_TO_PLUGIN || direction == TRACE_FROM_PLUGIN;
+	if (trace->secrets || !may_hold_secrets) {
+		record(trace, direction, line, false);
+		return;
+	}
+	int r = mask_line(&trace->mask, direction == TRACE_FROM_PLUGIN, line, &trace->scratch);
+	if (r < 0) {
+		write_out(trace);
+		turn_off(trace, trace->error ? trace->error : r);
+		return;
+	}
+	record(trace, direction, (struct str){ trace->scratch.data, line.len }, r > 0);
+	empty(&trace->scratch);
+}
+
+void trace_note(struct trace *trace, const char *format, ...)
+{
+	if (!is_on(trace))
+		return;
+	char text[TRACE_NOTE_MAX];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	record(trace, TRACE_HOST, (struct str){ text, utf8_whole_prefix(text, strlen(text)) }, false);
+}
+
+int trace_flush(struct trace *trace, perch_err *err)
+{
+	if (is_on(trace))
+		write_out(trace);
+	if (!trace || !trace->error || trace->is_error_told)
+		return 0;
+	trace->is_error_told = true;
+	return err_set(err, trace->error, "the trace ends here, it cannot be written: %s",
+		perch_strerror(trace->error));
+}
+
+int trace_close(struct trace *trace, perch_err *err)
+{
+	int r = trace_flush(trace, err);
+	trace_free(trace);
+	return r;
+}
