@@ -1,0 +1,29 @@
+/* Events on their way out: one line of JSON each. */
+#ifndef EVENTS_REPORT_H
+#define EVENTS_REPORT_H
+
+#include "base/buf.h"
+#include "frontend.h"
+
+struct report {
+	int fd;
+	bool shows_debug;
+	struct buf out;
+	int error;     /* of the descriptor: nothing is written any more */
+	uint64_t lost; /* events for which there was no memory */
+};
+
+void report_shown(struct report *report, const struct shown *shown);
+void report_question(struct report *report, const struct question *question);
+void report_withdrawn(struct report *report, uint64_t number);
+void report_outcome(struct report *report, const struct outcome *outcome);
+
+/* The host's own words about something wrong. */
+void report_warning(struct report *report, const char *format, ...) PERCH_PRINTF(2, 3);
+
+/* Writes all of it, waiting where it must. */
+void report_flush(struct report *report);
+
+void report_free(struct report *report);
+
+#endif
