@@ -231,13 +231,13 @@ void fledge_engine_cancel(struct fledge_engine *engine, const char *reason, uint
 	}
 	/* An answer that waited behind another request is a cancel now too: the
 	 * plugin is told of nothing that it will not be able to go on with. */
-	while (engine->first && !engine->is_broken) {
-		struct request *request = engine->first;
+	for (struct request *request = engine->first; request; request = request->next) {
 		engine->pending_bytes -= request->answer.len;
 		buf_clear(&request->answer);
 		engine->effects->drop(engine->data, request->ticket);
-		engine_refuse(engine, request, reason);
 	}
+	while (engine->first && !engine->is_broken)
+		engine_refuse(engine, engine->first, reason);
 	engine->effects->stop(engine->data);
 }
 

@@ -15,9 +15,11 @@ void reading_wrong(struct reading *reading, const char *name, const char *wanted
 		return;
 	reading->is_wrong = true;
 	const perch_json_value *value = reading_field(reading, name);
-	engine_say(reading->engine, SHOWN_WARNING, "line %llu of the plugin: `%s`: `%s` must be %s, %s",
+	engine_say(reading->engine, SHOWN_WARNING,
+		"line %llu of the plugin: `%s`: `%s` must be %s, %s%s",
 		(unsigned long long)reading->engine->line_number, reading->type, name, wanted,
-		value ? perch_json_type_name(perch_json_type_of(value)) : "and is missing");
+		value ? "not " : "and is missing",
+		value ? perch_json_type_name(perch_json_type_of(value)) : "");
 	engine_refuse(reading->engine, engine_enqueue(reading->engine, reading->id), "invalid_request");
 }
 
