@@ -1,6 +1,8 @@
 /* The other side of the benchmarks: answers as fast as a process can. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static int write_all(const char *data, size_t len)
@@ -26,13 +28,13 @@ static int echo(void)
 	return 0;
 }
 
-/* `count` lines of 200 bytes, each a JSON message. */
+/* `count` lines of 200 bytes, each a fledge message. */
 static int flood(long count)
 {
 	static char line[200];
 	memset(line, 'x', sizeof(line));
-	static const char head[] = "{\"type\":\"output\",\"id\":\"42\",\"text\":\"";
-	static const char tail[] = "\"}\n";
+	static const char head[] = "{\"type\":\"output\",\"text\":\"";
+	static const char tail[] = "\\n\"}\n";
 	memcpy(line, head, sizeof(head) - 1);
 	memcpy(line + sizeof(line) - (sizeof(tail) - 1), tail, sizeof(tail) - 1);
 	enum { LINES = 320 }; /* about a pipe full */
@@ -47,8 +49,64 @@ static int flood(long count)
 	return 0;
 }
 
+/* Reads one line, byte after byte being somebody else's problem: the host
+ * writes a line at once. */
+static int read_line(char *block, size_t size)
+{
+	size_t got = 0;
+	while (!got || block[got - 1] != '\n') {
+		ssize_t n = read(STDIN_FILENO, block + got, size - got);
+		if (n <= 0)
+			return 1;
+		got += (size_t)n;
+	}
+	return 0;
+}
+
+/* Sends the same request `count` times, each when the last was answered, and
+ * says on stderr how many nanoseconds one took. */
+static int ask(const char *request, long count)
+{
+	static char block[64 * 1024];
+	struct timespec begin;
+	struct timespec end;
+	size_t len = strlen(request);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	for (long i = 0; i < count; i++) {
+		if (write_all(request, len) || read_line(block, sizeof(block)))
+			return 1;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	long long ns = (end.tv_sec - begin.tv_sec) * 1000000000LL + (end.tv_nsec - begin.tv_nsec);
+	dprintf(STDERR_FILENO, "%.1f\n", (double)ns / (double)count);
+	return 0;
+}
+
+/* As a plugin it has no arguments: the name says what to do, the environment
+ * how often. */
+static int be_a_plugin(const char *name)
+{
+	static char init[64 * 1024];
+	const char *count_text = getenv("PEER_COUNT");
+	long count = count_text ? strtol(count_text, NULL, 10) : 1;
+	if (read_line(init, sizeof(init)))
+		return 1;
+	if (strcmp(name, "fledge-bench-flood") == 0)
+		return flood(count);
+	if (strcmp(name, "fledge-bench-load") == 0)
+		return ask("{\"type\":\"load\",\"id\":\"1\",\"key\":\"last_deploy_target\"}\n", count);
+	if (strcmp(name, "fledge-bench-exec") == 0)
+		return ask("{\"type\":\"exec\",\"id\":\"1\",\"command\":\"true\"}\n", count);
+	static const char line[] = "{\"type\":\"output\",\"text\":\"one line\\n\"}\n";
+	return write_all(line, sizeof(line) - 1);
+}
+
 int main(int argc, char **argv)
 {
+	const char *slash = strrchr(argv[0], '/');
+	const char *name = slash ? slash + 1 : argv[0];
+	if (strncmp(name, "fledge-", 7) == 0)
+		return be_a_plugin(name);
 	if (argc > 1 && strcmp(argv[1], "echo") == 0)
 		return echo();
 	if (argc > 2 && strcmp(argv[1], "flood") == 0)

@@ -1,0 +1,308 @@
+/* `perch run` against the floor: output, requests, commands, and the time from
+ * the name of a command to its exit. Whole processes throughout; the sandbox is
+ * off. */
+#include "bench.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ROUNDS = 5, RUNS = 30 };
+
+static char build[2048];
+static char home[] = "/tmp/perch-bench-XXXXXX";
+
+/* ---- a plugin to run ----------------------------------------------------- */
+
+static void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void shell(const char *format, ...)
+{
+	char command[8192];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(command, sizeof(command), format, args);
+	va_end(args);
+	if (system(command) != 0) {
+		fprintf(stderr, "failed: %s\n", command);
+		exit(1);
+	}
+}
+
+static void find_build(void)
+{
+	if (readlink("/proc/self/exe", build, sizeof(build) - 1) < 0)
+		abort();
+	*strrchr(build, '/') = '\0';
+	*strrchr(build, '/') = '\0';
+}
+
+/* A private config directory, a plugin with four commands, and a repository
+ * with five thousand files. */
+static void make_home(void)
+{
+	if (!mkdtemp(home))
+		abort();
+	shell("mkdir -p %s/fledge/plugins/bin %s/fledge/plugins/bench && cd %s/fledge && "
+		  "for c in flood load exec line; do ln -s %s/bench/peer plugins/bin/fledge-bench-$c; done "
+		  "&& "
+		  "printf '[plugin]\\nname = \"bench\"\\nversion = \"1\"\\nprotocol = \"fledge-v1\"\\n' "
+		  "> plugins/bench/plugin.toml && "
+		  "printf '[[plugins]]\\nname = \"bench\"\\ncommands = [\"bench-flood\", \"bench-load\", "
+		  "\"bench-exec\", \"bench-line\"]\\n[plugins.capabilities]\\nexec = true\\nstore = "
+		  "true\\n' > plugins.toml && "
+		  "printf '{\"last_deploy_target\": \"production\"}' > plugins/bench/state.json",
+		home, home, home, build);
+	shell("mkdir %s/repo && cd %s/repo && git init -q . && mkdir d && cd d && "
+		  "seq 1 5000 | split -l 1 -a 4 - f && git add . && "
+		  "git -c user.name=b -c user.email=b@b commit -q -m all && git status > /dev/null",
+		home, home);
+	setenv("XDG_CONFIG_HOME", home, 1);
+}
+
+/* ---- running something to its end ---------------------------------------- */
+
+struct ran {
+	double ns;
+	long memory_kib;
+	double printed; /* the number on its stderr, if any */
+};
+
+static struct ran run(const char *path, const char *const *argv)
+{
+	int err[2];
+	if (pipe2(err, O_CLOEXEC) < 0)
+		abort();
+	posix_spawn_file_actions_t actions;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, err[1], 2);
+	pid_t pid;
+	uint64_t begin = bench_now_ns();
+	if (posix_spawn(&pid, path, &actions, NULL, (char *const *)argv, environ) != 0)
+		abort();
+	close(err[1]);
+	struct rusage usage;
+	int status;
+	wait4(pid, &status, 0, &usage);
+	struct ran ran = { .ns = (double)(bench_now_ns() - begin), .memory_kib = usage.ru_maxrss };
+	char text[256] = { 0 };
+	if (read(err[0], text, sizeof(text) - 1) > 0)
+		ran.printed = strtod(text, NULL);
+	close(err[0]);
+	posix_spawn_file_actions_destroy(&actions);
+	if (status != 0) {
+		fprintf(stderr, "%s failed: %s\n", argv[0], text);
+		exit(1);
+	}
+	return ran;
+}
+
+static struct ran run_perch(const char *command)
+{
+	char path[4096];
+	snprintf(path, sizeof(path), "%s/perch", build);
+	const char *const argv[] = { "perch", "run", command, NULL };
+	return run(path, argv);
+}
+
+/* The floor's host: sends a line as init, then answers every line with the
+ * same answer, or throws the output away; as plain as can be. */
+static struct ran run_floor(const char *command, const char *answer)
+{
+	char path[4096];
+	char name[128];
+	snprintf(path, sizeof(path), "%s/bench/peer", build);
+	snprintf(name, sizeof(name), "fledge-%s", command);
+	int in[2];
+	int out[2];
+	int err[2];
+	if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
+		abort();
+	posix_spawn_file_actions_t actions;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, in[0], 0);
+	posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+	posix_spawn_file_actions_adddup2(&actions, err[1], 2);
+	char *argv[] = { name, NULL };
+	pid_t pid;
+	uint64_t begin = bench_now_ns();
+	if (posix_spawn(&pid, path, &actions, NULL, argv, environ) != 0)
+		abort();
+	posix_spawn_file_actions_destroy(&actions);
+	close(in[0]);
+	close(out[1]);
+	close(err[1]);
+	if (write(in[1], "{}\n", 3) != 3)
+		abort();
+	static char block[64 * 1024];
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	for (;;) {
+		struct pollfd fds = { .fd = out[0], .events = POLLIN };
+		poll(&fds, 1, -1);
+		ssize_t n = read(out[0], block, sizeof(block));
+		if (n <= 0)
+			break;
+		ssize_t written =
+			answer ? write(in[1], answer, strlen(answer)) : write(null, block, (size_t)n);
+		if (written < 0)
+			abort();
+	}
+	int status;
+	waitpid(pid, &status, 0);
+	struct ran ran = { .ns = (double)(bench_now_ns() - begin) };
+	char text[256] = { 0 };
+	if (read(err[0], text, sizeof(text) - 1) > 0)
+		ran.printed = strtod(text, NULL);
+	close(null);
+	close(in[1]);
+	close(out[0]);
+	close(err[0]);
+	return ran;
+}
+
+static void keep_better(struct ran *best, struct ran now)
+{
+	if (!best->ns || now.ns < best->ns)
+		best->ns = now.ns;
+	if (!best->printed || now.printed < best->printed)
+		best->printed = now.printed;
+	if (now.memory_kib > best->memory_kib)
+		best->memory_kib = now.memory_kib;
+}
+
+/* ---- measurements -------------------------------------------------------- */
+
+/* plugin | HOST | us, HOST being perch or cat: the same pipes for both. */
+static struct ran pass_on(bool is_perch)
+{
+	char command[8192];
+	if (is_perch)
+		snprintf(command, sizeof(command), "exec %s/perch run bench-flood", build);
+	else
+		snprintf(command, sizeof(command),
+			"echo '{}' | %s/fledge/plugins/bin/fledge-bench-flood | exec cat", home);
+	int out[2];
+	if (pipe2(out, O_CLOEXEC) < 0)
+		abort();
+	posix_spawn_file_actions_t actions;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+	char *argv[] = { "sh", "-c", command, NULL };
+	pid_t pid;
+	uint64_t begin = bench_now_ns();
+	if (posix_spawn(&pid, "/bin/sh", &actions, NULL, argv, environ) != 0)
+		abort();
+	close(out[1]);
+	posix_spawn_file_actions_destroy(&actions);
+	static char block[64 * 1024];
+	size_t total = 0;
+	for (ssize_t n; (n = read(out[0], block, sizeof(block))) > 0;)
+		total += (size_t)n;
+	close(out[0]);
+	struct rusage usage;
+	wait4(pid, NULL, 0, &usage);
+	if (total < 100000000)
+		abort();
+	return (struct ran){
+		.ns = (double)(bench_now_ns() - begin),
+		.memory_kib = usage.ru_maxrss,
+	};
+}
+
+static void bench_output(void)
+{
+	struct ran ours = { 0 };
+	struct ran floor = { 0 };
+	setenv("PEER_COUNT", "1000000", 1);
+	for (int i = 0; i < ROUNDS; i++) {
+		keep_better(&floor, pass_on(false));
+		keep_better(&ours, pass_on(true));
+	}
+	bench_print("fledge/output-1M", "ours", ours.ns / 1e6, "ms");
+	bench_print("fledge/output-1M", "cat", floor.ns / 1e6, "ms");
+	bench_print_ratio("fledge/output-1M", "throughput-vs-cat", floor.ns / ours.ns, 0.5);
+	bench_print("fledge/output-1M", "memory", (double)ours.memory_kib / 1024, "MB (at most 8)");
+}
+
+static void bench_load(void)
+{
+	struct ran ours = { 0 };
+	struct ran floor = { 0 };
+	setenv("PEER_COUNT", "20000", 1);
+	for (int i = 0; i < 2 * ROUNDS; i++) {
+		keep_better(&floor,
+			run_floor(
+				"bench-load", "{\"type\":\"response\",\"id\":\"1\",\"value\":\"production\"}\n"));
+		keep_better(&ours, run_perch("bench-load"));
+	}
+	bench_print("fledge/load", "ours", ours.printed / 1e3, "us");
+	bench_print("fledge/load", "floor", floor.printed / 1e3, "us");
+	bench_print_cost("fledge/load", "vs-floor", ours.printed / floor.printed, 1.3);
+}
+
+static double shell_true_ns(void)
+{
+	const char *const argv[] = { "sh", "-c", "true", NULL };
+	uint64_t begin = bench_now_ns();
+	for (int i = 0; i < RUNS; i++)
+		run("/bin/sh", argv);
+	return (double)(bench_now_ns() - begin) / RUNS;
+}
+
+static void bench_exec(void)
+{
+	struct ran ours = { 0 };
+	double floor = shell_true_ns();
+	setenv("PEER_COUNT", "100", 1);
+	for (int i = 0; i < 2 * ROUNDS; i++) {
+		keep_better(&ours, run_perch("bench-exec"));
+		double now = shell_true_ns();
+		floor = now < floor ? now : floor;
+	}
+	bench_print("fledge/exec-true", "ours", ours.printed / 1e3, "us");
+	bench_print("fledge/exec-true", "floor", floor / 1e3, "us");
+	bench_print_cost("fledge/exec-true", "vs-floor", ours.printed / floor, 1.3);
+}
+
+static void bench_start(void)
+{
+	if (chdir(home) < 0 || chdir("repo") < 0)
+		abort();
+	const char *const git[] = { "git", "--no-optional-locks", "status", "--porcelain", NULL };
+	struct ran ours = { 0 };
+	struct ran floor = { 0 };
+	struct ran status = { 0 };
+	for (int i = 0; i < RUNS; i++) {
+		keep_better(&floor, run_floor("bench-line", NULL));
+		keep_better(&status, run("/usr/bin/git", git));
+		keep_better(&ours, run_perch("bench-line"));
+	}
+	bench_print("fledge/start", "ours", ours.ns / 1e6, "ms");
+	bench_print("fledge/start", "floor", floor.ns / 1e6, "ms");
+	bench_print("fledge/start", "git-status", status.ns / 1e6, "ms");
+	bench_print(
+		"fledge/start", "over-both", (ours.ns - floor.ns - status.ns) / 1e6, "ms (at most 3)");
+}
+
+int main(void)
+{
+	find_build();
+	make_home();
+	bench_output();
+	bench_load();
+	bench_exec();
+	bench_start();
+	shell("rm -rf %s", home);
+	return 0;
+}
