@@ -198,10 +198,10 @@ static struct ran pass_on(bool is_perch)
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-	char *argv[] = { "sh", "-c", command, NULL };
+	const char *const argv[] = { "sh", "-c", command, NULL };
 	pid_t pid;
 	uint64_t begin = bench_now_ns();
-	if (posix_spawn(&pid, "/bin/sh", &actions, NULL, argv, environ) != 0)
+	if (posix_spawn(&pid, "/bin/sh", &actions, NULL, (char *const *)argv, environ) != 0)
 		abort();
 	close(out[1]);
 	posix_spawn_file_actions_destroy(&actions);
