@@ -19,6 +19,7 @@ struct seen {
 	struct buf rewrite; /* the same as a config file */
 };
 
+/* Only a value can have a line break in it, which is written \n. */
 static void append_quoted(struct buf *out, struct str text)
 {
 	buf_append_char(out, '"');
@@ -26,8 +27,6 @@ static void append_quoted(struct buf *out, struct str text)
 		char c = text.data[i];
 		if (c == '\n')
 			buf_append_text(out, "\\n");
-		else if (c == '\b')
-			buf_append_text(out, "\\b");
 		else if (c == '"' || c == '\\')
 			buf_printf(out, "\\%c", c);
 		else
