@@ -102,22 +102,24 @@ static struct init_context golden(void)
 	};
 }
 
+/* `line` without the host, whose version changes. */
 static void assert_line(const struct init_context *context, const char *line)
 {
 	struct buf out = { 0 };
+	char expected[2048];
+	snprintf(expected, sizeof(expected), "%s,\"host\":{\"name\":\"perch\",\"version\":\"%s\"}}\n",
+		line, perch_version());
 	ck_assert_int_eq(init_line(&out, context), 0);
 	ck_assert_int_eq(buf_terminate(&out), 0);
 	ck_assert_uint_eq(out.len, strlen(out.data));
-	ck_assert_str_eq(out.data, line);
+	ck_assert_str_eq(out.data, expected);
 	buf_free(&out);
 }
 
 #define START_OF_LINE "{\"type\":\"init\",\"protocol\":\"fledge-v1\",\"command\":"
-#define END_OF_LINE ",\"host\":{\"name\":\"perch\",\"version\":\"0.1.0\"}}\n"
 
 START_TEST(the_golden_line)
 {
-	ck_assert_str_eq(perch_version(), "0.1.0");
 	struct init_context context = golden();
 	assert_line(&context,
 		START_OF_LINE
@@ -126,7 +128,7 @@ START_TEST(the_golden_line)
 		"\"remote\":\"origin\",\"remote_url\":\"https://host/org/my-app\"}},\"plugin\":{\"name\":"
 		"\"fledge-deploy\",\"version\":\"0.1.0\",\"dir\":\"\xE2\x80\xA6/plugins/fledge-deploy\"},"
 		"\"fledge\":{\"version\":\"1.8.0\"},\"capabilities\":{\"exec\":true,\"store\":true,"
-		"\"metadata\":false}" END_OF_LINE);
+		"\"metadata\":false}");
 }
 END_TEST
 
@@ -145,7 +147,7 @@ START_TEST(the_line_without_what_is_not_there)
 		"plugins/"
 		"fledge-deploy\"},\"fledge\":{\"version\":\"1.8.0\"},\"capabilities\":{\"exec\":false,"
 		"\"store\":true,\"metadata\":false,\"network\":true,\"filesystem\":"
-		"\"project\"}" END_OF_LINE;
+		"\"project\"}";
 	char line[2048];
 	snprintf(line, sizeof(line), "%s%s%s", START_OF_LINE,
 		"\"deploy\",\"args\":[],\"project\":{\"name\":\"my-app\",\"root\":\"/home/dev/my-app\","

@@ -33,10 +33,10 @@ static void assert_like_git(struct str text)
 	int r = git_config_read(text, list_variable, &ours);
 	ck_assert_msg(
 		(r == 0) == (status == 0), "ours %d, git's %d:\n%.*s", r, status, (int)text.len, text.data);
-	ck_assert_msg(
-		r < 0 || (ours.len == theirs.len && memcmp(ours.data, theirs.data, ours.len) == 0),
-		"of\n%.*s\ngit reads\n%.*s\nand we\n%.*s", (int)text.len, text.data, (int)theirs.len,
-		theirs.data, (int)ours.len, ours.data);
+	struct str read = { ours.data, ours.len };
+	struct str expected = { theirs.data, theirs.len };
+	ck_assert_msg(r < 0 || str_eq(read, expected), "of\n%.*s\ngit reads\n%.*s\nand we\n%.*s",
+		(int)text.len, text.data, (int)theirs.len, theirs.data, (int)ours.len, ours.data);
 	ck_assert(r == 0 || r == PERCH_ESYNTAX);
 	buf_free(&ours);
 	buf_free(&theirs);
