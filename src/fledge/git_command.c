@@ -5,7 +5,7 @@
  *   filter.*.clean and .process      status asks them about files that may have
  *                                    changed; each one that the repository's own
  *                                    config defines is switched off by name
- *                                    (those of the user's config stay)
+ *                                    (those that only the user's has stay)
  *   config of submodules             --ignore-submodules=dirty: not entered
  *   core.pager, pager.*              --no-pager
  *   gpg.program (log.showSignature)  --no-show-signature

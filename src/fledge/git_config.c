@@ -79,6 +79,8 @@ static int read_section(struct reader *r)
 			return PERCH_ESYNTAX;
 		append_lower(&r->name, c);
 	}
+	if (r->name.len == 0 && !r->name.failed)
+		return PERCH_ESYNTAX;
 	buf_append_char(&r->name, '.');
 	r->section_len = r->name.len;
 	return result;

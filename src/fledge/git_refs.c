@@ -50,22 +50,29 @@ static bool is_object_name(struct str text)
 	return true;
 }
 
+static bool is_ref_part(struct str part)
+{
+	if (part.len == 0 || part.data[0] == '.' || str_has_suffix(part, STR(".lock")))
+		return false;
+	for (size_t i = 0; i < part.len; i++) {
+		char c = part.data[i];
+		if ((unsigned char)c <= ' ' || memchr("\x7f~^:?*[\\", c, 8))
+			return false;
+		if (c == '.' && i > 0 && part.data[i - 1] == '.')
+			return false;
+	}
+	return true;
+}
+
 /* git's rules for names, as far as a name becomes a path and a text for people. */
 static bool is_ref_name(struct str name)
 {
-	if (!str_has_prefix(name, STR("refs/")))
+	if (!str_has_prefix(name, STR("refs/")) || name.data[name.len - 1] == '/')
 		return false;
-	for (struct str rest = name; rest.len;) {
-		struct str part = str_cut(&rest, '/');
-		if (part.len == 0 || part.data[0] == '.' || str_has_suffix(part, STR(".lock")))
+	for (struct str rest = name; rest.len;)
+		if (!is_ref_part(str_cut(&rest, '/')))
 			return false;
-		for (size_t i = 0; i < part.len; i++)
-			if ((unsigned char)part.data[i] <= ' ' || memchr("\x7f~^:?*[\\", part.data[i], 8))
-				return false;
-		if (memmem(part.data, part.len, "..", 2))
-			return false;
-	}
-	return name.data[name.len - 1] != '/';
+	return true;
 }
 
 /* What "ref: refs/heads/x" names; nothing when it is something else. */

@@ -226,8 +226,8 @@ static int set_aside(struct store *store, const char *reason, perch_err *err)
 	char name[STORE_NAME_MAX];
 	int r = store_files_set_aside(&store->files, name);
 	if (r == -EEXIST)
-		return err_set(err, r, "state.json is not usable (%s), and there are too many %s already",
-			reason, "state.json.corrupt files");
+		return err_set(
+			err, r, "state.json is not usable (%s): remove some of state.json.corrupt-*", reason);
 	if (r < 0)
 		return err_set(err, r, "state.json is not usable (%s) and cannot be moved: %s", reason,
 			perch_strerror(r));

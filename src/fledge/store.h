@@ -49,8 +49,8 @@ bool store_is_dirty(const struct store *store);
 void store_give_up(struct store *store);
 
 /* Reads a key: what was set in this run, else what is on disk (shared lock). The
- * value is appended to out as a JSON string, or null. -EAGAIN when somebody
- * holds the lock. */
+ * value is appended to out as a JSON string, or null, with a warning where it
+ * cannot be read. -EAGAIN when somebody holds the lock; -ENOMEM. */
 int store_get(struct store *store, struct str key, struct buf *out);
 
 #endif

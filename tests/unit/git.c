@@ -1,0 +1,585 @@
+/* git: what is read from files, against what git itself answers. */
+#include "harness/suite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fledge/context.h"
+#include "fledge/git_parts.h"
+#include "harness/folder.h"
+#include "harness/oom.h"
+#include "harness/repository.h"
+
+static struct arena arena;
+
+static struct git_context read_git(const char *name)
+{
+	struct git_context git;
+	ck_assert_int_eq(git_read(folder_path("%s", name), &arena, &git), 0);
+	return git;
+}
+
+static void assert_none(const char *name)
+{
+	struct git_context git = read_git(name);
+	ck_assert_msg(!git.is_repository, "%s is no repository", name);
+}
+
+static void assert_git(const char *name, const char *branch, const char *remote, const char *url)
+{
+	struct git_context git = read_git(name);
+	ck_assert_msg(git.is_repository, "%s is a repository", name);
+	ck_assert_str_eq(git.branch, branch);
+	ck_assert_str_eq(git.remote, remote);
+	ck_assert_str_eq(git.remote_url, url);
+}
+
+static void assert_answer(const char *ours, const char *name, const char *question)
+{
+	char *answer = folder_run("cd '%s' && %s", name, question);
+	ck_assert_str_eq(ours, answer);
+	free(answer);
+}
+
+/* Everything that git can be asked for. */
+static void assert_like_git(const char *name)
+{
+	struct git_context git = read_git(name);
+	ck_assert_msg(git.is_repository, "%s is a repository", name);
+	assert_answer(git.root, name, "git rev-parse --show-toplevel");
+	assert_answer(git.branch, name, "git symbolic-ref -q --short HEAD || echo HEAD");
+	assert_answer(git.remote, name, "git remote | head -1 | grep . || echo origin");
+	assert_answer(
+		git.remote_url, name, "git remote get-url $(git remote | head -1) 2>/dev/null || true");
+}
+
+/* ---- repositories as they are -------------------------------------------- */
+
+START_TEST(a_plain_repository_and_places_inside_it)
+{
+	repository_folder();
+	repository_new("r");
+	free(folder_run("mkdir -p r/a/b && cd r && git remote add origin ssh://git@host/x.git"));
+	assert_git("r", "main", "origin", "ssh://git@host/x.git");
+	assert_like_git("r");
+	assert_like_git("r/a/b");
+	assert_git("r///", "main", "origin", "ssh://git@host/x.git");
+	ck_assert_str_eq(read_git("r/a/b").root, folder_path("r"));
+	ck_assert_str_eq(read_git("r///").root, folder_path("r"));
+	arena_free(&arena);
+}
+END_TEST
+
+START_TEST(branches_of_every_kind)
+{
+	repository_folder();
+	repository_new("r");
+	free(folder_run("cd r && git checkout -q -b feature/one.two"));
+	assert_git("r", "feature/one.two", "origin", "");
+	assert_like_git("r");
+	free(folder_run("cd r && git pack-refs --all && test ! -e .git/refs/heads/main"));
+	assert_like_git("r");
+	free(folder_run("cd r && git checkout -q -b '\xC3\xA4\xC3\xB6'"));
+	assert_like_git("r");
+	free(folder_run("cd r && git symbolic-ref refs/heads/alias refs/heads/main && git symbolic-ref "
+					"HEAD refs/heads/alias"));
+	ck_assert_str_eq(read_git("r").branch, "alias");
+	ck_assert(read_git("r").is_repository);
+	free(folder_run("cd r && rm .git/HEAD && ln -s refs/heads/main .git/HEAD"));
+	assert_like_git("r");
+	free(folder_run("cd r && git checkout -q --detach"));
+	assert_git("r", "HEAD", "origin", "");
+	assert_like_git("r");
+	free(folder_run("cd r && git checkout -q --orphan unborn"));
+	assert_none("r");
+	free(folder_run("git init -q fresh"));
+	assert_none("fresh");
+	arena_free(&arena);
+}
+END_TEST
+
+/* A needle must be found wherever the pieces of packed-refs are cut. */
+START_TEST(a_ref_is_found_in_a_large_packed_refs)
+{
+	repository_folder();
+	repository_new("r");
+	char *commit = folder_run("git -C r rev-parse HEAD");
+	for (int lines = 1180; lines < 1215; lines++) {
+		struct buf text = { 0 };
+		buf_append_text(&text, "# pack-refs with: peeled fully-peeled sorted \n");
+		for (int i = 0; i < lines; i++)
+			buf_printf(&text, "%s refs/heads/a%05d%.*s\n", commit, i, i % 7, "xxxxxxx");
+		buf_printf(&text, "%s refs/heads/mainly\n%s refs/heads/no/main\n", commit, commit);
+		folder_write_n("r/.git/packed-refs", (struct str){ text.data, text.len });
+		unlink(folder_path("r/.git/refs/heads/main"));
+		assert_none("r");
+		buf_printf(&text, "%s refs/heads/main\n", commit);
+		folder_write_n("r/.git/packed-refs", (struct str){ text.data, text.len });
+		ck_assert(read_git("r").is_repository);
+		buf_free(&text);
+		arena_reset(&arena);
+	}
+	assert_like_git("r");
+	free(commit);
+	arena_free(&arena);
+}
+END_TEST
+
+START_TEST(worktrees_and_submodules)
+{
+	repository_folder();
+	repository_new("r");
+	repository_new("lib");
+	free(folder_run(
+		"cd r && git remote add up https://host/up && git worktree add -q ../tree -b other"));
+	assert_git("tree", "other", "up", "https://host/up");
+	assert_like_git("tree");
+	free(folder_run("cd r && git pack-refs --all"));
+	assert_like_git("tree");
+	free(folder_run("cd r && git submodule --quiet add ../lib sub/lib 2>&1"));
+	assert_like_git("r/sub/lib");
+	ck_assert_str_eq(read_git("r/sub/lib").remote_url, folder_path("lib"));
+	free(folder_run("cd r/sub/lib && git checkout -q --detach"));
+	assert_like_git("r/sub/lib");
+	free(folder_run("cd tree && git config extensions.worktreeConfig true && "
+					"git config --worktree remote.a.url x"));
+	assert_like_git("tree");
+	ck_assert_str_eq(read_git("tree").remote, "a");
+	ck_assert_str_eq(read_git("r").remote, "up");
+	free(folder_run("git init -q --separate-git-dir=elsewhere apart && "
+					"git -C apart commit -q --allow-empty -m x"));
+	assert_like_git("apart");
+	folder_write("apart/.git", "gitdir: ../elsewhere\r\n");
+	assert_git("apart", "main", "origin", "");
+	arena_free(&arena);
+}
+END_TEST
+
+START_TEST(no_repository_at_all)
+{
+	repository_folder();
+	repository_new("r");
+	free(folder_run("mkdir -p r/empty/.git r/odd r/fifo r/loop plain/deep && mkfifo r/fifo/.git &&"
+					"ln -s .git r/loop/.git && git init -q --bare bare.git"));
+	assert_none("plain/deep");
+	assert_none("nowhere/at/all");
+	assert_none("bare.git");
+	/* What is no git directory is passed on the way up; git does the same. */
+	assert_like_git("r/empty");
+	assert_like_git("r/fifo");
+	assert_like_git("r/loop");
+	/* A file that names none ends the search. */
+	static const char *const files[] = { "gitdir: /nowhere\n", "gitdir: \n", "gitdir:x", "", "x",
+		"gitdir: ../empty/.git" };
+	for (size_t i = 0; i < COUNT(files); i++) {
+		folder_write("r/odd/.git", files[i]);
+		assert_none("r/odd");
+		free(folder_run("cd r/odd && ! git rev-parse --git-dir 2>&1"));
+	}
+	struct git_context git;
+	ck_assert_int_eq(git_read("/", &arena, &git), 0);
+	ck_assert_int_eq(git_read("", &arena, &git), 0);
+	ck_assert_int_eq(git_read("relative", &arena, &git), 0);
+	ck_assert(!git.is_repository);
+	arena_free(&arena);
+}
+END_TEST
+
+START_TEST(the_environment_of_git_does_not_count)
+{
+	repository_folder();
+	repository_new("r");
+	repository_new("other");
+	free(folder_run("cd other && git checkout -q -b elsewhere"));
+	setenv("GIT_DIR", folder_path("other/.git"), 1);
+	setenv("GIT_WORK_TREE", folder_path("other"), 1);
+	assert_git("r", "main", "origin", "");
+	ck_assert(!git_keeps_variable("GIT_DIR=/x"));
+	ck_assert(!git_keeps_variable("GIT_INDEX_FILE"));
+	ck_assert(git_keeps_variable("GIT_DIRECTORY=/x"));
+	ck_assert(git_keeps_variable("GIT_CONFIG_COUNT=1"));
+	ck_assert(git_keeps_variable("HOME=/x"));
+	arena_free(&arena);
+}
+END_TEST
+
+START_TEST(reftables_have_no_branch_to_read)
+{
+	repository_folder();
+	repository_new("r");
+	free(folder_run("cd r && echo 'ref: refs/heads/.invalid' > .git/HEAD && "
+					"printf '[extensions]\\n\\trefStorage = reftable\\n[remote \"o\"]\\n\\turl = "
+					"u\\n' >> .git/config"));
+	assert_git("r", "HEAD", "o", "u");
+	arena_free(&arena);
+}
+END_TEST
+
+/* ---- remotes ------------------------------------------------------------- */
+
+START_TEST(the_first_remote_by_name)
+{
+	repository_folder();
+	repository_new("r");
+	free(folder_run(
+		"cd r && git remote add origin https://host/o && git remote add fork https://host/f "
+		"&& git remote add Zulu https://host/z && git config remote.pushDefault origin"));
+	assert_git("r", "main", "Zulu", "https://host/z");
+	assert_like_git("r");
+	free(folder_run("cd r && git remote remove Zulu && git remote set-url --add fork second"));
+	assert_git("r", "main", "fork", "https://host/f");
+	assert_like_git("r");
+	free(folder_run("cd r && git config remote.A.fetch x && git config branch.main.remote 0"));
+	assert_git("r", "main", "A", "");
+	free(folder_run("cd r && git config remote.A.url 'a \"quoted\" ; url # \\\\ '"));
+	assert_like_git("r");
+	arena_free(&arena);
+}
+END_TEST
+
+START_TEST(a_config_written_by_hand)
+{
+	repository_folder();
+	repository_new("r");
+	folder_write("r/.git/config",
+		"\xEF\xBB\xBF[core]\r\n\trepositoryformatversion = 0\r\n"
+		"; comment\r\n[REMOTE \"b\\\"\\\\c\"] URL = \"https://ho\\\r\nst/#x\" ; y\r\n"
+		"[remote \"d\"]\r\nurl = z\r\n");
+	assert_git("r", "main", "b\"\\c", "https://host/");
+	assert_answer("https://host/#x", "r", "git config --get-regexp 'remote.b.*' | cut -d' ' -f2");
+	folder_write("r/.git/config", "[remote \"a\"]\nurl = x\n[broken\n");
+	assert_git("r", "main", "origin", "");
+	unlink(folder_path("r/.git/config"));
+	assert_git("r", "main", "origin", "");
+	arena_free(&arena);
+}
+END_TEST
+
+START_TEST(urls_without_what_lets_one_in)
+{
+	static const struct {
+		const char *url;
+		const char *clean;
+	} cases[] = {
+		{ "https://host/org/app", "https://host/org/app" },
+		{ "https://user@host/org/app", "https://host/org/app" },
+		{ "https://user:password@host/org/app", "https://host/org/app" },
+		{ "HTTPS://x-access-token:ghp_1@host:8443/a@b", "HTTPS://host:8443/a@b" },
+		{ "http://a:b@c@host", "http://host" },
+		{ "http://user:pa?ss@host/", "http://user:pa" },
+		{ "https://host/app?private_token=x", "https://host/app" },
+		{ "https://host/app#x", "https://host/app" },
+		{ "https://@/", "https:///" },
+		{ "https://", "https://" },
+		{ "helper::https://u:p@host/x", "helper::https://host/x" },
+		{ "ssh://git@host:22/x", "ssh://git@host:22/x" },
+		{ "ssh://git:secret@host/x", "ssh://git@host/x" },
+		{ "ftp://u:p@host/x?y", "ftp://u@host/x?y" },
+		{ "git@host:org/app.git", "git@host:org/app.git" },
+		{ "/a/path with@blank:x", "/a/path with@blank:x" },
+		{ "file:///a", "file:///a" },
+		{ "", "" },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++)
+		ck_assert_str_eq(git_url_clean(str_from(cases[i].url), &arena), cases[i].clean);
+	repository_folder();
+	repository_new("r");
+	free(folder_run("cd r && git remote add origin https://me:token@host/x"));
+	assert_git("r", "main", "origin", "https://host/x");
+	arena_free(&arena);
+}
+END_TEST
+
+/* ---- hostile files ------------------------------------------------------- */
+
+START_TEST(hostile_files_are_not_there)
+{
+	repository_folder();
+	repository_new("r");
+	assert_git("r", "main", "origin", "");
+	free(folder_run("cd r/.git && mv HEAD h && mkfifo HEAD"));
+	assert_none("r");
+	free(folder_run("cd r/.git && rm HEAD && ln -s /dev/zero HEAD"));
+	assert_none("r");
+	free(folder_run("cd r/.git && rm HEAD && truncate -s 1G HEAD"));
+	assert_none("r");
+	static const char *const heads[] = { "", "ref: ", "ref: refs/../../x",
+		"ref: refs/heads/../main", "ref: refs/heads/main/", "ref: refs/heads//main",
+		"ref: refs/heads/a b", "ref: refs/heads/nul\\0main", "ref: /etc/passwd", "0123",
+		"ref: refs/heads/main.lock", "ref: refs/heads" };
+	for (size_t i = 0; i < COUNT(heads); i++) {
+		free(folder_run("printf '%s' > r/.git/HEAD", heads[i]));
+		assert_none("r");
+	}
+	free(folder_run("cd r/.git && mv h HEAD && truncate -s 1G config"));
+	assert_git("r", "main", "origin", "");
+	ck_assert(read_git("r").may_run_code);
+	free(folder_run("cd r/.git && rm config && mkfifo config"));
+	assert_git("r", "main", "origin", "");
+	free(folder_run("cd r/.git && rm config && echo .. > commondir"));
+	assert_none("r");
+	free(folder_run("cd r/.git && mkfifo c && ln -sf c commondir"));
+	assert_git("r", "main", "origin", "");
+	arena_free(&arena);
+}
+END_TEST
+
+START_TEST(refs_that_lead_nowhere_are_no_commits)
+{
+	repository_folder();
+	repository_new("r");
+	free(folder_run("cd r/.git/refs/heads && echo 'ref: refs/heads/b' > main && echo 'ref: "
+					"refs/heads/main' > b"));
+	assert_none("r");
+	free(folder_run("cd r/.git/refs/heads && rm main && mkfifo main"));
+	assert_none("r");
+	free(folder_run("cd r/.git/refs/heads && rm main && ln -s main main"));
+	assert_none("r");
+	free(folder_run(
+		"cd r/.git && rm refs/heads/main && mkdir refs/heads/main && mkfifo packed-refs"));
+	assert_none("r");
+	free(folder_run("cd r/.git && rm packed-refs && truncate -s 20G packed-refs"));
+	assert_none("r");
+	arena_free(&arena);
+}
+END_TEST
+
+/* ---- the commands -------------------------------------------------------- */
+
+static int ask(const char *name, const char *key, struct buf *out)
+{
+	const char *const *argv = NULL;
+	struct git_context git = read_git(name);
+	buf_clear(out);
+	ck_assert_int_eq(git_command(key, &git, &arena, &argv), 0);
+	if (!argv)
+		return -1;
+	return repository_ask(folder_path("%s", name), argv, git_environment(), out);
+}
+
+START_TEST(commands_answer_as_git_does)
+{
+	repository_folder();
+	repository_new("r");
+	struct buf out = { 0 };
+	ck_assert_int_eq(ask("r", "dirty", &out), 0);
+	ck_assert_uint_eq(out.len, 0);
+	free(folder_run(
+		"cd r && touch new 'with blank' && git tag v1.9 && git tag v1.10 && git tag v2.0-rc1 && "
+		"git config color.ui always && git config column.ui always && git config log.decorate full "
+		"&& git config status.showUntrackedFiles no && git config status.branch true"));
+	ck_assert_int_eq(ask("r", "dirty", &out), 0);
+	ck_assert_str_eq(out.data, "?? new\n?? \"with blank\"\n");
+	free(folder_run("cd r && git config --unset status.showUntrackedFiles"));
+	ck_assert_int_eq(ask("r", "git_status", &out), 0);
+	ck_assert_str_eq(out.data, "?? new\n?? \"with blank\"\n");
+	ck_assert_int_eq(ask("r", "git_tags", &out), 0);
+	ck_assert_str_eq(out.data, "v2.0-rc1\nv1.10\nv1.9\n");
+	for (int i = 0; i < 25; i++)
+		free(folder_run("cd r && git commit -q --allow-empty -m 'number %d'", i));
+	ck_assert_int_eq(ask("r", "git_log", &out), 0);
+	assert_answer(
+		"20", "r", "git config color.ui false; git log -20 --oneline --no-decorate | wc -l");
+	out.data[out.len - 1] = '\0';
+	assert_answer(out.data, "r", "git log -20 --oneline --no-decorate");
+	ck_assert_int_eq(ask("r", "env", &out), -1);
+	ck_assert_ptr_null(git_argv("fledge_config"));
+	ck_assert_str_eq(git_argv("dirty")[0], "git");
+	buf_free(&out);
+	arena_free(&arena);
+}
+END_TEST
+
+/* A repository that has just about everything that git would run. */
+static void make_hostile(void)
+{
+	repository_folder();
+	repository_new("r");
+	repository_new("lib");
+	folder_write("evil", "#!/bin/sh\ntouch \"$HOME/ran\"\nexit 1\n");
+	chmod(folder_path("evil"), 0700);
+	free(
+		folder_run("cd r && echo x > file && git submodule --quiet add ../lib sub 2>&1 &&"
+				   "echo '* filter=bad' > .gitattributes && git add . && git commit -q -m files && "
+				   "touch -d '2 days ago' file .gitattributes"));
+}
+
+static void assert_ran(bool expected)
+{
+	ck_assert_int_eq(access(folder_path("ran"), F_OK) == 0, expected);
+	unlink(folder_path("ran"));
+}
+
+/* What the setting makes plain git run, our commands do not. */
+static void assert_defused(const char *settings, const char *plain, const char *key)
+{
+	struct buf out = { 0 };
+	make_hostile();
+	free(folder_run("cd r && %s", settings));
+	assert_ran(false);
+	free(folder_run("cp -a r plain && cd plain && { %s; } >/dev/null 2>&1 || true", plain));
+	assert_ran(true);
+	int status = ask("r", key, &out);
+	ck_assert_msg(status == 0 || strcmp(key, "git_log") == 0, "%s failed", key);
+	assert_ran(false);
+	buf_free(&out);
+	arena_free(&arena);
+}
+
+START_TEST(no_fsmonitor)
+{
+	assert_defused("git config core.fsmonitor $HOME/evil", "git status", "dirty");
+}
+END_TEST
+
+START_TEST(no_hooks)
+{
+	assert_defused("cp $HOME/evil .git/hooks/post-index-change", "git status", "git_status");
+}
+END_TEST
+
+START_TEST(no_clean_filters)
+{
+	assert_defused("git config filter.bad.clean $HOME/evil && git config filter.bad.required true",
+		"git status", "dirty");
+}
+END_TEST
+
+START_TEST(no_filter_processes)
+{
+	assert_defused("git config filter.bad.process $HOME/evil", "git status", "git_status");
+}
+END_TEST
+
+START_TEST(no_filters_of_included_files)
+{
+	assert_defused(
+		"git config include.path more && git config -f .git/more includeIf.gitdir:/.path "
+		"'~/most' && git config -f $HOME/most filter.bad.clean $HOME/evil",
+		"git status", "dirty");
+}
+END_TEST
+
+START_TEST(no_config_of_submodules)
+{
+	assert_defused("git -C sub config core.fsmonitor $HOME/evil", "git status", "dirty");
+}
+END_TEST
+
+START_TEST(no_signatures)
+{
+	assert_defused("git config log.showSignature true && git config gpg.program $HOME/evil && "
+				   "git cat-file commit HEAD | sed 's/^committer.*/&\\ngpgsig -----BEGIN PGP "
+				   "SIGNATURE-----\\n x\\n -----END PGP SIGNATURE-----/' > ../signed && "
+				   "git update-ref HEAD $(git hash-object -t commit -w ../signed)",
+		"git log --oneline", "git_log");
+}
+END_TEST
+
+START_TEST(no_fetching)
+{
+	assert_defused(
+		"git config core.repositoryFormatVersion 1 && "
+		"git config extensions.partialClone origin && git config remote.origin.promisor true "
+		"&& git config remote.origin.url \"ext::$HOME/evil\" && "
+		"git config protocol.ext.allow always && rm -r .git/objects/*",
+		"git log --oneline", "git_log");
+}
+END_TEST
+
+/* Older versions of git know only one of the two ways to forbid it. */
+START_TEST(no_protocol_is_allowed)
+{
+	static const char *const environment[] = { "GIT_ALLOW_PROTOCOL=none", NULL };
+	static const char *const argv[] = { "git", "fetch", "-q", NULL };
+	struct buf out = { 0 };
+	make_hostile();
+	ck_assert_ptr_nonnull(git_environment()[3]);
+	ck_assert_str_eq(git_environment()[3], environment[0]);
+	free(folder_run("cd r && git config remote.origin.url \"ext::$HOME/evil\" && "
+					"git config protocol.ext.allow always && ! git fetch -q 2>&1"));
+	assert_ran(true);
+	ck_assert_int_ne(repository_ask(folder_path("r"), argv, environment, &out), 0);
+	assert_ran(false);
+	buf_free(&out);
+}
+END_TEST
+
+START_TEST(filters_that_cannot_be_named_end_it)
+{
+	static const char *const settings[] = {
+		"[filter \"a=b\"]\nclean = x\n",
+		"[filter \"\"]\nclean = x\n",
+		"[include]\npath = ~someone/x\n",
+		"[include]\npath = %(prefix)/x\n",
+		"[include]\npath = config\n",
+		"[include]\npath = /dev/zero\n",
+		"[include]\npath\n",
+		"[broken",
+	};
+	repository_folder();
+	repository_new("r");
+	ck_assert(!read_git("r").may_run_code);
+	for (size_t i = 0; i < COUNT(settings); i++) {
+		struct buf out = { 0 };
+		folder_write("r/.git/config", settings[i]);
+		ck_assert_msg(read_git("r").may_run_code, "%s", settings[i]);
+		ck_assert_int_eq(ask("r", "dirty", &out), -1);
+		ck_assert_int_eq(ask("r", "git_status", &out), -1);
+		buf_free(&out);
+	}
+	struct buf many = { 0 };
+	for (int i = 0; i < 65; i++)
+		buf_printf(&many, "[filter \"f%d\"]\nclean=x\nsmudge=y\n[filter \"f0\"]\nclean=x\n", i);
+	folder_write_n("r/.git/config", (struct str){ many.data, many.len });
+	ck_assert(read_git("r").may_run_code);
+	folder_write("r/.git/config", "[include]\npath = missing\n[filter \"x\"]\nclean = y\n");
+	struct git_context git = read_git("r");
+	ck_assert(!git.may_run_code);
+	ck_assert_str_eq(git.filters[0], "x");
+	ck_assert_ptr_null(git.filters[1]);
+	buf_free(&many);
+	arena_free(&arena);
+}
+END_TEST
+
+/* ---- memory -------------------------------------------------------------- */
+
+static int read_and_ask(void *data)
+{
+	struct arena own = { 0 };
+	struct git_context git;
+	const char *const *argv;
+	int r = git_read(data, &own, &git);
+	if (r == 0)
+		r = git_command("dirty", &git, &own, &argv);
+	if (r == 0 && (!git.is_repository || strcmp(git.remote_url, "https://host/x") != 0))
+		r = -EINVAL;
+	arena_free(&own);
+	return r;
+}
+
+START_TEST(every_allocation_may_fail)
+{
+	repository_folder();
+	repository_new("r");
+	free(folder_run("cd r && git worktree add -q ../tree -b other && git pack-refs --all && "
+					"git remote add origin https://u:p@host/x && git config filter.x.clean y && "
+					"git config include.path more && echo '[filter \"z\"] clean = 1' > .git/more"));
+	ck_assert_uint_gt(oom_every(read_and_ask, (void *)(uintptr_t)folder_path("tree")), 5);
+}
+END_TEST
+
+SUITE_MAIN("git", a_plain_repository_and_places_inside_it, branches_of_every_kind,
+	a_ref_is_found_in_a_large_packed_refs, worktrees_and_submodules, no_repository_at_all,
+	the_environment_of_git_does_not_count, reftables_have_no_branch_to_read,
+	the_first_remote_by_name, a_config_written_by_hand, urls_without_what_lets_one_in,
+	hostile_files_are_not_there, refs_that_lead_nowhere_are_no_commits, commands_answer_as_git_does,
+	no_fsmonitor, no_hooks, no_clean_filters, no_filter_processes, no_filters_of_included_files,
+	no_config_of_submodules, no_signatures, no_fetching, no_protocol_is_allowed,
+	filters_that_cannot_be_named_end_it, every_allocation_may_fail)
