@@ -9,6 +9,8 @@
 #define BENCH_H
 
 #include <stddef.h>
+#include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <time.h>
@@ -77,6 +79,24 @@ static inline double bench_ns(void (*body)(void *data), void *data)
 	struct bench_side side = { .body = body, .data = data };
 	bench_sides(&side, 1);
 	return side.best_ns;
+}
+
+/* Keeps this process and the children it starts from now on to one processor,
+ * or lets them go again. For conversations: whether the scheduler puts both
+ * sides on one processor or on two, and how deep the other one sleeps, would
+ * decide the result. */
+static inline void bench_pin(bool on)
+{
+	static cpu_set_t all;
+	cpu_set_t one;
+	CPU_ZERO(&one);
+	if (on)
+		sched_getaffinity(0, sizeof(all), &all);
+	for (size_t cpu = 0; cpu < CPU_SETSIZE && !CPU_COUNT(&one); cpu++) {
+		if (CPU_ISSET(cpu, &all))
+			CPU_SET(cpu, &one);
+	}
+	sched_setaffinity(0, sizeof(one), on ? &one : &all);
 }
 
 static inline void bench_print(const char *name, const char *what, double value, const char *unit)

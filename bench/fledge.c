@@ -240,12 +240,14 @@ static void bench_load(void)
 	struct ran ours = { 0 };
 	struct ran floor = { 0 };
 	setenv("PEER_COUNT", "20000", 1);
+	bench_pin(true);
 	for (int i = 0; i < 2 * ROUNDS; i++) {
 		keep_better(&floor,
 			run_floor(
 				"bench-load", "{\"type\":\"response\",\"id\":\"1\",\"value\":\"production\"}\n"));
 		keep_better(&ours, run_perch("bench-load"));
 	}
+	bench_pin(false);
 	bench_print("fledge/load", "ours", ours.printed / 1e3, "us");
 	bench_print("fledge/load", "floor", floor.printed / 1e3, "us");
 	bench_print_cost("fledge/load", "vs-floor", ours.printed / floor.printed, 1.3);

@@ -3,7 +3,6 @@
 #include "bench.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,25 +221,9 @@ static double trip_floor_ns(void)
 	return (double)(bench_now_ns() - begin) / TRIPS;
 }
 
-/* Both sides on one processor: whether the scheduler puts them on one or on
- * two, and how deep the other one sleeps, would decide the result. */
-static void pin(bool on)
-{
-	static cpu_set_t all;
-	cpu_set_t one;
-	CPU_ZERO(&one);
-	if (on)
-		sched_getaffinity(0, sizeof(all), &all);
-	for (size_t cpu = 0; cpu < CPU_SETSIZE && !CPU_COUNT(&one); cpu++) {
-		if (CPU_ISSET(cpu, &all))
-			CPU_SET(cpu, &one);
-	}
-	sched_setaffinity(0, sizeof(one), on ? &one : &all);
-}
-
 static void bench_round_trip(void)
 {
-	pin(true);
+	bench_pin(true);
 	const char *const argv[] = { child_path, "echo", NULL };
 	memset(trip_line, 'x', sizeof(trip_line));
 	trip_line[sizeof(trip_line) - 1] = '\n';
@@ -253,7 +236,7 @@ static void bench_round_trip(void)
 		"proc/round-trip-same-session", trip_ours_ns, trip_floor_ns, TRIP_ROUNDS, "us", 1e3, 1.2);
 	floor_wait(&echo_floor);
 	perch_child_free(echo_child);
-	pin(false);
+	bench_pin(false);
 }
 
 /* ---- flood --------------------------------------------------------------- */

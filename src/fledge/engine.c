@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "fledge/engine_parts.h"
+#include "fledge/quick.h"
 
 int fledge_engine_new(const struct fledge_engine_options *options,
 	const struct fledge_effects *effects, void *data, struct fledge_engine **ret_engine)
@@ -51,6 +52,7 @@ void fledge_engine_free(struct fledge_engine *engine)
 	}
 	if (engine->spare)
 		free_request(engine->spare);
+	buf_free(&engine->quick);
 	perch_json_free(engine->json);
 	free(engine);
 }
@@ -311,6 +313,11 @@ void fledge_engine_line(
 		return;
 	if (too_long) {
 		warn_of_line(engine, "is too long and was skipped", line, len);
+		return;
+	}
+	if (quick_output(line, len, &engine->quick)) {
+		struct str text = { engine->quick.data, engine->quick.len };
+		engine_show(engine, &(struct shown){ .kind = SHOWN_OUTPUT, .text = text });
 		return;
 	}
 	if (!str_trim((struct str){ line, len }).len)

@@ -32,6 +32,7 @@ struct fledge_engine {
 	const struct fledge_effects *effects;
 	void *data;
 	perch_json *json;
+	struct buf quick; /* the text of an output message, see quick.h */
 	enum fledge_asking asking;
 	struct request *first; /* the queue */
 	struct request *last;

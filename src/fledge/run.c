@@ -171,7 +171,7 @@ static void check_memory(struct fledge_run *run, int r)
 static void result_known(void *data, uint64_t ticket, struct str json)
 {
 	struct fledge_run *run = data;
-	fledge_engine_result(run->engine, ticket, json, clock_now_ns());
+	fledge_engine_result(run->engine, ticket, json, loop_now_ns(&run->host->loop));
 	attend(run);
 }
 
@@ -392,7 +392,8 @@ static void on_line(perch_child *child, void *data, perch_stream stream, const p
 	struct fledge_run *run = data;
 	bool is_too_long = line->flags & PERCH_LINE_TOO_LONG;
 	trace_line(run->options.trace, TRACE_FROM_PLUGIN, line->data, line->len);
-	fledge_engine_line(run->engine, line->data, line->len, is_too_long, clock_now_ns());
+	fledge_engine_line(
+		run->engine, line->data, line->len, is_too_long, loop_now_ns(&run->host->loop));
 	attend(run);
 }
 

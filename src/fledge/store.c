@@ -16,6 +16,12 @@
 #include "fledge/state.h"
 #include "fledge/store_file.h"
 
+/* state.json as it was read. */
+struct content {
+	struct buf text;
+	struct state state;
+};
+
 struct store {
 	char *directory;
 	struct store_files files;
@@ -25,18 +31,14 @@ struct store {
 	size_t count;
 	size_t cap;
 	size_t pending_size;
-};
-
-/* state.json as it was read. */
-struct content {
-	struct buf text;
-	struct state state;
+	struct content last; /* what a load found; good while the file is known */
 };
 
 static void content_free(struct content *content)
 {
 	state_free(&content->state);
 	buf_free(&content->text);
+	*content = (struct content){ 0 };
 }
 
 int store_new(const char *directory, struct store **ret_store)
@@ -45,6 +47,7 @@ int store_new(const char *directory, struct store **ret_store)
 	if (!store)
 		return -ENOMEM;
 	store->files.directory = -1;
+	store->files.known = -1;
 	store->directory = str_dup(str_from(directory));
 	if (!store->directory) {
 		store_free(store);
@@ -67,6 +70,7 @@ void store_free(struct store *store)
 	if (!store)
 		return;
 	drop_pending(store);
+	content_free(&store->last);
 	free(store->pending);
 	store_files_close(&store->files);
 	free(store->directory);
@@ -294,19 +298,35 @@ static void append_value(struct buf *out, const struct str *value)
 		perch_json_write_null(&writer);
 }
 
+/* A plugin may load thousands of times; as long as nobody has touched the
+ * file, one look at it is enough. */
+static int load_last(struct store *store, perch_err *err)
+{
+	if (store_files_is_known(&store->files))
+		return 0;
+	content_free(&store->last);
+	int r = open_files(store, err);
+	if (r < 0)
+		return r;
+	store_files_remember(&store->files);
+	r = content_load(store, &store->last, err);
+	if (r < 0)
+		store_files_forget(&store->files);
+	return r;
+}
+
 int store_get(struct store *store, struct str key, struct buf *out)
 {
-	_cleanup_(content_free) struct content content = { 0 };
 	const struct state_entry *entry = find_pending(store, key);
 	if (!entry) {
 		perch_err err = { 0 };
-		int r = content_load(store, &content, &err);
+		int r = load_last(store, &err);
 		if (r == -EAGAIN || r == -ENOMEM)
 			return r;
 		if (r < 0)
 			tell(store, "load failed: %s", err.text);
 		else
-			entry = state_get(&content.state, key);
+			entry = state_get(&store->last.state, key);
 	}
 	append_value(out, entry ? &entry->value : NULL);
 	return out->failed ? -ENOMEM : 0;

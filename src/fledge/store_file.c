@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -38,6 +39,7 @@ int store_files_open(struct store_files *files, const char *directory)
 
 void store_files_close(struct store_files *files)
 {
+	files->known = fd_close(files->known);
 	files->directory = fd_close(files->directory);
 }
 
@@ -66,6 +68,44 @@ int store_files_lock(const struct store_files *files, enum store_lock kind)
 int store_files_read(const struct store_files *files, struct buf *out)
 {
 	return regular_read(files->directory, STATE_NAME, O_NOFOLLOW, STORE_FILE_MAX, out);
+}
+
+void store_files_remember(struct store_files *files)
+{
+	files->known = fd_close(files->known);
+	int fd = openat(files->directory, STATE_NAME, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	files->known = fd < 0 ? -1 : fd_above_stdio(fd);
+	if (files->known >= 0 && fstat(files->known, &files->stamp) < 0)
+		files->known = fd_close(files->known);
+}
+
+void store_files_forget(struct store_files *files)
+{
+	files->known = fd_close(files->known);
+}
+
+static bool is_same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* File systems count time in ticks of up to 10 ms, some in seconds. */
+static bool is_settled(struct timespec changed)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	return now.tv_sec > changed.tv_sec + 2;
+}
+
+bool store_files_is_known(const struct store_files *files)
+{
+	struct stat now;
+	const struct stat *then = &files->stamp;
+	if (files->known < 0 || fstatat(files->directory, STATE_NAME, &now, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	return now.st_ino == then->st_ino && now.st_dev == then->st_dev &&
+		now.st_size == then->st_size && is_same_time(now.st_mtim, then->st_mtim) &&
+		is_same_time(now.st_ctim, then->st_ctim) && is_settled(now.st_ctim);
 }
 
 /* Renames unless the new name is taken; by hand where the file system cannot. */

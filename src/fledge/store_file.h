@@ -5,6 +5,7 @@
 #define FLEDGE_STORE_FILE_H
 
 #include <stdbool.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/str.h"
@@ -15,8 +16,11 @@ enum {
 };
 
 struct store_files {
-	int directory; /* -1 = not open yet */
-	bool is_swept; /* leftovers of killed processes were looked for */
+	int directory;     /* -1 = not open yet */
+	bool is_swept;     /* leftovers of killed processes were looked for */
+	int known;         /* the state.json that was remembered: held, so that its inode
+						  cannot become another file's; -1 = none */
+	struct stat stamp; /* of it */
 };
 
 /* Opens the directory unless it is open. Returns 0 or a negative errno. */
@@ -34,6 +38,16 @@ int store_files_lock(const struct store_files *files, enum store_lock kind);
 
 /* Appends the content of state.json. -ENOENT, -ENOTSUP (no regular file), -EFBIG. */
 int store_files_read(const struct store_files *files, struct buf *out);
+
+/* Remembers which state.json is there now; before it is read. */
+void store_files_remember(struct store_files *files);
+
+void store_files_forget(struct store_files *files);
+
+/* Whether the same state.json is there, untouched since it was remembered. A
+ * change so recent that the clock of the file system could hide another one
+ * counts as touched. */
+bool store_files_is_known(const struct store_files *files);
 
 /* Renames state.json, whatever it is, to the first free state.json.corrupt-<n>,
  * whose name is written to ret_name. Holding the write lock. -EEXIST when all

@@ -42,6 +42,13 @@ int loop_watch(struct loop *loop, struct source *source, uint32_t events)
 	return 0;
 }
 
+uint64_t loop_now_ns(struct loop *loop)
+{
+	if (!loop->now_ns || !loop->dispatching)
+		loop->now_ns = clock_now_ns();
+	return loop->now_ns;
+}
+
 int loop_timeout_ms(const struct loop *loop)
 {
 	uint64_t next = timers_next(&loop->timers);
@@ -68,6 +75,7 @@ int loop_run(struct loop *loop, int timeout_ms)
 	if (fetched < 0)
 		return errno == EINTR ? 0 : -errno;
 	loop->dispatching = true;
+	loop->now_ns = 0;
 	loop->batch_len = fetched;
 	for (loop->batch_at = 0; loop->batch_at < loop->batch_len;) {
 		const struct epoll_event *event = &loop->batch[loop->batch_at++];

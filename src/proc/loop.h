@@ -26,6 +26,7 @@ struct loop {
 	int batch_at;
 	int batch_len;
 	bool dispatching;
+	uint64_t now_ns; /* the time of this round, 0 = not asked for yet */
 };
 
 /* Returns 0 or a negative errno. */
@@ -36,6 +37,9 @@ void loop_close(struct loop *loop);
  * time, also from inside `ready`: an event of a source that is no longer
  * watched is never delivered. Returns 0 or a negative errno. */
 int loop_watch(struct loop *loop, struct source *source, uint32_t events);
+
+/* The time, asked of the clock once a round: for what happens for every line. */
+uint64_t loop_now_ns(struct loop *loop);
 
 /* Milliseconds until the next deadline, rounded up; -1 = none. */
 int loop_timeout_ms(const struct loop *loop);

@@ -273,6 +273,19 @@ static const struct {
 		"show warning line 1 of the plugin: `select`: `options` must be a list with at least one "
 		"string, not an array\n"
 		"> {\"type\":\"cancel\",\"id\":\"1\",\"reason\":\"invalid_request\"}\n" },
+	{ "output as others write it", "{\"type\": \"output\", \"text\": \"a\\n\\t\\\"\\\\\\/\"}",
+		"show output a\n\t\"\\/\n" },
+	{ "output of nothing", "{\"type\":\"output\",\"text\":\"\"}", "show output \n" },
+	{ "output with a raw control character", "{\"type\":\"output\",\"text\":\"a\x01\"}",
+		"show warning line 1 of the plugin is not JSON and was skipped: "
+		"{\"type\":\"output\",\"text\":\"a\"}\n" },
+	{ "output whose last quote is escaped", "{\"type\":\"output\",\"text\":\"a\\\"}",
+		"show warning line 1 of the plugin is not JSON and was skipped: "
+		"{\"type\":\"output\",\"text\":\"a\\\"}\n" },
+	{ "output with another member behind it", "{\"type\":\"output\",\"text\":\"a\",\"id\":\"b\"}",
+		"show output a\n> {\"type\":\"response\",\"id\":\"b\",\"value\":null}\n" },
+	{ "output with an escape by number", "{\"type\":\"output\",\"text\":\"\\u00e9\"}",
+		"show output \xC3\xA9\n" },
 	{ "invalid UTF-8 is replaced", "{\"type\":\"output\",\"text\":\"a\xFF\"}",
 		"show output a\xEF\xBF\xBD\n" },
 };
@@ -288,6 +301,39 @@ START_TEST(every_kind_of_line)
 		ck_assert_msg(strcmp(t.text.data, lines[i].expected) == 0, "%s:\n%s\ninstead of\n%s",
 			lines[i].name, t.text.data, lines[i].expected);
 		end(&t);
+	}
+}
+END_TEST
+
+/* The short cut for output gives what the general way gives: a blank before
+ * the first brace takes the line off it. */
+START_TEST(the_short_cut_changes_nothing)
+{
+	const struct fledge_engine_options options = everything(FLEDGE_ASK);
+	static const char *const pieces[] = { "a", "\\n", "\\\"", "\"", "\\", "\x02", "\xC3\xA9",
+		"\xFF", "\\u0041", "\\ud800", "\\x", "}", ",", "plain text that is longer than a block",
+		"\"}" };
+	srandom(11);
+	for (int round = 0; round < 20000; round++) {
+		char text[600] = " {\"type\":\"output\",\"text\":\"";
+		for (long i = random() % 8; i > 0; i--)
+			strcat(text, pieces[(size_t)random() % COUNT(pieces)]);
+		strcat(text, "\"}");
+		struct transcript with;
+		struct transcript without;
+		begin(&with, &options);
+		begin(&without, &options);
+		line(&with, text + 1);
+		line(&without, text);
+		buf_terminate(&with.text);
+		buf_terminate(&without.text);
+		/* A warning quotes the line, with its blank. */
+		if (!strstr(without.text.data, "show warning"))
+			ck_assert_str_eq(with.text.data, without.text.data);
+		else
+			ck_assert_ptr_nonnull(strstr(with.text.data, "show warning"));
+		end(&with);
+		end(&without);
 	}
 }
 END_TEST
@@ -607,10 +653,10 @@ START_TEST(every_failed_allocation_is_noticed)
 }
 END_TEST
 
-SUITE_MAIN("engine", every_kind_of_line, without_capabilities_nothing_is_lent,
-	answers_leave_in_the_order_of_the_requests, too_many_requests_stop_the_reading,
-	questions_that_need_no_user, questions_are_asked_one_after_the_other,
-	an_unanswered_question_times_out, when_the_user_goes_away_defaults_decide,
-	cancel_reaches_every_pending_request_once, cancel_without_requests_has_no_id,
-	a_user_who_declines_interrupts, a_line_that_is_too_long_is_told_once,
-	every_failed_allocation_is_noticed)
+SUITE_MAIN("engine", every_kind_of_line, the_short_cut_changes_nothing,
+	without_capabilities_nothing_is_lent, answers_leave_in_the_order_of_the_requests,
+	too_many_requests_stop_the_reading, questions_that_need_no_user,
+	questions_are_asked_one_after_the_other, an_unanswered_question_times_out,
+	when_the_user_goes_away_defaults_decide, cancel_reaches_every_pending_request_once,
+	cancel_without_requests_has_no_id, a_user_who_declines_interrupts,
+	a_line_that_is_too_long_is_told_once, every_failed_allocation_is_noticed)
