@@ -11,8 +11,8 @@
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/paths.h"
-#include "cli/capture.h"
 #include "cli/cli.h"
+#include "cli/inquire.h"
 #include "cli/options.h"
 #include "data/json.h"
 #include "proc/pidfd.h"
@@ -78,9 +78,9 @@ static void check_pidfd(struct finding *finding)
 static void check_guard(struct finding *finding)
 {
 	const char *const argv[] = { "/bin/sh", "-c", "exit 0", NULL };
-	struct capture capture;
+	struct inquiry inquiry;
 	perch_err err = { 0 };
-	if (capture_run(argv, PERCH_GUARD_REQUIRE, &capture, &err) < 0)
+	if (inquire(argv, PERCH_GUARD_REQUIRE, &inquiry, &err) < 0)
 		found(finding, STATUS_WARNING,
 			"install perch-guard, or name it in PERCH_GUARD: without it, a perch that is killed "
 			"leaves its children behind",
@@ -113,42 +113,42 @@ static void check_seccomp(struct finding *finding)
 static void check_user_namespaces(struct finding *finding)
 {
 	const char *const argv[] = { "/proc/self/exe", "__probe", "namespaces", NULL };
-	struct capture capture;
+	struct inquiry inquiry;
 	perch_err err = { 0 };
-	if (capture_run(argv, PERCH_GUARD_OFF, &capture, &err) < 0)
+	if (inquire(argv, PERCH_GUARD_OFF, &inquiry, &err) < 0)
 		found(finding, STATUS_WARNING, NULL, "%s", err.text);
-	else if (capture.result.exit_code == 0)
+	else if (inquiry.code == 0)
 		found(finding, STATUS_OK, NULL, "yes");
 	else
 		found(finding, STATUS_WARNING,
 			"hiding paths and reaching every process of a sandbox needs them: see the sysctls "
 			"user.max_user_namespaces, kernel.unprivileged_userns_clone and "
 			"kernel.apparmor_restrict_unprivileged_userns",
-			"not allowed here: %s", perch_strerror(-capture.result.exit_code));
+			"not allowed here: %s", perch_strerror(-inquiry.code));
 }
 
 static void check_git(struct finding *finding)
 {
 	const char *const argv[] = { "git", "--version", NULL };
-	struct capture capture;
+	struct inquiry inquiry;
 	perch_err err = { 0 };
-	if (capture_run(argv, PERCH_GUARD_OFF, &capture, &err) < 0)
+	if (inquire(argv, PERCH_GUARD_OFF, &inquiry, &err) < 0)
 		found(finding, STATUS_WARNING, "install git to install plugins from repositories", "%s",
 			err.text);
 	else
-		found(finding, STATUS_OK, NULL, "%s", capture.text);
+		found(finding, STATUS_OK, NULL, "%s", inquiry.line);
 }
 
 static void check_shell(struct finding *finding)
 {
 	const char *const argv[] = { "sh", "-c", "command -v sh", NULL };
-	struct capture capture;
+	struct inquiry inquiry;
 	perch_err err = { 0 };
-	if (capture_run(argv, PERCH_GUARD_OFF, &capture, &err) < 0)
+	if (inquire(argv, PERCH_GUARD_OFF, &inquiry, &err) < 0)
 		found(finding, STATUS_FAILURE,
 			"a POSIX shell must be on PATH: plugins run commands with it", "%s", err.text);
 	else
-		found(finding, STATUS_OK, NULL, "%s", capture.text);
+		found(finding, STATUS_OK, NULL, "%s", inquiry.line);
 }
 
 /* A directory that is not there yet is fine when it can be made. */

@@ -289,12 +289,12 @@ void fledge_run_interrupt(struct fledge_run *run, int signal)
 {
 	if (run->has_ended)
 		return;
-	bool is_first = !run->interrupted_by;
-	run->interrupted_by = signal;
-	if (is_first)
-		fledge_engine_cancel(run->engine, "user_interrupt", clock_now_ns());
-	if (!is_first || !perch_child_result(run->child)->stop_asked)
+	if (!run->interrupted_by)
+		run->interrupted_by = signal;
+	if (perch_child_result(run->child)->stop_asked)
 		perch_child_stop(run->child);
+	else
+		fledge_engine_cancel(run->engine, "user_interrupt", clock_now_ns());
 	attend(run);
 }
 

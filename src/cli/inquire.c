@@ -1,0 +1,57 @@
+/* Asking another program something. */
+#include "cli/inquire.h"
+
+#include "base/str.h"
+#include "cli/cli.h"
+#include "proc/capture.h"
+
+#define INQUIRY_TIMEOUT_NS (10 * NSEC_PER_SEC)
+
+static void done(void *data, struct capture *capture)
+{
+	(void)capture;
+	*(bool *)data = true;
+}
+
+static int run_in(
+	perch_host *host, const char *const *argv, struct inquiry *ret_inquiry, perch_err *err)
+{
+	bool is_done = false;
+	const struct capture_spec spec = {
+		.argv = argv,
+		.limit = sizeof(ret_inquiry->line) - 1,
+		.timeout_ns = INQUIRY_TIMEOUT_NS,
+		.drop_stderr = true,
+		.done = done,
+		.data = &is_done,
+	};
+	struct capture *capture;
+	int r = capture_start(host, &spec, &capture, err);
+	if (r < 0)
+		return r;
+	while (!is_done && r >= 0)
+		r = perch_host_wait(host, -1);
+	struct str text = { capture->out.data, capture->out.len };
+	struct str line = str_cut(&text, '\n');
+	ret_inquiry->code = capture_code(capture);
+	snprintf(ret_inquiry->line, sizeof(ret_inquiry->line), "%.*s", (int)line.len,
+		line.len ? line.data : "");
+	capture_free(capture);
+	return r < 0 ? r : 0;
+}
+
+int inquire(
+	const char *const *argv, perch_guard_mode guard, struct inquiry *ret_inquiry, perch_err *err)
+{
+	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
+	options.guard = guard;
+	options.guard_path = cli_guard_path();
+	options.die_with_thread = true;
+	perch_host *host;
+	int r = perch_host_new(&options, &host, err);
+	if (r < 0)
+		return r;
+	r = run_in(host, argv, ret_inquiry, err);
+	perch_host_free(host);
+	return r;
+}

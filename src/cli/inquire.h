@@ -1,0 +1,17 @@
+/* Asking another program something: run it to its end, keep its first line. */
+#ifndef CLI_INQUIRE_H
+#define CLI_INQUIRE_H
+
+#include "perch/host.h"
+
+struct inquiry {
+	int code; /* its exit status as a shell has it; 124 after ten seconds */
+	char line[256];
+};
+
+/* Returns 0, or a negative error with err filled in when it could not be
+ * started. */
+int inquire(
+	const char *const *argv, perch_guard_mode guard, struct inquiry *ret_inquiry, perch_err *err);
+
+#endif
