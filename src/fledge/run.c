@@ -10,24 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "fledge/context.h"
 #include "fledge/environment.h"
-#include "fledge/exec.h"
-#include "fledge/lending.h"
-#include "proc/capture.h"
-#include "proc/host.h"
+#include "fledge/run_parts.h"
 #include "trace/trace.h"
 
 #define RUN_LINGER_NS (500 * NSEC_PER_MSEC)
 #define DIRTY_TIMEOUT_NS (10 * NSEC_PER_SEC)
-
-enum {
-	/* More than this on its way to the plugin: it is not read until it reads. */
-	UNREAD_MAX = 1024 * 1024,
-};
 
 /* The cancel message is the engine's; then this. */
 static const perch_step ladder[] = {
@@ -35,232 +25,19 @@ static const perch_step ladder[] = {
 	{ PERCH_STEP_KILL, .after_ns = 10 * NSEC_PER_SEC },
 };
 
-struct fledge_run {
-	struct fledge_run_options options;
-	perch_host *host;
-	struct arena arena;
-	struct project_context project;
-	perch_child *child;
-	struct fledge_engine_options engine_options;
-	struct fledge_engine *engine;
-	struct execs *execs;
-	struct lending *lending;
-	struct capture *dirty; /* git, asked whether the work tree is */
-	struct timer deadline; /* of the engine */
-	struct timer ending;   /* the plugin is gone, a store is not on disk yet */
-	struct buf early;      /* what is to be sent once init was */
-	bool is_init_sent;
-	bool is_held;       /* by the engine: too many requests */
-	bool is_unread;     /* the plugin does not read what we write */
-	int interrupted_by; /* a signal number, 0 = not */
-	bool has_ended;
-	bool is_over;
-	perch_result result;
-	struct outcome outcome;
-};
-
 #define RUN_OF(pointer, member) \
 	((struct fledge_run *)((char *)(pointer)-offsetof(struct fledge_run, member)))
 
-static void show(struct fledge_run *run, enum shown_kind kind, const char *text)
-{
-	const struct shown shown = {
-		.kind = kind,
-		.text = str_from(text),
-		.plugin = str_from(run->options.plugin_name),
-	};
-	run->options.frontend->table->show(run->options.frontend, &shown);
-}
-
-/* ---- to the plugin ------------------------------------------------------- */
-
-static void pace(struct fledge_run *run)
-{
-	if (run->is_held || run->is_unread)
-		perch_child_pause(run->child, PERCH_STDOUT);
-	else
-		perch_child_resume(run->child, PERCH_STDOUT);
-}
-
-/* A plugin that does not listen is no error: its exit status decides. */
-static void write_line(struct fledge_run *run, struct str line)
-{
-	trace_line(run->options.trace, TRACE_TO_PLUGIN, line.data, line.len);
-	perch_child_write(run->child, line.data, line.len);
-	if (perch_child_unwritten(run->child) > UNREAD_MAX && !run->is_unread) {
-		run->is_unread = true;
-		pace(run);
-	}
-}
-
-static void on_drained(perch_child *child, void *data)
-{
-	(void)child;
-	struct fledge_run *run = data;
-	run->is_unread = false;
-	pace(run);
-}
-
-/* init is always the first message: answers that are ready before wait. */
-static void send_line(void *data, struct str line)
-{
-	struct fledge_run *run = data;
-	if (run->has_ended)
-		return;
-	if (run->is_init_sent)
-		write_line(run, line);
-	else
-		buf_append(&run->early, line.data, line.len);
-}
-
-static void send_early(struct fledge_run *run)
-{
-	struct str rest = { run->early.data, run->early.len };
-	while (rest.len) {
-		const char *start = rest.data;
-		size_t len = str_cut(&rest, '\n').len + 1;
-		write_line(run, (struct str){ start, len });
-	}
-	buf_free(&run->early);
-}
-
-static void send_init(struct fledge_run *run, bool is_dirty)
-{
-	const struct fledge_run_options *options = &run->options;
-	const char *filesystem = filesystem_name(options->granted.filesystem);
-	const struct init_context context = {
-		.command = str_from(options->command),
-		.args = options->args,
-		.project = &run->project,
-		.is_dirty = is_dirty,
-		.plugin_name = str_from(options->plugin_name),
-		.plugin_version = str_from(options->plugin_version),
-		.plugin_dir = str_from(options->plugin_dir),
-		.may_exec = options->granted.exec,
-		.may_store = options->granted.store,
-		.may_read_metadata = options->granted.metadata,
-		.may_use_network = options->granted.network,
-		.filesystem = str_from(filesystem ? filesystem : ""),
-	};
-	struct buf line = { 0 };
-	if (init_line(&line, &context) == 0)
-		write_line(run, (struct str){ line.data, line.len });
-	buf_free(&line);
-	run->is_init_sent = true;
-	send_early(run);
-}
-
-/* ---- the engine and its effects ------------------------------------------ */
-
-/* After every word with the engine. */
-static void attend(struct fledge_run *run)
-{
-	timer_set(&run->host->loop.timers, &run->deadline, fledge_engine_deadline(run->engine));
-	if (fledge_engine_is_broken(run->engine) && !run->has_ended) {
-		show(run, SHOWN_ERROR, "out of memory: the plugin is ended");
-		perch_child_signal(run->child, SIGKILL);
-	}
-}
-
-static void check_memory(struct fledge_run *run, int r)
-{
-	if (r < 0)
-		show(run, SHOWN_ERROR, "out of memory: a request of the plugin was not carried out");
-}
-
-static void result_known(void *data, uint64_t ticket, struct str json)
-{
-	struct fledge_run *run = data;
-	fledge_engine_result(run->engine, ticket, json, loop_now_ns(&run->host->loop));
-	attend(run);
-}
-
 static void warn(void *data, const char *text)
 {
-	show(data, SHOWN_WARNING, text);
+	run_say(data, SHOWN_WARNING, text);
 }
-
-static void effect_show(void *data, const struct shown *shown)
-{
-	struct fledge_run *run = data;
-	run->options.frontend->table->show(run->options.frontend, shown);
-}
-
-static void effect_ask(void *data, const struct question *question)
-{
-	struct fledge_run *run = data;
-	run->options.frontend->table->ask(run->options.frontend, question);
-}
-
-static void effect_withdraw(void *data)
-{
-	struct fledge_run *run = data;
-	run->options.frontend->table->withdraw(run->options.frontend);
-}
-
-static void effect_store(void *data, uint64_t ticket, struct str key, struct str value)
-{
-	struct fledge_run *run = data;
-	check_memory(run, lending_store(run->lending, ticket, key, value));
-}
-
-static void effect_load(void *data, uint64_t ticket, struct str key)
-{
-	struct fledge_run *run = data;
-	check_memory(run, lending_load(run->lending, ticket, key));
-}
-
-static void effect_exec(void *data, uint64_t ticket, const struct fledge_exec *exec)
-{
-	struct fledge_run *run = data;
-	check_memory(run, execs_run(run->execs, ticket, exec));
-}
-
-static void effect_metadata(void *data, uint64_t ticket, const struct str *keys, size_t count)
-{
-	struct fledge_run *run = data;
-	check_memory(run, lending_metadata(run->lending, ticket, keys, count));
-}
-
-static void effect_drop(void *data, uint64_t ticket)
-{
-	struct fledge_run *run = data;
-	execs_drop(run->execs, ticket);
-	lending_drop(run->lending, ticket);
-}
-
-static void effect_stop(void *data)
-{
-	struct fledge_run *run = data;
-	perch_child_stop(run->child);
-}
-
-static void effect_hold(void *data, bool on)
-{
-	struct fledge_run *run = data;
-	run->is_held = on;
-	pace(run);
-}
-
-static const struct fledge_effects effects = {
-	.send = send_line,
-	.show = effect_show,
-	.ask = effect_ask,
-	.withdraw = effect_withdraw,
-	.store = effect_store,
-	.load = effect_load,
-	.exec = effect_exec,
-	.metadata = effect_metadata,
-	.drop = effect_drop,
-	.stop = effect_stop,
-	.hold = effect_hold,
-};
 
 static void deadline_due(struct timer *timer, uint64_t now_ns)
 {
 	struct fledge_run *run = RUN_OF(timer, deadline);
 	fledge_engine_tick(run->engine, now_ns);
-	attend(run);
+	run_attend(run);
 }
 
 /* ---- from the user ------------------------------------------------------- */
@@ -273,7 +50,7 @@ static void answered(void *data, const struct answer *answer)
 	if (answer->cancelled && !run->interrupted_by)
 		run->interrupted_by = SIGINT;
 	fledge_engine_answer(run->engine, answer, clock_now_ns());
-	attend(run);
+	run_attend(run);
 }
 
 static void user_went_away(void *data)
@@ -282,7 +59,7 @@ static void user_went_away(void *data)
 	if (run->has_ended)
 		return;
 	fledge_engine_stop_asking(run->engine, clock_now_ns());
-	attend(run);
+	run_attend(run);
 }
 
 void fledge_run_interrupt(struct fledge_run *run, int signal)
@@ -295,7 +72,7 @@ void fledge_run_interrupt(struct fledge_run *run, int signal)
 		perch_child_stop(run->child);
 	else
 		fledge_engine_cancel(run->engine, "user_interrupt", clock_now_ns());
-	attend(run);
+	run_attend(run);
 }
 
 void fledge_run_suspend(struct fledge_run *run)
@@ -347,7 +124,7 @@ static void conclude(struct fledge_run *run)
 		char text[512];
 		snprintf(
 			text, sizeof(text), "Plugin '%s' exited with code %d", run->options.plugin_name, code);
-		show(run, SHOWN_ERROR, text);
+		run_say(run, SHOWN_ERROR, text);
 	}
 	run->is_over = true;
 	run->options.frontend->table->done(run->options.frontend, &run->outcome);
@@ -394,7 +171,13 @@ static void on_line(perch_child *child, void *data, perch_stream stream, const p
 	trace_line(run->options.trace, TRACE_FROM_PLUGIN, line->data, line->len);
 	fledge_engine_line(
 		run->engine, line->data, line->len, is_too_long, loop_now_ns(&run->host->loop));
-	attend(run);
+	run_attend(run);
+}
+
+static void on_drained(perch_child *child, void *data)
+{
+	(void)child;
+	run_drained(data);
 }
 
 static const perch_child_events child_events = {
@@ -430,7 +213,7 @@ static void dirty_known(void *data, struct capture *capture)
 {
 	struct fledge_run *run = data;
 	if (!run->is_init_sent)
-		send_init(run, capture->out.len > 0);
+		run_send_init(run, capture->out.len > 0);
 }
 
 /* Only git itself knows whether the work tree is dirty; the plugin's
@@ -438,7 +221,7 @@ static void dirty_known(void *data, struct capture *capture)
 static void ask_git(struct fledge_run *run, const char *const *git_env)
 {
 	if (!run->project.is_known || !run->project.git.is_repository) {
-		send_init(run, false);
+		run_send_init(run, false);
 		return;
 	}
 	const struct capture_spec spec = {
@@ -454,8 +237,8 @@ static void ask_git(struct fledge_run *run, const char *const *git_env)
 	};
 	perch_err err = { 0 };
 	if (capture_start(run->host, &spec, &run->dirty, &err) < 0) {
-		show(run, SHOWN_DEBUG, err.text);
-		send_init(run, false);
+		run_say(run, SHOWN_DEBUG, err.text);
+		run_send_init(run, false);
 	}
 }
 
@@ -491,7 +274,7 @@ static int make_parts(struct fledge_run *run, const char *const *git_env)
 		.confine = options->confine,
 		.parallel = EXEC_PARALLEL_DEFAULT,
 		.timeout_max = options->exec_timeout_max,
-		.done = result_known,
+		.done = run_result_known,
 		.data = run,
 	};
 	const struct lending_options lending = {
@@ -501,11 +284,11 @@ static int make_parts(struct fledge_run *run, const char *const *git_env)
 		.own_env = options->own_env,
 		.git_env = git_env,
 		.git = &run->project.git,
-		.done = result_known,
+		.done = run_result_known,
 		.warn = warn,
 		.data = run,
 	};
-	int r = fledge_engine_new(&run->engine_options, &effects, run, &run->engine);
+	int r = fledge_engine_new(&run->engine_options, &run_effects, run, &run->engine);
 	if (r == 0)
 		r = execs_new(&execs, &run->execs);
 	return r < 0 ? r : lending_new(&lending, &run->lending);

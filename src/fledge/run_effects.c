@@ -1,0 +1,198 @@
+/* What the engine of a run wants, done: lines to the plugin, questions to the
+ * frontend, requests to those who lend. */
+#include <signal.h>
+
+#include "base/clock.h"
+#include "fledge/run_parts.h"
+#include "trace/trace.h"
+
+enum {
+	/* More than this on its way to the plugin: it is not read until it reads. */
+	UNREAD_MAX = 1024 * 1024,
+};
+
+void run_say(struct fledge_run *run, enum shown_kind kind, const char *text)
+{
+	const struct shown shown = {
+		.kind = kind,
+		.text = str_from(text),
+		.plugin = str_from(run->options.plugin_name),
+	};
+	run->options.frontend->table->show(run->options.frontend, &shown);
+}
+
+/* ---- to the plugin ------------------------------------------------------- */
+
+static void pace(struct fledge_run *run)
+{
+	if (run->is_held || run->is_unread)
+		perch_child_pause(run->child, PERCH_STDOUT);
+	else
+		perch_child_resume(run->child, PERCH_STDOUT);
+}
+
+/* A plugin that does not listen is no error: its exit status decides. */
+static void write_line(struct fledge_run *run, struct str line)
+{
+	trace_line(run->options.trace, TRACE_TO_PLUGIN, line.data, line.len);
+	perch_child_write(run->child, line.data, line.len);
+	if (perch_child_unwritten(run->child) > UNREAD_MAX && !run->is_unread) {
+		run->is_unread = true;
+		pace(run);
+	}
+}
+
+void run_drained(struct fledge_run *run)
+{
+	run->is_unread = false;
+	pace(run);
+}
+
+/* init is always the first message: answers that are ready before wait. */
+static void send_line(void *data, struct str line)
+{
+	struct fledge_run *run = data;
+	if (run->has_ended)
+		return;
+	if (run->is_init_sent)
+		write_line(run, line);
+	else
+		buf_append(&run->early, line.data, line.len);
+}
+
+static void send_early(struct fledge_run *run)
+{
+	struct str rest = { run->early.data, run->early.len };
+	while (rest.len) {
+		const char *start = rest.data;
+		size_t len = str_cut(&rest, '\n').len + 1;
+		write_line(run, (struct str){ start, len });
+	}
+	buf_free(&run->early);
+}
+
+void run_send_init(struct fledge_run *run, bool is_dirty)
+{
+	const struct fledge_run_options *options = &run->options;
+	const char *filesystem = filesystem_name(options->granted.filesystem);
+	const struct init_context context = {
+		.command = str_from(options->command),
+		.args = options->args,
+		.project = &run->project,
+		.is_dirty = is_dirty,
+		.plugin_name = str_from(options->plugin_name),
+		.plugin_version = str_from(options->plugin_version),
+		.plugin_dir = str_from(options->plugin_dir),
+		.may_exec = options->granted.exec,
+		.may_store = options->granted.store,
+		.may_read_metadata = options->granted.metadata,
+		.may_use_network = options->granted.network,
+		.filesystem = str_from(filesystem ? filesystem : ""),
+	};
+	struct buf line = { 0 };
+	if (init_line(&line, &context) == 0)
+		write_line(run, (struct str){ line.data, line.len });
+	buf_free(&line);
+	run->is_init_sent = true;
+	send_early(run);
+}
+
+/* ---- the engine and its effects ------------------------------------------ */
+
+void run_attend(struct fledge_run *run)
+{
+	timer_set(&run->host->loop.timers, &run->deadline, fledge_engine_deadline(run->engine));
+	if (fledge_engine_is_broken(run->engine) && !run->has_ended) {
+		run_say(run, SHOWN_ERROR, "out of memory: the plugin is ended");
+		perch_child_signal(run->child, SIGKILL);
+	}
+}
+
+static void check_memory(struct fledge_run *run, int r)
+{
+	if (r < 0)
+		run_say(run, SHOWN_ERROR, "out of memory: a request of the plugin was not carried out");
+}
+
+void run_result_known(void *data, uint64_t ticket, struct str json)
+{
+	struct fledge_run *run = data;
+	fledge_engine_result(run->engine, ticket, json, loop_now_ns(&run->host->loop));
+	run_attend(run);
+}
+
+static void effect_show(void *data, const struct shown *shown)
+{
+	struct fledge_run *run = data;
+	run->options.frontend->table->show(run->options.frontend, shown);
+}
+
+static void effect_ask(void *data, const struct question *question)
+{
+	struct fledge_run *run = data;
+	run->options.frontend->table->ask(run->options.frontend, question);
+}
+
+static void effect_withdraw(void *data)
+{
+	struct fledge_run *run = data;
+	run->options.frontend->table->withdraw(run->options.frontend);
+}
+
+static void effect_store(void *data, uint64_t ticket, struct str key, struct str value)
+{
+	struct fledge_run *run = data;
+	check_memory(run, lending_store(run->lending, ticket, key, value));
+}
+
+static void effect_load(void *data, uint64_t ticket, struct str key)
+{
+	struct fledge_run *run = data;
+	check_memory(run, lending_load(run->lending, ticket, key));
+}
+
+static void effect_exec(void *data, uint64_t ticket, const struct fledge_exec *exec)
+{
+	struct fledge_run *run = data;
+	check_memory(run, execs_run(run->execs, ticket, exec));
+}
+
+static void effect_metadata(void *data, uint64_t ticket, const struct str *keys, size_t count)
+{
+	struct fledge_run *run = data;
+	check_memory(run, lending_metadata(run->lending, ticket, keys, count));
+}
+
+static void effect_drop(void *data, uint64_t ticket)
+{
+	struct fledge_run *run = data;
+	execs_drop(run->execs, ticket);
+	lending_drop(run->lending, ticket);
+}
+
+static void effect_stop(void *data)
+{
+	struct fledge_run *run = data;
+	perch_child_stop(run->child);
+}
+
+static void effect_hold(void *data, bool on)
+{
+	struct fledge_run *run = data;
+	run->is_held = on;
+	pace(run);
+}
+
+const struct fledge_effects run_effects = {
+	.send = send_line,
+	.show = effect_show,
+	.ask = effect_ask,
+	.withdraw = effect_withdraw,
+	.store = effect_store,
+	.load = effect_load,
+	.exec = effect_exec,
+	.metadata = effect_metadata,
+	.drop = effect_drop,
+	.stop = effect_stop,
+	.hold = effect_hold,
+};

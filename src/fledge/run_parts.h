@@ -1,0 +1,58 @@
+/* What the parts of a run know of each other. */
+#ifndef FLEDGE_RUN_PARTS_H
+#define FLEDGE_RUN_PARTS_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "fledge/context.h"
+#include "fledge/exec.h"
+#include "fledge/lending.h"
+#include "fledge/run.h"
+#include "proc/capture.h"
+#include "proc/host.h"
+
+struct fledge_run {
+	struct fledge_run_options options;
+	perch_host *host;
+	struct arena arena;
+	struct project_context project;
+	perch_child *child;
+	struct fledge_engine_options engine_options;
+	struct fledge_engine *engine;
+	struct execs *execs;
+	struct lending *lending;
+	struct capture *dirty; /* git, asked whether the work tree is */
+	struct timer deadline; /* of the engine */
+	struct timer ending;   /* the plugin is gone, a store is not on disk yet */
+	struct buf early;      /* what is to be sent once init was */
+	bool is_init_sent;
+	bool is_held;       /* by the engine: too many requests */
+	bool is_unread;     /* the plugin does not read what we write */
+	int interrupted_by; /* a signal number, 0 = not */
+	bool has_ended;
+	bool is_over;
+	perch_result result;
+	struct outcome outcome;
+};
+
+/* ---- run_effects.c ------------------------------------------------------- */
+
+/* What the engine wants is done here. */
+extern const struct fledge_effects run_effects;
+
+/* Shows the host's own words. */
+void run_say(struct fledge_run *run, enum shown_kind kind, const char *text);
+
+/* Sends init, and what had to wait for it. */
+void run_send_init(struct fledge_run *run, bool is_dirty);
+
+/* The plugin has read what was written to it. */
+void run_drained(struct fledge_run *run);
+
+/* After every word with the engine. */
+void run_attend(struct fledge_run *run);
+
+/* The result of something that was lent or executed. */
+void run_result_known(void *data, uint64_t ticket, struct str json);
+
+#endif
