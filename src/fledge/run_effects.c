@@ -7,8 +7,10 @@
 #include "trace/trace.h"
 
 enum {
-	/* More than this on its way to the plugin: it is not read until it reads. */
-	UNREAD_MAX = 1024 * 1024,
+	/* More than this on its way to the plugin: it is not read until it reads. So
+	 * much, because one that asks everything first and listens later must not
+	 * wait for us while we wait for it. */
+	UNREAD_MAX = 64 * 1024 * 1024,
 };
 
 void run_say(struct fledge_run *run, enum shown_kind kind, const char *text)
