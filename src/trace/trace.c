@@ -20,7 +20,8 @@
 #include "trace/mask.h"
 
 enum {
-	TRACE_BUFFER = 64 * 1024, /* written when it is that much, and kept no larger */
+	TRACE_BUFFER = 64 * 1024,      /* written when it is that much */
+	TRACE_KEEP = 4 * TRACE_BUFFER, /* memory beyond it, for a huge line, is given back */
 	TRACE_NOTE_MAX = 1024,
 };
 
@@ -115,7 +116,7 @@ static bool is_on(const struct trace *trace)
 /* A buffer that held a huge line must not stay that large. */
 static void empty(struct buf *buf)
 {
-	if (buf->cap > TRACE_BUFFER)
+	if (buf->cap > TRACE_KEEP)
 		buf_free(buf);
 	else
 		buf_clear(buf);
