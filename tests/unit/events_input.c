@@ -36,6 +36,11 @@ static const struct question pick_some = { .number = 7,
 	.defaults = last_and_first,
 	.default_count = 2 };
 
+static char long_text[3000];
+static const struct shown long_output = {
+	.kind = SHOWN_OUTPUT,
+	.text = { long_text, sizeof(long_text) - 1 },
+};
 static const struct shown output = { .kind = SHOWN_OUTPUT, .text = { "text", 4 } };
 
 START_TEST(the_end_of_input_is_told)
@@ -184,6 +189,21 @@ START_TEST(a_terminal_is_an_input)
 }
 END_TEST
 
+/* Every line is one event and the last is the end. */
+static bool is_whole(const char *text)
+{
+	size_t lines = 0;
+	size_t events = 0;
+	const char *last = NULL;
+	for (const char *at = text; (at = strstr(at, "{\"event\":")); at++) {
+		last = at;
+		events++;
+	}
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		lines++;
+	return last && lines == events && strstr(last, "\"event\":\"end\"");
+}
+
 /* Events may be lost then, and answers; but never half a line, and it is told. */
 static int converse_once(void *data)
 {
@@ -192,10 +212,11 @@ static int converse_once(void *data)
 	rig->heard[0] = '\0';
 	fd_write_all(rig->write_end, "{\"ask\":5,\"value\":true}\n{\"ask\":7,\"value\":[1]}\n", 46);
 	int r = rig_connect(rig, rig->in, rig->out);
-	char chunk[4096];
+	char chunk[8192];
 	if (r == 0) {
 		frontend = rig->frontend;
 		frontend->table->show(frontend, &output);
+		frontend->table->show(frontend, &long_output);
 		frontend->table->ask(frontend, &confirm);
 		while (loop_run(&rig->loop, 0) > 0)
 			;
@@ -209,7 +230,7 @@ static int converse_once(void *data)
 	}
 	ssize_t n = read(rig->read_end, chunk, sizeof(chunk) - 1);
 	chunk[n > 0 ? n : 0] = '\0';
-	if (frontend && (n <= 0 || chunk[n - 1] != '\n' || !strstr(chunk, "\"event\":\"end\"")))
+	if (frontend && !is_whole(chunk))
 		return 1; /* wrong whatever failed */
 	while (r < 0 && !frontend && read(rig->in, chunk, sizeof(chunk)) == (ssize_t)sizeof(chunk))
 		;
@@ -230,6 +251,7 @@ START_TEST(memory_may_run_out)
 	struct rig rig;
 	rig_begin_with(&rig, NULL);
 	fd_set_nonblocking(rig.in);
+	memset(long_text, 'x', sizeof(long_text) - 1);
 	ck_assert_int_eq(timers_promise(&rig.loop.timers), 0); /* the heap exists */
 	ck_assert_uint_gt(oom_every(converse_and_watch, &rig), 3);
 	ck_assert(ended_well);
