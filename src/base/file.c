@@ -1,17 +1,13 @@
-/* Reading a whole file that somebody else may have put there. */
+/* Files in words. */
 #include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/err.h"
-#include "base/fd.h"
+#include "base/regular.h"
 #include "base/utf8.h"
-
-enum { FILE_STEP = 16 * 1024 };
 
 const char *file_shown(const char *path, char out[FILE_SHOWN_MAX])
 {
@@ -31,44 +27,14 @@ const char *file_shown(const char *path, char out[FILE_SHOWN_MAX])
 	return out;
 }
 
-static int fail(const char *path, int code, const char *why, perch_err *err)
-{
-	char shown[FILE_SHOWN_MAX];
-	return err_set(err, code, "cannot read %s: %s", file_shown(path, shown), why);
-}
-
-/* O_NONBLOCK: opening a FIFO must not wait for somebody to write to it. */
-static int open_regular(const char *path, perch_err *err)
-{
-	_cleanup_fd_ int fd = fd_above_stdio(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-	struct stat about;
-	if (fd < 0 || fstat(fd, &about) < 0)
-		return fail(path, -errno, perch_strerror(-errno), err);
-	if (!S_ISREG(about.st_mode))
-		return fail(path, -EINVAL, "not a regular file", err);
-	return fd_steal(&fd);
-}
-
 int file_read(const char *path, size_t most, struct buf *out, perch_err *err)
 {
-	_cleanup_fd_ int fd = open_regular(path, err);
-	if (fd < 0)
-		return fd;
-	size_t before = out->len;
-	for (;;) {
-		if (buf_reserve(out, FILE_STEP) < 0)
-			return err_no_memory(err);
-		ssize_t n = read(fd, out->data + out->len, FILE_STEP);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return fail(path, -errno, perch_strerror(-errno), err);
-		if (n == 0)
-			return 0;
-		out->len += (size_t)n;
-		if (out->len - before > most)
-			return fail(path, PERCH_ELIMIT, "it is too large", err);
-	}
+	int r = regular_read(AT_FDCWD, path, 0, most, out);
+	if (r >= 0)
+		return r;
+	char shown[FILE_SHOWN_MAX];
+	return err_set(err, r, "cannot read %s: %s", file_shown(path, shown),
+		r == -ENOTSUP ? "it is not a regular file" : perch_strerror(r));
 }
 
 int file_blame(perch_err *err, const char *path, const perch_err *inner)

@@ -1,4 +1,4 @@
-/* Reading a whole file that somebody else may have put there. */
+/* Files in words: what went wrong with one, or inside one. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -7,9 +7,9 @@
 #include "base/buf.h"
 #include "perch/base.h"
 
-/* Appends the content of a regular file of at most `most` bytes. Follows links,
- * but never waits for a FIFO or a device that pretends to be a file. Fails with
- * -ENOENT and other errnos, -EINVAL (no regular file), PERCH_ELIMIT, -ENOMEM. */
+/* regular_read with words: appends the content of a regular file of at most
+ * `most` bytes, links followed. Fails with -ENOENT and other errnos, -ENOTSUP (no
+ * regular file), -EFBIG, -ENOMEM. */
 int file_read(const char *path, size_t most, struct buf *out, perch_err *err);
 
 enum { FILE_SHOWN_MAX = 208 };

@@ -30,7 +30,7 @@ static int read_prompt(const struct question *question, const perch_json_value *
 	const char *wrong = validate(question->validator, answer->text);
 	if (!wrong)
 		return 1;
-	snprintf(problem, REPLY_PROBLEM_MAX, "the value %s", wrong);
+	snprintf(problem, REPLY_PROBLEM_MAX, "%s", wrong);
 	return 0;
 }
 

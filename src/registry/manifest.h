@@ -56,7 +56,8 @@ bool filesystem_from_name(const char *name, enum filesystem_wish *ret_wish);
 int manifest_parse(const char *path, const char *text, size_t len, struct arena *arena,
 	struct manifest *ret_manifest, perch_err *err);
 
-/* The same from directory/plugin.toml; -ENOENT when there is none. */
+/* The same from directory/plugin.toml; -ENOENT when there is none, -ENOTSUP when
+ * it is no regular file, -EFBIG. */
 int manifest_read(
 	const char *directory, struct arena *arena, struct manifest *ret_manifest, perch_err *err);
 

@@ -43,8 +43,8 @@ enum {
 /* Reads it. A missing file is an empty registry. An entry without a name that
  * can be a directory is skipped, with a warning; a capability that is not true
  * is not granted. Everything lives in the arena. Fails with PERCH_ESYNTAX (err
- * names file, line and column), PERCH_ELIMIT, -EINVAL (no regular file),
- * -ENOENT (no HOME), other errnos. */
+ * names file, line and column), PERCH_ELIMIT, -EFBIG, -ENOTSUP (no regular
+ * file), -ENOENT (no HOME), other errnos. */
 int registry_read(struct arena *arena, struct registry *ret_registry, perch_err *err);
 
 /* The entry of a plugin, the first if there are several, or NULL. */

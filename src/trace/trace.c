@@ -20,7 +20,8 @@
 #include "trace/mask.h"
 
 enum {
-	TRACE_BUFFER = 64 * 1024, /* written when it is that much, and kept no larger */
+	TRACE_BUFFER = 64 * 1024,      /* written when it is that much */
+	TRACE_KEEP = 4 * TRACE_BUFFER, /* memory beyond it, for a huge line, is given back */
 	TRACE_NOTE_MAX = 1024,
 };
 
@@ -77,24 +78,34 @@ static void trace_free(struct trace *trace)
 	mask_free(&trace->mask);
 	free(trace);
 }
-DEFINE_POINTER_CLEANUP(trace_freep, struct trace, trace_free)
+
+static struct trace *trace_new(bool secrets)
+{
+	struct trace *trace = calloc(1, sizeof(*trace));
+	if (!trace)
+		return NULL;
+	trace->fd = -1;
+	trace->secrets = secrets;
+	trace->start_ns = clock_now_ns();
+	if (mask_init(&trace->mask) == 0)
+		return trace;
+	trace_free(trace);
+	return NULL;
+}
 
 int trace_open(const char *path, bool secrets, struct trace **ret_trace, perch_err *err)
 {
-	_cleanup_(trace_freep) struct trace *trace = calloc(1, sizeof(*trace));
+	struct trace *trace = trace_new(secrets);
 	if (!trace)
 		return err_no_memory(err);
-	trace->secrets = secrets;
-	trace->start_ns = clock_now_ns();
 	trace->is_stderr = strcmp(path, "-") == 0;
-	trace->fd = STDERR_FILENO;
-	if (!trace->is_stderr)
-		trace->fd = open_private(path, err);
-	if (trace->fd < 0)
-		return trace->fd;
-	if (mask_init(&trace->mask) < 0)
-		return err_no_memory(err);
-	*ret_trace = steal(&trace);
+	int fd = trace->is_stderr ? STDERR_FILENO : open_private(path, err);
+	if (fd < 0) {
+		trace_free(trace);
+		return fd;
+	}
+	trace->fd = fd;
+	*ret_trace = trace;
 	return 0;
 }
 
@@ -115,7 +126,7 @@ static bool is_on(const struct trace *trace)
 /* A buffer that held a huge line must not stay that large. */
 static void empty(struct buf *buf)
 {
-	if (buf->cap > TRACE_BUFFER)
+	if (buf->cap > TRACE_KEEP)
 		buf_free(buf);
 	else
 		buf_clear(buf);

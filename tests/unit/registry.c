@@ -275,16 +275,16 @@ START_TEST(what_is_no_registry_is_an_error)
 	write_file(path, "[plugins]\nname = 'x'\n", 0600);
 	expect_refused(PERCH_ESYNTAX, 1, 2, "must be an array of tables, not a table");
 	ck_assert_int_eq(truncate(path, REGISTRY_SIZE_MAX + 1), 0);
-	expect_refused(PERCH_ELIMIT, 0, 0, "too large");
+	expect_refused(-EFBIG, 0, 0, "too large");
 	unlink(path);
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
-	expect_refused(-EINVAL, 0, 0, "not a regular file");
+	expect_refused(-ENOTSUP, 0, 0, "not a regular file");
 	unlink(path);
 	make_link("/dev/zero", path);
-	expect_refused(-EINVAL, 0, 0, "not a regular file");
+	expect_refused(-ENOTSUP, 0, 0, "not a regular file");
 	unlink(path);
 	make_directory(path);
-	expect_refused(-EINVAL, 0, 0, "not a regular file");
+	expect_refused(-ENOTSUP, 0, 0, "not a regular file");
 	rmdir(path);
 	/* A manager of dotfiles keeps the file elsewhere. */
 	write_file(at("kept.toml"), "[[plugins]]\nname = 'kept'\n", 0600);

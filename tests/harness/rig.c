@@ -1,0 +1,131 @@
+/* The events frontend between two pipes. */
+#include "harness/rig.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "events/events.h"
+#include "harness/suite.h"
+
+static void note(struct rig *rig, const char *text)
+{
+	size_t len = strlen(rig->heard);
+	snprintf(rig->heard + len, sizeof(rig->heard) - len, "%s", text);
+}
+
+static void host_answered(void *data, const struct answer *answer)
+{
+	struct rig *rig = data;
+	char text[256];
+	snprintf(text, sizeof(text), "[%d%s:%.*s%s", (int)answer->number,
+		answer->cancelled ? " cancelled" : "", (int)answer->text.len,
+		answer->text.data ? answer->text.data : "", answer->yes ? " yes" : "");
+	note(rig, text);
+	for (size_t i = 0; i < answer->chosen_count; i++) {
+		snprintf(text, sizeof(text), " %zu", answer->chosen[i]);
+		note(rig, text);
+	}
+	note(rig, "]");
+	const struct question *next = rig->next;
+	rig->next = NULL;
+	if (next)
+		rig->frontend->table->ask(rig->frontend, next);
+}
+
+static void host_left_alone(void *data)
+{
+	struct rig *rig = data;
+	note(rig, "(alone)");
+	rig->frontend->table->withdraw(rig->frontend);
+}
+
+int rig_connect(struct rig *rig, int in, int out)
+{
+	int r = events_new(&rig->loop, in, out, &rig->frontend, NULL);
+	if (r < 0)
+		return r;
+	rig->frontend->answered = host_answered;
+	rig->frontend->went_away = host_left_alone;
+	rig->frontend->answered_data = rig;
+	return 0;
+}
+
+void rig_begin_with(struct rig *rig, const char *input)
+{
+	*rig = (struct rig){ 0 };
+	ck_assert_int_eq(loop_init(&rig->loop), 0);
+	ck_assert_int_eq(fd_pipe(&rig->in, &rig->write_end), 0);
+	ck_assert_int_eq(fd_pipe(&rig->read_end, &rig->out), 0);
+	ck_assert_int_eq(fd_set_nonblocking(rig->read_end), 0);
+	if (input)
+		ck_assert_int_eq(fd_write_all(rig->write_end, input, strlen(input)), 0);
+}
+
+void rig_begin(struct rig *rig)
+{
+	rig_begin_with(rig, NULL);
+	ck_assert_int_eq(rig_connect(rig, rig->in, rig->out), 0);
+	ck_assert(rig->frontend->is_interactive);
+}
+
+void rig_end(struct rig *rig)
+{
+	rig->frontend->table->free(rig->frontend);
+	ck_assert_uint_eq(rig->loop.timers.promised, 0);
+	ck_assert_uint_eq(rig->loop.timers.count, 0);
+	loop_close(&rig->loop);
+	fd_close(rig->in);
+	fd_close(rig->out);
+	fd_close(rig->write_end);
+	fd_close(rig->read_end);
+}
+
+void rig_answer(struct rig *rig, const char *text)
+{
+	ck_assert_int_eq(fd_write_all(rig->write_end, text, strlen(text)), 0);
+}
+
+void rig_hang_up(struct rig *rig)
+{
+	rig->write_end = fd_close(rig->write_end);
+}
+
+void rig_settle(struct rig *rig)
+{
+	int done;
+	do {
+		done = loop_run(&rig->loop, 0);
+		ck_assert_int_ge(done, 0);
+	} while (done > 0);
+}
+
+const char *rig_said(struct rig *rig)
+{
+	rig->frontend->table->flush(rig->frontend);
+	ssize_t n = read(rig->read_end, rig->said, sizeof(rig->said) - 1);
+	ck_assert(n > 0 || (n < 0 && errno == EAGAIN));
+	rig->said[n > 0 ? n : 0] = '\0';
+	return rig->said;
+}
+
+void rig_ask(struct rig *rig, const struct question *question)
+{
+	rig->frontend->table->ask(rig->frontend, question);
+	rig_settle(rig);
+}
+
+void *rig_drain(void *data)
+{
+	struct rig *rig = data;
+	struct buf *all = calloc(1, sizeof(*all));
+	fcntl(rig->read_end, F_SETFL, 0);
+	char chunk[1000];
+	for (ssize_t n; (n = read(rig->read_end, chunk, sizeof(chunk))) > 0;)
+		buf_append(all, chunk, (size_t)n);
+	return all;
+}
