@@ -52,7 +52,7 @@ static struct frame_line *last_line(const struct frame *frame)
 
 size_t frame_room(const struct frame *frame)
 {
-	size_t usable = frame->look.columns > 1 ? frame->look.columns - 1 : 1;
+	size_t usable = frame->look.columns ? frame->look.columns - 1 : 0;
 	if (frame->failed || !frame->line_count || last_line(frame)->width >= usable)
 		return 0;
 	return usable - last_line(frame)->width;

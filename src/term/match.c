@@ -25,10 +25,12 @@ static uint32_t fold(uint32_t character)
 		if (character >= capitals[i].first && character <= capitals[i].last)
 			return character + capitals[i].distance;
 	}
-	/* Latin Extended-A: pairs, the capital first. */
-	bool is_pair =
+	/* Latin Extended-A: pairs, the capital first, at even or at odd places. */
+	bool is_even_pair =
 		(character >= 0x100 && character <= 0x137) || (character >= 0x14A && character <= 0x177);
-	return is_pair ? character | 1 : character;
+	bool is_odd_pair =
+		(character >= 0x139 && character <= 0x148) || (character >= 0x179 && character <= 0x17E);
+	return is_even_pair ? character | 1 : is_odd_pair ? (character + 1) & ~1u : character;
 }
 
 static bool begins_with(struct str text, struct str part)

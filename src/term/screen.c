@@ -57,6 +57,15 @@ static size_t rows_above_cursor(const struct screen *screen)
 	return rows < screen->look.rows ? rows : screen->look.rows - 1;
 }
 
+/* How many rows of the terminal the region takes. */
+static size_t rows_of_region(const struct screen *screen)
+{
+	size_t rows = 0;
+	for (size_t i = 0; i < screen->shown.line_count; i++)
+		rows += rows_of(screen, screen->shown.lines[i].width);
+	return rows < screen->look.rows ? rows : screen->look.rows;
+}
+
 static void move_to_begin(const struct screen *screen, struct buf *bytes)
 {
 	buf_append_char(bytes, '\r');
@@ -129,12 +138,21 @@ static void return_to_output(struct screen *screen, struct buf *bytes)
 	move_right(bytes, screen->column.at);
 }
 
+/* Erasing the whole screen at once would make tmux put a copy of it into its
+ * history: so the first row goes first, then what is below. */
+static void erase_rows(struct buf *bytes, size_t rows)
+{
+	buf_append_text(bytes, ERASE_TO_LINE_END);
+	if (rows > 1)
+		buf_append_text(bytes, "\n" ERASE_TO_SCREEN_END "\r\x1B[1A");
+}
+
 void screen_erase(struct screen *screen, struct buf *bytes)
 {
 	if (!screen_is_drawn(screen))
 		return;
 	move_to_begin(screen, bytes);
-	buf_append_text(bytes, ERASE_TO_SCREEN_END);
+	erase_rows(bytes, rows_of_region(screen));
 	if (screen->is_hanging)
 		return_to_output(screen, bytes);
 	if (screen->shown.hides_cursor)

@@ -1,0 +1,415 @@
+/* Frames, the region at the lower end of a terminal, and progress. */
+#include "harness/oom.h"
+#include "harness/suite.h"
+#include "harness/vt.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "term/progress.h"
+#include "term/screen.h"
+#include "term/text.h"
+
+static const struct look utf8_look = { .utf8 = true, .columns = 20, .rows = 6 };
+
+static const char *put_in(struct look look, const char *text, size_t len, size_t most)
+{
+	static struct buf out;
+	struct frame frame = { 0 };
+	frame_begin(&frame, &look);
+	frame_line(&frame);
+	frame_put_within(&frame, STYLE_PLAIN, (struct str){ text, len }, most);
+	buf_clear(&out);
+	buf_append(&out, frame.text.data, frame.text.len);
+	buf_terminate(&out);
+	ck_assert_uint_eq(frame.lines[0].width, utf8_width(out.data, out.len));
+	ck_assert_uint_le(frame.lines[0].width, most);
+	frame_free(&frame);
+	return out.data;
+}
+
+static const struct {
+	const char *text;
+	size_t len;
+	size_t most;
+	const char *utf8;
+	const char *ascii;
+} texts[] = {
+#define TEXT(literal) literal, sizeof(literal) - 1
+	{ TEXT("hello"), 10, "hello", "hello" },
+	{ TEXT("hello"), 5, "hello", "hello" },
+	{ TEXT("hello"), 4, "hel…", "h..." },
+	{ TEXT("hello"), 1, "…", "" },
+	{ TEXT("日本語"), 6, "日本語", "???" },
+	{ TEXT("日本語"), 5, "日本…", "???" },
+	{ TEXT("日本語"), 4, "日…", "???" },
+	{ TEXT("日本語"), 2, "…", "" },
+	{ TEXT("e\xCC\x81"
+		   "a"),
+		2,
+		"e\xCC\x81"
+		"a",
+		"" },
+	{ TEXT("a\033[31mb\nc\td\r\x7F"), 15, "a[31mb c d ", "a[31mb c d " },
+	{ TEXT("a\xC2\x9B"
+		   "b\xFF"
+		   "c\xC2\x85"
+		   "d"),
+		15,
+		"ab\xEF\xBF\xBD"
+		"c d",
+		"ab?c d" },
+	{ TEXT("x\xE2\x80\xAEy\xE2\x80\xA8z"), 15, "xy z", "xy z" },
+	{ TEXT("a\0b"), 15, "ab", "ab" },
+};
+
+START_TEST(texts_are_cleaned_and_cut)
+{
+	struct look ascii_look = utf8_look;
+	ascii_look.utf8 = false;
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		ck_assert_str_eq(
+			put_in(utf8_look, texts[i].text, texts[i].len, texts[i].most), texts[i].utf8);
+		ck_assert_str_eq(
+			put_in(ascii_look, texts[i].text, texts[i].len, texts[i].most), texts[i].ascii);
+	}
+}
+END_TEST
+
+START_TEST(endless_texts_make_short_lines)
+{
+	static char text[1 << 20];
+	struct frame frame = { 0 };
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = "\xCC\x81"[i % 2];
+	frame_begin(&frame, &utf8_look);
+	frame_line(&frame);
+	frame_put(&frame, STYLE_PLAIN, (struct str){ text, sizeof(text) });
+	ck_assert_uint_lt(frame.text.len, 1000);
+	frame_free(&frame);
+}
+END_TEST
+
+START_TEST(the_lines_with_the_cursor_stay)
+{
+	struct frame frame = { 0 };
+	frame_begin(&frame, &utf8_look);
+	for (char c = 'a'; c < 'g'; c++) {
+		frame_line(&frame);
+		frame_put(&frame, STYLE_PLAIN, (struct str){ &c, 1 });
+		if (c == 'd')
+			frame_set_cursor(&frame);
+	}
+	frame_crop(&frame, 3);
+	ck_assert_uint_eq(frame.line_count, 3);
+	ck_assert_uint_eq(frame.cursor_row, 2);
+	ck_assert_int_eq(frame.text.data[frame.lines[2].begin], 'd');
+	frame_crop(&frame, 0);
+	ck_assert_uint_eq(frame.line_count, 1);
+	ck_assert_int_eq(frame.text.data[frame.lines[0].begin], 'd');
+	frame_free(&frame);
+}
+END_TEST
+
+/* A screen and the terminal its bytes go to. */
+struct trial {
+	struct screen screen;
+	struct vt vt;
+	struct buf bytes;
+};
+
+static void trial_init(struct trial *trial, struct look look)
+{
+	trial->bytes = (struct buf){ 0 };
+	screen_init(&trial->screen, &look);
+	vt_init(&trial->vt, look.columns, look.rows);
+}
+
+static void trial_free(struct trial *trial)
+{
+	screen_free(&trial->screen);
+	buf_free(&trial->bytes);
+}
+
+static void bring_out(struct trial *trial)
+{
+	buf_terminate(&trial->bytes);
+	vt_write(&trial->vt, trial->bytes.data, trial->bytes.len);
+	buf_clear(&trial->bytes);
+}
+
+static void output(struct trial *trial, const char *text)
+{
+	screen_erase(&trial->screen, &trial->bytes);
+	bring_out(trial);
+	vt_write(&trial->vt, text, strlen(text));
+	column_follow(&trial->screen.column, str_from(text), trial->screen.look.columns);
+}
+
+/* Draws lines given as "a/b/c", the cursor behind the first. */
+static void draw(struct trial *trial, const char *lines)
+{
+	struct frame *frame = screen_begin(&trial->screen);
+	struct str rest = str_from(lines);
+	while (rest.len) {
+		frame_line(frame);
+		frame_put(frame, STYLE_PLAIN, str_cut(&rest, '/'));
+		if (frame->line_count == 1)
+			frame_set_cursor(frame);
+	}
+	screen_draw(&trial->screen, &trial->bytes);
+	bring_out(trial);
+}
+
+START_TEST(the_region_is_drawn_erased_and_passed_by)
+{
+	static struct trial trial;
+	trial_init(&trial, utf8_look);
+	draw(&trial, "one/two");
+	ck_assert_str_eq(vt_text(&trial.vt), "one\ntwo");
+	ck_assert(trial.vt.x == 3 && trial.vt.y == 0);
+	draw(&trial, "1");
+	ck_assert_str_eq(vt_text(&trial.vt), "1");
+	output(&trial, "hello\n");
+	draw(&trial, "1/2/3");
+	ck_assert_str_eq(vt_text(&trial.vt), "hello\n1\n2\n3");
+	output(&trial, "half");
+	draw(&trial, "1/2/3");
+	ck_assert_str_eq(vt_text(&trial.vt), "hello\nhalf\n1\n2\n3");
+	output(&trial, " a line");
+	ck_assert_str_eq(vt_text(&trial.vt), "hello\nhalf a line");
+	draw(&trial, "1/2/3");
+	screen_erase(&trial.screen, &trial.bytes);
+	screen_begin_line(&trial.screen, &trial.bytes);
+	buf_append_text(&trial.bytes, "message\n");
+	bring_out(&trial);
+	draw(&trial, "1/2/3/4/5/6/7");
+	ck_assert_str_eq(vt_text(&trial.vt), "1\n2\n3\n4\n5\n6");
+	draw(&trial, "");
+	ck_assert_str_eq(vt_text(&trial.vt), "");
+	ck_assert_uint_eq(trial.vt.scrolled, 3);
+	trial_free(&trial);
+}
+END_TEST
+
+START_TEST(the_same_picture_costs_nothing)
+{
+	static struct trial trial;
+	trial_init(&trial, utf8_look);
+	draw(&trial, "one/two");
+	struct frame *frame = screen_begin(&trial.screen);
+	frame_line(frame);
+	frame_put(frame, STYLE_PLAIN, STR("one"));
+	frame_set_cursor(frame);
+	frame_line(frame);
+	frame_put(frame, STYLE_PLAIN, STR("two"));
+	screen_draw(&trial.screen, &trial.bytes);
+	ck_assert_uint_eq(trial.bytes.len, 0);
+	trial_free(&trial);
+}
+END_TEST
+
+START_TEST(the_cursor_is_hidden_and_shown_again)
+{
+	static struct trial trial;
+	trial_init(&trial, utf8_look);
+	struct frame *frame = screen_begin(&trial.screen);
+	frame_line(frame);
+	frame->hides_cursor = true;
+	screen_draw(&trial.screen, &trial.bytes);
+	bring_out(&trial);
+	ck_assert(trial.vt.cursor_is_hidden);
+	screen_erase(&trial.screen, &trial.bytes);
+	bring_out(&trial);
+	ck_assert(!trial.vt.cursor_is_hidden);
+	trial_free(&trial);
+}
+END_TEST
+
+/* Random output, messages and regions, against a terminal on which only the
+ * result is written: both must look the same after every step. */
+static void random_walk(uint64_t state, size_t columns, size_t rows)
+{
+	static const char *const pieces[] = { "a", "word ", "日本", "x\n", "\n", "two\nlines",
+		"a line that is longer than the terminal is wide, by far", "\033[1mbold\033[0m",
+		"12345678901234567890", "ä\rö" };
+	static const char *const regions[] = { "", "1", "one/two", "a/b/c/d/e/f/g/h",
+		"日本語日本語日本語/x", "a region's line that is too long/and another that is too long" };
+	static struct trial trial;
+	static struct vt expected;
+	static struct vt with_region;
+	struct look look = { .utf8 = true, .columns = columns, .rows = rows };
+	trial_init(&trial, look);
+	vt_init(&expected, columns, rows);
+	bool is_inside = false;
+	for (unsigned i = 0; i < 300; i++) {
+		state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
+		const char *piece = pieces[(state >> 33) % COUNT(pieces)];
+		const char *region = regions[(state >> 40) % COUNT(regions)];
+		unsigned action = (state >> 50) % 4;
+		if (action < 2) {
+			output(&trial, piece);
+			vt_write(&expected, piece, strlen(piece));
+			ck_assert(trial.screen.column.at == columns ? expected.wraps
+														: trial.screen.column.at == expected.x);
+			is_inside = column_is_inside(&trial.screen.column);
+		} else if (action == 2) {
+			screen_erase(&trial.screen, &trial.bytes);
+			screen_begin_line(&trial.screen, &trial.bytes);
+			buf_append_text(&trial.bytes, "message\n");
+			bring_out(&trial);
+			vt_write(&expected, is_inside ? "\nmessage\n" : "message\n", is_inside ? 9 : 8);
+			is_inside = false;
+		}
+		draw(&trial, region);
+		if (screen_is_drawn(&trial.screen) && expected.wraps) {
+			vt_write(&expected, "\n", 1); /* a full line is not continued */
+			is_inside = false;
+		}
+		with_region = expected;
+		const struct frame *shown = &trial.screen.shown;
+		if (shown->line_count && is_inside)
+			vt_write(&with_region, "\n", 1);
+		for (size_t line = 0; line < shown->line_count; line++) {
+			if (line)
+				vt_write(&with_region, "\n", 1);
+			vt_write(&with_region, shown->text.data + shown->lines[line].begin,
+				shown->lines[line].end - shown->lines[line].begin);
+		}
+		/* What the region pushed up stays up; compare from the end. */
+		const char *seen = vt_text(&trial.vt);
+		const char *wanted = vt_text(&with_region);
+		if (!trial.vt.scrolled)
+			ck_assert_str_eq(seen, wanted);
+		expected.scrolled = 0;
+		if (trial.vt.scrolled) { /* begin again on an empty terminal */
+			trial_free(&trial);
+			trial_init(&trial, look);
+			vt_init(&expected, columns, rows);
+			is_inside = false;
+		}
+	}
+	trial_free(&trial);
+}
+
+START_TEST(random_walks_look_as_they_should)
+{
+	for (uint64_t seed = 1; seed <= 200; seed++)
+		random_walk(seed, 5 + seed % 60, 3 + seed % 40);
+}
+END_TEST
+
+static struct column follow(const char *text, size_t width)
+{
+	struct column column = { 0 };
+	for (; *text; text++) /* byte by byte: pieces must not matter */
+		column_follow(&column, (struct str){ text, 1 }, width);
+	return column;
+}
+
+START_TEST(the_column_is_followed)
+{
+	ck_assert_uint_eq(follow("abc", 80).at, 3);
+	ck_assert_uint_eq(follow("abc\n", 80).at, 0);
+	ck_assert_uint_eq(follow("abc\rx", 80).at, 1);
+	ck_assert_uint_eq(follow("ä日e\xCC\x81", 80).at, 4);
+	ck_assert_uint_eq(follow("a\tb", 80).at, 9);
+	ck_assert_uint_eq(follow("abc\b", 80).at, 2);
+	ck_assert_uint_eq(follow("\b", 80).at, 0);
+	ck_assert_uint_eq(follow("\033[1;31mred\033[0m", 80).at, 3);
+	ck_assert_uint_eq(follow("\033]0;title\007x", 80).at, 1);
+	ck_assert_uint_eq(follow("\033]8;;http://x\033\\x", 80).at, 1);
+	ck_assert_uint_eq(follow("12345", 5).at, 5);
+	ck_assert_uint_eq(follow("123456", 5).at, 1);
+	ck_assert_uint_eq(follow("1234日", 5).at, 2);
+	ck_assert_uint_eq(follow("\xC3x\xFFy", 80).at, 4);
+	ck_assert(!follow("\033[1mx", 80).is_lost);
+	ck_assert(follow("\033[3Ax", 80).is_lost);
+	ck_assert(!follow("\033[3Ax\n", 80).is_lost);
+	ck_assert(column_is_inside(&(struct column){ .is_lost = true }));
+}
+END_TEST
+
+static const char *progress_text(struct shown shown, struct look look)
+{
+	static struct buf out;
+	struct progress progress = { 0 };
+	struct frame frame = { 0 };
+	shown.kind = SHOWN_PROGRESS;
+	progress_set(&progress, &shown);
+	frame_begin(&frame, &look);
+	progress_draw(&progress, &frame);
+	buf_clear(&out);
+	buf_append(&out, frame.text.data, frame.text.len);
+	buf_terminate(&out);
+	ck_assert_uint_lt(frame.lines[0].width, look.columns);
+	frame_free(&frame);
+	progress_free(&progress);
+	return out.data;
+}
+
+static struct shown amount(const char *text, double current, double total)
+{
+	return (struct shown){
+		.text = str_from(text), .has_amount = true, .current = current, .total = total
+	};
+}
+
+START_TEST(progress_is_a_bar_or_a_spinner)
+{
+	struct look look = { .utf8 = true, .columns = 40, .rows = 5 };
+	ck_assert_str_eq(progress_text(amount("Up", 3, 10), look), "▶ Up [===>      ] 3/10");
+	ck_assert_str_eq(progress_text(amount("Up", 0, 10), look), "▶ Up [>         ] 0/10");
+	ck_assert_str_eq(progress_text(amount("Up", 10, 10), look), "▶ Up [==========] 10/10");
+	ck_assert_str_eq(progress_text(amount("Up", 99, 10), look), "▶ Up [==========] 99/10");
+	ck_assert_str_eq(progress_text(amount("Up", -5, 10), look), "▶ Up [>         ] -5/10");
+	ck_assert_str_eq(progress_text(amount("Up", 1, 0), look), "▶ Up [>         ] 1/0");
+	ck_assert_str_eq(progress_text(amount("Up", 1.5, 3), look), "▶ Up [=====>    ] 1.5/3");
+	ck_assert_str_eq(progress_text(amount("", 1, 2), look), "▶ [=====>    ] 1/2");
+	ck_assert_str_eq(progress_text(amount("A message that is long", 1, 2), look),
+		"▶ A message that is l… [=====>    ] 1/2");
+	progress_text(amount("x", INFINITY, NAN), look);
+	progress_text(amount("x", 1e300, -1e300), look);
+	ck_assert_str_eq(progress_text((struct shown){ .text = STR("Wait") }, look), "⠋ Wait");
+	look.utf8 = false;
+	ck_assert_str_eq(progress_text((struct shown){ .text = STR("Wait") }, look), "| Wait");
+	for (look.columns = 2; look.columns < 200; look.columns++)
+		progress_text(amount("A message", 1e15, 1e16), look);
+}
+END_TEST
+
+static int draw_it(void *data)
+{
+	(void)data;
+	struct look look = { .utf8 = true, .colored = true, .columns = 40, .rows = 5 };
+	struct screen screen;
+	struct progress progress = { 0 };
+	struct buf bytes = { 0 };
+	screen_init(&screen, &look);
+	struct shown shown = amount("message", 1, 2);
+	shown.kind = SHOWN_PROGRESS;
+	progress_set(&progress, &shown);
+	for (int i = 0; i < 3; i++) {
+		progress_draw(&progress, screen_begin(&screen));
+		screen_draw(&screen, &bytes);
+	}
+	screen_erase(&screen, &bytes);
+	int r = bytes.failed || !bytes.len ? -1 : 0;
+	screen_free(&screen);
+	progress_free(&progress);
+	buf_free(&bytes);
+	return r;
+}
+
+START_TEST(memory_may_run_out)
+{
+	ck_assert_uint_ge(oom_every(draw_it, NULL), 3);
+}
+END_TEST
+
+SUITE_MAIN("term_screen", texts_are_cleaned_and_cut, endless_texts_make_short_lines,
+	the_lines_with_the_cursor_stay, the_region_is_drawn_erased_and_passed_by,
+	the_same_picture_costs_nothing, the_cursor_is_hidden_and_shown_again,
+	random_walks_look_as_they_should, the_column_is_followed, progress_is_a_bar_or_a_spinner,
+	memory_may_run_out)
