@@ -170,6 +170,8 @@ START_TEST(no_repository_at_all)
 	assert_none("plain/deep");
 	assert_none("nowhere/at/all");
 	assert_none("bare.git");
+	assert_none("bare.git/refs/heads");
+	assert_none("r/.git/hooks");
 	/* What is no git directory is passed on the way up; git does the same. */
 	assert_like_git("r/empty");
 	assert_like_git("r/fifo");
@@ -330,11 +332,14 @@ START_TEST(hostile_files_are_not_there)
 	static const char *const heads[] = { "", "ref: ", "ref: refs/../../x",
 		"ref: refs/heads/../main", "ref: refs/heads/main/", "ref: refs/heads//main",
 		"ref: refs/heads/a b", "ref: refs/heads/nul\\0main", "ref: /etc/passwd", "0123",
-		"ref: refs/heads/main.lock", "ref: refs/heads" };
+		"ref: refs/heads/main.lock", "ref: refs/heads", "ref:\\vrefs/heads/main",
+		"ref:%300srefs/heads/main", " 0123456789012345678901234567890123456789" };
 	for (size_t i = 0; i < COUNT(heads); i++) {
 		free(folder_run("printf '%s' > r/.git/HEAD", heads[i]));
 		assert_none("r");
 	}
+	free(folder_run("cd r/.git && rm HEAD && ln -s h HEAD"));
+	assert_none("r");
 	free(folder_run("cd r/.git && mv h HEAD && truncate -s 1G config"));
 	assert_git("r", "main", "origin", "");
 	ck_assert(read_git("r").may_run_code);
@@ -343,6 +348,10 @@ START_TEST(hostile_files_are_not_there)
 	free(folder_run("cd r/.git && rm config && echo .. > commondir"));
 	assert_none("r");
 	free(folder_run("cd r/.git && mkfifo c && ln -sf c commondir"));
+	assert_none("r");
+	free(folder_run("cd r/.git && rm commondir && printf '.\\0x' > commondir"));
+	assert_none("r");
+	free(folder_run("cd r/.git && echo . > commondir"));
 	assert_git("r", "main", "origin", "");
 	arena_free(&arena);
 }

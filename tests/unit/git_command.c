@@ -181,6 +181,26 @@ START_TEST(no_protocol_is_allowed)
 }
 END_TEST
 
+/* A HEAD that git takes for one and we do not, inside another repository. */
+START_TEST(nothing_runs_where_git_sees_more_than_we_do)
+{
+	struct buf out = { 0 };
+	make_hostile();
+	repository_new("outer");
+	free(folder_run(
+		"mv r outer/inner && cd outer/inner && git config filter.bad.clean $HOME/evil && "
+		"head -c 5000 /dev/zero | tr '\\0' '\\n' >> .git/HEAD && cp -a . $HOME/plain && "
+		"git -C $HOME/plain status 2>&1"));
+	assert_ran(true);
+	ck_assert_ptr_null(read_git("outer/inner").root);
+	ck_assert_int_eq(ask("outer/inner", "dirty", &out), -1);
+	ck_assert_int_eq(ask("outer/inner", "git_log", &out), -1);
+	assert_ran(false);
+	buf_free(&out);
+	arena_free(&arena);
+}
+END_TEST
+
 START_TEST(filters_that_cannot_be_named_end_it)
 {
 	static const char *const settings[] = {
@@ -221,4 +241,5 @@ END_TEST
 
 SUITE_MAIN("git_command", commands_answer_as_git_does, no_fsmonitor, no_hooks, no_clean_filters,
 	no_filter_processes, no_filters_of_included_files, no_config_of_submodules, no_signatures,
-	no_fetching, no_protocol_is_allowed, filters_that_cannot_be_named_end_it)
+	no_fetching, no_protocol_is_allowed, nothing_runs_where_git_sees_more_than_we_do,
+	filters_that_cannot_be_named_end_it)
