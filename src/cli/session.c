@@ -166,8 +166,8 @@ static const char *const *make_environment(struct session *session)
 		extra[count++] = "FLEDGE_NON_INTERACTIVE=1";
 	if (!owner)
 		unsetenv("FLEDGE_PLUGIN_DIR");
-	return environment_build(
-		&session->arena, (const char *const *)environ, session->is_protocol, NULL, extra);
+	return environment_build(&session->arena, (const char *const *)environ,
+		session->is_protocol ? environment_is_harmless : NULL, extra);
 }
 
 static int prepare(struct session *session, int argc, char **argv, perch_err *err)

@@ -10,7 +10,7 @@
 
 struct git_context {
 	bool is_repository; /* and has a commit */
-	const char *root;   /* of the work tree */
+	const char *root;   /* of the work tree; NULL = there is none */
 	const char *branch; /* "HEAD" when detached */
 	const char *remote;
 	const char *remote_url; /* without credentials; "" = none */
@@ -78,9 +78,10 @@ int metadata_lines_json(struct buf *out, struct str text, size_t most);
 const char *const *git_argv(const char *key);
 
 /* The same for this repository, with the filters of its own config switched off,
- * in the arena: what is to be run. *ret_argv is NULL when it must not be run,
- * because the config may start programs that we cannot name: as if git had
- * failed. -ENOMEM. */
+ * in the arena: what is to be run, in the directory that git_read was asked
+ * about. *ret_argv is NULL when it must not be run, as if git had failed: outside
+ * a repository, and where its config may start programs that we cannot name.
+ * -ENOMEM. */
 int git_command(const char *key, const struct git_context *git, struct arena *arena,
 	const char *const **ret_argv);
 

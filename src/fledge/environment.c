@@ -1,4 +1,4 @@
-/* The environment of a plugin and its commands. */
+/* The environments that processes are given. */
 #include "fledge/environment.h"
 
 #include <string.h>
@@ -10,23 +10,20 @@ static struct str name_of(const char *variable)
 	return (struct str){ variable, strcspn(variable, "=") };
 }
 
-static bool is_in(const char *const *list, struct str name, bool of_variables)
+bool environment_is_harmless(const char *variable)
 {
-	for (; list && *list; list++) {
-		struct str other = of_variables ? name_of(*list) : str_from(*list);
-		if (str_eq(other, name))
+	struct str name = name_of(variable);
+	const char *behind = variable + name.len;
+	return !secret_looking(name, str_from(*behind ? behind + 1 : behind));
+}
+
+static bool is_set_in(const char *const *variables, struct str name)
+{
+	for (; variables && *variables; variables++) {
+		if (str_eq(name_of(*variables), name))
 			return true;
 	}
 	return false;
-}
-
-static bool is_kept(const char *variable, bool filtered, const char *const *allowed)
-{
-	struct str name = name_of(variable);
-	const char *value = variable + name.len;
-	if (!filtered || is_in(allowed, name, false))
-		return true;
-	return !secret_looking(name, str_from(*value ? value + 1 : value));
 }
 
 static size_t count(const char *const *list)
@@ -37,8 +34,8 @@ static size_t count(const char *const *list)
 	return n;
 }
 
-const char *const *environment_build(struct arena *arena, const char *const *base, bool filtered,
-	const char *const *allowed, const char *const *extra)
+const char *const *environment_build(struct arena *arena, const char *const *base,
+	bool (*keeps)(const char *variable), const char *const *extra)
 {
 	size_t most = count(base) + count(extra) + 1;
 	const char **env = arena_alloc(arena, most * sizeof(*env));
@@ -46,7 +43,7 @@ const char *const *environment_build(struct arena *arena, const char *const *bas
 		return NULL;
 	size_t n = 0;
 	for (; *base; base++) {
-		if (!is_in(extra, name_of(*base), true) && is_kept(*base, filtered, allowed))
+		if (!is_set_in(extra, name_of(*base)) && (!keeps || keeps(*base)))
 			env[n++] = *base;
 	}
 	for (; extra && *extra; extra++)

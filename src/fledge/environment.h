@@ -1,4 +1,4 @@
-/* The environment of a plugin and its commands. */
+/* The environments that processes are given. */
 #ifndef FLEDGE_ENVIRONMENT_H
 #define FLEDGE_ENVIRONMENT_H
 
@@ -6,11 +6,13 @@
 
 #include "base/arena.h"
 
-/* Copies `base` into the arena: without what looks like a secret when
- * `filtered` (but with the names in `allowed`, NULL-terminated, may be NULL),
- * and with `extra` (NULL-terminated NAME=VALUE) set over it. NULL without
- * memory. */
-const char *const *environment_build(struct arena *arena, const char *const *base, bool filtered,
-	const char *const *allowed, const char *const *extra);
+/* Copies `base` into the arena: only the variables that `keeps` says (NULL =
+ * all), and with `extra` (NULL-terminated NAME=VALUE, may be NULL) set over
+ * it. NULL without memory. */
+const char *const *environment_build(struct arena *arena, const char *const *base,
+	bool (*keeps)(const char *variable), const char *const *extra);
+
+/* Whether a variable (NAME=VALUE) does not look like a secret. */
+bool environment_is_harmless(const char *variable);
 
 #endif

@@ -21,7 +21,7 @@
 /* Where to go on after one directory was looked at. */
 enum found {
 	FOUND_NOTHING, /* to the parent */
-	FOUND_BROKEN,  /* nowhere: git would give up here too */
+	FOUND_BROKEN,  /* nowhere: git gives up here too, or sees more in it than we do */
 	FOUND_DIRECTORY,
 	FOUND_LINK, /* a file that names the git directory */
 };
@@ -86,40 +86,67 @@ static int find_git_directory(
 static bool has_directory(int fd, const char *name)
 {
 	struct stat status;
-	return fstatat(fd, name, &status, 0) == 0 && S_ISDIR(status.st_mode);
+	return fstatat(fd, name, &status, 0) == 0 && S_ISDIR(status.st_mode) &&
+		faccessat(fd, name, X_OK, 0) == 0;
+}
+
+static bool has_entry(int fd, const char *name)
+{
+	struct stat status;
+	return fstatat(fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static int find_common_directory(int git_fd, struct place *place, struct arena *arena)
+{
+	place->common_directory = place->git_directory;
+	if (!has_entry(git_fd, "commondir"))
+		return 1;
+	return read_path(
+		git_fd, "commondir", STR(""), place->git_directory, arena, &place->common_directory);
 }
 
 /* Makes sure that it is a git directory, by what git itself demands of one. 1,
- * 0, -ENOMEM; on 1 place->common_fd is open. */
-static int open_place(struct place *place, struct arena *arena)
+ * 0, -ENOMEM; on 1 place->common_fd is open. Never more generous than git, and
+ * where it is stricter *ret_found is FOUND_BROKEN, so that git is not run in a
+ * repository whose config was not read. */
+static int open_place(struct place *place, struct arena *arena, enum found *ret_found)
 {
 	_cleanup_fd_ int git_fd = open_directory(place->git_directory);
+	if (*ret_found == FOUND_LINK || (git_fd >= 0 && has_entry(git_fd, "HEAD")))
+		*ret_found = FOUND_BROKEN;
+	else
+		*ret_found = FOUND_NOTHING;
 	if (git_fd < 0)
 		return 0;
 	int r = git_head_read(git_fd, arena, &place->ref);
 	if (r <= 0)
 		return r;
-	place->common_directory = place->git_directory;
-	r = read_path(
-		git_fd, "commondir", STR(""), place->git_directory, arena, &place->common_directory);
-	if (r < 0)
+	r = find_common_directory(git_fd, place, arena);
+	if (r <= 0)
 		return r;
 	_cleanup_fd_ int common_fd = open_directory(place->common_directory);
 	if (common_fd < 0 || !has_directory(common_fd, "objects") || !has_directory(common_fd, "refs"))
 		return 0;
 	place->common_fd = fd_steal(&common_fd);
+	*ret_found = FOUND_DIRECTORY;
 	return 1;
+}
+
+/* A bare repository, or the inside of .git: git may take it for one. */
+static bool is_bare(const char *directory)
+{
+	_cleanup_fd_ int fd = open_directory(directory);
+	return fd >= 0 && has_entry(fd, "HEAD") && has_entry(fd, "objects") && has_entry(fd, "refs");
 }
 
 static int look_at(
 	const char *root, struct arena *arena, enum found *ret_found, struct place *ret_place)
 {
 	int r = find_git_directory(root, arena, ret_found, &ret_place->git_directory);
-	if (r < 0 || *ret_found < FOUND_DIRECTORY)
-		return r;
-	r = open_place(ret_place, arena);
-	if (r == 0)
-		*ret_found = *ret_found == FOUND_LINK ? FOUND_BROKEN : FOUND_NOTHING;
+	if (r == 0 && *ret_found >= FOUND_DIRECTORY)
+		r = open_place(ret_place, arena, ret_found);
+	if (*ret_found == FOUND_NOTHING && is_bare(root))
+		*ret_found = FOUND_BROKEN;
 	return r < 0 ? r : 0;
 }
 
@@ -190,7 +217,7 @@ int git_read(const char *directory, struct arena *arena, struct git_context *ret
 		if (r < 0)
 			return r;
 	} while (found == FOUND_NOTHING && root[0] == '/' && go_up(root));
-	if (found >= FOUND_DIRECTORY) {
+	if (found == FOUND_DIRECTORY) {
 		git.root = root;
 		int r = describe(&place, arena, &git);
 		fd_close(place.common_fd);

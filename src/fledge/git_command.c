@@ -123,7 +123,7 @@ int git_command(const char *key, const struct git_context *git, struct arena *ar
 {
 	size_t command = find_command(key);
 	const char **joined = NULL;
-	if (command == COMMANDS) {
+	if (command == COMMANDS || !git->root) {
 		*ret_argv = NULL;
 		return 0;
 	}

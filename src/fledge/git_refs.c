@@ -11,6 +11,7 @@
 enum {
 	REF_FILE_MAX = 4096,
 	SYMREF_DEPTH_MAX = 5, /* as in git */
+	SYMREF_START_MAX = 255,
 	PACKED_PIECE = 64 * 1024,
 	PACKED_PIECES_MAX = 2048, /* 128 MiB, some two million refs */
 };
@@ -41,11 +42,11 @@ char *git_path_resolve(const char *base, struct str path, struct arena *arena)
 /* The name of an object: 40 or 64 hex digits, and blanks behind them. */
 static bool is_object_name(struct str text)
 {
-	text = str_trim(text);
-	if (text.len != 40 && text.len != 64)
+	struct str name = str_trim(text);
+	if (name.data != text.data || (name.len != 40 && name.len != 64))
 		return false;
-	for (size_t i = 0; i < text.len; i++)
-		if (!memchr("0123456789abcdefABCDEF", text.data[i], 22))
+	for (size_t i = 0; i < name.len; i++)
+		if (!memchr("0123456789abcdefABCDEF", name.data[i], 22))
 			return false;
 	return true;
 }
@@ -75,19 +76,18 @@ static bool is_ref_name(struct str name)
 	return true;
 }
 
-/* What "ref: refs/heads/x" names; nothing when it is something else. */
+/* What "ref: refs/heads/x" names; nothing when it is something else. As in git
+ * the name begins within the first 255 bytes, and not behind just any blank. */
 static struct str symref_target(struct str text)
 {
+	size_t start = 4;
 	if (!str_has_prefix(text, STR("ref:")))
 		return (struct str){ 0 };
-	return str_trim((struct str){ text.data + 4, text.len - 4 });
-}
-
-/* Before there were symbolic refs HEAD was a link to refs/heads/x. */
-static ssize_t read_head_link(int git_directory, char *target, size_t size)
-{
-	ssize_t length = readlinkat(git_directory, "HEAD", target, size);
-	return length > 0 && is_ref_name((struct str){ target, (size_t)length }) ? length : 0;
+	while (start < text.len && strchr(" \t\r\n", text.data[start]) && text.data[start])
+		start++;
+	struct str target = { text.data + start, text.len - start };
+	bool is_target = str_has_prefix(target, STR("refs/")) && start + 5 <= SYMREF_START_MAX;
+	return is_target ? str_trim(target) : (struct str){ 0 };
 }
 
 static int keep_ref(struct str name, struct arena *arena, const char **ret_ref)
@@ -99,19 +99,23 @@ static int keep_ref(struct str name, struct arena *arena, const char **ret_ref)
 	return 1;
 }
 
+/* Before there were symbolic refs HEAD was a link to refs/heads/x; a link to
+ * anything else is none for git either. */
 int git_head_read(int git_directory, struct arena *arena, const char **ret_ref)
 {
 	char link[REF_FILE_MAX];
-	ssize_t link_length = read_head_link(git_directory, link, sizeof(link));
-	if (link_length > 0)
-		return keep_ref((struct str){ link, (size_t)link_length }, arena, ret_ref);
+	ssize_t link_length = readlinkat(git_directory, "HEAD", link, sizeof(link));
+	if (link_length >= 0) {
+		struct str target = { link, (size_t)link_length };
+		return is_ref_name(target) ? keep_ref(target, arena, ret_ref) : 0;
+	}
 	_cleanup_(buf_free) struct buf content = { 0 };
 	int r = git_file_read(git_directory, "HEAD", REF_FILE_MAX, &content);
 	if (r <= 0)
 		return r;
 	struct str text = { content.data, content.len };
 	struct str target = symref_target(text);
-	if (str_has_prefix(target, STR("refs/")))
+	if (target.len)
 		return keep_ref(target, arena, ret_ref);
 	if (!is_object_name(text))
 		return 0;

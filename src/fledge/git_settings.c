@@ -132,14 +132,15 @@ static int take_include(struct collector *c, struct str value)
 	return r;
 }
 
-static bool is_true(const struct git_variable *variable)
+/* A number is true too, and so is a name alone. */
+static bool is_false(const struct git_variable *variable)
 {
-	static const char *const words[] = { "true", "yes", "on", "1" };
+	static const char *const words[] = { "false", "no", "off", "0", "" };
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (variable->value.len == strlen(words[i]) &&
 			strncasecmp(variable->value.data, words[i], variable->value.len) == 0)
-			return true;
-	return !variable->has_value;
+			return variable->has_value;
+	return false;
 }
 
 static int take_variable(void *data, const struct git_variable *variable)
@@ -158,7 +159,7 @@ static int take_variable(void *data, const struct git_variable *variable)
 	if (str_is(variable->name, "extensions.refstorage"))
 		c->settings.has_reftable = str_has_prefix(variable->value, STR("reftable"));
 	if (str_is(variable->name, "extensions.worktreeconfig"))
-		c->has_worktree_config = is_true(variable);
+		c->has_worktree_config = !is_false(variable);
 	return 0;
 }
 

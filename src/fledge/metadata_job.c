@@ -32,8 +32,9 @@ struct metadata_job {
 	uint64_t ticket;
 	struct part *parts; /* sorted by key, each once */
 	size_t count;
-	size_t unknown; /* parts whose value is not known yet */
-	bool is_broken; /* out of memory */
+	size_t unknown;     /* parts whose value is not known yet */
+	bool is_broken;     /* out of memory */
+	struct arena arena; /* the commands of git */
 };
 
 static void free_job(struct metadata_job *job)
@@ -46,6 +47,7 @@ static void free_job(struct metadata_job *job)
 	*job->link = job->next;
 	if (job->next)
 		job->next->link = job->link;
+	arena_free(&job->arena);
 	free(job->parts);
 	free(job);
 }
@@ -104,10 +106,12 @@ static void git_done(void *data, struct capture *capture)
 }
 
 /* 1 = git was started, 0 = the value is an empty list. */
-static int start_git(struct part *part, const char *const *argv)
+static int start_git(struct part *part)
 {
 	const struct lending_options *options = part->job->options;
-	if (!options->git->is_repository) {
+	const char *const *argv = NULL;
+	git_command(part->key, options->git, &part->job->arena, &argv);
+	if (!argv) {
 		buf_append_text(&part->json, "[]");
 		return 0;
 	}
@@ -149,9 +153,8 @@ static int config_value(struct part *part)
 static int begin(struct part *part)
 {
 	bool is_public = strncmp(part->key, "git_", 4) == 0;
-	const char *const *argv = is_public ? git_argv(part->key) : NULL;
-	if (argv)
-		return start_git(part, argv);
+	if (is_public && git_argv(part->key))
+		return start_git(part);
 	if (strcmp(part->key, "env") == 0)
 		metadata_env_json(&part->json, part->job->options->own_env);
 	else if (strcmp(part->key, "fledge_config") == 0)

@@ -224,8 +224,15 @@ static void ask_git(struct fledge_run *run, const char *const *git_env)
 		run_send_init(run, false);
 		return;
 	}
+	const char *const *argv = NULL;
+	git_command("dirty", &run->project.git, &run->arena, &argv);
+	if (!argv) {
+		run_say(run, SHOWN_DEBUG, "git is not asked whether the work tree is dirty");
+		run_send_init(run, false);
+		return;
+	}
 	const struct capture_spec spec = {
-		.argv = git_argv("dirty"),
+		.argv = argv,
 		.env = git_env,
 		.cwd = run->options.directory,
 		.limit = 1,
@@ -308,7 +315,7 @@ static int prepare(struct fledge_run *run, const char *const **ret_git_env)
 	run->deadline.due = deadline_due;
 	run->ending.due = ending_due;
 	*ret_git_env =
-		environment_build(&run->arena, run->options.own_env, false, NULL, git_environment());
+		environment_build(&run->arena, run->options.own_env, git_keeps_variable, git_environment());
 	return *ret_git_env ? make_parts(run, *ret_git_env) : -ENOMEM;
 }
 

@@ -1,4 +1,5 @@
-/* A folder of its own for a test, gone when the test's process ends. */
+/* A folder of its own for a test, gone when it ends; a failed test leaves it to be
+ * looked at. */
 #ifndef HARNESS_FOLDER_H
 #define HARNESS_FOLDER_H
 
@@ -27,5 +28,9 @@ char *folder_run(const char *format, ...) PERCH_PRINTF(1, 2);
 
 /* How many names in a directory begin with prefix. */
 unsigned folder_count(const char *directory, const char *prefix);
+
+/* Mounts a file system of 256 KiB on a directory, for this process alone. False
+ * where that is not allowed. */
+bool folder_mount(const char *directory);
 
 #endif

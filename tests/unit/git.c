@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -103,28 +104,28 @@ START_TEST(branches_of_every_kind)
 }
 END_TEST
 
-/* A needle must be found wherever the pieces of packed-refs are cut. */
+/* The line must be found wherever packed-refs, read in pieces of 64 KiB, is cut. */
 START_TEST(a_ref_is_found_in_a_large_packed_refs)
 {
 	repository_folder();
 	repository_new("r");
 	char *commit = folder_run("git -C r rev-parse HEAD");
-	for (int lines = 1180; lines < 1215; lines++) {
+	unlink(folder_path("r/.git/refs/heads/main"));
+	for (size_t before = 65536 - 80; before <= 65536; before++) {
 		struct buf text = { 0 };
-		buf_append_text(&text, "# pack-refs with: peeled fully-peeled sorted \n");
-		for (int i = 0; i < lines; i++)
-			buf_printf(&text, "%s refs/heads/a%05d%.*s\n", commit, i, i % 7, "xxxxxxx");
-		buf_printf(&text, "%s refs/heads/mainly\n%s refs/heads/no/main\n", commit, commit);
+		buf_append_text(&text, "# pack-refs with: peeled fully-peeled sorted \n#");
+		while (text.len < before - 1)
+			buf_append_char(&text, 'x');
+		buf_printf(&text, "\n%s refs/heads/mainly\n%s refs/heads/no/main\n", commit, commit);
 		folder_write_n("r/.git/packed-refs", (struct str){ text.data, text.len });
-		unlink(folder_path("r/.git/refs/heads/main"));
 		assert_none("r");
+		text.len = before;
 		buf_printf(&text, "%s refs/heads/main\n", commit);
 		folder_write_n("r/.git/packed-refs", (struct str){ text.data, text.len });
 		ck_assert(read_git("r").is_repository);
 		buf_free(&text);
 		arena_reset(&arena);
 	}
-	assert_like_git("r");
 	free(commit);
 	arena_free(&arena);
 }
@@ -169,6 +170,8 @@ START_TEST(no_repository_at_all)
 	assert_none("plain/deep");
 	assert_none("nowhere/at/all");
 	assert_none("bare.git");
+	assert_none("bare.git/refs/heads");
+	assert_none("r/.git/hooks");
 	/* What is no git directory is passed on the way up; git does the same. */
 	assert_like_git("r/empty");
 	assert_like_git("r/fifo");
@@ -186,6 +189,21 @@ START_TEST(no_repository_at_all)
 	ck_assert_int_eq(git_read("", &arena, &git), 0);
 	ck_assert_int_eq(git_read("relative", &arena, &git), 0);
 	ck_assert(!git.is_repository);
+	arena_free(&arena);
+}
+END_TEST
+
+START_TEST(another_file_system_ends_the_search)
+{
+	repository_folder();
+	repository_new("r");
+	free(folder_run("mkdir r/mounted"));
+	assert_like_git("r/mounted");
+	if (!folder_mount(folder_path("r/mounted")))
+		suite_skip("no mounts here");
+	assert_none("r/mounted");
+	free(folder_run("cd r/mounted && ! git rev-parse 2>&1"));
+	umount2(folder_path("r/mounted"), MNT_DETACH);
 	arena_free(&arena);
 }
 END_TEST
@@ -252,6 +270,9 @@ START_TEST(a_config_written_by_hand)
 		"[remote \"d\"]\r\nurl = z\r\n");
 	assert_git("r", "main", "b\"\\c", "https://host/");
 	assert_answer("https://host/#x", "r", "git config --get-regexp 'remote.b.*' | cut -d' ' -f2");
+	folder_write("r/.git/more", "[remote \"0\"]\nurl = y\n");
+	folder_write("r/.git/config", "[remote \"a\"]\nurl = x\n[include]\npath = more\n");
+	assert_git("r", "main", "a", "x");
 	folder_write("r/.git/config", "[remote \"a\"]\nurl = x\n[broken\n");
 	assert_git("r", "main", "origin", "");
 	unlink(folder_path("r/.git/config"));
@@ -311,11 +332,14 @@ START_TEST(hostile_files_are_not_there)
 	static const char *const heads[] = { "", "ref: ", "ref: refs/../../x",
 		"ref: refs/heads/../main", "ref: refs/heads/main/", "ref: refs/heads//main",
 		"ref: refs/heads/a b", "ref: refs/heads/nul\\0main", "ref: /etc/passwd", "0123",
-		"ref: refs/heads/main.lock", "ref: refs/heads" };
+		"ref: refs/heads/main.lock", "ref: refs/heads", "ref:\\vrefs/heads/main",
+		"ref:%300srefs/heads/main", " 0123456789012345678901234567890123456789" };
 	for (size_t i = 0; i < COUNT(heads); i++) {
 		free(folder_run("printf '%s' > r/.git/HEAD", heads[i]));
 		assert_none("r");
 	}
+	free(folder_run("cd r/.git && rm HEAD && ln -s h HEAD"));
+	assert_none("r");
 	free(folder_run("cd r/.git && mv h HEAD && truncate -s 1G config"));
 	assert_git("r", "main", "origin", "");
 	ck_assert(read_git("r").may_run_code);
@@ -324,6 +348,10 @@ START_TEST(hostile_files_are_not_there)
 	free(folder_run("cd r/.git && rm config && echo .. > commondir"));
 	assert_none("r");
 	free(folder_run("cd r/.git && mkfifo c && ln -sf c commondir"));
+	assert_none("r");
+	free(folder_run("cd r/.git && rm commondir && printf '.\\0x' > commondir"));
+	assert_none("r");
+	free(folder_run("cd r/.git && echo . > commondir"));
 	assert_git("r", "main", "origin", "");
 	arena_free(&arena);
 }
@@ -345,205 +373,6 @@ START_TEST(refs_that_lead_nowhere_are_no_commits)
 	assert_none("r");
 	free(folder_run("cd r/.git && rm packed-refs && truncate -s 20G packed-refs"));
 	assert_none("r");
-	arena_free(&arena);
-}
-END_TEST
-
-/* ---- the commands -------------------------------------------------------- */
-
-static int ask(const char *name, const char *key, struct buf *out)
-{
-	const char *const *argv = NULL;
-	struct git_context git = read_git(name);
-	buf_clear(out);
-	ck_assert_int_eq(git_command(key, &git, &arena, &argv), 0);
-	if (!argv)
-		return -1;
-	return repository_ask(folder_path("%s", name), argv, git_environment(), out);
-}
-
-START_TEST(commands_answer_as_git_does)
-{
-	repository_folder();
-	repository_new("r");
-	struct buf out = { 0 };
-	ck_assert_int_eq(ask("r", "dirty", &out), 0);
-	ck_assert_uint_eq(out.len, 0);
-	free(folder_run(
-		"cd r && touch new 'with blank' && git tag v1.9 && git tag v1.10 && git tag v2.0-rc1 && "
-		"git config color.ui always && git config column.ui always && git config log.decorate full "
-		"&& git config status.showUntrackedFiles no && git config status.branch true"));
-	ck_assert_int_eq(ask("r", "dirty", &out), 0);
-	ck_assert_str_eq(out.data, "?? new\n?? \"with blank\"\n");
-	free(folder_run("cd r && git config --unset status.showUntrackedFiles"));
-	ck_assert_int_eq(ask("r", "git_status", &out), 0);
-	ck_assert_str_eq(out.data, "?? new\n?? \"with blank\"\n");
-	ck_assert_int_eq(ask("r", "git_tags", &out), 0);
-	ck_assert_str_eq(out.data, "v2.0-rc1\nv1.10\nv1.9\n");
-	for (int i = 0; i < 25; i++)
-		free(folder_run("cd r && git commit -q --allow-empty -m 'number %d'", i));
-	ck_assert_int_eq(ask("r", "git_log", &out), 0);
-	assert_answer(
-		"20", "r", "git config color.ui false; git log -20 --oneline --no-decorate | wc -l");
-	out.data[out.len - 1] = '\0';
-	assert_answer(out.data, "r", "git log -20 --oneline --no-decorate");
-	ck_assert_int_eq(ask("r", "env", &out), -1);
-	ck_assert_ptr_null(git_argv("fledge_config"));
-	ck_assert_str_eq(git_argv("dirty")[0], "git");
-	buf_free(&out);
-	arena_free(&arena);
-}
-END_TEST
-
-/* A repository that has just about everything that git would run. */
-static void make_hostile(void)
-{
-	repository_folder();
-	repository_new("r");
-	repository_new("lib");
-	folder_write("evil", "#!/bin/sh\ntouch \"$HOME/ran\"\nexit 1\n");
-	chmod(folder_path("evil"), 0700);
-	free(
-		folder_run("cd r && echo x > file && git submodule --quiet add ../lib sub 2>&1 &&"
-				   "echo '* filter=bad' > .gitattributes && git add . && git commit -q -m files && "
-				   "touch -d '2 days ago' file .gitattributes"));
-}
-
-static void assert_ran(bool expected)
-{
-	ck_assert_int_eq(access(folder_path("ran"), F_OK) == 0, expected);
-	unlink(folder_path("ran"));
-}
-
-/* What the setting makes plain git run, our commands do not. */
-static void assert_defused(const char *settings, const char *plain, const char *key)
-{
-	struct buf out = { 0 };
-	make_hostile();
-	free(folder_run("cd r && %s", settings));
-	assert_ran(false);
-	free(folder_run("cp -a r plain && cd plain && { %s; } >/dev/null 2>&1 || true", plain));
-	assert_ran(true);
-	int status = ask("r", key, &out);
-	ck_assert_msg(status == 0 || strcmp(key, "git_log") == 0, "%s failed", key);
-	assert_ran(false);
-	buf_free(&out);
-	arena_free(&arena);
-}
-
-START_TEST(no_fsmonitor)
-{
-	assert_defused("git config core.fsmonitor $HOME/evil", "git status", "dirty");
-}
-END_TEST
-
-START_TEST(no_hooks)
-{
-	assert_defused("cp $HOME/evil .git/hooks/post-index-change", "git status", "git_status");
-}
-END_TEST
-
-START_TEST(no_clean_filters)
-{
-	assert_defused("git config filter.bad.clean $HOME/evil && git config filter.bad.required true",
-		"git status", "dirty");
-}
-END_TEST
-
-START_TEST(no_filter_processes)
-{
-	assert_defused("git config filter.bad.process $HOME/evil", "git status", "git_status");
-}
-END_TEST
-
-START_TEST(no_filters_of_included_files)
-{
-	assert_defused(
-		"git config include.path more && git config -f .git/more includeIf.gitdir:/.path "
-		"'~/most' && git config -f $HOME/most filter.bad.clean $HOME/evil",
-		"git status", "dirty");
-}
-END_TEST
-
-START_TEST(no_config_of_submodules)
-{
-	assert_defused("git -C sub config core.fsmonitor $HOME/evil", "git status", "dirty");
-}
-END_TEST
-
-START_TEST(no_signatures)
-{
-	assert_defused("git config log.showSignature true && git config gpg.program $HOME/evil && "
-				   "git cat-file commit HEAD | sed 's/^committer.*/&\\ngpgsig -----BEGIN PGP "
-				   "SIGNATURE-----\\n x\\n -----END PGP SIGNATURE-----/' > ../signed && "
-				   "git update-ref HEAD $(git hash-object -t commit -w ../signed)",
-		"git log --oneline", "git_log");
-}
-END_TEST
-
-START_TEST(no_fetching)
-{
-	assert_defused(
-		"git config core.repositoryFormatVersion 1 && "
-		"git config extensions.partialClone origin && git config remote.origin.promisor true "
-		"&& git config remote.origin.url \"ext::$HOME/evil\" && "
-		"git config protocol.ext.allow always && rm -r .git/objects/*",
-		"git log --oneline", "git_log");
-}
-END_TEST
-
-/* Older versions of git know only one of the two ways to forbid it. */
-START_TEST(no_protocol_is_allowed)
-{
-	static const char *const environment[] = { "GIT_ALLOW_PROTOCOL=none", NULL };
-	static const char *const argv[] = { "git", "fetch", "-q", NULL };
-	struct buf out = { 0 };
-	make_hostile();
-	ck_assert_ptr_nonnull(git_environment()[3]);
-	ck_assert_str_eq(git_environment()[3], environment[0]);
-	free(folder_run("cd r && git config remote.origin.url \"ext::$HOME/evil\" && "
-					"git config protocol.ext.allow always && ! git fetch -q 2>&1"));
-	assert_ran(true);
-	ck_assert_int_ne(repository_ask(folder_path("r"), argv, environment, &out), 0);
-	assert_ran(false);
-	buf_free(&out);
-}
-END_TEST
-
-START_TEST(filters_that_cannot_be_named_end_it)
-{
-	static const char *const settings[] = {
-		"[filter \"a=b\"]\nclean = x\n",
-		"[filter \"\"]\nclean = x\n",
-		"[include]\npath = ~someone/x\n",
-		"[include]\npath = %(prefix)/x\n",
-		"[include]\npath = config\n",
-		"[include]\npath = /dev/zero\n",
-		"[include]\npath\n",
-		"[broken",
-	};
-	repository_folder();
-	repository_new("r");
-	ck_assert(!read_git("r").may_run_code);
-	for (size_t i = 0; i < COUNT(settings); i++) {
-		struct buf out = { 0 };
-		folder_write("r/.git/config", settings[i]);
-		ck_assert_msg(read_git("r").may_run_code, "%s", settings[i]);
-		ck_assert_int_eq(ask("r", "dirty", &out), -1);
-		ck_assert_int_eq(ask("r", "git_status", &out), -1);
-		buf_free(&out);
-	}
-	struct buf many = { 0 };
-	for (int i = 0; i < 65; i++)
-		buf_printf(&many, "[filter \"f%d\"]\nclean=x\nsmudge=y\n[filter \"f0\"]\nclean=x\n", i);
-	folder_write_n("r/.git/config", (struct str){ many.data, many.len });
-	ck_assert(read_git("r").may_run_code);
-	folder_write("r/.git/config", "[include]\npath = missing\n[filter \"x\"]\nclean = y\n");
-	struct git_context git = read_git("r");
-	ck_assert(!git.may_run_code);
-	ck_assert_str_eq(git.filters[0], "x");
-	ck_assert_ptr_null(git.filters[1]);
-	buf_free(&many);
 	arena_free(&arena);
 }
 END_TEST
@@ -577,9 +406,7 @@ END_TEST
 
 SUITE_MAIN("git", a_plain_repository_and_places_inside_it, branches_of_every_kind,
 	a_ref_is_found_in_a_large_packed_refs, worktrees_and_submodules, no_repository_at_all,
-	the_environment_of_git_does_not_count, reftables_have_no_branch_to_read,
-	the_first_remote_by_name, a_config_written_by_hand, urls_without_what_lets_one_in,
-	hostile_files_are_not_there, refs_that_lead_nowhere_are_no_commits, commands_answer_as_git_does,
-	no_fsmonitor, no_hooks, no_clean_filters, no_filter_processes, no_filters_of_included_files,
-	no_config_of_submodules, no_signatures, no_fetching, no_protocol_is_allowed,
-	filters_that_cannot_be_named_end_it, every_allocation_may_fail)
+	another_file_system_ends_the_search, the_environment_of_git_does_not_count,
+	reftables_have_no_branch_to_read, the_first_remote_by_name, a_config_written_by_hand,
+	urls_without_what_lets_one_in, hostile_files_are_not_there,
+	refs_that_lead_nowhere_are_no_commits, every_allocation_may_fail)
