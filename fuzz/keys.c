@@ -26,7 +26,7 @@ static void check_frame(const struct frame *frame, size_t rows)
 	check(frame->cursor_row < frame->line_count);
 	for (size_t i = 0; i < frame->line_count; i++) {
 		const struct frame_line *line = &frame->lines[i];
-		const char *text = frame->text.data + line->begin;
+		const char *text = frame->text.len ? frame->text.data + line->begin : "";
 		size_t len = line->end - line->begin;
 		check(line->width < frame->look.columns && utf8_width(text, len) == line->width);
 		check(!len || (utf8_is_valid(text, len) && !memchr(text, '\x1B', len)));

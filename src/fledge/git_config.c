@@ -196,6 +196,8 @@ int git_config_read(struct str text, git_variable_fn *take, void *data)
 		text.data += byte_order_mark.len;
 		text.len -= byte_order_mark.len;
 	}
+	if (!text.len)
+		return 0; /* and perhaps no data either: no arithmetic on NULL */
 	struct reader reader = { .at = text.data, .end = text.data + text.len };
 	int result = read_all(&reader, take, data);
 	buf_free(&reader.name);
