@@ -99,11 +99,12 @@ const char *cli_guard_path(void)
 	return access(path, X_OK) == 0 ? path : NULL;
 }
 
-/* A reader that goes away (`perch … | head`) must end us quietly, with what
- * was started cleaned up: writes fail, nothing kills us. */
-static void ignore_broken_pipes(void)
+/* A reader that goes away (`perch … | head`) and a file that grows over its
+ * limit make a write fail; they must not kill us before we have cleaned up. */
+static void let_writes_fail(void)
 {
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 /* Output that could not be written is a failure, however well the rest went. */
@@ -173,6 +174,6 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	ignore_broken_pipes();
+	let_writes_fail();
 	return finish(run(argc, argv));
 }

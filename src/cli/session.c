@@ -107,9 +107,13 @@ static bool locale_is_utf8(void)
 static int make_frontend(struct session *session, perch_err *err)
 {
 	const struct cli *cli = session->cli;
-	if (cli->json)
-		return events_new(
-			&session->host->loop, STDIN_FILENO, STDOUT_FILENO, &session->frontend, err);
+	if (cli->json) {
+		int r =
+			events_new(&session->host->loop, STDIN_FILENO, STDOUT_FILENO, &session->frontend, err);
+		if (r == 0 && cli->verbose)
+			events_show_debug(session->frontend);
+		return r;
+	}
 	const struct term_options options = {
 		.in_fd = STDIN_FILENO,
 		.out_fd = STDERR_FILENO,
