@@ -118,21 +118,21 @@ if event["event"] == "confirm":
     run.end()
 else:
     run.process.wait()
-print(run.texts().splitlines()[0])
+print("<%s>" % run.texts().splitlines()[0])
 END
     for word in 1 true yes y on TRUE Yes Y ON; do
         run env FLEDGE_NON_INTERACTIVE="$word" python3 "$WORK/driver"
         [ "$output" = "end
-1" ]
+<1>" ]
     done
     for word in 0 false no n off '' 2 enabled; do
         run env FLEDGE_NON_INTERACTIVE="$word" python3 "$WORK/driver"
         [ "$output" = "confirm
-$word" ]
+<$word>" ]
     done
     run python3 "$WORK/driver"
     [ "$output" = "confirm
-None" ]
+<None>" ]
 }
 
 @test "FLEDGE_NON_INTERACTIVE=1 is set for the plugin whatever the reason" {
@@ -163,7 +163,7 @@ END
     questions
     answer prompt '{}' '"x=y"' --answer 'Which?=x=y'
     answer prompt '{"default":"d"}' '""' --answer 'Which?='
-    answer prompt '{}' '"ä"' --answer ' Which? =ä'
+    answer prompt '{}' '"\u00e4"' --answer ' Which? =ä'
     answer confirm '{}' true --answer 'Which?=yes'
     answer confirm '{"default":true}' false --answer 'Which?=N'
     answer select '{"options":["a","b c"]}' '"b c"' --answer 'Which?=b c'
