@@ -24,8 +24,8 @@ END
 
 @test "legacy: argv[0] is the path of the link, for programs too" {
     ln -s /bin/cat "$cfg/plugins/bin/fledge-cat"
-    call cat /proc/self/cmdline
-    [ "$(tr '\0' '\n' <"$WORK/out")" = "$cfg/plugins/bin/fledge-cat
+    "$perch" run cat /proc/self/cmdline | tr '\0' '\n' >"$WORK/out"
+    [ "$(cat "$WORK/out")" = "$cfg/plugins/bin/fledge-cat
 /proc/self/cmdline" ]
 }
 

@@ -5,6 +5,8 @@
 fledge_open() {
     perch="$PERCH_BUILD/perch"
     here="$PERCH_SOURCE/tests/fledge"
+    # The interpreter itself: what stands on PATH may be a script that looks for it.
+    python=$(python3 -c 'import sys; print(sys.executable)')
     export XDG_CONFIG_HOME="$BATS_TEST_TMPDIR/config"
     cfg="$XDG_CONFIG_HOME/fledge"
     # What a plugin was sent, and the sign that it has come to its point.
@@ -86,7 +88,7 @@ flags() {
 # py [OPTIONS] COMMAND < PYTHON: as plugin; the script has read init already and
 # has the words of plug.py.
 py() {
-    { printf '#!/usr/bin/env python3\nfrom plug import *\n' && cat; } | plugin "$@"
+    { printf '#!%s\nfrom plug import *\n' "$python" && cat; } | plugin "$@"
 }
 
 # perch with nobody there; stdout in $output, stderr in $errors.
