@@ -108,8 +108,9 @@ static int make_frontend(struct session *session, perch_err *err)
 {
 	const struct cli *cli = session->cli;
 	if (cli->json) {
-		int r =
-			events_new(&session->host->loop, STDIN_FILENO, STDOUT_FILENO, &session->frontend, err);
+		/* The input of a legacy plugin is the plugin's: not a byte of it is ours. */
+		int in_fd = session->is_protocol ? STDIN_FILENO : -1;
+		int r = events_new(&session->host->loop, in_fd, STDOUT_FILENO, &session->frontend, err);
 		if (r == 0 && cli->verbose)
 			events_show_debug(session->frontend);
 		return r;
@@ -129,13 +130,17 @@ static int make_frontend(struct session *session, perch_err *err)
 
 /* ---- what is run --------------------------------------------------------- */
 
+/* A file of ours that is missing must not look like a command that is. */
+static int as_host_failure(int r)
+{
+	return r < 0 ? -EIO : r;
+}
+
 static int find_command(struct session *session, const char *name, perch_err *err)
 {
 	int r = registry_read(&session->arena, &session->registry, err);
 	if (r < 0)
-		return r;
-	for (const char *const *warning = session->registry.warnings; *warning; warning++)
-		tell(session, SHOWN_WARNING, *warning);
+		return as_host_failure(r);
 	return registry_resolve(
 		&session->registry, name, getenv("PATH"), &session->arena, &session->command, err);
 }
@@ -152,7 +157,14 @@ static int read_manifest(struct session *session, perch_err *err)
 	if (r == 0)
 		r = manifest_check_protocol(&session->manifest, err);
 	session->is_protocol = r == 0 && session->manifest.protocol[0];
-	return r;
+	return as_host_failure(r);
+}
+
+static void tell_registry_warnings(struct session *session)
+{
+	const char *const *warning = session->registry.warnings;
+	for (; warning && *warning; warning++)
+		tell(session, SHOWN_WARNING, *warning);
 }
 
 static const char *const *make_environment(struct session *session)
@@ -174,17 +186,13 @@ static const char *const *make_environment(struct session *session)
 		session->is_protocol ? environment_is_harmless : NULL, extra);
 }
 
-static int prepare(struct session *session, int argc, char **argv, perch_err *err)
+/* argv[0] is the path of the program, also for a legacy plugin. */
+static int prepare(struct session *session, char **argv, perch_err *err)
 {
-	int r = find_command(session, argv[0], err);
-	if (r == 0)
-		r = read_manifest(session, err);
-	if (r == 0)
-		r = settings_read(
-			session->cli, session->registry.config, &session->arena, &session->settings, err);
+	int r = settings_read(
+		session->cli, session->registry.config, &session->arena, &session->settings, err);
 	if (r < 0)
-		return r;
-	(void)argc;
+		return as_host_failure(r);
 	const struct registry_entry *owner = session->command.owner;
 	struct fledge_run_options *options = &session->options;
 	*options = (struct fledge_run_options){
@@ -211,7 +219,8 @@ static int prepare(struct session *session, int argc, char **argv, perch_err *er
 	options->env = make_environment(session);
 	if (r == 0 && !options->env)
 		r = err_no_memory(err);
-	return r;
+	argv[0] = (char *)session->command.path;
+	return as_host_failure(r);
 }
 
 /* ---- signals ------------------------------------------------------------- */
@@ -278,6 +287,17 @@ static int start(struct session *session, perch_err *err)
 	return legacy_start(session->host, &session->options, &session->legacy, err);
 }
 
+/* Output that could not be written is a failure, however well the rest went. A
+ * reader that went away is not told so. */
+static int check_output(const struct session *session, int code)
+{
+	int r = session->is_terminal ? term_output_error(session->frontend)
+								 : events_error(session->frontend);
+	if (r < 0 && r != -EPIPE)
+		cli_error(NULL, "the output could not be written: %s", perch_strerror(r));
+	return r < 0 && code == 0 ? EXIT_FAILURE : code;
+}
+
 static int run_to_the_end(struct session *session, perch_err *err)
 {
 	int r = start(session, err);
@@ -298,7 +318,7 @@ static int run_to_the_end(struct session *session, perch_err *err)
 		session->frontend->table->done(session->frontend, outcome_of(session));
 	}
 	flush(session);
-	return code;
+	return check_output(session, code);
 }
 
 /* It could not be started: said in the voice of the frontend, if there is one. */
@@ -332,19 +352,34 @@ static void close_session(struct session *session)
 	arena_free(&session->arena);
 }
 
+/* What is run decides whose the input is; so whoever is to be told of it, also
+ * when it cannot be run, comes second. */
+static int identify(struct session *session, const char *command, perch_err *err)
+{
+	int r = find_command(session, command, err);
+	if (r == 0)
+		r = read_manifest(session, err);
+	perch_err second = { 0 };
+	int made = make_frontend(session, r < 0 ? &second : err);
+	if (made == 0)
+		tell_registry_warnings(session);
+	return r < 0 ? r : made;
+}
+
 int cli_run_plugin(struct cli *cli, int argc, char **argv)
 {
+	(void)argc;
 	struct session session = { .cli = cli };
 	perch_err err = { 0 };
 	int r = make_host(&session, &err);
 	if (r == 0)
-		r = make_frontend(&session, &err);
+		r = identify(&session, argv[0], &err);
 	if (r == 0 && cli->trace)
-		r = trace_open(cli->trace, cli->trace_secrets, &session.trace, &err);
+		r = as_host_failure(trace_open(cli->trace, cli->trace_secrets, &session.trace, &err));
 	if (r == 0)
-		r = prepare(&session, argc, argv, &err);
+		r = prepare(&session, argv, &err);
 	if (r == 0) {
-		trace_start(session.trace, argv[0], (const char *const *)argv + 1);
+		trace_start(session.trace, session.options.command, (const char *const *)argv + 1);
 		r = run_to_the_end(&session, &err);
 	}
 	if (r < 0)

@@ -59,6 +59,22 @@ static int parse_number(const struct number_setting *setting, const char *where,
 	return check_range(setting, where, value, err);
 }
 
+/* Errors have a place: it is in the file. */
+static int configured_number(const struct number_setting *setting, const struct toml_value *table,
+	double *target, perch_err *err)
+{
+	int r = toml_get_float(table, setting->key, target, err);
+	if (r <= 0)
+		return r;
+	r = check_range(setting, setting->key, *target, err);
+	if (r < 0) {
+		const struct toml_value *value = toml_get(table, setting->key);
+		err->line = value->at.line;
+		err->column = value->at.column;
+	}
+	return r;
+}
+
 static int read_number(const struct number_setting *setting, const struct cli *cli,
 	const struct toml_value *table, struct settings *settings, perch_err *err)
 {
@@ -70,10 +86,7 @@ static int read_number(const struct number_setting *setting, const struct cli *c
 	if (text && text[0])
 		return parse_number(setting, setting->variable, text, target, err);
 	*target = setting->standard;
-	if (!table)
-		return 0;
-	int r = toml_get_float(table, setting->key, target, err);
-	return r < 0 ? r : check_range(setting, setting->key, *target, err);
+	return table ? configured_number(setting, table, target, err) : 0;
 }
 
 static int read_shell(const struct cli *cli, const struct toml_value *table, struct arena *arena,
@@ -90,12 +103,9 @@ static int read_shell(const struct cli *cli, const struct toml_value *table, str
 }
 
 /* The [perch] table of the config; NULL when there is none. */
-static int read_config(const char *directory, struct toml **ret_toml,
-	const struct toml_value **ret_table, perch_err *err)
+static int read_config(
+	const char *path, struct toml **ret_toml, const struct toml_value **ret_table, perch_err *err)
 {
-	_cleanup_free_ char *path = str_join(directory, "/config.toml", NULL);
-	if (!path)
-		return err_no_memory(err);
 	_cleanup_(buf_free) struct buf text = { 0 };
 	int r = file_read(path, CONFIG_MAX, &text, err);
 	if (r == -ENOENT)
@@ -104,9 +114,7 @@ static int read_config(const char *directory, struct toml **ret_toml,
 		r = toml_parse((struct str){ text.data, text.len }, NULL, ret_toml, err);
 	if (r == 0)
 		r = toml_get_table(toml_root(*ret_toml), "perch", ret_table, err);
-	if (r < 0)
-		return err_set(err, r, "%s:%u:%u: %s", path, err->line, err->column, err->text);
-	return 0;
+	return r < 0 ? r : 0;
 }
 
 int settings_read(const struct cli *cli, const char *config_directory, struct arena *arena,
@@ -115,14 +123,21 @@ int settings_read(const struct cli *cli, const char *config_directory, struct ar
 	_cleanup_(toml_freep) struct toml *toml = NULL;
 	const struct toml_value *table = NULL;
 	struct settings settings = { 0 };
-	int r = read_config(config_directory, &toml, &table, err);
-	for (size_t i = 0; r == 0 && i < sizeof(numbers) / sizeof(numbers[0]); i++)
+	_cleanup_free_ char *path = str_join(config_directory, "/config.toml", NULL);
+	if (!path)
+		return err_no_memory(err);
+	int r = read_config(path, &toml, &table, err);
+	for (size_t i = 0; r >= 0 && i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		r = read_number(&numbers[i], cli, table, &settings, err);
-	if (r == 0)
+	if (r >= 0)
 		r = read_shell(cli, table, arena, &settings, err);
 	if (r == 0)
 		*ret_settings = settings;
-	return r;
+	if (r < 0 && err->line) {
+		const perch_err inner = *err;
+		file_blame(err, path, &inner);
+	}
+	return r < 0 ? r : 0;
 }
 
 /* ---- answers ------------------------------------------------------------- */

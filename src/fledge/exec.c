@@ -255,7 +255,9 @@ static int resolve_cwd(
 	if (!joined)
 		return -ENOMEM;
 	char resolved[PATH_MAX];
-	if (strlen(given) != (exec->has_cwd ? exec->cwd.len : 1) || !realpath(joined, resolved)) {
+	bool is_whole = strlen(given) == (exec->has_cwd ? exec->cwd.len : 1);
+	bool is_based = is_absolute || options->project_root[0];
+	if (!is_whole || !is_based || !realpath(joined, resolved)) {
 		_cleanup_free_ char *why =
 			str_join("exec cwd '", given, "' does not exist or is not accessible", NULL);
 		report_failure(execs, ticket, 1, why ? why : "out of memory");

@@ -22,7 +22,7 @@ typedef void exec_done_fn(void *data, uint64_t ticket, struct str json);
 struct execs_options {
 	perch_host *host;
 	const char *shell;        /* "sh" */
-	const char *project_root; /* resolved */
+	const char *project_root; /* resolved; "" = it cannot be read, nothing is inside it */
 	const char *plugin_dir;   /* resolved; "" = none */
 	const char *const *env;
 	const struct perch_confine *confine;

@@ -275,7 +275,7 @@ static int make_parts(struct fledge_run *run, const char *const *git_env)
 	const struct execs_options execs = {
 		.host = run->host,
 		.shell = options->shell,
-		.project_root = options->directory ? options->directory : "/",
+		.project_root = options->directory ? options->directory : "",
 		.plugin_dir = resolved_plugin_dir(run),
 		.env = options->env,
 		.confine = options->confine,

@@ -1,0 +1,171 @@
+# shellcheck shell=bash
+# Plugins for the tests, made from a few lines, and perch with a life of its
+# own. To be loaded by the bats files of this directory and of tests/term.
+
+fledge_open() {
+    perch="$PERCH_BUILD/perch"
+    here="$PERCH_SOURCE/tests/fledge"
+    # The interpreter itself: what stands on PATH may be a script that looks for it.
+    python=$(python3 -c 'import sys; print(sys.executable)')
+    export XDG_CONFIG_HOME="$BATS_TEST_TMPDIR/config"
+    cfg="$XDG_CONFIG_HOME/fledge"
+    # What a plugin was sent, and the sign that it has come to its point.
+    export SEEN="$BATS_TEST_TMPDIR/seen" READY="$BATS_TEST_TMPDIR/ready"
+    export WORK="$BATS_TEST_TMPDIR" TEST_MARK="perch-test-$BATS_TEST_TMPDIR"
+    export PYTHONPATH="$here" PYTHONDONTWRITEBYTECODE=1
+    unset FLEDGE_NON_INTERACTIVE FLEDGE_PLUGIN_DIR
+    mkdir -p "$cfg/plugins/bin" "$BATS_TEST_TMPDIR/project"
+    cd "$BATS_TEST_TMPDIR/project" || return 1
+}
+
+# Nothing that was started for this test is left.
+fledge_close() {
+    wait_until nothing_left && return
+    for pid in $(left); do
+        tr '\0' ' ' <"/proc/$pid/cmdline"
+        kill -KILL "$pid"
+    done
+    return 1
+}
+
+# The processes of this test, known by their environment.
+left() {
+    env -u TEST_MARK grep -lszxF "TEST_MARK=$TEST_MARK" /proc/[0-9]*/environ | cut -d / -f 3
+}
+
+nothing_left() {
+    [ -z "$(left)" ]
+}
+
+# plugin [-c CAPABILITIES] [-p PROTOCOL] [-m MANIFEST-LINES] COMMAND < SCRIPT
+# Installs the plugin fledge-COMMAND, granted CAPABILITIES (exec,store,metadata).
+# PROTOCOL none makes a legacy plugin; MANIFEST-LINES go into [plugin].
+plugin() {
+    local capabilities='' protocol=fledge-v1 lines='' OPTIND=1 option
+    while getopts c:p:m: option; do
+        case $option in
+        c) capabilities=$OPTARG ;;
+        p) protocol=$OPTARG ;;
+        m) lines=$OPTARG ;;
+        *) return 64 ;;
+        esac
+    done
+    shift $((OPTIND - 1))
+    local directory="$cfg/plugins/fledge-$1"
+    mkdir -p "$directory/bin"
+    cat >"$directory/bin/fledge-$1"
+    chmod +x "$directory/bin/fledge-$1"
+    ln -sf "../fledge-$1/bin/fledge-$1" "$cfg/plugins/bin/fledge-$1"
+    manifest "$1" "$protocol" "$lines" "$capabilities"
+    register "fledge-$1" "$1" "$capabilities"
+}
+
+# manifest COMMAND PROTOCOL LINES WISHES
+manifest() {
+    {
+        printf '[plugin]\nname = "fledge-%s"\nversion = "0.1.0"\n' "$1"
+        [ "$2" = none ] || printf 'protocol = "%s"\n' "$2"
+        printf '%s\n[[commands]]\nname = "%s"\nbinary = "bin/fledge-%s"\n' "$3" "$1" "$1"
+        printf '[capabilities]\n'
+        flags "$4"
+    } >"$cfg/plugins/fledge-$1/plugin.toml"
+}
+
+# register NAME COMMAND CAPABILITIES
+register() {
+    printf '[[plugins]]\nname = "%s"\nsource = "test"\nversion = "0.1.0"\n' "$1"
+    printf 'installed = "2026-01-01"\ncommands = ["%s"]\n[plugins.capabilities]\n' "$2"
+    flags "$3"
+} >>"$cfg/plugins.toml"
+
+flags() {
+    local name
+    for name in exec store metadata; do
+        [[ ",$1," == *",$name,"* ]] && echo "$name = true" || echo "$name = false"
+    done
+}
+
+# py [OPTIONS] COMMAND < PYTHON: as plugin; the script has read init already and
+# has the words of plug.py.
+py() {
+    { printf '#!%s\nfrom plug import *\n' "$python" && cat; } | plugin "$@"
+}
+
+# perch with nobody there; stdout in $output, stderr in $errors.
+call() {
+    status=0
+    "$perch" run "$@" </dev/null >"$WORK/out" 2>"$WORK/err" || status=$?
+    output=$(cat "$WORK/out")
+    errors=$(cat "$WORK/err")
+}
+
+# start ARGUMENT…: perch in the background, as a shell with jobs would start it.
+start() {
+    env --default-signal=INT,QUIT "$perch" "$@" </dev/null >"$WORK/out" 2>"$WORK/err" 3>&- &
+    host=$!
+}
+
+# The plugin has come to its point.
+wait_ready() {
+    wait_until test -s "$READY"
+}
+
+# Leaves the exit code of what `start` started in $status.
+finish() {
+    status=0
+    wait "$host" || status=$?
+    output=$(cat "$WORK/out")
+    errors=$(cat "$WORK/err")
+}
+
+wait_until() {
+    for _ in $(seq 1200); do
+        "$@" && return 0
+        sleep 0.05
+    done
+    echo "never happened: $*"
+    return 1
+}
+
+# A zombie that nobody has buried yet is gone too.
+gone() {
+    ! grep -qs '^State:.[^ZX]' "/proc/$1/status"
+}
+
+# expect TEXT: of $output; shows both when they differ.
+expect() {
+    [ "$output" = "$1" ] || {
+        printf 'expected:\n%s\nbut was:\n%s\n' "$1" "$output"
+        printf 'stderr:\n%s\n' "${errors:-}"
+        return 1
+    }
+}
+
+# expect_status NUMBER
+expect_status() {
+    [ "$status" -eq "$1" ] || {
+        printf 'status %s, not %s\nstdout:\n%s\nstderr:\n%s\n' \
+            "$status" "$1" "${output:0:2000}" "${errors:0:2000}"
+        return 1
+    }
+}
+
+# has TEXT PART: PART is in TEXT.
+has() {
+    [[ "$1" == *"$2"* ]] || {
+        printf 'expected to find:\n%s\nin:\n%s\n' "$2" "${1:0:4000}"
+        return 1
+    }
+}
+
+lacks() {
+    [[ "$1" != *"$2"* ]] || {
+        printf 'expected not to find:\n%s\nin:\n%s\n' "$2" "${1:0:4000}"
+        return 1
+    }
+}
+
+# seen LINE…: what the plugin was sent after init, line by line.
+seen() {
+    diff <(printf '%s\n' "$@") <(tail -n +2 "$SEEN")
+}
