@@ -208,7 +208,7 @@ END
     expect_answers "chosen <item 24>"
 }
 
-@test "a message of a megabyte is not drawn in full" {
+@test "a very long message is not drawn in full" {
     head -c 100000 /dev/zero | tr '\0' x > "$BATS_TEST_TMPDIR/long"
     long="$(cat "$BATS_TEST_TMPDIR/long")"
     start log info "$long" progress "$long" 1/2 select "$long" "$long,b"
