@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/err.h"
 #include "term/inside.h"
 #include "term/message.h"
@@ -180,9 +179,11 @@ static int promise_timers(struct loop *loop)
 int term_new(struct loop *loop, const struct term_options *options, struct frontend **ret_frontend,
 	perch_err *err)
 {
-	_cleanup_free_ struct term *term = malloc(sizeof(*term));
-	if (!term || promise_timers(loop) < 0)
+	struct term *term = malloc(sizeof(*term));
+	if (!term || promise_timers(loop) < 0) {
+		free(term);
 		return err_no_memory(err);
+	}
 	bool has_terminal = isatty(options->out_fd);
 	*term = (struct term){
 		.frontend = { .table = &term_table,
@@ -203,7 +204,7 @@ int term_new(struct loop *loop, const struct term_options *options, struct front
 	if (has_terminal)
 		tty_size(options->out_fd, &look.columns, &look.rows);
 	screen_init(&term->screen, &look);
-	*ret_frontend = &steal(&term)->frontend;
+	*ret_frontend = &term->frontend;
 	return 0;
 }
 

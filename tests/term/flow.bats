@@ -93,7 +93,7 @@ teardown() { terminal_close; }
     wait_for "10000/10000"
     signal USR1
     wait_over
-    script -qec "'$ask' '$answers' many 10000" /dev/null < /dev/null > "$BATS_TEST_TMPDIR/bytes"
+    TERM=xterm script -qec "'$ask' '$answers' many 10000" /dev/null < /dev/null > "$BATS_TEST_TMPDIR/bytes"
     [ "$(stat -c %s "$BATS_TEST_TMPDIR/bytes")" -lt 20000 ]
 }
 
