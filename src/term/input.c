@@ -93,7 +93,7 @@ static void request_stop(void)
 static size_t skip_enter(const struct term *term, const struct key *key, size_t used)
 {
 	bool is_letter = term->asking.question->kind == QUESTION_CONFIRM && key->code == KEY_TEXT;
-	char next = used < term->typed.len ? term->typed.data[used] : '\0';
+	int next = used < term->typed.len ? term->typed.data[used] : 0;
 	return is_letter && (next == '\r' || next == '\n') ? used + 1 : used;
 }
 
