@@ -196,8 +196,8 @@ static void draw_confirm(struct asking *asking, struct frame *frame)
 
 static void draw_menu(struct asking *asking, struct frame *frame, size_t rows)
 {
-	static const char one_hint[] = "(arrows or type, enter)";
-	static const char many_hint[] = "(space marks, ctrl+a all, enter)";
+	static const char one_hint[] = "(arrows move, typing filters)";
+	static const char many_hint[] = "(space marks, ctrl+a marks all, enter ends)";
 	struct str filter = menu_filter(&asking->menu);
 	const char *hint = asking->question->kind == QUESTION_SELECT ? one_hint : many_hint;
 	draw_message(asking, frame, TYPING_COLUMNS);

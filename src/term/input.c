@@ -93,10 +93,8 @@ static void request_stop(void)
 static size_t skip_enter(const struct term *term, const struct key *key, size_t used)
 {
 	bool is_letter = term->asking.question->kind == QUESTION_CONFIRM && key->code == KEY_TEXT;
-	bool has_more = used < term->typed.len;
-	if (is_letter && has_more && memchr("\r\n", term->typed.data[used], 2))
-		used++;
-	return used;
+	int next = used < term->typed.len ? term->typed.data[used] : 0;
+	return is_letter && (next == '\r' || next == '\n') ? used + 1 : used;
 }
 
 static enum asking_step use_keys(struct term *term, bool is_final)
@@ -115,7 +113,8 @@ static enum asking_step use_keys(struct term *term, bool is_final)
 		if (step == ASKING_ANSWERED)
 			used = skip_enter(term, &key, used);
 	}
-	buf_consume(&term->typed, used);
+	/* Whoever gives up does not mean what was typed ahead. */
+	buf_consume(&term->typed, step == ASKING_CANCELLED ? term->typed.len : used);
 	return step;
 }
 

@@ -15,8 +15,9 @@ struct term {
 	struct frontend frontend;
 	struct loop *loop;
 	struct term_options options;
-	bool draws;  /* out_fd is a terminal whose cursor can be moved */
-	bool shares; /* out_fd and text_fd are (the same) terminal */
+	bool has_terminal; /* out_fd is one */
+	bool draws;        /* and its cursor can be moved */
+	bool shares;       /* text_fd is (the same) terminal too */
 	bool is_suspended;
 	bool has_plain_line; /* the line of a question that cannot be drawn stands there */
 

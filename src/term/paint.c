@@ -136,8 +136,7 @@ void term_erase(struct term *term)
 
 void term_show_message(struct term *term, const struct shown *shown)
 {
-	bool is_terminal = term->draws || term->frontend.is_interactive;
-	size_t most = is_terminal ? MESSAGE_MAX_ON_TERMINAL : SIZE_MAX;
+	size_t most = term->has_terminal ? MESSAGE_MAX_ON_TERMINAL : SIZE_MAX;
 	term_write_output(term);
 	make_way(term);
 	screen_begin_line(&term->screen, &term->bytes);

@@ -101,7 +101,7 @@ static enum asking_step take_text(struct asking *asking, struct str line)
 
 static enum asking_step take_yes_or_no(struct asking *asking, struct str line)
 {
-	char letter = line.len ? (char)(line.data[0] | 0x20) : '\0';
+	unsigned letter = line.len ? (unsigned char)line.data[0] | 0x20u : 0;
 	if (line.len && letter != 'y' && letter != 'n') {
 		asking->note = "please enter y or n";
 		return ASKING_GOES_ON;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/err.h"
 #include "term/inside.h"
 #include "term/message.h"
@@ -180,17 +179,20 @@ static int promise_timers(struct loop *loop)
 int term_new(struct loop *loop, const struct term_options *options, struct frontend **ret_frontend,
 	perch_err *err)
 {
-	_cleanup_free_ struct term *term = malloc(sizeof(*term));
-	if (!term || promise_timers(loop) < 0)
+	struct term *term = malloc(sizeof(*term));
+	if (!term || promise_timers(loop) < 0) {
+		free(term);
 		return err_no_memory(err);
-	bool out_is_terminal = isatty(options->out_fd);
+	}
+	bool has_terminal = isatty(options->out_fd);
 	*term = (struct term){
 		.frontend = { .table = &term_table,
-			.is_interactive = out_is_terminal && isatty(options->in_fd) },
+			.is_interactive = has_terminal && isatty(options->in_fd) },
 		.loop = loop,
 		.options = *options,
-		.draws = out_is_terminal && !tty_is_dumb(),
-		.shares = out_is_terminal && isatty(options->text_fd),
+		.has_terminal = has_terminal,
+		.draws = has_terminal && !tty_is_dumb(),
+		.shares = has_terminal && isatty(options->text_fd),
 		.ui = { .fd = options->out_fd },
 		.text = { .fd = options->text_fd },
 		.draw_timer = { .due = term_draw_due },
@@ -199,10 +201,10 @@ int term_new(struct loop *loop, const struct term_options *options, struct front
 		.tty = { .fd = options->in_fd },
 	};
 	struct look look = { .colored = options->colored, .utf8 = options->utf8 };
-	if (out_is_terminal)
+	if (has_terminal)
 		tty_size(options->out_fd, &look.columns, &look.rows);
 	screen_init(&term->screen, &look);
-	*ret_frontend = &steal(&term)->frontend;
+	*ret_frontend = &term->frontend;
 	return 0;
 }
 

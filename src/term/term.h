@@ -42,7 +42,8 @@ int term_new(struct loop *loop, const struct term_options *options, struct front
 void term_resized(struct frontend *frontend);
 
 /* Leaves the terminal usable, from inside a signal handler if need be: only
- * tcsetattr and write. Nothing may be asked or shown afterwards. */
+ * the signal mask, tcsetattr and write. Nothing may be asked or shown
+ * afterwards. */
 void term_restore_now(struct frontend *frontend);
 
 /* 0, or what went wrong when `output` was written: a negative errno. */

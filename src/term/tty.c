@@ -36,11 +36,19 @@ int tty_enter(struct tty *tty)
 	return r;
 }
 
+/* In the background the terminal's answer to this would be to stop us, and
+ * what is on its way out must not be stopped. */
 void tty_leave(struct tty *tty)
 {
 	if (!tty->is_raw)
 		return;
+	sigset_t background;
+	sigset_t before;
+	sigemptyset(&background);
+	sigaddset(&background, SIGTTOU);
+	pthread_sigmask(SIG_BLOCK, &background, &before);
 	apply(tty->fd, &tty->found);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	tty->is_raw = 0;
 }
 

@@ -326,6 +326,18 @@ teardown() { terminal_close; }
     wait_over 143
 }
 
+@test "Ctrl+L clears the screen and draws the question again" {
+    start log info above progress Busy 1/2 prompt "Name:"
+    wait_for "? Name:"
+    keys me C-l
+    wait_gone above
+    [[ "$(line 1)" == "▶ Busy"* ]]
+    [ "$(line 2)" = "? Name: me" ]
+    keys Enter
+    wait_over
+    expect_answers "text <me>"
+}
+
 @test "TERM=dumb: plain lines, numbers for choices" {
     start TERM=dumb default staging prompt "Where:" validator integer prompt "Count:" confirm "Sure?" \
         default 1 select "One:" red,green,blue multi "Many:" a,b,c log info "done"

@@ -8,6 +8,7 @@ terminal_open() {
     columns=80
     rows=24
     unset TMUX
+    export TMUX_TMPDIR="$BATS_TEST_TMPDIR"
 }
 
 terminal_close() {

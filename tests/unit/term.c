@@ -158,15 +158,20 @@ static const struct question choose = { .kind = QUESTION_SELECT,
 	.options = options,
 	.option_count = 2 };
 
+static void expect_raw(const struct stage *stage)
+{
+	struct termios now;
+	ck_assert_int_eq(tcgetattr(stage->slave, &now), 0);
+	ck_assert(!(now.c_lflag & (ICANON | ECHO | ISIG)));
+}
+
 START_TEST(a_question_is_answered_and_the_terminal_restored)
 {
 	struct stage stage;
 	ck_assert_int_eq(stage_open(&stage, "xterm"), 0);
 	ck_assert(stage.frontend->is_interactive);
 	ask(&stage, &prompt);
-	struct termios raw;
-	tcgetattr(stage.slave, &raw);
-	ck_assert(!(raw.c_lflag & (ICANON | ECHO | ISIG)));
+	expect_raw(&stage);
 	type(&stage, "me\r");
 	run_until_answers(&stage, 1);
 	ck_assert_str_eq(all_answers(&stage), "me;");
@@ -187,6 +192,7 @@ START_TEST(bytes_beyond_an_answer_are_for_the_next)
 	run_until_answers(&stage, 1);
 	ask(&stage, &second);
 	ck_assert_uint_eq(stage.answer_count, 1); /* never from inside ask */
+	expect_raw(&stage);
 	run_until_answers(&stage, 2);
 	ask(&stage, &prompt);
 	type(&stage, "ree\r");
@@ -205,6 +211,20 @@ START_TEST(the_next_question_may_be_asked_from_inside_the_answer)
 	type(&stage, "one\rtwo\r");
 	run_until_answers(&stage, 2);
 	ck_assert_str_eq(all_answers(&stage), "one;two;");
+	stage_close(&stage);
+}
+END_TEST
+
+START_TEST(enter_behind_a_letter_is_not_for_the_next_question)
+{
+	static const struct question confirm = { .kind = QUESTION_CONFIRM };
+	struct stage stage;
+	ck_assert_int_eq(stage_open(&stage, "xterm"), 0);
+	stage.asks_next = &second;
+	ask(&stage, &confirm);
+	type(&stage, "y\rtwo\r");
+	run_until_answers(&stage, 2);
+	ck_assert_str_eq(all_answers(&stage), ";two;");
 	stage_close(&stage);
 }
 END_TEST
@@ -395,6 +415,7 @@ END_TEST
 
 SUITE_MAIN("term", a_question_is_answered_and_the_terminal_restored,
 	bytes_beyond_an_answer_are_for_the_next, the_next_question_may_be_asked_from_inside_the_answer,
+	enter_behind_a_letter_is_not_for_the_next_question,
 	the_frontend_may_be_freed_from_inside_the_answer, a_lone_escape_counts_after_a_moment,
 	a_terminal_that_hangs_up_cancels, withdraw_suspend_and_restore_leave_the_terminal,
 	a_question_asked_while_suspended_waits, a_flood_of_output_brings_the_region_back,

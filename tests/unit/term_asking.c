@@ -165,12 +165,12 @@ static const struct {
 	{ &prompt_integer, "x\r1", 60, 5, "? Count: x1" },
 	{ &confirm, "", 40, 5, "? Sure? [y/N]" },
 	{ &confirm_yes, "", 40, 5, "? Sure? [Y/n]" },
-	{ &choose, "", 40, 5, "? Pick: (arrows or type, enter)\n  red\n> green\n  blue" },
+	{ &choose, "", 40, 5, "? Pick: (arrows move, typing filters)\n  red\n> green\n  blue" },
 	{ &choose, "re", 40, 5, "? Pick: re\n  red\n> green" },
 	{ &choose, "", 14, 3, "? Pick:\n> green\n  2-2 of 3" },
-	{ &choose, "", 40, 2, "? Pick: (arrows or type, enter)\n> green" },
+	{ &choose, "", 40, 2, "? Pick: (arrows move, typing filters)\n> green" },
 	{ &choose_many, "", 60, 5,
-		"? Pick: (space marks, ctrl+a all, enter)\n> [x] red\n  [ ] green\n  [x] blue" },
+		"? Pick: (space marks, ctrl+a marks all, enter ends)\n> [x] red\n  [ ] green\n  [x] blue" },
 };
 
 START_TEST(questions_look_as_they_should)

@@ -158,6 +158,10 @@ START_TEST(a_long_line_scrolls)
 	ck_assert_str_eq(view_text(&editor, 10), "|0123456789");
 	press(&editor, "\x05\x7F\x7F\x7F\x7F\x7F\x7F\x7F\x7F\x7F\x7F\x7F");
 	ck_assert_str_eq(view_text(&editor, 10), "01234|");
+	press(&editor, "567890123456");
+	ck_assert_str_eq(view_text(&editor, 10), "890123456|");
+	press(&editor, "\x7F\x7F\x7F\x7F");
+	ck_assert_str_eq(view_text(&editor, 10), "456789012|");
 	press(&editor, "\x15日本語日本語");
 	ck_assert_str_eq(view_text(&editor, 6), "本語|");
 	ck_assert_str_eq(view_text(&editor, 1), "|");

@@ -193,6 +193,28 @@ START_TEST(the_region_is_drawn_erased_and_passed_by)
 }
 END_TEST
 
+/* Terminals break lines that became too long: more rows are to be erased. */
+START_TEST(a_narrower_terminal_has_more_rows)
+{
+	struct screen screen;
+	struct buf bytes = { 0 };
+	screen_init(&screen, &utf8_look);
+	struct frame *frame = screen_begin(&screen);
+	for (int i = 0; i < 2; i++) {
+		frame_line(frame);
+		frame_put(frame, STYLE_PLAIN, STR("sixteen columns."));
+		frame_set_cursor(frame);
+	}
+	screen_draw(&screen, &bytes);
+	screen_resize(&screen, 10, 6);
+	buf_clear(&bytes);
+	screen_erase(&screen, &bytes);
+	ck_assert(str_has_prefix((struct str){ bytes.data, bytes.len }, STR("\r\x1B[3A\x1B[K")));
+	buf_free(&bytes);
+	screen_free(&screen);
+}
+END_TEST
+
 START_TEST(the_same_picture_costs_nothing)
 {
 	static struct trial trial;
@@ -227,66 +249,64 @@ START_TEST(the_cursor_is_hidden_and_shown_again)
 }
 END_TEST
 
+/* What should be seen: `flow` holds all that stays, the region comes below. */
+static void expect_region_below(struct trial *trial, const struct vt *flow, bool is_inside)
+{
+	static struct vt expected;
+	const struct frame *shown = &trial->screen.shown;
+	expected = *flow;
+	if (shown->line_count && is_inside)
+		vt_write(&expected, "\n", 1);
+	for (size_t i = 0; i < shown->line_count; i++) {
+		const struct frame_line *line = &shown->lines[i];
+		vt_write(&expected, "\n", i ? 1 : 0);
+		vt_write(&expected, shown->text.data + line->begin, line->end - line->begin);
+	}
+	ck_assert_str_eq(vt_text(&trial->vt), vt_text(&expected));
+}
+
+static void print_message(struct trial *trial)
+{
+	screen_erase(&trial->screen, &trial->bytes);
+	screen_begin_line(&trial->screen, &trial->bytes);
+	buf_append_text(&trial->bytes, "message\n");
+	bring_out(trial);
+}
+
+static const char *const pieces[] = { "a", "word ", "日本", "x\n", "\n", "two\nlines",
+	"a line that is longer than the terminal is wide, by far", "\033[1mbold\033[0m",
+	"12345678901234567890", "ä\rö" };
+static const char *const regions[] = { "", "1", "one/two", "a/b/c/d/e/f/g/h",
+	"日本語日本語日本語/x", "a region's line that is too long/and another that is too long" };
+
 /* Random output, messages and regions, against a terminal on which only the
- * result is written: both must look the same after every step. */
+ * result is written: both must look the same after every step, until the
+ * screen is full. */
 static void random_walk(uint64_t state, size_t columns, size_t rows)
 {
-	static const char *const pieces[] = { "a", "word ", "日本", "x\n", "\n", "two\nlines",
-		"a line that is longer than the terminal is wide, by far", "\033[1mbold\033[0m",
-		"12345678901234567890", "ä\rö" };
-	static const char *const regions[] = { "", "1", "one/two", "a/b/c/d/e/f/g/h",
-		"日本語日本語日本語/x", "a region's line that is too long/and another that is too long" };
 	static struct trial trial;
-	static struct vt expected;
-	static struct vt with_region;
-	struct look look = { .utf8 = true, .columns = columns, .rows = rows };
-	trial_init(&trial, look);
-	vt_init(&expected, columns, rows);
+	static struct vt flow;
+	trial_init(&trial, (struct look){ .utf8 = true, .columns = columns, .rows = rows });
+	vt_init(&flow, columns, rows);
+	const struct column *column = &trial.screen.column;
 	bool is_inside = false;
-	for (unsigned i = 0; i < 300; i++) {
+	while (!trial.vt.scrolled) {
+		expect_region_below(&trial, &flow, is_inside);
 		state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
 		const char *piece = pieces[(state >> 33) % COUNT(pieces)];
-		const char *region = regions[(state >> 40) % COUNT(regions)];
-		unsigned action = (state >> 50) % 4;
-		if (action < 2) {
+		if ((state >> 50) % 4) {
 			output(&trial, piece);
-			vt_write(&expected, piece, strlen(piece));
-			ck_assert(trial.screen.column.at == columns ? expected.wraps
-														: trial.screen.column.at == expected.x);
-			is_inside = column_is_inside(&trial.screen.column);
-		} else if (action == 2) {
-			screen_erase(&trial.screen, &trial.bytes);
-			screen_begin_line(&trial.screen, &trial.bytes);
-			buf_append_text(&trial.bytes, "message\n");
-			bring_out(&trial);
-			vt_write(&expected, is_inside ? "\nmessage\n" : "message\n", is_inside ? 9 : 8);
+			vt_write(&flow, piece, strlen(piece));
+			ck_assert(column->at == columns ? flow.wraps : column->at == flow.x);
+			is_inside = column_is_inside(column);
+		} else {
+			print_message(&trial);
+			vt_write(&flow, is_inside ? "\nmessage\n" : "message\n", is_inside ? 9 : 8);
 			is_inside = false;
 		}
-		draw(&trial, region);
-		if (screen_is_drawn(&trial.screen) && expected.wraps) {
-			vt_write(&expected, "\n", 1); /* a full line is not continued */
-			is_inside = false;
-		}
-		with_region = expected;
-		const struct frame *shown = &trial.screen.shown;
-		if (shown->line_count && is_inside)
-			vt_write(&with_region, "\n", 1);
-		for (size_t line = 0; line < shown->line_count; line++) {
-			if (line)
-				vt_write(&with_region, "\n", 1);
-			vt_write(&with_region, shown->text.data + shown->lines[line].begin,
-				shown->lines[line].end - shown->lines[line].begin);
-		}
-		/* What the region pushed up stays up; compare from the end. */
-		const char *seen = vt_text(&trial.vt);
-		const char *wanted = vt_text(&with_region);
-		if (!trial.vt.scrolled)
-			ck_assert_str_eq(seen, wanted);
-		expected.scrolled = 0;
-		if (trial.vt.scrolled) { /* begin again on an empty terminal */
-			trial_free(&trial);
-			trial_init(&trial, look);
-			vt_init(&expected, columns, rows);
+		draw(&trial, regions[(state >> 40) % COUNT(regions)]);
+		if (screen_is_drawn(&trial.screen) && flow.wraps) {
+			vt_write(&flow, "\n", 1); /* a full line is not continued */
 			is_inside = false;
 		}
 	}
@@ -295,7 +315,7 @@ static void random_walk(uint64_t state, size_t columns, size_t rows)
 
 START_TEST(random_walks_look_as_they_should)
 {
-	for (uint64_t seed = 1; seed <= 200; seed++)
+	for (uint64_t seed = 1; seed <= 2000; seed++)
 		random_walk(seed, 5 + seed % 60, 3 + seed % 40);
 }
 END_TEST
@@ -410,6 +430,6 @@ END_TEST
 
 SUITE_MAIN("term_screen", texts_are_cleaned_and_cut, endless_texts_make_short_lines,
 	the_lines_with_the_cursor_stay, the_region_is_drawn_erased_and_passed_by,
-	the_same_picture_costs_nothing, the_cursor_is_hidden_and_shown_again,
-	random_walks_look_as_they_should, the_column_is_followed, progress_is_a_bar_or_a_spinner,
-	memory_may_run_out)
+	a_narrower_terminal_has_more_rows, the_same_picture_costs_nothing,
+	the_cursor_is_hidden_and_shown_again, random_walks_look_as_they_should, the_column_is_followed,
+	progress_is_a_bar_or_a_spinner, memory_may_run_out)
