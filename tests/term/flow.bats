@@ -1,6 +1,4 @@
 #!/usr/bin/env bats
-# shellcheck disable=SC2016,SC2034,SC2154
-# (variables are shared with terminal.bash; what is evaluated later is quoted)
 # Output, messages and progress in a real terminal, and without one.
 
 load terminal

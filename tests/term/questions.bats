@@ -1,6 +1,4 @@
 #!/usr/bin/env bats
-# shellcheck disable=SC2016,SC2034,SC2154
-# (variables are shared with terminal.bash; what is evaluated later is quoted)
 # Questions in a real terminal.
 
 load terminal
