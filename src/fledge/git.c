@@ -142,6 +142,7 @@ static bool is_bare(const char *directory)
 static int look_at(
 	const char *root, struct arena *arena, enum found *ret_found, struct place *ret_place)
 {
+	*ret_found = FOUND_NOTHING;
 	int r = find_git_directory(root, arena, ret_found, &ret_place->git_directory);
 	if (r == 0 && *ret_found >= FOUND_DIRECTORY)
 		r = open_place(ret_place, arena, ret_found);

@@ -110,7 +110,7 @@ static int join_filters(
 		return -ENOMEM;
 	const char **at = joined;
 	*at++ = argv[0];
-	for (size_t i = 0; i < filter_count; i++, at += FILTER_SETTINGS * 2)
+	for (size_t i = 0; i < filter_count; i++, at += FILTER_SETTINGS * (size_t)2)
 		if (append_filter(at, filters[i], arena) < 0)
 			return -ENOMEM;
 	memcpy(at, argv + 1, argv_count * sizeof(*argv));

@@ -53,7 +53,7 @@ int metadata_env_json(struct buf *out, const char *const *env)
 	size_t most = 1;
 	while (env && env[most - 1])
 		most++;
-	_cleanup_free_ struct variable *variables = calloc(most, sizeof(*variables));
+	struct variable *variables = calloc(most, sizeof(*variables));
 	if (!variables)
 		return -ENOMEM;
 	size_t count = take_variables(env, variables);
@@ -68,6 +68,7 @@ int metadata_env_json(struct buf *out, const char *const *env)
 		perch_json_write_string_n(&writer, v->value.data, v->value.len);
 	}
 	perch_json_end_object(&writer);
+	free(variables);
 	return out->failed ? -ENOMEM : 0;
 }
 

@@ -55,7 +55,9 @@ static char *copy_simple(const char *at, const char *end, char *to)
 		to += stop - at;
 		if (stop == end)
 			return to;
-		char plain = *stop == '\\' && end - stop > 1 ? unescape(stop[1]) : 0;
+		char plain = '\0';
+		if (*stop == '\\' && end - stop > 1)
+			plain = unescape(stop[1]);
 		if (!plain)
 			return NULL;
 		*to++ = plain;
