@@ -1,0 +1,54 @@
+/* What is easily got wrong at the edges of a child's life. */
+#include "harness/proc.h"
+#include "harness/suite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* Its pipe is not yet at its end when the exit is seen: nobody holds it. */
+START_TEST(keep_group_alone_does_not_mean_held)
+{
+	perch_host *host = proc_host();
+	for (int i = 0; i < 50; i++) {
+		struct record record = { 0 };
+		perch_child_spec spec = proc_spec(SHELL("echo word; echo word >&2"), &record);
+		spec.keep_group = true;
+		proc_start(host, &spec, &record);
+		proc_until(host, &record.ended);
+		ck_assert_str_eq(record_out(&record), "word\n");
+		ck_assert(!record.result.stdout_held && !record.result.stderr_held);
+		record_free(&record);
+	}
+	perch_host_free(host);
+}
+END_TEST
+
+START_TEST(a_stream_paused_over_the_exit_is_not_held)
+{
+	perch_host *host = proc_host();
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec(SHELL("echo word"), &record);
+	proc_start(host, &spec, &record);
+	perch_child_pause(record.child, PERCH_STDOUT);
+	proc_until(host, &record.exited);
+	/* stderr is closed when the group has settled and all was read. */
+	while (perch_host_timeout(host) >= 0)
+		ck_assert_int_ge(perch_host_wait(host, -1), 0);
+	ck_assert(!record.ended);
+	perch_child_resume(record.child, PERCH_STDOUT);
+	proc_until(host, &record.ended);
+	ck_assert_str_eq(record_out(&record), "word\n");
+	ck_assert(!record.result.stdout_held);
+	record_free(&record);
+	perch_host_free(host);
+}
+END_TEST
+
+SUITE_MAIN(
+	"corners", keep_group_alone_does_not_mean_held, a_stream_paused_over_the_exit_is_not_held)
