@@ -71,12 +71,18 @@ static int start_process(struct guard *guard, int lifeline_read, int host_pidfd,
 	struct spawn_failure failure;
 	if (spawner_spawn(guard->spawner, &plan, &guard->pid, &guard->exit.fd, &failure) < 0)
 		return spawn_explain(&failure, &plan, err);
-	return loop_watch(guard->loop, &guard->exit, EPOLLIN);
+	int r = loop_watch(guard->loop, &guard->exit, EPOLLIN);
+	return r < 0 ? err_set(err, r, "cannot watch the guard: %s", perch_strerror(r)) : 0;
 }
 
-/* Forgets a guard process that is no longer there. */
-static void forget_process(struct guard *guard)
+/* Ends the guard process if there is one. Not by cutting its lifeline: then it
+ * would kill the children that are alive. */
+static void end_process(struct guard *guard)
 {
+	if (guard->pid) {
+		pidfd_signal(guard->exit.fd, guard->pid, SIGKILL);
+		pidfd_reap(guard->exit.fd);
+	}
 	loop_watch(guard->loop, &guard->exit, 0);
 	guard->exit.fd = fd_close(guard->exit.fd);
 	guard->lifeline = fd_close(guard->lifeline);
@@ -100,7 +106,7 @@ static int start(struct guard *guard, perch_err *err)
 	/* Without a pidfd (valgrind) the guard looks at its lifeline twice. */
 	r = start_process(guard, lifeline_read, host_pidfd < 0 ? lifeline_read : host_pidfd, err);
 	if (r < 0)
-		forget_process(guard);
+		end_process(guard);
 	return r;
 }
 
@@ -122,8 +128,7 @@ static void guard_exited(struct source *source, uint32_t events)
 	(void)events;
 	struct guard *guard = (struct guard *)((char *)source - offsetof(struct guard, exit));
 	log_warn(guard->log, "perch-guard (process %d) was killed; starting it again", (int)guard->pid);
-	pidfd_reap(guard->exit.fd);
-	forget_process(guard);
+	end_process(guard);
 	perch_err why = { 0 };
 	if (start(guard, &why) < 0)
 		without_guard(guard, &why, NULL);
@@ -155,14 +160,10 @@ void guard_release(_Atomic int32_t **slot)
 	*slot = NULL;
 }
 
-/* There is nobody left to guard, so it need not be asked politely. */
+/* There is nobody left to guard. */
 void guard_close(struct guard *guard)
 {
-	if (guard->pid) {
-		pidfd_signal(guard->exit.fd, guard->pid, SIGKILL);
-		pidfd_reap(guard->exit.fd);
-		forget_process(guard);
-	}
+	end_process(guard);
 	if (guard->table)
 		munmap(guard->table, sizeof(*guard->table));
 	guard->table = NULL;

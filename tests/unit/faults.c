@@ -1,0 +1,166 @@
+/* The system says no: too few descriptors at every step of a birth, and an
+ * epoll set that takes no more. Nothing is left behind, and what is alive
+ * stays alive. */
+#include "harness/proc.h"
+#include "harness/suite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* In the place of libc's: the `epoll_fails`-th descriptor from now on is not
+ * taken, as when fs.epoll.max_user_watches is reached. 0 = all are. */
+static unsigned epoll_fails;
+
+int epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
+{
+	if (operation == EPOLL_CTL_ADD && epoll_fails && --epoll_fails == 0) {
+		errno = ENOSPC;
+		return -1;
+	}
+	return (int)syscall(SYS_epoll_ctl, epoll_fd, operation, fd, event);
+}
+
+/* From now on only `count` more descriptors can be opened. */
+static void leave_descriptors(unsigned count)
+{
+	int lowest = dup(0);
+	close(lowest);
+	const struct rlimit limit = { (rlim_t)lowest + count, 1024 };
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+static void leave_all_descriptors(void)
+{
+	const struct rlimit limit = { 1024, 1024 };
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+/* More than a host, a guard and a child need. */
+enum { ENOUGH = 30 };
+
+START_TEST(a_host_without_descriptors_leaves_none)
+{
+	unsigned fds = proc_open_fds();
+	int r = -1;
+	for (unsigned count = 0; count < ENOUGH; count++) {
+		perch_host *host = NULL;
+		leave_descriptors(count);
+		r = perch_host_new(NULL, &host, NULL);
+		leave_all_descriptors();
+		ck_assert(r == 0 || r == -EMFILE);
+		perch_host_free(host);
+		ck_assert_uint_eq(proc_open_fds(), fds);
+	}
+	ck_assert_int_eq(r, 0);
+}
+END_TEST
+
+/* Every step of a birth, that of the guard included, runs out of them. */
+static void start_with_few(perch_guard_mode mode, int failure)
+{
+	unsigned fds = proc_open_fds();
+	bool started = false;
+	for (unsigned count = 0; count < ENOUGH; count++) {
+		perch_host *host = proc_host_with((perch_host_options){ .guard = mode });
+		struct record record = { 0 };
+		perch_child_spec spec = proc_spec(CHILD("deaf"), &record);
+		spec.stdin_mode = PERCH_STDIN_PIPE;
+		perch_err err = { 0 };
+		leave_descriptors(count);
+		int r = perch_child_start(host, &spec, &record.child, &err);
+		leave_all_descriptors();
+		ck_assert_msg(r == 0 || r == -EMFILE || r == failure, "%d: %s", r, err.text);
+		ck_assert_uint_eq(perch_host_children(host), r == 0);
+		started = r == 0;
+		record_free(&record);
+		perch_host_free(host);
+		ck_assert_uint_eq(proc_open_fds(), fds);
+		ck_assert_uint_eq(proc_children(), 0);
+	}
+	ck_assert(started);
+}
+
+START_TEST(a_child_without_descriptors_leaves_none)
+{
+	start_with_few(PERCH_GUARD_OFF, -EMFILE);
+	start_with_few(PERCH_GUARD_AUTO, -EMFILE);
+	start_with_few(PERCH_GUARD_REQUIRE, PERCH_EGUARD);
+}
+END_TEST
+
+START_TEST(a_child_that_cannot_be_watched_leaves_nothing)
+{
+	unsigned fds = proc_open_fds();
+	int r = -1;
+	for (unsigned nth = 1; nth < 8; nth++) {
+		perch_host *host = proc_host();
+		struct record record = { 0 };
+		perch_child_spec spec = proc_spec(CHILD("deaf"), &record);
+		epoll_fails = nth;
+		r = perch_child_start(host, &spec, &record.child, NULL);
+		epoll_fails = 0;
+		ck_assert(r == 0 || r == -ENOSPC);
+		ck_assert_uint_eq(perch_host_children(host), r == 0);
+		record_free(&record);
+		perch_host_free(host);
+		ck_assert_uint_eq(proc_open_fds(), fds);
+		ck_assert_uint_eq(proc_children(), 0);
+	}
+	ck_assert_int_eq(r, 0);
+}
+END_TEST
+
+static pid_t first_child(void)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	FILE *file = fopen(path, "re");
+	pid_t pid = 0;
+	ck_assert_int_eq(fscanf(file, "%d", &pid), 1);
+	fclose(file);
+	return pid;
+}
+
+static void count_warnings(void *data, perch_log_level level, const char *text)
+{
+	(void)text;
+	if (level >= PERCH_LOG_WARN)
+		++*(unsigned *)data;
+}
+
+/* A second guard that cannot be watched must not take the living with it. */
+START_TEST(a_guard_that_cannot_be_watched_kills_nobody)
+{
+	unsigned warnings = 0;
+	perch_host *host = proc_host_with((perch_host_options){
+		.log = count_warnings,
+		.log_data = &warnings,
+	});
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec(CHILD("echo"), &record);
+	spec.stdin_mode = PERCH_STDIN_PIPE;
+	proc_start(host, &spec, &record);
+	epoll_fails = 1;
+	kill(first_child(), SIGKILL);
+	while (warnings < 2)
+		ck_assert_int_ge(perch_host_wait(host, -1), 0);
+	ck_assert_uint_eq(epoll_fails, 0);
+	ck_assert_uint_eq(proc_children(), 1);
+	ck_assert_int_eq(perch_child_write(record.child, "alive\n", 6), 0);
+	proc_until_lines(host, &record, 1);
+	record_free(&record);
+	perch_host_free(host);
+}
+END_TEST
+
+SUITE_MAIN("faults", a_host_without_descriptors_leaves_none,
+	a_child_without_descriptors_leaves_none, a_child_that_cannot_be_watched_leaves_nothing,
+	a_guard_that_cannot_be_watched_kills_nobody)
