@@ -94,7 +94,6 @@ static int start(struct guard *guard, perch_err *err)
 	if (guard->starts >= GUARD_STARTS_MAX)
 		return err_set(
 			err, PERCH_EGUARD, "'%s' was started %d times and died", guard->path, GUARD_STARTS_MAX);
-	guard->starts++;
 	int r = map_table(guard);
 	if (r < 0)
 		return err_set(err, r, "no memory to share with the guard: %s", perch_strerror(r));
@@ -105,17 +104,29 @@ static int start(struct guard *guard, perch_err *err)
 		return err_set(err, r, "no pipe to the guard: %s", perch_strerror(r));
 	/* Without a pidfd (valgrind) the guard looks at its lifeline twice. */
 	r = start_process(guard, lifeline_read, host_pidfd < 0 ? lifeline_read : host_pidfd, err);
-	if (r < 0)
+	if (r < 0) {
 		end_process(guard);
-	return r;
+		return r;
+	}
+	guard->starts++;
+	guard->said_so = false;
+	return 0;
+}
+
+/* What may be better at the next child: descriptors, memory, processes. */
+static bool will_pass(int code)
+{
+	return code == -EMFILE || code == -ENFILE || code == -ENOMEM || code == -EAGAIN ||
+		code == -ENOSPC;
 }
 
 /* Going on without a guard is said, once; whoever required one is refused. */
 static int without_guard(struct guard *guard, const perch_err *why, perch_err *err)
 {
-	if (!guard->gave_up)
+	if (!guard->said_so)
 		log_warn(guard->log, "children will outlive a host that is killed: %s", why->text);
-	guard->gave_up = true;
+	guard->said_so = true;
+	guard->gave_up = !will_pass(why->code);
 	if (guard->mode == PERCH_GUARD_REQUIRE)
 		return err_set(err, PERCH_EGUARD, "no child without its guard: %s", why->text);
 	return 0;

@@ -161,6 +161,40 @@ START_TEST(a_guard_that_cannot_be_watched_kills_nobody)
 }
 END_TEST
 
+/* Descriptors come back, and with them the guard; however often it failed. */
+static void recover(perch_guard_mode mode)
+{
+	unsigned warnings = 0;
+	perch_host *host = proc_host_with((perch_host_options){
+		.guard = mode,
+		.log = count_warnings,
+		.log_data = &warnings,
+	});
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec(CHILD("deaf"), &record);
+	spec.stdout_mode = PERCH_OUTPUT_NULL;
+	spec.stderr_mode = PERCH_OUTPUT_NULL;
+	for (int i = 0; i < 20; i++) {
+		leave_descriptors(2);
+		int r = perch_child_start(host, &spec, &record.child, NULL);
+		leave_all_descriptors();
+		ck_assert_int_eq(r, mode == PERCH_GUARD_REQUIRE ? PERCH_EGUARD : 0);
+		record_free(&record);
+	}
+	ck_assert_uint_eq(warnings, 1);
+	proc_start(host, &spec, &record);
+	ck_assert(perch_child_result(record.child)->guarded);
+	record_free(&record);
+	perch_host_free(host);
+}
+
+START_TEST(a_guard_that_could_not_start_is_tried_again)
+{
+	recover(PERCH_GUARD_AUTO);
+	recover(PERCH_GUARD_REQUIRE);
+}
+END_TEST
+
 SUITE_MAIN("faults", a_host_without_descriptors_leaves_none,
 	a_child_without_descriptors_leaves_none, a_child_that_cannot_be_watched_leaves_nothing,
-	a_guard_that_cannot_be_watched_kills_nobody)
+	a_guard_that_cannot_be_watched_kills_nobody, a_guard_that_could_not_start_is_tried_again)
