@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/str.h"
@@ -22,13 +24,26 @@ enum { GUARD_STARTS_MAX = 8 };
 
 static void guard_exited(struct source *source, uint32_t events);
 
+/* The guard is started in "/": a relative path of it counts from here. */
+static char *absolute_path(const char *path)
+{
+	_cleanup_free_ char *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
+	if (!here)
+		return str_dup(str_from(path));
+	_cleanup_(buf_free) struct buf joined = { 0 };
+	buf_append_text(&joined, here);
+	buf_append_char(&joined, '/');
+	buf_append_text(&joined, path);
+	return buf_steal(&joined);
+}
+
 int guard_init(struct guard *guard, const perch_host_options *options, struct loop *loop,
 	struct spawner *spawner, const struct log *log)
 {
 	const char *path = options->guard_path ? options->guard_path : PERCH_GUARD_PATH;
 	*guard = (struct guard){
 		.mode = options->guard,
-		.path = str_dup(str_from(path)),
+		.path = absolute_path(path),
 		.loop = loop,
 		.spawner = spawner,
 		.log = log,

@@ -50,5 +50,25 @@ START_TEST(a_stream_paused_over_the_exit_is_not_held)
 }
 END_TEST
 
-SUITE_MAIN(
-	"corners", keep_group_alone_does_not_mean_held, a_stream_paused_over_the_exit_is_not_held)
+START_TEST(a_relative_path_of_the_guard_counts_from_here)
+{
+	char *folder = strdup(proc_guard_path());
+	char *name = strrchr(folder, '/');
+	*name++ = '\0';
+	proc_child_path();
+	ck_assert_int_eq(chdir(folder), 0);
+	perch_host *host = proc_host_with((perch_host_options){
+		.guard = PERCH_GUARD_REQUIRE,
+		.guard_path = name,
+	});
+	struct record record = { 0 };
+	proc_run(host, CHILD("one-line"), &record);
+	ck_assert(record.result.guarded);
+	record_free(&record);
+	perch_host_free(host);
+	free(folder);
+}
+END_TEST
+
+SUITE_MAIN("corners", keep_group_alone_does_not_mean_held,
+	a_stream_paused_over_the_exit_is_not_held, a_relative_path_of_the_guard_counts_from_here)
