@@ -225,8 +225,11 @@ static int watch(perch_child *child, perch_err *err)
 	join_host(child);
 	int r = loop_watch(&child->host->loop, &child->exit, EPOLLIN);
 	if (r < 0) {
+		perch_host *host = child->host;
 		child_destroy(child);
-		child_free_corpses(child->host);
+		/* In a callback, one of the dead may be the child that is reporting. */
+		if (!host->loop.dispatching)
+			child_free_corpses(host);
 		return err_set(err, r, "cannot watch the child: %s", perch_strerror(r));
 	}
 	return 0;

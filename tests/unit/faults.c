@@ -195,6 +195,46 @@ START_TEST(a_guard_that_could_not_start_is_tried_again)
 }
 END_TEST
 
+struct replacing {
+	struct record record; /* first: record_events take it for a record */
+	perch_host *host;
+};
+
+static void replace_on_line(
+	perch_child *child, void *data, perch_stream stream, const perch_line *line)
+{
+	record_events.line(child, data, stream, line);
+	struct replacing *replacing = data;
+	perch_child_free(child);
+	replacing->record.child = NULL;
+	perch_child_spec spec = proc_spec(CHILD("deaf"), &replacing->record);
+	epoll_fails = 3; /* two streams, then its exit */
+	ck_assert_int_eq(perch_child_start(replacing->host, &spec, &child, NULL), -ENOSPC);
+}
+
+/* The child that reports has ended and was freed; its memory must stay until
+ * the callback is over, whatever else fails there. */
+START_TEST(a_failed_start_in_a_callback_frees_nobody_too_early)
+{
+	perch_host *host = proc_host();
+	struct replacing replacing = { .host = host };
+	struct record *record = &replacing.record;
+	perch_child_events events = record_events;
+	events.line = replace_on_line;
+	perch_child_spec spec = proc_spec(SHELL("printf 'one\\ntwo\\n'"), record);
+	spec.events = &events;
+	proc_start(host, &spec, record);
+	perch_child_pause(record->child, PERCH_STDOUT);
+	proc_until(host, &record->exited);
+	perch_child_resume(record->child, PERCH_STDOUT);
+	proc_until_lines(host, record, 1);
+	ck_assert_uint_eq(perch_host_children(host), 0);
+	record_free(record);
+	perch_host_free(host);
+}
+END_TEST
+
 SUITE_MAIN("faults", a_host_without_descriptors_leaves_none,
 	a_child_without_descriptors_leaves_none, a_child_that_cannot_be_watched_leaves_nothing,
-	a_guard_that_cannot_be_watched_kills_nobody, a_guard_that_could_not_start_is_tried_again)
+	a_guard_that_cannot_be_watched_kills_nobody, a_guard_that_could_not_start_is_tried_again,
+	a_failed_start_in_a_callback_frees_nobody_too_early)
