@@ -70,5 +70,26 @@ START_TEST(a_relative_path_of_the_guard_counts_from_here)
 }
 END_TEST
 
+/* That it has ended is no mistake of who writes. */
+START_TEST(writing_to_a_child_that_has_ended_says_epipe)
+{
+	perch_host *host = proc_host();
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec(SHELL("exit 0"), &record);
+	spec.stdin_mode = PERCH_STDIN_PIPE;
+	proc_start(host, &spec, &record);
+	proc_until(host, &record.ended);
+	ck_assert_int_eq(perch_child_write(record.child, "x", 1), -EPIPE);
+	record_free(&record);
+	spec.stdin_mode = PERCH_STDIN_NULL;
+	proc_start(host, &spec, &record);
+	proc_until(host, &record.ended);
+	ck_assert_int_eq(perch_child_write(record.child, "x", 1), -EBADF);
+	record_free(&record);
+	perch_host_free(host);
+}
+END_TEST
+
 SUITE_MAIN("corners", keep_group_alone_does_not_mean_held,
-	a_stream_paused_over_the_exit_is_not_held, a_relative_path_of_the_guard_counts_from_here)
+	a_stream_paused_over_the_exit_is_not_held, a_relative_path_of_the_guard_counts_from_here,
+	writing_to_a_child_that_has_ended_says_epipe)
