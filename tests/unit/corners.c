@@ -90,6 +90,24 @@ START_TEST(writing_to_a_child_that_has_ended_says_epipe)
 }
 END_TEST
 
+START_TEST(a_stream_without_its_descriptor_is_refused)
+{
+	perch_host *host = proc_host();
+	struct record record = { 0 };
+	for (int i = 0; i < 3; i++) {
+		perch_child_spec spec = proc_spec(SHELL("exit 0"), &record);
+		spec.stdin_mode = i == 0 ? PERCH_STDIN_FD : PERCH_STDIN_NULL;
+		spec.stdout_mode = i == 1 ? PERCH_OUTPUT_FD : PERCH_OUTPUT_NULL;
+		spec.stderr_mode = i == 2 ? PERCH_OUTPUT_FD : PERCH_OUTPUT_NULL;
+		spec.stdin_fd = spec.stdout_fd = spec.stderr_fd = -1;
+		ck_assert_int_eq(perch_child_start(host, &spec, &record.child, NULL), -EBADF);
+		spec.stdin_fd = spec.stdout_fd = spec.stderr_fd = 1000; /* not open */
+		ck_assert_int_eq(perch_child_start(host, &spec, &record.child, NULL), -EBADF);
+	}
+	perch_host_free(host);
+}
+END_TEST
+
 SUITE_MAIN("corners", keep_group_alone_does_not_mean_held,
 	a_stream_paused_over_the_exit_is_not_held, a_relative_path_of_the_guard_counts_from_here,
-	writing_to_a_child_that_has_ended_says_epipe)
+	writing_to_a_child_that_has_ended_says_epipe, a_stream_without_its_descriptor_is_refused)
