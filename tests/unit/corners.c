@@ -108,6 +108,28 @@ START_TEST(a_stream_without_its_descriptor_is_refused)
 }
 END_TEST
 
+START_TEST(our_streams_are_inherited_also_when_they_are_cloexec)
+{
+	int ends[2];
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	ck_assert_int_eq(dup3(ends[1], STDERR_FILENO, O_CLOEXEC), STDERR_FILENO);
+	perch_host *host = proc_host();
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec(SHELL("echo heard >&2"), &record);
+	spec.stderr_mode = PERCH_OUTPUT_INHERIT;
+	proc_start(host, &spec, &record);
+	proc_until(host, &record.ended);
+	char text[16] = { 0 };
+	ck_assert_int_eq(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+	ck_assert_int_eq(read(ends[0], text, sizeof(text)), 6);
+	ck_assert_str_eq(text, "heard\n");
+	ck_assert_int_eq(fcntl(STDERR_FILENO, F_GETFD), FD_CLOEXEC);
+	record_free(&record);
+	perch_host_free(host);
+}
+END_TEST
+
 SUITE_MAIN("corners", keep_group_alone_does_not_mean_held,
 	a_stream_paused_over_the_exit_is_not_held, a_relative_path_of_the_guard_counts_from_here,
-	writing_to_a_child_that_has_ended_says_epipe, a_stream_without_its_descriptor_is_refused)
+	writing_to_a_child_that_has_ended_says_epipe, a_stream_without_its_descriptor_is_refused,
+	our_streams_are_inherited_also_when_they_are_cloexec)
