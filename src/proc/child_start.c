@@ -79,6 +79,14 @@ static int prepare_stdin(perch_child *child, const perch_child_spec *spec, struc
 	return r;
 }
 
+/* -1 would mean "ours" from here on: not what was asked for. */
+static bool lacks_descriptor(const perch_child_spec *spec)
+{
+	return (spec->stdin_mode == PERCH_STDIN_FD && spec->stdin_fd < 0) ||
+		(spec->stdout_mode == PERCH_OUTPUT_FD && spec->stdout_fd < 0) ||
+		(spec->stderr_mode == PERCH_OUTPUT_FD && spec->stderr_fd < 0);
+}
+
 static int prepare_output(
 	perch_child *child, perch_stream which, perch_output_mode mode, int fd, struct ends *ends)
 {
@@ -225,8 +233,11 @@ static int watch(perch_child *child, perch_err *err)
 	join_host(child);
 	int r = loop_watch(&child->host->loop, &child->exit, EPOLLIN);
 	if (r < 0) {
+		perch_host *host = child->host;
 		child_destroy(child);
-		child_free_corpses(child->host);
+		/* In a callback, one of the dead may be the child that is reporting. */
+		if (!host->loop.dispatching)
+			child_free_corpses(host);
 		return err_set(err, r, "cannot watch the child: %s", perch_strerror(r));
 	}
 	return 0;
@@ -238,6 +249,9 @@ int perch_child_start(
 	perch_child_spec copy = copy_spec(spec);
 	if (!copy.argv || !copy.argv[0])
 		return err_set(err, -EINVAL, "a child needs an argv with at least its name");
+	if (lacks_descriptor(&copy))
+		return err_set(
+			err, -EBADF, "cannot run '%s': a stream of it has no descriptor", copy.program);
 	perch_child *child = new_child(host, &copy);
 	if (!child)
 		return err_no_memory(err);

@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/str.h"
@@ -22,13 +24,26 @@ enum { GUARD_STARTS_MAX = 8 };
 
 static void guard_exited(struct source *source, uint32_t events);
 
+/* The guard is started in "/": a relative path of it counts from here. */
+static char *absolute_path(const char *path)
+{
+	_cleanup_free_ char *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
+	if (!here)
+		return str_dup(str_from(path));
+	_cleanup_(buf_free) struct buf joined = { 0 };
+	buf_append_text(&joined, here);
+	buf_append_char(&joined, '/');
+	buf_append_text(&joined, path);
+	return buf_steal(&joined);
+}
+
 int guard_init(struct guard *guard, const perch_host_options *options, struct loop *loop,
 	struct spawner *spawner, const struct log *log)
 {
 	const char *path = options->guard_path ? options->guard_path : PERCH_GUARD_PATH;
 	*guard = (struct guard){
 		.mode = options->guard,
-		.path = str_dup(str_from(path)),
+		.path = absolute_path(path),
 		.loop = loop,
 		.spawner = spawner,
 		.log = log,
@@ -71,12 +86,18 @@ static int start_process(struct guard *guard, int lifeline_read, int host_pidfd,
 	struct spawn_failure failure;
 	if (spawner_spawn(guard->spawner, &plan, &guard->pid, &guard->exit.fd, &failure) < 0)
 		return spawn_explain(&failure, &plan, err);
-	return loop_watch(guard->loop, &guard->exit, EPOLLIN);
+	int r = loop_watch(guard->loop, &guard->exit, EPOLLIN);
+	return r < 0 ? err_set(err, r, "cannot watch the guard: %s", perch_strerror(r)) : 0;
 }
 
-/* Forgets a guard process that is no longer there. */
-static void forget_process(struct guard *guard)
+/* Ends the guard process if there is one. Not by cutting its lifeline: then it
+ * would kill the children that are alive. */
+static void end_process(struct guard *guard)
 {
+	if (guard->pid) {
+		pidfd_signal(guard->exit.fd, guard->pid, SIGKILL);
+		pidfd_reap(guard->exit.fd);
+	}
 	loop_watch(guard->loop, &guard->exit, 0);
 	guard->exit.fd = fd_close(guard->exit.fd);
 	guard->lifeline = fd_close(guard->lifeline);
@@ -88,7 +109,6 @@ static int start(struct guard *guard, perch_err *err)
 	if (guard->starts >= GUARD_STARTS_MAX)
 		return err_set(
 			err, PERCH_EGUARD, "'%s' was started %d times and died", guard->path, GUARD_STARTS_MAX);
-	guard->starts++;
 	int r = map_table(guard);
 	if (r < 0)
 		return err_set(err, r, "no memory to share with the guard: %s", perch_strerror(r));
@@ -99,17 +119,29 @@ static int start(struct guard *guard, perch_err *err)
 		return err_set(err, r, "no pipe to the guard: %s", perch_strerror(r));
 	/* Without a pidfd (valgrind) the guard looks at its lifeline twice. */
 	r = start_process(guard, lifeline_read, host_pidfd < 0 ? lifeline_read : host_pidfd, err);
-	if (r < 0)
-		forget_process(guard);
-	return r;
+	if (r < 0) {
+		end_process(guard);
+		return r;
+	}
+	guard->starts++;
+	guard->said_so = false;
+	return 0;
+}
+
+/* What may be better at the next child: descriptors, memory, processes. */
+static bool will_pass(int code)
+{
+	return code == -EMFILE || code == -ENFILE || code == -ENOMEM || code == -EAGAIN ||
+		code == -ENOSPC;
 }
 
 /* Going on without a guard is said, once; whoever required one is refused. */
 static int without_guard(struct guard *guard, const perch_err *why, perch_err *err)
 {
-	if (!guard->gave_up)
+	if (!guard->said_so)
 		log_warn(guard->log, "children will outlive a host that is killed: %s", why->text);
-	guard->gave_up = true;
+	guard->said_so = true;
+	guard->gave_up = !will_pass(why->code);
 	if (guard->mode == PERCH_GUARD_REQUIRE)
 		return err_set(err, PERCH_EGUARD, "no child without its guard: %s", why->text);
 	return 0;
@@ -122,8 +154,7 @@ static void guard_exited(struct source *source, uint32_t events)
 	(void)events;
 	struct guard *guard = (struct guard *)((char *)source - offsetof(struct guard, exit));
 	log_warn(guard->log, "perch-guard (process %d) was killed; starting it again", (int)guard->pid);
-	pidfd_reap(guard->exit.fd);
-	forget_process(guard);
+	end_process(guard);
 	perch_err why = { 0 };
 	if (start(guard, &why) < 0)
 		without_guard(guard, &why, NULL);
@@ -155,14 +186,10 @@ void guard_release(_Atomic int32_t **slot)
 	*slot = NULL;
 }
 
-/* There is nobody left to guard, so it need not be asked politely. */
+/* There is nobody left to guard. */
 void guard_close(struct guard *guard)
 {
-	if (guard->pid) {
-		pidfd_signal(guard->exit.fd, guard->pid, SIGKILL);
-		pidfd_reap(guard->exit.fd);
-		forget_process(guard);
-	}
+	end_process(guard);
 	if (guard->table)
 		munmap(guard->table, sizeof(*guard->table));
 	guard->table = NULL;

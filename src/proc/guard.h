@@ -26,7 +26,8 @@ struct guard {
 	struct source exit; /* its pidfd */
 	uint32_t next_slot; /* where the search for a free slot begins */
 	unsigned starts;
-	bool gave_up; /* and said so */
+	bool gave_up; /* there will be none */
+	bool said_so; /* that there is none now */
 };
 
 int guard_init(struct guard *guard, const perch_host_options *options, struct loop *loop,

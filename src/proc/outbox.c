@@ -45,6 +45,8 @@ static void hang_up(struct outbox *outbox)
 
 void outbox_free(struct outbox *outbox)
 {
+	if (outbox->source.fd >= 0 && !outbox->closing)
+		outbox->broken = true;
 	hang_up(outbox);
 	buf_free(&outbox->queue);
 }

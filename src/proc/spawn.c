@@ -80,12 +80,16 @@ void spawner_close(struct spawner *spawner)
 }
 
 /* A stream that is to be ours but is closed here must not stay closed in the
- * child: the next file it opens would become its stdout. */
+ * child: the next file it opens would become its stdout. Nor must the exec
+ * close it: one that is CLOEXEC here takes the way of the others. */
 static int stdio_source(const struct spawner *spawner, const struct spawn_plan *plan, int fd)
 {
 	if (plan->stdio[fd] >= 0)
 		return plan->stdio[fd];
-	return fcntl(fd, F_GETFD) < 0 ? spawner->null_fd : -1;
+	int flags = fcntl(fd, F_GETFD);
+	if (flags < 0)
+		return spawner->null_fd;
+	return flags & FD_CLOEXEC ? fd : -1;
 }
 
 static int put_into_slot(struct spawner *spawner, enum spawn_slot slot, int fd, struct birth *birth)

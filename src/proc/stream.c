@@ -2,6 +2,7 @@
 #include "proc/stream.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -83,6 +84,13 @@ static size_t allowance(const struct stream *stream)
 	return SCRATCH_SIZE;
 }
 
+/* Has somebody the other end still open? */
+static bool has_writer(const struct stream *stream)
+{
+	struct pollfd end = { .fd = stream->source.fd, .events = POLLIN };
+	return poll(&end, 1, 0) <= 0 || !(end.revents & POLLHUP);
+}
+
 /* Reads once. Returns whether there may be more to read at once. */
 static bool read_some(struct stream *stream)
 {
@@ -93,7 +101,7 @@ static bool read_some(struct stream *stream)
 	if (n < 0 && errno == EAGAIN && !stream->is_bounded)
 		return false;
 	if (n <= 0) {
-		stream->held = most == 0 || n < 0;
+		stream->held = n < 0 || (most == 0 && has_writer(stream));
 		end(stream);
 		return false;
 	}

@@ -1,0 +1,135 @@
+/* What is easily got wrong at the edges of a child's life. */
+#include "harness/proc.h"
+#include "harness/suite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* Its pipe is not yet at its end when the exit is seen: nobody holds it. */
+START_TEST(keep_group_alone_does_not_mean_held)
+{
+	perch_host *host = proc_host();
+	for (int i = 0; i < 50; i++) {
+		struct record record = { 0 };
+		perch_child_spec spec = proc_spec(SHELL("echo word; echo word >&2"), &record);
+		spec.keep_group = true;
+		proc_start(host, &spec, &record);
+		proc_until(host, &record.ended);
+		ck_assert_str_eq(record_out(&record), "word\n");
+		ck_assert(!record.result.stdout_held && !record.result.stderr_held);
+		record_free(&record);
+	}
+	perch_host_free(host);
+}
+END_TEST
+
+START_TEST(a_stream_paused_over_the_exit_is_not_held)
+{
+	perch_host *host = proc_host();
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec(SHELL("echo word"), &record);
+	proc_start(host, &spec, &record);
+	perch_child_pause(record.child, PERCH_STDOUT);
+	proc_until(host, &record.exited);
+	/* stderr is closed when the group has settled and all was read. */
+	while (perch_host_timeout(host) >= 0)
+		ck_assert_int_ge(perch_host_wait(host, -1), 0);
+	ck_assert(!record.ended);
+	perch_child_resume(record.child, PERCH_STDOUT);
+	proc_until(host, &record.ended);
+	ck_assert_str_eq(record_out(&record), "word\n");
+	ck_assert(!record.result.stdout_held);
+	record_free(&record);
+	perch_host_free(host);
+}
+END_TEST
+
+START_TEST(a_relative_path_of_the_guard_counts_from_here)
+{
+	char *folder = strdup(proc_guard_path());
+	char *name = strrchr(folder, '/');
+	*name++ = '\0';
+	proc_child_path();
+	ck_assert_int_eq(chdir(folder), 0);
+	perch_host *host = proc_host_with((perch_host_options){
+		.guard = PERCH_GUARD_REQUIRE,
+		.guard_path = name,
+	});
+	struct record record = { 0 };
+	proc_run(host, CHILD("one-line"), &record);
+	ck_assert(record.result.guarded);
+	record_free(&record);
+	perch_host_free(host);
+	free(folder);
+}
+END_TEST
+
+/* That it has ended is no mistake of who writes. */
+START_TEST(writing_to_a_child_that_has_ended_says_epipe)
+{
+	perch_host *host = proc_host();
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec(SHELL("exit 0"), &record);
+	spec.stdin_mode = PERCH_STDIN_PIPE;
+	proc_start(host, &spec, &record);
+	proc_until(host, &record.ended);
+	ck_assert_int_eq(perch_child_write(record.child, "x", 1), -EPIPE);
+	record_free(&record);
+	spec.stdin_mode = PERCH_STDIN_NULL;
+	proc_start(host, &spec, &record);
+	proc_until(host, &record.ended);
+	ck_assert_int_eq(perch_child_write(record.child, "x", 1), -EBADF);
+	record_free(&record);
+	perch_host_free(host);
+}
+END_TEST
+
+START_TEST(a_stream_without_its_descriptor_is_refused)
+{
+	perch_host *host = proc_host();
+	struct record record = { 0 };
+	for (int i = 0; i < 3; i++) {
+		perch_child_spec spec = proc_spec(SHELL("exit 0"), &record);
+		spec.stdin_mode = i == 0 ? PERCH_STDIN_FD : PERCH_STDIN_NULL;
+		spec.stdout_mode = i == 1 ? PERCH_OUTPUT_FD : PERCH_OUTPUT_NULL;
+		spec.stderr_mode = i == 2 ? PERCH_OUTPUT_FD : PERCH_OUTPUT_NULL;
+		spec.stdin_fd = spec.stdout_fd = spec.stderr_fd = -1;
+		ck_assert_int_eq(perch_child_start(host, &spec, &record.child, NULL), -EBADF);
+		spec.stdin_fd = spec.stdout_fd = spec.stderr_fd = 1000; /* not open */
+		ck_assert_int_eq(perch_child_start(host, &spec, &record.child, NULL), -EBADF);
+	}
+	perch_host_free(host);
+}
+END_TEST
+
+START_TEST(our_streams_are_inherited_also_when_they_are_cloexec)
+{
+	int ends[2];
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	ck_assert_int_eq(dup3(ends[1], STDERR_FILENO, O_CLOEXEC), STDERR_FILENO);
+	perch_host *host = proc_host();
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec(SHELL("echo heard >&2"), &record);
+	spec.stderr_mode = PERCH_OUTPUT_INHERIT;
+	proc_start(host, &spec, &record);
+	proc_until(host, &record.ended);
+	char text[16] = { 0 };
+	ck_assert_int_eq(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+	ck_assert_int_eq(read(ends[0], text, sizeof(text)), 6);
+	ck_assert_str_eq(text, "heard\n");
+	ck_assert_int_eq(fcntl(STDERR_FILENO, F_GETFD), FD_CLOEXEC);
+	record_free(&record);
+	perch_host_free(host);
+}
+END_TEST
+
+SUITE_MAIN("corners", keep_group_alone_does_not_mean_held,
+	a_stream_paused_over_the_exit_is_not_held, a_relative_path_of_the_guard_counts_from_here,
+	writing_to_a_child_that_has_ended_says_epipe, a_stream_without_its_descriptor_is_refused,
+	our_streams_are_inherited_also_when_they_are_cloexec)

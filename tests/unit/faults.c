@@ -1,0 +1,240 @@
+/* The system says no: too few descriptors at every step of a birth, and an
+ * epoll set that takes no more. Nothing is left behind, and what is alive
+ * stays alive. */
+#include "harness/proc.h"
+#include "harness/suite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* In the place of libc's: the `epoll_fails`-th descriptor from now on is not
+ * taken, as when fs.epoll.max_user_watches is reached. 0 = all are. */
+static unsigned epoll_fails;
+
+int epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
+{
+	if (operation == EPOLL_CTL_ADD && epoll_fails && --epoll_fails == 0) {
+		errno = ENOSPC;
+		return -1;
+	}
+	return (int)syscall(SYS_epoll_ctl, epoll_fd, operation, fd, event);
+}
+
+/* From now on only `count` more descriptors can be opened. */
+static void leave_descriptors(unsigned count)
+{
+	int lowest = dup(0);
+	close(lowest);
+	const struct rlimit limit = { (rlim_t)lowest + count, 1024 };
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+static void leave_all_descriptors(void)
+{
+	const struct rlimit limit = { 1024, 1024 };
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+/* More than a host, a guard and a child need. */
+enum { ENOUGH = 30 };
+
+START_TEST(a_host_without_descriptors_leaves_none)
+{
+	unsigned fds = proc_open_fds();
+	int r = -1;
+	for (unsigned count = 0; count < ENOUGH; count++) {
+		perch_host *host = NULL;
+		leave_descriptors(count);
+		r = perch_host_new(NULL, &host, NULL);
+		leave_all_descriptors();
+		ck_assert(r == 0 || r == -EMFILE);
+		perch_host_free(host);
+		ck_assert_uint_eq(proc_open_fds(), fds);
+	}
+	ck_assert_int_eq(r, 0);
+}
+END_TEST
+
+/* Every step of a birth, that of the guard included, runs out of them. */
+static void start_with_few(perch_guard_mode mode, int failure)
+{
+	unsigned fds = proc_open_fds();
+	bool started = false;
+	for (unsigned count = 0; count < ENOUGH; count++) {
+		perch_host *host = proc_host_with((perch_host_options){ .guard = mode });
+		struct record record = { 0 };
+		perch_child_spec spec = proc_spec(CHILD("deaf"), &record);
+		spec.stdin_mode = PERCH_STDIN_PIPE;
+		perch_err err = { 0 };
+		leave_descriptors(count);
+		int r = perch_child_start(host, &spec, &record.child, &err);
+		leave_all_descriptors();
+		ck_assert_msg(r == 0 || r == -EMFILE || r == failure, "%d: %s", r, err.text);
+		ck_assert_uint_eq(perch_host_children(host), r == 0);
+		started = r == 0;
+		record_free(&record);
+		perch_host_free(host);
+		ck_assert_uint_eq(proc_open_fds(), fds);
+		ck_assert_uint_eq(proc_children(), 0);
+	}
+	ck_assert(started);
+}
+
+START_TEST(a_child_without_descriptors_leaves_none)
+{
+	start_with_few(PERCH_GUARD_OFF, -EMFILE);
+	start_with_few(PERCH_GUARD_AUTO, -EMFILE);
+	start_with_few(PERCH_GUARD_REQUIRE, PERCH_EGUARD);
+}
+END_TEST
+
+START_TEST(a_child_that_cannot_be_watched_leaves_nothing)
+{
+	unsigned fds = proc_open_fds();
+	int r = -1;
+	for (unsigned nth = 1; nth < 8; nth++) {
+		perch_host *host = proc_host();
+		struct record record = { 0 };
+		perch_child_spec spec = proc_spec(CHILD("deaf"), &record);
+		epoll_fails = nth;
+		r = perch_child_start(host, &spec, &record.child, NULL);
+		epoll_fails = 0;
+		ck_assert(r == 0 || r == -ENOSPC);
+		ck_assert_uint_eq(perch_host_children(host), r == 0);
+		record_free(&record);
+		perch_host_free(host);
+		ck_assert_uint_eq(proc_open_fds(), fds);
+		ck_assert_uint_eq(proc_children(), 0);
+	}
+	ck_assert_int_eq(r, 0);
+}
+END_TEST
+
+static pid_t first_child(void)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	FILE *file = fopen(path, "re");
+	pid_t pid = 0;
+	ck_assert_int_eq(fscanf(file, "%d", &pid), 1);
+	fclose(file);
+	return pid;
+}
+
+static void count_warnings(void *data, perch_log_level level, const char *text)
+{
+	(void)text;
+	if (level >= PERCH_LOG_WARN)
+		++*(unsigned *)data;
+}
+
+/* A second guard that cannot be watched must not take the living with it. */
+START_TEST(a_guard_that_cannot_be_watched_kills_nobody)
+{
+	unsigned warnings = 0;
+	perch_host *host = proc_host_with((perch_host_options){
+		.log = count_warnings,
+		.log_data = &warnings,
+	});
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec(CHILD("echo"), &record);
+	spec.stdin_mode = PERCH_STDIN_PIPE;
+	proc_start(host, &spec, &record);
+	epoll_fails = 1;
+	kill(first_child(), SIGKILL);
+	while (warnings < 2)
+		ck_assert_int_ge(perch_host_wait(host, -1), 0);
+	ck_assert_uint_eq(epoll_fails, 0);
+	ck_assert_uint_eq(proc_children(), 1);
+	ck_assert_int_eq(perch_child_write(record.child, "alive\n", 6), 0);
+	proc_until_lines(host, &record, 1);
+	record_free(&record);
+	perch_host_free(host);
+}
+END_TEST
+
+/* Descriptors come back, and with them the guard; however often it failed. */
+static void recover(perch_guard_mode mode)
+{
+	unsigned warnings = 0;
+	perch_host *host = proc_host_with((perch_host_options){
+		.guard = mode,
+		.log = count_warnings,
+		.log_data = &warnings,
+	});
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec(CHILD("deaf"), &record);
+	spec.stdout_mode = PERCH_OUTPUT_NULL;
+	spec.stderr_mode = PERCH_OUTPUT_NULL;
+	for (int i = 0; i < 20; i++) {
+		leave_descriptors(2);
+		int r = perch_child_start(host, &spec, &record.child, NULL);
+		leave_all_descriptors();
+		ck_assert_int_eq(r, mode == PERCH_GUARD_REQUIRE ? PERCH_EGUARD : 0);
+		record_free(&record);
+	}
+	ck_assert_uint_eq(warnings, 1);
+	proc_start(host, &spec, &record);
+	ck_assert(perch_child_result(record.child)->guarded);
+	record_free(&record);
+	perch_host_free(host);
+}
+
+START_TEST(a_guard_that_could_not_start_is_tried_again)
+{
+	recover(PERCH_GUARD_AUTO);
+	recover(PERCH_GUARD_REQUIRE);
+}
+END_TEST
+
+struct replacing {
+	struct record record; /* first: record_events take it for a record */
+	perch_host *host;
+};
+
+static void replace_on_line(
+	perch_child *child, void *data, perch_stream stream, const perch_line *line)
+{
+	record_events.line(child, data, stream, line);
+	struct replacing *replacing = data;
+	perch_child_free(child);
+	replacing->record.child = NULL;
+	perch_child_spec spec = proc_spec(CHILD("deaf"), &replacing->record);
+	epoll_fails = 3; /* two streams, then its exit */
+	ck_assert_int_eq(perch_child_start(replacing->host, &spec, &child, NULL), -ENOSPC);
+}
+
+/* The child that reports has ended and was freed; its memory must stay until
+ * the callback is over, whatever else fails there. */
+START_TEST(a_failed_start_in_a_callback_frees_nobody_too_early)
+{
+	perch_host *host = proc_host();
+	struct replacing replacing = { .host = host };
+	struct record *record = &replacing.record;
+	perch_child_events events = record_events;
+	events.line = replace_on_line;
+	perch_child_spec spec = proc_spec(SHELL("printf 'one\\ntwo\\n'"), record);
+	spec.events = &events;
+	proc_start(host, &spec, record);
+	perch_child_pause(record->child, PERCH_STDOUT);
+	proc_until(host, &record->exited);
+	perch_child_resume(record->child, PERCH_STDOUT);
+	proc_until_lines(host, record, 1);
+	ck_assert_uint_eq(perch_host_children(host), 0);
+	record_free(record);
+	perch_host_free(host);
+}
+END_TEST
+
+SUITE_MAIN("faults", a_host_without_descriptors_leaves_none,
+	a_child_without_descriptors_leaves_none, a_child_that_cannot_be_watched_leaves_nothing,
+	a_guard_that_cannot_be_watched_kills_nobody, a_guard_that_could_not_start_is_tried_again,
+	a_failed_start_in_a_callback_frees_nobody_too_early)
