@@ -119,7 +119,7 @@ finish() {
 }
 
 wait_until() {
-    for _ in $(seq 1200); do
+    for _ in $(seq ${WAIT_TRIES:-1200}); do
         "$@" && return 0
         sleep 0.05
     done
