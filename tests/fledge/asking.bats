@@ -2,6 +2,7 @@
 # Questions with nobody there, with answers given in advance, and the settings
 # that decide which it is.
 
+# shellcheck disable=SC2154 # what fledge_open and call set
 load plugins
 
 setup() { fledge_open; }

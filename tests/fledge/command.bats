@@ -2,6 +2,7 @@
 # How perch is called: as perch, as fledge, by agents; settings; exit codes of
 # its own; what plugins see of the environment; traces.
 
+# shellcheck disable=SC2154 # what fledge_open and call set
 load plugins
 
 setup() {
@@ -187,6 +188,7 @@ END
 
 @test "a command on PATH that nobody owns is legacy" {
     mkdir "$WORK/path"
+    # shellcheck disable=SC2016
     printf '#!/bin/sh\necho "loose $1 ${FLEDGE_PLUGIN_DIR-unset}"\n' >"$WORK/path/fledge-loose"
     chmod +x "$WORK/path/fledge-loose"
     PATH="$WORK/path:$PATH" FLEDGE_PLUGIN_DIR=/somewhere call loose word

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # What a plugin is told about the project: language, git, metadata.
 
+# shellcheck disable=SC2154 # what fledge_open and call set
 load plugins
 
 setup() {
@@ -19,7 +20,7 @@ END
 teardown() { fledge_close; }
 
 make_repository() {
-    git -c init.defaultBranch="${1:-main}" init -q .
+    git -c init.defaultBranch=main init -q .
     git config user.name tester
     git config user.email tester@example.org
 }

@@ -2,6 +2,7 @@
 # How a run ends: interrupted in every situation, by every kind of plugin, and
 # what is left behind when perch itself is killed.
 
+# shellcheck disable=SC2154 # what fledge_open and call set
 load plugins
 
 setup() { fledge_open; }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Every row of the table "Error Cases" of fledge-v1, with a real plugin each.
 
+# shellcheck disable=SC2154 # what fledge_open and call set
 load plugins
 
 setup() { fledge_open; }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # --json: a program is the user.
 
+# shellcheck disable=SC2154 # what fledge_open and call set
 load plugins
 
 setup() { fledge_open; }

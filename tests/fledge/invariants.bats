@@ -2,6 +2,7 @@
 # Every row of the table "Invariants" of fledge-v1, with a real plugin each.
 # Row 7, the sandbox of exec, is open.
 
+# shellcheck disable=SC2154 # what fledge_open and call set
 load plugins
 
 setup() { fledge_open; }
@@ -239,7 +240,8 @@ v
 None
 ['env', 'git_log']"
     [ -e "$WORK/ran-only-exec" ]
-    [ ! -e "$WORK/ran-nothing" ] && [ ! -e "$WORK/ran-only-store" ]
+    [ ! -e "$WORK/ran-nothing" ]
+    [ ! -e "$WORK/ran-only-store" ]
     [ ! -e "$cfg/plugins/fledge-nothing/state.json" ]
 }
 

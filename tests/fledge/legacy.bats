@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Plugins without a protocol: perch is not there.
 
+# shellcheck disable=SC2154 # what fledge_open and call set
 load plugins
 
 setup() { fledge_open; }
@@ -144,6 +145,7 @@ END
 echo '{"type":"exec","id":"1","command":"touch $WORK/ran"}'
 END
     call talk
+    # shellcheck disable=SC2016
     expect '{"type":"exec","id":"1","command":"touch $WORK/ran"}'
     [ ! -e "$WORK/ran" ]
 }

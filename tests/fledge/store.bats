@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Stored values: what is planted, held, corrupt, killed or shared.
 
+# shellcheck disable=SC2154 # what fledge_open and call set
 load plugins
 
 setup() {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Plugins in a real terminal: keys typed, screen compared.
 
+# shellcheck disable=SC2154 # what fledge_open and call set
 load terminal
 load ../fledge/plugins
 
@@ -40,6 +41,7 @@ in_terminal() {
 shell_in_terminal() {
     {
         printf 'PS1="%%> "\nunset PROMPT_COMMAND\ncd %q\n' "$WORK/project"
+        # shellcheck disable=SC2016
         printf 'PATH=%q:$PATH\n' "$WORK/names"
     } >"$WORK/rc"
     run_in_terminal "bash --noprofile --rcfile '$WORK/rc' -i"
