@@ -81,7 +81,9 @@ END
     # cat with no arguments echoes init: one orphan.
     start run words a b
     wait_until grep -qs 'init. answers nothing' "$WORK/err"
-    tr '\0' '\n' <"/proc/$(pgrep -P "$host" -x fledge-words)/cmdline" >"$WORK/argv"
+    for pid in $(left); do
+        grep -qx fledge-words "/proc/$pid/comm" && tr '\0' '\n' <"/proc/$pid/cmdline" >"$WORK/argv"
+    done
     kill -INT "$host"
     kill -INT "$host"
     finish
