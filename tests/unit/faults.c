@@ -286,7 +286,31 @@ START_TEST(without_memory_half_a_line_is_never_told)
 }
 END_TEST
 
+/* As much as a pipe holds. */
+enum { PIPE_SIZE = 65536 };
+
+START_TEST(what_was_refused_is_not_sent_later)
+{
+	static const char full[PIPE_SIZE];
+	perch_host *host = proc_host();
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec(CHILD("deaf"), &record);
+	spec.stdin_mode = PERCH_STDIN_PIPE;
+	proc_start(host, &spec, &record);
+	ck_assert_int_eq(perch_child_write(record.child, full, sizeof(full)), 0);
+	ck_assert_uint_eq(perch_child_unwritten(record.child), 0);
+	epoll_fails = 1;
+	ck_assert_int_eq(perch_child_write(record.child, "refused", 7), -ENOSPC);
+	ck_assert_uint_eq(perch_child_unwritten(record.child), 0);
+	ck_assert_int_eq(perch_child_write(record.child, "taken", 5), 0);
+	ck_assert_uint_eq(perch_child_unwritten(record.child), 5);
+	record_free(&record);
+	perch_host_free(host);
+}
+END_TEST
+
 SUITE_MAIN("faults", a_host_without_descriptors_leaves_none,
 	a_child_without_descriptors_leaves_none, a_child_that_cannot_be_watched_leaves_nothing,
 	a_guard_that_cannot_be_watched_kills_nobody, a_guard_that_could_not_start_is_tried_again,
-	a_failed_start_in_a_callback_frees_nobody_too_early, without_memory_half_a_line_is_never_told)
+	a_failed_start_in_a_callback_frees_nobody_too_early, without_memory_half_a_line_is_never_told,
+	what_was_refused_is_not_sent_later)
