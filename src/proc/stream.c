@@ -9,6 +9,9 @@
 
 #include "base/fd.h"
 
+/* When the epoll set had no room for a stream that goes on. */
+#define WATCH_AGAIN_NS (10 * NSEC_PER_MSEC)
+
 static void stream_ready(struct source *source, uint32_t events);
 static void stream_woken(struct timer *timer, uint64_t now_ns);
 
@@ -172,6 +175,6 @@ static void stream_woken(struct timer *timer, uint64_t now_ns)
 		end(stream);
 	else if (stream->is_bounded)
 		stream_read_last(stream);
-	else
-		loop_watch(stream->loop, &stream->source, EPOLLIN);
+	else if (loop_watch(stream->loop, &stream->source, EPOLLIN) < 0)
+		timer_set(&stream->loop->timers, timer, clock_after(clock_now_ns(), WATCH_AGAIN_NS));
 }

@@ -309,8 +309,26 @@ START_TEST(what_was_refused_is_not_sent_later)
 }
 END_TEST
 
+START_TEST(a_stream_that_cannot_be_watched_again_goes_on_later)
+{
+	perch_host *host = proc_host();
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec(CHILD("echo"), &record);
+	spec.stdin_mode = PERCH_STDIN_PIPE;
+	proc_start(host, &spec, &record);
+	perch_child_pause(record.child, PERCH_STDOUT);
+	perch_child_resume(record.child, PERCH_STDOUT);
+	epoll_fails = 1;
+	ck_assert_int_eq(perch_child_write(record.child, "word\n", 5), 0);
+	proc_until_lines(host, &record, 1);
+	ck_assert_uint_eq(epoll_fails, 0);
+	record_free(&record);
+	perch_host_free(host);
+}
+END_TEST
+
 SUITE_MAIN("faults", a_host_without_descriptors_leaves_none,
 	a_child_without_descriptors_leaves_none, a_child_that_cannot_be_watched_leaves_nothing,
 	a_guard_that_cannot_be_watched_kills_nobody, a_guard_that_could_not_start_is_tried_again,
 	a_failed_start_in_a_callback_frees_nobody_too_early, without_memory_half_a_line_is_never_told,
-	what_was_refused_is_not_sent_later)
+	what_was_refused_is_not_sent_later, a_stream_that_cannot_be_watched_again_goes_on_later)
