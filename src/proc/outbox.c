@@ -90,7 +90,12 @@ static int enqueue(struct outbox *outbox, const char *data, size_t len)
 	}
 	int r = buf_append(&outbox->queue, data, len);
 	outbox->queue.failed = false; /* the queue itself is unharmed */
-	return r < 0 ? r : loop_watch(outbox->loop, &outbox->source, EPOLLOUT);
+	if (r < 0)
+		return r;
+	r = loop_watch(outbox->loop, &outbox->source, EPOLLOUT);
+	if (r < 0)
+		outbox->queue.len -= len; /* what is refused must not be sent later */
+	return r;
 }
 
 int outbox_write(struct outbox *outbox, const void *data, size_t len)

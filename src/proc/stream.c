@@ -9,6 +9,9 @@
 
 #include "base/fd.h"
 
+/* When the epoll set had no room for a stream that goes on. */
+#define WATCH_AGAIN_NS (10 * NSEC_PER_MSEC)
+
 static void stream_ready(struct source *source, uint32_t events);
 static void stream_woken(struct timer *timer, uint64_t now_ns);
 
@@ -63,6 +66,14 @@ static void end(struct stream *stream)
 	child_stream_ended(stream->child, stream);
 }
 
+/* Without memory for what came, the stream cannot go on truthfully. */
+static void give_up(struct stream *stream)
+{
+	stream->lost_output = true;
+	lines_free(&stream->lines);
+	end(stream);
+}
+
 static int deliver(struct stream *stream, char *bytes, size_t len)
 {
 	switch (stream->mode) {
@@ -107,11 +118,8 @@ static bool read_some(struct stream *stream)
 	}
 	if (stream->is_bounded)
 		stream->last_bytes -= (uint64_t)n;
-	/* Without memory for what came, the stream cannot go on truthfully. */
 	if (deliver(stream, stream->scratch, (size_t)n) < 0) {
-		stream->lost_output = true;
-		lines_free(&stream->lines);
-		end(stream);
+		give_up(stream);
 		return false;
 	}
 	return !stream->paused && stream_is_open(stream);
@@ -160,13 +168,13 @@ static void stream_woken(struct timer *timer, uint64_t now_ns)
 	(void)now_ns;
 	struct stream *stream = (struct stream *)((char *)timer - offsetof(struct stream, wake));
 	if (lines_resume(&stream->lines) < 0)
-		stream->lost_output = true;
-	if (stream->paused || !stream_is_open(stream))
+		give_up(stream);
+	else if (stream->paused || !stream_is_open(stream))
 		return;
-	if (stream->saw_end)
+	else if (stream->saw_end)
 		end(stream);
 	else if (stream->is_bounded)
 		stream_read_last(stream);
-	else
-		loop_watch(stream->loop, &stream->source, EPOLLIN);
+	else if (loop_watch(stream->loop, &stream->source, EPOLLIN) < 0)
+		timer_set(&stream->loop->timers, timer, clock_after(clock_now_ns(), WATCH_AGAIN_NS));
 }

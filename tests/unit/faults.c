@@ -1,6 +1,7 @@
 /* The system says no: too few descriptors at every step of a birth, and an
  * epoll set that takes no more. Nothing is left behind, and what is alive
  * stays alive. */
+#include "harness/oom.h"
 #include "harness/proc.h"
 #include "harness/suite.h"
 
@@ -234,7 +235,100 @@ START_TEST(a_failed_start_in_a_callback_frees_nobody_too_early)
 }
 END_TEST
 
+/* A line that is paused after, and one that comes in two halves. */
+static void pause_after_first(
+	perch_child *child, void *data, perch_stream stream, const perch_line *line)
+{
+	unsigned *lines = data;
+	static const char *const expected[] = { "a", "bbbbcc" };
+	ck_assert_str_eq(line->data, expected[(*lines)++]);
+	if (*lines == 1) {
+		perch_child_pause(child, stream);
+		perch_child_write(child, "\n", 1);
+	}
+}
+
+static int live_with_a_pause(void *data)
+{
+	(void)data;
+	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
+	options.guard = PERCH_GUARD_OFF;
+	perch_host *host;
+	if (perch_host_new(&options, &host, NULL) < 0)
+		return -1;
+	const perch_child_events events = { .size = sizeof(events), .line = pause_after_first };
+	unsigned lines = 0;
+	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
+	spec.argv = SHELL("printf 'a\\nbbbb'; read word; echo cc");
+	spec.stdin_mode = PERCH_STDIN_PIPE;
+	spec.stdout_mode = PERCH_OUTPUT_LINES;
+	spec.events = &events;
+	spec.data = &lines;
+	perch_child *child = NULL;
+	int r = perch_child_start(host, &spec, &child, NULL);
+	while (r == 0 && perch_host_children(host)) {
+		if (lines)
+			perch_child_resume(child, PERCH_STDOUT);
+		perch_host_wait(host, 10);
+	}
+	if (r == 0 && perch_child_result(child)->output_lost)
+		r = -1;
+	if (r == 0)
+		ck_assert_uint_eq(lines, 2);
+	perch_child_free(child);
+	perch_host_free(host);
+	return r;
+}
+
+START_TEST(without_memory_half_a_line_is_never_told)
+{
+	ck_assert_uint_gt(oom_every(live_with_a_pause, NULL), 4);
+}
+END_TEST
+
+/* As much as a pipe holds. */
+enum { PIPE_SIZE = 65536 };
+
+START_TEST(what_was_refused_is_not_sent_later)
+{
+	static const char full[PIPE_SIZE];
+	perch_host *host = proc_host();
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec(CHILD("deaf"), &record);
+	spec.stdin_mode = PERCH_STDIN_PIPE;
+	proc_start(host, &spec, &record);
+	ck_assert_int_eq(perch_child_write(record.child, full, sizeof(full)), 0);
+	ck_assert_uint_eq(perch_child_unwritten(record.child), 0);
+	epoll_fails = 1;
+	ck_assert_int_eq(perch_child_write(record.child, "refused", 7), -ENOSPC);
+	ck_assert_uint_eq(perch_child_unwritten(record.child), 0);
+	ck_assert_int_eq(perch_child_write(record.child, "taken", 5), 0);
+	ck_assert_uint_eq(perch_child_unwritten(record.child), 5);
+	record_free(&record);
+	perch_host_free(host);
+}
+END_TEST
+
+START_TEST(a_stream_that_cannot_be_watched_again_goes_on_later)
+{
+	perch_host *host = proc_host();
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec(CHILD("echo"), &record);
+	spec.stdin_mode = PERCH_STDIN_PIPE;
+	proc_start(host, &spec, &record);
+	perch_child_pause(record.child, PERCH_STDOUT);
+	perch_child_resume(record.child, PERCH_STDOUT);
+	epoll_fails = 1;
+	ck_assert_int_eq(perch_child_write(record.child, "word\n", 5), 0);
+	proc_until_lines(host, &record, 1);
+	ck_assert_uint_eq(epoll_fails, 0);
+	record_free(&record);
+	perch_host_free(host);
+}
+END_TEST
+
 SUITE_MAIN("faults", a_host_without_descriptors_leaves_none,
 	a_child_without_descriptors_leaves_none, a_child_that_cannot_be_watched_leaves_nothing,
 	a_guard_that_cannot_be_watched_kills_nobody, a_guard_that_could_not_start_is_tried_again,
-	a_failed_start_in_a_callback_frees_nobody_too_early)
+	a_failed_start_in_a_callback_frees_nobody_too_early, without_memory_half_a_line_is_never_told,
+	what_was_refused_is_not_sent_later, a_stream_that_cannot_be_watched_again_goes_on_later)
