@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/utf8.h"
 #include "fledge/engine_parts.h"
 #include "fledge/quick.h"
 
@@ -74,6 +75,13 @@ void engine_say(struct fledge_engine *engine, enum shown_kind kind, const char *
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	engine_show(engine, &(struct shown){ .kind = kind, .text = str_from(text) });
+}
+
+enum { QUOTED_MAX = 200 };
+
+int engine_quoted(struct str text)
+{
+	return (int)utf8_whole_prefix(text.data, text.len < QUOTED_MAX ? text.len : QUOTED_MAX);
 }
 
 /* ---- the queue ----------------------------------------------------------- */
@@ -249,8 +257,7 @@ void fledge_engine_tick(struct fledge_engine *engine, uint64_t now_ns)
 		return;
 	struct str message = engine->open->question.message;
 	engine_say(engine, SHOWN_ERROR, "no answer to '%.*s' for %.0f seconds: cancelled",
-		(int)(message.len < 200 ? message.len : 200), message.data,
-		(double)engine->options->prompt_timeout_ns / 1e9);
+		engine_quoted(message), message.data, (double)engine->options->prompt_timeout_ns / 1e9);
 	engine->has_failed = true;
 	fledge_engine_cancel(engine, "timeout", now_ns);
 }

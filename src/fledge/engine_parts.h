@@ -67,6 +67,10 @@ void engine_say(struct fledge_engine *engine, enum shown_kind kind, const char *
 
 void engine_show(struct fledge_engine *engine, const struct shown *shown);
 
+/* How much of a plugin's text a message of ours quotes, for a %.*s: not all of
+ * a megabyte, and no half character. */
+int engine_quoted(struct str text);
+
 /* ---- message.c ----------------------------------------------------------- */
 
 /* Deals with one message, an object. */

@@ -96,7 +96,7 @@ static void handle_exec(struct reading *reading)
 	struct request *request = engine_enqueue(engine, reading->id);
 	if (!engine->options->may_exec) {
 		engine_say(engine, SHOWN_WARNING, "exec capability not granted: `%.*s` was not run",
-			(int)(exec.command.len < 200 ? exec.command.len : 200), exec.command.data);
+			engine_quoted(exec.command), exec.command.data);
 		engine_respond(engine, request,
 			STR("{\"code\":126,\"stderr\":\"exec capability not granted\",\"stdout\":\"\"}"));
 		return;
@@ -181,7 +181,7 @@ static void handle_known(struct reading *reading, const struct message_type *typ
 static void handle_unknown(struct reading *reading, struct str name)
 {
 	struct fledge_engine *engine = reading->engine;
-	int shown = (int)(name.len < 80 ? name.len : 80);
+	int shown = engine_quoted(name);
 	unsigned long long line = engine->line_number;
 	if (is_inbound(name)) {
 		engine_say(engine, SHOWN_WARNING,

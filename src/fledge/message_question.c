@@ -22,7 +22,7 @@ static enum validator find_validator(struct reading *reading)
 	}
 	if (!reading->engine->warned_of_validator)
 		engine_say(reading->engine, SHOWN_WARNING, "unknown validator '%.*s': any answer will do",
-			(int)(name.len < 100 ? name.len : 100), name.data);
+			engine_quoted(name), name.data);
 	reading->engine->warned_of_validator = true;
 	return VALIDATE_NOTHING;
 }

@@ -6,8 +6,6 @@
 
 #include "validate.h"
 
-enum { MESSAGE_SHOWN = 200 };
-
 /* ---- answers as JSON ----------------------------------------------------- */
 
 static void respond_text(struct fledge_engine *engine, struct request *request, struct str text)
@@ -142,9 +140,7 @@ static bool use_given(struct fledge_engine *engine, struct request *request)
 		if (use_value(engine, request, given->value))
 			return true;
 		engine_say(engine, SHOWN_WARNING, "the answer given for '%.*s' does not fit: '%.*s'",
-			(int)(message.len < MESSAGE_SHOWN ? message.len : MESSAGE_SHOWN), message.data,
-			(int)(given->value.len < MESSAGE_SHOWN ? given->value.len : MESSAGE_SHOWN),
-			given->value.data);
+			engine_quoted(message), message.data, engine_quoted(given->value), given->value.data);
 	}
 	return false;
 }
@@ -155,7 +151,7 @@ static void fail_unanswered(
 	struct fledge_engine *engine, const struct question *question, uint64_t now_ns)
 {
 	struct str message = str_trim(question->message);
-	int shown = (int)(message.len < MESSAGE_SHOWN ? message.len : MESSAGE_SHOWN);
+	int shown = engine_quoted(message);
 	engine_say(engine, SHOWN_ERROR,
 		"the plugin asks '%.*s' and nobody is there to answer: give --answer '%.*s=VALUE', or "
 		"--answers FILE",
