@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "fledge/engine.h"
 
 /* A transcript: one line per effect.
@@ -614,6 +615,25 @@ START_TEST(a_user_who_declines_interrupts)
 }
 END_TEST
 
+START_TEST(what_is_quoted_ends_in_a_whole_character)
+{
+	const struct fledge_engine_options options = everything(FLEDGE_TAKE_DEFAULTS);
+	struct transcript t;
+	begin(&t, &options);
+	struct buf message = { 0 };
+	buf_append_text(&message, "{\"type\":\"prompt\",\"id\":\"1\",\"message\":\"x");
+	for (int i = 0; i < 150; i++)
+		buf_append_text(&message, "\xC3\xA4");
+	buf_append_text(&message, "\"}");
+	fledge_engine_line(t.engine, message.data, message.len, false, 0);
+	buf_terminate(&t.text);
+	ck_assert(utf8_is_valid(t.text.data, t.text.len));
+	ck_assert_ptr_nonnull(strstr(t.text.data, "\xC3\xA4' and nobody"));
+	buf_free(&message);
+	end(&t);
+}
+END_TEST
+
 START_TEST(a_line_that_is_too_long_is_told_once)
 {
 	const struct fledge_engine_options options = everything(FLEDGE_ASK);
@@ -659,4 +679,5 @@ SUITE_MAIN("engine", every_kind_of_line, the_short_cut_changes_nothing,
 	questions_are_asked_one_after_the_other, an_unanswered_question_times_out,
 	when_the_user_goes_away_defaults_decide, cancel_reaches_every_pending_request_once,
 	cancel_without_requests_has_no_id, a_user_who_declines_interrupts,
-	a_line_that_is_too_long_is_told_once, every_failed_allocation_is_noticed)
+	a_line_that_is_too_long_is_told_once, what_is_quoted_ends_in_a_whole_character,
+	every_failed_allocation_is_noticed)
