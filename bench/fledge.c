@@ -133,12 +133,18 @@ static struct ran run_floor(const char *command, const char *answer)
 	posix_spawn_file_actions_adddup2(&actions, in[0], 0);
 	posix_spawn_file_actions_adddup2(&actions, out[1], 1);
 	posix_spawn_file_actions_adddup2(&actions, err[1], 2);
+	/* A session of its own, as perch's children have: the scheduler treats
+	 * sessions apart, which a conversation feels. */
+	posix_spawnattr_t attributes;
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
 	char *argv[] = { name, NULL };
 	pid_t pid;
 	uint64_t begin = bench_now_ns();
-	if (posix_spawn(&pid, path, &actions, NULL, argv, environ) != 0)
+	if (posix_spawn(&pid, path, &actions, &attributes, argv, environ) != 0)
 		abort();
 	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attributes);
 	close(in[0]);
 	close(out[1]);
 	close(err[1]);

@@ -30,6 +30,7 @@ struct lending {
 	struct timer timer;
 	uint64_t waiting_since_ns; /* 0 = nobody holds the lock against us */
 	struct metadata_job *jobs;
+	struct buf value; /* of a load, kept for the next one */
 };
 
 static void try_again(struct timer *timer, uint64_t now_ns);
@@ -77,6 +78,7 @@ void lending_free(struct lending *lending)
 		pop_waiting(lending);
 	metadata_jobs_free(&lending->jobs);
 	store_free(lending->store);
+	buf_free(&lending->value);
 	free(lending);
 }
 
@@ -132,13 +134,12 @@ int lending_store(struct lending *lending, uint64_t ticket, struct str key, stru
 /* 1 = answered, 0 = the lock is held, -ENOMEM. */
 static int answer_load(struct lending *lending, uint64_t ticket, struct str key)
 {
-	struct buf json = { 0 };
-	int r = store_get(lending->store, key, &json);
+	buf_clear(&lending->value);
+	int r = store_get(lending->store, key, &lending->value);
 	if (r == 0)
-		done(lending, ticket, (struct str){ json.data, json.len });
+		done(lending, ticket, (struct str){ lending->value.data, lending->value.len });
 	else if (r != -EAGAIN && r != -ENOMEM)
 		done(lending, ticket, STR("null"));
-	buf_free(&json);
 	if (r == -EAGAIN)
 		return 0;
 	return r == -ENOMEM ? r : 1;

@@ -97,15 +97,17 @@ static bool is_settled(struct timespec changed)
 	return now.tv_sec > changed.tv_sec + 2;
 }
 
+/* Asked of the file itself, which is quicker than by its name: what replaces
+ * it, moves it or writes to it leaves a new time of change on it. */
 bool store_files_is_known(const struct store_files *files)
 {
 	struct stat now;
 	const struct stat *then = &files->stamp;
-	if (files->known < 0 || fstatat(files->directory, STATE_NAME, &now, AT_SYMLINK_NOFOLLOW) < 0)
+	if (files->known < 0 || fstat(files->known, &now) < 0)
 		return false;
-	return now.st_ino == then->st_ino && now.st_dev == then->st_dev &&
-		now.st_size == then->st_size && is_same_time(now.st_mtim, then->st_mtim) &&
-		is_same_time(now.st_ctim, then->st_ctim) && is_settled(now.st_ctim);
+	return now.st_nlink > 0 && now.st_size == then->st_size &&
+		is_same_time(now.st_mtim, then->st_mtim) && is_same_time(now.st_ctim, then->st_ctim) &&
+		is_settled(now.st_ctim);
 }
 
 /* Renames unless the new name is taken; by hand where the file system cannot. */
