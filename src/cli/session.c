@@ -263,12 +263,18 @@ static int watch_signals(struct session *session)
 
 /* ---- the run ------------------------------------------------------------- */
 
-/* What is shown and recorded must be out before we wait for anything. */
-static void flush(struct session *session)
+static void flush_trace(struct session *session)
 {
 	perch_err err = { 0 };
 	if (trace_flush(session->trace, &err) < 0)
 		tell(session, SHOWN_WARNING, err.text);
+}
+
+/* What is shown and recorded must be out before we wait for anything. */
+static void flush(struct session *session)
+{
+	if (session->trace)
+		flush_trace(session);
 	session->frontend->table->flush(session->frontend);
 }
 

@@ -132,6 +132,8 @@ static inline const char *json_skip_ascii(const char *at, const char *end)
 			return at + __builtin_ctz(odd);
 	}
 #endif
+	while (at < end && json_plain_ascii[(unsigned char)*at])
+		at++;
 	return at;
 }
 

@@ -112,14 +112,26 @@ static void set_hold(struct fledge_engine *engine)
 	engine->effects->hold(engine->data, engine->is_holding);
 }
 
+/* As it was written; but what was broken in it must not go back broken. */
+static void copy_id(const perch_json_value *id, struct buf *out)
+{
+	size_t len;
+	const char *raw = perch_json_raw(id, &len);
+	if (utf8_is_valid(raw, len)) {
+		buf_append(out, raw, len);
+		return;
+	}
+	struct perch_json_writer writer = json_writer_on(out);
+	perch_json_write_value(&writer, id);
+}
+
 struct request *engine_enqueue(struct fledge_engine *engine, const perch_json_value *id)
 {
 	if (!id)
 		return NULL;
 	struct request *request = take_spare(engine);
 	if (request) {
-		struct perch_json_writer writer = json_writer_on(&request->id);
-		perch_json_write_value(&writer, id);
+		copy_id(id, &request->id);
 	}
 	if (!request || request->id.failed) {
 		if (request)

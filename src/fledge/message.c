@@ -134,21 +134,21 @@ static void handle_metadata(struct reading *reading)
 /* ---- types --------------------------------------------------------------- */
 
 static const struct message_type {
-	const char *name;
+	struct str name;
 	bool is_request; /* expects an answer: an id is needed */
 	void (*handle)(struct reading *reading);
 } types[] = {
-	{ "output", false, handle_output },
-	{ "log", false, handle_log },
-	{ "progress", false, handle_progress },
-	{ "store", false, handle_store },
-	{ "load", true, handle_load },
-	{ "exec", true, handle_exec },
-	{ "metadata", true, handle_metadata },
-	{ "prompt", true, message_prompt },
-	{ "confirm", true, message_confirm },
-	{ "select", true, message_select },
-	{ "multi_select", true, message_multi_select },
+	{ { "output", 6 }, false, handle_output },
+	{ { "log", 3 }, false, handle_log },
+	{ { "progress", 8 }, false, handle_progress },
+	{ { "store", 5 }, false, handle_store },
+	{ { "load", 4 }, true, handle_load },
+	{ { "exec", 4 }, true, handle_exec },
+	{ { "metadata", 8 }, true, handle_metadata },
+	{ { "prompt", 6 }, true, message_prompt },
+	{ { "confirm", 7 }, true, message_confirm },
+	{ { "select", 6 }, true, message_select },
+	{ { "multi_select", 12 }, true, message_multi_select },
 };
 
 /* What only a host may say. */
@@ -160,7 +160,7 @@ static bool is_inbound(struct str type)
 static const struct message_type *find_type(struct str name)
 {
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-		if (str_is(name, types[i].name))
+		if (str_eq(name, types[i].name))
 			return &types[i];
 	}
 	return NULL;
@@ -171,7 +171,7 @@ static void handle_known(struct reading *reading, const struct message_type *typ
 	struct fledge_engine *engine = reading->engine;
 	if (type->is_request && !reading->id)
 		engine_say(engine, SHOWN_WARNING, "line %llu of the plugin: `%s`: missing id; skipped",
-			(unsigned long long)engine->line_number, type->name);
+			(unsigned long long)engine->line_number, type->name.data);
 	else if (reading->id && engine->cancel_reason)
 		engine_refuse(engine, engine_enqueue(engine, reading->id), engine->cancel_reason);
 	else
@@ -220,7 +220,7 @@ void message_handle(struct fledge_engine *engine, const perch_json_value *messag
 	struct str name = json_str(type);
 	const struct message_type *known = find_type(name);
 	if (known) {
-		reading.type = known->name;
+		reading.type = known->name.data;
 		handle_known(&reading, known);
 	} else {
 		handle_unknown(&reading, name);

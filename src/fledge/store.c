@@ -300,18 +300,21 @@ static void append_value(struct buf *out, const struct str *value)
 
 /* A plugin may load thousands of times; as long as nobody has touched the
  * file, one look at it is enough. */
-static int load_last(struct store *store, perch_err *err)
+static int load_last(struct store *store)
 {
 	if (store_files_is_known(&store->files))
 		return 0;
+	perch_err err = { 0 };
 	content_free(&store->last);
-	int r = open_files(store, err);
-	if (r < 0)
-		return r;
-	store_files_remember(&store->files);
-	r = content_load(store, &store->last, err);
+	int r = open_files(store, &err);
+	if (r == 0) {
+		store_files_remember(&store->files);
+		r = content_load(store, &store->last, &err);
+	}
 	if (r < 0)
 		store_files_forget(&store->files);
+	if (r < 0 && r != -EAGAIN && r != -ENOMEM)
+		tell(store, "load failed: %s", err.text);
 	return r;
 }
 
@@ -319,13 +322,10 @@ int store_get(struct store *store, struct str key, struct buf *out)
 {
 	const struct state_entry *entry = find_pending(store, key);
 	if (!entry) {
-		perch_err err = { 0 };
-		int r = load_last(store, &err);
+		int r = load_last(store);
 		if (r == -EAGAIN || r == -ENOMEM)
 			return r;
-		if (r < 0)
-			tell(store, "load failed: %s", err.text);
-		else
+		if (r == 0)
 			entry = state_get(&store->last.state, key);
 	}
 	append_value(out, entry ? &entry->value : NULL);
