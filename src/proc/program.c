@@ -44,12 +44,13 @@ static int join(struct buf *buf, struct str directory, const char *name)
 	return buf_terminate(buf);
 }
 
-/* 0 when it can be executed, else a negative errno. */
+/* 0 when it can be executed, -EACCES when it is there and cannot, else -ENOENT:
+ * a directory on PATH that is not for us holds nothing for us. */
 static int check_executable(const char *path)
 {
 	struct stat info;
 	if (stat(path, &info) < 0)
-		return -errno;
+		return -ENOENT;
 	if (!S_ISREG(info.st_mode))
 		return -EACCES;
 	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 ? -errno : 0;

@@ -87,6 +87,10 @@ static int find_program(const char *bin, const char *command, const char *path, 
 		r = look_in(directory, command, arena, &found);
 		if (r < 0)
 			return r;
+		/* Not there, or in a directory that is not for us: the same. */
+		struct stat there;
+		if (found.problem && lstat(found.path, &there) < 0)
+			continue;
 		if (!found.problem || (best->code == -ENOENT && found.code != -ENOENT))
 			*best = found;
 		if (!best->problem)

@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "proc/confine.h"
@@ -155,13 +156,45 @@ END_TEST
 /* An unused user id, so that nobody else's processes count. */
 enum { LONELY_USER = 54321 };
 
+static void become_a_normal_user(void)
+{
+	if (geteuid() != 0)
+		return;
+	ck_assert_int_eq(setgroups(0, NULL), 0);
+	ck_assert_int_eq(setresgid(LONELY_USER, LONELY_USER, LONELY_USER), 0);
+	ck_assert_int_eq(setresuid(LONELY_USER, LONELY_USER, LONELY_USER), 0);
+}
+
+/* As when root's PATH was handed to somebody else. */
+START_TEST(a_directory_on_path_that_is_not_for_us_holds_nothing)
+{
+	enter_directory();
+	ck_assert_int_eq(chmod(directory, 0755), 0);
+	ck_assert_int_eq(mkdir("closed", 0000), 0);
+	char path[128];
+	snprintf(path, sizeof(path), "PATH=%s/closed", directory);
+	const char *const env[] = { path, NULL };
+	pid_t pid = fork();
+	if (pid == 0) {
+		become_a_normal_user();
+		perch_host *host = proc_host_with((perch_host_options){ .guard = PERCH_GUARD_OFF });
+		perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
+		spec.argv = (const char *const[]){ "thing", NULL };
+		spec.env = env;
+		check_failure(host, &spec, -ENOENT, "lookup", "no such command on PATH");
+		perch_host_free(host);
+		_exit(0);
+	}
+	int status;
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	leave_directory();
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 START_TEST(too_many_processes_are_explained)
 {
-	if (geteuid() == 0) {
-		ck_assert_int_eq(setgroups(0, NULL), 0);
-		ck_assert_int_eq(setresgid(LONELY_USER, LONELY_USER, LONELY_USER), 0);
-		ck_assert_int_eq(setresuid(LONELY_USER, LONELY_USER, LONELY_USER), 0);
-	}
+	become_a_normal_user();
 	perch_host *host = proc_host_with((perch_host_options){ .guard = PERCH_GUARD_OFF });
 	struct rlimit before;
 	ck_assert_int_eq(getrlimit(RLIMIT_NPROC, &before), 0);
@@ -427,9 +460,9 @@ END_TEST
 
 SUITE_MAIN("spawn", every_failure_names_its_stage_and_reason, too_large_arguments_are_explained,
 	a_missing_directory_is_named, a_command_on_path_that_is_not_executable,
-	too_many_processes_are_explained, too_many_descriptors_are_explained,
-	the_program_may_differ_from_argv_0, a_child_inherits_nothing_but_its_streams,
-	a_parent_without_stdio_works, five_thousand_descriptors_do_not_leak_into_a_child,
-	a_parent_with_four_gigabytes_can_spawn, given_descriptors_are_used_and_stay_ours,
-	a_spec_needs_an_argv, limits_bind, no_new_privs_binds, a_landlock_ruleset_binds,
-	a_seccomp_filter_binds, a_confinement_that_fails_starts_nothing)
+	a_directory_on_path_that_is_not_for_us_holds_nothing, too_many_processes_are_explained,
+	too_many_descriptors_are_explained, the_program_may_differ_from_argv_0,
+	a_child_inherits_nothing_but_its_streams, a_parent_without_stdio_works,
+	five_thousand_descriptors_do_not_leak_into_a_child, a_parent_with_four_gigabytes_can_spawn,
+	given_descriptors_are_used_and_stay_ours, a_spec_needs_an_argv, limits_bind, no_new_privs_binds,
+	a_landlock_ruleset_binds, a_seccomp_filter_binds, a_confinement_that_fails_starts_nothing)
