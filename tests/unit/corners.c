@@ -242,9 +242,52 @@ START_TEST(threads_that_fork_meanwhile_disturb_nothing)
 }
 END_TEST
 
+static pid_t host_pid;
+static atomic_uint strays; /* handlers that ran in a child, on our memory */
+
+static void count_stray(int number)
+{
+	(void)number;
+	if (getpid() != host_pid)
+		atomic_fetch_add(&strays, 1);
+}
+
+static void *signal_the_group(void *data)
+{
+	atomic_bool *stop = data;
+	while (!atomic_load(stop))
+		kill(0, SIGUSR1);
+	return NULL;
+}
+
+/* Until its exec a child has our memory: no handler of ours may run there. */
+START_TEST(a_signal_at_birth_runs_no_handler_in_the_child)
+{
+	host_pid = getpid();
+	ck_assert_int_eq(getpgrp(), host_pid); /* nobody else is hit */
+	signal(SIGUSR1, count_stray);
+	perch_host *host = proc_host();
+	struct record record = { 0 };
+	atomic_bool stop = false;
+	pthread_t sender;
+	ck_assert_int_eq(pthread_create(&sender, NULL, signal_the_group, &stop), 0);
+	for (int i = 0; i < 200; i++) {
+		perch_child_spec spec = proc_spec(CHILD("exit", "0"), &record);
+		spec.session = PERCH_SESSION_SHARED;
+		proc_start(host, &spec, &record);
+		proc_until(host, &record.ended);
+		record_free(&record);
+	}
+	atomic_store(&stop, true);
+	pthread_join(sender, NULL);
+	perch_host_free(host);
+	ck_assert_uint_eq(atomic_load(&strays), 0);
+}
+END_TEST
+
 SUITE_MAIN("corners", keep_group_alone_does_not_mean_held,
 	a_stream_paused_over_the_exit_is_not_held, a_relative_path_of_the_guard_counts_from_here,
 	writing_to_a_child_that_has_ended_says_epipe, a_stream_without_its_descriptor_is_refused,
 	our_streams_are_inherited_also_when_they_are_cloexec, a_killed_sleeper_lets_go_of_the_pipe,
 	the_guard_forgets_whoever_is_buried, a_child_does_not_get_the_terminal_that_we_have,
-	threads_that_fork_meanwhile_disturb_nothing)
+	threads_that_fork_meanwhile_disturb_nothing, a_signal_at_birth_runs_no_handler_in_the_child)
