@@ -31,7 +31,8 @@ typedef struct perch_step {
 /* How far a kill goes. "Nothing stays behind" holds within this reach. */
 typedef enum perch_reach {
 	PERCH_REACH_PROCESS, /* the child alone: it shares our process group */
-	PERCH_REACH_GROUP,   /* its process group; a descendant that made its own session gets away */
+	PERCH_REACH_GROUP,   /* its process group; a descendant that left it, for a session or a
+						  * group of its own, gets away */
 } perch_reach;
 
 /* "process", "group". */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/err.h"
 #include "proc/host.h"
 
 enum { STATUS_TIMED_OUT = 124 };
@@ -96,7 +97,7 @@ int capture_start(
 	struct capture *capture = calloc(1, sizeof(*capture));
 	if (!capture || timers_promise(&host->loop.timers) < 0) {
 		free(capture);
-		return -ENOMEM;
+		return err_no_memory(err);
 	}
 	capture->spec = *spec;
 	capture->host = host;

@@ -4,12 +4,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "proc/host.h"
 
 /* Its pipe is not yet at its end when the exit is seen: nobody holds it. */
 START_TEST(keep_group_alone_does_not_mean_held)
@@ -129,7 +132,162 @@ START_TEST(our_streams_are_inherited_also_when_they_are_cloexec)
 }
 END_TEST
 
+/* The sleeper is killed while we still listen, so that the pipe closes by
+ * itself. How fast it dies is the machine's business: once in fifty will do. */
+START_TEST(a_killed_sleeper_lets_go_of_the_pipe)
+{
+	perch_host *host = proc_host();
+	bool held = true;
+	for (int i = 0; held && i < 50; i++) {
+		struct record record = { 0 };
+		proc_run(host, SHELL("sleep 300 & exit 0"), &record);
+		held = record.result.stdout_held;
+		record_free(&record);
+	}
+	ck_assert(!held);
+	perch_host_free(host);
+}
+END_TEST
+
+static unsigned guarded(const perch_host *host)
+{
+	unsigned count = 0;
+	for (size_t i = 0; i < GUARD_SLOTS; i++)
+		count += host->guard.table->slots[i] != 0;
+	return count;
+}
+
+/* An entry that stays would be the number of somebody else one day. */
+START_TEST(the_guard_forgets_whoever_is_buried)
+{
+	perch_host *host = proc_host();
+	struct record record = { 0 };
+	proc_run(host, CHILD("one-line"), &record);
+	record_free(&record);
+	ck_assert_uint_eq(guarded(host), 0);
+	perch_child_spec spec = proc_spec(CHILD("deaf"), &record);
+	proc_start(host, &spec, &record);
+	ck_assert_uint_eq(guarded(host), 1);
+	spec.argv = (const char *const[]){ "/no/such/program", NULL };
+	perch_child *child;
+	ck_assert_int_eq(perch_child_start(host, &spec, &child, NULL), -ENOENT);
+	ck_assert_uint_eq(guarded(host), 1);
+	record_free(&record);
+	while (perch_host_children(host))
+		ck_assert_int_ge(perch_host_wait(host, -1), 0);
+	ck_assert_uint_eq(guarded(host), 0);
+	perch_host_free(host);
+}
+END_TEST
+
+/* In a session that has a terminal, which a test run need not have. */
+static int ask_in_a_terminal(void)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY);
+	if (setsid() < 0 || master < 0 || grantpt(master) < 0 || unlockpt(master) < 0)
+		return 2;
+	int terminal = open(ptsname(master), O_RDWR);
+	int control = open("/dev/tty", O_RDWR | O_NOCTTY);
+	if (terminal < 0 || control < 0)
+		return 3;
+	perch_host *host = proc_host();
+	struct record record = { 0 };
+	proc_run(host, CHILD("open-terminal"), &record);
+	int result = strcmp(record_out(&record), "no terminal\n") == 0 ? 0 : 1;
+	record_free(&record);
+	perch_host_free(host);
+	return result;
+}
+
+START_TEST(a_child_does_not_get_the_terminal_that_we_have)
+{
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(ask_in_a_terminal());
+	int status;
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+static void *fork_all_the_time(void *data)
+{
+	atomic_bool *stop = data;
+	while (!atomic_load(stop)) {
+		pid_t pid = fork();
+		if (pid == 0)
+			_exit(0);
+		waitpid(pid, NULL, 0);
+	}
+	return NULL;
+}
+
+START_TEST(threads_that_fork_meanwhile_disturb_nothing)
+{
+	atomic_bool stop = false;
+	pthread_t forker;
+	ck_assert_int_eq(pthread_create(&forker, NULL, fork_all_the_time, &stop), 0);
+	perch_host *host = proc_host();
+	for (int i = 0; i < 200; i++) {
+		struct record record = { 0 };
+		proc_run(host, CHILD("one-line", "7"), &record);
+		ck_assert_str_eq(record_out(&record), "line 7\n");
+		ck_assert_int_eq(record.result.exit_code, 0);
+		record_free(&record);
+	}
+	atomic_store(&stop, true);
+	pthread_join(forker, NULL);
+	perch_host_free(host);
+	ck_assert_uint_eq(proc_children(), 0);
+}
+END_TEST
+
+static pid_t host_pid;
+static atomic_uint strays; /* handlers that ran in a child, on our memory */
+
+static void count_stray(int number)
+{
+	(void)number;
+	if (getpid() != host_pid)
+		atomic_fetch_add(&strays, 1);
+}
+
+static void *signal_the_group(void *data)
+{
+	atomic_bool *stop = data;
+	while (!atomic_load(stop))
+		kill(0, SIGUSR1);
+	return NULL;
+}
+
+/* Until its exec a child has our memory: no handler of ours may run there. */
+START_TEST(a_signal_at_birth_runs_no_handler_in_the_child)
+{
+	host_pid = getpid();
+	ck_assert_int_eq(getpgrp(), host_pid); /* nobody else is hit */
+	signal(SIGUSR1, count_stray);
+	perch_host *host = proc_host();
+	struct record record = { 0 };
+	atomic_bool stop = false;
+	pthread_t sender;
+	ck_assert_int_eq(pthread_create(&sender, NULL, signal_the_group, &stop), 0);
+	for (int i = 0; i < 200; i++) {
+		perch_child_spec spec = proc_spec(CHILD("exit", "0"), &record);
+		spec.session = PERCH_SESSION_SHARED;
+		proc_start(host, &spec, &record);
+		proc_until(host, &record.ended);
+		record_free(&record);
+	}
+	atomic_store(&stop, true);
+	pthread_join(sender, NULL);
+	perch_host_free(host);
+	ck_assert_uint_eq(atomic_load(&strays), 0);
+}
+END_TEST
+
 SUITE_MAIN("corners", keep_group_alone_does_not_mean_held,
 	a_stream_paused_over_the_exit_is_not_held, a_relative_path_of_the_guard_counts_from_here,
 	writing_to_a_child_that_has_ended_says_epipe, a_stream_without_its_descriptor_is_refused,
-	our_streams_are_inherited_also_when_they_are_cloexec)
+	our_streams_are_inherited_also_when_they_are_cloexec, a_killed_sleeper_lets_go_of_the_pipe,
+	the_guard_forgets_whoever_is_buried, a_child_does_not_get_the_terminal_that_we_have,
+	threads_that_fork_meanwhile_disturb_nothing, a_signal_at_birth_runs_no_handler_in_the_child)
