@@ -15,10 +15,7 @@
 #include "proc/birth.h"
 #include "proc/pidfd.h"
 
-enum {
-	BIRTH_STACK = 64 * 1024,
-	BIRTH_STACK_GUARD = 4096, /* below the stack: an overflow faults instead of writing */
-};
+enum { BIRTH_STACK = 64 * 1024 };
 
 /* valgrind runs a CLONE_VM child as a fork and knows no CLONE_FILES without
  * threads. It shows itself in LD_PRELOAD. */
@@ -44,13 +41,19 @@ static int open_null(void)
 	return fd < 0 ? -errno : fd_above_stdio(fd);
 }
 
+/* With a page below it that nobody may touch: an overflow faults. */
+static size_t stack_size(void)
+{
+	return BIRTH_STACK + (size_t)sysconf(_SC_PAGESIZE);
+}
+
 static char *map_stack(void)
 {
-	char *stack = mmap(NULL, BIRTH_STACK, PROT_READ | PROT_WRITE,
+	char *stack = mmap(NULL, stack_size(), PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
 	if (stack == MAP_FAILED)
 		return NULL;
-	mprotect(stack, BIRTH_STACK_GUARD, PROT_NONE);
+	mprotect(stack, (size_t)sysconf(_SC_PAGESIZE), PROT_NONE);
 	return stack;
 }
 
@@ -75,7 +78,7 @@ void spawner_close(struct spawner *spawner)
 		spawner->slots[i] = fd_close(spawner->slots[i]);
 	spawner->null_fd = fd_close(spawner->null_fd);
 	if (spawner->stack)
-		munmap(spawner->stack, BIRTH_STACK);
+		munmap(spawner->stack, stack_size());
 	spawner->stack = NULL;
 }
 
@@ -137,7 +140,7 @@ static void empty_slots(struct spawner *spawner, const struct birth *birth)
 static pid_t clone_fast(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
 {
 	int flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_PIDFD | SIGCHLD;
-	pid_t pid = clone(birth_run, spawner->stack + BIRTH_STACK, flags, birth, ret_pidfd);
+	pid_t pid = clone(birth_run, spawner->stack + stack_size(), flags, birth, ret_pidfd);
 	return pid < 0 ? -errno : pid;
 }
 
