@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/paths.h"
 #include "cli/cli.h"
 #include "cli/settings.h"
 #include "cli/signals.h"
@@ -20,6 +21,7 @@
 #include "fledge/run.h"
 #include "proc/host.h"
 #include "registry/registry.h"
+#include "sandbox/sandbox.h"
 #include "term/term.h"
 #include "trace/trace.h"
 
@@ -187,6 +189,41 @@ static const char *const *make_environment(struct session *session)
 }
 
 /* argv[0] is the path of the program, also for a legacy plugin. */
+/* "" where there is none: then nothing of it is hidden. */
+static const char *user_path(struct session *session, enum path_kind kind)
+{
+	_cleanup_free_ char *path = NULL;
+	if (paths_user(kind, "perch", &path, NULL) < 0)
+		return "";
+	const char *kept = arena_dup(&session->arena, str_from(path));
+	return kept ? kept : "";
+}
+
+/* What the plugin and its commands are confined to. */
+static int make_sandbox(struct session *session, perch_err *err)
+{
+	struct fledge_run_options *options = &session->options;
+	enum filesystem_wish wish = options->granted.filesystem;
+	const struct policy_plugin plugin = {
+		.home = variable("HOME", ""),
+		.config = session->registry.config,
+		.own_config = user_path(session, PATH_CONFIG),
+		.own_state = user_path(session, PATH_STATE),
+		.own_cache = user_path(session, PATH_CACHE),
+		.project = options->directory ? options->directory : "",
+		.directory = options->plugin_dir,
+		.may_write_project = wish == FILESYSTEM_UNSET || wish == FILESYSTEM_PROJECT,
+		.may_write_directory = wish != FILESYSTEM_NONE,
+	};
+	struct sandbox_policy policy;
+	if (policy_for_plugin(&session->arena, &plugin, &policy) < 0)
+		return err_no_memory(err);
+	struct sandbox sandbox = sandbox_open(&policy);
+	options->confine = sandbox.confine;
+	options->layers = sandbox.layers;
+	return 0;
+}
+
 static int prepare(struct session *session, char **argv, perch_err *err)
 {
 	int r = settings_read(
@@ -219,6 +256,8 @@ static int prepare(struct session *session, char **argv, perch_err *err)
 	options->env = make_environment(session);
 	if (r == 0 && !options->env)
 		r = err_no_memory(err);
+	if (r == 0 && session->is_protocol)
+		r = make_sandbox(session, err);
 	argv[0] = (char *)session->command.path;
 	return as_host_failure(r);
 }

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "data/json.h"
 #include "proc/capture.h"
+#include "sandbox/policy.h"
 
 #define EXEC_LINGER_NS (100 * NSEC_PER_MSEC)
 
@@ -232,14 +233,6 @@ static void start_waiting(struct execs *execs)
 
 /* ---- where a command runs ------------------------------------------------ */
 
-static bool is_inside(const char *path, const char *directory)
-{
-	size_t len = strlen(directory);
-	if (!len || strncmp(path, directory, len) != 0)
-		return false;
-	return directory[len - 1] == '/' || path[len] == '/' || path[len] == '\0';
-}
-
 /* The directory of a command: inside the project or the plugin, by where it
  * really is. Returns 0, -ENOMEM, or 1 after having reported why not. */
 static int resolve_cwd(
@@ -263,7 +256,8 @@ static int resolve_cwd(
 		report_failure(execs, ticket, 1, why ? why : "out of memory");
 		return 1;
 	}
-	if (!is_inside(resolved, options->project_root) && !is_inside(resolved, options->plugin_dir)) {
+	if (!policy_is_inside(resolved, options->project_root) &&
+		!policy_is_inside(resolved, options->plugin_dir)) {
 		report_failure(execs, ticket, 1, "exec cwd escapes project and plugin directory");
 		return 1;
 	}
