@@ -1,0 +1,175 @@
+/* What a run is of: the command, its plugin, its environment, its sandbox. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/paths.h"
+#include "cli/session.h"
+#include "fledge/environment.h"
+#include "sandbox/sandbox.h"
+
+static const char *variable(const char *name, const char *otherwise)
+{
+	const char *value = getenv(name);
+	return value && value[0] ? value : otherwise;
+}
+
+/* ---- may somebody be asked? ---------------------------------------------- */
+
+static bool environment_forbids_asking(void)
+{
+	static const char *const words[] = { "1", "true", "yes", "y", "on" };
+	const char *value = variable("FLEDGE_NON_INTERACTIVE", "");
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcasecmp(value, words[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static enum fledge_asking asking_of(const struct session *session)
+{
+	const char *given = session->cli->non_interactive;
+	if (given && strcmp(given, "strict") == 0)
+		return FLEDGE_DEMAND_DEFAULTS;
+	if (given || environment_forbids_asking() || !session->frontend->is_interactive)
+		return FLEDGE_TAKE_DEFAULTS;
+	return FLEDGE_ASK;
+}
+
+/* ---- what is run --------------------------------------------------------- */
+
+/* A file of ours that is missing must not look like a command that is. */
+int target_as_host_failure(int r)
+{
+	return r < 0 ? -EIO : r;
+}
+
+int target_find_command(struct session *session, const char *name, perch_err *err)
+{
+	int r = registry_read(&session->arena, &session->registry, err);
+	if (r < 0)
+		return target_as_host_failure(r);
+	return registry_resolve(
+		&session->registry, name, getenv("PATH"), &session->arena, &session->command, err);
+}
+
+/* A command that nobody owns, or whose plugin has no manifest, is legacy. */
+int target_read_manifest(struct session *session, perch_err *err)
+{
+	const struct registry_entry *owner = session->command.owner;
+	if (!owner)
+		return 0;
+	int r = manifest_read(owner->directory, &session->arena, &session->manifest, err);
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0)
+		r = manifest_check_protocol(&session->manifest, err);
+	session->is_protocol = r == 0 && session->manifest.protocol[0];
+	return target_as_host_failure(r);
+}
+
+void target_tell_registry_warnings(struct session *session)
+{
+	const char *const *warning = session->registry.warnings;
+	for (; warning && *warning; warning++)
+		session_tell(session, SHOWN_WARNING, *warning);
+}
+
+static const char *const *make_environment(struct session *session)
+{
+	const struct registry_entry *owner = session->command.owner;
+	const char *extra[3] = { NULL };
+	size_t count = 0;
+	if (owner) {
+		struct buf text = { 0 };
+		buf_printf(&text, "FLEDGE_PLUGIN_DIR=%s", owner->directory);
+		extra[count++] = arena_dup(&session->arena, (struct str){ text.data, text.len });
+		buf_free(&text);
+	}
+	if (session->options.asking != FLEDGE_ASK)
+		extra[count++] = "FLEDGE_NON_INTERACTIVE=1";
+	if (!owner)
+		unsetenv("FLEDGE_PLUGIN_DIR");
+	return environment_build(&session->arena, (const char *const *)environ,
+		session->is_protocol ? environment_is_harmless : NULL, extra);
+}
+
+/* argv[0] is the path of the program, also for a legacy plugin. */
+/* "" where there is none: then nothing of it is hidden. */
+static const char *user_path(struct session *session, enum path_kind kind)
+{
+	_cleanup_free_ char *path = NULL;
+	if (paths_user(kind, "perch", &path, NULL) < 0)
+		return "";
+	const char *kept = arena_dup(&session->arena, str_from(path));
+	return kept ? kept : "";
+}
+
+/* What the plugin and its commands are confined to. */
+static int make_sandbox(struct session *session, perch_err *err)
+{
+	struct fledge_run_options *options = &session->options;
+	enum filesystem_wish wish = options->granted.filesystem;
+	const struct policy_plugin plugin = {
+		.home = variable("HOME", ""),
+		.config = session->registry.config,
+		.own_config = user_path(session, PATH_CONFIG),
+		.own_state = user_path(session, PATH_STATE),
+		.own_cache = user_path(session, PATH_CACHE),
+		.project = options->directory ? options->directory : "",
+		.directory = options->plugin_dir,
+		.may_write_project = wish == FILESYSTEM_UNSET || wish == FILESYSTEM_PROJECT,
+		.may_write_directory = wish != FILESYSTEM_NONE,
+	};
+	struct sandbox_policy policy;
+	if (policy_for_plugin(&session->arena, &plugin, &policy) < 0)
+		return err_no_memory(err);
+	struct sandbox sandbox = sandbox_open(&policy);
+	options->confine = sandbox.confine;
+	options->layers = sandbox.layers;
+	return 0;
+}
+
+int target_prepare(struct session *session, char **argv, perch_err *err)
+{
+	int r = settings_read(
+		session->cli, session->registry.config, &session->arena, &session->settings, err);
+	if (r < 0)
+		return target_as_host_failure(r);
+	const struct registry_entry *owner = session->command.owner;
+	struct fledge_run_options *options = &session->options;
+	*options = (struct fledge_run_options){
+		.command = argv[0],
+		.path = session->command.path,
+		.args = (const char *const *)argv + (session->is_protocol ? 1 : 0),
+		.plugin_name = session->is_protocol ? session->manifest.name : argv[0],
+		.plugin_version = session->is_protocol ? session->manifest.version : "",
+		.plugin_dir = owner ? owner->directory : "",
+		.directory = getcwd(session->directory, sizeof(session->directory)),
+		.own_env = (const char *const *)environ,
+		.asking = asking_of(session),
+		.prompt_timeout_ns = (uint64_t)(session->settings.prompt_timeout * 1e9),
+		.line_limit = (size_t)session->settings.line_limit,
+		.exec_timeout_max = session->settings.exec_timeout_max,
+		.shell = session->settings.shell,
+		.frontend = session->frontend,
+		.trace = session->trace,
+	};
+	if (owner && owner->has_capabilities)
+		options->granted = owner->granted;
+	r = settings_answers(
+		session->cli, &session->arena, &options->answers, &options->answer_count, err);
+	options->env = make_environment(session);
+	if (r == 0 && !options->env)
+		r = err_no_memory(err);
+	if (r == 0 && session->is_protocol)
+		r = make_sandbox(session, err);
+	argv[0] = (char *)session->command.path;
+	return target_as_host_failure(r);
+}
