@@ -110,16 +110,15 @@ static bool may_write_project(const struct policy_plugin *plugin, const char *co
 int policy_for_plugin(
 	struct arena *arena, const struct policy_plugin *plugin, struct sandbox_policy *ret_policy)
 {
+	static const char *const nothing[] = { NULL };
 	struct list hide;
 	struct list reveal;
 	struct list write;
 	struct list protect;
-	struct list read;
 	begin(&hide, arena);
 	begin(&reveal, arena);
 	begin(&write, arena);
 	begin(&protect, arena);
-	begin(&read, arena);
 	add_hidden(&hide, plugin);
 	add(&reveal, plugin->directory, "");
 	add(&reveal, plugin->config, "plugins/bin");
@@ -131,11 +130,11 @@ int policy_for_plugin(
 	if (plugin->may_write_directory)
 		add(&write, plugin->directory, "");
 	add(&protect, plugin->directory, "plugin.toml");
-	if (hide.failed || reveal.failed || write.failed || protect.failed || read.failed)
+	if (hide.failed || reveal.failed || write.failed || protect.failed)
 		return -ENOMEM;
 	*ret_policy = (struct sandbox_policy){
 		.reads_everything = true,
-		.read = read.items,
+		.read = nothing,
 		.write = write.items,
 		.hide = hide.items,
 		.reveal = reveal.items,
