@@ -83,7 +83,7 @@ struct outcome {
 	int signal;    /* 0, or what killed the plugin */
 	uint64_t duration_ns;
 	perch_reach reach;
-	const char *const *sandbox; /* the layers in force, NULL-terminated; empty = none */
+	const char *const *sandbox; /* the layers in force, NULL-terminated; NULL = none */
 };
 
 struct frontend;

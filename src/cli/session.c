@@ -181,9 +181,8 @@ static int fail(struct session *session, int error, const perch_err *err)
 		cli_error(NULL, "%s", err->text);
 		return code;
 	}
-	static const char *const no_layers[] = { NULL };
 	session_tell(session, SHOWN_ERROR, err->text);
-	const struct outcome outcome = { .exit_code = code, .sandbox = no_layers };
+	const struct outcome outcome = { .exit_code = code };
 	session->frontend->table->done(session->frontend, &outcome);
 	flush(session);
 	return code;

@@ -14,7 +14,6 @@ struct legacy {
 static void on_ended(perch_child *child, void *data, const perch_result *result)
 {
 	(void)child;
-	static const char *const no_layers[] = { NULL };
 	struct legacy *legacy = data;
 	int code = result->signal ? 128 + result->signal : result->exit_code;
 	legacy->has_ended = true;
@@ -24,7 +23,6 @@ static void on_ended(perch_child *child, void *data, const perch_result *result)
 		.signal = result->signal,
 		.duration_ns = result->duration_ns,
 		.reach = result->reach,
-		.sandbox = no_layers,
 	};
 }
 

@@ -110,7 +110,6 @@ static int exit_code_of(const struct fledge_run *run)
 
 static void conclude(struct fledge_run *run)
 {
-	static const char *const no_layers[] = { NULL };
 	int code = exit_code_of(run);
 	run->outcome = (struct outcome){
 		.success = code == 0,
@@ -118,7 +117,7 @@ static void conclude(struct fledge_run *run)
 		.signal = run->result.signal,
 		.duration_ns = run->result.duration_ns,
 		.reach = run->result.reach,
-		.sandbox = run->options.layers ? run->options.layers : no_layers,
+		.sandbox = run->options.layers,
 	};
 	if (code != 0 && !run->interrupted_by) {
 		char text[512];

@@ -26,7 +26,7 @@ struct fledge_run_options {
 	const char *const *env;     /* of the plugin and its commands */
 	const char *const *own_env; /* the host's: what `metadata env` filters, and git needs */
 	const struct perch_confine *confine; /* of the plugin and its commands */
-	const char *const *layers;           /* the names of the layers in force, NULL-terminated */
+	const char *const *layers;           /* the layers in force, NULL-terminated; NULL = none */
 	enum fledge_asking asking;
 	const struct fledge_answer *answers;
 	size_t answer_count;

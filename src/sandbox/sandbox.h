@@ -8,11 +8,11 @@
 
 struct sandbox {
 	const struct perch_confine *confine; /* NULL = nothing to apply */
-	const char *const *layers;           /* NULL-terminated; empty = nothing is enforced */
+	const char *const *layers;           /* NULL-terminated; NULL = nothing is enforced */
 };
 
 /* Makes a policy ready. No layer is built yet: whatever the policy says, nothing
- * is enforced, and `layers` is empty, which every result shows. */
+ * is enforced, and there are no `layers`, which every result shows. */
 struct sandbox sandbox_open(const struct sandbox_policy *policy);
 
 #endif
