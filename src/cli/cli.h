@@ -47,8 +47,15 @@ struct command {
 	int (*run)(struct cli *cli, int argc, char **argv); /* argv[0] is the name */
 };
 
-extern const struct command commands[];
-extern const size_t command_count;
+/* Each stands at the end of the file that does it. */
+extern const struct command command_run;
+extern const struct command command_plugins;
+extern const struct command command_doctor;
+extern const struct command command_help;
+extern const struct command command_probe;
+
+/* The i-th command, NULL behind the last. */
+const struct command *command_at(size_t i);
 
 const struct command *command_find(const char *name);
 
@@ -70,15 +77,12 @@ bool cli_wants_color(const struct cli *cli, FILE *stream);
 /* The exit code for a program that could not be started. */
 int cli_start_failure_code(int error);
 
-int cli_run(struct cli *cli, int argc, char **argv);
 int cli_plugins(struct cli *cli, int argc, char **argv);
 
 /* Runs the plugin command argv[0] with the rest as its arguments. */
 int cli_run_plugin(struct cli *cli, int argc, char **argv);
 
-int cli_doctor(struct cli *cli, int argc, char **argv);
 int cli_help(struct cli *cli, int argc, char **argv);
-int cli_probe(struct cli *cli, int argc, char **argv);
 
 /* Where perch-guard is: PERCH_GUARD, beside this executable, or NULL for the
  * installed one. */

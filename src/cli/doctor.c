@@ -276,7 +276,7 @@ static int print_json(const struct finding *findings, bool is_healthy)
 	return fwrite(out.data, 1, out.len, stdout) == out.len ? 0 : -EIO;
 }
 
-int cli_doctor(struct cli *cli, int argc, char **argv)
+static int cli_doctor(struct cli *cli, int argc, char **argv)
 {
 	const struct option_spec options[] = { { "json", 0, OPTION_FLAG, &cli->json }, { 0 } };
 	int at = 1;
@@ -300,10 +300,31 @@ int cli_doctor(struct cli *cli, int argc, char **argv)
 }
 
 /* Not for people: what doctor has a process of its own do. */
-int cli_probe(struct cli *cli, int argc, char **argv)
+static int cli_probe(struct cli *cli, int argc, char **argv)
 {
 	(void)cli;
 	if (argc == 2 && strcmp(argv[1], "namespaces") == 0)
 		return -probe_enter_namespaces();
 	return EXIT_USAGE;
 }
+
+const struct command command_doctor = {
+	.name = "doctor",
+	.summary = "show what this machine offers, and what is missing",
+	.help = "usage: perch doctor [--json]\n"
+			"\n"
+			"Looks at the kernel, the programs and the directories that perch relies on and\n"
+			"says for each what it found, and what to do where something is missing.\n"
+			"Ends with 0 when perch can do its work here, with 1 when it cannot.\n"
+			"\n"
+			"  --json   one object, for programs\n"
+			"\n"
+			"example:\n"
+			"  perch doctor --json | jq '.findings[] | select(.status != \"ok\")'\n",
+	.run = cli_doctor,
+};
+
+const struct command command_probe = {
+	.name = "__probe",
+	.run = cli_probe,
+};

@@ -9,9 +9,10 @@ static int print_overview(void)
 		   "\n"
 		   "commands:\n",
 		perch_version());
-	for (size_t i = 0; i < command_count; i++) {
-		if (commands[i].summary)
-			printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+	const struct command *command;
+	for (size_t i = 0; (command = command_at(i)); i++) {
+		if (command->summary)
+			printf("  %-10s %s\n", command->name, command->summary);
 	}
 	printf("\n"
 		   "options:\n"
@@ -36,3 +37,13 @@ int cli_help(struct cli *cli, int argc, char **argv)
 		return cli_usage_error("perch help lists them all", "there is no command '%s'", argv[1]);
 	return fputs(command->help, stdout) < 0;
 }
+
+const struct command command_help = {
+	.name = "help",
+	.summary = "explain perch, or one command",
+	.help = "usage: perch help [COMMAND]\n"
+			"\n"
+			"example:\n"
+			"  perch help doctor\n",
+	.run = cli_help,
+};

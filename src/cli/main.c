@@ -7,74 +7,35 @@
 #include "cli/cli.h"
 #include "fledge/context.h"
 
-const struct command commands[] = {
-	{ "run", "run a plugin command",
-		"usage: perch run [OPTIONS] COMMAND [ARGUMENTS]\n"
-		"\n"
-		"Runs an installed fledge plugin. Everything behind COMMAND is the plugin's.\n"
-		"\n"
-		"  --ni[=strict]            ask nothing: take defaults; strict: only explicit ones\n"
-		"  --answer 'MESSAGE=VALUE' answer a question in advance (again for more)\n"
-		"  --answers FILE           the same, one a line\n"
-		"  --json                   events as JSON lines; answers on stdin\n"
-		"  --trace FILE             record every line; --trace-secrets: values too\n"
-		"  --prompt-timeout SECS    how long a question waits (300)\n"
-		"  --exec-timeout-max SECS  the longest a command may ask for (3600)\n"
-		"  --line-limit BYTES       of a line of the plugin (8388608)\n"
-		"  --shell PROGRAM          runs the plugin's commands (sh)\n"
-		"  -v, -q                   say more, say less\n"
-		"\n"
-		"The exit code is the plugin's; 130 interrupted, 127 no such command, 126 not\n"
-		"executable, 125 perch itself failed.\n"
-		"\n"
-		"example:\n"
-		"  perch run --answer 'Deploy target:=staging' deploy --dry-run\n",
-		cli_run },
-	{ "plugins", "manage plugins: run",
-		"usage: perch plugins run COMMAND [--ni] [--] [ARGUMENTS]\n"
-		"\n"
-		"Runs a plugin command, as `perch run` does.\n"
-		"\n"
-		"example:\n"
-		"  perch plugins run deploy --ni -- staging\n",
-		cli_plugins },
-	{ "doctor", "show what this machine offers, and what is missing",
-		"usage: perch doctor [--json]\n"
-		"\n"
-		"Looks at the kernel, the programs and the directories that perch relies on and\n"
-		"says for each what it found, and what to do where something is missing.\n"
-		"Ends with 0 when perch can do its work here, with 1 when it cannot.\n"
-		"\n"
-		"  --json   one object, for programs\n"
-		"\n"
-		"example:\n"
-		"  perch doctor --json | jq '.findings[] | select(.status != \"ok\")'\n",
-		cli_doctor },
-	{ "help", "explain perch, or one command",
-		"usage: perch help [COMMAND]\n"
-		"\n"
-		"example:\n"
-		"  perch help doctor\n",
-		cli_help },
-	{ "__probe", NULL, NULL, cli_probe },
+static const struct command *const commands[] = {
+	&command_run,
+	&command_plugins,
+	&command_doctor,
+	&command_help,
+	&command_probe,
 };
-const size_t command_count = sizeof(commands) / sizeof(commands[0]);
+
+const struct command *command_at(size_t i)
+{
+	return i < sizeof(commands) / sizeof(commands[0]) ? commands[i] : NULL;
+}
 
 const struct command *command_find(const char *name)
 {
-	for (size_t i = 0; i < command_count; i++) {
-		if (strcmp(commands[i].name, name) == 0)
-			return &commands[i];
+	const struct command *command;
+	for (size_t i = 0; (command = command_at(i)); i++) {
+		if (strcmp(command->name, name) == 0)
+			break;
 	}
-	return NULL;
+	return command;
 }
 
 static const char *command_name(const void *data, size_t i)
 {
 	(void)data;
-	while (i < command_count && !commands[i].summary)
+	while (command_at(i) && !command_at(i)->summary)
 		i++;
-	return i < command_count ? commands[i].name : NULL;
+	return command_at(i) ? command_at(i)->name : NULL;
 }
 
 static int refuse_unknown(const char *name)

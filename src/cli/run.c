@@ -18,7 +18,7 @@ int cli_start_failure_code(int error)
 	}
 }
 
-int cli_run(struct cli *cli, int argc, char **argv)
+static int cli_run(struct cli *cli, int argc, char **argv)
 {
 	int at = 1;
 	int r = cli_read_globals(cli, argc, argv, &at);
@@ -64,3 +64,41 @@ int cli_plugins(struct cli *cli, int argc, char **argv)
 		return run_from_plugins(cli, argc - at, argv + at);
 	return cli_usage_error("see: perch help plugins", "plugins has no '%s'", argv[at]);
 }
+
+const struct command command_run = {
+	.name = "run",
+	.summary = "run a plugin command",
+	.help = "usage: perch run [OPTIONS] COMMAND [ARGUMENTS]\n"
+			"\n"
+			"Runs an installed fledge plugin. Everything behind COMMAND is the plugin's.\n"
+			"\n"
+			"  --ni[=strict]            ask nothing: take defaults; strict: only explicit ones\n"
+			"  --answer 'MESSAGE=VALUE' answer a question in advance (again for more)\n"
+			"  --answers FILE           the same, one a line\n"
+			"  --json                   events as JSON lines; answers on stdin\n"
+			"  --trace FILE             record every line; --trace-secrets: values too\n"
+			"  --prompt-timeout SECS    how long a question waits (300)\n"
+			"  --exec-timeout-max SECS  the longest a command may ask for (3600)\n"
+			"  --line-limit BYTES       of a line of the plugin (8388608)\n"
+			"  --shell PROGRAM          runs the plugin's commands (sh)\n"
+			"  -v, -q                   say more, say less\n"
+			"\n"
+			"The exit code is the plugin's; 130 interrupted, 127 no such command, 126 not\n"
+			"executable, 125 perch itself failed.\n"
+			"\n"
+			"example:\n"
+			"  perch run --answer 'Deploy target:=staging' deploy --dry-run\n",
+	.run = cli_run,
+};
+
+const struct command command_plugins = {
+	.name = "plugins",
+	.summary = "manage plugins: run",
+	.help = "usage: perch plugins run COMMAND [--ni] [--] [ARGUMENTS]\n"
+			"\n"
+			"Runs a plugin command, as `perch run` does.\n"
+			"\n"
+			"example:\n"
+			"  perch plugins run deploy --ni -- staging\n",
+	.run = cli_plugins,
+};

@@ -192,6 +192,7 @@ static void close_session(struct session *session)
 {
 	fledge_run_free(session->run);
 	legacy_free(session->legacy);
+	sandbox_close(session->sandbox);
 	perch_err err = { 0 };
 	if (trace_close(session->trace, &err) < 0)
 		cli_error(NULL, "%s", err.text);

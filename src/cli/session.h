@@ -10,6 +10,7 @@
 #include "fledge/legacy.h"
 #include "fledge/run.h"
 #include "registry/registry.h"
+#include "sandbox/sandbox.h"
 
 /* Everything a run needs, in the order in which it is found out. */
 struct session {
@@ -28,6 +29,7 @@ struct session {
 	struct fledge_run_options options;
 	struct fledge_run *run;
 	struct legacy *legacy;
+	struct sandbox *sandbox;
 	struct signals signals;
 	bool has_signals;
 };

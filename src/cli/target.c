@@ -10,8 +10,9 @@
 #include "base/err.h"
 #include "base/paths.h"
 #include "cli/session.h"
-#include "fledge/environment.h"
+#include "base/environment.h"
 #include "sandbox/sandbox.h"
+#include "sandbox/secrets.h"
 
 static const char *variable(const char *name, const char *otherwise)
 {
@@ -97,7 +98,7 @@ static const char *const *make_environment(struct session *session)
 	if (!owner)
 		unsetenv("FLEDGE_PLUGIN_DIR");
 	return environment_build(&session->arena, (const char *const *)environ,
-		session->is_protocol ? environment_is_harmless : NULL, extra);
+		session->is_protocol ? secret_is_absent : NULL, extra);
 }
 
 /* argv[0] is the path of the program, also for a legacy plugin. */
@@ -130,9 +131,11 @@ static int make_sandbox(struct session *session, perch_err *err)
 	struct sandbox_policy policy;
 	if (policy_for_plugin(&session->arena, &plugin, &policy) < 0)
 		return err_no_memory(err);
-	struct sandbox sandbox = sandbox_open(&policy);
-	options->confine = sandbox.confine;
-	options->layers = sandbox.layers;
+	int r = sandbox_open(session->host, &policy, &session->sandbox, err);
+	if (r < 0)
+		return r;
+	options->confine = sandbox_confine(session->sandbox);
+	options->layers = sandbox_layers(session->sandbox);
 	return 0;
 }
 

@@ -55,9 +55,6 @@ int init_line(struct buf *out, const struct init_context *context);
 
 /* ---- metadata (section 8 of the contract) ------------------------------- */
 
-/* Whether a variable of the environment looks like a secret. */
-bool secret_looking(struct str name, struct str value);
-
 /* The environment without what looks like a secret, as a JSON object, sorted by name. */
 int metadata_env_json(struct buf *out, const char *const *env);
 

@@ -13,6 +13,7 @@
 #include "data/json.h"
 #include "data/toml.h"
 #include "fledge/context.h"
+#include "sandbox/secrets.h"
 
 enum { CONFIG_MAX = 1024 * 1024 };
 

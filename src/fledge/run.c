@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "fledge/environment.h"
+#include "base/environment.h"
 #include "fledge/run_parts.h"
 #include "trace/trace.h"
 

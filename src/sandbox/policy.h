@@ -4,12 +4,23 @@
 #define SANDBOX_POLICY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/arena.h"
+#include "perch/base.h"
 
 enum sandbox_net { SANDBOX_NET_NONE, SANDBOX_NET_FULL };
 
-/* Lists of absolute paths end with NULL. */
+/* 0 = no limit. */
+struct sandbox_limits {
+	uint64_t memory;    /* bytes */
+	uint64_t processes; /* only where it can be exact */
+	uint64_t files;     /* open at a time */
+	uint64_t size;      /* bytes, of a file */
+	uint64_t cpu;       /* seconds */
+};
+
+/* Lists of absolute paths end with NULL; NULL = an empty list. */
 struct sandbox_policy {
 	bool reads_everything;      /* but what is hidden; else only `read` */
 	const char *const *read;    /* implies execute */
@@ -18,8 +29,21 @@ struct sandbox_policy {
 	const char *const *reveal;  /* visible inside of what is hidden */
 	const char *const *protect; /* read-only inside of what may be written */
 	enum sandbox_net net;
+	bool has_unix_sockets; /* may connect to them; else only where a namespace hides them */
 	bool has_private_tmp;
+	struct sandbox_limits limits;
 	bool refuses_unsupported; /* else: a warning */
+};
+
+/* What a user allowed one plugin, tool or agent beyond its default, or took
+ * from it: stored with the grant (registry/grants.h), or given on a command line. */
+struct policy_widening {
+	bool is_off;             /* no sandbox at all */
+	const char *const *read; /* absolute paths; NULL = none, as below */
+	const char *const *write;
+	const char *const *env; /* names of variables that are kept */
+	const char *const *presets;
+	enum { WIDENING_NET_KEEP, WIDENING_NET_NONE, WIDENING_NET_FULL } net;
 };
 
 /* Who the policy of a plugin and its commands is for. "" = there is none. */
@@ -39,6 +63,22 @@ struct policy_plugin {
  * Lists live in the arena. -ENOMEM. */
 int policy_for_plugin(
 	struct arena *arena, const struct policy_plugin *plugin, struct sandbox_policy *ret_policy);
+
+/* What a tool is confined to. "" = there is none. */
+struct policy_tool {
+	const char *home;
+	const char *directory; /* its own: readable */
+};
+
+/* The default of a tool: reads the system and its own directory; writes its
+ * private tmp alone; no network; limits; refuses what cannot be enforced. */
+int policy_for_tool(
+	struct arena *arena, const struct policy_tool *tool, struct sandbox_policy *ret_policy);
+
+/* Adds a widening, its presets included. -EINVAL: no such preset, err names the
+ * known ones. */
+int policy_widen(struct arena *arena, const char *home, const struct policy_widening *widening,
+	struct sandbox_policy *policy, perch_err *err);
 
 /* Whether path is directory or lies below it, by their names alone. */
 bool policy_is_inside(const char *path, const char *directory);

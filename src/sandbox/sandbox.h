@@ -1,18 +1,40 @@
-/* A policy made ready for processes: what src/proc applies to a child between
- * its birth and its exec, and the names of the layers that enforce it. */
+/* A policy made ready for the processes of one run: what src/proc applies to a
+ * child between its birth and its exec, the directory it may call its own /tmp,
+ * and the names of the layers that enforce it. A plugin and the commands it has
+ * executed share one. */
 #ifndef SANDBOX_SANDBOX_H
 #define SANDBOX_SANDBOX_H
 
+#include "perch/host.h"
 #include "proc/confine.h"
 #include "sandbox/policy.h"
 
-struct sandbox {
-	const struct perch_confine *confine; /* NULL = nothing to apply */
-	const char *const *layers;           /* NULL-terminated; NULL = nothing is enforced */
-};
+struct sandbox;
 
-/* Makes a policy ready. No layer is built yet: whatever the policy says, nothing
- * is enforced, and there are no `layers`, which every result shows. */
-struct sandbox sandbox_open(const struct sandbox_policy *policy);
+/* Makes a policy ready; it is copied where it is needed. Children that use it
+ * must be children of `host`. Fails with PERCH_ESANDBOX (a property cannot be
+ * enforced here and the policy refuses to go without; err names it), -ENOENT (a
+ * path of the policy is missing; err names it), -ENOMEM, other errnos. */
+int sandbox_open(perch_host *host, const struct sandbox_policy *policy,
+	struct sandbox **ret_sandbox, perch_err *err);
+
+/* For perch_child_spec.confine; valid until sandbox_close. NULL = nothing to apply. */
+const struct perch_confine *sandbox_confine(const struct sandbox *sandbox);
+
+/* The layers in force, for people and results, NULL-terminated; NULL = nothing
+ * is enforced. */
+const char *const *sandbox_layers(const struct sandbox *sandbox);
+
+/* What could not be enforced although the policy asks for it, one sentence
+ * each, NULL-terminated; NULL = everything is. */
+const char *const *sandbox_warnings(const struct sandbox *sandbox);
+
+/* What TMPDIR must be for the children: the private directory, or "/tmp" where
+ * that has been replaced by one. NULL = the policy has none: leave it alone. */
+const char *sandbox_tmp(const struct sandbox *sandbox);
+
+/* Takes everything down: namespaces, private directory, descriptors. Its
+ * children must be gone. NULL is fine. */
+void sandbox_close(struct sandbox *sandbox);
 
 #endif

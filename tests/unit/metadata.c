@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fledge/context.h"
+#include "sandbox/secrets.h"
 #include "harness/folder.h"
 #include "harness/oom.h"
 

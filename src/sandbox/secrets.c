@@ -1,8 +1,11 @@
 /* Which variables of the environment look like a secret: by their name, or by a
  * value that could be user:password@host. */
+#include "sandbox/secrets.h"
+
+#include <string.h>
 #include <strings.h>
 
-#include "fledge/context.h"
+#include "base/environment.h"
 
 static const struct str inside[] = { { "secret", 6 }, { "token", 5 }, { "password", 8 },
 	{ "passwd", 6 }, { "key", 3 }, { "credential", 10 }, { "auth", 4 }, { "private", 7 },
@@ -40,4 +43,11 @@ bool secret_looking(struct str name, struct str value)
 {
 	return has_word_inside(name) || has_word_at_an_end(name) ||
 		(value.len && memchr(value.data, '@', value.len) && memchr(value.data, ':', value.len));
+}
+
+bool secret_is_absent(const char *variable)
+{
+	struct str name = environment_name(variable);
+	const char *behind_name = variable + name.len;
+	return !secret_looking(name, str_from(*behind_name ? behind_name + 1 : behind_name));
 }

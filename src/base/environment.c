@@ -1,26 +1,17 @@
 /* The environments that processes are given. */
-#include "fledge/environment.h"
+#include "base/environment.h"
 
 #include <string.h>
 
-#include "fledge/context.h"
-
-static struct str name_of(const char *variable)
+struct str environment_name(const char *variable)
 {
 	return (struct str){ variable, strcspn(variable, "=") };
-}
-
-bool environment_is_harmless(const char *variable)
-{
-	struct str name = name_of(variable);
-	const char *behind = variable + name.len;
-	return !secret_looking(name, str_from(*behind ? behind + 1 : behind));
 }
 
 static bool is_set_in(const char *const *variables, struct str name)
 {
 	for (; variables && *variables; variables++) {
-		if (str_eq(name_of(*variables), name))
+		if (str_eq(environment_name(*variables), name))
 			return true;
 	}
 	return false;
@@ -43,7 +34,7 @@ const char *const *environment_build(struct arena *arena, const char *const *bas
 		return NULL;
 	size_t n = 0;
 	for (; *base; base++) {
-		if (!is_set_in(extra, name_of(*base)) && (!keeps || keeps(*base)))
+		if (!is_set_in(extra, environment_name(*base)) && (!keeps || keeps(*base)))
 			env[n++] = *base;
 	}
 	for (; extra && *extra; extra++)

@@ -1,0 +1,50 @@
+/* A profile: how an agent is started and what becomes of its output. YAML; the
+ * contract is docs/agent.md. */
+#ifndef AGENT_PROFILE_H
+#define AGENT_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "perch/base.h"
+#include "sandbox/policy.h"
+
+enum agent_dialect { AGENT_0_1, AGENT_0_4 };
+
+struct agent_profile {
+	const char *path;      /* canonical: the key of its sessions */
+	const char *directory; /* where it lies: {{PROFILE_DIR}} */
+	enum agent_dialect dialect;
+	const char *command; /* templates, not yet expanded */
+	bool has_args;
+	const char *const *args; /* lists end with NULL */
+	bool message_on_stdin;
+	const char *cwd;        /* "" = ours */
+	const char *const *env; /* NAME=template */
+	bool has_env_allowlist;
+	const char *const *env_allowlist; /* names; LC_* style not needed */
+	uint64_t timeout_ns;              /* 0 = none, as all below */
+	uint64_t idle_timeout_ns;
+	uint64_t kill_grace_ns; /* 0 = SIGKILL right behind SIGTERM */
+	size_t max_reply_chars;
+	const char *truncation_suffix;
+	bool include_stderr_in_reply;
+	bool send_error_reply;
+	bool streaming;
+	const char *session_prefix;
+	bool permission; /* 0.4 */
+	bool is_sandboxed;
+	struct policy_widening widening;
+	const char *const *warnings; /* unknown keys, one sentence each */
+};
+
+enum { AGENT_PROFILE_SIZE_MAX = 1024 * 1024 };
+
+/* Reads a profile. Everything lives in the arena. Fails with -ENOENT and other
+ * errnos, PERCH_ESYNTAX or -EINVAL (err names file, line and key). */
+int agent_profile_read(
+	const char *path, struct arena *arena, struct agent_profile *ret_profile, perch_err *err);
+
+#endif

@@ -1,0 +1,59 @@
+/* Which session id an agent gave last, by profile, sender and session name: a
+ * SQLite database, $XDG_STATE_HOME/perch/sessions.db. Also whose turn it is:
+ * turns of one session run one at a time, in order, across processes. */
+#ifndef AGENT_SESSIONS_H
+#define AGENT_SESSIONS_H
+
+#include "base/arena.h"
+#include "perch/host.h"
+
+struct sessions;
+
+struct session_key {
+	const char *profile; /* its canonical path */
+	const char *from;    /* "" = nobody's */
+	const char *name;    /* "default" */
+};
+
+struct session_record {
+	struct session_key key;
+	const char *id;    /* "" = none yet */
+	int64_t last_used; /* seconds since 1970 */
+	int64_t turns;
+};
+
+/* Opens it, makes it where there is none (0600, its directory 0700). Fails with
+ * words: a newer schema, no database, no permission … */
+int sessions_open(perch_host *host, struct sessions **ret_sessions, perch_err *err);
+void sessions_close(struct sessions *sessions);
+
+/* ---- turns ---------------------------------------------------------------- */
+
+struct session_turn;
+
+/* Called from the loop when it is this turn's turn: `id` is the session's id as
+ * the turn before left it. */
+typedef void session_ready_fn(void *data, struct session_turn *turn, const char *id);
+
+/* Takes a ticket. The key is copied. A waiter that dies, however, does not stop
+ * those behind it. */
+int session_turn_begin(struct sessions *sessions, const struct session_key *key,
+	session_ready_fn *ready, void *data, struct session_turn **ret_turn, perch_err *err);
+
+/* The agent said its id: on disk when this returns. */
+int session_turn_id(struct session_turn *turn, const char *id, perch_err *err);
+
+/* The turn is over: recorded when this returns; the next one may begin. Frees it.
+ * Also for a turn that has not become ready: it leaves the queue. */
+int session_turn_end(struct session_turn *turn, bool counts, perch_err *err);
+
+/* ---- looking at them ------------------------------------------------------ */
+
+/* All, the last used first; `profile` NULL = of every profile. */
+int sessions_list(struct sessions *sessions, const char *profile, struct arena *arena,
+	struct session_record **ret_records, size_t *ret_count, perch_err *err);
+
+/* 1 = it was there and is gone, 0 = there was none. */
+int sessions_remove(struct sessions *sessions, const struct session_key *key, perch_err *err);
+
+#endif

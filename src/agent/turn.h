@@ -1,0 +1,99 @@
+/* One turn of an agent: a process, the engine that reads its lines, and what is
+ * told of it. Many at once in one host. Knows nothing of stored sessions: whoever
+ * starts it gives the session id and is told a new one. */
+#ifndef AGENT_TURN_H
+#define AGENT_TURN_H
+
+#include "agent/profile.h"
+#include "base/str.h"
+#include "perch/host.h"
+
+struct trace;
+struct agent_turn;
+
+enum attachment_kind { ATTACHMENT_IMAGE, ATTACHMENT_FILE, ATTACHMENT_AUDIO, ATTACHMENT_VIDEO };
+
+struct agent_attachment {
+	enum attachment_kind kind;
+	const char *url;
+	const char *name; /* "" = none */
+};
+
+struct agent_permission {
+	struct str request_id;
+	struct str tool_name;
+	struct str input; /* raw JSON */
+};
+
+/* How a turn ended: section 4 of the contract. */
+struct agent_end {
+	bool success;
+	int exit_code;  /* of the turn */
+	int raw_status; /* of the process; -1 = a signal or not started */
+	int signal;
+	bool timed_out;
+	bool cancelled;
+	uint64_t duration_ns;
+	struct str session_id; /* the last that is valid; empty = none was ever known */
+	struct str body;       /* all of it, also when it was not sent */
+	struct str stderr_tail;
+	const char *const *sandbox;
+	perch_reach reach;
+};
+
+/* What a turn tells. Any may be NULL. Texts are valid during the call. */
+struct agent_turn_events {
+	void (*started)(void *data, struct agent_turn *turn);
+	void (*partial)(void *data, struct agent_turn *turn, struct str text, struct str raw);
+	/* A session line was read: now is the time to make it durable. */
+	void (*session)(void *data, struct agent_turn *turn, struct str id);
+	void (*warning)(void *data, struct agent_turn *turn, struct str text);
+	/* For the user: `code` is "agent_error", "timeout", "exit", "signal",
+	 * "start", "output_limit", "cancelled" …; not called where the profile says
+	 * send_error_reply: false (an agent_error always is). */
+	void (*error)(void *data, struct agent_turn *turn, const char *code, struct str text);
+	void (*reply)(void *data, struct agent_turn *turn, struct str text);
+	/* 0.4: answer with agent_turn_permit, in any order. NULL = denied. */
+	void (*permission)(
+		void *data, struct agent_turn *turn, const struct agent_permission *permission);
+	/* The last; the turn may be freed in it. */
+	void (*end)(void *data, struct agent_turn *turn, const struct agent_end *end);
+};
+
+struct agent_turn_options {
+	const struct agent_profile *profile;
+	struct str message;
+	const char *session_id;   /* "" = a new one */
+	const char *session_name; /* NULL = "default" */
+	const char *from;         /* NULL = "" */
+	const struct agent_attachment *attachments;
+	size_t attachment_count;
+	const char *cwd;        /* NULL = the profile's */
+	const char *const *env; /* NAME=VALUE over the profile's; NULL = none */
+	const char *const *own_env;
+	bool has_timeout;
+	uint64_t timeout_ns; /* instead of the profile's */
+	bool no_stream;
+	bool allow_shell_message;
+	struct trace *trace;
+	void (*stderr_bytes)(void *data, const char *bytes, size_t len); /* NULL = tail only */
+	const struct agent_turn_events *events;
+	void *data;
+};
+
+/* Starts a turn. Options (copied) and what they point to must outlive it. What
+ * could not be started ends by `error` and `end`, from the loop. -ENOMEM alone. */
+int agent_turn_start(perch_host *host, const struct agent_turn_options *options,
+	struct agent_turn **ret_turn, perch_err *err);
+
+/* As if the user had sent this signal: SIGINT → 130, SIGTERM → 143. Again: the
+ * next step of the ladder now. */
+void agent_turn_cancel(struct agent_turn *turn, int signal);
+
+void agent_turn_permit(
+	struct agent_turn *turn, struct str request_id, bool allowed, struct str message);
+
+/* Ends whatever is left of it, without `end`. NULL is fine. */
+void agent_turn_free(struct agent_turn *turn);
+
+#endif

@@ -1,0 +1,20 @@
+/* The environments that processes are given: lists of NAME=VALUE that end with
+ * NULL. */
+#ifndef BASE_ENVIRONMENT_H
+#define BASE_ENVIRONMENT_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+
+/* Copies the list `base` into the arena: only the variables that `keeps` says
+ * (NULL = all), and with `extra` (may be NULL) set over it. The variables
+ * themselves are not copied. NULL without memory. */
+const char *const *environment_build(struct arena *arena, const char *const *base,
+	bool (*keeps)(const char *variable), const char *const *extra);
+
+/* The NAME of NAME=VALUE. */
+struct str environment_name(const char *variable);
+
+#endif

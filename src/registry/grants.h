@@ -1,0 +1,49 @@
+/* What the user granted beyond the defaults and what was approved:
+ * $XDG_CONFIG_HOME/perch/grants.toml, keyed by kind and name.
+ *
+ *     schema = 1
+ *     [plugin.deploy]
+ *     approved = { protocol = "fledge-v1", manifest = "<sha256>", hooks = ["build"] }
+ *     read = ["/srv/data"]      write = []      env = ["GH_TOKEN"]
+ *     presets = ["ssh"]         net = "none"    sandbox = "off"
+ */
+#ifndef REGISTRY_GRANTS_H
+#define REGISTRY_GRANTS_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "perch/base.h"
+#include "sandbox/policy.h"
+
+enum grant_kind { GRANT_PLUGIN, GRANT_TOOL, GRANT_AGENT };
+
+/* What was there when the user said yes. */
+struct grant_approval {
+	const char *protocol;     /* "" = legacy */
+	const char *manifest;     /* the hash of plugin.toml */
+	const char *const *hooks; /* names, NULL-terminated */
+	/* The wishes of the manifest then, as words: "exec", "network" … */
+	const char *const *wishes;
+};
+
+struct grant {
+	bool has_approval;
+	struct grant_approval approval;
+	struct policy_widening widening;
+};
+
+/* Reads the grant of one; no record: an empty grant. Everything lives in the
+ * arena. Fails with PERCH_ESYNTAX (err names file, line, column and what is
+ * wrong), -EFBIG, -ENOTSUP (no regular file), other errnos. */
+int grants_read(enum grant_kind kind, const char *name, struct arena *arena,
+	struct grant *ret_grant, perch_err *err);
+
+/* Writes the grant of one in place of what was recorded, atomically and under a
+ * lock; the rest of the file, comments included, stays. 0600. */
+int grants_write(enum grant_kind kind, const char *name, const struct grant *grant, perch_err *err);
+
+/* Takes the record away; none is fine. */
+int grants_remove(enum grant_kind kind, const char *name, perch_err *err);
+
+#endif

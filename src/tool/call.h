@@ -1,0 +1,92 @@
+/* One call of a tool: its process, the engine that judges it, and the result.
+ * Many at once in one host. */
+#ifndef TOOL_CALL_H
+#define TOOL_CALL_H
+
+#include "perch/host.h"
+#include "tool/binding.h"
+#include "tool/engine.h"
+
+struct trace;
+struct tool_call;
+
+/* What perch adds to a request; NULL = absent. */
+struct tool_context {
+	const char *workspace_id, *widget_id, *repo_root, *role_id, *mode_id;
+};
+
+struct tool_call_options {
+	const struct tool_binding *binding;
+	const char *tool; /* NULL = handshake only (`perch tool check`) */
+	struct tool_context context;
+	struct str input;                                  /* JSON text; empty = {} */
+	uint64_t invocation_ns, handshake_ns, teardown_ns; /* 0 = the binding's */
+	bool strict; /* bytes behind the response make it malformed */
+	struct trace *trace;
+	/* stderr as it comes; NULL = only its tail is kept. */
+	void (*stderr_bytes)(void *data, const char *bytes, size_t len);
+	void (*done)(void *data, struct tool_call *call); /* once, from the loop; may free it */
+	void *data;
+};
+
+/* Every field of section 4 of the contract. Texts belong to the call. */
+struct tool_result {
+	enum tool_code code;
+	struct str message; /* empty when it went well */
+	const char *stage;  /* "binding", "launch", "handshake", "request", "response", "teardown" */
+	struct str plugin_id;
+	struct str plugin_version;
+	struct str tool;
+	struct str request_id;
+	bool responded;
+	struct str output;     /* raw JSON; empty = none */
+	struct str metadata;   /* raw JSON object; empty = none */
+	struct str error_code; /* of an execution error */
+	struct str error_message;
+	struct str manifest; /* raw JSON, when the handshake came that far */
+	bool has_exit_status;
+	int exit_status;
+	int signal; /* 0 = none */
+	uint64_t duration_ns;
+	struct str stderr_tail;
+	uint64_t extra_bytes;
+	const char *const *sandbox; /* layers; NULL = none */
+	perch_reach reach;
+	bool used_spare;
+};
+
+/* Starts a call. Options (copied) and what they point to must outlive it. A
+ * result, also of what could not be started, comes by `done`, never before this
+ * function has returned. Fails with -ENOMEM alone. */
+int tool_call_start(perch_host *host, const struct tool_call_options *options,
+	struct tool_call **ret_call, perch_err *err);
+
+/* Ends it with TOOL_CANCELLED, unless it is over. `done` comes. */
+void tool_call_cancel(struct tool_call *call);
+
+/* NULL until it is over; valid until the call is freed. */
+const struct tool_result *tool_call_result(const struct tool_call *call);
+
+/* Ends whatever is left of it, without `done`. NULL is fine. */
+void tool_call_free(struct tool_call *call);
+
+/* Appends the result object of section 4; with an `id` first, unless it is
+ * empty (raw JSON text). -ENOMEM. */
+struct buf;
+int tool_result_json(struct buf *out, struct str id, const struct tool_result *result);
+
+/* ---- spares (section 5 of the contract) ----------------------------------- */
+
+/* Keeps the spares that bindings ask for, in a resident host. A call that is
+ * started with a pool takes a handshaken process from it when there is one. */
+struct tool_pool;
+int tool_pool_new(perch_host *host, struct tool_pool **ret_pool);
+/* The pool keeps `binding->spares` processes ready from now on; binding must
+ * outlive the pool, or tool_pool_forget. */
+int tool_pool_keep(struct tool_pool *pool, const struct tool_binding *binding);
+void tool_pool_forget(struct tool_pool *pool, const struct tool_binding *binding);
+int tool_pool_call(struct tool_pool *pool, const struct tool_call_options *options,
+	struct tool_call **ret_call, perch_err *err);
+void tool_pool_free(struct tool_pool *pool);
+
+#endif
