@@ -42,6 +42,9 @@ typedef struct perch_host_options {
 	/* Start children by plain fork(). Slower, for tools that cannot follow
 	 * clone(CLONE_VM); chosen by itself under valgrind. */
 	bool plain_fork;
+	/* The program ignores SIGPIPE for as long as it has this host: writing to a
+	 * child then needs no care for the signal, which is quicker. */
+	bool ignores_sigpipe;
 	perch_log_fn *log; /* NULL = nobody listens */
 	void *log_data;
 	perch_log_level log_level;

@@ -32,6 +32,7 @@ static int make_host(struct session *session, perch_err *err)
 	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
 	options.guard_path = cli_guard_path();
 	options.die_with_thread = true;
+	options.ignores_sigpipe = true; /* see main.c */
 	options.log = host_log;
 	options.log_data = session;
 	return perch_host_new(&options, &session->host, err);

@@ -125,14 +125,9 @@ static void copy_id(const perch_json_value *id, struct buf *out)
 	perch_json_write_value(&writer, id);
 }
 
-struct request *engine_enqueue(struct fledge_engine *engine, const perch_json_value *id)
+/* A request with its id; NULL or an id that could not be kept: no memory. */
+static struct request *enqueue(struct fledge_engine *engine, struct request *request)
 {
-	if (!id)
-		return NULL;
-	struct request *request = take_spare(engine);
-	if (request) {
-		copy_id(id, &request->id);
-	}
 	if (!request || request->id.failed) {
 		if (request)
 			free_request(request);
@@ -150,6 +145,23 @@ struct request *engine_enqueue(struct fledge_engine *engine, const perch_json_va
 	return request;
 }
 
+struct request *engine_enqueue(struct fledge_engine *engine, const perch_json_value *id)
+{
+	if (!id)
+		return NULL;
+	struct request *request = take_spare(engine);
+	if (request)
+		copy_id(id, &request->id);
+	return enqueue(engine, request);
+}
+
+struct request *engine_enqueue_plain(struct fledge_engine *engine, struct str id)
+{
+	struct request *request = take_spare(engine);
+	if (request)
+		buf_append(&request->id, id.data, id.len);
+	return enqueue(engine, request);
+}
 static void retire(struct fledge_engine *engine, struct request *request)
 {
 	if (engine->spare)
@@ -324,6 +336,21 @@ static void warn_of_line(
 		(unsigned long long)engine->line_number, what, shown);
 }
 
+static bool handle_quickly(struct fledge_engine *engine, const char *line, size_t len)
+{
+	struct str id;
+	struct str key;
+	if (quick_output(line, len, &engine->quick)) {
+		struct str text = { engine->quick.data, engine->quick.len };
+		engine_show(engine, &(struct shown){ .kind = SHOWN_OUTPUT, .text = text });
+		return true;
+	}
+	if (engine->cancel_reason || !quick_load(line, len, &id, &key))
+		return false;
+	message_load(engine, engine_enqueue_plain(engine, id), key);
+	return true;
+}
+
 void fledge_engine_line(
 	struct fledge_engine *engine, const char *line, size_t len, bool too_long, uint64_t now_ns)
 {
@@ -334,11 +361,8 @@ void fledge_engine_line(
 		warn_of_line(engine, "is too long and was skipped", line, len);
 		return;
 	}
-	if (quick_output(line, len, &engine->quick)) {
-		struct str text = { engine->quick.data, engine->quick.len };
-		engine_show(engine, &(struct shown){ .kind = SHOWN_OUTPUT, .text = text });
+	if (handle_quickly(engine, line, len))
 		return;
-	}
 	if (!str_trim((struct str){ line, len }).len)
 		return;
 	const perch_json_value *message;

@@ -56,6 +56,9 @@ struct fledge_engine {
  * NULL comes back. NULL too when there is no memory (the engine is broken). */
 struct request *engine_enqueue(struct fledge_engine *engine, const perch_json_value *id);
 
+/* The same for an id of plain ASCII, as JSON text. */
+struct request *engine_enqueue_plain(struct fledge_engine *engine, struct str id);
+
 /* Answers a request: a response with this JSON value, or a cancel. What is
  * first in the queue is sent. request may be NULL: nobody waits. */
 void engine_respond(struct fledge_engine *engine, struct request *request, struct str json);
@@ -75,6 +78,9 @@ int engine_quoted(struct str text);
 
 /* Deals with one message, an object. */
 void message_handle(struct fledge_engine *engine, const perch_json_value *message, uint64_t now_ns);
+
+/* A load, once its fields are known. */
+void message_load(struct fledge_engine *engine, struct request *request, struct str key);
 
 /* ---- question.c ---------------------------------------------------------- */
 

@@ -52,14 +52,12 @@ static uint64_t ticket_of(const struct request *request)
 	return request ? request->ticket : 0;
 }
 
-/* The request of a message that wants the store; false when there is none for
- * it: nothing is stored, and a load finds nothing. */
-static bool may_use_store(struct reading *reading, struct request **ret_request)
+/* Without a store nothing is stored, and a load finds nothing. */
+static bool may_use_store(struct fledge_engine *engine, struct request *request)
 {
-	*ret_request = engine_enqueue(reading->engine, reading->id);
-	if (!reading->engine->options->may_store)
-		engine_respond(reading->engine, *ret_request, STR("null"));
-	return reading->engine->options->may_store;
+	if (!engine->options->may_store)
+		engine_respond(engine, request, STR("null"));
+	return engine->options->may_store;
 }
 
 static void handle_store(struct reading *reading)
@@ -67,22 +65,28 @@ static void handle_store(struct reading *reading)
 	struct fledge_engine *engine = reading->engine;
 	struct str key = reading_required_text(reading, "key");
 	struct str value = reading_required_text(reading, "value");
-	struct request *request;
-	if (reading->is_wrong || !may_use_store(reading, &request))
+	if (reading->is_wrong)
+		return;
+	struct request *request = engine_enqueue(engine, reading->id);
+	if (!may_use_store(engine, request))
 		return;
 	engine_show(engine, &(struct shown){ .kind = SHOWN_STORE, .key = key });
 	engine->effects->store(engine->data, ticket_of(request), key, value);
 }
 
-static void handle_load(struct reading *reading)
+void message_load(struct fledge_engine *engine, struct request *request, struct str key)
 {
-	struct fledge_engine *engine = reading->engine;
-	struct str key = reading_required_text(reading, "key");
-	struct request *request;
-	if (reading->is_wrong || !may_use_store(reading, &request))
+	if (!may_use_store(engine, request))
 		return;
 	engine_show(engine, &(struct shown){ .kind = SHOWN_LOAD, .key = key });
 	engine->effects->load(engine->data, ticket_of(request), key);
+}
+
+static void handle_load(struct reading *reading)
+{
+	struct str key = reading_required_text(reading, "key");
+	if (!reading->is_wrong)
+		message_load(reading->engine, engine_enqueue(reading->engine, reading->id), key);
 }
 
 static void handle_exec(struct reading *reading)

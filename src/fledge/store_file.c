@@ -70,12 +70,22 @@ int store_files_read(const struct store_files *files, struct buf *out)
 	return regular_read(files->directory, STATE_NAME, O_NOFOLLOW, STORE_FILE_MAX, out);
 }
 
+/* File systems count time in ticks of up to 10 ms, some in seconds: a change
+ * right behind a recent one may leave the same time. */
+static bool is_settled(struct timespec changed)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	return now.tv_sec > changed.tv_sec + 2;
+}
+
 void store_files_remember(struct store_files *files)
 {
 	files->known = fd_close(files->known);
 	int fd = openat(files->directory, STATE_NAME, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	files->known = fd < 0 ? -1 : fd_above_stdio(fd);
-	if (files->known >= 0 && fstat(files->known, &files->stamp) < 0)
+	if (files->known >= 0 &&
+		(fstat(files->known, &files->stamp) < 0 || !is_settled(files->stamp.st_ctim)))
 		files->known = fd_close(files->known);
 }
 
@@ -89,14 +99,6 @@ static bool is_same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* File systems count time in ticks of up to 10 ms, some in seconds. */
-static bool is_settled(struct timespec changed)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	return now.tv_sec > changed.tv_sec + 2;
-}
-
 /* Asked of the file itself, which is quicker than by its name: what replaces
  * it, moves it or writes to it leaves a new time of change on it. */
 bool store_files_is_known(const struct store_files *files)
@@ -106,8 +108,7 @@ bool store_files_is_known(const struct store_files *files)
 	if (files->known < 0 || fstat(files->known, &now) < 0)
 		return false;
 	return now.st_nlink > 0 && now.st_size == then->st_size &&
-		is_same_time(now.st_mtim, then->st_mtim) && is_same_time(now.st_ctim, then->st_ctim) &&
-		is_settled(now.st_ctim);
+		is_same_time(now.st_mtim, then->st_mtim) && is_same_time(now.st_ctim, then->st_ctim);
 }
 
 /* Renames unless the new name is taken; by hand where the file system cannot. */

@@ -39,14 +39,14 @@ int store_files_lock(const struct store_files *files, enum store_lock kind);
 /* Appends the content of state.json. -ENOENT, -ENOTSUP (no regular file), -EFBIG. */
 int store_files_read(const struct store_files *files, struct buf *out);
 
-/* Remembers which state.json is there now; before it is read. */
+/* Remembers which state.json is there now; before it is read. One that was
+ * changed a moment ago is not remembered: the clock of the file system could
+ * hide the next change. */
 void store_files_remember(struct store_files *files);
 
 void store_files_forget(struct store_files *files);
 
-/* Whether the same state.json is there, untouched since it was remembered. A
- * change so recent that the clock of the file system could hide another one
- * counts as touched. */
+/* Whether the same state.json is there, untouched since it was remembered. */
 bool store_files_is_known(const struct store_files *files);
 
 /* Renames state.json, whatever it is, to the first free state.json.corrupt-<n>,

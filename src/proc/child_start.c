@@ -144,6 +144,7 @@ static perch_child *new_child(perch_host *host, const perch_child_spec *spec)
 	child->result.reach = child->owns_session ? PERCH_REACH_GROUP : PERCH_REACH_PROCESS;
 	ladder_init(&child->ladder, spec->ladder, spec->ladder_len);
 	outbox_init(&child->outbox, &host->loop, -1, spec->write_limit, NULL);
+	child->outbox.raises_nothing = host->ignores_sigpipe;
 	for (int i = 0; i < STREAMS; i++)
 		child->streams[i] = (struct stream){
 			.source = { .fd = -1 },

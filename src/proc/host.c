@@ -23,6 +23,7 @@ static int fill(perch_host *host, const perch_host_options *options)
 {
 	host->log = (struct log){ options->log, options->log_data, options->log_level };
 	host->die_with_thread = options->die_with_thread;
+	host->ignores_sigpipe = options->ignores_sigpipe;
 	host->loop.epoll_fd = -1;
 	int r = guard_init(&host->guard, options, &host->loop, &host->spawner, &host->log);
 	/* The spawner before the loop: it wants the lowest descriptors. */

@@ -15,6 +15,7 @@ struct perch_host {
 	struct guard guard;
 	struct log log;
 	bool die_with_thread;
+	bool ignores_sigpipe;
 	perch_child *children; /* a list, newest first */
 	size_t child_count;
 	perch_child *corpses; /* given back and buried; their memory goes after the dispatch */

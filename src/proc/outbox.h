@@ -15,10 +15,11 @@ struct outbox {
 	void (*drained)(struct outbox *outbox);
 	size_t limit;
 	struct buf queue;
-	size_t written;   /* of the queue, from its start */
-	bool closing;     /* close when the queue is empty */
-	bool broken;      /* the child does not read any more */
-	bool no_rwf_flag; /* the kernel has no RWF_NOSIGNAL */
+	size_t written;      /* of the queue, from its start */
+	bool closing;        /* close when the queue is empty */
+	bool broken;         /* the child does not read any more */
+	bool raises_nothing; /* SIGPIPE is ignored: a plain write will do */
+	bool no_rwf_flag;    /* the kernel has no RWF_NOSIGNAL */
 };
 
 /* Takes fd; -1 = a child without a pipe on its stdin. `drained` is called from

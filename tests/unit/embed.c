@@ -109,6 +109,29 @@ START_TEST(no_sigpipe_reaches_the_embedder)
 }
 END_TEST
 
+/* The plain write that the option allows meets the same end: the signal is the
+ * embedder's business then. */
+START_TEST(an_embedder_that_ignores_sigpipe_gets_plain_writes)
+{
+	signal(SIGPIPE, SIG_IGN);
+	perch_host *host = proc_host_with((perch_host_options){ .ignores_sigpipe = true });
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec(CHILD("close-stdin"), &record);
+	spec.stdin_mode = PERCH_STDIN_PIPE;
+	proc_start(host, &spec, &record);
+	proc_until_lines(host, &record, 1);
+	ck_assert_int_eq(perch_child_write(record.child, "x", 1), -EPIPE);
+	record_free(&record);
+	signal(SIGPIPE, count_pipe_signal);
+	proc_start(host, &spec, &record);
+	proc_until_lines(host, &record, 1);
+	ck_assert_int_eq(perch_child_write(record.child, "x", 1), -EPIPE);
+	ck_assert_int_eq(pipe_signals, 1);
+	record_free(&record);
+	perch_host_free(host);
+}
+END_TEST
+
 static void *run_a_host(void *data)
 {
 	atomic_uint *good = data;
@@ -223,5 +246,6 @@ END_TEST
 
 SUITE_MAIN("embed", an_embedder_that_ignores_sigchld, an_embedder_that_reaps_every_child,
 	the_embedders_own_children_stay_its_own, no_sigpipe_reaches_the_embedder,
-	several_threads_with_a_host_each, signals_of_the_embedder_stay_as_they_were,
-	the_host_nests_in_a_poll_loop, older_and_shorter_structs_are_understood)
+	an_embedder_that_ignores_sigpipe_gets_plain_writes, several_threads_with_a_host_each,
+	signals_of_the_embedder_stay_as_they_were, the_host_nests_in_a_poll_loop,
+	older_and_shorter_structs_are_understood)

@@ -306,19 +306,32 @@ START_TEST(every_kind_of_line)
 }
 END_TEST
 
-/* The short cut for output gives what the general way gives: a blank before
- * the first brace takes the line off it. */
-START_TEST(the_short_cut_changes_nothing)
+static void add_pieces(char *text)
 {
-	const struct fledge_engine_options options = everything(FLEDGE_ASK);
 	static const char *const pieces[] = { "a", "\\n", "\\\"", "\"", "\\", "\x02", "\xC3\xA9",
 		"\xFF", "\\u0041", "\\ud800", "\\x", "}", ",", "plain text that is longer than a block",
 		"\"}" };
+	for (long i = random() % 8; i > 0; i--)
+		strcat(text, pieces[(size_t)random() % COUNT(pieces)]);
+}
+
+/* The short cuts give what the general way gives: a blank before the first
+ * brace takes the line off them. */
+START_TEST(the_short_cut_changes_nothing)
+{
+	const struct fledge_engine_options options = everything(FLEDGE_ASK);
+	static const char *const heads[] = { " {\"type\":\"output\",\"text\":\"",
+		" {\"type\":\"load\",\"id\":\"1\",\"key\":\"", " {\"type\": \"load\", \"id\": \"1" };
 	srandom(11);
-	for (int round = 0; round < 20000; round++) {
-		char text[600] = " {\"type\":\"output\",\"text\":\"";
-		for (long i = random() % 8; i > 0; i--)
-			strcat(text, pieces[(size_t)random() % COUNT(pieces)]);
+	for (int round = 0; round < 30000; round++) {
+		char text[1200];
+		size_t head = (size_t)random() % COUNT(heads);
+		strcpy(text, heads[head]);
+		add_pieces(text);
+		if (head == 2) {
+			strcat(text, "\", \"key\": \"");
+			add_pieces(text);
+		}
 		strcat(text, "\"}");
 		struct transcript with;
 		struct transcript without;
