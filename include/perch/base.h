@@ -8,11 +8,16 @@
 #include <stdint.h>
 
 #if defined(__GNUC__)
-#define PERCH_API __attribute__((visibility("default")))
 #define PERCH_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
 #else
-#define PERCH_API
 #define PERCH_PRINTF(format_index, first)
+#endif
+
+/* May be given as empty by whoever builds these sources into something else. */
+#if !defined(PERCH_API) && defined(__GNUC__)
+#define PERCH_API __attribute__((visibility("default")))
+#elif !defined(PERCH_API)
+#define PERCH_API
 #endif
 
 #ifdef __cplusplus
