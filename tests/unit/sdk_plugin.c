@@ -325,7 +325,7 @@ static int converse(void *data)
 	char *text = NULL;
 	perch_plugin_exec_result result = { 0 };
 	size_t index;
-	int status = perch_plugin_open_on(script.in, script.out, &plugin);
+	perch_plugin_status status = perch_plugin_open_on(script.in, script.out, &plugin);
 	if (status == PERCH_PLUGIN_OK)
 		status = perch_plugin_load(plugin, "k", &text);
 	if (status == PERCH_PLUGIN_OK)
@@ -340,7 +340,7 @@ static int converse(void *data)
 	close(script.in);
 	close(script.out);
 	ck_assert(status == PERCH_PLUGIN_OK || status == PERCH_PLUGIN_NO_MEMORY);
-	return -status;
+	return -(int)status;
 }
 
 START_TEST(every_allocation_may_fail)
