@@ -51,7 +51,7 @@ programs() {
 
 # exports LIBRARY: the names it offers to programs, sorted.
 exports() {
-    nm -D --defined-only "$1" | awk '{ sub(/@.*/, "", $3); print $3 }' | LC_ALL=C sort
+    nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' | LC_ALL=C sort
 }
 
 # Hundredths of a second since the machine was started.
