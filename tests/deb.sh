@@ -1,0 +1,66 @@
+#!/bin/sh
+# The Debian packages: built from the tree, looked at by lintian, installed into an
+# empty root, used there, and removed without a trace.
+set -eu
+
+tests=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
+top=${tests%/*}
+# shellcheck source=tests/lib.sh
+. "$tests/lib.sh"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+root=$work/root
+packages=$top/build-deb
+
+builds() {
+    "$top/dev" deb
+}
+
+# has_no_errors: lintian's own words about being root are none.
+has_no_errors() {
+    (cd "$packages" && lintian --fail-on error --suppress-tags bad-distribution-in-changes-file \
+        ./*.changes)
+}
+
+# The database of an empty root; what the packages depend on is the machine's.
+in_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        dpkg --root="$root" --force-depends "$@"
+    else
+        unshare --map-root-user dpkg --root="$root" --force-depends "$@"
+    fi
+}
+
+installs() {
+    mkdir -p "$root/var/lib/dpkg/updates" "$root/var/lib/dpkg/info"
+    : >"$root/var/lib/dpkg/status"
+    # shellcheck disable=SC2046 # names without blanks
+    (cd "$packages" && in_root --install $(find . -name '*.deb' ! -name '*dbgsym*'))
+}
+
+# The command finds its guard where the package puts it.
+runs() {
+    [ -x "$root/usr/lib/perch/perch-guard" ]
+    [ "$("$root/usr/bin/perch" --version)" = "perch $(sed -n "s/^  version: '\(.*\)',$/\1/p" "$top/meson.build")" ]
+}
+
+versions_agree() {
+    [ "$(sed -n '1s/.*(\(.*\)).*/\1/p' "$top/debian/changelog")" = \
+        "$(sed -n "s/^  version: '\(.*\)',$/\1/p" "$top/meson.build")" ]
+}
+
+leaves_nothing() {
+    in_root --purge perch libperch0 libperch-dev perch-sdk-dev
+    left=$(find "$root" -type f ! -path '*/var/lib/dpkg/*' ! -path '*/var/log/*')
+    echo "$left"
+    [ -z "$left" ]
+}
+
+check "the changelog has the version of the tree" versions_agree
+check "the packages are built" builds
+check "lintian finds no error" has_no_errors
+check "they are installed into an empty root" installs
+check "perch runs from there" runs
+check "they are removed, and nothing is left" leaves_nothing
+finish
