@@ -42,8 +42,12 @@ int cli_read_globals(struct cli *cli, int argc, char **argv, int *at);
 
 struct command {
 	const char *name;
-	const char *summary;                                /* NULL = not shown in the help */
-	const char *help;                                   /* all of `perch help NAME` */
+	const char *summary; /* NULL = not shown in the help */
+	/* All of `perch help NAME`. With subcommands: what stands before their list,
+	 * the list is made; and the example behind it. */
+	const char *help;
+	const char *example;
+	const struct command *const *subcommands;           /* ends with NULL; NULL = none */
 	int (*run)(struct cli *cli, int argc, char **argv); /* argv[0] is the name */
 };
 
@@ -58,6 +62,18 @@ extern const struct command command_probe;
 const struct command *command_at(size_t i);
 
 const struct command *command_find(const char *name);
+
+/* ---- dispatch.c ---------------------------------------------------------- */
+
+/* Reads the options behind a command that has subcommands, and runs the one that
+ * is named: with its help where that is asked for, with the nearest suggested
+ * where there is none. */
+int command_dispatch(const struct command *parent, struct cli *cli, int argc, char **argv);
+
+/* Prints the help of a command, or of the subcommand that the words name. */
+int command_print_help(const struct command *command, int argc, char **argv);
+
+bool command_is_help(const char *word);
 
 /* "error: …" on stderr; then, unless it is NULL, what to do about it. */
 void cli_error(const char *hint, const char *format, ...) PERCH_PRINTF(2, 3);

@@ -35,7 +35,7 @@ int cli_help(struct cli *cli, int argc, char **argv)
 	const struct command *command = command_find(argv[1]);
 	if (!command || !command->help)
 		return cli_usage_error("perch help lists them all", "there is no command '%s'", argv[1]);
-	return fputs(command->help, stdout) < 0;
+	return command_print_help(command, argc - 2, argv + 2);
 }
 
 const struct command command_help = {

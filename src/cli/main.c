@@ -77,19 +77,14 @@ static int finish(int status)
 	return status;
 }
 
-static bool asks_for_help(const char *word)
-{
-	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
-}
-
 /* What the words behind the options mean to `perch`. */
 static int run_command(struct cli *cli, int argc, char **argv)
 {
 	const struct command *command = command_find(argv[0]);
 	if (!command)
 		return refuse_unknown(argv[0]);
-	if (argc > 1 && command->help && asks_for_help(argv[1]))
-		return fputs(command->help, stdout) < 0;
+	if (argc > 1 && command->help && command_is_help(argv[1]))
+		return command_print_help(command, 0, NULL);
 	return command->run(cli, argc, argv);
 }
 

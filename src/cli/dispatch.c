@@ -1,0 +1,78 @@
+/* Commands that have subcommands: `perch plugins install`, `perch tool call`. */
+#include <string.h>
+
+#include "cli/cli.h"
+
+bool command_is_help(const char *word)
+{
+	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+static const char *subcommand_name(const void *data, size_t i)
+{
+	const struct command *const *subcommands = data;
+	return subcommands[i] ? subcommands[i]->name : NULL;
+}
+
+static const struct command *find(const struct command *parent, const char *name)
+{
+	for (const struct command *const *at = parent->subcommands; at && *at; at++) {
+		if (strcmp((*at)->name, name) == 0)
+			return *at;
+	}
+	return NULL;
+}
+
+static int refuse_unknown(const struct command *parent, const char *name)
+{
+	const char *near = cli_nearest(name, subcommand_name, parent->subcommands);
+	char hint[128];
+	if (near)
+		snprintf(hint, sizeof(hint), "did you mean: perch %s %s", parent->name, near);
+	else
+		snprintf(hint, sizeof(hint), "see: perch help %s", parent->name);
+	return cli_usage_error(hint, "%s has no '%s'", parent->name, name);
+}
+
+static int print_overview(const struct command *parent)
+{
+	fputs(parent->help, stdout);
+	for (const struct command *const *at = parent->subcommands; *at; at++)
+		printf("  %-9s %s\n", (*at)->name, (*at)->summary);
+	return printf("\n"
+				  "perch %s WORD --help explains one of them.\n"
+				  "\n"
+				  "example:\n"
+				  "  %s\n",
+			   parent->name, parent->example) < 0;
+}
+
+int command_print_help(const struct command *command, int argc, char **argv)
+{
+	if (!command->subcommands)
+		return fputs(command->help, stdout) < 0;
+	if (argc < 1)
+		return print_overview(command);
+	const struct command *child = find(command, argv[0]);
+	return child ? command_print_help(child, argc - 1, argv + 1) : refuse_unknown(command, argv[0]);
+}
+
+int command_dispatch(const struct command *parent, struct cli *cli, int argc, char **argv)
+{
+	int at = 1;
+	int r = cli_read_globals(cli, argc, argv, &at);
+	if (r)
+		return r;
+	if (cli->help || (at < argc && strcmp(argv[at], "help") == 0))
+		return command_print_help(parent, argc - at - 1, argv + at + 1);
+	char hint[128];
+	snprintf(hint, sizeof(hint), "see: perch help %s", parent->name);
+	if (at >= argc)
+		return cli_usage_error(hint, "%s what?", parent->name);
+	const struct command *command = find(parent, argv[at]);
+	if (!command)
+		return refuse_unknown(parent, argv[at]);
+	if (at + 1 < argc && command_is_help(argv[at + 1]))
+		return command_print_help(command, 0, NULL);
+	return command->run(cli, argc - at, argv + at);
+}
