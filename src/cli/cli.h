@@ -40,6 +40,16 @@ struct cli {
  * said what is wrong. */
 int cli_read_globals(struct cli *cli, int argc, char **argv, int *at);
 
+/* What stands behind a command, for completion. */
+enum command_words {
+	WORDS_FILES, /* what the shell completes by itself */
+	WORDS_COMMANDS,
+	WORDS_PLUGIN_COMMANDS,
+	WORDS_PLUGINS,
+	WORDS_TOOLS,
+	WORDS_SHELLS,
+};
+
 struct command {
 	const char *name;
 	const char *summary; /* NULL = not shown in the help */
@@ -47,7 +57,8 @@ struct command {
 	 * the list is made; and the example behind it. */
 	const char *help;
 	const char *example;
-	const struct command *const *subcommands;           /* ends with NULL; NULL = none */
+	const struct command *const *subcommands; /* ends with NULL; NULL = none */
+	enum command_words words;
 	int (*run)(struct cli *cli, int argc, char **argv); /* argv[0] is the name */
 };
 
@@ -55,6 +66,8 @@ struct command {
 extern const struct command command_run;
 extern const struct command command_plugins;
 extern const struct command command_doctor;
+extern const struct command command_completions;
+extern const struct command command_complete;
 extern const struct command command_help;
 extern const struct command command_probe;
 

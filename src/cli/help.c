@@ -45,5 +45,6 @@ const struct command command_help = {
 			"\n"
 			"example:\n"
 			"  perch help doctor\n",
+	.words = WORDS_COMMANDS,
 	.run = cli_help,
 };

@@ -11,7 +11,9 @@ static const struct command *const commands[] = {
 	&command_run,
 	&command_plugins,
 	&command_doctor,
+	&command_completions,
 	&command_help,
+	&command_complete,
 	&command_probe,
 };
 

@@ -88,6 +88,7 @@ const struct command command_run = {
 			"\n"
 			"example:\n"
 			"  perch run --answer 'Deploy target:=staging' deploy --dry-run\n",
+	.words = WORDS_PLUGIN_COMMANDS,
 	.run = cli_run,
 };
 

@@ -1,0 +1,154 @@
+/* perch __complete WORD…: the words that the last one may become, one a line, each
+ * with a tab and what it is. Nothing at all: the shell's own file names. */
+#include <dirent.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/paths.h"
+#include "cli/cli.h"
+#include "registry/registry.h"
+
+static void offer(const char *begun, const char *word, const char *what)
+{
+	if (strncmp(word, begun, strlen(begun)) == 0)
+		printf("%s\t%s\n", word, what);
+}
+
+/* ---- words --------------------------------------------------------------- */
+
+static void offer_commands(const char *begun)
+{
+	const struct command *command;
+	for (size_t i = 0; (command = command_at(i)); i++) {
+		if (command->summary)
+			offer(begun, command->name, command->summary);
+	}
+}
+
+static void offer_installed(const char *begun, bool wants_commands)
+{
+	struct arena arena = { 0 };
+	struct registry registry;
+	if (registry_read(&arena, &registry, NULL) == 0) {
+		for (size_t i = 0; i < registry.count; i++) {
+			const struct registry_entry *entry = &registry.entries[i];
+			if (!wants_commands)
+				offer(begun, entry->name, entry->version);
+			for (size_t j = 0; wants_commands && entry->commands[j]; j++)
+				offer(begun, entry->commands[j], entry->name);
+		}
+	}
+	arena_free(&arena);
+}
+
+/* A tool is a binding: tools/<name>.toml. */
+static void offer_tools(const char *begun)
+{
+	_cleanup_free_ char *directory = NULL;
+	if (paths_user(PATH_CONFIG, "perch/tools", &directory, NULL) < 0)
+		return;
+	DIR *listing = opendir(directory);
+	const struct dirent *entry;
+	while (listing && (entry = readdir(listing))) {
+		struct str name = str_from(entry->d_name);
+		if (!str_has_suffix(name, STR(".toml")))
+			continue;
+		_cleanup_free_ char *word = str_dup((struct str){ name.data, name.len - 5 });
+		if (word)
+			offer(begun, word, "tool");
+	}
+	if (listing)
+		closedir(listing);
+}
+
+static void offer_words(enum command_words words, const char *begun)
+{
+	static const char *const shells[] = { "bash", "zsh", "fish" };
+	switch (words) {
+	case WORDS_COMMANDS:
+		offer_commands(begun);
+		break;
+	case WORDS_PLUGIN_COMMANDS:
+	case WORDS_PLUGINS:
+		offer_installed(begun, words == WORDS_PLUGIN_COMMANDS);
+		break;
+	case WORDS_TOOLS:
+		offer_tools(begun);
+		break;
+	case WORDS_SHELLS:
+		for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
+			offer(begun, shells[i], "shell");
+		break;
+	case WORDS_FILES:
+		break;
+	}
+}
+
+/* ---- options ------------------------------------------------------------- */
+
+static size_t option_length(const char *text)
+{
+	return 2 + strspn(text + 2, "abcdefghijklmnopqrstuvwxyz-");
+}
+
+/* The help names every option of a command: nothing needs to be listed twice. */
+static void offer_options(const char *help, const char *begun)
+{
+	for (const char *at = help; at && (at = strstr(at, "--")); at += option_length(at)) {
+		size_t len = option_length(at);
+		char word[64];
+		if (len < 3 || len >= sizeof(word) || (at > help && at[-1] == '-'))
+			continue;
+		memcpy(word, at, len);
+		word[len] = '\0';
+		const char *before = strstr(help, word);
+		if (before == at)
+			offer(begun, word, "option");
+	}
+}
+
+/* ---- where we are -------------------------------------------------------- */
+
+static const struct command *find_in(const struct command *const *list, const char *name)
+{
+	for (; list && *list; list++) {
+		if (strcmp((*list)->name, name) == 0)
+			return *list;
+	}
+	return NULL;
+}
+
+static void offer_subcommands(const struct command *command, const char *begun)
+{
+	for (const struct command *const *at = command->subcommands; *at; at++)
+		offer(begun, (*at)->name, (*at)->summary);
+}
+
+static int cli_complete(struct cli *cli, int argc, char **argv)
+{
+	(void)cli;
+	const char *begun = argc > 1 ? argv[argc - 1] : "";
+	const struct command *command = NULL;
+	int words = 0; /* behind the command */
+	for (int i = 1; i + 1 < argc; i++) {
+		if (argv[i][0] == '-')
+			continue;
+		const struct command *next =
+			command ? find_in(command->subcommands, argv[i]) : command_find(argv[i]);
+		if (!next)
+			words++;
+		else
+			command = next;
+	}
+	if (begun[0] == '-')
+		offer_options(command ? command->help : "--json --color --version --help", begun);
+	else if (!command)
+		offer_commands(begun);
+	else if (command->subcommands)
+		offer_subcommands(command, begun);
+	else if (words == 0)
+		offer_words(command->words, begun);
+	return 0;
+}
+
+const struct command command_complete = { .name = "__complete", .run = cli_complete };

@@ -1,0 +1,86 @@
+/* perch completions: what a shell needs to complete our words. The scripts know
+ * nothing themselves: they ask `perch __complete`. */
+#include <string.h>
+
+#include "cli/cli.h"
+
+/* Without an answer of ours the shell completes file names. */
+static const char bash_script[] =
+	"# perch completions bash\n"
+	"_perch() {\n"
+	"    local IFS=$'\\n'\n"
+	"    COMPREPLY=($(\"${COMP_WORDS[0]}\" __complete \"${COMP_WORDS[@]:1:COMP_CWORD}\" "
+	"2>/dev/null | cut -f 1))\n"
+	"}\n"
+	"complete -o bashdefault -o default -F _perch perch\n";
+
+static const char zsh_script[] =
+	"#compdef perch\n"
+	"# perch completions zsh\n"
+	"_perch() {\n"
+	"    local -a found\n"
+	"    local line\n"
+	"    while IFS= read -r line; do\n"
+	"        found+=(\"${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}\")\n"
+	"    done < <(\"${words[1]}\" __complete \"${(@)words[2,CURRENT]}\" "
+	"2>/dev/null)\n"
+	"    if (( $#found )); then\n"
+	"        _describe perch found\n"
+	"    else\n"
+	"        _files\n"
+	"    fi\n"
+	"}\n"
+	"compdef _perch perch\n";
+
+static const char fish_script[] =
+	"# perch completions fish\n"
+	"complete -c perch -a '(perch __complete (commandline -opc)[2..-1] (commandline -ct) "
+	"2>/dev/null)'\n";
+
+static const struct {
+	const char *shell;
+	const char *script;
+} scripts[] = {
+	{ "bash", bash_script },
+	{ "zsh", zsh_script },
+	{ "fish", fish_script },
+};
+
+static const char *shell_name(const void *data, size_t i)
+{
+	(void)data;
+	return i < sizeof(scripts) / sizeof(scripts[0]) ? scripts[i].shell : NULL;
+}
+
+static int cli_completions(struct cli *cli, int argc, char **argv)
+{
+	(void)cli;
+	if (argc != 2)
+		return cli_usage_error("see: perch help completions", "which shell? bash, zsh or fish");
+	for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+		if (strcmp(scripts[i].shell, argv[1]) == 0)
+			return fputs(scripts[i].script, stdout) < 0;
+	}
+	const char *near = cli_nearest(argv[1], shell_name, NULL);
+	char hint[64];
+	snprintf(hint, sizeof(hint), "did you mean: %s", near ? near : "bash, zsh, fish");
+	return cli_usage_error(hint, "there are no completions for '%s'", argv[1]);
+}
+
+const struct command command_completions = {
+	.name = "completions",
+	.summary = "make a shell complete perch's words",
+	.help = "usage: perch completions bash|zsh|fish\n"
+			"\n"
+			"Prints a script that completes commands, options, and what is installed: plugin\n"
+			"commands, plugins and tools.\n"
+			"\n"
+			"  bash  in ~/.bashrc:  eval \"$(perch completions bash)\"\n"
+			"  zsh   in ~/.zshrc:   eval \"$(perch completions zsh)\"\n"
+			"  fish  once:          perch completions fish >~/.config/fish/completions/perch.fish\n"
+			"\n"
+			"example:\n"
+			"  eval \"$(perch completions bash)\"\n",
+	.words = WORDS_SHELLS,
+	.run = cli_completions,
+};

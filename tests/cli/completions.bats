@@ -1,0 +1,64 @@
+#!/usr/bin/env bats
+# Completion: what perch offers, and that real shells take it.
+
+setup() {
+    perch="$PERCH_BUILD/perch"
+    export PATH="$PERCH_BUILD:$PATH"
+    mkdir -p "$XDG_CONFIG_HOME/fledge" "$XDG_CONFIG_HOME/perch/tools"
+    cat >"$XDG_CONFIG_HOME/fledge/plugins.toml" <<'END'
+[[plugins]]
+name = "ship"
+version = "1.0"
+commands = ["deploy", "destroy"]
+END
+    : >"$XDG_CONFIG_HOME/perch/tools/example.words.toml"
+}
+
+# offers WORD…: the first column of what is offered for these words.
+offers() {
+    "$perch" __complete "$@" | cut -f 1 | tr '\n' ' '
+}
+
+@test "commands, options and what is installed are offered" {
+    [[ "$(offers '')" == *"run "* ]]
+    [[ "$(offers '')" != *__* ]]
+    [ "$(offers doc)" = "doctor " ]
+    [ "$(offers help doc)" = "doctor " ]
+    [ "$(offers run de)" = "deploy destroy " ]
+    [ "$(offers --json run des)" = "destroy " ]
+    [ "$(offers run deploy x)" = "" ]
+    [ "$(offers run --ans)" = "--answer --answers " ]
+    [ "$(offers --j)" = "--json " ]
+    [ "$(offers completions z)" = "zsh " ]
+}
+
+@test "a broken registry offers nothing and says nothing" {
+    echo '[[' >"$XDG_CONFIG_HOME/fledge/plugins.toml"
+    run "$perch" __complete run ''
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+}
+
+@test "bash completes with it" {
+    run bash --norc -c 'eval "$(perch completions bash)"
+        COMP_WORDS=(perch run des) COMP_CWORD=2
+        _perch
+        echo "${COMPREPLY[*]}"'
+    [ "$status" -eq 0 ]
+    [ "$output" = destroy ]
+}
+
+@test "zsh and fish accept their scripts" {
+    for shell in zsh fish; do
+        command -v "$shell" >/dev/null || skip "$shell is not installed"
+        "$perch" completions "$shell" | "$shell" -n
+    done
+    run fish -c 'perch completions fish | source; complete -C "perch run des"'
+    [ "${lines[0]%%$'\t'*}" = destroy ]
+}
+
+@test "a shell that perch does not know is an error that suggests one" {
+    run "$perch" completions bsh
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"did you mean: bash"* ]]
+}
