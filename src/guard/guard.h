@@ -16,6 +16,11 @@ struct guard_table {
 	_Atomic int32_t slots[GUARD_SLOTS];
 };
 
+/* The argument that makes perch-guard the init of a room (see proc/room.h)
+ * instead. Then its lifeline is a socket: it writes one byte when it is ready;
+ * and it has no table. */
+#define GUARD_KEEP_ROOM "room"
+
 /* The descriptors that perch-guard is started with. */
 enum {
 	GUARD_FD_LIFELINE = 0, /* a pipe whose other end the host holds: EOF = it is gone */

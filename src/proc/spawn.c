@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "proc/birth.h"
 #include "proc/pidfd.h"
+#include "proc/room_birth.h"
 
 enum { BIRTH_STACK = 64 * 1024 };
 
@@ -41,10 +42,16 @@ static int open_null(void)
 	return fd < 0 ? -errno : fd_above_stdio(fd);
 }
 
-/* With a page below it that nobody may touch: an overflow faults. */
+/* Two stacks, for who enters a room and its guide, with a page below them that
+ * nobody may touch: an overflow faults. */
 static size_t stack_size(void)
 {
-	return BIRTH_STACK + (size_t)sysconf(_SC_PAGESIZE);
+	return 2 * BIRTH_STACK + (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void *spawner_stack(const struct spawner *spawner, size_t number)
+{
+	return spawner->stack + stack_size() - number * BIRTH_STACK;
 }
 
 static char *map_stack(void)
@@ -140,7 +147,7 @@ static void empty_slots(struct spawner *spawner, const struct birth *birth)
 static pid_t clone_fast(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
 {
 	int flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_PIDFD | SIGCHLD;
-	pid_t pid = clone(birth_run, spawner->stack + stack_size(), flags, birth, ret_pidfd);
+	pid_t pid = clone(birth_run, spawner_stack(spawner, 0), flags, birth, ret_pidfd);
 	return pid < 0 ? -errno : pid;
 }
 
@@ -177,6 +184,17 @@ static pid_t fork_plain(struct spawner *spawner, struct birth *birth, int *ret_p
 	return pid;
 }
 
+static pid_t give_birth_somehow(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
+{
+	const struct spawn_plan *plan = birth->plan;
+	if (plan->furnishing)
+		return room_birth_init(spawner, birth, ret_pidfd);
+	if (plan->confine && plan->confine->room)
+		return room_birth_child(spawner, birth, ret_pidfd);
+	return spawner->plain_fork ? fork_plain(spawner, birth, ret_pidfd)
+							   : clone_fast(spawner, birth, ret_pidfd);
+}
+
 /* All signals are blocked around the birth: a handler of ours must not run in
  * a child that shares our memory. */
 static pid_t give_birth(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
@@ -185,8 +203,7 @@ static pid_t give_birth(struct spawner *spawner, struct birth *birth, int *ret_p
 	sigset_t before;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pid_t pid = spawner->plain_fork ? fork_plain(spawner, birth, ret_pidfd)
-									: clone_fast(spawner, birth, ret_pidfd);
+	pid_t pid = give_birth_somehow(spawner, birth, ret_pidfd);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return pid;
 }
