@@ -17,8 +17,7 @@ struct guard_table {
 };
 
 /* The argument that makes perch-guard the init of a room (see proc/room.h)
- * instead. Then its lifeline is a socket: it writes one byte when it is ready;
- * and it has no table. */
+ * instead, without a table. */
 #define GUARD_KEEP_ROOM "room"
 
 /* The descriptors that perch-guard is started with. */

@@ -42,14 +42,13 @@ static void kill_all(struct guard_table *table)
 	}
 }
 
-/* Waits for the end of the host as the first process of a room, whose end is the
- * end of everything in it. Nobody in there can look into it, or signal it. Who
- * has lost its parent becomes ours, and is reaped by the kernel. */
+/* The first process of a room waits for the end of its host, and its own end is
+ * the end of everything in the room. In there nobody can look into it, or signal
+ * it. Who has lost its parent becomes ours and is reaped by the kernel, because
+ * we were started with SIGCHLD ignored. */
 static int keep_room(void)
 {
-	signal(SIGCHLD, SIG_IGN);
-	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || write(GUARD_FD_LIFELINE, "", 1) != 1)
-		return EXIT_FAILURE;
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	struct pollfd fds[] = {
 		{ .fd = GUARD_FD_LIFELINE, .events = POLLIN },
 		{ .fd = GUARD_FD_HOST, .events = POLLIN },

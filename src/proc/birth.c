@@ -18,7 +18,7 @@
 #define SYS_landlock_restrict_self 446
 #endif
 
-enum { BIRTH_FAILED_STATUS = 127 };
+enum { BIRTH_FAILED_STATUS = 127, NO_CAPABILITY = -1 };
 
 IN_CHILD static int result_of(long r)
 {
@@ -28,7 +28,7 @@ IN_CHILD static int result_of(long r)
 IN_CHILD static bool is_in_room(const struct birth *birth)
 {
 	const struct spawn_plan *plan = birth->plan;
-	return plan->furnishing || (plan->confine && plan->confine->room);
+	return plan->confine && plan->confine->room;
 }
 
 IN_CHILD static int enter_session(struct birth *birth)
@@ -101,18 +101,27 @@ IN_CHILD static int drop_privileges(struct birth *birth)
 }
 
 /* Whoever enters a user namespace has every capability in it, and root would
- * get them again with its exec. */
-IN_CHILD static int leave_capabilities(struct birth *birth)
+ * get them again with its exec. `kept` is one that stays, or NO_CAPABILITY. */
+IN_CHILD static int leave_capabilities_but(int kept)
 {
-	if (!is_in_room(birth))
-		return 0;
-	for (unsigned long capability = 0; prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0;)
-		capability++;
+	for (int capability = 0;; capability++) {
+		if (capability != kept && prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0)
+			break;
+	}
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
-	if (syscall(SYS_capset, &header, none) < 0)
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+	if (kept >= 0) {
+		uint32_t bit = CAP_TO_MASK(kept);
+		data[CAP_TO_INDEX(kept)] = (struct __user_cap_data_struct){ bit, bit, bit };
+	}
+	if (syscall(SYS_capset, &header, data) < 0)
 		return errno;
 	return result_of(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+}
+
+IN_CHILD static int leave_capabilities(struct birth *birth)
+{
+	return is_in_room(birth) ? leave_capabilities_but(NO_CAPABILITY) : 0;
 }
 
 IN_CHILD static int enter_landlock(struct birth *birth)
@@ -190,6 +199,26 @@ IN_CHILD static int furnish_room(struct birth *birth)
 	return furnish_run(birth->plan->furnishing);
 }
 
+/* Nobody may look into a process that has a capability more: so what lives in
+ * the room cannot look into its init, however early it tries. This one is good
+ * for nothing in there. */
+IN_CHILD static int become_untouchable(struct birth *birth)
+{
+	(void)birth;
+	int error = leave_capabilities_but(CAP_WAKE_ALARM);
+	if (error)
+		return error;
+	return result_of(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_WAKE_ALARM, 0, 0));
+}
+
+/* Orphans become the init's, from its first moment. */
+IN_CHILD static int ignore_orphans(struct birth *birth)
+{
+	(void)birth;
+	const struct sigaction ignored = { .sa_handler = SIG_IGN };
+	return result_of(sigaction(SIGCHLD, &ignored, NULL));
+}
+
 IN_CHILD static int execute_opened(struct birth *birth)
 {
 	const struct spawn_plan *plan = birth->plan;
@@ -231,7 +260,8 @@ static const struct step init_steps[] = {
 	{ STAGE_DESCRIPTORS, arrange_descriptors },
 	{ STAGE_EXEC, open_program },
 	{ STAGE_ROOM, furnish_room },
-	{ STAGE_PRIVILEGES, leave_capabilities },
+	{ STAGE_PRIVILEGES, become_untouchable },
+	{ STAGE_SIGNALS, ignore_orphans },
 	{ STAGE_CWD, enter_cwd },
 	{ STAGE_EXEC, execute_opened },
 	{ 0 },

@@ -21,9 +21,7 @@ struct furnishing {
 	struct furniture *items;
 	size_t count;
 	bool has_void; /* something is hidden */
-	/* The host's end of what its init holds: a byte goes in when the room may be
-	 * furnished, one comes out when the init is ready. */
-	int lifeline;
+	int lifeline;  /* the host's end: a byte goes in when the room may be furnished */
 	/* The report. */
 	const char *failed_at; /* a path, or NULL */
 	bool has_own_proc;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,21 +24,6 @@ struct room {
 	bool has_own_proc;
 };
 
-/* Both ends CLOEXEC and above stdio. */
-static int make_lifeline(int *ret_ours, int *ret_theirs)
-{
-	int ends[2];
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-		return -errno;
-	_cleanup_fd_ int ours = fd_above_stdio(ends[0]);
-	_cleanup_fd_ int theirs = fd_above_stdio(ends[1]);
-	if (ours < 0 || theirs < 0)
-		return ours < 0 ? ours : theirs;
-	*ret_ours = fd_steal(&ours);
-	*ret_theirs = fd_steal(&theirs);
-	return 0;
-}
-
 /* ---- words ----------------------------------------------------------------- */
 
 static int explain_birth(int error, perch_err *err)
@@ -53,18 +37,12 @@ static int explain_birth(int error, perch_err *err)
 		perch_strerror(-error));
 }
 
-static int explain_furnishing(
-	int error, const struct furnishing *furnishing, const char *program, perch_err *err)
+static int explain_furnishing(int error, const struct furnishing *furnishing, perch_err *err)
 {
 	const char *why = perch_strerror(-error);
 	if (furnishing->failed_at)
 		return err_set(err, PERCH_ESANDBOX, "no room for the sandbox: cannot change '%s' in it: %s",
 			furnishing->failed_at, why);
-	if (error == ECHILD || error == ETIMEDOUT)
-		return err_set(err, PERCH_ESANDBOX,
-			"no room for the sandbox: '%s' does not do what perch-guard does: is it of another "
-			"version?",
-			program);
 	return err_set(
 		err, PERCH_ESANDBOX, "no room for the sandbox: its mounts are not allowed here: %s", why);
 }
@@ -82,7 +60,7 @@ static int explain(
 				? "; a process that has changed its user must call prctl(PR_SET_DUMPABLE, 1)"
 				: "");
 	if (failure->stage == STAGE_ROOM)
-		return explain_furnishing(failure->error, plan->furnishing, plan->path, err);
+		return explain_furnishing(failure->error, plan->furnishing, err);
 	perch_err why = { 0 };
 	spawn_explain(failure, plan, &why);
 	return err_set(err, failure->stage == STAGE_DESCRIPTORS ? why.code : PERCH_ESANDBOX,
@@ -95,7 +73,7 @@ static int start_init(struct room *room, struct furnishing *furnishing, perch_er
 {
 	_cleanup_fd_ int their_lifeline = -1;
 	_cleanup_fd_ int host_pidfd = fd_above_stdio(pidfd_open_process(getpid()));
-	int r = host_pidfd < 0 ? host_pidfd : make_lifeline(&room->lifeline, &their_lifeline);
+	int r = host_pidfd < 0 ? host_pidfd : fd_pipe(&their_lifeline, &room->lifeline);
 	if (r < 0)
 		return err_set(err, r, "no room for the sandbox: %s", perch_strerror(r));
 	furnishing->lifeline = room->lifeline;

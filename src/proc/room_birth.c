@@ -22,7 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -35,8 +34,7 @@
 
 enum {
 	ROOM_NAMESPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID,
-	READY_MS = 10000, /* what calls itself perch-guard must say that it is ready within this */
-	LOOK_MS = 20,     /* how often is looked whether a newborn was stopped */
+	LOOK_MS = 20, /* how often is looked whether a newborn was stopped */
 	WAKINGS_MAX = 100,
 };
 
@@ -53,11 +51,11 @@ static bool make_memory_private(void)
 }
 
 /* Not poll(): that is a point where a thread can be cancelled. */
-static int wait_for(struct pollfd *fds, size_t count, int timeout_ms)
+static bool has_ended(int pidfd, int timeout_ms)
 {
-	struct timespec timeout = { .tv_sec = timeout_ms / 1000,
-		.tv_nsec = timeout_ms % 1000 * 1000000L };
-	return (int)syscall(SYS_ppoll, fds, count, &timeout, NULL, 0);
+	struct pollfd fds = { .fd = pidfd, .events = POLLIN };
+	const struct timespec timeout = { .tv_nsec = timeout_ms * 1000000L };
+	return syscall(SYS_ppoll, &fds, 1, &timeout, NULL, 0) != 0;
 }
 
 static void fail(struct birth *birth, enum spawn_stage stage, int error)
@@ -121,38 +119,21 @@ static int write_maps(pid_t pid)
 
 /* ---- the birth of an init -------------------------------------------------- */
 
-/* Waits for the byte that says it is ready, or for its end. */
-static void await_ready(struct birth *birth, int lifeline, int pidfd)
-{
-	struct pollfd fds[] = {
-		{ .fd = lifeline, .events = POLLIN },
-		{ .fd = pidfd, .events = POLLIN },
-	};
-	char byte;
-	if (wait_for(fds, 2, READY_MS) <= 0)
-		fail(birth, STAGE_ROOM, ETIMEDOUT);
-	else if (!(fds[0].revents & POLLIN) || recv(lifeline, &byte, 1, MSG_DONTWAIT) != 1)
-		fail(birth, STAGE_ROOM, ECHILD);
-}
-
 pid_t room_birth_init(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
 {
-	int lifeline = birth->plan->furnishing->lifeline;
 	pthread_mutex_lock(&turn);
 	pid_t pid = clone(birth_run, spawner_stack(spawner, 0),
-		CLONE_VM | CLONE_FILES | CLONE_PIDFD | ROOM_NAMESPACES | SIGCHLD, birth, ret_pidfd);
+		CLONE_VM | CLONE_PIDFD | ROOM_NAMESPACES | SIGCHLD, birth, ret_pidfd);
 	int r = pid < 0 ? -errno : write_maps(pid);
 	pthread_mutex_unlock(&turn);
 	if (pid < 0)
 		return r;
-	if (r < 0)
+	if (r == 0)
+		r = fd_write_all(birth->plan->furnishing->lifeline, "", 1);
+	if (r < 0) {
 		fail(birth, STAGE_PRIVILEGES, -r);
-	else if (send(lifeline, "", 1, MSG_NOSIGNAL) == 1)
-		await_ready(birth, lifeline, *ret_pidfd);
-	else
-		fail(birth, STAGE_ROOM, ECHILD);
-	if (birth->failure.error)
 		pidfd_signal(*ret_pidfd, pid, SIGKILL);
+	}
 	return pid;
 }
 
@@ -195,8 +176,7 @@ static bool is_stopped(int pidfd)
  * when that does not end. */
 static void await_guide(const struct guide *guide, int guide_pidfd)
 {
-	struct pollfd fds = { .fd = guide_pidfd, .events = POLLIN };
-	for (int wakings = 0; wait_for(&fds, 1, LOOK_MS) == 0;) {
+	for (int wakings = 0; !has_ended(guide_pidfd, LOOK_MS);) {
 		int pidfd = guide->pidfd;
 		if (pidfd >= 0 && is_stopped(pidfd))
 			pidfd_signal(pidfd, 0, wakings++ < WAKINGS_MAX ? SIGCONT : SIGKILL);

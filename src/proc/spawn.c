@@ -162,22 +162,29 @@ static void read_report(int fd, struct spawn_failure *failure)
 		*failure = report;
 }
 
-/* The plain way: a fork, and a pipe that the exec closes. */
+/* The plain way. The system call itself: libc's fork gives no pidfd. */
 static pid_t fork_plain(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
+{
+	(void)spawner;
+	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, NULL, ret_pidfd, NULL, NULL);
+	if (pid == 0)
+		_exit(birth_run(birth));
+	return pid < 0 ? -errno : pid;
+}
+
+/* For a child that has a descriptor table of its own from the start and does not
+ * keep us from going on: its report comes through a pipe that the exec closes. */
+static pid_t with_report(struct spawner *spawner, struct birth *birth, int *ret_pidfd,
+	pid_t (*bear)(struct spawner *spawner, struct birth *birth, int *ret_pidfd))
 {
 	_cleanup_fd_ int report_read = -1;
 	_cleanup_fd_ int report_write = -1;
 	int r = fd_pipe(&report_read, &report_write);
 	if (r == 0)
 		r = put_into_slot(spawner, SLOT_REPORT, report_write, birth);
-	if (r < 0)
-		return r;
-	/* The system call itself: libc's fork gives no pidfd. */
-	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, NULL, ret_pidfd, NULL, NULL);
+	pid_t pid = r < 0 ? r : bear(spawner, birth, ret_pidfd);
 	if (pid < 0)
-		return -errno;
-	if (pid == 0)
-		_exit(birth_run(birth));
+		return pid;
 	report_write = fd_close(report_write);
 	dup3(spawner->null_fd, spawner->slots[SLOT_REPORT], O_CLOEXEC);
 	read_report(report_read, &birth->failure);
@@ -188,10 +195,10 @@ static pid_t give_birth_somehow(struct spawner *spawner, struct birth *birth, in
 {
 	const struct spawn_plan *plan = birth->plan;
 	if (plan->furnishing)
-		return room_birth_init(spawner, birth, ret_pidfd);
+		return with_report(spawner, birth, ret_pidfd, room_birth_init);
 	if (plan->confine && plan->confine->room)
 		return room_birth_child(spawner, birth, ret_pidfd);
-	return spawner->plain_fork ? fork_plain(spawner, birth, ret_pidfd)
+	return spawner->plain_fork ? with_report(spawner, birth, ret_pidfd, fork_plain)
 							   : clone_fast(spawner, birth, ret_pidfd);
 }
 
