@@ -104,9 +104,9 @@ IN_CHILD static int drop_privileges(struct birth *birth)
  * get them again with its exec. `kept` is one that stays, or NO_CAPABILITY. */
 IN_CHILD static int leave_capabilities_but(int kept)
 {
-	for (int capability = 0;; capability++) {
+	for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++) {
 		if (capability != kept && prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0)
-			break;
+			return errno;
 	}
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
