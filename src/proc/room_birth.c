@@ -42,12 +42,20 @@ enum {
  * other threads wait for their turn. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
-static bool make_memory_private(void)
+bool room_birth_begin(void)
 {
+	pthread_mutex_lock(&turn);
 	bool was_open = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1;
 	if (was_open)
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	return was_open;
+}
+
+void room_birth_end(bool was_open)
+{
+	if (was_open)
+		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	pthread_mutex_unlock(&turn);
 }
 
 /* Not poll(): that is a point where a thread can be cancelled. */
@@ -216,12 +224,7 @@ pid_t room_birth_child(struct spawner *spawner, struct birth *birth, int *ret_pi
 		.entrance = room_entrance(birth->plan->confine->room),
 		.pidfd = -1,
 	};
-	pthread_mutex_lock(&turn);
-	bool was_open = make_memory_private();
 	int r = send_guide(spawner, &guide);
-	if (was_open)
-		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-	pthread_mutex_unlock(&turn);
 	*ret_pidfd = guide.pidfd;
 	return r < 0 ? r : guide.child;
 }

@@ -172,8 +172,8 @@ static pid_t fork_plain(struct spawner *spawner, struct birth *birth, int *ret_p
 	return pid < 0 ? -errno : pid;
 }
 
-/* For a child that has a descriptor table of its own from the start and does not
- * keep us from going on: its report comes through a pipe that the exec closes. */
+/* For a child that has a descriptor table of its own when `bear` returns: its
+ * report comes through a pipe that the exec closes. */
 static pid_t with_report(struct spawner *spawner, struct birth *birth, int *ret_pidfd,
 	pid_t (*bear)(struct spawner *spawner, struct birth *birth, int *ret_pidfd))
 {
@@ -191,13 +191,23 @@ static pid_t with_report(struct spawner *spawner, struct birth *birth, int *ret_
 	return pid;
 }
 
+/* The end of a vfork is too early here: the kernel tells it a moment before the
+ * child has left our memory. The pipe is closed a moment after. */
+static pid_t bear_into_room(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
+{
+	bool was_open = room_birth_begin();
+	pid_t pid = with_report(spawner, birth, ret_pidfd, room_birth_child);
+	room_birth_end(was_open);
+	return pid;
+}
+
 static pid_t give_birth_somehow(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
 {
 	const struct spawn_plan *plan = birth->plan;
 	if (plan->furnishing)
 		return with_report(spawner, birth, ret_pidfd, room_birth_init);
 	if (plan->confine && plan->confine->room)
-		return room_birth_child(spawner, birth, ret_pidfd);
+		return bear_into_room(spawner, birth, ret_pidfd);
 	return spawner->plain_fork ? with_report(spawner, birth, ret_pidfd, fork_plain)
 							   : clone_fast(spawner, birth, ret_pidfd);
 }
