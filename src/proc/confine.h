@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
+struct cgroup;
+struct room;
+
 struct confine_limit {
 	int resource; /* RLIMIT_… */
 	struct rlimit value;
@@ -20,6 +23,8 @@ struct perch_confine {
 	bool no_new_privs;               /* needed by the two below unless root */
 	int landlock_fd;                 /* a Landlock ruleset, or -1 */
 	const struct sock_fprog *filter; /* a seccomp filter, or NULL */
+	struct room *room;               /* where it lives, see room.h, or NULL */
+	struct cgroup *cgroup;           /* what it is counted in, see cgroup.h, or NULL */
 };
 
 #endif
