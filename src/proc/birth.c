@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/close_range.h>
 #include <linux/seccomp.h>
+#include <linux/securebits.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -85,6 +87,23 @@ IN_CHILD static int drop_privileges(const struct birth *birth)
 	return result_of(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 }
 
+/* Root would get them again with its exec: hence the bounding set and the bits
+ * that say that root is nobody special. Who has none to begin with may not change
+ * these two, and needs not. */
+IN_CHILD static int drop_capabilities(const struct birth *birth)
+{
+	const struct perch_confine *confine = birth->plan->confine;
+	if (!confine || !confine->no_capabilities)
+		return 0;
+	for (unsigned long capability = 0; prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0;)
+		capability++;
+	prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED, 0, 0, 0);
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+	return result_of(syscall(SYS_capset, &header, none));
+}
+
 IN_CHILD static int enter_landlock(const struct birth *birth)
 {
 	int fd = birth->fds[SLOT_LANDLOCK];
@@ -150,6 +169,7 @@ static const struct {
 	{ STAGE_DESCRIPTORS, arrange_descriptors },
 	{ STAGE_LIMITS, set_limits },
 	{ STAGE_PRIVILEGES, drop_privileges },
+	{ STAGE_PRIVILEGES, drop_capabilities },
 	{ STAGE_LANDLOCK, enter_landlock },
 	{ STAGE_SECCOMP, enter_seccomp },
 	{ STAGE_DESCRIPTORS, close_the_rest },

@@ -5,6 +5,7 @@
 #ifndef PROC_ROOM_H
 #define PROC_ROOM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,13 @@ struct room_mount {
  * no perch-guard …), -ENOMEM, -EAGAIN … */
 int room_open(perch_host *host, const struct room_mount *mounts, size_t count,
 	struct room **ret_room, perch_err *err);
+
+/* Whether /proc shows the room's own processes alone. */
+bool room_has_own_proc(const struct room *room);
+
+/* A descriptor (O_PATH) of the root directory as the room's children see it, for
+ * rules about what is mounted in there alone. Stays the room's. */
+int room_root(const struct room *room);
 
 /* Kills everything in it, at once, and waits for that. NULL is fine. */
 void room_close(struct room *room);

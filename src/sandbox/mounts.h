@@ -1,0 +1,26 @@
+/* What a room's mounts have to be for a view. */
+#ifndef SANDBOX_MOUNTS_H
+#define SANDBOX_MOUNTS_H
+
+#include "proc/room.h"
+#include "sandbox/view.h"
+
+/* `{0}` is empty; items is freed by the owner, the paths belong to the view. */
+struct mounts {
+	struct room_mount *items;
+	size_t count;
+	size_t cap;
+};
+
+/* Devices are hidden by Landlock alone: mounts would take away the links among
+ * them, such as /dev/stdout. */
+bool mounts_leaves_out(const char *path);
+
+/* Of a sorted view: what is hidden in it is hidden or, if it is in `replaced`
+ * (paths without links, NULL-terminated), replaced by an empty file system; what is
+ * visible inside of that is revealed; `protect` is read-only inside of what may be
+ * written, and cannot be moved away with what holds it. 0 or -ENOMEM. */
+int mounts_make(struct view *view, const char *const *replaced, const char *const *protect,
+	struct mounts *ret_mounts);
+
+#endif
