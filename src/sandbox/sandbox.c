@@ -276,7 +276,7 @@ static int refuse(const struct sandbox *sandbox, const struct property *property
 }
 
 /* Each property that is asked for and that nothing enforces: refused or told. */
-static int judge(struct sandbox *sandbox, perch_err *err)
+static int judge(struct sandbox *sandbox, bool is_trial, perch_err *err)
 {
 	struct property properties[PROPERTIES_MAX];
 	size_t count = sandbox_report(sandbox, properties);
@@ -286,7 +286,7 @@ static int judge(struct sandbox *sandbox, perch_err *err)
 		const struct property *property = &properties[i];
 		if (!property->is_asked || property->layer)
 			continue;
-		if (sandbox->policy.refuses_unsupported)
+		if (sandbox->policy.refuses_unsupported && !is_trial)
 			return refuse(sandbox, property, err);
 		_cleanup_free_ char *text =
 			str_join("not enforced here: ", property->what, "; ", property->why, NULL);
@@ -302,7 +302,7 @@ static int judge(struct sandbox *sandbox, perch_err *err)
 
 /* ---- all of it ------------------------------------------------------------------ */
 
-static int make(struct sandbox *sandbox, perch_host *host, perch_err *err)
+static int make(struct sandbox *sandbox, perch_host *host, bool is_trial, perch_err *err)
 {
 	int r = look(sandbox, err);
 	if (r == 0)
@@ -317,10 +317,10 @@ static int make(struct sandbox *sandbox, perch_host *host, perch_err *err)
 		return r;
 	make_limits(sandbox);
 	name_layers(sandbox);
-	return judge(sandbox, err);
+	return judge(sandbox, is_trial, err);
 }
 
-int sandbox_open(perch_host *host, const struct sandbox_policy *policy,
+static int open_sandbox(perch_host *host, const struct sandbox_policy *policy, bool is_trial,
 	struct sandbox **ret_sandbox, perch_err *err)
 {
 	struct sandbox *sandbox = calloc(1, sizeof(*sandbox));
@@ -329,7 +329,7 @@ int sandbox_open(perch_host *host, const struct sandbox_policy *policy,
 	sandbox->policy = *policy;
 	sandbox->confine.landlock_fd = -1;
 	sandbox->scratch = (struct scratch){ .parent = -1, .lock = -1 };
-	int r = make(sandbox, host, err);
+	int r = make(sandbox, host, is_trial, err);
 	view_free(&sandbox->view);
 	if (r < 0) {
 		sandbox_close(sandbox);
@@ -337,6 +337,18 @@ int sandbox_open(perch_host *host, const struct sandbox_policy *policy,
 	}
 	*ret_sandbox = sandbox;
 	return 0;
+}
+
+int sandbox_open(perch_host *host, const struct sandbox_policy *policy,
+	struct sandbox **ret_sandbox, perch_err *err)
+{
+	return open_sandbox(host, policy, false, ret_sandbox, err);
+}
+
+int sandbox_try(perch_host *host, const struct sandbox_policy *policy, struct sandbox **ret_sandbox,
+	perch_err *err)
+{
+	return open_sandbox(host, policy, true, ret_sandbox, err);
 }
 
 const struct perch_confine *sandbox_confine(const struct sandbox *sandbox)

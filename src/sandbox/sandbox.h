@@ -20,6 +20,10 @@ struct sandbox;
 int sandbox_open(perch_host *host, const struct sandbox_policy *policy,
 	struct sandbox **ret_sandbox, perch_err *err);
 
+/* The same, but nothing is refused: to see what could be enforced. */
+int sandbox_try(perch_host *host, const struct sandbox_policy *policy, struct sandbox **ret_sandbox,
+	perch_err *err);
+
 /* For perch_child_spec.confine; valid until sandbox_close. NULL = nothing to apply. */
 const struct perch_confine *sandbox_confine(const struct sandbox *sandbox);
 
