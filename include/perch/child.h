@@ -33,9 +33,12 @@ typedef enum perch_reach {
 	PERCH_REACH_PROCESS, /* the child alone: it shares our process group */
 	PERCH_REACH_GROUP,   /* its process group; a descendant that left it, for a session or a
 						  * group of its own, gets away */
+	PERCH_REACH_CGROUP,  /* the same, and what got away dies when its cgroup is closed */
+	PERCH_REACH_PIDNS,   /* the same, and what got away dies when its PID namespace is closed, or
+						  * when we die */
 } perch_reach;
 
-/* "process", "group". */
+/* "process", "group", "cgroup", "pidns". */
 PERCH_API const char *perch_reach_name(perch_reach reach);
 
 /* ---- the child --------------------------------------------------------- */

@@ -16,6 +16,10 @@ struct guard_table {
 	_Atomic int32_t slots[GUARD_SLOTS];
 };
 
+/* The argument that makes perch-guard the init of a room (see proc/room.h)
+ * instead, without a table. */
+#define GUARD_KEEP_ROOM "room"
+
 /* The descriptors that perch-guard is started with. */
 enum {
 	GUARD_FD_LIFELINE = 0, /* a pipe whose other end the host holds: EOF = it is gone */

@@ -1,12 +1,14 @@
 /* perch-guard: outlives its host by a moment, to kill what the host can no
- * longer kill. A program of its own, static and tiny, because it must not
- * depend on anything of the host's: not on its memory, not on its threads, not
- * on its libraries. */
+ * longer kill, or ends a room with itself. A program of its own, static and tiny, because it must
+ * not depend on anything of the host's: not on its memory, not on its threads, not on its
+ * libraries. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "guard/guard.h"
@@ -40,8 +42,25 @@ static void kill_all(struct guard_table *table)
 	}
 }
 
-int main(void)
+/* The first process of a room waits for the end of its host, and its own end is
+ * the end of everything in the room. In there nobody can look into it, or signal
+ * it. Who has lost its parent becomes ours and is reaped by the kernel, because
+ * we were started with SIGCHLD ignored. */
+static int keep_room(void)
 {
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	struct pollfd fds[] = {
+		{ .fd = GUARD_FD_LIFELINE, .events = POLLIN },
+		{ .fd = GUARD_FD_HOST, .events = POLLIN },
+	};
+	await(fds, 2, -1);
+	return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && strcmp(argv[1], GUARD_KEEP_ROOM) == 0)
+		return keep_room();
 	ignore_signals();
 	struct guard_table *table =
 		mmap(NULL, sizeof(*table), PROT_READ, MAP_SHARED, GUARD_FD_TABLE, 0);

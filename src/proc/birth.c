@@ -6,45 +6,50 @@
 #include <linux/capability.h>
 #include <linux/close_range.h>
 #include <linux/seccomp.h>
-#include <linux/securebits.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "proc/cgroup.h"
+#include "proc/furnish.h"
+
 #ifndef SYS_landlock_restrict_self
 #define SYS_landlock_restrict_self 446
 #endif
 
-/* The frames of these functions are never left by a return: exec takes them
- * away. A sanitizer would keep them marked, on a stack that is used again. */
-#define IN_CHILD __attribute__((no_sanitize("address", "undefined")))
-
-enum { BIRTH_FAILED_STATUS = 127 };
+enum { BIRTH_FAILED_STATUS = 127, NO_CAPABILITY = -1 };
 
 IN_CHILD static int result_of(long r)
 {
 	return r < 0 ? errno : 0;
 }
 
-IN_CHILD static int enter_session(const struct birth *birth)
+IN_CHILD static bool is_in_room(const struct birth *birth)
+{
+	const struct spawn_plan *plan = birth->plan;
+	return plan->confine && plan->confine->room;
+}
+
+IN_CHILD static int enter_session(struct birth *birth)
 {
 	return birth->plan->own_session ? result_of(setsid()) : 0;
 }
 
-/* The parent may have died before the request: then no signal will come. */
-IN_CHILD static int die_with_parent(const struct birth *birth)
+/* The parent may have died before the request: then no signal will come. Out of
+ * a room it cannot be seen; there the room's end does it. */
+IN_CHILD static int die_with_parent(struct birth *birth)
 {
 	if (!birth->plan->die_with_thread)
 		return 0;
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		return errno;
-	return getppid() == birth->parent ? 0 : ESRCH;
+	return is_in_room(birth) || getppid() == birth->parent ? 0 : ESRCH;
 }
 
 /* Must come after setsid (a group to kill) and before the descriptors are
  * given up: the guard waits for those who still hold its pipe. */
-IN_CHILD static int enter_guard_table(const struct birth *birth)
+IN_CHILD static int enter_guard_table(struct birth *birth)
 {
 	_Atomic int32_t *slot = birth->plan->guard_slot;
 	if (!slot)
@@ -54,10 +59,18 @@ IN_CHILD static int enter_guard_table(const struct birth *birth)
 	return 0;
 }
 
+IN_CHILD static int enter_cgroup(struct birth *birth)
+{
+	const struct perch_confine *confine = birth->plan->confine;
+	if (!confine || !confine->cgroup)
+		return 0;
+	return result_of(write(cgroup_entrance(confine->cgroup), "0", 1));
+}
+
 /* Leaves the shared descriptor table with a copy of its low end, and puts the
  * three streams in place. The slots are above 2, so nothing is overwritten
  * before it was copied, and dup2 clears their CLOEXEC. */
-IN_CHILD static int arrange_descriptors(const struct birth *birth)
+IN_CHILD static int arrange_descriptors(struct birth *birth)
 {
 	if (close_range((unsigned)birth->first_unneeded_fd, ~0U, CLOSE_RANGE_UNSHARE) < 0)
 		return errno;
@@ -68,7 +81,7 @@ IN_CHILD static int arrange_descriptors(const struct birth *birth)
 	return 0;
 }
 
-IN_CHILD static int set_limits(const struct birth *birth)
+IN_CHILD static int set_limits(struct birth *birth)
 {
 	const struct perch_confine *confine = birth->plan->confine;
 	for (size_t i = 0; confine && i < confine->limit_count; i++) {
@@ -79,7 +92,7 @@ IN_CHILD static int set_limits(const struct birth *birth)
 	return 0;
 }
 
-IN_CHILD static int drop_privileges(const struct birth *birth)
+IN_CHILD static int drop_privileges(struct birth *birth)
 {
 	const struct perch_confine *confine = birth->plan->confine;
 	if (!confine || !confine->no_new_privs)
@@ -87,30 +100,41 @@ IN_CHILD static int drop_privileges(const struct birth *birth)
 	return result_of(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 }
 
-/* Root would get them again with its exec: hence the bounding set and the bits
- * that say that root is nobody special. Who has none to begin with may not change
- * these two, and needs not. */
-IN_CHILD static int drop_capabilities(const struct birth *birth)
+/* Root would get them again with its exec: hence the bounding set, which who has
+ * none to begin with may not change, and needs not. `kept` is one that stays, or
+ * NO_CAPABILITY. */
+IN_CHILD static int leave_capabilities_but(int kept)
 {
-	const struct perch_confine *confine = birth->plan->confine;
-	if (!confine || !confine->no_capabilities)
-		return 0;
-	for (unsigned long capability = 0; prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0;)
-		capability++;
-	prctl(PR_SET_SECUREBITS, SECBIT_NOROOT | SECBIT_NOROOT_LOCKED, 0, 0, 0);
-	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++) {
+		if (capability != kept && prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0 && errno != EPERM)
+			return errno;
+	}
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
-	return result_of(syscall(SYS_capset, &header, none));
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+	if (kept >= 0) {
+		uint32_t bit = CAP_TO_MASK(kept);
+		data[CAP_TO_INDEX(kept)] = (struct __user_cap_data_struct){ bit, bit, bit };
+	}
+	if (syscall(SYS_capset, &header, data) < 0)
+		return errno;
+	return result_of(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 }
 
-IN_CHILD static int enter_landlock(const struct birth *birth)
+/* Whoever enters a user namespace has every capability in it. */
+IN_CHILD static int leave_capabilities(struct birth *birth)
+{
+	const struct perch_confine *confine = birth->plan->confine;
+	bool leaves = is_in_room(birth) || (confine && confine->no_capabilities);
+	return leaves ? leave_capabilities_but(NO_CAPABILITY) : 0;
+}
+
+IN_CHILD static int enter_landlock(struct birth *birth)
 {
 	int fd = birth->fds[SLOT_LANDLOCK];
 	return fd < 0 ? 0 : result_of(syscall(SYS_landlock_restrict_self, fd, 0));
 }
 
-IN_CHILD static int enter_seccomp(const struct birth *birth)
+IN_CHILD static int enter_seccomp(struct birth *birth)
 {
 	const struct perch_confine *confine = birth->plan->confine;
 	if (!confine || !confine->filter)
@@ -121,7 +145,7 @@ IN_CHILD static int enter_seccomp(const struct birth *birth)
 /* Handlers first, then the mask: a signal that was pending must not find a
  * handler of the parent's. Only ignored signals survive an exec, but a handler
  * would run here, in the parent's memory. */
-IN_CHILD static int reset_signals(const struct birth *birth)
+IN_CHILD static int reset_signals(struct birth *birth)
 {
 	(void)birth;
 	const struct sigaction fresh = { .sa_handler = SIG_DFL };
@@ -135,14 +159,17 @@ IN_CHILD static int reset_signals(const struct birth *birth)
 	return result_of(sigprocmask(SIG_SETMASK, &none, NULL));
 }
 
-IN_CHILD static int enter_cwd(const struct birth *birth)
+IN_CHILD static int enter_cwd(struct birth *birth)
 {
-	return birth->plan->cwd ? result_of(chdir(birth->plan->cwd)) : 0;
+	const struct spawn_plan *plan = birth->plan;
+	if (plan->here && chdir(plan->here) < 0)
+		return errno;
+	return plan->cwd ? result_of(chdir(plan->cwd)) : 0;
 }
 
 /* What the host had open without CLOEXEC goes here; the report pipe closes
  * itself at the exec. */
-IN_CHILD static int close_the_rest(const struct birth *birth)
+IN_CHILD static int close_the_rest(struct birth *birth)
 {
 	int report = birth->fds[SLOT_REPORT];
 	if (report < 0)
@@ -152,44 +179,111 @@ IN_CHILD static int close_the_rest(const struct birth *birth)
 	return result_of(close_range((unsigned)report + 1, ~0U, 0));
 }
 
-IN_CHILD static int execute(const struct birth *birth)
+IN_CHILD static int execute(struct birth *birth)
 {
 	const struct spawn_plan *plan = birth->plan;
 	execve(plan->path, (char *const *)plan->argv, (char *const *)plan->env);
 	return errno;
 }
 
-static const struct {
+/* ---- a room's init -------------------------------------------------------- */
+
+IN_CHILD static int open_program(struct birth *birth)
+{
+	birth->program_fd = open(birth->plan->path, O_PATH | O_CLOEXEC);
+	return result_of(birth->program_fd);
+}
+
+/* The host says when our user and group mean something in here. */
+IN_CHILD static int furnish_room(struct birth *birth)
+{
+	char byte;
+	if (read(STDIN_FILENO, &byte, 1) != 1)
+		return ECANCELED;
+	return furnish_run(birth->plan->furnishing);
+}
+
+/* Nobody may look into a process that has a capability more: so what lives in
+ * the room cannot look into its init, however early it tries. This one is good
+ * for nothing in there. */
+IN_CHILD static int become_untouchable(struct birth *birth)
+{
+	(void)birth;
+	int error = leave_capabilities_but(CAP_WAKE_ALARM);
+	if (error)
+		return error;
+	return result_of(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_WAKE_ALARM, 0, 0));
+}
+
+/* Orphans become the init's, from its first moment. */
+IN_CHILD static int ignore_orphans(struct birth *birth)
+{
+	(void)birth;
+	const struct sigaction ignored = { .sa_handler = SIG_IGN };
+	return result_of(sigaction(SIGCHLD, &ignored, NULL));
+}
+
+IN_CHILD static int execute_opened(struct birth *birth)
+{
+	const struct spawn_plan *plan = birth->plan;
+	if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
+		return errno;
+	execveat(
+		birth->program_fd, "", (char *const *)plan->argv, (char *const *)plan->env, AT_EMPTY_PATH);
+	return errno;
+}
+
+/* ---- the lists ------------------------------------------------------------ */
+
+struct step {
 	enum spawn_stage stage;
-	int (*run)(const struct birth *birth); /* 0 or an errno */
-} steps[] = {
+	int (*run)(struct birth *birth); /* 0 or an errno */
+};
+
+static const struct step steps[] = {
 	{ STAGE_SESSION, enter_session },
 	{ STAGE_PARENT, die_with_parent },
 	{ STAGE_GUARD, enter_guard_table },
+	{ STAGE_CGROUP, enter_cgroup },
 	{ STAGE_DESCRIPTORS, arrange_descriptors },
 	{ STAGE_LIMITS, set_limits },
 	{ STAGE_PRIVILEGES, drop_privileges },
-	{ STAGE_PRIVILEGES, drop_capabilities },
+	{ STAGE_PRIVILEGES, leave_capabilities },
 	{ STAGE_LANDLOCK, enter_landlock },
 	{ STAGE_SECCOMP, enter_seccomp },
 	{ STAGE_DESCRIPTORS, close_the_rest },
 	{ STAGE_CWD, enter_cwd },
 	{ STAGE_SIGNALS, reset_signals },
 	{ STAGE_EXEC, execute },
+	{ 0 },
+};
+
+/* Signals stay blocked. */
+static const struct step init_steps[] = {
+	{ STAGE_SESSION, enter_session },
+	{ STAGE_DESCRIPTORS, arrange_descriptors },
+	{ STAGE_EXEC, open_program },
+	{ STAGE_ROOM, furnish_room },
+	{ STAGE_PRIVILEGES, become_untouchable },
+	{ STAGE_SIGNALS, ignore_orphans },
+	{ STAGE_CWD, enter_cwd },
+	{ STAGE_EXEC, execute_opened },
+	{ 0 },
 };
 
 IN_CHILD int birth_run(void *data)
 {
 	struct birth *birth = data;
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		int error = steps[i].run(birth);
+	for (const struct step *step = birth->plan->furnishing ? init_steps : steps; step->run;
+		 step++) {
+		int error = step->run(birth);
 		if (!error)
 			continue;
-		birth->failure = (struct spawn_failure){ .stage = steps[i].stage, .error = error };
+		birth->failure = (struct spawn_failure){ .stage = step->stage, .error = error };
 		int report = birth->fds[SLOT_REPORT];
 		if (report >= 0)
 			(void)!write(report, &birth->failure, sizeof(birth->failure));
-		_exit(BIRTH_FAILED_STATUS);
+		break;
 	}
 	_exit(BIRTH_FAILED_STATUS);
 }

@@ -7,12 +7,10 @@
 
 #include "base/fd.h"
 #include "proc/pidfd.h"
+#include "proc/room.h"
 
 #define CHILD_OF(pointer, member) \
 	((perch_child *)((char *)(pointer)-offsetof(struct perch_child, member)))
-
-/* How long the end of a host waits for a killed process to be dead. */
-enum { DEATH_WAIT_MS = 5000 };
 
 static void happen(perch_child *child, enum child_event event);
 
@@ -79,6 +77,8 @@ static void reap(perch_child *child)
 	child_signal(child, SIGKILL);
 	guard_release(&child->guard_slot);
 	pidfd_reap(child->exit.fd);
+	room_leave(child->room);
+	child->room = NULL;
 	loop_watch(&child->host->loop, &child->exit, 0);
 	child->exit.fd = fd_close(child->exit.fd);
 	child->host->child_count--;

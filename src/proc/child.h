@@ -38,6 +38,7 @@ struct perch_child {
 	pid_t pid;
 	struct source exit; /* the pidfd; -1 = reaped */
 	_Atomic int32_t *guard_slot;
+	struct room *room; /* where it lives, or NULL */
 	enum child_state state;
 	bool owns_session;
 	bool keep_group;

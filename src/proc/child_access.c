@@ -4,6 +4,8 @@
 static const char *const reach_names[] = {
 	[PERCH_REACH_PROCESS] = "process",
 	[PERCH_REACH_GROUP] = "group",
+	[PERCH_REACH_CGROUP] = "cgroup",
+	[PERCH_REACH_PIDNS] = "pidns",
 };
 
 const char *perch_reach_name(perch_reach reach)

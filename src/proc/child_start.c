@@ -8,7 +8,9 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "proc/child.h"
+#include "proc/confine.h"
 #include "proc/program.h"
+#include "proc/room.h"
 
 /* The child's ends of its pipes: closed in the parent as soon as it lives. */
 struct ends {
@@ -126,6 +128,15 @@ static int promise_timers(perch_host *host)
 	return 0;
 }
 
+static perch_reach reach_of(const perch_child_spec *spec)
+{
+	if (spec->confine && spec->confine->room)
+		return PERCH_REACH_PIDNS;
+	if (spec->confine && spec->confine->cgroup)
+		return PERCH_REACH_CGROUP;
+	return spec->session == PERCH_SESSION_OWN ? PERCH_REACH_GROUP : PERCH_REACH_PROCESS;
+}
+
 static perch_child *new_child(perch_host *host, const perch_child_spec *spec)
 {
 	static const perch_child_events silence = { 0 };
@@ -141,7 +152,7 @@ static perch_child *new_child(perch_host *host, const perch_child_spec *spec)
 	child->keep_group = spec->keep_group;
 	child->linger_ns = spec->linger_ns;
 	child->result.exit_code = -1;
-	child->result.reach = child->owns_session ? PERCH_REACH_GROUP : PERCH_REACH_PROCESS;
+	child->result.reach = reach_of(spec);
 	ladder_init(&child->ladder, spec->ladder, spec->ladder_len);
 	outbox_init(&child->outbox, &host->loop, -1, spec->write_limit, NULL);
 	for (int i = 0; i < STREAMS; i++)
@@ -168,16 +179,36 @@ void child_free_memory(perch_child *child)
 	free(child);
 }
 
+/* Who enters a room starts at its root: a relative directory counts from ours,
+ * by its name, because in there something else may be in its place. */
+static int prepare_entry(
+	const perch_child_spec *spec, const struct ends *ends, char **ret_here, perch_err *err)
+{
+	int r = room_admit(ends->of_child, err);
+	if (r < 0 || (spec->cwd && spec->cwd[0] == '/'))
+		return r;
+	*ret_here = getcwd(NULL, 0);
+	return *ret_here ? 0
+					 : err_set(err, -errno, "cannot run '%s' in the current directory: %s",
+						   spec->program, perch_strerror(-errno));
+}
+
 /* The birth itself. */
 static int launch(perch_child *child, const perch_child_spec *spec, const char *path,
 	const struct ends *ends, perch_err *err)
 {
 	perch_host *host = child->host;
+	struct room *room = spec->confine ? spec->confine->room : NULL;
+	_cleanup_free_ char *here = NULL;
+	int r = room ? prepare_entry(spec, ends, &here, err) : 0;
+	if (r < 0)
+		return r;
 	struct spawn_plan plan = {
 		.path = path,
 		.argv = spec->argv,
 		.env = spec->env,
 		.cwd = spec->cwd,
+		.here = here,
 		.stdio = { ends->of_child[0], ends->of_child[1], ends->of_child[2] },
 		.own_session = child->owns_session,
 		.die_with_thread = host->die_with_thread,
@@ -188,6 +219,8 @@ static int launch(perch_child *child, const perch_child_spec *spec, const char *
 	child->born_ns = clock_now_ns();
 	if (spawner_spawn(&host->spawner, &plan, &child->pid, &child->exit.fd, &failure) < 0)
 		return spawn_explain(&failure, &plan, err);
+	room_enter(room);
+	child->room = room;
 	return 0;
 }
 
@@ -217,10 +250,12 @@ static int start(
 			err->stage = spawn_stage_name(STAGE_PIPE);
 		return r;
 	}
-	r = guard_reserve(&child->host->guard, &child->guard_slot, err);
+	bool is_in_room = child->result.reach == PERCH_REACH_PIDNS;
+	if (!is_in_room) /* whose init is a guard of its own */
+		r = guard_reserve(&child->host->guard, &child->guard_slot, err);
 	if (r < 0)
 		return r;
-	child->result.guarded = child->guard_slot != NULL;
+	child->result.guarded = is_in_room || child->guard_slot;
 	r = launch(child, spec, path, ends, err);
 	if (r < 0)
 		guard_release(&child->guard_slot);

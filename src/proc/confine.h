@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
+struct cgroup;
 struct room;
 
 struct confine_limit {
@@ -24,6 +25,7 @@ struct perch_confine {
 	int landlock_fd;                 /* a Landlock ruleset, or -1 */
 	const struct sock_fprog *filter; /* a seccomp filter, or NULL */
 	struct room *room;               /* where it lives, see room.h, or NULL */
+	struct cgroup *cgroup;           /* what it is counted in, see cgroup.h, or NULL */
 };
 
 #endif

@@ -66,12 +66,14 @@ static struct exit_status from_kernel_memory(int pidfd)
 	};
 }
 
+/* __WALL: one that was born into a room and did not come to its exec is no
+ * ordinary child, it has no exit signal. */
 int pidfd_peek(int pidfd, struct exit_status *ret_status)
 {
 	siginfo_t info = { 0 };
 	int r;
 	do
-		r = waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOWAIT | WNOHANG);
+		r = waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOWAIT | WNOHANG | __WALL);
 	while (r < 0 && errno == EINTR);
 	if (r < 0 && errno != ECHILD)
 		return -errno;
@@ -94,7 +96,7 @@ int pidfd_wait(int pidfd, int timeout_ms)
 void pidfd_reap(int pidfd)
 {
 	siginfo_t info;
-	while (waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED) < 0 && errno == EINTR)
+	while (waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | __WALL) < 0 && errno == EINTR)
 		;
 }
 

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* How long is waited for a killed process to be dead. */
+enum { DEATH_WAIT_MS = 5000 };
+
 struct exit_status {
 	bool stolen;   /* somebody else has reaped it */
 	bool known;    /* false: stolen, and the kernel does not tell */

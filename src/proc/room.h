@@ -16,33 +16,55 @@ struct room;
 enum room_mount_kind {
 	ROOM_HIDE,      /* an empty directory, or an empty file, lies over the path */
 	ROOM_REVEAL,    /* what was at the path before a ROOM_HIDE covered it is there again */
-	ROOM_READ_ONLY, /* the path cannot be changed, nor what is below it */
+	ROOM_READ_ONLY, /* the path cannot be changed, nor what is below it; of the root: nothing
+					 * but what is revealed or replaced can be */
 	ROOM_TMP,       /* an empty file system of its own, gone with the room; `size` at most */
 };
 
-/* One change, in this order. A path that does not exist is passed over for
- * ROOM_HIDE and ROOM_READ_ONLY. Paths are resolved once, without following a
- * link in their last part. */
+#define ROOM_TMP_SIZE_DEFAULT ((uint64_t)1 << 30)
+
+/* One change, in this order. Paths are absolute. One that does not exist, or
+ * that we have no way to, is passed over; for ROOM_TMP that is an error. Where
+ * its last part is a link, what the link leads to is hidden, replaced or made
+ * read-only (and the link itself cannot be replaced then); a link that is
+ * revealed stays a link. */
 struct room_mount {
 	enum room_mount_kind kind;
 	const char *path;
-	uint64_t size;
+	uint64_t size; /* of a ROOM_TMP, in bytes; 0 = ROOM_TMP_SIZE_DEFAULT */
 };
 
-/* Makes one, for children of this host. /proc shows the room's own processes
- * alone. Fails with PERCH_ESANDBOX and words (namespaces are not allowed here,
- * no perch-guard …), -ENOMEM, -EAGAIN … */
+/* Makes one, for children of this host. Fails with PERCH_ESANDBOX and words
+ * (namespaces are not allowed here, no perch-guard, a path cannot be changed …),
+ * -EINVAL, -ENOMEM, -EAGAIN, -EMFILE … */
 int room_open(perch_host *host, const struct room_mount *mounts, size_t count,
 	struct room **ret_room, perch_err *err);
 
-/* Whether /proc shows the room's own processes alone. */
+/* Whether /proc shows the room's own processes alone. A new /proc is not allowed
+ * where somebody has covered a part of the old one, as containers do; then the
+ * old one stays, which shows the processes outside. They cannot be signalled. */
 bool room_has_own_proc(const struct room *room);
 
 /* A descriptor (O_PATH) of the root directory as the room's children see it, for
- * rules about what is mounted in there alone. Stays the room's. */
+ * rules about what is mounted in there alone. Stays the room's. A negative errno
+ * when we may not look. */
 int room_root(const struct room *room);
 
-/* Kills everything in it, at once, and waits for that. NULL is fine. */
+/* Kills everything in it, at once, and waits for that. Before the host is freed.
+ * NULL is fine. */
 void room_close(struct room *room);
+
+/* ---- for src/proc alone ----------------------------------------------------- */
+
+/* A descriptor of the room's init: what the birth of a child enters it by. */
+int room_entrance(const struct room *room);
+
+/* Whether a child with these streams (-1 = ours) may enter: a descriptor of a
+ * directory would be a way out of the room's mounts. PERCH_ESANDBOX. */
+int room_admit(const int stdio[3], perch_err *err);
+
+/* A child has entered; it was reaped. The room's init cannot be before. */
+void room_enter(struct room *room);
+void room_leave(struct room *room);
 
 #endif

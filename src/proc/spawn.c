@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "proc/birth.h"
 #include "proc/pidfd.h"
+#include "proc/room_birth.h"
 
 enum { BIRTH_STACK = 64 * 1024 };
 
@@ -41,10 +42,16 @@ static int open_null(void)
 	return fd < 0 ? -errno : fd_above_stdio(fd);
 }
 
-/* With a page below it that nobody may touch: an overflow faults. */
+/* Two stacks, for who enters a room and its guide, with a page below them that
+ * nobody may touch: an overflow faults. */
 static size_t stack_size(void)
 {
-	return BIRTH_STACK + (size_t)sysconf(_SC_PAGESIZE);
+	return 2 * BIRTH_STACK + (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void *spawner_stack(const struct spawner *spawner, size_t number)
+{
+	return spawner->stack + stack_size() - number * BIRTH_STACK;
 }
 
 static char *map_stack(void)
@@ -140,7 +147,7 @@ static void empty_slots(struct spawner *spawner, const struct birth *birth)
 static pid_t clone_fast(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
 {
 	int flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_PIDFD | SIGCHLD;
-	pid_t pid = clone(birth_run, spawner->stack + stack_size(), flags, birth, ret_pidfd);
+	pid_t pid = clone(birth_run, spawner_stack(spawner, 0), flags, birth, ret_pidfd);
 	return pid < 0 ? -errno : pid;
 }
 
@@ -155,26 +162,54 @@ static void read_report(int fd, struct spawn_failure *failure)
 		*failure = report;
 }
 
-/* The plain way: a fork, and a pipe that the exec closes. */
+/* The plain way. The system call itself: libc's fork gives no pidfd. */
 static pid_t fork_plain(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
+{
+	(void)spawner;
+	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, NULL, ret_pidfd, NULL, NULL);
+	if (pid == 0)
+		_exit(birth_run(birth));
+	return pid < 0 ? -errno : pid;
+}
+
+/* For a child that has a descriptor table of its own when `bear` returns: its
+ * report comes through a pipe that the exec closes. */
+static pid_t with_report(struct spawner *spawner, struct birth *birth, int *ret_pidfd,
+	pid_t (*bear)(struct spawner *spawner, struct birth *birth, int *ret_pidfd))
 {
 	_cleanup_fd_ int report_read = -1;
 	_cleanup_fd_ int report_write = -1;
 	int r = fd_pipe(&report_read, &report_write);
 	if (r == 0)
 		r = put_into_slot(spawner, SLOT_REPORT, report_write, birth);
-	if (r < 0)
-		return r;
-	/* The system call itself: libc's fork gives no pidfd. */
-	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, NULL, ret_pidfd, NULL, NULL);
+	pid_t pid = r < 0 ? r : bear(spawner, birth, ret_pidfd);
 	if (pid < 0)
-		return -errno;
-	if (pid == 0)
-		_exit(birth_run(birth));
+		return pid;
 	report_write = fd_close(report_write);
 	dup3(spawner->null_fd, spawner->slots[SLOT_REPORT], O_CLOEXEC);
 	read_report(report_read, &birth->failure);
 	return pid;
+}
+
+/* The end of a vfork is too early here: the kernel tells it a moment before the
+ * child has left our memory. The pipe is closed a moment after. */
+static pid_t bear_into_room(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
+{
+	bool was_open = room_birth_begin();
+	pid_t pid = with_report(spawner, birth, ret_pidfd, room_birth_child);
+	room_birth_end(was_open);
+	return pid;
+}
+
+static pid_t give_birth_somehow(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
+{
+	const struct spawn_plan *plan = birth->plan;
+	if (plan->furnishing)
+		return with_report(spawner, birth, ret_pidfd, room_birth_init);
+	if (plan->confine && plan->confine->room)
+		return bear_into_room(spawner, birth, ret_pidfd);
+	return spawner->plain_fork ? with_report(spawner, birth, ret_pidfd, fork_plain)
+							   : clone_fast(spawner, birth, ret_pidfd);
 }
 
 /* All signals are blocked around the birth: a handler of ours must not run in
@@ -185,8 +220,7 @@ static pid_t give_birth(struct spawner *spawner, struct birth *birth, int *ret_p
 	sigset_t before;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pid_t pid = spawner->plain_fork ? fork_plain(spawner, birth, ret_pidfd)
-									: clone_fast(spawner, birth, ret_pidfd);
+	pid_t pid = give_birth_somehow(spawner, birth, ret_pidfd);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return pid;
 }

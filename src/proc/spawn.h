@@ -11,6 +11,8 @@
 #include "perch/base.h"
 #include "proc/confine.h"
 
+struct furnishing;
+
 /* Descriptors that a child needs until its exec. The host reserves a number
  * for each, as low as it can get them: the child then copies the descriptor
  * table only up to there, so that a birth costs the same in a host with five
@@ -27,7 +29,7 @@ enum spawn_slot {
 struct spawner {
 	int slots[SLOT_COUNT];
 	int null_fd;
-	char *stack; /* of the child between birth and exec */
+	char *stack; /* of a child between birth and exec, and of its guide into a room */
 	bool plain_fork;
 };
 
@@ -36,9 +38,11 @@ enum spawn_stage {
 	STAGE_LOOKUP,
 	STAGE_PIPE,
 	STAGE_BIRTH,
+	STAGE_ROOM,
 	STAGE_SESSION,
 	STAGE_PARENT,
 	STAGE_GUARD,
+	STAGE_CGROUP,
 	STAGE_DESCRIPTORS,
 	STAGE_LIMITS,
 	STAGE_PRIVILEGES,
@@ -54,12 +58,14 @@ struct spawn_plan {
 	const char *path; /* what is executed: no search any more */
 	const char *const *argv;
 	const char *const *env;
-	const char *cwd; /* NULL = ours */
-	int stdio[3];    /* what becomes 0, 1, 2; -1 = ours */
+	const char *cwd;  /* NULL = ours */
+	const char *here; /* ours, for who enters a room and does not have it there; or NULL */
+	int stdio[3];     /* what becomes 0, 1, 2; -1 = ours */
 	bool own_session;
 	bool die_with_thread;
 	_Atomic int32_t *guard_slot; /* where the child enters itself, or NULL */
 	const struct perch_confine *confine;
+	struct furnishing *furnishing; /* this is a room's init, and these are its mounts; or NULL */
 };
 
 struct spawn_failure {
@@ -75,6 +81,9 @@ void spawner_close(struct spawner *spawner);
  * the caller). On failure returns -1, fills *failure, and nothing is left. */
 int spawner_spawn(struct spawner *spawner, const struct spawn_plan *plan, pid_t *ret_pid,
 	int *ret_pidfd, struct spawn_failure *failure);
+
+/* Where the stack of a newborn begins; number is 0 or 1. */
+void *spawner_stack(const struct spawner *spawner, size_t number);
 
 /* "exec", "chdir" … for perch_err's stage. */
 const char *spawn_stage_name(enum spawn_stage stage);

@@ -17,9 +17,11 @@ static const char *const stage_names[STAGE_COUNT] = {
 	[STAGE_LOOKUP] = "lookup",
 	[STAGE_PIPE] = "pipe",
 	[STAGE_BIRTH] = "birth",
+	[STAGE_ROOM] = "room",
 	[STAGE_SESSION] = "session",
 	[STAGE_PARENT] = "parent",
 	[STAGE_GUARD] = "guard",
+	[STAGE_CGROUP] = "cgroup",
 	[STAGE_DESCRIPTORS] = "descriptors",
 	[STAGE_LIMITS] = "limits",
 	[STAGE_PRIVILEGES] = "privileges",
@@ -63,6 +65,18 @@ static struct str read_interpreter(int fd, char line[FIRST_LINE + 1])
 	return (struct str){ first_line.data, word };
 }
 
+static bool is_in_room(const struct spawn_plan *plan)
+{
+	return plan->confine && plan->confine->room;
+}
+
+/* Out here nothing is missing that the kernel looks for. */
+static bool can_be_run_here(struct str interpreter)
+{
+	_cleanup_free_ char *path = str_dup(interpreter);
+	return !interpreter.len || !path || access(path, X_OK) == 0;
+}
+
 /* exec says ENOENT for a missing program and for a missing interpreter. */
 static int explain_missing(const struct spawn_plan *plan, perch_err *err)
 {
@@ -71,6 +85,9 @@ static int explain_missing(const struct spawn_plan *plan, perch_err *err)
 		return err_set(err, -ENOENT, "cannot run '%s': there is no such file", plan->path);
 	char line[FIRST_LINE + 1];
 	struct str interpreter = read_interpreter(fd, line);
+	if (is_in_room(plan) && can_be_run_here(interpreter))
+		return err_set(err, -ENOENT,
+			"cannot run '%s': it, or what it needs, is hidden in its sandbox", plan->path);
 	if (!interpreter.len)
 		return err_set(err, PERCH_EINTERPRETER,
 			"cannot run '%s': the loader or library it needs is missing", plan->path);
@@ -141,7 +158,9 @@ static int explain_stage(
 	case STAGE_EXEC:
 		return explain_exec(failure->error, plan, err);
 	case STAGE_CWD:
-		return err_set(err, code, "cannot run '%s' in '%s': %s", plan->path, plan->cwd, why);
+		return err_set(err, code, "cannot run '%s' in '%s'%s: %s", plan->path,
+			plan->cwd ? plan->cwd : plan->here, is_in_room(plan) ? ", as its sandbox shows it" : "",
+			why);
 	case STAGE_BIRTH:
 		if (failure->error == EAGAIN)
 			return err_set(err, code,
@@ -149,6 +168,12 @@ static int explain_stage(
 				"limit of the cgroup)",
 				plan->path);
 		return err_set(err, code, "cannot run '%s': %s", plan->path, why);
+	case STAGE_ROOM:
+		return err_set(err, PERCH_ESANDBOX,
+			"cannot run '%s' in its sandbox: its room cannot be entered (has its init been "
+			"killed?): %s",
+			plan->path, why);
+	case STAGE_CGROUP:
 	case STAGE_LANDLOCK:
 	case STAGE_SECCOMP:
 	case STAGE_PRIVILEGES:

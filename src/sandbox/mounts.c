@@ -13,6 +13,12 @@ bool mounts_leaves_out(const char *path)
 	return view_is_inside(path, "/dev");
 }
 
+bool mounts_makes_read_only(const struct view *view)
+{
+	const struct view_entry *root = view_find(view, "");
+	return !root || root->access != ACCESS_WRITE;
+}
+
 static int add(struct mounts *mounts, enum room_mount_kind kind, const char *path)
 {
 	struct room_mount *items =
@@ -54,13 +60,16 @@ static int add_entry(
 	struct mounts *mounts, const struct view *view, size_t i, const char *const *replaced)
 {
 	const struct view_entry *entry = &view->entries[i];
-	bool is_under_cover = is_covered(holder_of(view, i));
+	const struct view_entry *holder = holder_of(view, i);
+	bool is_under_cover = is_covered(holder);
+	bool becomes_writable = entry->access == ACCESS_WRITE &&
+		!(holder && holder->access == ACCESS_WRITE) && entry->path[0];
 	if (is_listed(replaced, entry->path) && entry->fd >= 0)
 		return add(mounts, ROOM_TMP, entry->path);
 	if (mounts_leaves_out(entry->path))
 		return 0;
 	if (entry->access != ACCESS_NONE)
-		return is_under_cover ? add(mounts, ROOM_REVEAL, entry->path) : 0;
+		return is_under_cover || becomes_writable ? add(mounts, ROOM_REVEAL, entry->path) : 0;
 	return is_under_cover || entry->fd < 0 ? 0 : add(mounts, ROOM_HIDE, entry->path);
 }
 
@@ -135,7 +144,7 @@ int mounts_make(struct view *view, const char *const *replaced, const char *cons
 	struct mounts *ret_mounts)
 {
 	struct mounts mounts = { 0 };
-	int r = 0;
+	int r = mounts_makes_read_only(view) ? add(&mounts, ROOM_READ_ONLY, "/") : 0;
 	for (size_t i = 0; r == 0 && i < view->count; i++)
 		r = add_entry(&mounts, view, i, replaced);
 	for (; r == 0 && protect && *protect; protect++)

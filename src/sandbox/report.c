@@ -143,9 +143,9 @@ static const char *by_tmp(const struct layers *layers)
 
 static const char *by_count(const struct layers *layers)
 {
-	if (!layers->counts_processes)
-		return NULL;
-	return layers->counts_memory ? "cgroup" : "namespaces";
+	if (layers->counts_processes)
+		return "cgroup";
+	return layers->has_own_count ? "namespaces" : NULL;
 }
 
 static const char *by_memory(const struct layers *layers)

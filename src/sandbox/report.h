@@ -15,8 +15,10 @@ struct layers {
 	bool has_room;
 	bool has_own_proc;
 	bool is_root_read_only; /* the room's */
+	bool has_cgroup;
+	bool counts_memory; /* of all processes together: the cgroup */
 	bool counts_processes;
-	bool counts_memory; /* of all processes together: in a cgroup */
+	bool has_own_count; /* of processes, in one way or another */
 	bool allows_unix;   /* sockets of the family can be made */
 	bool allows_metadata;
 	char no_room[200]; /* why there is none, when it was tried */

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "proc/cgroup.h"
 #include "proc/room.h"
 #include "sandbox/limits.h"
 #include "sandbox/mounts.h"
@@ -164,6 +165,7 @@ static int move_into_room(struct sandbox *sandbox, perch_host *host, perch_err *
 	}
 	layers->has_room = true;
 	layers->has_own_proc = room_has_own_proc(sandbox->confine.room);
+	layers->is_root_read_only = mounts_makes_read_only(&sandbox->view);
 	if (replaced[0] && strcmp(replaced[0], "/tmp") == 0)
 		sandbox->tmp = "/tmp";
 	return look_into_room(sandbox, replaced, err);
@@ -232,15 +234,40 @@ static int make_filter(struct sandbox *sandbox, perch_err *err)
 	return 0;
 }
 
+/* ---- L4: a cgroup -------------------------------------------------------------- */
+
+/* Only for what is counted best there; without one, each process by itself. */
+static int join_cgroup(struct sandbox *sandbox, perch_err *err)
+{
+	const struct cgroup_limits limits = {
+		.memory = sandbox->policy.limits.memory,
+		.processes = sandbox->policy.limits.processes,
+	};
+	if (!limits.memory && !limits.processes)
+		return 0;
+	struct cgroup *cgroup = NULL;
+	int r = cgroup_open(&cgroup_kernel_tree, &limits, &cgroup, NULL);
+	if (r == -ENOMEM)
+		return err_no_memory(err);
+	if (r < 0)
+		return 0;
+	sandbox->confine.cgroup = cgroup;
+	sandbox->layers.has_cgroup = true;
+	sandbox->layers.counts_memory = cgroup_limits_memory(cgroup);
+	sandbox->layers.counts_processes = cgroup_limits_processes(cgroup);
+	return 0;
+}
+
 /* ---- L0 ---------------------------------------------------------------------- */
 
 static void make_limits(struct sandbox *sandbox)
 {
 	const struct limits_elsewhere elsewhere = {
 		.memory = sandbox->layers.counts_memory,
+		.processes = sandbox->layers.counts_processes,
 		.has_own_count = sandbox->layers.has_room,
 	};
-	sandbox->layers.counts_processes = limits_counts_processes(&elsewhere);
+	sandbox->layers.has_own_count = limits_counts_processes(&elsewhere);
 	sandbox->confine.limits = sandbox->limits;
 	sandbox->confine.limit_count =
 		limits_make(&sandbox->policy.limits, &elsewhere, sandbox->limits);
@@ -265,6 +292,8 @@ static void name_layers(struct sandbox *sandbox)
 		sandbox->names[count++] = "seccomp";
 	if (layers->has_room)
 		sandbox->names[count++] = "namespaces";
+	if (layers->has_cgroup)
+		sandbox->names[count++] = "cgroup";
 }
 
 static int refuse(const struct sandbox *sandbox, const struct property *property, perch_err *err)
@@ -313,6 +342,8 @@ static int make(struct sandbox *sandbox, perch_host *host, bool is_trial, perch_
 		r = make_ruleset(sandbox, err);
 	if (r == 0)
 		r = make_filter(sandbox, err);
+	if (r == 0)
+		r = join_cgroup(sandbox, err);
 	if (r < 0)
 		return r;
 	make_limits(sandbox);
@@ -386,6 +417,7 @@ void sandbox_close(struct sandbox *sandbox)
 	if (!sandbox)
 		return;
 	room_close(sandbox->confine.room);
+	cgroup_close(sandbox->confine.cgroup);
 	scratch_close(&sandbox->scratch);
 	fd_close(sandbox->confine.landlock_fd);
 	free(sandbox->filter.filter);

@@ -1,7 +1,9 @@
 /* A child that misbehaves on demand: `child BEHAVIOUR [NUMBER]`. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,6 +225,48 @@ static int inherited(long number)
 	return fflush(stdout);
 }
 
+/* Stops everybody it can, again and again. */
+static int stop_everybody(long number)
+{
+	(void)number;
+	say("ready\n");
+	while (kill(-1, SIGSTOP) == 0 || errno == ESRCH)
+		;
+	return 1;
+}
+
+static bool holds_secret(const char *pid, long address)
+{
+	static const char secret[] = "perch's secret";
+	char path[64];
+	char bytes[sizeof(secret)];
+	snprintf(path, sizeof(path), "/proc/%.20s/mem", pid);
+	int fd = open(path, O_RDWR);
+	bool holds = fd >= 0 && pread(fd, bytes, sizeof(bytes), address) == (ssize_t)sizeof(bytes) &&
+		memcmp(bytes, secret, sizeof(secret)) == 0;
+	if (fd >= 0)
+		close(fd);
+	return holds;
+}
+
+/* Looks into the memory of everybody, at this address, until something comes
+ * on stdin; says whether it found the secret there. */
+static int peek(long address)
+{
+	bool is_stolen = false;
+	fcntl(STDIN_FILENO, F_SETFL, O_NONBLOCK);
+	say("ready\n");
+	for (char byte; read(STDIN_FILENO, &byte, 1) < 0;) {
+		DIR *directory = opendir("/proc");
+		for (const struct dirent *entry; directory && (entry = readdir(directory));)
+			is_stolen |= entry->d_name[0] <= '9' && holds_secret(entry->d_name, address);
+		if (directory)
+			closedir(directory);
+	}
+	say(is_stolen ? "stolen\n" : "safe\n");
+	return 0;
+}
+
 static int exit_with(long number)
 {
 	return (int)number;
@@ -254,6 +298,8 @@ static const struct {
 	{ "close-stdin", close_stdin },
 	{ "strange-lines", strange_lines },
 	{ "inherited", inherited },
+	{ "stop-everybody", stop_everybody },
+	{ "peek", peek },
 	{ "exit", exit_with },
 	{ "die-of", die_of },
 };

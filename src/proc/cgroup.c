@@ -1,0 +1,263 @@
+/* A cgroup for the processes of one run. */
+#include "proc/cgroup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/str.h"
+#include "proc/cgroup_find.h"
+#include "proc/pidfd.h"
+
+struct cgroup {
+	const struct cgroup_tree *tree;
+	char *path;
+	int directory;
+	int entrance; /* its cgroup.procs */
+	int killer;   /* its cgroup.kill */
+	bool limits_memory;
+	bool limits_processes;
+};
+
+/* "perch-PID-NUMBER": who made it is known by its name. */
+static const char leaf_prefix[] = "perch-";
+
+static bool is_marked_as_delegated(const char *path)
+{
+	char mark[1];
+	return getxattr(path, "user.delegate", mark, sizeof(mark)) == 1 && mark[0] == '1';
+}
+
+const struct cgroup_tree cgroup_kernel_tree = {
+	.mountinfo = "/proc/self/mountinfo",
+	.membership = "/proc/self/cgroup",
+	.make = mkdir,
+	.remove = rmdir,
+	.is_delegated = is_marked_as_delegated,
+};
+
+/* ---- the files in it --------------------------------------------------------- */
+
+static int open_file(int directory, const char *name, int flags)
+{
+	int fd = openat(directory, name, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd_above_stdio(fd);
+}
+
+static int write_file(int directory, const char *name, const char *text)
+{
+	_cleanup_fd_ int fd = open_file(directory, name, O_WRONLY);
+	return fd < 0 ? fd : fd_write_all(fd, text, strlen(text));
+}
+
+/* Whether a word stands in the file, as a controller does in cgroup.controllers. */
+static bool file_has_word(int directory, const char *name, const char *word)
+{
+	char text[4096];
+	_cleanup_fd_ int fd = open_file(directory, name, O_RDONLY);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text));
+	struct str rest = str_trim((struct str){ text, n < 0 ? 0 : (size_t)n });
+	while (rest.len) {
+		if (str_is(str_cut(&rest, ' '), word))
+			return true;
+	}
+	return false;
+}
+
+/* ---- limits ------------------------------------------------------------------ */
+
+/* A controller that the cgroup above has and does not lend yet. That it refuses
+ * is usual: it has processes of its own. */
+static void borrow(const char *above, const char *controller)
+{
+	_cleanup_fd_ int directory = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char request[32];
+	snprintf(request, sizeof(request), "+%s", controller);
+	if (directory >= 0)
+		write_file(directory, "cgroup.subtree_control", request);
+}
+
+static bool set_limit(const struct cgroup *cgroup, const char *above, const char *controller,
+	const char *file, uint64_t limit)
+{
+	if (!limit)
+		return false;
+	if (!file_has_word(cgroup->directory, "cgroup.controllers", controller))
+		borrow(above, controller);
+	char text[32];
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)limit);
+	return write_file(cgroup->directory, file, text) == 0;
+}
+
+static void set_limits(struct cgroup *cgroup, const char *above, const struct cgroup_limits *limits)
+{
+	cgroup->limits_memory = set_limit(cgroup, above, "memory", "memory.max", limits->memory);
+	cgroup->limits_processes = set_limit(cgroup, above, "pids", "pids.max", limits->processes);
+	/* What is swapped out would not count. */
+	if (cgroup->limits_memory)
+		write_file(cgroup->directory, "memory.swap.max", "0");
+}
+
+/* ---- making one -------------------------------------------------------------- */
+
+/* Those of hosts that were killed; who is in use cannot be removed. */
+static void sweep(const struct cgroup_tree *tree, const char *above)
+{
+	DIR *directory = opendir(above);
+	const struct dirent *entry;
+	while (directory && (entry = readdir(directory))) {
+		if (strncmp(entry->d_name, leaf_prefix, strlen(leaf_prefix)) != 0)
+			continue;
+		long maker = strtol(entry->d_name + strlen(leaf_prefix), NULL, 10);
+		if (maker <= 0 || kill((pid_t)maker, 0) == 0 || errno != ESRCH)
+			continue;
+		_cleanup_free_ char *path = str_join(above, "/", entry->d_name, NULL);
+		if (path)
+			tree->remove(path);
+	}
+	if (directory)
+		closedir(directory);
+}
+
+static int make_leaf(struct cgroup *cgroup, const char *above)
+{
+	static atomic_uint number;
+	char name[64];
+	snprintf(
+		name, sizeof(name), "/%s%d-%u", leaf_prefix, (int)getpid(), atomic_fetch_add(&number, 1));
+	char *path = str_join(above, name, NULL);
+	if (!path)
+		return -ENOMEM;
+	if (cgroup->tree->make(path, 0755) < 0) {
+		free(path);
+		return -errno;
+	}
+	cgroup->path = path;
+	return 0;
+}
+
+static int open_leaf(struct cgroup *cgroup)
+{
+	cgroup->directory = open_file(AT_FDCWD, cgroup->path, O_RDONLY | O_DIRECTORY);
+	if (cgroup->directory < 0)
+		return cgroup->directory;
+	cgroup->entrance = open_file(cgroup->directory, "cgroup.procs", O_WRONLY);
+	cgroup->killer = open_file(cgroup->directory, "cgroup.kill", O_WRONLY);
+	return cgroup->entrance < 0 ? cgroup->entrance : cgroup->killer < 0 ? cgroup->killer : 0;
+}
+
+static void free_cgroup(struct cgroup *cgroup)
+{
+	if (cgroup->path)
+		cgroup->tree->remove(cgroup->path);
+	fd_close(cgroup->entrance);
+	fd_close(cgroup->killer);
+	fd_close(cgroup->directory);
+	free(cgroup->path);
+	free(cgroup);
+}
+
+static int make_below(const struct cgroup_tree *tree, const char *above,
+	const struct cgroup_limits *limits, struct cgroup **ret_cgroup)
+{
+	struct cgroup *cgroup = malloc(sizeof(*cgroup));
+	if (!cgroup)
+		return -ENOMEM;
+	*cgroup = (struct cgroup){ .tree = tree, .directory = -1, .entrance = -1, .killer = -1 };
+	sweep(tree, above);
+	int r = make_leaf(cgroup, above);
+	if (r == 0)
+		r = open_leaf(cgroup);
+	if (r < 0) {
+		free_cgroup(cgroup);
+		return r;
+	}
+	set_limits(cgroup, above, limits);
+	*ret_cgroup = cgroup;
+	return 0;
+}
+
+int cgroup_open(const struct cgroup_tree *tree, const struct cgroup_limits *limits,
+	struct cgroup **ret_cgroup, perch_err *err)
+{
+	struct cgroup_place place;
+	int r = cgroup_find(tree, &place, err);
+	if (r < 0)
+		return r;
+	_cleanup_free_ char *own = place.directory;
+	_cleanup_free_ char *above = str_dup(str_from(own));
+	if (!above)
+		return err_no_memory(err);
+	*strrchr(above, '/') = '\0';
+	r = -ENOENT;
+	if (!place.is_top && tree->is_delegated(above))
+		r = make_below(tree, above, limits, ret_cgroup);
+	if (r < 0)
+		r = make_below(tree, own, limits, ret_cgroup);
+	if (r == -ENOMEM)
+		return err_no_memory(err);
+	char shown[FILE_SHOWN_MAX];
+	return r < 0 ? err_set(err, PERCH_ESANDBOX, "no cgroup can be made in '%s': %s",
+					   file_shown(own, shown), perch_strerror(r))
+				 : 0;
+}
+
+bool cgroup_limits_memory(const struct cgroup *cgroup)
+{
+	return cgroup->limits_memory;
+}
+
+bool cgroup_limits_processes(const struct cgroup *cgroup)
+{
+	return cgroup->limits_processes;
+}
+
+const char *cgroup_path(const struct cgroup *cgroup)
+{
+	return cgroup->path;
+}
+
+int cgroup_entrance(const struct cgroup *cgroup)
+{
+	return cgroup->entrance;
+}
+
+/* ---- its end ----------------------------------------------------------------- */
+
+/* "populated 0" comes with an event; looking again and again is for the case
+ * that it came before. */
+static void await_empty(const struct cgroup *cgroup)
+{
+	_cleanup_fd_ int fd = open_file(cgroup->directory, "cgroup.events", O_RDONLY);
+	uint64_t deadline = clock_after(clock_now_ns(), DEATH_WAIT_MS * NSEC_PER_MSEC);
+	while (fd >= 0 && clock_now_ns() < deadline) {
+		char text[256];
+		ssize_t n = pread(fd, text, sizeof(text), 0);
+		if (n <= 0 || !memmem(text, (size_t)n, "populated 1", strlen("populated 1")))
+			return;
+		struct pollfd event = { .fd = fd, .events = POLLPRI };
+		poll(&event, 1, DEATH_WAIT_MS);
+	}
+}
+
+void cgroup_close(struct cgroup *cgroup)
+{
+	if (!cgroup)
+		return;
+	(void)!write(cgroup->killer, "1", 1);
+	await_empty(cgroup);
+	free_cgroup(cgroup);
+}

@@ -1,0 +1,53 @@
+/* A cgroup (version 2) for the processes of one run, where a directory of that
+ * tree is delegated to us: limits that count all of them together, and an end
+ * that reaches every one. */
+#ifndef PROC_CGROUP_H
+#define PROC_CGROUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "perch/base.h"
+
+struct cgroup;
+
+/* 0 = no limit. */
+struct cgroup_limits {
+	uint64_t memory;    /* bytes */
+	uint64_t processes; /* threads count as well */
+};
+
+/* The tree, for tests to bring one of their own. */
+struct cgroup_tree {
+	const char *mountinfo;  /* as /proc/self/mountinfo */
+	const char *membership; /* as /proc/self/cgroup */
+	int (*make)(const char *path, mode_t mode);
+	int (*remove)(const char *path);
+	bool (*is_delegated)(const char *path); /* whoever manages the tree has said so */
+};
+
+/* The kernel's. */
+extern const struct cgroup_tree cgroup_kernel_tree;
+
+/* Makes an empty one below our own; or beside it, where what is above was
+ * delegated. Limits may not hold, see below. Fails with PERCH_ESANDBOX and words
+ * when none can be made here, -ENOMEM. */
+int cgroup_open(const struct cgroup_tree *tree, const struct cgroup_limits *limits,
+	struct cgroup **ret_cgroup, perch_err *err);
+
+/* Which limits hold: the kernel may not have their controllers, or may not lend
+ * them to a cgroup whose parent has processes of its own. */
+bool cgroup_limits_memory(const struct cgroup *cgroup);
+bool cgroup_limits_processes(const struct cgroup *cgroup);
+
+/* Where it is, for people. */
+const char *cgroup_path(const struct cgroup *cgroup);
+
+/* A process that writes "0" to this descriptor is in. */
+int cgroup_entrance(const struct cgroup *cgroup);
+
+/* Kills everything in it, waits for that, and removes it. NULL is fine. */
+void cgroup_close(struct cgroup *cgroup);
+
+#endif

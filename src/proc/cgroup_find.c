@@ -1,0 +1,104 @@
+/* Where our own cgroup is. */
+#include "proc/cgroup_find.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/regular.h"
+#include "base/str.h"
+
+enum { TABLE_MAX = 1024 * 1024 };
+
+/* Blanks, tabs, line ends and backslashes stand there as \ooo. */
+static char *unescape(struct str text)
+{
+	_cleanup_(buf_free) struct buf out = { 0 };
+	for (size_t i = 0; i < text.len; i++) {
+		const char *at = text.data + i;
+		bool is_escape = *at == '\\' && text.len - i > 3;
+		buf_append_char(
+			&out, is_escape ? (char)((at[1] & 3) << 6 | (at[2] & 7) << 3 | (at[3] & 7)) : *at);
+		i += is_escape ? 3 : 0;
+	}
+	return buf_steal(&out);
+}
+
+/* "0::/path": the line of version 2. */
+static struct str find_membership(struct str table)
+{
+	while (table.len) {
+		struct str line = str_cut(&table, '\n');
+		if (str_has_prefix(line, STR("0::/")))
+			return (struct str){ line.data + 3, line.len - 3 };
+	}
+	return (struct str){ 0 };
+}
+
+struct mount {
+	struct str root;
+	struct str point;
+};
+
+/* "36 35 98:0 /root /point options … - cgroup2 …" */
+static bool parse_mount(struct str line, struct mount *ret_mount)
+{
+	static const struct str mark = { " - cgroup2 ", 11 };
+	if (!memmem(line.data, line.len, mark.data, mark.len))
+		return false;
+	for (int i = 0; i < 3; i++)
+		str_cut(&line, ' ');
+	ret_mount->root = str_cut(&line, ' ');
+	ret_mount->point = str_cut(&line, ' ');
+	return ret_mount->point.len > 0;
+}
+
+static bool is_below(struct str path, struct str root)
+{
+	if (str_is(root, "/"))
+		return true;
+	return str_has_prefix(path, root) && (path.len == root.len || path.data[root.len] == '/');
+}
+
+/* Joins the two: a mount may show a part of the tree alone. */
+static int locate(struct str table, struct str member, struct cgroup_place *ret_place)
+{
+	struct mount mount;
+	while (table.len) {
+		if (!parse_mount(str_cut(&table, '\n'), &mount) || !is_below(member, mount.root))
+			continue;
+		size_t skipped = str_is(mount.root, "/") ? 0 : mount.root.len;
+		_cleanup_free_ char *point = unescape(mount.point);
+		_cleanup_free_ char *rest =
+			str_dup((struct str){ member.data + skipped, member.len - skipped });
+		if (!point || !rest)
+			return -ENOMEM;
+		bool is_top = !rest[0] || strcmp(rest, "/") == 0;
+		ret_place->directory = str_join(point, is_top ? "" : rest, NULL);
+		ret_place->is_top = is_top;
+		return ret_place->directory ? 0 : -ENOMEM;
+	}
+	return -ENOENT;
+}
+
+int cgroup_find(const struct cgroup_tree *tree, struct cgroup_place *ret_place, perch_err *err)
+{
+	_cleanup_(buf_free) struct buf mounts = { 0 };
+	_cleanup_(buf_free) struct buf memberships = { 0 };
+	int r = file_read(tree->mountinfo, TABLE_MAX, &mounts, err);
+	if (r == 0)
+		r = file_read(tree->membership, TABLE_MAX, &memberships, err);
+	if (r < 0)
+		return r == -ENOMEM ? r : PERCH_ESANDBOX;
+	struct str member = find_membership((struct str){ memberships.data, memberships.len });
+	/* From inside a namespace of cgroups, what is outside begins with "/..". */
+	if (!member.len || str_has_prefix(member, STR("/..")))
+		return err_set(err, PERCH_ESANDBOX, "this process is in no cgroup of version 2");
+	r = locate((struct str){ mounts.data, mounts.len }, member, ret_place);
+	if (r == -ENOENT)
+		return err_set(err, PERCH_ESANDBOX, "no file system of cgroups of version 2 is mounted");
+	return r < 0 ? err_no_memory(err) : 0;
+}

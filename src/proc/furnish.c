@@ -1,0 +1,303 @@
+/* The mounts of a room. What hides a path is a directory or a file of the
+ * `void`: a file system of our own that is writable while the room is being
+ * furnished, so that the places for what is revealed can be made, and
+ * read-only for ever after. */
+#include "proc/furnish.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "proc/birth.h"
+
+/* ---- preparing, in the host ----------------------------------------------- */
+
+enum {
+	BYTES_PER_INODE = 4096, /* so that a flood of empty files meets a limit as well */
+};
+
+static const char void_file[] = "file"; /* the other names there are numbers */
+
+static bool is_root(const char *path)
+{
+	return path[strspn(path, "/")] == '\0';
+}
+
+static bool is_whole_tree(const char *path)
+{
+	return path[0] == '/' && is_root(path);
+}
+
+static int copy_mount(
+	struct furniture *item, const struct room_mount *mount, size_t number, perch_err *err)
+{
+	const char *path = mount->path;
+	if (!path || path[0] != '/' || is_root(path))
+		return err_set(err, -EINVAL, "a room cannot change '%s': no absolute path below the root",
+			path ? path : "");
+	uint64_t size = mount->size ? mount->size : ROOM_TMP_SIZE_DEFAULT;
+	item->kind = mount->kind;
+	item->what_was_there = -1;
+	item->path = str_dup(str_from(path));
+	snprintf(item->name, sizeof(item->name), "%zu", number);
+	snprintf(item->size, sizeof(item->size), "%llu", (unsigned long long)size);
+	snprintf(item->inodes, sizeof(item->inodes), "%llu",
+		(unsigned long long)(size / BYTES_PER_INODE + 1));
+	return item->path ? 0 : err_no_memory(err);
+}
+
+int furnish_prepare(
+	struct furnishing *furnishing, const struct room_mount *mounts, size_t count, perch_err *err)
+{
+	*furnishing = (struct furnishing){ .lifeline = -1,
+		.items = calloc(count ? count : 1, sizeof(struct furniture)) };
+	if (!furnishing->items)
+		return err_no_memory(err);
+	for (size_t i = 0; i < count; i++) {
+		if (mounts[i].kind == ROOM_READ_ONLY && mounts[i].path && is_whole_tree(mounts[i].path)) {
+			furnishing->is_read_only = true;
+			continue;
+		}
+		int r = copy_mount(&furnishing->items[furnishing->count], &mounts[i], i, err);
+		if (r < 0)
+			return r;
+		furnishing->count++;
+		furnishing->has_void |= mounts[i].kind == ROOM_HIDE;
+	}
+	return 0;
+}
+
+void furnish_free(struct furnishing *furnishing)
+{
+	for (size_t i = 0; i < furnishing->count; i++)
+		free(furnishing->items[i].path);
+	free(furnishing->items);
+	*furnishing = (struct furnishing){ 0 };
+}
+
+/* ---- in the room: what the mounts are made of ------------------------------ */
+
+/* What we cannot get at, nobody in the room can: it has our user and less. */
+IN_CHILD static bool is_out_of_reach(int error)
+{
+	return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EACCES;
+}
+
+IN_CHILD static int copy_tree(int directory, const char *path, unsigned flags)
+{
+	return open_tree(directory, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | flags);
+}
+
+/* Puts a detached tree over what `target` refers to; closes both. */
+IN_CHILD static int put_over(int tree, int target)
+{
+	int error = errno;
+	if (tree >= 0 && target >= 0)
+		error =
+			move_mount(tree, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0
+			? errno
+			: 0;
+	if (tree >= 0)
+		close(tree);
+	if (target >= 0)
+		close(target);
+	return error;
+}
+
+/* A file system in memory, detached. Returns a descriptor, or -1 and errno. */
+IN_CHILD static int make_tmpfs(
+	const char *mode, const char *size, const char *inodes, unsigned attributes)
+{
+	int context = fsopen("tmpfs", FSOPEN_CLOEXEC);
+	if (context < 0)
+		return -1;
+	bool is_set = fsconfig(context, FSCONFIG_SET_STRING, "mode", mode, 0) == 0 &&
+		(!size || fsconfig(context, FSCONFIG_SET_STRING, "size", size, 0) == 0) &&
+		(!inodes || fsconfig(context, FSCONFIG_SET_STRING, "nr_inodes", inodes, 0) == 0) &&
+		fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0;
+	int tree = is_set ? fsmount(context, FSMOUNT_CLOEXEC, attributes) : -1;
+	int error = errno;
+	close(context);
+	errno = error;
+	return tree;
+}
+
+/* ---- in the room: the void ------------------------------------------------- */
+
+/* Copies can be made of what is mounted somewhere alone, so the void lies on
+ * the root meanwhile: whoever is here already does not see it there. Returns a
+ * descriptor, or -1 and errno. */
+IN_CHILD static int open_void(void)
+{
+	int tree =
+		make_tmpfs("0755", NULL, NULL, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	if (tree < 0 || move_mount(tree, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return -1;
+	return mknodat(tree, void_file, S_IFREG | 0444, 0) < 0 ? -1 : tree;
+}
+
+/* What lies over hidden paths stays, and cannot be changed any more. */
+IN_CHILD static int seal_void(int tree)
+{
+	int context = fspick(tree, "", FSPICK_EMPTY_PATH | FSPICK_CLOEXEC);
+	if (context < 0 || fsconfig(context, FSCONFIG_SET_FLAG, "ro", NULL, 0) < 0 ||
+		fsconfig(context, FSCONFIG_CMD_RECONFIGURE, NULL, NULL, 0) < 0)
+		return errno;
+	close(context);
+	if (fchdir(tree) < 0 || umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
+		return errno;
+	close(tree);
+	return 0;
+}
+
+/* ---- in the room: one change each ------------------------------------------ */
+
+IN_CHILD static int hide(const struct furniture *item, int tree)
+{
+	int target = open(item->path, O_PATH | O_CLOEXEC);
+	struct stat info;
+	if (target < 0)
+		return is_out_of_reach(errno) ? 0 : errno;
+	if (fstat(target, &info) < 0)
+		return errno;
+	if (!S_ISDIR(info.st_mode))
+		return put_over(copy_tree(tree, void_file, 0), target);
+	if (mkdirat(tree, item->name, 0755) < 0)
+		return errno;
+	return put_over(copy_tree(tree, item->name, 0), target);
+}
+
+/* A mount point can neither be removed nor renamed: that is what keeps a link
+ * from being replaced, which has nothing to be read-only. */
+IN_CHILD static int protect_what_is_at(const char *path, int flags)
+{
+	int target = open(path, O_PATH | O_CLOEXEC | flags);
+	if (target < 0)
+		return is_out_of_reach(errno) ? 0 : errno;
+	int tree = copy_tree(target, "", AT_EMPTY_PATH | AT_RECURSIVE);
+	struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
+	if (tree >= 0 &&
+		mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &read_only, sizeof(read_only)) < 0)
+		return errno;
+	return put_over(tree, target);
+}
+
+IN_CHILD static int make_read_only(const struct furniture *item, int tree)
+{
+	(void)tree;
+	int error = protect_what_is_at(item->path, 0);
+	struct stat info;
+	if (error || lstat(item->path, &info) < 0 || !S_ISLNK(info.st_mode))
+		return error;
+	return protect_what_is_at(item->path, O_NOFOLLOW);
+}
+
+IN_CHILD static int make_tmp(const struct furniture *item, int tree)
+{
+	(void)tree;
+	int target = open(item->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (target < 0)
+		return errno;
+	unsigned attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+	return put_over(make_tmpfs("1777", item->size, item->inodes, attributes), target);
+}
+
+/* Where the directories are missing, what covers them is still writable. That
+ * they cannot be made shows when the path is opened. */
+IN_CHILD static void make_directories_above(char *path)
+{
+	for (char *at = path + 1; *at; at++) {
+		if (*at != '/')
+			continue;
+		*at = '\0';
+		mkdir(path, 0755);
+		*at = '/';
+	}
+}
+
+IN_CHILD static int reveal(const struct furniture *item, int tree)
+{
+	(void)tree;
+	struct stat info;
+	if (item->what_was_there < 0)
+		return 0;
+	if (fstat(item->what_was_there, &info) < 0)
+		return errno;
+	make_directories_above(item->path);
+	if (S_ISDIR(info.st_mode))
+		mkdir(item->path, 0755);
+	else
+		mknod(item->path, S_IFREG | 0444, 0);
+	int target = open(item->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	return target < 0 ? errno : put_over(item->what_was_there, target);
+}
+
+static int (*const change[])(const struct furniture *item, int tree) = {
+	[ROOM_HIDE] = hide,
+	[ROOM_REVEAL] = reveal,
+	[ROOM_READ_ONLY] = make_read_only,
+	[ROOM_TMP] = make_tmp,
+};
+
+/* ---- in the room: all of it ------------------------------------------------ */
+
+/* Before anything is covered. A link stays a link: it must not reveal what it
+ * leads to. */
+IN_CHILD static int keep_what_is_revealed(struct furnishing *furnishing)
+{
+	for (size_t i = 0; i < furnishing->count; i++) {
+		struct furniture *item = &furnishing->items[i];
+		if (item->kind != ROOM_REVEAL)
+			continue;
+		item->what_was_there = copy_tree(AT_FDCWD, item->path, AT_RECURSIVE | AT_SYMLINK_NOFOLLOW);
+		if (item->what_was_there < 0 && !is_out_of_reach(errno)) {
+			furnishing->failed_at = item->path;
+			return errno;
+		}
+	}
+	return 0;
+}
+
+/* Where somebody has covered a part of /proc, as containers do, a new one is
+ * not allowed: then the old one stays. */
+IN_CHILD static int mount_proc(struct furnishing *furnishing)
+{
+	int r = mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+	furnishing->has_own_proc = r == 0;
+	return r < 0 && errno != EPERM ? errno : 0;
+}
+
+int IN_CHILD furnish_run(struct furnishing *furnishing)
+{
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return errno;
+	int error = mount_proc(furnishing);
+	if (!error)
+		error = keep_what_is_revealed(furnishing);
+	if (error)
+		return error;
+	struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
+	if (furnishing->is_read_only &&
+		mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &read_only, sizeof(read_only)) < 0)
+		return errno;
+	int tree = furnishing->has_void ? open_void() : -1;
+	if (furnishing->has_void && tree < 0)
+		return errno;
+	for (size_t i = 0; i < furnishing->count; i++) {
+		const struct furniture *item = &furnishing->items[i];
+		error = change[item->kind](item, tree);
+		if (!error)
+			continue;
+		furnishing->failed_at = item->path;
+		return error;
+	}
+	return furnishing->has_void ? seal_void(tree) : 0;
+}

@@ -1,0 +1,41 @@
+/* The mounts of a room: prepared by the host as plain data, made by the room's
+ * first process before there is anybody else in it. */
+#ifndef PROC_FURNISH_H
+#define PROC_FURNISH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proc/room.h"
+
+struct furniture {
+	enum room_mount_kind kind;
+	char *path;         /* cut and put together again while directories are made */
+	char name[24];      /* of what lies over it, in the void */
+	char size[24];      /* of a ROOM_TMP, in bytes */
+	char inodes[24];    /* and how many files it may have */
+	int what_was_there; /* of a ROOM_REVEAL: a detached copy; -1 = nothing */
+};
+
+struct furnishing {
+	struct furniture *items;
+	size_t count;
+	bool has_void;     /* something is hidden */
+	bool is_read_only; /* but what is revealed or new */
+	int lifeline;      /* the host's end: a byte goes in when the room may be furnished */
+	/* The report. */
+	const char *failed_at; /* a path, or NULL */
+	bool has_own_proc;
+};
+
+/* Copies the mounts. Fails with -EINVAL (a path that is not absolute, or is
+ * the root), -ENOMEM. A half-made furnishing can be freed. */
+int furnish_prepare(
+	struct furnishing *furnishing, const struct room_mount *mounts, size_t count, perch_err *err);
+void furnish_free(struct furnishing *furnishing);
+
+/* In the room's first process: system calls only, see birth.h. Returns 0 or an
+ * errno. */
+int furnish_run(struct furnishing *furnishing);
+
+#endif

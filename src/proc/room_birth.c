@@ -1,0 +1,230 @@
+/* The birth of a room's init, and of children into a room.
+ *
+ * A child is led in by a guide: a process that enters the room's namespaces,
+ * which a thread of a program cannot, and bears the child there with
+ * CLONE_PARENT, so that the child is ours all the same. Until its exec the child
+ * shares our memory although it can already be seen, and signalled, by what
+ * lives in the room. Hence two precautions: our memory is made private
+ * (not dumpable: nobody in the room can look into it by way of the newborn, nor
+ * have it written to a core file), and a newborn that somebody stops is woken.
+ *
+ * All of them share this thread's errno. Here, nothing that fails is called
+ * while one of them is running. */
+#include "proc/room_birth.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "proc/furnish.h"
+#include "proc/pidfd.h"
+#include "proc/room.h"
+
+enum {
+	ROOM_NAMESPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID,
+	LOOK_MS = 20, /* how often is looked whether a newborn was stopped */
+	WAKINGS_MAX = 100,
+};
+
+/* Whether memory can be looked into is a property of the whole process. Hosts in
+ * other threads wait for their turn. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+bool room_birth_begin(void)
+{
+	pthread_mutex_lock(&turn);
+	bool was_open = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1;
+	if (was_open)
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	return was_open;
+}
+
+void room_birth_end(bool was_open)
+{
+	if (was_open)
+		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	pthread_mutex_unlock(&turn);
+}
+
+/* Not poll(): that is a point where a thread can be cancelled. */
+static bool has_ended(int pidfd, int timeout_ms)
+{
+	struct pollfd fds = { .fd = pidfd, .events = POLLIN };
+	const struct timespec timeout = { .tv_nsec = timeout_ms * 1000000L };
+	return syscall(SYS_ppoll, &fds, 1, &timeout, NULL, 0) != 0;
+}
+
+static void fail(struct birth *birth, enum spawn_stage stage, int error)
+{
+	if (!birth->failure.error)
+		birth->failure = (struct spawn_failure){ .stage = stage, .error = error };
+}
+
+/* ---- who is who in a room -------------------------------------------------- */
+
+/* What the kernel takes at most. */
+enum { MAP_TEXT = 4096 };
+
+static int write_proc(pid_t pid, const char *name, const char *text)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	_cleanup_fd_ int fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		return -errno;
+	return 0;
+}
+
+/* Everybody we know is the same in there. */
+static int write_whole_map(pid_t pid, const char *name)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/self/%s", name);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	char text[MAP_TEXT] = "";
+	size_t len = 0;
+	unsigned inside;
+	unsigned count;
+	while (len < sizeof(text) && fscanf(file, "%u %*u %u", &inside, &count) == 2)
+		len +=
+			(size_t)snprintf(text + len, sizeof(text) - len, "%u %u %u\n", inside, inside, count);
+	fclose(file);
+	return len < sizeof(text) ? write_proc(pid, name, text) : -E2BIG;
+}
+
+static int write_own_map(pid_t pid, const char *name, unsigned id)
+{
+	char text[64];
+	snprintf(text, sizeof(text), "%u %u 1\n", id, id);
+	return write_proc(pid, name, text);
+}
+
+/* Root may map everybody. Whoever may not, or is in a container where root may
+ * not, maps itself, and others are `nobody` in there. */
+static int write_maps(pid_t pid)
+{
+	if (geteuid() == 0 && write_whole_map(pid, "uid_map") == 0)
+		return write_whole_map(pid, "gid_map");
+	int r = write_own_map(pid, "uid_map", geteuid());
+	if (r == 0)
+		r = write_proc(pid, "setgroups", "deny");
+	return r < 0 ? r : write_own_map(pid, "gid_map", getegid());
+}
+
+/* ---- the birth of an init -------------------------------------------------- */
+
+pid_t room_birth_init(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
+{
+	pthread_mutex_lock(&turn);
+	pid_t pid = clone(birth_run, spawner_stack(spawner, 0),
+		CLONE_VM | CLONE_PIDFD | ROOM_NAMESPACES | SIGCHLD, birth, ret_pidfd);
+	int r = pid < 0 ? -errno : write_maps(pid);
+	pthread_mutex_unlock(&turn);
+	if (pid < 0)
+		return r;
+	if (r == 0)
+		r = fd_write_all(birth->plan->furnishing->lifeline, "", 1);
+	if (r < 0) {
+		fail(birth, STAGE_PRIVILEGES, -r);
+		pidfd_signal(*ret_pidfd, pid, SIGKILL);
+	}
+	return pid;
+}
+
+/* ---- the birth of a child -------------------------------------------------- */
+
+struct guide {
+	struct birth *birth;
+	void *stack; /* for the child */
+	int entrance;
+	volatile int pidfd; /* of the child; -1 = it is not born */
+	pid_t child;
+};
+
+IN_CHILD static int lead_in(void *data)
+{
+	struct guide *guide = data;
+	if (setns(guide->entrance, ROOM_NAMESPACES) < 0) {
+		guide->birth->failure = (struct spawn_failure){ .stage = STAGE_ROOM, .error = errno };
+		_exit(EXIT_FAILURE);
+	}
+	int flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_PIDFD | CLONE_PARENT;
+	pid_t child = clone(birth_run, guide->stack, flags, guide->birth, &guide->pidfd);
+	if (child > 0)
+		guide->child = child;
+	else
+		guide->birth->failure =
+			(struct spawn_failure){ .stage = errno == EAGAIN ? STAGE_BIRTH : STAGE_ROOM,
+				.error = errno };
+	_exit(EXIT_SUCCESS);
+}
+
+static bool is_stopped(int pidfd)
+{
+	siginfo_t info = { 0 };
+	return waitid(P_PIDFD, (id_t)pidfd, &info, WSTOPPED | WNOHANG | __WALL) == 0 && info.si_pid;
+}
+
+/* The guide waits until the child has executed its program. What lives in the
+ * room may stop the child before that, and us with it: it is woken; and killed
+ * when that does not end. */
+static void await_guide(const struct guide *guide, int guide_pidfd)
+{
+	for (int wakings = 0; !has_ended(guide_pidfd, LOOK_MS);) {
+		int pidfd = guide->pidfd;
+		if (pidfd >= 0 && is_stopped(pidfd))
+			pidfd_signal(pidfd, 0, wakings++ < WAKINGS_MAX ? SIGCONT : SIGKILL);
+	}
+	pidfd_reap(guide_pidfd);
+}
+
+/* Somebody killed the guide. The child may be running on our memory still. */
+static void bury_orphan(const struct guide *guide)
+{
+	fail(guide->birth, STAGE_ROOM, EINTR);
+	if (guide->pidfd >= 0) {
+		pidfd_signal(guide->pidfd, 0, SIGKILL);
+		pidfd_wait(guide->pidfd, -1);
+	}
+}
+
+static int send_guide(struct spawner *spawner, struct guide *guide)
+{
+	_cleanup_fd_ int pidfd = -1;
+	/* No exit signal: nobody but us waits for a guide, or hears of its end. */
+	pid_t pid = clone(
+		lead_in, spawner_stack(spawner, 1), CLONE_VM | CLONE_FILES | CLONE_PIDFD, guide, &pidfd);
+	if (pid < 0)
+		return -errno;
+	await_guide(guide, pidfd);
+	if (!guide->child && !guide->birth->failure.error)
+		bury_orphan(guide);
+	return 0;
+}
+
+pid_t room_birth_child(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
+{
+	struct guide guide = {
+		.birth = birth,
+		.stack = spawner_stack(spawner, 0),
+		.entrance = room_entrance(birth->plan->confine->room),
+		.pidfd = -1,
+	};
+	int r = send_guide(spawner, &guide);
+	*ret_pidfd = guide.pidfd;
+	return r < 0 ? r : guide.child;
+}

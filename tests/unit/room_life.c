@@ -1,0 +1,504 @@
+/* The lives of rooms and of the children in them: everything as without a room,
+ * and nothing survives it. Every test runs as root and as a normal user. */
+#include "harness/quarters.h"
+#include "harness/suite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- as without a room --------------------------------------------------------- */
+
+QUARTERS_TEST(ends_are_told_as_without_a_room)
+{
+	perch_host *host = quarters_host();
+	struct room *room = quarters_open(host, NULL, 0);
+	struct record record = { 0 };
+	quarters_exec(host, room, QUARTERS_CHILD("exit", "7"), &record);
+	ck_assert(record.result.status_known && record.result.exit_code == 7);
+	ck_assert_int_eq(record.result.reach, PERCH_REACH_PIDNS);
+	ck_assert_str_eq(perch_reach_name(record.result.reach), "pidns");
+	ck_assert(record.result.guarded);
+	record_free(&record);
+	quarters_exec(host, room, QUARTERS_CHILD("die-of", "11"), &record);
+	ck_assert_int_eq(record.result.signal, SIGSEGV);
+	record_free(&record);
+	room_close(room);
+	perch_host_free(host);
+}
+
+static void stop(perch_host *host, struct room *room, const char *behaviour, int signal)
+{
+	static const perch_step ladder[] = { { PERCH_STEP_TERM, 0 }, { PERCH_STEP_KILL, 1000000 } };
+	const struct perch_confine confine = { .landlock_fd = -1, .room = room };
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec(QUARTERS_CHILD(behaviour), &record);
+	spec.confine = &confine;
+	spec.ladder = ladder;
+	spec.ladder_len = signal == SIGKILL ? 2 : 1;
+	proc_start(host, &spec, &record);
+	proc_until_lines(host, &record, 1);
+	perch_child_stop(record.child);
+	proc_until(host, &record.ended);
+	ck_assert_int_eq(record.result.signal, signal);
+	record_free(&record);
+}
+
+QUARTERS_TEST(children_are_stopped_as_without_a_room)
+{
+	perch_host *host = quarters_host();
+	struct room *room = quarters_open(host, NULL, 0);
+	stop(host, room, "deaf", SIGTERM);
+	stop(host, room, "stop-itself", SIGTERM);
+	stop(host, room, "family", SIGTERM);
+	stop(host, room, "ignore-term", SIGKILL);
+	quarters_expect(host, room, "cd /proc; set -- [0-9]*; echo $#", "2\n");
+	room_close(room);
+	perch_host_free(host);
+}
+
+QUARTERS_TEST(streams_work_as_without_a_room)
+{
+	perch_host *host = quarters_host();
+	struct room *room = quarters_open(host, NULL, 0);
+	const struct perch_confine confine = { .landlock_fd = -1, .room = room };
+	struct record record = { 0 };
+	quarters_start(host, room, QUARTERS_CHILD("echo"), &record);
+	ck_assert_int_eq(perch_child_write(record.child, "one\ntwo\n", 8), 0);
+	proc_until_lines(host, &record, 2);
+	perch_child_close_stdin(record.child);
+	proc_until(host, &record.ended);
+	ck_assert_str_eq(record_out(&record), "one\ntwo\n");
+	record_free(&record);
+
+	perch_child_spec spec = proc_spec(SHELL("cat; echo tail >&2"), &record);
+	spec.confine = &confine;
+	spec.stderr_mode = PERCH_OUTPUT_TAIL;
+	spec.stdin_mode = PERCH_STDIN_NULL;
+	proc_start(host, &spec, &record);
+	proc_until(host, &record.ended);
+	size_t len;
+	ck_assert_ptr_nonnull(perch_child_tail(record.child, PERCH_STDERR, &len, NULL));
+	ck_assert_uint_eq(len, 5);
+	record_free(&record);
+
+	quarters_prepare("echo from a file >in");
+	spec = proc_spec(SHELL("cat; echo lost >&2"), &record);
+	spec.confine = &confine;
+	spec.stdin_mode = PERCH_STDIN_FD;
+	spec.stdin_fd = open("in", O_RDONLY | O_CLOEXEC);
+	spec.stdout_mode = PERCH_OUTPUT_FD;
+	spec.stdout_fd = open("out", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	spec.stderr_mode = PERCH_OUTPUT_NULL;
+	proc_start(host, &spec, &record);
+	proc_until(host, &record.ended);
+	quarters_prepare("[ \"$(cat out)\" = 'from a file' ]");
+	close(spec.stdin_fd);
+	close(spec.stdout_fd);
+	record_free(&record);
+	room_close(room);
+	perch_host_free(host);
+}
+
+static void check_failure(perch_host *host, struct room *room, const char *program, int code,
+	const char *stage, const char *words)
+{
+	const struct perch_confine confine = { .landlock_fd = -1, .room = room };
+	const char *const argv[] = { program, NULL };
+	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
+	spec.argv = argv;
+	spec.confine = &confine;
+	spec.stdout_mode = PERCH_OUTPUT_LINES;
+	unsigned fds = proc_open_fds();
+	unsigned children = proc_children();
+	perch_child *child = NULL;
+	perch_err err = { 0 };
+	int r = perch_child_start(host, &spec, &child, &err);
+	ck_assert_msg(r == code, "%s: %d instead of %d: %s", program, r, code, err.text);
+	ck_assert_str_eq(err.stage, stage);
+	ck_assert_msg(strstr(err.text, words) != NULL, "'%s' does not say '%s'", err.text, words);
+	ck_assert_uint_eq(proc_open_fds(), fds);
+	ck_assert_uint_eq(proc_children(), children);
+}
+
+QUARTERS_TEST(failures_are_told_as_without_a_room)
+{
+	quarters_prepare("echo '#!/bin/sh' >plain; printf '#!/no/such\\n' >lost; echo text >text\n"
+					 "mkdir secret; cp lost secret; printf '#!/bin/sh\\n' >secret/script\n"
+					 "chmod +x lost text secret/*");
+	const struct room_mount mount = { ROOM_HIDE, quarters_path("secret"), 0 };
+	perch_host *host = quarters_host();
+	struct room *room = quarters_open(host, &mount, 1);
+	check_failure(host, room, "./missing", -ENOENT, "exec", "there is no such file");
+	check_failure(host, room, "./plain", -EACCES, "exec", "chmod +x './plain'");
+	check_failure(host, room, "./lost", PERCH_EINTERPRETER, "exec", "'/no/such'");
+	check_failure(host, room, "./text", -ENOEXEC, "exec", "#! line");
+	check_failure(host, room, "/", -EACCES, "exec", "it is a directory");
+	check_failure(host, room, "./secret/script", -ENOENT, "exec", "is hidden in its sandbox");
+	quarters_expect(host, room, "echo works", "works\n");
+	room_close(room);
+	perch_host_free(host);
+}
+
+/* ---- the end of a room ----------------------------------------------------------- */
+
+/* A pipe whose write end is held by what is in the room: its end is their end. */
+struct leash {
+	int ours, theirs;
+};
+
+static struct leash make_leash(void)
+{
+	int ends[2];
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	return (struct leash){ ends[0], ends[1] };
+}
+
+static bool is_held(const struct leash *leash, int timeout_ms)
+{
+	struct pollfd fds = { .fd = leash->ours };
+	return poll(&fds, 1, timeout_ms) == 0;
+}
+
+/* Starts a child that leaves somebody in a session of its own. */
+static void leave_daemon(perch_host *host, struct room *room, const struct leash *leash)
+{
+	const struct perch_confine confine = { .landlock_fd = -1, .room = room };
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec(QUARTERS_CHILD("leave-escaped"), &record);
+	spec.confine = &confine;
+	spec.stderr_mode = PERCH_OUTPUT_FD;
+	spec.stderr_fd = leash->theirs;
+	proc_start(host, &spec, &record);
+	proc_until(host, &record.ended);
+	ck_assert(record.result.stdout_held);
+	record_free(&record);
+}
+
+QUARTERS_TEST(a_daemon_dies_with_the_room)
+{
+	perch_host *host = quarters_host();
+	struct room *room = quarters_open(host, NULL, 0);
+	struct leash leash = make_leash();
+	leave_daemon(host, room, &leash);
+	close(leash.theirs);
+	ck_assert(is_held(&leash, 0));
+	room_close(room);
+	/* It was waited for. */
+	ck_assert(!is_held(&leash, 0));
+	close(leash.ours);
+	perch_host_free(host);
+}
+
+static void kill_host(bool with_survivor)
+{
+	struct leash leash = make_leash();
+	int ready[2];
+	ck_assert_int_eq(pipe(ready), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		perch_host *host = quarters_host();
+		struct room *room = quarters_open(host, NULL, 0);
+		leave_daemon(host, room, &leash);
+		struct record record = { 0 };
+		quarters_start(host, room, QUARTERS_CHILD("family"), &record);
+		proc_until_lines(host, &record, 1);
+		close(leash.theirs);
+		pid_t survivor = with_survivor ? fork() : 1;
+		if (survivor)
+			(void)!write(ready[1], &survivor, sizeof(survivor));
+		for (;;)
+			pause();
+	}
+	close(leash.theirs);
+	pid_t survivor = 0;
+	ck_assert_int_eq(read(ready[0], &survivor, sizeof(survivor)), sizeof(survivor));
+	ck_assert(is_held(&leash, 0));
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ck_assert(!is_held(&leash, 60000));
+	if (with_survivor)
+		kill(survivor, SIGKILL);
+	close(leash.ours);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+QUARTERS_TEST(everything_dies_with_the_host)
+{
+	kill_host(false);
+}
+
+QUARTERS_TEST(a_surviving_fork_of_the_host_keeps_nothing_alive)
+{
+	kill_host(true);
+}
+
+/* Its children live on as what they are: not yet reaped. */
+QUARTERS_TEST(a_room_can_be_closed_before_its_children)
+{
+	perch_host *host = quarters_host();
+	struct room *room = quarters_open(host, NULL, 0);
+	struct record records[3] = { 0 };
+	for (size_t i = 0; i < COUNT(records); i++) {
+		quarters_start(host, room, QUARTERS_CHILD("family"), &records[i]);
+		proc_until_lines(host, &records[i], 1);
+	}
+	perch_child_free(records[0].child);
+	records[0].child = NULL;
+	room_close(room);
+	proc_until(host, &records[1].ended);
+	ck_assert_int_eq(records[1].result.signal, SIGKILL);
+	for (size_t i = 0; i < COUNT(records); i++)
+		record_free(&records[i]);
+	while (perch_host_children(host))
+		perch_host_wait(host, -1);
+	ck_assert_uint_eq(proc_children(), 0);
+	perch_host_free(host);
+}
+
+QUARTERS_TEST(a_host_can_be_freed_after_closing_rooms_with_children)
+{
+	perch_host *host = quarters_host();
+	struct room *room = quarters_open(host, NULL, 0);
+	struct record record = { 0 };
+	quarters_start(host, room, QUARTERS_CHILD("deaf"), &record);
+	room_close(room);
+	perch_host_free(host);
+	record.child = NULL;
+	record_free(&record);
+	ck_assert_uint_eq(proc_children(), 0);
+}
+
+static pid_t only_child(void)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	FILE *file = fopen(path, "re");
+	int pid = 0;
+	ck_assert_int_eq(fscanf(file, "%d", &pid), 1);
+	fclose(file);
+	return pid;
+}
+
+QUARTERS_TEST(a_room_whose_init_was_killed_lets_nobody_in)
+{
+	perch_host *host = quarters_host();
+	struct room *room = quarters_open(host, NULL, 0);
+	pid_t init = only_child();
+	kill(init, SIGKILL);
+	proc_wait_gone(init);
+	check_failure(host, room, "/bin/true", PERCH_ESANDBOX, "room", "cannot be entered");
+	room_close(room);
+	ck_assert_uint_eq(proc_children(), 0);
+	perch_host_free(host);
+}
+
+/* ---- many ------------------------------------------------------------------------ */
+
+enum { MANY = 200, AT_ONCE = 50, ROOMS = 50 };
+
+QUARTERS_TEST(many_children_share_a_room)
+{
+	perch_host *host = quarters_host();
+	struct room *room = quarters_open(host, NULL, 0);
+	unsigned fds = proc_open_fds();
+	static struct record records[AT_ONCE];
+	memset(records, 0, sizeof(records));
+	for (int round = 0; round < MANY / AT_ONCE; round++) {
+		for (int i = 0; i < AT_ONCE; i++)
+			quarters_start(host, room, QUARTERS_CHILD("one-line", "3"), &records[i]);
+		for (int i = 0; i < AT_ONCE; i++) {
+			proc_until(host, &records[i].ended);
+			ck_assert_str_eq(record_out(&records[i]), "line 3\n");
+			record_free(&records[i]);
+		}
+	}
+	/* Orphans are reaped in there, children out here. */
+	quarters_expect(host, room, "(sleep 0 & ) ; (true & ); true", "");
+	while (perch_host_children(host))
+		perch_host_wait(host, -1);
+	ck_assert_uint_eq(proc_open_fds(), fds);
+	ck_assert_uint_eq(proc_children(), 1);
+	quarters_expect(host, room,
+		"cd /proc; while set -- [0-9]*; [ $# -gt 2 ]; do sleep 0.05; done; echo alone", "alone\n");
+	room_close(room);
+	perch_host_free(host);
+}
+
+static unsigned mounts_here(void)
+{
+	FILE *file = fopen("/proc/self/mountinfo", "re");
+	unsigned lines = 0;
+	for (int c; (c = fgetc(file)) != EOF;)
+		lines += c == '\n';
+	fclose(file);
+	return lines;
+}
+
+QUARTERS_TEST(many_rooms_leave_nothing)
+{
+	quarters_prepare("mkdir secret tmp");
+	const struct room_mount mounts[] = {
+		{ ROOM_HIDE, quarters_path("secret"), 0 },
+		{ ROOM_TMP, quarters_path("tmp"), 0 },
+	};
+	perch_host *host = quarters_host();
+	unsigned fds = proc_open_fds();
+	unsigned mounted = mounts_here();
+	struct room *rooms[ROOMS];
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < ROOMS; i++) {
+			rooms[i] = quarters_open(host, mounts, COUNT(mounts));
+			quarters_expect(host, rooms[i], "echo $$", "2\n");
+			if (round == 0)
+				room_close(rooms[i]);
+		}
+	}
+	for (int i = 0; i < ROOMS; i++)
+		room_close(rooms[i]);
+	ck_assert_uint_eq(proc_open_fds(), fds);
+	ck_assert_uint_eq(proc_children(), 0);
+	ck_assert_uint_eq(mounts_here(), mounted);
+	perch_host_free(host);
+}
+
+/* ---- the host --------------------------------------------------------------------- */
+
+static void *host_in_a_thread(void *data)
+{
+	(void)data;
+	perch_host *host = quarters_host();
+	for (int i = 0; i < 5; i++) {
+		struct room *room = quarters_open(host, NULL, 0);
+		for (int j = 0; j < 10; j++)
+			quarters_expect(host, room, "echo alive", "alive\n");
+		room_close(room);
+	}
+	perch_host_free(host);
+	return NULL;
+}
+
+QUARTERS_TEST(threads_have_rooms_at_the_same_time)
+{
+	pthread_t threads[4];
+	for (size_t i = 0; i < COUNT(threads); i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, host_in_a_thread, NULL), 0);
+	for (size_t i = 0; i < COUNT(threads); i++)
+		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+	ck_assert_int_eq(prctl(PR_GET_DUMPABLE), 1);
+	ck_assert_uint_eq(proc_children(), 0);
+}
+
+QUARTERS_TEST(whether_the_host_can_be_looked_into_stays_as_it_was)
+{
+	perch_host *host = quarters_host();
+	struct room *room = quarters_open(host, NULL, 0);
+	quarters_expect(host, room, "true", "");
+	ck_assert_int_eq(prctl(PR_GET_DUMPABLE), 1);
+	check_failure(host, room, "./missing", -ENOENT, "exec", "no such file");
+	ck_assert_int_eq(prctl(PR_GET_DUMPABLE), 1);
+	ck_assert_int_eq(prctl(PR_SET_DUMPABLE, 0), 0);
+	quarters_expect(host, room, "true", "");
+	ck_assert_int_eq(prctl(PR_GET_DUMPABLE), 0);
+	room_close(room);
+	perch_host_free(host);
+	ck_assert_int_eq(prctl(PR_SET_DUMPABLE, 1), 0);
+}
+
+static volatile sig_atomic_t signals;
+
+static void count_signals(int number)
+{
+	(void)number;
+	signals++;
+}
+
+/* No handler of ours runs in a child, and nobody hears of a guide. */
+QUARTERS_TEST(the_host_hears_of_its_children_alone)
+{
+	const struct sigaction handler = { .sa_handler = count_signals };
+	sigaction(SIGCHLD, &handler, NULL);
+	perch_host *host = quarters_host();
+	struct room *room = quarters_open(host, NULL, 0);
+	signals = 0;
+	struct record record = { 0 };
+	quarters_start(host, room, QUARTERS_CHILD("echo"), &record);
+	ck_assert_int_eq(signals, 0);
+	perch_child_close_stdin(record.child);
+	proc_until(host, &record.ended);
+	ck_assert_int_eq(signals, 1);
+	record_free(&record);
+	/* A program that ignores the end of its children. */
+	signal(SIGCHLD, SIG_IGN);
+	quarters_exec(host, room, QUARTERS_CHILD("one-line", "1"), &record);
+	ck_assert_str_eq(record_out(&record), "line 1\n");
+	record_free(&record);
+	signal(SIGCHLD, SIG_DFL);
+	room_close(room);
+	perch_host_free(host);
+}
+
+/* ---- what lives in the room is hostile ---------------------------------------------- */
+
+QUARTERS_TEST(who_stops_everybody_does_not_stop_the_host)
+{
+	perch_host *host = quarters_host();
+	struct room *room = quarters_open(host, NULL, 0);
+	struct record hostile = { 0 };
+	quarters_start(host, room, QUARTERS_CHILD("stop-everybody"), &hostile);
+	proc_until_lines(host, &hostile, 1);
+	static struct record records[20];
+	memset(records, 0, sizeof(records));
+	for (size_t i = 0; i < COUNT(records); i++)
+		quarters_start(host, room, QUARTERS_CHILD("exit", "0"), &records[i]);
+	for (size_t i = 0; i < COUNT(records); i++)
+		record_free(&records[i]);
+	record_free(&hostile);
+	room_close(room);
+	perch_host_free(host);
+	ck_assert_uint_eq(proc_children(), 0);
+}
+
+/* In the memory of the host, where a newborn could be asked for it. */
+static const char secret[] = "perch's secret";
+
+QUARTERS_TEST(nobody_in_it_sees_the_hosts_memory)
+{
+	perch_host *host = quarters_host();
+	struct room *room = quarters_open(host, NULL, 0);
+	char address[32];
+	snprintf(address, sizeof(address), "%ld", (long)(uintptr_t)secret);
+	struct record hostile = { 0 };
+	quarters_start(host, room, QUARTERS_CHILD("peek", address), &hostile);
+	proc_until_lines(host, &hostile, 1);
+	for (int i = 0; i < MANY; i++) {
+		struct record record = { 0 };
+		quarters_exec(host, room, QUARTERS_CHILD("exit", "0"), &record);
+		record_free(&record);
+	}
+	perch_child_close_stdin(hostile.child);
+	proc_until(host, &hostile.ended);
+	ck_assert_str_eq(record_out(&hostile), "ready\nsafe\n");
+	record_free(&hostile);
+	room_close(room);
+	perch_host_free(host);
+}
+
+SUITE_MAIN("room-life", ends_are_told_as_without_a_room, children_are_stopped_as_without_a_room,
+	streams_work_as_without_a_room, failures_are_told_as_without_a_room,
+	a_daemon_dies_with_the_room, everything_dies_with_the_host,
+	a_surviving_fork_of_the_host_keeps_nothing_alive, a_room_can_be_closed_before_its_children,
+	a_host_can_be_freed_after_closing_rooms_with_children,
+	a_room_whose_init_was_killed_lets_nobody_in, many_children_share_a_room,
+	many_rooms_leave_nothing, threads_have_rooms_at_the_same_time,
+	whether_the_host_can_be_looked_into_stays_as_it_was, the_host_hears_of_its_children_alone,
+	who_stops_everybody_does_not_stop_the_host, nobody_in_it_sees_the_hosts_memory)
