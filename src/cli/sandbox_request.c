@@ -1,8 +1,11 @@
 /* From the options of `perch sandbox run` to a policy. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -139,21 +142,26 @@ static int default_policy(const struct sandbox_request *request, const char *dir
 	return policy_for_plugin(arena, &plugin, ret_policy);
 }
 
-/* What our own streams are open on stays usable by its name too: /dev/stdout. */
-static void add_streams(struct path_list *write)
+/* What our own streams are open on, files and terminals, stays usable by its name
+ * too: /dev/stdout. */
+static void add_stream(struct path_list *list, int fd, int mode)
 {
-	static const char *const streams[] = { "/proc/self/fd/0", "/proc/self/fd/1",
-		"/proc/self/fd/2" };
-	for (size_t i = 0; i < 3; i++) {
-		char path[PATH_MAX];
-		ssize_t len = readlink(streams[i], path, sizeof(path) - 1);
-		if (len <= 0 || strncmp(path, "/dev/pts/", strlen("/dev/pts/")) != 0)
-			continue;
-		path[len] = '\0';
-		const char *kept = arena_dup(write->arena, str_from(path));
-		write->failed |= !kept;
-		path_list_add(write, kept ? kept : "");
-	}
+	char link[32];
+	char path[PATH_MAX];
+	struct stat opened;
+	struct stat named;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	ssize_t len = readlink(link, path, sizeof(path) - 1);
+	int flags = fcntl(fd, F_GETFL);
+	if (len <= 0 || flags < 0 || (flags & O_ACCMODE) == (mode == O_RDONLY ? O_WRONLY : O_RDONLY))
+		return;
+	path[len] = '\0';
+	if (fstat(fd, &opened) < 0 || !(S_ISREG(opened.st_mode) || isatty(fd)) ||
+		stat(path, &named) < 0 || named.st_dev != opened.st_dev || named.st_ino != opened.st_ino)
+		return;
+	const char *kept = arena_dup(list->arena, str_from(path));
+	list->failed |= !kept;
+	path_list_add(list, kept ? kept : "");
 }
 
 static int out_of_memory(void)
@@ -176,7 +184,9 @@ static int add_lists(const struct sandbox_request *request, const char *director
 	for (; hidden && *hidden; hidden++)
 		path_list_add(&hide, *hidden);
 	path_list_add(&read, program);
-	add_streams(&write);
+	add_stream(&read, STDIN_FILENO, O_RDONLY);
+	add_stream(&write, STDOUT_FILENO, O_WRONLY);
+	add_stream(&write, STDERR_FILENO, O_WRONLY);
 	if (!hidden || hide.failed || read.failed || write.failed)
 		return out_of_memory();
 	policy->hide = hide.items;

@@ -8,11 +8,6 @@
 
 #include "base/vec.h"
 
-bool mounts_leaves_out(const char *path)
-{
-	return view_is_inside(path, "/dev");
-}
-
 bool mounts_makes_read_only(const struct view *view)
 {
 	const struct view_entry *root = view_find(view, "");
@@ -53,7 +48,7 @@ static const struct view_entry *holder_of(const struct view *view, size_t i)
 
 static bool is_covered(const struct view_entry *entry)
 {
-	return entry && entry->access == ACCESS_NONE && !mounts_leaves_out(entry->path);
+	return entry && entry->access == ACCESS_NONE;
 }
 
 static int add_entry(
@@ -64,10 +59,10 @@ static int add_entry(
 	bool is_under_cover = is_covered(holder);
 	bool becomes_writable = entry->access == ACCESS_WRITE &&
 		!(holder && holder->access == ACCESS_WRITE) && entry->path[0];
-	if (is_listed(replaced, entry->path) && entry->fd >= 0)
-		return add(mounts, ROOM_TMP, entry->path);
-	if (mounts_leaves_out(entry->path))
-		return 0;
+	if (is_listed(replaced, entry->path) && entry->fd >= 0) {
+		int r = is_under_cover ? add(mounts, ROOM_REVEAL, entry->path) : 0;
+		return r < 0 ? r : add(mounts, ROOM_TMP, entry->path);
+	}
 	if (entry->access != ACCESS_NONE)
 		return is_under_cover || becomes_writable ? add(mounts, ROOM_REVEAL, entry->path) : 0;
 	return is_under_cover || entry->fd < 0 ? 0 : add(mounts, ROOM_HIDE, entry->path);
@@ -140,13 +135,15 @@ static int compare(const void *a, const void *b)
 	return order ? order : (int)left->kind - (int)right->kind;
 }
 
-int mounts_make(struct view *view, const char *const *replaced, const char *const *protect,
-	struct mounts *ret_mounts)
+int mounts_make(struct view *view, const char *const *replaced, const char *const *links,
+	const char *const *protect, struct mounts *ret_mounts)
 {
 	struct mounts mounts = { 0 };
 	int r = mounts_makes_read_only(view) ? add(&mounts, ROOM_READ_ONLY, "/") : 0;
 	for (size_t i = 0; r == 0 && i < view->count; i++)
 		r = add_entry(&mounts, view, i, replaced);
+	for (; r == 0 && *links; links++)
+		r = add(&mounts, ROOM_REVEAL, *links);
 	for (; r == 0 && protect && *protect; protect++)
 		r = add_protected(&mounts, view, *protect);
 	if (r < 0) {

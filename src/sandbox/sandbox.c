@@ -40,11 +40,15 @@ struct sandbox {
 };
 
 /* Where everybody keeps temporary files: replaced by an empty one, or hidden. */
-static const char *const shared_tmp[] = { "/tmp", "/var/tmp" };
+static const char *const shared_tmp[] = { "/tmp", "/var/tmp", "/dev/shm" };
 
 /* What programs expect of /dev. */
 static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/random",
 	"/dev/urandom", "/dev/tty" };
+
+/* And what leads there, or to a process's own streams. */
+static const char *const device_links[] = { "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr",
+	NULL };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -131,7 +135,7 @@ static int look_into_room(struct sandbox *sandbox, const char *const *replaced, 
 	int root = room_root(sandbox->confine.room);
 	if (root < 0)
 		return err_set(err, root, "the room cannot be looked into: %s", perch_strerror(root));
-	view_forget_hidden(view, mounts_leaves_out);
+	view_forget_hidden(view);
 	int r = 0;
 	bool sees_proc = sandbox->policy.reads_everything || view_find(view, "/proc");
 	if (sees_proc && sandbox->layers.has_own_proc)
@@ -152,8 +156,9 @@ static int move_into_room(struct sandbox *sandbox, perch_host *host, perch_err *
 	}
 	const char *const *replaced = replaced_tmp(sandbox);
 	struct mounts mounts = { 0 };
-	int r = replaced ? mounts_make(&sandbox->view, replaced, sandbox->policy.protect, &mounts)
-					 : -ENOMEM;
+	int r = replaced
+		? mounts_make(&sandbox->view, replaced, device_links, sandbox->policy.protect, &mounts)
+		: -ENOMEM;
 	if (r < 0)
 		return err_no_memory(err);
 	perch_err why = { 0 };

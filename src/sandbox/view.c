@@ -200,12 +200,12 @@ const struct view_entry *view_find(const struct view *view, const char *path)
 	return NULL;
 }
 
-void view_forget_hidden(struct view *view, bool (*keeps)(const char *path))
+void view_forget_hidden(struct view *view)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < view->count; i++) {
 		struct view_entry *entry = &view->entries[i];
-		if (entry->access == ACCESS_NONE && !keeps(entry->path))
+		if (entry->access == ACCESS_NONE)
 			fd_close(entry->fd);
 		else
 			view->entries[kept++] = *entry;

@@ -49,7 +49,7 @@ bool view_is_inside(const char *path, const char *directory);
 const struct view_entry *view_find(const struct view *view, const char *path);
 
 /* Takes away the hidden entries that something else hides. */
-void view_forget_hidden(struct view *view, bool (*keeps)(const char *path));
+void view_forget_hidden(struct view *view);
 
 /* Makes the rules. Landlock cannot subtract, so where something lies in a
  * directory that is allowed less than the directory itself, what is beside it is
