@@ -100,12 +100,13 @@ IN_CHILD static int drop_privileges(struct birth *birth)
 	return result_of(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 }
 
-/* Whoever enters a user namespace has every capability in it, and root would
- * get them again with its exec. `kept` is one that stays, or NO_CAPABILITY. */
+/* Root would get them again with its exec: hence the bounding set, which who has
+ * none to begin with may not change, and needs not. `kept` is one that stays, or
+ * NO_CAPABILITY. */
 IN_CHILD static int leave_capabilities_but(int kept)
 {
 	for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++) {
-		if (capability != kept && prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0)
+		if (capability != kept && prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0 && errno != EPERM)
 			return errno;
 	}
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -119,9 +120,12 @@ IN_CHILD static int leave_capabilities_but(int kept)
 	return result_of(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 }
 
+/* Whoever enters a user namespace has every capability in it. */
 IN_CHILD static int leave_capabilities(struct birth *birth)
 {
-	return is_in_room(birth) ? leave_capabilities_but(NO_CAPABILITY) : 0;
+	const struct perch_confine *confine = birth->plan->confine;
+	bool leaves = is_in_room(birth) || (confine && confine->no_capabilities);
+	return leaves ? leave_capabilities_but(NO_CAPABILITY) : 0;
 }
 
 IN_CHILD static int enter_landlock(struct birth *birth)

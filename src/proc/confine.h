@@ -21,6 +21,7 @@ struct perch_confine {
 	const struct confine_limit *limits;
 	size_t limit_count;
 	bool no_new_privs;               /* needed by the two below unless root */
+	bool no_capabilities;            /* gives up all, for good; by root too */
 	int landlock_fd;                 /* a Landlock ruleset, or -1 */
 	const struct sock_fprog *filter; /* a seccomp filter, or NULL */
 	struct room *room;               /* where it lives, see room.h, or NULL */

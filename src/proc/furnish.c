@@ -31,6 +31,11 @@ static bool is_root(const char *path)
 	return path[strspn(path, "/")] == '\0';
 }
 
+static bool is_whole_tree(const char *path)
+{
+	return path[0] == '/' && is_root(path);
+}
+
 static int copy_mount(
 	struct furniture *item, const struct room_mount *mount, size_t number, perch_err *err)
 {
@@ -57,7 +62,11 @@ int furnish_prepare(
 	if (!furnishing->items)
 		return err_no_memory(err);
 	for (size_t i = 0; i < count; i++) {
-		int r = copy_mount(&furnishing->items[i], &mounts[i], i, err);
+		if (mounts[i].kind == ROOM_READ_ONLY && mounts[i].path && is_whole_tree(mounts[i].path)) {
+			furnishing->is_read_only = true;
+			continue;
+		}
+		int r = copy_mount(&furnishing->items[furnishing->count], &mounts[i], i, err);
 		if (r < 0)
 			return r;
 		furnishing->count++;
@@ -275,6 +284,10 @@ int IN_CHILD furnish_run(struct furnishing *furnishing)
 		error = keep_what_is_revealed(furnishing);
 	if (error)
 		return error;
+	struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
+	if (furnishing->is_read_only &&
+		mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &read_only, sizeof(read_only)) < 0)
+		return errno;
 	int tree = furnishing->has_void ? open_void() : -1;
 	if (furnishing->has_void && tree < 0)
 		return errno;

@@ -20,8 +20,9 @@ struct furniture {
 struct furnishing {
 	struct furniture *items;
 	size_t count;
-	bool has_void; /* something is hidden */
-	int lifeline;  /* the host's end: a byte goes in when the room may be furnished */
+	bool has_void;     /* something is hidden */
+	bool is_read_only; /* but what is revealed or new */
+	int lifeline;      /* the host's end: a byte goes in when the room may be furnished */
 	/* The report. */
 	const char *failed_at; /* a path, or NULL */
 	bool has_own_proc;

@@ -3,7 +3,9 @@
 #include "proc/room.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,6 +21,7 @@ struct room {
 	pid_t pid; /* of its init */
 	int pidfd;
 	int lifeline;
+	int root;
 	size_t children; /* of our host's, not yet reaped */
 	bool is_closed;
 	bool has_own_proc;
@@ -96,10 +99,20 @@ static int start_init(struct room *room, struct furnishing *furnishing, perch_er
 	return 0;
 }
 
+/* The init keeps its memory to itself, but not from whoever made its namespace. */
+static int open_root(pid_t init)
+{
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)init);
+	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd_above_stdio(fd);
+}
+
 static void free_room(struct room *room)
 {
 	fd_close(room->pidfd);
 	fd_close(room->lifeline);
+	fd_close(room->root);
 	free(room);
 }
 
@@ -112,18 +125,25 @@ int room_open(perch_host *host, const struct room_mount *mounts, size_t count,
 	struct room *room = malloc(sizeof(*room));
 	if (!room)
 		return err_no_memory(err);
-	*room = (struct room){ .host = host, .pidfd = -1, .lifeline = -1 };
+	*room = (struct room){ .host = host, .pidfd = -1, .lifeline = -1, .root = -1 };
 	struct furnishing furnishing;
 	int r = furnish_prepare(&furnishing, mounts, count, err);
 	if (r == 0)
 		r = start_init(room, &furnishing, err);
 	room->has_own_proc = furnishing.has_own_proc;
 	furnish_free(&furnishing);
-	if (r < 0)
+	if (r < 0) {
 		free_room(room);
-	else
-		*ret_room = room;
-	return r;
+		return r;
+	}
+	room->root = open_root(room->pid);
+	*ret_room = room;
+	return 0;
+}
+
+int room_root(const struct room *room)
+{
+	return room->root;
 }
 
 bool room_has_own_proc(const struct room *room)

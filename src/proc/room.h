@@ -16,7 +16,8 @@ struct room;
 enum room_mount_kind {
 	ROOM_HIDE,      /* an empty directory, or an empty file, lies over the path */
 	ROOM_REVEAL,    /* what was at the path before a ROOM_HIDE covered it is there again */
-	ROOM_READ_ONLY, /* the path cannot be changed, nor what is below it */
+	ROOM_READ_ONLY, /* the path cannot be changed, nor what is below it; of the root: nothing
+					 * but what is revealed or replaced can be */
 	ROOM_TMP,       /* an empty file system of its own, gone with the room; `size` at most */
 };
 
@@ -43,6 +44,11 @@ int room_open(perch_host *host, const struct room_mount *mounts, size_t count,
  * where somebody has covered a part of the old one, as containers do; then the
  * old one stays, which shows the processes outside. They cannot be signalled. */
 bool room_has_own_proc(const struct room *room);
+
+/* A descriptor (O_PATH) of the root directory as the room's children see it, for
+ * rules about what is mounted in there alone. Stays the room's. A negative errno
+ * when we may not look. */
+int room_root(const struct room *room);
 
 /* Kills everything in it, at once, and waits for that. Before the host is freed.
  * NULL is fine. */

@@ -1,75 +1,48 @@
-/* What a sandboxed process may do, as data. */
+/* What a sandboxed process may do, as data: the defaults. */
 #include "sandbox/policy.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-/* Below the home directory: what must not be read by what somebody else wrote. */
-static const char *const credential_stores[] = {
-	".ssh",
-	".gnupg",
-	".aws",
-	".azure",
-	".kube",
-	".netrc",
-	".git-credentials",
-	".npmrc",
-	".pypirc",
-	".docker/config.json",
-	".config/gh",
-	".config/gcloud",
-	".config/op",
-	".mozilla",
-	".config/google-chrome",
-	".config/chromium",
-	".local/share/keyrings",
-	".password-store",
-};
-
-/* In a project: what the host's own git would execute later. */
-static const char *const project_triggers[] = { ".git/hooks", ".git/config" };
+#include "sandbox/kept_back.h"
+#include "sandbox/path_list.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define MIB (UINT64_C(1024) * 1024)
 
-enum { LIST_MAX = COUNT(credential_stores) + 8 };
+/* In a project: what git would execute later, on behalf of whoever uses it. A
+ * .git that is a file (of a worktree) says where that is. */
+static const char *const project_triggers[] = { ".git/hooks", ".git/config" };
+static const char project_git[] = ".git";
 
-/* A list while it is made. */
-struct list {
-	struct arena *arena;
-	const char **items;
-	size_t count;
-	bool failed;
+/* What programs need to run at all. Not every system has all of them. */
+static const char *const system_directories[] = {
+	"/bin",
+	"/etc",
+	"/gnu/store",
+	"/lib",
+	"/lib32",
+	"/lib64",
+	"/libx32",
+	"/nix/store",
+	"/opt",
+	"/proc",
+	"/run/current-system",
+	"/run/systemd/resolve",
+	"/sbin",
+	"/sys",
+	"/usr",
+	"/var/lib/dpkg/alternatives",
 };
 
-static void begin(struct list *list, struct arena *arena)
-{
-	*list = (struct list){ .arena = arena };
-	list->items = arena_alloc(arena, (LIST_MAX + 1) * sizeof(*list->items));
-	list->failed = !list->items;
-	if (list->items)
-		list->items[0] = NULL;
-}
-
-/* Adds "base/below"; nothing when there is no base. */
-static void add(struct list *list, const char *base, const char *below)
-{
-	size_t base_len = strlen(base);
-	size_t below_len = strlen(below);
-	if (list->failed || !base_len || list->count == LIST_MAX)
-		return;
-	char *path = arena_alloc(list->arena, base_len + below_len + 2);
-	if (!path) {
-		list->failed = true;
-		return;
-	}
-	memcpy(path, base, base_len + 1);
-	if (below_len) {
-		path[base_len] = '/';
-		memcpy(path + base_len + 1, below, below_len + 1);
-	}
-	list->items[list->count++] = path;
-	list->items[list->count] = NULL;
-}
+static const struct sandbox_limits tool_limits = {
+	.memory = 1024 * MIB,
+	.files = 256,
+	.size = 256 * MIB,
+	.cpu = 60,
+};
 
 bool policy_is_inside(const char *path, const char *directory)
 {
@@ -79,68 +52,155 @@ bool policy_is_inside(const char *path, const char *directory)
 	return directory[len - 1] == '/' || path[len] == '/' || path[len] == '\0';
 }
 
-/* Does one of them lie in the directory, or the directory in one of them? */
-static bool touches_any(const char *directory, const char *const *paths)
+static bool is_inside_any(const char *path, const char *const *directories)
 {
-	for (; *paths; paths++) {
-		if (policy_is_inside(*paths, directory) || policy_is_inside(directory, *paths))
+	for (; *directories; directories++) {
+		if (policy_is_inside(path, *directories))
 			return true;
 	}
 	return false;
 }
 
-static void add_hidden(struct list *hide, const struct policy_plugin *plugin)
+static bool holds_any(const char *directory, const char *const *paths)
 {
-	for (size_t i = 0; i < COUNT(credential_stores); i++)
-		add(hide, plugin->home, credential_stores[i]);
-	add(hide, plugin->config, "");
-	add(hide, plugin->own_config, "");
-	add(hide, plugin->own_state, "");
-	add(hide, plugin->own_cache, "");
+	for (; *paths; paths++) {
+		if (policy_is_inside(*paths, directory))
+			return true;
+	}
+	return false;
+}
+
+/* ---- plugins ------------------------------------------------------------- */
+
+/* The lists of a plugin's policy while they are made. */
+struct lists {
+	struct path_list hide;
+	struct path_list reveal;
+	struct path_list write;
+	struct path_list protect;
+};
+
+static bool has_failed(const struct lists *lists)
+{
+	return lists->hide.failed || lists->reveal.failed || lists->write.failed ||
+		lists->protect.failed;
+}
+
+static void add_hidden(struct path_list *hide, const struct policy_plugin *plugin)
+{
+	kept_back_credentials(hide, plugin->home);
+	path_list_add(hide, plugin->config);
+	path_list_add(hide, plugin->own_config);
+	path_list_add(hide, plugin->own_state);
+	path_list_add(hide, plugin->own_cache);
+}
+
+static void add_triggers(struct path_list *protect, const char *project)
+{
+	struct stat info;
+	path_list_add_below(protect, project, project_git);
+	if (protect->failed)
+		return;
+	if (lstat(protect->items[protect->count - 1], &info) == 0 && !S_ISDIR(info.st_mode))
+		return;
+	protect->items[--protect->count] = NULL;
+	for (size_t i = 0; i < COUNT(project_triggers); i++)
+		path_list_add_below(protect, project, project_triggers[i]);
 }
 
 /* A project that is the home directory, or holds or lies in what is hidden, is
- * not written: else a plugin could write what others trust. */
-static bool may_write_project(const struct policy_plugin *plugin, const char *const *hide)
+ * not written: else a plugin could write what others trust. Returns what is to
+ * be told about that. */
+static const char *add_project(struct lists *lists, const struct policy_plugin *plugin)
 {
-	return plugin->may_write_project && plugin->project[0] &&
-		!policy_is_inside(plugin->home, plugin->project) && !touches_any(plugin->project, hide);
+	const char *project = plugin->project;
+	if (lists->hide.failed || !project[0] || is_inside_any(project, lists->hide.items))
+		return NULL;
+	path_list_add(&lists->reveal, project);
+	if (!plugin->may_write_project)
+		return NULL;
+	if (policy_is_inside(plugin->home, project) || holds_any(project, lists->hide.items))
+		return "this directory is not writable for the plugin, because it is, or holds, your "
+			   "home directory or a place for secrets; --write . allows it";
+	path_list_add(&lists->write, project);
+	add_triggers(&lists->protect, project);
+	return NULL;
+}
+
+static bool is_link(const char *path)
+{
+	struct stat info;
+	return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+}
+
+/* Whoever works on a plugin in place, by a link to it, changes it on purpose. */
+static void add_directory(struct lists *lists, const struct policy_plugin *plugin)
+{
+	path_list_add(&lists->reveal, plugin->directory);
+	path_list_add_below(&lists->reveal, plugin->config, "plugins/bin");
+	if (plugin->may_write_directory)
+		path_list_add(&lists->write, plugin->directory);
+	if (is_link(plugin->directory))
+		return;
+	path_list_add_below(&lists->protect, plugin->directory, "plugin.toml");
+	for (const char *const *binary = plugin->binaries; binary && *binary; binary++)
+		path_list_add_below(&lists->protect, plugin->directory, *binary);
 }
 
 int policy_for_plugin(
 	struct arena *arena, const struct policy_plugin *plugin, struct sandbox_policy *ret_policy)
 {
 	static const char *const nothing[] = { NULL };
-	struct list hide;
-	struct list reveal;
-	struct list write;
-	struct list protect;
-	begin(&hide, arena);
-	begin(&reveal, arena);
-	begin(&write, arena);
-	begin(&protect, arena);
-	add_hidden(&hide, plugin);
-	add(&reveal, plugin->directory, "");
-	add(&reveal, plugin->config, "plugins/bin");
-	if (!hide.failed && may_write_project(plugin, hide.items)) {
-		add(&write, plugin->project, "");
-		for (size_t i = 0; i < COUNT(project_triggers); i++)
-			add(&protect, plugin->project, project_triggers[i]);
-	}
-	if (plugin->may_write_directory)
-		add(&write, plugin->directory, "");
-	add(&protect, plugin->directory, "plugin.toml");
-	if (hide.failed || reveal.failed || write.failed || protect.failed)
+	struct lists lists;
+	path_list_begin(&lists.hide, arena, NULL);
+	path_list_begin(&lists.reveal, arena, NULL);
+	path_list_begin(&lists.write, arena, NULL);
+	path_list_begin(&lists.protect, arena, NULL);
+	add_hidden(&lists.hide, plugin);
+	const char *note = add_project(&lists, plugin);
+	kept_back_sockets(&lists.hide, plugin->home);
+	add_directory(&lists, plugin);
+	if (has_failed(&lists))
 		return -ENOMEM;
 	*ret_policy = (struct sandbox_policy){
 		.reads_everything = true,
 		.read = nothing,
-		.write = write.items,
-		.hide = hide.items,
-		.reveal = reveal.items,
-		.protect = protect.items,
+		.write = lists.write.items,
+		.hide = lists.hide.items,
+		.reveal = lists.reveal.items,
+		.protect = lists.protect.items,
 		.net = SANDBOX_NET_FULL,
 		.has_private_tmp = true,
+		.note = note,
+	};
+	return 0;
+}
+
+/* ---- tools --------------------------------------------------------------- */
+
+int policy_for_tool(
+	struct arena *arena, const struct policy_tool *tool, struct sandbox_policy *ret_policy)
+{
+	struct path_list read;
+	struct path_list hide;
+	path_list_begin(&read, arena, NULL);
+	path_list_begin(&hide, arena, NULL);
+	for (size_t i = 0; i < COUNT(system_directories); i++) {
+		if (access(system_directories[i], F_OK) == 0)
+			path_list_add(&read, system_directories[i]);
+	}
+	path_list_add(&read, tool->directory);
+	kept_back_credentials(&hide, tool->home);
+	kept_back_sockets(&hide, tool->home);
+	if (read.failed || hide.failed)
+		return -ENOMEM;
+	*ret_policy = (struct sandbox_policy){
+		.read = read.items,
+		.hide = hide.items,
+		.net = SANDBOX_NET_NONE,
+		.has_private_tmp = true,
+		.limits = tool_limits,
+		.refuses_unsupported = true,
 	};
 	return 0;
 }

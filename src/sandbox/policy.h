@@ -33,6 +33,8 @@ struct sandbox_policy {
 	bool has_private_tmp;
 	struct sandbox_limits limits;
 	bool refuses_unsupported; /* else: a warning */
+	/* What whoever runs it should be told once, a sentence; NULL = nothing. */
+	const char *note;
 };
 
 /* What a user allowed one plugin, tool or agent beyond its default, or took
@@ -52,15 +54,18 @@ struct policy_plugin {
 	const char *config; /* fledge's: hidden but for the plugin's own directory */
 	const char *own_config, *own_state, *own_cache; /* perch's: hidden */
 	const char *project;
-	const char *directory;  /* the plugin's */
+	const char *directory; /* the plugin's; a link to one is a live one: not protected */
+	/* Relative to it, NULL-terminated: its programs, which it may not change. NULL = none. */
+	const char *const *binaries;
 	bool may_write_project; /* the manifest's `filesystem` only narrows */
 	bool may_write_directory;
 };
 
-/* The default: reads all but the config directory and
- * the credential stores; writes the project (unless that is `/`, the home
- * directory, or holds what is hidden) and the plugin's directory; network full.
- * Lists live in the arena. -ENOMEM. */
+/* The default: reads all but the config directory, the credential stores and
+ * the control sockets; writes the project (unless that is `/`, the home
+ * directory, or holds what is hidden: `note` says so) and the plugin's directory,
+ * but not what the host would execute later; network full. Lists live in the
+ * arena. -ENOMEM. */
 int policy_for_plugin(
 	struct arena *arena, const struct policy_plugin *plugin, struct sandbox_policy *ret_policy);
 
@@ -75,10 +80,23 @@ struct policy_tool {
 int policy_for_tool(
 	struct arena *arena, const struct policy_tool *tool, struct sandbox_policy *ret_policy);
 
-/* Adds a widening, its presets included. -EINVAL: no such preset, err names the
- * known ones. */
+/* Adds a widening, its presets included; paths of a preset that do not exist are
+ * passed over. -EINVAL: no such preset, err names the known ones. -ENOMEM. */
 int policy_widen(struct arena *arena, const char *home, const struct policy_widening *widening,
 	struct sandbox_policy *policy, perch_err *err);
+
+/* The i-th preset's name, NULL behind the last. */
+const char *policy_preset(size_t i);
+
+/* The environment of what is sandboxed: `base` without what looks like a secret,
+ * but with what the widening (NULL = none) and its presets name; `extra` (may be
+ * NULL) set over it. NULL without memory. */
+const char *const *policy_environment(struct arena *arena, const char *const *base,
+	const struct policy_widening *widening, const char *const *extra);
+
+/* Adds NAME=VALUE for the programs that keep a cache in the home directory, which
+ * they may not write: it is below `directory` instead. NULL without memory. */
+const char *const *policy_caches(struct arena *arena, const char *directory);
 
 /* Whether path is directory or lies below it, by their names alone. */
 bool policy_is_inside(const char *path, const char *directory);

@@ -2,7 +2,6 @@
 #include "sandbox/probe.h"
 
 #include <errno.h>
-#include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
@@ -10,9 +9,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "sandbox/uapi/landlock.h"
+
 int probe_landlock_abi(void)
 {
-	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	long abi = syscall(NR_LANDLOCK_CREATE_RULESET, NULL, 0, RULESET_VERSION);
 	if (abi < 0 && errno == EOPNOTSUPP)
 		return 0;
 	return abi < 0 ? -errno : (int)abi;

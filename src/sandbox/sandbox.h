@@ -8,15 +8,21 @@
 #include "perch/host.h"
 #include "proc/confine.h"
 #include "sandbox/policy.h"
+#include "sandbox/report.h"
 
 struct sandbox;
 
 /* Makes a policy ready; it is copied where it is needed. Children that use it
  * must be children of `host`. Fails with PERCH_ESANDBOX (a property cannot be
  * enforced here and the policy refuses to go without; err names it), -ENOENT (a
- * path of the policy is missing; err names it), -ENOMEM, other errnos. */
+ * path of `read` or `write` is missing; err names it), -ENOMEM, other errnos. The
+ * policy's lists must live as long as the sandbox. */
 int sandbox_open(perch_host *host, const struct sandbox_policy *policy,
 	struct sandbox **ret_sandbox, perch_err *err);
+
+/* The same, but nothing is refused: to see what could be enforced. */
+int sandbox_try(perch_host *host, const struct sandbox_policy *policy, struct sandbox **ret_sandbox,
+	perch_err *err);
 
 /* For perch_child_spec.confine; valid until sandbox_close. NULL = nothing to apply. */
 const struct perch_confine *sandbox_confine(const struct sandbox *sandbox);
@@ -28,6 +34,13 @@ const char *const *sandbox_layers(const struct sandbox *sandbox);
 /* What could not be enforced although the policy asks for it, one sentence
  * each, NULL-terminated; NULL = everything is. */
 const char *const *sandbox_warnings(const struct sandbox *sandbox);
+
+/* Every property there is, and what enforces it in this sandbox. Returns how
+ * many; the texts are constants. */
+size_t sandbox_report(const struct sandbox *sandbox, struct property out[PROPERTIES_MAX]);
+
+/* Why there are no namespaces, when some were wanted; NULL = there are. */
+const char *sandbox_no_room(const struct sandbox *sandbox);
 
 /* What TMPDIR must be for the children: the private directory, or "/tmp" where
  * that has been replaced by one. NULL = the policy has none: leave it alone. */

@@ -10,11 +10,13 @@ fledge_open() {
     export XDG_CONFIG_HOME="$BATS_TEST_TMPDIR/config"
     cfg="$XDG_CONFIG_HOME/fledge"
     # What a plugin was sent, and the sign that it has come to its point.
-    export SEEN="$BATS_TEST_TMPDIR/seen" READY="$BATS_TEST_TMPDIR/ready"
-    export WORK="$BATS_TEST_TMPDIR" TEST_MARK="perch-test-$BATS_TEST_TMPDIR"
-    export PYTHONPATH="$here" PYTHONDONTWRITEBYTECODE=1
+    export WORK="$BATS_TEST_TMPDIR/project/.work"
+    export SEEN="$WORK/seen" READY="$WORK/ready"
+    export TEST_MARK="perch-test-$BATS_TEST_TMPDIR"
+    export PYTHONPATH="$WORK" PYTHONDONTWRITEBYTECODE=1
     unset FLEDGE_NON_INTERACTIVE FLEDGE_PLUGIN_DIR
-    mkdir -p "$cfg/plugins/bin" "$BATS_TEST_TMPDIR/project"
+    mkdir -p "$cfg/plugins/bin" "$WORK"
+    cp "$here/plug.py" "$WORK"
     cd "$BATS_TEST_TMPDIR/project" || return 1
 }
 

@@ -1,0 +1,248 @@
+/* perch sandbox: what can be enforced here, and a sandbox for any command. */
+#include "cli/sandbox.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "data/json.h"
+#include "perch/host.h"
+#include "sandbox/sandbox.h"
+
+/* ---- check ------------------------------------------------------------------- */
+
+static const char *const policies[] = { "fledge", "tool" };
+enum { POLICIES = sizeof(policies) / sizeof(policies[0]) };
+
+struct verdict {
+	struct sandbox *sandbox;
+	struct property properties[PROPERTIES_MAX];
+	size_t count;
+	bool is_complete;
+};
+
+/* With every limit, so that each is judged. */
+static int examine(perch_host *host, const char *name, struct arena *arena, struct verdict *verdict,
+	perch_err *err)
+{
+	struct sandbox_request request = { .policy_name = name };
+	struct sandbox_policy policy;
+	struct policy_widening widening;
+	if (sandbox_request_policy(&request, "", arena, &policy, &widening) != 0)
+		return err_set(err, -EIO, "the policy '%s' could not be made", name);
+	policy.limits = (struct sandbox_limits){ 1, 1, 1, 1, 1 };
+	int r = sandbox_try(host, &policy, &verdict->sandbox, err);
+	if (r < 0)
+		return r;
+	verdict->count = sandbox_report(verdict->sandbox, verdict->properties);
+	verdict->is_complete = true;
+	for (size_t i = 0; i < verdict->count; i++) {
+		const struct property *property = &verdict->properties[i];
+		verdict->is_complete &= property->layer || !property->is_asked;
+	}
+	return 0;
+}
+
+static void print_verdict(const char *name, const struct verdict *verdict, bool colored)
+{
+	printf("%s\n  layers: ", name);
+	for (const char *const *layer = sandbox_layers(verdict->sandbox); *layer; layer++)
+		printf(" %s", *layer);
+	if (sandbox_no_room(verdict->sandbox))
+		printf("\n  no namespaces: %s", sandbox_no_room(verdict->sandbox));
+	printf("\n\n");
+	for (size_t i = 0; i < verdict->count; i++) {
+		const struct property *property = &verdict->properties[i];
+		if (!property->is_asked)
+			continue;
+		const char *color = property->layer ? "\033[32m" : "\033[33m";
+		printf("  %s%-10s%s %-16s %s\n", colored ? color : "",
+			property->layer ? property->layer : "-", colored ? "\033[0m" : "", property->name,
+			property->what);
+		if (!property->layer)
+			printf("  %-10s %-16s not enforceable here: %s\n", "", "", property->why);
+	}
+	printf("\n");
+}
+
+static void write_text(struct perch_json_writer *writer, const char *name, const char *text)
+{
+	perch_json_write_name(writer, name);
+	if (text)
+		perch_json_write_string(writer, text);
+	else
+		perch_json_write_null(writer);
+}
+
+static void write_verdict(
+	struct perch_json_writer *writer, const char *name, const struct verdict *verdict)
+{
+	perch_json_begin_object(writer);
+	write_text(writer, "policy", name);
+	perch_json_write_name(writer, "complete");
+	perch_json_write_bool(writer, verdict->is_complete);
+	perch_json_write_name(writer, "layers");
+	perch_json_begin_array(writer);
+	for (const char *const *layer = sandbox_layers(verdict->sandbox); *layer; layer++)
+		perch_json_write_string(writer, *layer);
+	perch_json_end_array(writer);
+	write_text(writer, "no_namespaces", sandbox_no_room(verdict->sandbox));
+	perch_json_write_name(writer, "properties");
+	perch_json_begin_array(writer);
+	for (size_t i = 0; i < verdict->count; i++) {
+		const struct property *property = &verdict->properties[i];
+		perch_json_begin_object(writer);
+		write_text(writer, "name", property->name);
+		write_text(writer, "what", property->what);
+		perch_json_write_name(writer, "asked");
+		perch_json_write_bool(writer, property->is_asked);
+		write_text(writer, "layer", property->layer);
+		write_text(writer, "why", property->why);
+		perch_json_end_object(writer);
+	}
+	perch_json_end_array(writer);
+	perch_json_end_object(writer);
+}
+
+static int print_json(const struct verdict verdicts[POLICIES])
+{
+	_cleanup_(buf_free) struct buf out = { 0 };
+	struct perch_json_writer writer = json_writer_on(&out);
+	perch_json_begin_object(&writer);
+	perch_json_write_name(&writer, "schema_version");
+	perch_json_write_int64(&writer, 1);
+	perch_json_write_name(&writer, "policies");
+	perch_json_begin_array(&writer);
+	for (size_t i = 0; i < POLICIES; i++)
+		write_verdict(&writer, policies[i], &verdicts[i]);
+	perch_json_end_array(&writer);
+	perch_json_end_object(&writer);
+	buf_append_char(&out, '\n');
+	return !out.failed && fwrite(out.data, 1, out.len, stdout) == out.len ? 0 : EXIT_HOST;
+}
+
+static int print_verdicts(const struct cli *cli, const struct verdict verdicts[POLICIES])
+{
+	if (cli->json)
+		return print_json(verdicts);
+	bool colored = cli_wants_color(cli, stdout);
+	for (size_t i = 0; i < POLICIES; i++)
+		print_verdict(policies[i], &verdicts[i], colored);
+	return 0;
+}
+
+static int cli_sandbox_check_with(struct cli *cli, perch_host *host)
+{
+	struct arena arena = { 0 };
+	struct verdict verdicts[POLICIES] = { 0 };
+	perch_err err = { 0 };
+	int r = 0;
+	bool is_complete = true;
+	for (size_t i = 0; r == 0 && i < POLICIES; i++) {
+		r = examine(host, policies[i], &arena, &verdicts[i], &err);
+		is_complete &= verdicts[i].is_complete;
+	}
+	if (r < 0) {
+		cli_error(NULL, "%s", err.text);
+		r = EXIT_HOST;
+	} else {
+		r = print_verdicts(cli, verdicts);
+		r = r ? r : !is_complete;
+	}
+	for (size_t i = 0; i < POLICIES; i++)
+		sandbox_close(verdicts[i].sandbox);
+	arena_free(&arena);
+	return r;
+}
+
+int cli_sandbox_check(struct cli *cli, int argc, char **argv)
+{
+	const struct option_spec options[] = { { "json", 0, OPTION_FLAG, &cli->json }, { 0 } };
+	int at = 1;
+	int r = options_parse(options, argc, argv, &at);
+	if (r)
+		return r;
+	if (at < argc)
+		return cli_usage_error("see: perch help sandbox", "check takes no '%s'", argv[at]);
+	perch_host_options host_options = PERCH_HOST_OPTIONS_INIT;
+	host_options.guard_path = cli_guard_path();
+	perch_host *host;
+	perch_err err = { 0 };
+	if (perch_host_new(&host_options, &host, &err) < 0) {
+		cli_error(NULL, "%s", err.text);
+		return EXIT_HOST;
+	}
+	r = cli_sandbox_check_with(cli, host);
+	perch_host_free(host);
+	return r;
+}
+
+/* ---- the command -------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	int (*run)(struct cli *cli, int argc, char **argv);
+} verbs[] = {
+	{ "check", cli_sandbox_check },
+	{ "run", cli_sandbox_run },
+	{ NULL, NULL },
+};
+
+static const char *verb_at(const void *data, size_t i)
+{
+	(void)data;
+	return verbs[i].name;
+}
+
+static int cli_sandbox(struct cli *cli, int argc, char **argv)
+{
+	int at = 1;
+	const struct option_spec options[] = {
+		{ "json", 0, OPTION_FLAG, &cli->json },
+		{ "quiet", 'q', OPTION_FLAG, &cli->quiet },
+		{ 0 },
+	};
+	int r = options_parse(options, argc, argv, &at);
+	if (r)
+		return r;
+	if (at >= argc)
+		return cli_usage_error("see: perch help sandbox", "sandbox what? check, or run");
+	for (size_t i = 0; verbs[i].name; i++) {
+		if (strcmp(argv[at], verbs[i].name) == 0)
+			return verbs[i].run(cli, argc - at, argv + at);
+	}
+	const char *near = cli_nearest(argv[at], verb_at, NULL);
+	char hint[64];
+	snprintf(hint, sizeof(hint), "did you mean: perch sandbox %s", near ? near : "");
+	return cli_usage_error(
+		near ? hint : "see: perch help sandbox", "sandbox has no '%s'", argv[at]);
+}
+
+const struct command command_sandbox = {
+	.name = "sandbox",
+	.summary = "show what can be enforced here; run any command confined",
+	.help = "usage: perch sandbox check [--json]\n"
+			"       perch sandbox run [OPTIONS] -- COMMAND [ARGUMENTS]\n"
+			"\n"
+			"check shows, for plugins and for tools, which layer enforces each property, and\n"
+			"what cannot be enforced here; it ends with 1 when something cannot.\n"
+			"run gives any command the sandbox of one of them:\n"
+			"\n"
+			"  --policy fledge    reads all but secrets, writes here, network (the default)\n"
+			"  --policy tool      reads the system, writes its own directory only, no network\n"
+			"  --read P, --write P, --hide P, --env NAME   beyond that; again for more\n"
+			"  --preset NAME      aws, docker, git, github, npm, plugins or ssh\n"
+			"  --net none|full\n"
+			"  --limit memory=1G,processes=64,files=256,size=256M,cpu=60\n"
+			"  --on-unsupported refuse|warn   what cannot be enforced here\n"
+			"  --explain          show policy and layers; say why something was denied\n"
+			"\n"
+			"The exit code is the command's.\n"
+			"\n"
+			"example:\n"
+			"  perch sandbox run --net none --hide ~/mail -- make test\n",
+	.run = cli_sandbox,
+};

@@ -1,0 +1,262 @@
+/* From the options of `perch sandbox run` to a policy. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/paths.h"
+#include "cli/sandbox.h"
+#include "sandbox/path_list.h"
+
+/* ---- limits ---------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	size_t offset; /* in struct sandbox_limits */
+	bool has_unit;
+} limit_names[] = {
+	{ "memory", offsetof(struct sandbox_limits, memory), true },
+	{ "processes", offsetof(struct sandbox_limits, processes), false },
+	{ "files", offsetof(struct sandbox_limits, files), false },
+	{ "size", offsetof(struct sandbox_limits, size), true },
+	{ "cpu", offsetof(struct sandbox_limits, cpu), false },
+};
+
+enum { LIMIT_NAMES = sizeof(limit_names) / sizeof(limit_names[0]) };
+
+/* 64, 256M, 1G: a number and, where it counts bytes, a unit. */
+static bool parse_amount(const char *text, bool has_unit, uint64_t *ret_amount)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	errno = 0;
+	unsigned long long amount = strtoull(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || errno)
+		return false;
+	const char *unit = has_unit && *end ? strchr(units, *end) : NULL;
+	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+	if (end[unit ? 1 : 0] || amount > (UINT64_MAX >> 1 >> shift))
+		return false;
+	*ret_amount = (uint64_t)amount << shift;
+	return true;
+}
+
+static int set_limit(struct sandbox_limits *limits, const char *word)
+{
+	for (size_t i = 0; i < LIMIT_NAMES; i++) {
+		size_t len = strlen(limit_names[i].name);
+		if (strncmp(word, limit_names[i].name, len) != 0 || word[len] != '=')
+			continue;
+		uint64_t *amount = (uint64_t *)((char *)limits + limit_names[i].offset);
+		if (parse_amount(word + len + 1, limit_names[i].has_unit, amount))
+			return 0;
+		return cli_usage_error("write a number; bytes may have a unit: 512M, 1G (0 = no limit)",
+			"--limit %s: '%s' is no amount", limit_names[i].name, word + len + 1);
+	}
+	return cli_usage_error("there are: memory=1G,processes=64,files=256,size=256M,cpu=60",
+		"--limit has no '%s'", word);
+}
+
+/* Each --limit may have several, with commas between them. */
+static int set_limits(struct sandbox_limits *limits, const struct option_list *given)
+{
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < given->count; i++) {
+		struct str rest = str_from(given->items[i]);
+		while (r == 0 && rest.len) {
+			_cleanup_free_ char *word = str_dup(str_cut(&rest, ','));
+			r = word ? set_limit(limits, word) : EXIT_HOST;
+		}
+	}
+	return r;
+}
+
+/* ---- paths ------------------------------------------------------------------ */
+
+/* Absolute, because a policy knows of no current directory. What does not exist
+ * is told when it is looked up. */
+static const char *absolute(struct arena *arena, const char *directory, const char *path)
+{
+	_cleanup_free_ char *joined =
+		path[0] == '/' ? str_dup(str_from(path)) : str_join(directory, "/", path, NULL);
+	_cleanup_free_ char *real = joined ? realpath(joined, NULL) : NULL;
+	if (!joined)
+		return NULL;
+	return arena_dup(arena, str_from(real ? real : joined));
+}
+
+static const char *const *absolute_list(
+	struct arena *arena, const char *directory, const struct option_list *given)
+{
+	struct path_list list;
+	path_list_begin(&list, arena, NULL);
+	for (size_t i = 0; i < given->count; i++) {
+		const char *path = absolute(arena, directory, given->items[i]);
+		list.failed |= !path;
+		path_list_add(&list, path ? path : "");
+	}
+	return list.failed ? NULL : list.items;
+}
+
+static const char *const *as_list(struct arena *arena, const struct option_list *given)
+{
+	struct path_list list;
+	path_list_begin(&list, arena, NULL);
+	for (size_t i = 0; i < given->count; i++)
+		path_list_add(&list, given->items[i]);
+	return list.failed ? NULL : list.items;
+}
+
+/* ---- the policy --------------------------------------------------------------- */
+
+static const char *user_path(struct arena *arena, enum path_kind kind, const char *below)
+{
+	_cleanup_free_ char *path = NULL;
+	const char *kept =
+		paths_user(kind, below, &path, NULL) == 0 ? arena_dup(arena, str_from(path)) : NULL;
+	return kept ? kept : "";
+}
+
+static int default_policy(const struct sandbox_request *request, const char *directory,
+	struct arena *arena, struct sandbox_policy *ret_policy)
+{
+	const char *home = getenv("HOME");
+	const struct policy_tool tool = { .home = home ? home : "", .directory = "" };
+	if (strcmp(request->policy_name, "tool") == 0)
+		return policy_for_tool(arena, &tool, ret_policy);
+	const struct policy_plugin plugin = {
+		.home = home ? home : "",
+		.config = user_path(arena, PATH_CONFIG, "fledge"),
+		.own_config = user_path(arena, PATH_CONFIG, "perch"),
+		.own_state = user_path(arena, PATH_STATE, "perch"),
+		.own_cache = user_path(arena, PATH_CACHE, "perch"),
+		.project = directory,
+		.directory = "",
+		.may_write_project = true,
+	};
+	return policy_for_plugin(arena, &plugin, ret_policy);
+}
+
+/* What our own streams are open on, files and terminals, stays usable by its name
+ * too: /dev/stdout. */
+static void add_stream(struct path_list *list, int fd, int mode)
+{
+	char link[32];
+	char path[PATH_MAX];
+	struct stat opened;
+	struct stat named;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	ssize_t len = readlink(link, path, sizeof(path) - 1);
+	int flags = fcntl(fd, F_GETFL);
+	if (len <= 0 || flags < 0 || (flags & O_ACCMODE) == (mode == O_RDONLY ? O_WRONLY : O_RDONLY))
+		return;
+	path[len] = '\0';
+	if (fstat(fd, &opened) < 0 || !(S_ISREG(opened.st_mode) || isatty(fd)) ||
+		stat(path, &named) < 0 || named.st_dev != opened.st_dev || named.st_ino != opened.st_ino)
+		return;
+	const char *kept = arena_dup(list->arena, str_from(path));
+	list->failed |= !kept;
+	path_list_add(list, kept ? kept : "");
+}
+
+static int out_of_memory(void)
+{
+	cli_error(NULL, "out of memory");
+	return EXIT_HOST;
+}
+
+/* Adds what is hidden, and reads the program itself whatever the policy. */
+static int add_lists(const struct sandbox_request *request, const char *directory,
+	const char *program, struct arena *arena, struct sandbox_policy *policy)
+{
+	struct path_list hide;
+	struct path_list read;
+	struct path_list write;
+	path_list_begin(&hide, arena, policy->hide);
+	path_list_begin(&read, arena, policy->read);
+	path_list_begin(&write, arena, policy->write);
+	const char *const *hidden = absolute_list(arena, directory, &request->hide);
+	for (; hidden && *hidden; hidden++)
+		path_list_add(&hide, *hidden);
+	path_list_add(&read, program);
+	add_stream(&read, STDIN_FILENO, O_RDONLY);
+	add_stream(&write, STDOUT_FILENO, O_WRONLY);
+	add_stream(&write, STDERR_FILENO, O_WRONLY);
+	if (!hidden || hide.failed || read.failed || write.failed)
+		return out_of_memory();
+	policy->hide = hide.items;
+	policy->read = read.items;
+	policy->write = write.items;
+	return 0;
+}
+
+static int check_words(const struct sandbox_request *request)
+{
+	const char *policy = request->policy_name;
+	if (strcmp(policy, "fledge") != 0 && strcmp(policy, "tool") != 0)
+		return cli_usage_error(NULL, "--policy is fledge or tool, not '%s'", policy);
+	const char *net = request->net;
+	if (net && strcmp(net, "none") != 0 && strcmp(net, "full") != 0)
+		return cli_usage_error(NULL, "--net is none or full, not '%s'", net);
+	const char *mode = request->on_unsupported;
+	if (mode && strcmp(mode, "refuse") != 0 && strcmp(mode, "warn") != 0)
+		return cli_usage_error(NULL, "--on-unsupported is refuse or warn, not '%s'", mode);
+	return 0;
+}
+
+static int widen(const struct sandbox_request *request, const char *directory, struct arena *arena,
+	struct sandbox_policy *policy, struct policy_widening *ret_widening)
+{
+	struct policy_widening widening = {
+		.read = absolute_list(arena, directory, &request->read),
+		.write = absolute_list(arena, directory, &request->write),
+		.env = as_list(arena, &request->env),
+		.presets = as_list(arena, &request->presets),
+	};
+	if (!widening.read || !widening.write || !widening.env || !widening.presets)
+		return out_of_memory();
+	if (request->net)
+		widening.net = strcmp(request->net, "full") == 0 ? WIDENING_NET_FULL : WIDENING_NET_NONE;
+	const char *home = getenv("HOME");
+	perch_err err = { 0 };
+	int r = policy_widen(arena, home ? home : "", &widening, policy, &err);
+	if (r == -EINVAL)
+		return cli_usage_error(NULL, "%s", err.text);
+	if (r < 0)
+		return out_of_memory();
+	*ret_widening = widening;
+	return 0;
+}
+
+int sandbox_request_policy(const struct sandbox_request *request, const char *program,
+	struct arena *arena, struct sandbox_policy *ret_policy, struct policy_widening *ret_widening)
+{
+	int r = check_words(request);
+	if (r)
+		return r;
+	char directory[PATH_MAX];
+	if (!getcwd(directory, sizeof(directory)))
+		directory[0] = '\0';
+	const char *kept = arena_dup(arena, str_from(directory));
+	struct sandbox_policy policy;
+	if (!kept || default_policy(request, kept, arena, &policy) < 0)
+		return out_of_memory();
+	r = add_lists(request, kept, program, arena, &policy);
+	if (r == 0)
+		r = widen(request, kept, arena, &policy, ret_widening);
+	if (r == 0)
+		r = set_limits(&policy.limits, &request->limits);
+	if (r)
+		return r;
+	if (request->on_unsupported)
+		policy.refuses_unsupported = strcmp(request->on_unsupported, "refuse") == 0;
+	if (request->write.count)
+		policy.note = NULL;
+	*ret_policy = policy;
+	return 0;
+}

@@ -1,0 +1,304 @@
+/* perch sandbox run: any command, in the sandbox of plugins or tools. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "cli/sandbox.h"
+#include "cli/signals.h"
+#include "proc/host.h"
+#include "proc/program.h"
+#include "sandbox/explain.h"
+#include "sandbox/path_list.h"
+#include "sandbox/sandbox.h"
+
+struct run {
+	struct cli *cli;
+	struct sandbox_request request;
+	struct arena arena;
+	struct sandbox_policy policy;
+	struct policy_widening widening;
+	perch_host *host;
+	struct sandbox *sandbox;
+	struct signals signals;
+	bool has_signals;
+	bool is_on_terminal;
+	bool sees_stderr;
+	perch_child *child;
+	struct buf said; /* the end of its stderr, when that is explained */
+	bool has_ended;
+	perch_result result;
+};
+
+/* ---- the child ---------------------------------------------------------------- */
+
+enum { SAID_MAX = 64 * 1024 };
+
+static void on_bytes(
+	perch_child *child, void *data, perch_stream stream, const char *bytes, size_t len)
+{
+	(void)child;
+	(void)stream;
+	struct run *run = data;
+	(void)!fwrite(bytes, 1, len, stderr);
+	fflush(stderr);
+	buf_append(&run->said, bytes, len);
+	if (run->said.len > SAID_MAX)
+		buf_consume(&run->said, run->said.len - SAID_MAX / 2);
+}
+
+static void on_ended(perch_child *child, void *data, const perch_result *result)
+{
+	(void)child;
+	struct run *run = data;
+	run->has_ended = true;
+	run->result = *result;
+}
+
+static const perch_child_events events = {
+	.size = sizeof(events),
+	.bytes = on_bytes,
+	.ended = on_ended,
+};
+
+static void signal_arrived(void *data, int number)
+{
+	struct run *run = data;
+	if (run->child)
+		perch_child_signal(run->child, number);
+}
+
+/* On a terminal the command stays in our process group: it gets the keys' signals
+ * itself, and we survive them. What is sent to us alone is passed on. */
+static int watch_signals(struct run *run)
+{
+	static const int from_others[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, 0 };
+	static const int all[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, 0 };
+	if (run->is_on_terminal) {
+		signal(SIGINT, SIG_IGN);
+		signal(SIGQUIT, SIG_IGN);
+	}
+	int r = signals_watch(&run->signals, &run->host->loop, run->is_on_terminal ? from_others : all,
+		signal_arrived, run);
+	run->has_signals = r == 0;
+	return r;
+}
+
+/* A tool starts in its own directory: it may not see ours. */
+static int start(struct run *run, const char *program, char **argv, perch_err *err)
+{
+	const char *const *caches =
+		sandbox_tmp(run->sandbox) ? policy_caches(&run->arena, sandbox_tmp(run->sandbox)) : NULL;
+	struct path_list extra;
+	path_list_begin(&extra, &run->arena, caches);
+	_cleanup_free_ char *tmp =
+		str_join("TMPDIR=", sandbox_tmp(run->sandbox) ? sandbox_tmp(run->sandbox) : "", NULL);
+	const char *kept = tmp ? arena_dup(&run->arena, str_from(tmp)) : NULL;
+	if (sandbox_tmp(run->sandbox))
+		path_list_add(&extra, kept ? kept : "");
+	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
+	spec.argv = (const char *const *)argv;
+	spec.program = program;
+	spec.env =
+		policy_environment(&run->arena, (const char *const *)environ, &run->widening, extra.items);
+	if (!spec.env || extra.failed || !kept)
+		return err_no_memory(err);
+	spec.cwd = strcmp(run->request.policy_name, "tool") == 0 ? sandbox_tmp(run->sandbox) : NULL;
+	spec.confine = sandbox_confine(run->sandbox);
+	spec.stdin_mode = PERCH_STDIN_INHERIT;
+	spec.stderr_mode = run->sees_stderr ? PERCH_OUTPUT_BYTES : PERCH_OUTPUT_INHERIT;
+	spec.session = run->is_on_terminal ? PERCH_SESSION_SHARED : PERCH_SESSION_OWN;
+	spec.events = &events;
+	spec.data = run;
+	return perch_child_start(run->host, &spec, &run->child, err);
+}
+
+/* ---- telling -------------------------------------------------------------------- */
+
+static void print_list(const char *name, const char *const *list)
+{
+	for (; list && *list; list++)
+		fprintf(stderr, "  %-8s %s\n", name, *list);
+}
+
+static void print_limit(const char *name, uint64_t value)
+{
+	if (value)
+		fprintf(stderr, "  %-8s %s=%llu\n", "limit", name, (unsigned long long)value);
+}
+
+static void print_explanation(const struct run *run)
+{
+	const struct sandbox_policy *policy = &run->policy;
+	fprintf(stderr, "sandbox policy '%s'\n", run->request.policy_name);
+	fprintf(stderr, "  %-8s %s\n", "read",
+		policy->reads_everything ? "everything but what is hidden" : "only:");
+	print_list("read", policy->read);
+	print_list("write", policy->write);
+	print_list("hide", policy->hide);
+	print_list("reveal", policy->reveal);
+	print_list("protect", policy->protect);
+	print_list("env", run->widening.env);
+	fprintf(stderr, "  %-8s %s\n", "net", policy->net == SANDBOX_NET_FULL ? "full" : "none");
+	if (sandbox_tmp(run->sandbox))
+		fprintf(stderr, "  %-8s %s\n", "tmp", sandbox_tmp(run->sandbox));
+	print_limit("memory", policy->limits.memory);
+	print_limit("processes", policy->limits.processes);
+	print_limit("files", policy->limits.files);
+	print_limit("size", policy->limits.size);
+	print_limit("cpu", policy->limits.cpu);
+	fprintf(stderr, "layers\n");
+	print_list("", sandbox_layers(run->sandbox));
+}
+
+static void print_warnings(const struct run *run)
+{
+	if (run->cli->quiet)
+		return;
+	if (run->policy.note)
+		fprintf(stderr, "note: %s\n", run->policy.note);
+	const char *const *warning = sandbox_warnings(run->sandbox);
+	for (; warning && *warning; warning++)
+		fprintf(stderr, "warning: %s\n", *warning);
+}
+
+static void explain_end(struct run *run, const char *program)
+{
+	const struct explain_context context = {
+		.policy = &run->policy,
+		.policy_name = run->request.policy_name,
+		.widen_by = "",
+	};
+	_cleanup_(buf_free) struct buf text = { 0 };
+	struct str said = { run->said.data, run->said.len };
+	if (!explain_failure(&context, said, &text) && !explain_nested(&context, program, &text))
+		return;
+	if (buf_terminate(&text) == 0)
+		fprintf(stderr, "hint: %s\n", text.data);
+}
+
+static int exit_code(const struct run *run)
+{
+	return run->result.signal ? 128 + run->result.signal : run->result.exit_code;
+}
+
+/* ---- the run --------------------------------------------------------------------- */
+
+static bool is_on_terminal(void)
+{
+	return isatty(STDIN_FILENO) || isatty(STDOUT_FILENO) || isatty(STDERR_FILENO);
+}
+
+static int run_to_the_end(struct run *run, const char *program, char **argv, perch_err *err)
+{
+	run->is_on_terminal = is_on_terminal();
+	run->sees_stderr = run->request.explain && !isatty(STDERR_FILENO);
+	int r = sandbox_open(run->host, &run->policy, &run->sandbox, err);
+	if (r < 0)
+		return r == -ENOENT ? -EIO : r;
+	print_warnings(run);
+	if (run->request.explain)
+		print_explanation(run);
+	r = watch_signals(run);
+	if (r == 0)
+		r = start(run, program, argv, err);
+	while (r >= 0 && !run->has_ended)
+		r = perch_host_wait(run->host, -1);
+	if (r < 0)
+		return r;
+	if (exit_code(run) != 0)
+		explain_end(run, program);
+	return exit_code(run);
+}
+
+static void close_run(struct run *run)
+{
+	perch_child_free(run->child);
+	sandbox_close(run->sandbox);
+	if (run->has_signals)
+		signals_close(&run->signals);
+	perch_host_free(run->host);
+	buf_free(&run->said);
+	arena_free(&run->arena);
+	free(run->request.read.items);
+	free(run->request.write.items);
+	free(run->request.hide.items);
+	free(run->request.env.items);
+	free(run->request.presets.items);
+	free(run->request.limits.items);
+}
+
+static int make_host(struct run *run, perch_err *err)
+{
+	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
+	options.guard_path = cli_guard_path();
+	options.die_with_thread = true;
+	return perch_host_new(&options, &run->host, err);
+}
+
+/* As it is found now: in the sandbox it may start somewhere else. */
+static int find_program(struct run *run, const char *name, const char **ret_path, perch_err *err)
+{
+	_cleanup_free_ char *found = NULL;
+	int r = program_find(name, (const char *const *)environ, &found, err);
+	if (r < 0)
+		return r;
+	_cleanup_free_ char *real = found[0] == '/' ? NULL : realpath(found, NULL);
+	if (found[0] != '/' && !real)
+		return err_set(err, -errno, "cannot run '%s': %s", name, perch_strerror(-errno));
+	*ret_path = arena_dup(&run->arena, str_from(real ? real : found));
+	return *ret_path ? 0 : err_no_memory(err);
+}
+
+static int run_command(struct run *run, char **argv)
+{
+	const char *program = NULL;
+	perch_err err = { 0 };
+	int r = find_program(run, argv[0], &program, &err);
+	if (r == 0) {
+		int code = sandbox_request_policy(
+			&run->request, program, &run->arena, &run->policy, &run->widening);
+		if (code)
+			return code;
+		r = make_host(run, &err);
+	}
+	if (r == 0)
+		r = run_to_the_end(run, program, argv, &err);
+	if (r >= 0)
+		return r;
+	cli_error(
+		r == PERCH_ESANDBOX ? "--on-unsupported warn runs it all the same" : NULL, "%s", err.text);
+	return cli_start_failure_code(r);
+}
+
+int cli_sandbox_run(struct cli *cli, int argc, char **argv)
+{
+	struct run run = { .cli = cli, .request = { .policy_name = "fledge" } };
+	struct sandbox_request *request = &run.request;
+	const struct option_spec options[] = {
+		{ "policy", 0, OPTION_TEXT, &request->policy_name },
+		{ "read", 0, OPTION_LIST, &request->read },
+		{ "write", 0, OPTION_LIST, &request->write },
+		{ "hide", 0, OPTION_LIST, &request->hide },
+		{ "env", 0, OPTION_LIST, &request->env },
+		{ "preset", 0, OPTION_LIST, &request->presets },
+		{ "limit", 0, OPTION_LIST, &request->limits },
+		{ "net", 0, OPTION_TEXT, &request->net },
+		{ "on-unsupported", 0, OPTION_TEXT, &request->on_unsupported },
+		{ "explain", 0, OPTION_FLAG, &request->explain },
+		{ "quiet", 'q', OPTION_FLAG, &cli->quiet },
+		{ 0 },
+	};
+	int at = 1;
+	int r = options_parse(options, argc, argv, &at);
+	if (r == 0 && at >= argc)
+		r = cli_usage_error("see: perch help sandbox", "run what? A command is missing");
+	if (r == 0)
+		r = run_command(&run, argv + at);
+	close_run(&run);
+	return r;
+}

@@ -1,0 +1,157 @@
+/* What a room's mounts have to be for a view. */
+#include "sandbox/mounts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+
+bool mounts_makes_read_only(const struct view *view)
+{
+	const struct view_entry *root = view_find(view, "");
+	return !root || root->access != ACCESS_WRITE;
+}
+
+static int add(struct mounts *mounts, enum room_mount_kind kind, const char *path)
+{
+	struct room_mount *items =
+		vec_grow(mounts->items, &mounts->cap, mounts->count + 1, sizeof(*items));
+	if (!items || !path)
+		return -ENOMEM;
+	mounts->items = items;
+	mounts->items[mounts->count++] =
+		(struct room_mount){ .kind = kind, .path = path[0] ? path : "/" };
+	return 0;
+}
+
+static bool is_listed(const char *const *list, const char *path)
+{
+	for (; *list; list++) {
+		if (strcmp(*list, path) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The nearest entry that holds the i-th. */
+static const struct view_entry *holder_of(const struct view *view, size_t i)
+{
+	const char *path = view->entries[i].path;
+	while (i-- > 0) {
+		if (view_is_inside(path, view->entries[i].path))
+			return &view->entries[i];
+	}
+	return NULL;
+}
+
+static bool is_covered(const struct view_entry *entry)
+{
+	return entry && entry->access == ACCESS_NONE;
+}
+
+static int add_entry(
+	struct mounts *mounts, const struct view *view, size_t i, const char *const *replaced)
+{
+	const struct view_entry *entry = &view->entries[i];
+	const struct view_entry *holder = holder_of(view, i);
+	bool is_under_cover = is_covered(holder);
+	bool becomes_writable = entry->access == ACCESS_WRITE &&
+		!(holder && holder->access == ACCESS_WRITE) && entry->path[0];
+	if (is_listed(replaced, entry->path) && entry->fd >= 0) {
+		int r = is_under_cover ? add(mounts, ROOM_REVEAL, entry->path) : 0;
+		return r < 0 ? r : add(mounts, ROOM_TMP, entry->path);
+	}
+	if (entry->access != ACCESS_NONE)
+		return is_under_cover || becomes_writable ? add(mounts, ROOM_REVEAL, entry->path) : 0;
+	return is_under_cover || entry->fd < 0 ? 0 : add(mounts, ROOM_HIDE, entry->path);
+}
+
+/* ---- what is protected ------------------------------------------------------ */
+
+/* The nearest writable entry that holds the path. */
+static const struct view_entry *writable_holder(const struct view *view, const char *path)
+{
+	for (size_t i = view->count; i-- > 0;) {
+		const struct view_entry *entry = &view->entries[i];
+		if (view_is_inside(path, entry->path))
+			return entry->access == ACCESS_WRITE ? entry : NULL;
+	}
+	return NULL;
+}
+
+static bool is_mounted(const struct mounts *mounts, const char *path)
+{
+	for (size_t i = 0; i < mounts->count; i++) {
+		if (strcmp(mounts->items[i].path, path) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A mount point cannot be renamed. Without this, `mv .git elsewhere` would make
+ * room for a .git of another's making, protected hooks or not. */
+static int pin_holders(
+	struct mounts *mounts, struct view *view, const char *path, const char *writable)
+{
+	int r = 0;
+	size_t len = strlen(path);
+	while (r == 0) {
+		while (len > 0 && path[--len] != '/')
+			;
+		if (len <= strlen(writable))
+			break;
+		const char *holder = arena_dup(&view->arena, (struct str){ path, len });
+		if (!holder)
+			return -ENOMEM;
+		if (!is_mounted(mounts, holder))
+			r = add(mounts, ROOM_REVEAL, holder);
+	}
+	return r;
+}
+
+static int add_protected(struct mounts *mounts, struct view *view, const char *given)
+{
+	if (access(given, F_OK) != 0)
+		return 0;
+	const char *path = view_resolve(view, given);
+	if (!path)
+		return -ENOMEM;
+	const struct view_entry *holder = writable_holder(view, path);
+	if (!holder)
+		return 0;
+	int r = pin_holders(mounts, view, path, holder->path);
+	return r < 0 ? r : add(mounts, ROOM_READ_ONLY, path);
+}
+
+/* What holds comes before what it holds, as paths do that begin alike; of the
+ * same path, what is revealed before what is read-only. */
+static int compare(const void *a, const void *b)
+{
+	const struct room_mount *left = a;
+	const struct room_mount *right = b;
+	int order = strcmp(left->path, right->path);
+	return order ? order : (int)left->kind - (int)right->kind;
+}
+
+int mounts_make(struct view *view, const char *const *replaced, const char *const *links,
+	const char *const *protect, struct mounts *ret_mounts)
+{
+	struct mounts mounts = { 0 };
+	int r = mounts_makes_read_only(view) ? add(&mounts, ROOM_READ_ONLY, "/") : 0;
+	for (size_t i = 0; r == 0 && i < view->count; i++)
+		r = add_entry(&mounts, view, i, replaced);
+	for (; r == 0 && *links; links++)
+		r = add(&mounts, ROOM_REVEAL, *links);
+	for (; r == 0 && protect && *protect; protect++)
+		r = add_protected(&mounts, view, *protect);
+	if (r < 0) {
+		free(mounts.items);
+		return r;
+	}
+	if (mounts.count)
+		qsort(mounts.items, mounts.count, sizeof(*mounts.items), compare);
+	*ret_mounts = mounts;
+	return 0;
+}

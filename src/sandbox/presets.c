@@ -1,0 +1,234 @@
+/* What a user allows beyond a default policy, one thing at a time or by the
+ * name of what it is for. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/environment.h"
+#include "base/err.h"
+#include "base/paths.h"
+#include "sandbox/kept_back.h"
+#include "sandbox/path_list.h"
+#include "sandbox/policy.h"
+#include "sandbox/secrets.h"
+
+enum { PRESET_LIST_MAX = 8 };
+
+/* A path that begins with a slash is one; others are below the home directory. */
+struct preset {
+	const char *name;
+	const char *read[PRESET_LIST_MAX];
+	const char *write[PRESET_LIST_MAX];
+	const char *env[PRESET_LIST_MAX];
+	const char *agent; /* the variable that names its socket */
+	const char *sockets[PRESET_LIST_MAX];
+	bool has_plugins; /* fledge's own directory */
+};
+
+static const struct preset presets[] = {
+	{
+		.name = "aws",
+		.read = { ".aws" },
+		.write = { ".aws/cli/cache", ".aws/sso/cache" },
+		.env = { "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+			"AWS_SECURITY_TOKEN", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ENDPOINT_URL" },
+	},
+	{
+		.name = "docker",
+		.read = { ".docker" },
+		.env = { "DOCKER_HOST", "DOCKER_AUTH_CONFIG" },
+		.agent = "DOCKER_HOST",
+		.sockets = { "/run/docker.sock", ".docker/run", ".docker/desktop" },
+	},
+	{
+		.name = "git",
+		.read = { ".git-credentials", ".config/git/credentials", ".netrc" },
+		.env = { "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL" },
+	},
+	{
+		.name = "github",
+		.read = { ".config/gh" },
+		.env = { "GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN" },
+	},
+	{
+		.name = "npm",
+		.read = { ".npmrc" },
+		.write = { ".npm" },
+		.env = { "NPM_TOKEN", "NODE_AUTH_TOKEN" },
+	},
+	{ .name = "plugins", .has_plugins = true },
+	{
+		.name = "ssh",
+		.read = { ".ssh" },
+		.env = { "SSH_AUTH_SOCK", "SSH_AGENT_PID" },
+		.agent = "SSH_AUTH_SOCK",
+	},
+};
+
+#define PRESETS (sizeof(presets) / sizeof(presets[0]))
+
+const char *policy_preset(size_t i)
+{
+	return i < PRESETS ? presets[i].name : NULL;
+}
+
+static const struct preset *find_preset(const char *name)
+{
+	for (size_t i = 0; i < PRESETS; i++) {
+		if (strcmp(presets[i].name, name) == 0)
+			return &presets[i];
+	}
+	return NULL;
+}
+
+static int refuse_preset(const char *name, perch_err *err)
+{
+	char known[128] = "";
+	for (size_t i = 0; i < PRESETS; i++) {
+		strcat(known, i ? ", " : "");
+		strcat(known, presets[i].name);
+	}
+	return err_set(err, -EINVAL, "there is no preset '%.64s'; there are: %s", name, known);
+}
+
+/* ---- widening ------------------------------------------------------------ */
+
+static void add_existing(struct path_list *list, const char *home, const char *path)
+{
+	size_t before = list->count;
+	if (path[0] == '/')
+		path_list_add(list, path);
+	else
+		path_list_add_below(list, home, path);
+	if (!list->failed && list->count > before && access(list->items[before], F_OK) != 0)
+		list->items[--list->count] = NULL;
+}
+
+static void add_all(struct path_list *list, const char *home, const char *const *paths)
+{
+	for (; *paths; paths++)
+		add_existing(list, home, *paths);
+}
+
+static void add_plugins(struct path_list *write)
+{
+	_cleanup_free_ char *path = NULL;
+	if (paths_user(PATH_CONFIG, "fledge", &path, NULL) < 0)
+		return;
+	const char *kept = arena_dup(write->arena, str_from(path));
+	if (kept)
+		add_existing(write, "", kept);
+	else
+		write->failed = true;
+}
+
+/* A socket is reached by its path: that it may be seen is half of it. */
+static void add_preset(const struct preset *preset, const char *home, struct path_list *read,
+	struct path_list *write, struct sandbox_policy *policy)
+{
+	add_all(read, home, preset->read);
+	add_all(write, home, preset->write);
+	add_all(read, home, preset->sockets);
+	if (preset->agent) {
+		struct path_list socket;
+		path_list_begin(&socket, read->arena, NULL);
+		kept_back_agent(&socket, preset->agent);
+		if (socket.count)
+			add_existing(read, home, socket.items[0]);
+		read->failed |= socket.failed;
+		policy->has_unix_sockets = true;
+	}
+	if (preset->has_plugins)
+		add_plugins(write);
+}
+
+int policy_widen(struct arena *arena, const char *home, const struct policy_widening *widening,
+	struct sandbox_policy *policy, perch_err *err)
+{
+	struct path_list read;
+	struct path_list write;
+	path_list_begin(&read, arena, policy->read);
+	path_list_begin(&write, arena, policy->write);
+	for (const char *const *path = widening->read; path && *path; path++)
+		path_list_add(&read, *path);
+	for (const char *const *path = widening->write; path && *path; path++)
+		path_list_add(&write, *path);
+	struct sandbox_policy widened = *policy;
+	for (const char *const *name = widening->presets; name && *name; name++) {
+		const struct preset *preset = find_preset(*name);
+		if (!preset)
+			return refuse_preset(*name, err);
+		add_preset(preset, home, &read, &write, &widened);
+	}
+	if (read.failed || write.failed)
+		return err_no_memory(err);
+	widened.read = read.items;
+	widened.write = write.items;
+	if (widening->net != WIDENING_NET_KEEP)
+		widened.net = widening->net == WIDENING_NET_FULL ? SANDBOX_NET_FULL : SANDBOX_NET_NONE;
+	*policy = widened;
+	return 0;
+}
+
+/* ---- the environment ------------------------------------------------------ */
+
+static bool names(const char *const *list, struct str name)
+{
+	for (; list && *list; list++) {
+		if (str_is(name, *list))
+			return true;
+	}
+	return false;
+}
+
+static bool is_named(const struct policy_widening *widening, struct str name)
+{
+	if (!widening)
+		return false;
+	for (const char *const *given = widening->presets; given && *given; given++) {
+		const struct preset *preset = find_preset(*given);
+		if (preset && names(preset->env, name))
+			return true;
+	}
+	return names(widening->env, name);
+}
+
+const char *const *policy_environment(struct arena *arena, const char *const *base,
+	const struct policy_widening *widening, const char *const *extra)
+{
+	struct path_list kept;
+	path_list_begin(&kept, arena, NULL);
+	for (; *base; base++) {
+		if (secret_is_absent(*base) || is_named(widening, environment_name(*base)))
+			path_list_add(&kept, *base);
+	}
+	return kept.failed ? NULL : environment_build(arena, kept.items, NULL, extra);
+}
+
+const char *const *policy_caches(struct arena *arena, const char *directory)
+{
+	static const char *const caches[][2] = {
+		{ "XDG_CACHE_HOME=", "" },
+		{ "npm_config_cache=", "/npm" },
+		{ "PIP_CACHE_DIR=", "/pip" },
+		{ "GOCACHE=", "/go-build" },
+		{ "GOMODCACHE=", "/go-mod" },
+		{ "CARGO_HOME=", "/cargo" },
+		{ "YARN_CACHE_FOLDER=", "/yarn" },
+		{ "CCACHE_DIR=", "/ccache" },
+	};
+	enum { CACHES = sizeof(caches) / sizeof(caches[0]) };
+	const char **list = arena_alloc(arena, (CACHES + 1) * sizeof(*list));
+	if (!list)
+		return NULL;
+	for (size_t i = 0; i < CACHES; i++) {
+		_cleanup_free_ char *variable = str_join(caches[i][0], directory, caches[i][1], NULL);
+		list[i] = variable ? arena_dup(arena, str_from(variable)) : NULL;
+		if (!list[i])
+			return NULL;
+	}
+	list[CACHES] = NULL;
+	return list;
+}

@@ -1,0 +1,223 @@
+/* What is enforced by what: a table of properties. */
+#include "sandbox/report.h"
+
+typedef bool asks_fn(const struct sandbox_policy *policy);
+typedef const char *enforced_by_fn(const struct layers *layers);
+
+static bool has_any(const char *const *list)
+{
+	return list && list[0];
+}
+
+/* ---- what a policy asks for ------------------------------------------------- */
+
+static bool asks_always(const struct sandbox_policy *policy)
+{
+	(void)policy;
+	return true;
+}
+
+static bool asks_hide(const struct sandbox_policy *policy)
+{
+	return has_any(policy->hide);
+}
+
+static bool asks_protect(const struct sandbox_policy *policy)
+{
+	return has_any(policy->protect) && has_any(policy->write);
+}
+
+static bool asks_no_net(const struct sandbox_policy *policy)
+{
+	return policy->net == SANDBOX_NET_NONE;
+}
+
+static bool asks_tmp(const struct sandbox_policy *policy)
+{
+	return policy->has_private_tmp;
+}
+
+static bool asks_memory(const struct sandbox_policy *policy)
+{
+	return policy->limits.memory;
+}
+
+static bool asks_processes(const struct sandbox_policy *policy)
+{
+	return policy->limits.processes;
+}
+
+static bool asks_own_limits(const struct sandbox_policy *policy)
+{
+	return policy->limits.files || policy->limits.size || policy->limits.cpu;
+}
+
+/* ---- what enforces it -------------------------------------------------------- */
+
+static const char *from_abi(const struct layers *layers, int abi)
+{
+	return layers->landlock >= abi ? "landlock" : NULL;
+}
+
+static const char *from_root(const struct layers *layers)
+{
+	return layers->is_root_read_only ? "namespaces" : NULL;
+}
+
+static const char *by_privileges(const struct layers *layers)
+{
+	(void)layers;
+	return "privileges";
+}
+
+static const char *by_landlock(const struct layers *layers)
+{
+	return from_abi(layers, 1);
+}
+
+static const char *by_landlock_or_root(const struct layers *layers)
+{
+	const char *layer = from_abi(layers, 1);
+	return layer ? layer : from_root(layers);
+}
+
+static const char *by_truncate(const struct layers *layers)
+{
+	const char *layer = from_abi(layers, 3);
+	return layer ? layer : from_root(layers);
+}
+
+static const char *by_metadata(const struct layers *layers)
+{
+	if (layers->is_root_read_only)
+		return "namespaces";
+	return layers->has_seccomp && !layers->allows_metadata ? "seccomp" : NULL;
+}
+
+static const char *by_hide(const struct layers *layers)
+{
+	return layers->has_room ? "namespaces" : from_abi(layers, 1);
+}
+
+static const char *by_room(const struct layers *layers)
+{
+	return layers->has_room ? "namespaces" : NULL;
+}
+
+static const char *by_seccomp(const struct layers *layers)
+{
+	return layers->has_seccomp ? "seccomp" : NULL;
+}
+
+static const char *by_signals(const struct layers *layers)
+{
+	return layers->has_room ? "namespaces" : from_abi(layers, 6);
+}
+
+/* Without capabilities, Landlock keeps a process from looking into those outside. */
+static const char *by_processes_hidden(const struct layers *layers)
+{
+	return layers->has_own_proc ? "namespaces" : from_abi(layers, 1);
+}
+
+static const char *by_path_sockets(const struct layers *layers)
+{
+	if (layers->has_room)
+		return "namespaces";
+	if (layers->has_seccomp && !layers->allows_unix)
+		return "seccomp";
+	return from_abi(layers, 9);
+}
+
+static const char *by_abstract_sockets(const struct layers *layers)
+{
+	if (layers->has_seccomp && !layers->allows_unix)
+		return "seccomp";
+	return from_abi(layers, 6);
+}
+
+static const char *by_tmp(const struct layers *layers)
+{
+	return layers->has_room ? "namespaces" : from_abi(layers, 1);
+}
+
+static const char *by_count(const struct layers *layers)
+{
+	if (layers->counts_processes)
+		return "cgroup";
+	return layers->has_own_count ? "namespaces" : NULL;
+}
+
+static const char *by_memory(const struct layers *layers)
+{
+	return layers->counts_memory ? "cgroup" : "limits";
+}
+
+static const char *by_limits(const struct layers *layers)
+{
+	(void)layers;
+	return "limits";
+}
+
+/* ---- the table ----------------------------------------------------------------- */
+
+#define NEEDS_ROOM "needs user namespaces"
+
+static const struct {
+	const char *name;
+	const char *what;
+	asks_fn *asks;
+	enforced_by_fn *enforced_by;
+	const char *missing;
+} properties[] = {
+	{ "privileges", "no capability, and none by a setuid program", asks_always, by_privileges, "" },
+	{ "read", "only what the policy allows is read and executed", asks_always, by_landlock,
+		"needs Landlock (Linux 5.13)" },
+	{ "write", "only what the policy allows is written, made, renamed or removed", asks_always,
+		by_landlock_or_root, "needs Landlock (Linux 5.13)" },
+	{ "truncate", "only what may be written is cut short", asks_always, by_truncate,
+		"needs Landlock ABI 3 (Linux 6.2) or user namespaces" },
+	{ "metadata", "mode, owner, times and attributes of other files stay", asks_always, by_metadata,
+		NEEDS_ROOM },
+	{ "hide", "hidden paths are neither read nor listed", asks_hide, by_hide,
+		"needs user namespaces or Landlock" },
+	{ "protect", "protected paths inside a writable directory stay as they are", asks_protect,
+		by_room, NEEDS_ROOM },
+	{ "tmp", "temporary files of others are out of sight", asks_tmp, by_tmp,
+		"needs user namespaces or Landlock" },
+	{ "net", "no network", asks_no_net, by_seccomp, "needs seccomp filters" },
+	{ "unix-sockets", "no control socket (docker, dbus, agents …) can be connected to", asks_always,
+		by_path_sockets,
+		"a socket that is granted opens the others too: needs user namespaces or Landlock ABI 9" },
+	{ "abstract-sockets", "no abstract socket outside can be connected to", asks_always,
+		by_abstract_sockets, "needs Landlock ABI 6 (Linux 6.12)" },
+	{ "signals", "no process outside can be signalled", asks_always, by_signals,
+		"needs user namespaces or Landlock ABI 6 (Linux 6.12)" },
+	{ "other-processes", "environment and memory of processes outside are out of reach",
+		asks_always, by_processes_hidden, "needs Landlock (Linux 5.13)" },
+	{ "kernel", "no io_uring, ptrace, mount, namespaces, keys, bpf, perf, terminal input",
+		asks_always, by_seccomp, "needs seccomp filters" },
+	{ "memory", "the memory limit holds", asks_memory, by_memory, "" },
+	{ "processes", "the limit of processes holds", asks_processes, by_count,
+		"needs a delegated cgroup, or user namespaces and not to be root" },
+	{ "limits", "open files, file size and CPU time are limited", asks_own_limits, by_limits, "" },
+};
+
+#define PROPERTIES (sizeof(properties) / sizeof(properties[0]))
+_Static_assert(PROPERTIES <= PROPERTIES_MAX, "the callers' arrays are large enough");
+
+size_t report_make(const struct sandbox_policy *policy, const struct layers *layers,
+	struct property out[PROPERTIES_MAX])
+{
+	for (size_t i = 0; i < PROPERTIES; i++) {
+		const char *layer = properties[i].enforced_by(layers);
+		out[i] = (struct property){
+			.name = properties[i].name,
+			.what = properties[i].what,
+			.layer = layer,
+			.why = layer ? NULL : properties[i].missing,
+			.is_asked = properties[i].asks(policy),
+		};
+	}
+	return PROPERTIES;
+}

@@ -1,0 +1,22 @@
+/* A private directory for temporary files, where /tmp cannot be replaced by one:
+ * made for one run, removed with everything in it when the run is over. What
+ * lies in it was made by what is sandboxed: its names and links are not trusted. */
+#ifndef SANDBOX_SCRATCH_H
+#define SANDBOX_SCRATCH_H
+
+#include "perch/base.h"
+
+struct scratch {
+	char *path;
+	int parent; /* the directory that holds those of all runs of this user */
+	int lock;   /* of the directory: held as long as we live */
+};
+
+/* Makes one below $TMPDIR or /tmp, mode 0700, and removes those of hosts that
+ * have died. Fails with words; nothing is left then. */
+int scratch_open(struct scratch *scratch, perch_err *err);
+
+/* Removes it and all that is in it. `{ .parent = -1, .lock = -1 }` is fine. */
+void scratch_close(struct scratch *scratch);
+
+#endif

@@ -1,0 +1,373 @@
+/* L2: the system calls that Landlock leaves open, as a seccomp filter. What is
+ * not in the table is allowed; a call newer than the table does not exist. */
+#include "sandbox/seccomp.h"
+
+#include <asm/ioctls.h>
+#include <errno.h>
+#include <linux/audit.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "sandbox/uapi/calls.h"
+
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#else
+#define ARCHITECTURE 0
+#endif
+
+enum {
+	SOCKET_TYPE_MASK = 0xf,
+	PROTOCOL_MPTCP = 262,
+	FASTOPEN_FLAG = 0x20000000,
+	FASTOPEN_OPTION = 30,
+	NAMESPACES = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |
+		CLONE_NEWNET | CLONE_NEWCGROUP,
+};
+
+/* ---- calls that depend on their arguments --------------------------------- */
+
+typedef void judge_fn(struct bpf *bpf, const struct seccomp_needs *needs);
+
+static void allow_if_equal(struct bpf *bpf, uint32_t value)
+{
+	size_t question = bpf_if_equal(bpf, value);
+	bpf_allow(bpf);
+	bpf_end_if(bpf, question);
+}
+
+static void refuse_if_equal(struct bpf *bpf, uint32_t value)
+{
+	size_t question = bpf_if_equal(bpf, value);
+	bpf_fail_with(bpf, EPERM);
+	bpf_end_if(bpf, question);
+}
+
+static void judge_bits(struct bpf *bpf, unsigned argument, uint32_t bits)
+{
+	bpf_load_argument(bpf, argument);
+	size_t question = bpf_if_any_bit(bpf, bits);
+	bpf_fail_with(bpf, EPERM);
+	bpf_end_if(bpf, question);
+	bpf_allow(bpf);
+}
+
+static void judge_clone(struct bpf *bpf, const struct seccomp_needs *needs)
+{
+	(void)needs;
+	judge_bits(bpf, 0, NAMESPACES);
+}
+
+/* Keys pushed into a terminal are commands to whoever reads from it next. */
+static void judge_ioctl(struct bpf *bpf, const struct seccomp_needs *needs)
+{
+	(void)needs;
+	bpf_load_argument(bpf, 1);
+	refuse_if_equal(bpf, TIOCSTI);
+	refuse_if_equal(bpf, TIOCLINUX);
+	bpf_allow(bpf);
+}
+
+/* The limits of another process, the host's among them; one's own have no id. */
+static void judge_prlimit(struct bpf *bpf, const struct seccomp_needs *needs)
+{
+	(void)needs;
+	bpf_load_argument(bpf, 0);
+	allow_if_equal(bpf, 0);
+	bpf_load_argument(bpf, 2);
+	size_t question = bpf_if_equal(bpf, 0);
+	bpf_load_upper_half(bpf, 2);
+	allow_if_equal(bpf, 0);
+	bpf_end_if(bpf, question);
+	bpf_fail_with(bpf, EPERM);
+}
+
+/* Of the internet: streams and datagrams of the usual protocols, nothing raw. */
+static void judge_internet(struct bpf *bpf, uint32_t family)
+{
+	static const uint32_t protocols[] = { 0, IPPROTO_ICMP, IPPROTO_TCP, IPPROTO_UDP, IPPROTO_ICMPV6,
+		IPPROTO_UDPLITE, PROTOCOL_MPTCP };
+	static const uint32_t types[] = { SOCK_STREAM, SOCK_DGRAM };
+	size_t is_family = bpf_if_equal(bpf, family);
+	for (size_t type = 0; type < 2; type++) {
+		bpf_load_argument(bpf, 1);
+		bpf_mask(bpf, SOCKET_TYPE_MASK);
+		size_t is_type = bpf_if_equal(bpf, types[type]);
+		bpf_load_argument(bpf, 2);
+		for (size_t i = 0; i < sizeof(protocols) / sizeof(protocols[0]); i++)
+			allow_if_equal(bpf, protocols[i]);
+		bpf_end_if(bpf, is_type);
+	}
+	bpf_fail_with(bpf, EPERM);
+	bpf_end_if(bpf, is_family);
+}
+
+/* Names are looked up with the help of a netlink socket, of routes alone. */
+static void judge_netlink(struct bpf *bpf)
+{
+	enum { ROUTE = 0 };
+	size_t is_family = bpf_if_equal(bpf, AF_NETLINK);
+	bpf_load_argument(bpf, 2);
+	allow_if_equal(bpf, ROUTE);
+	bpf_fail_with(bpf, EPERM);
+	bpf_end_if(bpf, is_family);
+}
+
+static void judge_socket(struct bpf *bpf, const struct seccomp_needs *needs)
+{
+	bpf_load_argument(bpf, 0);
+	if (needs->has_unix)
+		allow_if_equal(bpf, AF_UNIX);
+	if (needs->has_net) {
+		judge_internet(bpf, AF_INET);
+		judge_internet(bpf, AF_INET6);
+		judge_netlink(bpf);
+	}
+	bpf_fail_with(bpf, EPERM);
+}
+
+/* A pair is connected to itself alone. */
+static void judge_socketpair(struct bpf *bpf, const struct seccomp_needs *needs)
+{
+	(void)needs;
+	bpf_load_argument(bpf, 0);
+	allow_if_equal(bpf, AF_UNIX);
+	bpf_fail_with(bpf, EPERM);
+}
+
+/* Fast open connects without a connect that Landlock would see. */
+static void judge_send(struct bpf *bpf, const struct seccomp_needs *needs)
+{
+	(void)needs;
+	judge_bits(bpf, 3, FASTOPEN_FLAG);
+}
+
+static void judge_sendmsg(struct bpf *bpf, const struct seccomp_needs *needs)
+{
+	(void)needs;
+	judge_bits(bpf, 2, FASTOPEN_FLAG);
+}
+
+static void judge_setsockopt(struct bpf *bpf, const struct seccomp_needs *needs)
+{
+	(void)needs;
+	bpf_load_argument(bpf, 1);
+	size_t question = bpf_if_equal(bpf, IPPROTO_TCP);
+	bpf_load_argument(bpf, 2);
+	refuse_if_equal(bpf, FASTOPEN_OPTION);
+	bpf_end_if(bpf, question);
+	bpf_allow(bpf);
+}
+
+/* ---- the table ------------------------------------------------------------- */
+
+enum when {
+	ALWAYS,
+	WITHOUT_NET,
+	WITHOUT_SOCKETS, /* neither net nor unix: nothing can be listened on */
+	WITHOUT_METADATA,
+};
+
+/* Without a judge the call fails with `error`; 0 = EPERM. */
+struct call {
+	long number;
+	enum when when;
+	unsigned error;
+	judge_fn *judge;
+};
+
+static const struct call calls[] = {
+	/* Other processes: memory, descriptors, limits. */
+	{ SYS_ptrace, ALWAYS, 0, NULL },
+	{ SYS_process_vm_readv, ALWAYS, 0, NULL },
+	{ SYS_process_vm_writev, ALWAYS, 0, NULL },
+	{ NR_PIDFD_GETFD, ALWAYS, 0, NULL },
+	{ SYS_kcmp, ALWAYS, 0, NULL },
+	{ SYS_prlimit64, ALWAYS, 0, judge_prlimit },
+	/* Namespaces and mounts. A filter cannot see the flags of clone3; whoever
+	 * hears that it does not exist uses clone. */
+	{ SYS_clone, ALWAYS, 0, judge_clone },
+	{ NR_CLONE3, ALWAYS, ENOSYS, NULL },
+	{ SYS_unshare, ALWAYS, 0, NULL },
+	{ SYS_setns, ALWAYS, 0, NULL },
+	{ SYS_chroot, ALWAYS, 0, NULL },
+	{ SYS_pivot_root, ALWAYS, 0, NULL },
+	{ SYS_mount, ALWAYS, 0, NULL },
+	{ SYS_umount2, ALWAYS, 0, NULL },
+	{ NR_OPEN_TREE, ALWAYS, 0, NULL },
+	{ NR_OPEN_TREE_ATTR, ALWAYS, 0, NULL },
+	{ NR_MOVE_MOUNT, ALWAYS, 0, NULL },
+	{ NR_FSOPEN, ALWAYS, 0, NULL },
+	{ NR_FSCONFIG, ALWAYS, 0, NULL },
+	{ NR_FSMOUNT, ALWAYS, 0, NULL },
+	{ NR_FSPICK, ALWAYS, 0, NULL },
+	{ NR_MOUNT_SETATTR, ALWAYS, 0, NULL },
+	{ SYS_open_by_handle_at, ALWAYS, 0, NULL },
+	{ SYS_fanotify_init, ALWAYS, 0, NULL },
+	/* Wide doors into the kernel. */
+	{ SYS_io_uring_setup, ALWAYS, 0, NULL },
+	{ SYS_io_uring_enter, ALWAYS, 0, NULL },
+	{ SYS_io_uring_register, ALWAYS, 0, NULL },
+	{ SYS_bpf, ALWAYS, 0, NULL },
+	{ SYS_perf_event_open, ALWAYS, 0, NULL },
+	{ SYS_userfaultfd, ALWAYS, 0, NULL },
+	{ SYS_add_key, ALWAYS, 0, NULL },
+	{ SYS_request_key, ALWAYS, 0, NULL },
+	{ SYS_keyctl, ALWAYS, 0, NULL },
+	/* The machine. */
+	{ SYS_init_module, ALWAYS, 0, NULL },
+	{ SYS_finit_module, ALWAYS, 0, NULL },
+	{ SYS_delete_module, ALWAYS, 0, NULL },
+	{ SYS_kexec_load, ALWAYS, 0, NULL },
+	{ SYS_kexec_file_load, ALWAYS, 0, NULL },
+	{ SYS_reboot, ALWAYS, 0, NULL },
+	{ SYS_swapon, ALWAYS, 0, NULL },
+	{ SYS_swapoff, ALWAYS, 0, NULL },
+	{ SYS_acct, ALWAYS, 0, NULL },
+	{ SYS_quotactl, ALWAYS, 0, NULL },
+	{ NR_QUOTACTL_FD, ALWAYS, 0, NULL },
+	{ SYS_settimeofday, ALWAYS, 0, NULL },
+	{ SYS_clock_settime, ALWAYS, 0, NULL },
+	{ SYS_sethostname, ALWAYS, 0, NULL },
+	{ SYS_setdomainname, ALWAYS, 0, NULL },
+	{ SYS_syslog, ALWAYS, 0, NULL },
+	{ SYS_vhangup, ALWAYS, 0, NULL },
+	/* Terminals and sockets. */
+	{ SYS_ioctl, ALWAYS, 0, judge_ioctl },
+	{ SYS_socket, ALWAYS, 0, judge_socket },
+	{ SYS_socketpair, ALWAYS, 0, judge_socketpair },
+	{ SYS_sendto, WITHOUT_NET, 0, judge_send },
+	{ SYS_sendmsg, WITHOUT_NET, 0, judge_sendmsg },
+	{ SYS_sendmmsg, WITHOUT_NET, 0, judge_send },
+	{ SYS_setsockopt, WITHOUT_NET, 0, judge_setsockopt },
+	{ SYS_listen, WITHOUT_SOCKETS, 0, NULL },
+	/* What a file is beside its content: Landlock does not ask who may change it. */
+	{ SYS_fchmod, WITHOUT_METADATA, 0, NULL },
+	{ SYS_fchmodat, WITHOUT_METADATA, 0, NULL },
+	{ NR_FCHMODAT2, WITHOUT_METADATA, 0, NULL },
+	{ SYS_fchown, WITHOUT_METADATA, 0, NULL },
+	{ SYS_fchownat, WITHOUT_METADATA, 0, NULL },
+	{ SYS_utimensat, WITHOUT_METADATA, 0, NULL },
+	{ SYS_setxattr, WITHOUT_METADATA, 0, NULL },
+	{ SYS_lsetxattr, WITHOUT_METADATA, 0, NULL },
+	{ SYS_fsetxattr, WITHOUT_METADATA, 0, NULL },
+	{ SYS_removexattr, WITHOUT_METADATA, 0, NULL },
+	{ SYS_lremovexattr, WITHOUT_METADATA, 0, NULL },
+	{ SYS_fremovexattr, WITHOUT_METADATA, 0, NULL },
+	{ NR_SETXATTRAT, WITHOUT_METADATA, 0, NULL },
+	{ NR_REMOVEXATTRAT, WITHOUT_METADATA, 0, NULL },
+	{ NR_FILE_SETATTR, WITHOUT_METADATA, 0, NULL },
+#ifdef __x86_64__
+	{ SYS_iopl, ALWAYS, 0, NULL },
+	{ SYS_ioperm, ALWAYS, 0, NULL },
+	{ SYS_chmod, WITHOUT_METADATA, 0, NULL },
+	{ SYS_chown, WITHOUT_METADATA, 0, NULL },
+	{ SYS_lchown, WITHOUT_METADATA, 0, NULL },
+	{ SYS_utime, WITHOUT_METADATA, 0, NULL },
+	{ SYS_utimes, WITHOUT_METADATA, 0, NULL },
+	{ SYS_futimesat, WITHOUT_METADATA, 0, NULL },
+#endif
+};
+
+enum { CALLS = sizeof(calls) / sizeof(calls[0]) };
+
+static bool applies(enum when when, const struct seccomp_needs *needs)
+{
+	switch (when) {
+	case ALWAYS:
+		return true;
+	case WITHOUT_NET:
+		return !needs->has_net;
+	case WITHOUT_SOCKETS:
+		return !needs->has_net && !needs->has_unix;
+	case WITHOUT_METADATA:
+		return !needs->has_metadata;
+	}
+	return true;
+}
+
+/* ---- the filter ------------------------------------------------------------ */
+
+static int compare_numbers(const void *a, const void *b)
+{
+	long left = (*(const struct call *const *)a)->number;
+	long right = (*(const struct call *const *)b)->number;
+	return (left > right) - (left < right);
+}
+
+static void write_call(struct bpf *bpf, const struct call *call, const struct seccomp_needs *needs)
+{
+	size_t question = bpf_if_equal(bpf, (uint32_t)call->number);
+	if (call->judge)
+		call->judge(bpf, needs);
+	else
+		bpf_fail_with(bpf, call->error ? call->error : EPERM);
+	bpf_end_if(bpf, question);
+}
+
+/* A tree, because the kernel walks through the filter once for each call there
+ * is, when a process gets it: a list would cost every start. */
+static void write_calls(struct bpf *bpf, const struct call *const *list, size_t count,
+	const struct seccomp_needs *needs)
+{
+	enum { LEAF = 3 };
+	if (count > LEAF) {
+		size_t half = count / 2;
+		size_t question = bpf_if_at_least(bpf, (uint32_t)list[half]->number);
+		write_calls(bpf, list + half, count - half, needs);
+		bpf_end_if(bpf, question);
+		write_calls(bpf, list, half, needs);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		write_call(bpf, list[i], needs);
+	bpf_allow(bpf);
+}
+
+/* A call made for another architecture has other numbers. x32 has a high bit in
+ * them, and so is newer than all we know. */
+static void write_head(struct bpf *bpf)
+{
+	bpf_load_architecture(bpf);
+	size_t is_ours = bpf_if_equal(bpf, ARCHITECTURE);
+	size_t over_kill = bpf_skip(bpf);
+	bpf_end_if(bpf, is_ours);
+	bpf_kill(bpf);
+	bpf_end_if(bpf, over_kill);
+	bpf_load_number(bpf);
+	size_t is_newer = bpf_if_at_least(bpf, NR_NEWEST_KNOWN + 1);
+	bpf_fail_with(bpf, ENOSYS);
+	bpf_end_if(bpf, is_newer);
+}
+
+bool seccomp_is_known(void)
+{
+	return ARCHITECTURE != 0;
+}
+
+int seccomp_filter(const struct seccomp_needs *needs, struct bpf *ret_filter)
+{
+	if (!seccomp_is_known())
+		return -ENOSYS;
+	const struct call *list[CALLS];
+	size_t count = 0;
+	for (size_t i = 0; i < CALLS; i++) {
+		if (applies(calls[i].when, needs))
+			list[count++] = &calls[i];
+	}
+	qsort(list, count, sizeof(list[0]), compare_numbers);
+	struct bpf bpf = { 0 };
+	write_head(&bpf);
+	write_calls(&bpf, list, count, needs);
+	if (bpf.failed) {
+		free(bpf.code);
+		return -ENOMEM;
+	}
+	*ret_filter = bpf;
+	return 0;
+}

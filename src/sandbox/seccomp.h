@@ -1,0 +1,23 @@
+/* L2: the system calls that Landlock leaves open, as a seccomp filter. */
+#ifndef SANDBOX_SECCOMP_H
+#define SANDBOX_SECCOMP_H
+
+#include <stdbool.h>
+
+#include "sandbox/bpf.h"
+
+/* What a sandbox may do beyond plain work. */
+struct seccomp_needs {
+	bool has_net;
+	bool has_unix;     /* sockets of the file system */
+	bool has_metadata; /* chmod, chown, utime, xattr: a filter cannot see of what */
+};
+
+/* Whether there is a filter for this machine. */
+bool seccomp_is_known(void);
+
+/* Writes the filter; the caller frees its code. Returns 0, -ENOMEM, or -ENOSYS on
+ * a machine it was not written for. */
+int seccomp_filter(const struct seccomp_needs *needs, struct bpf *ret_filter);
+
+#endif

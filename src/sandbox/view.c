@@ -1,0 +1,223 @@
+/* What of the file tree a sandbox sees. */
+#include "sandbox/view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/vec.h"
+
+/* ---- looking up ----------------------------------------------------------- */
+
+static int open_path(int root, const char *path, uint64_t resolve)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = resolve };
+	long fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+	return fd < 0 ? -errno : fd_above_stdio((int)fd);
+}
+
+/* The path of what a descriptor refers to; "" for the root. */
+static int path_of(int fd, char out[PATH_MAX])
+{
+	char link[64];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	ssize_t len = readlink(link, out, PATH_MAX - 1);
+	if (len < 0)
+		return -errno;
+	out[len] = '\0';
+	if (strcmp(out, "/") == 0)
+		out[0] = '\0';
+	return 0;
+}
+
+/* Resolves what exists of the path; *rest is the part behind it. */
+static int resolve_existing(const char *path, char out[PATH_MAX], const char **ret_rest)
+{
+	char above[PATH_MAX];
+	size_t len = strlen(path);
+	if (len >= sizeof(above))
+		return -ENAMETOOLONG;
+	memcpy(above, path, len + 1);
+	while (true) {
+		_cleanup_fd_ int fd = open_path(AT_FDCWD, len ? above : "/", RESOLVE_NO_MAGICLINKS);
+		if (fd >= 0) {
+			*ret_rest = path + len;
+			return path_of(fd, out);
+		}
+		if (len == 0)
+			return fd;
+		while (len > 0 && above[len - 1] == '/')
+			len--;
+		while (len > 0 && above[len - 1] != '/')
+			len--;
+		while (len > 0 && above[len - 1] == '/')
+			len--;
+		above[len] = '\0';
+	}
+}
+
+const char *view_resolve(struct view *view, const char *path)
+{
+	char existing[PATH_MAX];
+	const char *rest;
+	if (resolve_existing(path, existing, &rest) < 0)
+		return arena_dup(&view->arena, str_from(path));
+	_cleanup_free_ char *whole = str_join(existing, rest, NULL);
+	return whole ? arena_dup(&view->arena, str_from(whole)) : NULL;
+}
+
+/* ---- entries --------------------------------------------------------------- */
+
+static int add_entry(struct view *view, const char *path, int fd, enum access access)
+{
+	struct view_entry *entries =
+		vec_grow(view->entries, &view->cap, view->count + 1, sizeof(*entries));
+	if (!entries || !path) {
+		fd_close(fd);
+		return -ENOMEM;
+	}
+	view->entries = entries;
+	view->entries[view->count++] = (struct view_entry){ .path = path, .fd = fd, .access = access };
+	view->is_sorted = false;
+	return 0;
+}
+
+static int refuse(const char *path, int error, perch_err *err)
+{
+	char shown[FILE_SHOWN_MAX];
+	if (error == -ENOMEM)
+		return err_no_memory(err);
+	return err_set(err, error, "the sandbox is to allow '%s': %s", file_shown(path, shown),
+		perch_strerror(error));
+}
+
+int view_add_in(struct view *view, int root, const char *path, enum access access, perch_err *err)
+{
+	_cleanup_fd_ int fd = open_path(root, path, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+	if (fd < 0)
+		return refuse(path, fd, err);
+	struct view_entry *before = (struct view_entry *)view_find(view, path);
+	if (before) {
+		fd_close(before->fd);
+		before->fd = fd_steal(&fd);
+		before->access = access;
+		return 0;
+	}
+	const char *kept = arena_dup(&view->arena, str_from(path));
+	int r = add_entry(view, kept, fd_steal(&fd), access);
+	return r < 0 ? refuse(path, r, err) : 0;
+}
+
+int view_add(struct view *view, const char *path, enum access access, perch_err *err)
+{
+	if (path[0] != '/')
+		return refuse(path, -EINVAL, err);
+	char resolved[PATH_MAX];
+	_cleanup_fd_ int fd = open_path(AT_FDCWD, path, RESOLVE_NO_MAGICLINKS);
+	int r = fd < 0 ? fd : path_of(fd, resolved);
+	if (r < 0 && access != ACCESS_NONE)
+		return refuse(path, r, err);
+	const char *kept =
+		r < 0 ? view_resolve(view, path) : arena_dup(&view->arena, str_from(resolved));
+	r = add_entry(view, kept, fd_steal(&fd), access);
+	return r < 0 ? refuse(path, r, err) : 0;
+}
+
+/* A slash comes before everything else: what a directory holds stands behind it. */
+static int compare_paths(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	int left = *a == '/' ? 1 : (unsigned char)*a + (*a ? 1 : 0);
+	int right = *b == '/' ? 1 : (unsigned char)*b + (*b ? 1 : 0);
+	return left - right;
+}
+
+/* Of equal paths, what allows more comes first. */
+static int compare_entries(const void *a, const void *b)
+{
+	const struct view_entry *left = a;
+	const struct view_entry *right = b;
+	int order = compare_paths(left->path, right->path);
+	return order ? order : (int)right->access - (int)left->access;
+}
+
+/* What may be read may be written where it lies in what may be written. */
+static void raise_inside_writable(struct view *view)
+{
+	for (size_t i = 1; i < view->count; i++) {
+		struct view_entry *entry = &view->entries[i];
+		size_t holder = i - 1;
+		while (holder > 0 && !view_is_inside(entry->path, view->entries[holder].path))
+			holder--;
+		if (entry->access == ACCESS_READ && view->entries[holder].access == ACCESS_WRITE &&
+			view_is_inside(entry->path, view->entries[holder].path))
+			entry->access = ACCESS_WRITE;
+	}
+}
+
+void view_sort(struct view *view)
+{
+	if (view->is_sorted)
+		return;
+	if (view->count)
+		qsort(view->entries, view->count, sizeof(*view->entries), compare_entries);
+	size_t kept = 0;
+	for (size_t i = 0; i < view->count; i++) {
+		if (kept && strcmp(view->entries[kept - 1].path, view->entries[i].path) == 0)
+			fd_close(view->entries[i].fd);
+		else
+			view->entries[kept++] = view->entries[i];
+	}
+	view->count = kept;
+	raise_inside_writable(view);
+	view->is_sorted = true;
+}
+
+bool view_is_inside(const char *path, const char *directory)
+{
+	size_t len = strlen(directory);
+	return strncmp(path, directory, len) == 0 && (path[len] == '/' || path[len] == '\0');
+}
+
+const struct view_entry *view_find(const struct view *view, const char *path)
+{
+	for (size_t i = 0; i < view->count; i++) {
+		if (strcmp(view->entries[i].path, path) == 0)
+			return &view->entries[i];
+	}
+	return NULL;
+}
+
+void view_forget_hidden(struct view *view)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < view->count; i++) {
+		struct view_entry *entry = &view->entries[i];
+		if (entry->access == ACCESS_NONE)
+			fd_close(entry->fd);
+		else
+			view->entries[kept++] = *entry;
+	}
+	view->count = kept;
+}
+
+void view_free(struct view *view)
+{
+	for (size_t i = 0; i < view->count; i++)
+		fd_close(view->entries[i].fd);
+	free(view->entries);
+	arena_free(&view->arena);
+	*view = (struct view){ 0 };
+}

@@ -1,0 +1,148 @@
+/* From a view to Landlock's rules. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/fd.h"
+#include "sandbox/view.h"
+
+enum { RULES_MAX = 65536 };
+
+struct work {
+	int ruleset;
+	int abi;
+	unsigned rules;
+};
+
+/* Entries that stand behind each other: what a directory holds. */
+struct range {
+	const struct view_entry *first;
+	const struct view_entry *end;
+};
+
+static int cover(struct work *work, int fd, enum access access, struct range inside, size_t depth);
+
+static int allow(struct work *work, int fd, enum access access)
+{
+	if (access == ACCESS_NONE)
+		return 0;
+	if (++work->rules > RULES_MAX)
+		return PERCH_ELIMIT;
+	return landlock_allow(work->ruleset, work->abi, fd, access);
+}
+
+/* The first entry of the range with all that lies in it; taken off the range. */
+static struct range take_group(struct range *range)
+{
+	struct range group = { range->first, range->first + 1 };
+	while (group.end < range->end && view_is_inside(group.end->path, group.first->path))
+		group.end++;
+	range->first = group.end;
+	return group;
+}
+
+static int cover_group(struct work *work, struct range group)
+{
+	const struct view_entry *top = group.first;
+	struct range inside = { group.first + 1, group.end };
+	return cover(work, top->fd, top->access, inside, strlen(top->path));
+}
+
+static int cover_groups(struct work *work, struct range range)
+{
+	int r = 0;
+	while (r == 0 && range.first < range.end)
+		r = cover_group(work, take_group(&range));
+	return r;
+}
+
+static bool holds_less(struct range range, enum access access)
+{
+	for (const struct view_entry *entry = range.first; entry < range.end; entry++) {
+		if (entry->access < access)
+			return true;
+	}
+	return false;
+}
+
+/* The entries at or inside the directory's child `name`; the directory's own
+ * path has `depth` bytes. */
+static struct range find_child(struct range range, const char *name, size_t depth)
+{
+	size_t len = strlen(name);
+	struct range found = { range.end, range.end };
+	for (const struct view_entry *entry = range.first; entry < range.end; entry++) {
+		const char *below = entry->path + depth + 1;
+		bool is_in = strncmp(below, name, len) == 0 && (below[len] == '/' || !below[len]);
+		if (is_in && found.first == range.end)
+			found.first = entry;
+		if (is_in)
+			found.end = entry + 1;
+	}
+	return found;
+}
+
+/* One name in a directory that is allowed piece by piece. What has vanished
+ * meanwhile, or leads elsewhere (a link), needs no rule. */
+static int cover_child(struct work *work, int directory, const struct dirent *item,
+	enum access access, struct range inside, size_t depth)
+{
+	struct range found = find_child(inside, item->d_name, depth);
+	size_t child_depth = depth + 1 + strlen(item->d_name);
+	if (found.first < found.end && found.first->path[child_depth] == '\0')
+		return cover_groups(work, found);
+	if (item->d_type == DT_LNK)
+		return 0;
+	_cleanup_fd_ int fd = openat(directory, item->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == EMFILE || errno == ENFILE ? -errno : cover_groups(work, found);
+	return cover(work, fd, access, found, child_depth);
+}
+
+static int cover_children(
+	struct work *work, int fd, enum access access, struct range inside, size_t depth)
+{
+	int listing = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *directory = listing < 0 ? NULL : fdopendir(listing);
+	if (!directory) {
+		int error = errno;
+		fd_close(listing);
+		bool is_not_ours = error == EACCES || error == ENOTDIR;
+		return is_not_ours ? cover_groups(work, inside) : -error;
+	}
+	int r = 0;
+	const struct dirent *item;
+	while (r == 0 && (item = readdir(directory))) {
+		if (strcmp(item->d_name, ".") != 0 && strcmp(item->d_name, "..") != 0)
+			r = cover_child(work, dirfd(directory), item, access, inside, depth);
+	}
+	closedir(directory);
+	return r;
+}
+
+static int cover(struct work *work, int fd, enum access access, struct range inside, size_t depth)
+{
+	if (access != ACCESS_NONE && fd >= 0 && holds_less(inside, access))
+		return cover_children(work, fd, access, inside, depth);
+	int r = fd < 0 ? 0 : allow(work, fd, access);
+	return r < 0 ? r : cover_groups(work, inside);
+}
+
+int view_allow(struct view *view, int ruleset, int abi, perch_err *err)
+{
+	view_sort(view);
+	struct work work = { .ruleset = ruleset, .abi = abi };
+	struct range all = { view->entries, view->entries + view->count };
+	int r = cover_groups(&work, all);
+	if (r == PERCH_ELIMIT)
+		return err_set(err, r,
+			"there are more than %d files beside what the sandbox hides: "
+			"Landlock would need a rule for each",
+			RULES_MAX);
+	if (r < 0)
+		return err_set(err, r, "Landlock cannot be set up: %s", perch_strerror(r));
+	return 0;
+}
