@@ -12,7 +12,6 @@ static const struct command *const commands[] = {
 	&command_plugins,
 	&command_doctor,
 	&command_help,
-	&command_probe,
 };
 
 const struct command *command_at(size_t i)
