@@ -53,7 +53,6 @@ extern const struct command command_plugins;
 extern const struct command command_sandbox;
 extern const struct command command_doctor;
 extern const struct command command_help;
-extern const struct command command_probe;
 
 /* The i-th command, NULL behind the last. */
 const struct command *command_at(size_t i);

@@ -13,7 +13,6 @@ static const struct command *const commands[] = {
 	&command_sandbox,
 	&command_doctor,
 	&command_help,
-	&command_probe,
 };
 
 const struct command *command_at(size_t i)
