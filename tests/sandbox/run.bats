@@ -136,7 +136,7 @@ setup() { sandbox_open; }
     confined python3 -c '
 import os
 os.chdir(os.environ["TMPDIR"])
-for i in range(3000):
+for i in range(300):
     os.mkdir("deep-1")
     open("deep-2", "w").close()
     os.chdir("deep-1")
