@@ -11,8 +11,8 @@
 #include "proc/room.h"
 
 enum {
-	TIMES = 50,
-	ROUNDS = 12,
+	TIMES = 10,
+	ROUNDS = 60,
 };
 
 static perch_host *host;

@@ -70,7 +70,6 @@ extern const struct command command_doctor;
 extern const struct command command_completions;
 extern const struct command command_complete;
 extern const struct command command_help;
-extern const struct command command_probe;
 
 /* The i-th command, NULL behind the last. */
 const struct command *command_at(size_t i);

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "proc/capture.h"
+#include "proc/room.h"
 
 #define INQUIRY_TIMEOUT_NS (10 * NSEC_PER_SEC)
 
@@ -13,12 +14,14 @@ static void done(void *data, struct capture *capture)
 	*(bool *)data = true;
 }
 
-static int run_in(
-	perch_host *host, const char *const *argv, struct inquiry *ret_inquiry, perch_err *err)
+static int run_in(perch_host *host, struct room *room, const char *const *argv,
+	struct inquiry *ret_inquiry, perch_err *err)
 {
 	bool is_done = false;
+	const struct perch_confine confine = { .landlock_fd = -1, .room = room };
 	const struct capture_spec spec = {
 		.argv = argv,
+		.confine = &confine,
 		.limit = sizeof(ret_inquiry->line) - 1,
 		.timeout_ns = INQUIRY_TIMEOUT_NS,
 		.drop_stderr = true,
@@ -40,18 +43,41 @@ static int run_in(
 	return r < 0 ? r : 0;
 }
 
-int inquire(
-	const char *const *argv, perch_guard_mode guard, struct inquiry *ret_inquiry, perch_err *err)
+static int make_host(perch_guard_mode guard, perch_host **ret_host, perch_err *err)
 {
 	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
 	options.guard = guard;
 	options.guard_path = cli_guard_path();
 	options.die_with_thread = true;
+	return perch_host_new(&options, ret_host, err);
+}
+
+int inquire(
+	const char *const *argv, perch_guard_mode guard, struct inquiry *ret_inquiry, perch_err *err)
+{
 	perch_host *host;
-	int r = perch_host_new(&options, &host, err);
+	int r = make_host(guard, &host, err);
 	if (r < 0)
 		return r;
-	r = run_in(host, argv, ret_inquiry, err);
+	r = run_in(host, NULL, argv, ret_inquiry, err);
+	perch_host_free(host);
+	return r;
+}
+
+int inquire_in_room(
+	const char *const *argv, bool *ret_has_own_proc, struct inquiry *ret_inquiry, perch_err *err)
+{
+	perch_host *host;
+	int r = make_host(PERCH_GUARD_OFF, &host, err);
+	if (r < 0)
+		return r;
+	struct room *room = NULL;
+	r = room_open(host, NULL, 0, &room, err);
+	if (r == 0)
+		r = run_in(host, room, argv, ret_inquiry, err);
+	if (r == 0)
+		*ret_has_own_proc = room_has_own_proc(room);
+	room_close(room);
 	perch_host_free(host);
 	return r;
 }

@@ -14,4 +14,8 @@ struct inquiry {
 int inquire(
 	const char *const *argv, perch_guard_mode guard, struct inquiry *ret_inquiry, perch_err *err);
 
+/* The same in a room, see proc/room.h, that is opened for it. */
+int inquire_in_room(
+	const char *const *argv, bool *ret_has_own_proc, struct inquiry *ret_inquiry, perch_err *err);
+
 #endif

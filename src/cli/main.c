@@ -15,7 +15,6 @@ static const struct command *const commands[] = {
 	&command_completions,
 	&command_help,
 	&command_complete,
-	&command_probe,
 };
 
 const struct command *command_at(size_t i)

@@ -27,7 +27,9 @@ enum room_mount_kind {
  * that we have no way to, is passed over; for ROOM_TMP that is an error. Where
  * its last part is a link, what the link leads to is hidden, replaced or made
  * read-only (and the link itself cannot be replaced then); a link that is
- * revealed stays a link. */
+ * revealed stays a link. What somebody outside removes or replaces afterwards
+ * takes its change with it: hide a directory rather than a file that is
+ * rewritten. */
 struct room_mount {
 	enum room_mount_kind kind;
 	const char *path;

@@ -63,8 +63,12 @@ static int add_entry(
 		int r = is_under_cover ? add(mounts, ROOM_REVEAL, entry->path) : 0;
 		return r < 0 ? r : add(mounts, ROOM_TMP, entry->path);
 	}
-	if (entry->access != ACCESS_NONE)
-		return is_under_cover || becomes_writable ? add(mounts, ROOM_REVEAL, entry->path) : 0;
+	if (entry->access != ACCESS_NONE) {
+		int r = is_under_cover || becomes_writable ? add(mounts, ROOM_REVEAL, entry->path) : 0;
+		/* What lies in a writable /tmp is writable to Landlock. */
+		bool is_read = is_under_cover && entry->access == ACCESS_READ;
+		return r < 0 || !is_read ? r : add(mounts, ROOM_READ_ONLY, entry->path);
+	}
 	return is_under_cover || entry->fd < 0 ? 0 : add(mounts, ROOM_HIDE, entry->path);
 }
 

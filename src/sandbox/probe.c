@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <linux/seccomp.h>
-#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -23,9 +22,4 @@ bool probe_seccomp(void)
 {
 	uint32_t action = SECCOMP_RET_ERRNO;
 	return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
-}
-
-int probe_enter_namespaces(void)
-{
-	return unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID) < 0 ? -errno : 0;
 }

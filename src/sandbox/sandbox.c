@@ -30,12 +30,14 @@ struct sandbox {
 	struct sock_fprog filter;
 	struct scratch scratch;
 	struct layers layers;
-	struct sandbox_policy policy;
+	struct sandbox_policy policy; /* its lists are not ours: only while it is being made */
 	struct arena arena;
 	const char *tmp;
 	char landlock_name[16];
 	const char *names[LAYERS_MAX + 1];
 	const char *const *warnings;
+	struct property properties[PROPERTIES_MAX];
+	size_t property_count;
 	struct view view; /* while it is being made */
 };
 
@@ -312,12 +314,11 @@ static int refuse(const struct sandbox *sandbox, const struct property *property
 /* Each property that is asked for and that nothing enforces: refused or told. */
 static int judge(struct sandbox *sandbox, bool is_trial, perch_err *err)
 {
-	struct property properties[PROPERTIES_MAX];
-	size_t count = sandbox_report(sandbox, properties);
 	struct path_list warnings;
 	path_list_begin(&warnings, &sandbox->arena, NULL);
-	for (size_t i = 0; i < count; i++) {
-		const struct property *property = &properties[i];
+	sandbox->property_count = report_make(&sandbox->policy, &sandbox->layers, sandbox->properties);
+	for (size_t i = 0; i < sandbox->property_count; i++) {
+		const struct property *property = &sandbox->properties[i];
 		if (!property->is_asked || property->layer)
 			continue;
 		if (sandbox->policy.refuses_unsupported && !is_trial)
@@ -404,7 +405,8 @@ const char *const *sandbox_warnings(const struct sandbox *sandbox)
 
 size_t sandbox_report(const struct sandbox *sandbox, struct property out[PROPERTIES_MAX])
 {
-	return report_make(&sandbox->policy, &sandbox->layers, out);
+	memcpy(out, sandbox->properties, sandbox->property_count * sizeof(*out));
+	return sandbox->property_count;
 }
 
 const char *sandbox_no_room(const struct sandbox *sandbox)

@@ -15,8 +15,7 @@ struct sandbox;
 /* Makes a policy ready; it is copied where it is needed. Children that use it
  * must be children of `host`. Fails with PERCH_ESANDBOX (a property cannot be
  * enforced here and the policy refuses to go without; err names it), -ENOENT (a
- * path of `read` or `write` is missing; err names it), -ENOMEM, other errnos. The
- * policy's lists must live as long as the sandbox. */
+ * path of `read` or `write` is missing; err names it), -ENOMEM, other errnos. */
 int sandbox_open(perch_host *host, const struct sandbox_policy *policy,
 	struct sandbox **ret_sandbox, perch_err *err);
 

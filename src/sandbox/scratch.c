@@ -25,11 +25,24 @@ enum {
 };
 
 #define RUN_PREFIX "run-"
+#define RUN_NAME_SIZE (sizeof(RUN_PREFIX) + 2 * NAME_BYTES)
 
 static int open_directory(int at, const char *name)
 {
 	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return fd < 0 ? -errno : fd_above_stdio(fd);
+}
+
+/* A name that nobody can have taken in advance. */
+static bool make_name(char out[RUN_NAME_SIZE])
+{
+	unsigned char random[NAME_BYTES];
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return false;
+	strcpy(out, RUN_PREFIX);
+	for (int i = 0; i < NAME_BYTES; i++)
+		sprintf(out + strlen(RUN_PREFIX) + 2 * i, "%02x", random[i]);
+	return true;
 }
 
 /* ---- removing ------------------------------------------------------------- */
@@ -72,9 +85,9 @@ static int open_to_change(int at, const char *name)
 
 static void move_to_top(struct removal *removal, int directory, const char *name)
 {
-	char unique[32];
-	snprintf(unique, sizeof(unique), "deep-%u", removal->moved + 1);
-	if (renameat2(directory, name, removal->top, unique, RENAME_NOREPLACE) == 0)
+	char unique[RUN_NAME_SIZE];
+	if (make_name(unique) &&
+		renameat2(directory, name, removal->top, unique, RENAME_NOREPLACE) == 0)
 		removal->moved++;
 }
 
@@ -154,17 +167,6 @@ static int open_parent(char **ret_path, perch_err *err)
 	return fd_steal(&fd);
 }
 
-static bool make_name(char out[sizeof(RUN_PREFIX) + 2 * NAME_BYTES])
-{
-	unsigned char random[NAME_BYTES];
-	if (getrandom(random, sizeof(random), 0) != sizeof(random))
-		return false;
-	strcpy(out, RUN_PREFIX);
-	for (int i = 0; i < NAME_BYTES; i++)
-		sprintf(out + strlen(RUN_PREFIX) + 2 * i, "%02x", random[i]);
-	return true;
-}
-
 /* Made and locked; between the two it may have been swept. */
 static int try_once(int parent, const char *name)
 {
@@ -184,7 +186,7 @@ int scratch_open(struct scratch *scratch, perch_err *err)
 	if (parent < 0)
 		return parent;
 	sweep(parent);
-	char name[sizeof(RUN_PREFIX) + 2 * NAME_BYTES];
+	char name[RUN_NAME_SIZE];
 	_cleanup_fd_ int lock = -EAGAIN;
 	for (int i = 0; i < TRIES && lock == -EAGAIN; i++)
 		lock = make_name(name) ? try_once(parent, name) : -EIO;

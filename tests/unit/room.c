@@ -87,6 +87,24 @@ QUARTERS_TEST(what_is_hidden_is_empty_by_every_way)
 	perch_host_free(host);
 }
 
+/* The kernel takes away what covers a file when somebody outside replaces it. That
+ * is so, and room.h says it. */
+QUARTERS_TEST(what_is_replaced_outside_is_not_hidden_any_more)
+{
+	quarters_prepare("mkdir -p inside && echo key >file && echo key >inside/file");
+	const struct room_mount mounts[] = {
+		{ ROOM_HIDE, quarters_path("file"), 0 },
+		{ ROOM_HIDE, quarters_path("inside"), 0 },
+	};
+	perch_host *host = quarters_host();
+	struct room *room = quarters_open(host, mounts, COUNT(mounts));
+	quarters_expect(host, room, "cat file; ls -A inside", "");
+	quarters_prepare("for path in file inside/file; do echo new >new; mv new $path; done");
+	quarters_expect(host, room, "cat file; ls -A inside", "new\n");
+	room_close(room);
+	perch_host_free(host);
+}
+
 QUARTERS_TEST(a_hidden_link_hides_what_it_leads_to)
 {
 	quarters_prepare("mkdir real && echo key >real/key && ln -s real link");
@@ -169,7 +187,8 @@ QUARTERS_TEST(tmp_is_empty_limited_and_gone_afterwards)
 	quarters_expect(host, room, "cat tmp/new; stat -c %a tmp", "new\n1777\n");
 	quarters_expect(host, room,
 		"head -c 4000000 /dev/zero 2>/dev/null >tmp/large || echo full; rm tmp/large\n"
-		"i=0; while [ $i -lt 1000 ] && true 2>/dev/null >tmp/$i; do i=$((i+1)); done; [ $i -lt 300 ]",
+		"i=0; while [ $i -lt 1000 ] && true 2>/dev/null >tmp/$i; do i=$((i+1)); done; [ $i -lt 300 "
+		"]",
 		"full\n");
 	room_close(room);
 	quarters_prepare("[ \"$(ls -A tmp)\" = \"$(echo old; echo project)\" ]");
@@ -289,8 +308,8 @@ QUARTERS_TEST(nothing_but_its_streams_is_open)
 
 SUITE_MAIN("room", no_process_outside_can_be_seen, nobody_in_it_can_touch_its_init,
 	who_enters_is_the_same_without_a_capability, what_is_hidden_is_empty_by_every_way,
-	a_hidden_link_hides_what_it_leads_to, what_is_revealed_is_there_again,
-	what_is_read_only_cannot_be_changed, tmp_is_empty_limited_and_gone_afterwards,
-	tmp_has_a_size_by_default, a_namespace_inside_of_it_uncovers_nothing,
-	the_current_directory_is_what_the_room_has_there, a_directory_is_no_stream,
-	nothing_but_its_streams_is_open)
+	what_is_replaced_outside_is_not_hidden_any_more, a_hidden_link_hides_what_it_leads_to,
+	what_is_revealed_is_there_again, what_is_read_only_cannot_be_changed,
+	tmp_is_empty_limited_and_gone_afterwards, tmp_has_a_size_by_default,
+	a_namespace_inside_of_it_uncovers_nothing, the_current_directory_is_what_the_room_has_there,
+	a_directory_is_no_stream, nothing_but_its_streams_is_open)

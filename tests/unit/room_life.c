@@ -1,18 +1,16 @@
-/* The lives of rooms and of the children in them: everything as without a room,
- * and nothing survives it. Every test runs as root and as a normal user. */
+/* The lives of children in rooms: everything as without one. Every test runs as root
+ * and as a normal user. */
 #include "harness/quarters.h"
 #include "harness/suite.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- as without a room --------------------------------------------------------- */
@@ -145,160 +143,6 @@ QUARTERS_TEST(failures_are_told_as_without_a_room)
 	check_failure(host, room, "./secret/script", -ENOENT, "exec", "is hidden in its sandbox");
 	quarters_expect(host, room, "echo works", "works\n");
 	room_close(room);
-	perch_host_free(host);
-}
-
-/* ---- the end of a room ----------------------------------------------------------- */
-
-/* A pipe whose write end is held by what is in the room: its end is their end. */
-struct leash {
-	int ours, theirs;
-};
-
-static struct leash make_leash(void)
-{
-	int ends[2];
-	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
-	return (struct leash){ ends[0], ends[1] };
-}
-
-static bool is_held(const struct leash *leash, int timeout_ms)
-{
-	struct pollfd fds = { .fd = leash->ours };
-	return poll(&fds, 1, timeout_ms) == 0;
-}
-
-/* Starts a child that leaves somebody in a session of its own. */
-static void leave_daemon(perch_host *host, struct room *room, const struct leash *leash)
-{
-	const struct perch_confine confine = { .landlock_fd = -1, .room = room };
-	struct record record = { 0 };
-	perch_child_spec spec = proc_spec(QUARTERS_CHILD("leave-escaped"), &record);
-	spec.confine = &confine;
-	spec.stderr_mode = PERCH_OUTPUT_FD;
-	spec.stderr_fd = leash->theirs;
-	proc_start(host, &spec, &record);
-	proc_until(host, &record.ended);
-	ck_assert(record.result.stdout_held);
-	record_free(&record);
-}
-
-QUARTERS_TEST(a_daemon_dies_with_the_room)
-{
-	perch_host *host = quarters_host();
-	struct room *room = quarters_open(host, NULL, 0);
-	struct leash leash = make_leash();
-	leave_daemon(host, room, &leash);
-	close(leash.theirs);
-	ck_assert(is_held(&leash, 0));
-	room_close(room);
-	/* It was waited for. */
-	ck_assert(!is_held(&leash, 0));
-	close(leash.ours);
-	perch_host_free(host);
-}
-
-static void kill_host(bool with_survivor)
-{
-	struct leash leash = make_leash();
-	int ready[2];
-	ck_assert_int_eq(pipe(ready), 0);
-	pid_t pid = fork();
-	if (pid == 0) {
-		perch_host *host = quarters_host();
-		struct room *room = quarters_open(host, NULL, 0);
-		leave_daemon(host, room, &leash);
-		struct record record = { 0 };
-		quarters_start(host, room, QUARTERS_CHILD("family"), &record);
-		proc_until_lines(host, &record, 1);
-		close(leash.theirs);
-		pid_t survivor = with_survivor ? fork() : 1;
-		if (survivor)
-			(void)!write(ready[1], &survivor, sizeof(survivor));
-		for (;;)
-			pause();
-	}
-	close(leash.theirs);
-	pid_t survivor = 0;
-	ck_assert_int_eq(read(ready[0], &survivor, sizeof(survivor)), sizeof(survivor));
-	ck_assert(is_held(&leash, 0));
-	kill(pid, SIGKILL);
-	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-	ck_assert(!is_held(&leash, 60000));
-	if (with_survivor)
-		kill(survivor, SIGKILL);
-	close(leash.ours);
-	close(ready[0]);
-	close(ready[1]);
-}
-
-QUARTERS_TEST(everything_dies_with_the_host)
-{
-	kill_host(false);
-}
-
-QUARTERS_TEST(a_surviving_fork_of_the_host_keeps_nothing_alive)
-{
-	kill_host(true);
-}
-
-/* Its children live on as what they are: not yet reaped. */
-QUARTERS_TEST(a_room_can_be_closed_before_its_children)
-{
-	perch_host *host = quarters_host();
-	struct room *room = quarters_open(host, NULL, 0);
-	struct record records[3] = { 0 };
-	for (size_t i = 0; i < COUNT(records); i++) {
-		quarters_start(host, room, QUARTERS_CHILD("family"), &records[i]);
-		proc_until_lines(host, &records[i], 1);
-	}
-	perch_child_free(records[0].child);
-	records[0].child = NULL;
-	room_close(room);
-	proc_until(host, &records[1].ended);
-	ck_assert_int_eq(records[1].result.signal, SIGKILL);
-	for (size_t i = 0; i < COUNT(records); i++)
-		record_free(&records[i]);
-	while (perch_host_children(host))
-		perch_host_wait(host, -1);
-	ck_assert_uint_eq(proc_children(), 0);
-	perch_host_free(host);
-}
-
-QUARTERS_TEST(a_host_can_be_freed_after_closing_rooms_with_children)
-{
-	perch_host *host = quarters_host();
-	struct room *room = quarters_open(host, NULL, 0);
-	struct record record = { 0 };
-	quarters_start(host, room, QUARTERS_CHILD("deaf"), &record);
-	room_close(room);
-	perch_host_free(host);
-	record.child = NULL;
-	record_free(&record);
-	ck_assert_uint_eq(proc_children(), 0);
-}
-
-static pid_t only_child(void)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-	FILE *file = fopen(path, "re");
-	int pid = 0;
-	ck_assert_int_eq(fscanf(file, "%d", &pid), 1);
-	fclose(file);
-	return pid;
-}
-
-QUARTERS_TEST(a_room_whose_init_was_killed_lets_nobody_in)
-{
-	perch_host *host = quarters_host();
-	struct room *room = quarters_open(host, NULL, 0);
-	pid_t init = only_child();
-	kill(init, SIGKILL);
-	proc_wait_gone(init);
-	check_failure(host, room, "/bin/true", PERCH_ESANDBOX, "room", "cannot be entered");
-	room_close(room);
-	ck_assert_uint_eq(proc_children(), 0);
 	perch_host_free(host);
 }
 
@@ -447,58 +291,7 @@ QUARTERS_TEST(the_host_hears_of_its_children_alone)
 	perch_host_free(host);
 }
 
-/* ---- what lives in the room is hostile ---------------------------------------------- */
-
-QUARTERS_TEST(who_stops_everybody_does_not_stop_the_host)
-{
-	perch_host *host = quarters_host();
-	struct room *room = quarters_open(host, NULL, 0);
-	struct record hostile = { 0 };
-	quarters_start(host, room, QUARTERS_CHILD("stop-everybody"), &hostile);
-	proc_until_lines(host, &hostile, 1);
-	static struct record records[20];
-	memset(records, 0, sizeof(records));
-	for (size_t i = 0; i < COUNT(records); i++)
-		quarters_start(host, room, QUARTERS_CHILD("exit", "0"), &records[i]);
-	for (size_t i = 0; i < COUNT(records); i++)
-		record_free(&records[i]);
-	record_free(&hostile);
-	room_close(room);
-	perch_host_free(host);
-	ck_assert_uint_eq(proc_children(), 0);
-}
-
-/* In the memory of the host, where a newborn could be asked for it. */
-static const char secret[] = "perch's secret";
-
-QUARTERS_TEST(nobody_in_it_sees_the_hosts_memory)
-{
-	perch_host *host = quarters_host();
-	struct room *room = quarters_open(host, NULL, 0);
-	char address[32];
-	snprintf(address, sizeof(address), "%ld", (long)(uintptr_t)secret);
-	struct record hostile = { 0 };
-	quarters_start(host, room, QUARTERS_CHILD("peek", address), &hostile);
-	proc_until_lines(host, &hostile, 1);
-	for (int i = 0; i < MANY; i++) {
-		struct record record = { 0 };
-		quarters_exec(host, room, QUARTERS_CHILD("exit", "0"), &record);
-		record_free(&record);
-	}
-	perch_child_close_stdin(hostile.child);
-	proc_until(host, &hostile.ended);
-	ck_assert_str_eq(record_out(&hostile), "ready\nsafe\n");
-	record_free(&hostile);
-	room_close(room);
-	perch_host_free(host);
-}
-
 SUITE_MAIN("room-life", ends_are_told_as_without_a_room, children_are_stopped_as_without_a_room,
-	streams_work_as_without_a_room, failures_are_told_as_without_a_room,
-	a_daemon_dies_with_the_room, everything_dies_with_the_host,
-	a_surviving_fork_of_the_host_keeps_nothing_alive, a_room_can_be_closed_before_its_children,
-	a_host_can_be_freed_after_closing_rooms_with_children,
-	a_room_whose_init_was_killed_lets_nobody_in, many_children_share_a_room,
+	streams_work_as_without_a_room, failures_are_told_as_without_a_room, many_children_share_a_room,
 	many_rooms_leave_nothing, threads_have_rooms_at_the_same_time,
-	whether_the_host_can_be_looked_into_stays_as_it_was, the_host_hears_of_its_children_alone,
-	who_stops_everybody_does_not_stop_the_host, nobody_in_it_sees_the_hosts_memory)
+	whether_the_host_can_be_looked_into_stays_as_it_was, the_host_hears_of_its_children_alone)

@@ -1,0 +1,305 @@
+#!/usr/bin/env bats
+# perch sandbox run and check: options, exit codes, signals, limits, words.
+
+load sandbox.bash
+
+setup() { sandbox_open; }
+
+# ---- the call ----------------------------------------------------------------
+
+@test "the exit code is the command's; a signal counts from 128" {
+    fails_with 7 confined sh -c 'exit 7'
+    # shellcheck disable=SC2016 # for the inner shell
+    fails_with 143 confined sh -c 'kill -TERM $$'
+    fails_with 127 confined no-such-program
+    touch plain && fails_with 126 confined ./plain
+}
+
+@test "wrong calls end with 64 and say what is right" {
+    fails_with 64 "$perch" sandbox && says 'check, or run'
+    fails_with 64 "$perch" sandbox chekc && says 'did you mean: perch sandbox check'
+    fails_with 64 "$perch" sandbox run && says 'A command is missing'
+    fails_with 64 "$perch" sandbox run --polcy tool -- true && says '--policy'
+    fails_with 64 "$perch" sandbox run --policy strict -- true && says 'fledge or tool'
+    fails_with 64 "$perch" sandbox run --net some -- true && says 'none or full'
+    fails_with 64 "$perch" sandbox run --on-unsupported maybe -- true && says 'refuse or warn'
+    fails_with 64 "$perch" sandbox run --preset gti -- true && says 'aws, docker, git, github'
+    fails_with 64 "$perch" sandbox run --limit memory=lots -- true && says 'no amount'
+    fails_with 64 "$perch" sandbox run --limit memory=-1 -- true && says 'no amount'
+    fails_with 64 "$perch" sandbox run --limit files=1G -- true && says 'no amount'
+    fails_with 64 "$perch" sandbox run --limit memory=99999999999999G -- true && says 'no amount'
+    fails_with 64 "$perch" sandbox run --limit speed=1 -- true && says 'memory=1G,processes=64'
+    fails_with 64 "$perch" sandbox check all && says "takes no 'all'"
+}
+
+@test "a path that is to be allowed must exist" {
+    fails_with 125 "$perch" sandbox run --read /no/such/place -- true && says '/no/such/place'
+    fails_with 125 "$perch" sandbox run --write missing -- true && says 'missing'
+    "$perch" sandbox run -q --hide /no/such/place -- true
+}
+
+@test "input, output and errors are the command's own" {
+    [ "$(echo in | confined cat)" = in ]
+    confined sh -c 'echo out; echo err >&2' >out 2>err
+    [ "$(cat out)" = out ] && [ "$(cat err)" = err ]
+    # By their names, too.
+    confined sh -c 'echo out >/dev/stdout; echo err >/dev/stderr' >out 2>err
+    [ "$(cat out)" = out ] && [ "$(cat err)" = err ]
+}
+
+# ---- what it sees ---------------------------------------------------------------
+
+@test "read, write and hide" {
+    mkdir "$BATS_TEST_TMPDIR/extra" sub && echo text >"$BATS_TEST_TMPDIR/extra/file"
+    echo hidden >sub/hidden
+    check() {
+        ! confined cat "$BATS_TEST_TMPDIR/extra/file" 2>/dev/null || return 1
+        "$perch" sandbox run -q --read "$BATS_TEST_TMPDIR/extra" -- cat "$BATS_TEST_TMPDIR/extra/file"
+        ! "$perch" sandbox run -q --read "$BATS_TEST_TMPDIR/extra" -- \
+            tee </dev/null "$BATS_TEST_TMPDIR/extra/made" 2>/dev/null || return 1
+        "$perch" sandbox run -q --write ../extra -- tee </dev/null "$BATS_TEST_TMPDIR/extra/made"
+        ! "$perch" sandbox run -q --hide sub -- cat sub/hidden 2>/dev/null || return 1
+        ! "$perch" sandbox run -q --hide sub/hidden -- cat sub/hidden 2>/dev/null | grep . || return 1
+        ! "$perch" sandbox run -q --hide ~/.ssh -- cat ~/.ssh/id 2>/dev/null
+    }
+    twice check
+}
+
+@test "a link to what is hidden hides what it leads to" {
+    mkdir dotfiles && mv "$HOME/.ssh" dotfiles/ssh && ln -s "$project/dotfiles/ssh" "$HOME/.ssh"
+    check() {
+        ! confined cat dotfiles/ssh/id 2>/dev/null | grep .
+    }
+    twice check
+}
+
+@test "what is hidden by default is shown when it is named, or by a preset" {
+    check() {
+        [ "$("$perch" sandbox run -q --read ~/.ssh -- cat ~/.ssh/id)" = secret ]
+        [ "$("$perch" sandbox run -q --preset ssh -- cat ~/.ssh/id)" = secret ]
+        # Not by naming what holds it.
+        ! "$perch" sandbox run -q --read ~ -- cat ~/.ssh/id 2>/dev/null | grep .
+    }
+    twice check
+}
+
+@test "variables that look like secrets are kept back, unless they are named" {
+    export MY_TOKEN=t0ken GH_TOKEN=gh PLAIN=plain LD_PRELOAD_TEST=x
+    # shellcheck disable=SC2016 # for the inner shell
+    show='echo "$MY_TOKEN,$GH_TOKEN,$PLAIN"'
+    [ "$(confined sh -c "$show")" = ",,plain" ]
+    [ "$("$perch" sandbox run -q --env MY_TOKEN -- sh -c "$show")" = "t0ken,,plain" ]
+    [ "$("$perch" sandbox run -q --preset github -- sh -c "$show")" = ",gh,plain" ]
+}
+
+@test "a home directory, or what holds it, is not writable, and that is said" {
+    mkdir "$HOME/app"
+    check() {
+        cd "$HOME" && fails_with 1 "$perch" sandbox run -- tee made && says '--write . allows it' &&
+            says 'not writable' && cd / && fails_with 1 "$perch" sandbox run -- tee /made &&
+            says 'not writable' && cd "$HOME" && "$perch" sandbox run -q --write . -- tee made </dev/null &&
+            ! "$perch" sandbox run -q --write . -- cat .ssh/id 2>/dev/null | grep . &&
+            cd app && confined tee made </dev/null
+    }
+    twice check
+}
+
+@test "the temporary directory is its own, and gone afterwards" {
+    echo shared >"$TMPDIR/shared"
+    check() {
+        # shellcheck disable=SC2016 # for the inner shell
+        confined sh -ec 'test -d "$TMPDIR"; cd "$TMPDIR"; mkdir -p deep/er; echo x >deep/er/left
+            chmod 0 deep/er; test "$(stat -c %a "$TMPDIR")" != 755'
+    }
+    twice check
+    [ -z "$(find "$TMPDIR" -name left)" ]
+    rmdir "$TMPDIR/perch-$(id -u)" # it is empty
+}
+
+@test "temporary files of a host that was killed go with the next one's start" {
+    export PERCH_SANDBOX_NO_ROOM=1
+    # shellcheck disable=SC2016 # for the inner shell
+    "$perch" sandbox run -q -- sh -c 'cd "$TMPDIR" && touch left && echo here >'"$project/ready"'; exec sleep 100' 3>&- &
+    until [ -s ready ]; do sleep 0.05; done
+    confined true
+    [ -n "$(find "$TMPDIR" -name left)" ]
+    kill -KILL $!
+    wait || true
+    confined true
+    [ -z "$(find "$TMPDIR" -name left)" ]
+}
+
+# A tree too deep to be held open, made by what is confined.
+@test "a temporary directory that is hard to remove is removed" {
+    needs python3
+    export PERCH_SANDBOX_NO_ROOM=1
+    confined python3 -c '
+import os
+os.chdir(os.environ["TMPDIR"])
+for i in range(300):
+    os.mkdir("deep-1")
+    open("deep-2", "w").close()
+    os.chdir("deep-1")
+os.symlink("/", "link")'
+    [ -z "$(find "$TMPDIR/perch-$(id -u)" -mindepth 1)" ]
+}
+
+# ---- limits -----------------------------------------------------------------------
+
+@test "limits: open files, size of a file, memory, CPU time" {
+    needs python3
+    limited() {
+        local limit=$1
+        shift
+        "$perch" sandbox run -q --limit "$limit" -- "$@"
+    }
+    fails_with 1 limited files=32 python3 -c '
+files = [open("/dev/null") for i in range(64)]'
+    says 'Too many open files'
+    fails_with 153 limited size=1M,files=64 sh -c 'exec head -c 2M /dev/zero >big' # SIGXFSZ
+    [ "$(stat -c %s big)" -le 1048576 ]
+    fails_with 1 limited memory=256M python3 -c '
+memory = bytearray(1 << 30)'
+    says 'MemoryError'
+    # shellcheck disable=SC2016 # for the inner shell
+    fails_with 152 limited cpu=1 sh -c 'while :; do :; done' # SIGXCPU
+}
+
+@test "limits: the number of processes, where it can be exact" {
+    if "$perch" sandbox check | grep -Eq '(namespaces|cgroup) +processes'; then
+        # shellcheck disable=SC2016 # for the inner shell
+        fails_with 2 "$perch" sandbox run -q --limit processes=16 -- \
+            sh -c 'for i in $(seq 40); do sleep 100 & done'
+        says fork
+    else
+        fails_with 125 "$perch" sandbox run --on-unsupported refuse --limit processes=16 -- true
+        says 'limit of processes'
+        fails_with 0 "$perch" sandbox run --limit processes=16 -- true
+        says 'warning: not enforced here: the limit of processes'
+    fi
+}
+
+# ---- its end ------------------------------------------------------------------------
+
+@test "signals are passed on" {
+    for signal in TERM INT HUP USR1; do
+        rm -f ready
+        # shellcheck disable=SC2016 # for the inner shell
+        env --default-signal=INT,QUIT "$perch" sandbox run -q -- sh -c \
+            'trap "echo got; exit 5" '"$signal"'; echo >ready; while :; do sleep 0.05; done' \
+            >out 3>&- &
+        until [ -e ready ]; do sleep 0.05; done
+        kill -s "$signal" $!
+        status=0
+        wait $! || status=$?
+        [ "$status" = 5 ] && [ "$(cat out)" = got ]
+    done
+}
+
+@test "in a room, nothing stays behind: not even what has a session of its own" {
+    has_rooms || skip "no rooms here"
+    # shellcheck disable=SC2016 # for the inner shell
+    TEST_MARK="left-$BATS_TEST_TMPDIR" confined sh -c \
+        'setsid sh -c "setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo >started"; until [ -e started ]; do :; done' 3>&-
+    ! TEST_MARK='' grep -lszxF "TEST_MARK=left-$BATS_TEST_TMPDIR" /proc/[0-9]*/environ
+}
+
+@test "the host dies, the sandbox dies with it" {
+    check() {
+        rm -f ready
+        TEST_MARK="dies-$BATS_TEST_TMPDIR" "$perch" sandbox run -q -- \
+            sh -c 'echo >ready; exec sleep 1000' 3>&- &
+        until [ -e ready ]; do sleep 0.05; done
+        kill -KILL $!
+        wait $! || true
+        for _ in $(seq 200); do
+            grep -lszxF "TEST_MARK=dies-$BATS_TEST_TMPDIR" /proc/[0-9]*/environ || return 0
+            sleep 0.05
+        done
+        return 1
+    }
+    twice check
+}
+
+# ---- words ------------------------------------------------------------------------------
+
+@test "--explain shows policy and layers" {
+    fails_with 0 "$perch" sandbox run --explain --hide sub --env GH_TOKEN --limit cpu=5 -- true
+    says "sandbox policy 'fledge'"
+    says "write    $project"
+    says "hide     $HOME/.ssh"
+    says "env      GH_TOKEN"
+    says "net      full"
+    says "limit    cpu=5"
+    says "landlock:"
+}
+
+@test "--explain says what would have allowed it" {
+    check() {
+        fails_with 1 "$perch" sandbox run -q --explain -- touch /usr/made
+        says "hint: the sandbox policy 'fledge' was in force; --write /usr/made would allow it"
+        fails_with 1 "$perch" sandbox run -q --explain -- cat "$HOME/.ssh/id"
+        says "--read $HOME/.ssh/id would show it"
+    }
+    twice check
+    fails_with 1 "$perch" sandbox run -q --explain --net none -- python3 -c '
+import socket; socket.create_connection(("127.0.0.1", 9))'
+    says '--net full would give it a network'
+}
+
+@test "a sandbox inside of it fails with words that help" {
+    check() {
+        fails_with 1 confined unshare --user true
+        says 'no other sandbox can be made inside it'
+        says 'run it without perch sandbox run'
+    }
+    twice check
+    needs bwrap
+    nested() {
+        fails_with 1 confined bwrap --ro-bind / / true
+        says 'no other sandbox can be made inside it'
+        # And as part of something else.
+        fails_with 1 "$perch" sandbox run -q --explain -- sh -c 'bwrap --ro-bind / / true'
+        says 'no other sandbox can be made inside it'
+    }
+    twice nested
+}
+
+@test "what cannot be enforced: a warning for plugins, an error for tools" {
+    export PERCH_SANDBOX_NO_ROOM=1
+    fails_with 0 "$perch" sandbox run -- true
+    says 'warning: not enforced here: protected paths'
+    fails_with 0 "$perch" sandbox run -q -- true
+    [ -z "$output" ]
+    fails_with 125 env PERCH_LANDLOCK_ABI_MAX=2 "$perch" sandbox run --policy tool -- true
+    says 'only what may be written is cut short (truncate)'
+    says '--on-unsupported warn runs it all the same'
+    fails_with 0 env PERCH_LANDLOCK_ABI_MAX=2 "$perch" sandbox run --policy tool \
+        --on-unsupported warn -- true
+    fails_with 125 env PERCH_LANDLOCK_ABI_MAX=0 "$perch" sandbox run --policy tool -- true
+    says 'only what the policy allows is read'
+}
+
+@test "a tool that nothing watches over changes no mode" {
+    # shellcheck disable=SC2016 # for the inner shell
+    change='touch file && chmod 600 file'
+    fails_with 1 env PERCH_SANDBOX_NO_ROOM=1 "$perch" sandbox run --policy tool -- sh -c "$change"
+    has_rooms || return 0
+    "$perch" sandbox run --policy tool -- sh -c "$change"
+}
+
+@test "check: for people and for programs" {
+    needs jq
+    run "$perch" sandbox check
+    [ "$status" -le 1 ]
+    [[ "$output" == *"hidden paths are neither read nor listed"* ]]
+    run "$perch" sandbox check --json
+    [ "$status" -le 1 ]
+    [ "$(jq -r '.policies[].policy' <<<"$output" | xargs)" = "fledge tool" ]
+    [ "$(jq '[.policies[].properties[] | select(.layer == null and .why == null)] | length' <<<"$output")" = 0 ]
+    PERCH_SANDBOX_NO_ROOM=1 PERCH_LANDLOCK_ABI_MAX=0 run "$perch" sandbox check --json
+    [ "$status" = 1 ]
+    [ "$(jq -c '.policies[0].layers - ["cgroup"]' <<<"$output")" = '["privileges","limits","seccomp"]' ]
+    [ "$(jq -r '.policies[0].properties[] | select(.name == "hide") | .layer' <<<"$output")" = null ]
+    [ "$(jq -r '.policies[0].no_namespaces' <<<"$output")" = 'PERCH_SANDBOX_NO_ROOM is set' ]
+}
