@@ -189,9 +189,10 @@ static int prepare_entry(
 	if (r < 0 || (spec->cwd && spec->cwd[0] == '/'))
 		return r;
 	*ret_here = getcwd(NULL, 0);
-	return *ret_here ? 0
-					 : err_set(err, -errno, "cannot run '%s' in the current directory: %s",
-						   spec->program, perch_strerror(-errno));
+	r = *ret_here ? 0 : -errno;
+	return r == 0 ? 0
+				  : err_set(err, r, "cannot run '%s' in the current directory: %s", spec->program,
+						perch_strerror(r));
 }
 
 /* The birth itself. */
@@ -202,6 +203,8 @@ static int launch(perch_child *child, const perch_child_spec *spec, const char *
 	struct room *room = spec->confine ? spec->confine->room : NULL;
 	_cleanup_free_ char *here = NULL;
 	int r = room ? prepare_entry(spec, ends, &here, err) : 0;
+	if (r < 0 && err)
+		err->stage = spawn_stage_name(STAGE_ROOM);
 	if (r < 0)
 		return r;
 	struct spawn_plan plan = {

@@ -109,7 +109,7 @@ static int send_signal(int pidfd, int signal, unsigned flags)
 int pidfd_signal(int pidfd, pid_t pid, int signal)
 {
 	int r = send_signal(pidfd, signal, 0);
-	if (r != -ENOSYS)
+	if (r != -ENOSYS || pid <= 0)
 		return r;
 	return kill(pid, signal) < 0 ? -errno : 0;
 }

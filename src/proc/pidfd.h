@@ -31,8 +31,8 @@ int pidfd_wait(int pidfd, int timeout_ms);
  * done it. */
 void pidfd_reap(int pidfd);
 
-/* Signals the process, which is `pid` and not yet reaped. Returns 0 or a
- * negative errno. */
+/* Signals the process, which is `pid` (0 = not known) and not yet reaped. Returns
+ * 0 or a negative errno. */
 int pidfd_signal(int pidfd, pid_t pid, int signal);
 
 /* Signals the process group that `pid` leads. Safe while pid is not reaped; on

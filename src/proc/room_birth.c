@@ -8,13 +8,12 @@
  * (not dumpable: nobody in the room can look into it by way of the newborn, nor
  * have it written to a core file), and a newborn that somebody stops is woken.
  *
- * All of them share this thread's errno. Here, nothing that fails is called
- * while one of them is running. */
+ * All of them share this thread's errno: while one of them is running, nothing is
+ * called here that fails as a rule. */
 #include "proc/room_birth.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -22,9 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -56,14 +53,6 @@ void room_birth_end(bool was_open)
 	if (was_open)
 		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	pthread_mutex_unlock(&turn);
-}
-
-/* Not poll(): that is a point where a thread can be cancelled. */
-static bool has_ended(int pidfd, int timeout_ms)
-{
-	struct pollfd fds = { .fd = pidfd, .events = POLLIN };
-	const struct timespec timeout = { .tv_nsec = timeout_ms * 1000000L };
-	return syscall(SYS_ppoll, &fds, 1, &timeout, NULL, 0) != 0;
 }
 
 static void fail(struct birth *birth, enum spawn_stage stage, int error)
@@ -184,7 +173,7 @@ static bool is_stopped(int pidfd)
  * when that does not end. */
 static void await_guide(const struct guide *guide, int guide_pidfd)
 {
-	for (int wakings = 0; !has_ended(guide_pidfd, LOOK_MS);) {
+	for (int wakings = 0; !pidfd_wait(guide_pidfd, LOOK_MS);) {
 		int pidfd = guide->pidfd;
 		if (pidfd >= 0 && is_stopped(pidfd))
 			pidfd_signal(pidfd, 0, wakings++ < WAKINGS_MAX ? SIGCONT : SIGKILL);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -213,14 +214,18 @@ static pid_t give_birth_somehow(struct spawner *spawner, struct birth *birth, in
 }
 
 /* All signals are blocked around the birth: a handler of ours must not run in
- * a child that shares our memory. */
+ * a child that shares our memory. Nor may this thread be cancelled: its stack is
+ * what the child works with. */
 static pid_t give_birth(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
 {
 	sigset_t all;
 	sigset_t before;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
+	int cancelled;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelled);
 	pid_t pid = give_birth_somehow(spawner, birth, ret_pidfd);
+	pthread_setcancelstate(cancelled, &cancelled);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return pid;
 }

@@ -89,7 +89,7 @@ assert names["guard"]["status"] == "ok"
 
 @test "doctor tells where rooms are not allowed" {
     if ! unshare -Ur true; then skip "there are no user namespaces to forbid some in"; fi
-    run unshare -Ur sh -c 'echo 0 >/proc/sys/user/max_user_namespaces; exec "$1" doctor' sh "$perch"
+    run unshare -Ur sh -c "echo 0 >/proc/sys/user/max_user_namespaces; exec '$perch' doctor"
     [ "$status" -eq 0 ]
     [[ "$output" == *"warning  user namespaces  no room for the sandbox: namespaces are not allowed"* ]]
 }

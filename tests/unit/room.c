@@ -284,6 +284,7 @@ QUARTERS_TEST(a_directory_is_no_stream)
 	perch_err err = { 0 };
 	ck_assert_int_eq(perch_child_start(host, &spec, &record.child, &err), PERCH_ESANDBOX);
 	ck_assert_ptr_nonnull(strstr(err.text, "descriptor 0 is a directory"));
+	ck_assert_str_eq(err.stage, "room");
 	ck_assert_int_eq(dup2(spec.stdin_fd, 0), 0);
 	spec.stdin_mode = PERCH_STDIN_INHERIT;
 	ck_assert_int_eq(perch_child_start(host, &spec, &record.child, &err), PERCH_ESANDBOX);
