@@ -235,7 +235,7 @@ static void check_regexes(const struct reader *reader, const struct case_texts *
 	for (size_t i = 0; i < texts->count; i++) {
 		regex_t regex;
 		char problem[128];
-		int r = regcomp(&regex, texts->items[i].text, REG_EXTENDED | REG_NOSUB);
+		int r = regcomp(&regex, texts->items[i].text, REG_EXTENDED | REG_NEWLINE);
 		if (r == 0) {
 			regfree(&regex);
 			continue;
