@@ -14,6 +14,7 @@
 #include "base/regular.h"
 #include "fledge/state.h"
 #include "fledge/store.h"
+#include "plugins/plant.h"
 #include "plugins/tree.h"
 
 void workspace_remove(struct workspace *workspace)
@@ -121,7 +122,7 @@ static int copy_manifest(const struct workspace *workspace, const char *from, pe
 	int r = file_read(path, TOML_SIZE_MAX, &text, err);
 	if (r < 0)
 		return r;
-	return tree_write(
+	return plant_file(
 		workspace->directory, "plugin.toml", 0600, (struct str){ text.data, text.len }, err);
 }
 
@@ -156,7 +157,7 @@ static int write_state(
 		return err_set(err, r, "the state of the case cannot be stored: %s", reason);
 	if (r < 0)
 		return err_no_memory(err);
-	return tree_write(
+	return plant_file(
 		workspace->directory, "state.json", 0600, (struct str){ text.data, text.len }, err);
 }
 
@@ -165,7 +166,7 @@ static int write_files(
 {
 	int r = 0;
 	for (size_t i = 0; i < files->count && r == 0; i++)
-		r = tree_write(
+		r = plant_file(
 			workspace->project, files->items[i].key, 0666, str_from(files->items[i].value), err);
 	return r;
 }
