@@ -154,17 +154,13 @@ static int read_text_of_file(struct str text, enum grant_kind kind, const char *
 	return r < 0 ? r : read_approval(table, arena, grant, err);
 }
 
-int grants_read(enum grant_kind kind, const char *name, struct arena *arena,
+int grants_read_file(const char *path, enum grant_kind kind, const char *name, struct arena *arena,
 	struct grant *ret_grant, perch_err *err)
 {
-	_cleanup_free_ char *path = NULL;
-	int r = paths_user(PATH_CONFIG, "perch/grants.toml", &path, err);
-	if (r < 0)
-		return r;
 	struct grant grant = { 0 };
 	_cleanup_(buf_free) struct buf text = { 0 };
 	perch_err inner = { 0 }; /* that there is no file is no error */
-	r = file_read(path, GRANTS_SIZE_MAX, &text, &inner);
+	int r = file_read(path, GRANTS_SIZE_MAX, &text, &inner);
 	if (r < 0 && r != -ENOENT)
 		return err_set(err, r, "%s", inner.text);
 	inner = (perch_err){ 0 };
@@ -173,6 +169,14 @@ int grants_read(enum grant_kind kind, const char *name, struct arena *arena,
 		return file_blame(err, path, &inner);
 	*ret_grant = grant;
 	return 0;
+}
+
+int grants_read(enum grant_kind kind, const char *name, struct arena *arena,
+	struct grant *ret_grant, perch_err *err)
+{
+	_cleanup_free_ char *path = NULL;
+	int r = paths_user(PATH_CONFIG, "perch/grants.toml", &path, err);
+	return r < 0 ? r : grants_read_file(path, kind, name, arena, ret_grant, err);
 }
 
 /* ---- writing ------------------------------------------------------------- */
@@ -270,6 +274,13 @@ static int change_record(struct str text, void *data, struct buf *ret_text, perc
 	struct fields fields;
 	make_fields(record->grant, &fields);
 	return toml_edit_replace(text, path, fields.list, fields.count, ret_text, err);
+}
+
+int grants_put_text(struct str text, enum grant_kind kind, const char *name,
+	const struct grant *grant, struct buf *ret_text, perch_err *err)
+{
+	struct record record = { .kind = kind, .name = name, .grant = grant };
+	return change_record(text, &record, ret_text, err);
 }
 
 static int change(struct record record, perch_err *err)

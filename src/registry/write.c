@@ -9,7 +9,7 @@
 #include "data/toml_edit.h"
 #include "registry/change.h"
 
-enum { CAPABILITIES_MAX = 5, FIELDS_MAX = 8 };
+enum { CAPABILITIES_MAX = 5, FIELDS_MAX = 9 };
 
 /* An entry as the editor takes it. */
 struct fields {
@@ -69,6 +69,7 @@ static void make_fields(const struct registry_entry *entry, struct fields *field
 		.key = "commands", .type = TOML_ARRAY, .strings = commands, .count = count
 	};
 	add_text(fields, "pinned_ref", entry->pinned_ref);
+	add_text(fields, "commit", entry->commit);
 	add_text(fields, "runtime", entry->runtime);
 	if (entry->has_capabilities)
 		add_capabilities(fields, &entry->granted);
@@ -129,9 +130,9 @@ static int drop(struct str text, void *data, struct buf *ret_text, perch_err *er
 }
 
 /* Only the first of several entries of a name counts; the others go. */
-static int put(struct str text, void *data, struct buf *ret_text, perch_err *err)
+int registry_put_text(
+	struct str text, const struct registry_entry *entry, struct buf *ret_text, perch_err *err)
 {
-	const struct registry_entry *entry = data;
 	struct fields fields;
 	make_fields(entry, &fields);
 	size_t index = 0;
@@ -147,6 +148,11 @@ static int put(struct str text, void *data, struct buf *ret_text, perch_err *err
 	struct str replaced = r ? (struct str){ ret_text->data, ret_text->len } : text;
 	int dropped = drop_from(replaced, entry->name, index + 1, ret_text, err);
 	return dropped ? dropped : r;
+}
+
+static int put(struct str text, void *data, struct buf *ret_text, perch_err *err)
+{
+	return registry_put_text(text, data, ret_text, err);
 }
 
 static int change(change_fn *how, const void *data, perch_err *err)
