@@ -17,6 +17,7 @@
 #include "plugins/script.h"
 #include "plugins/workspace.h"
 #include "proc/host.h"
+#include "registry/approval.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/secrets.h"
 
@@ -84,7 +85,9 @@ static const char *arena_path(struct plugin_test *test, enum path_kind kind)
  * lead there, and nothing allows it. It may lie inside of what is hidden. */
 static int make_sandbox(struct plugin_test *test, perch_err *err)
 {
-	enum filesystem_wish wish = test->options->test->granted.filesystem;
+	const struct capabilities force =
+		capabilities_in_force(&test->options->test->granted, &test->options->manifest->wishes);
+	enum filesystem_wish wish = force.filesystem;
 	const char *home = getenv("HOME");
 	const struct policy_plugin plugin = {
 		.home = home ? home : "",
@@ -102,6 +105,7 @@ static int make_sandbox(struct plugin_test *test, perch_err *err)
 		return err_no_memory(err);
 	const char *const reveal[] = { test->options->directory, test->workspace.top, NULL };
 	policy.reveal = reveal;
+	policy.net = force.has_network && !force.network ? SANDBOX_NET_NONE : SANDBOX_NET_FULL;
 	int r = sandbox_open(test->host, &policy, &test->sandbox, err);
 	if (r < 0)
 		return r;
