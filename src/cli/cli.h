@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "cli/options.h"
 #include "perch/base.h"
 
@@ -74,6 +75,12 @@ const char *cli_nearest(
 /* Whether to colour what goes to `stream`: --color, NO_COLOR, CLICOLOR_FORCE, a
  * terminal; in this order. */
 bool cli_wants_color(const struct cli *cli, FILE *stream);
+
+/* Whether the user's terminal shows UTF-8, by the locale. */
+bool cli_is_utf8(void);
+
+/* Writes what was put together to stdout, and frees it. Returns an exit code. */
+int cli_print(struct buf *out);
 
 /* The exit code for a program that could not be started. */
 int cli_start_failure_code(int error);
