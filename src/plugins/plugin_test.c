@@ -270,6 +270,7 @@ static void judge(struct plugin_test *test)
 	const struct outcome *outcome = fledge_run_outcome(test->run);
 	_cleanup_(buf_free) struct buf state = { 0 };
 	timer_cancel(&test->host->loop.timers, &test->timer);
+	buf_terminate(&test->script.output);
 	report->output = (struct str){ test->script.output.data, test->script.output.len };
 	report->exit_code = outcome->exit_code;
 	report->signal = outcome->signal;
