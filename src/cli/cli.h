@@ -75,6 +75,11 @@ const char *cli_nearest(
  * terminal; in this order. */
 bool cli_wants_color(const struct cli *cli, FILE *stream);
 
+/* Whether the user, or whoever started us, wants no questions. */
+bool cli_forbids_asking(const struct cli *cli);
+
+bool cli_locale_is_utf8(void);
+
 /* The exit code for a program that could not be started. */
 int cli_start_failure_code(int error);
 

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -13,31 +12,14 @@
 #include "plugins/confinement.h"
 #include "registry/approval.h"
 
-static const char *variable(const char *name, const char *otherwise)
-{
-	const char *value = getenv(name);
-	return value && value[0] ? value : otherwise;
-}
-
 /* ---- may somebody be asked? ---------------------------------------------- */
-
-static bool environment_forbids_asking(void)
-{
-	static const char *const words[] = { "1", "true", "yes", "y", "on" };
-	const char *value = variable("FLEDGE_NON_INTERACTIVE", "");
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strcasecmp(value, words[i]) == 0)
-			return true;
-	}
-	return false;
-}
 
 static enum fledge_asking asking_of(const struct session *session)
 {
 	const char *given = session->cli->non_interactive;
 	if (given && strcmp(given, "strict") == 0)
 		return FLEDGE_DEMAND_DEFAULTS;
-	if (given || environment_forbids_asking() || !session->frontend->is_interactive)
+	if (cli_forbids_asking(session->cli) || !session->frontend->is_interactive)
 		return FLEDGE_TAKE_DEFAULTS;
 	return FLEDGE_ASK;
 }

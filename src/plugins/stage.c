@@ -114,7 +114,8 @@ void stage_close(struct stage *stage)
 {
 	if (!stage->path)
 		return;
-	tree_remove(stage->path);
+	if (!stage->must_stay)
+		tree_remove(stage->path);
 	fd_close(stage->lock);
 	free(stage->path);
 	*stage = (struct stage){ .lock = -1 };
@@ -198,12 +199,13 @@ static int read_entry(const struct stage *stage, struct arena *arena,
 }
 
 /* Every step may have been done already, by a process that was killed. */
-int stage_undo(const struct stage *stage, perch_err *err)
+int stage_undo(struct stage *stage, perch_err *err)
 {
 	if (!stage_has(stage, "plugins.toml"))
 		return 0;
 	_cleanup_(arena_free) struct arena arena = { 0 };
 	const struct registry_entry *entry = NULL;
+	stage->must_stay = true;
 	int r = read_entry(stage, &arena, &entry, err);
 	if (r < 0)
 		return r;
@@ -215,6 +217,7 @@ int stage_undo(const struct stage *stage, perch_err *err)
 		r = move(entry->directory, tree, err);
 	if (r == 0 && is_there(old))
 		r = move(old, entry->directory, err);
+	stage->must_stay = r < 0;
 	return r;
 }
 
@@ -261,7 +264,7 @@ static int finish(const struct registry *registry, const struct stage *stage, st
 	return r;
 }
 
-int stage_commit(const struct registry *registry, const struct stage *stage, perch_err *err)
+int stage_commit(const struct registry *registry, struct stage *stage, perch_err *err)
 {
 	_cleanup_(arena_free) struct arena arena = { 0 };
 	const struct registry_entry *entry = NULL;
@@ -295,7 +298,7 @@ int stage_commit(const struct registry *registry, const struct stage *stage, per
 
 /* ---- abandoned ones ------------------------------------------------------ */
 
-static int recover_one(const struct registry *registry, const struct stage *stage, perch_err *err)
+static int recover_one(const struct registry *registry, struct stage *stage, perch_err *err)
 {
 	if (stage_has(stage, "removing"))
 		return stage_finish_removal(registry, stage, err);

@@ -23,6 +23,7 @@
 struct stage {
 	char *path; /* NULL = there is none */
 	int lock;
+	bool must_stay; /* it holds what could not be put back: for `perch doctor` */
 };
 
 /* How long to wait for another install that is at its last step. */
@@ -38,7 +39,7 @@ int stage_open(const struct registry *registry, struct stage *ret_stage, perch_e
 /* "<stage>/<name>"; the caller frees. NULL without memory. */
 char *stage_path(const struct stage *stage, const char *name);
 
-/* Removes it and what is in it. */
+/* Removes it and what is in it, unless it must stay. */
 void stage_close(struct stage *stage);
 
 /* ---- installing: with tree in place -------------------------------------- */
@@ -53,10 +54,10 @@ int stage_swap(
 	const struct registry *registry, const struct stage *stage, const char *name, perch_err *err);
 
 /* Puts everything back as it was before stage_swap. */
-int stage_undo(const struct stage *stage, perch_err *err);
+int stage_undo(struct stage *stage, perch_err *err);
 
 /* Writes grant, registry and links. When that fails everything is put back. */
-int stage_commit(const struct registry *registry, const struct stage *stage, perch_err *err);
+int stage_commit(const struct registry *registry, struct stage *stage, perch_err *err);
 
 /* ---- removing ------------------------------------------------------------ */
 
