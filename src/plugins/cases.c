@@ -85,17 +85,12 @@ static const char *const *read_strings(
 }
 
 static const char *const *read_list(
-	const struct reader *reader, const struct toml_value *table, const char *key, const char *what)
+	const struct reader *reader, const struct toml_value *table, const char *key)
 {
-	static const char *const nothing[] = { NULL };
-	const struct toml_value *value = toml_get(table, key);
-	if (!value)
-		return nothing;
-	if (value->type == TOML_ARRAY)
-		return read_strings(reader, value, what);
-	WRONG(reader, value, "`%s` must be an array of strings, not %s", key,
-		toml_type_name(value->type));
-	return NULL;
+	const char *const *list = NULL;
+	perch_err err = { 0 };
+	is_found(reader, toml_get_strings(table, key, reader->arena, &list, &err), &err);
+	return list;
 }
 
 /* One string, or a list of them. */
@@ -240,7 +235,7 @@ static void check_regexes(const struct reader *reader, const struct case_texts *
 	for (size_t i = 0; i < texts->count; i++) {
 		regex_t regex;
 		char problem[128];
-		int r = regcomp(&regex, texts->items[i].text, REG_EXTENDED | REG_NOSUB);
+		int r = regcomp(&regex, texts->items[i].text, REG_EXTENDED | REG_NEWLINE);
 		if (r == 0) {
 			regfree(&regex);
 			continue;
@@ -320,7 +315,7 @@ static void read_case(
 	if (!toml_get(table, "name"))
 		WRONG(reader, table, "this case needs a `name`");
 	test->command = read_command(reader, table);
-	test->args = read_list(reader, table, "args", "an argument");
+	test->args = read_list(reader, table, "args");
 	read_grant(reader, table, &test->granted);
 	read_answers(reader, table, test);
 	test->timeout = read_timeout(reader, table);

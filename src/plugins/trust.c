@@ -178,27 +178,6 @@ enum trust_tier trust_of(const struct trust_lists *lists_of_user, const char *so
 
 /* ---- the lists ----------------------------------------------------------- */
 
-static int read_list(const struct toml_value *table, const char *key, struct arena *arena,
-	const char *const **ret_list, perch_err *err)
-{
-	const struct toml_value *array = NULL;
-	int r = toml_get_array(table, key, TOML_STRING, &array, err);
-	if (r < 0)
-		return r;
-	size_t count = array ? array->count : 0;
-	const char **list = arena_alloc(arena, (count + 1) * sizeof(*list));
-	if (!list)
-		return err_no_memory(err);
-	for (size_t i = 0; i < count; i++) {
-		list[i] = arena_dup(arena, array->items[i]->string);
-		if (!list[i])
-			return err_no_memory(err);
-	}
-	list[count] = NULL;
-	*ret_list = list;
-	return 0;
-}
-
 static int read_lists(
 	struct str text, struct arena *arena, struct trust_lists *lists, perch_err *err)
 {
@@ -209,10 +188,10 @@ static int read_lists(
 	if (r == 0)
 		r = toml_get_table(toml_root(toml), "trust", &table, err);
 	if (r >= 0)
-		r = read_list(table, "official", arena, &lists->official, err);
+		r = toml_get_strings(table, "official", arena, &lists->official, err);
 	if (r == 0)
-		r = read_list(table, "orgs", arena, &lists->orgs, err);
-	return r < 0 ? r : read_list(table, "users", arena, &lists->users, err);
+		r = toml_get_strings(table, "orgs", arena, &lists->orgs, err);
+	return r < 0 ? r : toml_get_strings(table, "users", arena, &lists->users, err);
 }
 
 int trust_read(const char *config_directory, struct arena *arena, struct trust_lists *ret_lists,

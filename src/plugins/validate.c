@@ -1,6 +1,6 @@
 /* plugin.toml, rule by rule. The reader of manifests stops at the first
  * mistake; here every one is told, and what is allowed but probably not meant. */
-#include "plugins/validate.h"
+#include "plugins/validation.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "plugins/cases.h"
 #include "plugins/files.h"
-#include "plugins/validate.h"
+#include "plugins/validation.h"
 #include "plugins/validate_parts.h"
 #include "registry/manifest.h"
 #include "registry/names.h"

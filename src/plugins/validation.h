@@ -1,7 +1,7 @@
 /* Whether a plugin is what an install would accept, and what its author may
  * have meant otherwise: plugin.toml, the files it names, and perch-test.toml. */
-#ifndef PLUGINS_VALIDATE_H
-#define PLUGINS_VALIDATE_H
+#ifndef PLUGINS_VALIDATION_H
+#define PLUGINS_VALIDATION_H
 
 #include "base/str.h"
 #include "plugins/findings.h"
