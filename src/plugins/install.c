@@ -218,9 +218,10 @@ const char *candidate_risk(const struct candidate *candidate)
 }
 
 int candidate_open(struct workshop *workshop, const struct install_options *options,
-	struct candidate *candidate, perch_err *err)
+	struct arena arena, struct candidate *candidate, perch_err *err)
 {
 	*candidate = (struct candidate){
+		.arena = arena,
 		.workshop = workshop,
 		.options = *options,
 		.stage = { .lock = -1 },

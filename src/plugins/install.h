@@ -43,10 +43,10 @@ struct candidate {
  * NULL. */
 const char *candidate_risk(const struct candidate *candidate);
 
-/* Fetches and looks. Nothing of the plugin has run then. On failure nothing is
- * left, but candidate_free is still to be called. */
+/* Fetches and looks, with an arena that becomes the candidate's. Nothing of the plugin has
+ * run then. candidate_free is to be called in any case. */
 int candidate_open(struct workshop *workshop, const struct install_options *options,
-	struct candidate *candidate, perch_err *err);
+	struct arena arena, struct candidate *candidate, perch_err *err);
 
 /* Takes what is left away. */
 void candidate_free(struct candidate *candidate);
