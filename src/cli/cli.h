@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "cli/options.h"
 #include "perch/base.h"
 
@@ -78,7 +79,11 @@ bool cli_wants_color(const struct cli *cli, FILE *stream);
 /* Whether the user, or whoever started us, wants no questions. */
 bool cli_forbids_asking(const struct cli *cli);
 
-bool cli_locale_is_utf8(void);
+/* Whether the user's terminal shows UTF-8, by the locale. */
+bool cli_is_utf8(void);
+
+/* Writes what was put together to stdout, and frees it. Returns an exit code. */
+int cli_print(struct buf *out);
 
 /* The exit code for a program that could not be started. */
 int cli_start_failure_code(int error);

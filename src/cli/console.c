@@ -47,7 +47,7 @@ static int make_frontend(struct console *console, perch_err *err)
 		.colored = cli_wants_color(cli, stderr),
 		.verbose = cli->verbose,
 		.quiet = cli->quiet,
-		.utf8 = cli_locale_is_utf8(),
+		.utf8 = cli_is_utf8(),
 	};
 	if (cli->json)
 		return 0;

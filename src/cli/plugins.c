@@ -40,7 +40,12 @@ static const struct command plugins_run = {
 
 /* In the order of the help. */
 static const struct command *const subcommands[] = {
+	&plugins_list,
+	&plugins_audit,
 	&plugins_run,
+	&plugins_create,
+	&plugins_validate,
+	&plugins_test,
 };
 
 enum { SUBCOMMANDS = sizeof(subcommands) / sizeof(subcommands[0]), COMMON_MAX = 32 };

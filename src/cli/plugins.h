@@ -5,11 +5,16 @@
 #include "cli/cli.h"
 
 extern const struct command plugins_allow;
+extern const struct command plugins_audit;
+extern const struct command plugins_create;
 extern const struct command plugins_hooks;
 extern const struct command plugins_install;
+extern const struct command plugins_list;
 extern const struct command plugins_remove;
 extern const struct command plugins_revoke;
+extern const struct command plugins_test;
 extern const struct command plugins_update;
+extern const struct command plugins_validate;
 
 /* Reads the options of a subcommand, which may stand anywhere among its words:
  * its own (the table ends with a NULL name), --json, --ni, -v, -q and --color.

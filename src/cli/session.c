@@ -53,7 +53,7 @@ static int make_frontend(struct session *session, perch_err *err)
 		.colored = cli_wants_color(cli, stderr),
 		.verbose = cli->verbose,
 		.quiet = cli->quiet,
-		.utf8 = cli_locale_is_utf8(),
+		.utf8 = cli_is_utf8(),
 	};
 	session->is_terminal = true;
 	return term_new(&session->host->loop, &options, &session->frontend, err);

@@ -86,10 +86,19 @@ bool cli_forbids_asking(const struct cli *cli)
 	return false;
 }
 
-bool cli_locale_is_utf8(void)
+bool cli_is_utf8(void)
 {
 	setlocale(LC_CTYPE, "");
 	bool is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	setlocale(LC_CTYPE, "C");
 	return is_utf8;
+}
+
+int cli_print(struct buf *out)
+{
+	bool is_written = !out->failed && fwrite(out->data, 1, out->len, stdout) == out->len;
+	if (out->failed)
+		cli_error(NULL, "out of memory");
+	buf_free(out);
+	return is_written ? EXIT_SUCCESS : EXIT_HOST;
 }

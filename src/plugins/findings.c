@@ -61,6 +61,15 @@ void findings_add_err(struct findings *findings, const perch_err *err)
 	findings_add(findings, FINDING_ERROR, &at, "%s", err->text);
 }
 
+void finding_put(struct buf *out, const char *file, const struct finding *finding)
+{
+	if (file)
+		buf_append_text(out, file);
+	if (file && finding->at.line)
+		buf_printf(out, ":%u:%u", finding->at.line, finding->at.column);
+	buf_printf(out, "%s%s", file ? ": " : "", finding->text);
+}
+
 /* ---- keys ---------------------------------------------------------------- */
 
 /* Short words are near to many others. */

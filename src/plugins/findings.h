@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "data/toml.h"
 
 enum finding_level { FINDING_ERROR, FINDING_WARNING };
@@ -43,6 +44,15 @@ void findings_add_err(struct findings *findings, const perch_err *err);
  * too; else only those that look like a slip are warned of. */
 void findings_add_unknown_keys(struct findings *findings, const struct toml_value *table,
 	const char *const *names, bool strict);
+
+/* Appends "file:3:8: words"; file may be NULL, then it has no place either. */
+void finding_put(struct buf *out, const char *file, const struct finding *finding);
+
+/* How many there are, those that were left out included. */
+static inline size_t findings_total(const struct findings *findings)
+{
+	return findings->left_out ? FINDINGS_MAX + findings->left_out : findings->count;
+}
 
 /* The name that a word was probably meant to be, or NULL. */
 const char *name_meant(struct str word, const char *const *names);

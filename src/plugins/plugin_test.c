@@ -13,6 +13,7 @@
 #include "fledge/exec.h"
 #include "fledge/run.h"
 #include "plugins/check.h"
+#include "plugins/files.h"
 #include "plugins/lint.h"
 #include "plugins/script.h"
 #include "plugins/workspace.h"
@@ -209,6 +210,20 @@ static int make_parts(struct plugin_test *test, perch_err *err)
 	return 0;
 }
 
+/* What was not built yet must not look like a broken plugin. */
+static bool has_program(struct plugin_test *test)
+{
+	const struct plugin_test_options *options = test->options;
+	const char *binary = options->test->command->binary;
+	const char *build = options->manifest->hooks.build;
+	const char *problem;
+	if (files_program(options->directory, binary, &problem) != PROGRAM_MISSING)
+		return true;
+	findings_add(&test->report.findings, FINDING_ERROR, NULL, "the program %s %s%s%s", binary,
+		problem, build[0] ? ": build it first: " : "", build);
+	return false;
+}
+
 int plugin_test_start(perch_host *host, const struct plugin_test_options *options,
 	struct plugin_test **ret_test, perch_err *err)
 {
@@ -227,18 +242,17 @@ int plugin_test_start(perch_host *host, const struct plugin_test_options *option
 		plugin_test_free(test);
 		return r;
 	}
+	*ret_test = test;
+	if (!has_program(test))
+		return 0;
 	perch_err inner = { 0 };
 	r = fledge_run_start(host, &test->run_options, &test->run, &inner);
-	if (r == -ENOMEM) {
-		plugin_test_free(test);
-		return err_no_memory(err);
-	}
 	if (r < 0)
-		findings_add(&test->report.findings, FINDING_ERROR, NULL, "%s", inner.text);
+		findings_add(
+			&test->report.findings, FINDING_ERROR, NULL, "it cannot be started: %s", inner.text);
 	else
 		timer_set(&host->loop.timers, &test->timer,
 			clock_after(clock_now_ns(), (uint64_t)(options->test->timeout * 1e9)));
-	*ret_test = test;
 	return 0;
 }
 
