@@ -40,6 +40,7 @@ static const struct command plugins_run = {
 
 /* In the order of the help. */
 static const struct command *const subcommands[] = {
+	&plugins_install,
 	&plugins_list,
 	&plugins_audit,
 	&plugins_run,

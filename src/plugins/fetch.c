@@ -111,7 +111,7 @@ static bool looks_like_commit(const char *ref)
 
 /* Everything, because a server need not hand out a commit by its name. */
 static int clone_commit(
-	struct workshop *workshop, const struct source *source, const char *path, perch_err *err)
+	struct workshop *workshop, const struct plugin_source *source, const char *path, perch_err *err)
 {
 	const char *const clone[] = { GIT, "clone", "--quiet", "--template=", "--no-checkout",
 		"--no-recurse-submodules", "--", source->location, path, NULL };
@@ -124,7 +124,7 @@ static int clone_commit(
 }
 
 static int clone_ref(
-	struct workshop *workshop, const struct source *source, const char *path, perch_err *err)
+	struct workshop *workshop, const struct plugin_source *source, const char *path, perch_err *err)
 {
 	const char *argv[32] = { GIT, "clone", "--quiet", "--template=", "--depth=1",
 		"--no-recurse-submodules", "--single-branch", "--no-local" };
@@ -141,7 +141,7 @@ static int clone_ref(
 	return run_git(workshop, argv, NULL, "fetching", NULL, err);
 }
 
-int fetch_clone(struct workshop *workshop, const struct source *source, const char *path,
+int fetch_clone(struct workshop *workshop, const struct plugin_source *source, const char *path,
 	struct arena *arena, const char **ret_commit, perch_err *err)
 {
 	int r = clone_ref(workshop, source, path, err);
@@ -226,8 +226,8 @@ static bool is_later(const char *tag, const char *than, const char *ref)
 	return version_is(tag) && !is_early && version_compare(tag, than) > 0;
 }
 
-int fetch_newer_tag(struct workshop *workshop, const struct source *source, struct arena *arena,
-	const char **ret_tag, perch_err *err)
+int fetch_newer_tag(struct workshop *workshop, const struct plugin_source *source,
+	struct arena *arena, const char **ret_tag, perch_err *err)
 {
 	const char *best = NULL;
 	_cleanup_(buf_free) struct buf output = { 0 };

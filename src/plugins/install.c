@@ -58,7 +58,7 @@ static int get(struct candidate *candidate, perch_err *err)
 	_cleanup_free_ char *tree = stage_path(&candidate->stage, "tree");
 	if (!tree)
 		return err_no_memory(err);
-	const struct source *source = &candidate->source;
+	const struct plugin_source *source = &candidate->source;
 	candidate->is_live = !source->is_repository && !candidate->options.copies;
 	candidate->directory =
 		arena_dup(&candidate->arena, str_from(candidate->is_live ? source->location : tree));

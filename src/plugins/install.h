@@ -26,7 +26,7 @@ struct candidate {
 	struct workshop *workshop;
 	struct install_options options;
 	struct registry registry; /* as it was when it was looked at */
-	struct source source;
+	struct plugin_source source;
 	enum trust_tier tier;
 	struct stage stage;
 	const char *directory; /* where its files are now */

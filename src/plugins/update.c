@@ -33,7 +33,7 @@ static bool is_path(const char *source)
 static int choose_ref(struct workshop *workshop, const struct registry_entry *entry, bool to_latest,
 	struct update_plan *plan, const char **ret_ref, perch_err *err)
 {
-	const struct source source = { .location = entry->source, .ref = entry->pinned_ref };
+	const struct plugin_source source = { .location = entry->source, .ref = entry->pinned_ref };
 	*ret_ref = entry->pinned_ref;
 	if (!version_is(entry->pinned_ref))
 		return 0;
