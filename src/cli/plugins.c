@@ -45,6 +45,8 @@ static const struct command *const subcommands[] = {
 	&plugins_remove,
 	&plugins_list,
 	&plugins_audit,
+	&plugins_allow,
+	&plugins_revoke,
 	&plugins_hooks,
 	&plugins_run,
 	&plugins_create,
