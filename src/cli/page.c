@@ -59,13 +59,6 @@ size_t page_cut(struct page *page, struct str text, size_t columns)
 	return used + end;
 }
 
-void page_rest(struct page *page, struct str text, size_t used)
-{
-	size_t columns = page->look.columns;
-	page_cut(page, text, columns > used ? columns - used : columns ? 1 : 0);
-	buf_append_char(&page->out, '\n');
-}
-
 const char *page_join(struct buf *buf, const char *const *list, const char *none)
 {
 	buf_clear(buf);

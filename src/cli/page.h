@@ -25,9 +25,6 @@ void page_style(struct page *page, enum style style, const char *text);
  * many it took. */
 size_t page_cut(struct page *page, struct str text, size_t columns);
 
-/* The rest of a line that is indented by `used` columns already. */
-void page_rest(struct page *page, struct str text, size_t used);
-
 /* The columns of a text once it is cleaned. */
 size_t page_width(const struct page *page, struct str text);
 

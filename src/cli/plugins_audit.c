@@ -11,14 +11,11 @@
 
 /* ---- for people ---------------------------------------------------------------- */
 
-enum { LABEL = 13 };
-
 static void print_line(struct page *page, const char *label, enum style style, const char *text)
 {
-	buf_printf(&page->out, "  %-*s", LABEL - 2, label);
+	buf_printf(&page->out, "  %-11s", label);
 	buf_append_text(&page->out, style_begin(&page->look, style));
-	page_rest(page, str_from(text), LABEL);
-	page->out.len--; /* the style ends on its line */
+	page_cut(page, str_from(text), 0);
 	buf_append_text(&page->out, style_end(&page->look, style));
 	buf_append_char(&page->out, '\n');
 }
@@ -48,10 +45,11 @@ static void print_audit(struct page *page, const struct audit *audit)
 	const struct registry_entry *entry = audit->entry;
 	const char *words[WISHES_MAX + 1];
 	buf_append_text(&page->out, style_begin(&page->look, STYLE_MESSAGE));
-	page_cut(page, str_from(entry->name), page->look.columns);
+	page_cut(page, str_from(entry->name), 0);
 	buf_append_text(&page->out, style_end(&page->look, STYLE_MESSAGE));
-	buf_append_char(&page->out, ' ');
-	page_rest(page, str_from(entry->version), strlen(entry->name) + 1);
+	buf_append_text(&page->out, entry->version[0] ? " " : "");
+	page_cut(page, str_from(entry->version), 0);
+	buf_append_char(&page->out, '\n');
 	print_line(page, "source", STYLE_PLAIN, entry->source[0] ? entry->source : "-");
 	print_line(page, "trust", STYLE_PLAIN, trust_name(audit->tier));
 	print_words(page, "commands", entry->commands);

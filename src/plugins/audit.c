@@ -29,9 +29,7 @@ static void read_manifest(struct audit *audit, struct arena *arena)
 	audit->has_manifest = r == 0;
 	if (r == -ENOMEM)
 		audit->warnings.failed = true;
-	else if (r == -ENOENT)
-		WARN(audit, "it has no plugin.toml: it runs as a legacy plugin");
-	else if (r < 0 || manifest_check_protocol(&audit->manifest, &err) < 0)
+	else if (r != -ENOENT && (r < 0 || manifest_check_protocol(&audit->manifest, &err) < 0))
 		WARN(audit, "it cannot be run: %s", err.text);
 }
 
@@ -130,12 +128,14 @@ static void check_files(struct audit *audit, const struct registry *registry)
 	char resolved[PATH_MAX] = "";
 	char shown[FILE_SHOWN_MAX];
 	struct stat about;
-	if (!realpath(directory, resolved))
+	if (!realpath(directory, resolved)) {
 		WARN(audit, "its directory %s cannot be read: %s", file_shown(directory, shown),
 			perch_strerror(-errno));
-	else if (lstat(directory, &about) == 0 && S_ISLNK(about.st_mode))
+		resolved[0] = '\0'; /* as far as it came */
+	} else if (lstat(directory, &about) == 0 && S_ISLNK(about.st_mode)) {
 		WARN(audit, "it is a live link to %s: whoever may write there decides what runs",
 			file_shown(resolved, shown));
+	}
 	for (const char *const *command = audit->entry->commands; *command; command++)
 		check_command(audit, registry, *command, resolved);
 	if (resolved[0] && files_walk(resolved, found_trouble, audit))
@@ -204,9 +204,9 @@ static void describe(struct audit *audit, struct arena *arena)
 {
 	const struct policy_widening *widening = &audit->grant.widening;
 	if (audit->is_legacy || widening->is_off) {
-		add_words(audit, arena, "none",
-			audit->is_legacy ? "a legacy plugin runs with all your rights"
-							 : "you turned it off: it runs with all your rights");
+		add_words(audit, arena, "rights",
+			audit->is_legacy ? "all of yours: a legacy plugin is not confined"
+							 : "all of yours: you turned the sandbox off");
 		return;
 	}
 	struct capabilities force = audit->granted;
@@ -236,7 +236,8 @@ int audit_plugin(const struct registry *registry, const struct registry_entry *e
 	audit.is_legacy = runs_as_legacy(&audit);
 	audit.is_sandboxed = !audit.is_legacy && !audit.grant.widening.is_off;
 	if (audit.is_legacy)
-		WARN(&audit, "it is a legacy plugin: it runs with all your rights");
+		WARN(&audit, "%s: it runs with all your rights",
+			audit.has_manifest ? "it is a legacy plugin" : "it has no plugin.toml");
 	if (audit.has_manifest) {
 		audit.has_lifecycle_hooks = audit.manifest.hooks.pre_init[0] ||
 			audit.manifest.hooks.post_work_start[0] || audit.manifest.hooks.pre_push[0];

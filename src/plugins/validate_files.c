@@ -142,6 +142,18 @@ static void check_tests(const char *directory, const struct manifest *manifest, 
 		cases_read(directory, manifest, arena, &cases, findings);
 }
 
+/* Also of a manifest that is wrong elsewhere. */
+static const char *name_of(const struct toml_value *root, struct arena *arena)
+{
+	const struct toml_value *plugin = toml_get(root, "plugin");
+	const struct toml_value *name =
+		plugin && plugin->type == TOML_TABLE ? toml_get(plugin, "name") : NULL;
+	if (!name || name->type != TOML_STRING || plugin_name_problem(name->string))
+		return "";
+	const char *kept = arena_dup(arena, name->string);
+	return kept ? kept : "";
+}
+
 static void check_manifest(
 	const char *directory, struct str text, struct arena *arena, struct validation *validation)
 {
@@ -152,15 +164,14 @@ static void check_manifest(
 		findings_add_err(findings, &err);
 		return;
 	}
+	validation->plugin_name = name_of(toml_root(toml), arena);
 	validate_root(toml_root(toml), findings);
 	validate_programs(toml_root(toml), directory, findings);
 	struct manifest manifest;
-	if (manifest_parse("plugin.toml", text.data, text.len, arena, &manifest, &err) == 0) {
-		validation->plugin_name = manifest.name;
+	if (manifest_parse("plugin.toml", text.data, text.len, arena, &manifest, &err) == 0)
 		check_tests(directory, &manifest, arena, &validation->tests);
-	} else if (findings->errors == 0) {
+	else if (findings->errors == 0)
 		findings_add_err(findings, &err);
-	}
 }
 
 int plugin_validate(

@@ -33,7 +33,7 @@ static int make_top(struct workspace *workspace, perch_err *err)
 	const char *given = getenv("TMPDIR");
 	char resolved[PATH_MAX];
 	_cleanup_free_ char *top =
-		str_join(given && given[0] == '/' ? given : "/tmp", "/perch-test-XXXXXX", NULL);
+		str_join(given && given[0] == '/' ? given : "/tmp", "/perch-case-XXXXXX", NULL);
 	if (!top)
 		return err_no_memory(err);
 	if (!mkdtemp(top))
