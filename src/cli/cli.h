@@ -76,6 +76,9 @@ const char *cli_nearest(
  * terminal; in this order. */
 bool cli_wants_color(const struct cli *cli, FILE *stream);
 
+/* Whether the user, or whoever started us, wants no questions. */
+bool cli_forbids_asking(const struct cli *cli);
+
 /* Whether the user's terminal shows UTF-8, by the locale. */
 bool cli_is_utf8(void);
 

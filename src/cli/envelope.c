@@ -58,3 +58,16 @@ void member_array(perch_json_writer *writer, const char *name)
 	perch_json_write_name(writer, name);
 	perch_json_begin_array(writer);
 }
+
+void member_capabilities(
+	perch_json_writer *writer, const char *name, const struct capabilities *capabilities)
+{
+	member_object(writer, name);
+	member_bool(writer, "exec", capabilities->exec);
+	member_bool(writer, "store", capabilities->store);
+	member_bool(writer, "metadata", capabilities->metadata);
+	member_bool(writer, "network", capabilities->network);
+	if (capabilities->filesystem != FILESYSTEM_UNSET)
+		member_text(writer, "filesystem", filesystem_name(capabilities->filesystem));
+	perch_json_end_object(writer);
+}

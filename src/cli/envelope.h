@@ -3,6 +3,7 @@
 #define CLI_ENVELOPE_H
 
 #include "data/json.h"
+#include "registry/manifest.h"
 
 struct envelope {
 	struct buf out;
@@ -22,5 +23,9 @@ void member_bool(perch_json_writer *writer, const char *name, bool value);
 void member_number(perch_json_writer *writer, const char *name, int64_t value);
 void member_object(perch_json_writer *writer, const char *name);
 void member_array(perch_json_writer *writer, const char *name);
+
+/* An object of flat booleans, and "filesystem" where that is narrowed. */
+void member_capabilities(
+	perch_json_writer *writer, const char *name, const struct capabilities *capabilities);
 
 #endif

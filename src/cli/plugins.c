@@ -40,8 +40,14 @@ static const struct command plugins_run = {
 
 /* In the order of the help. */
 static const struct command *const subcommands[] = {
+	&plugins_install,
+	&plugins_update,
+	&plugins_remove,
 	&plugins_list,
 	&plugins_audit,
+	&plugins_allow,
+	&plugins_revoke,
+	&plugins_hooks,
 	&plugins_run,
 	&plugins_create,
 	&plugins_validate,

@@ -69,19 +69,6 @@ static void print_audit(struct page *page, const struct audit *audit)
 
 /* ---- for programs --------------------------------------------------------------- */
 
-static void write_capabilities(
-	perch_json_writer *writer, const char *name, const struct capabilities *capabilities)
-{
-	member_object(writer, name);
-	member_bool(writer, "exec", capabilities->exec);
-	member_bool(writer, "store", capabilities->store);
-	member_bool(writer, "metadata", capabilities->metadata);
-	member_bool(writer, "network", capabilities->network);
-	if (capabilities->filesystem != FILESYSTEM_UNSET)
-		member_text(writer, "filesystem", filesystem_name(capabilities->filesystem));
-	perch_json_end_object(writer);
-}
-
 static void write_audit(perch_json_writer *writer, const struct audit *audit)
 {
 	const struct registry_entry *entry = audit->entry;
@@ -92,9 +79,9 @@ static void write_audit(perch_json_writer *writer, const struct audit *audit)
 	member_text(writer, "trust_tier", trust_name(audit->tier));
 	member_text(writer, "runtime", installed_runtime(entry));
 	member_bool(writer, "sandboxed", audit->is_sandboxed);
-	write_capabilities(writer, "capabilities", &audit->granted);
+	member_capabilities(writer, "capabilities", &audit->granted);
 	if (audit->has_manifest)
-		write_capabilities(writer, "requested", &audit->manifest.wishes);
+		member_capabilities(writer, "requested", &audit->manifest.wishes);
 	else
 		member_text(writer, "requested", NULL);
 	member_list(writer, "commands", entry->commands);

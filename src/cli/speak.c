@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/str.h"
@@ -70,6 +71,19 @@ bool cli_wants_color(const struct cli *cli, FILE *stream)
 		return true;
 	const char *term = getenv("TERM");
 	return isatty(fileno(stream)) && !(term && strcmp(term, "dumb") == 0);
+}
+
+bool cli_forbids_asking(const struct cli *cli)
+{
+	static const char *const words[] = { "1", "true", "yes", "y", "on" };
+	const char *value = getenv("FLEDGE_NON_INTERACTIVE");
+	if (cli->non_interactive)
+		return true;
+	for (size_t i = 0; value && i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcasecmp(value, words[i]) == 0)
+			return true;
+	}
+	return false;
 }
 
 bool cli_is_utf8(void)

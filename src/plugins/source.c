@@ -53,8 +53,8 @@ const char *source_ref_problem(const char *ref)
 }
 
 /* Takes @REF off the end: the first '@' from `from` on. */
-static int split_ref(
-	const char *text, size_t from, struct arena *arena, struct source *source, perch_err *err)
+static int split_ref(const char *text, size_t from, struct arena *arena,
+	struct plugin_source *source, perch_err *err)
 {
 	const char *at = strchr(text + from, '@');
 	size_t len = at ? (size_t)(at - text) : strlen(text);
@@ -109,7 +109,8 @@ static int resolve(const char *path, struct arena *arena, const char **ret_path,
 }
 
 /* A directory may have an '@' in its name: it comes first. */
-static int parse_path(const char *text, struct arena *arena, struct source *source, perch_err *err)
+static int parse_path(
+	const char *text, struct arena *arena, struct plugin_source *source, perch_err *err)
 {
 	source->is_path = true;
 	source->ref = "";
@@ -167,8 +168,8 @@ static const char *authority_problem(struct str authority, bool may_have_user)
 		: "has no proper host in it";
 }
 
-static int parse_url(
-	const char *text, const char *rest, struct arena *arena, struct source *source, perch_err *err)
+static int parse_url(const char *text, const char *rest, struct arena *arena,
+	struct plugin_source *source, perch_err *err)
 {
 	bool is_file = str_has_prefix(str_from(text), STR("file://"));
 	bool is_https = str_has_prefix(str_from(text), STR("https://"));
@@ -184,8 +185,8 @@ static int parse_url(
 }
 
 /* git@host:path */
-static int parse_remote(
-	const char *text, const char *colon, struct arena *arena, struct source *source, perch_err *err)
+static int parse_remote(const char *text, const char *colon, struct arena *arena,
+	struct plugin_source *source, perch_err *err)
 {
 	struct str authority = { text, (size_t)(colon - text) };
 	const char *problem = authority_problem(authority, true);
@@ -196,8 +197,8 @@ static int parse_remote(
 	return split_ref(text, (size_t)(colon - text), arena, source, err);
 }
 
-static int parse_short(
-	const char *text, const char *base, struct arena *arena, struct source *source, perch_err *err)
+static int parse_short(const char *text, const char *base, struct arena *arena,
+	struct plugin_source *source, perch_err *err)
 {
 	int r = split_ref(text, 0, arena, source, err);
 	if (r < 0)
@@ -213,8 +214,8 @@ static int parse_short(
 	return source->location ? 0 : err_no_memory(err);
 }
 
-static int parse_repository(
-	const char *text, const char *base, struct arena *arena, struct source *source, perch_err *err)
+static int parse_repository(const char *text, const char *base, struct arena *arena,
+	struct plugin_source *source, perch_err *err)
 {
 	source->is_repository = true;
 	const char *rest = behind_scheme(text);
@@ -229,10 +230,10 @@ static int parse_repository(
 	return parse_short(text, base, arena, source, err);
 }
 
-int source_parse(const char *text, const char *base, struct arena *arena, struct source *ret_source,
-	perch_err *err)
+int source_parse(const char *text, const char *base, struct arena *arena,
+	struct plugin_source *ret_source, perch_err *err)
 {
-	struct source source = { .ref = "" };
+	struct plugin_source source = { .ref = "" };
 	int r;
 	if (!text[0])
 		return err_set(err, -EINVAL, "the source is empty");

@@ -14,7 +14,7 @@
 #include "base/arena.h"
 #include "perch/base.h"
 
-struct source {
+struct plugin_source {
 	bool is_path;         /* a directory on this machine */
 	bool is_repository;   /* to be fetched by git: all but a path without a ref */
 	const char *location; /* the resolved path, or what git is given */
@@ -33,8 +33,8 @@ int source_base(
 /* Understands a source; `base` is that of owner/repository. Everything lives in the
  * arena. Fails with -EINVAL and words: what is wrong with it, and how it is
  * written; -ENOENT (no such directory), other errnos. */
-int source_parse(const char *text, const char *base, struct arena *arena, struct source *ret_source,
-	perch_err *err);
+int source_parse(const char *text, const char *base, struct arena *arena,
+	struct plugin_source *ret_source, perch_err *err);
 
 /* NULL when a ref can be one, else what is wrong, to be put behind it. */
 const char *source_ref_problem(const char *ref);
