@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "cli/options.h"
 #include "perch/base.h"
 
@@ -64,6 +65,7 @@ struct command {
 
 /* Each stands at the end of the file that does it. */
 extern const struct command command_run;
+extern const struct command command_plugin;
 extern const struct command command_plugins;
 extern const struct command command_sandbox;
 extern const struct command command_doctor;
@@ -102,6 +104,15 @@ const char *cli_nearest(
 /* Whether to colour what goes to `stream`: --color, NO_COLOR, CLICOLOR_FORCE, a
  * terminal; in this order. */
 bool cli_wants_color(const struct cli *cli, FILE *stream);
+
+/* Whether the user, or whoever started us, wants no questions. */
+bool cli_forbids_asking(const struct cli *cli);
+
+/* Whether the user's terminal shows UTF-8, by the locale. */
+bool cli_is_utf8(void);
+
+/* Writes what was put together to stdout, and frees it. Returns an exit code. */
+int cli_print(struct buf *out);
 
 /* The exit code for a program that could not be started. */
 int cli_start_failure_code(int error);

@@ -14,7 +14,9 @@
 #include "cli/cli.h"
 #include "cli/inquire.h"
 #include "cli/options.h"
+#include "cli/page.h"
 #include "data/json.h"
+#include "plugins/inspect.h"
 #include "proc/pidfd.h"
 #include "sandbox/probe.h"
 
@@ -183,6 +185,30 @@ static void check_fledge_config(struct finding *finding)
 	check_directory(finding, PATH_CONFIG, "fledge");
 }
 
+/* Set by --fix, for the one check that can repair something. */
+static bool repairs;
+
+static void check_installed(struct finding *finding)
+{
+	_cleanup_(arena_free) struct arena arena = { 0 };
+	_cleanup_(buf_free) struct buf problems = { 0 };
+	struct inspection inspection;
+	perch_err err = { 0 };
+	if (inspect_plugins(repairs, &arena, &inspection, &err) < 0) {
+		found(finding, STATUS_FAILURE, "repair or remove that file", "%s", err.text);
+		return;
+	}
+	const char *text = page_join(&problems, inspection.problems, "");
+	if (inspection.count == 0)
+		found(finding, STATUS_OK, NULL, "%zu, nothing to repair", inspection.plugins);
+	else if (inspection.repaired == inspection.count)
+		found(finding, STATUS_OK, NULL, "repaired: %s", text);
+	else if (inspection.repaired < inspection.fixable)
+		found(finding, STATUS_WARNING, "perch doctor --fix", "%s", text);
+	else
+		found(finding, STATUS_WARNING, NULL, "%s", text);
+}
+
 static void check_config(struct finding *finding)
 {
 	check_directory(finding, PATH_CONFIG, "perch");
@@ -211,6 +237,7 @@ static const struct check {
 	{ "sandbox", "user namespaces", check_user_namespaces },
 	{ "programs", "git", check_git },
 	{ "programs", "shell", check_shell },
+	{ "plugins", "installed", check_installed },
 	{ "directories", "plugins", check_fledge_config },
 	{ "directories", "config", check_config },
 	{ "directories", "state", check_state },
@@ -280,7 +307,11 @@ static int print_json(const struct finding *findings, bool is_healthy)
 
 static int cli_doctor(struct cli *cli, int argc, char **argv)
 {
-	const struct option_spec options[] = { { "json", 0, OPTION_FLAG, &cli->json }, { 0 } };
+	const struct option_spec options[] = {
+		{ "json", 0, OPTION_FLAG, &cli->json },
+		{ "fix", 0, OPTION_FLAG, &repairs },
+		{ 0 },
+	};
 	int at = 1;
 	int r = options_parse(options, argc, argv, &at);
 	if (r)
@@ -304,12 +335,15 @@ static int cli_doctor(struct cli *cli, int argc, char **argv)
 const struct command command_doctor = {
 	.name = "doctor",
 	.summary = "show what this machine offers, and what is missing",
-	.help = "usage: perch doctor [--json]\n"
+	.help = "usage: perch doctor [--fix] [--json]\n"
 			"\n"
-			"Looks at the kernel, the programs and the directories that perch relies on and\n"
-			"says for each what it found, and what to do where something is missing.\n"
+			"Looks at the kernel, the programs and the directories that perch relies on and at\n"
+			"the installed plugins, and says for each what it found, and what to do where\n"
+			"something is missing.\n"
 			"Ends with 0 when perch can do its work here, with 1 when it cannot.\n"
 			"\n"
+			"  --fix    repair what can be repaired safely: installs that were interrupted,\n"
+			"           links that are missing or lead nowhere\n"
 			"  --json   one object, for programs\n"
 			"\n"
 			"example:\n"

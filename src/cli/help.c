@@ -29,10 +29,14 @@ static int print_overview(void)
 
 int cli_help(struct cli *cli, int argc, char **argv)
 {
-	(void)cli;
 	if (argc < 2)
 		return print_overview();
 	const struct command *command = command_find(argv[1]);
+	if (command && command->run == cli_plugins) {
+		static char word[] = "help";
+		argv[1] = word;
+		return cli_plugins(cli, argc, argv);
+	}
 	if (!command || !command->help)
 		return cli_usage_error("perch help lists them all", "there is no command '%s'", argv[1]);
 	return command_print_help(command, argc - 2, argv + 2);

@@ -11,6 +11,7 @@ static const struct command *const commands[] = {
 	&command_run,
 	&command_plugins,
 	&command_sandbox,
+	&command_plugin,
 	&command_doctor,
 	&command_completions,
 	&command_help,

@@ -106,3 +106,20 @@ int options_parse(const struct option_spec *specs, int argc, char **argv, int *a
 	}
 	return 0;
 }
+
+int options_parse_words(
+	const struct option_spec *specs, int argc, char **argv, struct option_list *words)
+{
+	int at = 1;
+	bool is_word = false;
+	while (at < argc) {
+		int before = at;
+		int r = is_word ? 0 : options_parse(specs, argc, argv, &at);
+		if (r)
+			return r;
+		is_word = is_word || (at > before && strcmp(argv[at - 1], "--") == 0);
+		if (at < argc && (r = add_to_list(words, argv[at++])))
+			return r;
+	}
+	return 0;
+}

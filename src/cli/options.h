@@ -31,4 +31,10 @@ struct option_spec {
  * what is wrong. */
 int options_parse(const struct option_spec *specs, int argc, char **argv, int *at);
 
+/* The same for options that may stand before, between and behind the words of a
+ * command, from argv[1] on; the words are added to the list. Behind a `--` stand
+ * words alone. */
+int options_parse_words(
+	const struct option_spec *specs, int argc, char **argv, struct option_list *words);
+
 #endif

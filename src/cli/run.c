@@ -1,6 +1,5 @@
-/* perch run, and perch plugins run. */
+/* perch run. */
 #include <errno.h>
-#include <string.h>
 
 #include "cli/cli.h"
 
@@ -29,42 +28,6 @@ static int cli_run(struct cli *cli, int argc, char **argv)
 	return cli_run_plugin(cli, argc - at, argv + at);
 }
 
-/* `plugins run CMD` takes a --ni directly behind CMD and swallows one `--`. */
-static int run_from_plugins(struct cli *cli, int argc, char **argv)
-{
-	int at = 1;
-	int r = cli_read_globals(cli, argc, argv, &at);
-	if (r)
-		return r;
-	if (at >= argc)
-		return cli_usage_error("see: perch help plugins", "run what? A plugin command is missing");
-	char *command = argv[at];
-	while (at + 1 < argc && strncmp(argv[at + 1], "--ni", 4) == 0) {
-		int word = 0;
-		char *one[] = { argv[++at] };
-		r = cli_read_globals(cli, 1, one, &word);
-		if (r)
-			return r;
-	}
-	if (at + 1 < argc && strcmp(argv[at + 1], "--") == 0)
-		at++;
-	argv[at] = command;
-	return cli_run_plugin(cli, argc - at, argv + at);
-}
-
-int cli_plugins(struct cli *cli, int argc, char **argv)
-{
-	int at = 1;
-	int r = cli_read_globals(cli, argc, argv, &at);
-	if (r)
-		return r;
-	if (at >= argc)
-		return cli_usage_error("see: perch help plugins", "plugins what?");
-	if (strcmp(argv[at], "run") == 0)
-		return run_from_plugins(cli, argc - at, argv + at);
-	return cli_usage_error("see: perch help plugins", "plugins has no '%s'", argv[at]);
-}
-
 const struct command command_run = {
 	.name = "run",
 	.summary = "run a plugin command",
@@ -90,16 +53,4 @@ const struct command command_run = {
 			"  perch run --answer 'Deploy target:=staging' deploy --dry-run\n",
 	.words = WORDS_PLUGIN_COMMANDS,
 	.run = cli_run,
-};
-
-const struct command command_plugins = {
-	.name = "plugins",
-	.summary = "manage plugins: run",
-	.help = "usage: perch plugins run COMMAND [--ni] [--] [ARGUMENTS]\n"
-			"\n"
-			"Runs a plugin command, as `perch run` does.\n"
-			"\n"
-			"example:\n"
-			"  perch plugins run deploy --ni -- staging\n",
-	.run = cli_plugins,
 };

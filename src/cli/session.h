@@ -9,6 +9,7 @@
 #include "cli/signals.h"
 #include "fledge/legacy.h"
 #include "fledge/run.h"
+#include "registry/grants.h"
 #include "registry/registry.h"
 #include "sandbox/sandbox.h"
 
@@ -23,6 +24,7 @@ struct session {
 	struct registry registry;
 	struct registry_command command;
 	struct manifest manifest;
+	struct grant grant; /* what its user allowed it, and what was approved */
 	bool is_protocol;
 	struct settings settings;
 	char directory[PATH_MAX];

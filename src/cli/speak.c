@@ -1,8 +1,11 @@
 /* How perch speaks to people: one voice for all commands. */
+#include <langinfo.h>
 #include <limits.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/str.h"
@@ -68,4 +71,35 @@ bool cli_wants_color(const struct cli *cli, FILE *stream)
 		return true;
 	const char *term = getenv("TERM");
 	return isatty(fileno(stream)) && !(term && strcmp(term, "dumb") == 0);
+}
+
+bool cli_forbids_asking(const struct cli *cli)
+{
+	static const char *const words[] = { "1", "true", "yes", "y", "on" };
+	const char *value = getenv("FLEDGE_NON_INTERACTIVE");
+	if (cli->non_interactive)
+		return true;
+	for (size_t i = 0; value && i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcasecmp(value, words[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool cli_is_utf8(void)
+{
+	setlocale(LC_CTYPE, "");
+	bool is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	setlocale(LC_CTYPE, "C");
+	return is_utf8;
+}
+
+int cli_print(struct buf *out)
+{
+	bool is_written =
+		!out->failed && (!out->len || fwrite(out->data, 1, out->len, stdout) == out->len);
+	if (out->failed)
+		cli_error(NULL, "out of memory");
+	buf_free(out);
+	return is_written ? EXIT_SUCCESS : EXIT_HOST;
 }

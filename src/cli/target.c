@@ -2,43 +2,24 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "base/paths.h"
 #include "cli/session.h"
 #include "base/environment.h"
-#include "sandbox/sandbox.h"
-#include "sandbox/secrets.h"
-
-static const char *variable(const char *name, const char *otherwise)
-{
-	const char *value = getenv(name);
-	return value && value[0] ? value : otherwise;
-}
+#include "plugins/confinement.h"
+#include "registry/approval.h"
 
 /* ---- may somebody be asked? ---------------------------------------------- */
-
-static bool environment_forbids_asking(void)
-{
-	static const char *const words[] = { "1", "true", "yes", "y", "on" };
-	const char *value = variable("FLEDGE_NON_INTERACTIVE", "");
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strcasecmp(value, words[i]) == 0)
-			return true;
-	}
-	return false;
-}
 
 static enum fledge_asking asking_of(const struct session *session)
 {
 	const char *given = session->cli->non_interactive;
 	if (given && strcmp(given, "strict") == 0)
 		return FLEDGE_DEMAND_DEFAULTS;
-	if (given || environment_forbids_asking() || !session->frontend->is_interactive)
+	if (cli_forbids_asking(session->cli) || !session->frontend->is_interactive)
 		return FLEDGE_TAKE_DEFAULTS;
 	return FLEDGE_ASK;
 }
@@ -60,6 +41,24 @@ int target_find_command(struct session *session, const char *name, perch_err *er
 		&session->registry, name, getenv("PATH"), &session->arena, &session->command, err);
 }
 
+/* What was approved decides what runs: a manifest that asks for more since then is
+ * refused. Without a record there is nothing to compare with. */
+static int check_approval(struct session *session, const struct manifest *manifest, perch_err *err)
+{
+	const char *name = session->command.owner->name;
+	int r = grants_read(GRANT_PLUGIN, name, &session->arena, &session->grant, err);
+	if (r < 0 || !session->grant.has_approval)
+		return r;
+	char excess[APPROVAL_EXCESS_MAX];
+	approval_excess(&session->grant.approval, manifest, excess);
+	if (!excess[0])
+		return 0;
+	return err_set(err, -EPERM,
+		"the plugin '%s' is not what was approved: %s. To approve that: perch plugins allow %s "
+		"--manifest",
+		name, excess, name);
+}
+
 /* A command that nobody owns, or whose plugin has no manifest, is legacy. */
 int target_read_manifest(struct session *session, perch_err *err)
 {
@@ -67,11 +66,12 @@ int target_read_manifest(struct session *session, perch_err *err)
 	if (!owner)
 		return 0;
 	int r = manifest_read(owner->directory, &session->arena, &session->manifest, err);
-	if (r == -ENOENT)
-		return 0;
+	bool is_missing = r == -ENOENT;
 	if (r == 0)
 		r = manifest_check_protocol(&session->manifest, err);
 	session->is_protocol = r == 0 && session->manifest.protocol[0];
+	if (r == 0 || is_missing)
+		r = check_approval(session, is_missing ? NULL : &session->manifest, err);
 	return target_as_host_failure(r);
 }
 
@@ -97,41 +97,27 @@ static const char *const *make_environment(struct session *session)
 		extra[count++] = "FLEDGE_NON_INTERACTIVE=1";
 	if (!owner)
 		unsetenv("FLEDGE_PLUGIN_DIR");
-	return environment_build(&session->arena, (const char *const *)environ,
-		session->is_protocol ? secret_is_absent : NULL, extra);
+	if (session->is_protocol)
+		return confinement_environment(&session->grant.widening, extra, &session->arena);
+	return environment_build(&session->arena, (const char *const *)environ, NULL, extra);
 }
 
-/* argv[0] is the path of the program, also for a legacy plugin. */
-/* "" where there is none: then nothing of it is hidden. */
-static const char *user_path(struct session *session, enum path_kind kind)
-{
-	_cleanup_free_ char *path = NULL;
-	if (paths_user(kind, "perch", &path, NULL) < 0)
-		return "";
-	const char *kept = arena_dup(&session->arena, str_from(path));
-	return kept ? kept : "";
-}
-
-/* What the plugin and its commands are confined to. */
+/* What the plugin and its commands are confined to. A wish for the network that was
+ * not granted, and `network = false`, mean none. */
 static int make_sandbox(struct session *session, perch_err *err)
 {
 	struct fledge_run_options *options = &session->options;
 	enum filesystem_wish wish = options->granted.filesystem;
-	const struct policy_plugin plugin = {
-		.home = variable("HOME", ""),
+	const struct confinement confinement = {
 		.config = session->registry.config,
-		.own_config = user_path(session, PATH_CONFIG),
-		.own_state = user_path(session, PATH_STATE),
-		.own_cache = user_path(session, PATH_CACHE),
 		.project = options->directory ? options->directory : "",
 		.directory = options->plugin_dir,
 		.may_write_project = wish == FILESYSTEM_UNSET || wish == FILESYSTEM_PROJECT,
 		.may_write_directory = wish != FILESYSTEM_NONE,
+		.has_network = options->granted.network || !options->granted.has_network,
+		.widening = &session->grant.widening,
 	};
-	struct sandbox_policy policy;
-	if (policy_for_plugin(&session->arena, &plugin, &policy) < 0)
-		return err_no_memory(err);
-	int r = sandbox_open(session->host, &policy, &session->sandbox, err);
+	int r = confinement_open(session->host, &confinement, &session->arena, &session->sandbox, err);
 	if (r < 0)
 		return r;
 	options->confine = sandbox_confine(session->sandbox);
@@ -139,6 +125,7 @@ static int make_sandbox(struct session *session, perch_err *err)
 	return 0;
 }
 
+/* argv[0] is the path of the program, also for a legacy plugin. */
 int target_prepare(struct session *session, char **argv, perch_err *err)
 {
 	int r = settings_read(
@@ -166,6 +153,7 @@ int target_prepare(struct session *session, char **argv, perch_err *err)
 	};
 	if (owner && owner->has_capabilities)
 		options->granted = owner->granted;
+	options->granted = capabilities_in_force(&options->granted, &session->manifest.wishes);
 	r = settings_answers(
 		session->cli, &session->arena, &options->answers, &options->answer_count, err);
 	options->env = make_environment(session);

@@ -4,6 +4,7 @@
 #ifndef DATA_TOML_H
 #define DATA_TOML_H
 
+#include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "perch/base.h"
@@ -106,6 +107,11 @@ int toml_get_table(
 /* An array whose elements are all of one type. */
 int toml_get_array(const struct toml_value *table, const char *key, enum toml_type element_type,
 	const struct toml_value **ret, perch_err *err);
+
+/* An array of strings as a list that ends with NULL, copied into the arena; an
+ * empty list when it is absent. Returns 0, PERCH_ESYNTAX or -ENOMEM. */
+int toml_get_strings(const struct toml_value *table, const char *key, struct arena *arena,
+	const char *const **ret, perch_err *err);
 
 /* "a string", "an integer", … for messages. */
 const char *toml_type_name(enum toml_type type);

@@ -138,3 +138,24 @@ int toml_get_array(const struct toml_value *table, const char *key, enum toml_ty
 	*ret = array;
 	return 1;
 }
+
+int toml_get_strings(const struct toml_value *table, const char *key, struct arena *arena,
+	const char *const **ret, perch_err *err)
+{
+	const struct toml_value *array = NULL;
+	int found = toml_get_array(table, key, TOML_STRING, &array, err);
+	if (found < 0)
+		return found;
+	size_t count = found ? array->count : 0;
+	const char **list = arena_alloc(arena, (count + 1) * sizeof(*list));
+	for (size_t i = 0; list && i < count; i++) {
+		list[i] = arena_dup(arena, array->items[i]->string);
+		if (!list[i])
+			list = NULL;
+	}
+	if (!list)
+		return err_no_memory(err);
+	list[count] = NULL;
+	*ret = list;
+	return 0;
+}

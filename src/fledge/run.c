@@ -164,8 +164,11 @@ static void on_ended(perch_child *child, void *data, const perch_result *result)
 static void on_line(perch_child *child, void *data, perch_stream stream, const perch_line *line)
 {
 	(void)child;
-	(void)stream;
 	struct fledge_run *run = data;
+	if (stream == PERCH_STDERR) {
+		trace_line(run->options.trace, TRACE_PLUGIN_ERR, line->data, line->len);
+		return;
+	}
 	bool is_too_long = line->flags & PERCH_LINE_TOO_LONG;
 	trace_line(run->options.trace, TRACE_FROM_PLUGIN, line->data, line->len);
 	fledge_engine_line(
@@ -194,10 +197,11 @@ static int start_child(struct fledge_run *run, perch_err *err)
 	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
 	spec.argv = argv;
 	spec.env = run->options.env;
+	spec.cwd = run->options.cwd;
 	spec.confine = run->options.confine;
 	spec.stdin_mode = PERCH_STDIN_PIPE;
 	spec.stdout_mode = PERCH_OUTPUT_LINES;
-	spec.stderr_mode = PERCH_OUTPUT_INHERIT;
+	spec.stderr_mode = run->options.reads_stderr ? PERCH_OUTPUT_LINES : PERCH_OUTPUT_INHERIT;
 	spec.line_limit = run->options.line_limit;
 	spec.write_limit = SIZE_MAX / 2; /* bounded by not reading, see UNREAD_MAX */
 	spec.linger_ns = RUN_LINGER_NS;

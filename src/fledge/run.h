@@ -23,6 +23,7 @@ struct fledge_run_options {
 	const char *plugin_dir; /* "" = it has none */
 	struct capabilities granted;
 	const char *directory;      /* the project: an absolute path; NULL = cannot be read */
+	const char *cwd;            /* where the plugin begins; NULL = where we are */
 	const char *const *env;     /* of the plugin and its commands */
 	const char *const *own_env; /* the host's: what `metadata env` filters, and git needs */
 	const struct perch_confine *confine; /* of the plugin and its commands */
@@ -36,6 +37,7 @@ struct fledge_run_options {
 	const char *shell;
 	struct frontend *frontend;
 	struct trace *trace; /* NULL = none */
+	bool reads_stderr;   /* its stderr is no longer the terminal's: it goes to the trace */
 };
 
 struct fledge_run;

@@ -256,7 +256,7 @@ static int content_settle(struct store *store, struct content *content, perch_er
 
 static int lock_for_writing(struct store *store, perch_err *err)
 {
-	int lock = store_files_lock(&store->files, STORE_LOCK_WRITE);
+	int lock = store_files_lock(&store->files, LOCK_EXCLUSIVE);
 	if (lock == -ENOTSUP)
 		return err_set(err, lock, "state.json.lock is not a regular file");
 	if (lock < 0)
@@ -277,7 +277,7 @@ static int content_load(struct store *store, struct content *content, perch_err 
 	int r = open_files(store, err);
 	if (r < 0)
 		return r;
-	int lock = store_files_lock(&store->files, STORE_LOCK_READ);
+	int lock = store_files_lock(&store->files, LOCK_SHARED);
 	if (lock == -EAGAIN)
 		return lock;
 	r = content_read(store, content, err);

@@ -1,27 +1,20 @@
 /* The files behind a store. */
 #include "fledge/store_file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/fd.h"
 #include "base/regular.h"
+#include "base/replace.h"
 #include "fledge/store.h"
 
 #define STATE_NAME "state.json"
 #define LOCK_NAME "state.json.lock"
-#define TEMPORARY_PREFIX "state.json.tmp-"
-
-/* How many names of a directory are looked at for leftovers: a plugin may fill
- * it as it likes. */
-enum { SWEEP_MAX = 65536 };
 
 int store_files_open(struct store_files *files, const char *directory)
 {
@@ -43,26 +36,9 @@ void store_files_close(struct store_files *files)
 	files->directory = fd_close(files->directory);
 }
 
-/* A lock on a file that is no longer there under its name keeps nobody out. */
-static bool is_current(const struct store_files *files, int lock)
+int store_files_lock(const struct store_files *files, enum lock_kind kind)
 {
-	struct stat held;
-	struct stat named;
-	return fstat(lock, &held) == 0 &&
-		fstatat(files->directory, LOCK_NAME, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-		held.st_dev == named.st_dev && held.st_ino == named.st_ino;
-}
-
-int store_files_lock(const struct store_files *files, enum store_lock kind)
-{
-	bool writes = kind == STORE_LOCK_WRITE;
-	int flags = O_NOFOLLOW | (writes ? O_RDWR | O_CREAT : O_RDONLY);
-	_cleanup_fd_ int lock = regular_open(files->directory, LOCK_NAME, flags);
-	if (lock < 0)
-		return lock;
-	if (flock(lock, (writes ? LOCK_EX : LOCK_SH) | LOCK_NB) < 0)
-		return errno == EWOULDBLOCK ? -EAGAIN : -errno;
-	return is_current(files, lock) ? fd_steal(&lock) : -EAGAIN;
+	return lock_try(files->directory, LOCK_NAME, kind);
 }
 
 int store_files_read(const struct store_files *files, struct buf *out)
@@ -139,71 +115,12 @@ int store_files_set_aside(const struct store_files *files, char ret_name[STORE_N
 	return -EEXIST;
 }
 
-/* The directory itself, to list it or to flush it; O_PATH can do neither. */
-static int open_directory(const struct store_files *files)
-{
-	int opened = openat(files->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return opened < 0 ? -errno : fd_above_stdio(opened);
-}
-
 /* Temporary files are made under the write lock only: whoever holds it knows
  * that those it finds belong to nobody any more. */
-static void sweep(const struct store_files *files)
-{
-	int fd = open_directory(files);
-	if (fd < 0)
-		return;
-	DIR *listing = fdopendir(fd);
-	if (!listing) {
-		fd_close(fd);
-		return;
-	}
-	const struct dirent *entry;
-	for (int seen = 0; seen < SWEEP_MAX && (entry = readdir(listing)); seen++)
-		if (str_has_prefix(str_from(entry->d_name), STR(TEMPORARY_PREFIX)))
-			unlinkat(files->directory, entry->d_name, 0);
-	closedir(listing);
-}
-
-static int write_temporary(int directory, const char *name, struct str text)
-{
-	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-	int opened = openat(directory, name, flags, 0600);
-	if (opened < 0)
-		return -errno;
-	_cleanup_fd_ int fd = fd_above_stdio(opened);
-	int r = fd < 0 ? fd : fd_write_all(fd, text.data, text.len);
-	if (r == 0 && fsync(fd) < 0)
-		r = -errno;
-	if (r < 0)
-		unlinkat(directory, name, 0);
-	return r;
-}
-
-/* Some file systems cannot flush a directory, and need not. */
-static int flush_directory(const struct store_files *files)
-{
-	_cleanup_fd_ int fd = open_directory(files);
-	if (fd < 0)
-		return fd;
-	return fsync(fd) < 0 && errno != EINVAL ? -errno : 0;
-}
-
 int store_files_replace(struct store_files *files, struct str text)
 {
 	if (!files->is_swept)
-		sweep(files);
+		replace_sweep(files->directory, STATE_NAME);
 	files->is_swept = true;
-	char name[STORE_NAME_MAX];
-	snprintf(name, sizeof(name), TEMPORARY_PREFIX "%ld-%llx", (long)getpid(),
-		(unsigned long long)clock_now_ns());
-	int r = write_temporary(files->directory, name, text);
-	if (r < 0)
-		return r;
-	if (renameat(files->directory, name, files->directory, STATE_NAME) < 0) {
-		r = -errno;
-		unlinkat(files->directory, name, 0);
-		return r;
-	}
-	return flush_directory(files);
+	return replace_file(files->directory, STATE_NAME, text);
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/lock.h"
 #include "base/str.h"
 
 enum {
@@ -27,14 +28,9 @@ struct store_files {
 int store_files_open(struct store_files *files, const char *directory);
 void store_files_close(struct store_files *files);
 
-enum store_lock {
-	STORE_LOCK_READ,  /* shared; a lock that nobody has made yet is not made */
-	STORE_LOCK_WRITE, /* exclusive */
-};
-
 /* Returns a descriptor that holds the lock until it is closed. -EAGAIN when
  * somebody else holds it, -ENOTSUP when it is no regular file, -ENOENT, ... */
-int store_files_lock(const struct store_files *files, enum store_lock kind);
+int store_files_lock(const struct store_files *files, enum lock_kind kind);
 
 /* Appends the content of state.json. -ENOENT, -ENOTSUP (no regular file), -EFBIG. */
 int store_files_read(const struct store_files *files, struct buf *out);

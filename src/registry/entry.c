@@ -45,6 +45,7 @@ static int read_texts(
 		{ "version", &entry->version },
 		{ "installed", &entry->installed },
 		{ "pinned_ref", &entry->pinned_ref },
+		{ "commit", &entry->commit },
 		{ "runtime", &entry->runtime },
 	};
 	for (size_t i = 0; i < COUNT(texts); i++) {

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "perch/base.h"
 #include "sandbox/policy.h"
 
@@ -38,6 +39,14 @@ struct grant {
  * wrong), -EFBIG, -ENOTSUP (no regular file), other errnos. */
 int grants_read(enum grant_kind kind, const char *name, struct arena *arena,
 	struct grant *ret_grant, perch_err *err);
+
+/* The same from another file of that format. */
+int grants_read_file(const char *path, enum grant_kind kind, const char *name, struct arena *arena,
+	struct grant *ret_grant, perch_err *err);
+
+/* The text of such a file with this grant in it. */
+int grants_put_text(struct str text, enum grant_kind kind, const char *name,
+	const struct grant *grant, struct buf *ret_text, perch_err *err);
 
 /* Writes the grant of one in place of what was recorded, atomically and under a
  * lock; the rest of the file, comments included, stays. 0600. */

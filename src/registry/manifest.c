@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/sha256.h"
 #include "base/str.h"
 #include "data/toml.h"
 #include "registry/names.h"
@@ -209,6 +210,7 @@ static int read_wishes(const struct toml_value *root, struct capabilities *wishe
 	};
 	for (size_t i = 0; i < COUNT(keys) && r >= 0; i++)
 		r = toml_get_bool(table, keys[i].key, keys[i].ret_wish, err);
+	wishes->has_network = toml_get(table, "network") != NULL;
 	return r < 0 ? r : read_filesystem(table, wishes, err);
 }
 
@@ -237,6 +239,11 @@ int manifest_parse(const char *path, const char *text, size_t len, struct arena 
 	int r = read_all((struct str){ text, len }, arena, &manifest, &inner);
 	if (r < 0)
 		return file_blame(err, path, &inner);
+	char hash[SHA256_HEX_SIZE];
+	sha256_of(text, len, hash);
+	manifest.hash = arena_dup(arena, str_from(hash));
+	if (!manifest.hash)
+		return err_no_memory(err);
 	*ret_manifest = manifest;
 	return 0;
 }
@@ -252,6 +259,23 @@ int manifest_read(
 	if (r < 0)
 		return r;
 	return manifest_parse(path, text.data, text.len, arena, ret_manifest, err);
+}
+
+const char *manifest_hook(const struct manifest *manifest, size_t i, const char **ret_text)
+{
+	const struct {
+		const char *name;
+		const char *text;
+	} hooks[HOOK_COUNT] = {
+		{ "build", manifest->hooks.build },
+		{ "post_install", manifest->hooks.post_install },
+		{ "post_remove", manifest->hooks.post_remove },
+		{ "pre_init", manifest->hooks.pre_init },
+		{ "post_work_start", manifest->hooks.post_work_start },
+		{ "pre_push", manifest->hooks.pre_push },
+	};
+	*ret_text = hooks[i].text ? hooks[i].text : "";
+	return hooks[i].name;
 }
 
 int manifest_check_protocol(const struct manifest *manifest, perch_err *err)

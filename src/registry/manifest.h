@@ -15,6 +15,7 @@ struct capabilities {
 	bool store;
 	bool metadata;
 	bool network;
+	bool has_network; /* a manifest that says nothing about it leaves it as it is */
 	enum filesystem_wish filesystem;
 };
 
@@ -37,7 +38,13 @@ struct manifest {
 		const char *build, *post_install, *post_remove, *pre_init, *post_work_start, *pre_push;
 	} hooks; /* "" when absent */
 	struct capabilities wishes;
+	const char *hash; /* of the text, to know it again */
 };
+
+enum { HOOK_COUNT = 6 };
+
+/* The i-th hook: its name and, in *ret_text, what it runs ("" when absent). */
+const char *manifest_hook(const struct manifest *manifest, size_t i, const char **ret_text);
 
 /* The protocol this host speaks. */
 #define MANIFEST_PROTOCOL "fledge-v1"

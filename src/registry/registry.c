@@ -114,15 +114,13 @@ static int locate(struct arena *arena, struct registry *registry, perch_err *err
 	return 0;
 }
 
-int registry_read(struct arena *arena, struct registry *ret_registry, perch_err *err)
+int registry_read_file(
+	const char *path, struct arena *arena, struct registry *ret_registry, perch_err *err)
 {
 	struct registry registry = { 0 };
 	int r = locate(arena, &registry, err);
 	if (r < 0)
 		return r;
-	const char *path = below(arena, registry.config, "plugins.toml");
-	if (!path)
-		return err_no_memory(err);
 	_cleanup_(buf_free) struct buf text = { 0 };
 	perch_err inner = { 0 }; /* that there is no file is no error */
 	r = file_read(path, REGISTRY_SIZE_MAX, &text, &inner);
@@ -133,6 +131,13 @@ int registry_read(struct arena *arena, struct registry *ret_registry, perch_err 
 		return r;
 	*ret_registry = registry;
 	return 0;
+}
+
+int registry_read(struct arena *arena, struct registry *ret_registry, perch_err *err)
+{
+	_cleanup_free_ char *path = NULL;
+	int r = paths_user(PATH_CONFIG, "fledge/plugins.toml", &path, err);
+	return r < 0 ? r : registry_read_file(path, arena, ret_registry, err);
 }
 
 const struct registry_entry *registry_find(const struct registry *registry, const char *name)

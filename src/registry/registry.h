@@ -17,6 +17,7 @@ struct registry_entry {
 	const char *version;
 	const char *installed; /* YYYY-MM-DD */
 	const char *pinned_ref;
+	const char *commit; /* of the repository it came from */
 	const char *runtime;
 	const char *const *commands; /* NULL-terminated */
 	bool has_capabilities;       /* recorded: without, it has none */
@@ -46,6 +47,10 @@ enum {
  * names file, line and column), PERCH_ELIMIT, -EFBIG, -ENOTSUP (no regular
  * file), -ENOENT (no HOME), other errnos. */
 int registry_read(struct arena *arena, struct registry *ret_registry, perch_err *err);
+
+/* Reads another file of that format; nothing is fine, too. */
+int registry_read_file(
+	const char *path, struct arena *arena, struct registry *ret_registry, perch_err *err);
 
 /* The entry of a plugin, the first if there are several, or NULL. */
 const struct registry_entry *registry_find(const struct registry *registry, const char *name);

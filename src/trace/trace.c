@@ -35,6 +35,8 @@ struct trace {
 	struct mask mask;
 	int error; /* why it is off */
 	bool is_error_told;
+	trace_heard_fn *heard; /* NULL = it goes to the file */
+	void *heard_data;
 };
 
 static const char *const direction_names[] = {
@@ -105,6 +107,17 @@ int trace_open(const char *path, bool secrets, struct trace **ret_trace, perch_e
 		return fd;
 	}
 	trace->fd = fd;
+	*ret_trace = trace;
+	return 0;
+}
+
+int trace_listen(trace_heard_fn *heard, void *data, struct trace **ret_trace)
+{
+	struct trace *trace = trace_new(true);
+	if (!trace)
+		return -ENOMEM;
+	trace->heard = heard;
+	trace->heard_data = data;
 	*ret_trace = trace;
 	return 0;
 }
@@ -180,6 +193,10 @@ static void write_text(struct trace *trace, perch_json_writer *writer, struct st
 static void record(
 	struct trace *trace, enum trace_direction direction, struct str text, bool is_masked)
 {
+	if (trace->heard) {
+		trace->heard(trace->heard_data, direction, text);
+		return;
+	}
 	size_t start = trace->out.len;
 	perch_json_writer writer = json_writer_on(&trace->out);
 	perch_json_begin_object(&writer);
@@ -199,7 +216,7 @@ static void record(
 
 void trace_start(struct trace *trace, const char *command, const char *const *args)
 {
-	if (!is_on(trace))
+	if (!is_on(trace) || trace->heard)
 		return;
 	size_t start = trace->out.len;
 	perch_json_writer writer = json_writer_on(&trace->out);

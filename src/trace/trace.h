@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/str.h"
 #include "perch/base.h"
 
 struct trace;
@@ -30,6 +31,12 @@ enum trace_direction {
  * environment are masked: stars of the same length, and the line says so.
  * Fails with -ELOOP (a link), -EINVAL (a directory, a socket …), other errnos. */
 int trace_open(const char *path, bool secrets, struct trace **ret_trace, perch_err *err);
+
+typedef void trace_heard_fn(void *data, enum trace_direction direction, struct str line);
+
+/* A trace that writes nothing: whoever listens gets every line as it comes, with
+ * nothing masked, and the host's notes. -ENOMEM. */
+int trace_listen(trace_heard_fn *heard, void *data, struct trace **ret_trace);
 
 /* The first line: what is run. args is NULL-terminated. */
 void trace_start(struct trace *trace, const char *command, const char *const *args);

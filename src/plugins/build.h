@@ -1,0 +1,17 @@
+/* Building a plugin: what its manifest says, or what the files at its top suggest. */
+#ifndef PLUGINS_BUILD_H
+#define PLUGINS_BUILD_H
+
+#include "registry/manifest.h"
+
+/* The command that builds the plugin in a directory: its hook, or one that a file
+ * there suggests, which *ret_why then names; "" when there is nothing to build. A
+ * constant, or of the manifest. */
+const char *build_command(
+	const char *directory, const struct manifest *manifest, const char **ret_why);
+
+/* Keeps what a failed build has said: $XDG_STATE_HOME/perch/logs/build-<name>.log, whose
+ * path is written to ret_path. 0 or a negative errno. */
+int build_keep_log(const char *name, const char *text, size_t len, char **ret_path);
+
+#endif

@@ -1,0 +1,84 @@
+/* Whether a run came out as its case expects. */
+#include "plugins/check.h"
+
+#include <regex.h>
+
+#include "base/utf8.h"
+#include "fledge/state.h"
+
+/* As much of a text as a finding shows. */
+static int shown(struct str text)
+{
+	enum { SHOWN_MAX = 200 };
+	return (int)utf8_whole_prefix(text.data, text.len < SHOWN_MAX ? text.len : SHOWN_MAX);
+}
+
+static const char *dots(struct str text)
+{
+	return (size_t)shown(text) < text.len ? "…" : "";
+}
+
+static void check_output(
+	const struct case_text *wanted, struct str output, struct findings *findings)
+{
+	size_t len = strlen(wanted->text);
+	if (len && !memmem(output.data, output.len, wanted->text, len))
+		findings_add(findings, FINDING_ERROR, NULL,
+			"expected an output with '%s', but it was '%.*s%s'", wanted->text, shown(output),
+			output.data ? output.data : "", dots(output));
+}
+
+static void check_regex(
+	const struct case_text *wanted, struct str output, struct findings *findings)
+{
+	regex_t regex;
+	if (regcomp(&regex, wanted->text, REG_EXTENDED | REG_NEWLINE) != 0) {
+		findings->failed = true; /* it has been compiled before: memory ran out */
+		return;
+	}
+	regmatch_t range = { .rm_so = 0, .rm_eo = (regoff_t)output.len };
+	const char *text = output.data ? output.data : "";
+	if (regexec(&regex, text, 1, &range, REG_STARTEND) != 0)
+		findings_add(findings, FINDING_ERROR, NULL,
+			"expected an output that matches '%s', but it was '%.*s%s'", wanted->text,
+			shown(output), text, dots(output));
+	regfree(&regex);
+}
+
+static void check_stored(
+	const struct case_pair *wanted, const struct state *state, struct findings *findings)
+{
+	const struct state_entry *entry = state_get(state, str_from(wanted->key));
+	if (!entry)
+		findings_add(findings, FINDING_ERROR, NULL,
+			"expected `%s` to be stored as '%s', but it is not", wanted->key, wanted->value);
+	else if (!str_is(entry->value, wanted->value))
+		findings_add(findings, FINDING_ERROR, NULL,
+			"expected `%s` to be stored as '%s', but it is '%.*s%s'", wanted->key, wanted->value,
+			shown(entry->value), entry->value.data, dots(entry->value));
+}
+
+static void check_state(const struct case_pairs *wanted, struct str text, struct findings *findings)
+{
+	struct state state = { 0 };
+	perch_err err = { 0 };
+	if (state_read(&state, text, &err) < 0)
+		findings_add(findings, FINDING_ERROR, NULL, "state.json cannot be read: %s", err.text);
+	for (size_t i = 0; i < wanted->count; i++)
+		check_stored(&wanted->items[i], &state, findings);
+	state_free(&state);
+}
+
+void check_result(const struct case_expectation *expect, const struct run_result *result,
+	struct findings *findings)
+{
+	if (result->exit_code != expect->exit)
+		findings_add(findings, FINDING_ERROR, NULL, "expected exit code %d, but it was %d",
+			expect->exit, result->exit_code);
+	for (size_t i = 0; i < expect->output.count; i++)
+		check_output(&expect->output.items[i], result->output, findings);
+	for (size_t i = 0; i < expect->output_regex.count; i++)
+		check_regex(&expect->output_regex.items[i], result->output, findings);
+	if (expect->state.count)
+		check_state(&expect->state, result->state, findings);
+}

@@ -1,0 +1,97 @@
+/* What a plugin, its hooks and its build are confined to. */
+#include "plugins/confinement.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/environment.h"
+#include "base/err.h"
+#include "base/paths.h"
+#include "sandbox/secrets.h"
+
+/* "" where there is none: then nothing of it is hidden. */
+static const char *user_path(enum path_kind kind, struct arena *arena)
+{
+	_cleanup_free_ char *path = NULL;
+	if (paths_user(kind, "perch", &path, NULL) < 0)
+		return "";
+	const char *kept = arena_dup(arena, str_from(path));
+	return kept ? kept : "";
+}
+
+static int widen(const struct confinement *confinement, const char *home, struct arena *arena,
+	struct sandbox_policy *policy, perch_err *err)
+{
+	const char *const cache[] = { confinement->cache, NULL };
+	const struct policy_widening own = { .write = cache };
+	int r = confinement->cache ? policy_widen(arena, home, &own, policy, err) : 0;
+	if (r == 0 && confinement->widening)
+		r = policy_widen(arena, home, confinement->widening, policy, err);
+	return r;
+}
+
+int confinement_open(perch_host *host, const struct confinement *confinement, struct arena *arena,
+	struct sandbox **ret_sandbox, perch_err *err)
+{
+	const char *home = getenv("HOME");
+	if (confinement->widening && confinement->widening->is_off) {
+		*ret_sandbox = NULL;
+		return 0;
+	}
+	const struct policy_plugin plugin = {
+		.home = home ? home : "",
+		.config = confinement->config,
+		.own_config = user_path(PATH_CONFIG, arena),
+		.own_state = user_path(PATH_STATE, arena),
+		.own_cache = user_path(PATH_CACHE, arena),
+		.project = confinement->project,
+		.directory = confinement->directory,
+		.may_write_project = confinement->may_write_project,
+		.may_write_directory = confinement->may_write_directory,
+	};
+	struct sandbox_policy policy;
+	if (policy_for_plugin(arena, &plugin, &policy) < 0)
+		return err_no_memory(err);
+	if (!confinement->has_network)
+		policy.net = SANDBOX_NET_NONE;
+	int r = widen(confinement, plugin.home, arena, &policy, err);
+	return r < 0 ? r : sandbox_open(host, &policy, ret_sandbox, err);
+}
+
+/* The variable as it stands in our environment, or NULL. */
+static const char *find_variable(const char *name)
+{
+	for (char **variable = environ; *variable; variable++) {
+		if (str_is(environment_name(*variable), name))
+			return *variable;
+	}
+	return NULL;
+}
+
+static size_t count(const char *const *list)
+{
+	size_t n = 0;
+	while (list && list[n])
+		n++;
+	return n;
+}
+
+const char *const *confinement_environment(
+	const struct policy_widening *widening, const char *const *extra, struct arena *arena)
+{
+	const char *const *allowed = widening ? widening->env : NULL;
+	const char **added = arena_alloc(arena, (count(allowed) + count(extra) + 1) * sizeof(*added));
+	if (!added)
+		return NULL;
+	size_t n = 0;
+	for (; allowed && *allowed; allowed++) {
+		const char *variable = find_variable(*allowed);
+		if (variable)
+			added[n++] = variable;
+	}
+	for (; extra && *extra; extra++)
+		added[n++] = *extra;
+	added[n] = NULL;
+	return environment_build(arena, (const char *const *)environ, secret_is_absent, added);
+}

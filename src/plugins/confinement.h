@@ -1,0 +1,29 @@
+/* What a plugin, its hooks and its build are confined to: the default policy, as
+ * narrowed by the manifest and widened by the user. */
+#ifndef PLUGINS_CONFINEMENT_H
+#define PLUGINS_CONFINEMENT_H
+
+#include "sandbox/sandbox.h"
+
+struct confinement {
+	const char *config;    /* CFG */
+	const char *project;   /* "" = there is none */
+	const char *directory; /* the plugin's; "" = there is none */
+	const char *cache;     /* a directory for what its tools keep; NULL = none */
+	bool may_write_project;
+	bool may_write_directory;
+	bool has_network;
+	const struct policy_widening *widening; /* NULL = none */
+};
+
+/* Opens the sandbox. *ret_sandbox is NULL when the user has switched it off. Fails as
+ * sandbox_open does. */
+int confinement_open(perch_host *host, const struct confinement *confinement, struct arena *arena,
+	struct sandbox **ret_sandbox, perch_err *err);
+
+/* Our environment without secrets, but for what the user allowed, and with `extra`
+ * (NULL-terminated; may be NULL). Lives in the arena; NULL without memory. */
+const char *const *confinement_environment(
+	const struct policy_widening *widening, const char *const *extra, struct arena *arena);
+
+#endif

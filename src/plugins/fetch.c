@@ -1,0 +1,250 @@
+/* Repositories, by the git command. */
+#include "plugins/fetch.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/environment.h"
+#include "base/err.h"
+
+/* clang-format off */
+#define GIT "git", "--no-pager", \
+	"-c", "core.hooksPath=/dev/null", \
+	"-c", "core.fsmonitor=false", \
+	"-c", "protocol.ext.allow=never", \
+	"-c", "submodule.recurse=false", \
+	"-c", "advice.detachedHead=false", \
+	"-c", "gc.auto=0"
+/* clang-format on */
+
+enum { MESSAGE_MAX = 300 };
+
+/* What a git process of somebody else, around us, has set for itself. */
+static bool is_ours(const char *variable)
+{
+	static const char *const others[] = { "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE",
+		"GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_TEMPLATE_DIR",
+		"GIT_EXTERNAL_DIFF", "GIT_COMMON_DIR", "GIT_NAMESPACE" };
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (str_is(environment_name(variable), others[i]))
+			return false;
+	}
+	return true;
+}
+
+static const char *const *make_environment(const struct workshop *workshop, struct arena *arena)
+{
+	const char *extra[8] = { "GIT_ALLOW_PROTOCOL=https:ssh:git:file", "LC_ALL=C" };
+	size_t count = 2;
+	if (!workshop->is_interactive) {
+		extra[count++] = "GIT_TERMINAL_PROMPT=0";
+		extra[count++] = "GIT_ASKPASS=true";
+		extra[count++] = "SSH_ASKPASS=true";
+		extra[count++] = "GCM_INTERACTIVE=never";
+		if (!getenv("GIT_SSH_COMMAND"))
+			extra[count++] = "GIT_SSH_COMMAND=ssh -oBatchMode=yes";
+	}
+	return environment_build(arena, (const char *const *)environ, is_ours, extra);
+}
+
+/* The last line of git that says what is wrong. */
+static struct str reason_in(const struct buf *log)
+{
+	struct str rest = { log->data, log->len };
+	struct str reason = STR("it says nothing");
+	while (rest.len) {
+		struct str line = str_trim(str_cut(&rest, '\n'));
+		if (str_has_prefix(line, STR("fatal: ")) || str_has_prefix(line, STR("error: ")) ||
+			str_has_prefix(line, STR("warning: Could not find remote branch")))
+			reason = line;
+	}
+	if (reason.len > MESSAGE_MAX)
+		reason.len = MESSAGE_MAX;
+	return reason;
+}
+
+/* Runs git; -EIO with its words when it fails. */
+static int run_git(struct workshop *workshop, const char *const *argv, const char *cwd,
+	const char *title, struct buf *output, perch_err *err)
+{
+	_cleanup_(arena_free) struct arena arena = { 0 };
+	_cleanup_(buf_free) struct buf log = { 0 };
+	const struct process_spec spec = {
+		.argv = argv,
+		.env = make_environment(workshop, &arena),
+		.cwd = cwd,
+		.title = title,
+		.owns_terminal = true,
+		.output = output,
+		.log = &log,
+	};
+	if (!spec.env)
+		return err_no_memory(err);
+	int r = process_run(workshop, &spec, err);
+	if (r == -ENOENT)
+		return err_set(err, -EIO, "git is not installed: it is needed to fetch a repository");
+	if (r <= 0)
+		return r;
+	struct str reason = reason_in(&log);
+	return err_set(err, -EIO, "git: %.*s", (int)reason.len, reason.data);
+}
+
+/* The first word of a line, kept. */
+static int keep_word(
+	const struct buf *output, struct arena *arena, const char **ret_word, perch_err *err)
+{
+	struct str text = { output->data, output->len };
+	struct str line = str_cut(&text, '\n');
+	*ret_word = arena_dup(arena, str_cut(&line, '\t'));
+	return *ret_word ? 0 : err_no_memory(err);
+}
+
+static bool looks_like_commit(const char *ref)
+{
+	size_t len = strlen(ref);
+	return len >= 7 && len <= 64 && strspn(ref, "0123456789abcdefABCDEF") == len;
+}
+
+/* Everything, because a server need not hand out a commit by its name. */
+static int clone_commit(
+	struct workshop *workshop, const struct plugin_source *source, const char *path, perch_err *err)
+{
+	const char *const clone[] = { GIT, "clone", "--quiet", "--template=", "--no-checkout",
+		"--no-recurse-submodules", "--", source->location, path, NULL };
+	int r = run_git(workshop, clone, NULL, "fetching", NULL, err);
+	if (r < 0)
+		return r;
+	const char *const checkout[] = { GIT, "checkout", "--quiet", "--detach", source->ref, "--",
+		NULL };
+	return run_git(workshop, checkout, path, NULL, NULL, err);
+}
+
+static int clone_ref(
+	struct workshop *workshop, const struct plugin_source *source, const char *path, perch_err *err)
+{
+	const char *argv[32] = { GIT, "clone", "--quiet", "--template=", "--depth=1",
+		"--no-recurse-submodules", "--single-branch", "--no-local" };
+	size_t count = 0;
+	while (argv[count])
+		count++;
+	if (source->ref[0]) {
+		argv[count++] = "--branch";
+		argv[count++] = source->ref;
+	}
+	argv[count++] = "--";
+	argv[count++] = source->location;
+	argv[count++] = path;
+	return run_git(workshop, argv, NULL, "fetching", NULL, err);
+}
+
+int fetch_clone(struct workshop *workshop, const struct plugin_source *source, const char *path,
+	struct arena *arena, const char **ret_commit, perch_err *err)
+{
+	int r = clone_ref(workshop, source, path, err);
+	if (r == -EIO && looks_like_commit(source->ref) && access(path, F_OK) != 0)
+		r = clone_commit(workshop, source, path, err);
+	if (r < 0)
+		return r;
+	_cleanup_(buf_free) struct buf output = { 0 };
+	const char *const argv[] = { GIT, "rev-parse", "--verify", "HEAD", NULL };
+	r = run_git(workshop, argv, path, NULL, &output, err);
+	return r < 0 ? r : keep_word(&output, arena, ret_commit, err);
+}
+
+/* ---- versions ------------------------------------------------------------ */
+
+/* The number at the start, moved over; big ones are cut to the biggest. */
+static unsigned long take_number(const char **text)
+{
+	char *end;
+	unsigned long number = strtoul(*text, &end, 10);
+	*text = end;
+	return number;
+}
+
+static const char *without_v(const char *text)
+{
+	return text[0] == 'v' || text[0] == 'V' ? text + 1 : text;
+}
+
+bool version_is(const char *text)
+{
+	const char *at = without_v(text);
+	if (!isdigit((unsigned char)*at))
+		return false;
+	for (;;) {
+		take_number(&at);
+		if (at[0] != '.' || !isdigit((unsigned char)at[1]))
+			break;
+		at++;
+	}
+	return *at == '\0' || *at == '-' || *at == '+';
+}
+
+/* What follows the numbers: nothing is later than a pre-release. */
+static int compare_rest(const char *a, const char *b)
+{
+	bool a_is_early = *a == '-';
+	bool b_is_early = *b == '-';
+	if (a_is_early != b_is_early)
+		return a_is_early ? -1 : 1;
+	return a_is_early ? strverscmp(a, b) : 0;
+}
+
+int version_compare(const char *a, const char *b)
+{
+	a = without_v(a);
+	b = without_v(b);
+	while (isdigit((unsigned char)*a) || isdigit((unsigned char)*b)) {
+		unsigned long first = isdigit((unsigned char)*a) ? take_number(&a) : 0;
+		unsigned long second = isdigit((unsigned char)*b) ? take_number(&b) : 0;
+		if (first != second)
+			return first < second ? -1 : 1;
+		a += *a == '.';
+		b += *b == '.';
+	}
+	return compare_rest(a, b);
+}
+
+/* The tag in a line of ls-remote. */
+static struct str tag_in(struct str line)
+{
+	static const struct str prefix = { "refs/tags/", 10 };
+	str_cut(&line, '\t');
+	if (!str_has_prefix(line, prefix))
+		return (struct str){ 0 };
+	return (struct str){ line.data + prefix.len, line.len - prefix.len };
+}
+
+static bool is_later(const char *tag, const char *than, const char *ref)
+{
+	bool is_early = strchr(tag, '-') && !strchr(ref, '-');
+	return version_is(tag) && !is_early && version_compare(tag, than) > 0;
+}
+
+int fetch_newer_tag(struct workshop *workshop, const struct plugin_source *source,
+	struct arena *arena, const char **ret_tag, perch_err *err)
+{
+	const char *best = NULL;
+	_cleanup_(buf_free) struct buf output = { 0 };
+	const char *const argv[] = { GIT, "ls-remote", "--quiet", "--tags", "--refs", "--",
+		source->location, NULL };
+	int r = run_git(workshop, argv, NULL, "looking for newer tags", &output, err);
+	if (r < 0)
+		return r;
+	struct str rest = { output.data, output.len };
+	for (int seen = 0; version_is(source->ref) && rest.len && seen < FETCH_TAGS_MAX; seen++) {
+		struct str found = tag_in(str_cut(&rest, '\n'));
+		const char *tag = found.len ? arena_dup(arena, found) : "";
+		if (!tag)
+			return err_no_memory(err);
+		if (is_later(tag, best ? best : source->ref, source->ref) && !source_ref_problem(tag))
+			best = tag;
+	}
+	*ret_tag = best;
+	return 0;
+}

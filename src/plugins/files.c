@@ -1,0 +1,146 @@
+/* The files of a plugin. They are somebody else's: links are looked at, never
+ * followed, and there may be any number of them. */
+#include "plugins/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "sandbox/policy.h"
+
+/* ---- all of them ----------------------------------------------------------- */
+
+struct walk {
+	const char *directory;
+	file_trouble_fn *found;
+	void *data;
+	size_t seen;
+	bool is_incomplete;
+	char path[PATH_MAX]; /* relative to the directory */
+};
+
+static void look_at_link(struct walk *walk)
+{
+	char whole[PATH_MAX * 2];
+	char resolved[PATH_MAX];
+	snprintf(whole, sizeof(whole), "%s/%s", walk->directory, walk->path);
+	if (!realpath(whole, resolved))
+		walk->found(walk->data, FILE_LINK_DANGLES, walk->path);
+	else if (!policy_is_inside(resolved, walk->directory))
+		walk->found(walk->data, FILE_LINK_LEAVES, walk->path);
+}
+
+static void walk_directory(struct walk *walk, int fd, size_t path_len, int depth);
+
+static void walk_entry(struct walk *walk, int above, const char *name, size_t path_len, int depth)
+{
+	struct stat about;
+	if (fstatat(above, name, &about, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	if (S_ISLNK(about.st_mode)) {
+		look_at_link(walk);
+		return;
+	}
+	if (about.st_mode & S_IWOTH && !(about.st_mode & S_ISVTX))
+		walk->found(walk->data, FILE_WORLD_WRITABLE, walk->path);
+	if (!S_ISDIR(about.st_mode) || (depth == 0 && strcmp(name, ".git") == 0))
+		return;
+	int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || depth == FILES_DEPTH_MAX)
+		walk->is_incomplete = true;
+	if (fd >= 0 && depth < FILES_DEPTH_MAX)
+		walk_directory(walk, fd, path_len, depth + 1);
+	else
+		fd_close(fd);
+}
+
+/* Takes the descriptor. */
+static void walk_directory(struct walk *walk, int fd, size_t path_len, int depth)
+{
+	DIR *directory = fdopendir(fd);
+	if (!directory) {
+		walk->is_incomplete = true;
+		fd_close(fd);
+		return;
+	}
+	const struct dirent *file;
+	while ((file = readdir(directory))) {
+		if (strcmp(file->d_name, ".") == 0 || strcmp(file->d_name, "..") == 0)
+			continue;
+		size_t len = strlen(file->d_name);
+		if (walk->seen == FILES_WALKED_MAX || path_len + len + 2 > sizeof(walk->path)) {
+			walk->is_incomplete = true;
+			break;
+		}
+		walk->seen++;
+		size_t slash = path_len ? 1 : 0;
+		walk->path[path_len] = '/';
+		memcpy(walk->path + path_len + slash, file->d_name, len + 1);
+		walk_entry(walk, dirfd(directory), file->d_name, path_len + slash + len, depth);
+	}
+	closedir(directory);
+}
+
+int files_walk(const char *directory, file_trouble_fn *found, void *data)
+{
+	struct walk walk = { .directory = directory, .found = found, .data = data };
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return 1;
+	walk_directory(&walk, fd, 0, 0);
+	return walk.is_incomplete;
+}
+
+/* ---- one program ------------------------------------------------------------ */
+
+/* What exec would say only later, in words that nobody understands. */
+static const char *content_problem(const char *path, enum program_state *ret_state)
+{
+	char head[256] = { 0 };
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	ssize_t len = fd < 0 ? -1 : read(fd, head, sizeof(head) - 1);
+	*ret_state = PROGRAM_WRONG;
+	if (len == 0)
+		return "is empty";
+	const char *end = strchr(head, '\n');
+	if (strncmp(head, "#!", 2) == 0 && end && end[-1] == '\r')
+		return "has Windows line ends: its interpreter cannot be found";
+	*ret_state = PROGRAM_ODD;
+	if (len > 0 && strncmp(head, "#!", 2) != 0 && memcmp(head, "\177ELF", 4) != 0)
+		return "is neither a program of this system nor a script that begins with #!";
+	*ret_state = PROGRAM_FINE;
+	return NULL;
+}
+
+enum program_state files_program(const char *directory, const char *path, const char **ret_problem)
+{
+	char whole[PATH_MAX * 2];
+	char resolved[PATH_MAX];
+	struct stat about;
+	snprintf(whole, sizeof(whole), "%s/%s", directory, path);
+	*ret_problem = "is not there";
+	if (lstat(whole, &about) < 0)
+		return PROGRAM_MISSING;
+	*ret_problem = "is a link to nothing";
+	if (!realpath(whole, resolved))
+		return PROGRAM_MISSING;
+	*ret_problem = "leads out of the plugin";
+	if (!policy_is_inside(resolved, directory))
+		return PROGRAM_OUTSIDE;
+	*ret_problem = "is not a regular file";
+	if (stat(resolved, &about) < 0 || !S_ISREG(about.st_mode))
+		return PROGRAM_WRONG;
+	*ret_problem = "is not executable: chmod +x";
+	if (!(about.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)))
+		return PROGRAM_WRONG;
+	enum program_state state;
+	*ret_problem = content_problem(resolved, &state);
+	return state;
+}

@@ -1,0 +1,156 @@
+/* The hooks of a plugin and its build. */
+#include "plugins/hooks.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/paths.h"
+#include "plugins/confinement.h"
+#include "registry/change.h"
+#include "registry/names.h"
+
+/* Where package managers keep what they fetched: not in the home directory, which
+ * cannot be written. */
+static const struct {
+	const char *variable;
+	const char *below;
+} caches[] = {
+	{ "XDG_CACHE_HOME", "" },
+	{ "npm_config_cache", "/npm" },
+	{ "PIP_CACHE_DIR", "/pip" },
+	{ "GOCACHE", "/go-build" },
+	{ "GOMODCACHE", "/go-mod" },
+	{ "CARGO_HOME", "/cargo" },
+};
+
+enum { CACHES = sizeof(caches) / sizeof(caches[0]), EXTRA_MAX = CACHES + 4 };
+
+bool hook_is_lifecycle(const char *name)
+{
+	static const char *const names[] = { "pre_init", "post_work_start", "pre_push" };
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+const char *hook_file(const char *directory, const char *text, struct arena *arena)
+{
+	struct stat status;
+	if (binary_problem(str_from(text)))
+		return "";
+	_cleanup_free_ char *path = str_join(directory, "/", text, NULL);
+	if (!path)
+		return NULL;
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) ? arena_dup(arena, str_from(path))
+															   : "";
+}
+
+const char *hook_repository(const char *path, struct arena *arena)
+{
+	char above[PATH_MAX];
+	char mark[PATH_MAX + sizeof("/.git")];
+	snprintf(above, sizeof(above), "%s", path);
+	for (char *slash; above[0]; *slash = '\0') {
+		snprintf(mark, sizeof(mark), "%s/.git", above);
+		if (access(mark, F_OK) == 0)
+			return arena_dup(arena, str_from(above));
+		slash = strrchr(above, '/');
+		if (!slash)
+			break;
+	}
+	return arena_dup(arena, str_from(path));
+}
+
+/* ---- the environment ----------------------------------------------------- */
+
+static const char *make_variable(
+	struct arena *arena, const char *name, const char *value, const char *below)
+{
+	_cleanup_free_ char *text = str_join(name, "=", value, below, NULL);
+	return text ? arena_dup(arena, str_from(text)) : NULL;
+}
+
+/* The directory for caches, made; "" where that cannot be. */
+static const char *make_cache(const char *plugin, struct arena *arena)
+{
+	_cleanup_free_ char *base = NULL;
+	if (paths_user(PATH_CACHE, "perch/plugins/", &base, NULL) < 0)
+		return "";
+	_cleanup_free_ char *path = str_join(base, plugin, NULL);
+	if (!path || change_make_directory(path) < 0)
+		return "";
+	const char *kept = arena_dup(arena, str_from(path));
+	return kept ? kept : "";
+}
+
+static const char *const *make_environment(
+	const struct hook *hook, const char *cache, const char *tmp, struct arena *arena)
+{
+	const char *extra[EXTRA_MAX + 1] = { 0 };
+	size_t count = 0;
+	extra[count++] = make_variable(arena, "FLEDGE_PLUGIN_DIR", hook->directory, "");
+	extra[count++] = make_variable(arena, "FLEDGE_REPO_ROOT", hook->repository, "");
+	for (size_t i = 0; cache[0] && i < CACHES; i++)
+		extra[count++] = make_variable(arena, caches[i].variable, cache, caches[i].below);
+	if (tmp)
+		extra[count++] = make_variable(arena, "TMPDIR", tmp, "");
+	for (size_t i = 0; i < count; i++)
+		if (!extra[i])
+			return NULL;
+	return confinement_environment(hook->widening, extra, arena);
+}
+
+/* ---- running ------------------------------------------------------------- */
+
+static int run_in(struct workshop *workshop, const struct hook *hook, const char *cache,
+	const struct sandbox *sandbox, struct arena *arena, perch_err *err)
+{
+	const char *file = hook_file(hook->directory, hook->text, arena);
+	if (!file)
+		return err_no_memory(err);
+	const char *const shell[] = { "sh", "-c", hook->text, NULL };
+	const char *const program[] = { file, NULL };
+	char title[128];
+	snprintf(title, sizeof(title), "%s of %s", hook->name, hook->plugin);
+	const struct process_spec spec = {
+		.argv = file[0] ? program : shell,
+		.env = make_environment(hook, cache, sandbox_tmp(sandbox), arena),
+		.cwd = hook->directory,
+		.confine = sandbox_confine(sandbox),
+		.title = title,
+		.shows_output = hook->shows_output,
+		.log = hook->log,
+	};
+	return spec.env ? process_run(workshop, &spec, err) : err_no_memory(err);
+}
+
+int hook_run(struct workshop *workshop, const struct hook *hook, perch_err *err)
+{
+	_cleanup_(arena_free) struct arena arena = { 0 };
+	const char *cache = make_cache(hook->plugin, &arena);
+	const struct confinement confinement = {
+		.config = hook->config,
+		.project = hook->is_lifecycle ? hook->repository : "",
+		.directory = hook->directory,
+		.cache = cache[0] ? cache : NULL,
+		.may_write_project = hook->is_lifecycle,
+		.may_write_directory = !hook->is_lifecycle,
+		.has_network = hook->has_network,
+		.widening = hook->widening,
+	};
+	struct sandbox *sandbox = NULL;
+	int r = confinement_open(workshop->host, &confinement, &arena, &sandbox, err);
+	if (r < 0)
+		return r;
+	r = run_in(workshop, hook, cache, sandbox, &arena, err);
+	sandbox_close(sandbox);
+	return r;
+}

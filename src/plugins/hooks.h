@@ -1,0 +1,39 @@
+/* The hooks of a plugin and its build: commands that it names in its manifest, run
+ * in its directory and in a sandbox. */
+#ifndef PLUGINS_HOOKS_H
+#define PLUGINS_HOOKS_H
+
+#include "plugins/process.h"
+#include "registry/grants.h"
+#include "registry/registry.h"
+
+struct hook {
+	const char *name;       /* "build", "pre_push" … */
+	const char *text;       /* a file of the plugin, which is executed; else for sh -c */
+	const char *plugin;     /* its name */
+	const char *directory;  /* the plugin's */
+	const char *config;     /* CFG */
+	const char *repository; /* where the user is; for lifecycle hooks the one place to write */
+	bool is_lifecycle;
+	bool has_network;
+	const struct policy_widening *widening; /* NULL = none */
+	bool shows_output;
+	struct buf *log; /* may be NULL */
+};
+
+/* Runs it to its end. Returns its exit status as a shell has it, or fails as
+ * process_run and sandbox_open do. */
+int hook_run(struct workshop *workshop, const struct hook *hook, perch_err *err);
+
+/* The path of the file of the plugin that the text names, in the arena; "" when it
+ * is a command for the shell; NULL without memory. */
+const char *hook_file(const char *directory, const char *text, struct arena *arena);
+
+/* pre_init, post_work_start, pre_push. */
+bool hook_is_lifecycle(const char *name);
+
+/* The top of the repository that holds `path`, or path itself; in the arena, NULL without
+ * memory. */
+const char *hook_repository(const char *path, struct arena *arena);
+
+#endif

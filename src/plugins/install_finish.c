@@ -1,0 +1,183 @@
+/* Installing: the second half, after the user has said yes. */
+#include "plugins/install_parts.h"
+
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "plugins/build.h"
+#include "plugins/hooks.h"
+#include "registry/approval.h"
+
+static const char *here(struct arena *arena)
+{
+	_cleanup_free_ char *cwd = getcwd(NULL, 0);
+	return hook_repository(cwd ? cwd : "/", arena);
+}
+
+/* ---- building ------------------------------------------------------------ */
+
+static int build(struct candidate *candidate, perch_err *err)
+{
+	_cleanup_(buf_free) struct buf log = { 0 };
+	const struct hook hook = {
+		.name = "build",
+		.text = candidate->build,
+		.plugin = candidate->manifest.name,
+		.directory = candidate->directory,
+		.config = candidate->registry.config,
+		.repository = candidate->directory,
+		.has_network = true, /* it fetches what it is made of */
+		.widening = &candidate->grant.widening,
+		.shows_output = true,
+		.log = &log,
+	};
+	int r = hook_run(candidate->workshop, &hook, err);
+	if (r == 0 || r == -ECANCELED)
+		return r;
+	_cleanup_free_ char *path = NULL;
+	if (build_keep_log(hook.plugin, log.data, log.len, &path) == 0)
+		candidate->log = arena_dup(&candidate->arena, str_from(path));
+	if (!candidate->log)
+		candidate->log = "";
+	if (r < 0)
+		return r;
+	return err_set(err, -EIO, "the build failed with status %d (%s)%s%s", r, candidate->build,
+		candidate->log[0] ? ": see " : "", candidate->log);
+}
+
+/* ---- the records --------------------------------------------------------- */
+
+static const char *today(struct arena *arena)
+{
+	time_t now = time(NULL);
+	struct tm date;
+	char text[32];
+	if (!gmtime_r(&now, &date) || !strftime(text, sizeof(text), "%Y-%m-%d", &date))
+		return "";
+	return arena_dup(arena, str_from(text));
+}
+
+static const char *const *command_names(const struct manifest *manifest, struct arena *arena)
+{
+	const char **names = arena_alloc(arena, (manifest->command_count + 1) * sizeof(*names));
+	for (size_t i = 0; names && i < manifest->command_count; i++)
+		names[i] = manifest->commands[i].name;
+	if (names)
+		names[manifest->command_count] = NULL;
+	return names;
+}
+
+static int make_entry(struct candidate *candidate, const struct capabilities *granted,
+	struct registry_entry *entry, perch_err *err)
+{
+	const struct manifest *manifest = &candidate->manifest;
+	_cleanup_free_ char *place = str_join(candidate->registry.plugins, "/", manifest->name, NULL);
+	*entry = (struct registry_entry){
+		.name = manifest->name,
+		.source = candidate->source.location,
+		.version = manifest->version,
+		.installed = today(&candidate->arena),
+		.pinned_ref = candidate->source.ref,
+		.commit = candidate->commit,
+		.runtime = manifest->runtime,
+		.commands = command_names(manifest, &candidate->arena),
+		.has_capabilities = true,
+		.granted = *granted,
+		.directory = place ? arena_dup(&candidate->arena, str_from(place)) : NULL,
+	};
+	entry->granted.filesystem = manifest->wishes.filesystem;
+	return entry->installed && entry->commands && entry->directory ? 0 : err_no_memory(err);
+}
+
+/* What the user allowed before stays allowed. */
+static int describe(struct candidate *candidate, const struct registry_entry *entry, perch_err *err)
+{
+	struct grant grant = candidate->grant;
+	grant.has_approval = true;
+	if (approval_of(&candidate->manifest, &candidate->arena, &grant.approval) < 0)
+		return err_no_memory(err);
+	return stage_describe(&candidate->stage, entry, &grant, &candidate->manifest, err);
+}
+
+/* ---- into its place ------------------------------------------------------ */
+
+static int run_post_install(
+	struct candidate *candidate, const struct registry_entry *entry, perch_err *err)
+{
+	const struct manifest *manifest = &candidate->manifest;
+	_cleanup_(buf_free) struct buf log = { 0 };
+	if (!manifest->hooks.post_install[0])
+		return 0;
+	const struct hook hook = {
+		.name = "post_install",
+		.text = manifest->hooks.post_install,
+		.plugin = manifest->name,
+		.directory = entry->directory,
+		.config = candidate->registry.config,
+		.repository = here(&candidate->arena),
+		.has_network = entry->granted.network || !manifest->wishes.has_network,
+		.widening = &candidate->grant.widening,
+		.shows_output = true,
+		.log = &log,
+	};
+	if (!hook.repository)
+		return err_no_memory(err);
+	int r = hook_run(candidate->workshop, &hook, err);
+	return r <= 0 ? r : err_set(err, -EIO, "the post_install hook failed with status %d", r);
+}
+
+/* Others may have installed something since it was looked at. */
+static int check_again(struct candidate *candidate, perch_err *err)
+{
+	struct registry now;
+	int r = registry_read(&candidate->arena, &now, err);
+	return r < 0 ? r : candidate_check_names(candidate, &now, err);
+}
+
+static int put_into_place(
+	struct candidate *candidate, const struct registry_entry *entry, perch_err *err)
+{
+	_cleanup_fd_ int lock = stage_lock(&candidate->registry, err);
+	if (lock < 0)
+		return lock;
+	int r = check_again(candidate, err);
+	if (r < 0)
+		return r;
+	r = stage_swap(&candidate->registry, &candidate->stage, entry->name, err);
+	if (r == 0)
+		r = run_post_install(candidate, entry, err);
+	stage_point("hooked");
+	if (r < 0) {
+		perch_err second = { 0 };
+		if (stage_undo(&candidate->stage, &second) < 0)
+			workshop_tell(candidate->workshop, SHOWN_WARNING, "%s: perch doctor", second.text);
+		return r;
+	}
+	return stage_commit(&candidate->registry, &candidate->stage, err);
+}
+
+int candidate_install(struct candidate *candidate, const struct capabilities *granted,
+	struct registry_entry *ret_entry, perch_err *err)
+{
+	struct registry_entry entry;
+	int r = candidate->build[0] ? build(candidate, err) : 0;
+	stage_point("built");
+	if (r == 0)
+		r = candidate_check_programs(candidate, err);
+	if (r == 0)
+		r = make_entry(candidate, granted, &entry, err);
+	if (r == 0)
+		r = describe(candidate, &entry, err);
+	stage_point("described");
+	if (r == 0)
+		r = put_into_place(candidate, &entry, err);
+	if (r < 0)
+		return r;
+	*ret_entry = entry;
+	return 0;
+}

@@ -1,0 +1,14 @@
+/* What the two halves of an install share. */
+#ifndef PLUGINS_INSTALL_PARTS_H
+#define PLUGINS_INSTALL_PARTS_H
+
+#include "plugins/install.h"
+
+/* Every command has a program inside the plugin that can be executed. */
+int candidate_check_programs(struct candidate *candidate, perch_err *err);
+
+/* The plugin may have its name and its commands theirs. */
+int candidate_check_names(
+	struct candidate *candidate, const struct registry *registry, perch_err *err);
+
+#endif

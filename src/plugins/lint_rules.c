@@ -1,0 +1,168 @@
+/* The messages of fledge-v1 as a table, and what one look at a field does not
+ * show. */
+#include "plugins/lint_rules.h"
+
+#include "data/json.h"
+#include "fledge/store.h"
+#include "validate.h"
+
+const perch_json_value *message_field(const perch_json_value *message, const char *name)
+{
+	const perch_json_value *value = perch_json_get(message, name);
+	return perch_json_type_of(value) == PERCH_JSON_NULL ? NULL : value;
+}
+
+/* The text of a field that is one. */
+static struct str text_of(const perch_json_value *message, const char *name)
+{
+	const perch_json_value *value = message_field(message, name);
+	return value ? json_str(value) : (struct str){ "", 0 };
+}
+
+/* As much of a text as a message of ours quotes. */
+static int quoted(struct str text)
+{
+	enum { QUOTED_MAX = 80 };
+	return (int)(text.len < QUOTED_MAX ? text.len : QUOTED_MAX);
+}
+
+static bool lists(const char *const *names, struct str word)
+{
+	for (; *names; names++) {
+		if (str_is(word, *names))
+			return true;
+	}
+	return false;
+}
+
+static void look_at_log(struct lint *lint, const perch_json_value *message)
+{
+	static const char *const levels[] = { "debug", "info", "warn", "error", NULL };
+	struct str level = text_of(message, "level");
+	if (level.len && !lists(levels, level))
+		LINT_WARNING(lint, "the level '%.*s' is not one of debug, info, warn and error",
+			quoted(level), level.data);
+}
+
+static void look_at_progress(struct lint *lint, const perch_json_value *message)
+{
+	bool is_done = false;
+	perch_json_bool(message_field(message, "done"), &is_done);
+	const perch_json_value *current = message_field(message, "current");
+	const perch_json_value *total = message_field(message, "total");
+	double now = 0;
+	double end = 0;
+	if (!is_done && !message_field(message, "message"))
+		LINT_ERROR(lint, "`progress` needs a `message`, or `done`: true");
+	if (!current != !total)
+		LINT_WARNING(lint, "`progress` shows a bar only with both `current` and `total`");
+	else if (perch_json_double(current, &now) == 0 && perch_json_double(total, &end) == 0 &&
+		now > end)
+		LINT_WARNING(lint, "`current` is more than `total`");
+}
+
+static void look_at_key(struct lint *lint, const perch_json_value *message)
+{
+	struct str key = text_of(message, "key");
+	if (!key.len || key.len > STORE_KEY_MAX)
+		LINT_ERROR(lint, "`key` must have 1 to %d bytes, not %zu", STORE_KEY_MAX, key.len);
+	size_t value_len = text_of(message, "value").len;
+	if (value_len > STORE_VALUE_MAX)
+		LINT_ERROR(lint, "`value` must have at most %d bytes, not %zu", STORE_VALUE_MAX, value_len);
+}
+
+static void look_at_exec(struct lint *lint, const perch_json_value *message)
+{
+	if (!str_trim(text_of(message, "command")).len)
+		LINT_WARNING(lint, "`command` is empty: nothing is run");
+}
+
+static void look_at_metadata(struct lint *lint, const perch_json_value *message)
+{
+	static const char *const known[] = { "fledge_config", "git_tags", "git_status", "git_log",
+		"env", NULL };
+	perch_json_iter iter = perch_json_iterate(message_field(message, "keys"));
+	for (const perch_json_value *key; (key = perch_json_next(&iter));) {
+		struct str name = json_str(key);
+		if (!lists(known, name))
+			LINT_WARNING(
+				lint, "there is no metadata '%.*s': its value is null", quoted(name), name.data);
+	}
+}
+
+static void look_at_prompt(struct lint *lint, const perch_json_value *message)
+{
+	static const struct {
+		const char *name;
+		enum validator validator;
+	} validators[] = {
+		{ "non_empty", VALIDATE_NON_EMPTY },
+		{ "integer", VALIDATE_INTEGER },
+		{ "path_exists", VALIDATE_NOTHING }, /* a question of the disk, not of the text */
+		{ "url", VALIDATE_URL },
+	};
+	struct str name = text_of(message, "validate");
+	size_t i = 0;
+	while (i < sizeof(validators) / sizeof(validators[0]) && !str_is(name, validators[i].name))
+		i++;
+	if (name.len && i == sizeof(validators) / sizeof(validators[0]))
+		LINT_ERROR(lint, "there is no validator '%.*s': non_empty, integer, path_exists, url",
+			quoted(name), name.data);
+	else if (name.len && message_field(message, "default") &&
+		validate(validators[i].validator, text_of(message, "default")))
+		LINT_WARNING(lint, "`default` does not pass the validator %s", validators[i].name);
+}
+
+static void look_at_options(struct lint *lint, const perch_json_value *message)
+{
+	if (!perch_json_count(message_field(message, "options")))
+		LINT_ERROR(lint, "`options` must not be empty");
+}
+
+#define NEEDS(word) #word, offsetof(struct capabilities, word)
+#define NEEDS_NOTHING NULL, 0
+
+static const struct message_rule rules[] = {
+	{ "output", false, NEEDS_NOTHING, NULL, { { "text", FIELD_TEXT, true } } },
+	{ "log", false, NEEDS_NOTHING, look_at_log,
+		{ { "level", FIELD_TEXT, false }, { "message", FIELD_TEXT, true } } },
+	{ "progress", false, NEEDS_NOTHING, look_at_progress,
+		{ { "message", FIELD_TEXT, false }, { "current", FIELD_NUMBER, false },
+			{ "total", FIELD_NUMBER, false }, { "done", FIELD_BOOL, false } } },
+	{ "store", false, NEEDS(store), look_at_key,
+		{ { "key", FIELD_TEXT, true }, { "value", FIELD_TEXT, true } } },
+	{ "load", true, NEEDS(store), look_at_key, { { "key", FIELD_TEXT, true } } },
+	{ "exec", true, NEEDS(exec), look_at_exec,
+		{ { "command", FIELD_TEXT, true }, { "cwd", FIELD_TEXT, false },
+			{ "timeout", FIELD_POSITIVE, false } } },
+	{ "metadata", true, NEEDS(metadata), look_at_metadata, { { "keys", FIELD_TEXTS, true } } },
+	{ "prompt", true, NEEDS_NOTHING, look_at_prompt,
+		{ { "message", FIELD_TEXT, true }, { "default", FIELD_TEXT, false },
+			{ "validate", FIELD_TEXT, false } } },
+	{ "confirm", true, NEEDS_NOTHING, NULL,
+		{ { "message", FIELD_TEXT, true }, { "default", FIELD_BOOL, false } } },
+	{ "select", true, NEEDS_NOTHING, look_at_options,
+		{ { "message", FIELD_TEXT, true }, { "options", FIELD_TEXTS, true },
+			{ "default", FIELD_INDEX, false } } },
+	{ "multi_select", true, NEEDS_NOTHING, look_at_options,
+		{ { "message", FIELD_TEXT, true }, { "options", FIELD_TEXTS, true },
+			{ "defaults", FIELD_INDEXES, false } } },
+};
+enum { RULES = sizeof(rules) / sizeof(rules[0]) };
+
+const struct message_rule *message_rule_find(struct str name)
+{
+	for (size_t i = 0; i < RULES; i++) {
+		if (str_is(name, rules[i].name))
+			return &rules[i];
+	}
+	return NULL;
+}
+
+const char *message_rule_meant(struct str name)
+{
+	const char *names[RULES + 1] = { NULL };
+	for (size_t i = 0; i < RULES; i++)
+		names[i] = rules[i].name;
+	return name_meant(name, names);
+}

@@ -1,0 +1,15 @@
+/* Writing new files below a directory of ours. */
+#ifndef PLUGINS_PLANT_H
+#define PLUGINS_PLANT_H
+
+#include <sys/types.h>
+
+#include "base/str.h"
+#include "perch/base.h"
+
+/* Writes a new file at a path below the directory `top`, making the directories
+ * on the way. Nothing that is there is written over, and no link is followed:
+ * -EEXIST, -ELOOP. Other failures are negative errnos; err names the file. */
+int plant_file(const char *top, const char *path, mode_t mode, struct str text, perch_err *err);
+
+#endif

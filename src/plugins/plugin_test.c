@@ -1,0 +1,320 @@
+/* Trying a plugin: a run as any other, but with a user who follows a script
+ * and somebody who listens. */
+#include "plugins/plugin_test.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/environment.h"
+#include "base/err.h"
+#include "base/paths.h"
+#include "fledge/exec.h"
+#include "fledge/run.h"
+#include "plugins/check.h"
+#include "plugins/files.h"
+#include "plugins/lint.h"
+#include "plugins/script.h"
+#include "plugins/workspace.h"
+#include "proc/host.h"
+#include "registry/approval.h"
+#include "sandbox/sandbox.h"
+#include "sandbox/secrets.h"
+
+struct plugin_test {
+	const struct plugin_test_options *options;
+	perch_host *host;
+	struct arena arena;
+	struct workspace workspace;
+	struct lint lint;
+	struct script script;
+	struct trace *trace;
+	struct sandbox *sandbox;
+	struct fledge_run_options run_options;
+	struct fledge_run *run; /* NULL = it could not be started */
+	struct timer timer;
+	bool is_timed_out;
+	bool is_judged;
+	struct test_report report;
+};
+
+#define TEST_OF(pointer, member) \
+	((struct plugin_test *)((char *)(pointer)-offsetof(struct plugin_test, member)))
+
+/* ---- listening ------------------------------------------------------------------ */
+
+static void heard(void *data, enum trace_direction direction, struct str line)
+{
+	struct plugin_test *test = data;
+	transcript_add(&test->report.transcript, direction, line);
+	if (direction == TRACE_FROM_PLUGIN)
+		lint_from_plugin(&test->lint, line);
+	else if (direction == TRACE_TO_PLUGIN)
+		lint_to_plugin(&test->lint, line);
+}
+
+static bool is_found_already(const struct findings *findings, unsigned line)
+{
+	return findings->count && findings->items[findings->count - 1].at.line == line;
+}
+
+/* What the host warns of is worth a finding, unless the line that made it do so
+ * has one already. */
+static void told(void *data, enum shown_kind kind, struct str text)
+{
+	struct plugin_test *test = data;
+	struct findings *findings = &test->report.findings;
+	transcript_add(&test->report.transcript, TRACE_HOST, text);
+	if (kind == SHOWN_WARNING && !is_found_already(findings, test->lint.line))
+		findings_add(findings, FINDING_WARNING, &(struct toml_place){ test->lint.line, 0 }, "%.*s",
+			(int)text.len, text.data);
+}
+
+/* ---- the run -------------------------------------------------------------------- */
+
+static const char *arena_path(struct plugin_test *test, enum path_kind kind)
+{
+	_cleanup_free_ char *path = NULL;
+	if (paths_user(kind, "perch", &path, NULL) < 0)
+		return "";
+	const char *kept = arena_dup(&test->arena, str_from(path));
+	return kept ? kept : "";
+}
+
+/* As a real run has it. The plugin's real directory is not written: its links
+ * lead there, and nothing allows it. It may lie inside of what is hidden. */
+static int make_sandbox(struct plugin_test *test, perch_err *err)
+{
+	const struct capabilities force =
+		capabilities_in_force(&test->options->test->granted, &test->options->manifest->wishes);
+	enum filesystem_wish wish = force.filesystem;
+	const char *home = getenv("HOME");
+	const struct policy_plugin plugin = {
+		.home = home ? home : "",
+		.config = test->options->config,
+		.own_config = arena_path(test, PATH_CONFIG),
+		.own_state = arena_path(test, PATH_STATE),
+		.own_cache = arena_path(test, PATH_CACHE),
+		.project = test->workspace.project,
+		.directory = test->workspace.directory,
+		.may_write_project = wish == FILESYSTEM_UNSET || wish == FILESYSTEM_PROJECT,
+		.may_write_directory = wish != FILESYSTEM_NONE,
+	};
+	struct sandbox_policy policy;
+	if (policy_for_plugin(&test->arena, &plugin, &policy) < 0)
+		return err_no_memory(err);
+	const char *const reveal[] = { test->options->directory, test->workspace.top, NULL };
+	policy.reveal = reveal;
+	policy.net = force.has_network && !force.network ? SANDBOX_NET_NONE : SANDBOX_NET_FULL;
+	int r = sandbox_open(test->host, &policy, &test->sandbox, err);
+	if (r < 0)
+		return r;
+	const char *const *warning = sandbox_warnings(test->sandbox);
+	for (; warning && *warning; warning++)
+		transcript_add(&test->report.transcript, TRACE_HOST, str_from(*warning));
+	test->run_options.confine = sandbox_confine(test->sandbox);
+	test->run_options.layers = sandbox_layers(test->sandbox);
+	return 0;
+}
+
+static const char *variable(struct plugin_test *test, const char *name, const char *value)
+{
+	_cleanup_free_ char *text = str_join(name, "=", value, NULL);
+	return text ? arena_dup(&test->arena, str_from(text)) : NULL;
+}
+
+static int make_environment(struct plugin_test *test)
+{
+	const char *tmp = sandbox_tmp(test->sandbox);
+	const char *const extra[] = {
+		variable(test, "FLEDGE_PLUGIN_DIR", test->workspace.directory),
+		tmp ? variable(test, "TMPDIR", tmp) : NULL,
+		NULL,
+	};
+	if (!extra[0] || (tmp && !extra[1]))
+		return -ENOMEM;
+	test->run_options.env =
+		environment_build(&test->arena, test->options->env, secret_is_absent, extra);
+	return test->run_options.env ? 0 : -ENOMEM;
+}
+
+static int prepare_run(struct plugin_test *test, perch_err *err)
+{
+	const struct test_case *given = test->options->test;
+	test->run_options = (struct fledge_run_options){
+		.command = given->command->name,
+		.path = test->workspace.program,
+		.args = given->args,
+		.plugin_name = test->options->manifest->name,
+		.plugin_version = test->options->manifest->version,
+		.plugin_dir = test->workspace.directory,
+		.granted = given->granted,
+		.directory = test->workspace.project,
+		.cwd = test->workspace.project,
+		.own_env = test->options->env,
+		.asking = FLEDGE_ASK,
+		.line_limit = FLEDGE_LINE_LIMIT_DEFAULT,
+		.exec_timeout_max = EXEC_TIMEOUT_MAX_DEFAULT,
+		.shell = "sh",
+		.frontend = &test->script.frontend,
+		.trace = test->trace,
+		.reads_stderr = true,
+	};
+	int r = make_sandbox(test, err);
+	if (r == 0 && make_environment(test) < 0)
+		r = err_no_memory(err);
+	return r;
+}
+
+/* The ladder at once: who did not listen in all this time will not do so now. */
+static void end_now(struct plugin_test *test)
+{
+	for (int step = 0; test->run && step < 3; step++)
+		fledge_run_interrupt(test->run, SIGKILL);
+}
+
+static void time_is_up(struct timer *timer, uint64_t now_ns)
+{
+	(void)now_ns;
+	struct plugin_test *test = TEST_OF(timer, timer);
+	test->is_timed_out = true;
+	findings_add(&test->report.findings, FINDING_ERROR, NULL,
+		"the plugin did not end within %g seconds", test->options->test->timeout);
+	end_now(test);
+}
+
+static int make_parts(struct plugin_test *test, perch_err *err)
+{
+	struct findings *findings = &test->report.findings;
+	findings->arena = &test->arena;
+	test->report.transcript.arena = &test->arena;
+	test->script = (struct script){
+		.loop = &test->host->loop,
+		.test = test->options->test,
+		.findings = findings,
+		.line = &test->lint.line,
+		.told = told,
+		.data = test,
+	};
+	int r = lint_init(&test->lint, &test->options->manifest->wishes, findings);
+	if (r == 0)
+		r = script_init(&test->script);
+	if (r == 0)
+		r = trace_listen(heard, test, &test->trace);
+	if (r == 0)
+		r = timers_promise(&test->host->loop.timers);
+	if (r < 0)
+		return err_no_memory(err);
+	test->timer.due = time_is_up;
+	return 0;
+}
+
+/* What was not built yet must not look like a broken plugin. */
+static bool has_program(struct plugin_test *test)
+{
+	const struct plugin_test_options *options = test->options;
+	const char *binary = options->test->command->binary;
+	const char *build = options->manifest->hooks.build;
+	const char *problem;
+	if (files_program(options->directory, binary, &problem) != PROGRAM_MISSING)
+		return true;
+	findings_add(&test->report.findings, FINDING_ERROR, NULL, "the program %s %s%s%s", binary,
+		problem, build[0] ? ": build it first: " : "", build);
+	return false;
+}
+
+int plugin_test_start(perch_host *host, const struct plugin_test_options *options,
+	struct plugin_test **ret_test, perch_err *err)
+{
+	struct plugin_test *test = calloc(1, sizeof(*test));
+	if (!test)
+		return err_no_memory(err);
+	test->options = options;
+	test->host = host;
+	int r = make_parts(test, err);
+	if (r == 0)
+		r = workspace_make(
+			options->directory, options->manifest, options->test, &test->workspace, err);
+	if (r == 0)
+		r = prepare_run(test, err);
+	if (r < 0) {
+		plugin_test_free(test);
+		return r;
+	}
+	*ret_test = test;
+	if (!has_program(test))
+		return 0;
+	perch_err inner = { 0 };
+	r = fledge_run_start(host, &test->run_options, &test->run, &inner);
+	if (r < 0)
+		findings_add(
+			&test->report.findings, FINDING_ERROR, NULL, "it cannot be started: %s", inner.text);
+	else
+		timer_set(&host->loop.timers, &test->timer,
+			clock_after(clock_now_ns(), (uint64_t)(options->test->timeout * 1e9)));
+	return 0;
+}
+
+void plugin_test_interrupt(struct plugin_test *test)
+{
+	test->report.is_interrupted = true;
+	end_now(test);
+}
+
+/* ---- the verdict ---------------------------------------------------------------- */
+
+static void judge(struct plugin_test *test)
+{
+	struct test_report *report = &test->report;
+	const struct outcome *outcome = fledge_run_outcome(test->run);
+	_cleanup_(buf_free) struct buf state = { 0 };
+	timer_cancel(&test->host->loop.timers, &test->timer);
+	buf_terminate(&test->script.output);
+	report->output = (struct str){ test->script.output.data, test->script.output.len };
+	report->exit_code = outcome->exit_code;
+	report->signal = outcome->signal;
+	report->duration_ns = outcome->duration_ns;
+	lint_end(&test->lint);
+	script_check_used(&test->script);
+	int r = workspace_read_state(&test->workspace, &state);
+	if (r < 0)
+		findings_add(&report->findings, FINDING_ERROR, NULL, "state.json cannot be read: %s",
+			perch_strerror(r));
+	const struct run_result result = { report->exit_code, report->output,
+		{ state.data, r < 0 ? 0 : state.len } };
+	if (!test->is_timed_out && !report->is_interrupted)
+		check_result(&test->options->test->expect, &result, &report->findings);
+	if (report->findings.failed || report->transcript.failed || test->script.output.failed)
+		findings_add(&report->findings, FINDING_ERROR, NULL, "out of memory");
+}
+
+const struct test_report *plugin_test_report(struct plugin_test *test)
+{
+	if (test->run && !fledge_run_outcome(test->run))
+		return NULL;
+	if (test->run && !test->is_judged)
+		judge(test);
+	test->is_judged = true;
+	return &test->report;
+}
+
+void plugin_test_free(struct plugin_test *test)
+{
+	if (!test)
+		return;
+	fledge_run_free(test->run);
+	sandbox_close(test->sandbox);
+	workspace_remove(&test->workspace);
+	trace_close(test->trace, NULL);
+	script_free(&test->script);
+	lint_free(&test->lint);
+	if (test->timer.due) {
+		timer_cancel(&test->host->loop.timers, &test->timer);
+		timers_release(&test->host->loop.timers);
+	}
+	findings_free(&test->report.findings);
+	transcript_free(&test->report.transcript);
+	arena_free(&test->arena);
+	free(test);
+}

@@ -1,0 +1,77 @@
+/* Removing an installed plugin. */
+#include "plugins/remove.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "plugins/hooks.h"
+#include "plugins/stage.h"
+#include "registry/approval.h"
+
+struct removal removal_look(const struct registry_entry *entry)
+{
+	struct stat status;
+	_cleanup_free_ char *state = str_join(entry->directory, "/state.json", NULL);
+	return (struct removal){
+		.is_live = lstat(entry->directory, &status) == 0 && S_ISLNK(status.st_mode),
+		.has_state = state && lstat(state, &status) == 0 && S_ISREG(status.st_mode),
+	};
+}
+
+/* Only a hook that was approved runs; a manifest that cannot be read has none. */
+static void run_hook(struct workshop *workshop, const struct registry *registry,
+	const struct registry_entry *entry, struct arena *arena)
+{
+	struct manifest manifest;
+	struct grant grant;
+	perch_err err = { 0 };
+	if (manifest_read(entry->directory, arena, &manifest, NULL) < 0 ||
+		!manifest.hooks.post_remove[0] ||
+		grants_read(GRANT_PLUGIN, entry->name, arena, &grant, NULL) < 0)
+		return;
+	if (grant.has_approval && !approval_is_same(&grant.approval, &manifest)) {
+		workshop_tell(workshop, SHOWN_WARNING,
+			"the post_remove hook of '%s' is not run: its manifest is not what was approved",
+			entry->name);
+		return;
+	}
+	_cleanup_free_ char *cwd = getcwd(NULL, 0);
+	const struct hook hook = {
+		.name = "post_remove",
+		.text = manifest.hooks.post_remove,
+		.plugin = entry->name,
+		.directory = entry->directory,
+		.config = registry->config,
+		.repository = hook_repository(cwd ? cwd : "/", arena),
+		.has_network = entry->granted.network || !manifest.wishes.has_network,
+		.widening = &grant.widening,
+		.shows_output = true,
+	};
+	int r = hook.repository ? hook_run(workshop, &hook, &err) : err_no_memory(&err);
+	if (r < 0)
+		workshop_tell(workshop, SHOWN_WARNING, "the post_remove hook failed: %s", err.text);
+	else if (r > 0)
+		workshop_tell(workshop, SHOWN_WARNING, "the post_remove hook failed with status %d", r);
+}
+
+int plugin_remove(struct workshop *workshop, const struct registry *registry,
+	const struct registry_entry *entry, bool keeps_state, perch_err *err)
+{
+	_cleanup_(arena_free) struct arena arena = { 0 };
+	struct stage stage = { .lock = -1 };
+	run_hook(workshop, registry, entry, &arena);
+	if (workshop->is_stopped)
+		return err_set(err, -ECANCELED, "interrupted");
+	int r = stage_open(registry, &stage, err);
+	if (r < 0)
+		return r;
+	_cleanup_fd_ int lock = stage_lock(registry, err);
+	r = lock < 0 ? lock : stage_remove(registry, &stage, entry->name, keeps_state, err);
+	stage.must_stay = r < 0;
+	stage_close(&stage);
+	return r;
+}

@@ -1,0 +1,209 @@
+/* A new plugin that runs at once. */
+#include "plugins/scaffold.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/utf8.h"
+#include "data/toml.h"
+#include "data/toml_edit.h"
+#include "plugins/plant.h"
+#include "plugins/templates.h"
+#include "plugins/tree.h"
+#include "registry/names.h"
+
+const char *const scaffold_languages[] = { "bash", "python", "node", "c", NULL };
+
+/* ---- what it may be called ------------------------------------------------------ */
+
+/* The name of the command: that of the plugin, without the prefix that many
+ * plugins have. */
+static const char *command_of(const char *name)
+{
+	static const struct str prefix = { "fledge-", 7 };
+	return str_has_prefix(str_from(name), prefix) ? name + prefix.len : name;
+}
+
+/* It stands in file names, and in programs of four languages. */
+static const char *name_problem(const char *name)
+{
+	const char *problem = plugin_name_problem(str_from(name));
+	if (!problem)
+		problem = command_name_problem(str_from(command_of(name)));
+	if (!problem && strlen(name) > SCAFFOLD_NAME_MAX)
+		problem = "is too long";
+	for (const char *c = name; *c && !problem; c++) {
+		if (!isalnum((unsigned char)*c) && !strchr("-_.", *c))
+			problem = "may have letters, digits, - _ and . in it";
+	}
+	return problem;
+}
+
+static bool is_plain_text(const char *text)
+{
+	size_t len = strlen(text);
+	for (size_t i = 0; i < len; i++) {
+		if ((unsigned char)text[i] < 0x20 || text[i] == 0x7F)
+			return false;
+	}
+	return len && len <= SCAFFOLD_DESCRIPTION_MAX && utf8_is_valid(text, len);
+}
+
+static bool is_language(const char *word)
+{
+	for (const char *const *language = scaffold_languages; *language; language++) {
+		if (strcmp(*language, word) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int check(const struct scaffold_options *options, perch_err *err)
+{
+	char quoted[TOML_QUOTE_MAX];
+	const char *problem = name_problem(options->name);
+	if (problem)
+		return err_set(
+			err, -EINVAL, "the name %s %s", toml_quote(str_from(options->name), quoted), problem);
+	if (!is_language(options->language))
+		return err_set(err, -EINVAL, "the language is bash, python, node or c, not %s",
+			toml_quote(str_from(options->language), quoted));
+	if (!is_plain_text(options->description))
+		return err_set(err, -EINVAL,
+			"the description must be one line of text, of %d bytes at most",
+			SCAFFOLD_DESCRIPTION_MAX);
+	return 0;
+}
+
+/* ---- files from templates ------------------------------------------------------- */
+
+static const struct {
+	const char *language; /* NULL = all */
+	const char *source;   /* below templates/LANGUAGE/, or else templates/common/ */
+	const char *path;     /* in the plugin */
+	mode_t mode;
+} files[] = {
+	{ NULL, "plugin.toml", "plugin.toml", 0666 },
+	{ NULL, "README.md", "README.md", 0666 },
+	{ NULL, "perch-test.toml", "perch-test.toml", 0666 },
+	{ "bash", "program", "bin/fledge-@COMMAND@", 0777 },
+	{ "python", "program", "bin/fledge-@COMMAND@", 0777 },
+	{ "node", "program", "bin/fledge-@COMMAND@", 0777 },
+	{ "c", "main.c", "main.c", 0666 },
+	{ "c", "Makefile", "Makefile", 0666 },
+	{ "c", "gitignore", ".gitignore", 0666 },
+};
+_Static_assert(sizeof(files) / sizeof(files[0]) <= SCAFFOLD_FILES_MAX, "every file has its place");
+
+static const char *find_template(const char *folder, const char *name)
+{
+	for (const struct template *template = templates; template->path; template ++) {
+		struct str rest = str_from(template->path);
+		if (str_is(str_cut(&rest, '/'), folder) && str_is(rest, name))
+			return template->text;
+	}
+	return NULL;
+}
+
+/* Appends what stands behind a word between two @; false when it is none. */
+static bool put_word(struct buf *out, struct str word, const struct scaffold_options *options)
+{
+	if (str_is(word, "NAME"))
+		buf_append_text(out, options->name);
+	else if (str_is(word, "COMMAND"))
+		buf_append_text(out, command_of(options->name));
+	else if (str_is(word, "DESCRIPTION"))
+		buf_append_text(out, options->description);
+	else if (str_is(word, "DESCRIPTION_STRING"))
+		toml_write_string(out, options->description);
+	else
+		return false;
+	return true;
+}
+
+static void fill_in(struct buf *out, const char *text, const struct scaffold_options *options)
+{
+	struct str rest = str_from(text);
+	while (rest.len) {
+		struct str plain = str_cut(&rest, '@');
+		buf_append(out, plain.data, plain.len);
+		if (plain.data[plain.len] != '@')
+			return;
+		struct str behind = rest;
+		if (put_word(out, str_cut(&behind, '@'), options))
+			rest = behind;
+		else
+			buf_append_char(out, '@');
+	}
+}
+
+static int write_file(const struct scaffold_options *options, size_t i, struct arena *arena,
+	struct scaffold *scaffold, size_t *count, perch_err *err)
+{
+	if (files[i].language && strcmp(files[i].language, options->language) != 0)
+		return 0;
+	const char *text = find_template(options->language, files[i].source);
+	if (!text)
+		text = find_template("common", files[i].source);
+	_cleanup_(buf_free) struct buf path = { 0 };
+	_cleanup_(buf_free) struct buf content = { 0 };
+	fill_in(&path, files[i].path, options);
+	fill_in(&content, text, options);
+	const char *kept = arena_dup(arena, (struct str){ path.data, path.len });
+	if (!kept || path.failed || content.failed)
+		return err_no_memory(err);
+	scaffold->files[(*count)++] = kept;
+	return plant_file(
+		scaffold->path, kept, files[i].mode, (struct str){ content.data, content.len }, err);
+}
+
+static int write_files(const struct scaffold_options *options, struct arena *arena,
+	struct scaffold *scaffold, perch_err *err)
+{
+	char resolved[PATH_MAX];
+	if (!realpath(scaffold->path, resolved))
+		return err_set(err, -errno, "the new directory is gone: %s", perch_strerror(-errno));
+	scaffold->path = arena_dup(arena, str_from(resolved));
+	scaffold->command = arena_dup(arena, str_from(command_of(options->name)));
+	if (!scaffold->path || !scaffold->command)
+		return err_no_memory(err);
+	size_t count = 0;
+	int r = 0;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && r == 0; i++)
+		r = write_file(options, i, arena, scaffold, &count, err);
+	return r;
+}
+
+int scaffold_create(const struct scaffold_options *options, struct arena *arena,
+	struct scaffold *ret_scaffold, perch_err *err)
+{
+	int r = check(options, err);
+	if (r < 0)
+		return r;
+	_cleanup_free_ char *path = str_join(options->parent, "/", options->name, NULL);
+	if (!path)
+		return err_no_memory(err);
+	char shown[FILE_SHOWN_MAX];
+	int made = mkdir(path, 0777);
+	if (made < 0 && errno == EEXIST)
+		return err_set(err, -EEXIST, "there is a %s already: choose another name, or remove it",
+			file_shown(path, shown));
+	if (made < 0)
+		return err_set(
+			err, -errno, "%s cannot be made: %s", file_shown(path, shown), perch_strerror(-errno));
+	struct scaffold scaffold = { .path = path };
+	r = write_files(options, arena, &scaffold, err);
+	if (r < 0) {
+		tree_remove(path);
+		return r;
+	}
+	*ret_scaffold = scaffold;
+	return 0;
+}

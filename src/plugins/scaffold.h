@@ -1,0 +1,35 @@
+/* A new plugin that runs at once: its manifest, its program, a README and cases
+ * for `perch plugins test`. */
+#ifndef PLUGINS_SCAFFOLD_H
+#define PLUGINS_SCAFFOLD_H
+
+#include "base/arena.h"
+#include "perch/base.h"
+
+enum { SCAFFOLD_NAME_MAX = 64, SCAFFOLD_DESCRIPTION_MAX = 200, SCAFFOLD_FILES_MAX = 16 };
+
+#define SCAFFOLD_DESCRIPTION_DEFAULT "A plugin to start from: it greets somebody."
+
+/* bash, python, node, c; ends with NULL. */
+extern const char *const scaffold_languages[];
+
+struct scaffold_options {
+	const char *parent; /* the directory in which the plugin's is made */
+	const char *name;
+	const char *language;
+	const char *description;
+};
+
+struct scaffold {
+	const char *path; /* of the new directory, resolved */
+	const char *command;
+	const char *files[SCAFFOLD_FILES_MAX + 1]; /* relative to it; ends with NULL */
+};
+
+/* Makes it; texts live in the arena. Fails with -EINVAL (a name, language or
+ * description that cannot be), -EEXIST (there is something of that name), other
+ * errnos; err says what to do, and nothing is left. */
+int scaffold_create(const struct scaffold_options *options, struct arena *arena,
+	struct scaffold *ret_scaffold, perch_err *err);
+
+#endif

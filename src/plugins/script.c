@@ -1,0 +1,244 @@
+/* The user of a test. */
+#include "plugins/script.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/utf8.h"
+#include "validate.h"
+
+#define SCRIPT_OF(pointer, member) \
+	((struct script *)((char *)(pointer)-offsetof(struct script, member)))
+
+#define FOUND(script, ...)                                                                      \
+	findings_add((script)->findings, FINDING_ERROR, &(struct toml_place){ *(script)->line, 0 }, \
+		__VA_ARGS__)
+
+/* ---- which answer ------------------------------------------------------------- */
+
+static bool is_by_question(const struct test_case *test)
+{
+	return test->answer_count && test->answers[0].question;
+}
+
+/* The answer to the open question; NULL when the case has none. */
+static const struct scripted_answer *find_answer(struct script *script)
+{
+	const struct test_case *test = script->test;
+	if (!is_by_question(test))
+		return script->next < test->answer_count ? &test->answers[script->next++] : NULL;
+	struct str message = str_trim(script->open->message);
+	for (size_t i = 0; i < test->answer_count; i++) {
+		if (str_eq(str_trim(str_from(test->answers[i].question)), message)) {
+			script->used[i] = true;
+			return &test->answers[i];
+		}
+	}
+	return NULL;
+}
+
+/* ---- does it fit --------------------------------------------------------------- */
+
+static bool find_option(const struct question *question, const char *text, size_t *ret_index)
+{
+	for (size_t i = 0; i < question->option_count; i++) {
+		if (str_is(question->options[i], text)) {
+			*ret_index = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* NULL, or what is wrong with the answer. */
+static const char *fill_text(
+	const struct question *question, const struct scripted_answer *scripted, struct answer *answer)
+{
+	if (scripted->kind != SCRIPTED_TEXT)
+		return "it takes a string";
+	answer->text = str_from(scripted->text);
+	return validate(question->validator, answer->text);
+}
+
+/* An index for each text of the list, ascending and each once, as a user
+ * would have marked them. */
+static const char *fill_list(const struct question *question,
+	const struct scripted_answer *scripted, size_t *chosen, struct answer *answer)
+{
+	if (scripted->kind != SCRIPTED_LIST)
+		return "it takes a list of strings";
+	for (const char *const *text = scripted->list; *text; text++) {
+		size_t index;
+		if (!find_option(question, *text, &index))
+			return "not every one of them is an option";
+	}
+	for (size_t i = 0; i < question->option_count; i++) {
+		for (const char *const *text = scripted->list; *text; text++) {
+			if (str_is(question->options[i], *text)) {
+				chosen[answer->chosen_count++] = i;
+				break;
+			}
+		}
+	}
+	return NULL;
+}
+
+static const char *fill(const struct question *question, const struct scripted_answer *scripted,
+	size_t *chosen, struct answer *answer)
+{
+	answer->chosen = chosen;
+	switch (question->kind) {
+	case QUESTION_PROMPT:
+		return fill_text(question, scripted, answer);
+	case QUESTION_CONFIRM:
+		answer->yes = scripted->yes;
+		return scripted->kind == SCRIPTED_BOOL ? NULL : "it takes true or false";
+	case QUESTION_SELECT:
+		answer->chosen_count = 1;
+		if (scripted->kind != SCRIPTED_TEXT)
+			return "it takes a string";
+		return find_option(question, scripted->text, chosen) ? NULL : "it is not an option";
+	case QUESTION_MULTI_SELECT:
+		return fill_list(question, scripted, chosen, answer);
+	}
+	return NULL;
+}
+
+/* ---- answering ------------------------------------------------------------------ */
+
+static int quoted(struct str text)
+{
+	enum { QUOTED_MAX = 200 };
+	return (int)utf8_whole_prefix(text.data, text.len < QUOTED_MAX ? text.len : QUOTED_MAX);
+}
+
+static void decide(struct script *script, size_t *chosen, struct answer *answer)
+{
+	const struct question *question = script->open;
+	struct str message = question->message;
+	const struct scripted_answer *scripted = find_answer(script);
+	answer->cancelled = true;
+	if (!scripted) {
+		FOUND(script, "the plugin asks '%.*s', but the case has no answer to that", quoted(message),
+			message.data);
+		return;
+	}
+	if (scripted->kind == SCRIPTED_CANCEL)
+		return;
+	const char *problem = fill(question, scripted, chosen, answer);
+	answer->cancelled = problem;
+	if (problem)
+		FOUND(script, "the answer in line %u of " CASES_FILE " does not fit '%.*s': %s",
+			scripted->at.line, quoted(message), message.data, problem);
+}
+
+static void answer_due(struct timer *timer, uint64_t now_ns)
+{
+	(void)now_ns;
+	struct script *script = SCRIPT_OF(timer, timer);
+	struct answer answer = { .number = script->open->number };
+	_cleanup_free_ size_t *chosen = calloc(script->open->option_count + 1, sizeof(*chosen));
+	if (chosen)
+		decide(script, chosen, &answer);
+	else
+		script->findings->failed = answer.cancelled = true;
+	script->open = NULL;
+	script->frontend.answered(script->frontend.answered_data, &answer);
+}
+
+static void ask(struct frontend *frontend, const struct question *question)
+{
+	struct script *script = SCRIPT_OF(frontend, frontend);
+	script->open = question;
+	timer_set(&script->loop->timers, &script->timer, loop_now_ns(script->loop));
+}
+
+static void withdraw(struct frontend *frontend)
+{
+	struct script *script = SCRIPT_OF(frontend, frontend);
+	script->open = NULL;
+	timer_cancel(&script->loop->timers, &script->timer);
+}
+
+/* ---- being shown ---------------------------------------------------------------- */
+
+static void keep_output(struct script *script, struct str text)
+{
+	if (script->output.len == SCRIPT_OUTPUT_MAX)
+		return;
+	size_t room = SCRIPT_OUTPUT_MAX - script->output.len;
+	buf_append(&script->output, text.data, text.len < room ? text.len : room);
+	if (text.len >= room)
+		FOUND(script, "more than %d MiB of output: the rest is not looked at",
+			SCRIPT_OUTPUT_MAX / 1024 / 1024);
+}
+
+static void show(struct frontend *frontend, const struct shown *shown)
+{
+	struct script *script = SCRIPT_OF(frontend, frontend);
+	if (shown->kind == SHOWN_OUTPUT)
+		keep_output(script, shown->text);
+	else if (shown->kind == SHOWN_WARNING || shown->kind == SHOWN_ERROR)
+		script->told(script->data, shown->kind, shown->text);
+}
+
+static void do_nothing(struct frontend *frontend)
+{
+	(void)frontend;
+}
+
+static void done(struct frontend *frontend, const struct outcome *outcome)
+{
+	(void)outcome;
+	SCRIPT_OF(frontend, frontend)->is_over = true;
+}
+
+static const struct frontend_table table = {
+	.ask = ask,
+	.withdraw = withdraw,
+	.show = show,
+	.flush = do_nothing,
+	.suspend = do_nothing,
+	.resume = do_nothing,
+	.done = done,
+	.free = do_nothing,
+};
+
+/* --------------------------------------------------------------------------------- */
+
+int script_init(struct script *script)
+{
+	script->used = calloc(script->test->answer_count + 1, sizeof(*script->used));
+	if (!script->used)
+		return -ENOMEM;
+	int r = timers_promise(&script->loop->timers);
+	if (r < 0)
+		return r;
+	script->timer.due = answer_due;
+	script->frontend.table = &table;
+	script->frontend.is_interactive = true;
+	return 0;
+}
+
+void script_free(struct script *script)
+{
+	if (script->timer.due) {
+		timer_cancel(&script->loop->timers, &script->timer);
+		timers_release(&script->loop->timers);
+	}
+	free(script->used);
+	buf_free(&script->output);
+	*script = (struct script){ 0 };
+}
+
+void script_check_used(struct script *script)
+{
+	const struct test_case *test = script->test;
+	for (size_t i = 0; i < test->answer_count; i++) {
+		if (is_by_question(test) ? script->used[i] : i < script->next)
+			continue;
+		findings_add(script->findings, FINDING_ERROR, NULL,
+			"the answer in line %u of " CASES_FILE " was not asked for", test->answers[i].at.line);
+	}
+}

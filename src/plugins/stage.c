@@ -1,0 +1,347 @@
+/* The staging directory of one change. */
+#include "plugins/stage.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/lock.h"
+#include "base/replace.h"
+#include "plugins/link.h"
+#include "plugins/stage_parts.h"
+#include "plugins/tree.h"
+#include "registry/change.h"
+#include "registry/write.h"
+
+#define STAGE_PREFIX ".staging-"
+#define LOCK_NAME ".lock"
+
+void stage_point(const char *point)
+{
+	const char *wanted = getenv("PERCH_TEST_KILL_AT");
+	if (wanted && strcmp(wanted, point) == 0)
+		raise(SIGKILL);
+}
+
+int stage_fail(perch_err *err, int code, const char *path)
+{
+	char shown[FILE_SHOWN_MAX];
+	return err_set(
+		err, code, "cannot change %s: %s", file_shown(path, shown), perch_strerror(code));
+}
+
+char *stage_path(const struct stage *stage, const char *name)
+{
+	return str_join(stage->path, "/", name, NULL);
+}
+
+bool stage_has(const struct stage *stage, const char *name)
+{
+	_cleanup_free_ char *path = stage_path(stage, name);
+	struct stat status;
+	return path && lstat(path, &status) == 0;
+}
+
+static int open_path(const char *path)
+{
+	int opened = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	return opened < 0 ? -errno : fd_above_stdio(opened);
+}
+
+int stage_write(const struct stage *stage, const char *name, struct str text, perch_err *err)
+{
+	_cleanup_fd_ int directory = open_path(stage->path);
+	int r = directory < 0 ? directory : replace_file(directory, name, text);
+	return r < 0 ? stage_fail(err, r, stage->path) : 0;
+}
+
+/* ---- making and removing ------------------------------------------------- */
+
+static int open_plugins(const struct registry *registry, perch_err *err)
+{
+	int r = change_make_directory(registry->plugins);
+	if (r < 0)
+		return stage_fail(err, r, registry->plugins);
+	int opened = open(registry->plugins, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return opened < 0 ? stage_fail(err, -errno, registry->plugins) : fd_above_stdio(opened);
+}
+
+int stage_lock(const struct registry *registry, perch_err *err)
+{
+	_cleanup_fd_ int directory = open_plugins(registry, err);
+	if (directory < 0)
+		return directory;
+	int lock = lock_wait(directory, LOCK_NAME, STAGE_LOCK_WAIT_NS);
+	if (lock == -EAGAIN)
+		return err_set(err, lock, "another install has been at work for too long: try again");
+	return lock < 0 ? stage_fail(err, lock, registry->plugins) : lock;
+}
+
+int stage_open(const struct registry *registry, struct stage *ret_stage, perch_err *err)
+{
+	_cleanup_fd_ int lock = stage_lock(registry, err);
+	if (lock < 0)
+		return lock;
+	int r = stage_recover(registry, false, err);
+	if (r < 0)
+		return r;
+	_cleanup_free_ char *path = str_join(registry->plugins, "/" STAGE_PREFIX "XXXXXX", NULL);
+	if (!path)
+		return err_no_memory(err);
+	if (!mkdtemp(path))
+		return stage_fail(err, -errno, registry->plugins);
+	_cleanup_fd_ int own = open_path(path);
+	if (own < 0 || flock(own, LOCK_EX | LOCK_NB) < 0) {
+		r = own < 0 ? own : -errno;
+		rmdir(path);
+		return stage_fail(err, r, path);
+	}
+	*ret_stage = (struct stage){ .path = steal(&path), .lock = fd_steal(&own) };
+	return 0;
+}
+
+void stage_close(struct stage *stage)
+{
+	if (!stage->path)
+		return;
+	if (!stage->must_stay)
+		tree_remove(stage->path);
+	fd_close(stage->lock);
+	free(stage->path);
+	*stage = (struct stage){ .lock = -1 };
+}
+
+/* ---- installing ---------------------------------------------------------- */
+
+static int describe_entry(
+	const struct stage *stage, const struct registry_entry *entry, perch_err *err)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	int r = registry_put_text((struct str){ 0 }, entry, &text, err);
+	return r < 0 ? r : stage_write(stage, "plugins.toml", (struct str){ text.data, text.len }, err);
+}
+
+static int describe_grant(
+	const struct stage *stage, const char *name, const struct grant *grant, perch_err *err)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	int r = grants_put_text((struct str){ 0 }, GRANT_PLUGIN, name, grant, &text, err);
+	return r < 0 ? r : stage_write(stage, "grants.toml", (struct str){ text.data, text.len }, err);
+}
+
+int stage_describe(const struct stage *stage, const struct registry_entry *entry,
+	const struct grant *grant, const struct manifest *manifest, perch_err *err)
+{
+	_cleanup_free_ char *bin = stage_path(stage, "bin");
+	if (!bin)
+		return err_no_memory(err);
+	int r = links_prepare(bin, entry->name, manifest, err);
+	if (r == 0)
+		r = describe_grant(stage, entry->name, grant, err);
+	return r < 0 ? r : describe_entry(stage, entry, err);
+}
+
+static int move(const char *from, const char *to, perch_err *err)
+{
+	return rename(from, to) < 0 ? stage_fail(err, -errno, to) : 0;
+}
+
+static bool is_there(const char *path)
+{
+	struct stat status;
+	return lstat(path, &status) == 0;
+}
+
+int stage_swap(
+	const struct registry *registry, const struct stage *stage, const char *name, perch_err *err)
+{
+	_cleanup_free_ char *tree = stage_path(stage, "tree");
+	_cleanup_free_ char *old = stage_path(stage, "old");
+	_cleanup_free_ char *place = str_join(registry->plugins, "/", name, NULL);
+	if (!tree || !old || !place)
+		return err_no_memory(err);
+	int r = is_there(place) ? stage_carry_state(place, tree, err) : 0;
+	stage_point("swap");
+	if (r == 0 && is_there(place))
+		r = move(place, old, err);
+	stage_point("moved-old");
+	if (r == 0)
+		r = move(tree, place, err);
+	stage_point("moved-new");
+	return r;
+}
+
+/* The entry that plugins.toml in the stage describes. */
+static int read_entry(const struct stage *stage, struct arena *arena,
+	const struct registry_entry **ret_entry, perch_err *err)
+{
+	_cleanup_free_ char *path = stage_path(stage, "plugins.toml");
+	if (!path)
+		return err_no_memory(err);
+	struct registry own;
+	int r = registry_read_file(path, arena, &own, err);
+	if (r < 0)
+		return r;
+	if (own.count != 1)
+		return err_set(err, -EIO, "%s does not describe one plugin", path);
+	*ret_entry = &own.entries[0];
+	return 0;
+}
+
+/* Every step may have been done already, by a process that was killed. */
+int stage_undo(struct stage *stage, perch_err *err)
+{
+	if (!stage_has(stage, "plugins.toml"))
+		return 0;
+	_cleanup_(arena_free) struct arena arena = { 0 };
+	const struct registry_entry *entry = NULL;
+	stage->must_stay = true;
+	int r = read_entry(stage, &arena, &entry, err);
+	if (r < 0)
+		return r;
+	_cleanup_free_ char *tree = stage_path(stage, "tree");
+	_cleanup_free_ char *old = stage_path(stage, "old");
+	if (!tree || !old)
+		return err_no_memory(err);
+	if (!is_there(tree) && is_there(entry->directory))
+		r = move(entry->directory, tree, err);
+	if (r == 0 && is_there(old))
+		r = move(old, entry->directory, err);
+	stage->must_stay = r < 0;
+	return r;
+}
+
+/* What was granted and registered before, to be put back. */
+struct before {
+	bool had_entry;
+	struct registry_entry entry;
+	struct grant grant;
+};
+
+/* Best effort: there may be no room on the disk. */
+static void put_back(const char *name, const struct before *before)
+{
+	if (before->had_entry)
+		registry_put(&before->entry, NULL);
+	else
+		registry_drop(name, NULL);
+	const struct grant nothing = { 0 };
+	if (memcmp(&before->grant, &nothing, sizeof(nothing)) == 0)
+		grants_remove(GRANT_PLUGIN, name, NULL);
+	else
+		grants_write(GRANT_PLUGIN, name, &before->grant, NULL);
+}
+
+/* Grant, registry, links: from the files of the stage, again and again if need be. */
+static int finish(const struct registry *registry, const struct stage *stage, struct arena *arena,
+	const struct registry_entry *entry, perch_err *err)
+{
+	_cleanup_free_ char *path = stage_path(stage, "grants.toml");
+	_cleanup_free_ char *bin = stage_path(stage, "bin");
+	if (!path || !bin)
+		return err_no_memory(err);
+	struct grant grant;
+	int r = grants_read_file(path, GRANT_PLUGIN, entry->name, arena, &grant, err);
+	if (r == 0)
+		r = grants_write(GRANT_PLUGIN, entry->name, &grant, err);
+	stage_point("granted");
+	if (r == 0)
+		r = registry_put(entry, err);
+	stage_point("registered");
+	if (r == 0)
+		r = links_place(registry, bin, entry->name, entry->commands, err);
+	stage_point("linked");
+	return r;
+}
+
+int stage_commit(const struct registry *registry, struct stage *stage, perch_err *err)
+{
+	_cleanup_(arena_free) struct arena arena = { 0 };
+	const struct registry_entry *entry = NULL;
+	int r = read_entry(stage, &arena, &entry, err);
+	struct before before = { 0 };
+	struct registry now;
+	if (r == 0)
+		r = registry_read(&arena, &now, err);
+	if (r == 0)
+		r = grants_read(GRANT_PLUGIN, entry->name, &arena, &before.grant, err);
+	if (r < 0)
+		return r;
+	const struct registry_entry *old = registry_find(&now, entry->name);
+	before.had_entry = old;
+	if (old)
+		before.entry = *old;
+	r = stage_write(stage, "commit", STR(""), err);
+	stage_point("commit");
+	if (r == 0)
+		r = finish(registry, stage, &arena, entry, err);
+	if (r == 0)
+		return 0;
+	_cleanup_free_ char *mark = stage_path(stage, "commit");
+	if (mark)
+		unlink(mark);
+	perch_err second = { 0 };
+	stage_undo(stage, &second);
+	put_back(entry->name, &before);
+	return r;
+}
+
+/* ---- abandoned ones ------------------------------------------------------ */
+
+static int recover_one(const struct registry *registry, struct stage *stage, perch_err *err)
+{
+	if (stage_has(stage, "removing"))
+		return stage_finish_removal(registry, stage, err);
+	if (!stage_has(stage, "commit"))
+		return stage_undo(stage, err);
+	_cleanup_(arena_free) struct arena arena = { 0 };
+	const struct registry_entry *entry = NULL;
+	int r = read_entry(stage, &arena, &entry, err);
+	return r < 0 ? r : finish(registry, stage, &arena, entry, err);
+}
+
+/* 1 when it was abandoned. */
+static int look_at(
+	const struct registry *registry, const char *name, bool only_looks, perch_err *err)
+{
+	struct stage stage = { .path = str_join(registry->plugins, "/", name, NULL), .lock = -1 };
+	if (!stage.path)
+		return err_no_memory(err);
+	stage.lock = open_path(stage.path);
+	bool is_abandoned = stage.lock >= 0 && flock(stage.lock, LOCK_EX | LOCK_NB) == 0;
+	int r = is_abandoned && !only_looks ? recover_one(registry, &stage, err) : 0;
+	if (r == 0 && is_abandoned && !only_looks) {
+		stage_close(&stage);
+		return 1;
+	}
+	fd_close(stage.lock);
+	free(stage.path);
+	return r < 0 ? r : is_abandoned;
+}
+
+int stage_recover(const struct registry *registry, bool only_looks, perch_err *err)
+{
+	DIR *listing = opendir(registry->plugins);
+	if (!listing)
+		return errno == ENOENT ? 0 : stage_fail(err, -errno, registry->plugins);
+	int count = 0;
+	int r = 0;
+	for (const struct dirent *entry; r >= 0 && (entry = readdir(listing));) {
+		if (!str_has_prefix(str_from(entry->d_name), STR(STAGE_PREFIX)))
+			continue;
+		r = look_at(registry, entry->d_name, only_looks, err);
+		count += r > 0;
+	}
+	closedir(listing);
+	return r < 0 ? r : count;
+}

@@ -1,0 +1,220 @@
+/* Whole directories. What lies in them may be somebody else's: every step goes
+ * through a descriptor of the directory above, so that a link that appears in
+ * the meantime leads nowhere. */
+#include "plugins/tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/file.h"
+
+enum { COPY_STEP = 64 * 1024 };
+
+static bool is_dots(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* Takes the descriptor. */
+static DIR *list(int fd)
+{
+	DIR *listing = fd < 0 ? NULL : fdopendir(fd);
+	if (!listing)
+		fd_close(fd);
+	return listing;
+}
+
+static int open_directory(int above, const char *name)
+{
+	int opened = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return opened < 0 ? -errno : fd_above_stdio(opened);
+}
+
+/* ---- removing ------------------------------------------------------------ */
+
+static int remove_entry(int above, const char *name, int depth);
+
+static int empty_directory(int above, const char *name, int depth)
+{
+	fchmodat(above, name, 0700, 0); /* it may have been closed to us */
+	DIR *listing = list(open_directory(above, name));
+	if (!listing)
+		return -errno;
+	int result = 0;
+	for (const struct dirent *entry; (entry = readdir(listing));) {
+		int r = is_dots(entry->d_name) ? 0 : remove_entry(dirfd(listing), entry->d_name, depth + 1);
+		if (r < 0)
+			result = r;
+	}
+	closedir(listing);
+	return result;
+}
+
+static int remove_entry(int above, const char *name, int depth)
+{
+	if (unlinkat(above, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return -errno;
+	struct stat status;
+	if (fstatat(above, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(status.st_mode))
+		return -EPERM;
+	if (depth > TREE_DEPTH_MAX)
+		return -ELOOP;
+	int r = unlinkat(above, name, AT_REMOVEDIR) == 0 ? 0 : -errno;
+	if (r != -ENOTEMPTY && r != -EEXIST && r != -EACCES)
+		return r;
+	r = empty_directory(above, name, depth);
+	if (unlinkat(above, name, AT_REMOVEDIR) < 0 && r == 0)
+		r = -errno;
+	return r;
+}
+
+int tree_remove(const char *path)
+{
+	return remove_entry(AT_FDCWD, path, 0);
+}
+
+/* ---- copying ------------------------------------------------------------- */
+
+struct copy {
+	const char *const *skips;
+	char path[PATH_MAX]; /* of what is copied now, for messages */
+	perch_err *err;
+};
+
+static int fail(struct copy *copy, int code)
+{
+	char shown[FILE_SHOWN_MAX];
+	return err_set(copy->err, code, "cannot copy %s: %s", file_shown(copy->path, shown),
+		code == -ENOTSUP ? "it is neither a file, a directory nor a link" : perch_strerror(code));
+}
+
+static int copy_bytes(int in, int out)
+{
+	char bytes[COPY_STEP];
+	for (;;) {
+		ssize_t n = read(in, bytes, sizeof(bytes));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : 0;
+		int r = fd_write_all(out, bytes, (size_t)n);
+		if (r < 0)
+			return r;
+	}
+}
+
+static int copy_file(struct copy *copy, int from, int to, const char *name, mode_t mode)
+{
+	_cleanup_fd_ int in =
+		fd_above_stdio(openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+	if (in < 0)
+		return fail(copy, -errno);
+	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	_cleanup_fd_ int out = fd_above_stdio(openat(to, name, flags, 0600));
+	if (out < 0)
+		return fail(copy, -errno);
+	int r = copy_bytes(in, out);
+	if (r == 0 && fchmod(out, mode & 0755) < 0)
+		r = -errno;
+	return r < 0 ? fail(copy, r) : 0;
+}
+
+static int copy_link(struct copy *copy, int from, int to, const char *name)
+{
+	char target[PATH_MAX];
+	ssize_t len = readlinkat(from, name, target, sizeof(target) - 1);
+	if (len < 0)
+		return fail(copy, -errno);
+	target[len] = '\0';
+	return symlinkat(target, to, name) < 0 ? fail(copy, -errno) : 0;
+}
+
+static int copy_directory(struct copy *copy, int from, int to, size_t path_len, int depth);
+
+static int copy_below(
+	struct copy *copy, int from, int to, const char *name, size_t path_len, int depth)
+{
+	if (depth > TREE_DEPTH_MAX)
+		return fail(copy, -ELOOP);
+	if (mkdirat(to, name, 0700) < 0)
+		return fail(copy, -errno);
+	_cleanup_fd_ int below = open_directory(from, name);
+	_cleanup_fd_ int target = open_directory(to, name);
+	if (below < 0 || target < 0)
+		return fail(copy, below < 0 ? below : target);
+	return copy_directory(copy, fd_steal(&below), target, path_len, depth);
+}
+
+static int copy_entry(
+	struct copy *copy, int from, int to, const char *name, size_t path_len, int depth)
+{
+	struct stat status;
+	if (fstatat(from, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return fail(copy, -errno);
+	if (S_ISREG(status.st_mode))
+		return copy_file(copy, from, to, name, status.st_mode);
+	if (S_ISLNK(status.st_mode))
+		return copy_link(copy, from, to, name);
+	if (S_ISDIR(status.st_mode))
+		return copy_below(copy, from, to, name, path_len, depth + 1);
+	return fail(copy, -ENOTSUP);
+}
+
+static bool is_skipped(const struct copy *copy, const char *name, int depth)
+{
+	for (const char *const *skip = copy->skips; depth == 0 && skip && *skip; skip++) {
+		if (strcmp(*skip, name) == 0)
+			return true;
+	}
+	return is_dots(name);
+}
+
+/* Takes `from`. */
+static int copy_directory(struct copy *copy, int from, int to, size_t path_len, int depth)
+{
+	DIR *listing = list(from);
+	if (!listing)
+		return fail(copy, -errno);
+	int r = 0;
+	for (const struct dirent *entry; r == 0 && (entry = readdir(listing));) {
+		if (is_skipped(copy, entry->d_name, depth))
+			continue;
+		size_t room = sizeof(copy->path) - path_len;
+		int len = snprintf(copy->path + path_len, room, "/%s", entry->d_name);
+		if (len < 0 || (size_t)len >= room)
+			r = fail(copy, -ENAMETOOLONG);
+		else
+			r = copy_entry(copy, dirfd(listing), to, entry->d_name, path_len + (size_t)len, depth);
+		copy->path[path_len] = '\0';
+	}
+	closedir(listing);
+	return r;
+}
+
+int tree_copy(const char *from, const char *to, const char *const *skips, perch_err *err)
+{
+	struct copy copy = { .skips = skips, .err = err };
+	int len = snprintf(copy.path, sizeof(copy.path), "%s", from);
+	if (len < 0 || (size_t)len >= sizeof(copy.path))
+		return fail(&copy, -ENAMETOOLONG);
+	int opened = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_fd_ int in = opened < 0 ? -errno : fd_above_stdio(opened);
+	if (in < 0)
+		return fail(&copy, in);
+	if (mkdir(to, 0700) < 0)
+		return fail(&copy, -errno);
+	_cleanup_fd_ int out = open_directory(AT_FDCWD, to);
+	if (out < 0)
+		return fail(&copy, out);
+	return copy_directory(&copy, fd_steal(&in), out, (size_t)len, 0);
+}

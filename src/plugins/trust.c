@@ -1,0 +1,214 @@
+/* How far the source of a plugin is known: who owns it, and whether the user
+ * trusts that owner. A source is written by somebody who may want to look like
+ * somebody else, so only letters that mean nothing special are understood. */
+#include "plugins/trust.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <strings.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "data/toml.h"
+
+enum { CONFIG_MAX = 1024 * 1024 };
+
+static const struct str default_host = { "github.com", 10 };
+
+const char *trust_name(enum trust_tier tier)
+{
+	static const char *const names[] = {
+		[TRUST_LOCAL] = "local",
+		[TRUST_OFFICIAL] = "official",
+		[TRUST_TEAM] = "team",
+		[TRUST_UNVERIFIED] = "unverified",
+	};
+	return names[tier];
+}
+
+/* ---- who owns a source --------------------------------------------------- */
+
+/* Where a repository is. In an entry of a list the repository may be empty:
+ * all of that owner. */
+struct origin {
+	struct str host;
+	struct str owner;
+	struct str repository; /* with what lies between it and the owner */
+};
+
+static bool is_same(struct str a, struct str b, bool ignores_case)
+{
+	if (!ignores_case)
+		return str_eq(a, b);
+	return a.len == b.len && strncasecmp(a.data, b.data, a.len) == 0;
+}
+
+static bool is_plain(struct str text, const char *also)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		if (!isalnum((unsigned char)text.data[i]) && !strchr(also, text.data[i]))
+			return false;
+	}
+	return text.len && text.data[0] != '-';
+}
+
+static bool is_segment(struct str text)
+{
+	return is_plain(text, "-_.+~") && !str_is(text, ".") && !str_is(text, "..");
+}
+
+/* OWNER/REPOSITORY, or more levels; the ref and .git do not count. */
+static bool read_path(struct str path, struct origin *origin)
+{
+	path = str_cut(&path, '@');
+	if (str_has_suffix(path, STR("/")))
+		path.len--;
+	if (str_has_suffix(path, STR(".git")))
+		path.len -= 4;
+	origin->owner = str_cut(&path, '/');
+	origin->repository = path;
+	if (!is_segment(origin->owner) || !path.len)
+		return false;
+	bool is_more = true;
+	while (is_more) {
+		is_more = memchr(path.data, '/', path.len);
+		if (!is_segment(str_cut(&path, '/')))
+			return false;
+	}
+	return true;
+}
+
+/* The host of USER@HOST or USER:PASSWORD@HOST; empty when the user is one that
+ * programs could read differently. */
+static struct str host_of(struct str authority)
+{
+	const char *at = authority.len ? memrchr(authority.data, '@', authority.len) : NULL;
+	if (!at)
+		return authority;
+	struct str user = { authority.data, (size_t)(at - authority.data) };
+	size_t behind = authority.len - user.len - 1;
+	return (struct str){ at + 1, is_plain(user, "-_.~:") ? behind : 0 };
+}
+
+/* The part behind the scheme, when nobody can change it on its way to us. */
+static bool is_safe_url(struct str source, struct str *ret_rest)
+{
+	static const struct str schemes[] = { { "https://", 8 }, { "ssh://", 6 } };
+	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+		if (!str_has_prefix(source, schemes[i]))
+			continue;
+		*ret_rest = (struct str){ source.data + schemes[i].len, source.len - schemes[i].len };
+		return true;
+	}
+	return false;
+}
+
+static bool read_source(struct str source, struct origin *origin)
+{
+	struct str rest = source;
+	struct str colon = source;
+	if (is_safe_url(source, &rest)) {
+		origin->host = host_of(str_cut(&rest, '/'));
+	} else if (memmem(source.data, source.len, "://", 3)) {
+		return false;
+	} else if (str_cut(&colon, ':').len < str_cut(&rest, '/').len) {
+		rest = source;
+		origin->host = host_of(str_cut(&rest, ':'));
+	} else {
+		rest = source;
+		origin->host = default_host;
+	}
+	if (!is_plain(origin->host, "-.:") || !read_path(rest, origin))
+		return false;
+	/* No owner/repository has a third part: it would be something else. */
+	bool is_default = is_same(origin->host, default_host, true);
+	return !is_default || !memchr(origin->repository.data, '/', origin->repository.len);
+}
+
+/* ---- whom the user trusts ------------------------------------------------ */
+
+/* An owner on the default host has no dot in its name; every host has one. */
+static bool read_entry(struct str entry, struct origin *origin)
+{
+	struct str rest = entry;
+	struct str first = str_cut(&rest, '/');
+	origin->host = default_host;
+	if (memchr(first.data, '.', first.len)) {
+		origin->host = first;
+		first = str_cut(&rest, '/');
+	}
+	origin->owner = first;
+	origin->repository = rest;
+	return first.len > 0;
+}
+
+static bool lists(const char *const *entries, const struct origin *origin)
+{
+	for (; entries && *entries; entries++) {
+		struct origin entry;
+		if (!read_entry(str_from(*entries), &entry) || !is_same(entry.host, origin->host, true))
+			continue;
+		bool ignores_case = is_same(origin->host, default_host, true);
+		if (is_same(entry.owner, origin->owner, ignores_case) &&
+			(!entry.repository.len || is_same(entry.repository, origin->repository, ignores_case)))
+			return true;
+	}
+	return false;
+}
+
+static bool is_path(struct str source)
+{
+	return str_has_prefix(source, STR("/")) || str_has_prefix(source, STR("./")) ||
+		str_has_prefix(source, STR("../")) || str_has_prefix(source, STR("~/")) ||
+		str_is(source, ".") || str_is(source, "..") || str_is(source, "~");
+}
+
+enum trust_tier trust_of(const struct trust_lists *lists_of_user, const char *source)
+{
+	struct origin origin;
+	if (is_path(str_from(source)))
+		return TRUST_LOCAL;
+	if (!read_source(str_from(source), &origin))
+		return TRUST_UNVERIFIED;
+	if (lists(lists_of_user->official, &origin))
+		return TRUST_OFFICIAL;
+	bool is_team = lists(lists_of_user->orgs, &origin) || lists(lists_of_user->users, &origin);
+	return is_team ? TRUST_TEAM : TRUST_UNVERIFIED;
+}
+
+/* ---- the lists ----------------------------------------------------------- */
+
+static int read_lists(
+	struct str text, struct arena *arena, struct trust_lists *lists, perch_err *err)
+{
+	static const struct toml_value nothing = { .type = TOML_TABLE };
+	_cleanup_(toml_freep) struct toml *toml = NULL;
+	const struct toml_value *table = &nothing;
+	int r = toml_parse(text, NULL, &toml, err);
+	if (r == 0)
+		r = toml_get_table(toml_root(toml), "trust", &table, err);
+	if (r >= 0)
+		r = toml_get_strings(table, "official", arena, &lists->official, err);
+	if (r == 0)
+		r = toml_get_strings(table, "orgs", arena, &lists->orgs, err);
+	return r < 0 ? r : toml_get_strings(table, "users", arena, &lists->users, err);
+}
+
+int trust_read(const char *config_directory, struct arena *arena, struct trust_lists *ret_lists,
+	perch_err *err)
+{
+	_cleanup_free_ char *path = str_join(config_directory, "/config.toml", NULL);
+	if (!path)
+		return err_no_memory(err);
+	_cleanup_(buf_free) struct buf text = { 0 };
+	perch_err inner = { 0 }; /* that there is no file is no error */
+	int r = file_read(path, CONFIG_MAX, &text, &inner);
+	if (r < 0 && r != -ENOENT)
+		return err_set(err, r, "%s", inner.text);
+	struct trust_lists lists = { 0 };
+	r = read_lists((struct str){ text.data, text.len }, arena, &lists, &inner);
+	if (r < 0)
+		return file_blame(err, path, &inner);
+	*ret_lists = lists;
+	return 0;
+}

@@ -1,0 +1,144 @@
+/* Updating an installed plugin. */
+#include "plugins/update.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "plugins/fetch.h"
+
+static int PERCH_PRINTF(2, 3) skip(struct update_plan *plan, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vsnprintf(plan->reason, sizeof(plan->reason), format, args);
+	va_end(args);
+	return 0;
+}
+
+static bool is_commit(const char *ref)
+{
+	size_t len = strlen(ref);
+	return len >= 7 && strspn(ref, "0123456789abcdefABCDEF") == len;
+}
+
+static bool is_path(const char *source)
+{
+	return source[0] == '/' || source[0] == '.' || source[0] == '~';
+}
+
+/* Where a pinned plugin goes: its ref, or a newer tag. "" = it stays. */
+static int choose_ref(struct workshop *workshop, const struct registry_entry *entry, bool to_latest,
+	struct update_plan *plan, const char **ret_ref, perch_err *err)
+{
+	const struct plugin_source source = { .location = entry->source, .ref = entry->pinned_ref };
+	*ret_ref = entry->pinned_ref;
+	if (!version_is(entry->pinned_ref))
+		return 0;
+	int r = fetch_newer_tag(workshop, &source, &plan->candidate.arena, &plan->latest_tag, err);
+	if (r < 0)
+		return r;
+	*ret_ref = plan->latest_tag && to_latest ? plan->latest_tag : "";
+	if (*ret_ref[0])
+		return 0;
+	if (plan->latest_tag)
+		return skip(plan, "pinned to %s; %s is newer: use --latest to move to it",
+			entry->pinned_ref, plan->latest_tag);
+	return skip(plan, "pinned to %s, and no newer tag is there", entry->pinned_ref);
+}
+
+static int fetch(struct workshop *workshop, const struct registry_entry *entry, const char *ref,
+	struct update_plan *plan, perch_err *err)
+{
+	const struct install_options options = {
+		.source = entry->source,
+		.updates = entry,
+		.ref = ref,
+	};
+	struct arena kept = plan->candidate.arena; /* the tag lives in it */
+	int r = candidate_open(workshop, &options, kept, &plan->candidate, err);
+	if (r < 0)
+		return r;
+	if (entry->commit[0] && strcmp(entry->commit, plan->candidate.commit) == 0 &&
+		strcmp(entry->pinned_ref, ref) == 0)
+		return skip(plan, "up to date");
+	plan->is_due = true;
+	return 0;
+}
+
+/* What other programs installed has no record: what was granted is all there is. */
+static int compare(const struct registry_entry *entry, struct update_plan *plan, perch_err *err)
+{
+	struct candidate *candidate = &plan->candidate;
+	struct grant_approval approval = candidate->grant.approval;
+	const char *wishes[WISHES_MAX + 1];
+	if (!candidate->grant.has_approval) {
+		if (approval_of(&candidate->manifest, &candidate->arena, &approval) < 0)
+			return err_no_memory(err);
+		wishes_words(&entry->granted, wishes);
+		approval.wishes = wishes;
+		approval.manifest = "";
+	}
+	approval_excess(&approval, &candidate->manifest, plan->excess);
+	return 0;
+}
+
+int update_open(struct workshop *workshop, const struct registry_entry *entry, bool to_latest,
+	struct update_plan *plan, perch_err *err)
+{
+	const char *ref = "";
+	*plan = (struct update_plan){ .candidate.stage.lock = -1 };
+	if (!entry->source[0])
+		return skip(plan, "the registry does not say where it came from");
+	if (is_path(entry->source) && !entry->pinned_ref[0])
+		return skip(plan, "installed from the local directory %s", entry->source);
+	if (is_commit(entry->pinned_ref) && !version_is(entry->pinned_ref))
+		return skip(plan, "pinned to the commit %s", entry->pinned_ref);
+	if (entry->pinned_ref[0]) {
+		int r = choose_ref(workshop, entry, to_latest, plan, &ref, err);
+		if (r < 0 || !ref[0])
+			return r;
+	}
+	int r = fetch(workshop, entry, ref, plan, err);
+	return r < 0 || !plan->is_due ? r : compare(entry, plan, err);
+}
+
+void update_free(struct update_plan *plan)
+{
+	candidate_free(&plan->candidate);
+}
+
+static bool has(const char *const *list, const char *word)
+{
+	for (; list && *list; list++) {
+		if (strcmp(*list, word) == 0)
+			return true;
+	}
+	return false;
+}
+
+struct capabilities update_granted(const struct registry_entry *entry,
+	const struct grant_approval *approval, const struct manifest *manifest, bool takes_wishes)
+{
+	const struct capabilities *wishes = &manifest->wishes;
+	struct capabilities granted = entry->granted;
+	const struct {
+		const char *word;
+		bool is_wished;
+		bool *granted;
+	} flags[] = {
+		{ "exec", wishes->exec, &granted.exec },
+		{ "store", wishes->store, &granted.store },
+		{ "metadata", wishes->metadata, &granted.metadata },
+		{ "network", wishes->network, &granted.network },
+	};
+	/* What was wished for and refused before stays refused. */
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		bool is_new = flags[i].is_wished && !has(approval->wishes, flags[i].word);
+		*flags[i].granted = (*flags[i].granted && flags[i].is_wished) || (takes_wishes && is_new);
+	}
+	granted.filesystem = wishes->filesystem;
+	return granted;
+}

@@ -1,0 +1,104 @@
+/* Changing a TOML file that other programs and people write too. */
+#include "registry/change.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/lock.h"
+#include "base/replace.h"
+
+int change_make_directory(const char *path)
+{
+	_cleanup_free_ char *part = str_dup(str_from(path));
+	if (!part)
+		return -ENOMEM;
+	for (char *slash = part + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
+		*slash = '\0';
+		if (mkdir(part, 0700) < 0 && errno != EEXIST && errno != EROFS)
+			return -errno;
+	}
+	if (mkdir(part, 0700) == 0)
+		return 0;
+	struct stat status;
+	if (errno != EEXIST || stat(part, &status) < 0)
+		return -errno;
+	return S_ISDIR(status.st_mode) ? 0 : -ENOTDIR;
+}
+
+static int fail(perch_err *err, int code, const char *path)
+{
+	char shown[FILE_SHOWN_MAX];
+	if (code == -EAGAIN)
+		return err_set(err, code, "another program has been changing %s for too long: try again",
+			file_shown(path, shown));
+	return err_set(
+		err, code, "cannot change %s: %s", file_shown(path, shown), perch_strerror(code));
+}
+
+static int open_directory(const char *path)
+{
+	int opened = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return opened < 0 ? -errno : fd_above_stdio(opened);
+}
+
+/* A link is not replaced, but what it leads to; a dangling one is a mistake. */
+static int replace_target(const char *path, struct str text)
+{
+	char target[PATH_MAX];
+	if (!realpath(path, target)) {
+		struct stat status;
+		if (errno != ENOENT || lstat(path, &status) == 0 || strlen(path) >= sizeof(target))
+			return -errno;
+		memcpy(target, path, strlen(path) + 1);
+	}
+	char *name = strrchr(target, '/');
+	*name++ = '\0';
+	_cleanup_fd_ int directory = open_directory(target[0] ? target : "/");
+	return directory < 0 ? directory : replace_file(directory, name, text);
+}
+
+/* Under the lock. */
+static int change_text(const char *path, size_t most, change_fn *change, void *data, perch_err *err)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	_cleanup_(buf_free) struct buf changed = { 0 };
+	perch_err inner = { 0 };
+	int r = file_read(path, most, &text, &inner);
+	if (r < 0 && r != -ENOENT)
+		return err_set(err, r, "%s", inner.text);
+	inner = (perch_err){ 0 };
+	r = change((struct str){ text.data, text.len }, data, &changed, &inner);
+	if (r < 0)
+		return inner.code ? file_blame(err, path, &inner) : err_no_memory(err);
+	if (r == 0)
+		return 0;
+	r = replace_target(path, (struct str){ changed.data, changed.len });
+	return r < 0 ? fail(err, r, path) : 1;
+}
+
+int change_file(const char *directory, const char *name, size_t most, change_fn *change, void *data,
+	perch_err *err)
+{
+	_cleanup_free_ char *path = str_join(directory, "/", name, NULL);
+	_cleanup_free_ char *lock_name = str_join(name, ".lock", NULL);
+	if (!path || !lock_name)
+		return err_no_memory(err);
+	int r = change_make_directory(directory);
+	if (r < 0)
+		return r == -ENOMEM ? err_no_memory(err) : fail(err, r, directory);
+	_cleanup_fd_ int opened = open_directory(directory);
+	if (opened < 0)
+		return fail(err, opened, directory);
+	_cleanup_fd_ int lock = lock_wait(opened, lock_name, CHANGE_LOCK_WAIT_NS);
+	if (lock < 0)
+		return fail(err, lock, path);
+	replace_sweep(opened, name);
+	return change_text(path, most, change, data, err);
+}

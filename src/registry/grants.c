@@ -1,0 +1,304 @@
+/* What the user granted and approved: $XDG_CONFIG_HOME/perch/grants.toml. People
+ * may edit it, so a mistake in it is told with its place and nothing is guessed:
+ * who cannot read what was granted must not run as if nothing were. */
+#include "registry/grants.h"
+
+#include <errno.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/paths.h"
+#include "data/toml_edit.h"
+#include "registry/change.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+enum { GRANTS_SCHEMA = 1, GRANTS_SIZE_MAX = 4 * 1024 * 1024, GRANT_FIELDS_MAX = 8 };
+
+static const char *const kind_names[] = {
+	[GRANT_PLUGIN] = "plugin",
+	[GRANT_TOOL] = "tool",
+	[GRANT_AGENT] = "agent",
+};
+
+/* ---- reading ------------------------------------------------------------- */
+
+/* A list of texts, copied; an empty one when it is absent. */
+static int read_list(const struct toml_value *table, const char *key, struct arena *arena,
+	const char *const **ret_list, perch_err *err)
+{
+	const struct toml_value *array = NULL;
+	int r = toml_get_array(table, key, TOML_STRING, &array, err);
+	if (r < 0)
+		return r;
+	size_t count = array ? array->count : 0;
+	const char **list = arena_alloc(arena, (count + 1) * sizeof(*list));
+	if (!list)
+		return err_no_memory(err);
+	for (size_t i = 0; i < count; i++) {
+		list[i] = arena_dup(arena, array->items[i]->string);
+		if (!list[i])
+			return err_no_memory(err);
+	}
+	list[count] = NULL;
+	*ret_list = list;
+	return 0;
+}
+
+/* One of two words: 1 for the first, 2 for the second, 0 when it is absent. */
+static int read_word(const struct toml_value *table, const char *key, const char *first,
+	const char *second, perch_err *err)
+{
+	const char *word = NULL;
+	int r = toml_get_string(table, key, &word, err);
+	if (r <= 0)
+		return r;
+	if (strcmp(word, first) == 0)
+		return 1;
+	if (strcmp(word, second) == 0)
+		return 2;
+	const struct toml_value *value = toml_get(table, key);
+	char quoted[TOML_QUOTE_MAX];
+	return err_set_at(err, PERCH_ESYNTAX, value->at.line, value->at.column,
+		"`%s` must be \"%s\" or \"%s\", not %s", key, first, second,
+		toml_quote(value->string, quoted));
+}
+
+static int read_widening(const struct toml_value *table, struct arena *arena,
+	struct policy_widening *widening, perch_err *err)
+{
+	const struct {
+		const char *key;
+		const char *const **ret_list;
+	} lists[] = {
+		{ "read", &widening->read },
+		{ "write", &widening->write },
+		{ "env", &widening->env },
+		{ "presets", &widening->presets },
+	};
+	int r = 0;
+	for (size_t i = 0; i < COUNT(lists) && r == 0; i++)
+		r = read_list(table, lists[i].key, arena, lists[i].ret_list, err);
+	if (r < 0)
+		return r;
+	int net = read_word(table, "net", "none", "full", err);
+	int sandbox = read_word(table, "sandbox", "off", "on", err);
+	if (net < 0 || sandbox < 0)
+		return net < 0 ? net : sandbox;
+	if (net > 0)
+		widening->net = net == 1 ? WIDENING_NET_NONE : WIDENING_NET_FULL;
+	widening->is_off = sandbox == 1;
+	return 0;
+}
+
+static int read_text(const struct toml_value *table, const char *key, struct arena *arena,
+	const char **ret_text, perch_err *err)
+{
+	const char *text = "";
+	int r = toml_get_string(table, key, &text, err);
+	if (r < 0)
+		return r;
+	*ret_text = arena_dup(arena, str_from(text));
+	return *ret_text ? 0 : err_no_memory(err);
+}
+
+static int read_approval(
+	const struct toml_value *table, struct arena *arena, struct grant *grant, perch_err *err)
+{
+	const struct toml_value *approved = NULL;
+	int r = toml_get_table(table, "approved", &approved, err);
+	if (r <= 0)
+		return r;
+	struct grant_approval *approval = &grant->approval;
+	r = read_text(approved, "protocol", arena, &approval->protocol, err);
+	if (r == 0)
+		r = read_text(approved, "manifest", arena, &approval->manifest, err);
+	if (r == 0)
+		r = read_list(approved, "hooks", arena, &approval->hooks, err);
+	if (r == 0)
+		r = read_list(approved, "wishes", arena, &approval->wishes, err);
+	grant->has_approval = r == 0;
+	return r;
+}
+
+/* A file from a later perch may mean something else by the same words. */
+static int check_schema(const struct toml_value *root, perch_err *err)
+{
+	int64_t schema = GRANTS_SCHEMA;
+	int r = toml_get_integer(root, "schema", 1, INT64_MAX, &schema, err);
+	if (r < 0 || schema == GRANTS_SCHEMA)
+		return r < 0 ? r : 0;
+	const struct toml_value *value = toml_get(root, "schema");
+	return err_set_at(err, PERCH_ESYNTAX, value->at.line, value->at.column,
+		"this file was written by a later version of perch: upgrade perch");
+}
+
+static int read_text_of_file(struct str text, enum grant_kind kind, const char *name,
+	struct arena *arena, struct grant *grant, perch_err *err)
+{
+	_cleanup_(toml_freep) struct toml *toml = NULL;
+	int r = toml_parse(text, NULL, &toml, err);
+	if (r == 0)
+		r = check_schema(toml_root(toml), err);
+	if (r < 0)
+		return r;
+	const struct toml_value *table = toml_root(toml);
+	r = toml_get_table(table, kind_names[kind], &table, err);
+	if (r > 0)
+		r = toml_get_table(table, name, &table, err);
+	if (r <= 0)
+		return r;
+	r = read_widening(table, arena, &grant->widening, err);
+	return r < 0 ? r : read_approval(table, arena, grant, err);
+}
+
+int grants_read_file(const char *path, enum grant_kind kind, const char *name, struct arena *arena,
+	struct grant *ret_grant, perch_err *err)
+{
+	struct grant grant = { 0 };
+	_cleanup_(buf_free) struct buf text = { 0 };
+	perch_err inner = { 0 }; /* that there is no file is no error */
+	int r = file_read(path, GRANTS_SIZE_MAX, &text, &inner);
+	if (r < 0 && r != -ENOENT)
+		return err_set(err, r, "%s", inner.text);
+	inner = (perch_err){ 0 };
+	r = read_text_of_file((struct str){ text.data, text.len }, kind, name, arena, &grant, &inner);
+	if (r < 0)
+		return file_blame(err, path, &inner);
+	*ret_grant = grant;
+	return 0;
+}
+
+int grants_read(enum grant_kind kind, const char *name, struct arena *arena,
+	struct grant *ret_grant, perch_err *err)
+{
+	_cleanup_free_ char *path = NULL;
+	int r = paths_user(PATH_CONFIG, "perch/grants.toml", &path, err);
+	return r < 0 ? r : grants_read_file(path, kind, name, arena, ret_grant, err);
+}
+
+/* ---- writing ------------------------------------------------------------- */
+
+/* Which record, and what becomes of it: NULL = it goes. */
+struct record {
+	enum grant_kind kind;
+	const char *name;
+	const struct grant *grant;
+};
+
+struct fields {
+	struct toml_entry list[GRANT_FIELDS_MAX];
+	size_t count;
+	struct toml_entry approved[4];
+};
+
+static struct toml_entry text_entry(const char *key, const char *text)
+{
+	return (struct toml_entry){ .key = key, .type = TOML_STRING, .string = text ? text : "" };
+}
+
+static struct toml_entry list_entry(const char *key, const char *const *list)
+{
+	static const char *const nothing[] = { NULL };
+	struct toml_entry entry = { .key = key, .type = TOML_ARRAY, .strings = list ? list : nothing };
+	while (entry.strings[entry.count])
+		entry.count++;
+	return entry;
+}
+
+static void make_fields(const struct grant *grant, struct fields *fields)
+{
+	const struct policy_widening *widening = &grant->widening;
+	const struct toml_entry lists[] = {
+		list_entry("read", widening->read),
+		list_entry("write", widening->write),
+		list_entry("env", widening->env),
+		list_entry("presets", widening->presets),
+	};
+	*fields = (struct fields){ 0 };
+	for (size_t i = 0; i < COUNT(lists); i++)
+		if (lists[i].count)
+			fields->list[fields->count++] = lists[i];
+	if (widening->net != WIDENING_NET_KEEP)
+		fields->list[fields->count++] =
+			text_entry("net", widening->net == WIDENING_NET_NONE ? "none" : "full");
+	if (widening->is_off)
+		fields->list[fields->count++] = text_entry("sandbox", "off");
+	if (!grant->has_approval)
+		return;
+	fields->approved[0] = text_entry("protocol", grant->approval.protocol);
+	fields->approved[1] = text_entry("manifest", grant->approval.manifest);
+	fields->approved[2] = list_entry("hooks", grant->approval.hooks);
+	fields->approved[3] = list_entry("wishes", grant->approval.wishes);
+	fields->list[fields->count++] = (struct toml_entry){
+		.key = "approved",
+		.type = TOML_TABLE,
+		.entries = fields->approved,
+		.count = COUNT(fields->approved),
+	};
+}
+
+static int check_text(struct str text, bool *ret_has_schema, perch_err *err)
+{
+	_cleanup_(toml_freep) struct toml *toml = NULL;
+	int r = toml_parse(text, NULL, &toml, err);
+	if (r < 0)
+		return r;
+	*ret_has_schema = toml_get(toml_root(toml), "schema") != NULL;
+	return check_schema(toml_root(toml), err);
+}
+
+static int change_record(struct str text, void *data, struct buf *ret_text, perch_err *err)
+{
+	const struct record *record = data;
+	_cleanup_(buf_free) struct buf with_schema = { 0 };
+	bool has_schema = false;
+	int r = check_text(text, &has_schema, err);
+	if (r < 0)
+		return r;
+	const struct toml_path path =
+		TOML_PATH(TOML_KEY(kind_names[record->kind]), TOML_KEY(record->name));
+	if (!record->grant)
+		return toml_edit_remove(text, path, ret_text, err);
+	if (!has_schema) {
+		const struct toml_entry schema = {
+			.key = "schema", .type = TOML_INTEGER, .integer = GRANTS_SCHEMA
+		};
+		r = toml_edit_set(text, TOML_ROOT, &schema, &with_schema, err);
+		if (r < 0)
+			return r;
+		text = (struct str){ with_schema.data, with_schema.len };
+	}
+	struct fields fields;
+	make_fields(record->grant, &fields);
+	return toml_edit_replace(text, path, fields.list, fields.count, ret_text, err);
+}
+
+int grants_put_text(struct str text, enum grant_kind kind, const char *name,
+	const struct grant *grant, struct buf *ret_text, perch_err *err)
+{
+	struct record record = { .kind = kind, .name = name, .grant = grant };
+	return change_record(text, &record, ret_text, err);
+}
+
+static int change(struct record record, perch_err *err)
+{
+	_cleanup_free_ char *config = NULL;
+	int r = paths_user(PATH_CONFIG, "perch", &config, err);
+	if (r < 0)
+		return r;
+	r = change_file(config, "grants.toml", GRANTS_SIZE_MAX, change_record, &record, err);
+	return r < 0 ? r : 0;
+}
+
+int grants_write(enum grant_kind kind, const char *name, const struct grant *grant, perch_err *err)
+{
+	return change((struct record){ .kind = kind, .name = name, .grant = grant }, err);
+}
+
+int grants_remove(enum grant_kind kind, const char *name, perch_err *err)
+{
+	return change((struct record){ .kind = kind, .name = name }, err);
+}

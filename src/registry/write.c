@@ -1,0 +1,176 @@
+/* Changing what is installed. */
+#include "registry/write.h"
+
+#include <errno.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/paths.h"
+#include "data/toml_edit.h"
+#include "registry/change.h"
+
+enum { CAPABILITIES_MAX = 5, FIELDS_MAX = 9 };
+
+/* An entry as the editor takes it. */
+struct fields {
+	struct toml_entry list[FIELDS_MAX];
+	size_t count;
+	struct toml_entry capabilities[CAPABILITIES_MAX];
+	size_t capability_count;
+};
+
+static void add_text(struct fields *fields, const char *key, const char *text)
+{
+	if (text && text[0])
+		fields->list[fields->count++] =
+			(struct toml_entry){ .key = key, .type = TOML_STRING, .string = text };
+}
+
+static void add_capabilities(struct fields *fields, const struct capabilities *granted)
+{
+	const struct {
+		const char *key;
+		bool is_granted;
+	} flags[] = {
+		{ "exec", granted->exec },
+		{ "store", granted->store },
+		{ "metadata", granted->metadata },
+		{ "network", granted->network },
+	};
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		fields->capabilities[fields->capability_count++] = (struct toml_entry){
+			.key = flags[i].key, .type = TOML_BOOL, .boolean = flags[i].is_granted
+		};
+	if (granted->filesystem != FILESYSTEM_UNSET)
+		fields->capabilities[fields->capability_count++] = (struct toml_entry){
+			.key = "filesystem", .type = TOML_STRING, .string = filesystem_name(granted->filesystem)
+		};
+	fields->list[fields->count++] = (struct toml_entry){
+		.key = "capabilities",
+		.type = TOML_TABLE,
+		.entries = fields->capabilities,
+		.count = fields->capability_count,
+	};
+}
+
+static void make_fields(const struct registry_entry *entry, struct fields *fields)
+{
+	static const char *const nothing[] = { NULL };
+	const char *const *commands = entry->commands ? entry->commands : nothing;
+	size_t count = 0;
+	while (commands[count])
+		count++;
+	*fields = (struct fields){ 0 };
+	add_text(fields, "name", entry->name);
+	add_text(fields, "source", entry->source);
+	add_text(fields, "version", entry->version);
+	add_text(fields, "installed", entry->installed);
+	fields->list[fields->count++] = (struct toml_entry){
+		.key = "commands", .type = TOML_ARRAY, .strings = commands, .count = count
+	};
+	add_text(fields, "pinned_ref", entry->pinned_ref);
+	add_text(fields, "commit", entry->commit);
+	add_text(fields, "runtime", entry->runtime);
+	if (entry->has_capabilities)
+		add_capabilities(fields, &entry->granted);
+}
+
+/* The first entry of that name from `from` on. 1 and its index, 0, or a failure. */
+static int find(struct str text, const char *name, size_t from, size_t *ret_index, perch_err *err)
+{
+	_cleanup_(toml_freep) struct toml *toml = NULL;
+	int r = toml_parse(text, NULL, &toml, err);
+	if (r < 0)
+		return r;
+	const struct toml_value *array = toml_get(toml_root(toml), "plugins");
+	if (!array)
+		return 0;
+	if (array->type != TOML_ARRAY)
+		return err_set_at(err, PERCH_ESYNTAX, array->at.line, array->at.column,
+			"`plugins` must be an array of tables, not %s", toml_type_name(array->type));
+	for (size_t i = from; i < array->count; i++) {
+		const struct toml_value *found =
+			array->items[i]->type == TOML_TABLE ? toml_get(array->items[i], "name") : NULL;
+		if (found && found->type == TOML_STRING && str_is(found->string, name)) {
+			*ret_index = i;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Takes the entries of that name from `from` on away. */
+static int drop_from(
+	struct str text, const char *name, size_t from, struct buf *ret_text, perch_err *err)
+{
+	_cleanup_(buf_free) struct buf rest = { 0 };
+	int changed = 0;
+	for (size_t index;;) {
+		int r = find(text, name, from, &index, err);
+		if (r > 0)
+			r = toml_edit_remove(text, TOML_PATH(TOML_KEY("plugins"), TOML_AT(index)), &rest, err);
+		if (r < 0)
+			return r;
+		if (r == 0)
+			break;
+		text = (struct str){ rest.data, rest.len };
+		changed = 1;
+	}
+	if (changed) {
+		buf_free(ret_text);
+		*ret_text = rest;
+		rest = (struct buf){ 0 };
+	}
+	return changed;
+}
+
+static int drop(struct str text, void *data, struct buf *ret_text, perch_err *err)
+{
+	return drop_from(text, data, 0, ret_text, err);
+}
+
+/* Only the first of several entries of a name counts; the others go. */
+int registry_put_text(
+	struct str text, const struct registry_entry *entry, struct buf *ret_text, perch_err *err)
+{
+	struct fields fields;
+	make_fields(entry, &fields);
+	size_t index = 0;
+	int r = find(text, entry->name, 0, &index, err);
+	if (r == 0)
+		return toml_edit_append(
+			text, TOML_PATH(TOML_KEY("plugins")), fields.list, fields.count, ret_text, err);
+	if (r > 0)
+		r = toml_edit_replace(text, TOML_PATH(TOML_KEY("plugins"), TOML_AT(index)), fields.list,
+			fields.count, ret_text, err);
+	if (r < 0)
+		return r;
+	struct str replaced = r ? (struct str){ ret_text->data, ret_text->len } : text;
+	int dropped = drop_from(replaced, entry->name, index + 1, ret_text, err);
+	return dropped ? dropped : r;
+}
+
+static int put(struct str text, void *data, struct buf *ret_text, perch_err *err)
+{
+	return registry_put_text(text, data, ret_text, err);
+}
+
+static int change(change_fn *how, const void *data, perch_err *err)
+{
+	_cleanup_free_ char *config = NULL;
+	int r = paths_user(PATH_CONFIG, "fledge", &config, err);
+	if (r < 0)
+		return r;
+	return change_file(config, "plugins.toml", REGISTRY_SIZE_MAX, how, (void *)data, err);
+}
+
+int registry_put(const struct registry_entry *entry, perch_err *err)
+{
+	int r = change(put, entry, err);
+	return r < 0 ? r : 0;
+}
+
+int registry_drop(const char *name, perch_err *err)
+{
+	return change(drop, name, err);
+}

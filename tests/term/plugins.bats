@@ -1,0 +1,97 @@
+#!/usr/bin/env bats
+# Installing and removing in a real terminal: somebody is asked.
+
+# shellcheck disable=SC2154 # what manage_open and plugins set
+load terminal
+load ../plugins/manage
+
+setup() {
+    terminal_open
+    manage_open
+    columns=100
+}
+
+teardown() {
+    terminal_close
+    fledge_close
+}
+
+# in_terminal WORD…: perch plugins with these words, between two looks at the terminal.
+in_terminal() {
+    rm -f "$WORK/after"
+    {
+        printf 'cd %q\nstty -g > %q\n' "$WORK" "$WORK/before"
+        printf '%q ' "$perch" plugins "$@"
+        printf '\necho "[over $?]"\nstty -g > %q\nexec cat\n' "$WORK/after"
+    } >"$WORK/run"
+    tmux -L "$socket" kill-server 2>/dev/null || true
+    socket="$socket-again" # the old one may still be on its way out
+    run_in_terminal "bash '$WORK/run'"
+}
+
+@test "install asks, and yes grants what is wanted" {
+    source_plugin here hello '[capabilities]
+store = true'
+    in_terminal install ./here
+    wait_for "Install hello and give it what it wants?"
+    has "$(screen)" "wants    store"
+    keys y Enter
+    wait_for "installed hello 1.0.0"
+    wait_over 0
+    grep -qx 'store = true' "$cfg/plugins.toml"
+}
+
+@test "install asks, and no changes nothing" {
+    source_plugin here
+    in_terminal install ./here
+    wait_for "Install hello"
+    keys n Enter
+    wait_for "nothing was changed"
+    wait_over 1
+    [ ! -e "$cfg/plugins.toml" ]
+    in_terminal install ./here
+    wait_for "Install hello"
+    keys C-c
+    wait_for "nothing was changed"
+    [ ! -e "$cfg/plugins.toml" ]
+    [ -z "$(find "$cfg/plugins" -maxdepth 1 -name '.staging-*')" ]
+}
+
+@test "install shows a spinner and the output of a build" {
+    source_plugin here hello '[hooks]
+build = "echo compiling; until [ -e \"$WORK/go\" ]; do sleep 0.05; done"'
+    in_terminal install ./here --yes --copy
+    wait_for "compiling"
+    wait_for "build of hello"
+    touch go
+    wait_for "installed hello"
+    wait_gone "build of hello"
+    wait_over 0
+}
+
+@test "remove asks and says what becomes of what was stored" {
+    source_plugin here
+    plugins install ./here --yes --copy
+    echo '{}' >"$cfg/plugins/hello/state.json"
+    in_terminal remove hello
+    wait_for "Remove hello? what it has stored (state.json) is deleted."
+    keys y Enter
+    wait_for "removed hello"
+    wait_over 0
+    [ ! -e "$cfg/plugins/hello" ]
+}
+
+@test "update asks for what is wanted anew" {
+    source_plugin repo
+    repository repo
+    plugins install "file://$WORK/repo" --yes
+    VERSION=2.0.0 source_plugin repo hello '[capabilities]
+store = true'
+    repository repo
+    in_terminal update hello
+    wait_for "hello asks for more now: it wants store."
+    keys y Enter
+    wait_for "updated hello"
+    wait_over 0
+    grep -qx 'store = true' "$cfg/plugins.toml"
+}
