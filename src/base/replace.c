@@ -1,0 +1,91 @@
+/* Replacing a file as a whole. */
+#include "base/replace.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+
+/* Behind the name of the file. */
+#define TEMPORARY_MARK ".tmp-"
+
+/* How many names of a directory are looked at for leftovers: others may fill it
+ * as they like. */
+enum { SWEEP_MAX = 65536 };
+
+/* The directory itself, to list it or to flush it; O_PATH can do neither. */
+static int open_again(int directory)
+{
+	int opened = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return opened < 0 ? -errno : fd_above_stdio(opened);
+}
+
+static bool is_leftover(const char *entry, struct str name)
+{
+	return str_has_prefix(str_from(entry), name) &&
+		str_has_prefix(str_from(entry + name.len), STR(TEMPORARY_MARK));
+}
+
+void replace_sweep(int directory, const char *name)
+{
+	int fd = open_again(directory);
+	if (fd < 0)
+		return;
+	DIR *listing = fdopendir(fd);
+	if (!listing) {
+		fd_close(fd);
+		return;
+	}
+	const struct dirent *entry;
+	for (int seen = 0; seen < SWEEP_MAX && (entry = readdir(listing)); seen++)
+		if (is_leftover(entry->d_name, str_from(name)))
+			unlinkat(directory, entry->d_name, 0);
+	closedir(listing);
+}
+
+static int write_temporary(int directory, const char *name, struct str text)
+{
+	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	int opened = openat(directory, name, flags, 0600);
+	if (opened < 0)
+		return -errno;
+	_cleanup_fd_ int fd = fd_above_stdio(opened);
+	int r = fd < 0 ? fd : fd_write_all(fd, text.data, text.len);
+	if (r == 0 && fsync(fd) < 0)
+		r = -errno;
+	if (r < 0)
+		unlinkat(directory, name, 0);
+	return r;
+}
+
+/* Some file systems cannot flush a directory, and need not. */
+int replace_flush(int directory)
+{
+	_cleanup_fd_ int fd = open_again(directory);
+	if (fd < 0)
+		return fd;
+	return fsync(fd) < 0 && errno != EINVAL ? -errno : 0;
+}
+
+int replace_file(int directory, const char *name, struct str text)
+{
+	char temporary[NAME_MAX + 1];
+	int len = snprintf(temporary, sizeof(temporary), "%s" TEMPORARY_MARK "%ld-%llx", name,
+		(long)getpid(), (unsigned long long)clock_now_ns());
+	if (len < 0 || (size_t)len >= sizeof(temporary))
+		return -ENAMETOOLONG;
+	int r = write_temporary(directory, temporary, text);
+	if (r < 0)
+		return r;
+	if (renameat(directory, temporary, directory, name) < 0) {
+		r = -errno;
+		unlinkat(directory, temporary, 0);
+		return r;
+	}
+	return replace_flush(directory);
+}

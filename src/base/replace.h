@@ -1,0 +1,20 @@
+/* Replacing a file as a whole: whoever reads it gets the old one or the new
+ * one, also after a crash. */
+#ifndef BASE_REPLACE_H
+#define BASE_REPLACE_H
+
+#include "base/str.h"
+
+/* Makes text the content of a file in a directory (a descriptor), with mode 0600
+ * and on disk when it returns. On failure the old file stays, and nothing else.
+ * Returns 0 or a negative errno. */
+int replace_file(int directory, const char *name, struct str text);
+
+/* Removes what killed processes have left of their replacements of a file. Only
+ * for who holds the lock that all of them hold. */
+void replace_sweep(int directory, const char *name);
+
+/* Flushes the names in a directory to disk. */
+int replace_flush(int directory);
+
+#endif
