@@ -65,8 +65,7 @@ static bool remove_entry(struct removal *removal, int parent, const char *name)
 {
 	if (removal->left)
 		removal->left--;
-	bool is_gone =
-		unlinkat(parent, name, 0) == 0 || unlinkat(parent, name, AT_REMOVEDIR) == 0;
+	bool is_gone = unlinkat(parent, name, 0) == 0 || unlinkat(parent, name, AT_REMOVEDIR) == 0;
 	if (is_gone)
 		removal->made_progress = true;
 	else

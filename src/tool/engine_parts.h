@@ -10,7 +10,7 @@ struct tool_engine {
 	const struct tool_engine_options *options;
 	const struct tool_engine_request *request; /* NULL = not asked yet */
 	perch_json *json;
-	struct arena arena; /* the texts of the verdict */
+	struct arena arena;  /* the texts of the verdict */
 	struct str outgoing; /* not taken yet */
 	enum tool_stage stage;
 	struct tool_verdict verdict;

@@ -1,6 +1,7 @@
 /* Reading a frame: one line, one object, members of the right type. Whatever is
  * not that is malformed. */
 #include <errno.h>
+#include <stdio.h>
 
 #include "base/utf8.h"
 #include "tool/engine_parts.h"

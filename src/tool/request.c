@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <sys/random.h>
 
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "data/json.h"
 #include "tool/engine.h"
@@ -49,8 +50,8 @@ static void write_context(struct perch_json_writer *writer, const struct tool_co
 	perch_json_end_object(writer);
 }
 
-static void write_message(struct buf *out, const struct tool_request *request,
-	const perch_json_value *input)
+static void write_message(
+	struct buf *out, const struct tool_request *request, const perch_json_value *input)
 {
 	struct perch_json_writer writer = json_writer_on(out);
 	perch_json_begin_object(&writer);
@@ -81,8 +82,8 @@ int tool_request_write(struct buf *out, const struct tool_request *request, perc
 	if (r == -ENOMEM)
 		return err_no_memory(err);
 	if (r < 0)
-		return err_set_at(err, r, inner.line, inner.column, "the input is not valid JSON: %s",
-			inner.text);
+		return err_set_at(
+			err, r, inner.line, inner.column, "the input is not valid JSON: %s", inner.text);
 	size_t before = out->len;
 	write_message(out, request, input);
 	if (out->failed)
