@@ -170,6 +170,7 @@ static void succeed(struct tool_engine *engine, const char *stage)
 	engine->verdict.code = TOOL_OK;
 	engine->verdict.stage = stage;
 	engine->stage = TOOL_OVER;
+	engine->outgoing = (struct str){ 0 };
 }
 
 /* ---- what happens -------------------------------------------------------- */
