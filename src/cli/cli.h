@@ -50,6 +50,7 @@ struct command {
 /* Each stands at the end of the file that does it. */
 extern const struct command command_run;
 extern const struct command command_plugins;
+extern const struct command command_tool;
 extern const struct command command_doctor;
 extern const struct command command_help;
 extern const struct command command_probe;

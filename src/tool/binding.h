@@ -37,6 +37,7 @@ struct tool_known {
 	const char *input_schema; /* JSON text, "" = none, as below */
 	const char *output_schema;
 	const char *description;
+	bool asks; /* `ask`: each call of it needs somebody's yes */
 };
 
 struct tool_binding {

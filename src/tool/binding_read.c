@@ -143,6 +143,11 @@ static int read_seconds(
 	return 0;
 }
 
+static int read_flag(struct reading *reading, const struct key *key, const struct toml_value *table)
+{
+	return toml_get_bool(table, key->name, target(reading, key), reading->err);
+}
+
 static int read_spares(
 	struct reading *reading, const struct key *key, const struct toml_value *table)
 {
@@ -386,8 +391,9 @@ static int read_tool(
 		{ "description", read_text, offsetof(struct tool_known, description) },
 		{ "input_schema", read_text, offsetof(struct tool_known, input_schema) },
 		{ "output_schema", read_text, offsetof(struct tool_known, output_schema) },
+		{ "ask", read_flag, offsetof(struct tool_known, asks) },
 	};
-	*tool = (struct tool_known){ "", "", "", "" };
+	*tool = (struct tool_known){ "", "", "", "", false };
 	struct reading inner = *reading;
 	inner.into = tool;
 	int r = read_keys(&inner, keys, COUNT(keys), table);

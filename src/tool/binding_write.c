@@ -163,6 +163,8 @@ static void write_tools(struct buf *out, const struct tool_binding *binding)
 		write_text_unless(out, "description", tool->description, "");
 		write_text_unless(out, "input_schema", tool->input_schema, "");
 		write_text_unless(out, "output_schema", tool->output_schema, "");
+		if (tool->asks)
+			buf_append_text(out, "ask = true\n");
 	}
 }
 

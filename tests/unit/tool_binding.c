@@ -37,7 +37,7 @@ static const char full[] = "schema = 1\n"
 						   "[pin]\n'lib/a.py' = '" HEX2 "'\n"
 						   "[[tools]]\nname = 't.x'\ninput_schema = '{\"type\":\"object\"}'\n"
 						   "output_schema = '{}'\ndescription = 'does \"it\"'\n"
-						   "[[tools]]\nname = 't.y'\n";
+						   "[[tools]]\nname = 't.y'\nask = true\n";
 
 static int parse(
 	const char *text, struct arena *arena, struct tool_binding *binding, perch_err *err)
@@ -93,6 +93,7 @@ static void expect_full_power(const struct tool_binding *binding)
 	ck_assert_str_eq(tool->output_schema, "{}");
 	ck_assert_str_eq(tool->description, "does \"it\"");
 	ck_assert_str_eq(tool_binding_tool(binding, "t.y")->input_schema, "");
+	ck_assert(tool_binding_tool(binding, "t.y")->asks && !tool->asks);
 	ck_assert_ptr_null(tool_binding_tool(binding, "t.z"));
 }
 
@@ -195,6 +196,7 @@ static const struct {
 	{ "[[tools]]\ndescription = ''\n", "1:3: a tool without a name" },
 	{ "[[tools]]\nname = ' '\n", "1:3: a tool without a name" },
 	{ "[[tools]]\nname = 'a'\n[[tools]]\nname = 'a'\n", "4:8: `name` is the name of two" },
+	{ "[[tools]]\nname = 'a'\nask = 1\n", "3:7: `ask` must be true or false" },
 	{ "tools = ['a']\n", "1:10: element 1 of `tools` must be a table" },
 };
 

@@ -1,0 +1,89 @@
+/* The parts of `perch tool serve`: lines that ask for something, bindings that
+ * are in use, and what waits to be written. */
+#ifndef CLI_TOOL_SERVE_H
+#define CLI_TOOL_SERVE_H
+
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "cli/tool.h"
+#include "perch/json.h"
+#include "proc/loop.h"
+
+/* ---- tool_serve_request.c ------------------------------------------------ */
+
+/* {"id":"c1","name":"t.p","tool":"t.x","input":{…},"context":{…},"timeout":5}
+ * or {"cancel":"c1"}. */
+struct serve_request {
+	struct str id; /* JSON text; "null" when there is none */
+	bool is_cancel;
+	const char *name;
+	const char *tool;
+	struct str input; /* JSON text; empty = none */
+	struct tool_context context;
+	uint64_t timeout_ns; /* 0 = the binding's */
+};
+
+/* Reads a line; what is kept lives in the arena. *ret_request is always written,
+ * with the id as far as it is known. PERCH_ESYNTAX, -EINVAL, -ENOMEM. */
+int serve_request_read(perch_json *json, struct str line, struct arena *arena,
+	struct serve_request *ret_request, perch_err *err);
+
+/* ---- tool_serve_bindings.c ----------------------------------------------- */
+
+/* A binding that calls use. When its file changes, the next call gets another
+ * one; this one goes with its last call. */
+struct served {
+	struct served *next;
+	const char *name; /* it is asked for by */
+	struct arena arena;
+	struct tool_binding binding;
+	struct stat stamp; /* of its file */
+	bool is_given;     /* by --binding */
+	bool is_stale;     /* nobody new gets it */
+	unsigned users;
+};
+
+struct serve_bindings {
+	struct served *first;
+	struct tool_pool *pool;
+};
+
+/* Adds one that was given as a file. */
+int serve_bindings_add(struct serve_bindings *bindings, const char *path, perch_err *err);
+
+/* The binding of a name as it is now, for one more user. */
+int serve_bindings_use(
+	struct serve_bindings *bindings, const char *name, struct served **ret_served, perch_err *err);
+
+void serve_bindings_leave(struct serve_bindings *bindings, struct served *served);
+void serve_bindings_free(struct serve_bindings *bindings);
+
+/* ---- tool_serve_output.c ------------------------------------------------- */
+
+/* Lines on their way to stdout. Nobody waits for a slow reader: neither the calls
+ * nor their clocks. The descriptor may be shared, so it is left blocking, and
+ * written to only where it takes what is written. */
+struct serve_output {
+	struct loop *loop;
+	struct source source;
+	struct buf queue;
+	size_t written; /* of the queue */
+	int error;      /* nobody reads any more */
+	void (*drained)(struct serve_output *output);
+};
+
+int serve_output_open(struct serve_output *output, struct loop *loop, int fd,
+	void (*drained)(struct serve_output *output));
+
+/* Writes what has been appended to the queue, as far as it goes. */
+void serve_output_flush(struct serve_output *output);
+
+static inline size_t serve_output_waiting(const struct serve_output *output)
+{
+	return output->queue.len - output->written;
+}
+
+void serve_output_close(struct serve_output *output);
+
+#endif
