@@ -17,198 +17,14 @@
 enum {
 	JOBS_DEFAULT = 64,
 	JOBS_MAX = 256,
-	QUEUE_MAX = 1024,         /* calls that wait */
-	QUEUE_BYTES = 16 << 20,   /* of their lines */
-	OUTPUT_BYTES = 4 << 20,   /* that nobody has read yet */
-	LINE_MAX_BYTES = 2 << 20, /* of a call */
-	CHUNK = 16 * 1024,
-};
-
-struct serve;
-
-struct serve_call {
-	struct serve_call *next; /* in the order they came */
-	struct serve *serve;
-	struct arena arena;
-	struct serve_request request;
-	size_t size; /* of its line */
-	struct served *served;
-	struct tool_call *call; /* NULL = it waits */
-	const char *approval;
-};
-
-struct serve {
-	struct tool_session *session;
-	struct loop *loop;
-	bool yes;
-	unsigned jobs;
-	struct serve_bindings bindings;
-	struct serve_call *calls;
-	unsigned running;
-	unsigned waiting;
-	size_t waiting_bytes;
-	struct source input;
-	struct lines lines;
-	struct timer step; /* what is to be done from the loop */
-	bool is_steady;    /* stdin is always readable, epoll cannot watch it: a file */
-	bool has_ended;    /* nothing more will be read */
-	int signal;        /* that ended it */
-	bool is_broken;    /* an answer was lost: there is no memory */
-	perch_json *json;
-	struct serve_output output;
-	char chunk[CHUNK + 1];
+	QUEUE_MAX = 1024,       /* calls that wait */
+	QUEUE_BYTES = 16 << 20, /* of their lines */
+	OUTPUT_BYTES = 4 << 20, /* that nobody has read yet */
+	LINE_BYTES = 2 << 20,   /* of a call */
 };
 
 #define SERVE_OF(pointer, member) \
 	((struct serve *)((char *)(pointer)-offsetof(struct serve, member)))
-
-static void do_step_soon(struct serve *serve)
-{
-	timer_set(&serve->loop->timers, &serve->step, 0);
-}
-
-/* ---- answers ------------------------------------------------------------- */
-
-static void answer(struct serve *serve, struct str id, const struct tool_result *result)
-{
-	struct buf *queue = &serve->output.queue;
-	tool_result_json(queue, id, result);
-	buf_append_char(queue, '\n');
-	if (queue->failed)
-		serve->is_broken = true;
-	serve_output_flush(&serve->output);
-}
-
-static void record(struct serve_call *call, const struct tool_result *result)
-{
-	const struct audit_call entry = {
-		.binding = call->request.name,
-		.approval = call->approval ? call->approval : "none",
-		.input = call->request.input,
-		.result = result,
-	};
-	tool_record(call->serve->session, &entry);
-}
-
-/* ---- calls --------------------------------------------------------------- */
-
-static struct serve_call **find_call(struct serve *serve, struct str id)
-{
-	struct serve_call **link = &serve->calls;
-	while (*link && !str_eq((*link)->request.id, id))
-		link = &(*link)->next;
-	return link;
-}
-
-static void free_call(struct serve_call *call)
-{
-	if (call->served)
-		serve_bindings_leave(&call->serve->bindings, call->served);
-	tool_call_free(call->call);
-	arena_free(&call->arena);
-	free(call);
-}
-
-/* Its one answer; then it is gone. */
-static void end_call(struct serve_call *call, const struct tool_result *result)
-{
-	struct serve *serve = call->serve;
-	answer(serve, call->request.id, result);
-	record(call, result);
-	*find_call(serve, call->request.id) = call->next;
-	if (call->call) {
-		serve->running--;
-	} else {
-		serve->waiting--;
-		serve->waiting_bytes -= call->size;
-	}
-	free_call(call);
-	do_step_soon(serve);
-}
-
-static void call_done(void *data, struct tool_call *tool_call)
-{
-	end_call(data, tool_call_result(tool_call));
-}
-
-static void refuse_call(
-	struct serve_call *call, enum tool_code code, const char *stage, const perch_err *err)
-{
-	const struct tool_result result = tool_refusal(code, stage, call->request.tool, err);
-	end_call(call, &result);
-}
-
-static void cancel_call(struct serve_call *call)
-{
-	perch_err err = { 0 };
-	if (call->call) {
-		tool_call_cancel(call->call);
-		return;
-	}
-	err_set(&err, -ECANCELED, "the call was cancelled before it began");
-	refuse_call(call, TOOL_CANCELLED, "request", &err);
-}
-
-/* What is looked at before a process is started. */
-static int prepare_call(struct serve_call *call, perch_err *err)
-{
-	struct serve *serve = call->serve;
-	int r = serve_bindings_use(&serve->bindings, call->request.name, &call->served, err);
-	if (r < 0)
-		return r;
-	const struct tool_known *known = tool_binding_tool(&call->served->binding, call->request.tool);
-	call->approval = serve->yes ? "--yes" : "binding";
-	if (!known || !known->asks || serve->yes)
-		return 0;
-	call->approval = NULL;
-	return err_set(err, -EINVAL,
-		"the binding asks before each call of %.100s, and nobody can be asked: serve --yes",
-		call->request.tool);
-}
-
-static void start_call(struct serve_call *call)
-{
-	struct serve *serve = call->serve;
-	perch_err err = { 0 };
-	if (prepare_call(call, &err) < 0) {
-		refuse_call(call, TOOL_INVALID_REQUEST, "binding", &err);
-		return;
-	}
-	const struct tool_call_options options = {
-		.binding = &call->served->binding,
-		.tool = call->request.tool,
-		.context = call->request.context,
-		.input = call->request.input,
-		.invocation_ns = call->request.timeout_ns,
-		.trace = serve->session->trace,
-		.done = call_done,
-		.data = call,
-	};
-	int r = audit_prepare(&serve->session->audit, &err);
-	if (r == 0)
-		r = tool_pool_call(serve->bindings.pool, &options, &call->call, &err);
-	if (r < 0) {
-		refuse_call(call, TOOL_LAUNCH_FAILED, "launch", &err);
-		return;
-	}
-	serve->running++;
-	serve->waiting--;
-	serve->waiting_bytes -= call->size;
-}
-
-static struct serve_call *next_waiting(const struct serve *serve)
-{
-	struct serve_call *call = serve->calls;
-	while (call && call->call)
-		call = call->next;
-	return call;
-}
-
-static void start_waiting(struct serve *serve)
-{
-	while (serve->waiting && serve->running < serve->jobs)
-		start_call(next_waiting(serve));
-}
 
 /* ---- lines --------------------------------------------------------------- */
 
@@ -227,36 +43,26 @@ static void refuse_line(
 	err_set(&told, -EINVAL, "line %" PRIu64 ": %s", number, err->text);
 	const struct tool_result result =
 		tool_refusal(TOOL_INVALID_REQUEST, "request", request->tool, &told);
-	answer(serve, request->id, &result);
-}
-
-static void append_call(struct serve *serve, struct serve_call *call)
-{
-	struct serve_call **link = &serve->calls;
-	while (*link)
-		link = &(*link)->next;
-	*link = call;
-	serve->waiting++;
-	serve->waiting_bytes += call->size;
+	serve_answer(serve, request->id, &result);
 }
 
 /* A call that is over cannot be cancelled, and has had its answer. */
 static void take_request(struct serve *serve, struct serve_call *call, uint64_t number)
 {
-	struct serve_call *same = *find_call(serve, call->request.id);
+	struct serve_call *same = *serve_find(serve, call->request.id);
 	if (!call->request.is_cancel && !same) {
-		append_call(serve, call);
-		start_waiting(serve);
+		serve_append(serve, call);
+		serve_start_waiting(serve);
 		return;
 	}
 	perch_err err = { 0 };
 	if (call->request.is_cancel && same) {
-		cancel_call(same);
+		serve_cancel(same);
 	} else if (!call->request.is_cancel) {
 		err_set(&err, -EEXIST, "a call with this id is under way");
 		refuse_line(serve, &(struct serve_request){ .id = STR("null") }, number, &err);
 	}
-	free_call(call);
+	serve_call_free(call);
 }
 
 static bool take_line(void *data, const perch_line *line)
@@ -269,7 +75,7 @@ static bool take_line(void *data, const perch_line *line)
 	if (!text.len)
 		return true;
 	if (line->flags & PERCH_LINE_TOO_LONG) {
-		err_set(&err, PERCH_ELIMIT, "longer than %d bytes", LINE_MAX_BYTES);
+		err_set(&err, PERCH_ELIMIT, "longer than %d bytes", LINE_BYTES);
 		refuse_line(serve, &request, line->number, &err);
 		return may_read(serve);
 	}
@@ -286,7 +92,7 @@ static bool take_line(void *data, const perch_line *line)
 		take_request(serve, call, line->number);
 	} else {
 		refuse_line(serve, &call->request, line->number, &err);
-		free_call(call);
+		serve_call_free(call);
 	}
 	return may_read(serve);
 }
@@ -299,12 +105,12 @@ static void end_input(struct serve *serve)
 	loop_watch(serve->loop, &serve->input, 0);
 	if (lines_finish(&serve->lines) < 0)
 		serve->is_broken = true;
-	do_step_soon(serve);
+	serve_step_soon(serve);
 }
 
 static void read_chunk(struct serve *serve)
 {
-	ssize_t n = read(serve->input.fd, serve->chunk, CHUNK);
+	ssize_t n = read(serve->input.fd, serve->chunk, SERVE_CHUNK);
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
 	if (n <= 0)
@@ -312,7 +118,7 @@ static void read_chunk(struct serve *serve)
 	else if (lines_feed(&serve->lines, serve->chunk, (size_t)n) < 0)
 		serve->is_broken = true;
 	if (!may_read(serve))
-		do_step_soon(serve);
+		serve_step_soon(serve);
 }
 
 static void input_ready(struct source *source, uint32_t ready)
@@ -325,7 +131,7 @@ static void input_ready(struct source *source, uint32_t ready)
 static void do_step(struct timer *timer, uint64_t now_ns)
 {
 	struct serve *serve = SERVE_OF(timer, step);
-	start_waiting(serve);
+	serve_start_waiting(serve);
 	if (may_read(serve) && lines_are_held(&serve->lines) && lines_resume(&serve->lines) < 0)
 		serve->is_broken = true;
 	bool reads = may_read(serve) && !lines_are_held(&serve->lines);
@@ -340,27 +146,17 @@ static void do_step(struct timer *timer, uint64_t now_ns)
 
 static void output_drained(struct serve_output *output)
 {
-	do_step_soon(SERVE_OF(output, output));
+	serve_step_soon(SERVE_OF(output, output));
 }
 
 /* ---- the end ------------------------------------------------------------- */
-
-/* From the last, because one that waits is gone at once. */
-static void cancel_all(struct serve *serve)
-{
-	struct serve_call *next;
-	for (struct serve_call *call = serve->calls; call; call = next) {
-		next = call->next;
-		cancel_call(call);
-	}
-}
 
 static void on_signal(void *data, int signal)
 {
 	struct serve *serve = data;
 	serve->signal = signal;
 	loop_watch(serve->loop, &serve->input, 0);
-	cancel_all(serve);
+	serve_cancel_all(serve);
 }
 
 /* Nobody reads the answers any more: what is under way is for nobody. */
@@ -370,7 +166,7 @@ static void check_reader(struct serve *serve)
 		return;
 	serve->has_ended = true;
 	loop_watch(serve->loop, &serve->input, 0);
-	cancel_all(serve);
+	serve_cancel_all(serve);
 }
 
 static bool is_over(const struct serve *serve)
@@ -424,7 +220,7 @@ static int open_serve(struct serve *serve, const struct serve_words *words, perc
 	if (r == 0)
 		r = loop_watch(serve->loop, &serve->input, EPOLLIN);
 	serve->is_steady = r == -EPERM;
-	do_step_soon(serve);
+	serve_step_soon(serve);
 	if (r < 0 && r != -EPERM)
 		return err_set(err, r, "cannot read calls: %s", perch_strerror(r));
 	return 0;
@@ -435,7 +231,7 @@ static void close_serve(struct serve *serve)
 	while (serve->calls) {
 		struct serve_call *call = serve->calls;
 		serve->calls = call->next;
-		free_call(call);
+		serve_call_free(call);
 	}
 	serve_bindings_free(&serve->bindings);
 	tool_pool_free(serve->bindings.pool);
@@ -458,7 +254,7 @@ static int serve_calls(struct tool_session *session, void *data, perch_err *err)
 	serve->jobs = words->job_count;
 	serve->input = (struct source){ .fd = STDIN_FILENO, .ready = input_ready };
 	serve->step.due = do_step;
-	lines_init(&serve->lines, LINE_MAX_BYTES, take_line, serve);
+	lines_init(&serve->lines, LINE_BYTES, take_line, serve);
 	trace_start(session->trace, "tool serve", (const char *const[]){ NULL });
 	int r = open_serve(serve, words, err);
 	while (r >= 0 && !is_over(serve)) {

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "cli/tool.h"
 #include "perch/json.h"
+#include "proc/lines.h"
 #include "proc/loop.h"
 
 /* ---- tool_serve_request.c ------------------------------------------------ */
@@ -85,5 +86,66 @@ static inline size_t serve_output_waiting(const struct serve_output *output)
 }
 
 void serve_output_close(struct serve_output *output);
+
+/* ---- tool_serve_calls.c -------------------------------------------------- */
+
+enum { SERVE_CHUNK = 16 * 1024 };
+
+struct serve;
+
+struct serve_call {
+	struct serve_call *next; /* in the order they came */
+	struct serve *serve;
+	struct arena arena;
+	struct serve_request request;
+	size_t size; /* of its line */
+	struct served *served;
+	struct tool_call *call; /* NULL = it waits */
+	const char *approval;
+};
+
+struct serve {
+	struct tool_session *session;
+	struct loop *loop;
+	bool yes;
+	unsigned jobs;
+	struct serve_bindings bindings;
+	struct serve_call *calls;
+	unsigned running;
+	unsigned waiting;
+	size_t waiting_bytes;
+	struct source input;
+	struct lines lines;
+	struct timer step; /* what is to be done from the loop */
+	bool is_steady;    /* stdin is always readable, epoll cannot watch it: a file */
+	bool has_ended;    /* nothing more will be read */
+	int signal;        /* that ended it */
+	bool is_broken;    /* an answer was lost: there is no memory */
+	perch_json *json;
+	struct serve_output output;
+	char chunk[SERVE_CHUNK + 1];
+};
+
+/* Has the rest done from the loop: calls that wait are started, lines are read. */
+void serve_step_soon(struct serve *serve);
+
+/* Writes a result; `id` is JSON text. */
+void serve_answer(struct serve *serve, struct str id, const struct tool_result *result);
+
+/* Where the call of this id is linked, or would be. */
+struct serve_call **serve_find(struct serve *serve, struct str id);
+
+/* Takes it into the queue. */
+void serve_append(struct serve *serve, struct serve_call *call);
+
+/* Starts what waits, as far as there are jobs. */
+void serve_start_waiting(struct serve *serve);
+
+/* Its answer comes, at once when it was waiting. */
+void serve_cancel(struct serve_call *call);
+void serve_cancel_all(struct serve *serve);
+
+/* Without an answer. */
+void serve_call_free(struct serve_call *call);
 
 #endif

@@ -92,7 +92,7 @@ static int read_list(const struct reading *reading, const perch_json_value *obje
 	return r;
 }
 
-/* The raw text of a schema; "" when there is none. */
+/* The text of a schema, without blanks; "" when there is none. */
 static int read_schema(const struct reading *reading, const perch_json_value *object,
 	const char *name, const char **ret_schema)
 {
@@ -100,9 +100,11 @@ static int read_schema(const struct reading *reading, const perch_json_value *ob
 	*ret_schema = "";
 	if (!value || perch_json_type_of(value) == PERCH_JSON_NULL)
 		return 0;
-	struct str raw;
-	raw.data = perch_json_raw(value, &raw.len);
-	*ret_schema = arena_dup(reading->arena, raw);
+	_cleanup_(buf_free) struct buf text = { 0 };
+	struct perch_json_writer out = json_writer_on(&text);
+	perch_json_write_value(&out, value);
+	*ret_schema =
+		text.failed ? NULL : arena_dup(reading->arena, (struct str){ text.data, text.len });
 	return *ret_schema ? 0 : err_no_memory(reading->err);
 }
 

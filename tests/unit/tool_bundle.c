@@ -43,7 +43,7 @@ START_TEST(everything_is_read)
 	const struct bundle_tool *tool = &bundle.tools[0];
 	ck_assert_str_eq(tool->known.name, "t.x");
 	ck_assert_str_eq(tool->known.description, "d");
-	ck_assert_str_eq(tool->known.input_schema, "{\"type\": \"object\"}");
+	ck_assert_str_eq(tool->known.input_schema, "{\"type\":\"object\"}");
 	ck_assert_str_eq(tool->known.output_schema, "");
 	ck_assert_str_eq(tool->capabilities[0], "a");
 	ck_assert_str_eq(tool->approval_tier, "high");
