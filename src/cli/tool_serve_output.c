@@ -42,19 +42,27 @@ static void write_some(struct serve_output *output)
 		forget(output);
 }
 
+/* Also while nothing waits: that the reader has gone should be known at once. */
+static int watch(struct serve_output *output)
+{
+	uint32_t events = serve_output_waiting(output) ? EPOLLOUT : EPOLLERR;
+	return loop_watch(output->loop, &output->source, output->error ? 0 : events);
+}
+
 void serve_output_flush(struct serve_output *output)
 {
 	if (output->error)
 		forget(output);
 	write_some(output);
-	loop_watch(output->loop, &output->source, serve_output_waiting(output) ? EPOLLOUT : 0);
+	watch(output);
 }
 
 static void ready(struct source *source, uint32_t events)
 {
-	(void)events;
 	struct serve_output *output =
 		(struct serve_output *)((char *)source - offsetof(struct serve_output, source));
+	if (events & (EPOLLERR | EPOLLHUP))
+		output->error = -EPIPE;
 	serve_output_flush(output);
 	output->drained(output);
 }
@@ -68,9 +76,7 @@ int serve_output_open(struct serve_output *output, struct loop *loop, int fd,
 		.source = { .fd = fd, .ready = ready },
 		.drained = drained,
 	};
-	int r = loop_watch(loop, &output->source, EPOLLOUT);
-	if (r == 0)
-		r = loop_watch(loop, &output->source, 0);
+	int r = watch(output);
 	return r == -EPERM ? 0 : r;
 }
 
