@@ -161,6 +161,10 @@ typedef struct perch_child_spec {
 
 	const perch_child_events *events; /* must outlive the child; NULL = none */
 	void *data;                       /* handed to every callback */
+
+	/* An open file that is executed whatever is found at `program` by now; it
+	 * stays the caller's. No script: its interpreter could not open it. 0 = none. */
+	int program_fd;
 } perch_child_spec;
 
 #ifdef __cplusplus

@@ -99,3 +99,12 @@ unsigned str_distance(const char *a, const char *b)
 	}
 	return last[b_len];
 }
+
+bool str_is_nearer(const char *word, const char *candidate, unsigned *best)
+{
+	unsigned distance = str_distance(word, candidate);
+	if (distance >= *best || distance > (strlen(candidate) + 2) / 3)
+		return false;
+	*best = distance;
+	return true;
+}

@@ -66,4 +66,9 @@ char *str_join(const char *first, ...) __attribute__((sentinel));
  * swapped), for "did you mean"; words over 63 bytes count as far apart. */
 unsigned str_distance(const char *a, const char *b);
 
+/* Whether candidate is near enough to be meant by `word` (a third of its letters
+ * differ, at most) and nearer than *best, which it then becomes. Begin with
+ * UINT_MAX. */
+bool str_is_nearer(const char *word, const char *candidate, unsigned *best);
+
 #endif

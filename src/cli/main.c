@@ -12,6 +12,7 @@ static const struct command *const commands[] = {
 	&command_plugins,
 	&command_sandbox,
 	&command_plugin,
+	&command_tool,
 	&command_doctor,
 	&command_completions,
 	&command_help,

@@ -37,7 +37,6 @@ int cli_usage_error(const char *hint, const char *format, ...)
 	return EXIT_USAGE;
 }
 
-/* A word is near when a third of its letters, at most, would have to change. */
 const char *cli_nearest(
 	const char *word, const char *(*next)(const void *data, size_t i), const void *data)
 {
@@ -45,11 +44,8 @@ const char *cli_nearest(
 	unsigned best = UINT_MAX;
 	const char *candidate;
 	for (size_t i = 0; (candidate = next(data, i)) != NULL; i++) {
-		unsigned distance = str_distance(word, candidate);
-		if (distance < best && distance <= (strlen(candidate) + 2) / 3) {
-			best = distance;
+		if (str_is_nearer(word, candidate, &best))
 			nearest = candidate;
-		}
 	}
 	return nearest;
 }

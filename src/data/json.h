@@ -112,6 +112,13 @@ enum { JSON_DOUBLE_MAX = 32 };
 /* Writes a finite double in its shortest form; returns the length. */
 size_t json_format_double(double number, char out[JSON_DOUBLE_MAX]);
 
+/* -1, 0 or 1 in *ret_order: which of two numbers is smaller, to the last digit.
+ * -ERANGE when an exponent has more than 15 digits. */
+int json_number_compare(const perch_json_value *a, const perch_json_value *b, int *ret_order);
+
+/* Whether a number has no fraction, however it is written: 1.0 and 1e3 have none. */
+int json_number_is_whole(const perch_json_value *number, bool *ret_is_whole);
+
 enum json_place {
 	JSON_FIRST,      /* at the start, or behind [ or { */
 	JSON_NEXT,       /* behind a value */

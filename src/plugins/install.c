@@ -18,7 +18,7 @@
 #include "plugins/files.h"
 #include "plugins/install_parts.h"
 #include "plugins/link.h"
-#include "plugins/tree.h"
+#include "plugins/copy.h"
 
 /* ---- getting it ---------------------------------------------------------- */
 
@@ -48,7 +48,7 @@ static int copy(struct candidate *candidate, const char *tree, perch_err *err)
 {
 	static const char *const skips[] = { ".git", NULL };
 	workshop_tell(candidate->workshop, SHOWN_PROGRESS, "copying");
-	int r = tree_copy(candidate->source.location, tree, skips, err);
+	int r = copy_tree(candidate->source.location, tree, skips, err);
 	workshop_tell(candidate->workshop, SHOWN_PROGRESS_DONE, "%s", "");
 	return r;
 }

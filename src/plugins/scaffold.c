@@ -11,12 +11,12 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/tree.h"
 #include "base/utf8.h"
 #include "data/toml.h"
 #include "data/toml_edit.h"
 #include "plugins/plant.h"
 #include "plugins/templates.h"
-#include "plugins/tree.h"
 #include "registry/names.h"
 
 const char *const scaffold_languages[] = { "bash", "python", "node", "c", NULL };

@@ -17,9 +17,9 @@
 #include "base/file.h"
 #include "base/lock.h"
 #include "base/replace.h"
+#include "base/tree.h"
 #include "plugins/link.h"
 #include "plugins/stage_parts.h"
-#include "plugins/tree.h"
 #include "registry/change.h"
 #include "registry/write.h"
 

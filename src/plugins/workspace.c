@@ -12,10 +12,10 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/regular.h"
+#include "base/tree.h"
 #include "fledge/state.h"
 #include "fledge/store.h"
 #include "plugins/plant.h"
-#include "plugins/tree.h"
 
 void workspace_remove(struct workspace *workspace)
 {

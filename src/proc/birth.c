@@ -167,22 +167,28 @@ IN_CHILD static int enter_cwd(struct birth *birth)
 	return plan->cwd ? result_of(chdir(plan->cwd)) : 0;
 }
 
-/* What the host had open without CLOEXEC goes here; the report pipe closes
- * itself at the exec. */
+/* What the host had open without CLOEXEC goes here; the program and the report
+ * pipe close themselves at the exec. Their slots stand in this order. */
 IN_CHILD static int close_the_rest(struct birth *birth)
 {
-	int report = birth->fds[SLOT_REPORT];
-	if (report < 0)
-		return result_of(close_range(3, ~0U, 0));
-	if (report > 3 && close_range(3, (unsigned)report - 1, 0) < 0)
-		return errno;
-	return result_of(close_range((unsigned)report + 1, ~0U, 0));
+	int kept[] = { birth->fds[SLOT_PROGRAM], birth->fds[SLOT_REPORT] };
+	int from = 3;
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		if (kept[i] > from && close_range((unsigned)from, (unsigned)kept[i] - 1, 0) < 0)
+			return errno;
+		from = kept[i] >= from ? kept[i] + 1 : from;
+	}
+	return result_of(close_range((unsigned)from, ~0U, 0));
 }
 
 IN_CHILD static int execute(struct birth *birth)
 {
 	const struct spawn_plan *plan = birth->plan;
-	execve(plan->path, (char *const *)plan->argv, (char *const *)plan->env);
+	int program = birth->fds[SLOT_PROGRAM];
+	if (program < 0)
+		execve(plan->path, (char *const *)plan->argv, (char *const *)plan->env);
+	else
+		execveat(program, "", (char *const *)plan->argv, (char *const *)plan->env, AT_EMPTY_PATH);
 	return errno;
 }
 

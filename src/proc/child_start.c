@@ -209,6 +209,7 @@ static int launch(perch_child *child, const perch_child_spec *spec, const char *
 		return r;
 	struct spawn_plan plan = {
 		.path = path,
+		.program_fd = spec->program_fd,
 		.argv = spec->argv,
 		.env = spec->env,
 		.cwd = spec->cwd,
@@ -239,12 +240,24 @@ static void join_host(perch_child *child)
 	host->child_count++;
 }
 
+/* Of an open program the name is for messages alone. */
+static int find_program(const perch_child_spec *spec, char **ret_path, perch_err *err)
+{
+	if (!spec->program_fd)
+		return program_find(spec->program, spec->env, ret_path, err);
+	char *path = strdup(spec->program);
+	if (!path)
+		return err_no_memory(err);
+	*ret_path = path;
+	return 0;
+}
+
 /* Everything that can fail before the birth; then the birth. */
 static int start(
 	perch_child *child, const perch_child_spec *spec, struct ends *ends, perch_err *err)
 {
 	_cleanup_free_ char *path = NULL;
-	int r = program_find(spec->program, spec->env, &path, err);
+	int r = find_program(spec, &path, err);
 	if (r < 0)
 		return r;
 	r = prepare_streams(child, spec, ends);

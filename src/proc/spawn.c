@@ -120,6 +120,7 @@ static int fill_slots(struct spawner *spawner, const struct spawn_plan *plan, st
 		[SLOT_STDOUT] = stdio_source(spawner, plan, STDOUT_FILENO),
 		[SLOT_STDERR] = stdio_source(spawner, plan, STDERR_FILENO),
 		[SLOT_LANDLOCK] = plan->confine ? plan->confine->landlock_fd : -1,
+		[SLOT_PROGRAM] = plan->program_fd ? plan->program_fd : -1,
 		[SLOT_REPORT] = -1,
 	};
 	for (int slot = 0; slot < SLOT_COUNT; slot++) {

@@ -22,6 +22,7 @@ enum spawn_slot {
 	SLOT_STDOUT,
 	SLOT_STDERR,
 	SLOT_LANDLOCK,
+	SLOT_PROGRAM,
 	SLOT_REPORT,
 	SLOT_COUNT,
 };
@@ -56,6 +57,7 @@ enum spawn_stage {
 
 struct spawn_plan {
 	const char *path; /* what is executed: no search any more */
+	int program_fd;   /* the same as an open file; 0 = none */
 	const char *const *argv;
 	const char *const *env;
 	const char *cwd;  /* NULL = ours */

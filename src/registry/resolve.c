@@ -148,15 +148,10 @@ struct nearest {
 	char name[NAME_LENGTH_MAX + 1];
 };
 
-/* A word is near when a third of its letters, at most, would have to change. */
 static void consider(struct nearest *nearest, const char *name)
 {
-	unsigned distance = str_distance(nearest->word, name);
-	size_t len = strlen(name);
-	if (distance >= nearest->distance || distance > (len + 2) / 3)
-		return;
-	nearest->distance = distance;
-	memcpy(nearest->name, name, len + 1);
+	if (str_is_nearer(nearest->word, name, &nearest->distance))
+		memcpy(nearest->name, name, strlen(name) + 1);
 }
 
 static void consider_links(struct nearest *nearest, const char *bin)

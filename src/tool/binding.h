@@ -9,10 +9,22 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "perch/base.h"
 #include "sandbox/policy.h"
 
 #define TOOL_PROTOCOL "rterm.plugin.v1"
+
+/* The clocks, where a binding says nothing. */
+#define TOOL_INVOCATION_DEFAULT_NS (5 * NSEC_PER_SEC)
+#define TOOL_HANDSHAKE_DEFAULT_NS (2 * NSEC_PER_SEC)
+#define TOOL_TEARDOWN_DEFAULT_NS (500 * NSEC_PER_MSEC)
+#define TOOL_SPARE_TTL_DEFAULT_NS (60 * NSEC_PER_SEC)
+
+enum {
+	TOOL_SPARES_MAX = 64,
+	TOOL_KNOWN_MAX = 4096, /* tools of one binding */
+};
 
 struct tool_pin {
 	const char *path; /* absolute */
@@ -22,7 +34,10 @@ struct tool_pin {
 /* One tool that the plugin was seen to expose at `tool add`. */
 struct tool_known {
 	const char *name;
-	const char *input_schema; /* JSON text, "" = none */
+	const char *input_schema; /* JSON text, "" = none, as below */
+	const char *output_schema;
+	const char *description;
+	bool asks; /* `ask`: each call of it needs somebody's yes */
 };
 
 struct tool_binding {
@@ -42,9 +57,13 @@ struct tool_binding {
 	unsigned spares;
 	uint64_t spare_ttl_ns;
 	struct policy_widening widening; /* [sandbox]; is_off: mode = "off" */
+	struct sandbox_limits limits;    /* [sandbox.limits]: those that are not 0 count */
 	const struct tool_known *tools;
 	size_t tool_count;
 };
+
+/* What a binding is before anybody has said anything: the defaults, no name. */
+struct tool_binding tool_binding_default(void);
 
 /* Reads $XDG_CONFIG_HOME/perch/tools/<name>.toml. Fails with -ENOENT (err
  * suggests the nearest), PERCH_ESYNTAX (file, line, column), -EINVAL. */
@@ -55,11 +74,29 @@ int tool_binding_find(
 int tool_binding_read(
 	const char *path, struct arena *arena, struct tool_binding *ret_binding, perch_err *err);
 
+/* The names of the bindings that tool_binding_find would look for, in order; the
+ * list ends with NULL. A folder that is not there holds none. */
+int tool_binding_names(struct arena *arena, const char *const **ret_names, perch_err *err);
+
+/* Where tool_binding_find would look for it. -EINVAL: this can be no name. */
+int tool_binding_path(const char *name, struct arena *arena, const char **ret_path, perch_err *err);
+
+/* Reads a text as if it stood in the file `path`, which is absolute. */
+int tool_binding_parse(const char *path, struct str text, struct arena *arena,
+	struct tool_binding *ret_binding, perch_err *err);
+
+/* What the binding knows of a tool; NULL = nothing. */
+const struct tool_known *tool_binding_tool(const struct tool_binding *binding, const char *name);
+
 /* Row 0 of the verdicts: blank name or command, allow-list entries empty, padded
  * or duplicate. -EINVAL with words. */
 int tool_binding_check(const struct tool_binding *binding, perch_err *err);
 
-/* Writes it to its path, atomically, 0600. */
+/* Appends it as the TOML text that tool_binding_write would write. -ENOMEM. */
+struct buf;
+int tool_binding_text(const struct tool_binding *binding, struct buf *out, perch_err *err);
+
+/* Writes it to its path, atomically, 0600; folders that are missing are made. */
 int tool_binding_write(const struct tool_binding *binding, perch_err *err);
 
 #endif

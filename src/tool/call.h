@@ -6,14 +6,10 @@
 #include "perch/host.h"
 #include "tool/binding.h"
 #include "tool/engine.h"
+#include "tool/request.h"
 
 struct trace;
 struct tool_call;
-
-/* What perch adds to a request; NULL = absent. */
-struct tool_context {
-	const char *workspace_id, *widget_id, *repo_root, *role_id, *mode_id;
-};
 
 struct tool_call_options {
 	const struct tool_binding *binding;
@@ -48,6 +44,7 @@ struct tool_result {
 	int exit_status;
 	int signal; /* 0 = none */
 	uint64_t duration_ns;
+	uint64_t response_ns; /* from the request to an ok response; 0 = none */
 	struct str stderr_tail;
 	uint64_t extra_bytes;
 	const char *const *sandbox; /* layers; NULL = none */

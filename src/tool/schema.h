@@ -7,12 +7,17 @@
 #include "base/str.h"
 #include "perch/base.h"
 
+/* A longer schema is refused with PERCH_ELIMIT. */
+enum { TOOL_SCHEMA_SIZE_MAX = 256 * 1024 };
+
 /* Whether all of a schema is understood: -EINVAL names what is not, and where
- * (a JSON path); PERCH_ESYNTAX. */
+ * (a JSON path); PERCH_ESYNTAX. What only speaks to people (title, description,
+ * default, examples, $comment, $schema) is passed over. */
 int tool_schema_check(struct str schema, perch_err *err);
 
 /* Whether an input satisfies a schema; -EINVAL with the JSON path of what does
- * not; PERCH_ELIMIT when a pattern takes too long. */
+ * not; PERCH_ELIMIT when it takes too long (a pattern, most likely); PERCH_ESYNTAX
+ * when it is no JSON, or has a key twice. */
 int tool_schema_validate(struct str schema, struct str input, perch_err *err);
 
 #endif

@@ -1,4 +1,5 @@
 /* tree: whole directories copied and removed, without following anything. */
+#include "base/tree.h"
 #include "harness/suite.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 #include <unistd.h>
 
 #include "harness/folder.h"
-#include "plugins/tree.h"
+#include "plugins/copy.h"
 
 START_TEST(everything_is_copied)
 {
@@ -18,13 +19,13 @@ START_TEST(everything_is_copied)
 					"ln -s nowhere a/dangling && echo no >a/skipped/file && mkdir a/b/skipped"));
 	static const char *const skips[] = { "skipped", NULL };
 	perch_err err = { 0 };
-	ck_assert_msg(tree_copy(folder_path("a"), folder_path("z"), skips, &err) == 0, "%s", err.text);
+	ck_assert_msg(copy_tree(folder_path("a"), folder_path("z"), skips, &err) == 0, "%s", err.text);
 	free(
 		folder_run("diff -r --no-dereference -x skipped a z && [ ! -e z/skipped ] && "
 				   "[ -d z/b/skipped ] && [ \"$(readlink z/b/link)\" = ../../etc ] && "
 				   "[ \"$(stat -c %%a z/one)\" = 755 ] && [ \"$(stat -c %%a z/b/c/two)\" = 444 ]"));
-	ck_assert_int_eq(tree_copy(folder_path("a"), folder_path("z"), NULL, &err), -EEXIST);
-	ck_assert_int_eq(tree_copy(folder_path("nothing"), folder_path("y"), NULL, &err), -ENOENT);
+	ck_assert_int_eq(copy_tree(folder_path("a"), folder_path("z"), NULL, &err), -EEXIST);
+	ck_assert_int_eq(copy_tree(folder_path("nothing"), folder_path("y"), NULL, &err), -ENOENT);
 }
 END_TEST
 
@@ -33,7 +34,7 @@ START_TEST(what_is_no_file_is_told)
 	folder_new();
 	free(folder_run("mkdir -p a/b && mkfifo a/b/pipe"));
 	perch_err err = { 0 };
-	ck_assert_int_eq(tree_copy(folder_path("a"), folder_path("z"), NULL, &err), -ENOTSUP);
+	ck_assert_int_eq(copy_tree(folder_path("a"), folder_path("z"), NULL, &err), -ENOTSUP);
 	ck_assert_ptr_nonnull(strstr(err.text, "/a/b/pipe: it is neither a file"));
 }
 END_TEST
@@ -43,7 +44,7 @@ START_TEST(too_deep_is_an_error)
 	folder_new();
 	free(folder_run("d=a; for i in $(seq 200); do d=$d/d; done; mkdir -p $d"));
 	perch_err err = { 0 };
-	ck_assert_int_eq(tree_copy(folder_path("a"), folder_path("z"), NULL, &err), -ELOOP);
+	ck_assert_int_eq(copy_tree(folder_path("a"), folder_path("z"), NULL, &err), -ELOOP);
 	ck_assert_int_eq(tree_remove(folder_path("a")), -ELOOP);
 	free(folder_run("rm -rf a z"));
 }

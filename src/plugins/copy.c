@@ -1,7 +1,7 @@
-/* Whole directories. What lies in them may be somebody else's: every step goes
+/* Copying whole directories. What lies in them may be somebody else's: every step goes
  * through a descriptor of the directory above, so that a link that appears in
  * the meantime leads nowhere. */
-#include "plugins/tree.h"
+#include "plugins/copy.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -37,53 +37,6 @@ static int open_directory(int above, const char *name)
 	int opened = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return opened < 0 ? -errno : fd_above_stdio(opened);
 }
-
-/* ---- removing ------------------------------------------------------------ */
-
-static int remove_entry(int above, const char *name, int depth);
-
-static int empty_directory(int above, const char *name, int depth)
-{
-	fchmodat(above, name, 0700, 0); /* it may have been closed to us */
-	DIR *listing = list(open_directory(above, name));
-	if (!listing)
-		return -errno;
-	int result = 0;
-	for (const struct dirent *entry; (entry = readdir(listing));) {
-		int r = is_dots(entry->d_name) ? 0 : remove_entry(dirfd(listing), entry->d_name, depth + 1);
-		if (r < 0)
-			result = r;
-	}
-	closedir(listing);
-	return result;
-}
-
-static int remove_entry(int above, const char *name, int depth)
-{
-	if (unlinkat(above, name, 0) == 0 || errno == ENOENT)
-		return 0;
-	if (errno != EISDIR && errno != EPERM)
-		return -errno;
-	struct stat status;
-	if (fstatat(above, name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(status.st_mode))
-		return -EPERM;
-	if (depth > TREE_DEPTH_MAX)
-		return -ELOOP;
-	int r = unlinkat(above, name, AT_REMOVEDIR) == 0 ? 0 : -errno;
-	if (r != -ENOTEMPTY && r != -EEXIST && r != -EACCES)
-		return r;
-	r = empty_directory(above, name, depth);
-	if (unlinkat(above, name, AT_REMOVEDIR) < 0 && r == 0)
-		r = -errno;
-	return r;
-}
-
-int tree_remove(const char *path)
-{
-	return remove_entry(AT_FDCWD, path, 0);
-}
-
-/* ---- copying ------------------------------------------------------------- */
 
 struct copy {
 	const char *const *skips;
@@ -144,7 +97,7 @@ static int copy_directory(struct copy *copy, int from, int to, size_t path_len, 
 static int copy_below(
 	struct copy *copy, int from, int to, const char *name, size_t path_len, int depth)
 {
-	if (depth > TREE_DEPTH_MAX)
+	if (depth > COPY_DEPTH_MAX)
 		return fail(copy, -ELOOP);
 	if (mkdirat(to, name, 0700) < 0)
 		return fail(copy, -errno);
@@ -201,7 +154,7 @@ static int copy_directory(struct copy *copy, int from, int to, size_t path_len, 
 	return r;
 }
 
-int tree_copy(const char *from, const char *to, const char *const *skips, perch_err *err)
+int copy_tree(const char *from, const char *to, const char *const *skips, perch_err *err)
 {
 	struct copy copy = { .skips = skips, .err = err };
 	int len = snprintf(copy.path, sizeof(copy.path), "%s", from);

@@ -1,0 +1,139 @@
+/* Removing a directory that somebody else has filled. Directories below are not
+ * walked down to: what stands in them is moved up to the root first, so that no
+ * depth is too deep. */
+#include "base/tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+struct removal {
+	int root;
+	unsigned left;  /* steps */
+	unsigned moved; /* directories that got a new name at the root */
+	bool made_progress;
+	int error; /* the last that was met */
+};
+
+static void close_directory(DIR **directory)
+{
+	if (*directory)
+		closedir(*directory);
+}
+
+/* By descriptor, so that a link put in its place meanwhile is not followed. */
+static void make_accessible(int parent, const char *name)
+{
+	_cleanup_fd_ int fd = openat(parent, name, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	(void)!chmod(path, S_IRWXU);
+}
+
+static DIR *open_directory(int parent, const char *name)
+{
+	make_accessible(parent, name);
+	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	_cleanup_fd_ int fd = fd_above_stdio(openat(parent, name, flags));
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	if (directory)
+		fd_steal(&fd);
+	return directory;
+}
+
+static const struct dirent *next_entry(DIR *directory)
+{
+	const struct dirent *entry;
+	do
+		entry = readdir(directory);
+	while (entry && (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")));
+	return entry;
+}
+
+/* Whether it was a file, a link, or an empty directory. */
+static bool remove_entry(struct removal *removal, int parent, const char *name)
+{
+	if (removal->left)
+		removal->left--;
+	bool is_gone = unlinkat(parent, name, 0) == 0 || unlinkat(parent, name, AT_REMOVEDIR) == 0;
+	if (is_gone)
+		removal->made_progress = true;
+	else
+		removal->error = -errno;
+	return is_gone;
+}
+
+static void move_up(struct removal *removal, int parent, const char *name)
+{
+	make_accessible(parent, name);
+	int r;
+	do {
+		char fresh[32];
+		snprintf(fresh, sizeof(fresh), "moved-up.%u", removal->moved++);
+		r = renameat2(parent, name, removal->root, fresh, RENAME_NOREPLACE);
+		if (removal->left)
+			removal->left--;
+	} while (r < 0 && errno == EEXIST && removal->left);
+	if (r == 0)
+		removal->made_progress = true;
+	else
+		removal->error = -errno;
+}
+
+/* Empties a directory at the root; if steps are left, takes it away. */
+static void remove_directory(struct removal *removal, const char *name)
+{
+	__attribute__((cleanup(close_directory))) DIR *directory = open_directory(removal->root, name);
+	if (!directory) {
+		removal->error = -errno;
+		return;
+	}
+	const struct dirent *entry;
+	while (removal->left && (entry = next_entry(directory))) {
+		if (!remove_entry(removal, dirfd(directory), entry->d_name))
+			move_up(removal, dirfd(directory), entry->d_name);
+	}
+	if (unlinkat(removal->root, name, AT_REMOVEDIR) == 0)
+		removal->made_progress = true;
+}
+
+int tree_remove_some(const char *path, unsigned most)
+{
+	if (rmdir(path) == 0 || errno == ENOENT)
+		return 1;
+	if (errno == ENOTDIR)
+		return unlink(path) == 0 || errno == ENOENT ? 1 : -errno;
+	__attribute__((cleanup(close_directory))) DIR *root = open_directory(AT_FDCWD, path);
+	if (!root)
+		return -errno;
+	struct removal removal = { .root = dirfd(root), .left = most };
+	const struct dirent *entry;
+	while (removal.left && (entry = next_entry(root))) {
+		if (!remove_entry(&removal, removal.root, entry->d_name))
+			remove_directory(&removal, entry->d_name);
+	}
+	if (rmdir(path) == 0)
+		return 1;
+	if (removal.made_progress || !removal.left)
+		return 0;
+	return removal.error ? removal.error : -errno;
+}
+
+int tree_remove(const char *path)
+{
+	int r;
+	do
+		r = tree_remove_some(path, UINT_MAX);
+	while (r == 0);
+	return r < 0 ? r : 0;
+}

@@ -1,0 +1,115 @@
+/* What the verbs of `perch tool` share: a host, a trace, the audit log, one call
+ * to its end, and how a result is told. */
+#ifndef CLI_TOOL_H
+#define CLI_TOOL_H
+
+#include "cli/cli.h"
+#include "cli/signals.h"
+#include "tool/audit.h"
+#include "tool/call.h"
+
+/* A word behind `perch tool`. */
+struct tool_verb {
+	const char *name;
+	const char *help;
+	int (*run)(struct cli *cli, int argc, char **argv); /* argv[0] is the name */
+};
+
+/* Each stands at the end of the file that does it. */
+extern const struct tool_verb tool_verb_add;
+extern const struct tool_verb tool_verb_call;
+extern const struct tool_verb tool_verb_check;
+extern const struct tool_verb tool_verb_list;
+extern const struct tool_verb tool_verb_remove;
+extern const struct tool_verb tool_verb_serve;
+extern const struct tool_verb tool_verb_show;
+
+/* The global options that a verb takes, too: the last lines of its table. */
+#define TOOL_GLOBALS(cli)                                                                       \
+	{ "json", 0, OPTION_FLAG, &(cli)->json }, { "verbose", 'v', OPTION_FLAG, &(cli)->verbose }, \
+		{ "quiet", 'q', OPTION_FLAG, &(cli)->quiet },                                           \
+		{ "ni", 0, OPTION_MAYBE, &(cli)->non_interactive },                                     \
+		{ "non-interactive", 0, OPTION_MAYBE, &(cli)->non_interactive },                        \
+		{ "trace", 0, OPTION_TEXT, &(cli)->trace },                                             \
+		{ "trace-secrets", 0, OPTION_FLAG, &(cli)->trace_secrets },                             \
+	{                                                                                           \
+		0                                                                                       \
+	}
+
+/* Reads options wherever they stand; the other words go to `words`, from `least`
+ * to `most` of them (what is missing is NULL). `usage` is told when there are
+ * others. Returns 0 or EXIT_USAGE. */
+int tool_words(const struct option_spec *specs, int argc, char **argv, const char *usage, int least,
+	int most, const char **words);
+
+/* Seconds as text; 0 when it is NULL. Returns 0 or EXIT_USAGE. */
+int tool_seconds(const char *option, const char *text, uint64_t *ret_ns);
+
+struct tool_session {
+	struct cli *cli;
+	struct arena arena;
+	perch_host *host;
+	struct trace *trace;
+	struct audit audit;
+	struct signals signals;
+	bool has_signals;
+	struct tool_call *running; /* what a signal cancels */
+};
+
+/* Makes the host, opens the trace, reads the settings. Whether it fails or not,
+ * tool_session_close must follow. */
+int tool_session_open(struct tool_session *session, struct cli *cli, perch_err *err);
+void tool_session_close(struct tool_session *session);
+
+/* Runs `body` in a session and returns its exit code; a negative error is told, and
+ * is the host's. */
+typedef int tool_body_fn(struct tool_session *session, void *data, perch_err *err);
+int tool_in_session(struct cli *cli, tool_body_fn *body, void *data);
+
+/* The binding of a file, or (file NULL) of a name. It has passed its check. */
+int tool_session_binding(struct tool_session *session, const char *file, const char *name,
+	struct tool_binding *ret_binding, perch_err *err);
+
+/* Makes one call and waits for its end; SIGINT, SIGTERM and SIGHUP cancel it. The
+ * caller frees it. */
+int tool_session_call(struct tool_session *session, const struct tool_call_options *options,
+	struct tool_call **ret_call, perch_err *err);
+
+/* Before the host waits. */
+void tool_session_flush(struct tool_session *session);
+
+void tool_warn(const struct tool_session *session, const char *format, ...) PERCH_PRINTF(2, 3);
+
+/* May somebody be asked? */
+bool tool_may_ask(const struct cli *cli);
+
+/* Asks on the terminal; anything but yes is no. */
+bool tool_ask(const char *question);
+
+/* Who allows a call of a tool: "binding", "--yes", "terminal"; NULL = nobody. */
+const char *tool_approval(
+	const struct cli *cli, const struct tool_binding *binding, const char *tool, bool yes);
+
+int tool_exit_code(enum tool_code code);
+
+/* Records a call; what goes wrong is a warning. */
+void tool_record(struct tool_session *session, const struct audit_call *call);
+
+/* The result of what could not be tried. The text must outlive it. */
+struct tool_result tool_refusal(
+	enum tool_code code, const char *stage, const char *tool, const perch_err *err);
+
+/* Tells a result: with --json the object, else the error on stderr (what went
+ * well is the caller's to print). Returns the exit code. */
+int tool_tell(const struct tool_session *session, const struct tool_result *result);
+
+/* For tool_call_options: what the plugin says on stderr goes to ours. */
+void tool_show_stderr(void *data, const char *bytes, size_t len);
+
+/* A line of text that a plugin chose, without what a terminal would obey. */
+void tool_print_text(FILE *stream, struct str text);
+
+/* JSON on stdout: laid out for people on a terminal, else as it is. */
+void tool_print_json(struct str json);
+
+#endif

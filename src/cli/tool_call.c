@@ -1,0 +1,254 @@
+/* perch tool call: one call of a tool. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "cli/tool.h"
+#include "data/json.h"
+#include "trace/trace.h"
+
+/* More cannot be sent in any case. */
+enum { INPUT_MAX = 4 * TOOL_FRAME_MAX };
+
+struct call_words {
+	const char *binding; /* a file */
+	const char *input;
+	struct option_list context;
+	const char *timeout;
+	const char *handshake_timeout;
+	const char *teardown_timeout;
+	bool strict;
+	bool shows_stderr;
+	bool yes;
+	const char *name; /* NULL with a file */
+	const char *tool;
+	struct tool_call_options options; /* all but binding and input */
+};
+
+/* ---- the input ----------------------------------------------------------- */
+
+static int read_stdin(struct buf *out, perch_err *err)
+{
+	for (;;) {
+		if (buf_reserve(out, 64 * 1024) < 0)
+			return err_no_memory(err);
+		ssize_t n = read(STDIN_FILENO, out->data + out->len, 64 * 1024);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_set(err, -errno, "cannot read the input: %s", perch_strerror(-errno));
+		if (n == 0)
+			return 0;
+		out->len += (size_t)n;
+		if (out->len > INPUT_MAX)
+			return err_set(err, -EFBIG, "the input has more than %d bytes", INPUT_MAX);
+	}
+}
+
+/* JSON, @file or - for stdin. */
+static int read_input(const char *word, struct buf *out, perch_err *err)
+{
+	if (!word)
+		return 0;
+	if (strcmp(word, "-") == 0)
+		return read_stdin(out, err);
+	if (word[0] == '@')
+		return file_read(word + 1, INPUT_MAX, out, err);
+	return buf_append_text(out, word) < 0 ? err_no_memory(err) : 0;
+}
+
+/* An empty file is no JSON; an input that was not given is {}. */
+static struct str input_of(const struct call_words *words, const struct buf *input)
+{
+	if (!words->input)
+		return (struct str){ 0 };
+	return input->len ? (struct str){ input->data, input->len } : STR(" ");
+}
+
+/* ---- the context --------------------------------------------------------- */
+
+static const char *const context_names[] = { "workspace_id", "widget_id", "repo_root", "role_id",
+	"mode_id", NULL };
+
+static const char *context_name(const void *data, size_t i)
+{
+	(void)data;
+	return context_names[i];
+}
+
+static int set_context(struct tool_context *context, const char *pair)
+{
+	const char **members[] = { &context->workspace_id, &context->widget_id, &context->repo_root,
+		&context->role_id, &context->mode_id };
+	struct str value = str_from(pair);
+	struct str name = str_cut(&value, '=');
+	if (!pair[name.len])
+		return cli_usage_error("write: --context workspace_id=ws-1",
+			"--context needs a name and a value, not '%s'", pair);
+	for (size_t i = 0; context_names[i]; i++) {
+		if (str_is(name, context_names[i])) {
+			*members[i] = pair + name.len + 1;
+			return 0;
+		}
+	}
+	_cleanup_free_ char *word = str_dup(name);
+	const char *near = word ? cli_nearest(word, context_name, NULL) : NULL;
+	char hint[128];
+	snprintf(hint, sizeof(hint), "did you mean: %s", near ? near : "");
+	return cli_usage_error(
+		near ? hint : "there are: workspace_id, widget_id, repo_root, role_id, mode_id",
+		"a context has no '%s'", word ? word : "");
+}
+
+static int read_context(const struct call_words *words, struct tool_context *context)
+{
+	int r = 0;
+	for (size_t i = 0; i < words->context.count && r == 0; i++)
+		r = set_context(context, words->context.items[i]);
+	return r;
+}
+
+/* ---- the call ------------------------------------------------------------ */
+
+static int read_options(struct call_words *words)
+{
+	struct tool_call_options *options = &words->options;
+	*options = (struct tool_call_options){
+		.tool = words->tool,
+		.strict = words->strict,
+		.stderr_bytes = words->shows_stderr ? tool_show_stderr : NULL,
+	};
+	int r = tool_seconds("--timeout", words->timeout, &options->invocation_ns);
+	if (r == 0)
+		r = tool_seconds("--handshake-timeout", words->handshake_timeout, &options->handshake_ns);
+	if (r == 0)
+		r = tool_seconds("--teardown-timeout", words->teardown_timeout, &options->teardown_ns);
+	return r ? r : read_context(words, &options->context);
+}
+
+static int finish_call(struct tool_session *session, const struct call_words *words,
+	const char *approval, struct str input, const struct tool_result *result)
+{
+	const struct audit_call record = {
+		.binding = words->name ? words->name : words->binding,
+		.approval = approval,
+		.input = input,
+		.result = result,
+	};
+	tool_record(session, &record);
+	if (result->code == TOOL_OK && !session->cli->json)
+		tool_print_json(result->output.len ? result->output : STR("null"));
+	return tool_tell(session, result);
+}
+
+static int refuse_call(struct tool_session *session, const struct call_words *words,
+	enum tool_code code, const char *stage, const perch_err *err)
+{
+	const struct tool_result result = tool_refusal(code, stage, words->tool, err);
+	return finish_call(session, words, "none", (struct str){ 0 }, &result);
+}
+
+/* -EINVAL: what the caller wants cannot be; -EPERM: it must not be now. */
+static int prepare_call(struct tool_session *session, const struct call_words *words,
+	struct tool_binding *binding, struct buf *input, const char **ret_approval, perch_err *err)
+{
+	int r = tool_session_binding(session, words->binding, words->name, binding, err);
+	if (r == 0)
+		r = read_input(words->input, input, err);
+	if (r < 0)
+		return -EINVAL;
+	*ret_approval = tool_approval(session->cli, binding, words->tool, words->yes);
+	if (!*ret_approval) {
+		err_set(err, -EINVAL, "the binding asks before each call of %s, and nobody said yes: --yes",
+			words->tool);
+		return -EINVAL;
+	}
+	r = audit_prepare(&session->audit, err);
+	if (r < 0)
+		err_set(err, r, "the audit log is required: %s", err->text);
+	return r < 0 ? -EPERM : 0;
+}
+
+static int make_call(struct tool_session *session, void *data, perch_err *err)
+{
+	const struct call_words *words = data;
+	struct tool_call_options options = words->options;
+	struct tool_binding binding;
+	_cleanup_(buf_free) struct buf input = { 0 };
+	const char *approval = NULL;
+	int r = prepare_call(session, words, &binding, &input, &approval, err);
+	if (r == -EINVAL)
+		return refuse_call(session, words, TOOL_INVALID_REQUEST, "binding", err);
+	if (r < 0)
+		return refuse_call(session, words, TOOL_LAUNCH_FAILED, "launch", err);
+	options.binding = &binding;
+	options.input = input_of(words, &input);
+	trace_start(session->trace, binding.name, (const char *const[]){ words->tool, NULL });
+	struct tool_call *call;
+	r = tool_session_call(session, &options, &call, err);
+	if (r < 0)
+		return r;
+	r = finish_call(session, words, approval, options.input, tool_call_result(call));
+	tool_call_free(call);
+	return r;
+}
+
+static int run_call(struct cli *cli, int argc, char **argv)
+{
+	struct call_words words = { 0 };
+	const struct option_spec specs[] = {
+		{ "binding", 0, OPTION_TEXT, &words.binding },
+		{ "input", 0, OPTION_TEXT, &words.input },
+		{ "context", 0, OPTION_LIST, &words.context },
+		{ "timeout", 0, OPTION_TEXT, &words.timeout },
+		{ "handshake-timeout", 0, OPTION_TEXT, &words.handshake_timeout },
+		{ "teardown-timeout", 0, OPTION_TEXT, &words.teardown_timeout },
+		{ "strict", 0, OPTION_FLAG, &words.strict },
+		{ "stderr", 0, OPTION_FLAG, &words.shows_stderr },
+		{ "yes", 'y', OPTION_FLAG, &words.yes },
+		TOOL_GLOBALS(cli),
+	};
+	const char *found[2];
+	int r = tool_words(
+		specs, argc, argv, "write: perch tool call NAME TOOL, or --binding FILE TOOL", 1, 2, found);
+	bool has_both = words.binding && found[1];
+	if (r == 0 && (has_both || (!words.binding && !found[1])))
+		r = cli_usage_error("write: perch tool call NAME TOOL, or --binding FILE TOOL",
+			has_both ? "'%s' is one word too many" : "call which tool of %s?",
+			has_both ? found[1] : found[0]);
+	words.name = words.binding ? NULL : found[0];
+	words.tool = words.binding ? found[0] : found[1];
+	if (r == 0)
+		r = read_options(&words);
+	if (r == 0)
+		r = tool_in_session(cli, make_call, &words);
+	free(words.context.items);
+	return r;
+}
+
+const struct tool_verb tool_verb_call = {
+	.name = "call",
+	.help = "usage: perch tool call NAME TOOL [OPTIONS]\n"
+			"       perch tool call --binding FILE TOOL [OPTIONS]\n"
+			"\n"
+			"Starts the plugin, shakes hands, sends one request and prints the output as JSON.\n"
+			"\n"
+			"  --input JSON|@FILE|-     the input ({}); - is stdin\n"
+			"  --context NAME=VALUE     workspace_id, widget_id, repo_root, role_id, mode_id\n"
+			"  --timeout SECS           of the whole call; --handshake-timeout,\n"
+			"                           --teardown-timeout of its parts\n"
+			"  --strict                 output behind the response is malformed_response\n"
+			"  --stderr                 show what the plugin says on stderr as it comes\n"
+			"  -y, --yes                for a tool whose binding asks before each call\n"
+			"  --json                   the whole result as one object, however it went\n"
+			"  --trace FILE             record every line\n"
+			"\n"
+			"perch help tool lists the exit codes.\n"
+			"\n"
+			"example:\n"
+			"  perch tool call acme.echo acme.say --input @question.json --timeout 2.5\n",
+	.run = run_call,
+};

@@ -1,0 +1,311 @@
+/* perch tool serve: a resident host. Calls come in on stdin, one a line, and
+ * results go out as they finish. So many calls run at a time; more wait in a queue,
+ * and when that is full nothing more is read. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "cli/tool_serve.h"
+#include "data/json.h"
+#include "proc/host.h"
+#include "proc/lines.h"
+#include "trace/trace.h"
+
+enum {
+	JOBS_DEFAULT = 64,
+	JOBS_MAX = 256,
+	QUEUE_MAX = 1024,       /* calls that wait */
+	QUEUE_BYTES = 16 << 20, /* of their lines */
+	OUTPUT_BYTES = 4 << 20, /* that nobody has read yet */
+	LINE_BYTES = 2 << 20,   /* of a call */
+};
+
+#define SERVE_OF(pointer, member) \
+	((struct serve *)((char *)(pointer)-offsetof(struct serve, member)))
+
+/* ---- lines --------------------------------------------------------------- */
+
+/* Cancels come behind the calls they are for, so a full queue must not be what
+ * keeps them from being read: it is far larger than what runs. */
+static bool may_read(const struct serve *serve)
+{
+	return !serve->has_ended && !serve->signal && serve->waiting < QUEUE_MAX &&
+		serve->waiting_bytes < QUEUE_BYTES && serve_output_waiting(&serve->output) < OUTPUT_BYTES;
+}
+
+static void refuse_line(
+	struct serve *serve, const struct serve_request *request, uint64_t number, const perch_err *err)
+{
+	perch_err told = { 0 };
+	err_set(&told, -EINVAL, "line %" PRIu64 ": %s", number, err->text);
+	const struct tool_result result =
+		tool_refusal(TOOL_INVALID_REQUEST, "request", request->tool, &told);
+	serve_answer(serve, request->id, &result);
+}
+
+/* A call that is over cannot be cancelled, and has had its answer. */
+static void take_request(struct serve *serve, struct serve_call *call, uint64_t number)
+{
+	struct serve_call *same = *serve_find(serve, call->request.id);
+	if (!call->request.is_cancel && !same) {
+		serve_append(serve, call);
+		serve_start_waiting(serve);
+		return;
+	}
+	perch_err err = { 0 };
+	if (call->request.is_cancel && same) {
+		serve_cancel(same);
+	} else if (!call->request.is_cancel) {
+		err_set(&err, -EEXIST, "a call with this id is under way");
+		refuse_line(serve, &(struct serve_request){ .id = STR("null") }, number, &err);
+	}
+	serve_call_free(call);
+}
+
+static bool take_line(void *data, const perch_line *line)
+{
+	struct serve *serve = data;
+	struct str text = str_trim((struct str){ line->data, line->len });
+	perch_err err = { 0 };
+	struct serve_request request = { .id = STR("null") };
+	struct serve_call *call = NULL;
+	if (!text.len)
+		return true;
+	if (line->flags & PERCH_LINE_TOO_LONG) {
+		err_set(&err, PERCH_ELIMIT, "longer than %d bytes", LINE_BYTES);
+		refuse_line(serve, &request, line->number, &err);
+		return may_read(serve);
+	}
+	call = calloc(1, sizeof(*call));
+	if (!call) {
+		err_no_memory(&err);
+		refuse_line(serve, &request, line->number, &err);
+		return may_read(serve);
+	}
+	call->serve = serve;
+	call->size = text.len;
+	int r = serve_request_read(serve->json, text, &call->arena, &call->request, &err);
+	if (r == 0) {
+		take_request(serve, call, line->number);
+	} else {
+		refuse_line(serve, &call->request, line->number, &err);
+		serve_call_free(call);
+	}
+	return may_read(serve);
+}
+
+/* ---- stdin --------------------------------------------------------------- */
+
+static void end_input(struct serve *serve)
+{
+	serve->has_ended = true;
+	loop_watch(serve->loop, &serve->input, 0);
+	if (lines_finish(&serve->lines) < 0)
+		serve->is_broken = true;
+	serve_step_soon(serve);
+}
+
+static void read_chunk(struct serve *serve)
+{
+	ssize_t n = read(serve->input.fd, serve->chunk, SERVE_CHUNK);
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (n <= 0)
+		end_input(serve);
+	else if (lines_feed(&serve->lines, serve->chunk, (size_t)n) < 0)
+		serve->is_broken = true;
+	if (!may_read(serve))
+		serve_step_soon(serve);
+}
+
+static void input_ready(struct source *source, uint32_t ready)
+{
+	(void)ready;
+	read_chunk(SERVE_OF(source, input));
+}
+
+/* Goes on with what was held back, then with what has not been read. */
+static void do_step(struct timer *timer, uint64_t now_ns)
+{
+	struct serve *serve = SERVE_OF(timer, step);
+	serve_start_waiting(serve);
+	if (may_read(serve) && lines_are_held(&serve->lines) && lines_resume(&serve->lines) < 0)
+		serve->is_broken = true;
+	bool reads = may_read(serve) && !lines_are_held(&serve->lines);
+	if (!serve->is_steady)
+		loop_watch(serve->loop, &serve->input, reads ? EPOLLIN : 0);
+	else if (reads) {
+		/* Not due again in this round: others must have their turn. */
+		timer_set(&serve->loop->timers, &serve->step, now_ns + 1);
+		read_chunk(serve);
+	}
+}
+
+static void output_drained(struct serve_output *output)
+{
+	serve_step_soon(SERVE_OF(output, output));
+}
+
+/* ---- the end ------------------------------------------------------------- */
+
+static void on_signal(void *data, int signal)
+{
+	struct serve *serve = data;
+	serve->signal = signal;
+	loop_watch(serve->loop, &serve->input, 0);
+	serve_cancel_all(serve);
+}
+
+/* Nobody reads the answers any more: what is under way is for nobody. */
+static void check_reader(struct serve *serve)
+{
+	if (!serve->output.error || serve->has_ended)
+		return;
+	serve->has_ended = true;
+	loop_watch(serve->loop, &serve->input, 0);
+	serve_cancel_all(serve);
+}
+
+static bool is_over(const struct serve *serve)
+{
+	bool has_more = !serve->has_ended && !serve->signal;
+	return serve->is_broken ||
+		(!has_more && !serve->calls && !serve_output_waiting(&serve->output) &&
+			(serve->signal || !lines_are_held(&serve->lines)));
+}
+
+static int exit_code(const struct serve *serve)
+{
+	if (serve->is_broken) {
+		cli_error(NULL, "out of memory");
+		return EXIT_HOST;
+	}
+	if (serve->output.error)
+		return EXIT_FAILURE;
+	return serve->signal ? 128 + serve->signal : 0;
+}
+
+/* ---- the command --------------------------------------------------------- */
+
+struct serve_words {
+	struct option_list bindings;
+	const char *jobs;
+	unsigned job_count;
+	bool yes;
+};
+
+static int open_serve(struct serve *serve, const struct serve_words *words, perch_err *err)
+{
+	static const int watched[] = { SIGINT, SIGTERM, SIGHUP, 0 };
+	struct tool_session *session = serve->session;
+	int r = tool_pool_new(session->host, &serve->bindings.pool);
+	if (r == 0)
+		r = timers_promise(&serve->loop->timers);
+	if (r == 0)
+		r = perch_json_new(
+			&(perch_json_options){ .duplicates = PERCH_JSON_DUPLICATES_REJECT }, &serve->json);
+	if (r < 0)
+		return err_no_memory(err);
+	for (size_t i = 0; i < words->bindings.count && r == 0; i++)
+		r = serve_bindings_add(&serve->bindings, words->bindings.items[i], err);
+	if (r < 0)
+		return r;
+	r = signals_watch(&session->signals, serve->loop, watched, on_signal, serve);
+	session->has_signals = r == 0;
+	if (r == 0)
+		r = serve_output_open(&serve->output, serve->loop, STDOUT_FILENO, output_drained);
+	if (r == 0)
+		r = loop_watch(serve->loop, &serve->input, EPOLLIN);
+	serve->is_steady = r == -EPERM;
+	serve_step_soon(serve);
+	if (r < 0 && r != -EPERM)
+		return err_set(err, r, "cannot read calls: %s", perch_strerror(r));
+	return 0;
+}
+
+static void close_serve(struct serve *serve)
+{
+	while (serve->calls) {
+		struct serve_call *call = serve->calls;
+		serve->calls = call->next;
+		serve_call_free(call);
+	}
+	serve_bindings_free(&serve->bindings);
+	tool_pool_free(serve->bindings.pool);
+	loop_watch(serve->loop, &serve->input, 0);
+	timer_cancel(&serve->loop->timers, &serve->step);
+	lines_free(&serve->lines);
+	perch_json_free(serve->json);
+	serve_output_close(&serve->output);
+}
+
+static int serve_calls(struct tool_session *session, void *data, perch_err *err)
+{
+	const struct serve_words *words = data;
+	struct serve *serve = calloc(1, sizeof(*serve));
+	if (!serve)
+		return err_no_memory(err);
+	serve->session = session;
+	serve->loop = &session->host->loop;
+	serve->yes = words->yes;
+	serve->jobs = words->job_count;
+	serve->input = (struct source){ .fd = STDIN_FILENO, .ready = input_ready };
+	serve->step.due = do_step;
+	lines_init(&serve->lines, LINE_BYTES, take_line, serve);
+	trace_start(session->trace, "tool serve", (const char *const[]){ NULL });
+	int r = open_serve(serve, words, err);
+	while (r >= 0 && !is_over(serve)) {
+		tool_session_flush(session);
+		r = perch_host_wait(session->host, -1);
+		check_reader(serve);
+	}
+	int code = r < 0 ? r : exit_code(serve);
+	close_serve(serve);
+	free(serve);
+	return code;
+}
+
+static int run_serve(struct cli *cli, int argc, char **argv)
+{
+	struct serve_words words = { .job_count = JOBS_DEFAULT };
+	const struct option_spec specs[] = {
+		{ "binding", 0, OPTION_LIST, &words.bindings },
+		{ "jobs", 'j', OPTION_TEXT, &words.jobs },
+		{ "yes", 'y', OPTION_FLAG, &words.yes },
+		TOOL_GLOBALS(cli),
+	};
+	int r = tool_words(specs, argc, argv, "write: perch tool serve", 0, 0, NULL);
+	char *end = NULL;
+	unsigned long jobs = words.jobs ? strtoul(words.jobs, &end, 10) : JOBS_DEFAULT;
+	if (r == 0 && words.jobs && (*end || jobs < 1 || jobs > JOBS_MAX))
+		r = cli_usage_error(
+			NULL, "--jobs takes a number from 1 to %d, not '%s'", JOBS_MAX, words.jobs);
+	words.job_count = (unsigned)jobs;
+	if (r == 0)
+		r = tool_in_session(cli, serve_calls, &words);
+	free(words.bindings.items);
+	return r;
+}
+
+const struct tool_verb tool_verb_serve = {
+	.name = "serve",
+	.help =
+		"usage: perch tool serve [--binding FILE]… [--jobs N] [--yes]\n"
+		"\n"
+		"A resident host: one call a line on stdin, the results on stdout as they finish.\n"
+		"\n"
+		"  "
+		"{\"id\":\"c1\",\"name\":\"acme.echo\",\"tool\":\"acme.say\",\"input\":{},\"timeout\":5}\n"
+		"  {\"cancel\":\"c1\"}\n"
+		"\n"
+		"  --binding FILE   serve this one, too, under the name of its plugin\n"
+		"  --jobs N         so many calls at a time (64); others wait\n"
+		"  -y, --yes        allow tools whose binding asks before each call\n"
+		"\n"
+		"At the end of stdin the calls under way are finished; SIGTERM and SIGINT cancel\n"
+		"them. Spares are kept where a binding has `spares`.\n",
+	.run = run_serve,
+};

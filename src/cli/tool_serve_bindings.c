@@ -1,0 +1,158 @@
+/* The bindings that `perch tool serve` uses. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "cli/tool_serve.h"
+
+static void free_served(struct serve_bindings *bindings, struct served *served)
+{
+	tool_pool_forget(bindings->pool, &served->binding);
+	arena_free(&served->arena);
+	free(served);
+}
+
+static void unlink_served(struct serve_bindings *bindings, struct served *served)
+{
+	struct served **link = &bindings->first;
+	while (*link != served)
+		link = &(*link)->next;
+	*link = served->next;
+}
+
+/* Reads a binding and keeps its spares ready from now on. */
+static int read_served(const char *path, const char *name, struct served *served, perch_err *err)
+{
+	if (stat(path, &served->stamp) < 0)
+		return err_set(err, -errno, "%s: %s", path, perch_strerror(-errno));
+	perch_err inner = { 0 };
+	int r = tool_binding_read(path, &served->arena, &served->binding, err);
+	if (r < 0)
+		return r;
+	r = tool_binding_check(&served->binding, &inner);
+	if (r < 0)
+		return file_blame(err, path, &inner);
+	served->name = arena_dup(&served->arena, str_from(name ? name : served->binding.name));
+	return served->name ? 0 : err_no_memory(err);
+}
+
+static int add(struct serve_bindings *bindings, const char *path, const char *name,
+	struct served **ret_served, perch_err *err)
+{
+	struct served *served = calloc(1, sizeof(*served));
+	if (!served)
+		return err_no_memory(err);
+	int r = read_served(path, name, served, err);
+	if (r == 0 && served->binding.spares && tool_pool_keep(bindings->pool, &served->binding) < 0)
+		r = err_no_memory(err);
+	if (r < 0) {
+		free_served(bindings, served);
+		return r;
+	}
+	served->is_given = !name;
+	served->next = bindings->first;
+	bindings->first = served;
+	*ret_served = served;
+	return 0;
+}
+
+static struct served *find(const struct serve_bindings *bindings, const char *name)
+{
+	struct served *served = bindings->first;
+	while (served && (served->is_stale || strcmp(served->name, name) != 0))
+		served = served->next;
+	return served;
+}
+
+int serve_bindings_add(struct serve_bindings *bindings, const char *path, perch_err *err)
+{
+	struct served *served;
+	int r = add(bindings, path, NULL, &served, err);
+	if (r < 0)
+		return r;
+	served->is_stale = true; /* not to be found while its name is looked for */
+	bool is_double = find(bindings, served->name);
+	served->is_stale = false;
+	return is_double ? err_set(err, -EEXIST, "two bindings are for the plugin %s", served->name)
+					 : 0;
+}
+
+static bool is_unchanged(const struct served *served)
+{
+	struct stat now;
+	const struct stat *then = &served->stamp;
+	return stat(served->binding.path, &now) == 0 && now.st_ino == then->st_ino &&
+		now.st_dev == then->st_dev && now.st_size == then->st_size &&
+		now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
+		now.st_mtim.tv_nsec == then->st_mtim.tv_nsec &&
+		now.st_ctim.tv_sec == then->st_ctim.tv_sec && now.st_ctim.tv_nsec == then->st_ctim.tv_nsec;
+}
+
+/* Nobody new gets it; with its last user it goes. */
+static void retire(struct serve_bindings *bindings, struct served *served)
+{
+	served->is_stale = true;
+	if (served->users)
+		return;
+	unlink_served(bindings, served);
+	free_served(bindings, served);
+}
+
+/* The file changed, or was never read. */
+static int read_again(struct serve_bindings *bindings, struct served *old, const char *name,
+	struct served **ret_served, perch_err *err)
+{
+	struct arena arena = { 0 };
+	struct tool_binding unused;
+	const char *path = NULL;
+	bool is_given = old && old->is_given;
+	int r = 0;
+	if (is_given)
+		path = arena_dup(&arena, str_from(old->binding.path));
+	else
+		r = tool_binding_path(name, &arena, &path, err);
+	if (r == 0 && !path)
+		r = err_no_memory(err);
+	if (old)
+		retire(bindings, old);
+	if (r == 0)
+		r = add(bindings, path, name, ret_served, err);
+	if (r == 0)
+		(*ret_served)->is_given = is_given;
+	if (r == -ENOENT && !is_given)
+		r = tool_binding_find(name, &arena, &unused, err); /* with a suggestion */
+	arena_free(&arena);
+	return r;
+}
+
+int serve_bindings_use(
+	struct serve_bindings *bindings, const char *name, struct served **ret_served, perch_err *err)
+{
+	struct served *served = find(bindings, name);
+	if (!served || !is_unchanged(served)) {
+		int r = read_again(bindings, served, name, &served, err);
+		if (r < 0)
+			return r;
+	}
+	served->users++;
+	*ret_served = served;
+	return 0;
+}
+
+void serve_bindings_leave(struct serve_bindings *bindings, struct served *served)
+{
+	served->users--;
+	if (served->is_stale)
+		retire(bindings, served);
+}
+
+void serve_bindings_free(struct serve_bindings *bindings)
+{
+	while (bindings->first) {
+		struct served *served = bindings->first;
+		bindings->first = served->next;
+		free_served(bindings, served);
+	}
+}

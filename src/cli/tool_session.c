@@ -1,0 +1,294 @@
+/* One session of `perch tool`: its host, and a call from its start to its end. */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "cli/tool.h"
+#include "data/json.h"
+#include "proc/host.h"
+#include "term/text.h"
+#include "trace/trace.h"
+
+enum { TEXT_SHOWN_MAX = 4096 };
+
+/* ---- words --------------------------------------------------------------- */
+
+void tool_warn(const struct tool_session *session, const char *format, ...)
+{
+	if (session->cli->quiet)
+		return;
+	va_list args;
+	va_start(args, format);
+	fputs("warning: ", stderr);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	va_end(args);
+}
+
+static void host_log(void *data, perch_log_level level, const char *text)
+{
+	if (level >= PERCH_LOG_WARN)
+		tool_warn(data, "%s", text);
+}
+
+bool tool_may_ask(const struct cli *cli)
+{
+	return !cli->non_interactive && !cli->json && isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+}
+
+bool tool_ask(const char *question)
+{
+	char answer[16] = "";
+	fprintf(stderr, "%s [y/N] ", question);
+	if (!fgets(answer, sizeof(answer), stdin))
+		return false;
+	answer[strcspn(answer, "\n")] = '\0';
+	return strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0;
+}
+
+/* ---- the session --------------------------------------------------------- */
+
+int tool_session_open(struct tool_session *session, struct cli *cli, perch_err *err)
+{
+	*session = (struct tool_session){ .cli = cli };
+	int r = audit_settings(&session->audit, err);
+	if (r == 0 && cli->trace)
+		r = trace_open(cli->trace, cli->trace_secrets, &session->trace, err);
+	if (r < 0)
+		return r;
+	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
+	options.guard_path = cli_guard_path();
+	options.die_with_thread = true;
+	options.log = host_log;
+	options.log_data = session;
+	return perch_host_new(&options, &session->host, err);
+}
+
+void tool_session_close(struct tool_session *session)
+{
+	perch_err err = { 0 };
+	if (trace_close(session->trace, &err) < 0)
+		tool_warn(session, "%s", err.text);
+	if (session->has_signals)
+		signals_close(&session->signals);
+	perch_host_free(session->host);
+	arena_free(&session->arena);
+}
+
+int tool_in_session(struct cli *cli, tool_body_fn *body, void *data)
+{
+	struct tool_session session;
+	perch_err err = { 0 };
+	int r = tool_session_open(&session, cli, &err);
+	if (r == 0)
+		r = body(&session, data, &err);
+	if (r < 0) {
+		const struct tool_result result = tool_refusal(TOOL_LAUNCH_FAILED, "launch", NULL, &err);
+		tool_tell(&session, &result);
+		r = EXIT_HOST;
+	}
+	tool_session_close(&session);
+	return r;
+}
+
+void tool_session_flush(struct tool_session *session)
+{
+	perch_err err = { 0 };
+	if (trace_flush(session->trace, &err) < 0)
+		tool_warn(session, "%s", err.text);
+}
+
+int tool_session_binding(struct tool_session *session, const char *file, const char *name,
+	struct tool_binding *ret_binding, perch_err *err)
+{
+	int r = file ? tool_binding_read(file, &session->arena, ret_binding, err)
+				 : tool_binding_find(name, &session->arena, ret_binding, err);
+	if (r < 0)
+		return r;
+	perch_err inner = { 0 };
+	r = tool_binding_check(ret_binding, &inner);
+	return r < 0 ? file_blame(err, ret_binding->path, &inner) : 0;
+}
+
+/* ---- one call ------------------------------------------------------------ */
+
+static void on_signal(void *data, int signal)
+{
+	(void)signal;
+	struct tool_session *session = data;
+	if (session->running)
+		tool_call_cancel(session->running);
+}
+
+static int watch_signals(struct tool_session *session, perch_err *err)
+{
+	static const int watched[] = { SIGINT, SIGTERM, SIGHUP, 0 };
+	if (session->has_signals)
+		return 0;
+	int r = signals_watch(&session->signals, &session->host->loop, watched, on_signal, session);
+	session->has_signals = r == 0;
+	return r < 0 ? err_set(err, r, "signals cannot be watched: %s", perch_strerror(r)) : 0;
+}
+
+int tool_session_call(struct tool_session *session, const struct tool_call_options *options,
+	struct tool_call **ret_call, perch_err *err)
+{
+	struct tool_call_options traced = *options;
+	traced.trace = session->trace;
+	int r = watch_signals(session, err);
+	if (r == 0)
+		r = tool_call_start(session->host, &traced, &session->running, err);
+	if (r < 0)
+		return r;
+	while (r >= 0 && !tool_call_result(session->running)) {
+		tool_session_flush(session);
+		r = perch_host_wait(session->host, -1);
+	}
+	struct tool_call *call = steal(&session->running);
+	if (r < 0) {
+		tool_call_free(call);
+		return err_set(err, r, "waiting failed: %s", perch_strerror(r));
+	}
+	*ret_call = call;
+	return 0;
+}
+
+const char *tool_approval(
+	const struct cli *cli, const struct tool_binding *binding, const char *tool, bool yes)
+{
+	const struct tool_known *known = tool_binding_tool(binding, tool);
+	if (yes)
+		return "--yes";
+	if (!known || !known->asks)
+		return "binding";
+	if (!tool_may_ask(cli))
+		return NULL;
+	char question[256];
+	snprintf(question, sizeof(question), "Call %.100s of %.100s?", tool, binding->name);
+	return tool_ask(question) ? "terminal" : NULL;
+}
+
+/* ---- results ------------------------------------------------------------- */
+
+int tool_exit_code(enum tool_code code)
+{
+	switch (code) {
+	case TOOL_INVALID_REQUEST:
+		return EXIT_USAGE;
+	case TOOL_CANCELLED:
+		return 130;
+	default:
+		return (int)code; /* the order of the list is the specification's */
+	}
+}
+
+void tool_record(struct tool_session *session, const struct audit_call *call)
+{
+	perch_err err = { 0 };
+	if (audit_append(&session->audit, call, &err) < 0)
+		tool_warn(session, "the call is not in the audit log: %s", err.text);
+}
+
+struct tool_result tool_refusal(
+	enum tool_code code, const char *stage, const char *tool, const perch_err *err)
+{
+	return (struct tool_result){
+		.code = code,
+		.stage = stage,
+		.tool = str_from(tool),
+		.message = str_from(err->text),
+		.reach = PERCH_REACH_GROUP,
+	};
+}
+
+void tool_show_stderr(void *data, const char *bytes, size_t len)
+{
+	(void)data;
+	fwrite(bytes, 1, len, stderr);
+}
+
+void tool_print_text(FILE *stream, struct str text)
+{
+	static const struct look look = { .utf8 = true };
+	_cleanup_(buf_free) struct buf clean = { 0 };
+	text_append(&clean, &look, text, TEXT_SHOWN_MAX);
+	fwrite(clean.data, 1, clean.len, stream);
+}
+
+/* The last lines of what the plugin said, which often say why. */
+static void print_tail(struct str tail)
+{
+	tail = str_trim(tail);
+	while (tail.len) {
+		fputs("  | ", stderr);
+		tool_print_text(stderr, str_cut(&tail, '\n'));
+		fputc('\n', stderr);
+	}
+}
+
+static void print_failure(const struct tool_result *result)
+{
+	bool is_own = result->code == TOOL_EXECUTION_ERROR;
+	struct str code = is_own ? result->error_code : str_from(tool_code_name(result->code));
+	fputs("error: ", stderr);
+	tool_print_text(stderr, code);
+	fputs(code.len ? ": " : "", stderr);
+	tool_print_text(stderr, is_own ? result->error_message : result->message);
+	fputc('\n', stderr);
+	if (result->responded && !is_own)
+		fputs("  it had answered before; --json shows the answer\n", stderr);
+	print_tail(result->stderr_tail);
+}
+
+static int print_object(const struct tool_result *result)
+{
+	_cleanup_(buf_free) struct buf line = { 0 };
+	tool_result_json(&line, (struct str){ 0 }, result);
+	buf_append_char(&line, '\n');
+	if (!line.failed && fwrite(line.data, 1, line.len, stdout) == line.len)
+		return tool_exit_code(result->code);
+	cli_error(NULL, "the result could not be written");
+	return EXIT_HOST;
+}
+
+int tool_tell(const struct tool_session *session, const struct tool_result *result)
+{
+	if (result->extra_bytes)
+		tool_warn(session, "the plugin wrote %llu more bytes after its response",
+			(unsigned long long)result->extra_bytes);
+	if (session->cli->json)
+		return print_object(result);
+	if (result->code != TOOL_OK)
+		print_failure(result);
+	return tool_exit_code(result->code);
+}
+
+static bool print_pretty(struct str json)
+{
+	perch_json *document = NULL;
+	perch_json_writer *writer = NULL;
+	const perch_json_value *value;
+	const char *text = NULL;
+	size_t len = 0;
+	if (perch_json_new(NULL, &document) == 0 &&
+		perch_json_writer_new(PERCH_JSON_PRETTY, &writer) == 0 &&
+		perch_json_parse(document, json.data, json.len, &value, NULL) == 0) {
+		perch_json_write_value(writer, value);
+		if (perch_json_writer_finish(writer, &text, &len) == 0)
+			fwrite(text, 1, len, stdout);
+	}
+	perch_json_writer_free(writer);
+	perch_json_free(document);
+	return text;
+}
+
+void tool_print_json(struct str json)
+{
+	if (!isatty(STDOUT_FILENO) || !print_pretty(json))
+		fwrite(json.data, 1, json.len, stdout);
+	fputc('\n', stdout);
+}

@@ -1,0 +1,283 @@
+/* perch tool show: a binding, for people and as JSON. The values of [env] are not
+ * shown: they may be secrets. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/environment.h"
+#include "cli/tool.h"
+#include "data/json.h"
+#include "tool/schema.h"
+
+typedef struct perch_json_writer writer;
+
+/* ---- as JSON ------------------------------------------------------------- */
+
+static void write_text(writer *out, const char *key, const char *text)
+{
+	perch_json_write_name(out, key);
+	perch_json_write_string(out, text);
+}
+
+static void write_list(writer *out, const char *key, const char *const *list)
+{
+	perch_json_write_name(out, key);
+	perch_json_begin_array(out);
+	for (; list && *list; list++)
+		perch_json_write_string(out, *list);
+	perch_json_end_array(out);
+}
+
+static void write_number(writer *out, const char *key, uint64_t number)
+{
+	perch_json_write_name(out, key);
+	perch_json_write_uint64(out, number);
+}
+
+static void write_seconds(writer *out, const char *key, uint64_t time_ns)
+{
+	perch_json_write_name(out, key);
+	perch_json_write_double(out, (double)time_ns / 1e9);
+}
+
+static const char *net_of(const struct tool_binding *binding)
+{
+	return binding->widening.net == WIDENING_NET_FULL ? "full" : "none";
+}
+
+static void write_limits(writer *out, const struct sandbox_limits *limits)
+{
+	const struct {
+		const char *key;
+		uint64_t limit;
+	} all[] = {
+		{ "memory", limits->memory },
+		{ "processes", limits->processes },
+		{ "files", limits->files },
+		{ "size", limits->size },
+		{ "cpu", limits->cpu },
+	};
+	perch_json_write_name(out, "limits");
+	perch_json_begin_object(out);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (all[i].limit)
+			write_number(out, all[i].key, all[i].limit);
+	}
+	perch_json_end_object(out);
+}
+
+static void write_sandbox(writer *out, const struct tool_binding *binding)
+{
+	const struct policy_widening *widening = &binding->widening;
+	perch_json_write_name(out, "sandbox");
+	perch_json_begin_object(out);
+	write_text(out, "mode", widening->is_off ? "off" : "on");
+	write_list(out, "read", widening->read);
+	write_list(out, "write", widening->write);
+	write_text(out, "net", net_of(binding));
+	write_list(out, "env", widening->env);
+	write_list(out, "presets", widening->presets);
+	write_limits(out, &binding->limits);
+	perch_json_end_object(out);
+}
+
+/* A schema that is no JSON, in a file that was changed by hand, is a string here. */
+static void write_schema(writer *out, const char *key, const char *schema)
+{
+	int r = tool_schema_check(str_from(schema), NULL);
+	perch_json_write_name(out, key);
+	if (!schema[0])
+		perch_json_write_null(out);
+	else if (r == 0 || r == -EINVAL)
+		perch_json_write_raw(out, schema, strlen(schema));
+	else
+		perch_json_write_string(out, schema);
+}
+
+static void write_tools(writer *out, const struct tool_binding *binding)
+{
+	perch_json_write_name(out, "tools");
+	perch_json_begin_array(out);
+	for (size_t i = 0; i < binding->tool_count; i++) {
+		const struct tool_known *tool = &binding->tools[i];
+		perch_json_begin_object(out);
+		write_text(out, "name", tool->name);
+		write_text(out, "description", tool->description);
+		write_schema(out, "input_schema", tool->input_schema);
+		write_schema(out, "output_schema", tool->output_schema);
+		perch_json_write_name(out, "ask");
+		perch_json_write_bool(out, tool->asks);
+		perch_json_end_object(out);
+	}
+	perch_json_end_array(out);
+}
+
+static void write_env(writer *out, const struct tool_binding *binding)
+{
+	perch_json_write_name(out, "env");
+	perch_json_begin_array(out);
+	for (const char *const *variable = binding->env; *variable; variable++) {
+		struct str name = environment_name(*variable);
+		perch_json_write_string_n(out, name.data, name.len);
+	}
+	perch_json_end_array(out);
+}
+
+static void write_pins(writer *out, const struct tool_binding *binding)
+{
+	perch_json_write_name(out, "pins");
+	perch_json_begin_object(out);
+	for (size_t i = 0; i < binding->pin_count; i++)
+		write_text(out, binding->pins[i].path, binding->pins[i].sha256);
+	perch_json_end_object(out);
+}
+
+static void write_binding(writer *out, const struct tool_binding *binding)
+{
+	perch_json_begin_object(out);
+	write_text(out, "plugin_id", binding->name);
+	write_text(out, "path", binding->path);
+	write_text(out, "command", binding->command);
+	write_list(out, "args", binding->args);
+	write_text(out, "dir", binding->directory);
+	write_text(out, "protocol", binding->protocol);
+	write_list(out, "capabilities", binding->capabilities);
+	write_env(out, binding);
+	perch_json_write_name(out, "timeouts");
+	perch_json_begin_object(out);
+	write_seconds(out, "invocation", binding->invocation_ns);
+	write_seconds(out, "handshake", binding->handshake_ns);
+	write_seconds(out, "teardown", binding->teardown_ns);
+	perch_json_end_object(out);
+	write_number(out, "spares", binding->spares);
+	write_seconds(out, "spare_ttl", binding->spare_ttl_ns);
+	write_pins(out, binding);
+	write_sandbox(out, binding);
+	write_tools(out, binding);
+	perch_json_end_object(out);
+}
+
+static int print_json(const struct tool_binding *binding)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	writer out = json_writer_on(&text);
+	write_binding(&out, binding);
+	if (text.failed)
+		return -ENOMEM;
+	tool_print_json((struct str){ text.data, text.len });
+	return 0;
+}
+
+/* ---- for people ---------------------------------------------------------- */
+
+static void print_text(const char *title, const char *text)
+{
+	printf("%-14s", title);
+	tool_print_text(stdout, str_from(text));
+	fputc('\n', stdout);
+}
+
+/* `before` is what there is without the list. */
+static void print_list(const char *title, const char *before, const char *const *list)
+{
+	const char *separator = before[0] ? ", " : "";
+	printf("%-14s%s", title, before);
+	for (; list && *list; list++, separator = ", ") {
+		fputs(separator, stdout);
+		tool_print_text(stdout, str_from(*list));
+	}
+	fputc('\n', stdout);
+}
+
+static void print_sandbox(const struct tool_binding *binding)
+{
+	const struct policy_widening *widening = &binding->widening;
+	if (widening->is_off) {
+		print_text("sandbox", "OFF: it runs with all your rights");
+		return;
+	}
+	print_text("sandbox", "on");
+	print_list("  reads", "the system and its own folder", widening->read);
+	print_list("  writes", "a private TMPDIR", widening->write);
+	print_text("  network", net_of(binding));
+	print_list("  variables", "PATH, TMPDIR, HOME, LANG", widening->env);
+	if (widening->presets && widening->presets[0])
+		print_list("  presets", "", widening->presets);
+}
+
+static void print_tools(const struct tool_binding *binding)
+{
+	for (size_t i = 0; i < binding->tool_count; i++) {
+		const struct tool_known *tool = &binding->tools[i];
+		printf("%-14s", i ? "" : "tools");
+		tool_print_text(stdout, str_from(tool->name));
+		fputs(tool->input_schema[0] ? "  (its input is checked)" : "", stdout);
+		fputs(tool->asks ? "  (asks before each call)" : "", stdout);
+		fputc('\n', stdout);
+		if (tool->description[0]) {
+			printf("%-16s", "");
+			tool_print_text(stdout, str_from(tool->description));
+			fputc('\n', stdout);
+		}
+	}
+}
+
+static void print_binding(const struct tool_binding *binding)
+{
+	print_text("plugin", binding->name);
+	print_text("binding", binding->path);
+	print_list("command", binding->command, binding->args);
+	if (binding->directory[0])
+		print_text("folder", binding->directory);
+	print_text("protocol", binding->protocol);
+	print_list("capabilities", binding->capabilities[0] ? "" : "none", binding->capabilities);
+	printf("%-14s%g s, handshake %g s, teardown %g s\n", "time",
+		(double)binding->invocation_ns / 1e9, (double)binding->handshake_ns / 1e9,
+		(double)binding->teardown_ns / 1e9);
+	for (size_t i = 0; i < binding->pin_count; i++)
+		print_text(i ? "" : "pinned", binding->pins[i].path);
+	if (binding->spares)
+		printf("%-14s%u, for %g s each\n", "spares", binding->spares,
+			(double)binding->spare_ttl_ns / 1e9);
+	print_sandbox(binding);
+	print_tools(binding);
+}
+
+static int run_show(struct cli *cli, int argc, char **argv)
+{
+	const char *file = NULL;
+	const char *name;
+	const struct option_spec specs[] = {
+		{ "binding", 0, OPTION_TEXT, &file },
+		TOOL_GLOBALS(cli),
+	};
+	static const char usage[] = "write: perch tool show NAME, or --binding FILE";
+	int r = tool_words(specs, argc, argv, usage, 0, 1, &name);
+	if (r == 0 && !file == !name)
+		r = cli_usage_error(usage, "show a name or a file, one of them");
+	if (r)
+		return r;
+	struct arena arena = { 0 };
+	struct tool_binding binding;
+	perch_err err = { 0 };
+	r = file ? tool_binding_read(file, &arena, &binding, &err)
+			 : tool_binding_find(name, &arena, &binding, &err);
+	if (r < 0)
+		cli_error(r == -ENOENT ? "perch tool list shows what is bound" : NULL, "%s", err.text);
+	else if (cli->json)
+		r = print_json(&binding);
+	else
+		print_binding(&binding);
+	arena_free(&arena);
+	return r < 0 ? EXIT_USAGE : 0;
+}
+
+const struct tool_verb tool_verb_show = {
+	.name = "show",
+	.help = "usage: perch tool show NAME [--json]\n"
+			"       perch tool show --binding FILE\n"
+			"\n"
+			"Shows a binding: the command, what the plugin may, how it is confined and how that\n"
+			"was widened, and the tools it had when it was added.\n",
+	.run = run_show,
+};

@@ -1,0 +1,208 @@
+/* Bindings: where they are, and what none of them may be. */
+#include "tool/binding.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/paths.h"
+#include "base/vec.h"
+#include "data/toml.h"
+#include "registry/names.h"
+
+#define FOLDER "perch/tools"
+#define SUFFIX ".toml"
+
+struct tool_binding tool_binding_default(void)
+{
+	static const char *const nothing[] = { NULL };
+	return (struct tool_binding){
+		.path = "",
+		.name = "",
+		.command = "",
+		.args = nothing,
+		.directory = "",
+		.protocol = TOOL_PROTOCOL,
+		.capabilities = nothing,
+		.env = nothing,
+		.invocation_ns = TOOL_INVOCATION_DEFAULT_NS,
+		.handshake_ns = TOOL_HANDSHAKE_DEFAULT_NS,
+		.teardown_ns = TOOL_TEARDOWN_DEFAULT_NS,
+		.spare_ttl_ns = TOOL_SPARE_TTL_DEFAULT_NS,
+	};
+}
+
+const struct tool_known *tool_binding_tool(const struct tool_binding *binding, const char *name)
+{
+	for (size_t i = 0; i < binding->tool_count; i++) {
+		if (strcmp(binding->tools[i].name, name) == 0)
+			return &binding->tools[i];
+	}
+	return NULL;
+}
+
+/* ---- where they are ------------------------------------------------------ */
+
+int tool_binding_path(const char *name, struct arena *arena, const char **ret_path, perch_err *err)
+{
+	char quoted[TOML_QUOTE_MAX];
+	const char *problem = command_name_problem(str_from(name));
+	if (problem)
+		return err_set(err, -EINVAL, "the name %s %s", toml_quote(str_from(name), quoted), problem);
+	_cleanup_free_ char *folder = NULL;
+	int r = paths_user(PATH_CONFIG, FOLDER, &folder, err);
+	if (r < 0)
+		return r;
+	_cleanup_free_ char *path = str_join(folder, "/", name, SUFFIX, NULL);
+	const char *kept = path ? arena_dup(arena, str_from(path)) : NULL;
+	if (!kept)
+		return err_no_memory(err);
+	*ret_path = kept;
+	return 0;
+}
+
+/* The name that a file in the folder gives its binding; empty = it is none. */
+static struct str name_of_file(const char *file)
+{
+	struct str name = str_from(file);
+	if (!str_has_suffix(name, STR(SUFFIX)))
+		return (struct str){ 0 };
+	name.len -= sizeof(SUFFIX) - 1;
+	return command_name_problem(name) ? (struct str){ 0 } : name;
+}
+
+struct names {
+	const char **items;
+	size_t count;
+	size_t cap;
+};
+
+static int add_name(struct names *names, struct str name, struct arena *arena)
+{
+	const char **items = vec_grow(names->items, &names->cap, names->count + 2, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	names->items = items;
+	items[names->count] = name.data ? arena_dup(arena, name) : NULL;
+	if (name.data && !items[names->count++])
+		return -ENOMEM;
+	return 0;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int list_folder(const char *folder, struct arena *arena, struct names *names, perch_err *err)
+{
+	DIR *directory = opendir(folder);
+	char shown[FILE_SHOWN_MAX];
+	if (!directory && errno != ENOENT)
+		return err_set(
+			err, -errno, "cannot list %s: %s", file_shown(folder, shown), perch_strerror(-errno));
+	int r = 0;
+	const struct dirent *file;
+	while (directory && r == 0 && (file = readdir(directory)) != NULL) {
+		struct str name = name_of_file(file->d_name);
+		if (name.len)
+			r = add_name(names, name, arena);
+	}
+	if (directory)
+		closedir(directory);
+	if (r == 0)
+		r = add_name(names, (struct str){ 0 }, arena); /* the NULL at the end */
+	return r < 0 ? err_no_memory(err) : 0;
+}
+
+int tool_binding_names(struct arena *arena, const char *const **ret_names, perch_err *err)
+{
+	_cleanup_free_ char *folder = NULL;
+	int r = paths_user(PATH_CONFIG, FOLDER, &folder, err);
+	if (r < 0)
+		return r;
+	struct names names = { 0 };
+	const char **kept = NULL;
+	r = list_folder(folder, arena, &names, err);
+	if (r == 0) {
+		kept = arena_alloc(arena, (names.count + 1) * sizeof(*kept));
+		r = kept ? 0 : err_no_memory(err);
+	}
+	if (r == 0) {
+		qsort(names.items, names.count, sizeof(*names.items), by_text);
+		memcpy(kept, names.items, (names.count + 1) * sizeof(*kept));
+		*ret_names = kept;
+	}
+	free(names.items);
+	return r;
+}
+
+static int suggest(const char *name, struct arena *arena, perch_err *err)
+{
+	const char *const *names = NULL;
+	const char *nearest = NULL;
+	unsigned best = UINT_MAX;
+	int r = tool_binding_names(arena, &names, err);
+	if (r < 0)
+		return r;
+	for (; *names; names++) {
+		if (str_is_nearer(name, *names, &best))
+			nearest = *names;
+	}
+	if (nearest)
+		return err_set(err, -ENOENT, "no tool is bound as '%s'; did you mean '%s'?", name, nearest);
+	return err_set(err, -ENOENT, "no tool is bound as '%s'", name);
+}
+
+int tool_binding_find(
+	const char *name, struct arena *arena, struct tool_binding *ret_binding, perch_err *err)
+{
+	const char *path;
+	int r = tool_binding_path(name, arena, &path, err);
+	if (r < 0)
+		return r;
+	r = tool_binding_read(path, arena, ret_binding, err);
+	return r == -ENOENT ? suggest(name, arena, err) : r;
+}
+
+/* ---- what none of them may be -------------------------------------------- */
+
+static bool is_blank(const char *text)
+{
+	return str_trim(str_from(text)).len == 0;
+}
+
+static int check_capability(const char *const *list, size_t i, perch_err *err)
+{
+	char quoted[TOML_QUOTE_MAX];
+	struct str entry = str_from(list[i]);
+	if (is_blank(list[i]))
+		return err_set(err, -EINVAL, "entry %zu of the capabilities is empty", i + 1);
+	toml_quote(entry, quoted);
+	if (str_trim(entry).len != entry.len)
+		return err_set(err, -EINVAL, "the capability %s has blanks around it", quoted);
+	for (size_t before = 0; before < i; before++) {
+		if (strcmp(list[before], list[i]) == 0)
+			return err_set(err, -EINVAL, "the capability %s is listed twice", quoted);
+	}
+	return 0;
+}
+
+int tool_binding_check(const struct tool_binding *binding, perch_err *err)
+{
+	if (is_blank(binding->name))
+		return err_set(err, -EINVAL, "the binding has no name");
+	if (is_blank(binding->command))
+		return err_set(err, -EINVAL, "the binding has no command");
+	if (is_blank(binding->protocol))
+		return err_set(err, -EINVAL, "the binding names no protocol");
+	int r = 0;
+	for (size_t i = 0; r == 0 && binding->capabilities[i]; i++)
+		r = check_capability(binding->capabilities, i, err);
+	return r;
+}

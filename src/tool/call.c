@@ -1,0 +1,254 @@
+/* One call of a tool: row 0 of the verdicts, an exchange, a result. */
+#include "tool/call.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "tool/call_parts.h"
+#include "tool/schema.h"
+
+#define CALL_OF(pointer, member) \
+	((struct tool_call *)((char *)(pointer)-offsetof(struct tool_call, member)))
+
+/* ---- results ------------------------------------------------------------- */
+
+/* It ends before there is a process; `done` comes from the loop. */
+static void fail_soon(
+	struct tool_call *call, enum tool_code code, const char *stage, const perch_err *fault)
+{
+	call->fault = *fault;
+	call->result.code = code;
+	call->result.stage = stage;
+	call->result.message = str_from(call->fault.text);
+	timer_set(&call->host->loop.timers, &call->soon, 0);
+}
+
+static void finish(struct tool_call *call)
+{
+	call->result.duration_ns = clock_now_ns() - call->started_ns;
+	call->is_over = true;
+	if (call->options.done)
+		call->options.done(call->options.data, call);
+}
+
+static void soon_due(struct timer *timer, uint64_t now_ns)
+{
+	(void)now_ns;
+	finish(CALL_OF(timer, soon));
+}
+
+static void take_verdict(struct tool_result *result, const struct tool_verdict *verdict)
+{
+	result->code = verdict->code;
+	result->message = verdict->message;
+	result->stage = verdict->stage;
+	result->plugin_id = verdict->plugin_id;
+	result->plugin_version = verdict->plugin_version;
+	result->manifest = verdict->manifest;
+	result->responded = verdict->responded;
+	result->output = verdict->output;
+	result->metadata = verdict->metadata;
+	result->error_code = verdict->error_code;
+	result->error_message = verdict->error_message;
+	result->extra_bytes = verdict->extra_bytes;
+}
+
+/* An exit status is the plugin's own only when nobody has forced it to leave. */
+static void take_exit(struct tool_result *result, const struct exchange *exchange)
+{
+	const perch_result *ended = &exchange->result;
+	result->reach = ended->reach;
+	if (result->responded)
+		result->extra_bytes += ended->bytes_skipped;
+	if (!exchange_left_by_itself(exchange) || !ended->status_known)
+		return;
+	result->has_exit_status = ended->signal == 0;
+	result->exit_status = ended->signal ? 0 : ended->exit_code;
+	result->signal = ended->signal;
+}
+
+static void exchange_over(void *data)
+{
+	struct tool_call *call = data;
+	struct exchange *exchange = call->exchange;
+	take_verdict(&call->result, tool_engine_verdict(exchange->engine));
+	take_exit(&call->result, exchange);
+	if (exchange->responded_ns)
+		call->result.response_ns = exchange->responded_ns - exchange->requested_ns;
+	call->result.stderr_tail = tail_text(&exchange->stderr_tail);
+	call->result.sandbox = exchange->launch.layers;
+	finish(call);
+}
+
+static void exchange_stderr(void *data, const char *bytes, size_t len)
+{
+	struct tool_call *call = data;
+	call->options.stderr_bytes(call->options.data, bytes, len);
+}
+
+/* ---- row 0 --------------------------------------------------------------- */
+
+static struct str input_of(const struct tool_call *call)
+{
+	return call->options.input.len ? call->options.input : STR("{}");
+}
+
+/* The schema that `tool add` has stored for this tool, "" = none. */
+static struct str schema_of(const struct tool_call *call)
+{
+	const struct tool_binding *binding = call->options.binding;
+	for (size_t i = 0; i < binding->tool_count; i++) {
+		if (str_is(str_from(binding->tools[i].name), call->options.tool))
+			return str_from(binding->tools[i].input_schema);
+	}
+	return (struct str){ 0 };
+}
+
+static int write_request(struct tool_call *call, perch_err *err)
+{
+	struct str tool = str_from(call->options.tool);
+	if (!str_trim(tool).len)
+		return err_set(err, -EINVAL, "the name of the tool is blank");
+	int r = tool_request_id(call->request_id);
+	if (r < 0)
+		return err_set(err, r, "no random number for the request: %s", perch_strerror(r));
+	const struct tool_request request = {
+		.tool = tool,
+		.request_id = str_from(call->request_id),
+		.context = call->options.context,
+		.input = call->options.input,
+	};
+	r = tool_request_write(&call->line, &request, err);
+	if (r < 0)
+		return r;
+	call->request = (struct tool_engine_request){
+		.tool = tool,
+		.request_id = request.request_id,
+		.line = { call->line.data, call->line.len },
+		.strict = call->options.strict,
+	};
+	call->result.request_id = request.request_id;
+	struct str schema = schema_of(call);
+	return schema.len ? tool_schema_validate(schema, input_of(call), err) : 0;
+}
+
+/* -ENOMEM, or 0 although the caller asked for what cannot be: that is a result. */
+static int check_request(struct tool_call *call, perch_err *err)
+{
+	perch_err fault = { 0 };
+	const char *stage = "binding";
+	int r = tool_binding_check(call->options.binding, &fault);
+	if (r == 0 && call->options.tool) {
+		stage = "request";
+		r = write_request(call, &fault);
+	}
+	if (r == -ENOMEM)
+		return err_no_memory(err);
+	if (r < 0)
+		fail_soon(call, TOOL_INVALID_REQUEST, stage, &fault);
+	return 0;
+}
+
+/* ---- the call ------------------------------------------------------------ */
+
+int call_new(perch_host *host, const struct tool_call_options *options, struct tool_call **ret_call,
+	perch_err *err)
+{
+	struct tool_call *call = calloc(1, sizeof(*call));
+	if (!call)
+		return err_no_memory(err);
+	call->host = host;
+	call->options = *options;
+	call->started_ns = clock_now_ns();
+	call->soon.due = soon_due;
+	call->result.tool = str_from(options->tool);
+	call->result.reach = PERCH_REACH_GROUP;
+	call->has_timer = timers_promise(&host->loop.timers) == 0;
+	int r = call->has_timer ? check_request(call, err) : err_no_memory(err);
+	if (r < 0) {
+		tool_call_free(call);
+		return r;
+	}
+	*ret_call = call;
+	return 0;
+}
+
+static uint64_t either(uint64_t ours, uint64_t of_the_binding)
+{
+	return ours ? ours : of_the_binding;
+}
+
+struct exchange_options call_exchange_options(struct tool_call *call)
+{
+	const struct tool_call_options *options = &call->options;
+	const struct tool_binding *binding = options->binding;
+	return (struct exchange_options){
+		.binding = binding,
+		.request = options->tool ? &call->request : NULL,
+		.handshake_only = !options->tool,
+		.clocks = {
+			.invocation_ns = either(options->invocation_ns, binding->invocation_ns),
+			.handshake_ns = either(options->handshake_ns, binding->handshake_ns),
+			.teardown_ns = either(options->teardown_ns, binding->teardown_ns),
+		},
+		.listener = {
+			.over = exchange_over,
+			.stderr_bytes = options->stderr_bytes ? exchange_stderr : NULL,
+			.data = call,
+		},
+		.trace = options->trace,
+	};
+}
+
+void call_launch(struct tool_call *call)
+{
+	const struct exchange_options options = call_exchange_options(call);
+	perch_err fault = { 0 };
+	int r = exchange_new(call->host, &options, &call->exchange);
+	r = r < 0 ? err_no_memory(&fault) : exchange_start(call->exchange, &fault);
+	if (r == 0)
+		return;
+	exchange_free(call->exchange);
+	call->exchange = NULL;
+	fail_soon(call, TOOL_LAUNCH_FAILED, "launch", &fault);
+}
+
+int tool_call_start(perch_host *host, const struct tool_call_options *options,
+	struct tool_call **ret_call, perch_err *err)
+{
+	struct tool_call *call;
+	int r = call_new(host, options, &call, err);
+	if (r < 0)
+		return r;
+	if (!call_has_failed(call))
+		call_launch(call);
+	*ret_call = call;
+	return 0;
+}
+
+void tool_call_cancel(struct tool_call *call)
+{
+	if (!call->is_over && call->exchange)
+		exchange_cancel(call->exchange);
+}
+
+const struct tool_result *tool_call_result(const struct tool_call *call)
+{
+	return call->is_over ? &call->result : NULL;
+}
+
+void tool_call_free(struct tool_call *call)
+{
+	if (!call)
+		return;
+	struct timers *timers = &call->host->loop.timers;
+	timer_cancel(timers, &call->soon);
+	if (call->has_timer)
+		timers_release(timers);
+	exchange_free(call->exchange);
+	buf_free(&call->line);
+	free(call);
+}

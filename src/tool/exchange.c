@@ -1,0 +1,311 @@
+/* An exchange: connects the process, the engine and the clocks. Decides nothing
+ * of the protocol itself. */
+#include "tool/exchange.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "trace/trace.h"
+
+enum { STDERR_TAIL = 4 * 1024 };
+
+#define EXCHANGE_OF(pointer, member) \
+	((struct exchange *)((char *)(pointer)-offsetof(struct exchange, member)))
+
+/* How a process is ended once the verdict is known: short, because the caller
+ * waits for it. */
+static const perch_step ladder[] = {
+	{ PERCH_STEP_CLOSE_STDIN, .after_ns = 0 },
+	{ PERCH_STEP_TERM, .after_ns = 50 * NSEC_PER_MSEC },
+	{ PERCH_STEP_KILL, .after_ns = 200 * NSEC_PER_MSEC },
+};
+
+/* ---- clocks -------------------------------------------------------------- */
+
+/* A clock with its deadline. */
+struct deadline {
+	enum tool_clock clock;
+	uint64_t when_ns;
+};
+
+/* The clock that runs out next at this stage; at the same moment the invocation
+ * counts. */
+static struct deadline next_deadline(const struct exchange *exchange)
+{
+	const struct exchange_clocks *clocks = &exchange->options.clocks;
+	struct deadline next = {
+		TOOL_CLOCK_INVOCATION,
+		clock_after(exchange->started_ns, clocks->invocation_ns),
+	};
+	struct deadline other = { TOOL_CLOCK_INVOCATION, NEVER };
+	if (exchange->stage == TOOL_HANDSHAKE)
+		other = (struct deadline){ TOOL_CLOCK_HANDSHAKE,
+			clock_after(exchange->started_ns, clocks->handshake_ns) };
+	else if (exchange->stage == TOOL_TEARDOWN)
+		other = (struct deadline){ TOOL_CLOCK_TEARDOWN,
+			clock_after(exchange->responded_ns, clocks->teardown_ns) };
+	else if (exchange->stage == TOOL_OVER)
+		return other;
+	return other.when_ns < next.when_ns ? other : next;
+}
+
+static void set_clock(struct exchange *exchange)
+{
+	timer_set(&exchange->host->loop.timers, &exchange->clock, next_deadline(exchange).when_ns);
+}
+
+static uint64_t length_of(const struct exchange *exchange, enum tool_clock clock)
+{
+	const struct exchange_clocks *clocks = &exchange->options.clocks;
+	switch (clock) {
+	case TOOL_CLOCK_HANDSHAKE:
+		return clocks->handshake_ns;
+	case TOOL_CLOCK_TEARDOWN:
+		return clocks->teardown_ns;
+	default:
+		return clocks->invocation_ns;
+	}
+}
+
+/* ---- between engine and process ------------------------------------------ */
+
+static void hear_hang_up(struct exchange *exchange)
+{
+	exchange->is_deaf = true;
+	tool_engine_stdin_closed(exchange->engine);
+}
+
+static void kill_at_once(struct exchange *exchange)
+{
+	exchange->was_killed = true;
+	perch_child_signal(exchange->child, SIGKILL);
+}
+
+static void send(struct exchange *exchange)
+{
+	struct str line = tool_engine_take(exchange->engine);
+	if (!line.len)
+		return;
+	trace_line(exchange->options.trace, TRACE_TO_PLUGIN, line.data, line.len);
+	int r = perch_child_write(exchange->child, line.data, line.len);
+	if (r == -EPIPE)
+		hear_hang_up(exchange);
+	else if (r < 0)
+		kill_at_once(exchange); /* there is no memory for what must be said */
+}
+
+static void end(struct exchange *exchange)
+{
+	if (exchange->has_ended)
+		return;
+	if (tool_engine_verdict(exchange->engine)->is_flood)
+		kill_at_once(exchange);
+	perch_child_stop(exchange->child);
+}
+
+/* After every word with the engine: does what it wants. */
+static void attend(struct exchange *exchange)
+{
+	send(exchange);
+	enum tool_stage stage = tool_engine_stage(exchange->engine);
+	if (stage == exchange->stage)
+		return;
+	exchange->stage = stage;
+	if (stage == TOOL_RESPONSE)
+		exchange->requested_ns = loop_now_ns(&exchange->host->loop);
+	if (stage == TOOL_TEARDOWN) {
+		exchange->responded_ns = loop_now_ns(&exchange->host->loop);
+		perch_child_close_stdin(exchange->child);
+	}
+	set_clock(exchange);
+	if (stage == TOOL_OVER)
+		end(exchange);
+	else if (stage == TOOL_READY && exchange->options.listener.ready)
+		exchange->options.listener.ready(exchange->options.listener.data);
+}
+
+/* ---- the end ------------------------------------------------------------- */
+
+static void clean_up(struct exchange *exchange)
+{
+	if (!launch_clean_some(&exchange->launch)) {
+		timer_set(&exchange->host->loop.timers, &exchange->clock, 0);
+		return;
+	}
+	exchange->is_over = true;
+	exchange->options.listener.over(exchange->options.listener.data);
+}
+
+bool exchange_left_by_itself(const struct exchange *exchange)
+{
+	const perch_result *result = &exchange->result;
+	bool was_signalled = result->stop_asked && result->last_step >= PERCH_STEP_TERM;
+	return exchange->has_ended && !was_signalled && !exchange->was_killed;
+}
+
+static void on_ended(perch_child *child, void *data, const perch_result *result)
+{
+	(void)child;
+	struct exchange *exchange = data;
+	exchange->has_ended = true;
+	exchange->result = *result;
+	struct tool_exit exit = {
+		.is_known = result->status_known,
+		.status = result->exit_code,
+		.signal = result->signal,
+	};
+	if (exchange_left_by_itself(exchange) || exchange->stage != TOOL_OVER)
+		tool_engine_exit(exchange->engine, &exit);
+	attend(exchange);
+	clean_up(exchange);
+}
+
+static void clock_due(struct timer *timer, uint64_t now_ns)
+{
+	struct exchange *exchange = EXCHANGE_OF(timer, clock);
+	if (exchange->has_ended) {
+		clean_up(exchange);
+		return;
+	}
+	struct deadline next = next_deadline(exchange);
+	if (next.when_ns <= now_ns)
+		tool_engine_deadline(exchange->engine, next.clock, length_of(exchange, next.clock));
+	attend(exchange);
+}
+
+/* ---- what the process reports -------------------------------------------- */
+
+static void on_line(perch_child *child, void *data, perch_stream stream, const perch_line *line)
+{
+	(void)child;
+	(void)stream;
+	struct exchange *exchange = data;
+	trace_line(exchange->options.trace, TRACE_FROM_PLUGIN, line->data, line->len);
+	const struct tool_line given = {
+		.text = { line->data, line->len },
+		.is_too_long = line->flags & PERCH_LINE_TOO_LONG,
+		.is_unterminated = line->flags & PERCH_LINE_UNTERMINATED,
+	};
+	tool_engine_line(exchange->engine, &given);
+	attend(exchange);
+}
+
+static void on_closed(perch_child *child, void *data, perch_stream stream)
+{
+	(void)child;
+	struct exchange *exchange = data;
+	if (stream != PERCH_STDOUT)
+		return;
+	tool_engine_eof(exchange->engine);
+	attend(exchange);
+}
+
+static void on_bytes(
+	perch_child *child, void *data, perch_stream stream, const char *bytes, size_t len)
+{
+	(void)child;
+	(void)stream;
+	struct exchange *exchange = data;
+	tail_append(&exchange->stderr_tail, bytes, len);
+	const struct exchange_listener *listener = &exchange->options.listener;
+	if (listener->stderr_bytes)
+		listener->stderr_bytes(listener->data, bytes, len);
+}
+
+static void on_drained(perch_child *child, void *data)
+{
+	if (perch_child_write(child, "", 0) == -EPIPE)
+		hear_hang_up(data);
+}
+
+static const perch_child_events child_events = {
+	.size = sizeof(child_events),
+	.line = on_line,
+	.bytes = on_bytes,
+	.closed = on_closed,
+	.drained = on_drained,
+	.ended = on_ended,
+};
+
+/* ---- the object ---------------------------------------------------------- */
+
+int exchange_new(
+	perch_host *host, const struct exchange_options *options, struct exchange **ret_exchange)
+{
+	struct exchange *exchange = calloc(1, sizeof(*exchange));
+	if (!exchange)
+		return -ENOMEM;
+	const struct tool_binding *binding = options->binding;
+	exchange->host = host;
+	exchange->options = *options;
+	exchange->stderr_tail.limit = STDERR_TAIL;
+	exchange->clock.due = clock_due;
+	exchange->engine_options = (struct tool_engine_options){
+		.protocol = str_from(binding->protocol),
+		.name = str_from(binding->name),
+		.capabilities = binding->capabilities,
+		.handshake_only = options->handshake_only,
+	};
+	exchange->has_timer = timers_promise(&host->loop.timers) == 0;
+	if (!exchange->has_timer || tool_engine_new(&exchange->engine_options, &exchange->engine) < 0) {
+		exchange_free(exchange);
+		return -ENOMEM;
+	}
+	if (options->request)
+		tool_engine_request(exchange->engine, options->request);
+	*ret_exchange = exchange;
+	return 0;
+}
+
+int exchange_start(struct exchange *exchange, perch_err *err)
+{
+	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
+	spec.stdin_mode = PERCH_STDIN_PIPE;
+	spec.stdout_mode = PERCH_OUTPUT_LINES;
+	spec.stderr_mode = PERCH_OUTPUT_BYTES;
+	spec.line_limit = TOOL_FRAME_MAX;
+	spec.ladder = ladder;
+	spec.ladder_len = sizeof(ladder) / sizeof(ladder[0]);
+	spec.events = &child_events;
+	spec.data = exchange;
+	exchange->started_ns = clock_now_ns();
+	int r = launch_start(
+		&exchange->launch, exchange->host, exchange->options.binding, &spec, &exchange->child, err);
+	if (r < 0)
+		return r;
+	set_clock(exchange);
+	attend(exchange);
+	return 0;
+}
+
+int exchange_take_over(struct exchange *exchange, const struct exchange_options *options)
+{
+	exchange->options = *options;
+	exchange->started_ns = clock_now_ns();
+	tool_engine_request(exchange->engine, options->request);
+	attend(exchange);
+	return exchange->is_deaf && exchange->stage == TOOL_RESPONSE ? -EPIPE : 0;
+}
+
+void exchange_cancel(struct exchange *exchange)
+{
+	tool_engine_cancel(exchange->engine);
+	attend(exchange);
+}
+
+void exchange_free(struct exchange *exchange)
+{
+	if (!exchange)
+		return;
+	struct timers *timers = &exchange->host->loop.timers;
+	timer_cancel(timers, &exchange->clock);
+	if (exchange->has_timer)
+		timers_release(timers);
+	perch_child_free(exchange->child);
+	launch_close(&exchange->launch);
+	tool_engine_free(exchange->engine);
+	buf_free(&exchange->stderr_tail.kept);
+	free(exchange);
+}

@@ -1,0 +1,84 @@
+/* An exchange: a process of a binding, the engine that judges it, and its
+ * clocks. A call has one of its own, or takes over one that has its handshake
+ * behind it: a spare. */
+#ifndef TOOL_EXCHANGE_H
+#define TOOL_EXCHANGE_H
+
+#include "proc/host.h"
+#include "proc/tail.h"
+#include "tool/engine.h"
+#include "tool/launch.h"
+
+struct trace;
+
+/* NEVER = it does not run. */
+struct exchange_clocks {
+	uint64_t invocation_ns;
+	uint64_t handshake_ns;
+	uint64_t teardown_ns;
+};
+
+/* Whom an exchange reports to. From the loop only. */
+struct exchange_listener {
+	/* The handshake went well and there is no request. May be NULL. */
+	void (*ready)(void *data);
+	/* The process is gone, and so is everything of it. Once; may free it. */
+	void (*over)(void *data);
+	/* May be NULL. */
+	void (*stderr_bytes)(void *data, const char *bytes, size_t len);
+	void *data;
+};
+
+struct exchange_options {
+	const struct tool_binding *binding;        /* outlives the exchange */
+	const struct tool_engine_request *request; /* the same; NULL = later, or never */
+	bool handshake_only;
+	struct exchange_clocks clocks;
+	struct exchange_listener listener;
+	struct trace *trace;
+};
+
+struct exchange {
+	perch_host *host;
+	struct exchange_options options;
+	struct tool_engine_options engine_options;
+	struct tool_engine *engine;
+	struct launch launch;
+	perch_child *child;
+	perch_result result; /* once it has ended */
+	struct tail stderr_tail;
+	struct timer clock; /* of the engine; then of the cleaning */
+	uint64_t started_ns;
+	uint64_t requested_ns; /* 0 = not yet, as below */
+	uint64_t responded_ns;
+	enum tool_stage stage; /* that was acted upon */
+	bool has_timer;
+	bool has_ended; /* the process */
+	bool is_deaf;   /* it does not read what we write */
+	bool was_killed;
+	bool is_over;
+};
+
+/* -ENOMEM. */
+int exchange_new(
+	perch_host *host, const struct exchange_options *options, struct exchange **ret_exchange);
+
+/* Starts the process. Fails as launch_start does; the exchange is to be freed
+ * then. */
+int exchange_start(struct exchange *exchange, perch_err *err);
+
+/* Hands a request to an exchange that is ready, with new clocks and a new
+ * listener. -EPIPE when the plugin had hung up before all of it was written, so
+ * that it cannot have acted on it: it is to be freed, and another can be asked. */
+int exchange_take_over(struct exchange *exchange, const struct exchange_options *options);
+
+/* Ends it with TOOL_CANCELLED, unless the verdict is known. `over` comes. */
+void exchange_cancel(struct exchange *exchange);
+
+/* Whether the plugin ended by itself, so that its exit status is its own. */
+bool exchange_left_by_itself(const struct exchange *exchange);
+
+/* Ends whatever is left, without a word. NULL is fine. */
+void exchange_free(struct exchange *exchange);
+
+#endif

@@ -1,0 +1,164 @@
+/* What a process of a binding needs, and what takes that down again. */
+#include "tool/launch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/environment.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/tree.h"
+#include "tool/confinement.h"
+#include "tool/pins.h"
+
+enum { CLEAN_STEPS = 1000 };
+
+static const char DEFAULT_PATH[] = "/usr/local/bin:/usr/bin:/bin";
+
+/* ---- the private directory ----------------------------------------------- */
+
+static int make_tmp(struct launch *launch, perch_err *err)
+{
+	launch->tmp = launch->sandbox ? sandbox_tmp(launch->sandbox) : NULL;
+	if (launch->tmp)
+		return 0;
+	const char *base = getenv("TMPDIR");
+	if (!base || base[0] != '/')
+		base = "/tmp";
+	_cleanup_free_ char *name = str_join(base, "/perch-tool-XXXXXX", NULL);
+	char *path = name ? arena_dup(&launch->arena, str_from(name)) : NULL;
+	if (!path)
+		return err_no_memory(err);
+	if (!mkdtemp(path))
+		return err_set(err, -errno, "cannot make a directory for the plugin in '%s': %s", base,
+			perch_strerror(-errno));
+	launch->tmp = path;
+	launch->owns_tmp = true;
+	return 0;
+}
+
+/* ---- the environment ----------------------------------------------------- */
+
+static const char *variable(struct arena *arena, const char *name, const char *value)
+{
+	_cleanup_free_ char *text = str_join(name, "=", value, NULL);
+	return text ? arena_dup(arena, str_from(text)) : NULL;
+}
+
+/* The variables of ours that the binding names. NULL without memory. */
+static const char *const *kept_variables(struct arena *arena, const char *const *names)
+{
+	size_t count = 0;
+	while (names && names[count])
+		count++;
+	const char **kept = arena_alloc(arena, (count + 1) * sizeof(*kept));
+	size_t n = 0;
+	for (size_t i = 0; kept && i < count; i++) {
+		const char *value = getenv(names[i]);
+		if (!value)
+			continue;
+		kept[n] = variable(arena, names[i], value);
+		if (!kept[n++])
+			return NULL;
+	}
+	if (kept)
+		kept[n] = NULL;
+	return kept;
+}
+
+/* Section 2 of the contract: these and nothing else. What the operator wrote
+ * counts more than what is so by default. */
+static const char *const *make_environment(
+	struct launch *launch, const struct tool_binding *binding)
+{
+	struct arena *arena = &launch->arena;
+	const char *path = getenv("PATH");
+	const char *const basic[] = {
+		variable(arena, "PATH", path ? path : DEFAULT_PATH),
+		variable(arena, "TMPDIR", launch->tmp),
+		variable(arena, "HOME", launch->tmp),
+		"LANG=C.UTF-8",
+		NULL,
+	};
+	const char *const *kept = kept_variables(arena, binding->widening.env);
+	if (!basic[0] || !basic[1] || !basic[2] || !kept)
+		return NULL;
+	const char *const *env = environment_build(arena, basic, NULL, kept);
+	return env ? environment_build(arena, env, NULL, binding->env) : NULL;
+}
+
+static const char *const *make_argv(struct launch *launch, const struct tool_binding *binding)
+{
+	size_t count = 0;
+	while (binding->args && binding->args[count])
+		count++;
+	const char **argv = arena_alloc(&launch->arena, (count + 2) * sizeof(*argv));
+	if (!argv)
+		return NULL;
+	argv[0] = binding->command;
+	for (size_t i = 0; i < count; i++)
+		argv[i + 1] = binding->args[i];
+	argv[count + 1] = NULL;
+	return argv;
+}
+
+/* The list must outlive the sandbox. */
+static int copy_layers(struct launch *launch)
+{
+	const char *const *layers = launch->sandbox ? sandbox_layers(launch->sandbox) : NULL;
+	size_t count = 0;
+	while (layers && layers[count])
+		count++;
+	if (!count)
+		return 0;
+	const char **copy = arena_alloc(&launch->arena, (count + 1) * sizeof(*copy));
+	if (!copy)
+		return -ENOMEM;
+	for (size_t i = 0; i <= count; i++)
+		copy[i] = layers[i] ? arena_dup(&launch->arena, str_from(layers[i])) : NULL;
+	launch->layers = copy;
+	return 0;
+}
+
+/* ---- start and end ------------------------------------------------------- */
+
+int launch_start(struct launch *launch, perch_host *host, const struct tool_binding *binding,
+	const perch_child_spec *spec, perch_child **ret_child, perch_err *err)
+{
+	_cleanup_fd_ int program = -1;
+	int r = pins_check(binding, &program, err);
+	if (r == 0)
+		r = tool_confinement_open(host, binding, &launch->arena, &launch->sandbox, err);
+	if (r == 0)
+		r = make_tmp(launch, err);
+	if (r < 0)
+		return r;
+	perch_child_spec whole = *spec;
+	whole.argv = make_argv(launch, binding);
+	whole.env = make_environment(launch, binding);
+	if (!whole.argv || !whole.env || copy_layers(launch) < 0)
+		return err_no_memory(err);
+	whole.cwd = binding->directory && binding->directory[0] ? binding->directory : launch->tmp;
+	whole.program_fd = program < 0 ? 0 : program;
+	whole.confine = launch->sandbox ? sandbox_confine(launch->sandbox) : NULL;
+	return perch_child_start(host, &whole, ret_child, err);
+}
+
+bool launch_clean_some(struct launch *launch)
+{
+	if (launch->owns_tmp && tree_remove_some(launch->tmp, CLEAN_STEPS) == 0)
+		return false;
+	launch->owns_tmp = false;
+	sandbox_close(launch->sandbox);
+	launch->sandbox = NULL;
+	return true;
+}
+
+void launch_close(struct launch *launch)
+{
+	while (!launch_clean_some(launch))
+		;
+	arena_free(&launch->arena);
+}

@@ -1,0 +1,110 @@
+/* The result of a call as the JSON object of section 4 of the contract. */
+#include <errno.h>
+
+#include "base/clock.h"
+#include "data/json.h"
+#include "tool/call.h"
+
+typedef struct perch_json_writer writer;
+
+/* What is not known is null. */
+static void write_text(writer *out, const char *name, struct str text)
+{
+	perch_json_write_name(out, name);
+	if (text.len)
+		perch_json_write_string_n(out, text.data, text.len);
+	else
+		perch_json_write_null(out);
+}
+
+static void write_raw(writer *out, const char *name, struct str json)
+{
+	perch_json_write_name(out, name);
+	if (json.len)
+		perch_json_write_raw(out, json.data, json.len);
+	else
+		perch_json_write_null(out);
+}
+
+static void write_number(writer *out, const char *name, bool is_known, uint64_t number)
+{
+	perch_json_write_name(out, name);
+	if (is_known)
+		perch_json_write_uint64(out, number);
+	else
+		perch_json_write_null(out);
+}
+
+static void write_string(writer *out, const char *name, struct str text)
+{
+	perch_json_write_name(out, name);
+	perch_json_write_string_n(out, text.data, text.len);
+}
+
+static void write_error(writer *out, const struct tool_result *result)
+{
+	perch_json_write_name(out, "error");
+	perch_json_begin_object(out);
+	write_string(out, "code", result->error_code);
+	write_string(out, "message", result->error_message);
+	perch_json_end_object(out);
+}
+
+/* The answer, also one that came from a plugin that went wrong afterwards. */
+static void write_answer(writer *out, const struct tool_result *result)
+{
+	bool is_ok = result->code == TOOL_OK;
+	bool is_error = result->code == TOOL_EXECUTION_ERROR;
+	if (result->responded && !is_ok && !is_error) {
+		perch_json_write_name(out, "responded");
+		perch_json_write_bool(out, true);
+	}
+	if (result->responded && (!is_error || result->output.len))
+		write_raw(out, "output", result->output);
+	if (is_error)
+		write_error(out, result);
+	if (result->metadata.len)
+		write_raw(out, "metadata", result->metadata);
+	if (is_ok && !result->responded) /* a handshake was all that was wanted */
+		write_raw(out, "manifest", result->manifest);
+}
+
+static void write_layers(writer *out, const char *const *layers)
+{
+	perch_json_write_name(out, "sandbox");
+	perch_json_begin_array(out);
+	for (; layers && *layers; layers++)
+		perch_json_write_string(out, *layers);
+	perch_json_end_array(out);
+}
+
+int tool_result_json(struct buf *out, struct str id, const struct tool_result *result)
+{
+	writer json = json_writer_on(out);
+	perch_json_begin_object(&json);
+	if (id.len)
+		write_raw(&json, "id", id);
+	perch_json_write_name(&json, "ok");
+	perch_json_write_bool(&json, result->code == TOOL_OK);
+	write_answer(&json, result);
+	write_string(&json, "code", str_from(tool_code_name(result->code)));
+	write_string(&json, "message", result->message);
+	write_string(&json, "stage", str_from(result->stage));
+	write_text(&json, "plugin_id", result->plugin_id);
+	write_text(&json, "plugin_version", result->plugin_version);
+	write_text(&json, "tool", result->tool);
+	write_text(&json, "request_id", result->request_id);
+	write_number(&json, "exit_status", result->has_exit_status, (uint64_t)result->exit_status);
+	write_number(&json, "signal", result->signal != 0, (uint64_t)result->signal);
+	write_number(&json, "duration_ms", true, result->duration_ns / NSEC_PER_MSEC);
+	write_string(&json, "stderr_tail", result->stderr_tail);
+	write_number(&json, "extra_bytes", true, result->extra_bytes);
+	write_layers(&json, result->sandbox);
+	write_string(&json, "reach", str_from(perch_reach_name(result->reach)));
+	if (result->used_spare) {
+		perch_json_write_name(&json, "spare");
+		perch_json_write_bool(&json, true);
+	}
+	perch_json_end_object(&json);
+	return out->failed ? -ENOMEM : 0;
+}

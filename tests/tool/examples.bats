@@ -1,0 +1,42 @@
+#!/usr/bin/env bats
+# The example tools, in C, Python and Bash.
+
+# shellcheck disable=SC2154 # what tool_open and perch_tool set
+load tools
+
+setup() {
+    tool_open
+    cp -r "$PERCH_SOURCE/examples/tools" "$WORK/examples"
+}
+teardown() { tool_close; }
+
+@test "bash: greets" {
+    perch_tool add "$WORK/examples/bash" --yes
+    expect_status 0
+    perch_tool call example.hello hello.greet --input '{"name":"you"}'
+    expect '{"greeting":"Hello, you!"}'
+    perch_tool call example.hello hello.greet
+    expect '{"greeting":"Hello, stranger!"}'
+    perch_tool call example.hello hello.greet --input '{"name":"\""}'
+    expect_status 64
+}
+
+@test "python: counts words" {
+    perch_tool add "$WORK/examples/python" --grant tool.execute --read "$prefix"
+    expect_status 0
+    perch_tool call example.words words.count --input '{"text":"to be or not to be"}'
+    expect '{"total":6,"words":{"to":2,"be":2,"or":1,"not":1}}'
+    perch_tool call example.words words.count --input '{}'
+    expect_status 64
+    has "$errors" '$.text: is required and missing'
+}
+
+@test "c: a binding written by hand" {
+    cp "$PERCH_BUILD/examples/tool-count" "$WORK/examples/c/count"
+    perch_tool call --binding "$WORK/examples/c/count.toml" count.echo --input '[1.50, "x"]'
+    expect_status 0
+    expect '{"bytes":10,"echo":[1.50,"x"]}'
+    perch_tool check --binding "$WORK/examples/c/count.toml"
+    expect_status 0
+    has "$output" "tool.execute  allowed"
+}
