@@ -3,8 +3,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/str.h"
 
 static const struct {
@@ -41,4 +45,29 @@ int paths_user(enum path_kind kind, const char *below, char **ret_path, perch_er
 		return err_no_memory(err);
 	*ret_path = path;
 	return 0;
+}
+
+static int make_one(const char *path)
+{
+	return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : -errno;
+}
+
+/* Of those above it only the last word counts: one that is there may well be in a
+ * place where we could make none. */
+int paths_make(const char *directory, perch_err *err)
+{
+	_cleanup_free_ char *path = str_dup(str_from(directory));
+	if (!path)
+		return err_no_memory(err);
+	int r = make_one(path);
+	for (char *slash = path; r == -ENOENT && (slash = strchr(slash + 1, '/')); *slash = '/') {
+		*slash = '\0';
+		make_one(path);
+	}
+	if (r == -ENOENT)
+		r = make_one(path);
+	char shown[FILE_SHOWN_MAX];
+	return r == 0 ? 0
+				  : err_set(err, r, "cannot make the directory %s: %s", file_shown(path, shown),
+						perch_strerror(r));
 }

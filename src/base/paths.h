@@ -16,4 +16,8 @@ enum path_kind {
  * -ENOENT when there is no base (no HOME either), -ENOMEM. */
 int paths_user(enum path_kind kind, const char *below, char **ret_path, perch_err *err);
 
+/* Makes a directory, and those above it, for its user alone (0700) where they
+ * are missing. */
+int paths_make(const char *directory, perch_err *err);
+
 #endif
