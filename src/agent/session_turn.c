@@ -20,9 +20,9 @@
 #define LOOK_LATE_UNTOLD_NS (50 * NSEC_PER_MSEC) /* where nobody can tell us */
 
 struct session_turn {
+	struct link link;
 	struct sessions *sessions;
-	struct session_turn *before, *behind;
-	enum stage stage;
+	enum stage stage;      /* and in the list of it */
 	bool is_behind_others; /* waits for another process */
 	bool has_failed;       /* the database; sessions->error says how */
 	int64_t number;
@@ -32,34 +32,16 @@ struct session_turn {
 	char texts[]; /* of the key */
 };
 
-/* ---- lists --------------------------------------------------------------- */
-
-static void list_remove(struct session_turn *turn)
-{
-	struct turn_list *list = &turn->sessions->lists[turn->stage];
-	*(turn->before ? &turn->before->behind : &list->first) = turn->behind;
-	*(turn->behind ? &turn->behind->before : &list->last) = turn->before;
-}
-
-static void list_append(struct session_turn *turn, enum stage stage)
-{
-	struct turn_list *list = &turn->sessions->lists[stage];
-	turn->stage = stage;
-	turn->before = list->last;
-	turn->behind = NULL;
-	*(list->last ? &list->last->behind : &list->first) = turn;
-	list->last = turn;
-}
-
 static void turn_move(struct session_turn *turn, enum stage stage)
 {
-	list_remove(turn);
-	list_append(turn, stage);
+	list_remove(&turn->sessions->turns[turn->stage], turn);
+	list_append(&turn->sessions->turns[stage], turn);
+	turn->stage = stage;
 }
 
 static void turn_free(struct session_turn *turn)
 {
-	list_remove(turn);
+	list_remove(&turn->sessions->turns[turn->stage], turn);
 	free(turn);
 }
 
@@ -104,8 +86,9 @@ static void due(struct timer *timer, uint64_t now_ns)
 	(void)now_ns;
 	struct sessions *sessions =
 		(struct sessions *)((char *)timer - offsetof(struct sessions, due_timer));
-	while (sessions->lists[TURN_DUE].first)
-		call_ready(sessions->lists[TURN_DUE].first);
+	struct session_turn *turn;
+	while ((turn = list_first(&sessions->turns[TURN_DUE])))
+		call_ready(turn);
 }
 
 const perch_err *session_turn_error(const struct session_turn *turn)
@@ -171,9 +154,9 @@ static void pass_on(
 	struct sessions *sessions, const struct session_key *key, const struct ticket *first)
 {
 	bool is_ours = first->holder == sessions->presence.number;
-	struct session_turn *turn = sessions->lists[TURN_WAITING].first;
+	struct session_turn *turn = list_first(&sessions->turns[TURN_WAITING]);
 	for (struct session_turn *behind; turn; turn = behind) {
-		behind = turn->behind;
+		behind = list_next(turn);
 		if (!is_same_key(&turn->key, key))
 			continue;
 		if (!is_ours)
@@ -215,9 +198,9 @@ static int leave(struct session_turn *turn, bool counts, perch_err *err)
 static bool look_for_waiting(struct sessions *sessions)
 {
 	bool has_any = false;
-	struct session_turn *turn = sessions->lists[TURN_WAITING].first;
+	struct session_turn *turn = list_first(&sessions->turns[TURN_WAITING]);
 	for (struct session_turn *behind; turn; turn = behind) {
-		behind = turn->behind;
+		behind = list_next(turn);
 		if (turn->is_behind_others && look_for(turn))
 			has_any = true;
 	}
@@ -226,9 +209,9 @@ static bool look_for_waiting(struct sessions *sessions)
 
 static bool retry_leaving(struct sessions *sessions)
 {
-	struct session_turn *turn = sessions->lists[TURN_LEAVING].first;
+	struct session_turn *turn = list_first(&sessions->turns[TURN_LEAVING]);
 	for (struct session_turn *behind; turn; turn = behind) {
-		behind = turn->behind;
+		behind = list_next(turn);
 		if (leave(turn, false, NULL) < 0)
 			return true;
 		turn_free(turn);
@@ -284,9 +267,10 @@ void session_turns_close(struct sessions *sessions)
 	if (!sessions->loop)
 		return;
 	for (int stage = 0; stage < STAGES; stage++) {
-		while (sessions->lists[stage].first) {
-			leave(sessions->lists[stage].first, false, NULL);
-			turn_free(sessions->lists[stage].first);
+		struct session_turn *turn;
+		while ((turn = list_first(&sessions->turns[stage]))) {
+			leave(turn, false, NULL);
+			turn_free(turn);
 		}
 	}
 	struct timers *timers = &sessions->loop->timers;
@@ -355,7 +339,7 @@ int session_turn_begin(struct sessions *sessions, const struct session_key *key,
 		return r;
 	turn->ready = ready;
 	turn->data = data;
-	list_append(turn, TURN_WAITING);
+	list_append(&sessions->turns[TURN_WAITING], turn);
 	if (first.holder != sessions->presence.number)
 		wait_for_others(turn);
 	else if (first.number == turn->number)

@@ -6,6 +6,7 @@
 #include "agent/database.h"
 #include "agent/presence.h"
 #include "agent/sessions.h"
+#include "base/list.h"
 #include "proc/loop.h"
 
 enum stage {
@@ -14,10 +15,6 @@ enum stage {
 	TURN_RUNNING,
 	TURN_LEAVING, /* ended, but the database did not take it: tried again */
 	STAGES,
-};
-
-struct turn_list {
-	struct session_turn *first, *last;
 };
 
 struct sessions {
@@ -29,7 +26,7 @@ struct sessions {
 	struct timer due_timer; /* calls `ready` */
 	struct timer look_timer;
 	uint64_t look_delay_ns;
-	struct turn_list lists[STAGES];
+	struct list turns[STAGES];
 	perch_err error; /* why a turn that has failed has */
 };
 
