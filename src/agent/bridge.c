@@ -15,6 +15,11 @@ const char *bridge_turn_id(const struct bridge_turn *turn)
 	return turn->id;
 }
 
+const struct agent_turn_options *bridge_turn_options(const struct bridge_turn *turn)
+{
+	return &turn->options;
+}
+
 void *bridge_turn_data(const struct bridge_turn *turn)
 {
 	return turn->bridge->options.data;

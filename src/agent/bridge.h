@@ -59,11 +59,15 @@ int bridge_take(struct bridge *bridge, const struct bridge_request *request, per
 bool bridge_cancel(struct bridge *bridge, const char *id, int signal);
 void bridge_cancel_all(struct bridge *bridge, int signal);
 
+/* Is there a turn of that id that has not ended? NULL is none's. */
+bool bridge_has(const struct bridge *bridge, const char *id);
+
 /* How many have not ended. */
 size_t bridge_count(const struct bridge *bridge);
 
 /* The turn that an event is about. */
 const char *bridge_turn_id(const struct bridge_turn *turn);
+const struct agent_turn_options *bridge_turn_options(const struct bridge_turn *turn);
 void *bridge_turn_data(const struct bridge_turn *turn); /* the bridge's */
 
 #endif

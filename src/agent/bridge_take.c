@@ -39,6 +39,11 @@ struct bridge_turn *bridge_find(const struct bridge *bridge, const char *id)
 	return find_where(bridge, has_id, id);
 }
 
+bool bridge_has(const struct bridge *bridge, const char *id)
+{
+	return id && bridge_find(bridge, id);
+}
+
 static const char *copy(struct bridge_turn *turn, const char *text)
 {
 	return arena_dup(&turn->arena, str_from(text));
