@@ -109,32 +109,13 @@ static void host_log(void *data, perch_log_level level, const char *text)
 
 /* ---- turns in ------------------------------------------------------------ */
 
-static const struct {
-	int error;
-	const char *code;
-} refusals[] = {
-	{ -EBUSY, "busy" },
-	{ -EEXIST, "duplicate_id" },
-	{ -EINVAL, "bad_request" },
-	{ PERCH_ESYNTAX, "bad_request" },
-};
-
-static const char *refusal_code(int error)
-{
-	for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
-		if (refusals[i].error == error)
-			return refusals[i].code;
-	}
-	return "start";
-}
-
-/* A turn that was not taken ends at once, unless its id is another one's: then
- * that one's end would be doubted. Without an id nobody waits for an end. */
-static void refuse(struct serve *serve, const char *id, int error, struct str text)
+/* A turn that was not taken ends at once. Without an id nobody waits for an end;
+ * and when its id is another one's, the end would be taken for that one's. */
+static void refuse(struct serve *serve, const char *id, const char *code, const char *text)
 {
 	const struct turn_report report = { &serve->report, id };
-	turn_report_error(&report, refusal_code(error), text);
-	if (!id || error == -EEXIST)
+	turn_report_error(&report, code, str_from(text));
+	if (!id || bridge_has(serve->bridge, id))
 		return;
 	const struct agent_end end = {
 		.exit_code = EXIT_HOST,
@@ -146,11 +127,11 @@ static void refuse(struct serve *serve, const char *id, int error, struct str te
 }
 
 static void refuse_line(
-	struct serve *serve, const char *id, const perch_line *line, int error, const char *why)
+	struct serve *serve, const char *id, const perch_line *line, const char *why)
 {
 	char text[PERCH_ERR_TEXT_MAX + 64];
-	int length = snprintf(text, sizeof(text), "line %" PRIu64 ": %s", line->number, why);
-	refuse(serve, id, error, (struct str){ text, (size_t)length });
+	snprintf(text, sizeof(text), "line %" PRIu64 ": %s", line->number, why);
+	refuse(serve, id, "bad_request", text);
 }
 
 static void cancel_turn(struct serve *serve, const char *id)
@@ -173,7 +154,7 @@ static void take_turn(struct serve *serve, const struct request *request)
 	}
 	int r = bridge_take(serve->bridge, &request->turn, &err);
 	if (r < 0)
-		refuse(serve, id, r, str_from(err.text));
+		refuse(serve, id, r == -EBUSY ? "busy" : r == -EEXIST ? "duplicate_id" : "start", err.text);
 }
 
 static void take_line(void *data, const perch_line *line)
@@ -186,15 +167,14 @@ static void take_line(void *data, const perch_line *line)
 	if (!text.len)
 		return;
 	if (line->flags & PERCH_LINE_TOO_LONG) {
-		refuse_line(serve, NULL, line, -EINVAL, "too long (at most 8 MiB)");
+		refuse_line(serve, NULL, line, "too long (at most 8 MiB)");
 		return;
 	}
 	int r = perch_json_parse(serve->json, text.data, text.len, &root, &err);
 	if (r == 0)
 		r = request_read(root, serve->profile, &serve->arena, &request, &err);
 	if (r < 0)
-		refuse_line(serve, bridge_has(serve->bridge, request.turn.id) ? NULL : request.turn.id,
-			line, -EINVAL, err.text);
+		refuse_line(serve, request.turn.id, line, err.text);
 	else if (request.cancel)
 		cancel_turn(serve, request.cancel);
 	else
