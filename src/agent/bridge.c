@@ -160,7 +160,7 @@ void bridge_turn_ready(void *data, struct session_turn *session, const char *id)
 	struct bridge_turn *turn = data;
 	struct bridge *bridge = turn->bridge;
 	if (!id) {
-		refuse(turn, "store", session_turn_error(session)->text, 125);
+		refuse(turn, "session", session_turn_error(session)->text, 125);
 		return;
 	}
 	turn->options.session_id = turn->is_new ? "" : arena_dup(&turn->arena, str_from(id));

@@ -59,8 +59,9 @@ static const char *take_permission(
 	struct agent_permission permission = { 0 };
 	if (!engine->options.has_permission)
 		return "asks for a permission, which the profile does not allow, and is ignored";
-	if (!get_text(event, "request_id", &permission.request_id))
-		return "asks for a permission without a request_id and is ignored";
+	if (!get_text(event, "request_id", &permission.request_id) ||
+		memchr(permission.request_id.data, '\0', permission.request_id.len))
+		return "asks for a permission without a usable request_id and is ignored";
 	get_text(event, "tool_name", &permission.tool_name);
 	permission.input.data = perch_json_raw(perch_json_get(event, "input"), &permission.input.len);
 	permissions_request(engine, &permission);

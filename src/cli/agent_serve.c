@@ -8,7 +8,7 @@
 
 #include "agent/request.h"
 #include "base/err.h"
-#include "cli/agent_commands.h"
+#include "cli/agent.h"
 #include "cli/signals.h"
 #include "events/turn_report.h"
 #include "proc/host.h"
@@ -45,6 +45,8 @@ static void on_started(void *data, struct agent_turn *turn)
 	const struct agent_turn_options *options = bridge_turn_options(data);
 	struct turn_report report = report_of(data);
 	turn_report_start(&report, options->profile, options->session_id, options->session_name);
+	for (const char *const *warning = options->profile->warnings; *warning; warning++)
+		turn_report_warning(&report, str_from(*warning));
 }
 
 static void on_partial(void *data, struct agent_turn *turn, struct str text, struct str raw)
@@ -142,6 +144,11 @@ static void cancel_turn(struct serve *serve, const char *id)
 	turn_report_warning(&report, STR("there is no such turn, or it has ended"));
 }
 
+static const char *refusal_code(int error)
+{
+	return error == -EBUSY ? "busy" : error == -EEXIST ? "duplicate_id" : "profile";
+}
+
 static void take_turn(struct serve *serve, const struct request *request)
 {
 	perch_err err = { 0 };
@@ -154,7 +161,7 @@ static void take_turn(struct serve *serve, const struct request *request)
 	}
 	int r = bridge_take(serve->bridge, &request->turn, &err);
 	if (r < 0)
-		refuse(serve, id, r == -EBUSY ? "busy" : r == -EEXIST ? "duplicate_id" : "start", err.text);
+		refuse(serve, id, refusal_code(r), err.text);
 }
 
 static void take_line(void *data, const perch_line *line)
@@ -287,7 +294,7 @@ static int read_count(const char *name, const char *text, size_t least, size_t *
 	return 0;
 }
 
-int cli_agent_serve(struct cli *cli, int argc, char **argv)
+static int agent_serve(struct cli *cli, int argc, char **argv)
 {
 	(void)cli;
 	struct serve serve = { .report.fd = STDOUT_FILENO };
@@ -320,3 +327,26 @@ int cli_agent_serve(struct cli *cli, int argc, char **argv)
 		cli_error(NULL, "%s", err.text);
 	return r < 0 ? EXIT_HOST : r;
 }
+
+const struct command agent_serve_command = {
+	.name = "serve",
+	.summary = "many turns at once: lines of JSON in, events out",
+	.help =
+		"usage: perch agent serve [--profile FILE] [--max-turns N] [--queue N]\n"
+		"\n"
+		"A resident bridge. Every line of stdin is a turn, or the end of one:\n"
+		"  {\"id\":\"t1\",\"message\":\"…\"}   also profile, session_name, from, attachments, new\n"
+		"  {\"cancel\":\"t1\"}\n"
+		"Events come on stdout, as those of `perch agent run --json`, with the turn's id;\n"
+		"each turn ends with one `end`. Turns of a session run one at a time, in order.\n"
+		"\n"
+		"  -p, --profile FILE   of turns that name none\n"
+		"  --max-turns N        so many run at a time (16)\n"
+		"  --queue N            so many wait (1024); the next gets the error `busy`\n"
+		"\n"
+		"The end of the input finishes what is under way; SIGTERM cancels it.\n"
+		"\n"
+		"example:\n"
+		"  echo '{\"id\":\"1\",\"message\":\"hi\"}' | perch agent serve --profile bot.yaml\n",
+	.run = agent_serve,
+};

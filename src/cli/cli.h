@@ -48,6 +48,7 @@ struct command {
 };
 
 /* Each stands at the end of the file that does it. */
+extern const struct command command_agent;
 extern const struct command command_run;
 extern const struct command command_plugins;
 extern const struct command command_doctor;
@@ -73,6 +74,9 @@ const char *cli_nearest(
 /* Whether to colour what goes to `stream`: --color, NO_COLOR, CLICOLOR_FORCE, a
  * terminal; in this order. */
 bool cli_wants_color(const struct cli *cli, FILE *stream);
+
+/* Whether the terminal shows UTF-8, as the locale says. */
+bool cli_locale_is_utf8(void);
 
 /* The exit code for a program that could not be started. */
 int cli_start_failure_code(int error);

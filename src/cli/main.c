@@ -10,6 +10,7 @@
 static const struct command *const commands[] = {
 	&command_run,
 	&command_plugins,
+	&command_agent,
 	&command_doctor,
 	&command_help,
 	&command_probe,

@@ -2,8 +2,6 @@
 #include "cli/session.h"
 
 #include <errno.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,14 +35,6 @@ static int make_host(struct session *session, perch_err *err)
 	return perch_host_new(&options, &session->host, err);
 }
 
-static bool locale_is_utf8(void)
-{
-	setlocale(LC_CTYPE, "");
-	bool is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-	setlocale(LC_CTYPE, "C");
-	return is_utf8;
-}
-
 static int make_frontend(struct session *session, perch_err *err)
 {
 	const struct cli *cli = session->cli;
@@ -63,7 +53,7 @@ static int make_frontend(struct session *session, perch_err *err)
 		.colored = cli_wants_color(cli, stderr),
 		.verbose = cli->verbose,
 		.quiet = cli->quiet,
-		.utf8 = locale_is_utf8(),
+		.utf8 = cli_locale_is_utf8(),
 	};
 	session->is_terminal = true;
 	return term_new(&session->host->loop, &options, &session->frontend, err);

@@ -1,5 +1,7 @@
 /* How perch speaks to people: one voice for all commands. */
+#include <langinfo.h>
 #include <limits.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,4 +70,12 @@ bool cli_wants_color(const struct cli *cli, FILE *stream)
 		return true;
 	const char *term = getenv("TERM");
 	return isatty(fileno(stream)) && !(term && strcmp(term, "dumb") == 0);
+}
+
+bool cli_locale_is_utf8(void)
+{
+	setlocale(LC_CTYPE, "");
+	bool is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	setlocale(LC_CTYPE, "C");
+	return is_utf8;
 }

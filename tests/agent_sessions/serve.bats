@@ -106,7 +106,7 @@ END
     ask '[e["message"][:7] for e in events if e["event"] == "error" and "id" not in e] == ["line 1:","line 2:","line 3:","line 4:","line 5:","line 14"]' \
         'all(names(id) == "error end" and not end(id)["success"] for id in "mtpsane")' \
         'all(error(id)["code"] == "bad_request" for id in "mtsa")' \
-        'error("p")["code"] == "start" and "missing.yaml" in error("p")["message"]' \
+        'error("p")["code"] == "profile" and "missing.yaml" in error("p")["message"]' \
         'names("nobody") == "warning"' \
         'names("u") == "warning start session partial reply end" and "sesion_name" in of("u")[0]["message"]' \
         'names("last") == "start session partial reply end"'
