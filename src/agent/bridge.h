@@ -50,8 +50,8 @@ struct bridge_request {
 
 /* Takes a turn; everything is copied. What becomes of it is told from the loop
  * (or from bridge_cancel). Fails with -EBUSY (no room: try again when one has
- * ended), -EEXIST (the id is in use), what is wrong with its profile, or the
- * sessions' errors. */
+ * ended), -EEXIST (the id is in use), or what is wrong with its profile or with the
+ * sessions: err->stage is "profile" or "session" then. */
 int bridge_take(struct bridge *bridge, const struct bridge_request *request, perch_err *err);
 
 /* As if the user had sent this signal to it. One that waits ends at once. False

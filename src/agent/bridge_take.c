@@ -118,6 +118,13 @@ static int find_room(struct bridge *bridge, struct bridge_turn *turn, perch_err 
 	return err_set(err, -EBUSY, "%zu turns run and %zu wait, as many as may", places, waiting);
 }
 
+static int fail_in(perch_err *err, const char *stage, int r)
+{
+	if (err)
+		err->stage = stage;
+	return r;
+}
+
 static int make_turn(struct bridge *bridge, const struct bridge_request *request,
 	struct bridge_turn **ret_turn, perch_err *err)
 {
@@ -130,7 +137,7 @@ static int make_turn(struct bridge *bridge, const struct bridge_request *request
 		return err_set(err, -EBUSY, "the message is too long");
 	int r = profiles_take(&bridge->profiles, request->profile, &turn->profile, err);
 	if (r < 0)
-		return r;
+		return fail_in(err, "profile", r);
 	if (copy_request(turn, request) < 0)
 		return err_no_memory(err);
 	r = find_room(bridge, turn, err);
@@ -149,7 +156,7 @@ int bridge_take(struct bridge *bridge, const struct bridge_request *request, per
 		r = session_turn_begin(
 			bridge->options.sessions, &turn->key, bridge_turn_ready, turn, &turn->session, err);
 	if (r < 0)
-		return r;
+		return turn ? fail_in(err, "session", r) : r;
 	bridge->expected += turn->is_expected;
 	bridge->bytes += turn->bytes;
 	list_append(&bridge->turns[STAGE_QUEUED], turn);

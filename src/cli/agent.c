@@ -7,6 +7,7 @@
 static const struct command *const subcommands[] = {
 	&agent_run_command,
 	&agent_check_command,
+	&agent_chat_command,
 	&agent_serve_command,
 };
 
@@ -65,6 +66,7 @@ const struct command command_agent = {
 			"A profile, a small YAML file, says how it is started.\n"
 			"\n"
 			"  run    one turn: a message in, the reply out\n"
+			"  chat   a conversation in the terminal\n"
 			"  check  look at a profile: what would be started, and what is missing\n"
 			"  serve  many turns at once: lines of JSON in, events out\n"
 			"\n"

@@ -10,6 +10,7 @@
 /* Each stands at the end of the file that does it. */
 extern const struct command agent_run_command;
 extern const struct command agent_check_command;
+extern const struct command agent_chat_command;
 extern const struct command agent_serve_command;
 
 /* ---- agent_session.c: a turn's place in its stored session -------------------- */
@@ -44,6 +45,9 @@ struct agent_print {
 };
 
 void agent_print_open(struct agent_print *print, const struct cli *cli);
+/* Appends text without what could move the cursor of a terminal. */
+void agent_print_clean(struct buf *out, bool is_utf8, struct str text);
+
 void agent_print_text(struct agent_print *print, struct str text);
 void agent_print_reply(struct agent_print *print, struct str text);
 

@@ -67,10 +67,9 @@ static bool open_terminal(struct agent_asker *asker)
 		.colored = cli_wants_color(asker->cli, stderr),
 		.utf8 = cli_locale_is_utf8(),
 	};
-	if (asker->terminal)
-		return true;
-	if (asker->cli->json || asker->cli->non_interactive || !isatty(STDIN_FILENO) ||
-		!isatty(STDERR_FILENO) || term_new(asker->loop, &options, &asker->terminal, NULL) < 0)
+	if (!asker->terminal &&
+		(asker->cli->json || asker->cli->non_interactive || !isatty(STDIN_FILENO) ||
+			!isatty(STDERR_FILENO) || term_new(asker->loop, &options, &asker->terminal, NULL) < 0))
 		return false;
 	asker->terminal->answered = answered;
 	asker->terminal->answered_data = asker;

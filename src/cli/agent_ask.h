@@ -14,7 +14,7 @@ struct agent_asker {
 	const struct cli *cli;
 	struct loop *loop;
 	struct agent_turn *turn;   /* whose questions they are */
-	struct frontend *terminal; /* NULL until the first question */
+	struct frontend *terminal; /* NULL until the first question, unless it is lent */
 	struct wish *first;        /* the one that is open */
 	struct wish *last;
 };

@@ -24,7 +24,7 @@ void agent_print_flush(struct agent_print *print)
 	buf_clear(&print->out);
 }
 
-static void append_clean(struct buf *out, bool is_utf8, struct str text)
+void agent_print_clean(struct buf *out, bool is_utf8, struct str text)
 {
 	const struct look look = { .utf8 = is_utf8 };
 	while (text.len) {
@@ -42,7 +42,7 @@ void agent_print_text(struct agent_print *print, struct str text)
 	print->has_text = true;
 	print->ends_line = text.data[text.len - 1] == '\n';
 	if (print->is_terminal)
-		append_clean(&print->out, print->is_utf8, text);
+		agent_print_clean(&print->out, print->is_utf8, text);
 	else
 		buf_append(&print->out, text.data, text.len);
 	if (print->out.len >= PRINT_BUFFER)
@@ -69,7 +69,7 @@ void agent_print_note(struct agent_print *print, const char *kind, struct str te
 		end_line(print);
 	agent_print_flush(print);
 	_cleanup_(buf_free) struct buf shown = { 0 };
-	append_clean(&shown, true, text);
+	agent_print_clean(&shown, true, text);
 	fprintf(stderr, "%s: %.*s\n", kind, (int)shown.len, shown.len ? shown.data : "");
 }
 

@@ -144,9 +144,11 @@ static void cancel_turn(struct serve *serve, const char *id)
 	turn_report_warning(&report, STR("there is no such turn, or it has ended"));
 }
 
-static const char *refusal_code(int error)
+static const char *refusal_code(const perch_err *err)
 {
-	return error == -EBUSY ? "busy" : error == -EEXIST ? "duplicate_id" : "profile";
+	if (err->stage)
+		return err->stage;
+	return err->code == -EBUSY ? "busy" : err->code == -EEXIST ? "duplicate_id" : "start";
 }
 
 static void take_turn(struct serve *serve, const struct request *request)
@@ -159,12 +161,11 @@ static void take_turn(struct serve *serve, const struct request *request)
 		const struct turn_report report = { &serve->report, id };
 		turn_report_warning(&report, str_from(text));
 	}
-	int r = bridge_take(serve->bridge, &request->turn, &err);
-	if (r < 0)
-		refuse(serve, id, refusal_code(r), err.text);
+	if (bridge_take(serve->bridge, &request->turn, &err) < 0)
+		refuse(serve, id, refusal_code(&err), err.text);
 }
 
-static void take_line(void *data, const perch_line *line)
+static bool take_line(void *data, const perch_line *line)
 {
 	struct serve *serve = data;
 	const perch_json_value *root = NULL;
@@ -172,10 +173,10 @@ static void take_line(void *data, const perch_line *line)
 	perch_err err = { 0 };
 	struct str text = str_trim((struct str){ line->data, line->len });
 	if (!text.len)
-		return;
+		return true;
 	if (line->flags & PERCH_LINE_TOO_LONG) {
 		refuse_line(serve, NULL, line, "too long (at most 8 MiB)");
-		return;
+		return true;
 	}
 	int r = perch_json_parse(serve->json, text.data, text.len, &root, &err);
 	if (r == 0)
@@ -187,6 +188,7 @@ static void take_line(void *data, const perch_line *line)
 	else
 		take_turn(serve, &request);
 	arena_reset(&serve->arena);
+	return true;
 }
 
 static void input_ended(void *data, int error)

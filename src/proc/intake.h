@@ -9,7 +9,8 @@
 struct intake;
 
 struct intake_events {
-	void (*line)(void *data, const perch_line *line);
+	/* false = no more for now: until intake_resume. */
+	bool (*line)(void *data, const perch_line *line);
 	/* The end of it, or a negative errno; the last call. */
 	void (*ended)(void *data, int error);
 };
@@ -18,6 +19,9 @@ struct intake_events {
  * and is taken as it is. -ENOMEM, or what epoll says. */
 int intake_new(struct loop *loop, int fd, size_t limit, const struct intake_events *events,
 	void *data, struct intake **ret_intake);
+
+/* Goes on after a `false`. From the loop, not from inside of `line`. */
+void intake_resume(struct intake *intake);
 
 /* No more of them. */
 void intake_stop(struct intake *intake);
