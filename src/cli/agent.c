@@ -9,6 +9,7 @@ static const struct command *const subcommands[] = {
 	&agent_check_command,
 	&agent_chat_command,
 	&agent_serve_command,
+	&agent_sessions_command,
 };
 
 enum { SUBCOMMANDS = sizeof(subcommands) / sizeof(subcommands[0]) };
@@ -65,10 +66,11 @@ const struct command command_agent = {
 			"Hosts agents: any program that takes a message and writes its reply to stdout.\n"
 			"A profile, a small YAML file, says how it is started.\n"
 			"\n"
-			"  run    one turn: a message in, the reply out\n"
-			"  chat   a conversation in the terminal\n"
-			"  check  look at a profile: what would be started, and what is missing\n"
-			"  serve  many turns at once: lines of JSON in, events out\n"
+			"  run       one turn: a message in, the reply out\n"
+			"  chat      a conversation in the terminal\n"
+			"  check     look at a profile: what would be started, and what is missing\n"
+			"  serve     many turns at once: lines of JSON in, events out\n"
+			"  sessions  list, show or remove what is stored\n"
 			"\n"
 			"perch agent WORD --help explains one of them.\n"
 			"\n"

@@ -12,6 +12,7 @@ extern const struct command agent_run_command;
 extern const struct command agent_check_command;
 extern const struct command agent_chat_command;
 extern const struct command agent_serve_command;
+extern const struct command agent_sessions_command;
 
 /* ---- agent_session.c: a turn's place in its stored session -------------------- */
 
@@ -31,6 +32,18 @@ int agent_session_said(struct agent_session *session, struct str id, perch_err *
 int agent_session_end(struct agent_session *session, bool counts, perch_err *err);
 
 void agent_session_close(struct agent_session *session);
+
+/* ---- agentproc.c: what a turn says when perch is called by that name ------------- */
+
+/* To stderr: AGENT_PARTIAL:<json>, or the event itself. */
+void agentproc_partial(
+	const struct cli *cli, enum agent_dialect dialect, struct str text, struct str raw);
+
+/* Keeps the first error for the end. */
+void agentproc_error(struct buf *error, struct str text);
+
+/* The session's id and the error, on stderr. */
+void agentproc_end(const struct agent_end *end, const struct buf *error);
 
 /* ---- agent_print.c: what a person sees of a turn -------------------------------- */
 

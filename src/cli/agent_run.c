@@ -28,6 +28,7 @@ struct agent_run {
 	struct report report; /* --json */
 	struct agent_print print;
 	struct agent_asker asker;
+	struct buf agentproc_error; /* called by that name: told at the end */
 	bool is_over;
 	int code;
 };
@@ -53,6 +54,8 @@ static void say_error(struct agent_run *run, const char *code, struct str text)
 	const struct turn_report report = report_of(run);
 	if (run->cli->json)
 		turn_report_error(&report, code, text);
+	else if (run->cli->is_agentproc)
+		agentproc_error(&run->agentproc_error, text);
 	else
 		agent_print_note(&run->print, "error", text);
 }
@@ -72,11 +75,12 @@ static void on_started(void *data, struct agent_turn *turn)
 static void on_partial(void *data, struct agent_turn *turn, struct str text, struct str raw)
 {
 	(void)turn;
-	(void)raw;
 	struct agent_run *run = data;
 	const struct turn_report report = report_of(run);
 	if (run->cli->json)
 		turn_report_partial(&report, text);
+	else if (run->cli->is_agentproc)
+		agentproc_partial(run->cli, run->profile.dialect, text, raw);
 	else
 		agent_print_text(&run->print, text);
 }
@@ -91,7 +95,7 @@ static void on_session(void *data, struct agent_turn *turn, struct str id)
 		say_warning(run, str_from(err.text));
 	if (run->cli->json)
 		turn_report_session(&report, id);
-	else if (run->cli->verbose)
+	else if (run->cli->verbose && !run->cli->is_agentproc)
 		agent_print_note(&run->print, "session", id);
 }
 
@@ -130,6 +134,8 @@ static void tell_end(struct agent_run *run, const struct agent_end *end, bool co
 		turn_report_end(&report, end);
 	else
 		agent_print_end(&run->print);
+	if (run->cli->is_agentproc)
+		agentproc_end(end, &run->agentproc_error);
 	run->code = end->exit_code;
 	run->is_over = true;
 }
@@ -304,6 +310,7 @@ static void close_run(struct agent_run *run)
 	trace_close(run->trace, NULL);
 	perch_host_free(run->host);
 	report_free(&run->report);
+	buf_free(&run->agentproc_error);
 	agent_print_close(&run->print);
 	agent_words_free(&run->words);
 	arena_free(&run->arena);
@@ -315,6 +322,7 @@ static int prepare(struct agent_run *run, int argc, char **argv)
 	int r = agent_words_read(&run->words, run->cli, argc, argv);
 	if (r)
 		return r;
+	run->words.no_store = run->words.no_store || run->cli->is_agentproc;
 	run->report.fd = STDOUT_FILENO;
 	agent_print_open(&run->print, run->cli);
 	run->options = (struct agent_turn_options){

@@ -137,5 +137,7 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	let_writes_fail();
+	if (argc > 0 && is_called(argv[0], "agentproc"))
+		return finish(cli_agentproc(argc, argv));
 	return finish(run(argc, argv));
 }
