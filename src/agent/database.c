@@ -253,6 +253,23 @@ void database_close(struct database *database)
 	*database = (struct database){ 0 };
 }
 
+static int is_ok(void *data, int count, char **values, char **names)
+{
+	(void)names;
+	*(bool *)data = count == 1 && values[0] && strcmp(values[0], "ok") == 0;
+	return 0;
+}
+
+int database_examine(struct database *database, perch_err *err)
+{
+	bool is_sound = false;
+	int code =
+		database->sqlite.exec(database->handle, "PRAGMA quick_check(1)", is_ok, &is_sound, NULL);
+	if (code != SQLITE_OK)
+		return fail(database, code, err);
+	return is_sound ? 0 : fail(database, SQLITE_CORRUPT, err);
+}
+
 /* ---- statements ---------------------------------------------------------- */
 
 static int prepare(struct database *database, enum statement which, perch_err *err)

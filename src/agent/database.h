@@ -50,6 +50,9 @@ struct arguments {
 int database_open(const char *path, struct database *ret_database, perch_err *err);
 void database_close(struct database *database);
 
+/* Looks for damage in all of it. 0, or PERCH_ESYNTAX. */
+int database_examine(struct database *database, perch_err *err);
+
 /* A statement under way. */
 struct query {
 	struct database *database;

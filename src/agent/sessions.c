@@ -2,8 +2,10 @@
 #include "agent/sessions.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/sessions_parts.h"
 #include "base/cleanup.h"
@@ -62,6 +64,65 @@ void sessions_close(struct sessions *sessions)
 	presence_drop(&sessions->presence);
 	free(sessions->lock_path);
 	free(sessions);
+}
+
+/* ---- what is broken ------------------------------------------------------ */
+
+static int database_path(char **ret_path, perch_err *err)
+{
+	return paths_user(PATH_STATE, DIRECTORY DATABASE_NAME, ret_path, err);
+}
+
+int sessions_examine(perch_err *err)
+{
+	_cleanup_free_ char *path = NULL;
+	_cleanup_(database_close) struct database database = { 0 };
+	int r = database_path(&path, err);
+	if (r < 0)
+		return r;
+	if (access(path, F_OK) < 0 && errno == ENOENT)
+		return 0;
+	r = database_open(path, &database, err);
+	if (r == 0)
+		r = database_examine(&database, err);
+	return r < 0 ? r : 1;
+}
+
+/* Not over one that was moved before. */
+static int find_free_name(const char *path, char ret_name[SESSIONS_PATH_MAX])
+{
+	enum { TRIES = 1000 };
+	for (int n = 1; n <= TRIES; n++) {
+		int length = snprintf(ret_name, SESSIONS_PATH_MAX, "%s.corrupt-%d", path, n);
+		if (length >= SESSIONS_PATH_MAX)
+			return -ENAMETOOLONG;
+		if (access(ret_name, F_OK) < 0 && errno == ENOENT)
+			return 0;
+	}
+	return -EEXIST;
+}
+
+/* The log first: it must not be taken for that of the file that comes next. */
+int sessions_set_aside(char ret_path[SESSIONS_PATH_MAX], perch_err *err)
+{
+	_cleanup_free_ char *path = NULL;
+	char name[SESSIONS_PATH_MAX];
+	int r = database_path(&path, err);
+	if (r < 0)
+		return r;
+	_cleanup_free_ char *log = str_join(path, "-wal", NULL);
+	_cleanup_free_ char *shared = str_join(path, "-shm", NULL);
+	r = log && shared ? find_free_name(path, name) : -ENOMEM;
+	_cleanup_free_ char *log_name = r < 0 ? NULL : str_join(name, "-wal", NULL);
+	if (r == 0 && !log_name)
+		r = -ENOMEM;
+	if (r == 0 && ((rename(log, log_name) < 0 && errno != ENOENT) || rename(path, name) < 0))
+		r = -errno;
+	if (r < 0)
+		return err_set(err, r, "the sessions cannot be moved: %s", perch_strerror(r));
+	unlink(shared);
+	memcpy(ret_path, name, sizeof(name));
+	return 0;
 }
 
 /* ---- looking at them ----------------------------------------------------- */

@@ -23,7 +23,7 @@ struct session_record {
 };
 
 /* The longest profile, sender or name, in bytes. */
-enum { SESSION_KEY_MAX = 4096 };
+enum { SESSION_KEY_MAX = 4096, SESSIONS_PATH_MAX = 4096 };
 
 /* Opens it, makes it where there is none (0600, its directory 0700). Without a host
  * it can be looked at, but there are no turns. Fails with words: a newer schema, no
@@ -62,6 +62,12 @@ int session_turn_end(struct session_turn *turn, bool counts, perch_err *err);
 /* All, the last used first; `profile` NULL = of every profile. */
 int sessions_list(struct sessions *sessions, const char *profile, struct arena *arena,
 	struct session_record **ret_records, size_t *ret_count, perch_err *err);
+
+/* Reads all of it: 1 = it is sound, 0 = there is none. PERCH_ESYNTAX when it is
+ * damaged or none of ours: then it can be moved out of the way, under a new name in
+ * its directory. */
+int sessions_examine(perch_err *err);
+int sessions_set_aside(char ret_path[SESSIONS_PATH_MAX], perch_err *err);
 
 /* 1 = it was there and is gone, 0 = there was none. */
 int sessions_remove(struct sessions *sessions, const struct session_key *key, perch_err *err);

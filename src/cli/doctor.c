@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "agent/sessions.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fd.h"
@@ -33,6 +34,7 @@ struct finding {
 	enum status status;
 	char detail[512];
 	const char *fix; /* NULL = nothing to do */
+	bool may_fix;    /* --fix: what can be put right, is */
 };
 
 __attribute__((format(printf, 4, 5))) static void found(
@@ -196,6 +198,30 @@ static void check_cache(struct finding *finding)
 	check_directory(finding, PATH_CACHE, "perch");
 }
 
+static void set_sessions_aside(struct finding *finding)
+{
+	char path[SESSIONS_PATH_MAX];
+	perch_err err = { 0 };
+	if (sessions_set_aside(path, &err) < 0)
+		found(finding, STATUS_FAILURE, NULL, "%s", err.text);
+	else
+		found(finding, STATUS_OK, NULL, "a broken file was moved to %.400s", path);
+}
+
+static void check_sessions(struct finding *finding)
+{
+	perch_err err = { 0 };
+	int r = sessions_examine(&err);
+	if (r >= 0)
+		found(finding, STATUS_OK, NULL, r > 0 ? "sound" : "none yet");
+	else if (r == PERCH_ESYNTAX && finding->may_fix)
+		set_sessions_aside(finding);
+	else
+		found(finding, STATUS_FAILURE,
+			r == PERCH_ESYNTAX ? "perch doctor --fix moves it out of the way" : NULL, "%s",
+			err.text);
+}
+
 static const struct check {
 	const char *section;
 	const char *name;
@@ -213,6 +239,7 @@ static const struct check {
 	{ "directories", "config", check_config },
 	{ "directories", "state", check_state },
 	{ "directories", "cache", check_cache },
+	{ "agents", "sessions", check_sessions },
 };
 enum { CHECKS = sizeof(checks) / sizeof(checks[0]) };
 
@@ -278,7 +305,12 @@ static int print_json(const struct finding *findings, bool is_healthy)
 
 static int cli_doctor(struct cli *cli, int argc, char **argv)
 {
-	const struct option_spec options[] = { { "json", 0, OPTION_FLAG, &cli->json }, { 0 } };
+	bool may_fix = false;
+	const struct option_spec options[] = {
+		{ "json", 0, OPTION_FLAG, &cli->json },
+		{ "fix", 0, OPTION_FLAG, &may_fix },
+		{ 0 },
+	};
 	int at = 1;
 	int r = options_parse(options, argc, argv, &at);
 	if (r)
@@ -288,7 +320,11 @@ static int cli_doctor(struct cli *cli, int argc, char **argv)
 	struct finding findings[CHECKS];
 	bool is_healthy = true;
 	for (int i = 0; i < CHECKS; i++) {
-		findings[i] = (struct finding){ .section = checks[i].section, .name = checks[i].name };
+		findings[i] = (struct finding){
+			.section = checks[i].section,
+			.name = checks[i].name,
+			.may_fix = may_fix,
+		};
 		checks[i].run(&findings[i]);
 		is_healthy = is_healthy && findings[i].status != STATUS_FAILURE;
 	}
@@ -311,12 +347,13 @@ static int cli_probe(struct cli *cli, int argc, char **argv)
 const struct command command_doctor = {
 	.name = "doctor",
 	.summary = "show what this machine offers, and what is missing",
-	.help = "usage: perch doctor [--json]\n"
+	.help = "usage: perch doctor [--fix] [--json]\n"
 			"\n"
 			"Looks at the kernel, the programs and the directories that perch relies on and\n"
 			"says for each what it found, and what to do where something is missing.\n"
 			"Ends with 0 when perch can do its work here, with 1 when it cannot.\n"
 			"\n"
+			"  --fix    move files of perch's own that are broken out of the way\n"
 			"  --json   one object, for programs\n"
 			"\n"
 			"example:\n"
