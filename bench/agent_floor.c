@@ -19,8 +19,12 @@ int main(int argc, char **argv)
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+	/* A session of its own, as perch's children have: it costs whoever asks for it. */
+	posix_spawnattr_t attributes;
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
 	pid_t pid;
-	if (posix_spawn(&pid, argv[1], &actions, NULL, argv + 1, environ) != 0)
+	if (posix_spawn(&pid, argv[1], &actions, &attributes, argv + 1, environ) != 0)
 		return 127;
 	close(out[1]);
 	static char block[64 * 1024];
