@@ -371,7 +371,7 @@ static bool uses_message(const struct agent_profile *profile)
 
 static int check_command(struct profile_reader *reader, const struct yaml_value *root)
 {
-	if (reader->profile->command[strspn(reader->profile->command, " \t\r\n")])
+	if (reader->profile->command[strspn(reader->profile->command, " \t\n\v\f\r")])
 		return 0;
 	if (reader->has_executor)
 		return err_set_at(reader->err, -EINVAL, root->line, root->column,
