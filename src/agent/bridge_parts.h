@@ -27,6 +27,7 @@ struct bridge_turn {
 	struct agent_turn_options options;
 	const char *id;
 	struct session_key key;
+	uint32_t id_hash;
 	uint32_t key_hash;
 	bool is_new;
 	size_t bytes; /* what it counts for BRIDGE_BYTES_MAX */

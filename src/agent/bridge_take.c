@@ -21,9 +21,15 @@ static struct bridge_turn *find_where(const struct bridge *bridge,
 	return NULL;
 }
 
-static bool has_id(const struct bridge_turn *turn, const void *id)
+struct wanted_id {
+	const char *id;
+	uint32_t hash;
+};
+
+static bool has_id(const struct bridge_turn *turn, const void *data)
 {
-	return strcmp(turn->id, id) == 0;
+	const struct wanted_id *wanted = data;
+	return turn->id_hash == wanted->hash && strcmp(turn->id, wanted->id) == 0;
 }
 
 static bool is_same_session(const struct bridge_turn *turn, const void *wanted)
@@ -36,7 +42,8 @@ static bool is_same_session(const struct bridge_turn *turn, const void *wanted)
 
 struct bridge_turn *bridge_find(const struct bridge *bridge, const char *id)
 {
-	return find_where(bridge, has_id, id);
+	const struct wanted_id wanted = { id, str_hash(STR_HASH, id) };
+	return find_where(bridge, has_id, &wanted);
 }
 
 bool bridge_has(const struct bridge *bridge, const char *id)
@@ -65,13 +72,6 @@ static int copy_attachments(struct bridge_turn *turn, const struct bridge_reques
 	return copies ? 0 : -ENOMEM;
 }
 
-static uint32_t hash_text(uint32_t hash, const char *text)
-{
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 16777619u;
-	return hash;
-}
-
 static int copy_request(struct bridge_turn *turn, const struct bridge_request *request)
 {
 	struct agent_turn_options *options = &turn->options;
@@ -88,7 +88,8 @@ static int copy_request(struct bridge_turn *turn, const struct bridge_request *r
 		(struct session_key){ options->profile->path, options->from, options->session_name };
 	if (!options->message.data || !options->session_name || !options->from || !turn->id)
 		return -ENOMEM;
-	turn->key_hash = hash_text(hash_text(2166136261u, turn->key.name), turn->key.from);
+	turn->id_hash = str_hash(STR_HASH, turn->id);
+	turn->key_hash = str_hash(str_hash(STR_HASH, turn->key.name), turn->key.from);
 	return copy_attachments(turn, request);
 }
 

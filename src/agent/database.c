@@ -184,7 +184,7 @@ static int check_schema_at_once(struct database *database, perch_err *err)
 
 static int make_schema(struct database *database, perch_err *err)
 {
-	int r = execute_patiently(database, "PRAGMA journal_mode = WAL", err);
+	int r = execute_patiently(database, "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL", err);
 	if (r == 0)
 		r = execute_patiently(database, texts[SQL_BEGIN], err);
 	if (r < 0)

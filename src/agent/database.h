@@ -11,7 +11,7 @@
 enum {
 	DATABASE_VERSION = 1,     /* of the schema; a newer one is refused */
 	DATABASE_BUSY_MS = 1000,  /* how long another process's write is waited for */
-	DATABASE_WAL_PAGES = 256, /* what is read again at the next open stays small */
+	DATABASE_WAL_PAGES = 512, /* half a MiB: what is read again at the next open stays small */
 };
 
 enum statement {

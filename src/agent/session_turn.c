@@ -25,10 +25,12 @@ struct session_turn {
 	enum stage stage;      /* and in the list of it */
 	bool is_behind_others; /* waits for another process */
 	bool has_failed;       /* the database; sessions->error says how */
+	char *id;              /* of the session, where it is known already */
 	int64_t number;
 	session_ready_fn *ready;
 	void *data;
 	struct session_key key;
+	uint32_t key_hash;
 	char texts[]; /* of the key */
 };
 
@@ -42,6 +44,7 @@ static void turn_move(struct session_turn *turn, enum stage stage)
 static void turn_free(struct session_turn *turn)
 {
 	list_remove(&turn->sessions->turns[turn->stage], turn);
+	free(turn->id);
 	free(turn);
 }
 
@@ -74,8 +77,8 @@ static int read_id(const struct session_turn *turn, char **ret_id, perch_err *er
 
 static void call_ready(struct session_turn *turn)
 {
-	_cleanup_free_ char *id = NULL;
-	if (!turn->has_failed)
+	_cleanup_free_ char *id = steal(&turn->id);
+	if (!turn->has_failed && !id)
 		read_id(turn, &id, &turn->sessions->error);
 	turn_move(turn, TURN_RUNNING);
 	turn->ready(turn->data, turn, id);
@@ -142,22 +145,22 @@ static bool look_for(struct session_turn *turn)
 	return false;
 }
 
-static bool is_same_key(const struct session_key *a, const struct session_key *b)
+static bool is_same_session(const struct session_turn *a, const struct session_turn *b)
 {
-	return strcmp(a->name, b->name) == 0 && strcmp(a->from, b->from) == 0 &&
-		strcmp(a->profile, b->profile) == 0;
+	return a->key_hash == b->key_hash && strcmp(a->key.name, b->key.name) == 0 &&
+		strcmp(a->key.from, b->key.from) == 0 && strcmp(a->key.profile, b->key.profile) == 0;
 }
 
 /* Who is first now may begin. When that is another process's turn, all of ours in
  * that session wait for others. */
-static void pass_on(
-	struct sessions *sessions, const struct session_key *key, const struct ticket *first)
+static void pass_on(const struct session_turn *left, const struct ticket *first)
 {
+	struct sessions *sessions = left->sessions;
 	bool is_ours = first->holder == sessions->presence.number;
 	struct session_turn *turn = list_first(&sessions->turns[TURN_WAITING]);
 	for (struct session_turn *behind; turn; turn = behind) {
 		behind = list_next(turn);
-		if (!is_same_key(&turn->key, key))
+		if (turn == left || !is_same_session(turn, left))
 			continue;
 		if (!is_ours)
 			wait_for_others(turn);
@@ -189,7 +192,7 @@ static int leave(struct session_turn *turn, bool counts, perch_err *err)
 	if (r < 0)
 		database_rollback(database);
 	else if (has_next)
-		pass_on(sessions, &turn->key, &first);
+		pass_on(turn, &first);
 	return r;
 }
 
@@ -307,6 +310,7 @@ static int turn_new(struct sessions *sessions, const struct session_key *key,
 	turn->key.profile = put_text(&at, key->profile);
 	turn->key.from = put_text(&at, key->from);
 	turn->key.name = put_text(&at, key->name);
+	turn->key_hash = str_hash(str_hash(STR_HASH, key->name), key->from);
 	*ret_turn = turn;
 	return 0;
 }
@@ -320,6 +324,9 @@ static int take_place(struct session_turn *turn, struct ticket *ret_first, perch
 		r = ticket_take(database, &turn->key, sessions->presence.number, &turn->number, err);
 	if (r == 0)
 		r = ticket_first(database, &sessions->presence, &turn->key, ret_first, err);
+	/* One that need not wait learns its id in the same transaction. */
+	if (r >= 0 && ret_first->number == turn->number)
+		r = read_id(turn, &turn->id, err);
 	if (r >= 0)
 		r = database_run(database, SQL_COMMIT, NULL, err);
 	if (r < 0)
@@ -330,13 +337,17 @@ static int take_place(struct session_turn *turn, struct ticket *ret_first, perch
 int session_turn_begin(struct sessions *sessions, const struct session_key *key,
 	session_ready_fn *ready, void *data, struct session_turn **ret_turn, perch_err *err)
 {
-	_cleanup_free_ struct session_turn *turn = NULL;
+	struct session_turn *turn = NULL;
 	struct ticket first = { 0 };
 	int r = turn_new(sessions, key, &turn, err);
-	if (r == 0)
-		r = take_place(turn, &first, err);
 	if (r < 0)
 		return r;
+	r = take_place(turn, &first, err);
+	if (r < 0) {
+		free(turn->id);
+		free(turn);
+		return r;
+	}
 	turn->ready = ready;
 	turn->data = data;
 	list_append(&sessions->turns[TURN_WAITING], turn);
@@ -344,7 +355,7 @@ int session_turn_begin(struct sessions *sessions, const struct session_key *key,
 		wait_for_others(turn);
 	else if (first.number == turn->number)
 		make_due(turn);
-	*ret_turn = steal(&turn);
+	*ret_turn = turn;
 	return 0;
 }
 

@@ -99,3 +99,10 @@ unsigned str_distance(const char *a, const char *b)
 	}
 	return last[b_len];
 }
+
+uint32_t str_hash(uint32_t hash, const char *text)
+{
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 16777619u;
+	return hash;
+}
