@@ -111,6 +111,8 @@ int main(int argc, char **argv)
 		return echo();
 	if (argc > 2 && strcmp(argv[1], "flood") == 0)
 		return flood(strtol(argv[2], NULL, 10));
+	if (argc > 1 && strcmp(argv[1], "agent") == 0)
+		return write_all("AGENT_PARTIAL:\"a\"\nreply\n", 24);
 	if (argc > 1 && strcmp(argv[1], "wait") == 0)
 		return pause();
 	return write_all("one line\n", 9);

@@ -40,12 +40,18 @@ struct question {
 	const struct str *options; /* select, multi_select */
 	size_t option_count;
 	enum validator validator; /* prompt */
+	/* Prompt: a line of a conversation. It leaves no line when it is cancelled. */
+	bool is_conversation;
+	struct str typed;          /* prompt: what stands in the line already */
+	const struct str *history; /* prompt: lines entered before, the oldest first */
+	size_t history_count;
 };
 
 struct answer {
 	uint64_t number;      /* of the question */
 	bool cancelled;       /* the user does not want to answer (Ctrl+C, Ctrl+D, Escape) */
-	struct str text;      /* prompt */
+	bool is_end;          /* with cancelled: nor will he any more (Ctrl+D, the end of the input) */
+	struct str text;      /* prompt; of a conversation also when cancelled */
 	bool yes;             /* confirm */
 	const size_t *chosen; /* select: one index; multi_select: any, ascending */
 	size_t chosen_count;

@@ -2,6 +2,7 @@
 #ifndef PERCH_PERCH_H
 #define PERCH_PERCH_H
 
+#include <perch/agent.h>
 #include <perch/base.h>
 #include <perch/host.h>
 #include <perch/json.h>

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/str.h"
 #include "perch/base.h"
 #include "sandbox/policy.h"
 
@@ -46,5 +47,9 @@ enum { AGENT_PROFILE_SIZE_MAX = 1024 * 1024 };
  * errnos, PERCH_ESYNTAX or -EINVAL (err names file, line and key). */
 int agent_profile_read(
 	const char *path, struct arena *arena, struct agent_profile *ret_profile, perch_err *err);
+
+/* The same from a text; `path` is what it is called, absolute. */
+int agent_profile_parse(const char *path, struct str text, struct arena *arena,
+	struct agent_profile *ret_profile, perch_err *err);
 
 #endif

@@ -22,9 +22,15 @@ struct session_record {
 	int64_t turns;
 };
 
-/* Opens it, makes it where there is none (0600, its directory 0700). Fails with
- * words: a newer schema, no database, no permission … */
+/* The longest profile, sender or name, in bytes. */
+enum { SESSION_KEY_MAX = 4096, SESSIONS_PATH_MAX = 4096 };
+
+/* Opens it, makes it where there is none (0600, its directory 0700). Without a host
+ * it can be looked at, but there are no turns. Fails with words: a newer schema, no
+ * database, no permission … */
 int sessions_open(perch_host *host, struct sessions **ret_sessions, perch_err *err);
+
+/* Turns that have not ended leave the queue. NULL is fine. */
 void sessions_close(struct sessions *sessions);
 
 /* ---- turns ---------------------------------------------------------------- */
@@ -32,7 +38,8 @@ void sessions_close(struct sessions *sessions);
 struct session_turn;
 
 /* Called from the loop when it is this turn's turn: `id` is the session's id as
- * the turn before left it. */
+ * the turn before left it. NULL = it could not be found out, session_turn_error
+ * says why: the turn must not run, only be ended. */
 typedef void session_ready_fn(void *data, struct session_turn *turn, const char *id);
 
 /* Takes a ticket. The key is copied. A waiter that dies, however, does not stop
@@ -40,11 +47,14 @@ typedef void session_ready_fn(void *data, struct session_turn *turn, const char 
 int session_turn_begin(struct sessions *sessions, const struct session_key *key,
 	session_ready_fn *ready, void *data, struct session_turn **ret_turn, perch_err *err);
 
+const perch_err *session_turn_error(const struct session_turn *turn);
+
 /* The agent said its id: on disk when this returns. */
 int session_turn_id(struct session_turn *turn, const char *id, perch_err *err);
 
-/* The turn is over: recorded when this returns; the next one may begin. Frees it.
- * Also for a turn that has not become ready: it leaves the queue. */
+/* The turn is over: recorded when this returns; the next one may begin. Frees it,
+ * also when it fails. Also for a turn that has not become ready: it leaves the
+ * queue. */
 int session_turn_end(struct session_turn *turn, bool counts, perch_err *err);
 
 /* ---- looking at them ------------------------------------------------------ */
@@ -52,6 +62,12 @@ int session_turn_end(struct session_turn *turn, bool counts, perch_err *err);
 /* All, the last used first; `profile` NULL = of every profile. */
 int sessions_list(struct sessions *sessions, const char *profile, struct arena *arena,
 	struct session_record **ret_records, size_t *ret_count, perch_err *err);
+
+/* Reads all of it: 1 = it is sound, 0 = there is none. PERCH_ESYNTAX when it is
+ * damaged or none of ours: then it can be moved out of the way, under a new name in
+ * its directory. */
+int sessions_examine(perch_err *err);
+int sessions_set_aside(char ret_path[SESSIONS_PATH_MAX], perch_err *err);
 
 /* 1 = it was there and is gone, 0 = there was none. */
 int sessions_remove(struct sessions *sessions, const struct session_key *key, perch_err *err);

@@ -68,13 +68,15 @@ struct agent_turn_options {
 	const char *from;         /* NULL = "" */
 	const struct agent_attachment *attachments;
 	size_t attachment_count;
-	const char *cwd;        /* NULL = the profile's */
-	const char *const *env; /* NAME=VALUE over the profile's; NULL = none */
-	const char *const *own_env;
+	const char *cwd;            /* NULL = the profile's */
+	const char *const *env;     /* NAME=VALUE over the profile's; NULL = none */
+	const char *const *own_env; /* the bridge's; NULL = environ */
 	bool has_timeout;
 	uint64_t timeout_ns; /* instead of the profile's */
 	bool no_stream;
 	bool allow_shell_message;
+	size_t line_limit;  /* bytes; 0 = AGENT_LINE_LIMIT, 8 MiB */
+	size_t total_limit; /* of stdout; 0 = AGENT_TOTAL_LIMIT, 64 MiB */
 	struct trace *trace;
 	void (*stderr_bytes)(void *data, const char *bytes, size_t len); /* NULL = tail only */
 	const struct agent_turn_events *events;

@@ -108,3 +108,10 @@ bool str_is_nearer(const char *word, const char *candidate, unsigned *best)
 	*best = distance;
 	return true;
 }
+
+uint32_t str_hash(uint32_t hash, const char *text)
+{
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 16777619u;
+	return hash;
+}

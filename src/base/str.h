@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 struct str {
@@ -61,6 +62,11 @@ char *str_dup(struct str s);
 
 /* "a" + "b" + …, up to a NULL; the caller frees. NULL without memory. */
 char *str_join(const char *first, ...) __attribute__((sentinel));
+
+/* A hash of a text (FNV-1a), to be begun with STR_HASH and carried on: looks alike
+ * for what may be equal. Not for tables that strangers fill. */
+#define STR_HASH 2166136261u
+uint32_t str_hash(uint32_t hash, const char *text);
 
 /* How far apart two words are (insertions, deletions, changes, neighbours
  * swapped), for "did you mean"; words over 63 bytes count as far apart. */

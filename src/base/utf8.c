@@ -176,9 +176,15 @@ size_t utf8_width(const char *text, size_t len)
 	return width;
 }
 
+/* Where nothing is broken, every byte that goes on with no character begins one. */
 size_t utf8_count(const char *text, size_t len)
 {
 	size_t count = 0;
+	if (utf8_is_valid(text, len)) {
+		for (size_t i = 0; i < len; i++)
+			count += ((unsigned char)text[i] & 0xC0) != 0x80;
+		return count;
+	}
 	for (size_t at = 0; at < len; count++) {
 		uint32_t character;
 		at += utf8_decode(text + at, len - at, &character);

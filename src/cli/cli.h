@@ -20,6 +20,7 @@ enum {
 /* The options that stand before the command, or directly behind `run`. */
 struct cli {
 	bool is_fledge; /* called by that name */
+	bool is_agentproc;
 	bool json;
 	bool verbose;
 	bool quiet;
@@ -64,6 +65,7 @@ struct command {
 };
 
 /* Each stands at the end of the file that does it. */
+extern const struct command command_agent;
 extern const struct command command_run;
 extern const struct command command_plugin;
 extern const struct command command_plugins;
@@ -122,6 +124,9 @@ int cli_plugins(struct cli *cli, int argc, char **argv);
 
 /* Runs the plugin command argv[0] with the rest as its arguments. */
 int cli_run_plugin(struct cli *cli, int argc, char **argv);
+
+/* perch, called by the name agentproc. */
+int cli_agentproc(int argc, char **argv);
 
 int cli_help(struct cli *cli, int argc, char **argv);
 

@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "agent/sessions.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fd.h"
@@ -35,6 +36,7 @@ struct finding {
 	enum status status;
 	char detail[512];
 	const char *fix; /* NULL = nothing to do */
+	bool may_fix;    /* --fix: what can be put right, is */
 };
 
 __attribute__((format(printf, 4, 5))) static void found(
@@ -185,16 +187,13 @@ static void check_fledge_config(struct finding *finding)
 	check_directory(finding, PATH_CONFIG, "fledge");
 }
 
-/* Set by --fix, for the one check that can repair something. */
-static bool repairs;
-
 static void check_installed(struct finding *finding)
 {
 	_cleanup_(arena_free) struct arena arena = { 0 };
 	_cleanup_(buf_free) struct buf problems = { 0 };
 	struct inspection inspection;
 	perch_err err = { 0 };
-	if (inspect_plugins(repairs, &arena, &inspection, &err) < 0) {
+	if (inspect_plugins(finding->may_fix, &arena, &inspection, &err) < 0) {
 		found(finding, STATUS_FAILURE, "repair or remove that file", "%s", err.text);
 		return;
 	}
@@ -224,6 +223,30 @@ static void check_cache(struct finding *finding)
 	check_directory(finding, PATH_CACHE, "perch");
 }
 
+static void set_sessions_aside(struct finding *finding)
+{
+	char path[SESSIONS_PATH_MAX];
+	perch_err err = { 0 };
+	if (sessions_set_aside(path, &err) < 0)
+		found(finding, STATUS_FAILURE, NULL, "%s", err.text);
+	else
+		found(finding, STATUS_OK, NULL, "a broken file was moved to %.400s", path);
+}
+
+static void check_sessions(struct finding *finding)
+{
+	perch_err err = { 0 };
+	int r = sessions_examine(&err);
+	if (r >= 0)
+		found(finding, STATUS_OK, NULL, r > 0 ? "sound" : "none yet");
+	else if (r == PERCH_ESYNTAX && finding->may_fix)
+		set_sessions_aside(finding);
+	else
+		found(finding, STATUS_FAILURE,
+			r == PERCH_ESYNTAX ? "perch doctor --fix moves it out of the way" : NULL, "%s",
+			err.text);
+}
+
 static const struct check {
 	const char *section;
 	const char *name;
@@ -242,6 +265,7 @@ static const struct check {
 	{ "directories", "config", check_config },
 	{ "directories", "state", check_state },
 	{ "directories", "cache", check_cache },
+	{ "agents", "sessions", check_sessions },
 };
 enum { CHECKS = sizeof(checks) / sizeof(checks[0]) };
 
@@ -307,9 +331,10 @@ static int print_json(const struct finding *findings, bool is_healthy)
 
 static int cli_doctor(struct cli *cli, int argc, char **argv)
 {
+	bool may_fix = false;
 	const struct option_spec options[] = {
 		{ "json", 0, OPTION_FLAG, &cli->json },
-		{ "fix", 0, OPTION_FLAG, &repairs },
+		{ "fix", 0, OPTION_FLAG, &may_fix },
 		{ 0 },
 	};
 	int at = 1;
@@ -321,7 +346,11 @@ static int cli_doctor(struct cli *cli, int argc, char **argv)
 	struct finding findings[CHECKS];
 	bool is_healthy = true;
 	for (int i = 0; i < CHECKS; i++) {
-		findings[i] = (struct finding){ .section = checks[i].section, .name = checks[i].name };
+		findings[i] = (struct finding){
+			.section = checks[i].section,
+			.name = checks[i].name,
+			.may_fix = may_fix,
+		};
 		checks[i].run(&findings[i]);
 		is_healthy = is_healthy && findings[i].status != STATUS_FAILURE;
 	}
@@ -343,7 +372,7 @@ const struct command command_doctor = {
 			"Ends with 0 when perch can do its work here, with 1 when it cannot.\n"
 			"\n"
 			"  --fix    repair what can be repaired safely: installs that were interrupted,\n"
-			"           links that are missing or lead nowhere\n"
+			"           links that are missing or lead nowhere, a broken session database\n"
 			"  --json   one object, for programs\n"
 			"\n"
 			"example:\n"

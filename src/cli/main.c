@@ -10,9 +10,10 @@
 static const struct command *const commands[] = {
 	&command_run,
 	&command_plugins,
-	&command_sandbox,
 	&command_plugin,
 	&command_tool,
+	&command_agent,
+	&command_sandbox,
 	&command_doctor,
 	&command_completions,
 	&command_help,
@@ -135,5 +136,7 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	let_writes_fail();
+	if (argc > 0 && is_called(argv[0], "agentproc"))
+		return finish(cli_agentproc(argc, argv));
 	return finish(run(argc, argv));
 }

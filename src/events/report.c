@@ -10,20 +10,14 @@
 #include "base/fd.h"
 #include "base/utf8.h"
 #include "data/json.h"
+#include "events/event.h"
 
 enum {
 	REPORT_BUFFER = 64 * 1024,       /* written when it is that much */
 	REPORT_KEEP = 4 * REPORT_BUFFER, /* memory beyond it, for a huge line, is given back */
 };
 
-/* A line that is being written. */
-struct event {
-	struct report *report;
-	size_t start;
-	perch_json_writer json;
-};
-
-static struct event event_begin(struct report *report, const char *name)
+struct event event_begin(struct report *report, const char *name)
 {
 	struct event event = {
 		.report = report,
@@ -36,19 +30,19 @@ static struct event event_begin(struct report *report, const char *name)
 	return event;
 }
 
-static void event_text(struct event *event, const char *name, struct str text)
+void event_text(struct event *event, const char *name, struct str text)
 {
 	perch_json_write_name(&event->json, name);
 	perch_json_write_string_n(&event->json, text.data ? text.data : "", text.len);
 }
 
-static void event_number(struct event *event, const char *name, uint64_t number)
+void event_number(struct event *event, const char *name, uint64_t number)
 {
 	perch_json_write_name(&event->json, name);
 	perch_json_write_uint64(&event->json, number);
 }
 
-static void event_bool(struct event *event, const char *name, bool value)
+void event_bool(struct event *event, const char *name, bool value)
 {
 	perch_json_write_name(&event->json, name);
 	perch_json_write_bool(&event->json, value);
@@ -65,7 +59,7 @@ static void write_out(struct report *report)
 }
 
 /* Half a line is never written: without memory, the event is lost as a whole. */
-static void event_end(struct event *event)
+void event_end(struct event *event)
 {
 	struct report *report = event->report;
 	perch_json_end_object(&event->json);
@@ -221,24 +215,29 @@ void report_withdrawn(struct report *report, uint64_t number)
 
 /* ---- the end ------------------------------------------------------------------ */
 
+void event_ending(struct event *event, const struct outcome *outcome)
+{
+	event_bool(event, "success", outcome->success);
+	perch_json_write_name(&event->json, "exit_code");
+	perch_json_write_int64(&event->json, outcome->exit_code);
+	perch_json_write_name(&event->json, "signal");
+	if (outcome->signal)
+		perch_json_write_int64(&event->json, outcome->signal);
+	else
+		perch_json_write_null(&event->json);
+	event_number(event, "duration_ms", outcome->duration_ns / NSEC_PER_MSEC);
+	perch_json_write_name(&event->json, "sandbox");
+	perch_json_begin_array(&event->json);
+	for (const char *const *layer = outcome->sandbox; layer && *layer; layer++)
+		perch_json_write_string(&event->json, *layer);
+	perch_json_end_array(&event->json);
+	event_text(event, "reach", str_from(perch_reach_name(outcome->reach)));
+}
+
 void report_outcome(struct report *report, const struct outcome *outcome)
 {
 	struct event event = event_begin(report, "end");
-	event_bool(&event, "success", outcome->success);
-	perch_json_write_name(&event.json, "exit_code");
-	perch_json_write_int64(&event.json, outcome->exit_code);
-	perch_json_write_name(&event.json, "signal");
-	if (outcome->signal)
-		perch_json_write_int64(&event.json, outcome->signal);
-	else
-		perch_json_write_null(&event.json);
-	event_number(&event, "duration_ms", outcome->duration_ns / NSEC_PER_MSEC);
-	perch_json_write_name(&event.json, "sandbox");
-	perch_json_begin_array(&event.json);
-	for (const char *const *layer = outcome->sandbox; layer && *layer; layer++)
-		perch_json_write_string(&event.json, *layer);
-	perch_json_end_array(&event.json);
-	event_text(&event, "reach", str_from(perch_reach_name(outcome->reach)));
+	event_ending(&event, outcome);
 	event_end(&event);
 }
 

@@ -315,7 +315,10 @@ int perch_child_start(
 		return r;
 	}
 	r = watch(child, err);
-	if (r == 0)
-		*ret_child = child;
-	return r;
+	if (r < 0)
+		return r;
+	if (!guard_follow(&host->guard, &child->guard_slot))
+		child->result.guarded = false;
+	*ret_child = child;
+	return 0;
 }

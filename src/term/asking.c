@@ -33,6 +33,8 @@ int asking_open(struct asking *asking, const struct question *question)
 	*asking = (struct asking){ .question = question };
 	asking->yes = question->has_default && question->default_yes;
 	int r = is_menu(question) ? open_menu(asking, question) : 0;
+	if (r == 0 && question->typed.len)
+		r = editor_set(&asking->editor, question->typed);
 	if (r < 0)
 		asking_close(asking);
 	return r;
@@ -41,6 +43,7 @@ int asking_open(struct asking *asking, const struct question *question)
 void asking_close(struct asking *asking)
 {
 	editor_free(&asking->editor);
+	buf_free(&asking->draft);
 	menu_free(&asking->menu);
 	*asking = (struct asking){ 0 };
 }
@@ -48,6 +51,15 @@ void asking_close(struct asking *asking)
 enum asking_step asking_cancel(struct asking *asking)
 {
 	asking->answer = (struct answer){ .number = asking->question->number, .cancelled = true };
+	if (asking->question->is_conversation)
+		asking->answer.text = editor_text(&asking->editor);
+	return ASKING_CANCELLED;
+}
+
+enum asking_step asking_end(struct asking *asking)
+{
+	asking_cancel(asking);
+	asking->answer.is_end = true;
 	return ASKING_CANCELLED;
 }
 
@@ -76,6 +88,35 @@ static enum asking_step enter_text(struct asking *asking)
 	return asking->note ? ASKING_GOES_ON : asking_answer(asking);
 }
 
+/* The line of the history that is so many steps back; 0 is the draft. */
+static int show_history(struct asking *asking, size_t steps_back)
+{
+	const struct question *question = asking->question;
+	struct str line = { asking->draft.data, asking->draft.len };
+	if (steps_back)
+		line = question->history[question->history_count - steps_back];
+	int r = editor_set(&asking->editor, line);
+	if (r == 0)
+		asking->steps_back = steps_back;
+	return r;
+}
+
+static int key_in_history(struct asking *asking, bool is_up)
+{
+	struct str text = editor_text(&asking->editor);
+	if (is_up && asking->steps_back == asking->question->history_count)
+		return 0;
+	if (!is_up && !asking->steps_back)
+		return 0;
+	if (!asking->steps_back) {
+		buf_clear(&asking->draft);
+		int r = buf_append(&asking->draft, text.data, text.len);
+		if (r < 0)
+			return r;
+	}
+	return show_history(asking, is_up ? asking->steps_back + 1 : asking->steps_back - 1);
+}
+
 static enum asking_step key_in_prompt(struct asking *asking, const struct key *key)
 {
 	const struct question *question = asking->question;
@@ -83,9 +124,11 @@ static enum asking_step key_in_prompt(struct asking *asking, const struct key *k
 	if (key->code == KEY_ENTER)
 		return enter_text(asking);
 	if (is_empty && key_is_ctrl(key, 'd'))
-		return asking_cancel(asking);
+		return asking_end(asking);
 	int r = 0;
-	if (key->code == KEY_TAB && is_empty && question->has_default)
+	if (key->code == KEY_UP || key->code == KEY_DOWN)
+		r = key_in_history(asking, key->code == KEY_UP);
+	else if (key->code == KEY_TAB && is_empty && question->has_default)
 		r = editor_set(&asking->editor, question->default_text);
 	else
 		r = editor_key(&asking->editor, key);
@@ -139,6 +182,13 @@ enum asking_step asking_key(struct asking *asking, const struct key *key)
 static void draw_message(const struct asking *asking, struct frame *frame, size_t reserved)
 {
 	frame_line(frame);
+	if (asking->question->is_conversation) {
+		frame_put_within(frame, STYLE_HINT, asking->question->message, frame_room(frame) / 2);
+		frame_put(frame, STYLE_PLAIN, asking->question->message.len ? STR(" ") : STR(""));
+		frame_glyph(frame, STYLE_MARK, GLYPH_CURSOR);
+		frame_put(frame, STYLE_PLAIN, STR(" "));
+		return;
+	}
 	frame_glyph(frame, STYLE_MARK, GLYPH_QUESTION);
 	frame_put(frame, STYLE_PLAIN, STR(" "));
 	size_t room = frame_room(frame);

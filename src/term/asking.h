@@ -13,6 +13,8 @@
 struct asking {
 	const struct question *question; /* NULL = none is open */
 	struct editor editor;            /* prompt */
+	size_t steps_back;               /* prompt: how far back in its history it is */
+	struct buf draft;                /* what was in the line before that */
 	struct menu menu;                /* select, multi_select */
 	bool yes;                        /* confirm */
 	const char *note;                /* what is wrong with what was entered, or NULL */
@@ -36,6 +38,7 @@ enum asking_step asking_key(struct asking *asking, const struct key *key);
 /* Gives the answer that editor, menu or yes hold: for other ways to ask. */
 enum asking_step asking_answer(struct asking *asking);
 enum asking_step asking_cancel(struct asking *asking);
+enum asking_step asking_end(struct asking *asking); /* cancelled for good */
 
 /* Adds the question to the frame, at most `rows` lines. */
 void asking_draw(struct asking *asking, struct frame *frame, size_t rows);

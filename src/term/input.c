@@ -72,7 +72,8 @@ void term_end_input(struct term *term)
  * term is not touched after that, for it may be asking again, or be gone. */
 static void finish(struct term *term)
 {
-	if (term->draws)
+	const struct asking *asking = &term->asking;
+	if (term->draws && !(asking->question->is_conversation && asking->answer.cancelled))
 		term_show_answered(term);
 	term_end_input(term);
 	struct asking over = term->asking;
@@ -180,7 +181,7 @@ static void take(struct term *term, bool is_final)
 
 static void take_end(struct term *term)
 {
-	asking_cancel(&term->asking);
+	asking_end(&term->asking);
 	term_erase(term);
 	finish(term);
 }

@@ -36,6 +36,11 @@ static void write_marked_numbers(const struct asking *asking, struct buf *text)
 void plain_write_line(const struct asking *asking, const struct look *look, struct buf *text)
 {
 	const struct question *question = asking->question;
+	if (question->is_conversation) {
+		text_append(text, look, question->message, TEXT_MAX);
+		buf_append_text(text, "> ");
+		return;
+	}
 	buf_append_text(text, "? ");
 	text_append(text, look, question->message, TEXT_MAX);
 	buf_append_text(text, " [");

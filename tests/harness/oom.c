@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { OOM_RUNS_MAX = 100000 };
 
@@ -22,6 +23,7 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *memory, size_t size);
 void __wrap_free(void *memory);
+char *__wrap_strdup(const char *text);
 
 /* A sanitizer ends the program at an allocation that no machine can have. The
  * tests want the NULL that malloc would give. */
@@ -49,6 +51,14 @@ static void *counted(void *memory)
 void *__wrap_malloc(size_t size)
 {
 	return must_fail() ? NULL : counted(__real_malloc(size));
+}
+
+/* For libraries that are linked in; perch's own code has str_dup. */
+char *__wrap_strdup(const char *text)
+{
+	size_t size = strlen(text) + 1;
+	char *copy = __wrap_malloc(size);
+	return copy ? memcpy(copy, text, size) : NULL;
 }
 
 void *__wrap_calloc(size_t count, size_t size)

@@ -1,0 +1,215 @@
+/* One turn of an agent as a process against the floor, the way of the first
+ * partial, memory, and partials through the engine. */
+#include "bench.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/engine.h"
+
+enum { RUNS = 200, NPM_RUNS = 5, PARTIALS = 100000 };
+
+static char build[2048];
+static char home[] = "/tmp/perch-bench-XXXXXX";
+
+/* ---- turns as processes ------------------------------------------------------- */
+
+struct turn {
+	double ns;       /* from the start to the exit */
+	double first_ns; /* to the first byte of output */
+	long memory_kib;
+};
+
+static struct turn run(const char *const *argv)
+{
+	int out[2];
+	if (pipe2(out, O_CLOEXEC) < 0)
+		abort();
+	posix_spawn_file_actions_t actions;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, out[1], 1);
+	struct turn turn = { 0 };
+	pid_t pid;
+	uint64_t begin = bench_now_ns();
+	if (posix_spawn(&pid, argv[0], &actions, NULL, (char *const *)argv, environ) != 0)
+		abort();
+	close(out[1]);
+	char block[4096];
+	while (read(out[0], block, sizeof(block)) > 0)
+		turn.first_ns = turn.first_ns ? turn.first_ns : (double)(bench_now_ns() - begin);
+	struct rusage usage;
+	int status;
+	wait4(pid, &status, 0, &usage);
+	turn.ns = (double)(bench_now_ns() - begin);
+	turn.memory_kib = usage.ru_maxrss;
+	close(out[0]);
+	posix_spawn_file_actions_destroy(&actions);
+	if (status != 0) {
+		fprintf(stderr, "%s failed\n", argv[0]);
+		exit(1);
+	}
+	return turn;
+}
+
+static void keep_better(struct turn *best, struct turn now)
+{
+	best->ns = !best->ns || now.ns < best->ns ? now.ns : best->ns;
+	best->first_ns =
+		!best->first_ns || now.first_ns < best->first_ns ? now.first_ns : best->first_ns;
+	best->memory_kib = now.memory_kib > best->memory_kib ? now.memory_kib : best->memory_kib;
+}
+
+static void find_build(void)
+{
+	if (readlink("/proc/self/exe", build, sizeof(build) - 1) < 0)
+		abort();
+	*strrchr(build, '/') = '\0';
+	*strrchr(build, '/') = '\0';
+}
+
+static void remove_home(void)
+{
+	char command[64];
+	snprintf(command, sizeof(command), "rm -rf %s", home);
+	(void)!system(command);
+}
+
+static void make_home(char *profile, size_t size)
+{
+	if (!mkdtemp(home))
+		abort();
+	atexit(remove_home);
+	setenv("XDG_STATE_HOME", home, 1);
+	snprintf(profile, size, "%s/bot.yaml", home);
+	FILE *file = fopen(profile, "w");
+	if (!file)
+		abort();
+	fprintf(file, "command: %s/bench/peer\nargs: [agent]\n", build);
+	fclose(file);
+}
+
+/* ---- against the CLI that people have -------------------------------------------- */
+
+static void bench_npm(const char *profile, double ours_ns)
+{
+	char command[512];
+	char path[256];
+	snprintf(command, sizeof(command),
+		"command -v npm >/dev/null && timeout 120 npm install --silent --prefix %s/npm agentproc "
+		">/dev/null 2>&1",
+		home);
+	snprintf(path, sizeof(path), "%s/npm/node_modules/.bin/agentproc", home);
+	if (system(command) != 0 || access(path, X_OK) != 0) {
+		printf("agent/npm agentproc could not be installed: not compared\n");
+		return;
+	}
+	FILE *file = fopen(profile, "w");
+	if (!file)
+		abort();
+	fprintf(file,
+		"command: sh\nargs: [-c, 'echo "
+		"\"{\\\"type\\\":\\\"result\\\",\\\"text\\\":\\\"x\\\"}\"']\n");
+	fclose(file);
+	const char *const argv[] = { path, "--profile", profile, "--prompt", "hi", NULL };
+	struct turn npm = { 0 };
+	for (int i = 0; i < NPM_RUNS; i++)
+		keep_better(&npm, run(argv));
+	bench_print("agent/npm", "agentproc", npm.ns / 1e6, "ms");
+	bench_print_ratio("agent/npm", "agentproc-vs-ours", npm.ns / ours_ns, 20);
+}
+
+static double bench_turns(const char *profile)
+{
+	char perch[2100];
+	char floor_path[2100];
+	char peer[2100];
+	snprintf(perch, sizeof(perch), "%s/perch", build);
+	snprintf(floor_path, sizeof(floor_path), "%s/bench/agent-floor", build);
+	snprintf(peer, sizeof(peer), "%s/bench/peer", build);
+	const char *const ours_argv[] = { perch, "agent", "run", "--profile", profile, "--prompt", "hi",
+		"--no-store", NULL };
+	const char *const stored_argv[] = { perch, "agent", "run", "--profile", profile, "--prompt",
+		"hi", NULL };
+	const char *const floor_argv[] = { floor_path, peer, "agent", NULL };
+	struct turn ours = { 0 };
+	struct turn stored = { 0 };
+	struct turn floor = { 0 };
+	for (int i = 0; i < RUNS; i++) {
+		keep_better(&floor, run(floor_argv));
+		keep_better(&ours, run(ours_argv));
+		keep_better(&stored, run(stored_argv));
+	}
+	bench_print("agent/turn", "ours", ours.ns / 1e3, "us");
+	bench_print("agent/turn", "floor", floor.ns / 1e3, "us");
+	bench_print_cost("agent/turn", "vs-floor", ours.ns / floor.ns, 1.5);
+	bench_print("agent/turn", "stored", (stored.ns - ours.ns) / 1e6, "ms more (at most 3)");
+	bench_print("agent/turn", "memory", (double)ours.memory_kib / 1024, "MB (at most 6)");
+	bench_print("agent/turn", "memory-stored", (double)stored.memory_kib / 1024, "MB (at most 6)");
+	bench_print("agent/first-partial", "ours", ours.first_ns / 1e3, "us");
+	bench_print("agent/first-partial", "floor", floor.first_ns / 1e3, "us");
+	bench_print_cost("agent/first-partial", "vs-floor", ours.first_ns / floor.first_ns, 1.2);
+	return ours.ns;
+}
+
+/* ---- the engine -------------------------------------------------------------------- */
+
+static void on_partial(void *data, struct str text, struct str raw)
+{
+	(void)raw;
+	*(size_t *)data += text.len;
+}
+
+static void on_text(void *data, struct str text)
+{
+	(void)data;
+	(void)text;
+}
+
+static const struct agent_effects effects = {
+	.partial = on_partial,
+	.session = on_text,
+	.warning = on_text,
+};
+
+static void feed_partials(void *data)
+{
+	static const char line[] = "AGENT_PARTIAL:\"And here is a bit more of the answer. \"";
+	const struct agent_engine_options options = {
+		.dialect = &dialect_0_1,
+		.session_prefix = STR("AGENT_SESSION:"),
+		.is_streaming = true,
+		.max_reply_chars = SIZE_MAX,
+		.total_limit = SIZE_MAX,
+	};
+	struct agent_engine *engine;
+	if (agent_engine_new(&options, &effects, data, &engine) < 0)
+		abort();
+	for (int i = 0; i < PARTIALS; i++)
+		agent_engine_line(engine, line, sizeof(line) - 1, false);
+	agent_engine_free(engine);
+}
+
+static void bench_engine(void)
+{
+	size_t bytes = 0;
+	double ns = bench_ns(feed_partials, &bytes) / PARTIALS;
+	bench_print("agent/partial", "engine", ns, "ns");
+	bench_print_ratio("agent/partial", "millions-a-second", 1e3 / ns, 1);
+}
+
+int main(void)
+{
+	char profile[256];
+	find_build();
+	make_home(profile, sizeof(profile));
+	bench_engine();
+	bench_npm(profile, bench_turns(profile));
+	return 0;
+}

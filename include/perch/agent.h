@@ -1,0 +1,157 @@
+/* Agents: one message in, partials and a reply out, for any program that speaks
+ * AgentProc 0.1 or 0.4.
+ *
+ *     perch_agent_profile *profile;
+ *     perch_agent_profile_load("bot.yaml", &profile, &err);
+ *     perch_agent_turn_options options = PERCH_AGENT_TURN_OPTIONS_INIT;
+ *     options.profile = profile;
+ *     options.message = "What is new?";
+ *     options.message_len = strlen(options.message);
+ *     options.events = &events;
+ *     perch_agent_turn_start(host, &options, &turn, &err);
+ *     while (!done) perch_host_wait(host, -1);
+ *
+ * Many turns may run in one host. Sessions are not stored here: give the id of the
+ * turn before, keep the one you are told. */
+#ifndef PERCH_AGENT_H
+#define PERCH_AGENT_H
+
+#include <perch/base.h>
+#include <perch/host.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct perch_agent_profile perch_agent_profile;
+typedef struct perch_agent_turn perch_agent_turn;
+
+/* ---- profiles ----------------------------------------------------------- */
+
+/* Reads a profile. Fails with -ENOENT and other errnos, PERCH_ESYNTAX,
+ * PERCH_ELIMIT or -EINVAL; err names file, line and key. */
+PERCH_API int perch_agent_profile_load(
+	const char *path, perch_agent_profile **ret_profile, perch_err *err);
+
+/* What is odd but no error (unknown keys), one sentence each, ends with NULL. */
+PERCH_API const char *const *perch_agent_profile_warnings(const perch_agent_profile *profile);
+
+/* Its turns must be over. NULL is fine. */
+PERCH_API void perch_agent_profile_free(perch_agent_profile *profile);
+
+/* ---- turns ---------------------------------------------------------------- */
+
+typedef enum perch_attachment_kind {
+	PERCH_ATTACHMENT_IMAGE,
+	PERCH_ATTACHMENT_FILE,
+	PERCH_ATTACHMENT_AUDIO,
+	PERCH_ATTACHMENT_VIDEO,
+} perch_attachment_kind;
+
+typedef struct perch_attachment {
+	perch_attachment_kind kind;
+	const char *url;
+	const char *name; /* NULL = none */
+} perch_attachment;
+
+/* How a turn ended. Texts are valid during the call. */
+typedef struct perch_agent_end {
+	bool success;
+	int exit_code; /* of the turn: 124 timeout, 130 cancelled, 127 not found … */
+	int status;    /* of the process; -1 = a signal ended it, or it was not started */
+	int signal;    /* 0 = none */
+	bool timed_out;
+	bool cancelled;
+	uint64_t duration_ns;
+	const char *session_id; /* to be given to the next turn; "" = there is none */
+	const char *body;       /* all of the reply, also when it was not sent */
+	size_t body_len;
+	const char *stderr_tail; /* the last 4 KiB */
+	size_t stderr_len;
+	const char *const *sandbox; /* layers in force, ends with NULL; NULL = none */
+	perch_reach reach;
+} perch_agent_end;
+
+/* What a turn tells; any may be NULL. They come from the loop. Texts have a NUL
+ * behind them, are UTF-8, and are valid during the call. */
+typedef struct perch_agent_events {
+	size_t size;
+	void (*started)(perch_agent_turn *turn, void *data);
+	/* A piece of the reply, while it is being written. */
+	void (*partial)(perch_agent_turn *turn, void *data, const char *text, size_t len);
+	/* The agent has said its session id: now is the time to store it. */
+	void (*session)(perch_agent_turn *turn, void *data, const char *id);
+	void (*warning)(perch_agent_turn *turn, void *data, const char *text);
+	/* For the user. code: "agent_error", "timeout", "exit", "signal", "start",
+	 * "output_limit", "cancelled", "memory". */
+	void (*error)(perch_agent_turn *turn, void *data, const char *code, const char *text);
+	void (*reply)(perch_agent_turn *turn, void *data, const char *text, size_t len);
+	/* 0.4: answer with perch_agent_turn_permit, now or later. NULL = denied.
+	 * input is JSON. */
+	void (*permission)(perch_agent_turn *turn, void *data, const char *request_id,
+		const char *tool_name, const char *input);
+	/* The last one; the turn may be freed in it. */
+	void (*end)(perch_agent_turn *turn, void *data, const perch_agent_end *end);
+} perch_agent_events;
+
+/* Zero is the sane default everywhere. */
+typedef struct perch_agent_turn_options {
+	size_t size; /* PERCH_AGENT_TURN_OPTIONS_INIT sets it; 0 = the first published size */
+	const perch_agent_profile *profile;
+	const char *message;
+	size_t message_len;
+	const char *session_id;   /* NULL or "" = a new session */
+	const char *session_name; /* NULL = "default" */
+	const char *from;         /* who speaks; NULL = nobody says */
+	const perch_attachment *attachments;
+	size_t attachment_count;
+	const char *cwd;        /* NULL = the profile's */
+	const char *const *env; /* NAME=VALUE over the profile's, ends with NULL; NULL = none */
+	bool has_timeout;       /* timeout_ns instead of the profile's; 0 = none */
+	uint64_t timeout_ns;
+	bool no_stream;           /* no partials, only the reply */
+	bool allow_shell_message; /* let `sh -c` read {{MESSAGE}} as a part of its script */
+	size_t line_limit;        /* bytes of a line; 0 = 8 MiB */
+	size_t total_limit;       /* bytes of stdout; 0 = 64 MiB */
+	const perch_agent_events *events;
+	void *data;
+} perch_agent_turn_options;
+
+#ifdef __cplusplus
+static inline perch_agent_turn_options perch_agent_turn_options_init(void)
+{
+	perch_agent_turn_options init = perch_agent_turn_options();
+	init.size = sizeof(init);
+	return init;
+}
+#define PERCH_AGENT_TURN_OPTIONS_INIT perch_agent_turn_options_init()
+#else
+#define PERCH_AGENT_TURN_OPTIONS_INIT            \
+	{                                            \
+		.size = sizeof(perch_agent_turn_options) \
+	}
+#endif
+
+/* Starts a turn. What the options point to must outlive it; the options
+ * themselves are copied. A turn that cannot be started (no such command, a message
+ * that is refused …) tells so by `error` and `end`. Fails with -EINVAL (no profile,
+ * no events) or -ENOMEM. */
+PERCH_API int perch_agent_turn_start(perch_host *host, const perch_agent_turn_options *options,
+	perch_agent_turn **ret_turn, perch_err *err);
+
+/* As if the user had sent this signal: SIGINT → exit code 130, SIGTERM → 143. The
+ * agent is asked to end, and made to after the profile's grace; again: now. */
+PERCH_API void perch_agent_turn_cancel(perch_agent_turn *turn, int signal);
+
+/* Answers a permission request; message may be NULL. */
+PERCH_API void perch_agent_turn_permit(
+	perch_agent_turn *turn, const char *request_id, bool allowed, const char *message);
+
+/* Kills what is left of it, without `end`. NULL is fine. */
+PERCH_API void perch_agent_turn_free(perch_agent_turn *turn);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,256 @@
+/* include/perch/agent.h on top of the profile and the turn: texts get a NUL, and
+ * nothing else happens here. */
+#include "perch/agent.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "agent/turn.h"
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+
+/* ---- profiles ------------------------------------------------------------------ */
+
+struct perch_agent_profile {
+	struct arena arena;
+	struct agent_profile profile;
+};
+
+int perch_agent_profile_load(const char *path, perch_agent_profile **ret_profile, perch_err *err)
+{
+	perch_agent_profile *profile = calloc(1, sizeof(*profile));
+	if (!profile)
+		return err_no_memory(err);
+	int r = agent_profile_read(path, &profile->arena, &profile->profile, err);
+	if (r < 0) {
+		perch_agent_profile_free(profile);
+		return r;
+	}
+	*ret_profile = profile;
+	return 0;
+}
+
+const char *const *perch_agent_profile_warnings(const perch_agent_profile *profile)
+{
+	return profile->profile.warnings;
+}
+
+void perch_agent_profile_free(perch_agent_profile *profile)
+{
+	if (!profile)
+		return;
+	arena_free(&profile->arena);
+	free(profile);
+}
+
+/* ---- what a turn tells ----------------------------------------------------------- */
+
+struct perch_agent_turn {
+	struct agent_turn *turn;
+	const perch_agent_events *events;
+	void *data;
+	struct agent_attachment *attachments;
+	struct buf texts[3]; /* with a NUL: for one call */
+};
+
+/* Without memory for a copy the text is lost, and its event with it: NULL. */
+static const char *terminated(perch_agent_turn *turn, int which, struct str text)
+{
+	struct buf *buf = &turn->texts[which];
+	buf_clear(buf);
+	buf_append(buf, text.data, text.len);
+	return buf_terminate(buf) < 0 ? NULL : buf->data;
+}
+
+static void on_started(void *data, struct agent_turn *inner)
+{
+	(void)inner;
+	perch_agent_turn *turn = data;
+	if (turn->events->started)
+		turn->events->started(turn, turn->data);
+}
+
+static void on_partial(void *data, struct agent_turn *inner, struct str text, struct str raw)
+{
+	(void)inner;
+	(void)raw;
+	perch_agent_turn *turn = data;
+	const char *copy = turn->events->partial ? terminated(turn, 0, text) : NULL;
+	if (copy)
+		turn->events->partial(turn, turn->data, copy, text.len);
+}
+
+static void on_session(void *data, struct agent_turn *inner, struct str id)
+{
+	(void)inner;
+	perch_agent_turn *turn = data;
+	const char *copy = turn->events->session ? terminated(turn, 0, id) : NULL;
+	if (copy)
+		turn->events->session(turn, turn->data, copy);
+}
+
+static void on_warning(void *data, struct agent_turn *inner, struct str text)
+{
+	(void)inner;
+	perch_agent_turn *turn = data;
+	const char *copy = turn->events->warning ? terminated(turn, 0, text) : NULL;
+	if (copy)
+		turn->events->warning(turn, turn->data, copy);
+}
+
+static void on_error(void *data, struct agent_turn *inner, const char *code, struct str text)
+{
+	(void)inner;
+	perch_agent_turn *turn = data;
+	const char *copy = turn->events->error ? terminated(turn, 0, text) : NULL;
+	if (copy)
+		turn->events->error(turn, turn->data, code, copy);
+}
+
+static void on_reply(void *data, struct agent_turn *inner, struct str text)
+{
+	(void)inner;
+	perch_agent_turn *turn = data;
+	const char *copy = turn->events->reply ? terminated(turn, 0, text) : NULL;
+	if (copy)
+		turn->events->reply(turn, turn->data, copy, text.len);
+}
+
+static void on_permission(
+	void *data, struct agent_turn *inner, const struct agent_permission *permission)
+{
+	perch_agent_turn *turn = data;
+	const char *id = terminated(turn, 0, permission->request_id);
+	const char *tool = terminated(turn, 1, permission->tool_name);
+	const char *input = terminated(turn, 2, permission->input);
+	if (turn->events->permission && id && tool && input)
+		turn->events->permission(turn, turn->data, id, tool, input);
+	else
+		agent_turn_permit(inner, permission->request_id, false, (struct str){ 0 });
+}
+
+static void on_end(void *data, struct agent_turn *inner, const struct agent_end *end)
+{
+	(void)inner;
+	perch_agent_turn *turn = data;
+	if (!turn->events->end)
+		return;
+	const char *id = terminated(turn, 0, end->session_id);
+	const char *body = terminated(turn, 1, end->body);
+	const char *tail = terminated(turn, 2, end->stderr_tail);
+	const perch_agent_end told = {
+		.success = end->success,
+		.exit_code = end->exit_code,
+		.status = end->raw_status,
+		.signal = end->signal,
+		.timed_out = end->timed_out,
+		.cancelled = end->cancelled,
+		.duration_ns = end->duration_ns,
+		.session_id = id ? id : "",
+		.body = body ? body : "",
+		.body_len = body ? end->body.len : 0,
+		.stderr_tail = tail ? tail : "",
+		.stderr_len = tail ? end->stderr_tail.len : 0,
+		.sandbox = end->sandbox,
+		.reach = end->reach,
+	};
+	turn->events->end(turn, turn->data, &told);
+}
+
+static const struct agent_turn_events inner_events = {
+	.started = on_started,
+	.partial = on_partial,
+	.session = on_session,
+	.warning = on_warning,
+	.error = on_error,
+	.reply = on_reply,
+	.permission = on_permission,
+	.end = on_end,
+};
+
+/* ---- turns ------------------------------------------------------------------------- */
+
+static int copy_attachments(perch_agent_turn *turn, const perch_agent_turn_options *options)
+{
+	turn->attachments = calloc(options->attachment_count + 1, sizeof(*turn->attachments));
+	if (!turn->attachments)
+		return -ENOMEM;
+	for (size_t i = 0; i < options->attachment_count; i++) {
+		const perch_attachment *given = &options->attachments[i];
+		turn->attachments[i] = (struct agent_attachment){
+			.kind = (enum attachment_kind)given->kind,
+			.url = given->url,
+			.name = given->name ? given->name : "",
+		};
+	}
+	return 0;
+}
+
+static struct agent_turn_options inner_options(
+	perch_agent_turn *turn, const perch_agent_turn_options *options)
+{
+	return (struct agent_turn_options){
+		.profile = &options->profile->profile,
+		.message = { options->message, options->message ? options->message_len : 0 },
+		.session_id = options->session_id,
+		.session_name = options->session_name,
+		.from = options->from,
+		.attachments = turn->attachments,
+		.attachment_count = options->attachment_count,
+		.cwd = options->cwd,
+		.env = options->env,
+		.has_timeout = options->has_timeout,
+		.timeout_ns = options->timeout_ns,
+		.no_stream = options->no_stream,
+		.allow_shell_message = options->allow_shell_message,
+		.line_limit = options->line_limit,
+		.total_limit = options->total_limit,
+		.events = &inner_events,
+		.data = turn,
+	};
+}
+
+int perch_agent_turn_start(perch_host *host, const perch_agent_turn_options *options,
+	perch_agent_turn **ret_turn, perch_err *err)
+{
+	if (!options->profile || !options->events)
+		return err_set(err, -EINVAL, "a turn needs a profile and events");
+	perch_agent_turn *turn = calloc(1, sizeof(*turn));
+	if (!turn || copy_attachments(turn, options) < 0) {
+		perch_agent_turn_free(turn);
+		return err_no_memory(err);
+	}
+	turn->events = options->events;
+	turn->data = options->data;
+	const struct agent_turn_options inner = inner_options(turn, options);
+	int r = agent_turn_start(host, &inner, &turn->turn, err);
+	if (r < 0) {
+		perch_agent_turn_free(turn);
+		return r;
+	}
+	*ret_turn = turn;
+	return 0;
+}
+
+void perch_agent_turn_cancel(perch_agent_turn *turn, int signal)
+{
+	agent_turn_cancel(turn->turn, signal);
+}
+
+void perch_agent_turn_permit(
+	perch_agent_turn *turn, const char *request_id, bool allowed, const char *message)
+{
+	agent_turn_permit(turn->turn, str_from(request_id), allowed, str_from(message));
+}
+
+void perch_agent_turn_free(perch_agent_turn *turn)
+{
+	if (!turn)
+		return;
+	agent_turn_free(turn->turn);
+	for (size_t i = 0; i < sizeof(turn->texts) / sizeof(turn->texts[0]); i++)
+		buf_free(&turn->texts[i]);
+	free(turn->attachments);
+	free(turn);
+}

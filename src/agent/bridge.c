@@ -1,0 +1,241 @@
+/* A resident bridge. A turn waits for its session (sessions.h), then for a place
+ * among those that run, then it runs. */
+#include "agent/bridge.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "agent/bridge_parts.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+
+const char *bridge_turn_id(const struct bridge_turn *turn)
+{
+	return turn->id;
+}
+
+const struct agent_turn_options *bridge_turn_options(const struct bridge_turn *turn)
+{
+	return &turn->options;
+}
+
+void *bridge_turn_data(const struct bridge_turn *turn)
+{
+	return turn->bridge->options.data;
+}
+
+size_t bridge_count(const struct bridge *bridge)
+{
+	size_t count = 0;
+	for (int stage = 0; stage < STAGES_OF_BRIDGE; stage++)
+		count += bridge->turns[stage].count;
+	return count;
+}
+
+static void turn_move(struct bridge_turn *turn, enum bridge_stage stage)
+{
+	list_remove(&turn->bridge->turns[turn->stage], turn);
+	list_append(&turn->bridge->turns[stage], turn);
+	turn->stage = stage;
+}
+
+/* ---- the end ------------------------------------------------------------- */
+
+void bridge_turn_free(struct bridge_turn *turn)
+{
+	if (!turn)
+		return;
+	agent_turn_free(turn->turn);
+	profiles_give(&turn->bridge->profiles, turn->profile);
+	arena_free(&turn->arena);
+	free(turn);
+}
+
+static void no_longer_expected(struct bridge_turn *turn)
+{
+	turn->bridge->expected -= turn->is_expected;
+	turn->is_expected = false;
+}
+
+static void warn(struct bridge_turn *turn, const char *what, const perch_err *err)
+{
+	const struct agent_turn_events *events = turn->bridge->options.events;
+	char text[PERCH_ERR_TEXT_MAX + 64];
+	if (!events->warning)
+		return;
+	snprintf(text, sizeof(text), "%s: %s", what, err->text);
+	events->warning(turn, turn->turn, str_from(text));
+}
+
+static void start_next(struct bridge *bridge);
+
+/* Records it, tells it, and makes room for the next. */
+static void finish(struct bridge_turn *turn, const struct agent_end *end)
+{
+	struct bridge *bridge = turn->bridge;
+	perch_err err = { 0 };
+	if (turn->session && session_turn_end(turn->session, turn->was_started, &err) < 0)
+		warn(turn, "the end of the turn is not recorded yet", &err);
+	turn->session = NULL;
+	list_remove(&bridge->turns[turn->stage], turn);
+	no_longer_expected(turn);
+	bridge->bytes -= turn->bytes;
+	if (bridge->options.events->end)
+		bridge->options.events->end(turn, turn->turn, end);
+	bridge_turn_free(turn);
+	start_next(bridge);
+}
+
+/* A turn that never ran. */
+static void refuse(struct bridge_turn *turn, const char *code, const char *text, int exit_code)
+{
+	const struct agent_turn_events *events = turn->bridge->options.events;
+	if (events->error)
+		events->error(turn, NULL, code, str_from(text));
+	const struct agent_end end = {
+		.exit_code = exit_code,
+		.raw_status = -1,
+		.cancelled = strcmp(code, "cancelled") == 0,
+		.session_id = STR(""),
+		.body = STR(""),
+		.stderr_tail = STR(""),
+		.reach = PERCH_REACH_GROUP,
+	};
+	finish(turn, &end);
+}
+
+/* ---- running ------------------------------------------------------------- */
+
+static void on_started(void *data, struct agent_turn *agent)
+{
+	struct bridge_turn *turn = data;
+	const struct agent_turn_events *events = turn->bridge->options.events;
+	turn->was_started = true;
+	if (events->started)
+		events->started(turn, agent);
+}
+
+static void on_session(void *data, struct agent_turn *agent, struct str id)
+{
+	struct bridge_turn *turn = data;
+	const struct agent_turn_events *events = turn->bridge->options.events;
+	perch_err err = { 0 };
+	_cleanup_free_ char *text = str_dup(id);
+	int r = text ? session_turn_id(turn->session, text, &err) : err_no_memory(&err);
+	if (r < 0)
+		warn(turn, "the session id is not stored", &err);
+	if (events->session)
+		events->session(turn, agent, id);
+}
+
+static void on_end(void *data, struct agent_turn *agent, const struct agent_end *end)
+{
+	(void)agent;
+	finish(data, end);
+}
+
+static void start(struct bridge_turn *turn)
+{
+	struct bridge *bridge = turn->bridge;
+	perch_err err = { 0 };
+	turn_move(turn, STAGE_RUNNING);
+	no_longer_expected(turn);
+	turn->options.events = &bridge->events;
+	turn->options.data = turn;
+	if (agent_turn_start(bridge->options.host, &turn->options, &turn->turn, &err) < 0)
+		refuse(turn, "start", err.text, 125);
+}
+
+static void start_next(struct bridge *bridge)
+{
+	struct bridge_turn *turn;
+	while (bridge->turns[STAGE_RUNNING].count < bridge->options.max_turns &&
+		(turn = list_first(&bridge->turns[STAGE_ALLOWED])))
+		start(turn);
+}
+
+void bridge_turn_ready(void *data, struct session_turn *session, const char *id)
+{
+	struct bridge_turn *turn = data;
+	struct bridge *bridge = turn->bridge;
+	if (!id) {
+		refuse(turn, "session", session_turn_error(session)->text, 125);
+		return;
+	}
+	turn->options.session_id = turn->is_new ? "" : arena_dup(&turn->arena, str_from(id));
+	if (!turn->options.session_id) {
+		refuse(turn, "start", "out of memory", 125);
+		return;
+	}
+	turn_move(turn, STAGE_ALLOWED);
+	start_next(bridge);
+}
+
+/* ---- cancelling ---------------------------------------------------------- */
+
+static void cancel(struct bridge_turn *turn, int signal)
+{
+	if (turn->turn)
+		agent_turn_cancel(turn->turn, signal);
+	else
+		refuse(turn, "cancelled", "cancelled", 128 + signal);
+}
+
+bool bridge_cancel(struct bridge *bridge, const char *id, int signal)
+{
+	struct bridge_turn *turn = bridge_find(bridge, id);
+	if (turn)
+		cancel(turn, signal);
+	return turn != NULL;
+}
+
+/* Those that wait first: the end of one that runs would let them begin. */
+void bridge_cancel_all(struct bridge *bridge, int signal)
+{
+	struct bridge_turn *turn;
+	for (int stage = 0; stage < STAGE_RUNNING; stage++) {
+		while ((turn = list_first(&bridge->turns[stage])))
+			cancel(turn, signal);
+	}
+	turn = list_first(&bridge->turns[STAGE_RUNNING]);
+	for (struct bridge_turn *behind; turn; turn = behind) {
+		behind = list_next(turn);
+		cancel(turn, signal);
+	}
+}
+
+/* ---- the bridge ---------------------------------------------------------- */
+
+int bridge_new(const struct bridge_options *options, struct bridge **ret_bridge, perch_err *err)
+{
+	struct bridge *bridge = calloc(1, sizeof(*bridge));
+	if (!bridge)
+		return err_no_memory(err);
+	bridge->options = *options;
+	if (!bridge->options.max_turns)
+		bridge->options.max_turns = BRIDGE_TURNS;
+	bridge->events = *options->events;
+	bridge->events.started = on_started;
+	bridge->events.session = on_session;
+	bridge->events.end = on_end;
+	*ret_bridge = bridge;
+	return 0;
+}
+
+void bridge_free(struct bridge *bridge)
+{
+	if (!bridge)
+		return;
+	for (int stage = 0; stage < STAGES_OF_BRIDGE; stage++) {
+		struct bridge_turn *turn;
+		while ((turn = list_first(&bridge->turns[stage]))) {
+			list_remove(&bridge->turns[stage], turn);
+			if (turn->session)
+				session_turn_end(turn->session, turn->was_started, NULL);
+			bridge_turn_free(turn);
+		}
+	}
+	profiles_free(&bridge->profiles);
+	free(bridge);
+}

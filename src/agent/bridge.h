@@ -1,0 +1,73 @@
+/* A resident bridge: many turns at once, one at a time in each session and in the
+ * order they came, so many at most run and so many wait. Every turn that was
+ * taken ends exactly once. */
+#ifndef AGENT_BRIDGE_H
+#define AGENT_BRIDGE_H
+
+#include "agent/sessions.h"
+#include "agent/turn.h"
+
+struct bridge;
+struct bridge_turn;
+
+enum {
+	BRIDGE_TURNS = 16,   /* running at a time, unless told otherwise */
+	BRIDGE_QUEUE = 1024, /* waiting */
+};
+
+/* What turns that wait may keep in memory, all together. */
+#define BRIDGE_BYTES_MAX ((size_t)64 * 1024 * 1024)
+
+struct bridge_options {
+	perch_host *host;
+	struct sessions *sessions; /* must outlive it */
+	size_t max_turns;          /* 0 = BRIDGE_TURNS */
+	size_t queue;
+	/* As of a turn, with `data` being the struct bridge_turn; and the agent_turn
+	 * is NULL where none was started. A session id is stored before it is told,
+	 * the end of a turn is recorded before `end`. */
+	const struct agent_turn_events *events;
+	void *data;
+};
+
+int bridge_new(const struct bridge_options *options, struct bridge **ret_bridge, perch_err *err);
+
+/* Ends what is left, without `end`. NULL is fine. */
+void bridge_free(struct bridge *bridge);
+
+struct bridge_request {
+	const char *id;      /* must not be in use */
+	const char *profile; /* a path */
+	struct str message;
+	const char *session_name; /* NULL = "default" */
+	const char *from;         /* NULL = "" */
+	bool is_new;              /* forget the stored id: begin a new session */
+	const struct agent_attachment *attachments;
+	size_t attachment_count;
+	bool no_stream;
+	bool allow_shell_message;
+};
+
+/* Takes a turn; everything is copied. What becomes of it is told from the loop
+ * (or from bridge_cancel). Fails with -EBUSY (no room: try again when one has
+ * ended), -EEXIST (the id is in use), or what is wrong with its profile or with the
+ * sessions: err->stage is "profile" or "session" then. */
+int bridge_take(struct bridge *bridge, const struct bridge_request *request, perch_err *err);
+
+/* As if the user had sent this signal to it. One that waits ends at once. False
+ * when there is no such turn. */
+bool bridge_cancel(struct bridge *bridge, const char *id, int signal);
+void bridge_cancel_all(struct bridge *bridge, int signal);
+
+/* Is there a turn of that id that has not ended? NULL is none's. */
+bool bridge_has(const struct bridge *bridge, const char *id);
+
+/* How many have not ended. */
+size_t bridge_count(const struct bridge *bridge);
+
+/* The turn that an event is about. */
+const char *bridge_turn_id(const struct bridge_turn *turn);
+const struct agent_turn_options *bridge_turn_options(const struct bridge_turn *turn);
+void *bridge_turn_data(const struct bridge_turn *turn); /* the bridge's */
+
+#endif

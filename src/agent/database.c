@@ -1,0 +1,364 @@
+/* sessions.db: a SQLite database in WAL mode. A commit is safe from the death of
+ * any process as soon as it returns, without waiting for the disk; the disk is
+ * waited for when the log is written back, so that a machine that dies loses the
+ * last turns but not the file. */
+#include "agent/database.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/str.h"
+
+#define SCHEMA_TEXT_OF(number) #number
+#define SCHEMA_TEXT(number) SCHEMA_TEXT_OF(number)
+#define APPLICATION_ID 1885565800 /* "pcsh": this file is ours */
+
+/* Numbers of tickets come from the clock, so that one is never used twice, but
+ * whoever comes later gets a higher one whatever the clock does. */
+static const char schema[] =
+	"CREATE TABLE session (profile TEXT NOT NULL, sender TEXT NOT NULL, name TEXT NOT NULL,"
+	" id TEXT NOT NULL, last_used INTEGER NOT NULL, turns INTEGER NOT NULL,"
+	" PRIMARY KEY (profile, sender, name)) WITHOUT ROWID;"
+	"CREATE TABLE ticket (profile TEXT NOT NULL, sender TEXT NOT NULL, name TEXT NOT NULL,"
+	" number INTEGER NOT NULL, holder INTEGER NOT NULL,"
+	" PRIMARY KEY (profile, sender, name, number)) WITHOUT ROWID;"
+	"PRAGMA application_id = " SCHEMA_TEXT(APPLICATION_ID) ";"
+														   "PRAGMA user_version = 1;";
+_Static_assert(DATABASE_VERSION == 1, "the schema above is this version");
+
+#define THE_KEY "profile = ?1 AND sender = ?2 AND name = ?3"
+
+/* The parameters are the members of struct arguments, in their order. */
+static const char *const texts[STATEMENTS] = {
+	[SQL_BEGIN] = "BEGIN IMMEDIATE",
+	[SQL_COMMIT] = "COMMIT",
+	[SQL_ROLLBACK] = "ROLLBACK",
+	[SQL_TICKET_TAKE] =
+		"INSERT INTO ticket VALUES (?1, ?2, ?3, max(?4, 1 + coalesce((SELECT number FROM ticket"
+		" WHERE " THE_KEY " ORDER BY number DESC LIMIT 1), 0)), ?5) RETURNING number",
+	[SQL_TICKET_FIRST] =
+		"SELECT number, holder FROM ticket WHERE " THE_KEY " ORDER BY number LIMIT 1",
+	[SQL_TICKET_DROP] = "DELETE FROM ticket WHERE " THE_KEY " AND number = ?4 AND holder = ?5",
+	[SQL_SESSION_ID] = "SELECT id FROM session WHERE " THE_KEY,
+	[SQL_SESSION_SET_ID] = "INSERT INTO session VALUES (?1, ?2, ?3, ?6, ?7, 0)"
+						   " ON CONFLICT DO UPDATE SET id = ?6, last_used = ?7",
+	[SQL_SESSION_COUNT] = "INSERT INTO session VALUES (?1, ?2, ?3, '', ?7, 1)"
+						  " ON CONFLICT DO UPDATE SET turns = turns + 1, last_used = ?7",
+	[SQL_SESSION_LIST] = "SELECT profile, sender, name, id, last_used, turns FROM session"
+						 " WHERE ?1 IS NULL OR profile = ?1"
+						 " ORDER BY last_used DESC, profile, sender, name",
+	[SQL_SESSION_REMOVE] = "DELETE FROM session WHERE " THE_KEY " RETURNING 1",
+};
+
+/* ---- in words ------------------------------------------------------------ */
+
+#define SET_ASIDE "; move it away yourself, or let `perch doctor --fix` do it"
+
+static const struct failure {
+	int code; /* SQLite's, the primary one */
+	int error;
+	const char *words; /* NULL = those of the error */
+} failures[] = {
+	{ SQLITE_BUSY, -EBUSY, "another process has been writing to it for a second" },
+	{ SQLITE_CANTOPEN, -EACCES, NULL },
+	{ SQLITE_CORRUPT, PERCH_ESYNTAX, "it is damaged" SET_ASIDE },
+	{ SQLITE_FULL, -ENOSPC, NULL },
+	{ SQLITE_IOERR, -EIO, NULL },
+	{ SQLITE_NOMEM, -ENOMEM, NULL },
+	{ SQLITE_NOTADB, PERCH_ESYNTAX, "it is not a session database" SET_ASIDE },
+	{ SQLITE_PERM, -EACCES, NULL },
+	{ SQLITE_READONLY, -EACCES, "it, or its directory, cannot be written to" },
+};
+
+/* What the system said is more exact than SQLite's class of errors. */
+static int failure_error(const struct database *database, const struct failure *failure)
+{
+	int of_system = database->handle ? database->sqlite.system_errno(database->handle) : 0;
+	bool is_of_system = failure->code == SQLITE_CANTOPEN || failure->code == SQLITE_IOERR;
+	return is_of_system && of_system > 0 ? -of_system : failure->error;
+}
+
+static int fail(const struct database *database, int code, perch_err *err)
+{
+	char shown[FILE_SHOWN_MAX];
+	file_shown(database->path, shown);
+	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
+		const struct failure *failure = &failures[i];
+		if (failure->code != (code & 0xFF))
+			continue;
+		int error = failure_error(database, failure);
+		return err_set(err, error, "sessions in %s: %s", shown,
+			failure->words ? failure->words : perch_strerror(error));
+	}
+	return err_set(err, -EIO, "sessions in %s: %s", shown, database->sqlite.errstr(code));
+}
+
+/* ---- opening ------------------------------------------------------------- */
+
+/* Called by SQLite while somebody else writes, `tries` counting from 0: sleeps a
+ * little, longer each time. A write takes a fraction of a millisecond. */
+static int wait_for_writer(void *data, int tries)
+{
+	(void)data;
+	enum { STEP_US = 100, LONGEST_US = 5000, QUICK = LONGEST_US / STEP_US };
+	int delay_us = tries < QUICK ? (tries + 1) * STEP_US : LONGEST_US;
+	int quick_total_us = QUICK * (QUICK + 1) / 2 * STEP_US;
+	if (tries > QUICK + (DATABASE_BUSY_MS * 1000 - quick_total_us) / LONGEST_US)
+		return 0;
+	nanosleep(&(struct timespec){ .tv_nsec = delay_us * (long)NSEC_PER_USEC }, NULL);
+	return 1;
+}
+
+static int execute(struct database *database, const char *sql, perch_err *err)
+{
+	int code = database->sqlite.exec(database->handle, sql, NULL, NULL, NULL);
+	return code == SQLITE_OK ? 0 : fail(database, code, err);
+}
+
+/* SQLite does not wait by itself where waiting could be a deadlock between two
+ * that make the file; there is none when each begins anew. */
+static int execute_patiently(struct database *database, const char *sql, perch_err *err)
+{
+	int r;
+	int tries = 0;
+	do
+		r = execute(database, sql, err);
+	while (r == -EBUSY && wait_for_writer(NULL, tries++));
+	return r;
+}
+
+static int read_number(
+	struct database *database, const char *sql, int64_t *ret_number, perch_err *err)
+{
+	const struct sqlite *sqlite = &database->sqlite;
+	sqlite3_stmt *statement = NULL;
+	int code = sqlite->prepare_v3(database->handle, sql, -1, 0, &statement, NULL);
+	if (code == SQLITE_OK)
+		code = sqlite->step(statement);
+	if (code == SQLITE_ROW)
+		*ret_number = sqlite->column_int64(statement, 0);
+	sqlite->finalize(statement);
+	return code == SQLITE_ROW ? 0 : fail(database, code, err);
+}
+
+/* 1 = it is of this version, 0 = it is empty. */
+static int check_schema(struct database *database, perch_err *err)
+{
+	char shown[FILE_SHOWN_MAX];
+	int64_t application = 0;
+	int64_t version = 0;
+	int r = read_number(database, "PRAGMA application_id", &application, err);
+	if (r == 0)
+		r = read_number(database, "PRAGMA user_version", &version, err);
+	int64_t tables = 0;
+	if (r == 0 && application != APPLICATION_ID)
+		r = read_number(database, "SELECT count(*) FROM sqlite_schema", &tables, err);
+	if (r < 0)
+		return r;
+	if (application != APPLICATION_ID)
+		return application || version || tables ? fail(database, SQLITE_NOTADB, err) : 0;
+	if (version != DATABASE_VERSION)
+		return err_set(err, -ENOTSUP,
+			"sessions in %s: written by a newer perch (schema %lld, this one knows %d); use that "
+			"one, or another XDG_STATE_HOME",
+			file_shown(database->path, shown), (long long)version, DATABASE_VERSION);
+	return 1;
+}
+
+/* In one transaction: the file may just be made by somebody else. */
+static int check_schema_at_once(struct database *database, perch_err *err)
+{
+	int r = execute_patiently(database, "BEGIN", err);
+	if (r == 0)
+		r = check_schema(database, err);
+	database_rollback(database);
+	return r;
+}
+
+static int make_schema(struct database *database, perch_err *err)
+{
+	int r = execute_patiently(database, "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL", err);
+	if (r == 0)
+		r = execute_patiently(database, texts[SQL_BEGIN], err);
+	if (r < 0)
+		return r;
+	r = check_schema(database, err); /* somebody may have been faster */
+	if (r == 0)
+		r = execute(database, schema, err);
+	if (r >= 0)
+		r = execute(database, texts[SQL_COMMIT], err);
+	if (r < 0)
+		database_rollback(database);
+	return r;
+}
+
+/* The file is made before SQLite sees it, for its mode, and without opening it:
+ * closing a descriptor of it would drop locks that SQLite holds in this process. */
+static int open_file(struct database *database, perch_err *err)
+{
+	const struct sqlite *sqlite = &database->sqlite;
+	if (mknod(database->path, S_IFREG | 0600, 0) < 0 && errno != EEXIST) {
+		char shown[FILE_SHOWN_MAX];
+		return err_set(err, -errno, "cannot make %s: %s", file_shown(database->path, shown),
+			perch_strerror(-errno));
+	}
+	const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW |
+		SQLITE_OPEN_PRIVATECACHE;
+	int code = sqlite->open_v2(database->path, &database->handle, flags, NULL);
+	if (code != SQLITE_OK)
+		return fail(database, code, err);
+	sqlite->busy_handler(database->handle, wait_for_writer, NULL);
+	sqlite->db_config(database->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite->db_config(database->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	sqlite->wal_autocheckpoint(database->handle, DATABASE_WAL_PAGES);
+	return execute(database, "PRAGMA synchronous = NORMAL", err);
+}
+
+int database_open(const char *path, struct database *ret_database, perch_err *err)
+{
+	_cleanup_(database_close) struct database database = { .path = str_dup(str_from(path)) };
+	if (!database.path)
+		return err_no_memory(err);
+	int r = sqlite_load(&database.sqlite, err);
+	if (r == 0)
+		r = open_file(&database, err);
+	if (r == 0)
+		r = check_schema_at_once(&database, err);
+	if (r == 0)
+		r = make_schema(&database, err);
+	if (r < 0)
+		return r;
+	*ret_database = database;
+	database = (struct database){ 0 };
+	return 0;
+}
+
+void database_close(struct database *database)
+{
+	for (int i = 0; i < STATEMENTS; i++) {
+		if (database->statements[i])
+			database->sqlite.finalize(database->statements[i]);
+	}
+	if (database->handle)
+		database->sqlite.close(database->handle);
+	sqlite_unload(&database->sqlite);
+	free(database->path);
+	*database = (struct database){ 0 };
+}
+
+static int is_ok(void *data, int count, char **values, char **names)
+{
+	(void)names;
+	*(bool *)data = count == 1 && values[0] && strcmp(values[0], "ok") == 0;
+	return 0;
+}
+
+int database_examine(struct database *database, perch_err *err)
+{
+	bool is_sound = false;
+	int code =
+		database->sqlite.exec(database->handle, "PRAGMA quick_check(1)", is_ok, &is_sound, NULL);
+	if (code != SQLITE_OK)
+		return fail(database, code, err);
+	return is_sound ? 0 : fail(database, SQLITE_CORRUPT, err);
+}
+
+/* ---- statements ---------------------------------------------------------- */
+
+static int prepare(struct database *database, enum statement which, perch_err *err)
+{
+	if (database->statements[which])
+		return 0;
+	int code = database->sqlite.prepare_v3(database->handle, texts[which], -1,
+		SQLITE_PREPARE_PERSISTENT, &database->statements[which], NULL);
+	return code == SQLITE_OK ? 0 : fail(database, code, err);
+}
+
+static int bind_text(const struct query *query, int at, const char *text)
+{
+	const struct sqlite *sqlite = &query->database->sqlite;
+	if (!text || at > sqlite->bind_parameter_count(query->statement))
+		return SQLITE_OK;
+	return sqlite->bind_text(query->statement, at, text, -1, SQLITE_STATIC);
+}
+
+static int bind_number(const struct query *query, int at, int64_t number)
+{
+	const struct sqlite *sqlite = &query->database->sqlite;
+	if (at > sqlite->bind_parameter_count(query->statement))
+		return SQLITE_OK;
+	return sqlite->bind_int64(query->statement, at, number);
+}
+
+static int bind(const struct query *query, const struct arguments *arguments)
+{
+	int code = bind_text(query, 1, arguments->key.profile);
+	code = code ? code : bind_text(query, 2, arguments->key.from);
+	code = code ? code : bind_text(query, 3, arguments->key.name);
+	code = code ? code : bind_number(query, 4, arguments->number);
+	code = code ? code : bind_number(query, 5, arguments->holder);
+	code = code ? code : bind_text(query, 6, arguments->id);
+	return code ? code : bind_number(query, 7, arguments->now);
+}
+
+int query_begin(struct query *query, struct database *database, enum statement which,
+	const struct arguments *arguments, perch_err *err)
+{
+	*query = (struct query){ 0 };
+	int r = prepare(database, which, err);
+	if (r < 0)
+		return r;
+	*query = (struct query){ database, database->statements[which] };
+	int code = arguments ? bind(query, arguments) : SQLITE_OK;
+	return code == SQLITE_OK ? 0 : fail(database, code, err);
+}
+
+int query_step(struct query *query, perch_err *err)
+{
+	int code = query->database->sqlite.step(query->statement);
+	if (code == SQLITE_ROW || code == SQLITE_DONE)
+		return code == SQLITE_ROW;
+	return fail(query->database, code, err);
+}
+
+int64_t query_number(const struct query *query, int column)
+{
+	return query->database->sqlite.column_int64(query->statement, column);
+}
+
+const char *query_text(const struct query *query, int column)
+{
+	return (const char *)query->database->sqlite.column_text(query->statement, column);
+}
+
+void query_end(struct query *query)
+{
+	if (!query->statement)
+		return;
+	query->database->sqlite.reset(query->statement);
+	query->database->sqlite.clear_bindings(query->statement);
+	query->statement = NULL;
+}
+
+int database_run(struct database *database, enum statement which, const struct arguments *arguments,
+	perch_err *err)
+{
+	_cleanup_(query_end) struct query query = { 0 };
+	int r = query_begin(&query, database, which, arguments, err);
+	while (r == 0 && (r = query_step(&query, err)) > 0)
+		r = 0;
+	return r;
+}
+
+void database_rollback(struct database *database)
+{
+	if (!database->sqlite.get_autocommit(database->handle))
+		database_run(database, SQL_ROLLBACK, NULL, NULL);
+}

@@ -1,0 +1,83 @@
+/* sessions.db: opening it, its schema, its statements, and what goes wrong with it
+ * in words. */
+#ifndef AGENT_DATABASE_H
+#define AGENT_DATABASE_H
+
+#include <stdbool.h>
+
+#include "agent/sessions.h"
+#include "agent/sqlite.h"
+
+enum {
+	DATABASE_VERSION = 1,     /* of the schema; a newer one is refused */
+	DATABASE_BUSY_MS = 1000,  /* how long another process's write is waited for */
+	DATABASE_WAL_PAGES = 512, /* half a MiB: what is read again at the next open stays small */
+};
+
+enum statement {
+	SQL_BEGIN,
+	SQL_COMMIT,
+	SQL_ROLLBACK,
+	SQL_TICKET_TAKE,
+	SQL_TICKET_FIRST,
+	SQL_TICKET_DROP,
+	SQL_SESSION_ID,
+	SQL_SESSION_SET_ID,
+	SQL_SESSION_COUNT,
+	SQL_SESSION_LIST,
+	SQL_SESSION_REMOVE,
+	STATEMENTS,
+};
+
+struct database {
+	struct sqlite sqlite;
+	sqlite3 *handle;
+	char *path;
+	sqlite3_stmt *statements[STATEMENTS]; /* prepared when first used */
+};
+
+/* What a statement may speak of; each takes what it needs. */
+struct arguments {
+	struct session_key key; /* profile may be NULL */
+	int64_t number;         /* of a ticket */
+	int64_t holder;
+	const char *id;
+	int64_t now; /* seconds since 1970 */
+};
+
+/* Opens it, or makes it where there is none. The path is copied. `{0}` can be
+ * closed. */
+int database_open(const char *path, struct database *ret_database, perch_err *err);
+void database_close(struct database *database);
+
+/* Looks for damage in all of it. 0, or PERCH_ESYNTAX. */
+int database_examine(struct database *database, perch_err *err);
+
+/* A statement under way. */
+struct query {
+	struct database *database;
+	sqlite3_stmt *statement;
+};
+
+/* Begins a statement; what it points to must stay until query_end. */
+int query_begin(struct query *query, struct database *database, enum statement which,
+	const struct arguments *arguments, perch_err *err);
+
+/* 1 = there is a row, 0 = that was all. */
+int query_step(struct query *query, perch_err *err);
+
+int64_t query_number(const struct query *query, int column);
+
+/* Valid until the next step. NULL without memory. */
+const char *query_text(const struct query *query, int column);
+
+void query_end(struct query *query);
+
+/* Runs a statement to its end. */
+int database_run(struct database *database, enum statement which, const struct arguments *arguments,
+	perch_err *err);
+
+/* Takes back what a transaction did; harmless without one. */
+void database_rollback(struct database *database);
+
+#endif

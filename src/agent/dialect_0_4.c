@@ -1,0 +1,131 @@
+/* AgentProc 0.4: every line is an event in JSON. */
+#include "agent/dialect.h"
+
+#include <errno.h>
+
+#include "agent/engine_parts.h"
+
+/* The member as a text; false when it is none. */
+static bool get_text(const perch_json_value *event, const char *name, struct str *ret_text)
+{
+	const perch_json_value *value = perch_json_get(event, name);
+	if (perch_json_type_of(value) != PERCH_JSON_STRING)
+		return false;
+	ret_text->data = perch_json_string(value, &ret_text->len);
+	return true;
+}
+
+static const char *take_partial(
+	struct agent_engine *engine, const perch_json_value *event, struct str line)
+{
+	struct str text;
+	if (!get_text(event, "text", &text))
+		return "is a partial without a text and is ignored";
+	engine_partial(engine, text, line);
+	return NULL;
+}
+
+static const char *take_result(
+	struct agent_engine *engine, const perch_json_value *event, struct str line)
+{
+	(void)line;
+	struct str text;
+	if (!get_text(event, "text", &text))
+		return "is a result without a text and is ignored";
+	if (engine->has_result)
+		return "is a second result and is ignored";
+	if (engine->has_error)
+		return NULL;
+	engine->has_result = true;
+	engine_set(engine, &engine->body, text);
+	engine->effects->hang_up(engine->data);
+	return NULL;
+}
+
+static const char *take_error(
+	struct agent_engine *engine, const perch_json_value *event, struct str line)
+{
+	(void)line;
+	struct str text = { 0 };
+	get_text(event, "message", &text);
+	engine_error(engine, text);
+	return NULL;
+}
+
+static const char *take_permission(
+	struct agent_engine *engine, const perch_json_value *event, struct str line)
+{
+	(void)line;
+	struct agent_permission permission = { 0 };
+	if (!engine->options.has_permission)
+		return "asks for a permission, which the profile does not allow, and is ignored";
+	if (!get_text(event, "request_id", &permission.request_id) ||
+		memchr(permission.request_id.data, '\0', permission.request_id.len))
+		return "asks for a permission without a usable request_id and is ignored";
+	get_text(event, "tool_name", &permission.tool_name);
+	permission.input.data = perch_json_raw(perch_json_get(event, "input"), &permission.input.len);
+	permissions_request(engine, &permission);
+	return NULL;
+}
+
+static const struct {
+	const char *type;
+	/* Returns what is wrong with it, or NULL. */
+	const char *(*take)(
+		struct agent_engine *engine, const perch_json_value *event, struct str line);
+} events[] = {
+	{ "partial", take_partial },
+	{ "result", take_result },
+	{ "error", take_error },
+	{ "permission_request", take_permission },
+};
+
+static const char *take_event(
+	struct agent_engine *engine, const perch_json_value *event, struct str line)
+{
+	const perch_json_value *type = perch_json_get(event, "type");
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		if (!perch_json_is(type, events[i].type))
+			continue;
+		struct str id;
+		if (get_text(event, "session_id", &id) && id.len)
+			engine_session(engine, id);
+		return events[i].take(engine, event, line);
+	}
+	return "is no event that is known and is ignored";
+}
+
+static void take_line(struct agent_engine *engine, struct str line)
+{
+	if (!str_trim(line).len)
+		return;
+	const perch_json_value *event = NULL;
+	int r = perch_json_parse(engine->json, line.data, line.len, &event, NULL);
+	if (r == -ENOMEM) {
+		engine->is_broken = true;
+		return;
+	}
+	const char *problem = "is not JSON and is ignored";
+	if (r == 0)
+		problem = take_event(engine, event, line);
+	if (problem)
+		engine_warn_of_line(engine, line, problem);
+}
+
+/* What it may be is wide, but it must fit into a later turn's argv. */
+enum { SESSION_ID_MAX = 4096 };
+
+static bool is_session_id(struct str id)
+{
+	return id.len > 0 && id.len <= SESSION_ID_MAX && !str_is(id, ".") && !str_is(id, "..") &&
+		!session_id_has_bad_character(id, false);
+}
+
+const struct dialect dialect_0_4 = {
+	.version = "0.4",
+	.has_turn_line = true,
+	.limits_variables = true,
+	.reply_needs_silence = true,
+	.is_session_id = is_session_id,
+	.line = take_line,
+};

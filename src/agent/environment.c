@@ -1,0 +1,230 @@
+/* The environment of an agent: what is inherited, the profile's, the turn's,
+ * the protocol's; each wins over those before. */
+#include <errno.h>
+#include <string.h>
+
+#include "agent/launch.h"
+#include "base/cleanup.h"
+#include "base/environment.h"
+#include "base/err.h"
+#include "data/json.h"
+#include "sandbox/secrets.h"
+
+/* A list while it is made. */
+struct environment {
+	struct launch *launch;
+	const char **items;
+	size_t count;
+	size_t cap;
+	perch_err *err;
+	int error;
+};
+
+static void append(struct environment *env, const char *variable)
+{
+	if (env->count == env->cap) {
+		size_t cap = env->cap ? 2 * env->cap : 64;
+		const char **items = arena_alloc(env->launch->arena, cap * sizeof(*items));
+		if (!items) {
+			env->error = err_no_memory(env->err);
+			return;
+		}
+		if (env->count)
+			memcpy(items, env->items, env->count * sizeof(*items));
+		env->items = items;
+		env->cap = cap;
+	}
+	env->items[env->count++] = variable;
+}
+
+static void set(struct environment *env, const char *variable)
+{
+	struct str name = environment_name(variable);
+	for (size_t i = 0; i < env->count; i++) {
+		if (str_eq(environment_name(env->items[i]), name)) {
+			env->items[i] = variable;
+			return;
+		}
+	}
+	append(env, variable);
+}
+
+/* NAME=value, refused when the kernel would not take it. */
+static void set_value(struct environment *env, const char *name, struct str value)
+{
+	size_t len = strlen(name) + 1 + value.len;
+	if (env->error)
+		return;
+	if (len + 1 > AGENT_VARIABLE_MAX) {
+		env->error = err_set(env->err, -EINVAL, "%.100s is too long for a variable: at most %d KiB",
+			name, AGENT_VARIABLE_MAX / 1024);
+		return;
+	}
+	char *variable = arena_alloc(env->launch->arena, len + 1);
+	if (!variable) {
+		env->error = err_no_memory(env->err);
+		return;
+	}
+	memcpy(variable, name, strlen(name));
+	variable[strlen(name)] = '=';
+	if (value.len)
+		memcpy(variable + strlen(name) + 1, value.data, value.len);
+	variable[len] = '\0';
+	set(env, variable);
+}
+
+/* ---- what is inherited ----------------------------------------------------- */
+
+static bool is_listed(struct str name, const char *const *list)
+{
+	for (; list && *list; list++) {
+		if (str_is(name, *list))
+			return true;
+	}
+	return false;
+}
+
+static bool is_basic(struct str name)
+{
+	static const char *const basic[] = { "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM",
+		"TMPDIR", "TZ", NULL };
+	return is_listed(name, basic) || str_has_prefix(name, STR("LC_"));
+}
+
+static bool is_inherited(const struct launch *launch, const char *variable)
+{
+	const struct agent_profile *profile = launch->options->profile;
+	struct str name = environment_name(variable);
+	if (str_has_prefix(name, STR("AGENT_")))
+		return false;
+	if (!launch->dialect->has_variables && !is_basic(name))
+		return false;
+	if (launch->dialect->has_variables && profile->has_env_allowlist && !is_basic(name) &&
+		!is_listed(name, profile->env_allowlist))
+		return false;
+	return !profile->is_sandboxed || is_listed(name, profile->widening.env) ||
+		secret_is_absent(variable);
+}
+
+/* ---- the protocol's -------------------------------------------------------- */
+
+/* Those that are set here, or must not be set by anybody else. */
+static bool is_protocols(const struct launch *launch, const char *variable)
+{
+	static const char *const names[] = { "AGENT_MESSAGE", "AGENT_MESSAGE_OMITTED",
+		"AGENT_SESSION_ID", "AGENT_SESSION_NAME", "AGENT_FROM_USER", "AGENT_STREAMING",
+		"AGENT_PROTOCOL_VERSION", "AGENT_IMAGE_URL", "AGENT_FILE_URL", "AGENT_ATTACHMENTS", NULL };
+	struct str name = environment_name(variable);
+	return is_listed(name, names) ||
+		(!launch->dialect->has_variables && str_has_prefix(name, STR("AGENT_")));
+}
+
+static void set_message(struct environment *env)
+{
+	const struct agent_turn_options *options = env->launch->options;
+	bool fits = sizeof("AGENT_MESSAGE=") + options->message.len <= AGENT_VARIABLE_MAX;
+	if (fits) {
+		set_value(env, "AGENT_MESSAGE", options->message);
+	} else if (options->profile->message_on_stdin) {
+		set(env, "AGENT_MESSAGE=");
+		set(env, "AGENT_MESSAGE_OMITTED=1");
+	} else {
+		env->error = err_set(env->err, -EINVAL,
+			"the message is too long for a variable (%zu bytes, at most %d KiB): the profile needs "
+			"stdin: message",
+			options->message.len, AGENT_VARIABLE_MAX / 1024);
+	}
+}
+
+/* The URL, when there is exactly one of the kind. */
+static void set_single(struct environment *env, const char *name, enum attachment_kind kind)
+{
+	const struct agent_turn_options *options = env->launch->options;
+	const char *url = NULL;
+	size_t count = 0;
+	for (size_t i = 0; i < options->attachment_count; i++) {
+		if (options->attachments[i].kind == kind) {
+			url = options->attachments[i].url;
+			count++;
+		}
+	}
+	if (count == 1)
+		set_value(env, name, str_from(url));
+}
+
+static void set_attachments(struct environment *env)
+{
+	const struct agent_turn_options *options = env->launch->options;
+	if (!options->attachment_count)
+		return;
+	_cleanup_(buf_free) struct buf json = { 0 };
+	struct perch_json_writer writer = json_writer_on(&json);
+	attachments_write(&writer, "type", options->attachments, options->attachment_count);
+	if (json.failed)
+		env->error = err_no_memory(env->err);
+	else
+		set_value(env, "AGENT_ATTACHMENTS", (struct str){ json.data, json.len });
+}
+
+static void set_protocols(struct environment *env)
+{
+	const struct agent_turn_options *options = env->launch->options;
+	const struct agent_profile *profile = options->profile;
+	bool is_streaming = profile->streaming && !options->no_stream;
+	set_message(env);
+	set_value(env, "AGENT_SESSION_ID", str_from(options->session_id));
+	set_value(env, "AGENT_SESSION_NAME",
+		str_from(options->session_name ? options->session_name : "default"));
+	set_value(env, "AGENT_FROM_USER", str_from(options->from));
+	set_value(env, "AGENT_STREAMING", is_streaming ? STR("1") : STR("0"));
+	set_value(env, "AGENT_PROTOCOL_VERSION", str_from(env->launch->dialect->version));
+	set_single(env, "AGENT_IMAGE_URL", ATTACHMENT_IMAGE);
+	set_single(env, "AGENT_FILE_URL", ATTACHMENT_FILE);
+	set_attachments(env);
+}
+
+/* ---- all of them ----------------------------------------------------------- */
+
+static void set_profiles(struct environment *env, const char *variable)
+{
+	struct str name = environment_name(variable);
+	if (env->error || is_protocols(env->launch, variable))
+		return;
+	const char *kept = arena_dup(env->launch->arena, name);
+	const char *value = NULL;
+	env->error = kept ? launch_expand(env->launch, str_from(variable + name.len + 1), true, kept,
+							&value, env->err)
+					  : err_no_memory(env->err);
+	if (!env->error)
+		set_value(env, kept, str_from(value));
+}
+
+static void inherit(struct environment *env)
+{
+	const char *const *variable = env->launch->own_env;
+	for (; *variable && !env->error; variable++) {
+		if (is_inherited(env->launch, *variable))
+			append(env, *variable);
+	}
+}
+
+int launch_make_env(struct launch *launch, perch_err *err)
+{
+	struct environment env = { .launch = launch, .err = err };
+	const struct agent_turn_options *options = launch->options;
+	inherit(&env);
+	for (const char *const *variable = options->profile->env; *variable; variable++)
+		set_profiles(&env, *variable);
+	for (const char *const *variable = options->env; variable && *variable; variable++) {
+		if (!env.error && !is_protocols(launch, *variable))
+			set(&env, *variable);
+	}
+	if (launch->tmp)
+		set_value(&env, "TMPDIR", str_from(launch->tmp));
+	if (!env.error && launch->dialect->has_variables)
+		set_protocols(&env);
+	if (!env.error)
+		append(&env, NULL);
+	launch->env = env.items;
+	return env.error;
+}

@@ -1,0 +1,149 @@
+/* How an agent is started: the message, the directory, and templates. */
+#include "agent/launch.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "agent/template.h"
+#include "base/cleanup.h"
+#include "base/environment.h"
+#include "base/err.h"
+
+const char *launch_own_variable(const struct launch *launch, struct str name)
+{
+	if (str_has_prefix(name, STR("AGENT_")))
+		return NULL;
+	for (const char *const *variable = launch->own_env; *variable; variable++) {
+		if (str_eq(environment_name(*variable), name))
+			return (*variable)[name.len] ? *variable + name.len + 1 : "";
+	}
+	return NULL;
+}
+
+static bool is_allowed(const struct launch *launch, struct str name)
+{
+	const struct agent_profile *profile = launch->options->profile;
+	if (!launch->dialect->limits_variables || !profile->has_env_allowlist)
+		return true;
+	for (const char *const *allowed = profile->env_allowlist; *allowed; allowed++) {
+		if (str_is(name, *allowed))
+			return true;
+	}
+	return false;
+}
+
+/* ${VAR} of a template. */
+static const char *find_variable(void *data, struct str name)
+{
+	struct launch *launch = data;
+	if (is_allowed(launch, name))
+		return launch_own_variable(launch, name);
+	buf_printf(&launch->warnings, "${%.*s} is empty: it is not in env_allowlist\n",
+		(int)(name.len < 100 ? name.len : 100), name.data);
+	return NULL;
+}
+
+int launch_expand(struct launch *launch, struct str template, bool with_variables, const char *what,
+	const char **ret_text, perch_err *err)
+{
+	const struct agent_turn_options *options = launch->options;
+	const struct template_values values = {
+		.has_message = launch->dialect->has_message,
+		.message = options->message,
+		.session_id = options->session_id ? options->session_id : "",
+		.session_name = options->session_name ? options->session_name : "default",
+		.profile_dir = options->profile->directory,
+		.variable = with_variables ? find_variable : NULL,
+		.data = launch,
+	};
+	_cleanup_(buf_free) struct buf text = { 0 };
+	if (template_expand(&text, template, &values) < 0)
+		return err_no_memory(err);
+	if (text.len >= AGENT_VARIABLE_MAX)
+		return err_set(err, -EINVAL,
+			"%.100s is too long with the message in it (%zu bytes, at most %d KiB): the profile "
+			"needs stdin: message",
+			what, text.len, AGENT_VARIABLE_MAX / 1024);
+	const char *kept = arena_dup(launch->arena, (struct str){ text.data, text.len });
+	if (!kept)
+		return err_no_memory(err);
+	*ret_text = kept;
+	return 0;
+}
+
+/* ---- the message ----------------------------------------------------------- */
+
+static int check_message(const struct agent_turn_options *options, perch_err *err)
+{
+	struct str message = options->message;
+	if (!message.len && !options->attachment_count)
+		return err_set(err, -EINVAL, "refused: the message is empty, and nothing is attached");
+	if (message.len && memchr(message.data, '\0', message.len))
+		return err_set(err, -EINVAL, "refused: the message has a NUL byte in it");
+	if (message.len > AGENT_MESSAGE_MAX)
+		return err_set(err, -EINVAL,
+			"refused: the message has %zu bytes, at most %d MiB can be sent", message.len,
+			AGENT_MESSAGE_MAX / 1024 / 1024);
+	return 0;
+}
+
+/* ---- the directory ----------------------------------------------------------- */
+
+/* Only a ~ of the template is the home directory. */
+static int profile_cwd(struct launch *launch, const char **ret_cwd, perch_err *err)
+{
+	const struct agent_profile *profile = launch->options->profile;
+	const char *template = profile->cwd;
+	bool is_home = template[0] == '~' && (!template[1] || template[1] == '/');
+	const char *home = is_home ? launch_own_variable(launch, STR("HOME")) : NULL;
+	const char *text;
+	int r = launch_expand(launch, str_from(template + is_home), true, "cwd", &text, err);
+	if (r < 0)
+		return r;
+	bool is_relative = !is_home && text[0] != '/';
+	_cleanup_free_ char *joined = str_join(is_home ? (home ? home : "") : "",
+		is_relative ? profile->directory : "", is_relative ? "/" : "", text, NULL);
+	*ret_cwd = joined ? arena_dup(launch->arena, str_from(joined)) : NULL;
+	return *ret_cwd ? 0 : err_no_memory(err);
+}
+
+static int find_cwd(struct launch *launch, perch_err *err)
+{
+	int r = 0;
+	if (launch->options->cwd)
+		launch->cwd = launch->options->cwd;
+	else if (launch->options->profile->cwd[0])
+		r = profile_cwd(launch, &launch->cwd, err);
+	struct stat info;
+	if (r < 0 || !launch->cwd)
+		return r;
+	if (stat(launch->cwd, &info) < 0)
+		r = -errno;
+	else if (!S_ISDIR(info.st_mode))
+		r = -ENOTDIR;
+	if (r < 0) {
+		err_set(err, r, "the agent's directory cannot be used: %.300s: %s", launch->cwd,
+			perch_strerror(r));
+		if (err)
+			err->stage = "chdir";
+	}
+	return r;
+}
+
+int launch_begin(struct launch *launch, perch_err *err)
+{
+	int r = check_message(launch->options, err);
+	return r < 0 ? r : find_cwd(launch, err);
+}
+
+int launch_finish(struct launch *launch, perch_err *err)
+{
+	int r = launch_make_env(launch, err);
+	return r < 0 ? r : launch_make_argv(launch, err);
+}
+
+void launch_free(struct launch *launch)
+{
+	buf_free(&launch->warnings);
+}

@@ -1,0 +1,72 @@
+/* How an agent is started: its argv, its environment, its directory, made from a
+ * profile and a turn. Everything lives in the arena. */
+#ifndef AGENT_LAUNCH_H
+#define AGENT_LAUNCH_H
+
+#include "agent/dialect.h"
+#include "agent/turn.h"
+#include "base/buf.h"
+#include "perch/json.h"
+
+enum {
+	AGENT_VARIABLE_MAX = 128 * 1024,      /* of one variable or argument, by the kernel */
+	AGENT_MESSAGE_MAX = 16 * 1024 * 1024, /* of a message, by us */
+};
+
+struct launch {
+	struct arena *arena;
+	const struct agent_turn_options *options;
+	const struct dialect *dialect;
+	const char *const *own_env;
+	const char *cwd; /* NULL = ours */
+	const char *tmp; /* TMPDIR, where a sandbox says so; else NULL */
+	const char *const *env;
+	const char *const *argv;
+	struct buf warnings; /* each ends with '\n' */
+};
+
+/* ---- launch.c ------------------------------------------------------------ */
+
+/* Looks at the message and finds the directory: cwd. Fails with -EINVAL (a
+ * message that is refused), -ENOENT or -ENOTDIR (err->stage is "chdir"),
+ * -ENOMEM. */
+int launch_begin(struct launch *launch, perch_err *err);
+
+/* Fills in env and argv. */
+int launch_finish(struct launch *launch, perch_err *err);
+
+void launch_free(struct launch *launch);
+
+/* A variable of our own environment, without those that are the protocol's. */
+const char *launch_own_variable(const struct launch *launch, struct str name);
+
+/* Expands a template into the arena; with_variables: ${VAR} too. -E2BIG is said
+ * in words: `what` is too long. */
+int launch_expand(struct launch *launch, struct str template, bool with_variables, const char *what,
+	const char **ret_text, perch_err *err);
+
+/* ---- command.c ------------------------------------------------------------ */
+
+/* Splits, expands, and refuses a shell that would read the message as a script. */
+int launch_make_argv(struct launch *launch, perch_err *err);
+
+/* The last rule alone: 0, or -EINVAL and words. */
+int command_check_shell(const struct agent_profile *profile, struct arena *arena, perch_err *err);
+
+/* ---- environment.c -------------------------------------------------------- */
+
+int launch_make_env(struct launch *launch, perch_err *err);
+
+/* ---- turn_line.c ----------------------------------------------------------- */
+
+/* "image", "file" … */
+const char *attachment_kind_name(enum attachment_kind kind);
+
+/* The array of all of them; kind_name is what their kind is called. */
+void attachments_write(perch_json_writer *writer, const char *kind_name,
+	const struct agent_attachment *attachments, size_t count);
+
+/* The line that begins a turn of 0.4, with its '\n'. */
+int turn_line_write(struct buf *out, const struct agent_turn_options *options);
+
+#endif

@@ -1,0 +1,37 @@
+/* What the parts of the profile reader know of each other. */
+#ifndef AGENT_PROFILE_PARTS_H
+#define AGENT_PROFILE_PARTS_H
+
+#include "agent/profile.h"
+#include "data/yaml.h"
+
+struct profile_reader {
+	struct arena *arena;
+	struct agent_profile *profile;
+	perch_err *err;
+	const char *home;   /* "" = unknown */
+	const char *prefix; /* "" or "agentproc." or "sandbox.": for messages */
+	const char **warnings;
+	size_t warning_count;
+	bool has_protocol;
+	bool has_executor;
+	bool has_permission;
+	const char *executor;
+};
+
+/* What is wrong with a value; the key is named. Returns -EINVAL. */
+int profile_refuse(struct profile_reader *reader, const struct yaml_entry *entry,
+	const char *format, ...) PERCH_PRINTF(3, 4);
+
+/* The value of an entry as a list of strings that ends with NULL. Numbers count
+ * as they are written when `takes_numbers`. */
+int profile_texts(struct profile_reader *reader, const struct yaml_entry *entry, bool takes_numbers,
+	const char *const **ret_list);
+
+/* "Unknown key": one warning, ignored. */
+int profile_warn_unknown(struct profile_reader *reader, const struct yaml_entry *entry);
+
+/* In profile_sandbox.c: the key `sandbox`. */
+int profile_read_sandbox(struct profile_reader *reader, const struct yaml_entry *entry);
+
+#endif

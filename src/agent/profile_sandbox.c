@@ -1,0 +1,96 @@
+/* The key `sandbox` of a profile: on, off, or what the agent may do beyond what
+ * a sandboxed agent may.
+ *
+ *     sandbox:
+ *       read: [/srv/data, ~/notes]     # relative paths: from the profile's directory
+ *       write: [out]
+ *       net: none                      # or full
+ *       env: [GH_TOKEN]                # variables that are kept although they look secret
+ *       presets: [git]
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/profile_parts.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+
+static int read_switch(struct profile_reader *reader, const struct yaml_entry *entry)
+{
+	const struct yaml_value *value = entry->value;
+	bool is_on = value->type == YAML_BOOL ? value->boolean : strcmp(value->text, "on") == 0;
+	if (value->type != YAML_BOOL && !is_on && strcmp(value->text, "off") != 0)
+		return profile_refuse(
+			reader, entry, "must be on, off or a mapping, not '%.100s'", value->text);
+	reader->profile->is_sandboxed = is_on;
+	return 0;
+}
+
+static int read_net(struct profile_reader *reader, const struct yaml_entry *entry)
+{
+	const char *text = entry->value->type == YAML_STRING ? entry->value->text : "";
+	bool is_full = strcmp(text, "full") == 0;
+	if (!is_full && strcmp(text, "none") != 0)
+		return profile_refuse(reader, entry, "must be none or full");
+	reader->profile->widening.net = is_full ? WIDENING_NET_FULL : WIDENING_NET_NONE;
+	return 0;
+}
+
+/* The policy wants absolute paths. */
+static const char *absolute(const struct profile_reader *reader, const char *path)
+{
+	bool is_home = path[0] == '~' && (!path[1] || path[1] == '/');
+	const char *base = is_home ? reader->home : reader->profile->directory;
+	if (path[0] == '/')
+		return path;
+	_cleanup_free_ char *joined = str_join(base, is_home ? "" : "/", path + is_home, NULL);
+	return joined ? arena_dup(reader->arena, str_from(joined)) : NULL;
+}
+
+static int read_paths(
+	struct profile_reader *reader, const struct yaml_entry *entry, const char *const **ret_list)
+{
+	const char *const *list;
+	int r = profile_texts(reader, entry, false, &list);
+	if (r < 0)
+		return r;
+	for (const char **path = (const char **)list; *path; path++) {
+		*path = absolute(reader, *path);
+		if (!*path)
+			return err_no_memory(reader->err);
+	}
+	*ret_list = list;
+	return 0;
+}
+
+static int read_key(struct profile_reader *reader, const struct yaml_entry *entry)
+{
+	struct policy_widening *widening = &reader->profile->widening;
+	if (strcmp(entry->name, "read") == 0)
+		return read_paths(reader, entry, &widening->read);
+	if (strcmp(entry->name, "write") == 0)
+		return read_paths(reader, entry, &widening->write);
+	if (strcmp(entry->name, "env") == 0)
+		return profile_texts(reader, entry, false, &widening->env);
+	if (strcmp(entry->name, "presets") == 0)
+		return profile_texts(reader, entry, false, &widening->presets);
+	if (strcmp(entry->name, "net") == 0)
+		return read_net(reader, entry);
+	return profile_warn_unknown(reader, entry);
+}
+
+int profile_read_sandbox(struct profile_reader *reader, const struct yaml_entry *entry)
+{
+	if (entry->value->type < YAML_LIST)
+		return read_switch(reader, entry);
+	if (entry->value->type == YAML_LIST)
+		return profile_refuse(reader, entry, "must be on, off or a mapping, not a list");
+	reader->profile->is_sandboxed = true;
+	const char *prefix = reader->prefix;
+	reader->prefix = "sandbox.";
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < entry->value->count; i++)
+		r = read_key(reader, &entry->value->entries[i]);
+	reader->prefix = prefix;
+	return r;
+}

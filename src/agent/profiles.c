@@ -1,0 +1,136 @@
+/* Profiles that were read. */
+#include "agent/profiles.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+
+struct kept_profile {
+	struct kept_profile *next;
+	char *path; /* as it was asked for */
+	struct stat stamp;
+	bool is_stale;
+	size_t users;
+	struct arena arena;
+	struct agent_profile profile;
+};
+
+static void kept_profile_free(struct kept_profile *kept)
+{
+	if (!kept)
+		return;
+	arena_free(&kept->arena);
+	free(kept->path);
+	free(kept);
+}
+DEFINE_POINTER_CLEANUP(cleanup_kept_profile, struct kept_profile, kept_profile_free)
+
+const struct agent_profile *kept_profile(const struct kept_profile *profile)
+{
+	return &profile->profile;
+}
+
+static bool is_same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* What was changed a moment ago may be changed again within the same tick of the
+ * file system's clock: it is read again until it has settled. */
+static bool is_unchanged(const struct stat *then, const struct stat *now)
+{
+	struct timespec clock;
+	clock_gettime(CLOCK_REALTIME_COARSE, &clock);
+	return then->st_dev == now->st_dev && then->st_ino == now->st_ino &&
+		then->st_size == now->st_size && is_same_time(then->st_mtim, now->st_mtim) &&
+		is_same_time(then->st_ctim, now->st_ctim) && clock.tv_sec > now->st_ctim.tv_sec + 2;
+}
+
+/* Takes those away that are stale, or too many, and that nobody uses. */
+static void sweep(struct profiles *profiles)
+{
+	size_t idle = 0;
+	for (struct kept_profile **at = &profiles->first; *at;) {
+		struct kept_profile *kept = *at;
+		if (kept->users || (!kept->is_stale && ++idle <= PROFILES_IDLE_MAX)) {
+			at = &kept->next;
+			continue;
+		}
+		*at = kept->next;
+		kept_profile_free(kept);
+	}
+}
+
+/* The one of that path, first in the list now. */
+static struct kept_profile *find(struct profiles *profiles, const char *path)
+{
+	for (struct kept_profile **at = &profiles->first; *at; at = &(*at)->next) {
+		struct kept_profile *kept = *at;
+		if (kept->is_stale || strcmp(kept->path, path) != 0)
+			continue;
+		*at = kept->next;
+		kept->next = profiles->first;
+		profiles->first = kept;
+		return kept;
+	}
+	return NULL;
+}
+
+static int read_profile(struct profiles *profiles, const char *path, const struct stat *stamp,
+	struct kept_profile **ret_profile, perch_err *err)
+{
+	_cleanup_(cleanup_kept_profile) struct kept_profile *kept = calloc(1, sizeof(*kept));
+	if (!kept || !(kept->path = str_dup(str_from(path))))
+		return err_no_memory(err);
+	kept->stamp = *stamp;
+	int r = agent_profile_read(path, &kept->arena, &kept->profile, err);
+	if (r < 0)
+		return r;
+	kept->next = profiles->first;
+	profiles->first = kept;
+	*ret_profile = steal(&kept);
+	return 0;
+}
+
+int profiles_take(
+	struct profiles *profiles, const char *path, struct kept_profile **ret_profile, perch_err *err)
+{
+	/* Looked at before it is read: what changes in between is seen next time. */
+	struct stat now = { 0 };
+	bool is_there = stat(path, &now) == 0;
+	struct kept_profile *kept = find(profiles, path);
+	if (kept && !(is_there && is_unchanged(&kept->stamp, &now))) {
+		kept->is_stale = true;
+		kept = NULL;
+	}
+	sweep(profiles);
+	if (!kept) {
+		int r = read_profile(profiles, path, &now, &kept, err);
+		if (r < 0)
+			return r;
+	}
+	kept->users++;
+	*ret_profile = kept;
+	return 0;
+}
+
+void profiles_give(struct profiles *profiles, struct kept_profile *profile)
+{
+	if (!profile)
+		return;
+	profile->users--;
+	sweep(profiles);
+}
+
+void profiles_free(struct profiles *profiles)
+{
+	while (profiles->first) {
+		struct kept_profile *kept = profiles->first;
+		profiles->first = kept->next;
+		kept_profile_free(kept);
+	}
+}

@@ -1,0 +1,28 @@
+/* Profiles that were read, by path: a bridge reads one again only when its file has
+ * changed. A turn keeps the profile it was started with. `{0}` is none. */
+#ifndef AGENT_PROFILES_H
+#define AGENT_PROFILES_H
+
+#include "agent/profile.h"
+
+/* How many that nobody uses are kept. */
+enum { PROFILES_IDLE_MAX = 32 };
+
+struct kept_profile;
+
+struct profiles {
+	struct kept_profile *first; /* the last used one */
+};
+
+/* Gives the profile of that file as it is now, to be given back. Fails as
+ * agent_profile_read does. */
+int profiles_take(
+	struct profiles *profiles, const char *path, struct kept_profile **ret_profile, perch_err *err);
+void profiles_give(struct profiles *profiles, struct kept_profile *profile);
+
+const struct agent_profile *kept_profile(const struct kept_profile *profile);
+
+/* All of them must have been given back. */
+void profiles_free(struct profiles *profiles);
+
+#endif

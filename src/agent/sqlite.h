@@ -1,0 +1,46 @@
+/* SQLite, loaded when a session is first looked up: whoever needs none does not
+ * pay for the library at start-up, and does not need it. */
+#ifndef AGENT_SQLITE_H
+#define AGENT_SQLITE_H
+
+#include <sqlite3.h>
+
+#include "perch/base.h"
+
+/* What perch uses of it, without the prefix sqlite3_. */
+#define SQLITE_FUNCTIONS(X) \
+	X(bind_int64)           \
+	X(bind_parameter_count) \
+	X(bind_text)            \
+	X(busy_handler)         \
+	X(clear_bindings)       \
+	X(close)                \
+	X(column_int64)         \
+	X(column_text)          \
+	X(db_config)            \
+	X(errmsg)               \
+	X(errstr)               \
+	X(exec)                 \
+	X(extended_errcode)     \
+	X(finalize)             \
+	X(get_autocommit)       \
+	X(open_v2)              \
+	X(prepare_v3)           \
+	X(reset)                \
+	X(step)                 \
+	X(system_errno)         \
+	X(wal_autocheckpoint)
+
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a name takes none */
+#define SQLITE_MEMBER(name) __typeof__(&sqlite3_##name) name;
+
+struct sqlite {
+	void *handle;
+	SQLITE_FUNCTIONS(SQLITE_MEMBER)
+};
+
+/* Fails with -ENOENT (no library, or too old a one), words included. */
+int sqlite_load(struct sqlite *ret_sqlite, perch_err *err);
+void sqlite_unload(struct sqlite *sqlite);
+
+#endif

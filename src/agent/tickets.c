@@ -1,0 +1,69 @@
+/* Tickets: whose turn it is, across processes. */
+#include "agent/tickets.h"
+
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+static int64_t clock_number(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * (int64_t)NSEC_PER_SEC + now.tv_nsec;
+}
+
+int ticket_take(struct database *database, const struct session_key *key, int64_t holder,
+	int64_t *ret_number, perch_err *err)
+{
+	const struct arguments arguments = { .key = *key, .holder = holder, .number = clock_number() };
+	_cleanup_(query_end) struct query query = { 0 };
+	int r = query_begin(&query, database, SQL_TICKET_TAKE, &arguments, err);
+	if (r == 0)
+		r = query_step(&query, err);
+	if (r > 0) {
+		*ret_number = query_number(&query, 0);
+		r = query_step(&query, err);
+	}
+	return r;
+}
+
+int ticket_drop(struct database *database, const struct session_key *key,
+	const struct ticket *ticket, perch_err *err)
+{
+	const struct arguments arguments = {
+		.key = *key, .number = ticket->number, .holder = ticket->holder
+	};
+	return database_run(database, SQL_TICKET_DROP, &arguments, err);
+}
+
+static int read_first(struct database *database, const struct session_key *key,
+	struct ticket *ret_ticket, perch_err *err)
+{
+	const struct arguments arguments = { .key = *key };
+	_cleanup_(query_end) struct query query = { 0 };
+	int r = query_begin(&query, database, SQL_TICKET_FIRST, &arguments, err);
+	if (r == 0)
+		r = query_step(&query, err);
+	if (r > 0)
+		*ret_ticket = (struct ticket){ query_number(&query, 0), query_number(&query, 1) };
+	return r;
+}
+
+/* Dead is final: a process takes its number before its first ticket. */
+int ticket_first(struct database *database, const struct presence *presence,
+	const struct session_key *key, struct ticket *ret_ticket, perch_err *err)
+{
+	struct ticket first;
+	int r;
+	while ((r = read_first(database, key, &first, err)) > 0) {
+		if (presence_is_alive(presence, first.holder)) {
+			*ret_ticket = first;
+			return 1;
+		}
+		r = ticket_drop(database, key, &first, err);
+		if (r < 0)
+			break;
+	}
+	return r;
+}

@@ -1,0 +1,385 @@
+/* One turn of an agent: connects the process, the engine and whoever is told. */
+#include "agent/turn.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/turn_parts.h"
+#include "base/err.h"
+#include "proc/child.h"
+#include "trace/trace.h"
+
+enum { STDERR_TAIL = 4 * 1024, TIMERS = 3 };
+
+/* Calls what the user of the turn wants to be told, if it is wanted. */
+#define TELL(turn, event, ...)                                                \
+	do {                                                                      \
+		if ((turn)->options.events->event)                                    \
+			(turn)->options.events->event((turn)->options.data, __VA_ARGS__); \
+	} while (0)
+
+/* ---- what the engine wants --------------------------------------------------- */
+
+static void on_partial(void *data, struct str text, struct str raw)
+{
+	struct agent_turn *turn = data;
+	TELL(turn, partial, turn, text, raw);
+}
+
+static void on_session(void *data, struct str id)
+{
+	struct agent_turn *turn = data;
+	TELL(turn, session, turn, id);
+}
+
+static void on_warning(void *data, struct str text)
+{
+	struct agent_turn *turn = data;
+	TELL(turn, warning, turn, text);
+}
+
+static void on_permission(void *data, const struct agent_permission *permission)
+{
+	struct agent_turn *turn = data;
+	if (turn->options.events->permission)
+		turn->options.events->permission(turn->options.data, turn, permission);
+	else
+		agent_engine_permit(
+			turn->engine, permission->request_id, false, STR("nobody is there to be asked"));
+}
+
+static void on_send(void *data, struct str line)
+{
+	struct agent_turn *turn = data;
+	trace_line(turn->options.trace, TRACE_TO_PLUGIN, line.data, line.len);
+	perch_child_write(turn->child, line.data, line.len);
+}
+
+static void on_hang_up(void *data)
+{
+	struct agent_turn *turn = data;
+	perch_child_close_stdin(turn->child);
+}
+
+static void on_stop(void *data)
+{
+	struct agent_turn *turn = data;
+	perch_child_stop(turn->child);
+}
+
+static const struct agent_effects effects = {
+	.partial = on_partial,
+	.session = on_session,
+	.warning = on_warning,
+	.permission = on_permission,
+	.send = on_send,
+	.hang_up = on_hang_up,
+	.stop = on_stop,
+};
+
+/* ---- the beginning and the end, as they are told ------------------------------ */
+
+static void tell_warnings(struct agent_turn *turn)
+{
+	struct str rest = { turn->launch.warnings.data, turn->launch.warnings.len };
+	while (rest.len)
+		TELL(turn, warning, turn, str_cut(&rest, '\n'));
+	const char *const *warning = sandbox_warnings(turn->sandbox);
+	for (; warning && *warning; warning++)
+		TELL(turn, warning, turn, str_from(*warning));
+}
+
+static void tell_start(struct agent_turn *turn)
+{
+	if (turn->is_told)
+		return;
+	turn->is_told = true;
+	TELL(turn, started, turn);
+	tell_warnings(turn);
+}
+
+static void tell_failure(struct agent_turn *turn)
+{
+	const struct agent_end end = {
+		.exit_code = turn_failure_code(turn),
+		.raw_status = -1,
+		.session_id = str_from(turn->options.session_id),
+		.reach = PERCH_REACH_GROUP,
+	};
+	TELL(turn, error, turn, "start", str_from(turn->failure_text.text));
+	TELL(turn, end, turn, &end);
+}
+
+static void begun_due(struct timer *timer, uint64_t now_ns)
+{
+	(void)now_ns;
+	struct agent_turn *turn = TURN_OF(timer, begun);
+	if (turn->failure)
+		tell_failure(turn);
+	else
+		tell_start(turn);
+}
+
+static struct str session_of(const struct agent_turn *turn)
+{
+	struct str said = agent_engine_session(turn->engine);
+	return said.len ? said : str_from(turn->options.session_id);
+}
+
+static void tell_end(struct agent_turn *turn, const perch_result *result)
+{
+	const struct agent_profile *profile = turn->options.profile;
+	const struct agent_exit exit = {
+		.was_idle = turn->was_idle,
+		.timeout_ns = turn->timeout_ns,
+		.cancelled_by = turn->cancelled_by,
+		.status = result->status_known && !result->signal ? result->exit_code : -1,
+		.signal = result->signal,
+		.send_error_reply = profile->send_error_reply,
+		.include_stderr = profile->include_stderr_in_reply,
+		.stderr_tail = tail_text(&turn->tail),
+	};
+	struct agent_verdict verdict;
+	agent_engine_conclude(turn->engine, &exit, &verdict);
+	for (size_t i = 0; i < verdict.error_count; i++)
+		TELL(turn, error, turn, verdict.errors[i].code, verdict.errors[i].text);
+	if (verdict.has_reply)
+		TELL(turn, reply, turn, verdict.reply);
+	const struct agent_end end = {
+		.success = verdict.exit_code == 0,
+		.exit_code = verdict.exit_code,
+		.raw_status = exit.status,
+		.signal = result->signal,
+		.timed_out = turn->timeout_ns != 0,
+		.cancelled = turn->cancelled_by != 0,
+		.duration_ns = result->duration_ns,
+		.session_id = session_of(turn),
+		.body = verdict.body,
+		.stderr_tail = exit.stderr_tail,
+		.sandbox = sandbox_layers(turn->sandbox),
+		.reach = result->reach,
+	};
+	TELL(turn, end, turn, &end);
+}
+
+/* ---- from the process ----------------------------------------------------------- */
+
+static void heard(struct agent_turn *turn)
+{
+	turn->heard_ns = loop_now_ns(&turn->host->loop);
+	tell_start(turn);
+}
+
+static void on_line(perch_child *child, void *data, perch_stream stream, const perch_line *line)
+{
+	(void)stream;
+	struct agent_turn *turn = data;
+	heard(turn);
+	trace_line(turn->options.trace, TRACE_FROM_PLUGIN, line->data, line->len);
+	agent_engine_line(turn->engine, line->data, line->len, line->flags & PERCH_LINE_TOO_LONG);
+	if (agent_engine_is_broken(turn->engine))
+		perch_child_signal(child, SIGKILL);
+}
+
+static void on_bytes(
+	perch_child *child, void *data, perch_stream stream, const char *bytes, size_t len)
+{
+	(void)child;
+	(void)stream;
+	struct agent_turn *turn = data;
+	heard(turn);
+	tail_append(&turn->tail, bytes, len);
+	if (turn->options.stderr_bytes)
+		turn->options.stderr_bytes(turn->options.data, bytes, len);
+}
+
+static void stop_clocks(struct agent_turn *turn)
+{
+	timer_cancel(&turn->host->loop.timers, &turn->begun);
+	timer_cancel(&turn->host->loop.timers, &turn->wall);
+	timer_cancel(&turn->host->loop.timers, &turn->idle);
+}
+
+static void on_exited(perch_child *child, void *data, const perch_result *result)
+{
+	(void)child;
+	(void)result;
+	struct agent_turn *turn = data;
+	tell_start(turn);
+	stop_clocks(turn);
+}
+
+static void on_ended(perch_child *child, void *data, const perch_result *result)
+{
+	(void)child;
+	tell_end(data, result);
+}
+
+static const perch_child_events child_events = {
+	.size = sizeof(child_events),
+	.line = on_line,
+	.bytes = on_bytes,
+	.exited = on_exited,
+	.ended = on_ended,
+};
+
+/* ---- time ------------------------------------------------------------------------ */
+
+static uint64_t wall_of(const struct agent_turn *turn)
+{
+	return turn->options.has_timeout ? turn->options.timeout_ns : turn->options.profile->timeout_ns;
+}
+
+static void time_out(struct agent_turn *turn, uint64_t timeout_ns, bool was_idle)
+{
+	stop_clocks(turn);
+	tell_start(turn);
+	turn->timeout_ns = timeout_ns;
+	turn->was_idle = was_idle;
+	agent_engine_deny_all(turn->engine, STR("the turn has timed out"));
+	perch_child_stop(turn->child);
+}
+
+static void wall_due(struct timer *timer, uint64_t now_ns)
+{
+	(void)now_ns;
+	struct agent_turn *turn = TURN_OF(timer, wall);
+	time_out(turn, wall_of(turn), false);
+}
+
+/* Set once and moved when it is due, instead of with every line. Bytes of a line
+ * that has no end yet are seen here. Whoever waits for us is not idle. */
+static void idle_due(struct timer *timer, uint64_t now_ns)
+{
+	struct agent_turn *turn = TURN_OF(timer, idle);
+	uint64_t limit = turn->options.profile->idle_timeout_ns;
+	size_t unfinished = child_stream(turn->child, PERCH_STDOUT)->lines.partial.len;
+	if (unfinished != turn->heard_bytes || agent_engine_is_asking(turn->engine))
+		turn->heard_ns = now_ns;
+	turn->heard_bytes = unfinished;
+	uint64_t due_ns = clock_after(turn->heard_ns, limit);
+	if (due_ns > now_ns)
+		timer_set(&turn->host->loop.timers, &turn->idle, due_ns);
+	else
+		time_out(turn, limit, true);
+}
+
+static void start_clocks(struct agent_turn *turn)
+{
+	struct timers *timers = &turn->host->loop.timers;
+	uint64_t now_ns = clock_now_ns();
+	turn->heard_ns = now_ns;
+	timer_set(timers, &turn->begun, now_ns);
+	if (turn->failure)
+		return;
+	if (wall_of(turn))
+		timer_set(timers, &turn->wall, clock_after(now_ns, wall_of(turn)));
+	if (turn->options.profile->idle_timeout_ns)
+		timer_set(timers, &turn->idle, clock_after(now_ns, turn->options.profile->idle_timeout_ns));
+}
+
+/* ---- for whoever started it -------------------------------------------------------- */
+
+static int make_engine(struct agent_turn *turn)
+{
+	const struct agent_turn_options *options = &turn->options;
+	const struct agent_profile *profile = options->profile;
+	const struct agent_engine_options engine = {
+		.dialect = turn->dialect,
+		.session_prefix = str_from(profile->session_prefix),
+		.is_streaming = profile->streaming && !options->no_stream,
+		.has_permission = profile->permission,
+		.max_reply_chars = profile->max_reply_chars,
+		.truncation_suffix = str_from(profile->truncation_suffix),
+		.line_limit = options->line_limit ? options->line_limit : AGENT_LINE_LIMIT,
+		.total_limit = options->total_limit ? options->total_limit : AGENT_TOTAL_LIMIT,
+	};
+	return agent_engine_new(&engine, &effects, turn, &turn->engine);
+}
+
+static int promise_timers(struct agent_turn *turn)
+{
+	struct timers *timers = &turn->host->loop.timers;
+	for (int i = 0; i < TIMERS; i++) {
+		int r = timers_promise(timers);
+		if (r == 0)
+			continue;
+		while (i-- > 0)
+			timers_release(timers);
+		return r;
+	}
+	turn->begun.due = begun_due;
+	turn->wall.due = wall_due;
+	turn->idle.due = idle_due;
+	return 0;
+}
+
+int agent_turn_start(perch_host *host, const struct agent_turn_options *options,
+	struct agent_turn **ret_turn, perch_err *err)
+{
+	struct agent_turn *turn = calloc(1, sizeof(*turn));
+	if (!turn)
+		return err_no_memory(err);
+	turn->options = *options;
+	if (!turn->options.session_id)
+		turn->options.session_id = "";
+	if (!turn->options.own_env)
+		turn->options.own_env = (const char *const *)environ;
+	turn->host = host;
+	turn->dialect = dialect_of(options->profile->dialect);
+	turn->tail.limit = STDERR_TAIL;
+	int r = promise_timers(turn);
+	if (r == 0)
+		r = make_engine(turn);
+	if (r < 0) {
+		agent_turn_free(turn);
+		return err_no_memory(err);
+	}
+	turn->failure = turn_launch(turn, &child_events);
+	start_clocks(turn);
+	*ret_turn = turn;
+	return 0;
+}
+
+/* A turn that has timed out stays so. */
+void agent_turn_cancel(struct agent_turn *turn, int signal)
+{
+	if (!turn->child)
+		return;
+	if (!turn->timeout_ns && !turn->cancelled_by) {
+		turn->cancelled_by = signal;
+		timer_cancel(&turn->host->loop.timers, &turn->wall);
+		timer_cancel(&turn->host->loop.timers, &turn->idle);
+		agent_engine_deny_all(turn->engine, STR("the turn was cancelled"));
+	}
+	perch_child_stop(turn->child);
+}
+
+void agent_turn_permit(
+	struct agent_turn *turn, struct str request_id, bool allowed, struct str message)
+{
+	agent_engine_permit(turn->engine, request_id, allowed, message);
+	turn->heard_ns = clock_now_ns();
+}
+
+void agent_turn_free(struct agent_turn *turn)
+{
+	if (!turn)
+		return;
+	if (turn->begun.due) {
+		stop_clocks(turn);
+		for (int i = 0; i < TIMERS; i++)
+			timers_release(&turn->host->loop.timers);
+	}
+	perch_child_free(turn->child);
+	sandbox_close(turn->sandbox);
+	agent_engine_free(turn->engine);
+	launch_free(&turn->launch);
+	buf_free(&turn->tail.kept);
+	arena_free(&turn->arena);
+	free(turn);
+}

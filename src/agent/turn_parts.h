@@ -1,0 +1,47 @@
+/* What the parts of a turn know of each other. */
+#ifndef AGENT_TURN_PARTS_H
+#define AGENT_TURN_PARTS_H
+
+#include "agent/engine.h"
+#include "agent/launch.h"
+#include "agent/turn.h"
+#include "proc/host.h"
+#include "proc/tail.h"
+#include "sandbox/sandbox.h"
+
+struct agent_turn {
+	struct agent_turn_options options;
+	perch_host *host;
+	const struct dialect *dialect;
+	struct arena arena;
+	struct launch launch;
+	struct sandbox *sandbox;
+	struct agent_engine *engine;
+	perch_child *child;
+	perch_step ladder[2];
+	struct timer begun; /* what is told at the start is told from the loop */
+	struct timer wall;
+	struct timer idle;
+	uint64_t heard_ns;  /* the last output */
+	size_t heard_bytes; /* of a line without an end, when we last looked */
+	struct tail tail;   /* of stderr */
+	bool is_told;       /* that it has started */
+	int failure;        /* why it has not; 0 = it has */
+	perch_err failure_text;
+	uint64_t timeout_ns; /* the one that was reached; 0 = none */
+	bool was_idle;
+	int cancelled_by;
+};
+
+#define TURN_OF(pointer, member) \
+	((struct agent_turn *)((char *)(pointer)-offsetof(struct agent_turn, member)))
+
+/* ---- turn_start.c ------------------------------------------------------------ */
+
+/* Starts the process. Fails with words in turn->failure_text. */
+int turn_launch(struct agent_turn *turn, const perch_child_events *events);
+
+/* The exit code of a turn whose process could not be started. */
+int turn_failure_code(const struct agent_turn *turn);
+
+#endif

@@ -1,0 +1,109 @@
+/* The start of a turn: from a profile and a message to a process. */
+#include <errno.h>
+#include <string.h>
+
+#include "agent/confinement.h"
+#include "agent/turn_parts.h"
+#include "base/err.h"
+#include "trace/trace.h"
+
+#define TURN_LINGER_NS (100 * NSEC_PER_MSEC)
+
+enum {
+	CODE_HOST = 125,
+	CODE_NOT_EXECUTABLE = 126,
+	CODE_NOT_FOUND = 127,
+};
+
+int turn_failure_code(const struct agent_turn *turn)
+{
+	const char *stage = turn->failure_text.stage;
+	bool is_program = stage && (strcmp(stage, "lookup") == 0 || strcmp(stage, "exec") == 0);
+	switch (is_program ? turn->failure : 0) {
+	case -ENOENT:
+		return CODE_NOT_FOUND;
+	case -EACCES:
+	case -ENOEXEC:
+	case PERCH_EINTERPRETER:
+		return CODE_NOT_EXECUTABLE;
+	default:
+		return CODE_HOST;
+	}
+}
+
+static bool has_input(const struct agent_turn *turn)
+{
+	return turn->dialect->has_turn_line || turn->options.profile->message_on_stdin;
+}
+
+/* Queued as a whole; the pipe takes it while the output is read. An agent that
+ * does not read it is no error. */
+static int send_input(struct agent_turn *turn, perch_err *err)
+{
+	struct buf line = { 0 };
+	struct str text = turn->options.message;
+	if (!has_input(turn))
+		return 0;
+	if (turn->dialect->has_turn_line) {
+		if (turn_line_write(&line, &turn->options) < 0) {
+			buf_free(&line);
+			return err_no_memory(err);
+		}
+		text = (struct str){ line.data, line.len };
+	}
+	trace_line(turn->options.trace, TRACE_TO_PLUGIN, text.data, text.len);
+	int r = text.len ? perch_child_write(turn->child, text.data, text.len) : 0;
+	if (!turn->dialect->has_turn_line || !turn->options.profile->permission)
+		perch_child_close_stdin(turn->child);
+	buf_free(&line);
+	return r == -ENOMEM ? err_no_memory(err) : 0;
+}
+
+static int start_child(struct agent_turn *turn, const perch_child_events *events, perch_err *err)
+{
+	uint64_t grace = turn->options.profile->kill_grace_ns;
+	turn->ladder[0] = (perch_step){ PERCH_STEP_TERM, .after_ns = 0 };
+	turn->ladder[1] = (perch_step){ PERCH_STEP_KILL, .after_ns = grace };
+	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
+	spec.argv = turn->launch.argv;
+	spec.env = turn->launch.env;
+	spec.cwd = turn->launch.cwd;
+	spec.confine = sandbox_confine(turn->sandbox);
+	spec.stdin_mode = has_input(turn) ? PERCH_STDIN_PIPE : PERCH_STDIN_NULL;
+	spec.stdout_mode = PERCH_OUTPUT_LINES;
+	spec.stderr_mode = PERCH_OUTPUT_BYTES;
+	spec.line_limit = turn->options.line_limit ? turn->options.line_limit : AGENT_LINE_LIMIT;
+	spec.write_limit = SIZE_MAX / 2; /* a message has its own limit, answers are few */
+	spec.linger_ns = TURN_LINGER_NS;
+	spec.ladder = turn->ladder;
+	spec.ladder_len = sizeof(turn->ladder) / sizeof(turn->ladder[0]);
+	spec.events = events;
+	spec.data = turn;
+	int r = perch_child_start(turn->host, &spec, &turn->child, err);
+	if (r == 0)
+		r = send_input(turn, err);
+	if (r < 0) {
+		perch_child_free(turn->child);
+		turn->child = NULL;
+	}
+	return r;
+}
+
+int turn_launch(struct agent_turn *turn, const perch_child_events *events)
+{
+	perch_err *err = &turn->failure_text;
+	turn->launch = (struct launch){
+		.arena = &turn->arena,
+		.options = &turn->options,
+		.dialect = turn->dialect,
+		.own_env = turn->options.own_env,
+	};
+	int r = launch_begin(&turn->launch, err);
+	if (r == 0 && turn->options.profile->is_sandboxed) {
+		r = agent_confinement_open(turn->host, &turn->launch, &turn->sandbox, err);
+		turn->launch.tmp = r == 0 ? sandbox_tmp(turn->sandbox) : NULL;
+	}
+	if (r == 0)
+		r = launch_finish(&turn->launch, err);
+	return r < 0 ? r : start_child(turn, events, err);
+}

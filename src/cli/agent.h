@@ -1,0 +1,73 @@
+/* What the subcommands of `perch agent` share. */
+#ifndef CLI_AGENT_H
+#define CLI_AGENT_H
+
+#include "agent/sessions.h"
+#include "agent/turn.h"
+#include "base/buf.h"
+#include "cli/cli.h"
+
+/* Each stands at the end of the file that does it. */
+extern const struct command agent_run_command;
+extern const struct command agent_check_command;
+extern const struct command agent_chat_command;
+extern const struct command agent_serve_command;
+extern const struct command agent_sessions_command;
+
+/* ---- agent_session.c: a turn's place in its stored session -------------------- */
+
+struct agent_session {
+	struct sessions *sessions; /* NULL = nothing is stored */
+	struct session_turn *turn;
+};
+
+/* Waits in line for the session: `ready` comes from the loop. */
+int agent_session_begin(struct agent_session *session, perch_host *host,
+	const struct session_key *key, session_ready_fn *ready, void *data, perch_err *err);
+
+/* The agent said its id: on disk when this returns. */
+int agent_session_said(struct agent_session *session, struct str id, perch_err *err);
+
+/* The turn is over: on disk when this returns. Again is fine. */
+int agent_session_end(struct agent_session *session, bool counts, perch_err *err);
+
+void agent_session_close(struct agent_session *session);
+
+/* ---- agentproc.c: what a turn says when perch is called by that name ------------- */
+
+/* To stderr: AGENT_PARTIAL:<json>, or the event itself. */
+void agentproc_partial(
+	const struct cli *cli, enum agent_dialect dialect, struct str text, struct str raw);
+
+/* Keeps the first error for the end. */
+void agentproc_error(struct buf *error, struct str text);
+
+/* The session's id and the error, on stderr. */
+void agentproc_end(const struct agent_end *end, const struct buf *error);
+
+/* ---- agent_print.c: what a person sees of a turn -------------------------------- */
+
+struct agent_print {
+	bool is_terminal; /* stdout: nothing that moves its cursor is written */
+	bool is_utf8;
+	bool is_quiet;
+	bool has_text;  /* something was written to stdout */
+	bool ends_line; /* and the last of it was a newline */
+	int error;      /* of stdout: nothing is written any more */
+	struct buf out; /* until agent_print_flush */
+};
+
+void agent_print_open(struct agent_print *print, const struct cli *cli);
+/* Appends text without what could move the cursor of a terminal. */
+void agent_print_clean(struct buf *out, bool is_utf8, struct str text);
+
+void agent_print_text(struct agent_print *print, struct str text);
+void agent_print_reply(struct agent_print *print, struct str text);
+
+/* "warning: …" on stderr, behind what was written to stdout. */
+void agent_print_note(struct agent_print *print, const char *kind, struct str text);
+void agent_print_end(struct agent_print *print);
+void agent_print_flush(struct agent_print *print);
+void agent_print_close(struct agent_print *print);
+
+#endif

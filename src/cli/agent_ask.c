@@ -1,0 +1,144 @@
+/* Asking the user whether an agent may. */
+#include "cli/agent_ask.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "term/term.h"
+
+enum { INPUT_SHOWN = 400 }; /* bytes of what the tool would be given */
+
+/* A question that is open, or waits for the one before it. */
+struct wish {
+	struct wish *next;
+	char *request_id;
+	struct buf text;
+	struct question question;
+};
+
+static void free_wish(struct wish *wish)
+{
+	free(wish->request_id);
+	buf_free(&wish->text);
+	free(wish);
+}
+
+static void drop_first(struct agent_asker *asker)
+{
+	struct wish *wish = asker->first;
+	asker->first = wish->next;
+	if (!asker->first)
+		asker->last = NULL;
+	free_wish(wish);
+}
+
+static void show_first(struct agent_asker *asker)
+{
+	if (asker->first)
+		asker->terminal->table->ask(asker->terminal, &asker->first->question);
+}
+
+static void answered(void *data, const struct answer *answer)
+{
+	struct agent_asker *asker = data;
+	struct agent_turn *turn = asker->turn;
+	if (!asker->first)
+		return;
+	if (answer->cancelled) {
+		agent_asker_end(asker);
+		agent_turn_cancel(turn, SIGINT);
+		return;
+	}
+	agent_turn_permit(turn, str_from(asker->first->request_id), answer->yes,
+		answer->yes ? (struct str){ 0 } : STR("the user said no"));
+	drop_first(asker);
+	show_first(asker);
+}
+
+static bool open_terminal(struct agent_asker *asker)
+{
+	const struct term_options options = {
+		.in_fd = STDIN_FILENO,
+		.out_fd = STDERR_FILENO,
+		.text_fd = STDOUT_FILENO,
+		.colored = cli_wants_color(asker->cli, stderr),
+		.utf8 = cli_is_utf8(),
+	};
+	if (!asker->terminal &&
+		(asker->cli->json || asker->cli->non_interactive || !isatty(STDIN_FILENO) ||
+			!isatty(STDERR_FILENO) || term_new(asker->loop, &options, &asker->terminal, NULL) < 0))
+		return false;
+	asker->terminal->answered = answered;
+	asker->terminal->answered_data = asker;
+	return true;
+}
+
+static struct wish *make_wish(const struct agent_permission *permission)
+{
+	struct wish *wish = calloc(1, sizeof(*wish));
+	if (!wish)
+		return NULL;
+	struct str input = permission->input;
+	wish->request_id = str_dup(permission->request_id);
+	buf_printf(&wish->text, "May the agent use %.*s? ", (int)permission->tool_name.len,
+		permission->tool_name.len ? permission->tool_name.data : "");
+	buf_append(&wish->text, input.data, input.len < INPUT_SHOWN ? input.len : INPUT_SHOWN);
+	wish->question = (struct question){
+		.kind = QUESTION_CONFIRM,
+		.message = { wish->text.data, wish->text.len },
+		.has_default = true,
+	};
+	if (wish->request_id && !wish->text.failed)
+		return wish;
+	free_wish(wish);
+	return NULL;
+}
+
+void agent_asker_ask(struct agent_asker *asker, const struct agent_permission *permission)
+{
+	struct wish *wish = open_terminal(asker) ? make_wish(permission) : NULL;
+	if (!wish) {
+		agent_turn_permit(
+			asker->turn, permission->request_id, false, STR("nobody is there to be asked"));
+		return;
+	}
+	if (asker->last)
+		asker->last->next = wish;
+	else
+		asker->first = wish;
+	asker->last = wish;
+	if (asker->first == wish)
+		show_first(asker);
+}
+
+void agent_asker_resized(struct agent_asker *asker)
+{
+	if (asker->terminal)
+		term_resized(asker->terminal);
+}
+
+void agent_asker_flush(struct agent_asker *asker)
+{
+	if (asker->terminal)
+		asker->terminal->table->flush(asker->terminal);
+}
+
+void agent_asker_end(struct agent_asker *asker)
+{
+	if (asker->first)
+		asker->terminal->table->withdraw(asker->terminal);
+	while (asker->first)
+		drop_first(asker);
+}
+
+void agent_asker_free(struct agent_asker *asker)
+{
+	while (asker->first)
+		drop_first(asker);
+	if (asker->terminal)
+		asker->terminal->table->free(asker->terminal);
+	asker->terminal = NULL;
+}

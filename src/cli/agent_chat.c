@@ -1,0 +1,368 @@
+/* perch agent chat: a conversation with an agent. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "cli/chat.h"
+#include "proc/host.h"
+
+enum { CHAT_QUEUE = 64 }; /* messages typed ahead */
+
+static void say(struct chat *chat, const char *text)
+{
+	chat_view_note(chat, NULL, str_from(text));
+}
+
+/* ---- turns --------------------------------------------------------------- */
+
+static struct chat *chat_of(void *data)
+{
+	return bridge_turn_data(data);
+}
+
+static void on_started(void *data, struct agent_turn *turn)
+{
+	(void)turn;
+	struct chat *chat = chat_of(data);
+	for (const char *const *warning = bridge_turn_options(data)->profile->warnings; *warning;
+		 warning++)
+		chat_view_note(chat, "warning", str_from(*warning));
+	chat_view_begin(chat);
+}
+
+static void on_partial(void *data, struct agent_turn *turn, struct str text, struct str raw)
+{
+	(void)turn, (void)raw;
+	chat_view_text(chat_of(data), text);
+}
+
+static void on_warning(void *data, struct agent_turn *turn, struct str text)
+{
+	(void)turn;
+	chat_view_note(chat_of(data), "warning", text);
+}
+
+static void on_error(void *data, struct agent_turn *turn, const char *code, struct str text)
+{
+	(void)turn;
+	if (strcmp(code, "cancelled") == 0)
+		chat_view_note(chat_of(data), NULL, STR("(stopped)"));
+	else
+		chat_view_note(chat_of(data), "error", text);
+}
+
+static void on_reply(void *data, struct agent_turn *turn, struct str text)
+{
+	(void)turn;
+	chat_view_reply(chat_of(data), text);
+}
+
+static void on_permission(
+	void *data, struct agent_turn *turn, const struct agent_permission *permission)
+{
+	chat_view_permission(chat_of(data), turn, permission);
+}
+
+static void on_end(void *data, struct agent_turn *turn, const struct agent_end *end)
+{
+	(void)turn;
+	struct chat *chat = chat_of(data);
+	if (!end->success && !chat->terminal)
+		chat->code = end->exit_code;
+	chat_view_end(chat);
+}
+
+static const struct agent_turn_events turn_events = {
+	.started = on_started,
+	.partial = on_partial,
+	.warning = on_warning,
+	.error = on_error,
+	.reply = on_reply,
+	.permission = on_permission,
+	.end = on_end,
+};
+
+static void send_message(struct chat *chat, struct str message)
+{
+	char id[32];
+	perch_err err = { 0 };
+	snprintf(id, sizeof(id), "%u", ++chat->turns);
+	const struct bridge_request request = {
+		.id = id,
+		.profile = chat->profile,
+		.message = message,
+		.session_name = chat->session_name,
+		.from = chat->from,
+		.is_new = chat->is_new,
+		.no_stream = chat->no_stream,
+	};
+	if (bridge_take(chat->bridge, &request, &err) == 0) {
+		chat->is_new = false;
+		return;
+	}
+	chat_view_note(chat, "error", str_from(err.text));
+	if (!chat->terminal)
+		chat->code = EXIT_HOST;
+}
+
+bool chat_stop(struct chat *chat)
+{
+	bool has_any = bridge_count(chat->bridge) > 0;
+	bridge_cancel_all(chat->bridge, SIGINT);
+	return has_any;
+}
+
+void chat_leave(struct chat *chat, bool patiently)
+{
+	chat->is_leaving = true;
+	if (!patiently)
+		bridge_cancel_all(chat->bridge, SIGTERM);
+}
+
+/* ---- commands ------------------------------------------------------------ */
+
+static void do_new(struct chat *chat, struct str argument)
+{
+	(void)argument;
+	chat->is_new = true;
+	say(chat, "the next message begins a new session");
+}
+
+static void do_session(struct chat *chat, struct str argument)
+{
+	char *name = argument.len ? str_dup(argument) : NULL;
+	if (!name) {
+		chat_view_note(chat, "error", STR("which one? write: /session NAME"));
+		return;
+	}
+	free(chat->session_name);
+	chat->session_name = name;
+	chat->is_new = false;
+}
+
+static void do_stop(struct chat *chat, struct str argument)
+{
+	(void)argument;
+	if (!chat_stop(chat))
+		say(chat, "nothing is under way");
+}
+
+static void do_quit(struct chat *chat, struct str argument)
+{
+	(void)argument;
+	chat_leave(chat, false);
+}
+
+static void do_help(struct chat *chat, struct str argument);
+
+static const struct chat_command {
+	const char *name;
+	const char *help;
+	void (*run)(struct chat *chat, struct str argument);
+} chat_commands[] = {
+	{ "/new", "/new           begin a new session with the next message", do_new },
+	{ "/session", "/session NAME  talk in the session of that name", do_session },
+	{ "/stop", "/stop          stop what is under way (as Ctrl+C does)", do_stop },
+	{ "/quit", "/quit          leave (as Ctrl+D does)", do_quit },
+	{ "/help", "//TEXT         a message that begins with /", do_help },
+};
+enum { CHAT_COMMANDS = sizeof(chat_commands) / sizeof(chat_commands[0]) };
+
+static void do_help(struct chat *chat, struct str argument)
+{
+	(void)argument;
+	for (int i = 0; i < CHAT_COMMANDS; i++)
+		say(chat, chat_commands[i].help);
+}
+
+static const char *chat_command_name(const void *data, size_t i)
+{
+	(void)data;
+	return i < CHAT_COMMANDS ? chat_commands[i].name : NULL;
+}
+
+static void refuse_command(struct chat *chat, struct str name)
+{
+	char word[64];
+	char text[256];
+	snprintf(word, sizeof(word), "%.*s", (int)(name.len < 60 ? name.len : 60), name.data);
+	const char *near = cli_nearest(word, chat_command_name, NULL);
+	snprintf(text, sizeof(text), "there is no %s; %s%s", word,
+		near ? "did you mean " : "/help lists what there is", near ? near : "");
+	chat_view_note(chat, "error", str_from(text));
+}
+
+static void run_command(struct chat *chat, struct str line)
+{
+	struct str name = str_cut(&line, ' ');
+	for (int i = 0; i < CHAT_COMMANDS; i++) {
+		if (str_is(name, chat_commands[i].name)) {
+			chat_commands[i].run(chat, str_trim(line));
+			return;
+		}
+	}
+	refuse_command(chat, name);
+}
+
+void chat_line(struct chat *chat, struct str line)
+{
+	struct str text = str_trim(line);
+	if (!text.len || chat->is_leaving)
+		return;
+	if (str_has_prefix(text, STR("//")))
+		send_message(chat, (struct str){ text.data + 1, text.len - 1 });
+	else if (text.data[0] == '/')
+		run_command(chat, text);
+	else
+		send_message(chat, line);
+}
+
+/* ---- the conversation ---------------------------------------------------- */
+
+static void signal_arrived(void *data, int signal)
+{
+	struct chat *chat = data;
+	if (signal == SIGWINCH) {
+		chat_view_resized(chat);
+	} else if (signal == SIGTSTP) {
+		chat_view_suspend(chat);
+	} else if (signal != SIGINT || !chat_stop(chat)) {
+		chat->code = 128 + signal;
+		chat_leave(chat, false);
+	}
+}
+
+static void host_log(void *data, perch_log_level level, const char *text)
+{
+	if (level >= PERCH_LOG_WARN)
+		chat_view_note(data, "warning", str_from(text));
+}
+
+static int open_chat(struct chat *chat, perch_err *err)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH, 0 };
+	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
+	options.guard_path = cli_guard_path();
+	options.die_with_thread = true;
+	options.log = host_log;
+	options.log_data = chat;
+	int r = perch_host_new(&options, &chat->host, err);
+	if (r == 0)
+		r = sessions_open(chat->host, &chat->sessions, err);
+	if (r < 0)
+		return r;
+	const struct bridge_options bridge_options = {
+		.host = chat->host,
+		.sessions = chat->sessions,
+		.max_turns = 1,
+		.queue = CHAT_QUEUE,
+		.events = &turn_events,
+		.data = chat,
+	};
+	r = bridge_new(&bridge_options, &chat->bridge, err);
+	if (r < 0)
+		return r;
+	r = signals_watch(&chat->signals, &chat->host->loop, signals, signal_arrived, chat);
+	chat->has_signals = r == 0;
+	if (r < 0)
+		return err_set(err, r, "signals cannot be watched: %s", perch_strerror(r));
+	return chat_view_open(chat, err);
+}
+
+static int run_to_the_end(struct chat *chat, perch_err *err)
+{
+	int r = 0;
+	while (r >= 0 && !(chat->is_leaving && bridge_count(chat->bridge) == 0)) {
+		chat_view_flush(chat);
+		r = perch_host_wait(chat->host, -1);
+	}
+	chat_view_flush(chat);
+	if (r < 0)
+		return err_set(err, r, "%s", perch_strerror(r));
+	return chat->code;
+}
+
+static void close_chat(struct chat *chat)
+{
+	chat_view_close(chat);
+	bridge_free(chat->bridge);
+	sessions_close(chat->sessions);
+	if (chat->has_signals)
+		signals_close(&chat->signals);
+	perch_host_free(chat->host);
+	free(chat->session_name);
+}
+
+/* A profile that cannot be used is said before anybody begins to type. */
+static int check_profile(const struct chat *chat, perch_err *err)
+{
+	struct arena arena = { 0 };
+	struct agent_profile profile;
+	int r = agent_profile_read(chat->profile, &arena, &profile, err);
+	arena_free(&arena);
+	return r;
+}
+
+static int talk(struct chat *chat, const char *session_name)
+{
+	perch_err err = { 0 };
+	chat->session_name = str_dup(str_from(session_name));
+	int r = chat->session_name ? check_profile(chat, &err) : err_no_memory(&err);
+	if (r == 0)
+		r = open_chat(chat, &err);
+	if (r == 0)
+		r = run_to_the_end(chat, &err);
+	close_chat(chat);
+	if (r < 0)
+		cli_error(NULL, "%s", err.text);
+	return r < 0 ? EXIT_HOST : r;
+}
+
+static int agent_chat(struct cli *cli, int argc, char **argv)
+{
+	struct chat chat = { .cli = cli, .from = "" };
+	const char *session_name = "default";
+	const struct option_spec specs[] = {
+		{ "profile", 'p', OPTION_TEXT, &chat.profile },
+		{ "session-name", 0, OPTION_TEXT, &session_name },
+		{ "new", 0, OPTION_FLAG, &chat.is_new },
+		{ "from", 0, OPTION_TEXT, &chat.from },
+		{ "no-stream", 0, OPTION_FLAG, &chat.no_stream },
+		{ "quiet", 'q', OPTION_FLAG, &cli->quiet },
+		{ "verbose", 'v', OPTION_FLAG, &cli->verbose },
+		{ 0 },
+	};
+	int at = 1;
+	int r = options_parse(specs, argc, argv, &at);
+	if (r == 0 && at < argc && !chat.profile)
+		chat.profile = argv[at++];
+	if (r == 0 && at < argc)
+		r = cli_usage_error("see: perch agent chat --help", "chat takes no '%s'", argv[at]);
+	if (r == 0 && !chat.profile)
+		r = cli_usage_error("write: --profile FILE", "which agent? --profile is missing");
+	return r ? r : talk(&chat, session_name);
+}
+
+const struct command agent_chat_command = {
+	.name = "chat",
+	.summary = "a conversation",
+	.help = "usage: perch agent chat --profile FILE [OPTIONS]\n"
+			"\n"
+			"A conversation: every line is a message, and what the agent says appears above the\n"
+			"line you type in. Up and down bring back what you said before. Ctrl+C stops the\n"
+			"agent, not the conversation; Ctrl+D leaves. Without a terminal, every line of\n"
+			"stdin is a message.\n"
+			"\n"
+			"  /new  /session NAME  /stop  /quit  /help   //TEXT sends a message beginning with /\n"
+			"\n"
+			"  -p, --profile FILE    the agent\n"
+			"  --session-name NAME   which session (default)\n"
+			"  --new                 begin a new one\n"
+			"  --from USER           who speaks\n"
+			"  --no-stream           replies alone, no partials\n"
+			"\n"
+			"example:\n"
+			"  perch agent chat --profile bot.yaml --session-name work\n",
+	.run = agent_chat,
+};

@@ -1,0 +1,259 @@
+/* perch agent check: what a profile means here, and what is missing. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/launch.h"
+#include "base/cleanup.h"
+#include "base/environment.h"
+#include "cli/agent.h"
+#include "data/json.h"
+#include "proc/program.h"
+
+/* Everything that is known of a profile. */
+struct checkup {
+	struct arena arena;
+	struct agent_profile profile;
+	struct agent_turn_options options;
+	struct launch launch;
+	char *program;       /* where it is; NULL = not found */
+	perch_err problem;   /* what keeps it from starting; code 0 = nothing */
+	struct buf warnings; /* each ends with '\n' */
+};
+
+/* ---- looking ----------------------------------------------------------------- */
+
+/* A ${VAR} that is not set gives nothing: often a forgotten key. */
+static void find_unset(struct checkup *checkup, const char *variable)
+{
+	struct str name = environment_name(variable);
+	for (const char *at = variable; (at = strstr(at, "${")); at++) {
+		struct str wanted = { at + 2, strcspn(at + 2, "}") };
+		if (at[2 + wanted.len] == '}' && !launch_own_variable(&checkup->launch, wanted))
+			buf_printf(&checkup->warnings, "env %.*s: ${%.*s} is not set\n", (int)name.len,
+				name.data, (int)wanted.len, wanted.data);
+	}
+}
+
+/* The placeholders stand for themselves: what is put in is never expanded again. */
+static int look(struct checkup *checkup, const char *path, perch_err *err)
+{
+	int r = agent_profile_read(path, &checkup->arena, &checkup->profile, err);
+	if (r < 0)
+		return r;
+	checkup->options = (struct agent_turn_options){
+		.profile = &checkup->profile,
+		.message = STR("{{MESSAGE}}"),
+		.session_id = "{{SESSION_ID}}",
+		.session_name = "{{SESSION_NAME}}",
+	};
+	checkup->launch = (struct launch){
+		.arena = &checkup->arena,
+		.options = &checkup->options,
+		.dialect = dialect_of(checkup->profile.dialect),
+		.own_env = (const char *const *)environ,
+	};
+	for (const char *const *warning = checkup->profile.warnings; *warning; warning++)
+		buf_printf(&checkup->warnings, "%s\n", *warning);
+	for (const char *const *variable = checkup->profile.env; *variable; variable++)
+		find_unset(checkup, *variable);
+	r = launch_begin(&checkup->launch, &checkup->problem);
+	if (r == 0 || r == -ENOENT || r == -ENOTDIR) {
+		int made = launch_finish(&checkup->launch, r == 0 ? &checkup->problem : NULL);
+		r = r == 0 ? made : r;
+	}
+	if (checkup->launch.argv && checkup->launch.argv[0] && r == 0)
+		program_find(
+			checkup->launch.argv[0], checkup->launch.env, &checkup->program, &checkup->problem);
+	return 0;
+}
+
+/* A path is only looked at here: what is found on PATH was looked at already. */
+static void look_at_path(struct checkup *checkup)
+{
+	if (!checkup->program || checkup->program[0] == '/' || !strchr(checkup->program, '/'))
+		return;
+	const char *cwd = checkup->launch.cwd;
+	char *joined = cwd ? str_join(cwd, "/", checkup->program, NULL) : NULL;
+	if (joined) {
+		free(checkup->program);
+		checkup->program = joined;
+	}
+}
+
+static void check_access(struct checkup *checkup)
+{
+	look_at_path(checkup);
+	if (checkup->problem.code || !checkup->program || access(checkup->program, X_OK) == 0)
+		return;
+	checkup->problem.code = -errno;
+	snprintf(checkup->problem.text, sizeof(checkup->problem.text),
+		"'%.400s' cannot be executed: %s", checkup->program, perch_strerror(-errno));
+}
+
+/* ---- telling ----------------------------------------------------------------- */
+
+static void print_list(const char *title, const char *const *list)
+{
+	printf("%-10s", title);
+	for (; list && *list; list++)
+		printf(" %s", *list);
+	putchar('\n');
+}
+
+static void print_seconds(const char *title, uint64_t ns)
+{
+	if (ns)
+		printf("%-10s %g s\n", title, (double)ns / 1e9);
+	else
+		printf("%-10s none\n", title);
+}
+
+static void print_env(const struct checkup *checkup)
+{
+	printf("%-10s", "env");
+	for (const char *const *variable = checkup->profile.env; *variable; variable++) {
+		struct str name = environment_name(*variable);
+		printf(" %.*s", (int)name.len, name.data);
+	}
+	size_t count = 0;
+	while (checkup->launch.env && checkup->launch.env[count])
+		count++;
+	printf(" (of %zu that the agent gets)\n", count);
+}
+
+static void print_for_people(const struct checkup *checkup)
+{
+	const struct agent_profile *profile = &checkup->profile;
+	printf("%-10s %s\n", "profile", profile->path);
+	printf("%-10s %s\n", "protocol", dialect_of(profile->dialect)->version);
+	print_list("command", checkup->launch.argv);
+	printf("%-10s %s\n", "program", checkup->program ? checkup->program : "-");
+	printf("%-10s %s\n", "cwd", checkup->launch.cwd ? checkup->launch.cwd : "(yours)");
+	print_env(checkup);
+	print_seconds("timeout", profile->timeout_ns);
+	print_seconds("idle", profile->idle_timeout_ns);
+	print_seconds("grace", profile->kill_grace_ns);
+	printf("%-10s %s\n", "sandbox", profile->is_sandboxed ? "on" : "off: it has all your rights");
+	fflush(stdout);
+	struct str rest = { checkup->warnings.data, checkup->warnings.len };
+	while (rest.len) {
+		struct str line = str_cut(&rest, '\n');
+		fprintf(stderr, "warning: %.*s\n", (int)line.len, line.data);
+	}
+	if (checkup->problem.code)
+		cli_error(NULL, "%s", checkup->problem.text);
+}
+
+static void write_list(perch_json_writer *writer, const char *name, const char *const *list)
+{
+	perch_json_write_name(writer, name);
+	perch_json_begin_array(writer);
+	for (; list && *list; list++) {
+		struct str text = strcmp(name, "env") == 0 ? environment_name(*list) : str_from(*list);
+		perch_json_write_string_n(writer, text.data, text.len);
+	}
+	perch_json_end_array(writer);
+}
+
+static void write_text(perch_json_writer *writer, const char *name, const char *text)
+{
+	perch_json_write_name(writer, name);
+	if (text)
+		perch_json_write_string(writer, text);
+	else
+		perch_json_write_null(writer);
+}
+
+static void write_warnings(perch_json_writer *writer, const struct checkup *checkup)
+{
+	struct str rest = { checkup->warnings.data, checkup->warnings.len };
+	perch_json_write_name(writer, "warnings");
+	perch_json_begin_array(writer);
+	while (rest.len) {
+		struct str line = str_cut(&rest, '\n');
+		perch_json_write_string_n(writer, line.data, line.len);
+	}
+	perch_json_end_array(writer);
+}
+
+static int print_json(const struct checkup *checkup)
+{
+	_cleanup_(buf_free) struct buf out = { 0 };
+	struct perch_json_writer writer = json_writer_on(&out);
+	perch_json_begin_object(&writer);
+	perch_json_write_name(&writer, "schema_version");
+	perch_json_write_int64(&writer, 1);
+	perch_json_write_name(&writer, "healthy");
+	perch_json_write_bool(&writer, !checkup->problem.code);
+	write_text(&writer, "profile", checkup->profile.path);
+	write_text(&writer, "protocol", dialect_of(checkup->profile.dialect)->version);
+	write_list(&writer, "argv", checkup->launch.argv);
+	write_text(&writer, "program", checkup->program);
+	write_text(&writer, "cwd", checkup->launch.cwd);
+	write_list(&writer, "env", checkup->launch.env);
+	perch_json_write_name(&writer, "sandbox");
+	perch_json_write_bool(&writer, checkup->profile.is_sandboxed);
+	write_warnings(&writer, checkup);
+	write_text(&writer, "problem", checkup->problem.code ? checkup->problem.text : NULL);
+	perch_json_end_object(&writer);
+	buf_append_char(&out, '\n');
+	if (out.failed)
+		return EXIT_HOST;
+	return fwrite(out.data, 1, out.len, stdout) == out.len ? 0 : EXIT_FAILURE;
+}
+
+static int check_profile(struct cli *cli, const char *path)
+{
+	struct checkup checkup = { 0 };
+	perch_err err = { 0 };
+	int code = EXIT_HOST;
+	if (look(&checkup, path, &err) < 0) {
+		cli_error(NULL, "%s", err.text);
+	} else {
+		check_access(&checkup);
+		code = cli->json ? print_json(&checkup) : 0;
+		if (!cli->json)
+			print_for_people(&checkup);
+		if (code == 0 && checkup.problem.code)
+			code = EXIT_FAILURE;
+	}
+	free(checkup.program);
+	buf_free(&checkup.warnings);
+	launch_free(&checkup.launch);
+	arena_free(&checkup.arena);
+	return code;
+}
+
+static int agent_check(struct cli *cli, int argc, char **argv)
+{
+	const struct option_spec options[] = { { "json", 0, OPTION_FLAG, &cli->json }, { 0 } };
+	int at = 1;
+	int r = options_parse(options, argc, argv, &at);
+	const char *path = at < argc ? argv[at++] : NULL;
+	if (r == 0)
+		r = options_parse(options, argc, argv, &at);
+	if (r)
+		return r;
+	if (!path || at < argc)
+		return cli_usage_error("write: perch agent check FILE", "check takes one profile");
+	return check_profile(cli, path);
+}
+
+const struct command agent_check_command = {
+	.name = "check",
+	.summary = "look at a profile: what would be started, and what is missing",
+	.help = "usage: perch agent check [--json] FILE\n"
+			"\n"
+			"Reads a profile and shows what it means here: the command as it would be started,\n"
+			"with its placeholders, the program it finds, the directory, the variables.\n"
+			"Ends with 0 when the agent could be started, with 1 when something is missing,\n"
+			"with 125 when the profile cannot be used.\n"
+			"\n"
+			"  --json   one object, for programs\n"
+			"\n"
+			"example:\n"
+			"  perch agent check bot.yaml\n",
+	.run = agent_check,
+};

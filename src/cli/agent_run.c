@@ -1,0 +1,383 @@
+/* perch agent run: one turn. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "cli/agent.h"
+#include "cli/agent_ask.h"
+#include "cli/agent_words.h"
+#include "cli/signals.h"
+#include "events/turn_report.h"
+#include "proc/host.h"
+#include "trace/trace.h"
+
+struct agent_run {
+	struct cli *cli;
+	struct agent_words words;
+	struct arena arena;
+	struct agent_profile profile;
+	struct agent_turn_options options;
+	perch_host *host;
+	struct signals signals;
+	bool has_signals;
+	struct trace *trace;
+	struct agent_session session;
+	struct agent_turn *turn;
+	struct report report; /* --json */
+	struct agent_print print;
+	struct agent_asker asker;
+	struct buf agentproc_error; /* called by that name: told at the end */
+	bool is_over;
+	int code;
+};
+
+static struct turn_report report_of(struct agent_run *run)
+{
+	return (struct turn_report){ .report = &run->report };
+}
+
+/* ---- what is told ---------------------------------------------------------------- */
+
+static void say_warning(struct agent_run *run, struct str text)
+{
+	const struct turn_report report = report_of(run);
+	if (run->cli->json)
+		turn_report_warning(&report, text);
+	else
+		agent_print_note(&run->print, "warning", text);
+}
+
+static void say_error(struct agent_run *run, const char *code, struct str text)
+{
+	const struct turn_report report = report_of(run);
+	if (run->cli->json)
+		turn_report_error(&report, code, text);
+	else if (run->cli->is_agentproc)
+		agentproc_error(&run->agentproc_error, text);
+	else
+		agent_print_note(&run->print, "error", text);
+}
+
+static void on_started(void *data, struct agent_turn *turn)
+{
+	(void)turn;
+	struct agent_run *run = data;
+	const struct turn_report report = report_of(run);
+	if (run->cli->json)
+		turn_report_start(
+			&report, &run->profile, run->options.session_id, run->options.session_name);
+	for (const char *const *warning = run->profile.warnings; *warning; warning++)
+		say_warning(run, str_from(*warning));
+}
+
+static void on_partial(void *data, struct agent_turn *turn, struct str text, struct str raw)
+{
+	(void)turn;
+	struct agent_run *run = data;
+	const struct turn_report report = report_of(run);
+	if (run->cli->json)
+		turn_report_partial(&report, text);
+	else if (run->cli->is_agentproc)
+		agentproc_partial(run->cli, run->profile.dialect, text, raw);
+	else
+		agent_print_text(&run->print, text);
+}
+
+static void on_session(void *data, struct agent_turn *turn, struct str id)
+{
+	(void)turn;
+	struct agent_run *run = data;
+	const struct turn_report report = report_of(run);
+	perch_err err = { 0 };
+	if (agent_session_said(&run->session, id, &err) < 0)
+		say_warning(run, str_from(err.text));
+	if (run->cli->json)
+		turn_report_session(&report, id);
+	else if (run->cli->verbose && !run->cli->is_agentproc)
+		agent_print_note(&run->print, "session", id);
+}
+
+static void on_warning(void *data, struct agent_turn *turn, struct str text)
+{
+	(void)turn;
+	say_warning(data, text);
+}
+
+static void on_error(void *data, struct agent_turn *turn, const char *code, struct str text)
+{
+	(void)turn;
+	say_error(data, code, text);
+}
+
+static void on_reply(void *data, struct agent_turn *turn, struct str text)
+{
+	(void)turn;
+	struct agent_run *run = data;
+	const struct turn_report report = report_of(run);
+	if (run->cli->json)
+		turn_report_reply(&report, text);
+	else
+		agent_print_reply(&run->print, text);
+}
+
+/* The end is on disk before it is told. */
+static void tell_end(struct agent_run *run, const struct agent_end *end, bool counts)
+{
+	const struct turn_report report = report_of(run);
+	perch_err err = { 0 };
+	agent_asker_end(&run->asker);
+	if (agent_session_end(&run->session, counts, &err) < 0)
+		say_warning(run, str_from(err.text));
+	if (run->cli->json)
+		turn_report_end(&report, end);
+	else
+		agent_print_end(&run->print);
+	if (run->cli->is_agentproc)
+		agentproc_end(end, &run->agentproc_error);
+	run->code = end->exit_code;
+	run->is_over = true;
+}
+
+static void on_end(void *data, struct agent_turn *turn, const struct agent_end *end)
+{
+	(void)turn;
+	bool has_run = end->raw_status >= 0 || end->signal;
+	tell_end(data, end, has_run);
+}
+
+/* With --verbose, what the agent says beside its reply. */
+static void on_stderr(void *data, const char *bytes, size_t len)
+{
+	struct agent_run *run = data;
+	agent_print_flush(&run->print);
+	fwrite(bytes, 1, len, stderr);
+}
+
+static void on_permission(
+	void *data, struct agent_turn *turn, const struct agent_permission *permission)
+{
+	struct agent_run *run = data;
+	const struct turn_report report = report_of(run);
+	if (run->cli->json)
+		turn_report_permission(&report, permission);
+	else
+		agent_print_flush(&run->print);
+	run->asker.turn = turn;
+	agent_asker_ask(&run->asker, permission);
+}
+
+static const struct agent_turn_events events = {
+	.started = on_started,
+	.partial = on_partial,
+	.session = on_session,
+	.warning = on_warning,
+	.error = on_error,
+	.reply = on_reply,
+	.permission = on_permission,
+	.end = on_end,
+};
+
+/* ---- the turn -------------------------------------------------------------------------- */
+
+/* It ends before it could begin. */
+static void end_early(struct agent_run *run, int code, const char *kind, const char *text)
+{
+	const struct agent_end end = {
+		.exit_code = code,
+		.raw_status = -1,
+		.cancelled = strcmp(kind, "cancelled") == 0,
+		.session_id = str_from(run->options.session_id),
+		.reach = PERCH_REACH_GROUP,
+	};
+	say_error(run, kind, str_from(text));
+	tell_end(run, &end, false);
+}
+
+static void begin_turn(struct agent_run *run, const char *stored_id)
+{
+	const char *id = run->words.is_new ? "" : stored_id;
+	perch_err err = { 0 };
+	run->options.session_id =
+		arena_dup(&run->arena, str_from(run->words.session ? run->words.session : id));
+	int r = run->options.session_id ? agent_turn_start(run->host, &run->options, &run->turn, &err)
+									: err_no_memory(&err);
+	if (r < 0)
+		end_early(run, EXIT_HOST, "start", err.text);
+}
+
+static void session_ready(void *data, struct session_turn *turn, const char *id)
+{
+	struct agent_run *run = data;
+	if (id)
+		begin_turn(run, id);
+	else
+		end_early(run, EXIT_HOST, "session", session_turn_error(turn)->text);
+}
+
+static void signal_arrived(void *data, int signal)
+{
+	struct agent_run *run = data;
+	if (signal == SIGWINCH)
+		agent_asker_resized(&run->asker);
+	else if (run->turn)
+		agent_turn_cancel(run->turn, signal);
+	else if (!run->is_over)
+		end_early(run, 128 + signal, "cancelled", "cancelled");
+}
+
+static void host_log(void *data, perch_log_level level, const char *text)
+{
+	if (level >= PERCH_LOG_WARN)
+		say_warning(data, str_from(text));
+}
+
+static int open_host(struct agent_run *run, perch_err *err)
+{
+	static const int list[] = { SIGINT, SIGTERM, SIGHUP, SIGWINCH, 0 };
+	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
+	options.guard_path = cli_guard_path();
+	options.die_with_thread = true;
+	options.log = host_log;
+	options.log_data = run;
+	int r = perch_host_new(&options, &run->host, err);
+	if (r < 0)
+		return r;
+	run->asker = (struct agent_asker){ .cli = run->cli, .loop = &run->host->loop };
+	r = signals_watch(&run->signals, &run->host->loop, list, signal_arrived, run);
+	run->has_signals = r == 0;
+	return r < 0 ? err_set(err, r, "signals cannot be watched: %s", perch_strerror(r)) : 0;
+}
+
+static int begin(struct agent_run *run, perch_err *err)
+{
+	const struct session_key key = {
+		.profile = run->profile.path,
+		.from = run->options.from,
+		.name = run->options.session_name,
+	};
+	if (run->words.no_store) {
+		begin_turn(run, "");
+		return 0;
+	}
+	return agent_session_begin(&run->session, run->host, &key, session_ready, run, err);
+}
+
+static void flush(struct agent_run *run)
+{
+	perch_err err = { 0 };
+	if (trace_flush(run->trace, &err) < 0)
+		say_warning(run, str_from(err.text));
+	if (run->cli->json)
+		report_flush(&run->report);
+	else
+		agent_print_flush(&run->print);
+	agent_asker_flush(&run->asker);
+}
+
+static int run_to_the_end(struct agent_run *run, perch_err *err)
+{
+	int r = open_host(run, err);
+	if (r == 0)
+		r = begin(run, err);
+	if (r < 0)
+		end_early(run, EXIT_HOST, "session", err->text);
+	while (r >= 0 && !run->is_over) {
+		flush(run);
+		r = perch_host_wait(run->host, -1);
+	}
+	flush(run);
+	return r < 0 ? EXIT_HOST : run->code;
+}
+
+/* Output that could not be written is a failure, however well the rest went. */
+static int check_output(const struct agent_run *run, int code)
+{
+	int r = run->cli->json ? run->report.error : run->print.error;
+	if (r < 0 && r != -EPIPE)
+		cli_error(NULL, "the output could not be written: %s", perch_strerror(r));
+	return r < 0 && code == 0 ? EXIT_FAILURE : code;
+}
+
+static void close_run(struct agent_run *run)
+{
+	agent_turn_free(run->turn);
+	agent_session_close(&run->session);
+	agent_asker_free(&run->asker);
+	if (run->has_signals)
+		signals_close(&run->signals);
+	trace_close(run->trace, NULL);
+	perch_host_free(run->host);
+	report_free(&run->report);
+	buf_free(&run->agentproc_error);
+	agent_print_close(&run->print);
+	agent_words_free(&run->words);
+	arena_free(&run->arena);
+}
+
+static int prepare(struct agent_run *run, int argc, char **argv)
+{
+	perch_err err = { 0 };
+	int r = agent_words_read(&run->words, run->cli, argc, argv);
+	if (r)
+		return r;
+	run->words.no_store = run->words.no_store || run->cli->is_agentproc;
+	run->report.fd = STDOUT_FILENO;
+	agent_print_open(&run->print, run->cli);
+	run->options = (struct agent_turn_options){
+		.events = &events,
+		.data = run,
+		.session_id = "",
+		.stderr_bytes = run->cli->verbose ? on_stderr : NULL,
+	};
+	r = agent_profile_read(run->words.profile, &run->arena, &run->profile, &err);
+	if (r == 0 && run->cli->trace)
+		r = trace_open(run->cli->trace, run->cli->trace_secrets, &run->trace, &err);
+	if (r < 0) {
+		end_early(run, EXIT_HOST, "profile", err.text);
+		flush(run);
+		return run->code;
+	}
+	run->options.trace = run->trace;
+	trace_start(run->trace, run->profile.command, run->profile.args);
+	return agent_words_apply(&run->words, &run->profile, &run->arena, &run->options);
+}
+
+static int agent_run(struct cli *cli, int argc, char **argv)
+{
+	struct agent_run run = { .cli = cli };
+	perch_err err = { 0 };
+	int code = prepare(&run, argc, argv);
+	if (code == 0)
+		code = check_output(&run, run_to_the_end(&run, &err));
+	close_run(&run);
+	return code;
+}
+
+const struct command agent_run_command = {
+	.name = "run",
+	.summary = "one turn: a message in, the reply out",
+	.help = "usage: perch agent run --profile FILE (--prompt TEXT | --stdin) [OPTIONS]\n"
+			"\n"
+			"One turn: partials and the reply on stdout as they come, the rest on stderr.\n"
+			"\n"
+			"  --session ID | --session-name NAME | --new   which session is continued\n"
+			"  --from USER            who speaks\n"
+			"  --image, --file, --audio, --video URL   what is attached (again for more)\n"
+			"  --cwd DIR, --env NAME=VALUE, --timeout SECS   instead of the profile's\n"
+			"  --no-stream            the reply alone, no partials\n"
+			"  --no-store             neither read nor write the stored session\n"
+			"  --allow-shell-message  let a shell read {{MESSAGE}} as a script\n"
+			"  --line-limit BYTES, --output-limit BYTES   (8388608, 67108864)\n"
+			"  --json                 events as JSON lines\n"
+			"  --trace FILE           record every line\n"
+			"  -v, -q                 with the agent's stderr; without warnings\n"
+			"\n"
+			"The exit code is the turn's: the agent's own, 124 timeout, 130 interrupted, 127 no\n"
+			"such command, 126 not executable, 125 profile or host.\n"
+			"\n"
+			"example:\n"
+			"  perch agent run --profile bot.yaml --prompt 'What is new?'\n",
+	.run = agent_run,
+};

@@ -1,0 +1,354 @@
+/* perch agent serve: a resident bridge. Turns come in as lines of JSON, events go
+ * out as lines of JSON. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/request.h"
+#include "base/err.h"
+#include "cli/agent.h"
+#include "cli/signals.h"
+#include "events/turn_report.h"
+#include "proc/host.h"
+#include "proc/intake.h"
+
+enum { SERVE_LINE_MAX = 8 * 1024 * 1024 };
+
+struct serve {
+	perch_host *host;
+	struct report report;
+	struct sessions *sessions;
+	struct bridge *bridge;
+	struct intake *intake;
+	perch_json *json;
+	struct arena arena; /* of the line that is read */
+	struct signals signals;
+	bool has_signals;
+	const char *profile; /* of turns that name none */
+	bool is_ending;      /* no more turns are taken */
+	int signal;          /* that ended it */
+};
+
+/* ---- events out ---------------------------------------------------------- */
+
+static struct turn_report report_of(void *data)
+{
+	struct serve *serve = bridge_turn_data(data);
+	return (struct turn_report){ &serve->report, bridge_turn_id(data) };
+}
+
+static void on_started(void *data, struct agent_turn *turn)
+{
+	(void)turn;
+	const struct agent_turn_options *options = bridge_turn_options(data);
+	struct turn_report report = report_of(data);
+	turn_report_start(&report, options->profile, options->session_id, options->session_name);
+	for (const char *const *warning = options->profile->warnings; *warning; warning++)
+		turn_report_warning(&report, str_from(*warning));
+}
+
+static void on_partial(void *data, struct agent_turn *turn, struct str text, struct str raw)
+{
+	(void)turn, (void)raw;
+	struct turn_report report = report_of(data);
+	turn_report_partial(&report, text);
+}
+
+static void on_session(void *data, struct agent_turn *turn, struct str id)
+{
+	(void)turn;
+	struct turn_report report = report_of(data);
+	turn_report_session(&report, id);
+}
+
+static void on_warning(void *data, struct agent_turn *turn, struct str text)
+{
+	(void)turn;
+	struct turn_report report = report_of(data);
+	turn_report_warning(&report, text);
+}
+
+static void on_error(void *data, struct agent_turn *turn, const char *code, struct str text)
+{
+	(void)turn;
+	struct turn_report report = report_of(data);
+	turn_report_error(&report, code, text);
+}
+
+static void on_reply(void *data, struct agent_turn *turn, struct str text)
+{
+	(void)turn;
+	struct turn_report report = report_of(data);
+	turn_report_reply(&report, text);
+}
+
+static void on_end(void *data, struct agent_turn *turn, const struct agent_end *end)
+{
+	(void)turn;
+	struct turn_report report = report_of(data);
+	turn_report_end(&report, end);
+}
+
+/* Nobody can be asked: what needs a permission is denied. */
+static const struct agent_turn_events turn_events = {
+	.started = on_started,
+	.partial = on_partial,
+	.session = on_session,
+	.warning = on_warning,
+	.error = on_error,
+	.reply = on_reply,
+	.end = on_end,
+};
+
+static void host_log(void *data, perch_log_level level, const char *text)
+{
+	struct serve *serve = data;
+	if (level >= PERCH_LOG_WARN)
+		report_warning(&serve->report, "%s", text);
+}
+
+/* ---- turns in ------------------------------------------------------------ */
+
+/* A turn that was not taken ends at once. Without an id nobody waits for an end;
+ * and when its id is another one's, the end would be taken for that one's. */
+static void refuse(struct serve *serve, const char *id, const char *code, const char *text)
+{
+	const struct turn_report report = { &serve->report, id };
+	turn_report_error(&report, code, str_from(text));
+	if (!id || bridge_has(serve->bridge, id))
+		return;
+	const struct agent_end end = {
+		.exit_code = EXIT_HOST,
+		.raw_status = -1,
+		.session_id = STR(""),
+		.reach = PERCH_REACH_GROUP,
+	};
+	turn_report_end(&report, &end);
+}
+
+static void refuse_line(
+	struct serve *serve, const char *id, const perch_line *line, const char *why)
+{
+	char text[PERCH_ERR_TEXT_MAX + 64];
+	snprintf(text, sizeof(text), "line %" PRIu64 ": %s", line->number, why);
+	refuse(serve, id, "bad_request", text);
+}
+
+static void cancel_turn(struct serve *serve, const char *id)
+{
+	if (bridge_cancel(serve->bridge, id, SIGINT))
+		return;
+	const struct turn_report report = { &serve->report, id };
+	turn_report_warning(&report, STR("there is no such turn, or it has ended"));
+}
+
+static const char *refusal_code(const perch_err *err)
+{
+	if (err->stage)
+		return err->stage;
+	return err->code == -EBUSY ? "busy" : err->code == -EEXIST ? "duplicate_id" : "start";
+}
+
+static void take_turn(struct serve *serve, const struct request *request)
+{
+	perch_err err = { 0 };
+	const char *id = request->turn.id;
+	if (request->unknown) {
+		char text[128];
+		snprintf(text, sizeof(text), "\"%.80s\" means nothing in a turn", request->unknown);
+		const struct turn_report report = { &serve->report, id };
+		turn_report_warning(&report, str_from(text));
+	}
+	if (bridge_take(serve->bridge, &request->turn, &err) < 0)
+		refuse(serve, id, refusal_code(&err), err.text);
+}
+
+static bool take_line(void *data, const perch_line *line)
+{
+	struct serve *serve = data;
+	const perch_json_value *root = NULL;
+	struct request request = { 0 };
+	perch_err err = { 0 };
+	struct str text = str_trim((struct str){ line->data, line->len });
+	if (!text.len)
+		return true;
+	if (line->flags & PERCH_LINE_TOO_LONG) {
+		refuse_line(serve, NULL, line, "too long (at most 8 MiB)");
+		return true;
+	}
+	int r = perch_json_parse(serve->json, text.data, text.len, &root, &err);
+	if (r == 0)
+		r = request_read(root, serve->profile, &serve->arena, &request, &err);
+	if (r < 0)
+		refuse_line(serve, request.turn.id, line, err.text);
+	else if (request.cancel)
+		cancel_turn(serve, request.cancel);
+	else
+		take_turn(serve, &request);
+	arena_reset(&serve->arena);
+	return true;
+}
+
+static void input_ended(void *data, int error)
+{
+	struct serve *serve = data;
+	if (error < 0)
+		report_warning(&serve->report, "no more turns can be read: %s", perch_strerror(error));
+	serve->is_ending = true;
+}
+
+static const struct intake_events intake_events = { .line = take_line, .ended = input_ended };
+
+/* ---- the command --------------------------------------------------------- */
+
+static void give_up(struct serve *serve, int signal)
+{
+	serve->is_ending = true;
+	intake_stop(serve->intake);
+	bridge_cancel_all(serve->bridge, signal);
+}
+
+static void signal_arrived(void *data, int signal)
+{
+	struct serve *serve = data;
+	serve->signal = signal;
+	give_up(serve, signal == SIGINT ? SIGINT : SIGTERM);
+}
+
+static int open_serve(struct serve *serve, struct bridge_options *options, perch_err *err)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, 0 };
+	perch_host_options host_options = PERCH_HOST_OPTIONS_INIT;
+	host_options.guard_path = cli_guard_path();
+	host_options.die_with_thread = true;
+	host_options.log = host_log;
+	host_options.log_data = serve;
+	int r = perch_host_new(&host_options, &serve->host, err);
+	if (r == 0)
+		r = sessions_open(serve->host, &serve->sessions, err);
+	if (r < 0)
+		return r;
+	options->host = serve->host;
+	options->sessions = serve->sessions;
+	options->events = &turn_events;
+	options->data = serve;
+	r = bridge_new(options, &serve->bridge, err);
+	if (r == 0)
+		r = perch_json_new(NULL, &serve->json);
+	if (r == 0)
+		r = signals_watch(&serve->signals, &serve->host->loop, signals, signal_arrived, serve);
+	serve->has_signals = r == 0;
+	if (r == 0)
+		r = intake_new(&serve->host->loop, STDIN_FILENO, SERVE_LINE_MAX, &intake_events, serve,
+			&serve->intake);
+	return r < 0 && !err->text[0] ? err_set(err, r, "%s", perch_strerror(r)) : r;
+}
+
+/* Whoever reads our events is gone: so is the reason to go on. */
+static void flush(struct serve *serve)
+{
+	bool could_write = !serve->report.error;
+	report_flush(&serve->report);
+	if (serve->report.error && could_write)
+		give_up(serve, SIGTERM);
+}
+
+static int run_to_the_end(struct serve *serve, perch_err *err)
+{
+	int r = 0;
+	while (r >= 0 && !(serve->is_ending && bridge_count(serve->bridge) == 0)) {
+		flush(serve);
+		r = perch_host_wait(serve->host, -1);
+	}
+	flush(serve);
+	if (r < 0)
+		return err_set(err, r, "%s", perch_strerror(r));
+	return serve->signal ? 128 + serve->signal : serve->report.error ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static void close_serve(struct serve *serve)
+{
+	intake_free(serve->intake);
+	bridge_free(serve->bridge);
+	sessions_close(serve->sessions);
+	if (serve->has_signals)
+		signals_close(&serve->signals);
+	perch_host_free(serve->host);
+	perch_json_free(serve->json);
+	arena_free(&serve->arena);
+	report_free(&serve->report);
+}
+
+static int read_count(const char *name, const char *text, size_t least, size_t *ret_count)
+{
+	enum { MOST = 1000000 };
+	char *end = NULL;
+	if (!text)
+		return 0;
+	errno = 0;
+	unsigned long count = strtoul(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || *end || errno || count < least || count > MOST)
+		return cli_usage_error("see: perch agent serve --help",
+			"--%s takes a number from %zu to %d, not '%s'", name, least, MOST, text);
+	*ret_count = count;
+	return 0;
+}
+
+static int agent_serve(struct cli *cli, int argc, char **argv)
+{
+	(void)cli;
+	struct serve serve = { .report.fd = STDOUT_FILENO };
+	struct bridge_options options = { .max_turns = BRIDGE_TURNS, .queue = BRIDGE_QUEUE };
+	const char *max_turns = NULL;
+	const char *queue = NULL;
+	const struct option_spec specs[] = {
+		{ "profile", 'p', OPTION_TEXT, &serve.profile },
+		{ "max-turns", 0, OPTION_TEXT, &max_turns },
+		{ "queue", 0, OPTION_TEXT, &queue },
+		{ "json", 0, OPTION_FLAG, &cli->json }, /* always so */
+		{ 0 },
+	};
+	int at = 1;
+	int r = options_parse(specs, argc, argv, &at);
+	if (r == 0)
+		r = read_count("max-turns", max_turns, 1, &options.max_turns);
+	if (r == 0)
+		r = read_count("queue", queue, 0, &options.queue);
+	if (r == 0 && at < argc)
+		r = cli_usage_error("see: perch agent serve --help", "serve takes no '%s'", argv[at]);
+	if (r)
+		return r;
+	perch_err err = { 0 };
+	r = open_serve(&serve, &options, &err);
+	if (r == 0)
+		r = run_to_the_end(&serve, &err);
+	close_serve(&serve);
+	if (r < 0)
+		cli_error(NULL, "%s", err.text);
+	return r < 0 ? EXIT_HOST : r;
+}
+
+const struct command agent_serve_command = {
+	.name = "serve",
+	.summary = "many turns at once: lines of JSON in, events out",
+	.help =
+		"usage: perch agent serve [--profile FILE] [--max-turns N] [--queue N]\n"
+		"\n"
+		"A resident bridge. Every line of stdin is a turn, or the end of one:\n"
+		"  {\"id\":\"t1\",\"message\":\"…\"}   also profile, session_name, from, attachments, new\n"
+		"  {\"cancel\":\"t1\"}\n"
+		"Events come on stdout, as those of `perch agent run --json`, with the turn's id;\n"
+		"each turn ends with one `end`. Turns of a session run one at a time, in order.\n"
+		"\n"
+		"  -p, --profile FILE   of turns that name none\n"
+		"  --max-turns N        so many run at a time (16)\n"
+		"  --queue N            so many wait (1024); the next gets the error `busy`\n"
+		"\n"
+		"The end of the input finishes what is under way; SIGTERM cancels it.\n"
+		"\n"
+		"example:\n"
+		"  echo '{\"id\":\"1\",\"message\":\"hi\"}' | perch agent serve --profile bot.yaml\n",
+	.run = agent_serve,
+};

@@ -1,0 +1,290 @@
+/* perch agent sessions: what is stored. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "cli/agent.h"
+#include "data/json.h"
+#include "term/text.h"
+
+struct asked {
+	struct cli *cli;
+	const char *profile; /* NULL = any */
+	const char *from;
+	const char *name;
+	bool is_all; /* rm: all that fit */
+	struct arena arena;
+	struct sessions *sessions;
+	struct session_record *records; /* those that fit, the last used first */
+	size_t count;
+};
+
+/* ---- which --------------------------------------------------------------- */
+
+static bool fits(const struct asked *asked, const struct session_record *record)
+{
+	const struct session_key *key = &record->key;
+	return (!asked->from || strcmp(asked->from, key->from) == 0) &&
+		(!asked->name || strcmp(asked->name, key->name) == 0);
+}
+
+/* A profile that is gone may still have sessions: then its path is taken as it is. */
+static int find(struct asked *asked, perch_err *err)
+{
+	_cleanup_free_ char *canonical = asked->profile ? realpath(asked->profile, NULL) : NULL;
+	const char *profile = canonical ? canonical : asked->profile;
+	struct session_record *all = NULL;
+	size_t count = 0;
+	int r = sessions_open(NULL, &asked->sessions, err);
+	if (r == 0)
+		r = sessions_list(asked->sessions, profile, &asked->arena, &all, &count, err);
+	if (r < 0)
+		return r;
+	asked->records = all;
+	for (size_t i = 0; i < count; i++) {
+		if (fits(asked, &all[i]))
+			asked->records[asked->count++] = all[i];
+	}
+	return 0;
+}
+
+/* ---- telling ------------------------------------------------------------- */
+
+static void write_member(perch_json_writer *json, const char *name, const char *text)
+{
+	perch_json_write_name(json, name);
+	perch_json_write_string(json, text);
+}
+
+static void write_record(perch_json_writer *json, const struct session_record *record)
+{
+	perch_json_begin_object(json);
+	write_member(json, "profile", record->key.profile);
+	write_member(json, "from", record->key.from);
+	write_member(json, "session_name", record->key.name);
+	write_member(json, "session_id", record->id);
+	perch_json_write_name(json, "last_used");
+	perch_json_write_int64(json, record->last_used);
+	perch_json_write_name(json, "turns");
+	perch_json_write_int64(json, record->turns);
+	perch_json_end_object(json);
+}
+
+static int print_json(const struct asked *asked, const char *what)
+{
+	_cleanup_(buf_free) struct buf out = { 0 };
+	struct perch_json_writer json = json_writer_on(&out);
+	perch_json_begin_object(&json);
+	perch_json_write_name(&json, "schema_version");
+	perch_json_write_int64(&json, 1);
+	perch_json_write_name(&json, what);
+	perch_json_begin_array(&json);
+	for (size_t i = 0; i < asked->count; i++)
+		write_record(&json, &asked->records[i]);
+	perch_json_end_array(&json);
+	perch_json_end_object(&json);
+	buf_append_char(&out, '\n');
+	if (out.failed)
+		return EXIT_HOST;
+	return fwrite(out.data, 1, out.len, stdout) == out.len ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* Texts come from whoever talked to us: nothing that moves a cursor is printed. */
+static void print_text(const char *text, int width)
+{
+	_cleanup_(buf_free) struct buf shown = { 0 };
+	text_append(&shown, &(struct look){ .utf8 = true }, str_from(text), SIZE_MAX);
+	size_t columns = utf8_width(shown.data, shown.len);
+	int blanks = columns < (size_t)width ? width - (int)columns : 0;
+	printf("%.*s%*s", (int)shown.len, shown.len ? shown.data : "", blanks, "");
+}
+
+static void format_time(int64_t seconds, char out[32])
+{
+	time_t when = (time_t)seconds;
+	struct tm local;
+	if (!localtime_r(&when, &local) || !strftime(out, 32, "%Y-%m-%d %H:%M", &local))
+		snprintf(out, 32, "?");
+}
+
+static int print_list(const struct asked *asked)
+{
+	if (!asked->count) {
+		fputs("no sessions\n", stderr);
+		return EXIT_SUCCESS;
+	}
+	printf("%-16s  %5s  %-16s %-12s %s\n", "LAST USED", "TURNS", "NAME", "FROM", "PROFILE");
+	for (size_t i = 0; i < asked->count; i++) {
+		const struct session_record *record = &asked->records[i];
+		char when[32];
+		format_time(record->last_used, when);
+		printf("%-16s  %5lld  ", when, (long long)record->turns);
+		print_text(record->key.name, 16);
+		putchar(' ');
+		print_text(record->key.from[0] ? record->key.from : "-", 12);
+		putchar(' ');
+		print_text(record->key.profile, 0);
+		putchar('\n');
+	}
+	return EXIT_SUCCESS;
+}
+
+static void print_line(const char *label, const char *text)
+{
+	printf("%-12s ", label);
+	print_text(text, 0);
+	putchar('\n');
+}
+
+static int print_details(const struct asked *asked)
+{
+	for (size_t i = 0; i < asked->count; i++) {
+		const struct session_record *record = &asked->records[i];
+		char when[32];
+		format_time(record->last_used, when);
+		if (i)
+			putchar('\n');
+		print_line("profile", record->key.profile);
+		print_line("from", record->key.from[0] ? record->key.from : "-");
+		print_line("name", record->key.name);
+		print_line("session id", record->id[0] ? record->id : "(none yet)");
+		print_line("last used", when);
+		printf("%-12s %lld\n", "turns", (long long)record->turns);
+	}
+	return EXIT_SUCCESS;
+}
+
+/* ---- the words ----------------------------------------------------------- */
+
+static int list(struct asked *asked)
+{
+	return asked->cli->json ? print_json(asked, "sessions") : print_list(asked);
+}
+
+static int no_such_session(void)
+{
+	cli_error("see: perch agent sessions list", "there is no such session");
+	return EXIT_FAILURE;
+}
+
+static int show(struct asked *asked)
+{
+	if (!asked->count)
+		return no_such_session();
+	return asked->cli->json ? print_json(asked, "sessions") : print_details(asked);
+}
+
+static int remove_sessions(struct asked *asked)
+{
+	perch_err err = { 0 };
+	if (!asked->profile && !asked->from && !asked->name && !asked->is_all)
+		return cli_usage_error("name one, say whose with --profile or --from, or say --all",
+			"which sessions shall be removed?");
+	if (!asked->count && !asked->is_all)
+		return no_such_session();
+	for (size_t i = 0; i < asked->count; i++) {
+		if (sessions_remove(asked->sessions, &asked->records[i].key, &err) < 0) {
+			cli_error(NULL, "%s", err.text);
+			return EXIT_HOST;
+		}
+	}
+	if (asked->cli->json)
+		return print_json(asked, "removed");
+	if (!asked->cli->quiet)
+		printf("removed %zu session%s\n", asked->count, asked->count == 1 ? "" : "s");
+	return EXIT_SUCCESS;
+}
+
+static const struct word {
+	const char *name;
+	int (*run)(struct asked *asked);
+	bool needs_name;
+} words[] = {
+	{ "list", list, false },
+	{ "show", show, true },
+	{ "rm", remove_sessions, false },
+};
+enum { WORDS = sizeof(words) / sizeof(words[0]) };
+
+static const char *word_name(const void *data, size_t i)
+{
+	(void)data;
+	return i < WORDS ? words[i].name : NULL;
+}
+
+static const struct word *find_word(const char *name)
+{
+	for (int i = 0; i < WORDS; i++) {
+		if (strcmp(words[i].name, name) == 0)
+			return &words[i];
+	}
+	const char *near = cli_nearest(name, word_name, NULL);
+	char hint[64];
+	snprintf(hint, sizeof(hint), "did you mean: %s", near ? near : "");
+	cli_usage_error(near ? hint : "there are list, show and rm", "sessions has no '%s'", name);
+	return NULL;
+}
+
+static int read_words(struct asked *asked, const struct word *word, int argc, char **argv)
+{
+	const struct option_spec specs[] = {
+		{ "profile", 'p', OPTION_TEXT, &asked->profile },
+		{ "from", 0, OPTION_TEXT, &asked->from },
+		{ "all", 0, OPTION_FLAG, &asked->is_all },
+		{ "json", 0, OPTION_FLAG, &asked->cli->json },
+		{ "quiet", 'q', OPTION_FLAG, &asked->cli->quiet },
+		{ 0 },
+	};
+	/* Options may stand on both sides of the name. */
+	int at = 0;
+	int r = options_parse(specs, argc, argv, &at);
+	if (r == 0 && at < argc) {
+		asked->name = argv[at++];
+		r = options_parse(specs, argc, argv, &at);
+	}
+	if (r == 0 && at < argc)
+		r = cli_usage_error("see: perch agent sessions --help", "'%s' is too much", argv[at]);
+	if (r == 0 && word->needs_name && !asked->name)
+		r = cli_usage_error("perch agent sessions list names them all", "which session?");
+	return r;
+}
+
+static int agent_sessions(struct cli *cli, int argc, char **argv)
+{
+	bool has_word = argc > 1 && argv[1][0] != '-';
+	const struct word *word = has_word ? find_word(argv[1]) : &words[0];
+	if (!word)
+		return EXIT_USAGE;
+	struct asked asked = { .cli = cli };
+	perch_err err = { 0 };
+	int at = has_word ? 2 : 1;
+	int r = read_words(&asked, word, argc - at, argv + at);
+	if (r == 0 && find(&asked, &err) < 0) {
+		cli_error(NULL, "%s", err.text);
+		r = EXIT_HOST;
+	} else if (r == 0) {
+		r = word->run(&asked);
+	}
+	sessions_close(asked.sessions);
+	arena_free(&asked.arena);
+	return r;
+}
+
+const struct command agent_sessions_command = {
+	.name = "sessions",
+	.summary = "the sessions that are stored",
+	.help =
+		"usage: perch agent sessions [list] [--profile FILE] [--from USER] [--json]\n"
+		"       perch agent sessions show NAME [--profile FILE] [--from USER] [--json]\n"
+		"       perch agent sessions rm [NAME] [--profile FILE] [--from USER] [--all] [--json]\n"
+		"\n"
+		"A session is known by profile, sender and name; what is left out fits all. `rm` forgets\n"
+		"what fits: the next turn begins a new session.\n"
+		"\n"
+		"example:\n"
+		"  perch agent sessions rm work --profile bot.yaml\n",
+	.run = agent_sessions,
+};

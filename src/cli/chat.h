@@ -1,0 +1,80 @@
+/* A conversation with an agent: its parts. chat.c is the conversation, chat_view.c what a
+ * person sees and types, on a terminal or through pipes. */
+#ifndef CLI_CHAT_H
+#define CLI_CHAT_H
+
+#include "agent/bridge.h"
+#include "cli/agent.h"
+#include "cli/agent_ask.h"
+#include "cli/signals.h"
+#include "proc/intake.h"
+#include "term/history.h"
+
+struct chat {
+	struct cli *cli;
+	perch_host *host;
+	struct signals signals;
+	bool has_signals;
+	struct sessions *sessions;
+	struct bridge *bridge;
+
+	/* What is said next. */
+	const char *profile;
+	const char *from;
+	char *session_name;
+	bool is_new; /* the next turn begins a new session */
+	bool no_stream;
+	unsigned turns;  /* taken so far: their ids */
+	bool is_leaving; /* no more are taken */
+	int code;        /* of the last turn that failed; of the signal that ended it */
+
+	/* On a terminal. */
+	struct frontend *terminal; /* NULL = lines in, text out */
+	struct question prompt;
+	struct history history;
+	struct buf typed;   /* what stood in the line when it was interrupted */
+	bool is_warned;     /* one more Ctrl+C, and it is over */
+	bool ends_line;     /* what was said last ended with a newline */
+	bool shows_waiting; /* for the first word of an agent */
+	struct agent_asker asker;
+
+	/* Through pipes. */
+	struct intake *intake;
+	struct agent_print print;
+};
+
+/* ---- chat.c ---------------------------------------------------------------- */
+
+/* Somebody said a line: a message, or a command. */
+void chat_line(struct chat *chat, struct str line);
+
+/* Cancels the turn that runs, if any. */
+bool chat_stop(struct chat *chat);
+
+/* No more turns; what is under way is cancelled, or (patiently) finished. */
+void chat_leave(struct chat *chat, bool patiently);
+
+/* ---- chat_view.c ------------------------------------------------------------- */
+
+int chat_view_open(struct chat *chat, perch_err *err);
+void chat_view_close(struct chat *chat);
+
+/* A turn begins, says something, says it in whole lines, and is over. */
+void chat_view_begin(struct chat *chat);
+void chat_view_text(struct chat *chat, struct str text);
+void chat_view_reply(struct chat *chat, struct str text);
+void chat_view_end(struct chat *chat);
+
+/* "warning", "error", or NULL for a plain line of perch's own. */
+void chat_view_note(struct chat *chat, const char *kind, struct str text);
+
+/* May the agent? */
+void chat_view_permission(
+	struct chat *chat, struct agent_turn *turn, const struct agent_permission *permission);
+
+/* Everything out, before we wait. */
+void chat_view_flush(struct chat *chat);
+void chat_view_suspend(struct chat *chat);
+void chat_view_resized(struct chat *chat);
+
+#endif

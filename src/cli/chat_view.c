@@ -1,0 +1,282 @@
+/* What a person sees and types of a conversation. On a terminal there is always a
+ * line to type in, below whatever is said; through pipes a line is a message, and
+ * the next one is read when its turn is over. */
+#include "cli/chat.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/paths.h"
+#include "proc/host.h"
+#include "term/term.h"
+
+enum { CHAT_LINE_MAX = 8 * 1024 * 1024 };
+
+static void show(struct chat *chat, enum shown_kind kind, struct str text)
+{
+	const struct shown shown = { .kind = kind, .text = text };
+	chat->terminal->table->show(chat->terminal, &shown);
+}
+
+/* ---- typing -------------------------------------------------------------- */
+
+static void ask(struct chat *chat)
+{
+	struct str name = str_from(chat->session_name);
+	chat->prompt = (struct question){
+		.number = chat->prompt.number + 1,
+		.kind = QUESTION_PROMPT,
+		.message = str_is(name, "default") ? STR("") : name,
+		.is_conversation = true,
+		.typed = { chat->typed.data, chat->typed.len },
+		.history = chat->history.lines,
+		.history_count = chat->history.count,
+	};
+	chat->terminal->table->ask(chat->terminal, &chat->prompt);
+}
+
+static void remember(struct chat *chat, struct str line)
+{
+	perch_err err = { 0 };
+	if (history_add(&chat->history, line, &err) < 0)
+		chat_view_note(chat, "warning", str_from(err.text));
+}
+
+/* Ctrl+C stops the turn; without one it empties the line; in an empty line it
+ * leaves, the second time. */
+static void interrupted(struct chat *chat, struct str typed)
+{
+	bool was_warned = chat->is_warned;
+	chat->is_warned = false;
+	buf_clear(&chat->typed);
+	if (chat_stop(chat)) {
+		buf_append(&chat->typed, typed.data, typed.len);
+	} else if (!typed.len && was_warned) {
+		chat_leave(chat, false);
+	} else if (!typed.len) {
+		chat->is_warned = true;
+		chat_view_note(chat, NULL, STR("Ctrl+C again, or Ctrl+D, leaves"));
+	}
+}
+
+static void answered(void *data, const struct answer *answer)
+{
+	struct chat *chat = data;
+	if (answer->is_end) {
+		chat_leave(chat, false);
+	} else if (answer->cancelled) {
+		interrupted(chat, answer->text);
+	} else {
+		chat->is_warned = false;
+		buf_clear(&chat->typed);
+		chat->ends_line = true;
+		remember(chat, answer->text);
+		chat_line(chat, answer->text);
+	}
+	if (!chat->is_leaving)
+		ask(chat);
+}
+
+static void begin_asking(struct chat *chat)
+{
+	chat->terminal->answered = answered;
+	chat->terminal->answered_data = chat;
+	ask(chat);
+}
+
+/* ---- lines --------------------------------------------------------------- */
+
+static bool take_line(void *data, const perch_line *line)
+{
+	struct chat *chat = data;
+	if (line->flags & PERCH_LINE_TOO_LONG)
+		chat_view_note(chat, "error", STR("a line is too long (at most 8 MiB) and is not sent"));
+	else
+		chat_line(chat, (struct str){ line->data, line->len });
+	return bridge_count(chat->bridge) == 0;
+}
+
+static void lines_ended(void *data, int error)
+{
+	if (error < 0)
+		chat_view_note(data, "error", str_from(perch_strerror(error)));
+	chat_leave(data, true);
+}
+
+static const struct intake_events line_events = { .line = take_line, .ended = lines_ended };
+
+/* ---- opening ------------------------------------------------------------- */
+
+static void open_history(struct chat *chat)
+{
+	_cleanup_free_ char *directory = NULL;
+	_cleanup_free_ char *path = NULL;
+	perch_err err = { 0 };
+	int r = paths_user(PATH_STATE, "perch", &directory, &err);
+	if (r == 0)
+		r = paths_make(directory, &err);
+	if (r == 0 && !(path = str_join(directory, "/history", NULL)))
+		r = err_no_memory(&err);
+	if (r == 0)
+		r = history_open(&chat->history, path, &err);
+	if (r < 0)
+		chat_view_note(chat, "warning", str_from(err.text));
+}
+
+static int open_terminal(struct chat *chat, perch_err *err)
+{
+	const struct term_options options = {
+		.in_fd = STDIN_FILENO,
+		.out_fd = STDERR_FILENO,
+		.text_fd = STDOUT_FILENO,
+		.colored = cli_wants_color(chat->cli, stderr),
+		.quiet = chat->cli->quiet,
+		.verbose = chat->cli->verbose,
+		.utf8 = cli_is_utf8(),
+	};
+	int r = term_new(&chat->host->loop, &options, &chat->terminal, err);
+	if (r < 0)
+		return r;
+	open_history(chat);
+	chat->asker = (struct agent_asker){ .cli = chat->cli, .loop = &chat->host->loop };
+	begin_asking(chat);
+	return 0;
+}
+
+int chat_view_open(struct chat *chat, perch_err *err)
+{
+	agent_print_open(&chat->print, chat->cli);
+	chat->ends_line = true;
+	if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && !chat->cli->non_interactive)
+		return open_terminal(chat, err);
+	int r = intake_new(
+		&chat->host->loop, STDIN_FILENO, CHAT_LINE_MAX, &line_events, chat, &chat->intake);
+	return r < 0 ? err_set(err, r, "the input cannot be read: %s", perch_strerror(r)) : 0;
+}
+
+void chat_view_close(struct chat *chat)
+{
+	chat->asker.terminal = NULL; /* it was lent */
+	agent_asker_free(&chat->asker);
+	if (chat->terminal)
+		chat->terminal->table->free(chat->terminal);
+	intake_free(chat->intake);
+	agent_print_close(&chat->print);
+	history_free(&chat->history);
+	buf_free(&chat->typed);
+}
+
+/* ---- seeing -------------------------------------------------------------- */
+
+static void stop_waiting(struct chat *chat)
+{
+	if (chat->shows_waiting)
+		show(chat, SHOWN_PROGRESS_DONE, STR(""));
+	chat->shows_waiting = false;
+}
+
+void chat_view_begin(struct chat *chat)
+{
+	if (!chat->terminal)
+		return;
+	chat->shows_waiting = true;
+	show(chat, SHOWN_PROGRESS, STR("waiting"));
+}
+
+void chat_view_text(struct chat *chat, struct str text)
+{
+	if (!text.len)
+		return;
+	if (!chat->terminal) {
+		agent_print_text(&chat->print, text);
+		return;
+	}
+	_cleanup_(buf_free) struct buf clean = { 0 };
+	agent_print_clean(&clean, cli_is_utf8(), text);
+	stop_waiting(chat);
+	show(chat, SHOWN_OUTPUT, (struct str){ clean.data, clean.len });
+	chat->ends_line = text.data[text.len - 1] == '\n';
+}
+
+static void end_line(struct chat *chat)
+{
+	if (chat->terminal && !chat->ends_line)
+		chat_view_text(chat, STR("\n"));
+}
+
+void chat_view_reply(struct chat *chat, struct str text)
+{
+	end_line(chat);
+	if (chat->terminal)
+		chat_view_text(chat, text);
+	else
+		agent_print_reply(&chat->print, text);
+}
+
+void chat_view_end(struct chat *chat)
+{
+	end_line(chat);
+	if (chat->terminal) {
+		stop_waiting(chat);
+		agent_asker_end(&chat->asker);
+		return;
+	}
+	agent_print_end(&chat->print);
+	intake_resume(chat->intake);
+}
+
+void chat_view_note(struct chat *chat, const char *kind, struct str text)
+{
+	if (!chat->terminal) {
+		agent_print_note(&chat->print, kind ? kind : "note", text);
+		return;
+	}
+	end_line(chat);
+	if (kind)
+		show(chat, strcmp(kind, "error") == 0 ? SHOWN_ERROR : SHOWN_WARNING, text);
+	else
+		show(chat, SHOWN_OUTPUT, text), show(chat, SHOWN_OUTPUT, STR("\n"));
+}
+
+/* The prompt gives way to the question; chat_view_flush brings it back. */
+void chat_view_permission(
+	struct chat *chat, struct agent_turn *turn, const struct agent_permission *permission)
+{
+	chat->asker.turn = turn;
+	if (chat->terminal) {
+		stop_waiting(chat);
+		end_line(chat);
+		chat->terminal->table->withdraw(chat->terminal);
+		chat->asker.terminal = chat->terminal;
+	}
+	agent_asker_ask(&chat->asker, permission);
+}
+
+void chat_view_flush(struct chat *chat)
+{
+	if (!chat->terminal) {
+		agent_print_flush(&chat->print);
+		return;
+	}
+	bool is_lent = chat->terminal->answered_data != chat;
+	if (is_lent && !chat->asker.first && !chat->is_leaving)
+		begin_asking(chat);
+	chat->terminal->table->flush(chat->terminal);
+}
+
+void chat_view_suspend(struct chat *chat)
+{
+	if (chat->terminal)
+		chat->terminal->table->suspend(chat->terminal);
+	signals_stop_self();
+	if (chat->terminal)
+		chat->terminal->table->resume(chat->terminal);
+}
+
+void chat_view_resized(struct chat *chat)
+{
+	if (chat->terminal)
+		term_resized(chat->terminal);
+}

@@ -1,0 +1,26 @@
+/* One event while it is written: for whoever knows events of its own. */
+#ifndef EVENTS_EVENT_H
+#define EVENTS_EVENT_H
+
+#include "data/json.h"
+#include "events/report.h"
+
+/* A line that is being written. */
+struct event {
+	struct report *report;
+	size_t start;
+	perch_json_writer json;
+};
+
+struct event event_begin(struct report *report, const char *name);
+void event_text(struct event *event, const char *name, struct str text);
+void event_number(struct event *event, const char *name, uint64_t number);
+void event_bool(struct event *event, const char *name, bool value);
+
+/* What every `end` says: success, exit_code, signal, duration_ms, sandbox, reach. */
+void event_ending(struct event *event, const struct outcome *outcome);
+
+/* Half a line is never written: without memory, the event is lost as a whole. */
+void event_end(struct event *event);
+
+#endif

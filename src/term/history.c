@@ -1,0 +1,144 @@
+/* Lines that were entered before. Every line is added to the file at once, so that
+ * several terminals share it; a file that has become too long is replaced. */
+#include "term/history.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/regular.h"
+#include "base/vec.h"
+
+static void forget_oldest(struct history *history)
+{
+	free((char *)history->lines[0].data);
+	history->count--;
+	memmove(history->lines, history->lines + 1, history->count * sizeof(*history->lines));
+}
+
+static int keep(struct history *history, struct str line)
+{
+	if (history->count == HISTORY_LINES_MAX)
+		forget_oldest(history);
+	struct str *lines = vec_grow(history->lines, &history->cap, history->count + 1, sizeof(*lines));
+	if (!lines)
+		return -ENOMEM;
+	history->lines = lines;
+	char *copy = str_dup(line);
+	if (!copy)
+		return -ENOMEM;
+	lines[history->count++] = (struct str){ copy, line.len };
+	return 0;
+}
+
+static int fail(perch_err *err, const char *path, int r)
+{
+	char shown[FILE_SHOWN_MAX];
+	return err_set(err, r, "the history in %s: %s", file_shown(path, shown), perch_strerror(r));
+}
+
+int history_open(struct history *history, const char *path, perch_err *err)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	*history = (struct history){ 0 };
+	/* One that others have filled is read as far as it may be, from its end. */
+	int r = regular_read(AT_FDCWD, path, O_NOFOLLOW, 4 * (size_t)HISTORY_BYTES_MAX, &text);
+	if (r < 0 && r != -ENOENT)
+		return fail(err, path, r);
+	struct str rest = { text.data, text.len };
+	while (rest.len) {
+		struct str line = str_cut(&rest, '\n');
+		if (line.len && keep(history, line) < 0) {
+			history_free(history);
+			return err_no_memory(err);
+		}
+	}
+	history->path = str_dup(str_from(path));
+	return history->path ? 0 : err_no_memory(err);
+}
+
+static int append_line(const char *path, struct str line, off_t *ret_size)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	_cleanup_fd_ int fd = regular_open(AT_FDCWD, path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW);
+	if (fd < 0)
+		return fd;
+	buf_append(&text, line.data, line.len);
+	if (buf_append_char(&text, '\n') < 0)
+		return -ENOMEM;
+	int r = fd_write_all(fd, text.data, text.len);
+	*ret_size = lseek(fd, 0, SEEK_END);
+	return r;
+}
+
+/* What others have added since we looked is lost: it is a thousand lines old. */
+static int write_anew(const struct history *history)
+{
+	char name[4096];
+	int length = snprintf(name, sizeof(name), "%s.new-%ld", history->path, (long)getpid());
+	if ((size_t)length >= sizeof(name))
+		return -ENAMETOOLONG;
+	_cleanup_(buf_free) struct buf text = { 0 };
+	for (size_t i = 0; i < history->count; i++) {
+		buf_append(&text, history->lines[i].data, history->lines[i].len);
+		buf_append_char(&text, '\n');
+	}
+	if (text.failed)
+		return -ENOMEM;
+	unlink(name);
+	_cleanup_fd_ int fd = regular_open(AT_FDCWD, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+	int r = fd < 0 ? fd : fd_write_all(fd, text.data, text.len);
+	if (r == 0 && rename(name, history->path) < 0)
+		r = -errno;
+	if (r < 0)
+		unlink(name);
+	return r;
+}
+
+/* Half of what the file may have, in memory too: the next rewrite is far away. */
+static void shorten(struct history *history)
+{
+	size_t bytes = 0;
+	size_t kept = 0;
+	while (kept < history->count) {
+		bytes += history->lines[history->count - 1 - kept].len + 1;
+		if (bytes > HISTORY_BYTES_MAX / 2)
+			break;
+		kept++;
+	}
+	while (history->count > kept)
+		forget_oldest(history);
+}
+
+int history_add(struct history *history, struct str line, perch_err *err)
+{
+	off_t size = 0;
+	if (!line.len || (history->count && str_eq(line, history->lines[history->count - 1])))
+		return 0;
+	if (keep(history, line) < 0)
+		return err_no_memory(err);
+	if (!history->path)
+		return 0;
+	int r = append_line(history->path, line, &size);
+	if (r == 0 && size > HISTORY_BYTES_MAX) {
+		shorten(history);
+		r = write_anew(history);
+	}
+	return r < 0 ? fail(err, history->path, r) : 0;
+}
+
+void history_free(struct history *history)
+{
+	for (size_t i = 0; i < history->count; i++)
+		free((char *)history->lines[i].data);
+	free(history->lines);
+	free(history->path);
+	*history = (struct history){ 0 };
+}

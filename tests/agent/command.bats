@@ -1,0 +1,147 @@
+#!/usr/bin/env bats
+# perch agent run and check as commands: options, mistakes, both kinds of output.
+
+# shellcheck disable=SC2154 # what agent_open and turn set
+load agents
+
+setup() { agent_open; }
+teardown() { agent_close; }
+
+usage() {
+    status=0
+    "$perch" agent "$@" >"$WORK/out" 2>"$WORK/err" </dev/null || status=$?
+    output=$(cat "$WORK/out")
+    errors=$(cat "$WORK/err")
+    expect_status 64
+    expect ''
+}
+
+@test "usage errors say what is missing" {
+    agent <<<'true'
+    usage
+    usage rnu
+    has "$errors" 'did you mean: perch agent run'
+    usage run
+    has "$errors" '--profile'
+    usage run --profile "$profile"
+    has "$errors" '--prompt'
+    usage run --profile "$profile" --prompt a --stdin
+    usage run --profile "$profile" --prompt a --session x --new
+    usage run --profile "$profile" --prompt a --env novalue
+    usage run --profile "$profile" --prompt a --env =x
+    usage run --profile "$profile" --prompt a --timeout soon
+    usage run --profile "$profile" --prompt a --timeout -1
+    usage run --profile "$profile" --prompt a --line-limit 5
+    usage run --profile "$profile" --prompt a --session 'a b'
+    usage run --profile "$profile" --prompt a extra
+    usage run --profile "$profile" --promt a
+    has "$errors" '--prompt'
+    usage check
+    usage check a b
+}
+
+@test "help fits a screen and has an example" {
+    for word in agent 'agent run' 'agent check'; do
+        # shellcheck disable=SC2086
+        run "$perch" $word --help
+        [ "$status" -eq 0 ]
+        [ "${#lines[@]}" -le 24 ]
+        has "$output" 'example:'
+    done
+}
+
+@test "human output: partials, then the body on a line of its own; the rest on stderr" {
+    agent 'colour: red' <<'END'
+echo 'AGENT_PARTIAL:"one "'
+echo 'AGENT_PARTIAL:"two"'
+echo body
+END
+    turn
+    expect 'one two
+body'
+    has "$errors" "warning: $BATS_TEST_TMPDIR/bot.yaml:3: unknown key 'colour' is ignored"
+    turn --quiet
+    expect 'one two
+body'
+    [ -z "$errors" ]
+}
+
+@test "the session is stored and continued; --new, --session and --no-store" {
+    agent <<'END'
+echo "AGENT_SESSION:s-${AGENT_SESSION_ID:-first}"
+echo "was:$AGENT_SESSION_ID"
+END
+    stored() { "$perch" agent run --profile "$profile" --prompt hi "$@"; }
+    [ "$(stored)" = was: ]
+    [ "$(stored)" = was:s-first ]
+    [ "$(stored --no-store)" = was: ]
+    [ "$(stored --session-name other)" = was: ]
+    [ "$(stored --from ann)" = was: ]
+    [ "$(stored)" = was:s-s-first ]
+    [ "$(stored --new)" = was: ]
+    [ "$(stored)" = was:s-first ]
+    [ "$(stored --session mine)" = was:mine ]
+    [ "$(stored)" = was:s-mine ]
+}
+
+@test "a session id is kept when the turn fails" {
+    agent <<'END'
+echo "was:$AGENT_SESSION_ID"
+[ -n "$AGENT_SESSION_ID" ] && exit 0
+echo AGENT_SESSION:kept
+exit 3
+END
+    run "$perch" agent run --profile "$profile" --prompt hi
+    [ "$status" -eq 3 ]
+    run "$perch" agent run --profile "$profile" --prompt hi
+    [ "$output" = was:kept ]
+}
+
+@test "--trace records both directions" {
+    agent 'stdin: message' <<'END'
+cat; echo
+END
+    turn --trace "$WORK/trace" --prompt hello
+    has "$(cat "$WORK/trace")" '"dir":"in","line":"hello"'
+    has "$(cat "$WORK/trace")" '"dir":"out","line":"hello"'
+}
+
+@test "check: what would be started" {
+    agent 'env: {MY_KEY: "${NOT_SET_ANYWHERE}"}' 'cwd: /' <<<'true'
+    sed -i "s|agent.sh'\]|agent.sh', '{{MESSAGE}}', '{{SESSION_ID}}']|" "$profile"
+    run "$perch" agent check "$profile"
+    [ "$status" -eq 0 ]
+    has "$output" "command    sh $BATS_TEST_TMPDIR/agent.sh {{MESSAGE}} {{SESSION_ID}}"
+    has "$output" 'cwd        /'
+    has "$output" 'env        MY_KEY'
+    has "$output" 'warning: env MY_KEY: ${NOT_SET_ANYWHERE} is not set'
+    run "$perch" agent check --json "$profile"
+    [ "$status" -eq 0 ]
+    has "$output" '"healthy":true'
+    has "$output" '"{{MESSAGE}}","{{SESSION_ID}}"]'
+    has "$output" '"AGENT_MESSAGE"'
+    lacks "$output" "$HOME"
+}
+
+@test "check: what is missing" {
+    profile_of 'command: no-such-agent-anywhere'
+    run "$perch" agent check "$profile"
+    [ "$status" -eq 1 ]
+    has "$output" 'no-such-agent-anywhere'
+    profile_of 'command: ./nothing'
+    run "$perch" agent check "$profile" --json
+    [ "$status" -eq 1 ]
+    has "$output" '"healthy":false'
+    profile_of 'command: "true"' 'cwd: gone'
+    run "$perch" agent check "$profile"
+    [ "$status" -eq 1 ]
+    has "$output" '/gone'
+    profile_of 'command: sh' 'args: [-c, "{{MESSAGE}}"]'
+    run "$perch" agent check "$profile"
+    [ "$status" -eq 1 ]
+    has "$output" 'refused'
+    profile_of 'command: [1'
+    run "$perch" agent check "$profile"
+    [ "$status" -eq 125 ]
+    has "$output" 'bot.yaml:2:'
+}

@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# Dialect 0.4: section 7 of the contract with real processes.
+
+# shellcheck disable=SC2154 # what agent_open and turn set
+load agents
+
+setup() { agent_open; }
+teardown() { agent_close; }
+
+@test "the turn is a line on stdin, then end of file; the environment is small" {
+    export SECRET=s
+    py_agent 'protocol: "0.4"' 'env: {OWN: 1}' <<'END'
+import json, os, sys
+text = sys.stdin.read()
+turn = json.loads(text)
+names = sorted(n for n in os.environ if n.startswith("AGENT_") or n in ("SECRET", "OWN", "EXTRA", "PATH"))
+print(json.dumps({"type": "result", "text": json.dumps([turn, text.count("\n"), names])}))
+END
+    turn --prompt 'a "b"' --session s-1 --image http://x/i.png --env EXTRA=1
+    expect_status 0
+    expect '[{"type": "turn", "message": "a \"b\"", "session_id": "s-1", "session_name": "default", "attachments": [{"kind": "image", "url": "http://x/i.png", "name": "i.png"}], "protocol_version": "0.4"}, 1, ["EXTRA", "OWN", "PATH"]]'
+}
+
+@test "a command is never split, {{MESSAGE}} is a text" {
+    mkdir "$WORK/bin dir"
+    printf '#!/bin/sh\nprintf '"'"'{"type":"result","text":"%%s"}\\n'"'"' "$1"\n' >"$WORK/bin dir/my agent"
+    chmod +x "$WORK/bin dir/my agent"
+    profile_of 'protocol: "0.4"' 'command: "{{PROFILE_DIR}}/bin dir/my agent"' 'args: ["{{MESSAGE}}"]'
+    turn
+    expect_status 0
+    expect '{{MESSAGE}}'
+    has "$errors" 'warning: {{MESSAGE}} means nothing'
+}
+
+@test "partial, result, error, session: who wins" {
+    agent 'protocol: "0.4"' <<'END'
+echo '{"type":"partial","text":"a","session_id":"one"}'
+echo 'not an event'
+echo '{"type":"result","text":"a","session_id":"two"}'
+END
+    turn --json
+    expect_status 0
+    lacks "$output" '"event":"reply"'
+    [ "$(field session_id)" = one ]
+    [ "$(grep -c '"event":"warning"' "$WORK/out")" -eq 1 ]
+    turn --json --no-stream
+    has "$output" '{"event":"reply","text":"a"}'
+    agent 'protocol: "0.4"' <<'END'
+echo '{"type":"error","message":"bad"}'
+echo '{"type":"partial","text":"a"}'
+echo '{"type":"result","text":"b"}'
+END
+    turn --json
+    expect_status 1
+    lacks "$output" '"event":"partial"'
+    lacks "$output" '"event":"reply"'
+    has "$output" '"code":"agent_error","message":"bad"'
+}
+
+@test "permission without a terminal is denied" {
+    py_agent 'permission: true' <<'END'
+import json, sys
+sys.stdin.readline()
+for n in "12":
+    print(json.dumps({"type": "permission_request", "request_id": n, "tool_name": "sh", "input": {}}), flush=True)
+answers = [json.loads(sys.stdin.readline()) for _ in "12"]
+print(json.dumps({"type": "result", "text": " ".join(a["request_id"] + a["behavior"] for a in answers)}), flush=True)
+sys.stdin.read()
+END
+    turn </dev/null
+    expect_status 0
+    expect '1deny 2deny'
+}
+
+@test "an executor without a command is a clear error, with one it is run" {
+    profile_of 'executor: claude-code'
+    turn
+    expect_status 125
+    has "$errors" "the executor 'claude-code'"
+    agent 'executor: claude-code' <<'END'
+echo '{"type":"result","text":"spawned"}'
+END
+    turn
+    expect spawned
+    has "$errors" 'warning: the executor'
+}

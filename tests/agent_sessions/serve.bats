@@ -1,0 +1,298 @@
+#!/usr/bin/env bats
+# perch agent serve: turns as lines of JSON in, events out.
+
+# shellcheck disable=SC2154 # what agents_open sets
+load agents
+
+setup() { agents_open; }
+teardown() { agents_close; }
+
+# serve [OPTION…] < LINES: everything to its end.
+serve() {
+    timeout 60 "$perch" agent serve "$@" >events 2>errors
+}
+
+# is_event JQ-LIKE…: python does the asking; `events` are the lines.
+ask() {
+    python3 - "$@" <<'END'
+import json, sys
+events = [json.loads(line) for line in open("events")]
+of = lambda id: [e for e in events if e.get("id") == id]
+names = lambda id: " ".join(e["event"] for e in of(id))
+end = lambda id: next(e for e in events if e.get("id") == id and e["event"] == "end")
+error = lambda id: next(e for e in events if e.get("id") == id and e["event"] == "error")
+for claim in sys.argv[1:]:
+    if not eval(claim):
+        print("not so:", claim)
+        print(open("events").read())
+        sys.exit(1)
+END
+}
+
+echoing() {
+    agent echo "$@" <<'END'
+echo "AGENT_SESSION:after-$AGENT_MESSAGE"
+echo 'AGENT_PARTIAL:"thinking"'
+echo "$AGENT_MESSAGE from $AGENT_FROM_USER in $AGENT_SESSION_NAME behind ${AGENT_SESSION_ID:-nothing}"
+END
+}
+
+@test "a turn: its events, in order, with its id" {
+    echoing
+    serve --profile echo.yaml <<'END'
+{"id":"t1","message":"hello","from":"ann","session_name":"work"}
+END
+    [ ! -s errors ]
+    ask 'names("t1") == "start session partial reply end"' \
+        'of("t1")[0] == {"event":"start","id":"t1","protocol":"0.1","session_id":"","session_name":"work"}' \
+        'of("t1")[3]["text"] == "hello from ann in work behind nothing"' \
+        'end("t1")["success"] and end("t1")["exit_code"] == 0 and end("t1")["session_id"] == "after-hello"' \
+        'set(end("t1")) >= {"signal","timed_out","duration_ms","sandbox","reach"}'
+    [ "$(stored)" = "ann|work|after-hello|1" ]
+}
+
+@test "turns of a session follow each other; a new one begins afresh" {
+    echoing
+    serve -p echo.yaml <<'END'
+{"id":"1","message":"a"}
+{"id":"2","message":"b"}
+{"id":"3","message":"c","new":true}
+{"id":"4","message":"d"}
+END
+    ask '[e["text"][-7:] for e in events if e["event"] == "reply"] == ["nothing","after-a","nothing","after-c"]' \
+        '[e["id"] for e in events if e["event"] == "end"] == ["1","2","3","4"]'
+    [ "$(stored)" = "|default|after-d|4" ]
+}
+
+@test "the profile may stand in the line, and is read again when it changes" {
+    agent one <<<'echo one'
+    agent two <<<'echo two'
+    mkfifo in
+    "$perch" agent serve <in >events &
+    exec 7>in
+    echo '{"id":"1","message":"x","profile":"one.yaml"}' >&7
+    echo '{"id":"2","message":"x","profile":"two.yaml"}' >&7
+    wait_until grep -q '"end","id":"1"' events
+    wait_until grep -q '"end","id":"2"' events
+    cat two.yaml >one.yaml
+    echo '{"id":"3","message":"x","profile":"one.yaml"}' >&7
+    exec 7>&-
+    wait $!
+    ask '{e["id"]: e["text"] for e in events if e["event"] == "reply"} == {"1":"one","2":"two","3":"two"}'
+}
+
+@test "lines that are wrong are answered, and harm nobody" {
+    echoing
+    {
+        echo 'not json'
+        echo '[]'
+        echo '{"message":"no id"}'
+        echo '{"id":7,"message":"x"}'
+        echo '{"id":"","message":"x"}'
+        echo '{"id":"m"}'
+        echo '{"id":"t","message":7}'
+        echo '{"id":"p","message":"x","profile":"missing.yaml"}'
+        echo '{"id":"s","message":"x","session_name":"a\u0000b"}'
+        echo '{"id":"a","message":"x","attachments":[{"type":"moon","url":"u"}]}'
+        echo '{"id":"n","message":"x\u0000y"}'
+        echo '{"id":"e","message":""}'
+        echo '{"cancel":"nobody"}'
+        echo '{"cancel":7}'
+        echo ''
+        echo '{"id":"u","message":"fine","sesion_name":"typo"}'
+        printf '{"id":"last","message":"no-newline"}'
+    } >lines
+    serve -p echo.yaml <lines
+    ask '[e["message"][:7] for e in events if e["event"] == "error" and "id" not in e] == ["line 1:","line 2:","line 3:","line 4:","line 5:","line 14"]' \
+        'all(names(id) == "error end" and not end(id)["success"] for id in "mtpsane")' \
+        'all(error(id)["code"] == "bad_request" for id in "mtsa")' \
+        'error("p")["code"] == "profile" and "missing.yaml" in error("p")["message"]' \
+        'names("nobody") == "warning"' \
+        'names("u") == "warning start session partial reply end" and "sesion_name" in of("u")[0]["message"]' \
+        'names("last") == "start session partial reply end"'
+}
+
+@test "a line of more than 8 MiB is refused, the next one is taken" {
+    echoing 'stdin: message'
+    {
+        head -c 9000000 /dev/zero | tr '\0' x
+        echo
+        echo '{"id":"t","message":"ok"}'
+    } >lines
+    serve -p echo.yaml <lines
+    ask 'events[0]["event"] == "error" and "8 MiB" in events[0]["message"]' 'end("t")["success"]'
+}
+
+@test "attachments reach the agent" {
+    agent files <<<'echo "$AGENT_IMAGE_URL $AGENT_ATTACHMENTS"'
+    serve -p files.yaml <<'END'
+{"id":"t","message":"x","attachments":[{"type":"image","url":"http://x/a.png"},{"type":"file","url":"f:/b","name":"b"}]}
+END
+    ask 'of("t")[1]["text"].startswith("http://x/a.png [")' '"f:/b" in of("t")[1]["text"]'
+}
+
+# Waits for a line in its own file; says that it is there.
+waiting() {
+    agent wait "$@" <<'END'
+echo "AGENT_SESSION:$AGENT_MESSAGE"
+echo $$ >"$WORK/$AGENT_MESSAGE.pid"
+while [ ! -e "$WORK/$AGENT_MESSAGE.go" ]; do sleep 0.05; done
+echo "$AGENT_MESSAGE behind $AGENT_SESSION_ID"
+END
+}
+
+@test "no more than --max-turns run, --queue wait, the rest is told busy at once" {
+    waiting
+    mkfifo in
+    "$perch" agent serve -p wait.yaml --max-turns 2 --queue 1 <in >events &
+    exec 7>in
+    for i in 1 2 3 4; do echo '{"id":"'$i'","message":"m'$i'","session_name":"'$i'"}' >&7; done
+    wait_until test -e m1.pid
+    wait_until test -e m2.pid
+    wait_until grep -q '"end","id":"4"' events
+    ask 'names("4") == "error end" and error("4")["code"] == "busy"' 'names("3") == ""'
+    [ ! -e m3.pid ]
+    touch m1.go
+    wait_until test -e m3.pid
+    # The second in a session waits although there is a place to run.
+    touch m2.go
+    wait_until grep -q '"end","id":"2"' events
+    echo '{"id":"5","message":"m5","session_name":"3"}' >&7
+    echo '{"id":"6","message":"m6","session_name":"3"}' >&7
+    wait_until grep -q '"end","id":"6"' events
+    ask 'error("6")["code"] == "busy"' 'names("5") == ""'
+    touch m3.go m5.go
+    exec 7>&-
+    wait $!
+    ask 'all(end(id)["success"] for id in "1235")' 'of("5")[-2]["text"] == "m5 behind m3"'
+}
+
+@test "an id that is in use is refused without an end of its own" {
+    waiting
+    mkfifo in
+    "$perch" agent serve -p wait.yaml <in >events &
+    exec 7>in
+    echo '{"id":"t","message":"m1"}' >&7
+    wait_until test -e m1.pid
+    echo '{"id":"t","message":"m2"}' >&7
+    wait_until grep -q duplicate_id events
+    touch m1.go
+    wait_until grep -q '"end"' events
+    touch m2.go
+    echo '{"id":"t","message":"m2"}' >&7
+    exec 7>&-
+    wait $!
+    ask 'names("t") == "start session error reply end start session reply end"'
+}
+
+@test "cancel: a turn that runs, and one that waits" {
+    waiting
+    mkfifo in
+    "$perch" agent serve -p wait.yaml <in >events &
+    exec 7>in
+    for i in 1 2 3; do echo '{"id":"'$i'","message":"m'$i'"}' >&7; done
+    wait_until test -e m1.pid
+    echo '{"cancel":"2"}' >&7
+    wait_until grep -q '"end","id":"2"' events
+    echo '{"cancel":"1"}' >&7
+    wait_until test -e m3.pid
+    touch m3.go
+    exec 7>&-
+    wait $!
+    [ ! -e m2.pid ]
+    ask 'names("2") == "error end" and end("2")["cancelled"] and end("2")["exit_code"] == 130' \
+        'end("1")["cancelled"] and end("1")["exit_code"] == 130' \
+        'of("3")[-2]["text"] == "m3 behind m1"'
+    [ "$(stored)" = "|default|m3|2" ]
+}
+
+@test "the end of the input finishes what is under way and what waits" {
+    waiting
+    printf '%s\n' '{"id":"1","message":"m1"}' '{"id":"2","message":"m2"}' >lines
+    "$perch" agent serve -p wait.yaml <lines >events &
+    wait_until test -e m1.pid
+    touch m1.go
+    wait_until test -e m2.pid
+    kill -0 $!
+    touch m2.go
+    wait $!
+    ask 'end("1")["success"] and end("2")["success"]'
+}
+
+@test "SIGTERM cancels everything, each turn still ends, nothing stays behind" {
+    waiting
+    mkfifo in
+    "$perch" agent serve -p wait.yaml <in >events &
+    exec 7>in
+    for i in 1 2 3; do echo '{"id":"'$i'","message":"m'$i'"}' >&7; done
+    echo '{"id":"4","message":"m4","session_name":"other"}' >&7
+    wait_until test -e m1.pid
+    wait_until test -e m4.pid
+    kill -TERM $!
+    status=0
+    wait $! || status=$?
+    exec 7>&-
+    [ "$status" -eq 143 ]
+    ask 'all(end(id)["cancelled"] and end(id)["exit_code"] == 143 for id in "1234")'
+    [ ! -e m2.pid ]
+    wait_until nothing_left
+}
+
+@test "SIGKILL leaves no agent behind, and the sessions usable" {
+    waiting
+    mkfifo in
+    "$perch" agent serve -p wait.yaml <in >events &
+    exec 7>in
+    for i in 1 2; do echo '{"id":"'$i'","message":"m'$i'"}' >&7; done
+    wait_until grep -q '"session","id":"1"' events
+    kill -KILL $!
+    wait $! || true
+    exec 7>&-
+    wait_until nothing_left
+    touch m3.go
+    serve -p wait.yaml <<<'{"id":"3","message":"m3"}'
+    ask 'of("3")[-2]["text"] == "m3 behind m1"'
+}
+
+@test "nobody reads the events any more: it ends, and so do the agents" {
+    waiting
+    mkfifo in out
+    "$perch" agent serve -p wait.yaml <in >out &
+    exec 7>in 8<out
+    echo '{"id":"1","message":"m1"}' >&7
+    wait_until test -e m1.pid
+    exec 8<&-
+    echo '{"id":"2"}' >&7
+    status=0
+    wait $! || status=$?
+    exec 7>&-
+    [ "$status" -eq 1 ]
+    wait_until nothing_left
+}
+
+@test "options that are wrong" {
+    run "$perch" agent serve --max-turns 0
+    [ "$status" -eq 64 ]
+    run "$perch" agent serve --queue many
+    [ "$status" -eq 64 ]
+    run "$perch" agent serve profile.yaml
+    [ "$status" -eq 64 ]
+}
+
+@test "many sessions with failures, timeouts and cancels: in order, each ends once" {
+    agent storm 'timeout_secs: 2' 'kill_grace_secs: 1' <<'END'
+set -- $AGENT_MESSAGE
+echo "AGENT_SESSION:$1"
+case $2 in
+ok) echo "behind $AGENT_SESSION_ID" ;;
+fail) exit 3 ;;
+die) kill -KILL $$ ;;
+*) exec sleep 30 ;;
+esac
+END
+    if [ -n "${PERCH_SOAK:-}" ]; then
+        python3 "$PERCH_SOURCE/tests/agent_sessions/drive.py" "$perch" storm.yaml 200 20 32 "$RANDOM"
+    else
+        python3 "$PERCH_SOURCE/tests/agent_sessions/drive.py" "$perch" storm.yaml 60 8 32 1
+    fi
+}

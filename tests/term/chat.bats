@@ -1,0 +1,300 @@
+#!/usr/bin/env bats
+# perch agent chat in a real terminal.
+
+# shellcheck disable=SC2154 # what terminal_open and agents_open set
+load terminal
+load ../agent_sessions/agents
+
+setup() {
+    terminal_open
+    agents_open
+}
+
+teardown() {
+    terminal_close
+    agents_close
+}
+
+# chat [OPTION…]: in the terminal, with the agent of $profile.
+chat() {
+    {
+        printf 'export %q\n' "XDG_STATE_HOME=$XDG_STATE_HOME" "WORK=$WORK" "TEST_MARK=$TEST_MARK"
+        printf 'cd %q\n' "$BATS_TEST_TMPDIR"
+        printf 'stty -g > before\n'
+        printf '%q ' "$perch" agent chat --profile "$profile" "$@"
+        printf '\necho "[over $?]"\n'
+        printf 'stty -g > after\n'
+        printf 'exec env -i cat\n'
+    } >"$BATS_TEST_TMPDIR/run"
+    run_in_terminal "env -u TEST_MARK bash '$BATS_TEST_TMPDIR/run'"
+    wait_for "❯"
+}
+
+# Says its parts one by one, each when it is told to.
+stepping() {
+    profile=step.yaml
+    agent step <<'END'
+echo "AGENT_SESSION:s-$AGENT_MESSAGE"
+echo 'AGENT_PARTIAL:"one "'
+while [ ! -e "$WORK/two" ]; do sleep 0.05; done
+echo 'AGENT_PARTIAL:"two "'
+while [ ! -e "$WORK/three" ]; do sleep 0.05; done
+echo 'AGENT_PARTIAL:"three"'
+echo "reply to $AGENT_MESSAGE behind ${AGENT_SESSION_ID:-nothing}"
+END
+}
+
+echoing() {
+    profile=echo.yaml
+    agent echo <<'END'
+echo "AGENT_SESSION:s-$AGENT_MESSAGE"
+echo "[$AGENT_MESSAGE] behind ${AGENT_SESSION_ID:-nothing} in $AGENT_SESSION_NAME"
+END
+}
+
+# The line in which one types is the last one, and this is in it.
+typing() {
+    [ "$(screen | grep -v '^ *$' | tail -1 | sed 's/ *$//')" = "$1" ]
+}
+
+@test "what the agent says streams in above the line one types in" {
+    stepping
+    chat
+    keys "hello" Enter
+    wait_for "one"
+    wait_until typing "❯"
+    keys "next"
+    wait_until typing "❯ next"
+    touch two
+    wait_for "one two"
+    wait_until typing "❯ next"
+    touch three
+    wait_for "one two three"
+    wait_for "reply to hello behind nothing"
+    wait_until typing "❯ next"
+    [ "$(line 1)" = "❯ hello" ]
+    [ "$(line 2)" = "one two three" ]
+    [ "$(line 3)" = "reply to hello behind nothing" ]
+    keys Enter
+    wait_for "reply to next behind s-hello"
+    keys C-d
+    wait_over
+}
+
+@test "Ctrl+C stops the turn, not the conversation; what was typed stays" {
+    stepping
+    chat
+    keys "hello" Enter
+    wait_for "one"
+    keys "half a l"
+    wait_until typing "❯ half a l"
+    keys C-c
+    wait_for "(stopped)"
+    wait_until typing "❯ half a l"
+    touch two three
+    keys "ine" Enter
+    wait_for "reply to half a line behind s-hello"
+    keys C-d
+    wait_over
+}
+
+@test "Ctrl+C without a turn: empties the line, warns, leaves" {
+    echoing
+    chat
+    keys "some text"
+    wait_until typing "❯ some text"
+    keys C-c
+    wait_until typing "❯"
+    keys C-c
+    wait_for "Ctrl+C again"
+    keys "x" Enter
+    wait_for "[x] behind"
+    keys C-c
+    wait_until typing "❯"
+    keys C-c
+    wait_over
+}
+
+@test "up and down bring back what was said, also in another chat" {
+    echoing
+    chat
+    keys "first" Enter
+    wait_for "[first]"
+    keys "second" Enter
+    wait_for "[second]"
+    keys "draft" Up
+    wait_until typing "❯ second"
+    keys Up Up Up
+    wait_until typing "❯ first"
+    keys Down Down
+    wait_until typing "❯ draft"
+    keys C-u Up "!" Enter
+    wait_for "[second!] behind s-second"
+    keys "/quit" Enter
+    wait_over
+    [ "$(stat -c %a "$XDG_STATE_HOME/perch/history")" = 600 ]
+    printf '%s\n' first second second! /quit | diff - "$XDG_STATE_HOME/perch/history"
+    tmux -L "$socket" kill-server
+    rm before after
+    chat
+    keys Up Up
+    wait_until typing "❯ second!"
+    keys C-c
+    wait_until typing "❯"
+    keys C-d
+    wait_over
+}
+
+@test "sessions: another one by name, a new one, both stay apart" {
+    echoing
+    chat
+    keys "a" Enter
+    wait_for "[a] behind nothing in default"
+    keys "/session work" Enter
+    wait_until typing "work ❯"
+    keys "b" Enter
+    wait_for "[b] behind nothing in work"
+    keys "/session default" Enter
+    wait_until typing "❯"
+    keys "c" Enter
+    wait_for "[c] behind s-a in default"
+    keys "/new" Enter
+    wait_for "begins a new session"
+    keys "d" Enter
+    wait_for "[d] behind nothing in default"
+    keys "/sesion" Enter
+    wait_for "did you mean /session"
+    keys "/stop" Enter
+    wait_for "nothing is under way"
+    keys "/help" Enter
+    wait_for "/quit          leave"
+    keys "//x" Enter
+    wait_for "[/x] behind s-d"
+    keys C-d
+    wait_over
+    [ "$(stored)" = $'|default|s-d|4\n|work|s-b|1' ]
+}
+
+@test "a message typed ahead waits for its turn; /stop stops both" {
+    stepping
+    chat
+    keys "one" Enter
+    wait_for "one"
+    keys "two" Enter
+    wait_for "❯ two"
+    keys "/stop" Enter
+    wait_until eval '[ "$(screen | grep -c "(stopped)")" -eq 2 ]'
+    touch two three
+    keys "three" Enter
+    wait_for "reply to three behind s-one"
+    keys C-d
+    wait_over
+}
+
+@test "a failing agent is told of, the conversation goes on" {
+    profile=fail.yaml
+    agent fail <<'END'
+[ "$AGENT_MESSAGE" = ok ] && echo fine && exit
+echo 'AGENT_ERROR:"no such thing"'
+END
+    chat
+    keys "bad" Enter
+    wait_for "error: no such thing"
+    keys "ok" Enter
+    wait_for "fine"
+    keys C-d
+    wait_over
+}
+
+@test "text cannot move the cursor or pose as perch" {
+    profile=evil.yaml
+    agent evil <<'END'
+printf '\033[2J\033[Hgone\rback\a\n'
+END
+    chat
+    keys "go" Enter
+    wait_for "[2J[Hgone"
+    [ "$(line 1)" = "❯ go" ]
+    keys C-d
+    wait_over
+}
+
+@test "resize: the line is drawn again in the new width, streaming goes on" {
+    stepping
+    chat
+    keys "hello" Enter
+    wait_for "one"
+    keys "a line that is being typed while the terminal changes"
+    wait_until typing "❯ a line that is being typed while the terminal changes"
+    tmux -L "$socket" resize-window -x 40 -y 12
+    wait_until typing "❯ ing typed while the terminal changes"
+    touch two
+    wait_for "two"
+    tmux -L "$socket" resize-window -x 100 -y 30
+    wait_until typing "❯ a line that is being typed while the terminal changes"
+    touch three
+    wait_for "reply to hello"
+    keys C-c
+    wait_until typing "❯"
+    keys C-d
+    wait_over
+}
+
+@test "Ctrl+Z stops the chat as a job; it goes on when it is continued" {
+    echoing
+    run_in_terminal "env -i PATH='$PATH' HOME='$HOME' TERM=xterm LC_ALL=C.UTF-8 PS1='sh> ' XDG_STATE_HOME='$XDG_STATE_HOME' TEST_MARK='$TEST_MARK' bash --norc -i"
+    wait_for "sh>"
+    keys "cd '$BATS_TEST_TMPDIR' && '$perch' agent chat -p echo.yaml" Enter
+    wait_for "❯"
+    keys "half"
+    wait_for "❯ half"
+    keys C-z
+    wait_for "Stopped"
+    keys "fg" Enter
+    wait_until typing "❯ half"
+    keys Enter
+    wait_for "[half] behind nothing"
+    keys C-d
+    wait_until typing "sh>"
+    keys "exit" Enter
+}
+
+@test "a permission is asked for in between" {
+    profile=ask.yaml
+    agent ask 'protocol: "0.4"' 'permission: true' <<'END'
+read -r turn
+echo '{"type":"permission_request","request_id":"1","tool_name":"rm","input":{"path":"/"}}'
+read -r answer
+case $answer in *allow*) text=allowed ;; *) text=denied ;; esac
+echo '{"type":"result","text":"'$text'"}'
+END
+    chat
+    keys "go" Enter
+    wait_for "May the agent use rm?"
+    keys "y"
+    wait_for "allowed"
+    wait_until typing "❯"
+    keys "again" Enter
+    wait_for "[y/N]"
+    keys "n"
+    wait_for "denied"
+    keys C-d
+    wait_over
+}
+
+@test "without a terminal every line is a message, one after the other" {
+    echoing
+    printf 'a\n\n/session w\nb\n/session default\nc' >lines
+    run "$perch" agent chat -p echo.yaml <lines
+    [ "$status" -eq 0 ]
+    [ "$output" = $'[a] behind nothing in default\n[b] behind nothing in w\n[c] behind s-a in default' ]
+    [ ! -e "$XDG_STATE_HOME/perch/history" ]
+    agent fail <<<'exit 7'
+    run "$perch" agent chat -p fail.yaml <lines
+    [ "$status" -eq 7 ]
+    run "$perch" agent chat -p missing.yaml <lines
+    [ "$status" -eq 125 ]
+    [[ "$output" == *missing.yaml* ]]
+    run "$perch" agent chat
+    [ "$status" -eq 64 ]
+}

@@ -1,0 +1,384 @@
+/* The bridge: what it is asked, in which order turns run, that each ends once. */
+#include "harness/suite.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utime.h>
+
+#include "agent/bridge.h"
+#include "agent/profiles.h"
+#include "agent/request.h"
+#include "harness/folder.h"
+#include "harness/oom.h"
+#include "harness/proc.h"
+
+/* ---- requests ------------------------------------------------------------ */
+
+static const struct {
+	const char *line;
+	const char *expected; /* "id profile message name from new attachments", or "! words" */
+} requests[] = {
+	{ "{\"id\":\"a\",\"message\":\"m\"}", "a P m - - 0 0" },
+	{ "{\"id\":\"a\",\"message\":\"m\",\"profile\":\"Q\",\"session_name\":\"n\",\"from\":\"f\","
+	  "\"new\":true,\"attachments\":[{\"type\":\"image\",\"url\":\"u\"},"
+	  "{\"type\":\"video\",\"url\":\"v\",\"name\":\"w\"}]}",
+		"a Q m n f 1 2" },
+	{ "{\"id\":\"\\u0061\",\"message\":\"\\u006d\",\"attachments\":null,\"from\":null}",
+		"a P m - - 0 0" },
+	{ "{\"id\":\"a\",\"message\":\"\",\"attachments\":[]}", "a P  - - 0 0" },
+	{ "{\"cancel\":\"a\"}", "cancel a" },
+	{ "{\"cancel\":\"a\",\"id\":\"b\",\"message\":\"m\"}", "cancel a" },
+	{ "{\"id\":\"a\",\"message\":\"m\",\"x\":1}", "a P m - - 0 0 unknown x" },
+	{ "7", "! a turn is an object" },
+	{ "{}", "! needs an \"id\"" },
+	{ "{\"id\":null,\"message\":\"m\"}", "! needs an \"id\"" },
+	{ "{\"id\":[],\"message\":\"m\"}", "! \"id\" must be a string, not an array" },
+	{ "{\"id\":\"a\\u0000\",\"message\":\"m\"}", "! NUL" },
+	{ "{\"id\":\"a\"}", "! \"message\" is missing" },
+	{ "{\"id\":\"a\",\"message\":{}}", "! must be a string" },
+	{ "{\"id\":\"a\",\"message\":\"m\",\"new\":1}", "! true or false" },
+	{ "{\"id\":\"a\",\"message\":\"m\",\"attachments\":{}}", "! must be a list" },
+	{ "{\"id\":\"a\",\"message\":\"m\",\"attachments\":[1]}", "! \"type\" is image" },
+	{ "{\"id\":\"a\",\"message\":\"m\",\"attachments\":[{\"type\":\"file\"}]}",
+		"! needs a \"url\"" },
+	{ "{\"cancel\":null}", "! the id of a turn" },
+};
+
+static const char *or_dash(const char *text)
+{
+	return text ? text : "-";
+}
+
+static const char *describe(const struct request *request)
+{
+	static char out[1024];
+	const struct bridge_request *turn = &request->turn;
+	if (request->cancel)
+		snprintf(out, sizeof(out), "cancel %s", request->cancel);
+	else
+		snprintf(out, sizeof(out), "%s %s %.*s %s %s %d %zu%s%s", turn->id, turn->profile,
+			(int)turn->message.len, turn->message.data, or_dash(turn->session_name),
+			or_dash(turn->from), turn->is_new, turn->attachment_count,
+			request->unknown ? " unknown " : "", request->unknown ? request->unknown : "");
+	return out;
+}
+
+START_TEST(requests_read_as_they_should)
+{
+	perch_json *json;
+	ck_assert_int_eq(perch_json_new(NULL, &json), 0);
+	for (size_t i = 0; i < COUNT(requests); i++) {
+		const char *line = requests[i].line;
+		const char *expected = requests[i].expected;
+		struct arena arena = { 0 };
+		const perch_json_value *root;
+		struct request request;
+		perch_err err = { 0 };
+		ck_assert_int_eq(perch_json_parse(json, line, strlen(line), &root, NULL), 0);
+		int r = request_read(root, "P", &arena, &request, &err);
+		if (expected[0] == '!') {
+			ck_assert_int_eq(r, -EINVAL);
+			ck_assert_msg(strstr(err.text, expected + 2) != NULL, "%s: %s", line, err.text);
+		} else {
+			ck_assert_msg(r == 0, "%s: %s", line, err.text);
+			ck_assert_str_eq(describe(&request), expected);
+		}
+		arena_free(&arena);
+	}
+	perch_json_free(json);
+}
+END_TEST
+
+START_TEST(requests_have_limits)
+{
+	static char line[70000];
+	static char longer[REQUEST_ID_MAX + 2];
+	struct arena arena = { 0 };
+	struct request request;
+	perch_json *json;
+	const perch_json_value *root;
+	perch_err err = { 0 };
+	memset(longer, 'x', REQUEST_ID_MAX + 1);
+	snprintf(line, sizeof(line), "{\"id\":\"%s\",\"message\":\"m\"}", longer);
+	ck_assert_int_eq(perch_json_new(NULL, &json), 0);
+	ck_assert_int_eq(perch_json_parse(json, line, strlen(line), &root, NULL), 0);
+	ck_assert_int_eq(request_read(root, "P", &arena, &request, &err), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(err.text, "256"));
+	char *at = line + sprintf(line, "{\"id\":\"a\",\"message\":\"m\",\"attachments\":[");
+	for (int i = 0; i <= REQUEST_ATTACHMENTS_MAX; i++)
+		at += sprintf(at, "%s{\"type\":\"file\",\"url\":\"u\"}", i ? "," : "");
+	strcpy(at, "]}");
+	ck_assert_int_eq(perch_json_parse(json, line, strlen(line), &root, NULL), 0);
+	ck_assert_int_eq(request_read(root, "P", &arena, &request, &err), -EINVAL);
+	ck_assert_str_eq(request.turn.id, "a");
+	ck_assert_int_eq(
+		perch_json_parse(json, requests[0].line, strlen(requests[0].line), &root, NULL), 0);
+	ck_assert_int_eq(request_read(root, NULL, &arena, &request, &err), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(err.text, "--profile"));
+	perch_json_free(json);
+	arena_free(&arena);
+}
+END_TEST
+
+static int read_one(void *data)
+{
+	struct arena arena = { 0 };
+	struct request request;
+	int r = request_read(data, "P", &arena, &request, NULL);
+	arena_free(&arena);
+	return r;
+}
+
+START_TEST(requests_without_memory)
+{
+	perch_json *json;
+	const perch_json_value *root;
+	const char *line = requests[1].line;
+	ck_assert_int_eq(perch_json_new(NULL, &json), 0);
+	ck_assert_int_eq(perch_json_parse(json, line, strlen(line), &root, NULL), 0);
+	ck_assert_uint_ge(oom_every(read_one, (void *)root), 1);
+	perch_json_free(json);
+}
+END_TEST
+
+/* ---- profiles ------------------------------------------------------------ */
+
+static void write_profile(const char *name, const char *command, long age)
+{
+	char text[256];
+	snprintf(text, sizeof(text), "command: %s\n", command);
+	folder_write(name, text);
+	/* A file that has not just been changed can be trusted. */
+	struct utimbuf times = { 1000000000 + age, 1000000000 + age };
+	ck_assert_int_eq(utime(folder_path("%s", name), &times), 0);
+}
+
+START_TEST(profiles_are_read_again_when_they_change)
+{
+	struct profiles profiles = { 0 };
+	struct kept_profile *first, *second, *third;
+	perch_err err = { 0 };
+	folder_new();
+	write_profile("a.yaml", "one", 0);
+	const char *path = folder_path("a.yaml");
+	ck_assert_int_eq(profiles_take(&profiles, path, &first, &err), 0);
+	write_profile("a.yaml", "two", 1);
+	ck_assert_int_eq(profiles_take(&profiles, path, &second, &err), 0);
+	ck_assert_str_eq(kept_profile(first)->command, "one");
+	ck_assert_str_eq(kept_profile(second)->command, "two");
+	profiles_give(&profiles, first);
+	ck_assert_int_eq(remove(path), 0);
+	ck_assert_int_eq(profiles_take(&profiles, path, &third, &err), -ENOENT);
+	ck_assert_str_eq(kept_profile(second)->command, "two");
+	profiles_give(&profiles, second);
+	profiles_free(&profiles);
+}
+END_TEST
+
+static int take_profiles(void *data)
+{
+	struct profiles profiles = { 0 };
+	struct kept_profile *profile;
+	int r = 0;
+	for (int i = 0; i < PROFILES_IDLE_MAX + 8 && r == 0; i++) {
+		r = profiles_take(
+			&profiles, folder_path("%s%d.yaml", (const char *)data, i % 3), &profile, NULL);
+		if (r == 0)
+			profiles_give(&profiles, profile);
+	}
+	profiles_free(&profiles);
+	return r;
+}
+
+START_TEST(profiles_without_memory)
+{
+	folder_new();
+	for (int i = 0; i < 3; i++) {
+		char name[16];
+		snprintf(name, sizeof(name), "p%d.yaml", i);
+		write_profile(name, "x", 0);
+	}
+	ck_assert_uint_ge(oom_every(take_profiles, (void *)"p"), 5);
+}
+END_TEST
+
+/* ---- turns --------------------------------------------------------------- */
+
+enum { TURNS_MAX = 1200 };
+
+struct rig {
+	perch_host *host;
+	struct sessions *sessions;
+	struct bridge *bridge;
+	char profile[4096];
+	unsigned started, ended, failed, running, most_running, warnings;
+	char last_code[32];
+	bool is_over;
+	bool has_ended[TURNS_MAX];
+	unsigned order[TURNS_MAX]; /* the ids in the order in which they began */
+};
+
+static void on_started(void *data, struct agent_turn *turn)
+{
+	(void)turn;
+	struct rig *rig = bridge_turn_data(data);
+	rig->order[rig->started++] = (unsigned)atoi(bridge_turn_id(data));
+	if (++rig->running > rig->most_running)
+		rig->most_running = rig->running;
+}
+
+static void on_error(void *data, struct agent_turn *turn, const char *code, struct str text)
+{
+	(void)turn, (void)text;
+	struct rig *rig = bridge_turn_data(data);
+	snprintf(rig->last_code, sizeof(rig->last_code), "%s", code);
+}
+
+static void on_end(void *data, struct agent_turn *turn, const struct agent_end *end)
+{
+	struct rig *rig = bridge_turn_data(data);
+	unsigned id = (unsigned)atoi(bridge_turn_id(data));
+	ck_assert_msg(!rig->has_ended[id], "%u ended twice", id);
+	rig->has_ended[id] = true;
+	rig->running -= turn != NULL;
+	rig->failed += !end->success;
+	rig->is_over = ++rig->ended && bridge_count(rig->bridge) == 0;
+}
+
+static const struct agent_turn_events events = {
+	.started = on_started,
+	.error = on_error,
+	.end = on_end,
+};
+
+static void rig_open(struct rig *rig, const char *command, size_t max_turns, size_t queue)
+{
+	folder_new();
+	setenv("XDG_STATE_HOME", folder_path("state"), 1);
+	write_profile("bot.yaml", command, 0);
+	*rig = (struct rig){ .host = proc_host() };
+	snprintf(rig->profile, sizeof(rig->profile), "%s", folder_path("bot.yaml"));
+	ck_assert_int_eq(sessions_open(rig->host, &rig->sessions, NULL), 0);
+	const struct bridge_options options = {
+		.host = rig->host,
+		.sessions = rig->sessions,
+		.max_turns = max_turns,
+		.queue = queue,
+		.events = &events,
+		.data = rig,
+	};
+	ck_assert_int_eq(bridge_new(&options, &rig->bridge, NULL), 0);
+}
+
+static void rig_close(struct rig *rig)
+{
+	bridge_free(rig->bridge);
+	sessions_close(rig->sessions);
+	perch_host_free(rig->host);
+}
+
+static int take(struct rig *rig, unsigned id, unsigned session)
+{
+	char id_text[16], name[16];
+	snprintf(id_text, sizeof(id_text), "%u", id);
+	snprintf(name, sizeof(name), "s%u", session);
+	const struct bridge_request request = {
+		.id = id_text, .profile = rig->profile, .message = STR("hi"), .session_name = name
+	};
+	return bridge_take(rig->bridge, &request, NULL);
+}
+
+START_TEST(each_session_in_order)
+{
+	static struct rig rig;
+	enum { SESSIONS = 7, TURNS = 140 };
+	char command[8192];
+	snprintf(command, sizeof(command), "%s exit 0", proc_child_path());
+	rig_open(&rig, command, 4, TURNS);
+	for (unsigned i = 0; i < TURNS; i++)
+		ck_assert_int_eq(take(&rig, i, i % SESSIONS), 0);
+	ck_assert_int_eq(take(&rig, 3, 3), -EEXIST);
+	proc_until(rig.host, &rig.is_over);
+	ck_assert_uint_eq(rig.ended, TURNS);
+	ck_assert_uint_eq(rig.failed, 0);
+	ck_assert_uint_eq(rig.most_running, 4);
+	unsigned last[SESSIONS] = { 0 };
+	for (unsigned i = 0; i < TURNS; i++) {
+		unsigned session = rig.order[i] % SESSIONS;
+		ck_assert_uint_ge(rig.order[i], last[session]);
+		last[session] = rig.order[i];
+	}
+	rig_close(&rig);
+	ck_assert_uint_eq(proc_children(), 0);
+}
+END_TEST
+
+START_TEST(room_is_counted)
+{
+	static struct rig rig;
+	rig_open(&rig, "sleep 60", 2, 1);
+	ck_assert_int_eq(take(&rig, 0, 0), 0);
+	ck_assert_int_eq(take(&rig, 1, 0), 0);      /* waits for the first */
+	ck_assert_int_eq(take(&rig, 2, 1), 0);      /* runs */
+	ck_assert_int_eq(take(&rig, 3, 2), -EBUSY); /* would wait for a place */
+	ck_assert_int_eq(take(&rig, 4, 0), -EBUSY); /* would wait for its session */
+	while (rig.started < 2)
+		perch_host_wait(rig.host, 1000);
+	ck_assert_int_eq(take(&rig, 5, 2), -EBUSY);
+	ck_assert(bridge_cancel(rig.bridge, "1", SIGINT)); /* at once: it has not begun */
+	ck_assert_uint_eq(rig.ended, 1);
+	ck_assert_str_eq(rig.last_code, "cancelled");
+	ck_assert(!bridge_cancel(rig.bridge, "1", SIGINT));
+	ck_assert_int_eq(take(&rig, 6, 2), 0);
+	bridge_cancel_all(rig.bridge, SIGTERM);
+	proc_until(rig.host, &rig.is_over);
+	ck_assert_uint_eq(rig.ended, 4);
+	ck_assert_uint_eq(rig.failed, 4);
+	rig_close(&rig);
+}
+END_TEST
+
+START_TEST(freed_with_turns_under_way)
+{
+	static struct rig rig;
+	rig_open(&rig, "sleep 60", 2, 10);
+	for (unsigned i = 0; i < 6; i++)
+		ck_assert_int_eq(take(&rig, i, i % 3), 0);
+	while (rig.started < 2)
+		perch_host_wait(rig.host, 1000);
+	rig_close(&rig);
+	ck_assert_uint_eq(rig.ended, 0);
+	ck_assert_uint_eq(proc_children(), 0);
+}
+END_TEST
+
+/* A thousand agents at once are the kernel's business; ours stays small. */
+START_TEST(a_thousand_at_once)
+{
+	static struct rig rig;
+	enum { TURNS = 1000 };
+	char command[8192];
+	snprintf(command, sizeof(command), "%s deaf", proc_child_path());
+	rig_open(&rig, command, TURNS, 0);
+	long before = proc_peak_memory_kib();
+	for (unsigned i = 0; i < TURNS; i++)
+		ck_assert_int_eq(take(&rig, i, i), 0);
+	while (rig.started < TURNS)
+		perch_host_wait(rig.host, 1000);
+	ck_assert_uint_eq(rig.running, TURNS);
+	long used = proc_peak_memory_kib() - before;
+	printf("# %ld KiB for %d turns\n", used, TURNS);
+	ck_assert_int_lt(used, 64 * 1024 + SANITIZER_SLACK_KIB);
+	bridge_cancel_all(rig.bridge, SIGTERM);
+	proc_until(rig.host, &rig.is_over);
+	ck_assert_uint_eq(rig.ended, TURNS);
+	rig_close(&rig);
+}
+END_TEST
+
+SUITE_MAIN("bridge", requests_read_as_they_should, requests_have_limits, requests_without_memory,
+	profiles_are_read_again_when_they_change, profiles_without_memory, each_session_in_order,
+	room_is_counted, freed_with_turns_under_way, a_thousand_at_once)
