@@ -191,9 +191,14 @@ static void check_installed(struct finding *finding)
 {
 	_cleanup_(arena_free) struct arena arena = { 0 };
 	_cleanup_(buf_free) struct buf problems = { 0 };
+	struct workshop workshop = { 0 };
 	struct inspection inspection;
 	perch_err err = { 0 };
-	if (inspect_plugins(finding->may_fix, &arena, &inspection, &err) < 0) {
+	int r = finding->may_fix ? perch_host_new(NULL, &workshop.host, &err) : 0;
+	if (r == 0)
+		r = inspect_plugins(finding->may_fix ? &workshop : NULL, &arena, &inspection, &err);
+	perch_host_free(workshop.host);
+	if (r < 0) {
 		found(finding, STATUS_FAILURE, "repair or remove that file", "%s", err.text);
 		return;
 	}

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -102,6 +103,13 @@ static const char *const *make_environment(struct session *session)
 	return environment_build(&session->arena, (const char *const *)environ, NULL, extra);
 }
 
+/* A live link leads to the user's own directory, which he may let it change. */
+static bool is_live_link(const char *directory)
+{
+	struct stat status;
+	return lstat(directory, &status) == 0 && S_ISLNK(status.st_mode);
+}
+
 /* What the plugin and its commands are confined to. A wish for the network that was
  * not granted, and `network = false`, mean none. */
 static int make_sandbox(struct session *session, perch_err *err)
@@ -112,6 +120,7 @@ static int make_sandbox(struct session *session, perch_err *err)
 		.config = session->registry.config,
 		.project = options->directory ? options->directory : "",
 		.directory = options->plugin_dir,
+		.manifest = is_live_link(options->plugin_dir) ? NULL : &session->manifest,
 		.may_write_project = wish == FILESYSTEM_UNSET || wish == FILESYSTEM_PROJECT,
 		.may_write_directory = wish != FILESYSTEM_NONE,
 		.has_network = options->granted.network || !options->granted.has_network,

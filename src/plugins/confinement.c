@@ -1,6 +1,7 @@
 /* What a plugin, its hooks and its build are confined to. */
 #include "plugins/confinement.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -31,6 +32,39 @@ static int widen(const struct confinement *confinement, const char *home, struct
 	return r;
 }
 
+static size_t count(const char *const *list)
+{
+	size_t n = 0;
+	while (list && list[n])
+		n++;
+	return n;
+}
+
+/* A plugin must not change what runs the next time: the programs behind its
+ * commands. */
+static int protect_programs(
+	const struct confinement *confinement, struct arena *arena, struct sandbox_policy *policy)
+{
+	const struct manifest *manifest = confinement->manifest;
+	size_t old = count(policy->protect);
+	size_t more = manifest ? manifest->command_count : 0;
+	const char **protect = arena_alloc(arena, (old + more + 1) * sizeof(*protect));
+	if (!protect)
+		return -ENOMEM;
+	for (size_t i = 0; i < old; i++)
+		protect[i] = policy->protect[i];
+	for (size_t i = 0; i < more; i++) {
+		_cleanup_free_ char *path =
+			str_join(confinement->directory, "/", manifest->commands[i].binary, NULL);
+		protect[old + i] = path ? arena_dup(arena, str_from(path)) : NULL;
+		if (!protect[old + i])
+			return -ENOMEM;
+	}
+	protect[old + more] = NULL;
+	policy->protect = protect;
+	return 0;
+}
+
 int confinement_open(perch_host *host, const struct confinement *confinement, struct arena *arena,
 	struct sandbox **ret_sandbox, perch_err *err)
 {
@@ -51,7 +85,8 @@ int confinement_open(perch_host *host, const struct confinement *confinement, st
 		.may_write_directory = confinement->may_write_directory,
 	};
 	struct sandbox_policy policy;
-	if (policy_for_plugin(arena, &plugin, &policy) < 0)
+	if (policy_for_plugin(arena, &plugin, &policy) < 0 ||
+		protect_programs(confinement, arena, &policy) < 0)
 		return err_no_memory(err);
 	if (!confinement->has_network)
 		policy.net = SANDBOX_NET_NONE;
@@ -67,14 +102,6 @@ static const char *find_variable(const char *name)
 			return *variable;
 	}
 	return NULL;
-}
-
-static size_t count(const char *const *list)
-{
-	size_t n = 0;
-	while (list && list[n])
-		n++;
-	return n;
 }
 
 const char *const *confinement_environment(

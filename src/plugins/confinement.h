@@ -3,13 +3,15 @@
 #ifndef PLUGINS_CONFINEMENT_H
 #define PLUGINS_CONFINEMENT_H
 
+#include "registry/manifest.h"
 #include "sandbox/sandbox.h"
 
 struct confinement {
-	const char *config;    /* CFG */
-	const char *project;   /* "" = there is none */
-	const char *directory; /* the plugin's; "" = there is none */
-	const char *cache;     /* a directory for what its tools keep; NULL = none */
+	const char *config;              /* CFG */
+	const char *project;             /* "" = there is none */
+	const char *directory;           /* the plugin's; "" = there is none */
+	const char *cache;               /* a directory for what its tools keep; NULL = none */
+	const struct manifest *manifest; /* whose programs it must not change; NULL = none */
 	bool may_write_project;
 	bool may_write_directory;
 	bool has_network;

@@ -47,7 +47,7 @@ static int look_for_abandoned(
 	perch_err inner = { 0 };
 	int recovered = 0;
 	if (inspection->repairs) {
-		_cleanup_fd_ int lock = stage_lock(registry, &inner);
+		_cleanup_fd_ int lock = stage_lock(registry, inspection->repairs, &inner);
 		recovered = lock < 0 ? lock : stage_recover(registry, false, &inner);
 	}
 	int r;
@@ -179,8 +179,8 @@ static int look_at_links(
 	return r;
 }
 
-int inspect_plugins(
-	bool repairs, struct arena *arena, struct inspection *ret_inspection, perch_err *err)
+int inspect_plugins(struct workshop *repairs, struct arena *arena,
+	struct inspection *ret_inspection, perch_err *err)
 {
 	struct inspection inspection = { .arena = arena, .repairs = repairs };
 	struct registry registry;

@@ -4,13 +4,13 @@
 #define PLUGINS_INSPECT_H
 
 #include "base/arena.h"
-#include "perch/base.h"
+#include "plugins/process.h"
 
 enum { INSPECTION_PROBLEMS_MAX = 100 };
 
 struct inspection {
 	struct arena *arena;
-	bool repairs;
+	struct workshop *repairs; /* NULL = only looks */
 	size_t plugins;
 	size_t count;                                      /* of problems */
 	size_t repaired;                                   /* of them */
@@ -18,10 +18,10 @@ struct inspection {
 	const char *problems[INSPECTION_PROBLEMS_MAX + 1]; /* in words; those beyond are only counted */
 };
 
-/* Looks, and with `repairs` does what is safe: undoes or finishes abandoned changes,
- * makes links that a plugin should have, removes links that lead nowhere. Fails when the
+/* Looks, and with a workshop to do it in repairs what is safe: undoes or finishes abandoned
+ * changes, makes links that a plugin should have, removes links that lead nowhere. Fails when the
  * registry cannot be read, or with -ENOMEM. */
-int inspect_plugins(
-	bool repairs, struct arena *arena, struct inspection *ret_inspection, perch_err *err);
+int inspect_plugins(struct workshop *repairs, struct arena *arena,
+	struct inspection *ret_inspection, perch_err *err);
 
 #endif

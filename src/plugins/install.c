@@ -156,9 +156,8 @@ static bool is_only_state(const char *directory)
 	return is_only;
 }
 
-/* May it have its name and those of its commands? */
 int candidate_check_names(
-	struct candidate *candidate, const struct registry *registry, perch_err *err)
+	struct candidate *candidate, const struct registry *registry, bool is_locked, perch_err *err)
 {
 	const struct manifest *manifest = &candidate->manifest;
 	const struct registry_entry *entry = registry_find(registry, manifest->name);
@@ -176,13 +175,15 @@ int candidate_check_names(
 		return err_no_memory(err);
 	struct stat status;
 	char shown[FILE_SHOWN_MAX];
-	if (!entry && !force && lstat(place, &status) == 0 && !is_only_state(place))
+	bool is_checked = is_locked && !entry && !force;
+	if (is_checked && lstat(place, &status) == 0 && !is_only_state(place))
 		return err_set(err, -EEXIST,
 			"%s is there already but belongs to no plugin: look at it, then use --force",
 			file_shown(place, shown));
 	int r = 0;
 	for (size_t i = 0; i < manifest->command_count && r == 0; i++)
-		r = link_check(registry, manifest->name, manifest->commands[i].name, force, err);
+		r = link_check(
+			registry, manifest->name, manifest->commands[i].name, candidate->options.force, err);
 	return r;
 }
 
@@ -192,7 +193,7 @@ static int look(struct candidate *candidate, perch_err *err)
 	if (r == 0)
 		r = check_links(candidate, err);
 	if (r == 0)
-		r = candidate_check_names(candidate, &candidate->registry, err);
+		r = candidate_check_names(candidate, &candidate->registry, false, err);
 	if (r == 0)
 		r = grants_read(
 			GRANT_PLUGIN, candidate->manifest.name, &candidate->arena, &candidate->grant, err);
@@ -233,7 +234,7 @@ int candidate_open(struct workshop *workshop, const struct install_options *opti
 	if (r == 0)
 		r = understand_source(candidate, err);
 	if (r == 0)
-		r = stage_open(&candidate->registry, &candidate->stage, err);
+		r = stage_open(&candidate->registry, workshop, &candidate->stage, err);
 	stage_point("staging");
 	if (r == 0)
 		r = get(candidate, err);

@@ -136,13 +136,13 @@ static int check_again(struct candidate *candidate, perch_err *err)
 {
 	struct registry now;
 	int r = registry_read(&candidate->arena, &now, err);
-	return r < 0 ? r : candidate_check_names(candidate, &now, err);
+	return r < 0 ? r : candidate_check_names(candidate, &now, true, err);
 }
 
 static int put_into_place(
 	struct candidate *candidate, const struct registry_entry *entry, perch_err *err)
 {
-	_cleanup_fd_ int lock = stage_lock(&candidate->registry, err);
+	_cleanup_fd_ int lock = stage_lock(&candidate->registry, candidate->workshop, err);
 	if (lock < 0)
 		return lock;
 	int r = check_again(candidate, err);

@@ -66,10 +66,10 @@ int plugin_remove(struct workshop *workshop, const struct registry *registry,
 	run_hook(workshop, registry, entry, &arena);
 	if (workshop->is_stopped)
 		return err_set(err, -ECANCELED, "interrupted");
-	int r = stage_open(registry, &stage, err);
+	int r = stage_open(registry, workshop, &stage, err);
 	if (r < 0)
 		return r;
-	_cleanup_fd_ int lock = stage_lock(registry, err);
+	_cleanup_fd_ int lock = stage_lock(registry, workshop, err);
 	r = lock < 0 ? lock : stage_remove(registry, &stage, entry->name, keeps_state, err);
 	stage.must_stay = r < 0;
 	stage_close(&stage);

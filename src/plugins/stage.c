@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/file.h"
@@ -25,6 +26,8 @@
 
 #define STAGE_PREFIX ".staging-"
 #define LOCK_NAME ".lock"
+
+enum { STAGE_LOCK_PAUSE_MS = 20 };
 
 void stage_point(const char *point)
 {
@@ -76,20 +79,43 @@ static int open_plugins(const struct registry *registry, perch_err *err)
 	return opened < 0 ? stage_fail(err, -errno, registry->plugins) : fd_above_stdio(opened);
 }
 
-int stage_lock(const struct registry *registry, perch_err *err)
+/* The loop runs while we wait: Ctrl+C arrives through it. */
+static int wait_for_lock(int directory, struct workshop *workshop, perch_err *err)
+{
+	uint64_t deadline = clock_after(clock_now_ns(), STAGE_LOCK_WAIT_NS);
+	bool is_told = false;
+	for (;;) {
+		int lock = lock_try(directory, LOCK_NAME, LOCK_EXCLUSIVE);
+		if (lock != -EAGAIN)
+			return lock;
+		if (workshop->is_stopped)
+			return err_set(err, -ECANCELED, "interrupted");
+		if (clock_now_ns() >= deadline)
+			return err_set(err, lock, "another install has been at work for too long: try again");
+		if (!is_told)
+			workshop_tell(workshop, SHOWN_PROGRESS, "waiting for another install");
+		is_told = true;
+		perch_host_wait(workshop->host, STAGE_LOCK_PAUSE_MS);
+	}
+}
+
+int stage_lock(const struct registry *registry, struct workshop *workshop, perch_err *err)
 {
 	_cleanup_fd_ int directory = open_plugins(registry, err);
 	if (directory < 0)
 		return directory;
-	int lock = lock_wait(directory, LOCK_NAME, STAGE_LOCK_WAIT_NS);
-	if (lock == -EAGAIN)
-		return err_set(err, lock, "another install has been at work for too long: try again");
+	perch_err inner = { 0 };
+	int lock = wait_for_lock(directory, workshop, &inner);
+	workshop_tell(workshop, SHOWN_PROGRESS_DONE, "%s", "");
+	if (lock < 0 && inner.code)
+		return err_set(err, lock, "%s", inner.text);
 	return lock < 0 ? stage_fail(err, lock, registry->plugins) : lock;
 }
 
-int stage_open(const struct registry *registry, struct stage *ret_stage, perch_err *err)
+int stage_open(const struct registry *registry, struct workshop *workshop, struct stage *ret_stage,
+	perch_err *err)
 {
-	_cleanup_fd_ int lock = stage_lock(registry, err);
+	_cleanup_fd_ int lock = stage_lock(registry, workshop, err);
 	if (lock < 0)
 		return lock;
 	int r = stage_recover(registry, false, err);

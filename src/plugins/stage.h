@@ -17,6 +17,7 @@
 #ifndef PLUGINS_STAGE_H
 #define PLUGINS_STAGE_H
 
+#include "plugins/process.h"
 #include "registry/grants.h"
 #include "registry/registry.h"
 
@@ -26,15 +27,17 @@ struct stage {
 	bool must_stay; /* it holds what could not be put back: for `perch doctor` */
 };
 
-/* How long to wait for another install that is at its last step. */
+/* How long to wait for another install that is at its last step (its post_install hook
+ * may take a while). */
 #define STAGE_LOCK_WAIT_NS (UINT64_C(600) * 1000 * 1000 * 1000)
 
-/* The lock that is held by whoever changes what is installed: waits. Returns a
- * descriptor. */
-int stage_lock(const struct registry *registry, perch_err *err);
+/* The lock that is held by whoever changes what is installed: waits, and says so, until
+ * the workshop is stopped (-ECANCELED). Returns a descriptor. */
+int stage_lock(const struct registry *registry, struct workshop *workshop, perch_err *err);
 
 /* Makes one, after having dealt with abandoned ones. */
-int stage_open(const struct registry *registry, struct stage *ret_stage, perch_err *err);
+int stage_open(const struct registry *registry, struct workshop *workshop, struct stage *ret_stage,
+	perch_err *err);
 
 /* "<stage>/<name>"; the caller frees. NULL without memory. */
 char *stage_path(const struct stage *stage, const char *name);

@@ -29,13 +29,21 @@ static int open_directory(const char *path)
 	return opened < 0 ? -errno : fd_above_stdio(opened);
 }
 
+/* A link leads to the user's own directory: what is stored there is not written over. */
+static bool is_kept(const char *to, int target)
+{
+	struct stat status;
+	return lstat(to, &status) == 0 && S_ISLNK(status.st_mode) &&
+		fstatat(target, STATE_NAME, &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 /* A file that is no state, or too large for one, is not carried. */
 int stage_carry_state(const char *from, const char *to, perch_err *err)
 {
 	_cleanup_fd_ int source = open_directory(from);
 	_cleanup_fd_ int target = open_directory(to);
 	_cleanup_(buf_free) struct buf text = { 0 };
-	if (source < 0 || target < 0)
+	if (source < 0 || target < 0 || is_kept(to, target))
 		return 0;
 	struct stat a;
 	struct stat b;

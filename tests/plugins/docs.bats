@@ -28,10 +28,10 @@ teardown() { fledge_close; }
         grep -q "\`[^\`]*\b$word\b" "$PERCH_SOURCE/docs/plugins.md" || { echo "$word is not mentioned"; return 1; }
         "$perch" plugins "$word" --help >>help
     done
-    for word in $(grep -o -- '--[a-z-]*' "$PERCH_SOURCE/docs/plugins.md" | sort -u); do
+    while read -r word; do
         case $word in
         --json | --ni | --fix | --lang | --answer | -- | ---*) continue ;;
         esac
         grep -q -- "$word" help || { echo "$word is not known"; return 1; }
-    done
+    done < <(grep -o -- '--[a-z-]*' "$PERCH_SOURCE/docs/plugins.md" | sort -u)
 }

@@ -68,7 +68,7 @@ store = true'
     grep -q '^exec = false' "$cfg/plugins.toml"
     plugins install ./here --force --grant none
     expect_status 0
-    [ -z "$(grep '= true' "$cfg/plugins.toml")" ]
+    absent '= true' "$cfg/plugins.toml"
     plugins install ./here --force --grant exec,stor
     expect_status 64
     has "$errors" "--grant does not know 'stor'"
@@ -393,4 +393,18 @@ post_install = "setup it"'
     has "$errors" "did you mean: perch plugins install"
     run "$perch" help plugins install
     has "$output" "usage: perch plugins install SOURCE"
+}
+
+@test "install: what is stored in your own directory is not written over" {
+    source_plugin here
+    plugins install ./here --yes --copy
+    echo '{"from":"copy"}' >"$cfg/plugins/hello/state.json"
+    plugins install ./here --yes --force
+    [ "$(cat here/state.json)" = '{"from":"copy"}' ]
+    echo '{"from":"here"}' >here/state.json
+    plugins install ./here --yes --copy --force
+    [ "$(cat "$cfg/plugins/hello/state.json")" = '{"from":"here"}' ]
+    echo '{"from":"second"}' >"$cfg/plugins/hello/state.json"
+    plugins install ./here --yes --force
+    [ "$(cat here/state.json)" = '{"from":"here"}' ]
 }

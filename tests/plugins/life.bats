@@ -116,7 +116,7 @@ extra = { x = 1 }'
     plugins remove theirs --yes
     expect_status 0
     [ -x elsewhere/bin/theirs ]
-    [ -z "$(grep theirs "$cfg/plugins.toml")" ]
+    absent theirs "$cfg/plugins.toml"
 }
 
 # ---- removing ---------------------------------------------------------------
@@ -132,7 +132,7 @@ extra = { x = 1 }'
         is "['removed']" "{\"name\": \"kit\", \"source\": \"$WORK/my tools\", \"version\": \"1.0.0\", \"commands\": [\"go\"]}"
         [ ! -e "$cfg/plugins/kit" ]
         [ ! -L "$cfg/plugins/bin/fledge-go" ]
-        [ -z "$(grep -l kit "$cfg/plugins.toml" "$grants")" ]
+        absent kit "$cfg/plugins.toml" "$grants"
         consistent
     done
     plugins remove kit --yes
@@ -253,7 +253,7 @@ post_remove = "pwd >\"$WORK/where\"; exit 5"'
     plugins install ./here --yes --force
     grep -qx 'env = \["MY_TOKEN"\]' "$grants"
     plugins remove hello --yes
-    [ -z "$(grep MY_TOKEN "$grants")" ]
+    absent MY_TOKEN "$grants"
 }
 
 # ---- hooks of the life of a project -----------------------------------------
@@ -327,7 +327,7 @@ exec = true'
     plugins install ./here --yes
     MY_TOKEN=sesame plugins hooks run pre_push
     [ -s env ]
-    [ -z "$(grep sesame env)" ]
+    absent sesame env
     grep -q "^npm_config_cache=$XDG_CACHE_HOME/perch/plugins/hello/npm$" env
 }
 

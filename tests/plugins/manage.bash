@@ -81,6 +81,13 @@ snapshot() (
         -exec cat {} \; \) | sort
 )
 
+# absent PATTERN FILE…: no line of them has it.
+absent() {
+    if grep -e "$@"; then
+        return 1
+    fi
+}
+
 # field EXPRESSION: of the JSON in $output, by python: field "['installed'][0]['name']"
 field() {
     python3 -c 'import json, sys; print(json.dumps(eval("json.loads(sys.argv[1])" + sys.argv[2])))' \

@@ -103,7 +103,7 @@ post_install = "true"' >>two/plugin.toml
             expect_status 137
             "$perch" doctor --fix >"$WORK/doctor"
             consistent
-            [ -z "$(grep hello "$cfg/plugins.toml" "$grants")" ]
+            absent hello "$cfg/plugins.toml" "$grants"
             [ ! -L "$cfg/plugins/bin/fledge-hello" ]
             [ "$option" = --yes ] || [ -f "$cfg/plugins/hello/state.json" ]
             [ "$option" = --keep-state ] || [ ! -e "$cfg/plugins/hello" ]
@@ -239,4 +239,29 @@ on_small_disk() {
     [ "$status" -eq 0 ] || { echo "$status: $output"; return 1; }
     has "$output" "No space left on device"
     has "$output" "installed hello 2.0.0"
+}
+
+# watches_interrupts PID: it reads SIGINT from a descriptor.
+watches_interrupts() {
+    local blocked
+    blocked=$(sed -n 's/^SigBlk:[[:space:]]*//p' "/proc/$1/status")
+    ((0x$blocked & 2))
+}
+
+@test "interrupt: while waiting for another install" {
+    source_plugin slow slow '[hooks]
+post_install = "echo begun >\"$READY\"; until [ -e \"$WORK/go\" ]; do sleep 0.05; done"'
+    source_plugin quick quick
+    "$perch" plugins install ./slow --yes --copy >"$WORK/slow-out" 2>&1 3>&- &
+    local slow=$!
+    wait_ready
+    start plugins install ./quick --yes --copy
+    wait_until watches_interrupts "$host"
+    kill -INT "$host"
+    finish
+    expect_status 130
+    touch go
+    wait "$slow"
+    says slow slow
+    consistent
 }
