@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,7 +113,7 @@ static int read_count(struct profile_reader *reader, const struct yaml_entry *en
 	int r = read_number(reader, entry, CHARS_MAX, &number);
 	if (r < 0)
 		return r;
-	if (number != floor(number))
+	if (number != (double)(uint64_t)number)
 		return profile_refuse(
 			reader, entry, "must be a whole number, not %.40s", entry->value->text);
 	*target = (size_t)number;
