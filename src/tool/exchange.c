@@ -89,6 +89,7 @@ static void send(struct exchange *exchange)
 	if (!line.len)
 		return;
 	trace_line(exchange->options.trace, TRACE_TO_PLUGIN, line.data, line.len);
+	exchange->sent_ns = loop_now_ns(&exchange->host->loop);
 	int r = perch_child_write(exchange->child, line.data, line.len);
 	if (r == -EPIPE)
 		hear_hang_up(exchange);
@@ -113,8 +114,6 @@ static void attend(struct exchange *exchange)
 	if (stage == exchange->stage)
 		return;
 	exchange->stage = stage;
-	if (stage == TOOL_RESPONSE)
-		exchange->requested_ns = loop_now_ns(&exchange->host->loop);
 	if (stage == TOOL_TEARDOWN) {
 		exchange->responded_ns = loop_now_ns(&exchange->host->loop);
 		perch_child_close_stdin(exchange->child);

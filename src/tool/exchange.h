@@ -49,7 +49,7 @@ struct exchange {
 	struct tail stderr_tail;
 	struct timer clock; /* of the engine; then of the cleaning */
 	uint64_t started_ns;
-	uint64_t requested_ns; /* 0 = not yet, as below */
+	uint64_t sent_ns; /* the last line; 0 = none yet, as below */
 	uint64_t responded_ns;
 	enum tool_stage stage; /* that was acted upon */
 	bool has_timer;

@@ -1,0 +1,165 @@
+/* Dens: the private directories of plugins. */
+#include "tool/den.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "base/tree.h"
+#include "proc/host.h"
+
+enum {
+	DENS_KEPT = 32,     /* that nobody lives in */
+	LEAVE_STEPS = 1000, /* names that are removed at a time */
+};
+
+struct den {
+	struct den *next;
+	bool is_removed_bit_by_bit;
+	char path[];
+};
+
+/* The empty ones of a host. */
+struct dens {
+	struct host_guest guest;
+	struct den *first;
+	unsigned count;
+};
+
+static void remove_all(struct host_guest *guest)
+{
+	struct dens *dens = (struct dens *)guest;
+	for (struct den *den; (den = dens->first);) {
+		dens->first = den->next;
+		tree_remove(den->path);
+		free(den);
+	}
+	free(dens);
+}
+
+/* NULL without memory. */
+static struct dens *dens_of(perch_host *host)
+{
+	struct host_guest *guest = host_find_guest(host, remove_all);
+	if (guest)
+		return (struct dens *)guest;
+	struct dens *dens = calloc(1, sizeof(*dens));
+	if (!dens)
+		return NULL;
+	dens->guest.leave = remove_all;
+	host_add_guest(host, &dens->guest);
+	return dens;
+}
+
+/* ---- is it as good as new? ------------------------------------------------- */
+
+enum { ENTRIES_ROOM = 512 };
+
+/* Nothing but "." and "..", for which there is room enough. */
+static bool is_empty(int fd)
+{
+	_Alignas(8) char entries[ENTRIES_ROOM];
+	ssize_t first = getdents64(fd, entries, sizeof(entries));
+	ssize_t len = 0;
+	int names = 0;
+	for (; first > 0 && len < first; names++)
+		len += ((const struct dirent64 *)(entries + len))->d_reclen;
+	return first > 0 && names == 2 && getdents64(fd, entries, sizeof(entries)) == 0;
+}
+
+/* Empty, ours alone, without attributes (access lists are some) that what is made
+ * in it would inherit; and it is still what its path leads to. */
+static bool is_as_new(const char *path)
+{
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat info;
+	return fd >= 0 && fstat(fd, &info) == 0 && info.st_mode == (S_IFDIR | S_IRWXU) &&
+		info.st_uid == geteuid() && info.st_gid == getegid() && flistxattr(fd, NULL, 0) == 0 &&
+		is_empty(fd);
+}
+
+/* ---- one ------------------------------------------------------------------- */
+
+static struct den *take_kept(struct dens *dens, const char *base)
+{
+	struct den **link = &dens->first;
+	size_t len = strlen(base);
+	/* TMPDIR may have another value than it had. */
+	while (
+		*link && (strncmp((*link)->path, base, len) != 0 || strchr((*link)->path + len + 1, '/')))
+		link = &(*link)->next;
+	struct den *den = *link;
+	if (!den)
+		return NULL;
+	*link = den->next;
+	dens->count--;
+	return den;
+}
+
+static int make(const char *base, struct den **ret_den, perch_err *err)
+{
+	static const char pattern[] = "/perch-tool-XXXXXX";
+	size_t len = strlen(base);
+	struct den *den = calloc(1, sizeof(*den) + len + sizeof(pattern));
+	if (!den)
+		return err_no_memory(err);
+	memcpy(den->path, base, len);
+	memcpy(den->path + len, pattern, sizeof(pattern));
+	if (!mkdtemp(den->path)) {
+		int r = -errno;
+		free(den);
+		return err_set(
+			err, r, "cannot make a directory for the plugin in '%s': %s", base, perch_strerror(r));
+	}
+	*ret_den = den;
+	return 0;
+}
+
+int den_open(perch_host *host, struct den **ret_den, perch_err *err)
+{
+	const char *base = getenv("TMPDIR");
+	if (!base || base[0] != '/')
+		base = "/tmp";
+	struct dens *dens = dens_of(host);
+	if (!dens)
+		return err_no_memory(err);
+	for (struct den *den; (den = take_kept(dens, base));) {
+		if (is_as_new(den->path)) {
+			*ret_den = den;
+			return 0;
+		}
+		tree_remove(den->path);
+		free(den);
+	}
+	return make(base, ret_den, err);
+}
+
+const char *den_path(const struct den *den)
+{
+	return den->path;
+}
+
+bool den_leave_some(perch_host *host, struct den *den)
+{
+	struct dens *dens = dens_of(host);
+	if (dens && dens->count < DENS_KEPT && !den->is_removed_bit_by_bit && is_as_new(den->path)) {
+		den->next = dens->first;
+		dens->first = den;
+		dens->count++;
+		return true;
+	}
+	den->is_removed_bit_by_bit = true;
+	if (tree_remove_some(den->path, LEAVE_STEPS) == 0)
+		return false;
+	free(den);
+	return true;
+}
