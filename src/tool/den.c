@@ -87,6 +87,13 @@ static bool is_as_new(const char *path)
 		is_empty(fd);
 }
 
+/* Whoever cleans up in TMPDIR may have taken one that was kept. */
+static bool is_there(const char *path)
+{
+	struct stat info;
+	return lstat(path, &info) == 0 && info.st_mode == (S_IFDIR | S_IRWXU);
+}
+
 /* ---- one ------------------------------------------------------------------- */
 
 static struct den *take_kept(struct dens *dens, const char *base)
@@ -133,11 +140,10 @@ int den_open(perch_host *host, struct den **ret_den, perch_err *err)
 	if (!dens)
 		return err_no_memory(err);
 	for (struct den *den; (den = take_kept(dens, base));) {
-		if (is_as_new(den->path)) {
+		if (is_there(den->path)) {
 			*ret_den = den;
 			return 0;
 		}
-		tree_remove(den->path);
 		free(den);
 	}
 	return make(base, ret_den, err);

@@ -56,6 +56,7 @@ struct exchange {
 	bool has_ended; /* the process */
 	bool is_deaf;   /* it does not read what we write */
 	bool was_killed;
+	bool is_napping; /* its streams are not read */
 	bool is_over;
 };
 

@@ -31,8 +31,8 @@ static void end(perch_host *host)
 	for (int i = 0; perch_host_children(host) && i < 1000; i++)
 		perch_host_wait(host, 10);
 	ck_assert_uint_eq(perch_host_children(host), 0);
-	ck_assert_uint_eq(tool_directories(), 0);
 	perch_host_free(host);
+	ck_assert_uint_eq(tool_directories(), 0);
 	ck_assert_uint_eq(proc_children(), 0);
 }
 
