@@ -30,16 +30,24 @@ static void end(void)
 }
 
 /* A plugin that writes down each of its starts, and can be made to fail:
- * `plugin START_FILE BEHAVIOUR`. */
-static struct tool_binding bind_counted(const char *const *args)
+ * `plugin START_FILE BEHAVIOUR`. One at a time. */
+static struct tool_binding bind_counted(const char *behaviour, const char *word)
 {
+	static char command[8192];
+	static char log[8192];
+	static const char *args[4];
 	char script[8500];
+	strcpy(command, folder_path("plugin"));
+	strcpy(log, folder_path("starts"));
+	args[0] = log;
+	args[1] = behaviour;
+	args[2] = word;
 	snprintf(script, sizeof(script), "#!/bin/sh\necho $$ >>\"$1\"\nshift\nexec %s \"$@\"\n",
 		tool_path());
 	folder_write("plugin", script);
 	free(folder_run("chmod +x plugin; : > starts"));
 	struct tool_binding binding = tool_bind(args);
-	binding.command = folder_path("plugin");
+	binding.command = command;
 	return binding;
 }
 
@@ -115,7 +123,7 @@ END_TEST
 START_TEST(each_process_gets_one_request)
 {
 	begin();
-	struct tool_binding binding = bind_counted(TOOL(folder_path("starts"), "tell"));
+	struct tool_binding binding = bind_counted("tell", NULL);
 	binding.spares = 3;
 	ck_assert_int_eq(tool_pool_keep(pool, &binding), 0);
 	until_starts(3);
@@ -181,7 +189,7 @@ END_TEST
 START_TEST(a_dead_spare_costs_no_call)
 {
 	begin();
-	struct tool_binding binding = bind_counted(TOOL(folder_path("starts"), "echo"));
+	struct tool_binding binding = bind_counted("echo", NULL);
 	binding.spares = 1;
 	ck_assert_int_eq(tool_pool_keep(pool, &binding), 0);
 	until_spare_answers(&binding);
@@ -209,7 +217,7 @@ END_TEST
 START_TEST(spares_that_fail_are_tried_less_and_less)
 {
 	begin();
-	struct tool_binding binding = bind_counted(TOOL(folder_path("starts"), "exit", "1"));
+	struct tool_binding binding = bind_counted("exit", "1");
 	binding.spares = 1;
 	ck_assert_int_eq(tool_pool_keep(pool, &binding), 0);
 	uint64_t begun = clock_now_ns();
@@ -228,7 +236,7 @@ END_TEST
 START_TEST(a_spare_does_not_grow_old)
 {
 	begin();
-	struct tool_binding binding = bind_counted(TOOL(folder_path("starts"), "echo"));
+	struct tool_binding binding = bind_counted("echo", NULL);
 	binding.spares = 1;
 	binding.spare_ttl_ns = 50 * NSEC_PER_MSEC;
 	ck_assert_int_eq(tool_pool_keep(pool, &binding), 0);
@@ -243,7 +251,7 @@ END_TEST
 START_TEST(a_changed_binary_retires_the_spares)
 {
 	begin();
-	struct tool_binding binding = bind_counted(TOOL(folder_path("starts"), "echo"));
+	struct tool_binding binding = bind_counted("echo", NULL);
 	binding.spares = 1;
 	ck_assert_int_eq(tool_pool_keep(pool, &binding), 0);
 	until_spare_answers(&binding);
