@@ -223,7 +223,7 @@ START_TEST(what_cannot_be_launched_is_launch_failed)
 	folder_write("plain", "no program");
 	folder_write("dos", "#!/bin/sh\r\n");
 	folder_write("script", "#!/no/such/interpreter\n");
-	folder_run("chmod +x dos script");
+	free(folder_run("chmod +x dos script"));
 	const struct {
 		const char *command, *directory, *words;
 	} cases[] = {
