@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -24,6 +25,8 @@ enum {
 
 struct den {
 	struct den *next;
+	struct timespec changed; /* when it last was, as far as we know */
+	bool is_settled;         /* that was long before its process began */
 	bool is_removed_bit_by_bit;
 	char path[];
 };
@@ -78,20 +81,33 @@ static bool is_empty(int fd)
 
 /* Empty, ours alone, without attributes (access lists are some) that what is made
  * in it would inherit; and it is still what its path leads to. */
-static bool is_as_new(const char *path)
+static bool is_as_new(struct den *den)
 {
-	_cleanup_fd_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_fd_ int fd = open(den->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat info;
-	return fd >= 0 && fstat(fd, &info) == 0 && info.st_mode == (S_IFDIR | S_IRWXU) &&
-		info.st_uid == geteuid() && info.st_gid == getegid() && flistxattr(fd, NULL, 0) == 0 &&
-		is_empty(fd);
+	if (fd < 0 || fstat(fd, &info) < 0)
+		return false;
+	den->changed = info.st_ctim;
+	return info.st_mode == (S_IFDIR | S_IRWXU) && info.st_uid == geteuid() &&
+		info.st_gid == getegid() && flistxattr(fd, NULL, 0) == 0 && is_empty(fd);
 }
 
-/* Whoever cleans up in TMPDIR may have taken one that was kept. */
-static bool is_there(const char *path)
+/* Nothing has happened to it since we looked: whatever is done to a directory is
+ * dated. Also says whether whoever cleans up in TMPDIR has taken it. */
+static bool is_unchanged(const struct den *den)
 {
 	struct stat info;
-	return lstat(path, &info) == 0 && info.st_mode == (S_IFDIR | S_IRWXU);
+	return lstat(den->path, &info) == 0 && info.st_ctim.tv_sec == den->changed.tv_sec &&
+		info.st_ctim.tv_nsec == den->changed.tv_nsec;
+}
+
+/* A date is as coarse as a tick of the kernel: only what happens well after it
+ * gets another one. */
+static bool is_settled(const struct den *den)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	return now.tv_sec > den->changed.tv_sec + 1;
 }
 
 /* ---- one ------------------------------------------------------------------- */
@@ -140,10 +156,12 @@ int den_open(perch_host *host, struct den **ret_den, perch_err *err)
 	if (!dens)
 		return err_no_memory(err);
 	for (struct den *den; (den = take_kept(dens, base));) {
-		if (is_there(den->path)) {
+		if (is_unchanged(den) || is_as_new(den)) {
+			den->is_settled = is_settled(den);
 			*ret_den = den;
 			return 0;
 		}
+		tree_remove(den->path);
 		free(den);
 	}
 	return make(base, ret_den, err);
@@ -154,10 +172,17 @@ const char *den_path(const struct den *den)
 	return den->path;
 }
 
+static bool can_be_kept(const struct dens *dens, struct den *den)
+{
+	if (!dens || dens->count >= DENS_KEPT || den->is_removed_bit_by_bit)
+		return false;
+	return (den->is_settled && is_unchanged(den)) || is_as_new(den);
+}
+
 bool den_leave_some(perch_host *host, struct den *den)
 {
 	struct dens *dens = dens_of(host);
-	if (dens && dens->count < DENS_KEPT && !den->is_removed_bit_by_bit && is_as_new(den->path)) {
+	if (can_be_kept(dens, den)) {
 		den->next = dens->first;
 		dens->first = den;
 		dens->count++;
