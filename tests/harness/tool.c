@@ -9,6 +9,28 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "harness/folder.h"
+
+perch_host *tool_begin(void)
+{
+	setenv("TMPDIR", folder_new(), 1);
+	return proc_host();
+}
+
+void tool_finish(perch_host *host)
+{
+	for (int i = 0; perch_host_children(host) && i < 1000; i++)
+		perch_host_wait(host, 10);
+	ck_assert_uint_eq(perch_host_children(host), 0);
+	perch_host_free(host);
+	ck_assert_uint_eq(tool_directories(), 0);
+	ck_assert_uint_eq(proc_children(), 0);
+}
+
+bool tool_says(struct str text, const char *part)
+{
+	return text.len && memmem(text.data, text.len, part, strlen(part));
+}
 
 const char *tool_path(void)
 {

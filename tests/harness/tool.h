@@ -6,6 +6,14 @@
 #include "harness/proc.h"
 #include "tool/call.h"
 
+/* A host whose plugins live in a folder of the test's own; and its end, with the
+ * proof that no process and no directory was left. */
+perch_host *tool_begin(void);
+void tool_finish(perch_host *host);
+
+/* Whether this is a part of a text. */
+bool tool_says(struct str text, const char *part);
+
 /* tests/children/tool of this build. */
 const char *tool_path(void);
 

@@ -15,15 +15,12 @@ static perch_host *host;
 
 static void begin(void)
 {
-	setenv("TMPDIR", folder_new(), 1);
-	host = proc_host();
+	host = tool_begin();
 }
 
 static void end(void)
 {
-	perch_host_free(host);
-	ck_assert_uint_eq(tool_directories(), 0);
-	ck_assert_uint_eq(proc_children(), 0);
+	tool_finish(host);
 }
 
 static perch_tool_spec spec_of(const char *const *args)

@@ -16,17 +16,14 @@ static struct tool_pool *pool;
 
 static void begin(void)
 {
-	setenv("TMPDIR", folder_new(), 1);
-	host = proc_host();
+	host = tool_begin();
 	ck_assert_int_eq(tool_pool_new(host, &pool), 0);
 }
 
 static void end(void)
 {
 	tool_pool_free(pool);
-	perch_host_free(host);
-	ck_assert_uint_eq(tool_directories(), 0);
-	ck_assert_uint_eq(proc_children(), 0);
+	tool_finish(host);
 }
 
 /* A plugin that writes down each of its starts, and can be made to fail:
