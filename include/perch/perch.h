@@ -6,5 +6,6 @@
 #include <perch/base.h>
 #include <perch/host.h>
 #include <perch/json.h>
+#include <perch/tool.h>
 
 #endif

@@ -75,7 +75,7 @@ static void reap(perch_child *child)
 	if (child->exit.fd < 0)
 		return;
 	child_signal(child, SIGKILL);
-	guard_release(&child->guard_slot);
+	guard_release(&child->host->guard, &child->guard_slot);
 	pidfd_reap(child->exit.fd);
 	room_leave(child->room);
 	child->room = NULL;

@@ -275,7 +275,7 @@ static int start(
 	child->result.guarded = is_in_room || child->guard_slot;
 	r = launch(child, spec, path, ends, err);
 	if (r < 0)
-		guard_release(&child->guard_slot);
+		guard_release(&child->host->guard, &child->guard_slot);
 	return r;
 }
 

@@ -187,14 +187,17 @@ bool guard_follow(struct guard *guard, _Atomic int32_t **slot)
 	if (!*slot || guard->pid || start(guard, &why) == 0)
 		return true;
 	without_guard(guard, &why, NULL);
-	guard_release(slot);
+	guard_release(guard, slot);
 	return false;
 }
 
-void guard_release(_Atomic int32_t **slot)
+/* The next child gets this place: the table stays in few pages. */
+void guard_release(struct guard *guard, _Atomic int32_t **slot)
 {
-	if (*slot)
-		atomic_store(*slot, 0);
+	if (!*slot)
+		return;
+	atomic_store(*slot, 0);
+	guard->next_slot = (uint32_t)(*slot - guard->table->slots);
 	*slot = NULL;
 }
 
