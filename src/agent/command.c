@@ -181,14 +181,15 @@ int launch_make_argv(struct launch *launch, perch_err *err)
 		return r;
 	if (make_tokens(launch->options->profile, is_split, launch->arena, &tokens) < 0)
 		return err_no_memory(err);
-	if (launch->dialect->has_message && !launch->options->allow_shell_message)
-		r = check_shell(&tokens, err);
 	const char **argv = arena_alloc(launch->arena, (tokens.count + 1) * sizeof(*argv));
 	if (!argv)
 		return err_no_memory(err);
 	for (size_t i = 0; r == 0 && i < tokens.count; i++)
 		r = launch_expand(launch, tokens.items[i], false, "an argument", &argv[i], err);
+	if (r < 0)
+		return r;
 	argv[tokens.count] = NULL;
 	launch->argv = argv;
-	return r;
+	bool is_checked = launch->dialect->has_message && !launch->options->allow_shell_message;
+	return is_checked ? check_shell(&tokens, err) : 0;
 }

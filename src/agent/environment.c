@@ -225,6 +225,7 @@ int launch_make_env(struct launch *launch, perch_err *err)
 		set_protocols(&env);
 	if (!env.error)
 		append(&env, NULL);
-	launch->env = env.items;
+	if (!env.error)
+		launch->env = env.items;
 	return env.error;
 }

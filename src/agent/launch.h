@@ -7,6 +7,7 @@
 #include "agent/turn.h"
 #include "base/buf.h"
 #include "perch/json.h"
+#include "sandbox/sandbox.h"
 
 enum {
 	AGENT_VARIABLE_MAX = 128 * 1024,      /* of one variable or argument, by the kernel */
@@ -56,6 +57,14 @@ int command_check_shell(const struct agent_profile *profile, struct arena *arena
 /* ---- environment.c -------------------------------------------------------- */
 
 int launch_make_env(struct launch *launch, perch_err *err);
+
+/* ---- launch_sandbox.c ------------------------------------------------------ */
+
+/* Makes the sandbox that the profile asks for, once cwd is known. Reads everything
+ * but what is always hidden, writes cwd, the network is open; and then what the
+ * profile says. */
+int launch_open_sandbox(
+	struct launch *launch, perch_host *host, struct sandbox **ret_sandbox, perch_err *err);
 
 /* ---- turn_line.c ----------------------------------------------------------- */
 

@@ -1,43 +1,20 @@
-/* A profile: every key a line of a table, every mistake with its place. */
+/* A profile: from a file to what it means, with a place for every mistake. */
 #include "agent/profile.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/profile_parts.h"
+#include "agent/template.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
 
-#define SECONDS_MAX 1e9
-#define CHARS_MAX 1e15
-
-/* ---- what is wrong ------------------------------------------------------- */
-
-int profile_refuse(
-	struct profile_reader *reader, const struct yaml_entry *entry, const char *format, ...)
-{
-	char what[256];
-	va_list args;
-	va_start(args, format);
-	vsnprintf(what, sizeof(what), format, args);
-	va_end(args);
-	return err_set_at(reader->err, -EINVAL, entry->value->line, entry->value->column, "%s%.100s %s",
-		reader->prefix, entry->name, what);
-}
-
-static int refuse_type(
-	struct profile_reader *reader, const struct yaml_entry *entry, const char *wanted)
-{
-	return profile_refuse(
-		reader, entry, "must be %s, not %s", wanted, yaml_type_name(entry->value->type));
-}
+/* ---- what is odd --------------------------------------------------------- */
 
 static int warn(struct profile_reader *reader, const char *text)
 {
@@ -67,256 +44,28 @@ int profile_warn_unknown(struct profile_reader *reader, const struct yaml_entry 
 	return warn(reader, text);
 }
 
-/* ---- kinds of values ----------------------------------------------------- */
-
-static int read_text(
-	struct profile_reader *reader, const struct yaml_entry *entry, const char **target)
-{
-	if (entry->value->type != YAML_STRING)
-		return refuse_type(reader, entry, "a string");
-	*target = entry->value->text;
-	return 0;
-}
-
-static int read_bool(struct profile_reader *reader, const struct yaml_entry *entry, bool *target)
-{
-	if (entry->value->type != YAML_BOOL)
-		return refuse_type(reader, entry, "true or false");
-	*target = entry->value->boolean;
-	return 0;
-}
-
-static int read_number(
-	struct profile_reader *reader, const struct yaml_entry *entry, double most, double *ret_number)
-{
-	const struct yaml_value *value = entry->value;
-	if (value->type != YAML_INT && value->type != YAML_FLOAT)
-		return refuse_type(reader, entry, "a number");
-	if (!(value->number >= 0 && value->number <= most))
-		return profile_refuse(reader, entry, "must be from 0 to %g, not %.40s", most, value->text);
-	*ret_number = value->number;
-	return 0;
-}
-
-static int read_seconds(
-	struct profile_reader *reader, const struct yaml_entry *entry, uint64_t *target)
-{
-	double seconds = 0;
-	int r = read_number(reader, entry, SECONDS_MAX, &seconds);
-	if (r == 0)
-		*target = (uint64_t)(seconds * (double)NSEC_PER_SEC);
-	return r;
-}
-
-static int read_count(struct profile_reader *reader, const struct yaml_entry *entry, size_t *target)
-{
-	double number = 0;
-	int r = read_number(reader, entry, CHARS_MAX, &number);
-	if (r < 0)
-		return r;
-	if (number != floor(number))
-		return profile_refuse(
-			reader, entry, "must be a whole number, not %.40s", entry->value->text);
-	*target = (size_t)number;
-	return 0;
-}
-
-int profile_texts(struct profile_reader *reader, const struct yaml_entry *entry, bool takes_numbers,
-	const char *const **ret_list)
-{
-	const struct yaml_value *value = entry->value;
-	if (value->type != YAML_LIST)
-		return refuse_type(reader, entry, "a list");
-	const char **list = arena_alloc(reader->arena, (value->count + 1) * sizeof(*list));
-	if (!list)
-		return err_no_memory(reader->err);
-	for (size_t i = 0; i < value->count; i++) {
-		const struct yaml_value *item = value->entries[i].value;
-		bool is_number = item->type == YAML_INT || item->type == YAML_FLOAT;
-		const struct yaml_entry at = { .name = entry->name, .value = item };
-		if (item->type != YAML_STRING && !(is_number && takes_numbers))
-			return profile_refuse(reader, &at, "must be a list of strings, but has %s in it",
-				yaml_type_name(item->type));
-		list[i] = item->text;
-	}
-	list[value->count] = NULL;
-	*ret_list = list;
-	return 0;
-}
-
-/* ---- keys that are more than a value ------------------------------------- */
-
-static int read_args(struct profile_reader *reader, const struct yaml_entry *entry)
-{
-	reader->profile->has_args = true;
-	return profile_texts(reader, entry, true, &reader->profile->args);
-}
-
-static int read_stdin(struct profile_reader *reader, const struct yaml_entry *entry)
-{
-	const char *word = "";
-	int r = read_text(reader, entry, &word);
-	if (r < 0)
-		return r;
-	reader->profile->message_on_stdin = strcmp(word, "message") == 0;
-	if (!reader->profile->message_on_stdin && strcmp(word, "none") != 0)
-		return profile_refuse(reader, entry, "must be none or message, not '%.100s'", word);
-	return 0;
-}
-
-static bool is_variable_name(const char *name)
-{
-	return name[0] && !strchr(name, '=');
-}
-
-static int read_env(struct profile_reader *reader, const struct yaml_entry *entry)
-{
-	const struct yaml_value *map = entry->value;
-	if (map->type != YAML_MAP)
-		return refuse_type(reader, entry, "a mapping");
-	const char **list = arena_alloc(reader->arena, (map->count + 1) * sizeof(*list));
-	if (!list)
-		return err_no_memory(reader->err);
-	for (size_t i = 0; i < map->count; i++) {
-		const struct yaml_entry *variable = &map->entries[i];
-		enum yaml_type type = variable->value->type;
-		const struct yaml_entry at = { .name = entry->name, .value = variable->value };
-		if (!is_variable_name(variable->name))
-			return profile_refuse(
-				reader, &at, "has a name that cannot be: '%.100s'", variable->name);
-		if (type != YAML_STRING && type != YAML_INT && type != YAML_FLOAT)
-			return profile_refuse(reader, &at, "must have strings, but %.100s is %s",
-				variable->name, yaml_type_name(type));
-		_cleanup_free_ char *text = str_join(variable->name, "=", variable->value->text, NULL);
-		list[i] = text ? arena_dup(reader->arena, str_from(text)) : NULL;
-		if (!list[i])
-			return err_no_memory(reader->err);
-	}
-	list[map->count] = NULL;
-	reader->profile->env = list;
-	return 0;
-}
-
-static int read_env_allowlist(struct profile_reader *reader, const struct yaml_entry *entry)
-{
-	reader->profile->has_env_allowlist = true;
-	return profile_texts(reader, entry, false, &reader->profile->env_allowlist);
-}
-
-static int read_prefix(struct profile_reader *reader, const struct yaml_entry *entry)
-{
-	int r = read_text(reader, entry, &reader->profile->session_prefix);
-	if (r == 0 && (!entry->value->text[0] || strpbrk(entry->value->text, "\r\n")))
-		return profile_refuse(reader, entry, "must be the start of a line, and not empty");
-	return r;
-}
-
-/* 0.4 without quotes is a number, and meant all the same. */
-static int read_protocol(struct profile_reader *reader, const struct yaml_entry *entry)
-{
-	const char *text = entry->value->type < YAML_LIST ? entry->value->text : "";
-	bool is_0_4 = strcmp(text, "0.4") == 0;
-	if (!is_0_4 && strcmp(text, "0.1") != 0)
-		return profile_refuse(reader, entry, "must be \"0.1\" or \"0.4\", not '%.40s'", text);
-	reader->has_protocol = true;
-	reader->profile->dialect = is_0_4 ? AGENT_0_4 : AGENT_0_1;
-	return 0;
-}
-
-static int read_executor(struct profile_reader *reader, const struct yaml_entry *entry)
-{
-	reader->has_executor = true;
-	return read_text(reader, entry, &reader->executor);
-}
-
-static int read_permission(struct profile_reader *reader, const struct yaml_entry *entry)
-{
-	reader->has_permission = true;
-	return read_bool(reader, entry, &reader->profile->permission);
-}
-
-/* ---- the table ----------------------------------------------------------- */
-
-enum kind { KIND_TEXT, KIND_BOOL, KIND_SECONDS, KIND_COUNT, KIND_OWN };
-
-#define AT(member) offsetof(struct agent_profile, member)
-
-static const struct key {
-	const char *name;
-	enum kind kind;
-	size_t offset; /* in struct agent_profile, unless: */
-	int (*read)(struct profile_reader *reader, const struct yaml_entry *entry);
-} keys[] = {
-	{ "command", KIND_TEXT, AT(command), NULL },
-	{ "args", KIND_OWN, 0, read_args },
-	{ "stdin", KIND_OWN, 0, read_stdin },
-	{ "cwd", KIND_TEXT, AT(cwd), NULL },
-	{ "env", KIND_OWN, 0, read_env },
-	{ "env_allowlist", KIND_OWN, 0, read_env_allowlist },
-	{ "timeout_secs", KIND_SECONDS, AT(timeout_ns), NULL },
-	{ "idle_timeout_secs", KIND_SECONDS, AT(idle_timeout_ns), NULL },
-	{ "kill_grace_secs", KIND_SECONDS, AT(kill_grace_ns), NULL },
-	{ "max_reply_chars", KIND_COUNT, AT(max_reply_chars), NULL },
-	{ "truncation_suffix", KIND_TEXT, AT(truncation_suffix), NULL },
-	{ "include_stderr_in_reply", KIND_BOOL, AT(include_stderr_in_reply), NULL },
-	{ "send_error_reply", KIND_BOOL, AT(send_error_reply), NULL },
-	{ "streaming", KIND_BOOL, AT(streaming), NULL },
-	{ "session_line_prefix", KIND_OWN, 0, read_prefix },
-	{ "protocol", KIND_OWN, 0, read_protocol },
-	{ "executor", KIND_OWN, 0, read_executor },
-	{ "permission", KIND_OWN, 0, read_permission },
-	{ "sandbox", KIND_OWN, 0, profile_read_sandbox },
-};
-enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
-
-static int read_key(
-	struct profile_reader *reader, const struct key *key, const struct yaml_entry *entry)
-{
-	void *target = (char *)reader->profile + key->offset;
-	switch (key->kind) {
-	case KIND_TEXT:
-		return read_text(reader, entry, target);
-	case KIND_BOOL:
-		return read_bool(reader, entry, target);
-	case KIND_SECONDS:
-		return read_seconds(reader, entry, target);
-	case KIND_COUNT:
-		return read_count(reader, entry, target);
-	case KIND_OWN:
-		return key->read(reader, entry);
-	}
-	return 0;
-}
-
-static const struct key *find_key(const char *name)
-{
-	for (const struct key *key = keys; key < keys + KEYS; key++) {
-		if (strcmp(key->name, name) == 0)
-			return key;
-	}
-	return NULL;
-}
+/* ---- keys ---------------------------------------------------------------- */
 
 /* A key with nothing behind it is as good as absent. */
 static int read_entry(
-	struct profile_reader *reader, const struct yaml_entry *entry, bool seen[KEYS])
+	struct profile_reader *reader, const struct yaml_entry *entry, bool seen[PROFILE_KEYS])
 {
-	const struct key *key = find_key(entry->name);
-	if (!key)
+	int key = profile_find_key(entry->name);
+	if (key < 0)
 		return profile_warn_unknown(reader, entry);
 	if (entry->value->type == YAML_NULL)
 		return 0;
-	if (seen[key - keys])
+	if (seen[key])
 		return profile_refuse(reader, entry, "stands both at the top and under agentproc");
-	seen[key - keys] = true;
-	return read_key(reader, key, entry);
+	seen[key] = true;
+	return profile_read_key(reader, key, entry);
 }
 
 static int read_inner(
-	struct profile_reader *reader, const struct yaml_entry *entry, bool seen[KEYS])
+	struct profile_reader *reader, const struct yaml_entry *entry, bool seen[PROFILE_KEYS])
 {
 	if (entry->value->type != YAML_MAP)
-		return refuse_type(reader, entry, "a mapping");
+		return profile_refuse_type(reader, entry, "a mapping");
 	reader->prefix = "agentproc.";
 	int r = 0;
 	for (size_t i = 0; r == 0 && i < entry->value->count; i++)
@@ -327,7 +76,7 @@ static int read_inner(
 
 static int read_keys(struct profile_reader *reader, const struct yaml_value *root)
 {
-	bool seen[KEYS] = { false };
+	bool seen[PROFILE_KEYS] = { false };
 	int r = 0;
 	for (size_t i = 0; r == 0 && i < root->count; i++) {
 		const struct yaml_entry *entry = &root->entries[i];
@@ -361,11 +110,12 @@ static void set_defaults(struct agent_profile *profile)
 
 static bool uses_message(const struct agent_profile *profile)
 {
-	bool uses = strstr(profile->command, "{{MESSAGE}}") || strstr(profile->cwd, "{{MESSAGE}}");
+	bool uses = template_uses_message(str_from(profile->command)) ||
+		template_uses_message(str_from(profile->cwd));
 	for (const char *const *text = profile->args; *text; text++)
-		uses = uses || strstr(*text, "{{MESSAGE}}");
+		uses = uses || template_uses_message(str_from(*text));
 	for (const char *const *text = profile->env; *text; text++)
-		uses = uses || strstr(*text, "{{MESSAGE}}");
+		uses = uses || template_uses_message(str_from(*text));
 	return uses;
 }
 

@@ -19,9 +19,19 @@ struct profile_reader {
 	const char *executor;
 };
 
+enum { PROFILE_KEYS = 19 };
+
+/* In profile_keys.c: which key this is, -1 = none of ours; and what it says. */
+int profile_find_key(const char *name);
+int profile_read_key(struct profile_reader *reader, int which, const struct yaml_entry *entry);
+
 /* What is wrong with a value; the key is named. Returns -EINVAL. */
 int profile_refuse(struct profile_reader *reader, const struct yaml_entry *entry,
 	const char *format, ...) PERCH_PRINTF(3, 4);
+
+/* That it is of another type than the one wanted. */
+int profile_refuse_type(
+	struct profile_reader *reader, const struct yaml_entry *entry, const char *wanted);
 
 /* The value of an entry as a list of strings that ends with NULL. Numbers count
  * as they are written when `takes_numbers`. */

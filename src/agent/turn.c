@@ -211,6 +211,7 @@ static void on_exited(perch_child *child, void *data, const perch_result *result
 	struct agent_turn *turn = data;
 	tell_start(turn);
 	stop_clocks(turn);
+	turn->has_exited = true;
 }
 
 static void on_ended(perch_child *child, void *data, const perch_result *result)
@@ -345,10 +346,10 @@ int agent_turn_start(perch_host *host, const struct agent_turn_options *options,
 	return 0;
 }
 
-/* A turn that has timed out stays so. */
+/* A turn that has timed out stays so; an agent that has left by itself has answered. */
 void agent_turn_cancel(struct agent_turn *turn, int signal)
 {
-	if (!turn->child)
+	if (!turn->child || turn->has_exited)
 		return;
 	if (!turn->timeout_ns && !turn->cancelled_by) {
 		turn->cancelled_by = signal;

@@ -31,6 +31,7 @@ struct agent_turn {
 	uint64_t timeout_ns; /* the one that was reached; 0 = none */
 	bool was_idle;
 	int cancelled_by;
+	bool has_exited; /* the agent itself; what it left behind may still write */
 };
 
 #define TURN_OF(pointer, member) \

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent/confinement.h"
 #include "agent/turn_parts.h"
 #include "base/err.h"
 #include "trace/trace.h"
@@ -100,7 +99,7 @@ int turn_launch(struct agent_turn *turn, const perch_child_events *events)
 	};
 	int r = launch_begin(&turn->launch, err);
 	if (r == 0 && turn->options.profile->is_sandboxed) {
-		r = confinement_open(turn->host, &turn->launch, &turn->sandbox, err);
+		r = launch_open_sandbox(&turn->launch, turn->host, &turn->sandbox, err);
 		turn->launch.tmp = r == 0 ? sandbox_tmp(turn->sandbox) : NULL;
 	}
 	if (r == 0)

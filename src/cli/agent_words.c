@@ -2,7 +2,6 @@
 #include "cli/agent_words.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

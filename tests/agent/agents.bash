@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154
 # Agents for the tests, made from a few lines, and perch with a life of its own.
 
 load ../fledge/plugins

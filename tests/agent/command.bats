@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # perch agent run and check as commands: options, mistakes, both kinds of output.
 
-# shellcheck disable=SC2154 # what agent_open and turn set
+# shellcheck disable=SC2154,SC2016 # what agent_open and turn set
 load agents
 
 setup() { agent_open; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Dialect 0.4: section 7 of the contract with real processes.
 
-# shellcheck disable=SC2154 # what agent_open and turn set
+# shellcheck disable=SC2154,SC2016 # what agent_open and turn set
 load agents
 
 setup() { agent_open; }

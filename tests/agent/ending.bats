@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # How a turn ends, and what is left of it: section 4 of the contract.
 
-# shellcheck disable=SC2154 # what agent_open and turn set
+# shellcheck disable=SC2154,SC2030,SC2031 # what agent_open and turn set
 load agents
 
 setup() { agent_open; }
@@ -61,7 +61,7 @@ END
 sleep 0.6; echo done
 END
     turn --timeout 0
-    expect done
+    expect 'done'
 }
 
 @test "idle_timeout_secs: silence ends the turn, output does not" {
@@ -69,7 +69,7 @@ END
 for i in 1 2 3 4 5 6 7 8 9 10; do echo x >&2; sleep 0.3; done; echo done
 END
     turn
-    expect done
+    expect 'done'
     agent 'idle_timeout_secs: 0.3' 'kill_grace_secs: 0' <<'END'
 sleep 30
 END
@@ -237,7 +237,9 @@ END
     wait_ready
     kill -KILL "$host"
     finish
-    for pid in $(cat "$READY"); do wait_until gone "$pid"; done
+    read -r sleeper agent <"$READY"
+    wait_until gone "$sleeper"
+    wait_until gone "$agent"
     wait_until nothing_left
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # The example agents, as a user would run them.
 
-# shellcheck disable=SC2154 # what agent_open and turn set
+# shellcheck disable=SC2154,SC2030,SC2031 # what agent_open and turn set
 load agents
 
 setup() {

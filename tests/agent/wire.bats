@@ -2,13 +2,12 @@
 # What an agent is given, and what becomes of its lines: section 1 to 3 of the
 # contract with real processes.
 
-# shellcheck disable=SC2154 # what agent_open and turn set
+# shellcheck disable=SC2154,SC2016,SC2034 # what agent_open and turn set
 load agents
 
 setup() { agent_open; }
 teardown() { agent_close; }
 
-# shellcheck disable=SC2016
 hostile='${HOME} {{SESSION_ID}} $& $(id) ; rm -rf'
 
 @test "a hostile message arrives unchanged in environment, argv, env value and stdin" {
@@ -38,7 +37,6 @@ END
     export FROM_BRIDGE=value AGENT_STALE=old AGENT_MESSAGE=old
     turn --from ann --session s-9 --session-name work
     unset AGENT_STALE AGENT_MESSAGE
-    # shellcheck disable=SC2016
     expect 'AGENT_FROM_USER=ann
 AGENT_MESSAGE=hi
 AGENT_PROTOCOL_VERSION=0.1
@@ -139,7 +137,7 @@ echo done
 END
     turn --stdin < <(message 1048576)
     expect_status 0
-    expect done
+    expect 'done'
 }
 
 @test "200 KB without stdin is refused, and says what to do" {

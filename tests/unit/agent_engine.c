@@ -404,7 +404,7 @@ END_TEST
 	"\",\"tool_name\":\"sh\",\"input\":{ \"c\": 1}}\n"
 #define ANSWER(id, behavior)                                                                      \
 	">{\"type\":\"permission_response\",\"request_id\":\"" id "\",\"behavior\":\"" behavior "\"}" \
-																							"\n"
+	"\n"
 
 START_TEST(permissions_are_answered_in_order)
 {

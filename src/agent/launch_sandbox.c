@@ -1,5 +1,5 @@
 /* What a sandboxed agent is confined to. */
-#include "agent/confinement.h"
+#include "agent/launch.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -28,8 +28,8 @@ static const char *directory_of(const struct launch *launch, char out[PATH_MAX])
 	return realpath(launch->cwd ? launch->cwd : ".", out) ? out : "";
 }
 
-int confinement_open(
-	perch_host *host, struct launch *launch, struct sandbox **ret_sandbox, perch_err *err)
+int launch_open_sandbox(
+	struct launch *launch, perch_host *host, struct sandbox **ret_sandbox, perch_err *err)
 {
 	struct arena *arena = launch->arena;
 	const struct policy_widening *widening = &launch->options->profile->widening;
