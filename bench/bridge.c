@@ -128,9 +128,9 @@ static void bench_turns(void)
 	struct bridge bridge = bridge_start("quick.yaml", "1");
 	for (int i = 0; i < ROUNDS; i++) {
 		double now = bridge_turns_ns(&bridge);
-		ours = !ours || now < ours ? now : ours;
+		ours = ours == 0 || now < ours ? now : ours;
 		now = floor_turns_ns();
-		floor = !floor || now < floor ? now : floor;
+		floor = floor == 0 || now < floor ? now : floor;
 	}
 	floor_wait(&bridge.child);
 	bench_print("bridge/turn", "ours", ours / 1000, "us");

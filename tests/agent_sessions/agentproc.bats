@@ -2,6 +2,7 @@
 # perch, called by the name agentproc.
 
 # shellcheck disable=SC2154 # what agents_open sets
+# shellcheck disable=SC2016,SC2119,SC2120 # scripts in quotes; profiles of few lines or none
 load agents
 
 setup() {

@@ -16,7 +16,7 @@ fledge_open() {
     export PYTHONPATH="$WORK" PYTHONDONTWRITEBYTECODE=1
     unset FLEDGE_NON_INTERACTIVE FLEDGE_PLUGIN_DIR
     mkdir -p "$cfg/plugins/bin" "$WORK"
-    cp "$here/plug.py" "$WORK"
+    cp "$here/plug.py" "$here/user.py" "$WORK"
     cd "$BATS_TEST_TMPDIR/project" || return 1
 }
 
@@ -129,9 +129,22 @@ wait_until() {
     return 1
 }
 
-# A zombie that nobody has buried yet is gone too.
+# outer PID: what a process of this test is called outside, that calls itself PID
+# in its own PID namespace.
+outer() {
+    local pid
+    for pid in $(left); do
+        [ "$(awk '/^NSpid:/ { print $NF }' "/proc/$pid/status" 2>/dev/null)" != "$1" ] ||
+            echo "$pid"
+    done
+}
+
+# gone PID, as it calls itself. A zombie that nobody has buried yet is gone too.
 gone() {
-    ! grep -qs '^State:.[^ZX]' "/proc/$1/status"
+    local pid
+    for pid in $(outer "$1"); do
+        ! grep -qs '^State:.[^ZX]' "/proc/$pid/status" || return 1
+    done
 }
 
 # expect TEXT: of $output; shows both when they differ.

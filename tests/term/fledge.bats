@@ -279,10 +279,10 @@ END
     wait_until test -s "$WORK/pid"
     keys C-z
     wait_for "Stopped"
-    wait_until grep -q '^State:.T' "/proc/$(cat "$WORK/pid")/status"
-    wait_until grep -q '^State:.T' "/proc/$(cat "$WORK/plugin")/status"
+    wait_until grep -q '^State:.T' "/proc/$(outer "$(cat "$WORK/pid")")/status"
+    wait_until grep -q '^State:.T' "/proc/$(outer "$(cat "$WORK/plugin")")/status"
     keys fg Enter
-    wait_until grep -q '^State:.[SR]' "/proc/$(cat "$WORK/plugin")/status"
+    wait_until grep -q '^State:.[SR]' "/proc/$(outer "$(cat "$WORK/plugin")")/status"
     wait_for "? Who?"
     keys C-c
     wait_until gone "$(cat "$WORK/pid")"
