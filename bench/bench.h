@@ -121,4 +121,13 @@ static inline void bench_print_cost(const char *name, const char *versus, double
 	fflush(stdout);
 }
 
+/* A share of a floor's throughput that must be reached. */
+static inline void bench_print_share(
+	const char *name, const char *versus, double ratio, double least)
+{
+	printf("%s %s %.2f x (at least %g)%s\n", name, versus, ratio, least,
+		ratio < least ? " BELOW" : "");
+	fflush(stdout);
+}
+
 #endif

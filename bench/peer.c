@@ -101,12 +101,35 @@ static int be_a_plugin(const char *name)
 	return write_all(line, sizeof(line) - 1);
 }
 
+/* A tool plugin that echoes its input. */
+static int be_a_tool(void)
+{
+	static char line[64 * 1024];
+	static char out[sizeof(line) + 256];
+	static const char handshake[] =
+		"{\"type\":\"handshake\",\"manifest\":{\"plugin_id\":\"bench\",\"plugin_version\":\"1\","
+		"\"protocol_version\":\"rterm.plugin.v1\",\"exposed_tools\":[\"echo\"]}}\n";
+	if (read_line(line, sizeof(line)) || write_all(handshake, sizeof(handshake) - 1) ||
+		read_line(line, sizeof(line)))
+		return 1;
+	const char *id = strstr(line, "plugin_req_");
+	const char *input = strstr(line, "\"input\":");
+	int len = snprintf(out, sizeof(out),
+		"{\"type\":\"response\",\"request_id\":\"%.27s\",\"status\":\"ok\",\"output\":%s", id,
+		input + 8);
+	if (write_all(out, (size_t)len))
+		return 1;
+	return read_line(line, sizeof(line)) ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
 	const char *slash = strrchr(argv[0], '/');
 	const char *name = slash ? slash + 1 : argv[0];
 	if (strncmp(name, "fledge-", 7) == 0)
 		return be_a_plugin(name);
+	if (argc > 1 && strcmp(argv[1], "tool") == 0)
+		return be_a_tool();
 	if (argc > 1 && strcmp(argv[1], "echo") == 0)
 		return echo();
 	if (argc > 2 && strcmp(argv[1], "flood") == 0)

@@ -5,5 +5,6 @@
 #include <perch/base.h>
 #include <perch/host.h>
 #include <perch/json.h>
+#include <perch/tool.h>
 
 #endif

@@ -77,7 +77,7 @@ static void reap(perch_child *child)
 	if (child->exit.fd < 0)
 		return;
 	child_signal(child, SIGKILL);
-	guard_release(&child->guard_slot);
+	guard_release(&child->host->guard, &child->guard_slot);
 	pidfd_reap(child->exit.fd);
 	loop_watch(&child->host->loop, &child->exit, 0);
 	child->exit.fd = fd_close(child->exit.fd);

@@ -236,7 +236,7 @@ static int start(
 	child->result.guarded = child->guard_slot != NULL;
 	r = launch(child, spec, path, ends, err);
 	if (r < 0)
-		guard_release(&child->guard_slot);
+		guard_release(&child->host->guard, &child->guard_slot);
 	return r;
 }
 

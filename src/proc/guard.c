@@ -179,10 +179,13 @@ int guard_reserve(struct guard *guard, _Atomic int32_t **ret_slot, perch_err *er
 	return err_set(err, PERCH_ELIMIT, "one host can guard %d children at most", GUARD_SLOTS);
 }
 
-void guard_release(_Atomic int32_t **slot)
+/* The next child gets this place: the table stays in few pages. */
+void guard_release(struct guard *guard, _Atomic int32_t **slot)
 {
-	if (*slot)
-		atomic_store(*slot, 0);
+	if (!*slot)
+		return;
+	atomic_store(*slot, 0);
+	guard->next_slot = (uint32_t)(*slot - guard->table->slots);
 	*slot = NULL;
 }
 

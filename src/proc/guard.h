@@ -40,7 +40,7 @@ int guard_init(struct guard *guard, const perch_host_options *options, struct lo
 int guard_reserve(struct guard *guard, _Atomic int32_t **ret_slot, perch_err *err);
 
 /* Gives the place back; before the child is reaped. NULL is fine. */
-void guard_release(_Atomic int32_t **slot);
+void guard_release(struct guard *guard, _Atomic int32_t **slot);
 
 /* Ends the guard and reaps it. */
 void guard_close(struct guard *guard);

@@ -163,6 +163,17 @@ void stream_resume(struct stream *stream)
 	timer_set(&stream->loop->timers, &stream->wake, 0);
 }
 
+/* What came meanwhile is read at once: it is often the end. */
+static void go_on(struct stream *stream)
+{
+	read_some(stream);
+	if (stream->paused || !stream_is_open(stream) || stream->saw_end)
+		return;
+	if (loop_watch(stream->loop, &stream->source, EPOLLIN) < 0)
+		timer_set(
+			&stream->loop->timers, &stream->wake, clock_after(clock_now_ns(), WATCH_AGAIN_NS));
+}
+
 static void stream_woken(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
@@ -175,6 +186,6 @@ static void stream_woken(struct timer *timer, uint64_t now_ns)
 		end(stream);
 	else if (stream->is_bounded)
 		stream_read_last(stream);
-	else if (loop_watch(stream->loop, &stream->source, EPOLLIN) < 0)
-		timer_set(&stream->loop->timers, timer, clock_after(clock_now_ns(), WATCH_AGAIN_NS));
+	else
+		go_on(stream);
 }

@@ -77,8 +77,9 @@ static void exchange_over(void *data)
 	take_verdict(&call->result, tool_engine_verdict(exchange->engine));
 	take_exit(&call->result, exchange);
 	if (exchange->responded_ns)
-		call->result.response_ns = exchange->responded_ns - exchange->requested_ns;
-	call->result.stderr_tail = tail_text(&exchange->stderr_tail);
+		call->result.response_ns = exchange->responded_ns - exchange->sent_ns;
+	if (buf_terminate(&exchange->stderr_tail.kept) == 0)
+		call->result.stderr_tail = tail_text(&exchange->stderr_tail);
 	call->result.sandbox = exchange->launch.layers;
 	finish(call);
 }

@@ -25,7 +25,8 @@ struct tool_call_options {
 	void *data;
 };
 
-/* Every field of section 4 of the contract. Texts belong to the call. */
+/* Every field of section 4 of the contract. Texts belong to the call and have a
+ * NUL behind them. */
 struct tool_result {
 	enum tool_code code;
 	struct str message; /* empty when it went well */

@@ -11,6 +11,10 @@
 
 enum { STDERR_TAIL = 4 * 1024 };
 
+/* How long a plugin that has responded may take to leave before its output is
+ * looked at again. */
+#define NAP_NS (2 * NSEC_PER_MSEC)
+
 #define EXCHANGE_OF(pointer, member) \
 	((struct exchange *)((char *)(pointer)-offsetof(struct exchange, member)))
 
@@ -53,7 +57,11 @@ static struct deadline next_deadline(const struct exchange *exchange)
 
 static void set_clock(struct exchange *exchange)
 {
-	timer_set(&exchange->host->loop.timers, &exchange->clock, next_deadline(exchange).when_ns);
+	uint64_t when_ns = next_deadline(exchange).when_ns;
+	uint64_t woken_ns = clock_after(exchange->responded_ns, NAP_NS);
+	if (exchange->is_napping && woken_ns < when_ns)
+		when_ns = woken_ns;
+	timer_set(&exchange->host->loop.timers, &exchange->clock, when_ns);
 }
 
 static uint64_t length_of(const struct exchange *exchange, enum tool_clock clock)
@@ -89,6 +97,7 @@ static void send(struct exchange *exchange)
 	if (!line.len)
 		return;
 	trace_line(exchange->options.trace, TRACE_TO_PLUGIN, line.data, line.len);
+	exchange->sent_ns = loop_now_ns(&exchange->host->loop);
 	int r = perch_child_write(exchange->child, line.data, line.len);
 	if (r == -EPIPE)
 		hear_hang_up(exchange);
@@ -96,13 +105,33 @@ static void send(struct exchange *exchange)
 		kill_at_once(exchange); /* there is no memory for what must be said */
 }
 
+static void wake_up(struct exchange *exchange)
+{
+	exchange->is_napping = false;
+	perch_child_resume(exchange->child, PERCH_STDOUT);
+	perch_child_resume(exchange->child, PERCH_STDERR);
+}
+
 static void end(struct exchange *exchange)
 {
 	if (exchange->has_ended)
 		return;
+	if (exchange->is_napping)
+		wake_up(exchange);
 	if (tool_engine_verdict(exchange->engine)->is_flood)
 		kill_at_once(exchange);
 	perch_child_stop(exchange->child);
+}
+
+/* It has responded. For a moment nothing but its exit is waited for: the ends of
+ * its streams would each wake us on the way there. */
+static void see_off(struct exchange *exchange)
+{
+	exchange->responded_ns = loop_now_ns(&exchange->host->loop);
+	exchange->is_napping = true;
+	perch_child_close_stdin(exchange->child);
+	perch_child_pause(exchange->child, PERCH_STDOUT);
+	perch_child_pause(exchange->child, PERCH_STDERR);
 }
 
 /* After every word with the engine: does what it wants. */
@@ -113,12 +142,8 @@ static void attend(struct exchange *exchange)
 	if (stage == exchange->stage)
 		return;
 	exchange->stage = stage;
-	if (stage == TOOL_RESPONSE)
-		exchange->requested_ns = loop_now_ns(&exchange->host->loop);
-	if (stage == TOOL_TEARDOWN) {
-		exchange->responded_ns = loop_now_ns(&exchange->host->loop);
-		perch_child_close_stdin(exchange->child);
-	}
+	if (stage == TOOL_TEARDOWN)
+		see_off(exchange);
 	set_clock(exchange);
 	if (stage == TOOL_OVER)
 		end(exchange);
@@ -169,9 +194,13 @@ static void clock_due(struct timer *timer, uint64_t now_ns)
 		clean_up(exchange);
 		return;
 	}
+	if (exchange->is_napping)
+		wake_up(exchange);
 	struct deadline next = next_deadline(exchange);
 	if (next.when_ns <= now_ns)
 		tool_engine_deadline(exchange->engine, next.clock, length_of(exchange, next.clock));
+	else
+		set_clock(exchange);
 	attend(exchange);
 }
 
@@ -202,6 +231,15 @@ static void on_closed(perch_child *child, void *data, perch_stream stream)
 	attend(exchange);
 }
 
+static void on_exited(perch_child *child, void *data, const perch_result *result)
+{
+	(void)child;
+	(void)result;
+	struct exchange *exchange = data;
+	if (exchange->is_napping)
+		wake_up(exchange);
+}
+
 static void on_bytes(
 	perch_child *child, void *data, perch_stream stream, const char *bytes, size_t len)
 {
@@ -226,6 +264,7 @@ static const perch_child_events child_events = {
 	.bytes = on_bytes,
 	.closed = on_closed,
 	.drained = on_drained,
+	.exited = on_exited,
 	.ended = on_ended,
 };
 

@@ -49,13 +49,14 @@ struct exchange {
 	struct tail stderr_tail;
 	struct timer clock; /* of the engine; then of the cleaning */
 	uint64_t started_ns;
-	uint64_t requested_ns; /* 0 = not yet, as below */
+	uint64_t sent_ns; /* the last line; 0 = none yet, as below */
 	uint64_t responded_ns;
 	enum tool_stage stage; /* that was acted upon */
 	bool has_timer;
 	bool has_ended; /* the process */
 	bool is_deaf;   /* it does not read what we write */
 	bool was_killed;
+	bool is_napping; /* its streams are not read */
 	bool is_over;
 };
 

@@ -3,40 +3,26 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/environment.h"
 #include "base/err.h"
 #include "base/fd.h"
-#include "base/tree.h"
 #include "tool/confinement.h"
+#include "tool/den.h"
 #include "tool/pins.h"
-
-enum { CLEAN_STEPS = 1000 };
 
 static const char DEFAULT_PATH[] = "/usr/local/bin:/usr/bin:/bin";
 
-/* ---- the private directory ----------------------------------------------- */
-
+/* The private directory: the sandbox's, or one of ours. */
 static int make_tmp(struct launch *launch, perch_err *err)
 {
 	launch->tmp = launch->sandbox ? sandbox_tmp(launch->sandbox) : NULL;
 	if (launch->tmp)
 		return 0;
-	const char *base = getenv("TMPDIR");
-	if (!base || base[0] != '/')
-		base = "/tmp";
-	_cleanup_free_ char *name = str_join(base, "/perch-tool-XXXXXX", NULL);
-	char *path = name ? arena_dup(&launch->arena, str_from(name)) : NULL;
-	if (!path)
-		return err_no_memory(err);
-	if (!mkdtemp(path))
-		return err_set(err, -errno, "cannot make a directory for the plugin in '%s': %s", base,
-			perch_strerror(-errno));
-	launch->tmp = path;
-	launch->owns_tmp = true;
-	return 0;
+	int r = den_open(launch->host, &launch->den, err);
+	if (r == 0)
+		launch->tmp = den_path(launch->den);
+	return r;
 }
 
 /* ---- the environment ----------------------------------------------------- */
@@ -128,6 +114,7 @@ int launch_start(struct launch *launch, perch_host *host, const struct tool_bind
 	const perch_child_spec *spec, perch_child **ret_child, perch_err *err)
 {
 	_cleanup_fd_ int program = -1;
+	launch->host = host;
 	int r = pins_check(binding, &program, err);
 	if (r == 0)
 		r = confinement_open(host, binding, &launch->arena, &launch->sandbox, err);
@@ -148,9 +135,9 @@ int launch_start(struct launch *launch, perch_host *host, const struct tool_bind
 
 bool launch_clean_some(struct launch *launch)
 {
-	if (launch->owns_tmp && tree_remove_some(launch->tmp, CLEAN_STEPS) == 0)
+	if (launch->den && !den_leave_some(launch->host, launch->den))
 		return false;
-	launch->owns_tmp = false;
+	launch->den = NULL;
 	sandbox_close(launch->sandbox);
 	launch->sandbox = NULL;
 	return true;

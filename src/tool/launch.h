@@ -8,11 +8,14 @@
 #include "sandbox/sandbox.h"
 #include "tool/binding.h"
 
+struct den;
+
 struct launch {
+	perch_host *host;
 	struct arena arena;
 	struct sandbox *sandbox;   /* NULL = none */
+	struct den *den;           /* NULL = the sandbox has its own private directory */
 	const char *tmp;           /* TMPDIR of the process */
-	bool owns_tmp;             /* made here, and not by the sandbox */
 	const char *const *layers; /* of the sandbox; valid until launch_close; NULL = none */
 };
 

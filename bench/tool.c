@@ -1,0 +1,396 @@
+/* Calls of tools against the floor: one after the other, eight at a time, and
+ * with spares. The guard is on, the sandbox off. */
+#include "bench.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "floor.h"
+#include "perch/perch.h"
+
+enum {
+	CALLS = 100,
+	ROUNDS = 10,
+	CROWD = 8,
+	CROWD_CALLS = 400,
+	PYTHON_CALLS = 20,
+};
+
+static perch_host *host;
+static perch_tool_binding *binding;
+static char peer[4096];
+
+static const char hello[] = "{\"type\":\"handshake\",\"protocol_version\":\"rterm.plugin.v1\"}\n";
+static const char question[] =
+	"{\"type\":\"request\",\"request_id\":\"plugin_req_4791e3f2a50734e9\",\"tool_name\":\"echo\","
+	"\"context\":{},\"input\":{\"text\":\"hi\"}}\n";
+
+static void find_neighbour(const char *name, char *path, size_t size)
+{
+	char self[2048] = { 0 };
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		abort();
+	*strrchr(self, '/') = '\0';
+	snprintf(path, size, "%s/%s", self, name);
+}
+
+static void must(int r, const perch_err *err)
+{
+	if (r >= 0)
+		return;
+	fprintf(stderr, "%s\n", err->text);
+	exit(1);
+}
+
+static perch_tool_binding *bind(const char *command, const char *const *args, unsigned spares)
+{
+	perch_tool_spec spec = PERCH_TOOL_SPEC_INIT;
+	spec.name = "bench";
+	spec.command = command;
+	spec.args = args;
+	spec.spares = spares;
+	spec.no_sandbox = true;
+	spec.invocation_ns = spec.handshake_ns = spec.teardown_ns = UINT64_C(60000000000);
+	perch_tool_binding *bound;
+	perch_err err = { 0 };
+	must(perch_tool_binding_new(&spec, &bound, &err), &err);
+	return bound;
+}
+
+static void make_host(void)
+{
+	static char guard[4096];
+	find_neighbour("peer", peer, sizeof(peer));
+	find_neighbour("../perch-guard", guard, sizeof(guard));
+	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
+	options.guard = PERCH_GUARD_REQUIRE;
+	options.guard_path = guard;
+	perch_err err = { 0 };
+	must(perch_host_new(&options, &host, &err), &err);
+	binding = bind(peer, (const char *const[]){ "tool", NULL }, 0);
+}
+
+static perch_tool_request request(void)
+{
+	perch_tool_request asked = PERCH_TOOL_REQUEST_INIT;
+	asked.tool = "echo";
+	asked.input = "{\"text\":\"hi\"}";
+	return asked;
+}
+
+static void check(perch_tool_call *call)
+{
+	const perch_tool_result *result = perch_tool_call_result(call);
+	if (result->code == PERCH_TOOL_OK)
+		return;
+	fprintf(stderr, "%s: %s\n%s\n", perch_tool_code_name(result->code), result->message.data,
+		result->stderr_tail.data);
+	exit(1);
+}
+
+/* ---- one after the other ----------------------------------------------------- */
+
+static double run_one(const perch_tool_binding *bound)
+{
+	perch_tool_request asked = request();
+	perch_tool_call *call;
+	perch_err err = { 0 };
+	uint64_t begin = bench_now_ns();
+	must(perch_tool_call_run(host, bound, &asked, &call, &err), &err);
+	check(call);
+	perch_tool_call_free(call);
+	return (double)(bench_now_ns() - begin);
+}
+
+static double calls_ours_ns(void)
+{
+	double sum = 0;
+	for (int i = 0; i < CALLS; i++)
+		sum += run_one(binding);
+	return sum / CALLS;
+}
+
+static void read_a_line(int fd)
+{
+	static char block[4096];
+	ssize_t n;
+	do
+		n = read(fd, block, sizeof(block));
+	while (n > 0 && block[n - 1] != '\n');
+	if (n <= 0)
+		abort();
+}
+
+static void tell(int fd, const char *line, size_t len)
+{
+	if (write(fd, line, len) != (ssize_t)len)
+		abort();
+}
+
+static double calls_floor_ns(void)
+{
+	const char *const argv[] = { peer, "tool", NULL };
+	uint64_t begin = bench_now_ns();
+	for (int i = 0; i < CALLS; i++) {
+		struct floor_child child = floor_start(argv, true, true);
+		tell(child.in, hello, sizeof(hello) - 1);
+		read_a_line(child.out);
+		tell(child.in, question, sizeof(question) - 1);
+		read_a_line(child.out);
+		floor_wait(&child);
+	}
+	return (double)(bench_now_ns() - begin) / CALLS;
+}
+
+/* ---- eight at a time ----------------------------------------------------------- */
+
+static int left;
+static int running;
+
+static void one_is_done(void *data, perch_tool_call *call);
+
+static void start_another(void)
+{
+	perch_tool_request asked = request();
+	asked.done = one_is_done;
+	perch_tool_call *call;
+	perch_err err = { 0 };
+	left--;
+	running++;
+	must(perch_tool_call_start(host, binding, &asked, &call, &err), &err);
+}
+
+static void one_is_done(void *data, perch_tool_call *call)
+{
+	(void)data;
+	check(call);
+	perch_tool_call_free(call);
+	running--;
+	if (left)
+		start_another();
+}
+
+static double crowd_ours_ns(void)
+{
+	uint64_t begin = bench_now_ns();
+	left = CROWD_CALLS;
+	while (running < CROWD)
+		start_another();
+	while (running)
+		perch_host_wait(host, -1);
+	return (double)(bench_now_ns() - begin) / CROWD_CALLS;
+}
+
+/* A child of the floor and how many lines have come from it. */
+struct seat {
+	struct floor_child child;
+	int lines;
+};
+
+static void sit_down(struct seat *seat, struct pollfd *slot)
+{
+	const char *const argv[] = { peer, "tool", NULL };
+	left--;
+	running++;
+	*seat = (struct seat){ .child = floor_start(argv, true, true) };
+	*slot = (struct pollfd){ .fd = seat->child.out, .events = POLLIN };
+	tell(seat->child.in, hello, sizeof(hello) - 1);
+}
+
+/* The first line is the handshake, the second the response; then it leaves. */
+static void serve(struct seat *seat, struct pollfd *slot)
+{
+	char block[4096];
+	ssize_t n = read(slot->fd, block, sizeof(block));
+	if (n > 0 && seat->lines++ == 0) {
+		tell(seat->child.in, question, sizeof(question) - 1);
+	} else if (n > 0) {
+		close(seat->child.in);
+		seat->child.in = -1;
+	} else {
+		floor_wait(&seat->child);
+		running--;
+		slot->fd = -1;
+		if (left)
+			sit_down(seat, slot);
+	}
+}
+
+static double crowd_floor_ns(void)
+{
+	struct seat seats[CROWD];
+	struct pollfd slots[CROWD];
+	uint64_t begin = bench_now_ns();
+	left = CROWD_CALLS;
+	for (int i = 0; i < CROWD; i++)
+		sit_down(&seats[i], &slots[i]);
+	while (running) {
+		poll(slots, CROWD, -1);
+		for (int i = 0; i < CROWD; i++) {
+			if (slots[i].fd >= 0 && slots[i].revents)
+				serve(&seats[i], &slots[i]);
+		}
+	}
+	return (double)(bench_now_ns() - begin) / CROWD_CALLS;
+}
+
+/* ---- both sides in turns --------------------------------------------------------- */
+
+struct pair {
+	double ours;
+	double floor;
+};
+
+static double smaller(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static struct pair compare(double (*ours)(void), double (*floor)(void))
+{
+	struct pair best = { ours(), floor() };
+	for (int i = 0; i < ROUNDS; i++) {
+		best.floor = smaller(best.floor, floor());
+		best.ours = smaller(best.ours, ours());
+	}
+	return best;
+}
+
+static void bench_calls(void)
+{
+	struct pair best = compare(calls_ours_ns, calls_floor_ns);
+	bench_print("tool/call", "ours", best.ours / 1e3, "us");
+	bench_print("tool/call", "floor", best.floor / 1e3, "us");
+	bench_print_cost("tool/call", "vs-floor", best.ours / best.floor, 1.15);
+}
+
+static void bench_crowd(void)
+{
+	struct pair best = compare(crowd_ours_ns, crowd_floor_ns);
+	bench_print("tool/calls-8-parallel", "ours", 1e9 / best.ours, "calls/s");
+	bench_print("tool/calls-8-parallel", "floor", 1e9 / best.floor, "calls/s");
+	bench_print_share("tool/calls-8-parallel", "vs-floor", best.floor / best.ours, 0.85);
+}
+
+/* ---- spares ------------------------------------------------------------------------ */
+
+static char script[] = "/tmp/perch-bench-XXXXXX";
+
+static void write_script(void)
+{
+	static const char text[] =
+		"import json, sys\n"
+		"sys.stdin.readline()\n"
+		"print(json.dumps({'type': 'handshake', 'manifest': {'plugin_id': 'bench',\n"
+		"    'plugin_version': '1', 'protocol_version': 'rterm.plugin.v1',\n"
+		"    'exposed_tools': ['echo']}}), flush=True)\n"
+		"line = sys.stdin.readline()\n"
+		"if line:\n"
+		"    request = json.loads(line)\n"
+		"    print(json.dumps({'type': 'response', 'request_id': request['request_id'],\n"
+		"        'status': 'ok', 'output': request['input']}), flush=True)\n";
+	int fd = mkstemp(script);
+	if (fd < 0)
+		abort();
+	tell(fd, text, sizeof(text) - 1);
+	close(fd);
+}
+
+static void note_done(void *data, perch_tool_call *call)
+{
+	(void)call;
+	*(bool *)data = true;
+}
+
+static void run_for_ms(int ms)
+{
+	uint64_t end = bench_now_ns() + (uint64_t)ms * 1000000;
+	while (bench_now_ns() < end)
+		perch_host_wait(host, 5);
+}
+
+/* From the request to the response, by a process that was waiting. */
+static double spare_response_ns(perch_tool_pool *pool, const perch_tool_binding *bound)
+{
+	double best = 1e18;
+	for (int i = 0; i < PYTHON_CALLS; i++) {
+		run_for_ms(100); /* a spare is made */
+		bool is_done = false;
+		perch_tool_request asked = request();
+		asked.done = note_done;
+		asked.data = &is_done;
+		perch_tool_call *call;
+		perch_err err = { 0 };
+		must(perch_tool_pool_call(pool, bound, &asked, &call, &err), &err);
+		while (!is_done)
+			perch_host_wait(host, -1);
+		check(call);
+		const perch_tool_result *result = perch_tool_call_result(call);
+		if (result->used_spare)
+			best = smaller(best, (double)result->response_ns);
+		perch_tool_call_free(call);
+	}
+	return best;
+}
+
+static void bench_spares(void)
+{
+	const char *const args[] = { script, NULL };
+	write_script();
+	perch_tool_binding *bound = bind("python3", args, 2);
+	double cold = 1e18;
+	for (int i = 0; i < PYTHON_CALLS; i++)
+		cold = smaller(cold, run_one(bound));
+	perch_tool_pool *pool;
+	perch_err err = { 0 };
+	must(perch_tool_pool_new(host, &pool, &err), &err);
+	if (perch_tool_pool_keep(pool, bound) < 0)
+		abort();
+	double spare = spare_response_ns(pool, bound);
+	perch_tool_pool_free(pool);
+	perch_tool_binding_free(bound);
+	unlink(script);
+	bench_print("tool/python-cold", "call", cold / 1e3, "us");
+	bench_print("tool/python-spare", "response", spare / 1e3, "us");
+	bench_print_cost("tool/python-spare", "vs-cold", spare / cold, 0.05);
+}
+
+/* ---- memory ------------------------------------------------------------------------- */
+
+static long resident_kib(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	long total = 0;
+	long resident = 0;
+	if (!file || fscanf(file, "%ld %ld", &total, &resident) != 2)
+		abort();
+	fclose(file);
+	return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static void bench_memory(void)
+{
+	for (int i = 0; i < 100; i++)
+		run_one(binding);
+	long before = resident_kib();
+	for (int i = 0; i < 900; i++)
+		run_one(binding);
+	bench_print("tool/memory", "after-100-calls", (double)before, "KiB");
+	bench_print("tool/memory", "after-1000-calls", (double)resident_kib(), "KiB");
+}
+
+int main(void)
+{
+	make_host();
+	bench_memory();
+	bench_calls();
+	bench_crowd();
+	bench_spares();
+	perch_tool_binding_free(binding);
+	perch_host_free(host);
+	return 0;
+}

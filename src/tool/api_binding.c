@@ -1,0 +1,153 @@
+/* The bindings of include/perch/tool.h: a binding and the memory it lives in. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "tool/api_parts.h"
+
+static const char *copy_text(struct arena *arena, const char *text, const char *otherwise)
+{
+	return text ? arena_dup(arena, str_from(text)) : otherwise;
+}
+
+/* A list that ends with NULL; NULL without memory. */
+static const char *const *copy_list(struct arena *arena, const char *const *list)
+{
+	size_t count = 0;
+	while (list && list[count])
+		count++;
+	const char **copy = arena_alloc(arena, (count + 1) * sizeof(*copy));
+	if (!copy)
+		return NULL;
+	for (size_t i = 0; i < count; i++) {
+		copy[i] = arena_dup(arena, str_from(list[i]));
+		if (!copy[i])
+			return NULL;
+	}
+	copy[count] = NULL;
+	return copy;
+}
+
+static const struct tool_pin *copy_pins(
+	struct arena *arena, const perch_tool_pin *pins, size_t count)
+{
+	struct tool_pin *copy = arena_alloc(arena, count * sizeof(*copy));
+	for (size_t i = 0; copy && i < count; i++) {
+		copy[i].path = arena_dup(arena, str_from(pins[i].path));
+		copy[i].sha256 = arena_dup(arena, str_from(pins[i].sha256));
+		if (!copy[i].path || !copy[i].sha256)
+			return NULL;
+	}
+	return copy;
+}
+
+static uint64_t either(uint64_t given, uint64_t otherwise)
+{
+	return given ? given : otherwise;
+}
+
+/* Copies what the caller's version of the struct has; the rest stays zero. */
+static perch_tool_spec copy_spec(const perch_tool_spec *spec)
+{
+	perch_tool_spec copy = PERCH_TOOL_SPEC_INIT;
+	size_t size = spec->size && spec->size < sizeof(copy) ? spec->size : sizeof(copy);
+	memcpy(&copy, spec, size);
+	return copy;
+}
+
+static struct policy_widening copy_widening(struct arena *arena, const perch_tool_spec *spec)
+{
+	bool is_none = spec->net == PERCH_TOOL_NET_NONE;
+	bool is_full = spec->net == PERCH_TOOL_NET_FULL;
+	return (struct policy_widening){
+		.is_off = spec->no_sandbox,
+		.read = copy_list(arena, spec->read),
+		.write = copy_list(arena, spec->write),
+		.env = copy_list(arena, spec->keep_env),
+		.net = is_full ? WIDENING_NET_FULL
+			: is_none  ? WIDENING_NET_NONE
+					   : WIDENING_NET_KEEP,
+	};
+}
+
+/* Without memory something in it is NULL that must not be. */
+static bool is_whole(const struct tool_binding *binding)
+{
+	return binding->name && binding->command && binding->args && binding->directory &&
+		binding->protocol && binding->capabilities && binding->env && binding->pins &&
+		binding->widening.read && binding->widening.write && binding->widening.env;
+}
+
+static int fill(perch_tool_binding *binding, const perch_tool_spec *spec, perch_err *err)
+{
+	struct arena *arena = &binding->arena;
+	binding->bound = (struct tool_binding){
+		.path = "",
+		.name = copy_text(arena, spec->name, ""),
+		.command = copy_text(arena, spec->command, ""),
+		.args = copy_list(arena, spec->args),
+		.directory = copy_text(arena, spec->directory, ""),
+		.protocol = copy_text(arena, spec->protocol, TOOL_PROTOCOL),
+		.capabilities = copy_list(arena, spec->capabilities),
+		.env = copy_list(arena, spec->env),
+		.invocation_ns = either(spec->invocation_ns, 5 * NSEC_PER_SEC),
+		.handshake_ns = either(spec->handshake_ns, 2 * NSEC_PER_SEC),
+		.teardown_ns = either(spec->teardown_ns, 500 * NSEC_PER_MSEC),
+		.pins = copy_pins(arena, spec->pins, spec->pin_count),
+		.pin_count = spec->pin_count,
+		.spares = spec->spares,
+		.spare_ttl_ns = either(spec->spare_ttl_ns, 60 * NSEC_PER_SEC),
+		.widening = copy_widening(arena, spec),
+	};
+	if (!is_whole(&binding->bound))
+		return err_no_memory(err);
+	return tool_binding_check(&binding->bound, err);
+}
+
+DEFINE_POINTER_CLEANUP(free_binding, perch_tool_binding, perch_tool_binding_free)
+
+int perch_tool_binding_new(
+	const perch_tool_spec *spec, perch_tool_binding **ret_binding, perch_err *err)
+{
+	_cleanup_(free_binding) perch_tool_binding *binding = calloc(1, sizeof(*binding));
+	if (!binding)
+		return err_no_memory(err);
+	const perch_tool_spec copy = copy_spec(spec);
+	int r = fill(binding, &copy, err);
+	if (r == 0)
+		*ret_binding = steal(&binding);
+	return r;
+}
+
+/* By one of the two functions that read one. */
+static int load(int (*read)(const char *, struct arena *, struct tool_binding *, perch_err *),
+	const char *what, perch_tool_binding **ret_binding, perch_err *err)
+{
+	_cleanup_(free_binding) perch_tool_binding *binding = calloc(1, sizeof(*binding));
+	if (!binding)
+		return err_no_memory(err);
+	int r = read(what, &binding->arena, &binding->bound, err);
+	if (r == 0)
+		*ret_binding = steal(&binding);
+	return r;
+}
+
+int perch_tool_binding_find(const char *name, perch_tool_binding **ret_binding, perch_err *err)
+{
+	return load(tool_binding_find, name, ret_binding, err);
+}
+
+int perch_tool_binding_read(const char *path, perch_tool_binding **ret_binding, perch_err *err)
+{
+	return load(tool_binding_read, path, ret_binding, err);
+}
+
+void perch_tool_binding_free(perch_tool_binding *binding)
+{
+	if (!binding)
+		return;
+	arena_free(&binding->arena);
+	free(binding);
+}

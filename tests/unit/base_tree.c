@@ -1,0 +1,80 @@
+/* Removing what somebody else has filled. */
+#include "harness/folder.h"
+#include "harness/suite.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/tree.h"
+
+static bool is_there(const char *path)
+{
+	struct stat info;
+	return lstat(path, &info) == 0;
+}
+
+START_TEST(what_is_not_there_is_gone)
+{
+	folder_new();
+	ck_assert_int_eq(tree_remove(folder_path("nothing")), 0);
+	folder_write("file", "text");
+	ck_assert_int_eq(tree_remove(folder_path("file")), -ENOTDIR);
+	ck_assert(is_there(folder_path("file")));
+}
+END_TEST
+
+START_TEST(links_are_removed_and_not_followed)
+{
+	folder_new();
+	folder_write("kept/file", "text");
+	free(folder_run("mkdir tree && ln -s ../kept tree/link && ln -s ../kept/file tree/other && "
+					"ln -s . tree/self && ln -s /nowhere tree/nowhere && ln -s tree direct"));
+	ck_assert_int_lt(tree_remove(folder_path("direct")), 0);
+	ck_assert(is_there(folder_path("tree/self")));
+	ck_assert_int_eq(tree_remove(folder_path("tree")), 0);
+	ck_assert(!is_there(folder_path("tree")));
+	ck_assert(is_there(folder_path("kept/file")));
+}
+END_TEST
+
+START_TEST(permissions_that_were_taken_away_protect_nothing)
+{
+	folder_new();
+	free(folder_run("mkdir -p tree/a/b/c && touch tree/a/b/c/file tree/file && "
+					"chmod 0 tree/a/b/c/file tree/a/b/c tree/a/b tree/a tree"));
+	ck_assert_int_eq(tree_remove(folder_path("tree")), 0);
+	ck_assert(!is_there(folder_path("tree")));
+}
+END_TEST
+
+START_TEST(no_depth_is_too_deep)
+{
+	folder_new();
+	free(folder_run("mkdir tree && cd tree && i=0 && "
+					"while [ $i -lt 40 ]; do mkdir -p d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d && "
+					"touch file moved-up.$i && cd d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d && "
+					"i=$((i+1)) || exit; done"));
+	ck_assert_int_eq(tree_remove(folder_path("tree")), 0);
+	ck_assert(!is_there(folder_path("tree")));
+}
+END_TEST
+
+START_TEST(it_can_be_done_bit_by_bit)
+{
+	folder_new();
+	free(folder_run("mkdir -p tree/a/b tree/c && cd tree && touch 1 2 3 4 5 a/1 a/2 a/b/1 a/b/2"));
+	int rounds = 0;
+	int r;
+	while ((r = tree_remove_some(folder_path("tree"), 2)) == 0)
+		ck_assert_int_lt(rounds++, 100);
+	ck_assert_int_eq(r, 1);
+	ck_assert_int_gt(rounds, 3);
+	ck_assert(!is_there(folder_path("tree")));
+}
+END_TEST
+
+SUITE_MAIN("base-tree", what_is_not_there_is_gone, links_are_removed_and_not_followed,
+	permissions_that_were_taken_away_protect_nothing, no_depth_is_too_deep,
+	it_can_be_done_bit_by_bit)
