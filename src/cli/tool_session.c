@@ -216,7 +216,8 @@ void tool_print_text(FILE *stream, struct str text)
 	static const struct look look = { .utf8 = true };
 	_cleanup_(buf_free) struct buf clean = { 0 };
 	text_append(&clean, &look, text, TEXT_SHOWN_MAX);
-	fwrite(clean.data, 1, clean.len, stream);
+	if (clean.len)
+		fwrite(clean.data, 1, clean.len, stream);
 }
 
 /* The last lines of what the plugin said, which often say why. */

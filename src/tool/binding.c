@@ -174,7 +174,7 @@ int tool_binding_find(
 
 static bool is_blank(const char *text)
 {
-	return str_trim(str_from(text)).len == 0;
+	return !text || str_trim(str_from(text)).len == 0;
 }
 
 static int check_capability(const char *const *list, size_t i, perch_err *err)
@@ -202,7 +202,8 @@ int tool_binding_check(const struct tool_binding *binding, perch_err *err)
 	if (is_blank(binding->protocol))
 		return err_set(err, -EINVAL, "the binding names no protocol");
 	int r = 0;
-	for (size_t i = 0; r == 0 && binding->capabilities[i]; i++)
-		r = check_capability(binding->capabilities, i, err);
+	const char *const *capabilities = binding->capabilities;
+	for (size_t i = 0; r == 0 && capabilities && capabilities[i]; i++)
+		r = check_capability(capabilities, i, err);
 	return r;
 }

@@ -12,6 +12,16 @@ static const char *directory_of(struct arena *arena, const char *path)
 	return slash ? arena_dup(arena, (struct str){ path, len ? len : 1 }) : "";
 }
 
+/* A limit of the binding counts instead of the default one. */
+static void set_limits(const struct sandbox_limits *given, struct sandbox_limits *limits)
+{
+	limits->memory = given->memory ? given->memory : limits->memory;
+	limits->processes = given->processes ? given->processes : limits->processes;
+	limits->files = given->files ? given->files : limits->files;
+	limits->size = given->size ? given->size : limits->size;
+	limits->cpu = given->cpu ? given->cpu : limits->cpu;
+}
+
 /* Its own directory is the one it runs in, and the one its command lies in. */
 static int make_policy(const struct tool_binding *binding, struct arena *arena,
 	struct sandbox_policy *ret_policy, perch_err *err)
@@ -29,6 +39,7 @@ static int make_policy(const struct tool_binding *binding, struct arena *arena,
 	int r = policy_for_tool(arena, &tool, ret_policy);
 	if (r < 0)
 		return err_no_memory(err);
+	set_limits(&binding->limits, &ret_policy->limits);
 	r = policy_widen(arena, home, &own, ret_policy, err);
 	return r < 0 ? r : policy_widen(arena, home, &binding->widening, ret_policy, err);
 }

@@ -20,7 +20,7 @@ teardown() { tool_close; }
     perch_tool call t.nobody t.x
     [ "$(wc -l <"$audit")" -eq 4 ]
     [ "$(stat -c %a "$audit")" = 600 ]
-    ! grep -q hunter2 "$audit"
+    lacks "$(cat "$audit")" hunter2
     "$python" - "$audit" <<'END'
 import hashlib, json, sys
 lines = [json.loads(line) for line in open(sys.argv[1])]
