@@ -10,14 +10,21 @@ fledge_open() {
     export XDG_CONFIG_HOME="$BATS_TEST_TMPDIR/config"
     cfg="$XDG_CONFIG_HOME/fledge"
     # What a plugin was sent, and the sign that it has come to its point.
-    export WORK="$BATS_TEST_TMPDIR/project/.work"
+    export WORK="$BATS_TEST_TMPDIR/work"
     export SEEN="$WORK/seen" READY="$WORK/ready"
     export TEST_MARK="perch-test-$BATS_TEST_TMPDIR"
-    export PYTHONPATH="$WORK" PYTHONDONTWRITEBYTECODE=1
+    export PYTHONPATH="$WORK/python" PYTHONDONTWRITEBYTECODE=1
     unset FLEDGE_NON_INTERACTIVE FLEDGE_PLUGIN_DIR
-    mkdir -p "$cfg/plugins/bin" "$WORK"
-    cp "$here/plug.py" "$here/user.py" "$WORK"
-    cd "$BATS_TEST_TMPDIR/project" || return 1
+    mkdir -p "$cfg/plugins/bin" "$XDG_CONFIG_HOME/perch" "$WORK/project" "$WORK/python"
+    cp "$here/plug.py" "$here/user.py" "$WORK/python"
+    echo "schema = 1" >"$XDG_CONFIG_HOME/perch/grants.toml"
+    cd "$WORK/project" || return 1
+}
+
+# grant NAME: the plugin may write where the test looks for what it left; its
+# sandbox is the default one otherwise.
+grant() {
+    printf '[plugin.%s]\nwrite = ["%s"]\n' "$1" "$WORK" >>"$XDG_CONFIG_HOME/perch/grants.toml"
 }
 
 # Nothing that was started for this test is left.
@@ -60,6 +67,7 @@ plugin() {
     ln -sf "../fledge-$1/bin/fledge-$1" "$cfg/plugins/bin/fledge-$1"
     manifest "$1" "$protocol" "$lines" "$capabilities"
     register "fledge-$1" "$1" "$capabilities"
+    grep -qxF "[plugin.fledge-$1]" "$XDG_CONFIG_HOME/perch/grants.toml" || grant "fledge-$1"
 }
 
 # manifest COMMAND PROTOCOL LINES WISHES
