@@ -180,7 +180,8 @@ void child_free_memory(perch_child *child)
 }
 
 /* Who enters a room starts at its root: a relative directory counts from ours,
- * by its name, because in there something else may be in its place. */
+ * by its name, because in there something else may be in its place. When ours was
+ * removed there is none to start in but the root. */
 static int prepare_entry(
 	const perch_child_spec *spec, const struct ends *ends, char **ret_here, perch_err *err)
 {
@@ -188,9 +189,11 @@ static int prepare_entry(
 	if (r < 0 || (spec->cwd && spec->cwd[0] == '/'))
 		return r;
 	*ret_here = getcwd(NULL, 0);
-	return *ret_here ? 0
-					 : err_set(err, -errno, "cannot run '%s' in the current directory: %s",
-						   spec->program, perch_strerror(-errno));
+	bool is_removed = !*ret_here && errno == ENOENT && !spec->cwd;
+	return *ret_here || is_removed
+		? 0
+		: err_set(err, -errno, "cannot run '%s' in the current directory: %s", spec->program,
+			  perch_strerror(-errno));
 }
 
 /* The birth itself. */

@@ -10,13 +10,11 @@ fledge_open() {
     export XDG_CONFIG_HOME="$BATS_TEST_TMPDIR/config"
     cfg="$XDG_CONFIG_HOME/fledge"
     # What a plugin was sent, and the sign that it has come to its point.
-    export WORK="$BATS_TEST_TMPDIR/project/.work"
-    export SEEN="$WORK/seen" READY="$WORK/ready"
-    export TEST_MARK="perch-test-$BATS_TEST_TMPDIR"
-    export PYTHONPATH="$WORK" PYTHONDONTWRITEBYTECODE=1
+    export SEEN="$BATS_TEST_TMPDIR/seen" READY="$BATS_TEST_TMPDIR/ready"
+    export WORK="$BATS_TEST_TMPDIR" TEST_MARK="perch-test-$BATS_TEST_TMPDIR"
+    export PYTHONPATH="$here" PYTHONDONTWRITEBYTECODE=1
     unset FLEDGE_NON_INTERACTIVE FLEDGE_PLUGIN_DIR
-    mkdir -p "$cfg/plugins/bin" "$WORK"
-    cp "$here/plug.py" "$WORK"
+    mkdir -p "$cfg/plugins/bin" "$BATS_TEST_TMPDIR/project"
     cd "$BATS_TEST_TMPDIR/project" || return 1
 }
 
@@ -73,8 +71,19 @@ manifest() {
     } >"$cfg/plugins/fledge-$1/plugin.toml"
 }
 
+# grant NAME: what belongs to the test may be read and written.
+grant() {
+    local file="$XDG_CONFIG_HOME/perch/grants.toml"
+    mkdir -p "${file%/*}"
+    [ -e "$file" ] || echo 'schema = 1' >"$file"
+    ! grep -qxF "[plugin.$1]" "$file" || return 0
+    printf '[plugin.%s]\nread = ["%s"]\nwrite = ["%s"]\n' "$1" "$here" "$WORK" >>"$file"
+}
+
 # register NAME COMMAND CAPABILITIES
+# What a plugin of a test does, its test looks at: outside of its sandbox.
 register() {
+    grant "$1"
     printf '[[plugins]]\nname = "%s"\nsource = "test"\nversion = "0.1.0"\n' "$1"
     printf 'installed = "2026-01-01"\ncommands = ["%s"]\n[plugins.capabilities]\n' "$2"
     flags "$3"
@@ -129,9 +138,13 @@ wait_until() {
     return 1
 }
 
-# A zombie that nobody has buried yet is gone too.
+# A process of this test that says this is its id; in a sandbox it has another
+# one outside. A zombie that nobody has buried yet is gone too.
 gone() {
-    ! grep -qs '^State:.[^ZX]' "/proc/$1/status"
+    local pid
+    for pid in $(left); do
+        ! grep -qs "^NSpid:.*[[:space:]]$1\$" "/proc/$pid/status" || return 1
+    done
 }
 
 # expect TEXT: of $output; shows both when they differ.
