@@ -59,6 +59,8 @@ void perch_host_free(perch_host *host)
 	guard_close(&host->guard);
 	loop_close(&host->loop);
 	spawner_close(&host->spawner);
+	if (host->kept)
+		host->free_kept(host->kept);
 	free(host);
 }
 

@@ -18,6 +18,8 @@ struct perch_host {
 	perch_child *children; /* a list, newest first */
 	size_t child_count;
 	perch_child *corpses; /* given back and buried; their memory goes after the dispatch */
+	void *kept; /* by the sandbox, from one run to the next; freed at the end */
+	void (*free_kept)(void *kept);
 	char scratch[SCRATCH_SIZE + 1];
 };
 

@@ -191,7 +191,7 @@ static int make_scratch(struct sandbox *sandbox, perch_err *err)
 
 /* ---- L1: Landlock ------------------------------------------------------------ */
 
-static int make_ruleset(struct sandbox *sandbox, perch_err *err)
+static int make_ruleset(struct sandbox *sandbox, perch_host *host, perch_err *err)
 {
 	int abi = landlock_abi();
 	if (!abi)
@@ -199,7 +199,7 @@ static int make_ruleset(struct sandbox *sandbox, perch_err *err)
 	_cleanup_fd_ int ruleset = landlock_ruleset(abi, sandbox->policy.net == SANDBOX_NET_FULL);
 	if (ruleset < 0)
 		return err_set(err, ruleset, "Landlock cannot be set up: %s", perch_strerror(ruleset));
-	int r = view_allow(&sandbox->view, ruleset, abi, err);
+	int r = view_allow(&sandbox->view, shelf_of(host), ruleset, abi, err);
 	if (r < 0)
 		return r;
 	sandbox->layers.landlock = abi;
@@ -345,7 +345,7 @@ static int make(struct sandbox *sandbox, perch_host *host, bool is_trial, perch_
 	if (r == 0)
 		r = make_scratch(sandbox, err);
 	if (r == 0)
-		r = make_ruleset(sandbox, err);
+		r = make_ruleset(sandbox, host, err);
 	if (r == 0)
 		r = make_filter(sandbox, err);
 	if (r == 0)
