@@ -189,11 +189,10 @@ static int prepare_entry(
 	if (r < 0 || (spec->cwd && spec->cwd[0] == '/'))
 		return r;
 	*ret_here = getcwd(NULL, 0);
-	bool is_removed = !*ret_here && errno == ENOENT && !spec->cwd;
-	return *ret_here || is_removed
-		? 0
-		: err_set(err, -errno, "cannot run '%s' in the current directory: %s", spec->program,
-			  perch_strerror(-errno));
+	r = *ret_here || (errno == ENOENT && !spec->cwd) ? 0 : -errno;
+	return r == 0 ? 0
+				  : err_set(err, r, "cannot run '%s' in the current directory: %s", spec->program,
+						perch_strerror(r));
 }
 
 /* The birth itself. */

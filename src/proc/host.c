@@ -56,12 +56,28 @@ void perch_host_free(perch_host *host)
 	while (host->children)
 		child_destroy(host->children);
 	child_free_corpses(host);
+	for (struct host_guest *guest; (guest = host->guests);) {
+		host->guests = guest->next;
+		guest->leave(guest);
+	}
 	guard_close(&host->guard);
 	loop_close(&host->loop);
 	spawner_close(&host->spawner);
-	if (host->kept)
-		host->free_kept(host->kept);
 	free(host);
+}
+
+struct host_guest *host_find_guest(const perch_host *host, void (*leave)(struct host_guest *guest))
+{
+	struct host_guest *guest = host->guests;
+	while (guest && guest->leave != leave)
+		guest = guest->next;
+	return guest;
+}
+
+void host_add_guest(perch_host *host, struct host_guest *guest)
+{
+	guest->next = host->guests;
+	host->guests = guest;
 }
 
 int perch_host_fd(const perch_host *host)

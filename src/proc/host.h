@@ -9,6 +9,13 @@
 #include "proc/spawn.h"
 #include "proc/stream.h"
 
+/* What a layer above wants to live as long as the host. */
+struct host_guest {
+	struct host_guest *next;
+	void (*leave)(struct host_guest *guest); /* at the end of the host: frees it; also tells
+											  * guests apart */
+};
+
 struct perch_host {
 	struct loop loop;
 	struct spawner spawner;
@@ -18,10 +25,15 @@ struct perch_host {
 	perch_child *children; /* a list, newest first */
 	size_t child_count;
 	perch_child *corpses; /* given back and buried; their memory goes after the dispatch */
-	void *kept; /* by the sandbox, from one run to the next; freed at the end */
-	void (*free_kept)(void *kept);
+	struct host_guest *guests;
 	char scratch[SCRATCH_SIZE + 1];
 };
+
+/* The guest that leaves by this function, or NULL. */
+struct host_guest *host_find_guest(const perch_host *host, void (*leave)(struct host_guest *guest));
+
+/* The host owns it from now on. */
+void host_add_guest(perch_host *host, struct host_guest *guest);
 
 /* In child.c. Kills what is left of the child and waits until it is gone. */
 void child_destroy(perch_child *child);

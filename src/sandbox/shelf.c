@@ -27,6 +27,7 @@ struct entry {
 };
 
 struct shelf {
+	struct host_guest guest; /* first: it is found by it */
 	struct entry entries[DIRECTORIES_MAX];
 	size_t count;
 	size_t descriptors;
@@ -44,9 +45,9 @@ static void empty(struct shelf *shelf, struct entry *entry)
 	*entry = (struct entry){ 0 };
 }
 
-static void free_shelf(void *data)
+static void free_shelf(struct host_guest *guest)
 {
-	struct shelf *shelf = data;
+	struct shelf *shelf = (struct shelf *)guest;
 	for (size_t i = 0; i < shelf->count; i++)
 		empty(shelf, &shelf->entries[i]);
 	free(shelf);
@@ -54,11 +55,15 @@ static void free_shelf(void *data)
 
 struct shelf *shelf_of(perch_host *host)
 {
-	if (!host->kept) {
-		host->kept = calloc(1, sizeof(struct shelf));
-		host->free_kept = free_shelf;
-	}
-	return host->kept;
+	struct shelf *shelf = (struct shelf *)host_find_guest(host, free_shelf);
+	if (shelf)
+		return shelf;
+	shelf = calloc(1, sizeof(*shelf));
+	if (!shelf)
+		return NULL;
+	shelf->guest.leave = free_shelf;
+	host_add_guest(host, &shelf->guest);
+	return shelf;
 }
 
 static bool is_same_time(const struct timespec *a, const struct timespec *b)

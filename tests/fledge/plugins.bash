@@ -10,12 +10,21 @@ fledge_open() {
     export XDG_CONFIG_HOME="$BATS_TEST_TMPDIR/config"
     cfg="$XDG_CONFIG_HOME/fledge"
     # What a plugin was sent, and the sign that it has come to its point.
-    export SEEN="$BATS_TEST_TMPDIR/seen" READY="$BATS_TEST_TMPDIR/ready"
-    export WORK="$BATS_TEST_TMPDIR" TEST_MARK="perch-test-$BATS_TEST_TMPDIR"
-    export PYTHONPATH="$here" PYTHONDONTWRITEBYTECODE=1
+    export WORK="$BATS_TEST_TMPDIR/work"
+    export SEEN="$WORK/seen" READY="$WORK/ready"
+    export TEST_MARK="perch-test-$BATS_TEST_TMPDIR"
+    export PYTHONPATH="$WORK/python" PYTHONDONTWRITEBYTECODE=1
     unset FLEDGE_NON_INTERACTIVE FLEDGE_PLUGIN_DIR
-    mkdir -p "$cfg/plugins/bin" "$BATS_TEST_TMPDIR/project"
-    cd "$BATS_TEST_TMPDIR/project" || return 1
+    mkdir -p "$cfg/plugins/bin" "$XDG_CONFIG_HOME/perch" "$WORK/project" "$WORK/python"
+    cp "$here/plug.py" "$here/user.py" "$WORK/python"
+    echo "schema = 1" >"$XDG_CONFIG_HOME/perch/grants.toml"
+    cd "$WORK/project" || return 1
+}
+
+# grant NAME: the plugin may write where the test looks for what it left; its
+# sandbox is the default one otherwise.
+grant() {
+    printf '[plugin.%s]\nwrite = ["%s"]\n' "$1" "$WORK" >>"$XDG_CONFIG_HOME/perch/grants.toml"
 }
 
 # Nothing that was started for this test is left.
@@ -58,6 +67,7 @@ plugin() {
     ln -sf "../fledge-$1/bin/fledge-$1" "$cfg/plugins/bin/fledge-$1"
     manifest "$1" "$protocol" "$lines" "$capabilities"
     register "fledge-$1" "$1" "$capabilities"
+    grep -qxF "[plugin.fledge-$1]" "$XDG_CONFIG_HOME/perch/grants.toml" || grant "fledge-$1"
 }
 
 # manifest COMMAND PROTOCOL LINES WISHES
@@ -71,19 +81,8 @@ manifest() {
     } >"$cfg/plugins/fledge-$1/plugin.toml"
 }
 
-# grant NAME: what belongs to the test may be read and written.
-grant() {
-    local file="$XDG_CONFIG_HOME/perch/grants.toml"
-    mkdir -p "${file%/*}"
-    [ -e "$file" ] || echo 'schema = 1' >"$file"
-    ! grep -qxF "[plugin.$1]" "$file" || return 0
-    printf '[plugin.%s]\nread = ["%s"]\nwrite = ["%s"]\n' "$1" "$here" "$WORK" >>"$file"
-}
-
 # register NAME COMMAND CAPABILITIES
-# What a plugin of a test does, its test looks at: outside of its sandbox.
 register() {
-    grant "$1"
     printf '[[plugins]]\nname = "%s"\nsource = "test"\nversion = "0.1.0"\n' "$1"
     printf 'installed = "2026-01-01"\ncommands = ["%s"]\n[plugins.capabilities]\n' "$2"
     flags "$3"
@@ -138,12 +137,21 @@ wait_until() {
     return 1
 }
 
-# A process of this test that says this is its id; in a sandbox it has another
-# one outside. A zombie that nobody has buried yet is gone too.
-gone() {
+# outer PID: what a process of this test is called outside, that calls itself PID
+# in its own PID namespace.
+outer() {
     local pid
     for pid in $(left); do
-        ! grep -qs "^NSpid:.*[[:space:]]$1\$" "/proc/$pid/status" || return 1
+        [ "$(awk '/^NSpid:/ { print $NF }' "/proc/$pid/status" 2>/dev/null)" != "$1" ] ||
+            echo "$pid"
+    done
+}
+
+# gone PID, as it calls itself. A zombie that nobody has buried yet is gone too.
+gone() {
+    local pid
+    for pid in $(outer "$1"); do
+        ! grep -qs '^State:.[^ZX]' "/proc/$pid/status" || return 1
     done
 }
 
