@@ -129,7 +129,10 @@ setup() { sandbox_open; }
     "$perch" sandbox run -q -- sh -c 'cd "$TMPDIR" && touch left && echo here >'"$project/ready"'; exec sleep 100' 3>&- &
     until [ -s ready ]; do sleep 0.05; done
     confined true
-    [ -n "$(find "$TMPDIR" -name left)" ]
+    left=$(find "$TMPDIR" -name left)
+    [ -n "$left" ]
+    # Others do not see it, not even who may read all around it.
+    denied "$perch" sandbox run -q --read "$TMPDIR" -- cat "$left"
     kill -KILL $!
     wait || true
     confined true
