@@ -313,3 +313,36 @@ import socket; socket.create_connection(("127.0.0.1", 9))'
     [ "$(jq -r '.policies[0].properties[] | select(.name == "hide") | .layer' <<<"$output")" = null ]
     [ "$(jq -r '.policies[0].no_namespaces' <<<"$output")" = 'PERCH_SANDBOX_NO_ROOM is set' ]
 }
+
+# ---- a terminal -------------------------------------------------------------------------
+
+@test "a terminal is usable, by its names too, and Ctrl+C reaches the command" {
+    needs python3
+    cat >terminal.py <<'END'
+import os, pty, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+said = b""
+def until(word):
+    global said
+    while word not in said:
+        said += os.read(terminal, 4096)
+until(b"ready\r\n")
+os.write(terminal, b"typed\n")
+until(b"got typed by name and by stdin")
+os.write(terminal, b"\x03")
+until(b"interrupted")
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+END
+    check() {
+        # shellcheck disable=SC2016 # for the inner shell
+        [ "$(python3 terminal.py "$perch" sandbox run -q -- bash -c '
+            test -t 0 && test -t 1 && tty >/dev/null || exit 1
+            trap "echo interrupted >/dev/tty; exit 9" INT
+            echo ready; read -r word </dev/tty
+            echo "got $word by name and by stdin" >"$(tty)"
+            while :; do sleep 0.1; done')" = 9 ]
+    }
+    twice check
+}
