@@ -181,7 +181,8 @@ void child_free_memory(perch_child *child)
 }
 
 /* Who enters a room starts at its root: a relative directory counts from ours,
- * by its name, because in there something else may be in its place. */
+ * by its name, because in there something else may be in its place. When ours was
+ * removed there is none to start in but the root. */
 static int prepare_entry(
 	const perch_child_spec *spec, const struct ends *ends, char **ret_here, perch_err *err)
 {
@@ -189,7 +190,7 @@ static int prepare_entry(
 	if (r < 0 || (spec->cwd && spec->cwd[0] == '/'))
 		return r;
 	*ret_here = getcwd(NULL, 0);
-	r = *ret_here ? 0 : -errno;
+	r = *ret_here || (errno == ENOENT && !spec->cwd) ? 0 : -errno;
 	return r == 0 ? 0
 				  : err_set(err, r, "cannot run '%s' in the current directory: %s", spec->program,
 						perch_strerror(r));

@@ -143,15 +143,18 @@ static void sweep(int parent)
 
 /* ---- making ---------------------------------------------------------------- */
 
+char *scratch_parent(void)
+{
+	const char *base = getenv("TMPDIR");
+	char name[32];
+	snprintf(name, sizeof(name), "/perch-%u", (unsigned)geteuid());
+	return str_join(base && base[0] == '/' ? base : "/tmp", name, NULL);
+}
+
 /* The directory of this user; one that somebody else has put there is refused. */
 static int open_parent(char **ret_path, perch_err *err)
 {
-	const char *base = getenv("TMPDIR");
-	if (!base || base[0] != '/')
-		base = "/tmp";
-	char name[32];
-	snprintf(name, sizeof(name), "/perch-%u", (unsigned)geteuid());
-	_cleanup_free_ char *path = str_join(base, name, NULL);
+	_cleanup_free_ char *path = scratch_parent();
 	if (!path)
 		return err_no_memory(err);
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)

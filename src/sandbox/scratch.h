@@ -12,6 +12,9 @@ struct scratch {
 	int lock;   /* of the directory: held as long as we live */
 };
 
+/* Where those of all runs of this user lie; the caller frees. NULL without memory. */
+char *scratch_parent(void);
+
 /* Makes one below $TMPDIR or /tmp, mode 0700, and removes those of hosts that
  * have died. Fails with words; nothing is left then. */
 int scratch_open(struct scratch *scratch, perch_err *err);

@@ -80,13 +80,14 @@ const char *view_resolve(struct view *view, const char *path)
 static int add_entry(struct view *view, const char *path, int fd, enum access access)
 {
 	struct view_entry *entries =
-		vec_grow(view->entries, &view->cap, view->count + 1, sizeof(*entries));
-	if (!entries || !path) {
+		path ? vec_grow(view->entries, &view->cap, view->count + 1, sizeof(*entries)) : NULL;
+	if (!entries) {
 		fd_close(fd);
 		return -ENOMEM;
 	}
 	view->entries = entries;
-	view->entries[view->count++] = (struct view_entry){ .path = path, .fd = fd, .access = access };
+	view->entries[view->count++] =
+		(struct view_entry){ .path = path, .fd = fd < 0 ? -1 : fd, .access = access };
 	view->is_sorted = false;
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "perch/base.h"
 #include "sandbox/landlock.h"
+#include "sandbox/shelf.h"
 
 struct view_entry {
 	const char *path; /* without links and dots; "" = the root */
@@ -54,9 +55,10 @@ void view_forget_hidden(struct view *view);
 /* Makes the rules. Landlock cannot subtract, so where something lies in a
  * directory that is allowed less than the directory itself, what is beside it is
  * allowed one by one, and so up to the directory: it cannot be listed then, and
- * what is made in it later is not seen. Fails with PERCH_ELIMIT (too many files
+ * what is made in it later is not seen. `shelf` (may be NULL) spares looking up
+ * again what has not changed. Fails with PERCH_ELIMIT (too many files
  * beside what is hidden), -ENOMEM and other errnos, with words. */
-int view_allow(struct view *view, int ruleset, int abi, perch_err *err);
+int view_allow(struct view *view, struct shelf *shelf, int ruleset, int abi, perch_err *err);
 
 void view_free(struct view *view);
 

@@ -12,6 +12,7 @@
 enum { RULES_MAX = 65536 };
 
 struct work {
+	struct shelf *shelf;
 	int ruleset;
 	int abi;
 	unsigned rules;
@@ -85,24 +86,31 @@ static struct range find_child(struct range range, const char *name, size_t dept
 	return found;
 }
 
-/* One name in a directory that is allowed piece by piece. What has vanished
- * meanwhile, or leads elsewhere (a link), needs no rule. */
-static int cover_child(struct work *work, int directory, const struct dirent *item,
-	enum access access, struct range inside, size_t depth)
+/* One name in a directory that is allowed piece by piece; fd is what it refers to. */
+static int cover_child(struct work *work, int fd, const char *name, enum access access,
+	struct range inside, size_t depth)
 {
-	struct range found = find_child(inside, item->d_name, depth);
-	size_t child_depth = depth + 1 + strlen(item->d_name);
+	struct range found = find_child(inside, name, depth);
+	size_t child_depth = depth + 1 + strlen(name);
 	if (found.first < found.end && found.first->path[child_depth] == '\0')
 		return cover_groups(work, found);
-	if (item->d_type == DT_LNK)
-		return 0;
-	_cleanup_fd_ int fd = openat(directory, item->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return errno == EMFILE || errno == ENFILE ? -errno : cover_groups(work, found);
 	return cover(work, fd, access, found, child_depth);
 }
 
-static int cover_children(
+/* What has vanished meanwhile, may not be opened or leads elsewhere (a link) needs no
+ * rule. */
+static int open_and_cover_child(struct work *work, int directory, const struct dirent *item,
+	enum access access, struct range inside, size_t depth)
+{
+	if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0 || item->d_type == DT_LNK)
+		return 0;
+	_cleanup_fd_ int fd = openat(directory, item->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+		return -errno;
+	return fd < 0 ? 0 : cover_child(work, fd, item->d_name, access, inside, depth);
+}
+
+static int read_and_cover_children(
 	struct work *work, int fd, enum access access, struct range inside, size_t depth)
 {
 	int listing = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -115,11 +123,21 @@ static int cover_children(
 	}
 	int r = 0;
 	const struct dirent *item;
-	while (r == 0 && (item = readdir(directory))) {
-		if (strcmp(item->d_name, ".") != 0 && strcmp(item->d_name, "..") != 0)
-			r = cover_child(work, dirfd(directory), item, access, inside, depth);
-	}
+	while (r == 0 && (item = readdir(directory)))
+		r = open_and_cover_child(work, dirfd(directory), item, access, inside, depth);
 	closedir(directory);
+	return r;
+}
+
+static int cover_children(
+	struct work *work, int fd, enum access access, struct range inside, size_t depth)
+{
+	const struct shelf_directory *kept = shelf_get(work->shelf, fd);
+	if (!kept)
+		return read_and_cover_children(work, fd, access, inside, depth);
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < kept->count; i++)
+		r = cover_child(work, kept->items[i].fd, kept->items[i].name, access, inside, depth);
 	return r;
 }
 
@@ -131,11 +149,12 @@ static int cover(struct work *work, int fd, enum access access, struct range ins
 	return r < 0 ? r : cover_groups(work, inside);
 }
 
-int view_allow(struct view *view, int ruleset, int abi, perch_err *err)
+int view_allow(struct view *view, struct shelf *shelf, int ruleset, int abi, perch_err *err)
 {
 	view_sort(view);
-	struct work work = { .ruleset = ruleset, .abi = abi };
+	struct work work = { .shelf = shelf, .ruleset = ruleset, .abi = abi };
 	struct range all = { view->entries, view->entries + view->count };
+	shelf_begin(shelf);
 	int r = cover_groups(&work, all);
 	if (r == PERCH_ELIMIT)
 		return err_set(err, r,

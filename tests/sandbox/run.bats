@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # perch sandbox run and check: options, exit codes, signals, limits, words.
+# shellcheck disable=SC2030,SC2031,SC2154,SC2317 # what sandbox_open sets; functions for `twice`
 
 load sandbox.bash
 
@@ -50,17 +51,17 @@ setup() { sandbox_open; }
 # ---- what it sees ---------------------------------------------------------------
 
 @test "read, write and hide" {
-    mkdir "$BATS_TEST_TMPDIR/extra" sub && echo text >"$BATS_TEST_TMPDIR/extra/file"
-    echo hidden >sub/hidden
+    extra="$BATS_TEST_TMPDIR/extra"
+    mkdir "$extra" sub && echo text >"$extra/file" && echo hidden >sub/hidden
     check() {
-        ! confined cat "$BATS_TEST_TMPDIR/extra/file" 2>/dev/null || return 1
-        "$perch" sandbox run -q --read "$BATS_TEST_TMPDIR/extra" -- cat "$BATS_TEST_TMPDIR/extra/file"
-        ! "$perch" sandbox run -q --read "$BATS_TEST_TMPDIR/extra" -- \
-            tee </dev/null "$BATS_TEST_TMPDIR/extra/made" 2>/dev/null || return 1
-        "$perch" sandbox run -q --write ../extra -- tee </dev/null "$BATS_TEST_TMPDIR/extra/made"
-        ! "$perch" sandbox run -q --hide sub -- cat sub/hidden 2>/dev/null || return 1
-        ! "$perch" sandbox run -q --hide sub/hidden -- cat sub/hidden 2>/dev/null | grep . || return 1
-        ! "$perch" sandbox run -q --hide ~/.ssh -- cat ~/.ssh/id 2>/dev/null
+        shows_nothing confined cat "$extra/file"
+        [ "$("$perch" sandbox run -q --read "$extra" -- cat "$extra/file")" = text ]
+        denied "$perch" sandbox run -q --read "$extra" -- tee "$extra/made"
+        "$perch" sandbox run -q --write ../extra -- tee "$extra/made" </dev/null
+        [ "$(confined cat sub/hidden)" = hidden ]
+        shows_nothing "$perch" sandbox run -q --hide sub -- cat sub/hidden
+        shows_nothing "$perch" sandbox run -q --hide sub/hidden -- cat sub/hidden
+        shows_nothing confined cat ~/.ssh/id
     }
     twice check
 }
@@ -68,7 +69,7 @@ setup() { sandbox_open; }
 @test "a link to what is hidden hides what it leads to" {
     mkdir dotfiles && mv "$HOME/.ssh" dotfiles/ssh && ln -s "$project/dotfiles/ssh" "$HOME/.ssh"
     check() {
-        ! confined cat dotfiles/ssh/id 2>/dev/null | grep .
+        shows_nothing confined cat dotfiles/ssh/id
     }
     twice check
 }
@@ -78,7 +79,7 @@ setup() { sandbox_open; }
         [ "$("$perch" sandbox run -q --read ~/.ssh -- cat ~/.ssh/id)" = secret ]
         [ "$("$perch" sandbox run -q --preset ssh -- cat ~/.ssh/id)" = secret ]
         # Not by naming what holds it.
-        ! "$perch" sandbox run -q --read ~ -- cat ~/.ssh/id 2>/dev/null | grep .
+        shows_nothing "$perch" sandbox run -q --read ~ -- cat ~/.ssh/id
     }
     twice check
 }
@@ -95,11 +96,17 @@ setup() { sandbox_open; }
 @test "a home directory, or what holds it, is not writable, and that is said" {
     mkdir "$HOME/app"
     check() {
-        cd "$HOME" && fails_with 1 "$perch" sandbox run -- tee made && says '--write . allows it' &&
-            says 'not writable' && cd / && fails_with 1 "$perch" sandbox run -- tee /made &&
-            says 'not writable' && cd "$HOME" && "$perch" sandbox run -q --write . -- tee made </dev/null &&
-            ! "$perch" sandbox run -q --write . -- cat .ssh/id 2>/dev/null | grep . &&
-            cd app && confined tee made </dev/null
+        cd "$HOME"
+        fails_with 1 "$perch" sandbox run -- tee made
+        says 'not writable' && says '--write . allows it'
+        cd /
+        fails_with 1 "$perch" sandbox run -- tee /made
+        says 'not writable'
+        cd "$HOME"
+        "$perch" sandbox run -q --write . -- tee app/made </dev/null
+        shows_nothing "$perch" sandbox run -q --write . -- cat .ssh/id
+        cd app
+        confined tee made </dev/null
     }
     twice check
 }
@@ -122,7 +129,10 @@ setup() { sandbox_open; }
     "$perch" sandbox run -q -- sh -c 'cd "$TMPDIR" && touch left && echo here >'"$project/ready"'; exec sleep 100' 3>&- &
     until [ -s ready ]; do sleep 0.05; done
     confined true
-    [ -n "$(find "$TMPDIR" -name left)" ]
+    left=$(find "$TMPDIR" -name left)
+    [ -n "$left" ]
+    # Others do not see it, not even who may read all around it.
+    denied "$perch" sandbox run -q --read "$TMPDIR" -- cat "$left"
     kill -KILL $!
     wait || true
     confined true
@@ -201,7 +211,7 @@ memory = bytearray(1 << 30)'
     # shellcheck disable=SC2016 # for the inner shell
     TEST_MARK="left-$BATS_TEST_TMPDIR" confined sh -c \
         'setsid sh -c "setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo >started"; until [ -e started ]; do :; done' 3>&-
-    ! TEST_MARK='' grep -lszxF "TEST_MARK=left-$BATS_TEST_TMPDIR" /proc/[0-9]*/environ
+    denied env TEST_MARK='' grep -lszxF "TEST_MARK=left-$BATS_TEST_TMPDIR" /proc/[0-9]*/environ
 }
 
 @test "the host dies, the sandbox dies with it" {
@@ -302,4 +312,37 @@ import socket; socket.create_connection(("127.0.0.1", 9))'
     [ "$(jq -c '.policies[0].layers - ["cgroup"]' <<<"$output")" = '["privileges","limits","seccomp"]' ]
     [ "$(jq -r '.policies[0].properties[] | select(.name == "hide") | .layer' <<<"$output")" = null ]
     [ "$(jq -r '.policies[0].no_namespaces' <<<"$output")" = 'PERCH_SANDBOX_NO_ROOM is set' ]
+}
+
+# ---- a terminal -------------------------------------------------------------------------
+
+@test "a terminal is usable, by its names too, and Ctrl+C reaches the command" {
+    needs python3
+    cat >terminal.py <<'END'
+import os, pty, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+said = b""
+def until(word):
+    global said
+    while word not in said:
+        said += os.read(terminal, 4096)
+until(b"ready\r\n")
+os.write(terminal, b"typed\n")
+until(b"got typed by name and by stdin")
+os.write(terminal, b"\x03")
+until(b"interrupted")
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+END
+    check() {
+        # shellcheck disable=SC2016 # for the inner shell
+        [ "$(python3 terminal.py "$perch" sandbox run -q -- bash -c '
+            test -t 0 && test -t 1 && tty >/dev/null || exit 1
+            trap "echo interrupted >/dev/tty; exit 9" INT
+            echo ready; read -r word </dev/tty
+            echo "got $word by name and by stdin" >"$(tty)"
+            while :; do sleep 0.1; done')" = 9 ]
+    }
+    twice check
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # What people run works in the default policy, in a room and without one.
+# shellcheck disable=SC2154,SC2317 # what sandbox_open sets; functions for `twice`
 
 load sandbox.bash
 
@@ -160,8 +161,7 @@ END
 import http.server, sys
 server = http.server.HTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
 print(server.server_port, flush=True)
-server.handle_request()
-server.handle_request()
+server.serve_forever()
 END
     cat >client.py <<'END'
 import socket, sys, urllib.request
@@ -176,9 +176,8 @@ END
     check() {
         [ "$(confined python3 client.py "$(cat port)")" = True ]
     }
-    twice check || { kill %1; return 1; }
-    has_rooms || kill %1
-    wait
+    twice check
+    kill %1
 }
 
 @test "a name server is asked over UDP" {
@@ -207,8 +206,8 @@ END
         # shellcheck disable=SC2016 # for the inner shell
         run "$perch" sandbox run --policy tool -- sh -ec '
             test "$(pwd)" = "$TMPDIR" && mkdir a && echo text >a/file && mv a/file b && cat b
-            test ! -e "$HOME/.ssh/id" || ! cat "$HOME/.ssh/id"'
-        [ "$status" = 0 ] && [ "${lines[0]}" = text ]
+            ! cat "$HOME/.ssh/id" 2>/dev/null | grep .'
+        [ "$status" = 0 ] && [ "$output" = text ]
     }
     twice check
     [ -z "$(find "$BATS_TEST_TMPDIR" "$TMPDIR" -name b)" ]
@@ -220,7 +219,7 @@ END
     check() {
         for program in 'jq -n 1' 'sqlite3 :memory: select+1' 'node -p 1'; do
             # shellcheck disable=SC2086 # words
-            [ "$("$perch" sandbox run --policy tool -- $program)" = 1 ] || return 1
+            [ "$("$perch" sandbox run --policy tool -- $program)" = 1 ]
         done
     }
     twice check

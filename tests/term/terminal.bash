@@ -101,8 +101,8 @@ wait_cursor() {
 # The program has ended well and left the terminal as it was.
 wait_over() {
     wait_for "[over ${1:-0}]"
-    wait_until test -s "$BATS_TEST_TMPDIR/after"
-    cmp "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+    wait_until test -s "${WORK:-$BATS_TEST_TMPDIR}/after"
+    cmp "${WORK:-$BATS_TEST_TMPDIR}/before" "${WORK:-$BATS_TEST_TMPDIR}/after"
     [[ "$(cursor)" == *,1 ]]
     [ "$(tmux -L "$socket" display-message -p '#{bracket_paste_flag}')" != 1 ]
 }

@@ -1,0 +1,36 @@
+/* What a failed program said may be anything: a hint is one line of printable
+ * characters, or there is none. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sandbox/explain.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const hide[] = { "/home/dev/.ssh", NULL };
+	static const char *const read[] = { "/usr", NULL };
+	if (size == 0)
+		return 0;
+	const struct sandbox_policy policy = {
+		.reads_everything = data[0] & 1,
+		.net = data[0] & 2 ? SANDBOX_NET_FULL : SANDBOX_NET_NONE,
+		.has_private_tmp = data[0] & 4,
+		.hide = hide,
+		.read = read,
+	};
+	const struct explain_context context = { &policy, "fledge", data[0] & 8 ? "perch x " : "" };
+	struct buf out = { 0 };
+	bool found = explain_failure(&context, (struct str){ (const char *)data + 1, size - 1 }, &out);
+	if (found != (out.len > 0))
+		abort();
+	for (size_t i = 0; i < out.len; i++) {
+		if ((unsigned char)out.data[i] < ' ' || out.data[i] == 127)
+			abort();
+	}
+	buf_free(&out);
+	return 0;
+}

@@ -1,0 +1,188 @@
+/* What a sandbox makes of the file tree: a room with mounts of its own, where there
+ * can be one, a private directory, Landlock's rules. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/fd.h"
+#include "proc/room.h"
+#include "sandbox/mounts.h"
+#include "sandbox/path_list.h"
+#include "sandbox/sandbox_parts.h"
+
+/* Where everybody keeps temporary files: replaced by an empty one, or hidden. */
+static const char *const shared_tmp[] = { "/tmp", "/var/tmp", "/dev/shm" };
+
+/* What programs expect of /dev. */
+static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/random",
+	"/dev/urandom", "/dev/tty" };
+
+/* And what leads there, or to a process's own streams. */
+static const char *const device_links[] = { "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr",
+	NULL };
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- what is seen ------------------------------------------------------------ */
+
+static int add_list(struct view *view, const char *const *list, enum access access, perch_err *err)
+{
+	int r = 0;
+	for (; r == 0 && list && *list; list++)
+		r = view_add(view, *list, access, err);
+	return r;
+}
+
+/* Nothing to reveal is nothing wrong. */
+static int add_revealed(struct view *view, const char *const *list, perch_err *err)
+{
+	int r = 0;
+	for (; r == 0 && list && *list; list++) {
+		if (access(*list, F_OK) == 0)
+			r = view_add(view, *list, ACCESS_READ, err);
+	}
+	return r;
+}
+
+/* Whoever is root owns the disks, too: of the devices, only the harmless ones. */
+static int add_devices(struct view *view, perch_err *err)
+{
+	int r = view_add(view, "/dev", ACCESS_NONE, err);
+	for (size_t i = 0; r == 0 && i < COUNT(devices); i++) {
+		if (access(devices[i], F_OK) == 0)
+			r = view_add(view, devices[i], ACCESS_WRITE, err);
+	}
+	return r;
+}
+
+/* Other runs have theirs there. */
+static int hide_scratch(struct view *view, perch_err *err)
+{
+	_cleanup_free_ char *parent = scratch_parent();
+	return parent ? view_add(view, parent, ACCESS_NONE, err) : err_no_memory(err);
+}
+
+int sandbox_look(struct sandbox *sandbox, perch_err *err)
+{
+	struct view *view = &sandbox->view;
+	const struct sandbox_policy *policy = &sandbox->policy;
+	int r = policy->reads_everything ? view_add(view, "/", ACCESS_READ, err) : 0;
+	if (r == 0)
+		r = add_devices(view, err);
+	for (size_t i = 0; r == 0 && policy->has_private_tmp && i < COUNT(shared_tmp); i++)
+		r = view_add(view, shared_tmp[i], ACCESS_NONE, err);
+	if (r == 0 && policy->has_private_tmp)
+		r = hide_scratch(view, err);
+	if (r == 0)
+		r = add_list(view, policy->hide, ACCESS_NONE, err);
+	if (r == 0)
+		r = add_revealed(view, policy->reveal, err);
+	if (r == 0)
+		r = add_list(view, policy->read, ACCESS_READ, err);
+	if (r == 0)
+		r = add_list(view, policy->write, ACCESS_WRITE, err);
+	view_sort(view);
+	return r;
+}
+
+/* ---- L3: namespaces ---------------------------------------------------------- */
+
+/* Those of the shared ones that the policy does not name itself. */
+static const char *const *replaced_tmp(struct sandbox *sandbox)
+{
+	struct path_list list;
+	path_list_begin(&list, &sandbox->arena, NULL);
+	for (size_t i = 0; sandbox->policy.has_private_tmp && i < COUNT(shared_tmp); i++) {
+		const char *path = view_resolve(&sandbox->view, shared_tmp[i]);
+		const struct view_entry *entry = path ? view_find(&sandbox->view, path) : NULL;
+		if (entry && entry->access == ACCESS_NONE && entry->fd >= 0)
+			path_list_add(&list, path);
+		list.failed |= !path;
+	}
+	return list.failed ? NULL : list.items;
+}
+
+static bool is_room_switched_off(void)
+{
+	const char *off = getenv("PERCH_SANDBOX_NO_ROOM");
+	return off && off[0] && strcmp(off, "0") != 0;
+}
+
+/* What is mounted in the room alone has to be looked up there. */
+static int look_into_room(struct sandbox *sandbox, const char *const *replaced, perch_err *err)
+{
+	struct view *view = &sandbox->view;
+	int root = room_root(sandbox->confine.room);
+	if (root < 0)
+		return err_set(err, root, "the room cannot be looked into: %s", perch_strerror(root));
+	view_forget_hidden(view);
+	int r = 0;
+	bool sees_proc = sandbox->policy.reads_everything || view_find(view, "/proc");
+	if (sees_proc && sandbox->layers.has_own_proc)
+		r = view_add_in(view, root, "/proc", ACCESS_READ, err);
+	for (; r == 0 && *replaced; replaced++)
+		r = view_add_in(view, root, *replaced, ACCESS_WRITE, err);
+	view_sort(view);
+	return r;
+}
+
+int sandbox_make_room(struct sandbox *sandbox, perch_host *host, perch_err *err)
+{
+	struct layers *layers = &sandbox->layers;
+	if (is_room_switched_off()) {
+		snprintf(layers->no_room, sizeof(layers->no_room), "PERCH_SANDBOX_NO_ROOM is set");
+		return 0;
+	}
+	const char *const *replaced = replaced_tmp(sandbox);
+	struct mounts mounts = { 0 };
+	int r = replaced
+		? mounts_make(&sandbox->view, replaced, device_links, sandbox->policy.protect, &mounts)
+		: -ENOMEM;
+	if (r < 0)
+		return err_no_memory(err);
+	perch_err why = { 0 };
+	r = room_open(host, mounts.items, mounts.count, &sandbox->confine.room, &why);
+	free(mounts.items);
+	if (r < 0) {
+		snprintf(layers->no_room, sizeof(layers->no_room), "%.199s", why.text);
+		return r == -ENOMEM ? err_no_memory(err) : 0;
+	}
+	layers->has_room = true;
+	layers->has_own_proc = room_has_own_proc(sandbox->confine.room);
+	layers->is_root_read_only = mounts_makes_read_only(&sandbox->view);
+	if (replaced[0] && strcmp(replaced[0], "/tmp") == 0)
+		sandbox->tmp = "/tmp";
+	return look_into_room(sandbox, replaced, err);
+}
+
+int sandbox_make_tmp(struct sandbox *sandbox, perch_err *err)
+{
+	if (!sandbox->policy.has_private_tmp || sandbox->tmp)
+		return 0;
+	int r = scratch_open(&sandbox->scratch, err);
+	if (r == 0)
+		r = view_add(&sandbox->view, sandbox->scratch.path, ACCESS_WRITE, err);
+	sandbox->tmp = sandbox->scratch.path;
+	return r;
+}
+
+/* ---- L1: Landlock ------------------------------------------------------------ */
+
+int sandbox_make_ruleset(struct sandbox *sandbox, perch_host *host, perch_err *err)
+{
+	int abi = landlock_abi();
+	if (!abi)
+		return 0;
+	_cleanup_fd_ int ruleset = landlock_ruleset(abi, sandbox->policy.net == SANDBOX_NET_FULL);
+	if (ruleset < 0)
+		return err_set(err, ruleset, "Landlock cannot be set up: %s", perch_strerror(ruleset));
+	int r = view_allow(&sandbox->view, shelf_of(host), ruleset, abi, err);
+	if (r < 0)
+		return r;
+	sandbox->layers.landlock = abi;
+	sandbox->confine.landlock_fd = fd_steal(&ruleset);
+	return 0;
+}

@@ -1,0 +1,44 @@
+/* Inside of a sandbox: what the files share that make one. */
+#ifndef SANDBOX_SANDBOX_PARTS_H
+#define SANDBOX_SANDBOX_PARTS_H
+
+#include "sandbox/limits.h"
+#include "sandbox/sandbox.h"
+#include "sandbox/scratch.h"
+#include "sandbox/view.h"
+
+enum { LAYERS_MAX = 8 };
+
+struct sandbox {
+	struct perch_confine confine;
+	struct confine_limit limits[LIMITS_MAX];
+	struct sock_fprog filter;
+	struct scratch scratch;
+	struct layers layers;
+	struct sandbox_policy policy; /* its lists are not ours: only while it is being made */
+	struct arena arena;
+	const char *tmp;
+	char landlock_name[16];
+	const char *names[LAYERS_MAX + 1];
+	const char *const *warnings;
+	struct property properties[PROPERTIES_MAX];
+	size_t property_count;
+	struct view view; /* while it is being made */
+};
+
+/* ---- sandbox_files.c: L3 and L1 ------------------------------------------- */
+
+/* Looks up what the policy names. */
+int sandbox_look(struct sandbox *sandbox, perch_err *err);
+
+/* Makes a room, if there can be one: without it the rest goes on, and what it
+ * would have enforced is warned about. */
+int sandbox_make_room(struct sandbox *sandbox, perch_host *host, perch_err *err);
+
+/* Makes the private directory, unless the room has one. */
+int sandbox_make_tmp(struct sandbox *sandbox, perch_err *err);
+
+/* Makes Landlock's ruleset, if the kernel has it. */
+int sandbox_make_ruleset(struct sandbox *sandbox, perch_host *host, perch_err *err);
+
+#endif

@@ -1,0 +1,171 @@
+/* Descriptors that a host keeps from one sandbox to the next. */
+#include "sandbox/shelf.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/vec.h"
+#include "proc/host.h"
+
+enum {
+	DIRECTORIES_MAX = 32,
+	DESCRIPTORS_MAX = 384, /* of a host's; the usual limit is 1024 */
+	SETTLED_SECONDS = 2,   /* a time stamp younger than this may have to serve twice */
+};
+
+struct entry {
+	struct shelf_directory listing;
+	size_t cap;
+	struct stat seen;    /* the directory, when it was read */
+	unsigned long round; /* when it was last compared */
+};
+
+struct shelf {
+	struct host_guest guest; /* first: it is found by it */
+	struct entry entries[DIRECTORIES_MAX];
+	size_t count;
+	size_t descriptors;
+	unsigned long round;
+};
+
+static void empty(struct shelf *shelf, struct entry *entry)
+{
+	for (size_t i = 0; i < entry->listing.count; i++) {
+		free(entry->listing.items[i].name);
+		fd_close(entry->listing.items[i].fd);
+	}
+	shelf->descriptors -= entry->listing.count;
+	free(entry->listing.items);
+	*entry = (struct entry){ 0 };
+}
+
+static void free_shelf(struct host_guest *guest)
+{
+	struct shelf *shelf = (struct shelf *)guest;
+	for (size_t i = 0; i < shelf->count; i++)
+		empty(shelf, &shelf->entries[i]);
+	free(shelf);
+}
+
+struct shelf *shelf_of(perch_host *host)
+{
+	struct shelf *shelf = (struct shelf *)host_find_guest(host, free_shelf);
+	if (shelf)
+		return shelf;
+	shelf = calloc(1, sizeof(*shelf));
+	if (!shelf)
+		return NULL;
+	shelf->guest.leave = free_shelf;
+	host_add_guest(host, &shelf->guest);
+	return shelf;
+}
+
+static bool is_same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+static bool is_unchanged(const struct stat *before, const struct stat *now)
+{
+	return before->st_dev == now->st_dev && before->st_ino == now->st_ino &&
+		is_same_time(&before->st_mtim, &now->st_mtim) &&
+		is_same_time(&before->st_ctim, &now->st_ctim);
+}
+
+/* Time stamps are coarse: a second change in the same moment would not show. */
+static bool is_settled(const struct stat *info)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return info->st_mtim.tv_sec + SETTLED_SECONDS < now.tv_sec &&
+		info->st_ctim.tv_sec + SETTLED_SECONDS < now.tv_sec;
+}
+
+static bool add_item(struct shelf *shelf, struct entry *entry, int directory, const char *name)
+{
+	_cleanup_fd_ int fd = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return true;
+	struct shelf_directory *listing = &entry->listing;
+	struct shelf_item *items = shelf->descriptors < DESCRIPTORS_MAX
+		? vec_grow(listing->items, &entry->cap, listing->count + 1, sizeof(*items))
+		: NULL;
+	if (!items)
+		return false;
+	listing->items = items;
+	char *kept = str_dup(str_from(name));
+	if (!kept)
+		return false;
+	items[listing->count++] = (struct shelf_item){ kept, fd_steal(&fd) };
+	shelf->descriptors++;
+	return true;
+}
+
+static bool fill(struct shelf *shelf, struct entry *entry, int directory)
+{
+	int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *listing = fd < 0 ? NULL : fdopendir(fd);
+	if (!listing) {
+		fd_close(fd);
+		return false;
+	}
+	bool is_complete = true;
+	const struct dirent *item;
+	while (is_complete && (item = readdir(listing))) {
+		bool counts = strcmp(item->d_name, ".") != 0 && strcmp(item->d_name, "..") != 0 &&
+			item->d_type != DT_LNK;
+		if (counts)
+			is_complete = add_item(shelf, entry, dirfd(listing), item->d_name);
+	}
+	closedir(listing);
+	return is_complete;
+}
+
+void shelf_begin(struct shelf *shelf)
+{
+	if (shelf)
+		shelf->round++;
+}
+
+static struct entry *find(struct shelf *shelf, const struct stat *info)
+{
+	for (size_t i = 0; i < shelf->count; i++) {
+		const struct stat *seen = &shelf->entries[i].seen;
+		if (seen->st_dev == info->st_dev && seen->st_ino == info->st_ino)
+			return &shelf->entries[i];
+	}
+	return NULL;
+}
+
+const struct shelf_directory *shelf_get(struct shelf *shelf, int directory)
+{
+	struct stat info;
+	if (!shelf || fstat(directory, &info) < 0)
+		return NULL;
+	struct entry *entry = find(shelf, &info);
+	if (entry && (entry->round == shelf->round || is_unchanged(&entry->seen, &info))) {
+		entry->round = shelf->round;
+		return &entry->listing;
+	}
+	if (entry)
+		empty(shelf, entry);
+	else if (shelf->count < DIRECTORIES_MAX)
+		entry = &shelf->entries[shelf->count];
+	if (!entry || !is_settled(&info))
+		return NULL;
+	if (entry == &shelf->entries[shelf->count])
+		shelf->count++;
+	if (!fill(shelf, entry, directory)) {
+		empty(shelf, entry);
+		return NULL;
+	}
+	entry->seen = info;
+	entry->round = shelf->round;
+	return &entry->listing;
+}

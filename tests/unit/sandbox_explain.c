@@ -1,0 +1,140 @@
+/* Hints from what a failed program said. */
+#include "harness/oom.h"
+#include "harness/suite.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "sandbox/explain.h"
+
+static const char *const hide[] = { "/home/dev/.ssh", NULL };
+static const char *const reveal[] = { "/home/dev/.ssh/known_hosts", NULL };
+static const char *const protect[] = { "/home/dev/app/.git/hooks", NULL };
+static const char *const read[] = { "/usr", NULL };
+
+static const struct sandbox_policy plugin = {
+	.reads_everything = true,
+	.hide = hide,
+	.reveal = reveal,
+	.protect = protect,
+	.has_private_tmp = true,
+	.net = SANDBOX_NET_FULL,
+};
+static const struct sandbox_policy tool = { .read = read, .hide = hide, .net = SANDBOX_NET_NONE };
+
+#define WRITE(path) "the sandbox policy 'p' was in force; --write " path " would allow it"
+#define READ(path)                                                                      \
+	"the sandbox policy 'p' was in force; --read " path " would show it, --write " path \
+	" allow to change it"
+#define NET "the sandbox policy 'p' was in force; --net full would give it a network"
+#define NESTED                                                                                    \
+	"the sandbox policy 'p' was in force; no other sandbox can be made inside it: switch one of " \
+	"the two off, and run it without perch sandbox run"
+
+static const struct {
+	const struct sandbox_policy *policy;
+	const char *said;
+	const char *hint; /* NULL = none */
+} cases[] = {
+	{ &plugin, "sh: 1: cannot create /etc/x: Permission denied", WRITE("/etc/x") },
+	{ &plugin, "/bin/sh: 1: cannot create /etc/x: Permission denied", WRITE("/etc/x") },
+	{ &plugin, "touch: cannot touch '/usr/y': Read-only file system\n", WRITE("/usr/y") },
+	{ &plugin, "PermissionError: [Errno 13] Permission denied: '/srv/a b'", WRITE("/srv/a") },
+	{ &plugin, "Error: EACCES: permission denied, open '/opt/z'", WRITE("/opt/z") },
+	{ &plugin, "mkdir: /var/q: Operation not permitted", WRITE("/var/q") },
+	{ &plugin, "cat: /home/dev/.ssh/id: Permission denied", READ("/home/dev/.ssh/id") },
+	{ &plugin, "cat: /home/dev/.ssh/id: No such file or directory", READ("/home/dev/.ssh/id") },
+	{ &plugin, "cat: /tmp/data: No such file or directory", READ("/tmp/data") },
+	{ &plugin, "cat: /srv/data: No such file or directory", NULL },
+	{ &plugin, "cat: /home/dev/.ssh/known_hosts: No such file or directory", NULL },
+	{ &plugin, "cannot write /home/dev/app/.git/hooks/pre-push: Read-only file system",
+		"the sandbox policy 'p' was in force; it protects /home/dev/app/.git/hooks/pre-push, which "
+		"the host would execute or trust later" },
+	{ &plugin, "first line\nopen(/etc/x): permission denied\nlast line\n", WRITE("/etc/x") },
+	{ &plugin, "curl: (6) Could not resolve host: example.org", NULL },
+	{ &plugin, "something else went wrong", NULL },
+	{ &plugin, "", NULL },
+	{ &plugin, "permission denied", NULL },
+	{ &tool, "cat: /home/dev/file: Permission denied", READ("/home/dev/file") },
+	{ &tool, "cannot create /usr/x: Permission denied", WRITE("/usr/x") },
+	{ &tool, "curl: (6) Could not resolve host: example.org", NET },
+	{ &tool, "PermissionError: [Errno 1] Operation not permitted\n  in socket.create", NET },
+	{ &tool, "getaddrinfo EAI_AGAIN registry", NET },
+	{ &plugin, "unshare: unshare failed: Operation not permitted", NESTED },
+	{ &plugin, "bwrap: Creating new namespace failed: Operation not permitted", NESTED },
+	{ &plugin, "bwrap: setting up uid map: Permission denied", NESTED },
+};
+
+static struct explain_context context(const struct sandbox_policy *policy)
+{
+	return (struct explain_context){ .policy = policy, .policy_name = "p", .widen_by = "" };
+}
+
+START_TEST(hints)
+{
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct buf out = { 0 };
+		struct explain_context with = context(cases[i].policy);
+		bool found = explain_failure(&with, str_from(cases[i].said), &out);
+		buf_terminate(&out);
+		ck_assert_msg(found == !!cases[i].hint, "%s", cases[i].said);
+		if (found)
+			ck_assert_str_eq(out.data, cases[i].hint);
+		buf_free(&out);
+	}
+}
+END_TEST
+
+START_TEST(the_option_stands_behind_the_command_that_takes_it)
+{
+	struct explain_context with = { &plugin, "fledge", "perch plugins allow deploy " };
+	struct buf out = { 0 };
+	ck_assert(explain_failure(&with, STR("/etc/x: Permission denied"), &out));
+	buf_terminate(&out);
+	ck_assert_str_eq(out.data,
+		"the sandbox policy 'fledge' was in force; perch plugins allow deploy --write /etc/x would "
+		"allow it");
+	buf_clear(&out);
+	ck_assert(explain_nested(&with, "/usr/bin/bwrap", &out));
+	buf_terminate(&out);
+	ck_assert_ptr_nonnull(strstr(out.data, "(perch plugins allow deploy --sandbox off)"));
+	ck_assert(!explain_nested(&with, "/usr/bin/cat", &out));
+	buf_free(&out);
+}
+END_TEST
+
+START_TEST(only_the_end_is_looked_at_and_no_control_character_passed_on)
+{
+	static char said[100000];
+	memset(said, 'x', sizeof(said) - 1);
+	memcpy(said, "/etc/early: Permission denied\n", 30);
+	struct explain_context with = context(&plugin);
+	struct buf out = { 0 };
+	ck_assert(!explain_failure(&with, str_from(said), &out));
+	ck_assert(explain_failure(&with, STR("open '/etc/\033[31m': Permission denied"), &out));
+	buf_terminate(&out);
+	ck_assert_ptr_null(strchr(out.data, '\033'));
+	buf_free(&out);
+}
+END_TEST
+
+static int explain_once(void *data)
+{
+	(void)data;
+	struct explain_context with = context(&plugin);
+	struct buf out = { 0 };
+	bool found = explain_failure(&with, STR("/etc/x: Permission denied"), &out);
+	int r = found && !out.failed ? 0 : -ENOMEM;
+	buf_free(&out);
+	return r;
+}
+
+START_TEST(every_failed_allocation_is_survived)
+{
+	ck_assert_uint_gt(oom_every(explain_once, NULL), 0);
+}
+END_TEST
+
+SUITE_MAIN("sandbox-explain", hints, the_option_stands_behind_the_command_that_takes_it,
+	only_the_end_is_looked_at_and_no_control_character_passed_on,
+	every_failed_allocation_is_survived)
