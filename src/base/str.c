@@ -99,3 +99,20 @@ unsigned str_distance(const char *a, const char *b)
 	}
 	return last[b_len];
 }
+
+size_t list_count(const char *const *list)
+{
+	size_t count = 0;
+	while (list && list[count])
+		count++;
+	return count;
+}
+
+bool list_has(const char *const *list, const char *text)
+{
+	for (; list && *list; list++) {
+		if (strcmp(*list, text) == 0)
+			return true;
+	}
+	return false;
+}

@@ -62,6 +62,10 @@ char *str_dup(struct str s);
 /* "a" + "b" + …, up to a NULL; the caller frees. NULL without memory. */
 char *str_join(const char *first, ...) __attribute__((sentinel));
 
+/* Lists of texts that end with NULL; NULL is an empty one. */
+size_t list_count(const char *const *list);
+bool list_has(const char *const *list, const char *text);
+
 /* How far apart two words are (insertions, deletions, changes, neighbours
  * swapped), for "did you mean"; words over 63 bytes count as far apart. */
 unsigned str_distance(const char *a, const char *b);

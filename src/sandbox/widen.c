@@ -4,19 +4,11 @@
 #include "base/err.h"
 #include "sandbox/policy.h"
 
-static size_t count(const char *const *list)
-{
-	size_t n = 0;
-	while (list && list[n])
-		n++;
-	return n;
-}
-
 static const char *const *join(
 	struct arena *arena, const char *const *first, const char *const *second)
 {
-	size_t a = count(first);
-	size_t b = count(second);
+	size_t a = list_count(first);
+	size_t b = list_count(second);
 	const char **list = arena_alloc(arena, (a + b + 1) * sizeof(*list));
 	if (!list)
 		return NULL;
