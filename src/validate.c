@@ -89,6 +89,27 @@ static const char *validate_url(struct str text)
 	return NULL;
 }
 
+static const struct {
+	const char *name;
+	enum validator validator;
+} validators[] = {
+	{ "non_empty", VALIDATE_NON_EMPTY },
+	{ "integer", VALIDATE_INTEGER },
+	{ "path_exists", VALIDATE_PATH_EXISTS },
+	{ "url", VALIDATE_URL },
+};
+
+bool validator_from_name(struct str name, enum validator *ret_validator)
+{
+	for (size_t i = 0; i < sizeof(validators) / sizeof(validators[0]); i++) {
+		if (str_is(name, validators[i].name)) {
+			*ret_validator = validators[i].validator;
+			return true;
+		}
+	}
+	return false;
+}
+
 const char *validate(enum validator validator, struct str text)
 {
 	switch (validator) {

@@ -96,7 +96,8 @@ bool cli_is_utf8(void)
 
 int cli_print(struct buf *out)
 {
-	bool is_written = !out->failed && fwrite(out->data, 1, out->len, stdout) == out->len;
+	bool is_written =
+		!out->failed && (!out->len || fwrite(out->data, 1, out->len, stdout) == out->len);
 	if (out->failed)
 		cli_error(NULL, "out of memory");
 	buf_free(out);

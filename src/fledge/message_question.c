@@ -1,25 +1,16 @@
 /* fledge-v1: the four messages that ask the user something. */
 #include "fledge/reading.h"
 
-static const struct {
-	const char *name;
-	enum validator validator;
-} validators[] = {
-	{ "non_empty", VALIDATE_NON_EMPTY },
-	{ "integer", VALIDATE_INTEGER },
-	{ "path_exists", VALIDATE_PATH_EXISTS },
-	{ "url", VALIDATE_URL },
-};
+#include "validate.h"
 
 static enum validator find_validator(struct reading *reading)
 {
 	struct str name;
 	if (!reading_text(reading, "validate", &name))
 		return VALIDATE_NOTHING;
-	for (size_t i = 0; i < sizeof(validators) / sizeof(validators[0]); i++) {
-		if (str_is(name, validators[i].name))
-			return validators[i].validator;
-	}
+	enum validator validator;
+	if (validator_from_name(name, &validator))
+		return validator;
 	if (!reading->engine->warned_of_validator)
 		engine_say(reading->engine, SHOWN_WARNING, "unknown validator '%.*s': any answer will do",
 			engine_quoted(name), name.data);

@@ -8,8 +8,8 @@
 /* What came of a run. */
 struct run_result {
 	int exit_code;
-	struct str output;
-	struct str state; /* the content of state.json; empty = there is none */
+	struct str output; /* with a NUL behind it */
+	struct str state;  /* the content of state.json; empty = there is none */
 };
 
 /* Adds an error for everything that is not as expected. */

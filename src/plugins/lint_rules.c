@@ -92,25 +92,16 @@ static void look_at_metadata(struct lint *lint, const perch_json_value *message)
 
 static void look_at_prompt(struct lint *lint, const perch_json_value *message)
 {
-	static const struct {
-		const char *name;
-		enum validator validator;
-	} validators[] = {
-		{ "non_empty", VALIDATE_NON_EMPTY },
-		{ "integer", VALIDATE_INTEGER },
-		{ "path_exists", VALIDATE_NOTHING }, /* a question of the disk, not of the text */
-		{ "url", VALIDATE_URL },
-	};
 	struct str name = text_of(message, "validate");
-	size_t i = 0;
-	while (i < sizeof(validators) / sizeof(validators[0]) && !str_is(name, validators[i].name))
-		i++;
-	if (name.len && i == sizeof(validators) / sizeof(validators[0]))
+	enum validator validator;
+	if (!name.len)
+		return;
+	if (!validator_from_name(name, &validator))
 		LINT_ERROR(lint, "there is no validator '%.*s': non_empty, integer, path_exists, url",
 			quoted(name), name.data);
-	else if (name.len && message_field(message, "default") &&
-		validate(validators[i].validator, text_of(message, "default")))
-		LINT_WARNING(lint, "`default` does not pass the validator %s", validators[i].name);
+	else if (validator != VALIDATE_PATH_EXISTS && message_field(message, "default") &&
+		validate(validator, text_of(message, "default")))
+		LINT_WARNING(lint, "`default` does not pass the validator %.*s", quoted(name), name.data);
 }
 
 static void look_at_options(struct lint *lint, const perch_json_value *message)

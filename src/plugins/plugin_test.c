@@ -7,20 +7,17 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/environment.h"
 #include "base/err.h"
-#include "base/paths.h"
 #include "fledge/exec.h"
 #include "fledge/run.h"
 #include "plugins/check.h"
+#include "plugins/confinement.h"
 #include "plugins/files.h"
 #include "plugins/lint.h"
 #include "plugins/script.h"
 #include "plugins/workspace.h"
 #include "proc/host.h"
 #include "registry/approval.h"
-#include "sandbox/sandbox.h"
-#include "sandbox/secrets.h"
 
 struct plugin_test {
 	const struct plugin_test_options *options;
@@ -73,41 +70,26 @@ static void told(void *data, enum shown_kind kind, struct str text)
 
 /* ---- the run -------------------------------------------------------------------- */
 
-static const char *arena_path(struct plugin_test *test, enum path_kind kind)
-{
-	_cleanup_free_ char *path = NULL;
-	if (paths_user(kind, "perch", &path, NULL) < 0)
-		return "";
-	const char *kept = arena_dup(&test->arena, str_from(path));
-	return kept ? kept : "";
-}
-
 /* As a real run has it. The plugin's real directory is not written: its links
  * lead there, and nothing allows it. It may lie inside of what is hidden. */
 static int make_sandbox(struct plugin_test *test, perch_err *err)
 {
+	const struct plugin_test_options *options = test->options;
 	const struct capabilities force =
-		capabilities_in_force(&test->options->test->granted, &test->options->manifest->wishes);
-	enum filesystem_wish wish = force.filesystem;
-	const char *home = getenv("HOME");
-	const struct policy_plugin plugin = {
-		.home = home ? home : "",
-		.config = test->options->config,
-		.own_config = arena_path(test, PATH_CONFIG),
-		.own_state = arena_path(test, PATH_STATE),
-		.own_cache = arena_path(test, PATH_CACHE),
+		capabilities_in_force(&options->test->granted, &options->manifest->wishes);
+	const char *const read[] = { options->directory, test->workspace.top, NULL };
+	const struct policy_widening widening = { .read = read };
+	const struct confinement confinement = {
+		.config = options->config,
 		.project = test->workspace.project,
 		.directory = test->workspace.directory,
-		.may_write_project = wish == FILESYSTEM_UNSET || wish == FILESYSTEM_PROJECT,
-		.may_write_directory = wish != FILESYSTEM_NONE,
+		.may_write_project =
+			force.filesystem == FILESYSTEM_UNSET || force.filesystem == FILESYSTEM_PROJECT,
+		.may_write_directory = force.filesystem != FILESYSTEM_NONE,
+		.has_network = force.network || !force.has_network,
+		.widening = &widening,
 	};
-	struct sandbox_policy policy;
-	if (policy_for_plugin(&test->arena, &plugin, &policy) < 0)
-		return err_no_memory(err);
-	const char *const reveal[] = { test->options->directory, test->workspace.top, NULL };
-	policy.reveal = reveal;
-	policy.net = force.has_network && !force.network ? SANDBOX_NET_NONE : SANDBOX_NET_FULL;
-	int r = sandbox_open(test->host, &policy, &test->sandbox, err);
+	int r = confinement_open(test->host, &confinement, &test->arena, &test->sandbox, err);
 	if (r < 0)
 		return r;
 	const char *const *warning = sandbox_warnings(test->sandbox);
@@ -134,8 +116,7 @@ static int make_environment(struct plugin_test *test)
 	};
 	if (!extra[0] || (tmp && !extra[1]))
 		return -ENOMEM;
-	test->run_options.env =
-		environment_build(&test->arena, test->options->env, secret_is_absent, extra);
+	test->run_options.env = confinement_environment(NULL, extra, &test->arena);
 	return test->run_options.env ? 0 : -ENOMEM;
 }
 
@@ -270,6 +251,7 @@ static void judge(struct plugin_test *test)
 	const struct outcome *outcome = fledge_run_outcome(test->run);
 	_cleanup_(buf_free) struct buf state = { 0 };
 	timer_cancel(&test->host->loop.timers, &test->timer);
+	buf_terminate(&test->script.output);
 	report->output = (struct str){ test->script.output.data, test->script.output.len };
 	report->exit_code = outcome->exit_code;
 	report->signal = outcome->signal;

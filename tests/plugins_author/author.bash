@@ -6,7 +6,10 @@ load ../fledge/plugins
 author_open() {
     fledge_open
     export TMPDIR="$BATS_TEST_TMPDIR/tmp"
-    mkdir "$TMPDIR"
+    mkdir "$TMPDIR" "$BATS_TEST_TMPDIR/authors"
+    # Plugins under test may not write where these are.
+    unset SEEN READY PYTHONPATH
+    cd "$BATS_TEST_TMPDIR/authors" || return 1
 }
 
 # Nothing is left: no process, no file.
@@ -37,8 +40,14 @@ exec(sys.argv[2])' "$WORK/out" "$1" || {
 # subject [CAPABILITY…] < PYTHON: a plugin in ./subject; the script has the words
 # of plug.py.
 subject() {
-    mkdir -p subject/bin
-    { printf '#!%s\nfrom plug import *\n' "$python" && cat; } >subject/bin/subject
+    mkdir -p subject/bin subject/lib
+    cp "$here/plug.py" subject/lib
+    {
+        printf '#!%s\nimport os, sys\n' "$python"
+        echo 'sys.path.insert(0, os.path.dirname(os.path.realpath(sys.argv[0])) + "/../lib")'
+        echo 'from plug import *'
+        cat
+    } >subject/bin/subject
     chmod +x subject/bin/subject
     {
         printf '[plugin]\nname = "subject"\nversion = "1.0.0"\ndescription = "d"\n'

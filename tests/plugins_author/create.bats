@@ -20,7 +20,7 @@ runs() {
     has "$output" "5 passed, 0 failed"
     [ -x fledge-hi/bin/fledge-hi ] && [ -s fledge-hi/README.md ]
     ! grep -rq '@[A-Z]' fledge-hi --include='*.toml' --include='*.md' --include=Makefile
-    ln -s "$PWD/fledge-hi" "$cfg/plugins/fledge-hi"
+    cp -r fledge-hi "$cfg/plugins"
     ln -s ../fledge-hi/bin/fledge-hi "$cfg/plugins/bin/fledge-hi"
     register fledge-hi hi store
     call --ni hi Ada
