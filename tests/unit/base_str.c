@@ -242,13 +242,13 @@ END_TEST
 
 START_TEST(lists)
 {
-	static const char *const none[] = { NULL };
-	static const char *const two[] = { "a", "", NULL };
+	static const char *const no_texts[] = { NULL };
+	static const char *const pair[] = { "a", "", NULL };
 	ck_assert_uint_eq(list_count(NULL), 0);
-	ck_assert_uint_eq(list_count(none), 0);
-	ck_assert_uint_eq(list_count(two), 2);
-	ck_assert(list_has(two, "") && list_has(two, "a"));
-	ck_assert(!list_has(two, "b") && !list_has(none, "") && !list_has(NULL, "a"));
+	ck_assert_uint_eq(list_count(no_texts), 0);
+	ck_assert_uint_eq(list_count(pair), 2);
+	ck_assert(list_has(pair, "") && list_has(pair, "a"));
+	ck_assert(!list_has(pair, "b") && !list_has(no_texts, "") && !list_has(NULL, "a"));
 }
 END_TEST
 
