@@ -20,7 +20,9 @@ static void check_repository(const struct plugin_source *source)
 {
 	check(source->is_repository && source->location[0] && source->location[0] != '-');
 	check(!strstr(source->location, "..") && !strcasestr(source->location, "%2e"));
-	check(!strstr(source->location, "::") && !strstr(source->location, "//-"));
+	const char *host = strstr(source->location, "://");
+	check(!host || host[3] != '-');
+	check(!strstr(source->location, "@-"));
 	check(!source->ref[0] || !source_ref_problem(source->ref));
 	for (const char *c = source->location; *c; c++)
 		check((unsigned char)*c > ' ' && *c != '\\');

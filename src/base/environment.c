@@ -17,18 +17,10 @@ static bool is_set_in(const char *const *variables, struct str name)
 	return false;
 }
 
-static size_t count(const char *const *list)
-{
-	size_t n = 0;
-	while (list && list[n])
-		n++;
-	return n;
-}
-
 const char *const *environment_build(struct arena *arena, const char *const *base,
 	bool (*keeps)(const char *variable), const char *const *extra)
 {
-	size_t most = count(base) + count(extra) + 1;
+	size_t most = list_count(base) + list_count(extra) + 1;
 	const char **env = arena_alloc(arena, most * sizeof(*env));
 	if (!env)
 		return NULL;

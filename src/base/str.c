@@ -115,3 +115,20 @@ uint32_t str_hash(uint32_t hash, const char *text)
 		hash = (hash ^ (unsigned char)*text) * 16777619u;
 	return hash;
 }
+
+size_t list_count(const char *const *list)
+{
+	size_t count = 0;
+	while (list && list[count])
+		count++;
+	return count;
+}
+
+bool list_has(const char *const *list, const char *text)
+{
+	for (; list && *list; list++) {
+		if (strcmp(*list, text) == 0)
+			return true;
+	}
+	return false;
+}

@@ -68,6 +68,10 @@ char *str_join(const char *first, ...) __attribute__((sentinel));
 #define STR_HASH 2166136261u
 uint32_t str_hash(uint32_t hash, const char *text);
 
+/* Lists of texts that end with NULL; NULL is an empty one. */
+size_t list_count(const char *const *list);
+bool list_has(const char *const *list, const char *text);
+
 /* How far apart two words are (insertions, deletions, changes, neighbours
  * swapped), for "did you mean"; words over 63 bytes count as far apart. */
 unsigned str_distance(const char *a, const char *b);

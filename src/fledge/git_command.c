@@ -73,14 +73,6 @@ const char *const *git_argv(const char *key)
 	return command < COMMANDS ? commands[command].argv : NULL;
 }
 
-static size_t count(const char *const *texts)
-{
-	size_t n = 0;
-	while (texts && texts[n])
-		n++;
-	return n;
-}
-
 /* "-c filter.NAME.clean=" and its like: what is empty does not run, and what is
  * required would make git fail. */
 static int append_filter(const char **argv, const char *name, struct arena *arena)
@@ -102,8 +94,8 @@ static int append_filter(const char **argv, const char *name, struct arena *aren
 static int join_filters(
 	const char *const *argv, const char *const *filters, struct arena *arena, const char ***ret)
 {
-	size_t argv_count = count(argv);
-	size_t filter_count = count(filters);
+	size_t argv_count = list_count(argv);
+	size_t filter_count = list_count(filters);
 	size_t room = argv_count + filter_count * FILTER_SETTINGS * 2 + 1;
 	const char **joined = arena_alloc(arena, room * sizeof(*joined));
 	if (!joined)

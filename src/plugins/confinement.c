@@ -32,21 +32,13 @@ static int widen(const struct confinement *confinement, const char *home, struct
 	return r;
 }
 
-static size_t count(const char *const *list)
-{
-	size_t n = 0;
-	while (list && list[n])
-		n++;
-	return n;
-}
-
 /* A plugin must not change what runs the next time: the programs behind its
  * commands. */
 static int protect_programs(
 	const struct confinement *confinement, struct arena *arena, struct sandbox_policy *policy)
 {
 	const struct manifest *manifest = confinement->manifest;
-	size_t old = count(policy->protect);
+	size_t old = list_count(policy->protect);
 	size_t more = manifest ? manifest->command_count : 0;
 	const char **protect = arena_alloc(arena, (old + more + 1) * sizeof(*protect));
 	if (!protect)
@@ -108,7 +100,8 @@ const char *const *confinement_environment(
 	const struct policy_widening *widening, const char *const *extra, struct arena *arena)
 {
 	const char *const *allowed = widening ? widening->env : NULL;
-	const char **added = arena_alloc(arena, (count(allowed) + count(extra) + 1) * sizeof(*added));
+	const char **added =
+		arena_alloc(arena, (list_count(allowed) + list_count(extra) + 1) * sizeof(*added));
 	if (!added)
 		return NULL;
 	size_t n = 0;

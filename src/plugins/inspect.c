@@ -62,15 +62,6 @@ static int look_for_abandoned(
 
 /* ---- what plugins should have -------------------------------------------- */
 
-static bool has(const char *const *list, const char *word)
-{
-	for (; list && *list; list++) {
-		if (strcmp(*list, word) == 0)
-			return true;
-	}
-	return false;
-}
-
 static bool has_link(const struct registry *registry, const char *command)
 {
 	_cleanup_free_ char *path = str_join(registry->bin, "/" PREFIX, command, NULL);
@@ -147,7 +138,7 @@ static int look_at_link(
 	const struct registry_entry *entry = owner[0] ? registry_find(registry, owner) : NULL;
 	struct stat status;
 	bool is_dangling = stat(path, &status) < 0;
-	bool is_listed = entry && has(entry->commands, file + strlen(PREFIX));
+	bool is_listed = entry && list_has(entry->commands, file + strlen(PREFIX));
 	int r = 0;
 	if (is_dangling && is_listed)
 		return found(inspection, false, "the program behind bin/%s is missing: install '%s' again",

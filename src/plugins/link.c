@@ -17,15 +17,6 @@
 
 #define PREFIX "fledge-"
 
-static bool has(const char *const *list, const char *word)
-{
-	for (; list && *list; list++) {
-		if (strcmp(*list, word) == 0)
-			return true;
-	}
-	return false;
-}
-
 static int fail(perch_err *err, int code, const char *path)
 {
 	char shown[FILE_SHOWN_MAX];
@@ -74,7 +65,7 @@ int link_check(const struct registry *registry, const char *plugin, const char *
 {
 	for (size_t i = 0; i < registry->count; i++) {
 		const struct registry_entry *entry = &registry->entries[i];
-		if (strcmp(entry->name, plugin) != 0 && has(entry->commands, command))
+		if (strcmp(entry->name, plugin) != 0 && list_has(entry->commands, command))
 			return refuse(command, entry->name, err);
 	}
 	_cleanup_(arena_free) struct arena arena = { 0 };
@@ -90,7 +81,7 @@ int link_check(const struct registry *registry, const char *plugin, const char *
 		return refuse(command, owner, err);
 	bool is_dangling = S_ISLNK(status.st_mode) && stat(path, &status) < 0;
 	const struct registry_entry *own = registry_find(registry, plugin);
-	bool is_own = own && has(own->commands, command);
+	bool is_own = own && list_has(own->commands, command);
 	if (is_dangling || is_own || (replaces_strangers && !S_ISDIR(status.st_mode)))
 		return 0;
 	char shown[FILE_SHOWN_MAX];
@@ -174,8 +165,8 @@ static int prune(const char *directory, const char *file, void *data, perch_err 
 	if (!owner || !path)
 		return err_no_memory(err);
 	bool is_own = strcmp(owner, pruning->plugin) == 0;
-	bool is_dead = has(pruning->commands, command) && access(path, F_OK) != 0;
-	if (has(pruning->keeps, command) || (!is_own && !is_dead))
+	bool is_dead = list_has(pruning->commands, command) && access(path, F_OK) != 0;
+	if (list_has(pruning->keeps, command) || (!is_own && !is_dead))
 		return 0;
 	return unlink(path) < 0 && errno != ENOENT ? fail(err, -errno, path) : 0;
 }

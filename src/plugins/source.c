@@ -163,9 +163,10 @@ static const char *authority_problem(struct str authority, bool may_have_user)
 			return "has a user or password in it: leave that to a git credential helper";
 		host = (struct str){ at + 1, authority.len - user.len - 1 };
 	}
-	return is_made_of(host, "-.:[]_") || (host.len && host.data[0] == '[')
-		? NULL
-		: "has no proper host in it";
+	bool is_number = host.len && host.data[0] == '['; /* [2001:db8::1] */
+	if (is_number)
+		host = (struct str){ host.data + 1, host.len - 1 };
+	return is_made_of(host, is_number ? ":.]" : "-.:_") ? NULL : "has no proper host in it";
 }
 
 static int parse_url(const char *text, const char *rest, struct arena *arena,

@@ -110,15 +110,6 @@ void update_free(struct update_plan *plan)
 	candidate_free(&plan->candidate);
 }
 
-static bool has(const char *const *list, const char *word)
-{
-	for (; list && *list; list++) {
-		if (strcmp(*list, word) == 0)
-			return true;
-	}
-	return false;
-}
-
 struct capabilities update_granted(const struct registry_entry *entry,
 	const struct grant_approval *approval, const struct manifest *manifest, bool takes_wishes)
 {
@@ -136,7 +127,7 @@ struct capabilities update_granted(const struct registry_entry *entry,
 	};
 	/* What was wished for and refused before stays refused. */
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		bool is_new = flags[i].is_wished && !has(approval->wishes, flags[i].word);
+		bool is_new = flags[i].is_wished && !list_has(approval->wishes, flags[i].word);
 		*flags[i].granted = (*flags[i].granted && flags[i].is_wished) || (takes_wishes && is_new);
 	}
 	granted.filesystem = wishes->filesystem;

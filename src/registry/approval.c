@@ -85,15 +85,6 @@ bool approval_is_same(const struct grant_approval *approval, const struct manife
 	return strcmp(approval->manifest, manifest->hash) == 0;
 }
 
-static bool has_word(const char *const *list, const char *word)
-{
-	for (; list && *list; list++) {
-		if (strcmp(*list, word) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* ---- in words ------------------------------------------------------------ */
 
 struct words {
@@ -115,7 +106,7 @@ static void PERCH_PRINTF(2, 3) say(struct words *words, const char *format, ...)
 static enum filesystem_wish approved_filesystem(const struct grant_approval *approval)
 {
 	for (size_t i = FILESYSTEM_NONE; i <= FILESYSTEM_PLUGIN; i++) {
-		if (has_word(approval->wishes, filesystem_words[i]))
+		if (list_has(approval->wishes, filesystem_words[i]))
 			return (enum filesystem_wish)i;
 	}
 	return FILESYSTEM_UNSET;
@@ -132,11 +123,11 @@ static void say_wishes(
 		{ "store", wishes->store },
 		{ "metadata", wishes->metadata },
 		{ "network",
-			wishes->network || (!wishes->has_network && has_word(approval->wishes, "no network")) },
+			wishes->network || (!wishes->has_network && list_has(approval->wishes, "no network")) },
 	};
 	const char *separator = "it wants ";
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		if (!flags[i].is_wished || has_word(approval->wishes, flags[i].name))
+		if (!flags[i].is_wished || list_has(approval->wishes, flags[i].name))
 			continue;
 		say(words, "%s%s", separator, flags[i].name);
 		separator = ", ";
@@ -152,7 +143,7 @@ static void say_hooks(
 	for (size_t i = 0; i < HOOK_COUNT; i++) {
 		const char *text;
 		const char *name = manifest_hook(manifest, i, &text);
-		if (text[0] && !has_word(approval->hooks, name))
+		if (text[0] && !list_has(approval->hooks, name))
 			say(words, "%sit has the hook %s", words->len ? "; " : "", name);
 	}
 }

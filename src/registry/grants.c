@@ -25,28 +25,6 @@ static const char *const kind_names[] = {
 
 /* ---- reading ------------------------------------------------------------- */
 
-/* A list of texts, copied; an empty one when it is absent. */
-static int read_list(const struct toml_value *table, const char *key, struct arena *arena,
-	const char *const **ret_list, perch_err *err)
-{
-	const struct toml_value *array = NULL;
-	int r = toml_get_array(table, key, TOML_STRING, &array, err);
-	if (r < 0)
-		return r;
-	size_t count = array ? array->count : 0;
-	const char **list = arena_alloc(arena, (count + 1) * sizeof(*list));
-	if (!list)
-		return err_no_memory(err);
-	for (size_t i = 0; i < count; i++) {
-		list[i] = arena_dup(arena, array->items[i]->string);
-		if (!list[i])
-			return err_no_memory(err);
-	}
-	list[count] = NULL;
-	*ret_list = list;
-	return 0;
-}
-
 /* One of two words: 1 for the first, 2 for the second, 0 when it is absent. */
 static int read_word(const struct toml_value *table, const char *key, const char *first,
 	const char *second, perch_err *err)
@@ -80,7 +58,7 @@ static int read_widening(const struct toml_value *table, struct arena *arena,
 	};
 	int r = 0;
 	for (size_t i = 0; i < COUNT(lists) && r == 0; i++)
-		r = read_list(table, lists[i].key, arena, lists[i].ret_list, err);
+		r = toml_get_strings(table, lists[i].key, arena, lists[i].ret_list, err);
 	if (r < 0)
 		return r;
 	int net = read_word(table, "net", "none", "full", err);
@@ -116,9 +94,9 @@ static int read_approval(
 	if (r == 0)
 		r = read_text(approved, "manifest", arena, &approval->manifest, err);
 	if (r == 0)
-		r = read_list(approved, "hooks", arena, &approval->hooks, err);
+		r = toml_get_strings(approved, "hooks", arena, &approval->hooks, err);
 	if (r == 0)
-		r = read_list(approved, "wishes", arena, &approval->wishes, err);
+		r = toml_get_strings(approved, "wishes", arena, &approval->wishes, err);
 	grant->has_approval = r == 0;
 	return r;
 }
@@ -202,10 +180,12 @@ static struct toml_entry text_entry(const char *key, const char *text)
 static struct toml_entry list_entry(const char *key, const char *const *list)
 {
 	static const char *const nothing[] = { NULL };
-	struct toml_entry entry = { .key = key, .type = TOML_ARRAY, .strings = list ? list : nothing };
-	while (entry.strings[entry.count])
-		entry.count++;
-	return entry;
+	return (struct toml_entry){
+		.key = key,
+		.type = TOML_ARRAY,
+		.strings = list ? list : nothing,
+		.count = list_count(list),
+	};
 }
 
 static void make_fields(const struct grant *grant, struct fields *fields)

@@ -57,16 +57,13 @@ static void make_fields(const struct registry_entry *entry, struct fields *field
 {
 	static const char *const nothing[] = { NULL };
 	const char *const *commands = entry->commands ? entry->commands : nothing;
-	size_t count = 0;
-	while (commands[count])
-		count++;
 	*fields = (struct fields){ 0 };
 	add_text(fields, "name", entry->name);
 	add_text(fields, "source", entry->source);
 	add_text(fields, "version", entry->version);
 	add_text(fields, "installed", entry->installed);
 	fields->list[fields->count++] = (struct toml_entry){
-		.key = "commands", .type = TOML_ARRAY, .strings = commands, .count = count
+		.key = "commands", .type = TOML_ARRAY, .strings = commands, .count = list_count(commands)
 	};
 	add_text(fields, "pinned_ref", entry->pinned_ref);
 	add_text(fields, "commit", entry->commit);

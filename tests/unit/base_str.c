@@ -240,8 +240,20 @@ START_TEST(str_survives_every_failed_allocation)
 }
 END_TEST
 
+START_TEST(lists)
+{
+	static const char *const no_texts[] = { NULL };
+	static const char *const pair[] = { "a", "", NULL };
+	ck_assert_uint_eq(list_count(NULL), 0);
+	ck_assert_uint_eq(list_count(no_texts), 0);
+	ck_assert_uint_eq(list_count(pair), 2);
+	ck_assert(list_has(pair, "") && list_has(pair, "a"));
+	ck_assert(!list_has(pair, "b") && !list_has(no_texts, "") && !list_has(NULL, "a"));
+}
+END_TEST
+
 SUITE_MAIN("base-str", str_compares_bytes, str_of_nothing, str_knows_its_ends,
 	str_trim_takes_blanks_off_both_ends, str_cut_walks_a_list, str_cut_without_separator_takes_all,
 	str_dup_copies_and_terminates, str_join_puts_parts_together, str_distance_of_known_words,
 	str_distance_of_every_short_word, str_distance_of_long_words,
-	str_survives_every_failed_allocation)
+	str_survives_every_failed_allocation, lists)

@@ -26,6 +26,7 @@ START_TEST(sources_are_understood)
 		{ "ssh://git@host/a/b@v1", "ssh://git@host/a/b", "v1" },
 		{ "git://host/a", "git://host/a", "" },
 		{ "file:///srv/a@1.0", "file:///srv/a", "1.0" },
+		{ "ssh://git@[2001:db8::1]:22/a", "ssh://git@[2001:db8::1]:22/a", "" },
 		{ "git@host:a/b", "git@host:a/b", "" },
 		{ "git@host:a/b@deadbeef", "git@host:a/b", "deadbeef" },
 		{ "host.example:a/b", "host.example:a/b", "" },
@@ -49,10 +50,10 @@ START_TEST(strange_sources_are_refused)
 	static const char *const cases[] = { "", "word", "a/b/c", "-a/b", "a/-b", "a/.b", "a/b@",
 		"a/b@-x", "a/b@x..y", "a/b@x:y", "a/b@x y", "a/b@x~1", "a/b@/x", "a/b@x/", "a/b@x.",
 		"a/b@x//y", "a/b@%2e%2E", "a/..", "https://", "https:///x", "https://host", "https://host/",
-		"https://-host/x", "https://me@host/x", "https://me:pw@host/x", "ssh://me:pw@host/x",
-		"http://host/x", "ftp://host/x", "ext::sh", "file://host/x", "git@host:", "git@host:-x",
-		"git@host::x", "-git@host:x", "git@-host:x", "@host:x", "https://host/%2e%2e/x",
-		"https://host/a\nb", "a\\b/c", "a/b\x7f" };
+		"https://-host/x", "https://[-x]/a", "https://a[b]/c", "https://me@host/x",
+		"https://me:pw@host/x", "ssh://me:pw@host/x", "http://host/x", "ftp://host/x", "ext::sh",
+		"file://host/x", "git@host:", "git@host:-x", "git@host::x", "-git@host:x", "git@-host:x",
+		"@host:x", "https://host/%2e%2e/x", "https://host/a\nb", "a\\b/c", "a/b\x7f" };
 	struct arena arena = { 0 };
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct plugin_source source;
