@@ -460,6 +460,25 @@ START_TEST(a_confinement_that_fails_starts_nothing)
 }
 END_TEST
 
+/* Hashed through a descriptor, executed through it: the path may lead elsewhere. */
+START_TEST(an_open_program_is_executed_whatever_its_path)
+{
+	perch_host *host = proc_host();
+	struct record record = { 0 };
+	int fd = open(proc_child_path(), O_RDONLY | O_CLOEXEC);
+	ck_assert_int_gt(fd, 2);
+	const char *const argv[] = { "/bin/false", "inherited", NULL };
+	perch_child_spec spec = proc_spec(argv, &record);
+	spec.program_fd = fd;
+	proc_start(host, &spec, &record);
+	proc_until(host, &record.ended);
+	ck_assert_str_eq(record_out(&record), "fd 0\nfd 1\nfd 2\nsession own\n");
+	close(fd);
+	record_free(&record);
+	perch_host_free(host);
+}
+END_TEST
+
 SUITE_MAIN("spawn", every_failure_names_its_stage_and_reason, too_large_arguments_are_explained,
 	a_missing_directory_is_named, a_command_on_path_that_is_not_executable,
 	a_directory_on_path_that_is_not_for_us_holds_nothing, too_many_processes_are_explained,
@@ -467,4 +486,5 @@ SUITE_MAIN("spawn", every_failure_names_its_stage_and_reason, too_large_argument
 	a_child_inherits_nothing_but_its_streams, a_parent_without_stdio_works,
 	five_thousand_descriptors_do_not_leak_into_a_child, a_parent_with_four_gigabytes_can_spawn,
 	given_descriptors_are_used_and_stay_ours, a_spec_needs_an_argv, limits_bind, no_new_privs_binds,
-	a_landlock_ruleset_binds, a_seccomp_filter_binds, a_confinement_that_fails_starts_nothing)
+	a_landlock_ruleset_binds, a_seccomp_filter_binds, a_confinement_that_fails_starts_nothing,
+	an_open_program_is_executed_whatever_its_path)
