@@ -1,10 +1,8 @@
 /* What a plugin requests, and what is granted of it. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "base/vec.h"
 #include "cli/tool_add.h"
 
 static void show_list(const char *title, const char *const *list)
@@ -88,37 +86,41 @@ static int refuse_grant(const struct adding *adding, const char *word)
 		"the plugin does not request the capability '%s'", word);
 }
 
-/* --grant a,b --grant c: a list that is a part of what is requested. */
+/* How many words --grant a,b --grant c can have. */
+static size_t count_grants(const struct option_list *grants)
+{
+	size_t most = 0;
+	for (size_t i = 0; i < grants->count; i++) {
+		most++;
+		for (const char *c = grants->items[i]; *c; c++)
+			most += *c == ',';
+	}
+	return most;
+}
+
+/* They must be a part of what is requested. */
 static int read_grants(struct adding *adding, perch_err *err)
 {
 	struct arena *arena = &adding->session->arena;
-	const char **granted = NULL;
+	const struct option_list *grants = &adding->words->grants;
+	const char **granted = arena_alloc(arena, (count_grants(grants) + 1) * sizeof(*granted));
 	size_t count = 0;
-	size_t cap = 0;
-	int r = 0;
-	for (size_t i = 0; i < adding->words->grants.count; i++) {
-		struct str rest = str_from(adding->words->grants.items[i]);
-		while (rest.len && r == 0) {
+	if (!granted)
+		return err_no_memory(err);
+	for (size_t i = 0; i < grants->count; i++) {
+		struct str rest = str_from(grants->items[i]);
+		while (rest.len) {
 			const char *word = arena_dup(arena, str_trim(str_cut(&rest, ',')));
-			const char **grown = vec_grow(granted, &cap, count + 2, sizeof(*granted));
-			granted = grown ? grown : granted;
-			if (!word || !grown)
-				r = err_no_memory(err);
-			else if (!is_in(adding->requested, str_from(word)))
-				r = refuse_grant(adding, word);
-			else
-				granted[count++] = word;
+			if (!word)
+				return err_no_memory(err);
+			if (!is_in(adding->requested, str_from(word)))
+				return refuse_grant(adding, word);
+			granted[count++] = word;
 		}
 	}
-	const char **kept = arena_alloc(arena, (count + 1) * sizeof(*kept));
-	if (kept && count)
-		memcpy(kept, granted, count * sizeof(*kept));
-	free(granted);
-	if (!kept)
-		return err_no_memory(err);
-	kept[count] = NULL;
-	adding->binding->capabilities = kept;
-	return r;
+	granted[count] = NULL;
+	adding->binding->capabilities = granted;
+	return 0;
 }
 
 int add_decide(struct adding *adding, perch_err *err)

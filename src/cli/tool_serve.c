@@ -151,9 +151,11 @@ static void output_drained(struct serve_output *output)
 
 /* ---- the end ------------------------------------------------------------- */
 
+/* A second one does not wait for a reader that never reads. */
 static void on_signal(void *data, int signal)
 {
 	struct serve *serve = data;
+	serve->is_forced = serve->signal;
 	serve->signal = signal;
 	loop_watch(serve->loop, &serve->input, 0);
 	serve_cancel_all(serve);
@@ -172,7 +174,7 @@ static void check_reader(struct serve *serve)
 static bool is_over(const struct serve *serve)
 {
 	bool has_more = !serve->has_ended && !serve->signal;
-	return serve->is_broken ||
+	return serve->is_broken || serve->is_forced ||
 		(!has_more && !serve->calls && !serve_output_waiting(&serve->output) &&
 			(serve->signal || !lines_are_held(&serve->lines)));
 }

@@ -120,6 +120,7 @@ struct serve {
 	bool is_steady;    /* stdin is always readable, epoll cannot watch it: a file */
 	bool has_ended;    /* nothing more will be read */
 	int signal;        /* that ended it */
+	bool is_forced;    /* a second one came */
 	bool is_broken;    /* an answer was lost: there is no memory */
 	perch_json *json;
 	struct serve_output output;

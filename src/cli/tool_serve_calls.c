@@ -45,9 +45,9 @@ struct serve_call **serve_find(struct serve *serve, struct str id)
 
 void serve_call_free(struct serve_call *call)
 {
+	tool_call_free(call->call); /* it needs its binding to the last */
 	if (call->served)
 		serve_bindings_leave(&call->serve->bindings, call->served);
-	tool_call_free(call->call);
 	arena_free(&call->arena);
 	free(call);
 }
@@ -163,7 +163,7 @@ void serve_append(struct serve *serve, struct serve_call *call)
 	serve->waiting_bytes += call->size;
 }
 
-/* From the last, because one that waits is gone at once. */
+/* One that waits is gone at once. */
 void serve_cancel_all(struct serve *serve)
 {
 	struct serve_call *next;

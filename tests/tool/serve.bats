@@ -169,6 +169,20 @@ END
 }
 audited() { [ -e "$audit" ] && [ "$(wc -l <"$audit")" -ge "$1" ]; }
 
+@test "a second signal does not wait for a reader that never reads" {
+    mkfifo "$WORK/results"
+    for i in $(seq 400); do line "$i" echo ',"timeout":30'; done >"$WORK/lines"
+    "$perch" tool serve <"$WORK/lines" >"$WORK/results" 2>"$WORK/err" 3>&- &
+    host=$!
+    exec 8<"$WORK/results"
+    wait_until audited 400
+    kill "$host"
+    while kill "$host" 2>/dev/null; do sleep 0.1; done
+    finish || true
+    exec 8<&-
+    [ "$status" -eq 143 ]
+}
+
 @test "a reader that is gone ends it" {
     mkfifo "$WORK/in" "$WORK/results"
     "$perch" tool serve <"$WORK/in" >"$WORK/results" 2>"$WORK/err" 3>&- &
@@ -206,18 +220,24 @@ END
     open_serve
     say "$(line a echo)"
     wait_until answers_are 1
+    say "$(line h hang ',"timeout":60')"
+    wait_until child_runs
     sed -i 's/^command/capabilities = ["x"]\ncommand/' "$bindings/t.unruly.toml"
     say "$(line b echo)"
     wait_until answers_are 2
+    say '{"cancel":"h"}'
+    wait_until answers_are 3
     rm "$bindings/t.unruly.toml"
     say "$(line c echo)"
-    wait_until answers_are 3
+    wait_until answers_are 4
     exec 7>&-
     finish
     [ "$(verdicts)" = '"a" ok
 "b" capability_not_declared
-"c" invalid_request' ]
+"c" invalid_request
+"h" cancelled' ]
 }
+child_runs() { left | grep -qvx "$host"; }
 
 @test "spares are used where a binding has them" {
     binding unruly 'spares = 2'
