@@ -2,6 +2,7 @@
 # perch tool serve: a resident host.
 
 # shellcheck disable=SC2154 # what tool_open and perch_tool set
+# shellcheck disable=SC2030,SC2031 # every test has its own host
 load tools
 
 setup() {
