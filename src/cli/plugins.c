@@ -35,92 +35,11 @@ static const struct command plugins_run = {
 			"\n"
 			"example:\n"
 			"  perch plugins run deploy --ni -- staging\n",
+	.words = WORDS_PLUGIN_COMMANDS,
 	.run = run_from_plugins,
 };
 
-/* In the order of the help. */
-static const struct command *const subcommands[] = {
-	&plugins_install,
-	&plugins_update,
-	&plugins_remove,
-	&plugins_list,
-	&plugins_audit,
-	&plugins_allow,
-	&plugins_revoke,
-	&plugins_hooks,
-	&plugins_run,
-	&plugins_create,
-	&plugins_validate,
-	&plugins_test,
-};
-
-enum { SUBCOMMANDS = sizeof(subcommands) / sizeof(subcommands[0]), COMMON_MAX = 32 };
-
-static const char *subcommand_name(const void *data, size_t i)
-{
-	(void)data;
-	return i < SUBCOMMANDS ? subcommands[i]->name : NULL;
-}
-
-static const struct command *find(const char *name)
-{
-	for (size_t i = 0; i < SUBCOMMANDS; i++) {
-		if (strcmp(subcommands[i]->name, name) == 0)
-			return subcommands[i];
-	}
-	return NULL;
-}
-
-static int refuse_unknown(const char *name)
-{
-	const char *near = cli_nearest(name, subcommand_name, NULL);
-	char hint[128];
-	snprintf(hint, sizeof(hint), "did you mean: perch plugins %s", near ? near : "");
-	return cli_usage_error(near ? hint : "see: perch help plugins", "plugins has no '%s'", name);
-}
-
-static int print_overview(void)
-{
-	printf("usage: perch plugins WORD …\n\n");
-	for (size_t i = 0; i < SUBCOMMANDS; i++)
-		printf("  %-9s %s\n", subcommands[i]->name, subcommands[i]->summary);
-	return printf("\n"
-				  "perch plugins WORD --help explains one of them.\n"
-				  "\n"
-				  "example:\n"
-				  "  perch plugins install ./my-plugin\n") < 0;
-}
-
-static int print_help(int argc, char **argv)
-{
-	const struct command *command = argc > 1 ? find(argv[1]) : NULL;
-	if (argc > 1 && !command)
-		return refuse_unknown(argv[1]);
-	return command ? fputs(command->help, stdout) < 0 : print_overview();
-}
-
-static bool asks_for_help(const char *word)
-{
-	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
-}
-
-int cli_plugins(struct cli *cli, int argc, char **argv)
-{
-	int at = 1;
-	int r = cli_read_globals(cli, argc, argv, &at);
-	if (r)
-		return r;
-	if (cli->help || (at < argc && strcmp(argv[at], "help") == 0))
-		return print_help(argc - at, argv + at);
-	if (at >= argc)
-		return cli_usage_error("see: perch help plugins", "plugins what?");
-	const struct command *command = find(argv[at]);
-	if (!command)
-		return refuse_unknown(argv[at]);
-	if (at + 1 < argc && asks_for_help(argv[at + 1]))
-		return fputs(command->help, stdout) < 0;
-	return command->run(cli, argc - at, argv + at);
-}
+enum { COMMON_MAX = 32 };
 
 int plugins_options(struct cli *cli, const struct option_spec *own, int argc, char **argv,
 	struct option_list *words)
@@ -142,14 +61,44 @@ int plugins_options(struct cli *cli, const struct option_spec *own, int argc, ch
 	return options_parse_words(all, argc, argv, words);
 }
 
+int cli_plugins(struct cli *cli, int argc, char **argv)
+{
+	return command_dispatch(&command_plugins, cli, argc, argv);
+}
+
+/* In the order of the help. */
+static const struct command *const subcommands[] = {
+	&plugins_install,
+	&plugins_update,
+	&plugins_remove,
+	&plugins_list,
+	&plugins_audit,
+	&plugins_allow,
+	&plugins_revoke,
+	&plugins_hooks,
+	&plugins_run,
+	&plugins_create,
+	&plugins_validate,
+	&plugins_test,
+	NULL,
+};
+
 const struct command command_plugins = {
 	.name = "plugins",
 	.summary = "install, update, remove and allow plugins",
+	.help = "usage: perch plugins WORD …\n"
+			"\n",
+	.example = "perch plugins install ./my-plugin",
+	.subcommands = subcommands,
 	.run = cli_plugins,
 };
 
 /* The other name of it. */
 const struct command command_plugin = {
 	.name = "plugin",
+	.help = "usage: perch plugins WORD …\n"
+			"\n",
+	.example = "perch plugins install ./my-plugin",
+	.subcommands = subcommands,
 	.run = cli_plugins,
 };

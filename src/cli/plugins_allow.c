@@ -85,6 +85,7 @@ static int cli_plugins_revoke(struct cli *cli, int argc, char **argv)
 
 const struct command plugins_allow = {
 	.name = "allow",
+	.words = WORDS_PLUGINS,
 	.summary = "give a plugin more than its sandbox does, or approve its manifest",
 	.help = "usage: perch plugins allow NAME OPTIONS\n"
 			"\n" ALLOW_OPTIONS_HELP "  --manifest      approve what its plugin.toml asks for now\n"
@@ -98,6 +99,7 @@ const struct command plugins_allow = {
 
 const struct command plugins_revoke = {
 	.name = "revoke",
+	.words = WORDS_PLUGINS,
 	.summary = "take back what was allowed",
 	.help = "usage: perch plugins revoke NAME [OPTIONS]\n"
 			"\n"

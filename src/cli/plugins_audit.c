@@ -207,6 +207,7 @@ static int cli_plugins_audit(struct cli *cli, int argc, char **argv)
 
 const struct command plugins_audit = {
 	.name = "audit",
+	.words = WORDS_PLUGINS,
 	.summary = "show what installed plugins may do, and what is odd about them",
 	.help = "usage: perch plugins audit [NAME…] [--json]\n"
 			"\n"

@@ -108,6 +108,7 @@ static int cli_plugins_remove(struct cli *cli, int argc, char **argv)
 
 const struct command plugins_remove = {
 	.name = "remove",
+	.words = WORDS_PLUGINS,
 	.summary = "remove an installed plugin",
 	.help = "usage: perch plugins remove NAME [--keep-state] [--yes] [--json]\n"
 			"\n"

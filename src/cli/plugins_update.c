@@ -198,6 +198,7 @@ static int cli_plugins_update(struct cli *cli, int argc, char **argv)
 
 const struct command plugins_update = {
 	.name = "update",
+	.words = WORDS_PLUGINS,
 	.summary = "fetch and build installed plugins anew",
 	.help = "usage: perch plugins update [NAME…] [OPTIONS]\n"
 			"\n"

@@ -32,6 +32,7 @@ struct session {
 	struct fledge_run *run;
 	struct legacy *legacy;
 	struct sandbox *sandbox;
+	const char *cache; /* of the plugin; NULL = none */
 	struct signals signals;
 	bool has_signals;
 };

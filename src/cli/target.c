@@ -99,8 +99,19 @@ static const char *const *make_environment(struct session *session)
 	if (!owner)
 		unsetenv("FLEDGE_PLUGIN_DIR");
 	if (session->is_protocol)
-		return confinement_environment(&session->grant.widening, extra, &session->arena);
+		return confinement_environment(
+			&session->grant.widening, session->cache, session->sandbox, extra, &session->arena);
 	return environment_build(&session->arena, (const char *const *)environ, NULL, extra);
+}
+
+/* What it does not enforce, and what it does not let the plugin write. */
+static void tell_of_sandbox(struct session *session, const char *note)
+{
+	const char *const *warning = session->sandbox ? sandbox_warnings(session->sandbox) : NULL;
+	for (; warning && *warning; warning++)
+		session_tell(session, SHOWN_WARNING, *warning);
+	if (note)
+		session_tell(session, SHOWN_WARNING, note);
 }
 
 /* A live link leads to the user's own directory, which he may let it change. */
@@ -116,6 +127,8 @@ static int make_sandbox(struct session *session, perch_err *err)
 {
 	struct fledge_run_options *options = &session->options;
 	enum filesystem_wish wish = options->granted.filesystem;
+	const char *note = NULL;
+	session->cache = confinement_cache(options->plugin_name, &session->arena);
 	const struct confinement confinement = {
 		.config = session->registry.config,
 		.project = options->directory ? options->directory : "",
@@ -124,13 +137,16 @@ static int make_sandbox(struct session *session, perch_err *err)
 		.may_write_project = wish == FILESYSTEM_UNSET || wish == FILESYSTEM_PROJECT,
 		.may_write_directory = wish != FILESYSTEM_NONE,
 		.has_network = options->granted.network || !options->granted.has_network,
+		.cache = session->cache,
 		.widening = &session->grant.widening,
+		.ret_note = &note,
 	};
 	int r = confinement_open(session->host, &confinement, &session->arena, &session->sandbox, err);
 	if (r < 0)
 		return r;
 	options->confine = sandbox_confine(session->sandbox);
 	options->layers = sandbox_layers(session->sandbox);
+	tell_of_sandbox(session, note);
 	return 0;
 }
 
@@ -165,11 +181,11 @@ int target_prepare(struct session *session, char **argv, perch_err *err)
 	options->granted = capabilities_in_force(&options->granted, &session->manifest.wishes);
 	r = settings_answers(
 		session->cli, &session->arena, &options->answers, &options->answer_count, err);
+	if (r == 0 && session->is_protocol)
+		r = make_sandbox(session, err);
 	options->env = make_environment(session);
 	if (r == 0 && !options->env)
 		r = err_no_memory(err);
-	if (r == 0 && session->is_protocol)
-		r = make_sandbox(session, err);
 	argv[0] = (char *)session->command.path;
 	return target_as_host_failure(r);
 }

@@ -6,59 +6,6 @@
 
 #include "base/clock.h"
 
-static const struct tool_verb *const verbs[] = {
-	&tool_verb_add,
-	&tool_verb_call,
-	&tool_verb_check,
-	&tool_verb_list,
-	&tool_verb_remove,
-	&tool_verb_serve,
-	&tool_verb_show,
-};
-
-enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
-
-static const char *verb_name(const void *data, size_t i)
-{
-	(void)data;
-	return i < VERBS ? verbs[i]->name : NULL;
-}
-
-static int refuse_unknown(const char *name)
-{
-	const char *near = cli_nearest(name, verb_name, NULL);
-	char hint[128];
-	snprintf(hint, sizeof(hint), "did you mean: perch tool %s", near ? near : "");
-	return cli_usage_error(near ? hint : "see: perch help tool", "perch tool has no '%s'", name);
-}
-
-static bool asks_for_help(int argc, char **argv)
-{
-	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-			return true;
-	}
-	return false;
-}
-
-static int cli_tool(struct cli *cli, int argc, char **argv)
-{
-	int at = 1;
-	int r = cli_read_globals(cli, argc, argv, &at);
-	if (r)
-		return r;
-	if (at >= argc)
-		return cli_usage_error("see: perch help tool", "tool what?");
-	for (size_t i = 0; i < VERBS; i++) {
-		if (strcmp(verbs[i]->name, argv[at]) != 0)
-			continue;
-		if (asks_for_help(argc - at, argv + at))
-			return fputs(verbs[i]->help, stdout) < 0;
-		return verbs[i]->run(cli, argc - at, argv + at);
-	}
-	return refuse_unknown(argv[at]);
-}
-
 int tool_words(const struct option_spec *specs, int argc, char **argv, const char *usage, int least,
 	int most, const char **words)
 {
@@ -95,28 +42,37 @@ int tool_seconds(const char *option, const char *text, uint64_t *ret_ns)
 	return 0;
 }
 
+/* In the order of the help. */
+static const struct command *const verbs[] = {
+	&tool_verb_add,
+	&tool_verb_list,
+	&tool_verb_show,
+	&tool_verb_check,
+	&tool_verb_call,
+	&tool_verb_serve,
+	&tool_verb_remove,
+	NULL,
+};
+
+static int cli_tool(struct cli *cli, int argc, char **argv)
+{
+	return command_dispatch(&command_tool, cli, argc, argv);
+}
+
 const struct command command_tool = {
 	.name = "tool",
-	.summary = "bind and call tools: add, list, show, check, call, serve, remove",
-	.help = "usage: perch tool VERB [ARGUMENTS]\n"
-			"\n"
-			"  add SOURCE        bind a plugin: an executable, rterm-plugin.json or its folder\n"
-			"  list              what is bound\n"
-			"  show NAME         a binding: what it may, how it is confined\n"
-			"  check NAME        start it, shake hands, say what would be allowed\n"
-			"  call NAME TOOL    call a tool; its output is printed as JSON\n"
-			"  serve             calls on stdin, results on stdout, one a line\n"
-			"  remove NAME       take a binding away\n"
+	.summary = "bind and call tools",
+	.help = "usage: perch tool WORD …\n"
 			"\n"
 			"A binding says what a plugin may; the plugin itself has no say in it. They lie in\n"
-			"$XDG_CONFIG_HOME/perch/tools. perch tool VERB --help explains one verb.\n"
+			"$XDG_CONFIG_HOME/perch/tools.\n"
 			"\n"
 			"A call ends with 0 ok, 1 the plugin's own error, 2 launch_failed,\n"
 			"3 handshake_failed, 4 timeout, 5 crashed, 6 malformed_response,\n"
 			"7 tool_not_exposed, 8 protocol_version_mismatch, 9 capability_not_declared,\n"
 			"10 capability_not_allowed, 64 invalid_request, 130 cancelled.\n"
-			"\n"
-			"example:\n"
-			"  perch tool call acme.echo acme.say --input '{\"text\":\"hi\"}'\n",
+			"\n",
+	.example = "perch tool call acme.echo acme.say --input '{\"text\":\"hi\"}'",
+	.subcommands = verbs,
 	.run = cli_tool,
 };

@@ -8,21 +8,14 @@
 #include "tool/audit.h"
 #include "tool/call.h"
 
-/* A word behind `perch tool`. */
-struct tool_verb {
-	const char *name;
-	const char *help;
-	int (*run)(struct cli *cli, int argc, char **argv); /* argv[0] is the name */
-};
-
 /* Each stands at the end of the file that does it. */
-extern const struct tool_verb tool_verb_add;
-extern const struct tool_verb tool_verb_call;
-extern const struct tool_verb tool_verb_check;
-extern const struct tool_verb tool_verb_list;
-extern const struct tool_verb tool_verb_remove;
-extern const struct tool_verb tool_verb_serve;
-extern const struct tool_verb tool_verb_show;
+extern const struct command tool_verb_add;
+extern const struct command tool_verb_call;
+extern const struct command tool_verb_check;
+extern const struct command tool_verb_list;
+extern const struct command tool_verb_remove;
+extern const struct command tool_verb_serve;
+extern const struct command tool_verb_show;
 
 /* The global options that a verb takes, too: the last lines of its table. */
 #define TOOL_GLOBALS(cli)                                                                       \

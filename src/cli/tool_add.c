@@ -326,8 +326,9 @@ static int run_add(struct cli *cli, int argc, char **argv)
 	return r;
 }
 
-const struct tool_verb tool_verb_add = {
+const struct command tool_verb_add = {
 	.name = "add",
+	.summary = "bind a plugin: an executable, rterm-plugin.json or its folder",
 	.help = "usage: perch tool add SOURCE [OPTIONS]\n"
 			"\n"
 			"Binds a plugin: SOURCE is an executable, an rterm-plugin.json, or the folder of one.\n"

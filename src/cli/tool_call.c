@@ -229,8 +229,10 @@ static int run_call(struct cli *cli, int argc, char **argv)
 	return r;
 }
 
-const struct tool_verb tool_verb_call = {
+const struct command tool_verb_call = {
 	.name = "call",
+	.summary = "call a tool; its output is printed as JSON",
+	.words = WORDS_TOOLS,
 	.help = "usage: perch tool call NAME TOOL [OPTIONS]\n"
 			"       perch tool call --binding FILE TOOL [OPTIONS]\n"
 			"\n"

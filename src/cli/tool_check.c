@@ -115,8 +115,10 @@ static int run_check(struct cli *cli, int argc, char **argv)
 	return r ? r : tool_in_session(cli, make_check, &words);
 }
 
-const struct tool_verb tool_verb_check = {
+const struct command tool_verb_check = {
 	.name = "check",
+	.summary = "start it, shake hands, say what would be allowed",
+	.words = WORDS_TOOLS,
 	.help = "usage: perch tool check NAME [--timeout SECS] [--stderr]\n"
 			"       perch tool check --binding FILE\n"
 			"\n"

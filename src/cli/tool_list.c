@@ -147,8 +147,9 @@ static int run_list(struct cli *cli, int argc, char **argv)
 	return r < 0 ? EXIT_HOST : 0;
 }
 
-const struct tool_verb tool_verb_list = {
+const struct command tool_verb_list = {
 	.name = "list",
+	.summary = "what is bound",
 	.help = "usage: perch tool list [--json]\n"
 			"\n"
 			"Lists what is bound: its name, the plugin, how many tools it had when it was added,\n"
@@ -195,8 +196,10 @@ static int run_remove(struct cli *cli, int argc, char **argv)
 	return 0;
 }
 
-const struct tool_verb tool_verb_remove = {
+const struct command tool_verb_remove = {
 	.name = "remove",
+	.summary = "take a binding away",
+	.words = WORDS_TOOLS,
 	.help = "usage: perch tool remove NAME\n"
 			"\n"
 			"Takes a binding away. The plugin itself is not touched.\n",

@@ -292,8 +292,9 @@ static int run_serve(struct cli *cli, int argc, char **argv)
 	return r;
 }
 
-const struct tool_verb tool_verb_serve = {
+const struct command tool_verb_serve = {
 	.name = "serve",
+	.summary = "calls on stdin, results on stdout, one a line",
 	.help =
 		"usage: perch tool serve [--binding FILE]… [--jobs N] [--yes]\n"
 		"\n"

@@ -272,8 +272,10 @@ static int run_show(struct cli *cli, int argc, char **argv)
 	return r < 0 ? EXIT_USAGE : 0;
 }
 
-const struct tool_verb tool_verb_show = {
+const struct command tool_verb_show = {
 	.name = "show",
+	.summary = "a binding: what it may, how it is confined",
+	.words = WORDS_TOOLS,
 	.help = "usage: perch tool show NAME [--json]\n"
 			"       perch tool show --binding FILE\n"
 			"\n"

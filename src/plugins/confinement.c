@@ -6,10 +6,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/environment.h"
 #include "base/err.h"
 #include "base/paths.h"
-#include "sandbox/secrets.h"
 
 /* "" where there is none: then nothing of it is hidden. */
 static const char *user_path(enum path_kind kind, struct arena *arena)
@@ -83,35 +81,42 @@ int confinement_open(perch_host *host, const struct confinement *confinement, st
 	if (!confinement->has_network)
 		policy.net = SANDBOX_NET_NONE;
 	int r = widen(confinement, plugin.home, arena, &policy, err);
+	if (r == 0 && confinement->ret_note)
+		*confinement->ret_note = policy.note;
 	return r < 0 ? r : sandbox_open(host, &policy, ret_sandbox, err);
 }
 
-/* The variable as it stands in our environment, or NULL. */
-static const char *find_variable(const char *name)
+const char *confinement_cache(const char *plugin, struct arena *arena)
 {
-	for (char **variable = environ; *variable; variable++) {
-		if (str_is(environment_name(*variable), name))
-			return *variable;
-	}
-	return NULL;
+	_cleanup_free_ char *base = NULL;
+	if (paths_user(PATH_CACHE, "perch/plugins/", &base, NULL) < 0)
+		return NULL;
+	_cleanup_free_ char *path = str_join(base, plugin, NULL);
+	return path && paths_make(path, NULL) == 0 ? arena_dup(arena, str_from(path)) : NULL;
 }
 
-const char *const *confinement_environment(
-	const struct policy_widening *widening, const char *const *extra, struct arena *arena)
+static size_t add_all(const char **to, const char *const *from)
 {
-	const char *const *allowed = widening ? widening->env : NULL;
+	size_t n = list_count(from);
+	memcpy(to, from ? from : to, n * sizeof(*to));
+	return n;
+}
+
+const char *const *confinement_environment(const struct policy_widening *widening,
+	const char *cache, const struct sandbox *sandbox, const char *const *extra, struct arena *arena)
+{
+	const char *tmp = sandbox ? sandbox_tmp(sandbox) : NULL;
+	const char *const *caches = cache ? policy_caches(arena, cache) : NULL;
+	_cleanup_free_ char *variable = tmp ? str_join("TMPDIR=", tmp, NULL) : NULL;
 	const char **added =
-		arena_alloc(arena, (list_count(allowed) + list_count(extra) + 1) * sizeof(*added));
-	if (!added)
+		arena_alloc(arena, (list_count(caches) + list_count(extra) + 2) * sizeof(*added));
+	const char *kept = variable ? arena_dup(arena, str_from(variable)) : NULL;
+	if (!added || (tmp && !kept) || (cache && !caches))
 		return NULL;
-	size_t n = 0;
-	for (; allowed && *allowed; allowed++) {
-		const char *variable = find_variable(*allowed);
-		if (variable)
-			added[n++] = variable;
-	}
-	for (; extra && *extra; extra++)
-		added[n++] = *extra;
+	size_t n = add_all(added, caches);
+	if (kept)
+		added[n++] = kept;
+	n += add_all(added + n, extra);
 	added[n] = NULL;
-	return environment_build(arena, (const char *const *)environ, secret_is_absent, added);
+	return policy_environment(arena, (const char *const *)environ, widening, added);
 }

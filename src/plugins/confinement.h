@@ -16,6 +16,7 @@ struct confinement {
 	bool may_write_directory;
 	bool has_network;
 	const struct policy_widening *widening; /* NULL = none */
+	const char **ret_note;                  /* what the user should know; NULL = not wanted */
 };
 
 /* Opens the sandbox. *ret_sandbox is NULL when the user has switched it off. Fails as
@@ -23,9 +24,14 @@ struct confinement {
 int confinement_open(perch_host *host, const struct confinement *confinement, struct arena *arena,
 	struct sandbox **ret_sandbox, perch_err *err);
 
-/* Our environment without secrets, but for what the user allowed, and with `extra`
+/* $XDG_CACHE_HOME/perch/plugins/<name>, made; NULL where that cannot be. */
+const char *confinement_cache(const char *plugin, struct arena *arena);
+
+/* Our environment without secrets, but for what the user allowed; TMPDIR as the
+ * sandbox (NULL = none) has it, caches below `cache` (NULL = none), and `extra`
  * (NULL-terminated; may be NULL). Lives in the arena; NULL without memory. */
-const char *const *confinement_environment(
-	const struct policy_widening *widening, const char *const *extra, struct arena *arena);
+const char *const *confinement_environment(const struct policy_widening *widening,
+	const char *cache, const struct sandbox *sandbox, const char *const *extra,
+	struct arena *arena);
 
 #endif

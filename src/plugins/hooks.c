@@ -10,26 +10,8 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "base/paths.h"
 #include "plugins/confinement.h"
-#include "registry/change.h"
 #include "registry/names.h"
-
-/* Where package managers keep what they fetched: not in the home directory, which
- * cannot be written. */
-static const struct {
-	const char *variable;
-	const char *below;
-} caches[] = {
-	{ "XDG_CACHE_HOME", "" },
-	{ "npm_config_cache", "/npm" },
-	{ "PIP_CACHE_DIR", "/pip" },
-	{ "GOCACHE", "/go-build" },
-	{ "GOMODCACHE", "/go-mod" },
-	{ "CARGO_HOME", "/cargo" },
-};
-
-enum { CACHES = sizeof(caches) / sizeof(caches[0]), EXTRA_MAX = CACHES + 4 };
 
 bool hook_is_lifecycle(const char *name)
 {
@@ -71,41 +53,23 @@ const char *hook_repository(const char *path, struct arena *arena)
 
 /* ---- the environment ----------------------------------------------------- */
 
-static const char *make_variable(
-	struct arena *arena, const char *name, const char *value, const char *below)
+static const char *make_variable(struct arena *arena, const char *name, const char *value)
 {
-	_cleanup_free_ char *text = str_join(name, "=", value, below, NULL);
+	_cleanup_free_ char *text = str_join(name, "=", value, NULL);
 	return text ? arena_dup(arena, str_from(text)) : NULL;
 }
 
-/* The directory for caches, made; "" where that cannot be. */
-static const char *make_cache(const char *plugin, struct arena *arena)
-{
-	_cleanup_free_ char *base = NULL;
-	if (paths_user(PATH_CACHE, "perch/plugins/", &base, NULL) < 0)
-		return "";
-	_cleanup_free_ char *path = str_join(base, plugin, NULL);
-	if (!path || change_make_directory(path) < 0)
-		return "";
-	const char *kept = arena_dup(arena, str_from(path));
-	return kept ? kept : "";
-}
-
 static const char *const *make_environment(
-	const struct hook *hook, const char *cache, const char *tmp, struct arena *arena)
+	const struct hook *hook, const char *cache, const struct sandbox *sandbox, struct arena *arena)
 {
-	const char *extra[EXTRA_MAX + 1] = { 0 };
-	size_t count = 0;
-	extra[count++] = make_variable(arena, "FLEDGE_PLUGIN_DIR", hook->directory, "");
-	extra[count++] = make_variable(arena, "FLEDGE_REPO_ROOT", hook->repository, "");
-	for (size_t i = 0; cache[0] && i < CACHES; i++)
-		extra[count++] = make_variable(arena, caches[i].variable, cache, caches[i].below);
-	if (tmp)
-		extra[count++] = make_variable(arena, "TMPDIR", tmp, "");
-	for (size_t i = 0; i < count; i++)
-		if (!extra[i])
-			return NULL;
-	return confinement_environment(hook->widening, extra, arena);
+	const char *const extra[] = {
+		make_variable(arena, "FLEDGE_PLUGIN_DIR", hook->directory),
+		make_variable(arena, "FLEDGE_REPO_ROOT", hook->repository),
+		NULL,
+	};
+	if (!extra[0] || !extra[1])
+		return NULL;
+	return confinement_environment(hook->widening, cache, sandbox, extra, arena);
 }
 
 /* ---- running ------------------------------------------------------------- */
@@ -122,7 +86,7 @@ static int run_in(struct workshop *workshop, const struct hook *hook, const char
 	snprintf(title, sizeof(title), "%s of %s", hook->name, hook->plugin);
 	const struct process_spec spec = {
 		.argv = file[0] ? program : shell,
-		.env = make_environment(hook, cache, sandbox_tmp(sandbox), arena),
+		.env = make_environment(hook, cache, sandbox, arena),
 		.cwd = hook->directory,
 		.confine = sandbox_confine(sandbox),
 		.title = title,
@@ -135,12 +99,12 @@ static int run_in(struct workshop *workshop, const struct hook *hook, const char
 int hook_run(struct workshop *workshop, const struct hook *hook, perch_err *err)
 {
 	_cleanup_(arena_free) struct arena arena = { 0 };
-	const char *cache = make_cache(hook->plugin, &arena);
+	const char *cache = confinement_cache(hook->plugin, &arena);
 	const struct confinement confinement = {
 		.config = hook->config,
 		.project = hook->is_lifecycle ? hook->repository : "",
 		.directory = hook->directory,
-		.cache = cache[0] ? cache : NULL,
+		.cache = cache,
 		.may_write_project = hook->is_lifecycle,
 		.may_write_directory = !hook->is_lifecycle,
 		.has_network = hook->has_network,
