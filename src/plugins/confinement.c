@@ -2,7 +2,9 @@
 #include "plugins/confinement.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -19,12 +21,33 @@ static const char *user_path(enum path_kind kind, struct arena *arena)
 	return kept ? kept : "";
 }
 
+/* Where a live link leads: that is the plugin then, wherever it lies. "" = the
+ * directory is no link. */
+static const char *link_target(const char *directory, char out[PATH_MAX])
+{
+	struct stat status;
+	bool is_link = lstat(directory, &status) == 0 && S_ISLNK(status.st_mode);
+	return is_link && realpath(directory, out) ? out : "";
+}
+
 static int widen(const struct confinement *confinement, const char *home, struct arena *arena,
 	struct sandbox_policy *policy, perch_err *err)
 {
+	char buffer[PATH_MAX];
+	const char *target = link_target(confinement->directory, buffer);
+	const char *kept = target[0] ? arena_dup(arena, str_from(target)) : NULL;
+	if (target[0] && !kept)
+		return err_no_memory(err);
+	const char *const linked[] = { kept, NULL };
 	const char *const cache[] = { confinement->cache, NULL };
-	const struct policy_widening own = { .write = cache };
-	int r = confinement->cache ? policy_widen(arena, home, &own, policy, err) : 0;
+	const struct policy_widening ours[] = {
+		{ .write = cache },
+		{ .read = confinement->may_write_directory ? NULL : linked,
+			.write = confinement->may_write_directory ? linked : NULL },
+	};
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < sizeof(ours) / sizeof(ours[0]); i++)
+		r = policy_widen(arena, home, &ours[i], policy, err);
 	if (r == 0 && confinement->widening)
 		r = policy_widen(arena, home, confinement->widening, policy, err);
 	return r;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -105,6 +106,27 @@ static const char *const *replaced_tmp(struct sandbox *sandbox)
 	return list.failed ? NULL : list.items;
 }
 
+static void add_links(struct path_list *links, const char *const *paths)
+{
+	for (; paths && *paths; paths++) {
+		struct stat status;
+		if (lstat(*paths, &status) == 0 && S_ISLNK(status.st_mode))
+			path_list_add(links, *paths);
+	}
+}
+
+/* What the policy names by a link is reached by that name also where something
+ * covers it: a live-linked plugin in the hidden config directory. */
+static const char *const *kept_links(struct sandbox *sandbox)
+{
+	struct path_list links;
+	path_list_begin(&links, &sandbox->arena, device_links);
+	add_links(&links, sandbox->policy.reveal);
+	add_links(&links, sandbox->policy.read);
+	add_links(&links, sandbox->policy.write);
+	return links.failed ? NULL : links.items;
+}
+
 static bool is_room_switched_off(void)
 {
 	const char *off = getenv("PERCH_SANDBOX_NO_ROOM");
@@ -137,9 +159,10 @@ int sandbox_make_room(struct sandbox *sandbox, perch_host *host, perch_err *err)
 		return 0;
 	}
 	const char *const *replaced = replaced_tmp(sandbox);
+	const char *const *links = kept_links(sandbox);
 	struct mounts mounts = { 0 };
-	int r = replaced
-		? mounts_make(&sandbox->view, replaced, device_links, sandbox->policy.protect, &mounts)
+	int r = replaced && links
+		? mounts_make(&sandbox->view, replaced, links, sandbox->policy.protect, &mounts)
 		: -ENOMEM;
 	if (r < 0)
 		return err_no_memory(err);

@@ -1,6 +1,7 @@
 /* What a tool is confined to. */
 #include "tool/confinement.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/err.h"
@@ -22,7 +23,8 @@ static void set_limits(const struct sandbox_limits *given, struct sandbox_limits
 	limits->cpu = given->cpu ? given->cpu : limits->cpu;
 }
 
-/* Its own directory is the one it runs in, and the one its command lies in. */
+/* Its own directory is the one it runs in, and the one its command lies in; where
+ * that is a link, what it leads to. */
 static int make_policy(const struct tool_binding *binding, struct arena *arena,
 	struct sandbox_policy *ret_policy, perch_err *err)
 {
@@ -34,8 +36,13 @@ static int make_policy(const struct tool_binding *binding, struct arena *arena,
 		.home = home,
 		.directory = binding->directory[0] ? binding->directory : beside,
 	};
-	const char *const read[] = { beside, NULL };
-	const struct policy_widening own = { .read = beside[0] ? read : NULL };
+	char buffer[PATH_MAX];
+	const char *target = realpath(binding->command, buffer);
+	target = target ? arena_dup(arena, str_from(target)) : binding->command;
+	if (!target)
+		return err_no_memory(err);
+	const char *const read[] = { target, beside[0] ? beside : NULL, NULL };
+	const struct policy_widening own = { .read = read };
 	int r = policy_for_tool(arena, &tool, ret_policy);
 	if (r < 0)
 		return err_no_memory(err);
