@@ -233,6 +233,16 @@ post_remove = "pwd >\"$WORK/where\"; exit 5"'
     says "" hello
 }
 
+@test "allow: a preset passes on its variables" {
+    source_plugin here
+    printf '#!/bin/sh\nread -r init\nprintf "%%s\\n" "{\\"type\\":\\"output\\",\\"text\\":\\"$GH_TOKEN\\"}"\n' >here/bin/hello
+    plugins install ./here --yes
+    export GH_TOKEN=sesame
+    says "" hello
+    plugins allow hello --preset github
+    says sesame hello
+}
+
 @test "allow: mistakes" {
     source_plugin here
     plugins install ./here --yes
