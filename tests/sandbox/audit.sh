@@ -17,7 +17,7 @@ agent="$place/agent/socket" tmux="$TMUX_TMPDIR/tmux-$(id -u)/default" bus="$XDG_
 # What there is to be had.
 plant() {
     mkdir -p "$place/project" "$TMPDIR" "$HOME/.ssh" "$XDG_CONFIG_HOME"
-    mkdir -p -m 700 "${agent%/*}" "${tmux%/*}" "${bus%/*}"
+    mkdir -p "${agent%/*}" "${tmux%/*}" "${bus%/*}"
     echo "a key" >"$HOME/.ssh/id_ed25519"
     export SSH_AUTH_SOCK="$agent" DEPLOY_TOKEN=planted AWS_SECRET_ACCESS_KEY=planted
     cd "$place/project"
@@ -86,8 +86,10 @@ wait_for_nothing_left() {
 # are not in the environment in any case, and the system is root's.
 check_without() {
     audit 1
+    audit 1
+    said 2 '^SUCCEEDED .* leave a process behind$'
     denied=$(grep '^denied' "$place/said" | grep -v 'see a secret in the environment$' |
-        grep -v 'connect to a control socket$' | grep -v 'leave a process behind$') || :
+        grep -v 'connect to a control socket$') || :
     [ "$(id -u)" = 0 ] || denied=$(echo "$denied" | grep -v 'change a file of the system$') || :
     [ -z "$denied" ] || complain "denied without a sandbox: $denied"
 }
