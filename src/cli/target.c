@@ -99,8 +99,7 @@ static const char *const *make_environment(struct session *session)
 	if (!owner)
 		unsetenv("FLEDGE_PLUGIN_DIR");
 	if (session->is_protocol)
-		return confinement_environment(
-			session->sandbox, &session->grant.widening, extra, &session->arena);
+		return confinement_environment(&session->grant.widening, extra, &session->arena);
 	return environment_build(&session->arena, (const char *const *)environ, NULL, extra);
 }
 
@@ -166,11 +165,11 @@ int target_prepare(struct session *session, char **argv, perch_err *err)
 	options->granted = capabilities_in_force(&options->granted, &session->manifest.wishes);
 	r = settings_answers(
 		session->cli, &session->arena, &options->answers, &options->answer_count, err);
-	if (r == 0 && session->is_protocol)
-		r = make_sandbox(session, err);
 	options->env = make_environment(session);
 	if (r == 0 && !options->env)
 		r = err_no_memory(err);
+	if (r == 0 && session->is_protocol)
+		r = make_sandbox(session, err);
 	argv[0] = (char *)session->command.path;
 	return target_as_host_failure(r);
 }

@@ -23,10 +23,9 @@ struct confinement {
 int confinement_open(perch_host *host, const struct confinement *confinement, struct arena *arena,
 	struct sandbox **ret_sandbox, perch_err *err);
 
-/* Our environment without secrets, but for what the user allowed, with the sandbox's
- * temporary directory (NULL = none) and `extra` (NULL-terminated; may be NULL). Lives in
- * the arena; NULL without memory. */
-const char *const *confinement_environment(const struct sandbox *sandbox,
+/* Our environment without secrets, but for what the user allowed, and with `extra`
+ * (NULL-terminated; may be NULL). Lives in the arena; NULL without memory. */
+const char *const *confinement_environment(
 	const struct policy_widening *widening, const char *const *extra, struct arena *arena);
 
 #endif

@@ -29,7 +29,7 @@ static const struct {
 	{ "CARGO_HOME", "/cargo" },
 };
 
-enum { CACHES = sizeof(caches) / sizeof(caches[0]), EXTRA_MAX = CACHES + 2 };
+enum { CACHES = sizeof(caches) / sizeof(caches[0]), EXTRA_MAX = CACHES + 4 };
 
 bool hook_is_lifecycle(const char *name)
 {
@@ -92,7 +92,7 @@ static const char *make_cache(const char *plugin, struct arena *arena)
 }
 
 static const char *const *make_environment(
-	const struct hook *hook, const char *cache, const struct sandbox *sandbox, struct arena *arena)
+	const struct hook *hook, const char *cache, const char *tmp, struct arena *arena)
 {
 	const char *extra[EXTRA_MAX + 1] = { 0 };
 	size_t count = 0;
@@ -100,10 +100,12 @@ static const char *const *make_environment(
 	extra[count++] = make_variable(arena, "FLEDGE_REPO_ROOT", hook->repository, "");
 	for (size_t i = 0; cache[0] && i < CACHES; i++)
 		extra[count++] = make_variable(arena, caches[i].variable, cache, caches[i].below);
+	if (tmp)
+		extra[count++] = make_variable(arena, "TMPDIR", tmp, "");
 	for (size_t i = 0; i < count; i++)
 		if (!extra[i])
 			return NULL;
-	return confinement_environment(sandbox, hook->widening, extra, arena);
+	return confinement_environment(hook->widening, extra, arena);
 }
 
 /* ---- running ------------------------------------------------------------- */
@@ -120,7 +122,7 @@ static int run_in(struct workshop *workshop, const struct hook *hook, const char
 	snprintf(title, sizeof(title), "%s of %s", hook->name, hook->plugin);
 	const struct process_spec spec = {
 		.argv = file[0] ? program : shell,
-		.env = make_environment(hook, cache, sandbox, arena),
+		.env = make_environment(hook, cache, sandbox_tmp(sandbox), arena),
 		.cwd = hook->directory,
 		.confine = sandbox_confine(sandbox),
 		.title = title,

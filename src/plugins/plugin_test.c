@@ -108,13 +108,15 @@ static const char *variable(struct plugin_test *test, const char *name, const ch
 
 static int make_environment(struct plugin_test *test)
 {
+	const char *tmp = sandbox_tmp(test->sandbox);
 	const char *const extra[] = {
 		variable(test, "FLEDGE_PLUGIN_DIR", test->workspace.directory),
+		tmp ? variable(test, "TMPDIR", tmp) : NULL,
 		NULL,
 	};
-	if (!extra[0])
+	if (!extra[0] || (tmp && !extra[1]))
 		return -ENOMEM;
-	test->run_options.env = confinement_environment(test->sandbox, NULL, extra, &test->arena);
+	test->run_options.env = confinement_environment(NULL, extra, &test->arena);
 	return test->run_options.env ? 0 : -ENOMEM;
 }
 
