@@ -171,6 +171,7 @@ extra = { x = 1 }'
 }
 
 @test "remove: the post_remove hook runs in the plugin's directory; its failure is a warning" {
+    grant hello # to write what the test looks for
     source_plugin here hello '[hooks]
 post_remove = "pwd >\"$WORK/where\"; exit 5"'
     plugins install ./here --yes --copy
@@ -269,6 +270,7 @@ post_remove = "pwd >\"$WORK/where\"; exit 5"'
 # ---- hooks of the life of a project -----------------------------------------
 
 @test "hooks run: in the plugin's directory, with the repository named" {
+    grant hello # to write what the test looks for
     source_plugin here hello '[hooks]
 pre_push = "pwd >\"$WORK/where\"; echo $FLEDGE_PLUGIN_DIR $FLEDGE_REPO_ROOT >>\"$WORK/where\""
 [capabilities]
