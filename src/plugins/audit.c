@@ -216,9 +216,9 @@ static void describe(struct audit *audit, struct arena *arena)
 		"everything but credentials and the directories of fledge and perch");
 	add_words(audit, arena, "writes", writes(force.filesystem));
 	add_words(audit, arena, "network", network(audit, &force));
-	add_list(audit, arena, "also reads", widening->read);
-	add_list(audit, arena, "also writes", widening->write);
-	add_list(audit, arena, "also sees", widening->env);
+	add_list(audit, arena, "and reads", widening->read);
+	add_list(audit, arena, "and writes", widening->write);
+	add_list(audit, arena, "and sees", widening->env);
 	add_list(audit, arena, "presets", widening->presets);
 }
 

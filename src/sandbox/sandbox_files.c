@@ -106,24 +106,52 @@ static const char *const *replaced_tmp(struct sandbox *sandbox)
 	return list.failed ? NULL : list.items;
 }
 
-static void add_links(struct path_list *links, const char *const *paths)
+static bool is_hidden(const struct view *view, const char *path)
 {
-	for (; paths && *paths; paths++) {
-		struct stat status;
-		if (lstat(*paths, &status) == 0 && S_ISLNK(status.st_mode))
-			path_list_add(links, *paths);
+	for (size_t i = view->count; i-- > 0;) {
+		if (view_is_inside(path, view->entries[i].path))
+			return view->entries[i].access == ACCESS_NONE;
 	}
+	return false;
 }
 
-/* What the policy names by a link is reached by that name also where something
- * covers it: a live-linked plugin in the hidden config directory. */
-static const char *const *kept_links(struct sandbox *sandbox)
+static bool is_link(const char *path)
 {
+	struct stat info;
+	return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+}
+
+/* Adds the path, its holder without links, if it is a link in something hidden. */
+static void add_hidden_link(struct path_list *links, struct view *view, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	if (!slash || !is_link(path))
+		return;
+	const char *above = arena_dup(&view->arena, (struct str){ path, (size_t)(slash - path) });
+	const char *holder = above ? view_resolve(view, above) : NULL;
+	_cleanup_free_ char *whole = holder ? str_join(holder, slash, NULL) : NULL;
+	const char *kept = whole ? arena_dup(&view->arena, str_from(whole)) : NULL;
+	links->failed |= !kept;
+	for (size_t i = 0; kept && i < links->count; i++) {
+		if (strcmp(links->items[i], kept) == 0)
+			return;
+	}
+	if (kept && is_hidden(view, kept))
+		path_list_add(links, kept);
+}
+
+/* A view holds what paths lead to. Where the path itself is a link in something that is
+ * hidden, as that of a plugin which is worked on in place, it must be found there, too. */
+static const char *const *links_to_keep(struct sandbox *sandbox)
+{
+	const struct sandbox_policy *policy = &sandbox->policy;
+	const char *const *const lists[] = { policy->reveal, policy->read, policy->write };
 	struct path_list links;
 	path_list_begin(&links, &sandbox->arena, device_links);
-	add_links(&links, sandbox->policy.reveal);
-	add_links(&links, sandbox->policy.read);
-	add_links(&links, sandbox->policy.write);
+	for (size_t i = 0; i < COUNT(lists); i++) {
+		for (const char *const *path = lists[i]; path && *path && !links.failed; path++)
+			add_hidden_link(&links, &sandbox->view, *path);
+	}
 	return links.failed ? NULL : links.items;
 }
 
@@ -159,7 +187,7 @@ int sandbox_make_room(struct sandbox *sandbox, perch_host *host, perch_err *err)
 		return 0;
 	}
 	const char *const *replaced = replaced_tmp(sandbox);
-	const char *const *links = kept_links(sandbox);
+	const char *const *links = links_to_keep(sandbox);
 	struct mounts mounts = { 0 };
 	int r = replaced && links
 		? mounts_make(&sandbox->view, replaced, links, sandbox->policy.protect, &mounts)

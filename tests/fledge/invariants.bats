@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # Every row of the table "Invariants" of fledge-v1, with a real plugin each.
-# Row 7, the sandbox of exec, is open.
 
 # shellcheck disable=SC2154 # what fledge_open and call set
 load plugins
@@ -136,6 +135,74 @@ END
     [ "$(cat "$cfg/plugins/fledge-two/state.json")" = '{
   "../one/colour": "blue"
 }' ]
+}
+
+# jail [SANDBOX]: the plugin's grant shows it the whole of the test's directory, so that
+# what it cannot see is what is hidden from it, and not the temporary files of others.
+jail() {
+    printf 'schema = 1\n[plugin.fledge-jail]\nread = ["%s"]\nsandbox = "%s"\n' \
+        "$BATS_TEST_TMPDIR" "${1:-on}" >"$XDG_CONFIG_HOME/perch/grants.toml"
+    call --json jail
+    expect_status 0
+    answers=$(jq -r 'select(.event == "output").text | rtrimstr("\n")' "$WORK/out")
+    layers=$(jq -c 'select(.event == "end").sandbox' "$WORK/out")
+}
+
+# all RESULT [ROW…]: every answer is that, but for those of the rows. The project, the
+# plugin's directory and its temporary one can always be written.
+all() {
+    local rest
+    rest=$(grep -v '^may ' <<<"$answers")
+    [ "$(grep -c '^may .*: done$' <<<"$answers")" -eq 3 ] || { echo "$answers" && return 1; }
+    [ "$(wc -l <<<"$rest")" -eq 13 ]
+    ! grep -v ": $1\$" <<<"$rest" | grep -v "^${2:-nothing}" || return 1
+}
+
+@test "invariant 7: exec is sandboxed to the project and the plugin's directory" {
+    export HOME="$BATS_TEST_TMPDIR/home" CFG="$cfg" SEEN='' # it may not write there
+    mkdir -p "$HOME/.ssh" "$BATS_TEST_TMPDIR/elsewhere"
+    echo secret >"$HOME/.ssh/id_ed25519"
+    git -c init.defaultBranch=main init -q .
+    mkdir -p .git/hooks
+    py -c store other <<<'send("store", key="colour", value="red")'
+    call other
+    py -c exec jail <<'END'
+attempts = """
+may write in the project| echo a >made && mkdir -p directory/below && mv made directory
+may write in its directory| echo a >$CFG/plugins/fledge-jail/made
+may write in its TMPDIR| echo a >$TMPDIR/perch-test-made && rm $TMPDIR/perch-test-made
+write the home directory| echo a >$HOME/made
+write the system| : >>/etc/passwd
+write another directory| echo a >$WORK/../elsewhere/made
+read the registry| grep . $CFG/plugins.toml
+read another's state| grep . $CFG/plugins/fledge-other/state.json
+write another's state| echo '{}' >$CFG/plugins/fledge-other/state.json
+list the plugins| ls $CFG/plugins | grep fledge-other
+read perch's grants| grep . $CFG/../perch/grants.toml
+widen its own grant| echo >>$CFG/../perch/grants.toml
+read a key| grep . $HOME/.ssh/id_ed25519
+protected: a hook of git| echo a >.git/hooks/post-commit
+protected: git's settings| echo >>.git/config
+protected: its manifest| echo >>$CFG/plugins/fledge-jail/plugin.toml
+"""
+for attempt in attempts.strip().splitlines():
+    name, command = attempt.split("|", 1)
+    say("%s: %s" % (name, "done" if run(command)["code"] == 0 else "denied"))
+END
+    if "$perch" sandbox check | grep -q 'layers:.* namespaces'; then
+        jail
+        all denied
+        has "$layers" '"namespaces"'
+    else
+        echo "# no namespaces here: without them only" >&3
+    fi
+    PERCH_SANDBOX_NO_ROOM=1 jail
+    all denied protected
+    has "$layers" '"landlock:'
+    # And each of them is something that can be done.
+    jail off
+    all "done" "write the system"
+    [ "$layers" = '[]' ]
 }
 
 @test "invariant 8: unknown types are ignored, in both directions" {

@@ -171,6 +171,7 @@ extra = { x = 1 }'
 }
 
 @test "remove: the post_remove hook runs in the plugin's directory; its failure is a warning" {
+    grant hello # to write what the test looks for
     source_plugin here hello '[hooks]
 post_remove = "pwd >\"$WORK/where\"; exit 5"'
     plugins install ./here --yes --copy
@@ -233,6 +234,16 @@ post_remove = "pwd >\"$WORK/where\"; exit 5"'
     says "" hello
 }
 
+@test "allow: a preset passes on its variables" {
+    source_plugin here
+    printf '#!/bin/sh\nread -r init\nprintf "%%s\\n" "{\\"type\\":\\"output\\",\\"text\\":\\"$GH_TOKEN\\"}"\n' >here/bin/hello
+    plugins install ./here --yes
+    export GH_TOKEN=sesame
+    says "" hello
+    plugins allow hello --preset github
+    says sesame hello
+}
+
 @test "allow: mistakes" {
     source_plugin here
     plugins install ./here --yes
@@ -259,6 +270,7 @@ post_remove = "pwd >\"$WORK/where\"; exit 5"'
 # ---- hooks of the life of a project -----------------------------------------
 
 @test "hooks run: in the plugin's directory, with the repository named" {
+    grant hello # to write what the test looks for
     source_plugin here hello '[hooks]
 pre_push = "pwd >\"$WORK/where\"; echo $FLEDGE_PLUGIN_DIR $FLEDGE_REPO_ROOT >>\"$WORK/where\""
 [capabilities]

@@ -112,6 +112,7 @@ post_install = "true"' >>two/plugin.toml
 }
 
 @test "kill: a build that runs is taken along" {
+    grant hello # to write what the test looks for
     source_plugin here hello '[hooks]
 build = "echo begun >\"$READY\"; sleep 1000"'
     start plugins install ./here --yes --copy
@@ -124,6 +125,7 @@ build = "echo begun >\"$READY\"; sleep 1000"'
 }
 
 @test "interrupt: Ctrl+C in a build leaves nothing" {
+    grant hello # to write what the test looks for
     source_plugin here hello '[hooks]
 build = "echo begun >\"$READY\"; sleep 1000"'
     start plugins install ./here --yes --copy
@@ -171,6 +173,7 @@ build = "echo begun >\"$READY\"; sleep 1000"'
 }
 
 @test "two at a time: a replacement and another, with a slow hook in between" {
+    grant slow # to write what the test looks for
     source_plugin slow slow '[hooks]
 post_install = "echo begun >\"$READY\"; until [ -e \"$WORK/go\" ]; do sleep 0.05; done"'
     source_plugin quick quick
@@ -249,6 +252,7 @@ watches_interrupts() {
 }
 
 @test "interrupt: while waiting for another install" {
+    grant slow # to write what the test looks for
     source_plugin slow slow '[hooks]
 post_install = "echo begun >\"$READY\"; until [ -e \"$WORK/go\" ]; do sleep 0.05; done"'
     source_plugin quick quick

@@ -120,6 +120,7 @@ orgs = 1' >"$cfg/config.toml"
   reads      everything but credentials and the directories of fledge and perch
   writes     the project, its own directory, a private /tmp
   network    full
+  and writes $WORK
   warning    no approval is recorded: another program has installed it"
 }
 
@@ -187,8 +188,8 @@ net = "none"
 END
     plugins audit
     expect_status 0
-    has "$output" "also reads /srv/data"
-    has "$output" "also sees  GH_TOKEN"
+    has "$output" "and reads  /srv/data"
+    has "$output" "and sees   GH_TOKEN"
     has "$output" "network    none, because you said so"
     lacks "$output" warning
     printf '[hooks]\npre_push = "true"\n' >>"$cfg/plugins/fledge-ship/plugin.toml"
