@@ -10,6 +10,8 @@ static const struct command *const subcommands[] = {
 	&agent_chat_command,
 	&agent_serve_command,
 	&agent_sessions_command,
+	&agent_allow_command,
+	&agent_revoke_command,
 };
 
 enum { SUBCOMMANDS = sizeof(subcommands) / sizeof(subcommands[0]) };
@@ -71,6 +73,8 @@ const struct command command_agent = {
 			"  check     look at a profile: what would be started, and what is missing\n"
 			"  serve     many turns at once: lines of JSON in, events out\n"
 			"  sessions  list, show or remove what is stored\n"
+			"  allow     give a sandboxed agent more than its profile does, or a sandbox\n"
+			"  revoke    take that back\n"
 			"\n"
 			"perch agent WORD --help explains one of them.\n"
 			"\n"

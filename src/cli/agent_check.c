@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/environment.h"
 #include "cli/agent.h"
+#include "cli/granted.h"
 #include "data/json.h"
 #include "proc/program.h"
 
@@ -40,6 +41,8 @@ static void find_unset(struct checkup *checkup, const char *variable)
 static int look(struct checkup *checkup, const char *path, perch_err *err)
 {
 	int r = agent_profile_read(path, &checkup->arena, &checkup->profile, err);
+	if (r == 0)
+		r = granted_agent(NULL, &checkup->arena, &checkup->profile, err);
 	if (r < 0)
 		return r;
 	checkup->options = (struct agent_turn_options){

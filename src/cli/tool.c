@@ -8,10 +8,12 @@
 
 static const struct tool_verb *const verbs[] = {
 	&tool_verb_add,
+	&tool_verb_allow,
 	&tool_verb_call,
 	&tool_verb_check,
 	&tool_verb_list,
 	&tool_verb_remove,
+	&tool_verb_revoke,
 	&tool_verb_serve,
 	&tool_verb_show,
 };
@@ -97,7 +99,7 @@ int tool_seconds(const char *option, const char *text, uint64_t *ret_ns)
 
 const struct command command_tool = {
 	.name = "tool",
-	.summary = "bind and call tools: add, list, show, check, call, serve, remove",
+	.summary = "bind and call tools: add, list, show, check, call, serve, allow, remove",
 	.help = "usage: perch tool VERB [ARGUMENTS]\n"
 			"\n"
 			"  add SOURCE        bind a plugin: an executable, rterm-plugin.json or its folder\n"
@@ -106,7 +108,8 @@ const struct command command_tool = {
 			"  check NAME        start it, shake hands, say what would be allowed\n"
 			"  call NAME TOOL    call a tool; its output is printed as JSON\n"
 			"  serve             calls on stdin, results on stdout, one a line\n"
-			"  remove NAME       take a binding away\n"
+			"  allow, revoke NAME  give it more than its sandbox does; take that back\n"
+			"  remove NAME       take a binding away, and what it was allowed\n"
 			"\n"
 			"A binding says what a plugin may; the plugin itself has no say in it. They lie in\n"
 			"$XDG_CONFIG_HOME/perch/tools. perch tool VERB --help explains one verb.\n"

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/environment.h"
+#include "cli/granted.h"
 #include "cli/tool.h"
 #include "data/json.h"
 #include "tool/schema.h"
@@ -262,6 +263,8 @@ static int run_show(struct cli *cli, int argc, char **argv)
 	perch_err err = { 0 };
 	r = file ? tool_binding_read(file, &arena, &binding, &err)
 			 : tool_binding_find(name, &arena, &binding, &err);
+	if (r == 0 && name)
+		r = granted_tool(name, &arena, &binding, &err);
 	if (r < 0)
 		cli_error(r == -ENOENT ? "perch tool list shows what is bound" : NULL, "%s", err.text);
 	else if (cli->json)

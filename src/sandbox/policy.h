@@ -41,6 +41,7 @@ struct sandbox_policy {
  * from it: stored with the grant (registry/grants.h), or given on a command line. */
 struct policy_widening {
 	bool is_off;             /* no sandbox at all */
+	bool is_on;              /* one, although the default is none */
 	const char *const *read; /* absolute paths; NULL = none, as below */
 	const char *const *write;
 	const char *const *env; /* names of variables that are kept */
@@ -84,6 +85,11 @@ int policy_for_tool(
  * passed over. -EINVAL: no such preset, err names the known ones. -ENOMEM. */
 int policy_widen(struct arena *arena, const char *home, const struct policy_widening *widening,
 	struct sandbox_policy *policy, perch_err *err);
+
+/* Adds `more` to a widening: the lists of both, and what `more` says of the network and
+ * of the sandbox as such counts instead. -ENOMEM, and nothing has changed. */
+int policy_widening_join(
+	struct arena *arena, const struct policy_widening *more, struct policy_widening *widening);
 
 /* The i-th preset's name, NULL behind the last. */
 const char *policy_preset(size_t i);
