@@ -1,7 +1,9 @@
 /* What the user allowed a tool or an agent. */
 #include "cli/granted.h"
 
+#include "base/cleanup.h"
 #include "base/err.h"
+#include "base/str.h"
 #include "registry/grants.h"
 
 static int join(enum grant_kind kind, const char *name, struct arena *arena,
@@ -17,6 +19,10 @@ static int join(enum grant_kind kind, const char *name, struct arena *arena,
 int granted_tool(
 	const char *name, struct arena *arena, struct tool_binding *binding, perch_err *err)
 {
+	_cleanup_free_ char *widen_by = str_join("perch tool allow ", name, " ", NULL);
+	binding->widen_by = widen_by ? arena_dup(arena, str_from(widen_by)) : NULL;
+	if (!binding->widen_by)
+		return err_no_memory(err);
 	return join(GRANT_TOOL, name, arena, &binding->widening, err);
 }
 

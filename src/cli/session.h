@@ -11,6 +11,7 @@
 #include "fledge/run.h"
 #include "registry/grants.h"
 #include "registry/registry.h"
+#include "sandbox/explain.h"
 #include "sandbox/sandbox.h"
 
 /* Everything a run needs, in the order in which it is found out. */
@@ -32,6 +33,8 @@ struct session {
 	struct fledge_run *run;
 	struct legacy *legacy;
 	struct sandbox *sandbox;
+	struct sandbox_policy policy; /* for explanations, as the next */
+	struct explain_context explain;
 	struct signals signals;
 	bool has_signals;
 };

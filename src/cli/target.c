@@ -110,6 +110,23 @@ static bool is_live_link(const char *directory)
 	return lstat(directory, &status) == 0 && S_ISLNK(status.st_mode);
 }
 
+/* With -v, what fails in the sandbox is explained. */
+static int make_explanation(
+	struct session *session, const struct confinement *confinement, perch_err *err)
+{
+	_cleanup_free_ char *widen_by =
+		str_join("perch plugins allow ", session->command.owner->name, " ", NULL);
+	session->explain = (struct explain_context){
+		.policy = &session->policy,
+		.policy_name = "fledge",
+		.widen_by = widen_by ? arena_dup(&session->arena, str_from(widen_by)) : NULL,
+	};
+	if (!session->explain.widen_by)
+		return err_no_memory(err);
+	session->options.explain = &session->explain;
+	return confinement_policy(confinement, &session->arena, &session->policy, err);
+}
+
 /* What the plugin and its commands are confined to. A wish for the network that was
  * not granted, and `network = false`, mean none. */
 static int make_sandbox(struct session *session, perch_err *err)
@@ -131,7 +148,9 @@ static int make_sandbox(struct session *session, perch_err *err)
 		return r;
 	options->confine = sandbox_confine(session->sandbox);
 	options->layers = sandbox_layers(session->sandbox);
-	return 0;
+	return session->sandbox && session->cli->verbose
+		? make_explanation(session, &confinement, err)
+		: 0;
 }
 
 /* argv[0] is the path of the program, also for a legacy plugin. */

@@ -246,6 +246,11 @@ static void print_failure(const struct tool_result *result)
 	if (result->responded && !is_own)
 		fputs("  it had answered before; --json shows the answer\n", stderr);
 	print_tail(result->stderr_tail);
+	if (result->hint.len) {
+		fputs("hint: ", stderr);
+		tool_print_text(stderr, result->hint);
+		fputc('\n', stderr);
+	}
 }
 
 static int print_object(const struct tool_result *result)

@@ -18,6 +18,11 @@ struct confinement {
 	const struct policy_widening *widening; /* NULL = none */
 };
 
+/* The policy, whether the user has switched the sandbox off or not. Lists live in the
+ * arena, or are the caller's. Fails as policy_widen does. */
+int confinement_policy(const struct confinement *confinement, struct arena *arena,
+	struct sandbox_policy *ret_policy, perch_err *err);
+
 /* Opens the sandbox. *ret_sandbox is NULL when the user has switched it off. Fails as
  * sandbox_open does. */
 int confinement_open(perch_host *host, const struct confinement *confinement, struct arena *arena,

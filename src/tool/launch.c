@@ -13,6 +13,13 @@
 
 static const char DEFAULT_PATH[] = "/usr/local/bin:/usr/bin:/bin";
 
+static int open_sandbox(
+	struct launch *launch, const struct tool_binding *binding, perch_err *err)
+{
+	int r = tool_confinement_policy(binding, &launch->arena, &launch->policy, err);
+	return r < 0 ? r : sandbox_open(launch->host, &launch->policy, &launch->sandbox, err);
+}
+
 /* The private directory: the sandbox's, or one of ours. */
 static int make_tmp(struct launch *launch, perch_err *err)
 {
@@ -116,8 +123,8 @@ int launch_start(struct launch *launch, perch_host *host, const struct tool_bind
 	_cleanup_fd_ int program = -1;
 	launch->host = host;
 	int r = pins_check(binding, &program, err);
-	if (r == 0)
-		r = tool_confinement_open(host, binding, &launch->arena, &launch->sandbox, err);
+	if (r == 0 && !binding->widening.is_off)
+		r = open_sandbox(launch, binding, err);
 	if (r == 0)
 		r = make_tmp(launch, err);
 	if (r < 0)

@@ -23,7 +23,7 @@ perch_agent() {
 }
 
 reader() {
-    agent 'protocol: "0.4"' "$@" <<<'cat "$HOME/.aws/credentials" || echo denied; echo "${MY_TOKEN:-none}"'
+    agent "$@" <<<'cat "$HOME/.aws/credentials" || echo denied; echo "${MY_TOKEN:-none}"'
 }
 
 @test "allow --read and --env: denied before, given, and taken back" {

@@ -131,3 +131,26 @@ read_vault() {
     perch_tool allow t.reader --read "$vault/none"
     expect_status 1
 }
+
+@test "what was denied is explained: in the result, and for people" {
+    read_vault --json
+    expect_status 1
+    has "$(field hint)" "policy 'tool' was in force; perch tool allow t.reader --read $vault/file"
+    read_vault
+    has "$errors" "hint: the sandbox policy 'tool' was in force"
+    has "$errors" "perch tool allow t.reader --read $vault/file"
+    perch_tool call --binding "$bindings/t.reader.toml" t.x --input "{\"path\":\"$vault/file\"}"
+    has "$errors" "in force; --read $vault/file"
+    # What was told is what helps.
+    perch_tool allow t.reader --read "$vault/file"
+    read_vault --json
+    expect_status 0
+    [[ "$output" != *'"hint"'* ]]
+    # A failure of its own is not blamed on the sandbox.
+    perch_tool call t.reader t.x --json --input "{\"path\":\"$vault/none\"}"
+    expect_status 1
+    perch_tool allow t.reader --sandbox off
+    perch_tool call t.reader t.x --json --input "{\"path\":\"$vault/none\"}"
+    expect_status 1
+    [[ "$output" != *'"hint"'* ]]
+}
