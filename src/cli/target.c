@@ -127,30 +127,23 @@ static int make_explanation(
 	return confinement_policy(confinement, &session->arena, &session->policy, err);
 }
 
-/* What the plugin and its commands are confined to. A wish for the network that was
- * not granted, and `network = false`, mean none. */
+/* What the plugin and its commands are confined to. */
 static int make_sandbox(struct session *session, perch_err *err)
 {
 	struct fledge_run_options *options = &session->options;
-	enum filesystem_wish wish = options->granted.filesystem;
-	const struct confinement confinement = {
-		.config = session->registry.config,
-		.project = options->directory ? options->directory : "",
-		.directory = options->plugin_dir,
-		.manifest = is_live_link(options->plugin_dir) ? NULL : &session->manifest,
-		.may_write_project = wish == FILESYSTEM_UNSET || wish == FILESYSTEM_PROJECT,
-		.may_write_directory = wish != FILESYSTEM_NONE,
-		.has_network = options->granted.network || !options->granted.has_network,
-		.widening = &session->grant.widening,
-	};
+	struct confinement confinement = confinement_by(&options->granted);
+	confinement.config = session->registry.config;
+	confinement.project = options->directory ? options->directory : "";
+	confinement.directory = options->plugin_dir;
+	confinement.manifest = is_live_link(options->plugin_dir) ? NULL : &session->manifest;
+	confinement.widening = &session->grant.widening;
 	int r = confinement_open(session->host, &confinement, &session->arena, &session->sandbox, err);
 	if (r < 0)
 		return r;
 	options->confine = sandbox_confine(session->sandbox);
 	options->layers = sandbox_layers(session->sandbox);
-	return session->sandbox && session->cli->verbose
-		? make_explanation(session, &confinement, err)
-		: 0;
+	return session->sandbox && session->cli->verbose ? make_explanation(session, &confinement, err)
+													 : 0;
 }
 
 /* argv[0] is the path of the program, also for a legacy plugin. */

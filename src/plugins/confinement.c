@@ -57,6 +57,16 @@ static int protect_programs(
 	return 0;
 }
 
+struct confinement confinement_by(const struct capabilities *force)
+{
+	enum filesystem_wish wish = force->filesystem;
+	return (struct confinement){
+		.may_write_project = wish == FILESYSTEM_UNSET || wish == FILESYSTEM_PROJECT,
+		.may_write_directory = wish != FILESYSTEM_NONE,
+		.has_network = force->network || !force->has_network,
+	};
+}
+
 int confinement_policy(const struct confinement *confinement, struct arena *arena,
 	struct sandbox_policy *ret_policy, perch_err *err)
 {

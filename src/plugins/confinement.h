@@ -18,6 +18,10 @@ struct confinement {
 	const struct policy_widening *widening; /* NULL = none */
 };
 
+/* What the capabilities in force say of it; the rest is the caller's to fill in. A wish
+ * for the network that was not granted, and `network = false`, mean none. */
+struct confinement confinement_by(const struct capabilities *force);
+
 /* The policy, whether the user has switched the sandbox off or not. Lists live in the
  * arena, or are the caller's. Fails as policy_widen does. */
 int confinement_policy(const struct confinement *confinement, struct arena *arena,

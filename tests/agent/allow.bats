@@ -22,8 +22,10 @@ perch_agent() {
     errors=$(cat "$WORK/err")
 }
 
+# reader [KEY-LINE…]: it lies in the project, which a sandboxed agent sees.
 reader() {
-    agent "$@" <<<'cat "$HOME/.aws/credentials" || echo denied; echo "${MY_TOKEN:-none}"'
+    echo 'cat "$HOME/.aws/credentials" || echo denied; echo "${MY_TOKEN:-none}"' >agent.sh
+    profile_of 'command: sh' "args: ['$PWD/agent.sh']" "$@"
 }
 
 @test "allow --read and --env: denied before, given, and taken back" {

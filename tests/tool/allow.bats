@@ -154,3 +154,21 @@ read_vault() {
     expect_status 1
     [[ "$output" != *'"hint"'* ]]
 }
+
+@test "show: what is in force is what a call has" {
+    perch_tool show t.reader --json
+    shown=$("$python" -c 'import json, sys; print(json.dumps(json.load(sys.stdin)["sandbox"]["layers"]))' <<<"$output")
+    perch_tool call t.reader t.x --json
+    expect_status 0
+    field_is sandbox "$shown"
+    [ "$shown" != '[]' ]
+    perch_tool show t.reader
+    has "$output" "enforced by   landlock"
+    PERCH_LANDLOCK_ABI_MAX=1 perch_tool show t.reader --json
+    [[ "$output" != *'"layers": []'* ]]
+    perch_tool allow t.reader --sandbox off
+    perch_tool show t.reader --json
+    has "$output" '"layers":[]'
+    perch_tool show t.reader
+    has "$output" "OFF: it runs with all your rights"
+}
