@@ -41,8 +41,8 @@ struct served {
 	struct tool_binding binding;
 	struct stat stamp; /* of its file */
 	struct stat grants_stamp;
-	bool is_given;     /* by --binding */
-	bool is_stale;     /* nobody new gets it */
+	bool is_given; /* by --binding */
+	bool is_stale; /* nobody new gets it */
 	unsigned users;
 };
 

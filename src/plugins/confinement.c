@@ -6,10 +6,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/environment.h"
 #include "base/err.h"
 #include "base/paths.h"
-#include "sandbox/secrets.h"
 
 /* "" where there is none: then nothing of it is hidden. */
 static const char *user_path(enum path_kind kind, struct arena *arena)
@@ -106,32 +104,8 @@ int confinement_open(perch_host *host, const struct confinement *confinement, st
 	return r < 0 ? r : sandbox_open(host, &policy, ret_sandbox, err);
 }
 
-/* The variable as it stands in our environment, or NULL. */
-static const char *find_variable(const char *name)
-{
-	for (char **variable = environ; *variable; variable++) {
-		if (str_is(environment_name(*variable), name))
-			return *variable;
-	}
-	return NULL;
-}
-
 const char *const *confinement_environment(
 	const struct policy_widening *widening, const char *const *extra, struct arena *arena)
 {
-	const char *const *allowed = widening ? widening->env : NULL;
-	const char **added =
-		arena_alloc(arena, (list_count(allowed) + list_count(extra) + 1) * sizeof(*added));
-	if (!added)
-		return NULL;
-	size_t n = 0;
-	for (; allowed && *allowed; allowed++) {
-		const char *variable = find_variable(*allowed);
-		if (variable)
-			added[n++] = variable;
-	}
-	for (; extra && *extra; extra++)
-		added[n++] = *extra;
-	added[n] = NULL;
-	return environment_build(arena, (const char *const *)environ, secret_is_absent, added);
+	return policy_environment(arena, (const char *const *)environ, widening, extra);
 }

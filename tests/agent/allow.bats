@@ -19,7 +19,6 @@ perch_agent() {
     status=0
     "$perch" agent "$@" >"$WORK/out" 2>"$WORK/err" </dev/null || status=$?
     output=$(cat "$WORK/out")
-    errors=$(cat "$WORK/err")
 }
 
 # reader [KEY-LINE…]: it lies in the project, which a sandboxed agent sees.
