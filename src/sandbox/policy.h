@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/str.h"
 #include "perch/base.h"
 
 enum sandbox_net { SANDBOX_NET_NONE, SANDBOX_NET_FULL };
@@ -93,6 +94,9 @@ int policy_widening_join(
 
 /* The i-th preset's name, NULL behind the last. */
 const char *policy_preset(size_t i);
+
+/* Whether the widening (NULL = none) or one of its presets names the variable. */
+bool policy_keeps_variable(const struct policy_widening *widening, struct str name);
 
 /* The environment of what is sandboxed: `base` without what looks like a secret,
  * but with what the widening (NULL = none) and its presets name; `extra` (may be

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/environment.h"
 #include "base/err.h"
@@ -39,21 +40,18 @@ static const char *variable(struct arena *arena, const char *name, const char *v
 	return text ? arena_dup(arena, str_from(text)) : NULL;
 }
 
-/* The variables of ours that the binding names. NULL without memory. */
-static const char *const *kept_variables(struct arena *arena, const char *const *names)
+/* The variables of ours that the widening names. NULL without memory. */
+static const char *const *kept_variables(
+	struct arena *arena, const struct policy_widening *widening)
 {
 	size_t count = 0;
-	while (names && names[count])
+	while (environ[count])
 		count++;
 	const char **kept = arena_alloc(arena, (count + 1) * sizeof(*kept));
 	size_t n = 0;
 	for (size_t i = 0; kept && i < count; i++) {
-		const char *value = getenv(names[i]);
-		if (!value)
-			continue;
-		kept[n] = variable(arena, names[i], value);
-		if (!kept[n++])
-			return NULL;
+		if (policy_keeps_variable(widening, environment_name(environ[i])))
+			kept[n++] = environ[i];
 	}
 	if (kept)
 		kept[n] = NULL;
@@ -74,7 +72,7 @@ static const char *const *make_environment(
 		"LANG=C.UTF-8",
 		NULL,
 	};
-	const char *const *kept = kept_variables(arena, binding->widening.env);
+	const char *const *kept = kept_variables(arena, &binding->widening);
 	if (!basic[0] || !basic[1] || !basic[2] || !kept)
 		return NULL;
 	const char *const *env = environment_build(arena, basic, NULL, kept);

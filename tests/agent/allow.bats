@@ -50,6 +50,18 @@ reader() {
     has "$output" none
 }
 
+@test "allow --preset: its files and its variables" {
+    export AWS_SECRET_ACCESS_KEY=key
+    reader 'sandbox: on'
+    echo 'echo "${AWS_SECRET_ACCESS_KEY:-none}"' >>agent.sh
+    turn
+    has "$output" denied
+    perch_agent allow "$profile" --preset aws
+    turn
+    has "$output" treasure
+    has "$output" key
+}
+
 @test "allow --sandbox on and off, against the profile" {
     reader
     turn

@@ -30,6 +30,18 @@ END
     [[ "$errors" != *policy* ]]
 }
 
+@test "a preset gives the files and the variables of what it is for" {
+    export AWS_SECRET_ACCESS_KEY=key
+    py -c exec reader <<'END'
+say(run("cat ~/.aws/credentials; echo $AWS_SECRET_ACCESS_KEY")["stdout"].split())
+END
+    call reader
+    expect '[]'
+    "$perch" plugins allow fledge-reader --preset aws
+    call reader
+    expect "['treasure', 'key']"
+}
+
 @test "a plugin that failed" {
     py failing <<'END'
 sys.exit(3)

@@ -64,6 +64,12 @@ read_vault() {
     [ -e "$vault/new" ]
     perch_tool revoke t.reader
     has "$output" "nothing beyond its default"
+    sed -i 's/"WANTED"/"GH_TOKEN"/' "$WORK/tools/reader"
+    export GH_TOKEN=token
+    perch_tool allow t.reader --preset github
+    perch_tool call t.reader t.x
+    expect '["", "token"]'
+    perch_tool revoke t.reader --preset github
     perch_tool call t.reader t.x
     expect '["", null]'
     perch_tool call t.reader t.x --input "{\"write\":\"$vault/new\"}"
