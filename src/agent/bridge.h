@@ -28,6 +28,9 @@ struct bridge_options {
 	 * the end of a turn is recorded before `end`. */
 	const struct agent_turn_events *events;
 	void *data;
+	/* What is so beyond the profile, for each turn anew: changes the turn's own copy;
+	 * lists go to the arena. A failure refuses the turn. NULL = nothing. */
+	int (*amend)(void *data, struct arena *arena, struct agent_profile *profile, perch_err *err);
 };
 
 int bridge_new(const struct bridge_options *options, struct bridge **ret_bridge, perch_err *err);

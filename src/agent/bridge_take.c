@@ -72,10 +72,23 @@ static int copy_attachments(struct bridge_turn *turn, const struct bridge_reques
 	return copies ? 0 : -ENOMEM;
 }
 
+static int amend_profile(struct bridge_turn *turn, perch_err *err)
+{
+	const struct bridge_options *options = &turn->bridge->options;
+	turn->options.profile = kept_profile(turn->profile);
+	if (!options->amend)
+		return 0;
+	struct agent_profile *own = arena_alloc(&turn->arena, sizeof(*own));
+	if (!own)
+		return err_no_memory(err);
+	*own = *turn->options.profile;
+	turn->options.profile = own;
+	return options->amend(options->data, &turn->arena, own, err);
+}
+
 static int copy_request(struct bridge_turn *turn, const struct bridge_request *request)
 {
 	struct agent_turn_options *options = &turn->options;
-	options->profile = kept_profile(turn->profile);
 	options->message.data = arena_dup(&turn->arena, request->message);
 	options->message.len = request->message.len;
 	options->session_name = copy(turn, request->session_name ? request->session_name : "default");
@@ -137,6 +150,8 @@ static int make_turn(struct bridge *bridge, const struct bridge_request *request
 	if (turn->bytes > BRIDGE_BYTES_MAX)
 		return err_set(err, -EBUSY, "the message is too long");
 	int r = profiles_take(&bridge->profiles, request->profile, &turn->profile, err);
+	if (r == 0)
+		r = amend_profile(turn, err);
 	if (r < 0)
 		return fail_in(err, "profile", r);
 	if (copy_request(turn, request) < 0)

@@ -102,7 +102,7 @@ static bool is_inherited(const struct launch *launch, const char *variable)
 	if (launch->dialect->has_variables && profile->has_env_allowlist && !is_basic(name) &&
 		!is_listed(name, profile->env_allowlist))
 		return false;
-	return !profile->is_sandboxed || is_listed(name, profile->widening.env) ||
+	return !profile->is_sandboxed || policy_keeps_variable(&profile->widening, name) ||
 		secret_is_absent(variable);
 }
 

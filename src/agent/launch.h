@@ -60,6 +60,10 @@ int launch_make_env(struct launch *launch, perch_err *err);
 
 /* ---- launch_sandbox.c ------------------------------------------------------ */
 
+/* What a sandboxed agent may do, after launch_begin. Lists live in the arena of the
+ * launch. Fails as policy_widen does. */
+int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy, perch_err *err);
+
 /* Makes the sandbox that the profile asks for, once cwd is known. Reads everything
  * but what is always hidden, writes cwd, the network is open; and then what the
  * profile says. */

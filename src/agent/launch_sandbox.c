@@ -24,8 +24,7 @@ static const char *directory_of(const struct launch *launch, char out[PATH_MAX])
 	return realpath(launch->cwd ? launch->cwd : ".", out) ? out : "";
 }
 
-int launch_open_sandbox(
-	struct launch *launch, perch_host *host, struct sandbox **ret_sandbox, perch_err *err)
+int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy, perch_err *err)
 {
 	struct arena *arena = launch->arena;
 	const struct policy_widening *widening = &launch->options->profile->widening;
@@ -45,5 +44,15 @@ int launch_open_sandbox(
 	if (policy_for_plugin(arena, &agent, &policy) < 0)
 		return err_no_memory(err);
 	int r = policy_widen(arena, agent.home, widening, &policy, err);
+	if (r == 0)
+		*ret_policy = policy;
+	return r;
+}
+
+int launch_open_sandbox(
+	struct launch *launch, perch_host *host, struct sandbox **ret_sandbox, perch_err *err)
+{
+	struct sandbox_policy policy;
+	int r = launch_policy(launch, &policy, err);
 	return r < 0 ? r : sandbox_open(host, &policy, ret_sandbox, err);
 }

@@ -8,6 +8,8 @@ static const struct command *const subcommands[] = {
 	&agent_chat_command,
 	&agent_serve_command,
 	&agent_sessions_command,
+	&agent_allow_command,
+	&agent_revoke_command,
 	NULL,
 };
 

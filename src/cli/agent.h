@@ -8,6 +8,8 @@
 #include "cli/cli.h"
 
 /* Each stands at the end of the file that does it. */
+extern const struct command agent_allow_command;
+extern const struct command agent_revoke_command;
 extern const struct command agent_run_command;
 extern const struct command agent_check_command;
 extern const struct command agent_chat_command;

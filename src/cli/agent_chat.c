@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "cli/chat.h"
+#include "cli/granted.h"
 #include "proc/host.h"
 
 enum { CHAT_QUEUE = 64 }; /* messages typed ahead */
@@ -259,6 +260,7 @@ static int open_chat(struct chat *chat, perch_err *err)
 		.queue = CHAT_QUEUE,
 		.events = &turn_events,
 		.data = chat,
+		.amend = granted_agent,
 	};
 	r = bridge_new(&bridge_options, &chat->bridge, err);
 	if (r < 0)

@@ -7,7 +7,10 @@
 #include "agent/launch.h"
 #include "base/cleanup.h"
 #include "base/environment.h"
+#include "base/err.h"
 #include "cli/agent.h"
+#include "cli/granted.h"
+#include "cli/in_force.h"
 #include "data/json.h"
 #include "proc/program.h"
 
@@ -17,9 +20,10 @@ struct checkup {
 	struct agent_profile profile;
 	struct agent_turn_options options;
 	struct launch launch;
-	char *program;       /* where it is; NULL = not found */
-	perch_err problem;   /* what keeps it from starting; code 0 = nothing */
-	struct buf warnings; /* each ends with '\n' */
+	struct in_force in_force; /* of its sandbox */
+	char *program;            /* where it is; NULL = not found */
+	perch_err problem;        /* what keeps it from starting; code 0 = nothing */
+	struct buf warnings;      /* each ends with '\n' */
 };
 
 /* ---- looking ----------------------------------------------------------------- */
@@ -40,6 +44,8 @@ static void find_unset(struct checkup *checkup, const char *variable)
 static int look(struct checkup *checkup, const char *path, perch_err *err)
 {
 	int r = agent_profile_read(path, &checkup->arena, &checkup->profile, err);
+	if (r == 0)
+		r = granted_agent(NULL, &checkup->arena, &checkup->profile, err);
 	if (r < 0)
 		return r;
 	checkup->options = (struct agent_turn_options){
@@ -67,6 +73,22 @@ static int look(struct checkup *checkup, const char *path, perch_err *err)
 		program_find(
 			checkup->launch.argv[0], checkup->launch.env, &checkup->program, &checkup->problem);
 	return 0;
+}
+
+/* A sandbox that cannot be keeps the agent from starting. */
+static int look_at_sandbox(struct checkup *checkup, perch_err *err)
+{
+	struct sandbox_policy policy;
+	bool has_policy = checkup->profile.is_sandboxed;
+	perch_err why = { 0 };
+	int r = has_policy ? launch_policy(&checkup->launch, &policy, &why) : 0;
+	if (r == 0)
+		r = in_force_find(has_policy ? &policy : NULL, &checkup->arena, &checkup->in_force);
+	if (r == 0 && checkup->in_force.problem)
+		r = err_set(&why, -EINVAL, "%s", checkup->in_force.problem);
+	if (r < 0 && !checkup->problem.code)
+		checkup->problem = why;
+	return r == -ENOMEM ? err_no_memory(err) : 0;
 }
 
 /* A path is only looked at here: what is found on PATH was looked at already. */
@@ -123,6 +145,30 @@ static void print_env(const struct checkup *checkup)
 	printf(" (of %zu that the agent gets)\n", count);
 }
 
+static void print_some(const char *title, const char *const *list)
+{
+	if (list && *list)
+		print_list(title, list);
+}
+
+static void print_sandbox(const struct checkup *checkup)
+{
+	const struct policy_widening *widening = &checkup->profile.widening;
+	if (!checkup->profile.is_sandboxed) {
+		printf("%-10s off: it has all your rights\n", "sandbox");
+		return;
+	}
+	printf("%-10s on\n", "sandbox");
+	print_some("  reads", widening->read);
+	print_some("  writes", widening->write);
+	print_some("  sees", widening->env);
+	print_some("  presets", widening->presets);
+	printf("%-10s %s\n", "  network", widening->net == WIDENING_NET_NONE ? "none" : "full");
+	print_some("  layers", checkup->in_force.layers);
+	for (const char *const *at = checkup->in_force.missing; at && *at; at++)
+		printf("%-10s %s\n", "  missing", *at);
+}
+
 static void print_for_people(const struct checkup *checkup)
 {
 	const struct agent_profile *profile = &checkup->profile;
@@ -135,7 +181,7 @@ static void print_for_people(const struct checkup *checkup)
 	print_seconds("timeout", profile->timeout_ns);
 	print_seconds("idle", profile->idle_timeout_ns);
 	print_seconds("grace", profile->kill_grace_ns);
-	printf("%-10s %s\n", "sandbox", profile->is_sandboxed ? "on" : "off: it has all your rights");
+	print_sandbox(checkup);
 	fflush(stdout);
 	struct str rest = { checkup->warnings.data, checkup->warnings.len };
 	while (rest.len) {
@@ -178,6 +224,23 @@ static void write_warnings(perch_json_writer *writer, const struct checkup *chec
 	perch_json_end_array(writer);
 }
 
+static void write_sandbox(perch_json_writer *writer, const struct checkup *checkup)
+{
+	const struct policy_widening *widening = &checkup->profile.widening;
+	perch_json_write_name(writer, "sandbox");
+	perch_json_write_bool(writer, checkup->profile.is_sandboxed);
+	perch_json_write_name(writer, "widening");
+	perch_json_begin_object(writer);
+	write_list(writer, "read", widening->read);
+	write_list(writer, "write", widening->write);
+	write_list(writer, "variables", widening->env);
+	write_list(writer, "presets", widening->presets);
+	write_text(writer, "net", widening->net == WIDENING_NET_NONE ? "none" : "full");
+	perch_json_end_object(writer);
+	if (checkup->in_force.layers)
+		in_force_write(writer, &checkup->in_force);
+}
+
 static int print_json(const struct checkup *checkup)
 {
 	_cleanup_(buf_free) struct buf out = { 0 };
@@ -193,8 +256,7 @@ static int print_json(const struct checkup *checkup)
 	write_text(&writer, "program", checkup->program);
 	write_text(&writer, "cwd", checkup->launch.cwd);
 	write_list(&writer, "env", checkup->launch.env);
-	perch_json_write_name(&writer, "sandbox");
-	perch_json_write_bool(&writer, checkup->profile.is_sandboxed);
+	write_sandbox(&writer, checkup);
 	write_warnings(&writer, checkup);
 	write_text(&writer, "problem", checkup->problem.code ? checkup->problem.text : NULL);
 	perch_json_end_object(&writer);
@@ -209,7 +271,7 @@ static int check_profile(struct cli *cli, const char *path)
 	struct checkup checkup = { 0 };
 	perch_err err = { 0 };
 	int code = EXIT_HOST;
-	if (look(&checkup, path, &err) < 0) {
+	if (look(&checkup, path, &err) < 0 || look_at_sandbox(&checkup, &err) < 0) {
 		cli_error(NULL, "%s", err.text);
 	} else {
 		check_access(&checkup);

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "cli/agent.h"
+#include "cli/granted.h"
 #include "cli/agent_ask.h"
 #include "cli/agent_words.h"
 #include "cli/signals.h"
@@ -332,6 +333,8 @@ static int prepare(struct agent_run *run, int argc, char **argv)
 		.stderr_bytes = run->cli->verbose ? on_stderr : NULL,
 	};
 	r = agent_profile_read(run->words.profile, &run->arena, &run->profile, &err);
+	if (r == 0)
+		r = granted_agent(NULL, &run->arena, &run->profile, &err);
 	if (r == 0 && run->cli->trace)
 		r = trace_open(run->cli->trace, run->cli->trace_secrets, &run->trace, &err);
 	if (r < 0) {

@@ -135,8 +135,11 @@ static int change_grant(struct allowing *allowing, perch_err *err)
 	if (r < 0)
 		return r;
 	change_net(allowing);
-	if (allowing->sandbox)
-		widening->is_off = strcmp(allowing->sandbox, "off") == 0 && !allowing->revokes;
+	if (allowing->sandbox) {
+		bool is_off = strcmp(allowing->sandbox, "off") == 0;
+		widening->is_off = is_off && !allowing->revokes;
+		widening->is_on = !is_off && !allowing->revokes && allowing->subject->may_be_off;
+	}
 	return 0;
 }
 
@@ -198,8 +201,8 @@ static int print_for_people(const struct allowing *allowing)
 	if (allowing->approved)
 		printf("approved: %s\n", allowing->approved);
 	printf("%s %s is allowed%s\n", allowing->subject->noun, allowing->name,
-		has_lists || net || widening->is_off ? ", beyond its default:"
-											 : " nothing beyond its default");
+		has_lists || net || widening->is_off || widening->is_on ? ", beyond its default:"
+																: " nothing beyond its default");
 	print_list("read", widening->read);
 	print_list("write", widening->write);
 	print_list("env", widening->env);
@@ -208,6 +211,8 @@ static int print_for_people(const struct allowing *allowing)
 		printf("  %-8s %s\n", "net", net);
 	if (widening->is_off)
 		printf("  %-8s off: it runs with all your rights\n", "sandbox");
+	if (widening->is_on)
+		printf("  %-8s on, whatever its file says\n", "sandbox");
 	return 0;
 }
 

@@ -11,6 +11,8 @@ struct allow_subject {
 	enum grant_kind kind;
 	const char *noun;    /* "plugin" */
 	const char *command; /* "perch plugins" */
+	/* Its file may have switched its sandbox off, so that `on` says something. */
+	bool may_be_off;
 	/* The name that the grant is recorded under, in the arena, for what the user calls it.
 	 * NULL = any word is a name. */
 	int (*find)(const char *word, struct arena *arena, const char **ret_name, perch_err *err);

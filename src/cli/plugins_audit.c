@@ -1,13 +1,44 @@
 /* perch plugins audit. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/err.h"
 #include "cli/envelope.h"
+#include "cli/in_force.h"
 #include "cli/installed.h"
 #include "cli/page.h"
 #include "cli/plugins.h"
 #include "plugins/audit.h"
+#include "plugins/confinement.h"
 #include "registry/approval.h"
+
+/* ---- what is in force here ------------------------------------------------------ */
+
+/* The sandbox that a run in this directory would have. */
+static int find_in_force(const struct registry *registry, const struct audit *audit,
+	struct arena *arena, struct in_force *ret_in_force, perch_err *err)
+{
+	char directory[PATH_MAX];
+	struct sandbox_policy policy;
+	if (!audit->is_sandboxed)
+		return in_force_find(NULL, arena, ret_in_force);
+	struct capabilities force = capabilities_in_force(&audit->granted, &audit->manifest.wishes);
+	struct confinement confinement = confinement_by(&force);
+	confinement.config = registry->config;
+	confinement.project = getcwd(directory, sizeof(directory)) ? directory : "";
+	confinement.directory = audit->entry->directory;
+	confinement.manifest = &audit->manifest;
+	confinement.widening = &audit->grant.widening;
+	perch_err why = { 0 };
+	int r = confinement_policy(&confinement, arena, &policy, &why);
+	if (r == 0)
+		r = in_force_find(&policy, arena, ret_in_force);
+	else
+		r = in_force_problem(why.text, arena, ret_in_force);
+	return r < 0 ? err_no_memory(err) : 0;
+}
 
 /* ---- for people ---------------------------------------------------------------- */
 
@@ -40,7 +71,18 @@ static void print_hooks(struct page *page, const struct manifest *manifest)
 	print_words(page, "hooks", names);
 }
 
-static void print_audit(struct page *page, const struct audit *audit)
+static void print_in_force(struct page *page, const struct in_force *in_force)
+{
+	if (in_force->problem)
+		print_line(page, "problem", STYLE_WARN, in_force->problem);
+	else
+		print_words(page, "enforced by", in_force->layers);
+	for (const char *const *missing = in_force->missing; *missing; missing++)
+		print_line(page, "warning", STYLE_WARN, *missing);
+}
+
+static void print_audit(
+	struct page *page, const struct audit *audit, const struct in_force *in_force)
 {
 	const struct registry_entry *entry = audit->entry;
 	const char *words[WISHES_MAX + 1];
@@ -61,6 +103,8 @@ static void print_audit(struct page *page, const struct audit *audit)
 		print_hooks(page, &audit->manifest);
 	}
 	print_line(page, "sandbox", STYLE_PLAIN, audit->is_sandboxed ? "yes" : "no");
+	if (audit->is_sandboxed)
+		print_in_force(page, in_force);
 	for (size_t i = 0; i < audit->policy_count; i++)
 		print_line(page, audit->policy[i].name, STYLE_HINT, audit->policy[i].text);
 	for (size_t i = 0; i < audit->warnings.count; i++)
@@ -69,7 +113,8 @@ static void print_audit(struct page *page, const struct audit *audit)
 
 /* ---- for programs --------------------------------------------------------------- */
 
-static void write_audit(perch_json_writer *writer, const struct audit *audit)
+static void write_audit(
+	perch_json_writer *writer, const struct audit *audit, const struct in_force *in_force)
 {
 	const struct registry_entry *entry = audit->entry;
 	perch_json_begin_object(writer);
@@ -79,6 +124,7 @@ static void write_audit(perch_json_writer *writer, const struct audit *audit)
 	member_text(writer, "trust_tier", trust_name(audit->tier));
 	member_text(writer, "runtime", installed_runtime(entry));
 	member_bool(writer, "sandboxed", audit->is_sandboxed);
+	in_force_write(writer, in_force);
 	member_capabilities(writer, "capabilities", &audit->granted);
 	if (audit->has_manifest)
 		member_capabilities(writer, "requested", &audit->manifest.wishes);
@@ -136,28 +182,37 @@ struct report {
 	size_t count;
 };
 
+static int audit_one(struct installed *installed, const struct registry_entry *entry,
+	struct report *report, perch_err *err)
+{
+	struct audit audit;
+	struct in_force in_force;
+	struct arena *arena = &installed->arena;
+	int r = audit_plugin(&installed->registry, entry, &installed->trust, arena, &audit, err);
+	if (r < 0)
+		return r;
+	r = find_in_force(&installed->registry, &audit, arena, &in_force, err);
+	if (r == 0 && report->envelope)
+		write_audit(&report->envelope->writer, &audit, &in_force);
+	if (r == 0 && report->page) {
+		buf_append_text(&report->page->out, report->count ? "\n" : "");
+		print_audit(report->page, &audit, &in_force);
+	}
+	report->count++;
+	audit_free(&audit);
+	return r;
+}
+
 static int audit_all(
 	struct installed *installed, const struct option_list *names, struct report *report)
 {
 	for (size_t i = 0; i < installed->registry.count; i++) {
 		const struct registry_entry *entry = &installed->registry.entries[i];
-		if (!is_wanted(names, entry->name))
-			continue;
-		struct audit audit;
 		perch_err err = { 0 };
-		if (audit_plugin(&installed->registry, entry, &installed->trust, &installed->arena, &audit,
-				&err) < 0) {
-			cli_error(NULL, "%s", err.text);
-			return EXIT_HOST;
-		}
-		if (report->envelope)
-			write_audit(&report->envelope->writer, &audit);
-		else if (report->count)
-			buf_append_char(&report->page->out, '\n');
-		if (report->page)
-			print_audit(report->page, &audit);
-		report->count++;
-		audit_free(&audit);
+		if (!is_wanted(names, entry->name) || audit_one(installed, entry, report, &err) == 0)
+			continue;
+		cli_error(NULL, "%s", err.text);
+		return EXIT_HOST;
 	}
 	return 0;
 }

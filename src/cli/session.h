@@ -11,6 +11,7 @@
 #include "fledge/run.h"
 #include "registry/grants.h"
 #include "registry/registry.h"
+#include "sandbox/explain.h"
 #include "sandbox/sandbox.h"
 
 /* Everything a run needs, in the order in which it is found out. */
@@ -32,7 +33,9 @@ struct session {
 	struct fledge_run *run;
 	struct legacy *legacy;
 	struct sandbox *sandbox;
-	const char *cache; /* of the plugin; NULL = none */
+	const char *cache;            /* of the plugin; NULL = none */
+	struct sandbox_policy policy; /* for explanations, as the next */
+	struct explain_context explain;
 	struct signals signals;
 	bool has_signals;
 };

@@ -121,33 +121,45 @@ static bool is_live_link(const char *directory)
 	return lstat(directory, &status) == 0 && S_ISLNK(status.st_mode);
 }
 
-/* What the plugin and its commands are confined to. A wish for the network that was
- * not granted, and `network = false`, mean none. */
+/* With -v, what fails in the sandbox is explained. */
+static int make_explanation(
+	struct session *session, const struct confinement *confinement, perch_err *err)
+{
+	_cleanup_free_ char *widen_by =
+		str_join("perch plugins allow ", session->command.owner->name, " ", NULL);
+	session->explain = (struct explain_context){
+		.policy = &session->policy,
+		.policy_name = "fledge",
+		.widen_by = widen_by ? arena_dup(&session->arena, str_from(widen_by)) : NULL,
+	};
+	if (!session->explain.widen_by)
+		return err_no_memory(err);
+	session->options.explain = &session->explain;
+	return confinement_policy(confinement, &session->arena, &session->policy, err);
+}
+
+/* What the plugin and its commands are confined to. */
 static int make_sandbox(struct session *session, perch_err *err)
 {
 	struct fledge_run_options *options = &session->options;
-	enum filesystem_wish wish = options->granted.filesystem;
 	const char *note = NULL;
 	session->cache = confinement_cache(options->plugin_name, &session->arena);
-	const struct confinement confinement = {
-		.config = session->registry.config,
-		.project = options->directory ? options->directory : "",
-		.directory = options->plugin_dir,
-		.manifest = is_live_link(options->plugin_dir) ? NULL : &session->manifest,
-		.may_write_project = wish == FILESYSTEM_UNSET || wish == FILESYSTEM_PROJECT,
-		.may_write_directory = wish != FILESYSTEM_NONE,
-		.has_network = options->granted.network || !options->granted.has_network,
-		.cache = session->cache,
-		.widening = &session->grant.widening,
-		.ret_note = &note,
-	};
+	struct confinement confinement = confinement_by(&options->granted);
+	confinement.config = session->registry.config;
+	confinement.project = options->directory ? options->directory : "";
+	confinement.directory = options->plugin_dir;
+	confinement.manifest = is_live_link(options->plugin_dir) ? NULL : &session->manifest;
+	confinement.widening = &session->grant.widening;
+	confinement.cache = session->cache;
+	confinement.ret_note = &note;
 	int r = confinement_open(session->host, &confinement, &session->arena, &session->sandbox, err);
 	if (r < 0)
 		return r;
 	options->confine = sandbox_confine(session->sandbox);
 	options->layers = sandbox_layers(session->sandbox);
 	tell_of_sandbox(session, note);
-	return 0;
+	return session->sandbox && session->cli->verbose ? make_explanation(session, &confinement, err)
+													 : 0;
 }
 
 /* argv[0] is the path of the program, also for a legacy plugin. */

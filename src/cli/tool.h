@@ -10,10 +10,12 @@
 
 /* Each stands at the end of the file that does it. */
 extern const struct command tool_verb_add;
+extern const struct command tool_verb_allow;
 extern const struct command tool_verb_call;
 extern const struct command tool_verb_check;
 extern const struct command tool_verb_list;
 extern const struct command tool_verb_remove;
+extern const struct command tool_verb_revoke;
 extern const struct command tool_verb_serve;
 extern const struct command tool_verb_show;
 
@@ -59,7 +61,8 @@ void tool_session_close(struct tool_session *session);
 typedef int tool_body_fn(struct tool_session *session, void *data, perch_err *err);
 int tool_in_session(struct cli *cli, tool_body_fn *body, void *data);
 
-/* The binding of a file, or (file NULL) of a name. It has passed its check. */
+/* The binding of a file, or (file NULL) of a name with what the user allowed it. It has
+ * passed its check. */
 int tool_session_binding(struct tool_session *session, const char *file, const char *name,
 	struct tool_binding *ret_binding, perch_err *err);
 

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/utf8.h"
 #include "cli/tool.h"
+#include "registry/grants.h"
 #include "data/json.h"
 
 /* ---- list ---------------------------------------------------------------- */
@@ -165,6 +166,8 @@ static int remove_binding(const char *name, struct arena *arena, perch_err *err)
 	const char *path;
 	struct tool_binding binding;
 	int r = tool_binding_path(name, arena, &path, err);
+	if (r == 0)
+		r = grants_remove(GRANT_TOOL, name, err); /* first: the next of that name has none */
 	if (r < 0)
 		return r;
 	if (unlink(path) == 0)

@@ -32,7 +32,7 @@ int serve_request_read(perch_json *json, struct str line, struct arena *arena,
 
 /* ---- tool_serve_bindings.c ----------------------------------------------- */
 
-/* A binding that calls use. When its file changes, the next call gets another
+/* A binding that calls use. When its file or what was allowed changes, the next call gets another
  * one; this one goes with its last call. */
 struct served {
 	struct served *next;
@@ -40,8 +40,9 @@ struct served {
 	struct arena arena;
 	struct tool_binding binding;
 	struct stat stamp; /* of its file */
-	bool is_given;     /* by --binding */
-	bool is_stale;     /* nobody new gets it */
+	struct stat grants_stamp;
+	bool is_given; /* by --binding */
+	bool is_stale; /* nobody new gets it */
 	unsigned users;
 };
 

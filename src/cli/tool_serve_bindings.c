@@ -5,6 +5,8 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/paths.h"
+#include "cli/granted.h"
 #include "cli/tool_serve.h"
 
 static void free_served(struct serve_bindings *bindings, struct served *served)
@@ -22,9 +24,20 @@ static void unlink_served(struct serve_bindings *bindings, struct served *served
 	*link = served->next;
 }
 
+/* What was allowed changes as the binding does. No file is a stamp, too. */
+static struct stat stamp_grants(void)
+{
+	struct stat stamp;
+	_cleanup_free_ char *path = NULL;
+	bool is_there =
+		paths_user(PATH_CONFIG, "perch/grants.toml", &path, NULL) == 0 && stat(path, &stamp) == 0;
+	return is_there ? stamp : (struct stat){ 0 };
+}
+
 /* Reads a binding and keeps its spares ready from now on. */
 static int read_served(const char *path, const char *name, struct served *served, perch_err *err)
 {
+	served->grants_stamp = stamp_grants();
 	if (stat(path, &served->stamp) < 0)
 		return err_set(err, -errno, "%s: %s", path, perch_strerror(-errno));
 	perch_err inner = { 0 };
@@ -35,15 +48,18 @@ static int read_served(const char *path, const char *name, struct served *served
 	if (r < 0)
 		return file_blame(err, path, &inner);
 	served->name = arena_dup(&served->arena, str_from(name ? name : served->binding.name));
-	return served->name ? 0 : err_no_memory(err);
+	if (!served->name)
+		return err_no_memory(err);
+	return served->is_given ? 0 : granted_tool(name, &served->arena, &served->binding, err);
 }
 
-static int add(struct serve_bindings *bindings, const char *path, const char *name,
+static int add(struct serve_bindings *bindings, const char *path, const char *name, bool is_given,
 	struct served **ret_served, perch_err *err)
 {
 	struct served *served = calloc(1, sizeof(*served));
 	if (!served)
 		return err_no_memory(err);
+	served->is_given = is_given;
 	int r = read_served(path, name, served, err);
 	if (r == 0 && served->binding.spares && tool_pool_keep(bindings->pool, &served->binding) < 0)
 		r = err_no_memory(err);
@@ -51,7 +67,6 @@ static int add(struct serve_bindings *bindings, const char *path, const char *na
 		free_served(bindings, served);
 		return r;
 	}
-	served->is_given = !name;
 	served->next = bindings->first;
 	bindings->first = served;
 	*ret_served = served;
@@ -69,7 +84,7 @@ static struct served *find(const struct serve_bindings *bindings, const char *na
 int serve_bindings_add(struct serve_bindings *bindings, const char *path, perch_err *err)
 {
 	struct served *served;
-	int r = add(bindings, path, NULL, &served, err);
+	int r = add(bindings, path, NULL, true, &served, err);
 	if (r < 0)
 		return r;
 	served->is_stale = true; /* not to be found while its name is looked for */
@@ -79,15 +94,21 @@ int serve_bindings_add(struct serve_bindings *bindings, const char *path, perch_
 					 : 0;
 }
 
+static bool is_same(const struct stat *now, const struct stat *then)
+{
+	return now->st_ino == then->st_ino && now->st_dev == then->st_dev &&
+		now->st_size == then->st_size && now->st_mtim.tv_sec == then->st_mtim.tv_sec &&
+		now->st_mtim.tv_nsec == then->st_mtim.tv_nsec &&
+		now->st_ctim.tv_sec == then->st_ctim.tv_sec &&
+		now->st_ctim.tv_nsec == then->st_ctim.tv_nsec;
+}
+
 static bool is_unchanged(const struct served *served)
 {
 	struct stat now;
-	const struct stat *then = &served->stamp;
-	return stat(served->binding.path, &now) == 0 && now.st_ino == then->st_ino &&
-		now.st_dev == then->st_dev && now.st_size == then->st_size &&
-		now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
-		now.st_mtim.tv_nsec == then->st_mtim.tv_nsec &&
-		now.st_ctim.tv_sec == then->st_ctim.tv_sec && now.st_ctim.tv_nsec == then->st_ctim.tv_nsec;
+	const struct stat grants = stamp_grants();
+	return stat(served->binding.path, &now) == 0 && is_same(&now, &served->stamp) &&
+		is_same(&grants, &served->grants_stamp);
 }
 
 /* Nobody new gets it; with its last user it goes. */
@@ -118,9 +139,7 @@ static int read_again(struct serve_bindings *bindings, struct served *old, const
 	if (old)
 		retire(bindings, old);
 	if (r == 0)
-		r = add(bindings, path, name, ret_served, err);
-	if (r == 0)
-		(*ret_served)->is_given = is_given;
+		r = add(bindings, path, name, is_given, ret_served, err);
 	if (r == -ENOENT && !is_given)
 		r = tool_binding_find(name, &arena, &unused, err); /* with a suggestion */
 	arena_free(&arena);

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "cli/granted.h"
 #include "cli/tool.h"
 #include "data/json.h"
 #include "proc/host.h"
@@ -111,7 +112,9 @@ int tool_session_binding(struct tool_session *session, const char *file, const c
 		return r;
 	perch_err inner = { 0 };
 	r = tool_binding_check(ret_binding, &inner);
-	return r < 0 ? file_blame(err, ret_binding->path, &inner) : 0;
+	if (r < 0)
+		return file_blame(err, ret_binding->path, &inner);
+	return file ? 0 : granted_tool(name, &session->arena, ret_binding, err);
 }
 
 /* ---- one call ------------------------------------------------------------ */
@@ -243,6 +246,11 @@ static void print_failure(const struct tool_result *result)
 	if (result->responded && !is_own)
 		fputs("  it had answered before; --json shows the answer\n", stderr);
 	print_tail(result->stderr_tail);
+	if (result->hint.len) {
+		fputs("hint: ", stderr);
+		tool_print_text(stderr, result->hint);
+		fputc('\n', stderr);
+	}
 }
 
 static int print_object(const struct tool_result *result)

@@ -5,8 +5,12 @@
 
 #include "base/cleanup.h"
 #include "base/environment.h"
+#include "base/err.h"
+#include "cli/granted.h"
+#include "cli/in_force.h"
 #include "cli/tool.h"
 #include "data/json.h"
+#include "tool/confinement.h"
 #include "tool/schema.h"
 
 typedef struct perch_json_writer writer;
@@ -66,7 +70,8 @@ static void write_limits(writer *out, const struct sandbox_limits *limits)
 	perch_json_end_object(out);
 }
 
-static void write_sandbox(writer *out, const struct tool_binding *binding)
+static void write_sandbox(
+	writer *out, const struct tool_binding *binding, const struct in_force *in_force)
 {
 	const struct policy_widening *widening = &binding->widening;
 	perch_json_write_name(out, "sandbox");
@@ -78,6 +83,7 @@ static void write_sandbox(writer *out, const struct tool_binding *binding)
 	write_list(out, "env", widening->env);
 	write_list(out, "presets", widening->presets);
 	write_limits(out, &binding->limits);
+	in_force_write(out, in_force);
 	perch_json_end_object(out);
 }
 
@@ -132,7 +138,8 @@ static void write_pins(writer *out, const struct tool_binding *binding)
 	perch_json_end_object(out);
 }
 
-static void write_binding(writer *out, const struct tool_binding *binding)
+static void write_binding(
+	writer *out, const struct tool_binding *binding, const struct in_force *in_force)
 {
 	perch_json_begin_object(out);
 	write_text(out, "plugin_id", binding->name);
@@ -152,16 +159,16 @@ static void write_binding(writer *out, const struct tool_binding *binding)
 	write_number(out, "spares", binding->spares);
 	write_seconds(out, "spare_ttl", binding->spare_ttl_ns);
 	write_pins(out, binding);
-	write_sandbox(out, binding);
+	write_sandbox(out, binding, in_force);
 	write_tools(out, binding);
 	perch_json_end_object(out);
 }
 
-static int print_json(const struct tool_binding *binding)
+static int print_json(const struct tool_binding *binding, const struct in_force *in_force)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	writer out = json_writer_on(&text);
-	write_binding(&out, binding);
+	write_binding(&out, binding, in_force);
 	if (text.failed)
 		return -ENOMEM;
 	tool_print_json((struct str){ text.data, text.len });
@@ -189,7 +196,17 @@ static void print_list(const char *title, const char *before, const char *const 
 	fputc('\n', stdout);
 }
 
-static void print_sandbox(const struct tool_binding *binding)
+static void print_in_force(const struct in_force *in_force)
+{
+	if (in_force->problem)
+		print_text("  problem", in_force->problem);
+	else
+		print_list("  enforced by", in_force->layers[0] ? "" : "nothing", in_force->layers);
+	for (const char *const *missing = in_force->missing; *missing; missing++)
+		print_text("  missing", *missing);
+}
+
+static void print_sandbox(const struct tool_binding *binding, const struct in_force *in_force)
 {
 	const struct policy_widening *widening = &binding->widening;
 	if (widening->is_off) {
@@ -203,6 +220,7 @@ static void print_sandbox(const struct tool_binding *binding)
 	print_list("  variables", "PATH, TMPDIR, HOME, LANG", widening->env);
 	if (widening->presets && widening->presets[0])
 		print_list("  presets", "", widening->presets);
+	print_in_force(in_force);
 }
 
 static void print_tools(const struct tool_binding *binding)
@@ -222,7 +240,7 @@ static void print_tools(const struct tool_binding *binding)
 	}
 }
 
-static void print_binding(const struct tool_binding *binding)
+static void print_binding(const struct tool_binding *binding, const struct in_force *in_force)
 {
 	print_text("plugin", binding->name);
 	print_text("binding", binding->path);
@@ -239,8 +257,23 @@ static void print_binding(const struct tool_binding *binding)
 	if (binding->spares)
 		printf("%-14s%u, for %g s each\n", "spares", binding->spares,
 			(double)binding->spare_ttl_ns / 1e9);
-	print_sandbox(binding);
+	print_sandbox(binding, in_force);
 	print_tools(binding);
+}
+
+/* A widening that cannot be is a problem to show, not one to fail with. */
+static int find_in_force(const struct tool_binding *binding, struct arena *arena,
+	struct in_force *ret_in_force, perch_err *err)
+{
+	struct sandbox_policy policy;
+	perch_err why = { 0 };
+	bool has_policy = !binding->widening.is_off;
+	int r = has_policy ? tool_confinement_policy(binding, arena, &policy, &why) : 0;
+	if (r == 0)
+		r = in_force_find(has_policy ? &policy : NULL, arena, ret_in_force);
+	else
+		r = in_force_problem(why.text, arena, ret_in_force);
+	return r < 0 ? err_no_memory(err) : 0;
 }
 
 static int run_show(struct cli *cli, int argc, char **argv)
@@ -262,12 +295,17 @@ static int run_show(struct cli *cli, int argc, char **argv)
 	perch_err err = { 0 };
 	r = file ? tool_binding_read(file, &arena, &binding, &err)
 			 : tool_binding_find(name, &arena, &binding, &err);
+	if (r == 0 && name)
+		r = granted_tool(name, &arena, &binding, &err);
+	struct in_force in_force;
+	if (r == 0)
+		r = find_in_force(&binding, &arena, &in_force, &err);
 	if (r < 0)
 		cli_error(r == -ENOENT ? "perch tool list shows what is bound" : NULL, "%s", err.text);
 	else if (cli->json)
-		r = print_json(&binding);
+		r = print_json(&binding, &in_force);
 	else
-		print_binding(&binding);
+		print_binding(&binding, &in_force);
 	arena_free(&arena);
 	return r < 0 ? EXIT_USAGE : 0;
 }

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "data/json.h"
 #include "proc/capture.h"
+#include "sandbox/explain.h"
 #include "sandbox/policy.h"
 
 #define EXEC_LINGER_NS (100 * NSEC_PER_MSEC)
@@ -145,6 +146,18 @@ static void report_failure(struct execs *execs, uint64_t ticket, int code, const
 	report(execs, ticket, &(struct exec_result){ .code = code, .err = str_from(why) });
 }
 
+static void explain(const struct job *job)
+{
+	const struct execs_options *options = &job->execs->options;
+	const struct capture *capture = job->capture;
+	_cleanup_(buf_free) struct buf text = { 0 };
+	if (!options->explain || capture_code(capture) == 0)
+		return;
+	const struct str said = { capture->err.data, capture->err.len };
+	if (explain_failure(options->explain, said, &text) && buf_terminate(&text) == 0)
+		options->explained(options->data, text.data);
+}
+
 static void report_end(struct job *job)
 {
 	struct capture *capture = job->capture;
@@ -185,8 +198,10 @@ static void job_done(void *data, struct capture *capture)
 	struct job *job = data;
 	struct execs *execs = job->execs;
 	take_out(&execs->running, job);
-	if (!job->is_dropped)
+	if (!job->is_dropped) {
+		explain(job);
 		report_end(job);
+	}
 	keep_group(execs, job);
 	start_waiting(execs);
 }

@@ -15,6 +15,7 @@ enum {
 };
 
 struct execs;
+struct explain_context;
 
 /* The result of a command as JSON; valid during the call. */
 typedef void exec_done_fn(void *data, uint64_t ticket, struct str json);
@@ -26,6 +27,9 @@ struct execs_options {
 	const char *plugin_dir;   /* resolved; "" = none */
 	const char *const *env;
 	const struct perch_confine *confine;
+	/* Why a command failed in its sandbox is told, where it can be seen. NULL = never. */
+	const struct explain_context *explain;
+	void (*explained)(void *data, const char *text);
 	unsigned parallel;
 	double timeout_max; /* seconds */
 	exec_done_fn *done;

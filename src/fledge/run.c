@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/environment.h"
 #include "fledge/run_parts.h"
+#include "sandbox/explain.h"
 #include "trace/trace.h"
 
 #define RUN_LINGER_NS (500 * NSEC_PER_MSEC)
@@ -108,6 +110,22 @@ static int exit_code_of(const struct fledge_run *run)
 	return run->result.exit_code;
 }
 
+static void explained(void *data, const char *text)
+{
+	run_say(data, SHOWN_DEBUG, text);
+}
+
+/* What the plugin said on stderr went to the terminal: nothing is known of it. */
+static void explain_end(struct fledge_run *run)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	if (!run->options.explain)
+		return;
+	explain_in_force(run->options.explain, &text);
+	if (buf_terminate(&text) == 0)
+		explained(run, text.data);
+}
+
 static void conclude(struct fledge_run *run)
 {
 	int code = exit_code_of(run);
@@ -124,6 +142,7 @@ static void conclude(struct fledge_run *run)
 		snprintf(
 			text, sizeof(text), "Plugin '%s' exited with code %d", run->options.plugin_name, code);
 		run_say(run, SHOWN_ERROR, text);
+		explain_end(run);
 	}
 	run->is_over = true;
 	run->options.frontend->table->done(run->options.frontend, &run->outcome);
@@ -282,6 +301,8 @@ static int make_parts(struct fledge_run *run, const char *const *git_env)
 		.plugin_dir = resolved_plugin_dir(run),
 		.env = options->env,
 		.confine = options->confine,
+		.explain = options->explain,
+		.explained = explained,
 		.parallel = EXEC_PARALLEL_DEFAULT,
 		.timeout_max = options->exec_timeout_max,
 		.done = run_result_known,

@@ -9,6 +9,7 @@
 #include "proc/confine.h"
 #include "registry/manifest.h"
 
+struct explain_context;
 struct trace;
 
 enum { FLEDGE_LINE_LIMIT_DEFAULT = 8 * 1024 * 1024 };
@@ -28,6 +29,8 @@ struct fledge_run_options {
 	const char *const *own_env; /* the host's: what `metadata env` filters, and git needs */
 	const struct perch_confine *confine; /* of the plugin and its commands */
 	const char *const *layers;           /* the layers in force, NULL-terminated; NULL = none */
+	/* For those who want to know why something failed in the sandbox; NULL = nobody does. */
+	const struct explain_context *explain;
 	enum fledge_asking asking;
 	const struct fledge_answer *answers;
 	size_t answer_count;

@@ -78,14 +78,20 @@ static int protect_programs(
 	return 0;
 }
 
-int confinement_open(perch_host *host, const struct confinement *confinement, struct arena *arena,
-	struct sandbox **ret_sandbox, perch_err *err)
+struct confinement confinement_by(const struct capabilities *force)
+{
+	enum filesystem_wish wish = force->filesystem;
+	return (struct confinement){
+		.may_write_project = wish == FILESYSTEM_UNSET || wish == FILESYSTEM_PROJECT,
+		.may_write_directory = wish != FILESYSTEM_NONE,
+		.has_network = force->network || !force->has_network,
+	};
+}
+
+int confinement_policy(const struct confinement *confinement, struct arena *arena,
+	struct sandbox_policy *ret_policy, perch_err *err)
 {
 	const char *home = getenv("HOME");
-	if (confinement->widening && confinement->widening->is_off) {
-		*ret_sandbox = NULL;
-		return 0;
-	}
 	const struct policy_plugin plugin = {
 		.home = home ? home : "",
 		.config = confinement->config,
@@ -104,6 +110,20 @@ int confinement_open(perch_host *host, const struct confinement *confinement, st
 	if (!confinement->has_network)
 		policy.net = SANDBOX_NET_NONE;
 	int r = widen(confinement, plugin.home, arena, &policy, err);
+	if (r == 0)
+		*ret_policy = policy;
+	return r;
+}
+
+int confinement_open(perch_host *host, const struct confinement *confinement, struct arena *arena,
+	struct sandbox **ret_sandbox, perch_err *err)
+{
+	struct sandbox_policy policy;
+	if (confinement->widening && confinement->widening->is_off) {
+		*ret_sandbox = NULL;
+		return 0;
+	}
+	int r = confinement_policy(confinement, arena, &policy, err);
 	if (r == 0 && confinement->ret_note)
 		*confinement->ret_note = policy.note;
 	return r < 0 ? r : sandbox_open(host, &policy, ret_sandbox, err);

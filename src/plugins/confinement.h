@@ -19,6 +19,15 @@ struct confinement {
 	const char **ret_note;                  /* what the user should know; NULL = not wanted */
 };
 
+/* What the capabilities in force say of it; the rest is the caller's to fill in. A wish
+ * for the network that was not granted, and `network = false`, mean none. */
+struct confinement confinement_by(const struct capabilities *force);
+
+/* The policy, whether the user has switched the sandbox off or not. Lists live in the
+ * arena, or are the caller's. Fails as policy_widen does. */
+int confinement_policy(const struct confinement *confinement, struct arena *arena,
+	struct sandbox_policy *ret_policy, perch_err *err);
+
 /* Opens the sandbox. *ret_sandbox is NULL when the user has switched it off. Fails as
  * sandbox_open does. */
 int confinement_open(perch_host *host, const struct confinement *confinement, struct arena *arena,

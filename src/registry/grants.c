@@ -68,6 +68,7 @@ static int read_widening(const struct toml_value *table, struct arena *arena,
 	if (net > 0)
 		widening->net = net == 1 ? WIDENING_NET_NONE : WIDENING_NET_FULL;
 	widening->is_off = sandbox == 1;
+	widening->is_on = sandbox == 2;
 	return 0;
 }
 
@@ -204,8 +205,8 @@ static void make_fields(const struct grant *grant, struct fields *fields)
 	if (widening->net != WIDENING_NET_KEEP)
 		fields->list[fields->count++] =
 			text_entry("net", widening->net == WIDENING_NET_NONE ? "none" : "full");
-	if (widening->is_off)
-		fields->list[fields->count++] = text_entry("sandbox", "off");
+	if (widening->is_off || widening->is_on)
+		fields->list[fields->count++] = text_entry("sandbox", widening->is_off ? "off" : "on");
 	if (!grant->has_approval)
 		return;
 	fields->approved[0] = text_entry("protocol", grant->approval.protocol);

@@ -116,7 +116,8 @@ static bool explain_line(const struct explain_context *context, struct str line,
 		return true;
 	if (context->policy->net == SANDBOX_NET_NONE && HAS(line, net_words)) {
 		begin(context, out);
-		buf_printf(out, "%s--net full would give it a network", context->widen_by);
+		buf_printf(out, "%s--net%s would give it a network", context->widen_by,
+			context->widen_by[0] ? "" : " full");
 		return true;
 	}
 	return false;
@@ -143,4 +144,11 @@ bool explain_nested(const struct explain_context *context, const char *program, 
 			return explain_line(context, STR("namespace: operation not permitted"), out);
 	}
 	return false;
+}
+
+void explain_in_force(const struct explain_context *context, struct buf *out)
+{
+	begin(context, out);
+	buf_printf(out, "if it was denied something, %s%s", context->widen_by,
+		"--read PATH, --write PATH, --env NAME or --net allows it");
 }

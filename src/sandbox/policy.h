@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/str.h"
 #include "perch/base.h"
 
 enum sandbox_net { SANDBOX_NET_NONE, SANDBOX_NET_FULL };
@@ -41,6 +42,7 @@ struct sandbox_policy {
  * from it: stored with the grant (registry/grants.h), or given on a command line. */
 struct policy_widening {
 	bool is_off;             /* no sandbox at all */
+	bool is_on;              /* one, although the default is none */
 	const char *const *read; /* absolute paths; NULL = none, as below */
 	const char *const *write;
 	const char *const *env; /* names of variables that are kept */
@@ -85,8 +87,16 @@ int policy_for_tool(
 int policy_widen(struct arena *arena, const char *home, const struct policy_widening *widening,
 	struct sandbox_policy *policy, perch_err *err);
 
+/* Adds `more` to a widening: the lists of both, and what `more` says of the network and
+ * of the sandbox as such counts instead. -ENOMEM, and nothing has changed. */
+int policy_widening_join(
+	struct arena *arena, const struct policy_widening *more, struct policy_widening *widening);
+
 /* The i-th preset's name, NULL behind the last. */
 const char *policy_preset(size_t i);
+
+/* Whether the widening (NULL = none) or one of its presets names the variable. */
+bool policy_keeps_variable(const struct policy_widening *widening, struct str name);
 
 /* The environment of what is sandboxed: `base` without what looks like a secret,
  * but with what the widening (NULL = none) and its presets name; `extra` (may be

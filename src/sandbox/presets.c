@@ -183,7 +183,7 @@ static bool names(const char *const *list, struct str name)
 	return false;
 }
 
-static bool is_named(const struct policy_widening *widening, struct str name)
+bool policy_keeps_variable(const struct policy_widening *widening, struct str name)
 {
 	if (!widening)
 		return false;
@@ -201,7 +201,7 @@ const char *const *policy_environment(struct arena *arena, const char *const *ba
 	struct path_list kept;
 	path_list_begin(&kept, arena, NULL);
 	for (; *base; base++) {
-		if (secret_is_absent(*base) || is_named(widening, environment_name(*base)))
+		if (secret_is_absent(*base) || policy_keeps_variable(widening, environment_name(*base)))
 			path_list_add(&kept, *base);
 	}
 	return kept.failed ? NULL : environment_build(arena, kept.items, NULL, extra);

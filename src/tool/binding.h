@@ -60,6 +60,9 @@ struct tool_binding {
 	struct sandbox_limits limits;    /* [sandbox.limits]: those that are not 0 count */
 	const struct tool_known *tools;
 	size_t tool_count;
+	/* Not of the file: what stands before an option that widens the sandbox, for hints;
+	 * NULL = there is no such command. */
+	const char *widen_by;
 };
 
 /* What a binding is before anybody has said anything: the defaults, no name. */

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "sandbox/explain.h"
 #include "tool/call_parts.h"
 #include "tool/schema.h"
 
@@ -70,6 +71,24 @@ static void take_exit(struct tool_result *result, const struct exchange *exchang
 	result->signal = ended->signal;
 }
 
+/* Why it failed, as far as what it said tells; nothing when memory ran out. */
+static void take_hint(struct tool_call *call)
+{
+	struct tool_result *result = &call->result;
+	const char *widen_by = call->options.binding->widen_by;
+	const struct explain_context context = {
+		.policy = &call->exchange->launch.policy,
+		.policy_name = "tool",
+		.widen_by = widen_by ? widen_by : "",
+	};
+	if (result->code == TOOL_OK || !result->sandbox)
+		return;
+	if (!explain_failure(&context, result->stderr_tail, &call->hint))
+		explain_failure(&context, result->error_message, &call->hint);
+	if (call->hint.len && buf_terminate(&call->hint) == 0)
+		result->hint = (struct str){ call->hint.data, call->hint.len };
+}
+
 static void exchange_over(void *data)
 {
 	struct tool_call *call = data;
@@ -81,6 +100,7 @@ static void exchange_over(void *data)
 	if (buf_terminate(&exchange->stderr_tail.kept) == 0)
 		call->result.stderr_tail = tail_text(&exchange->stderr_tail);
 	call->result.sandbox = exchange->launch.layers;
+	take_hint(call);
 	finish(call);
 }
 
@@ -251,5 +271,6 @@ void tool_call_free(struct tool_call *call)
 		timers_release(timers);
 	exchange_free(call->exchange);
 	buf_free(&call->line);
+	buf_free(&call->hint);
 	free(call);
 }

@@ -16,6 +16,7 @@ struct tool_call {
 	bool has_timer;
 	uint64_t started_ns;
 	struct tool_result result;
+	struct buf hint;
 	perch_err fault; /* the words for it */
 	bool is_over;
 };

@@ -25,7 +25,7 @@ static void set_limits(const struct sandbox_limits *given, struct sandbox_limits
 
 /* Its own directory is the one it runs in, and the one its command lies in; where
  * that is a link, what it leads to. */
-static int make_policy(const struct tool_binding *binding, struct arena *arena,
+int tool_confinement_policy(const struct tool_binding *binding, struct arena *arena,
 	struct sandbox_policy *ret_policy, perch_err *err)
 {
 	const char *home = getenv("HOME") ? getenv("HOME") : "";
@@ -49,15 +49,4 @@ static int make_policy(const struct tool_binding *binding, struct arena *arena,
 	set_limits(&binding->limits, &ret_policy->limits);
 	r = policy_widen(arena, home, &own, ret_policy, err);
 	return r < 0 ? r : policy_widen(arena, home, &binding->widening, ret_policy, err);
-}
-
-int tool_confinement_open(perch_host *host, const struct tool_binding *binding, struct arena *arena,
-	struct sandbox **ret_sandbox, perch_err *err)
-{
-	*ret_sandbox = NULL;
-	if (binding->widening.is_off)
-		return 0;
-	struct sandbox_policy policy;
-	int r = make_policy(binding, arena, &policy, err);
-	return r < 0 ? r : sandbox_open(host, &policy, ret_sandbox, err);
 }

@@ -3,13 +3,12 @@
 #ifndef TOOL_CONFINEMENT_H
 #define TOOL_CONFINEMENT_H
 
-#include "sandbox/sandbox.h"
+#include "sandbox/policy.h"
 #include "tool/binding.h"
 
-/* Makes the sandbox of one process; *ret_sandbox is NULL where the binding
- * switches it off, or nothing is enforced. Fails as sandbox_open and
- * policy_widen do. */
-int tool_confinement_open(perch_host *host, const struct tool_binding *binding, struct arena *arena,
-	struct sandbox **ret_sandbox, perch_err *err);
+/* The policy, whether the binding switches the sandbox off or not. Lists live in the
+ * arena or are the binding's. Fails as policy_widen does. */
+int tool_confinement_policy(const struct tool_binding *binding, struct arena *arena,
+	struct sandbox_policy *ret_policy, perch_err *err);
 
 #endif

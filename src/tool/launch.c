@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/environment.h"
 #include "base/err.h"
@@ -12,6 +13,12 @@
 #include "tool/pins.h"
 
 static const char DEFAULT_PATH[] = "/usr/local/bin:/usr/bin:/bin";
+
+static int open_sandbox(struct launch *launch, const struct tool_binding *binding, perch_err *err)
+{
+	int r = tool_confinement_policy(binding, &launch->arena, &launch->policy, err);
+	return r < 0 ? r : sandbox_open(launch->host, &launch->policy, &launch->sandbox, err);
+}
 
 /* The private directory: the sandbox's, or one of ours. */
 static int make_tmp(struct launch *launch, perch_err *err)
@@ -33,21 +40,18 @@ static const char *variable(struct arena *arena, const char *name, const char *v
 	return text ? arena_dup(arena, str_from(text)) : NULL;
 }
 
-/* The variables of ours that the binding names. NULL without memory. */
-static const char *const *kept_variables(struct arena *arena, const char *const *names)
+/* The variables of ours that the widening names. NULL without memory. */
+static const char *const *kept_variables(
+	struct arena *arena, const struct policy_widening *widening)
 {
 	size_t count = 0;
-	while (names && names[count])
+	while (environ[count])
 		count++;
 	const char **kept = arena_alloc(arena, (count + 1) * sizeof(*kept));
 	size_t n = 0;
 	for (size_t i = 0; kept && i < count; i++) {
-		const char *value = getenv(names[i]);
-		if (!value)
-			continue;
-		kept[n] = variable(arena, names[i], value);
-		if (!kept[n++])
-			return NULL;
+		if (policy_keeps_variable(widening, environment_name(environ[i])))
+			kept[n++] = environ[i];
 	}
 	if (kept)
 		kept[n] = NULL;
@@ -68,7 +72,7 @@ static const char *const *make_environment(
 		"LANG=C.UTF-8",
 		NULL,
 	};
-	const char *const *kept = kept_variables(arena, binding->widening.env);
+	const char *const *kept = kept_variables(arena, &binding->widening);
 	if (!basic[0] || !basic[1] || !basic[2] || !kept)
 		return NULL;
 	const char *const *env = environment_build(arena, basic, NULL, kept);
@@ -116,8 +120,8 @@ int launch_start(struct launch *launch, perch_host *host, const struct tool_bind
 	_cleanup_fd_ int program = -1;
 	launch->host = host;
 	int r = pins_check(binding, &program, err);
-	if (r == 0)
-		r = tool_confinement_open(host, binding, &launch->arena, &launch->sandbox, err);
+	if (r == 0 && !binding->widening.is_off)
+		r = open_sandbox(launch, binding, err);
 	if (r == 0)
 		r = make_tmp(launch, err);
 	if (r < 0)

@@ -13,10 +13,11 @@ struct den;
 struct launch {
 	perch_host *host;
 	struct arena arena;
-	struct sandbox *sandbox;   /* NULL = none */
-	struct den *den;           /* NULL = the sandbox has its own private directory */
-	const char *tmp;           /* TMPDIR of the process */
-	const char *const *layers; /* of the sandbox; valid until launch_close; NULL = none */
+	struct sandbox *sandbox;      /* NULL = none */
+	struct sandbox_policy policy; /* of the sandbox */
+	struct den *den;              /* NULL = the sandbox has its own private directory */
+	const char *tmp;              /* TMPDIR of the process */
+	const char *const *layers;    /* of the sandbox; valid until launch_close; NULL = none */
 };
 
 /* Prepares and starts. spec has what the caller wants to hear of the child; the

@@ -98,6 +98,8 @@ int tool_result_json(struct buf *out, struct str id, const struct tool_result *r
 	write_number(&json, "signal", result->signal != 0, (uint64_t)result->signal);
 	write_number(&json, "duration_ms", true, result->duration_ns / NSEC_PER_MSEC);
 	write_string(&json, "stderr_tail", result->stderr_tail);
+	if (result->hint.len)
+		write_string(&json, "hint", result->hint);
 	write_number(&json, "extra_bytes", true, result->extra_bytes);
 	write_layers(&json, result->sandbox);
 	write_string(&json, "reach", str_from(perch_reach_name(result->reach)));

@@ -1,0 +1,16 @@
+/* What the user allowed a tool or an agent, on top of what its own file says. */
+#ifndef CLI_GRANTED_H
+#define CLI_GRANTED_H
+
+#include "agent/profile.h"
+#include "tool/binding.h"
+
+/* `name` is what the binding is found by. What was allowed is a part of the binding
+ * from now on. Fails as grants_read does. */
+int granted_tool(
+	const char *name, struct arena *arena, struct tool_binding *binding, perch_err *err);
+
+/* The same for an agent, by the path of its profile. As bridge_options.amend. */
+int granted_agent(void *data, struct arena *arena, struct agent_profile *profile, perch_err *err);
+
+#endif

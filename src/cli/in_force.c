@@ -1,0 +1,75 @@
+/* What of a sandbox is in force on this machine. */
+#include "cli/in_force.h"
+
+#include <errno.h>
+
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/envelope.h"
+#include "sandbox/path_list.h"
+#include "sandbox/sandbox.h"
+
+static const char *const nothing[] = { NULL };
+
+static int copy_list(struct arena *arena, const char *const *list, const char *const **ret_copy)
+{
+	struct path_list copy;
+	path_list_begin(&copy, arena, NULL);
+	for (; list && *list && !copy.failed; list++) {
+		const char *item = arena_dup(arena, str_from(*list));
+		if (!item)
+			return -ENOMEM;
+		path_list_add(&copy, item);
+	}
+	*ret_copy = copy.items;
+	return copy.failed ? -ENOMEM : 0;
+}
+
+static int look(const struct sandbox *sandbox, struct arena *arena, struct in_force *in_force)
+{
+	int r = copy_list(arena, sandbox_layers(sandbox), &in_force->layers);
+	return r < 0 ? r : copy_list(arena, sandbox_warnings(sandbox), &in_force->missing);
+}
+
+int in_force_find(
+	const struct sandbox_policy *policy, struct arena *arena, struct in_force *ret_in_force)
+{
+	struct in_force found = { .layers = nothing, .missing = nothing };
+	perch_host *host = NULL;
+	struct sandbox *sandbox = NULL;
+	perch_err err = { 0 };
+	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
+	options.guard_path = cli_guard_path();
+	options.die_with_thread = true;
+	int r = policy ? perch_host_new(&options, &host, &err) : 0;
+	if (r == 0 && policy)
+		r = sandbox_try(host, policy, &sandbox, &err);
+	if (r < 0)
+		found.problem = arena_dup(arena, str_from(err.text));
+	bool has_memory = r == 0 || found.problem;
+	if (sandbox)
+		has_memory = look(sandbox, arena, &found) == 0;
+	sandbox_close(sandbox);
+	perch_host_free(host);
+	if (!has_memory)
+		return -ENOMEM;
+	*ret_in_force = found;
+	return 0;
+}
+
+int in_force_problem(const char *problem, struct arena *arena, struct in_force *ret_in_force)
+{
+	const char *kept = arena_dup(arena, str_from(problem));
+	if (!kept)
+		return -ENOMEM;
+	*ret_in_force = (struct in_force){ nothing, nothing, kept };
+	return 0;
+}
+
+void in_force_write(perch_json_writer *writer, const struct in_force *in_force)
+{
+	member_list(writer, "layers", in_force->layers);
+	member_list(writer, "not_enforced", in_force->missing);
+	if (in_force->problem)
+		member_text(writer, "sandbox_problem", in_force->problem);
+}

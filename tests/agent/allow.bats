@@ -1,0 +1,127 @@
+#!/usr/bin/env bats
+# perch agent allow and revoke: what the user gives an agent beyond its profile, as the
+# kernel sees it.
+
+# shellcheck disable=SC2154,SC2016 # what agent_open and turn set
+load agents
+
+setup() {
+    agent_open
+    export HOME="$BATS_TEST_TMPDIR/home"
+    vault="$HOME/.aws"
+    mkdir -p "$vault" "$WORK/project"
+    cd "$WORK/project" || return
+    echo treasure >"$vault/credentials"
+}
+teardown() { agent_close; }
+
+perch_agent() {
+    status=0
+    "$perch" agent "$@" >"$WORK/out" 2>"$WORK/err" </dev/null || status=$?
+    output=$(cat "$WORK/out")
+}
+
+# reader [KEY-LINE…]: it lies in the project, which a sandboxed agent sees.
+reader() {
+    echo 'cat "$HOME/.aws/credentials" || echo denied; echo "${MY_TOKEN:-none}"' >agent.sh
+    profile_of 'command: sh' "args: ['$PWD/agent.sh']" "$@"
+}
+
+@test "allow --read and --env: denied before, given, and taken back" {
+    export MY_TOKEN=secret
+    reader 'sandbox: on'
+    turn
+    has "$output" denied
+    has "$output" none
+    perch_agent allow "$profile" --read "$vault" --env MY_TOKEN
+    expect_status 0
+    turn
+    has "$output" treasure
+    has "$output" secret
+    perch_agent check "$profile"
+    has "$output" "$vault"
+    has "$output" MY_TOKEN
+    perch_agent check "$profile" --json
+    has "$output" "\"read\":[\"$vault\"]"
+    perch_agent revoke "$profile"
+    expect_status 0
+    turn
+    has "$output" denied
+    has "$output" none
+}
+
+@test "allow --preset: its files and its variables" {
+    export AWS_SECRET_ACCESS_KEY=key
+    reader 'sandbox: on'
+    echo 'echo "${AWS_SECRET_ACCESS_KEY:-none}"' >>agent.sh
+    turn
+    has "$output" denied
+    perch_agent allow "$profile" --preset aws
+    turn
+    has "$output" treasure
+    has "$output" key
+}
+
+@test "allow --sandbox on and off, against the profile" {
+    reader
+    turn
+    has "$output" treasure
+    perch_agent allow "$profile" --sandbox on
+    expect_status 0
+    turn --json
+    [ "$(field sandbox)" != '[]' ]
+    turn
+    has "$output" denied
+    reader 'sandbox: on'
+    perch_agent allow "$profile" --sandbox off
+    turn
+    has "$output" treasure
+    perch_agent revoke "$profile" --sandbox off
+    turn
+    has "$output" denied
+}
+
+@test "a profile is the same by every name, and one that is gone loses its grant" {
+    reader 'sandbox: on'
+    ln -s "$profile" "$WORK/project/link.yaml"
+    perch_agent allow link.yaml --read "$vault"
+    expect_status 0
+    turn
+    has "$output" treasure
+    rm "$profile"
+    perch_agent allow "$profile" --read "$vault"
+    expect_status 1
+    perch_agent revoke "$profile"
+    expect_status 0
+    reader 'sandbox: on'
+    turn
+    has "$output" denied
+}
+
+@test "serve and chat see what was allowed, turn by turn" {
+    reader 'sandbox: on'
+    coproc SERVE { "$perch" agent serve --profile "$profile" 2>"$WORK/err"; }
+    ask() {
+        printf '{"id":"%s","message":"hi","new":true}\n' "$1" >&"${SERVE[1]}"
+        while read -r output <&"${SERVE[0]}"; do
+            case $output in
+            *'"event":"reply"'*) reply=$output ;;
+            *'"event":"end"'*) break ;;
+            esac
+        done
+    }
+    ask 1
+    has "$reply" denied
+    "$perch" agent allow "$profile" --read "$vault"
+    ask 2
+    has "$reply" treasure
+    "$perch" agent revoke "$profile"
+    ask 3
+    has "$reply" denied
+    pid=$SERVE_PID
+    eval "exec ${SERVE[1]}>&-"
+    wait "$pid"
+    "$perch" agent allow "$profile" --read "$vault"
+    output=$(echo hi | "$perch" agent chat --profile "$profile")
+    has "$output" treasure
+}
