@@ -22,9 +22,9 @@ END
 }
 
 @test "a command is never split, {{MESSAGE}} is a text" {
-    mkdir "$WORK/bin dir"
-    printf '#!/bin/sh\nprintf '"'"'{"type":"result","text":"%%s"}\\n'"'"' "$1"\n' >"$WORK/bin dir/my agent"
-    chmod +x "$WORK/bin dir/my agent"
+    mkdir "$BATS_TEST_TMPDIR/bin dir"
+    printf '#!/bin/sh\nprintf '"'"'{"type":"result","text":"%%s"}\\n'"'"' "$1"\n' >"$BATS_TEST_TMPDIR/bin dir/my agent"
+    chmod +x "$BATS_TEST_TMPDIR/bin dir/my agent"
     profile_of 'protocol: "0.4"' 'command: "{{PROFILE_DIR}}/bin dir/my agent"' 'args: ["{{MESSAGE}}"]'
     turn
     expect_status 0
