@@ -76,7 +76,7 @@ static void print_in_force(struct page *page, const struct in_force *in_force)
 	if (in_force->problem)
 		print_line(page, "problem", STYLE_WARN, in_force->problem);
 	else
-		print_words(page, "enforced by", in_force->layers);
+		print_words(page, "layers", in_force->layers);
 	for (const char *const *missing = in_force->missing; *missing; missing++)
 		print_line(page, "warning", STYLE_WARN, *missing);
 }
@@ -124,7 +124,6 @@ static void write_audit(
 	member_text(writer, "trust_tier", trust_name(audit->tier));
 	member_text(writer, "runtime", installed_runtime(entry));
 	member_bool(writer, "sandboxed", audit->is_sandboxed);
-	in_force_write(writer, in_force);
 	member_capabilities(writer, "capabilities", &audit->granted);
 	if (audit->has_manifest)
 		member_capabilities(writer, "requested", &audit->manifest.wishes);
@@ -132,6 +131,7 @@ static void write_audit(
 		member_text(writer, "requested", NULL);
 	member_list(writer, "commands", entry->commands);
 	member_bool(writer, "has_lifecycle_hooks", audit->has_lifecycle_hooks);
+	in_force_write(writer, in_force);
 	member_object(writer, "policy");
 	for (size_t i = 0; i < audit->policy_count; i++)
 		member_text(writer, audit->policy[i].name, audit->policy[i].text);

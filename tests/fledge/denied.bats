@@ -68,7 +68,7 @@ layers = json.loads(sys.argv[1])["audit"][0]["layers"]
 ran = json.loads(sys.argv[2].splitlines()[-1])["sandbox"]
 assert layers and layers == ran, (layers, ran)
 END
-    "$perch" plugins audit fledge-plain | grep -q 'enforced by.*privileges'
+    "$perch" plugins audit fledge-plain | grep -q 'layers.*privileges'
     "$perch" plugins allow fledge-plain --sandbox off
     "$perch" plugins audit fledge-plain --json | grep -q '"layers":\[\]'
 }
