@@ -204,11 +204,13 @@ START_TEST(what_is_written_arrives_whole)
 	char *data = calloc(1, TEN_MEBIBYTES);
 	ck_assert_int_eq(perch_child_write(record.child, data, TEN_MEBIBYTES), 0);
 	ck_assert_int_eq(perch_child_write(record.child, data, 5), 0);
+	/* A child that reads as fast as we write leaves nothing to be drained. */
+	bool had_to_wait = perch_child_unwritten(record.child) > 0;
 	perch_child_close_stdin(record.child);
 	ck_assert_int_eq(perch_child_write(record.child, data, 5), -EBADF);
 	proc_until(host, &record.ended);
 	ck_assert_str_eq(record_out(&record), "10485765\n");
-	ck_assert_uint_eq(record.drained, 1);
+	ck_assert_uint_eq(record.drained, had_to_wait ? 1 : 0);
 	free(data);
 	record_free(&record);
 	perch_host_free(host);
