@@ -58,6 +58,7 @@ store = true'
 }
 
 @test "install shows a spinner and the output of a build" {
+    grant hello
     source_plugin here hello '[hooks]
 build = "echo compiling; until [ -e \"$WORK/go\" ]; do sleep 0.05; done"'
     in_terminal install ./here --yes --copy
