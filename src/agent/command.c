@@ -33,14 +33,6 @@ struct tokens {
 	size_t count;
 };
 
-static size_t count_list(const char *const *list)
-{
-	size_t count = 0;
-	while (list[count])
-		count++;
-	return count;
-}
-
 static void add_split(struct tokens *tokens, const char *text)
 {
 	while (*text) {
@@ -57,7 +49,7 @@ static void add_split(struct tokens *tokens, const char *text)
 static int make_tokens(const struct agent_profile *profile, bool splits, struct arena *arena,
 	struct tokens *ret_tokens)
 {
-	size_t most = strlen(profile->command) + count_list(profile->args) + 1;
+	size_t most = strlen(profile->command) + list_count(profile->args) + 1;
 	struct tokens tokens = { .items = arena_alloc(arena, most * sizeof(*tokens.items)) };
 	if (!tokens.items)
 		return -ENOMEM;

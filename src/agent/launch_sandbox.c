@@ -5,19 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/err.h"
-#include "base/paths.h"
-
-/* "" where there is none: then nothing of it is hidden. */
-static const char *user_path(struct arena *arena, enum path_kind kind, const char *below)
-{
-	_cleanup_free_ char *path = NULL;
-	if (paths_user(kind, below, &path, NULL) < 0)
-		return "";
-	const char *kept = arena_dup(arena, str_from(path));
-	return kept ? kept : "";
-}
 
 static const char *directory_of(const struct launch *launch, char out[PATH_MAX])
 {
@@ -30,16 +18,9 @@ int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy
 	const struct policy_widening *widening = &launch->options->profile->widening;
 	const char *home = launch_own_variable(launch, STR("HOME"));
 	char directory[PATH_MAX];
-	const struct policy_plugin agent = {
-		.home = home ? home : "",
-		.config = user_path(arena, PATH_CONFIG, "fledge"),
-		.own_config = user_path(arena, PATH_CONFIG, "perch"),
-		.own_state = user_path(arena, PATH_STATE, "perch"),
-		.own_cache = user_path(arena, PATH_CACHE, "perch"),
-		.project = directory_of(launch, directory),
-		.directory = "",
-		.may_write_project = true,
-	};
+	struct policy_plugin agent = policy_plugin_of(arena, home);
+	agent.project = directory_of(launch, directory);
+	agent.may_write_project = true;
 	struct sandbox_policy policy;
 	if (policy_for_plugin(arena, &agent, &policy) < 0)
 		return err_no_memory(err);

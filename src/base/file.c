@@ -4,10 +4,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "base/err.h"
 #include "base/regular.h"
 #include "base/utf8.h"
+
+bool file_is_link(const char *path)
+{
+	struct stat status;
+	return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+}
 
 const char *file_shown(const char *path, char out[FILE_SHOWN_MAX])
 {

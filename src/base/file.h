@@ -12,6 +12,9 @@
  * regular file), -EFBIG, -ENOMEM. */
 int file_read(const char *path, size_t most, struct buf *out, perch_err *err);
 
+/* Whether the path itself is a symbolic link. */
+bool file_is_link(const char *path);
+
 enum { FILE_SHOWN_MAX = 208 };
 
 /* The end of a path, which says most, short enough for a message and without

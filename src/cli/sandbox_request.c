@@ -114,14 +114,6 @@ static const char *const *as_list(struct arena *arena, const struct option_list 
 
 /* ---- the policy --------------------------------------------------------------- */
 
-static const char *user_path(struct arena *arena, enum path_kind kind, const char *below)
-{
-	_cleanup_free_ char *path = NULL;
-	const char *kept =
-		paths_user(kind, below, &path, NULL) == 0 ? arena_dup(arena, str_from(path)) : NULL;
-	return kept ? kept : "";
-}
-
 static int default_policy(const struct sandbox_request *request, const char *directory,
 	struct arena *arena, struct sandbox_policy *ret_policy)
 {
@@ -129,16 +121,9 @@ static int default_policy(const struct sandbox_request *request, const char *dir
 	const struct policy_tool tool = { .home = home ? home : "", .directory = "" };
 	if (strcmp(request->policy_name, "tool") == 0)
 		return policy_for_tool(arena, &tool, ret_policy);
-	const struct policy_plugin plugin = {
-		.home = home ? home : "",
-		.config = user_path(arena, PATH_CONFIG, "fledge"),
-		.own_config = user_path(arena, PATH_CONFIG, "perch"),
-		.own_state = user_path(arena, PATH_STATE, "perch"),
-		.own_cache = user_path(arena, PATH_CACHE, "perch"),
-		.project = directory,
-		.directory = "",
-		.may_write_project = true,
-	};
+	struct policy_plugin plugin = policy_plugin_of(arena, home);
+	plugin.project = directory;
+	plugin.may_write_project = true;
 	return policy_for_plugin(arena, &plugin, ret_policy);
 }
 

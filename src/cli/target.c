@@ -114,13 +114,6 @@ static void tell_of_sandbox(struct session *session, const char *note)
 		session_tell(session, SHOWN_WARNING, note);
 }
 
-/* A live link leads to the user's own directory, which he may let it change. */
-static bool is_live_link(const char *directory)
-{
-	struct stat status;
-	return lstat(directory, &status) == 0 && S_ISLNK(status.st_mode);
-}
-
 /* With -v, what fails in the sandbox is explained. */
 static int make_explanation(
 	struct session *session, const struct confinement *confinement, perch_err *err)
@@ -148,7 +141,7 @@ static int make_sandbox(struct session *session, perch_err *err)
 	confinement.config = session->registry.config;
 	confinement.project = options->directory ? options->directory : "";
 	confinement.directory = options->plugin_dir;
-	confinement.manifest = is_live_link(options->plugin_dir) ? NULL : &session->manifest;
+	confinement.manifest = &session->manifest;
 	confinement.widening = &session->grant.widening;
 	confinement.cache = session->cache;
 	confinement.ret_note = &note;

@@ -2,80 +2,36 @@
 #include "plugins/confinement.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/paths.h"
 
-/* "" where there is none: then nothing of it is hidden. */
-static const char *user_path(enum path_kind kind, struct arena *arena)
-{
-	_cleanup_free_ char *path = NULL;
-	if (paths_user(kind, "perch", &path, NULL) < 0)
-		return "";
-	const char *kept = arena_dup(arena, str_from(path));
-	return kept ? kept : "";
-}
-
-/* Where a live link leads: that is the plugin then, wherever it lies. "" = the
- * directory is no link. */
-static const char *link_target(const char *directory, char out[PATH_MAX])
-{
-	struct stat status;
-	bool is_link = lstat(directory, &status) == 0 && S_ISLNK(status.st_mode);
-	return is_link && realpath(directory, out) ? out : "";
-}
-
 static int widen(const struct confinement *confinement, const char *home, struct arena *arena,
 	struct sandbox_policy *policy, perch_err *err)
 {
-	char buffer[PATH_MAX];
-	const char *target = link_target(confinement->directory, buffer);
-	const char *kept = target[0] ? arena_dup(arena, str_from(target)) : NULL;
-	if (target[0] && !kept)
-		return err_no_memory(err);
-	const char *const linked[] = { kept, NULL };
 	const char *const cache[] = { confinement->cache, NULL };
-	const struct policy_widening ours[] = {
-		{ .write = cache },
-		{ .read = confinement->may_write_directory ? NULL : linked,
-			.write = confinement->may_write_directory ? linked : NULL },
-	};
-	int r = 0;
-	for (size_t i = 0; r == 0 && i < sizeof(ours) / sizeof(ours[0]); i++)
-		r = policy_widen(arena, home, &ours[i], policy, err);
+	const struct policy_widening own = { .write = cache };
+	int r = policy_widen(arena, home, &own, policy, err);
 	if (r == 0 && confinement->widening)
 		r = policy_widen(arena, home, confinement->widening, policy, err);
 	return r;
 }
 
 /* A plugin must not change what runs the next time: the programs behind its
- * commands. */
-static int protect_programs(
-	const struct confinement *confinement, struct arena *arena, struct sandbox_policy *policy)
+ * commands. NULL without memory. */
+static const char *const *binaries_of(const struct manifest *manifest, struct arena *arena)
 {
-	const struct manifest *manifest = confinement->manifest;
-	size_t old = list_count(policy->protect);
-	size_t more = manifest ? manifest->command_count : 0;
-	const char **protect = arena_alloc(arena, (old + more + 1) * sizeof(*protect));
-	if (!protect)
-		return -ENOMEM;
-	for (size_t i = 0; i < old; i++)
-		protect[i] = policy->protect[i];
-	for (size_t i = 0; i < more; i++) {
-		_cleanup_free_ char *path =
-			str_join(confinement->directory, "/", manifest->commands[i].binary, NULL);
-		protect[old + i] = path ? arena_dup(arena, str_from(path)) : NULL;
-		if (!protect[old + i])
-			return -ENOMEM;
-	}
-	protect[old + more] = NULL;
-	policy->protect = protect;
-	return 0;
+	size_t count = manifest ? manifest->command_count : 0;
+	const char **list = arena_alloc(arena, (count + 1) * sizeof(*list));
+	if (!list)
+		return NULL;
+	for (size_t i = 0; i < count; i++)
+		list[i] = manifest->commands[i].binary;
+	list[count] = NULL;
+	return list;
 }
 
 struct confinement confinement_by(const struct capabilities *force)
@@ -91,21 +47,15 @@ struct confinement confinement_by(const struct capabilities *force)
 int confinement_policy(const struct confinement *confinement, struct arena *arena,
 	struct sandbox_policy *ret_policy, perch_err *err)
 {
-	const char *home = getenv("HOME");
-	const struct policy_plugin plugin = {
-		.home = home ? home : "",
-		.config = confinement->config,
-		.own_config = user_path(PATH_CONFIG, arena),
-		.own_state = user_path(PATH_STATE, arena),
-		.own_cache = user_path(PATH_CACHE, arena),
-		.project = confinement->project,
-		.directory = confinement->directory,
-		.may_write_project = confinement->may_write_project,
-		.may_write_directory = confinement->may_write_directory,
-	};
+	struct policy_plugin plugin = policy_plugin_of(arena, getenv("HOME"));
+	plugin.config = confinement->config;
+	plugin.project = confinement->project;
+	plugin.directory = confinement->directory;
+	plugin.binaries = binaries_of(confinement->manifest, arena);
+	plugin.may_write_project = confinement->may_write_project;
+	plugin.may_write_directory = confinement->may_write_directory;
 	struct sandbox_policy policy;
-	if (policy_for_plugin(arena, &plugin, &policy) < 0 ||
-		protect_programs(confinement, arena, &policy) < 0)
+	if (!plugin.binaries || policy_for_plugin(arena, &plugin, &policy) < 0)
 		return err_no_memory(err);
 	if (!confinement->has_network)
 		policy.net = SANDBOX_NET_NONE;

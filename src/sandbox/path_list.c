@@ -5,14 +5,6 @@
 
 enum { FIRST_CAP = 32 };
 
-size_t path_list_length(const char *const *list)
-{
-	size_t count = 0;
-	while (list && list[count])
-		count++;
-	return count;
-}
-
 /* Room for one more and the NULL behind it. What is outgrown stays the arena's. */
 static bool grow(struct path_list *list)
 {

@@ -25,7 +25,4 @@ void path_list_add(struct path_list *list, const char *path);
 /* Adds "base/below"; nothing when there is no base. */
 void path_list_add_below(struct path_list *list, const char *base, const char *below);
 
-/* How many items a list that ends with NULL has; NULL has none. */
-size_t path_list_length(const char *const *list);
-
 #endif

@@ -6,6 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/paths.h"
 #include "sandbox/kept_back.h"
 #include "sandbox/path_list.h"
 
@@ -127,12 +130,6 @@ static const char *add_project(struct lists *lists, const struct policy_plugin *
 	return NULL;
 }
 
-static bool is_link(const char *path)
-{
-	struct stat info;
-	return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
-}
-
 /* Whoever works on a plugin in place, by a link to it, changes it on purpose. */
 static void add_directory(struct lists *lists, const struct policy_plugin *plugin)
 {
@@ -140,11 +137,34 @@ static void add_directory(struct lists *lists, const struct policy_plugin *plugi
 	path_list_add_below(&lists->reveal, plugin->config, "plugins/bin");
 	if (plugin->may_write_directory)
 		path_list_add(&lists->write, plugin->directory);
-	if (is_link(plugin->directory))
+	if (file_is_link(plugin->directory))
 		return;
 	path_list_add_below(&lists->protect, plugin->directory, "plugin.toml");
 	for (const char *const *binary = plugin->binaries; binary && *binary; binary++)
 		path_list_add_below(&lists->protect, plugin->directory, *binary);
+}
+
+/* "" where there is none: then nothing of it is hidden. */
+static const char *user_path(struct arena *arena, enum path_kind kind, const char *below)
+{
+	_cleanup_free_ char *path = NULL;
+	if (paths_user(kind, below, &path, NULL) < 0)
+		return "";
+	const char *kept = arena_dup(arena, str_from(path));
+	return kept ? kept : "";
+}
+
+struct policy_plugin policy_plugin_of(struct arena *arena, const char *home)
+{
+	return (struct policy_plugin){
+		.home = home ? home : "",
+		.config = user_path(arena, PATH_CONFIG, "fledge"),
+		.own_config = user_path(arena, PATH_CONFIG, "perch"),
+		.own_state = user_path(arena, PATH_STATE, "perch"),
+		.own_cache = user_path(arena, PATH_CACHE, "perch"),
+		.project = "",
+		.directory = "",
+	};
 }
 
 int policy_for_plugin(

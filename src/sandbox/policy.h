@@ -63,6 +63,10 @@ struct policy_plugin {
 	bool may_write_directory;
 };
 
+/* A policy_plugin with the directories of the user who runs us, whose home is
+ * `home` (NULL = there is none): fledge's and perch's own. The rest is empty. */
+struct policy_plugin policy_plugin_of(struct arena *arena, const char *home);
+
 /* The default: reads all but the config directory, the credential stores and
  * the control sockets; writes the project (unless that is `/`, the home
  * directory, or holds what is hidden: `note` says so) and the plugin's directory,

@@ -172,7 +172,7 @@ static int open_sandbox(perch_host *host, const struct sandbox_policy *policy, b
 		return err_no_memory(err);
 	sandbox->policy = *policy;
 	sandbox->confine.landlock_fd = -1;
-	sandbox->scratch = (struct scratch){ .parent = -1, .lock = -1 };
+	sandbox->scratch = (struct scratch){ .lock = -1 };
 	int r = make(sandbox, host, is_trial, err);
 	view_free(&sandbox->view);
 	if (r < 0) {

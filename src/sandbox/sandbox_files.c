@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "proc/room.h"
 #include "sandbox/mounts.h"
 #include "sandbox/path_list.h"
@@ -115,17 +115,11 @@ static bool is_hidden(const struct view *view, const char *path)
 	return false;
 }
 
-static bool is_link(const char *path)
-{
-	struct stat info;
-	return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
-}
-
 /* Adds the path, its holder without links, if it is a link in something hidden. */
 static void add_hidden_link(struct path_list *links, struct view *view, const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	if (!slash || !is_link(path))
+	if (!slash || !file_is_link(path))
 		return;
 	const char *above = arena_dup(&view->arena, (struct str){ path, (size_t)(slash - path) });
 	const char *holder = above ? view_resolve(view, above) : NULL;

@@ -17,11 +17,11 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/str.h"
+#include "base/tree.h"
 
 enum {
 	NAME_BYTES = 8, /* of randomness in a name */
 	TRIES = 16,     /* somebody else may sweep what is not yet locked */
-	DEPTH_MAX = 64, /* each level of a removal holds a descriptor */
 };
 
 #define RUN_PREFIX "run-"
@@ -45,87 +45,10 @@ static bool make_name(char out[RUN_NAME_SIZE])
 	return true;
 }
 
-/* ---- removing ------------------------------------------------------------- */
-
-/* A removal under way. `top` is the directory that is emptied. */
-struct removal {
-	int top;
-	unsigned moved; /* directories that were too deep, moved up to the top */
-};
-
-static void remove_entry(struct removal *removal, int directory, const char *name, unsigned depth);
-
-/* Takes fd. */
-static void remove_content(struct removal *removal, int fd, unsigned depth)
-{
-	DIR *listing = fdopendir(fd);
-	if (!listing) {
-		fd_close(fd);
-		return;
-	}
-	const struct dirent *item;
-	while ((item = readdir(listing))) {
-		if (strcmp(item->d_name, ".") != 0 && strcmp(item->d_name, "..") != 0)
-			remove_entry(removal, dirfd(listing), item->d_name, depth);
-	}
-	closedir(listing);
-}
-
-/* Whoever made a directory may have taken the right to change it. Through the
- * descriptor: the name may have become a link meanwhile. */
-static int open_to_change(int at, const char *name)
-{
-	_cleanup_fd_ int found = openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
-	if (found < 0 || (chmod(path, 0700) < 0 && errno != EPERM))
-		return -errno;
-	return open_directory(found, ".");
-}
-
-static void move_to_top(struct removal *removal, int directory, const char *name)
-{
-	char unique[RUN_NAME_SIZE];
-	if (make_name(unique) &&
-		renameat2(directory, name, removal->top, unique, RENAME_NOREPLACE) == 0)
-		removal->moved++;
-}
-
-static void remove_entry(struct removal *removal, int directory, const char *name, unsigned depth)
-{
-	if (unlinkat(directory, name, 0) == 0 || (errno != EISDIR && errno != EPERM))
-		return;
-	if (unlinkat(directory, name, AT_REMOVEDIR) == 0)
-		return;
-	if (depth >= DEPTH_MAX) {
-		move_to_top(removal, directory, name);
-		return;
-	}
-	int fd = open_to_change(directory, name);
-	if (fd >= 0)
-		remove_content(removal, fd, depth + 1);
-	unlinkat(directory, name, AT_REMOVEDIR);
-}
-
-/* In rounds, as long as something too deep has come up. */
-static void remove_run(int parent, const char *name)
-{
-	_cleanup_fd_ int top = open_to_change(parent, name);
-	struct removal removal = { .top = top };
-	unsigned before;
-	do {
-		before = removal.moved;
-		int fd = top < 0 ? -1 : open_directory(top, ".");
-		if (fd >= 0)
-			remove_content(&removal, fd, 0);
-	} while (removal.moved > before);
-	unlinkat(parent, name, AT_REMOVEDIR);
-}
-
 /* ---- sweeping ------------------------------------------------------------- */
 
 /* A run whose lock is free is nobody's any more. */
-static void sweep(int parent)
+static void sweep(int parent, const char *parent_path)
 {
 	DIR *listing = fdopendir(open_directory(parent, "."));
 	if (!listing)
@@ -135,8 +58,9 @@ static void sweep(int parent)
 		if (strncmp(item->d_name, RUN_PREFIX, strlen(RUN_PREFIX)) != 0)
 			continue;
 		_cleanup_fd_ int fd = open_directory(parent, item->d_name);
-		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
-			remove_run(parent, item->d_name);
+		_cleanup_free_ char *path = str_join(parent_path, "/", item->d_name, NULL);
+		if (path && fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+			tree_remove(path);
 	}
 	closedir(listing);
 }
@@ -188,7 +112,7 @@ int scratch_open(struct scratch *scratch, perch_err *err)
 	_cleanup_fd_ int parent = open_parent(&parent_path, err);
 	if (parent < 0)
 		return parent;
-	sweep(parent);
+	sweep(parent, parent_path);
 	char name[RUN_NAME_SIZE];
 	_cleanup_fd_ int lock = -EAGAIN;
 	for (int i = 0; i < TRIES && lock == -EAGAIN; i++)
@@ -201,16 +125,15 @@ int scratch_open(struct scratch *scratch, perch_err *err)
 		unlinkat(parent, name, AT_REMOVEDIR);
 		return err_no_memory(err);
 	}
-	*scratch = (struct scratch){ path, fd_steal(&parent), fd_steal(&lock) };
+	*scratch = (struct scratch){ path, fd_steal(&lock) };
 	return 0;
 }
 
 void scratch_close(struct scratch *scratch)
 {
 	if (scratch->path)
-		remove_run(scratch->parent, strrchr(scratch->path, '/') + 1);
+		tree_remove(scratch->path);
 	free(scratch->path);
 	fd_close(scratch->lock);
-	fd_close(scratch->parent);
-	*scratch = (struct scratch){ .parent = -1, .lock = -1 };
+	*scratch = (struct scratch){ .lock = -1 };
 }

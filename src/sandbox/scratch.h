@@ -8,8 +8,7 @@
 
 struct scratch {
 	char *path;
-	int parent; /* the directory that holds those of all runs of this user */
-	int lock;   /* of the directory: held as long as we live */
+	int lock; /* of the directory: held as long as we live */
 };
 
 /* Where those of all runs of this user lie; the caller frees. NULL without memory. */
@@ -19,7 +18,7 @@ char *scratch_parent(void);
  * have died. Fails with words; nothing is left then. */
 int scratch_open(struct scratch *scratch, perch_err *err);
 
-/* Removes it and all that is in it. `{ .parent = -1, .lock = -1 }` is fine. */
+/* Removes it and all that is in it. `{ .lock = -1 }` is fine. */
 void scratch_close(struct scratch *scratch);
 
 #endif

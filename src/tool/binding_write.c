@@ -32,18 +32,10 @@ static void write_text_unless(struct buf *out, const char *key, const char *text
 		write_text(out, key, text);
 }
 
-static size_t count_of(const char *const *list)
-{
-	size_t count = 0;
-	while (list && list[count])
-		count++;
-	return count;
-}
-
 static void write_list(struct buf *out, const char *key, const char *const *list)
 {
 	const struct toml_entry entry = {
-		.key = key, .type = TOML_ARRAY, .strings = list, .count = count_of(list)
+		.key = key, .type = TOML_ARRAY, .strings = list, .count = list_count(list)
 	};
 	if (entry.count == 0)
 		return;
