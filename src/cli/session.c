@@ -125,8 +125,10 @@ static int start(struct session *session, perch_err *err)
 	int r = watch_signals(session);
 	if (r < 0)
 		return err_set(err, r, "signals cannot be watched: %s", perch_strerror(r));
-	if (session->is_protocol)
+	if (session->is_protocol) {
+		session->surroundings = NULL; /* the run's own from now on */
 		return fledge_run_start(session->host, &session->options, &session->run, err);
+	}
 	return legacy_start(session->host, &session->options, &session->legacy, err);
 }
 
@@ -183,6 +185,7 @@ static void close_session(struct session *session)
 {
 	fledge_run_free(session->run);
 	legacy_free(session->legacy);
+	surroundings_free(session->surroundings);
 	sandbox_close(session->sandbox);
 	perch_err err = { 0 };
 	if (trace_close(session->trace, &err) < 0)

@@ -9,6 +9,7 @@
 #include "cli/signals.h"
 #include "fledge/legacy.h"
 #include "fledge/run.h"
+#include "fledge/surroundings.h"
 #include "registry/grants.h"
 #include "registry/registry.h"
 #include "sandbox/explain.h"
@@ -30,6 +31,7 @@ struct session {
 	struct settings settings;
 	char directory[PATH_MAX];
 	struct fledge_run_options options;
+	struct surroundings *surroundings; /* until the run has them */
 	struct fledge_run *run;
 	struct legacy *legacy;
 	struct sandbox *sandbox;

@@ -155,6 +155,16 @@ static int make_sandbox(struct session *session, perch_err *err)
 													 : 0;
 }
 
+/* Git first: while it looks at the work tree, the sandbox is made. */
+static int look_around(struct session *session, perch_err *err)
+{
+	struct fledge_run_options *options = &session->options;
+	int r = surroundings_begin(
+		session->host, options->directory, options->own_env, &session->surroundings, err);
+	options->surroundings = session->surroundings;
+	return r;
+}
+
 /* argv[0] is the path of the program, also for a legacy plugin. */
 int target_prepare(struct session *session, char **argv, perch_err *err)
 {
@@ -186,6 +196,8 @@ int target_prepare(struct session *session, char **argv, perch_err *err)
 	options->granted = capabilities_in_force(&options->granted, &session->manifest.wishes);
 	r = settings_answers(
 		session->cli, &session->arena, &options->answers, &options->answer_count, err);
+	if (r == 0 && session->is_protocol)
+		r = look_around(session, err);
 	if (r == 0 && session->is_protocol)
 		r = make_sandbox(session, err);
 	options->env = make_environment(session);

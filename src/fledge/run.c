@@ -13,13 +13,11 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/environment.h"
 #include "fledge/run_parts.h"
 #include "sandbox/explain.h"
 #include "trace/trace.h"
 
 #define RUN_LINGER_NS (500 * NSEC_PER_MSEC)
-#define DIRTY_TIMEOUT_NS (10 * NSEC_PER_SEC)
 
 /* The cancel message is the engine's; then this. */
 static const perch_step ladder[] = {
@@ -175,8 +173,7 @@ static void on_ended(perch_child *child, void *data, const perch_result *result)
 	timer_cancel(&run->host->loop.timers, &run->deadline);
 	execs_free(run->execs);
 	run->execs = NULL;
-	capture_free(run->dirty);
-	run->dirty = NULL;
+	surroundings_forget(run->surroundings);
 	conclude_when_stored(run);
 }
 
@@ -231,44 +228,10 @@ static int start_child(struct fledge_run *run, perch_err *err)
 	return perch_child_start(run->host, &spec, &run->child, err);
 }
 
-static void dirty_known(void *data, struct capture *capture)
+static void dirty_known(void *data, bool is_dirty)
 {
 	struct fledge_run *run = data;
-	if (!run->is_init_sent)
-		run_send_init(run, capture->out.len > 0);
-}
-
-/* Only git itself knows whether the work tree is dirty; the plugin's
- * interpreter starts meanwhile. */
-static void ask_git(struct fledge_run *run, const char *const *git_env)
-{
-	if (!run->project.is_known || !run->project.git.is_repository) {
-		run_send_init(run, false);
-		return;
-	}
-	const char *const *argv = NULL;
-	git_command("dirty", &run->project.git, &run->arena, &argv);
-	if (!argv) {
-		run_say(run, SHOWN_DEBUG, "git is not asked whether the work tree is dirty");
-		run_send_init(run, false);
-		return;
-	}
-	const struct capture_spec spec = {
-		.argv = argv,
-		.env = git_env,
-		.cwd = run->options.directory,
-		.limit = 1,
-		.timeout_ns = DIRTY_TIMEOUT_NS,
-		.first_byte = true,
-		.drop_stderr = true,
-		.done = dirty_known,
-		.data = run,
-	};
-	perch_err err = { 0 };
-	if (capture_start(run->host, &spec, &run->dirty, &err) < 0) {
-		run_say(run, SHOWN_DEBUG, err.text);
-		run_send_init(run, false);
-	}
+	run_send_init(run, is_dirty);
 }
 
 /* Where the plugin's directory really is: a live link leads elsewhere. */
@@ -281,7 +244,7 @@ static const char *resolved_plugin_dir(struct fledge_run *run)
 	return kept ? kept : "";
 }
 
-static int make_parts(struct fledge_run *run, const char *const *git_env)
+static int make_parts(struct fledge_run *run)
 {
 	const struct fledge_run_options *options = &run->options;
 	run->engine_options = (struct fledge_engine_options){
@@ -313,8 +276,8 @@ static int make_parts(struct fledge_run *run, const char *const *git_env)
 		.plugin_dir = options->plugin_dir,
 		.directory = options->directory,
 		.own_env = options->own_env,
-		.git_env = git_env,
-		.git = &run->project.git,
+		.git_env = surroundings_git_env(run->surroundings),
+		.git = &surroundings_project(run->surroundings)->git,
 		.done = run_result_known,
 		.warn = warn,
 		.data = run,
@@ -325,7 +288,7 @@ static int make_parts(struct fledge_run *run, const char *const *git_env)
 	return r < 0 ? r : lending_new(&lending, &run->lending);
 }
 
-static int prepare(struct fledge_run *run, const char *const **ret_git_env)
+static int prepare(struct fledge_run *run)
 {
 	struct timers *timers = &run->host->loop.timers;
 	int r = timers_promise(timers);
@@ -338,37 +301,46 @@ static int prepare(struct fledge_run *run, const char *const **ret_git_env)
 	}
 	run->deadline.due = deadline_due;
 	run->ending.due = ending_due;
-	*ret_git_env =
-		environment_build(&run->arena, run->options.own_env, git_keeps_variable, git_environment());
-	return *ret_git_env ? make_parts(run, *ret_git_env) : -ENOMEM;
+	return make_parts(run);
+}
+
+static int start(struct fledge_run *run, perch_err *err)
+{
+	const struct fledge_run_options *options = &run->options;
+	if (!run->surroundings) {
+		int r = surroundings_begin(
+			run->host, options->directory, options->own_env, &run->surroundings, err);
+		if (r < 0)
+			return r;
+	}
+	if (prepare(run) < 0)
+		return err_no_memory(err);
+	options->frontend->answered = answered;
+	options->frontend->went_away = user_went_away;
+	options->frontend->answered_data = run;
+	return start_child(run, err);
 }
 
 int fledge_run_start(perch_host *host, const struct fledge_run_options *options,
 	struct fledge_run **ret_run, perch_err *err)
 {
 	struct fledge_run *run = calloc(1, sizeof(*run));
-	if (!run)
+	if (!run) {
+		surroundings_free(options->surroundings);
 		return err_no_memory(err);
-	run->options = *options;
-	run->host = host;
-	const char *const *git_env = NULL;
-	int r = prepare(run, &git_env);
-	if (r < 0) {
-		err_no_memory(err);
-	} else {
-		options->frontend->answered = answered;
-		options->frontend->went_away = user_went_away;
-		options->frontend->answered_data = run;
-		r = start_child(run, err);
 	}
-	/* The child is on its way; now there is time to look around. */
-	if (r == 0 && options->directory)
-		r = project_read(options->directory, &run->arena, &run->project);
+	run->options = *options;
+	run->surroundings = options->surroundings;
+	run->host = host;
+	int r = start(run, err);
 	if (r < 0) {
 		fledge_run_free(run);
 		return r;
 	}
-	ask_git(run, git_env);
+	const char *note = surroundings_note(run->surroundings);
+	if (note)
+		run_say(run, SHOWN_DEBUG, note);
+	surroundings_await(run->surroundings, dirty_known, run);
 	*ret_run = run;
 	return 0;
 }
@@ -391,9 +363,9 @@ void fledge_run_free(struct fledge_run *run)
 	}
 	perch_child_free(run->child);
 	execs_free(run->execs);
-	capture_free(run->dirty);
 	lending_free(run->lending);
 	fledge_engine_free(run->engine);
+	surroundings_free(run->surroundings);
 	arena_free(&run->arena);
 	buf_free(&run->early);
 	free(run);

@@ -10,6 +10,7 @@
 #include "registry/manifest.h"
 
 struct explain_context;
+struct surroundings;
 struct trace;
 
 enum { FLEDGE_LINE_LIMIT_DEFAULT = 8 * 1024 * 1024 };
@@ -27,6 +28,9 @@ struct fledge_run_options {
 	const char *cwd;            /* where the plugin begins; NULL = where we are */
 	const char *const *env;     /* of the plugin and its commands */
 	const char *const *own_env; /* the host's: what `metadata env` filters, and git needs */
+	/* Of `directory`, begun by whoever had something else to do meanwhile; the run's own from
+	 * its start on, also when that fails. NULL = begun by the run. */
+	struct surroundings *surroundings;
 	const struct perch_confine *confine; /* of the plugin and its commands */
 	const char *const *layers;           /* the layers in force, NULL-terminated; NULL = none */
 	/* For those who want to know why something failed in the sandbox; NULL = nobody does. */

@@ -80,7 +80,7 @@ void run_send_init(struct fledge_run *run, bool is_dirty)
 	const struct init_context context = {
 		.command = str_from(options->command),
 		.args = options->args,
-		.project = &run->project,
+		.project = surroundings_project(run->surroundings),
 		.is_dirty = is_dirty,
 		.plugin_name = str_from(options->plugin_name),
 		.plugin_version = str_from(options->plugin_version),

@@ -8,20 +8,19 @@
 #include "fledge/exec.h"
 #include "fledge/lending.h"
 #include "fledge/run.h"
-#include "proc/capture.h"
+#include "fledge/surroundings.h"
 #include "proc/host.h"
 
 struct fledge_run {
 	struct fledge_run_options options;
 	perch_host *host;
 	struct arena arena;
-	struct project_context project;
+	struct surroundings *surroundings;
 	perch_child *child;
 	struct fledge_engine_options engine_options;
 	struct fledge_engine *engine;
 	struct execs *execs;
 	struct lending *lending;
-	struct capture *dirty; /* git, asked whether the work tree is */
 	struct timer deadline; /* of the engine */
 	struct timer ending;   /* the plugin is gone, a store is not on disk yet */
 	struct buf early;      /* what is to be sent once init was */

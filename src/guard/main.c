@@ -1,20 +1,19 @@
 /* perch-guard: outlives its host by a moment, to kill what the host can no
- * longer kill, or ends a room with itself. A program of its own, static and tiny, because it must
- * not depend on anything of the host's: not on its memory, not on its threads, not on its
- * libraries. */
+ * longer kill, or ends a room with itself. A program of its own, tiny and without
+ * a C library, because it must start in a moment and not depend on anything of the
+ * host's: not on its memory, not on its threads, not on its libraries. */
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
+#include "guard/bare.h"
 #include "guard/guard.h"
 
 enum {
-	LAST_REGISTRATIONS_MS = 1000, /* a child that was being born enters itself within this */
+	LAST_REGISTRATIONS_S = 1, /* a child that was being born enters itself within this */
+	FAILED = 1,
 };
 
 /* Signals that reach a whole session or a whole machine that is going down
@@ -23,13 +22,17 @@ static void ignore_signals(void)
 {
 	static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2 };
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
-		signal(ignored[i], SIG_IGN);
+		bare_ignore(ignored[i]);
 }
 
-/* Waits until the lifeline is cut or the host is dead. */
-static void await(struct pollfd *fds, nfds_t count, int timeout_ms)
+/* Waits until the lifeline is cut or, if that is asked for, the host is dead. */
+static void await(bool is_host_watched, const struct timespec *timeout)
 {
-	while (poll(fds, count, timeout_ms) < 0 && errno == EINTR)
+	struct pollfd fds[] = {
+		{ .fd = GUARD_FD_LIFELINE, .events = POLLIN },
+		{ .fd = GUARD_FD_HOST, .events = POLLIN },
+	};
+	while (bare_poll(fds, is_host_watched ? 2 : 1, timeout) == -EINTR)
 		;
 }
 
@@ -38,7 +41,7 @@ static void kill_all(struct guard_table *table)
 	for (size_t i = 0; i < GUARD_SLOTS; i++) {
 		int32_t target = atomic_load(&table->slots[i]);
 		if (target)
-			kill(-target, SIGKILL);
+			bare_kill(-target, SIGKILL);
 	}
 }
 
@@ -48,33 +51,38 @@ static void kill_all(struct guard_table *table)
  * we were started with SIGCHLD ignored. */
 static int keep_room(void)
 {
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	struct pollfd fds[] = {
-		{ .fd = GUARD_FD_LIFELINE, .events = POLLIN },
-		{ .fd = GUARD_FD_HOST, .events = POLLIN },
-	};
-	await(fds, 2, -1);
-	return EXIT_SUCCESS;
+	bare_prctl(PR_SET_DUMPABLE, 0);
+	await(true, NULL);
+	return 0;
 }
 
-int main(int argc, char **argv)
+static int keep_children(void)
 {
-	if (argc == 2 && strcmp(argv[1], GUARD_KEEP_ROOM) == 0)
-		return keep_room();
+	static const struct timespec last = { .tv_sec = LAST_REGISTRATIONS_S };
 	ignore_signals();
-	struct guard_table *table =
-		mmap(NULL, sizeof(*table), PROT_READ, MAP_SHARED, GUARD_FD_TABLE, 0);
-	if (table == MAP_FAILED)
-		return EXIT_FAILURE;
-	struct pollfd fds[] = {
-		{ .fd = GUARD_FD_LIFELINE, .events = POLLIN },
-		{ .fd = GUARD_FD_HOST, .events = POLLIN },
-	};
-	await(fds, 2, -1);
+	long at = bare_map(sizeof(struct guard_table), PROT_READ, MAP_SHARED, GUARD_FD_TABLE);
+	if (at < 0 && at > -4096)
+		return FAILED;
+	struct guard_table *table = (struct guard_table *)at;
+	await(true, NULL);
 	kill_all(table);
 	/* The host is dead, but a child of its may be between its birth and its
 	 * entry; it holds the lifeline until it has entered itself. */
-	await(fds, 1, LAST_REGISTRATIONS_MS);
+	await(false, &last);
 	kill_all(table);
-	return EXIT_SUCCESS;
+	return 0;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+static int bare_main(int argc, char **argv)
+{
+	return argc == 2 && is_same(argv[1], GUARD_KEEP_ROOM) ? keep_room() : keep_children();
 }

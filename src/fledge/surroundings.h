@@ -1,0 +1,41 @@
+/* Where a run happens: the project, its repository, and whether that is dirty,
+ * which only git itself can tell. Git takes longer than anything else in front of
+ * the first message, so it is asked first and the rest happens meanwhile. */
+#ifndef FLEDGE_SURROUNDINGS_H
+#define FLEDGE_SURROUNDINGS_H
+
+#include <stdbool.h>
+
+#include "fledge/context.h"
+#include "perch/host.h"
+
+struct surroundings;
+
+/* Called once; is_dirty is false also where nobody knows. */
+typedef void surroundings_known_fn(void *data, bool is_dirty);
+
+/* Reads the project and starts git. directory is an absolute path, NULL = it cannot
+ * be read; own_env is the host's environment. Both must outlive it. Fails with
+ * -ENOMEM only: without git nothing is dirty. */
+int surroundings_begin(perch_host *host, const char *directory, const char *const *own_env,
+	struct surroundings **ret_surroundings, perch_err *err);
+
+const struct project_context *surroundings_project(const struct surroundings *surroundings);
+
+/* The environment for git, in this run. */
+const char *const *surroundings_git_env(const struct surroundings *surroundings);
+
+/* Why git was not asked; NULL = it was, or there is no repository. */
+const char *surroundings_note(const struct surroundings *surroundings);
+
+/* Calls known from the loop, or at once where there is nothing to wait for. */
+void surroundings_await(
+	struct surroundings *surroundings, surroundings_known_fn *known, void *data);
+
+/* Nobody waits any more: git is ended. */
+void surroundings_forget(struct surroundings *surroundings);
+
+/* NULL is fine. */
+void surroundings_free(struct surroundings *surroundings);
+
+#endif
