@@ -39,40 +39,71 @@ static int path_of(int fd, char out[PATH_MAX])
 	return 0;
 }
 
-/* Resolves what exists of the path; *rest is the part behind it. */
-static int resolve_existing(const char *path, char out[PATH_MAX], const char **ret_rest)
+/* Takes the last part off; the root is "". */
+static void cut_last_part(char *path)
+{
+	size_t len = strlen(path);
+	while (len > 0 && path[len - 1] == '/')
+		len--;
+	while (len > 0 && path[len - 1] != '/')
+		len--;
+	while (len > 0 && path[len - 1] == '/')
+		len--;
+	path[len] = '\0';
+}
+
+/* Many of those that are missing would lie in the same directory: the last one is
+ * remembered, if there is memory for it. */
+static void remember(struct view *view, const char *asked, const char *resolved)
+{
+	view->last = (struct view_place){
+		.asked = arena_dup(&view->arena, str_from(asked)),
+		.resolved = arena_dup(&view->arena, str_from(resolved)),
+	};
+	if (!view->last.resolved)
+		view->last.asked = NULL;
+}
+
+static bool resolve_existing(struct view *view, const char *path, char out[PATH_MAX])
+{
+	if (view->last.asked && strcmp(view->last.asked, path) == 0) {
+		strcpy(out, view->last.resolved);
+		return true;
+	}
+	_cleanup_fd_ int fd = open_path(AT_FDCWD, path[0] ? path : "/", RESOLVE_NO_MAGICLINKS);
+	if (fd < 0 || path_of(fd, out) < 0)
+		return false;
+	remember(view, path, out);
+	return true;
+}
+
+/* What exists of the path is resolved, what is behind it stays as it is. */
+static const char *resolve_missing(struct view *view, const char *path)
 {
 	char above[PATH_MAX];
 	size_t len = strlen(path);
 	if (len >= sizeof(above))
-		return -ENAMETOOLONG;
+		return arena_dup(&view->arena, str_from(path));
 	memcpy(above, path, len + 1);
-	while (true) {
-		_cleanup_fd_ int fd = open_path(AT_FDCWD, len ? above : "/", RESOLVE_NO_MAGICLINKS);
-		if (fd >= 0) {
-			*ret_rest = path + len;
-			return path_of(fd, out);
-		}
-		if (len == 0)
-			return fd;
-		while (len > 0 && above[len - 1] == '/')
-			len--;
-		while (len > 0 && above[len - 1] != '/')
-			len--;
-		while (len > 0 && above[len - 1] == '/')
-			len--;
-		above[len] = '\0';
+	char existing[PATH_MAX];
+	bool is_resolved = false;
+	while (!is_resolved && above[0]) {
+		cut_last_part(above);
+		is_resolved = resolve_existing(view, above, existing);
 	}
+	if (!is_resolved)
+		return arena_dup(&view->arena, str_from(path));
+	_cleanup_free_ char *whole = str_join(existing, path + strlen(above), NULL);
+	return whole ? arena_dup(&view->arena, str_from(whole)) : NULL;
 }
 
 const char *view_resolve(struct view *view, const char *path)
 {
-	char existing[PATH_MAX];
-	const char *rest;
-	if (resolve_existing(path, existing, &rest) < 0)
-		return arena_dup(&view->arena, str_from(path));
-	_cleanup_free_ char *whole = str_join(existing, rest, NULL);
-	return whole ? arena_dup(&view->arena, str_from(whole)) : NULL;
+	char resolved[PATH_MAX];
+	_cleanup_fd_ int fd = open_path(AT_FDCWD, path, RESOLVE_NO_MAGICLINKS);
+	if (fd >= 0 && path_of(fd, resolved) == 0)
+		return arena_dup(&view->arena, str_from(resolved));
+	return resolve_missing(view, path);
 }
 
 /* ---- entries --------------------------------------------------------------- */
@@ -128,7 +159,7 @@ int view_add(struct view *view, const char *path, enum access access, perch_err 
 	if (r < 0 && access != ACCESS_NONE)
 		return refuse(path, r, err);
 	const char *kept =
-		r < 0 ? view_resolve(view, path) : arena_dup(&view->arena, str_from(resolved));
+		r < 0 ? resolve_missing(view, path) : arena_dup(&view->arena, str_from(resolved));
 	r = add_entry(view, kept, fd_steal(&fd), access);
 	return r < 0 ? refuse(path, r, err) : 0;
 }

@@ -18,12 +18,19 @@ struct view_entry {
 	enum access access;
 };
 
+/* What a path was called, and what it is without links. */
+struct view_place {
+	const char *asked;
+	const char *resolved;
+};
+
 /* `{0}` is empty. */
 struct view {
 	struct arena arena;
 	struct view_entry *entries;
 	size_t count;
 	size_t cap;
+	struct view_place last; /* the last directory that something missing would lie in */
 	bool is_sorted;
 };
 
