@@ -132,14 +132,19 @@ IN_CHILD static int make_tmpfs(
 
 /* ---- in the room: the void ------------------------------------------------- */
 
-/* Copies can be made of what is mounted somewhere alone, so the void lies on
- * the root meanwhile: whoever is here already does not see it there. Returns a
+IN_CHILD static int put_void(int tree, const char *path)
+{
+	return move_mount(tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH);
+}
+
+/* Copies can be made of what is mounted somewhere alone, so the void is mounted
+ * where nobody will see it: the room's own /proc comes over it. Returns a
  * descriptor, or -1 and errno. */
 IN_CHILD static int open_void(void)
 {
 	int tree =
 		make_tmpfs("0755", NULL, NULL, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
-	if (tree < 0 || move_mount(tree, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+	if (tree < 0 || put_void(tree, "/proc") < 0)
 		return -1;
 	return mknodat(tree, void_file, S_IFREG | 0444, 0) < 0 ? -1 : tree;
 }
@@ -152,10 +157,13 @@ IN_CHILD static int seal_void(int tree)
 		fsconfig(context, FSCONFIG_CMD_RECONFIGURE, NULL, NULL, 0) < 0)
 		return errno;
 	close(context);
-	if (fchdir(tree) < 0 || umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
-		return errno;
-	close(tree);
 	return 0;
+}
+
+/* Only where nothing covers it: this waits for every processor. */
+IN_CHILD static int take_void_away(int tree)
+{
+	return fchdir(tree) < 0 || umount2(".", MNT_DETACH) < 0 || chdir("/") < 0 ? errno : 0;
 }
 
 /* ---- in the room: one change each ------------------------------------------ */
@@ -267,37 +275,57 @@ IN_CHILD static int keep_what_is_revealed(struct furnishing *furnishing)
 }
 
 /* Where somebody has covered a part of /proc, as containers do, a new one is
- * not allowed: then the old one stays. */
-IN_CHILD static int mount_proc(struct furnishing *furnishing)
+ * not allowed: then the old one stays, and the void lies on the root meanwhile,
+ * where whoever is here already does not see it. */
+IN_CHILD static int mount_proc(struct furnishing *furnishing, int tree)
 {
 	int r = mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
 	furnishing->has_own_proc = r == 0;
-	return r < 0 && errno != EPERM ? errno : 0;
+	if (r < 0 && errno != EPERM)
+		return errno;
+	return r < 0 && tree >= 0 && put_void(tree, "/") < 0 ? errno : 0;
+}
+
+/* All but the void, for the time being. */
+IN_CHILD static int make_all_read_only(int tree)
+{
+	struct mount_attr on = { .attr_set = MOUNT_ATTR_RDONLY };
+	struct mount_attr off = { .attr_clr = MOUNT_ATTR_RDONLY };
+	if (mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &on, sizeof(on)) < 0)
+		return errno;
+	return tree >= 0 && mount_setattr(tree, "", AT_EMPTY_PATH, &off, sizeof(off)) < 0 ? errno : 0;
+}
+
+IN_CHILD static int change_all(struct furnishing *furnishing, int tree)
+{
+	for (size_t i = 0; i < furnishing->count; i++) {
+		const struct furniture *item = &furnishing->items[i];
+		int error = change[item->kind](item, tree);
+		if (!error)
+			continue;
+		furnishing->failed_at = item->path;
+		return error;
+	}
+	return 0;
 }
 
 int IN_CHILD furnish_run(struct furnishing *furnishing)
 {
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return errno;
-	int error = mount_proc(furnishing);
-	if (!error)
-		error = keep_what_is_revealed(furnishing);
-	if (error)
-		return error;
-	struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
-	if (furnishing->is_read_only &&
-		mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &read_only, sizeof(read_only)) < 0)
-		return errno;
 	int tree = furnishing->has_void ? open_void() : -1;
 	if (furnishing->has_void && tree < 0)
 		return errno;
-	for (size_t i = 0; i < furnishing->count; i++) {
-		const struct furniture *item = &furnishing->items[i];
-		error = change[item->kind](item, tree);
-		if (!error)
-			continue;
-		furnishing->failed_at = item->path;
-		return error;
-	}
-	return furnishing->has_void ? seal_void(tree) : 0;
+	int error = mount_proc(furnishing, tree);
+	if (!error)
+		error = keep_what_is_revealed(furnishing);
+	if (!error && furnishing->is_read_only)
+		error = make_all_read_only(tree);
+	if (!error)
+		error = change_all(furnishing, tree);
+	if (!error && tree >= 0)
+		error = seal_void(tree);
+	if (!error && tree >= 0 && !furnishing->has_own_proc)
+		error = take_void_away(tree);
+	return error;
 }

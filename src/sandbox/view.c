@@ -39,6 +39,35 @@ static int path_of(int fd, char out[PATH_MAX])
 	return 0;
 }
 
+/* Whether the path, if it meets no link, is already what path_of would say: without
+ * empty parts and dots. */
+static bool is_plain(const char *path)
+{
+	for (const char *slash = path; slash; slash = strchr(slash + 1, '/')) {
+		const char *part = slash + 1;
+		size_t len = strcspn(part, "/");
+		if (len == 0 || (len <= 2 && strncmp(part, "..", len) == 0))
+			return false;
+	}
+	return strlen(path) < PATH_MAX;
+}
+
+/* Opens the path and finds out what it is without links. Most have none: then
+ * there is nothing to be asked of /proc. Returns a descriptor. */
+static int look_up(const char *path, char out[PATH_MAX])
+{
+	if (is_plain(path)) {
+		int fd = open_path(AT_FDCWD, path, RESOLVE_NO_SYMLINKS);
+		if (fd >= 0)
+			strcpy(out, path);
+		if (fd != -ELOOP)
+			return fd;
+	}
+	_cleanup_fd_ int fd = open_path(AT_FDCWD, path, RESOLVE_NO_MAGICLINKS);
+	int r = fd < 0 ? fd : path_of(fd, out);
+	return r < 0 ? r : fd_steal(&fd);
+}
+
 /* Takes the last part off; the root is "". */
 static void cut_last_part(char *path)
 {
@@ -70,8 +99,8 @@ static bool resolve_existing(struct view *view, const char *path, char out[PATH_
 		strcpy(out, view->last.resolved);
 		return true;
 	}
-	_cleanup_fd_ int fd = open_path(AT_FDCWD, path[0] ? path : "/", RESOLVE_NO_MAGICLINKS);
-	if (fd < 0 || path_of(fd, out) < 0)
+	_cleanup_fd_ int fd = look_up(path[0] ? path : "/", out);
+	if (fd < 0)
 		return false;
 	remember(view, path, out);
 	return true;
@@ -100,8 +129,8 @@ static const char *resolve_missing(struct view *view, const char *path)
 const char *view_resolve(struct view *view, const char *path)
 {
 	char resolved[PATH_MAX];
-	_cleanup_fd_ int fd = open_path(AT_FDCWD, path, RESOLVE_NO_MAGICLINKS);
-	if (fd >= 0 && path_of(fd, resolved) == 0)
+	_cleanup_fd_ int fd = look_up(path, resolved);
+	if (fd >= 0)
 		return arena_dup(&view->arena, str_from(resolved));
 	return resolve_missing(view, path);
 }
@@ -154,8 +183,8 @@ int view_add(struct view *view, const char *path, enum access access, perch_err 
 	if (path[0] != '/')
 		return refuse(path, -EINVAL, err);
 	char resolved[PATH_MAX];
-	_cleanup_fd_ int fd = open_path(AT_FDCWD, path, RESOLVE_NO_MAGICLINKS);
-	int r = fd < 0 ? fd : path_of(fd, resolved);
+	_cleanup_fd_ int fd = look_up(path, resolved);
+	int r = fd < 0 ? fd : 0;
 	if (r < 0 && access != ACCESS_NONE)
 		return refuse(path, r, err);
 	const char *kept =
