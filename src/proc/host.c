@@ -2,6 +2,7 @@
 #include "proc/host.h"
 
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,9 +37,11 @@ static int fill(perch_host *host, const perch_host_options *options)
 int perch_host_new(const perch_host_options *options, perch_host **ret_host, perch_err *err)
 {
 	perch_host_options copy = copy_options(options);
-	perch_host *host = calloc(1, sizeof(*host));
+	perch_host *host = malloc(sizeof(*host));
 	if (!host)
 		return err_no_memory(err);
+	/* Not the scratch: what is not read into costs no page. */
+	memset(host, 0, offsetof(perch_host, scratch));
 	int r = fill(host, &copy);
 	if (r < 0) {
 		perch_host_free(host);
