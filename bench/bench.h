@@ -121,6 +121,13 @@ static inline void bench_print_cost(const char *name, const char *versus, double
 	fflush(stdout);
 }
 
+/* Milliseconds that something takes more than something else. */
+static inline void bench_print_more(const char *name, const char *what, double ms, double most)
+{
+	printf("%s %s %.2f ms (at most %g)%s\n", name, what, ms, most, ms > most ? " ABOVE" : "");
+	fflush(stdout);
+}
+
 /* A share of a floor's throughput that must be reached. */
 static inline void bench_print_share(
 	const char *name, const char *versus, double ratio, double least)

@@ -1,5 +1,5 @@
 /* Calls of tools against the floor: one after the other, eight at a time, and
- * with spares. The guard is on, the sandbox off. */
+ * with spares. The guard is on, the sandbox off, but where it says "sandboxed". */
 #include "bench.h"
 
 #include <poll.h>
@@ -22,6 +22,7 @@ enum {
 
 static perch_host *host;
 static perch_tool_binding *binding;
+static perch_tool_binding *confined; /* the same in its default sandbox */
 static char peer[4096];
 
 static const char hello[] = "{\"type\":\"handshake\",\"protocol_version\":\"rterm.plugin.v1\"}\n";
@@ -46,14 +47,15 @@ static void must(int r, const perch_err *err)
 	exit(1);
 }
 
-static perch_tool_binding *bind(const char *command, const char *const *args, unsigned spares)
+static perch_tool_binding *bind(
+	const char *command, const char *const *args, unsigned spares, bool sandboxed)
 {
 	perch_tool_spec spec = PERCH_TOOL_SPEC_INIT;
 	spec.name = "bench";
 	spec.command = command;
 	spec.args = args;
 	spec.spares = spares;
-	spec.no_sandbox = true;
+	spec.no_sandbox = !sandboxed;
 	spec.invocation_ns = spec.handshake_ns = spec.teardown_ns = UINT64_C(60000000000);
 	perch_tool_binding *bound;
 	perch_err err = { 0 };
@@ -71,7 +73,8 @@ static void make_host(void)
 	options.guard_path = guard;
 	perch_err err = { 0 };
 	must(perch_host_new(&options, &host, &err), &err);
-	binding = bind(peer, (const char *const[]){ "tool", NULL }, 0);
+	binding = bind(peer, (const char *const[]){ "tool", NULL }, 0, false);
+	confined = bind(peer, (const char *const[]){ "tool", NULL }, 0, true);
 }
 
 static perch_tool_request request(void)
@@ -106,12 +109,22 @@ static double run_one(const perch_tool_binding *bound)
 	return (double)(bench_now_ns() - begin);
 }
 
-static double calls_ours_ns(void)
+static double calls_ns(const perch_tool_binding *bound)
 {
 	double sum = 0;
 	for (int i = 0; i < CALLS; i++)
-		sum += run_one(binding);
+		sum += run_one(bound);
 	return sum / CALLS;
+}
+
+static double calls_ours_ns(void)
+{
+	return calls_ns(binding);
+}
+
+static double calls_confined_ns(void)
+{
+	return calls_ns(confined);
 }
 
 static void read_a_line(int fd)
@@ -268,6 +281,13 @@ static void bench_calls(void)
 	bench_print_cost("tool/call", "vs-floor", best.ours / best.floor, 1.15);
 }
 
+static void bench_confined_calls(void)
+{
+	struct pair best = compare(calls_confined_ns, calls_ours_ns);
+	bench_print("tool/call", "sandboxed", best.ours / 1e3, "us");
+	bench_print_more("tool/call", "sandboxed-over-unsandboxed", (best.ours - best.floor) / 1e6, 1);
+}
+
 static void bench_crowd(void)
 {
 	struct pair best = compare(crowd_ours_ns, crowd_floor_ns);
@@ -341,7 +361,7 @@ static void bench_spares(void)
 {
 	const char *const args[] = { script, NULL };
 	write_script();
-	perch_tool_binding *bound = bind("python3", args, 2);
+	perch_tool_binding *bound = bind("python3", args, 2, false);
 	double cold = 1e18;
 	for (int i = 0; i < PYTHON_CALLS; i++)
 		cold = smaller(cold, run_one(bound));
@@ -388,8 +408,10 @@ int main(void)
 	make_host();
 	bench_memory();
 	bench_calls();
+	bench_confined_calls();
 	bench_crowd();
 	bench_spares();
+	perch_tool_binding_free(confined);
 	perch_tool_binding_free(binding);
 	perch_host_free(host);
 	return 0;
