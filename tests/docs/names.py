@@ -88,9 +88,10 @@ def links(page, tree, pages):
 def files(page, tree, _pages):
     tops = {name for name in os.listdir(tree.source)
             if not name.startswith((".", "build")) and os.path.isdir(os.path.join(tree.source, name))}
+    made = {block.note for block in page.blocks if block.kind == "file"}
     for number, span in page.spans():
         word = span.split("#")[0]
-        if not re.fullmatch(r"[\w./*…-]+", word) or word.startswith((".", "/")):
+        if word in made or not re.fullmatch(r"[\w./*…-]+", word) or word.startswith((".", "/")):
             continue
         head, slash, _ = word.partition("/")
         if slash and head in tops:
@@ -219,6 +220,16 @@ def index(page, tree, pages):
     for name in sorted(pages):
         if name.startswith("docs/") and name != page.name and "(%s" % name[len("docs/"):] not in text:
             yield 1, "leads nowhere to " + name
+
+
+def untold(tree, pages):
+    """The commands, `perch COMMAND WORD`, that no page speaks of."""
+    text = "\n".join(page.text for page in pages.values())
+    for command in sorted(tree.words()):
+        for word in sorted(tree.words(command)) or [""]:
+            said = ("perch %s %s" % (command, word)).strip()
+            if command != "help" and said not in text:
+                yield said
 
 
 CHECKS = (links, files, commands, tests, messages, folders, index)

@@ -30,6 +30,7 @@ class Page:
 
     def __init__(self, name, text):
         self.name = name
+        self.text = text
         self.blocks = []
         self.prose = []
         self.problems = []

@@ -12,6 +12,10 @@ import planted
 from page import Page
 from world import World
 
+# First of all the programs of the system: an interpreter below somebody's home is
+# out of sight for a tool in its sandbox.
+SYSTEM = ("/usr/local/bin", "/usr/bin", "/bin")
+
 count = failures = 0
 
 
@@ -38,7 +42,7 @@ def read_pages(source):
 
 def environment_for(perch, prefix):
     """What a reader has who installed perch: no XDG directories but those of his home."""
-    folders = [os.path.dirname(perch), os.path.join(prefix, "bin")]
+    folders = [os.path.dirname(perch), os.path.join(prefix, "bin"), *SYSTEM]
     kept = {name: os.environ[name] for name in ("LC_ALL", "TERM", "PERCH_TEST_RUN") if name in os.environ}
     author = {"GIT_%s_%s" % (who, what): value for who in ("AUTHOR", "COMMITTER")
               for what, value in (("NAME", "Reader"), ("EMAIL", "reader@example.org"))}
@@ -81,6 +85,7 @@ def main(source, perch, prefix, work):
         if not wanted or name in wanted:
             run_page(page, source, environment, work)
             check_names(page, tree, pages)
+    result("every command is told of", "\n".join(names.untold(tree, pages)))
     print("1..%d" % count)
     return 1 if failures else 0
 
