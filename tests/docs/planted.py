@@ -22,6 +22,7 @@ BLOCKS = (
     ("console with any word in a line", "```console\n$ echo took 12 ms\ntook ... ms\n```", None),
     ("console with an exit code", "```console\n$ false\n$ echo $?\n1\n```", None),
     ("console with a longer command", "```console\n$ cat <<X\n> a\n> X\na\n```", None),
+    ("console that may print anything, but not fail", "```console\n$ false\n...\n```", "exit code 1"),
     ("console without a command", "```console\nhello\n```", "$ COMMAND"),
     ("console that ends itself", "```console\n$ exit 0\n$ echo a\na\n```", "before its last"),
     ("C that compiles", "```c\n#include <perch/perch.h>\nint main(void) { return 0; }\n```", None),

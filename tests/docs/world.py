@@ -2,7 +2,8 @@
 
     sh        /bin/sh -eu; it must end with 0. Where it goes (`cd`) the next one is
     console   lines `$ COMMAND` (continued by `> `), each with what it prints; `...` in a
-              line stands for anything, and on a line of its own for any lines
+              line stands for anything, and on a line of its own for any lines. Where
+              nothing else is expected the command must end with 0
     c         without a file marker: compiled, and linked if it has a main
 """
 import os
@@ -83,17 +84,20 @@ class World:
             commands = split_console(block.lines)
         except ValueError as error:
             return str(error)
-        script = "mark() { code=$?; echo '%s'; return $code; }\n" % MARK
+        script = "mark() { code=$?; echo \"%s $code\"; return $code; }\n" % MARK
         script += "".join("%s\nmark\n" % command for command, _ in commands)
         code, output = self._shell([], script)
         if code is None:
             return output + "no end after %d s" % BLOCK_SECONDS
-        outputs = output.split(MARK + "\n")[:-1]
+        results = re.split(MARK + r" (\d+)\n", output)
+        outputs, codes = results[:-1:2], results[1::2]
         if len(outputs) != len(commands):
             return output + "the block ended before its last command"
-        for (command, expected), printed in zip(commands, outputs):
+        for (command, expected), printed, code in zip(commands, outputs, codes):
             if not looks_like(expected, printed.rstrip().split("\n")):
                 return "$ %s\nprinted:\n%s\nexpected:\n%s" % (command, printed, "\n".join(expected))
+            if expected == ["..."] and code != "0":
+                return "$ %s\nprinted:\n%s\nexit code %s" % (command, printed, code)
         return None
 
     def _compile(self, block):
