@@ -210,6 +210,29 @@ def folders(page, tree, _pages):
              if os.path.isdir(os.path.join(tree.source, "src", name))}
     for name in sorted(shown ^ there):
         yield page.blocks[0].line, "src/%s is %s" % (name, "not shown" if name in there else "not there")
+    for name in sorted(set(re.findall(r"\b\w+\.[ch]\b", picture))):
+        if not tree.has("src/" + name, "src/*/" + name):
+            yield page.blocks[0].line, "no such file: " + name
+    floors = [[picture.find("src/" + name) for name in line.split()]
+              for line in re.search(r"order='\n(.*?)'", tree.read("tests/layers.sh"), re.S)[1].splitlines()]
+    for lower, upper in zip(floors, floors[1:]):
+        if -1 < min(lower) < max(upper):
+            yield page.blocks[0].line, "the order is not that of tests/layers.sh"
+
+
+def suites(page, tree, _pages):
+    """The table of suites has every group of tests."""
+    if page.name != "docs/contributing.md":
+        return
+    text = page.text
+    for path in glob.glob(os.path.join(tree.source, "tests", "*", "*.bats")):
+        group = os.path.basename(os.path.dirname(path))
+        if "`%s/…`" % group not in text:
+            yield 1, "no line about " + group
+    for path in glob.glob(os.path.join(tree.source, "tests", "*.sh")):
+        name = os.path.basename(path)[:-len(".sh")]
+        if name != "lib" and "`%s`" % name not in text:
+            yield 1, "no line about " + name
 
 
 def index(page, tree, pages):
@@ -232,4 +255,4 @@ def untold(tree, pages):
                 yield said
 
 
-CHECKS = (links, files, commands, tests, messages, folders, index)
+CHECKS = (links, files, commands, tests, messages, folders, suites, index)

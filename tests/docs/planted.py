@@ -67,7 +67,14 @@ NAMES = (
     ("messages", "| `perch never says this` |", True),
     ("messages", "| `error: there is no command 'nothing'` |", True),
     ("messages", "| `error: there is no command '…'` |", False),
+    ("folders", "```text\nsrc/base/ buf.c\n```", True),
+    ("suites", "`unit/…`", True),
+    ("index", "[a](another.md)", True),
+    ("index", "[a](other.md)", False),
 )
+
+# Some checks are about one page alone.
+PAGE_OF = {"folders": "docs/architecture.md", "suites": "docs/contributing.md", "index": "docs/README.md"}
 
 
 def block_problem(directory, source, environment, text, expected):
@@ -81,8 +88,9 @@ def block_problem(directory, source, environment, text, expected):
 
 
 def name_problem(tree, check, line, wrong):
-    page = Page("troubleshooting.md", line)
-    found = list(getattr(names, check)(page, tree, {page.name: page}))
+    page = Page(PAGE_OF.get(check, "troubleshooting.md"), line)
+    pages = {page.name: page, "docs/other.md": Page("docs/other.md", "")}
+    found = list(getattr(names, check)(page, tree, pages))
     return None if bool(found) == wrong else "%s gave %s" % (line, found)
 
 
