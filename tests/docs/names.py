@@ -235,6 +235,16 @@ def suites(page, tree, _pages):
             yield 1, "no line about " + name
 
 
+def packages(page, tree, _pages):
+    """Every package of the table in ./dev has its reason."""
+    if page.name != "docs/dependencies.md":
+        return
+    table = re.search(r"^packages='\n(.*?)'", tree.read("dev"), re.M | re.S)[1]
+    for name in sorted({line.split()[1] for line in table.splitlines()}):
+        if "`%s`" % name not in page.text:
+            yield 1, "nothing is said about " + name
+
+
 def index(page, tree, pages):
     """docs/README.md leads to every page."""
     if page.name != "docs/README.md":
@@ -255,4 +265,4 @@ def untold(tree, pages):
                 yield said
 
 
-CHECKS = (links, files, commands, tests, messages, folders, suites, index)
+CHECKS = (links, files, commands, tests, messages, folders, suites, packages, index)

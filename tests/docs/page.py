@@ -54,6 +54,14 @@ class Page:
         if block:
             self.problems.append((block.line, "the block has no end"))
         self._refuse_marker(marker)
+        self._look_for_files()
+
+    def _look_for_files(self):
+        """Markers are out of sight: a reader must find the name of a file elsewhere."""
+        shown = "\n".join([line for _, line in self.prose] + [block.text for block in self.blocks])
+        for block in self.blocks:
+            if block.kind == "file" and block.note.split("/")[-1] not in shown:
+                self.problems.append((block.line, "no reader sees that this is %s" % block.note))
 
     def _read_prose(self, number, line, marker):
         found = MARKER.match(line)

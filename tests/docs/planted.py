@@ -33,6 +33,7 @@ BLOCKS = (
     ("not-run", "<!-- not-run: it needs a machine -->\n```sh\nfalse\n```", None),
     ("not-run without a reason", "<!-- not-run: no -->\n```sh\nfalse\n```", "three words"),
     ("a marker above nothing", "<!-- not-run: it needs a machine -->\nhello", "no block"),
+    ("a file that no reader knows of", "<!-- file: x -->\n```toml\n```", "no reader"),
     ("a file outside", "<!-- file: ../x -->\n```toml\n```", "below the page's directory"),
     ("a block without an end", "```sh\ntrue", "no end"),
     ("an indented block", "hello\n\n    true\n", "indented"),
@@ -69,12 +70,14 @@ NAMES = (
     ("messages", "| `error: there is no command '…'` |", False),
     ("folders", "```text\nsrc/base/ buf.c\n```", True),
     ("suites", "`unit/…`", True),
+    ("packages", "`gcc`", True),
     ("index", "[a](another.md)", True),
     ("index", "[a](other.md)", False),
 )
 
 # Some checks are about one page alone.
-PAGE_OF = {"folders": "docs/architecture.md", "suites": "docs/contributing.md", "index": "docs/README.md"}
+PAGE_OF = {"folders": "docs/architecture.md", "suites": "docs/contributing.md",
+           "packages": "docs/dependencies.md", "index": "docs/README.md"}
 
 
 def block_problem(directory, source, environment, text, expected):
