@@ -113,12 +113,26 @@ def commands(page, tree, _pages):
             for problem in command_problems(tree, words[1:]):
                 yield number, "%s: %s" % (span, problem)
         elif words[0] == "./dev" and len(words) > 1 and words[1].islower():
-            if not re.search(r"^  %s\b" % re.escape(words[1]), tree.read("dev"), re.M) and words[1] != "help":
-                yield number, "./dev has no verb " + words[1]
+            for problem in dev_problems(tree, *words[1:]):
+                yield number, "%s: %s" % (span, problem)
         elif re.match(r"--[a-z]", span):
             for option in re.findall(r"--[a-z][a-z-]+", span):
                 if option not in tree.all_options():
                     yield number, "no command has the option " + option
+
+
+def dev_problems(tree, verb, *names):
+    """`./dev test unit/base-buf escape`, `./dev bench json`, `./dev fuzz 60 utf8`."""
+    if verb != "help" and not re.search(r"^  %s\b" % re.escape(verb), tree.read("dev"), re.M):
+        yield "there is no verb " + verb
+    places = {
+        "test": ("tests/%s.sh", "tests/%s/*.bats", "tests/%s/*.c", "tests/%s.bats", "tests/%s.c"),
+        "bench": ("bench/%s.c",),
+        "fuzz": ("fuzz/%s.c",),
+    }
+    for name in names if verb in places else ():
+        if name.islower() and not tree.has(*(place % name.replace("-", "_") for place in places[verb])):
+            yield "there is no " + name
 
 
 def command_problems(tree, words):
