@@ -13,6 +13,9 @@ FOREIGN_OPTIONS = {"--porcelain", "--oneline"}
 # Names that work and are not offered.
 ALIASES = {"plugin": "plugins"}
 
+# Where names of functions and tests are looked for.
+CODE = ("tests", "src", "include", "sdk", "bench")
+
 # A word in capitals is a place holder: tests/unit/NAME.c.
 PLACEHOLDER = re.compile(r"\b[A-Z]{3,}\b|…|\*")
 
@@ -28,6 +31,10 @@ class Tree:
     def has(self, *places):
         return any(glob.glob(os.path.join(self.source, PLACEHOLDER.sub("*", place)))
                    for place in places)
+
+    def folders(self, place):
+        with os.scandir(os.path.join(self.source, place)) as entries:
+            return {entry.name for entry in entries if entry.is_dir() and entry.name[0] != "."}
 
     @functools.cache
     def read(self, place):
@@ -74,8 +81,8 @@ class Tree:
 def links(page, tree, pages):
     folder = os.path.dirname(page.name)
     for number, line in page.prose:
-        for target in re.findall(r"\]\(([^)\s]+)\)", line) + re.findall(r'(?:src|srcset)="([^"]+)"', line):
-            if re.match(r"[a-z]+://|mailto:", target):
+        for target in sum(re.findall(r"\]\(([^)\s]+)\)|(?:src|srcset)=\"([^\"]+)\"", line), ()):
+            if not target or re.match(r"[a-z]+://|mailto:", target):
                 continue
             place, _, anchor = target.partition("#")
             place = os.path.normpath(os.path.join(folder, place)) if place else page.name
@@ -86,8 +93,7 @@ def links(page, tree, pages):
 
 
 def files(page, tree, _pages):
-    tops = {name for name in os.listdir(tree.source)
-            if not name.startswith((".", "build")) and os.path.isdir(os.path.join(tree.source, name))}
+    tops = {name for name in tree.folders("") if not name.startswith("build")}
     made = {block.note for block in page.blocks if block.kind == "file"}
     for number, span in page.spans():
         word = span.split("#")[0]
@@ -130,8 +136,9 @@ def dev_problems(tree, verb, *names):
         "bench": ("bench/%s.c",),
         "fuzz": ("fuzz/%s.c",),
     }
-    for name in names if verb in places else ():
-        if name.islower() and not tree.has(*(place % name.replace("-", "_") for place in places[verb])):
+    for name in filter(str.islower, names):
+        file = name.replace("-", "_")
+        if verb in places and not tree.has(*(place % file for place in places[verb])):
             yield "there is no " + name
 
 
@@ -175,7 +182,7 @@ def tests(page, tree, _pages):
             for problem in test_problems(tree.read(place), unit, rest):
                 yield number, "%s: %s" % (suite, problem)
         for name in re.findall(r"`([a-z0-9]+(?:_[a-z0-9]+){2,})(?:_?…)?`", line):
-            if "noun" not in name and name not in tree.text_of("tests", "src", "include", "sdk", "bench"):
+            if "noun" not in name and name not in tree.text_of(*CODE):
                 yield number, "nothing is called " + name
 
 
@@ -203,7 +210,7 @@ def messages(page, tree, _pages):
     """The first cell of each row of a table quotes a message as the source has it."""
     if os.path.basename(page.name) != "troubleshooting.md":
         return
-    known = [text for text in literals(tree.text_of("src"))]
+    known = list(literals(tree.text_of("src")))
     for number, line in page.prose:
         quoted = re.match(r"\| `([^`]+)`", line)
         if not quoted:
@@ -220,18 +227,20 @@ def folders(page, tree, _pages):
         return
     picture = "\n".join(block.text for block in page.blocks[:1])
     shown = set(re.findall(r"\bsrc/(\w+)/", picture))
-    there = {name for name in os.listdir(os.path.join(tree.source, "src"))
-             if os.path.isdir(os.path.join(tree.source, "src", name))}
-    for name in sorted(shown ^ there):
-        yield page.blocks[0].line, "src/%s is %s" % (name, "not shown" if name in there else "not there")
+    line = page.blocks[0].line
+    for name in sorted(shown - tree.folders("src")):
+        yield line, "src/%s is not there" % name
+    for name in sorted(tree.folders("src") - shown):
+        yield line, "src/%s is not shown" % name
     for name in sorted(set(re.findall(r"\b\w+\.[ch]\b", picture))):
         if not tree.has("src/" + name, "src/*/" + name):
-            yield page.blocks[0].line, "no such file: " + name
-    floors = [[picture.find("src/" + name) for name in line.split()]
-              for line in re.search(r"order='\n(.*?)'", tree.read("tests/layers.sh"), re.S)[1].splitlines()]
+            yield line, "no such file: " + name
+    order = re.search(r"order='\n(.*?)'", tree.read("tests/layers.sh"), re.S)[1]
+    floors = [[picture.find("src/" + name) for name in floor.split()]
+              for floor in order.splitlines()]
     for lower, upper in zip(floors, floors[1:]):
         if -1 < min(lower) < max(upper):
-            yield page.blocks[0].line, "the order is not that of tests/layers.sh"
+            yield line, "the order is not that of tests/layers.sh"
 
 
 def suites(page, tree, _pages):
@@ -265,7 +274,8 @@ def index(page, tree, pages):
         return
     text = "\n".join(line for _, line in page.prose)
     for name in sorted(pages):
-        if name.startswith("docs/") and name != page.name and "(%s" % name[len("docs/"):] not in text:
+        link = "(%s" % name.removeprefix("docs/")
+        if name.startswith("docs/") and name != page.name and link not in text:
             yield 1, "leads nowhere to " + name
 
 

@@ -16,6 +16,9 @@ from world import World
 # out of sight for a tool in its sandbox.
 SYSTEM = ("/usr/local/bin", "/usr/bin", "/bin")
 
+# What the runner of the tests needs, and what decides how output looks.
+KEPT = ("LC_ALL", "TERM", "PERCH_TEST_RUN")
+
 count = failures = 0
 
 
@@ -30,25 +33,23 @@ def result(name, problem):
 
 
 def read_pages(source):
-    paths = [os.path.join(source, "README.md"), *sorted(glob.glob(os.path.join(source, "docs", "*.md")))]
-    paths += glob.glob(os.path.join(source, "SECURITY.md"))
     pages = {}
-    for path in paths:
-        with open(path) as file:
-            name = os.path.relpath(path, source)
+    for name in ["README.md", *sorted(glob.glob("docs/*.md", root_dir=source))]:
+        with open(os.path.join(source, name)) as file:
             pages[name] = Page(name, file.read())
     return pages
 
 
-def environment_for(perch, prefix):
-    """What a reader has who installed perch: no XDG directories but those of his home."""
+def environment_for(perch, prefix, home):
+    """What a reader has who installed perch: no XDG directories but those of the home."""
     folders = [os.path.dirname(perch), os.path.join(prefix, "bin"), *SYSTEM]
-    kept = {name: os.environ[name] for name in ("LC_ALL", "TERM", "PERCH_TEST_RUN") if name in os.environ}
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     author = {"GIT_%s_%s" % (who, what): value for who in ("AUTHOR", "COMMITTER")
               for what, value in (("NAME", "Reader"), ("EMAIL", "reader@example.org"))}
     return {
         **kept,
         **author,
+        "HOME": home,
         "GIT_CONFIG_NOSYSTEM": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PATH": ":".join([*folders, os.environ["PATH"]]),
@@ -63,7 +64,7 @@ def run_page(page, source, environment, work):
     with tempfile.TemporaryDirectory(dir=work) as directory:
         world = World(directory, source, environment)
         for block in page.blocks:
-            what = "not run: " + block.note if block.kind == "not-run" else block.note or block.language
+            what = block.language if block.kind is None else "%s: %s" % (block.kind, block.note)
             result("%s:%d %s" % (page.name, block.line, what), world.run(block))
 
 
@@ -74,7 +75,7 @@ def check_names(page, tree, pages):
 
 
 def main(source, perch, prefix, work):
-    environment = environment_for(perch, prefix)
+    environment = environment_for(perch, prefix, work)
     tree = names.Tree(source, perch, environment)
     with tempfile.TemporaryDirectory(dir=work) as directory:
         for name, problem in planted.results(directory, source, environment, tree):
