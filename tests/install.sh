@@ -14,10 +14,6 @@ trap 'rm -rf "$work"' EXIT
 root=$work/root
 strict='-Wall -Wextra -Wpedantic -Werror'
 
-installs() {
-    meson install -C "$build" --no-rebuild --quiet --destdir "$root"
-}
-
 # has PATTERN: something is installed under this name (a pattern for find).
 has() {
     [ -n "$(find "$root" -path "*/$1")" ]
@@ -102,7 +98,7 @@ exports_are_listed() {
     return 1
 }
 
-check "meson install" installs
+check "meson install" install_tree "$build" "$root"
 check "libperch.so.0" has libperch.so.0
 check "libperch.so" has libperch.so
 check "libperch.a" has libperch.a

@@ -49,6 +49,11 @@ programs() {
     ninja -C "$1" -t targets all | sed -n "s|^$2\([^:./]*\): .*_LINKER.*|\1|p"
 }
 
+# install_tree BUILD ROOT: what the build would install, below ROOT.
+install_tree() {
+    meson install -C "$1" --no-rebuild --quiet --destdir "$2"
+}
+
 # exports LIBRARY: the names it offers to programs, sorted.
 exports() {
     nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' | LC_ALL=C sort
