@@ -117,6 +117,16 @@ struct ran {
 	double printed; /* the number on its stderr, if any */
 };
 
+/* On the last line, behind what the host had to say. */
+static double last_number(char *text)
+{
+	size_t len = strlen(text);
+	if (len > 0 && text[len - 1] == '\n')
+		text[len - 1] = '\0';
+	const char *before = strrchr(text, '\n');
+	return strtod(before ? before + 1 : text, NULL);
+}
+
 static struct ran run(const char *path, const char *const *argv)
 {
 	int err[2];
@@ -136,9 +146,9 @@ static struct ran run(const char *path, const char *const *argv)
 	int status;
 	wait4(pid, &status, 0, &usage);
 	struct ran ran = { .ns = (double)(bench_now_ns() - begin), .memory_kib = usage.ru_maxrss };
-	char text[256] = { 0 };
+	char text[4096] = { 0 };
 	if (read(err[0], text, sizeof(text) - 1) > 0)
-		ran.printed = strtod(text, NULL);
+		ran.printed = last_number(text);
 	close(err[0]);
 	posix_spawn_file_actions_destroy(&actions);
 	if (status != 0) {
@@ -207,9 +217,9 @@ static struct ran run_floor(const char *command, const char *answer)
 	int status;
 	waitpid(pid, &status, 0);
 	struct ran ran = { .ns = (double)(bench_now_ns() - begin) };
-	char text[256] = { 0 };
+	char text[4096] = { 0 };
 	if (read(err[0], text, sizeof(text) - 1) > 0)
-		ran.printed = strtod(text, NULL);
+		ran.printed = last_number(text);
 	close(null);
 	close(in[1]);
 	close(out[0]);
