@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "proc/cgroup.h"
+#include "proc/host.h"
 #include "proc/room.h"
 #include "sandbox/path_list.h"
 #include "sandbox/probe.h"
@@ -50,14 +51,20 @@ static int make_filter(struct sandbox *sandbox, perch_err *err)
 
 /* ---- L4: a cgroup -------------------------------------------------------------- */
 
+/* A room ends everybody in it: then a cgroup is of use only if it limits something. */
+static bool is_of_use(const struct cgroup *cgroup, const struct layers *layers)
+{
+	return !layers->has_room || cgroup_limits_memory(cgroup) || cgroup_limits_processes(cgroup);
+}
+
 /* Only for what is counted best there; without one, each process by itself. */
-static int join_cgroup(struct sandbox *sandbox, perch_err *err)
+static int join_cgroup(struct sandbox *sandbox, perch_host *host, perch_err *err)
 {
 	const struct cgroup_limits limits = {
 		.memory = sandbox->policy.limits.memory,
 		.processes = sandbox->policy.limits.processes,
 	};
-	if (!limits.memory && !limits.processes)
+	if ((!limits.memory && !limits.processes) || host->has_no_cgroup)
 		return 0;
 	struct cgroup *cgroup = NULL;
 	int r = cgroup_open(&cgroup_kernel_tree, &limits, &cgroup, NULL);
@@ -65,6 +72,11 @@ static int join_cgroup(struct sandbox *sandbox, perch_err *err)
 		return err_no_memory(err);
 	if (r < 0)
 		return 0;
+	if (!is_of_use(cgroup, &sandbox->layers)) {
+		host->has_no_cgroup = true;
+		cgroup_close(cgroup);
+		return 0;
+	}
 	sandbox->confine.cgroup = cgroup;
 	sandbox->layers.has_cgroup = true;
 	sandbox->layers.counts_memory = cgroup_limits_memory(cgroup);
@@ -156,7 +168,7 @@ static int make(struct sandbox *sandbox, perch_host *host, bool is_trial, perch_
 	if (r == 0)
 		r = make_filter(sandbox, err);
 	if (r == 0)
-		r = join_cgroup(sandbox, err);
+		r = join_cgroup(sandbox, host, err);
 	if (r < 0)
 		return r;
 	make_limits(sandbox);
