@@ -298,27 +298,17 @@ static void bench_crowd(void)
 
 /* ---- spares ------------------------------------------------------------------------ */
 
-static char script[] = "/tmp/perch-bench-XXXXXX";
-
-static void write_script(void)
-{
-	static const char text[] =
-		"import json, sys\n"
-		"sys.stdin.readline()\n"
-		"print(json.dumps({'type': 'handshake', 'manifest': {'plugin_id': 'bench',\n"
-		"    'plugin_version': '1', 'protocol_version': 'rterm.plugin.v1',\n"
-		"    'exposed_tools': ['echo']}}), flush=True)\n"
-		"line = sys.stdin.readline()\n"
-		"if line:\n"
-		"    request = json.loads(line)\n"
-		"    print(json.dumps({'type': 'response', 'request_id': request['request_id'],\n"
-		"        'status': 'ok', 'output': request['input']}), flush=True)\n";
-	int fd = mkstemp(script);
-	if (fd < 0)
-		abort();
-	tell(fd, text, sizeof(text) - 1);
-	close(fd);
-}
+static const char script[] =
+	"import json, sys\n"
+	"sys.stdin.readline()\n"
+	"print(json.dumps({'type': 'handshake', 'manifest': {'plugin_id': 'bench',\n"
+	"    'plugin_version': '1', 'protocol_version': 'rterm.plugin.v1',\n"
+	"    'exposed_tools': ['echo']}}), flush=True)\n"
+	"line = sys.stdin.readline()\n"
+	"if line:\n"
+	"    request = json.loads(line)\n"
+	"    print(json.dumps({'type': 'response', 'request_id': request['request_id'],\n"
+	"        'status': 'ok', 'output': request['input']}), flush=True)\n";
 
 static void note_done(void *data, perch_tool_call *call)
 {
@@ -357,14 +347,8 @@ static double spare_response_ns(perch_tool_pool *pool, const perch_tool_binding 
 	return best;
 }
 
-static void bench_spares(void)
+static double spare_ns(const perch_tool_binding *bound)
 {
-	const char *const args[] = { script, NULL };
-	write_script();
-	perch_tool_binding *bound = bind("python3", args, 2, false);
-	double cold = 1e18;
-	for (int i = 0; i < PYTHON_CALLS; i++)
-		cold = smaller(cold, run_one(bound));
 	perch_tool_pool *pool;
 	perch_err err = { 0 };
 	must(perch_tool_pool_new(host, &pool, &err), &err);
@@ -372,11 +356,26 @@ static void bench_spares(void)
 		abort();
 	double spare = spare_response_ns(pool, bound);
 	perch_tool_pool_free(pool);
+	return spare;
+}
+
+static void bench_spares(void)
+{
+	const char *const args[] = { "-c", script, NULL };
+	perch_tool_binding *bound = bind("/usr/bin/python3", args, 2, false);
+	perch_tool_binding *bound_confined = bind("/usr/bin/python3", args, 2, true);
+	double cold = 1e18;
+	for (int i = 0; i < PYTHON_CALLS; i++)
+		cold = smaller(cold, run_one(bound));
+	double spare = spare_ns(bound);
+	double spare_confined = spare_ns(bound_confined);
+	perch_tool_binding_free(bound_confined);
 	perch_tool_binding_free(bound);
-	unlink(script);
 	bench_print("tool/python-cold", "call", cold / 1e3, "us");
 	bench_print("tool/python-spare", "response", spare / 1e3, "us");
 	bench_print_cost("tool/python-spare", "vs-cold", spare / cold, 0.05);
+	bench_print_more(
+		"tool/python-spare", "sandboxed-over-unsandboxed", (spare_confined - spare) / 1e6, 0.4);
 }
 
 /* ---- memory ------------------------------------------------------------------------- */
