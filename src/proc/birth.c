@@ -105,10 +105,13 @@ IN_CHILD static int drop_privileges(struct birth *birth)
  * NO_CAPABILITY. */
 IN_CHILD static int leave_capabilities_but(int kept)
 {
-	for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++) {
-		if (capability != kept && prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0 && errno != EPERM)
-			return errno;
+	int refused = 0;
+	for (int capability = 0; !refused; capability++) {
+		if (capability != kept && prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0)
+			refused = errno;
 	}
+	if (refused != EINVAL && refused != EPERM) /* behind the last one; see above */
+		return refused;
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
 	if (kept >= 0) {

@@ -231,10 +231,19 @@ IN_CHILD static void make_directories_above(char *path)
 	}
 }
 
+/* Where nothing covers it, the link is still there, and in the way of another. */
+IN_CHILD static int make_link(const struct furniture *item)
+{
+	make_directories_above(item->path);
+	return symlink(item->link, item->path) < 0 && errno != EEXIST ? errno : 0;
+}
+
 IN_CHILD static int reveal(const struct furniture *item, int tree)
 {
 	(void)tree;
 	struct stat info;
+	if (item->link[0])
+		return make_link(item);
 	if (item->what_was_there < 0)
 		return 0;
 	if (fstat(item->what_was_there, &info) < 0)
@@ -257,13 +266,22 @@ static int (*const change[])(const struct furniture *item, int tree) = {
 
 /* ---- in the room: all of it ------------------------------------------------ */
 
+/* Short links are made again, which is cheaper than a mount. */
+IN_CHILD static bool keep_link(struct furniture *item)
+{
+	ssize_t len = readlink(item->path, item->link, sizeof(item->link));
+	bool is_short = len > 0 && (size_t)len < sizeof(item->link);
+	item->link[is_short ? len : 0] = '\0';
+	return is_short;
+}
+
 /* Before anything is covered. A link stays a link: it must not reveal what it
  * leads to. */
 IN_CHILD static int keep_what_is_revealed(struct furnishing *furnishing)
 {
 	for (size_t i = 0; i < furnishing->count; i++) {
 		struct furniture *item = &furnishing->items[i];
-		if (item->kind != ROOM_REVEAL)
+		if (item->kind != ROOM_REVEAL || keep_link(item))
 			continue;
 		item->what_was_there = copy_tree(AT_FDCWD, item->path, AT_RECURSIVE | AT_SYMLINK_NOFOLLOW);
 		if (item->what_was_there < 0 && !is_out_of_reach(errno)) {

@@ -14,7 +14,8 @@ struct furniture {
 	char name[24];      /* of what lies over it, in the void */
 	char size[24];      /* of a ROOM_TMP, in bytes */
 	char inodes[24];    /* and how many files it may have */
-	int what_was_there; /* of a ROOM_REVEAL: a detached copy; -1 = nothing */
+	int what_was_there; /* of a ROOM_REVEAL: a detached copy; -1 = nothing, or a link */
+	char link[64];      /* where the link leads that is made again; "" = none */
 };
 
 struct furnishing {
