@@ -132,10 +132,10 @@ static inline perch_agent_turn_options perch_agent_turn_options_init(void)
 	}
 #endif
 
-/* Starts a turn. What the options point to must outlive it; the options
- * themselves are copied. A turn that cannot be started (no such command, a message
+/* Starts a turn. What the options point to must outlive it, but for `events`; these
+ * and the options themselves are copied. A turn that cannot be started (no such command, a message
  * that is refused …) tells so by `error` and `end`. Fails with -EINVAL (no profile,
- * no events) or -ENOMEM. */
+ * no events, something set that a newer library added) or -ENOMEM. */
 PERCH_API int perch_agent_turn_start(perch_host *host, const perch_agent_turn_options *options,
 	perch_agent_turn **ret_turn, perch_err *err);
 

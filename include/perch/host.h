@@ -66,7 +66,8 @@ static inline perch_host_options perch_host_options_init(void)
 #endif
 
 /* Makes a host. options may be NULL; what it points to is copied.
- * Fails with -ENOMEM, -EMFILE, -ENFILE.
+ * Fails with -ENOMEM, -EMFILE, -ENFILE, -EINVAL (something set that a newer library
+ * added).
  * Make it before you open thousands of descriptors: it reserves a few low ones,
  * and as long as they are low, starting a child costs the same however many
  * are open. */

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/sized.h"
 #include "tool/api_parts.h"
 
 static const char *copy_text(struct arena *arena, const char *text, const char *otherwise)
@@ -15,9 +16,7 @@ static const char *copy_text(struct arena *arena, const char *text, const char *
 /* A list that ends with NULL; NULL without memory. */
 static const char *const *copy_list(struct arena *arena, const char *const *list)
 {
-	size_t count = 0;
-	while (list && list[count])
-		count++;
+	size_t count = list_count(list);
 	const char **copy = arena_alloc(arena, (count + 1) * sizeof(*copy));
 	if (!copy)
 		return NULL;
@@ -48,15 +47,6 @@ static uint64_t either(uint64_t given, uint64_t otherwise)
 	return given ? given : otherwise;
 }
 
-/* Copies what the caller's version of the struct has; the rest stays zero. */
-static perch_tool_spec copy_spec(const perch_tool_spec *spec)
-{
-	perch_tool_spec copy = PERCH_TOOL_SPEC_INIT;
-	size_t size = spec->size && spec->size < sizeof(copy) ? spec->size : sizeof(copy);
-	memcpy(&copy, spec, size);
-	return copy;
-}
-
 static struct policy_widening copy_widening(struct arena *arena, const perch_tool_spec *spec)
 {
 	bool is_none = spec->net == PERCH_TOOL_NET_NONE;
@@ -66,6 +56,7 @@ static struct policy_widening copy_widening(struct arena *arena, const perch_too
 		.read = copy_list(arena, spec->read),
 		.write = copy_list(arena, spec->write),
 		.env = copy_list(arena, spec->keep_env),
+		.presets = copy_list(arena, spec->presets),
 		.net = is_full ? WIDENING_NET_FULL
 			: is_none  ? WIDENING_NET_NONE
 					   : WIDENING_NET_KEEP,
@@ -77,7 +68,8 @@ static bool is_whole(const struct tool_binding *binding)
 {
 	return binding->name && binding->command && binding->args && binding->directory &&
 		binding->protocol && binding->capabilities && binding->env && binding->pins &&
-		binding->widening.read && binding->widening.write && binding->widening.env;
+		binding->widening.read && binding->widening.write && binding->widening.env &&
+		binding->widening.presets;
 }
 
 static int fill(perch_tool_binding *binding, const perch_tool_spec *spec, perch_err *err)
@@ -111,11 +103,14 @@ DEFINE_POINTER_CLEANUP(free_binding, perch_tool_binding, perch_tool_binding_free
 int perch_tool_binding_new(
 	const perch_tool_spec *spec, perch_tool_binding **ret_binding, perch_err *err)
 {
+	perch_tool_spec copy = PERCH_TOOL_SPEC_INIT;
+	int r = sized_copy(&copy, sizeof(copy), spec, SIZED_UP_TO(perch_tool_spec, presets), err);
+	if (r < 0)
+		return r;
 	_cleanup_(free_binding) perch_tool_binding *binding = calloc(1, sizeof(*binding));
 	if (!binding)
 		return err_no_memory(err);
-	const perch_tool_spec copy = copy_spec(spec);
-	int r = fill(binding, &copy, err);
+	r = fill(binding, &copy, err);
 	if (r == 0)
 		*ret_binding = steal(&binding);
 	return r;
