@@ -136,6 +136,7 @@ typedef struct perch_fledge_options {
 	 * An absolute path; NULL = look among what is installed. */
 	const char *plugin_dir;
 	unsigned grants;         /* PERCH_GRANT_…, with plugin_dir: of what its manifest asks for */
+	bool no_sandbox;         /* with plugin_dir: it runs with all our rights */
 	const char *project_dir; /* an absolute path; NULL = the current directory */
 	perch_asking asking;
 	const char *const *answers;   /* "MESSAGE=VALUE" in advance, ends with NULL; NULL = none */

@@ -23,6 +23,14 @@ void run_say(struct fledge_run *run, enum shown_kind kind, const char *text)
 	run->options.frontend->table->show(run->options.frontend, &shown);
 }
 
+void run_hear_stderr(const struct fledge_run *run, const perch_line *line)
+{
+	const struct fledge_run_options *options = &run->options;
+	trace_line(options->trace, TRACE_PLUGIN_ERR, line->data, line->len);
+	if (options->stderr_line)
+		options->stderr_line(options->stderr_data, (struct str){ line->data, line->len });
+}
+
 /* ---- to the plugin ------------------------------------------------------- */
 
 static void pace(struct fledge_run *run)

@@ -13,22 +13,6 @@ static const char *copy_text(struct arena *arena, const char *text, const char *
 	return text ? arena_dup(arena, str_from(text)) : otherwise;
 }
 
-/* A list that ends with NULL; NULL without memory. */
-static const char *const *copy_list(struct arena *arena, const char *const *list)
-{
-	size_t count = list_count(list);
-	const char **copy = arena_alloc(arena, (count + 1) * sizeof(*copy));
-	if (!copy)
-		return NULL;
-	for (size_t i = 0; i < count; i++) {
-		copy[i] = arena_dup(arena, str_from(list[i]));
-		if (!copy[i])
-			return NULL;
-	}
-	copy[count] = NULL;
-	return copy;
-}
-
 static const struct tool_pin *copy_pins(
 	struct arena *arena, const perch_tool_pin *pins, size_t count)
 {
@@ -53,10 +37,10 @@ static struct policy_widening copy_widening(struct arena *arena, const perch_too
 	bool is_full = spec->net == PERCH_TOOL_NET_FULL;
 	return (struct policy_widening){
 		.is_off = spec->no_sandbox,
-		.read = copy_list(arena, spec->read),
-		.write = copy_list(arena, spec->write),
-		.env = copy_list(arena, spec->keep_env),
-		.presets = copy_list(arena, spec->presets),
+		.read = arena_dup_list(arena, spec->read),
+		.write = arena_dup_list(arena, spec->write),
+		.env = arena_dup_list(arena, spec->keep_env),
+		.presets = arena_dup_list(arena, spec->presets),
 		.net = is_full ? WIDENING_NET_FULL
 			: is_none  ? WIDENING_NET_NONE
 					   : WIDENING_NET_KEEP,
@@ -79,11 +63,11 @@ static int fill(perch_tool_binding *binding, const perch_tool_spec *spec, perch_
 		.path = "",
 		.name = copy_text(arena, spec->name, ""),
 		.command = copy_text(arena, spec->command, ""),
-		.args = copy_list(arena, spec->args),
+		.args = arena_dup_list(arena, spec->args),
 		.directory = copy_text(arena, spec->directory, ""),
 		.protocol = copy_text(arena, spec->protocol, TOOL_PROTOCOL),
-		.capabilities = copy_list(arena, spec->capabilities),
-		.env = copy_list(arena, spec->env),
+		.capabilities = arena_dup_list(arena, spec->capabilities),
+		.env = arena_dup_list(arena, spec->env),
 		.invocation_ns = either(spec->invocation_ns, 5 * NSEC_PER_SEC),
 		.handshake_ns = either(spec->handshake_ns, 2 * NSEC_PER_SEC),
 		.teardown_ns = either(spec->teardown_ns, 500 * NSEC_PER_MSEC),
