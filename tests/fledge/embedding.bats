@@ -41,7 +41,7 @@ agent.c" ]
 read -r init
 echo '{"type":"prompt","id":"1","message":"Who are you?"}'
 read -r answer
-echo '{"type":"output","text":"Hello, you\n"}'
+printf '%s\n' '{"type":"output","text":"Hello, you\n"}'
 exit 3
 END
     run "$WORK/plugin" greet <<<me
