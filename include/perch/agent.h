@@ -28,8 +28,8 @@ typedef struct perch_agent_turn perch_agent_turn;
 
 /* ---- profiles ----------------------------------------------------------- */
 
-/* Reads a profile. Fails with -ENOENT and other errnos, PERCH_ESYNTAX,
- * PERCH_ELIMIT or -EINVAL; err names file, line and key. */
+/* Reads a profile, and what its user has allowed it (perch agent allow). Fails with -ENOENT and
+ * other errnos, PERCH_ESYNTAX, PERCH_ELIMIT or -EINVAL; err names file, line and key. */
 PERCH_API int perch_agent_profile_load(
 	const char *path, perch_agent_profile **ret_profile, perch_err *err);
 

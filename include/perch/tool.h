@@ -125,12 +125,13 @@ typedef struct perch_tool_spec {
 PERCH_API int perch_tool_binding_new(
 	const perch_tool_spec *spec, perch_tool_binding **ret_binding, perch_err *err);
 
-/* The binding of that name in $XDG_CONFIG_HOME/perch/tools. Fails with -ENOENT,
+/* The binding of that name in $XDG_CONFIG_HOME/perch/tools, with what its user has
+ * allowed it (perch tool allow). Fails with -ENOENT,
  * PERCH_ESYNTAX (err tells where), -EINVAL, -ENOMEM. */
 PERCH_API int perch_tool_binding_find(
 	const char *name, perch_tool_binding **ret_binding, perch_err *err);
 
-/* The same from any file. */
+/* One from any file, as it is written there. */
 PERCH_API int perch_tool_binding_read(
 	const char *path, perch_tool_binding **ret_binding, perch_err *err);
 

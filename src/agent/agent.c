@@ -24,6 +24,8 @@ int perch_agent_profile_load(const char *path, perch_agent_profile **ret_profile
 	if (!profile)
 		return err_no_memory(err);
 	int r = agent_profile_read(path, &profile->arena, &profile->profile, err);
+	if (r == 0)
+		r = agent_profile_grant(NULL, &profile->arena, &profile->profile, err);
 	if (r < 0) {
 		perch_agent_profile_free(profile);
 		return r;

@@ -113,9 +113,16 @@ static int load(int (*read)(const char *, struct arena *, struct tool_binding *,
 	return r;
 }
 
+static int find_granted(
+	const char *name, struct arena *arena, struct tool_binding *ret_binding, perch_err *err)
+{
+	int r = tool_binding_find(name, arena, ret_binding, err);
+	return r < 0 ? r : tool_binding_grant(name, arena, ret_binding, err);
+}
+
 int perch_tool_binding_find(const char *name, perch_tool_binding **ret_binding, perch_err *err)
 {
-	return load(tool_binding_find, name, ret_binding, err);
+	return load(find_granted, name, ret_binding, err);
 }
 
 int perch_tool_binding_read(const char *path, perch_tool_binding **ret_binding, perch_err *err)
