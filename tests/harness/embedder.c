@@ -122,6 +122,7 @@ bool embedder_run_plugin(const struct embedder *embedder)
 	};
 	struct heard heard = { 0 };
 	perch_fledge_options options = embedder_options(args);
+	options.no_sandbox = !embedder->is_sandboxed;
 	options.events = &events;
 	options.data = &heard;
 	perch_fledge_run *run;

@@ -10,6 +10,7 @@ struct embedder {
 	perch_host *host;
 	perch_tool_binding *binding;
 	perch_agent_profile *profile;
+	bool is_sandboxed; /* the plugin, in its default sandbox */
 };
 
 /* Writes the files that all embedders of this process share, and points TMPDIR, HOME

@@ -143,12 +143,15 @@ START_TEST(hosts_that_come_and_go_leave_nothing)
 END_TEST
 
 static atomic_uint good_rounds;
+static atomic_uint arrivals;
 
-/* A host of its own; the binding and the profile are everybody's. */
+/* A host of its own; the binding and the profile are everybody's. Every other thread has
+ * its plugins in a sandbox. */
 static void *run_in_a_thread(void *data)
 {
 	struct embedder embedder = *(const struct embedder *)data;
 	embedder.host = proc_host();
+	embedder.is_sandboxed = atomic_fetch_add(&arrivals, 1) % 2;
 	for (int i = 0; i < 20; i++) {
 		if (embedder_run_plugin(&embedder) && embedder_run_tool(&embedder) &&
 			embedder_run_agent(&embedder))
