@@ -75,7 +75,7 @@ typedef struct perch_agent_end {
 /* What a turn tells; any may be NULL. They come from the loop. Texts have a NUL
  * behind them, are UTF-8, and are valid during the call. */
 typedef struct perch_agent_events {
-	size_t size;
+	size_t size; /* sizeof(perch_agent_events) */
 	void (*started)(perch_agent_turn *turn, void *data);
 	/* A piece of the reply, while it is being written. */
 	void (*partial)(perch_agent_turn *turn, void *data, const char *text, size_t len);
@@ -143,7 +143,8 @@ PERCH_API int perch_agent_turn_start(perch_host *host, const perch_agent_turn_op
  * agent is asked to end, and made to after the profile's grace; again: now. */
 PERCH_API void perch_agent_turn_cancel(perch_agent_turn *turn, int signal);
 
-/* Answers a permission request; message may be NULL. */
+/* Answers a permission request, once; message may be NULL. An id that is not open
+ * changes nothing. */
 PERCH_API void perch_agent_turn_permit(
 	perch_agent_turn *turn, const char *request_id, bool allowed, const char *message);
 

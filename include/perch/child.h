@@ -99,11 +99,11 @@ typedef struct perch_result {
 	bool guarded;
 } perch_result;
 
-/* What a child reports; `size` is sizeof(perch_child_events). Any may be NULL. A callback may call
- * every perch_child_… function, perch_child_free of its own child included, and start other
- * children; it must not call perch_host_dispatch, _wait or _free. */
+/* What a child reports. Any may be NULL. A callback may call every perch_child_…
+ * function, perch_child_free of its own child included, and start other children; it
+ * must not call perch_host_dispatch, _wait or _free. */
 typedef struct perch_child_events {
-	size_t size;
+	size_t size; /* sizeof(perch_child_events) */
 	void (*line)(perch_child *child, void *data, perch_stream stream, const perch_line *line);
 	void (*bytes)(
 		perch_child *child, void *data, perch_stream stream, const char *bytes, size_t len);

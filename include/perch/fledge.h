@@ -98,7 +98,8 @@ typedef struct perch_fledge_end {
  * run but `end`. */
 typedef struct perch_fledge_events {
 	size_t size; /* sizeof(perch_fledge_events) */
-	/* May be called before perch_fledge_run_start has returned. */
+	/* May be called before perch_fledge_run_start has returned; when that fails, the run
+	 * is gone. */
 	void (*show)(perch_fledge_run *run, void *data, const perch_shown *shown);
 	/* Answer by one of the functions below, now or later; one question is open at a
 	 * time. NULL: nobody can be asked, as with PERCH_ASKING_DEFAULTS. */

@@ -90,8 +90,8 @@ PERCH_API int perch_host_timeout(const perch_host *host);
  * negative errno; PERCH_EBUSY from inside a callback. */
 PERCH_API int perch_host_dispatch(perch_host *host);
 
-/* Waits up to timeout_ms (-1 = until something happens), then dispatches. A
- * signal ends the wait early with 0. */
+/* Waits up to timeout_ms (-1 = until something happens), then dispatches; returns
+ * what perch_host_dispatch does. A signal ends the wait early with 0. */
 PERCH_API int perch_host_wait(perch_host *host, int timeout_ms);
 
 /* How many children are not yet buried. */

@@ -198,15 +198,19 @@ PERCH_API void perch_tool_call_free(perch_tool_call *call);
  * that stays. */
 typedef struct perch_tool_pool perch_tool_pool;
 
+/* Makes an empty pool, which belongs to the caller. -ENOMEM. */
 PERCH_API int perch_tool_pool_new(perch_host *host, perch_tool_pool **ret_pool, perch_err *err);
 
 /* From now on the binding's `spares` are kept ready: replaced when they were used,
  * have died or are too old, and ended when the binding's file (then until it is
  * kept anew), its command or a pinned file has changed. -ENOMEM. */
 PERCH_API int perch_tool_pool_keep(perch_tool_pool *pool, const perch_tool_binding *binding);
+
+/* Ends the binding's spares. Before the binding is freed. */
 PERCH_API void perch_tool_pool_forget(perch_tool_pool *pool, const perch_tool_binding *binding);
 
-/* perch_tool_call_start with a spare when there is one. */
+/* perch_tool_call_start with a spare when there is one; the call is no part of the pool.
+ * Fails as that does. */
 PERCH_API int perch_tool_pool_call(perch_tool_pool *pool, const perch_tool_binding *binding,
 	const perch_tool_request *request, perch_tool_call **ret_call, perch_err *err);
 
