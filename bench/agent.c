@@ -43,7 +43,7 @@ static struct turn run(const char *const *argv)
 	close(out[1]);
 	char block[4096];
 	while (read(out[0], block, sizeof(block)) > 0)
-		turn.first_ns = turn.first_ns ? turn.first_ns : (double)(bench_now_ns() - begin);
+		turn.first_ns = turn.first_ns > 0 ? turn.first_ns : (double)(bench_now_ns() - begin);
 	struct rusage usage;
 	int status;
 	wait4(pid, &status, 0, &usage);
@@ -60,9 +60,9 @@ static struct turn run(const char *const *argv)
 
 static void keep_better(struct turn *best, struct turn now)
 {
-	best->ns = !best->ns || now.ns < best->ns ? now.ns : best->ns;
+	best->ns = best->ns <= 0 || now.ns < best->ns ? now.ns : best->ns;
 	best->first_ns =
-		!best->first_ns || now.first_ns < best->first_ns ? now.first_ns : best->first_ns;
+		best->first_ns <= 0 || now.first_ns < best->first_ns ? now.first_ns : best->first_ns;
 	best->memory_kib = now.memory_kib > best->memory_kib ? now.memory_kib : best->memory_kib;
 }
 

@@ -229,9 +229,9 @@ static struct ran run_floor(const char *command, const char *answer)
 
 static void keep_better(struct ran *best, struct ran now)
 {
-	if (!best->ns || now.ns < best->ns)
+	if (best->ns <= 0 || now.ns < best->ns)
 		best->ns = now.ns;
-	if (!best->printed || now.printed < best->printed)
+	if (best->printed <= 0 || now.printed < best->printed)
 		best->printed = now.printed;
 	if (now.memory_kib > best->memory_kib)
 		best->memory_kib = now.memory_kib;

@@ -125,7 +125,7 @@ static double open_ns(bool has_room)
 
 static void keep_smaller(double *best, double value)
 {
-	if (!*best || value < *best)
+	if (*best <= 0 || value < *best)
 		*best = value;
 }
 

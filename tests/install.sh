@@ -65,6 +65,88 @@ int main(void)
 END
 sed 's/= { 0 }/= {}/' "$work/program.c" >"$work/program.cc"
 
+# A C++ program that starts what there is to start: every structure, every …_INIT.
+cat >"$work/everything.cc" <<'END'
+#include <perch/perch.h>
+#include <cstdio>
+#include <cstring>
+
+static void on_line(perch_child *, void *data, perch_stream, const perch_line *line)
+{
+	*static_cast<bool *>(data) = std::strcmp(line->data, "hello") == 0;
+}
+
+int main()
+{
+	perch_err err = {};
+	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
+	options.guard = PERCH_GUARD_OFF;
+	perch_host *host;
+	if (perch_host_new(&options, &host, &err) < 0)
+		return std::puts(err.text), 1;
+
+	bool is_right = false;
+	const char *const argv[] = { "echo", "hello", nullptr };
+	perch_child_events events = {};
+	events.size = sizeof(events);
+	events.line = on_line;
+	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
+	spec.argv = argv;
+	spec.stdout_mode = PERCH_OUTPUT_LINES;
+	spec.events = &events;
+	spec.data = &is_right;
+	perch_child *child;
+	if (perch_child_start(host, &spec, &child, &err) < 0)
+		return std::puts(err.text), 1;
+	while (perch_host_children(host))
+		perch_host_wait(host, -1);
+	perch_child_free(child);
+
+	perch_tool_spec tool = PERCH_TOOL_SPEC_INIT;
+	perch_tool_request request = PERCH_TOOL_REQUEST_INIT;
+	perch_agent_turn_options turn = PERCH_AGENT_TURN_OPTIONS_INIT;
+	perch_fledge_options run = PERCH_FLEDGE_OPTIONS_INIT;
+	perch_json_options json = PERCH_JSON_OPTIONS_INIT;
+	perch_tool_binding *binding;
+	perch_agent_turn *no_turn;
+	perch_fledge_run *no_run;
+	perch_json *document;
+	is_right = is_right && request.size == sizeof(request) && perch_tool_binding_new(&tool, &binding, &err) < 0 &&
+		perch_agent_turn_start(host, &turn, &no_turn, &err) < 0 &&
+		perch_fledge_run_start(host, &run, &no_run, &err) < 0 &&
+		perch_json_new(&json, &document) == 0;
+	perch_json_free(document);
+	perch_host_free(host);
+	return is_right ? 0 : 1;
+}
+END
+
+# Names that are also used inside of both libraries, and both libraries.
+cat >"$work/names.c" <<'END'
+#include <perch/perch.h>
+#include <perch/plugin.h>
+#include <string.h>
+
+int buf_append(void);
+int arena_dup(void);
+int yaml_parser_parse(void);
+int pcre2_match_8(void);
+
+int buf_append(void) { return 1; }
+int arena_dup(void) { return 1; }
+int yaml_parser_parse(void) { return 1; }
+int pcre2_match_8(void) { return 1; }
+
+int main(void)
+{
+	perch_json *json;
+	if (perch_json_new(NULL, &json) < 0)
+		return 1;
+	perch_json_free(json);
+	return strcmp(perch_plugin_status_name(PERCH_PLUGIN_DENIED), "denied");
+}
+END
+
 # runs COMPILER SOURCE LIBRARY: compiled as perch.pc says, and run.
 runs() {
     flags=$(pkg_config --cflags)
@@ -89,6 +171,31 @@ is_linked() {
 
 exports_are_ours() {
     ! exports "$libraries/libperch.so" | grep -v '^perch_'
+}
+
+# What a static library shows to whoever links it.
+static_exports() {
+    nm -g --defined-only "$1" | awk 'NF == 3 { print $3 }' | LC_ALL=C sort
+}
+
+static_exports_are_the_same() {
+    static_exports "$libraries/libperch.a" >"$work/symbols"
+    sed 's/@.*//' "$tests/symbols.txt" | diff -u - "$work/symbols"
+}
+
+names_do_not_collide() {
+    # shellcheck disable=SC2086 # several options
+    gcc -std=c17 $strict -O2 -I "$includes" -o "$work/names" "$work/names.c" \
+        "$libraries/libperch.a" "$libraries/libperch-sdk.a" && "$work/names"
+}
+
+# All that the library keeps outside of its objects: whose turn it is to give birth
+# into a room (a mutex), and the number in the name of the next cgroup (an atomic).
+globals_are_listed() {
+    objdump -t "$build/src/libperch-parts.a" |
+        awk '$3 == "O" && $4 ~ /^(\.t?data|\.t?bss|\*COM\*)(\.|$)/ && $4 !~ /^\.data\.rel\.ro/ {
+            sub(/\.[0-9]+$/, "", $6); print $6 }' | sort >"$work/globals"
+    printf 'number\nturn\n' | diff -u - "$work/globals"
 }
 
 exports_are_listed() {
@@ -119,9 +226,13 @@ check "perch.pc has the project's version" version_is_right
 for library in shared static; do
     check "a C program, $library" runs 'gcc -std=c17' program.c "$library"
     check "a C++ program, $library" runs 'g++ -std=c++17' program.cc "$library"
+    check "everything from C++, $library" runs 'g++ -std=c++17' everything.cc "$library"
 done
 check "every exported name begins with perch_" exports_are_ours
 check "the exported names are those in tests/symbols.txt" exports_are_listed
+check "libperch.a shows the same names" static_exports_are_the_same
+check "no name inside collides with a program's own" names_do_not_collide
+check "no global state but what is listed" globals_are_listed
 
 if programs "$build" '' | grep -qx perch; then
     check "the perch command" has bin/perch

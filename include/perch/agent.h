@@ -28,8 +28,8 @@ typedef struct perch_agent_turn perch_agent_turn;
 
 /* ---- profiles ----------------------------------------------------------- */
 
-/* Reads a profile. Fails with -ENOENT and other errnos, PERCH_ESYNTAX,
- * PERCH_ELIMIT or -EINVAL; err names file, line and key. */
+/* Reads a profile, and what its user has allowed it (perch agent allow). Fails with -ENOENT and
+ * other errnos, PERCH_ESYNTAX, PERCH_ELIMIT or -EINVAL; err names file, line and key. */
 PERCH_API int perch_agent_profile_load(
 	const char *path, perch_agent_profile **ret_profile, perch_err *err);
 
@@ -75,7 +75,7 @@ typedef struct perch_agent_end {
 /* What a turn tells; any may be NULL. They come from the loop. Texts have a NUL
  * behind them, are UTF-8, and are valid during the call. */
 typedef struct perch_agent_events {
-	size_t size;
+	size_t size; /* sizeof(perch_agent_events) */
 	void (*started)(perch_agent_turn *turn, void *data);
 	/* A piece of the reply, while it is being written. */
 	void (*partial)(perch_agent_turn *turn, void *data, const char *text, size_t len);
@@ -132,10 +132,10 @@ static inline perch_agent_turn_options perch_agent_turn_options_init(void)
 	}
 #endif
 
-/* Starts a turn. What the options point to must outlive it; the options
- * themselves are copied. A turn that cannot be started (no such command, a message
+/* Starts a turn. What the options point to must outlive it, but for `events`; these
+ * and the options themselves are copied. A turn that cannot be started (no such command, a message
  * that is refused …) tells so by `error` and `end`. Fails with -EINVAL (no profile,
- * no events) or -ENOMEM. */
+ * no events, something set that a newer library added) or -ENOMEM. */
 PERCH_API int perch_agent_turn_start(perch_host *host, const perch_agent_turn_options *options,
 	perch_agent_turn **ret_turn, perch_err *err);
 
@@ -143,7 +143,8 @@ PERCH_API int perch_agent_turn_start(perch_host *host, const perch_agent_turn_op
  * agent is asked to end, and made to after the profile's grace; again: now. */
 PERCH_API void perch_agent_turn_cancel(perch_agent_turn *turn, int signal);
 
-/* Answers a permission request; message may be NULL. */
+/* Answers a permission request, once; message may be NULL. An id that is not open
+ * changes nothing. */
 PERCH_API void perch_agent_turn_permit(
 	perch_agent_turn *turn, const char *request_id, bool allowed, const char *message);
 

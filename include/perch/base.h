@@ -25,7 +25,12 @@ extern "C" {
 #endif
 
 /* Every function that can fail returns an int: 0 or positive is success, a
- * negative errno or one of these is failure. */
+ * negative errno or one of these is failure. What it hands out by a ret_ parameter
+ * is written on success only.
+ *
+ * A structure whose first member is `size` may grow in a later version: …_INIT sets
+ * the size, 0 stands for what was published first. What the library does not know
+ * of a larger one must be zero (-EINVAL), but for callbacks: they are never called. */
 enum {
 	PERCH_ESYNTAX = -5001,      /* text that is not what its format demands */
 	PERCH_ELIMIT = -5002,       /* a named limit was crossed */
@@ -53,6 +58,12 @@ typedef struct perch_err {
 /* Says in a few words what a negative errno or PERCH_E… code means. The
  * result is a constant and never NULL. */
 PERCH_API const char *perch_strerror(int code);
+
+/* A text with its length, and a NUL behind it that is not counted. Never NULL. */
+typedef struct perch_text {
+	const char *data;
+	size_t len;
+} perch_text;
 
 typedef enum perch_log_level {
 	PERCH_LOG_DEBUG,

@@ -99,11 +99,11 @@ typedef struct perch_result {
 	bool guarded;
 } perch_result;
 
-/* What a child reports. Any may be NULL. A callback may call every
- * perch_child_… function, perch_child_free of its own child included, and start
- * other children; it must not call perch_host_dispatch, _wait or _free. */
+/* What a child reports. Any may be NULL. A callback may call every perch_child_…
+ * function, perch_child_free of its own child included, and start other children; it
+ * must not call perch_host_dispatch, _wait or _free. */
 typedef struct perch_child_events {
-	size_t size;
+	size_t size; /* sizeof(perch_child_events) */
 	void (*line)(perch_child *child, void *data, perch_stream stream, const perch_line *line);
 	void (*bytes)(
 		perch_child *child, void *data, perch_stream stream, const char *bytes, size_t len);
@@ -143,7 +143,7 @@ typedef struct perch_child_spec {
 	int stderr_fd;
 
 	perch_session_mode session;
-	const struct perch_confine *confine; /* made by perch/sandbox.h; NULL = none */
+	const struct perch_confine *confine; /* the library's own; NULL = none */
 
 	size_t line_limit;
 	size_t write_limit;
@@ -159,7 +159,7 @@ typedef struct perch_child_spec {
 	const perch_step *ladder; /* must outlive the child; NULL = TERM, KILL after 5 s */
 	size_t ladder_len;
 
-	const perch_child_events *events; /* must outlive the child; NULL = none */
+	const perch_child_events *events; /* is copied; NULL = none */
 	void *data;                       /* handed to every callback */
 
 	/* An open file that is executed whatever is found at `program` by now; it
@@ -191,6 +191,7 @@ static inline perch_child_spec perch_child_spec_init(void)
  *   -ENOEXEC           neither a binary for this machine nor a script with #!
  *   -E2BIG             arguments and environment are too large
  *   -EAGAIN            the limit of processes is reached
+ *   -EINVAL            no argv, or something set that a newer library added
  *   -EMFILE, -ENFILE, -ENOMEM, PERCH_EGUARD, PERCH_ESANDBOX and other errnos. */
 PERCH_API int perch_child_start(
 	perch_host *host, const perch_child_spec *spec, perch_child **ret_child, perch_err *err);

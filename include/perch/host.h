@@ -66,7 +66,8 @@ static inline perch_host_options perch_host_options_init(void)
 #endif
 
 /* Makes a host. options may be NULL; what it points to is copied.
- * Fails with -ENOMEM, -EMFILE, -ENFILE.
+ * Fails with -ENOMEM, -EMFILE, -ENFILE, -EINVAL (something set that a newer library
+ * added).
  * Make it before you open thousands of descriptors: it reserves a few low ones,
  * and as long as they are low, starting a child costs the same however many
  * are open. */
@@ -89,8 +90,8 @@ PERCH_API int perch_host_timeout(const perch_host *host);
  * negative errno; PERCH_EBUSY from inside a callback. */
 PERCH_API int perch_host_dispatch(perch_host *host);
 
-/* Waits up to timeout_ms (-1 = until something happens), then dispatches. A
- * signal ends the wait early with 0. */
+/* Waits up to timeout_ms (-1 = until something happens), then dispatches; returns
+ * what perch_host_dispatch does. A signal ends the wait early with 0. */
 PERCH_API int perch_host_wait(perch_host *host, int timeout_ms);
 
 /* How many children are not yet buried. */

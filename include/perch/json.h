@@ -51,7 +51,7 @@ enum {
 
 /* Zero is the sane default everywhere. */
 typedef struct perch_json_options {
-	size_t size;      /* 0, or sizeof(perch_json_options): PERCH_JSON_OPTIONS_INIT sets it */
+	size_t size;      /* PERCH_JSON_OPTIONS_INIT sets it; 0 = the first published size */
 	size_t text_max;  /* longest text accepted, 0 = PERCH_JSON_TEXT_MAX */
 	size_t depth_max; /* deepest nesting accepted, 0 = PERCH_JSON_DEPTH_MAX */
 	perch_json_duplicates duplicates;

@@ -4,6 +4,7 @@
 
 #include <perch/agent.h>
 #include <perch/base.h>
+#include <perch/fledge.h>
 #include <perch/host.h>
 #include <perch/json.h>
 #include <perch/tool.h>

@@ -25,12 +25,6 @@
 extern "C" {
 #endif
 
-/* A text with its length, and a NUL behind it that is not counted. Never NULL. */
-typedef struct perch_text {
-	const char *data;
-	size_t len;
-} perch_text;
-
 /* ---- verdicts -------------------------------------------------------------- */
 
 typedef enum perch_tool_code {
@@ -76,6 +70,7 @@ typedef struct perch_tool_result {
 	uint64_t duration_ns; /* of all of it */
 	uint64_t response_ns; /* from the request to a response with status ok; 0 = none */
 	perch_text stderr_tail;
+	perch_text hint;            /* which option of the sandbox it may have lacked */
 	uint64_t extra_bytes;       /* that the plugin wrote behind its response */
 	const char *const *sandbox; /* the layers, NULL-terminated; NULL = none */
 	perch_reach reach;
@@ -121,19 +116,22 @@ typedef struct perch_tool_spec {
 	const char *const *write;    /* paths it may write */
 	const char *const *keep_env; /* names of variables of ours that it gets */
 	perch_tool_net net;
+	const char *const *presets; /* "git", "npm" …: see perch help tool allow */
 } perch_tool_spec;
 
 /* Copies everything. Fails with -EINVAL (blank name or command, an entry of
- * `capabilities` blank, padded or twice) or -ENOMEM. */
+ * `capabilities` blank, padded or twice, something set that a newer library added)
+ * or -ENOMEM. */
 PERCH_API int perch_tool_binding_new(
 	const perch_tool_spec *spec, perch_tool_binding **ret_binding, perch_err *err);
 
-/* The binding of that name in $XDG_CONFIG_HOME/perch/tools. Fails with -ENOENT,
+/* The binding of that name in $XDG_CONFIG_HOME/perch/tools, with what its user has
+ * allowed it (perch tool allow). Fails with -ENOENT,
  * PERCH_ESYNTAX (err tells where), -EINVAL, -ENOMEM. */
 PERCH_API int perch_tool_binding_find(
 	const char *name, perch_tool_binding **ret_binding, perch_err *err);
 
-/* The same from any file. */
+/* One from any file, as it is written there. */
 PERCH_API int perch_tool_binding_read(
 	const char *path, perch_tool_binding **ret_binding, perch_err *err);
 
@@ -169,13 +167,13 @@ typedef struct perch_tool_request {
 } perch_tool_request;
 
 /* Starts a call. Whatever goes wrong with it is its result, which comes by
- * `done`. Fails with -ENOMEM alone. */
+ * `done`. Fails with -ENOMEM, or -EINVAL (something set that a newer library added). */
 PERCH_API int perch_tool_call_start(perch_host *host, const perch_tool_binding *binding,
 	const perch_tool_request *request, perch_tool_call **ret_call, perch_err *err);
 
 /* Starts a call and runs the host until it is over, which `done` does not tell;
- * other children of the host are served meanwhile. Fails with -ENOMEM, PERCH_EBUSY (from a
- * callback), or as perch_host_wait does; then there is no call. */
+ * other children of the host are served meanwhile. Fails as perch_tool_call_start and
+ * perch_host_wait do, and with PERCH_EBUSY (from a callback); then there is no call. */
 PERCH_API int perch_tool_call_run(perch_host *host, const perch_tool_binding *binding,
 	const perch_tool_request *request, perch_tool_call **ret_call, perch_err *err);
 
@@ -200,15 +198,19 @@ PERCH_API void perch_tool_call_free(perch_tool_call *call);
  * that stays. */
 typedef struct perch_tool_pool perch_tool_pool;
 
+/* Makes an empty pool, which belongs to the caller. -ENOMEM. */
 PERCH_API int perch_tool_pool_new(perch_host *host, perch_tool_pool **ret_pool, perch_err *err);
 
 /* From now on the binding's `spares` are kept ready: replaced when they were used,
  * have died or are too old, and ended when the binding's file (then until it is
  * kept anew), its command or a pinned file has changed. -ENOMEM. */
 PERCH_API int perch_tool_pool_keep(perch_tool_pool *pool, const perch_tool_binding *binding);
+
+/* Ends the binding's spares. Before the binding is freed. */
 PERCH_API void perch_tool_pool_forget(perch_tool_pool *pool, const perch_tool_binding *binding);
 
-/* perch_tool_call_start with a spare when there is one. */
+/* perch_tool_call_start with a spare when there is one; the call is no part of the pool.
+ * Fails as that does. */
 PERCH_API int perch_tool_pool_call(perch_tool_pool *pool, const perch_tool_binding *binding,
 	const perch_tool_request *request, perch_tool_call **ret_call, perch_err *err);
 

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/sized.h"
 
 /* ---- profiles ------------------------------------------------------------------ */
 
@@ -23,6 +24,8 @@ int perch_agent_profile_load(const char *path, perch_agent_profile **ret_profile
 	if (!profile)
 		return err_no_memory(err);
 	int r = agent_profile_read(path, &profile->arena, &profile->profile, err);
+	if (r == 0)
+		r = agent_profile_grant(NULL, &profile->arena, &profile->profile, err);
 	if (r < 0) {
 		perch_agent_profile_free(profile);
 		return r;
@@ -48,7 +51,7 @@ void perch_agent_profile_free(perch_agent_profile *profile)
 
 struct perch_agent_turn {
 	struct agent_turn *turn;
-	const perch_agent_events *events;
+	perch_agent_events events;
 	void *data;
 	struct agent_attachment *attachments;
 	struct buf texts[3]; /* with a NUL: for one call */
@@ -67,8 +70,8 @@ static void on_started(void *data, struct agent_turn *inner)
 {
 	(void)inner;
 	perch_agent_turn *turn = data;
-	if (turn->events->started)
-		turn->events->started(turn, turn->data);
+	if (turn->events.started)
+		turn->events.started(turn, turn->data);
 }
 
 static void on_partial(void *data, struct agent_turn *inner, struct str text, struct str raw)
@@ -76,45 +79,45 @@ static void on_partial(void *data, struct agent_turn *inner, struct str text, st
 	(void)inner;
 	(void)raw;
 	perch_agent_turn *turn = data;
-	const char *copy = turn->events->partial ? terminated(turn, 0, text) : NULL;
+	const char *copy = turn->events.partial ? terminated(turn, 0, text) : NULL;
 	if (copy)
-		turn->events->partial(turn, turn->data, copy, text.len);
+		turn->events.partial(turn, turn->data, copy, text.len);
 }
 
 static void on_session(void *data, struct agent_turn *inner, struct str id)
 {
 	(void)inner;
 	perch_agent_turn *turn = data;
-	const char *copy = turn->events->session ? terminated(turn, 0, id) : NULL;
+	const char *copy = turn->events.session ? terminated(turn, 0, id) : NULL;
 	if (copy)
-		turn->events->session(turn, turn->data, copy);
+		turn->events.session(turn, turn->data, copy);
 }
 
 static void on_warning(void *data, struct agent_turn *inner, struct str text)
 {
 	(void)inner;
 	perch_agent_turn *turn = data;
-	const char *copy = turn->events->warning ? terminated(turn, 0, text) : NULL;
+	const char *copy = turn->events.warning ? terminated(turn, 0, text) : NULL;
 	if (copy)
-		turn->events->warning(turn, turn->data, copy);
+		turn->events.warning(turn, turn->data, copy);
 }
 
 static void on_error(void *data, struct agent_turn *inner, const char *code, struct str text)
 {
 	(void)inner;
 	perch_agent_turn *turn = data;
-	const char *copy = turn->events->error ? terminated(turn, 0, text) : NULL;
+	const char *copy = turn->events.error ? terminated(turn, 0, text) : NULL;
 	if (copy)
-		turn->events->error(turn, turn->data, code, copy);
+		turn->events.error(turn, turn->data, code, copy);
 }
 
 static void on_reply(void *data, struct agent_turn *inner, struct str text)
 {
 	(void)inner;
 	perch_agent_turn *turn = data;
-	const char *copy = turn->events->reply ? terminated(turn, 0, text) : NULL;
+	const char *copy = turn->events.reply ? terminated(turn, 0, text) : NULL;
 	if (copy)
-		turn->events->reply(turn, turn->data, copy, text.len);
+		turn->events.reply(turn, turn->data, copy, text.len);
 }
 
 static void on_permission(
@@ -124,8 +127,8 @@ static void on_permission(
 	const char *id = terminated(turn, 0, permission->request_id);
 	const char *tool = terminated(turn, 1, permission->tool_name);
 	const char *input = terminated(turn, 2, permission->input);
-	if (turn->events->permission && id && tool && input)
-		turn->events->permission(turn, turn->data, id, tool, input);
+	if (turn->events.permission && id && tool && input)
+		turn->events.permission(turn, turn->data, id, tool, input);
 	else
 		agent_turn_permit(inner, permission->request_id, false, (struct str){ 0 });
 }
@@ -134,7 +137,7 @@ static void on_end(void *data, struct agent_turn *inner, const struct agent_end 
 {
 	(void)inner;
 	perch_agent_turn *turn = data;
-	if (!turn->events->end)
+	if (!turn->events.end)
 		return;
 	const char *id = terminated(turn, 0, end->session_id);
 	const char *body = terminated(turn, 1, end->body);
@@ -155,7 +158,7 @@ static void on_end(void *data, struct agent_turn *inner, const struct agent_end 
 		.sandbox = end->sandbox,
 		.reach = end->reach,
 	};
-	turn->events->end(turn, turn->data, &told);
+	turn->events.end(turn, turn->data, &told);
 }
 
 static const struct agent_turn_events inner_events = {
@@ -214,17 +217,24 @@ static struct agent_turn_options inner_options(
 int perch_agent_turn_start(perch_host *host, const perch_agent_turn_options *options,
 	perch_agent_turn **ret_turn, perch_err *err)
 {
-	if (!options->profile || !options->events)
+	perch_agent_turn_options copy = PERCH_AGENT_TURN_OPTIONS_INIT;
+	int r =
+		sized_copy(&copy, sizeof(copy), options, SIZED_UP_TO(perch_agent_turn_options, data), err);
+	if (r < 0)
+		return r;
+	if (!copy.profile || !copy.events)
 		return err_set(err, -EINVAL, "a turn needs a profile and events");
 	perch_agent_turn *turn = calloc(1, sizeof(*turn));
-	if (!turn || copy_attachments(turn, options) < 0) {
+	if (!turn || copy_attachments(turn, &copy) < 0) {
 		perch_agent_turn_free(turn);
 		return err_no_memory(err);
 	}
-	turn->events = options->events;
-	turn->data = options->data;
-	const struct agent_turn_options inner = inner_options(turn, options);
-	int r = agent_turn_start(host, &inner, &turn->turn, err);
+	/* A callback that only a newer library knows of is one that is never called. */
+	sized_copy(&turn->events, sizeof(turn->events), copy.events,
+		SIZED_UP_TO(perch_agent_events, end), NULL);
+	turn->data = copy.data;
+	const struct agent_turn_options inner = inner_options(turn, &copy);
+	r = agent_turn_start(host, &inner, &turn->turn, err);
 	if (r < 0) {
 		perch_agent_turn_free(turn);
 		return r;

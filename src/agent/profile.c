@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "registry/grants.h"
 
 /* ---- what is odd --------------------------------------------------------- */
 
@@ -182,6 +183,16 @@ int agent_profile_parse(const char *path, struct str text, struct arena *arena,
 		return file_blame(err, path, &inner);
 	*ret_profile = profile;
 	return 0;
+}
+
+int agent_profile_grant(
+	void *data, struct arena *arena, struct agent_profile *profile, perch_err *err)
+{
+	(void)data;
+	int r = grants_join(GRANT_AGENT, profile->path, arena, &profile->widening, err);
+	if (r == 0 && (profile->widening.is_off || profile->widening.is_on))
+		profile->is_sandboxed = profile->widening.is_on;
+	return r;
 }
 
 int agent_profile_read(

@@ -52,4 +52,9 @@ int agent_profile_read(
 int agent_profile_parse(const char *path, struct str text, struct arena *arena,
 	struct agent_profile *ret_profile, perch_err *err);
 
+/* Adds what the user allowed (perch agent allow) to a profile, by its path. Fails as
+ * grants_read does. As bridge_options.amend; data is not used. */
+int agent_profile_grant(
+	void *data, struct arena *arena, struct agent_profile *profile, perch_err *err);
+
 #endif

@@ -62,6 +62,21 @@ char *arena_dup(struct arena *arena, struct str s)
 	return copy;
 }
 
+const char *const *arena_dup_list(struct arena *arena, const char *const *list)
+{
+	size_t count = list_count(list);
+	const char **copy = arena_alloc(arena, (count + 1) * sizeof(*copy));
+	if (!copy)
+		return NULL;
+	for (size_t i = 0; i < count; i++) {
+		copy[i] = arena_dup(arena, str_from(list[i]));
+		if (!copy[i])
+			return NULL;
+	}
+	copy[count] = NULL;
+	return copy;
+}
+
 static void free_chunks_but(struct arena *arena, const struct arena_chunk *kept)
 {
 	struct arena_chunk *chunk = arena->chunks;

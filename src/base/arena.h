@@ -34,6 +34,10 @@ static inline void *arena_alloc(struct arena *arena, size_t size)
 /* A NUL-terminated copy inside the arena. NULL without memory. */
 char *arena_dup(struct arena *arena, struct str s);
 
+/* A copy of a list that ends with NULL, texts and all; NULL is an empty list. NULL
+ * without memory. */
+const char *const *arena_dup_list(struct arena *arena, const char *const *list);
+
 /* Forgets everything but keeps one chunk, the largest, for the next use. */
 void arena_reset(struct arena *arena);
 

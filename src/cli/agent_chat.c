@@ -5,7 +5,6 @@
 
 #include "base/err.h"
 #include "cli/chat.h"
-#include "cli/granted.h"
 #include "proc/host.h"
 
 enum { CHAT_QUEUE = 64 }; /* messages typed ahead */
@@ -260,7 +259,7 @@ static int open_chat(struct chat *chat, perch_err *err)
 		.queue = CHAT_QUEUE,
 		.events = &turn_events,
 		.data = chat,
-		.amend = granted_agent,
+		.amend = agent_profile_grant,
 	};
 	r = bridge_new(&bridge_options, &chat->bridge, err);
 	if (r < 0)

@@ -9,7 +9,6 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "cli/agent.h"
-#include "cli/granted.h"
 #include "cli/in_force.h"
 #include "data/json.h"
 #include "proc/program.h"
@@ -45,7 +44,7 @@ static int look(struct checkup *checkup, const char *path, perch_err *err)
 {
 	int r = agent_profile_read(path, &checkup->arena, &checkup->profile, err);
 	if (r == 0)
-		r = granted_agent(NULL, &checkup->arena, &checkup->profile, err);
+		r = agent_profile_grant(NULL, &checkup->arena, &checkup->profile, err);
 	if (r < 0)
 		return r;
 	checkup->options = (struct agent_turn_options){

@@ -6,7 +6,6 @@
 
 #include "base/err.h"
 #include "cli/agent.h"
-#include "cli/granted.h"
 #include "cli/agent_ask.h"
 #include "cli/agent_words.h"
 #include "cli/signals.h"
@@ -334,7 +333,7 @@ static int prepare(struct agent_run *run, int argc, char **argv)
 	};
 	r = agent_profile_read(run->words.profile, &run->arena, &run->profile, &err);
 	if (r == 0)
-		r = granted_agent(NULL, &run->arena, &run->profile, &err);
+		r = agent_profile_grant(NULL, &run->arena, &run->profile, &err);
 	if (r == 0 && run->cli->trace)
 		r = trace_open(run->cli->trace, run->cli->trace_secrets, &run->trace, &err);
 	if (r < 0) {

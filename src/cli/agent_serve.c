@@ -9,7 +9,6 @@
 #include "agent/request.h"
 #include "base/err.h"
 #include "cli/agent.h"
-#include "cli/granted.h"
 #include "cli/signals.h"
 #include "events/turn_report.h"
 #include "proc/host.h"
@@ -235,7 +234,7 @@ static int open_serve(struct serve *serve, struct bridge_options *options, perch
 	options->sessions = serve->sessions;
 	options->events = &turn_events;
 	options->data = serve;
-	options->amend = granted_agent;
+	options->amend = agent_profile_grant;
 	r = bridge_new(options, &serve->bridge, err);
 	if (r == 0)
 		r = perch_json_new(NULL, &serve->json);

@@ -6,29 +6,15 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/envelope.h"
-#include "sandbox/path_list.h"
 #include "sandbox/sandbox.h"
 
 static const char *const nothing[] = { NULL };
 
-static int copy_list(struct arena *arena, const char *const *list, const char *const **ret_copy)
-{
-	struct path_list copy;
-	path_list_begin(&copy, arena, NULL);
-	for (; list && *list && !copy.failed; list++) {
-		const char *item = arena_dup(arena, str_from(*list));
-		if (!item)
-			return -ENOMEM;
-		path_list_add(&copy, item);
-	}
-	*ret_copy = copy.items;
-	return copy.failed ? -ENOMEM : 0;
-}
-
 static int look(const struct sandbox *sandbox, struct arena *arena, struct in_force *in_force)
 {
-	int r = copy_list(arena, sandbox_layers(sandbox), &in_force->layers);
-	return r < 0 ? r : copy_list(arena, sandbox_warnings(sandbox), &in_force->missing);
+	in_force->layers = arena_dup_list(arena, sandbox_layers(sandbox));
+	in_force->missing = arena_dup_list(arena, sandbox_warnings(sandbox));
+	return in_force->layers && in_force->missing ? 0 : -ENOMEM;
 }
 
 int in_force_find(

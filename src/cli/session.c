@@ -41,7 +41,7 @@ static int make_frontend(struct session *session, perch_err *err)
 	const struct cli *cli = session->cli;
 	if (cli->json) {
 		/* The input of a legacy plugin is the plugin's: not a byte of it is ours. */
-		int in_fd = session->is_protocol ? STDIN_FILENO : -1;
+		int in_fd = session->target.is_protocol ? STDIN_FILENO : -1;
 		int r = events_new(&session->host->loop, in_fd, STDOUT_FILENO, &session->frontend, err);
 		if (r == 0 && cli->verbose)
 			events_show_debug(session->frontend);
@@ -88,12 +88,12 @@ static int watch_signals(struct session *session)
 {
 	static const int for_protocol[] = { SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH, 0 };
 	static const int for_legacy[] = { SIGTERM, SIGHUP, 0 };
-	if (!session->is_protocol) {
+	if (!session->target.is_protocol) {
 		signal(SIGINT, SIG_IGN);
 		signal(SIGQUIT, SIG_IGN);
 	}
 	int r = signals_watch(&session->signals, &session->host->loop,
-		session->is_protocol ? for_protocol : for_legacy, signal_arrived, session);
+		session->target.is_protocol ? for_protocol : for_legacy, signal_arrived, session);
 	session->has_signals = r == 0;
 	return r;
 }
@@ -125,7 +125,7 @@ static int start(struct session *session, perch_err *err)
 	int r = watch_signals(session);
 	if (r < 0)
 		return err_set(err, r, "signals cannot be watched: %s", perch_strerror(r));
-	if (session->is_protocol) {
+	if (session->target.is_protocol) {
 		session->surroundings = NULL; /* the run's own from now on */
 		return fledge_run_start(session->host, &session->options, &session->run, err);
 	}
@@ -186,7 +186,7 @@ static void close_session(struct session *session)
 	fledge_run_free(session->run);
 	legacy_free(session->legacy);
 	surroundings_free(session->surroundings);
-	sandbox_close(session->sandbox);
+	plugin_target_close(&session->target);
 	perch_err err = { 0 };
 	if (trace_close(session->trace, &err) < 0)
 		cli_error(NULL, "%s", err.text);
@@ -202,9 +202,7 @@ static void close_session(struct session *session)
  * when it cannot be run, comes second. */
 static int identify(struct session *session, const char *command, perch_err *err)
 {
-	int r = target_find_command(session, command, err);
-	if (r == 0)
-		r = target_read_manifest(session, err);
+	int r = target_find(session, command, err);
 	perch_err second = { 0 };
 	int made = make_frontend(session, r < 0 ? &second : err);
 	if (made == 0)

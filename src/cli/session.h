@@ -10,10 +10,8 @@
 #include "fledge/legacy.h"
 #include "fledge/run.h"
 #include "fledge/surroundings.h"
-#include "registry/grants.h"
-#include "registry/registry.h"
+#include "plugins/target.h"
 #include "sandbox/explain.h"
-#include "sandbox/sandbox.h"
 
 /* Everything a run needs, in the order in which it is found out. */
 struct session {
@@ -23,19 +21,13 @@ struct session {
 	struct frontend *frontend;
 	bool is_terminal; /* the frontend is the terminal's */
 	struct trace *trace;
-	struct registry registry;
-	struct registry_command command;
-	struct manifest manifest;
-	struct grant grant; /* what its user allowed it, and what was approved */
-	bool is_protocol;
+	struct plugin_target target;
 	struct settings settings;
 	char directory[PATH_MAX];
 	struct fledge_run_options options;
 	struct surroundings *surroundings; /* until the run has them */
 	struct fledge_run *run;
 	struct legacy *legacy;
-	struct sandbox *sandbox;
-	const char *cache;            /* of the plugin; NULL = none */
 	struct sandbox_policy policy; /* for explanations, as the next */
 	struct explain_context explain;
 	struct signals signals;
@@ -50,9 +42,8 @@ void session_tell(struct session *session, enum shown_kind kind, const char *tex
 /* A file of ours that is missing must not look like a command that is. */
 int target_as_host_failure(int r);
 
-/* Fills in registry and command; manifest and is_protocol. */
-int target_find_command(struct session *session, const char *name, perch_err *err);
-int target_read_manifest(struct session *session, perch_err *err);
+/* Fills in the target, but for its sandbox. */
+int target_find(struct session *session, const char *name, perch_err *err);
 
 void target_tell_registry_warnings(struct session *session);
 

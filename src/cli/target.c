@@ -10,8 +10,6 @@
 #include "base/err.h"
 #include "cli/session.h"
 #include "base/environment.h"
-#include "plugins/confinement.h"
-#include "registry/approval.h"
 
 /* ---- may somebody be asked? ---------------------------------------------- */
 
@@ -33,85 +31,53 @@ int target_as_host_failure(int r)
 	return r < 0 ? -EIO : r;
 }
 
-int target_find_command(struct session *session, const char *name, perch_err *err)
+int target_find(struct session *session, const char *name, perch_err *err)
 {
-	int r = registry_read(&session->arena, &session->registry, err);
+	struct plugin_target *target = &session->target;
+	struct arena *arena = &session->arena;
+	int r = registry_read(arena, &target->registry, err);
 	if (r < 0)
 		return target_as_host_failure(r);
-	return registry_resolve(
-		&session->registry, name, getenv("PATH"), &session->arena, &session->command, err);
-}
-
-/* What was approved decides what runs: a manifest that asks for more since then is
- * refused. Without a record there is nothing to compare with. */
-static int check_approval(struct session *session, const struct manifest *manifest, perch_err *err)
-{
-	const char *name = session->command.owner->name;
-	int r = grants_read(GRANT_PLUGIN, name, &session->arena, &session->grant, err);
-	if (r < 0 || !session->grant.has_approval)
-		return r;
-	char excess[APPROVAL_EXCESS_MAX];
-	approval_excess(&session->grant.approval, manifest, excess);
-	if (!excess[0])
-		return 0;
-	return err_set(err, -EPERM,
-		"the plugin '%s' is not what was approved: %s. To approve that: perch plugins allow %s "
-		"--manifest",
-		name, excess, name);
-}
-
-/* A command that nobody owns, or whose plugin has no manifest, is legacy. */
-int target_read_manifest(struct session *session, perch_err *err)
-{
-	const struct registry_entry *owner = session->command.owner;
-	if (!owner)
-		return 0;
-	int r = manifest_read(owner->directory, &session->arena, &session->manifest, err);
-	bool is_missing = r == -ENOENT;
-	if (r == 0)
-		r = manifest_check_protocol(&session->manifest, err);
-	session->is_protocol = r == 0 && session->manifest.protocol[0];
-	if (r == 0 || is_missing)
-		r = check_approval(session, is_missing ? NULL : &session->manifest, err);
-	return target_as_host_failure(r);
+	r = registry_resolve(&target->registry, name, getenv("PATH"), arena, &target->command, err);
+	return r < 0 ? r : target_as_host_failure(plugin_target_inspect(target, arena, err));
 }
 
 void target_tell_registry_warnings(struct session *session)
 {
-	const char *const *warning = session->registry.warnings;
+	const char *const *warning = session->target.registry.warnings;
 	for (; warning && *warning; warning++)
 		session_tell(session, SHOWN_WARNING, *warning);
 }
 
+/* A legacy plugin gets ours as it is, but for what says whose it is. */
 static const char *const *make_environment(struct session *session)
 {
-	const struct registry_entry *owner = session->command.owner;
+	const struct registry_entry *owner = session->target.command.owner;
+	bool asks = session->options.asking == FLEDGE_ASK;
+	if (session->target.is_protocol)
+		return plugin_target_environment(&session->target, asks, &session->arena);
+	_cleanup_free_ char *directory =
+		owner ? str_join("FLEDGE_PLUGIN_DIR=", owner->directory, NULL) : NULL;
 	const char *extra[3] = { NULL };
 	size_t count = 0;
-	if (owner) {
-		struct buf text = { 0 };
-		buf_printf(&text, "FLEDGE_PLUGIN_DIR=%s", owner->directory);
-		extra[count++] = arena_dup(&session->arena, (struct str){ text.data, text.len });
-		buf_free(&text);
-	}
-	if (session->options.asking != FLEDGE_ASK)
-		extra[count++] = "FLEDGE_NON_INTERACTIVE=1";
-	if (!owner)
+	if (owner)
+		extra[count++] = directory ? arena_dup(&session->arena, str_from(directory)) : NULL;
+	else
 		unsetenv("FLEDGE_PLUGIN_DIR");
-	if (session->is_protocol)
-		return confinement_environment(
-			&session->grant.widening, session->cache, session->sandbox, extra, &session->arena);
+	if (!asks)
+		extra[count++] = "FLEDGE_NON_INTERACTIVE=1";
 	return environment_build(&session->arena, (const char *const *)environ, NULL, extra);
 }
 
 /* What it does not enforce, and what it does not let the plugin write. */
-static void tell_of_sandbox(struct session *session, const char *note)
+static void tell_of_sandbox(struct session *session)
 {
-	const char *const *warning = session->sandbox ? sandbox_warnings(session->sandbox) : NULL;
+	const struct plugin_target *target = &session->target;
+	const char *const *warning = target->sandbox ? sandbox_warnings(target->sandbox) : NULL;
 	for (; warning && *warning; warning++)
 		session_tell(session, SHOWN_WARNING, *warning);
-	if (note)
-		session_tell(session, SHOWN_WARNING, note);
+	if (target->note)
+		session_tell(session, SHOWN_WARNING, target->note);
 }
 
 /* With -v, what fails in the sandbox is explained. */
@@ -119,7 +85,7 @@ static int make_explanation(
 	struct session *session, const struct confinement *confinement, perch_err *err)
 {
 	_cleanup_free_ char *widen_by =
-		str_join("perch plugins allow ", session->command.owner->name, " ", NULL);
+		str_join("perch plugins allow ", session->target.command.owner->name, " ", NULL);
 	session->explain = (struct explain_context){
 		.policy = &session->policy,
 		.policy_name = "fledge",
@@ -134,25 +100,15 @@ static int make_explanation(
 /* What the plugin and its commands are confined to. */
 static int make_sandbox(struct session *session, perch_err *err)
 {
-	struct fledge_run_options *options = &session->options;
-	const char *note = NULL;
-	session->cache = confinement_cache(options->plugin_name, &session->arena);
-	struct confinement confinement = confinement_by(&options->granted);
-	confinement.config = session->registry.config;
-	confinement.project = options->directory ? options->directory : "";
-	confinement.directory = options->plugin_dir;
-	confinement.manifest = &session->manifest;
-	confinement.widening = &session->grant.widening;
-	confinement.cache = session->cache;
-	confinement.ret_note = &note;
-	int r = confinement_open(session->host, &confinement, &session->arena, &session->sandbox, err);
+	struct plugin_target *target = &session->target;
+	const char *project = session->options.directory ? session->options.directory : "";
+	const struct confinement confinement = plugin_target_confinement(target, project);
+	int r = plugin_target_confine(target, session->host, &confinement, &session->arena, err);
 	if (r < 0)
 		return r;
-	options->confine = sandbox_confine(session->sandbox);
-	options->layers = sandbox_layers(session->sandbox);
-	tell_of_sandbox(session, note);
-	return session->sandbox && session->cli->verbose ? make_explanation(session, &confinement, err)
-													 : 0;
+	tell_of_sandbox(session);
+	return target->sandbox && session->cli->verbose ? make_explanation(session, &confinement, err)
+													: 0;
 }
 
 /* Git first: while it looks at the work tree, the sandbox is made. */
@@ -169,18 +125,16 @@ static int look_around(struct session *session, perch_err *err)
 int target_prepare(struct session *session, char **argv, perch_err *err)
 {
 	int r = settings_read(
-		session->cli, session->registry.config, &session->arena, &session->settings, err);
+		session->cli, session->target.registry.config, &session->arena, &session->settings, err);
 	if (r < 0)
 		return target_as_host_failure(r);
-	const struct registry_entry *owner = session->command.owner;
+	struct plugin_target *target = &session->target;
 	struct fledge_run_options *options = &session->options;
 	*options = (struct fledge_run_options){
 		.command = argv[0],
-		.path = session->command.path,
-		.args = (const char *const *)argv + (session->is_protocol ? 1 : 0),
-		.plugin_name = session->is_protocol ? session->manifest.name : argv[0],
-		.plugin_version = session->is_protocol ? session->manifest.version : "",
-		.plugin_dir = owner ? owner->directory : "",
+		.args = (const char *const *)argv + (target->is_protocol ? 1 : 0),
+		.plugin_name = argv[0],
+		.plugin_version = "",
 		.directory = getcwd(session->directory, sizeof(session->directory)),
 		.own_env = (const char *const *)environ,
 		.asking = asking_of(session),
@@ -191,18 +145,16 @@ int target_prepare(struct session *session, char **argv, perch_err *err)
 		.frontend = session->frontend,
 		.trace = session->trace,
 	};
-	if (owner && owner->has_capabilities)
-		options->granted = owner->granted;
-	options->granted = capabilities_in_force(&options->granted, &session->manifest.wishes);
 	r = settings_answers(
 		session->cli, &session->arena, &options->answers, &options->answer_count, err);
-	if (r == 0 && session->is_protocol)
+	if (r == 0 && target->is_protocol)
 		r = look_around(session, err);
-	if (r == 0 && session->is_protocol)
+	if (r == 0 && target->is_protocol)
 		r = make_sandbox(session, err);
+	plugin_target_describe(target, options);
 	options->env = make_environment(session);
 	if (r == 0 && !options->env)
 		r = err_no_memory(err);
-	argv[0] = (char *)session->command.path;
+	argv[0] = (char *)target->command.path;
 	return target_as_host_failure(r);
 }

@@ -6,7 +6,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/paths.h"
-#include "cli/granted.h"
 #include "cli/tool_serve.h"
 
 static void free_served(struct serve_bindings *bindings, struct served *served)
@@ -50,7 +49,7 @@ static int read_served(const char *path, const char *name, struct served *served
 	served->name = arena_dup(&served->arena, str_from(name ? name : served->binding.name));
 	if (!served->name)
 		return err_no_memory(err);
-	return served->is_given ? 0 : granted_tool(name, &served->arena, &served->binding, err);
+	return served->is_given ? 0 : tool_binding_grant(name, &served->arena, &served->binding, err);
 }
 
 static int add(struct serve_bindings *bindings, const char *path, const char *name, bool is_given,

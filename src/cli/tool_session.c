@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "cli/granted.h"
 #include "cli/tool.h"
 #include "data/json.h"
 #include "proc/host.h"
@@ -114,7 +113,7 @@ int tool_session_binding(struct tool_session *session, const char *file, const c
 	r = tool_binding_check(ret_binding, &inner);
 	if (r < 0)
 		return file_blame(err, ret_binding->path, &inner);
-	return file ? 0 : granted_tool(name, &session->arena, ret_binding, err);
+	return file ? 0 : tool_binding_grant(name, &session->arena, ret_binding, err);
 }
 
 /* ---- one call ------------------------------------------------------------ */

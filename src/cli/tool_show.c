@@ -6,7 +6,6 @@
 #include "base/cleanup.h"
 #include "base/environment.h"
 #include "base/err.h"
-#include "cli/granted.h"
 #include "cli/in_force.h"
 #include "cli/tool.h"
 #include "data/json.h"
@@ -296,7 +295,7 @@ static int run_show(struct cli *cli, int argc, char **argv)
 	r = file ? tool_binding_read(file, &arena, &binding, &err)
 			 : tool_binding_find(name, &arena, &binding, &err);
 	if (r == 0 && name)
-		r = granted_tool(name, &arena, &binding, &err);
+		r = tool_binding_grant(name, &arena, &binding, &err);
 	struct in_force in_force;
 	if (r == 0)
 		r = find_in_force(&binding, &arena, &in_force, &err);

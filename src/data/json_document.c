@@ -5,26 +5,20 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/sized.h"
 #include "data/json.h"
 
 /* Memory beyond this is given back before the next text, so that one huge
  * message does not make its document huge for ever. */
 enum { KEPT_BYTES = 1024 * 1024 };
 
-/* Copies what this library knows of the options. A caller who was built
- * against a later one may set what we do not have only to zero. */
 static int copy_options(const perch_json_options *options, perch_json_options *ret_copy)
 {
 	perch_json_options copy = PERCH_JSON_OPTIONS_INIT;
-	size_t size = options && options->size ? options->size : sizeof(copy);
-	if (size < sizeof(copy))
-		return -EINVAL;
-	for (size_t i = sizeof(copy); i < size; i++) {
-		if (((const char *)options)[i])
-			return -EINVAL;
-	}
-	if (options)
-		copy = *options;
+	const size_t first = SIZED_UP_TO(perch_json_options, reject_lone_surrogates);
+	int r = options ? sized_copy(&copy, sizeof(copy), options, first, NULL) : 0;
+	if (r < 0)
+		return r;
 	if (copy.text_max == 0)
 		copy.text_max = PERCH_JSON_TEXT_MAX;
 	if (copy.depth_max == 0)

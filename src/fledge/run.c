@@ -182,13 +182,12 @@ static void on_line(perch_child *child, void *data, perch_stream stream, const p
 	(void)child;
 	struct fledge_run *run = data;
 	if (stream == PERCH_STDERR) {
-		trace_line(run->options.trace, TRACE_PLUGIN_ERR, line->data, line->len);
+		run_hear_stderr(run, line);
 		return;
 	}
-	bool is_too_long = line->flags & PERCH_LINE_TOO_LONG;
 	trace_line(run->options.trace, TRACE_FROM_PLUGIN, line->data, line->len);
-	fledge_engine_line(
-		run->engine, line->data, line->len, is_too_long, loop_now_ns(&run->host->loop));
+	fledge_engine_line(run->engine, line->data, line->len, line->flags & PERCH_LINE_TOO_LONG,
+		loop_now_ns(&run->host->loop));
 	run_attend(run);
 }
 

@@ -44,7 +44,9 @@ struct fledge_run_options {
 	const char *shell;
 	struct frontend *frontend;
 	struct trace *trace; /* NULL = none */
-	bool reads_stderr;   /* its stderr is no longer the terminal's: it goes to the trace */
+	bool reads_stderr;   /* its stderr is no longer the terminal's: it goes to the trace, */
+	void (*stderr_line)(void *data, struct str line); /* and here; may be NULL */
+	void *stderr_data;
 };
 
 struct fledge_run;

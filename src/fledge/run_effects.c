@@ -1,5 +1,6 @@
 /* What the engine of a run wants, done: lines to the plugin, questions to the
  * frontend, requests to those who lend. */
+#include <errno.h>
 #include <signal.h>
 
 #include "base/clock.h"
@@ -23,6 +24,14 @@ void run_say(struct fledge_run *run, enum shown_kind kind, const char *text)
 	run->options.frontend->table->show(run->options.frontend, &shown);
 }
 
+void run_hear_stderr(const struct fledge_run *run, const perch_line *line)
+{
+	const struct fledge_run_options *options = &run->options;
+	trace_line(options->trace, TRACE_PLUGIN_ERR, line->data, line->len);
+	if (options->stderr_line)
+		options->stderr_line(options->stderr_data, (struct str){ line->data, line->len });
+}
+
 /* ---- to the plugin ------------------------------------------------------- */
 
 static void pace(struct fledge_run *run)
@@ -33,11 +42,21 @@ static void pace(struct fledge_run *run)
 		perch_child_resume(run->child, PERCH_STDOUT);
 }
 
+/* A plugin that is not told something would wait for it for ever. */
+static void give_up(struct fledge_run *run)
+{
+	if (run->has_ended)
+		return;
+	run_say(run, SHOWN_ERROR, "out of memory: the plugin is ended");
+	perch_child_signal(run->child, SIGKILL);
+}
+
 /* A plugin that does not listen is no error: its exit status decides. */
 static void write_line(struct fledge_run *run, struct str line)
 {
 	trace_line(run->options.trace, TRACE_TO_PLUGIN, line.data, line.len);
-	perch_child_write(run->child, line.data, line.len);
+	if (perch_child_write(run->child, line.data, line.len) == -ENOMEM)
+		give_up(run);
 	if (perch_child_unwritten(run->child) > UNREAD_MAX && !run->is_unread) {
 		run->is_unread = true;
 		pace(run);
@@ -58,8 +77,8 @@ static void send_line(void *data, struct str line)
 		return;
 	if (run->is_init_sent)
 		write_line(run, line);
-	else
-		buf_append(&run->early, line.data, line.len);
+	else if (buf_append(&run->early, line.data, line.len) < 0)
+		give_up(run);
 }
 
 static void send_early(struct fledge_run *run)
@@ -94,6 +113,8 @@ void run_send_init(struct fledge_run *run, bool is_dirty)
 	struct buf line = { 0 };
 	if (init_line(&line, &context) == 0)
 		write_line(run, (struct str){ line.data, line.len });
+	else
+		give_up(run);
 	buf_free(&line);
 	run->is_init_sent = true;
 	send_early(run);
@@ -104,10 +125,8 @@ void run_send_init(struct fledge_run *run, bool is_dirty)
 void run_attend(struct fledge_run *run)
 {
 	timer_set(&run->host->loop.timers, &run->deadline, fledge_engine_deadline(run->engine));
-	if (fledge_engine_is_broken(run->engine) && !run->has_ended) {
-		run_say(run, SHOWN_ERROR, "out of memory: the plugin is ended");
-		perch_child_signal(run->child, SIGKILL);
-	}
+	if (fledge_engine_is_broken(run->engine))
+		give_up(run);
 }
 
 static void check_memory(struct fledge_run *run, int r)

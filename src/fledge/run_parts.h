@@ -48,6 +48,9 @@ void run_send_init(struct fledge_run *run, bool is_dirty);
 /* The plugin has read what was written to it. */
 void run_drained(struct fledge_run *run);
 
+/* A line of its stderr, where that is read. */
+void run_hear_stderr(const struct fledge_run *run, const perch_line *line);
+
 /* After every word with the engine. */
 void run_attend(struct fledge_run *run);
 

@@ -40,8 +40,8 @@ int child_signal(perch_child *child, int signal)
 static void begin_linger(perch_child *child)
 {
 	timer_cancel(&child->host->loop.timers, &child->climb);
-	if (child->events->exited)
-		child->events->exited(child, child->data, &child->result);
+	if (child->events.exited)
+		child->events.exited(child, child->data, &child->result);
 	if (!has_open_stream(child))
 		happen(child, EVENT_CLOSED);
 	else if (child->linger_ns == 0)
@@ -102,8 +102,8 @@ static void bury(perch_child *child)
 		reap(child);
 	if (child->is_given_back)
 		move_to_corpses(child);
-	else if (child->events->ended)
-		child->events->ended(child, child->data, &child->result);
+	else if (child->events.ended)
+		child->events.ended(child, child->data, &child->result);
 }
 
 /* ---- the table --------------------------------------------------------- */
@@ -167,22 +167,22 @@ void child_stream_ended(perch_child *child, struct stream *stream)
 	*held = stream->held;
 	child->result.output_lost |= stream->lost_output;
 	child->result.bytes_skipped += stream->lines.skipped;
-	if (child->events->closed)
-		child->events->closed(child, child->data, stream->which);
+	if (child->events.closed)
+		child->events.closed(child, child->data, stream->which);
 	if (!has_open_stream(child))
 		happen(child, EVENT_CLOSED);
 }
 
 void child_take_line(perch_child *child, struct stream *stream, const perch_line *line)
 {
-	if (child->events->line)
-		child->events->line(child, child->data, stream->which, line);
+	if (child->events.line)
+		child->events.line(child, child->data, stream->which, line);
 }
 
 void child_take_bytes(perch_child *child, struct stream *stream, const char *bytes, size_t len)
 {
-	if (child->events->bytes)
-		child->events->bytes(child, child->data, stream->which, bytes, len);
+	if (child->events.bytes)
+		child->events.bytes(child, child->data, stream->which, bytes, len);
 }
 
 /* ---- climbing the ladder ----------------------------------------------- */
@@ -192,8 +192,8 @@ static void take_step(perch_child *child, perch_step_action action)
 	child->result.last_step = action;
 	switch (action) {
 	case PERCH_STEP_ASK:
-		if (child->events->asked)
-			child->events->asked(child, child->data);
+		if (child->events.asked)
+			child->events.asked(child, child->data);
 		break;
 	case PERCH_STEP_CLOSE_STDIN:
 		outbox_close(&child->outbox);
@@ -232,8 +232,8 @@ void perch_child_stop(perch_child *child)
 static void outbox_drained(struct outbox *outbox)
 {
 	perch_child *child = CHILD_OF(outbox, outbox);
-	if (child->events->drained)
-		child->events->drained(child, child->data);
+	if (child->events.drained)
+		child->events.drained(child, child->data);
 }
 
 void child_attach(perch_child *child)
@@ -247,8 +247,7 @@ void child_attach(perch_child *child)
 /* Nobody listens any more: no callback, no reading, only the burial. */
 static void give_back(perch_child *child)
 {
-	static const perch_child_events silence = { 0 };
-	child->events = &silence;
+	child->events = (perch_child_events){ 0 };
 	child->is_given_back = true;
 	child->keep_group = false;
 	child_signal(child, SIGKILL);

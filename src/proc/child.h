@@ -33,7 +33,7 @@ struct perch_child {
 	perch_host *host;
 	perch_child *next;
 	perch_child **link; /* what points to us in the host's list */
-	const perch_child_events *events;
+	perch_child_events events;
 	void *data;
 	pid_t pid;
 	struct source exit; /* the pidfd; -1 = reaped */

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/sized.h"
 #include "proc/child.h"
 #include "proc/confine.h"
 #include "proc/program.h"
@@ -26,11 +27,11 @@ static void close_ends(struct ends *ends)
 	}
 }
 
-static perch_child_spec copy_spec(const perch_child_spec *spec)
+static int copy_spec(const perch_child_spec *spec, perch_child_spec *ret_copy, perch_err *err)
 {
 	perch_child_spec copy = PERCH_CHILD_SPEC_INIT;
-	size_t size = spec->size && spec->size < sizeof(copy) ? spec->size : sizeof(copy);
-	memcpy(&copy, spec, size);
+	const size_t first = SIZED_UP_TO(perch_child_spec, program_fd);
+	int r = sized_copy(&copy, sizeof(copy), spec, first, err);
 	if (!copy.env)
 		copy.env = (const char *const *)environ;
 	if (!copy.program && copy.argv)
@@ -41,7 +42,8 @@ static perch_child_spec copy_spec(const perch_child_spec *spec)
 		copy.write_limit = PERCH_WRITE_LIMIT_DEFAULT;
 	if (!copy.tail_limit)
 		copy.tail_limit = PERCH_TAIL_LIMIT_DEFAULT;
-	return copy;
+	*ret_copy = copy;
+	return r;
 }
 
 static bool is_piped(perch_output_mode mode)
@@ -139,14 +141,16 @@ static perch_reach reach_of(const perch_child_spec *spec)
 
 static perch_child *new_child(perch_host *host, const perch_child_spec *spec)
 {
-	static const perch_child_events silence = { 0 };
 	perch_child *child = calloc(1, sizeof(*child));
 	if (!child || promise_timers(host) < 0) {
 		free(child);
 		return NULL;
 	}
 	child->host = host;
-	child->events = spec->events ? spec->events : &silence;
+	/* A callback that only a newer library knows of is one that is never called. */
+	if (spec->events)
+		sized_copy(&child->events, sizeof(child->events), spec->events,
+			SIZED_UP_TO(perch_child_events, ended), NULL);
 	child->data = spec->data;
 	child->owns_session = spec->session == PERCH_SESSION_OWN;
 	child->keep_group = spec->keep_group;
@@ -299,7 +303,10 @@ static int watch(perch_child *child, perch_err *err)
 int perch_child_start(
 	perch_host *host, const perch_child_spec *spec, perch_child **ret_child, perch_err *err)
 {
-	perch_child_spec copy = copy_spec(spec);
+	perch_child_spec copy;
+	int r = copy_spec(spec, &copy, err);
+	if (r < 0)
+		return r;
 	if (!copy.argv || !copy.argv[0])
 		return err_set(err, -EINVAL, "a child needs an argv with at least its name");
 	if (lacks_descriptor(&copy))
@@ -309,7 +316,7 @@ int perch_child_start(
 	if (!child)
 		return err_no_memory(err);
 	struct ends ends = { .of_child = { -1, -1, -1 } };
-	int r = start(child, &copy, &ends, err);
+	r = start(child, &copy, &ends, err);
 	close_ends(&ends);
 	if (r < 0) {
 		child_free_memory(child);

@@ -7,18 +7,8 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/sized.h"
 #include "proc/child.h"
-
-/* Copies what the caller's version of the struct has; the rest stays zero. */
-static perch_host_options copy_options(const perch_host_options *options)
-{
-	perch_host_options copy = PERCH_HOST_OPTIONS_INIT;
-	if (!options)
-		return copy;
-	size_t size = options->size && options->size < sizeof(copy) ? options->size : sizeof(copy);
-	memcpy(&copy, options, size);
-	return copy;
-}
 
 static int fill(perch_host *host, const perch_host_options *options)
 {
@@ -36,13 +26,17 @@ static int fill(perch_host *host, const perch_host_options *options)
 
 int perch_host_new(const perch_host_options *options, perch_host **ret_host, perch_err *err)
 {
-	perch_host_options copy = copy_options(options);
+	perch_host_options copy = PERCH_HOST_OPTIONS_INIT;
+	const size_t first = SIZED_UP_TO(perch_host_options, log_level);
+	int r = options ? sized_copy(&copy, sizeof(copy), options, first, err) : 0;
+	if (r < 0)
+		return r;
 	perch_host *host = malloc(sizeof(*host));
 	if (!host)
 		return err_no_memory(err);
 	/* Not the scratch: what is not read into costs no page. */
 	memset(host, 0, offsetof(perch_host, scratch));
-	int r = fill(host, &copy);
+	r = fill(host, &copy);
 	if (r < 0) {
 		perch_host_free(host);
 		return err_set(err, r, "cannot make a host: %s", perch_strerror(r));

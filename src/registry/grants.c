@@ -154,8 +154,23 @@ int grants_read(enum grant_kind kind, const char *name, struct arena *arena,
 	struct grant *ret_grant, perch_err *err)
 {
 	_cleanup_free_ char *path = NULL;
-	int r = paths_user(PATH_CONFIG, "perch/grants.toml", &path, err);
-	return r < 0 ? r : grants_read_file(path, kind, name, arena, ret_grant, err);
+	perch_err no_home = { 0 };
+	int r = paths_user(PATH_CONFIG, "perch/grants.toml", &path, &no_home);
+	if (r == -ENOENT) {
+		*ret_grant = (struct grant){ 0 };
+		return 0;
+	}
+	return r < 0 ? err_no_memory(err) : grants_read_file(path, kind, name, arena, ret_grant, err);
+}
+
+int grants_join(enum grant_kind kind, const char *name, struct arena *arena,
+	struct policy_widening *widening, perch_err *err)
+{
+	struct grant grant;
+	int r = grants_read(kind, name, arena, &grant, err);
+	if (r == 0 && policy_widening_join(arena, &grant.widening, widening) < 0)
+		r = err_no_memory(err);
+	return r;
 }
 
 /* ---- writing ------------------------------------------------------------- */

@@ -34,7 +34,7 @@ struct grant {
 	struct policy_widening widening;
 };
 
-/* Reads the grant of one; no record: an empty grant. Everything lives in the
+/* Reads the grant of one; no record, or no home to look for it: an empty grant. Everything lives in the
  * arena. Fails with PERCH_ESYNTAX (err names file, line, column and what is
  * wrong), -EFBIG, -ENOTSUP (no regular file), other errnos. */
 int grants_read(enum grant_kind kind, const char *name, struct arena *arena,
@@ -43,6 +43,11 @@ int grants_read(enum grant_kind kind, const char *name, struct arena *arena,
 /* The same from another file of that format. */
 int grants_read_file(const char *path, enum grant_kind kind, const char *name, struct arena *arena,
 	struct grant *ret_grant, perch_err *err);
+
+/* Reads the grant of one and adds what it allows to a widening. Fails as grants_read
+ * does. */
+int grants_join(enum grant_kind kind, const char *name, struct arena *arena,
+	struct policy_widening *widening, perch_err *err);
 
 /* The text of such a file with this grant in it. */
 int grants_put_text(struct str text, enum grant_kind kind, const char *name,

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/sized.h"
 #include "proc/host.h"
 #include "tool/api_parts.h"
 #include "tool/call.h"
@@ -60,6 +61,7 @@ static perch_tool_result translate(const struct tool_result *result)
 		.duration_ns = result->duration_ns,
 		.response_ns = result->response_ns,
 		.stderr_tail = text(result->stderr_tail),
+		.hint = text(result->hint),
 		.extra_bytes = result->extra_bytes,
 		.sandbox = result->sandbox,
 		.reach = result->reach,
@@ -84,14 +86,17 @@ static void call_stderr(void *data, const char *bytes, size_t len)
 
 /* ---- starting ---------------------------------------------------------------- */
 
-static perch_tool_request copy_request(const perch_tool_request *request)
+static int copy_request(
+	const perch_tool_request *request, perch_tool_request *ret_copy, perch_err *err)
 {
 	perch_tool_request copy = PERCH_TOOL_REQUEST_INIT;
-	size_t size = request->size && request->size < sizeof(copy) ? request->size : sizeof(copy);
-	memcpy(&copy, request, size);
+	int r = sized_copy(&copy, sizeof(copy), request, SIZED_UP_TO(perch_tool_request, data), err);
+	if (r < 0)
+		return r;
 	if (copy.input && !copy.input_length)
 		copy.input_length = strlen(copy.input);
-	return copy;
+	*ret_copy = copy;
+	return 0;
 }
 
 static struct tool_call_options options_of(perch_tool_call *call, const perch_tool_binding *binding)
@@ -125,9 +130,10 @@ static int start(perch_host *host, struct tool_pool *pool, const perch_tool_bind
 	perch_tool_call *call = calloc(1, sizeof(*call));
 	if (!call)
 		return err_no_memory(err);
-	call->request = copy_request(request);
+	int r = copy_request(request, &call->request, err);
 	call->tool = call->request.tool ? str_dup(str_from(call->request.tool)) : NULL;
-	int r = call->request.tool && !call->tool ? err_no_memory(err) : 0;
+	if (call->request.tool && !call->tool)
+		r = err_no_memory(err);
 	const struct tool_call_options options = options_of(call, binding);
 	if (r == 0)
 		r = pool ? tool_pool_call(pool, &options, &call->call, err)
@@ -151,10 +157,13 @@ int perch_tool_call_run(perch_host *host, const perch_tool_binding *binding,
 {
 	if (host->loop.dispatching)
 		return err_set(err, PERCH_EBUSY, "a call cannot be waited for in a callback");
-	perch_tool_request copy = copy_request(request);
+	perch_tool_request copy;
+	int r = copy_request(request, &copy, err);
+	if (r < 0)
+		return r;
 	copy.done = NULL;
 	perch_tool_call *call;
-	int r = start(host, NULL, binding, &copy, &call, err);
+	r = start(host, NULL, binding, &copy, &call, err);
 	if (r < 0)
 		return r;
 	while (r >= 0 && !call->is_over)

@@ -5,29 +5,12 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/sized.h"
 #include "tool/api_parts.h"
 
 static const char *copy_text(struct arena *arena, const char *text, const char *otherwise)
 {
 	return text ? arena_dup(arena, str_from(text)) : otherwise;
-}
-
-/* A list that ends with NULL; NULL without memory. */
-static const char *const *copy_list(struct arena *arena, const char *const *list)
-{
-	size_t count = 0;
-	while (list && list[count])
-		count++;
-	const char **copy = arena_alloc(arena, (count + 1) * sizeof(*copy));
-	if (!copy)
-		return NULL;
-	for (size_t i = 0; i < count; i++) {
-		copy[i] = arena_dup(arena, str_from(list[i]));
-		if (!copy[i])
-			return NULL;
-	}
-	copy[count] = NULL;
-	return copy;
 }
 
 static const struct tool_pin *copy_pins(
@@ -48,24 +31,16 @@ static uint64_t either(uint64_t given, uint64_t otherwise)
 	return given ? given : otherwise;
 }
 
-/* Copies what the caller's version of the struct has; the rest stays zero. */
-static perch_tool_spec copy_spec(const perch_tool_spec *spec)
-{
-	perch_tool_spec copy = PERCH_TOOL_SPEC_INIT;
-	size_t size = spec->size && spec->size < sizeof(copy) ? spec->size : sizeof(copy);
-	memcpy(&copy, spec, size);
-	return copy;
-}
-
 static struct policy_widening copy_widening(struct arena *arena, const perch_tool_spec *spec)
 {
 	bool is_none = spec->net == PERCH_TOOL_NET_NONE;
 	bool is_full = spec->net == PERCH_TOOL_NET_FULL;
 	return (struct policy_widening){
 		.is_off = spec->no_sandbox,
-		.read = copy_list(arena, spec->read),
-		.write = copy_list(arena, spec->write),
-		.env = copy_list(arena, spec->keep_env),
+		.read = arena_dup_list(arena, spec->read),
+		.write = arena_dup_list(arena, spec->write),
+		.env = arena_dup_list(arena, spec->keep_env),
+		.presets = arena_dup_list(arena, spec->presets),
 		.net = is_full ? WIDENING_NET_FULL
 			: is_none  ? WIDENING_NET_NONE
 					   : WIDENING_NET_KEEP,
@@ -77,7 +52,8 @@ static bool is_whole(const struct tool_binding *binding)
 {
 	return binding->name && binding->command && binding->args && binding->directory &&
 		binding->protocol && binding->capabilities && binding->env && binding->pins &&
-		binding->widening.read && binding->widening.write && binding->widening.env;
+		binding->widening.read && binding->widening.write && binding->widening.env &&
+		binding->widening.presets;
 }
 
 static int fill(perch_tool_binding *binding, const perch_tool_spec *spec, perch_err *err)
@@ -87,11 +63,11 @@ static int fill(perch_tool_binding *binding, const perch_tool_spec *spec, perch_
 		.path = "",
 		.name = copy_text(arena, spec->name, ""),
 		.command = copy_text(arena, spec->command, ""),
-		.args = copy_list(arena, spec->args),
+		.args = arena_dup_list(arena, spec->args),
 		.directory = copy_text(arena, spec->directory, ""),
 		.protocol = copy_text(arena, spec->protocol, TOOL_PROTOCOL),
-		.capabilities = copy_list(arena, spec->capabilities),
-		.env = copy_list(arena, spec->env),
+		.capabilities = arena_dup_list(arena, spec->capabilities),
+		.env = arena_dup_list(arena, spec->env),
 		.invocation_ns = either(spec->invocation_ns, 5 * NSEC_PER_SEC),
 		.handshake_ns = either(spec->handshake_ns, 2 * NSEC_PER_SEC),
 		.teardown_ns = either(spec->teardown_ns, 500 * NSEC_PER_MSEC),
@@ -111,11 +87,14 @@ DEFINE_POINTER_CLEANUP(free_binding, perch_tool_binding, perch_tool_binding_free
 int perch_tool_binding_new(
 	const perch_tool_spec *spec, perch_tool_binding **ret_binding, perch_err *err)
 {
+	perch_tool_spec copy = PERCH_TOOL_SPEC_INIT;
+	int r = sized_copy(&copy, sizeof(copy), spec, SIZED_UP_TO(perch_tool_spec, presets), err);
+	if (r < 0)
+		return r;
 	_cleanup_(free_binding) perch_tool_binding *binding = calloc(1, sizeof(*binding));
 	if (!binding)
 		return err_no_memory(err);
-	const perch_tool_spec copy = copy_spec(spec);
-	int r = fill(binding, &copy, err);
+	r = fill(binding, &copy, err);
 	if (r == 0)
 		*ret_binding = steal(&binding);
 	return r;
@@ -134,9 +113,16 @@ static int load(int (*read)(const char *, struct arena *, struct tool_binding *,
 	return r;
 }
 
+static int find_granted(
+	const char *name, struct arena *arena, struct tool_binding *ret_binding, perch_err *err)
+{
+	int r = tool_binding_find(name, arena, ret_binding, err);
+	return r < 0 ? r : tool_binding_grant(name, arena, ret_binding, err);
+}
+
 int perch_tool_binding_find(const char *name, perch_tool_binding **ret_binding, perch_err *err)
 {
-	return load(tool_binding_find, name, ret_binding, err);
+	return load(find_granted, name, ret_binding, err);
 }
 
 int perch_tool_binding_read(const char *path, perch_tool_binding **ret_binding, perch_err *err)

@@ -13,6 +13,7 @@
 #include "base/paths.h"
 #include "base/vec.h"
 #include "data/toml.h"
+#include "registry/grants.h"
 #include "registry/names.h"
 
 #define FOLDER "perch/tools"
@@ -168,6 +169,16 @@ int tool_binding_find(
 		return r;
 	r = tool_binding_read(path, arena, ret_binding, err);
 	return r == -ENOENT ? suggest(name, arena, err) : r;
+}
+
+int tool_binding_grant(
+	const char *name, struct arena *arena, struct tool_binding *binding, perch_err *err)
+{
+	_cleanup_free_ char *widen_by = str_join("perch tool allow ", name, " ", NULL);
+	binding->widen_by = widen_by ? arena_dup(arena, str_from(widen_by)) : NULL;
+	if (!binding->widen_by)
+		return err_no_memory(err);
+	return grants_join(GRANT_TOOL, name, arena, &binding->widening, err);
 }
 
 /* ---- what none of them may be -------------------------------------------- */

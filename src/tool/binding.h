@@ -73,6 +73,11 @@ struct tool_binding tool_binding_default(void);
 int tool_binding_find(
 	const char *name, struct arena *arena, struct tool_binding *ret_binding, perch_err *err);
 
+/* Adds what the user allowed (perch tool allow) to a binding; `name` is what it was
+ * found by. Fails as grants_read does. */
+int tool_binding_grant(
+	const char *name, struct arena *arena, struct tool_binding *binding, perch_err *err);
+
 /* The same from a file of the caller's choice. */
 int tool_binding_read(
 	const char *path, struct arena *arena, struct tool_binding *ret_binding, perch_err *err);

@@ -1,5 +1,4 @@
-/* Reading a binding. An operator writes it, and it says what a plugin may: a key
- * that is not known, perhaps a mistyped one, is an error and never passed over. */
+/* Reading a binding: what its keys mean. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,79 +9,9 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/sha256.h"
-#include "data/toml.h"
-#include "tool/binding.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-/* Of every time that can be set, in seconds. */
-#define SECONDS_LOWEST 0.001
-#define SECONDS_HIGHEST 86400.0
+#include "tool/binding_keys.h"
 
 enum { SCHEMA_VERSION = 1 };
-
-struct reading {
-	struct str folder; /* of the file, without a slash at its end; "/" is empty */
-	struct arena *arena;
-	struct tool_binding *binding;
-	void *into;           /* what `offset` of a key counts in: the binding, or one of its tools */
-	const char *checksum; /* of the command; NULL = not pinned */
-	const struct toml_value *pins;
-	perch_err *err;
-};
-
-struct key {
-	const char *name;
-	int (*read)(struct reading *reading, const struct key *key, const struct toml_value *table);
-	size_t offset;
-};
-
-/* Of the type that the reader of the key knows. */
-static void *target(const struct reading *reading, const struct key *key)
-{
-	return (char *)reading->into + key->offset;
-}
-
-static int wrong(const struct reading *reading, const struct toml_value *value, const char *words)
-{
-	char quoted[TOML_QUOTE_MAX];
-	return err_set_at(reading->err, PERCH_ESYNTAX, value->at.line, value->at.column, "%s %s",
-		toml_quote(value->key, quoted), words);
-}
-
-/* ---- tables -------------------------------------------------------------- */
-
-static int refuse_unknown(const struct reading *reading, const struct key *keys, size_t count,
-	const struct toml_value *value)
-{
-	unsigned best = UINT_MAX;
-	const char *nearest = NULL;
-	char quoted[TOML_QUOTE_MAX];
-	for (size_t i = 0; i < count; i++) {
-		if (str_is_nearer(value->key.data, keys[i].name, &best))
-			nearest = keys[i].name;
-	}
-	toml_quote(value->key, quoted);
-	return err_set_at(reading->err, PERCH_ESYNTAX, value->key_at.line, value->key_at.column,
-		nearest ? "there is no key %s here; did you mean `%s`?" : "there is no key %s here", quoted,
-		nearest);
-}
-
-static int read_keys(
-	struct reading *reading, const struct key *keys, size_t count, const struct toml_value *table)
-{
-	int r = 0;
-	for (size_t i = 0; i < table->count && r >= 0; i++) {
-		const struct key *key = NULL;
-		for (size_t k = 0; k < count && !key; k++)
-			key = str_is(table->items[i]->key, keys[k].name) ? &keys[k] : NULL;
-		r = key ? key->read(reading, key, table)
-				: refuse_unknown(reading, keys, count, table->items[i]);
-	}
-	return r < 0 ? r : 0;
-}
-
-/* ---- simple values ------------------------------------------------------- */
 
 static int read_version(
 	struct reading *reading, const struct key *key, const struct toml_value *table)
@@ -90,62 +19,6 @@ static int read_version(
 	int64_t version;
 	return toml_get_integer(
 		table, key->name, SCHEMA_VERSION, SCHEMA_VERSION, &version, reading->err);
-}
-
-static int read_text(struct reading *reading, const struct key *key, const struct toml_value *table)
-{
-	const char *text;
-	int r = toml_get_string(table, key->name, &text, reading->err);
-	if (r < 0)
-		return r;
-	const char *kept = arena_dup(reading->arena, str_from(text));
-	if (!kept)
-		return err_no_memory(reading->err);
-	*(const char **)target(reading, key) = kept;
-	return 0;
-}
-
-/* A relative path is one from the folder of the file. NULL without memory. */
-static const char *absolute(const struct reading *reading, const char *path)
-{
-	if (path[0] == '/' || !path[0])
-		return arena_dup(reading->arena, str_from(path));
-	size_t size = reading->folder.len + strlen(path) + 2;
-	char *joined = arena_alloc(reading->arena, size);
-	if (joined)
-		snprintf(joined, size, "%.*s/%s", (int)reading->folder.len, reading->folder.data, path);
-	return joined;
-}
-
-static int read_path(struct reading *reading, const struct key *key, const struct toml_value *table)
-{
-	const char *text;
-	int r = toml_get_string(table, key->name, &text, reading->err);
-	if (r < 0)
-		return r;
-	const char *path = absolute(reading, text);
-	if (!path)
-		return err_no_memory(reading->err);
-	*(const char **)target(reading, key) = path;
-	return 0;
-}
-
-static int read_seconds(
-	struct reading *reading, const struct key *key, const struct toml_value *table)
-{
-	double seconds;
-	int r = toml_get_float(table, key->name, &seconds, reading->err);
-	if (r < 0)
-		return r;
-	if (!(seconds >= SECONDS_LOWEST && seconds <= SECONDS_HIGHEST))
-		return wrong(reading, toml_get(table, key->name), "must be from 0.001 to 86400 (seconds)");
-	*(uint64_t *)target(reading, key) = (uint64_t)(seconds * 1e9 + 0.5);
-	return 0;
-}
-
-static int read_flag(struct reading *reading, const struct key *key, const struct toml_value *table)
-{
-	return toml_get_bool(table, key->name, target(reading, key), reading->err);
 }
 
 static int read_spares(
@@ -156,54 +29,6 @@ static int read_spares(
 	if (r > 0)
 		reading->binding->spares = (unsigned)count;
 	return r;
-}
-
-static int read_limit(
-	struct reading *reading, const struct key *key, const struct toml_value *table)
-{
-	int64_t limit;
-	int r = toml_get_integer(table, key->name, 1, INT64_MAX, &limit, reading->err);
-	if (r > 0)
-		*(uint64_t *)target(reading, key) = (uint64_t)limit;
-	return r;
-}
-
-/* Strings, each through `keep`; the list ends with NULL. */
-static int read_strings(struct reading *reading, const struct key *key,
-	const struct toml_value *table,
-	const char *(*keep)(const struct reading *reading, const char *text))
-{
-	const struct toml_value *array;
-	int r = toml_get_array(table, key->name, TOML_STRING, &array, reading->err);
-	if (r < 0)
-		return r;
-	const char **list = arena_alloc(reading->arena, (array->count + 1) * sizeof(*list));
-	if (!list)
-		return err_no_memory(reading->err);
-	for (size_t i = 0; i < array->count; i++) {
-		list[i] = keep(reading, array->items[i]->string.data);
-		if (!list[i])
-			return err_no_memory(reading->err);
-	}
-	list[array->count] = NULL;
-	*(const char *const **)target(reading, key) = list;
-	return 0;
-}
-
-static const char *as_it_is(const struct reading *reading, const char *text)
-{
-	return arena_dup(reading->arena, str_from(text));
-}
-
-static int read_list(struct reading *reading, const struct key *key, const struct toml_value *table)
-{
-	return read_strings(reading, key, table, as_it_is);
-}
-
-static int read_paths(
-	struct reading *reading, const struct key *key, const struct toml_value *table)
-{
-	return read_strings(reading, key, table, absolute);
 }
 
 /* ---- [env] --------------------------------------------------------------- */
@@ -218,7 +43,7 @@ static int read_variable(
 		return r;
 	struct str name = value->key;
 	if (!name.len || memchr(name.data, '=', name.len) || strlen(name.data) != name.len)
-		return wrong(reading, value, "can be no variable");
+		return key_wrong(reading, value, "can be no variable");
 	size_t size = name.len + strlen(text) + 2;
 	char *variable = arena_alloc(reading->arena, size);
 	if (!variable)
@@ -261,7 +86,7 @@ static int get_checksum(struct reading *reading, const struct toml_value *table,
 	if (r < 0)
 		return r;
 	if (!is_checksum(text))
-		return wrong(reading, toml_get(table, key), "must be a SHA-256: 64 digits 0-9 a-f");
+		return key_wrong(reading, toml_get(table, key), "must be a SHA-256: 64 digits 0-9 a-f");
 	*ret_checksum = arena_dup(reading->arena, str_from(text));
 	return *ret_checksum ? 0 : err_no_memory(reading->err);
 }
@@ -292,7 +117,7 @@ static int collect_pins(struct reading *reading)
 		int r = get_checksum(reading, reading->pins, file, &pins[at].sha256);
 		if (r < 0)
 			return r;
-		pins[at].path = absolute(reading, file);
+		pins[at].path = reading_absolute(reading, file);
 		if (!pins[at].path)
 			return err_no_memory(reading->err);
 	}
@@ -303,23 +128,15 @@ static int collect_pins(struct reading *reading)
 
 /* ---- [timeouts] and [sandbox] -------------------------------------------- */
 
-static int read_section(struct reading *reading, const char *name, const struct key *keys,
-	size_t count, const struct toml_value *table)
-{
-	const struct toml_value *section;
-	int r = toml_get_table(table, name, &section, reading->err);
-	return r < 0 ? r : read_keys(reading, keys, count, section);
-}
-
 static int read_timeouts(
 	struct reading *reading, const struct key *key, const struct toml_value *table)
 {
 	static const struct key keys[] = {
-		{ "invocation", read_seconds, offsetof(struct tool_binding, invocation_ns) },
-		{ "handshake", read_seconds, offsetof(struct tool_binding, handshake_ns) },
-		{ "teardown", read_seconds, offsetof(struct tool_binding, teardown_ns) },
+		{ "invocation", key_seconds, offsetof(struct tool_binding, invocation_ns) },
+		{ "handshake", key_seconds, offsetof(struct tool_binding, handshake_ns) },
+		{ "teardown", key_seconds, offsetof(struct tool_binding, teardown_ns) },
 	};
-	return read_section(reading, key->name, keys, COUNT(keys), table);
+	return binding_keys_section(reading, key->name, keys, COUNT(keys), table);
 }
 
 /* One of two words: 1 for the second, 0 for the first. */
@@ -334,7 +151,7 @@ static int read_choice(struct reading *reading, const struct key *key,
 		return strcmp(word, second) == 0;
 	char words[64];
 	snprintf(words, sizeof(words), "must be \"%s\" or \"%s\"", first, second);
-	return wrong(reading, toml_get(table, key->name), words);
+	return key_wrong(reading, toml_get(table, key->name), words);
 }
 
 static int read_mode(struct reading *reading, const struct key *key, const struct toml_value *table)
@@ -357,13 +174,13 @@ static int read_limits(
 	struct reading *reading, const struct key *key, const struct toml_value *table)
 {
 	static const struct key keys[] = {
-		{ "memory", read_limit, offsetof(struct tool_binding, limits.memory) },
-		{ "processes", read_limit, offsetof(struct tool_binding, limits.processes) },
-		{ "files", read_limit, offsetof(struct tool_binding, limits.files) },
-		{ "size", read_limit, offsetof(struct tool_binding, limits.size) },
-		{ "cpu", read_limit, offsetof(struct tool_binding, limits.cpu) },
+		{ "memory", key_limit, offsetof(struct tool_binding, limits.memory) },
+		{ "processes", key_limit, offsetof(struct tool_binding, limits.processes) },
+		{ "files", key_limit, offsetof(struct tool_binding, limits.files) },
+		{ "size", key_limit, offsetof(struct tool_binding, limits.size) },
+		{ "cpu", key_limit, offsetof(struct tool_binding, limits.cpu) },
 	};
-	return read_section(reading, key->name, keys, COUNT(keys), table);
+	return binding_keys_section(reading, key->name, keys, COUNT(keys), table);
 }
 
 static int read_sandbox(
@@ -371,14 +188,14 @@ static int read_sandbox(
 {
 	static const struct key keys[] = {
 		{ "mode", read_mode, 0 },
-		{ "read", read_paths, offsetof(struct tool_binding, widening.read) },
-		{ "write", read_paths, offsetof(struct tool_binding, widening.write) },
+		{ "read", key_paths, offsetof(struct tool_binding, widening.read) },
+		{ "write", key_paths, offsetof(struct tool_binding, widening.write) },
 		{ "net", read_net, 0 },
-		{ "env", read_list, offsetof(struct tool_binding, widening.env) },
-		{ "presets", read_list, offsetof(struct tool_binding, widening.presets) },
+		{ "env", key_list, offsetof(struct tool_binding, widening.env) },
+		{ "presets", key_list, offsetof(struct tool_binding, widening.presets) },
 		{ "limits", read_limits, 0 },
 	};
-	return read_section(reading, key->name, keys, COUNT(keys), table);
+	return binding_keys_section(reading, key->name, keys, COUNT(keys), table);
 }
 
 /* ---- [[tools]] ----------------------------------------------------------- */
@@ -387,16 +204,16 @@ static int read_tool(
 	struct reading *reading, const struct toml_value *table, struct tool_known *tool)
 {
 	static const struct key keys[] = {
-		{ "name", read_text, offsetof(struct tool_known, name) },
-		{ "description", read_text, offsetof(struct tool_known, description) },
-		{ "input_schema", read_text, offsetof(struct tool_known, input_schema) },
-		{ "output_schema", read_text, offsetof(struct tool_known, output_schema) },
-		{ "ask", read_flag, offsetof(struct tool_known, asks) },
+		{ "name", key_text, offsetof(struct tool_known, name) },
+		{ "description", key_text, offsetof(struct tool_known, description) },
+		{ "input_schema", key_text, offsetof(struct tool_known, input_schema) },
+		{ "output_schema", key_text, offsetof(struct tool_known, output_schema) },
+		{ "ask", key_flag, offsetof(struct tool_known, asks) },
 	};
 	*tool = (struct tool_known){ "", "", "", "", false };
 	struct reading inner = *reading;
 	inner.into = tool;
-	int r = read_keys(&inner, keys, COUNT(keys), table);
+	int r = binding_keys_read(&inner, keys, COUNT(keys), table);
 	if (r == 0 && !str_trim(str_from(tool->name)).len)
 		r = err_set_at(
 			reading->err, PERCH_ESYNTAX, table->at.line, table->at.column, "a tool without a name");
@@ -423,7 +240,7 @@ static int read_tools(
 			break;
 		reading->binding->tools = tools;
 		if (tool_binding_tool(reading->binding, tools[i].name))
-			r = wrong(reading, toml_get(array->items[i], "name"), "is the name of two tools");
+			r = key_wrong(reading, toml_get(array->items[i], "name"), "is the name of two tools");
 		reading->binding->tool_count = i + 1;
 	}
 	return r;
@@ -435,15 +252,15 @@ static int read_all(struct reading *reading, struct str text)
 {
 	static const struct key keys[] = {
 		{ "schema", read_version, 0 },
-		{ "name", read_text, offsetof(struct tool_binding, name) },
-		{ "command", read_path, offsetof(struct tool_binding, command) },
-		{ "args", read_list, offsetof(struct tool_binding, args) },
-		{ "dir", read_path, offsetof(struct tool_binding, directory) },
-		{ "protocol", read_text, offsetof(struct tool_binding, protocol) },
-		{ "capabilities", read_list, offsetof(struct tool_binding, capabilities) },
+		{ "name", key_text, offsetof(struct tool_binding, name) },
+		{ "command", key_path, offsetof(struct tool_binding, command) },
+		{ "args", key_list, offsetof(struct tool_binding, args) },
+		{ "dir", key_path, offsetof(struct tool_binding, directory) },
+		{ "protocol", key_text, offsetof(struct tool_binding, protocol) },
+		{ "capabilities", key_list, offsetof(struct tool_binding, capabilities) },
 		{ "sha256", read_checksum, 0 },
 		{ "spares", read_spares, 0 },
-		{ "spare_ttl", read_seconds, offsetof(struct tool_binding, spare_ttl_ns) },
+		{ "spare_ttl", key_seconds, offsetof(struct tool_binding, spare_ttl_ns) },
 		{ "env", read_env, 0 },
 		{ "timeouts", read_timeouts, 0 },
 		{ "sandbox", read_sandbox, 0 },
@@ -453,7 +270,7 @@ static int read_all(struct reading *reading, struct str text)
 	_cleanup_(toml_freep) struct toml *toml = NULL;
 	int r = toml_parse(text, NULL, &toml, reading->err);
 	if (r == 0)
-		r = read_keys(reading, keys, COUNT(keys), toml_root(toml));
+		r = binding_keys_read(reading, keys, COUNT(keys), toml_root(toml));
 	return r < 0 ? r : collect_pins(reading);
 }
 

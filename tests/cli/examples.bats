@@ -34,6 +34,18 @@ setup() {
     [ "${lines[-1]}" = "ended: exit code -1, signal 15" ]
 }
 
+@test "python: a plugin, a tool and an agent through ctypes" {
+    command -v python3 >/dev/null || skip "no python3"
+    PERCH_LIBRARY="$PERCH_BUILD/src/libperch.so" run python3 \
+        "$PERCH_SOURCE/examples/embed/everything.py" production
+    [ "$status" -eq 0 ]
+    [ "${lines[0]}" = "plugin asks: Deploy target:" ]
+    [ "${lines[1]}" = "plugin asks: Deploy to production?" ]
+    [[ "${lines[2]}" == "plugin: "*" Deployed to production in "* ]]
+    [ "${lines[3]}" = 'tool: ok {"greeting":"Hello, Python!"}' ]
+    [[ "$output" == *"agent …  Python"* ]]
+}
+
 @test "libuv: a child that ends by itself" {
     run "$libuv" sh -c 'echo hi; exit 7'
     [ "$status" -eq 7 ]

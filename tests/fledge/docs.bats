@@ -11,12 +11,3 @@ errors = text.split("### Error cases")[1].split("###")[0]
 assert len(re.findall(r'"error case: ', errors)) == 12
 END
 }
-
-@test "docs: the program of docs/embedding.md compiles and runs" {
-    sed -n '/^```c$/,/^```$/p' "$PERCH_SOURCE/docs/embedding.md" | sed '/^```/d' >"$BATS_TEST_TMPDIR/hello.c"
-    cc -std=c17 -Wall -Wextra -Werror -I"$PERCH_SOURCE/include" "$BATS_TEST_TMPDIR/hello.c" \
-        "$PERCH_BUILD/src/libperch.a" -o "$BATS_TEST_TMPDIR/hello"
-    run "$BATS_TEST_TMPDIR/hello"
-    [ "$status" -eq 0 ]
-    [ "$output" = "hello" ]
-}

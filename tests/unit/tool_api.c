@@ -5,6 +5,7 @@
 #include "harness/tool.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -236,6 +237,48 @@ START_TEST(a_shorter_struct_is_understood)
 }
 END_TEST
 
+/* A plugin that fails as soon as it cannot read a file, and otherwise a bit later. */
+static perch_tool_result call_reader(const perch_tool_binding *binding, char *hint, size_t size)
+{
+	perch_tool_request request = PERCH_TOOL_REQUEST_INIT;
+	request.tool = "t.x";
+	perch_tool_call *call;
+	ck_assert_int_eq(perch_tool_call_run(host, binding, &request, &call, NULL), 0);
+	perch_tool_result result = *perch_tool_call_result(call);
+	snprintf(hint, size, "%s", result.hint.data);
+	perch_tool_call_free(call);
+	return result;
+}
+
+START_TEST(what_the_sandbox_denied_is_explained_and_what_the_user_allowed_counts)
+{
+	begin();
+	char hint[1024];
+	setenv("XDG_CONFIG_HOME", folder_path("config"), 1);
+	folder_write("vault/file", "secret");
+	char *vault = str_dup(str_from(folder_path("vault/file")));
+	char text[4096];
+	snprintf(text, sizeof(text),
+		"name = \"t.p\"\ncommand = \"/bin/sh\"\nargs = [\"-c\", \"cat '%s' || exit 3; exit 4\"]\n",
+		vault);
+	folder_write("config/perch/tools/t.p.toml", text);
+	perch_tool_binding *binding;
+	ck_assert_int_eq(perch_tool_binding_find("t.p", &binding, NULL), 0);
+	ck_assert_int_eq(call_reader(binding, hint, sizeof(hint)).exit_status, 3);
+	snprintf(text, sizeof(text), "perch tool allow t.p --read %s", vault);
+	ck_assert_msg(strstr(hint, text), "%s", hint);
+	perch_tool_binding_free(binding);
+
+	snprintf(text, sizeof(text), "schema = 1\n[tool.\"t.p\"]\nread = [\"%s\"]\n", vault);
+	folder_write("config/perch/grants.toml", text);
+	ck_assert_int_eq(perch_tool_binding_find("t.p", &binding, NULL), 0);
+	ck_assert_int_eq(call_reader(binding, hint, sizeof(hint)).exit_status, 4);
+	perch_tool_binding_free(binding);
+	free(vault);
+	end();
+}
+END_TEST
+
 static int make_binding(void *data)
 {
 	static const perch_tool_pin pins[] = { { "/a", "b" }, { "/c", "d" } };
@@ -246,6 +289,7 @@ static int make_binding(void *data)
 	spec.read = list;
 	spec.write = list;
 	spec.keep_env = list;
+	spec.presets = list;
 	spec.pins = pins;
 	spec.pin_count = 2;
 	perch_tool_binding *binding;
@@ -290,4 +334,6 @@ END_TEST
 
 SUITE_MAIN("tool-api", a_call_that_is_waited_for, the_plugins_own_error,
 	calls_that_run_at_once_and_one_that_is_cancelled, a_pool_of_spares, a_binding_must_be_usable,
-	a_shorter_struct_is_understood, every_allocation_may_fail)
+	a_shorter_struct_is_understood,
+	what_the_sandbox_denied_is_explained_and_what_the_user_allowed_counts,
+	every_allocation_may_fail)
