@@ -42,6 +42,9 @@ struct cli {
  * said what is wrong. */
 int cli_read_globals(struct cli *cli, int argc, char **argv, int *at);
 
+/* What `perch help options` says of them. */
+extern const char globals_help[];
+
 /* What stands behind a command, for completion. */
 enum command_words {
 	WORDS_FILES, /* what the shell completes by itself */
@@ -80,6 +83,9 @@ extern const struct command command_help;
 const struct command *command_at(size_t i);
 
 const struct command *command_find(const char *name);
+
+/* Says that there is no such command, and which is the nearest; returns EXIT_USAGE. */
+int command_refuse(const char *name);
 
 /* ---- dispatch.c ---------------------------------------------------------- */
 
