@@ -4,8 +4,8 @@
 # is answered with what was probably meant.
 
 setup() {
-    # shellcheck source=tests/help.bash
-    . "$PERCH_SOURCE/tests/help.bash"
+    # shellcheck source=tests/help.sh
+    . "$PERCH_SOURCE/tests/help.sh"
     cd "$BATS_TEST_TMPDIR" || return
 }
 
@@ -57,7 +57,7 @@ accepts() {
     help_options options >global
     leaf_lines | while read -r words; do
         # shellcheck disable=SC2086
-        help_options $words >helped
+        { help_options $words && borrowed_options $words; } | sort -u >helped
         # shellcheck disable=SC2086
         grep -vxF -f global options | sort -u - helped | while read -r option; do
             ! accepts $words "$option" || echo "$option"

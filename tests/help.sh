@@ -1,25 +1,21 @@
-# shellcheck shell=bash
+# shellcheck shell=sh
 # What perch's own help says of its commands and options: for the tests that hold
 # it against the command, and those that hold the manual against it. To be sourced.
 perch=$PERCH_BUILD/perch
 
 # Every command and every word of those that have words, one a line.
 command_lines() {
-    local command word
     for command in $("$perch" __complete '' | cut -f 1); do
         echo "$command"
         "$perch" help "$command" | grep -qF "perch $command WORD --help explains" || continue
-        for word in $("$perch" __complete "$command" '' | cut -f 1); do
-            echo "$command $word"
-        done
+        "$perch" __complete "$command" '' | cut -f 1 | sed "s/^/$command /"
     done
 }
 
 # Those that do something themselves: no list of words.
 leaf_lines() {
-    local all
-    all=$(command_lines)
-    grep -vxF -e "$(grep ' ' <<<"$all" | cut -d ' ' -f 1 | sort -u)" <<<"$all"
+    command_lines | awk '{ lines[NR] = $0; if (NF > 1) has_words[$1] = 1 }
+        END { for (i = 1; i <= NR; i++) if (!(lines[i] in has_words)) print lines[i] }'
 }
 
 # options_in: the options of a text, one a line; --no-net is not -n.
@@ -32,15 +28,15 @@ defining_lines() {
     sed -n '/^example:/q; /^usage: \|^       perch \|^  -/p'
 }
 
-# help_options COMMAND…: the options that its help defines, or says are those of another.
+# help_options COMMAND…: the options that its help defines.
 help_options() {
-    local text other
-    text=$("$perch" help "$@")
+    "$perch" help "$@" | defining_lines | options_in
+}
+
+# borrowed_options COMMAND…: those that its help says are those of another command.
+borrowed_options() {
     # shellcheck disable=SC2016 # no expansion
-    other=$(sed -n 's/.*the options of `perch \([a-z ]*\)`.*/\1/p' <<<"$text")
-    {
-        defining_lines <<<"$text"
-        # shellcheck disable=SC2086 # words of a command
-        [ -z "$other" ] || "$perch" help $other | defining_lines
-    } | options_in
+    other=$("$perch" help "$@" | sed -n 's/.*the options of `perch \([a-z ]*\)`.*/\1/p')
+    # shellcheck disable=SC2086 # words of a command
+    [ -z "$other" ] || help_options $other
 }
