@@ -164,7 +164,7 @@ profile_keys_agree() {
 # header_prototypes FILE: "int perch_child_pid(const perch_child *child)", one a line.
 header_prototypes() {
     # Without comments and directives; perch_x_init is the C++ way to write PERCH_X_INIT.
-    gcc -fpreprocessed -dD -E -P "$1" | grep -v '^ *#' | tr '\n' ' ' |
+    gcc -w -fpreprocessed -dD -E -P "$1" | grep -v '^ *#' | tr '\n' ' ' |
         grep -oE '(PERCH_([A-Z]+_)?API|static inline) [^({;]*\([^()]*\)' |
         sed -E 's/^(PERCH_([A-Z]+_)?API|static inline) //; /_init\(void\)$/d' | tidy_prototypes
 }
