@@ -42,9 +42,6 @@ struct cli {
  * said what is wrong. */
 int cli_read_globals(struct cli *cli, int argc, char **argv, int *at);
 
-/* What `perch help options` says of them. */
-extern const char globals_help[];
-
 /* What stands behind a command, for completion. */
 enum command_words {
 	WORDS_FILES, /* what the shell completes by itself */
@@ -135,6 +132,9 @@ int cli_run_plugin(struct cli *cli, int argc, char **argv);
 int cli_agentproc(int argc, char **argv);
 
 int cli_help(struct cli *cli, int argc, char **argv);
+
+/* What `perch help options` says of those that cli_read_globals reads. */
+extern const char globals_help[];
 
 /* Where perch-guard is: PERCH_GUARD, beside this executable, or NULL for the
  * installed one. */
