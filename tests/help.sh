@@ -40,3 +40,30 @@ borrowed_options() {
     # shellcheck disable=SC2086 # words of a command
     [ -z "$other" ] || help_options $other
 }
+
+# accepts OPTION COMMAND…: whether it takes this option. One that cannot be stands
+# behind it, so that nothing is ever done. 2: it cannot be told.
+accepts() {
+    option=$1
+    shift
+    case $option in
+    --*) said=$("$perch" "$@" "$option=x" --zzz 2>&1 </dev/null) && return 2 ;;
+    *) said=$("$perch" "$@" "$option" --zzz --zzz 2>&1 </dev/null) && return 2 ;;
+    esac
+    case $said in
+    *"there is no option '--zzz'"* | *"takes no value"*) return 0 ;;
+    *"there is no option '$option"* | *"comes too late"*) return 1 ;;
+    esac
+    echo "$* $option is neither taken nor refused: $said" >&2
+    return 2
+}
+
+# accepted_options COMMAND…: of the options on stdin, those that it takes.
+accepted_options() {
+    while read -r candidate; do
+        answer=0
+        accepts "$candidate" "$@" || answer=$?
+        [ $answer -ne 0 ] || echo "$candidate"
+        [ $answer -ne 2 ] || return 1
+    done
+}

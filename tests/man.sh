@@ -149,7 +149,7 @@ manifest_keys_agree() {
 }
 
 binding_keys_agree() {
-    grep -ohE '\{ "[a-z0-9_]+", (read|note)_' "$top"/src/tool/binding*.c |
+    grep -ohE '\{ "[a-z0-9_]+", [a-z_]+, (0|offsetof)' "$top"/src/tool/binding*.c |
         cut -d '"' -f 2 | keys_agree perch-binding.5
 }
 
