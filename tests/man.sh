@@ -9,8 +9,8 @@ top=${tests%/*}
 PERCH_BUILD=${PERCH_BUILD:-$top/build}
 # shellcheck source=tests/lib.sh
 . "$tests/lib.sh"
-# shellcheck source=tests/help.sh
-. "$tests/help.sh"
+# shellcheck source=tests/cli/help.sh
+. "$tests/cli/help.sh"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

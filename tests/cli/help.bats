@@ -4,8 +4,8 @@
 # is answered with what was probably meant.
 
 setup() {
-    # shellcheck source=tests/help.sh
-    . "$PERCH_SOURCE/tests/help.sh"
+    # shellcheck source=tests/cli/help.sh
+    . "$PERCH_SOURCE/tests/cli/help.sh"
     cd "$BATS_TEST_TMPDIR" || return
 }
 
@@ -19,7 +19,7 @@ all_options() {
 # taken_by COMMAND…: of the options on stdin, those that it takes. In a shell of its
 # own: bats looks at every command that it runs itself.
 taken_by() {
-    sh -euc '. "$PERCH_SOURCE/tests/help.sh" && accepted_options "$@"' sh "$@"
+    sh -euc '. "$PERCH_SOURCE/tests/cli/help.sh" && accepted_options "$@"' sh "$@"
 }
 
 @test "every command and word explains itself on a screen of 80×24, with an example" {
