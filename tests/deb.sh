@@ -45,6 +45,16 @@ runs() {
     [ "$("$root/usr/bin/perch" --version)" = "perch $(sed -n "s/^  version: '\(.*\)',$/\1/p" "$top/meson.build")" ]
 }
 
+# Every page of the tree is in one of the packages.
+has_manual() {
+    for page in "$top"/man/*.[1-9]; do
+        [ -f "$root/usr/share/man/man${page##*.}/${page##*/}.gz" ] || {
+            echo "${page##*/} is missing"
+            return 1
+        }
+    done
+}
+
 versions_agree() {
     [ "$(sed -n '1s/.*(\(.*\)).*/\1/p' "$top/debian/changelog")" = \
         "$(sed -n "s/^  version: '\(.*\)',$/\1/p" "$top/meson.build")" ]
@@ -62,5 +72,6 @@ check "the packages are built" builds
 check "lintian finds no error" has_no_errors
 check "they are installed into an empty root" installs
 check "perch runs from there" runs
+check "the manual is there" has_manual
 check "they are removed, and nothing is left" leaves_nothing
 finish

@@ -211,6 +211,7 @@ check "libperch.so" has libperch.so
 check "libperch.a" has libperch.a
 check "perch.pc" has pkgconfig/perch.pc
 check "perch/base.h" has include/perch/base.h
+check "perch(1)" has share/man/man1/perch.1
 
 libraries=$(directory_of libperch.so)
 includes=$(dirname "$(directory_of base.h)")

@@ -63,8 +63,8 @@ const struct command agent_allow_command = {
 	.help = "usage: perch agent allow PROFILE OPTIONS\n"
 			"\n" ALLOW_OPTIONS_HELP "\n"
 			"On top of what `sandbox` of the profile says; kept in perch's grants.toml by the\n"
-			"path of the profile, shown by `perch agent check`. An agent without a sandbox has\n"
-			"all your rights already: --sandbox on gives it one.\n"
+			"path of the profile, shown by `perch agent check`. An agent without a sandbox\n"
+			"has all your rights already: --sandbox on gives it one.\n"
 			"\n"
 			"example:\n"
 			"  perch agent allow bot.yaml --sandbox on --read /srv/data\n",
@@ -76,8 +76,8 @@ const struct command agent_revoke_command = {
 	.summary = "take back what was allowed",
 	.help = "usage: perch agent revoke PROFILE [OPTIONS]\n"
 			"\n"
-			"Takes back what the options name; without options, all that was allowed. What the\n"
-			"profile says stays.\n"
+			"Takes back what the options name; without options, all that was allowed. What\n"
+			"the profile says stays.\n"
 			"\n" ALLOW_OPTIONS_HELP "\n"
 			"example:\n"
 			"  perch agent revoke bot.yaml --read /srv/data\n",

@@ -360,7 +360,7 @@ static int agent_run(struct cli *cli, int argc, char **argv)
 const struct command agent_run_command = {
 	.name = "run",
 	.summary = "one turn: a message in, the reply out",
-	.help = "usage: perch agent run --profile FILE (--prompt TEXT | --stdin) [OPTIONS]\n"
+	.help = "usage: perch agent run -p|--profile FILE (--prompt TEXT | --stdin) [OPTIONS]\n"
 			"\n"
 			"One turn: partials and the reply on stdout as they come, the rest on stderr.\n"
 			"\n"
@@ -376,8 +376,8 @@ const struct command agent_run_command = {
 			"  --trace FILE           record every line\n"
 			"  -v, -q                 with the agent's stderr; without warnings\n"
 			"\n"
-			"The exit code is the turn's: the agent's own, 124 timeout, 130 interrupted, 127 no\n"
-			"such command, 126 not executable, 125 profile or host.\n"
+			"The exit code is the turn's: the agent's own, 124 timeout, 130 interrupted, 127\n"
+			"no such command, 126 not executable, 125 profile or host.\n"
 			"\n"
 			"example:\n"
 			"  perch agent run --profile bot.yaml --prompt 'What is new?'\n",

@@ -338,7 +338,7 @@ const struct command agent_serve_command = {
 		"usage: perch agent serve [--profile FILE] [--max-turns N] [--queue N]\n"
 		"\n"
 		"A resident bridge. Every line of stdin is a turn, or the end of one:\n"
-		"  {\"id\":\"t1\",\"message\":\"…\"}   also profile, session_name, from, attachments, new\n"
+		"  {\"id\":\"t1\",\"message\":\"…\"}   also profile, session_name, from, new, attachments\n"
 		"  {\"cancel\":\"t1\"}\n"
 		"Events come on stdout, as those of `perch agent run --json`, with the turn's id;\n"
 		"each turn ends with one `end`. Turns of a session run one at a time, in order.\n"

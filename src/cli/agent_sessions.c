@@ -276,15 +276,19 @@ static int agent_sessions(struct cli *cli, int argc, char **argv)
 const struct command agent_sessions_command = {
 	.name = "sessions",
 	.summary = "the sessions that are stored",
-	.help =
-		"usage: perch agent sessions [list] [--profile FILE] [--from USER] [--json]\n"
-		"       perch agent sessions show NAME [--profile FILE] [--from USER] [--json]\n"
-		"       perch agent sessions rm [NAME] [--profile FILE] [--from USER] [--all] [--json]\n"
-		"\n"
-		"A session is known by profile, sender and name; what is left out fits all. `rm` forgets\n"
-		"what fits: the next turn begins a new session.\n"
-		"\n"
-		"example:\n"
-		"  perch agent sessions rm work --profile bot.yaml\n",
+	.help = "usage: perch agent sessions [list] [OPTIONS]\n"
+			"       perch agent sessions show NAME [OPTIONS]\n"
+			"       perch agent sessions rm [NAME] [OPTIONS]\n"
+			"\n"
+			"A session is known by profile, sender and name; what is left out fits all. `rm`\n"
+			"forgets what fits: the next turn begins a new session.\n"
+			"\n"
+			"  -p, --profile FILE   those of this agent\n"
+			"  --from USER          those of this sender\n"
+			"  --all                rm: all of them, where nothing else says which\n"
+			"  --json               one object, for programs\n"
+			"\n"
+			"example:\n"
+			"  perch agent sessions rm work --profile bot.yaml\n",
 	.run = agent_sessions,
 };

@@ -9,9 +9,9 @@
 static const char help[] =
 	"usage: agentproc --profile FILE (--prompt TEXT | --stdin) [OPTIONS]\n"
 	"\n"
-	"One turn of an agent. The body of the reply on stdout; on stderr each partial, and\n"
-	"then agentproc:session:ID and, where it failed, agentproc:error:TEXT. The exit code\n"
-	"is the turn's.\n"
+	"One turn of an agent. The body of the reply on stdout; on stderr each partial,\n"
+	"and then agentproc:session:ID and, where it failed, agentproc:error:TEXT. The\n"
+	"exit code is the turn's.\n"
 	"\n"
 	"  -p, --profile FILE       how the agent is started\n"
 	"  --prompt TEXT, --stdin   the message\n"

@@ -259,8 +259,6 @@ static int check(const struct allowing *allowing)
 	if (allowing->sandbox && strcmp(allowing->sandbox, "off") != 0 &&
 		strcmp(allowing->sandbox, "on") != 0)
 		return cli_usage_error(hint, "--sandbox is on or off, not '%s'", allowing->sandbox);
-	if (allowing->manifest && (allowing->revokes || !allowing->subject->approve))
-		return cli_usage_error(hint, "there is no option '--manifest'");
 	return 0;
 }
 
@@ -278,6 +276,7 @@ static int run(
 	struct cli *cli, const struct allow_subject *subject, bool revokes, int argc, char **argv)
 {
 	struct allowing allowing = { .subject = subject, .cli = cli, .revokes = revokes };
+	bool may_approve = !revokes && subject->approve;
 	const struct option_spec options[] = {
 		{ "read", 0, OPTION_LIST, &allowing.read },
 		{ "write", 0, OPTION_LIST, &allowing.write },
@@ -286,7 +285,7 @@ static int run(
 		{ "net", 0, OPTION_FLAG, &allowing.net },
 		{ "no-net", 0, OPTION_FLAG, &allowing.no_net },
 		{ "sandbox", 0, OPTION_TEXT, &allowing.sandbox },
-		{ "manifest", 0, OPTION_FLAG, &allowing.manifest },
+		{ may_approve ? "manifest" : NULL, 0, OPTION_FLAG, &allowing.manifest },
 		{ 0 },
 	};
 	perch_err err = { 0 };

@@ -81,6 +81,9 @@ const struct command *command_at(size_t i);
 
 const struct command *command_find(const char *name);
 
+/* Says that there is no such command, and which is the nearest; returns EXIT_USAGE. */
+int command_refuse(const char *name);
+
 /* ---- dispatch.c ---------------------------------------------------------- */
 
 /* Reads the options behind a command that has subcommands, and runs the one that
@@ -129,6 +132,9 @@ int cli_run_plugin(struct cli *cli, int argc, char **argv);
 int cli_agentproc(int argc, char **argv);
 
 int cli_help(struct cli *cli, int argc, char **argv);
+
+/* What `perch help options` says of those that cli_read_globals reads. */
+extern const char globals_help[];
 
 /* Where perch-guard is: PERCH_GUARD, beside this executable, or NULL for the
  * installed one. */

@@ -54,17 +54,20 @@ static const char *shell_name(const void *data, size_t i)
 
 static int cli_completions(struct cli *cli, int argc, char **argv)
 {
-	(void)cli;
-	if (argc != 2)
+	int at = 1;
+	int r = cli_read_globals(cli, argc, argv, &at);
+	if (r)
+		return r;
+	if (at + 1 != argc)
 		return cli_usage_error("see: perch help completions", "which shell? bash, zsh or fish");
 	for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
-		if (strcmp(scripts[i].shell, argv[1]) == 0)
+		if (strcmp(scripts[i].shell, argv[at]) == 0)
 			return fputs(scripts[i].script, stdout) < 0;
 	}
-	const char *near = cli_nearest(argv[1], shell_name, NULL);
+	const char *near = cli_nearest(argv[at], shell_name, NULL);
 	char hint[64];
 	snprintf(hint, sizeof(hint), "did you mean: %s", near ? near : "bash, zsh, fish");
-	return cli_usage_error(hint, "there are no completions for '%s'", argv[1]);
+	return cli_usage_error(hint, "there are no completions for '%s'", argv[at]);
 }
 
 const struct command command_completions = {
@@ -75,9 +78,9 @@ const struct command command_completions = {
 			"Prints a script that completes commands, options, and what is installed: plugin\n"
 			"commands, plugins and tools.\n"
 			"\n"
-			"  bash  in ~/.bashrc:  eval \"$(perch completions bash)\"\n"
-			"  zsh   in ~/.zshrc:   eval \"$(perch completions zsh)\"\n"
-			"  fish  once:          perch completions fish >~/.config/fish/completions/perch.fish\n"
+			"  bash  ~/.bashrc: eval \"$(perch completions bash)\"\n"
+			"  zsh   ~/.zshrc:  eval \"$(perch completions zsh)\"\n"
+			"  fish  once:      perch completions fish >~/.config/fish/completions/perch.fish\n"
 			"\n"
 			"example:\n"
 			"  eval \"$(perch completions bash)\"\n",

@@ -23,6 +23,27 @@ static int check(const struct cli *cli)
 	return 0;
 }
 
+const char globals_help[] =
+	"usage: perch [OPTIONS] COMMAND …\n"
+	"\n"
+	"These stand before the command or between it and its word; most commands take\n"
+	"those that mean something to them behind it as well.\n"
+	"\n"
+	"  --json                   results as JSON, for programs; nobody is asked\n"
+	"  --ni[=strict]            ask nothing: take defaults; strict: explicit ones\n"
+	"  --non-interactive        the same\n"
+	"  -v, --verbose            say more;  -q, --quiet: say less\n"
+	"  --color WHEN             auto, always or never\n"
+	"  --trace FILE             record every line; --trace-secrets: values too\n"
+	"  --version                the version;  -h, --help: explain\n"
+	"\n"
+	"for plugins (perch help run explains them):\n"
+	"  --answer 'MESSAGE=VALUE', --answers FILE, --prompt-timeout SECS,\n"
+	"  --exec-timeout-max SECS, --line-limit BYTES, --shell PROGRAM\n"
+	"\n"
+	"example:\n"
+	"  perch --json plugins list\n";
+
 int cli_read_globals(struct cli *cli, int argc, char **argv, int *at)
 {
 	const struct option_spec specs[] = {

@@ -1,4 +1,6 @@
 /* perch help. */
+#include <string.h>
+
 #include "cli/cli.h"
 
 static int print_overview(void)
@@ -23,32 +25,36 @@ static int print_overview(void)
 		   "example:\n"
 		   "  perch doctor\n"
 		   "\n"
-		   "perch help COMMAND explains one command.\n");
+		   "perch help COMMAND explains one command, perch help options every option.\n");
 	return 0;
 }
 
 int cli_help(struct cli *cli, int argc, char **argv)
 {
-	if (argc < 2)
+	int at = 1;
+	int r = cli_read_globals(cli, argc, argv, &at);
+	if (r)
+		return r;
+	if (at >= argc)
 		return print_overview();
-	const struct command *command = command_find(argv[1]);
-	if (command && command->run == cli_plugins) {
-		static char word[] = "help";
-		argv[1] = word;
-		return cli_plugins(cli, argc, argv);
-	}
+	if (strcmp(argv[at], "options") == 0)
+		return fputs(globals_help, stdout) < 0;
+	const struct command *command = command_find(argv[at]);
 	if (!command || !command->help)
-		return cli_usage_error("perch help lists them all", "there is no command '%s'", argv[1]);
-	return command_print_help(command, argc - 2, argv + 2);
+		return command_refuse(argv[at]);
+	return command_print_help(command, argc - at - 1, argv + at + 1);
 }
 
 const struct command command_help = {
 	.name = "help",
 	.summary = "explain perch, or one command",
-	.help = "usage: perch help [COMMAND]\n"
+	.help = "usage: perch help [COMMAND [WORD] | options]\n"
+			"\n"
+			"Explains a command, or one of its words; `options` are those that every command\n"
+			"takes. The manual has more: man perch, man perch-plugins …\n"
 			"\n"
 			"example:\n"
-			"  perch help doctor\n",
+			"  perch help plugins install\n",
 	.words = WORDS_COMMANDS,
 	.run = cli_help,
 };

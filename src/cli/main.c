@@ -43,12 +43,13 @@ static const char *command_name(const void *data, size_t i)
 	return command_at(i) ? command_at(i)->name : NULL;
 }
 
-static int refuse_unknown(const char *name)
+int command_refuse(const char *name)
 {
 	const char *near = cli_nearest(name, command_name, NULL);
 	char hint[128];
 	snprintf(hint, sizeof(hint), "did you mean: perch %s", near ? near : "");
-	return cli_usage_error(near ? hint : NULL, "there is no command '%s'", name);
+	return cli_usage_error(
+		near ? hint : "perch help lists them all", "there is no command '%s'", name);
 }
 
 const char *cli_guard_path(void)
@@ -87,7 +88,7 @@ static int run_command(struct cli *cli, int argc, char **argv)
 {
 	const struct command *command = command_find(argv[0]);
 	if (!command)
-		return refuse_unknown(argv[0]);
+		return command_refuse(argv[0]);
 	if (argc > 1 && command->help && command_is_help(argv[1]))
 		return command_print_help(command, 0, NULL);
 	return command->run(cli, argc, argv);

@@ -18,6 +18,8 @@ static int refuse_unknown(const struct option_spec *specs, const char *word, str
 	snprintf(shown, sizeof(shown), "%.*s", (int)name.len, name.data);
 	const char *near = word[1] == '-' ? cli_nearest(shown, name_at, specs) : NULL;
 	char hint[128];
+	if (command_is_help(word))
+		return cli_usage_error("write it directly behind the command", "%s comes too late", word);
 	snprintf(hint, sizeof(hint), "did you mean --%s?", near ? near : "");
 	return cli_usage_error(near ? hint : NULL, "there is no option '%s'", word);
 }

@@ -29,9 +29,9 @@ static int run_from_plugins(struct cli *cli, int argc, char **argv)
 static const struct command plugins_run = {
 	.name = "run",
 	.summary = "run a plugin command, as `perch run` does",
-	.help = "usage: perch plugins run COMMAND [--ni] [--] [ARGUMENTS]\n"
+	.help = "usage: perch plugins run [OPTIONS] COMMAND [--ni] [--] [ARGUMENTS]\n"
 			"\n"
-			"Runs a plugin command, as `perch run` does.\n"
+			"Runs a plugin command, with the options of `perch run`.\n"
 			"\n"
 			"example:\n"
 			"  perch plugins run deploy --ni -- staging\n",

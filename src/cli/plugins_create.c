@@ -82,14 +82,15 @@ static int cli_plugins_create(struct cli *cli, int argc, char **argv)
 const struct command plugins_create = {
 	.name = "create",
 	.summary = "begin a new plugin that runs at once",
-	.help = "usage: perch plugins create NAME [--lang bash|python|node|c] [--description TEXT]\n"
+	.help = "usage: perch plugins create NAME [OPTIONS]\n"
 			"\n"
-			"Makes the directory NAME with a plugin that runs at once: plugin.toml, its program,\n"
-			"a README and cases for `perch plugins test`. Its command is NAME, without a\n"
-			"`fledge-` in front. What is there already is never changed.\n"
+			"Makes the directory NAME with a plugin that runs at once: plugin.toml, its\n"
+			"program, a README and cases for `perch plugins test`. Its command is NAME,\n"
+			"without a `fledge-` in front. What is there already is never changed.\n"
 			"\n"
-			"  --lang WORD         bash (unless said otherwise), python, node or c\n"
-			"  --description TEXT  one line for plugin.toml\n"
+			"  -l, --lang WORD     bash (unless said otherwise), python, node or c\n"
+			"  -d, --description TEXT\n"
+			"                      one line for plugin.toml\n"
 			"  --json              what was made, for programs\n"
 			"\n"
 			"example:\n"

@@ -143,9 +143,9 @@ const struct command plugins_validate = {
 	.summary = "look for mistakes in a plugin",
 	.help = "usage: perch plugins validate [DIRECTORY] [--strict] [--json]\n"
 			"\n"
-			"Looks at plugin.toml, the programs, hooks and links of the plugin in DIRECTORY (or\n"
-			"here), and at its perch-test.toml. Tells every mistake with its line and column,\n"
-			"and what was probably not meant. Ends with 1 when there are errors.\n"
+			"Looks at plugin.toml, the programs, hooks and links of the plugin in DIRECTORY\n"
+			"(or here), and at its perch-test.toml. Tells every mistake with its line and\n"
+			"column, and what was probably not meant. Ends with 1 when there are errors.\n"
 			"\n"
 			"  --strict   warnings are errors\n"
 			"  --json     one object, for programs\n"

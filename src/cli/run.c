@@ -35,7 +35,7 @@ const struct command command_run = {
 			"\n"
 			"Runs an installed fledge plugin. Everything behind COMMAND is the plugin's.\n"
 			"\n"
-			"  --ni[=strict]            ask nothing: take defaults; strict: only explicit ones\n"
+			"  --ni[=strict]            ask nothing: take defaults; strict: explicit ones\n"
 			"  --answer 'MESSAGE=VALUE' answer a question in advance (again for more)\n"
 			"  --answers FILE           the same, one a line\n"
 			"  --json                   events as JSON lines; answers on stdin\n"

@@ -158,7 +158,7 @@ static int cli_sandbox_check_with(struct cli *cli, perch_host *host)
 	return r;
 }
 
-int cli_sandbox_check(struct cli *cli, int argc, char **argv)
+static int cli_sandbox_check(struct cli *cli, int argc, char **argv)
 {
 	const struct option_spec options[] = { { "json", 0, OPTION_FLAG, &cli->json }, { 0 } };
 	int at = 1;
@@ -166,7 +166,7 @@ int cli_sandbox_check(struct cli *cli, int argc, char **argv)
 	if (r)
 		return r;
 	if (at < argc)
-		return cli_usage_error("see: perch help sandbox", "check takes no '%s'", argv[at]);
+		return cli_usage_error("see: perch help sandbox check", "check takes no '%s'", argv[at]);
 	perch_host_options host_options = PERCH_HOST_OPTIONS_INIT;
 	host_options.guard_path = cli_guard_path();
 	perch_host *host;
@@ -182,67 +182,36 @@ int cli_sandbox_check(struct cli *cli, int argc, char **argv)
 
 /* ---- the command -------------------------------------------------------------- */
 
-static const struct {
-	const char *name;
-	int (*run)(struct cli *cli, int argc, char **argv);
-} verbs[] = {
-	{ "check", cli_sandbox_check },
-	{ "run", cli_sandbox_run },
-	{ NULL, NULL },
+static const struct command sandbox_check = {
+	.name = "check",
+	.summary = "which layer enforces what here, and what none does",
+	.help = "usage: perch sandbox check [--json]\n"
+			"\n"
+			"Shows, for plugins and for tools, which layer enforces each property, and what\n"
+			"cannot be enforced here; ends with 1 when something cannot.\n"
+			"\n"
+			"  --json   one object, for programs\n"
+			"\n"
+			"example:\n"
+			"  perch sandbox check\n",
+	.run = cli_sandbox_check,
 };
 
-static const char *verb_at(const void *data, size_t i)
-{
-	(void)data;
-	return verbs[i].name;
-}
+static const struct command *const subcommands[] = { &sandbox_check, &sandbox_run, NULL };
 
 static int cli_sandbox(struct cli *cli, int argc, char **argv)
 {
-	int at = 1;
-	const struct option_spec options[] = {
-		{ "json", 0, OPTION_FLAG, &cli->json },
-		{ "quiet", 'q', OPTION_FLAG, &cli->quiet },
-		{ 0 },
-	};
-	int r = options_parse(options, argc, argv, &at);
-	if (r)
-		return r;
-	if (at >= argc)
-		return cli_usage_error("see: perch help sandbox", "sandbox what? check, or run");
-	for (size_t i = 0; verbs[i].name; i++) {
-		if (strcmp(argv[at], verbs[i].name) == 0)
-			return verbs[i].run(cli, argc - at, argv + at);
-	}
-	const char *near = cli_nearest(argv[at], verb_at, NULL);
-	char hint[64];
-	snprintf(hint, sizeof(hint), "did you mean: perch sandbox %s", near ? near : "");
-	return cli_usage_error(
-		near ? hint : "see: perch help sandbox", "sandbox has no '%s'", argv[at]);
+	return command_dispatch(&command_sandbox, cli, argc, argv);
 }
 
 const struct command command_sandbox = {
 	.name = "sandbox",
 	.summary = "show what can be enforced here; run any command confined",
-	.help = "usage: perch sandbox check [--json]\n"
-			"       perch sandbox run [OPTIONS] -- COMMAND [ARGUMENTS]\n"
+	.help = "usage: perch sandbox WORD …\n"
 			"\n"
-			"check shows, for plugins and for tools, which layer enforces each property, and\n"
-			"what cannot be enforced here; it ends with 1 when something cannot.\n"
-			"run gives any command the sandbox of one of them:\n"
-			"\n"
-			"  --policy fledge    reads all but secrets, writes here, network (the default)\n"
-			"  --policy tool      reads the system, writes its own directory only, no network\n"
-			"  --read P, --write P, --hide P, --env NAME   beyond that; again for more\n"
-			"  --preset NAME      aws, docker, git, github, npm, plugins or ssh\n"
-			"  --net none|full\n"
-			"  --limit memory=1G,processes=64,files=256,size=256M,cpu=60\n"
-			"  --on-unsupported refuse|warn   what cannot be enforced here\n"
-			"  --explain          show policy and layers; say why something was denied\n"
-			"\n"
-			"The exit code is the command's.\n"
-			"\n"
-			"example:\n"
-			"  perch sandbox run --net none --hide ~/mail -- make test\n",
+			"What perch runs for somebody else, it confines. The same for any command:\n"
+			"\n",
+	.example = "perch sandbox run --net none --hide ~/mail -- make test",
+	.subcommands = subcommands,
 	.run = cli_sandbox,
 };

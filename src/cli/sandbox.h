@@ -25,7 +25,6 @@ struct sandbox_request {
 int sandbox_request_policy(const struct sandbox_request *request, const char *program,
 	struct arena *arena, struct sandbox_policy *ret_policy, struct policy_widening *ret_widening);
 
-int cli_sandbox_check(struct cli *cli, int argc, char **argv);
-int cli_sandbox_run(struct cli *cli, int argc, char **argv);
+extern const struct command sandbox_run;
 
 #endif

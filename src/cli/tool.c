@@ -66,8 +66,8 @@ const struct command command_tool = {
 	.summary = "bind and call tools",
 	.help = "usage: perch tool WORD …\n"
 			"\n"
-			"A binding says what a plugin may; the plugin itself has no say in it. They lie in\n"
-			"$XDG_CONFIG_HOME/perch/tools.\n"
+			"A binding says what a plugin may; the plugin itself has no say in it. They lie\n"
+			"in $XDG_CONFIG_HOME/perch/tools.\n"
 			"\n"
 			"A call ends with 0 ok, 1 the plugin's own error, 2 launch_failed,\n"
 			"3 handshake_failed, 4 timeout, 5 crashed, 6 malformed_response,\n"

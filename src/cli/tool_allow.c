@@ -52,9 +52,9 @@ const struct command tool_verb_allow = {
 	.words = WORDS_TOOLS,
 	.help = "usage: perch tool allow NAME OPTIONS\n"
 			"\n" ALLOW_OPTIONS_HELP "\n"
-			"On top of what [sandbox] of its binding says; kept in perch's grants.toml, shown by\n"
-			"`perch tool show`, taken back by `perch tool revoke` and `perch tool remove`. A\n"
-			"binding that is given by --binding FILE has what the file says alone.\n"
+			"On top of what [sandbox] of its binding says; kept in perch's grants.toml, shown\n"
+			"by `perch tool show`, taken back by `perch tool revoke` and `perch tool remove`.\n"
+			"A binding that is given by --binding FILE has what the file says alone.\n"
 			"\n"
 			"example:\n"
 			"  perch tool allow acme.echo --read /srv/data --env GH_TOKEN\n",
@@ -67,8 +67,8 @@ const struct command tool_verb_revoke = {
 	.words = WORDS_TOOLS,
 	.help = "usage: perch tool revoke NAME [OPTIONS]\n"
 			"\n"
-			"Takes back what the options name; without options, all that was allowed. What its\n"
-			"binding says stays.\n"
+			"Takes back what the options name; without options, all that was allowed. What\n"
+			"its binding says stays.\n"
 			"\n" ALLOW_OPTIONS_HELP "\n"
 			"example:\n"
 			"  perch tool revoke acme.echo --env GH_TOKEN\n",

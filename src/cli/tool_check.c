@@ -120,11 +120,11 @@ const struct command tool_verb_check = {
 	.summary = "start it, shake hands, say what would be allowed",
 	.words = WORDS_TOOLS,
 	.help = "usage: perch tool check NAME [--timeout SECS] [--stderr]\n"
-			"       perch tool check --binding FILE\n"
+			"       perch tool check --binding FILE [--timeout SECS] [--stderr]\n"
 			"\n"
-			"Starts the plugin and shakes hands: prints what it exposes, which capabilities it\n"
-			"declares, and whether the binding allows them. Ends as a call would: 0, or the code\n"
-			"of what is wrong (perch help tool).\n"
+			"Starts the plugin and shakes hands: prints what it exposes, which capabilities\n"
+			"it declares, and whether the binding allows them. Ends as a call would: 0, or\n"
+			"the code of what is wrong (perch help tool).\n"
 			"\n"
 			"example:\n"
 			"  perch tool check acme.echo\n",

@@ -153,8 +153,11 @@ const struct command tool_verb_list = {
 	.summary = "what is bound",
 	.help = "usage: perch tool list [--json]\n"
 			"\n"
-			"Lists what is bound: its name, the plugin, how many tools it had when it was added,\n"
-			"and its command. A binding that cannot be read is listed with the reason.\n",
+			"Lists what is bound: its name, the plugin, how many tools it had when it was\n"
+			"added, and its command. A binding that cannot be read is listed with the reason.\n"
+			"\n"
+			"example:\n"
+			"  perch tool list --json | jq -r '.[].name'\n",
 	.run = run_list,
 };
 
@@ -205,6 +208,10 @@ const struct command tool_verb_remove = {
 	.words = WORDS_TOOLS,
 	.help = "usage: perch tool remove NAME\n"
 			"\n"
-			"Takes a binding away. The plugin itself is not touched.\n",
+			"Takes a binding away, and what was allowed beyond it. The plugin itself is not\n"
+			"touched.\n"
+			"\n"
+			"example:\n"
+			"  perch tool remove acme.echo\n",
 	.run = run_remove,
 };

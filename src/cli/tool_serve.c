@@ -296,7 +296,7 @@ const struct command tool_verb_serve = {
 	.name = "serve",
 	.summary = "calls on stdin, results on stdout, one a line",
 	.help =
-		"usage: perch tool serve [--binding FILE]… [--jobs N] [--yes]\n"
+		"usage: perch tool serve [OPTIONS]\n"
 		"\n"
 		"A resident host: one call a line on stdin, the results on stdout as they finish.\n"
 		"\n"
@@ -305,10 +305,13 @@ const struct command tool_verb_serve = {
 		"  {\"cancel\":\"c1\"}\n"
 		"\n"
 		"  --binding FILE   serve this one, too, under the name of its plugin\n"
-		"  --jobs N         so many calls at a time (64); others wait\n"
+		"  -j, --jobs N     so many calls at a time (64); others wait\n"
 		"  -y, --yes        allow tools whose binding asks before each call\n"
 		"\n"
 		"At the end of stdin the calls under way are finished; SIGTERM and SIGINT cancel\n"
-		"them. Spares are kept where a binding has `spares`.\n",
+		"them. Spares are kept where a binding has `spares`.\n"
+		"\n"
+		"example:\n"
+		"  echo '{\"id\":1,\"name\":\"acme.echo\",\"tool\":\"acme.say\"}' | perch tool serve\n",
 	.run = run_serve,
 };

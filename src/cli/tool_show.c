@@ -314,9 +314,12 @@ const struct command tool_verb_show = {
 	.summary = "a binding: what it may, how it is confined",
 	.words = WORDS_TOOLS,
 	.help = "usage: perch tool show NAME [--json]\n"
-			"       perch tool show --binding FILE\n"
+			"       perch tool show --binding FILE [--json]\n"
 			"\n"
-			"Shows a binding: the command, what the plugin may, how it is confined and how that\n"
-			"was widened, and the tools it had when it was added.\n",
+			"Shows a binding: the command, what the plugin may, how it is confined and how\n"
+			"that was widened, and the tools it had when it was added.\n"
+			"\n"
+			"example:\n"
+			"  perch tool show acme.echo\n",
 	.run = run_show,
 };

@@ -17,7 +17,7 @@ setup() { sandbox_open; }
 }
 
 @test "wrong calls end with 64 and say what is right" {
-    fails_with 64 "$perch" sandbox && says 'check, or run'
+    fails_with 64 "$perch" sandbox && says 'perch help sandbox'
     fails_with 64 "$perch" sandbox chekc && says 'did you mean: perch sandbox check'
     fails_with 64 "$perch" sandbox run && says 'A command is missing'
     fails_with 64 "$perch" sandbox run --polcy tool -- true && says '--policy'

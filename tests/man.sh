@@ -1,0 +1,342 @@
+#!/bin/sh
+# The manual says what there is, and nothing else: its options are those of the help
+# (which tests/cli/help.bats holds against the command), its keys those that the
+# readers know, its functions those of the headers; and its examples work.
+set -eu
+
+tests=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
+top=${tests%/*}
+PERCH_BUILD=${PERCH_BUILD:-$top/build}
+# shellcheck source=tests/lib.sh
+. "$tests/lib.sh"
+# shellcheck source=tests/cli/help.sh
+. "$tests/cli/help.sh"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+pages=$PERCH_BUILD/man
+mkdir "$work/bin"
+ln -s "$perch" "$work/bin/perch"
+
+# same FILE FILE: the same lines; says which only one of them has.
+same() {
+    sort -u "$1" >"$work/first"
+    sort -u "$2" >"$work/second"
+    diff "$work/first" "$work/second" |
+        sed -n "s|^<|only in ${1##*/}:|p; s|^>|only in ${2##*/}:|p" >"$work/differences"
+    cat "$work/differences"
+    [ ! -s "$work/differences" ]
+}
+
+# are_among FILE FILE: every line of the first is in the second; says which is not.
+are_among() {
+    sort -u "$1" | grep -vxF -f "$2" >"$work/others" || true
+    cat "$work/others"
+    [ ! -s "$work/others" ]
+}
+
+# --- every page -------------------------------------------------------------
+
+has_no_warning() {
+    mandoc -T lint -W warning "$1" >"$work/lint" || true
+    cat "$work/lint"
+    [ ! -s "$work/lint" ]
+}
+
+has_version() {
+    grep -qx ".Os perch $("$perch" --version | cut -d ' ' -f 2)" "$1" &&
+        grep -qE '^\.Dd [A-Z][a-z]+ [0-9]+, [0-9]{4}$' "$1"
+}
+
+# References among our own pages lead somewhere.
+references_exist() {
+    sed -n 's/^\.Xr \([a-z]*perch[a-z.-]*\) \([1-9]\).*/\1.\2/p' "$1" >"$work/mentioned"
+    (cd "$pages" && ls) >"$work/pages"
+    are_among "$work/mentioned" "$work/pages"
+}
+
+# perch(1) leads to all others.
+is_referred_to() {
+    [ "$1" = perch.1 ] || grep -q "^\.Xr ${1%.*} ${1##*.}" "$pages/perch.1"
+}
+
+# --- commands and options ---------------------------------------------------
+
+# defined_options: of a page or a part of it, those that begin an item of a list.
+defined_options() {
+    grep '^\.It Fl' | grep -oE 'Fl -?[a-z][a-z-]*' | sed 's/^Fl /-/' | sort -u
+}
+
+# part PAGE HEADING: what stands below it.
+part() {
+    awk -v heading=".Ss $2" '/^\.S[sh] / { inside = $0 == heading; next } inside' "$pages/$1"
+}
+
+# headings PAGE: those that are commands, "perch plugins allow, perch plugins revoke".
+headings() {
+    sed -n 's/^\.Ss \(perch .*\)/\1/p' "$pages/$1"
+}
+
+# commands_of HEADING: one a line, without the perch.
+commands_of() {
+    echo "$1" | sed 's/^perch //; s/, perch /\n/g'
+}
+
+exists() {
+    grep -qxF "$1" "$work/command-lines"
+}
+
+# agrees_with_help COMMANDS: stdin, a part of a page, defines exactly their options.
+agrees_with_help() {
+    defined_options >"$work/manual"
+    commands_of "$1" >"$work/commands"
+    while read -r words; do
+        # shellcheck disable=SC2086 # words of a command
+        help_options $words
+    done <"$work/commands" >"$work/help"
+    are_among "$work/commands" "$work/command-lines" && same "$work/manual" "$work/help"
+}
+
+part_agrees() {
+    part "$1" "$2" | agrees_with_help "$2"
+}
+
+page_agrees() {
+    agrees_with_help "$2" <"$pages/$1"
+}
+
+common_options_agree() {
+    part perch.1 'Options of every command' | defined_options >"$work/manual"
+    help_options options >"$work/help"
+    same "$work/manual" "$work/help"
+}
+
+# A page of its own, or a part of the page of its command, or of perch(1).
+is_explained() {
+    [ -f "$pages/perch-$1.1" ] && return
+    page=perch-${1%% *}.1
+    [ -f "$pages/$page" ] || page=perch.1
+    headings "$page" | tr , '\n' | sed 's/^ *perch //' | grep -qxF "$1"
+}
+
+# Whatever looks like an option anywhere is one, but for those of other programs.
+names_no_other_option() {
+    mandoc -T ascii -O width=1000 "$pages/$1" | sed 's/.\x08//g' | options_in |
+        grep -vxE -e '-[cn]' >"$work/mentioned" || true
+    are_among "$work/mentioned" "$work/every-option"
+}
+
+# The commands that perch(1) lists.
+listed_commands() {
+    awk '/^\.S[sh] /{ if (seen) exit } /^The commands are:/ { seen = 1 } seen' "$pages/perch.1" |
+        sed -n 's/^\.It Cm //p'
+}
+
+# --- keys -------------------------------------------------------------------
+
+# keys_agree PAGE: its keys, tables among them, are those on stdin.
+keys_agree() {
+    sort -u >"$work/source"
+    [ "$(wc -l <"$work/source")" -gt 15 ] || { echo "the source has no keys any more" && return 1; }
+    sed -n 's/^\.It Ic //p; s/^\.Ss \[*\([a-z.]*\)\]\]*$/\1/p' "$pages/$1" |
+        sed 's/.*\.//' >"$work/manual"
+    same "$work/manual" "$work/source"
+}
+
+manifest_keys_agree() {
+    grep -ohE '(table|root), "[a-z_]+"|\{ "[a-z_]+", &' "$top/src/registry/manifest.c" |
+        cut -d '"' -f 2 | keys_agree perch-plugin.toml.5
+}
+
+binding_keys_agree() {
+    grep -ohE '\{ "[a-z0-9_]+", [a-z_]+, (0|offsetof)' "$top"/src/tool/binding*.c |
+        cut -d '"' -f 2 | keys_agree perch-binding.5
+}
+
+profile_keys_agree() {
+    grep -ohE '\{ "[a-z_]+", KIND_|entry->name, "[a-z_]+"' "$top"/src/agent/profile_*.c |
+        cut -d '"' -f 2 | keys_agree perch-profile.5
+}
+
+# --- functions --------------------------------------------------------------
+
+# header_prototypes FILE: "int perch_child_pid(const perch_child *child)", one a line.
+header_prototypes() {
+    # Without comments and directives; perch_x_init is the C++ way to write PERCH_X_INIT.
+    gcc -w -fpreprocessed -dD -E -P "$1" | grep -v '^ *#' | tr '\n' ' ' |
+        grep -oE '(PERCH_([A-Z]+_)?API|static inline) [^({;]*\([^()]*\)' |
+        sed -E 's/^(PERCH_([A-Z]+_)?API|static inline) //; /_init\(void\)$/d' | tidy_prototypes
+}
+
+# page_prototypes: the same of a page or a part of it, where they begin items of a list.
+page_prototypes() {
+    awk '
+        function words(line) { gsub(/"/, "", line); return line }
+        /^\.It Xo$/ { item = 1 }
+        /^\.Xc$/ { item = 0 }
+        !item { next }
+        /^\.Ft / { type = words(substr($0, 5)) }
+        /^\.Fn / {
+            rest = substr($0, 5)
+            name = rest; sub(/ .*/, "", name); sub(/^[^ ]* /, "", rest)
+            gsub(/" "/, ", ", rest); gsub(/" /, ", ", rest); gsub(/ "/, ", ", rest)
+            print type " " name "(" words(rest) ")"
+        }
+        /^\.Fo / { name = substr($0, 5); arguments = "" }
+        /^\.Fa / { arguments = arguments (arguments == "" ? "" : ", ") words(substr($0, 5)) }
+        /^\.Fc$/ { print type " " name "(" arguments ")" }
+    ' | tidy_prototypes
+}
+
+tidy_prototypes() {
+    sed -E 's/[ \t]+/ /g; s/\* (perch_|const)/*\1/g; s/ *, */, /g; s/\( /(/; s/ \)/)/'
+}
+
+# functions_agree HEADER: stdin has its functions, with their types, and no others.
+functions_agree() {
+    page_prototypes >"$work/manual"
+    header_prototypes "$1" >"$work/header"
+    [ -s "$work/header" ] || { echo "the header has no functions any more" && return 1; }
+    same "$work/manual" "$work/header"
+}
+
+library_part_agrees() {
+    part libperch.3 "perch/$1" | functions_agree "$top/include/perch/$1"
+}
+
+page_has_functions() {
+    functions_agree "$top/sdk/perch/$2" <"$pages/$1"
+}
+
+# A function that is mentioned in passing is one of the page's own.
+mentions_exist() {
+    page_prototypes <"$pages/$1" | sed 's/(.*//; s/.*[ *]//' | sort -u >"$work/own"
+    sed -n 's/^\.F[no] \(perch_[a-z0-9_]*\)\( .*\)*$/\1/p' "$pages/$1" >"$work/mentioned"
+    are_among "$work/mentioned" "$work/own"
+}
+
+# --- examples ---------------------------------------------------------------
+
+# examples PAGE: the literal blocks of its examples.
+examples() {
+    awk '/^\.Sh / { inside = $2 == "EXAMPLES" } !inside { next }
+        /^\.Bd -literal/ { block = 1; next } /^\.Ed/ { block = 0 } block' "$pages/$1" |
+        sed 's/\\e/\\/g; s/\\&//g'
+}
+
+compiles() {
+    examples "$1" >"$work/example.c"
+    gcc -std=c17 -Wall -Wextra -Wpedantic -Werror -I "$top/include" -I "$top/sdk" \
+        -o "$work/example" "$work/example.c" "$2"
+}
+
+library_example_runs() {
+    [ "$(LD_LIBRARY_PATH=$PERCH_BUILD/src PERCH_GUARD=$PERCH_BUILD/perch-guard \
+        "$work/example")" = hello ]
+}
+
+# What a shell is asked for, with the lines that continue it.
+shell_lines() {
+    examples "$1" | sed -n 's/^\$ //p; s/^  */&/p'
+}
+
+commands_work() {
+    shell_lines "$1" >"$work/example.sh"
+    rm -rf "$work/there"
+    mkdir "$work/there"
+    (cd "$work/there" && PATH="$work/bin:$PATH" sh -euxc '. ../example.sh' </dev/null)
+}
+
+# The examples of files are taken by those who read them.
+manifest_is_valid() {
+    mkdir -p "$work/plugin/bin"
+    examples perch-plugin.toml.5 >"$work/plugin/plugin.toml"
+    printf '#!/bin/sh\n' >"$work/plugin/bin/fledge-deploy"
+    chmod +x "$work/plugin/bin/fledge-deploy"
+    "$perch" plugins validate --strict "$work/plugin"
+}
+
+binding_is_valid() {
+    examples perch-binding.5 >"$work/binding.toml"
+    "$perch" tool show --binding "$work/binding.toml"
+}
+
+profile_is_valid() {
+    examples perch-profile.5 >"$work/profile.yaml"
+    mkdir -p "$work/notes"
+    "$perch" agent check "$work/profile.yaml"
+}
+
+# --- all of it --------------------------------------------------------------
+
+command_lines >"$work/command-lines"
+{ cat "$work/command-lines" && echo options; } | while read -r words; do
+    # shellcheck disable=SC2086 # words of a command
+    help_options $words
+done | sort -u >"$work/every-option"
+
+for page in "$top"/man/*.[1-9]; do
+    name=${page##*/}
+    check "$name is built" [ -f "$pages/$name" ]
+    check "$name: mandoc has nothing to say" has_no_warning "$pages/$name"
+    check "$name has the version and a date" has_version "$pages/$name"
+    check "$name refers to pages that exist" references_exist "$pages/$name"
+    check "perch(1) refers to $name" is_referred_to "$name"
+done
+
+listed_commands >"$work/listed"
+grep -v ' ' "$work/command-lines" >"$work/commands"
+check "perch(1) lists the commands" are_among "$work/commands" "$work/listed"
+grep -vxF -f "$work/commands" "$work/listed" >"$work/others" || true
+while read -r word; do
+    skip "perch(1): $word" "this perch has no such command"
+done <"$work/others"
+check "perch(1): options of every command" common_options_agree
+leaf_lines >"$work/leaves"
+while read -r words; do
+    check "perch $words is in the manual" is_explained "$words"
+done <"$work/leaves"
+for page in "$pages"/perch*.1; do
+    name=${page##*/}
+    word=$(echo "$name" | sed -n 's/^perch-\(.*\)\.1$/\1/p')
+    if [ -n "$word" ] && ! exists "$word"; then
+        skip "$name" "this perch has no command $word"
+        continue
+    fi
+    if grep -qxF "$word" "$work/leaves"; then
+        check "$name: options" page_agrees "$name" "perch $word"
+    fi
+    headings "$name" >"$work/headings"
+    while read -r heading; do
+        check "$name: $heading: options" part_agrees "$name" "$heading"
+    done <"$work/headings"
+    check "$name names no option that does not exist" names_no_other_option "$name"
+    check "$name: the examples work" commands_work "$name"
+done
+
+check "perch-plugin.toml(5): keys" manifest_keys_agree
+check "perch-binding(5): keys" binding_keys_agree
+check "perch-profile(5): keys" profile_keys_agree
+check "perch-plugin.toml(5): the example" manifest_is_valid
+check "perch-binding(5): the example" binding_is_valid
+check "perch-profile(5): the example" profile_is_valid
+
+{ (cd "$top/include" && ls perch/*.h) && sed -n 's/^\.Ss \(perch\/.*\)/\1/p' "$pages/libperch.3"; } |
+    sort -u | sed 's|^perch/||; /^perch.h$/d' >"$work/headers"
+while read -r name; do
+    if [ -f "$top/include/perch/$name" ]; then
+        check "libperch(3): $name: functions" library_part_agrees "$name"
+    else
+        skip "libperch(3): $name" "there is no such header"
+    fi
+done <"$work/headers"
+for kit in plugin toolkit agentkit; do
+    check "perch-$kit(3): functions" page_has_functions "perch-$kit.3" "$kit.h"
+    check "perch-$kit(3): the example" compiles "perch-$kit.3" "$PERCH_BUILD/sdk/libperch-sdk.a"
+done
+for page in "$pages"/*.3; do
+    check "${page##*/} mentions functions that exist" mentions_exist "${page##*/}"
+done
+check "libperch(3): the example" compiles libperch.3 "$PERCH_BUILD/src/libperch.so"
+check "libperch(3): the example runs" library_example_runs
+finish
