@@ -15,6 +15,7 @@ static const struct command *const commands[] = {
 	&command_agent,
 	&command_sandbox,
 	&command_doctor,
+	&command_tour,
 	&command_completions,
 	&command_help,
 	&command_complete,
