@@ -45,6 +45,11 @@ runs() {
     [ "$("$root/usr/bin/perch" --version)" = "perch $(sed -n "s/^  version: '\(.*\)',$/\1/p" "$top/meson.build")" ]
 }
 
+has_examples() {
+    [ -x "$root/usr/share/perch/examples/tour/greeter/greet" ]
+    PERCH_GUARD="$root/usr/lib/perch/perch-guard" "$root/usr/bin/perch" tour </dev/null
+}
+
 versions_agree() {
     [ "$(sed -n '1s/.*(\(.*\)).*/\1/p' "$top/debian/changelog")" = \
         "$(sed -n "s/^  version: '\(.*\)',$/\1/p" "$top/meson.build")" ]
@@ -62,5 +67,6 @@ check "the packages are built" builds
 check "lintian finds no error" has_no_errors
 check "they are installed into an empty root" installs
 check "perch runs from there" runs
+check "the examples are there, and the tour works" has_examples
 check "they are removed, and nothing is left" leaves_nothing
 finish

@@ -52,9 +52,21 @@ enum command_words {
 	WORDS_SHELLS,
 };
 
+/* What somebody wants who looks for a command: how `perch help` lists them. */
+enum command_group {
+	GROUP_LOOK, /* how things stand, and what was said */
+	GROUP_BEGIN,
+	GROUP_RUN,
+	GROUP_MANAGE,
+	GROUP_TOOLS,
+	GROUP_AGENTS,
+	GROUP_CONFINE,
+};
+
 struct command {
 	const char *name;
 	const char *summary; /* NULL = not shown in the help */
+	enum command_group group;
 	/* All of `perch help NAME`. With subcommands: what stands before their list,
 	 * the list is made; and the example behind it. */
 	const char *help;

@@ -368,7 +368,7 @@ static int cli_doctor(struct cli *cli, int argc, char **argv)
 
 const struct command command_doctor = {
 	.name = "doctor",
-	.summary = "show what this machine offers, and what is missing",
+	.summary = "see what this machine offers, and what is missing",
 	.help = "usage: perch doctor [--fix] [--json]\n"
 			"\n"
 			"Looks at the kernel, the programs and the directories that perch relies on and at\n"

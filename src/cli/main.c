@@ -8,6 +8,8 @@
 #include "fledge/context.h"
 
 static const struct command *const commands[] = {
+	&command_tour,
+	&command_help,
 	&command_run,
 	&command_plugins,
 	&command_plugin,
@@ -15,9 +17,7 @@ static const struct command *const commands[] = {
 	&command_agent,
 	&command_sandbox,
 	&command_doctor,
-	&command_tour,
 	&command_completions,
-	&command_help,
 	&command_complete,
 };
 

@@ -223,7 +223,8 @@ static int cli_sandbox(struct cli *cli, int argc, char **argv)
 
 const struct command command_sandbox = {
 	.name = "sandbox",
-	.summary = "show what can be enforced here; run any command confined",
+	.summary = "see what is enforced; run any command confined",
+	.group = GROUP_CONFINE,
 	.help = "usage: perch sandbox check [--json]\n"
 			"       perch sandbox run [OPTIONS] -- COMMAND [ARGUMENTS]\n"
 			"\n"

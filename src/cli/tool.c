@@ -64,6 +64,7 @@ static int cli_tool(struct cli *cli, int argc, char **argv)
 const struct command command_tool = {
 	.name = "tool",
 	.summary = "bind and call tools",
+	.group = GROUP_TOOLS,
 	.help = "usage: perch tool WORD …\n"
 			"\n"
 			"A binding says what a plugin may; the plugin itself has no say in it. They lie in\n"

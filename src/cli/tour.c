@@ -281,6 +281,7 @@ static int cli_tour(struct cli *cli, int argc, char **argv)
 const struct command command_tour = {
 	.name = "tour",
 	.summary = "two minutes of perch, shown by running it",
+	.group = GROUP_BEGIN,
 	.help =
 		"usage: perch tour [--keep DIR]\n"
 		"\n"

@@ -11,17 +11,24 @@ setup() {
     [[ "$output" =~ ^perch\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 }
 
-@test "help lists every command and fits a screen" {
+@test "help lists every command by what it is for, and fits a screen" {
     run "$perch" help
     [ "$status" -eq 0 ]
-    [[ "$output" == *doctor* ]]
-    [ "${#lines[@]}" -le 24 ]
+    for title in "first steps" "run plugins" "manage plugins" "call tools" "use agents" confine "look into"; do
+        [[ "$output" == *$'\n'"  $title "* ]]
+    done
+    # Every word that completes stands there too.
+    for command in $("$perch" __complete '' | cut -f 1); do
+        [[ "$output" == *" $command  "* ]]
+    done
+    [ "$(wc -l <<<"$output")" -le 24 ]
+    [ "$(wc -L <<<"$output")" -le 80 ]
     [ "$("$perch")" = "$output" ]
     [ "$("$perch" --help)" = "$output" ]
 }
 
 @test "every command has its help, with an example" {
-    for command in doctor help; do
+    for command in doctor help tour; do
         run "$perch" help "$command"
         [ "$status" -eq 0 ]
         [[ "$output" == *example:* ]]
