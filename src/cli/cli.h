@@ -127,6 +127,10 @@ bool cli_forbids_asking(const struct cli *cli);
 /* Whether the user's terminal shows UTF-8, by the locale. */
 bool cli_is_utf8(void);
 
+/* Writes our own words: on a terminal that shows no UTF-8, what is not ASCII is written in
+ * ASCII. Returns 0, or 1 when it could not be written. */
+int cli_put(FILE *stream, const char *text);
+
 /* Writes what was put together to stdout, and frees it. Returns an exit code. */
 int cli_print(struct buf *out);
 

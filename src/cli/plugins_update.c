@@ -53,7 +53,7 @@ static void tell(struct updating *updating, const struct registry_entry *entry,
 		cli_error(NULL, "%s: %s", entry->name, detail);
 	else
 		printf("%s %s: %s%s%s\n", status_names[status], entry->name,
-			is_updated ? entry->version : detail, is_updated ? " → " : "",
+			is_updated ? entry->version : detail, is_updated ? " -> " : "",
 			is_updated ? version : "");
 }
 
