@@ -109,8 +109,12 @@ bool command_is_help(const char *word);
 /* "error: …" on stderr; then, unless it is NULL, what to do about it. */
 void cli_error(const char *hint, const char *format, ...) PERCH_PRINTF(2, 3);
 
-/* The same for a call that was wrong; returns EXIT_USAGE. */
+/* The same for a call that was wrong; without a hint it names the help of the command that
+ * runs. Returns EXIT_USAGE. */
 int cli_usage_error(const char *hint, const char *format, ...) PERCH_PRINTF(2, 3);
+
+/* Which command runs (and which of its words, or NULL). */
+void cli_speak_of(const char *command, const char *subcommand);
 
 /* The nearest word of a list to one that is not in it, or NULL when none is
  * near: "did you mean". next(data, i) gives the i-th word, NULL at the end. */

@@ -74,5 +74,6 @@ int command_dispatch(const struct command *parent, struct cli *cli, int argc, ch
 		return refuse_unknown(parent, argv[at]);
 	if (at + 1 < argc && command_is_help(argv[at + 1]))
 		return command_print_help(command, 0, NULL);
+	cli_speak_of(parent->name, command->name);
 	return command->run(cli, argc - at, argv + at);
 }

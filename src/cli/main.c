@@ -91,6 +91,7 @@ static int run_command(struct cli *cli, int argc, char **argv)
 		return refuse_unknown(argv[0]);
 	if (argc > 1 && command->help && command_is_help(argv[1]))
 		return command_print_help(command, 0, NULL);
+	cli_speak_of(command->name, NULL);
 	return command->run(cli, argc, argv);
 }
 

@@ -126,7 +126,7 @@ static int finish(struct updating *updating)
 	if (updating->cli->json)
 		return envelope_end(&updating->envelope);
 	buf_free(&updating->envelope.out);
-	if (!total)
+	if (!total && !updating->names.count)
 		printf("no plugins are installed\n");
 	return 0;
 }
@@ -169,7 +169,7 @@ static int run(struct updating *updating)
 	else
 		update_all(updating);
 	if (r < 0)
-		cli_error("see: perch plugins list", "%s", err.text);
+		cli_error(NULL, "%s", err.text);
 	bool has_failed = r < 0 || updating->counts[STATUS_FAILED];
 	int code = has_failed ? console_failure_code(&updating->console) : EXIT_SUCCESS;
 	int printed = finish(updating);

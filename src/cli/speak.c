@@ -73,11 +73,19 @@ void cli_error(const char *hint, const char *format, ...)
 	va_end(args);
 }
 
+static char spoken_of[96] = "see: perch help";
+
+void cli_speak_of(const char *command, const char *subcommand)
+{
+	snprintf(spoken_of, sizeof(spoken_of), "see: perch %s%s%s --help", command,
+		subcommand ? " " : "", subcommand ? subcommand : "");
+}
+
 int cli_usage_error(const char *hint, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	print_error(hint ? hint : "see: perch help", format, args);
+	print_error(hint ? hint : spoken_of, format, args);
 	va_end(args);
 	return EXIT_USAGE;
 }

@@ -180,7 +180,8 @@ static int suggest(const struct registry *registry, const char *command, perch_e
 	}
 	consider_links(&nearest, registry->bin);
 	if (nearest.distance == UINT_MAX)
-		return err_set(err, -ENOENT, "there is no command '%s'", command);
+		return err_set(err, -ENOENT,
+			"there is no command '%s'; perch plugins list shows what is installed", command);
 	return err_set(
 		err, -ENOENT, "there is no command '%s'; did you mean '%s'?", command, nearest.name);
 }

@@ -7,7 +7,7 @@ setup() {
     export HOME="$BATS_TEST_TMPDIR/home" PATH="$PERCH_BUILD:$PATH"
     unset XDG_CONFIG_HOME XDG_STATE_HOME XDG_CACHE_HOME XDG_DATA_HOME
     mkdir "$HOME" "$BATS_TEST_TMPDIR/work"
-    cd "$BATS_TEST_TMPDIR/work"
+    cd "$BATS_TEST_TMPDIR/work" || return 1
 }
 
 # section TITLE: the shell commands below this heading.
@@ -70,9 +70,9 @@ follow() {
             return 1
         }
     done
-    for name in $(grep -oE '\./dev bench [a-z]+' "$readme" | cut -d ' ' -f 3); do
+    while read -r _ _ name; do
         [ -f "$PERCH_SOURCE/bench/$name.c" ]
-    done
+    done < <(grep -oE '\./dev bench [a-z]+' "$readme")
 }
 
 @test "the pictures are there, of the real terminal, without a path of this machine" {
