@@ -131,6 +131,9 @@ bool cli_forbids_asking(const struct cli *cli);
 /* Whether the user's terminal shows UTF-8, by the locale. */
 bool cli_is_utf8(void);
 
+/* Whether what goes to `stream` may be UTF-8: in a pipe and a file it always is. */
+bool cli_shows_utf8(FILE *stream);
+
 /* Writes our own words: on a terminal that shows no UTF-8, what is not ASCII is written in
  * ASCII. Returns 0, or 1 when it could not be written. */
 int cli_put(FILE *stream, const char *text);

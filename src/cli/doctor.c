@@ -302,7 +302,7 @@ static int print_for_people(const struct cli *cli, const struct finding *finding
 	buf_printf(&page.out, "perch %s\n", perch_version());
 	for (int i = 0; i < CHECKS; i++) {
 		if (strcmp(section, findings[i].section) != 0)
-			buf_printf(&page.out, "\n%s\n", findings[i].section);
+			buf_printf(&page.out, "%s\n", findings[i].section);
 		section = findings[i].section;
 		print_finding(&page, &findings[i]);
 	}

@@ -11,7 +11,7 @@ void page_begin(struct page *page, const struct cli *cli)
 {
 	*page = (struct page){
 		.look.colored = cli_wants_color(cli, stdout),
-		.look.utf8 = cli_is_utf8() || !isatty(STDOUT_FILENO),
+		.look.utf8 = cli_shows_utf8(stdout),
 	};
 	if (isatty(STDOUT_FILENO))
 		tty_size(STDOUT_FILENO, &page->look.columns, &page->look.rows);

@@ -41,7 +41,7 @@ static size_t put_plain(FILE *stream, struct str text)
 
 int cli_put(FILE *stream, const char *text)
 {
-	if (!isatty(fileno(stream)) || cli_is_utf8())
+	if (cli_shows_utf8(stream))
 		return fputs(text, stream) < 0;
 	struct str rest = str_from(text);
 	while (rest.len) {
@@ -141,6 +141,11 @@ bool cli_is_utf8(void)
 	bool is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	setlocale(LC_CTYPE, "C");
 	return is_utf8;
+}
+
+bool cli_shows_utf8(FILE *stream)
+{
+	return !isatty(fileno(stream)) || cli_is_utf8();
 }
 
 int cli_print(struct buf *out)

@@ -148,9 +148,10 @@ struct nearest {
 	char name[NAME_LENGTH_MAX + 1];
 };
 
+/* The word itself can be listed, and its program be gone. */
 static void consider(struct nearest *nearest, const char *name)
 {
-	if (str_is_nearer(nearest->word, name, &nearest->distance))
+	if (strcmp(nearest->word, name) != 0 && str_is_nearer(nearest->word, name, &nearest->distance))
 		memcpy(nearest->name, name, strlen(name) + 1);
 }
 

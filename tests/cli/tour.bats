@@ -126,7 +126,7 @@ said() {
 @test "words it does not know" {
     run "$perch" tour around
     [ "$status" -eq 64 ]
-    run "$perch" tour --kept x
+    run "$perch" tour --kep x
     [ "$status" -eq 64 ]
     [[ "$output" == *"did you mean --keep"* ]]
 }
