@@ -73,11 +73,12 @@ void cli_error(const char *hint, const char *format, ...)
 	va_end(args);
 }
 
-static char spoken_of[96] = "see: perch help";
+/* What to do about a call that was wrong, when nothing better is known. */
+static char usual_hint[96] = "see: perch help";
 
 void cli_speak_of(const char *command, const char *subcommand)
 {
-	snprintf(spoken_of, sizeof(spoken_of), "see: perch %s%s%s --help", command,
+	snprintf(usual_hint, sizeof(usual_hint), "see: perch %s%s%s --help", command,
 		subcommand ? " " : "", subcommand ? subcommand : "");
 }
 
@@ -85,7 +86,7 @@ int cli_usage_error(const char *hint, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	print_error(hint ? hint : spoken_of, format, args);
+	print_error(hint ? hint : usual_hint, format, args);
 	va_end(args);
 	return EXIT_USAGE;
 }

@@ -196,8 +196,10 @@ static int play(struct tour *tour, const struct tour_step *step, perch_err *err)
 {
 	const char *command =
 		step->unattended && !tour->is_interactive ? step->unattended : step->command;
-	say(tour, STYLE_PLAIN, step->text ? "\n" : "");
-	say(tour, STYLE_PLAIN, step->text ? step->text : "");
+	if (step->text) {
+		say(tour, STYLE_PLAIN, "\n");
+		say(tour, STYLE_PLAIN, step->text);
+	}
 	say(tour, STYLE_MARK, "\n$ ");
 	say(tour, STYLE_ANSWER, command);
 	say(tour, STYLE_PLAIN, "\n");

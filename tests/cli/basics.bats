@@ -60,6 +60,26 @@ setup() {
     [ "$status" -eq 64 ]
 }
 
+@test "a mistake without a better hint names the help of its command" {
+    run "$perch" tool serve --jobs many
+    [ "${lines[1]}" = "  see: perch tool serve --help" ]
+    run "$perch" doctor --everything
+    [ "${lines[1]}" = "  see: perch doctor --help" ]
+    run "$perch" foo
+    [ "${lines[1]}" = "  see: perch help" ]
+}
+
+@test "what is not there is told with the command that lists what is" {
+    run "$perch" tool show nothing
+    [ "$output" = "error: no tool is bound as 'nothing'; perch tool list shows what is" ]
+    run "$perch" plugins remove nothing
+    [ "$output" = "error: no plugin 'nothing' is installed; perch plugins list shows what is" ]
+    run "$perch" plugins update nothing
+    [ "$output" = "error: no plugin 'nothing' is installed; perch plugins list shows what is" ]
+    run "$perch" plugins test nothing
+    [ "${lines[0]}" = "error: cannot use the directory nothing: No such file or directory" ]
+}
+
 @test "errors go to stderr, stdout stays clean" {
     run bash -c "'$perch' docter 2>/dev/null"
     [ -z "$output" ]
