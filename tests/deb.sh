@@ -55,6 +55,11 @@ has_manual() {
     done
 }
 
+has_examples() {
+    [ -x "$root/usr/share/perch/examples/tour/greeter/greet" ]
+    PERCH_GUARD="$root/usr/lib/perch/perch-guard" "$root/usr/bin/perch" tour </dev/null
+}
+
 versions_agree() {
     [ "$(sed -n '1s/.*(\(.*\)).*/\1/p' "$top/debian/changelog")" = \
         "$(sed -n "s/^  version: '\(.*\)',$/\1/p" "$top/meson.build")" ]
@@ -73,5 +78,6 @@ check "lintian finds no error" has_no_errors
 check "they are installed into an empty root" installs
 check "perch runs from there" runs
 check "the manual is there" has_manual
+check "the examples are there, and the tour works" has_examples
 check "they are removed, and nothing is left" leaves_nothing
 finish

@@ -239,6 +239,7 @@ if programs "$build" '' | grep -qx perch; then
     check "the perch command" has bin/perch
     check "perch --version" env LD_LIBRARY_PATH="$libraries" "$prefix/bin/perch" --version
 fi
+check "the examples" has share/perch/examples/tour/greeter/plugin.toml
 if programs "$build" '' | grep -qx perch-guard; then
     check "perch-guard" has libexec/perch/perch-guard
 fi

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes files as one C table of their texts: embed.py OUTPUT FILE…
+"""Writes files as one C table of their texts: embed.py TABLE OUTPUT FILE…
 
 A file is known by the last two parts of its path, as bash/program."""
 
 import sys
 
-output, files = sys.argv[1], sys.argv[2:]
+table, output, files = sys.argv[1], sys.argv[2], sys.argv[3:]
 
 
 def literal(line):
@@ -15,7 +15,7 @@ def literal(line):
 
 with open(output, "w", encoding="ascii") as out:
     out.write('/* Made by tools/embed.py. */\n#include "plugins/templates.h"\n\n')
-    out.write("const struct template templates[] = {\n")
+    out.write("extern const struct template %s[];\nconst struct template %s[] = {\n" % (table, table))
     for path in files:
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines(keepends=True)

@@ -103,7 +103,8 @@ unsigned str_distance(const char *a, const char *b)
 bool str_is_nearer(const char *word, const char *candidate, unsigned *best)
 {
 	unsigned distance = str_distance(word, candidate);
-	if (distance >= *best || distance > (strlen(candidate) + 2) / 3)
+	size_t third = strlen(candidate) / 3;
+	if (distance >= *best || distance > (third ? third : 1))
 		return false;
 	*best = distance;
 	return true;

@@ -77,7 +77,7 @@ bool list_has(const char *const *list, const char *text);
 unsigned str_distance(const char *a, const char *b);
 
 /* Whether candidate is near enough to be meant by `word` (a third of its letters
- * differ, at most) and nearer than *best, which it then becomes. Begin with
+ * differ at most, or one) and nearer than *best, which it then becomes. Begin with
  * UINT_MAX. */
 bool str_is_nearer(const char *word, const char *candidate, unsigned *best);
 

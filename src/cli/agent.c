@@ -21,6 +21,7 @@ static int cli_agent(struct cli *cli, int argc, char **argv)
 const struct command command_agent = {
 	.name = "agent",
 	.summary = "talk to an agent, or look at its profile",
+	.group = GROUP_AGENTS,
 	.help = "usage: perch agent WORD …\n"
 			"\n"
 			"Hosts agents: any program that takes a message and writes its reply to stdout.\n"

@@ -69,7 +69,7 @@ void agent_print_note(struct agent_print *print, const char *kind, struct str te
 		end_line(print);
 	agent_print_flush(print);
 	_cleanup_(buf_free) struct buf shown = { 0 };
-	agent_print_clean(&shown, true, text);
+	agent_print_clean(&shown, cli_shows_utf8(stderr), text);
 	fprintf(stderr, "%s: %.*s\n", kind, (int)shown.len, shown.len ? shown.data : "");
 }
 

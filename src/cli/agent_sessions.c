@@ -246,7 +246,8 @@ static int read_words(struct asked *asked, const struct word *word, int argc, ch
 		r = options_parse(specs, argc, argv, &at);
 	}
 	if (r == 0 && at < argc)
-		r = cli_usage_error("see: perch agent sessions --help", "'%s' is too much", argv[at]);
+		r = cli_usage_error(
+			"see: perch agent sessions --help", "'%s' is one word too many", argv[at]);
 	if (r == 0 && word->needs_name && !asked->name)
 		r = cli_usage_error("perch agent sessions list names them all", "which session?");
 	return r;

@@ -253,7 +253,7 @@ static int check(const struct allowing *allowing)
 	if (allowing->words.count != 1)
 		return cli_usage_error(hint, "%s takes one NAME", verb);
 	if (!allowing->revokes && !has_options(allowing))
-		return cli_usage_error(hint, "allow what?");
+		return cli_usage_error(hint, "allow what? An option is missing");
 	if (allowing->net && allowing->no_net)
 		return cli_usage_error(hint, "--net and --no-net contradict each other");
 	if (allowing->sandbox && strcmp(allowing->sandbox, "off") != 0 &&

@@ -52,9 +52,21 @@ enum command_words {
 	WORDS_SHELLS,
 };
 
+/* What somebody wants who looks for a command: how `perch help` lists them. */
+enum command_group {
+	GROUP_LOOK, /* how things stand, and what was said */
+	GROUP_BEGIN,
+	GROUP_RUN,
+	GROUP_MANAGE,
+	GROUP_TOOLS,
+	GROUP_AGENTS,
+	GROUP_CONFINE,
+};
+
 struct command {
 	const char *name;
 	const char *summary; /* NULL = not shown in the help */
+	enum command_group group;
 	/* All of `perch help NAME`. With subcommands: what stands before their list,
 	 * the list is made; and the example behind it. */
 	const char *help;
@@ -71,6 +83,7 @@ extern const struct command command_plugin;
 extern const struct command command_plugins;
 extern const struct command command_sandbox;
 extern const struct command command_tool;
+extern const struct command command_tour;
 extern const struct command command_doctor;
 extern const struct command command_completions;
 extern const struct command command_complete;
@@ -99,8 +112,12 @@ bool command_is_help(const char *word);
 /* "error: …" on stderr; then, unless it is NULL, what to do about it. */
 void cli_error(const char *hint, const char *format, ...) PERCH_PRINTF(2, 3);
 
-/* The same for a call that was wrong; returns EXIT_USAGE. */
+/* The same for a call that was wrong; without a hint it names the help of the command that
+ * runs. Returns EXIT_USAGE. */
 int cli_usage_error(const char *hint, const char *format, ...) PERCH_PRINTF(2, 3);
+
+/* Which command runs (and which of its words, or NULL). */
+void cli_speak_of(const char *command, const char *subcommand);
 
 /* The nearest word of a list to one that is not in it, or NULL when none is
  * near: "did you mean". next(data, i) gives the i-th word, NULL at the end. */
@@ -116,6 +133,13 @@ bool cli_forbids_asking(const struct cli *cli);
 
 /* Whether the user's terminal shows UTF-8, by the locale. */
 bool cli_is_utf8(void);
+
+/* Whether what goes to `stream` may be UTF-8: in a pipe and a file it always is. */
+bool cli_shows_utf8(FILE *stream);
+
+/* Writes our own words: on a terminal that shows no UTF-8, what is not ASCII is written in
+ * ASCII. Returns 0, or 1 when it could not be written. */
+int cli_put(FILE *stream, const char *text);
 
 /* Writes what was put together to stdout, and frees it. Returns an exit code. */
 int cli_print(struct buf *out);

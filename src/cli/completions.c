@@ -73,6 +73,7 @@ static int cli_completions(struct cli *cli, int argc, char **argv)
 const struct command command_completions = {
 	.name = "completions",
 	.summary = "make a shell complete perch's words",
+	.group = GROUP_BEGIN,
 	.help = "usage: perch completions bash|zsh|fish\n"
 			"\n"
 			"Prints a script that completes commands, options, and what is installed: plugin\n"

@@ -36,7 +36,7 @@ static int refuse_unknown(const struct command *parent, const char *name)
 
 static int print_overview(const struct command *parent)
 {
-	fputs(parent->help, stdout);
+	cli_put(stdout, parent->help);
 	for (const struct command *const *at = parent->subcommands; *at; at++)
 		printf("  %-9s %s\n", (*at)->name, (*at)->summary);
 	return printf("\n"
@@ -50,7 +50,7 @@ static int print_overview(const struct command *parent)
 int command_print_help(const struct command *command, int argc, char **argv)
 {
 	if (!command->subcommands)
-		return fputs(command->help, stdout) < 0;
+		return cli_put(stdout, command->help);
 	if (argc < 1)
 		return print_overview(command);
 	const struct command *child = find(command, argv[0]);
@@ -74,5 +74,6 @@ int command_dispatch(const struct command *parent, struct cli *cli, int argc, ch
 		return refuse_unknown(parent, argv[at]);
 	if (at + 1 < argc && command_is_help(argv[at + 1]))
 		return command_print_help(command, 0, NULL);
+	cli_speak_of(parent->name, command->name);
 	return command->run(cli, argc - at, argv + at);
 }

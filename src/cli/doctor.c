@@ -28,7 +28,7 @@ enum status {
 };
 
 static const char *const status_names[] = { "ok", "warning", "failure" };
-static const char *const status_colors[] = { "\033[32m", "\033[33m", "\033[31m" };
+static const enum style status_styles[] = { STYLE_INFO, STYLE_WARN, STYLE_ERROR };
 
 struct finding {
 	const char *section;
@@ -276,24 +276,37 @@ enum { CHECKS = sizeof(checks) / sizeof(checks[0]) };
 
 /* ---- telling ------------------------------------------------------------- */
 
-static void print_finding(const struct finding *finding, bool colored)
+/* The column of what was found. */
+enum { DETAIL_COLUMN = 28 };
+
+static void print_finding(struct page *page, const struct finding *finding)
 {
-	printf("  %s%-8s%s %-16s %s\n", colored ? status_colors[finding->status] : "",
-		status_names[finding->status], colored ? "\033[0m" : "", finding->name, finding->detail);
-	if (finding->fix)
-		printf("           %-16s %s\n", "", finding->fix);
+	char status[16];
+	snprintf(status, sizeof(status), "%-8s", status_names[finding->status]);
+	buf_append_text(&page->out, "  ");
+	page_style(page, status_styles[finding->status], status);
+	buf_printf(&page->out, " %-16s ", finding->name);
+	page_wrap(page, str_from(finding->detail), DETAIL_COLUMN);
+	if (finding->fix) {
+		buf_printf(&page->out, "\n%*s", DETAIL_COLUMN, "");
+		page_wrap(page, str_from(finding->fix), DETAIL_COLUMN);
+	}
+	buf_append_char(&page->out, '\n');
 }
 
-static void print_for_people(const struct finding *findings, bool colored)
+static int print_for_people(const struct cli *cli, const struct finding *findings)
 {
+	struct page page;
+	page_begin(&page, cli);
 	const char *section = "";
-	printf("perch %s\n", perch_version());
+	buf_printf(&page.out, "perch %s\n", perch_version());
 	for (int i = 0; i < CHECKS; i++) {
 		if (strcmp(section, findings[i].section) != 0)
-			printf("\n%s\n", findings[i].section);
+			buf_printf(&page.out, "%s\n", findings[i].section);
 		section = findings[i].section;
-		print_finding(&findings[i], colored);
+		print_finding(&page, &findings[i]);
 	}
+	return page_end(&page);
 }
 
 static int print_json(const struct finding *findings, bool is_healthy)
@@ -359,16 +372,15 @@ static int cli_doctor(struct cli *cli, int argc, char **argv)
 		checks[i].run(&findings[i]);
 		is_healthy = is_healthy && findings[i].status != STATUS_FAILURE;
 	}
-	if (!cli->json)
-		print_for_people(findings, cli_wants_color(cli, stdout));
-	else if (print_json(findings, is_healthy) < 0)
+	r = cli->json ? print_json(findings, is_healthy) : print_for_people(cli, findings);
+	if (r)
 		return EXIT_HOST;
 	return is_healthy ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 const struct command command_doctor = {
 	.name = "doctor",
-	.summary = "show what this machine offers, and what is missing",
+	.summary = "see what this machine offers, and what is missing",
 	.help = "usage: perch doctor [--fix] [--json]\n"
 			"\n"
 			"Looks at the kernel, the programs and the directories that perch relies on and\n"

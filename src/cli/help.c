@@ -3,27 +3,44 @@
 
 #include "cli/cli.h"
 
+static const struct {
+	enum command_group group;
+	const char *title;
+} groups[] = {
+	{ GROUP_BEGIN, "first steps" },
+	{ GROUP_RUN, "run plugins" },
+	{ GROUP_MANAGE, "manage plugins" },
+	{ GROUP_TOOLS, "call tools" },
+	{ GROUP_AGENTS, "use agents" },
+	{ GROUP_CONFINE, "confine" },
+	{ GROUP_LOOK, "look into" },
+};
+
+static void print_group(enum command_group group, const char *title)
+{
+	const struct command *command;
+	for (size_t i = 0; (command = command_at(i)); i++) {
+		if (!command->summary || command->group != group)
+			continue;
+		printf("  %-14s  %-11s  %s\n", title, command->name, command->summary);
+		title = "";
+	}
+}
+
 static int print_overview(void)
 {
 	printf("perch %s hosts programs that live in their own process and talk in lines.\n"
 		   "\n"
 		   "usage: perch [OPTIONS] COMMAND [ARGUMENTS]\n"
-		   "\n"
-		   "commands:\n",
+		   "\n",
 		perch_version());
-	const struct command *command;
-	for (size_t i = 0; (command = command_at(i)); i++) {
-		if (command->summary)
-			printf("  %-10s %s\n", command->name, command->summary);
-	}
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+		print_group(groups[i].group, groups[i].title);
 	printf("\n"
 		   "options:\n"
 		   "  --json          results as JSON, for programs\n"
 		   "  --color WHEN    auto, always or never\n"
 		   "  --version       the version;  -h, --help  this text\n"
-		   "\n"
-		   "example:\n"
-		   "  perch doctor\n"
 		   "\n"
 		   "perch help COMMAND explains one command, perch help options every option.\n");
 	return 0;
@@ -48,6 +65,7 @@ int cli_help(struct cli *cli, int argc, char **argv)
 const struct command command_help = {
 	.name = "help",
 	.summary = "explain perch, or one command",
+	.group = GROUP_BEGIN,
 	.help = "usage: perch help [COMMAND [WORD] | options]\n"
 			"\n"
 			"Explains a command, or one of its words; `options` are those that every command\n"

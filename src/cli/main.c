@@ -8,6 +8,8 @@
 #include "fledge/context.h"
 
 static const struct command *const commands[] = {
+	&command_tour,
+	&command_help,
 	&command_run,
 	&command_plugins,
 	&command_plugin,
@@ -16,7 +18,6 @@ static const struct command *const commands[] = {
 	&command_sandbox,
 	&command_doctor,
 	&command_completions,
-	&command_help,
 	&command_complete,
 };
 
@@ -91,6 +92,7 @@ static int run_command(struct cli *cli, int argc, char **argv)
 		return command_refuse(argv[0]);
 	if (argc > 1 && command->help && command_is_help(argv[1]))
 		return command_print_help(command, 0, NULL);
+	cli_speak_of(command->name, NULL);
 	return command->run(cli, argc, argv);
 }
 

@@ -11,7 +11,7 @@ void page_begin(struct page *page, const struct cli *cli)
 {
 	*page = (struct page){
 		.look.colored = cli_wants_color(cli, stdout),
-		.look.utf8 = cli_is_utf8() || !isatty(STDOUT_FILENO),
+		.look.utf8 = cli_shows_utf8(stdout),
 	};
 	if (isatty(STDOUT_FILENO))
 		tty_size(STDOUT_FILENO, &page->look.columns, &page->look.rows);
@@ -57,6 +57,24 @@ size_t page_cut(struct page *page, struct str text, size_t columns)
 		return used;
 	buf_append_text(&page->out, ellipsis);
 	return used + end;
+}
+
+void page_wrap(struct page *page, struct str text, size_t at)
+{
+	size_t most = page->look.columns;
+	size_t used = at;
+	while (text.len) {
+		struct str word = str_cut(&text, ' ');
+		size_t width = page_width(page, word);
+		if (used > at && most && used + 1 + width > most) {
+			buf_printf(&page->out, "\n%*s", (int)at, "");
+			used = at;
+		} else if (used > at) {
+			buf_append_char(&page->out, ' ');
+			used++;
+		}
+		used += page_cut(page, word, 0);
+	}
 }
 
 const char *page_join(struct buf *buf, const char *const *list, const char *none)

@@ -25,6 +25,10 @@ void page_style(struct page *page, enum style style, const char *text);
  * many it took. */
 size_t page_cut(struct page *page, struct str text, size_t columns);
 
+/* The same whole: where the terminal is too narrow, it goes on in further lines that
+ * begin at the column where it began, broken between words. */
+void page_wrap(struct page *page, struct str text, size_t at);
+
 /* The columns of a text once it is cleaned. */
 size_t page_width(const struct page *page, struct str text);
 

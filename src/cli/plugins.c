@@ -86,6 +86,7 @@ static const struct command *const subcommands[] = {
 const struct command command_plugins = {
 	.name = "plugins",
 	.summary = "install, update, remove and allow plugins",
+	.group = GROUP_MANAGE,
 	.help = "usage: perch plugins WORD …\n"
 			"\n",
 	.example = "perch plugins install ./my-plugin",

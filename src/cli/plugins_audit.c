@@ -46,7 +46,7 @@ static void print_line(struct page *page, const char *label, enum style style, c
 {
 	buf_printf(&page->out, "  %-11s", label);
 	buf_append_text(&page->out, style_begin(&page->look, style));
-	page_cut(page, str_from(text), 0);
+	page_wrap(page, str_from(text), 13);
 	buf_append_text(&page->out, style_end(&page->look, style));
 	buf_append_char(&page->out, '\n');
 }

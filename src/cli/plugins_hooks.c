@@ -159,7 +159,8 @@ static int cli_plugins_hooks(struct cli *cli, int argc, char **argv)
 	perch_err err = { 0 };
 	int r = plugins_options(cli, NULL, argc, argv, &words);
 	if (r == 0 && (words.count != 2 || strcmp(words.items[0], "run") != 0))
-		r = cli_usage_error(NULL, "usage: perch plugins hooks run EVENT");
+		r = cli_usage_error(
+			"write: perch plugins hooks run EVENT", "hooks what? run, and an event");
 	if (r == 0 && !hook_is_lifecycle(words.items[1]))
 		r = cli_usage_error("the events are pre_init, post_work_start and pre_push",
 			"there is no event '%s'", words.items[1]);

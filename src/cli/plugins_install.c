@@ -167,7 +167,8 @@ static int cli_plugins_install(struct cli *cli, int argc, char **argv)
 	if (r == 0)
 		r = consent_read(&installing.consent);
 	if (r == 0 && !installing.sources.count)
-		r = cli_usage_error("see: perch plugins install --help", "install what?");
+		r = cli_usage_error(
+			"see: perch plugins install --help", "install what? A SOURCE is missing");
 	if (r == 0)
 		r = install_all(&installing);
 	consent_free(&installing.consent);

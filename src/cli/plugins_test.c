@@ -35,7 +35,8 @@ static int read_plugin(struct trial *trial, const char *path)
 {
 	perch_err err = { 0 };
 	if (!realpath(path, trial->directory)) {
-		cli_error(NULL, "%s: %s", path, perch_strerror(-errno));
+		cli_error("name the directory of a plugin: perch plugins test ./my-plugin",
+			"cannot use the directory %s: %s", path, perch_strerror(-errno));
 		return EXIT_FAILURE;
 	}
 	int r = manifest_read(trial->directory, &trial->arena, &trial->manifest, &err);

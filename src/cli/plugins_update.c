@@ -53,7 +53,7 @@ static void tell(struct updating *updating, const struct registry_entry *entry,
 		cli_error(NULL, "%s: %s", entry->name, detail);
 	else
 		printf("%s %s: %s%s%s\n", status_names[status], entry->name,
-			is_updated ? entry->version : detail, is_updated ? " → " : "",
+			is_updated ? entry->version : detail, is_updated ? " -> " : "",
 			is_updated ? version : "");
 }
 
@@ -126,7 +126,7 @@ static int finish(struct updating *updating)
 	if (updating->cli->json)
 		return envelope_end(&updating->envelope);
 	buf_free(&updating->envelope.out);
-	if (!total)
+	if (!total && !updating->names.count)
 		printf("no plugins are installed\n");
 	return 0;
 }
@@ -169,7 +169,7 @@ static int run(struct updating *updating)
 	else
 		update_all(updating);
 	if (r < 0)
-		cli_error("see: perch plugins list", "%s", err.text);
+		cli_error(NULL, "%s", err.text);
 	bool has_failed = r < 0 || updating->counts[STATUS_FAILED];
 	int code = has_failed ? console_failure_code(&updating->console) : EXIT_SUCCESS;
 	int printed = finish(updating);

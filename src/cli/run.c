@@ -31,6 +31,7 @@ static int cli_run(struct cli *cli, int argc, char **argv)
 const struct command command_run = {
 	.name = "run",
 	.summary = "run a plugin command",
+	.group = GROUP_RUN,
 	.help = "usage: perch run [OPTIONS] COMMAND [ARGUMENTS]\n"
 			"\n"
 			"Runs an installed fledge plugin. Everything behind COMMAND is the plugin's.\n"

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "cli/page.h"
 #include "data/json.h"
 #include "perch/host.h"
 #include "sandbox/sandbox.h"
@@ -46,26 +47,41 @@ static int examine(perch_host *host, const char *name, struct arena *arena, stru
 	return 0;
 }
 
-static void print_verdict(const char *name, const struct verdict *verdict, bool colored)
+/* The column of what a property is about. */
+enum { WHAT_COLUMN = 30 };
+
+static void print_property(struct page *page, const struct property *property)
 {
-	printf("%s\n  layers: ", name);
-	for (const char *const *layer = sandbox_layers(verdict->sandbox); *layer; layer++)
-		printf(" %s", *layer);
-	if (sandbox_no_room(verdict->sandbox))
-		printf("\n  no namespaces: %s", sandbox_no_room(verdict->sandbox));
-	printf("\n\n");
-	for (size_t i = 0; i < verdict->count; i++) {
-		const struct property *property = &verdict->properties[i];
-		if (!property->is_asked)
-			continue;
-		const char *color = property->layer ? "\033[32m" : "\033[33m";
-		printf("  %s%-10s%s %-16s %s\n", colored ? color : "",
-			property->layer ? property->layer : "-", colored ? "\033[0m" : "", property->name,
-			property->what);
-		if (!property->layer)
-			printf("  %-10s %-16s not enforceable here: %s\n", "", "", property->why);
+	char layer[16];
+	snprintf(layer, sizeof(layer), "%-10s", property->layer ? property->layer : "-");
+	buf_append_text(&page->out, "  ");
+	page_style(page, property->layer ? STYLE_INFO : STYLE_WARN, layer);
+	buf_printf(&page->out, " %-16s ", property->name);
+	page_wrap(page, str_from(property->what), WHAT_COLUMN);
+	_cleanup_free_ char *why = str_join("not enforceable here: ", property->why, NULL);
+	if (!property->layer && why) {
+		buf_printf(&page->out, "\n%*s", WHAT_COLUMN, "");
+		page_wrap(page, str_from(why), WHAT_COLUMN);
 	}
-	printf("\n");
+	buf_append_char(&page->out, '\n');
+}
+
+static int print_verdict(const struct cli *cli, const char *name, const struct verdict *verdict)
+{
+	struct page page;
+	page_begin(&page, cli);
+	buf_printf(&page.out, "%s\n  layers: ", name);
+	for (const char *const *layer = sandbox_layers(verdict->sandbox); *layer; layer++)
+		buf_printf(&page.out, " %s", *layer);
+	if (sandbox_no_room(verdict->sandbox))
+		buf_printf(&page.out, "\n  no namespaces: %s", sandbox_no_room(verdict->sandbox));
+	buf_append_text(&page.out, "\n\n");
+	for (size_t i = 0; i < verdict->count; i++) {
+		if (verdict->properties[i].is_asked)
+			print_property(&page, &verdict->properties[i]);
+	}
+	buf_append_char(&page.out, '\n');
+	return page_end(&page);
 }
 
 static void write_text(struct perch_json_writer *writer, const char *name, const char *text)
@@ -128,10 +144,10 @@ static int print_verdicts(const struct cli *cli, const struct verdict verdicts[P
 {
 	if (cli->json)
 		return print_json(verdicts);
-	bool colored = cli_wants_color(cli, stdout);
-	for (size_t i = 0; i < POLICIES; i++)
-		print_verdict(policies[i], &verdicts[i], colored);
-	return 0;
+	int r = 0;
+	for (size_t i = 0; i < POLICIES && r == 0; i++)
+		r = print_verdict(cli, policies[i], &verdicts[i]);
+	return r;
 }
 
 static int cli_sandbox_check_with(struct cli *cli, perch_host *host)
@@ -206,7 +222,8 @@ static int cli_sandbox(struct cli *cli, int argc, char **argv)
 
 const struct command command_sandbox = {
 	.name = "sandbox",
-	.summary = "show what can be enforced here; run any command confined",
+	.summary = "see what is enforced; run any command confined",
+	.group = GROUP_CONFINE,
 	.help = "usage: perch sandbox WORD …\n"
 			"\n"
 			"What perch runs for somebody else, it confines. The same for any command:\n"

@@ -8,16 +8,61 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "cli/cli.h"
 
+/* What we write ourselves beyond ASCII, and how else it can be written. */
+static const struct {
+	const char *utf8;
+	const char *ascii;
+} plain_words[] = {
+	{ "…", "..." },
+	{ "–", "-" },
+	{ "→", "->" },
+};
+
+/* Writes a character that is not ASCII, and returns how many bytes it has. */
+static size_t put_plain(FILE *stream, struct str text)
+{
+	for (size_t i = 0; i < sizeof(plain_words) / sizeof(plain_words[0]); i++) {
+		struct str word = str_from(plain_words[i].utf8);
+		if (str_has_prefix(text, word)) {
+			fputs(plain_words[i].ascii, stream);
+			return word.len;
+		}
+	}
+	size_t len = 1;
+	while (len < text.len && ((unsigned char)text.data[len] & 0xC0) == 0x80)
+		len++;
+	fputc('?', stream);
+	return len;
+}
+
+int cli_put(FILE *stream, const char *text)
+{
+	if (cli_shows_utf8(stream))
+		return fputs(text, stream) < 0;
+	struct str rest = str_from(text);
+	while (rest.len) {
+		size_t len = 1;
+		if ((unsigned char)rest.data[0] < 0x80)
+			fputc(rest.data[0], stream);
+		else
+			len = put_plain(stream, rest);
+		rest = (struct str){ rest.data + len, rest.len - len };
+	}
+	return ferror(stream) != 0;
+}
+
 static void print_error(const char *hint, const char *format, va_list args)
 {
-	fputs("error: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	if (hint)
-		fprintf(stderr, "  %s\n", hint);
+	_cleanup_free_ char *words = NULL;
+	if (vasprintf(&words, format, args) < 0)
+		words = NULL;
+	_cleanup_free_ char *text = str_join("error: ", words ? words : "out of memory", "\n",
+		hint ? "  " : "", hint ? hint : "", hint ? "\n" : "", NULL);
+	cli_put(stderr, text ? text : "error: out of memory\n");
 }
 
 void cli_error(const char *hint, const char *format, ...)
@@ -28,11 +73,20 @@ void cli_error(const char *hint, const char *format, ...)
 	va_end(args);
 }
 
+/* What to do about a call that was wrong, when nothing better is known. */
+static char usual_hint[96] = "see: perch help";
+
+void cli_speak_of(const char *command, const char *subcommand)
+{
+	snprintf(usual_hint, sizeof(usual_hint), "see: perch %s%s%s --help", command,
+		subcommand ? " " : "", subcommand ? subcommand : "");
+}
+
 int cli_usage_error(const char *hint, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	print_error(hint ? hint : "see: perch help", format, args);
+	print_error(hint ? hint : usual_hint, format, args);
 	va_end(args);
 	return EXIT_USAGE;
 }
@@ -88,6 +142,11 @@ bool cli_is_utf8(void)
 	bool is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	setlocale(LC_CTYPE, "C");
 	return is_utf8;
+}
+
+bool cli_shows_utf8(FILE *stream)
+{
+	return !isatty(fileno(stream)) || cli_is_utf8();
 }
 
 int cli_print(struct buf *out)

@@ -25,7 +25,7 @@ int tool_words(const struct option_spec *specs, int argc, char **argv, const cha
 			return cli_usage_error(usage, "'%s' is one word too many", argv[at]);
 		words[count++] = argv[at++];
 	}
-	return count < least ? cli_usage_error(usage, "something is missing") : 0;
+	return count < least ? cli_usage_error(usage, "%s what? A word is missing", argv[0]) : 0;
 }
 
 int tool_seconds(const char *option, const char *text, uint64_t *ret_ns)
@@ -64,6 +64,7 @@ static int cli_tool(struct cli *cli, int argc, char **argv)
 const struct command command_tool = {
 	.name = "tool",
 	.summary = "bind and call tools",
+	.group = GROUP_TOOLS,
 	.help = "usage: perch tool WORD …\n"
 			"\n"
 			"A binding says what a plugin may; the plugin itself has no say in it. They lie\n"

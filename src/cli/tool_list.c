@@ -192,7 +192,7 @@ static int run_remove(struct cli *cli, int argc, char **argv)
 	r = remove_binding(name, &arena, &err);
 	arena_free(&arena);
 	if (r < 0) {
-		cli_error(r == -ENOENT ? "perch tool list shows what is bound" : NULL, "%s", err.text);
+		cli_error(NULL, "%s", err.text);
 		return r == -ENOENT || r == -EINVAL ? EXIT_USAGE : EXIT_HOST;
 	}
 	if (cli->json)

@@ -215,7 +215,7 @@ void tool_show_stderr(void *data, const char *bytes, size_t len)
 
 void tool_print_text(FILE *stream, struct str text)
 {
-	static const struct look look = { .utf8 = true };
+	const struct look look = { .utf8 = cli_shows_utf8(stream) };
 	_cleanup_(buf_free) struct buf clean = { 0 };
 	text_append(&clean, &look, text, TEXT_SHOWN_MAX);
 	if (clean.len)

@@ -300,7 +300,7 @@ static int run_show(struct cli *cli, int argc, char **argv)
 	if (r == 0)
 		r = find_in_force(&binding, &arena, &in_force, &err);
 	if (r < 0)
-		cli_error(r == -ENOENT ? "perch tool list shows what is bound" : NULL, "%s", err.text);
+		cli_error(NULL, "%s", err.text);
 	else if (cli->json)
 		r = print_json(&binding, &in_force);
 	else

@@ -80,6 +80,9 @@ int plugin_find(const struct registry *registry, const char *word,
 	}
 	char shown[FILE_SHOWN_MAX];
 	const char *near = nearest(registry, word);
-	return err_set(err, -ENOENT, "no plugin '%s' is installed%s%s%s", file_shown(word, shown),
-		near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
+	file_shown(word, shown);
+	if (!near)
+		return err_set(
+			err, -ENOENT, "no plugin '%s' is installed; perch plugins list shows what is", shown);
+	return err_set(err, -ENOENT, "no plugin '%s' is installed; did you mean '%s'?", shown, near);
 }

@@ -190,8 +190,8 @@ int plugin_validate(
 	if (!path)
 		return err_no_memory(err);
 	if (!realpath(directory, resolved)) {
-		findings_add(&validation.directory, FINDING_ERROR, NULL, "the directory cannot be read: %s",
-			perch_strerror(-errno));
+		findings_add(&validation.directory, FINDING_ERROR, NULL, "cannot use the directory %s: %s",
+			directory, perch_strerror(-errno));
 	} else if (file_read(path, TOML_SIZE_MAX, &text, &inner) < 0) {
 		findings_add_err(&validation.directory, &inner);
 	} else {

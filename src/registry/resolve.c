@@ -148,9 +148,10 @@ struct nearest {
 	char name[NAME_LENGTH_MAX + 1];
 };
 
+/* The word itself can be listed, and its program be gone. */
 static void consider(struct nearest *nearest, const char *name)
 {
-	if (str_is_nearer(nearest->word, name, &nearest->distance))
+	if (strcmp(nearest->word, name) != 0 && str_is_nearer(nearest->word, name, &nearest->distance))
 		memcpy(nearest->name, name, strlen(name) + 1);
 }
 
@@ -180,7 +181,8 @@ static int suggest(const struct registry *registry, const char *command, perch_e
 	}
 	consider_links(&nearest, registry->bin);
 	if (nearest.distance == UINT_MAX)
-		return err_set(err, -ENOENT, "there is no command '%s'", command);
+		return err_set(err, -ENOENT,
+			"there is no command '%s'; perch plugins list shows what is installed", command);
 	return err_set(
 		err, -ENOENT, "there is no command '%s'; did you mean '%s'?", command, nearest.name);
 }

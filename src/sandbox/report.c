@@ -186,7 +186,7 @@ static const struct {
 	{ "tmp", "temporary files of others are out of sight", asks_tmp, by_tmp,
 		"needs user namespaces or Landlock" },
 	{ "net", "no network", asks_no_net, by_seccomp, "needs seccomp filters" },
-	{ "unix-sockets", "no control socket (docker, dbus, agents …) can be connected to", asks_always,
+	{ "unix-sockets", "no control socket (docker, dbus, agents) can be connected to", asks_always,
 		by_path_sockets,
 		"a socket that is granted opens the others too: needs user namespaces or Landlock ABI 9" },
 	{ "abstract-sockets", "no abstract socket outside can be connected to", asks_always,

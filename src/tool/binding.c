@@ -157,7 +157,7 @@ static int suggest(const char *name, struct arena *arena, perch_err *err)
 	}
 	if (nearest)
 		return err_set(err, -ENOENT, "no tool is bound as '%s'; did you mean '%s'?", name, nearest);
-	return err_set(err, -ENOENT, "no tool is bound as '%s'", name);
+	return err_set(err, -ENOENT, "no tool is bound as '%s'; perch tool list shows what is", name);
 }
 
 int tool_binding_find(

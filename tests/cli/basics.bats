@@ -11,17 +11,24 @@ setup() {
     [[ "$output" =~ ^perch\ [0-9]+\.[0-9]+\.[0-9]+$ ]]
 }
 
-@test "help lists every command and fits a screen" {
+@test "help lists every command by what it is for, and fits a screen" {
     run "$perch" help
     [ "$status" -eq 0 ]
-    [[ "$output" == *doctor* ]]
-    [ "${#lines[@]}" -le 24 ]
+    for title in "first steps" "run plugins" "manage plugins" "call tools" "use agents" confine "look into"; do
+        [[ "$output" == *$'\n'"  $title "* ]]
+    done
+    # Every word that completes stands there too.
+    for command in $("$perch" __complete '' | cut -f 1); do
+        [[ "$output" == *" $command  "* ]]
+    done
+    [ "$(wc -l <<<"$output")" -le 24 ]
+    [ "$(wc -L <<<"$output")" -le 80 ]
     [ "$("$perch")" = "$output" ]
     [ "$("$perch" --help)" = "$output" ]
 }
 
 @test "every command has its help, with an example" {
-    for command in doctor help; do
+    for command in doctor help tour; do
         run "$perch" help "$command"
         [ "$status" -eq 0 ]
         [[ "$output" == *example:* ]]
@@ -51,6 +58,26 @@ setup() {
     [ "$status" -eq 64 ]
     run "$perch" --json=yes doctor
     [ "$status" -eq 64 ]
+}
+
+@test "a mistake without a better hint names the help of its command" {
+    run "$perch" tool serve --jobs many
+    [ "${lines[1]}" = "  see: perch tool serve --help" ]
+    run "$perch" doctor --everything
+    [ "${lines[1]}" = "  see: perch doctor --help" ]
+    run "$perch" foo
+    [ "${lines[1]}" = "  see: perch help" ]
+}
+
+@test "what is not there is told with the command that lists what is" {
+    run "$perch" tool show nothing
+    [ "$output" = "error: no tool is bound as 'nothing'; perch tool list shows what is" ]
+    run "$perch" plugins remove nothing
+    [ "$output" = "error: no plugin 'nothing' is installed; perch plugins list shows what is" ]
+    run "$perch" plugins update nothing
+    [ "$output" = "error: no plugin 'nothing' is installed; perch plugins list shows what is" ]
+    run "$perch" plugins test nothing
+    [ "${lines[0]}" = "error: cannot use the directory nothing: No such file or directory" ]
 }
 
 @test "errors go to stderr, stdout stays clean" {

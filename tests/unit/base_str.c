@@ -152,6 +152,31 @@ START_TEST(str_distance_of_known_words)
 }
 END_TEST
 
+START_TEST(str_is_nearer_by_a_letter_or_a_third)
+{
+	static const struct {
+		const char *word;
+		const char *candidate;
+		bool is_near;
+	} cases[] = {
+		{ "docter", "doctor", true },
+		{ "jsn", "json", true },
+		{ "rn", "run", true },
+		{ "foo", "tool", false },
+		{ "tcsh", "bash", false },
+		{ "plgns", "plugins", true },
+		{ "nothing", "run", false },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		unsigned best = UINT_MAX;
+		ck_assert_msg(str_is_nearer(cases[i].word, cases[i].candidate, &best) == cases[i].is_near,
+			"%s, %s", cases[i].word, cases[i].candidate);
+	}
+	unsigned best = 1;
+	ck_assert(!str_is_nearer("docter", "doctor", &best));
+}
+END_TEST
+
 /* The definition itself, without a table: only for short words. */
 static unsigned distance_by_definition(const char *a, size_t a_len, const char *b, size_t b_len)
 {
@@ -255,5 +280,5 @@ END_TEST
 SUITE_MAIN("base-str", str_compares_bytes, str_of_nothing, str_knows_its_ends,
 	str_trim_takes_blanks_off_both_ends, str_cut_walks_a_list, str_cut_without_separator_takes_all,
 	str_dup_copies_and_terminates, str_join_puts_parts_together, str_distance_of_known_words,
-	str_distance_of_every_short_word, str_distance_of_long_words,
-	str_survives_every_failed_allocation, lists)
+	str_is_nearer_by_a_letter_or_a_third, str_distance_of_every_short_word,
+	str_distance_of_long_words, str_survives_every_failed_allocation, lists)

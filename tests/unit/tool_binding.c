@@ -293,7 +293,7 @@ START_TEST(a_binding_is_written_found_and_listed)
 	ck_assert_int_eq(tool_binding_find("ehco", &arena, &again, &err), -ENOENT);
 	ck_assert_str_eq(err.text, "no tool is bound as 'ehco'; did you mean 'echo'?");
 	ck_assert_int_eq(tool_binding_find("something", &arena, &again, &err), -ENOENT);
-	ck_assert_str_eq(err.text, "no tool is bound as 'something'");
+	ck_assert_str_eq(err.text, "no tool is bound as 'something'; perch tool list shows what is");
 	ck_assert_int_eq(tool_binding_find("../x", &arena, &again, &err), -EINVAL);
 	ck_assert_int_eq(tool_binding_find("", &arena, &again, &err), -EINVAL);
 	arena_free(&arena);
