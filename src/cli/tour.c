@@ -284,17 +284,16 @@ const struct command command_tour = {
 	.name = "tour",
 	.summary = "two minutes of perch, shown by running it",
 	.group = GROUP_BEGIN,
-	.help =
-		"usage: perch tour [--keep DIR]\n"
-		"\n"
-		"Shows plugins, tools, agents and the sandbox by running them: each command is\n"
-		"explained, shown and, when you press Enter, run. Without a terminal it runs by\n"
-		"itself. It works in a directory and with a home directory of its own, and leaves\n"
-		"nothing behind.\n"
-		"\n"
-		"  --keep DIR   work in DIR, a new directory, and leave it there\n"
-		"\n"
-		"example:\n"
-		"  perch tour --keep ./tour && cd tour/work && . ../env && perch plugins list\n",
+	.help = "usage: perch tour [--keep DIR]\n"
+			"\n"
+			"Shows plugins, tools, agents and the sandbox by running them: each command is\n"
+			"explained, shown and, when you press Enter, run. Without a terminal it runs by\n"
+			"itself. It works in a directory and with a home directory of its own, and leaves\n"
+			"nothing behind.\n"
+			"\n"
+			"  --keep DIR   work in DIR, a new directory, and leave it there\n"
+			"\n"
+			"example:\n"
+			"  perch tour --keep ./tour && cd tour/work && . ../env && perch plugins list\n",
 	.run = cli_tour,
 };
