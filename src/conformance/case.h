@@ -23,6 +23,7 @@ enum {
 
 enum step_kind {
 	STEP_SEND,
+	STEP_PUT,
 	STEP_BYTES,
 	STEP_FILL,
 	STEP_READ,

@@ -52,12 +52,15 @@ static void PERCH_PRINTF(2, 3) fail(struct player *player, const char *format, .
 
 /* ---- doing ---------------------------------------------------------------------- */
 
+/* `send` with a newline, `put` without. */
 static struct act write_line(struct player *player, const struct step *step)
 {
 	buf_clear(&player->out);
 	int r = pattern_expand(step->text, player->variables,
 		(struct str){ player->last.data, player->last.len }, &player->out);
-	if (r < 0 || buf_append_char(&player->out, '\n') < 0) {
+	if (r == 0 && step->kind == STEP_SEND)
+		r = buf_append_char(&player->out, '\n');
+	if (r < 0) {
 		fail_of_memory(player);
 		return (struct act){ .kind = ACT_DONE };
 	}
@@ -109,6 +112,7 @@ struct act player_next(struct player *player)
 		return (struct act){ .kind = ACT_DONE };
 	switch (step->kind) {
 	case STEP_SEND:
+	case STEP_PUT:
 		return write_line(player, step);
 	case STEP_FILL:
 		return write_fill(player, step);

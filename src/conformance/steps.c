@@ -23,6 +23,7 @@ static const struct {
 	enum value_kind value;
 } words[] = {
 	{ "send", STEP_SEND, VALUE_TEXT },
+	{ "put", STEP_PUT, VALUE_TEXT },
 	{ "bytes", STEP_BYTES, VALUE_HEX },
 	{ "fill", STEP_FILL, VALUE_COUNT },
 	{ "read", STEP_READ, VALUE_PATTERN },
