@@ -114,6 +114,9 @@ static int read_tool(const char *path, struct arena *arena, struct conformance_t
 		cli_error(NULL, "%s", err.text);
 		return EXIT_HOST;
 	}
+	/* Whether a sandbox suits the tool is the operator's business, in his binding. */
+	if (!ends_with(path, ".toml"))
+		target->source.binding.widening.is_off = true;
 	target->plugin.binding = &target->source.binding;
 	return 0;
 }

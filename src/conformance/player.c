@@ -159,7 +159,7 @@ static void hear_request(struct player *player, const struct step *step, struct 
 {
 	if (!player->has_answer)
 		buf_clear(&player->out);
-	int r = serve_answer(step->manner, line, &player->out);
+	int r = answer_request(step->manner, line, &player->out);
 	player->has_answer = player->out.len > 0;
 	player->filled += r > 0;
 	if (r < 0)

@@ -57,8 +57,8 @@ void player_hear(struct player *player, struct str line);
 /* The end of what the other side says. */
 void player_hear_end(struct player *player);
 
-/* In serve.c. Appends what a host answers to a line of a plugin, with newlines; nothing
+/* In answer.c. Appends what a host answers to a line of a plugin, with newlines; nothing
  * when there is nothing to answer. Returns 1 when it was a request, 0 when not, -ENOMEM. */
-int serve_answer(enum manner manner, struct str line, struct buf *out);
+int answer_request(enum manner manner, struct str line, struct buf *out);
 
 #endif

@@ -208,13 +208,29 @@ static void set_variables(struct plugin_trial *trial)
 
 /* ---- the verdict ---------------------------------------------------------------- */
 
+/* What a program says before it dies often tells why. */
+static const struct transcript_line *last_complaint(const struct transcript *transcript)
+{
+	for (size_t i = transcript->count; i > 0; i--) {
+		const struct transcript_line *line = &transcript->items[i - 1];
+		if (line->direction == TRACE_PLUGIN_ERR && line->text.len)
+			return line;
+	}
+	return NULL;
+}
+
 static void judge_plugin_end(struct plugin_trial *trial)
 {
 	const struct player *player = &trial->player;
 	struct trial_report *report = trial->report;
+	const struct transcript_line *last = last_complaint(&report->transcript);
 	if (player->problem.len)
 		PROBLEM(report, "%.*s", (int)player->problem.len, player->problem.data);
-	else if (trial->is_timed_out)
+	if (player->problem.len && last)
+		PROBLEM(report, "its last words on stderr: %.*s", (int)last->text.len, last->text.data);
+	if (player->problem.len)
+		return;
+	if (trial->is_timed_out)
 		PROBLEM(report, "it did not end within %g seconds", trial->test->within);
 	else if (trial->result.signal && !trial->is_killed)
 		PROBLEM(report, "it died of signal %d", trial->result.signal);
@@ -228,6 +244,12 @@ static void skip(struct plugin_trial *trial)
 		&trial->report->findings, FINDING_WARNING, NULL, "it ended before this could be seen");
 }
 
+/* Where the host falls silent, nobody has to wait for its answers. */
+static bool is_served_to_its_end(const struct conformance_case *test)
+{
+	return test->step_count && test->steps[test->step_count - 1].kind == STEP_SERVE;
+}
+
 static int judge_plugin(struct plugin_trial *trial)
 {
 	struct trial_report *report = trial->report;
@@ -235,7 +257,7 @@ static int judge_plugin(struct plugin_trial *trial)
 		.code = trial->result.signal ? 128 + trial->result.signal : trial->result.exit_code,
 	};
 	report->duration_ns = trial->result.duration_ns;
-	if (is_linted(trial))
+	if (is_linted(trial) && is_served_to_its_end(trial->test))
 		lint_end(&trial->lint);
 	judge_plugin_end(trial);
 	if (trial->player.is_out_of_memory)

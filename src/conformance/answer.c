@@ -112,7 +112,7 @@ static void write_answer(enum manner manner, const perch_json_value *request,
 	buf_append_char(out, '\n');
 }
 
-int serve_answer(enum manner manner, struct str line, struct buf *out)
+int answer_request(enum manner manner, struct str line, struct buf *out)
 {
 	_cleanup_(json_freep) perch_json *json = NULL;
 	const perch_json_value *request = NULL;
