@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "cli/signals.h"
+#include "cli/tool.h"
 #include "proc/host.h"
 
 struct conformance {
@@ -244,7 +245,10 @@ static int check_wish(const struct conformance_wish *wish)
 static int conform(struct conformance *conformance)
 {
 	const struct conformance_wish *wish = conformance->wish;
-	int r = find_self(conformance);
+	uint64_t within_ns = 0;
+	int r = wish->within ? tool_seconds("--within", wish->within, &within_ns) : 0;
+	if (r == 0)
+		r = find_self(conformance);
 	if (r == 0 && wish->plugin)
 		r = conformance_target_read(wish, &conformance->arena, &conformance->target);
 	if (r == 0 && !wish->lists)
@@ -252,6 +256,7 @@ static int conform(struct conformance *conformance)
 	if (r)
 		return r;
 	conformance->kit.self = conformance->self;
+	conformance->kit.within_max = (double)within_ns / 1e9;
 	conformance->cases = find_cases(conformance);
 	r = conformance->cli->json ? answer_programs(conformance) : answer_people(conformance);
 	if (r == 0 && !wish->lists && !total(conformance))
@@ -281,6 +286,7 @@ static int cli_conformance(struct cli *cli, int argc, char **argv)
 		{ "command", 0, OPTION_TEXT, &wish.command },
 		{ "tool", 0, OPTION_TEXT, &wish.tool },
 		{ "input", 0, OPTION_TEXT, &wish.input },
+		{ "within", 0, OPTION_TEXT, &wish.within },
 		{ "list", 0, OPTION_FLAG, &wish.lists },
 		{ "markdown", 0, OPTION_FLAG, &wish.markdown },
 		{ "json", 0, OPTION_FLAG, &cli->json },
@@ -320,6 +326,7 @@ const struct command command_conformance = {
 			"  --cases DIRECTORY cases of your own\n"
 			"  --command NAME    of a plugin that has several\n"
 			"  --tool NAME, --input JSON   what a tool is asked for\n"
+			"  --within SECONDS  at most, for each case\n"
 			"  -v, -q            with every line that was said; only what is broken\n"
 			"  --json            one object, for programs\n"
 			"\n"

@@ -17,6 +17,7 @@ struct conformance_wish {
 	const char *command;  /* of a plugin that has several */
 	const char *tool;
 	const char *input;
+	const char *within;      /* seconds, as text */
 	struct option_list only; /* ids, or the beginnings of some */
 	struct option_list args;
 	bool lists;

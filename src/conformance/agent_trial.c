@@ -38,15 +38,15 @@ static int run_turn(
 	return r < 0 ? err_set(err, r, "waiting failed: %s", perch_strerror(r)) : 0;
 }
 
-static int judge_turn(
-	const struct conformance_case *test, const struct capture *capture, struct trial_report *report)
+static int judge_turn(const struct kit *kit, const struct conformance_case *test,
+	const struct capture *capture, struct trial_report *report)
 {
 	static const struct variable none = { 0 };
 	const struct observed observed = {
 		.code = capture_code(capture),
 		.output = { capture->out.data, capture->out.len },
 		.errors = { capture->err.data, capture->err.len },
-		.timed_out = capture->timed_out,
+		.timed_out = capture->timed_out ? trial_within(kit, test) : 0,
 	};
 	report->duration_ns = capture->result.duration_ns;
 	keep_events(observed.output, report);
@@ -65,12 +65,12 @@ int agent_trial(struct kit *kit, const struct conformance_case *test,
 	const struct capture_spec spec = {
 		.argv = argv,
 		.limit = EVENTS_MAX,
-		.timeout_ns = (uint64_t)(test->within * 1e9),
+		.timeout_ns = (uint64_t)(trial_within(kit, test) * 1e9),
 		.done = turn_ended,
 		.data = &turn,
 	};
 	int r = run_turn(kit, &spec, &turn, err);
-	if (r == 0 && judge_turn(test, turn.capture, report) < 0)
+	if (r == 0 && judge_turn(kit, test, turn.capture, report) < 0)
 		r = err_no_memory(err);
 	capture_free(turn.capture);
 	return r;

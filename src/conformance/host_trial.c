@@ -115,7 +115,7 @@ static int start_host(struct host_trial *trial, const char *command, perch_err *
 		.env = scene_environment(&trial->scene, trial->test),
 		.cwd = trial->scene.project,
 		.limit = OUTPUT_MAX,
-		.timeout_ns = (uint64_t)(trial->test->within * 1e9),
+		.timeout_ns = (uint64_t)(trial_within(trial->kit, trial->test) * 1e9),
 		.linger_ns = HOST_LINGER_NS,
 		.keep_group = true,
 		.done = host_ended,
@@ -190,7 +190,7 @@ static int judge(struct host_trial *trial)
 		.code = capture_code(capture),
 		.output = { capture->out.data, capture->out.len },
 		.errors = { capture->err.data, capture->err.len },
-		.timed_out = capture->timed_out,
+		.timed_out = capture->timed_out ? trial_within(trial->kit, trial->test) : 0,
 	};
 	const struct expectation *expect = &trial->test->expect;
 	judge_actor(trial);

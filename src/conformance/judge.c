@@ -20,6 +20,12 @@ void trial_report_free(struct trial_report *report)
 	arena_free(&report->arena);
 }
 
+double trial_within(const struct kit *kit, const struct conformance_case *test)
+{
+	bool is_capped = kit->within_max > 0 && kit->within_max < test->within;
+	return is_capped ? kit->within_max : test->within;
+}
+
 static int shown(struct str text)
 {
 	return (int)(text.len < QUOTED_MAX ? text.len : QUOTED_MAX);
@@ -119,8 +125,8 @@ static void judge_texts(const struct conformance_case *test, const struct observ
 int judge_outside(const struct conformance_case *test, const struct variable *variables,
 	const struct observed *observed, struct trial_report *report)
 {
-	if (observed->timed_out) {
-		PROBLEM(report, "it did not end within %g seconds", test->within);
+	if (observed->timed_out > 0) {
+		PROBLEM(report, "it did not end within %g seconds", observed->timed_out);
 		return 0;
 	}
 	judge_exit(test, observed, report);

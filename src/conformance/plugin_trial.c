@@ -231,7 +231,7 @@ static void judge_plugin_end(struct plugin_trial *trial)
 	if (player->problem.len)
 		return;
 	if (trial->is_timed_out)
-		PROBLEM(report, "it did not end within %g seconds", trial->test->within);
+		PROBLEM(report, "it did not end within %g seconds", trial_within(trial->kit, trial->test));
 	else if (trial->result.signal && !trial->is_killed)
 		PROBLEM(report, "it died of signal %d", trial->result.signal);
 }
@@ -299,7 +299,7 @@ static int converse(struct plugin_trial *trial, perch_err *err)
 	if (r < 0)
 		return r;
 	timer_set(&kit->host->loop.timers, &trial->timer,
-		clock_after(clock_now_ns(), (uint64_t)(trial->test->within * 1e9)));
+		clock_after(clock_now_ns(), (uint64_t)(trial_within(trial->kit, trial->test) * 1e9)));
 	carry_on(trial);
 	while (r >= 0 && !trial->has_ended && !kit->is_stopped)
 		r = perch_host_wait(kit->host, -1);

@@ -26,6 +26,7 @@ struct kit {
 	perch_host *host;
 	const char *self; /* the perch that plays the actor */
 	enum protocol protocol;
+	double within_max; /* seconds for a case, whatever it says; 0 = as it says */
 	bool is_stopped;
 };
 
@@ -61,6 +62,9 @@ void trial_report_free(struct trial_report *report);
 int agent_trial(struct kit *kit, const struct conformance_case *test,
 	const struct plugin_target *target, struct trial_report *report, perch_err *err);
 
+/* How many seconds a case has. */
+double trial_within(const struct kit *kit, const struct conformance_case *test);
+
 /* ---- for its parts: judge.c ------------------------------------------------------ */
 
 #define PROBLEM(report, ...) findings_add(&(report)->findings, FINDING_ERROR, NULL, __VA_ARGS__)
@@ -70,7 +74,7 @@ struct observed {
 	int code; /* as a shell has it */
 	struct str output;
 	struct str errors;
-	bool timed_out;
+	double timed_out; /* after so many seconds; 0 = not */
 };
 
 /* Holds it against what the case expects of exit code, stdout and stderr. 0 or
