@@ -58,14 +58,14 @@ breaks() {
 }
 
 @test "what perch plugins create makes keeps every rule" {
-    for language in bash python; do
+    for language in bash python node; do
         "$perch" plugins create "fledge-$language" --lang "$language" >/dev/null
         passes 9 "fledge-$language"
     done
 }
 
 @test "a plugin that says what is no message" {
-    breaks fledge "FP-3.1, FP-3.2, FP-3.3, FP-4.1, FP-4.2, FP-5.1" <<'END'
+    breaks fledge "FP-3.1, FP-3.2, FP-3.3, FP-4.1, FP-4.2, FP-5.1, FP-9.2, FP-9.3" <<'END'
 #!/bin/sh
 read -r _ && echo "hello there"
 END
@@ -73,7 +73,7 @@ END
 }
 
 @test "a plugin that sends a field of the wrong type" {
-    breaks fledge "FP-3.1, FP-3.2, FP-3.3, FP-4.1, FP-4.2, FP-5.1" <<'END'
+    breaks fledge "FP-3.1, FP-3.2, FP-3.3, FP-4.1, FP-4.2, FP-5.1, FP-9.2, FP-9.3" <<'END'
 #!/bin/sh
 read -r _ && echo '{"type":"output","text":7}'
 END
