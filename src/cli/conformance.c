@@ -100,6 +100,12 @@ static bool is_wanted(const struct conformance *conformance, const char *id)
 	return only->count == 0;
 }
 
+static int note_broken(struct conformance *conformance, const char *id)
+{
+	const char *copy = arena_dup(&conformance->arena, str_from(id));
+	return copy ? options_add(&conformance->broken, copy) : -ENOMEM;
+}
+
 static int run_case(struct conformance *conformance, const struct library_file *file,
 	const struct conformance_case *test)
 {
@@ -115,10 +121,10 @@ static int run_case(struct conformance *conformance, const struct library_file *
 			conformance->cli, &conformance->output, conformance->kit.protocol, file, test, &report);
 	}
 	if (r == 0 && report.outcome == OUTCOME_FAILED)
-		r = options_add(&conformance->broken, arena_dup(&conformance->arena, str_from(test->id)));
+		r = note_broken(conformance, test->id);
 	trial_report_free(&report);
 	if (r < 0 && !conformance->stopped_by)
-		cli_error(NULL, "%s: %s", test->id, err.text);
+		cli_error(NULL, "%s: %s", test->id, err.text[0] ? err.text : perch_strerror(r));
 	return conformance->stopped_by ? 128 + conformance->stopped_by : r < 0 ? EXIT_HOST : r;
 }
 

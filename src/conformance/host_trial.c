@@ -79,8 +79,7 @@ static bool take_report(void *data, const perch_line *line)
 	return true;
 }
 
-/* Returns whether the pipe is still held. */
-static bool read_pipe(struct host_trial *trial)
+static void read_pipe(struct host_trial *trial)
 {
 	char block[16 * 1024 + 1];
 	ssize_t n;
@@ -88,7 +87,6 @@ static bool read_pipe(struct host_trial *trial)
 		if (lines_feed(&trial->lines, block, (size_t)n) < 0)
 			trial->report->findings.failed = true;
 	}
-	return n < 0;
 }
 
 static void pipe_ready(struct source *source, uint32_t events)
@@ -96,8 +94,7 @@ static void pipe_ready(struct source *source, uint32_t events)
 	(void)events;
 	struct host_trial *trial =
 		(struct host_trial *)((char *)source - offsetof(struct host_trial, pipe));
-	if (!read_pipe(trial))
-		loop_watch(&trial->kit->host->loop, source, 0);
+	read_pipe(trial);
 }
 
 /* ---- the host ------------------------------------------------------------------- */
@@ -131,15 +128,15 @@ static int start_host(struct host_trial *trial, const char *command, perch_err *
 	return capture_start(trial->kit->host, &spec, &trial->capture, err);
 }
 
-/* The pipe is watched from the first report to the last end of a writer; what is
- * told behind that is read when the host has ended. */
+/* Edge-triggered: a pipe that nobody holds any more would be ready for ever, and a
+ * host may start its plugin more than once. */
 static int run_host(struct host_trial *trial, const char *command, perch_err *err)
 {
 	struct loop *loop = &trial->kit->host->loop;
 	int r = start_host(trial, command, err);
 	if (r < 0)
 		return r;
-	r = loop_watch(loop, &trial->pipe, EPOLLIN);
+	r = loop_watch(loop, &trial->pipe, EPOLLIN | EPOLLET);
 	while (r >= 0 && !trial->has_ended && !trial->kit->is_stopped)
 		r = perch_host_wait(trial->kit->host, -1);
 	loop_watch(loop, &trial->pipe, 0);
