@@ -2,44 +2,16 @@
 #include "conformance/pattern.h"
 
 #include <errno.h>
-#include <regex.h>
 #include <stdio.h>
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "conformance/regex.h"
 #include "data/json.h"
 
 DEFINE_POINTER_CLEANUP(json_freep, perch_json, perch_json_free)
 
 enum { PATH_LEN_MAX = 256, SHOWN_MAX = 200 };
-
-/* ---- regular expressions -------------------------------------------------------- */
-
-static int compile(struct str source, regex_t *regex, perch_err *err)
-{
-	_cleanup_free_ char *text = str_dup(source);
-	if (!text)
-		return err_no_memory(err);
-	char problem[128];
-	int r = regcomp(regex, text, REG_EXTENDED | REG_NOSUB);
-	if (r == 0)
-		return 0;
-	regerror(r, regex, problem, sizeof(problem));
-	return r == REG_ESPACE ? err_no_memory(err) : err_set(err, PERCH_ESYNTAX, "%s", problem);
-}
-
-/* 1, 0, or what compile fails with. */
-static int regex_matches(struct str source, struct str text)
-{
-	regex_t regex;
-	int r = compile(source, &regex, NULL);
-	if (r < 0)
-		return r;
-	regmatch_t range = { .rm_so = 0, .rm_eo = (regoff_t)text.len };
-	r = regexec(&regex, text.data ? text.data : "", 1, &range, REG_STARTEND);
-	regfree(&regex);
-	return r == 0;
-}
 
 /* ---- comparing ------------------------------------------------------------------ */
 
@@ -146,7 +118,7 @@ static int match_string(
 			return type == kinds[i].type ? 1 : differs(matching, wanted, found);
 	}
 	if (type == PERCH_JSON_STRING && text.len && text.data[0] == '~') {
-		int r = regex_matches((struct str){ text.data + 1, text.len - 1 }, json_str(found));
+		int r = regex_match((struct str){ text.data + 1, text.len - 1 }, json_str(found));
 		return r ? r : differs(matching, wanted, found);
 	}
 	if (type == PERCH_JSON_STRING)
@@ -208,7 +180,7 @@ int pattern_match(struct str pattern, struct str text, struct buf *why)
 	if (!pattern.len || pattern.data[0] != '~') {
 		r = match_json(pattern, text, why);
 	} else {
-		r = regex_matches((struct str){ pattern.data + 1, pattern.len - 1 }, text);
+		r = regex_match((struct str){ pattern.data + 1, pattern.len - 1 }, text);
 		if (r == 0) {
 			buf_append_text(why, "it must match ");
 			quote(why, pattern);
@@ -225,13 +197,8 @@ static int check_strings(const perch_json_value *value, perch_err *err)
 	int r = 0;
 	if (perch_json_type_of(value) == PERCH_JSON_STRING) {
 		struct str text = json_str(value);
-		regex_t regex;
-		if (!text.len || text.data[0] != '~')
-			return 0;
-		r = compile((struct str){ text.data + 1, text.len - 1 }, &regex, err);
-		if (r == 0)
-			regfree(&regex);
-		return r;
+		bool is_regex = text.len && text.data[0] == '~';
+		return is_regex ? regex_verify((struct str){ text.data + 1, text.len - 1 }, err) : 0;
 	}
 	perch_json_iter iter = perch_json_iterate(value);
 	for (const perch_json_value *below; r == 0 && (below = perch_json_next(&iter));)
@@ -246,13 +213,8 @@ int pattern_verify(struct str pattern, perch_err *err)
 	const struct variable none = { 0 };
 	const perch_json_value *root;
 	const perch_json_options options = { .depth_max = 64 };
-	if (pattern.len && pattern.data[0] == '~') {
-		regex_t regex;
-		int compiled = compile((struct str){ pattern.data + 1, pattern.len - 1 }, &regex, err);
-		if (compiled == 0)
-			regfree(&regex);
-		return compiled;
-	}
+	if (pattern.len && pattern.data[0] == '~')
+		return regex_verify((struct str){ pattern.data + 1, pattern.len - 1 }, err);
 	if (pattern_expand(pattern, &none, (struct str){ 0 }, &text) < 0 ||
 		perch_json_new(&options, &json) < 0)
 		return err_no_memory(err);

@@ -5,7 +5,7 @@
  *     "*"         anything, but there must be something
  *     "!"         there must be nothing
  *     "<string>"  a string; <number>, <bool>, <list>, <object> likewise
- *     "~REGEX"    a string that matches (POSIX, extended)
+ *     "~REGEX"    a string that matches (see regex.h)
  *
  * A pattern that begins with ~ is a regular expression for the line as it is. */
 #ifndef CONFORMANCE_PATTERN_H

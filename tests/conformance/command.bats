@@ -3,7 +3,6 @@
 
 setup() {
     perch="$PERCH_BUILD/perch"
-    cases="$PERCH_SOURCE/conformance"
     echo_agent="$PERCH_SOURCE/examples/agents/echo.yaml"
     cd "$BATS_TEST_TMPDIR" || return 1
 }
@@ -94,7 +93,7 @@ END
     sed -i 's/send =/sned =/' own/agent/mine.toml
     run "$perch" conformance --host "$perch" --protocol agent --cases own
     [ "$status" -eq 125 ]
-    [[ "$output" == *'mine.toml:8:12: '*'did you mean `send`'* ]]
+    [[ "$output" == *'mine.toml:8:12: '*'did you mean '?'send'* ]]
     run "$perch" conformance --host "$perch" --protocol agent --cases nowhere
     [ "$status" -eq 125 ]
     [[ "$output" == *"nowhere/agent"*"--cases DIRECTORY"* ]]

@@ -77,7 +77,7 @@ END
 #!/bin/sh
 read -r _ && echo '{"type":"output","text":7}'
 END
-    [[ "$output" == *'`text` must be a string'* ]]
+    [[ "$output" == *'text'?' must be a string'* ]]
 }
 
 @test "a plugin that does not end when its input does" {

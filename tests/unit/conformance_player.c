@@ -41,6 +41,9 @@ static const struct {
 	{ "~^\\{\"a\"", "{\"a\":1}", NULL },
 	{ "~^\\{ ", "{\"a\":1}", "it must match" },
 	{ "~b$", "a\nb", NULL },
+	{ "~a.b", "a\nb", NULL },
+	{ "~^(a+)+$", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
+		"it must match" },
 };
 
 START_TEST(patterns_match_or_say_why)
