@@ -12,7 +12,7 @@ static int print_overview(void)
 	const struct command *command;
 	for (size_t i = 0; (command = command_at(i)); i++) {
 		if (command->summary)
-			printf("  %-10s %s\n", command->name, command->summary);
+			printf("  %-11s %s\n", command->name, command->summary);
 	}
 	printf("\n"
 		   "options:\n"

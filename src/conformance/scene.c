@@ -213,16 +213,27 @@ static const struct placeholder *find_placeholder(const struct scene *scene, str
 	return NULL;
 }
 
+/* The host starts in another directory than the kit: ./host must be found there too. */
+static const char *make_absolute(struct scene *scene, const char *word)
+{
+	char path[PATH_MAX];
+	if (!word || !strchr(word, '/') || word[0] == '/' || !realpath(word, path))
+		return word;
+	return arena_dup(&scene->arena, str_from(path));
+}
+
 /* {name} alone may become any number of words; inside of a word it becomes text. */
 static void add_expanded(struct words *words, struct str word)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	struct str rest = word;
+	bool has_placeholder = false;
 	while (rest.len) {
 		const char *end = rest.data[0] == '{' ? memchr(rest.data, '}', rest.len) : NULL;
 		struct str name = { rest.data + 1, end ? (size_t)(end - rest.data) - 1 : 0 };
 		const struct placeholder *found = end ? find_placeholder(words->scene, name) : NULL;
 		size_t used = found ? name.len + 2 : 1;
+		has_placeholder = has_placeholder || found;
 		if (found && found->words && used == word.len) {
 			for (size_t i = 0; found->words[i]; i++)
 				add_word(words, found->words[i]);
@@ -235,7 +246,8 @@ static void add_expanded(struct words *words, struct str word)
 		rest = (struct str){ rest.data + used, rest.len - used };
 	}
 	words->failed = words->failed || text.failed;
-	add_word(words, arena_dup(&words->scene->arena, (struct str){ text.data, text.len }));
+	const char *copy = arena_dup(&words->scene->arena, (struct str){ text.data, text.len });
+	add_word(words, has_placeholder ? copy : make_absolute(words->scene, copy));
 }
 
 const char *const *scene_command(struct scene *scene, enum protocol protocol, const char *command)

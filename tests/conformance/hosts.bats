@@ -142,6 +142,13 @@ breaks() {
     nothing_left
 }
 
+@test "a host beside us is found from where it is started" {
+    ln -s "$perch" host
+    run "$perch" conformance --host ./host --protocol agent --case A-3.1
+    echo "$output"
+    [ "$status" -eq 0 ]
+}
+
 @test "a host that cannot be started, or starts nothing, is told" {
     run "$perch" conformance --host /nonexistent/host --protocol agent --case A-3.1
     [ "$status" -eq 125 ]
