@@ -57,21 +57,6 @@ void scene_place(struct scene *scene, const char *name, const char *value, const
 
 /* ---- directories ---------------------------------------------------------------- */
 
-static int make_top(struct scene *scene, perch_err *err)
-{
-	const char *given = getenv("TMPDIR");
-	char resolved[PATH_MAX];
-	_cleanup_free_ char *top =
-		str_join(given && given[0] == '/' ? given : "/tmp", "/perch-conformance-XXXXXX", NULL);
-	if (!top)
-		return err_no_memory(err);
-	if (!mkdtemp(top))
-		return err_set(
-			err, -errno, "no directory can be made for a case: %s", perch_strerror(-errno));
-	scene->top = realpath(top, resolved) ? str_dup(str_from(resolved)) : steal(&top);
-	return scene->top ? 0 : err_no_memory(err);
-}
-
 static int make_directory(struct scene *scene, const char *name, perch_err *err)
 {
 	_cleanup_free_ char *path = str_join(scene->top, "/", name, NULL);
@@ -86,7 +71,7 @@ int scene_make_bare(struct scene *scene, perch_err *err)
 {
 	static const char *const names[] = { "home", "config", "state", "cache", "tmp", "project" };
 	*scene = (struct scene){ 0 };
-	int r = make_top(scene, err);
+	int r = tree_make("perch-conformance-", &scene->top, err);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && r == 0; i++)
 		r = make_directory(scene, names[i], err);
 	if (r < 0)
