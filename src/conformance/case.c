@@ -8,88 +8,28 @@
 
 const char *const protocol_names[] = { "fledge", "tool", "agent", NULL };
 
-#define WRONG(reader, value, ...) \
-	findings_add((reader)->findings, FINDING_ERROR, &(value)->at, __VA_ARGS__)
-
-static void *make(const struct case_reader *reader, size_t count, size_t size)
-{
-	void *memory = arena_alloc(reader->arena, count * size + 1);
-	if (memory)
-		memset(memory, 0, count * size + 1);
-	else
-		reader->findings->failed = true;
-	return memory;
-}
-
-/* Whether the getter found what it should; tells when it found something else. */
-static bool is_found(const struct case_reader *reader, int r, const perch_err *err)
-{
-	if (r < 0)
-		findings_add_err(reader->findings, err);
-	return r > 0;
-}
-
-/* The text of a key; NULL when it is absent or wrong. */
-static const char *read_text(
-	const struct case_reader *reader, const struct toml_value *table, const char *key)
-{
-	const char *text = NULL;
-	perch_err err = { 0 };
-	if (!is_found(reader, toml_get_string(table, key, &text, &err), &err))
-		return NULL;
-	const char *copy = arena_dup(reader->arena, str_from(text));
-	if (!copy)
-		reader->findings->failed = true;
-	return copy;
-}
+#define WRONG AUTHOR_WRONG
 
 static const char *need_text(
-	const struct case_reader *reader, const struct toml_value *table, const char *key)
+	const struct author_file *reader, const struct toml_value *table, const char *key)
 {
 	if (!toml_get(table, key))
 		WRONG(reader, table, "`%s` is missing here", key);
-	return read_text(reader, table, key);
+	return author_text(reader, table, key);
 }
 
 static bool read_flag(
-	const struct case_reader *reader, const struct toml_value *table, const char *key)
+	const struct author_file *reader, const struct toml_value *table, const char *key)
 {
 	bool flag = false;
 	perch_err err = { 0 };
-	is_found(reader, toml_get_bool(table, key, &flag, &err), &err);
+	author_found(reader, toml_get_bool(table, key, &flag, &err), &err);
 	return flag;
-}
-
-static const char *const *read_list(
-	const struct case_reader *reader, const struct toml_value *table, const char *key)
-{
-	static const char *const none[] = { NULL };
-	const char *const *list = none;
-	perch_err err = { 0 };
-	is_found(reader, toml_get_strings(table, key, reader->arena, &list, &err), &err);
-	return list;
-}
-
-static struct pairs read_pairs(
-	const struct case_reader *reader, const struct toml_value *table, const char *key)
-{
-	const struct toml_value *found = NULL;
-	perch_err err = { 0 };
-	if (!is_found(reader, toml_get_table(table, key, &found, &err), &err))
-		return (struct pairs){ 0 };
-	struct case_entry *items = make(reader, found->count, sizeof(*items));
-	for (size_t i = 0; items && i < found->count; i++) {
-		items[i].name = arena_dup(reader->arena, found->items[i]->key);
-		items[i].value = items[i].name ? read_text(reader, found, items[i].name) : NULL;
-		if (!items[i].value)
-			return (struct pairs){ 0 };
-	}
-	return (struct pairs){ items, items ? found->count : 0 };
 }
 
 /* ---- patterns ------------------------------------------------------------------- */
 
-static void check_pattern(const struct case_reader *reader, const struct toml_value *table,
+static void check_pattern(const struct author_file *reader, const struct toml_value *table,
 	const char *key, const char *text)
 {
 	perch_err err = { 0 };
@@ -101,17 +41,17 @@ static void check_pattern(const struct case_reader *reader, const struct toml_va
 }
 
 static const char *read_pattern(
-	const struct case_reader *reader, const struct toml_value *table, const char *key)
+	const struct author_file *reader, const struct toml_value *table, const char *key)
 {
-	const char *text = read_text(reader, table, key);
+	const char *text = author_text(reader, table, key);
 	check_pattern(reader, table, key, text);
 	return text;
 }
 
 static const char *const *read_patterns(
-	const struct case_reader *reader, const struct toml_value *table, const char *key)
+	const struct author_file *reader, const struct toml_value *table, const char *key)
 {
-	const char *const *list = read_list(reader, table, key);
+	const char *const *list = author_list(reader, table, key);
 	for (size_t i = 0; list[i]; i++)
 		check_pattern(reader, table, key, list[i]);
 	return list;
@@ -120,7 +60,7 @@ static const char *const *read_patterns(
 /* ---- a case --------------------------------------------------------------------- */
 
 /* A code, or "failure": any but 0. */
-static int read_exit(const struct case_reader *reader, const struct toml_value *table)
+static int read_exit(const struct author_file *reader, const struct toml_value *table)
 {
 	const struct toml_value *value = toml_get(table, "exit");
 	if (!value)
@@ -133,7 +73,7 @@ static int read_exit(const struct case_reader *reader, const struct toml_value *
 }
 
 static void read_expectation(
-	const struct case_reader *reader, const struct toml_value *table, struct expectation *expect)
+	const struct author_file *reader, const struct toml_value *table, struct expectation *expect)
 {
 	static const char *const names[] = { "exit", "stdout", "lines", "no_lines", "stderr", "started",
 		"state", "not_started", NULL };
@@ -143,38 +83,38 @@ static void read_expectation(
 	*expect = (struct expectation){
 		.exit = EXIT_ANY, .lines = none, .no_lines = none, .stderr_has = none
 	};
-	if (!is_found(reader, toml_get_table(table, "expect", &found, &err), &err))
+	if (!author_found(reader, toml_get_table(table, "expect", &found, &err), &err))
 		return;
 	findings_add_unknown_keys(reader->findings, found, names, true);
 	expect->exit = read_exit(reader, found);
-	expect->stdout_is = read_text(reader, found, "stdout");
+	expect->stdout_is = author_text(reader, found, "stdout");
 	expect->lines = read_patterns(reader, found, "lines");
 	expect->no_lines = read_patterns(reader, found, "no_lines");
-	expect->stderr_has = read_list(reader, found, "stderr");
+	expect->stderr_has = author_list(reader, found, "stderr");
 	expect->started = read_pattern(reader, found, "started");
 	expect->state = read_pattern(reader, found, "state");
 	expect->not_started = read_flag(reader, found, "not_started");
 }
 
 static void read_steps(
-	const struct case_reader *reader, const struct toml_value *table, struct conformance_case *test)
+	const struct author_file *reader, const struct toml_value *table, struct conformance_case *test)
 {
 	const struct toml_value *array = NULL;
 	perch_err err = { 0 };
-	if (!is_found(reader, toml_get_array(table, "steps", TOML_TABLE, &array, &err), &err))
+	if (!author_found(reader, toml_get_array(table, "steps", TOML_TABLE, &array, &err), &err))
 		return;
 	if (array->count > STEPS_MAX) {
 		WRONG(reader, array, "a case has at most %d steps", STEPS_MAX);
 		return;
 	}
-	struct step *steps = make(reader, array->count, sizeof(*steps));
+	struct step *steps = author_alloc(reader, array->count, sizeof(*steps));
 	for (size_t i = 0; steps && i < array->count; i++)
 		step_read(reader, array->items[i], &steps[i]);
 	test->steps = steps;
 	test->step_count = steps ? array->count : 0;
 }
 
-static enum side read_side(const struct case_reader *reader, const struct toml_value *table)
+static enum side read_side(const struct author_file *reader, const struct toml_value *table)
 {
 	const char *text = need_text(reader, table, "checks");
 	if (text && strcmp(text, "host") != 0 && strcmp(text, "plugin") != 0)
@@ -183,36 +123,36 @@ static enum side read_side(const struct case_reader *reader, const struct toml_v
 }
 
 static void read_bounds(
-	const struct case_reader *reader, const struct toml_value *table, struct conformance_case *test)
+	const struct author_file *reader, const struct toml_value *table, struct conformance_case *test)
 {
 	perch_err err = { 0 };
 	test->within = CASE_WITHIN_DEFAULT;
 	test->runs = 1;
-	if (is_found(reader, toml_get_float(table, "within", &test->within, &err), &err) &&
+	if (author_found(reader, toml_get_float(table, "within", &test->within, &err), &err) &&
 		!(test->within > 0 && test->within <= CASE_WITHIN_MAX))
 		WRONG(reader, toml_get(table, "within"), "`within` must be more than 0 and at most %.0f",
 			CASE_WITHIN_MAX);
-	is_found(reader, toml_get_integer(table, "runs", 1, 10, &test->runs, &err), &err);
+	author_found(reader, toml_get_integer(table, "runs", 1, 10, &test->runs, &err), &err);
 }
 
 static void read_given(
-	const struct case_reader *reader, const struct toml_value *table, struct conformance_case *test)
+	const struct author_file *reader, const struct toml_value *table, struct conformance_case *test)
 {
-	test->message = read_text(reader, table, "message");
-	test->input = read_text(reader, table, "input");
-	test->tool = read_text(reader, table, "tool");
-	test->settings = read_text(reader, table, "settings");
-	test->options = read_list(reader, table, "options");
-	test->args = read_list(reader, table, "args");
-	test->allowed = read_list(reader, table, "capabilities");
-	test->env = read_pairs(reader, table, "env");
-	test->files = read_pairs(reader, table, "files");
-	test->state = read_pairs(reader, table, "state");
+	test->message = author_text(reader, table, "message");
+	test->input = author_text(reader, table, "input");
+	test->tool = author_text(reader, table, "tool");
+	test->settings = author_text(reader, table, "settings");
+	test->options = author_list(reader, table, "options");
+	test->args = author_list(reader, table, "args");
+	test->allowed = author_list(reader, table, "capabilities");
+	test->env = author_pairs(reader, table, "env");
+	test->files = author_pairs(reader, table, "files");
+	test->state = author_pairs(reader, table, "state");
 	test->leaves_child = read_flag(reader, table, "leaves_child");
 }
 
 static void read_case(
-	const struct case_reader *reader, const struct toml_value *table, struct conformance_case *test)
+	const struct author_file *reader, const struct toml_value *table, struct conformance_case *test)
 {
 	static const char *const names[] = { "id", "rule", "checks", "steps", "within", "runs",
 		"leaves_child", "message", "input", "tool", "settings", "options", "args", "capabilities",
@@ -231,7 +171,7 @@ static void read_case(
 /* ---- a file --------------------------------------------------------------------- */
 
 /* The number says what it is about: F-4.2 is the second of section 4. */
-static void check_id(const struct case_reader *reader, const struct case_file *file,
+static void check_id(const struct author_file *reader, const struct case_file *file,
 	const struct conformance_case *tests, size_t i)
 {
 	static const char letters[] = { 'F', 'T', 'A' };
@@ -249,13 +189,13 @@ static void check_id(const struct case_reader *reader, const struct case_file *f
 }
 
 static void read_cases(
-	const struct case_reader *reader, const struct toml_value *array, struct case_file *file)
+	const struct author_file *reader, const struct toml_value *array, struct case_file *file)
 {
 	if (array->count > CASES_OF_FILE_MAX) {
 		WRONG(reader, array, "there are more than %d cases", CASES_OF_FILE_MAX);
 		return;
 	}
-	struct conformance_case *tests = make(reader, array->count, sizeof(*tests));
+	struct conformance_case *tests = author_alloc(reader, array->count, sizeof(*tests));
 	for (size_t i = 0; tests && i < array->count; i++) {
 		read_case(reader, array->items[i], &tests[i]);
 		if (tests[i].id)
@@ -266,24 +206,25 @@ static void read_cases(
 }
 
 static void read_root(
-	const struct case_reader *reader, const struct toml_value *root, struct case_file *file)
+	const struct author_file *reader, const struct toml_value *root, struct case_file *file)
 {
 	static const char *const names[] = { "section", "title", "case", NULL };
 	const struct toml_value *array = NULL;
 	perch_err err = { 0 };
 	findings_add_unknown_keys(reader->findings, root, names, true);
 	file->title = need_text(reader, root, "title");
-	if (!is_found(reader, toml_get_integer(root, "section", 1, 99, &file->section, &err), &err) &&
+	if (!author_found(
+			reader, toml_get_integer(root, "section", 1, 99, &file->section, &err), &err) &&
 		!toml_get(root, "section"))
 		WRONG(reader, root, "`section` is missing here");
-	if (is_found(reader, toml_get_array(root, "case", TOML_TABLE, &array, &err), &err))
+	if (author_found(reader, toml_get_array(root, "case", TOML_TABLE, &array, &err), &err))
 		read_cases(reader, array, file);
 }
 
 void case_file_parse(struct str text, enum protocol protocol, struct arena *arena,
 	struct case_file *ret_file, struct findings *findings)
 {
-	const struct case_reader reader = { arena, findings };
+	const struct author_file reader = { arena, findings };
 	const struct toml_options options = { .size_max = CASES_FILE_MAX };
 	_cleanup_(toml_freep) struct toml *toml = NULL;
 	perch_err err = { 0 };

@@ -4,7 +4,7 @@
 #ifndef CONFORMANCE_CASE_H
 #define CONFORMANCE_CASE_H
 
-#include "plugins/findings.h"
+#include "plugins/author_file.h"
 
 enum protocol { PROTOCOL_FLEDGE, PROTOCOL_TOOL, PROTOCOL_AGENT, PROTOCOL_COUNT };
 
@@ -50,15 +50,6 @@ struct step {
 	enum manner manner; /* of serve; `number` is after how many requests it ends, 0 = never */
 };
 
-/* Names with values, in the order of the file. */
-struct pairs {
-	const struct case_entry {
-		const char *name;
-		const char *value;
-	} * items;
-	size_t count;
-};
-
 enum { EXIT_ANY = -1, EXIT_FAILURE_ANY = -2 };
 
 /* What must be seen. All lists end with NULL. */
@@ -91,7 +82,7 @@ struct conformance_case {
 	const char *const *options; /* words for the host */
 	const char *const *args;    /* fledge: of the command */
 	const char *const *allowed; /* capabilities */
-	struct pairs env, files, state;
+	struct author_pairs env, files, state;
 	struct expectation expect;
 };
 
@@ -116,10 +107,6 @@ void case_file_parse(struct str text, enum protocol protocol, struct arena *aren
 const char *step_word(size_t i);
 
 /* In steps.c. Reads `{ send = "…" }` and its like. */
-struct case_reader {
-	struct arena *arena;
-	struct findings *findings;
-};
-void step_read(const struct case_reader *reader, const struct toml_value *table, struct step *step);
+void step_read(const struct author_file *reader, const struct toml_value *table, struct step *step);
 
 #endif

@@ -83,11 +83,11 @@ static int plant_registry(struct scene *scene, const struct conformance_case *te
 	return plant_text(scene->top, "config/fledge/plugins.toml", &text, err);
 }
 
-static int plant_state(struct scene *scene, const struct pairs *state, perch_err *err)
+static int plant_state(struct scene *scene, const struct author_pairs *state, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	for (size_t i = 0; i < state->count; i++) {
-		const char *name = scene_quote(scene, state->items[i].name);
+		const char *name = scene_quote(scene, state->items[i].key);
 		const char *value = scene_quote(scene, state->items[i].value);
 		if (!name || !value)
 			return err_no_memory(err);

@@ -83,12 +83,12 @@ int scene_make_bare(struct scene *scene, perch_err *err)
 
 /* ---- a scene for a case --------------------------------------------------------- */
 
-static int plant_files(struct scene *scene, const struct pairs *files, perch_err *err)
+static int plant_files(struct scene *scene, const struct author_pairs *files, perch_err *err)
 {
 	int r = 0;
 	for (size_t i = 0; i < files->count && r == 0; i++)
 		r = plant_file(
-			scene->project, files->items[i].name, 0666, str_from(files->items[i].value), err);
+			scene->project, files->items[i].key, 0666, str_from(files->items[i].value), err);
 	return r;
 }
 
@@ -158,8 +158,7 @@ const char *const *scene_environment(struct scene *scene, const struct conforman
 	for (size_t i = 0; extra && i < HOMES; i++)
 		extra[n++] = scene_join(scene, homes[i][0], "=", scene->top, "/", homes[i][1], NULL);
 	for (size_t i = 0; extra && i < test->env.count; i++)
-		extra[n++] =
-			scene_join(scene, test->env.items[i].name, "=", test->env.items[i].value, NULL);
+		extra[n++] = scene_join(scene, test->env.items[i].key, "=", test->env.items[i].value, NULL);
 	for (size_t i = 0; extra && i < n; i++) {
 		if (!extra[i])
 			return NULL;

@@ -54,14 +54,11 @@ const char *step_word(size_t i)
 	return i < WORD_COUNT ? words[i].word : NULL;
 }
 
-#define WRONG(reader, value, ...) \
-	findings_add((reader)->findings, FINDING_ERROR, &(value)->at, __VA_ARGS__)
+#define WRONG AUTHOR_WRONG
 
-static struct str keep(const struct case_reader *reader, struct str text)
+static struct str keep(const struct author_file *reader, struct str text)
 {
-	const char *copy = arena_dup(reader->arena, text);
-	if (!copy)
-		reader->findings->failed = true;
+	const char *copy = author_copy(reader, text);
 	return (struct str){ copy ? copy : "", copy ? text.len : 0 };
 }
 
@@ -74,7 +71,7 @@ static int hex_digit(char c)
 
 /* "ff fe 0a": bytes that a text cannot hold. */
 static void read_hex(
-	const struct case_reader *reader, const struct toml_value *value, struct step *step)
+	const struct author_file *reader, const struct toml_value *value, struct step *step)
 {
 	const struct str hex = value->string;
 	char *bytes = arena_alloc(reader->arena, hex.len + 1);
@@ -98,7 +95,7 @@ static void read_hex(
 }
 
 static void read_pattern(
-	const struct case_reader *reader, const struct toml_value *value, struct step *step)
+	const struct author_file *reader, const struct toml_value *value, struct step *step)
 {
 	perch_err err = { 0 };
 	step->text = keep(reader, value->string);
@@ -109,7 +106,7 @@ static void read_pattern(
 		WRONG(reader, value, "this is no pattern: %s", err.text);
 }
 
-static void read_choice(const struct case_reader *reader, const struct toml_value *value,
+static void read_choice(const struct author_file *reader, const struct toml_value *value,
 	const char *const *choices, struct step *step)
 {
 	size_t i = 0;
@@ -121,7 +118,7 @@ static void read_choice(const struct case_reader *reader, const struct toml_valu
 }
 
 static void read_signal(
-	const struct case_reader *reader, const struct toml_value *value, struct step *step)
+	const struct author_file *reader, const struct toml_value *value, struct step *step)
 {
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		if (str_is(value->string, signals[i].name))
@@ -131,7 +128,7 @@ static void read_signal(
 		WRONG(reader, value, "a signal is one of INT, TERM, KILL and SEGV");
 }
 
-static void read_number(const struct case_reader *reader, const struct toml_value *value,
+static void read_number(const struct author_file *reader, const struct toml_value *value,
 	int64_t most, struct step *step)
 {
 	step->number = value->integer;
@@ -139,7 +136,7 @@ static void read_number(const struct case_reader *reader, const struct toml_valu
 		WRONG(reader, value, "this must be 0 to %lld", (long long)most);
 }
 
-static void read_value(const struct case_reader *reader, enum value_kind kind,
+static void read_value(const struct author_file *reader, enum value_kind kind,
 	const struct toml_value *value, struct step *step)
 {
 	switch (kind) {
@@ -184,7 +181,7 @@ static enum toml_type type_of(enum value_kind kind)
 
 /* `{ serve = "defaults", requests = 2 }` goes on after the second request. */
 static void read_requests(
-	const struct case_reader *reader, const struct toml_value *table, struct step *step)
+	const struct author_file *reader, const struct toml_value *table, struct step *step)
 {
 	perch_err err = { 0 };
 	step->number = 0;
@@ -192,7 +189,7 @@ static void read_requests(
 		findings_add_err(reader->findings, &err);
 }
 
-void step_read(const struct case_reader *reader, const struct toml_value *table, struct step *step)
+void step_read(const struct author_file *reader, const struct toml_value *table, struct step *step)
 {
 	const char *names[WORD_COUNT + 2] = { 0 };
 	const struct toml_value *value = NULL;

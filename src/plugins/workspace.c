@@ -125,7 +125,7 @@ static int link_program(const struct workspace *workspace, const struct manifest
 /* ---- what the case brings along ------------------------------------------------- */
 
 static int write_state(
-	const struct workspace *workspace, const struct case_pairs *pairs, perch_err *err)
+	const struct workspace *workspace, const struct author_pairs *pairs, perch_err *err)
 {
 	struct state state = { 0 };
 	_cleanup_(buf_free) struct buf text = { 0 };
@@ -146,7 +146,7 @@ static int write_state(
 }
 
 static int write_files(
-	const struct workspace *workspace, const struct case_pairs *files, perch_err *err)
+	const struct workspace *workspace, const struct author_pairs *files, perch_err *err)
 {
 	int r = 0;
 	for (size_t i = 0; i < files->count && r == 0; i++)

@@ -75,7 +75,7 @@ START_TEST(everything_is_read)
 	ck_assert_str_eq(test->options[0], "--x");
 	ck_assert_str_eq(test->args[1], "");
 	ck_assert_str_eq(test->allowed[0], "exec");
-	ck_assert_str_eq(test->env.items[0].name, "A");
+	ck_assert_str_eq(test->env.items[0].key, "A");
 	ck_assert_str_eq(test->files.items[0].value, "c");
 	ck_assert_str_eq(test->state.items[0].value, "v");
 	ck_assert_int_eq(test->expect.exit, EXIT_FAILURE_ANY);
