@@ -105,6 +105,28 @@ static int read_fledge(const struct conformance_wish *wish, const char *path, st
 
 /* ---- tool ----------------------------------------------------------------------- */
 
+/* On one line, as it has to travel. */
+static int read_input(const char *text, struct arena *arena, struct conformance_target *target)
+{
+	perch_json *json = NULL;
+	const perch_json_value *root = NULL;
+	perch_err err = { 0 };
+	struct buf line = { 0 };
+	perch_json_writer writer = json_writer_on(&line);
+	int r = perch_json_new(NULL, &json);
+	if (r == 0)
+		r = perch_json_parse(json, text, strlen(text), &root, &err);
+	if (r == 0)
+		perch_json_write_value(&writer, root);
+	if (r == 0 && !line.failed)
+		target->plugin.input = arena_dup(arena, (struct str){ line.data, line.len });
+	buf_free(&line);
+	perch_json_free(json);
+	if (r == PERCH_ESYNTAX || r == PERCH_ELIMIT)
+		return cli_usage_error(NULL, "--input is not JSON: %s", err.text);
+	return target->plugin.input ? 0 : EXIT_HOST;
+}
+
 static int read_tool(const char *path, struct arena *arena, struct conformance_target *target)
 {
 	perch_err err = { 0 };
@@ -152,7 +174,7 @@ int conformance_target_read(
 {
 	char resolved[PATH_MAX];
 	*target = (struct conformance_target){
-		.plugin = { .tool = wish->tool, .input = wish->input, .args = wish->args.items }
+		.plugin = { .tool = wish->tool, .input = "{}", .args = wish->args.items }
 	};
 	if (!realpath(wish->plugin, resolved)) {
 		cli_error(NULL, "%s: %s", wish->plugin, perch_strerror(-errno));
@@ -160,6 +182,8 @@ int conformance_target_read(
 	}
 	const char *path = arena_dup(arena, str_from(resolved));
 	int r = path ? find_protocol(wish, &target->protocol) : EXIT_HOST;
+	if (r == 0 && wish->input)
+		r = read_input(wish->input, arena, target);
 	if (r)
 		return r;
 	switch (target->protocol) {

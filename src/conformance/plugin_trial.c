@@ -201,7 +201,7 @@ static void set_variables(struct plugin_trial *trial)
 		return;
 	}
 	set_text(trial, "protocol", target->binding->protocol);
-	set_variable(trial, "input", target->input ? target->input : "{}");
+	set_variable(trial, "input", target->input);
 	if (target->tool)
 		set_text(trial, "manifest.exposed_tools.0", target->tool);
 }

@@ -41,7 +41,7 @@ struct plugin_target {
 	/* tool */
 	const struct tool_binding *binding;
 	const char *tool;  /* NULL = the first that it exposes */
-	const char *input; /* JSON */
+	const char *input; /* JSON, on one line */
 	/* agent */
 	const char *profile;
 };

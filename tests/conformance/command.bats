@@ -35,6 +35,9 @@ setup() {
     [[ "$output" == *"there is no such case"* ]]
     run "$perch" conformance --plugin "$echo_agent" --within soon
     [ "$status" -eq 64 ]
+    run "$perch" conformance --plugin /bin/true --protocol tool --input '{"a":'
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"--input is not JSON"* ]]
     run "$perch" conformance --host a --protocol fledge word
     [ "$status" -eq 64 ]
 }

@@ -42,7 +42,7 @@ breaks() {
 }
 
 @test "the tools of the SDK, in Bash and in Python keep every rule" {
-    passes 8 "$built/sdk-words" --protocol tool --input '{"text":"a b"}'
+    passes 8 "$built/sdk-words" --protocol tool --input $'{\n"text": "a b"}'
     passes 8 "$built/sdk-words" --protocol tool --tool words.count
     passes 8 "$examples/tools/bash"
     passes 8 "$examples/tools/python" --input '{"text":"a b"}'

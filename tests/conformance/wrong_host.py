@@ -95,8 +95,11 @@ def fledge(command, *args):
     process = start(argv, env)
 
     def send(line):
-        process.stdin.write(line.encode() + b"\n")
-        process.stdin.flush()
+        try:
+            process.stdin.write(line.encode() + b"\n")
+            process.stdin.flush()
+        except BrokenPipeError:
+            pass
 
     send(fledge_init(top + "/conform", list(args)))
     while WRONG != "deaf":
