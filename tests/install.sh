@@ -130,6 +130,7 @@ check "the exported names are those in tests/symbols.txt" exports_are_listed
 if programs "$build" '' | grep -qx perch; then
     check "the perch command" has bin/perch
     check "perch --version" env LD_LIBRARY_PATH="$libraries" "$prefix/bin/perch" --version
+    check "the cases of the conformance kit" has share/perch/conformance/fledge/04-lines.toml
 fi
 if programs "$build" '' | grep -qx perch-guard; then
     check "perch-guard" has libexec/perch/perch-guard
