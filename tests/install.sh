@@ -238,6 +238,7 @@ check "no global state but what is listed" globals_are_listed
 if programs "$build" '' | grep -qx perch; then
     check "the perch command" has bin/perch
     check "perch --version" env LD_LIBRARY_PATH="$libraries" "$prefix/bin/perch" --version
+    check "the cases of the conformance kit" has share/perch/conformance/fledge/04-lines.toml
 fi
 check "the examples" has share/perch/examples/tour/greeter/plugin.toml
 if programs "$build" '' | grep -qx perch-guard; then

@@ -22,6 +22,7 @@ validate.h
 validate.c
 agent tool fledge
 plugins
+conformance
 term events
 cli
 '

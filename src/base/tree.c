@@ -9,11 +9,15 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/err.h"
 #include "base/fd.h"
+#include "base/str.h"
 
 struct removal {
 	int root;
@@ -136,4 +140,24 @@ int tree_remove(const char *path)
 		r = tree_remove_some(path, UINT_MAX);
 	while (r == 0);
 	return r < 0 ? r : 0;
+}
+
+int tree_make(const char *name, char **ret_path, perch_err *err)
+{
+	const char *given = getenv("TMPDIR");
+	char resolved[PATH_MAX];
+	_cleanup_free_ char *path =
+		str_join(given && given[0] == '/' ? given : "/tmp", "/", name, "XXXXXX", NULL);
+	if (!path)
+		return err_no_memory(err);
+	if (!mkdtemp(path))
+		return err_set(
+			err, -errno, "no directory can be made in %s: %s", path, perch_strerror(-errno));
+	char *made = realpath(path, resolved) ? str_dup(str_from(resolved)) : steal(&path);
+	if (!made) {
+		rmdir(path);
+		return err_no_memory(err);
+	}
+	*ret_path = made;
+	return 0;
 }

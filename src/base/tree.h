@@ -1,8 +1,15 @@
-/* Removing a directory that somebody else has filled: links are removed and not
- * followed, any depth takes the same few descriptors, and whoever took his own
- * permissions away has not protected anything. */
+/* Directories that are there for a while: made, and removed when somebody else has
+ * filled them: links are removed and not followed, any depth takes the same few
+ * descriptors, and whoever took his own permissions away has not protected anything. */
 #ifndef BASE_TREE_H
 #define BASE_TREE_H
+
+#include "perch/base.h"
+
+/* Makes an empty directory below TMPDIR for us alone, whose name begins so. Writes its
+ * path, without links, to *ret_path, which the caller frees. Fails with the errno of
+ * mkdtemp, -ENOMEM. */
+int tree_make(const char *name, char **ret_path, perch_err *err);
 
 /* Removes the directory and what is in it (or what is no directory), in at most `most` steps (about
  * one for each name). Returns 1 when it is gone (or was not there), 0 when there is more to do, or

@@ -77,7 +77,9 @@ struct command {
 };
 
 /* Each stands at the end of the file that does it. */
+extern const struct command command_actor;
 extern const struct command command_agent;
+extern const struct command command_conformance;
 extern const struct command command_run;
 extern const struct command command_plugin;
 extern const struct command command_plugins;

@@ -16,9 +16,11 @@ static const struct command *const commands[] = {
 	&command_tool,
 	&command_agent,
 	&command_sandbox,
+	&command_conformance,
 	&command_doctor,
 	&command_completions,
 	&command_complete,
+	&command_actor,
 };
 
 const struct command *command_at(size_t i)

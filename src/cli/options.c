@@ -42,7 +42,7 @@ static const struct option_spec *find_letter(const struct option_spec *specs, ch
 	return NULL;
 }
 
-static int add_to_list(struct option_list *list, const char *value)
+int options_add(struct option_list *list, const char *value)
 {
 	const char **items = vec_grow(list->items, &list->cap, list->count + 1, sizeof(*items));
 	if (!items) {
@@ -71,7 +71,7 @@ static int set(const struct option_spec *spec, const char *value, int argc, char
 		*(bool *)spec->target = true;
 		return 0;
 	case OPTION_LIST:
-		return add_to_list(spec->target, value);
+		return options_add(spec->target, value);
 	case OPTION_MAYBE:
 	case OPTION_TEXT:
 		*(const char **)spec->target = value ? value : "";
@@ -120,7 +120,7 @@ int options_parse_words(
 		if (r)
 			return r;
 		is_word = is_word || (at > before && strcmp(argv[at - 1], "--") == 0);
-		if (at < argc && (r = add_to_list(words, argv[at++])))
+		if (at < argc && (r = options_add(words, argv[at++])))
 			return r;
 	}
 	return 0;

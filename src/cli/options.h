@@ -37,4 +37,7 @@ int options_parse(const struct option_spec *specs, int argc, char **argv, int *a
 int options_parse_words(
 	const struct option_spec *specs, int argc, char **argv, struct option_list *words);
 
+/* Adds to a list. 0, or EXIT_HOST after having said that memory ran out. */
+int options_add(struct option_list *list, const char *value);
+
 #endif

@@ -11,63 +11,11 @@
 /* What reading shares. */
 struct reader {
 	const struct manifest *manifest;
-	struct arena *arena;
-	struct findings *findings;
+	struct author_file file;
 };
 
 #define WRONG(reader, value, ...) \
-	findings_add((reader)->findings, FINDING_ERROR, &(value)->at, __VA_ARGS__)
-
-static void *make(const struct reader *reader, size_t count, size_t size)
-{
-	void *memory = arena_alloc(reader->arena, count * size + 1);
-	if (memory)
-		memset(memory, 0, count * size + 1);
-	else
-		reader->findings->failed = true;
-	return memory;
-}
-
-static const char *copy(const struct reader *reader, struct str text)
-{
-	const char *kept = arena_dup(reader->arena, text);
-	if (!kept)
-		reader->findings->failed = true;
-	return kept;
-}
-
-/* Whether the getter found what it should; tells when it found something else. */
-static bool is_found(const struct reader *reader, int r, const perch_err *err)
-{
-	if (r < 0)
-		findings_add_err(reader->findings, err);
-	return r > 0;
-}
-
-/* A string as C has them; NULL, with words, when it is none. */
-static const char *text_of(
-	const struct reader *reader, const struct toml_value *value, const char *what)
-{
-	if (value->type != TOML_STRING) {
-		WRONG(reader, value, "%s must be a string, not %s", what, toml_type_name(value->type));
-		return NULL;
-	}
-	if (strlen(value->string.data) != value->string.len) {
-		WRONG(reader, value, "%s must not contain a NUL character", what);
-		return NULL;
-	}
-	return copy(reader, value->string);
-}
-
-/* The text of a key; NULL when it is absent or wrong. */
-static const char *read_text(
-	const struct reader *reader, const struct toml_value *table, const char *key)
-{
-	const char *text = NULL;
-	perch_err err = { 0 };
-	bool found = is_found(reader, toml_get_string(table, key, &text, &err), &err);
-	return found ? copy(reader, str_from(text)) : NULL;
-}
+	findings_add((reader)->file.findings, FINDING_ERROR, &(value)->at, __VA_ARGS__)
 
 /* ---- lists and tables of texts ---------------------------------------------- */
 
@@ -75,21 +23,12 @@ static const char *read_text(
 static const char *const *read_strings(
 	const struct reader *reader, const struct toml_value *array, const char *what)
 {
-	const char **list = make(reader, array->count + 1, sizeof(*list));
+	const char **list = author_alloc(&reader->file, array->count + 1, sizeof(*list));
 	for (size_t i = 0; list && i < array->count; i++) {
-		list[i] = text_of(reader, array->items[i], what);
+		list[i] = author_string(&reader->file, array->items[i], what);
 		if (!list[i])
 			return NULL;
 	}
-	return list;
-}
-
-static const char *const *read_list(
-	const struct reader *reader, const struct toml_value *table, const char *key)
-{
-	const char *const *list = NULL;
-	perch_err err = { 0 };
-	is_found(reader, toml_get_strings(table, key, reader->arena, &list, &err), &err);
 	return list;
 }
 
@@ -102,32 +41,14 @@ static struct case_texts read_texts(
 		return (struct case_texts){ 0 };
 	bool is_list = value->type == TOML_ARRAY;
 	size_t count = is_list ? value->count : 1;
-	struct case_text *items = make(reader, count, sizeof(*items));
+	struct case_text *items = author_alloc(&reader->file, count, sizeof(*items));
 	for (size_t i = 0; items && i < count; i++) {
 		const struct toml_value *item = is_list ? value->items[i] : value;
-		items[i] = (struct case_text){ item->at, text_of(reader, item, key) };
+		items[i] = (struct case_text){ item->at, author_string(&reader->file, item, key) };
 		if (!items[i].text)
 			return (struct case_texts){ 0 };
 	}
 	return (struct case_texts){ items, items ? count : 0 };
-}
-
-static struct case_pairs read_pairs(
-	const struct reader *reader, const struct toml_value *table, const char *key)
-{
-	const struct toml_value *found = NULL;
-	perch_err err = { 0 };
-	if (!is_found(reader, toml_get_table(table, key, &found, &err), &err))
-		return (struct case_pairs){ 0 };
-	struct case_pair *items = make(reader, found->count, sizeof(*items));
-	for (size_t i = 0; items && i < found->count; i++) {
-		const struct toml_value *value = found->items[i];
-		items[i] =
-			(struct case_pair){ value->at, copy(reader, value->key), text_of(reader, value, key) };
-		if (!items[i].value)
-			return (struct case_pairs){ 0 };
-	}
-	return (struct case_pairs){ items, items ? found->count : 0 };
 }
 
 /* ---- answers ---------------------------------------------------------------- */
@@ -141,7 +62,7 @@ static void read_answer(
 	switch (value->type) {
 	case TOML_STRING:
 		answer->kind = SCRIPTED_TEXT;
-		answer->text = text_of(reader, value, "an answer");
+		answer->text = author_string(&reader->file, value, "an answer");
 		break;
 	case TOML_BOOL:
 		answer->kind = SCRIPTED_BOOL;
@@ -153,7 +74,7 @@ static void read_answer(
 		break;
 	case TOML_TABLE:
 		answer->kind = SCRIPTED_CANCEL;
-		findings_add_unknown_keys(reader->findings, value, names, true);
+		findings_add_unknown_keys(reader->file.findings, value, names, true);
 		cancel = toml_get(value, "cancel");
 		if (cancel && cancel->type == TOML_BOOL && cancel->boolean)
 			break;
@@ -175,11 +96,11 @@ static void read_answers(
 		WRONG(reader, value, "`answers` must be a list, or a table of questions and answers");
 		return;
 	}
-	struct scripted_answer *answers = make(reader, value->count, sizeof(*answers));
+	struct scripted_answer *answers = author_alloc(&reader->file, value->count, sizeof(*answers));
 	for (size_t i = 0; answers && i < value->count; i++) {
 		read_answer(reader, value->items[i], &answers[i]);
 		if (value->type == TOML_TABLE)
-			answers[i].question = copy(reader, value->items[i]->key);
+			answers[i].question = author_copy(&reader->file, value->items[i]->key);
 	}
 	test->answers = answers;
 	test->answer_count = answers ? value->count : 0;
@@ -241,7 +162,7 @@ static void check_regexes(const struct reader *reader, const struct case_texts *
 			continue;
 		}
 		regerror(r, &regex, problem, sizeof(problem));
-		findings_add(reader->findings, FINDING_ERROR, &texts->items[i].at,
+		findings_add(reader->file.findings, FINDING_ERROR, &texts->items[i].at,
 			"this is no regular expression: %s", problem);
 	}
 }
@@ -252,23 +173,23 @@ static void read_expectation(
 	static const char *const names[] = { "exit", "output", "output_regex", "state", NULL };
 	const struct toml_value *found = NULL;
 	perch_err err = { 0 };
-	if (!is_found(reader, toml_get_table(table, "expect", &found, &err), &err))
+	if (!author_found(&reader->file, toml_get_table(table, "expect", &found, &err), &err))
 		return;
 	int64_t code = 0;
-	is_found(reader, toml_get_integer(found, "exit", 0, 255, &code, &err), &err);
+	author_found(&reader->file, toml_get_integer(found, "exit", 0, 255, &code, &err), &err);
 	expect->exit = (int)code;
 	expect->output = read_texts(reader, found, "output");
 	expect->output_regex = read_texts(reader, found, "output_regex");
 	check_regexes(reader, &expect->output_regex);
-	expect->state = read_pairs(reader, found, "state");
-	findings_add_unknown_keys(reader->findings, found, names, true);
+	expect->state = author_pairs(&reader->file, found, "state");
+	findings_add_unknown_keys(reader->file.findings, found, names, true);
 }
 
 static const struct manifest_command *read_command(
 	const struct reader *reader, const struct toml_value *table)
 {
 	const struct manifest *manifest = reader->manifest;
-	const char *name = read_text(reader, table, "command");
+	const char *name = author_text(&reader->file, table, "command");
 	if (!toml_get(table, "command") && manifest->command_count == 1)
 		return &manifest->commands[0];
 	for (size_t i = 0; name && i < manifest->command_count; i++) {
@@ -286,21 +207,21 @@ static double read_timeout(const struct reader *reader, const struct toml_value 
 {
 	double timeout = CASE_TIMEOUT_DEFAULT;
 	perch_err err = { 0 };
-	if (is_found(reader, toml_get_float(table, "timeout", &timeout, &err), &err) &&
+	if (author_found(&reader->file, toml_get_float(table, "timeout", &timeout, &err), &err) &&
 		!(timeout > 0 && timeout <= CASE_TIMEOUT_MAX))
 		WRONG(reader, toml_get(table, "timeout"),
 			"`timeout` must be more than 0 and at most %.0f seconds", CASE_TIMEOUT_MAX);
 	return timeout;
 }
 
-static void check_files(const struct reader *reader, const struct case_pairs *files)
+static void check_files(const struct reader *reader, const struct author_pairs *files)
 {
 	for (size_t i = 0; i < files->count; i++) {
 		const char *problem = binary_problem(str_from(files->items[i].key));
 		char quoted[TOML_QUOTE_MAX];
 		if (problem)
-			findings_add(reader->findings, FINDING_ERROR, &files->items[i].at, "the file %s %s",
-				toml_quote(str_from(files->items[i].key), quoted),
+			findings_add(reader->file.findings, FINDING_ERROR, &files->items[i].at,
+				"the file %s %s", toml_quote(str_from(files->items[i].key), quoted),
 				files->items[i].key[0] == '/' ? "must be relative to the project" : problem);
 	}
 }
@@ -311,26 +232,26 @@ static void read_case(
 	static const char *const names[] = { "name", "command", "args", "grant", "answers", "timeout",
 		"files", "state", "expect", NULL };
 	test->at = table->at;
-	test->name = read_text(reader, table, "name");
+	test->name = author_text(&reader->file, table, "name");
 	if (!toml_get(table, "name"))
 		WRONG(reader, table, "this case needs a `name`");
 	test->command = read_command(reader, table);
-	test->args = read_list(reader, table, "args");
+	test->args = author_list(&reader->file, table, "args");
 	read_grant(reader, table, &test->granted);
 	read_answers(reader, table, test);
 	test->timeout = read_timeout(reader, table);
-	test->files = read_pairs(reader, table, "files");
+	test->files = author_pairs(&reader->file, table, "files");
 	check_files(reader, &test->files);
-	test->state = read_pairs(reader, table, "state");
+	test->state = author_pairs(&reader->file, table, "state");
 	read_expectation(reader, table, &test->expect);
-	findings_add_unknown_keys(reader->findings, table, names, true);
+	findings_add_unknown_keys(reader->file.findings, table, names, true);
 }
 
 static void refuse_second(const struct reader *reader, const struct test_case *tests, size_t i)
 {
 	for (size_t before = 0; tests[i].name && before < i; before++) {
 		if (tests[before].name && strcmp(tests[before].name, tests[i].name) == 0)
-			findings_add(reader->findings, FINDING_ERROR, &tests[i].at,
+			findings_add(reader->file.findings, FINDING_ERROR, &tests[i].at,
 				"the case in line %u has the same name", tests[before].at.line);
 	}
 }
@@ -341,14 +262,14 @@ static void read_all(
 	static const char *const names[] = { "case", NULL };
 	const struct toml_value *array = NULL;
 	perch_err err = { 0 };
-	findings_add_unknown_keys(reader->findings, root, names, true);
-	if (!is_found(reader, toml_get_array(root, "case", TOML_TABLE, &array, &err), &err))
+	findings_add_unknown_keys(reader->file.findings, root, names, true);
+	if (!author_found(&reader->file, toml_get_array(root, "case", TOML_TABLE, &array, &err), &err))
 		return;
 	if (array->count > CASES_MAX) {
 		WRONG(reader, array, "there are more than %d cases", CASES_MAX);
 		return;
 	}
-	struct test_case *tests = make(reader, array->count, sizeof(*tests));
+	struct test_case *tests = author_alloc(&reader->file, array->count, sizeof(*tests));
 	for (size_t i = 0; tests && i < array->count; i++) {
 		read_case(reader, array->items[i], &tests[i]);
 		refuse_second(reader, tests, i);
@@ -359,7 +280,7 @@ static void read_all(
 void cases_parse(struct str text, const struct manifest *manifest, struct arena *arena,
 	struct test_cases *ret_cases, struct findings *findings)
 {
-	const struct reader reader = { manifest, arena, findings };
+	const struct reader reader = { manifest, { arena, findings } };
 	_cleanup_(toml_freep) struct toml *toml = NULL;
 	perch_err err = { 0 };
 	*ret_cases = (struct test_cases){ 0 };

@@ -3,7 +3,7 @@
 #ifndef PLUGINS_CASES_H
 #define PLUGINS_CASES_H
 
-#include "plugins/findings.h"
+#include "plugins/author_file.h"
 #include "registry/manifest.h"
 
 #define CASES_FILE "perch-test.toml"
@@ -32,19 +32,8 @@ struct case_text {
 	const char *text;
 };
 
-struct case_pair {
-	struct toml_place at;
-	const char *key;
-	const char *value;
-};
-
 struct case_texts {
 	const struct case_text *items;
-	size_t count;
-};
-
-struct case_pairs {
-	const struct case_pair *items;
 	size_t count;
 };
 
@@ -52,7 +41,7 @@ struct case_expectation {
 	int exit;
 	struct case_texts output;       /* each must be in it */
 	struct case_texts output_regex; /* each must match; they compile */
-	struct case_pairs state;        /* each must be stored */
+	struct author_pairs state;      /* each must be stored */
 };
 
 struct test_case {
@@ -63,9 +52,9 @@ struct test_case {
 	struct capabilities granted;
 	const struct scripted_answer *answers;
 	size_t answer_count;
-	double timeout;          /* seconds */
-	struct case_pairs files; /* of the project: relative paths that stay inside */
-	struct case_pairs state; /* what is stored before */
+	double timeout;            /* seconds */
+	struct author_pairs files; /* of the project: relative paths that stay inside */
+	struct author_pairs state; /* what is stored before */
 	struct case_expectation expect;
 };
 

@@ -46,7 +46,7 @@ static void check_regex(
 }
 
 static void check_stored(
-	const struct case_pair *wanted, const struct state *state, struct findings *findings)
+	const struct author_pair *wanted, const struct state *state, struct findings *findings)
 {
 	const struct state_entry *entry = state_get(state, str_from(wanted->key));
 	if (!entry)
@@ -58,7 +58,8 @@ static void check_stored(
 			shown(entry->value), entry->value.data, dots(entry->value));
 }
 
-static void check_state(const struct case_pairs *wanted, struct str text, struct findings *findings)
+static void check_state(
+	const struct author_pairs *wanted, struct str text, struct findings *findings)
 {
 	struct state state = { 0 };
 	perch_err err = { 0 };

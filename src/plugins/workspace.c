@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,21 +25,6 @@ void workspace_remove(struct workspace *workspace)
 	free(workspace->directory);
 	free(workspace->program);
 	*workspace = (struct workspace){ 0 };
-}
-
-static int make_top(struct workspace *workspace, perch_err *err)
-{
-	const char *given = getenv("TMPDIR");
-	char resolved[PATH_MAX];
-	_cleanup_free_ char *top =
-		str_join(given && given[0] == '/' ? given : "/tmp", "/perch-case-XXXXXX", NULL);
-	if (!top)
-		return err_no_memory(err);
-	if (!mkdtemp(top))
-		return err_set(
-			err, -errno, "no directory can be made for the test: %s", perch_strerror(-errno));
-	workspace->top = realpath(top, resolved) ? str_dup(str_from(resolved)) : steal(&top);
-	return workspace->top ? 0 : err_no_memory(err);
 }
 
 static int name_parts(struct workspace *workspace, const struct manifest *manifest,
@@ -141,7 +125,7 @@ static int link_program(const struct workspace *workspace, const struct manifest
 /* ---- what the case brings along ------------------------------------------------- */
 
 static int write_state(
-	const struct workspace *workspace, const struct case_pairs *pairs, perch_err *err)
+	const struct workspace *workspace, const struct author_pairs *pairs, perch_err *err)
 {
 	struct state state = { 0 };
 	_cleanup_(buf_free) struct buf text = { 0 };
@@ -162,7 +146,7 @@ static int write_state(
 }
 
 static int write_files(
-	const struct workspace *workspace, const struct case_pairs *files, perch_err *err)
+	const struct workspace *workspace, const struct author_pairs *files, perch_err *err)
 {
 	int r = 0;
 	for (size_t i = 0; i < files->count && r == 0; i++)
@@ -175,7 +159,7 @@ int workspace_make(const char *plugin_directory, const struct manifest *manifest
 	const struct test_case *test, struct workspace *ret_workspace, perch_err *err)
 {
 	struct workspace workspace = { 0 };
-	int r = make_top(&workspace, err);
+	int r = tree_make("perch-case-", &workspace.top, err);
 	if (r == 0)
 		r = name_parts(&workspace, manifest, test->command, err);
 	if (r == 0)

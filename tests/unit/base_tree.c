@@ -1,9 +1,11 @@
-/* Removing what somebody else has filled. */
+/* Directories for a while: made, and removed whoever has filled them. */
 #include "harness/folder.h"
+#include "harness/oom.h"
 #include "harness/suite.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -75,6 +77,38 @@ START_TEST(it_can_be_done_bit_by_bit)
 }
 END_TEST
 
-SUITE_MAIN("base-tree", what_is_not_there_is_gone, links_are_removed_and_not_followed,
-	permissions_that_were_taken_away_protect_nothing, no_depth_is_too_deep,
-	it_can_be_done_bit_by_bit)
+static int make_one(void *data)
+{
+	(void)data;
+	char *path = NULL;
+	int r = tree_make("some-", &path, NULL);
+	if (r == 0)
+		tree_remove(path);
+	free(path);
+	return r;
+}
+
+START_TEST(a_new_one_is_empty_and_ours)
+{
+	char *path = NULL;
+	struct stat info;
+	perch_err err = { 0 };
+	folder_new();
+	setenv("TMPDIR", folder_path("."), 1);
+	ck_assert_int_eq(tree_make("some-", &path, &err), 0);
+	ck_assert_int_eq(lstat(path, &info), 0);
+	ck_assert_uint_eq(info.st_mode & 0777, 0700);
+	ck_assert_ptr_null(strstr(path, "/./"));
+	ck_assert_int_eq(rmdir(path), 0);
+	free(path);
+	ck_assert_uint_gt(oom_every(make_one, NULL), 1);
+	free(folder_run("! ls -d some-*"));
+	setenv("TMPDIR", folder_path("nowhere"), 1);
+	ck_assert_int_eq(tree_make("some-", &path, &err), -ENOENT);
+	ck_assert_ptr_nonnull(strstr(err.text, "nowhere"));
+}
+END_TEST
+
+SUITE_MAIN("base-tree", a_new_one_is_empty_and_ours, what_is_not_there_is_gone,
+	links_are_removed_and_not_followed, permissions_that_were_taken_away_protect_nothing,
+	no_depth_is_too_deep, it_can_be_done_bit_by_bit)

@@ -1,0 +1,206 @@
+/* What `perch conformance --plugin` is to check, and what it speaks. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "cli/conformance.h"
+
+static const char *protocol_at(const void *data, size_t i)
+{
+	(void)data;
+	return i < PROTOCOL_COUNT ? protocol_names[i] : NULL;
+}
+
+int conformance_protocol(const char *name, enum protocol *ret_protocol)
+{
+	char hint[64];
+	for (size_t i = 0; i < PROTOCOL_COUNT; i++) {
+		if (strcmp(name, protocol_names[i]) == 0) {
+			*ret_protocol = (enum protocol)i;
+			return 0;
+		}
+	}
+	const char *near = cli_nearest(name, protocol_at, NULL);
+	snprintf(hint, sizeof(hint), "did you mean: --protocol %s", near ? near : "");
+	return cli_usage_error(
+		near ? hint : "there are fledge, tool and agent", "there is no protocol '%s'", name);
+}
+
+static bool has_file(const char *path, const char *name)
+{
+	_cleanup_free_ char *full = str_join(path, "/", name, NULL);
+	return full && access(full, F_OK) == 0;
+}
+
+static bool ends_with(const char *path, const char *suffix)
+{
+	return str_has_suffix(str_from(path), str_from(suffix));
+}
+
+/* By what lies there; a program alone does not say. */
+static int find_protocol(const struct conformance_wish *wish, enum protocol *ret_protocol)
+{
+	const char *path = wish->plugin;
+	if (wish->protocol)
+		return conformance_protocol(wish->protocol, ret_protocol);
+	if (has_file(path, "plugin.toml"))
+		*ret_protocol = PROTOCOL_FLEDGE;
+	else if (has_file(path, TOOL_BUNDLE_FILE) || ends_with(path, ".json") ||
+		ends_with(path, ".toml"))
+		*ret_protocol = PROTOCOL_TOOL;
+	else if (ends_with(path, ".yaml") || ends_with(path, ".yml"))
+		*ret_protocol = PROTOCOL_AGENT;
+	else
+		return cli_usage_error("say so: --protocol fledge, tool or agent",
+			"what %s speaks cannot be seen from its name", path);
+	return 0;
+}
+
+/* ---- fledge --------------------------------------------------------------------- */
+
+static const struct manifest_command *find_command(
+	const struct manifest *manifest, const char *name)
+{
+	for (size_t i = 0; i < manifest->command_count; i++) {
+		if (!name || strcmp(manifest->commands[i].name, name) == 0)
+			return &manifest->commands[i];
+	}
+	return NULL;
+}
+
+static int read_program(const char *path, struct arena *arena, struct plugin_target *target)
+{
+	const char *slash = strrchr(path, '/');
+	target->program = path;
+	target->command = slash[1] ? slash + 1 : path;
+	target->directory = arena_dup(arena, (struct str){ path, (size_t)(slash - path) });
+	return target->directory ? 0 : -ENOMEM;
+}
+
+static int read_fledge(const struct conformance_wish *wish, const char *path, struct arena *arena,
+	struct conformance_target *target)
+{
+	struct stat status;
+	perch_err err = { 0 };
+	if (stat(path, &status) == 0 && !S_ISDIR(status.st_mode))
+		return read_program(path, arena, &target->plugin) < 0 ? EXIT_HOST : 0;
+	if (manifest_read(path, arena, &target->manifest, &err) < 0) {
+		cli_error(NULL, "%s", err.text);
+		return EXIT_HOST;
+	}
+	const struct manifest_command *command = find_command(&target->manifest, wish->command);
+	if (!command || strcmp(target->manifest.protocol, MANIFEST_PROTOCOL) != 0)
+		return cli_usage_error("see its plugin.toml",
+			command ? "%s does not speak fledge-v1" : "%s has no such command", path);
+	_cleanup_free_ char *program = str_join(path, "/", command->binary, NULL);
+	target->plugin.program = program ? arena_dup(arena, str_from(program)) : NULL;
+	target->plugin.directory = path;
+	target->plugin.command = command->name;
+	target->plugin.manifest = &target->manifest;
+	return target->plugin.program ? 0 : EXIT_HOST;
+}
+
+/* ---- tool ----------------------------------------------------------------------- */
+
+/* On one line, as it has to travel. */
+static int read_input(const char *text, struct arena *arena, struct conformance_target *target)
+{
+	perch_json *json = NULL;
+	const perch_json_value *root = NULL;
+	perch_err err = { 0 };
+	struct buf line = { 0 };
+	perch_json_writer writer = json_writer_on(&line);
+	int r = perch_json_new(NULL, &json);
+	if (r == 0)
+		r = perch_json_parse(json, text, strlen(text), &root, &err);
+	if (r == 0)
+		perch_json_write_value(&writer, root);
+	if (r == 0 && !line.failed)
+		target->plugin.input = arena_dup(arena, (struct str){ line.data, line.len });
+	buf_free(&line);
+	perch_json_free(json);
+	if (r == PERCH_ESYNTAX || r == PERCH_ELIMIT)
+		return cli_usage_error(NULL, "--input is not JSON: %s", err.text);
+	return target->plugin.input ? 0 : EXIT_HOST;
+}
+
+static int read_tool(const char *path, struct arena *arena, struct conformance_target *target)
+{
+	perch_err err = { 0 };
+	int r = ends_with(path, ".toml") ? tool_binding_read(path, arena, &target->source.binding, &err)
+									 : tool_source_read(path, arena, &target->source, &err);
+	if (r < 0) {
+		cli_error(NULL, "%s", err.text);
+		return EXIT_HOST;
+	}
+	/* Whether a sandbox suits the tool is the operator's business, in his binding. */
+	if (!ends_with(path, ".toml"))
+		target->source.binding.widening.is_off = true;
+	target->plugin.binding = &target->source.binding;
+	return 0;
+}
+
+/* ---- agent ---------------------------------------------------------------------- */
+
+/* A program alone gets the smallest profile there is. */
+static int write_profile(const char *program, struct conformance_target *target)
+{
+	const char *tmp = getenv("TMPDIR");
+	char *path = str_join(tmp && tmp[0] == '/' ? tmp : "/tmp", "/perch-profile-XXXXXX.yaml", NULL);
+	int fd = path ? mkstemps(path, 5) : -1;
+	if (fd < 0) {
+		cli_error(NULL, "no profile can be written: %s", perch_strerror(path ? -errno : -ENOMEM));
+		free(path);
+		return EXIT_HOST;
+	}
+	target->profile = path;
+	struct buf text = { 0 };
+	perch_json_writer writer = json_writer_on(&text);
+	buf_append_text(&text, "args: []\ncommand: ");
+	perch_json_write_string(&writer, program);
+	buf_append_char(&text, '\n');
+	bool is_written = !text.failed && write(fd, text.data, text.len) == (ssize_t)text.len;
+	buf_free(&text);
+	close(fd);
+	target->plugin.profile = target->profile;
+	return is_written ? 0 : EXIT_HOST;
+}
+
+int conformance_target_read(
+	const struct conformance_wish *wish, struct arena *arena, struct conformance_target *target)
+{
+	char resolved[PATH_MAX];
+	*target = (struct conformance_target){
+		.plugin = { .tool = wish->tool, .input = "{}", .args = wish->args.items }
+	};
+	if (!realpath(wish->plugin, resolved)) {
+		cli_error(NULL, "%s: %s", wish->plugin, perch_strerror(-errno));
+		return EXIT_NOT_FOUND;
+	}
+	const char *path = arena_dup(arena, str_from(resolved));
+	int r = path ? find_protocol(wish, &target->protocol) : EXIT_HOST;
+	if (r == 0 && wish->input)
+		r = read_input(wish->input, arena, target);
+	if (r)
+		return r;
+	switch (target->protocol) {
+	case PROTOCOL_FLEDGE:
+		return read_fledge(wish, path, arena, target);
+	case PROTOCOL_TOOL:
+		return read_tool(path, arena, target);
+	default:
+		target->plugin.profile = path;
+		return ends_with(path, ".yaml") || ends_with(path, ".yml") ? 0
+																   : write_profile(path, target);
+	}
+}
+
+void conformance_target_close(struct conformance_target *target)
+{
+	if (target->profile)
+		unlink(target->profile);
+	free(target->profile);
+}

@@ -1,0 +1,77 @@
+/* One case for an agent: a turn of it by our own host, whose events show what the
+ * agent said, and warn of what it should not have. */
+#include <errno.h>
+
+#include "base/err.h"
+#include "conformance/trial.h"
+#include "proc/capture.h"
+
+enum { EVENTS_MAX = 64 * 1024 * 1024, WORDS_MAX = 32 };
+
+struct agent_turn {
+	struct capture *capture;
+	bool has_ended;
+};
+
+static void turn_ended(void *data, struct capture *capture)
+{
+	(void)capture;
+	((struct agent_turn *)data)->has_ended = true;
+}
+
+static void keep_events(struct str events, struct trial_report *report)
+{
+	while (events.len)
+		transcript_add(&report->transcript, TRACE_HOST, str_cut(&events, '\n'));
+}
+
+static int run_turn(
+	struct kit *kit, const struct capture_spec *spec, struct agent_turn *turn, perch_err *err)
+{
+	int r = capture_start(kit->host, spec, &turn->capture, err);
+	if (r < 0)
+		return r;
+	while (r >= 0 && !turn->has_ended && !kit->is_stopped)
+		r = perch_host_wait(kit->host, -1);
+	if (kit->is_stopped)
+		return err_set(err, -ECANCELED, "interrupted");
+	return r < 0 ? err_set(err, r, "waiting failed: %s", perch_strerror(r)) : 0;
+}
+
+static int judge_turn(const struct kit *kit, const struct conformance_case *test,
+	const struct capture *capture, struct trial_report *report)
+{
+	static const struct variable none = { 0 };
+	const struct observed observed = {
+		.code = capture_code(capture),
+		.output = { capture->out.data, capture->out.len },
+		.errors = { capture->err.data, capture->err.len },
+		.timed_out = capture->timed_out ? trial_within(kit, test) : 0,
+	};
+	report->duration_ns = capture->result.duration_ns;
+	keep_events(observed.output, report);
+	return capture->out_of_memory ? -ENOMEM : judge_outside(test, &none, &observed, report);
+}
+
+int agent_trial(struct kit *kit, const struct conformance_case *test,
+	const struct plugin_target *target, struct trial_report *report, perch_err *err)
+{
+	const char *argv[WORDS_MAX] = { kit->self, "agent", "run", "--json", "--no-store", "--profile",
+		target->profile, "--prompt", test->message ? test->message : "hello" };
+	size_t count = 9;
+	struct agent_turn turn = { 0 };
+	for (size_t i = 0; test->options[i] && count + 1 < WORDS_MAX; i++)
+		argv[count++] = test->options[i];
+	const struct capture_spec spec = {
+		.argv = argv,
+		.limit = EVENTS_MAX,
+		.timeout_ns = (uint64_t)(trial_within(kit, test) * 1e9),
+		.done = turn_ended,
+		.data = &turn,
+	};
+	int r = run_turn(kit, &spec, &turn, err);
+	if (r == 0 && judge_turn(kit, test, turn.capture, report) < 0)
+		r = err_no_memory(err);
+	capture_free(turn.capture);
+	return r;
+}

@@ -1,0 +1,204 @@
+/* Plays the steps of a case. */
+#include "conformance/player.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { FILL_AT_ONCE = 64 * 1024, LINE_SHOWN_MAX = 200 };
+
+void player_init(
+	struct player *player, const struct conformance_case *test, const struct variable *variables)
+{
+	*player = (struct player){ .test = test, .variables = variables };
+}
+
+void player_free(struct player *player)
+{
+	buf_free(&player->last);
+	buf_free(&player->out);
+	buf_free(&player->problem);
+}
+
+static const struct step *current(const struct player *player)
+{
+	return player->at < player->test->step_count ? &player->test->steps[player->at] : NULL;
+}
+
+static void advance(struct player *player)
+{
+	player->at++;
+	player->filled = 0;
+}
+
+static void fail_of_memory(struct player *player)
+{
+	player->has_failed = true;
+	player->is_out_of_memory = true;
+}
+
+/* "step 3: …"; more may be appended to the problem. */
+static void PERCH_PRINTF(2, 3) fail(struct player *player, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	player->has_failed = true;
+	buf_printf(&player->problem, "step %zu: %s", player->at + 1, text);
+	player->is_out_of_memory = player->is_out_of_memory || player->problem.failed;
+}
+
+/* ---- doing ---------------------------------------------------------------------- */
+
+/* `send` with a newline, `put` without. */
+static struct act write_line(struct player *player, const struct step *step)
+{
+	buf_clear(&player->out);
+	int r = pattern_expand(step->text, player->variables,
+		(struct str){ player->last.data, player->last.len }, &player->out);
+	if (r == 0 && step->kind == STEP_SEND)
+		r = buf_append_char(&player->out, '\n');
+	if (r < 0) {
+		fail_of_memory(player);
+		return (struct act){ .kind = ACT_DONE };
+	}
+	advance(player);
+	return (struct act){ ACT_WRITE, { player->out.data, player->out.len }, 0 };
+}
+
+static struct act write_fill(struct player *player, const struct step *step)
+{
+	static char block[FILL_AT_ONCE];
+	int64_t left = step->number - player->filled;
+	size_t len = left < FILL_AT_ONCE ? (size_t)left : FILL_AT_ONCE;
+	memset(block, 'x', sizeof(block));
+	if (left <= FILL_AT_ONCE)
+		advance(player);
+	else
+		player->filled += FILL_AT_ONCE;
+	return (struct act){ ACT_WRITE, { block, len }, 0 };
+}
+
+static struct act do_simply(struct player *player, const struct step *step)
+{
+	static const enum act_kind kinds[] = {
+		[STEP_BYTES] = ACT_WRITE,
+		[STEP_SAY] = ACT_SAY,
+		[STEP_SIGNAL] = ACT_SIGNAL,
+		[STEP_IGNORE] = ACT_IGNORE,
+		[STEP_HANG] = ACT_HANG,
+		[STEP_EXIT] = ACT_EXIT,
+		[STEP_DIE] = ACT_DIE,
+	};
+	enum act_kind kind = kinds[step->kind];
+	if (step->kind == STEP_CLOSE)
+		kind = step->number ? ACT_CLOSE_STDOUT : ACT_CLOSE_STDIN;
+	advance(player);
+	return (struct act){ kind, step->text, (int)step->number };
+}
+
+struct act player_next(struct player *player)
+{
+	const struct step *step = current(player);
+	if (player->has_failed)
+		return (struct act){ .kind = ACT_DONE };
+	if (player->has_answer) {
+		player->has_answer = false;
+		return (struct act){ ACT_WRITE, { player->out.data, player->out.len }, 0 };
+	}
+	if (!step)
+		return (struct act){ .kind = ACT_DONE };
+	switch (step->kind) {
+	case STEP_SEND:
+	case STEP_PUT:
+		return write_line(player, step);
+	case STEP_FILL:
+		return write_fill(player, step);
+	case STEP_READ:
+	case STEP_EOF:
+	case STEP_DRAIN:
+		return (struct act){ .kind = ACT_WAIT };
+	case STEP_SERVE:
+		if (!step->number || player->filled < step->number)
+			return (struct act){ .kind = ACT_WAIT };
+		advance(player);
+		return player_next(player);
+	default:
+		return do_simply(player, step);
+	}
+}
+
+/* ---- hearing -------------------------------------------------------------------- */
+
+static void hear_wanted(struct player *player, const struct step *step, struct str line)
+{
+	struct buf pattern = { 0 };
+	struct buf why = { 0 };
+	int r = pattern_expand(step->text, player->variables,
+		(struct str){ player->last.data, player->last.len }, &pattern);
+	if (r == 0)
+		r = pattern_match((struct str){ pattern.data, pattern.len }, line, &why);
+	buf_clear(&player->last);
+	if (r == 1 && buf_append(&player->last, line.data, line.len) < 0)
+		r = -ENOMEM;
+	if (r == -ENOMEM) {
+		fail_of_memory(player);
+	} else if (r == 1) {
+		advance(player);
+	} else {
+		fail(player, "a line came that is wrong here: ");
+		buf_append(&player->problem, why.data, why.len);
+	}
+	buf_free(&pattern);
+	buf_free(&why);
+}
+
+static void hear_request(struct player *player, const struct step *step, struct str line)
+{
+	if (!player->has_answer)
+		buf_clear(&player->out);
+	int r = answer_request(step->manner, line, &player->out);
+	player->has_answer = player->out.len > 0;
+	player->filled += r > 0;
+	if (r < 0)
+		fail_of_memory(player);
+}
+
+static void hear_unwanted(struct player *player, struct str line)
+{
+	fail(player, "nothing more should come, but this did: ");
+	buf_append(&player->problem, line.data, line.len < LINE_SHOWN_MAX ? line.len : LINE_SHOWN_MAX);
+}
+
+void player_hear(struct player *player, struct str line)
+{
+	const struct step *step = current(player);
+	if (player->has_failed)
+		return;
+	if (step && step->kind == STEP_READ)
+		hear_wanted(player, step, line);
+	else if (step && step->kind == STEP_SERVE)
+		hear_request(player, step, line);
+	else if (!step || step->kind == STEP_EOF)
+		hear_unwanted(player, line);
+}
+
+void player_hear_end(struct player *player)
+{
+	const struct step *step = current(player);
+	if (player->has_failed || !step)
+		return;
+	if (step->kind == STEP_READ) {
+		fail(player, "the other side has ended, where this line should come: ");
+		buf_append(&player->problem, step->text.data,
+			step->text.len < LINE_SHOWN_MAX ? step->text.len : LINE_SHOWN_MAX);
+		return;
+	}
+	advance(player);
+	if (step->kind == STEP_EOF)
+		return;
+	player->ended_early = current(player) != NULL;
+	player->at = player->test->step_count;
+}

@@ -1,0 +1,92 @@
+/* One case, carried out and judged. */
+#ifndef CONFORMANCE_TRIAL_H
+#define CONFORMANCE_TRIAL_H
+
+#include "conformance/library.h"
+#include "conformance/scene.h"
+#include "perch/host.h"
+#include "plugins/transcript.h"
+#include "registry/manifest.h"
+#include "tool/binding.h"
+
+enum outcome { OUTCOME_PASSED, OUTCOME_FAILED, OUTCOME_SKIPPED };
+
+/* How it went. `{0}` is one that nothing has happened to. */
+struct trial_report {
+	enum outcome outcome;
+	struct arena arena;
+	struct findings findings;     /* what is wrong, or (skipped) why it could not be seen */
+	struct transcript transcript; /* the lines of both sides */
+	uint64_t duration_ns;
+};
+
+/* Who carries cases out. The owner may set is_stopped at any time (from the loop):
+ * what runs is ended. */
+struct kit {
+	perch_host *host;
+	const char *self; /* the perch that plays the actor */
+	enum protocol protocol;
+	double within_max; /* seconds for a case, whatever it says; 0 = as it says */
+	bool is_stopped;
+};
+
+/* A plugin, tool or agent to be checked. */
+struct plugin_target {
+	/* fledge */
+	const char *program;
+	const char *directory;
+	const char *command;
+	const struct manifest *manifest; /* NULL = a program alone */
+	const char *const *args;
+	/* tool */
+	const struct tool_binding *binding;
+	const char *tool;  /* NULL = the first that it exposes */
+	const char *input; /* JSON, on one line */
+	/* agent */
+	const char *profile;
+};
+
+/* Each fills in a report of zeros, to be freed by trial_report_free. Fail with
+ * errnos and words only where the kit itself could not go on: -ECANCELED when it
+ * was stopped, -ENOMEM, what starting the host or the plugin fails with. */
+int trial_of_host(struct kit *kit, const struct library_file *file,
+	const struct conformance_case *test, const char *command, struct trial_report *report,
+	perch_err *err);
+int trial_of_plugin(struct kit *kit, const struct conformance_case *test,
+	const struct plugin_target *target, struct trial_report *report, perch_err *err);
+
+void trial_report_init(struct trial_report *report);
+void trial_report_free(struct trial_report *report);
+
+/* In agent_trial.c, for trial_of_plugin. */
+int agent_trial(struct kit *kit, const struct conformance_case *test,
+	const struct plugin_target *target, struct trial_report *report, perch_err *err);
+
+/* How many seconds a case has. */
+double trial_within(const struct kit *kit, const struct conformance_case *test);
+
+/* ---- for its parts: judge.c ------------------------------------------------------ */
+
+#define PROBLEM(report, ...) findings_add(&(report)->findings, FINDING_ERROR, NULL, __VA_ARGS__)
+
+/* What a program did, seen from outside. */
+struct observed {
+	int code; /* as a shell has it */
+	struct str output;
+	struct str errors;
+	double timed_out; /* after so many seconds; 0 = not */
+};
+
+/* Holds it against what the case expects of exit code, stdout and stderr. 0 or
+ * -ENOMEM. */
+int judge_outside(const struct conformance_case *test, const struct variable *variables,
+	const struct observed *observed, struct trial_report *report);
+
+/* Holds a text against one pattern; `what` says what it is. 0 or -ENOMEM. */
+int judge_text(const char *what, const char *pattern, const struct variable *variables,
+	struct str text, struct trial_report *report);
+
+/* The outcome, once everything was found. 0, or -ENOMEM when not all was. */
+int judge_end(struct trial_report *report, perch_err *err);
+
+#endif
