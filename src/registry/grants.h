@@ -34,9 +34,9 @@ struct grant {
 	struct policy_widening widening;
 };
 
-/* Reads the grant of one; no record, or no home to look for it: an empty grant. Everything lives in the
- * arena. Fails with PERCH_ESYNTAX (err names file, line, column and what is
- * wrong), -EFBIG, -ENOTSUP (no regular file), other errnos. */
+/* Reads the grant of one; no record, or no home to look for it: an empty grant. Everything lives in
+ * the arena. Fails with PERCH_ESYNTAX (err names file, line, column and what is wrong), -EFBIG,
+ * -ENOTSUP (no regular file), other errnos. */
 int grants_read(enum grant_kind kind, const char *name, struct arena *arena,
 	struct grant *ret_grant, perch_err *err);
 
