@@ -58,11 +58,12 @@ static const char *const *make_environment(struct session *session)
 		return plugin_target_environment(&session->target, asks, &session->arena);
 	_cleanup_free_ char *directory =
 		owner ? str_join("FLEDGE_PLUGIN_DIR=", owner->directory, NULL) : NULL;
-	const char *extra[3] = { NULL };
-	size_t count = 0;
-	if (owner)
-		extra[count++] = directory ? arena_dup(&session->arena, str_from(directory)) : NULL;
-	else
+	const char *kept = directory ? arena_dup(&session->arena, str_from(directory)) : NULL;
+	if (owner && !kept)
+		return NULL;
+	const char *extra[3] = { kept };
+	size_t count = owner ? 1 : 0;
+	if (!owner)
 		unsetenv("FLEDGE_PLUGIN_DIR");
 	if (!asks)
 		extra[count++] = "FLEDGE_NON_INTERACTIVE=1";

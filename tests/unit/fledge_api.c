@@ -179,16 +179,41 @@ START_TEST(questions_are_asked_and_answered)
 }
 END_TEST
 
-static void answer_the_first_later(perch_fledge_run *run, const perch_question *question)
+static const perch_question *waiting_question;
+
+static void answer_later(perch_fledge_run *run, const perch_question *question)
 {
 	(void)run;
-	(void)question;
+	waiting_question = question;
 }
+
+/* As a program with a window does it: when the user is ready, outside of any callback. */
+START_TEST(an_answer_may_come_later)
+{
+	begin();
+	struct told told = { .answer = answer_later };
+	perch_fledge_options options = embedder_options(ARGS("ask"));
+	perch_fledge_run *run = start(&options, &told);
+	while (!told.has_ended) {
+		if (waiting_question) {
+			const perch_question *question = waiting_question;
+			waiting_question = NULL;
+			answer_properly(run, question);
+		}
+		ck_assert_int_ge(perch_host_wait(embedder.host, -1), 0);
+	}
+	buf_terminate(&told.log);
+	ck_assert_str_eq(told.log.data, "out:\"Ada\"\n out:false\n out:\"c\"\n out:[\"x\",\"y\"]\n ");
+	ck_assert_int_eq(perch_fledge_decline(run, 1), -ESTALE);
+	perch_fledge_run_free(run);
+	end(&told);
+}
+END_TEST
 
 START_TEST(a_question_that_waits_too_long_is_withdrawn)
 {
 	begin();
-	struct told told = { .answer = answer_the_first_later };
+	struct told told = { .answer = answer_later };
 	perch_fledge_options options = embedder_options(ARGS("ask"));
 	options.prompt_timeout_ns = 1000000;
 	run_to_end(&options, &told);
@@ -293,7 +318,7 @@ END_TEST
 START_TEST(a_run_that_is_freed_is_gone)
 {
 	begin();
-	struct told told = { .answer = answer_the_first_later };
+	struct told told = { .answer = answer_later };
 	perch_fledge_options options = embedder_options(ARGS("wait"));
 	perch_fledge_run *waiting = start(&options, &told);
 	while (!told.log.len)
@@ -406,7 +431,7 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
-SUITE_MAIN("fledge-api", questions_are_asked_and_answered,
+SUITE_MAIN("fledge-api", questions_are_asked_and_answered, an_answer_may_come_later,
 	a_question_that_waits_too_long_is_withdrawn, declining_is_an_interrupt,
 	answers_may_be_given_in_advance, everything_is_shown, nothing_is_lent_that_was_not_granted,
 	a_run_is_cancelled_from_a_callback_and_freed_at_its_end, a_run_that_is_freed_is_gone,
