@@ -32,6 +32,7 @@ struct trace {
 	uint64_t start_ns;
 	struct buf out;
 	struct buf scratch;
+	struct buf facts;
 	struct mask mask;
 	int error; /* why it is off */
 	bool is_error_told;
@@ -39,12 +40,16 @@ struct trace {
 	void *heard_data;
 };
 
-static const char *const direction_names[] = {
-	[TRACE_TO_PLUGIN] = "in",
-	[TRACE_FROM_PLUGIN] = "out",
-	[TRACE_PLUGIN_ERR] = "err",
-	[TRACE_HOST] = "host",
-};
+const char *trace_direction_name(enum trace_direction direction)
+{
+	static const char *const names[] = {
+		[TRACE_TO_PLUGIN] = "in",
+		[TRACE_FROM_PLUGIN] = "out",
+		[TRACE_PLUGIN_ERR] = "err",
+		[TRACE_HOST] = "host",
+	};
+	return names[direction];
+}
 
 /* ---- the file -------------------------------------------------------------- */
 
@@ -77,6 +82,7 @@ static void trace_free(struct trace *trace)
 		fd_close(trace->fd);
 	buf_free(&trace->out);
 	buf_free(&trace->scratch);
+	buf_free(&trace->facts);
 	mask_free(&trace->mask);
 	free(trace);
 }
@@ -129,6 +135,7 @@ static void turn_off(struct trace *trace, int error)
 	trace->error = error;
 	buf_free(&trace->out);
 	buf_free(&trace->scratch);
+	buf_free(&trace->facts);
 }
 
 static bool is_on(const struct trace *trace)
@@ -190,11 +197,28 @@ static void write_text(struct trace *trace, perch_json_writer *writer, struct st
 	buf_append_char(&trace->out, '"');
 }
 
-static void record(
-	struct trace *trace, enum trace_direction direction, struct str text, bool is_masked)
+static void write_flag(perch_json_writer *writer, const char *name, bool flag)
+{
+	if (!flag)
+		return;
+	perch_json_write_name(writer, name);
+	perch_json_write_bool(writer, true);
+}
+
+static void write_event(perch_json_writer *writer, const struct trace_entry *entry)
+{
+	if (!entry->event.len)
+		return;
+	perch_json_write_name(writer, "event");
+	perch_json_write_string_n(writer, entry->event.data, entry->event.len);
+	perch_json_write_name(writer, "facts");
+	perch_json_write_raw(writer, entry->facts.data, entry->facts.len);
+}
+
+static void record(struct trace *trace, const struct trace_entry *entry)
 {
 	if (trace->heard) {
-		trace->heard(trace->heard_data, direction, text);
+		trace->heard(trace->heard_data, entry);
 		return;
 	}
 	size_t start = trace->out.len;
@@ -202,14 +226,21 @@ static void record(
 	perch_json_begin_object(&writer);
 	write_time(&writer, clock_now_ns() - trace->start_ns);
 	perch_json_write_name(&writer, "dir");
-	perch_json_write_string(&writer, direction_names[direction]);
-	write_text(trace, &writer, text);
-	if (is_masked) {
-		perch_json_write_name(&writer, "masked");
-		perch_json_write_bool(&writer, true);
-	}
+	perch_json_write_string(&writer, trace_direction_name(entry->direction));
+	write_event(&writer, entry);
+	write_text(trace, &writer, entry->line);
+	write_flag(&writer, "masked", entry->is_masked);
+	write_flag(&writer, "cut", entry->is_cut);
+	write_flag(&writer, "open", entry->is_open);
 	perch_json_end_object(&writer);
 	end_line(trace, start);
+}
+
+/* What cannot be recorded as it must be is not recorded at all, nor what follows. */
+static void give_up(struct trace *trace)
+{
+	write_out(trace);
+	turn_off(trace, trace->error ? trace->error : -ENOMEM);
 }
 
 /* ------------------------------------------------------------------------------ */
@@ -236,24 +267,69 @@ void trace_start(struct trace *trace, const char *command, const char *const *ar
 	end_line(trace, start);
 }
 
+static void record_masked(struct trace *trace, struct trace_entry *entry)
+{
+	bool may_hold_secrets =
+		entry->direction == TRACE_TO_PLUGIN || entry->direction == TRACE_FROM_PLUGIN;
+	if (trace->secrets || !may_hold_secrets) {
+		record(trace, entry);
+		return;
+	}
+	size_t len = entry->line.len;
+	int r = mask_line(
+		&trace->mask, entry->direction == TRACE_FROM_PLUGIN, entry->line, &trace->scratch);
+	if (r < 0) {
+		give_up(trace);
+		return;
+	}
+	entry->line = (struct str){ trace->scratch.data, len };
+	entry->is_masked = r > 0;
+	record(trace, entry);
+	empty(&trace->scratch);
+}
+
 void trace_line(struct trace *trace, enum trace_direction direction, const char *data, size_t len)
 {
 	if (!is_on(trace))
 		return;
-	struct str line = { data, len && data[len - 1] == '\n' ? len - 1 : len };
-	bool may_hold_secrets = direction == TRACE_TO_PLUGIN || direction == TRACE_FROM_PLUGIN;
-	if (trace->secrets || !may_hold_secrets) {
-		record(trace, direction, line, false);
+	struct trace_entry entry = {
+		.direction = direction,
+		.line = { data, len && data[len - 1] == '\n' ? len - 1 : len },
+	};
+	record_masked(trace, &entry);
+}
+
+void trace_child_line(struct trace *trace, enum trace_direction direction, const perch_line *line)
+{
+	if (!is_on(trace))
 		return;
-	}
-	int r = mask_line(&trace->mask, direction == TRACE_FROM_PLUGIN, line, &trace->scratch);
-	if (r < 0) {
-		write_out(trace);
-		turn_off(trace, trace->error ? trace->error : r);
+	struct trace_entry entry = {
+		.direction = direction,
+		.line = { line->data, line->len },
+		.is_cut = line->flags & PERCH_LINE_TOO_LONG,
+		.is_open = line->flags & PERCH_LINE_UNTERMINATED,
+	};
+	record_masked(trace, &entry);
+}
+
+void trace_child_bytes(struct trace *trace, const char *bytes, size_t len)
+{
+	if (!is_on(trace) || !len)
 		return;
-	}
-	record(trace, direction, (struct str){ trace->scratch.data, line.len }, r > 0);
-	empty(&trace->scratch);
+	bool is_open = bytes[len - 1] != '\n';
+	record(trace,
+		&(struct trace_entry){
+			.direction = TRACE_PLUGIN_ERR,
+			.line = { bytes, is_open ? len : len - 1 },
+			.is_open = is_open,
+		});
+}
+
+/* Words that have to fit; characters stay whole. */
+static struct str format_words(char text[TRACE_NOTE_MAX], const char *format, va_list args)
+{
+	vsnprintf(text, TRACE_NOTE_MAX, format, args);
+	return (struct str){ text, utf8_whole_prefix(text, strlen(text)) };
 }
 
 void trace_note(struct trace *trace, const char *format, ...)
@@ -261,11 +337,64 @@ void trace_note(struct trace *trace, const char *format, ...)
 	if (!is_on(trace))
 		return;
 	char text[TRACE_NOTE_MAX];
+	struct trace_entry entry = { .direction = TRACE_HOST };
 	va_list args;
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	entry.line = format_words(text, format, args);
 	va_end(args);
-	record(trace, TRACE_HOST, (struct str){ text, utf8_whole_prefix(text, strlen(text)) }, false);
+	record(trace, &entry);
+}
+
+void trace_event(struct trace *trace, const char *event, const struct trace_fact *facts,
+	const char *format, ...)
+{
+	if (!is_on(trace))
+		return;
+	char text[TRACE_NOTE_MAX];
+	struct trace_entry entry = { .direction = TRACE_HOST, .event = str_from(event) };
+	va_list args;
+	va_start(args, format);
+	entry.line = format_words(text, format, args);
+	va_end(args);
+	buf_clear(&trace->facts);
+	facts_write(&trace->facts, facts);
+	if (trace->facts.failed) {
+		give_up(trace);
+		return;
+	}
+	entry.facts = (struct str){ trace->facts.data, trace->facts.len };
+	record(trace, &entry);
+	empty(&trace->facts);
+}
+
+void trace_result(struct trace *trace, uint64_t ticket, struct str json)
+{
+	if (!is_on(trace))
+		return;
+	char words[64];
+	int len = snprintf(words, sizeof(words), "request %" PRIu64 " has its result: %zu bytes",
+		ticket, json.len);
+	int r = trace->secrets ? 0 : mask_value(&trace->mask, json, &trace->scratch);
+	const struct trace_fact facts[] = {
+		FACT_NUMBER("ticket", ticket),
+		FACT_JSON("value", r > 0 ? ((struct str){ trace->scratch.data, json.len }) : json),
+		FACTS_END,
+	};
+	buf_clear(&trace->facts);
+	if (r < 0 || facts_write(&trace->facts, facts) < 0) {
+		give_up(trace);
+		return;
+	}
+	record(trace,
+		&(struct trace_entry){
+			.direction = TRACE_HOST,
+			.line = { words, (size_t)len },
+			.is_masked = r > 0,
+			.event = STR("result"),
+			.facts = { trace->facts.data, trace->facts.len },
+		});
+	empty(&trace->scratch);
+	empty(&trace->facts);
 }
 
 int trace_flush(struct trace *trace, perch_err *err)
