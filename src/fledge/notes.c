@@ -55,7 +55,7 @@ void fledge_note_start(struct trace *trace, const struct fledge_run_options *opt
 	write_answers(&answers, engine);
 	write_layers(&layers, options->layers);
 	const struct trace_fact facts[] = {
-		FACT_TEXT("protocol", STR(FLEDGE_PROTOCOL)),
+		FACT_TEXT("protocol", STR(FLEDGE_TRACE_NAME)),
 		FACT_TEXT("plugin", engine->plugin),
 		FACT_FLAG("exec", engine->may_exec),
 		FACT_FLAG("store", engine->may_store),
@@ -108,6 +108,15 @@ void fledge_note_exit(struct trace *trace, const perch_result *result)
 		trace_event(trace, "exit", facts, "the plugin was ended by signal %d", result->signal);
 	else
 		trace_event(trace, "exit", facts, "the plugin exited with status %d", result->exit_code);
+}
+
+int fledge_exit_code(int interrupted_by, int status, int signal, bool has_failed)
+{
+	if (interrupted_by)
+		return 128 + interrupted_by;
+	if (signal)
+		return 128 + signal;
+	return status == 0 && has_failed ? 1 : status;
 }
 
 void fledge_note_end(struct trace *trace, int exit_code)

@@ -9,7 +9,7 @@
 #include "trace/trace.h"
 
 /* The protocol by its name in a trace. */
-#define FLEDGE_PROTOCOL "fledge-v1"
+#define FLEDGE_TRACE_NAME "fledge-v1"
 
 /* "ask", "defaults", "strict". */
 const char *fledge_asking_name(enum fledge_asking asking);
@@ -23,6 +23,10 @@ void fledge_note_answer(struct trace *trace, const struct answer *answer);
 
 void fledge_note_interrupt(struct trace *trace, int signal);
 void fledge_note_exit(struct trace *trace, const perch_result *result);
+
+/* What a run ends with: interrupted_by (0 = not) comes first, then the signal or the
+ * status of the plugin; one whose questions could not be answered has failed. */
+int fledge_exit_code(int interrupted_by, int status, int signal, bool has_failed);
 
 /* The exit code of the whole run, the last event. */
 void fledge_note_end(struct trace *trace, int exit_code);

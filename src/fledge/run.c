@@ -106,15 +106,6 @@ void fledge_run_resume(struct fledge_run *run, uint64_t slept_ns)
 
 /* ---- the plugin's end ---------------------------------------------------- */
 
-int fledge_exit_code(int interrupted_by, int status, int signal, bool has_failed)
-{
-	if (interrupted_by)
-		return 128 + interrupted_by;
-	if (signal)
-		return 128 + signal;
-	return status == 0 && has_failed ? 1 : status;
-}
-
 static void explained(void *data, const char *text)
 {
 	run_say(data, SHOWN_DEBUG, text);

@@ -58,10 +58,6 @@ void fledge_run_interrupt(struct fledge_run *run, int signal);
 void fledge_run_suspend(struct fledge_run *run);
 void fledge_run_resume(struct fledge_run *run, uint64_t slept_ns);
 
-/* What a run ends with: interrupted_by (0 = not) comes first, then the signal or the
- * status of the plugin; one whose questions could not be answered has failed. */
-int fledge_exit_code(int interrupted_by, int status, int signal, bool has_failed);
-
 /* NULL until everything is over. */
 const struct outcome *fledge_run_outcome(const struct fledge_run *run);
 

@@ -23,8 +23,8 @@ static int quoted(struct str text)
 /* What the host itself has to say is noted; the plugin's own words are in its line. */
 static void show(struct fledge_run *run, const struct shown *shown)
 {
-	bool is_ours = shown->kind == SHOWN_WARNING || shown->kind == SHOWN_ERROR ||
-		shown->kind == SHOWN_DEBUG;
+	bool is_ours =
+		shown->kind == SHOWN_WARNING || shown->kind == SHOWN_ERROR || shown->kind == SHOWN_DEBUG;
 	if (is_ours)
 		trace_note(run->options.trace, "%.*s", (int)shown->text.len, shown->text.data);
 	run->options.frontend->table->show(run->options.frontend, shown);

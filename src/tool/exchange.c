@@ -350,7 +350,8 @@ int exchange_take_over(struct exchange *exchange, const struct exchange_options 
 
 void exchange_cancel(struct exchange *exchange)
 {
-	trace_event(exchange->options.trace, "cancel", NO_FACTS, "the caller does not want it any more");
+	trace_event(
+		exchange->options.trace, "cancel", NO_FACTS, "the caller does not want it any more");
 	tool_engine_cancel(exchange->engine);
 	attend(exchange);
 }

@@ -34,7 +34,7 @@ void tool_note_start(struct trace *trace, const struct tool_engine_options *opti
 	write_list(&capabilities, options->capabilities);
 	struct str line = request ? str_trim(request->line) : (struct str){ 0 };
 	const struct trace_fact facts[] = {
-		FACT_TEXT("protocol", STR(TOOL_PROTOCOL)),
+		FACT_TEXT("protocol", STR(TOOL_TRACE_NAME)),
 		FACT_TEXT("version", options->protocol),
 		FACT_TEXT("plugin", options->name),
 		FACT_JSON("capabilities",

@@ -8,7 +8,7 @@
 #include "trace/trace.h"
 
 /* The protocol by its name in a trace. */
-#define TOOL_PROTOCOL "tool"
+#define TOOL_TRACE_NAME "tool"
 
 /* Before the process is started. request may be NULL. */
 void tool_note_start(struct trace *trace, const struct tool_engine_options *options,

@@ -19,13 +19,27 @@ struct trace_fact {
 	struct str text;
 };
 
-#define FACT_NUMBER(name_, number_) \
-	{ .name = (name_), .kind = TRACE_FACT_NUMBER, .number = (int64_t)(number_) }
-#define FACT_FLAG(name_, flag_) { .name = (name_), .kind = TRACE_FACT_FLAG, .number = (flag_) }
-#define FACT_TEXT(name_, text_) { .name = (name_), .kind = TRACE_FACT_TEXT, .text = (text_) }
+#define FACT_NUMBER(name_, number_)                                              \
+	{                                                                            \
+		.name = (name_), .kind = TRACE_FACT_NUMBER, .number = (int64_t)(number_) \
+	}
+#define FACT_FLAG(name_, flag_)                                     \
+	{                                                               \
+		.name = (name_), .kind = TRACE_FACT_FLAG, .number = (flag_) \
+	}
+#define FACT_TEXT(name_, text_)                                   \
+	{                                                             \
+		.name = (name_), .kind = TRACE_FACT_TEXT, .text = (text_) \
+	}
 /* JSON text, taken as it is; empty = null. */
-#define FACT_JSON(name_, json_) { .name = (name_), .kind = TRACE_FACT_JSON, .text = (json_) }
-#define FACTS_END { .name = NULL }
+#define FACT_JSON(name_, json_)                                   \
+	{                                                             \
+		.name = (name_), .kind = TRACE_FACT_JSON, .text = (json_) \
+	}
+#define FACTS_END    \
+	{                \
+		.name = NULL \
+	}
 #define NO_FACTS ((const struct trace_fact[]){ FACTS_END })
 
 /* Appends the list as an object. 0 or -ENOMEM. */

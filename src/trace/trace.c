@@ -17,27 +17,11 @@
 #include "base/file.h"
 #include "base/utf8.h"
 #include "data/json.h"
-#include "trace/mask.h"
+#include "trace/trace_parts.h"
 
 enum {
 	TRACE_BUFFER = 64 * 1024,      /* written when it is that much */
 	TRACE_KEEP = 4 * TRACE_BUFFER, /* memory beyond it, for a huge line, is given back */
-	TRACE_NOTE_MAX = 1024,
-};
-
-struct trace {
-	int fd;
-	bool is_stderr; /* not ours to close */
-	bool secrets;
-	uint64_t start_ns;
-	struct buf out;
-	struct buf scratch;
-	struct buf facts;
-	struct mask mask;
-	int error; /* why it is off */
-	bool is_error_told;
-	trace_heard_fn *heard; /* NULL = it goes to the file */
-	void *heard_data;
 };
 
 const char *trace_direction_name(enum trace_direction direction)
@@ -138,13 +122,12 @@ static void turn_off(struct trace *trace, int error)
 	buf_free(&trace->facts);
 }
 
-static bool is_on(const struct trace *trace)
+bool trace_is_on(const struct trace *trace)
 {
 	return trace && !trace->error;
 }
 
-/* A buffer that held a huge line must not stay that large. */
-static void empty(struct buf *buf)
+void trace_empty(struct buf *buf)
 {
 	if (buf->cap > TRACE_KEEP)
 		buf_free(buf);
@@ -155,7 +138,7 @@ static void empty(struct buf *buf)
 static void write_out(struct trace *trace)
 {
 	int r = trace->out.len ? fd_write_all_quietly(trace->fd, trace->out.data, trace->out.len) : 0;
-	empty(&trace->out);
+	trace_empty(&trace->out);
 	if (r < 0)
 		turn_off(trace, r);
 }
@@ -215,7 +198,7 @@ static void write_event(perch_json_writer *writer, const struct trace_entry *ent
 	perch_json_write_raw(writer, entry->facts.data, entry->facts.len);
 }
 
-static void record(struct trace *trace, const struct trace_entry *entry)
+void trace_record_entry(struct trace *trace, const struct trace_entry *entry)
 {
 	if (trace->heard) {
 		trace->heard(trace->heard_data, entry);
@@ -236,8 +219,7 @@ static void record(struct trace *trace, const struct trace_entry *entry)
 	end_line(trace, start);
 }
 
-/* What cannot be recorded as it must be is not recorded at all, nor what follows. */
-static void give_up(struct trace *trace)
+void trace_give_up(struct trace *trace)
 {
 	write_out(trace);
 	turn_off(trace, trace->error ? trace->error : -ENOMEM);
@@ -247,7 +229,7 @@ static void give_up(struct trace *trace)
 
 void trace_start(struct trace *trace, const char *command, const char *const *args)
 {
-	if (!is_on(trace) || trace->heard)
+	if (!trace_is_on(trace) || trace->heard)
 		return;
 	size_t start = trace->out.len;
 	perch_json_writer writer = json_writer_on(&trace->out);
@@ -272,25 +254,25 @@ static void record_masked(struct trace *trace, struct trace_entry *entry)
 	bool may_hold_secrets =
 		entry->direction == TRACE_TO_PLUGIN || entry->direction == TRACE_FROM_PLUGIN;
 	if (trace->secrets || !may_hold_secrets) {
-		record(trace, entry);
+		trace_record_entry(trace, entry);
 		return;
 	}
 	size_t len = entry->line.len;
 	int r = mask_line(
 		&trace->mask, entry->direction == TRACE_FROM_PLUGIN, entry->line, &trace->scratch);
 	if (r < 0) {
-		give_up(trace);
+		trace_give_up(trace);
 		return;
 	}
 	entry->line = (struct str){ trace->scratch.data, len };
 	entry->is_masked = r > 0;
-	record(trace, entry);
-	empty(&trace->scratch);
+	trace_record_entry(trace, entry);
+	trace_empty(&trace->scratch);
 }
 
 void trace_line(struct trace *trace, enum trace_direction direction, const char *data, size_t len)
 {
-	if (!is_on(trace))
+	if (!trace_is_on(trace))
 		return;
 	struct trace_entry entry = {
 		.direction = direction,
@@ -301,7 +283,7 @@ void trace_line(struct trace *trace, enum trace_direction direction, const char 
 
 void trace_child_line(struct trace *trace, enum trace_direction direction, const perch_line *line)
 {
-	if (!is_on(trace))
+	if (!trace_is_on(trace))
 		return;
 	struct trace_entry entry = {
 		.direction = direction,
@@ -314,10 +296,10 @@ void trace_child_line(struct trace *trace, enum trace_direction direction, const
 
 void trace_child_bytes(struct trace *trace, const char *bytes, size_t len)
 {
-	if (!is_on(trace) || !len)
+	if (!trace_is_on(trace) || !len)
 		return;
 	bool is_open = bytes[len - 1] != '\n';
-	record(trace,
+	trace_record_entry(trace,
 		&(struct trace_entry){
 			.direction = TRACE_PLUGIN_ERR,
 			.line = { bytes, is_open ? len : len - 1 },
@@ -325,81 +307,9 @@ void trace_child_bytes(struct trace *trace, const char *bytes, size_t len)
 		});
 }
 
-/* Words that have to fit; characters stay whole. */
-static struct str format_words(char text[TRACE_NOTE_MAX], const char *format, va_list args)
-{
-	vsnprintf(text, TRACE_NOTE_MAX, format, args);
-	return (struct str){ text, utf8_whole_prefix(text, strlen(text)) };
-}
-
-void trace_note(struct trace *trace, const char *format, ...)
-{
-	if (!is_on(trace))
-		return;
-	char text[TRACE_NOTE_MAX];
-	struct trace_entry entry = { .direction = TRACE_HOST };
-	va_list args;
-	va_start(args, format);
-	entry.line = format_words(text, format, args);
-	va_end(args);
-	record(trace, &entry);
-}
-
-void trace_event(struct trace *trace, const char *event, const struct trace_fact *facts,
-	const char *format, ...)
-{
-	if (!is_on(trace))
-		return;
-	char text[TRACE_NOTE_MAX];
-	struct trace_entry entry = { .direction = TRACE_HOST, .event = str_from(event) };
-	va_list args;
-	va_start(args, format);
-	entry.line = format_words(text, format, args);
-	va_end(args);
-	buf_clear(&trace->facts);
-	facts_write(&trace->facts, facts);
-	if (trace->facts.failed) {
-		give_up(trace);
-		return;
-	}
-	entry.facts = (struct str){ trace->facts.data, trace->facts.len };
-	record(trace, &entry);
-	empty(&trace->facts);
-}
-
-void trace_result(struct trace *trace, uint64_t ticket, struct str json)
-{
-	if (!is_on(trace))
-		return;
-	char words[64];
-	int len = snprintf(words, sizeof(words), "request %" PRIu64 " has its result: %zu bytes",
-		ticket, json.len);
-	int r = trace->secrets ? 0 : mask_value(&trace->mask, json, &trace->scratch);
-	const struct trace_fact facts[] = {
-		FACT_NUMBER("ticket", ticket),
-		FACT_JSON("value", r > 0 ? ((struct str){ trace->scratch.data, json.len }) : json),
-		FACTS_END,
-	};
-	buf_clear(&trace->facts);
-	if (r < 0 || facts_write(&trace->facts, facts) < 0) {
-		give_up(trace);
-		return;
-	}
-	record(trace,
-		&(struct trace_entry){
-			.direction = TRACE_HOST,
-			.line = { words, (size_t)len },
-			.is_masked = r > 0,
-			.event = STR("result"),
-			.facts = { trace->facts.data, trace->facts.len },
-		});
-	empty(&trace->scratch);
-	empty(&trace->facts);
-}
-
 int trace_flush(struct trace *trace, perch_err *err)
 {
-	if (is_on(trace))
+	if (trace_is_on(trace))
 		write_out(trace);
 	if (!trace || !trace->error || trace->is_error_told)
 		return 0;

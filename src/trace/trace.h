@@ -64,8 +64,7 @@ void trace_start(struct trace *trace, const char *command, const char *const *ar
 void trace_line(struct trace *trace, enum trace_direction direction, const char *data, size_t len);
 
 /* A line of a child, as it was read. */
-void trace_child_line(
-	struct trace *trace, enum trace_direction direction, const perch_line *line);
+void trace_child_line(struct trace *trace, enum trace_direction direction, const perch_line *line);
 
 /* What came on stderr where the host does not read it by lines: every byte of it. */
 void trace_child_bytes(struct trace *trace, const char *bytes, size_t len);
