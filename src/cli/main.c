@@ -14,6 +14,7 @@ static const struct command *const commands[] = {
 	&command_tool,
 	&command_agent,
 	&command_sandbox,
+	&command_trace,
 	&command_doctor,
 	&command_completions,
 	&command_help,
