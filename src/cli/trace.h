@@ -10,13 +10,28 @@
 extern const struct command trace_verb_show;
 extern const struct command trace_verb_replay;
 
+/* The global options that a verb takes, too: the last lines of its table. */
+#define TRACE_GLOBALS(cli)                                                                \
+	{ "json", 0, OPTION_FLAG, &(cli)->json }, { "color", 0, OPTION_TEXT, &(cli)->color }, \
+		{ "line-limit", 0, OPTION_TEXT, &(cli)->line_limit },                             \
+	{                                                                                     \
+		0                                                                                 \
+	}
+
+/* What is read, and how. */
+struct trace_source {
+	const char *file; /* "-" = stdin */
+	size_t record_max;
+};
+
 /* The one word behind a verb, and its options; `usage` is told when there are others.
  * Returns 0 or EXIT_USAGE. */
-int trace_words(const struct option_spec *specs, int argc, char **argv, const char *usage,
-	const char **ret_file);
+int trace_words(const struct option_spec *specs, struct cli *cli, int argc, char **argv,
+	const char *usage, struct trace_source *ret_source);
 
-/* Reads a file, "-" = stdin. Fails as trace_read does, and as open. */
-int trace_read_file(const char *file, const struct trace_reader_options *options, perch_err *err);
+/* Every record goes to `take`. Fails as trace_read does, and as open. */
+int trace_read_source(const struct trace_source *source,
+	int (*take)(void *data, const struct trace_record *record), void *data, perch_err *err);
 
 /* ---- trace_view.c ---------------------------------------------------------- */
 

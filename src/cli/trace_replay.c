@@ -154,19 +154,22 @@ static void put_json(struct buf *out, const struct replay_report *report, bool i
 
 DEFINE_POINTER_CLEANUP(free_replay, struct replay, replay_free)
 
-/* What kept it from being played to its end; "" = nothing. */
-static const char *trouble_of(int r, const struct replay *replay, const perch_err *err)
+/* Says what kept it from being played to its end. Returns whether there was something. */
+static bool tell_trouble(int r, const char *file, const struct replay *replay, const perch_err *err)
 {
-	if (r == -EINVAL && replay_error(replay)[0])
-		return replay_error(replay);
-	if (r < 0)
-		return err->text[0] ? err->text : perch_strerror(r);
-	return r == 0 && !replay_report(replay)->has_end
-		? "the recording has no end: what there is of it is the same"
-		: "";
+	if (r < 0 && err->text[0])
+		cli_error(NULL, "%s", err->text);
+	else if (r < 0)
+		cli_error("perch trace show shows what can be read of it", "%s: %s", file,
+			replay_error(replay)[0] ? replay_error(replay) : perch_strerror(r));
+	else if (r == 0 && !replay_report(replay)->has_end)
+		cli_error("what there is of it is the same", "%s: the recording has no end", file);
+	else
+		return false;
+	return true;
 }
 
-static int replay_file(struct cli *cli, const char *file)
+static int replay_source(struct cli *cli, const struct trace_source *source)
 {
 	_cleanup_(free_replay) struct replay *replay = NULL;
 	perch_err err = { 0 };
@@ -174,42 +177,35 @@ static int replay_file(struct cli *cli, const char *file)
 		cli_error(NULL, "out of memory");
 		return EXIT_HOST;
 	}
-	const struct trace_reader_options options = { .take = replay_take, .data = replay };
-	int r = trace_read_file(file, &options, &err);
+	int r = trace_read_source(source, replay_take, replay, &err);
 	if (r == 0)
 		r = replay_finish(replay);
 	const struct replay_report *report = replay_report(replay);
-	const char *trouble = trouble_of(r, replay, &err);
+	bool is_troubled = tell_trouble(r, source->file, replay, &err);
 	struct page page;
 	page_begin(&page, cli);
 	if (cli->json)
-		put_json(&page.out, report, r == 0 && !trouble[0]);
-	else if (!trouble[0])
-		put_report(&page, file, report);
+		put_json(&page.out, report, r == 0 && !is_troubled);
+	else if (!is_troubled)
+		put_report(&page, source->file, report);
 	int printed = page_end(&page);
-	if (trouble[0]) {
-		cli_error(NULL, "%s: %s", file, trouble);
+	if (is_troubled)
 		return EXIT_HOST;
-	}
 	return r == 1 ? EXIT_FAILURE : printed;
 }
 
 static int run_replay(struct cli *cli, int argc, char **argv)
 {
-	const char *file = NULL;
-	const struct option_spec specs[] = {
-		{ "json", 0, OPTION_FLAG, &cli->json },
-		{ "color", 0, OPTION_TEXT, &cli->color },
-		{ 0 },
-	};
-	int r = trace_words(specs, argc, argv, "write: perch trace replay FILE", &file);
-	return r ? r : replay_file(cli, file);
+	struct trace_source source = { 0 };
+	const struct option_spec specs[] = { TRACE_GLOBALS(cli) };
+	int r = trace_words(specs, cli, argc, argv, "write: perch trace replay FILE", &source);
+	return r ? r : replay_source(cli, &source);
 }
 
 const struct command trace_verb_replay = {
 	.name = "replay",
 	.summary = "play a recording again; does the host still say the same?",
-	.help = "usage: perch trace replay FILE [--json]\n"
+	.help = "usage: perch trace replay FILE [--json] [--line-limit BYTES]\n"
 			"\n"
 			"The engine of the recorded exchange is told again what it was told then: the\n"
 			"lines of the plugin, tool or agent, the user's answers, the results of what the\n"

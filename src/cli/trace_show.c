@@ -14,10 +14,9 @@ enum {
 
 struct show {
 	struct cli *cli;
-	const char *file;
+	struct trace_source source;
 	const char *only; /* a direction, NULL = all */
 	const char *grep; /* NULL = all */
-	size_t record_max;
 	struct trace_view view;
 	uint64_t records;
 	uint64_t wrong;
@@ -68,7 +67,7 @@ static int tell_wrong(struct show *show, const struct trace_record *record)
 	int r = write_out(show);
 	fflush(stdout);
 	cli_error(NULL, "line %llu of %s cannot be read: %s", (unsigned long long)record->number,
-		show->file, record->why);
+		show->source.file, record->why);
 	return r;
 }
 
@@ -103,7 +102,7 @@ static void tell_end(struct show *show)
 	if (!show->cli->json) {
 		if (show->wrong > WRONG_TOLD_MAX)
 			cli_error(NULL, "%llu lines of %s cannot be read", (unsigned long long)show->wrong,
-				show->file);
+				show->source.file);
 		return;
 	}
 	buf_printf(&show->view.page.out,
@@ -116,15 +115,10 @@ static void tell_end(struct show *show)
 
 static int show_file(struct show *show)
 {
-	const struct trace_reader_options options = {
-		.record_max = show->record_max,
-		.take = take,
-		.data = show,
-	};
 	perch_err err = { 0 };
 	int r = trace_view_open(&show->view, show->cli);
 	if (r == 0)
-		r = trace_read_file(show->file, &options, &err);
+		r = trace_read_source(&show->source, take, show, &err);
 	if (r == -EPIPE)
 		return EXIT_FAILURE;
 	if (r < 0) {
@@ -155,11 +149,9 @@ static int run_show(struct cli *cli, int argc, char **argv)
 		{ "full", 0, OPTION_FLAG, &show.view.is_full },
 		{ "only", 0, OPTION_TEXT, &show.only },
 		{ "grep", 0, OPTION_TEXT, &show.grep },
-		{ "json", 0, OPTION_FLAG, &cli->json },
-		{ "color", 0, OPTION_TEXT, &cli->color },
-		{ 0 },
+		TRACE_GLOBALS(cli),
 	};
-	int r = trace_words(specs, argc, argv, "write: perch trace show FILE", &show.file);
+	int r = trace_words(specs, cli, argc, argv, "write: perch trace show FILE", &show.source);
 	if (r == 0)
 		r = check_words(&show);
 	if (r == 0)
@@ -179,6 +171,7 @@ const struct command trace_verb_show = {
 			"  --full          cut nothing to the width of the terminal; show all facts\n"
 			"  --only WHAT     in, out, err or host\n"
 			"  --grep TEXT     lines with this text in them\n"
+			"  --line-limit N  bytes of a record that are read at most (67108864)\n"
 			"  --json          every record as one line: {\"event\":\"record\",\"line\":2,…}\n"
 			"\n"
 			"Lines that cannot be read are named on stderr, and it ends with 1.\n"

@@ -13,11 +13,14 @@
 #include "replay/player.h"
 #include "replay/recorded.h"
 #include "replay/said.h"
+#include "trace/mask.h"
 
 struct replay {
 	struct trace *trace; /* its events are said, see heard */
 	struct player *player;
 	struct said said;
+	struct mask mask; /* what the recording has masked is masked now, too */
+	struct buf masked;
 	struct recorded kept; /* the texts of the report */
 	struct replay_report report;
 	perch_err err;
@@ -83,34 +86,49 @@ static size_t first_difference(struct str a, struct str b)
 }
 
 /* Returns 1, for the reader to stop. */
-static int differ(
-	struct replay *replay, struct replay_difference difference, const struct saying *now)
+static int differ(struct replay *replay, struct replay_difference difference)
 {
-	struct str said = now ? now->text : (struct str){ 0 };
 	difference.is_found = true;
-	difference.at = first_difference(difference.recorded, said);
+	difference.at = first_difference(difference.recorded, difference.now);
 	difference.recorded = recorded_copy(&replay->kept, difference.recorded);
-	difference.now = recorded_copy(&replay->kept, said);
+	difference.now = recorded_copy(&replay->kept, difference.now);
 	difference.what = recorded_copy(&replay->kept, difference.what);
 	replay->report.difference = difference;
 	return replay->kept.failed ? -ENOMEM : 1;
 }
 
+/* What the host says as it would be recorded. Of a line, the mask must see every one in
+ * their order: which answers are secret depends on what was asked. */
+static int as_recorded(
+	struct replay *replay, const struct trace_record *record, struct saying *now, struct str *ret)
+{
+	bool is_line = !record->entry.event.len && !now->event.len;
+	*ret = now->text;
+	int r = is_line ? mask_line(&replay->mask, false, now->text, &replay->masked) : 0;
+	if (r < 0)
+		return r;
+	if (is_line && record->entry.is_masked)
+		*ret = (struct str){ replay->masked.data, replay->masked.len };
+	return 0;
+}
+
 /* The next thing that the host says must be this. */
-static int compare(
-	struct replay *replay, const struct trace_record *record, struct str event, struct str text)
+static int compare(struct replay *replay, const struct trace_record *record, struct str text)
 {
 	_cleanup_free_ struct saying *now = said_take(&replay->said);
-	replay->report.compared++;
-	if (now && str_eq(now->event, event) && str_eq(now->text, text))
-		return 0;
-	const struct replay_difference difference = {
+	struct replay_difference difference = {
 		.kind = now ? REPLAY_OTHER : REPLAY_MISSING,
 		.line = record->number,
-		.what = event,
+		.what = record->entry.event,
 		.recorded = text,
 	};
-	return differ(replay, difference, now);
+	int r = now ? as_recorded(replay, record, now, &difference.now) : 0;
+	if (r < 0)
+		return r;
+	replay->report.compared++;
+	if (now && str_eq(now->event, record->entry.event) && str_eq(difference.now, text))
+		return 0;
+	return differ(replay, difference);
 }
 
 /* All that the host said has been compared; or there is a difference. */
@@ -123,8 +141,9 @@ static int expect_silence(struct replay *replay, uint64_t line)
 		.kind = REPLAY_EXTRA,
 		.line = line,
 		.what = now->event,
+		.now = now->text,
 	};
-	return differ(replay, difference, now);
+	return differ(replay, difference);
 }
 
 /* ---- records --------------------------------------------------------------------- */
@@ -165,7 +184,7 @@ static int take_event(struct replay *replay, const struct trace_record *record)
 	if (r == 0 && event->play)
 		r = event->play(replay->player, record);
 	if (r == 0 && event->is_outcome && replay->failure == 0)
-		r = compare(replay, record, name, record->entry.facts);
+		r = compare(replay, record, record->entry.facts);
 	replay->report.has_end = replay->report.has_end || event->is_last;
 	return r;
 }
@@ -174,7 +193,7 @@ static int take_sent(struct replay *replay, const struct trace_record *record)
 {
 	const struct player_table *table = replay->player->table;
 	int r = table->sent ? table->sent(replay->player, record) : 0;
-	return r ? r : compare(replay, record, (struct str){ 0 }, record->entry.line);
+	return r ? r : compare(replay, record, record->entry.line);
 }
 
 static int take_entry(struct replay *replay, const struct trace_record *record)
@@ -194,6 +213,8 @@ static int take_entry(struct replay *replay, const struct trace_record *record)
 		return take_sent(replay, record);
 	replay->report.played++;
 	int r = expect_silence(replay, record->number);
+	if (r == 0 && mask_line(&replay->mask, true, record->entry.line, &replay->masked) < 0)
+		r = -ENOMEM;
 	return r ? r : replay->player->table->line(replay->player, record);
 }
 
@@ -240,8 +261,8 @@ int replay_new(struct replay **ret_replay)
 	struct replay *replay = calloc(1, sizeof(*replay));
 	if (!replay)
 		return -ENOMEM;
-	if (trace_listen(heard, replay, &replay->trace) < 0) {
-		free(replay);
+	if (trace_listen(heard, replay, &replay->trace) < 0 || mask_init(&replay->mask) < 0) {
+		replay_free(replay);
 		return -ENOMEM;
 	}
 	*ret_replay = replay;
@@ -256,6 +277,8 @@ void replay_free(struct replay *replay)
 		replay->player->table->free(replay->player);
 	trace_close(replay->trace, NULL);
 	said_free(&replay->said);
+	mask_free(&replay->mask);
+	buf_free(&replay->masked);
 	recorded_free(&replay->kept);
 	free(replay);
 }
