@@ -177,6 +177,8 @@ static int take_event(struct replay *replay, const struct trace_record *record)
 	struct str name = record->entry.event;
 	if (str_is(name, "start"))
 		return begin(replay, record);
+	if (str_is(name, "failed"))
+		return replay_wrong(replay, "nothing was said, because it could not be started");
 	const struct player_event *event = replay->player ? find_event(replay->player, name) : NULL;
 	if (!event)
 		return 0;

@@ -138,12 +138,13 @@ static void see_off(struct exchange *exchange)
 /* After every word with the engine: does what it wants. */
 static void attend(struct exchange *exchange)
 {
-	send(exchange);
 	enum tool_stage stage = tool_engine_stage(exchange->engine);
+	if (stage != exchange->stage)
+		tool_note_stage(exchange->options.trace, stage);
+	send(exchange);
 	if (stage == exchange->stage)
 		return;
 	exchange->stage = stage;
-	tool_note_stage(exchange->options.trace, stage);
 	if (stage == TOOL_TEARDOWN)
 		see_off(exchange);
 	set_clock(exchange);
@@ -331,7 +332,7 @@ int exchange_start(struct exchange *exchange, perch_err *err)
 	int r = launch_start(
 		&exchange->launch, exchange->host, exchange->options.binding, &spec, &exchange->child, err);
 	if (r < 0) {
-		trace_note(trace, "it cannot be started: %s", perch_strerror(r));
+		trace_event(trace, "failed", NO_FACTS, "it cannot be started: %s", perch_strerror(r));
 		return r;
 	}
 	set_clock(exchange);
