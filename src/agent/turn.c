@@ -114,8 +114,7 @@ static void tell_start(struct agent_turn *turn)
 
 static void tell_failure(struct agent_turn *turn)
 {
-	trace_event(turn->options.trace, "failed", NO_FACTS, "it cannot be started: %s",
-		turn->failure_text.text);
+	trace_failure(turn->options.trace, turn->failure_text.text);
 	const struct agent_end end = {
 		.exit_code = turn_failure_code(turn),
 		.raw_status = -1,

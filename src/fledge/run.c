@@ -230,8 +230,7 @@ static int start_child(struct fledge_run *run, perch_err *err)
 	fledge_note_start(run->options.trace, &run->options, &run->engine_options);
 	int r = perch_child_start(run->host, &spec, &run->child, err);
 	if (r < 0)
-		trace_event(
-			run->options.trace, "failed", NO_FACTS, "it cannot be started: %s", perch_strerror(r));
+		trace_failure(run->options.trace, perch_strerror(r));
 	return r;
 }
 

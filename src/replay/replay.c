@@ -115,6 +115,8 @@ static int as_recorded(
 /* The next thing that the host says must be this. */
 static int compare(struct replay *replay, const struct trace_record *record, struct str text)
 {
+	if (replay->failure < 0)
+		return replay->failure;
 	_cleanup_free_ struct saying *now = said_take(&replay->said);
 	struct replay_difference difference = {
 		.kind = now ? REPLAY_OTHER : REPLAY_MISSING,
@@ -185,7 +187,9 @@ static int take_event(struct replay *replay, const struct trace_record *record)
 	int r = event->is_outcome ? 0 : expect_silence(replay, record->number);
 	if (r == 0 && event->play)
 		r = event->play(replay->player, record);
-	if (r == 0 && event->is_outcome && replay->failure == 0)
+	if (r == 0)
+		r = trace_flush(replay->trace, NULL); /* it may have had no memory for an event */
+	if (r == 0 && event->is_outcome)
 		r = compare(replay, record, record->entry.facts);
 	replay->report.has_end = replay->report.has_end || event->is_last;
 	return r;
@@ -239,8 +243,6 @@ int replay_take(void *data, const struct trace_record *record)
 	int r = take(replay, record);
 	if (r == 0)
 		r = replay->failure;
-	if (r == 0)
-		r = trace_flush(replay->trace, NULL); /* it may have had no memory for an event */
 	if (r == -EINVAL)
 		err_set(&replay->err, r, "line %llu cannot be replayed: %s",
 			(unsigned long long)record->number, replay->err.text);

@@ -332,7 +332,7 @@ int exchange_start(struct exchange *exchange, perch_err *err)
 	int r = launch_start(
 		&exchange->launch, exchange->host, exchange->options.binding, &spec, &exchange->child, err);
 	if (r < 0) {
-		trace_event(trace, "failed", NO_FACTS, "it cannot be started: %s", perch_strerror(r));
+		trace_failure(trace, perch_strerror(r));
 		return r;
 	}
 	set_clock(exchange);

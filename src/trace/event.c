@@ -50,6 +50,11 @@ void trace_event(
 	trace_empty(&trace->facts);
 }
 
+void trace_failure(struct trace *trace, const char *why)
+{
+	trace_event(trace, "failed", NO_FACTS, "it cannot be started: %s", why);
+}
+
 void trace_result(struct trace *trace, uint64_t ticket, struct str json)
 {
 	if (!trace_is_on(trace))

@@ -76,6 +76,9 @@ void trace_note(struct trace *trace, const char *format, ...) PERCH_PRINTF(2, 3)
 void trace_event(struct trace *trace, const char *event, const struct trace_fact *facts,
 	const char *format, ...) PERCH_PRINTF(4, 5);
 
+/* The event "failed": there is no process, and why. */
+void trace_failure(struct trace *trace, const char *why);
+
 /* The event "result": what a request of the plugin will be answered with, as JSON.
  * Masked like the answer. */
 void trace_result(struct trace *trace, uint64_t ticket, struct str json);
