@@ -21,6 +21,7 @@ void agent_note_start(struct trace *trace, const struct agent_engine_options *op
 		FACT_TEXT("input", input),
 		FACTS_END,
 	};
+	trace_unmask(trace);
 	trace_event(trace, "start", facts, "starts %s", profile->command);
 }
 

@@ -74,7 +74,8 @@ static void put_notes(struct page *page, const struct replay_report *report)
 		buf_printf(out, ", this is %s\n", perch_version());
 	}
 	if (report->masked)
-		buf_printf(out, "  masked values: %llu, from line %llu on; only their length is known\n",
+		buf_printf(out,
+			"  records with masked values: %llu, from line %llu on; only the length is known\n",
 			(unsigned long long)report->masked, (unsigned long long)report->masked_first);
 	if (report->masked && report->difference.is_found)
 		buf_append_text(out,

@@ -44,6 +44,7 @@ void tool_note_start(struct trace *trace, const struct tool_engine_options *opti
 		FACT_JSON("request", line),
 		FACTS_END,
 	};
+	trace_unmask(trace);
 	trace_event(trace, "start", facts, "starts %.*s", (int)options->name.len, options->name.data);
 }
 

@@ -227,6 +227,12 @@ void trace_give_up(struct trace *trace)
 
 /* ------------------------------------------------------------------------------ */
 
+void trace_unmask(struct trace *trace)
+{
+	if (trace)
+		trace->secrets = true;
+}
+
 void trace_start(struct trace *trace, const char *command, const char *const *args)
 {
 	if (!trace_is_on(trace) || trace->heard)

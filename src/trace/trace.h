@@ -36,7 +36,7 @@ const char *trace_direction_name(enum trace_direction direction);
 
 /* Opens a file anew, for its owner alone (0600), never through a link; "-" is
  * stderr. Without `secrets`, values that are stored, loaded, or of the
- * environment are masked: stars of the same length, and the line says so.
+ * environment are masked (fledge-v1): stars of the same length, and the line says so.
  * Fails with -ELOOP (a link), -EINVAL (a directory, a socket …), other errnos. */
 int trace_open(const char *path, bool secrets, struct trace **ret_trace, perch_err *err);
 
@@ -56,6 +56,10 @@ typedef void trace_heard_fn(void *data, const struct trace_entry *entry);
 /* A trace that writes nothing: whoever listens gets every line as it comes, with
  * nothing masked, and the host's notes and events. -ENOMEM. */
 int trace_listen(trace_heard_fn *heard, void *data, struct trace **ret_trace);
+
+/* Masks nothing from here on: no line of another protocol than fledge-v1 is one that
+ * stores or loads, whatever it looks like. */
+void trace_unmask(struct trace *trace);
 
 /* The first line: what is run. args is NULL-terminated. */
 void trace_start(struct trace *trace, const char *command, const char *const *args);

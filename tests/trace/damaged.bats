@@ -142,6 +142,39 @@ END
     "$perch" trace show "$trace" | head -n 1 >/dev/null
 }
 
+# on_terminal COLUMNS WORD…: perch trace on a terminal of so many columns.
+on_terminal() {
+    "$python" - "$@" <<'END'
+import fcntl, os, pty, struct, sys, termios
+pid, terminal = pty.fork()
+if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
+    os.environ.update(TERM="xterm", LC_ALL="C.UTF-8")
+    perch = os.environ["PERCH_BUILD"] + "/perch"
+    os.execv(perch, [perch, "trace", *sys.argv[2:]])
+try:
+    while True:
+        sys.stdout.buffer.write(os.read(terminal, 65536))
+        sys.stdout.buffer.flush()
+except OSError:
+    pass
+os.waitpid(pid, 0)
+END
+}
+
+@test "on a terminal: coloured, and cut to its width unless --full" {
+    on_terminal 60 show "$trace" >"$WORK/wide"
+    grep -q $'\e\\[' "$WORK/wide"
+    grep -q '…' "$WORK/wide"
+    "$python" - "$WORK/wide" <<'END'
+import re, sys
+for line in open(sys.argv[1], encoding="utf-8", newline="\n"):
+    assert len(re.sub(r"\x1b\[[0-9;]*m", "", line.rstrip("\r\n"))) <= 60, line
+END
+    on_terminal 60 show --full "$trace" >"$WORK/wide"
+    grep -q '"language"' "$WORK/wide"
+}
+
 @test "what a plugin wrote cannot move the cursor of whoever looks at it" {
     py nasty <<'END'
 raw('{"type":"output","text":"\\u001b[2J"}\n')

@@ -50,7 +50,7 @@ END
     lacks "$(cat "$trace")" secret-blue
     same
     has "$output" "2 results of store and metadata, 1 of commands; none was run"
-    has "$output" "masked values: 3, from line"
+    has "$output" "records with masked values: 3, from line"
 }
 
 @test "answers given in advance are used again, and say so" {

@@ -99,7 +99,7 @@ END
     agent 'stdin: message' <<'END'
 echo AGENT_SESSION:s-1
 echo 'AGENT_PARTIAL:"one"'
-echo "the reply"
+echo 'the reply: {"value": 1'
 echo beside >&2
 END
     turn --trace "$trace" --prompt hello
@@ -111,6 +111,7 @@ END
     has "$output" "· the turn ends with exit code 0"
     same
     has "$output" agentproc
+    lacks "$output" masked
 }
 
 @test "a turn of an agent of 0.4, with a permission" {
