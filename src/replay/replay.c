@@ -214,7 +214,7 @@ static int take_entry(struct replay *replay, const struct trace_record *record)
 		return 0;
 	if (!replay->player)
 		return replay_wrong(
-			replay, "a line comes before the event \"start\": it was recorded by an older perch");
+			replay, "a line comes before the event \"start\": the beginning was not recorded");
 	if (direction == TRACE_TO_PLUGIN)
 		return take_sent(replay, record);
 	replay->report.played++;

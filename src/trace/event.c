@@ -25,6 +25,7 @@ void trace_note(struct trace *trace, const char *format, ...)
 	va_start(args, format);
 	entry.line = format_words(text, format, args);
 	va_end(args);
+	entry.is_masked = !trace->secrets && mask_words(text, entry.line.len);
 	trace_record_entry(trace, &entry);
 }
 

@@ -151,10 +151,16 @@ static void mask_message(
 		for_members(sheet, message, "value", blot_env);
 }
 
+static char *find_value(const char *text, size_t len)
+{
+	static const char name[] = "\"value\"";
+	return memmem(text, len, name, sizeof(name) - 1);
+}
+
 /* What cannot be read may still hold a value: everything maskable is one. */
 static void mask_garbage(struct sheet *sheet)
 {
-	if (!memmem(sheet->line.data, sheet->line.len, "\"value\"", sizeof("\"value\"") - 1))
+	if (!find_value(sheet->line.data, sheet->line.len))
 		return;
 	memset(sheet->copy, '*', sheet->line.len);
 	sheet->has_stars = true;
@@ -183,6 +189,16 @@ int mask_line(struct mask *mask, bool is_from_plugin, struct str line, struct bu
 	else if (line.len)
 		mask_garbage(&sheet);
 	return sheet.has_stars;
+}
+
+/* A line is quoted from its start on: what stands before the name is no value. */
+bool mask_words(char *words, size_t len)
+{
+	char *at = find_value(words, len);
+	if (!at)
+		return false;
+	memset(at, '*', (size_t)(words + len - at));
+	return true;
 }
 
 int mask_value(struct mask *mask, struct str json, struct buf *copy)

@@ -194,6 +194,18 @@ END
     has "$output" "the difference may come from a masked value"
 }
 
+@test "a stored value does not get out by the words about a broken line" {
+    py -c store broken <<'END'
+raw('{"type":"store","key":"k","value":"secret-blue"\n')
+raw('{"type":"store","key":"k","value":"secret-blue","id":[]}\n')
+END
+    record broken
+    expect_status 0
+    has "$errors" "is not JSON and was skipped"
+    lacks "$(cat "$trace")" secret
+    same
+}
+
 @test "with --trace-secrets nothing is masked, and nothing is said of it" {
     asking
     record --trace-secrets asker

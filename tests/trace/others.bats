@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Recorded calls of tools and turns of agents.
 
-# shellcheck disable=SC2154 # what trace_open and of_trace set
+# shellcheck disable=SC2034,SC2154 # what trace_open and of_trace set
 load ../tool/tools
 load ../agent/agents
 load traces

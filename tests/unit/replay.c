@@ -368,7 +368,7 @@ static const struct {
 	const char *words; /* NULL = it is a difference */
 } odd[] = {
 	{ { NULL }, "there is no exchange" },
-	{ { "<x" }, "older perch" },
+	{ { "<x" }, "was not recorded" },
 	{ { "*start {\"protocol\":\"x\"}" }, "'x' is not known" },
 	{ { "*start {}" }, "'' is not known" },
 	{ { "*start {\"protocol\":\"tool\"}", "<{\"type\":\"handshake\",\"protocol_version\":\"\"}",
