@@ -21,7 +21,7 @@ frontend.h
 validate.h
 validate.c
 agent tool fledge
-plugins
+plugins replay
 conformance
 term events
 cli

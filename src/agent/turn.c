@@ -11,7 +11,6 @@
 #include "agent/turn_parts.h"
 #include "base/err.h"
 #include "proc/child.h"
-#include "trace/trace.h"
 
 enum { STDERR_TAIL = 4 * 1024, TIMERS = 3 };
 
@@ -27,19 +26,29 @@ enum { STDERR_TAIL = 4 * 1024, TIMERS = 3 };
 static void on_partial(void *data, struct str text, struct str raw)
 {
 	struct agent_turn *turn = data;
+	turn->partials.count++;
+	turn->partials.bytes += text.len;
 	TELL(turn, partial, turn, text, raw);
 }
 
 static void on_session(void *data, struct str id)
 {
 	struct agent_turn *turn = data;
+	agent_note_session(turn->options.trace, id);
 	TELL(turn, session, turn, id);
 }
 
 static void on_warning(void *data, struct str text)
 {
 	struct agent_turn *turn = data;
+	trace_note(turn->options.trace, "%.*s", (int)text.len, text.data);
 	TELL(turn, warning, turn, text);
+}
+
+static void permit(struct agent_turn *turn, struct str request_id, bool allowed, struct str message)
+{
+	agent_note_permit(turn->options.trace, request_id, allowed, message);
+	agent_engine_permit(turn->engine, request_id, allowed, message);
 }
 
 static void on_permission(void *data, const struct agent_permission *permission)
@@ -48,8 +57,7 @@ static void on_permission(void *data, const struct agent_permission *permission)
 	if (turn->options.events->permission)
 		turn->options.events->permission(turn->options.data, turn, permission);
 	else
-		agent_engine_permit(
-			turn->engine, permission->request_id, false, STR("nobody is there to be asked"));
+		permit(turn, permission->request_id, false, STR("nobody is there to be asked"));
 }
 
 static void on_send(void *data, struct str line)
@@ -62,12 +70,14 @@ static void on_send(void *data, struct str line)
 static void on_hang_up(void *data)
 {
 	struct agent_turn *turn = data;
+	trace_note(turn->options.trace, "the agent has said its last word: its stdin is closed");
 	perch_child_close_stdin(turn->child);
 }
 
 static void on_stop(void *data)
 {
 	struct agent_turn *turn = data;
+	trace_note(turn->options.trace, "the agent writes too much: it is stopped");
 	perch_child_stop(turn->child);
 }
 
@@ -104,6 +114,7 @@ static void tell_start(struct agent_turn *turn)
 
 static void tell_failure(struct agent_turn *turn)
 {
+	trace_failure(turn->options.trace, turn->failure_text.text);
 	const struct agent_end end = {
 		.exit_code = turn_failure_code(turn),
 		.raw_status = -1,
@@ -144,7 +155,9 @@ static void tell_end(struct agent_turn *turn, const perch_result *result)
 		.stderr_tail = tail_text(&turn->tail),
 	};
 	struct agent_verdict verdict;
+	agent_note_exit(turn->options.trace, &exit);
 	agent_engine_conclude(turn->engine, &exit, &verdict);
+	agent_note_verdict(turn->options.trace, &verdict, &turn->partials);
 	for (size_t i = 0; i < verdict.error_count; i++)
 		TELL(turn, error, turn, verdict.errors[i].code, verdict.errors[i].text);
 	if (verdict.has_reply)
@@ -179,7 +192,7 @@ static void on_line(perch_child *child, void *data, perch_stream stream, const p
 	(void)stream;
 	struct agent_turn *turn = data;
 	heard(turn);
-	trace_line(turn->options.trace, TRACE_FROM_PLUGIN, line->data, line->len);
+	trace_child_line(turn->options.trace, TRACE_FROM_PLUGIN, line);
 	agent_engine_line(turn->engine, line->data, line->len, line->flags & PERCH_LINE_TOO_LONG);
 	if (agent_engine_is_broken(turn->engine))
 		perch_child_signal(child, SIGKILL);
@@ -192,6 +205,7 @@ static void on_bytes(
 	(void)stream;
 	struct agent_turn *turn = data;
 	heard(turn);
+	trace_child_bytes(turn->options.trace, bytes, len);
 	tail_append(&turn->tail, bytes, len);
 	if (turn->options.stderr_bytes)
 		turn->options.stderr_bytes(turn->options.data, bytes, len);
@@ -241,7 +255,8 @@ static void time_out(struct agent_turn *turn, uint64_t timeout_ns, bool was_idle
 	tell_start(turn);
 	turn->timeout_ns = timeout_ns;
 	turn->was_idle = was_idle;
-	agent_engine_deny_all(turn->engine, STR("the turn has timed out"));
+	agent_note_timeout(turn->options.trace, timeout_ns, was_idle);
+	agent_engine_deny_all(turn->engine, STR(AGENT_TIMED_OUT));
 	perch_child_stop(turn->child);
 }
 
@@ -289,7 +304,7 @@ static int make_engine(struct agent_turn *turn)
 {
 	const struct agent_turn_options *options = &turn->options;
 	const struct agent_profile *profile = options->profile;
-	const struct agent_engine_options engine = {
+	turn->engine_options = (struct agent_engine_options){
 		.dialect = turn->dialect,
 		.session_prefix = str_from(profile->session_prefix),
 		.is_streaming = profile->streaming && !options->no_stream,
@@ -299,7 +314,7 @@ static int make_engine(struct agent_turn *turn)
 		.line_limit = options->line_limit ? options->line_limit : AGENT_LINE_LIMIT,
 		.total_limit = options->total_limit ? options->total_limit : AGENT_TOTAL_LIMIT,
 	};
-	return agent_engine_new(&engine, &effects, turn, &turn->engine);
+	return agent_engine_new(&turn->engine_options, &effects, turn, &turn->engine);
 }
 
 static int promise_timers(struct agent_turn *turn)
@@ -355,7 +370,8 @@ void agent_turn_cancel(struct agent_turn *turn, int signal)
 		turn->cancelled_by = signal;
 		timer_cancel(&turn->host->loop.timers, &turn->wall);
 		timer_cancel(&turn->host->loop.timers, &turn->idle);
-		agent_engine_deny_all(turn->engine, STR("the turn was cancelled"));
+		agent_note_cancel(turn->options.trace, signal);
+		agent_engine_deny_all(turn->engine, STR(AGENT_CANCELLED));
 	}
 	perch_child_stop(turn->child);
 }
@@ -363,7 +379,7 @@ void agent_turn_cancel(struct agent_turn *turn, int signal)
 void agent_turn_permit(
 	struct agent_turn *turn, struct str request_id, bool allowed, struct str message)
 {
-	agent_engine_permit(turn->engine, request_id, allowed, message);
+	permit(turn, request_id, allowed, message);
 	turn->heard_ns = clock_now_ns();
 }
 

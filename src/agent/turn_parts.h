@@ -4,6 +4,7 @@
 
 #include "agent/engine.h"
 #include "agent/launch.h"
+#include "agent/notes.h"
 #include "agent/turn.h"
 #include "proc/host.h"
 #include "proc/tail.h"
@@ -16,7 +17,9 @@ struct agent_turn {
 	struct arena arena;
 	struct launch launch;
 	struct sandbox *sandbox;
+	struct agent_engine_options engine_options;
 	struct agent_engine *engine;
+	struct agent_partials partials;
 	perch_child *child;
 	perch_step ladder[2];
 	struct timer begun; /* what is told at the start is told from the loop */

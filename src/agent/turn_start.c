@@ -4,7 +4,6 @@
 
 #include "agent/turn_parts.h"
 #include "base/err.h"
-#include "trace/trace.h"
 
 #define TURN_LINGER_NS (100 * NSEC_PER_MSEC)
 
@@ -35,14 +34,21 @@ static bool has_input(const struct agent_turn *turn)
 	return turn->dialect->has_turn_line || turn->options.profile->message_on_stdin;
 }
 
+static void note_start(const struct agent_turn *turn, struct str input)
+{
+	agent_note_start(turn->options.trace, &turn->engine_options, turn->options.profile, input);
+}
+
 /* Queued as a whole; the pipe takes it while the output is read. An agent that
  * does not read it is no error. */
 static int send_input(struct agent_turn *turn, perch_err *err)
 {
 	struct buf line = { 0 };
 	struct str text = turn->options.message;
-	if (!has_input(turn))
+	if (!has_input(turn)) {
+		note_start(turn, (struct str){ 0 });
 		return 0;
+	}
 	if (turn->dialect->has_turn_line) {
 		if (turn_line_write(&line, &turn->options) < 0) {
 			buf_free(&line);
@@ -50,6 +56,7 @@ static int send_input(struct agent_turn *turn, perch_err *err)
 		}
 		text = (struct str){ line.data, line.len };
 	}
+	note_start(turn, text);
 	trace_line(turn->options.trace, TRACE_TO_PLUGIN, text.data, text.len);
 	int r = text.len ? perch_child_write(turn->child, text.data, text.len) : 0;
 	if (!turn->dialect->has_turn_line || !turn->options.profile->permission)

@@ -136,6 +136,15 @@ static void gather_errors(
 	}
 }
 
+/* Whether there was no memory for all that is to be told. */
+static bool has_lost_words(const struct agent_engine *engine)
+{
+	bool has_lost = engine->reply.failed;
+	for (size_t i = 0; i < AGENT_ERRORS_MAX; i++)
+		has_lost = has_lost || engine->said[i].failed;
+	return has_lost;
+}
+
 void agent_engine_conclude(
 	struct agent_engine *engine, const struct agent_exit *exit, struct agent_verdict *ret_verdict)
 {
@@ -144,7 +153,8 @@ void agent_engine_conclude(
 	gather_errors(engine, exit, &verdict);
 	if (verdict.exit_code == 0)
 		make_reply(engine, exit, &verdict);
-	if (engine->reply.failed) {
+	if (has_lost_words(engine)) {
+		engine->is_broken = true;
 		verdict = (struct agent_verdict){ .exit_code = CODE_HOST, .error_count = 1 };
 		verdict.errors[0] = (struct agent_error){ "memory", STR("out of memory") };
 	}

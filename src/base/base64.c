@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <string.h>
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -27,6 +28,46 @@ int base64_append(struct buf *out, const void *data, size_t len)
 	for (size_t at = 0; at < len; at += 3) {
 		encode_group(bytes + at, len - at, out->data + out->len);
 		out->len += 4;
+	}
+	return 0;
+}
+
+/* The value of a digit, or -1. */
+static int value_of(char digit)
+{
+	const char *at = digit ? strchr(digits, digit) : NULL;
+	return at ? (int)(at - digits) : -1;
+}
+
+/* Returns how many bytes the four digits stand for, 0 = they are none. */
+static size_t decode_group(const char *group, bool is_last, char out[3])
+{
+	size_t count = !is_last || group[3] != '=' ? 3 : group[2] != '=' ? 2 : 1;
+	uint32_t bits = 0;
+	for (size_t i = 0; i < 4; i++) {
+		int value = i <= count ? value_of(group[i]) : 0;
+		if (value < 0)
+			return 0;
+		bits = bits << 6 | (uint32_t)value;
+	}
+	if (bits & ((1u << (8 * (3 - count))) - 1))
+		return 0;
+	for (size_t i = 0; i < count; i++)
+		out[i] = (char)(bits >> (16 - 8 * i));
+	return count;
+}
+
+int base64_append_decoded(struct buf *out, struct str text)
+{
+	if (text.len % 4)
+		return -EINVAL;
+	if (buf_reserve(out, text.len / 4 * 3) < 0)
+		return -ENOMEM;
+	for (size_t at = 0; at < text.len; at += 4) {
+		size_t count = decode_group(text.data + at, at + 4 == text.len, out->data + out->len);
+		if (!count)
+			return -EINVAL;
+		out->len += count;
 	}
 	return 0;
 }

@@ -86,6 +86,7 @@ extern const struct command command_plugins;
 extern const struct command command_sandbox;
 extern const struct command command_tool;
 extern const struct command command_tour;
+extern const struct command command_trace;
 extern const struct command command_doctor;
 extern const struct command command_completions;
 extern const struct command command_complete;

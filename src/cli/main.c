@@ -16,6 +16,7 @@ static const struct command *const commands[] = {
 	&command_tool,
 	&command_agent,
 	&command_sandbox,
+	&command_trace,
 	&command_conformance,
 	&command_doctor,
 	&command_completions,

@@ -77,6 +77,18 @@ void engine_say(struct fledge_engine *engine, enum shown_kind kind, const char *
 	engine_show(engine, &(struct shown){ .kind = kind, .text = str_from(text) });
 }
 
+void engine_note(struct fledge_engine *engine, const char *format, ...)
+{
+	if (!engine->effects->note)
+		return;
+	char text[512];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	engine->effects->note(engine->data, text);
+}
+
 enum { QUOTED_MAX = 200 };
 
 int engine_quoted(struct str text)

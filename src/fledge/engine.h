@@ -63,6 +63,8 @@ struct fledge_effects {
 	void (*stop)(void *data);
 	/* Too much is waiting (true), or no longer: stop reading, go on reading. */
 	void (*hold)(void *data, bool on);
+	/* What was decided without anything to show or to do. NULL = nobody wants to know. */
+	void (*note)(void *data, const char *text);
 };
 
 /* Options, effects and data must outlive the engine. -ENOMEM. */

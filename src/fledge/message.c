@@ -55,9 +55,11 @@ static uint64_t ticket_of(const struct request *request)
 /* Without a store nothing is stored, and a load finds nothing. */
 static bool may_use_store(struct fledge_engine *engine, struct request *request)
 {
-	if (!engine->options->may_store)
-		engine_respond(engine, request, STR("null"));
-	return engine->options->may_store;
+	if (engine->options->may_store)
+		return true;
+	engine_note(engine, "store capability not granted: answered null");
+	engine_respond(engine, request, STR("null"));
+	return false;
 }
 
 static void handle_store(struct reading *reading)
@@ -172,6 +174,13 @@ static const struct message_type *find_type(struct str name)
 	return NULL;
 }
 
+static void refuse_late(struct reading *reading)
+{
+	struct fledge_engine *engine = reading->engine;
+	engine_note(engine, "too late: the run was cancelled (%s)", engine->cancel_reason);
+	engine_refuse(engine, engine_enqueue(engine, reading->id), engine->cancel_reason);
+}
+
 static void handle_known(struct reading *reading, const struct message_type *type)
 {
 	struct fledge_engine *engine = reading->engine;
@@ -179,7 +188,7 @@ static void handle_known(struct reading *reading, const struct message_type *typ
 		engine_say(engine, SHOWN_WARNING, "line %llu of the plugin: `%s`: missing id; skipped",
 			(unsigned long long)engine->line_number, type->name.data);
 	else if (reading->id && engine->cancel_reason)
-		engine_refuse(engine, engine_enqueue(engine, reading->id), engine->cancel_reason);
+		refuse_late(reading);
 	else
 		type->handle(reading);
 }

@@ -137,6 +137,7 @@ static bool use_given(struct fledge_engine *engine, struct request *request)
 		const struct fledge_answer *given = &engine->options->answers[i];
 		if (!str_eq(str_trim(given->message), message))
 			continue;
+		engine_note(engine, "an answer to this was given in advance");
 		if (use_value(engine, request, given->value))
 			return true;
 		engine_say(engine, SHOWN_WARNING, "the answer given for '%.*s' does not fit: '%.*s'",
@@ -169,6 +170,8 @@ static void decide(struct fledge_engine *engine, struct request *request, uint64
 		fail_unanswered(engine, question, now_ns);
 		return;
 	}
+	engine_note(engine, "nobody is asked: answered by %s",
+		question->has_default ? "its default" : "what counts without one");
 	switch (question->kind) {
 	case QUESTION_PROMPT:
 		respond_text(engine, request, question->default_text);

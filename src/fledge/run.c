@@ -13,9 +13,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "fledge/notes.h"
 #include "fledge/run_parts.h"
 #include "sandbox/explain.h"
-#include "trace/trace.h"
 
 #define RUN_LINGER_NS (500 * NSEC_PER_MSEC)
 
@@ -36,6 +36,8 @@ static void warn(void *data, const char *text)
 static void deadline_due(struct timer *timer, uint64_t now_ns)
 {
 	struct fledge_run *run = RUN_OF(timer, deadline);
+	if (now_ns >= fledge_engine_deadline(run->engine))
+		trace_event(run->options.trace, "timeout", NO_FACTS, "a question was open for too long");
 	fledge_engine_tick(run->engine, now_ns);
 	run_attend(run);
 }
@@ -49,6 +51,7 @@ static void answered(void *data, const struct answer *answer)
 		return;
 	if (answer->cancelled && !run->interrupted_by)
 		run->interrupted_by = SIGINT;
+	fledge_note_answer(run->options.trace, answer);
 	fledge_engine_answer(run->engine, answer, clock_now_ns());
 	run_attend(run);
 }
@@ -58,6 +61,7 @@ static void user_went_away(void *data)
 	struct fledge_run *run = data;
 	if (run->has_ended)
 		return;
+	trace_event(run->options.trace, "went_away", NO_FACTS, "nobody can be asked any more");
 	fledge_engine_stop_asking(run->engine, clock_now_ns());
 	run_attend(run);
 }
@@ -68,10 +72,13 @@ void fledge_run_interrupt(struct fledge_run *run, int signal)
 		return;
 	if (!run->interrupted_by)
 		run->interrupted_by = signal;
-	if (perch_child_result(run->child)->stop_asked)
+	if (perch_child_result(run->child)->stop_asked) {
+		trace_note(run->options.trace, "signal %d again: the next step to its end", signal);
 		perch_child_stop(run->child);
-	else
+	} else {
+		fledge_note_interrupt(run->options.trace, signal);
 		fledge_engine_cancel(run->engine, "user_interrupt", clock_now_ns());
+	}
 	run_attend(run);
 }
 
@@ -97,17 +104,6 @@ void fledge_run_resume(struct fledge_run *run, uint64_t slept_ns)
 
 /* ---- the plugin's end ---------------------------------------------------- */
 
-static int exit_code_of(const struct fledge_run *run)
-{
-	if (run->interrupted_by)
-		return 128 + run->interrupted_by;
-	if (run->result.signal)
-		return 128 + run->result.signal;
-	if (run->result.exit_code == 0 && fledge_engine_failed(run->engine))
-		return 1;
-	return run->result.exit_code;
-}
-
 static void explained(void *data, const char *text)
 {
 	run_say(data, SHOWN_DEBUG, text);
@@ -126,7 +122,9 @@ static void explain_end(struct fledge_run *run)
 
 static void conclude(struct fledge_run *run)
 {
-	int code = exit_code_of(run);
+	int code = fledge_exit_code(run->interrupted_by, run->result.exit_code, run->result.signal,
+		fledge_engine_failed(run->engine));
+	fledge_note_end(run->options.trace, code);
 	run->outcome = (struct outcome){
 		.success = code == 0,
 		.exit_code = code,
@@ -168,6 +166,7 @@ static void on_ended(perch_child *child, void *data, const perch_result *result)
 	struct fledge_run *run = data;
 	run->has_ended = true;
 	run->result = *result;
+	fledge_note_exit(run->options.trace, result);
 	if (fledge_engine_is_asking(run->engine))
 		run->options.frontend->table->withdraw(run->options.frontend);
 	timer_cancel(&run->host->loop.timers, &run->deadline);
@@ -185,7 +184,7 @@ static void on_line(perch_child *child, void *data, perch_stream stream, const p
 		run_hear_stderr(run, line);
 		return;
 	}
-	trace_line(run->options.trace, TRACE_FROM_PLUGIN, line->data, line->len);
+	trace_child_line(run->options.trace, TRACE_FROM_PLUGIN, line);
 	fledge_engine_line(run->engine, line->data, line->len, line->flags & PERCH_LINE_TOO_LONG,
 		loop_now_ns(&run->host->loop));
 	run_attend(run);
@@ -224,7 +223,11 @@ static int start_child(struct fledge_run *run, perch_err *err)
 	spec.ladder_len = sizeof(ladder) / sizeof(ladder[0]);
 	spec.events = &child_events;
 	spec.data = run;
-	return perch_child_start(run->host, &spec, &run->child, err);
+	fledge_note_start(run->options.trace, &run->options, &run->engine_options);
+	int r = perch_child_start(run->host, &spec, &run->child, err);
+	if (r < 0)
+		trace_failure(run->options.trace, perch_strerror(r));
+	return r;
 }
 
 static void dirty_known(void *data, bool is_dirty)

@@ -4,15 +4,32 @@
 #include <signal.h>
 
 #include "base/clock.h"
+#include "base/utf8.h"
+#include "fledge/notes.h"
 #include "fledge/run_parts.h"
-#include "trace/trace.h"
 
 enum {
 	/* More than this on its way to the plugin: it is not read until it reads. So
 	 * much, because one that asks everything first and listens later must not
 	 * wait for us while we wait for it. */
 	UNREAD_MAX = 64 * 1024 * 1024,
+	QUOTED_MAX = 200, /* of a plugin's text in a note: the line itself is in the trace */
 };
+
+static int quoted(struct str text)
+{
+	return (int)utf8_whole_prefix(text.data, text.len < QUOTED_MAX ? text.len : QUOTED_MAX);
+}
+
+/* What the host itself has to say is noted; the plugin's own words are in its line. */
+static void show(struct fledge_run *run, const struct shown *shown)
+{
+	bool is_ours =
+		shown->kind == SHOWN_WARNING || shown->kind == SHOWN_ERROR || shown->kind == SHOWN_DEBUG;
+	if (is_ours)
+		trace_note(run->options.trace, "%.*s", (int)shown->text.len, shown->text.data);
+	run->options.frontend->table->show(run->options.frontend, shown);
+}
 
 void run_say(struct fledge_run *run, enum shown_kind kind, const char *text)
 {
@@ -21,13 +38,13 @@ void run_say(struct fledge_run *run, enum shown_kind kind, const char *text)
 		.text = str_from(text),
 		.plugin = str_from(run->options.plugin_name),
 	};
-	run->options.frontend->table->show(run->options.frontend, &shown);
+	show(run, &shown);
 }
 
 void run_hear_stderr(const struct fledge_run *run, const perch_line *line)
 {
 	const struct fledge_run_options *options = &run->options;
-	trace_line(options->trace, TRACE_PLUGIN_ERR, line->data, line->len);
+	trace_child_line(options->trace, TRACE_PLUGIN_ERR, line);
 	if (options->stderr_line)
 		options->stderr_line(options->stderr_data, (struct str){ line->data, line->len });
 }
@@ -138,19 +155,20 @@ static void check_memory(struct fledge_run *run, int r)
 void run_result_known(void *data, uint64_t ticket, struct str json)
 {
 	struct fledge_run *run = data;
+	trace_result(run->options.trace, ticket, json);
 	fledge_engine_result(run->engine, ticket, json, loop_now_ns(&run->host->loop));
 	run_attend(run);
 }
 
 static void effect_show(void *data, const struct shown *shown)
 {
-	struct fledge_run *run = data;
-	run->options.frontend->table->show(run->options.frontend, shown);
+	show(data, shown);
 }
 
 static void effect_ask(void *data, const struct question *question)
 {
 	struct fledge_run *run = data;
+	trace_note(run->options.trace, "asks the user");
 	run->options.frontend->table->ask(run->options.frontend, question);
 }
 
@@ -163,24 +181,29 @@ static void effect_withdraw(void *data)
 static void effect_store(void *data, uint64_t ticket, struct str key, struct str value)
 {
 	struct fledge_run *run = data;
+	trace_note(run->options.trace, "stores '%.*s'", quoted(key), key.data);
 	check_memory(run, lending_store(run->lending, ticket, key, value));
 }
 
 static void effect_load(void *data, uint64_t ticket, struct str key)
 {
 	struct fledge_run *run = data;
+	trace_note(run->options.trace, "looks up '%.*s' in the store", quoted(key), key.data);
 	check_memory(run, lending_load(run->lending, ticket, key));
 }
 
 static void effect_exec(void *data, uint64_t ticket, const struct fledge_exec *exec)
 {
 	struct fledge_run *run = data;
+	trace_note(run->options.trace, "runs: %s -c '%.*s'", run->options.shell, quoted(exec->command),
+		exec->command.data);
 	check_memory(run, execs_run(run->execs, ticket, exec));
 }
 
 static void effect_metadata(void *data, uint64_t ticket, const struct str *keys, size_t count)
 {
 	struct fledge_run *run = data;
+	trace_note(run->options.trace, "collects metadata: %zu keys", count);
 	check_memory(run, lending_metadata(run->lending, ticket, keys, count));
 }
 
@@ -194,12 +217,21 @@ static void effect_drop(void *data, uint64_t ticket)
 static void effect_stop(void *data)
 {
 	struct fledge_run *run = data;
+	trace_note(run->options.trace, "waits for its end; then SIGTERM, then SIGKILL");
 	perch_child_stop(run->child);
+}
+
+static void effect_note(void *data, const char *text)
+{
+	struct fledge_run *run = data;
+	trace_note(run->options.trace, "%s", text);
 }
 
 static void effect_hold(void *data, bool on)
 {
 	struct fledge_run *run = data;
+	trace_note(run->options.trace,
+		on ? "too many requests wait: the plugin is not read" : "the plugin is read again");
 	run->is_held = on;
 	pace(run);
 }
@@ -216,4 +248,5 @@ const struct fledge_effects run_effects = {
 	.drop = effect_drop,
 	.stop = effect_stop,
 	.hold = effect_hold,
+	.note = effect_note,
 };

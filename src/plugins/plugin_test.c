@@ -41,14 +41,17 @@ struct plugin_test {
 
 /* ---- listening ------------------------------------------------------------------ */
 
-static void heard(void *data, enum trace_direction direction, struct str line)
+/* What the host did is left out: what it has to say of it comes by `told`. */
+static void heard(void *data, const struct trace_entry *entry)
 {
 	struct plugin_test *test = data;
-	transcript_add(&test->report.transcript, direction, line);
-	if (direction == TRACE_FROM_PLUGIN)
-		lint_from_plugin(&test->lint, line);
-	else if (direction == TRACE_TO_PLUGIN)
-		lint_to_plugin(&test->lint, line);
+	if (entry->direction == TRACE_HOST)
+		return;
+	transcript_add(&test->report.transcript, entry->direction, entry->line);
+	if (entry->direction == TRACE_FROM_PLUGIN)
+		lint_from_plugin(&test->lint, entry->line);
+	else if (entry->direction == TRACE_TO_PLUGIN)
+		lint_to_plugin(&test->lint, entry->line);
 }
 
 static bool is_found_already(const struct findings *findings, unsigned line)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "trace/trace.h"
+#include "tool/notes.h"
 
 enum { STDERR_TAIL = 4 * 1024 };
 
@@ -82,6 +82,7 @@ static uint64_t length_of(const struct exchange *exchange, enum tool_clock clock
 static void hear_hang_up(struct exchange *exchange)
 {
 	exchange->is_deaf = true;
+	trace_event(exchange->options.trace, "hang_up", NO_FACTS, "the plugin does not read any more");
 	tool_engine_stdin_closed(exchange->engine);
 }
 
@@ -137,8 +138,10 @@ static void see_off(struct exchange *exchange)
 /* After every word with the engine: does what it wants. */
 static void attend(struct exchange *exchange)
 {
-	send(exchange);
 	enum tool_stage stage = tool_engine_stage(exchange->engine);
+	if (stage != exchange->stage)
+		tool_note_stage(exchange->options.trace, stage);
+	send(exchange);
 	if (stage == exchange->stage)
 		return;
 	exchange->stage = stage;
@@ -160,6 +163,7 @@ static void clean_up(struct exchange *exchange)
 		return;
 	}
 	exchange->is_over = true;
+	tool_note_verdict(exchange->options.trace, tool_engine_verdict(exchange->engine));
 	exchange->options.listener.over(exchange->options.listener.data);
 }
 
@@ -181,10 +185,21 @@ static void on_ended(perch_child *child, void *data, const perch_result *result)
 		.status = result->exit_code,
 		.signal = result->signal,
 	};
-	if (exchange_left_by_itself(exchange) || exchange->stage != TOOL_OVER)
+	if (exchange_left_by_itself(exchange) || exchange->stage != TOOL_OVER) {
+		tool_note_exit(exchange->options.trace, &exit);
 		tool_engine_exit(exchange->engine, &exit);
+	} else {
+		trace_note(exchange->options.trace, "the plugin was made to end");
+	}
 	attend(exchange);
 	clean_up(exchange);
+}
+
+static void run_out(struct exchange *exchange, enum tool_clock clock)
+{
+	uint64_t after_ns = length_of(exchange, clock);
+	tool_note_clock(exchange->options.trace, clock, after_ns);
+	tool_engine_deadline(exchange->engine, clock, after_ns);
 }
 
 static void clock_due(struct timer *timer, uint64_t now_ns)
@@ -198,7 +213,7 @@ static void clock_due(struct timer *timer, uint64_t now_ns)
 		wake_up(exchange);
 	struct deadline next = next_deadline(exchange);
 	if (next.when_ns <= now_ns)
-		tool_engine_deadline(exchange->engine, next.clock, length_of(exchange, next.clock));
+		run_out(exchange, next.clock);
 	else
 		set_clock(exchange);
 	attend(exchange);
@@ -211,7 +226,7 @@ static void on_line(perch_child *child, void *data, perch_stream stream, const p
 	(void)child;
 	(void)stream;
 	struct exchange *exchange = data;
-	trace_line(exchange->options.trace, TRACE_FROM_PLUGIN, line->data, line->len);
+	trace_child_line(exchange->options.trace, TRACE_FROM_PLUGIN, line);
 	const struct tool_line given = {
 		.text = { line->data, line->len },
 		.is_too_long = line->flags & PERCH_LINE_TOO_LONG,
@@ -227,6 +242,7 @@ static void on_closed(perch_child *child, void *data, perch_stream stream)
 	struct exchange *exchange = data;
 	if (stream != PERCH_STDOUT)
 		return;
+	trace_event(exchange->options.trace, "eof", NO_FACTS, "the plugin has closed its output");
 	tool_engine_eof(exchange->engine);
 	attend(exchange);
 }
@@ -246,6 +262,7 @@ static void on_bytes(
 	(void)child;
 	(void)stream;
 	struct exchange *exchange = data;
+	trace_child_bytes(exchange->options.trace, bytes, len);
 	tail_append(&exchange->stderr_tail, bytes, len);
 	const struct exchange_listener *listener = &exchange->options.listener;
 	if (listener->stderr_bytes)
@@ -310,10 +327,14 @@ int exchange_start(struct exchange *exchange, perch_err *err)
 	spec.events = &child_events;
 	spec.data = exchange;
 	exchange->started_ns = clock_now_ns();
+	struct trace *trace = exchange->options.trace;
+	tool_note_start(trace, &exchange->engine_options, exchange->options.request);
 	int r = launch_start(
 		&exchange->launch, exchange->host, exchange->options.binding, &spec, &exchange->child, err);
-	if (r < 0)
+	if (r < 0) {
+		trace_failure(trace, perch_strerror(r));
 		return r;
+	}
 	set_clock(exchange);
 	attend(exchange);
 	return 0;
@@ -330,6 +351,8 @@ int exchange_take_over(struct exchange *exchange, const struct exchange_options 
 
 void exchange_cancel(struct exchange *exchange)
 {
+	trace_event(
+		exchange->options.trace, "cancel", NO_FACTS, "the caller does not want it any more");
 	tool_engine_cancel(exchange->engine);
 	attend(exchange);
 }

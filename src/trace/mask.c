@@ -151,28 +151,65 @@ static void mask_message(
 		for_members(sheet, message, "value", blot_env);
 }
 
+static char *find_value(const char *text, size_t len)
+{
+	static const char name[] = "\"value\"";
+	return memmem(text, len, name, sizeof(name) - 1);
+}
+
 /* What cannot be read may still hold a value: everything maskable is one. */
 static void mask_garbage(struct sheet *sheet)
 {
-	if (!memmem(sheet->line.data, sheet->line.len, "\"value\"", sizeof("\"value\"") - 1))
+	if (!find_value(sheet->line.data, sheet->line.len))
 		return;
 	memset(sheet->copy, '*', sheet->line.len);
 	sheet->has_stars = true;
 }
 
-int mask_line(struct mask *mask, bool is_from_plugin, struct str line, struct buf *copy)
+/* Copies the text and reads it. *ret_root is NULL when it is no JSON. */
+static int lay_out(
+	struct mask *mask, struct str text, struct buf *copy, const perch_json_value **ret_root)
 {
 	buf_clear(copy);
-	if (buf_append(copy, line.data, line.len) < 0)
+	*ret_root = NULL;
+	if (buf_append(copy, text.data, text.len) < 0)
+		return -ENOMEM;
+	int r = perch_json_parse(mask->json, text.data, text.len, ret_root, NULL);
+	return r == -ENOMEM ? r : 0;
+}
+
+int mask_line(struct mask *mask, bool is_from_plugin, struct str line, struct buf *copy)
+{
+	const perch_json_value *message;
+	if (lay_out(mask, line, copy, &message) < 0)
 		return -ENOMEM;
 	struct sheet sheet = { .line = line, .copy = copy->data };
-	const perch_json_value *message;
-	int r = perch_json_parse(mask->json, line.data, line.len, &message, NULL);
-	if (r == -ENOMEM)
-		return r;
-	if (r == 0)
+	if (message)
 		mask_message(mask, is_from_plugin, &sheet, message);
 	else if (line.len)
 		mask_garbage(&sheet);
+	return sheet.has_stars;
+}
+
+/* A line is quoted from its start on: what stands before the name is no value. */
+bool mask_words(char *words, size_t len)
+{
+	char *at = find_value(words, len);
+	if (!at)
+		return false;
+	memset(at, '*', (size_t)(words + len - at));
+	return true;
+}
+
+int mask_value(struct mask *mask, struct str json, struct buf *copy)
+{
+	const perch_json_value *value;
+	if (lay_out(mask, json, copy, &value) < 0)
+		return -ENOMEM;
+	struct sheet sheet = { .line = json, .copy = copy->data };
+	if (perch_json_type_of(value) == PERCH_JSON_STRING)
+		blot(&sheet, value);
+	else
+		blot_env(&sheet, value);
 	return sheet.has_stars;
 }

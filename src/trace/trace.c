@@ -17,34 +17,23 @@
 #include "base/file.h"
 #include "base/utf8.h"
 #include "data/json.h"
-#include "trace/mask.h"
+#include "trace/trace_parts.h"
 
 enum {
 	TRACE_BUFFER = 64 * 1024,      /* written when it is that much */
 	TRACE_KEEP = 4 * TRACE_BUFFER, /* memory beyond it, for a huge line, is given back */
-	TRACE_NOTE_MAX = 1024,
 };
 
-struct trace {
-	int fd;
-	bool is_stderr; /* not ours to close */
-	bool secrets;
-	uint64_t start_ns;
-	struct buf out;
-	struct buf scratch;
-	struct mask mask;
-	int error; /* why it is off */
-	bool is_error_told;
-	trace_heard_fn *heard; /* NULL = it goes to the file */
-	void *heard_data;
-};
-
-static const char *const direction_names[] = {
-	[TRACE_TO_PLUGIN] = "in",
-	[TRACE_FROM_PLUGIN] = "out",
-	[TRACE_PLUGIN_ERR] = "err",
-	[TRACE_HOST] = "host",
-};
+const char *trace_direction_name(enum trace_direction direction)
+{
+	static const char *const names[] = {
+		[TRACE_TO_PLUGIN] = "in",
+		[TRACE_FROM_PLUGIN] = "out",
+		[TRACE_PLUGIN_ERR] = "err",
+		[TRACE_HOST] = "host",
+	};
+	return names[direction];
+}
 
 /* ---- the file -------------------------------------------------------------- */
 
@@ -77,6 +66,7 @@ static void trace_free(struct trace *trace)
 		fd_close(trace->fd);
 	buf_free(&trace->out);
 	buf_free(&trace->scratch);
+	buf_free(&trace->facts);
 	mask_free(&trace->mask);
 	free(trace);
 }
@@ -129,15 +119,15 @@ static void turn_off(struct trace *trace, int error)
 	trace->error = error;
 	buf_free(&trace->out);
 	buf_free(&trace->scratch);
+	buf_free(&trace->facts);
 }
 
-static bool is_on(const struct trace *trace)
+bool trace_is_on(const struct trace *trace)
 {
 	return trace && !trace->error;
 }
 
-/* A buffer that held a huge line must not stay that large. */
-static void empty(struct buf *buf)
+void trace_empty(struct buf *buf)
 {
 	if (buf->cap > TRACE_KEEP)
 		buf_free(buf);
@@ -148,7 +138,7 @@ static void empty(struct buf *buf)
 static void write_out(struct trace *trace)
 {
 	int r = trace->out.len ? fd_write_all_quietly(trace->fd, trace->out.data, trace->out.len) : 0;
-	empty(&trace->out);
+	trace_empty(&trace->out);
 	if (r < 0)
 		turn_off(trace, r);
 }
@@ -190,11 +180,28 @@ static void write_text(struct trace *trace, perch_json_writer *writer, struct st
 	buf_append_char(&trace->out, '"');
 }
 
-static void record(
-	struct trace *trace, enum trace_direction direction, struct str text, bool is_masked)
+static void write_flag(perch_json_writer *writer, const char *name, bool flag)
+{
+	if (!flag)
+		return;
+	perch_json_write_name(writer, name);
+	perch_json_write_bool(writer, true);
+}
+
+static void write_event(perch_json_writer *writer, const struct trace_entry *entry)
+{
+	if (!entry->event.len)
+		return;
+	perch_json_write_name(writer, "event");
+	perch_json_write_string_n(writer, entry->event.data, entry->event.len);
+	perch_json_write_name(writer, "facts");
+	perch_json_write_raw(writer, entry->facts.data, entry->facts.len);
+}
+
+void trace_record_entry(struct trace *trace, const struct trace_entry *entry)
 {
 	if (trace->heard) {
-		trace->heard(trace->heard_data, direction, text);
+		trace->heard(trace->heard_data, entry);
 		return;
 	}
 	size_t start = trace->out.len;
@@ -202,21 +209,33 @@ static void record(
 	perch_json_begin_object(&writer);
 	write_time(&writer, clock_now_ns() - trace->start_ns);
 	perch_json_write_name(&writer, "dir");
-	perch_json_write_string(&writer, direction_names[direction]);
-	write_text(trace, &writer, text);
-	if (is_masked) {
-		perch_json_write_name(&writer, "masked");
-		perch_json_write_bool(&writer, true);
-	}
+	perch_json_write_string(&writer, trace_direction_name(entry->direction));
+	write_event(&writer, entry);
+	write_text(trace, &writer, entry->line);
+	write_flag(&writer, "masked", entry->is_masked);
+	write_flag(&writer, "cut", entry->is_cut);
+	write_flag(&writer, "open", entry->is_open);
 	perch_json_end_object(&writer);
 	end_line(trace, start);
 }
 
+void trace_give_up(struct trace *trace)
+{
+	write_out(trace);
+	turn_off(trace, trace->error ? trace->error : -ENOMEM);
+}
+
 /* ------------------------------------------------------------------------------ */
+
+void trace_unmask(struct trace *trace)
+{
+	if (trace)
+		trace->secrets = true;
+}
 
 void trace_start(struct trace *trace, const char *command, const char *const *args)
 {
-	if (!is_on(trace) || trace->heard)
+	if (!trace_is_on(trace) || trace->heard)
 		return;
 	size_t start = trace->out.len;
 	perch_json_writer writer = json_writer_on(&trace->out);
@@ -236,41 +255,67 @@ void trace_start(struct trace *trace, const char *command, const char *const *ar
 	end_line(trace, start);
 }
 
-void trace_line(struct trace *trace, enum trace_direction direction, const char *data, size_t len)
+static void record_masked(struct trace *trace, struct trace_entry *entry)
 {
-	if (!is_on(trace))
-		return;
-	struct str line = { data, len && data[len - 1] == '\n' ? len - 1 : len };
-	bool may_hold_secrets = direction == TRACE_TO_PLUGIN || direction == TRACE_FROM_PLUGIN;
+	bool may_hold_secrets =
+		entry->direction == TRACE_TO_PLUGIN || entry->direction == TRACE_FROM_PLUGIN;
 	if (trace->secrets || !may_hold_secrets) {
-		record(trace, direction, line, false);
+		trace_record_entry(trace, entry);
 		return;
 	}
-	int r = mask_line(&trace->mask, direction == TRACE_FROM_PLUGIN, line, &trace->scratch);
+	size_t len = entry->line.len;
+	int r = mask_line(
+		&trace->mask, entry->direction == TRACE_FROM_PLUGIN, entry->line, &trace->scratch);
 	if (r < 0) {
-		write_out(trace);
-		turn_off(trace, trace->error ? trace->error : r);
+		trace_give_up(trace);
 		return;
 	}
-	record(trace, direction, (struct str){ trace->scratch.data, line.len }, r > 0);
-	empty(&trace->scratch);
+	entry->line = (struct str){ trace->scratch.data, len };
+	entry->is_masked = r > 0;
+	trace_record_entry(trace, entry);
+	trace_empty(&trace->scratch);
 }
 
-void trace_note(struct trace *trace, const char *format, ...)
+void trace_line(struct trace *trace, enum trace_direction direction, const char *data, size_t len)
 {
-	if (!is_on(trace))
+	if (!trace_is_on(trace))
 		return;
-	char text[TRACE_NOTE_MAX];
-	va_list args;
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	record(trace, TRACE_HOST, (struct str){ text, utf8_whole_prefix(text, strlen(text)) }, false);
+	struct trace_entry entry = {
+		.direction = direction,
+		.line = { data, len && data[len - 1] == '\n' ? len - 1 : len },
+	};
+	record_masked(trace, &entry);
+}
+
+void trace_child_line(struct trace *trace, enum trace_direction direction, const perch_line *line)
+{
+	if (!trace_is_on(trace))
+		return;
+	struct trace_entry entry = {
+		.direction = direction,
+		.line = { line->data, line->len },
+		.is_cut = line->flags & PERCH_LINE_TOO_LONG,
+		.is_open = line->flags & PERCH_LINE_UNTERMINATED,
+	};
+	record_masked(trace, &entry);
+}
+
+void trace_child_bytes(struct trace *trace, const char *bytes, size_t len)
+{
+	if (!trace_is_on(trace) || !len)
+		return;
+	bool is_open = bytes[len - 1] != '\n';
+	trace_record_entry(trace,
+		&(struct trace_entry){
+			.direction = TRACE_PLUGIN_ERR,
+			.line = { bytes, is_open ? len : len - 1 },
+			.is_open = is_open,
+		});
 }
 
 int trace_flush(struct trace *trace, perch_err *err)
 {
-	if (is_on(trace))
+	if (trace_is_on(trace))
 		write_out(trace);
 	if (!trace || !trace->error || trace->is_error_told)
 		return 0;

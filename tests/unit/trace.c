@@ -213,6 +213,20 @@ START_TEST(secrets_are_masked)
 }
 END_TEST
 
+/* The host's words about a line that it could not read quote it. */
+START_TEST(quoted_secrets_are_masked)
+{
+	begin();
+	struct trace *trace = open_trace(false);
+	trace_note(trace, "line 1 is not JSON: {\"key\":\"k\",\"value\":\"sec");
+	trace_note(trace, "the value");
+	ck_assert_int_eq(trace_close(trace, NULL), 0);
+	expect_line(0, "host", "line", "line 1 is not JSON: {\"key\":\"k\",************", true);
+	expect_line(1, "host", "line", "the value", false);
+	end();
+}
+END_TEST
+
 START_TEST(secrets_are_kept_when_asked_for)
 {
 	begin();
@@ -415,7 +429,8 @@ START_TEST(memory_may_run_out)
 }
 END_TEST
 
-SUITE_MAIN("trace", lines_are_recorded, secrets_are_masked, secrets_are_kept_when_asked_for,
-	too_many_ids_mask_every_answer, it_is_written_before_the_host_waits,
-	the_file_is_private_and_new, links_and_folders_are_refused, a_failing_write_turns_it_off_once,
-	a_dash_is_stderr, no_trace_is_fine, base64_is_as_the_rfc_says, memory_may_run_out)
+SUITE_MAIN("trace", lines_are_recorded, secrets_are_masked, quoted_secrets_are_masked,
+	secrets_are_kept_when_asked_for, too_many_ids_mask_every_answer,
+	it_is_written_before_the_host_waits, the_file_is_private_and_new, links_and_folders_are_refused,
+	a_failing_write_turns_it_off_once, a_dash_is_stderr, no_trace_is_fine,
+	base64_is_as_the_rfc_says, memory_may_run_out)

@@ -1,0 +1,258 @@
+/* The player of agents. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "agent/launch.h"
+#include "agent/notes.h"
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "data/json.h"
+#include "replay/player.h"
+#include "replay/recorded.h"
+
+struct agent_side {
+	struct player player;
+	struct recorded kept; /* the options */
+	struct agent_engine_options options;
+	struct agent_engine *engine;
+	struct agent_exit exit; /* what is known of it so far */
+	struct agent_partials partials;
+	bool has_ended;
+};
+
+/* ---- what the engine wants --------------------------------------------------- */
+
+static void on_partial(void *data, struct str text, struct str raw)
+{
+	(void)raw;
+	struct agent_side *side = data;
+	side->partials.count++;
+	side->partials.bytes += text.len;
+}
+
+static void on_session(void *data, struct str id)
+{
+	struct agent_side *side = data;
+	agent_note_session(replay_trace(side->player.replay), id);
+}
+
+static void on_warning(void *data, struct str text)
+{
+	(void)data;
+	(void)text;
+}
+
+/* The recorded answer comes. */
+static void on_permission(void *data, const struct agent_permission *permission)
+{
+	(void)data;
+	(void)permission;
+}
+
+static void on_send(void *data, struct str line)
+{
+	struct agent_side *side = data;
+	replay_say(side->player.replay, line);
+}
+
+static void on_nothing(void *data)
+{
+	(void)data;
+}
+
+static const struct agent_effects effects = {
+	.partial = on_partial,
+	.session = on_session,
+	.warning = on_warning,
+	.permission = on_permission,
+	.send = on_send,
+	.hang_up = on_nothing,
+	.stop = on_nothing,
+};
+
+/* ---- what it is told ------------------------------------------------------------ */
+
+static int settle(const struct agent_side *side)
+{
+	return agent_engine_is_broken(side->engine) ? -ENOMEM : 0;
+}
+
+static int play_line(struct player *player, const struct trace_record *record)
+{
+	struct agent_side *side = (struct agent_side *)player;
+	const struct trace_entry *entry = &record->entry;
+	agent_engine_line(side->engine, entry->line.data, entry->line.len, entry->is_cut);
+	return settle(side);
+}
+
+static int play_permit(struct player *player, const struct trace_record *record)
+{
+	struct agent_side *side = (struct agent_side *)player;
+	agent_engine_permit(side->engine, facts_text(record->facts, "request_id"),
+		facts_flag(record->facts, "allowed"), facts_text(record->facts, "message"));
+	return settle(side);
+}
+
+static int play_timeout(struct player *player, const struct trace_record *record)
+{
+	struct agent_side *side = (struct agent_side *)player;
+	side->exit.timeout_ns = (uint64_t)facts_number(record->facts, "after_ns");
+	side->exit.was_idle = facts_flag(record->facts, "idle");
+	agent_engine_deny_all(side->engine, STR(AGENT_TIMED_OUT));
+	return settle(side);
+}
+
+static int play_cancel(struct player *player, const struct trace_record *record)
+{
+	struct agent_side *side = (struct agent_side *)player;
+	side->exit.cancelled_by = (int)facts_number(record->facts, "signal");
+	agent_engine_deny_all(side->engine, STR(AGENT_CANCELLED));
+	return settle(side);
+}
+
+static int play_exit(struct player *player, const struct trace_record *record)
+{
+	struct agent_side *side = (struct agent_side *)player;
+	struct agent_verdict verdict;
+	if (side->has_ended)
+		return replay_wrong(player->replay, "the agent ends a second time");
+	side->has_ended = true;
+	side->exit.status = (int)facts_number(record->facts, "status");
+	side->exit.signal = (int)facts_number(record->facts, "signal");
+	side->exit.stderr_tail = facts_text(record->facts, "stderr");
+	agent_engine_conclude(side->engine, &side->exit, &verdict);
+	agent_note_verdict(replay_trace(player->replay), &verdict, &side->partials);
+	return settle(side);
+}
+
+static const struct player_event events[] = {
+	{ "permit", play_permit, false, false },
+	{ "timeout", play_timeout, false, false },
+	{ "cancel", play_cancel, false, false },
+	{ "session", NULL, true, false },
+	{ "exit", play_exit, false, false },
+	{ "error", NULL, true, false },
+	{ "reply", NULL, true, false },
+	{ "end", NULL, true, true },
+	{ 0 },
+};
+
+/* ---- what the agent reads first ---------------------------------------------------- */
+
+static enum attachment_kind kind_of(struct str name)
+{
+	enum attachment_kind kind = ATTACHMENT_IMAGE;
+	while (kind < ATTACHMENT_VIDEO && !str_is(name, attachment_kind_name(kind)))
+		kind++;
+	return kind;
+}
+
+static void read_attachments(
+	struct recorded *kept, const perch_json_value *list, struct agent_turn_options *turn)
+{
+	struct agent_attachment *attachments = recorded_room(kept, list, sizeof(*attachments));
+	perch_json_iter iter = perch_json_iterate(list);
+	for (const perch_json_value *item; attachments && (item = perch_json_next(&iter));)
+		attachments[turn->attachment_count++] = (struct agent_attachment){
+			.kind = kind_of(facts_text(item, "kind")),
+			.url = recorded_text(kept, item, "url"),
+			.name = recorded_text(kept, item, "name"),
+		};
+	turn->attachments = attachments;
+}
+
+/* The turn of 0.4 as this host would write it, from what it says. */
+static int say_turn(struct agent_side *side, struct str input, perch_json *json)
+{
+	const perch_json_value *recorded = NULL;
+	if (perch_json_parse(json, input.data, input.len, &recorded, NULL) == -ENOMEM)
+		return -ENOMEM;
+	_cleanup_(recorded_free) struct recorded kept = { 0 };
+	_cleanup_(buf_free) struct buf line = { 0 };
+	const struct agent_profile profile = { .permission = side->options.has_permission };
+	struct agent_turn_options turn = {
+		.profile = &profile,
+		.message = facts_text(recorded, "message"),
+		.session_id = recorded_text(&kept, recorded, "session_id"),
+		.session_name = recorded_text(&kept, recorded, "session_name"),
+		.from = recorded_text(&kept, recorded, "from_user"),
+	};
+	read_attachments(&kept, perch_json_get(recorded, "attachments"), &turn);
+	int r = turn_line_write(&line, &turn);
+	if (kept.failed)
+		r = -ENOMEM;
+	if (r == 0)
+		replay_say(side->player.replay, (struct str){ line.data, line.len });
+	return r;
+}
+
+DEFINE_POINTER_CLEANUP(free_document, perch_json, perch_json_free)
+
+static int say_input(struct agent_side *side, struct str input)
+{
+	if (!input.len)
+		return 0;
+	if (!side->options.dialect->has_turn_line) {
+		replay_say(side->player.replay, input);
+		return 0;
+	}
+	_cleanup_(free_document) perch_json *json = NULL;
+	perch_json_options options = PERCH_JSON_OPTIONS_INIT;
+	options.text_max = PERCH_JSON_TEXT_CEILING;
+	int r = perch_json_new(&options, &json);
+	return r < 0 ? r : say_turn(side, input, json);
+}
+
+/* ---- the beginning and the end ---------------------------------------------------- */
+
+static void free_side(struct player *player)
+{
+	struct agent_side *side = (struct agent_side *)player;
+	agent_engine_free(side->engine);
+	recorded_free(&side->kept);
+	free(side);
+}
+
+static int prepare(struct agent_side *side, const perch_json_value *facts)
+{
+	bool is_newer = str_is(facts_text(facts, "version"), dialect_0_4.version);
+	side->options = (struct agent_engine_options){
+		.dialect = is_newer ? &dialect_0_4 : &dialect_0_1,
+		.session_prefix = recorded_copy(&side->kept, facts_text(facts, "session_prefix")),
+		.is_streaming = facts_flag(facts, "streaming"),
+		.has_permission = facts_flag(facts, "permission"),
+		.max_reply_chars = (size_t)facts_number(facts, "max_reply_chars"),
+		.truncation_suffix = recorded_copy(&side->kept, facts_text(facts, "truncation_suffix")),
+		.line_limit = (size_t)facts_number(facts, "line_limit"),
+		.total_limit = (size_t)facts_number(facts, "total_limit"),
+	};
+	side->exit.send_error_reply = facts_flag(facts, "send_error_reply");
+	side->exit.include_stderr = facts_flag(facts, "include_stderr");
+	if (side->kept.failed)
+		return -ENOMEM;
+	int r = agent_engine_new(&side->options, &effects, side, &side->engine);
+	return r < 0 ? r : say_input(side, facts_text(facts, "input"));
+}
+
+static int begin(struct replay *replay, const perch_json_value *facts, struct player **ret_player)
+{
+	struct agent_side *side = calloc(1, sizeof(*side));
+	if (!side)
+		return -ENOMEM;
+	side->player = (struct player){ &agent_player, replay };
+	int r = prepare(side, facts);
+	if (r < 0) {
+		free_side(&side->player);
+		return r;
+	}
+	*ret_player = &side->player;
+	return 0;
+}
+
+const struct player_table agent_player = {
+	.protocol = AGENT_TRACE_NAME,
+	.begin = begin,
+	.line = play_line,
+	.events = events,
+	.free = free_side,
+};

@@ -1,0 +1,32 @@
+/* What is kept of a recording beyond the record that said it: copies, and whether
+ * there was memory for all of them. */
+#ifndef REPLAY_RECORDED_H
+#define REPLAY_RECORDED_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "trace/facts.h"
+
+/* `{0}` is an empty one. */
+struct recorded {
+	struct arena arena;
+	bool failed; /* memory ran out: what was given out then is empty */
+};
+
+void recorded_free(struct recorded *recorded);
+
+struct str recorded_copy(struct recorded *recorded, struct str text);
+
+/* The member of an object as a text, "" when it is none. */
+const char *recorded_text(
+	struct recorded *recorded, const perch_json_value *object, const char *name);
+
+/* The strings of a list, NULL-terminated. */
+const char *const *recorded_list(struct recorded *recorded, const perch_json_value *list);
+
+/* Room for so many items of a list. Never NULL, but for a failure. */
+void *recorded_room(struct recorded *recorded, const perch_json_value *list, size_t item_size);
+
+#endif

@@ -1,0 +1,35 @@
+/* What the parts of a recording know of each other. */
+#ifndef TRACE_TRACE_PARTS_H
+#define TRACE_TRACE_PARTS_H
+
+#include "base/buf.h"
+#include "trace/mask.h"
+#include "trace/trace.h"
+
+struct trace {
+	int fd;
+	bool is_stderr; /* not ours to close */
+	bool secrets;
+	uint64_t start_ns;
+	struct buf out;
+	struct buf scratch;
+	struct buf facts;
+	struct mask mask;
+	int error; /* why it is off */
+	bool is_error_told;
+	trace_heard_fn *heard; /* NULL = it goes to the file */
+	void *heard_data;
+};
+
+bool trace_is_on(const struct trace *trace);
+
+/* Writes it, as it is. */
+void trace_record_entry(struct trace *trace, const struct trace_entry *entry);
+
+/* What cannot be recorded as it must be is not recorded at all, nor what follows. */
+void trace_give_up(struct trace *trace);
+
+/* Forgets a content; a buffer that held a huge line does not stay that large. */
+void trace_empty(struct buf *buf);
+
+#endif
