@@ -334,7 +334,7 @@ static int prepare(struct agent_run *run, int argc, char **argv)
 	};
 	r = agent_profile_read(run->words.profile, &run->arena, &run->profile, &err);
 	if (r == 0)
-		r = granted_agent(NULL, &run->arena, &run->profile, &err);
+		r = granted_agent(run->cli, &run->arena, &run->profile, &err);
 	if (r == 0 && run->cli->trace)
 		r = trace_open(run->cli->trace, run->cli->trace_secrets, &run->trace, &err);
 	if (r < 0) {
@@ -372,6 +372,7 @@ const struct command agent_run_command = {
 			"  --no-stream            the reply alone, no partials\n"
 			"  --no-store             neither read nor write the stored session\n"
 			"  --allow-shell-message  let a shell read {{MESSAGE}} as a script\n"
+			"  --sandbox[=off]        confine it, or not, whatever the profile says\n"
 			"  --line-limit BYTES, --output-limit BYTES   (8388608, 67108864)\n"
 			"  --json                 events as JSON lines\n"
 			"  --trace FILE           record every line\n"

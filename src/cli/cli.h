@@ -36,11 +36,15 @@ struct cli {
 	const char *line_limit;
 	const char *exec_timeout_max;
 	const char *shell;
+	const char *sandbox; /* NULL = as granted; "" or "on", "off" */
 };
 
 /* Reads such options from argv[*at] on. Returns 0, or an exit code after having
  * said what is wrong. */
 int cli_read_globals(struct cli *cli, int argc, char **argv, int *at);
+
+/* The same for what the option --sandbox says, where it stands elsewhere. */
+int cli_check_sandbox(const struct cli *cli);
 
 /* What stands behind a command, for completion. */
 enum command_words {

@@ -166,7 +166,7 @@ static void print_warnings(const struct run *run)
 		fprintf(stderr, "warning: %s\n", *warning);
 }
 
-static void explain_end(struct run *run, const char *program)
+static void print_hint(struct run *run, const char *program)
 {
 	const struct explain_context context = {
 		.policy = &run->policy,
@@ -211,7 +211,7 @@ static int run_to_the_end(struct run *run, const char *program, char **argv, per
 	if (r < 0)
 		return r;
 	if (exit_code(run) != 0)
-		explain_end(run, program);
+		print_hint(run, program);
 	return exit_code(run);
 }
 

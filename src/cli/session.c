@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "events/events.h"
 #include "proc/host.h"
@@ -141,6 +142,28 @@ static int check_output(const struct session *session, int code)
 	return r < 0 && code == 0 ? EXIT_FAILURE : code;
 }
 
+static void explain_legacy(struct session *session)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	if (!session->options.explain)
+		return;
+	explain_end(session->options.explain, legacy_said(session->legacy), &text);
+	if (buf_terminate(&text) == 0)
+		session_tell(session, SHOWN_DEBUG, text.data);
+}
+
+static void tell_legacy_end(struct session *session, int code)
+{
+	if (code != 0) {
+		char text[512];
+		snprintf(text, sizeof(text), "Plugin '%s' exited with code %d",
+			session->options.plugin_name, code);
+		session_tell(session, SHOWN_ERROR, text);
+		explain_legacy(session);
+	}
+	session->frontend->table->done(session->frontend, outcome_of(session));
+}
+
 static int run_to_the_end(struct session *session, perch_err *err)
 {
 	int r = start(session, err);
@@ -151,15 +174,8 @@ static int run_to_the_end(struct session *session, perch_err *err)
 	if (r < 0)
 		return r;
 	int code = outcome_of(session)->exit_code;
-	if (session->legacy) {
-		if (code != 0) {
-			char text[512];
-			snprintf(text, sizeof(text), "Plugin '%s' exited with code %d",
-				session->options.plugin_name, code);
-			session_tell(session, SHOWN_ERROR, text);
-		}
-		session->frontend->table->done(session->frontend, outcome_of(session));
-	}
+	if (session->legacy)
+		tell_legacy_end(session, code);
 	flush(session);
 	return check_output(session, code);
 }

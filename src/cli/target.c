@@ -8,8 +8,9 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "cli/session.h"
 #include "base/environment.h"
+#include "cli/granted.h"
+#include "cli/session.h"
 #include "plugins/confinement.h"
 #include "registry/approval.h"
 
@@ -98,7 +99,7 @@ static const char *const *make_environment(struct session *session)
 		extra[count++] = "FLEDGE_NON_INTERACTIVE=1";
 	if (!owner)
 		unsetenv("FLEDGE_PLUGIN_DIR");
-	if (session->is_protocol)
+	if (session->is_protocol || session->sandbox)
 		return confinement_environment(
 			&session->grant.widening, session->cache, session->sandbox, extra, &session->arena);
 	return environment_build(&session->arena, (const char *const *)environ, NULL, extra);
@@ -114,12 +115,20 @@ static void tell_of_sandbox(struct session *session, const char *note)
 		session_tell(session, SHOWN_WARNING, note);
 }
 
+static void pass_on(void *data, const char *bytes, size_t len)
+{
+	(void)data;
+	fwrite(bytes, 1, len, stderr);
+}
+
 /* With -v, what fails in the sandbox is explained. */
 static int make_explanation(
 	struct session *session, const struct confinement *confinement, perch_err *err)
 {
-	_cleanup_free_ char *widen_by =
-		str_join("perch plugins allow ", session->command.owner->name, " ", NULL);
+	const struct registry_entry *owner = session->command.owner;
+	if (!owner) /* nobody can be allowed more */
+		return 0;
+	_cleanup_free_ char *widen_by = str_join("perch plugins allow ", owner->name, " ", NULL);
 	session->explain = (struct explain_context){
 		.policy = &session->policy,
 		.policy_name = "fledge",
@@ -128,7 +137,15 @@ static int make_explanation(
 	if (!session->explain.widen_by)
 		return err_no_memory(err);
 	session->options.explain = &session->explain;
+	if (!isatty(STDERR_FILENO))
+		session->options.stderr_bytes = pass_on;
 	return confinement_policy(confinement, &session->arena, &session->policy, err);
+}
+
+/* A legacy plugin is confined only when its user says so. */
+static bool is_confined(const struct session *session)
+{
+	return session->is_protocol || session->grant.widening.is_on;
 }
 
 /* What the plugin and its commands are confined to. */
@@ -136,7 +153,8 @@ static int make_sandbox(struct session *session, perch_err *err)
 {
 	struct fledge_run_options *options = &session->options;
 	const char *note = NULL;
-	session->cache = confinement_cache(options->plugin_name, &session->arena);
+	if (session->command.owner)
+		session->cache = confinement_cache(session->command.owner->name, &session->arena);
 	struct confinement confinement = confinement_by(&options->granted);
 	confinement.config = session->registry.config;
 	confinement.project = options->directory ? options->directory : "";
@@ -186,7 +204,8 @@ int target_prepare(struct session *session, char **argv, perch_err *err)
 	options->granted = capabilities_in_force(&options->granted, &session->manifest.wishes);
 	r = settings_answers(
 		session->cli, &session->arena, &options->answers, &options->answer_count, err);
-	if (r == 0 && session->is_protocol)
+	granted_for_now(session->cli, &session->grant.widening);
+	if (r == 0 && is_confined(session))
 		r = make_sandbox(session, err);
 	options->env = make_environment(session);
 	if (r == 0 && !options->env)

@@ -1,5 +1,5 @@
-/* A plugin without a protocol: our streams, our session, our process group.
- * Nothing is between it and the terminal; we only wait. */
+/* A plugin without a protocol: our streams, our session, our process group, in a sandbox
+ * or not. Nothing is between it and the terminal; we only wait. */
 #ifndef FLEDGE_LEGACY_H
 #define FLEDGE_LEGACY_H
 
@@ -7,7 +7,7 @@
 
 struct legacy;
 
-/* Starts it; options->args begins with its argv[0]. Fails as
+/* Starts it; options->args begins with its argv[0], and options must outlive it. Fails as
  * perch_child_start does. */
 int legacy_start(perch_host *host, const struct fledge_run_options *options,
 	struct legacy **ret_legacy, perch_err *err);
@@ -17,6 +17,9 @@ void legacy_signal(struct legacy *legacy, int signal);
 
 /* NULL until it has exited. */
 const struct outcome *legacy_outcome(const struct legacy *legacy);
+
+/* The end of what it said on stderr; empty where that is inherited. */
+struct str legacy_said(const struct legacy *legacy);
 
 void legacy_free(struct legacy *legacy);
 

@@ -15,7 +15,6 @@
 #include "base/err.h"
 #include "base/environment.h"
 #include "fledge/run_parts.h"
-#include "sandbox/explain.h"
 #include "trace/trace.h"
 
 #define RUN_LINGER_NS (500 * NSEC_PER_MSEC)
@@ -26,9 +25,6 @@ static const perch_step ladder[] = {
 	{ PERCH_STEP_TERM, .after_ns = 5 * NSEC_PER_SEC },
 	{ PERCH_STEP_KILL, .after_ns = 10 * NSEC_PER_SEC },
 };
-
-#define RUN_OF(pointer, member) \
-	((struct fledge_run *)((char *)(pointer)-offsetof(struct fledge_run, member)))
 
 static void warn(void *data, const char *text)
 {
@@ -97,72 +93,7 @@ void fledge_run_resume(struct fledge_run *run, uint64_t slept_ns)
 	run->options.frontend->table->resume(run->options.frontend);
 }
 
-/* ---- the plugin's end ---------------------------------------------------- */
-
-static int exit_code_of(const struct fledge_run *run)
-{
-	if (run->interrupted_by)
-		return 128 + run->interrupted_by;
-	if (run->result.signal)
-		return 128 + run->result.signal;
-	if (run->result.exit_code == 0 && fledge_engine_failed(run->engine))
-		return 1;
-	return run->result.exit_code;
-}
-
-static void explained(void *data, const char *text)
-{
-	run_say(data, SHOWN_DEBUG, text);
-}
-
-/* What the plugin said on stderr went to the terminal: nothing is known of it. */
-static void explain_end(struct fledge_run *run)
-{
-	_cleanup_(buf_free) struct buf text = { 0 };
-	if (!run->options.explain)
-		return;
-	explain_in_force(run->options.explain, &text);
-	if (buf_terminate(&text) == 0)
-		explained(run, text.data);
-}
-
-static void conclude(struct fledge_run *run)
-{
-	int code = exit_code_of(run);
-	run->outcome = (struct outcome){
-		.success = code == 0,
-		.exit_code = code,
-		.signal = run->result.signal,
-		.duration_ns = run->result.duration_ns,
-		.reach = run->result.reach,
-		.sandbox = run->options.layers,
-	};
-	if (code != 0 && !run->interrupted_by) {
-		char text[512];
-		snprintf(
-			text, sizeof(text), "Plugin '%s' exited with code %d", run->options.plugin_name, code);
-		run_say(run, SHOWN_ERROR, text);
-		explain_end(run);
-	}
-	run->is_over = true;
-	run->options.frontend->table->done(run->options.frontend, &run->outcome);
-}
-
-/* A store before the exit is on disk when the run ends. */
-static void conclude_when_stored(struct fledge_run *run)
-{
-	if (lending_is_busy(run->lending))
-		timer_set(
-			&run->host->loop.timers, &run->ending, clock_after(clock_now_ns(), 5 * NSEC_PER_MSEC));
-	else
-		conclude(run);
-}
-
-static void ending_due(struct timer *timer, uint64_t now_ns)
-{
-	(void)now_ns;
-	conclude_when_stored(RUN_OF(timer, ending));
-}
+/* ---- from the plugin ------------------------------------------------------ */
 
 static void on_ended(perch_child *child, void *data, const perch_result *result)
 {
@@ -177,7 +108,7 @@ static void on_ended(perch_child *child, void *data, const perch_result *result)
 	run->execs = NULL;
 	capture_free(run->dirty);
 	run->dirty = NULL;
-	conclude_when_stored(run);
+	run_conclude(run);
 }
 
 static void on_line(perch_child *child, void *data, perch_stream stream, const perch_line *line)
@@ -195,6 +126,16 @@ static void on_line(perch_child *child, void *data, perch_stream stream, const p
 	run_attend(run);
 }
 
+static void on_bytes(
+	perch_child *child, void *data, perch_stream stream, const char *bytes, size_t len)
+{
+	(void)child;
+	(void)stream;
+	struct fledge_run *run = data;
+	tail_append(&run->said, bytes, len);
+	run->options.stderr_bytes(run->options.stderr_data, bytes, len);
+}
+
 static void on_drained(perch_child *child, void *data)
 {
 	(void)child;
@@ -204,11 +145,19 @@ static void on_drained(perch_child *child, void *data)
 static const perch_child_events child_events = {
 	.size = sizeof(child_events),
 	.line = on_line,
+	.bytes = on_bytes,
 	.drained = on_drained,
 	.ended = on_ended,
 };
 
 /* ---- the beginning ------------------------------------------------------- */
+
+static perch_output_mode stderr_mode(const struct fledge_run_options *options)
+{
+	if (options->stderr_bytes)
+		return PERCH_OUTPUT_BYTES;
+	return options->reads_stderr ? PERCH_OUTPUT_LINES : PERCH_OUTPUT_INHERIT;
+}
 
 static int start_child(struct fledge_run *run, perch_err *err)
 {
@@ -220,7 +169,7 @@ static int start_child(struct fledge_run *run, perch_err *err)
 	spec.confine = run->options.confine;
 	spec.stdin_mode = PERCH_STDIN_PIPE;
 	spec.stdout_mode = PERCH_OUTPUT_LINES;
-	spec.stderr_mode = run->options.reads_stderr ? PERCH_OUTPUT_LINES : PERCH_OUTPUT_INHERIT;
+	spec.stderr_mode = stderr_mode(&run->options);
 	spec.line_limit = run->options.line_limit;
 	spec.write_limit = SIZE_MAX / 2; /* bounded by not reading, see UNREAD_MAX */
 	spec.linger_ns = RUN_LINGER_NS;
@@ -302,7 +251,7 @@ static int make_parts(struct fledge_run *run, const char *const *git_env)
 		.env = options->env,
 		.confine = options->confine,
 		.explain = options->explain,
-		.explained = explained,
+		.explained = run_explained,
 		.parallel = EXEC_PARALLEL_DEFAULT,
 		.timeout_max = options->exec_timeout_max,
 		.done = run_result_known,
@@ -337,7 +286,7 @@ static int prepare(struct fledge_run *run, const char *const **ret_git_env)
 		return r;
 	}
 	run->deadline.due = deadline_due;
-	run->ending.due = ending_due;
+	run->ending.due = run_ending_due;
 	*ret_git_env =
 		environment_build(&run->arena, run->options.own_env, git_keeps_variable, git_environment());
 	return *ret_git_env ? make_parts(run, *ret_git_env) : -ENOMEM;
@@ -350,6 +299,7 @@ int fledge_run_start(perch_host *host, const struct fledge_run_options *options,
 	if (!run)
 		return err_no_memory(err);
 	run->options = *options;
+	run->said.limit = FLEDGE_SAID_KEPT;
 	run->host = host;
 	const char *const *git_env = NULL;
 	int r = prepare(run, &git_env);
@@ -395,6 +345,7 @@ void fledge_run_free(struct fledge_run *run)
 	lending_free(run->lending);
 	fledge_engine_free(run->engine);
 	arena_free(&run->arena);
+	buf_free(&run->said.kept);
 	buf_free(&run->early);
 	free(run);
 }

@@ -2,6 +2,8 @@
 #ifndef FLEDGE_RUN_PARTS_H
 #define FLEDGE_RUN_PARTS_H
 
+#include <stddef.h>
+
 #include "base/arena.h"
 #include "base/buf.h"
 #include "fledge/context.h"
@@ -10,6 +12,7 @@
 #include "fledge/run.h"
 #include "proc/capture.h"
 #include "proc/host.h"
+#include "proc/tail.h"
 
 struct fledge_run {
 	struct fledge_run_options options;
@@ -24,6 +27,7 @@ struct fledge_run {
 	struct capture *dirty; /* git, asked whether the work tree is */
 	struct timer deadline; /* of the engine */
 	struct timer ending;   /* the plugin is gone, a store is not on disk yet */
+	struct tail said;      /* on stderr, where that is read */
 	struct buf early;      /* what is to be sent once init was */
 	bool is_init_sent;
 	bool is_held;       /* by the engine: too many requests */
@@ -34,6 +38,9 @@ struct fledge_run {
 	perch_result result;
 	struct outcome outcome;
 };
+
+#define RUN_OF(pointer, member) \
+	((struct fledge_run *)((char *)(pointer)-offsetof(struct fledge_run, member)))
 
 /* ---- run_effects.c ------------------------------------------------------- */
 
@@ -54,5 +61,14 @@ void run_attend(struct fledge_run *run);
 
 /* The result of something that was lent or executed. */
 void run_result_known(void *data, uint64_t ticket, struct str json);
+
+/* ---- run_end.c ----------------------------------------------------------- */
+
+/* Tells of the end, as soon as what the plugin stored before it is on disk. */
+void run_conclude(struct fledge_run *run);
+void run_ending_due(struct timer *timer, uint64_t now_ns);
+
+/* Why something failed in the sandbox: shown to those who ask. */
+void run_explained(void *data, const char *text);
 
 #endif

@@ -146,8 +146,10 @@ bool explain_nested(const struct explain_context *context, const char *program, 
 	return false;
 }
 
-void explain_in_force(const struct explain_context *context, struct buf *out)
+void explain_end(const struct explain_context *context, struct str said, struct buf *out)
 {
+	if (explain_failure(context, said, out))
+		return;
 	begin(context, out);
 	buf_printf(out, "if it was denied something, %s%s", context->widen_by,
 		"--read PATH, --write PATH, --env NAME or --net allows it");
