@@ -376,7 +376,7 @@ END
     keys "sleep 300" Enter
     keys C-z
     wait_for "Stopped"
-    keys "kill %1; wait; echo 'all'' done'; exit 4" Enter
+    keys "kill -9 %1; wait; echo 'all'' done'; exit 4" Enter
     wait_for "all done"
     wait_for "[over 4]"
 }
