@@ -7,9 +7,12 @@
 
 #include "base/err.h"
 
-static const char *directory_of(const struct launch *launch, char out[PATH_MAX])
+/* Kept as long as the policy, which names it. NULL without memory. */
+static const char *directory_of(const struct launch *launch)
 {
-	return realpath(launch->cwd ? launch->cwd : ".", out) ? out : "";
+	char resolved[PATH_MAX];
+	bool is_there = realpath(launch->cwd ? launch->cwd : ".", resolved);
+	return is_there ? arena_dup(launch->arena, str_from(resolved)) : "";
 }
 
 int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy, perch_err *err)
@@ -17,12 +20,11 @@ int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy
 	struct arena *arena = launch->arena;
 	const struct policy_widening *widening = &launch->options->profile->widening;
 	const char *home = launch_own_variable(launch, STR("HOME"));
-	char directory[PATH_MAX];
 	struct policy_plugin agent = policy_plugin_of(arena, home);
-	agent.project = directory_of(launch, directory);
+	agent.project = directory_of(launch);
 	agent.may_write_project = true;
 	struct sandbox_policy policy;
-	if (policy_for_plugin(arena, &agent, &policy) < 0)
+	if (!agent.project || policy_for_plugin(arena, &agent, &policy) < 0)
 		return err_no_memory(err);
 	int r = policy_widen(arena, agent.home, widening, &policy, err);
 	if (r == 0)
@@ -33,7 +35,8 @@ int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy
 int launch_open_sandbox(
 	struct launch *launch, perch_host *host, struct sandbox **ret_sandbox, perch_err *err)
 {
-	struct sandbox_policy policy;
-	int r = launch_policy(launch, &policy, err);
-	return r < 0 ? r : sandbox_open(host, &policy, ret_sandbox, err);
+	int r = launch_policy(launch, &launch->policy, err);
+	if (r == 0 && launch->policy.note)
+		buf_printf(&launch->warnings, "%s\n", launch->policy.note);
+	return r < 0 ? r : sandbox_open(host, &launch->policy, ret_sandbox, err);
 }

@@ -71,6 +71,8 @@ static void on_end(void *data, struct agent_turn *turn, const struct agent_end *
 	struct chat *chat = chat_of(data);
 	if (!end->success && !chat->terminal)
 		chat->code = end->exit_code;
+	if (end->hint.len)
+		chat_view_note(chat, "hint", end->hint);
 	chat_view_end(chat);
 }
 

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "cli/foreground.h"
 #include "cli/sandbox.h"
 #include "cli/signals.h"
 #include "proc/host.h"
@@ -203,11 +204,14 @@ static int run_to_the_end(struct run *run, const char *program, char **argv, per
 	print_warnings(run);
 	if (run->request.explain)
 		print_explanation(run);
+	bool had_terminal = run->is_on_terminal && foreground_is_ours();
 	r = watch_signals(run);
 	if (r == 0)
 		r = start(run, program, argv, err);
 	while (r >= 0 && !run->has_ended)
 		r = perch_host_wait(run->host, -1);
+	if (had_terminal)
+		foreground_take_back();
 	if (r < 0)
 		return r;
 	if (exit_code(run) != 0)

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "cli/foreground.h"
 #include "events/events.h"
 #include "proc/host.h"
 #include "term/term.h"
@@ -166,11 +167,14 @@ static void tell_legacy_end(struct session *session, int code)
 
 static int run_to_the_end(struct session *session, perch_err *err)
 {
+	bool had_terminal = !session->is_protocol && foreground_is_ours();
 	int r = start(session, err);
 	while (r >= 0 && !outcome_of(session)) {
 		flush(session);
 		r = perch_host_wait(session->host, -1);
 	}
+	if (had_terminal)
+		foreground_take_back();
 	if (r < 0)
 		return r;
 	int code = outcome_of(session)->exit_code;

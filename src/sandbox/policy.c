@@ -55,9 +55,9 @@ bool policy_is_inside(const char *path, const char *directory)
 	return directory[len - 1] == '/' || path[len] == '/' || path[len] == '\0';
 }
 
-static bool is_inside_any(const char *path, const char *const *directories)
+bool policy_is_inside_any(const char *path, const char *const *directories)
 {
-	for (; *directories; directories++) {
+	for (; directories && *directories; directories++) {
 		if (policy_is_inside(path, *directories))
 			return true;
 	}
@@ -117,14 +117,14 @@ static void add_triggers(struct path_list *protect, const char *project)
 static const char *add_project(struct lists *lists, const struct policy_plugin *plugin)
 {
 	const char *project = plugin->project;
-	if (lists->hide.failed || !project[0] || is_inside_any(project, lists->hide.items))
+	if (lists->hide.failed || !project[0] || policy_is_inside_any(project, lists->hide.items))
 		return NULL;
 	path_list_add(&lists->reveal, project);
 	if (!plugin->may_write_project)
 		return NULL;
 	if (policy_is_inside(plugin->home, project) || holds_any(project, lists->hide.items))
-		return "this directory is not writable for the plugin, because it is, or holds, your "
-			   "home directory or a place for secrets; --write . allows it";
+		return "this directory is not writable in the sandbox, because it is, or holds, your home "
+			   "directory or a place for secrets; --write . allows it";
 	path_list_add(&lists->write, project);
 	add_triggers(&lists->protect, project);
 	return NULL;
@@ -192,6 +192,7 @@ int policy_for_plugin(
 		.net = SANDBOX_NET_FULL,
 		.has_private_tmp = true,
 		.note = note,
+		.withheld = note ? plugin->project : NULL,
 	};
 	return 0;
 }

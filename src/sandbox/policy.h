@@ -36,6 +36,7 @@ struct sandbox_policy {
 	bool refuses_unsupported; /* else: a warning */
 	/* What whoever runs it should be told once, a sentence; NULL = nothing. */
 	const char *note;
+	const char *withheld; /* the directory that the note is about; NULL = none */
 };
 
 /* What a user allowed one plugin, tool or agent beyond its default, or took
@@ -114,5 +115,8 @@ const char *const *policy_caches(struct arena *arena, const char *directory);
 
 /* Whether path is directory or lies below it, by their names alone. */
 bool policy_is_inside(const char *path, const char *directory);
+
+/* The same for one of many; NULL = none. */
+bool policy_is_inside_any(const char *path, const char *const *directories);
 
 #endif

@@ -166,6 +166,10 @@ int policy_widen(struct arena *arena, const char *home, const struct policy_wide
 		return err_no_memory(err);
 	widened.read = read.items;
 	widened.write = write.items;
+	if (widened.withheld && policy_is_inside_any(widened.withheld, widening->write)) {
+		widened.withheld = NULL;
+		widened.note = NULL;
+	}
 	if (widening->net != WIDENING_NET_KEEP)
 		widened.net = widening->net == WIDENING_NET_FULL ? SANDBOX_NET_FULL : SANDBOX_NET_NONE;
 	*policy = widened;

@@ -376,8 +376,11 @@ END
     keys "sleep 300" Enter
     keys C-z
     wait_for "Stopped"
-    keys "kill -9 %1; wait; echo 'all'' done'; exit 4" Enter
-    wait_for "all done"
+    keys fg Enter
+    wait_for "inner> fg
+sleep 300"
+    keys C-c
+    keys "exit 4" Enter
     wait_for "[over 4]"
 }
 
