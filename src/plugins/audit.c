@@ -206,7 +206,7 @@ static void describe(struct audit *audit, struct arena *arena)
 	if (!audit->is_sandboxed) {
 		add_words(audit, arena, "rights",
 			widening->is_off ? "all of yours: you turned the sandbox off"
-							 : "all of yours: a legacy plugin is confined by --sandbox alone");
+							 : "all of yours: a legacy plugin is not confined without --sandbox");
 		return;
 	}
 	struct capabilities force = audit->granted;

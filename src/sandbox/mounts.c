@@ -26,15 +26,6 @@ static int add(struct mounts *mounts, enum room_mount_kind kind, const char *pat
 	return 0;
 }
 
-static bool is_listed(const char *const *list, const char *path)
-{
-	for (; *list; list++) {
-		if (strcmp(*list, path) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* The nearest entry that holds the i-th. */
 static const struct view_entry *holder_of(const struct view *view, size_t i)
 {
@@ -59,7 +50,7 @@ static int add_entry(
 	bool is_under_cover = is_covered(holder);
 	bool becomes_writable = entry->access == ACCESS_WRITE &&
 		!(holder && holder->access == ACCESS_WRITE) && entry->path[0];
-	if (is_listed(replaced, entry->path) && entry->fd >= 0) {
+	if (list_has(replaced, entry->path) && entry->fd >= 0) {
 		int r = is_under_cover ? add(mounts, ROOM_REVEAL, entry->path) : 0;
 		return r < 0 ? r : add(mounts, ROOM_TMP, entry->path);
 	}

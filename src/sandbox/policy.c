@@ -144,14 +144,14 @@ static void add_directory(struct lists *lists, const struct policy_plugin *plugi
 		path_list_add_below(&lists->protect, plugin->directory, *binary);
 }
 
-/* "" where there is none: then nothing of it is hidden. */
+/* "" where there is none: then nothing of it is hidden. NULL without memory. */
 static const char *user_path(struct arena *arena, enum path_kind kind, const char *below)
 {
 	_cleanup_free_ char *path = NULL;
-	if (paths_user(kind, below, &path, NULL) < 0)
-		return "";
-	const char *kept = arena_dup(arena, str_from(path));
-	return kept ? kept : "";
+	int r = paths_user(kind, below, &path, NULL);
+	if (r < 0)
+		return r == -ENOMEM ? NULL : "";
+	return arena_dup(arena, str_from(path));
 }
 
 struct policy_plugin policy_plugin_of(struct arena *arena, const char *home)
@@ -172,6 +172,8 @@ int policy_for_plugin(
 {
 	static const char *const nothing[] = { NULL };
 	struct lists lists;
+	if (!plugin->config || !plugin->own_config || !plugin->own_state || !plugin->own_cache)
+		return -ENOMEM;
 	path_list_begin(&lists.hide, arena, NULL);
 	path_list_begin(&lists.reveal, arena, NULL);
 	path_list_begin(&lists.write, arena, NULL);

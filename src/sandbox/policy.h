@@ -65,7 +65,8 @@ struct policy_plugin {
 };
 
 /* A policy_plugin with the directories of the user who runs us, whose home is
- * `home` (NULL = there is none): fledge's and perch's own. The rest is empty. */
+ * `home` (NULL = there is none): fledge's and perch's own, NULL without memory, which
+ * policy_for_plugin tells. The rest is empty. */
 struct policy_plugin policy_plugin_of(struct arena *arena, const char *home);
 
 /* The default: reads all but the config directory, the credential stores and

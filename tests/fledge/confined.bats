@@ -118,7 +118,7 @@ END
 
 @test "allow --sandbox on: it is remembered, shown, and taken back" {
     audit() { "$perch" plugins audit fledge-looker "$@"; }
-    has "$(audit)" "rights     all of yours: a legacy plugin is confined by --sandbox alone"
+    has "$(audit)" "rights     all of yours: a legacy plugin is not confined without --sandbox"
     has "$(audit)" "it runs with all your rights, unless by perch run --sandbox, or after perch plugins allow fledge-looker --sandbox on"
     has "$(audit --json)" '"sandboxed":false'
     "$perch" plugins allow fledge-looker --sandbox on --read "$HOME/.aws"
