@@ -104,6 +104,8 @@ static struct policy_plugin at_home(struct arena *arena)
 {
 	setenv("HOME", "/home/dev", 1);
 	unsetenv("XDG_CONFIG_HOME");
+	unsetenv("XDG_STATE_HOME");
+	unsetenv("XDG_CACHE_HOME");
 	struct policy_plugin plugin = policy_plugin_of(arena, "/home/dev");
 	plugin.project = "/home/dev";
 	plugin.may_write_project = true;
