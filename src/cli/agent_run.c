@@ -232,8 +232,11 @@ static void signal_arrived(void *data, int signal)
 
 static void host_log(void *data, perch_log_level level, const char *text)
 {
-	if (level >= PERCH_LOG_WARN)
-		say_warning(data, str_from(text));
+	struct agent_run *run = data;
+	if (level >= PERCH_LOG_WARN && run->is_over)
+		cli_warning(text);
+	else if (level >= PERCH_LOG_WARN)
+		say_warning(run, str_from(text));
 }
 
 static int open_host(struct agent_run *run, perch_err *err)

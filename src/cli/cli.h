@@ -100,6 +100,9 @@ bool command_is_help(const char *word);
 /* "error: …" on stderr; then, unless it is NULL, what to do about it. */
 void cli_error(const char *hint, const char *format, ...) PERCH_PRINTF(2, 3);
 
+/* "warning: …" on stderr, for what has no frontend, or none any more. */
+void cli_warning(const char *text);
+
 /* The same for a call that was wrong; returns EXIT_USAGE. */
 int cli_usage_error(const char *hint, const char *format, ...) PERCH_PRINTF(2, 3);
 

@@ -198,6 +198,7 @@ static int run_to_the_end(struct run *run, const char *program, char **argv, per
 {
 	run->is_on_terminal = is_on_terminal();
 	run->sees_stderr = run->request.explain && !isatty(STDERR_FILENO);
+	run->policy.shares_group = run->is_on_terminal;
 	int r = sandbox_open(run->host, &run->policy, &run->sandbox, err);
 	if (r < 0)
 		return r == -ENOENT ? -EIO : r;
@@ -236,11 +237,19 @@ static void close_run(struct run *run)
 	free(run->request.limits.items);
 }
 
+static void host_log(void *data, perch_log_level level, const char *text)
+{
+	(void)data;
+	if (level >= PERCH_LOG_WARN)
+		cli_warning(text);
+}
+
 static int make_host(struct run *run, perch_err *err)
 {
 	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
 	options.guard_path = cli_guard_path();
 	options.die_with_thread = true;
+	options.log = host_log;
 	return perch_host_new(&options, &run->host, err);
 }
 

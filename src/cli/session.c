@@ -22,9 +22,15 @@ void session_tell(struct session *session, enum shown_kind kind, const char *tex
 	session->frontend->table->show(session->frontend, &shown);
 }
 
+/* Once the end was told, nothing is shown behind it. */
 static void host_log(void *data, perch_log_level level, const char *text)
 {
-	session_tell(data, level >= PERCH_LOG_WARN ? SHOWN_WARNING : SHOWN_DEBUG, text);
+	struct session *session = data;
+	bool is_warning = level >= PERCH_LOG_WARN;
+	if (session->frontend && !session->is_over)
+		session_tell(session, is_warning ? SHOWN_WARNING : SHOWN_DEBUG, text);
+	else if (is_warning)
+		cli_warning(text);
 }
 
 static int make_host(struct session *session, perch_err *err)
@@ -201,6 +207,7 @@ static int fail(struct session *session, int error, const perch_err *err)
 
 static void close_session(struct session *session)
 {
+	session->is_over = true;
 	fledge_run_free(session->run);
 	legacy_free(session->legacy);
 	sandbox_close(session->sandbox);

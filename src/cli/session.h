@@ -36,6 +36,7 @@ struct session {
 	const char *cache;            /* of the plugin; NULL = none */
 	struct sandbox_policy policy; /* for explanations, as the next */
 	struct explain_context explain;
+	bool is_over; /* its end was told */
 	struct signals signals;
 	bool has_signals;
 };

@@ -28,6 +28,11 @@ void cli_error(const char *hint, const char *format, ...)
 	va_end(args);
 }
 
+void cli_warning(const char *text)
+{
+	fprintf(stderr, "warning: %s\n", text);
+}
+
 int cli_usage_error(const char *hint, const char *format, ...)
 {
 	va_list args;

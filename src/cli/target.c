@@ -162,6 +162,7 @@ static int make_sandbox(struct session *session, perch_err *err)
 	confinement.manifest = &session->manifest;
 	confinement.widening = &session->grant.widening;
 	confinement.cache = session->cache;
+	confinement.shares_group = !session->is_protocol;
 	confinement.ret_note = &note;
 	int r = confinement_open(session->host, &confinement, &session->arena, &session->sandbox, err);
 	if (r < 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/vec.h"
 
 bool mounts_makes_read_only(const struct view *view)
@@ -106,11 +107,8 @@ static int pin_holders(
 	return r;
 }
 
-static int add_protected(struct mounts *mounts, struct view *view, const char *given)
+static int add_protected_path(struct mounts *mounts, struct view *view, const char *path)
 {
-	if (access(given, F_OK) != 0)
-		return 0;
-	const char *path = view_resolve(view, given);
 	if (!path)
 		return -ENOMEM;
 	const struct view_entry *holder = writable_holder(view, path);
@@ -118,6 +116,17 @@ static int add_protected(struct mounts *mounts, struct view *view, const char *g
 		return 0;
 	int r = pin_holders(mounts, view, path, holder->path);
 	return r < 0 ? r : add(mounts, ROOM_READ_ONLY, path);
+}
+
+/* Of a link, where it leads, and the link itself: else another could take its place. */
+static int add_protected(struct mounts *mounts, struct view *view, const char *given)
+{
+	if (access(given, F_OK) != 0)
+		return 0;
+	int r = add_protected_path(mounts, view, view_resolve(view, given));
+	if (r == 0 && file_is_link(given))
+		r = add_protected_path(mounts, view, view_resolve_link(view, given));
+	return r;
 }
 
 /* What holds comes before what it holds, as paths do that begin alike; of the

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -11,14 +10,10 @@
 #include "base/paths.h"
 #include "sandbox/kept_back.h"
 #include "sandbox/path_list.h"
+#include "sandbox/triggers.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MIB (UINT64_C(1024) * 1024)
-
-/* In a project: what git would execute later, on behalf of whoever uses it. A
- * .git that is a file (of a worktree) says where that is. */
-static const char *const project_triggers[] = { ".git/hooks", ".git/config" };
-static const char project_git[] = ".git";
 
 /* What programs need to run at all. Not every system has all of them. */
 static const char *const system_directories[] = {
@@ -98,19 +93,6 @@ static void add_hidden(struct path_list *hide, const struct policy_plugin *plugi
 	path_list_add(hide, plugin->own_cache);
 }
 
-static void add_triggers(struct path_list *protect, const char *project)
-{
-	struct stat info;
-	path_list_add_below(protect, project, project_git);
-	if (protect->failed)
-		return;
-	if (lstat(protect->items[protect->count - 1], &info) == 0 && !S_ISDIR(info.st_mode))
-		return;
-	protect->items[--protect->count] = NULL;
-	for (size_t i = 0; i < COUNT(project_triggers); i++)
-		path_list_add_below(protect, project, project_triggers[i]);
-}
-
 /* A project that is the home directory, or holds or lies in what is hidden, is
  * not written: else a plugin could write what others trust. Returns what is to
  * be told about that. */
@@ -126,7 +108,7 @@ static const char *add_project(struct lists *lists, const struct policy_plugin *
 		return "this directory is not writable in the sandbox, because it is, or holds, your home "
 			   "directory or a place for secrets; --write . allows it";
 	path_list_add(&lists->write, project);
-	add_triggers(&lists->protect, project);
+	triggers_add(&lists->protect, project);
 	return NULL;
 }
 

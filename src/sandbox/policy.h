@@ -32,6 +32,7 @@ struct sandbox_policy {
 	enum sandbox_net net;
 	bool has_unix_sockets; /* may connect to them; else only where a namespace hides them */
 	bool has_private_tmp;
+	bool shares_group; /* it stays in our process group, as the terminal wants it */
 	struct sandbox_limits limits;
 	bool refuses_unsupported; /* else: a warning */
 	/* What whoever runs it should be told once, a sentence; NULL = nothing. */
