@@ -4,6 +4,7 @@
 #include "sandbox/triggers.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,10 +32,12 @@ static bool is_directory(const char *path)
 	return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-static bool has(const char *directory, const char *name)
+/* Without memory, everything fails: what is not found must not go unprotected. */
+static bool has(struct path_list *protect, const char *directory, const char *name)
 {
 	_cleanup_free_ char *path = str_join(directory, "/", name, NULL);
 	struct stat info;
+	protect->failed |= !path;
 	return path && stat(path, &info) == 0;
 }
 
@@ -54,24 +57,25 @@ static void add_worktree(struct path_list *protect, const char *directory, unsig
 	add_all(protect, directory, of_a_worktree);
 }
 
-static void add_module(struct path_list *protect, const char *directory, unsigned depth);
+static bool is_dots(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
 
-/* Calls `add` for each directory in "directory/name". What is too much is added as one. */
-static void add_each(struct path_list *protect, const char *directory, const char *name,
+/* Calls `add` for each directory in this one. What is too much is added as one. */
+static void add_each(struct path_list *protect, const char *directory,
 	void (*add)(struct path_list *protect, const char *directory, unsigned depth), unsigned depth)
 {
-	_cleanup_free_ char *path = str_join(directory, "/", name, NULL);
-	DIR *listing = path ? opendir(path) : NULL;
-	protect->failed |= !path;
+	DIR *listing = opendir(directory);
 	const struct dirent *item;
 	while (listing && !protect->failed && (item = readdir(listing))) {
-		if (item->d_name[0] == '.' && strspn(item->d_name, ".") == strlen(item->d_name))
+		if (is_dots(item->d_name))
 			continue;
 		if (protect->count > TRIGGERS_MAX || depth == 0) {
-			path_list_add_below(protect, directory, name);
+			path_list_add_below(protect, directory, "");
 			break;
 		}
-		_cleanup_free_ char *one = str_join(path, "/", item->d_name, NULL);
+		_cleanup_free_ char *one = str_join(directory, "/", item->d_name, NULL);
 		protect->failed |= !one;
 		if (one && is_directory(one))
 			add(protect, one, depth - 1);
@@ -80,19 +84,29 @@ static void add_each(struct path_list *protect, const char *directory, const cha
 		closedir(listing);
 }
 
+/* The same for "directory/name". */
+static void add_each_in(struct path_list *protect, const char *directory, const char *name,
+	void (*add)(struct path_list *protect, const char *directory, unsigned depth), unsigned depth)
+{
+	_cleanup_free_ char *path = str_join(directory, "/", name, NULL);
+	protect->failed |= !path;
+	if (path)
+		add_each(protect, path, add, depth);
+}
+
 static void add_module(struct path_list *protect, const char *directory, unsigned depth)
 {
-	if (has(directory, "HEAD"))
+	if (has(protect, directory, "HEAD"))
 		add_repository(protect, directory, depth);
 	else
-		add_each(protect, directory, ".", add_module, depth);
+		add_each(protect, directory, add_module, depth);
 }
 
 static void add_repository(struct path_list *protect, const char *directory, unsigned depth)
 {
 	add_all(protect, directory, of_a_repository);
-	add_each(protect, directory, "worktrees", add_worktree, MODULE_DEPTH);
-	add_each(protect, directory, "modules", add_module, depth);
+	add_each_in(protect, directory, "worktrees", add_worktree, MODULE_DEPTH);
+	add_each_in(protect, directory, "modules", add_module, depth);
 }
 
 /* ---- where repositories are ------------------------------------------------- */
@@ -113,7 +127,9 @@ static void add_git_file(struct path_list *protect, const char *project, const c
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	path_list_add_below(protect, project, ".git");
-	if (file_read(git, GIT_FILE_MAX, &text, NULL) < 0)
+	int r = file_read(git, GIT_FILE_MAX, &text, NULL);
+	protect->failed |= r == -ENOMEM;
+	if (r < 0)
 		return;
 	struct str line = str_trim((struct str){ text.data, text.len });
 	if (!str_has_prefix(line, STR("gitdir:")))
@@ -134,11 +150,12 @@ void triggers_add(struct path_list *protect, const char *project)
 		path_list_add_below(protect, project, ".git");
 	if (is_directory(git))
 		add_repository(protect, git, MODULE_DEPTH);
-	else if (has(project, ".git"))
+	else if (has(protect, project, ".git"))
 		add_git_file(protect, project, git);
 	else
 		path_list_add_below(protect, project, ".git");
-	if (has(project, "HEAD") && has(project, "objects") && has(project, "refs"))
+	if (has(protect, project, "HEAD") && has(protect, project, "objects") &&
+		has(protect, project, "refs"))
 		add_repository(protect, project, MODULE_DEPTH);
 	if (given && given[0])
 		add_named(protect, project, str_from(given));
