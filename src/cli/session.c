@@ -149,12 +149,13 @@ static int check_output(const struct session *session, int code)
 	return r < 0 && code == 0 ? EXIT_FAILURE : code;
 }
 
+/* What it said is never ours to read. */
 static void explain_legacy(struct session *session)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	if (!session->options.explain)
 		return;
-	explain_end(session->options.explain, legacy_said(session->legacy), &text);
+	explain_end(session->options.explain, STR(""), &text);
 	if (buf_terminate(&text) == 0)
 		session_tell(session, SHOWN_DEBUG, text.data);
 }

@@ -115,12 +115,6 @@ static void tell_of_sandbox(struct session *session, const char *note)
 		session_tell(session, SHOWN_WARNING, note);
 }
 
-static void pass_on(void *data, const char *bytes, size_t len)
-{
-	(void)data;
-	fwrite(bytes, 1, len, stderr);
-}
-
 /* With -v, what fails in the sandbox is explained. */
 static int make_explanation(
 	struct session *session, const struct confinement *confinement, perch_err *err)
@@ -137,8 +131,6 @@ static int make_explanation(
 	if (!session->explain.widen_by)
 		return err_no_memory(err);
 	session->options.explain = &session->explain;
-	if (!isatty(STDERR_FILENO))
-		session->options.stderr_bytes = pass_on;
 	return confinement_policy(confinement, &session->arena, &session->policy, err);
 }
 

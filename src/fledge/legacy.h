@@ -18,9 +18,6 @@ void legacy_signal(struct legacy *legacy, int signal);
 /* NULL until it has exited. */
 const struct outcome *legacy_outcome(const struct legacy *legacy);
 
-/* The end of what it said on stderr; empty where that is inherited. */
-struct str legacy_said(const struct legacy *legacy);
-
 void legacy_free(struct legacy *legacy);
 
 #endif

@@ -126,16 +126,6 @@ static void on_line(perch_child *child, void *data, perch_stream stream, const p
 	run_attend(run);
 }
 
-static void on_bytes(
-	perch_child *child, void *data, perch_stream stream, const char *bytes, size_t len)
-{
-	(void)child;
-	(void)stream;
-	struct fledge_run *run = data;
-	tail_append(&run->said, bytes, len);
-	run->options.stderr_bytes(run->options.stderr_data, bytes, len);
-}
-
 static void on_drained(perch_child *child, void *data)
 {
 	(void)child;
@@ -145,19 +135,11 @@ static void on_drained(perch_child *child, void *data)
 static const perch_child_events child_events = {
 	.size = sizeof(child_events),
 	.line = on_line,
-	.bytes = on_bytes,
 	.drained = on_drained,
 	.ended = on_ended,
 };
 
 /* ---- the beginning ------------------------------------------------------- */
-
-static perch_output_mode stderr_mode(const struct fledge_run_options *options)
-{
-	if (options->stderr_bytes)
-		return PERCH_OUTPUT_BYTES;
-	return options->reads_stderr ? PERCH_OUTPUT_LINES : PERCH_OUTPUT_INHERIT;
-}
 
 static int start_child(struct fledge_run *run, perch_err *err)
 {
@@ -169,7 +151,7 @@ static int start_child(struct fledge_run *run, perch_err *err)
 	spec.confine = run->options.confine;
 	spec.stdin_mode = PERCH_STDIN_PIPE;
 	spec.stdout_mode = PERCH_OUTPUT_LINES;
-	spec.stderr_mode = stderr_mode(&run->options);
+	spec.stderr_mode = run->options.reads_stderr ? PERCH_OUTPUT_LINES : PERCH_OUTPUT_INHERIT;
 	spec.line_limit = run->options.line_limit;
 	spec.write_limit = SIZE_MAX / 2; /* bounded by not reading, see UNREAD_MAX */
 	spec.linger_ns = RUN_LINGER_NS;
@@ -299,7 +281,6 @@ int fledge_run_start(perch_host *host, const struct fledge_run_options *options,
 	if (!run)
 		return err_no_memory(err);
 	run->options = *options;
-	run->said.limit = FLEDGE_SAID_KEPT;
 	run->host = host;
 	const char *const *git_env = NULL;
 	int r = prepare(run, &git_env);
@@ -345,7 +326,6 @@ void fledge_run_free(struct fledge_run *run)
 	lending_free(run->lending);
 	fledge_engine_free(run->engine);
 	arena_free(&run->arena);
-	buf_free(&run->said.kept);
 	buf_free(&run->early);
 	free(run);
 }

@@ -12,10 +12,7 @@
 struct explain_context;
 struct trace;
 
-enum {
-	FLEDGE_LINE_LIMIT_DEFAULT = 8 * 1024 * 1024,
-	FLEDGE_SAID_KEPT = 4096, /* of stderr, for explanations */
-};
+enum { FLEDGE_LINE_LIMIT_DEFAULT = 8 * 1024 * 1024 };
 #define FLEDGE_PROMPT_TIMEOUT_DEFAULT_NS (UINT64_C(300) * 1000 * 1000 * 1000)
 
 struct fledge_run_options {
@@ -44,9 +41,6 @@ struct fledge_run_options {
 	struct frontend *frontend;
 	struct trace *trace; /* NULL = none */
 	bool reads_stderr;   /* its stderr is no longer the terminal's: it goes to the trace */
-	/* Its stderr comes here instead, for `explain` to look through; NULL = it is inherited. */
-	void (*stderr_bytes)(void *data, const char *bytes, size_t len);
-	void *stderr_data;
 };
 
 struct fledge_run;

@@ -23,12 +23,13 @@ void run_explained(void *data, const char *text)
 	run_say(data, SHOWN_DEBUG, text);
 }
 
+/* What the plugin said on stderr is never ours to read. */
 static void explain_failed_run(struct fledge_run *run)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	if (!run->options.explain)
 		return;
-	explain_end(run->options.explain, tail_text(&run->said), &text);
+	explain_end(run->options.explain, STR(""), &text);
 	if (buf_terminate(&text) == 0)
 		run_explained(run, text.data);
 }

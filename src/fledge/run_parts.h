@@ -12,7 +12,6 @@
 #include "fledge/run.h"
 #include "proc/capture.h"
 #include "proc/host.h"
-#include "proc/tail.h"
 
 struct fledge_run {
 	struct fledge_run_options options;
@@ -27,7 +26,6 @@ struct fledge_run {
 	struct capture *dirty; /* git, asked whether the work tree is */
 	struct timer deadline; /* of the engine */
 	struct timer ending;   /* the plugin is gone, a store is not on disk yet */
-	struct tail said;      /* on stderr, where that is read */
 	struct buf early;      /* what is to be sent once init was */
 	bool is_init_sent;
 	bool is_held;       /* by the engine: too many requests */

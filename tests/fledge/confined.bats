@@ -138,13 +138,13 @@ none"
 secret"
 }
 
-@test "-v: what was denied is explained, where it can be seen" {
+@test "-v: what was in force is told when it failed; its stderr is its own" {
     call --sandbox looker
     lacks "$errors" policy
     call --sandbox -v looker
     expect_status 3
     has "$errors" "cannot touch '$HOME/there'"
-    has "$errors" "the sandbox policy 'fledge' was in force; perch plugins allow fledge-looker --read $HOME/.aws/credentials would show it"
+    has "$errors" "the sandbox policy 'fledge' was in force; if it was denied something, perch plugins allow fledge-looker --read PATH"
     call -v looker
     lacks "$errors" policy
 }

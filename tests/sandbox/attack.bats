@@ -2,6 +2,7 @@
 # Ways out that were tried and found open once. Each fails in a room; what holds without one is
 # tried without one, too.
 
+# shellcheck disable=SC2154,SC2317 # what sandbox_open sets; what twice calls
 load sandbox
 
 setup() {
@@ -184,4 +185,23 @@ for request in (TIOCSTI, TIOCLINUX, TIOCSTI | 1 << 32, TIOCSTI | 1 << 63):
 END
     }
     twice check
+}
+
+# What docs/sandbox.md says of it: if this fails in a room, say there that it is closed.
+@test "a hidden file that others replace meanwhile: seen in a room, not without one" {
+    replace() {
+        rm -f go ready
+        echo old >hidden
+        mkfifo go ready
+        "$perch" sandbox run -q --hide "$project/hidden" -- sh -c 'cat hidden; echo >ready; read -r _ <go; cat hidden' \
+            >seen 2>/dev/null &
+        read -r _ <ready
+        echo new >other
+        mv other hidden
+        echo >go
+        wait $! || true
+        [ "$(cat seen)" = "$1" ]
+    }
+    ! has_rooms || replace new
+    PERCH_SANDBOX_NO_ROOM=1 replace ''
 }
