@@ -35,8 +35,21 @@ static const char *const credential_stores[] = {
 	".config/google-chrome",
 	".config/chromium",
 	".config/BraveSoftware",
+	".config/microsoft-edge",
+	".config/vivaldi",
+	".thunderbird",
 	".local/share/keyrings",
+	".local/share/kwalletd",
 	".password-store",
+	".config/sops",
+	".vault-token",
+	".terraform.d/credentials.tfrc.json",
+	".pgpass",
+	".my.cnf",
+	".gem/credentials",
+	".m2/settings.xml",
+	".config/glab-cli",
+	".config/rclone",
 };
 
 /* Root owns these: it can read them even without a capability. */
@@ -57,6 +70,12 @@ static const char *const system_sockets[] = {
 	"/run/containerd",
 	"/run/podman",
 	"/run/crio",
+	"/run/buildkit",
+	"/run/k3s",
+	"/run/incus",
+	"/var/lib/incus/unix.socket",
+	"/var/lib/lxd/unix.socket",
+	"/var/snap/lxd",
 	"/run/user",
 	"/run/screen",
 	"/run/tmux",
@@ -70,6 +89,12 @@ static const char *const system_sockets[] = {
 static const char *const home_sockets[] = {
 	".docker/run",
 	".docker/desktop",
+	".colima",
+	".lima",
+	".orbstack/run",
+	".rd/docker.sock",
+	".1password",
+	".bitwarden-ssh-agent.sock",
 	".screen",
 };
 
