@@ -8,7 +8,6 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "data/json.h"
-#include "sandbox/secrets.h"
 
 /* A list while it is made. */
 struct environment {
@@ -75,20 +74,11 @@ static void set_value(struct environment *env, const char *name, struct str valu
 
 /* ---- what is inherited ----------------------------------------------------- */
 
-static bool is_listed(struct str name, const char *const *list)
-{
-	for (; list && *list; list++) {
-		if (str_is(name, *list))
-			return true;
-	}
-	return false;
-}
-
 static bool is_basic(struct str name)
 {
 	static const char *const basic[] = { "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM",
 		"TMPDIR", "TZ", NULL };
-	return is_listed(name, basic) || str_has_prefix(name, STR("LC_"));
+	return list_has_str(basic, name) || str_has_prefix(name, STR("LC_"));
 }
 
 static bool is_inherited(const struct launch *launch, const char *variable)
@@ -100,10 +90,9 @@ static bool is_inherited(const struct launch *launch, const char *variable)
 	if (!launch->dialect->has_variables && !is_basic(name))
 		return false;
 	if (launch->dialect->has_variables && profile->has_env_allowlist && !is_basic(name) &&
-		!is_listed(name, profile->env_allowlist))
+		!list_has_str(profile->env_allowlist, name))
 		return false;
-	return !profile->is_sandboxed || policy_keeps_variable(&profile->widening, name) ||
-		secret_is_absent(variable);
+	return true;
 }
 
 /* ---- the protocol's -------------------------------------------------------- */
@@ -115,7 +104,7 @@ static bool is_protocols(const struct launch *launch, const char *variable)
 		"AGENT_SESSION_ID", "AGENT_SESSION_NAME", "AGENT_FROM_USER", "AGENT_STREAMING",
 		"AGENT_PROTOCOL_VERSION", "AGENT_IMAGE_URL", "AGENT_FILE_URL", "AGENT_ATTACHMENTS", NULL };
 	struct str name = environment_name(variable);
-	return is_listed(name, names) ||
+	return list_has_str(names, name) ||
 		(!launch->dialect->has_variables && str_has_prefix(name, STR("AGENT_")));
 }
 
@@ -199,10 +188,17 @@ static void set_profiles(struct environment *env, const char *variable)
 		set_value(env, kept, str_from(value));
 }
 
+/* A sandboxed agent sees what anything sandboxed sees. */
 static void inherit(struct environment *env)
 {
-	const char *const *variable = env->launch->own_env;
-	for (; *variable && !env->error; variable++) {
+	const struct launch *launch = env->launch;
+	const struct agent_profile *profile = launch->options->profile;
+	const char *const *variable = launch->own_env;
+	if (profile->is_sandboxed)
+		variable = policy_environment(launch->arena, variable, &profile->widening, NULL);
+	if (!variable)
+		env->error = err_no_memory(env->err);
+	for (; !env->error && *variable; variable++) {
 		if (is_inherited(env->launch, *variable))
 			append(env, *variable);
 	}

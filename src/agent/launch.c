@@ -26,11 +26,7 @@ static bool is_allowed(const struct launch *launch, struct str name)
 	const struct agent_profile *profile = launch->options->profile;
 	if (!launch->dialect->limits_variables || !profile->has_env_allowlist)
 		return true;
-	for (const char *const *allowed = profile->env_allowlist; *allowed; allowed++) {
-		if (str_is(name, *allowed))
-			return true;
-	}
-	return false;
+	return list_has_str(profile->env_allowlist, name);
 }
 
 /* ${VAR} of a template. */

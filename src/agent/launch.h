@@ -19,8 +19,9 @@ struct launch {
 	const struct agent_turn_options *options;
 	const struct dialect *dialect;
 	const char *const *own_env;
-	const char *cwd; /* NULL = ours */
-	const char *tmp; /* TMPDIR, where a sandbox says so; else NULL */
+	const char *cwd;              /* NULL = ours */
+	const char *tmp;              /* TMPDIR, where a sandbox says so; else NULL */
+	struct sandbox_policy policy; /* of the sandbox, where there is one */
 	const char *const *env;
 	const char *const *argv;
 	struct buf warnings; /* each ends with '\n' */

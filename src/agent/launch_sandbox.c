@@ -35,7 +35,8 @@ int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy
 int launch_open_sandbox(
 	struct launch *launch, perch_host *host, struct sandbox **ret_sandbox, perch_err *err)
 {
-	struct sandbox_policy policy;
-	int r = launch_policy(launch, &policy, err);
-	return r < 0 ? r : sandbox_open(host, &policy, ret_sandbox, err);
+	int r = launch_policy(launch, &launch->policy, err);
+	if (r == 0 && launch->policy.note)
+		buf_printf(&launch->warnings, "%s\n", launch->policy.note);
+	return r < 0 ? r : sandbox_open(host, &launch->policy, ret_sandbox, err);
 }

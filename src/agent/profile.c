@@ -189,6 +189,10 @@ int agent_profile_grant(
 	void *data, struct arena *arena, struct agent_profile *profile, perch_err *err)
 {
 	(void)data;
+	_cleanup_free_ char *widen_by = str_join("perch agent allow ", profile->path, " ", NULL);
+	profile->widen_by = widen_by ? arena_dup(arena, str_from(widen_by)) : NULL;
+	if (!profile->widen_by)
+		return err_no_memory(err);
 	int r = grants_join(GRANT_AGENT, profile->path, arena, &profile->widening, err);
 	if (r == 0 && (profile->widening.is_off || profile->widening.is_on))
 		profile->is_sandboxed = profile->widening.is_on;

@@ -38,6 +38,9 @@ struct agent_profile {
 	bool permission; /* 0.4 */
 	bool is_sandboxed;
 	struct policy_widening widening;
+	/* The command that widens its sandbox, for explanations: "perch agent allow FILE ";
+	 * NULL = there is none. Not the profile's to say. */
+	const char *widen_by;
 	const char *const *warnings; /* unknown keys, one sentence each */
 };
 

@@ -114,14 +114,17 @@ static void tell_start(struct agent_turn *turn)
 
 static void tell_failure(struct agent_turn *turn)
 {
+	struct str why = str_from(turn->failure_text.text);
+	int code = turn_failure_code(turn);
 	trace_failure(turn->options.trace, turn->failure_text.text);
 	const struct agent_end end = {
-		.exit_code = turn_failure_code(turn),
+		.exit_code = code,
 		.raw_status = -1,
 		.session_id = str_from(turn->options.session_id),
+		.hint = turn_hint(turn, code, why),
 		.reach = PERCH_REACH_GROUP,
 	};
-	TELL(turn, error, turn, "start", str_from(turn->failure_text.text));
+	TELL(turn, error, turn, "start", why);
 	TELL(turn, end, turn, &end);
 }
 
@@ -173,6 +176,7 @@ static void tell_end(struct agent_turn *turn, const perch_result *result)
 		.session_id = session_of(turn),
 		.body = verdict.body,
 		.stderr_tail = exit.stderr_tail,
+		.hint = turn_hint(turn, verdict.exit_code, exit.stderr_tail),
 		.sandbox = sandbox_layers(turn->sandbox),
 		.reach = result->reach,
 	};
@@ -397,6 +401,7 @@ void agent_turn_free(struct agent_turn *turn)
 	agent_engine_free(turn->engine);
 	launch_free(&turn->launch);
 	buf_free(&turn->tail.kept);
+	buf_free(&turn->hint);
 	arena_free(&turn->arena);
 	free(turn);
 }

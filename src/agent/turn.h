@@ -37,6 +37,7 @@ struct agent_end {
 	struct str session_id; /* the last that is valid; empty = none was ever known */
 	struct str body;       /* all of it, also when it was not sent */
 	struct str stderr_tail;
+	struct str hint; /* what its sandbox denied it, and what allows it; empty = nothing is known */
 	const char *const *sandbox;
 	perch_reach reach;
 };

@@ -28,6 +28,7 @@ struct agent_turn {
 	uint64_t heard_ns;  /* the last output */
 	size_t heard_bytes; /* of a line without an end, when we last looked */
 	struct tail tail;   /* of stderr */
+	struct buf hint;    /* why it failed */
 	bool is_told;       /* that it has started */
 	int failure;        /* why it has not; 0 = it has */
 	perch_err failure_text;
@@ -47,5 +48,11 @@ int turn_launch(struct agent_turn *turn, const perch_child_events *events);
 
 /* The exit code of a turn whose process could not be started. */
 int turn_failure_code(const struct agent_turn *turn);
+
+/* ---- turn_hint.c ------------------------------------------------------------- */
+
+/* What the sandbox had to do with a failure, and which option would allow it; `said` is the
+ * end of stderr, or why nothing was started. Empty when nothing is known. */
+struct str turn_hint(struct agent_turn *turn, int exit_code, struct str said);
 
 #endif

@@ -127,8 +127,13 @@ size_t list_count(const char *const *list)
 
 bool list_has(const char *const *list, const char *text)
 {
+	return list_has_str(list, str_from(text));
+}
+
+bool list_has_str(const char *const *list, struct str text)
+{
 	for (; list && *list; list++) {
-		if (strcmp(*list, text) == 0)
+		if (str_is(text, *list))
 			return true;
 	}
 	return false;

@@ -71,6 +71,7 @@ uint32_t str_hash(uint32_t hash, const char *text);
 /* Lists of texts that end with NULL; NULL is an empty one. */
 size_t list_count(const char *const *list);
 bool list_has(const char *const *list, const char *text);
+bool list_has_str(const char *const *list, struct str text);
 
 /* How far apart two words are (insertions, deletions, changes, neighbours
  * swapped), for "did you mean"; words over 63 bytes count as far apart. */

@@ -39,7 +39,6 @@ static int agent_allow(struct cli *cli, int argc, char **argv)
 		.kind = GRANT_AGENT,
 		.noun = "agent",
 		.command = "perch agent",
-		.may_be_off = true,
 		.find = find_profile,
 	};
 	return cli_allow(cli, &agent, argc, argv);
@@ -51,7 +50,6 @@ static int agent_revoke(struct cli *cli, int argc, char **argv)
 		.kind = GRANT_AGENT,
 		.noun = "agent",
 		.command = "perch agent",
-		.may_be_off = true,
 		.find = find_path,
 	};
 	return cli_revoke(cli, &agent, argc, argv);

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "cli/chat.h"
+#include "cli/granted.h"
 #include "proc/host.h"
 
 enum { CHAT_QUEUE = 64 }; /* messages typed ahead */
@@ -70,6 +71,8 @@ static void on_end(void *data, struct agent_turn *turn, const struct agent_end *
 	struct chat *chat = chat_of(data);
 	if (!end->success && !chat->terminal)
 		chat->code = end->exit_code;
+	if (end->hint.len)
+		chat_view_note(chat, "hint", end->hint);
 	chat_view_end(chat);
 }
 
@@ -233,6 +236,13 @@ static void signal_arrived(void *data, int signal)
 	}
 }
 
+/* Seen with every turn: what is allowed meanwhile counts from the next one on. */
+static int amend(void *data, struct arena *arena, struct agent_profile *profile, perch_err *err)
+{
+	const struct chat *chat = data;
+	return granted_agent(chat->cli, arena, profile, err);
+}
+
 static void host_log(void *data, perch_log_level level, const char *text)
 {
 	if (level >= PERCH_LOG_WARN)
@@ -259,7 +269,7 @@ static int open_chat(struct chat *chat, perch_err *err)
 		.queue = CHAT_QUEUE,
 		.events = &turn_events,
 		.data = chat,
-		.amend = agent_profile_grant,
+		.amend = amend,
 	};
 	r = bridge_new(&bridge_options, &chat->bridge, err);
 	if (r < 0)
@@ -330,12 +340,15 @@ static int agent_chat(struct cli *cli, int argc, char **argv)
 		{ "new", 0, OPTION_FLAG, &chat.is_new },
 		{ "from", 0, OPTION_TEXT, &chat.from },
 		{ "no-stream", 0, OPTION_FLAG, &chat.no_stream },
+		{ "sandbox", 0, OPTION_MAYBE, &cli->sandbox },
 		{ "quiet", 'q', OPTION_FLAG, &cli->quiet },
 		{ "verbose", 'v', OPTION_FLAG, &cli->verbose },
 		{ 0 },
 	};
 	int at = 1;
 	int r = options_parse(specs, argc, argv, &at);
+	if (r == 0)
+		r = cli_check_sandbox(cli);
 	if (r == 0 && at < argc && !chat.profile)
 		chat.profile = argv[at++];
 	if (r == 0 && at < argc)
@@ -362,6 +375,7 @@ const struct command agent_chat_command = {
 			"  --new                 begin a new one\n"
 			"  --from USER           who speaks\n"
 			"  --no-stream           replies alone, no partials\n"
+			"  --sandbox[=off]       confine it, or not, whatever the profile says\n"
 			"\n"
 			"example:\n"
 			"  perch agent chat --profile bot.yaml --session-name work\n",

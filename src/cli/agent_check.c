@@ -9,12 +9,14 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "cli/agent.h"
+#include "cli/granted.h"
 #include "cli/in_force.h"
 #include "data/json.h"
 #include "proc/program.h"
 
 /* Everything that is known of a profile. */
 struct checkup {
+	const struct cli *cli;
 	struct arena arena;
 	struct agent_profile profile;
 	struct agent_turn_options options;
@@ -44,7 +46,7 @@ static int look(struct checkup *checkup, const char *path, perch_err *err)
 {
 	int r = agent_profile_read(path, &checkup->arena, &checkup->profile, err);
 	if (r == 0)
-		r = agent_profile_grant(NULL, &checkup->arena, &checkup->profile, err);
+		r = granted_agent(checkup->cli, &checkup->arena, &checkup->profile, err);
 	if (r < 0)
 		return r;
 	checkup->options = (struct agent_turn_options){
@@ -267,7 +269,7 @@ static int print_json(const struct checkup *checkup)
 
 static int check_profile(struct cli *cli, const char *path)
 {
-	struct checkup checkup = { 0 };
+	struct checkup checkup = { .cli = cli };
 	perch_err err = { 0 };
 	int code = EXIT_HOST;
 	if (look(&checkup, path, &err) < 0 || look_at_sandbox(&checkup, &err) < 0) {

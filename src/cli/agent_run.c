@@ -8,6 +8,7 @@
 #include "cli/agent.h"
 #include "cli/agent_ask.h"
 #include "cli/agent_words.h"
+#include "cli/granted.h"
 #include "cli/signals.h"
 #include "events/turn_report.h"
 #include "proc/host.h"
@@ -130,6 +131,8 @@ static void tell_end(struct agent_run *run, const struct agent_end *end, bool co
 	agent_asker_end(&run->asker);
 	if (agent_session_end(&run->session, counts, &err) < 0)
 		say_warning(run, str_from(err.text));
+	if (!run->cli->json && end->hint.len && !run->cli->is_agentproc)
+		agent_print_note(&run->print, "hint", end->hint);
 	if (run->cli->json)
 		turn_report_end(&report, end);
 	else
@@ -229,8 +232,11 @@ static void signal_arrived(void *data, int signal)
 
 static void host_log(void *data, perch_log_level level, const char *text)
 {
-	if (level >= PERCH_LOG_WARN)
-		say_warning(data, str_from(text));
+	struct agent_run *run = data;
+	if (level >= PERCH_LOG_WARN && run->is_over)
+		cli_warning(text);
+	else if (level >= PERCH_LOG_WARN)
+		say_warning(run, str_from(text));
 }
 
 static int open_host(struct agent_run *run, perch_err *err)
@@ -333,7 +339,7 @@ static int prepare(struct agent_run *run, int argc, char **argv)
 	};
 	r = agent_profile_read(run->words.profile, &run->arena, &run->profile, &err);
 	if (r == 0)
-		r = agent_profile_grant(NULL, &run->arena, &run->profile, &err);
+		r = granted_agent(run->cli, &run->arena, &run->profile, &err);
 	if (r == 0 && run->cli->trace)
 		r = trace_open(run->cli->trace, run->cli->trace_secrets, &run->trace, &err);
 	if (r < 0) {
@@ -371,6 +377,7 @@ const struct command agent_run_command = {
 			"  --no-stream            the reply alone, no partials\n"
 			"  --no-store             neither read nor write the stored session\n"
 			"  --allow-shell-message  let a shell read {{MESSAGE}} as a script\n"
+			"  --sandbox[=off]        confine it, or not, whatever the profile says\n"
 			"  --line-limit BYTES, --output-limit BYTES   (8388608, 67108864)\n"
 			"  --json                 events as JSON lines\n"
 			"  --trace FILE           record every line\n"

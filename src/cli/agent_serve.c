@@ -9,6 +9,7 @@
 #include "agent/request.h"
 #include "base/err.h"
 #include "cli/agent.h"
+#include "cli/granted.h"
 #include "cli/signals.h"
 #include "events/turn_report.h"
 #include "proc/host.h"
@@ -17,6 +18,7 @@
 enum { SERVE_LINE_MAX = 8 * 1024 * 1024 };
 
 struct serve {
+	struct cli *cli;
 	perch_host *host;
 	struct report report;
 	struct sessions *sessions;
@@ -101,6 +103,13 @@ static const struct agent_turn_events turn_events = {
 	.reply = on_reply,
 	.end = on_end,
 };
+
+/* Seen with every turn: what is allowed meanwhile counts from the next one on. */
+static int amend(void *data, struct arena *arena, struct agent_profile *profile, perch_err *err)
+{
+	const struct serve *serve = data;
+	return granted_agent(serve->cli, arena, profile, err);
+}
 
 static void host_log(void *data, perch_log_level level, const char *text)
 {
@@ -234,7 +243,7 @@ static int open_serve(struct serve *serve, struct bridge_options *options, perch
 	options->sessions = serve->sessions;
 	options->events = &turn_events;
 	options->data = serve;
-	options->amend = agent_profile_grant;
+	options->amend = amend;
 	r = bridge_new(options, &serve->bridge, err);
 	if (r == 0)
 		r = perch_json_new(NULL, &serve->json);
@@ -300,7 +309,7 @@ static int read_count(const char *name, const char *text, size_t least, size_t *
 static int agent_serve(struct cli *cli, int argc, char **argv)
 {
 	(void)cli;
-	struct serve serve = { .report.fd = STDOUT_FILENO };
+	struct serve serve = { .cli = cli, .report.fd = STDOUT_FILENO };
 	struct bridge_options options = { .max_turns = BRIDGE_TURNS, .queue = BRIDGE_QUEUE };
 	const char *max_turns = NULL;
 	const char *queue = NULL;
@@ -308,11 +317,14 @@ static int agent_serve(struct cli *cli, int argc, char **argv)
 		{ "profile", 'p', OPTION_TEXT, &serve.profile },
 		{ "max-turns", 0, OPTION_TEXT, &max_turns },
 		{ "queue", 0, OPTION_TEXT, &queue },
+		{ "sandbox", 0, OPTION_MAYBE, &cli->sandbox },
 		{ "json", 0, OPTION_FLAG, &cli->json }, /* always so */
 		{ 0 },
 	};
 	int at = 1;
 	int r = options_parse(specs, argc, argv, &at);
+	if (r == 0)
+		r = cli_check_sandbox(cli);
 	if (r == 0)
 		r = read_count("max-turns", max_turns, 1, &options.max_turns);
 	if (r == 0)
@@ -346,6 +358,7 @@ const struct command agent_serve_command = {
 		"  -p, --profile FILE   of turns that name none\n"
 		"  --max-turns N        so many run at a time (16)\n"
 		"  --queue N            so many wait (1024); the next gets the error `busy`\n"
+		"  --sandbox[=off]      confine them, or not, whatever the profiles say\n"
 		"\n"
 		"The end of the input finishes what is under way; SIGTERM cancels it.\n"
 		"\n"

@@ -56,6 +56,7 @@ int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char 
 		{ "no-stream", 0, OPTION_FLAG, &words->no_stream },
 		{ "no-store", 0, OPTION_FLAG, &words->no_store },
 		{ "allow-shell-message", 0, OPTION_FLAG, &words->allow_shell_message },
+		{ "sandbox", 0, OPTION_MAYBE, &cli->sandbox },
 		{ "json", 0, OPTION_FLAG, &cli->json },
 		{ "quiet", 'q', OPTION_FLAG, &cli->quiet },
 		{ "verbose", 'v', OPTION_FLAG, &cli->verbose },
@@ -68,6 +69,8 @@ int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char 
 	if (r == 0 && at < argc)
 		r = cli_usage_error(
 			"the message stands behind --prompt", "%s takes no '%s'", argv[0], argv[at]);
+	if (r == 0)
+		r = cli_check_sandbox(cli);
 	return r ? r : check(words);
 }
 

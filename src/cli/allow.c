@@ -138,7 +138,7 @@ static int change_grant(struct allowing *allowing, perch_err *err)
 	if (allowing->sandbox) {
 		bool is_off = strcmp(allowing->sandbox, "off") == 0;
 		widening->is_off = is_off && !allowing->revokes;
-		widening->is_on = !is_off && !allowing->revokes && allowing->subject->may_be_off;
+		widening->is_on = !is_off && !allowing->revokes;
 	}
 	return 0;
 }
@@ -162,6 +162,13 @@ static const char *net_word(const struct policy_widening *widening)
 	return words[widening->net];
 }
 
+static const char *sandbox_word(const struct policy_widening *widening)
+{
+	if (widening->is_off)
+		return "off";
+	return widening->is_on ? "on" : NULL;
+}
+
 static int print_json(const struct allowing *allowing)
 {
 	static const char *const nothing[] = { NULL };
@@ -176,7 +183,7 @@ static int print_json(const struct allowing *allowing)
 	member_list(writer, "env", widening->env ? widening->env : nothing);
 	member_list(writer, "presets", widening->presets ? widening->presets : nothing);
 	member_text(writer, "net", net_word(widening));
-	member_bool(writer, "sandbox", !widening->is_off);
+	member_text(writer, "sandbox", sandbox_word(widening));
 	if (allowing->approved)
 		member_text(writer, "approved", allowing->approved);
 	return envelope_end(&envelope);

@@ -11,8 +11,6 @@ struct allow_subject {
 	enum grant_kind kind;
 	const char *noun;    /* "plugin" */
 	const char *command; /* "perch plugins" */
-	/* Its file may have switched its sandbox off, so that `on` says something. */
-	bool may_be_off;
 	/* The name that the grant is recorded under, in the arena, for what the user calls it.
 	 * NULL = any word is a name. */
 	int (*find)(const char *word, struct arena *arena, const char **ret_name, perch_err *err);
@@ -32,6 +30,6 @@ int cli_revoke(struct cli *cli, const struct allow_subject *subject, int argc, c
 	"  --env NAME      see this variable, although it looks like a secret\n"           \
 	"  --preset NAME   what a program needs: ssh, git, github, docker, aws, npm …\n" \
 	"  --net, --no-net the network, or none\n"                                         \
-	"  --sandbox off   no sandbox at all; on: the sandbox again\n"
+	"  --sandbox off   no sandbox at all; on: always one\n"
 
 #endif

@@ -36,11 +36,15 @@ struct cli {
 	const char *line_limit;
 	const char *exec_timeout_max;
 	const char *shell;
+	const char *sandbox; /* NULL = as granted; "" or "on", "off" */
 };
 
 /* Reads such options from argv[*at] on. Returns 0, or an exit code after having
  * said what is wrong. */
 int cli_read_globals(struct cli *cli, int argc, char **argv, int *at);
+
+/* The same for what the option --sandbox says, where it stands elsewhere. */
+int cli_check_sandbox(const struct cli *cli);
 
 /* What stands behind a command, for completion. */
 enum command_words {
@@ -114,6 +118,9 @@ bool command_is_help(const char *word);
 
 /* "error: …" on stderr; then, unless it is NULL, what to do about it. */
 void cli_error(const char *hint, const char *format, ...) PERCH_PRINTF(2, 3);
+
+/* "warning: …" on stderr, for what has no frontend, or none any more. */
+void cli_warning(const char *text);
 
 /* The same for a call that was wrong; without a hint it names the help of the command that
  * runs. Returns EXIT_USAGE. */

@@ -8,6 +8,14 @@ static bool is_color(const char *word)
 	return strcmp(word, "auto") == 0 || strcmp(word, "always") == 0 || strcmp(word, "never") == 0;
 }
 
+int cli_check_sandbox(const struct cli *cli)
+{
+	const char *given = cli->sandbox;
+	if (!given || !given[0] || strcmp(given, "on") == 0 || strcmp(given, "off") == 0)
+		return 0;
+	return cli_usage_error(NULL, "--sandbox is on or off, not '%s'", given);
+}
+
 static int check(const struct cli *cli)
 {
 	if (!is_color(cli->color))
@@ -15,12 +23,13 @@ static int check(const struct cli *cli)
 	const char *mode = cli->non_interactive;
 	if (mode && mode[0] && strcmp(mode, "strict") != 0)
 		return cli_usage_error(NULL, "--ni takes no value but strict, not '%s'", mode);
-	for (size_t i = 0; i < cli->answers.count; i++) {
+	int r = cli_check_sandbox(cli);
+	for (size_t i = 0; r == 0 && i < cli->answers.count; i++) {
 		if (!strchr(cli->answers.items[i], '='))
 			return cli_usage_error("write: --answer 'MESSAGE=VALUE'",
 				"--answer needs a message and a value, not '%s'", cli->answers.items[i]);
 	}
-	return 0;
+	return r;
 }
 
 const char globals_help[] =
@@ -39,7 +48,7 @@ const char globals_help[] =
 	"\n"
 	"for plugins (perch help run explains them):\n"
 	"  --answer 'MESSAGE=VALUE', --answers FILE, --prompt-timeout SECS,\n"
-	"  --exec-timeout-max SECS, --line-limit BYTES, --shell PROGRAM\n"
+	"  --exec-timeout-max SECS, --line-limit BYTES, --shell PROGRAM, --sandbox[=off]\n"
 	"\n"
 	"example:\n"
 	"  perch --json plugins list\n";
@@ -63,6 +72,7 @@ int cli_read_globals(struct cli *cli, int argc, char **argv, int *at)
 		{ "line-limit", 0, OPTION_TEXT, &cli->line_limit },
 		{ "exec-timeout-max", 0, OPTION_TEXT, &cli->exec_timeout_max },
 		{ "shell", 0, OPTION_TEXT, &cli->shell },
+		{ "sandbox", 0, OPTION_MAYBE, &cli->sandbox },
 		{ 0 },
 	};
 	int r = options_parse(specs, argc, argv, at);

@@ -45,6 +45,7 @@ const struct command command_run = {
 			"  --exec-timeout-max SECS  the longest a command may ask for (3600)\n"
 			"  --line-limit BYTES       of a line of the plugin (8388608)\n"
 			"  --shell PROGRAM          runs the plugin's commands (sh)\n"
+			"  --sandbox[=off]          confine a legacy plugin, too; off: no plugin now\n"
 			"  -v, -q                   say more, say less\n"
 			"\n"
 			"The exit code is the plugin's; 130 interrupted, 127 no such command, 126 not\n"

@@ -240,8 +240,6 @@ int sandbox_request_policy(const struct sandbox_request *request, const char *pr
 		return r;
 	if (request->on_unsupported)
 		policy.refuses_unsupported = strcmp(request->on_unsupported, "refuse") == 0;
-	if (request->write.count)
-		policy.note = NULL;
 	*ret_policy = policy;
 	return 0;
 }

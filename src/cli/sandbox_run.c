@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "cli/foreground.h"
 #include "cli/sandbox.h"
 #include "cli/signals.h"
 #include "proc/host.h"
@@ -166,7 +167,7 @@ static void print_warnings(const struct run *run)
 		fprintf(stderr, "warning: %s\n", *warning);
 }
 
-static void explain_end(struct run *run, const char *program)
+static void print_hint(struct run *run, const char *program)
 {
 	const struct explain_context context = {
 		.policy = &run->policy,
@@ -197,21 +198,25 @@ static int run_to_the_end(struct run *run, const char *program, char **argv, per
 {
 	run->is_on_terminal = is_on_terminal();
 	run->sees_stderr = run->request.explain && !isatty(STDERR_FILENO);
+	run->policy.shares_group = run->is_on_terminal;
 	int r = sandbox_open(run->host, &run->policy, &run->sandbox, err);
 	if (r < 0)
 		return r == -ENOENT ? -EIO : r;
 	print_warnings(run);
 	if (run->request.explain)
 		print_explanation(run);
+	bool had_terminal = run->is_on_terminal && foreground_is_ours();
 	r = watch_signals(run);
 	if (r == 0)
 		r = start(run, program, argv, err);
 	while (r >= 0 && !run->has_ended)
 		r = perch_host_wait(run->host, -1);
+	if (had_terminal)
+		foreground_take_back();
 	if (r < 0)
 		return r;
 	if (exit_code(run) != 0)
-		explain_end(run, program);
+		print_hint(run, program);
 	return exit_code(run);
 }
 
@@ -232,11 +237,19 @@ static void close_run(struct run *run)
 	free(run->request.limits.items);
 }
 
+static void host_log(void *data, perch_log_level level, const char *text)
+{
+	(void)data;
+	if (level >= PERCH_LOG_WARN)
+		cli_warning(text);
+}
+
 static int make_host(struct run *run, perch_err *err)
 {
 	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
 	options.guard_path = cli_guard_path();
 	options.die_with_thread = true;
+	options.log = host_log;
 	return perch_host_new(&options, &run->host, err);
 }
 

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/err.h"
+#include "cli/foreground.h"
 #include "events/events.h"
 #include "proc/host.h"
 #include "term/term.h"
@@ -20,9 +22,15 @@ void session_tell(struct session *session, enum shown_kind kind, const char *tex
 	session->frontend->table->show(session->frontend, &shown);
 }
 
+/* Once the end was told, nothing is shown behind it. */
 static void host_log(void *data, perch_log_level level, const char *text)
 {
-	session_tell(data, level >= PERCH_LOG_WARN ? SHOWN_WARNING : SHOWN_DEBUG, text);
+	struct session *session = data;
+	bool is_warning = level >= PERCH_LOG_WARN;
+	if (session->frontend && !session->is_over)
+		session_tell(session, is_warning ? SHOWN_WARNING : SHOWN_DEBUG, text);
+	else if (is_warning)
+		cli_warning(text);
 }
 
 static int make_host(struct session *session, perch_err *err)
@@ -143,25 +151,44 @@ static int check_output(const struct session *session, int code)
 	return r < 0 && code == 0 ? EXIT_FAILURE : code;
 }
 
+/* What it said is never ours to read. */
+static void explain_legacy(struct session *session)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	if (!session->options.explain)
+		return;
+	explain_end(session->options.explain, STR(""), &text);
+	if (buf_terminate(&text) == 0)
+		session_tell(session, SHOWN_DEBUG, text.data);
+}
+
+static void tell_legacy_end(struct session *session, int code)
+{
+	if (code != 0) {
+		char text[512];
+		snprintf(text, sizeof(text), "Plugin '%s' exited with code %d",
+			session->options.plugin_name, code);
+		session_tell(session, SHOWN_ERROR, text);
+		explain_legacy(session);
+	}
+	session->frontend->table->done(session->frontend, outcome_of(session));
+}
+
 static int run_to_the_end(struct session *session, perch_err *err)
 {
+	bool had_terminal = !session->target.is_protocol && foreground_is_ours();
 	int r = start(session, err);
 	while (r >= 0 && !outcome_of(session)) {
 		flush(session);
 		r = perch_host_wait(session->host, -1);
 	}
+	if (had_terminal)
+		foreground_take_back();
 	if (r < 0)
 		return r;
 	int code = outcome_of(session)->exit_code;
-	if (session->legacy) {
-		if (code != 0) {
-			char text[512];
-			snprintf(text, sizeof(text), "Plugin '%s' exited with code %d",
-				session->options.plugin_name, code);
-			session_tell(session, SHOWN_ERROR, text);
-		}
-		session->frontend->table->done(session->frontend, outcome_of(session));
-	}
+	if (session->legacy)
+		tell_legacy_end(session, code);
 	flush(session);
 	return check_output(session, code);
 }
@@ -183,6 +210,7 @@ static int fail(struct session *session, int error, const perch_err *err)
 
 static void close_session(struct session *session)
 {
+	session->is_over = true;
 	fledge_run_free(session->run);
 	legacy_free(session->legacy);
 	surroundings_free(session->surroundings);

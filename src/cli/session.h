@@ -30,6 +30,7 @@ struct session {
 	struct legacy *legacy;
 	struct sandbox_policy policy; /* for explanations, as the next */
 	struct explain_context explain;
+	bool is_over; /* its end was told */
 	struct signals signals;
 	bool has_signals;
 };

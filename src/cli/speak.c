@@ -73,6 +73,11 @@ void cli_error(const char *hint, const char *format, ...)
 	va_end(args);
 }
 
+void cli_warning(const char *text)
+{
+	fprintf(stderr, "warning: %s\n", text);
+}
+
 /* What to do about a call that was wrong, when nothing better is known. */
 static char usual_hint[96] = "see: perch help";
 

@@ -2,14 +2,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "cli/granted.h"
 #include "cli/session.h"
-#include "base/environment.h"
 
 /* ---- may somebody be asked? ---------------------------------------------- */
 
@@ -49,25 +47,12 @@ void target_tell_registry_warnings(struct session *session)
 		session_tell(session, SHOWN_WARNING, *warning);
 }
 
-/* A legacy plugin gets ours as it is, but for what says whose it is. */
 static const char *const *make_environment(struct session *session)
 {
-	const struct registry_entry *owner = session->target.command.owner;
-	bool asks = session->options.asking == FLEDGE_ASK;
-	if (session->target.is_protocol)
-		return plugin_target_environment(&session->target, asks, &session->arena);
-	_cleanup_free_ char *directory =
-		owner ? str_join("FLEDGE_PLUGIN_DIR=", owner->directory, NULL) : NULL;
-	const char *kept = directory ? arena_dup(&session->arena, str_from(directory)) : NULL;
-	if (owner && !kept)
-		return NULL;
-	const char *extra[3] = { kept };
-	size_t count = owner ? 1 : 0;
-	if (!owner)
+	if (!session->target.command.owner)
 		unsetenv("FLEDGE_PLUGIN_DIR");
-	if (!asks)
-		extra[count++] = "FLEDGE_NON_INTERACTIVE=1";
-	return environment_build(&session->arena, (const char *const *)environ, NULL, extra);
+	bool asks = session->options.asking == FLEDGE_ASK;
+	return plugin_target_environment(&session->target, asks, &session->arena);
 }
 
 /* What it does not enforce, and what it does not let the plugin write. */
@@ -85,8 +70,10 @@ static void tell_of_sandbox(struct session *session)
 static int make_explanation(
 	struct session *session, const struct confinement *confinement, perch_err *err)
 {
-	_cleanup_free_ char *widen_by =
-		str_join("perch plugins allow ", session->target.command.owner->name, " ", NULL);
+	const struct registry_entry *owner = session->target.command.owner;
+	if (!owner) /* nobody can be allowed more */
+		return 0;
+	_cleanup_free_ char *widen_by = str_join("perch plugins allow ", owner->name, " ", NULL);
 	session->explain = (struct explain_context){
 		.policy = &session->policy,
 		.policy_name = "fledge",
@@ -102,6 +89,9 @@ static int make_explanation(
 static int make_sandbox(struct session *session, perch_err *err)
 {
 	struct plugin_target *target = &session->target;
+	const struct registry_entry *owner = target->command.owner;
+	if (owner && !target->cache)
+		target->cache = confinement_cache(owner->name, &session->arena);
 	const char *project = session->options.directory ? session->options.directory : "";
 	const struct confinement confinement = plugin_target_confinement(target, project);
 	int r = plugin_target_confine(target, session->host, &confinement, &session->arena, err);
@@ -148,9 +138,10 @@ int target_prepare(struct session *session, char **argv, perch_err *err)
 	};
 	r = settings_answers(
 		session->cli, &session->arena, &options->answers, &options->answer_count, err);
+	granted_for_now(session->cli, &target->grant.widening);
 	if (r == 0 && target->is_protocol)
 		r = look_around(session, err);
-	if (r == 0 && target->is_protocol)
+	if (r == 0 && plugin_target_is_confined(target))
 		r = make_sandbox(session, err);
 	plugin_target_describe(target, options);
 	options->env = make_environment(session);

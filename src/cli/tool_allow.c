@@ -28,7 +28,6 @@ static int run_allow(struct cli *cli, int argc, char **argv)
 		.kind = GRANT_TOOL,
 		.noun = "tool",
 		.command = "perch tool",
-		.may_be_off = true,
 		.find = find_tool,
 	};
 	return cli_allow(cli, &tool, argc, argv);
@@ -40,7 +39,6 @@ static int run_revoke(struct cli *cli, int argc, char **argv)
 		.kind = GRANT_TOOL,
 		.noun = "tool",
 		.command = "perch tool",
-		.may_be_off = true,
 		.find = find_name,
 	};
 	return cli_revoke(cli, &tool, argc, argv);

@@ -93,5 +93,7 @@ void turn_report_end(const struct turn_report *turn, const struct agent_end *end
 	event_bool(&event, "timed_out", end->timed_out);
 	event_bool(&event, "cancelled", end->cancelled);
 	event_text(&event, "session_id", end->session_id);
+	if (end->hint.len)
+		event_text(&event, "hint", end->hint);
 	event_end(&event);
 }

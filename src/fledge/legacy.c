@@ -7,6 +7,7 @@
 
 struct legacy {
 	perch_child *child;
+	const struct fledge_run_options *options;
 	bool has_ended;
 	struct outcome outcome;
 };
@@ -23,6 +24,7 @@ static void on_ended(perch_child *child, void *data, const perch_result *result)
 		.signal = result->signal,
 		.duration_ns = result->duration_ns,
 		.reach = result->reach,
+		.sandbox = legacy->options->layers,
 	};
 }
 
@@ -34,6 +36,7 @@ int legacy_start(perch_host *host, const struct fledge_run_options *options,
 	struct legacy *legacy = calloc(1, sizeof(*legacy));
 	if (!legacy)
 		return err_no_memory(err);
+	legacy->options = options;
 	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
 	spec.argv = options->args;
 	spec.program = options->path;

@@ -1,5 +1,5 @@
-/* A plugin without a protocol: our streams, our session, our process group.
- * Nothing is between it and the terminal; we only wait. */
+/* A plugin without a protocol: our streams, our session, our process group, in a sandbox
+ * or not. Nothing is between it and the terminal; we only wait. */
 #ifndef FLEDGE_LEGACY_H
 #define FLEDGE_LEGACY_H
 
@@ -7,7 +7,7 @@
 
 struct legacy;
 
-/* Starts it; options->args begins with its argv[0]. Fails as
+/* Starts it; options->args begins with its argv[0], and options must outlive it. Fails as
  * perch_child_start does. */
 int legacy_start(perch_host *host, const struct fledge_run_options *options,
 	struct legacy **ret_legacy, perch_err *err);

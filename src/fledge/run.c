@@ -15,7 +15,6 @@
 #include "base/err.h"
 #include "fledge/notes.h"
 #include "fledge/run_parts.h"
-#include "sandbox/explain.h"
 
 #define RUN_LINGER_NS (500 * NSEC_PER_MSEC)
 
@@ -24,9 +23,6 @@ static const perch_step ladder[] = {
 	{ PERCH_STEP_TERM, .after_ns = 5 * NSEC_PER_SEC },
 	{ PERCH_STEP_KILL, .after_ns = 10 * NSEC_PER_SEC },
 };
-
-#define RUN_OF(pointer, member) \
-	((struct fledge_run *)((char *)(pointer)-offsetof(struct fledge_run, member)))
 
 static void warn(void *data, const char *text)
 {
@@ -102,63 +98,7 @@ void fledge_run_resume(struct fledge_run *run, uint64_t slept_ns)
 	run->options.frontend->table->resume(run->options.frontend);
 }
 
-/* ---- the plugin's end ---------------------------------------------------- */
-
-static void explained(void *data, const char *text)
-{
-	run_say(data, SHOWN_DEBUG, text);
-}
-
-/* What the plugin said on stderr went to the terminal: nothing is known of it. */
-static void explain_end(struct fledge_run *run)
-{
-	_cleanup_(buf_free) struct buf text = { 0 };
-	if (!run->options.explain)
-		return;
-	explain_in_force(run->options.explain, &text);
-	if (buf_terminate(&text) == 0)
-		explained(run, text.data);
-}
-
-static void conclude(struct fledge_run *run)
-{
-	int code = fledge_exit_code(run->interrupted_by, run->result.exit_code, run->result.signal,
-		fledge_engine_failed(run->engine));
-	fledge_note_end(run->options.trace, code);
-	run->outcome = (struct outcome){
-		.success = code == 0,
-		.exit_code = code,
-		.signal = run->result.signal,
-		.duration_ns = run->result.duration_ns,
-		.reach = run->result.reach,
-		.sandbox = run->options.layers,
-	};
-	if (code != 0 && !run->interrupted_by) {
-		char text[512];
-		snprintf(
-			text, sizeof(text), "Plugin '%s' exited with code %d", run->options.plugin_name, code);
-		run_say(run, SHOWN_ERROR, text);
-		explain_end(run);
-	}
-	run->is_over = true;
-	run->options.frontend->table->done(run->options.frontend, &run->outcome);
-}
-
-/* A store before the exit is on disk when the run ends. */
-static void conclude_when_stored(struct fledge_run *run)
-{
-	if (lending_is_busy(run->lending))
-		timer_set(
-			&run->host->loop.timers, &run->ending, clock_after(clock_now_ns(), 5 * NSEC_PER_MSEC));
-	else
-		conclude(run);
-}
-
-static void ending_due(struct timer *timer, uint64_t now_ns)
-{
-	(void)now_ns;
-	conclude_when_stored(RUN_OF(timer, ending));
-}
+/* ---- from the plugin ------------------------------------------------------ */
 
 static void on_ended(perch_child *child, void *data, const perch_result *result)
 {
@@ -173,7 +113,7 @@ static void on_ended(perch_child *child, void *data, const perch_result *result)
 	execs_free(run->execs);
 	run->execs = NULL;
 	surroundings_forget(run->surroundings);
-	conclude_when_stored(run);
+	run_conclude(run);
 }
 
 static void on_line(perch_child *child, void *data, perch_stream stream, const perch_line *line)
@@ -267,7 +207,7 @@ static int make_parts(struct fledge_run *run)
 		.env = options->env,
 		.confine = options->confine,
 		.explain = options->explain,
-		.explained = explained,
+		.explained = run_explained,
 		.parallel = EXEC_PARALLEL_DEFAULT,
 		.timeout_max = options->exec_timeout_max,
 		.done = run_result_known,
@@ -302,7 +242,7 @@ static int prepare(struct fledge_run *run)
 		return r;
 	}
 	run->deadline.due = deadline_due;
-	run->ending.due = ending_due;
+	run->ending.due = run_ending_due;
 	return make_parts(run);
 }
 

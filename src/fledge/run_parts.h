@@ -2,6 +2,8 @@
 #ifndef FLEDGE_RUN_PARTS_H
 #define FLEDGE_RUN_PARTS_H
 
+#include <stddef.h>
+
 #include "base/arena.h"
 #include "base/buf.h"
 #include "fledge/context.h"
@@ -34,6 +36,9 @@ struct fledge_run {
 	struct outcome outcome;
 };
 
+#define RUN_OF(pointer, member) \
+	((struct fledge_run *)((char *)(pointer)-offsetof(struct fledge_run, member)))
+
 /* ---- run_effects.c ------------------------------------------------------- */
 
 /* What the engine wants is done here. */
@@ -56,5 +61,14 @@ void run_attend(struct fledge_run *run);
 
 /* The result of something that was lent or executed. */
 void run_result_known(void *data, uint64_t ticket, struct str json);
+
+/* ---- run_end.c ----------------------------------------------------------- */
+
+/* Tells of the end, as soon as what the plugin stored before it is on disk. */
+void run_conclude(struct fledge_run *run);
+void run_ending_due(struct timer *timer, uint64_t now_ns);
+
+/* Why something failed in the sandbox: shown to those who ask. */
+void run_explained(void *data, const char *text);
 
 #endif

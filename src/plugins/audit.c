@@ -203,10 +203,10 @@ static const char *network(const struct audit *audit, const struct capabilities 
 static void describe(struct audit *audit, struct arena *arena)
 {
 	const struct policy_widening *widening = &audit->grant.widening;
-	if (audit->is_legacy || widening->is_off) {
+	if (!audit->is_sandboxed) {
 		add_words(audit, arena, "rights",
-			audit->is_legacy ? "all of yours: a legacy plugin is not confined"
-							 : "all of yours: you turned the sandbox off");
+			widening->is_off ? "all of yours: you turned the sandbox off"
+							 : "all of yours: a legacy plugin is not confined without --sandbox");
 		return;
 	}
 	struct capabilities force = audit->granted;
@@ -234,10 +234,13 @@ int audit_plugin(const struct registry *registry, const struct registry_entry *e
 	read_manifest(&audit, arena);
 	read_grant(&audit, arena);
 	audit.is_legacy = runs_as_legacy(&audit);
-	audit.is_sandboxed = !audit.is_legacy && !audit.grant.widening.is_off;
-	if (audit.is_legacy)
-		WARN(&audit, "%s: it runs with all your rights",
-			audit.has_manifest ? "it is a legacy plugin" : "it has no plugin.toml");
+	audit.is_sandboxed =
+		audit.is_legacy ? audit.grant.widening.is_on : !audit.grant.widening.is_off;
+	if (audit.is_legacy && !audit.is_sandboxed)
+		WARN(&audit,
+			"%s: it runs with all your rights, unless by perch run --sandbox, or after perch "
+			"plugins allow %s --sandbox on",
+			audit.has_manifest ? "it is a legacy plugin" : "it has no plugin.toml", entry->name);
 	if (audit.has_manifest) {
 		audit.has_lifecycle_hooks = audit.manifest.hooks.pre_init[0] ||
 			audit.manifest.hooks.post_work_start[0] || audit.manifest.hooks.pre_push[0];

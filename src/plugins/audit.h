@@ -22,7 +22,7 @@ struct audit {
 	enum trust_tier tier;
 	bool has_manifest;
 	struct manifest manifest;
-	bool is_legacy; /* runs with all rights of the user */
+	bool is_legacy; /* runs with all rights of the user, unless that is asked for */
 	bool is_sandboxed;
 	struct capabilities granted;
 	bool has_lifecycle_hooks;

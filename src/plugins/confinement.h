@@ -15,6 +15,7 @@ struct confinement {
 	bool may_write_project;
 	bool may_write_directory;
 	bool has_network;
+	bool shares_group;                      /* ours, with the terminal */
 	const struct policy_widening *widening; /* NULL = none */
 	const char **ret_note;                  /* what the user should know; NULL = not wanted */
 };

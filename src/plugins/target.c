@@ -2,8 +2,10 @@
 #include "plugins/target.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/environment.h"
 #include "base/err.h"
 #include "base/paths.h"
 #include "registry/approval.h"
@@ -43,7 +45,7 @@ int plugin_target_inspect(struct plugin_target *target, struct arena *arena, per
 	target->force = capabilities_in_force(
 		owner->has_capabilities ? &owner->granted : &none, &target->manifest.wishes);
 	if (r == 0 && target->is_protocol)
-		target->cache = confinement_cache(target->manifest.name, arena);
+		target->cache = confinement_cache(owner->name, arena);
 	return r;
 }
 
@@ -101,16 +103,22 @@ int plugin_target_at(const char *directory, const char *command, const struct ca
 
 /* ---- what it gets -------------------------------------------------------------- */
 
+bool plugin_target_is_confined(const struct plugin_target *target)
+{
+	return target->is_protocol || target->grant.widening.is_on;
+}
+
 struct confinement plugin_target_confinement(
 	const struct plugin_target *target, const char *project)
 {
 	struct confinement confinement = confinement_by(&target->force);
 	confinement.config = target->registry.config;
 	confinement.project = project;
-	confinement.directory = target->command.owner->directory;
+	confinement.directory = target->command.owner ? target->command.owner->directory : "";
 	confinement.manifest = &target->manifest;
 	confinement.widening = &target->grant.widening;
 	confinement.cache = target->cache;
+	confinement.shares_group = !target->is_protocol;
 	return confinement;
 }
 
@@ -125,13 +133,21 @@ int plugin_target_confine(struct plugin_target *target, perch_host *host,
 const char *const *plugin_target_environment(
 	const struct plugin_target *target, bool asks, struct arena *arena)
 {
-	_cleanup_free_ char *directory =
-		str_join("FLEDGE_PLUGIN_DIR=", target->command.owner->directory, NULL);
-	const char *kept = directory ? arena_dup(arena, str_from(directory)) : NULL;
-	const char *const extra[] = { kept, asks ? NULL : "FLEDGE_NON_INTERACTIVE=1", NULL };
-	return kept ? confinement_environment(
-					  &target->grant.widening, target->cache, target->sandbox, extra, arena)
-				: NULL;
+	const struct registry_entry *owner = target->command.owner;
+	const char *extra[3] = { NULL };
+	size_t count = 0;
+	if (owner) {
+		_cleanup_free_ char *directory = str_join("FLEDGE_PLUGIN_DIR=", owner->directory, NULL);
+		extra[count] = directory ? arena_dup(arena, str_from(directory)) : NULL;
+		if (!extra[count++])
+			return NULL;
+	}
+	if (!asks)
+		extra[count++] = "FLEDGE_NON_INTERACTIVE=1";
+	if (target->is_protocol || target->sandbox)
+		return confinement_environment(
+			&target->grant.widening, target->cache, target->sandbox, extra, arena);
+	return environment_build(arena, (const char *const *)environ, NULL, extra);
 }
 
 void plugin_target_describe(const struct plugin_target *target, struct fledge_run_options *options)

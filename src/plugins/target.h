@@ -33,6 +33,9 @@ int plugin_target_inspect(struct plugin_target *target, struct arena *arena, per
 int plugin_target_at(const char *directory, const char *command, const struct capabilities *granted,
 	struct arena *arena, struct plugin_target *target, perch_err *err);
 
+/* A legacy plugin is confined only when its user says so. */
+bool plugin_target_is_confined(const struct plugin_target *target);
+
 /* What it is confined to; project "" = there is none. */
 struct confinement plugin_target_confinement(
 	const struct plugin_target *target, const char *project);
@@ -41,7 +44,8 @@ struct confinement plugin_target_confinement(
 int plugin_target_confine(struct plugin_target *target, perch_host *host,
 	const struct confinement *confinement, struct arena *arena, perch_err *err);
 
-/* The environment of a protocol plugin; NULL without memory. */
+/* The environment of the plugin: a legacy one without a sandbox gets ours as it is, but for
+ * what says whose it is. NULL without memory. */
 const char *const *plugin_target_environment(
 	const struct plugin_target *target, bool asks, struct arena *arena);
 

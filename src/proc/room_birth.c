@@ -30,7 +30,7 @@
 #include "proc/room.h"
 
 enum {
-	ROOM_NAMESPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID,
+	ROOM_NAMESPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC,
 	LOOK_MS = 20, /* how often is looked whether a newborn was stopped */
 	WAKINGS_MAX = 100,
 };

@@ -44,15 +44,6 @@ static bool has_any(struct str text, const char *const *words, size_t count)
 
 #define HAS(text, words) has_any((text), (words), COUNT(words))
 
-static bool is_in_list(const char *path, const char *const *list)
-{
-	for (; list && *list; list++) {
-		if (policy_is_inside(path, *list))
-			return true;
-	}
-	return false;
-}
-
 /* The last absolute path of a line: up to what usually stands behind one. Paths
  * of programs stand in front ("/bin/sh: 1: cannot create /etc/x: …"). */
 static struct str find_path(struct str line)
@@ -80,16 +71,17 @@ static bool explain_path(
 	const struct explain_context *context, const char *path, bool is_absence, struct buf *out)
 {
 	const struct sandbox_policy *policy = context->policy;
-	bool is_hidden = is_in_list(path, policy->hide) && !is_in_list(path, policy->reveal);
+	bool is_hidden =
+		policy_is_inside_any(path, policy->hide) && !policy_is_inside_any(path, policy->reveal);
 	bool is_tmp = policy->has_private_tmp &&
 		(policy_is_inside(path, "/tmp") || policy_is_inside(path, "/var/tmp"));
-	bool is_read = policy->reads_everything || is_in_list(path, policy->read);
+	bool is_read = policy->reads_everything || policy_is_inside_any(path, policy->read);
 	if (is_absence && !is_hidden && !is_tmp)
 		return false;
 	char buffer[FILE_SHOWN_MAX];
 	const char *shown = file_shown(path, buffer);
 	begin(context, out);
-	if (is_in_list(path, policy->protect))
+	if (policy_is_inside_any(path, policy->protect))
 		buf_printf(out, "it protects %s, which the host would execute or trust later", shown);
 	else if (is_hidden || is_tmp || !is_read)
 		buf_printf(out, "%s--read %s would show it, --write %s allow to change it",
@@ -146,8 +138,10 @@ bool explain_nested(const struct explain_context *context, const char *program, 
 	return false;
 }
 
-void explain_in_force(const struct explain_context *context, struct buf *out)
+void explain_end(const struct explain_context *context, struct str said, struct buf *out)
 {
+	if (explain_failure(context, said, out))
+		return;
 	begin(context, out);
 	buf_printf(out, "if it was denied something, %s%s", context->widen_by,
 		"--read PATH, --write PATH, --env NAME or --net allows it");

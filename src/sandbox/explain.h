@@ -23,8 +23,8 @@ bool explain_failure(const struct explain_context *context, struct str said, str
  * makes a sandbox of its own. */
 bool explain_nested(const struct explain_context *context, const char *program, struct buf *out);
 
-/* The same when nothing is known but that it failed: what was in force, and what there is
- * to widen it. */
-void explain_in_force(const struct explain_context *context, struct buf *out);
+/* The same for one that failed, whatever it said (may be empty, when that was not seen): at
+ * least what was in force, and what there is to widen it. */
+void explain_end(const struct explain_context *context, struct str said, struct buf *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* What no sandboxed process sees unless the user says so. */
 #include "sandbox/kept_back.h"
 
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include "base/str.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+enum { PASSWD_LINE_MAX = 4096 };
 
 /* Below the home directory. */
 static const char *const credential_stores[] = {
@@ -32,8 +35,21 @@ static const char *const credential_stores[] = {
 	".config/google-chrome",
 	".config/chromium",
 	".config/BraveSoftware",
+	".config/microsoft-edge",
+	".config/vivaldi",
+	".thunderbird",
 	".local/share/keyrings",
+	".local/share/kwalletd",
 	".password-store",
+	".config/sops",
+	".vault-token",
+	".terraform.d/credentials.tfrc.json",
+	".pgpass",
+	".my.cnf",
+	".gem/credentials",
+	".m2/settings.xml",
+	".config/glab-cli",
+	".config/rclone",
 };
 
 /* Root owns these: it can read them even without a capability. */
@@ -54,6 +70,12 @@ static const char *const system_sockets[] = {
 	"/run/containerd",
 	"/run/podman",
 	"/run/crio",
+	"/run/buildkit",
+	"/run/k3s",
+	"/run/incus",
+	"/var/lib/incus/unix.socket",
+	"/var/lib/lxd/unix.socket",
+	"/var/snap/lxd",
 	"/run/user",
 	"/run/screen",
 	"/run/tmux",
@@ -67,6 +89,12 @@ static const char *const system_sockets[] = {
 static const char *const home_sockets[] = {
 	".docker/run",
 	".docker/desktop",
+	".colima",
+	".lima",
+	".orbstack/run",
+	".rd/docker.sock",
+	".1password",
+	".bitwarden-ssh-agent.sock",
 	".screen",
 };
 
@@ -84,10 +112,37 @@ static const char *const agents[] = {
 	"PULSE_SERVER",
 };
 
-void kept_back_credentials(struct path_list *hide, const char *home)
+static void add_stores(struct path_list *hide, const char *home)
 {
 	for (size_t i = 0; i < COUNT(credential_stores); i++)
 		path_list_add_below(hide, home, credential_stores[i]);
+}
+
+/* Where the user is at home whatever HOME says: by the password file alone, since a
+ * directory service may take its time. */
+static void add_account(struct path_list *hide, const char *home)
+{
+	char buffer[PASSWD_LINE_MAX];
+	struct passwd account;
+	struct passwd *found = NULL;
+	FILE *accounts = fopen("/etc/passwd", "re");
+	if (!accounts)
+		return;
+	while (fgetpwent_r(accounts, &account, buffer, sizeof(buffer), &found) == 0) {
+		if (account.pw_uid != getuid())
+			continue;
+		bool is_another = account.pw_dir[0] == '/' && strcmp(account.pw_dir, home) != 0;
+		if (is_another && account.pw_dir[1] && access(account.pw_dir, F_OK) == 0)
+			add_stores(hide, account.pw_dir);
+		break;
+	}
+	fclose(accounts);
+}
+
+void kept_back_credentials(struct path_list *hide, const char *home)
+{
+	add_stores(hide, home);
+	add_account(hide, home);
 	for (size_t i = 0; geteuid() == 0 && i < COUNT(system_secrets); i++)
 		path_list_add(hide, system_secrets[i]);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/vec.h"
 
 bool mounts_makes_read_only(const struct view *view)
@@ -24,15 +25,6 @@ static int add(struct mounts *mounts, enum room_mount_kind kind, const char *pat
 	mounts->items[mounts->count++] =
 		(struct room_mount){ .kind = kind, .path = path[0] ? path : "/" };
 	return 0;
-}
-
-static bool is_listed(const char *const *list, const char *path)
-{
-	for (; *list; list++) {
-		if (strcmp(*list, path) == 0)
-			return true;
-	}
-	return false;
 }
 
 /* The nearest entry that holds the i-th. */
@@ -59,7 +51,7 @@ static int add_entry(
 	bool is_under_cover = is_covered(holder);
 	bool becomes_writable = entry->access == ACCESS_WRITE &&
 		!(holder && holder->access == ACCESS_WRITE) && entry->path[0];
-	if (is_listed(replaced, entry->path) && entry->fd >= 0) {
+	if (list_has(replaced, entry->path) && entry->fd >= 0) {
 		int r = is_under_cover ? add(mounts, ROOM_REVEAL, entry->path) : 0;
 		return r < 0 ? r : add(mounts, ROOM_TMP, entry->path);
 	}
@@ -115,11 +107,8 @@ static int pin_holders(
 	return r;
 }
 
-static int add_protected(struct mounts *mounts, struct view *view, const char *given)
+static int add_protected_path(struct mounts *mounts, struct view *view, const char *path)
 {
-	if (access(given, F_OK) != 0)
-		return 0;
-	const char *path = view_resolve(view, given);
 	if (!path)
 		return -ENOMEM;
 	const struct view_entry *holder = writable_holder(view, path);
@@ -127,6 +116,17 @@ static int add_protected(struct mounts *mounts, struct view *view, const char *g
 		return 0;
 	int r = pin_holders(mounts, view, path, holder->path);
 	return r < 0 ? r : add(mounts, ROOM_READ_ONLY, path);
+}
+
+/* Of a link, where it leads, and the link itself: else another could take its place. */
+static int add_protected(struct mounts *mounts, struct view *view, const char *given)
+{
+	if (access(given, F_OK) != 0)
+		return 0;
+	int r = add_protected_path(mounts, view, view_resolve(view, given));
+	if (r == 0 && file_is_link(given))
+		r = add_protected_path(mounts, view, view_resolve_link(view, given));
+	return r;
 }
 
 /* What holds comes before what it holds, as paths do that begin alike; of the

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -11,14 +10,10 @@
 #include "base/paths.h"
 #include "sandbox/kept_back.h"
 #include "sandbox/path_list.h"
+#include "sandbox/triggers.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MIB (UINT64_C(1024) * 1024)
-
-/* In a project: what git would execute later, on behalf of whoever uses it. A
- * .git that is a file (of a worktree) says where that is. */
-static const char *const project_triggers[] = { ".git/hooks", ".git/config" };
-static const char project_git[] = ".git";
 
 /* What programs need to run at all. Not every system has all of them. */
 static const char *const system_directories[] = {
@@ -55,9 +50,9 @@ bool policy_is_inside(const char *path, const char *directory)
 	return directory[len - 1] == '/' || path[len] == '/' || path[len] == '\0';
 }
 
-static bool is_inside_any(const char *path, const char *const *directories)
+bool policy_is_inside_any(const char *path, const char *const *directories)
 {
-	for (; *directories; directories++) {
+	for (; directories && *directories; directories++) {
 		if (policy_is_inside(path, *directories))
 			return true;
 	}
@@ -98,35 +93,22 @@ static void add_hidden(struct path_list *hide, const struct policy_plugin *plugi
 	path_list_add(hide, plugin->own_cache);
 }
 
-static void add_triggers(struct path_list *protect, const char *project)
-{
-	struct stat info;
-	path_list_add_below(protect, project, project_git);
-	if (protect->failed)
-		return;
-	if (lstat(protect->items[protect->count - 1], &info) == 0 && !S_ISDIR(info.st_mode))
-		return;
-	protect->items[--protect->count] = NULL;
-	for (size_t i = 0; i < COUNT(project_triggers); i++)
-		path_list_add_below(protect, project, project_triggers[i]);
-}
-
 /* A project that is the home directory, or holds or lies in what is hidden, is
  * not written: else a plugin could write what others trust. Returns what is to
  * be told about that. */
 static const char *add_project(struct lists *lists, const struct policy_plugin *plugin)
 {
 	const char *project = plugin->project;
-	if (lists->hide.failed || !project[0] || is_inside_any(project, lists->hide.items))
+	if (lists->hide.failed || !project[0] || policy_is_inside_any(project, lists->hide.items))
 		return NULL;
 	path_list_add(&lists->reveal, project);
 	if (!plugin->may_write_project)
 		return NULL;
 	if (policy_is_inside(plugin->home, project) || holds_any(project, lists->hide.items))
-		return "this directory is not writable for the plugin, because it is, or holds, your "
-			   "home directory or a place for secrets; --write . allows it";
+		return "this directory is not writable in the sandbox, because it is, or holds, your home "
+			   "directory or a place for secrets; --write . allows it";
 	path_list_add(&lists->write, project);
-	add_triggers(&lists->protect, project);
+	triggers_add(&lists->protect, project);
 	return NULL;
 }
 
@@ -144,14 +126,14 @@ static void add_directory(struct lists *lists, const struct policy_plugin *plugi
 		path_list_add_below(&lists->protect, plugin->directory, *binary);
 }
 
-/* "" where there is none: then nothing of it is hidden. */
+/* "" where there is none: then nothing of it is hidden. NULL without memory. */
 static const char *user_path(struct arena *arena, enum path_kind kind, const char *below)
 {
 	_cleanup_free_ char *path = NULL;
-	if (paths_user(kind, below, &path, NULL) < 0)
-		return "";
-	const char *kept = arena_dup(arena, str_from(path));
-	return kept ? kept : "";
+	int r = paths_user(kind, below, &path, NULL);
+	if (r < 0)
+		return r == -ENOMEM ? NULL : "";
+	return arena_dup(arena, str_from(path));
 }
 
 struct policy_plugin policy_plugin_of(struct arena *arena, const char *home)
@@ -172,6 +154,8 @@ int policy_for_plugin(
 {
 	static const char *const nothing[] = { NULL };
 	struct lists lists;
+	if (!plugin->config || !plugin->own_config || !plugin->own_state || !plugin->own_cache)
+		return -ENOMEM;
 	path_list_begin(&lists.hide, arena, NULL);
 	path_list_begin(&lists.reveal, arena, NULL);
 	path_list_begin(&lists.write, arena, NULL);
@@ -192,6 +176,7 @@ int policy_for_plugin(
 		.net = SANDBOX_NET_FULL,
 		.has_private_tmp = true,
 		.note = note,
+		.withheld = note ? plugin->project : NULL,
 	};
 	return 0;
 }

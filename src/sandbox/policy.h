@@ -32,10 +32,12 @@ struct sandbox_policy {
 	enum sandbox_net net;
 	bool has_unix_sockets; /* may connect to them; else only where a namespace hides them */
 	bool has_private_tmp;
+	bool shares_group; /* it stays in our process group, as the terminal wants it */
 	struct sandbox_limits limits;
 	bool refuses_unsupported; /* else: a warning */
 	/* What whoever runs it should be told once, a sentence; NULL = nothing. */
 	const char *note;
+	const char *withheld; /* the directory that the note is about; NULL = none */
 };
 
 /* What a user allowed one plugin, tool or agent beyond its default, or took
@@ -64,7 +66,8 @@ struct policy_plugin {
 };
 
 /* A policy_plugin with the directories of the user who runs us, whose home is
- * `home` (NULL = there is none): fledge's and perch's own. The rest is empty. */
+ * `home` (NULL = there is none): fledge's and perch's own, NULL without memory, which
+ * policy_for_plugin tells. The rest is empty. */
 struct policy_plugin policy_plugin_of(struct arena *arena, const char *home);
 
 /* The default: reads all but the config directory, the credential stores and
@@ -114,5 +117,8 @@ const char *const *policy_caches(struct arena *arena, const char *directory);
 
 /* Whether path is directory or lies below it, by their names alone. */
 bool policy_is_inside(const char *path, const char *directory);
+
+/* The same for one of many; NULL = none. */
+bool policy_is_inside_any(const char *path, const char *const *directories);
 
 #endif

@@ -166,6 +166,10 @@ int policy_widen(struct arena *arena, const char *home, const struct policy_wide
 		return err_no_memory(err);
 	widened.read = read.items;
 	widened.write = write.items;
+	if (widened.withheld && policy_is_inside_any(widened.withheld, widening->write)) {
+		widened.withheld = NULL;
+		widened.note = NULL;
+	}
 	if (widening->net != WIDENING_NET_KEEP)
 		widened.net = widening->net == WIDENING_NET_FULL ? SANDBOX_NET_FULL : SANDBOX_NET_NONE;
 	*policy = widened;
@@ -174,25 +178,16 @@ int policy_widen(struct arena *arena, const char *home, const struct policy_wide
 
 /* ---- the environment ------------------------------------------------------ */
 
-static bool names(const char *const *list, struct str name)
-{
-	for (; list && *list; list++) {
-		if (str_is(name, *list))
-			return true;
-	}
-	return false;
-}
-
 bool policy_keeps_variable(const struct policy_widening *widening, struct str name)
 {
 	if (!widening)
 		return false;
 	for (const char *const *given = widening->presets; given && *given; given++) {
 		const struct preset *preset = find_preset(*given);
-		if (preset && names(preset->env, name))
+		if (preset && list_has_str(preset->env, name))
 			return true;
 	}
-	return names(widening->env, name);
+	return list_has_str(widening->env, name);
 }
 
 const char *const *policy_environment(struct arena *arena, const char *const *base,

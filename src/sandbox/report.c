@@ -109,9 +109,10 @@ static const char *by_seccomp(const struct layers *layers)
 	return layers->has_seccomp ? "seccomp" : NULL;
 }
 
+/* kill(0) reaches everybody in the group, also those whom a room has no number for. */
 static const char *by_signals(const struct layers *layers)
 {
-	return layers->has_room ? "namespaces" : from_abi(layers, 6);
+	return layers->has_room && !layers->shares_group ? "namespaces" : from_abi(layers, 6);
 }
 
 /* Without capabilities, Landlock keeps a process from looking into those outside. */
@@ -134,6 +135,11 @@ static const char *by_abstract_sockets(const struct layers *layers)
 	if (layers->has_seccomp && !layers->allows_unix)
 		return "seccomp";
 	return from_abi(layers, 6);
+}
+
+static const char *by_ipc(const struct layers *layers)
+{
+	return layers->has_room ? "namespaces" : by_seccomp(layers);
 }
 
 static const char *by_tmp(const struct layers *layers)
@@ -192,7 +198,9 @@ static const struct {
 	{ "abstract-sockets", "no abstract socket outside can be connected to", asks_always,
 		by_abstract_sockets, "needs Landlock ABI 6 (Linux 6.12)" },
 	{ "signals", "no process outside can be signalled", asks_always, by_signals,
-		"needs user namespaces or Landlock ABI 6 (Linux 6.12)" },
+		"needs Landlock ABI 6 (Linux 6.12), or user namespaces and a process group of its own" },
+	{ "ipc", "shared memory, semaphores and message queues of others are out of reach", asks_always,
+		by_ipc, "needs user namespaces or seccomp filters" },
 	{ "other-processes", "environment and memory of processes outside are out of reach",
 		asks_always, by_processes_hidden, "needs Landlock (Linux 5.13)" },
 	{ "kernel", "no io_uring, ptrace, mount, namespaces, keys, bpf, perf, terminal input",

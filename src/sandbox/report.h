@@ -21,6 +21,7 @@ struct layers {
 	bool has_own_count; /* of processes, in one way or another */
 	bool allows_unix;   /* sockets of the family can be made */
 	bool allows_metadata;
+	bool shares_group; /* with processes outside */
 	char no_room[200]; /* why there is none, when it was tried */
 };
 

@@ -17,13 +17,15 @@
 
 /* ---- L2: seccomp ------------------------------------------------------------- */
 
-/* Sockets of the file system: where they are granted, and where those that would
- * act for us are out of reach. */
+/* Sockets of the file system: where they are granted, and where those that would act for us
+ * are out of reach. A room hides those that are known; whoever sees only some of the files must
+ * not reach the others either, which Landlock keeps from version 9 on. */
 static bool may_use_unix(const struct sandbox *sandbox)
 {
 	const struct layers *layers = &sandbox->layers;
-	return sandbox->policy.has_unix_sockets || (layers->has_room && layers->landlock >= 6) ||
-		layers->landlock >= 9;
+	const struct sandbox_policy *policy = &sandbox->policy;
+	bool is_room_enough = layers->has_room && layers->landlock >= 6 && policy->reads_everything;
+	return policy->has_unix_sockets || is_room_enough || layers->landlock >= 9;
 }
 
 static int make_filter(struct sandbox *sandbox, perch_err *err)
@@ -38,6 +40,7 @@ static int make_filter(struct sandbox *sandbox, perch_err *err)
 	const struct seccomp_needs needs = {
 		.has_net = sandbox->policy.net == SANDBOX_NET_FULL,
 		.has_unix = layers->allows_unix,
+		.has_ipc = layers->has_room, /* which has its own */
 		.has_metadata = layers->allows_metadata,
 	};
 	struct bpf bpf;
@@ -159,6 +162,8 @@ static int judge(struct sandbox *sandbox, bool is_trial, perch_err *err)
 static int make(struct sandbox *sandbox, perch_host *host, bool is_trial, perch_err *err)
 {
 	int r = sandbox_look(sandbox, err);
+	if (r == 0 && sandbox_note_absent(sandbox) < 0)
+		r = err_no_memory(err);
 	if (r == 0)
 		r = sandbox_make_room(sandbox, host, err);
 	if (r == 0)
@@ -182,7 +187,9 @@ static int open_sandbox(perch_host *host, const struct sandbox_policy *policy, b
 	struct sandbox *sandbox = calloc(1, sizeof(*sandbox));
 	if (!sandbox)
 		return err_no_memory(err);
+	sandbox->host = host;
 	sandbox->policy = *policy;
+	sandbox->layers.shares_group = policy->shares_group;
 	sandbox->confine.landlock_fd = -1;
 	sandbox->scratch = (struct scratch){ .lock = -1 };
 	int r = make(sandbox, host, is_trial, err);
@@ -244,6 +251,7 @@ void sandbox_close(struct sandbox *sandbox)
 		return;
 	room_close(sandbox->confine.room);
 	cgroup_close(sandbox->confine.cgroup);
+	sandbox_tell_made(sandbox);
 	scratch_close(&sandbox->scratch);
 	fd_close(sandbox->confine.landlock_fd);
 	free(sandbox->filter.filter);

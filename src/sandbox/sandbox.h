@@ -46,7 +46,8 @@ const char *sandbox_no_room(const struct sandbox *sandbox);
 const char *sandbox_tmp(const struct sandbox *sandbox);
 
 /* Takes everything down: namespaces, private directory, descriptors. Its
- * children must be gone. NULL is fine. */
+ * children must be gone. What was made meanwhile where git would execute it is told to
+ * the host's log. NULL is fine. */
 void sandbox_close(struct sandbox *sandbox);
 
 #endif

@@ -118,19 +118,11 @@ static bool is_hidden(const struct view *view, const char *path)
 /* Adds the path, its holder without links, if it is a link in something hidden. */
 static void add_hidden_link(struct path_list *links, struct view *view, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	if (!slash || !file_is_link(path))
+	if (!file_is_link(path))
 		return;
-	const char *above = arena_dup(&view->arena, (struct str){ path, (size_t)(slash - path) });
-	const char *holder = above ? view_resolve(view, above) : NULL;
-	_cleanup_free_ char *whole = holder ? str_join(holder, slash, NULL) : NULL;
-	const char *kept = whole ? arena_dup(&view->arena, str_from(whole)) : NULL;
+	const char *kept = view_resolve_link(view, path);
 	links->failed |= !kept;
-	for (size_t i = 0; kept && i < links->count; i++) {
-		if (strcmp(links->items[i], kept) == 0)
-			return;
-	}
-	if (kept && is_hidden(view, kept))
+	if (kept && !list_has(links->items, kept) && is_hidden(view, kept))
 		path_list_add(links, kept);
 }
 

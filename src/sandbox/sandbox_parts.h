@@ -10,6 +10,7 @@
 enum { LAYERS_MAX = 8 };
 
 struct sandbox {
+	perch_host *host;
 	struct perch_confine confine;
 	struct confine_limit limits[LIMITS_MAX];
 	struct sock_fprog filter;
@@ -21,6 +22,7 @@ struct sandbox {
 	char landlock_name[16];
 	const char *names[LAYERS_MAX + 1];
 	const char *const *warnings;
+	const char *const *absent; /* of what is protected: what did not exist at the beginning */
 	struct property properties[PROPERTIES_MAX];
 	size_t property_count;
 	struct view view; /* while it is being made */
@@ -40,5 +42,13 @@ int sandbox_make_tmp(struct sandbox *sandbox, perch_err *err);
 
 /* Makes Landlock's ruleset, if the kernel has it. */
 int sandbox_make_ruleset(struct sandbox *sandbox, perch_host *host, perch_err *err);
+
+/* ---- made.c ---------------------------------------------------------------- */
+
+/* Remembers what of the protected paths does not exist. -ENOMEM. */
+int sandbox_note_absent(struct sandbox *sandbox);
+
+/* Tells the host's log of those that exist now, once nobody is left who could make any. */
+void sandbox_tell_made(struct sandbox *sandbox);
 
 #endif

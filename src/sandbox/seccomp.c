@@ -171,6 +171,7 @@ enum when {
 	WITHOUT_NET,
 	WITHOUT_SOCKETS, /* neither net nor unix: nothing can be listened on */
 	WITHOUT_METADATA,
+	WITHOUT_IPC,
 };
 
 /* Without a judge the call fails with `error`; 0 = EPERM. */
@@ -262,6 +263,20 @@ static const struct call calls[] = {
 	{ NR_SETXATTRAT, WITHOUT_METADATA, 0, NULL },
 	{ NR_REMOVEXATTRAT, WITHOUT_METADATA, 0, NULL },
 	{ NR_FILE_SETATTR, WITHOUT_METADATA, 0, NULL },
+	/* What the user's other processes share by a number, or by a name that is no file's. */
+	{ SYS_shmget, WITHOUT_IPC, 0, NULL },
+	{ SYS_shmat, WITHOUT_IPC, 0, NULL },
+	{ SYS_shmctl, WITHOUT_IPC, 0, NULL },
+	{ SYS_semget, WITHOUT_IPC, 0, NULL },
+	{ SYS_semop, WITHOUT_IPC, 0, NULL },
+	{ SYS_semtimedop, WITHOUT_IPC, 0, NULL },
+	{ SYS_semctl, WITHOUT_IPC, 0, NULL },
+	{ SYS_msgget, WITHOUT_IPC, 0, NULL },
+	{ SYS_msgsnd, WITHOUT_IPC, 0, NULL },
+	{ SYS_msgrcv, WITHOUT_IPC, 0, NULL },
+	{ SYS_msgctl, WITHOUT_IPC, 0, NULL },
+	{ SYS_mq_open, WITHOUT_IPC, 0, NULL },
+	{ SYS_mq_unlink, WITHOUT_IPC, 0, NULL },
 #ifdef __x86_64__
 	{ SYS_iopl, ALWAYS, 0, NULL },
 	{ SYS_ioperm, ALWAYS, 0, NULL },
@@ -287,6 +302,8 @@ static bool applies(enum when when, const struct seccomp_needs *needs)
 		return !needs->has_net && !needs->has_unix;
 	case WITHOUT_METADATA:
 		return !needs->has_metadata;
+	case WITHOUT_IPC:
+		return !needs->has_ipc;
 	}
 	return true;
 }

@@ -135,6 +135,17 @@ const char *view_resolve(struct view *view, const char *path)
 	return resolve_missing(view, path);
 }
 
+const char *view_resolve_link(struct view *view, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	if (!slash)
+		return arena_dup(&view->arena, str_from(path));
+	const char *above = arena_dup(&view->arena, (struct str){ path, (size_t)(slash - path) });
+	const char *holder = above ? view_resolve(view, above) : NULL;
+	_cleanup_free_ char *whole = holder ? str_join(holder, slash, NULL) : NULL;
+	return whole ? arena_dup(&view->arena, str_from(whole)) : NULL;
+}
+
 /* ---- entries --------------------------------------------------------------- */
 
 static int add_entry(struct view *view, const char *path, int fd, enum access access)

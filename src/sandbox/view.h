@@ -46,6 +46,9 @@ int view_add_in(struct view *view, int root, const char *path, enum access acces
  * NULL without memory. */
 const char *view_resolve(struct view *view, const char *path);
 
+/* The same without following the last part: where a link itself is. */
+const char *view_resolve_link(struct view *view, const char *path);
+
 /* Puts the entries in order, a directory before what it holds, and leaves one of
  * those with the same path. */
 void view_sort(struct view *view);

@@ -1,18 +1,8 @@
 /* Two widenings of one policy, as one. */
 #include <errno.h>
-#include <string.h>
 
 #include "sandbox/path_list.h"
 #include "sandbox/policy.h"
-
-static bool has_item(const struct path_list *list, const char *item)
-{
-	for (size_t i = 0; i < list->count; i++) {
-		if (strcmp(list->items[i], item) == 0)
-			return true;
-	}
-	return false;
-}
 
 static int join_list(struct arena *arena, const char *const *more, const char *const **list)
 {
@@ -21,7 +11,7 @@ static int join_list(struct arena *arena, const char *const *more, const char *c
 	struct path_list joined;
 	path_list_begin(&joined, arena, *list);
 	for (; *more && !joined.failed; more++) {
-		if (!has_item(&joined, *more))
+		if (!list_has(joined.items, *more))
 			path_list_add(&joined, *more);
 	}
 	if (joined.failed)

@@ -125,3 +125,61 @@ reader() {
     output=$(echo hi | "$perch" agent chat --profile "$profile")
     has "$output" treasure
 }
+
+@test "what the sandbox denied an agent is explained, with the words that allow it" {
+    echo 'cat "$HOME/.aws/credentials" && echo read' >agent.sh
+    profile_of 'command: sh' "args: ['$PWD/agent.sh']" 'sandbox: on'
+    hint="the sandbox policy 'fledge' was in force; perch agent allow $profile --read $vault/credentials would show it"
+    turn
+    expect_status 1
+    has "$errors" "hint: $hint"
+    turn --json
+    has "$(field hint)" "$hint"
+    perch_agent allow "$profile" --read "$vault"
+    turn --json
+    expect_status 0
+    lacks "$output" '"hint"'
+    profile_of 'command: sh' "args: ['$PWD/agent.sh']"
+    rm "$vault/credentials"
+    turn --json
+    expect_status 1
+    lacks "$output" '"hint"'
+}
+
+@test "a sandboxed agent that cannot be executed: what was in force" {
+    echo 'exec /nowhere/at/all' >agent.sh
+    profile_of 'command: sh' "args: ['$PWD/agent.sh']" 'sandbox: on'
+    turn
+    expect_status 127
+    has "$errors" "hint: the sandbox policy 'fledge' was in force; if it was denied something, perch agent allow"
+}
+
+@test "--sandbox: for this turn, whatever the profile says" {
+    reader
+    turn --sandbox
+    has "$output" denied
+    reader 'sandbox: on'
+    turn --sandbox=off
+    has "$output" treasure
+    turn --sandbox=maybe
+    expect_status 64
+    reader
+    printf 'hi\n' | "$perch" agent chat --profile "$profile" --sandbox >"$WORK/out" 2>&1
+    has "$(cat "$WORK/out")" denied
+    echo '{"id":"1","message":"hi"}' | "$perch" --sandbox agent serve --profile "$profile" >"$WORK/out"
+    has "$(cat "$WORK/out")" denied
+}
+
+@test "a home directory is not writable, and that is said, until it is allowed" {
+    cd "$HOME" || return
+    echo 'touch made && echo done' >agent.sh
+    profile_of 'command: sh' "args: ['$PWD/agent.sh']" 'sandbox: on'
+    turn
+    expect_status 1
+    has "$errors" "warning: this directory is not writable in the sandbox"
+    perch_agent allow "$profile" --write .
+    turn
+    expect_status 0
+    lacks "$errors" "not writable"
+    [ -e made ]
+}

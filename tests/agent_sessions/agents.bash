@@ -2,6 +2,8 @@
 # Agents for the tests, made from a few lines of shell, and perch with sessions of
 # its own. To be loaded by the bats files of this directory and of tests/term.
 
+load ../fledge/plugins
+
 agents_open() {
     perch="$PERCH_BUILD/perch"
     export XDG_STATE_HOME="$BATS_TEST_TMPDIR/state" TEST_MARK="perch-test-$BATS_TEST_TMPDIR"
@@ -9,33 +11,7 @@ agents_open() {
     cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-# Nothing that was started for this test is left.
-agents_close() {
-    wait_until nothing_left && return
-    for pid in $(left); do
-        tr '\0' ' ' <"/proc/$pid/cmdline"
-        kill -KILL "$pid"
-    done
-    return 1
-}
-
-# The processes of this test, known by their environment.
-left() {
-    env -u TEST_MARK grep -lszxF "TEST_MARK=$TEST_MARK" /proc/[0-9]*/environ | cut -d / -f 3
-}
-
-nothing_left() {
-    [ -z "$(left)" ]
-}
-
-wait_until() {
-    for _ in $(seq 600); do
-        "$@" && return 0
-        sleep 0.05
-    done
-    echo "never happened: $*"
-    return 1
-}
+agents_close() { fledge_close; }
 
 # agent NAME [PROFILE-LINE…] < SCRIPT: the profile NAME.yaml for a shell script.
 agent() {

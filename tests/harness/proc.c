@@ -254,3 +254,21 @@ long proc_peak_memory_kib(void)
 	getrusage(RUSAGE_SELF, &usage);
 	return usage.ru_maxrss;
 }
+
+pid_t proc_first_child(void)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	FILE *file = fopen(path, "re");
+	pid_t pid = 0;
+	ck_assert_int_eq(fscanf(file, "%d", &pid), 1);
+	fclose(file);
+	return pid;
+}
+
+void proc_count_warnings(void *data, perch_log_level level, const char *text)
+{
+	(void)text;
+	if (level >= PERCH_LOG_WARN)
+		++*(unsigned *)data;
+}

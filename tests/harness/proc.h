@@ -52,6 +52,13 @@ void proc_until(perch_host *host, const bool *flag);
 /* Runs the loop until the child has sent this many lines. */
 void proc_until_lines(perch_host *host, const struct record *record, unsigned lines);
 
+/* The first process that this one has made and not yet reaped: the guard of a host that has
+ * started a child. */
+pid_t proc_first_child(void);
+
+/* For perch_host_options.log; the data is an unsigned. */
+void proc_count_warnings(void *data, perch_log_level level, const char *text);
+
 /* Ends the test's use of a record: frees the child and the buffers. */
 void record_free(struct record *record);
 

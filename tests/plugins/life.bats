@@ -210,12 +210,12 @@ post_remove = "pwd >\"$WORK/where\"; exit 5"'
     is "['read']" "[\"$WORK/data\", \"/\"]"
     is "['write']" "[\"$WORK/data\"]"
     is "['net']" '"full"'
-    is "['sandbox']" false
+    is "['sandbox']" '"off"'
     plugins revoke hello --read / --sandbox off --env GH_TOKEN --json
     is "['action']" '"revoke"'
     is "['read']" "[\"$WORK/data\"]"
     is "['env']" '[]'
-    is "['sandbox']" true
+    is "['sandbox']" null
     plugins revoke hello
     expect "plugin hello is allowed nothing beyond its default"
     grep -q approved "$grants"

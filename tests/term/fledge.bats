@@ -306,7 +306,8 @@ END
     wait_for "answered"
 }
 
-@test "a legacy plugin has the terminal to itself" {
+# has_the_terminal [OPTION…]: a legacy plugin that is run so.
+has_the_terminal() {
     plugin -p none editor <<'END'
 #!/bin/bash
 stty raw -echo
@@ -315,29 +316,87 @@ key=$(dd bs=1 count=1 2>/dev/null)
 stty sane
 [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo "got <$(printf %d "'$key")>"
 END
-    in_terminal editor
+    in_terminal "$@" editor
     wait_ready
     keys C-c
     wait_for "got <3>"
     wait_for "[over 0]"
 }
 
-@test "a legacy plugin: Ctrl+C and Ctrl+Z are its own" {
+# has_job_control [OPTION…]: Ctrl+C is its own, Ctrl+Z and back, the size, the exit code.
+has_job_control() {
     plugin -p none sleeper <<'END'
 #!/bin/bash
 trap 'echo caught' INT
+trap 'echo "size $(stty size)"' WINCH
 echo x >"$READY"
 while [ ! -e "$WORK/go" ]; do sleep 0.05; done
 echo finished
+exit 5
 END
     shell_in_terminal
-    keys "fledge sleeper" Enter
+    keys "fledge $* sleeper" Enter
     wait_ready
     keys C-c
     wait_for "caught"
+    tmux -L "$socket" resize-window -x 66 -y 22
+    wait_for "size 22 66"
     keys C-z
     wait_for "Stopped"
     keys fg Enter
     touch "$WORK/go"
     wait_for "finished"
+    keys "echo code \$?" Enter
+    wait_for "code 5"
+}
+
+@test "a legacy plugin has the terminal to itself" {
+    has_the_terminal
+}
+
+@test "a legacy plugin: Ctrl+C, Ctrl+Z, the size and the exit code are its own" {
+    has_job_control
+}
+
+@test "a legacy plugin in a sandbox has the terminal to itself" {
+    has_the_terminal --sandbox
+}
+
+@test "a legacy plugin in a sandbox: Ctrl+C, Ctrl+Z, the size and the exit code are its own" {
+    has_job_control --sandbox
+}
+
+@test "a legacy plugin in a sandbox: a shell with jobs of its own" {
+    plugin -p none jobs <<'END'
+#!/bin/bash
+PS1='inner> ' exec bash --noprofile --norc -i
+END
+    in_terminal --sandbox jobs
+    wait_for "inner>"
+    keys "sleep 300" Enter
+    keys C-z
+    wait_for "Stopped"
+    keys fg Enter
+    wait_for "inner> fg
+sleep 300"
+    keys C-c
+    keys "exit 4" Enter
+    wait_for "[over 4]"
+}
+
+@test "a legacy plugin in a sandbox cannot type into the terminal" {
+    plugin -p none typist <<'END'
+#!/usr/bin/env python3
+import fcntl, os, termios
+for path in ("/dev/stdin", "/dev/tty"):
+    try:
+        fcntl.ioctl(os.open(path, os.O_RDWR) if path == "/dev/tty" else 0, termios.TIOCSTI, b"x")
+        print("TYPED")
+    except OSError as error:
+        print("denied", error.errno)
+END
+    in_terminal --sandbox typist
+    wait_for "[over 0]"
+    has "$(screen)" "denied 1
+denied 1"
 }

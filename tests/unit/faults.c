@@ -119,30 +119,12 @@ START_TEST(a_child_that_cannot_be_watched_leaves_nothing)
 }
 END_TEST
 
-static pid_t first_child(void)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-	FILE *file = fopen(path, "re");
-	pid_t pid = 0;
-	ck_assert_int_eq(fscanf(file, "%d", &pid), 1);
-	fclose(file);
-	return pid;
-}
-
-static void count_warnings(void *data, perch_log_level level, const char *text)
-{
-	(void)text;
-	if (level >= PERCH_LOG_WARN)
-		++*(unsigned *)data;
-}
-
 /* A second guard that cannot be watched must not take the living with it. */
 START_TEST(a_guard_that_cannot_be_watched_kills_nobody)
 {
 	unsigned warnings = 0;
 	perch_host *host = proc_host_with((perch_host_options){
-		.log = count_warnings,
+		.log = proc_count_warnings,
 		.log_data = &warnings,
 	});
 	struct record record = { 0 };
@@ -150,7 +132,7 @@ START_TEST(a_guard_that_cannot_be_watched_kills_nobody)
 	spec.stdin_mode = PERCH_STDIN_PIPE;
 	proc_start(host, &spec, &record);
 	epoll_fails = 1;
-	kill(first_child(), SIGKILL);
+	kill(proc_first_child(), SIGKILL);
 	while (warnings < 2)
 		ck_assert_int_ge(perch_host_wait(host, -1), 0);
 	ck_assert_uint_eq(epoll_fails, 0);
@@ -168,7 +150,7 @@ static void recover(perch_guard_mode mode)
 	unsigned warnings = 0;
 	perch_host *host = proc_host_with((perch_host_options){
 		.guard = mode,
-		.log = count_warnings,
+		.log = proc_count_warnings,
 		.log_data = &warnings,
 	});
 	struct record record = { 0 };

@@ -155,36 +155,18 @@ START_TEST(a_host_killed_while_it_spawns_leaves_nobody)
 }
 END_TEST
 
-static pid_t find_guard(void)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-	FILE *file = fopen(path, "re");
-	pid_t pid = 0;
-	ck_assert_int_eq(fscanf(file, "%d", &pid), 1);
-	fclose(file);
-	return pid;
-}
-
-static void count_warnings(void *data, perch_log_level level, const char *text)
-{
-	(void)text;
-	if (level >= PERCH_LOG_WARN)
-		++*(unsigned *)data;
-}
-
 START_TEST(a_guard_that_is_killed_is_replaced)
 {
 	unsigned warnings = 0;
 	perch_host *host = proc_host_with((perch_host_options){
-		.log = count_warnings,
+		.log = proc_count_warnings,
 		.log_data = &warnings,
 	});
 	struct record record = { 0 };
 	perch_child_spec spec = proc_spec(CHILD("deaf"), &record);
 	proc_start(host, &spec, &record);
 	proc_until_lines(host, &record, 1);
-	pid_t guard = find_guard();
+	pid_t guard = proc_first_child();
 	ck_assert_int_ne(guard, perch_child_pid(record.child));
 	kill(guard, SIGKILL);
 	while (warnings == 0)
@@ -200,7 +182,7 @@ START_TEST(a_guard_that_always_dies_is_given_up)
 	unsigned warnings = 0;
 	perch_host *host = proc_host_with((perch_host_options){
 		.guard_path = "/bin/true",
-		.log = count_warnings,
+		.log = proc_count_warnings,
 		.log_data = &warnings,
 	});
 	struct record record = { 0 };
@@ -224,7 +206,7 @@ START_TEST(a_missing_guard_is_warned_about_or_refused)
 	unsigned warnings = 0;
 	perch_host_options options = {
 		.guard_path = "/no/such/guard",
-		.log = count_warnings,
+		.log = proc_count_warnings,
 		.log_data = &warnings,
 	};
 	perch_host *host = proc_host_with(options);

@@ -46,8 +46,7 @@ START_TEST(the_default_policy)
 	ck_assert(lists(policy.reveal, "/home/dev/.config/fledge/plugins/bin"));
 	ck_assert(lists(policy.write, "/home/dev/app"));
 	ck_assert(lists(policy.write, "/home/dev/.config/fledge/plugins/deploy"));
-	ck_assert(lists(policy.protect, "/home/dev/app/.git/hooks"));
-	ck_assert(lists(policy.protect, "/home/dev/app/.git/config"));
+	ck_assert(lists(policy.protect, "/home/dev/app/.git"));
 	ck_assert(lists(policy.protect, "/home/dev/.config/fledge/plugins/deploy/plugin.toml"));
 	arena_free(&arena);
 }

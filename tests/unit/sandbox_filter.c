@@ -25,7 +25,7 @@
 #endif
 
 static const struct seccomp_needs nothing = { 0 };
-static const struct seccomp_needs everything = { true, true, true };
+static const struct seccomp_needs everything = { true, true, true, true };
 
 static uint32_t step(const struct sock_filter *code, uint32_t value)
 {

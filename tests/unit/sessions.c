@@ -465,7 +465,9 @@ static void wait_three_times(int in, int out)
 	hear(in);
 }
 
-START_TEST(killed_waiters_stop_nobody)
+/* Ours, theirs, ours; theirs are killed before our first turn is over, or while the last one
+ * waits for them alone. */
+static void kill_waiters(bool before_it_ends)
 {
 	state_new();
 	perch_host *host = host_new();
@@ -476,37 +478,31 @@ START_TEST(killed_waiters_stop_nobody)
 	struct partner partner = partner_start(wait_three_times);
 	ck_assert(hear(partner.from));
 	begin(sessions, &last);
-	partner_kill(&partner);
+	if (before_it_ends)
+		partner_kill(&partner);
+	else
+		end(&first);
 	settle(host);
 	ck_assert(!last.is_ready);
-	end(&first);
+	if (before_it_ends)
+		end(&first);
+	else
+		partner_kill(&partner);
 	proc_until(host, &last.is_ready);
 	end(&last);
 	sessions_close(sessions);
 	perch_host_free(host);
 }
+
+START_TEST(killed_waiters_stop_nobody)
+{
+	kill_waiters(true);
+}
 END_TEST
 
-/* ours, theirs, ours: theirs dies while the last waits for it. */
 START_TEST(a_killed_waiter_in_between)
 {
-	state_new();
-	perch_host *host = host_new();
-	struct sessions *sessions = sessions_new(host);
-	struct asked first, last;
-	begin(sessions, &first);
-	proc_until(host, &first.is_ready);
-	struct partner partner = partner_start(wait_three_times);
-	ck_assert(hear(partner.from));
-	begin(sessions, &last);
-	end(&first);
-	settle(host);
-	ck_assert(!last.is_ready);
-	partner_kill(&partner);
-	proc_until(host, &last.is_ready);
-	end(&last);
-	sessions_close(sessions);
-	perch_host_free(host);
+	kill_waiters(false);
 }
 END_TEST
 

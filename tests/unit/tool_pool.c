@@ -104,6 +104,16 @@ static void until_spare_answers(const struct tool_binding *binding)
 	}
 }
 
+/* Keeps one spare of a plugin that counts its starts, and waits until it answers. */
+static void begin_with_spare(struct tool_binding *binding)
+{
+	begin();
+	*binding = bind_counted("echo", NULL);
+	binding->spares = 1;
+	ck_assert_int_eq(tool_pool_keep(pool, binding), 0);
+	until_spare_answers(binding);
+}
+
 START_TEST(a_spare_answers_and_is_replaced)
 {
 	begin();
@@ -185,11 +195,8 @@ END_TEST
 /* A spare that dies while nobody looks: the call goes to another process. */
 START_TEST(a_dead_spare_costs_no_call)
 {
-	begin();
-	struct tool_binding binding = bind_counted("echo", NULL);
-	binding.spares = 1;
-	ck_assert_int_eq(tool_pool_keep(pool, &binding), 0);
-	until_spare_answers(&binding);
+	struct tool_binding binding;
+	begin_with_spare(&binding);
 	until_children(1);
 	for (int i = 0; i < 20; i++) /* it gets time to be ready; the test holds without, too */
 		perch_host_wait(host, 10);
@@ -246,11 +253,8 @@ END_TEST
 
 START_TEST(a_changed_binary_retires_the_spares)
 {
-	begin();
-	struct tool_binding binding = bind_counted("echo", NULL);
-	binding.spares = 1;
-	ck_assert_int_eq(tool_pool_keep(pool, &binding), 0);
-	until_spare_answers(&binding);
+	struct tool_binding binding;
+	begin_with_spare(&binding);
 	until_children(1);
 	char *script = folder_read(folder_path("plugin"));
 	folder_write("other", script);

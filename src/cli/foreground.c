@@ -1,0 +1,41 @@
+/* Whose terminal it is. */
+#include "cli/foreground.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/fd.h"
+
+static int open_terminal(void)
+{
+	return open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+}
+
+bool foreground_is_ours(void)
+{
+	_cleanup_fd_ int terminal = open_terminal();
+	return terminal >= 0 && tcgetpgrp(terminal) == getpgrp();
+}
+
+static bool is_gone(pid_t group)
+{
+	return group > 0 && kill(-group, 0) < 0 && errno == ESRCH;
+}
+
+void foreground_take_back(void)
+{
+	_cleanup_fd_ int terminal = open_terminal();
+	if (terminal < 0 || !is_gone(tcgetpgrp(terminal)))
+		return;
+	/* Whoever is in the background is stopped for it otherwise. */
+	sigset_t stop;
+	sigset_t before;
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTTOU);
+	sigprocmask(SIG_BLOCK, &stop, &before);
+	tcsetpgrp(terminal, getpgrp());
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}

@@ -1,0 +1,64 @@
+/* The end of a run: from how the plugin's process ended to an exit code and what the user is
+ * told. */
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "fledge/notes.h"
+#include "fledge/run_parts.h"
+#include "sandbox/explain.h"
+
+void run_explained(void *data, const char *text)
+{
+	run_say(data, SHOWN_DEBUG, text);
+}
+
+/* What the plugin said on stderr is never ours to read. */
+static void explain_failed_run(struct fledge_run *run)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	if (!run->options.explain)
+		return;
+	explain_end(run->options.explain, STR(""), &text);
+	if (buf_terminate(&text) == 0)
+		run_explained(run, text.data);
+}
+
+static void conclude(struct fledge_run *run)
+{
+	int code = fledge_exit_code(run->interrupted_by, run->result.exit_code, run->result.signal,
+		fledge_engine_failed(run->engine));
+	fledge_note_end(run->options.trace, code);
+	run->outcome = (struct outcome){
+		.success = code == 0,
+		.exit_code = code,
+		.signal = run->result.signal,
+		.duration_ns = run->result.duration_ns,
+		.reach = run->result.reach,
+		.sandbox = run->options.layers,
+	};
+	if (code != 0 && !run->interrupted_by) {
+		char text[512];
+		snprintf(
+			text, sizeof(text), "Plugin '%s' exited with code %d", run->options.plugin_name, code);
+		run_say(run, SHOWN_ERROR, text);
+		explain_failed_run(run);
+	}
+	run->is_over = true;
+	run->options.frontend->table->done(run->options.frontend, &run->outcome);
+}
+
+void run_conclude(struct fledge_run *run)
+{
+	if (lending_is_busy(run->lending))
+		timer_set(
+			&run->host->loop.timers, &run->ending, clock_after(clock_now_ns(), 5 * NSEC_PER_MSEC));
+	else
+		conclude(run);
+}
+
+void run_ending_due(struct timer *timer, uint64_t now_ns)
+{
+	(void)now_ns;
+	run_conclude(RUN_OF(timer, ending));
+}
