@@ -122,11 +122,11 @@ import socket, sys
 socket.socket(socket.AF_UNIX).connect(sys.argv[1])' "$project/socket"
     }
     python3 -c '
-import socket, sys
+import signal, socket, sys
 listening = socket.socket(socket.AF_UNIX)
 listening.bind(sys.argv[1])
 listening.listen()
-sys.stdin.read()' "$project/socket" < <(exec sleep 600) 3>&- &
+signal.pause()' "$project/socket" 3>&- &
     until [ -S "$project/socket" ]; do sleep 0.05; done
     status=0
     twice denied knock || status=$?
