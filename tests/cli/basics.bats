@@ -66,7 +66,7 @@ setup() {
     run "$perch" doctor --everything
     [ "${lines[1]}" = "  see: perch doctor --help" ]
     run "$perch" foo
-    [ "${lines[1]}" = "  see: perch help" ]
+    [ "${lines[1]}" = "  perch help lists them all" ]
 }
 
 @test "what is not there is told with the command that lists what is" {
