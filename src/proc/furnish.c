@@ -1,7 +1,7 @@
 /* The mounts of a room. What hides a path is a directory or a file of the
  * `void`: a file system of our own that is writable while the room is being
  * furnished, so that the places for what is revealed can be made, and
- * read-only for ever after. */
+ * read-only for ever after. What is temporary is a part of another one. */
 #include "proc/furnish.h"
 
 #include <errno.h>
@@ -43,24 +43,30 @@ static int copy_mount(
 	if (!path || path[0] != '/' || is_root(path))
 		return err_set(err, -EINVAL, "a room cannot change '%s': no absolute path below the root",
 			path ? path : "");
-	uint64_t size = mount->size ? mount->size : ROOM_TMP_SIZE_DEFAULT;
 	item->kind = mount->kind;
 	item->what_was_there = -1;
 	item->path = str_dup(str_from(path));
 	snprintf(item->name, sizeof(item->name), "%zu", number);
-	snprintf(item->size, sizeof(item->size), "%llu", (unsigned long long)size);
-	snprintf(item->inodes, sizeof(item->inodes), "%llu",
-		(unsigned long long)(size / BYTES_PER_INODE + 1));
 	return item->path ? 0 : err_no_memory(err);
+}
+
+static void set_tmp_size(struct furnishing *furnishing, uint64_t size)
+{
+	unsigned long long bytes = size;
+	snprintf(furnishing->tmp_size, sizeof(furnishing->tmp_size), "%llu", bytes);
+	snprintf(furnishing->tmp_inodes, sizeof(furnishing->tmp_inodes), "%llu",
+		bytes / BYTES_PER_INODE + 1);
 }
 
 int furnish_prepare(
 	struct furnishing *furnishing, const struct room_mount *mounts, size_t count, perch_err *err)
 {
-	*furnishing = (struct furnishing){ .lifeline = -1,
+	*furnishing = (struct furnishing){ .stores = { -1, -1 },
+		.lifeline = -1,
 		.items = calloc(count ? count : 1, sizeof(struct furniture)) };
 	if (!furnishing->items)
 		return err_no_memory(err);
+	uint64_t size = 0;
 	for (size_t i = 0; i < count; i++) {
 		if (mounts[i].kind == ROOM_READ_ONLY && mounts[i].path && is_whole_tree(mounts[i].path)) {
 			furnishing->is_read_only = true;
@@ -71,7 +77,11 @@ int furnish_prepare(
 			return r;
 		furnishing->count++;
 		furnishing->has_void |= mounts[i].kind == ROOM_HIDE;
+		furnishing->has_tmp |= mounts[i].kind == ROOM_TMP;
+		if (mounts[i].kind == ROOM_TMP && mounts[i].size > size)
+			size = mounts[i].size;
 	}
+	set_tmp_size(furnishing, size ? size : ROOM_TMP_SIZE_DEFAULT);
 	return 0;
 }
 
@@ -130,29 +140,66 @@ IN_CHILD static int make_tmpfs(
 	return tree;
 }
 
-/* ---- in the room: the void ------------------------------------------------- */
+/* ---- in the room: the stores ------------------------------------------------ */
 
-IN_CHILD static int put_void(int tree, const char *path)
+/* Copies can be made of what is mounted somewhere alone, so a store is mounted
+ * where nobody will see it: the room's own /proc comes over it. -1 and errno. */
+IN_CHILD static int put_store(int store, const char *path)
 {
-	return move_mount(tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH);
+	return store < 0 ? -1 : move_mount(store, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH);
 }
 
-/* Copies can be made of what is mounted somewhere alone, so the void is mounted
- * where nobody will see it: the room's own /proc comes over it. Returns a
- * descriptor, or -1 and errno. */
-IN_CHILD static int open_void(void)
+IN_CHILD static int open_stores(struct furnishing *furnishing)
 {
-	int tree =
-		make_tmpfs("0755", NULL, NULL, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
-	if (tree < 0 || put_void(tree, "/proc") < 0)
-		return -1;
-	return mknodat(tree, void_file, S_IFREG | 0444, 0) < 0 ? -1 : tree;
+	int *stores = furnishing->stores;
+	unsigned attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+	if (furnishing->has_void) {
+		stores[STORE_VOID] = make_tmpfs("0755", NULL, NULL, attributes | MOUNT_ATTR_NOEXEC);
+		if (put_store(stores[STORE_VOID], "/proc") < 0 ||
+			mknodat(stores[STORE_VOID], void_file, S_IFREG | 0444, 0) < 0)
+			return errno;
+	}
+	if (furnishing->has_tmp) {
+		stores[STORE_TMP] =
+			make_tmpfs("0755", furnishing->tmp_size, furnishing->tmp_inodes, attributes);
+		if (put_store(stores[STORE_TMP], "/proc") < 0)
+			return errno;
+	}
+	return 0;
+}
+
+/* Does something to each store there is. Returns 0 or an errno. */
+IN_CHILD static int for_stores(const struct furnishing *furnishing, int (*act)(int store))
+{
+	int error = 0;
+	for (int i = STORE_COUNT; i-- > 0 && !error;)
+		error = furnishing->stores[i] >= 0 ? act(furnishing->stores[i]) : 0;
+	return error;
+}
+
+IN_CHILD static int move_to_root(int store)
+{
+	return put_store(store, "/") < 0 ? errno : 0;
+}
+
+IN_CHILD static int make_writable(int store)
+{
+	struct mount_attr off = { .attr_clr = MOUNT_ATTR_RDONLY };
+	return mount_setattr(store, "", AT_EMPTY_PATH, &off, sizeof(off)) < 0 ? errno : 0;
+}
+
+/* Only where nothing covers it: this waits for every processor. */
+IN_CHILD static int take_away(int store)
+{
+	return fchdir(store) < 0 || umount2(".", MNT_DETACH) < 0 || chdir("/") < 0 ? errno : 0;
 }
 
 /* What lies over hidden paths stays, and cannot be changed any more. */
-IN_CHILD static int seal_void(int tree)
+IN_CHILD static int seal_void(const struct furnishing *furnishing)
 {
-	int context = fspick(tree, "", FSPICK_EMPTY_PATH | FSPICK_CLOEXEC);
+	if (!furnishing->has_void)
+		return 0;
+	int context = fspick(furnishing->stores[STORE_VOID], "", FSPICK_EMPTY_PATH | FSPICK_CLOEXEC);
 	if (context < 0 || fsconfig(context, FSCONFIG_SET_FLAG, "ro", NULL, 0) < 0 ||
 		fsconfig(context, FSCONFIG_CMD_RECONFIGURE, NULL, NULL, 0) < 0)
 		return errno;
@@ -160,16 +207,11 @@ IN_CHILD static int seal_void(int tree)
 	return 0;
 }
 
-/* Only where nothing covers it: this waits for every processor. */
-IN_CHILD static int take_void_away(int tree)
-{
-	return fchdir(tree) < 0 || umount2(".", MNT_DETACH) < 0 || chdir("/") < 0 ? errno : 0;
-}
-
 /* ---- in the room: one change each ------------------------------------------ */
 
-IN_CHILD static int hide(const struct furniture *item, int tree)
+IN_CHILD static int hide(const struct furniture *item, const int *stores)
 {
+	int tree = stores[STORE_VOID];
 	int target = open(item->path, O_PATH | O_CLOEXEC);
 	struct stat info;
 	if (target < 0)
@@ -198,9 +240,9 @@ IN_CHILD static int protect_what_is_at(const char *path, int flags)
 	return put_over(tree, target);
 }
 
-IN_CHILD static int make_read_only(const struct furniture *item, int tree)
+IN_CHILD static int make_read_only(const struct furniture *item, const int *stores)
 {
-	(void)tree;
+	(void)stores;
 	int error = protect_what_is_at(item->path, 0);
 	struct stat info;
 	if (error || lstat(item->path, &info) < 0 || !S_ISLNK(info.st_mode))
@@ -208,14 +250,16 @@ IN_CHILD static int make_read_only(const struct furniture *item, int tree)
 	return protect_what_is_at(item->path, O_NOFOLLOW);
 }
 
-IN_CHILD static int make_tmp(const struct furniture *item, int tree)
+IN_CHILD static int make_tmp(const struct furniture *item, const int *stores)
 {
-	(void)tree;
 	int target = open(item->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (target < 0)
 		return errno;
-	unsigned attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
-	return put_over(make_tmpfs("1777", item->size, item->inodes, attributes), target);
+	/* The mode once more: the first time, some bits are masked. */
+	if (mkdirat(stores[STORE_TMP], item->name, 0700) < 0 ||
+		fchmodat(stores[STORE_TMP], item->name, 01777, 0) < 0)
+		return errno;
+	return put_over(copy_tree(stores[STORE_TMP], item->name, 0), target);
 }
 
 /* Where the directories are missing, what covers them is still writable. That
@@ -238,9 +282,9 @@ IN_CHILD static int make_link(const struct furniture *item)
 	return symlink(item->link, item->path) < 0 && errno != EEXIST ? errno : 0;
 }
 
-IN_CHILD static int reveal(const struct furniture *item, int tree)
+IN_CHILD static int reveal(const struct furniture *item, const int *stores)
 {
-	(void)tree;
+	(void)stores;
 	struct stat info;
 	if (item->link[0])
 		return make_link(item);
@@ -257,7 +301,7 @@ IN_CHILD static int reveal(const struct furniture *item, int tree)
 	return target < 0 ? errno : put_over(item->what_was_there, target);
 }
 
-static int (*const change[])(const struct furniture *item, int tree) = {
+static int (*const change[])(const struct furniture *item, const int *stores) = {
 	[ROOM_HIDE] = hide,
 	[ROOM_REVEAL] = reveal,
 	[ROOM_READ_ONLY] = make_read_only,
@@ -293,32 +337,31 @@ IN_CHILD static int keep_what_is_revealed(struct furnishing *furnishing)
 }
 
 /* Where somebody has covered a part of /proc, as containers do, a new one is
- * not allowed: then the old one stays, and the void lies on the root meanwhile,
- * where whoever is here already does not see it. */
-IN_CHILD static int mount_proc(struct furnishing *furnishing, int tree)
+ * not allowed: then the old one stays, and the stores lie on the root meanwhile,
+ * where whoever is here already does not see them. */
+IN_CHILD static int mount_proc(struct furnishing *furnishing)
 {
 	int r = mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
 	furnishing->has_own_proc = r == 0;
-	if (r < 0 && errno != EPERM)
-		return errno;
-	return r < 0 && tree >= 0 && put_void(tree, "/") < 0 ? errno : 0;
+	if (r == 0)
+		return 0;
+	return errno == EPERM ? for_stores(furnishing, move_to_root) : errno;
 }
 
-/* All but the void, for the time being. */
-IN_CHILD static int make_all_read_only(int tree)
+/* All but the stores, for the time being. */
+IN_CHILD static int make_all_read_only(const struct furnishing *furnishing)
 {
 	struct mount_attr on = { .attr_set = MOUNT_ATTR_RDONLY };
-	struct mount_attr off = { .attr_clr = MOUNT_ATTR_RDONLY };
 	if (mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &on, sizeof(on)) < 0)
 		return errno;
-	return tree >= 0 && mount_setattr(tree, "", AT_EMPTY_PATH, &off, sizeof(off)) < 0 ? errno : 0;
+	return for_stores(furnishing, make_writable);
 }
 
-IN_CHILD static int change_all(struct furnishing *furnishing, int tree)
+IN_CHILD static int change_all(struct furnishing *furnishing)
 {
 	for (size_t i = 0; i < furnishing->count; i++) {
 		const struct furniture *item = &furnishing->items[i];
-		int error = change[item->kind](item, tree);
+		int error = change[item->kind](item, furnishing->stores);
 		if (!error)
 			continue;
 		furnishing->failed_at = item->path;
@@ -331,19 +374,18 @@ int IN_CHILD furnish_run(struct furnishing *furnishing)
 {
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return errno;
-	int tree = furnishing->has_void ? open_void() : -1;
-	if (furnishing->has_void && tree < 0)
-		return errno;
-	int error = mount_proc(furnishing, tree);
+	int error = open_stores(furnishing);
+	if (!error)
+		error = mount_proc(furnishing);
 	if (!error)
 		error = keep_what_is_revealed(furnishing);
 	if (!error && furnishing->is_read_only)
-		error = make_all_read_only(tree);
+		error = make_all_read_only(furnishing);
 	if (!error)
-		error = change_all(furnishing, tree);
-	if (!error && tree >= 0)
-		error = seal_void(tree);
-	if (!error && tree >= 0 && !furnishing->has_own_proc)
-		error = take_void_away(tree);
+		error = change_all(furnishing);
+	if (!error)
+		error = seal_void(furnishing);
+	if (!error && !furnishing->has_own_proc)
+		error = for_stores(furnishing, take_away);
 	return error;
 }

@@ -11,19 +11,28 @@
 struct furniture {
 	enum room_mount_kind kind;
 	char *path;         /* cut and put together again while directories are made */
-	char name[24];      /* of what lies over it, in the void */
-	char size[24];      /* of a ROOM_TMP, in bytes */
-	char inodes[24];    /* and how many files it may have */
+	char name[24];      /* of what lies over it, in the void or among what is temporary */
 	int what_was_there; /* of a ROOM_REVEAL: a detached copy; -1 = nothing, or a link */
 	char link[64];      /* where the link leads that is made again; "" = none */
+};
+
+/* The file systems that what is put over paths is a part of. */
+enum store {
+	STORE_VOID, /* what hides: read-only in the end */
+	STORE_TMP,  /* what can be written */
+	STORE_COUNT,
 };
 
 struct furnishing {
 	struct furniture *items;
 	size_t count;
 	bool has_void;     /* something is hidden */
-	bool is_read_only; /* but what is revealed or new */
-	int lifeline;      /* the host's end: a byte goes in when the room may be furnished */
+	bool has_tmp;      /* something is replaced by what is empty and writable */
+	char tmp_size[24]; /* of all that together, in bytes */
+	char tmp_inodes[24];
+	bool is_read_only;       /* but what is revealed or new */
+	int stores[STORE_COUNT]; /* while it is being furnished; -1 = not needed */
+	int lifeline;            /* the host's end: a byte goes in when the room may be furnished */
 	/* The report. */
 	const char *failed_at; /* a path, or NULL */
 	bool has_own_proc;

@@ -18,7 +18,7 @@ enum room_mount_kind {
 	ROOM_REVEAL,    /* what was at the path before a ROOM_HIDE covered it is there again */
 	ROOM_READ_ONLY, /* the path cannot be changed, nor what is below it; of the root: nothing
 					 * but what is revealed or replaced can be */
-	ROOM_TMP,       /* an empty file system of its own, gone with the room; `size` at most */
+	ROOM_TMP,       /* an empty directory that can be written, gone with the room */
 };
 
 #define ROOM_TMP_SIZE_DEFAULT ((uint64_t)1 << 30)
@@ -33,7 +33,8 @@ enum room_mount_kind {
 struct room_mount {
 	enum room_mount_kind kind;
 	const char *path;
-	uint64_t size; /* of a ROOM_TMP, in bytes; 0 = ROOM_TMP_SIZE_DEFAULT */
+	uint64_t size; /* of every ROOM_TMP together, in bytes: the largest that one of them
+					* names; 0 = ROOM_TMP_SIZE_DEFAULT */
 };
 
 /* Makes one, for children of this host. Fails with PERCH_ESANDBOX and words

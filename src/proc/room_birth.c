@@ -76,22 +76,26 @@ static int write_proc(pid_t pid, const char *name, const char *text)
 	return 0;
 }
 
-/* Everybody we know is the same in there. */
+/* "INSIDE OUTSIDE COUNT" a line. Everybody we know is the same in there. */
 static int write_whole_map(pid_t pid, const char *name)
 {
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/self/%s", name);
-	FILE *file = fopen(path, "re");
-	if (!file)
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char ours[MAP_TEXT];
+	ssize_t read_len = fd < 0 ? -1 : read(fd, ours, sizeof(ours) - 1);
+	if (read_len < 0)
 		return -errno;
+	ours[read_len] = '\0';
 	char text[MAP_TEXT] = "";
 	size_t len = 0;
 	unsigned inside;
 	unsigned count;
-	while (len < sizeof(text) && fscanf(file, "%u %*u %u", &inside, &count) == 2)
+	int used;
+	for (const char *at = ours;
+		 len < sizeof(text) && sscanf(at, "%u %*u %u%n", &inside, &count, &used) == 2; at += used)
 		len +=
 			(size_t)snprintf(text + len, sizeof(text) - len, "%u %u %u\n", inside, inside, count);
-	fclose(file);
 	return len < sizeof(text) ? write_proc(pid, name, text) : -E2BIG;
 }
 
