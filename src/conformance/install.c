@@ -44,6 +44,12 @@ static int plant_program(
 	return plant_file(scene->directory, path, 0700, (struct str){ script.data, script.len }, err);
 }
 
+static const char *folder_of(struct scene *scene, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return arena_dup(&scene->arena, (struct str){ path, slash ? (size_t)(slash - path) : 0 });
+}
+
 static int plant_text(
 	const char *directory, const char *path, const struct buf *text, perch_err *err)
 {
@@ -81,6 +87,18 @@ static int plant_registry(struct scene *scene, const struct conformance_case *te
 		"installed = \"2026-01-01\"\ncommands = [\"conform\"]\n[plugins.capabilities]\n");
 	put_capabilities(&text, test);
 	return plant_text(scene->top, "config/fledge/plugins.toml", &text, err);
+}
+
+/* For a host that confines its plugins: wherever perch lies, the actor is seen. Others
+ * do not know the file. */
+static int plant_grant(struct scene *scene, const struct scene_spec *spec, perch_err *err)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	const char *folder = scene_quote(scene, folder_of(scene, spec->self));
+	if (!folder)
+		return err_no_memory(err);
+	buf_printf(&text, "schema = 1\n[plugin.conform]\nread = [%s]\n", folder);
+	return plant_text(scene->top, "config/perch/grants.toml", &text, err);
 }
 
 static int plant_state(struct scene *scene, const struct author_pairs *state, perch_err *err)
@@ -122,6 +140,8 @@ static int install_plugin(struct scene *scene, const struct scene_spec *spec, pe
 	if (r == 0)
 		r = plant_registry(scene, spec->test, err);
 	if (r == 0)
+		r = plant_grant(scene, spec, err);
+	if (r == 0)
 		r = plant_state(scene, &spec->test->state, err);
 	if (r == 0)
 		r = link_command(scene, err);
@@ -139,12 +159,6 @@ static void put_list(struct scene *scene, struct buf *out, const char *const *li
 		out->failed = out->failed || !quoted;
 		buf_printf(out, "%s%s", i ? ", " : "", quoted ? quoted : "");
 	}
-}
-
-static const char *folder_of(struct scene *scene, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return arena_dup(&scene->arena, (struct str){ path, slash ? (size_t)(slash - path) : 0 });
 }
 
 static int install_tool(struct scene *scene, const struct scene_spec *spec, perch_err *err)

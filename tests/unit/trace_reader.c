@@ -248,8 +248,7 @@ START_TEST(base64_is_read_strictly)
 		ck_assert_int_eq(r, codes[i].bytes ? 0 : -EINVAL);
 		if (codes[i].bytes)
 			ck_assert_msg(
-				out.len == strlen(codes[i].bytes) && memcmp(out.data, codes[i].bytes, out.len) == 0,
-				"%s", codes[i].text);
+				str_is((struct str){ out.data, out.len }, codes[i].bytes), "%s", codes[i].text);
 		buf_free(&out);
 	}
 }
