@@ -213,7 +213,7 @@ static bool take_line(void *data, const perch_line *line)
 /* Reads until a line or the end has come. */
 static void listen(struct actor *actor)
 {
-	static char block[64 * 1024 + 1];
+	char block[64 * 1024 + 1];
 	actor->has_heard = false;
 	int r = lines_resume(&actor->lines);
 	while (r == 0 && !actor->has_heard) {

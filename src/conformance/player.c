@@ -70,15 +70,20 @@ static struct act write_line(struct player *player, const struct step *step)
 
 static struct act write_fill(struct player *player, const struct step *step)
 {
-	static char block[FILL_AT_ONCE];
 	int64_t left = step->number - player->filled;
 	size_t len = left < FILL_AT_ONCE ? (size_t)left : FILL_AT_ONCE;
-	memset(block, 'x', sizeof(block));
+	buf_clear(&player->out);
+	for (size_t i = 0; i < len; i++)
+		buf_append_char(&player->out, 'x');
+	if (player->out.failed) {
+		fail_of_memory(player);
+		return (struct act){ .kind = ACT_DONE };
+	}
 	if (left <= FILL_AT_ONCE)
 		advance(player);
 	else
 		player->filled += FILL_AT_ONCE;
-	return (struct act){ ACT_WRITE, { block, len }, 0 };
+	return (struct act){ ACT_WRITE, { player->out.data, len }, 0 };
 }
 
 static struct act do_simply(struct player *player, const struct step *step)

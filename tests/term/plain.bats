@@ -94,7 +94,7 @@ fits() {
     [ "$output" = 'error: tool_not_exposed: the plugin does not expose a tool "x?"' ]
     LC_ALL=C on_terminal 'käfer…'
     [ "$output" = "error: there is no command 'k?fer...'
-  see: perch help" ]
+  perch help lists them all" ]
 }
 
 @test "with UTF-8, and in a pipe, they are as they were written" {
