@@ -54,7 +54,7 @@ struct perch_agent_turn {
 	perch_agent_events events;
 	void *data;
 	struct agent_attachment *attachments;
-	struct buf texts[3]; /* with a NUL: for one call */
+	struct buf texts[4]; /* with a NUL: for one call */
 };
 
 /* Without memory for a copy the text is lost, and its event with it: NULL. */
@@ -142,6 +142,7 @@ static void on_end(void *data, struct agent_turn *inner, const struct agent_end 
 	const char *id = terminated(turn, 0, end->session_id);
 	const char *body = terminated(turn, 1, end->body);
 	const char *tail = terminated(turn, 2, end->stderr_tail);
+	const char *hint = terminated(turn, 3, end->hint);
 	const perch_agent_end told = {
 		.success = end->success,
 		.exit_code = end->exit_code,
@@ -157,6 +158,7 @@ static void on_end(void *data, struct agent_turn *inner, const struct agent_end 
 		.stderr_len = tail ? end->stderr_tail.len : 0,
 		.sandbox = end->sandbox,
 		.reach = end->reach,
+		.hint = hint ? hint : "",
 	};
 	turn->events.end(turn, turn->data, &told);
 }

@@ -77,6 +77,7 @@ static void on_permission(perch_agent_turn *turn, void *data, const char *reques
 
 static void on_end(perch_agent_turn *turn, void *data, const perch_agent_end *end)
 {
+	ck_assert_str_eq(end->hint, ""); /* no sandbox, nothing denied */
 	(void)turn;
 	struct told *told = data;
 	buf_printf(&told->log, "#%d [%s]", end->exit_code, end->session_id);
