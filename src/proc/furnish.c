@@ -58,12 +58,15 @@ static void set_tmp_size(struct furnishing *furnishing, uint64_t size)
 		bytes / BYTES_PER_INODE + 1);
 }
 
+void furnish_init(struct furnishing *furnishing)
+{
+	*furnishing = (struct furnishing){ .stores = { -1, -1 }, .lifeline = -1 };
+}
+
 int furnish_prepare(
 	struct furnishing *furnishing, const struct room_mount *mounts, size_t count, perch_err *err)
 {
-	*furnishing = (struct furnishing){ .stores = { -1, -1 },
-		.lifeline = -1,
-		.items = calloc(count ? count : 1, sizeof(struct furniture)) };
+	furnishing->items = calloc(count ? count : 1, sizeof(struct furniture));
 	if (!furnishing->items)
 		return err_no_memory(err);
 	uint64_t size = 0;

@@ -24,6 +24,9 @@ enum store {
 };
 
 struct furnishing {
+	/* Fills in the rest by furnish_prepare, in the host, while the room's first process is on
+	 * its way. Returns a negative errno to call it off. */
+	int (*prepare)(struct furnishing *furnishing);
 	struct furniture *items;
 	size_t count;
 	bool has_void;     /* something is hidden */
@@ -37,6 +40,9 @@ struct furnishing {
 	const char *failed_at; /* a path, or NULL */
 	bool has_own_proc;
 };
+
+/* One without mounts, and without anybody to prepare it. */
+void furnish_init(struct furnishing *furnishing);
 
 /* Copies the mounts. Fails with -EINVAL (a path that is not absolute, or is
  * the root), -ENOMEM. A half-made furnishing can be freed. */

@@ -116,8 +116,43 @@ static void free_room(struct room *room)
 	free(room);
 }
 
-int room_open(perch_host *host, const struct room_mount *mounts, size_t count,
-	struct room **ret_room, perch_err *err)
+/* What is known while a room is being opened. */
+struct opening {
+	struct furnishing furnishing; /* the first member: see prepare */
+	room_mounts_fn *find;
+	void *data;
+	int refused; /* by who was asked for the mounts: a negative errno, with words */
+	perch_err *err;
+};
+
+static int prepare(struct furnishing *furnishing)
+{
+	struct opening *opening = (struct opening *)furnishing;
+	const struct room_mount *mounts = NULL;
+	size_t count = 0;
+	int r = opening->find(opening->data, &mounts, &count, opening->err);
+	if (r == 0)
+		r = furnish_prepare(furnishing, mounts, count, opening->err);
+	opening->refused = r;
+	return r;
+}
+
+static int open_room(struct room *room, struct opening *opening, perch_err *err)
+{
+	perch_err why = { 0 };
+	furnish_init(&opening->furnishing);
+	opening->furnishing.prepare = prepare;
+	opening->err = err;
+	int r = start_init(room, &opening->furnishing, &why);
+	room->has_own_proc = opening->furnishing.has_own_proc;
+	furnish_free(&opening->furnishing);
+	if (opening->refused < 0)
+		return opening->refused;
+	return r < 0 ? err_set(err, r, "%s", why.text) : 0;
+}
+
+int room_open_with(
+	perch_host *host, room_mounts_fn *find, void *data, struct room **ret_room, perch_err *err)
 {
 	if (host->spawner.plain_fork)
 		return err_set(err, PERCH_ESANDBOX,
@@ -126,12 +161,8 @@ int room_open(perch_host *host, const struct room_mount *mounts, size_t count,
 	if (!room)
 		return err_no_memory(err);
 	*room = (struct room){ .host = host, .pidfd = -1, .lifeline = -1, .root = -1 };
-	struct furnishing furnishing;
-	int r = furnish_prepare(&furnishing, mounts, count, err);
-	if (r == 0)
-		r = start_init(room, &furnishing, err);
-	room->has_own_proc = furnishing.has_own_proc;
-	furnish_free(&furnishing);
+	struct opening opening = { .find = find, .data = data };
+	int r = open_room(room, &opening, err);
 	if (r < 0) {
 		free_room(room);
 		return r;
@@ -139,6 +170,28 @@ int room_open(perch_host *host, const struct room_mount *mounts, size_t count,
 	room->root = open_root(room->pid);
 	*ret_room = room;
 	return 0;
+}
+
+struct known_mounts {
+	const struct room_mount *items;
+	size_t count;
+};
+
+static int give_known(
+	void *data, const struct room_mount **ret_mounts, size_t *ret_count, perch_err *err)
+{
+	(void)err;
+	const struct known_mounts *known = data;
+	*ret_mounts = known->items;
+	*ret_count = known->count;
+	return 0;
+}
+
+int room_open(perch_host *host, const struct room_mount *mounts, size_t count,
+	struct room **ret_room, perch_err *err)
+{
+	struct known_mounts known = { mounts, count };
+	return room_open_with(host, give_known, &known, ret_room, err);
 }
 
 int room_root(const struct room *room)

@@ -43,6 +43,15 @@ struct room_mount {
 int room_open(perch_host *host, const struct room_mount *mounts, size_t count,
 	struct room **ret_room, perch_err *err);
 
+/* The same for whoever has to find out first what is to be changed: that is asked for
+ * while the room's first process is on its way. What is found must live until room_open_with
+ * returns; a negative errno, with words, calls the room off and is what is returned. Not asked
+ * where no room can be made. */
+typedef int room_mounts_fn(
+	void *data, const struct room_mount **ret_mounts, size_t *ret_count, perch_err *err);
+int room_open_with(
+	perch_host *host, room_mounts_fn *find, void *data, struct room **ret_room, perch_err *err);
+
 /* Whether /proc shows the room's own processes alone. A new /proc is not allowed
  * where somebody has covered a part of the old one, as containers do; then the
  * old one stays, which shows the processes outside. They cannot be signalled. */

@@ -120,6 +120,14 @@ static int write_maps(pid_t pid)
 
 /* ---- the birth of an init -------------------------------------------------- */
 
+/* The init waits: until now it has done nothing that can fail but for a lack of
+ * memory or descriptors, so that errno is ours. */
+static int let_furnish(struct furnishing *furnishing)
+{
+	int r = furnishing->prepare(furnishing);
+	return r < 0 ? r : fd_write_all(furnishing->lifeline, "", 1);
+}
+
 pid_t room_birth_init(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
 {
 	pthread_mutex_lock(&turn);
@@ -129,12 +137,13 @@ pid_t room_birth_init(struct spawner *spawner, struct birth *birth, int *ret_pid
 	pthread_mutex_unlock(&turn);
 	if (pid < 0)
 		return r;
-	if (r == 0)
-		r = fd_write_all(birth->plan->furnishing->lifeline, "", 1);
-	if (r < 0) {
+	if (r < 0)
 		fail(birth, STAGE_PRIVILEGES, -r);
-		pidfd_signal(*ret_pidfd, pid, SIGKILL);
-	}
+	else if (let_furnish(birth->plan->furnishing) < 0)
+		fail(birth, STAGE_ROOM, ECANCELED);
+	else
+		return pid;
+	pidfd_signal(*ret_pidfd, pid, SIGKILL);
 	return pid;
 }
 

@@ -161,11 +161,9 @@ static int judge(struct sandbox *sandbox, bool is_trial, perch_err *err)
 
 static int make(struct sandbox *sandbox, perch_host *host, bool is_trial, perch_err *err)
 {
-	int r = sandbox_look(sandbox, err);
-	if (r == 0 && sandbox_note_absent(sandbox) < 0)
-		r = err_no_memory(err);
+	int r = sandbox_note_absent(sandbox) < 0 ? err_no_memory(err) : 0;
 	if (r == 0)
-		r = sandbox_make_room(sandbox, host, err);
+		r = sandbox_look(sandbox, host, err);
 	if (r == 0)
 		r = sandbox_make_tmp(sandbox, err);
 	if (r == 0)

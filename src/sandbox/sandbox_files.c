@@ -66,7 +66,8 @@ static int hide_scratch(struct view *view, perch_err *err)
 	return parent ? view_add(view, parent, ACCESS_NONE, err) : err_no_memory(err);
 }
 
-int sandbox_look(struct sandbox *sandbox, perch_err *err)
+/* Looks up what the policy names. */
+static int look(struct sandbox *sandbox, perch_err *err)
 {
 	struct view *view = &sandbox->view;
 	const struct sandbox_policy *policy = &sandbox->policy;
@@ -165,34 +166,70 @@ static int look_into_room(struct sandbox *sandbox, const char *const *replaced, 
 	return r;
 }
 
-int sandbox_make_room(struct sandbox *sandbox, perch_host *host, perch_err *err)
+/* What is found out for a room, while it is being opened. */
+struct finding {
+	struct sandbox *sandbox;
+	bool has_looked;
+	int refused; /* a negative errno: not the room's fault */
+	const char *const *replaced;
+	struct mounts mounts;
+};
+
+static int find_mounts(
+	void *data, const struct room_mount **ret_mounts, size_t *ret_count, perch_err *err)
+{
+	struct finding *finding = data;
+	struct sandbox *sandbox = finding->sandbox;
+	finding->has_looked = true;
+	int r = finding->refused = look(sandbox, err);
+	if (r < 0)
+		return r;
+	finding->replaced = replaced_tmp(sandbox);
+	const char *const *links = links_to_keep(sandbox);
+	r = finding->replaced && links ? mounts_make(&sandbox->view, finding->replaced, links,
+										 sandbox->policy.protect, &finding->mounts)
+								   : -ENOMEM;
+	if (r < 0)
+		return finding->refused = err_no_memory(err);
+	*ret_mounts = finding->mounts.items;
+	*ret_count = finding->mounts.count;
+	return 0;
+}
+
+static int use_room(struct sandbox *sandbox, const char *const *replaced, perch_err *err)
 {
 	struct layers *layers = &sandbox->layers;
-	if (is_room_switched_off()) {
-		snprintf(layers->no_room, sizeof(layers->no_room), "PERCH_SANDBOX_NO_ROOM is set");
-		return 0;
-	}
-	const char *const *replaced = replaced_tmp(sandbox);
-	const char *const *links = links_to_keep(sandbox);
-	struct mounts mounts = { 0 };
-	int r = replaced && links
-		? mounts_make(&sandbox->view, replaced, links, sandbox->policy.protect, &mounts)
-		: -ENOMEM;
-	if (r < 0)
-		return err_no_memory(err);
-	perch_err why = { 0 };
-	r = room_open(host, mounts.items, mounts.count, &sandbox->confine.room, &why);
-	free(mounts.items);
-	if (r < 0) {
-		snprintf(layers->no_room, sizeof(layers->no_room), "%.199s", why.text);
-		return r == -ENOMEM ? err_no_memory(err) : 0;
-	}
 	layers->has_room = true;
 	layers->has_own_proc = room_has_own_proc(sandbox->confine.room);
 	layers->is_root_read_only = mounts_makes_read_only(&sandbox->view);
 	if (replaced[0] && strcmp(replaced[0], "/tmp") == 0)
 		sandbox->tmp = "/tmp";
 	return look_into_room(sandbox, replaced, err);
+}
+
+/* What keeps us from a room is told; what keeps us from looking is an error. */
+static int open_room(struct finding *finding, perch_host *host, perch_err *err)
+{
+	struct sandbox *sandbox = finding->sandbox;
+	perch_err why = { 0 };
+	int r = room_open_with(host, find_mounts, finding, &sandbox->confine.room, &why);
+	free(finding->mounts.items);
+	if (r == 0)
+		return use_room(sandbox, finding->replaced, err);
+	if (finding->refused < 0 || r == -ENOMEM)
+		return err_set(err, r, "%s", why.text);
+	snprintf(sandbox->layers.no_room, sizeof(sandbox->layers.no_room), "%.199s", why.text);
+	return finding->has_looked ? 0 : look(sandbox, err);
+}
+
+int sandbox_look(struct sandbox *sandbox, perch_host *host, perch_err *err)
+{
+	struct finding finding = { .sandbox = sandbox };
+	if (!is_room_switched_off())
+		return open_room(&finding, host, err);
+	char *why = sandbox->layers.no_room;
+	snprintf(why, sizeof(sandbox->layers.no_room), "PERCH_SANDBOX_NO_ROOM is set");
+	return look(sandbox, err);
 }
 
 int sandbox_make_tmp(struct sandbox *sandbox, perch_err *err)

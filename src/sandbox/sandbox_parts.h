@@ -30,12 +30,9 @@ struct sandbox {
 
 /* ---- sandbox_files.c: L3 and L1 ------------------------------------------- */
 
-/* Looks up what the policy names. */
-int sandbox_look(struct sandbox *sandbox, perch_err *err);
-
-/* Makes a room, if there can be one: without it the rest goes on, and what it
- * would have enforced is warned about. */
-int sandbox_make_room(struct sandbox *sandbox, perch_host *host, perch_err *err);
+/* Looks up what the policy names, and makes a room, if there can be one: without it the
+ * rest goes on, and what it would have enforced is warned about. */
+int sandbox_look(struct sandbox *sandbox, perch_host *host, perch_err *err);
 
 /* Makes the private directory, unless the room has one. */
 int sandbox_make_tmp(struct sandbox *sandbox, perch_err *err);
