@@ -43,6 +43,8 @@ static int path_of(int fd, char out[PATH_MAX])
  * empty parts and dots. */
 static bool is_plain(const char *path)
 {
+	if (path[0] != '/')
+		return false;
 	for (const char *slash = path; slash; slash = strchr(slash + 1, '/')) {
 		const char *part = slash + 1;
 		size_t len = strcspn(part, "/");
