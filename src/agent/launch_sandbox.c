@@ -35,8 +35,10 @@ int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy
 int launch_open_sandbox(
 	struct launch *launch, perch_host *host, struct sandbox **ret_sandbox, perch_err *err)
 {
+	const char *widen_by = launch->options->profile->widen_by;
 	int r = launch_policy(launch, &launch->policy, err);
 	if (r == 0 && launch->policy.note)
-		buf_printf(&launch->warnings, "%s\n", launch->policy.note);
+		buf_printf(&launch->warnings, "%s; %s--write . allows it\n", launch->policy.note,
+			widen_by ? widen_by : "");
 	return r < 0 ? r : sandbox_open(host, &launch->policy, ret_sandbox, err);
 }

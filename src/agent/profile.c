@@ -38,10 +38,12 @@ int profile_warn_unknown(struct profile_reader *reader, const struct yaml_entry 
 {
 	char shown[FILE_SHOWN_MAX];
 	char key[FILE_SHOWN_MAX];
-	char text[2 * FILE_SHOWN_MAX + 64];
-	snprintf(text, sizeof(text), "%s:%u: unknown key '%s%s' is ignored",
+	char text[2 * FILE_SHOWN_MAX + 128];
+	const char *nearest = reader->prefix[0] ? NULL : profile_nearest_key(entry->name);
+	snprintf(text, sizeof(text), "%s:%u: unknown key '%s%s' is ignored%s%s%s",
 		file_shown(reader->profile->path, shown), entry->line, reader->prefix,
-		file_shown(entry->name, key));
+		file_shown(entry->name, key), nearest ? "; did you mean '" : "", nearest ? nearest : "",
+		nearest ? "'?" : "");
 	return warn(reader, text);
 }
 

@@ -1,5 +1,6 @@
 /* The keys of a profile: each a line of a table, and what its value may be. */
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -252,6 +253,17 @@ int profile_read_key(struct profile_reader *reader, int which, const struct yaml
 		return key->read(reader, entry);
 	}
 	return 0;
+}
+
+const char *profile_nearest_key(const char *name)
+{
+	const char *nearest = NULL;
+	unsigned best = UINT_MAX;
+	for (int i = 0; i < PROFILE_KEYS; i++) {
+		if (str_is_nearer(name, keys[i].name, &best))
+			nearest = keys[i].name;
+	}
+	return nearest;
 }
 
 int profile_find_key(const char *name)

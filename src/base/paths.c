@@ -60,12 +60,16 @@ int paths_make(const char *directory, perch_err *err)
 	if (!path)
 		return err_no_memory(err);
 	int r = make_one(path);
+	int above = 0;
 	for (char *slash = path; r == -ENOENT && (slash = strchr(slash + 1, '/')); *slash = '/') {
 		*slash = '\0';
-		make_one(path);
+		int made = make_one(path);
+		above = above ? above : made;
 	}
 	if (r == -ENOENT)
 		r = make_one(path);
+	if (r == -ENOENT && above)
+		r = above; /* what it lies in could not be made, and why */
 	char shown[FILE_SHOWN_MAX];
 	return r == 0 ? 0
 				  : err_set(err, r, "cannot make the directory %s: %s", file_shown(path, shown),

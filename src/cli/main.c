@@ -1,4 +1,5 @@
 /* The perch command: options, a command, its exit code. */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,13 +79,18 @@ static void let_writes_fail(void)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
-/* Output that could not be written is a failure, however well the rest went. */
+/* Output that could not be written is a failure, however well the rest went. A reader
+ * that went away is not told so. */
 static int finish(int status)
 {
+	errno = 0;
 	bool failed = fflush(stdout) != 0 || ferror(stdout);
-	if (failed && status == EXIT_SUCCESS)
-		return EXIT_FAILURE;
-	return status;
+	if (!failed || status != EXIT_SUCCESS)
+		return status;
+	if (errno != EPIPE)
+		cli_error(NULL, "the output could not be written%s%s", errno ? ": " : "",
+			errno ? perch_strerror(-errno) : "");
+	return EXIT_HOST;
 }
 
 /* What the words behind the options mean to `perch`. */

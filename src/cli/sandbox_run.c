@@ -161,7 +161,7 @@ static void print_warnings(const struct run *run)
 	if (run->cli->quiet)
 		return;
 	if (run->policy.note)
-		fprintf(stderr, "note: %s\n", run->policy.note);
+		fprintf(stderr, "note: %s; --write . allows it\n", run->policy.note);
 	const char *const *warning = sandbox_warnings(run->sandbox);
 	for (; warning && *warning; warning++)
 		fprintf(stderr, "warning: %s\n", *warning);

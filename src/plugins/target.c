@@ -122,12 +122,25 @@ struct confinement plugin_target_confinement(
 	return confinement;
 }
 
+/* Says who can do something about it. */
+static int add_advice(struct plugin_target *target, struct arena *arena, perch_err *err)
+{
+	const struct registry_entry *owner = target->command.owner;
+	if (!owner)
+		return 0;
+	_cleanup_free_ char *text =
+		str_join(target->note, "; perch plugins allow ", owner->name, " --write . allows it", NULL);
+	target->note = text ? arena_dup(arena, str_from(text)) : NULL;
+	return target->note ? 0 : err_no_memory(err);
+}
+
 int plugin_target_confine(struct plugin_target *target, perch_host *host,
 	const struct confinement *confinement, struct arena *arena, perch_err *err)
 {
 	struct confinement with_note = *confinement;
 	with_note.ret_note = &target->note;
-	return confinement_open(host, &with_note, arena, &target->sandbox, err);
+	int r = confinement_open(host, &with_note, arena, &target->sandbox, err);
+	return r < 0 || !target->note ? r : add_advice(target, arena, err);
 }
 
 const char *const *plugin_target_environment(

@@ -106,7 +106,7 @@ static const char *add_project(struct lists *lists, const struct policy_plugin *
 		return NULL;
 	if (policy_is_inside(plugin->home, project) || holds_any(project, lists->hide.items))
 		return "this directory is not writable in the sandbox, because it is, or holds, your home "
-			   "directory or a place for secrets; --write . allows it";
+			   "directory or a place for secrets";
 	path_list_add(&lists->write, project);
 	triggers_add(&lists->protect, project);
 	return NULL;

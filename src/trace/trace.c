@@ -37,6 +37,22 @@ const char *trace_direction_name(enum trace_direction direction)
 
 /* ---- the file -------------------------------------------------------------- */
 
+/* Whether nobody would miss what is in the file: nothing, or an older trace that has no
+ * other name. */
+static bool may_be_emptied(int fd, const struct stat *about)
+{
+	static const char head[] = "{\"trace\":";
+	char path[32];
+	char begin[sizeof(head) - 1];
+	if (about->st_size == 0)
+		return true;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	_cleanup_fd_ int reader = open(path, O_RDONLY | O_CLOEXEC);
+	return about->st_nlink == 1 && reader >= 0 &&
+		read(reader, begin, sizeof(begin)) == (ssize_t)sizeof(begin) &&
+		memcmp(begin, head, sizeof(begin)) == 0;
+}
+
 /* An old trace is emptied only when it is sure that it is a file, and private.
  * O_NONBLOCK: a FIFO that nobody reads must not hold us up. */
 static int open_private(const char *path, perch_err *err)
@@ -52,6 +68,10 @@ static int open_private(const char *path, perch_err *err)
 	if (!is_file && !S_ISCHR(about.st_mode) && !S_ISFIFO(about.st_mode))
 		return err_set(
 			err, -EINVAL, "cannot write the trace to %s: it is no file", file_shown(path, shown));
+	if (is_file && !may_be_emptied(fd, &about))
+		return err_set(err, -EEXIST,
+			"cannot write the trace to %s: it is there already, and no trace; name another file",
+			file_shown(path, shown));
 	if (is_file && (fchmod(fd, 0600) < 0 || ftruncate(fd, 0) < 0))
 		return err_set(err, -errno, "cannot make the trace %s private: %s", file_shown(path, shown),
 			perch_strerror(-errno));

@@ -177,6 +177,7 @@ reader() {
     turn
     expect_status 1
     has "$errors" "warning: this directory is not writable in the sandbox"
+    has "$errors" "; perch agent allow $profile --write . allows it"
     perch_agent allow "$profile" --write .
     turn
     expect_status 0

@@ -150,7 +150,8 @@ assert names["guard"]["status"] == "ok"
 
 @test "a full disk is a failure, not a success" {
     run bash -c "'$perch' help > /dev/full"
-    [ "$status" -eq 1 ]
+    [ "$status" -eq 125 ]
+    [ "$output" = "error: the output could not be written: No space left on device" ]
 }
 
 @test "a reader that goes away does not kill it" {

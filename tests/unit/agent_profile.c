@@ -157,6 +157,9 @@ START_TEST(an_unknown_key_is_named_with_its_place)
 	struct agent_profile p;
 	must_parse("command: a\n\ncolour: red\n", &arena, &p);
 	ck_assert_str_eq(p.warnings[0], "/bots/one/bot.yaml:3: unknown key 'colour' is ignored");
+	must_parse("command: a\nsandox: on\n", &arena, &p);
+	ck_assert_str_eq(p.warnings[0],
+		"/bots/one/bot.yaml:2: unknown key 'sandox' is ignored; did you mean 'sandbox'?");
 	arena_free(&arena);
 }
 END_TEST

@@ -280,7 +280,7 @@ START_TEST(the_file_is_private_and_new)
 	begin();
 	int fd = open(path, O_WRONLY | O_CREAT, 0666);
 	ck_assert_int_eq(fchmod(fd, 0644), 0);
-	ck_assert_int_eq(write(fd, "old\n", 4), 4);
+	ck_assert_int_eq(write(fd, "{\"trace\":1}\n", 12), 12);
 	close(fd);
 	struct trace *trace = open_trace(false);
 	struct stat about;
@@ -305,6 +305,33 @@ static void expect_refused(const char *where, int code, const char *words)
 	ck_assert_ptr_null(trace);
 	ck_assert_msg(strstr(err.text, words) != NULL, "%s", err.text);
 }
+
+static void write_file(const char *text)
+{
+	FILE *file = fopen(path, "w");
+	ck_assert(file && fputs(text, file) >= 0);
+	fclose(file);
+}
+
+START_TEST(what_is_no_trace_is_left_alone)
+{
+	begin();
+	struct stat about;
+	write_file("precious, and longer than a head");
+	expect_refused(path, -EEXIST, "no trace; name another file");
+	write_file("short");
+	expect_refused(path, -EEXIST, "no trace; name another file");
+	write_file("{\"trace\":1}\n");
+	char other[80];
+	snprintf(other, sizeof(other), "%s/other", directory);
+	ck_assert_int_eq(link(path, other), 0);
+	expect_refused(path, -EEXIST, "it is there already");
+	ck_assert_int_eq(stat(other, &about), 0);
+	ck_assert_int_eq(about.st_size, 12);
+	unlink(other);
+	end();
+}
+END_TEST
 
 START_TEST(links_and_folders_are_refused)
 {
@@ -431,6 +458,7 @@ END_TEST
 
 SUITE_MAIN("trace", lines_are_recorded, secrets_are_masked, quoted_secrets_are_masked,
 	secrets_are_kept_when_asked_for, too_many_ids_mask_every_answer,
-	it_is_written_before_the_host_waits, the_file_is_private_and_new, links_and_folders_are_refused,
+	it_is_written_before_the_host_waits, the_file_is_private_and_new,
+	what_is_no_trace_is_left_alone, links_and_folders_are_refused,
 	a_failing_write_turns_it_off_once, a_dash_is_stderr, no_trace_is_fine,
 	base64_is_as_the_rfc_says, memory_may_run_out)
