@@ -195,6 +195,7 @@ END
     tool odd <<'END'
 open(os.environ["TMPDIR"] + "/../started", "w")
 END
+    ends 64 invalid_request --input '{"text":"a","text":"b"}'
     ends 64 invalid_request --input '{"a":'
     has "$errors" "error: invalid_request: "
     ends 64 invalid_request --input ''
