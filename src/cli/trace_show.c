@@ -97,17 +97,24 @@ static int take(void *data, const struct trace_record *record)
 	return show->view.page.out.len >= WRITE_SIZE ? write_out(show) : 0;
 }
 
+static bool is_empty(const struct show *show)
+{
+	return !show->records && !show->wrong;
+}
+
 static void tell_end(struct show *show)
 {
 	if (!show->cli->json) {
 		if (show->wrong > WRONG_TOLD_MAX)
 			cli_error(NULL, "%llu lines of %s cannot be read", (unsigned long long)show->wrong,
 				show->source.file);
+		if (is_empty(show))
+			cli_error(NULL, "there is nothing in %s", show->source.file);
 		return;
 	}
 	buf_printf(&show->view.page.out,
 		"{\"event\":\"end\",\"success\":%s,\"records\":%llu,\"wrong\":%llu}\n",
-		show->wrong ? "false" : "true", (unsigned long long)show->records,
+		show->wrong || is_empty(show) ? "false" : "true", (unsigned long long)show->records,
 		(unsigned long long)show->wrong);
 }
 
@@ -128,7 +135,7 @@ static int show_file(struct show *show)
 		return EXIT_HOST;
 	}
 	tell_end(show);
-	return write_out(show) < 0 || show->wrong ? EXIT_FAILURE : EXIT_SUCCESS;
+	return write_out(show) < 0 || show->wrong || is_empty(show) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 static int check_words(const struct show *show)

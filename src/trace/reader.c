@@ -101,9 +101,11 @@ static int read_record(
 	int r = perch_json_parse(reader->json, line->data, line->len, &record->object, &inner);
 	if (r == -ENOMEM)
 		return r;
+	bool is_begun = line->len > 0 && line->data[0] == '{';
 	if (r < 0)
 		return err_set(&reader->why, -EINVAL, "%s: %s",
-			line->flags & PERCH_LINE_UNTERMINATED ? "it is cut off" : "it is not JSON", inner.text);
+			is_begun && line->flags & PERCH_LINE_UNTERMINATED ? "it is cut off" : "it is not JSON",
+			inner.text);
 	if (perch_json_type_of(record->object) != PERCH_JSON_OBJECT)
 		return err_set(&reader->why, -EINVAL, "it is not a JSON object");
 	bool is_head = perch_json_get(record->object, "trace") != NULL;

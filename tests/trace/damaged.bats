@@ -83,8 +83,9 @@ teardown() { trace_close; }
     has "$errors" "did you mean: perch trace replay"
     : >"$WORK/empty"
     of_trace show "$WORK/empty"
-    expect_status 0
+    expect_status 1
     expect ""
+    has "$errors" "there is nothing in $WORK/empty"
     of_trace replay "$WORK/empty"
     expect_status 125
 }
