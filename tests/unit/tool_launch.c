@@ -210,8 +210,8 @@ START_TEST(the_input_goes_there_and_back_digit_for_digit)
 	options.context = (struct tool_context){ .workspace_id = "ws-1", .mode_id = "a\"b" };
 	tool_start(host, &options, &called);
 	const struct tool_result *result = tool_wait(host, &called);
-	/* A duplicate key goes out as it is; that its echo is malformed is the proof. */
-	ck_assert_int_eq(result->code, TOOL_MALFORMED_RESPONSE);
+	/* A key twice is what no frame may have, ours neither. */
+	ck_assert_int_eq(result->code, TOOL_INVALID_REQUEST);
 	tool_end(&called);
 	options.input = STR("{ \"n\" :\n 1.10e+0400,\t\"s\":\"\\u00e4\\/ä\", \"t\": [ ] }");
 	tool_start(host, &options, &called);
