@@ -12,7 +12,7 @@ enum { TAIL = 4096 };
 
 /* What a line must have, in any case of its letters. */
 static const char *const denial_words[] = { "permission denied", "operation not permitted",
-	"read-only file system", "eacces", "eperm", "erofs" };
+	"no permissions to", "read-only file system", "eacces", "eperm", "erofs" };
 static const char *const absence_words[] = { "no such file", "enoent", "not found" };
 static const char *const nested_words[] = { "namespace", "unshare", "uid map", "bwrap", "chroot",
 	"pivot_root", "landlock" };

@@ -62,6 +62,8 @@ static const struct {
 	{ &tool, "getaddrinfo EAI_AGAIN registry", NET },
 	{ &plugin, "unshare: unshare failed: Operation not permitted", NESTED },
 	{ &plugin, "bwrap: Creating new namespace failed: Operation not permitted", NESTED },
+	{ &plugin, "bwrap: No permissions to create new namespace, likely because the kernel …",
+		NESTED },
 	{ &plugin, "bwrap: setting up uid map: Permission denied", NESTED },
 };
 
