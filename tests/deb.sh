@@ -23,6 +23,9 @@ has_no_errors() {
         ./*.changes)
 }
 
+# dpkg wants programs that are on root's PATH alone.
+PATH="$PATH:/usr/sbin:/sbin"
+
 # The database of an empty root; what the packages depend on is the machine's.
 in_root() {
     if [ "$(id -u)" -eq 0 ]; then
