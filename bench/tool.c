@@ -285,7 +285,8 @@ static void bench_confined_calls(void)
 {
 	struct pair best = compare(calls_confined_ns, calls_ours_ns);
 	bench_print("tool/call", "sandboxed", best.ours / 1e3, "us");
-	bench_print_more("tool/call", "sandboxed-over-unsandboxed", (best.ours - best.floor) / 1e6, 1);
+	bench_print_more(
+		"tool/call", "sandboxed-over-unsandboxed", (best.ours - best.floor) / 1e6, 0.4);
 }
 
 static void bench_crowd(void)
