@@ -11,11 +11,9 @@
 #include <unistd.h>
 
 #include "agent/engine.h"
+#include "place.h"
 
 enum { RUNS = 200, NPM_RUNS = 5, PARTIALS = 100000 };
-
-static char build[2048];
-static char home[] = "/tmp/perch-bench-XXXXXX";
 
 /* ---- turns as processes ------------------------------------------------------- */
 
@@ -66,32 +64,14 @@ static void keep_better(struct turn *best, struct turn now)
 	best->memory_kib = now.memory_kib > best->memory_kib ? now.memory_kib : best->memory_kib;
 }
 
-static void find_build(void)
-{
-	if (readlink("/proc/self/exe", build, sizeof(build) - 1) < 0)
-		abort();
-	*strrchr(build, '/') = '\0';
-	*strrchr(build, '/') = '\0';
-}
-
-static void remove_home(void)
-{
-	char command[64];
-	snprintf(command, sizeof(command), "rm -rf %s", home);
-	(void)!system(command);
-}
-
 static void make_home(char *profile, size_t size)
 {
-	if (!mkdtemp(home))
-		abort();
-	atexit(remove_home);
-	setenv("XDG_STATE_HOME", home, 1);
-	snprintf(profile, size, "%s/bot.yaml", home);
+	setenv("XDG_STATE_HOME", place_home(), 1);
+	snprintf(profile, size, "%s/bot.yaml", place_home());
 	FILE *file = fopen(profile, "w");
 	if (!file)
 		abort();
-	fprintf(file, "command: %s/bench/peer\nargs: [agent]\n", build);
+	fprintf(file, "command: %s/bench/peer\nargs: [agent]\n", place_build());
 	fclose(file);
 }
 
@@ -104,8 +84,8 @@ static void bench_npm(const char *profile, double ours_ns)
 	snprintf(command, sizeof(command),
 		"command -v npm >/dev/null && timeout 120 npm install --silent --prefix %s/npm agentproc "
 		">/dev/null 2>&1",
-		home);
-	snprintf(path, sizeof(path), "%s/npm/node_modules/.bin/agentproc", home);
+		place_home());
+	snprintf(path, sizeof(path), "%s/npm/node_modules/.bin/agentproc", place_home());
 	if (system(command) != 0 || access(path, X_OK) != 0) {
 		printf("agent/npm agentproc could not be installed: not compared\n");
 		return;
@@ -130,9 +110,9 @@ static double bench_turns(const char *profile)
 	char perch[2100];
 	char floor_path[2100];
 	char peer[2100];
-	snprintf(perch, sizeof(perch), "%s/perch", build);
-	snprintf(floor_path, sizeof(floor_path), "%s/bench/agent-floor", build);
-	snprintf(peer, sizeof(peer), "%s/bench/peer", build);
+	place_find("perch", perch, sizeof(perch));
+	place_find("bench/agent-floor", floor_path, sizeof(floor_path));
+	place_find("bench/peer", peer, sizeof(peer));
 	const char *const ours_argv[] = { perch, "agent", "run", "--profile", profile, "--prompt", "hi",
 		"--no-store", NULL };
 	const char *const stored_argv[] = { perch, "agent", "run", "--profile", profile, "--prompt",
@@ -207,7 +187,6 @@ static void bench_engine(void)
 int main(void)
 {
 	char profile[256];
-	find_build();
 	make_home(profile, sizeof(profile));
 	bench_engine();
 	bench_npm(profile, bench_turns(profile));

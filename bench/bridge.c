@@ -13,31 +13,14 @@
 #include <unistd.h>
 
 #include "floor.h"
+#include "place.h"
 
 enum { TURNS = 20, ROUNDS = 100, IN_FLIGHT = 1000 };
-
-static char build[2048];
-static char home[] = "/tmp/perch-bench-XXXXXX";
-
-static void find_build(void)
-{
-	if (readlink("/proc/self/exe", build, sizeof(build) - 1) < 0)
-		abort();
-	*strrchr(build, '/') = '\0';
-	*strrchr(build, '/') = '\0';
-}
-
-static void remove_home(void)
-{
-	char command[64];
-	snprintf(command, sizeof(command), "rm -rf %s", home);
-	(void)!system(command);
-}
 
 static void write_profile(const char *name, const char *text, const char *argument)
 {
 	char path[256];
-	snprintf(path, sizeof(path), "%s/%s", home, name);
+	snprintf(path, sizeof(path), "%s/%s", place_home(), name);
 	FILE *file = fopen(path, "w");
 	if (!file)
 		abort();
@@ -56,8 +39,8 @@ static struct bridge bridge_start(const char *profile, const char *max_turns)
 {
 	char perch[2100];
 	struct bridge bridge = { 0 };
-	snprintf(perch, sizeof(perch), "%s/perch", build);
-	snprintf(bridge.profile, sizeof(bridge.profile), "%s/%s", home, profile);
+	place_find("perch", perch, sizeof(perch));
+	snprintf(bridge.profile, sizeof(bridge.profile), "%s/%s", place_home(), profile);
 	const char *const argv[] = { perch, "agent", "serve", "--profile", bridge.profile,
 		"--max-turns", max_turns, NULL };
 	bridge.child = floor_start(argv, true, false);
@@ -108,7 +91,7 @@ static double bridge_turns_ns(const struct bridge *bridge)
 static double floor_turns_ns(void)
 {
 	char peer[2100];
-	snprintf(peer, sizeof(peer), "%s/bench/peer", build);
+	place_find("bench/peer", peer, sizeof(peer));
 	const char *const argv[] = { peer, "agent", NULL };
 	uint64_t begin = bench_now_ns();
 	for (int i = 0; i < TURNS; i++) {
@@ -168,14 +151,9 @@ static void bench_memory(void)
 
 int main(void)
 {
-	find_build();
-	signal(SIGPIPE, SIG_IGN);
-	if (!mkdtemp(home))
-		abort();
-	atexit(remove_home);
-	setenv("XDG_STATE_HOME", home, 1);
+	setenv("XDG_STATE_HOME", place_home(), 1);
 	char command[2200];
-	snprintf(command, sizeof(command), "command: %s/bench/peer\n", build);
+	snprintf(command, sizeof(command), "command: %s/bench/peer\n", place_build());
 	write_profile("quick.yaml", command, "args: [agent]\n");
 	write_profile("slow.yaml", "command: sleep\n", "args: [\"600\"]\n");
 	bench_turns();

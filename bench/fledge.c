@@ -16,10 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ROUNDS = 5, RUNS = 30 };
+#include "place.h"
 
-static char build[2048];
-static char home[] = "/tmp/perch-bench-XXXXXX";
+enum { ROUNDS = 5, RUNS = 30 };
 
 /* ---- a plugin to run ----------------------------------------------------- */
 
@@ -38,45 +37,11 @@ static void shell(const char *format, ...)
 	}
 }
 
-/* A shell that was filling it when we were told to leave may still do so. */
-static void remove_home(void)
-{
-	char command[256];
-	snprintf(command, sizeof(command),
-		"for i in 1 2 3 4 5; do rm -rf %s 2>/dev/null && exit; sleep 1; done", home);
-	(void)!system(command);
-}
-
-static void leave(int number)
-{
-	exit(128 + number);
-}
-
-/* The five thousand files go also when it ends early; only a shell that is
- * still making them may leave some. */
-static void clean_up_later(void)
-{
-	signal(SIGPIPE, SIG_IGN); /* `./dev bench | head` */
-	signal(SIGINT, leave);
-	signal(SIGTERM, leave);
-	atexit(remove_home);
-}
-
-static void find_build(void)
-{
-	if (readlink("/proc/self/exe", build, sizeof(build) - 1) < 0)
-		abort();
-	*strrchr(build, '/') = '\0';
-	*strrchr(build, '/') = '\0';
-}
-
 /* A private config directory, a plugin with four commands, and a repository
  * with five thousand files. */
 static void make_home(void)
 {
-	if (!mkdtemp(home))
-		abort();
-	clean_up_later();
+	const char *home = place_home();
 	shell("mkdir -p %s/perch %s/fledge/plugins/bin %s/fledge/plugins/bench && cd %s/fledge && "
 		  "for c in flood load exec line; do ln -s %s/bench/peer plugins/bin/fledge-bench-$c; done "
 		  "&& "
@@ -86,7 +51,7 @@ static void make_home(void)
 		  "\"bench-exec\", \"bench-line\"]\\n[plugins.capabilities]\\nexec = true\\nstore = "
 		  "true\\n' > plugins.toml && "
 		  "printf '{\"last_deploy_target\": \"production\"}' > plugins/bench/state.json",
-		home, home, home, home, build);
+		home, home, home, home, place_build());
 	shell("mkdir %s/repo && cd %s/repo && git init -q . && mkdir d && cd d && "
 		  "seq 1 5000 | split -l 1 -a 4 - f && git add . && "
 		  "git -c user.name=b -c user.email=b@b commit -q -m all && git status > /dev/null",
@@ -99,12 +64,12 @@ static void make_home(void)
 static void set_sandbox(bool on)
 {
 	char path[4096];
-	snprintf(path, sizeof(path), "%s/perch/grants.toml", home);
+	snprintf(path, sizeof(path), "%s/perch/grants.toml", place_home());
 	FILE *file = fopen(path, "we");
 	if (!file)
 		abort();
 	fprintf(file, "schema = 1\n[plugin.bench]\nsandbox = \"%s\"\nread = [\"%s\"]\n",
-		on ? "on" : "off", build);
+		on ? "on" : "off", place_build());
 	if (fclose(file) != 0)
 		abort();
 }
@@ -161,7 +126,7 @@ static struct ran run(const char *path, const char *const *argv)
 static struct ran run_perch(const char *command)
 {
 	char path[4096];
-	snprintf(path, sizeof(path), "%s/perch", build);
+	place_find("perch", path, sizeof(path));
 	const char *const argv[] = { "perch", "run", command, NULL };
 	return run(path, argv);
 }
@@ -172,7 +137,7 @@ static struct ran run_floor(const char *command, const char *answer)
 {
 	char path[4096];
 	char name[128];
-	snprintf(path, sizeof(path), "%s/bench/peer", build);
+	place_find("bench/peer", path, sizeof(path));
 	snprintf(name, sizeof(name), "fledge-%s", command);
 	int in[2];
 	int out[2];
@@ -244,10 +209,10 @@ static struct ran pass_on(bool is_perch)
 {
 	char command[8192];
 	if (is_perch)
-		snprintf(command, sizeof(command), "exec %s/perch run bench-flood", build);
+		snprintf(command, sizeof(command), "exec %s/perch run bench-flood", place_build());
 	else
 		snprintf(command, sizeof(command),
-			"echo '{}' | %s/fledge/plugins/bin/fledge-bench-flood | exec cat", home);
+			"echo '{}' | %s/fledge/plugins/bin/fledge-bench-flood | exec cat", place_home());
 	int out[2];
 	if (pipe2(out, O_CLOEXEC) < 0)
 		abort();
@@ -366,7 +331,7 @@ static void bench_exec(void)
 
 static void bench_start(void)
 {
-	if (chdir(home) < 0 || chdir("repo") < 0)
+	if (chdir(place_home()) < 0 || chdir("repo") < 0)
 		abort();
 	const char *const git[] = { "git", "--no-optional-locks", "status", "--porcelain", NULL };
 	struct ran ours = { 0 };
@@ -391,7 +356,6 @@ static void bench_start(void)
 
 int main(void)
 {
-	find_build();
 	make_home();
 	set_sandbox(false);
 	bench_output();

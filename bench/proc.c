@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "floor.h"
+#include "place.h"
 #include "perch/perch.h"
 
 enum {
@@ -23,30 +24,6 @@ enum {
 
 static perch_host *host;
 static char child_path[4096];
-
-static void find_neighbour(const char *name, char *path, size_t size)
-{
-	char self[2048] = { 0 };
-	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		abort();
-	*strrchr(self, '/') = '\0';
-	snprintf(path, size, "%s/%s", self, name);
-}
-
-static void make_host(void)
-{
-	char guard[4096];
-	find_neighbour("peer", child_path, sizeof(child_path));
-	find_neighbour("../perch-guard", guard, sizeof(guard));
-	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
-	options.guard = PERCH_GUARD_REQUIRE;
-	options.guard_path = guard;
-	perch_err err = { 0 };
-	if (perch_host_new(&options, &host, &err) < 0) {
-		fprintf(stderr, "%s\n", err.text);
-		exit(1);
-	}
-}
 
 /* ---- what a child reports ------------------------------------------------ */
 
@@ -284,17 +261,6 @@ static double flood_floor_ns(void)
 
 /* ---- crowd --------------------------------------------------------------- */
 
-static long resident_kib(void)
-{
-	FILE *file = fopen("/proc/self/statm", "re");
-	long total = 0;
-	long resident = 0;
-	if (!file || fscanf(file, "%ld %ld", &total, &resident) != 2)
-		abort();
-	fclose(file);
-	return resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
 static double start_crowd_ns(int count, perch_child **children)
 {
 	const char *const argv[] = { child_path, "wait", NULL };
@@ -314,9 +280,9 @@ static void bench_crowd(void)
 		perch_child_free(children[i]);
 	while (perch_host_children(host))
 		perch_host_wait(host, -1);
-	long before = resident_kib();
+	long before = place_resident_kib();
 	double many = start_crowd_ns(MANY, children);
-	long after = resident_kib();
+	long after = place_resident_kib();
 	for (int i = 0; i < MANY; i++)
 		perch_child_free(children[i]);
 	while (perch_host_children(host))
@@ -327,9 +293,33 @@ static void bench_crowd(void)
 	bench_print_cost("proc/crowd-2000", "start-vs-250", many / few, 1.5);
 }
 
+/* ---- the guard -------------------------------------------------------------- */
+
+/* As the init of a room whose host is gone: it ends at once. */
+static double guard_ns(void)
+{
+	char guard[4096];
+	place_find("perch-guard", guard, sizeof(guard));
+	const char *const argv[] = { guard, "room", NULL };
+	uint64_t begin = bench_now_ns();
+	for (int i = 0; i < SPAWNS; i++) {
+		struct floor_child child = floor_start(argv, false, false);
+		floor_count_lines(&child);
+		floor_wait(&child);
+	}
+	return (double)(bench_now_ns() - begin) / SPAWNS;
+}
+
+/* It has no C library: against a small static program that has one. */
+static void bench_guard(void)
+{
+	compare("proc/guard", guard_ns, spawn_floor_ns, SPAWN_ROUNDS, "us", 1e3, 1);
+}
+
 int main(void)
 {
-	make_host();
+	host = place_host();
+	place_find("bench/peer", child_path, sizeof(child_path));
 	bench_spawn();
 	bench_round_trip();
 	perch_json_new(NULL, &document);
@@ -337,6 +327,7 @@ int main(void)
 	perch_json_free(document);
 	compare("proc/flood", flood_ours_ns, flood_floor_ns, FLOOD_ROUNDS, "ns", 1, 1 / 0.6);
 	bench_crowd();
+	bench_guard();
 	perch_host_free(host);
 	return 0;
 }

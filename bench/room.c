@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "perch/perch.h"
+#include "place.h"
 #include "proc/confine.h"
 #include "proc/room.h"
 
@@ -34,22 +35,6 @@ _Noreturn static void give_up(const perch_err *err)
 {
 	fprintf(stderr, "%s\n", err->text);
 	exit(1);
-}
-
-static void make_host(void)
-{
-	char self[2048] = { 0 };
-	char guard[4096];
-	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		abort();
-	*strrchr(self, '/') = '\0';
-	snprintf(child_path, sizeof(child_path), "%s/peer", self);
-	snprintf(guard, sizeof(guard), "%s/../perch-guard", self);
-	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
-	options.guard_path = guard;
-	perch_err err = { 0 };
-	if (perch_host_new(&options, &host, &err) < 0)
-		give_up(&err);
 }
 
 static void on_ended(perch_child *child, void *data, const perch_result *result)
@@ -131,7 +116,8 @@ static double smaller(double a, double b)
 
 int main(void)
 {
-	make_host();
+	host = place_host();
+	place_find("bench/peer", child_path, sizeof(child_path));
 	double plain = plain_ns();
 	double further = further_child_ns();
 	double opened = room_and_child_ns();

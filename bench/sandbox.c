@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "perch/perch.h"
+#include "place.h"
 #include "sandbox/sandbox.h"
 
 enum { SPAWNS = 50, ROUNDS = 12, OPENS = 20 };
@@ -16,31 +17,10 @@ static perch_host *host;
 static char child_path[4096];
 static struct sandbox_policy policy;
 
-static void find_neighbour(const char *name, char *path, size_t size)
-{
-	char self[2048] = { 0 };
-	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		abort();
-	*strrchr(self, '/') = '\0';
-	snprintf(path, size, "%s/%s", self, name);
-}
-
 static void give_up(const perch_err *err)
 {
 	fprintf(stderr, "%s\n", err->text);
 	exit(1);
-}
-
-static void make_host(void)
-{
-	char guard[4096];
-	find_neighbour("peer", child_path, sizeof(child_path));
-	find_neighbour("../perch-guard", guard, sizeof(guard));
-	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
-	options.guard_path = guard;
-	perch_err err = { 0 };
-	if (perch_host_new(&options, &host, &err) < 0)
-		give_up(&err);
 }
 
 /* The policy of a plugin that lives here. */
@@ -142,7 +122,8 @@ static void print_spawn(const char *name, double ns, double plain_ns, double mos
 int main(void)
 {
 	struct arena arena = { 0 };
-	make_host();
+	host = place_host();
+	place_find("bench/peer", child_path, sizeof(child_path));
 	make_policy(&arena);
 	struct sandbox *flat = open_sandbox(false);
 	struct sandbox *room = open_sandbox(true);

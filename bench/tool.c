@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "floor.h"
+#include "place.h"
 #include "perch/perch.h"
 
 enum {
@@ -29,15 +30,6 @@ static const char hello[] = "{\"type\":\"handshake\",\"protocol_version\":\"rter
 static const char question[] =
 	"{\"type\":\"request\",\"request_id\":\"plugin_req_4791e3f2a50734e9\",\"tool_name\":\"echo\","
 	"\"context\":{},\"input\":{\"text\":\"hi\"}}\n";
-
-static void find_neighbour(const char *name, char *path, size_t size)
-{
-	char self[2048] = { 0 };
-	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		abort();
-	*strrchr(self, '/') = '\0';
-	snprintf(path, size, "%s/%s", self, name);
-}
 
 static void must(int r, const perch_err *err)
 {
@@ -65,14 +57,8 @@ static perch_tool_binding *bind(
 
 static void make_host(void)
 {
-	static char guard[4096];
-	find_neighbour("peer", peer, sizeof(peer));
-	find_neighbour("../perch-guard", guard, sizeof(guard));
-	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
-	options.guard = PERCH_GUARD_REQUIRE;
-	options.guard_path = guard;
-	perch_err err = { 0 };
-	must(perch_host_new(&options, &host, &err), &err);
+	host = place_host();
+	place_find("bench/peer", peer, sizeof(peer));
 	binding = bind(peer, (const char *const[]){ "tool", NULL }, 0, false);
 	confined = bind(peer, (const char *const[]){ "tool", NULL }, 0, true);
 }
@@ -381,26 +367,15 @@ static void bench_spares(void)
 
 /* ---- memory ------------------------------------------------------------------------- */
 
-static long resident_kib(void)
-{
-	FILE *file = fopen("/proc/self/statm", "re");
-	long total = 0;
-	long resident = 0;
-	if (!file || fscanf(file, "%ld %ld", &total, &resident) != 2)
-		abort();
-	fclose(file);
-	return resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
 static void bench_memory(void)
 {
 	for (int i = 0; i < 100; i++)
 		run_one(binding);
-	long before = resident_kib();
+	long before = place_resident_kib();
 	for (int i = 0; i < 900; i++)
 		run_one(binding);
 	bench_print("tool/memory", "after-100-calls", (double)before, "KiB");
-	bench_print("tool/memory", "after-1000-calls", (double)resident_kib(), "KiB");
+	bench_print("tool/memory", "after-1000-calls", (double)place_resident_kib(), "KiB");
 }
 
 int main(void)

@@ -1,0 +1,83 @@
+/* Where a benchmark stands. */
+#include "place.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char home[] = "/tmp/perch-bench-XXXXXX";
+
+const char *place_build(void)
+{
+	static char build[2048];
+	if (build[0])
+		return build;
+	if (readlink("/proc/self/exe", build, sizeof(build) - 1) < 0)
+		abort();
+	*strrchr(build, '/') = '\0';
+	*strrchr(build, '/') = '\0';
+	return build;
+}
+
+void place_find(const char *name, char *path, size_t size)
+{
+	snprintf(path, size, "%s/%s", place_build(), name);
+}
+
+/* A shell that was filling it when we were told to leave may still do so. */
+static void remove_home(void)
+{
+	char command[256];
+	snprintf(command, sizeof(command),
+		"for i in 1 2 3 4 5; do rm -rf %s 2>/dev/null && exit; sleep 1; done", home);
+	(void)!system(command);
+}
+
+static void leave(int number)
+{
+	exit(128 + number);
+}
+
+const char *place_home(void)
+{
+	static bool is_made;
+	if (is_made)
+		return home;
+	if (!mkdtemp(home))
+		abort();
+	is_made = true;
+	signal(SIGPIPE, SIG_IGN); /* `./dev bench | head` */
+	signal(SIGINT, leave);
+	signal(SIGTERM, leave);
+	atexit(remove_home);
+	return home;
+}
+
+perch_host *place_host(void)
+{
+	char guard[4096];
+	place_find("perch-guard", guard, sizeof(guard));
+	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
+	options.guard = PERCH_GUARD_REQUIRE;
+	options.guard_path = guard;
+	perch_host *host;
+	perch_err err = { 0 };
+	if (perch_host_new(&options, &host, &err) < 0) {
+		fprintf(stderr, "%s\n", err.text);
+		exit(1);
+	}
+	return host;
+}
+
+long place_resident_kib(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	long total = 0;
+	long resident = 0;
+	if (!file || fscanf(file, "%ld %ld", &total, &resident) != 2)
+		abort();
+	fclose(file);
+	return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}

@@ -1,0 +1,25 @@
+/* Where a benchmark stands: the build it belongs to, a home of its own, a host. */
+#ifndef BENCH_PLACE_H
+#define BENCH_PLACE_H
+
+#include <stddef.h>
+
+#include "perch/host.h"
+
+/* The build directory, without a slash behind it. */
+const char *place_build(void);
+
+/* The path of something in it: "perch", "bench/peer". */
+void place_find(const char *name, char *path, size_t size);
+
+/* A directory of our own, made with the first call; it goes when we do, also when we are
+ * interrupted. */
+const char *place_home(void);
+
+/* A host with its guard. */
+perch_host *place_host(void);
+
+/* Our own memory. */
+long place_resident_kib(void);
+
+#endif
