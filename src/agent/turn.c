@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "proc/child.h"
 
-enum { STDERR_TAIL = 4 * 1024, TIMERS = 3 };
+enum { STDERR_TAIL = 4 * 1024 };
 
 /* Calls what the user of the turn wants to be told, if it is wanted. */
 #define TELL(turn, event, ...)                                                \
@@ -103,7 +103,7 @@ static void tell_warnings(struct agent_turn *turn)
 		TELL(turn, warning, turn, str_from(*warning));
 }
 
-static void tell_start(struct agent_turn *turn)
+void turn_tell_start(struct agent_turn *turn)
 {
 	if (turn->is_told)
 		return;
@@ -135,7 +135,7 @@ static void begun_due(struct timer *timer, uint64_t now_ns)
 	if (turn->failure)
 		tell_failure(turn);
 	else
-		tell_start(turn);
+		turn_tell_start(turn);
 }
 
 static struct str session_of(const struct agent_turn *turn)
@@ -188,7 +188,7 @@ static void tell_end(struct agent_turn *turn, const perch_result *result)
 static void heard(struct agent_turn *turn)
 {
 	turn->heard_ns = loop_now_ns(&turn->host->loop);
-	tell_start(turn);
+	turn_tell_start(turn);
 }
 
 static void on_line(perch_child *child, void *data, perch_stream stream, const perch_line *line)
@@ -215,20 +215,13 @@ static void on_bytes(
 		turn->options.stderr_bytes(turn->options.data, bytes, len);
 }
 
-static void stop_clocks(struct agent_turn *turn)
-{
-	timer_cancel(&turn->host->loop.timers, &turn->begun);
-	timer_cancel(&turn->host->loop.timers, &turn->wall);
-	timer_cancel(&turn->host->loop.timers, &turn->idle);
-}
-
 static void on_exited(perch_child *child, void *data, const perch_result *result)
 {
 	(void)child;
 	(void)result;
 	struct agent_turn *turn = data;
-	tell_start(turn);
-	stop_clocks(turn);
+	turn_tell_start(turn);
+	turn_clocks_stop(turn);
 	turn->has_exited = true;
 }
 
@@ -245,62 +238,6 @@ static const perch_child_events child_events = {
 	.exited = on_exited,
 	.ended = on_ended,
 };
-
-/* ---- time ------------------------------------------------------------------------ */
-
-static uint64_t wall_of(const struct agent_turn *turn)
-{
-	return turn->options.has_timeout ? turn->options.timeout_ns : turn->options.profile->timeout_ns;
-}
-
-static void time_out(struct agent_turn *turn, uint64_t timeout_ns, bool was_idle)
-{
-	stop_clocks(turn);
-	tell_start(turn);
-	turn->timeout_ns = timeout_ns;
-	turn->was_idle = was_idle;
-	agent_note_timeout(turn->options.trace, timeout_ns, was_idle);
-	agent_engine_deny_all(turn->engine, STR(AGENT_TIMED_OUT));
-	perch_child_stop(turn->child);
-}
-
-static void wall_due(struct timer *timer, uint64_t now_ns)
-{
-	(void)now_ns;
-	struct agent_turn *turn = TURN_OF(timer, wall);
-	time_out(turn, wall_of(turn), false);
-}
-
-/* Set once and moved when it is due, instead of with every line. Bytes of a line
- * that has no end yet are seen here. Whoever waits for us is not idle. */
-static void idle_due(struct timer *timer, uint64_t now_ns)
-{
-	struct agent_turn *turn = TURN_OF(timer, idle);
-	uint64_t limit = turn->options.profile->idle_timeout_ns;
-	size_t unfinished = child_stream(turn->child, PERCH_STDOUT)->lines.partial.len;
-	if (unfinished != turn->heard_bytes || agent_engine_is_asking(turn->engine))
-		turn->heard_ns = now_ns;
-	turn->heard_bytes = unfinished;
-	uint64_t due_ns = clock_after(turn->heard_ns, limit);
-	if (due_ns > now_ns)
-		timer_set(&turn->host->loop.timers, &turn->idle, due_ns);
-	else
-		time_out(turn, limit, true);
-}
-
-static void start_clocks(struct agent_turn *turn)
-{
-	struct timers *timers = &turn->host->loop.timers;
-	uint64_t now_ns = clock_now_ns();
-	turn->heard_ns = now_ns;
-	timer_set(timers, &turn->begun, now_ns);
-	if (turn->failure)
-		return;
-	if (wall_of(turn))
-		timer_set(timers, &turn->wall, clock_after(now_ns, wall_of(turn)));
-	if (turn->options.profile->idle_timeout_ns)
-		timer_set(timers, &turn->idle, clock_after(now_ns, turn->options.profile->idle_timeout_ns));
-}
 
 /* ---- for whoever started it -------------------------------------------------------- */
 
@@ -321,23 +258,6 @@ static int make_engine(struct agent_turn *turn)
 	return agent_engine_new(&turn->engine_options, &effects, turn, &turn->engine);
 }
 
-static int promise_timers(struct agent_turn *turn)
-{
-	struct timers *timers = &turn->host->loop.timers;
-	for (int i = 0; i < TIMERS; i++) {
-		int r = timers_promise(timers);
-		if (r == 0)
-			continue;
-		while (i-- > 0)
-			timers_release(timers);
-		return r;
-	}
-	turn->begun.due = begun_due;
-	turn->wall.due = wall_due;
-	turn->idle.due = idle_due;
-	return 0;
-}
-
 int agent_turn_start(perch_host *host, const struct agent_turn_options *options,
 	struct agent_turn **ret_turn, perch_err *err)
 {
@@ -352,7 +272,8 @@ int agent_turn_start(perch_host *host, const struct agent_turn_options *options,
 	turn->host = host;
 	turn->dialect = dialect_of(options->profile->dialect);
 	turn->tail.limit = STDERR_TAIL;
-	int r = promise_timers(turn);
+	turn->begun.due = begun_due;
+	int r = turn_clocks_promise(turn);
 	if (r == 0)
 		r = make_engine(turn);
 	if (r < 0) {
@@ -360,7 +281,7 @@ int agent_turn_start(perch_host *host, const struct agent_turn_options *options,
 		return err_no_memory(err);
 	}
 	turn->failure = turn_launch(turn, &child_events);
-	start_clocks(turn);
+	turn_clocks_start(turn);
 	*ret_turn = turn;
 	return 0;
 }
@@ -391,11 +312,7 @@ void agent_turn_free(struct agent_turn *turn)
 {
 	if (!turn)
 		return;
-	if (turn->begun.due) {
-		stop_clocks(turn);
-		for (int i = 0; i < TIMERS; i++)
-			timers_release(&turn->host->loop.timers);
-	}
+	turn_clocks_release(turn);
 	perch_child_free(turn->child);
 	sandbox_close(turn->sandbox);
 	agent_engine_free(turn->engine);

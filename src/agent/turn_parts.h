@@ -49,6 +49,21 @@ int turn_launch(struct agent_turn *turn, const perch_child_events *events);
 /* The exit code of a turn whose process could not be started. */
 int turn_failure_code(const struct agent_turn *turn);
 
+/* ---- turn.c ------------------------------------------------------------------- */
+
+/* Tells that it has started, once. */
+void turn_tell_start(struct agent_turn *turn);
+
+/* ---- turn_clocks.c ------------------------------------------------------------ */
+
+/* Room for the timers, so that none can fail later; released again where it was promised. */
+int turn_clocks_promise(struct agent_turn *turn);
+void turn_clocks_release(struct agent_turn *turn);
+
+/* From the launch of the process on; or of what is told instead. */
+void turn_clocks_start(struct agent_turn *turn);
+void turn_clocks_stop(struct agent_turn *turn);
+
 /* ---- turn_hint.c ------------------------------------------------------------- */
 
 /* What the sandbox had to do with a failure, and which option would allow it; `said` is the

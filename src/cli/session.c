@@ -134,8 +134,9 @@ static int start(struct session *session, perch_err *err)
 	if (r < 0)
 		return err_set(err, r, "signals cannot be watched: %s", perch_strerror(r));
 	if (session->target.is_protocol) {
-		session->surroundings = NULL; /* the run's own from now on */
-		return fledge_run_start(session->host, &session->options, &session->run, err);
+		r = fledge_run_start(session->host, &session->options, &session->run, err);
+		session->options.surroundings = NULL; /* the run's own */
+		return r;
 	}
 	return legacy_start(session->host, &session->options, &session->legacy, err);
 }
@@ -213,7 +214,7 @@ static void close_session(struct session *session)
 	session->is_over = true;
 	fledge_run_free(session->run);
 	legacy_free(session->legacy);
-	surroundings_free(session->surroundings);
+	surroundings_free(session->options.surroundings);
 	plugin_target_close(&session->target);
 	perch_err err = { 0 };
 	if (trace_close(session->trace, &err) < 0)

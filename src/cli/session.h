@@ -25,7 +25,6 @@ struct session {
 	struct settings settings;
 	char directory[PATH_MAX];
 	struct fledge_run_options options;
-	struct surroundings *surroundings; /* until the run has them */
 	struct fledge_run *run;
 	struct legacy *legacy;
 	struct sandbox_policy policy; /* for explanations, as the next */

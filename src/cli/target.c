@@ -106,10 +106,8 @@ static int make_sandbox(struct session *session, perch_err *err)
 static int look_around(struct session *session, perch_err *err)
 {
 	struct fledge_run_options *options = &session->options;
-	int r = surroundings_begin(
-		session->host, options->directory, options->own_env, &session->surroundings, err);
-	options->surroundings = session->surroundings;
-	return r;
+	return surroundings_begin(
+		session->host, options->directory, options->own_env, &options->surroundings, err);
 }
 
 /* argv[0] is the path of the program, also for a legacy plugin. */

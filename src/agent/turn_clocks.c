@@ -1,0 +1,92 @@
+/* The clocks of a turn: its beginning, all of its time, and how long it may be silent. */
+#include "agent/turn_parts.h"
+#include "proc/child.h"
+
+enum { TIMERS = 3 };
+
+void turn_clocks_stop(struct agent_turn *turn)
+{
+	struct timers *timers = &turn->host->loop.timers;
+	timer_cancel(timers, &turn->begun);
+	timer_cancel(timers, &turn->wall);
+	timer_cancel(timers, &turn->idle);
+}
+
+static uint64_t wall_of(const struct agent_turn *turn)
+{
+	return turn->options.has_timeout ? turn->options.timeout_ns : turn->options.profile->timeout_ns;
+}
+
+static void time_out(struct agent_turn *turn, uint64_t timeout_ns, bool was_idle)
+{
+	turn_clocks_stop(turn);
+	turn_tell_start(turn);
+	turn->timeout_ns = timeout_ns;
+	turn->was_idle = was_idle;
+	agent_note_timeout(turn->options.trace, timeout_ns, was_idle);
+	agent_engine_deny_all(turn->engine, STR(AGENT_TIMED_OUT));
+	perch_child_stop(turn->child);
+}
+
+static void wall_due(struct timer *timer, uint64_t now_ns)
+{
+	(void)now_ns;
+	struct agent_turn *turn = TURN_OF(timer, wall);
+	time_out(turn, wall_of(turn), false);
+}
+
+/* Set once and moved when it is due, instead of with every line. Bytes of a line
+ * that has no end yet are seen here. Whoever waits for us is not idle. */
+static void idle_due(struct timer *timer, uint64_t now_ns)
+{
+	struct agent_turn *turn = TURN_OF(timer, idle);
+	uint64_t limit = turn->options.profile->idle_timeout_ns;
+	size_t unfinished = child_stream(turn->child, PERCH_STDOUT)->lines.partial.len;
+	if (unfinished != turn->heard_bytes || agent_engine_is_asking(turn->engine))
+		turn->heard_ns = now_ns;
+	turn->heard_bytes = unfinished;
+	uint64_t due_ns = clock_after(turn->heard_ns, limit);
+	if (due_ns > now_ns)
+		timer_set(&turn->host->loop.timers, &turn->idle, due_ns);
+	else
+		time_out(turn, limit, true);
+}
+
+int turn_clocks_promise(struct agent_turn *turn)
+{
+	struct timers *timers = &turn->host->loop.timers;
+	for (int i = 0; i < TIMERS; i++) {
+		int r = timers_promise(timers);
+		if (r == 0)
+			continue;
+		while (i-- > 0)
+			timers_release(timers);
+		return r;
+	}
+	turn->wall.due = wall_due;
+	turn->idle.due = idle_due;
+	return 0;
+}
+
+void turn_clocks_start(struct agent_turn *turn)
+{
+	struct timers *timers = &turn->host->loop.timers;
+	uint64_t now_ns = clock_now_ns();
+	turn->heard_ns = now_ns;
+	timer_set(timers, &turn->begun, now_ns);
+	if (turn->failure)
+		return;
+	if (wall_of(turn))
+		timer_set(timers, &turn->wall, clock_after(now_ns, wall_of(turn)));
+	if (turn->options.profile->idle_timeout_ns)
+		timer_set(timers, &turn->idle, clock_after(now_ns, turn->options.profile->idle_timeout_ns));
+}
+
+void turn_clocks_release(struct agent_turn *turn)
+{
+	if (!turn->wall.due)
+		return;
+	turn_clocks_stop(turn);
+	for (int i = 0; i < TIMERS; i++)
+		timers_release(&turn->host->loop.timers);
+}
