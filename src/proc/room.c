@@ -234,6 +234,17 @@ void room_leave(struct room *room)
 		room_close(room);
 }
 
+/* Whoever lost a parent in there is a child of the init's, and so is nobody when nobody is
+ * left: the list is read in one piece. */
+bool room_is_empty(const struct room *room)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)room->pid, (int)room->pid);
+	_cleanup_fd_ int fd = room->children ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+	char byte;
+	return fd >= 0 && read(fd, &byte, 1) == 0 && pidfd_wait(room->pidfd, 0) == 0;
+}
+
 /* ---- closing ---------------------------------------------------------------- */
 
 /* The kernel does not let an init go before everybody in its namespace was

@@ -62,6 +62,9 @@ bool room_has_own_proc(const struct room *room);
  * when we may not look. */
 int room_root(const struct room *room);
 
+/* Whether its init lives, and nobody else in it. False also where that cannot be seen. */
+bool room_is_empty(const struct room *room);
+
 /* Kills everything in it, at once, and waits for that. Before the host is freed.
  * NULL is fine. */
 void room_close(struct room *room);

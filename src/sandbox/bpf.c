@@ -8,9 +8,6 @@
 
 #include "base/vec.h"
 
-/* Every question is two instructions: a test, and the jump over what it decides
- * about. A test can jump 255 instructions far, a jump as far as one likes. */
-
 static size_t add(struct bpf *bpf, uint16_t code, uint8_t yes, uint8_t no, uint32_t value)
 {
 	struct sock_filter *grown = bpf->failed || bpf->count >= BPF_MAXINSNS
@@ -78,8 +75,7 @@ size_t bpf_skip(struct bpf *bpf)
 
 static size_t ask(struct bpf *bpf, uint16_t test, uint32_t value)
 {
-	add(bpf, BPF_JMP | BPF_K | test, 1, 0, value);
-	return bpf_skip(bpf);
+	return add(bpf, BPF_JMP | BPF_K | test, 0, 0, value);
 }
 
 size_t bpf_if_equal(struct bpf *bpf, uint32_t value)
@@ -97,8 +93,45 @@ size_t bpf_if_any_bit(struct bpf *bpf, uint32_t bits)
 	return ask(bpf, BPF_JSET, bits);
 }
 
+/* A test can jump 255 instructions far, a jump as far as one likes. */
 void bpf_end_if(struct bpf *bpf, size_t question)
 {
-	if (!bpf->failed)
-		bpf->code[question].k = (uint32_t)(bpf->count - question - 1);
+	if (bpf->failed)
+		return;
+	size_t distance = bpf->count - question - 1;
+	struct sock_filter *asked = &bpf->code[question];
+	if (asked->code == (BPF_JMP | BPF_JA))
+		asked->k = (uint32_t)distance;
+	else
+		asked->jf = (uint8_t)distance;
+	bpf->failed = asked->code != (BPF_JMP | BPF_JA) && distance > UINT8_MAX;
+}
+
+/* ---- a tree ------------------------------------------------------------------- */
+
+/* The instruction that comes behind `span`, or the first question about several of them. */
+static size_t goal(const struct bpf_span *span, size_t count, size_t questions, size_t table)
+{
+	return count == 1 ? table + span->entry : questions;
+}
+
+/* Of n spans, n - 1 questions: the one in the middle, those on its left, those on its right. */
+static void write_questions(
+	struct bpf *bpf, const struct bpf_span *spans, size_t count, size_t table)
+{
+	if (count < 2)
+		return;
+	size_t half = count / 2;
+	size_t next = bpf->count + 1;
+	size_t no = goal(spans, half, next, table) - next;
+	size_t yes = goal(spans + half, count - half, next + half - 1, table) - next;
+	bpf->failed |= no > UINT8_MAX || yes > UINT8_MAX;
+	add(bpf, BPF_JMP | BPF_K | BPF_JGE, (uint8_t)yes, (uint8_t)no, spans[half].first);
+	write_questions(bpf, spans, half, table);
+	write_questions(bpf, spans + half, count - half, table);
+}
+
+void bpf_choose(struct bpf *bpf, const struct bpf_span *spans, size_t count)
+{
+	write_questions(bpf, spans, count, bpf->count + count - 1);
 }

@@ -39,7 +39,19 @@ size_t bpf_if_at_least(struct bpf *bpf, uint32_t value);
 size_t bpf_if_any_bit(struct bpf *bpf, uint32_t bits);
 void bpf_end_if(struct bpf *bpf, size_t question);
 
-/* A jump over what follows, to be ended by bpf_end_if too. */
+/* A jump over what follows, to be ended by bpf_end_if too: as far as one likes; a question
+ * can decide about 255 instructions. */
 size_t bpf_skip(struct bpf *bpf);
+
+/* What is loaded lies in one of these: from `first` up to the first of the next one. The
+ * first of all begins at 0. */
+struct bpf_span {
+	uint32_t first;
+	uint32_t entry; /* the instruction it leads to, counted from behind bpf_choose */
+};
+
+/* Goes on at the entry of the span that what is loaded lies in: each entry is one instruction
+ * of a table, which the caller writes next. */
+void bpf_choose(struct bpf *bpf, const struct bpf_span *spans, size_t count);
 
 #endif

@@ -27,17 +27,6 @@ static int add(struct mounts *mounts, enum room_mount_kind kind, const char *pat
 	return 0;
 }
 
-/* The nearest entry that holds the i-th. */
-static const struct view_entry *holder_of(const struct view *view, size_t i)
-{
-	const char *path = view->entries[i].path;
-	while (i-- > 0) {
-		if (view_is_inside(path, view->entries[i].path))
-			return &view->entries[i];
-	}
-	return NULL;
-}
-
 static bool is_covered(const struct view_entry *entry)
 {
 	return entry && entry->access == ACCESS_NONE;
@@ -47,7 +36,7 @@ static int add_entry(
 	struct mounts *mounts, const struct view *view, size_t i, const char *const *replaced)
 {
 	const struct view_entry *entry = &view->entries[i];
-	const struct view_entry *holder = holder_of(view, i);
+	const struct view_entry *holder = view_holder(view, entry);
 	bool is_under_cover = is_covered(holder);
 	bool becomes_writable = entry->access == ACCESS_WRITE &&
 		!(holder && holder->access == ACCESS_WRITE) && entry->path[0];

@@ -206,6 +206,7 @@ int policy_for_tool(
 		.has_private_tmp = true,
 		.limits = tool_limits,
 		.refuses_unsupported = true,
+		.may_be_used_again = true,
 	};
 	return 0;
 }

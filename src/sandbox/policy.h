@@ -35,6 +35,9 @@ struct sandbox_policy {
 	bool shares_group; /* it stays in our process group, as the terminal wants it */
 	struct sandbox_limits limits;
 	bool refuses_unsupported; /* else: a warning */
+	/* The next run of the same policy may have its sandbox, if it was left as new. There are no
+	 * shared memory and queues of System V then: they would outlive who made them. */
+	bool may_be_used_again;
 	/* What whoever runs it should be told once, a sentence; NULL = nothing. */
 	const char *note;
 	const char *withheld; /* the directory that the note is about; NULL = none */

@@ -10,6 +10,7 @@
 #include "proc/cgroup.h"
 #include "proc/host.h"
 #include "proc/room.h"
+#include "sandbox/keep.h"
 #include "sandbox/path_list.h"
 #include "sandbox/probe.h"
 #include "sandbox/sandbox_parts.h"
@@ -40,7 +41,8 @@ static int make_filter(struct sandbox *sandbox, perch_err *err)
 	const struct seccomp_needs needs = {
 		.has_net = sandbox->policy.net == SANDBOX_NET_FULL,
 		.has_unix = layers->allows_unix,
-		.has_ipc = layers->has_room, /* which has its own */
+		/* A room has its own. */
+		.has_ipc = layers->has_room && !sandbox->policy.may_be_used_again,
 		.has_metadata = layers->allows_metadata,
 	};
 	struct bpf bpf;
@@ -179,25 +181,57 @@ static int make(struct sandbox *sandbox, perch_host *host, bool is_trial, perch_
 	return judge(sandbox, is_trial, err);
 }
 
-static int open_sandbox(perch_host *host, const struct sandbox_policy *policy, bool is_trial,
-	struct sandbox **ret_sandbox, perch_err *err)
+/* What is only needed until it is made. */
+static void finish_making(struct sandbox *sandbox)
+{
+	view_free(&sandbox->view);
+	free(sandbox->finding.mounts.items);
+	sandbox->finding = (struct finding){ 0 };
+}
+
+static struct sandbox *new_sandbox(perch_host *host, const struct sandbox_policy *policy)
 {
 	struct sandbox *sandbox = calloc(1, sizeof(*sandbox));
 	if (!sandbox)
-		return err_no_memory(err);
+		return NULL;
 	sandbox->host = host;
 	sandbox->policy = *policy;
 	sandbox->layers.shares_group = policy->shares_group;
 	sandbox->confine.landlock_fd = -1;
 	sandbox->scratch = (struct scratch){ .lock = -1 };
-	int r = make(sandbox, host, is_trial, err);
-	view_free(&sandbox->view);
-	if (r < 0) {
-		sandbox_close(sandbox);
+	return sandbox;
+}
+
+static int make_or_take(
+	struct sandbox *sandbox, bool is_trial, struct sandbox **ret_kept, perch_err *err)
+{
+	bool may_be_kept = sandbox->policy.may_be_used_again && !is_trial;
+	int r = may_be_kept ? sandbox_look_first(sandbox, err) : 0;
+	if (r < 0)
 		return r;
-	}
-	*ret_sandbox = sandbox;
-	return 0;
+	*ret_kept = may_be_kept ? keep_take(sandbox) : NULL;
+	if (*ret_kept)
+		return 0;
+	r = make(sandbox, sandbox->host, is_trial, err);
+	if (r == 0 && may_be_kept)
+		keep_note_new(sandbox);
+	return r;
+}
+
+static int open_sandbox(perch_host *host, const struct sandbox_policy *policy, bool is_trial,
+	struct sandbox **ret_sandbox, perch_err *err)
+{
+	struct sandbox *sandbox = new_sandbox(host, policy);
+	if (!sandbox)
+		return err_no_memory(err);
+	struct sandbox *kept = NULL;
+	int r = make_or_take(sandbox, is_trial, &kept, err);
+	finish_making(sandbox);
+	if (r < 0 || kept)
+		sandbox_free(sandbox);
+	if (r == 0)
+		*ret_sandbox = kept ? kept : sandbox;
+	return r;
 }
 
 int sandbox_open(perch_host *host, const struct sandbox_policy *policy,
@@ -243,16 +277,22 @@ const char *sandbox_tmp(const struct sandbox *sandbox)
 	return sandbox ? sandbox->tmp : NULL;
 }
 
-void sandbox_close(struct sandbox *sandbox)
+void sandbox_free(struct sandbox *sandbox)
 {
-	if (!sandbox)
-		return;
 	room_close(sandbox->confine.room);
 	cgroup_close(sandbox->confine.cgroup);
 	sandbox_tell_made(sandbox);
 	scratch_close(&sandbox->scratch);
 	fd_close(sandbox->confine.landlock_fd);
 	free(sandbox->filter.filter);
+	buf_free(&sandbox->likeness);
+	buf_free(&sandbox->picture);
 	arena_free(&sandbox->arena);
 	free(sandbox);
+}
+
+void sandbox_close(struct sandbox *sandbox)
+{
+	if (sandbox && !keep_put(sandbox))
+		sandbox_free(sandbox);
 }

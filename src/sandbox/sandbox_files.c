@@ -166,22 +166,11 @@ static int look_into_room(struct sandbox *sandbox, const char *const *replaced, 
 	return r;
 }
 
-/* What is found out for a room, while it is being opened. */
-struct finding {
-	struct sandbox *sandbox;
-	bool has_looked;
-	int refused; /* a negative errno: not the room's fault */
-	const char *const *replaced;
-	struct mounts mounts;
-};
-
-static int find_mounts(
-	void *data, const struct room_mount **ret_mounts, size_t *ret_count, perch_err *err)
+static int find(struct sandbox *sandbox, perch_err *err)
 {
-	struct finding *finding = data;
-	struct sandbox *sandbox = finding->sandbox;
+	struct finding *finding = &sandbox->finding;
 	finding->has_looked = true;
-	int r = finding->refused = look(sandbox, err);
+	int r = look(sandbox, err);
 	if (r < 0)
 		return r;
 	finding->replaced = replaced_tmp(sandbox);
@@ -189,11 +178,20 @@ static int find_mounts(
 	r = finding->replaced && links ? mounts_make(&sandbox->view, finding->replaced, links,
 										 sandbox->policy.protect, &finding->mounts)
 								   : -ENOMEM;
-	if (r < 0)
-		return finding->refused = err_no_memory(err);
+	return r < 0 ? err_no_memory(err) : 0;
+}
+
+/* While a room is being opened, unless somebody wanted to know before. */
+static int find_mounts(
+	void *data, const struct room_mount **ret_mounts, size_t *ret_count, perch_err *err)
+{
+	struct sandbox *sandbox = data;
+	struct finding *finding = &sandbox->finding;
+	if (!finding->has_looked)
+		finding->refused = find(sandbox, err);
 	*ret_mounts = finding->mounts.items;
 	*ret_count = finding->mounts.count;
-	return 0;
+	return finding->refused;
 }
 
 static int use_room(struct sandbox *sandbox, const char *const *replaced, perch_err *err)
@@ -208,12 +206,11 @@ static int use_room(struct sandbox *sandbox, const char *const *replaced, perch_
 }
 
 /* What keeps us from a room is told; what keeps us from looking is an error. */
-static int open_room(struct finding *finding, perch_host *host, perch_err *err)
+static int open_room(struct sandbox *sandbox, perch_host *host, perch_err *err)
 {
-	struct sandbox *sandbox = finding->sandbox;
+	const struct finding *finding = &sandbox->finding;
 	perch_err why = { 0 };
-	int r = room_open_with(host, find_mounts, finding, &sandbox->confine.room, &why);
-	free(finding->mounts.items);
+	int r = room_open_with(host, find_mounts, sandbox, &sandbox->confine.room, &why);
 	if (r == 0)
 		return use_room(sandbox, finding->replaced, err);
 	if (finding->refused < 0 || r == -ENOMEM)
@@ -222,11 +219,15 @@ static int open_room(struct finding *finding, perch_host *host, perch_err *err)
 	return finding->has_looked ? 0 : look(sandbox, err);
 }
 
+int sandbox_look_first(struct sandbox *sandbox, perch_err *err)
+{
+	return is_room_switched_off() ? 0 : find(sandbox, err);
+}
+
 int sandbox_look(struct sandbox *sandbox, perch_host *host, perch_err *err)
 {
-	struct finding finding = { .sandbox = sandbox };
 	if (!is_room_switched_off())
-		return open_room(&finding, host, err);
+		return open_room(sandbox, host, err);
 	char *why = sandbox->layers.no_room;
 	snprintf(why, sizeof(sandbox->layers.no_room), "PERCH_SANDBOX_NO_ROOM is set");
 	return look(sandbox, err);

@@ -2,12 +2,22 @@
 #ifndef SANDBOX_SANDBOX_PARTS_H
 #define SANDBOX_SANDBOX_PARTS_H
 
+#include "base/buf.h"
 #include "sandbox/limits.h"
+#include "sandbox/mounts.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/scratch.h"
 #include "sandbox/view.h"
 
 enum { LAYERS_MAX = 8 };
+
+/* What a room is to be like. */
+struct finding {
+	bool has_looked;
+	int refused;                 /* a negative errno: not the room's fault */
+	const char *const *replaced; /* by empty directories */
+	struct mounts mounts;
+};
 
 struct sandbox {
 	perch_host *host;
@@ -25,10 +35,23 @@ struct sandbox {
 	const char *const *absent; /* of what is protected: what did not exist at the beginning */
 	struct property properties[PROPERTIES_MAX];
 	size_t property_count;
-	struct view view; /* while it is being made */
+	struct view view; /* while it is being made, as the next one */
+	struct finding finding;
+	struct buf likeness; /* what it was made from; nothing = it is not used again */
+	struct buf picture;  /* of its room, when that was new */
+	struct sandbox *next_kept;
 };
 
+/* ---- sandbox.c -------------------------------------------------------------- */
+
+/* Takes it down. */
+void sandbox_free(struct sandbox *sandbox);
+
 /* ---- sandbox_files.c: L3 and L1 ------------------------------------------- */
+
+/* Looks up what the policy names, before sandbox_look would: to see whether there is
+ * such a sandbox already. */
+int sandbox_look_first(struct sandbox *sandbox, perch_err *err);
 
 /* Looks up what the policy names, and makes a room, if there can be one: without it the
  * rest goes on, and what it would have enforced is warned about. */

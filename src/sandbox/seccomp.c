@@ -317,33 +317,87 @@ static int compare_numbers(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-static void write_call(struct bpf *bpf, const struct call *call, const struct seccomp_needs *needs)
+/* What can become of a call, each once: an error, or a judgement of its own. The first one
+ * lets it through. */
+struct fates {
+	const struct call *items[CALLS + 1];
+	uint32_t count;
+};
+
+static const struct call pass;
+
+static unsigned error_of(const struct call *call)
 {
-	size_t question = bpf_if_equal(bpf, (uint32_t)call->number);
-	if (call->judge)
-		call->judge(bpf, needs);
-	else
-		bpf_fail_with(bpf, call->error ? call->error : EPERM);
-	bpf_end_if(bpf, question);
+	return call->error ? call->error : EPERM;
 }
 
-/* A tree, because the kernel walks through the filter once for each call there
- * is, when a process gets it: a list would cost every start. */
+static bool is_same_fate(const struct call *a, const struct call *b)
+{
+	return a != &pass && !a->judge && !b->judge && error_of(a) == error_of(b);
+}
+
+static uint32_t fate_of(struct fates *fates, const struct call *call)
+{
+	for (uint32_t i = 0; i < fates->count; i++) {
+		if (is_same_fate(fates->items[i], call))
+			return i;
+	}
+	fates->items[fates->count] = call;
+	return fates->count++;
+}
+
+/* Numbers that share a fate and stand behind each other are one span. Returns how many. */
+static size_t make_spans(
+	const struct call *const *list, size_t count, struct fates *fates, struct bpf_span *spans)
+{
+	enum { PASS = 0 };
+	size_t made = 1;
+	spans[0] = (struct bpf_span){ 0, PASS };
+	for (size_t i = 0; i < count; i++) {
+		uint32_t number = (uint32_t)list[i]->number;
+		uint32_t fate = fate_of(fates, list[i]);
+		struct bpf_span *last = &spans[made - 1];
+		bool is_next = last->first == number;
+		if (is_next && made > 1 && last[-1].entry == fate)
+			made--;
+		else if (is_next)
+			last->entry = fate;
+		else
+			spans[made++] = (struct bpf_span){ number, fate };
+		spans[made++] = (struct bpf_span){ number + 1, PASS };
+	}
+	return made;
+}
+
+static void write_fates(
+	struct bpf *bpf, const struct fates *fates, const struct seccomp_needs *needs)
+{
+	size_t ways[CALLS + 1];
+	bpf_allow(bpf);
+	for (uint32_t i = 1; i < fates->count; i++) {
+		if (fates->items[i]->judge)
+			ways[i] = bpf_skip(bpf);
+		else
+			bpf_fail_with(bpf, error_of(fates->items[i]));
+	}
+	for (uint32_t i = 1; i < fates->count; i++) {
+		if (!fates->items[i]->judge)
+			continue;
+		bpf_end_if(bpf, ways[i]);
+		fates->items[i]->judge(bpf, needs);
+	}
+}
+
+/* A tree, and as few instructions as possible: the kernel translates the filter each time a
+ * process gets it, and walks through it once for each call there is. */
 static void write_calls(struct bpf *bpf, const struct call *const *list, size_t count,
 	const struct seccomp_needs *needs)
 {
-	enum { LEAF = 3 };
-	if (count > LEAF) {
-		size_t half = count / 2;
-		size_t question = bpf_if_at_least(bpf, (uint32_t)list[half]->number);
-		write_calls(bpf, list + half, count - half, needs);
-		bpf_end_if(bpf, question);
-		write_calls(bpf, list, half, needs);
-		return;
-	}
-	for (size_t i = 0; i < count; i++)
-		write_call(bpf, list[i], needs);
-	bpf_allow(bpf);
+	struct bpf_span spans[2 * CALLS + 1];
+	struct fates fates = { { &pass }, 1 };
+	size_t span_count = make_spans(list, count, &fates, spans);
+	bpf_choose(bpf, spans, span_count);
+	write_fates(bpf, &fates, needs);
 }
 
 /* A call made for another architecture has other numbers. x32 has a high bit in

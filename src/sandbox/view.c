@@ -55,12 +55,14 @@ static bool is_plain(const char *path)
 }
 
 /* Opens the path and finds out what it is without links. Most have none: then
- * there is nothing to be asked of /proc. Returns a descriptor. */
+ * there is nothing to be asked of /proc. Returns a descriptor; where it is missing, and what
+ * there is of it has no links, `out` is the path all the same, else "". */
 static int look_up(const char *path, char out[PATH_MAX])
 {
+	out[0] = '\0';
 	if (is_plain(path)) {
 		int fd = open_path(AT_FDCWD, path, RESOLVE_NO_SYMLINKS);
-		if (fd >= 0)
+		if (fd >= 0 || fd == -ENOENT)
 			strcpy(out, path);
 		if (fd != -ELOOP)
 			return fd;
@@ -83,31 +85,6 @@ static void cut_last_part(char *path)
 	path[len] = '\0';
 }
 
-/* Many of those that are missing would lie in the same directory: the last one is
- * remembered, if there is memory for it. */
-static void remember(struct view *view, const char *asked, const char *resolved)
-{
-	view->last = (struct view_place){
-		.asked = arena_dup(&view->arena, str_from(asked)),
-		.resolved = arena_dup(&view->arena, str_from(resolved)),
-	};
-	if (!view->last.resolved)
-		view->last.asked = NULL;
-}
-
-static bool resolve_existing(struct view *view, const char *path, char out[PATH_MAX])
-{
-	if (view->last.asked && strcmp(view->last.asked, path) == 0) {
-		strcpy(out, view->last.resolved);
-		return true;
-	}
-	_cleanup_fd_ int fd = look_up(path[0] ? path : "/", out);
-	if (fd < 0)
-		return false;
-	remember(view, path, out);
-	return true;
-}
-
 /* What exists of the path is resolved, what is behind it stays as it is. */
 static const char *resolve_missing(struct view *view, const char *path)
 {
@@ -117,12 +94,12 @@ static const char *resolve_missing(struct view *view, const char *path)
 		return arena_dup(&view->arena, str_from(path));
 	memcpy(above, path, len + 1);
 	char existing[PATH_MAX];
-	bool is_resolved = false;
-	while (!is_resolved && above[0]) {
+	_cleanup_fd_ int fd = -1;
+	while (fd < 0 && above[0]) {
 		cut_last_part(above);
-		is_resolved = resolve_existing(view, above, existing);
+		fd = look_up(above[0] ? above : "/", existing);
 	}
-	if (!is_resolved)
+	if (fd < 0)
 		return arena_dup(&view->arena, str_from(path));
 	_cleanup_free_ char *whole = str_join(existing, path + strlen(above), NULL);
 	return whole ? arena_dup(&view->arena, str_from(whole)) : NULL;
@@ -132,7 +109,7 @@ const char *view_resolve(struct view *view, const char *path)
 {
 	char resolved[PATH_MAX];
 	_cleanup_fd_ int fd = look_up(path, resolved);
-	if (fd >= 0)
+	if (fd >= 0 || resolved[0])
 		return arena_dup(&view->arena, str_from(resolved));
 	return resolve_missing(view, path);
 }
@@ -200,8 +177,9 @@ int view_add(struct view *view, const char *path, enum access access, perch_err 
 	int r = fd < 0 ? fd : 0;
 	if (r < 0 && access != ACCESS_NONE)
 		return refuse(path, r, err);
+	bool is_known = r == 0 || resolved[0];
 	const char *kept =
-		r < 0 ? resolve_missing(view, path) : arena_dup(&view->arena, str_from(resolved));
+		is_known ? arena_dup(&view->arena, str_from(resolved)) : resolve_missing(view, path);
 	r = add_entry(view, kept, fd_steal(&fd), access);
 	return r < 0 ? refuse(path, r, err) : 0;
 }
@@ -227,16 +205,29 @@ static int compare_entries(const void *a, const void *b)
 	return order ? order : (int)right->access - (int)left->access;
 }
 
+/* Whoever holds an entry stands before it, and holds also what is between them. */
+static void find_holders(struct view *view)
+{
+	for (size_t i = 0; i < view->count; i++) {
+		size_t holder = i;
+		while (holder > 0 && !view_is_inside(view->entries[i].path, view->entries[holder - 1].path))
+			holder = view->entries[holder - 1].holder;
+		view->entries[i].holder = holder;
+	}
+}
+
+const struct view_entry *view_holder(const struct view *view, const struct view_entry *entry)
+{
+	return entry->holder ? &view->entries[entry->holder - 1] : NULL;
+}
+
 /* What may be read may be written where it lies in what may be written. */
 static void raise_inside_writable(struct view *view)
 {
-	for (size_t i = 1; i < view->count; i++) {
+	for (size_t i = 0; i < view->count; i++) {
 		struct view_entry *entry = &view->entries[i];
-		size_t holder = i - 1;
-		while (holder > 0 && !view_is_inside(entry->path, view->entries[holder].path))
-			holder--;
-		if (entry->access == ACCESS_READ && view->entries[holder].access == ACCESS_WRITE &&
-			view_is_inside(entry->path, view->entries[holder].path))
+		const struct view_entry *holder = view_holder(view, entry);
+		if (entry->access == ACCESS_READ && holder && holder->access == ACCESS_WRITE)
 			entry->access = ACCESS_WRITE;
 	}
 }
@@ -255,6 +246,7 @@ void view_sort(struct view *view)
 			view->entries[kept++] = view->entries[i];
 	}
 	view->count = kept;
+	find_holders(view);
 	raise_inside_writable(view);
 	view->is_sorted = true;
 }
@@ -285,6 +277,7 @@ void view_forget_hidden(struct view *view)
 			view->entries[kept++] = *entry;
 	}
 	view->count = kept;
+	view->is_sorted = false;
 }
 
 void view_free(struct view *view)

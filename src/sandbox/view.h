@@ -16,12 +16,7 @@ struct view_entry {
 	const char *path; /* without links and dots; "" = the root */
 	int fd;           /* O_PATH; -1 = it does not exist (hidden all the same) */
 	enum access access;
-};
-
-/* What a path was called, and what it is without links. */
-struct view_place {
-	const char *asked;
-	const char *resolved;
+	size_t holder; /* of a sorted view: see view_holder; its place counted from 1, or 0 */
 };
 
 /* `{0}` is empty. */
@@ -30,7 +25,6 @@ struct view {
 	struct view_entry *entries;
 	size_t count;
 	size_t cap;
-	struct view_place last; /* the last directory that something missing would lie in */
 	bool is_sorted;
 };
 
@@ -58,6 +52,9 @@ bool view_is_inside(const char *path, const char *directory);
 
 /* The entry of exactly this path (without links), or NULL. */
 const struct view_entry *view_find(const struct view *view, const char *path);
+
+/* Of a sorted view: the nearest entry that the entry lies in, or NULL. */
+const struct view_entry *view_holder(const struct view *view, const struct view_entry *entry);
 
 /* Takes away the hidden entries that something else hides. */
 void view_forget_hidden(struct view *view);

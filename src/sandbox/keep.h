@@ -1,0 +1,19 @@
+/* Sandboxes between two runs: making a room and taking it down costs more than the start of
+ * what runs in it. So one that was left as new is kept by its host, for a while, and given to
+ * the next run that would get just the same. */
+#ifndef SANDBOX_KEEP_H
+#define SANDBOX_KEEP_H
+
+#include "sandbox/sandbox_parts.h"
+
+/* A kept one that is as `wanted`, which has looked, would be; NULL = there is none: then it
+ * is noted what `wanted` will be made from. */
+struct sandbox *keep_take(struct sandbox *wanted);
+
+/* Notes what its room is like, behind keep_take and its making: so that it can be kept. */
+void keep_note_new(struct sandbox *sandbox);
+
+/* Whether it was kept; else the caller takes it down. */
+bool keep_put(struct sandbox *sandbox);
+
+#endif

@@ -1,0 +1,135 @@
+/* What decides how a sandbox is made, and what its room looks like, as bytes. */
+#include "sandbox/likeness.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "sandbox/landlock.h"
+
+static void add_number(struct buf *out, uint64_t number)
+{
+	buf_append(out, &number, sizeof(number));
+}
+
+static void add_text(struct buf *out, const char *text)
+{
+	buf_append(out, text, strlen(text) + 1);
+}
+
+static void add_identity(struct buf *out, const struct stat *info)
+{
+	add_number(out, info->st_dev);
+	add_number(out, info->st_ino);
+}
+
+static void add_time(struct buf *out, const struct timespec *time)
+{
+	add_number(out, (uint64_t)time->tv_sec);
+	add_number(out, (uint64_t)time->tv_nsec);
+}
+
+/* ---- what it is made from ---------------------------------------------------- */
+
+/* Who we are, and which tree our paths are in: a program can change both. */
+static void add_surroundings(struct buf *out)
+{
+	static const char *const places[] = { "/", "/proc/thread-self/ns/mnt" };
+	add_number(out, geteuid());
+	add_number(out, getegid());
+	add_number(out, (uint64_t)landlock_abi());
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		struct stat info = { 0 };
+		stat(places[i], &info);
+		add_identity(out, &info);
+	}
+}
+
+static void add_policy(struct buf *out, const struct sandbox_policy *policy)
+{
+	const uint64_t numbers[] = {
+		policy->reads_everything,
+		policy->net,
+		policy->has_unix_sockets,
+		policy->has_private_tmp,
+		policy->shares_group,
+		policy->refuses_unsupported,
+		policy->limits.memory,
+		policy->limits.processes,
+		policy->limits.files,
+		policy->limits.size,
+		policy->limits.cpu,
+	};
+	buf_append(out, numbers, sizeof(numbers));
+}
+
+/* What is hidden may be another file than it was: that it is hidden, the picture shows. */
+static void add_view(struct buf *out, const struct view *view)
+{
+	for (size_t i = 0; i < view->count; i++) {
+		const struct view_entry *entry = &view->entries[i];
+		struct stat info = { 0 };
+		if (entry->access != ACCESS_NONE)
+			fstat(entry->fd, &info);
+		add_text(out, entry->path);
+		add_number(out, entry->access);
+		add_number(out, entry->fd >= 0);
+		add_identity(out, &info);
+	}
+}
+
+static void add_mounts(struct buf *out, const struct mounts *mounts)
+{
+	for (size_t i = 0; i < mounts->count; i++) {
+		add_text(out, mounts->items[i].path);
+		add_number(out, mounts->items[i].kind);
+		add_number(out, mounts->items[i].size);
+	}
+}
+
+int likeness_make(const struct sandbox *sandbox, struct buf *likeness)
+{
+	add_surroundings(likeness);
+	add_policy(likeness, &sandbox->policy);
+	add_view(likeness, &sandbox->view);
+	add_mounts(likeness, &sandbox->finding.mounts);
+	return likeness->failed ? -ENOMEM : 0;
+}
+
+/* ---- what its room looks like --------------------------------------------------- */
+
+/* Whatever is done to a directory is dated, as finely as the kernel dates; what is in it, and
+ * be it in an attribute, takes room in its file system. */
+static void add_tmp(struct buf *out, int root, const char *below, const struct stat *info)
+{
+	_cleanup_fd_ int fd = openat(root, below, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct statfs space = { 0 };
+	fstatfs(fd, &space);
+	add_time(out, &info->st_ctim);
+	add_time(out, &info->st_mtim);
+	add_number(out, space.f_bfree);
+	add_number(out, space.f_ffree);
+}
+
+int likeness_picture(int root, const struct mounts *mounts, struct buf *picture)
+{
+	for (size_t i = 0; i < mounts->count; i++) {
+		const char *below = mounts->items[i].path + 1;
+		struct stat info = { 0 };
+		fstatat(root, below, &info, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH);
+		add_identity(picture, &info);
+		add_number(picture, info.st_mode);
+		if (mounts->items[i].kind == ROOM_TMP)
+			add_tmp(picture, root, below, &info);
+	}
+	return picture->failed ? -ENOMEM : 0;
+}
+
+bool likeness_is_same(const struct buf *a, const struct buf *b)
+{
+	return a->len == b->len && memcmp(a->data, b->data, a->len) == 0;
+}
