@@ -14,16 +14,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "proc/furnish.h"
 #include "proc/pidfd.h"
@@ -155,23 +159,31 @@ struct guide {
 	int entrance;
 	volatile int pidfd; /* of the child; -1 = it is not born */
 	pid_t child;
+	/* Not 0 while the child is to be born, or works with our memory: then the kernel clears it
+	 * and wakes who waits. */
+	_Atomic uint32_t is_awaited;
 };
 
+IN_CHILD static void give_up(struct guide *guide, enum spawn_stage stage)
+{
+	guide->birth->failure = (struct spawn_failure){ .stage = stage, .error = errno };
+	atomic_store(&guide->is_awaited, 0);
+	syscall(SYS_futex, &guide->is_awaited, FUTEX_WAKE, 1, NULL, NULL, 0);
+	_exit(EXIT_FAILURE);
+}
+
+/* It does not wait for the child: who waits for both would be woken the later. */
 IN_CHILD static int lead_in(void *data)
 {
 	struct guide *guide = data;
-	if (setns(guide->entrance, ROOM_NAMESPACES) < 0) {
-		guide->birth->failure = (struct spawn_failure){ .stage = STAGE_ROOM, .error = errno };
-		_exit(EXIT_FAILURE);
-	}
-	int flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_PIDFD | CLONE_PARENT;
-	pid_t child = clone(birth_run, guide->stack, flags, guide->birth, &guide->pidfd);
-	if (child > 0)
-		guide->child = child;
-	else
-		guide->birth->failure =
-			(struct spawn_failure){ .stage = errno == EAGAIN ? STAGE_BIRTH : STAGE_ROOM,
-				.error = errno };
+	if (setns(guide->entrance, ROOM_NAMESPACES) < 0)
+		give_up(guide, STAGE_ROOM);
+	int flags = CLONE_VM | CLONE_FILES | CLONE_PIDFD | CLONE_PARENT | CLONE_CHILD_CLEARTID;
+	pid_t child = clone(
+		birth_run, guide->stack, flags, guide->birth, &guide->pidfd, NULL, &guide->is_awaited);
+	if (child < 0)
+		give_up(guide, errno == EAGAIN ? STAGE_BIRTH : STAGE_ROOM);
+	guide->child = child;
 	_exit(EXIT_SUCCESS);
 }
 
@@ -181,13 +193,24 @@ static bool is_stopped(int pidfd)
 	return waitid(P_PIDFD, (id_t)pidfd, &info, WSTOPPED | WNOHANG | __WALL) == 0 && info.si_pid;
 }
 
-/* The guide waits until the child has executed its program. What lives in the
- * room may stop the child before that, and us with it: it is woken; and killed
- * when that does not end. */
-static void await_guide(const struct guide *guide, int guide_pidfd)
+/* Whether it is over: the child has executed its program, or there is none. */
+static bool await_some_time(struct guide *guide)
 {
-	for (int wakings = 0; !pidfd_wait(guide_pidfd, LOOK_MS);) {
+	const struct timespec look = { .tv_nsec = LOOK_MS * NSEC_PER_MSEC };
+	if (atomic_load(&guide->is_awaited))
+		syscall(SYS_futex, &guide->is_awaited, FUTEX_WAIT, 1, &look, NULL, 0);
+	return !atomic_load(&guide->is_awaited);
+}
+
+/* What lives in the room may stop the child before its exec, and us with it: it is woken; and
+ * killed when that does not end. Or somebody killed the guide before there was a child. */
+static void await_child(struct guide *guide, int guide_pidfd)
+{
+	for (int wakings = 0; !await_some_time(guide);) {
+		bool has_guide = !pidfd_wait(guide_pidfd, 0);
 		int pidfd = guide->pidfd;
+		if (!has_guide && pidfd < 0)
+			break;
 		if (pidfd >= 0 && is_stopped(pidfd))
 			pidfd_signal(pidfd, 0, wakings++ < WAKINGS_MAX ? SIGCONT : SIGKILL);
 	}
@@ -212,7 +235,7 @@ static int send_guide(struct spawner *spawner, struct guide *guide)
 		lead_in, spawner_stack(spawner, 1), CLONE_VM | CLONE_FILES | CLONE_PIDFD, guide, &pidfd);
 	if (pid < 0)
 		return -errno;
-	await_guide(guide, pidfd);
+	await_child(guide, pidfd);
 	if (!guide->child && !guide->birth->failure.error)
 		bury_orphan(guide);
 	return 0;
@@ -225,6 +248,7 @@ pid_t room_birth_child(struct spawner *spawner, struct birth *birth, int *ret_pi
 		.stack = spawner_stack(spawner, 0),
 		.entrance = room_entrance(birth->plan->confine->room),
 		.pidfd = -1,
+		.is_awaited = 1,
 	};
 	int r = send_guide(spawner, &guide);
 	*ret_pidfd = guide.pidfd;
