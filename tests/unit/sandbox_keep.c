@@ -1,0 +1,219 @@
+/* Sandboxes that are used again: only who left everything as it was made has a successor in
+ * the same room, and nobody notices that there was a predecessor. */
+#include "harness/quarters.h"
+#include "harness/suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "sandbox/sandbox.h"
+
+static perch_host *host;
+static struct arena arena;
+
+/* The policy of a tool whose user has a home, here. */
+static struct sandbox_policy tool_policy(void)
+{
+	const struct policy_tool tool = {
+		.home = quarters_path("home"),
+		.directory = quarters_directory(),
+	};
+	struct sandbox_policy policy;
+	ck_assert_int_eq(policy_for_tool(&arena, &tool, &policy), 0);
+	return policy;
+}
+
+static void begin(void)
+{
+	setenv("PERCH_SANDBOX_NO_ROOM", "0", 1);
+	quarters_prepare("mkdir home");
+	host = quarters_host();
+}
+
+static void end(void)
+{
+	perch_host_free(host);
+	ck_assert_uint_eq(proc_children(), 0);
+	arena_free(&arena);
+}
+
+static struct sandbox *open_with(const struct sandbox_policy *policy)
+{
+	struct sandbox *sandbox;
+	perch_err err = { 0 };
+	ck_assert_msg(sandbox_open(host, policy, &sandbox, &err) == 0, "%s", err.text);
+	return sandbox;
+}
+
+/* What a script prints in it. */
+static char *say_in(const struct sandbox *sandbox, const char *script)
+{
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec((const char *const[]){ "sh", "-c", script, NULL }, &record);
+	spec.confine = sandbox_confine(sandbox);
+	spec.cwd = "/";
+	proc_start(host, &spec, &record);
+	proc_until(host, &record.ended);
+	char *said = strdup(record_out(&record));
+	record_free(&record);
+	return said;
+}
+
+/* What a run of the policy says, behind a line with its process id: nobody but the first
+ * process in a room has this one. */
+enum { FIRST = 2 };
+
+static char *run_with(const struct sandbox_policy *policy, const char *script)
+{
+	char whole[5000];
+	snprintf(whole, sizeof(whole), "echo $$; %s", script);
+	struct sandbox *sandbox = open_with(policy);
+	char *said = say_in(sandbox, whole);
+	sandbox_close(sandbox);
+	return said;
+}
+
+static char *run_once(const char *script)
+{
+	struct sandbox_policy policy = tool_policy();
+	return run_with(&policy, script);
+}
+
+/* Whether who said it was in a room of its own; and what it said. */
+static void assert_said(char *said, bool is_new, const char *expected)
+{
+	ck_assert_int_ge(atol(said), FIRST);
+	ck_assert_msg((atol(said) == FIRST) == is_new, "%s", is_new ? "used again" : "not used again");
+	ck_assert_str_eq(strchr(said, '\n') + 1, expected);
+	free(said);
+}
+
+/* Runs a script, does something outside, looks again with another script. */
+static void check(
+	const char *first, const char *outside, const char *second, const char *expected, bool is_new)
+{
+	begin();
+	assert_said(run_once(first), true, "");
+	quarters_prepare(outside);
+	assert_said(run_once(second), is_new, expected);
+	end();
+}
+
+QUARTERS_TEST(who_leaves_it_as_it_was_has_a_successor)
+{
+	check("cat /etc/passwd >/dev/null", ":", "ls -A /tmp /var/tmp", "/tmp:\n\n/var/tmp:\n", false);
+}
+
+QUARTERS_TEST(a_file_that_is_left_is_not_found)
+{
+	check("echo secret >/tmp/left", ":", "ls -A /tmp", "", true);
+}
+
+QUARTERS_TEST(a_file_that_came_and_went_leaves_no_trace)
+{
+	check("echo secret >/tmp/left; rm /tmp/left", ":", "ls -A /tmp", "", true);
+}
+
+QUARTERS_TEST(a_directory_that_was_locked_is_open)
+{
+	check("chmod 0 /var/tmp", ":", "stat -c %a /var/tmp", "1777\n", true);
+}
+
+QUARTERS_TEST(a_process_that_is_left_is_gone)
+{
+	check("setsid sleep 1000 >/dev/null 2>&1 & until grep -q sleep /proc/$!/comm; do :; done", ":",
+		"grep -l sleep /proc/[0-9]*/comm", "", true);
+}
+
+QUARTERS_TEST(a_secret_that_was_made_meanwhile_is_hidden)
+{
+	char script[4096];
+	snprintf(script, sizeof(script), "ls -A %s/.ssh", quarters_path("home"));
+	check(":", "mkdir home/.ssh; echo key >home/.ssh/id", script, "", true);
+}
+
+/* What covered it went away with it. */
+QUARTERS_TEST(a_secret_that_was_replaced_meanwhile_is_hidden)
+{
+	char script[4096];
+	begin();
+	quarters_prepare("echo old >home/.netrc");
+	snprintf(script, sizeof(script), "cat %s/.netrc", quarters_path("home"));
+	struct sandbox_policy policy = tool_policy();
+	policy.read = (const char *const[]){ "/bin", "/lib", "/lib64", "/proc", "/usr",
+		quarters_directory(), NULL };
+	assert_said(run_with(&policy, script), true, "");
+	assert_said(run_with(&policy, script), false, "");
+	quarters_prepare("echo new >home/other; mv home/other home/.netrc");
+	assert_said(run_with(&policy, script), true, "");
+	end();
+}
+
+QUARTERS_TEST(another_policy_has_another_room)
+{
+	begin();
+	struct sandbox_policy policy = tool_policy();
+	free(run_with(&policy, "ulimit -n"));
+	policy.limits.files = 32;
+	assert_said(run_with(&policy, "ulimit -n"), true, "32\n");
+	end();
+}
+
+QUARTERS_TEST(whoever_is_still_in_it_is_alone)
+{
+	begin();
+	struct sandbox_policy policy = tool_policy();
+	struct sandbox *first = open_with(&policy);
+	struct sandbox *second = open_with(&policy);
+	assert_said(say_in(first, "echo $$"), true, "");
+	assert_said(say_in(second, "echo $$"), true, "");
+	sandbox_close(first);
+	sandbox_close(second);
+	end();
+}
+
+/* They would outlive who made them. */
+QUARTERS_TEST(there_is_no_memory_to_be_shared)
+{
+	begin();
+	assert_said(run_once("ipcmk -M 100 2>/dev/null || echo refused"), true, "refused\n");
+	end();
+}
+
+QUARTERS_TEST(nobody_asks_for_it_and_it_goes)
+{
+	begin();
+	free(run_once(":"));
+	size_t with_it = proc_children();
+	while (proc_children() == with_it)
+		perch_host_wait(host, 1000);
+	ck_assert_uint_eq(proc_children(), with_it - 1);
+	end();
+}
+
+QUARTERS_TEST(no_more_than_some_are_kept)
+{
+	enum { MANY = 20, SOME = 8 };
+	begin();
+	struct sandbox_policy policy = tool_policy();
+	struct sandbox *sandboxes[MANY];
+	free(run_once(":"));
+	size_t with_one = proc_children();
+	for (size_t i = 0; i < MANY; i++)
+		sandboxes[i] = open_with(&policy);
+	for (size_t i = 0; i < MANY; i++)
+		sandbox_close(sandboxes[i]);
+	ck_assert_uint_eq(proc_children(), with_one - 1 + SOME);
+	end();
+}
+
+SUITE_MAIN("sandbox-keep", who_leaves_it_as_it_was_has_a_successor,
+	a_file_that_is_left_is_not_found, a_file_that_came_and_went_leaves_no_trace,
+	a_directory_that_was_locked_is_open, a_process_that_is_left_is_gone,
+	a_secret_that_was_made_meanwhile_is_hidden, a_secret_that_was_replaced_meanwhile_is_hidden,
+	another_policy_has_another_room, whoever_is_still_in_it_is_alone,
+	there_is_no_memory_to_be_shared, nobody_asks_for_it_and_it_goes, no_more_than_some_are_kept)
