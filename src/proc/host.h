@@ -16,6 +16,13 @@ struct host_guest {
 											  * guests apart */
 };
 
+/* What was found out once about the cgroups that can be made here. */
+struct host_cgroups {
+	bool is_none;
+	bool lack_memory; /* no limits of that */
+	bool lack_processes;
+};
+
 struct perch_host {
 	struct loop loop;
 	struct spawner spawner;
@@ -23,7 +30,7 @@ struct perch_host {
 	struct log log;
 	bool die_with_thread;
 	bool ignores_sigpipe;
-	bool has_no_cgroup;    /* none that would limit anything: found out once */
+	struct host_cgroups cgroups;
 	perch_child *children; /* a list, newest first */
 	size_t child_count;
 	perch_child *corpses; /* given back and buried; their memory goes after the dispatch */

@@ -120,6 +120,8 @@ int likeness_picture(int root, const struct mounts *mounts, struct buf *picture)
 	for (size_t i = 0; i < mounts->count; i++) {
 		const char *below = mounts->items[i].path + 1;
 		struct stat info = { 0 };
+		if (mounts->items[i].kind == ROOM_REVEAL)
+			continue; /* the view has it */
 		fstatat(root, below, &info, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH);
 		add_identity(picture, &info);
 		add_number(picture, info.st_mode);

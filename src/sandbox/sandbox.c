@@ -57,35 +57,42 @@ static int make_filter(struct sandbox *sandbox, perch_err *err)
 /* ---- L4: a cgroup -------------------------------------------------------------- */
 
 /* A room ends everybody in it: then a cgroup is of use only if it limits something. */
-static bool is_of_use(const struct cgroup *cgroup, const struct layers *layers)
+static bool is_of_use(const struct host_cgroups *cgroups, const struct cgroup_limits *limits,
+	const struct layers *layers)
 {
-	return !layers->has_room || cgroup_limits_memory(cgroup) || cgroup_limits_processes(cgroup);
+	bool lacks_all = (!limits->memory || cgroups->lack_memory) &&
+		(!limits->processes || cgroups->lack_processes);
+	bool is_asked = limits->memory || limits->processes;
+	return is_asked && !cgroups->is_none && !(layers->has_room && lacks_all);
 }
 
 /* Only for what is counted best there; without one, each process by itself. */
 static int join_cgroup(struct sandbox *sandbox, perch_host *host, perch_err *err)
 {
+	struct host_cgroups *known = &host->cgroups;
+	struct layers *layers = &sandbox->layers;
 	const struct cgroup_limits limits = {
 		.memory = sandbox->policy.limits.memory,
 		.processes = sandbox->policy.limits.processes,
 	};
-	if ((!limits.memory && !limits.processes) || host->has_no_cgroup)
+	if (!is_of_use(known, &limits, layers))
 		return 0;
 	struct cgroup *cgroup = NULL;
 	int r = cgroup_open(&cgroup_kernel_tree, &limits, &cgroup, NULL);
 	if (r == -ENOMEM)
 		return err_no_memory(err);
+	known->is_none = r < 0;
 	if (r < 0)
 		return 0;
-	if (!is_of_use(cgroup, &sandbox->layers)) {
-		host->has_no_cgroup = true;
+	layers->counts_memory = cgroup_limits_memory(cgroup);
+	layers->counts_processes = cgroup_limits_processes(cgroup);
+	known->lack_memory |= limits.memory && !layers->counts_memory;
+	known->lack_processes |= limits.processes && !layers->counts_processes;
+	layers->has_cgroup = is_of_use(known, &limits, layers);
+	if (layers->has_cgroup)
+		sandbox->confine.cgroup = cgroup;
+	else
 		cgroup_close(cgroup);
-		return 0;
-	}
-	sandbox->confine.cgroup = cgroup;
-	sandbox->layers.has_cgroup = true;
-	sandbox->layers.counts_memory = cgroup_limits_memory(cgroup);
-	sandbox->layers.counts_processes = cgroup_limits_processes(cgroup);
 	return 0;
 }
 

@@ -24,6 +24,8 @@ struct entry {
 	size_t cap;
 	struct stat seen;    /* the directory, when it was read */
 	unsigned long round; /* when it was last compared */
+	bool is_young;       /* it may change again without showing it */
+	bool is_too_much;    /* to be kept */
 };
 
 struct shelf {
@@ -143,29 +145,47 @@ static struct entry *find(struct shelf *shelf, const struct stat *info)
 	return NULL;
 }
 
+/* One that nobody has used, or that nobody has asked for the longest time; not one of this
+ * round, which somebody is looking at. */
+static struct entry *make_place(struct shelf *shelf)
+{
+	if (shelf->count < DIRECTORIES_MAX)
+		return &shelf->entries[shelf->count++];
+	struct entry *oldest = &shelf->entries[0];
+	for (size_t i = 1; i < shelf->count; i++) {
+		if (shelf->entries[i].round < oldest->round)
+			oldest = &shelf->entries[i];
+	}
+	return oldest->round == shelf->round ? NULL : oldest;
+}
+
+static void read_anew(
+	struct shelf *shelf, struct entry *entry, int directory, const struct stat *info)
+{
+	empty(shelf, entry);
+	bool is_young = !is_settled(info);
+	bool is_too_much = !is_young && !fill(shelf, entry, directory);
+	if (is_too_much)
+		empty(shelf, entry);
+	entry->seen = *info;
+	entry->is_young = is_young;
+	entry->is_too_much = is_too_much;
+}
+
 const struct shelf_directory *shelf_get(struct shelf *shelf, int directory)
 {
 	struct stat info;
 	if (!shelf || fstat(directory, &info) < 0)
 		return NULL;
 	struct entry *entry = find(shelf, &info);
-	if (entry && (entry->round == shelf->round || is_unchanged(&entry->seen, &info))) {
-		entry->round = shelf->round;
-		return &entry->listing;
-	}
-	if (entry)
-		empty(shelf, entry);
-	else if (shelf->count < DIRECTORIES_MAX)
-		entry = &shelf->entries[shelf->count];
-	if (!entry || !is_settled(&info))
+	bool is_known = entry &&
+		(entry->round == shelf->round || (!entry->is_young && is_unchanged(&entry->seen, &info)));
+	if (!entry)
+		entry = make_place(shelf);
+	if (!entry)
 		return NULL;
-	if (entry == &shelf->entries[shelf->count])
-		shelf->count++;
-	if (!fill(shelf, entry, directory)) {
-		empty(shelf, entry);
-		return NULL;
-	}
-	entry->seen = info;
+	if (!is_known)
+		read_anew(shelf, entry, directory, &info);
 	entry->round = shelf->round;
-	return &entry->listing;
+	return entry->is_young || entry->is_too_much ? NULL : &entry->listing;
 }
