@@ -89,13 +89,35 @@ static bool is_settled(const struct stat *info)
 		info->st_ctim.tv_sec + SETTLED_SECONDS < now.tv_sec;
 }
 
+/* The one that nobody has asked for the longest time; not one of this round, which somebody is
+ * looking at. */
+static struct entry *oldest(struct shelf *shelf)
+{
+	struct entry *found = &shelf->entries[0];
+	for (size_t i = 1; i < shelf->count; i++) {
+		if (shelf->entries[i].round < found->round)
+			found = &shelf->entries[i];
+	}
+	return found->round == shelf->round ? NULL : found;
+}
+
+static bool make_place_for_item(struct shelf *shelf)
+{
+	struct entry *old;
+	while (shelf->descriptors >= DESCRIPTORS_MAX && (old = oldest(shelf))) {
+		empty(shelf, old);
+		old->round = shelf->round; /* nothing is left to be taken */
+	}
+	return shelf->descriptors < DESCRIPTORS_MAX;
+}
+
 static bool add_item(struct shelf *shelf, struct entry *entry, int directory, const char *name)
 {
 	_cleanup_fd_ int fd = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return true;
 	struct shelf_directory *listing = &entry->listing;
-	struct shelf_item *items = shelf->descriptors < DESCRIPTORS_MAX
+	struct shelf_item *items = make_place_for_item(shelf)
 		? vec_grow(listing->items, &entry->cap, listing->count + 1, sizeof(*items))
 		: NULL;
 	if (!items)
@@ -145,28 +167,22 @@ static struct entry *find(struct shelf *shelf, const struct stat *info)
 	return NULL;
 }
 
-/* One that nobody has used, or that nobody has asked for the longest time; not one of this
- * round, which somebody is looking at. */
 static struct entry *make_place(struct shelf *shelf)
 {
-	if (shelf->count < DIRECTORIES_MAX)
-		return &shelf->entries[shelf->count++];
-	struct entry *oldest = &shelf->entries[0];
-	for (size_t i = 1; i < shelf->count; i++) {
-		if (shelf->entries[i].round < oldest->round)
-			oldest = &shelf->entries[i];
-	}
-	return oldest->round == shelf->round ? NULL : oldest;
+	bool has_place = shelf->count < DIRECTORIES_MAX;
+	return has_place ? &shelf->entries[shelf->count++] : oldest(shelf);
 }
 
 static void read_anew(
 	struct shelf *shelf, struct entry *entry, int directory, const struct stat *info)
 {
 	empty(shelf, entry);
+	entry->round = shelf->round;
 	bool is_young = !is_settled(info);
 	bool is_too_much = !is_young && !fill(shelf, entry, directory);
 	if (is_too_much)
 		empty(shelf, entry);
+	entry->round = shelf->round;
 	entry->seen = *info;
 	entry->is_young = is_young;
 	entry->is_too_much = is_too_much;
