@@ -107,6 +107,27 @@ START_TEST(every_key_is_read)
 }
 END_TEST
 
+START_TEST(a_home_must_be_known)
+{
+	static const char text[] = "command: a\nsandbox:\n  write: [out, '~/out']\n";
+	static const char *const homes[] = { NULL, "" };
+	for (size_t i = 0; i < COUNT(homes); i++) {
+		struct arena arena = { 0 };
+		struct agent_profile p;
+		perch_err err = { 0 };
+		if (homes[i])
+			setenv("HOME", homes[i], 1);
+		else
+			unsetenv("HOME");
+		ck_assert_int_eq(parse(text, &arena, &p, &err), -ENOENT);
+		ck_assert_str_eq(err.text,
+			"/bots/one/bot.yaml:3:16: sandbox.write has '~/out', but HOME is not set: set it, or "
+			"write the whole path");
+		arena_free(&arena);
+	}
+}
+END_TEST
+
 static const struct {
 	const char *text;
 	bool is_sandboxed;
@@ -256,5 +277,6 @@ START_TEST(memory_may_run_out)
 }
 END_TEST
 
-SUITE_MAIN("agent-profile", defaults, every_key_is_read, variants_are_understood,
-	an_unknown_key_is_named_with_its_place, mistakes_name_file_line_and_key, memory_may_run_out)
+SUITE_MAIN("agent-profile", defaults, every_key_is_read, a_home_must_be_known,
+	variants_are_understood, an_unknown_key_is_named_with_its_place,
+	mistakes_name_file_line_and_key, memory_may_run_out)
