@@ -105,7 +105,7 @@ static int play_timeout(struct player *player, const struct trace_record *record
 static int play_cancel(struct player *player, const struct trace_record *record)
 {
 	struct agent_side *side = (struct agent_side *)player;
-	side->exit.cancelled_by = (int)facts_number(record->facts, "signal");
+	side->exit.cancelled_by = facts_status(record->facts, "signal");
 	agent_engine_deny_all(side->engine, STR(AGENT_CANCELLED));
 	return settle(side);
 }
@@ -117,8 +117,8 @@ static int play_exit(struct player *player, const struct trace_record *record)
 	if (side->has_ended)
 		return replay_wrong(player->replay, "the agent ends a second time");
 	side->has_ended = true;
-	side->exit.status = (int)facts_number(record->facts, "status");
-	side->exit.signal = (int)facts_number(record->facts, "signal");
+	side->exit.status = facts_status(record->facts, "status");
+	side->exit.signal = facts_status(record->facts, "signal");
 	side->exit.stderr_tail = facts_text(record->facts, "stderr");
 	agent_engine_conclude(side->engine, &side->exit, &verdict);
 	agent_note_verdict(replay_trace(player->replay), &verdict, &side->partials);

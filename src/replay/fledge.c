@@ -266,7 +266,7 @@ static int play_interrupt(struct player *player, const struct trace_record *reco
 {
 	struct fledge_side *side = (struct fledge_side *)player;
 	if (!side->interrupted_by)
-		side->interrupted_by = (int)facts_number(record->facts, "signal");
+		side->interrupted_by = facts_status(record->facts, "signal");
 	fledge_engine_cancel(side->engine, "user_interrupt", 0);
 	return settle(side);
 }
@@ -275,8 +275,8 @@ static int play_exit(struct player *player, const struct trace_record *record)
 {
 	struct fledge_side *side = (struct fledge_side *)player;
 	side->has_ended = true;
-	side->status = (int)facts_number(record->facts, "status");
-	side->signal = (int)facts_number(record->facts, "signal");
+	side->status = facts_status(record->facts, "status");
+	side->signal = facts_status(record->facts, "signal");
 	return 0;
 }
 

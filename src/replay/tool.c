@@ -59,8 +59,8 @@ static int play_exit(struct player *player, const struct trace_record *record)
 	struct tool_side *side = (struct tool_side *)player;
 	const struct tool_exit exit = {
 		.is_known = facts_flag(record->facts, "known"),
-		.status = (int)facts_number(record->facts, "status"),
-		.signal = (int)facts_number(record->facts, "signal"),
+		.status = facts_status(record->facts, "status"),
+		.signal = facts_status(record->facts, "signal"),
 	};
 	tool_engine_exit(side->engine, &exit);
 	return settle(side);

@@ -326,6 +326,54 @@ START_TEST(another_end_is_found)
 }
 END_TEST
 
+/* What no process can end with counts as nothing. */
+START_TEST(a_status_that_cannot_be_is_none)
+{
+	static const struct {
+		const char *const *lines;
+		const char *exit;
+	} exits[] = {
+		{ fledge_timeout, "*exit {\"status\":0,\"signal\":2147483647}" },
+		{ fledge_timeout, "*exit {\"status\":256,\"signal\":-2}" },
+		{ fledge_timeout, "*exit {\"status\":4294967297,\"signal\":9223372036854775807}" },
+		{ tool, "*exit {\"known\":true,\"status\":2147483648,\"signal\":-2147483648}" },
+		{ agent_older, "*exit {\"status\":-2,\"signal\":2147483647,\"stderr\":\"oops\\n\"}" },
+		{ agent_older, "*exit {\"status\":4294967298,\"signal\":256,\"stderr\":\"oops\\n\"}" },
+	};
+	for (size_t i = 0; i < COUNT(exits); i++) {
+		const char *lines[64] = { 0 };
+		for (size_t n = 0; (lines[n] = exits[i].lines[n]); n++) {
+			if (strncmp(lines[n], "*exit ", 6) == 0)
+				lines[n] = exits[i].exit;
+		}
+		struct replay *replay = NULL;
+		ck_assert_msg(play(lines, &replay) == 0, "%s: %s", exits[i].exit, replay_error(replay));
+		replay_free(replay);
+	}
+}
+END_TEST
+
+/* Nor does anybody send such a signal. */
+START_TEST(a_signal_that_cannot_be_is_none)
+{
+	const char *const fledge_lines[] = { fledge_timeout[0], fledge_timeout[1],
+		"*interrupt {\"signal\":2147483647}",
+		"<{\"type\":\"cancel\",\"reason\":\"user_interrupt\"}", "*exit {\"status\":3,\"signal\":0}",
+		"*end {\"exit_code\":3}", NULL };
+	const char *const agent_lines[] = { agent_older[0], "<hello", "*cancel {\"signal\":2147483647}",
+		"*exit {\"status\":0,\"signal\":0}",
+		"*end {\"exit_code\":0,\"partials\":0,\"partial_bytes\":0}", NULL };
+	const char *const *const all[] = { fledge_lines, agent_lines };
+	for (size_t i = 0; i < COUNT(all); i++) {
+		struct replay *replay = NULL;
+		int r = play(all[i], &replay);
+		struct str now = replay_report(replay)->difference.now;
+		ck_assert_msg(r == 0, "%zu: %s%.*s", i, replay_error(replay), (int)now.len, now.data);
+		replay_free(replay);
+	}
+}
+END_TEST
+
 /* What the host says does not depend on it. */
 static bool is_spare(const char *line)
 {
@@ -469,6 +517,6 @@ START_TEST(memory_may_run_out_anywhere)
 END_TEST
 
 SUITE_MAIN("replay", the_same_is_the_same, it_says_what_was_lent_and_masked,
-	every_byte_of_the_host_counts, another_end_is_found, a_line_more_or_less_is_found,
-	what_nobody_recorded_is_an_error, requests_without_end_are_an_error,
-	a_cut_recording_is_no_crash, memory_may_run_out_anywhere)
+	every_byte_of_the_host_counts, another_end_is_found, a_status_that_cannot_be_is_none,
+	a_signal_that_cannot_be_is_none, a_line_more_or_less_is_found, what_nobody_recorded_is_an_error,
+	requests_without_end_are_an_error, a_cut_recording_is_no_crash, memory_may_run_out_anywhere)
