@@ -231,6 +231,8 @@ void bridge_free(struct bridge *bridge)
 		struct bridge_turn *turn;
 		while ((turn = list_first(&bridge->turns[stage]))) {
 			list_remove(&bridge->turns[stage], turn);
+			/* First the agent: the next turn of its session must not meet it. */
+			agent_turn_free(steal(&turn->turn));
 			if (turn->session)
 				session_turn_end(turn->session, turn->was_started, NULL);
 			bridge_turn_free(turn);

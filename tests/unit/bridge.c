@@ -12,6 +12,7 @@
 #include "agent/bridge.h"
 #include "agent/profiles.h"
 #include "agent/request.h"
+#include "agent/sessions_parts.h"
 #include "harness/folder.h"
 #include "harness/oom.h"
 #include "harness/proc.h"
@@ -215,7 +216,7 @@ struct rig {
 	struct sessions *sessions;
 	struct bridge *bridge;
 	char profile[4096];
-	unsigned started, ended, failed, running, most_running, warnings;
+	unsigned started, ended, failed, running, most_running, warnings, partials;
 	char last_code[32];
 	bool is_over;
 	bool has_ended[TURNS_MAX];
@@ -229,6 +230,13 @@ static void on_started(void *data, struct agent_turn *turn)
 	rig->order[rig->started++] = (unsigned)atoi(bridge_turn_id(data));
 	if (++rig->running > rig->most_running)
 		rig->most_running = rig->running;
+}
+
+static void on_partial(void *data, struct agent_turn *turn, struct str text, struct str raw)
+{
+	(void)turn, (void)text, (void)raw;
+	struct rig *rig = bridge_turn_data(data);
+	rig->partials++;
 }
 
 static void on_error(void *data, struct agent_turn *turn, const char *code, struct str text)
@@ -251,6 +259,7 @@ static void on_end(void *data, struct agent_turn *turn, const struct agent_end *
 
 static const struct agent_turn_events events = {
 	.started = on_started,
+	.partial = on_partial,
 	.error = on_error,
 	.end = on_end,
 };
@@ -356,6 +365,28 @@ START_TEST(freed_with_turns_under_way)
 }
 END_TEST
 
+/* An agent that keeps others from writing to the sessions, as long as it lives. */
+#define HOLDS_SESSIONS                                                            \
+	"python3\nargs: ['-c', 'import sqlite3, time;"                                \
+	" d = sqlite3.connect(\"state/perch/sessions.db\", isolation_level=None);"    \
+	" d.execute(\"begin immediate\"); print(\"AGENT_PARTIAL:held\", flush=True);" \
+	" time.sleep(60)']\ncwd: '.'"
+
+/* Nobody may begin in a session whose agent still lives. */
+START_TEST(a_session_is_left_behind_its_agent)
+{
+	static struct rig rig;
+	rig_open(&rig, HOLDS_SESSIONS, 1, 1);
+	ck_assert_int_eq(take(&rig, 0, 0), 0);
+	while (!rig.partials)
+		perch_host_wait(rig.host, 1000);
+	bridge_free(rig.bridge);
+	rig.bridge = NULL;
+	ck_assert_uint_eq(rig.sessions->turns[TURN_LEAVING].count, 0);
+	rig_close(&rig);
+}
+END_TEST
+
 /* Three descriptors for each of a thousand: many a login has fewer, and may have more. */
 static void open_as_many_as_allowed(void)
 {
@@ -393,4 +424,5 @@ END_TEST
 
 SUITE_MAIN("bridge", requests_read_as_they_should, requests_have_limits, requests_without_memory,
 	profiles_are_read_again_when_they_change, profiles_without_memory, each_session_in_order,
-	room_is_counted, freed_with_turns_under_way, a_thousand_at_once)
+	room_is_counted, freed_with_turns_under_way, a_session_is_left_behind_its_agent,
+	a_thousand_at_once)
