@@ -95,7 +95,7 @@ static int start_child(struct agent_turn *turn, const perch_child_events *events
 	return r;
 }
 
-int turn_launch(struct agent_turn *turn, const perch_child_events *events)
+static int launch(struct agent_turn *turn, const perch_child_events *events)
 {
 	perch_err *err = &turn->failure_text;
 	turn->launch = (struct launch){
@@ -112,4 +112,16 @@ int turn_launch(struct agent_turn *turn, const perch_child_events *events)
 	if (r == 0)
 		r = launch_finish(&turn->launch, err);
 	return r < 0 ? r : start_child(turn, events, err);
+}
+
+void turn_launch(struct agent_turn *turn, const perch_child_events *events)
+{
+	turn->failure = launch(turn, events);
+	perch_err *err = &turn->failure_text;
+	const char *advice = command_quotes_advice(turn->options.profile);
+	if (!advice || turn->failure == 0 || turn_failure_code(turn) == CODE_HOST)
+		return;
+	const char *stage = err->stage;
+	err_set(err, turn->failure, "%.300s; %s", err->text, advice);
+	err->stage = stage;
 }

@@ -150,6 +150,9 @@ static void run_profile(const char *profile_text, const char *message, struct to
 	ck_assert_uint_eq(proc_children(), 0);
 }
 
+#define ADVICE                                                                                     \
+	"quotes in command are not read as in a shell: write it without them, and its arguments as a " \
+	"list, args: [\"…\", \"…\"]"
 #define SH(script) "command: sh\nargs:\n- -c\n- |\n  " script "\n"
 
 static const struct {
@@ -179,6 +182,12 @@ static const struct {
 		"start p(bye) !timeout:the agent took longer than 0.2 seconds and was stopped #124 []" },
 	{ "command: no-such-program-anywhere\n",
 		"!start:no such command on PATH: 'no-such-program-anywhere' #127 []" },
+	{ "command: \"'my agent' --fast\"\n",
+		"!start:no such command on PATH: ''my'; " ADVICE " #127 []" },
+	{ "protocol: '0.4'\ncommand: '\"my agent\"'\n",
+		"!start:no such command on PATH: '\"my agent\"'; " ADVICE " #127 []" },
+	{ "command: o'agent\n", "!start:no such command on PATH: 'o'agent' #127 []" },
+	{ "command: sh -c 'exit 7; '\n", "start w !exit:the agent failed with exit status 2 #2 []" },
 	{ "protocol: '0.4'\n" SH(
 		  "read line; echo '{\"type\":\"partial\",\"text\":\"p\",\"session_id\":\"s\"}'; echo "
 		  "'{\"type\":\"result\",\"text\":\"r\"}'"),
