@@ -89,7 +89,7 @@ static int play_permit(struct player *player, const struct trace_record *record)
 {
 	struct agent_side *side = (struct agent_side *)player;
 	agent_engine_permit(side->engine, facts_text(record->facts, "request_id"),
-		facts_flag(record->facts, "allowed"), facts_text(record->facts, "message"));
+		json_flag(record->facts, "allowed"), facts_text(record->facts, "message"));
 	return settle(side);
 }
 
@@ -97,7 +97,7 @@ static int play_timeout(struct player *player, const struct trace_record *record
 {
 	struct agent_side *side = (struct agent_side *)player;
 	side->exit.timeout_ns = (uint64_t)facts_number(record->facts, "after_ns");
-	side->exit.was_idle = facts_flag(record->facts, "idle");
+	side->exit.was_idle = json_flag(record->facts, "idle");
 	agent_engine_deny_all(side->engine, STR(AGENT_TIMED_OUT));
 	return settle(side);
 }
@@ -219,15 +219,15 @@ static int prepare(struct agent_side *side, const perch_json_value *facts)
 	side->options = (struct agent_engine_options){
 		.dialect = is_newer ? &dialect_0_4 : &dialect_0_1,
 		.session_prefix = recorded_copy(&side->kept, facts_text(facts, "session_prefix")),
-		.is_streaming = facts_flag(facts, "streaming"),
-		.has_permission = facts_flag(facts, "permission"),
+		.is_streaming = json_flag(facts, "streaming"),
+		.has_permission = json_flag(facts, "permission"),
 		.max_reply_chars = (size_t)facts_number(facts, "max_reply_chars"),
 		.truncation_suffix = recorded_copy(&side->kept, facts_text(facts, "truncation_suffix")),
 		.line_limit = (size_t)facts_number(facts, "line_limit"),
 		.total_limit = (size_t)facts_number(facts, "total_limit"),
 	};
-	side->exit.send_error_reply = facts_flag(facts, "send_error_reply");
-	side->exit.include_stderr = facts_flag(facts, "include_stderr");
+	side->exit.send_error_reply = json_flag(facts, "send_error_reply");
+	side->exit.include_stderr = json_flag(facts, "include_stderr");
 	if (side->kept.failed)
 		return -ENOMEM;
 	int r = agent_engine_new(&side->options, &effects, side, &side->engine);

@@ -48,12 +48,6 @@ int facts_status(const perch_json_value *facts, const char *name)
 	return number < -1 || number > UINT8_MAX ? 0 : (int)number;
 }
 
-bool facts_flag(const perch_json_value *facts, const char *name)
-{
-	bool flag = false;
-	return perch_json_bool(perch_json_get(facts, name), &flag) == 0 && flag;
-}
-
 struct str facts_text(const perch_json_value *facts, const char *name)
 {
 	struct str text = { 0 };

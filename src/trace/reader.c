@@ -8,6 +8,7 @@
 #include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "data/json.h"
 #include "proc/lines.h"
 
 enum {
@@ -82,9 +83,9 @@ static int read_entry(struct trace_reader *reader, struct trace_record *record)
 	int r = read_text(reader, object, &entry->line);
 	if (r < 0)
 		return r;
-	entry->is_masked = facts_flag(object, "masked");
-	entry->is_cut = facts_flag(object, "cut");
-	entry->is_open = facts_flag(object, "open");
+	entry->is_masked = json_flag(object, "masked");
+	entry->is_cut = json_flag(object, "cut");
+	entry->is_open = json_flag(object, "open");
 	entry->event = facts_text(object, "event");
 	record->facts = perch_json_get(object, "facts");
 	entry->facts = facts_json(object, "facts");
