@@ -7,7 +7,6 @@
 
 #include "agent/turn.h"
 #include "base/buf.h"
-#include "base/cleanup.h"
 #include "base/err.h"
 #include "base/sized.h"
 

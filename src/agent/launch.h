@@ -76,8 +76,8 @@ int launch_open_sandbox(
 
 /* ---- turn_line.c ----------------------------------------------------------- */
 
-/* "image", "file" … */
-const char *attachment_kind_name(enum attachment_kind kind);
+/* By "image", "file" …; false = there is none of that name. */
+bool attachment_kind_find(struct str name, enum attachment_kind *ret_kind);
 
 /* The array of all of them; kind_name is what their kind is called. */
 void attachments_write(perch_json_writer *writer, const char *kind_name,

@@ -1,7 +1,6 @@
 /* One turn of an agent: connects the process, the engine and whoever is told. */
 #include "agent/turn.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -11,9 +11,15 @@ static const char *const kind_names[] = {
 	[ATTACHMENT_VIDEO] = "video",
 };
 
-const char *attachment_kind_name(enum attachment_kind kind)
+bool attachment_kind_find(struct str name, enum attachment_kind *ret_kind)
 {
-	return kind_names[kind];
+	for (size_t i = 0; i < sizeof(kind_names) / sizeof(kind_names[0]); i++) {
+		if (str_is(name, kind_names[i])) {
+			*ret_kind = (enum attachment_kind)i;
+			return true;
+		}
+	}
+	return false;
 }
 
 void attachments_write(perch_json_writer *writer, const char *kind_name,

@@ -7,12 +7,6 @@
 
 #define TURN_LINGER_NS (100 * NSEC_PER_MSEC)
 
-enum {
-	CODE_HOST = 125,
-	CODE_NOT_EXECUTABLE = 126,
-	CODE_NOT_FOUND = 127,
-};
-
 int turn_failure_code(const struct agent_turn *turn)
 {
 	const char *stage = turn->failure_text.stage;
@@ -78,7 +72,7 @@ static int start_child(struct agent_turn *turn, const perch_child_events *events
 	spec.stdin_mode = has_input(turn) ? PERCH_STDIN_PIPE : PERCH_STDIN_NULL;
 	spec.stdout_mode = PERCH_OUTPUT_LINES;
 	spec.stderr_mode = PERCH_OUTPUT_BYTES;
-	spec.line_limit = turn->options.line_limit ? turn->options.line_limit : AGENT_LINE_LIMIT;
+	spec.line_limit = turn->engine_options.line_limit;
 	spec.write_limit = SIZE_MAX / 2; /* a message has its own limit, answers are few */
 	spec.linger_ns = TURN_LINGER_NS;
 	spec.ladder = turn->ladder;

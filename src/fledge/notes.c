@@ -1,8 +1,6 @@
 /* What a trace is told of a run. */
 #include "fledge/notes.h"
 
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "data/json.h"
 

@@ -139,25 +139,20 @@ static const struct player_event events[] = {
 
 /* ---- what the agent reads first ---------------------------------------------------- */
 
-static enum attachment_kind kind_of(struct str name)
-{
-	enum attachment_kind kind = ATTACHMENT_IMAGE;
-	while (kind < ATTACHMENT_VIDEO && !str_is(name, attachment_kind_name(kind)))
-		kind++;
-	return kind;
-}
-
 static void read_attachments(
 	struct recorded *kept, const perch_json_value *list, struct agent_turn_options *turn)
 {
 	struct agent_attachment *attachments = recorded_room(kept, list, sizeof(*attachments));
 	perch_json_iter iter = perch_json_iterate(list);
-	for (const perch_json_value *item; attachments && (item = perch_json_next(&iter));)
-		attachments[turn->attachment_count++] = (struct agent_attachment){
-			.kind = kind_of(facts_text(item, "kind")),
+	for (const perch_json_value *item; attachments && (item = perch_json_next(&iter));) {
+		struct agent_attachment *attachment = &attachments[turn->attachment_count++];
+		*attachment = (struct agent_attachment){
 			.url = recorded_text(kept, item, "url"),
 			.name = recorded_text(kept, item, "name"),
 		};
+		/* One that we do not know becomes another one, which is found. */
+		attachment_kind_find(facts_text(item, "kind"), &attachment->kind);
+	}
 	turn->attachments = attachments;
 }
 
