@@ -392,56 +392,7 @@ START_TEST(many_turns_at_once)
 }
 END_TEST
 
-START_TEST(profiles_that_cannot_be_loaded)
-{
-	folder_new();
-	folder_write("bad.yaml", "command: [a]\n");
-	folder_write("odd.yaml", "command: a\ncolour: red\n");
-	perch_agent_profile *profile = NULL;
-	perch_err err = { 0 };
-	ck_assert_int_eq(perch_agent_profile_load(folder_path("none"), &profile, &err), -ENOENT);
-	ck_assert_int_eq(perch_agent_profile_load(folder_path("bad.yaml"), &profile, &err), -EINVAL);
-	ck_assert_uint_eq(err.line, 1);
-	ck_assert_ptr_null(profile);
-	perch_agent_profile_free(profile);
-	ck_assert_int_eq(perch_agent_profile_load(folder_path("odd.yaml"), &profile, &err), 0);
-	ck_assert_ptr_nonnull(strstr(perch_agent_profile_warnings(profile)[0], "colour"));
-	perch_agent_turn_options options = PERCH_AGENT_TURN_OPTIONS_INIT;
-	perch_host *host = proc_host();
-	perch_agent_turn *turn;
-	ck_assert_int_eq(perch_agent_turn_start(host, &options, &turn, &err), -EINVAL);
-	perch_host_free(host);
-	perch_agent_profile_free(profile);
-}
-END_TEST
-
-START_TEST(attachments_that_cannot_be)
-{
-	static const perch_attachment cases[][2] = {
-		{ { PERCH_ATTACHMENT_IMAGE, "u", NULL }, { PERCH_ATTACHMENT_FILE, NULL, "n" } },
-		{ { PERCH_ATTACHMENT_IMAGE, "u", NULL }, { PERCH_ATTACHMENT_VIDEO + 1, "u", "n" } },
-		{ { PERCH_ATTACHMENT_IMAGE, "u", NULL }, { (perch_attachment_kind)-1, "u", "n" } },
-	};
-	perch_host *host = proc_host();
-	perch_agent_profile *profile = load("command: 'true'\n");
-	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct told told = { 0 };
-		perch_agent_turn_options options = options_of(profile, &told, "m");
-		options.attachments = cases[i];
-		options.attachment_count = 2;
-		perch_agent_turn *turn = NULL;
-		perch_err err = { 0 };
-		ck_assert_int_eq(perch_agent_turn_start(host, &options, &turn, &err), -EINVAL);
-		ck_assert_ptr_nonnull(strstr(err.text, "attachments[1] has "));
-		ck_assert_ptr_null(turn);
-	}
-	perch_agent_profile_free(profile);
-	perch_host_free(host);
-}
-END_TEST
-
 SUITE_MAIN("agent-turn", turns_as_they_are_told, a_turn_that_cannot_start, cancelling,
 	cancelling_twice_goes_up_the_ladder, a_turn_may_be_given_up,
 	a_background_child_does_not_hold_the_turn, permissions_left_open_are_denied_on_timeout,
-	asking_is_not_idling, half_a_line_is_not_idling, many_turns_at_once,
-	profiles_that_cannot_be_loaded, attachments_that_cannot_be)
+	asking_is_not_idling, half_a_line_is_not_idling, many_turns_at_once)
