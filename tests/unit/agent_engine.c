@@ -1,12 +1,8 @@
 /* The engine of agents: every rule of both dialects, from lines. */
 #include "harness/suite.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "harness/world.h"
 
 /* ---- 0.1 ------------------------------------------------------------------------- */

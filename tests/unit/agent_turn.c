@@ -2,12 +2,10 @@
  * order, how it ends, and that nothing stays. */
 #include "harness/suite.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "harness/folder.h"

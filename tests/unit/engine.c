@@ -1,7 +1,6 @@
 /* fledge-v1 from strings: every kind of line, and the order of answers. */
 #include "harness/suite.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "harness/suite.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,12 +2,9 @@
 #include "harness/suite.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/folder.h"
 #include "harness/proc.h"
 #include "harness/state.h"
 
