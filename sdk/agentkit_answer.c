@@ -236,10 +236,10 @@ static int read_0_4(perch_agentkit *agent)
 	agent->message = kit_keep(&agent->arena, perch_json_get(turn, "message"));
 	agent->session_id = kit_keep(&agent->arena, perch_json_get(turn, "session_id"));
 	agent->session_name = kit_keep(&agent->arena, perch_json_get(turn, "session_name"));
-	agent->sender = kit_keep(&agent->arena, perch_json_get(turn, "from"));
+	agent->sender = kit_keep(&agent->arena, perch_json_get(turn, "from_user"));
 	agent->protocol = kit_keep(&agent->arena, perch_json_get(turn, "protocol_version"));
 	agent->is_streaming = true;
-	agent->may_ask = kit_flag(turn, "permission");
+	agent->may_ask = json_flag(turn, "permission");
 	if (!agent->message || !agent->session_id || !agent->session_name || !agent->sender ||
 		!agent->protocol)
 		return -ENOMEM;

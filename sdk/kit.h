@@ -19,13 +19,6 @@ static inline void kit_put(struct perch_json_writer *writer, const char *name, c
 	perch_json_write_string(writer, text);
 }
 
-/* Whether a member is there and true. */
-static inline bool kit_flag(const perch_json_value *object, const char *name)
-{
-	bool value = false;
-	return perch_json_bool(perch_json_get(object, name), &value) == 0 && value;
-}
-
 /* A text that stays, "" when there is none; NULL without memory. */
 static inline const char *kit_keep(struct arena *arena, const perch_json_value *string)
 {

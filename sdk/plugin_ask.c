@@ -161,8 +161,8 @@ static perch_plugin_status read_exec(
 	if (perch_json_whole_int64(perch_json_get(value, "code"), &code) < 0)
 		return PERCH_PLUGIN_NONSENSE;
 	result->code = (int)code;
-	result->out_truncated = kit_flag(value, "stdout_truncated");
-	result->err_truncated = kit_flag(value, "stderr_truncated");
+	result->out_truncated = json_flag(value, "stdout_truncated");
+	result->err_truncated = json_flag(value, "stderr_truncated");
 	perch_plugin_status status = give_text(perch_json_get(value, "stdout"), &result->out);
 	if (status == PERCH_PLUGIN_OK)
 		status = give_text(perch_json_get(value, "stderr"), &result->err);

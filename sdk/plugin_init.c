@@ -54,11 +54,11 @@ perch_plugin_status plugin_read_init(perch_plugin *plugin, const perch_json_valu
 			return PERCH_PLUGIN_NO_MEMORY;
 	}
 	init->git.is_repository = perch_json_type_of(git) == PERCH_JSON_OBJECT;
-	init->git.is_dirty = kit_flag(git, "dirty");
-	init->may.exec = kit_flag(may, "exec");
-	init->may.store = kit_flag(may, "store");
-	init->may.metadata = kit_flag(may, "metadata");
-	init->may.network = kit_flag(may, "network");
+	init->git.is_dirty = json_flag(git, "dirty");
+	init->may.exec = json_flag(may, "exec");
+	init->may.store = json_flag(may, "store");
+	init->may.metadata = json_flag(may, "metadata");
+	init->may.network = json_flag(may, "network");
 	return keep_args(plugin, perch_json_get(message, "args")) ? PERCH_PLUGIN_OK
 															  : PERCH_PLUGIN_NO_MEMORY;
 }

@@ -2,7 +2,6 @@
 #include "perch/toolkit.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -50,7 +50,7 @@ typedef enum perch_attachment_kind {
 
 typedef struct perch_attachment {
 	perch_attachment_kind kind;
-	const char *url;
+	const char *url;  /* never NULL */
 	const char *name; /* NULL = none */
 } perch_attachment;
 
@@ -136,7 +136,8 @@ static inline perch_agent_turn_options perch_agent_turn_options_init(void)
 /* Starts a turn. What the options point to must outlive it, but for `events`; these
  * and the options themselves are copied. A turn that cannot be started (no such command, a message
  * that is refused …) tells so by `error` and `end`. Fails with -EINVAL (no profile,
- * no events, something set that a newer library added) or -ENOMEM. */
+ * no events, an attachment of no known kind or without url, something set that a newer library
+ * added) or -ENOMEM. */
 PERCH_API int perch_agent_turn_start(perch_host *host, const perch_agent_turn_options *options,
 	perch_agent_turn **ret_turn, perch_err *err);
 

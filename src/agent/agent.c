@@ -7,7 +7,6 @@
 
 #include "agent/turn.h"
 #include "base/buf.h"
-#include "base/cleanup.h"
 #include "base/err.h"
 #include "base/sized.h"
 
@@ -176,13 +175,17 @@ static const struct agent_turn_events inner_events = {
 
 /* ---- turns ------------------------------------------------------------------------- */
 
-static int copy_attachments(perch_agent_turn *turn, const perch_agent_turn_options *options)
+static int copy_attachments(
+	perch_agent_turn *turn, const perch_agent_turn_options *options, perch_err *err)
 {
 	turn->attachments = calloc(options->attachment_count + 1, sizeof(*turn->attachments));
 	if (!turn->attachments)
-		return -ENOMEM;
+		return err_no_memory(err);
 	for (size_t i = 0; i < options->attachment_count; i++) {
 		const perch_attachment *given = &options->attachments[i];
+		if ((unsigned)given->kind > PERCH_ATTACHMENT_VIDEO || !given->url)
+			return err_set(err, -EINVAL, "attachments[%zu] has %s", i,
+				given->url ? "a kind that does not exist" : "no url");
 		turn->attachments[i] = (struct agent_attachment){
 			.kind = (enum attachment_kind)given->kind,
 			.url = given->url,
@@ -227,9 +230,10 @@ int perch_agent_turn_start(perch_host *host, const perch_agent_turn_options *opt
 	if (!copy.profile || !copy.events)
 		return err_set(err, -EINVAL, "a turn needs a profile and events");
 	perch_agent_turn *turn = calloc(1, sizeof(*turn));
-	if (!turn || copy_attachments(turn, &copy) < 0) {
+	r = turn ? copy_attachments(turn, &copy, err) : err_no_memory(err);
+	if (r < 0) {
 		perch_agent_turn_free(turn);
-		return err_no_memory(err);
+		return r;
 	}
 	/* A callback that only a newer library knows of is one that is never called. */
 	sized_copy(&turn->events, sizeof(turn->events), copy.events,

@@ -2,7 +2,6 @@
  * among those that run, then it runs. */
 #include "agent/bridge.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -144,7 +143,7 @@ static void start(struct bridge_turn *turn)
 	turn->options.events = &bridge->events;
 	turn->options.data = turn;
 	if (agent_turn_start(bridge->options.host, &turn->options, &turn->turn, &err) < 0)
-		refuse(turn, "start", err.text, 125);
+		refuse(turn, "start", err.text, CODE_HOST);
 }
 
 static void start_next(struct bridge *bridge)
@@ -160,12 +159,12 @@ void bridge_turn_ready(void *data, struct session_turn *session, const char *id)
 	struct bridge_turn *turn = data;
 	struct bridge *bridge = turn->bridge;
 	if (!id) {
-		refuse(turn, "session", session_turn_error(session)->text, 125);
+		refuse(turn, "session", session_turn_error(session)->text, CODE_HOST);
 		return;
 	}
 	turn->options.session_id = turn->is_new ? "" : arena_dup(&turn->arena, str_from(id));
 	if (!turn->options.session_id) {
-		refuse(turn, "start", "out of memory", 125);
+		refuse(turn, "start", "out of memory", CODE_HOST);
 		return;
 	}
 	turn_move(turn, STAGE_ALLOWED);
@@ -179,7 +178,7 @@ static void cancel(struct bridge_turn *turn, int signal)
 	if (turn->turn)
 		agent_turn_cancel(turn->turn, signal);
 	else
-		refuse(turn, "cancelled", "cancelled", 128 + signal);
+		refuse(turn, "cancelled", "cancelled", CODE_SIGNAL + signal);
 }
 
 bool bridge_cancel(struct bridge *bridge, const char *id, int signal)
@@ -231,6 +230,8 @@ void bridge_free(struct bridge *bridge)
 		struct bridge_turn *turn;
 		while ((turn = list_first(&bridge->turns[stage]))) {
 			list_remove(&bridge->turns[stage], turn);
+			/* First the agent: the next turn of its session must not meet it. */
+			agent_turn_free(steal(&turn->turn));
 			if (turn->session)
 				session_turn_end(turn->session, turn->was_started, NULL);
 			bridge_turn_free(turn);

@@ -35,9 +35,7 @@ static bool has_id(const struct bridge_turn *turn, const void *data)
 static bool is_same_session(const struct bridge_turn *turn, const void *wanted)
 {
 	const struct bridge_turn *other = wanted;
-	return turn->key_hash == other->key_hash && strcmp(turn->key.name, other->key.name) == 0 &&
-		strcmp(turn->key.from, other->key.from) == 0 &&
-		strcmp(turn->key.profile, other->key.profile) == 0;
+	return turn->key_hash == other->key_hash && session_key_is(&turn->key, &other->key);
 }
 
 struct bridge_turn *bridge_find(const struct bridge *bridge, const char *id)
@@ -102,7 +100,7 @@ static int copy_request(struct bridge_turn *turn, const struct bridge_request *r
 	if (!options->message.data || !options->session_name || !options->from || !turn->id)
 		return -ENOMEM;
 	turn->id_hash = str_hash(STR_HASH, turn->id);
-	turn->key_hash = str_hash(str_hash(STR_HASH, turn->key.name), turn->key.from);
+	turn->key_hash = session_key_hash(&turn->key);
 	return copy_attachments(turn, request);
 }
 

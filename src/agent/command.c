@@ -133,6 +133,17 @@ int command_check_shell(const struct agent_profile *profile, struct arena *arena
 	return dialect->has_message ? check_shell(&tokens, err) : 0;
 }
 
+/* ---- quotes ------------------------------------------------------------------ */
+
+const char *command_quotes_advice(const struct agent_profile *profile)
+{
+	const char *quote = strpbrk(profile->command, "'\"");
+	if (!quote || !strchr(quote + 1, *quote))
+		return NULL;
+	return "quotes in command are not read as in a shell: write it without them, and its arguments "
+		   "as a list, args: [\"…\", \"…\"]";
+}
+
 /* ---- argv ------------------------------------------------------------------ */
 
 /* Whether the text as a whole names a program, as the child will look for it. */

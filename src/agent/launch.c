@@ -86,20 +86,31 @@ static int check_message(const struct agent_turn_options *options, perch_err *er
 
 /* ---- the directory ----------------------------------------------------------- */
 
+static int refuse_cwd(perch_err *err, int code, const char *path, const char *why)
+{
+	err_set(err, code, "the agent's directory cannot be used: %.300s: %s", path, why);
+	if (err)
+		err->stage = "chdir";
+	return code;
+}
+
 /* Only a ~ of the template is the home directory. */
 static int profile_cwd(struct launch *launch, const char **ret_cwd, perch_err *err)
 {
 	const struct agent_profile *profile = launch->options->profile;
 	const char *template = profile->cwd;
-	bool is_home = template[0] == '~' && (!template[1] || template[1] == '/');
-	const char *home = is_home ? launch_own_variable(launch, STR("HOME")) : NULL;
+	bool is_home = profile_is_home(template);
+	const char *home = is_home ? launch_own_variable(launch, STR("HOME")) : "";
 	const char *text;
+	if (is_home && (!home || !home[0]))
+		return refuse_cwd(err, -ENOENT, template,
+			"HOME is not set: set it, or write the whole path into the profile's cwd");
 	int r = launch_expand(launch, str_from(template + is_home), true, "cwd", &text, err);
 	if (r < 0)
 		return r;
 	bool is_relative = !is_home && text[0] != '/';
-	_cleanup_free_ char *joined = str_join(is_home ? (home ? home : "") : "",
-		is_relative ? profile->directory : "", is_relative ? "/" : "", text, NULL);
+	_cleanup_free_ char *joined =
+		str_join(home, is_relative ? profile->directory : "", is_relative ? "/" : "", text, NULL);
 	*ret_cwd = joined ? arena_dup(launch->arena, str_from(joined)) : NULL;
 	return *ret_cwd ? 0 : err_no_memory(err);
 }
@@ -118,13 +129,7 @@ static int find_cwd(struct launch *launch, perch_err *err)
 		r = -errno;
 	else if (!S_ISDIR(info.st_mode))
 		r = -ENOTDIR;
-	if (r < 0) {
-		err_set(err, r, "the agent's directory cannot be used: %.300s: %s", launch->cwd,
-			perch_strerror(r));
-		if (err)
-			err->stage = "chdir";
-	}
-	return r;
+	return r < 0 ? refuse_cwd(err, r, launch->cwd, perch_strerror(r)) : 0;
 }
 
 int launch_begin(struct launch *launch, perch_err *err)

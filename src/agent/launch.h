@@ -55,6 +55,9 @@ int launch_make_argv(struct launch *launch, perch_err *err);
 /* The last rule alone: 0, or -EINVAL and words. */
 int command_check_shell(const struct agent_profile *profile, struct arena *arena, perch_err *err);
 
+/* What to do about a pair of quotes in the command, meant for a shell; NULL = it has none. */
+const char *command_quotes_advice(const struct agent_profile *profile);
+
 /* ---- environment.c -------------------------------------------------------- */
 
 int launch_make_env(struct launch *launch, perch_err *err);
@@ -73,8 +76,8 @@ int launch_open_sandbox(
 
 /* ---- turn_line.c ----------------------------------------------------------- */
 
-/* "image", "file" … */
-const char *attachment_kind_name(enum attachment_kind kind);
+/* By "image", "file" …; false = there is none of that name. */
+bool attachment_kind_find(struct str name, enum attachment_kind *ret_kind);
 
 /* The array of all of them; kind_name is what their kind is called. */
 void attachments_write(perch_json_writer *writer, const char *kind_name,

@@ -20,23 +20,17 @@ void permissions_free(struct agent_engine *engine)
 	}
 }
 
-static void write_text(perch_json_writer *writer, const char *name, struct str text)
-{
-	perch_json_write_name(writer, name);
-	perch_json_write_string_n(writer, text.data ? text.data : "", text.len);
-}
-
 static void answer(
 	struct agent_engine *engine, struct permit *permit, bool allowed, struct str message)
 {
 	struct perch_json_writer writer = json_writer_on(&permit->answer);
 	perch_json_begin_object(&writer);
-	write_text(&writer, "type", STR("permission_response"));
-	write_text(
+	json_write_text(&writer, "type", STR("permission_response"));
+	json_write_text(
 		&writer, "request_id", (struct str){ permit->request_id.data, permit->request_id.len });
-	write_text(&writer, "behavior", allowed ? STR("allow") : STR("deny"));
+	json_write_text(&writer, "behavior", allowed ? STR("allow") : STR("deny"));
 	if (message.len)
-		write_text(&writer, "message", message);
+		json_write_text(&writer, "message", message);
 	perch_json_end_object(&writer);
 	buf_append_char(&permit->answer, '\n');
 	if (permit->answer.failed)

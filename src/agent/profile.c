@@ -19,18 +19,15 @@
 
 static int warn(struct profile_reader *reader, const char *text)
 {
+	struct path_list *warnings = &reader->warnings;
 	const char *kept = arena_dup(reader->arena, str_from(text));
-	size_t count = reader->warning_count + 1;
-	const char **list = arena_alloc(reader->arena, (count + 1) * sizeof(*list));
-	if (!kept || !list)
+	if (!warnings->arena)
+		path_list_begin(warnings, reader->arena, NULL);
+	if (kept)
+		path_list_add(warnings, kept);
+	if (!kept || warnings->failed)
 		return err_no_memory(reader->err);
-	if (reader->warning_count)
-		memcpy(list, reader->warnings, reader->warning_count * sizeof(*list));
-	list[count - 1] = kept;
-	list[count] = NULL;
-	reader->warnings = list;
-	reader->warning_count = count;
-	reader->profile->warnings = list;
+	reader->profile->warnings = warnings->items;
 	return 0;
 }
 

@@ -44,10 +44,17 @@ struct agent_profile {
 	const char *const *warnings; /* unknown keys, one sentence each */
 };
 
+/* Whether a path of a profile begins at the home directory. */
+static inline bool profile_is_home(const char *path)
+{
+	return path[0] == '~' && (!path[1] || path[1] == '/');
+}
+
 enum { AGENT_PROFILE_SIZE_MAX = 1024 * 1024 };
 
-/* Reads a profile. Everything lives in the arena. Fails with -ENOENT and other
- * errnos, PERCH_ESYNTAX or -EINVAL (err names file, line and key). */
+/* Reads a profile. Everything lives in the arena. Fails with -ENOENT (also when a path
+ * begins at a home directory that nobody knows) and other errnos, PERCH_ESYNTAX or -EINVAL
+ * (err names file, line and key). */
 int agent_profile_read(
 	const char *path, struct arena *arena, struct agent_profile *ret_profile, perch_err *err);
 

@@ -4,6 +4,7 @@
 
 #include "agent/profile.h"
 #include "data/yaml.h"
+#include "sandbox/path_list.h"
 
 struct profile_reader {
 	struct arena *arena;
@@ -11,8 +12,7 @@ struct profile_reader {
 	perch_err *err;
 	const char *home;   /* "" = unknown */
 	const char *prefix; /* "" or "agentproc." or "sandbox.": for messages */
-	const char **warnings;
-	size_t warning_count;
+	struct path_list warnings;
 	bool has_protocol;
 	bool has_executor;
 	bool has_permission;

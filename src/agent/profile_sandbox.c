@@ -8,7 +8,7 @@
  *       env: [GH_TOKEN]                # variables that are kept although they look secret
  *       presets: [git]
  */
-#include <stdio.h>
+#include <errno.h>
 #include <string.h>
 
 #include "agent/profile_parts.h"
@@ -36,15 +36,26 @@ static int read_net(struct profile_reader *reader, const struct yaml_entry *entr
 	return 0;
 }
 
-/* The policy wants absolute paths. */
-static const char *absolute(const struct profile_reader *reader, const char *path)
+static int refuse_home(const struct profile_reader *reader, const struct yaml_entry *entry)
 {
-	bool is_home = path[0] == '~' && (!path[1] || path[1] == '/');
+	return err_set_at(reader->err, -ENOENT, entry->value->line, entry->value->column,
+		"%s%.100s has '%.100s', but HOME is not set: set it, or write the whole path",
+		reader->prefix, entry->name, entry->value->text);
+}
+
+/* The policy wants absolute paths. */
+static int make_absolute(
+	const struct profile_reader *reader, const struct yaml_entry *entry, const char **path)
+{
+	bool is_home = profile_is_home(*path);
 	const char *base = is_home ? reader->home : reader->profile->directory;
-	if (path[0] == '/')
-		return path;
-	_cleanup_free_ char *joined = str_join(base, is_home ? "" : "/", path + is_home, NULL);
-	return joined ? arena_dup(reader->arena, str_from(joined)) : NULL;
+	if ((*path)[0] == '/')
+		return 0;
+	if (is_home && !base[0])
+		return refuse_home(reader, entry);
+	_cleanup_free_ char *joined = str_join(base, is_home ? "" : "/", *path + is_home, NULL);
+	*path = joined ? arena_dup(reader->arena, str_from(joined)) : NULL;
+	return *path ? 0 : err_no_memory(reader->err);
 }
 
 static int read_paths(
@@ -54,13 +65,13 @@ static int read_paths(
 	int r = profile_texts(reader, entry, false, &list);
 	if (r < 0)
 		return r;
-	for (const char **path = (const char **)list; *path; path++) {
-		*path = absolute(reader, *path);
-		if (!*path)
-			return err_no_memory(reader->err);
+	for (size_t i = 0; r == 0 && list[i]; i++) {
+		const struct yaml_entry at = { entry->name, .value = entry->value->entries[i].value };
+		r = make_absolute(reader, &at, (const char **)&list[i]);
 	}
-	*ret_list = list;
-	return 0;
+	if (r == 0)
+		*ret_list = list;
+	return r;
 }
 
 static int read_key(struct profile_reader *reader, const struct yaml_entry *entry)

@@ -1,7 +1,6 @@
 /* Profiles that were read. */
 #include "agent/profiles.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>

@@ -3,16 +3,9 @@
 
 #include <errno.h>
 
+#include "agent/launch.h"
 #include "base/err.h"
 #include "data/json.h"
-
-static const char *const kind_names[] = {
-	[ATTACHMENT_IMAGE] = "image",
-	[ATTACHMENT_FILE] = "file",
-	[ATTACHMENT_AUDIO] = "audio",
-	[ATTACHMENT_VIDEO] = "video",
-};
-enum { KINDS = sizeof(kind_names) / sizeof(kind_names[0]) };
 
 /* A string that becomes a name or an argument: no NUL, and not endless. Leaves
  * *text alone when there is none. */
@@ -57,17 +50,6 @@ static int read_message(const perch_json_value *root, struct str *ret_message, p
 	return 0;
 }
 
-static int read_kind(const char *name, enum attachment_kind *ret_kind)
-{
-	for (int kind = 0; name && kind < KINDS; kind++) {
-		if (strcmp(name, kind_names[kind]) == 0) {
-			*ret_kind = (enum attachment_kind)kind;
-			return 0;
-		}
-	}
-	return -EINVAL;
-}
-
 static int read_attachment(const perch_json_value *value, struct arena *arena,
 	struct agent_attachment *ret_attachment, perch_err *err)
 {
@@ -80,7 +62,7 @@ static int read_attachment(const perch_json_value *value, struct arena *arena,
 		r = read_text(value, "name", SESSION_KEY_MAX, arena, &attachment.name, err);
 	if (r < 0)
 		return r;
-	if (read_kind(kind, &attachment.kind) < 0)
+	if (!attachment_kind_find(str_from(kind), &attachment.kind))
 		return err_set(err, -EINVAL, "an attachment's \"type\" is image, file, audio or video");
 	if (!attachment.url || !attachment.url[0])
 		return err_set(err, -EINVAL, "an attachment needs a \"url\"");

@@ -147,8 +147,7 @@ static bool look_for(struct session_turn *turn)
 
 static bool is_same_session(const struct session_turn *a, const struct session_turn *b)
 {
-	return a->key_hash == b->key_hash && strcmp(a->key.name, b->key.name) == 0 &&
-		strcmp(a->key.from, b->key.from) == 0 && strcmp(a->key.profile, b->key.profile) == 0;
+	return a->key_hash == b->key_hash && session_key_is(&a->key, &b->key);
 }
 
 /* Who is first now may begin. When that is another process's turn, all of ours in
@@ -310,7 +309,7 @@ static int turn_new(struct sessions *sessions, const struct session_key *key,
 	turn->key.profile = put_text(&at, key->profile);
 	turn->key.from = put_text(&at, key->from);
 	turn->key.name = put_text(&at, key->name);
-	turn->key_hash = str_hash(str_hash(STR_HASH, key->name), key->from);
+	turn->key_hash = session_key_hash(key);
 	*ret_turn = turn;
 	return 0;
 }

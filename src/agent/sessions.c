@@ -20,6 +20,20 @@
 
 DEFINE_POINTER_CLEANUP(cleanup_sessions, struct sessions, sessions_close)
 
+/* ---- keys ---------------------------------------------------------------- */
+
+/* Most sessions are of few profiles: their paths would tell little and take long. */
+uint32_t session_key_hash(const struct session_key *key)
+{
+	return str_hash(str_hash(STR_HASH, key->name), key->from);
+}
+
+bool session_key_is(const struct session_key *a, const struct session_key *b)
+{
+	return strcmp(a->name, b->name) == 0 && strcmp(a->from, b->from) == 0 &&
+		strcmp(a->profile, b->profile) == 0;
+}
+
 /* ---- opening ------------------------------------------------------------- */
 
 static int open_files(struct sessions *sessions, const char *directory, perch_err *err)

@@ -15,6 +15,10 @@ struct session_key {
 	const char *name;    /* "default" */
 };
 
+/* Keys are the same or not; those that are have the same hash. */
+uint32_t session_key_hash(const struct session_key *key);
+bool session_key_is(const struct session_key *a, const struct session_key *b);
+
 struct session_record {
 	struct session_key key;
 	const char *id;    /* "" = none yet */

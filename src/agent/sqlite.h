@@ -18,10 +18,8 @@
 	X(column_int64)         \
 	X(column_text)          \
 	X(db_config)            \
-	X(errmsg)               \
 	X(errstr)               \
 	X(exec)                 \
-	X(extended_errcode)     \
 	X(finalize)             \
 	X(get_autocommit)       \
 	X(open_v2)              \

@@ -1,7 +1,6 @@
 /* One turn of an agent: connects the process, the engine and whoever is told. */
 #include "agent/turn.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -161,6 +160,9 @@ static void tell_end(struct agent_turn *turn, const perch_result *result)
 	agent_note_exit(turn->options.trace, &exit);
 	agent_engine_conclude(turn->engine, &exit, &verdict);
 	agent_note_verdict(turn->options.trace, &verdict, &turn->partials);
+	const char *advice = exit.status > 0 ? command_quotes_advice(profile) : NULL;
+	if (advice)
+		TELL(turn, warning, turn, str_from(advice));
 	for (size_t i = 0; i < verdict.error_count; i++)
 		TELL(turn, error, turn, verdict.errors[i].code, verdict.errors[i].text);
 	if (verdict.has_reply)
@@ -280,7 +282,7 @@ int agent_turn_start(perch_host *host, const struct agent_turn_options *options,
 		agent_turn_free(turn);
 		return err_no_memory(err);
 	}
-	turn->failure = turn_launch(turn, &child_events);
+	turn_launch(turn, &child_events);
 	turn_clocks_start(turn);
 	*ret_turn = turn;
 	return 0;

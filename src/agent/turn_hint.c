@@ -2,9 +2,6 @@
 #include "agent/turn_parts.h"
 #include "sandbox/explain.h"
 
-/* A shell's words for: it may not be executed, it is not there. */
-enum { CODE_NOT_EXECUTABLE = 126, CODE_NOT_FOUND = 127 };
-
 struct str turn_hint(struct agent_turn *turn, int exit_code, struct str said)
 {
 	const char *widen_by = turn->options.profile->widen_by;
@@ -15,6 +12,7 @@ struct str turn_hint(struct agent_turn *turn, int exit_code, struct str said)
 	};
 	if (exit_code == 0 || !turn->sandbox)
 		return (struct str){ 0 };
+	/* The agent may be a shell, whose words for these they are. */
 	if (exit_code == CODE_NOT_EXECUTABLE || exit_code == CODE_NOT_FOUND)
 		explain_end(&context, said, &turn->hint);
 	else

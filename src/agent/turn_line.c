@@ -11,15 +11,15 @@ static const char *const kind_names[] = {
 	[ATTACHMENT_VIDEO] = "video",
 };
 
-const char *attachment_kind_name(enum attachment_kind kind)
+bool attachment_kind_find(struct str name, enum attachment_kind *ret_kind)
 {
-	return kind_names[kind];
-}
-
-static void write_text(perch_json_writer *writer, const char *name, struct str text)
-{
-	perch_json_write_name(writer, name);
-	perch_json_write_string_n(writer, text.data ? text.data : "", text.len);
+	for (size_t i = 0; i < sizeof(kind_names) / sizeof(kind_names[0]); i++) {
+		if (str_is(name, kind_names[i])) {
+			*ret_kind = (enum attachment_kind)i;
+			return true;
+		}
+	}
+	return false;
 }
 
 void attachments_write(perch_json_writer *writer, const char *kind_name,
@@ -28,9 +28,9 @@ void attachments_write(perch_json_writer *writer, const char *kind_name,
 	perch_json_begin_array(writer);
 	for (size_t i = 0; i < count; i++) {
 		perch_json_begin_object(writer);
-		write_text(writer, kind_name, str_from(kind_names[attachments[i].kind]));
-		write_text(writer, "url", str_from(attachments[i].url));
-		write_text(writer, "name", str_from(attachments[i].name));
+		json_write_text(writer, kind_name, str_from(kind_names[attachments[i].kind]));
+		json_write_text(writer, "url", str_from(attachments[i].url));
+		json_write_text(writer, "name", str_from(attachments[i].name));
 		perch_json_end_object(writer);
 	}
 	perch_json_end_array(writer);
@@ -40,20 +40,19 @@ int turn_line_write(struct buf *out, const struct agent_turn_options *options)
 {
 	struct perch_json_writer writer = json_writer_on(out);
 	perch_json_begin_object(&writer);
-	write_text(&writer, "type", STR("turn"));
-	write_text(&writer, "message", options->message);
-	write_text(&writer, "session_id", str_from(options->session_id));
-	write_text(&writer, "session_name",
+	json_write_text(&writer, "type", STR("turn"));
+	json_write_text(&writer, "message", options->message);
+	json_write_text(&writer, "session_id", str_from(options->session_id));
+	json_write_text(&writer, "session_name",
 		str_from(options->session_name ? options->session_name : "default"));
 	if (options->from && options->from[0])
-		write_text(&writer, "from_user", str_from(options->from));
+		json_write_text(&writer, "from_user", str_from(options->from));
 	perch_json_write_name(&writer, "attachments");
 	attachments_write(&writer, "kind", options->attachments, options->attachment_count);
 	if (options->profile->permission) {
-		perch_json_write_name(&writer, "permission");
-		perch_json_write_bool(&writer, true);
+		json_write_flag(&writer, "permission", true);
 	}
-	write_text(&writer, "protocol_version", str_from(dialect_0_4.version));
+	json_write_text(&writer, "protocol_version", str_from(dialect_0_4.version));
 	perch_json_end_object(&writer);
 	buf_append_char(out, '\n');
 	return out->failed ? -ENOMEM : 0;

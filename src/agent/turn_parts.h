@@ -43,8 +43,8 @@ struct agent_turn {
 
 /* ---- turn_start.c ------------------------------------------------------------ */
 
-/* Starts the process. Fails with words in turn->failure_text. */
-int turn_launch(struct agent_turn *turn, const perch_child_events *events);
+/* Starts the process. Or says why not, in turn->failure and turn->failure_text. */
+void turn_launch(struct agent_turn *turn, const perch_child_events *events);
 
 /* The exit code of a turn whose process could not be started. */
 int turn_failure_code(const struct agent_turn *turn);

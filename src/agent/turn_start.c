@@ -7,12 +7,6 @@
 
 #define TURN_LINGER_NS (100 * NSEC_PER_MSEC)
 
-enum {
-	CODE_HOST = 125,
-	CODE_NOT_EXECUTABLE = 126,
-	CODE_NOT_FOUND = 127,
-};
-
 int turn_failure_code(const struct agent_turn *turn)
 {
 	const char *stage = turn->failure_text.stage;
@@ -78,7 +72,7 @@ static int start_child(struct agent_turn *turn, const perch_child_events *events
 	spec.stdin_mode = has_input(turn) ? PERCH_STDIN_PIPE : PERCH_STDIN_NULL;
 	spec.stdout_mode = PERCH_OUTPUT_LINES;
 	spec.stderr_mode = PERCH_OUTPUT_BYTES;
-	spec.line_limit = turn->options.line_limit ? turn->options.line_limit : AGENT_LINE_LIMIT;
+	spec.line_limit = turn->engine_options.line_limit;
 	spec.write_limit = SIZE_MAX / 2; /* a message has its own limit, answers are few */
 	spec.linger_ns = TURN_LINGER_NS;
 	spec.ladder = turn->ladder;
@@ -95,7 +89,7 @@ static int start_child(struct agent_turn *turn, const perch_child_events *events
 	return r;
 }
 
-int turn_launch(struct agent_turn *turn, const perch_child_events *events)
+static int launch(struct agent_turn *turn, const perch_child_events *events)
 {
 	perch_err *err = &turn->failure_text;
 	turn->launch = (struct launch){
@@ -112,4 +106,16 @@ int turn_launch(struct agent_turn *turn, const perch_child_events *events)
 	if (r == 0)
 		r = launch_finish(&turn->launch, err);
 	return r < 0 ? r : start_child(turn, events, err);
+}
+
+void turn_launch(struct agent_turn *turn, const perch_child_events *events)
+{
+	turn->failure = launch(turn, events);
+	perch_err *err = &turn->failure_text;
+	const char *advice = command_quotes_advice(turn->options.profile);
+	if (!advice || turn->failure == 0 || turn_failure_code(turn) == CODE_HOST)
+		return;
+	const char *stage = err->stage;
+	err_set(err, turn->failure, "%.300s; %s", err->text, advice);
+	err->stage = stage;
 }

@@ -7,13 +7,6 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 
-enum {
-	CODE_ERROR = 1,
-	CODE_TIMEOUT = 124,
-	CODE_HOST = 125,
-	CODE_SIGNAL = 128, /* and its number */
-};
-
 static struct str text_of(const struct buf *buf)
 {
 	return (struct str){ buf->data, buf->len };

@@ -98,12 +98,6 @@ static void put_report(struct page *page, const char *file, const struct replay_
 
 /* ---- for programs --------------------------------------------------------------- */
 
-static void write_text(perch_json_writer *writer, const char *name, struct str text)
-{
-	perch_json_write_name(writer, name);
-	perch_json_write_string_n(writer, text.data ? text.data : "", text.len);
-}
-
 static void write_number(perch_json_writer *writer, const char *name, uint64_t number)
 {
 	perch_json_write_name(writer, name);
@@ -119,12 +113,12 @@ static void put_json_difference(struct buf *out, const struct replay_difference 
 	};
 	perch_json_writer writer = json_writer_on(out);
 	perch_json_begin_object(&writer);
-	write_text(&writer, "event", STR("difference"));
-	write_text(&writer, "kind", str_from(kinds[it->kind]));
+	json_write_text(&writer, "event", STR("difference"));
+	json_write_text(&writer, "kind", str_from(kinds[it->kind]));
 	write_number(&writer, "line", it->line);
-	write_text(&writer, "what", it->what.len ? it->what : STR("line"));
-	write_text(&writer, "recorded", it->recorded);
-	write_text(&writer, "now", it->now);
+	json_write_text(&writer, "what", it->what.len ? it->what : STR("line"));
+	json_write_text(&writer, "recorded", it->recorded);
+	json_write_text(&writer, "now", it->now);
 	write_number(&writer, "at", it->at);
 	perch_json_end_object(&writer);
 	buf_append_char(out, '\n');
@@ -136,17 +130,15 @@ static void put_json(struct buf *out, const struct replay_report *report, bool i
 		put_json_difference(out, &report->difference);
 	perch_json_writer writer = json_writer_on(out);
 	perch_json_begin_object(&writer);
-	write_text(&writer, "event", STR("end"));
-	perch_json_write_name(&writer, "success");
-	perch_json_write_bool(&writer, is_same);
-	write_text(&writer, "protocol", str_from(report->protocol));
+	json_write_text(&writer, "event", STR("end"));
+	json_write_flag(&writer, "success", is_same);
+	json_write_text(&writer, "protocol", str_from(report->protocol));
 	write_number(&writer, "played", report->played);
 	write_number(&writer, "compared", report->compared);
 	write_number(&writer, "lent", report->lent);
 	write_number(&writer, "commands", report->commands);
 	write_number(&writer, "masked", report->masked);
-	perch_json_write_name(&writer, "complete");
-	perch_json_write_bool(&writer, report->has_end);
+	json_write_flag(&writer, "complete", report->has_end);
 	perch_json_end_object(&writer);
 	buf_append_char(out, '\n');
 }

@@ -103,9 +103,6 @@ extern const char *const protocol_names[PROTOCOL_COUNT + 1]; /* "fledge", … */
 void case_file_parse(struct str text, enum protocol protocol, struct arena *arena,
 	struct case_file *ret_file, struct findings *findings);
 
-/* In steps.c. The i-th word that begins a step, NULL behind the last. */
-const char *step_word(size_t i);
-
 /* In steps.c. Reads `{ send = "…" }` and its like. */
 void step_read(const struct author_file *reader, const struct toml_value *table, struct step *step);
 

@@ -49,11 +49,6 @@ static const struct {
 	int number;
 } signals[] = { { "INT", SIGINT }, { "TERM", SIGTERM }, { "KILL", SIGKILL }, { "SEGV", SIGSEGV } };
 
-const char *step_word(size_t i)
-{
-	return i < WORD_COUNT ? words[i].word : NULL;
-}
-
 #define WRONG AUTHOR_WRONG
 
 static struct str keep(const struct author_file *reader, struct str text)

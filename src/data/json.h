@@ -91,6 +91,9 @@ static inline struct str json_str(const perch_json_value *string)
 	return (struct str){ string->text + 1, string->length - 2u };
 }
 
+/* Whether a member is there and true. */
+bool json_flag(const perch_json_value *object, const char *name);
+
 /* The value behind this one and all that is in it. */
 static inline perch_json_value *json_skip(const perch_json_value *value)
 {
@@ -139,5 +142,9 @@ static inline struct perch_json_writer json_writer_on(struct buf *out)
 {
 	return (struct perch_json_writer){ .out = out };
 }
+
+/* A member and its name. A text without data is an empty one. */
+void json_write_text(perch_json_writer *writer, const char *name, struct str text);
+void json_write_flag(perch_json_writer *writer, const char *name, bool flag);
 
 #endif

@@ -111,3 +111,9 @@ int perch_json_bool(const perch_json_value *value, bool *ret_bool)
 	*ret_bool = value->text[0] == 't';
 	return 0;
 }
+
+bool json_flag(const perch_json_value *object, const char *name)
+{
+	bool flag = false;
+	return perch_json_bool(perch_json_get(object, name), &flag) == 0 && flag;
+}

@@ -298,3 +298,15 @@ int perch_json_writer_finish(perch_json_writer *writer, const char **ret_text, s
 	*ret_length = writer->out->len;
 	return 0;
 }
+
+void json_write_text(perch_json_writer *writer, const char *name, struct str text)
+{
+	perch_json_write_name(writer, name);
+	perch_json_write_string_n(writer, text.data ? text.data : "", text.len);
+}
+
+void json_write_flag(perch_json_writer *writer, const char *name, bool flag)
+{
+	perch_json_write_name(writer, name);
+	perch_json_write_bool(writer, flag);
+}

@@ -1,14 +1,11 @@
 /* YAML 1.2 for settings: builds the tree from the events of libyaml. */
 #include "data/yaml.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 #include <yaml.h>
 
-#include "base/cleanup.h"
 #include "base/err.h"
-#include "base/vec.h"
 
 /* A value that somebody may refer to. */
 struct anchor {

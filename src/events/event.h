@@ -14,7 +14,6 @@ struct event {
 
 struct event event_begin(struct report *report, const char *name);
 void event_text(struct event *event, const char *name, struct str text);
-void event_number(struct event *event, const char *name, uint64_t number);
 void event_bool(struct event *event, const char *name, bool value);
 
 /* What every `end` says: success, exit_code, signal, duration_ms, sandbox, reach. */

@@ -25,18 +25,16 @@ struct event event_begin(struct report *report, const char *name)
 		.json = json_writer_on(&report->out),
 	};
 	perch_json_begin_object(&event.json);
-	perch_json_write_name(&event.json, "event");
-	perch_json_write_string(&event.json, name);
+	json_write_text(&event.json, "event", str_from(name));
 	return event;
 }
 
 void event_text(struct event *event, const char *name, struct str text)
 {
-	perch_json_write_name(&event->json, name);
-	perch_json_write_string_n(&event->json, text.data ? text.data : "", text.len);
+	json_write_text(&event->json, name, text);
 }
 
-void event_number(struct event *event, const char *name, uint64_t number)
+static void event_number(struct event *event, const char *name, uint64_t number)
 {
 	perch_json_write_name(&event->json, name);
 	perch_json_write_uint64(&event->json, number);
@@ -44,8 +42,7 @@ void event_number(struct event *event, const char *name, uint64_t number)
 
 void event_bool(struct event *event, const char *name, bool value)
 {
-	perch_json_write_name(&event->json, name);
-	perch_json_write_bool(&event->json, value);
+	json_write_flag(&event->json, name, value);
 }
 
 static void write_out(struct report *report)

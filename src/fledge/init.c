@@ -5,18 +5,6 @@
 #include "data/json.h"
 #include "fledge/context.h"
 
-static void write_text(perch_json_writer *writer, const char *name, struct str text)
-{
-	perch_json_write_name(writer, name);
-	perch_json_write_string_n(writer, text.data, text.len);
-}
-
-static void write_flag(perch_json_writer *writer, const char *name, bool flag)
-{
-	perch_json_write_name(writer, name);
-	perch_json_write_bool(writer, flag);
-}
-
 static void begin_member(perch_json_writer *writer, const char *name)
 {
 	perch_json_write_name(writer, name);
@@ -40,10 +28,10 @@ static void write_git(perch_json_writer *writer, const struct git_context *git, 
 		return;
 	}
 	begin_member(writer, "git");
-	write_text(writer, "branch", str_from(git->branch));
-	write_flag(writer, "dirty", is_dirty);
-	write_text(writer, "remote", str_from(git->remote));
-	write_text(writer, "remote_url", str_from(git->remote_url));
+	json_write_text(writer, "branch", str_from(git->branch));
+	json_write_flag(writer, "dirty", is_dirty);
+	json_write_text(writer, "remote", str_from(git->remote));
+	json_write_text(writer, "remote_url", str_from(git->remote_url));
 	perch_json_end_object(writer);
 }
 
@@ -56,9 +44,9 @@ static void write_project(perch_json_writer *writer, const struct init_context *
 		return;
 	}
 	begin_member(writer, "project");
-	write_text(writer, "name", str_from(project->name));
-	write_text(writer, "root", str_from(project->root));
-	write_text(writer, "language", str_from(project->language));
+	json_write_text(writer, "name", str_from(project->name));
+	json_write_text(writer, "root", str_from(project->root));
+	json_write_text(writer, "language", str_from(project->language));
 	write_git(writer, &project->git, context->is_dirty);
 	perch_json_end_object(writer);
 }
@@ -66,37 +54,37 @@ static void write_project(perch_json_writer *writer, const struct init_context *
 static void write_plugin(perch_json_writer *writer, const struct init_context *context)
 {
 	begin_member(writer, "plugin");
-	write_text(writer, "name", context->plugin_name);
-	write_text(writer, "version", context->plugin_version);
-	write_text(writer, "dir", context->plugin_dir);
+	json_write_text(writer, "name", context->plugin_name);
+	json_write_text(writer, "version", context->plugin_version);
+	json_write_text(writer, "dir", context->plugin_dir);
 	perch_json_end_object(writer);
 }
 
 static void write_capabilities(perch_json_writer *writer, const struct init_context *context)
 {
 	begin_member(writer, "capabilities");
-	write_flag(writer, "exec", context->may_exec);
-	write_flag(writer, "store", context->may_store);
-	write_flag(writer, "metadata", context->may_read_metadata);
+	json_write_flag(writer, "exec", context->may_exec);
+	json_write_flag(writer, "store", context->may_store);
+	json_write_flag(writer, "metadata", context->may_read_metadata);
 	if (context->may_use_network)
-		write_flag(writer, "network", true);
+		json_write_flag(writer, "network", true);
 	if (context->filesystem.len)
-		write_text(writer, "filesystem", context->filesystem);
+		json_write_text(writer, "filesystem", context->filesystem);
 	perch_json_end_object(writer);
 }
 
 static void write_versions(perch_json_writer *writer)
 {
 	begin_member(writer, "fledge");
-	write_text(writer, "version", STR(FLEDGE_VERSION));
+	json_write_text(writer, "version", STR(FLEDGE_VERSION));
 	perch_json_end_object(writer);
 }
 
 static void write_host(perch_json_writer *writer)
 {
 	begin_member(writer, "host");
-	write_text(writer, "name", STR("perch"));
-	write_text(writer, "version", str_from(perch_version()));
+	json_write_text(writer, "name", STR("perch"));
+	json_write_text(writer, "version", str_from(perch_version()));
 	perch_json_end_object(writer);
 }
 
@@ -104,9 +92,9 @@ int init_line(struct buf *out, const struct init_context *context)
 {
 	struct perch_json_writer writer = json_writer_on(out);
 	perch_json_begin_object(&writer);
-	write_text(&writer, "type", STR("init"));
-	write_text(&writer, "protocol", STR("fledge-v1"));
-	write_text(&writer, "command", context->command);
+	json_write_text(&writer, "type", STR("init"));
+	json_write_text(&writer, "protocol", STR("fledge-v1"));
+	json_write_text(&writer, "command", context->command);
 	write_args(&writer, context->args);
 	write_project(&writer, context);
 	write_plugin(&writer, context);

@@ -1,8 +1,6 @@
 /* What a trace is told of a run. */
 #include "fledge/notes.h"
 
-#include <string.h>
-
 #include "base/cleanup.h"
 #include "data/json.h"
 
@@ -17,20 +15,14 @@ const char *fledge_asking_name(enum fledge_asking asking)
 	return asking_names[asking];
 }
 
-static void write_text(perch_json_writer *writer, const char *name, struct str text)
-{
-	perch_json_write_name(writer, name);
-	perch_json_write_string_n(writer, text.data ? text.data : "", text.len);
-}
-
 static void write_answers(struct buf *out, const struct fledge_engine_options *engine)
 {
 	perch_json_writer writer = json_writer_on(out);
 	perch_json_begin_array(&writer);
 	for (size_t i = 0; i < engine->answer_count; i++) {
 		perch_json_begin_object(&writer);
-		write_text(&writer, "message", engine->answers[i].message);
-		write_text(&writer, "value", engine->answers[i].value);
+		json_write_text(&writer, "message", engine->answers[i].message);
+		json_write_text(&writer, "value", engine->answers[i].value);
 		perch_json_end_object(&writer);
 	}
 	perch_json_end_array(&writer);

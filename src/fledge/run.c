@@ -2,15 +2,11 @@
  * frontend. Decides nothing of the protocol itself. */
 #include "fledge/run.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "fledge/notes.h"

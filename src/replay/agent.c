@@ -89,7 +89,7 @@ static int play_permit(struct player *player, const struct trace_record *record)
 {
 	struct agent_side *side = (struct agent_side *)player;
 	agent_engine_permit(side->engine, facts_text(record->facts, "request_id"),
-		facts_flag(record->facts, "allowed"), facts_text(record->facts, "message"));
+		json_flag(record->facts, "allowed"), facts_text(record->facts, "message"));
 	return settle(side);
 }
 
@@ -97,7 +97,7 @@ static int play_timeout(struct player *player, const struct trace_record *record
 {
 	struct agent_side *side = (struct agent_side *)player;
 	side->exit.timeout_ns = (uint64_t)facts_number(record->facts, "after_ns");
-	side->exit.was_idle = facts_flag(record->facts, "idle");
+	side->exit.was_idle = json_flag(record->facts, "idle");
 	agent_engine_deny_all(side->engine, STR(AGENT_TIMED_OUT));
 	return settle(side);
 }
@@ -105,7 +105,7 @@ static int play_timeout(struct player *player, const struct trace_record *record
 static int play_cancel(struct player *player, const struct trace_record *record)
 {
 	struct agent_side *side = (struct agent_side *)player;
-	side->exit.cancelled_by = (int)facts_number(record->facts, "signal");
+	side->exit.cancelled_by = facts_status(record->facts, "signal");
 	agent_engine_deny_all(side->engine, STR(AGENT_CANCELLED));
 	return settle(side);
 }
@@ -117,8 +117,8 @@ static int play_exit(struct player *player, const struct trace_record *record)
 	if (side->has_ended)
 		return replay_wrong(player->replay, "the agent ends a second time");
 	side->has_ended = true;
-	side->exit.status = (int)facts_number(record->facts, "status");
-	side->exit.signal = (int)facts_number(record->facts, "signal");
+	side->exit.status = facts_status(record->facts, "status");
+	side->exit.signal = facts_status(record->facts, "signal");
 	side->exit.stderr_tail = facts_text(record->facts, "stderr");
 	agent_engine_conclude(side->engine, &side->exit, &verdict);
 	agent_note_verdict(replay_trace(player->replay), &verdict, &side->partials);
@@ -139,25 +139,20 @@ static const struct player_event events[] = {
 
 /* ---- what the agent reads first ---------------------------------------------------- */
 
-static enum attachment_kind kind_of(struct str name)
-{
-	enum attachment_kind kind = ATTACHMENT_IMAGE;
-	while (kind < ATTACHMENT_VIDEO && !str_is(name, attachment_kind_name(kind)))
-		kind++;
-	return kind;
-}
-
 static void read_attachments(
 	struct recorded *kept, const perch_json_value *list, struct agent_turn_options *turn)
 {
 	struct agent_attachment *attachments = recorded_room(kept, list, sizeof(*attachments));
 	perch_json_iter iter = perch_json_iterate(list);
-	for (const perch_json_value *item; attachments && (item = perch_json_next(&iter));)
-		attachments[turn->attachment_count++] = (struct agent_attachment){
-			.kind = kind_of(facts_text(item, "kind")),
+	for (const perch_json_value *item; attachments && (item = perch_json_next(&iter));) {
+		struct agent_attachment *attachment = &attachments[turn->attachment_count++];
+		*attachment = (struct agent_attachment){
 			.url = recorded_text(kept, item, "url"),
 			.name = recorded_text(kept, item, "name"),
 		};
+		/* One that we do not know becomes another one, which is found. */
+		attachment_kind_find(facts_text(item, "kind"), &attachment->kind);
+	}
 	turn->attachments = attachments;
 }
 
@@ -219,15 +214,15 @@ static int prepare(struct agent_side *side, const perch_json_value *facts)
 	side->options = (struct agent_engine_options){
 		.dialect = is_newer ? &dialect_0_4 : &dialect_0_1,
 		.session_prefix = recorded_copy(&side->kept, facts_text(facts, "session_prefix")),
-		.is_streaming = facts_flag(facts, "streaming"),
-		.has_permission = facts_flag(facts, "permission"),
+		.is_streaming = json_flag(facts, "streaming"),
+		.has_permission = json_flag(facts, "permission"),
 		.max_reply_chars = (size_t)facts_number(facts, "max_reply_chars"),
 		.truncation_suffix = recorded_copy(&side->kept, facts_text(facts, "truncation_suffix")),
 		.line_limit = (size_t)facts_number(facts, "line_limit"),
 		.total_limit = (size_t)facts_number(facts, "total_limit"),
 	};
-	side->exit.send_error_reply = facts_flag(facts, "send_error_reply");
-	side->exit.include_stderr = facts_flag(facts, "include_stderr");
+	side->exit.send_error_reply = json_flag(facts, "send_error_reply");
+	side->exit.include_stderr = json_flag(facts, "include_stderr");
 	if (side->kept.failed)
 		return -ENOMEM;
 	int r = agent_engine_new(&side->options, &effects, side, &side->engine);

@@ -228,9 +228,9 @@ static int play_answer(struct player *player, const struct trace_record *record)
 	struct fledge_side *side = (struct fledge_side *)player;
 	struct answer answer = {
 		.number = (uint64_t)facts_number(record->facts, "ticket"),
-		.cancelled = facts_flag(record->facts, "cancelled"),
+		.cancelled = json_flag(record->facts, "cancelled"),
 		.text = facts_text(record->facts, "text"),
-		.yes = facts_flag(record->facts, "yes"),
+		.yes = json_flag(record->facts, "yes"),
 	};
 	if (!side->open || side->open->number != answer.number)
 		return 0; /* nobody asks: what the recording sends next is missing now */
@@ -266,7 +266,7 @@ static int play_interrupt(struct player *player, const struct trace_record *reco
 {
 	struct fledge_side *side = (struct fledge_side *)player;
 	if (!side->interrupted_by)
-		side->interrupted_by = (int)facts_number(record->facts, "signal");
+		side->interrupted_by = facts_status(record->facts, "signal");
 	fledge_engine_cancel(side->engine, "user_interrupt", 0);
 	return settle(side);
 }
@@ -275,8 +275,8 @@ static int play_exit(struct player *player, const struct trace_record *record)
 {
 	struct fledge_side *side = (struct fledge_side *)player;
 	side->has_ended = true;
-	side->status = (int)facts_number(record->facts, "status");
-	side->signal = (int)facts_number(record->facts, "signal");
+	side->status = facts_status(record->facts, "status");
+	side->signal = facts_status(record->facts, "signal");
 	return 0;
 }
 
@@ -344,9 +344,9 @@ static int begin(struct replay *replay, const perch_json_value *facts, struct pl
 	side->player = (struct player){ &fledge_player, replay };
 	side->options = (struct fledge_engine_options){
 		.plugin = recorded_copy(&side->kept, facts_text(facts, "plugin")),
-		.may_exec = facts_flag(facts, "exec"),
-		.may_store = facts_flag(facts, "store"),
-		.may_read_metadata = facts_flag(facts, "metadata"),
+		.may_exec = json_flag(facts, "exec"),
+		.may_store = json_flag(facts, "store"),
+		.may_read_metadata = json_flag(facts, "metadata"),
 		.asking = asking_of(facts_text(facts, "asking")),
 		.prompt_timeout_ns = (uint64_t)facts_number(facts, "prompt_timeout_ns"),
 	};

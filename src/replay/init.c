@@ -14,7 +14,7 @@ static void read_project(struct recorded *kept, const perch_json_value *recorded
 {
 	const perch_json_value *git = perch_json_get(recorded, "git");
 	bool has_git = perch_json_type_of(git) == PERCH_JSON_OBJECT;
-	*ret_is_dirty = facts_flag(git, "dirty");
+	*ret_is_dirty = json_flag(git, "dirty");
 	*project = (struct project_context){
 		.is_known = perch_json_type_of(recorded) == PERCH_JSON_OBJECT,
 		.name = recorded_text(kept, recorded, "name"),
@@ -57,10 +57,10 @@ int init_again(struct buf *out, perch_json *json, struct str recorded)
 		.plugin_name = facts_text(plugin, "name"),
 		.plugin_version = facts_text(plugin, "version"),
 		.plugin_dir = facts_text(plugin, "dir"),
-		.may_exec = facts_flag(may, "exec"),
-		.may_store = facts_flag(may, "store"),
-		.may_read_metadata = facts_flag(may, "metadata"),
-		.may_use_network = facts_flag(may, "network"),
+		.may_exec = json_flag(may, "exec"),
+		.may_store = json_flag(may, "store"),
+		.may_read_metadata = json_flag(may, "metadata"),
+		.may_use_network = json_flag(may, "network"),
 		.filesystem = facts_text(may, "filesystem"),
 	};
 	read_project(&kept, perch_json_get(init, "project"), &project, &context.is_dirty);

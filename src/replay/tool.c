@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "data/json.h"
 #include "replay/player.h"
 #include "replay/recorded.h"
 #include "tool/notes.h"
@@ -58,9 +59,9 @@ static int play_exit(struct player *player, const struct trace_record *record)
 {
 	struct tool_side *side = (struct tool_side *)player;
 	const struct tool_exit exit = {
-		.is_known = facts_flag(record->facts, "known"),
-		.status = (int)facts_number(record->facts, "status"),
-		.signal = (int)facts_number(record->facts, "signal"),
+		.is_known = json_flag(record->facts, "known"),
+		.status = facts_status(record->facts, "status"),
+		.signal = facts_status(record->facts, "signal"),
 	};
 	tool_engine_exit(side->engine, &exit);
 	return settle(side);
@@ -154,9 +155,9 @@ static int prepare(struct tool_side *side, const perch_json_value *facts)
 		.protocol = recorded_copy(&side->kept, facts_text(facts, "version")),
 		.name = recorded_copy(&side->kept, facts_text(facts, "plugin")),
 		.capabilities = recorded_list(&side->kept, perch_json_get(facts, "capabilities")),
-		.handshake_only = facts_flag(facts, "handshake_only"),
+		.handshake_only = json_flag(facts, "handshake_only"),
 	};
-	side->request.strict = facts_flag(facts, "strict");
+	side->request.strict = json_flag(facts, "strict");
 	int r = has_request ? write_request(side, request) : 0;
 	if (side->kept.failed)
 		r = -ENOMEM;

@@ -166,9 +166,9 @@ int audit_prepare(const struct audit *audit, perch_err *err)
 
 static void write_text(struct perch_json_writer *out, const char *name, struct str text)
 {
-	perch_json_write_name(out, name);
-	size_t len = text.len > TEXT_MAX ? utf8_whole_prefix(text.data, TEXT_MAX) : text.len;
-	perch_json_write_string_n(out, text.data, len);
+	if (text.len > TEXT_MAX)
+		text.len = utf8_whole_prefix(text.data, TEXT_MAX);
+	json_write_text(out, name, text);
 }
 
 static void write_number(struct perch_json_writer *out, const char *name, uint64_t number)

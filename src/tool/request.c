@@ -23,12 +23,6 @@ int tool_request_id(char ret_id[TOOL_REQUEST_ID_SIZE])
 	return 0;
 }
 
-static void write_text(struct perch_json_writer *writer, const char *name, struct str text)
-{
-	perch_json_write_name(writer, name);
-	perch_json_write_string_n(writer, text.data, text.len);
-}
-
 static void write_context(struct perch_json_writer *writer, const struct tool_context *context)
 {
 	const struct {
@@ -45,7 +39,7 @@ static void write_context(struct perch_json_writer *writer, const struct tool_co
 	perch_json_begin_object(writer);
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
 		if (members[i].text)
-			write_text(writer, members[i].name, str_from(members[i].text));
+			json_write_text(writer, members[i].name, str_from(members[i].text));
 	}
 	perch_json_end_object(writer);
 }
@@ -55,9 +49,9 @@ static void write_message(
 {
 	struct perch_json_writer writer = json_writer_on(out);
 	perch_json_begin_object(&writer);
-	write_text(&writer, "type", STR("request"));
-	write_text(&writer, "request_id", request->request_id);
-	write_text(&writer, "tool_name", request->tool);
+	json_write_text(&writer, "type", STR("request"));
+	json_write_text(&writer, "request_id", request->request_id);
+	json_write_text(&writer, "tool_name", request->tool);
 	write_context(&writer, &request->context);
 	perch_json_write_name(&writer, "input");
 	perch_json_write_value(&writer, input);

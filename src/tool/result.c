@@ -35,18 +35,12 @@ static void write_number(writer *out, const char *name, bool is_known, uint64_t 
 		perch_json_write_null(out);
 }
 
-static void write_string(writer *out, const char *name, struct str text)
-{
-	perch_json_write_name(out, name);
-	perch_json_write_string_n(out, text.data, text.len);
-}
-
 static void write_error(writer *out, const struct tool_result *result)
 {
 	perch_json_write_name(out, "error");
 	perch_json_begin_object(out);
-	write_string(out, "code", result->error_code);
-	write_string(out, "message", result->error_message);
+	json_write_text(out, "code", result->error_code);
+	json_write_text(out, "message", result->error_message);
 	perch_json_end_object(out);
 }
 
@@ -56,8 +50,7 @@ static void write_answer(writer *out, const struct tool_result *result)
 	bool is_ok = result->code == TOOL_OK;
 	bool is_error = result->code == TOOL_EXECUTION_ERROR;
 	if (result->responded && !is_ok && !is_error) {
-		perch_json_write_name(out, "responded");
-		perch_json_write_bool(out, true);
+		json_write_flag(out, "responded", true);
 	}
 	if (result->responded && (!is_error || result->output.len))
 		write_raw(out, "output", result->output);
@@ -84,12 +77,11 @@ int tool_result_json(struct buf *out, struct str id, const struct tool_result *r
 	perch_json_begin_object(&json);
 	if (id.len)
 		write_raw(&json, "id", id);
-	perch_json_write_name(&json, "ok");
-	perch_json_write_bool(&json, result->code == TOOL_OK);
+	json_write_flag(&json, "ok", result->code == TOOL_OK);
 	write_answer(&json, result);
-	write_string(&json, "code", str_from(tool_code_name(result->code)));
-	write_string(&json, "message", result->message);
-	write_string(&json, "stage", str_from(result->stage));
+	json_write_text(&json, "code", str_from(tool_code_name(result->code)));
+	json_write_text(&json, "message", result->message);
+	json_write_text(&json, "stage", str_from(result->stage));
 	write_text(&json, "plugin_id", result->plugin_id);
 	write_text(&json, "plugin_version", result->plugin_version);
 	write_text(&json, "tool", result->tool);
@@ -97,15 +89,14 @@ int tool_result_json(struct buf *out, struct str id, const struct tool_result *r
 	write_number(&json, "exit_status", result->has_exit_status, (uint64_t)result->exit_status);
 	write_number(&json, "signal", result->signal != 0, (uint64_t)result->signal);
 	write_number(&json, "duration_ms", true, result->duration_ns / NSEC_PER_MSEC);
-	write_string(&json, "stderr_tail", result->stderr_tail);
+	json_write_text(&json, "stderr_tail", result->stderr_tail);
 	if (result->hint.len)
-		write_string(&json, "hint", result->hint);
+		json_write_text(&json, "hint", result->hint);
 	write_number(&json, "extra_bytes", true, result->extra_bytes);
 	write_layers(&json, result->sandbox);
-	write_string(&json, "reach", str_from(perch_reach_name(result->reach)));
+	json_write_text(&json, "reach", str_from(perch_reach_name(result->reach)));
 	if (result->used_spare) {
-		perch_json_write_name(&json, "spare");
-		perch_json_write_bool(&json, true);
+		json_write_flag(&json, "spare", true);
 	}
 	perch_json_end_object(&json);
 	return out->failed ? -ENOMEM : 0;

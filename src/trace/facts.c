@@ -42,10 +42,10 @@ int64_t facts_number(const perch_json_value *facts, const char *name)
 	return perch_json_int64(perch_json_get(facts, name), &number) < 0 ? 0 : number;
 }
 
-bool facts_flag(const perch_json_value *facts, const char *name)
+int facts_status(const perch_json_value *facts, const char *name)
 {
-	bool flag = false;
-	return perch_json_bool(perch_json_get(facts, name), &flag) == 0 && flag;
+	int64_t number = facts_number(facts, name);
+	return number < -1 || number > UINT8_MAX ? 0 : (int)number;
 }
 
 struct str facts_text(const perch_json_value *facts, const char *name)

@@ -48,7 +48,10 @@ int facts_write(struct buf *out, const struct trace_fact *facts);
 /* ---- reading what was recorded; NULL and what is of another kind read as nothing */
 
 int64_t facts_number(const perch_json_value *facts, const char *name);
-bool facts_flag(const perch_json_value *facts, const char *name);
+
+/* How a process ended, or by which signal: from -1 (not known) to 255. Anything else is 0, so
+ * that whoever wrote the file cannot make our sums overflow. */
+int facts_status(const perch_json_value *facts, const char *name);
 struct str facts_text(const perch_json_value *facts, const char *name);
 struct str facts_json(const perch_json_value *facts, const char *name);
 

@@ -2,13 +2,13 @@
 #include "trace/reader.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "data/json.h"
 #include "proc/lines.h"
 
 enum {
@@ -83,9 +83,9 @@ static int read_entry(struct trace_reader *reader, struct trace_record *record)
 	int r = read_text(reader, object, &entry->line);
 	if (r < 0)
 		return r;
-	entry->is_masked = facts_flag(object, "masked");
-	entry->is_cut = facts_flag(object, "cut");
-	entry->is_open = facts_flag(object, "open");
+	entry->is_masked = json_flag(object, "masked");
+	entry->is_cut = json_flag(object, "cut");
+	entry->is_open = json_flag(object, "open");
 	entry->event = facts_text(object, "event");
 	record->facts = perch_json_get(object, "facts");
 	entry->facts = facts_json(object, "facts");
@@ -184,15 +184,14 @@ int trace_read(int fd, const struct trace_reader_options *options, perch_err *er
 	_cleanup_(free_reader) struct trace_reader *reader = NULL;
 	_cleanup_free_ char *bytes = malloc(READ_SIZE + 1);
 	int r = bytes ? trace_reader_new(options, &reader) : -ENOMEM;
-	while (r == 0) {
+	for (bool is_over = false; r == 0 && !is_over;) {
 		ssize_t n = read(fd, bytes, READ_SIZE);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return err_set(err, -errno, "the trace cannot be read: %s", perch_strerror(-errno));
-		if (n == 0)
-			return trace_reader_finish(reader);
-		r = trace_reader_feed(reader, bytes, (size_t)n);
+		is_over = n == 0;
+		r = is_over ? trace_reader_finish(reader) : trace_reader_feed(reader, bytes, (size_t)n);
 	}
 	return r == -ENOMEM ? err_no_memory(err) : r;
 }

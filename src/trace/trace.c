@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -190,8 +189,7 @@ static void write_time(perch_json_writer *writer, uint64_t passed_ns)
 static void write_text(struct trace *trace, perch_json_writer *writer, struct str text)
 {
 	if (utf8_is_valid(text.data, text.len)) {
-		perch_json_write_name(writer, "line");
-		perch_json_write_string_n(writer, text.data, text.len);
+		json_write_text(writer, "line", text);
 		return;
 	}
 	perch_json_write_name(writer, "base64");
@@ -202,18 +200,15 @@ static void write_text(struct trace *trace, perch_json_writer *writer, struct st
 
 static void write_flag(perch_json_writer *writer, const char *name, bool flag)
 {
-	if (!flag)
-		return;
-	perch_json_write_name(writer, name);
-	perch_json_write_bool(writer, true);
+	if (flag)
+		json_write_flag(writer, name, true);
 }
 
 static void write_event(perch_json_writer *writer, const struct trace_entry *entry)
 {
 	if (!entry->event.len)
 		return;
-	perch_json_write_name(writer, "event");
-	perch_json_write_string_n(writer, entry->event.data, entry->event.len);
+	json_write_text(writer, "event", entry->event);
 	perch_json_write_name(writer, "facts");
 	perch_json_write_raw(writer, entry->facts.data, entry->facts.len);
 }

@@ -52,6 +52,6 @@ teardown() { fledge_close; }
         done
         run "$perch" agent run --profile "$WORK/parrot-$dialect.yaml" --prompt "be quiet" --from you
         [ "$status" -eq 1 ]
-        [[ "$output" == *"I am a parrot"* ]]
+        [[ "$output" == *"I am a parrot, you"* ]]
     done
 }

@@ -468,6 +468,15 @@ START_TEST(directories)
 	ck_assert_int_eq(launch_begin(&trial.launch, &trial.err), 0);
 	ck_assert_str_eq(trial.launch.cwd, "/");
 	trial_close(&trial);
+	trial_open(&trial, "command: a\ncwd: '~/tmp/..'\n", "m");
+	static const char *const homeless[] = { "PATH=/bin", NULL }, *const empty[] = { "HOME=", NULL };
+	for (int i = 0; i < 2; i++) {
+		trial.launch.own_env = i ? empty : homeless;
+		ck_assert_int_eq(launch_begin(&trial.launch, &trial.err), -ENOENT);
+		ck_assert_str_eq(trial.err.stage, "chdir");
+		ck_assert_ptr_nonnull(strstr(trial.err.text, "~/tmp/..: HOME is not set: set it, or"));
+	}
+	trial_close(&trial);
 	trial_open(&trial, "command: a\ncwd: '{{MESSAGE}}'\n", "~");
 	ck_assert_int_lt(launch_begin(&trial.launch, &trial.err), 0);
 	ck_assert_ptr_nonnull(strstr(trial.err.text, "/tmp/~"));

@@ -7,8 +7,11 @@
 #include <string.h>
 
 #include "agent/profile.h"
+#include "base/buf.h"
 #include "base/clock.h"
+#include "data/yaml.h"
 #include "harness/oom.h"
+#include "harness/proc.h"
 
 static int parse(
 	const char *text, struct arena *arena, struct agent_profile *profile, perch_err *err)
@@ -107,6 +110,27 @@ START_TEST(every_key_is_read)
 }
 END_TEST
 
+START_TEST(a_home_must_be_known)
+{
+	static const char text[] = "command: a\nsandbox:\n  write: [out, '~/out']\n";
+	static const char *const homes[] = { NULL, "" };
+	for (size_t i = 0; i < COUNT(homes); i++) {
+		struct arena arena = { 0 };
+		struct agent_profile p;
+		perch_err err = { 0 };
+		if (homes[i])
+			setenv("HOME", homes[i], 1);
+		else
+			unsetenv("HOME");
+		ck_assert_int_eq(parse(text, &arena, &p, &err), -ENOENT);
+		ck_assert_str_eq(err.text,
+			"/bots/one/bot.yaml:3:16: sandbox.write has '~/out', but HOME is not set: set it, or "
+			"write the whole path");
+		arena_free(&arena);
+	}
+}
+END_TEST
+
 static const struct {
 	const char *text;
 	bool is_sandboxed;
@@ -165,6 +189,27 @@ START_TEST(an_unknown_key_is_named_with_its_place)
 END_TEST
 
 /* The error is "/bots/one/bot.yaml:LINE:COLUMN: WORDS". */
+/* A profile of a megabyte may be odd all over. */
+START_TEST(warnings_take_as_much_memory_as_there_are)
+{
+	enum { KEYS = YAML_VALUES_MAX / 2 - 2, MOST_KIB = 50 * 1024 };
+	struct arena arena = { 0 };
+	struct buf text = { 0 };
+	struct agent_profile p;
+	buf_append_text(&text, "command: a\n");
+	for (int i = 0; i < KEYS; i++)
+		buf_printf(&text, "odd%d: 1\n", i);
+	ck_assert_int_eq(buf_terminate(&text), 0);
+	long before_kib = proc_peak_memory_kib();
+	ck_assert_int_eq(parse(text.data, &arena, &p, NULL), 0);
+	ck_assert_uint_eq(list_count(p.warnings), KEYS);
+	ck_assert_ptr_nonnull(strstr(p.warnings[KEYS - 1], ":4999: unknown key 'odd4997'"));
+	ck_assert_int_lt(proc_peak_memory_kib() - before_kib, MOST_KIB);
+	buf_free(&text);
+	arena_free(&arena);
+}
+END_TEST
+
 static const struct {
 	const char *text;
 	int code;
@@ -256,5 +301,6 @@ START_TEST(memory_may_run_out)
 }
 END_TEST
 
-SUITE_MAIN("agent-profile", defaults, every_key_is_read, variants_are_understood,
-	an_unknown_key_is_named_with_its_place, mistakes_name_file_line_and_key, memory_may_run_out)
+SUITE_MAIN("agent-profile", defaults, every_key_is_read, a_home_must_be_known,
+	variants_are_understood, an_unknown_key_is_named_with_its_place,
+	warnings_take_as_much_memory_as_there_are, mistakes_name_file_line_and_key, memory_may_run_out)

@@ -1,149 +1,19 @@
-/* The bridge: what it is asked, in which order turns run, that each ends once. */
+/* The bridge: the profiles it keeps, in which order turns run, that each ends once. */
 #include "harness/suite.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <utime.h>
 
 #include "agent/bridge.h"
 #include "agent/profiles.h"
-#include "agent/request.h"
+#include "agent/sessions_parts.h"
 #include "harness/folder.h"
 #include "harness/oom.h"
 #include "harness/proc.h"
-
-/* ---- requests ------------------------------------------------------------ */
-
-static const struct {
-	const char *line;
-	const char *expected; /* "id profile message name from new attachments", or "! words" */
-} requests[] = {
-	{ "{\"id\":\"a\",\"message\":\"m\"}", "a P m - - 0 0" },
-	{ "{\"id\":\"a\",\"message\":\"m\",\"profile\":\"Q\",\"session_name\":\"n\",\"from\":\"f\","
-	  "\"new\":true,\"attachments\":[{\"type\":\"image\",\"url\":\"u\"},"
-	  "{\"type\":\"video\",\"url\":\"v\",\"name\":\"w\"}]}",
-		"a Q m n f 1 2" },
-	{ "{\"id\":\"\\u0061\",\"message\":\"\\u006d\",\"attachments\":null,\"from\":null}",
-		"a P m - - 0 0" },
-	{ "{\"id\":\"a\",\"message\":\"\",\"attachments\":[]}", "a P  - - 0 0" },
-	{ "{\"cancel\":\"a\"}", "cancel a" },
-	{ "{\"cancel\":\"a\",\"id\":\"b\",\"message\":\"m\"}", "cancel a" },
-	{ "{\"id\":\"a\",\"message\":\"m\",\"x\":1}", "a P m - - 0 0 unknown x" },
-	{ "7", "! a turn is an object" },
-	{ "{}", "! needs an \"id\"" },
-	{ "{\"id\":null,\"message\":\"m\"}", "! needs an \"id\"" },
-	{ "{\"id\":[],\"message\":\"m\"}", "! \"id\" must be a string, not an array" },
-	{ "{\"id\":\"a\\u0000\",\"message\":\"m\"}", "! NUL" },
-	{ "{\"id\":\"a\"}", "! \"message\" is missing" },
-	{ "{\"id\":\"a\",\"message\":{}}", "! must be a string" },
-	{ "{\"id\":\"a\",\"message\":\"m\",\"new\":1}", "! true or false" },
-	{ "{\"id\":\"a\",\"message\":\"m\",\"attachments\":{}}", "! must be a list" },
-	{ "{\"id\":\"a\",\"message\":\"m\",\"attachments\":[1]}", "! \"type\" is image" },
-	{ "{\"id\":\"a\",\"message\":\"m\",\"attachments\":[{\"type\":\"file\"}]}",
-		"! needs a \"url\"" },
-	{ "{\"cancel\":null}", "! the id of a turn" },
-};
-
-static const char *or_dash(const char *text)
-{
-	return text ? text : "-";
-}
-
-static const char *describe(const struct request *request)
-{
-	static char out[1024];
-	const struct bridge_request *turn = &request->turn;
-	if (request->cancel)
-		snprintf(out, sizeof(out), "cancel %s", request->cancel);
-	else
-		snprintf(out, sizeof(out), "%s %s %.*s %s %s %d %zu%s%s", turn->id, turn->profile,
-			(int)turn->message.len, turn->message.data, or_dash(turn->session_name),
-			or_dash(turn->from), turn->is_new, turn->attachment_count,
-			request->unknown ? " unknown " : "", request->unknown ? request->unknown : "");
-	return out;
-}
-
-START_TEST(requests_read_as_they_should)
-{
-	perch_json *json;
-	ck_assert_int_eq(perch_json_new(NULL, &json), 0);
-	for (size_t i = 0; i < COUNT(requests); i++) {
-		const char *line = requests[i].line;
-		const char *expected = requests[i].expected;
-		struct arena arena = { 0 };
-		const perch_json_value *root;
-		struct request request;
-		perch_err err = { 0 };
-		ck_assert_int_eq(perch_json_parse(json, line, strlen(line), &root, NULL), 0);
-		int r = request_read(root, "P", &arena, &request, &err);
-		if (expected[0] == '!') {
-			ck_assert_int_eq(r, -EINVAL);
-			ck_assert_msg(strstr(err.text, expected + 2) != NULL, "%s: %s", line, err.text);
-		} else {
-			ck_assert_msg(r == 0, "%s: %s", line, err.text);
-			ck_assert_str_eq(describe(&request), expected);
-		}
-		arena_free(&arena);
-	}
-	perch_json_free(json);
-}
-END_TEST
-
-START_TEST(requests_have_limits)
-{
-	static char line[70000];
-	static char longer[REQUEST_ID_MAX + 2];
-	struct arena arena = { 0 };
-	struct request request;
-	perch_json *json;
-	const perch_json_value *root;
-	perch_err err = { 0 };
-	memset(longer, 'x', REQUEST_ID_MAX + 1);
-	snprintf(line, sizeof(line), "{\"id\":\"%s\",\"message\":\"m\"}", longer);
-	ck_assert_int_eq(perch_json_new(NULL, &json), 0);
-	ck_assert_int_eq(perch_json_parse(json, line, strlen(line), &root, NULL), 0);
-	ck_assert_int_eq(request_read(root, "P", &arena, &request, &err), -EINVAL);
-	ck_assert_ptr_nonnull(strstr(err.text, "256"));
-	char *at = line + sprintf(line, "{\"id\":\"a\",\"message\":\"m\",\"attachments\":[");
-	for (int i = 0; i <= REQUEST_ATTACHMENTS_MAX; i++)
-		at += sprintf(at, "%s{\"type\":\"file\",\"url\":\"u\"}", i ? "," : "");
-	strcpy(at, "]}");
-	ck_assert_int_eq(perch_json_parse(json, line, strlen(line), &root, NULL), 0);
-	ck_assert_int_eq(request_read(root, "P", &arena, &request, &err), -EINVAL);
-	ck_assert_str_eq(request.turn.id, "a");
-	ck_assert_int_eq(
-		perch_json_parse(json, requests[0].line, strlen(requests[0].line), &root, NULL), 0);
-	ck_assert_int_eq(request_read(root, NULL, &arena, &request, &err), -EINVAL);
-	ck_assert_ptr_nonnull(strstr(err.text, "--profile"));
-	perch_json_free(json);
-	arena_free(&arena);
-}
-END_TEST
-
-static int read_one(void *data)
-{
-	struct arena arena = { 0 };
-	struct request request;
-	int r = request_read(data, "P", &arena, &request, NULL);
-	arena_free(&arena);
-	return r;
-}
-
-START_TEST(requests_without_memory)
-{
-	perch_json *json;
-	const perch_json_value *root;
-	const char *line = requests[1].line;
-	ck_assert_int_eq(perch_json_new(NULL, &json), 0);
-	ck_assert_int_eq(perch_json_parse(json, line, strlen(line), &root, NULL), 0);
-	ck_assert_uint_ge(oom_every(read_one, (void *)root), 1);
-	perch_json_free(json);
-}
-END_TEST
 
 /* ---- profiles ------------------------------------------------------------ */
 
@@ -215,7 +85,7 @@ struct rig {
 	struct sessions *sessions;
 	struct bridge *bridge;
 	char profile[4096];
-	unsigned started, ended, failed, running, most_running, warnings;
+	unsigned started, ended, failed, running, most_running, warnings, partials;
 	char last_code[32];
 	bool is_over;
 	bool has_ended[TURNS_MAX];
@@ -229,6 +99,13 @@ static void on_started(void *data, struct agent_turn *turn)
 	rig->order[rig->started++] = (unsigned)atoi(bridge_turn_id(data));
 	if (++rig->running > rig->most_running)
 		rig->most_running = rig->running;
+}
+
+static void on_partial(void *data, struct agent_turn *turn, struct str text, struct str raw)
+{
+	(void)turn, (void)text, (void)raw;
+	struct rig *rig = bridge_turn_data(data);
+	rig->partials++;
 }
 
 static void on_error(void *data, struct agent_turn *turn, const char *code, struct str text)
@@ -251,6 +128,7 @@ static void on_end(void *data, struct agent_turn *turn, const struct agent_end *
 
 static const struct agent_turn_events events = {
 	.started = on_started,
+	.partial = on_partial,
 	.error = on_error,
 	.end = on_end,
 };
@@ -356,6 +234,28 @@ START_TEST(freed_with_turns_under_way)
 }
 END_TEST
 
+/* An agent that keeps others from writing to the sessions, as long as it lives. */
+#define HOLDS_SESSIONS                                                            \
+	"python3\nargs: ['-c', 'import sqlite3, time;"                                \
+	" d = sqlite3.connect(\"state/perch/sessions.db\", isolation_level=None);"    \
+	" d.execute(\"begin immediate\"); print(\"AGENT_PARTIAL:held\", flush=True);" \
+	" time.sleep(60)']\ncwd: '.'"
+
+/* Nobody may begin in a session whose agent still lives. */
+START_TEST(a_session_is_left_behind_its_agent)
+{
+	static struct rig rig;
+	rig_open(&rig, HOLDS_SESSIONS, 1, 1);
+	ck_assert_int_eq(take(&rig, 0, 0), 0);
+	while (!rig.partials)
+		perch_host_wait(rig.host, 1000);
+	bridge_free(rig.bridge);
+	rig.bridge = NULL;
+	ck_assert_uint_eq(rig.sessions->turns[TURN_LEAVING].count, 0);
+	rig_close(&rig);
+}
+END_TEST
+
 /* Three descriptors for each of a thousand: many a login has fewer, and may have more. */
 static void open_as_many_as_allowed(void)
 {
@@ -391,6 +291,6 @@ START_TEST(a_thousand_at_once)
 }
 END_TEST
 
-SUITE_MAIN("bridge", requests_read_as_they_should, requests_have_limits, requests_without_memory,
-	profiles_are_read_again_when_they_change, profiles_without_memory, each_session_in_order,
-	room_is_counted, freed_with_turns_under_way, a_thousand_at_once)
+SUITE_MAIN("bridge", profiles_are_read_again_when_they_change, profiles_without_memory,
+	each_session_in_order, room_is_counted, freed_with_turns_under_way,
+	a_session_is_left_behind_its_agent, a_thousand_at_once)

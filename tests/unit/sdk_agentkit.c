@@ -85,9 +85,9 @@ START_TEST(turns)
 		{ give_up, { OLD }, "", 1, "AGENT_SESSION:s-2\nAGENT_ERROR:\"bad luck\"\n" },
 		{ ask, { OLD }, "", 0, "no no\n" },
 		{ report, { NULL },
-			TURN(",\"session_id\":\"s\",\"session_name\":\"w\",\"attachments\":[{\"kind\":\"file\","
-				 "\"url\":\"x\"}]"),
-			0, "{\"type\":\"result\",\"text\":\"hi|s|w||0.4|1|file x \"}\n" },
+			TURN(",\"session_id\":\"s\",\"session_name\":\"w\",\"from_user\":\"ann\","
+				 "\"attachments\":[{\"kind\":\"file\",\"url\":\"x\"}]"),
+			0, "{\"type\":\"result\",\"text\":\"hi|s|w|ann|0.4|1|file x \"}\n" },
 		{ speak, { NULL }, TURN(""), 3,
 			"{\"type\":\"partial\",\"text\":\"one\\n\\\"two\\\"\"}\n"
 			"{\"type\":\"result\",\"session_id\":\"s-1\",\"text\":\"AGENT_ERROR:no\\n\\nline "

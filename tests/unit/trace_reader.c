@@ -271,6 +271,37 @@ START_TEST(memory_may_run_out_anywhere)
 }
 END_TEST
 
+static int pass_over(void *data, const struct trace_record *record)
+{
+	(void)data;
+	ck_assert_int_eq(record->kind, TRACE_ENTRY);
+	return 0;
+}
+
+/* The last line has no end: it is read when the file has been. */
+static int read_file(void *data)
+{
+	static const char line[] = "{\"t\":0,\"dir\":\"out\",\"line\":\"a\\nb\"}";
+	(void)data;
+	int pipes[2];
+	ck_assert_int_eq(pipe(pipes), 0);
+	_cleanup_fd_ int fd = pipes[0];
+	ck_assert_int_eq(write(pipes[1], line, sizeof(line) - 1), sizeof(line) - 1);
+	close(pipes[1]);
+	perch_err err = { 0 };
+	const struct trace_reader_options options = { .take = pass_over };
+	int r = trace_read(fd, &options, &err);
+	ck_assert_msg((r < 0) == (err.text[0] != '\0'), "%d without words", r);
+	return r;
+}
+
+START_TEST(that_memory_ran_out_is_said)
+{
+	ck_assert_uint_gt(oom_every(read_file, NULL), 3);
+}
+END_TEST
+
 SUITE_MAIN("trace-reader", records_are_what_they_say, what_is_wrong_is_told_by_its_line,
 	a_record_over_the_limit_is_passed_over, whoever_takes_may_stop, what_was_recorded_is_read_again,
-	a_directory_cannot_be_read, base64_is_read_strictly, memory_may_run_out_anywhere)
+	a_directory_cannot_be_read, base64_is_read_strictly, memory_may_run_out_anywhere,
+	that_memory_ran_out_is_said)

@@ -1,0 +1,65 @@
+/* include/perch/agent.h: what it refuses, with a code and words, before anything is started. */
+#include "harness/suite.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "harness/folder.h"
+#include "harness/proc.h"
+#include "perch/agent.h"
+
+START_TEST(profiles_that_cannot_be_loaded)
+{
+	folder_new();
+	folder_write("bad.yaml", "command: [a]\n");
+	folder_write("odd.yaml", "command: a\ncolour: red\n");
+	perch_agent_profile *profile = NULL;
+	perch_err err = { 0 };
+	ck_assert_int_eq(perch_agent_profile_load(folder_path("none"), &profile, &err), -ENOENT);
+	ck_assert_int_eq(perch_agent_profile_load(folder_path("bad.yaml"), &profile, &err), -EINVAL);
+	ck_assert_uint_eq(err.line, 1);
+	ck_assert_ptr_null(profile);
+	perch_agent_profile_free(profile);
+	ck_assert_int_eq(perch_agent_profile_load(folder_path("odd.yaml"), &profile, &err), 0);
+	ck_assert_ptr_nonnull(strstr(perch_agent_profile_warnings(profile)[0], "colour"));
+	perch_agent_turn_options options = PERCH_AGENT_TURN_OPTIONS_INIT;
+	perch_host *host = proc_host();
+	perch_agent_turn *turn;
+	ck_assert_int_eq(perch_agent_turn_start(host, &options, &turn, &err), -EINVAL);
+	perch_host_free(host);
+	perch_agent_profile_free(profile);
+}
+END_TEST
+
+START_TEST(attachments_that_cannot_be)
+{
+	static const perch_attachment cases[][2] = {
+		{ { PERCH_ATTACHMENT_IMAGE, "u", NULL }, { PERCH_ATTACHMENT_FILE, NULL, "n" } },
+		{ { PERCH_ATTACHMENT_IMAGE, "u", NULL }, { PERCH_ATTACHMENT_VIDEO + 1, "u", "n" } },
+		{ { PERCH_ATTACHMENT_IMAGE, "u", NULL }, { (perch_attachment_kind)-1, "u", "n" } },
+	};
+	perch_host *host = proc_host();
+	folder_new();
+	folder_write("bot.yaml", "command: 'true'\n");
+	perch_agent_profile *profile = NULL;
+	ck_assert_int_eq(perch_agent_profile_load(folder_path("bot.yaml"), &profile, NULL), 0);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		perch_agent_turn_options options = PERCH_AGENT_TURN_OPTIONS_INIT;
+		options.profile = profile;
+		options.events = &(const perch_agent_events){ .size = sizeof(perch_agent_events) };
+		options.message = "m";
+		options.message_len = 1;
+		options.attachments = cases[i];
+		options.attachment_count = 2;
+		perch_agent_turn *turn = NULL;
+		perch_err err = { 0 };
+		ck_assert_int_eq(perch_agent_turn_start(host, &options, &turn, &err), -EINVAL);
+		ck_assert_ptr_nonnull(strstr(err.text, "attachments[1] has "));
+		ck_assert_ptr_null(turn);
+	}
+	perch_agent_profile_free(profile);
+	perch_host_free(host);
+}
+END_TEST
+
+SUITE_MAIN("agent-api", profiles_that_cannot_be_loaded, attachments_that_cannot_be)
