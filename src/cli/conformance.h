@@ -37,7 +37,9 @@ struct conformance_target {
 	enum protocol protocol;
 	struct manifest manifest;
 	struct tool_source source;
-	char *profile; /* one that was written for a program alone; removed with the target */
+	/* One that was written for a program alone, and where; removed with the target. */
+	char *profile;
+	char *folder;
 };
 
 /* What is to be checked at wish->plugin. 0, or an exit code after having said what

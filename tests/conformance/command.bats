@@ -77,6 +77,20 @@ END
     [[ "$output" == *'plugin  {"type":"response"'* ]]
 }
 
+@test "what cannot be written is said" {
+    run bash -c "'$perch' conformance --list 2>&1 >/dev/full"
+    [ "$status" -eq 125 ]
+    [[ "$output" == *"the output could not be written"* ]]
+    printf '#!/bin/sh\necho hello\n' >"$BATS_TEST_TMPDIR/hello"
+    chmod +x "$BATS_TEST_TMPDIR/hello"
+    mkdir "$BATS_TEST_TMPDIR/tmp"
+    TMPDIR="$BATS_TEST_TMPDIR/tmp" run bash -c \
+        "ulimit -f 0; '$perch' conformance --plugin '$BATS_TEST_TMPDIR/hello' --protocol agent 2>&1 | cat; exit \${PIPESTATUS[0]}"
+    [ "$status" -eq 125 ]
+    [ "$output" = "error: no profile can be written: profile.yaml cannot be written: File too large" ]
+    [ -z "$(ls "$BATS_TEST_TMPDIR/tmp")" ]
+}
+
 @test "cases of one's own, and mistakes in them with their place" {
     mkdir -p own/agent
     cat >own/agent/mine.toml <<'END'
