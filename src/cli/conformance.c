@@ -240,9 +240,11 @@ static int check_wish(const struct conformance_wish *wish)
 	if (asked != 1)
 		return cli_usage_error("see: perch help conformance",
 			"say one of --host \"COMMAND …\", --plugin PATH and --list");
-	if (wish->host && strchr(wish->host, '{') && !wish->protocol)
-		return cli_usage_error("say so: --protocol fledge, tool or agent",
-			"what a command line of your own speaks is not known");
+	if (wish->plugin && !wish->plugin[0])
+		return cli_usage_error(NULL, "--plugin needs a path");
+	int r = wish->host ? conformance_check_host(wish) : 0;
+	if (r)
+		return r;
 	if (wish->args.count && !wish->plugin)
 		return cli_usage_error(NULL, "'%s': only a plugin takes words", wish->args.items[0]);
 	return 0;

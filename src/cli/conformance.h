@@ -48,6 +48,9 @@ int conformance_target_read(
 	const struct conformance_wish *wish, struct arena *arena, struct conformance_target *target);
 void conformance_target_close(struct conformance_target *target);
 
+/* Whether wish->host can be run: 0, or EXIT_USAGE after having said what is wrong. */
+int conformance_check_host(const struct conformance_wish *wish);
+
 /* The protocol of that name; EXIT_USAGE after having said that there is none. */
 int conformance_protocol(const char *name, enum protocol *ret_protocol);
 

@@ -38,6 +38,47 @@ int conformance_protocol(const char *name, enum protocol *ret_protocol)
 		near ? hint : "there are fledge, tool and agent", "there is no protocol '%s'", name);
 }
 
+/* ---- a host --------------------------------------------------------------------- */
+
+static const char *placeholder_at(const void *data, size_t i)
+{
+	return ((const char *const *)data)[i];
+}
+
+static int refuse_placeholder(enum protocol protocol, struct str unknown)
+{
+	const char *const *names = scene_placeholders(protocol);
+	_cleanup_free_ char *name = str_dup(unknown);
+	const char *near = name ? cli_nearest(name, placeholder_at, names) : NULL;
+	_cleanup_(buf_free) struct buf hint = { 0 };
+	if (near)
+		buf_printf(&hint, "did you mean {%s}? ", near);
+	buf_append_text(&hint, "There are ");
+	for (size_t i = 0; names[i]; i++)
+		buf_printf(&hint, "%s{%s}", i ? ", " : "", names[i]);
+	return cli_usage_error(buf_terminate(&hint) < 0 ? NULL : hint.data,
+		"%s has no placeholder {%.*s}", protocol_names[protocol], (int)unknown.len, unknown.data);
+}
+
+int conformance_check_host(const struct conformance_wish *wish)
+{
+	enum protocol protocol = PROTOCOL_FLEDGE;
+	if (!str_trim(str_from(wish->host)).len)
+		return cli_usage_error(NULL, "--host needs a command");
+	if (!strchr(wish->host, '{'))
+		return 0;
+	if (!wish->protocol)
+		return cli_usage_error("say so: --protocol fledge, tool or agent",
+			"what a command line of your own speaks is not known");
+	int r = conformance_protocol(wish->protocol, &protocol);
+	if (r)
+		return r;
+	struct str unknown = scene_unknown_placeholder(protocol, wish->host);
+	return unknown.len ? refuse_placeholder(protocol, unknown) : 0;
+}
+
+/* ---- a plugin ------------------------------------------------------------------- */
+
 static bool has_file(const char *path, const char *name)
 {
 	_cleanup_free_ char *full = str_join(path, "/", name, NULL);
