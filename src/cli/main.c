@@ -24,6 +24,7 @@ static const struct command *const commands[] = {
 	&command_completions,
 	&command_complete,
 	&command_actor,
+	NULL,
 };
 
 const struct command *command_at(size_t i)
@@ -33,12 +34,7 @@ const struct command *command_at(size_t i)
 
 const struct command *command_find(const char *name)
 {
-	const struct command *command;
-	for (size_t i = 0; (command = command_at(i)); i++) {
-		if (strcmp(command->name, name) == 0)
-			break;
-	}
-	return command;
+	return command_find_in(commands, name);
 }
 
 static const char *command_name(const void *data, size_t i)
