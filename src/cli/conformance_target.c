@@ -161,19 +161,18 @@ static int read_input(const char *text, struct arena *arena, struct conformance_
 	perch_json *json = NULL;
 	const perch_json_value *root = NULL;
 	perch_err err = { 0 };
-	struct buf line = { 0 };
+	_cleanup_(buf_free) struct buf line = { 0 };
 	perch_json_writer writer = json_writer_on(&line);
 	int r = perch_json_new(NULL, &json);
 	if (r == 0)
 		r = perch_json_parse(json, text, strlen(text), &root, &err);
 	if (r == 0)
 		perch_json_write_value(&writer, root);
-	if (r == 0 && !line.failed)
-		target->plugin.input = arena_dup(arena, (struct str){ line.data, line.len });
-	buf_free(&line);
 	perch_json_free(json);
 	if (r == PERCH_ESYNTAX || r == PERCH_ELIMIT)
 		return cli_usage_error(NULL, "--input is not JSON: %s", err.text);
+	if (r == 0 && !line.failed)
+		target->plugin.input = arena_dup(arena, (struct str){ line.data, line.len });
 	return r == 0 && !line.failed && target->plugin.input ? 0 : no_memory();
 }
 
