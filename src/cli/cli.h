@@ -101,6 +101,9 @@ const struct command *command_at(size_t i);
 
 const struct command *command_find(const char *name);
 
+/* The same in a list that ends with NULL; NULL is an empty one. */
+const struct command *command_find_in(const struct command *const *list, const char *name);
+
 /* Says that there is no such command, and which is the nearest; returns EXIT_USAGE. */
 int command_refuse(const char *name);
 

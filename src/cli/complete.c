@@ -109,15 +109,6 @@ static void offer_options(const char *help, const char *begun)
 
 /* ---- where we are -------------------------------------------------------- */
 
-static const struct command *find_in(const struct command *const *list, const char *name)
-{
-	for (; list && *list; list++) {
-		if (strcmp((*list)->name, name) == 0)
-			return *list;
-	}
-	return NULL;
-}
-
 static void offer_subcommands(const struct command *command, const char *begun)
 {
 	for (const struct command *const *at = command->subcommands; *at; at++)
@@ -134,7 +125,7 @@ static int cli_complete(struct cli *cli, int argc, char **argv)
 		if (argv[i][0] == '-')
 			continue;
 		const struct command *next =
-			command ? find_in(command->subcommands, argv[i]) : command_find(argv[i]);
+			command ? command_find_in(command->subcommands, argv[i]) : command_find(argv[i]);
 		if (!next)
 			words++;
 		else

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "cli/host.h"
 #include "cli/signals.h"
 #include "cli/tool.h"
 #include "proc/host.h"
@@ -36,22 +37,11 @@ static void signal_arrived(void *data, int signal)
 	conformance->kit.is_stopped = true;
 }
 
-static void host_log(void *data, perch_log_level level, const char *text)
-{
-	(void)data;
-	if (level >= PERCH_LOG_WARN)
-		fprintf(stderr, "warning: %s\n", text);
-}
-
 static int make_host(struct conformance *conformance)
 {
 	static const int list[] = { SIGINT, SIGTERM, SIGHUP, 0 };
-	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
 	perch_err err = { 0 };
-	options.guard_path = cli_guard_path();
-	options.die_with_thread = true;
-	options.log = host_log;
-	int r = perch_host_new(&options, &conformance->kit.host, &err);
+	int r = cli_host_new(&conformance->kit.host, &err);
 	if (r == 0) {
 		r = signals_watch(
 			&conformance->signals, &conformance->kit.host->loop, list, signal_arrived, conformance);
@@ -240,9 +230,11 @@ static int check_wish(const struct conformance_wish *wish)
 	if (asked != 1)
 		return cli_usage_error("see: perch help conformance",
 			"say one of --host \"COMMAND …\", --plugin PATH and --list");
-	if (wish->host && strchr(wish->host, '{') && !wish->protocol)
-		return cli_usage_error("say so: --protocol fledge, tool or agent",
-			"what a command line of your own speaks is not known");
+	if (wish->plugin && !wish->plugin[0])
+		return cli_usage_error(NULL, "--plugin needs a path");
+	int r = wish->host ? conformance_check_host(wish) : 0;
+	if (r)
+		return r;
 	if (wish->args.count && !wish->plugin)
 		return cli_usage_error(NULL, "'%s': only a plugin takes words", wish->args.items[0]);
 	return 0;

@@ -37,7 +37,9 @@ struct conformance_target {
 	enum protocol protocol;
 	struct manifest manifest;
 	struct tool_source source;
-	char *profile; /* one that was written for a program alone; removed with the target */
+	/* One that was written for a program alone, and where; removed with the target. */
+	char *profile;
+	char *folder;
 };
 
 /* What is to be checked at wish->plugin. 0, or an exit code after having said what
@@ -45,6 +47,9 @@ struct conformance_target {
 int conformance_target_read(
 	const struct conformance_wish *wish, struct arena *arena, struct conformance_target *target);
 void conformance_target_close(struct conformance_target *target);
+
+/* Whether wish->host can be run: 0, or EXIT_USAGE after having said what is wrong. */
+int conformance_check_host(const struct conformance_wish *wish);
 
 /* The protocol of that name; EXIT_USAGE after having said that there is none. */
 int conformance_protocol(const char *name, enum protocol *ret_protocol);

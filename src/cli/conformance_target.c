@@ -6,7 +6,16 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/err.h"
+#include "base/tree.h"
 #include "cli/conformance.h"
+#include "plugins/plant.h"
+
+static int no_memory(void)
+{
+	cli_error(NULL, "out of memory");
+	return EXIT_HOST;
+}
 
 static const char *protocol_at(const void *data, size_t i)
 {
@@ -28,6 +37,47 @@ int conformance_protocol(const char *name, enum protocol *ret_protocol)
 	return cli_usage_error(
 		near ? hint : "there are fledge, tool and agent", "there is no protocol '%s'", name);
 }
+
+/* ---- a host --------------------------------------------------------------------- */
+
+static const char *placeholder_at(const void *data, size_t i)
+{
+	return ((const char *const *)data)[i];
+}
+
+static int refuse_placeholder(enum protocol protocol, struct str unknown)
+{
+	const char *const *names = scene_placeholders(protocol);
+	_cleanup_free_ char *name = str_dup(unknown);
+	const char *near = name ? cli_nearest(name, placeholder_at, names) : NULL;
+	_cleanup_(buf_free) struct buf hint = { 0 };
+	if (near)
+		buf_printf(&hint, "did you mean {%s}? ", near);
+	buf_append_text(&hint, "There are ");
+	for (size_t i = 0; names[i]; i++)
+		buf_printf(&hint, "%s{%s}", i ? ", " : "", names[i]);
+	return cli_usage_error(buf_terminate(&hint) < 0 ? NULL : hint.data,
+		"%s has no placeholder {%.*s}", protocol_names[protocol], (int)unknown.len, unknown.data);
+}
+
+int conformance_check_host(const struct conformance_wish *wish)
+{
+	enum protocol protocol = PROTOCOL_FLEDGE;
+	if (!str_trim(str_from(wish->host)).len)
+		return cli_usage_error(NULL, "--host needs a command");
+	if (!strchr(wish->host, '{'))
+		return 0;
+	if (!wish->protocol)
+		return cli_usage_error("say so: --protocol fledge, tool or agent",
+			"what a command line of your own speaks is not known");
+	int r = conformance_protocol(wish->protocol, &protocol);
+	if (r)
+		return r;
+	struct str unknown = scene_unknown_placeholder(protocol, wish->host);
+	return unknown.len ? refuse_placeholder(protocol, unknown) : 0;
+}
+
+/* ---- a plugin ------------------------------------------------------------------- */
 
 static bool has_file(const char *path, const char *name)
 {
@@ -77,7 +127,7 @@ static int read_program(const char *path, struct arena *arena, struct plugin_tar
 	target->program = path;
 	target->command = slash[1] ? slash + 1 : path;
 	target->directory = arena_dup(arena, (struct str){ path, (size_t)(slash - path) });
-	return target->directory ? 0 : -ENOMEM;
+	return target->directory ? 0 : no_memory();
 }
 
 static int read_fledge(const struct conformance_wish *wish, const char *path, struct arena *arena,
@@ -86,7 +136,7 @@ static int read_fledge(const struct conformance_wish *wish, const char *path, st
 	struct stat status;
 	perch_err err = { 0 };
 	if (stat(path, &status) == 0 && !S_ISDIR(status.st_mode))
-		return read_program(path, arena, &target->plugin) < 0 ? EXIT_HOST : 0;
+		return read_program(path, arena, &target->plugin);
 	if (manifest_read(path, arena, &target->manifest, &err) < 0) {
 		cli_error(NULL, "%s", err.text);
 		return EXIT_HOST;
@@ -100,7 +150,7 @@ static int read_fledge(const struct conformance_wish *wish, const char *path, st
 	target->plugin.directory = path;
 	target->plugin.command = command->name;
 	target->plugin.manifest = &target->manifest;
-	return target->plugin.program ? 0 : EXIT_HOST;
+	return target->plugin.program ? 0 : no_memory();
 }
 
 /* ---- tool ----------------------------------------------------------------------- */
@@ -111,20 +161,19 @@ static int read_input(const char *text, struct arena *arena, struct conformance_
 	perch_json *json = NULL;
 	const perch_json_value *root = NULL;
 	perch_err err = { 0 };
-	struct buf line = { 0 };
+	_cleanup_(buf_free) struct buf line = { 0 };
 	perch_json_writer writer = json_writer_on(&line);
 	int r = perch_json_new(NULL, &json);
 	if (r == 0)
 		r = perch_json_parse(json, text, strlen(text), &root, &err);
 	if (r == 0)
 		perch_json_write_value(&writer, root);
-	if (r == 0 && !line.failed)
-		target->plugin.input = arena_dup(arena, (struct str){ line.data, line.len });
-	buf_free(&line);
 	perch_json_free(json);
 	if (r == PERCH_ESYNTAX || r == PERCH_ELIMIT)
 		return cli_usage_error(NULL, "--input is not JSON: %s", err.text);
-	return target->plugin.input ? 0 : EXIT_HOST;
+	if (r == 0 && !line.failed)
+		target->plugin.input = arena_dup(arena, (struct str){ line.data, line.len });
+	return r == 0 && !line.failed && target->plugin.input ? 0 : no_memory();
 }
 
 static int read_tool(const char *path, struct arena *arena, struct conformance_target *target)
@@ -145,28 +194,27 @@ static int read_tool(const char *path, struct arena *arena, struct conformance_t
 
 /* ---- agent ---------------------------------------------------------------------- */
 
+#define PROFILE "profile.yaml"
+
 /* A program alone gets the smallest profile there is. */
 static int write_profile(const char *program, struct conformance_target *target)
 {
-	const char *tmp = getenv("TMPDIR");
-	char *path = str_join(tmp && tmp[0] == '/' ? tmp : "/tmp", "/perch-profile-XXXXXX.yaml", NULL);
-	int fd = path ? mkstemps(path, 5) : -1;
-	if (fd < 0) {
-		cli_error(NULL, "no profile can be written: %s", perch_strerror(path ? -errno : -ENOMEM));
-		free(path);
-		return EXIT_HOST;
-	}
-	target->profile = path;
-	struct buf text = { 0 };
+	_cleanup_(buf_free) struct buf text = { 0 };
 	perch_json_writer writer = json_writer_on(&text);
 	buf_append_text(&text, "args: []\ncommand: ");
 	perch_json_write_string(&writer, program);
 	buf_append_char(&text, '\n');
-	bool is_written = !text.failed && write(fd, text.data, text.len) == (ssize_t)text.len;
-	buf_free(&text);
-	close(fd);
+	perch_err err = { 0 };
+	int r = text.failed ? err_no_memory(&err) : tree_make("perch-profile-", &target->folder, &err);
+	if (r == 0)
+		r = plant_file(target->folder, PROFILE, 0600, (struct str){ text.data, text.len }, &err);
+	target->profile = r == 0 ? str_join(target->folder, "/" PROFILE, NULL) : NULL;
 	target->plugin.profile = target->profile;
-	return is_written ? 0 : EXIT_HOST;
+	if (r == 0 && !target->profile)
+		r = err_no_memory(&err);
+	if (r < 0)
+		cli_error(NULL, "no profile can be written: %s", err.text);
+	return r < 0 ? EXIT_HOST : 0;
 }
 
 int conformance_target_read(
@@ -181,7 +229,7 @@ int conformance_target_read(
 		return EXIT_NOT_FOUND;
 	}
 	const char *path = arena_dup(arena, str_from(resolved));
-	int r = path ? find_protocol(wish, &target->protocol) : EXIT_HOST;
+	int r = path ? find_protocol(wish, &target->protocol) : no_memory();
 	if (r == 0 && wish->input)
 		r = read_input(wish->input, arena, target);
 	if (r)
@@ -200,7 +248,8 @@ int conformance_target_read(
 
 void conformance_target_close(struct conformance_target *target)
 {
-	if (target->profile)
-		unlink(target->profile);
+	if (target->folder)
+		tree_remove(target->folder);
+	free(target->folder);
 	free(target->profile);
 }

@@ -48,6 +48,7 @@ static int make_frontend(struct console *console, perch_err *err)
 		.verbose = cli->verbose,
 		.quiet = cli->quiet,
 		.utf8 = cli_is_utf8(),
+		.guard = &console->workshop.host->guard,
 	};
 	if (cli->json)
 		return 0;

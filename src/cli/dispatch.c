@@ -14,11 +14,11 @@ static const char *subcommand_name(const void *data, size_t i)
 	return subcommands[i] ? subcommands[i]->name : NULL;
 }
 
-static const struct command *find(const struct command *parent, const char *name)
+const struct command *command_find_in(const struct command *const *list, const char *name)
 {
-	for (const struct command *const *at = parent->subcommands; at && *at; at++) {
-		if (strcmp((*at)->name, name) == 0)
-			return *at;
+	for (; list && *list; list++) {
+		if (strcmp((*list)->name, name) == 0)
+			return *list;
 	}
 	return NULL;
 }
@@ -53,7 +53,7 @@ int command_print_help(const struct command *command, int argc, char **argv)
 		return cli_put(stdout, command->help);
 	if (argc < 1)
 		return print_overview(command);
-	const struct command *child = find(command, argv[0]);
+	const struct command *child = command_find_in(command->subcommands, argv[0]);
 	return child ? command_print_help(child, argc - 1, argv + 1) : refuse_unknown(command, argv[0]);
 }
 
@@ -69,7 +69,7 @@ int command_dispatch(const struct command *parent, struct cli *cli, int argc, ch
 	snprintf(hint, sizeof(hint), "see: perch help %s", parent->name);
 	if (at >= argc)
 		return cli_usage_error(hint, "%s what?", parent->name);
-	const struct command *command = find(parent, argv[at]);
+	const struct command *command = command_find_in(parent->subcommands, argv[at]);
 	if (!command)
 		return refuse_unknown(parent, argv[at]);
 	if (at + 1 < argc && command_is_help(argv[at + 1]))

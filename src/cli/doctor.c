@@ -13,10 +13,10 @@
 #include "base/fd.h"
 #include "base/paths.h"
 #include "cli/cli.h"
+#include "cli/envelope.h"
 #include "cli/inquire.h"
 #include "cli/options.h"
 #include "cli/page.h"
-#include "data/json.h"
 #include "plugins/inspect.h"
 #include "proc/pidfd.h"
 #include "sandbox/probe.h"
@@ -311,40 +311,23 @@ static int print_for_people(const struct cli *cli, const struct finding *finding
 
 static int print_json(const struct finding *findings, bool is_healthy)
 {
-	_cleanup_(buf_free) struct buf out = { 0 };
-	struct perch_json_writer writer = json_writer_on(&out);
-	perch_json_begin_object(&writer);
-	perch_json_write_name(&writer, "schema_version");
-	perch_json_write_int64(&writer, 1);
-	perch_json_write_name(&writer, "version");
-	perch_json_write_string(&writer, perch_version());
-	perch_json_write_name(&writer, "healthy");
-	perch_json_write_bool(&writer, is_healthy);
-	perch_json_write_name(&writer, "findings");
-	perch_json_begin_array(&writer);
+	struct envelope envelope;
+	perch_json_writer *writer = &envelope.writer;
+	envelope_begin(&envelope);
+	member_text(writer, "version", perch_version());
+	member_bool(writer, "healthy", is_healthy);
+	member_array(writer, "findings");
 	for (int i = 0; i < CHECKS; i++) {
-		perch_json_begin_object(&writer);
-		perch_json_write_name(&writer, "section");
-		perch_json_write_string(&writer, findings[i].section);
-		perch_json_write_name(&writer, "name");
-		perch_json_write_string(&writer, findings[i].name);
-		perch_json_write_name(&writer, "status");
-		perch_json_write_string(&writer, status_names[findings[i].status]);
-		perch_json_write_name(&writer, "detail");
-		perch_json_write_string(&writer, findings[i].detail);
-		perch_json_write_name(&writer, "fix");
-		if (findings[i].fix)
-			perch_json_write_string(&writer, findings[i].fix);
-		else
-			perch_json_write_null(&writer);
-		perch_json_end_object(&writer);
+		perch_json_begin_object(writer);
+		member_text(writer, "section", findings[i].section);
+		member_text(writer, "name", findings[i].name);
+		member_text(writer, "status", status_names[findings[i].status]);
+		member_text(writer, "detail", findings[i].detail);
+		member_text(writer, "fix", findings[i].fix);
+		perch_json_end_object(writer);
 	}
-	perch_json_end_array(&writer);
-	perch_json_end_object(&writer);
-	buf_append_char(&out, '\n');
-	if (out.failed)
-		return -ENOMEM;
-	return fwrite(out.data, 1, out.len, stdout) == out.len ? 0 : -EIO;
+	perch_json_end_array(writer);
+	return envelope_end(&envelope);
 }
 
 static int cli_doctor(struct cli *cli, int argc, char **argv)
@@ -374,7 +357,7 @@ static int cli_doctor(struct cli *cli, int argc, char **argv)
 	}
 	r = cli->json ? print_json(findings, is_healthy) : print_for_people(cli, findings);
 	if (r)
-		return EXIT_HOST;
+		return r;
 	return is_healthy ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

@@ -1,5 +1,6 @@
 /* The perch command: options, a command, its exit code. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ static const struct command *const commands[] = {
 	&command_completions,
 	&command_complete,
 	&command_actor,
+	NULL,
 };
 
 const struct command *command_at(size_t i)
@@ -32,12 +34,7 @@ const struct command *command_at(size_t i)
 
 const struct command *command_find(const char *name)
 {
-	const struct command *command;
-	for (size_t i = 0; (command = command_at(i)); i++) {
-		if (strcmp(command->name, name) == 0)
-			break;
-	}
-	return command;
+	return command_find_in(commands, name);
 }
 
 static const char *command_name(const void *data, size_t i)
@@ -79,18 +76,24 @@ static void let_writes_fail(void)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
+static bool is_output_read(void)
+{
+	struct pollfd output = { .fd = STDOUT_FILENO };
+	return poll(&output, 1, 0) <= 0 || !(output.revents & (POLLERR | POLLHUP));
+}
+
 /* Output that could not be written is a failure, however well the rest went. A reader
  * that went away is not told so. */
 static int finish(int status)
 {
 	errno = 0;
 	bool failed = fflush(stdout) != 0 || ferror(stdout);
-	if (!failed || status != EXIT_SUCCESS)
+	if (!failed)
 		return status;
-	if (errno != EPIPE)
+	if (errno != EPIPE && is_output_read())
 		cli_error(NULL, "the output could not be written%s%s", errno ? ": " : "",
 			errno ? perch_strerror(-errno) : "");
-	return EXIT_HOST;
+	return status ? status : EXIT_HOST;
 }
 
 /* What the words behind the options mean to `perch`. */

@@ -54,6 +54,15 @@ int options_add(struct option_list *list, const char *value)
 	return 0;
 }
 
+bool options_want(const struct option_list *list, const char *word)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (strcmp(list->items[i], word) == 0)
+			return true;
+	}
+	return list->count == 0;
+}
+
 /* Takes the value: behind the '=', or the next word. */
 static int set(const struct option_spec *spec, const char *value, int argc, char **argv, int *at)
 {

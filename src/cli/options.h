@@ -40,4 +40,7 @@ int options_parse_words(
 /* Adds to a list. 0, or EXIT_HOST after having said that memory ran out. */
 int options_add(struct option_list *list, const char *value);
 
+/* Whether a list of what is wanted has the word in it, or nothing: then all is wanted. */
+bool options_want(const struct option_list *list, const char *word);
+
 #endif

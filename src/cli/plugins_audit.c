@@ -166,15 +166,6 @@ static int refuse_unknown(const struct registry *registry, const struct option_l
 	return 0;
 }
 
-static bool is_wanted(const struct option_list *names, const char *name)
-{
-	for (size_t i = 0; i < names->count; i++) {
-		if (strcmp(names->items[i], name) == 0)
-			return true;
-	}
-	return names->count == 0;
-}
-
 /* Where audits go: one of both. */
 struct report {
 	struct page *page;
@@ -209,7 +200,7 @@ static int audit_all(
 	for (size_t i = 0; i < installed->registry.count; i++) {
 		const struct registry_entry *entry = &installed->registry.entries[i];
 		perch_err err = { 0 };
-		if (!is_wanted(names, entry->name) || audit_one(installed, entry, report, &err) == 0)
+		if (!options_want(names, entry->name) || audit_one(installed, entry, report, &err) == 0)
 			continue;
 		cli_error(NULL, "%s", err.text);
 		return EXIT_HOST;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/paths.h"
+#include "cli/host.h"
 #include "cli/plugins.h"
 #include "cli/signals.h"
 #include "cli/verdict.h"
@@ -73,15 +74,6 @@ static const char *case_name(const void *data, size_t i)
 	return i < cases->count ? cases->items[i].name : NULL;
 }
 
-static bool is_wanted(const struct option_list *names, const char *name)
-{
-	for (size_t i = 0; i < names->count; i++) {
-		if (strcmp(names->items[i], name) == 0)
-			return true;
-	}
-	return names->count == 0;
-}
-
 static int refuse_unknown(const struct trial *trial, const struct option_list *names)
 {
 	for (size_t i = 0; i < names->count && !trial->mistakes.errors; i++) {
@@ -107,23 +99,12 @@ static void signal_arrived(void *data, int signal)
 		plugin_test_interrupt(trial->test);
 }
 
-static void host_log(void *data, perch_log_level level, const char *text)
-{
-	(void)data;
-	if (level >= PERCH_LOG_WARN)
-		fprintf(stderr, "warning: %s\n", text);
-}
-
 static int make_host(struct trial *trial, perch_err *err)
 {
 	static const int list[] = { SIGINT, SIGTERM, SIGHUP, 0 };
-	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
-	options.guard_path = cli_guard_path();
-	options.die_with_thread = true;
-	options.log = host_log;
 	int r = paths_user(PATH_CONFIG, "fledge", &trial->config, err);
 	if (r == 0)
-		r = perch_host_new(&options, &trial->host, err);
+		r = cli_host_new(&trial->host, err);
 	if (r < 0)
 		return r;
 	r = signals_watch(&trial->signals, &trial->host->loop, list, signal_arrived, trial);
@@ -192,7 +173,7 @@ static int run_cases(
 		return EXIT_HOST;
 	}
 	for (size_t i = 0; i < trial->cases.count && r == 0; i++) {
-		if (is_wanted(names, trial->cases.items[i].name))
+		if (options_want(names, trial->cases.items[i].name))
 			r = run_case(trial, &trial->cases.items[i], output);
 	}
 	return r;

@@ -8,8 +8,8 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "cli/envelope.h"
 #include "cli/page.h"
-#include "data/json.h"
 #include "perch/host.h"
 #include "sandbox/sandbox.h"
 
@@ -84,60 +84,41 @@ static int print_verdict(const struct cli *cli, const char *name, const struct v
 	return page_end(&page);
 }
 
-static void write_text(struct perch_json_writer *writer, const char *name, const char *text)
+static void write_property(perch_json_writer *writer, const struct property *property)
 {
-	perch_json_write_name(writer, name);
-	if (text)
-		perch_json_write_string(writer, text);
-	else
-		perch_json_write_null(writer);
+	perch_json_begin_object(writer);
+	member_text(writer, "name", property->name);
+	member_text(writer, "what", property->what);
+	member_bool(writer, "asked", property->is_asked);
+	member_text(writer, "layer", property->layer);
+	member_text(writer, "why", property->why);
+	perch_json_end_object(writer);
 }
 
 static void write_verdict(
-	struct perch_json_writer *writer, const char *name, const struct verdict *verdict)
+	perch_json_writer *writer, const char *name, const struct verdict *verdict)
 {
 	perch_json_begin_object(writer);
-	write_text(writer, "policy", name);
-	perch_json_write_name(writer, "complete");
-	perch_json_write_bool(writer, verdict->is_complete);
-	perch_json_write_name(writer, "layers");
-	perch_json_begin_array(writer);
-	for (const char *const *layer = sandbox_layers(verdict->sandbox); *layer; layer++)
-		perch_json_write_string(writer, *layer);
-	perch_json_end_array(writer);
-	write_text(writer, "no_namespaces", sandbox_no_room(verdict->sandbox));
-	perch_json_write_name(writer, "properties");
-	perch_json_begin_array(writer);
-	for (size_t i = 0; i < verdict->count; i++) {
-		const struct property *property = &verdict->properties[i];
-		perch_json_begin_object(writer);
-		write_text(writer, "name", property->name);
-		write_text(writer, "what", property->what);
-		perch_json_write_name(writer, "asked");
-		perch_json_write_bool(writer, property->is_asked);
-		write_text(writer, "layer", property->layer);
-		write_text(writer, "why", property->why);
-		perch_json_end_object(writer);
-	}
+	member_text(writer, "policy", name);
+	member_bool(writer, "complete", verdict->is_complete);
+	member_list(writer, "layers", sandbox_layers(verdict->sandbox));
+	member_text(writer, "no_namespaces", sandbox_no_room(verdict->sandbox));
+	member_array(writer, "properties");
+	for (size_t i = 0; i < verdict->count; i++)
+		write_property(writer, &verdict->properties[i]);
 	perch_json_end_array(writer);
 	perch_json_end_object(writer);
 }
 
 static int print_json(const struct verdict verdicts[POLICIES])
 {
-	_cleanup_(buf_free) struct buf out = { 0 };
-	struct perch_json_writer writer = json_writer_on(&out);
-	perch_json_begin_object(&writer);
-	perch_json_write_name(&writer, "schema_version");
-	perch_json_write_int64(&writer, 1);
-	perch_json_write_name(&writer, "policies");
-	perch_json_begin_array(&writer);
+	struct envelope envelope;
+	envelope_begin(&envelope);
+	member_array(&envelope.writer, "policies");
 	for (size_t i = 0; i < POLICIES; i++)
-		write_verdict(&writer, policies[i], &verdicts[i]);
-	perch_json_end_array(&writer);
-	perch_json_end_object(&writer);
-	buf_append_char(&out, '\n');
-	return !out.failed && fwrite(out.data, 1, out.len, stdout) == out.len ? 0 : EXIT_HOST;
+		write_verdict(&envelope.writer, policies[i], &verdicts[i]);
+	perch_json_end_array(&envelope.writer);
+	return envelope_end(&envelope);
 }
 
 static int print_verdicts(const struct cli *cli, const struct verdict verdicts[POLICIES])

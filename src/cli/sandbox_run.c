@@ -9,13 +9,17 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "cli/foreground.h"
+#include "cli/host.h"
 #include "cli/sandbox.h"
 #include "cli/signals.h"
+#include "plugins/confinement.h"
 #include "proc/host.h"
 #include "proc/program.h"
+#include "proc/tail.h"
 #include "sandbox/explain.h"
-#include "sandbox/path_list.h"
 #include "sandbox/sandbox.h"
+
+enum { SAID_MAX = 64 * 1024 };
 
 struct run {
 	struct cli *cli;
@@ -30,14 +34,12 @@ struct run {
 	bool is_on_terminal;
 	bool sees_stderr;
 	perch_child *child;
-	struct buf said; /* the end of its stderr, when that is explained */
+	struct tail said; /* the end of its stderr, when that is explained */
 	bool has_ended;
 	perch_result result;
 };
 
 /* ---- the child ---------------------------------------------------------------- */
-
-enum { SAID_MAX = 64 * 1024 };
 
 static void on_bytes(
 	perch_child *child, void *data, perch_stream stream, const char *bytes, size_t len)
@@ -47,9 +49,7 @@ static void on_bytes(
 	struct run *run = data;
 	(void)!fwrite(bytes, 1, len, stderr);
 	fflush(stderr);
-	buf_append(&run->said, bytes, len);
-	if (run->said.len > SAID_MAX)
-		buf_consume(&run->said, run->said.len - SAID_MAX / 2);
+	tail_append(&run->said, bytes, len);
 }
 
 static void on_ended(perch_child *child, void *data, const perch_result *result)
@@ -75,7 +75,7 @@ static void signal_arrived(void *data, int number)
 
 /* On a terminal the command stays in our process group: it gets the keys' signals
  * itself, and we survive them. What is sent to us alone is passed on. */
-static int watch_signals(struct run *run)
+static int watch_signals(struct run *run, perch_err *err)
 {
 	static const int from_others[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, 0 };
 	static const int all[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, 0 };
@@ -86,29 +86,20 @@ static int watch_signals(struct run *run)
 	int r = signals_watch(&run->signals, &run->host->loop, run->is_on_terminal ? from_others : all,
 		signal_arrived, run);
 	run->has_signals = r == 0;
-	return r;
+	return r < 0 ? err_set(err, r, "signals cannot be watched: %s", perch_strerror(r)) : 0;
 }
 
 /* A tool starts in its own directory: it may not see ours. */
 static int start(struct run *run, const char *program, char **argv, perch_err *err)
 {
-	const char *const *caches =
-		sandbox_tmp(run->sandbox) ? policy_caches(&run->arena, sandbox_tmp(run->sandbox)) : NULL;
-	struct path_list extra;
-	path_list_begin(&extra, &run->arena, caches);
-	_cleanup_free_ char *tmp =
-		str_join("TMPDIR=", sandbox_tmp(run->sandbox) ? sandbox_tmp(run->sandbox) : "", NULL);
-	const char *kept = tmp ? arena_dup(&run->arena, str_from(tmp)) : NULL;
-	if (sandbox_tmp(run->sandbox))
-		path_list_add(&extra, kept ? kept : "");
+	const char *tmp = sandbox_tmp(run->sandbox);
 	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
 	spec.argv = (const char *const *)argv;
 	spec.program = program;
-	spec.env =
-		policy_environment(&run->arena, (const char *const *)environ, &run->widening, extra.items);
-	if (!spec.env || extra.failed || !kept)
+	spec.env = confinement_environment(&run->widening, tmp, run->sandbox, NULL, &run->arena);
+	if (!spec.env)
 		return err_no_memory(err);
-	spec.cwd = strcmp(run->request.policy_name, "tool") == 0 ? sandbox_tmp(run->sandbox) : NULL;
+	spec.cwd = strcmp(run->request.policy_name, "tool") == 0 ? tmp : NULL;
 	spec.confine = sandbox_confine(run->sandbox);
 	spec.stdin_mode = PERCH_STDIN_INHERIT;
 	spec.stderr_mode = run->sees_stderr ? PERCH_OUTPUT_BYTES : PERCH_OUTPUT_INHERIT;
@@ -145,8 +136,9 @@ static void print_explanation(const struct run *run)
 	print_list("protect", policy->protect);
 	print_list("env", run->widening.env);
 	fprintf(stderr, "  %-8s %s\n", "net", policy->net == SANDBOX_NET_FULL ? "full" : "none");
-	if (sandbox_tmp(run->sandbox))
-		fprintf(stderr, "  %-8s %s\n", "tmp", sandbox_tmp(run->sandbox));
+	const char *tmp = sandbox_tmp(run->sandbox);
+	if (tmp)
+		fprintf(stderr, "  %-8s %s\n", "tmp", tmp);
 	print_limit("memory", policy->limits.memory);
 	print_limit("processes", policy->limits.processes);
 	print_limit("files", policy->limits.files);
@@ -175,8 +167,8 @@ static void print_hint(struct run *run, const char *program)
 		.widen_by = "",
 	};
 	_cleanup_(buf_free) struct buf text = { 0 };
-	struct str said = { run->said.data, run->said.len };
-	if (!explain_failure(&context, said, &text) && !explain_nested(&context, program, &text))
+	if (!explain_failure(&context, tail_text(&run->said), &text) &&
+		!explain_nested(&context, program, &text))
 		return;
 	if (buf_terminate(&text) == 0)
 		fprintf(stderr, "hint: %s\n", text.data);
@@ -194,6 +186,14 @@ static bool is_on_terminal(void)
 	return isatty(STDIN_FILENO) || isatty(STDOUT_FILENO) || isatty(STDERR_FILENO);
 }
 
+static int wait_for_end(struct run *run, perch_err *err)
+{
+	int r = 0;
+	while (r >= 0 && !run->has_ended)
+		r = perch_host_wait(run->host, -1);
+	return r < 0 ? err_set(err, r, "waiting failed: %s", perch_strerror(r)) : 0;
+}
+
 static int run_to_the_end(struct run *run, const char *program, char **argv, perch_err *err)
 {
 	run->is_on_terminal = is_on_terminal();
@@ -206,11 +206,11 @@ static int run_to_the_end(struct run *run, const char *program, char **argv, per
 	if (run->request.explain)
 		print_explanation(run);
 	bool had_terminal = run->is_on_terminal && foreground_is_ours();
-	r = watch_signals(run);
+	r = watch_signals(run, err);
 	if (r == 0)
 		r = start(run, program, argv, err);
-	while (r >= 0 && !run->has_ended)
-		r = perch_host_wait(run->host, -1);
+	if (r == 0)
+		r = wait_for_end(run, err);
 	if (had_terminal)
 		foreground_take_back();
 	if (r < 0)
@@ -227,7 +227,7 @@ static void close_run(struct run *run)
 	if (run->has_signals)
 		signals_close(&run->signals);
 	perch_host_free(run->host);
-	buf_free(&run->said);
+	buf_free(&run->said.kept);
 	arena_free(&run->arena);
 	free(run->request.read.items);
 	free(run->request.write.items);
@@ -235,22 +235,6 @@ static void close_run(struct run *run)
 	free(run->request.env.items);
 	free(run->request.presets.items);
 	free(run->request.limits.items);
-}
-
-static void host_log(void *data, perch_log_level level, const char *text)
-{
-	(void)data;
-	if (level >= PERCH_LOG_WARN)
-		cli_warning(text);
-}
-
-static int make_host(struct run *run, perch_err *err)
-{
-	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
-	options.guard_path = cli_guard_path();
-	options.die_with_thread = true;
-	options.log = host_log;
-	return perch_host_new(&options, &run->host, err);
 }
 
 /* As it is found now: in the sandbox it may start somewhere else. */
@@ -277,7 +261,7 @@ static int run_command(struct run *run, char **argv)
 			&run->request, program, &run->arena, &run->policy, &run->widening);
 		if (code)
 			return code;
-		r = make_host(run, &err);
+		r = cli_host_new(&run->host, &err);
 	}
 	if (r == 0)
 		r = run_to_the_end(run, program, argv, &err);
@@ -290,7 +274,11 @@ static int run_command(struct run *run, char **argv)
 
 static int cli_sandbox_run(struct cli *cli, int argc, char **argv)
 {
-	struct run run = { .cli = cli, .request = { .policy_name = "fledge" } };
+	struct run run = {
+		.cli = cli,
+		.request = { .policy_name = "fledge" },
+		.said = { .limit = SAID_MAX },
+	};
 	struct sandbox_request *request = &run.request;
 	const struct option_spec options[] = {
 		{ "policy", 0, OPTION_TEXT, &request->policy_name },

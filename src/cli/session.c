@@ -63,6 +63,7 @@ static int make_frontend(struct session *session, perch_err *err)
 		.verbose = cli->verbose,
 		.quiet = cli->quiet,
 		.utf8 = cli_is_utf8(),
+		.guard = &session->host->guard,
 	};
 	session->is_terminal = true;
 	return term_new(&session->host->loop, &options, &session->frontend, err);

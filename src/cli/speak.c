@@ -143,8 +143,11 @@ bool cli_forbids_asking(const struct cli *cli)
 
 bool cli_is_utf8(void)
 {
+	static int is_utf8 = -1;
+	if (is_utf8 >= 0)
+		return is_utf8;
 	setlocale(LC_CTYPE, "");
-	bool is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	setlocale(LC_CTYPE, "C");
 	return is_utf8;
 }

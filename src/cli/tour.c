@@ -110,7 +110,7 @@ static void wait_for_key(struct tour *tour, perch_host *host)
 		.source = { .fd = STDIN_FILENO, .ready = key_pressed },
 		.tour = tour,
 	};
-	struct tty tty = { .fd = STDIN_FILENO };
+	struct tty tty = { .fd = STDIN_FILENO, .guard = &host->guard };
 	int r = tty_enter(&tty);
 	if (r == 0)
 		r = loop_watch(&host->loop, &wait.source, EPOLLIN);

@@ -29,24 +29,24 @@ static const struct {
 
 /* ---- making it ------------------------------------------------------------------- */
 
-static int make_top(struct stage *stage, const char *keep, perch_err *err)
+/* Found again by its whole path, or not there. */
+static int make_kept(struct stage *stage, const char *path, perch_err *err)
 {
-	const char *given = getenv("TMPDIR");
-	const char *base = given && given[0] == '/' ? given : "/tmp";
-	_cleanup_free_ char *path =
-		keep ? str_dup(str_from(keep)) : str_join(base, "/perch-tour-XXXXXX", NULL);
-	if (!path)
-		return err_no_memory(err);
-	bool is_made = keep ? mkdir(path, 0700) == 0 : mkdtemp(path) != NULL;
 	char shown[FILE_SHOWN_MAX];
-	if (!is_made && errno == EEXIST)
+	char resolved[PATH_MAX];
+	int r = mkdir(path, 0700) < 0 ? -errno : 0;
+	if (r == -EEXIST)
 		return err_set(
-			err, -EEXIST, "%s is there already: name a new directory", file_shown(path, shown));
-	if (!is_made)
-		return err_set(
-			err, -errno, "%s cannot be made: %s", file_shown(path, shown), perch_strerror(-errno));
-	stage->top = realpath(path, NULL);
-	return stage->top ? 0 : err_no_memory(err);
+			err, r, "%s is there already: name a new directory", file_shown(path, shown));
+	if (r == 0) {
+		r = realpath(path, resolved) ? 0 : -errno;
+		stage->top = r == 0 ? str_dup(str_from(resolved)) : NULL;
+		if (stage->top)
+			return 0;
+		rmdir(path);
+	}
+	r = r ? r : -ENOMEM;
+	return err_set(err, r, "%s cannot be made: %s", file_shown(path, shown), perch_strerror(r));
 }
 
 static int plant_programs(const struct stage *stage, perch_err *err)
@@ -121,7 +121,7 @@ static int describe(struct stage *stage, perch_err *err)
 int stage_set(struct stage *stage, const char *keep, perch_err *err)
 {
 	*stage = (struct stage){ 0 };
-	int r = make_top(stage, keep, err);
+	int r = keep ? make_kept(stage, keep, err) : tree_make("perch-tour-", &stage->top, err);
 	if (r == 0)
 		r = plant_programs(stage, err);
 	if (r == 0)

@@ -24,7 +24,7 @@ struct show {
 
 /* ---- what is printed -------------------------------------------------------- */
 
-/* 0, or -EPIPE when nobody reads it any more. */
+/* -EPIPE when it cannot be written: why, main says. */
 static int write_out(struct show *show)
 {
 	struct buf *out = &show->view.page.out;
@@ -126,16 +126,19 @@ static int show_file(struct show *show)
 	int r = trace_view_open(&show->view, show->cli);
 	if (r == 0)
 		r = trace_read_source(&show->source, take, show, &err);
+	if (r == 0) {
+		tell_end(show);
+		r = write_out(show);
+	}
 	if (r == -EPIPE)
-		return EXIT_FAILURE;
+		return EXIT_HOST;
 	if (r < 0) {
 		write_out(show);
 		fflush(stdout);
 		cli_error(NULL, "%s", err.text[0] ? err.text : perch_strerror(r));
 		return EXIT_HOST;
 	}
-	tell_end(show);
-	return write_out(show) < 0 || show->wrong || is_empty(show) ? EXIT_FAILURE : EXIT_SUCCESS;
+	return show->wrong || is_empty(show) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 static int check_words(const struct show *show)

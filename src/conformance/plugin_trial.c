@@ -7,6 +7,7 @@
 
 #include "base/environment.h"
 #include "base/err.h"
+#include "conformance/orphans.h"
 #include "conformance/player.h"
 #include "conformance/trial.h"
 #include "plugins/lint.h"
@@ -337,7 +338,9 @@ static int try_on_the_wire(struct kit *kit, const struct conformance_case *test,
 int trial_of_plugin(struct kit *kit, const struct conformance_case *test,
 	const struct plugin_target *target, struct trial_report *report, perch_err *err)
 {
+	orphans_adopt();
 	int r = kit->protocol == PROTOCOL_AGENT ? agent_trial(kit, test, target, report, err)
 											: try_on_the_wire(kit, test, target, report, err);
+	orphans_end(kit->host);
 	return r < 0 ? r : judge_end(report, err);
 }

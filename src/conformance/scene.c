@@ -1,6 +1,7 @@
 /* The world in which a host is checked. */
 #include "conformance/scene.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -169,6 +170,45 @@ const char *const *scene_environment(struct scene *scene, const struct conforman
 	return environment_build(&scene->arena, (const char *const *)environ, is_kept, extra);
 }
 
+const char *const *scene_placeholders(enum protocol protocol)
+{
+	static const char *const names[][SCENE_PLACEHOLDERS_MAX] = {
+		[PROTOCOL_FLEDGE] = { "command", "args", "project", "dir" },
+		[PROTOCOL_TOOL] = { "program", "binding", "tool", "input", "options", "project", "dir" },
+		[PROTOCOL_AGENT] = { "program", "profile", "message", "options", "project", "dir" },
+	};
+	return names[protocol];
+}
+
+static bool is_name(struct str text)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		if (!isalpha((unsigned char)text.data[i]) && !strchr("-_", text.data[i]))
+			return false;
+	}
+	return text.len > 0;
+}
+
+/* What stands between braces at the very start of a text; empty = nothing does. */
+static struct str braced(struct str text)
+{
+	const char *end = text.data[0] == '{' ? memchr(text.data, '}', text.len) : NULL;
+	return (struct str){ text.data + 1, end ? (size_t)(end - text.data) - 1 : 0 };
+}
+
+struct str scene_unknown_placeholder(enum protocol protocol, const char *command)
+{
+	for (struct str rest = str_from(command); rest.len; rest.data++, rest.len--) {
+		struct str name = braced(rest);
+		bool is_known = !is_name(name);
+		for (const char *const *at = scene_placeholders(protocol); *at && !is_known; at++)
+			is_known = str_is(name, *at);
+		if (!is_known)
+			return name;
+	}
+	return STR("");
+}
+
 struct words {
 	struct scene *scene;
 	const char **items;
@@ -213,9 +253,8 @@ static void add_expanded(struct words *words, struct str word)
 	struct str rest = word;
 	bool has_placeholder = false;
 	while (rest.len) {
-		const char *end = rest.data[0] == '{' ? memchr(rest.data, '}', rest.len) : NULL;
-		struct str name = { rest.data + 1, end ? (size_t)(end - rest.data) - 1 : 0 };
-		const struct placeholder *found = end ? find_placeholder(words->scene, name) : NULL;
+		struct str name = braced(rest);
+		const struct placeholder *found = find_placeholder(words->scene, name);
 		size_t used = found ? name.len + 2 : 1;
 		has_placeholder = has_placeholder || found;
 		if (found && found->words && used == word.len) {

@@ -48,6 +48,13 @@ void scene_remove(struct scene *scene);
  * case adds. NULL without memory. */
 const char *const *scene_environment(struct scene *scene, const struct conformance_case *test);
 
+/* What may stand between braces in a host's command line; ends with NULL. */
+const char *const *scene_placeholders(enum protocol protocol);
+
+/* The first {name} in a command line that is none of them; empty = there is none. What
+ * is no name, as {"a":1}, is text. */
+struct str scene_unknown_placeholder(enum protocol protocol, const char *command);
+
 /* The words of a host's command line; one without a placeholder gets those that
  * hosts of this protocol take. NULL without memory. */
 const char *const *scene_command(struct scene *scene, enum protocol protocol, const char *command);

@@ -5,6 +5,7 @@
 #ifndef GUARD_BARE_H
 #define GUARD_BARE_H
 
+#include <fcntl.h>
 #include <poll.h>
 #include <stddef.h>
 #include <sys/syscall.h>
@@ -114,6 +115,21 @@ static inline long bare_kill(int process, int signal)
 static inline long bare_map(size_t size, int protection, int flags, int fd)
 {
 	return bare_call(SYS_mmap, 0, (long)size, protection, flags, fd, 0);
+}
+
+static inline long bare_open(const char *path, int flags)
+{
+	return bare_call(SYS_openat, AT_FDCWD, (long)path, flags, 0, 0, 0);
+}
+
+static inline long bare_write(int fd, const char *data, size_t len)
+{
+	return bare_call(SYS_write, fd, (long)data, (long)len, 0, 0, 0);
+}
+
+static inline long bare_ioctl(int fd, unsigned long request, void *argument)
+{
+	return bare_call(SYS_ioctl, fd, (long)request, (long)argument, 0, 0, 0);
 }
 
 static inline long bare_prctl(int option, long value)

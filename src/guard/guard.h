@@ -1,4 +1,4 @@
-/* What the host and perch-guard share: a table of what to kill, in a memory
+/* What the host and perch-guard share: a table of what to kill and to restore, in a memory
  * file that both have mapped. The host writes to it without waking the guard,
  * which looks at it only when the host has died. */
 #ifndef GUARD_GUARD_H
@@ -10,10 +10,25 @@
 /* How many children one host can have guarded at once. */
 enum { GUARD_SLOTS = 65536 };
 
+/* The modes of a terminal as the kernel has them (TCGETS); more than there are. */
+struct guard_modes {
+	uint32_t words[16];
+};
+
+/* A terminal that the host has made raw for a while. */
+struct guard_terminal {
+	_Atomic int32_t is_raw;
+	char path[64];
+	struct guard_modes found;
+	struct guard_modes raw;
+	char restoring[32]; /* what is written to it behind that */
+};
+
 /* 0 = free; > 0 = the id of a process group; < 0 = minus the id of one
  * process. A child enters itself before it gives up the host's descriptors. */
 struct guard_table {
 	_Atomic int32_t slots[GUARD_SLOTS];
+	struct guard_terminal terminal;
 };
 
 /* The argument that makes perch-guard the init of a room (see proc/room.h)

@@ -1,10 +1,11 @@
 /* perch-guard: outlives its host by a moment, to kill what the host can no
- * longer kill, or ends a room with itself. A program of its own, tiny and without
- * a C library, because it must start in a moment and not depend on anything of the
+ * longer kill and to restore its terminal, or ends a room with itself. A program of its own, tiny
+ * and without a C library, because it must start in a moment and not depend on anything of the
  * host's: not on its memory, not on its threads, not on its libraries. */
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
@@ -20,7 +21,8 @@ enum {
  * must not end the guard before its host. */
 static void ignore_signals(void)
 {
-	static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2 };
+	static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGTTOU, SIGUSR1,
+		SIGUSR2 };
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		bare_ignore(ignored[i]);
 }
@@ -45,6 +47,31 @@ static void kill_all(struct guard_table *table)
 	}
 }
 
+static bool has_modes(const struct guard_modes *now, const struct guard_modes *modes)
+{
+	size_t i = 0;
+	while (i < sizeof(modes->words) / sizeof(modes->words[0]) && now->words[i] == modes->words[i])
+		i++;
+	return i == sizeof(modes->words) / sizeof(modes->words[0]);
+}
+
+/* A terminal that the host has left raw. A shell that has taken it over meanwhile has set
+ * it as it wants it. We are in another session: the kernel does not stop us for this. */
+static void restore_terminal(struct guard_terminal *terminal)
+{
+	static struct guard_modes now;
+	if (!atomic_load(&terminal->is_raw))
+		return;
+	int fd = (int)bare_open(terminal->path, O_RDWR | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0 || bare_ioctl(fd, TCGETS, &now) < 0 || !has_modes(&now, &terminal->raw))
+		return;
+	bare_ioctl(fd, TCSETS, &terminal->found);
+	size_t len = 0;
+	while (terminal->restoring[len])
+		len++;
+	bare_write(fd, terminal->restoring, len);
+}
+
 /* The first process of a room waits for the end of its host, and its own end is
  * the end of everything in the room. In there nobody can look into it, or signal
  * it. Who has lost its parent becomes ours and is reaped by the kernel, because
@@ -66,6 +93,7 @@ static int keep_children(void)
 	struct guard_table *table = (struct guard_table *)at;
 	await(true, NULL);
 	kill_all(table);
+	restore_terminal(&table->terminal);
 	/* The host is dead, but a child of its may be between its birth and its
 	 * entry; it holds the lifeline until it has entered itself. */
 	await(false, &last);

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -199,6 +201,34 @@ void guard_release(struct guard *guard, _Atomic int32_t **slot)
 	atomic_store(*slot, 0);
 	guard->next_slot = (uint32_t)(*slot - guard->table->slots);
 	*slot = NULL;
+}
+
+void guard_keep_terminal(struct guard *guard, int fd, const char *restoring)
+{
+	if (!guard || guard->mode == PERCH_GUARD_OFF || map_table(guard) < 0)
+		return;
+	struct guard_terminal *terminal = &guard->table->terminal;
+	*terminal = (struct guard_terminal){ 0 };
+	if (ttyname_r(fd, terminal->path, sizeof(terminal->path)) != 0 ||
+		ioctl(fd, TCGETS, &terminal->found) < 0)
+		terminal->path[0] = '\0';
+	snprintf(terminal->restoring, sizeof(terminal->restoring), "%s", restoring ? restoring : "");
+}
+
+void guard_terminal_is_raw(struct guard *guard, int fd)
+{
+	struct guard_terminal *terminal = guard && guard->table ? &guard->table->terminal : NULL;
+	if (!terminal || !terminal->path[0] || ioctl(fd, TCGETS, &terminal->raw) < 0)
+		return;
+	atomic_store(&terminal->is_raw, 1);
+	if (!guard->pid && !guard->gave_up)
+		start(guard, NULL);
+}
+
+void guard_forget_terminal(struct guard *guard)
+{
+	if (guard && guard->table)
+		atomic_store(&guard->table->terminal.is_raw, 0);
 }
 
 /* There is nobody left to guard. */

@@ -49,6 +49,15 @@ bool guard_follow(struct guard *guard, _Atomic int32_t **slot);
 /* Gives the place back; before the child is reaped. NULL is fine. */
 void guard_release(struct guard *guard, _Atomic int32_t **slot);
 
+/* A terminal is about to be made raw: what it is now, and what is to be written to it then,
+ * is what the guard leaves it with if we die; once it is raw, and as long as nobody else has
+ * changed it. A guard is started for that. One terminal at a time; NULL is no guard. */
+void guard_keep_terminal(struct guard *guard, int fd, const char *restoring);
+void guard_terminal_is_raw(struct guard *guard, int fd);
+
+/* It is as it was. Async-signal-safe. */
+void guard_forget_terminal(struct guard *guard);
+
 /* Ends the guard and reaps it. */
 void guard_close(struct guard *guard);
 

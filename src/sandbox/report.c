@@ -94,7 +94,7 @@ static const char *by_metadata(const struct layers *layers)
 	return layers->has_seccomp && !layers->allows_metadata ? "seccomp" : NULL;
 }
 
-static const char *by_hide(const struct layers *layers)
+static const char *by_room_or_landlock(const struct layers *layers)
 {
 	return layers->has_room ? "namespaces" : from_abi(layers, 1);
 }
@@ -142,11 +142,6 @@ static const char *by_ipc(const struct layers *layers)
 	return layers->has_room ? "namespaces" : by_seccomp(layers);
 }
 
-static const char *by_tmp(const struct layers *layers)
-{
-	return layers->has_room ? "namespaces" : from_abi(layers, 1);
-}
-
 static const char *by_count(const struct layers *layers)
 {
 	if (layers->counts_processes)
@@ -185,11 +180,11 @@ static const struct {
 		"needs Landlock ABI 3 (Linux 6.2) or user namespaces" },
 	{ "metadata", "mode, owner, times and attributes of other files stay", asks_always, by_metadata,
 		NEEDS_ROOM },
-	{ "hide", "hidden paths are neither read nor listed", asks_hide, by_hide,
+	{ "hide", "hidden paths are neither read nor listed", asks_hide, by_room_or_landlock,
 		"needs user namespaces or Landlock" },
 	{ "protect", "protected paths inside a writable directory stay as they are", asks_protect,
 		by_room, NEEDS_ROOM },
-	{ "tmp", "temporary files of others are out of sight", asks_tmp, by_tmp,
+	{ "tmp", "temporary files of others are out of sight", asks_tmp, by_room_or_landlock,
 		"needs user namespaces or Landlock" },
 	{ "net", "no network", asks_no_net, by_seccomp, "needs seccomp filters" },
 	{ "unix-sockets", "no control socket (docker, dbus, agents) can be connected to", asks_always,

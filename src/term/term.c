@@ -198,7 +198,7 @@ int term_new(struct loop *loop, const struct term_options *options, struct front
 		.draw_timer = { .due = term_draw_due },
 		.input_timer = { .due = term_input_due },
 		.input = { .fd = options->in_fd, .ready = term_input_ready },
-		.tty = { .fd = options->in_fd },
+		.tty = { .fd = options->in_fd, .guard = options->guard, .restoring = restoring },
 	};
 	struct look look = { .colored = options->colored, .utf8 = options->utf8 };
 	if (has_terminal)

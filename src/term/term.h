@@ -22,13 +22,14 @@
 #include "proc/loop.h"
 
 struct term_options {
-	int in_fd;    /* keys */
-	int out_fd;   /* the user interface: stderr */
-	int text_fd;  /* what the plugin puts out: stdout */
-	bool colored; /* the user interface may use colours */
-	bool verbose; /* show debug messages */
-	bool quiet;   /* no progress, no debug and info messages */
-	bool utf8;    /* the terminal shows UTF-8; else ASCII must do */
+	int in_fd;           /* keys */
+	int out_fd;          /* the user interface: stderr */
+	int text_fd;         /* what the plugin puts out: stdout */
+	bool colored;        /* the user interface may use colours */
+	bool verbose;        /* show debug messages */
+	bool quiet;          /* no progress, no debug and info messages */
+	bool utf8;           /* the terminal shows UTF-8; else ASCII must do */
+	struct guard *guard; /* of the host: restores the terminal if we are killed; or NULL */
 };
 
 /* The descriptors stay the caller's, are taken as they are (blocking or not)

@@ -30,9 +30,12 @@ int tty_enter(struct tty *tty)
 	/* First the flag: a signal in between restores once too often, which is
 	 * better than not at all. */
 	tty->is_raw = 1;
+	guard_keep_terminal(tty->guard, tty->fd, tty->restoring);
 	int r = apply(tty->fd, &raw);
 	if (r < 0)
 		tty->is_raw = 0;
+	else
+		guard_terminal_is_raw(tty->guard, tty->fd);
 	return r;
 }
 
@@ -49,6 +52,7 @@ void tty_leave(struct tty *tty)
 	pthread_sigmask(SIG_BLOCK, &background, &before);
 	apply(tty->fd, &tty->found);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	guard_forget_terminal(tty->guard);
 	tty->is_raw = 0;
 }
 

@@ -8,8 +8,12 @@
 #include <stddef.h>
 #include <termios.h>
 
+#include "proc/guard.h"
+
 struct tty {
-	int fd; /* where keys come from */
+	int fd;                /* where keys come from */
+	struct guard *guard;   /* restores it if we are killed; NULL = nobody does */
+	const char *restoring; /* and writes this then */
 	struct termios found;
 	volatile sig_atomic_t is_raw;
 };

@@ -88,3 +88,14 @@ follow() {
     run python3 "$PERCH_SOURCE/docs/pictures/make" --perch "$PERCH_BUILD/perch" --check
     [ "$status" -eq 0 ]
 }
+
+@test "what the pictures start is known to be a test's" {
+    if ! unshare -rm true; then skip "there are no mount namespaces"; fi
+    export PERCH_TEST_RUN="${PERCH_TEST_RUN:-nobody}"
+    printf '#!/bin/sh\nenv >%s\nexit 1\n' "$BATS_TEST_TMPDIR/seen" >"$BATS_TEST_TMPDIR/perch"
+    chmod +x "$BATS_TEST_TMPDIR/perch"
+    cp "$PERCH_BUILD/perch-guard" "$BATS_TEST_TMPDIR"
+    run python3 "$PERCH_SOURCE/docs/pictures/make" --perch "$BATS_TEST_TMPDIR/perch" --check
+    [ "$status" -ne 0 ]
+    grep -qxF "PERCH_TEST_RUN=$PERCH_TEST_RUN" "$BATS_TEST_TMPDIR/seen"
+}

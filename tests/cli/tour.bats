@@ -91,6 +91,23 @@ said() {
     leaves_nothing
 }
 
+@test "--keep where no path leads leaves nothing either" {
+    # A working directory whose own path is longer than any that can be named.
+    run python3 - "$perch" "$BATS_TEST_TMPDIR" <<'END'
+import os, subprocess, sys
+perch, top = sys.argv[1:]
+os.chdir(top)
+for _ in range(17):
+    os.mkdir("d" * 250)
+    os.chdir("d" * 250)
+code = subprocess.run([perch, "tour", "--keep", "kept"], stdin=subprocess.DEVNULL).returncode
+print(code, os.listdir("."))
+END
+    [[ "$output" == *"kept cannot be made: File name too long"* ]]
+    [ "${lines[-1]}" = "125 []" ]
+    leaves_nothing
+}
+
 @test "the user's directories are never those of the tour" {
     export XDG_CONFIG_HOME="$BATS_TEST_TMPDIR/config" XDG_STATE_HOME="$BATS_TEST_TMPDIR/state"
     export XDG_CACHE_HOME="$BATS_TEST_TMPDIR/cache" FLEDGE_NON_INTERACTIVE=1

@@ -77,6 +77,62 @@ END
     [[ "$output" == *'plugin  {"type":"response"'* ]]
 }
 
+@test "placeholders that stand for nothing are refused, with those there are" {
+    refused() {
+        run "$perch" conformance --host "$1" --protocol "$2"
+        echo "$output"
+        [ "$status" -eq 64 ]
+    }
+    refused 'host {comand} {args}' fledge
+    [[ "$output" == *"fledge has no placeholder {comand}"* ]]
+    [[ "$output" == *"did you mean {command}? There are {command}, {args}, "* ]]
+    refused 'host --file={profile}' tool
+    [[ "$output" == *"{program}, {binding}, {tool}, {input}, {options}, {project}, {dir}"* ]]
+    refused 'host {zzz}' agent
+    [[ "$output" != *"did you mean"* && "$output" == *"{message}"* ]]
+    for wish in '--host=' '--host=  ' '--plugin='; do
+        run "$perch" conformance "$wish" --protocol fledge
+        [ "$status" -eq 64 ]
+        [[ "$output" == *"needs a"* ]]
+    done
+}
+
+@test "placeholders that there are stand for something; other braces are text" {
+    cat >host <<'END'
+#!/bin/sh
+printf '%s\n' "$@" >>"$KIT_WORDS"
+END
+    chmod +x host
+    export KIT_WORDS="$PWD/words"
+    while read -r protocol names; do
+        : >"$KIT_WORDS"
+        run "$perch" conformance --host "./host {\"a\":1} $names" --protocol "$protocol" --within 5 \
+            --case F-1 --case T-1 --case A-1
+        [ "$status" -eq 1 ]
+        grep -qxF '{"a":1}' "$KIT_WORDS"
+        run grep -E '\{[a-z]+\}' "$KIT_WORDS"
+        [ "$status" -eq 1 ]
+    done <<'END'
+fledge {command} {args} {project} {dir}
+tool {program} {binding} {tool} {input} {options} {project} {dir}
+agent {program} {profile} {message} {options} {project} {dir}
+END
+}
+
+@test "what cannot be written is said" {
+    run bash -c "'$perch' conformance --list 2>&1 >/dev/full"
+    [ "$status" -eq 125 ]
+    [[ "$output" == *"the output could not be written"* ]]
+    printf '#!/bin/sh\necho hello\n' >"$BATS_TEST_TMPDIR/hello"
+    chmod +x "$BATS_TEST_TMPDIR/hello"
+    mkdir "$BATS_TEST_TMPDIR/tmp"
+    TMPDIR="$BATS_TEST_TMPDIR/tmp" run bash -c \
+        "ulimit -f 0; '$perch' conformance --plugin '$BATS_TEST_TMPDIR/hello' --protocol agent 2>&1 | cat; exit \${PIPESTATUS[0]}"
+    [ "$status" -eq 125 ]
+    [ "$output" = "error: no profile can be written: profile.yaml cannot be written: File too large" ]
+    [ -z "$(ls "$BATS_TEST_TMPDIR/tmp")" ]
+}
+
 @test "cases of one's own, and mistakes in them with their place" {
     mkdir -p own/agent
     cat >own/agent/mine.toml <<'END'

@@ -234,3 +234,27 @@ sleep 60
 END
     [[ "$output" == *"did not end within 5 seconds"* ]]
 }
+
+@test "what went into a session of its own ends with its case" {
+    local pids
+    cat >daemon <<END
+#!/bin/bash
+(
+    exec </dev/null >/dev/null 2>&1
+    setsid bash -c 'sleep 600 & echo \$! \$\$ >>"$PWD/pids"; wait' &
+)
+until [ -s "$PWD/pids" ]; do sleep 0.05; done
+read -r _
+echo hello
+END
+    chmod +x daemon
+    for protocol in fledge tool agent; do
+        rm -f pids
+        run "$perch" conformance --plugin ./daemon --protocol "$protocol" --within 5
+        read -ra pids <<<"$(tr '\n' ' ' <pids)"
+        [ "${#pids[@]}" -ge 2 ]
+        for pid in "${pids[@]}"; do
+            [ ! -e "/proc/$pid" ]
+        done
+    done
+}

@@ -33,6 +33,31 @@ setup() { sandbox_open; }
     fails_with 64 "$perch" sandbox check all && says "takes no 'all'"
 }
 
+# without_signalfd COMMAND…: a kernel that has none to give.
+without_signalfd() {
+    python3 - "$@" <<'END'
+import ctypes, errno, os, platform, struct, sys
+number = {"x86_64": 289, "aarch64": 74}[platform.machine()]
+code = b"".join(struct.pack("HBBI", *line) for line in (
+    (0x20, 0, 0, 0),  # which call?
+    (0x15, 0, 1, number),
+    (0x06, 0, 0, 0x50000 | errno.EMFILE),
+    (0x06, 0, 0, 0x7FFF0000)))
+text = ctypes.create_string_buffer(code)
+program = struct.pack("HP", 4, ctypes.addressof(text))
+libc = ctypes.CDLL(None)
+if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, program, 0, 0):
+    sys.exit("no filter")
+os.execv(sys.argv[1], sys.argv[1:])
+END
+}
+
+@test "what fails has a reason" {
+    case $(uname -m) in x86_64 | aarch64) ;; *) skip "the number of signalfd is not known here" ;; esac
+    fails_with 125 without_signalfd "$perch" sandbox run -q -- true
+    says 'signals cannot be watched: Too many open files'
+}
+
 @test "a path that is to be allowed must exist" {
     fails_with 125 "$perch" sandbox run --read /no/such/place -- true && says '/no/such/place'
     fails_with 125 "$perch" sandbox run --write missing -- true && says 'missing'

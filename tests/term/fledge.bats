@@ -221,6 +221,44 @@ END
     has "$(screen)" "error: Plugin 'fledge-crash' exited with code 137"
 }
 
+# chooser: a plugin with a menu; and a script that becomes perch, known by its number.
+chooser() {
+    py pick <<'END'
+say(ask("select", message="Which?", options=["one", "two"]).get("value"))
+END
+    printf '#!/bin/bash\necho $$ >%q\nexec %q pick\n' "$WORK/pid" "$WORK/names/fledge" >"$WORK/chooser"
+    chmod +x "$WORK/chooser"
+}
+
+@test "perch killed by SIGKILL at a question leaves the terminal as it was" {
+    chooser
+    # shellcheck disable=SC2016 # for the inner shell
+    printf '%s\n' "cd '$WORK/project'" "stty -g >'$WORK/before'" "'$WORK/chooser'" \
+        "until stty -g | cmp -s - '$WORK/before'; do sleep 0.05; done" \
+        'echo "[over]"' 'exec cat' >"$WORK/run"
+    run_in_terminal "bash '$WORK/run'"
+    wait_for "two"
+    kill -KILL "$(cat "$WORK/pid")"
+    wait_for "[over]"
+    [[ "$(cursor)" == *,1 ]]
+    [ "$(tmux -L "$socket" display-message -p '#{bracket_paste_flag}')" != 1 ]
+}
+
+@test "a shell whose perch was killed has the terminal as it wants it" {
+    chooser
+    shell_in_terminal
+    for round in 1 2 3 4 5; do
+        rm -f "$WORK/pid"
+        keys "clear; $WORK/chooser" Enter
+        wait_for "two"
+        kill -KILL "$(cat "$WORK/pid")"
+        wait_for "Killed"
+        wait_for "%>"
+        keys "echo rou" nothing C-w "echo round $round" Enter
+        wait_for "round $round"
+    done
+}
+
 @test "output and logs are printed above an open question" {
     py busy <<'END'
 send("prompt", id="p", message="Who?")

@@ -38,6 +38,24 @@ teardown() { trace_close; }
     has "$errors" "what there is of it is the same"
 }
 
+@test "where it cannot be written, that is said; a reader that went away is not told" {
+    line=$(sed -n 3p "$trace")
+    for _ in $(seq 200); do echo "$line"; done >>"$trace"
+    for words in "$trace" "--json $trace" "--full $trace"; do
+        # shellcheck disable=SC2086 # words
+        run bash -c '"$0" trace show "$@" 2>&1 >/dev/full' "$perch" $words
+        expect_status 125
+        has "$output" "error: the output could not be written"
+    done
+    run "$python" -c '
+import os, subprocess, sys
+reader, writer = os.pipe()
+os.close(reader)
+sys.exit(subprocess.run(sys.argv[1:], stdout=writer).returncode)' "$perch" trace show "$trace"
+    expect_status 125
+    expect ""
+}
+
 @test "wrong lines are named one by one, and counted when they are many" {
     sed -i '3s/.*/nonsense/; 5s/.*/{"t":1}/' "$trace"
     of_trace show "$trace"
