@@ -54,6 +54,11 @@ install_tree() {
     meson install -C "$1" --no-rebuild --quiet --destdir "$2"
 }
 
+# project_version TREE: as its build says it.
+project_version() {
+    sed -n "s/^  version: '\(.*\)',$/\1/p" "$1/meson.build"
+}
+
 # exports LIBRARY: the names it offers to programs, sorted.
 exports() {
     nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' | LC_ALL=C sort
