@@ -19,12 +19,6 @@ check() {
     fi
 }
 
-# skip NAME REASON: one result that could not be had here.
-skip() {
-    results=$((results + 1))
-    echo "ok $results - $1 # skip $2"
-}
-
 # The last command of a TAP script: the plan, and the exit status.
 finish() {
     echo "1..$results"
