@@ -102,40 +102,65 @@ static void bench_npm(const char *profile, double ours_ns)
 	for (int i = 0; i < NPM_RUNS; i++)
 		keep_better(&npm, run(argv));
 	bench_print("agent/npm", "agentproc", npm.ns / 1e6, "ms");
-	bench_print_ratio("agent/npm", "agentproc-vs-ours", npm.ns / ours_ns, 20);
+	bench_print_least("agent/npm", "agentproc-vs-ours", npm.ns / ours_ns, "x", 20);
+}
+
+enum { OURS, FLOOR, STORED, STATIC_FLOOR, KINDS };
+
+/* All in turns, forwards and backwards: what runs before one is not always the same. */
+static void run_in_turns(const char *const *const *argvs, struct turn *best,
+	struct bench_pairs *turns, struct bench_pairs *firsts)
+{
+	for (int i = 0; i < RUNS; i++) {
+		struct turn now[KINDS];
+		for (int k = 0; k < KINDS; k++) {
+			int kind = i % 2 ? KINDS - 1 - k : k;
+			now[kind] = run(argvs[kind]);
+			keep_better(&best[kind], now[kind]);
+		}
+		bench_pairs_add(turns, now[OURS].ns, now[FLOOR].ns);
+		bench_pairs_add(firsts, now[OURS].first_ns, now[FLOOR].first_ns);
+	}
+}
+
+static void print_static_floor(const char *name, double ours_ns, double floor_ns)
+{
+	bench_print(name, "static-floor", floor_ns / 1e3, "us");
+	bench_print(name, "vs-static-floor", ours_ns / floor_ns, "x");
 }
 
 static double bench_turns(const char *profile)
 {
 	char perch[2100];
 	char floor_path[2100];
+	char static_path[2100];
 	char peer[2100];
 	place_find("perch", perch, sizeof(perch));
 	place_find("bench/agent-floor", floor_path, sizeof(floor_path));
+	place_find("bench/agent-floor-static", static_path, sizeof(static_path));
 	place_find("bench/peer", peer, sizeof(peer));
-	const char *const ours_argv[] = { perch, "agent", "run", "--profile", profile, "--prompt", "hi",
-		"--no-store", NULL };
-	const char *const stored_argv[] = { perch, "agent", "run", "--profile", profile, "--prompt",
-		"hi", NULL };
-	const char *const floor_argv[] = { floor_path, peer, "agent", NULL };
-	struct turn ours = { 0 };
-	struct turn stored = { 0 };
-	struct turn floor = { 0 };
-	for (int i = 0; i < RUNS; i++) {
-		keep_better(&floor, run(floor_argv));
-		keep_better(&ours, run(ours_argv));
-		keep_better(&stored, run(stored_argv));
-	}
-	bench_print("agent/turn", "ours", ours.ns / 1e3, "us");
-	bench_print("agent/turn", "floor", floor.ns / 1e3, "us");
-	bench_print_cost("agent/turn", "vs-floor", ours.ns / floor.ns, 1.5);
-	bench_print("agent/turn", "stored", (stored.ns - ours.ns) / 1e6, "ms more (at most 3)");
-	bench_print("agent/turn", "memory", (double)ours.memory_kib / 1024, "MB (at most 6)");
-	bench_print("agent/turn", "memory-stored", (double)stored.memory_kib / 1024, "MB (at most 6)");
-	bench_print("agent/first-partial", "ours", ours.first_ns / 1e3, "us");
-	bench_print("agent/first-partial", "floor", floor.first_ns / 1e3, "us");
-	bench_print_cost("agent/first-partial", "vs-floor", ours.first_ns / floor.first_ns, 1.2);
-	return ours.ns;
+#define TURN perch, "agent", "run", "--profile", profile, "--prompt", "hi"
+	const char *const *const argvs[KINDS] = {
+		[OURS] = (const char *const[]){ TURN, "--no-store", NULL },
+		[FLOOR] = (const char *const[]){ floor_path, peer, "agent", NULL },
+		[STORED] = (const char *const[]){ TURN, NULL },
+		[STATIC_FLOOR] = (const char *const[]){ static_path, peer, "agent", NULL },
+	};
+#undef TURN
+	struct turn best[KINDS] = { 0 };
+	struct bench_pairs turns = { 0 };
+	struct bench_pairs firsts = { 0 };
+	run_in_turns(argvs, best, &turns, &firsts);
+	double more_ms = (best[STORED].ns - best[OURS].ns) / 1e6;
+	bench_print_pairs("agent/turn", &turns, "us", 1e3, 1.5);
+	print_static_floor("agent/turn", best[OURS].ns, best[STATIC_FLOOR].ns);
+	bench_print_most("agent/turn", "stored", more_ms, "ms more", 3);
+	bench_print_most("agent/turn", "memory", (double)best[OURS].memory_kib / 1024, "MB", 6);
+	bench_print_most(
+		"agent/turn", "memory-stored", (double)best[STORED].memory_kib / 1024, "MB", 6);
+	bench_print_pairs("agent/first-partial", &firsts, "us", 1e3, 1.2);
+	print_static_floor("agent/first-partial", best[OURS].first_ns, best[STATIC_FLOOR].first_ns);
+	return best[OURS].ns;
 }
 
 /* ---- the engine -------------------------------------------------------------------- */
@@ -181,7 +206,7 @@ static void bench_engine(void)
 	size_t bytes = 0;
 	double ns = bench_ns(feed_partials, &bytes) / PARTIALS;
 	bench_print("agent/partial", "engine", ns, "ns");
-	bench_print_ratio("agent/partial", "millions-a-second", 1e3 / ns, 1);
+	bench_print_least("agent/partial", "millions-a-second", 1e3 / ns, "million/s", 1);
 }
 
 int main(void)

@@ -1,10 +1,10 @@
 /* What the benchmarks share: a timing loop, and lines of one form:
  *
  *     json/parse-195 ours 131 ns
- *     json/parse-195 vs-cjson 8.1 x (floor 5)
+ *     json/parse-195 vs-cjson 8.10 x (at least 5)
+ *     fledge/load vs-floor 1.34 x (at most 1.3) ABOVE
  *
- * A floor is the ratio that is promised. It is shown, not enforced: a busy
- * machine must not fail a build. */
+ * What is promised is judged, not enforced: a busy machine must not fail a build. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 enum {
@@ -105,36 +106,86 @@ static inline void bench_print(const char *name, const char *what, double value,
 	fflush(stdout);
 }
 
-static inline void bench_print_ratio(
-	const char *name, const char *versus, double ratio, double floor)
+/* Beside a limit: the line says when it is missed. */
+static inline void bench_print_limit(const char *name, const char *what, double value,
+	const char *unit, const char *limit, double bound, const char *missed)
 {
-	printf(
-		"%s %s %.1f x (floor %g)%s\n", name, versus, ratio, floor, ratio < floor ? " BELOW" : "");
+	printf("%s %s %.*f %s (%s %g)%s\n", name, what, value < 10 ? 2 : 1, value, unit, limit, bound,
+		missed);
 	fflush(stdout);
 }
 
-/* A ratio that must not be crossed: cost against a floor. */
-static inline void bench_print_cost(const char *name, const char *versus, double ratio, double most)
+/* What must not become more: a cost against a floor, milliseconds, memory. */
+static inline void bench_print_most(
+	const char *name, const char *what, double value, const char *unit, double most)
 {
-	printf(
-		"%s %s %.2f x (at most %g)%s\n", name, versus, ratio, most, ratio > most ? " ABOVE" : "");
-	fflush(stdout);
+	bench_print_limit(name, what, value, unit, "at most", most, value > most ? " ABOVE" : "");
 }
 
-/* Milliseconds that something takes more than something else. */
-static inline void bench_print_more(const char *name, const char *what, double ms, double most)
+/* What must be reached: a share of a floor's throughput, times another's speed. */
+static inline void bench_print_least(
+	const char *name, const char *what, double value, const char *unit, double least)
 {
-	printf("%s %s %.2f ms (at most %g)%s\n", name, what, ms, most, ms > most ? " ABOVE" : "");
-	fflush(stdout);
+	bench_print_limit(name, what, value, unit, "at least", least, value < least ? " BELOW" : "");
 }
 
-/* A share of a floor's throughput that must be reached. */
-static inline void bench_print_share(
-	const char *name, const char *versus, double ratio, double least)
+/* ---- against a floor -------------------------------------------------------- */
+
+static inline double bench_smaller(double a, double b)
 {
-	printf("%s %s %.2f x (at least %g)%s\n", name, versus, ratio, least,
-		ratio < least ? " BELOW" : "");
-	fflush(stdout);
+	return a < b ? a : b;
+}
+
+static inline int bench_order(const void *a, const void *b)
+{
+	double left = *(const double *)a;
+	double right = *(const double *)b;
+	return (left > right) - (left < right);
+}
+
+/* Both sides, measured in turns: the best of each, and every pair. The best counts, as
+ * above; the median of the pairs shows whether one side had luck. */
+struct bench_pairs {
+	double ours;
+	double floor;
+	size_t count;
+	double ratios[256];
+};
+
+static inline void bench_pairs_add(struct bench_pairs *pairs, double ours, double floor)
+{
+	if (pairs->count == sizeof(pairs->ratios) / sizeof(pairs->ratios[0]))
+		abort();
+	pairs->ours = pairs->count ? bench_smaller(pairs->ours, ours) : ours;
+	pairs->floor = pairs->count ? bench_smaller(pairs->floor, floor) : floor;
+	pairs->ratios[pairs->count++] = ours / floor;
+}
+
+static inline struct bench_pairs bench_compare(
+	double (*ours)(void), double (*floor)(void), int rounds)
+{
+	struct bench_pairs pairs = { 0 };
+	for (int i = 0; i < rounds; i++) {
+		double before = i % 2 ? floor() : 0; /* each is first every other time */
+		double now = ours();
+		bench_pairs_add(&pairs, now, i % 2 ? before : floor());
+	}
+	return pairs;
+}
+
+static inline double bench_pairs_median(struct bench_pairs *pairs)
+{
+	qsort(pairs->ratios, pairs->count, sizeof(pairs->ratios[0]), bench_order);
+	return pairs->ratios[pairs->count / 2];
+}
+
+static inline void bench_print_pairs(
+	const char *name, struct bench_pairs *pairs, const char *unit, double unit_ns, double most)
+{
+	bench_print(name, "ours", pairs->ours / unit_ns, unit);
+	bench_print(name, "floor", pairs->floor / unit_ns, unit);
+	bench_print_most(name, "vs-floor", pairs->ours / pairs->floor, "x", most);
+	bench_print(name, "vs-floor-median", bench_pairs_median(pairs), "x");
 }
 
 #endif

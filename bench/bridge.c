@@ -2,14 +2,9 @@
  * already, and its memory with a thousand turns under way. */
 #include "bench.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "floor.h"
@@ -17,55 +12,57 @@
 
 enum { TURNS = 20, ROUNDS = 100, IN_FLIGHT = 1000 };
 
-static void write_profile(const char *name, const char *text, const char *argument)
-{
-	char path[256];
-	snprintf(path, sizeof(path), "%s/%s", place_home(), name);
-	FILE *file = fopen(path, "w");
-	if (!file)
-		abort();
-	fprintf(file, "%s%s", text, argument);
-	fclose(file);
-}
+/* Both read requests from a pipe and write events into one. */
+static struct floor_child ours;
+static struct floor_child resident;
+static char peer[2100];
 
-/* ---- the bridge ------------------------------------------------------------ */
+/* ---- two that serve --------------------------------------------------------- */
 
-struct bridge {
-	struct floor_child child;
-	char profile[256];
-};
-
-static struct bridge bridge_start(const char *profile, const char *max_turns)
+/* The bridge of perch, for this agent. */
+static void start_ours(const char *command, const char *args, const char *max_turns)
 {
 	char perch[2100];
-	struct bridge bridge = { 0 };
+	char profile[256];
 	place_find("perch", perch, sizeof(perch));
-	snprintf(bridge.profile, sizeof(bridge.profile), "%s/%s", place_home(), profile);
-	const char *const argv[] = { perch, "agent", "serve", "--profile", bridge.profile,
-		"--max-turns", max_turns, NULL };
-	bridge.child = floor_start(argv, true, false);
-	return bridge;
+	snprintf(profile, sizeof(profile), "%s/bot.yaml", place_home());
+	FILE *file = fopen(profile, "w");
+	if (!file)
+		abort();
+	fprintf(file, "command: %s\nargs: [%s]\n", command, args);
+	fclose(file);
+	const char *const argv[] = { perch, "agent", "serve", "--profile", profile, "--max-turns",
+		max_turns, NULL };
+	ours = floor_start(argv, true, false);
+}
+
+static void start_resident(void)
+{
+	char path[2100];
+	place_find("bench/agent-floor", path, sizeof(path));
+	const char *const argv[] = { path, "serve", peer, "agent", NULL };
+	resident = floor_start(argv, true, false);
 }
 
 /* Each turn in a session of its own. */
-static void send_turns(const struct bridge *bridge, int count)
+static void send_turns(const struct floor_child *server, int count)
 {
 	char line[128];
 	for (int i = 0; i < count; i++) {
 		int length = snprintf(line, sizeof(line),
 			"{\"id\":\"%d\",\"message\":\"hi\",\"session_name\":\"%d\"}\n", i, i);
-		if (write(bridge->child.in, line, (size_t)length) != length)
+		if (write(server->in, line, (size_t)length) != length)
 			abort();
 	}
 }
 
 /* Reads events until so many of this kind have come. */
-static void await_events(const struct bridge *bridge, const char *event, int count)
+static void await_events(const struct floor_child *server, const char *event, int count)
 {
 	static char block[256 * 1024];
 	static size_t kept;
 	while (count > 0) {
-		ssize_t n = read(bridge->child.out, block + kept, sizeof(block) - 1 - kept);
+		ssize_t n = read(server->out, block + kept, sizeof(block) - 1 - kept);
 		if (n <= 0)
 			abort();
 		kept += (size_t)n;
@@ -80,18 +77,27 @@ static void await_events(const struct bridge *bridge, const char *event, int cou
 	}
 }
 
-static double bridge_turns_ns(const struct bridge *bridge)
+static double turns_ns(const struct floor_child *server)
 {
 	uint64_t begin = bench_now_ns();
-	send_turns(bridge, TURNS);
-	await_events(bridge, "\"event\":\"end\"", TURNS);
+	send_turns(server, TURNS);
+	await_events(server, "\"event\":\"end\"", TURNS);
 	return (double)(bench_now_ns() - begin) / TURNS;
 }
 
-static double floor_turns_ns(void)
+static double ours_ns(void)
 {
-	char peer[2100];
-	place_find("bench/peer", peer, sizeof(peer));
+	return turns_ns(&ours);
+}
+
+static double resident_ns(void)
+{
+	return turns_ns(&resident);
+}
+
+/* Nobody between us and the agent, nothing to tell anybody. */
+static double bare_ns(void)
+{
 	const char *const argv[] = { peer, "agent", NULL };
 	uint64_t begin = bench_now_ns();
 	for (int i = 0; i < TURNS; i++) {
@@ -106,19 +112,15 @@ static double floor_turns_ns(void)
 
 static void bench_turns(void)
 {
-	double ours = 0;
-	double floor = 0;
-	struct bridge bridge = bridge_start("quick.yaml", "1");
-	for (int i = 0; i < ROUNDS; i++) {
-		double now = bridge_turns_ns(&bridge);
-		ours = ours == 0 || now < ours ? now : ours;
-		now = floor_turns_ns();
-		floor = floor == 0 || now < floor ? now : floor;
-	}
-	floor_wait(&bridge.child);
-	bench_print("bridge/turn", "ours", ours / 1000, "us");
-	bench_print("bridge/turn", "floor", floor / 1000, "us");
-	bench_print_cost("bridge/turn", "vs-floor", ours / floor, 1.25);
+	start_ours(peer, "agent", "1");
+	start_resident();
+	struct bench_pairs pairs = bench_compare(ours_ns, resident_ns, ROUNDS);
+	bench_print_pairs("bridge/turn", &pairs, "us", 1e3, 1.25);
+	struct bench_pairs bare = bench_compare(ours_ns, bare_ns, ROUNDS);
+	bench_print("bridge/turn", "bare-floor", bare.floor / 1e3, "us");
+	bench_print("bridge/turn", "vs-bare-floor", bare.ours / bare.floor, "x");
+	floor_wait(&resident);
+	floor_wait(&ours);
 }
 
 static long memory_kib(pid_t pid)
@@ -139,23 +141,20 @@ static long memory_kib(pid_t pid)
 
 static void bench_memory(void)
 {
-	struct bridge bridge = bridge_start("slow.yaml", "1000");
-	send_turns(&bridge, IN_FLIGHT);
-	await_events(&bridge, "\"event\":\"start\"", IN_FLIGHT);
-	bench_print("bridge/in-flight", "memory", (double)memory_kib(bridge.child.pid) / 1024,
-		"MB with 1000 turns (at most 64)");
-	kill(bridge.child.pid, SIGTERM);
-	await_events(&bridge, "\"event\":\"end\"", IN_FLIGHT);
-	floor_wait(&bridge.child);
+	start_ours("sleep", "\"60\"", "1000");
+	send_turns(&ours, IN_FLIGHT);
+	await_events(&ours, "\"event\":\"start\"", IN_FLIGHT);
+	bench_print_most("bridge/in-flight", "memory", (double)memory_kib(ours.pid) / 1024,
+		"MB with 1000 turns", 64);
+	kill(ours.pid, SIGTERM);
+	await_events(&ours, "\"event\":\"end\"", IN_FLIGHT);
+	floor_wait(&ours);
 }
 
 int main(void)
 {
 	setenv("XDG_STATE_HOME", place_home(), 1);
-	char command[2200];
-	snprintf(command, sizeof(command), "command: %s/bench/peer\n", place_build());
-	write_profile("quick.yaml", command, "args: [agent]\n");
-	write_profile("slow.yaml", "command: sleep\n", "args: [\"600\"]\n");
+	place_find("bench/peer", peer, sizeof(peer));
 	bench_turns();
 	bench_memory();
 	return 0;

@@ -209,8 +209,8 @@ static void run(const struct contest *contest, struct message *message)
 	bench_print(name, "ours", ours, "ns");
 	bench_print(name, "cjson", sides[1].best_ns, "ns");
 	bench_print(name, "jansson", sides[2].best_ns, "ns");
-	bench_print_ratio(name, "vs-cjson", sides[1].best_ns / ours, contest->cjson_floor);
-	bench_print_ratio(name, "vs-jansson", sides[2].best_ns / ours, contest->jansson_floor);
+	bench_print_least(name, "vs-cjson", sides[1].best_ns / ours, "x", contest->cjson_floor);
+	bench_print_least(name, "vs-jansson", sides[2].best_ns / ours, "x", contest->jansson_floor);
 }
 
 static void run_message(struct message *message)

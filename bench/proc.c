@@ -15,11 +15,11 @@
 
 enum {
 	SPAWNS = 100,
-	SPAWN_ROUNDS = 10,
+	SPAWN_ROUNDS = 11,
 	TRIPS = 5000,
-	TRIP_ROUNDS = 10,
+	TRIP_ROUNDS = 11,
 	FLOOD_LINES = 2000000,
-	FLOOD_ROUNDS = 5,
+	FLOOD_ROUNDS = 6,
 };
 
 static perch_host *host;
@@ -117,25 +117,12 @@ static double spawn_floor_ns(void)
 	return (double)(bench_now_ns() - begin) / SPAWNS;
 }
 
-static double smaller(double a, double b)
-{
-	return a < b ? a : b;
-}
-
-/* Both in turns, so that a busy moment hits both; the best of each counts. */
 static double compare(const char *name, double (*ours)(void), double (*floor)(void), int rounds,
 	const char *unit, double unit_ns, double most)
 {
-	double best_ours = ours();
-	double best_floor = floor();
-	for (int i = 0; i < rounds; i++) {
-		best_floor = smaller(best_floor, floor());
-		best_ours = smaller(best_ours, ours());
-	}
-	bench_print(name, "ours", best_ours / unit_ns, unit);
-	bench_print(name, "floor", best_floor / unit_ns, unit);
-	bench_print_cost(name, "vs-floor", best_ours / best_floor, most);
-	return best_ours;
+	struct bench_pairs pairs = bench_compare(ours, floor, rounds);
+	bench_print_pairs(name, &pairs, unit, unit_ns, most);
+	return pairs.ours;
 }
 
 static void bench_spawn(void)
@@ -149,26 +136,21 @@ static void bench_spawn(void)
 		abort();
 	memset(memory, 1, size);
 	double large = spawn_ours_ns();
-	for (int i = 0; i < SPAWN_ROUNDS; i++)
-		large = smaller(large, spawn_ours_ns());
+	for (int i = 1; i < SPAWN_ROUNDS; i++)
+		large = bench_smaller(large, spawn_ours_ns());
 	munmap(memory, size);
 	bench_print("proc/spawn-4gb", "ours", large / 1e3, "us");
-	bench_print_cost("proc/spawn-4gb", "vs-small", large / plain, 1.2);
+	bench_print_most("proc/spawn-4gb", "vs-small", large / plain, "x", 1.2);
 
 	int fds[5000];
 	for (int i = 0; i < 5000; i++)
 		fds[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	double many = spawn_ours_ns();
-	double many_floor = spawn_floor_ns();
-	for (int i = 0; i < SPAWN_ROUNDS; i++) {
-		many = smaller(many, spawn_ours_ns());
-		many_floor = smaller(many_floor, spawn_floor_ns());
-	}
+	struct bench_pairs many = bench_compare(spawn_ours_ns, spawn_floor_ns, SPAWN_ROUNDS);
 	for (int i = 0; i < 5000; i++)
 		close(fds[i]);
-	bench_print("proc/spawn-5000fds", "ours", many / 1e3, "us");
-	bench_print("proc/spawn-5000fds", "floor", many_floor / 1e3, "us");
-	bench_print_cost("proc/spawn-5000fds", "vs-few", many / plain, 1.2);
+	bench_print("proc/spawn-5000fds", "ours", many.ours / 1e3, "us");
+	bench_print("proc/spawn-5000fds", "floor", many.floor / 1e3, "us");
+	bench_print_most("proc/spawn-5000fds", "vs-few", many.ours / plain, "x", 1.2);
 }
 
 /* ---- conversation -------------------------------------------------------- */
@@ -290,7 +272,7 @@ static void bench_crowd(void)
 	bench_print(
 		"proc/crowd-2000", "memory-per-child", (double)(after - before) * 1024 / MANY, "bytes");
 	bench_print("proc/crowd-2000", "start-per-child", many / 1e3, "us");
-	bench_print_cost("proc/crowd-2000", "start-vs-250", many / few, 1.5);
+	bench_print_most("proc/crowd-2000", "start-vs-250", many / few, "x", 1.5);
 }
 
 /* ---- the guard -------------------------------------------------------------- */

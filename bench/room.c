@@ -40,7 +40,9 @@ _Noreturn static void give_up(const perch_err *err)
 static void on_ended(perch_child *child, void *data, const perch_result *result)
 {
 	(void)child;
-	*(bool *)data = result->exit_code == 0;
+	if (result->exit_code != 0)
+		abort();
+	*(bool *)data = true;
 }
 
 static const perch_child_events events = { .size = sizeof(events), .ended = on_ended };
@@ -109,11 +111,6 @@ static double room_and_child_ns(void)
 	return (double)spent / TIMES;
 }
 
-static double smaller(double a, double b)
-{
-	return a < b ? a : b;
-}
-
 int main(void)
 {
 	host = place_host();
@@ -123,16 +120,16 @@ int main(void)
 	double opened = room_and_child_ns();
 	double closing = (double)closing_ns / TIMES;
 	for (int i = 0; i < ROUNDS; i++) {
-		plain = smaller(plain, plain_ns());
-		further = smaller(further, further_child_ns());
-		opened = smaller(opened, room_and_child_ns());
-		closing = smaller(closing, (double)closing_ns / TIMES);
+		plain = bench_smaller(plain, plain_ns());
+		further = bench_smaller(further, further_child_ns());
+		opened = bench_smaller(opened, room_and_child_ns());
+		closing = bench_smaller(closing, (double)closing_ns / TIMES);
 	}
 	bench_print("room/none", "child", plain / 1e3, "us");
 	bench_print("room/further-child", "child", further / 1e3, "us");
-	bench_print_cost("room/further-child", "over-none-ms", (further - plain) / 1e6, 0.4);
+	bench_print_most("room/further-child", "over-none", (further - plain) / 1e6, "ms", 0.4);
 	bench_print("room/opened-for-it", "room-and-child", opened / 1e3, "us");
-	bench_print_cost("room/opened-for-it", "over-none-ms", (opened - plain) / 1e6, 1);
+	bench_print_most("room/opened-for-it", "over-none", (opened - plain) / 1e6, "ms", 1);
 	bench_print("room/closing", "room", closing / 1e3, "us");
 	perch_host_free(host);
 	return 0;

@@ -103,20 +103,11 @@ static double open_ns(bool has_room)
 	return (double)(bench_now_ns() - begin) / OPENS;
 }
 
-static void keep_smaller(double *best, double value)
-{
-	if (*best <= 0 || value < *best)
-		*best = value;
-}
-
 static void print_spawn(const char *name, double ns, double plain_ns, double most_us)
 {
 	bench_print(name, "ours", ns / 1e3, "us");
-	bench_print_cost(name, "vs-unsandboxed", ns / plain_ns, 3);
-	double more = (ns - plain_ns) / 1e3;
-	printf("%s over-unsandboxed %.0f us (at most %.0f)%s\n", name, more, most_us,
-		more > most_us ? " ABOVE" : "");
-	fflush(stdout);
+	bench_print_most(name, "vs-unsandboxed", ns / plain_ns, "x", 3);
+	bench_print_most(name, "over-unsandboxed", (ns - plain_ns) / 1e3, "us", most_us);
 }
 
 int main(void)
@@ -127,13 +118,13 @@ int main(void)
 	make_policy(&arena);
 	struct sandbox *flat = open_sandbox(false);
 	struct sandbox *room = open_sandbox(true);
-	double plain = 0;
-	double in_flat = 0;
-	double in_room = 0;
-	for (int i = 0; i < ROUNDS; i++) {
-		keep_smaller(&plain, spawn_ns(NULL));
-		keep_smaller(&in_flat, spawn_ns(flat));
-		keep_smaller(&in_room, spawn_ns(room));
+	double plain = spawn_ns(NULL);
+	double in_flat = spawn_ns(flat);
+	double in_room = spawn_ns(room);
+	for (int i = 1; i < ROUNDS; i++) {
+		plain = bench_smaller(plain, spawn_ns(NULL));
+		in_flat = bench_smaller(in_flat, spawn_ns(flat));
+		in_room = bench_smaller(in_room, spawn_ns(room));
 	}
 	bench_print("sandbox/none", "ours", plain / 1e3, "us");
 	print_spawn("sandbox/landlock+seccomp", in_flat, plain, 400);

@@ -15,7 +15,7 @@
 
 enum {
 	CALLS = 100,
-	ROUNDS = 10,
+	ROUNDS = 11,
 	CROWD = 8,
 	CROWD_CALLS = 400,
 	PYTHON_CALLS = 20,
@@ -239,48 +239,27 @@ static double crowd_floor_ns(void)
 
 /* ---- both sides in turns --------------------------------------------------------- */
 
-struct pair {
-	double ours;
-	double floor;
-};
-
-static double smaller(double a, double b)
-{
-	return a < b ? a : b;
-}
-
-static struct pair compare(double (*ours)(void), double (*floor)(void))
-{
-	struct pair best = { ours(), floor() };
-	for (int i = 0; i < ROUNDS; i++) {
-		best.floor = smaller(best.floor, floor());
-		best.ours = smaller(best.ours, ours());
-	}
-	return best;
-}
-
 static void bench_calls(void)
 {
-	struct pair best = compare(calls_ours_ns, calls_floor_ns);
-	bench_print("tool/call", "ours", best.ours / 1e3, "us");
-	bench_print("tool/call", "floor", best.floor / 1e3, "us");
-	bench_print_cost("tool/call", "vs-floor", best.ours / best.floor, 1.15);
+	struct bench_pairs pairs = bench_compare(calls_ours_ns, calls_floor_ns, ROUNDS);
+	bench_print_pairs("tool/call", &pairs, "us", 1e3, 1.15);
 }
 
 static void bench_confined_calls(void)
 {
-	struct pair best = compare(calls_confined_ns, calls_ours_ns);
+	struct bench_pairs best = bench_compare(calls_confined_ns, calls_ours_ns, ROUNDS);
 	bench_print("tool/call", "sandboxed", best.ours / 1e3, "us");
-	bench_print_more(
-		"tool/call", "sandboxed-over-unsandboxed", (best.ours - best.floor) / 1e6, 0.4);
+	bench_print_most(
+		"tool/call", "sandboxed-over-unsandboxed", (best.ours - best.floor) / 1e6, "ms", 0.4);
 }
 
 static void bench_crowd(void)
 {
-	struct pair best = compare(crowd_ours_ns, crowd_floor_ns);
+	struct bench_pairs best = bench_compare(crowd_ours_ns, crowd_floor_ns, ROUNDS);
 	bench_print("tool/calls-8-parallel", "ours", 1e9 / best.ours, "calls/s");
 	bench_print("tool/calls-8-parallel", "floor", 1e9 / best.floor, "calls/s");
-	bench_print_share("tool/calls-8-parallel", "vs-floor", best.floor / best.ours, 0.85);
+	bench_print_least("tool/calls-8-parallel", "vs-floor", best.floor / best.ours, "x", 0.85);
+	bench_print("tool/calls-8-parallel", "vs-floor-median", 1 / bench_pairs_median(&best), "x");
 }
 
 /* ---- spares ------------------------------------------------------------------------ */
@@ -328,7 +307,7 @@ static double spare_response_ns(perch_tool_pool *pool, const perch_tool_binding 
 		check(call);
 		const perch_tool_result *result = perch_tool_call_result(call);
 		if (result->used_spare)
-			best = smaller(best, (double)result->response_ns);
+			best = bench_smaller(best, (double)result->response_ns);
 		perch_tool_call_free(call);
 	}
 	return best;
@@ -353,16 +332,16 @@ static void bench_spares(void)
 	perch_tool_binding *bound_confined = bind("/usr/bin/python3", args, 2, true);
 	double cold = 1e18;
 	for (int i = 0; i < PYTHON_CALLS; i++)
-		cold = smaller(cold, run_one(bound));
+		cold = bench_smaller(cold, run_one(bound));
 	double spare = spare_ns(bound);
 	double spare_confined = spare_ns(bound_confined);
 	perch_tool_binding_free(bound_confined);
 	perch_tool_binding_free(bound);
 	bench_print("tool/python-cold", "call", cold / 1e3, "us");
 	bench_print("tool/python-spare", "response", spare / 1e3, "us");
-	bench_print_cost("tool/python-spare", "vs-cold", spare / cold, 0.05);
-	bench_print_more(
-		"tool/python-spare", "sandboxed-over-unsandboxed", (spare_confined - spare) / 1e6, 0.4);
+	bench_print_most("tool/python-spare", "vs-cold", spare / cold, "x", 0.05);
+	bench_print_most("tool/python-spare", "sandboxed-over-unsandboxed",
+		(spare_confined - spare) / 1e6, "ms", 0.4);
 }
 
 /* ---- memory ------------------------------------------------------------------------- */
@@ -374,8 +353,10 @@ static void bench_memory(void)
 	long before = place_resident_kib();
 	for (int i = 0; i < 900; i++)
 		run_one(binding);
+	long after = place_resident_kib();
 	bench_print("tool/memory", "after-100-calls", (double)before, "KiB");
-	bench_print("tool/memory", "after-1000-calls", (double)place_resident_kib(), "KiB");
+	bench_print("tool/memory", "after-1000-calls", (double)after, "KiB");
+	bench_print_most("tool/memory", "1000-over-100", (double)(after - before), "KiB", 0);
 }
 
 int main(void)

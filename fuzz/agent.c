@@ -2,14 +2,12 @@
  * UTF-8 and within its limit, a session id is one that may be stored, every
  * permission is answered once, and a turn has one verdict. The first byte chooses
  * dialect, streaming and limits. */
+#include "fuzz.h"
+
 #include <signal.h>
-#include <stdint.h>
-#include <stdlib.h>
 
 #include "agent/engine.h"
 #include "base/utf8.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { CHARS_MAX = 20, TOTAL_MAX = 4096 };
 
@@ -21,12 +19,6 @@ struct world {
 	unsigned stops;
 	bool is_limited;
 };
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void on_partial(void *data, struct str text, struct str raw)
 {

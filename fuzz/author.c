@@ -1,20 +1,11 @@
 /* Any bytes as what an author writes: the first byte says what the rest is. A
  * manifest has an error exactly when its reader refuses it; cases without one can
  * be used; and a conversation never breaks the lint. */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "plugins/cases.h"
 #include "plugins/lint.h"
 #include "plugins/validation.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_manifest(struct str text, struct arena *arena, struct findings *findings)
 {

@@ -1,19 +1,10 @@
 /* Any bytes as a binding: no crash, no hang; an error has a place, and what is
  * accepted is written as a text that reads the same. */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "tool/binding.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_promises(const struct tool_binding *binding)
 {

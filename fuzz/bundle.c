@@ -1,17 +1,8 @@
 /* Any bytes as rterm-plugin.json: no crash, no hang; an error has words and a
  * place, and what is accepted has everything that is relied on. */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "tool/bundle.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,19 +1,10 @@
 /* Any bytes as a file of the conformance kit, and, behind a line `---`, as what the
  * other side says: no crash, no hang; what is accepted can be played to its end. */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "conformance/player.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum { ACTS_MAX = 100 * 1000 };
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 /* Until it waits, or is over. A fill of 256 MiB has 4096 acts. */
 static bool carry_on(struct player *player)

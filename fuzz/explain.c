@@ -1,13 +1,10 @@
 /* What a failed program said may be anything: a hint is one line of printable
  * characters, or there is none. */
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
+
 #include <string.h>
 
 #include "sandbox/explain.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -25,12 +22,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct explain_context context = { &policy, "fledge", data[0] & 8 ? "perch x " : "" };
 	struct buf out = { 0 };
 	bool found = explain_failure(&context, (struct str){ (const char *)data + 1, size - 1 }, &out);
-	if (found != (out.len > 0))
-		abort();
-	for (size_t i = 0; i < out.len; i++) {
-		if ((unsigned char)out.data[i] < ' ' || out.data[i] == 127)
-			abort();
-	}
+	check(found == (out.len > 0));
+	for (size_t i = 0; i < out.len; i++)
+		check((unsigned char)out.data[i] >= ' ' && out.data[i] != 127);
 	buf_free(&out);
 	return 0;
 }

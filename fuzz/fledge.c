@@ -1,13 +1,11 @@
 /* The fledge engine against any plugin: every message with an id gets exactly
  * one answer, answers come in order, and nothing crashes. The first byte
  * chooses capabilities and who is there to be asked. */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
+
 #include <string.h>
 
 #include "fledge/engine.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { TICKETS = 64 };
 
@@ -23,9 +21,8 @@ struct world {
 static void on_send(void *data, struct str line)
 {
 	struct world *world = data;
-	if (line.len < 2 || line.data[0] != '{' || line.data[line.len - 1] != '\n' ||
-		memchr(line.data, '\n', line.len - 1))
-		abort();
+	check(line.len >= 2 && line.data[0] == '{' && line.data[line.len - 1] == '\n');
+	check(!memchr(line.data, '\n', line.len - 1));
 	world->sent++;
 }
 
@@ -38,8 +35,7 @@ static void on_show(void *data, const struct shown *shown)
 static void on_ask(void *data, const struct question *question)
 {
 	struct world *world = data;
-	if (world->open)
-		abort();
+	check(!world->open);
 	world->open = question->number;
 	world->question = question;
 }
@@ -47,8 +43,7 @@ static void on_ask(void *data, const struct question *question)
 static void on_withdraw(void *data)
 {
 	struct world *world = data;
-	if (!world->open)
-		abort();
+	check(world->open);
 	world->open = 0;
 }
 
@@ -75,8 +70,7 @@ static void on_load(void *data, uint64_t ticket, struct str key)
 
 static void on_exec(void *data, uint64_t ticket, const struct fledge_exec *exec)
 {
-	if (exec->has_timeout && !(exec->timeout_seconds > 0))
-		abort();
+	check(!exec->has_timeout || exec->timeout_seconds > 0);
 	owe(data, ticket);
 }
 

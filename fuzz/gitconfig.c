@@ -1,18 +1,8 @@
 /* Any bytes as a config file of git: what is read must have a name, lie inside
  * bounds, and be read again as the same from a text made of it. */
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "fledge/git_parts.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 struct seen {
 	struct buf list;    /* every variable, NUL-terminated pieces */

@@ -1,19 +1,10 @@
 /* Reads arbitrary bytes as JSON under every option and, when they are JSON,
  * looks at every value in every way and writes them again: what was written
  * must read as the same. */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "base/utf8.h"
 #include "data/json.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void demand(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 /* The first byte chooses the options. */
 static perch_json_options choose_options(uint8_t choice)
@@ -33,12 +24,12 @@ static void look_at_scalar(perch_json_writer *writer, const perch_json_value *va
 	double number;
 	const char *text = perch_json_string(value, &length);
 	if (text) {
-		demand(utf8_is_valid(text, length));
+		check(utf8_is_valid(text, length));
 		perch_json_write_string_n(writer, text, length);
 		return;
 	}
 	if (perch_json_int64(value, &integer) == 0)
-		demand(perch_json_whole_int64(value, &whole) == 0 && whole == integer);
+		check(perch_json_whole_int64(value, &whole) == 0 && whole == integer);
 	if (perch_json_double(value, &number) == 0) {
 		perch_json_write_double(writer, number);
 		return;
@@ -61,15 +52,15 @@ static void rewrite(perch_json_writer *writer, const perch_json_value *value)
 	for (const perch_json_value *entry; (entry = perch_json_next(&iter)); count++) {
 		size_t length;
 		const char *name = perch_json_string(iter.name, &length);
-		demand((name != NULL) == (type == PERCH_JSON_OBJECT));
+		check((name != NULL) == (type == PERCH_JSON_OBJECT));
 		if (name) {
 			if (count < 50)
-				demand(perch_json_get_n(value, name, length) == entry);
+				check(perch_json_get_n(value, name, length) == entry);
 			perch_json_write_name_n(writer, name, length);
 		}
 		rewrite(writer, entry);
 	}
-	demand(count == perch_json_count(value));
+	check(count == perch_json_count(value));
 	(type == PERCH_JSON_ARRAY ? perch_json_end_array : perch_json_end_object)(writer);
 }
 
@@ -84,8 +75,8 @@ static struct buf read_and_write(const struct buf *text, perch_json_style style)
 	struct buf out = { 0 };
 	struct perch_json_writer writer = json_writer_on(&out);
 	writer.style = style;
-	demand(perch_json_new(&options, &json) == 0);
-	demand(perch_json_parse(json, text->data, text->len, &root, NULL) == 0);
+	check(perch_json_new(&options, &json) == 0);
+	check(perch_json_parse(json, text->data, text->len, &root, NULL) == 0);
 	rewrite(&writer, root);
 	perch_json_free(json);
 	return out;
@@ -98,10 +89,10 @@ static void check_document(const perch_json_value *root)
 	rewrite(&writer, root);
 	struct buf pretty = read_and_write(&out, PERCH_JSON_PRETTY);
 	struct buf again = read_and_write(&pretty, PERCH_JSON_COMPACT);
-	demand(again.len == out.len && memcmp(again.data, out.data, out.len) == 0);
+	check(again.len == out.len && memcmp(again.data, out.data, out.len) == 0);
 	writer = json_writer_on(&laid_out);
 	perch_json_write_value(&writer, root);
-	demand(utf8_is_valid(laid_out.data, laid_out.len));
+	check(utf8_is_valid(laid_out.data, laid_out.len));
 	buf_free(&out);
 	buf_free(&pretty);
 	buf_free(&again);
@@ -116,11 +107,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	perch_json *json;
 	const perch_json_value *root;
 	perch_err err = { 0 };
-	demand(perch_json_new(&options, &json) == 0);
+	check(perch_json_new(&options, &json) == 0);
 	if (perch_json_parse(json, (const char *)data + 1, size - 1, &root, &err) == 0)
 		check_document(root);
 	else
-		demand(err.code < 0 && err.text[0] && utf8_is_valid(err.text, strlen(err.text)));
+		check(err.code < 0 && err.text[0] && utf8_is_valid(err.text, strlen(err.text)));
 	perch_json_free(json);
 	return 0;
 }

@@ -1,20 +1,12 @@
 /* Bytes of a terminal, through keys into an open question of each kind: the
  * first bytes choose the kind, the width, and the size of the pieces. */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
+
 #include <string.h>
 
 #include "base/utf8.h"
 #include "term/asking.h"
 #include "term/plain.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static const struct str options[] = { { "red", 3 }, { "Grün", 5 }, { "日本\x1B[31m", 11 },
 	{ "", 0 }, { "\xFF\xFE", 2 }, { "a longer option than most of the others are", 43 } };

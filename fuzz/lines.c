@@ -1,13 +1,10 @@
 /* Cutting into lines against the simplest way to do it: the first bytes choose
  * the limit, the size of the pieces and when the taker has had enough. */
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
+
 #include <string.h>
 
 #include "proc/lines.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct expectation {
 	const char *rest;
@@ -16,12 +13,6 @@ struct expectation {
 	unsigned stop_every;
 	unsigned taken;
 };
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 /* The next line as a newline and a limit define it. */
 static bool take(void *data, const perch_line *line)

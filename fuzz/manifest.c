@@ -1,19 +1,10 @@
 /* Any bytes as plugin.toml: no crash, no hang; an error has a place, and what is
  * accepted keeps every promise that installing and running rely on. */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "base/str.h"
 #include "registry/manifest.h"
 #include "registry/names.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_commands(const struct manifest *manifest)
 {

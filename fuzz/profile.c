@@ -1,17 +1,8 @@
 /* Any bytes as a profile: no crash, no hang; an error has words and a file, and
  * what is accepted can be started from. */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "agent/launch.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void start_from(const struct agent_profile *profile, struct arena *arena)
 {

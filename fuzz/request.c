@@ -1,17 +1,9 @@
 /* Any bytes as a line to the bridge: no crash; what is accepted keeps its promises. */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
+
 #include <string.h>
 
 #include "agent/request.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_turn(const struct bridge_request *turn)
 {

@@ -1,19 +1,11 @@
 /* Any bytes as a schema and an input: no crash and no hang; an error has words,
  * and what the check refuses lets nothing pass. The two are parted by a NUL. */
+#include "fuzz.h"
+
 #include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
 
 #include "base/str.h"
 #include "tool/schema.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,18 +1,9 @@
 /* Any bytes as a line of `perch tool serve`: no crash, no hang; what is accepted is a
  * call or a cancel with everything it needs, and its id can be answered with. */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "cli/tool_serve.h"
 #include "data/json.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,20 +1,13 @@
 /* Any text as the source of a plugin: no crash; what is accepted can be handed to git and
  * to ssh without being taken for an option or for something else. */
-#include <stdint.h>
+#include "fuzz.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "plugins/source.h"
 #include "plugins/trust.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_repository(const struct plugin_source *source)
 {

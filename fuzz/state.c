@@ -1,18 +1,8 @@
 /* Any bytes as state.json: what is accepted must be written so that it reads as
  * the same again, and its size must be known beforehand. */
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
 
 #include "fledge/state.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_same(const struct state *a, const struct state *b)
 {

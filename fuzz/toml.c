@@ -1,12 +1,12 @@
 /* Any bytes as TOML: the reader must neither crash nor hang, and an edit of
  * what it accepts must change what it should and nothing else. The first byte
  * chooses the edit. */
+#include "fuzz.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "harness/toml_trial.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

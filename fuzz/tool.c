@@ -2,16 +2,14 @@
  * never given away, the request is sent once and only after a good handshake, and
  * a verdict that was reached stays. The first byte chooses what is asked and how
  * it ends; "@" in the bytes stands for the request's id. */
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
+
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "proc/lines.h"
 #include "tool/engine.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct world {
 	struct tool_engine *engine;
@@ -20,25 +18,19 @@ struct world {
 	bool has_request;
 };
 
-static void must(bool holds)
-{
-	if (!holds)
-		abort();
-}
-
 static void look(struct world *world)
 {
 	struct str line = tool_engine_take(world->engine);
 	if (line.len && str_eq(line, world->request->line)) {
-		must(world->has_request && tool_engine_stage(world->engine) == TOOL_RESPONSE);
+		check(world->has_request && tool_engine_stage(world->engine) == TOOL_RESPONSE);
 		world->requests++;
 	}
-	must(world->requests <= 1);
+	check(world->requests <= 1);
 	const struct tool_verdict *verdict = tool_engine_verdict(world->engine);
-	must(!verdict->responded || world->requests == 1);
-	must(utf8_is_valid(verdict->message.data, verdict->message.len));
+	check(!verdict->responded || world->requests == 1);
+	check(utf8_is_valid(verdict->message.data, verdict->message.len));
 	for (size_t i = 0; i < verdict->message.len; i++)
-		must((unsigned char)verdict->message.data[i] >= 0x20);
+		check((unsigned char)verdict->message.data[i] >= 0x20);
 }
 
 static bool take_line(void *data, const perch_line *line)
@@ -54,7 +46,7 @@ static bool take_line(void *data, const perch_line *line)
 		});
 	look(world);
 	bool may_change = world->request->strict && code == TOOL_EXECUTION_ERROR;
-	must(!was_over || may_change || tool_engine_verdict(world->engine)->code == code);
+	check(!was_over || may_change || tool_engine_verdict(world->engine)->code == code);
 	return true;
 }
 
@@ -115,10 +107,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	tool_engine_exit(world.engine, &exit);
 	look(&world);
 	const struct tool_verdict *verdict = tool_engine_verdict(world.engine);
-	must(tool_engine_stage(world.engine) == TOOL_OVER);
-	must(verdict->code != TOOL_OK || options.handshake_only ||
+	check(tool_engine_stage(world.engine) == TOOL_OVER);
+	check(verdict->code != TOOL_OK || options.handshake_only ||
 		(verdict->responded && exit.status == 0 && verdict->output.data));
-	must((verdict->code == TOOL_OK) == !verdict->message.len);
+	check((verdict->code == TOOL_OK) == !verdict->message.len);
 	tool_engine_free(world.engine);
 	return 0;
 }

@@ -1,33 +1,26 @@
 /* UTF-8: whatever the bytes are, the functions agree with each other and
  * never look past the end. */
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "fuzz.h"
+
 #include <string.h>
 
 #include "base/utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
-static void demand(bool holds)
-{
-	if (!holds)
-		abort();
-}
-
 /* Replacing makes any text valid and leaves a valid one as it is. */
 static void check_replaced(const char *text, size_t len)
 {
 	struct buf once = { 0 };
 	struct buf twice = { 0 };
-	demand(utf8_append_replaced(&once, text, len) == 0);
-	demand(utf8_is_valid(once.data, once.len));
-	demand(utf8_append_replaced(&twice, once.data, once.len) == 0);
-	demand(once.len == twice.len && (len == 0 || memcmp(once.data, twice.data, once.len) == 0));
+	check(utf8_append_replaced(&once, text, len) == 0);
+	check(utf8_is_valid(once.data, once.len));
+	check(utf8_append_replaced(&twice, once.data, once.len) == 0);
+	check(once.len == twice.len && (len == 0 || memcmp(once.data, twice.data, once.len) == 0));
 	if (utf8_is_valid(text, len))
-		demand(once.len == len && (len == 0 || memcmp(once.data, text, len) == 0));
-	demand(utf8_count(once.data, once.len) == utf8_count(text, len));
-	demand(utf8_width(once.data, once.len) == utf8_width(text, len));
+		check(once.len == len && (len == 0 || memcmp(once.data, text, len) == 0));
+	check(utf8_count(once.data, once.len) == utf8_count(text, len));
+	check(utf8_width(once.data, once.len) == utf8_width(text, len));
 	buf_free(&once);
 	buf_free(&twice);
 }
@@ -43,7 +36,7 @@ static void check_walk(const char *text, size_t len)
 		uint32_t character;
 		char again[UTF8_MAX];
 		size_t length = utf8_decode(text + at, len - at, &character);
-		demand(length >= 1 && length <= UTF8_MAX && length <= len - at);
+		check(length >= 1 && length <= UTF8_MAX && length <= len - at);
 		size_t encoded = utf8_encode(character, again);
 		is_valid = is_valid && encoded == length && memcmp(again, text + at, length) == 0;
 		at += length;
@@ -51,9 +44,9 @@ static void check_walk(const char *text, size_t len)
 		width += utf8_character_width(character);
 		count++;
 	}
-	demand(count == utf8_count(text, len));
-	demand(width == utf8_width(text, len) && width <= 2 * count);
-	demand(valid == utf8_valid_prefix(text, len));
+	check(count == utf8_count(text, len));
+	check(width == utf8_width(text, len) && width <= 2 * count);
+	check(valid == utf8_valid_prefix(text, len));
 }
 
 /* Cutting a valid text anywhere leaves it valid. */
@@ -62,8 +55,8 @@ static void check_cut(const char *text, size_t len)
 	size_t valid = utf8_valid_prefix(text, len);
 	for (size_t cut = valid < 16 ? 0 : valid - 16; cut <= valid; cut++) {
 		size_t whole = utf8_whole_prefix(text, cut);
-		demand(whole <= cut && cut - whole < UTF8_MAX);
-		demand(utf8_is_valid(text, whole));
+		check(whole <= cut && cut - whole < UTF8_MAX);
+		check(utf8_is_valid(text, whole));
 	}
 }
 

@@ -45,7 +45,7 @@ installs() {
 # The command finds its guard where the package puts it.
 runs() {
     [ -x "$root/usr/lib/perch/perch-guard" ]
-    [ "$("$root/usr/bin/perch" --version)" = "perch $(sed -n "s/^  version: '\(.*\)',$/\1/p" "$top/meson.build")" ]
+    [ "$("$root/usr/bin/perch" --version)" = "perch $(project_version "$top")" ]
 }
 
 # Every page of the tree is in one of the packages.
@@ -65,7 +65,7 @@ has_examples() {
 
 versions_agree() {
     [ "$(sed -n '1s/.*(\(.*\)).*/\1/p' "$top/debian/changelog")" = \
-        "$(sed -n "s/^  version: '\(.*\)',$/\1/p" "$top/meson.build")" ]
+        "$(project_version "$top")" ]
 }
 
 leaves_nothing() {

@@ -115,6 +115,21 @@ other_system_with_tools_works() {
 }
 check "no apt, but the command: goes on" other_system_with_tools_works
 
+# A tree of our own, since ./dev deb clears its build-deb: git says what is in it, and
+# then that it could not.
+lost_list_is_noticed() {
+    machine 1000
+    mkdir -p "$work/tree/tests"
+    cp "$top/dev" "$work/tree"
+    cp "$tests/lib.sh" "$work/tree/tests"
+    printf '%s\n' "printf 'dev\\0'" 'exit 1' | stub git
+    echo "echo built >>'$calls'; touch ../perch.deb" | stub dpkg-buildpackage
+    said=$(PATH="$work/bin:$PATH" "$work/tree/dev" deb 2>&1) && return 1
+    printf '%s\n' "$said"
+    [ ! -s "$calls" ] && says "Debian packages failed"
+}
+check "no list of the files: no package" lost_list_is_noticed
+
 unknown_verb_is_refused() {
     status=0
     said=$("$top/dev" no-such-verb 2>&1) || status=$?

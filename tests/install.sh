@@ -26,7 +26,7 @@ directory_of() {
 
 # Every header of the tree is installed, and nothing else is.
 headers_are_complete() {
-    (cd "$top" && find include/perch sdk/perch -name '*.h' 2>/dev/null | sed 's|.*/||' | sort) \
+    (cd "$top" && find include/perch sdk/perch -name '*.h' | sed 's|.*/||' | sort) \
         >"$work/in-tree"
     find "$includes/perch" -name '*.h' | sed 's|.*/||' | sort >"$work/installed"
     diff "$work/in-tree" "$work/installed"
@@ -47,7 +47,7 @@ pkg_config() {
 }
 
 version_is_right() {
-    [ "$(pkg_config --modversion)" = "$(sed -n "s/^  version: '\(.*\)',$/\1/p" "$top/meson.build")" ]
+    [ "$(pkg_config --modversion)" = "$(project_version "$top")" ]
 }
 
 cat >"$work/program.c" <<'END'
@@ -183,6 +183,13 @@ static_exports_are_the_same() {
     sed 's/@.*//' "$tests/symbols.txt" | diff -u - "$work/symbols"
 }
 
+# Also where an interrupted one has left something.
+merges_in_place() {
+    mkdir -p "$work/merge/lib.a.work/old"
+    TMPDIR=$work/nowhere "$top/tools/merge.sh" "$build/sdk/libperch-sdk-parts.a" \
+        "$work/merge/lib.a" '' gcc && [ "$(ls "$work/merge")" = lib.a ]
+}
+
 names_do_not_collide() {
     # shellcheck disable=SC2086 # several options
     gcc -std=c17 $strict -O2 -I "$includes" -o "$work/names" "$work/names.c" \
@@ -235,13 +242,10 @@ check "libperch.a shows the same names" static_exports_are_the_same
 check "no name inside collides with a program's own" names_do_not_collide
 check "no global state but what is listed" globals_are_listed
 
-if programs "$build" '' | grep -qx perch; then
-    check "the perch command" has bin/perch
-    check "perch --version" env LD_LIBRARY_PATH="$libraries" "$prefix/bin/perch" --version
-    check "the cases of the conformance kit" has share/perch/conformance/fledge/04-lines.toml
-fi
+check "the perch command" has bin/perch
+check "perch --version" env LD_LIBRARY_PATH="$libraries" "$prefix/bin/perch" --version
+check "the cases of the conformance kit" has share/perch/conformance/fledge/04-lines.toml
 check "the examples" has share/perch/examples/tour/greeter/plugin.toml
-if programs "$build" '' | grep -qx perch-guard; then
-    check "perch-guard" has libexec/perch/perch-guard
-fi
+check "perch-guard" has libexec/perch/perch-guard
+check "libraries are merged in their own directory, and nothing stays there" merges_in_place
 finish

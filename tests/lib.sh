@@ -19,12 +19,6 @@ check() {
     fi
 }
 
-# skip NAME REASON: one result that could not be had here.
-skip() {
-    results=$((results + 1))
-    echo "ok $results - $1 # skip $2"
-}
-
 # The last command of a TAP script: the plan, and the exit status.
 finish() {
     echo "1..$results"
@@ -52,6 +46,11 @@ programs() {
 # install_tree BUILD ROOT: what the build would install, below ROOT.
 install_tree() {
     meson install -C "$1" --no-rebuild --quiet --destdir "$2"
+}
+
+# project_version TREE: as its build says it.
+project_version() {
+    sed -n "s/^  version: '\(.*\)',$/\1/p" "$1/meson.build"
 }
 
 # exports LIBRARY: the names it offers to programs, sorted.

@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PERCH_BUILD="$work/build" PERCH_TEST_TIMEOUT=20
 unset CI
-long=1000.$$ # seconds, and a word that no other process has in its arguments
+export long=1000.$$ # seconds, and a word that no other process has in its arguments
 
 # suite: reads the script of a made-up suite from standard input.
 suite() {
@@ -21,12 +21,15 @@ suite() {
     chmod +x "$work/suite"
 }
 
-# ends_with LINE STATUS: the runner says so about the suite, and ends so.
+# ends_with LINE STATUS [SUITE…]: the runner says so about the suite, or about these,
+# and ends so.
 ends_with() {
-    status=0
-    said=$("$tests/run" "$work/suite" 2>&1) || status=$?
+    last=$1 expected=$2 status=0
+    shift 2
+    [ $# -gt 0 ] || set -- "$work/suite"
+    said=$("$tests/run" "$@" 2>&1) || status=$?
     printf '%s\nstatus %s\n' "$said" "$status"
-    [ "$(printf '%s\n' "$said" | tail -n 1)" = "$1" ] && [ "$status" -eq "$2" ]
+    [ "$(printf '%s\n' "$said" | tail -n 1)" = "$last" ] && [ "$status" -eq "$expected" ]
 }
 
 # says TEXT: somewhere in what the runner prints about the suite.
@@ -196,6 +199,101 @@ sh -c 'kill -INT $$; exit 0'
 [ $? -eq 130 ] && echo "ok 1 - interrupted"
 END
 check "signals are not ignored" ends_with "1 passed, 0 failed" 0
+
+# --- several at a time --------------------------------------------------------
+
+export PERCH_TEST_LANES=2
+
+# another NAME: the suite that was made last, kept under this name.
+another() {
+    mkdir -p "$(dirname "$work/$1")"
+    mv "$work/suite" "$work/$1"
+}
+
+suite <<'END'
+echo "1..1"
+echo "not ok 1 - one"
+exit 1
+END
+another failing
+suite <<'END'
+echo "1..1"
+echo "ok 1 - one"
+END
+another passing
+check "two lanes: a failing suite fails the run" \
+    ends_with "1 passed, 1 failed" 1 "$work/passing" "$work/failing"
+
+# The lane is the parent of the `timeout` that is the suite's.
+suite <<'END'
+echo "1..1"
+echo "ok 1 - one"
+while [ ! -e "$PERCH_BUILD/test-logs/passing.log" ]; do sleep 0.1; done # or it is alone
+read -r _ _ _ lane _ <"/proc/$PPID/stat"
+kill -KILL "$lane"
+sleep "$long"
+END
+another killing
+killed_lane_is_told() {
+    rm -f "$PERCH_BUILD/test-logs/passing.log"
+    ends_with "1 passed, 1 failed" 1 "$work/killing" "$work/passing" || return 1
+    printf '%s\n' "$said" | grep -q '^FAILED killing  *has no result' && none_is_left
+}
+check "two lanes: one that was killed fails the run" killed_lane_is_told
+
+everyone_killed_is_told() {
+    PERCH_TEST_LANES=1 ends_with "1 passed, 2 failed" 1 \
+        "$work/passing" "$work/killing" "$work/failing" &&
+        printf '%s\n' "$said" | grep -q '^FAILED failing  *has no result'
+}
+check "a suite that nobody was left to run fails the run" everyone_killed_is_told
+
+for name in one two; do
+    suite <<END
+echo "1..1"
+echo "not ok 1 - $name"
+exit 1
+END
+    another "$name/same"
+done
+same_name_is_another_suite() {
+    ends_with "0 passed, 2 failed" 1 "$work/one/same" "$work/two/same" || return 1
+    for name in one two; do
+        grep -qx "not ok 1 - $name" "$PERCH_BUILD"/test-logs/same*.log || return 1
+    done
+    [ "$(printf '%s\n' "$said" | grep 'all of it' | sort -u | wc -l)" -eq 2 ]
+}
+check "two lanes: two suites of one name both run, each with its log" same_name_is_another_suite
+
+for name in first second; do
+    suite <<END
+echo "1..1"
+pwd >"\$PERCH_BUILD/$name"
+exec sleep $long
+END
+    another "$name"
+done
+is_left_alone() {
+    for name in first second; do
+        [ ! -e "$(dirname "$(cat "$work/build/$name")")" ] || return 1
+    done
+    none_is_left
+}
+interrupted_run_waits() {
+    "$tests/run" "$work/first" "$work/second" &
+    tries=200
+    while [ ! -s "$work/build/first" ] || [ ! -s "$work/build/second" ]; do
+        tries=$((tries - 1))
+        [ $tries -gt 0 ] || { kill $! && return 1; }
+        sleep 0.1
+    done
+    kill $!
+    status=0
+    wait $! || status=$?
+    [ "$status" -eq 143 ] && is_left_alone
+}
+check "two lanes: told to end, it leaves nothing behind" interrupted_run_waits
+unset PERCH_TEST_LANES
 
 unknown_suite_is_refused() {
     status=0

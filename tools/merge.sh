@@ -9,7 +9,11 @@ archive=$1
 out=$2
 libraries=$3
 shift 3
-work=$(mktemp -d)
+# In the build directory, under a name that the next run takes again: whoever is
+# interrupted leaves nothing elsewhere.
+work=$out.work
+rm -rf "$work"
+mkdir "$work"
 trap 'rm -rf "$work"' EXIT
 # shellcheck disable=SC2086 # several options
 "$@" -r -nostdlib -o "$work/merged.o" \

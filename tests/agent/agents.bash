@@ -29,14 +29,10 @@ profile_of() {
     printf '%s\n' "$@" >"$profile"
 }
 
-# turn [OPTION…]: one turn with the message "hi" unless there is another one;
-# stdout in $output, stderr in $errors.
+# turn [OPTION…]: one turn with the message "hi" unless there is another one.
 turn() {
-    status=0
     [[ " $* " == *" --prompt "* || " $* " == *" --stdin "* ]] || set -- --prompt hi "$@"
-    "$perch" agent run --profile "$profile" --no-store "$@" >"$WORK/out" 2>"$WORK/err" || status=$?
-    output=$(cat "$WORK/out")
-    errors=$(cat "$WORK/err")
+    keep "$perch" agent run --profile "$profile" --no-store "$@"
 }
 
 # events: those of `turn --json`, one a line, without their times.

@@ -8,10 +8,7 @@ setup() { agent_open; }
 teardown() { agent_close; }
 
 usage() {
-    status=0
-    "$perch" agent "$@" >"$WORK/out" 2>"$WORK/err" </dev/null || status=$?
-    output=$(cat "$WORK/out")
-    errors=$(cat "$WORK/err")
+    perch_alone agent "$@"
     expect_status 64
     expect ''
 }

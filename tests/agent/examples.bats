@@ -12,10 +12,7 @@ teardown() { agent_close; }
 
 # say PROFILE MESSAGE [OPTION…]: one turn with a stored session.
 say() {
-    status=0
-    "$perch" agent run --profile "$1" --prompt "$2" "${@:3}" >"$WORK/out" 2>"$WORK/err" || status=$?
-    output=$(cat "$WORK/out")
-    errors=$(cat "$WORK/err")
+    keep "$perch" agent run --profile "$1" --prompt "$2" "${@:3}"
 }
 
 @test "every profile passes the check" {

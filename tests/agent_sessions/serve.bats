@@ -68,9 +68,7 @@ END
 @test "the profile may stand in the line, and is read again when it changes" {
     agent one <<<'echo one'
     agent two <<<'echo two'
-    mkfifo in
-    "$perch" agent serve <in >events &
-    exec 7>in
+    serve_open events agent serve
     echo '{"id":"1","message":"x","profile":"one.yaml"}' >&7
     echo '{"id":"2","message":"x","profile":"two.yaml"}' >&7
     wait_until grep -q '"end","id":"1"' events
@@ -144,9 +142,7 @@ END
 
 @test "no more than --max-turns run, --queue wait, the rest is told busy at once" {
     waiting
-    mkfifo in
-    "$perch" agent serve -p wait.yaml --max-turns 2 --queue 1 <in >events &
-    exec 7>in
+    serve_open events agent serve -p wait.yaml --max-turns 2 --queue 1
     for i in 1 2 3 4; do echo '{"id":"'$i'","message":"m'$i'","session_name":"'$i'"}' >&7; done
     wait_until test -e m1.pid
     wait_until test -e m2.pid
@@ -170,9 +166,7 @@ END
 
 @test "an id that is in use is refused without an end of its own" {
     waiting
-    mkfifo in
-    "$perch" agent serve -p wait.yaml <in >events &
-    exec 7>in
+    serve_open events agent serve -p wait.yaml
     echo '{"id":"t","message":"m1"}' >&7
     wait_until test -e m1.pid
     echo '{"id":"t","message":"m2"}' >&7
@@ -188,9 +182,7 @@ END
 
 @test "cancel: a turn that runs, and one that waits" {
     waiting
-    mkfifo in
-    "$perch" agent serve -p wait.yaml <in >events &
-    exec 7>in
+    serve_open events agent serve -p wait.yaml
     for i in 1 2 3; do echo '{"id":"'$i'","message":"m'$i'"}' >&7; done
     wait_until test -e m1.pid
     echo '{"cancel":"2"}' >&7
@@ -222,9 +214,7 @@ END
 
 @test "SIGTERM cancels everything, each turn still ends, nothing stays behind" {
     waiting
-    mkfifo in
-    "$perch" agent serve -p wait.yaml <in >events &
-    exec 7>in
+    serve_open events agent serve -p wait.yaml
     for i in 1 2 3; do echo '{"id":"'$i'","message":"m'$i'"}' >&7; done
     echo '{"id":"4","message":"m4","session_name":"other"}' >&7
     wait_until test -e m1.pid
@@ -241,9 +231,7 @@ END
 
 @test "SIGKILL leaves no agent behind, and the sessions usable" {
     waiting
-    mkfifo in
-    "$perch" agent serve -p wait.yaml <in >events &
-    exec 7>in
+    serve_open events agent serve -p wait.yaml
     for i in 1 2; do echo '{"id":"'$i'","message":"m'$i'"}' >&7; done
     wait_until grep -q '"session","id":"1"' events
     kill -KILL $!

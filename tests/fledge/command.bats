@@ -21,12 +21,7 @@ END
 }
 
 # as_fledge ARGUMENT…
-as_fledge() {
-    status=0
-    "$fledge" "$@" </dev/null >"$WORK/out" 2>"$WORK/err" || status=$?
-    output=$(cat "$WORK/out")
-    errors=$(cat "$WORK/err")
-}
+as_fledge() { keep "$fledge" "$@" </dev/null; }
 
 @test "agents: fledge plugins run CMD --ni ARG…" {
     arguments

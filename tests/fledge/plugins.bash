@@ -2,6 +2,8 @@
 # Plugins for the tests, made from a few lines, and perch with a life of its
 # own. To be loaded by the bats files of this directory and of tests/term.
 
+load ../harness/wait
+
 fledge_open() {
     perch="$PERCH_BUILD/perch"
     here="$PERCH_SOURCE/tests/fledge"
@@ -101,18 +103,33 @@ py() {
     { printf '#!%s\nfrom plug import *\n' "$python" && cat; } | plugin "$@"
 }
 
-# perch with nobody there; stdout in $output, stderr in $errors.
-call() {
+# keep COMMAND…: its exit code in $status, stdout in $output, stderr in $errors.
+keep() {
     status=0
-    "$perch" run "$@" </dev/null >"$WORK/out" 2>"$WORK/err" || status=$?
-    output=$(cat "$WORK/out")
+    "$@" >"$WORK/out" 2>"$WORK/err" || status=$?
+    output=$(tr -d '\0' <"$WORK/out")
     errors=$(cat "$WORK/err")
 }
+
+# perch_alone ARGUMENT…: perch with nobody there.
+perch_alone() { keep "$perch" "$@" </dev/null; }
+
+# call [OPTION…] COMMAND…: a plugin, with nobody there.
+call() { perch_alone run "$@"; }
 
 # start ARGUMENT…: perch in the background, as a shell with jobs would start it.
 start() {
     env --default-signal=INT,QUIT "$perch" "$@" </dev/null >"$WORK/out" 2>"$WORK/err" 3>&- &
     host=$!
+}
+
+# serve_open FILE ARGUMENT…: perch in the background. It reads what is written to
+# descriptor 7, and what it says is in FILE.
+serve_open() {
+    mkfifo "$WORK/in"
+    env --default-signal=INT,QUIT "$perch" "${@:2}" <"$WORK/in" >"$1" 2>"$WORK/err" 3>&- &
+    host=$!
+    exec 7>"$WORK/in"
 }
 
 # The plugin has come to its point.
@@ -126,15 +143,6 @@ finish() {
     wait "$host" || status=$?
     output=$(cat "$WORK/out")
     errors=$(cat "$WORK/err")
-}
-
-wait_until() {
-    for _ in $(seq ${WAIT_TRIES:-1200}); do
-        "$@" && return 0
-        sleep 0.05
-    done
-    echo "never happened: $*"
-    return 1
 }
 
 # outer PID: what a process of this test is called outside, that calls itself PID

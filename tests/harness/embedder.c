@@ -5,9 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/cleanup.h"
 #include "harness/folder.h"
 #include "harness/proc.h"
 
@@ -19,22 +17,14 @@ static struct {
 	char profile[4096];
 } paths;
 
-/* Beside this program. */
-static char *program(const char *name)
-{
-	char path[4096];
-	ck_assert_int_gt(readlink("/proc/self/exe", path, sizeof(path) - 64), 0);
-	strcpy(strrchr(path, '/') + 1, name);
-	ck_assert_msg(access(path, X_OK) == 0, "%s is not there", path);
-	return str_dup(str_from(path));
-}
-
 void embedder_furnish(void)
 {
 	static const char *const variables[] = { "TMPDIR", "HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME",
 		"XDG_CACHE_HOME" };
-	_cleanup_free_ char *plugin = program("plugin");
-	_cleanup_free_ char *agent = program("agent");
+	char plugin[8192];
+	char agent[8192];
+	proc_in_build("plugin", plugin, sizeof(plugin));
+	proc_in_build("agent", agent, sizeof(agent));
 	const char *folder = folder_new();
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
 		setenv(variables[i], folder, 1);
@@ -46,7 +36,7 @@ void embedder_furnish(void)
 		"[[commands]]\nname = \"try\"\nbinary = \"run\"\n"
 		"[capabilities]\nexec = true\nstore = true\nmetadata = true\n");
 	free(folder_run("cp '%s' plugin/run && mkdir project", plugin));
-	char profile[8192];
+	char profile[sizeof(agent) + 64];
 	snprintf(profile, sizeof(profile), "command: \"%s\"\nstdin: message\n", agent);
 	folder_write("agent.yaml", profile);
 }
@@ -56,10 +46,10 @@ struct embedder embedder_open(void)
 	static const char *const args[] = { "echo", NULL };
 	static const char *const capabilities[] = { "tool.execute", NULL };
 	struct embedder embedder = { .host = proc_host() };
-	_cleanup_free_ char *tool = program("tool");
+	char tool[8192];
 	perch_tool_spec spec = PERCH_TOOL_SPEC_INIT;
 	spec.name = "t.p";
-	spec.command = tool;
+	spec.command = proc_in_build("tool", tool, sizeof(tool));
 	spec.args = args;
 	spec.capabilities = capabilities;
 	spec.no_sandbox = true;

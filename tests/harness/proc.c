@@ -86,7 +86,7 @@ const perch_child_events record_events = {
 	.ended = on_ended,
 };
 
-static const char *in_build(const char *name, char *path, size_t size)
+const char *proc_in_build(const char *name, char *path, size_t size)
 {
 	char self[4096] = { 0 };
 	ck_assert_int_gt(readlink("/proc/self/exe", self, sizeof(self) - 1), 0);
@@ -99,13 +99,13 @@ static const char *in_build(const char *name, char *path, size_t size)
 const char *proc_child_path(void)
 {
 	static char path[8192];
-	return path[0] ? path : in_build("child", path, sizeof(path));
+	return path[0] ? path : proc_in_build("child", path, sizeof(path));
 }
 
 const char *proc_guard_path(void)
 {
 	static char path[8192];
-	return path[0] ? path : in_build("../perch-guard", path, sizeof(path));
+	return path[0] ? path : proc_in_build("../perch-guard", path, sizeof(path));
 }
 
 perch_host *proc_host_with(perch_host_options options)
@@ -232,13 +232,19 @@ unsigned proc_open_fds(void)
 	return count_entries("/proc/self/fd");
 }
 
-unsigned proc_children(void)
+static FILE *open_children(void)
 {
 	char path[64];
-	char line[65536] = { 0 };
 	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
 	FILE *file = fopen(path, "re");
 	ck_assert_ptr_nonnull(file);
+	return file;
+}
+
+unsigned proc_children(void)
+{
+	char line[65536] = { 0 };
+	FILE *file = open_children();
 	unsigned children = 0;
 	if (fgets(line, sizeof(line), file)) {
 		for (char *at = line; *at; at++)
@@ -257,9 +263,7 @@ long proc_peak_memory_kib(void)
 
 pid_t proc_first_child(void)
 {
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-	FILE *file = fopen(path, "re");
+	FILE *file = open_children();
 	pid_t pid = 0;
 	ck_assert_int_eq(fscanf(file, "%d", &pid), 1);
 	fclose(file);

@@ -33,6 +33,10 @@ extern const perch_child_events record_events;
 perch_host *proc_host(void);
 perch_host *proc_host_with(perch_host_options options);
 
+/* A program of this build, named from where the test programs are, at a path of the caller's;
+ * fails the test when it is not there. */
+const char *proc_in_build(const char *name, char *path, size_t size);
+
 /* tests/children/child of this build, and this build's perch-guard. */
 const char *proc_child_path(void);
 const char *proc_guard_path(void);

@@ -12,6 +12,35 @@
 #include "events/events.h"
 #include "harness/suite.h"
 
+const struct str rig_colors[4] = { { "red", 3 }, { "blue", 4 }, { "", 0 }, { "red", 3 } };
+static const size_t last_and_first[] = { 3, 0 };
+
+const struct question rig_prompt = {
+	.number = 3, .kind = QUESTION_PROMPT, .message = { "Name?", 5 }
+};
+const struct question rig_count = { .number = 4,
+	.kind = QUESTION_PROMPT,
+	.message = { "How many?", 9 },
+	.has_default = true,
+	.default_text = { "1", 1 },
+	.validator = VALIDATE_INTEGER };
+const struct question rig_confirm = {
+	.number = 5, .kind = QUESTION_CONFIRM, .message = { "Sure?", 5 }
+};
+const struct question rig_pick = { .number = 6,
+	.kind = QUESTION_SELECT,
+	.message = { "Colour?", 7 },
+	.options = rig_colors,
+	.option_count = 4 };
+const struct question rig_pick_some = { .number = 7,
+	.kind = QUESTION_MULTI_SELECT,
+	.message = { "Colours?", 8 },
+	.options = rig_colors,
+	.option_count = 4,
+	.has_default = true,
+	.defaults = last_and_first,
+	.default_count = 2 };
+
 static void note(struct rig *rig, const char *text)
 {
 	size_t len = strlen(rig->heard);

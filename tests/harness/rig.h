@@ -18,6 +18,15 @@ struct rig {
 	const struct question *next; /* asked as soon as an answer comes */
 };
 
+/* What a host may ask: a text, a number (1 is the default), yes or no, one colour, and some
+ * (the fourth and the first are). */
+extern const struct str rig_colors[4];
+extern const struct question rig_prompt;    /* number 3 */
+extern const struct question rig_count;     /* 4 */
+extern const struct question rig_confirm;   /* 5 */
+extern const struct question rig_pick;      /* 6 */
+extern const struct question rig_pick_some; /* 7 */
+
 /* Pipes and a loop, with `input` in the pipe already if it is not NULL; then the
  * frontend on these or other descriptors. rig_begin does both. */
 void rig_begin_with(struct rig *rig, const char *input);

@@ -2,11 +2,8 @@
 #include "harness/tool.h"
 
 #include <check.h>
-#include <dirent.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "harness/folder.h"
@@ -23,7 +20,7 @@ void tool_finish(perch_host *host)
 		perch_host_wait(host, 10);
 	ck_assert_uint_eq(perch_host_children(host), 0);
 	perch_host_free(host);
-	ck_assert_uint_eq(tool_directories(), 0);
+	ck_assert_uint_eq(folder_count(getenv("TMPDIR"), "perch-tool-"), 0);
 	ck_assert_uint_eq(proc_children(), 0);
 }
 
@@ -35,12 +32,7 @@ bool tool_says(struct str text, const char *part)
 const char *tool_path(void)
 {
 	static char path[8192];
-	if (!path[0]) {
-		ck_assert_int_gt(readlink("/proc/self/exe", path, sizeof(path) - 8), 0);
-		strcpy(strrchr(path, '/'), "/tool");
-		ck_assert_msg(access(path, X_OK) == 0, "%s is not there", path);
-	}
-	return path;
+	return path[0] ? path : proc_in_build("tool", path, sizeof(path));
 }
 
 struct tool_binding tool_bind(const char *const *args)
@@ -117,16 +109,4 @@ void tool_end(struct called *called)
 	tool_call_free(called->call);
 	buf_free(&called->err);
 	*called = (struct called){ 0 };
-}
-
-unsigned tool_directories(void)
-{
-	const char *base = getenv("TMPDIR");
-	DIR *dir = opendir(base ? base : "/tmp");
-	ck_assert_ptr_nonnull(dir);
-	unsigned count = 0;
-	for (const struct dirent *entry; (entry = readdir(dir));)
-		count += strncmp(entry->d_name, "perch-tool-", 11) == 0;
-	closedir(dir);
-	return count;
 }

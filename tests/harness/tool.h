@@ -45,7 +45,4 @@ const struct tool_result *tool_run(
 
 void tool_end(struct called *called);
 
-/* How many private directories of plugins are there. */
-unsigned tool_directories(void);
-
 #endif

@@ -51,12 +51,7 @@ repository() {
 }
 
 # plugins ARGUMENT…: perch plugins with nobody there.
-plugins() {
-    status=0
-    "$perch" plugins "$@" </dev/null >"$WORK/out" 2>"$WORK/err" || status=$?
-    output=$(cat "$WORK/out")
-    errors=$(cat "$WORK/err")
-}
+plugins() { perch_alone plugins "$@"; }
 
 # refused ARGUMENT… -- WORDS: the command fails, says WORDS, and changes nothing.
 refused() {

@@ -17,14 +17,8 @@ author_close() {
     fledge_close && [ -z "$(find "$TMPDIR" -name 'perch-case-*')" ]
 }
 
-# plugins WORD…: perch plugins with nobody there; stdout in $output, stderr in
-# $errors.
-plugins() {
-    status=0
-    "$perch" plugins "$@" </dev/null >"$WORK/out" 2>"$WORK/err" || status=$?
-    output=$(cat "$WORK/out")
-    errors=$(cat "$WORK/err")
-}
+# plugins WORD…: perch plugins with nobody there.
+plugins() { perch_alone plugins "$@"; }
 
 # The same for programs: python lines about `d`, what was answered.
 answer_has() {

@@ -19,12 +19,7 @@ teardown() {
 
 # in_terminal OPTION…: a turn, and its exit code.
 in_terminal() {
-    {
-        printf 'cd %q\nstty -g > %q\n' "$WORK" "$WORK/before"
-        printf '%q ' "$perch" agent run --profile "$profile" --no-store --prompt hi "$@"
-        printf '\necho "[over $?]"\nstty -g > %q\nexec cat\n' "$WORK/after"
-    } >"$WORK/run"
-    run_in_terminal "bash '$WORK/run'"
+    between_looks "$WORK" "$perch" agent run --profile "$profile" --no-store --prompt hi "$@"
 }
 
 asking_agent() {

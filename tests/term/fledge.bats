@@ -26,15 +26,8 @@ example() {
 
 # in_terminal WORD…: fledge with these words, between two looks at the terminal.
 in_terminal() {
-    rm -f "$WORK/after"
-    {
-        printf 'cd %q\nstty -g > %q\n' "$WORK/project" "$WORK/before"
-        printf '%q ' "$WORK/names/fledge" "$@"
-        printf '\necho "[over $?]"\nstty -g > %q\nexec cat\n' "$WORK/after"
-    } >"$WORK/run"
-    tmux -L "$socket" kill-server 2>/dev/null || true
-    socket="$socket-again" # the old one may still be on its way out
-    run_in_terminal "bash '$WORK/run'"
+    terminal_anew
+    between_looks "$WORK/project" "$WORK/names/fledge" "$@"
 }
 
 # A shell with jobs; its prompt is "%>".

@@ -18,15 +18,8 @@ teardown() {
 
 # in_terminal WORD…: perch plugins with these words, between two looks at the terminal.
 in_terminal() {
-    rm -f "$WORK/after"
-    {
-        printf 'cd %q\nstty -g > %q\n' "$WORK" "$WORK/before"
-        printf '%q ' "$perch" plugins "$@"
-        printf '\necho "[over $?]"\nstty -g > %q\nexec cat\n' "$WORK/after"
-    } >"$WORK/run"
-    tmux -L "$socket" kill-server 2>/dev/null || true
-    socket="$socket-again" # the old one may still be on its way out
-    run_in_terminal "bash '$WORK/run'"
+    terminal_anew
+    between_looks "$WORK" "$perch" plugins "$@"
 }
 
 @test "install asks, and yes grants what is wanted" {

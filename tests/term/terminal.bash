@@ -1,6 +1,8 @@
 # A real terminal for the tests: tmux with a server of its own.
 # start STEP… runs tests/ask in it; keys, screen and wait_for talk to it.
 
+load ../harness/wait
+
 terminal_open() {
     ask="$PERCH_BUILD/tests/ask"
     socket="perch-test-$$-$BATS_TEST_NUMBER"
@@ -21,22 +23,35 @@ terminal_close() {
     return 1
 }
 
-# start [VARIABLE=value…] STEP…: the words become a script, so that nothing is
-# quoted twice. What stty says before and after is kept.
+# start [VARIABLE=value…] STEP…
 start() {
+    local variables=()
+    while [[ "$1" == [A-Z]*=* ]]; do
+        variables+=("$1")
+        shift
+    done
+    between_looks "$BATS_TEST_TMPDIR" env "${variables[@]}" "$ask" "$answers" "$@"
+}
+
+# between_looks DIRECTORY COMMAND…: in the terminal, which shows its exit code. What
+# stty says before and after is kept, for wait_over. The words become a script, so
+# that nothing is quoted twice.
+between_looks() {
+    local directory=$1 looks="${WORK:-$BATS_TEST_TMPDIR}"
+    shift
+    rm -f "$looks/after"
     {
-        while [[ "$1" == [A-Z]*=* ]]; do
-            printf 'export %q\n' "$1"
-            shift
-        done
-        printf 'cd %q\n' "$BATS_TEST_TMPDIR"
-        printf 'stty -g > before\n'
-        printf '%q ' "$ask" "$answers" "$@"
-        printf '\necho "[over $?]"\n'
-        printf 'stty -g > after\n'
-        printf 'exec cat\n'
-    } > "$BATS_TEST_TMPDIR/run"
-    run_in_terminal "bash '$BATS_TEST_TMPDIR/run'"
+        printf 'cd %q\nstty -g > %q\n' "$directory" "$looks/before"
+        printf '%q ' "$@"
+        printf '\necho "[over $?]"\nstty -g > %q\nexec cat\n' "$looks/after"
+    } >"$looks/run"
+    run_in_terminal "bash '$looks/run'"
+}
+
+# Another one; the old one may still be on its way out.
+terminal_anew() {
+    tmux -L "$socket" kill-server 2>/dev/null || true
+    socket="$socket-again"
 }
 
 run_in_terminal() {
@@ -67,36 +82,21 @@ cursor() {
     tmux -L "$socket" display-message -p '#{cursor_x},#{cursor_y},#{cursor_flag}'
 }
 
-# Waits until the screen holds this text; prints the screen when it never does.
-wait_for() {
-    for _ in $(seq 600); do
-        [[ "$(screen)" == *"$1"* ]] && return 0
-        sleep 0.05
-    done
-    echo "waited for: $1"
+screen_has() { [[ "$(screen)" == *"$1"* ]]; }
+screen_lacks() { [[ "$(screen)" != *"$1"* ]]; }
+cursor_is() { [[ "$(cursor)" == $1 ]]; }
+
+# wait_seeing COMMAND…: wait_until; shows the screen when it never happens.
+wait_seeing() {
+    wait_until "$@" && return
     screen
+    echo "the cursor is at $(cursor)"
     return 1
 }
 
-wait_gone() {
-    for _ in $(seq 600); do
-        [[ "$(screen)" != *"$1"* ]] && return 0
-        sleep 0.05
-    done
-    echo "still there: $1"
-    screen
-    return 1
-}
-
-wait_cursor() {
-    for _ in $(seq 600); do
-        [[ "$(cursor)" == $1 ]] && return 0
-        sleep 0.05
-    done
-    echo "the cursor is at $(cursor), not $1"
-    screen
-    return 1
-}
+wait_for() { wait_seeing screen_has "$1"; }
+wait_gone() { wait_seeing screen_lacks "$1"; }
+wait_cursor() { wait_seeing cursor_is "$1"; }
 
 # The program has ended well and left the terminal as it was.
 wait_over() {
@@ -105,15 +105,6 @@ wait_over() {
     cmp "${WORK:-$BATS_TEST_TMPDIR}/before" "${WORK:-$BATS_TEST_TMPDIR}/after"
     [[ "$(cursor)" == *,1 ]]
     [ "$(tmux -L "$socket" display-message -p '#{bracket_paste_flag}')" != 1 ]
-}
-
-wait_until() {
-    for _ in $(seq 600); do
-        "$@" && return 0
-        sleep 0.05
-    done
-    echo "never happened: $*"
-    return 1
 }
 
 signal() {

@@ -15,13 +15,9 @@ teardown() {
 
 # tour [VARIABLE=value…]
 tour() {
-    {
-        [ $# -eq 0 ] || printf 'export %q\n' "$@"
-        printf 'cd %q\nstty -g > before\n' "$BATS_TEST_TMPDIR"
-        printf 'sh -c '\''echo $$ >%q; exec %q tour'\''\n' "$answers.pid" "$PERCH_BUILD/perch"
-        printf 'echo "[over $?]"\nstty -g > after\nexec cat\n'
-    } >"$BATS_TEST_TMPDIR/run"
-    run_in_terminal "bash '$BATS_TEST_TMPDIR/run'"
+    # shellcheck disable=SC2016
+    between_looks "$BATS_TEST_TMPDIR" env "$@" \
+        sh -c 'echo $$ >"$0"; exec "$1" tour' "$answers.pid" "$PERCH_BUILD/perch"
 }
 
 gone() {

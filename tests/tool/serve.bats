@@ -17,13 +17,8 @@ line() {
     printf '{"id":"%s","name":"t.unruly","tool":"t.x","input":{"do":"%s"}%s}\n' "$1" "$2" "${3:-}"
 }
 
-# serve [WORD…] < LINES; stdout in $output, stderr in $errors.
-serve() {
-    status=0
-    "$perch" tool serve "$@" >"$WORK/out" 2>"$WORK/err" || status=$?
-    output=$(cat "$WORK/out")
-    errors=$(cat "$WORK/err")
-}
+# serve [WORD…] < LINES
+serve() { keep "$perch" tool serve "$@"; }
 
 # verdicts: "id code" of every answer, sorted.
 verdicts() {
@@ -33,13 +28,7 @@ for line in sys.stdin:
     print(json.dumps(result["id"]), result["code"])' <"$WORK/out" | LC_ALL=C sort
 }
 
-# open_serve [WORD…]: serve in the background; say LINE… writes to it.
-open_serve() {
-    mkfifo "$WORK/in"
-    env --default-signal=INT "$perch" tool serve "$@" <"$WORK/in" >"$WORK/out" 2>"$WORK/err" 3>&- &
-    host=$!
-    exec 7>"$WORK/in"
-}
+# say LINE…: to what serve_open has opened.
 say() { printf '%s\n' "$@" >&7; }
 answers_are() { [ "$(wc -l <"$WORK/out")" -ge "$1" ]; }
 
@@ -120,7 +109,7 @@ END
 }
 
 @test "a call is cancelled, also one that waits" {
-    open_serve --jobs 1
+    serve_open "$WORK/out" tool serve --jobs 1
     say "$(line a hang ',"timeout":60')" "$(line b echo)" '{"cancel":"b"}' '{"cancel":"a"}' "$(line c echo)"
     wait_until answers_are 3
     exec 7>&-
@@ -134,7 +123,7 @@ END
 @test "SIGTERM and SIGINT cancel what is under way; every call is answered" {
     for signal in TERM INT; do
         rm -f "$WORK/in"
-        open_serve --jobs 2
+        serve_open "$WORK/out" tool serve --jobs 2
         say "$(line a hang ',"timeout":60')" "$(line b hang ',"timeout":60')" "$(line c hang)" "$(line d echo ',"oops":1')"
         wait_until answers_are 1
         kill -s "$signal" "$host"
@@ -218,7 +207,7 @@ END
 }
 
 @test "a binding that is changed or taken away counts from the next call on" {
-    open_serve
+    serve_open "$WORK/out" tool serve
     say "$(line a echo)"
     wait_until answers_are 1
     say "$(line h hang ',"timeout":60')"
@@ -242,7 +231,7 @@ child_runs() { left | grep -qvx "$host"; }
 
 @test "spares are used where a binding has them" {
     binding unruly 'spares = 2'
-    open_serve
+    serve_open "$WORK/out" tool serve
     say "$(line warm echo)"
     wait_until answers_are 1
     wait_until used_a_spare

@@ -41,13 +41,8 @@ tool() {
     binding "$@"
 }
 
-# perch tool ARGUMENT… with nobody there; stdout in $output, stderr in $errors.
-perch_tool() {
-    status=0
-    "$perch" tool "$@" </dev/null >"$WORK/out" 2>"$WORK/err" || status=$?
-    output=$(cat "$WORK/out")
-    errors=$(cat "$WORK/err")
-}
+# perch tool ARGUMENT… with nobody there.
+perch_tool() { perch_alone tool "$@"; }
 
 # field NAME: of the JSON object in $output.
 field() {

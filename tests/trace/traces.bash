@@ -15,13 +15,8 @@ trace_close() { fledge_close; }
 # record ARGUMENT…: a plugin with nobody there; its exit code in $status.
 record() { call --trace "$trace" "$@"; }
 
-# of_trace ARGUMENT…: perch trace; stdout in $output, stderr in $errors.
-of_trace() {
-    status=0
-    "$perch" trace "$@" </dev/null >"$WORK/out" 2>"$WORK/err" || status=$?
-    output=$(tr -d '\0' <"$WORK/out")
-    errors=$(cat "$WORK/err")
-}
+# of_trace ARGUMENT…: perch trace.
+of_trace() { perch_alone trace "$@"; }
 
 # same: it replays without a difference.
 same() {

@@ -12,55 +12,26 @@
 #include "events/events.h"
 #include "harness/rig.h"
 
-static const struct str colors[] = { { "red", 3 }, { "blue", 4 }, { "", 0 }, { "red", 3 } };
-static const size_t last_and_first[] = { 3, 0 };
-
-static const struct question prompt = {
-	.number = 3, .kind = QUESTION_PROMPT, .message = { "Name?", 5 }
-};
-static const struct question count_prompt = { .number = 4,
-	.kind = QUESTION_PROMPT,
-	.message = { "How many?", 9 },
-	.has_default = true,
-	.default_text = { "1", 1 },
-	.validator = VALIDATE_INTEGER };
-static const struct question confirm = {
-	.number = 5, .kind = QUESTION_CONFIRM, .message = { "Sure?", 5 }
-};
-static const struct question pick = { .number = 6,
-	.kind = QUESTION_SELECT,
-	.message = { "Colour?", 7 },
-	.options = colors,
-	.option_count = 4 };
-static const struct question pick_some = { .number = 7,
-	.kind = QUESTION_MULTI_SELECT,
-	.message = { "Colours?", 8 },
-	.options = colors,
-	.option_count = 4,
-	.has_default = true,
-	.defaults = last_and_first,
-	.default_count = 2 };
-
 static const struct {
 	const struct question *question;
 	const char *line;
 	const char *heard;
 } good[] = {
-	{ &prompt, "{\"ask\":3,\"value\":\"\"}\n", "[3:]" },
-	{ &prompt, " { \"more\":1, \"value\":\"a \\u00e4\", \"ask\":3.0 } \r\n", "[3:a \xC3\xA4]" },
-	{ &prompt, "{\"ask\":3,\"cancel\":true}\n", "[3 cancelled:]" },
-	{ &prompt, "{\"ask\":3,\"cancel\":false,\"value\":\"v\"}\n", "[3:v]" },
-	{ &prompt, "{\"ask\":3,\"value\":\"\xFF\"}\n", "[3:\xEF\xBF\xBD]" },
-	{ &count_prompt, "{\"ask\":4,\"value\":\"-12\"}\n", "[4:-12]" },
-	{ &confirm, "{\"ask\":5,\"value\":true}\n", "[5: yes]" },
-	{ &confirm, "{\"ask\":5,\"value\":false}\n", "[5:]" },
-	{ &pick, "{\"ask\":6,\"value\":\"blue\"}\n", "[6: 1]" },
-	{ &pick, "{\"ask\":6,\"value\":\"red\"}\n", "[6: 0]" },
-	{ &pick, "{\"ask\":6,\"value\":\"\"}\n", "[6: 2]" },
-	{ &pick, "{\"ask\":6,\"value\":3}\n", "[6: 3]" },
-	{ &pick_some, "{\"ask\":7,\"value\":[]}\n", "[7:]" },
-	{ &pick_some, "{\"ask\":7,\"value\":[3,\"blue\",\"red\",1,\"blue\"]}\n", "[7: 0 1 3]" },
-	{ &pick_some, "{\"ask\":7,\"cancel\":true}\n", "[7 cancelled:]" },
+	{ &rig_prompt, "{\"ask\":3,\"value\":\"\"}\n", "[3:]" },
+	{ &rig_prompt, " { \"more\":1, \"value\":\"a \\u00e4\", \"ask\":3.0 } \r\n", "[3:a \xC3\xA4]" },
+	{ &rig_prompt, "{\"ask\":3,\"cancel\":true}\n", "[3 cancelled:]" },
+	{ &rig_prompt, "{\"ask\":3,\"cancel\":false,\"value\":\"v\"}\n", "[3:v]" },
+	{ &rig_prompt, "{\"ask\":3,\"value\":\"\xFF\"}\n", "[3:\xEF\xBF\xBD]" },
+	{ &rig_count, "{\"ask\":4,\"value\":\"-12\"}\n", "[4:-12]" },
+	{ &rig_confirm, "{\"ask\":5,\"value\":true}\n", "[5: yes]" },
+	{ &rig_confirm, "{\"ask\":5,\"value\":false}\n", "[5:]" },
+	{ &rig_pick, "{\"ask\":6,\"value\":\"blue\"}\n", "[6: 1]" },
+	{ &rig_pick, "{\"ask\":6,\"value\":\"red\"}\n", "[6: 0]" },
+	{ &rig_pick, "{\"ask\":6,\"value\":\"\"}\n", "[6: 2]" },
+	{ &rig_pick, "{\"ask\":6,\"value\":3}\n", "[6: 3]" },
+	{ &rig_pick_some, "{\"ask\":7,\"value\":[]}\n", "[7:]" },
+	{ &rig_pick_some, "{\"ask\":7,\"value\":[3,\"blue\",\"red\",1,\"blue\"]}\n", "[7: 0 1 3]" },
+	{ &rig_pick_some, "{\"ask\":7,\"cancel\":true}\n", "[7 cancelled:]" },
 };
 
 START_TEST(answers_that_fit_are_delivered)
@@ -83,30 +54,30 @@ static const struct {
 	const char *line;
 	const char *words;
 } bad[] = {
-	{ &prompt, "blue", "line 1 of the answers is ignored: expected a value" },
-	{ &prompt, "{\"ask\":3,\"value\":\"x\"", "line 1 of the answers is ignored" },
-	{ &prompt, "[3]", "expected {\\\"ask\\\":NUMBER,\\\"value\\\":…}" },
-	{ &prompt, "{\"value\":\"x\"}", "expected {" },
-	{ &prompt, "{\"ask\":\"3\",\"value\":\"x\"}", "expected {" },
-	{ &prompt, "{\"ask\":-3,\"value\":\"x\"}", "expected {" },
-	{ &prompt, "{\"ask\":3.5,\"value\":\"x\"}", "expected {" },
-	{ &prompt, "{\"ask\":2,\"value\":\"x\"}", "the answer to question 2 is ignored" },
-	{ &prompt, "{\"ask\":3}", "question 3 is still open: the value must be a string" },
-	{ &prompt, "{\"ask\":3,\"cancel\":1}", "must be a string" },
-	{ &prompt, "{\"ask\":3,\"value\":7}", "must be a string" },
-	{ &prompt, "{\"ask\":3,\"value\":null}", "must be a string" },
-	{ &count_prompt, "{\"ask\":4,\"value\":\"many\"}",
+	{ &rig_prompt, "blue", "line 1 of the answers is ignored: expected a value" },
+	{ &rig_prompt, "{\"ask\":3,\"value\":\"x\"", "line 1 of the answers is ignored" },
+	{ &rig_prompt, "[3]", "expected {\\\"ask\\\":NUMBER,\\\"value\\\":…}" },
+	{ &rig_prompt, "{\"value\":\"x\"}", "expected {" },
+	{ &rig_prompt, "{\"ask\":\"3\",\"value\":\"x\"}", "expected {" },
+	{ &rig_prompt, "{\"ask\":-3,\"value\":\"x\"}", "expected {" },
+	{ &rig_prompt, "{\"ask\":3.5,\"value\":\"x\"}", "expected {" },
+	{ &rig_prompt, "{\"ask\":2,\"value\":\"x\"}", "the answer to question 2 is ignored" },
+	{ &rig_prompt, "{\"ask\":3}", "question 3 is still open: the value must be a string" },
+	{ &rig_prompt, "{\"ask\":3,\"cancel\":1}", "must be a string" },
+	{ &rig_prompt, "{\"ask\":3,\"value\":7}", "must be a string" },
+	{ &rig_prompt, "{\"ask\":3,\"value\":null}", "must be a string" },
+	{ &rig_count, "{\"ask\":4,\"value\":\"many\"}",
 		"question 4 is still open: please enter a whole number" },
-	{ &confirm, "{\"ask\":5,\"value\":\"yes\"}", "must be true or false" },
-	{ &pick, "{\"ask\":6,\"value\":\"green\"}", "must be one of the options or its index" },
-	{ &pick, "{\"ask\":6,\"value\":\"re\"}", "must be one of the options" },
-	{ &pick, "{\"ask\":6,\"value\":4}", "must be one of the options" },
-	{ &pick, "{\"ask\":6,\"value\":-1}", "must be one of the options" },
-	{ &pick, "{\"ask\":6,\"value\":0.5}", "must be one of the options" },
-	{ &pick, "{\"ask\":6,\"value\":[0]}", "must be one of the options" },
-	{ &pick_some, "{\"ask\":7,\"value\":\"red\"}", "must be a list of options" },
-	{ &pick_some, "{\"ask\":7,\"value\":[\"red\",\"green\"]}", "must be a list of options" },
-	{ &pick_some, "{\"ask\":7,\"value\":[[]]}", "must be a list of options" },
+	{ &rig_confirm, "{\"ask\":5,\"value\":\"yes\"}", "must be true or false" },
+	{ &rig_pick, "{\"ask\":6,\"value\":\"green\"}", "must be one of the options or its index" },
+	{ &rig_pick, "{\"ask\":6,\"value\":\"re\"}", "must be one of the options" },
+	{ &rig_pick, "{\"ask\":6,\"value\":4}", "must be one of the options" },
+	{ &rig_pick, "{\"ask\":6,\"value\":-1}", "must be one of the options" },
+	{ &rig_pick, "{\"ask\":6,\"value\":0.5}", "must be one of the options" },
+	{ &rig_pick, "{\"ask\":6,\"value\":[0]}", "must be one of the options" },
+	{ &rig_pick_some, "{\"ask\":7,\"value\":\"red\"}", "must be a list of options" },
+	{ &rig_pick_some, "{\"ask\":7,\"value\":[\"red\",\"green\"]}", "must be a list of options" },
+	{ &rig_pick_some, "{\"ask\":7,\"value\":[[]]}", "must be a list of options" },
 };
 
 START_TEST(answers_that_do_not_fit_leave_the_question_open)
@@ -139,7 +110,7 @@ START_TEST(a_line_in_pieces_is_one_answer)
 {
 	struct rig rig;
 	rig_begin(&rig);
-	rig_ask(&rig, &prompt);
+	rig_ask(&rig, &rig_prompt);
 	for (const char *c = "{\"ask\":3,\"value\":\"slow\"}\n"; *c; c++) {
 		ck_assert_str_eq(rig.heard, "");
 		ck_assert_int_eq(fd_write_all(rig.write_end, c, 1), 0);
@@ -165,15 +136,15 @@ START_TEST(answers_may_come_ahead)
 	rig_settle(&rig);
 	ck_assert_str_eq(rig_said(&rig), "");
 	/* Never from inside ask. */
-	rig.frontend->table->ask(rig.frontend, &prompt);
+	rig.frontend->table->ask(rig.frontend, &rig_prompt);
 	ck_assert_str_eq(rig.heard, "");
-	rig.next = &count_prompt;
+	rig.next = &rig_count;
 	rig_settle(&rig);
 	ck_assert_str_eq(rig.heard, "[3:early][4:44]");
 	rig_said(&rig);
 	ck_assert_ptr_nonnull(strstr(rig.said, "the answer to question 2 is ignored"));
 	ck_assert_ptr_nonnull(strstr(rig.said, "question 4 is still open"));
-	rig_ask(&rig, &confirm);
+	rig_ask(&rig, &rig_confirm);
 	ck_assert_str_eq(rig.heard, "[3:early][4:44][5: yes]");
 	rig_end(&rig);
 }
@@ -192,7 +163,7 @@ START_TEST(answers_ahead_are_bounded)
 	rig_said(&rig);
 	ck_assert_ptr_nonnull(strstr(rig.said, "the answer to question 1124 came too early"));
 	ck_assert_ptr_null(strstr(rig.said, "question 1123"));
-	rig_ask(&rig, &confirm);
+	rig_ask(&rig, &rig_confirm);
 	rig_answer(&rig, "{\"ask\":5,\"value\":true}\n");
 	rig_settle(&rig);
 	ck_assert_str_eq(rig.heard, "[5: yes]");
@@ -222,7 +193,7 @@ START_TEST(long_lines_are_bounded)
 {
 	struct rig rig;
 	rig_begin(&rig);
-	rig_ask(&rig, &prompt);
+	rig_ask(&rig, &rig_prompt);
 	rig_said(&rig);
 	pthread_t writer;
 	pthread_create(&writer, NULL, write_long_lines, &rig);

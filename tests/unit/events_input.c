@@ -12,30 +12,6 @@
 #include "harness/oom.h"
 #include "harness/rig.h"
 
-static const struct str colors[] = { { "red", 3 }, { "blue", 4 }, { "", 0 }, { "red", 3 } };
-static const size_t last_and_first[] = { 3, 0 };
-
-static const struct question prompt = {
-	.number = 3, .kind = QUESTION_PROMPT, .message = { "Name?", 5 }
-};
-static const struct question count_prompt = { .number = 4,
-	.kind = QUESTION_PROMPT,
-	.message = { "How many?", 9 },
-	.has_default = true,
-	.default_text = { "1", 1 },
-	.validator = VALIDATE_INTEGER };
-static const struct question confirm = {
-	.number = 5, .kind = QUESTION_CONFIRM, .message = { "Sure?", 5 }
-};
-static const struct question pick_some = { .number = 7,
-	.kind = QUESTION_MULTI_SELECT,
-	.message = { "Colours?", 8 },
-	.options = colors,
-	.option_count = 4,
-	.has_default = true,
-	.defaults = last_and_first,
-	.default_count = 2 };
-
 static char long_text[3000];
 static const struct shown long_output = {
 	.kind = SHOWN_OUTPUT,
@@ -47,7 +23,7 @@ START_TEST(the_end_of_input_is_told)
 {
 	struct rig rig;
 	rig_begin(&rig);
-	rig_ask(&rig, &prompt);
+	rig_ask(&rig, &rig_prompt);
 	rig_said(&rig);
 	rig_hang_up(&rig);
 	rig_settle(&rig);
@@ -65,7 +41,7 @@ START_TEST(the_end_of_input_is_told)
 	/* A host that does not care gets a no. */
 	rig_begin(&rig);
 	rig.frontend->went_away = NULL;
-	rig_ask(&rig, &prompt);
+	rig_ask(&rig, &rig_prompt);
 	rig_hang_up(&rig);
 	rig_settle(&rig);
 	ck_assert_str_eq(rig.heard, "[3 cancelled:]");
@@ -77,7 +53,7 @@ START_TEST(the_last_answer_needs_no_newline)
 {
 	struct rig rig;
 	rig_begin(&rig);
-	rig_ask(&rig, &prompt);
+	rig_ask(&rig, &rig_prompt);
 	rig_answer(&rig, "{\"ask\":3,\"value\":\"last\"}");
 	rig_hang_up(&rig);
 	rig_settle(&rig);
@@ -96,11 +72,11 @@ START_TEST(answers_outlive_the_input)
 	ck_assert(rig.frontend->is_interactive);
 	rig_settle(&rig);
 	ck_assert_str_eq(rig.heard, "");
-	rig_ask(&rig, &prompt);
+	rig_ask(&rig, &rig_prompt);
 	ck_assert_str_eq(rig.heard, "[3:3]");
 	ck_assert(rig.frontend->is_interactive);
-	rig.next = &confirm;
-	rig_ask(&rig, &count_prompt);
+	rig.next = &rig_confirm;
+	rig_ask(&rig, &rig_count);
 	ck_assert_str_eq(rig.heard, "[3:3][4:4](alone)");
 	ck_assert(!rig.frontend->is_interactive);
 	rig_end(&rig);
@@ -154,7 +130,7 @@ START_TEST(a_file_is_an_input)
 		rig_begin_with(&rig, NULL);
 		ck_assert_int_eq(rig_connect(&rig, file, rig.out), 0);
 		ck_assert(rig.frontend->is_interactive);
-		rig.frontend->table->ask(rig.frontend, &prompt);
+		rig.frontend->table->ask(rig.frontend, &rig_prompt);
 		while (rig.frontend->is_interactive)
 			ck_assert_int_ge(loop_run(&rig.loop, -1), 0);
 		ck_assert_str_eq(rig.heard, "[3:filed](alone)");
@@ -175,7 +151,7 @@ START_TEST(a_terminal_is_an_input)
 	rig_begin_with(&rig, NULL);
 	ck_assert_int_eq(rig_connect(&rig, terminal, rig.out), 0);
 	ck_assert(rig.frontend->is_interactive);
-	rig_ask(&rig, &prompt);
+	rig_ask(&rig, &rig_prompt);
 	ck_assert_int_eq(fd_write_all(master, "{\"ask\":3,\"value\":\"typed\"}\n", 26), 0);
 	while (!rig.heard[0])
 		ck_assert_int_ge(loop_run(&rig.loop, -1), 0);
@@ -217,10 +193,10 @@ static int converse_once(void *data)
 		frontend = rig->frontend;
 		frontend->table->show(frontend, &output);
 		frontend->table->show(frontend, &long_output);
-		frontend->table->ask(frontend, &confirm);
+		frontend->table->ask(frontend, &rig_confirm);
 		while (loop_run(&rig->loop, 0) > 0)
 			;
-		frontend->table->ask(frontend, &pick_some);
+		frontend->table->ask(frontend, &rig_pick_some);
 		while (loop_run(&rig->loop, 0) > 0)
 			;
 		frontend->table->withdraw(frontend);

@@ -13,44 +13,16 @@
 #include "events/events.h"
 #include "harness/rig.h"
 
-static const struct str colors[] = { { "red", 3 }, { "blue", 4 }, { "", 0 }, { "red", 3 } };
-static const size_t last_and_first[] = { 3, 0 };
-
-static const struct question prompt = {
-	.number = 3, .kind = QUESTION_PROMPT, .message = { "Name?", 5 }
-};
-static const struct question count_prompt = { .number = 4,
-	.kind = QUESTION_PROMPT,
-	.message = { "How many?", 9 },
-	.has_default = true,
-	.default_text = { "1", 1 },
-	.validator = VALIDATE_INTEGER };
-static const struct question confirm = {
-	.number = 5, .kind = QUESTION_CONFIRM, .message = { "Sure?", 5 }
-};
 static const struct question confirm_no = {
 	.number = 5, .kind = QUESTION_CONFIRM, .message = { "Sure?", 5 }, .has_default = true
 };
-static const struct question pick = { .number = 6,
-	.kind = QUESTION_SELECT,
-	.message = { "Colour?", 7 },
-	.options = colors,
-	.option_count = 4 };
 static const struct question pick_second = { .number = 6,
 	.kind = QUESTION_SELECT,
 	.message = { "Colour?", 7 },
-	.options = colors,
+	.options = rig_colors,
 	.option_count = 2,
 	.has_default = true,
 	.default_index = 1 };
-static const struct question pick_some = { .number = 7,
-	.kind = QUESTION_MULTI_SELECT,
-	.message = { "Colours?", 8 },
-	.options = colors,
-	.option_count = 4,
-	.has_default = true,
-	.defaults = last_and_first,
-	.default_count = 2 };
 
 #define TEXT(literal)                \
 	{                                \
@@ -105,19 +77,19 @@ static const struct {
 	const struct question *question;
 	const char *event;
 } questions[] = {
-	{ &prompt, "{\"event\":\"prompt\",\"ask\":3,\"message\":\"Name?\"}\n" },
-	{ &count_prompt,
+	{ &rig_prompt, "{\"event\":\"prompt\",\"ask\":3,\"message\":\"Name?\"}\n" },
+	{ &rig_count,
 		"{\"event\":\"prompt\",\"ask\":4,\"message\":\"How many?\",\"default\":\"1\","
 		"\"validate\":\"integer\"}\n" },
-	{ &confirm, "{\"event\":\"confirm\",\"ask\":5,\"message\":\"Sure?\"}\n" },
+	{ &rig_confirm, "{\"event\":\"confirm\",\"ask\":5,\"message\":\"Sure?\"}\n" },
 	{ &confirm_no, "{\"event\":\"confirm\",\"ask\":5,\"message\":\"Sure?\",\"default\":false}\n" },
-	{ &pick,
+	{ &rig_pick,
 		"{\"event\":\"select\",\"ask\":6,\"message\":\"Colour?\","
 		"\"options\":[\"red\",\"blue\",\"\",\"red\"]}\n" },
 	{ &pick_second,
 		"{\"event\":\"select\",\"ask\":6,\"message\":\"Colour?\","
 		"\"options\":[\"red\",\"blue\"],\"default\":1}\n" },
-	{ &pick_some,
+	{ &rig_pick_some,
 		"{\"event\":\"multi_select\",\"ask\":7,\"message\":\"Colours?\","
 		"\"options\":[\"red\",\"blue\",\"\",\"red\"],\"defaults\":[3,0]}\n" },
 };
@@ -145,7 +117,7 @@ START_TEST(the_end_is_the_last_event)
 {
 	struct rig rig;
 	rig_begin(&rig);
-	rig_ask(&rig, &prompt);
+	rig_ask(&rig, &rig_prompt);
 	rig_said(&rig);
 	static const char *const layers[] = { "landlock", "seccomp", NULL };
 	struct outcome outcome = { .success = false,

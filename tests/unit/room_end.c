@@ -144,22 +144,11 @@ QUARTERS_TEST(a_host_can_be_freed_after_closing_rooms_with_children)
 	ck_assert_uint_eq(proc_children(), 0);
 }
 
-static pid_t only_child(void)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-	FILE *file = fopen(path, "re");
-	int pid = 0;
-	ck_assert_int_eq(fscanf(file, "%d", &pid), 1);
-	fclose(file);
-	return pid;
-}
-
 QUARTERS_TEST(a_room_whose_init_was_killed_lets_nobody_in)
 {
 	perch_host *host = quarters_host();
 	struct room *room = quarters_open(host, NULL, 0);
-	pid_t init = only_child();
+	pid_t init = proc_first_child();
 	kill(init, SIGKILL);
 	proc_wait_gone(init);
 	const struct perch_confine confine = { .landlock_fd = -1, .room = room };
