@@ -6,8 +6,10 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fd.h"
 
@@ -21,8 +23,7 @@ enum { SWEEP_MAX = 65536 };
 /* The directory itself, to list it or to flush it; O_PATH can do neither. */
 static int open_again(int directory)
 {
-	int opened = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return opened < 0 ? -errno : fd_above_stdio(opened);
+	return fd_directory(directory, ".", O_RDONLY);
 }
 
 static bool is_leftover(const char *entry, struct str name)
@@ -88,4 +89,17 @@ int replace_file(int directory, const char *name, struct str text)
 		return r;
 	}
 	return replace_flush(directory);
+}
+
+int replace_path(const char *path, struct str text)
+{
+	const char *slash = strrchr(path, '/');
+	_cleanup_free_ char *above =
+		str_dup(slash ? (struct str){ path, (size_t)(slash - path) + 1 } : STR("."));
+	if (!above)
+		return -ENOMEM;
+	_cleanup_fd_ int directory = fd_directory(AT_FDCWD, above, O_PATH);
+	if (directory < 0)
+		return directory;
+	return replace_file(directory, slash ? slash + 1 : path, text);
 }
