@@ -49,7 +49,12 @@ int paths_user(enum path_kind kind, const char *below, char **ret_path, perch_er
 
 static int make_one(const char *path)
 {
-	return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : -errno;
+	struct stat status;
+	if (mkdir(path, 0700) == 0)
+		return 0;
+	if (errno != EEXIST || stat(path, &status) < 0)
+		return -errno;
+	return S_ISDIR(status.st_mode) ? 0 : -ENOTDIR;
 }
 
 /* Of those above it only the last word counts: one that is there may well be in a

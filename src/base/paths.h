@@ -17,7 +17,8 @@ enum path_kind {
 int paths_user(enum path_kind kind, const char *below, char **ret_path, perch_err *err);
 
 /* Makes a directory, and those above it, for its user alone (0700) where they
- * are missing. */
+ * are missing. Fails with -ENOTDIR where something else has its name, other errnos,
+ * -ENOMEM. */
 int paths_make(const char *directory, perch_err *err);
 
 #endif

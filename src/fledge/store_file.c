@@ -20,10 +20,7 @@ int store_files_open(struct store_files *files, const char *directory)
 {
 	if (files->directory >= 0)
 		return 0;
-	int opened = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (opened < 0)
-		return -errno;
-	int fd = fd_above_stdio(opened);
+	int fd = fd_directory(AT_FDCWD, directory, O_PATH);
 	if (fd < 0)
 		return fd;
 	files->directory = fd;

@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "registry/change.h"
+#include "base/paths.h"
 #include "sandbox/policy.h"
 
 #define PREFIX "fledge-"
@@ -139,10 +139,9 @@ static int place(const char *directory, const char *file, void *data, perch_err 
 int links_place(const struct registry *registry, const char *directory, const char *plugin,
 	const char *const *commands, perch_err *err)
 {
-	int r = change_make_directory(registry->bin);
-	if (r < 0)
-		return fail(err, r, registry->bin);
-	r = each_file(directory, place, (void *)registry, err);
+	int r = paths_make(registry->bin, err);
+	if (r == 0)
+		r = each_file(directory, place, (void *)registry, err);
 	return r < 0 ? r : links_prune(registry, plugin, commands, NULL, err);
 }
 

@@ -17,11 +17,11 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/lock.h"
+#include "base/paths.h"
 #include "base/replace.h"
 #include "base/tree.h"
 #include "plugins/link.h"
 #include "plugins/stage_parts.h"
-#include "registry/change.h"
 #include "registry/write.h"
 
 #define STAGE_PREFIX ".staging-"
@@ -57,8 +57,7 @@ bool stage_has(const struct stage *stage, const char *name)
 
 static int open_path(const char *path)
 {
-	int opened = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	return opened < 0 ? -errno : fd_above_stdio(opened);
+	return fd_directory(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW);
 }
 
 int stage_write(const struct stage *stage, const char *name, struct str text, perch_err *err)
@@ -72,11 +71,11 @@ int stage_write(const struct stage *stage, const char *name, struct str text, pe
 
 static int open_plugins(const struct registry *registry, perch_err *err)
 {
-	int r = change_make_directory(registry->plugins);
+	int r = paths_make(registry->plugins, err);
 	if (r < 0)
-		return stage_fail(err, r, registry->plugins);
-	int opened = open(registry->plugins, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return opened < 0 ? stage_fail(err, -errno, registry->plugins) : fd_above_stdio(opened);
+		return r;
+	int opened = fd_directory(AT_FDCWD, registry->plugins, O_PATH);
+	return opened < 0 ? stage_fail(err, opened, registry->plugins) : opened;
 }
 
 /* The loop runs while we wait: Ctrl+C arrives through it. */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "base/fd.h"
 #include "base/paths.h"
 #include "base/str.h"
+#include "harness/folder.h"
 #include "harness/oom.h"
 
 static bool is_open(int fd)
@@ -370,6 +372,33 @@ START_TEST(paths_survive_every_failed_allocation)
 }
 END_TEST
 
+START_TEST(a_directory_is_made_with_those_above_it)
+{
+	folder_new();
+	ck_assert_int_eq(paths_make(folder_path("a/b/c"), NULL), 0);
+	ck_assert_int_eq(paths_make(folder_path("a/b/c"), NULL), 0);
+	struct stat about;
+	ck_assert_int_eq(stat(folder_path("a/b"), &about), 0);
+	ck_assert_uint_eq(about.st_mode & 0777, 0700);
+	ck_assert_int_eq(symlink("a", folder_path("link")), 0);
+	ck_assert_int_eq(paths_make(folder_path("link"), NULL), 0);
+}
+END_TEST
+
+START_TEST(a_file_is_no_directory)
+{
+	static const char *const paths[] = { "file", "file/below", "link" };
+	folder_new();
+	folder_write("file", "");
+	ck_assert_int_eq(symlink("file", folder_path("link")), 0);
+	for (size_t i = 0; i < COUNT(paths); i++) {
+		perch_err err = { 0 };
+		ck_assert_int_eq(paths_make(folder_path("%s", paths[i]), &err), -ENOTDIR);
+		ck_assert_ptr_nonnull(strstr(err.text, paths[i]));
+	}
+}
+END_TEST
+
 SUITE_MAIN("base-system", pipe_closes_on_exec, pipe_that_fails_leaves_the_variables_alone,
 	close_keeps_errno_and_returns_none, scope_closes_what_was_not_taken,
 	scope_frees_what_was_not_taken, nonblocking_keeps_the_other_flags, bad_descriptors_are_errors,
@@ -377,4 +406,5 @@ SUITE_MAIN("base-system", pipe_closes_on_exec, pipe_that_fails_leaves_the_variab
 	write_all_goes_on_after_signals_and_short_writes, clock_does_not_run_backwards,
 	clock_after_too_long_is_never, paths_below_home, paths_from_xdg_variables,
 	paths_that_are_relative_or_empty_are_ignored, paths_without_home,
-	paths_survive_every_failed_allocation)
+	paths_survive_every_failed_allocation, a_directory_is_made_with_those_above_it,
+	a_file_is_no_directory)
