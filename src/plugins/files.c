@@ -2,7 +2,6 @@
  * followed, and there may be any number of them. */
 #include "plugins/files.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/listing.h"
 #include "sandbox/policy.h"
 
 /* ---- all of them ----------------------------------------------------------- */
@@ -52,7 +52,7 @@ static void walk_entry(struct walk *walk, int above, const char *name, size_t pa
 		walk->found(walk->data, FILE_WORLD_WRITABLE, walk->path);
 	if (!S_ISDIR(about.st_mode) || (depth == 0 && strcmp(name, ".git") == 0))
 		return;
-	int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = fd_directory(above, name, O_RDONLY | O_NOFOLLOW);
 	if (fd < 0 || depth == FILES_DEPTH_MAX)
 		walk->is_incomplete = true;
 	if (fd >= 0 && depth < FILES_DEPTH_MAX)
@@ -64,17 +64,10 @@ static void walk_entry(struct walk *walk, int above, const char *name, size_t pa
 /* Takes the descriptor. */
 static void walk_directory(struct walk *walk, int fd, size_t path_len, int depth)
 {
-	DIR *directory = fdopendir(fd);
-	if (!directory) {
-		walk->is_incomplete = true;
-		fd_close(fd);
-		return;
-	}
-	const struct dirent *file;
-	while ((file = readdir(directory))) {
-		if (strcmp(file->d_name, ".") == 0 || strcmp(file->d_name, "..") == 0)
-			continue;
-		size_t len = strlen(file->d_name);
+	_cleanup_listing_ DIR *listing = listing_take(fd);
+	walk->is_incomplete |= !listing;
+	for (const char *file; (file = listing_next(listing));) {
+		size_t len = strlen(file);
 		if (walk->seen == FILES_WALKED_MAX || path_len + len + 2 > sizeof(walk->path)) {
 			walk->is_incomplete = true;
 			break;
@@ -82,16 +75,15 @@ static void walk_directory(struct walk *walk, int fd, size_t path_len, int depth
 		walk->seen++;
 		size_t slash = path_len ? 1 : 0;
 		walk->path[path_len] = '/';
-		memcpy(walk->path + path_len + slash, file->d_name, len + 1);
-		walk_entry(walk, dirfd(directory), file->d_name, path_len + slash + len, depth);
+		memcpy(walk->path + path_len + slash, file, len + 1);
+		walk_entry(walk, dirfd(listing), file, path_len + slash + len, depth);
 	}
-	closedir(directory);
 }
 
 int files_walk(const char *directory, file_trouble_fn *found, void *data)
 {
 	struct walk walk = { .directory = directory, .found = found, .data = data };
-	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = fd_directory(AT_FDCWD, directory, O_RDONLY);
 	if (fd < 0)
 		return 1;
 	walk_directory(&walk, fd, 0, 0);

@@ -1,7 +1,6 @@
 /* The staging directory of one change. */
 #include "plugins/stage.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,6 +15,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/listing.h"
 #include "base/lock.h"
 #include "base/paths.h"
 #include "base/replace.h"
@@ -356,17 +356,16 @@ static int look_at(
 
 int stage_recover(const struct registry *registry, bool only_looks, perch_err *err)
 {
-	DIR *listing = opendir(registry->plugins);
+	_cleanup_listing_ DIR *listing = listing_open(AT_FDCWD, registry->plugins, 0);
 	if (!listing)
 		return errno == ENOENT ? 0 : stage_fail(err, -errno, registry->plugins);
 	int count = 0;
 	int r = 0;
-	for (const struct dirent *entry; r >= 0 && (entry = readdir(listing));) {
-		if (!str_has_prefix(str_from(entry->d_name), STR(STAGE_PREFIX)))
+	for (const char *name; r >= 0 && (name = listing_next(listing));) {
+		if (!str_has_prefix(str_from(name), STR(STAGE_PREFIX)))
 			continue;
-		r = look_at(registry, entry->d_name, only_looks, err);
+		r = look_at(registry, name, only_looks, err);
 		count += r > 0;
 	}
-	closedir(listing);
 	return r < 0 ? r : count;
 }

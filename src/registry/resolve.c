@@ -1,7 +1,6 @@
 /* What a command name stands for: the program to start and the plugin it
  * belongs to. The links in bin/ may lead anywhere: where they lead decides
  * about the owner only, never about whether they are followed. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,6 +10,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/listing.h"
 #include "base/str.h"
 #include "data/toml.h"
 #include "registry/names.h"
@@ -157,18 +157,14 @@ static void consider(struct nearest *nearest, const char *name)
 
 static void consider_links(struct nearest *nearest, const char *bin)
 {
-	DIR *directory = opendir(bin);
-	const struct dirent *file;
-	while (directory && (file = readdir(directory)) != NULL) {
-		struct str name = str_from(file->d_name);
-		if (!str_has_prefix(name, STR(PREFIX)))
+	_cleanup_listing_ DIR *listing = listing_open(AT_FDCWD, bin, 0);
+	for (const char *name; (name = listing_next(listing));) {
+		if (!str_has_prefix(str_from(name), STR(PREFIX)))
 			continue;
-		const char *command = file->d_name + sizeof(PREFIX) - 1;
+		const char *command = name + sizeof(PREFIX) - 1;
 		if (!command_name_problem(str_from(command)))
 			consider(nearest, command);
 	}
-	if (directory)
-		closedir(directory);
 }
 
 static int suggest(const struct registry *registry, const char *command, perch_err *err)
