@@ -2,7 +2,6 @@
  * followed, and there may be any number of them. */
 #include "plugins/files.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -92,20 +91,25 @@ int files_walk(const char *directory, file_trouble_fn *found, void *data)
 
 /* ---- one program ------------------------------------------------------------ */
 
-/* What exec would say only later, in words that nobody understands. */
+/* What exec would say only later, in words that nobody understands. A binary that we do
+ * not know may be known to the kernel (binfmt_misc); a text without #! is to nobody. */
 static const char *content_problem(const char *path, enum program_state *ret_state)
 {
 	char head[256] = { 0 };
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	ssize_t len = fd < 0 ? -1 : read(fd, head, sizeof(head) - 1);
+	bool is_script = strncmp(head, "#!", 2) == 0;
+	const char *end = strchr(head, '\n');
 	*ret_state = PROGRAM_WRONG;
 	if (len == 0)
 		return "is empty";
-	const char *end = strchr(head, '\n');
-	if (strncmp(head, "#!", 2) == 0 && end && end[-1] == '\r')
+	if (is_script && end && end[-1] == '\r')
 		return "has Windows line ends: its interpreter cannot be found";
+	if (len > 0 && !is_script && strlen(head) == (size_t)len)
+		return "is a text that does not begin with #!, so nothing can start it: name its "
+			   "interpreter in the first line (#!/bin/sh)";
 	*ret_state = PROGRAM_ODD;
-	if (len > 0 && strncmp(head, "#!", 2) != 0 && memcmp(head, "\177ELF", 4) != 0)
+	if (len > 0 && !is_script && memcmp(head, "\177ELF", 4) != 0)
 		return "is neither a program of this system nor a script that begins with #!";
 	*ret_state = PROGRAM_FINE;
 	return NULL;
