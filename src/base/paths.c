@@ -27,6 +27,12 @@ static const char *absolute_variable(const char *name)
 	return value && value[0] == '/' ? value : NULL;
 }
 
+const char *paths_tmp(void)
+{
+	const char *given = absolute_variable("TMPDIR");
+	return given ? given : "/tmp";
+}
+
 int paths_user(enum path_kind kind, const char *below, char **ret_path, perch_err *err)
 {
 	const char *base = absolute_variable(bases[kind].variable);

@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/listing.h"
+#include "base/paths.h"
 #include "base/str.h"
 
 struct removal {
@@ -124,10 +125,8 @@ int tree_remove(const char *path)
 
 int tree_make(const char *name, char **ret_path, perch_err *err)
 {
-	const char *given = getenv("TMPDIR");
 	char resolved[PATH_MAX];
-	_cleanup_free_ char *path =
-		str_join(given && given[0] == '/' ? given : "/tmp", "/", name, "XXXXXX", NULL);
+	_cleanup_free_ char *path = str_join(paths_tmp(), "/", name, "XXXXXX", NULL);
 	if (!path)
 		return err_no_memory(err);
 	if (!mkdtemp(path))

@@ -101,15 +101,6 @@ static int find_program(const char *bin, const char *command, const char *path, 
 
 /* ---- its owner ---------------------------------------------------------- */
 
-static bool lists(const struct registry_entry *entry, const char *command)
-{
-	for (const char *const *listed = entry->commands; *listed; listed++) {
-		if (strcmp(*listed, command) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* The directory of a plugin under development is itself a link. */
 static bool holds(const struct registry_entry *entry, const char *target)
 {
@@ -129,7 +120,7 @@ static const struct registry_entry *find_owner(
 	const struct registry_entry *holder = NULL;
 	for (size_t i = 0; i < registry->count; i++) {
 		const struct registry_entry *entry = &registry->entries[i];
-		if (lists(entry, command)) {
+		if (list_has(entry->commands, command)) {
 			if (holds(entry, target))
 				return entry;
 			lister = lister ? lister : entry;

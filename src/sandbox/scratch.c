@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/listing.h"
+#include "base/paths.h"
 #include "base/str.h"
 #include "base/tree.h"
 
@@ -64,10 +65,9 @@ static void sweep(int parent, const char *parent_path)
 
 char *scratch_parent(void)
 {
-	const char *base = getenv("TMPDIR");
 	char name[32];
 	snprintf(name, sizeof(name), "/perch-%u", (unsigned)geteuid());
-	return str_join(base && base[0] == '/' ? base : "/tmp", name, NULL);
+	return str_join(paths_tmp(), name, NULL);
 }
 
 /* The directory of this user; one that somebody else has put there is refused. */

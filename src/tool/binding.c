@@ -60,11 +60,10 @@ int tool_binding_path(const char *name, struct arena *arena, const char **ret_pa
 	int r = paths_user(PATH_CONFIG, FOLDER, &folder, err);
 	if (r < 0)
 		return r;
-	_cleanup_free_ char *path = str_join(folder, "/", name, SUFFIX, NULL);
-	const char *kept = path ? arena_dup(arena, str_from(path)) : NULL;
-	if (!kept)
+	const char *path = arena_join(arena, folder, "/", name, SUFFIX, NULL);
+	if (!path)
 		return err_no_memory(err);
-	*ret_path = kept;
+	*ret_path = path;
 	return 0;
 }
 
@@ -172,8 +171,7 @@ int tool_binding_find(
 int tool_binding_grant(
 	const char *name, struct arena *arena, struct tool_binding *binding, perch_err *err)
 {
-	_cleanup_free_ char *widen_by = str_join("perch tool allow ", name, " ", NULL);
-	binding->widen_by = widen_by ? arena_dup(arena, str_from(widen_by)) : NULL;
+	binding->widen_by = arena_join(arena, "perch tool allow ", name, " ", NULL);
 	if (!binding->widen_by)
 		return err_no_memory(err);
 	return grants_join(GRANT_TOOL, name, arena, &binding->widening, err);

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/paths.h"
 #include "base/str.h"
 #include "base/tree.h"
 #include "proc/host.h"
@@ -149,9 +150,7 @@ static int make(const char *base, struct den **ret_den, perch_err *err)
 
 int den_open(perch_host *host, struct den **ret_den, perch_err *err)
 {
-	const char *base = getenv("TMPDIR");
-	if (!base || base[0] != '/')
-		base = "/tmp";
+	const char *base = paths_tmp();
 	struct dens *dens = dens_of(host);
 	if (!dens)
 		return err_no_memory(err);
