@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/paths.h"
+#include "base/stamp.h"
 #include "base/str.h"
 #include "base/tree.h"
 #include "proc/host.h"
@@ -98,8 +99,7 @@ static bool is_as_new(struct den *den)
 static bool is_unchanged(const struct den *den)
 {
 	struct stat info;
-	return lstat(den->path, &info) == 0 && info.st_ctim.tv_sec == den->changed.tv_sec &&
-		info.st_ctim.tv_nsec == den->changed.tv_nsec;
+	return lstat(den->path, &info) == 0 && stamp_is_time(info.st_ctim, den->changed);
 }
 
 /* A date is as coarse as a tick of the kernel: only what happens well after it
