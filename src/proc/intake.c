@@ -11,9 +11,8 @@ enum { INTAKE_CHUNK = 16 * 1024 };
 struct intake {
 	struct loop *loop;
 	struct source source;
-	struct timer
-		step;       /* reads where epoll cannot tell when, hands out what was held, watches again */
-	bool is_steady; /* always readable: a file, /dev/null */
+	struct timer step; /* reads, where epoll cannot; hands out what was held; watches again */
+	bool is_steady;    /* always readable: a file, /dev/null */
 	bool is_held;
 	struct lines lines;
 	const struct intake_events *events;

@@ -384,18 +384,6 @@ START_TEST(utf8_survives_every_failed_allocation)
 }
 END_TEST
 
-START_TEST(a_quote_is_short_and_of_whole_characters)
-{
-	char text[2 * UTF8_QUOTED_MAX];
-	memset(text, 'x', sizeof(text));
-	ck_assert_int_eq(utf8_quoted((struct str){ text, 7 }), 7);
-	ck_assert_int_eq(utf8_quoted((struct str){ text, sizeof(text) }), UTF8_QUOTED_MAX);
-	memcpy(text + UTF8_QUOTED_MAX - 1, "ä", 2);
-	ck_assert_int_eq(utf8_quoted((struct str){ text, sizeof(text) }), UTF8_QUOTED_MAX - 1);
-	ck_assert_int_eq(utf8_quoted((struct str){ 0 }), 0);
-}
-END_TEST
-
 SUITE_MAIN("base-utf8", utf8_of_one_and_two_bytes, utf8_of_three_bytes, utf8_of_four_bytes,
 	utf8_of_four_bytes_at_random, utf8_every_character_there_and_back,
 	utf8_what_is_no_character_becomes_a_replacement, utf8_broken_pieces_are_replaced_one_by_one,
@@ -403,4 +391,4 @@ SUITE_MAIN("base-utf8", utf8_of_one_and_two_bytes, utf8_of_three_bytes, utf8_of_
 	utf8_whole_prefix_leaves_the_rest_alone, utf8_nothing_is_a_text,
 	utf8_width_of_what_takes_no_column, utf8_width_of_what_takes_one_column,
 	utf8_width_of_what_takes_two_columns, utf8_width_of_texts, utf8_width_tables_are_in_order,
-	utf8_survives_every_failed_allocation, a_quote_is_short_and_of_whole_characters)
+	utf8_survives_every_failed_allocation)
