@@ -1,6 +1,7 @@
 /* A bump allocator over a list of chunks, the newest first. */
 #include "base/arena.h"
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -60,6 +61,26 @@ char *arena_dup(struct arena *arena, struct str s)
 		memcpy(copy, s.data, s.len);
 	copy[s.len] = '\0';
 	return copy;
+}
+
+char *arena_join(struct arena *arena, const char *first, ...)
+{
+	va_list args;
+	size_t len = 0;
+	va_start(args, first);
+	for (const char *part = first; part; part = va_arg(args, const char *))
+		len += strlen(part);
+	va_end(args);
+	char *joined = arena_alloc(arena, len + 1);
+	if (!joined)
+		return NULL;
+	char *end = joined;
+	va_start(args, first);
+	for (const char *part = first; part; part = va_arg(args, const char *))
+		end = stpcpy(end, part);
+	va_end(args);
+	*end = '\0';
+	return joined;
 }
 
 const char *const *arena_dup_list(struct arena *arena, const char *const *list)

@@ -34,6 +34,9 @@ static inline void *arena_alloc(struct arena *arena, size_t size)
 /* A NUL-terminated copy inside the arena. NULL without memory. */
 char *arena_dup(struct arena *arena, struct str s);
 
+/* "a" + "b" + …, up to a NULL, inside the arena. NULL without memory. */
+char *arena_join(struct arena *arena, const char *first, ...) __attribute__((sentinel));
+
 /* A copy of a list that ends with NULL, texts and all; NULL is an empty list. NULL
  * without memory. */
 const char *const *arena_dup_list(struct arena *arena, const char *const *list);

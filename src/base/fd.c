@@ -27,6 +27,12 @@ int fd_above_stdio(int fd)
 	return moved;
 }
 
+int fd_directory(int above, const char *path, int flags)
+{
+	int opened = openat(above, path, flags | O_DIRECTORY | O_CLOEXEC);
+	return opened < 0 ? -errno : fd_above_stdio(opened);
+}
+
 int fd_pipe(int *ret_read, int *ret_write)
 {
 	int ends[2];

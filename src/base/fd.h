@@ -30,6 +30,11 @@ static inline int fd_steal(int *fd)
  * number, or a negative errno (also the one it is given). */
 int fd_above_stdio(int fd);
 
+/* Opens a directory with flags (O_PATH or O_RDONLY, O_NOFOLLOW …), CLOEXEC and above
+ * stdio; path is below `above` (a descriptor, or AT_FDCWD). Returns the descriptor or a
+ * negative errno. */
+int fd_directory(int above, const char *path, int flags);
+
 /* A pipe with CLOEXEC on both ends, both above 2. Returns 0 or a negative
  * errno. */
 int fd_pipe(int *ret_read, int *ret_write);

@@ -27,6 +27,12 @@ static const char *absolute_variable(const char *name)
 	return value && value[0] == '/' ? value : NULL;
 }
 
+const char *paths_tmp(void)
+{
+	const char *given = absolute_variable("TMPDIR");
+	return given ? given : "/tmp";
+}
+
 int paths_user(enum path_kind kind, const char *below, char **ret_path, perch_err *err)
 {
 	const char *base = absolute_variable(bases[kind].variable);
@@ -49,7 +55,12 @@ int paths_user(enum path_kind kind, const char *below, char **ret_path, perch_er
 
 static int make_one(const char *path)
 {
-	return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : -errno;
+	struct stat status;
+	if (mkdir(path, 0700) == 0)
+		return 0;
+	if (errno != EEXIST || stat(path, &status) < 0)
+		return -errno;
+	return S_ISDIR(status.st_mode) ? 0 : -ENOTDIR;
 }
 
 /* Of those above it only the last word counts: one that is there may well be in a

@@ -16,8 +16,12 @@ enum path_kind {
  * -ENOENT when there is no base (no HOME either), -ENOMEM. */
 int paths_user(enum path_kind kind, const char *below, char **ret_path, perch_err *err);
 
+/* Where temporary files go: $TMPDIR, or /tmp when that is no absolute path. */
+const char *paths_tmp(void);
+
 /* Makes a directory, and those above it, for its user alone (0700) where they
- * are missing. */
+ * are missing. Fails with -ENOTDIR where something else has its name, other errnos,
+ * -ENOMEM. */
 int paths_make(const char *directory, perch_err *err);
 
 #endif

@@ -1,15 +1,17 @@
 /* Replacing a file as a whole. */
 #include "base/replace.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/listing.h"
 
 /* Behind the name of the file. */
 #define TEMPORARY_MARK ".tmp-"
@@ -17,13 +19,6 @@
 /* How many names of a directory are looked at for leftovers: others may fill it
  * as they like. */
 enum { SWEEP_MAX = 65536 };
-
-/* The directory itself, to list it or to flush it; O_PATH can do neither. */
-static int open_again(int directory)
-{
-	int opened = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return opened < 0 ? -errno : fd_above_stdio(opened);
-}
 
 static bool is_leftover(const char *entry, struct str name)
 {
@@ -33,19 +28,11 @@ static bool is_leftover(const char *entry, struct str name)
 
 void replace_sweep(int directory, const char *name)
 {
-	int fd = open_again(directory);
-	if (fd < 0)
-		return;
-	DIR *listing = fdopendir(fd);
-	if (!listing) {
-		fd_close(fd);
-		return;
-	}
-	const struct dirent *entry;
-	for (int seen = 0; seen < SWEEP_MAX && (entry = readdir(listing)); seen++)
-		if (is_leftover(entry->d_name, str_from(name)))
-			unlinkat(directory, entry->d_name, 0);
-	closedir(listing);
+	_cleanup_listing_ DIR *listing = listing_open(directory, ".", 0);
+	const char *entry;
+	for (int seen = 0; seen < SWEEP_MAX && (entry = listing_next(listing)); seen++)
+		if (is_leftover(entry, str_from(name)))
+			unlinkat(directory, entry, 0);
 }
 
 static int write_temporary(int directory, const char *name, struct str text)
@@ -63,10 +50,11 @@ static int write_temporary(int directory, const char *name, struct str text)
 	return r;
 }
 
-/* Some file systems cannot flush a directory, and need not. */
+/* By another descriptor: O_PATH can flush nothing. Some file systems cannot flush a
+ * directory, and need not. */
 int replace_flush(int directory)
 {
-	_cleanup_fd_ int fd = open_again(directory);
+	_cleanup_fd_ int fd = fd_directory(directory, ".", O_RDONLY);
 	if (fd < 0)
 		return fd;
 	return fsync(fd) < 0 && errno != EINVAL ? -errno : 0;
@@ -88,4 +76,17 @@ int replace_file(int directory, const char *name, struct str text)
 		return r;
 	}
 	return replace_flush(directory);
+}
+
+int replace_path(const char *path, struct str text)
+{
+	const char *slash = strrchr(path, '/');
+	_cleanup_free_ char *above =
+		str_dup(slash ? (struct str){ path, (size_t)(slash - path) + 1 } : STR("."));
+	if (!above)
+		return -ENOMEM;
+	_cleanup_fd_ int directory = fd_directory(AT_FDCWD, above, O_PATH);
+	if (directory < 0)
+		return directory;
+	return replace_file(directory, slash ? slash + 1 : path, text);
 }

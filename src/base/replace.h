@@ -10,6 +10,9 @@
  * Returns 0 or a negative errno. */
 int replace_file(int directory, const char *name, struct str text);
 
+/* The same by a path, which may have no '/'; a link at its end is replaced itself. */
+int replace_path(const char *path, struct str text);
+
 /* Removes what killed processes have left of their replacements of a file. Only
  * for who holds the lock that all of them hold. */
 void replace_sweep(int directory, const char *name);

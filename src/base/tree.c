@@ -3,7 +3,6 @@
  * depth is too deep. */
 #include "base/tree.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,6 +16,8 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/listing.h"
+#include "base/paths.h"
 #include "base/str.h"
 
 struct removal {
@@ -26,12 +27,6 @@ struct removal {
 	bool made_progress;
 	int error; /* the last that was met */
 };
-
-static void close_directory(DIR **directory)
-{
-	if (*directory)
-		closedir(*directory);
-}
 
 /* By descriptor, so that a link put in its place meanwhile is not followed. */
 static void make_accessible(int parent, const char *name)
@@ -47,21 +42,7 @@ static void make_accessible(int parent, const char *name)
 static DIR *open_directory(int parent, const char *name)
 {
 	make_accessible(parent, name);
-	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-	_cleanup_fd_ int fd = fd_above_stdio(openat(parent, name, flags));
-	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
-	if (directory)
-		fd_steal(&fd);
-	return directory;
-}
-
-static const struct dirent *next_entry(DIR *directory)
-{
-	const struct dirent *entry;
-	do
-		entry = readdir(directory);
-	while (entry && (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")));
-	return entry;
+	return listing_open(parent, name, O_NOFOLLOW);
 }
 
 /* Whether it was a file, a link, or an empty directory. */
@@ -97,15 +78,15 @@ static void move_up(struct removal *removal, int parent, const char *name)
 /* Empties a directory at the root; if steps are left, takes it away. */
 static void remove_directory(struct removal *removal, const char *name)
 {
-	__attribute__((cleanup(close_directory))) DIR *directory = open_directory(removal->root, name);
+	_cleanup_listing_ DIR *directory = open_directory(removal->root, name);
 	if (!directory) {
 		removal->error = -errno;
 		return;
 	}
-	const struct dirent *entry;
-	while (removal->left && (entry = next_entry(directory))) {
-		if (!remove_entry(removal, dirfd(directory), entry->d_name))
-			move_up(removal, dirfd(directory), entry->d_name);
+	const char *entry;
+	while (removal->left && (entry = listing_next(directory))) {
+		if (!remove_entry(removal, dirfd(directory), entry))
+			move_up(removal, dirfd(directory), entry);
 	}
 	if (unlinkat(removal->root, name, AT_REMOVEDIR) == 0)
 		removal->made_progress = true;
@@ -117,14 +98,14 @@ int tree_remove_some(const char *path, unsigned most)
 		return 1;
 	if (errno == ENOTDIR)
 		return unlink(path) == 0 || errno == ENOENT ? 1 : -errno;
-	__attribute__((cleanup(close_directory))) DIR *root = open_directory(AT_FDCWD, path);
+	_cleanup_listing_ DIR *root = open_directory(AT_FDCWD, path);
 	if (!root)
 		return -errno;
 	struct removal removal = { .root = dirfd(root), .left = most };
-	const struct dirent *entry;
-	while (removal.left && (entry = next_entry(root))) {
-		if (!remove_entry(&removal, removal.root, entry->d_name))
-			remove_directory(&removal, entry->d_name);
+	const char *entry;
+	while (removal.left && (entry = listing_next(root))) {
+		if (!remove_entry(&removal, removal.root, entry))
+			remove_directory(&removal, entry);
 	}
 	if (rmdir(path) == 0)
 		return 1;
@@ -144,10 +125,8 @@ int tree_remove(const char *path)
 
 int tree_make(const char *name, char **ret_path, perch_err *err)
 {
-	const char *given = getenv("TMPDIR");
 	char resolved[PATH_MAX];
-	_cleanup_free_ char *path =
-		str_join(given && given[0] == '/' ? given : "/tmp", "/", name, "XXXXXX", NULL);
+	_cleanup_free_ char *path = str_join(paths_tmp(), "/", name, "XXXXXX", NULL);
 	if (!path)
 		return err_no_memory(err);
 	if (!mkdtemp(path))

@@ -7,8 +7,12 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/str.h"
 
-enum { UTF8_MAX = 4 };
+enum {
+	UTF8_MAX = 4,
+	UTF8_QUOTED_MAX = 200,
+};
 
 /* How many bytes at the start of text are valid UTF-8: len when all of it is. */
 size_t utf8_valid_prefix(const char *text, size_t len);
@@ -21,6 +25,14 @@ static inline bool utf8_is_valid(const char *text, size_t len)
 /* How many bytes of text are left when a character that was cut short at its
  * end is taken away. Whatever else is broken in it stays. */
 size_t utf8_whole_prefix(const char *text, size_t len);
+
+/* How much of somebody else's text a message of ours quotes, for a %.*s: not all of a
+ * megabyte, and no half character. */
+static inline int utf8_quoted(struct str text)
+{
+	size_t most = text.len < UTF8_QUOTED_MAX ? text.len : UTF8_QUOTED_MAX;
+	return (int)utf8_whole_prefix(text.data, most);
+}
 
 /* Reads one character; returns its length in bytes and writes it to
  * *ret_character. A byte that begins no valid character gives the length of

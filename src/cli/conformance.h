@@ -33,7 +33,7 @@ struct conformance_output {
 /* ---- conformance_target.c -------------------------------------------------------- */
 
 struct conformance_target {
-	struct plugin_target plugin;
+	struct trial_subject plugin;
 	enum protocol protocol;
 	struct manifest manifest;
 	struct tool_source source;

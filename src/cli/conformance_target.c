@@ -121,7 +121,7 @@ static const struct manifest_command *find_command(
 	return NULL;
 }
 
-static int read_program(const char *path, struct arena *arena, struct plugin_target *target)
+static int read_program(const char *path, struct arena *arena, struct trial_subject *target)
 {
 	const char *slash = strrchr(path, '/');
 	target->program = path;

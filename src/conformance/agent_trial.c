@@ -54,7 +54,7 @@ static int judge_turn(const struct kit *kit, const struct conformance_case *test
 }
 
 int agent_trial(struct kit *kit, const struct conformance_case *test,
-	const struct plugin_target *target, struct trial_report *report, perch_err *err)
+	const struct trial_subject *target, struct trial_report *report, perch_err *err)
 {
 	const char *argv[WORDS_MAX] = { kit->self, "agent", "run", "--json", "--no-store", "--profile",
 		target->profile, "--prompt", test->message ? test->message : "hello" };

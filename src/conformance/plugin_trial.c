@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/environment.h"
@@ -20,7 +19,7 @@ enum { PLUGIN_LINE_MAX = 8 * 1024 * 1024 };
 struct plugin_trial {
 	struct kit *kit;
 	const struct conformance_case *test;
-	const struct plugin_target *target;
+	const struct trial_subject *target;
 	struct trial_report *report;
 	struct scene scene;
 	struct launch launch; /* of a tool */
@@ -130,7 +129,7 @@ static void time_is_up(struct timer *timer, uint64_t now_ns)
 
 static int start_fledge(struct plugin_trial *trial, perch_child_spec *spec, perch_err *err)
 {
-	const struct plugin_target *target = trial->target;
+	const struct trial_subject *target = trial->target;
 	struct scene *scene = &trial->scene;
 	const char *const argv[] = { target->program, NULL };
 	const char *const extra[] = { scene_join(scene, "FLEDGE_PLUGIN_DIR=", target->directory, NULL),
@@ -189,7 +188,7 @@ static const char *args_text(struct plugin_trial *trial)
 
 static void set_variables(struct plugin_trial *trial)
 {
-	const struct plugin_target *target = trial->target;
+	const struct trial_subject *target = trial->target;
 	set_text(trial, "project", trial->scene.project);
 	if (trial->kit->protocol == PROTOCOL_FLEDGE) {
 		const char *args = args_text(trial);
@@ -323,7 +322,7 @@ static void close_trial(struct plugin_trial *trial)
 }
 
 static int try_on_the_wire(struct kit *kit, const struct conformance_case *test,
-	const struct plugin_target *target, struct trial_report *report, perch_err *err)
+	const struct trial_subject *target, struct trial_report *report, perch_err *err)
 {
 	struct plugin_trial trial = { .kit = kit, .test = test, .target = target, .report = report };
 	int r = prepare(&trial, err);
@@ -336,7 +335,7 @@ static int try_on_the_wire(struct kit *kit, const struct conformance_case *test,
 }
 
 int trial_of_plugin(struct kit *kit, const struct conformance_case *test,
-	const struct plugin_target *target, struct trial_report *report, perch_err *err)
+	const struct trial_subject *target, struct trial_report *report, perch_err *err)
 {
 	orphans_adopt();
 	int r = kit->protocol == PROTOCOL_AGENT ? agent_trial(kit, test, target, report, err)

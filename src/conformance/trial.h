@@ -31,7 +31,7 @@ struct kit {
 };
 
 /* A plugin, tool or agent to be checked. */
-struct plugin_target {
+struct trial_subject {
 	/* fledge */
 	const char *program;
 	const char *directory;
@@ -53,14 +53,14 @@ int trial_of_host(struct kit *kit, const struct library_file *file,
 	const struct conformance_case *test, const char *command, struct trial_report *report,
 	perch_err *err);
 int trial_of_plugin(struct kit *kit, const struct conformance_case *test,
-	const struct plugin_target *target, struct trial_report *report, perch_err *err);
+	const struct trial_subject *target, struct trial_report *report, perch_err *err);
 
 void trial_report_init(struct trial_report *report);
 void trial_report_free(struct trial_report *report);
 
 /* In agent_trial.c, for trial_of_plugin. */
 int agent_trial(struct kit *kit, const struct conformance_case *test,
-	const struct plugin_target *target, struct trial_report *report, perch_err *err);
+	const struct trial_subject *target, struct trial_report *report, perch_err *err);
 
 /* How many seconds a case has. */
 double trial_within(const struct kit *kit, const struct conformance_case *test);

@@ -89,13 +89,6 @@ void engine_note(struct fledge_engine *engine, const char *format, ...)
 	engine->effects->note(engine->data, text);
 }
 
-enum { QUOTED_MAX = 200 };
-
-int engine_quoted(struct str text)
-{
-	return (int)utf8_whole_prefix(text.data, text.len < QUOTED_MAX ? text.len : QUOTED_MAX);
-}
-
 /* ---- the queue ----------------------------------------------------------- */
 
 static struct request *take_spare(struct fledge_engine *engine)
@@ -293,7 +286,7 @@ void fledge_engine_tick(struct fledge_engine *engine, uint64_t now_ns)
 		return;
 	struct str message = engine->open->question.message;
 	engine_say(engine, SHOWN_ERROR, "no answer to '%.*s' for %.0f seconds: cancelled",
-		engine_quoted(message), message.data, (double)engine->options->prompt_timeout_ns / 1e9);
+		utf8_quoted(message), message.data, (double)engine->options->prompt_timeout_ns / 1e9);
 	engine->has_failed = true;
 	fledge_engine_cancel(engine, "timeout", now_ns);
 }

@@ -73,10 +73,6 @@ void engine_show(struct fledge_engine *engine, const struct shown *shown);
 /* For those who want to know why a request was answered as it was. */
 void engine_note(struct fledge_engine *engine, const char *format, ...) PERCH_PRINTF(2, 3);
 
-/* How much of a plugin's text a message of ours quotes, for a %.*s: not all of
- * a megabyte, and no half character. */
-int engine_quoted(struct str text);
-
 /* ---- message.c ----------------------------------------------------------- */
 
 /* Deals with one message, an object. */

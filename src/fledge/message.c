@@ -1,4 +1,5 @@
 /* fledge-v1: what each type of message means. */
+#include "base/utf8.h"
 #include "fledge/reading.h"
 
 /* ---- one-way messages ---------------------------------------------------- */
@@ -104,7 +105,7 @@ static void handle_exec(struct reading *reading)
 	struct request *request = engine_enqueue(engine, reading->id);
 	if (!engine->options->may_exec) {
 		engine_say(engine, SHOWN_WARNING, "exec capability not granted: `%.*s` was not run",
-			engine_quoted(exec.command), exec.command.data);
+			utf8_quoted(exec.command), exec.command.data);
 		engine_respond(engine, request,
 			STR("{\"code\":126,\"stderr\":\"exec capability not granted\",\"stdout\":\"\"}"));
 		return;
@@ -196,7 +197,7 @@ static void handle_known(struct reading *reading, const struct message_type *typ
 static void handle_unknown(struct reading *reading, struct str name)
 {
 	struct fledge_engine *engine = reading->engine;
-	int shown = engine_quoted(name);
+	int shown = utf8_quoted(name);
 	unsigned long long line = engine->line_number;
 	if (is_inbound(name)) {
 		engine_say(engine, SHOWN_WARNING,

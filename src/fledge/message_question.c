@@ -1,4 +1,5 @@
 /* fledge-v1: the four messages that ask the user something. */
+#include "base/utf8.h"
 #include "fledge/reading.h"
 
 #include "validate.h"
@@ -13,7 +14,7 @@ static enum validator find_validator(struct reading *reading)
 		return validator;
 	if (!reading->engine->warned_of_validator)
 		engine_say(reading->engine, SHOWN_WARNING, "unknown validator '%.*s': any answer will do",
-			engine_quoted(name), name.data);
+			utf8_quoted(name), name.data);
 	reading->engine->warned_of_validator = true;
 	return VALIDATE_NOTHING;
 }

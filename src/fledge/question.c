@@ -1,4 +1,5 @@
 /* fledge-v1: asking the user, or deciding without one. */
+#include "base/utf8.h"
 #include "fledge/engine_parts.h"
 
 #include <string.h>
@@ -141,7 +142,7 @@ static bool use_given(struct fledge_engine *engine, struct request *request)
 		if (use_value(engine, request, given->value))
 			return true;
 		engine_say(engine, SHOWN_WARNING, "the answer given for '%.*s' does not fit: '%.*s'",
-			engine_quoted(message), message.data, engine_quoted(given->value), given->value.data);
+			utf8_quoted(message), message.data, utf8_quoted(given->value), given->value.data);
 	}
 	return false;
 }
@@ -152,7 +153,7 @@ static void fail_unanswered(
 	struct fledge_engine *engine, const struct question *question, uint64_t now_ns)
 {
 	struct str message = str_trim(question->message);
-	int shown = engine_quoted(message);
+	int shown = utf8_quoted(message);
 	engine_say(engine, SHOWN_ERROR,
 		"the plugin asks '%.*s' and nobody is there to answer: give --answer '%.*s=VALUE', or "
 		"--answers FILE",

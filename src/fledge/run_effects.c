@@ -13,13 +13,7 @@ enum {
 	 * much, because one that asks everything first and listens later must not
 	 * wait for us while we wait for it. */
 	UNREAD_MAX = 64 * 1024 * 1024,
-	QUOTED_MAX = 200, /* of a plugin's text in a note: the line itself is in the trace */
 };
-
-static int quoted(struct str text)
-{
-	return (int)utf8_whole_prefix(text.data, text.len < QUOTED_MAX ? text.len : QUOTED_MAX);
-}
 
 /* What the host itself has to say is noted; the plugin's own words are in its line. */
 static void show(struct fledge_run *run, const struct shown *shown)
@@ -181,22 +175,22 @@ static void effect_withdraw(void *data)
 static void effect_store(void *data, uint64_t ticket, struct str key, struct str value)
 {
 	struct fledge_run *run = data;
-	trace_note(run->options.trace, "stores '%.*s'", quoted(key), key.data);
+	trace_note(run->options.trace, "stores '%.*s'", utf8_quoted(key), key.data);
 	check_memory(run, lending_store(run->lending, ticket, key, value));
 }
 
 static void effect_load(void *data, uint64_t ticket, struct str key)
 {
 	struct fledge_run *run = data;
-	trace_note(run->options.trace, "looks up '%.*s' in the store", quoted(key), key.data);
+	trace_note(run->options.trace, "looks up '%.*s' in the store", utf8_quoted(key), key.data);
 	check_memory(run, lending_load(run->lending, ticket, key));
 }
 
 static void effect_exec(void *data, uint64_t ticket, const struct fledge_exec *exec)
 {
 	struct fledge_run *run = data;
-	trace_note(run->options.trace, "runs: %s -c '%.*s'", run->options.shell, quoted(exec->command),
-		exec->command.data);
+	trace_note(run->options.trace, "runs: %s -c '%.*s'", run->options.shell,
+		utf8_quoted(exec->command), exec->command.data);
 	check_memory(run, execs_run(run->execs, ticket, exec));
 }
 

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/regular.h"
 #include "base/replace.h"
+#include "base/stamp.h"
 #include "fledge/store.h"
 
 #define STATE_NAME "state.json"
@@ -20,10 +21,7 @@ int store_files_open(struct store_files *files, const char *directory)
 {
 	if (files->directory >= 0)
 		return 0;
-	int opened = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (opened < 0)
-		return -errno;
-	int fd = fd_above_stdio(opened);
+	int fd = fd_directory(AT_FDCWD, directory, O_PATH);
 	if (fd < 0)
 		return fd;
 	files->directory = fd;
@@ -46,33 +44,19 @@ int store_files_read(const struct store_files *files, struct buf *out)
 	return regular_read(files->directory, STATE_NAME, O_NOFOLLOW, STORE_FILE_MAX, out);
 }
 
-/* File systems count time in ticks of up to 10 ms, some in seconds: a change
- * right behind a recent one may leave the same time. */
-static bool is_settled(struct timespec changed)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	return now.tv_sec > changed.tv_sec + 2;
-}
-
 void store_files_remember(struct store_files *files)
 {
 	files->known = fd_close(files->known);
 	int fd = openat(files->directory, STATE_NAME, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	files->known = fd < 0 ? -1 : fd_above_stdio(fd);
 	if (files->known >= 0 &&
-		(fstat(files->known, &files->stamp) < 0 || !is_settled(files->stamp.st_ctim)))
+		(fstat(files->known, &files->stamp) < 0 || !stamp_is_settled(&files->stamp)))
 		files->known = fd_close(files->known);
 }
 
 void store_files_forget(struct store_files *files)
 {
 	files->known = fd_close(files->known);
-}
-
-static bool is_same_time(struct timespec a, struct timespec b)
-{
-	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
 /* Asked of the file itself, which is quicker than by its name: what replaces
@@ -83,8 +67,7 @@ bool store_files_is_known(const struct store_files *files)
 	const struct stat *then = &files->stamp;
 	if (files->known < 0 || fstat(files->known, &now) < 0)
 		return false;
-	return now.st_nlink > 0 && now.st_size == then->st_size &&
-		is_same_time(now.st_mtim, then->st_mtim) && is_same_time(now.st_ctim, then->st_ctim);
+	return now.st_nlink > 0 && now.st_size == then->st_size && stamp_is_same(&now, then);
 }
 
 /* Renames unless the new name is taken; by hand where the file system cannot. */

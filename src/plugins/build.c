@@ -2,15 +2,12 @@
 #include "plugins/build.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/fd.h"
 #include "base/paths.h"
 #include "base/replace.h"
 #include "base/str.h"
-#include "registry/change.h"
 
 /* The first that is there counts. */
 static const struct {
@@ -46,16 +43,13 @@ int build_keep_log(const char *name, const char *text, size_t len, char **ret_pa
 	_cleanup_free_ char *logs = NULL;
 	int r = paths_user(PATH_STATE, "perch/logs", &logs, NULL);
 	if (r == 0)
-		r = change_make_directory(logs);
+		r = paths_make(logs, NULL);
 	if (r < 0)
 		return r;
-	_cleanup_free_ char *file = str_join("build-", name, ".log", NULL);
-	_cleanup_free_ char *path = file ? str_join(logs, "/", file, NULL) : NULL;
+	_cleanup_free_ char *path = str_join(logs, "/build-", name, ".log", NULL);
 	if (!path)
 		return -ENOMEM;
-	int opened = open(logs, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_fd_ int directory = opened < 0 ? -errno : fd_above_stdio(opened);
-	r = directory < 0 ? directory : replace_file(directory, file, (struct str){ text, len });
+	r = replace_path(path, (struct str){ text, len });
 	if (r < 0)
 		return r;
 	*ret_path = steal(&path);

@@ -1,7 +1,6 @@
 /* perch-test.toml: what a plugin is to be tried with. */
 #include "plugins/cases.h"
 
-#include <errno.h>
 #include <regex.h>
 
 #include "base/buf.h"

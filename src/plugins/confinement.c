@@ -1,7 +1,6 @@
 /* What a plugin, its hooks and its build are confined to. */
 #include "plugins/confinement.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -3,7 +3,6 @@
  * the meantime leads nowhere. */
 #include "plugins/copy.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,28 +13,15 @@
 
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/listing.h"
+#include "base/str.h"
 #include "base/file.h"
 
 enum { COPY_STEP = 64 * 1024 };
 
-static bool is_dots(const char *name)
-{
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
-/* Takes the descriptor. */
-static DIR *list(int fd)
-{
-	DIR *listing = fd < 0 ? NULL : fdopendir(fd);
-	if (!listing)
-		fd_close(fd);
-	return listing;
-}
-
 static int open_directory(int above, const char *name)
 {
-	int opened = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return opened < 0 ? -errno : fd_above_stdio(opened);
+	return fd_directory(above, name, O_RDONLY | O_NOFOLLOW);
 }
 
 struct copy {
@@ -125,32 +111,27 @@ static int copy_entry(
 
 static bool is_skipped(const struct copy *copy, const char *name, int depth)
 {
-	for (const char *const *skip = copy->skips; depth == 0 && skip && *skip; skip++) {
-		if (strcmp(*skip, name) == 0)
-			return true;
-	}
-	return is_dots(name);
+	return depth == 0 && list_has(copy->skips, name);
 }
 
 /* Takes `from`. */
 static int copy_directory(struct copy *copy, int from, int to, size_t path_len, int depth)
 {
-	DIR *listing = list(from);
+	_cleanup_listing_ DIR *listing = listing_take(from);
 	if (!listing)
 		return fail(copy, -errno);
 	int r = 0;
-	for (const struct dirent *entry; r == 0 && (entry = readdir(listing));) {
-		if (is_skipped(copy, entry->d_name, depth))
+	for (const char *entry; r == 0 && (entry = listing_next(listing));) {
+		if (is_skipped(copy, entry, depth))
 			continue;
 		size_t room = sizeof(copy->path) - path_len;
-		int len = snprintf(copy->path + path_len, room, "/%s", entry->d_name);
+		int len = snprintf(copy->path + path_len, room, "/%s", entry);
 		if (len < 0 || (size_t)len >= room)
 			r = fail(copy, -ENAMETOOLONG);
 		else
-			r = copy_entry(copy, dirfd(listing), to, entry->d_name, path_len + (size_t)len, depth);
+			r = copy_entry(copy, dirfd(listing), to, entry, path_len + (size_t)len, depth);
 		copy->path[path_len] = '\0';
 	}
-	closedir(listing);
 	return r;
 }
 
@@ -160,8 +141,7 @@ int copy_tree(const char *from, const char *to, const char *const *skips, perch_
 	int len = snprintf(copy.path, sizeof(copy.path), "%s", from);
 	if (len < 0 || (size_t)len >= sizeof(copy.path))
 		return fail(&copy, -ENAMETOOLONG);
-	int opened = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_fd_ int in = opened < 0 ? -errno : fd_above_stdio(opened);
+	_cleanup_fd_ int in = fd_directory(AT_FDCWD, from, O_RDONLY);
 	if (in < 0)
 		return fail(&copy, in);
 	if (mkdir(to, 0700) < 0)

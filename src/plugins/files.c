@@ -2,8 +2,6 @@
  * followed, and there may be any number of them. */
 #include "plugins/files.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/listing.h"
 #include "sandbox/policy.h"
 
 /* ---- all of them ----------------------------------------------------------- */
@@ -52,7 +51,7 @@ static void walk_entry(struct walk *walk, int above, const char *name, size_t pa
 		walk->found(walk->data, FILE_WORLD_WRITABLE, walk->path);
 	if (!S_ISDIR(about.st_mode) || (depth == 0 && strcmp(name, ".git") == 0))
 		return;
-	int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = fd_directory(above, name, O_RDONLY | O_NOFOLLOW);
 	if (fd < 0 || depth == FILES_DEPTH_MAX)
 		walk->is_incomplete = true;
 	if (fd >= 0 && depth < FILES_DEPTH_MAX)
@@ -64,17 +63,10 @@ static void walk_entry(struct walk *walk, int above, const char *name, size_t pa
 /* Takes the descriptor. */
 static void walk_directory(struct walk *walk, int fd, size_t path_len, int depth)
 {
-	DIR *directory = fdopendir(fd);
-	if (!directory) {
-		walk->is_incomplete = true;
-		fd_close(fd);
-		return;
-	}
-	const struct dirent *file;
-	while ((file = readdir(directory))) {
-		if (strcmp(file->d_name, ".") == 0 || strcmp(file->d_name, "..") == 0)
-			continue;
-		size_t len = strlen(file->d_name);
+	_cleanup_listing_ DIR *listing = listing_take(fd);
+	walk->is_incomplete |= !listing;
+	for (const char *file; (file = listing_next(listing));) {
+		size_t len = strlen(file);
 		if (walk->seen == FILES_WALKED_MAX || path_len + len + 2 > sizeof(walk->path)) {
 			walk->is_incomplete = true;
 			break;
@@ -82,16 +74,15 @@ static void walk_directory(struct walk *walk, int fd, size_t path_len, int depth
 		walk->seen++;
 		size_t slash = path_len ? 1 : 0;
 		walk->path[path_len] = '/';
-		memcpy(walk->path + path_len + slash, file->d_name, len + 1);
-		walk_entry(walk, dirfd(directory), file->d_name, path_len + slash + len, depth);
+		memcpy(walk->path + path_len + slash, file, len + 1);
+		walk_entry(walk, dirfd(listing), file, path_len + slash + len, depth);
 	}
-	closedir(directory);
 }
 
 int files_walk(const char *directory, file_trouble_fn *found, void *data)
 {
 	struct walk walk = { .directory = directory, .found = found, .data = data };
-	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = fd_directory(AT_FDCWD, directory, O_RDONLY);
 	if (fd < 0)
 		return 1;
 	walk_directory(&walk, fd, 0, 0);
@@ -100,20 +91,25 @@ int files_walk(const char *directory, file_trouble_fn *found, void *data)
 
 /* ---- one program ------------------------------------------------------------ */
 
-/* What exec would say only later, in words that nobody understands. */
+/* What exec would say only later, in words that nobody understands. A binary that we do
+ * not know may be known to the kernel (binfmt_misc); a text without #! is to nobody. */
 static const char *content_problem(const char *path, enum program_state *ret_state)
 {
 	char head[256] = { 0 };
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	ssize_t len = fd < 0 ? -1 : read(fd, head, sizeof(head) - 1);
+	bool is_script = strncmp(head, "#!", 2) == 0;
+	const char *end = strchr(head, '\n');
 	*ret_state = PROGRAM_WRONG;
 	if (len == 0)
 		return "is empty";
-	const char *end = strchr(head, '\n');
-	if (strncmp(head, "#!", 2) == 0 && end && end[-1] == '\r')
+	if (is_script && end && end[-1] == '\r')
 		return "has Windows line ends: its interpreter cannot be found";
+	if (len > 0 && !is_script && strlen(head) == (size_t)len)
+		return "is a text that does not begin with #!, so nothing can start it: name its "
+			   "interpreter in the first line (#!/bin/sh)";
 	*ret_state = PROGRAM_ODD;
-	if (len > 0 && strncmp(head, "#!", 2) != 0 && memcmp(head, "\177ELF", 4) != 0)
+	if (len > 0 && !is_script && memcmp(head, "\177ELF", 4) != 0)
 		return "is neither a program of this system nor a script that begins with #!";
 	*ret_state = PROGRAM_FINE;
 	return NULL;

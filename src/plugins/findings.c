@@ -95,22 +95,13 @@ const char *name_meant(struct str word, const char *const *names)
 	return nearest;
 }
 
-static bool lists(const char *const *names, struct str word)
-{
-	for (; *names; names++) {
-		if (str_is(word, *names))
-			return true;
-	}
-	return false;
-}
-
 void findings_add_unknown_keys(struct findings *findings, const struct toml_value *table,
 	const char *const *names, bool strict)
 {
 	enum finding_level level = strict ? FINDING_ERROR : FINDING_WARNING;
 	for (size_t i = 0; i < table->count; i++) {
 		const struct toml_value *value = table->items[i];
-		if (lists(names, value->key))
+		if (list_has_str(names, value->key))
 			continue;
 		char quoted[TOML_QUOTE_MAX];
 		const char *meant = name_meant(value->key, names);

@@ -1,7 +1,6 @@
 /* The hooks of a plugin and its build. */
 #include "plugins/hooks.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +14,8 @@
 
 bool hook_is_lifecycle(const char *name)
 {
-	static const char *const names[] = { "pre_init", "post_work_start", "pre_push" };
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	}
-	return false;
+	static const char *const names[] = { "pre_init", "post_work_start", "pre_push", NULL };
+	return list_has(names, name);
 }
 
 const char *hook_file(const char *directory, const char *text, struct arena *arena)
@@ -55,8 +50,7 @@ const char *hook_repository(const char *path, struct arena *arena)
 
 static const char *make_variable(struct arena *arena, const char *name, const char *value)
 {
-	_cleanup_free_ char *text = str_join(name, "=", value, NULL);
-	return text ? arena_dup(arena, str_from(text)) : NULL;
+	return arena_join(arena, name, "=", value, NULL);
 }
 
 static const char *const *make_environment(

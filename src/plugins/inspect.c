@@ -1,8 +1,8 @@
 /* Whether what is installed fits together. */
 #include "plugins/inspect.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/listing.h"
 #include "plugins/link.h"
 #include "plugins/stage.h"
 
@@ -156,17 +157,16 @@ static int look_at_link(
 static int look_at_links(
 	struct inspection *inspection, const struct registry *registry, perch_err *err)
 {
-	DIR *listing = opendir(registry->bin);
+	_cleanup_listing_ DIR *listing = listing_open(AT_FDCWD, registry->bin, 0);
 	if (!listing)
 		return errno == ENOENT
 			? 0
 			: err_set(err, -errno, "cannot read %s: %s", registry->bin, perch_strerror(-errno));
 	int r = 0;
-	for (const struct dirent *entry; r == 0 && (entry = readdir(listing));) {
-		if (str_has_prefix(str_from(entry->d_name), STR(PREFIX)))
-			r = look_at_link(inspection, registry, entry->d_name);
+	for (const char *name; r == 0 && (name = listing_next(listing));) {
+		if (str_has_prefix(str_from(name), STR(PREFIX)))
+			r = look_at_link(inspection, registry, name);
 	}
-	closedir(listing);
 	return r;
 }
 

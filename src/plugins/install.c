@@ -1,8 +1,8 @@
 /* Installing: the first half, up to where the user is asked. */
 #include "plugins/install.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/listing.h"
 #include "data/toml.h"
 #include "plugins/build.h"
 #include "plugins/fetch.h"
@@ -146,13 +147,10 @@ int candidate_check_programs(struct candidate *candidate, perch_err *err)
 /* A directory with nothing but the state of a plugin that was removed. */
 static bool is_only_state(const char *directory)
 {
-	DIR *listing = opendir(directory);
+	_cleanup_listing_ DIR *listing = listing_open(AT_FDCWD, directory, 0);
 	bool is_only = listing;
-	for (const struct dirent *entry; is_only && (entry = readdir(listing));)
-		is_only =
-			entry->d_name[0] == '.' || str_has_prefix(str_from(entry->d_name), STR("state.json"));
-	if (listing)
-		closedir(listing);
+	for (const char *name; is_only && (name = listing_next(listing));)
+		is_only = name[0] == '.' || str_has_prefix(str_from(name), STR("state.json"));
 	return is_only;
 }
 

@@ -1,7 +1,6 @@
 /* The links of CFG/plugins/bin. */
 #include "plugins/link.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,7 +11,8 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "registry/change.h"
+#include "base/listing.h"
+#include "base/paths.h"
 #include "sandbox/policy.h"
 
 #define PREFIX "fledge-"
@@ -114,15 +114,14 @@ typedef int each_fn(const char *directory, const char *file, void *data, perch_e
 /* Calls it for every fledge-… of a directory; one that is missing has none. */
 static int each_file(const char *directory, each_fn *each, void *data, perch_err *err)
 {
-	DIR *listing = opendir(directory);
+	_cleanup_listing_ DIR *listing = listing_open(AT_FDCWD, directory, 0);
 	if (!listing)
 		return errno == ENOENT ? 0 : fail(err, -errno, directory);
 	int r = 0;
-	for (const struct dirent *entry; r == 0 && (entry = readdir(listing));) {
-		if (str_has_prefix(str_from(entry->d_name), STR(PREFIX)))
-			r = each(directory, entry->d_name, data, err);
+	for (const char *name; r == 0 && (name = listing_next(listing));) {
+		if (str_has_prefix(str_from(name), STR(PREFIX)))
+			r = each(directory, name, data, err);
 	}
-	closedir(listing);
 	return r;
 }
 
@@ -139,10 +138,9 @@ static int place(const char *directory, const char *file, void *data, perch_err 
 int links_place(const struct registry *registry, const char *directory, const char *plugin,
 	const char *const *commands, perch_err *err)
 {
-	int r = change_make_directory(registry->bin);
-	if (r < 0)
-		return fail(err, r, registry->bin);
-	r = each_file(directory, place, (void *)registry, err);
+	int r = paths_make(registry->bin, err);
+	if (r == 0)
+		r = each_file(directory, place, (void *)registry, err);
 	return r < 0 ? r : links_prune(registry, plugin, commands, NULL, err);
 }
 

@@ -2,6 +2,7 @@
  * show. */
 #include "plugins/lint_rules.h"
 
+#include "base/utf8.h"
 #include "data/json.h"
 #include "fledge/store.h"
 #include "validate.h"
@@ -19,29 +20,13 @@ static struct str text_of(const perch_json_value *message, const char *name)
 	return value ? json_str(value) : (struct str){ "", 0 };
 }
 
-/* As much of a text as a message of ours quotes. */
-static int quoted(struct str text)
-{
-	enum { QUOTED_MAX = 80 };
-	return (int)(text.len < QUOTED_MAX ? text.len : QUOTED_MAX);
-}
-
-static bool lists(const char *const *names, struct str word)
-{
-	for (; *names; names++) {
-		if (str_is(word, *names))
-			return true;
-	}
-	return false;
-}
-
 static void look_at_log(struct lint *lint, const perch_json_value *message)
 {
 	static const char *const levels[] = { "debug", "info", "warn", "error", NULL };
 	struct str level = text_of(message, "level");
-	if (level.len && !lists(levels, level))
+	if (level.len && !list_has_str(levels, level))
 		LINT_WARNING(lint, "the level '%.*s' is not one of debug, info, warn and error",
-			quoted(level), level.data);
+			utf8_quoted(level), level.data);
 }
 
 static void look_at_progress(struct lint *lint, const perch_json_value *message)
@@ -84,9 +69,9 @@ static void look_at_metadata(struct lint *lint, const perch_json_value *message)
 	perch_json_iter iter = perch_json_iterate(message_field(message, "keys"));
 	for (const perch_json_value *key; (key = perch_json_next(&iter));) {
 		struct str name = json_str(key);
-		if (!lists(known, name))
-			LINT_WARNING(
-				lint, "there is no metadata '%.*s': its value is null", quoted(name), name.data);
+		if (!list_has_str(known, name))
+			LINT_WARNING(lint, "there is no metadata '%.*s': its value is null", utf8_quoted(name),
+				name.data);
 	}
 }
 
@@ -98,10 +83,11 @@ static void look_at_prompt(struct lint *lint, const perch_json_value *message)
 		return;
 	if (!validator_from_name(name, &validator))
 		LINT_ERROR(lint, "there is no validator '%.*s': non_empty, integer, path_exists, url",
-			quoted(name), name.data);
+			utf8_quoted(name), name.data);
 	else if (validator != VALIDATE_PATH_EXISTS && message_field(message, "default") &&
 		validate(validator, text_of(message, "default")))
-		LINT_WARNING(lint, "`default` does not pass the validator %.*s", quoted(name), name.data);
+		LINT_WARNING(
+			lint, "`default` does not pass the validator %.*s", utf8_quoted(name), name.data);
 }
 
 static void look_at_options(struct lint *lint, const perch_json_value *message)

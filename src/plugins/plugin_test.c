@@ -105,8 +105,7 @@ static int make_sandbox(struct plugin_test *test, perch_err *err)
 
 static const char *variable(struct plugin_test *test, const char *name, const char *value)
 {
-	_cleanup_free_ char *text = str_join(name, "=", value, NULL);
-	return text ? arena_dup(&test->arena, str_from(text)) : NULL;
+	return arena_join(&test->arena, name, "=", value, NULL);
 }
 
 static int make_environment(struct plugin_test *test)

@@ -107,12 +107,6 @@ static const char *fill(const struct question *question, const struct scripted_a
 
 /* ---- answering ------------------------------------------------------------------ */
 
-static int quoted(struct str text)
-{
-	enum { QUOTED_MAX = 200 };
-	return (int)utf8_whole_prefix(text.data, text.len < QUOTED_MAX ? text.len : QUOTED_MAX);
-}
-
 static void decide(struct script *script, size_t *chosen, struct answer *answer)
 {
 	const struct question *question = script->open;
@@ -120,8 +114,8 @@ static void decide(struct script *script, size_t *chosen, struct answer *answer)
 	const struct scripted_answer *scripted = find_answer(script);
 	answer->cancelled = true;
 	if (!scripted) {
-		FOUND(script, "the plugin asks '%.*s', but the case has no answer to that", quoted(message),
-			message.data);
+		FOUND(script, "the plugin asks '%.*s', but the case has no answer to that",
+			utf8_quoted(message), message.data);
 		return;
 	}
 	if (scripted->kind == SCRIPTED_CANCEL)
@@ -130,7 +124,7 @@ static void decide(struct script *script, size_t *chosen, struct answer *answer)
 	answer->cancelled = problem;
 	if (problem)
 		FOUND(script, "the answer in line %u of " CASES_FILE " does not fit '%.*s': %s",
-			scripted->at.line, quoted(message), message.data, problem);
+			scripted->at.line, utf8_quoted(message), message.data, problem);
 }
 
 static void answer_due(struct timer *timer, uint64_t now_ns)

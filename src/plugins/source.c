@@ -210,8 +210,7 @@ static int parse_short(const char *text, const char *base, struct arena *arena,
 		return refuse(err, text,
 			"is not understood: write ./PATH, OWNER/REPOSITORY, an URL (https, ssh, git, file) or "
 			"git@HOST:PATH");
-	_cleanup_free_ char *url = str_join(base, "/", source->location, NULL);
-	source->location = url ? arena_dup(arena, str_from(url)) : NULL;
+	source->location = arena_join(arena, base, "/", source->location, NULL);
 	return source->location ? 0 : err_no_memory(err);
 }
 

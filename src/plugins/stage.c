@@ -1,7 +1,6 @@
 /* The staging directory of one change. */
 #include "plugins/stage.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,12 +15,13 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/listing.h"
 #include "base/lock.h"
+#include "base/paths.h"
 #include "base/replace.h"
 #include "base/tree.h"
 #include "plugins/link.h"
 #include "plugins/stage_parts.h"
-#include "registry/change.h"
 #include "registry/write.h"
 
 #define STAGE_PREFIX ".staging-"
@@ -57,8 +57,7 @@ bool stage_has(const struct stage *stage, const char *name)
 
 static int open_path(const char *path)
 {
-	int opened = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	return opened < 0 ? -errno : fd_above_stdio(opened);
+	return fd_directory(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW);
 }
 
 int stage_write(const struct stage *stage, const char *name, struct str text, perch_err *err)
@@ -72,11 +71,11 @@ int stage_write(const struct stage *stage, const char *name, struct str text, pe
 
 static int open_plugins(const struct registry *registry, perch_err *err)
 {
-	int r = change_make_directory(registry->plugins);
+	int r = paths_make(registry->plugins, err);
 	if (r < 0)
-		return stage_fail(err, r, registry->plugins);
-	int opened = open(registry->plugins, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return opened < 0 ? stage_fail(err, -errno, registry->plugins) : fd_above_stdio(opened);
+		return r;
+	int opened = fd_directory(AT_FDCWD, registry->plugins, O_PATH);
+	return opened < 0 ? stage_fail(err, opened, registry->plugins) : opened;
 }
 
 /* The loop runs while we wait: Ctrl+C arrives through it. */
@@ -357,17 +356,16 @@ static int look_at(
 
 int stage_recover(const struct registry *registry, bool only_looks, perch_err *err)
 {
-	DIR *listing = opendir(registry->plugins);
+	_cleanup_listing_ DIR *listing = listing_open(AT_FDCWD, registry->plugins, 0);
 	if (!listing)
 		return errno == ENOENT ? 0 : stage_fail(err, -errno, registry->plugins);
 	int count = 0;
 	int r = 0;
-	for (const struct dirent *entry; r >= 0 && (entry = readdir(listing));) {
-		if (!str_has_prefix(str_from(entry->d_name), STR(STAGE_PREFIX)))
+	for (const char *name; r >= 0 && (name = listing_next(listing));) {
+		if (!str_has_prefix(str_from(name), STR(STAGE_PREFIX)))
 			continue;
-		r = look_at(registry, entry->d_name, only_looks, err);
+		r = look_at(registry, name, only_looks, err);
 		count += r > 0;
 	}
-	closedir(listing);
 	return r < 0 ? r : count;
 }

@@ -23,12 +23,6 @@
 
 enum { STATE_MAX = 1024 * 1024 };
 
-static int open_directory(const char *path)
-{
-	int opened = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return opened < 0 ? -errno : fd_above_stdio(opened);
-}
-
 /* A link leads to the user's own directory: what is stored there is not written over. */
 static bool is_kept(const char *to, int target)
 {
@@ -40,8 +34,8 @@ static bool is_kept(const char *to, int target)
 /* A file that is no state, or too large for one, is not carried. */
 int stage_carry_state(const char *from, const char *to, perch_err *err)
 {
-	_cleanup_fd_ int source = open_directory(from);
-	_cleanup_fd_ int target = open_directory(to);
+	_cleanup_fd_ int source = fd_directory(AT_FDCWD, from, O_PATH);
+	_cleanup_fd_ int target = fd_directory(AT_FDCWD, to, O_PATH);
 	_cleanup_(buf_free) struct buf text = { 0 };
 	if (source < 0 || target < 0 || is_kept(to, target))
 		return 0;

@@ -58,11 +58,10 @@ static const char *program_of(const struct plugin_target *target, const char *di
 	for (size_t i = 0; i < manifest->command_count; i++) {
 		if (strcmp(manifest->commands[i].name, command) != 0)
 			continue;
-		_cleanup_free_ char *path = str_join(directory, "/", manifest->commands[i].binary, NULL);
-		const char *kept = path ? arena_dup(arena, str_from(path)) : NULL;
-		if (!kept)
+		const char *path = arena_join(arena, directory, "/", manifest->commands[i].binary, NULL);
+		if (!path)
 			err_no_memory(err);
-		return kept;
+		return path;
 	}
 	err_set(err, -ENOENT, "the plugin '%s' in %s has no command '%s'", manifest->name, directory,
 		command);
@@ -128,9 +127,8 @@ static int add_advice(struct plugin_target *target, struct arena *arena, perch_e
 	const struct registry_entry *owner = target->command.owner;
 	if (!owner)
 		return 0;
-	_cleanup_free_ char *text =
-		str_join(target->note, "; perch plugins allow ", owner->name, " --write . allows it", NULL);
-	target->note = text ? arena_dup(arena, str_from(text)) : NULL;
+	target->note = arena_join(
+		arena, target->note, "; perch plugins allow ", owner->name, " --write . allows it", NULL);
 	return target->note ? 0 : err_no_memory(err);
 }
 
@@ -150,8 +148,7 @@ const char *const *plugin_target_environment(
 	const char *extra[3] = { NULL };
 	size_t count = 0;
 	if (owner) {
-		_cleanup_free_ char *directory = str_join("FLEDGE_PLUGIN_DIR=", owner->directory, NULL);
-		extra[count] = directory ? arena_dup(arena, str_from(directory)) : NULL;
+		extra[count] = arena_join(arena, "FLEDGE_PLUGIN_DIR=", owner->directory, NULL);
 		if (!extra[count++])
 			return NULL;
 	}

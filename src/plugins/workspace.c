@@ -1,7 +1,6 @@
 /* The world of one test of a plugin. */
 #include "plugins/workspace.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/listing.h"
 #include "base/regular.h"
 #include "base/tree.h"
 #include "fledge/state.h"
@@ -63,8 +63,8 @@ static int make_directories(const struct workspace *workspace, perch_err *err)
  * what a sandbox protects. */
 static bool is_linked(const char *name)
 {
-	return strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && strcmp(name, ".git") != 0 &&
-		strcmp(name, "plugin.toml") != 0 && strncmp(name, "state.json", 10) != 0;
+	return strcmp(name, ".git") != 0 && strcmp(name, "plugin.toml") != 0 &&
+		strncmp(name, "state.json", 10) != 0;
 }
 
 static int link_one(const struct workspace *workspace, const char *from, const char *name)
@@ -78,19 +78,16 @@ static int link_one(const struct workspace *workspace, const char *from, const c
 
 static int link_files(const struct workspace *workspace, const char *from, perch_err *err)
 {
-	DIR *directory = opendir(from);
-	if (!directory)
+	_cleanup_listing_ DIR *listing = listing_open(AT_FDCWD, from, 0);
+	if (!listing)
 		return err_set(
 			err, -errno, "the plugin's directory cannot be read: %s", perch_strerror(-errno));
 	int r = 0;
 	size_t count = 0;
-	const struct dirent *file;
-	while (r == 0 && (file = readdir(directory))) {
-		if (!is_linked(file->d_name))
-			continue;
-		r = count++ == WORKSPACE_LINKS_MAX ? -EFBIG : link_one(workspace, from, file->d_name);
+	for (const char *file; r == 0 && (file = listing_next(listing));) {
+		if (is_linked(file))
+			r = count++ == WORKSPACE_LINKS_MAX ? -EFBIG : link_one(workspace, from, file);
 	}
-	closedir(directory);
 	if (r == -EFBIG)
 		return err_set(err, r, "the plugin's directory holds more than %d files at its top",
 			WORKSPACE_LINKS_MAX);

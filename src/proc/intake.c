@@ -11,7 +11,7 @@ enum { INTAKE_CHUNK = 16 * 1024 };
 struct intake {
 	struct loop *loop;
 	struct source source;
-	struct timer step; /* reads, where epoll cannot tell when; hands out what was held */
+	struct timer step; /* reads, where epoll cannot; hands out what was held; watches again */
 	bool is_steady;    /* always readable: a file, /dev/null */
 	bool is_held;
 	struct lines lines;
@@ -84,8 +84,8 @@ static void step(struct timer *timer, uint64_t now_ns)
 	/* Not due again in this round: others must have their turn. */
 	if (intake->is_steady)
 		timer_set(&intake->loop->timers, &intake->step, now_ns + 1);
-	else
-		loop_watch(intake->loop, &intake->source, EPOLLIN);
+	else if (loop_watch(intake->loop, &intake->source, EPOLLIN) < 0)
+		timer_set(&intake->loop->timers, &intake->step, clock_after(now_ns, WATCH_AGAIN_NS));
 	if (intake->is_steady)
 		read_chunk(intake);
 }

@@ -11,6 +11,9 @@
 
 enum { LOOP_BATCH = 64 };
 
+/* When the epoll set had no room for a source that goes on. */
+#define WATCH_AGAIN_NS (10 * NSEC_PER_MSEC)
+
 /* A descriptor that is watched. Lives inside its owner; `ready` gets the
  * EPOLL… bits. Level-triggered. */
 struct source {

@@ -9,9 +9,6 @@
 
 #include "base/fd.h"
 
-/* When the epoll set had no room for a stream that goes on. */
-#define WATCH_AGAIN_NS (10 * NSEC_PER_MSEC)
-
 static void stream_ready(struct source *source, uint32_t events);
 static void stream_woken(struct timer *timer, uint64_t now_ns);
 

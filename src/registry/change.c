@@ -6,31 +6,13 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/lock.h"
+#include "base/paths.h"
 #include "base/replace.h"
-
-int change_make_directory(const char *path)
-{
-	_cleanup_free_ char *part = str_dup(str_from(path));
-	if (!part)
-		return -ENOMEM;
-	for (char *slash = part + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
-		*slash = '\0';
-		if (mkdir(part, 0700) < 0 && errno != EEXIST && errno != EROFS)
-			return -errno;
-	}
-	if (mkdir(part, 0700) == 0)
-		return 0;
-	struct stat status;
-	if (errno != EEXIST || stat(part, &status) < 0)
-		return -errno;
-	return S_ISDIR(status.st_mode) ? 0 : -ENOTDIR;
-}
 
 static int fail(perch_err *err, int code, const char *path)
 {
@@ -40,12 +22,6 @@ static int fail(perch_err *err, int code, const char *path)
 			file_shown(path, shown));
 	return err_set(
 		err, code, "cannot change %s: %s", file_shown(path, shown), perch_strerror(code));
-}
-
-static int open_directory(const char *path)
-{
-	int opened = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return opened < 0 ? -errno : fd_above_stdio(opened);
 }
 
 /* A link is not replaced, but what it leads to; a dangling one is a mistake. */
@@ -58,10 +34,7 @@ static int replace_target(const char *path, struct str text)
 			return -errno;
 		memcpy(target, path, strlen(path) + 1);
 	}
-	char *name = strrchr(target, '/');
-	*name++ = '\0';
-	_cleanup_fd_ int directory = open_directory(target[0] ? target : "/");
-	return directory < 0 ? directory : replace_file(directory, name, text);
+	return replace_path(target, text);
 }
 
 /* Under the lock. */
@@ -90,10 +63,10 @@ int change_file(const char *directory, const char *name, size_t most, change_fn 
 	_cleanup_free_ char *lock_name = str_join(name, ".lock", NULL);
 	if (!path || !lock_name)
 		return err_no_memory(err);
-	int r = change_make_directory(directory);
+	int r = paths_make(directory, err);
 	if (r < 0)
-		return r == -ENOMEM ? err_no_memory(err) : fail(err, r, directory);
-	_cleanup_fd_ int opened = open_directory(directory);
+		return r;
+	_cleanup_fd_ int opened = fd_directory(AT_FDCWD, directory, O_PATH);
 	if (opened < 0)
 		return fail(err, opened, directory);
 	_cleanup_fd_ int lock = lock_wait(opened, lock_name, CHANGE_LOCK_WAIT_NS);

@@ -22,7 +22,4 @@ typedef int change_fn(struct str text, void *data, struct buf *ret_text, perch_e
 int change_file(const char *directory, const char *name, size_t most, change_fn *change, void *data,
 	perch_err *err);
 
-/* Makes a directory and those above it, 0700. Returns 0 or a negative errno. */
-int change_make_directory(const char *path);
-
 #endif

@@ -154,8 +154,7 @@ int grants_read(enum grant_kind kind, const char *name, struct arena *arena,
 	struct grant *ret_grant, perch_err *err)
 {
 	_cleanup_free_ char *path = NULL;
-	perch_err no_home = { 0 };
-	int r = paths_user(PATH_CONFIG, "perch/grants.toml", &path, &no_home);
+	int r = paths_user(PATH_CONFIG, "perch/grants.toml", &path, NULL);
 	if (r == -ENOENT) {
 		*ret_grant = (struct grant){ 0 };
 		return 0;

@@ -95,8 +95,7 @@ static int read_text(const char *path, struct str text, struct arena *arena,
 
 static const char *below(struct arena *arena, const char *directory, const char *name)
 {
-	_cleanup_free_ char *path = str_join(directory, "/", name, NULL);
-	return path ? arena_dup(arena, str_from(path)) : NULL;
+	return arena_join(arena, directory, "/", name, NULL);
 }
 
 /* Names the directories. */

@@ -1,7 +1,6 @@
 /* What a command name stands for: the program to start and the plugin it
  * belongs to. The links in bin/ may lead anywhere: where they lead decides
  * about the owner only, never about whether they are followed. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,6 +10,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/listing.h"
 #include "base/str.h"
 #include "data/toml.h"
 #include "registry/names.h"
@@ -101,15 +101,6 @@ static int find_program(const char *bin, const char *command, const char *path, 
 
 /* ---- its owner ---------------------------------------------------------- */
 
-static bool lists(const struct registry_entry *entry, const char *command)
-{
-	for (const char *const *listed = entry->commands; *listed; listed++) {
-		if (strcmp(*listed, command) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* The directory of a plugin under development is itself a link. */
 static bool holds(const struct registry_entry *entry, const char *target)
 {
@@ -129,7 +120,7 @@ static const struct registry_entry *find_owner(
 	const struct registry_entry *holder = NULL;
 	for (size_t i = 0; i < registry->count; i++) {
 		const struct registry_entry *entry = &registry->entries[i];
-		if (lists(entry, command)) {
+		if (list_has(entry->commands, command)) {
 			if (holds(entry, target))
 				return entry;
 			lister = lister ? lister : entry;
@@ -157,18 +148,14 @@ static void consider(struct nearest *nearest, const char *name)
 
 static void consider_links(struct nearest *nearest, const char *bin)
 {
-	DIR *directory = opendir(bin);
-	const struct dirent *file;
-	while (directory && (file = readdir(directory)) != NULL) {
-		struct str name = str_from(file->d_name);
-		if (!str_has_prefix(name, STR(PREFIX)))
+	_cleanup_listing_ DIR *listing = listing_open(AT_FDCWD, bin, 0);
+	for (const char *name; (name = listing_next(listing));) {
+		if (!str_has_prefix(str_from(name), STR(PREFIX)))
 			continue;
-		const char *command = file->d_name + sizeof(PREFIX) - 1;
+		const char *command = name + sizeof(PREFIX) - 1;
 		if (!command_name_problem(str_from(command)))
 			consider(nearest, command);
 	}
-	if (directory)
-		closedir(directory);
 }
 
 static int suggest(const struct registry *registry, const char *command, perch_err *err)

@@ -3,7 +3,6 @@
  * locked belongs to a host that has died. */
 #include "sandbox/scratch.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,6 +15,8 @@
 
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/listing.h"
+#include "base/paths.h"
 #include "base/str.h"
 #include "base/tree.h"
 
@@ -29,8 +30,7 @@ enum {
 
 static int open_directory(int at, const char *name)
 {
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? -errno : fd_above_stdio(fd);
+	return fd_directory(at, name, O_RDONLY | O_NOFOLLOW);
 }
 
 /* A name that nobody can have taken in advance. */
@@ -50,29 +50,24 @@ static bool make_name(char out[RUN_NAME_SIZE])
 /* A run whose lock is free is nobody's any more. */
 static void sweep(int parent, const char *parent_path)
 {
-	DIR *listing = fdopendir(open_directory(parent, "."));
-	if (!listing)
-		return;
-	const struct dirent *item;
-	while ((item = readdir(listing))) {
-		if (strncmp(item->d_name, RUN_PREFIX, strlen(RUN_PREFIX)) != 0)
+	_cleanup_listing_ DIR *listing = listing_open(parent, ".", 0);
+	for (const char *name; (name = listing_next(listing));) {
+		if (!str_has_prefix(str_from(name), STR(RUN_PREFIX)))
 			continue;
-		_cleanup_fd_ int fd = open_directory(parent, item->d_name);
-		_cleanup_free_ char *path = str_join(parent_path, "/", item->d_name, NULL);
+		_cleanup_fd_ int fd = open_directory(parent, name);
+		_cleanup_free_ char *path = str_join(parent_path, "/", name, NULL);
 		if (path && fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
 			tree_remove(path);
 	}
-	closedir(listing);
 }
 
 /* ---- making ---------------------------------------------------------------- */
 
 char *scratch_parent(void)
 {
-	const char *base = getenv("TMPDIR");
 	char name[32];
 	snprintf(name, sizeof(name), "/perch-%u", (unsigned)geteuid());
-	return str_join(base && base[0] == '/' ? base : "/tmp", name, NULL);
+	return str_join(paths_tmp(), name, NULL);
 }
 
 /* The directory of this user; one that somebody else has put there is refused. */

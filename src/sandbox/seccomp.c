@@ -5,6 +5,8 @@
 #include <asm/ioctls.h>
 #include <errno.h>
 #include <linux/audit.h>
+#include <linux/fs.h>
+#include <linux/fsverity.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
@@ -63,13 +65,17 @@ static void judge_clone(struct bpf *bpf, const struct seccomp_needs *needs)
 	judge_bits(bpf, 0, NAMESPACES);
 }
 
-/* Keys pushed into a terminal are commands to whoever reads from it next. */
+/* Keys pushed into a terminal are commands to whoever reads from it next. What a file
+ * is beside its content can be changed here too, by what is open for reading. */
 static void judge_ioctl(struct bpf *bpf, const struct seccomp_needs *needs)
 {
-	(void)needs;
+	static const uint32_t metadata[] = { FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION,
+		FS_IOC_ENABLE_VERITY };
 	bpf_load_argument(bpf, 1);
 	refuse_if_equal(bpf, TIOCSTI);
 	refuse_if_equal(bpf, TIOCLINUX);
+	for (size_t i = 0; !needs->has_metadata && i < sizeof(metadata) / sizeof(metadata[0]); i++)
+		refuse_if_equal(bpf, metadata[i]);
 	bpf_allow(bpf);
 }
 
@@ -238,7 +244,7 @@ static const struct call calls[] = {
 	{ SYS_setdomainname, ALWAYS, 0, NULL },
 	{ SYS_syslog, ALWAYS, 0, NULL },
 	{ SYS_vhangup, ALWAYS, 0, NULL },
-	/* Terminals and sockets. */
+	/* Terminals, attributes of files, sockets. */
 	{ SYS_ioctl, ALWAYS, 0, judge_ioctl },
 	{ SYS_socket, ALWAYS, 0, judge_socket },
 	{ SYS_socketpair, ALWAYS, 0, judge_socketpair },

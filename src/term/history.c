@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/regular.h"
+#include "base/replace.h"
 #include "base/vec.h"
 
 static void forget_oldest(struct history *history)
@@ -44,24 +44,34 @@ static int fail(perch_err *err, const char *path, int r)
 	return err_set(err, r, "the history in %s: %s", file_shown(path, shown), perch_strerror(r));
 }
 
+/* No more than are kept; others may have written any number. */
+static struct str last_lines(struct str text)
+{
+	size_t start = text.len;
+	for (int lines = 0; start && lines < HISTORY_LINES_MAX; lines++) {
+		const char *newline = memrchr(text.data, '\n', start - 1);
+		start = newline ? (size_t)(newline - text.data) + 1 : 0;
+	}
+	return start ? (struct str){ text.data + start, text.len - start } : text;
+}
+
 int history_open(struct history *history, const char *path, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	*history = (struct history){ 0 };
-	/* One that others have filled is read as far as it may be, from its end. */
 	int r = regular_read(AT_FDCWD, path, O_NOFOLLOW, 4 * (size_t)HISTORY_BYTES_MAX, &text);
 	if (r < 0 && r != -ENOENT)
 		return fail(err, path, r);
-	struct str rest = { text.data, text.len };
-	while (rest.len) {
+	bool has_memory = (history->path = str_dup(str_from(path))) != NULL;
+	struct str rest = last_lines((struct str){ text.data, text.len });
+	while (has_memory && rest.len) {
 		struct str line = str_cut(&rest, '\n');
-		if (line.len && keep(history, line) < 0) {
-			history_free(history);
-			return err_no_memory(err);
-		}
+		has_memory = !line.len || keep(history, line) == 0;
 	}
-	history->path = str_dup(str_from(path));
-	return history->path ? 0 : err_no_memory(err);
+	if (has_memory)
+		return 0;
+	history_free(history);
+	return err_no_memory(err);
 }
 
 static int append_line(const char *path, struct str line, off_t *ret_size)
@@ -81,25 +91,12 @@ static int append_line(const char *path, struct str line, off_t *ret_size)
 /* What others have added since we looked is lost: it is a thousand lines old. */
 static int write_anew(const struct history *history)
 {
-	char name[4096];
-	int length = snprintf(name, sizeof(name), "%s.new-%ld", history->path, (long)getpid());
-	if ((size_t)length >= sizeof(name))
-		return -ENAMETOOLONG;
 	_cleanup_(buf_free) struct buf text = { 0 };
 	for (size_t i = 0; i < history->count; i++) {
 		buf_append(&text, history->lines[i].data, history->lines[i].len);
 		buf_append_char(&text, '\n');
 	}
-	if (text.failed)
-		return -ENOMEM;
-	unlink(name);
-	_cleanup_fd_ int fd = regular_open(AT_FDCWD, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
-	int r = fd < 0 ? fd : fd_write_all(fd, text.data, text.len);
-	if (r == 0 && rename(name, history->path) < 0)
-		r = -errno;
-	if (r < 0)
-		unlink(name);
-	return r;
+	return text.failed ? -ENOMEM : replace_path(history->path, (struct str){ text.data, text.len });
 }
 
 /* Half of what the file may have, in memory too: the next rewrite is far away. */

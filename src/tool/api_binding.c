@@ -68,13 +68,13 @@ static int fill(perch_tool_binding *binding, const perch_tool_spec *spec, perch_
 		.protocol = copy_text(arena, spec->protocol, TOOL_PROTOCOL),
 		.capabilities = arena_dup_list(arena, spec->capabilities),
 		.env = arena_dup_list(arena, spec->env),
-		.invocation_ns = either(spec->invocation_ns, 5 * NSEC_PER_SEC),
-		.handshake_ns = either(spec->handshake_ns, 2 * NSEC_PER_SEC),
-		.teardown_ns = either(spec->teardown_ns, 500 * NSEC_PER_MSEC),
+		.invocation_ns = either(spec->invocation_ns, TOOL_INVOCATION_DEFAULT_NS),
+		.handshake_ns = either(spec->handshake_ns, TOOL_HANDSHAKE_DEFAULT_NS),
+		.teardown_ns = either(spec->teardown_ns, TOOL_TEARDOWN_DEFAULT_NS),
 		.pins = copy_pins(arena, spec->pins, spec->pin_count),
 		.pin_count = spec->pin_count,
 		.spares = spec->spares,
-		.spare_ttl_ns = either(spec->spare_ttl_ns, 60 * NSEC_PER_SEC),
+		.spare_ttl_ns = either(spec->spare_ttl_ns, TOOL_SPARE_TTL_DEFAULT_NS),
 		.widening = copy_widening(arena, spec),
 	};
 	if (!is_whole(&binding->bound))

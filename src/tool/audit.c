@@ -89,8 +89,7 @@ static int open_folder(perch_err *err)
 		r = paths_make(path, err);
 	if (r < 0)
 		return r;
-	int opened = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int fd = opened < 0 ? -errno : fd_above_stdio(opened);
+	int fd = fd_directory(AT_FDCWD, path, O_PATH);
 	char shown[FILE_SHOWN_MAX];
 	if (fd < 0)
 		return err_set(err, fd, "cannot open %s: %s", file_shown(path, shown), perch_strerror(fd));

@@ -1,8 +1,8 @@
 /* Bindings: where they are, and what none of them may be. */
 #include "tool/binding.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/listing.h"
 #include "base/paths.h"
 #include "base/vec.h"
 #include "data/toml.h"
@@ -59,11 +60,10 @@ int tool_binding_path(const char *name, struct arena *arena, const char **ret_pa
 	int r = paths_user(PATH_CONFIG, FOLDER, &folder, err);
 	if (r < 0)
 		return r;
-	_cleanup_free_ char *path = str_join(folder, "/", name, SUFFIX, NULL);
-	const char *kept = path ? arena_dup(arena, str_from(path)) : NULL;
-	if (!kept)
+	const char *path = arena_join(arena, folder, "/", name, SUFFIX, NULL);
+	if (!path)
 		return err_no_memory(err);
-	*ret_path = kept;
+	*ret_path = path;
 	return 0;
 }
 
@@ -102,20 +102,17 @@ static int by_text(const void *a, const void *b)
 
 static int list_folder(const char *folder, struct arena *arena, struct names *names, perch_err *err)
 {
-	DIR *directory = opendir(folder);
+	_cleanup_listing_ DIR *listing = listing_open(AT_FDCWD, folder, 0);
 	char shown[FILE_SHOWN_MAX];
-	if (!directory && errno != ENOENT)
+	if (!listing && errno != ENOENT)
 		return err_set(
 			err, -errno, "cannot list %s: %s", file_shown(folder, shown), perch_strerror(-errno));
 	int r = 0;
-	const struct dirent *file;
-	while (directory && r == 0 && (file = readdir(directory)) != NULL) {
-		struct str name = name_of_file(file->d_name);
+	for (const char *file; r == 0 && (file = listing_next(listing));) {
+		struct str name = name_of_file(file);
 		if (name.len)
 			r = add_name(names, name, arena);
 	}
-	if (directory)
-		closedir(directory);
 	if (r == 0)
 		r = add_name(names, (struct str){ 0 }, arena); /* the NULL at the end */
 	return r < 0 ? err_no_memory(err) : 0;
@@ -174,8 +171,7 @@ int tool_binding_find(
 int tool_binding_grant(
 	const char *name, struct arena *arena, struct tool_binding *binding, perch_err *err)
 {
-	_cleanup_free_ char *widen_by = str_join("perch tool allow ", name, " ", NULL);
-	binding->widen_by = widen_by ? arena_dup(arena, str_from(widen_by)) : NULL;
+	binding->widen_by = arena_join(arena, "perch tool allow ", name, " ", NULL);
 	if (!binding->widen_by)
 		return err_no_memory(err);
 	return grants_join(GRANT_TOOL, name, arena, &binding->widening, err);

@@ -1,13 +1,10 @@
 /* Writing a binding, as an operator would: what is the default is left out. */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 
 #include "base/cleanup.h"
 #include "base/environment.h"
 #include "base/err.h"
-#include "base/fd.h"
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/replace.h"
@@ -192,8 +189,7 @@ static int replace(const char *path, struct str text, perch_err *err)
 	int r = paths_make(folder[0] ? folder : "/", err);
 	if (r < 0)
 		return r;
-	_cleanup_fd_ int directory = open(folder[0] ? folder : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	r = directory < 0 ? -errno : replace_file(directory, slash + 1, text);
+	r = replace_path(path, text);
 	char shown[FILE_SHOWN_MAX];
 	if (r < 0)
 		return err_set(err, r, "cannot write %s: %s", file_shown(path, shown), perch_strerror(r));

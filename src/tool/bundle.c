@@ -190,8 +190,7 @@ static int read_variable(const struct reading *reading, const perch_json_value *
 		r = keep(reading, value, key, &text);
 	if (r < 0)
 		return r;
-	_cleanup_free_ char *variable = str_join(key, "=", text, NULL);
-	*ret_variable = variable ? arena_dup(reading->arena, str_from(variable)) : NULL;
+	*ret_variable = arena_join(reading->arena, key, "=", text, NULL);
 	return *ret_variable ? 0 : err_no_memory(reading->err);
 }
 

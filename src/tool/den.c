@@ -14,6 +14,8 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/paths.h"
+#include "base/stamp.h"
 #include "base/str.h"
 #include "base/tree.h"
 #include "proc/host.h"
@@ -97,8 +99,7 @@ static bool is_as_new(struct den *den)
 static bool is_unchanged(const struct den *den)
 {
 	struct stat info;
-	return lstat(den->path, &info) == 0 && info.st_ctim.tv_sec == den->changed.tv_sec &&
-		info.st_ctim.tv_nsec == den->changed.tv_nsec;
+	return lstat(den->path, &info) == 0 && stamp_is_time(info.st_ctim, den->changed);
 }
 
 /* A date is as coarse as a tick of the kernel: only what happens well after it
@@ -149,9 +150,7 @@ static int make(const char *base, struct den **ret_den, perch_err *err)
 
 int den_open(perch_host *host, struct den **ret_den, perch_err *err)
 {
-	const char *base = getenv("TMPDIR");
-	if (!base || base[0] != '/')
-		base = "/tmp";
+	const char *base = paths_tmp();
 	struct dens *dens = dens_of(host);
 	if (!dens)
 		return err_no_memory(err);

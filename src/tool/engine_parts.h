@@ -50,9 +50,6 @@ bool frame_string(struct tool_engine *engine, const char *stage, const perch_jso
 /* The raw text of a value, empty for NULL. */
 struct str frame_raw(const perch_json_value *value);
 
-/* How much of a text of the plugin is quoted in a message. */
-int frame_quoted(struct str text);
-
 /* ---- handshake.c, response.c: judging one -------------------------------- */
 
 /* Rows 4 to 10. Without a verdict the plugin has passed. */

@@ -6,13 +6,6 @@
 #include "base/utf8.h"
 #include "tool/engine_parts.h"
 
-enum { QUOTED_MAX = 100 };
-
-int frame_quoted(struct str text)
-{
-	return (int)utf8_whole_prefix(text.data, text.len < QUOTED_MAX ? text.len : QUOTED_MAX);
-}
-
 /* A plugin that was cut short, in contrast to one that writes nonsense: nothing
  * but blanks, or an answer that it broke off after it had hung up. */
 static bool is_cut_short(

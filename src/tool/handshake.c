@@ -1,4 +1,5 @@
 /* Judging a handshake: rows 4 to 10 of the verdicts, in their order. */
+#include "base/utf8.h"
 #include "tool/engine_parts.h"
 
 #define STAGE "handshake"
@@ -42,7 +43,7 @@ static bool judge_type(struct tool_engine *engine, const struct manifest *manife
 		return true;
 	engine_decide(engine, TOOL_HANDSHAKE_FAILED, STAGE,
 		"the first message of the plugin must be of type \"handshake\", not \"%.*s\"",
-		frame_quoted(manifest->type), manifest->type.data ? manifest->type.data : "");
+		utf8_quoted(manifest->type), manifest->type.data ? manifest->type.data : "");
 	return false;
 }
 
@@ -56,11 +57,11 @@ static bool judge_protocol(struct tool_engine *engine, const struct manifest *ma
 	if (!manifest->object)
 		engine_decide(engine, TOOL_PROTOCOL_VERSION_MISMATCH, STAGE,
 			"the plugin sent no manifest, so it does not say that it speaks %.*s",
-			frame_quoted(wanted), wanted.data);
+			utf8_quoted(wanted), wanted.data);
 	else
 		engine_decide(engine, TOOL_PROTOCOL_VERSION_MISMATCH, STAGE,
-			"the plugin speaks \"%.*s\", asked for was \"%.*s\"", frame_quoted(spoken),
-			spoken.data ? spoken.data : "", frame_quoted(wanted), wanted.data);
+			"the plugin speaks \"%.*s\", asked for was \"%.*s\"", utf8_quoted(spoken),
+			spoken.data ? spoken.data : "", utf8_quoted(wanted), wanted.data);
 	return false;
 }
 
@@ -77,7 +78,7 @@ static bool judge_identity(struct tool_engine *engine, const struct manifest *ma
 	} else if (!str_eq(manifest->plugin_id, bound)) {
 		engine_decide(engine, TOOL_HANDSHAKE_FAILED, STAGE,
 			"the plugin calls itself \"%.*s\", the binding is for \"%.*s\"",
-			frame_quoted(manifest->plugin_id), manifest->plugin_id.data, frame_quoted(bound),
+			utf8_quoted(manifest->plugin_id), manifest->plugin_id.data, utf8_quoted(bound),
 			bound.data);
 	} else {
 		return true;
@@ -97,7 +98,7 @@ static bool judge_tool(struct tool_engine *engine, const perch_json_value *expos
 			return true;
 	}
 	engine_decide(engine, TOOL_NOT_EXPOSED, STAGE, "the plugin does not expose a tool \"%.*s\"",
-		frame_quoted(wanted), wanted.data);
+		utf8_quoted(wanted), wanted.data);
 	return false;
 }
 
@@ -125,7 +126,7 @@ static bool refuse_capability(
 	struct tool_engine *engine, enum tool_code code, struct str capability, const char *why)
 {
 	engine_decide(engine, code, STAGE, "the plugin declares the capability \"%.*s\", which %s",
-		frame_quoted(capability), capability.data, why);
+		utf8_quoted(capability), capability.data, why);
 	return false;
 }
 

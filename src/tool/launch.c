@@ -36,8 +36,7 @@ static int make_tmp(struct launch *launch, perch_err *err)
 
 static const char *variable(struct arena *arena, const char *name, const char *value)
 {
-	_cleanup_free_ char *text = str_join(name, "=", value, NULL);
-	return text ? arena_dup(arena, str_from(text)) : NULL;
+	return arena_join(arena, name, "=", value, NULL);
 }
 
 /* The variables of ours that the widening names. NULL without memory. */

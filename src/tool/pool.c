@@ -11,9 +11,6 @@
 #include "base/err.h"
 #include "tool/call_parts.h"
 
-/* However many a binding asks for. */
-enum { SPARES_MAX = 64 };
-
 /* A process that was used is replaced a moment later: not while its answer, which
  * somebody waits for, is on its way. */
 #define REFILL_DELAY_NS (5 * NSEC_PER_MSEC)
@@ -189,7 +186,7 @@ static unsigned wanted(const struct kept *kept)
 {
 	if (kept->is_outdated)
 		return 0;
-	return kept->binding->spares < SPARES_MAX ? kept->binding->spares : SPARES_MAX;
+	return kept->binding->spares < TOOL_SPARES_MAX ? kept->binding->spares : TOOL_SPARES_MAX;
 }
 
 static uint64_t expiry(const struct spare *spare)

@@ -5,8 +5,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -137,6 +139,17 @@ static int fchmod_outside(void)
 {
 	int fd = open(victim(), O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? errno : attempt_result(fchmod(fd, 0640));
+}
+
+/* As chattr does, by what is open for reading. */
+static int flags_outside(void)
+{
+	int fd = open(victim(), O_RDONLY | O_CLOEXEC);
+	int flags = 0;
+	if (fd < 0 || ioctl(fd, FS_IOC_GETFLAGS, &flags) < 0)
+		return errno;
+	flags ^= FS_NODUMP_FL;
+	return attempt_result(ioctl(fd, FS_IOC_SETFLAGS, &flags));
 }
 
 /* ---- by another way ------------------------------------------------------------ */
@@ -339,6 +352,7 @@ const struct row file_rows[] = {
 	{ "utimes-outside", utimes_outside, .by_room = true },
 	{ "xattr-outside", xattr_outside, .by_room = true },
 	{ "fchmod-outside", fchmod_outside, .by_room = true },
+	{ "flags-outside", flags_outside, .by_room = true },
 	{ "write-by-symlink", write_by_symlink, .by_room = true, .by_landlock = 1 },
 	{ "write-by-dots", write_by_dots, .by_room = true, .by_landlock = 1 },
 	{ "write-by-proc-root", write_by_proc_root, .by_room = true, .by_landlock = 1 },

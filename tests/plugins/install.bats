@@ -272,6 +272,8 @@ store = true'
     refused install ./here --yes -- "is not there"
     echo x >here/bin/hello
     refused install ./here --yes -- "is not executable"
+    chmod +x here/bin/hello
+    refused install ./here --yes -- "the program bin/hello of the command 'hello' is a text that does not begin with #!"
     mkfifo here/pipe
     refused install ./here --copy --yes -- "it is neither a file, a directory nor a link"
 }

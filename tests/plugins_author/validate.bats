@@ -103,6 +103,12 @@ assert d["errors"][0].startswith("plugin.toml:3:11: ")'
     has "$output" "Windows line ends"
     echo 'just text' >subject/bin/subject
     plugins validate subject
+    expect_status 1
+    has "$output" "error: plugin.toml:8:10: the program \`bin/subject\` is a text that does not begin with #!"
+    has "$output" "name its interpreter in the first line"
+    # A binary that some other program runs, by binfmt_misc.
+    printf 'MZ\0\0' >subject/bin/subject
+    plugins validate subject
     expect_status 0
     has "$output" "warning: plugin.toml:8:10: the program \`bin/subject\` is neither"
 }

@@ -315,12 +315,16 @@ import socket; socket.create_connection(("127.0.0.1", 9))'
     says 'only what the policy allows is read'
 }
 
-@test "a tool that nothing watches over changes no mode" {
-    # shellcheck disable=SC2016 # for the inner shell
-    change='touch file && chmod 600 file'
-    fails_with 1 env PERCH_SANDBOX_NO_ROOM=1 "$perch" sandbox run --policy tool -- sh -c "$change"
+@test "a tool that nothing watches over changes no mode and no attribute" {
+    local tool=("$perch" sandbox run --policy tool -- sh -c)
+    fails_with 1 env PERCH_SANDBOX_NO_ROOM=1 "${tool[@]}" ': >file && chmod 600 file'
+    touch file
+    if chattr +d file && chattr -d file; then
+        fails_with 1 env PERCH_SANDBOX_NO_ROOM=1 "${tool[@]}" ': >file && chattr +d file'
+        says 'Operation not permitted'
+    fi
     has_rooms || return 0
-    "$perch" sandbox run --policy tool -- sh -c "$change"
+    "${tool[@]}" ': >file && chmod 600 file'
 }
 
 @test "check: for people and for programs" {

@@ -149,6 +149,15 @@ static int fill_arena(void *data)
 	return 0;
 }
 
+START_TEST(arena_join_puts_texts_together)
+{
+	struct arena arena = { 0 };
+	ck_assert_str_eq(arena_join(&arena, "a", "", "bc", NULL), "abc");
+	ck_assert_str_eq(arena_join(&arena, "", NULL), "");
+	arena_free(&arena);
+}
+END_TEST
+
 START_TEST(arena_survives_every_failed_allocation)
 {
 	ck_assert_uint_ge(oom_every(fill_arena, NULL), 4);
@@ -232,6 +241,7 @@ END_TEST
 SUITE_MAIN("base-memory", arena_pieces_are_aligned_and_apart, arena_gives_nothing_an_address,
 	arena_refuses_huge_sizes, arena_takes_a_piece_larger_than_its_steps,
 	arena_reset_keeps_the_largest_chunk, arena_reset_ends_the_allocations, arena_of_nothing,
-	arena_dup_copies_and_terminates, arena_survives_every_failed_allocation,
-	vec_grows_and_keeps_its_items, vec_jumps_to_what_is_needed, vec_refuses_sizes_that_overflow,
+	arena_dup_copies_and_terminates, arena_join_puts_texts_together,
+	arena_survives_every_failed_allocation, vec_grows_and_keeps_its_items,
+	vec_jumps_to_what_is_needed, vec_refuses_sizes_that_overflow,
 	vec_survives_every_failed_allocation)

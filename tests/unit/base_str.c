@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "harness/oom.h"
 
 /* volatile: gcc, knowing it is NULL, warns of calls that are never made. */
@@ -277,8 +278,21 @@ START_TEST(lists)
 }
 END_TEST
 
+START_TEST(a_quote_is_short_and_of_whole_characters)
+{
+	char text[2 * UTF8_QUOTED_MAX];
+	memset(text, 'x', sizeof(text));
+	ck_assert_int_eq(utf8_quoted((struct str){ text, 7 }), 7);
+	ck_assert_int_eq(utf8_quoted((struct str){ text, sizeof(text) }), UTF8_QUOTED_MAX);
+	memcpy(text + UTF8_QUOTED_MAX - 1, "ä", 2);
+	ck_assert_int_eq(utf8_quoted((struct str){ text, sizeof(text) }), UTF8_QUOTED_MAX - 1);
+	ck_assert_int_eq(utf8_quoted((struct str){ 0 }), 0);
+}
+END_TEST
+
 SUITE_MAIN("base-str", str_compares_bytes, str_of_nothing, str_knows_its_ends,
 	str_trim_takes_blanks_off_both_ends, str_cut_walks_a_list, str_cut_without_separator_takes_all,
 	str_dup_copies_and_terminates, str_join_puts_parts_together, str_distance_of_known_words,
 	str_is_nearer_by_a_letter_or_a_third, str_distance_of_every_short_word,
-	str_distance_of_long_words, str_survives_every_failed_allocation, lists)
+	str_distance_of_long_words, str_survives_every_failed_allocation, lists,
+	a_quote_is_short_and_of_whole_characters)

@@ -1,21 +1,73 @@
 /* Directories for a while: made, and removed whoever has filled them. */
 #include "harness/folder.h"
 #include "harness/oom.h"
+#include "harness/proc.h"
 #include "harness/suite.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
+#include "base/listing.h"
+#include "base/replace.h"
 #include "base/tree.h"
+#include "sandbox/scratch.h"
 
 static bool is_there(const char *path)
 {
 	struct stat info;
 	return lstat(path, &info) == 0;
 }
+
+/* In the place of libc's: without memory, when it is said so. */
+static bool has_no_listings;
+
+DIR *fdopendir(int fd)
+{
+	if (has_no_listings) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	DIR *(*real)(int) = (DIR * (*)(int)) dlsym(RTLD_NEXT, "fdopendir");
+	return real(fd);
+}
+
+START_TEST(a_listing_that_fails_leaves_no_descriptor)
+{
+	folder_new();
+	setenv("TMPDIR", folder_path("."), 1);
+	ck_assert_int_eq(mkdir(folder_path("full"), 0700), 0);
+	folder_write("full/file", "text");
+	_cleanup_fd_ int top = fd_directory(AT_FDCWD, folder_path("."), O_PATH);
+	unsigned fds = proc_open_fds();
+	has_no_listings = true;
+	struct scratch scratch;
+	ck_assert_int_eq(scratch_open(&scratch, NULL), 0);
+	scratch_close(&scratch);
+	ck_assert_int_eq(tree_remove(folder_path("full")), -ENOMEM);
+	replace_sweep(top, "file");
+	has_no_listings = false;
+	ck_assert_uint_eq(proc_open_fds(), fds);
+}
+END_TEST
+
+START_TEST(a_listing_has_neither_itself_nor_what_is_above)
+{
+	folder_new();
+	folder_write("...", "");
+	_cleanup_listing_ DIR *listing = listing_open(AT_FDCWD, folder_path("."), 0);
+	ck_assert_str_eq(listing_next(listing), "...");
+	ck_assert_ptr_null(listing_next(listing));
+	ck_assert_ptr_null(listing_next(NULL));
+	ck_assert_ptr_null(listing_open(AT_FDCWD, folder_path("nothing"), 0));
+	ck_assert_int_eq(errno, ENOENT);
+}
+END_TEST
 
 START_TEST(what_is_not_there_is_gone)
 {
@@ -109,6 +161,8 @@ START_TEST(a_new_one_is_empty_and_ours)
 }
 END_TEST
 
-SUITE_MAIN("base-tree", a_new_one_is_empty_and_ours, what_is_not_there_is_gone,
-	links_are_removed_and_not_followed, permissions_that_were_taken_away_protect_nothing,
-	no_depth_is_too_deep, it_can_be_done_bit_by_bit)
+SUITE_MAIN("base-tree", a_listing_that_fails_leaves_no_descriptor,
+	a_listing_has_neither_itself_nor_what_is_above, a_new_one_is_empty_and_ours,
+	what_is_not_there_is_gone, links_are_removed_and_not_followed,
+	permissions_that_were_taken_away_protect_nothing, no_depth_is_too_deep,
+	it_can_be_done_bit_by_bit)

@@ -16,6 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "proc/intake.h"
+
 /* In the place of libc's: the `epoll_fails`-th descriptor from now on is not
  * taken, as when fs.epoll.max_user_watches is reached. 0 = all are. */
 static unsigned epoll_fails;
@@ -309,8 +311,48 @@ START_TEST(a_stream_that_cannot_be_watched_again_goes_on_later)
 }
 END_TEST
 
+/* Every line is held, as somebody does who asks a question about each. */
+static bool hold_line(void *data, const perch_line *line)
+{
+	strcat(data, line->data);
+	return false;
+}
+
+static void never_ends(void *data, int error)
+{
+	(void)data;
+	ck_abort_msg("the input ended: %d", error);
+}
+
+START_TEST(input_that_cannot_be_watched_again_goes_on_later)
+{
+	static const struct intake_events events = { .line = hold_line, .ended = never_ends };
+	struct loop loop;
+	struct intake *intake = NULL;
+	char got[16] = "";
+	int ends[2];
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(loop_init(&loop), 0);
+	ck_assert_int_eq(intake_new(&loop, ends[0], 16, &events, got, &intake), 0);
+	ck_assert_int_eq(write(ends[1], "one\n", 4), 4);
+	while (!got[0])
+		loop_run(&loop, -1);
+	epoll_fails = 1;
+	intake_resume(intake);
+	ck_assert_int_eq(write(ends[1], "two\n", 4), 4);
+	while (strcmp(got, "onetwo") != 0)
+		loop_run(&loop, -1);
+	ck_assert_uint_eq(epoll_fails, 0);
+	intake_free(intake);
+	loop_close(&loop);
+	close(ends[0]);
+	close(ends[1]);
+}
+END_TEST
+
 SUITE_MAIN("faults", a_host_without_descriptors_leaves_none,
 	a_child_without_descriptors_leaves_none, a_child_that_cannot_be_watched_leaves_nothing,
 	a_guard_that_cannot_be_watched_kills_nobody, a_guard_that_could_not_start_is_tried_again,
 	a_failed_start_in_a_callback_frees_nobody_too_early, without_memory_half_a_line_is_never_told,
-	what_was_refused_is_not_sent_later, a_stream_that_cannot_be_watched_again_goes_on_later)
+	what_was_refused_is_not_sent_later, a_stream_that_cannot_be_watched_again_goes_on_later,
+	input_that_cannot_be_watched_again_goes_on_later)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "harness/folder.h"
 #include "harness/oom.h"
 #include "proc/intake.h"
@@ -78,6 +79,53 @@ START_TEST(it_does_not_grow_for_ever)
 }
 END_TEST
 
+static int open_only(void *data)
+{
+	struct history history;
+	int r = history_open(&history, data, NULL);
+	history_free(&history);
+	return r;
+}
+
+/* Only they take memory and time. */
+START_TEST(of_many_lines_the_last_are_read)
+{
+	enum { MANY = 3 * HISTORY_LINES_MAX };
+	_cleanup_(buf_free) struct buf text = { 0 };
+	folder_new();
+	for (int i = 0; i < MANY; i++)
+		buf_printf(&text, "%d\n", i);
+	folder_write_n("history", (struct str){ text.data, text.len });
+	struct history history = open_history();
+	ck_assert_uint_eq(history.count, HISTORY_LINES_MAX);
+	ck_assert(str_is(history.lines[0], "2000"));
+	ck_assert(str_is(history.lines[HISTORY_LINES_MAX - 1], "2999"));
+	history_free(&history);
+	ck_assert_uint_lt(
+		oom_every(open_only, (void *)folder_path("history")), HISTORY_LINES_MAX + 100);
+}
+END_TEST
+
+/* Whatever it is called: only what was made for this is removed. */
+START_TEST(a_file_beside_it_stays_when_it_is_written_anew)
+{
+	static char line[HISTORY_BYTES_MAX / 3];
+	char beside[64];
+	snprintf(beside, sizeof(beside), "history.new-%ld", (long)getpid());
+	folder_new();
+	folder_write(beside, "somebody's");
+	struct history history = open_history();
+	for (char c = 'a'; c < 'e'; c++) {
+		memset(line, c, sizeof(line) - 1);
+		add(&history, line);
+	}
+	history_free(&history);
+	_cleanup_free_ char *kept = folder_read(folder_path("%s", beside));
+	ck_assert_str_eq(kept, "somebody's");
+	ck_assert_uint_eq(folder_count(folder_path("."), "history"), 2);
+}
+END_TEST
+
 START_TEST(a_file_that_is_none)
 {
 	folder_new();
@@ -96,8 +144,11 @@ static int open_and_add(void *data)
 {
 	struct history history;
 	int r = history_open(&history, data, NULL);
-	if (r == 0)
-		r = history_add(&history, STR("another"), NULL);
+	if (r < 0) {
+		ck_assert(!history.path && !history.lines && !history.count);
+		return r;
+	}
+	r = history_add(&history, STR("another"), NULL);
 	if (r == 0)
 		r = history_add(&history, STR("line"), NULL);
 	history_free(&history);
@@ -227,6 +278,6 @@ START_TEST(input_that_cannot_be_read)
 }
 END_TEST
 
-SUITE_MAIN("history", lines_are_kept, it_does_not_grow_for_ever, a_file_that_is_none,
-	without_memory, lines_of_a_file_and_of_a_pipe, lines_wait_when_they_are_held,
-	input_that_cannot_be_read)
+SUITE_MAIN("history", lines_are_kept, it_does_not_grow_for_ever, of_many_lines_the_last_are_read,
+	a_file_beside_it_stays_when_it_is_written_anew, a_file_that_is_none, without_memory,
+	lines_of_a_file_and_of_a_pipe, lines_wait_when_they_are_held, input_that_cannot_be_read)

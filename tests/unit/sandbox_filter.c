@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <linux/audit.h>
+#include <linux/fs.h>
+#include <linux/fsverity.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -227,6 +229,13 @@ START_TEST(metadata_stays_where_nothing_else_watches_over_it)
 		ck_assert_int_eq(ANSWER(&nothing, calls[i], 0), EPERM);
 		ck_assert_int_eq(ANSWER(&everything, calls[i], 0), 0);
 	}
+	static const uint64_t requests[] = { FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION,
+		FS_IOC_ENABLE_VERITY };
+	for (size_t i = 0; i < COUNT(requests); i++) {
+		ck_assert_int_eq(ANSWER(&nothing, SYS_ioctl, 3, requests[i]), EPERM);
+		ck_assert_int_eq(ANSWER(&everything, SYS_ioctl, 3, requests[i]), 0);
+	}
+	ck_assert_int_eq(ANSWER(&nothing, SYS_ioctl, 3, FS_IOC_GETFLAGS), 0);
 }
 END_TEST
 

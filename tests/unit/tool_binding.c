@@ -368,7 +368,7 @@ START_TEST(memory_that_runs_out_is_told)
 	open_folder();
 	folder_write("config/perch/tools/y.toml", MINIMAL);
 	ck_assert_uint_gt(oom_every(read_and_write, NULL), 10);
-	ck_assert_uint_gt(oom_every(find_nothing, NULL), 4);
+	ck_assert_uint_gt(oom_every(find_nothing, NULL), 3);
 }
 END_TEST
 

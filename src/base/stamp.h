@@ -1,0 +1,32 @@
+/* Whether a file has changed since somebody looked, by the times it carries. */
+#ifndef BASE_STAMP_H
+#define BASE_STAMP_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <time.h>
+
+/* File systems count time in ticks of up to 10 ms, some in seconds: a change right
+ * behind a recent one may leave the same time. */
+enum { STAMP_SETTLED_SECONDS = 2 };
+
+static inline bool stamp_is_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* The same times of writing and of change: what holds of a settled one holds still. */
+static inline bool stamp_is_same(const struct stat *a, const struct stat *b)
+{
+	return stamp_is_time(a->st_mtim, b->st_mtim) && stamp_is_time(a->st_ctim, b->st_ctim);
+}
+
+/* Whether the next change will show: the last one (of whatever it is) is long ago. */
+static inline bool stamp_is_settled(const struct stat *info)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	return now.tv_sec > info->st_ctim.tv_sec + STAMP_SETTLED_SECONDS;
+}
+
+#endif
