@@ -254,7 +254,8 @@ static int tell_added(const struct adding *adding)
 
 int add_refuse(const struct adding *adding, const perch_err *err)
 {
-	const struct tool_result result = tool_refusal(TOOL_INVALID_REQUEST, "binding", NULL, err);
+	enum tool_code code = err->code == -ECANCELED ? TOOL_CANCELLED : TOOL_INVALID_REQUEST;
+	const struct tool_result result = tool_refusal(code, "binding", NULL, err);
 	return tool_tell(adding->session, &result);
 }
 

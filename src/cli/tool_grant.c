@@ -134,14 +134,14 @@ int add_decide(struct adding *adding, perch_err *err)
 	adding->binding->capabilities = adding->requested;
 	if (words->yes)
 		return 0;
-	if (tool_may_ask(adding->session->cli)) {
-		if (tool_ask("Bind it, and grant what it requests?"))
-			return 0;
+	int r = tool_ask(adding->session->cli, "Bind it, and grant what it requests?", err);
+	if (r > 0)
+		return 0;
+	if (r == -ENOTTY)
+		err_set(err, -EACCES,
+			"nobody is there to say whether that is allowed: --yes grants what the plugin "
+			"requests, --grant A,B a part of it");
+	else if (r == 0)
 		err_set(err, -EACCES, "not bound");
-		return add_refuse(adding, err);
-	}
-	err_set(err, -EACCES,
-		"nobody is there to say whether that is allowed: --yes grants what the plugin requests, "
-		"--grant A,B a part of it");
-	return add_refuse(adding, err);
+	return r == 0 || r == -ENOTTY || r == -ECANCELED ? add_refuse(adding, err) : r;
 }

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "cli/console.h"
 #include "cli/tool.h"
 #include "data/json.h"
 #include "proc/host.h"
@@ -35,19 +36,17 @@ static void host_log(void *data, perch_log_level level, const char *text)
 		tool_warn(data, "%s", text);
 }
 
-bool tool_may_ask(const struct cli *cli)
+/* With a console of its own: what interrupts it is an answer, too. */
+int tool_ask(const struct cli *cli, const char *question, perch_err *err)
 {
-	return !cli->non_interactive && !cli->json && isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
-}
-
-bool tool_ask(const char *question)
-{
-	char answer[16] = "";
-	fprintf(stderr, "%s [y/N] ", question);
-	if (!fgets(answer, sizeof(answer), stdin))
-		return false;
-	answer[strcspn(answer, "\n")] = '\0';
-	return strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0;
+	struct console console;
+	int r = console_open(&console, cli, err);
+	if (r == 0)
+		r = console_confirm(&console, question);
+	console_close(&console);
+	if (r == -ENOTTY)
+		return err_set(err, r, "nobody is there to be asked");
+	return r == -ECANCELED ? err_set(err, r, "cancelled at the question") : r;
 }
 
 /* ---- the session --------------------------------------------------------- */
@@ -159,19 +158,21 @@ int tool_session_call(struct tool_session *session, const struct tool_call_optio
 	return 0;
 }
 
-const char *tool_approval(
-	const struct cli *cli, const struct tool_binding *binding, const char *tool, bool yes)
+int tool_approval(const struct cli *cli, const struct tool_binding *binding, const char *tool,
+	bool yes, const char **ret_approval, perch_err *err)
 {
 	const struct tool_known *known = tool_binding_tool(binding, tool);
-	if (yes)
-		return "--yes";
-	if (!known || !known->asks)
-		return "binding";
-	if (!tool_may_ask(cli))
-		return NULL;
+	bool is_settled = yes || !known || !known->asks;
 	char question[256];
 	snprintf(question, sizeof(question), "Call %.100s of %.100s?", tool, binding->name);
-	return tool_ask(question) ? "terminal" : NULL;
+	int r = is_settled ? 1 : tool_ask(cli, question, err);
+	if (r == 0 || r == -ENOTTY)
+		return err_set(err, -EINVAL,
+			"the binding asks before each call of %s, and nobody said yes: --yes", tool);
+	if (r < 0)
+		return r;
+	*ret_approval = yes ? "--yes" : is_settled ? "binding" : "terminal";
+	return 0;
 }
 
 /* ---- results ------------------------------------------------------------- */
