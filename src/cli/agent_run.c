@@ -289,12 +289,16 @@ static int run_to_the_end(struct agent_run *run, perch_err *err)
 		r = begin(run, err);
 	if (r < 0)
 		end_early(run, EXIT_HOST, "session", err->text);
-	while (r >= 0 && !run->is_over) {
+	while (!run->is_over) {
 		flush(run);
 		r = perch_host_wait(run->host, -1);
+		if (r < 0) {
+			err_set(err, r, "waiting failed: %s", perch_strerror(r));
+			end_early(run, EXIT_HOST, "host", err->text);
+		}
 	}
 	flush(run);
-	return r < 0 ? EXIT_HOST : run->code;
+	return run->code;
 }
 
 /* Output that could not be written is a failure, however well the rest went. */
