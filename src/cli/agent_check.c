@@ -120,9 +120,16 @@ static void check_access(struct checkup *checkup)
 static void print_list(const char *title, const char *const *list)
 {
 	printf("%-10s", title);
-	for (; list && *list; list++)
-		printf(" %s", *list);
+	for (; list && *list; list++) {
+		putchar(' ');
+		cli_put_text(stdout, str_from(*list));
+	}
 	putchar('\n');
+}
+
+static void print_text(const char *title, const char *text)
+{
+	print_list(title, (const char *const[]){ text, NULL });
 }
 
 static void print_seconds(const char *title, uint64_t ns)
@@ -137,8 +144,8 @@ static void print_env(const struct checkup *checkup)
 {
 	printf("%-10s", "env");
 	for (const char *const *variable = checkup->profile.env; *variable; variable++) {
-		struct str name = environment_name(*variable);
-		printf(" %.*s", (int)name.len, name.data);
+		putchar(' ');
+		cli_put_text(stdout, environment_name(*variable));
 	}
 	size_t count = 0;
 	while (checkup->launch.env && checkup->launch.env[count])
@@ -156,28 +163,28 @@ static void print_sandbox(const struct checkup *checkup)
 {
 	const struct policy_widening *widening = &checkup->profile.widening;
 	if (!checkup->profile.is_sandboxed) {
-		printf("%-10s off: it has all your rights\n", "sandbox");
+		print_text("sandbox", "off: it has all your rights");
 		return;
 	}
-	printf("%-10s on\n", "sandbox");
+	print_text("sandbox", "on");
 	print_some("  reads", widening->read);
 	print_some("  writes", widening->write);
 	print_some("  sees", widening->env);
 	print_some("  presets", widening->presets);
-	printf("%-10s %s\n", "  network", widening->net == WIDENING_NET_NONE ? "none" : "full");
+	print_text("  network", widening->net == WIDENING_NET_NONE ? "none" : "full");
 	print_some("  layers", checkup->in_force.layers);
 	for (const char *const *at = checkup->in_force.missing; at && *at; at++)
-		printf("%-10s %s\n", "  missing", *at);
+		print_text("  missing", *at);
 }
 
 static void print_for_people(const struct checkup *checkup)
 {
 	const struct agent_profile *profile = &checkup->profile;
-	printf("%-10s %s\n", "profile", profile->path);
-	printf("%-10s %s\n", "protocol", dialect_of(profile->dialect)->version);
+	print_text("profile", profile->path);
+	print_text("protocol", dialect_of(profile->dialect)->version);
 	print_list("command", checkup->launch.argv);
-	printf("%-10s %s\n", "program", checkup->program ? checkup->program : "-");
-	printf("%-10s %s\n", "cwd", checkup->launch.cwd ? checkup->launch.cwd : "(yours)");
+	print_text("program", checkup->program ? checkup->program : "-");
+	print_text("cwd", checkup->launch.cwd ? checkup->launch.cwd : "(yours)");
 	print_env(checkup);
 	print_seconds("timeout", profile->timeout_ns);
 	print_seconds("idle", profile->idle_timeout_ns);
@@ -186,8 +193,9 @@ static void print_for_people(const struct checkup *checkup)
 	fflush(stdout);
 	struct str rest = { checkup->warnings.data, checkup->warnings.len };
 	while (rest.len) {
-		struct str line = str_cut(&rest, '\n');
-		fprintf(stderr, "warning: %.*s\n", (int)line.len, line.data);
+		fputs("warning: ", stderr);
+		cli_put_text(stderr, str_cut(&rest, '\n'));
+		fputc('\n', stderr);
 	}
 	if (checkup->problem.code)
 		cli_error(NULL, "%s", checkup->problem.text);

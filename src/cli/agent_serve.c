@@ -308,7 +308,6 @@ static int read_count(const char *name, const char *text, size_t least, size_t *
 
 static int agent_serve(struct cli *cli, int argc, char **argv)
 {
-	(void)cli;
 	struct serve serve = { .cli = cli, .report.fd = STDOUT_FILENO };
 	struct bridge_options options = { .max_turns = BRIDGE_TURNS, .queue = BRIDGE_QUEUE };
 	const char *max_turns = NULL;

@@ -96,7 +96,7 @@ static int print_json(const struct asked *asked, const char *what)
 static void print_text(const char *text, int width)
 {
 	_cleanup_(buf_free) struct buf shown = { 0 };
-	text_append(&shown, &(struct look){ .utf8 = true }, str_from(text), SIZE_MAX);
+	text_append(&shown, &(struct look){ .utf8 = cli_shows_utf8(stdout) }, str_from(text), SIZE_MAX);
 	size_t columns = utf8_width(shown.data, shown.len);
 	int blanks = columns < (size_t)width ? width - (int)columns : 0;
 	printf("%.*s%*s", (int)shown.len, shown.len ? shown.data : "", blanks, "");

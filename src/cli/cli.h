@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/str.h"
 #include "cli/options.h"
 #include "perch/base.h"
 
@@ -150,6 +151,9 @@ bool cli_shows_utf8(FILE *stream);
 /* Writes our own words: on a terminal that shows no UTF-8, what is not ASCII is written in
  * ASCII. Returns 0, or 1 when it could not be written. */
 int cli_put(FILE *stream, const char *text);
+
+/* Writes a line of text that somebody else chose, without what a terminal would obey. */
+void cli_put_text(FILE *stream, struct str text);
 
 /* Writes what was put together to stdout, and frees it. Returns an exit code. */
 int cli_print(struct buf *out);

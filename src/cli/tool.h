@@ -101,9 +101,6 @@ int tool_tell(const struct tool_session *session, const struct tool_result *resu
 /* For tool_call_options: what the plugin says on stderr goes to ours. */
 void tool_show_stderr(void *data, const char *bytes, size_t len);
 
-/* A line of text that a plugin chose, without what a terminal would obey. */
-void tool_print_text(FILE *stream, struct str text);
-
 /* JSON on stdout: laid out for people on a terminal, else as it is. */
 void tool_print_json(struct str json);
 

@@ -225,7 +225,7 @@ static int tell_added(const struct adding *adding)
 	const struct tool_binding *binding = adding->binding;
 	if (!adding->session->cli->json) {
 		fputs("bound ", stdout);
-		tool_print_text(stdout, str_from(adding->name));
+		cli_put_text(stdout, str_from(adding->name));
 		printf(": %zu tool%s, %s\n", binding->tool_count, binding->tool_count == 1 ? "" : "s",
 			binding->path);
 		return 0;

@@ -70,7 +70,7 @@ static int print_json(const struct listed *all, size_t count)
 
 static void print_padded(const char *text, size_t width)
 {
-	tool_print_text(stdout, str_from(text));
+	cli_put_text(stdout, str_from(text));
 	for (size_t used = utf8_width(text, strlen(text)); used < width + 2; used++)
 		fputc(' ', stdout);
 }
@@ -93,13 +93,15 @@ static void print_table(const struct listed *all, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		print_padded(all[i].name, name_width);
 		if (all[i].err.code) {
-			printf("broken: %s\n", all[i].err.text);
+			fputs("broken: ", stdout);
+			cli_put_text(stdout, str_from(all[i].err.text));
+			fputc('\n', stdout);
 			continue;
 		}
 		print_padded(all[i].binding.name, id_width);
 		printf(
 			"%zu tool%s  ", all[i].binding.tool_count, all[i].binding.tool_count == 1 ? "" : "s");
-		tool_print_text(stdout, str_from(all[i].binding.command));
+		cli_put_text(stdout, str_from(all[i].binding.command));
 		fputc('\n', stdout);
 	}
 }

@@ -11,10 +11,7 @@
 #include "cli/tool.h"
 #include "data/json.h"
 #include "proc/host.h"
-#include "term/text.h"
 #include "trace/trace.h"
-
-enum { TEXT_SHOWN_MAX = 4096 };
 
 /* ---- words --------------------------------------------------------------- */
 
@@ -22,12 +19,13 @@ void tool_warn(const struct tool_session *session, const char *format, ...)
 {
 	if (session->cli->quiet)
 		return;
+	_cleanup_free_ char *text = NULL;
 	va_list args;
 	va_start(args, format);
-	fputs("warning: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
 	va_end(args);
+	cli_warning(text ? text : "out of memory");
 }
 
 static void host_log(void *data, perch_log_level level, const char *text)
@@ -214,22 +212,13 @@ void tool_show_stderr(void *data, const char *bytes, size_t len)
 	fwrite(bytes, 1, len, stderr);
 }
 
-void tool_print_text(FILE *stream, struct str text)
-{
-	const struct look look = { .utf8 = cli_shows_utf8(stream) };
-	_cleanup_(buf_free) struct buf clean = { 0 };
-	text_append(&clean, &look, text, TEXT_SHOWN_MAX);
-	if (clean.len)
-		fwrite(clean.data, 1, clean.len, stream);
-}
-
 /* The last lines of what the plugin said, which often say why. */
 static void print_tail(struct str tail)
 {
 	tail = str_trim(tail);
 	while (tail.len) {
 		fputs("  | ", stderr);
-		tool_print_text(stderr, str_cut(&tail, '\n'));
+		cli_put_text(stderr, str_cut(&tail, '\n'));
 		fputc('\n', stderr);
 	}
 }
@@ -239,16 +228,16 @@ static void print_failure(const struct tool_result *result)
 	bool is_own = result->code == TOOL_EXECUTION_ERROR;
 	struct str code = is_own ? result->error_code : str_from(tool_code_name(result->code));
 	fputs("error: ", stderr);
-	tool_print_text(stderr, code);
+	cli_put_text(stderr, code);
 	fputs(code.len ? ": " : "", stderr);
-	tool_print_text(stderr, is_own ? result->error_message : result->message);
+	cli_put_text(stderr, is_own ? result->error_message : result->message);
 	fputc('\n', stderr);
 	if (result->responded && !is_own)
 		fputs("  it had answered before; --json shows the answer\n", stderr);
 	print_tail(result->stderr_tail);
 	if (result->hint.len) {
 		fputs("hint: ", stderr);
-		tool_print_text(stderr, result->hint);
+		cli_put_text(stderr, result->hint);
 		fputc('\n', stderr);
 	}
 }

@@ -179,7 +179,7 @@ static int print_json(const struct tool_binding *binding, const struct in_force 
 static void print_text(const char *title, const char *text)
 {
 	printf("%-14s", title);
-	tool_print_text(stdout, str_from(text));
+	cli_put_text(stdout, str_from(text));
 	fputc('\n', stdout);
 }
 
@@ -190,7 +190,7 @@ static void print_list(const char *title, const char *before, const char *const 
 	printf("%-14s%s", title, before);
 	for (; list && *list; list++, separator = ", ") {
 		fputs(separator, stdout);
-		tool_print_text(stdout, str_from(*list));
+		cli_put_text(stdout, str_from(*list));
 	}
 	fputc('\n', stdout);
 }
@@ -227,13 +227,13 @@ static void print_tools(const struct tool_binding *binding)
 	for (size_t i = 0; i < binding->tool_count; i++) {
 		const struct tool_known *tool = &binding->tools[i];
 		printf("%-14s", i ? "" : "tools");
-		tool_print_text(stdout, str_from(tool->name));
+		cli_put_text(stdout, str_from(tool->name));
 		fputs(tool->input_schema[0] ? "  (its input is checked)" : "", stdout);
 		fputs(tool->asks ? "  (asks before each call)" : "", stdout);
 		fputc('\n', stdout);
 		if (tool->description[0]) {
 			printf("%-16s", "");
-			tool_print_text(stdout, str_from(tool->description));
+			cli_put_text(stdout, str_from(tool->description));
 			fputc('\n', stdout);
 		}
 	}
