@@ -242,12 +242,7 @@ static void host_log(void *data, perch_log_level level, const char *text)
 static int open_host(struct agent_run *run, perch_err *err)
 {
 	static const int list[] = { SIGINT, SIGTERM, SIGHUP, SIGWINCH, 0 };
-	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
-	options.guard_path = cli_guard_path();
-	options.die_with_thread = true;
-	options.log = host_log;
-	options.log_data = run;
-	int r = perch_host_new(&options, &run->host, err);
+	int r = cli_make_host(host_log, run, &run->host, err);
 	if (r < 0)
 		return r;
 	run->asker = (struct agent_asker){ .cli = run->cli, .loop = &run->host->loop };

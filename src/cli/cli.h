@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "cli/options.h"
 #include "perch/base.h"
+#include "perch/host.h"
 
 enum {
 	EXIT_USAGE = 64,
@@ -177,5 +178,18 @@ extern const char globals_help[];
 /* Where perch-guard is: PERCH_GUARD, beside this executable, or NULL for the
  * installed one. */
 const char *cli_guard_path(void);
+
+/* ---- host.c --------------------------------------------------------------- */
+
+/* As every command has it: with that guard, children that die with us, and SIGPIPE
+ * ignored. */
+perch_host_options cli_host_options(void);
+
+/* Makes one; log may be NULL. */
+int cli_make_host(perch_log_fn *log, void *log_data, perch_host **ret_host, perch_err *err);
+
+/* Lets us open as many files as we may; children get the limit as it was. For hosts of many
+ * children. */
+void cli_raise_open_files(perch_host *host);
 
 #endif

@@ -176,6 +176,7 @@ static int open_serve(struct serve *serve, const struct serve_words *words, perc
 {
 	static const int watched[] = { SIGINT, SIGTERM, SIGHUP, 0 };
 	struct tool_session *session = serve->session;
+	cli_raise_open_files(session->host);
 	int r = tool_pool_new(session->host, &serve->bindings.pool);
 	if (r == 0)
 		r = perch_json_new(

@@ -57,12 +57,7 @@ int tool_session_open(struct tool_session *session, struct cli *cli, perch_err *
 		r = trace_open(cli->trace, cli->trace_secrets, &session->trace, err);
 	if (r < 0)
 		return r;
-	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
-	options.guard_path = cli_guard_path();
-	options.die_with_thread = true;
-	options.log = host_log;
-	options.log_data = session;
-	return perch_host_new(&options, &session->host, err);
+	return cli_make_host(host_log, session, &session->host, err);
 }
 
 void tool_session_close(struct tool_session *session)

@@ -23,8 +23,9 @@ struct perch_host {
 	struct log log;
 	bool die_with_thread;
 	bool ignores_sigpipe;
-	bool has_no_cgroup;    /* none that would limit anything: found out once */
-	perch_child *children; /* a list, newest first */
+	struct rlimit open_files; /* what children get of it; rlim_max 0 = what we have */
+	bool has_no_cgroup;       /* none that would limit anything: found out once */
+	perch_child *children;    /* a list, newest first */
 	size_t child_count;
 	perch_child *corpses; /* given back and buried; their memory goes after the dispatch */
 	struct host_guest *guests;

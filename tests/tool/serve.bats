@@ -155,6 +155,25 @@ END
     [ "$(verdicts | grep -c ' ok$')" -eq 1500 ]
 }
 
+@test "the limit of open files is the hard one for the host, and what it was for tools" {
+    ulimit -Sn 64
+    open_serve
+    for i in $(seq 40); do say "$(line "$i" hang ',"timeout":60')"; done
+    say "$(line now echo ',"oops":1')"
+    wait_until answers_are 1
+    kill "$host"
+    finish
+    exec 7>&-
+    [ "$(verdicts | grep -c ' cancelled$')" -eq 40 ] || { verdicts; return 1; }
+    tool files <<'END'
+import resource
+respond(greet(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+END
+    echo 'mode = "off"' >>"$bindings/t.files.toml" # a sandbox has a limit of its own
+    serve <<<'{"id":1,"name":"t.files","tool":"t.x"}'
+    has "$output" '"output":64'
+}
+
 # So many calls that need no process: nobody is bound by that name.
 in_vain() {
     for ((i = 0; i < $1; i++)); do printf '{"id":"v%d","name":"t.nobody","tool":"t.x"}\n' "$i"; done
