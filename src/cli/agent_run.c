@@ -293,16 +293,7 @@ static int run_to_the_end(struct agent_run *run, perch_err *err)
 		}
 	}
 	flush(run);
-	return run->code;
-}
-
-/* Output that could not be written is a failure, however well the rest went. */
-static int check_output(const struct agent_run *run, int code)
-{
-	int r = run->cli->json ? run->report.error : run->print.error;
-	if (r < 0 && r != -EPIPE)
-		cli_error(NULL, "the output could not be written: %s", perch_strerror(r));
-	return r < 0 && code == 0 ? EXIT_FAILURE : code;
+	return cli_check_output(run->cli->json ? run->report.error : run->print.error, run->code);
 }
 
 static void close_run(struct agent_run *run)
@@ -357,7 +348,7 @@ static int agent_run(struct cli *cli, int argc, char **argv)
 	perch_err err = { 0 };
 	int code = prepare(&run, argc, argv);
 	if (code == 0)
-		code = check_output(&run, run_to_the_end(&run, &err));
+		code = run_to_the_end(&run, &err);
 	close_run(&run);
 	return code;
 }

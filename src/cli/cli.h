@@ -159,6 +159,11 @@ void cli_put_text(FILE *stream, struct str text);
 /* Writes what was put together to stdout, and frees it. Returns an exit code. */
 int cli_print(struct buf *out);
 
+/* The exit code of a run whose output met this error (0 or negative): what could not be
+ * written is a failure, however well the rest went, and is told, unless it was the reader that
+ * went away. */
+int cli_check_output(int error, int code);
+
 /* The exit code for a program that could not be started. */
 int cli_start_failure_code(int error);
 

@@ -141,17 +141,6 @@ static int start(struct session *session, perch_err *err)
 	return legacy_start(session->host, &session->options, &session->legacy, err);
 }
 
-/* Output that could not be written is a failure, however well the rest went. A
- * reader that went away is not told so. */
-static int check_output(const struct session *session, int code)
-{
-	int r = session->is_terminal ? term_output_error(session->frontend)
-								 : events_error(session->frontend);
-	if (r < 0 && r != -EPIPE)
-		cli_error(NULL, "the output could not be written: %s", perch_strerror(r));
-	return r < 0 && code == 0 ? EXIT_FAILURE : code;
-}
-
 /* What it said is never ours to read. */
 static void explain_legacy(struct session *session)
 {
@@ -191,7 +180,9 @@ static int run_to_the_end(struct session *session, perch_err *err)
 	if (session->legacy)
 		tell_legacy_end(session, code);
 	flush(session);
-	return check_output(session, code);
+	return cli_check_output(session->is_terminal ? term_output_error(session->frontend)
+												 : events_error(session->frontend),
+		code);
 }
 
 /* It could not be started: said in the voice of the frontend, if there is one. */

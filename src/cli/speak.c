@@ -1,4 +1,5 @@
 /* How perch speaks to people: one voice for all commands. */
+#include <errno.h>
 #include <langinfo.h>
 #include <limits.h>
 #include <locale.h>
@@ -188,4 +189,11 @@ int cli_print(struct buf *out)
 		cli_error(NULL, "out of memory");
 	buf_free(out);
 	return is_written ? EXIT_SUCCESS : EXIT_HOST;
+}
+
+int cli_check_output(int error, int code)
+{
+	if (error < 0 && error != -EPIPE)
+		cli_error(NULL, "the output could not be written: %s", perch_strerror(error));
+	return error < 0 && code == 0 ? EXIT_FAILURE : code;
 }
