@@ -46,12 +46,8 @@ static void host_log(void *data, perch_log_level level, const char *text)
 static int make_host(struct conformance *conformance)
 {
 	static const int list[] = { SIGINT, SIGTERM, SIGHUP, 0 };
-	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
 	perch_err err = { 0 };
-	options.guard_path = cli_guard_path();
-	options.die_with_thread = true;
-	options.log = host_log;
-	int r = perch_host_new(&options, &conformance->kit.host, &err);
+	int r = cli_make_host(host_log, NULL, &conformance->kit.host, &err);
 	if (r == 0) {
 		r = signals_watch(
 			&conformance->signals, &conformance->kit.host->loop, list, signal_arrived, conformance);

@@ -117,13 +117,9 @@ static void host_log(void *data, perch_log_level level, const char *text)
 static int make_host(struct trial *trial, perch_err *err)
 {
 	static const int list[] = { SIGINT, SIGTERM, SIGHUP, 0 };
-	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
-	options.guard_path = cli_guard_path();
-	options.die_with_thread = true;
-	options.log = host_log;
 	int r = paths_user(PATH_CONFIG, "fledge", &trial->config, err);
 	if (r == 0)
-		r = perch_host_new(&options, &trial->host, err);
+		r = cli_make_host(host_log, NULL, &trial->host, err);
 	if (r < 0)
 		return r;
 	r = signals_watch(&trial->signals, &trial->host->loop, list, signal_arrived, trial);

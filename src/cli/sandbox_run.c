@@ -244,15 +244,6 @@ static void host_log(void *data, perch_log_level level, const char *text)
 		cli_warning(text);
 }
 
-static int make_host(struct run *run, perch_err *err)
-{
-	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
-	options.guard_path = cli_guard_path();
-	options.die_with_thread = true;
-	options.log = host_log;
-	return perch_host_new(&options, &run->host, err);
-}
-
 /* As it is found now: in the sandbox it may start somewhere else. */
 static int find_program(struct run *run, const char *name, const char **ret_path, perch_err *err)
 {
@@ -277,7 +268,7 @@ static int run_command(struct run *run, char **argv)
 			&run->request, program, &run->arena, &run->policy, &run->widening);
 		if (code)
 			return code;
-		r = make_host(run, &err);
+		r = cli_make_host(host_log, NULL, &run->host, &err);
 	}
 	if (r == 0)
 		r = run_to_the_end(run, program, argv, &err);

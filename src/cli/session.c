@@ -33,17 +33,6 @@ static void host_log(void *data, perch_log_level level, const char *text)
 		cli_warning(text);
 }
 
-static int make_host(struct session *session, perch_err *err)
-{
-	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
-	options.guard_path = cli_guard_path();
-	options.die_with_thread = true;
-	options.ignores_sigpipe = true; /* see main.c */
-	options.log = host_log;
-	options.log_data = session;
-	return perch_host_new(&options, &session->host, err);
-}
-
 static int make_frontend(struct session *session, perch_err *err)
 {
 	const struct cli *cli = session->cli;
@@ -235,7 +224,7 @@ int cli_run_plugin(struct cli *cli, int argc, char **argv)
 	(void)argc;
 	struct session session = { .cli = cli };
 	perch_err err = { 0 };
-	int r = make_host(&session, &err);
+	int r = cli_make_host(host_log, &session, &session.host, &err);
 	if (r == 0)
 		r = identify(&session, argv[0], &err);
 	if (r == 0 && cli->trace)
