@@ -153,7 +153,8 @@ bool cli_shows_utf8(FILE *stream);
  * ASCII. Returns 0, or 1 when it could not be written. */
 int cli_put(FILE *stream, const char *text);
 
-/* Writes a line of text that somebody else chose, without what a terminal would obey. */
+/* Writes a line of text that somebody else chose, its first 4 KiB, without what a terminal
+ * would obey. */
 void cli_put_text(FILE *stream, struct str text);
 
 /* Writes what was put together to stdout, and frees it. Returns an exit code. */

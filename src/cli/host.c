@@ -1,7 +1,6 @@
 /* The host that a command makes. */
-#include "proc/host.h"
-
 #include "cli/cli.h"
+#include "proc/host.h"
 
 perch_host_options cli_host_options(void)
 {
