@@ -70,7 +70,7 @@ typedef struct perch_tool_result {
 	uint64_t duration_ns; /* of all of it */
 	uint64_t response_ns; /* from the request to a response with status ok; 0 = none */
 	perch_text stderr_tail;
-	perch_text hint;            /* which option of the sandbox it may have lacked */
+	perch_text hint;            /* what it may have lacked: an option of the sandbox, a flush */
 	uint64_t extra_bytes;       /* that the plugin wrote behind its response */
 	const char *const *sandbox; /* the layers, NULL-terminated; NULL = none */
 	perch_reach reach;

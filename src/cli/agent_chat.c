@@ -252,12 +252,7 @@ static void host_log(void *data, perch_log_level level, const char *text)
 static int open_chat(struct chat *chat, perch_err *err)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH, 0 };
-	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
-	options.guard_path = cli_guard_path();
-	options.die_with_thread = true;
-	options.log = host_log;
-	options.log_data = chat;
-	int r = perch_host_new(&options, &chat->host, err);
+	int r = cli_make_host(host_log, chat, &chat->host, err);
 	if (r == 0)
 		r = sessions_open(chat->host, &chat->sessions, err);
 	if (r < 0)

@@ -9,9 +9,9 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "cli/agent.h"
+#include "cli/envelope.h"
 #include "cli/granted.h"
 #include "cli/in_force.h"
-#include "data/json.h"
 #include "proc/program.h"
 
 /* Everything that is known of a profile. */
@@ -120,9 +120,16 @@ static void check_access(struct checkup *checkup)
 static void print_list(const char *title, const char *const *list)
 {
 	printf("%-10s", title);
-	for (; list && *list; list++)
-		printf(" %s", *list);
+	for (; list && *list; list++) {
+		putchar(' ');
+		cli_put_text(stdout, str_from(*list));
+	}
 	putchar('\n');
+}
+
+static void print_text(const char *title, const char *text)
+{
+	print_list(title, (const char *const[]){ text, NULL });
 }
 
 static void print_seconds(const char *title, uint64_t ns)
@@ -137,8 +144,8 @@ static void print_env(const struct checkup *checkup)
 {
 	printf("%-10s", "env");
 	for (const char *const *variable = checkup->profile.env; *variable; variable++) {
-		struct str name = environment_name(*variable);
-		printf(" %.*s", (int)name.len, name.data);
+		putchar(' ');
+		cli_put_text(stdout, environment_name(*variable));
 	}
 	size_t count = 0;
 	while (checkup->launch.env && checkup->launch.env[count])
@@ -156,28 +163,28 @@ static void print_sandbox(const struct checkup *checkup)
 {
 	const struct policy_widening *widening = &checkup->profile.widening;
 	if (!checkup->profile.is_sandboxed) {
-		printf("%-10s off: it has all your rights\n", "sandbox");
+		print_text("sandbox", "off: it has all your rights");
 		return;
 	}
-	printf("%-10s on\n", "sandbox");
+	print_text("sandbox", "on");
 	print_some("  reads", widening->read);
 	print_some("  writes", widening->write);
 	print_some("  sees", widening->env);
 	print_some("  presets", widening->presets);
-	printf("%-10s %s\n", "  network", widening->net == WIDENING_NET_NONE ? "none" : "full");
+	print_text("  network", widening->net == WIDENING_NET_NONE ? "none" : "full");
 	print_some("  layers", checkup->in_force.layers);
 	for (const char *const *at = checkup->in_force.missing; at && *at; at++)
-		printf("%-10s %s\n", "  missing", *at);
+		print_text("  missing", *at);
 }
 
 static void print_for_people(const struct checkup *checkup)
 {
 	const struct agent_profile *profile = &checkup->profile;
-	printf("%-10s %s\n", "profile", profile->path);
-	printf("%-10s %s\n", "protocol", dialect_of(profile->dialect)->version);
+	print_text("profile", profile->path);
+	print_text("protocol", dialect_of(profile->dialect)->version);
 	print_list("command", checkup->launch.argv);
-	printf("%-10s %s\n", "program", checkup->program ? checkup->program : "-");
-	printf("%-10s %s\n", "cwd", checkup->launch.cwd ? checkup->launch.cwd : "(yours)");
+	print_text("program", checkup->program ? checkup->program : "-");
+	print_text("cwd", checkup->launch.cwd ? checkup->launch.cwd : "(yours)");
 	print_env(checkup);
 	print_seconds("timeout", profile->timeout_ns);
 	print_seconds("idle", profile->idle_timeout_ns);
@@ -186,38 +193,18 @@ static void print_for_people(const struct checkup *checkup)
 	fflush(stdout);
 	struct str rest = { checkup->warnings.data, checkup->warnings.len };
 	while (rest.len) {
-		struct str line = str_cut(&rest, '\n');
-		fprintf(stderr, "warning: %.*s\n", (int)line.len, line.data);
+		fputs("warning: ", stderr);
+		cli_put_text(stderr, str_cut(&rest, '\n'));
+		fputc('\n', stderr);
 	}
 	if (checkup->problem.code)
 		cli_error(NULL, "%s", checkup->problem.text);
 }
 
-static void write_list(perch_json_writer *writer, const char *name, const char *const *list)
-{
-	perch_json_write_name(writer, name);
-	perch_json_begin_array(writer);
-	for (; list && *list; list++) {
-		struct str text = strcmp(name, "env") == 0 ? environment_name(*list) : str_from(*list);
-		perch_json_write_string_n(writer, text.data, text.len);
-	}
-	perch_json_end_array(writer);
-}
-
-static void write_text(perch_json_writer *writer, const char *name, const char *text)
-{
-	perch_json_write_name(writer, name);
-	if (text)
-		perch_json_write_string(writer, text);
-	else
-		perch_json_write_null(writer);
-}
-
 static void write_warnings(perch_json_writer *writer, const struct checkup *checkup)
 {
 	struct str rest = { checkup->warnings.data, checkup->warnings.len };
-	perch_json_write_name(writer, "warnings");
-	perch_json_begin_array(writer);
+	member_array(writer, "warnings");
 	while (rest.len) {
 		struct str line = str_cut(&rest, '\n');
 		perch_json_write_string_n(writer, line.data, line.len);
@@ -228,15 +215,13 @@ static void write_warnings(perch_json_writer *writer, const struct checkup *chec
 static void write_sandbox(perch_json_writer *writer, const struct checkup *checkup)
 {
 	const struct policy_widening *widening = &checkup->profile.widening;
-	perch_json_write_name(writer, "sandbox");
-	perch_json_write_bool(writer, checkup->profile.is_sandboxed);
-	perch_json_write_name(writer, "widening");
-	perch_json_begin_object(writer);
-	write_list(writer, "read", widening->read);
-	write_list(writer, "write", widening->write);
-	write_list(writer, "variables", widening->env);
-	write_list(writer, "presets", widening->presets);
-	write_text(writer, "net", widening->net == WIDENING_NET_NONE ? "none" : "full");
+	member_bool(writer, "sandbox", checkup->profile.is_sandboxed);
+	member_object(writer, "widening");
+	member_list(writer, "read", widening->read);
+	member_list(writer, "write", widening->write);
+	member_list(writer, "variables", widening->env);
+	member_list(writer, "presets", widening->presets);
+	member_text(writer, "net", widening->net == WIDENING_NET_NONE ? "none" : "full");
 	perch_json_end_object(writer);
 	if (checkup->in_force.layers)
 		in_force_write(writer, &checkup->in_force);
@@ -244,27 +229,20 @@ static void write_sandbox(perch_json_writer *writer, const struct checkup *check
 
 static int print_json(const struct checkup *checkup)
 {
-	_cleanup_(buf_free) struct buf out = { 0 };
-	struct perch_json_writer writer = json_writer_on(&out);
-	perch_json_begin_object(&writer);
-	perch_json_write_name(&writer, "schema_version");
-	perch_json_write_int64(&writer, 1);
-	perch_json_write_name(&writer, "healthy");
-	perch_json_write_bool(&writer, !checkup->problem.code);
-	write_text(&writer, "profile", checkup->profile.path);
-	write_text(&writer, "protocol", dialect_of(checkup->profile.dialect)->version);
-	write_list(&writer, "argv", checkup->launch.argv);
-	write_text(&writer, "program", checkup->program);
-	write_text(&writer, "cwd", checkup->launch.cwd);
-	write_list(&writer, "env", checkup->launch.env);
-	write_sandbox(&writer, checkup);
-	write_warnings(&writer, checkup);
-	write_text(&writer, "problem", checkup->problem.code ? checkup->problem.text : NULL);
-	perch_json_end_object(&writer);
-	buf_append_char(&out, '\n');
-	if (out.failed)
-		return EXIT_HOST;
-	return fwrite(out.data, 1, out.len, stdout) == out.len ? 0 : EXIT_FAILURE;
+	struct envelope envelope;
+	perch_json_writer *writer = &envelope.writer;
+	envelope_begin(&envelope);
+	member_bool(writer, "healthy", !checkup->problem.code);
+	member_text(writer, "profile", checkup->profile.path);
+	member_text(writer, "protocol", dialect_of(checkup->profile.dialect)->version);
+	member_list(writer, "argv", checkup->launch.argv);
+	member_text(writer, "program", checkup->program);
+	member_text(writer, "cwd", checkup->launch.cwd);
+	member_variables(writer, "env", checkup->launch.env);
+	write_sandbox(writer, checkup);
+	write_warnings(writer, checkup);
+	member_text(writer, "problem", checkup->problem.code ? checkup->problem.text : NULL);
+	return envelope_end(&envelope);
 }
 
 static int check_profile(struct cli *cli, const char *path)

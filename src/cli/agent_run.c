@@ -242,12 +242,7 @@ static void host_log(void *data, perch_log_level level, const char *text)
 static int open_host(struct agent_run *run, perch_err *err)
 {
 	static const int list[] = { SIGINT, SIGTERM, SIGHUP, SIGWINCH, 0 };
-	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
-	options.guard_path = cli_guard_path();
-	options.die_with_thread = true;
-	options.log = host_log;
-	options.log_data = run;
-	int r = perch_host_new(&options, &run->host, err);
+	int r = cli_make_host(host_log, run, &run->host, err);
 	if (r < 0)
 		return r;
 	run->asker = (struct agent_asker){ .cli = run->cli, .loop = &run->host->loop };
@@ -289,21 +284,16 @@ static int run_to_the_end(struct agent_run *run, perch_err *err)
 		r = begin(run, err);
 	if (r < 0)
 		end_early(run, EXIT_HOST, "session", err->text);
-	while (r >= 0 && !run->is_over) {
+	while (!run->is_over) {
 		flush(run);
 		r = perch_host_wait(run->host, -1);
+		if (r < 0) {
+			err_set(err, r, "waiting failed: %s", perch_strerror(r));
+			end_early(run, EXIT_HOST, "host", err->text);
+		}
 	}
 	flush(run);
-	return r < 0 ? EXIT_HOST : run->code;
-}
-
-/* Output that could not be written is a failure, however well the rest went. */
-static int check_output(const struct agent_run *run, int code)
-{
-	int r = run->cli->json ? run->report.error : run->print.error;
-	if (r < 0 && r != -EPIPE)
-		cli_error(NULL, "the output could not be written: %s", perch_strerror(r));
-	return r < 0 && code == 0 ? EXIT_FAILURE : code;
+	return cli_check_output(run->cli->json ? run->report.error : run->print.error, run->code);
 }
 
 static void close_run(struct agent_run *run)
@@ -358,7 +348,7 @@ static int agent_run(struct cli *cli, int argc, char **argv)
 	perch_err err = { 0 };
 	int code = prepare(&run, argc, argv);
 	if (code == 0)
-		code = check_output(&run, run_to_the_end(&run, &err));
+		code = run_to_the_end(&run, &err);
 	close_run(&run);
 	return code;
 }

@@ -229,14 +229,11 @@ static void signal_arrived(void *data, int signal)
 static int open_serve(struct serve *serve, struct bridge_options *options, perch_err *err)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, 0 };
-	perch_host_options host_options = PERCH_HOST_OPTIONS_INIT;
-	host_options.guard_path = cli_guard_path();
-	host_options.die_with_thread = true;
-	host_options.log = host_log;
-	host_options.log_data = serve;
-	int r = perch_host_new(&host_options, &serve->host, err);
-	if (r == 0)
-		r = sessions_open(serve->host, &serve->sessions, err);
+	int r = cli_make_host(host_log, serve, &serve->host, err);
+	if (r < 0)
+		return r;
+	cli_raise_open_files(serve->host);
+	r = sessions_open(serve->host, &serve->sessions, err);
 	if (r < 0)
 		return r;
 	options->host = serve->host;
@@ -308,7 +305,6 @@ static int read_count(const char *name, const char *text, size_t least, size_t *
 
 static int agent_serve(struct cli *cli, int argc, char **argv)
 {
-	(void)cli;
 	struct serve serve = { .cli = cli, .report.fd = STDOUT_FILENO };
 	struct bridge_options options = { .max_turns = BRIDGE_TURNS, .queue = BRIDGE_QUEUE };
 	const char *max_turns = NULL;

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "cli/agent.h"
-#include "data/json.h"
+#include "cli/envelope.h"
 #include "term/text.h"
 
 struct asked {
@@ -53,50 +53,34 @@ static int find(struct asked *asked, perch_err *err)
 
 /* ---- telling ------------------------------------------------------------- */
 
-static void write_member(perch_json_writer *json, const char *name, const char *text)
-{
-	perch_json_write_name(json, name);
-	perch_json_write_string(json, text);
-}
-
 static void write_record(perch_json_writer *json, const struct session_record *record)
 {
 	perch_json_begin_object(json);
-	write_member(json, "profile", record->key.profile);
-	write_member(json, "from", record->key.from);
-	write_member(json, "session_name", record->key.name);
-	write_member(json, "session_id", record->id);
-	perch_json_write_name(json, "last_used");
-	perch_json_write_int64(json, record->last_used);
-	perch_json_write_name(json, "turns");
-	perch_json_write_int64(json, record->turns);
+	member_text(json, "profile", record->key.profile);
+	member_text(json, "from", record->key.from);
+	member_text(json, "session_name", record->key.name);
+	member_text(json, "session_id", record->id);
+	member_number(json, "last_used", record->last_used);
+	member_number(json, "turns", record->turns);
 	perch_json_end_object(json);
 }
 
 static int print_json(const struct asked *asked, const char *what)
 {
-	_cleanup_(buf_free) struct buf out = { 0 };
-	struct perch_json_writer json = json_writer_on(&out);
-	perch_json_begin_object(&json);
-	perch_json_write_name(&json, "schema_version");
-	perch_json_write_int64(&json, 1);
-	perch_json_write_name(&json, what);
-	perch_json_begin_array(&json);
+	struct envelope envelope;
+	envelope_begin(&envelope);
+	member_array(&envelope.writer, what);
 	for (size_t i = 0; i < asked->count; i++)
-		write_record(&json, &asked->records[i]);
-	perch_json_end_array(&json);
-	perch_json_end_object(&json);
-	buf_append_char(&out, '\n');
-	if (out.failed)
-		return EXIT_HOST;
-	return fwrite(out.data, 1, out.len, stdout) == out.len ? EXIT_SUCCESS : EXIT_FAILURE;
+		write_record(&envelope.writer, &asked->records[i]);
+	perch_json_end_array(&envelope.writer);
+	return envelope_end(&envelope);
 }
 
 /* Texts come from whoever talked to us: nothing that moves a cursor is printed. */
 static void print_text(const char *text, int width)
 {
 	_cleanup_(buf_free) struct buf shown = { 0 };
-	text_append(&shown, &(struct look){ .utf8 = true }, str_from(text), SIZE_MAX);
+	text_append(&shown, &(struct look){ .utf8 = cli_shows_utf8(stdout) }, str_from(text), SIZE_MAX);
 	size_t columns = utf8_width(shown.data, shown.len);
 	int blanks = columns < (size_t)width ? width - (int)columns : 0;
 	printf("%.*s%*s", (int)shown.len, shown.len ? shown.data : "", blanks, "");

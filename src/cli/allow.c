@@ -194,7 +194,9 @@ static void print_list(const char *label, const char *const *list)
 	if (!list || !list[0])
 		return;
 	struct buf text = { 0 };
-	printf("  %-8s %s\n", label, page_join(&text, list, ""));
+	printf("  %-8s ", label);
+	cli_put_text(stdout, str_from(page_join(&text, list, "")));
+	putchar('\n');
 	buf_free(&text);
 }
 
@@ -207,7 +209,9 @@ static int print_for_people(const struct allowing *allowing)
 		(widening->presets && widening->presets[0]);
 	if (allowing->approved)
 		printf("approved: %s\n", allowing->approved);
-	printf("%s %s is allowed%s\n", allowing->subject->noun, allowing->name,
+	printf("%s ", allowing->subject->noun);
+	cli_put_text(stdout, str_from(allowing->name));
+	printf(" is allowed%s\n",
 		has_lists || net || widening->is_off || widening->is_on ? ", beyond its default:"
 																: " nothing beyond its default");
 	print_list("read", widening->read);

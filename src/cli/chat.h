@@ -1,5 +1,5 @@
-/* A conversation with an agent: its parts. chat.c is the conversation, chat_view.c what a
- * person sees and types, on a terminal or through pipes. */
+/* A conversation with an agent: its parts. agent_chat.c is the conversation, chat_view.c
+ * what a person sees and types, on a terminal or through pipes. */
 #ifndef CLI_CHAT_H
 #define CLI_CHAT_H
 
@@ -24,9 +24,10 @@ struct chat {
 	char *session_name;
 	bool is_new; /* the next turn begins a new session */
 	bool no_stream;
-	unsigned turns;  /* taken so far: their ids */
-	bool is_leaving; /* no more are taken */
-	int code;        /* of the last turn that failed; of the signal that ended it */
+	unsigned turns;           /* taken so far: their ids */
+	bool is_leaving;          /* no more are taken */
+	int code;                 /* of the last turn that failed; of the signal that ended it */
+	struct agent_asker asker; /* without a terminal it denies */
 
 	/* On a terminal. */
 	struct frontend *terminal; /* NULL = lines in, text out */
@@ -36,14 +37,13 @@ struct chat {
 	bool is_warned;     /* one more Ctrl+C, and it is over */
 	bool ends_line;     /* what was said last ended with a newline */
 	bool shows_waiting; /* for the first word of an agent */
-	struct agent_asker asker;
 
 	/* Through pipes. */
 	struct intake *intake;
 	struct agent_print print;
 };
 
-/* ---- chat.c ---------------------------------------------------------------- */
+/* ---- agent_chat.c ---------------------------------------------------------------- */
 
 /* Somebody said a line: a message, or a command. */
 void chat_line(struct chat *chat, struct str line);

@@ -140,7 +140,6 @@ static int open_terminal(struct chat *chat, perch_err *err)
 	if (r < 0)
 		return r;
 	open_history(chat);
-	chat->asker = (struct agent_asker){ .cli = chat->cli, .loop = &chat->host->loop };
 	begin_asking(chat);
 	return 0;
 }
@@ -148,6 +147,7 @@ static int open_terminal(struct chat *chat, perch_err *err)
 int chat_view_open(struct chat *chat, perch_err *err)
 {
 	agent_print_open(&chat->print, chat->cli);
+	chat->asker = (struct agent_asker){ .cli = chat->cli, .loop = &chat->host->loop };
 	chat->ends_line = true;
 	if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && !chat->cli->non_interactive)
 		return open_terminal(chat, err);

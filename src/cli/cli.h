@@ -7,8 +7,10 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/str.h"
 #include "cli/options.h"
 #include "perch/base.h"
+#include "perch/host.h"
 
 enum {
 	EXIT_USAGE = 64,
@@ -154,8 +156,17 @@ bool cli_shows_utf8(FILE *stream);
  * ASCII. Returns 0, or 1 when it could not be written. */
 int cli_put(FILE *stream, const char *text);
 
+/* Writes a line of text that somebody else chose, its first 4 KiB, without what a terminal
+ * would obey. */
+void cli_put_text(FILE *stream, struct str text);
+
 /* Writes what was put together to stdout, and frees it. Returns an exit code. */
 int cli_print(struct buf *out);
+
+/* The exit code of a run whose output met this error (0 or negative): what could not be
+ * written is a failure, however well the rest went, and is told, unless it was the reader that
+ * went away. */
+int cli_check_output(int error, int code);
 
 /* The exit code for a program that could not be started. */
 int cli_start_failure_code(int error);
@@ -176,5 +187,21 @@ extern const char globals_help[];
 /* Where perch-guard is: PERCH_GUARD, beside this executable, or NULL for the
  * installed one. */
 const char *cli_guard_path(void);
+
+/* ---- host.c --------------------------------------------------------------- */
+
+/* As every command has it: with that guard, children that die with us, and SIGPIPE
+ * ignored. */
+perch_host_options cli_host_options(void);
+
+/* Makes one; log may be NULL. */
+int cli_make_host(perch_log_fn *log, void *log_data, perch_host **ret_host, perch_err *err);
+
+/* The same for commands that show no run: its warnings go to stderr. */
+int cli_host_new(perch_host **ret_host, perch_err *err);
+
+/* Lets us open as many files as we may; children get the limit as it was. For hosts of many
+ * children. */
+void cli_raise_open_files(perch_host *host);
 
 #endif

@@ -1,12 +1,10 @@
 /* perch __complete WORD…: the words that the last one may become, one a line, each
  * with a tab and what it is. Nothing at all: the shell's own file names. */
-#include <dirent.h>
 #include <string.h>
 
-#include "base/cleanup.h"
-#include "base/paths.h"
 #include "cli/cli.h"
 #include "registry/registry.h"
+#include "tool/binding.h"
 
 static void offer(const char *begun, const char *word, const char *what)
 {
@@ -41,24 +39,15 @@ static void offer_installed(const char *begun, bool wants_commands)
 	arena_free(&arena);
 }
 
-/* A tool is a binding: tools/<name>.toml. */
 static void offer_tools(const char *begun)
 {
-	_cleanup_free_ char *directory = NULL;
-	if (paths_user(PATH_CONFIG, "perch/tools", &directory, NULL) < 0)
-		return;
-	DIR *listing = opendir(directory);
-	const struct dirent *entry;
-	while (listing && (entry = readdir(listing))) {
-		struct str name = str_from(entry->d_name);
-		if (!str_has_suffix(name, STR(".toml")))
-			continue;
-		_cleanup_free_ char *word = str_dup((struct str){ name.data, name.len - 5 });
-		if (word)
-			offer(begun, word, "tool");
+	struct arena arena = { 0 };
+	const char *const *names;
+	if (tool_binding_names(&arena, &names, NULL) == 0) {
+		for (; *names; names++)
+			offer(begun, *names, "tool");
 	}
-	if (listing)
-		closedir(listing);
+	arena_free(&arena);
 }
 
 static void offer_words(enum command_words words, const char *begun)

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "cli/host.h"
 #include "cli/signals.h"
 #include "cli/tool.h"
 #include "proc/host.h"

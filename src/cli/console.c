@@ -68,10 +68,7 @@ int console_open(struct console *console, const struct cli *cli, perch_err *err)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGWINCH, 0 };
 	*console = (struct console){ .cli = cli };
-	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
-	options.guard_path = cli_guard_path();
-	options.die_with_thread = true;
-	int r = perch_host_new(&options, &console->workshop.host, err);
+	int r = cli_make_host(NULL, NULL, &console->workshop.host, err);
 	if (r == 0)
 		r = make_frontend(console, err);
 	if (r < 0)

@@ -194,7 +194,7 @@ static void check_installed(struct finding *finding)
 	struct workshop workshop = { 0 };
 	struct inspection inspection;
 	perch_err err = { 0 };
-	int r = finding->may_fix ? perch_host_new(NULL, &workshop.host, &err) : 0;
+	int r = finding->may_fix ? cli_make_host(NULL, NULL, &workshop.host, &err) : 0;
 	if (r == 0)
 		r = inspect_plugins(finding->may_fix ? &workshop : NULL, &arena, &inspection, &err);
 	perch_host_free(workshop.host);

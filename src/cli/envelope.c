@@ -1,6 +1,7 @@
 /* What commands answer to programs. */
 #include "cli/envelope.h"
 
+#include "base/environment.h"
 #include "cli/cli.h"
 
 void envelope_begin(struct envelope *envelope)
@@ -30,8 +31,18 @@ void member_text(perch_json_writer *writer, const char *name, const char *text)
 void member_list(perch_json_writer *writer, const char *name, const char *const *list)
 {
 	member_array(writer, name);
-	for (; *list; list++)
+	for (; list && *list; list++)
 		perch_json_write_string(writer, *list);
+	perch_json_end_array(writer);
+}
+
+void member_variables(perch_json_writer *writer, const char *name, const char *const *env)
+{
+	member_array(writer, name);
+	for (; env && *env; env++) {
+		struct str variable = environment_name(*env);
+		perch_json_write_string_n(writer, variable.data, variable.len);
+	}
 	perch_json_end_array(writer);
 }
 

@@ -15,10 +15,12 @@ struct envelope {
 void envelope_begin(struct envelope *envelope);
 int envelope_end(struct envelope *envelope);
 
-/* Members: "name": "text" (null for NULL), ["…"] of a NULL-terminated list, true,
- * 1, and the beginnings of what is closed by perch_json_end_object or _array. */
+/* Members: "name": "text" (null for NULL), ["…"] of a NULL-terminated list (which may be
+ * NULL), or of the names alone of such a list of NAME=VALUE, true, 1, and the beginnings of what is
+ * closed by perch_json_end_object or _array. */
 void member_text(perch_json_writer *writer, const char *name, const char *text);
 void member_list(perch_json_writer *writer, const char *name, const char *const *list);
+void member_variables(perch_json_writer *writer, const char *name, const char *const *env);
 void member_bool(perch_json_writer *writer, const char *name, bool value);
 void member_number(perch_json_writer *writer, const char *name, int64_t value);
 void member_object(perch_json_writer *writer, const char *name);

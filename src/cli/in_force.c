@@ -24,10 +24,7 @@ int in_force_find(
 	perch_host *host = NULL;
 	struct sandbox *sandbox = NULL;
 	perch_err err = { 0 };
-	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
-	options.guard_path = cli_guard_path();
-	options.die_with_thread = true;
-	int r = policy ? perch_host_new(&options, &host, &err) : 0;
+	int r = policy ? cli_make_host(NULL, NULL, &host, &err) : 0;
 	if (r == 0 && policy)
 		r = sandbox_try(host, policy, &sandbox, &err);
 	if (r < 0)

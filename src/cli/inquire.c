@@ -45,10 +45,8 @@ static int run_in(perch_host *host, struct room *room, const char *const *argv,
 
 static int make_host(perch_guard_mode guard, perch_host **ret_host, perch_err *err)
 {
-	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
+	perch_host_options options = cli_host_options();
 	options.guard = guard;
-	options.guard_path = cli_guard_path();
-	options.die_with_thread = true;
 	return perch_host_new(&options, ret_host, err);
 }
 

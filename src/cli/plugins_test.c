@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/paths.h"
-#include "cli/host.h"
 #include "cli/plugins.h"
 #include "cli/signals.h"
 #include "cli/verdict.h"

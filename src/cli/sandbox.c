@@ -164,11 +164,9 @@ static int cli_sandbox_check(struct cli *cli, int argc, char **argv)
 		return r;
 	if (at < argc)
 		return cli_usage_error("see: perch help sandbox check", "check takes no '%s'", argv[at]);
-	perch_host_options host_options = PERCH_HOST_OPTIONS_INIT;
-	host_options.guard_path = cli_guard_path();
 	perch_host *host;
 	perch_err err = { 0 };
-	if (perch_host_new(&host_options, &host, &err) < 0) {
+	if (cli_make_host(NULL, NULL, &host, &err) < 0) {
 		cli_error(NULL, "%s", err.text);
 		return EXIT_HOST;
 	}

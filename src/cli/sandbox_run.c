@@ -9,7 +9,6 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "cli/foreground.h"
-#include "cli/host.h"
 #include "cli/sandbox.h"
 #include "cli/signals.h"
 #include "plugins/confinement.h"

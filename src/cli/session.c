@@ -33,17 +33,6 @@ static void host_log(void *data, perch_log_level level, const char *text)
 		cli_warning(text);
 }
 
-static int make_host(struct session *session, perch_err *err)
-{
-	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
-	options.guard_path = cli_guard_path();
-	options.die_with_thread = true;
-	options.ignores_sigpipe = true; /* see main.c */
-	options.log = host_log;
-	options.log_data = session;
-	return perch_host_new(&options, &session->host, err);
-}
-
 static int make_frontend(struct session *session, perch_err *err)
 {
 	const struct cli *cli = session->cli;
@@ -142,17 +131,6 @@ static int start(struct session *session, perch_err *err)
 	return legacy_start(session->host, &session->options, &session->legacy, err);
 }
 
-/* Output that could not be written is a failure, however well the rest went. A
- * reader that went away is not told so. */
-static int check_output(const struct session *session, int code)
-{
-	int r = session->is_terminal ? term_output_error(session->frontend)
-								 : events_error(session->frontend);
-	if (r < 0 && r != -EPIPE)
-		cli_error(NULL, "the output could not be written: %s", perch_strerror(r));
-	return r < 0 && code == 0 ? EXIT_FAILURE : code;
-}
-
 /* What it said is never ours to read. */
 static void explain_legacy(struct session *session)
 {
@@ -192,7 +170,9 @@ static int run_to_the_end(struct session *session, perch_err *err)
 	if (session->legacy)
 		tell_legacy_end(session, code);
 	flush(session);
-	return check_output(session, code);
+	return cli_check_output(session->is_terminal ? term_output_error(session->frontend)
+												 : events_error(session->frontend),
+		code);
 }
 
 /* It could not be started: said in the voice of the frontend, if there is one. */
@@ -245,7 +225,7 @@ int cli_run_plugin(struct cli *cli, int argc, char **argv)
 	(void)argc;
 	struct session session = { .cli = cli };
 	perch_err err = { 0 };
-	int r = make_host(&session, &err);
+	int r = cli_make_host(host_log, &session, &session.host, &err);
 	if (r == 0)
 		r = identify(&session, argv[0], &err);
 	if (r == 0 && cli->trace)

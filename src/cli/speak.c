@@ -1,8 +1,10 @@
 /* How perch speaks to people: one voice for all commands. */
+#include <errno.h>
 #include <langinfo.h>
 #include <limits.h>
 #include <locale.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -11,6 +13,9 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "term/text.h"
+
+enum { TEXT_SHOWN_MAX = 4096 };
 
 /* What we write ourselves beyond ASCII, and how else it can be written. */
 static const struct {
@@ -55,14 +60,34 @@ int cli_put(FILE *stream, const char *text)
 	return ferror(stream) != 0;
 }
 
+void cli_put_text(FILE *stream, struct str text)
+{
+	const struct look look = { .utf8 = cli_shows_utf8(stream) };
+	_cleanup_(buf_free) struct buf clean = { 0 };
+	text_append(&clean, &look, text, TEXT_SHOWN_MAX);
+	if (clean.len)
+		fwrite(clean.data, 1, clean.len, stream);
+}
+
+/* What is told may hold what somebody typed, or what stood in a file: nothing of it moves
+ * the cursor. cli_put writes it in ASCII where it must. */
+static void append_line(struct buf *out, const char *before, const char *text)
+{
+	buf_append_text(out, before);
+	text_append(out, &(struct look){ .utf8 = true }, str_from(text), SIZE_MAX);
+	buf_append_char(out, '\n');
+}
+
 static void print_error(const char *hint, const char *format, va_list args)
 {
 	_cleanup_free_ char *words = NULL;
+	_cleanup_(buf_free) struct buf text = { 0 };
 	if (vasprintf(&words, format, args) < 0)
 		words = NULL;
-	_cleanup_free_ char *text = str_join("error: ", words ? words : "out of memory", "\n",
-		hint ? "  " : "", hint ? hint : "", hint ? "\n" : "", NULL);
-	cli_put(stderr, text ? text : "error: out of memory\n");
+	append_line(&text, "error: ", words ? words : "out of memory");
+	if (hint)
+		append_line(&text, "  ", hint);
+	cli_put(stderr, buf_terminate(&text) == 0 ? text.data : "error: out of memory\n");
 }
 
 void cli_error(const char *hint, const char *format, ...)
@@ -75,7 +100,9 @@ void cli_error(const char *hint, const char *format, ...)
 
 void cli_warning(const char *text)
 {
-	fprintf(stderr, "warning: %s\n", text);
+	_cleanup_(buf_free) struct buf line = { 0 };
+	append_line(&line, "warning: ", text);
+	cli_put(stderr, buf_terminate(&line) == 0 ? line.data : "warning: out of memory\n");
 }
 
 /* What to do about a call that was wrong, when nothing better is known. */
@@ -165,4 +192,11 @@ int cli_print(struct buf *out)
 		cli_error(NULL, "out of memory");
 	buf_free(out);
 	return is_written ? EXIT_SUCCESS : EXIT_HOST;
+}
+
+int cli_check_output(int error, int code)
+{
+	if (error < 0 && error != -EPIPE)
+		cli_error(NULL, "the output could not be written: %s", perch_strerror(error));
+	return error < 0 && code == 0 ? EXIT_FAILURE : code;
 }

@@ -9,23 +9,17 @@
 int tool_words(const struct option_spec *specs, int argc, char **argv, const char *usage, int least,
 	int most, const char **words)
 {
-	int count = 0;
+	struct option_list found = { 0 };
+	int r = options_parse_words(specs, argc, argv, &found);
+	int count = (int)found.count;
 	for (int i = 0; i < most; i++)
-		words[i] = NULL;
-	bool only_words = false;
-	for (int at = 1;;) {
-		int before = at;
-		int r = only_words ? 0 : options_parse(specs, argc, argv, &at);
-		if (r)
-			return r;
-		only_words = only_words || (at > before && strcmp(argv[at - 1], "--") == 0);
-		if (at >= argc)
-			break;
-		if (count == most)
-			return cli_usage_error(usage, "'%s' is one word too many", argv[at]);
-		words[count++] = argv[at++];
-	}
-	return count < least ? cli_usage_error(usage, "%s what? A word is missing", argv[0]) : 0;
+		words[i] = i < count ? found.items[i] : NULL;
+	if (r == 0 && count > most)
+		r = cli_usage_error(usage, "'%s' is one word too many", found.items[most]);
+	else if (r == 0 && count < least)
+		r = cli_usage_error(usage, "%s what? A word is missing", argv[0]);
+	free(found.items);
+	return r;
 }
 
 int tool_seconds(const char *option, const char *text, uint64_t *ret_ns)

@@ -76,15 +76,14 @@ void tool_session_flush(struct tool_session *session);
 
 void tool_warn(const struct tool_session *session, const char *format, ...) PERCH_PRINTF(2, 3);
 
-/* May somebody be asked? */
-bool tool_may_ask(const struct cli *cli);
+/* Asks on the terminal; the default is no. Returns 1 or 0; -ENOTTY when nobody can be
+ * asked, -ECANCELED at Ctrl+C and the signals that end a call. */
+int tool_ask(const struct cli *cli, const char *question, perch_err *err);
 
-/* Asks on the terminal; anything but yes is no. */
-bool tool_ask(const char *question);
-
-/* Who allows a call of a tool: "binding", "--yes", "terminal"; NULL = nobody. */
-const char *tool_approval(
-	const struct cli *cli, const struct tool_binding *binding, const char *tool, bool yes);
+/* Who allows a call of a tool: "binding", "--yes", "terminal". -EINVAL when nobody does,
+ * else as tool_ask. */
+int tool_approval(const struct cli *cli, const struct tool_binding *binding, const char *tool,
+	bool yes, const char **ret_approval, perch_err *err);
 
 int tool_exit_code(enum tool_code code);
 
@@ -101,9 +100,6 @@ int tool_tell(const struct tool_session *session, const struct tool_result *resu
 
 /* For tool_call_options: what the plugin says on stderr goes to ours. */
 void tool_show_stderr(void *data, const char *bytes, size_t len);
-
-/* A line of text that a plugin chose, without what a terminal would obey. */
-void tool_print_text(FILE *stream, struct str text);
 
 /* JSON on stdout: laid out for people on a terminal, else as it is. */
 void tool_print_json(struct str json);

@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "cli/envelope.h"
 #include "cli/tool_add.h"
-#include "data/json.h"
 #include "trace/trace.h"
 
 /* ---- what the operator wants --------------------------------------------- */
@@ -225,36 +225,29 @@ static int tell_added(const struct adding *adding)
 	const struct tool_binding *binding = adding->binding;
 	if (!adding->session->cli->json) {
 		fputs("bound ", stdout);
-		tool_print_text(stdout, str_from(adding->name));
+		cli_put_text(stdout, str_from(adding->name));
 		printf(": %zu tool%s, %s\n", binding->tool_count, binding->tool_count == 1 ? "" : "s",
 			binding->path);
 		return 0;
 	}
-	_cleanup_(buf_free) struct buf text = { 0 };
+	struct buf text = { 0 };
 	struct perch_json_writer out = json_writer_on(&text);
-	const char *const pairs[][2] = { { "name", adding->name }, { "path", binding->path },
-		{ "plugin_id", binding->name }, { "plugin_version", adding->version } };
 	perch_json_begin_object(&out);
-	perch_json_write_name(&out, "ok");
-	perch_json_write_bool(&out, true);
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-		perch_json_write_name(&out, pairs[i][0]);
-		perch_json_write_string(&out, pairs[i][1]);
-	}
-	perch_json_write_name(&out, "capabilities");
-	perch_json_begin_array(&out);
-	for (const char *const *granted = binding->capabilities; *granted; granted++)
-		perch_json_write_string(&out, *granted);
-	perch_json_end_array(&out);
+	member_bool(&out, "ok", true);
+	member_text(&out, "name", adding->name);
+	member_text(&out, "path", binding->path);
+	member_text(&out, "plugin_id", binding->name);
+	member_text(&out, "plugin_version", adding->version);
+	member_list(&out, "capabilities", binding->capabilities);
 	perch_json_end_object(&out);
 	buf_append_char(&text, '\n');
-	fwrite(text.data, 1, text.len, stdout);
-	return text.failed ? EXIT_HOST : 0;
+	return cli_print(&text);
 }
 
 int add_refuse(const struct adding *adding, const perch_err *err)
 {
-	const struct tool_result result = tool_refusal(TOOL_INVALID_REQUEST, "binding", NULL, err);
+	enum tool_code code = err->code == -ECANCELED ? TOOL_CANCELLED : TOOL_INVALID_REQUEST;
+	const struct tool_result result = tool_refusal(code, "binding", NULL, err);
 	return tool_tell(adding->session, &result);
 }
 

@@ -151,7 +151,7 @@ static int refuse_call(struct tool_session *session, const struct call_words *wo
 	return finish_call(session, words, "none", (struct str){ 0 }, &result);
 }
 
-/* -EINVAL: what the caller wants cannot be; -EPERM: it must not be now. */
+/* -EINVAL: what the caller wants cannot be; -EPERM: it must not be now; -ECANCELED. */
 static int prepare_call(struct tool_session *session, const struct call_words *words,
 	struct tool_binding *binding, struct buf *input, const char **ret_approval, perch_err *err)
 {
@@ -160,12 +160,9 @@ static int prepare_call(struct tool_session *session, const struct call_words *w
 		r = read_input(words->input, input, err);
 	if (r < 0)
 		return -EINVAL;
-	*ret_approval = tool_approval(session->cli, binding, words->tool, words->yes);
-	if (!*ret_approval) {
-		err_set(err, -EINVAL, "the binding asks before each call of %s, and nobody said yes: --yes",
-			words->tool);
-		return -EINVAL;
-	}
+	r = tool_approval(session->cli, binding, words->tool, words->yes, ret_approval, err);
+	if (r < 0)
+		return r == -ECANCELED ? r : -EINVAL;
 	r = audit_prepare(&session->audit, err);
 	if (r < 0)
 		err_set(err, r, "the audit log is required: %s", err->text);
@@ -182,6 +179,8 @@ static int make_call(struct tool_session *session, void *data, perch_err *err)
 	int r = prepare_call(session, words, &binding, &input, &approval, err);
 	if (r == -EINVAL)
 		return refuse_call(session, words, TOOL_INVALID_REQUEST, "binding", err);
+	if (r == -ECANCELED)
+		return refuse_call(session, words, TOOL_CANCELLED, "request", err);
 	if (r < 0)
 		return refuse_call(session, words, TOOL_LAUNCH_FAILED, "launch", err);
 	options.binding = &binding;

@@ -34,7 +34,7 @@ static void print_list(const perch_json_value *array, const char *title,
 	for (const perch_json_value *item; (item = perch_json_next(&iter));) {
 		struct str word = json_str(item);
 		fputs("  ", stdout);
-		tool_print_text(stdout, word);
+		cli_put_text(stdout, word);
 		printf("%s\n", note(binding, word));
 	}
 }
@@ -60,9 +60,9 @@ static void print_manifest(const struct tool_binding *binding, const struct tool
 	if (!result->manifest.len || perch_json_new(NULL, &json) < 0)
 		return;
 	if (perch_json_parse(json, result->manifest.data, result->manifest.len, &manifest, NULL) == 0) {
-		tool_print_text(stdout, result->plugin_id);
+		cli_put_text(stdout, result->plugin_id);
 		fputc(' ', stdout);
-		tool_print_text(stdout, result->plugin_version);
+		cli_put_text(stdout, result->plugin_version);
 		fputc('\n', stdout);
 		print_list(perch_json_get(manifest, "exposed_tools"), "tools", note_tool, binding);
 		print_list(

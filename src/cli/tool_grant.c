@@ -9,7 +9,7 @@ static void show_list(const char *title, const char *const *list)
 {
 	for (size_t i = 0; list && list[i]; i++) {
 		fprintf(stderr, "  %-13s", i ? "" : title);
-		tool_print_text(stderr, str_from(list[i]));
+		cli_put_text(stderr, str_from(list[i]));
 		fputc('\n', stderr);
 	}
 }
@@ -25,10 +25,10 @@ static void show_tools(const struct adding *adding)
 		const struct tool_known *tool = &adding->binding->tools[i];
 		const struct bundle_tool *said = tool_source_tool(&adding->source, str_from(tool->name));
 		fprintf(stderr, "  %-13s", i ? "" : "tools");
-		tool_print_text(stderr, str_from(tool->name));
+		cli_put_text(stderr, str_from(tool->name));
 		fputs(said && said->is_mutating ? "  (says that it changes things)" : "", stderr);
 		fputs(tool->description[0] ? "  " : "", stderr);
-		tool_print_text(stderr, str_from(tool->description));
+		cli_put_text(stderr, str_from(tool->description));
 		fputc('\n', stderr);
 	}
 }
@@ -37,9 +37,9 @@ static void show_request(const struct adding *adding)
 {
 	const struct tool_binding *binding = adding->binding;
 	fputs("plugin ", stderr);
-	tool_print_text(stderr, str_from(binding->name));
+	cli_put_text(stderr, str_from(binding->name));
 	fputc(' ', stderr);
-	tool_print_text(stderr, str_from(adding->version));
+	cli_put_text(stderr, str_from(adding->version));
 	fputc('\n', stderr);
 	show_text("runs", binding->command);
 	show_list("with", binding->args);
@@ -134,14 +134,14 @@ int add_decide(struct adding *adding, perch_err *err)
 	adding->binding->capabilities = adding->requested;
 	if (words->yes)
 		return 0;
-	if (tool_may_ask(adding->session->cli)) {
-		if (tool_ask("Bind it, and grant what it requests?"))
-			return 0;
+	int r = tool_ask(adding->session->cli, "Bind it, and grant what it requests?", err);
+	if (r > 0)
+		return 0;
+	if (r == -ENOTTY)
+		err_set(err, -EACCES,
+			"nobody is there to say whether that is allowed: --yes grants what the plugin "
+			"requests, --grant A,B a part of it");
+	else if (r == 0)
 		err_set(err, -EACCES, "not bound");
-		return add_refuse(adding, err);
-	}
-	err_set(err, -EACCES,
-		"nobody is there to say whether that is allowed: --yes grants what the plugin requests, "
-		"--grant A,B a part of it");
-	return add_refuse(adding, err);
+	return r == 0 || r == -ENOTTY || r == -ECANCELED ? add_refuse(adding, err) : r;
 }

@@ -6,9 +6,9 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/utf8.h"
+#include "cli/envelope.h"
 #include "cli/tool.h"
 #include "registry/grants.h"
-#include "data/json.h"
 
 /* ---- list ---------------------------------------------------------------- */
 
@@ -18,37 +18,21 @@ struct listed {
 	perch_err err; /* code 0: it could be read */
 };
 
-static void write_strings(struct perch_json_writer *out, const char *key, const char *const *list)
-{
-	perch_json_write_name(out, key);
-	perch_json_begin_array(out);
-	for (; *list; list++)
-		perch_json_write_string(out, *list);
-	perch_json_end_array(out);
-}
-
-static void write_pair(struct perch_json_writer *out, const char *key, const char *text)
-{
-	perch_json_write_name(out, key);
-	perch_json_write_string(out, text);
-}
-
 static void write_listed(struct perch_json_writer *out, const struct listed *listed)
 {
 	perch_json_begin_object(out);
-	write_pair(out, "name", listed->name);
+	member_text(out, "name", listed->name);
 	if (listed->err.code) {
-		write_pair(out, "error", listed->err.text);
+		member_text(out, "error", listed->err.text);
 	} else {
-		write_pair(out, "plugin_id", listed->binding.name);
-		write_pair(out, "command", listed->binding.command);
-		write_strings(out, "capabilities", listed->binding.capabilities);
-		perch_json_write_name(out, "tools");
-		perch_json_begin_array(out);
+		member_text(out, "plugin_id", listed->binding.name);
+		member_text(out, "command", listed->binding.command);
+		member_list(out, "capabilities", listed->binding.capabilities);
+		member_array(out, "tools");
 		for (size_t i = 0; i < listed->binding.tool_count; i++)
 			perch_json_write_string(out, listed->binding.tools[i].name);
 		perch_json_end_array(out);
-		write_pair(out, "path", listed->binding.path);
+		member_text(out, "path", listed->binding.path);
 	}
 	perch_json_end_object(out);
 }
@@ -70,7 +54,7 @@ static int print_json(const struct listed *all, size_t count)
 
 static void print_padded(const char *text, size_t width)
 {
-	tool_print_text(stdout, str_from(text));
+	cli_put_text(stdout, str_from(text));
 	for (size_t used = utf8_width(text, strlen(text)); used < width + 2; used++)
 		fputc(' ', stdout);
 }
@@ -93,13 +77,15 @@ static void print_table(const struct listed *all, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		print_padded(all[i].name, name_width);
 		if (all[i].err.code) {
-			printf("broken: %s\n", all[i].err.text);
+			fputs("broken: ", stdout);
+			cli_put_text(stdout, str_from(all[i].err.text));
+			fputc('\n', stdout);
 			continue;
 		}
 		print_padded(all[i].binding.name, id_width);
 		printf(
 			"%zu tool%s  ", all[i].binding.tool_count, all[i].binding.tool_count == 1 ? "" : "s");
-		tool_print_text(stdout, str_from(all[i].binding.command));
+		cli_put_text(stdout, str_from(all[i].binding.command));
 		fputc('\n', stdout);
 	}
 }

@@ -11,7 +11,6 @@
 #include "cli/tool_serve.h"
 #include "data/json.h"
 #include "proc/host.h"
-#include "proc/lines.h"
 #include "trace/trace.h"
 
 enum {
@@ -97,51 +96,25 @@ static bool take_line(void *data, const perch_line *line)
 	return may_read(serve);
 }
 
-/* ---- stdin --------------------------------------------------------------- */
-
-static void end_input(struct serve *serve)
+static void input_ended(void *data, int error)
 {
+	struct serve *serve = data;
 	serve->has_ended = true;
-	loop_watch(serve->loop, &serve->input, 0);
-	if (lines_finish(&serve->lines) < 0)
-		serve->is_broken = true;
-	serve_step_soon(serve);
+	serve->is_broken = serve->is_broken || error == -ENOMEM;
+	if (error < 0 && error != -ENOMEM)
+		tool_warn(serve->session, "no more calls can be read: %s", perch_strerror(error));
 }
 
-static void read_chunk(struct serve *serve)
-{
-	ssize_t n = read(serve->input.fd, serve->chunk, SERVE_CHUNK);
-	if (n < 0 && (errno == EINTR || errno == EAGAIN))
-		return;
-	if (n <= 0)
-		end_input(serve);
-	else if (lines_feed(&serve->lines, serve->chunk, (size_t)n) < 0)
-		serve->is_broken = true;
-	if (!may_read(serve))
-		serve_step_soon(serve);
-}
+static const struct intake_events intake_events = { .line = take_line, .ended = input_ended };
 
-static void input_ready(struct source *source, uint32_t ready)
-{
-	(void)ready;
-	read_chunk(SERVE_OF(source, input));
-}
-
-/* Goes on with what was held back, then with what has not been read. */
+/* Goes on with what waits, then with what was not read meanwhile. */
 static void do_step(struct timer *timer, uint64_t now_ns)
 {
+	(void)now_ns;
 	struct serve *serve = SERVE_OF(timer, step);
 	serve_start_waiting(serve);
-	if (may_read(serve) && lines_are_held(&serve->lines) && lines_resume(&serve->lines) < 0)
-		serve->is_broken = true;
-	bool reads = may_read(serve) && !lines_are_held(&serve->lines);
-	if (!serve->is_steady)
-		loop_watch(serve->loop, &serve->input, reads ? EPOLLIN : 0);
-	else if (reads) {
-		/* Not due again in this round: others must have their turn. */
-		timer_set(&serve->loop->timers, &serve->step, now_ns + 1);
-		read_chunk(serve);
-	}
+	if (may_read(serve))
+		intake_resume(serve->intake);
 }
 
 static void output_drained(struct serve_output *output)
@@ -157,17 +130,18 @@ static void on_signal(void *data, int signal)
 	struct serve *serve = data;
 	serve->is_forced = serve->signal;
 	serve->signal = signal;
-	loop_watch(serve->loop, &serve->input, 0);
+	intake_stop(serve->intake);
 	serve_cancel_all(serve);
 }
 
 /* Nobody reads the answers any more: what is under way is for nobody. */
 static void check_reader(struct serve *serve)
 {
-	if (!serve->output.error || serve->has_ended)
+	if (!serve->output.error || serve->is_unread)
 		return;
+	serve->is_unread = true;
 	serve->has_ended = true;
-	loop_watch(serve->loop, &serve->input, 0);
+	intake_stop(serve->intake);
 	serve_cancel_all(serve);
 }
 
@@ -175,8 +149,7 @@ static bool is_over(const struct serve *serve)
 {
 	bool has_more = !serve->has_ended && !serve->signal;
 	return serve->is_broken || serve->is_forced ||
-		(!has_more && !serve->calls && !serve_output_waiting(&serve->output) &&
-			(serve->signal || !lines_are_held(&serve->lines)));
+		(!has_more && !serve->calls && !serve_output_waiting(&serve->output));
 }
 
 static int exit_code(const struct serve *serve)
@@ -203,9 +176,8 @@ static int open_serve(struct serve *serve, const struct serve_words *words, perc
 {
 	static const int watched[] = { SIGINT, SIGTERM, SIGHUP, 0 };
 	struct tool_session *session = serve->session;
+	cli_raise_open_files(session->host);
 	int r = tool_pool_new(session->host, &serve->bindings.pool);
-	if (r == 0)
-		r = timers_promise(&serve->loop->timers);
 	if (r == 0)
 		r = perch_json_new(
 			&(perch_json_options){ .duplicates = PERCH_JSON_DUPLICATES_REJECT }, &serve->json);
@@ -220,12 +192,9 @@ static int open_serve(struct serve *serve, const struct serve_words *words, perc
 	if (r == 0)
 		r = serve_output_open(&serve->output, serve->loop, STDOUT_FILENO, output_drained);
 	if (r == 0)
-		r = loop_watch(serve->loop, &serve->input, EPOLLIN);
-	serve->is_steady = r == -EPERM;
-	serve_step_soon(serve);
-	if (r < 0 && r != -EPERM)
-		return err_set(err, r, "cannot read calls: %s", perch_strerror(r));
-	return 0;
+		r = intake_new(
+			serve->loop, STDIN_FILENO, LINE_BYTES, &intake_events, serve, &serve->intake);
+	return r < 0 ? err_set(err, r, "cannot read calls: %s", perch_strerror(r)) : 0;
 }
 
 static void close_serve(struct serve *serve)
@@ -237,9 +206,9 @@ static void close_serve(struct serve *serve)
 	}
 	serve_bindings_free(&serve->bindings);
 	tool_pool_free(serve->bindings.pool);
-	loop_watch(serve->loop, &serve->input, 0);
+	intake_free(serve->intake);
 	timer_cancel(&serve->loop->timers, &serve->step);
-	lines_free(&serve->lines);
+	timers_release(&serve->loop->timers);
 	perch_json_free(serve->json);
 	serve_output_close(&serve->output);
 }
@@ -248,15 +217,15 @@ static int serve_calls(struct tool_session *session, void *data, perch_err *err)
 {
 	const struct serve_words *words = data;
 	struct serve *serve = calloc(1, sizeof(*serve));
-	if (!serve)
+	if (!serve || timers_promise(&session->host->loop.timers) < 0) {
+		free(serve);
 		return err_no_memory(err);
+	}
 	serve->session = session;
 	serve->loop = &session->host->loop;
 	serve->yes = words->yes;
 	serve->jobs = words->job_count;
-	serve->input = (struct source){ .fd = STDIN_FILENO, .ready = input_ready };
 	serve->step.due = do_step;
-	lines_init(&serve->lines, LINE_BYTES, take_line, serve);
 	trace_start(session->trace, "tool serve", (const char *const[]){ NULL });
 	int r = open_serve(serve, words, err);
 	while (r >= 0 && !is_over(serve)) {

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "cli/tool.h"
 #include "perch/json.h"
-#include "proc/lines.h"
+#include "proc/intake.h"
 #include "proc/loop.h"
 
 /* ---- tool_serve_request.c ------------------------------------------------ */
@@ -90,8 +90,6 @@ void serve_output_close(struct serve_output *output);
 
 /* ---- tool_serve_calls.c -------------------------------------------------- */
 
-enum { SERVE_CHUNK = 16 * 1024 };
-
 struct serve;
 
 struct serve_call {
@@ -115,17 +113,15 @@ struct serve {
 	unsigned running;
 	unsigned waiting;
 	size_t waiting_bytes;
-	struct source input;
-	struct lines lines;
+	struct intake *intake;
 	struct timer step; /* what is to be done from the loop */
-	bool is_steady;    /* stdin is always readable, epoll cannot watch it: a file */
 	bool has_ended;    /* nothing more will be read */
+	bool is_unread;    /* nobody reads the answers */
 	int signal;        /* that ended it */
 	bool is_forced;    /* a second one came */
 	bool is_broken;    /* an answer was lost: there is no memory */
 	perch_json *json;
 	struct serve_output output;
-	char chunk[SERVE_CHUNK + 1];
 };
 
 /* Has the rest done from the loop: calls that wait are started, lines are read. */

@@ -7,13 +7,11 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "cli/console.h"
 #include "cli/tool.h"
 #include "data/json.h"
 #include "proc/host.h"
-#include "term/text.h"
 #include "trace/trace.h"
-
-enum { TEXT_SHOWN_MAX = 4096 };
 
 /* ---- words --------------------------------------------------------------- */
 
@@ -21,12 +19,13 @@ void tool_warn(const struct tool_session *session, const char *format, ...)
 {
 	if (session->cli->quiet)
 		return;
+	_cleanup_free_ char *text = NULL;
 	va_list args;
 	va_start(args, format);
-	fputs("warning: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
 	va_end(args);
+	cli_warning(text ? text : "out of memory");
 }
 
 static void host_log(void *data, perch_log_level level, const char *text)
@@ -35,19 +34,17 @@ static void host_log(void *data, perch_log_level level, const char *text)
 		tool_warn(data, "%s", text);
 }
 
-bool tool_may_ask(const struct cli *cli)
+/* With a console of its own: what interrupts it is an answer, too. */
+int tool_ask(const struct cli *cli, const char *question, perch_err *err)
 {
-	return !cli->non_interactive && !cli->json && isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
-}
-
-bool tool_ask(const char *question)
-{
-	char answer[16] = "";
-	fprintf(stderr, "%s [y/N] ", question);
-	if (!fgets(answer, sizeof(answer), stdin))
-		return false;
-	answer[strcspn(answer, "\n")] = '\0';
-	return strcasecmp(answer, "y") == 0 || strcasecmp(answer, "yes") == 0;
+	struct console console;
+	int r = console_open(&console, cli, err);
+	if (r == 0)
+		r = console_confirm(&console, question);
+	console_close(&console);
+	if (r == -ENOTTY)
+		return err_set(err, r, "nobody is there to be asked");
+	return r == -ECANCELED ? err_set(err, r, "cancelled at the question") : r;
 }
 
 /* ---- the session --------------------------------------------------------- */
@@ -60,12 +57,7 @@ int tool_session_open(struct tool_session *session, struct cli *cli, perch_err *
 		r = trace_open(cli->trace, cli->trace_secrets, &session->trace, err);
 	if (r < 0)
 		return r;
-	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
-	options.guard_path = cli_guard_path();
-	options.die_with_thread = true;
-	options.log = host_log;
-	options.log_data = session;
-	return perch_host_new(&options, &session->host, err);
+	return cli_make_host(host_log, session, &session->host, err);
 }
 
 void tool_session_close(struct tool_session *session)
@@ -159,19 +151,21 @@ int tool_session_call(struct tool_session *session, const struct tool_call_optio
 	return 0;
 }
 
-const char *tool_approval(
-	const struct cli *cli, const struct tool_binding *binding, const char *tool, bool yes)
+int tool_approval(const struct cli *cli, const struct tool_binding *binding, const char *tool,
+	bool yes, const char **ret_approval, perch_err *err)
 {
 	const struct tool_known *known = tool_binding_tool(binding, tool);
-	if (yes)
-		return "--yes";
-	if (!known || !known->asks)
-		return "binding";
-	if (!tool_may_ask(cli))
-		return NULL;
+	bool is_settled = yes || !known || !known->asks;
 	char question[256];
 	snprintf(question, sizeof(question), "Call %.100s of %.100s?", tool, binding->name);
-	return tool_ask(question) ? "terminal" : NULL;
+	int r = is_settled ? 1 : tool_ask(cli, question, err);
+	if (r == 0 || r == -ENOTTY)
+		return err_set(err, -EINVAL,
+			"the binding asks before each call of %s, and nobody said yes: --yes", tool);
+	if (r < 0)
+		return r;
+	*ret_approval = yes ? "--yes" : is_settled ? "binding" : "terminal";
+	return 0;
 }
 
 /* ---- results ------------------------------------------------------------- */
@@ -213,22 +207,13 @@ void tool_show_stderr(void *data, const char *bytes, size_t len)
 	fwrite(bytes, 1, len, stderr);
 }
 
-void tool_print_text(FILE *stream, struct str text)
-{
-	const struct look look = { .utf8 = cli_shows_utf8(stream) };
-	_cleanup_(buf_free) struct buf clean = { 0 };
-	text_append(&clean, &look, text, TEXT_SHOWN_MAX);
-	if (clean.len)
-		fwrite(clean.data, 1, clean.len, stream);
-}
-
 /* The last lines of what the plugin said, which often say why. */
 static void print_tail(struct str tail)
 {
 	tail = str_trim(tail);
 	while (tail.len) {
 		fputs("  | ", stderr);
-		tool_print_text(stderr, str_cut(&tail, '\n'));
+		cli_put_text(stderr, str_cut(&tail, '\n'));
 		fputc('\n', stderr);
 	}
 }
@@ -238,16 +223,16 @@ static void print_failure(const struct tool_result *result)
 	bool is_own = result->code == TOOL_EXECUTION_ERROR;
 	struct str code = is_own ? result->error_code : str_from(tool_code_name(result->code));
 	fputs("error: ", stderr);
-	tool_print_text(stderr, code);
+	cli_put_text(stderr, code);
 	fputs(code.len ? ": " : "", stderr);
-	tool_print_text(stderr, is_own ? result->error_message : result->message);
+	cli_put_text(stderr, is_own ? result->error_message : result->message);
 	fputc('\n', stderr);
 	if (result->responded && !is_own)
 		fputs("  it had answered before; --json shows the answer\n", stderr);
 	print_tail(result->stderr_tail);
 	if (result->hint.len) {
 		fputs("hint: ", stderr);
-		tool_print_text(stderr, result->hint);
+		cli_put_text(stderr, result->hint);
 		fputc('\n', stderr);
 	}
 }

@@ -4,38 +4,16 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/environment.h"
 #include "base/err.h"
+#include "cli/envelope.h"
 #include "cli/in_force.h"
 #include "cli/tool.h"
-#include "data/json.h"
 #include "tool/confinement.h"
 #include "tool/schema.h"
 
 typedef struct perch_json_writer writer;
 
 /* ---- as JSON ------------------------------------------------------------- */
-
-static void write_text(writer *out, const char *key, const char *text)
-{
-	perch_json_write_name(out, key);
-	perch_json_write_string(out, text);
-}
-
-static void write_list(writer *out, const char *key, const char *const *list)
-{
-	perch_json_write_name(out, key);
-	perch_json_begin_array(out);
-	for (; list && *list; list++)
-		perch_json_write_string(out, *list);
-	perch_json_end_array(out);
-}
-
-static void write_number(writer *out, const char *key, uint64_t number)
-{
-	perch_json_write_name(out, key);
-	perch_json_write_uint64(out, number);
-}
 
 static void write_seconds(writer *out, const char *key, uint64_t time_ns)
 {
@@ -60,11 +38,10 @@ static void write_limits(writer *out, const struct sandbox_limits *limits)
 		{ "size", limits->size },
 		{ "cpu", limits->cpu },
 	};
-	perch_json_write_name(out, "limits");
-	perch_json_begin_object(out);
+	member_object(out, "limits");
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		if (all[i].limit)
-			write_number(out, all[i].key, all[i].limit);
+			member_number(out, all[i].key, (int64_t)all[i].limit);
 	}
 	perch_json_end_object(out);
 }
@@ -73,14 +50,13 @@ static void write_sandbox(
 	writer *out, const struct tool_binding *binding, const struct in_force *in_force)
 {
 	const struct policy_widening *widening = &binding->widening;
-	perch_json_write_name(out, "sandbox");
-	perch_json_begin_object(out);
-	write_text(out, "mode", widening->is_off ? "off" : "on");
-	write_list(out, "read", widening->read);
-	write_list(out, "write", widening->write);
-	write_text(out, "net", net_of(binding));
-	write_list(out, "env", widening->env);
-	write_list(out, "presets", widening->presets);
+	member_object(out, "sandbox");
+	member_text(out, "mode", widening->is_off ? "off" : "on");
+	member_list(out, "read", widening->read);
+	member_list(out, "write", widening->write);
+	member_text(out, "net", net_of(binding));
+	member_list(out, "env", widening->env);
+	member_list(out, "presets", widening->presets);
 	write_limits(out, &binding->limits);
 	in_force_write(out, in_force);
 	perch_json_end_object(out);
@@ -101,39 +77,25 @@ static void write_schema(writer *out, const char *key, const char *schema)
 
 static void write_tools(writer *out, const struct tool_binding *binding)
 {
-	perch_json_write_name(out, "tools");
-	perch_json_begin_array(out);
+	member_array(out, "tools");
 	for (size_t i = 0; i < binding->tool_count; i++) {
 		const struct tool_known *tool = &binding->tools[i];
 		perch_json_begin_object(out);
-		write_text(out, "name", tool->name);
-		write_text(out, "description", tool->description);
+		member_text(out, "name", tool->name);
+		member_text(out, "description", tool->description);
 		write_schema(out, "input_schema", tool->input_schema);
 		write_schema(out, "output_schema", tool->output_schema);
-		perch_json_write_name(out, "ask");
-		perch_json_write_bool(out, tool->asks);
+		member_bool(out, "ask", tool->asks);
 		perch_json_end_object(out);
-	}
-	perch_json_end_array(out);
-}
-
-static void write_env(writer *out, const struct tool_binding *binding)
-{
-	perch_json_write_name(out, "env");
-	perch_json_begin_array(out);
-	for (const char *const *variable = binding->env; *variable; variable++) {
-		struct str name = environment_name(*variable);
-		perch_json_write_string_n(out, name.data, name.len);
 	}
 	perch_json_end_array(out);
 }
 
 static void write_pins(writer *out, const struct tool_binding *binding)
 {
-	perch_json_write_name(out, "pins");
-	perch_json_begin_object(out);
+	member_object(out, "pins");
 	for (size_t i = 0; i < binding->pin_count; i++)
-		write_text(out, binding->pins[i].path, binding->pins[i].sha256);
+		member_text(out, binding->pins[i].path, binding->pins[i].sha256);
 	perch_json_end_object(out);
 }
 
@@ -141,21 +103,20 @@ static void write_binding(
 	writer *out, const struct tool_binding *binding, const struct in_force *in_force)
 {
 	perch_json_begin_object(out);
-	write_text(out, "plugin_id", binding->name);
-	write_text(out, "path", binding->path);
-	write_text(out, "command", binding->command);
-	write_list(out, "args", binding->args);
-	write_text(out, "dir", binding->directory);
-	write_text(out, "protocol", binding->protocol);
-	write_list(out, "capabilities", binding->capabilities);
-	write_env(out, binding);
-	perch_json_write_name(out, "timeouts");
-	perch_json_begin_object(out);
+	member_text(out, "plugin_id", binding->name);
+	member_text(out, "path", binding->path);
+	member_text(out, "command", binding->command);
+	member_list(out, "args", binding->args);
+	member_text(out, "dir", binding->directory);
+	member_text(out, "protocol", binding->protocol);
+	member_list(out, "capabilities", binding->capabilities);
+	member_variables(out, "env", binding->env);
+	member_object(out, "timeouts");
 	write_seconds(out, "invocation", binding->invocation_ns);
 	write_seconds(out, "handshake", binding->handshake_ns);
 	write_seconds(out, "teardown", binding->teardown_ns);
 	perch_json_end_object(out);
-	write_number(out, "spares", binding->spares);
+	member_number(out, "spares", binding->spares);
 	write_seconds(out, "spare_ttl", binding->spare_ttl_ns);
 	write_pins(out, binding);
 	write_sandbox(out, binding, in_force);
@@ -179,7 +140,7 @@ static int print_json(const struct tool_binding *binding, const struct in_force 
 static void print_text(const char *title, const char *text)
 {
 	printf("%-14s", title);
-	tool_print_text(stdout, str_from(text));
+	cli_put_text(stdout, str_from(text));
 	fputc('\n', stdout);
 }
 
@@ -190,7 +151,7 @@ static void print_list(const char *title, const char *before, const char *const 
 	printf("%-14s%s", title, before);
 	for (; list && *list; list++, separator = ", ") {
 		fputs(separator, stdout);
-		tool_print_text(stdout, str_from(*list));
+		cli_put_text(stdout, str_from(*list));
 	}
 	fputc('\n', stdout);
 }
@@ -227,13 +188,13 @@ static void print_tools(const struct tool_binding *binding)
 	for (size_t i = 0; i < binding->tool_count; i++) {
 		const struct tool_known *tool = &binding->tools[i];
 		printf("%-14s", i ? "" : "tools");
-		tool_print_text(stdout, str_from(tool->name));
+		cli_put_text(stdout, str_from(tool->name));
 		fputs(tool->input_schema[0] ? "  (its input is checked)" : "", stdout);
 		fputs(tool->asks ? "  (asks before each call)" : "", stdout);
 		fputc('\n', stdout);
 		if (tool->description[0]) {
 			printf("%-16s", "");
-			tool_print_text(stdout, str_from(tool->description));
+			cli_put_text(stdout, str_from(tool->description));
 			fputc('\n', stdout);
 		}
 	}

@@ -83,7 +83,10 @@ IN_CHILD static int arrange_descriptors(struct birth *birth)
 
 IN_CHILD static int set_limits(struct birth *birth)
 {
+	const struct rlimit *files = birth->plan->open_files;
 	const struct perch_confine *confine = birth->plan->confine;
+	if (files && syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, files, NULL) < 0)
+		return errno;
 	for (size_t i = 0; confine && i < confine->limit_count; i++) {
 		const struct confine_limit *limit = &confine->limits[i];
 		if (syscall(SYS_prlimit64, 0, limit->resource, &limit->value, NULL) < 0)

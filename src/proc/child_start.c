@@ -223,6 +223,7 @@ static int launch(perch_child *child, const perch_child_spec *spec, const char *
 		.own_session = child->owns_session,
 		.die_with_thread = host->die_with_thread,
 		.guard_slot = child->guard_slot,
+		.open_files = host->open_files.rlim_max ? &host->open_files : NULL,
 		.confine = spec->confine,
 	};
 	struct spawn_failure failure;

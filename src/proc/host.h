@@ -31,7 +31,8 @@ struct perch_host {
 	bool die_with_thread;
 	bool ignores_sigpipe;
 	struct host_cgroups cgroups;
-	perch_child *children; /* a list, newest first */
+	struct rlimit open_files; /* what children get of it; rlim_max 0 = what we have */
+	perch_child *children;    /* a list, newest first */
 	size_t child_count;
 	perch_child *corpses; /* given back and buried; their memory goes after the dispatch */
 	struct host_guest *guests;

@@ -65,7 +65,8 @@ struct spawn_plan {
 	int stdio[3];     /* what becomes 0, 1, 2; -1 = ours */
 	bool own_session;
 	bool die_with_thread;
-	_Atomic int32_t *guard_slot; /* where the child enters itself, or NULL */
+	_Atomic int32_t *guard_slot;     /* where the child enters itself, or NULL */
+	const struct rlimit *open_files; /* its limit of them; NULL = ours */
 	const struct perch_confine *confine;
 	struct furnishing *furnishing; /* this is a room's init, and these are its mounts; or NULL */
 };

@@ -2,11 +2,16 @@
 #include "tool/call.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/fd.h"
 #include "sandbox/explain.h"
 #include "tool/call_parts.h"
 #include "tool/schema.h"
@@ -71,20 +76,43 @@ static void take_exit(struct tool_result *result, const struct exchange *exchang
 	result->signal = ended->signal;
 }
 
-/* Why it failed, as far as what it said tells; nothing when memory ran out. */
-static void take_hint(struct tool_call *call)
+/* Whether it has not said a line in all its time, and is a script whose language keeps
+ * back what is printed to a pipe. */
+static bool is_silent_python(const struct tool_call *call)
 {
-	struct tool_result *result = &call->result;
+	const struct tool_result *result = &call->result;
+	if (result->code != TOOL_TIMEOUT || strcmp(result->stage, "handshake") != 0)
+		return false;
+	char head[256] = { 0 };
+	_cleanup_fd_ int fd = open(call->options.binding->command, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 || read(fd, head, sizeof(head) - 1) < 0)
+		return false;
+	head[strcspn(head, "\n")] = '\0';
+	return strncmp(head, "#!", 2) == 0 && strstr(head, "python");
+}
+
+static void explain_denial(struct tool_call *call)
+{
+	const struct tool_result *result = &call->result;
 	const char *widen_by = call->options.binding->widen_by;
 	const struct explain_context context = {
 		.policy = &call->exchange->launch.policy,
 		.policy_name = "tool",
 		.widen_by = widen_by ? widen_by : "",
 	};
-	if (result->code == TOOL_OK || !result->sandbox)
-		return;
 	if (!explain_failure(&context, result->stderr_tail, &call->hint))
 		explain_failure(&context, result->error_message, &call->hint);
+}
+
+/* Why it failed, as far as what it said tells; nothing when memory ran out. */
+static void take_hint(struct tool_call *call)
+{
+	struct tool_result *result = &call->result;
+	if (result->code != TOOL_OK && result->sandbox)
+		explain_denial(call);
+	if (!call->hint.len && is_silent_python(call))
+		buf_append_text(&call->hint,
+			"a Python program must flush stdout: print(..., flush=True), or python3 -u");
 	if (call->hint.len && buf_terminate(&call->hint) == 0)
 		result->hint = (struct str){ call->hint.data, call->hint.len };
 }

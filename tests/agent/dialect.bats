@@ -57,8 +57,9 @@ END
     has "$output" '"code":"agent_error","message":"bad"'
 }
 
-@test "permission without a terminal is denied" {
-    py_agent 'permission: true' <<'END'
+# Asks for two things, and says what it was told.
+asking_agent() {
+    py_agent 'permission: true' "$@" <<'END'
 import json, sys
 sys.stdin.readline()
 for n in "12":
@@ -67,9 +68,21 @@ answers = [json.loads(sys.stdin.readline()) for _ in "12"]
 print(json.dumps({"type": "result", "text": " ".join(a["request_id"] + a["behavior"] for a in answers)}), flush=True)
 sys.stdin.read()
 END
+}
+
+@test "permission without a terminal is denied" {
+    asking_agent
     turn </dev/null
     expect_status 0
     expect '1deny 2deny'
+}
+
+@test "permission in a chat through pipes is denied, and the chat goes on" {
+    asking_agent 'protocol: "0.4"'
+    status=0
+    output=$(printf 'one\ntwo\n' | "$perch" agent chat --profile "$profile") || status=$?
+    expect_status 0
+    expect $'1deny 2deny\n1deny 2deny'
 }
 
 @test "an executor without a command is a clear error, with one it is run" {

@@ -252,3 +252,18 @@ END
     [ "$(cat "$WORK/out")" = "line 0" ]
     wait_ready
 }
+
+@test "a host that cannot wait says so: 125" {
+    agent <<'END'
+sleep 60
+END
+    for option in --verbose --json; do
+        status=0
+        "$PERCH_BUILD/tests/no_wait" "$perch" agent run --profile "$profile" --no-store \
+            --prompt hi "$option" >"$WORK/out" 2>"$WORK/err" || status=$?
+        expect_status 125
+        has "$(cat "$WORK/out" "$WORK/err")" 'waiting failed: Input/output error'
+    done
+    has "$(cat "$WORK/out")" '"code":"host"'
+    [ "$(field exit_code)" = 125 ]
+}

@@ -285,3 +285,16 @@ END
         python3 "$PERCH_SOURCE/tests/agent_sessions/drive.py" "$perch" storm.yaml 60 8 32 1
     fi
 }
+
+@test "the limit of open files is the hard one for the host, and what it was for agents" {
+    agent together <<'END'
+: >"here.$AGENT_MESSAGE"
+while [ "$(ls here.* | wc -l)" -lt 12 ]; do sleep 0.05; done
+ulimit -Sn
+END
+    ulimit -Sn 40
+    for i in $(seq 12); do printf '{"id":"%d","message":"%d","session_name":"%d"}\n' "$i" "$i" "$i"; done >lines
+    serve -p together.yaml <lines
+    ask 'all(end(str(n + 1))["success"] for n in range(12))' \
+        '[e["text"] for e in events if e["event"] == "reply"] == ["40"] * 12'
+}

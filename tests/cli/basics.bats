@@ -60,6 +60,47 @@ setup() {
     [ "$status" -eq 64 ]
 }
 
+@test "what a terminal would obey does not come back in an error" {
+    while read -ra words; do
+        run "$perch" "${words[@]}" $'\e[31mred\a\u009b1m\u202e' </dev/null
+        echo "${words[*]}: $output"
+        [ "$status" -ne 0 ]
+        [[ "$output" == *red* ]]
+        [[ "${output//$'\n'/}" != *[[:cntrl:]]* && "$output" != *$'\u009b'* && "$output" != *$'\u202e'* ]]
+    done <<'END'
+
+--color
+help
+run
+agent
+agent run
+agent run --prompt hi -p
+agent check
+agent chat -p
+agent serve
+agent serve --queue
+agent allow --net
+tool
+tool add
+tool call
+tool call x y --context
+tool call x y --timeout
+tool check
+tool remove
+tool serve --jobs
+tool serve --binding
+tool show
+END
+}
+
+@test "nor do they in what a profile says of itself" {
+    # shellcheck disable=SC2016 # a placeholder of the profile
+    printf 'command: sh\nargs: ["-c", "\\e[31mred"]\nenv: {"A": "${B\\e[31m}"}\n' >profile.yaml
+    run "$perch" agent check profile.yaml
+    [[ "$output" == *"sh -c [31mred"* ]]
+    [[ "${output//$'\n'/}" != *[[:cntrl:]]* ]]
+}
+
 @test "a mistake without a better hint names the help of its command" {
     run "$perch" tool serve --jobs many
     [ "${lines[1]}" = "  see: perch tool serve --help" ]

@@ -76,6 +76,16 @@ fits() {
     [[ "$output" == "usage: perch plugins WORD ..."* ]]
 }
 
+@test "without UTF-8 the names of sessions are ASCII, too" {
+    "$perch" agent run --profile teller/teller.yaml --prompt hi --session-name 'käfer'
+    for words in 'list' 'show käfer'; do
+        # shellcheck disable=SC2086 # two words
+        LC_ALL=C on_terminal agent sessions $words
+        [[ "$output" == *'k?fer'* ]]
+        is_ascii
+    done
+}
+
 @test "an ISO-8859-1 terminal gets no UTF-8 either" {
     if ! localedef -i en_US -f ISO-8859-1 "$BATS_TEST_TMPDIR/en_US.ISO-8859-1"; then
         skip "there is no localedef"

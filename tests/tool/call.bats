@@ -308,3 +308,29 @@ END
     expect_status 0
     has "$(last_audit)" '"approval":"--yes"'
 }
+
+@test "a Python tool that keeps back what it prints is told so" {
+    tool odd <<'END'
+receive()
+print(json.dumps(manifest()))
+receive()
+END
+    perch_tool call t.odd t.x --timeout 1
+    expect_status 4
+    has "$errors" 'hint: a Python program must flush stdout'
+    perch_tool check t.odd --timeout 1 --json
+    expect_status 4
+    has "$(field hint)" 'python3 -u'
+    # Not where it has spoken, nor of another language.
+    tool odd <<'END'
+greet()
+receive()
+END
+    perch_tool call t.odd t.x --timeout 5
+    expect_status 4
+    lacks "$errors" Python
+    printf '#!/bin/sh\nsleep 60\n' >"$WORK/tools/odd"
+    perch_tool call t.odd t.x --timeout 1
+    expect_status 4
+    lacks "$errors" Python
+}

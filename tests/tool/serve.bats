@@ -144,6 +144,45 @@ END
     [ "$(verdicts | grep -c ' ok$')" -eq 1500 ]
 }
 
+@test "the limit of open files is the hard one for the host, and what it was for tools" {
+    ulimit -Sn 64
+    open_serve
+    for i in $(seq 40); do say "$(line "$i" hang ',"timeout":60')"; done
+    say "$(line now echo ',"oops":1')"
+    wait_until answers_are 1
+    kill "$host"
+    finish
+    exec 7>&-
+    [ "$(verdicts | grep -c ' cancelled$')" -eq 40 ] || { verdicts; return 1; }
+    tool files <<'END'
+import resource
+respond(greet(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+END
+    echo 'mode = "off"' >>"$bindings/t.files.toml" # a sandbox has a limit of its own
+    serve <<<'{"id":1,"name":"t.files","tool":"t.x"}'
+    has "$output" '"output":64'
+}
+
+# So many calls that need no process: nobody is bound by that name.
+in_vain() {
+    for ((i = 0; i < $1; i++)); do printf '{"id":"v%d","name":"t.nobody","tool":"t.x"}\n' "$i"; done
+}
+
+@test "the line behind the one that filled the queue is served, and the last one without a newline" {
+    open_serve --jobs 1
+    say "$(line a hang ',"timeout":1')" "$(in_vain 1024)"
+    wait_until answers_are 1025
+    say "$(line b echo)"
+    wait_until answers_are 1026
+    printf '%s' "$(line c echo)" >&7
+    exec 7>&-
+    finish
+    expect_status 0
+    [ "$(verdicts | grep -v '"v')" = '"a" timeout
+"b" ok
+"c" ok' ]
+}
+
 @test "a reader that is slow stops nobody's clock, and gets everything" {
     mkfifo "$WORK/results"
     for i in $(seq 400); do line "$i" echo ',"timeout":30'; done >"$WORK/lines"
@@ -184,6 +223,25 @@ audited() { [ -e "$audit" ] && [ "$(wc -l <"$audit")" -ge "$1" ]; }
     exec 7>&-
     [ "$status" -eq 1 ]
     [ "$(verdicts)" = '"a" ok' ]
+}
+
+@test "a reader that is gone ends it, also when lines are held back or stdin is at its end" {
+    mkfifo "$WORK/results"
+    {
+        line a hang ',"timeout":600'
+        in_vain 1023
+        line now echo ',"oops":1'
+        in_vain 100 | sed 's/"v/"w/'
+    } >"$WORK/many"
+    { line a hang ',"timeout":600' && line now echo ',"oops":1'; } >"$WORK/few"
+    for lines in many few; do
+        "$perch" tool serve --jobs 1 <"$WORK/$lines" >"$WORK/results" 2>"$WORK/err" 3>&- &
+        host=$!
+        head -n 1 <"$WORK/results" >"$WORK/out"
+        finish
+        [ "$status" -eq 1 ]
+        [ "$(verdicts)" = '"now" invalid_request' ]
+    done
 }
 
 @test "--binding may be repeated; a name finds the others" {

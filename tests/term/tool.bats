@@ -1,0 +1,77 @@
+#!/usr/bin/env bats
+# The questions of perch tool in a real terminal.
+
+# shellcheck disable=SC2154 # what tool_open and terminal_open set
+load terminal
+load ../tool/tools
+
+setup() {
+    terminal_open
+    tool_open
+    tool asked 'capabilities = ["x.y"]' '[[tools]]' 'name = "t.x"' 'ask = true' <<'END'
+respond(greet(capabilities=["x.y"]), "done")
+END
+}
+
+teardown() {
+    terminal_close
+    tool_close
+}
+
+# in_terminal WORD…: perch tool with these, and its exit code.
+in_terminal() {
+    {
+        printf 'export %q\n' "XDG_STATE_HOME=$XDG_STATE_HOME" "XDG_CONFIG_HOME=$XDG_CONFIG_HOME"
+        printf 'cd %q\nstty -g >before\n' "$WORK"
+        # shellcheck disable=SC2016 # for that shell
+        printf '(echo "$BASHPID" >pid && exec '
+        printf '%q ' "$perch" tool "$@"
+        printf ')\necho "[over $?]"\nstty -g >after\nexec cat\n'
+    } >"$WORK/run"
+    run_in_terminal "bash '$WORK/run'"
+}
+
+add_in_terminal() {
+    rm -f "$bindings/t.asked.toml"
+    in_terminal add --read "$prefix" --read "$WORK" "$WORK/tools/asked"
+    wait_for 'Bind it, and grant what it requests? [y/N]'
+}
+
+@test "tool add asks, and binds at a yes" {
+    add_in_terminal
+    [[ "$(screen)" == *'requests     x.y'* ]]
+    keys y
+    wait_over
+    [ -e "$bindings/t.asked.toml" ]
+}
+
+@test "tool add: Ctrl+C at the question binds nothing, the terminal is as it was" {
+    add_in_terminal
+    keys C-c
+    wait_over 130
+    [[ "$(screen)" == *'error: cancelled'* ]]
+    [ ! -e "$bindings/t.asked.toml" ]
+}
+
+@test "tool add: SIGTERM at the question ends it, too" {
+    add_in_terminal
+    kill "$(cat "$WORK/pid")"
+    wait_over 130
+    [ ! -e "$bindings/t.asked.toml" ]
+}
+
+@test "tool call asks where the binding says so; Ctrl+C is no call" {
+    in_terminal call t.asked t.x
+    wait_for 'Call t.x of t.asked? [y/N]'
+    keys y
+    wait_over
+    [[ "$(screen)" == *'"done"'* ]]
+    has "$(last_audit)" '"approval":"terminal"'
+    tmux -L "$socket" kill-server
+    rm "$WORK/after"
+    in_terminal call t.asked t.x
+    wait_for 'Call t.x of t.asked? [y/N]'
+    keys C-c
+    wait_over 130
+    has "$(last_audit)" '"verdict":"cancelled"'
+}
