@@ -66,10 +66,12 @@ static bool open_terminal(struct agent_asker *asker)
 		.text_fd = STDOUT_FILENO,
 		.colored = cli_wants_color(asker->cli, stderr),
 		.utf8 = cli_is_utf8(),
+		.guard = &asker->host->guard,
 	};
 	if (!asker->terminal &&
 		(asker->cli->json || asker->cli->non_interactive || !isatty(STDIN_FILENO) ||
-			!isatty(STDERR_FILENO) || term_new(asker->loop, &options, &asker->terminal, NULL) < 0))
+			!isatty(STDERR_FILENO) ||
+			term_new(&asker->host->loop, &options, &asker->terminal, NULL) < 0))
 		return false;
 	asker->terminal->answered = answered;
 	asker->terminal->answered_data = asker;

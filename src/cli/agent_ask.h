@@ -1,18 +1,18 @@
 /* Asking the user whether an agent may: one question after the other, on the
- * terminal. `{0}` with cli and loop is one that has not been asked yet. */
+ * terminal. `{0}` with cli and host is one that has not been asked yet. */
 #ifndef CLI_AGENT_ASK_H
 #define CLI_AGENT_ASK_H
 
 #include "agent/turn.h"
 #include "cli/cli.h"
 #include "frontend.h"
-#include "proc/loop.h"
+#include "proc/host.h"
 
 struct wish;
 
 struct agent_asker {
 	const struct cli *cli;
-	struct loop *loop;
+	perch_host *host;
 	struct agent_turn *turn;   /* whose questions they are */
 	struct frontend *terminal; /* NULL until the first question, unless it is lent */
 	struct wish *first;        /* the one that is open */

@@ -245,7 +245,7 @@ static int open_host(struct agent_run *run, perch_err *err)
 	int r = cli_make_host(host_log, run, &run->host, err);
 	if (r < 0)
 		return r;
-	run->asker = (struct agent_asker){ .cli = run->cli, .loop = &run->host->loop };
+	run->asker = (struct agent_asker){ .cli = run->cli, .host = run->host };
 	r = signals_watch(&run->signals, &run->host->loop, list, signal_arrived, run);
 	run->has_signals = r == 0;
 	return r < 0 ? err_set(err, r, "signals cannot be watched: %s", perch_strerror(r)) : 0;

@@ -135,6 +135,7 @@ static int open_terminal(struct chat *chat, perch_err *err)
 		.quiet = chat->cli->quiet,
 		.verbose = chat->cli->verbose,
 		.utf8 = cli_is_utf8(),
+		.guard = &chat->host->guard,
 	};
 	int r = term_new(&chat->host->loop, &options, &chat->terminal, err);
 	if (r < 0)
@@ -147,7 +148,7 @@ static int open_terminal(struct chat *chat, perch_err *err)
 int chat_view_open(struct chat *chat, perch_err *err)
 {
 	agent_print_open(&chat->print, chat->cli);
-	chat->asker = (struct agent_asker){ .cli = chat->cli, .loop = &chat->host->loop };
+	chat->asker = (struct agent_asker){ .cli = chat->cli, .host = chat->host };
 	chat->ends_line = true;
 	if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && !chat->cli->non_interactive)
 		return open_terminal(chat, err);

@@ -2,17 +2,11 @@
  * not in the table is allowed; a call newer than the table does not exist. */
 #include "sandbox/seccomp.h"
 
-#include <asm/ioctls.h>
 #include <errno.h>
 #include <linux/audit.h>
-#include <linux/fs.h>
-#include <linux/fsverity.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <sched.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 
+#include "sandbox/judges.h"
 #include "sandbox/uapi/calls.h"
 
 #if defined(__x86_64__)
@@ -22,153 +16,6 @@
 #else
 #define ARCHITECTURE 0
 #endif
-
-enum {
-	SOCKET_TYPE_MASK = 0xf,
-	PROTOCOL_MPTCP = 262,
-	FASTOPEN_FLAG = 0x20000000,
-	FASTOPEN_OPTION = 30,
-	NAMESPACES = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |
-		CLONE_NEWNET | CLONE_NEWCGROUP,
-};
-
-/* ---- calls that depend on their arguments --------------------------------- */
-
-typedef void judge_fn(struct bpf *bpf, const struct seccomp_needs *needs);
-
-static void allow_if_equal(struct bpf *bpf, uint32_t value)
-{
-	size_t question = bpf_if_equal(bpf, value);
-	bpf_allow(bpf);
-	bpf_end_if(bpf, question);
-}
-
-static void refuse_if_equal(struct bpf *bpf, uint32_t value)
-{
-	size_t question = bpf_if_equal(bpf, value);
-	bpf_fail_with(bpf, EPERM);
-	bpf_end_if(bpf, question);
-}
-
-static void judge_bits(struct bpf *bpf, unsigned argument, uint32_t bits)
-{
-	bpf_load_argument(bpf, argument);
-	size_t question = bpf_if_any_bit(bpf, bits);
-	bpf_fail_with(bpf, EPERM);
-	bpf_end_if(bpf, question);
-	bpf_allow(bpf);
-}
-
-static void judge_clone(struct bpf *bpf, const struct seccomp_needs *needs)
-{
-	(void)needs;
-	judge_bits(bpf, 0, NAMESPACES);
-}
-
-/* Keys pushed into a terminal are commands to whoever reads from it next. What a file
- * is beside its content can be changed here too, by what is open for reading. */
-static void judge_ioctl(struct bpf *bpf, const struct seccomp_needs *needs)
-{
-	static const uint32_t metadata[] = { FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION,
-		FS_IOC_ENABLE_VERITY };
-	bpf_load_argument(bpf, 1);
-	refuse_if_equal(bpf, TIOCSTI);
-	refuse_if_equal(bpf, TIOCLINUX);
-	for (size_t i = 0; !needs->has_metadata && i < sizeof(metadata) / sizeof(metadata[0]); i++)
-		refuse_if_equal(bpf, metadata[i]);
-	bpf_allow(bpf);
-}
-
-/* The limits of another process, the host's among them; one's own have no id. */
-static void judge_prlimit(struct bpf *bpf, const struct seccomp_needs *needs)
-{
-	(void)needs;
-	bpf_load_argument(bpf, 0);
-	allow_if_equal(bpf, 0);
-	bpf_load_argument(bpf, 2);
-	size_t question = bpf_if_equal(bpf, 0);
-	bpf_load_upper_half(bpf, 2);
-	allow_if_equal(bpf, 0);
-	bpf_end_if(bpf, question);
-	bpf_fail_with(bpf, EPERM);
-}
-
-/* Of the internet: streams and datagrams of the usual protocols, nothing raw. */
-static void judge_internet(struct bpf *bpf, uint32_t family)
-{
-	static const uint32_t protocols[] = { 0, IPPROTO_ICMP, IPPROTO_TCP, IPPROTO_UDP, IPPROTO_ICMPV6,
-		IPPROTO_UDPLITE, PROTOCOL_MPTCP };
-	static const uint32_t types[] = { SOCK_STREAM, SOCK_DGRAM };
-	size_t is_family = bpf_if_equal(bpf, family);
-	for (size_t type = 0; type < 2; type++) {
-		bpf_load_argument(bpf, 1);
-		bpf_mask(bpf, SOCKET_TYPE_MASK);
-		size_t is_type = bpf_if_equal(bpf, types[type]);
-		bpf_load_argument(bpf, 2);
-		for (size_t i = 0; i < sizeof(protocols) / sizeof(protocols[0]); i++)
-			allow_if_equal(bpf, protocols[i]);
-		bpf_end_if(bpf, is_type);
-	}
-	bpf_fail_with(bpf, EPERM);
-	bpf_end_if(bpf, is_family);
-}
-
-/* Names are looked up with the help of a netlink socket, of routes alone. */
-static void judge_netlink(struct bpf *bpf)
-{
-	enum { ROUTE = 0 };
-	size_t is_family = bpf_if_equal(bpf, AF_NETLINK);
-	bpf_load_argument(bpf, 2);
-	allow_if_equal(bpf, ROUTE);
-	bpf_fail_with(bpf, EPERM);
-	bpf_end_if(bpf, is_family);
-}
-
-static void judge_socket(struct bpf *bpf, const struct seccomp_needs *needs)
-{
-	bpf_load_argument(bpf, 0);
-	if (needs->has_unix)
-		allow_if_equal(bpf, AF_UNIX);
-	if (needs->has_net) {
-		judge_internet(bpf, AF_INET);
-		judge_internet(bpf, AF_INET6);
-		judge_netlink(bpf);
-	}
-	bpf_fail_with(bpf, EPERM);
-}
-
-/* A pair is connected to itself alone. */
-static void judge_socketpair(struct bpf *bpf, const struct seccomp_needs *needs)
-{
-	(void)needs;
-	bpf_load_argument(bpf, 0);
-	allow_if_equal(bpf, AF_UNIX);
-	bpf_fail_with(bpf, EPERM);
-}
-
-/* Fast open connects without a connect that Landlock would see. */
-static void judge_send(struct bpf *bpf, const struct seccomp_needs *needs)
-{
-	(void)needs;
-	judge_bits(bpf, 3, FASTOPEN_FLAG);
-}
-
-static void judge_sendmsg(struct bpf *bpf, const struct seccomp_needs *needs)
-{
-	(void)needs;
-	judge_bits(bpf, 2, FASTOPEN_FLAG);
-}
-
-static void judge_setsockopt(struct bpf *bpf, const struct seccomp_needs *needs)
-{
-	(void)needs;
-	bpf_load_argument(bpf, 1);
-	size_t question = bpf_if_equal(bpf, IPPROTO_TCP);
-	bpf_load_argument(bpf, 2);
-	refuse_if_equal(bpf, FASTOPEN_OPTION);
-	bpf_end_if(bpf, question);
-	bpf_allow(bpf);
-}
 
 /* ---- the table ------------------------------------------------------------- */
 
