@@ -1,6 +1,7 @@
 /* Sandboxes between two runs. */
 #include "sandbox/keep.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stddef.h>
@@ -29,7 +30,7 @@ struct keep {
 static void free_all(struct keep *keep)
 {
 	for (struct sandbox *sandbox; (sandbox = keep->first);) {
-		keep->first = sandbox->next_kept;
+		keep->first = sandbox->kept.next;
 		sandbox_free(sandbox);
 	}
 	keep->count = 0;
@@ -82,12 +83,13 @@ static bool has_mounts_changed(const struct keep *keep)
 
 /* ---- as good as new ------------------------------------------------------------ */
 
-static bool is_as_new(const struct sandbox *sandbox, const struct mounts *mounts)
+static bool is_as_new(const struct sandbox *sandbox)
 {
+	const struct room *room = sandbox->confine.room;
 	_cleanup_(buf_free) struct buf now = { 0 };
-	return room_is_empty(sandbox->confine.room) &&
-		likeness_picture(room_root(sandbox->confine.room), mounts, &now) == 0 &&
-		likeness_is_same(&now, &sandbox->picture);
+	return room_is_empty(room) &&
+		likeness_picture(room_root(room), &sandbox->kept.mounts, &now) == 0 &&
+		likeness_is_same(&now, &sandbox->kept.picture);
 }
 
 /* Not where a room shows more than its own, or where something is to be looked for in the end. */
@@ -98,53 +100,107 @@ static bool can_be_kept(const struct sandbox *sandbox)
 		!(sandbox->absent && sandbox->absent[0]);
 }
 
+/* The paths of what was found belong to the view, which goes. */
+static int keep_mounts(struct sandbox *sandbox)
+{
+	struct mounts *mounts = &sandbox->kept.mounts;
+	*mounts = sandbox->finding.mounts;
+	sandbox->finding.mounts = (struct mounts){ 0 };
+	for (size_t i = 0; i < mounts->count; i++) {
+		mounts->items[i].path = arena_dup(&sandbox->arena, str_from(mounts->items[i].path));
+		if (!mounts->items[i].path)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 void keep_note_new(struct sandbox *sandbox)
 {
-	const struct room *room = sandbox->confine.room;
-	if (!can_be_kept(sandbox) ||
-		likeness_picture(room_root(room), &sandbox->finding.mounts, &sandbox->picture) < 0)
-		buf_clear(&sandbox->likeness);
+	struct kept *kept = &sandbox->kept;
+	if (!can_be_kept(sandbox) || keep_mounts(sandbox) < 0 ||
+		likeness_picture(room_root(sandbox->confine.room), &kept->mounts, &kept->picture) < 0)
+		buf_clear(&kept->likeness);
 }
 
-/* ---- taking and putting --------------------------------------------------------- */
+void keep_forget(struct sandbox *sandbox)
+{
+	struct kept *kept = &sandbox->kept;
+	buf_free(&kept->asked);
+	buf_free(&kept->likeness);
+	buf_free(&kept->picture);
+	free(kept->mounts.items);
+	trail_free(&kept->trail);
+}
 
-/* Takes it off the list. */
-static struct sandbox *take_alike(struct keep *keep, const struct buf *likeness)
+/* ---- taking ---------------------------------------------------------------------- */
+
+typedef bool is_wanted_fn(const struct sandbox *kept, const struct sandbox *wanted);
+
+/* The first that is wanted and as good as new; those that are not as new are taken down. */
+static struct sandbox *take(struct keep *keep, is_wanted_fn *is_it, const struct sandbox *wanted)
 {
 	struct sandbox **link = &keep->first;
-	while (*link && !likeness_is_same(&(*link)->likeness, likeness))
-		link = &(*link)->next_kept;
-	struct sandbox *found = *link;
-	if (found) {
-		*link = found->next_kept;
+	for (struct sandbox *found; (found = *link);) {
+		if (!is_it(found, wanted)) {
+			link = &found->kept.next;
+			continue;
+		}
+		*link = found->kept.next;
 		keep->count--;
+		if (is_as_new(found))
+			return found;
+		sandbox_free(found);
 	}
-	return found;
+	return NULL;
 }
 
-struct sandbox *keep_take(struct sandbox *wanted)
+static bool is_known(const struct sandbox *kept, const struct sandbox *wanted)
+{
+	return likeness_is_same(&kept->kept.asked, &wanted->kept.asked) &&
+		trail_is_same(&kept->kept.trail);
+}
+
+struct sandbox *keep_take_known(struct sandbox *wanted)
 {
 	struct keep *keep = keep_of(wanted->host);
-	if (!keep || !wanted->finding.has_looked)
+	if (!keep || likeness_ask(&wanted->policy, &wanted->kept.asked) < 0)
 		return NULL;
 	if (has_mounts_changed(keep))
 		free_all(keep);
-	if (likeness_make(wanted, &wanted->likeness) < 0) {
-		buf_clear(&wanted->likeness);
+	return take(keep, is_known, wanted);
+}
+
+static bool is_alike(const struct sandbox *kept, const struct sandbox *wanted)
+{
+	return likeness_is_same(&kept->kept.likeness, &wanted->kept.likeness);
+}
+
+struct sandbox *keep_take_alike(struct sandbox *wanted)
+{
+	struct keep *keep = keep_of(wanted->host);
+	struct kept *kept = &wanted->kept;
+	if (!keep || !wanted->finding.has_looked || kept->asked.failed)
+		return NULL;
+	if (likeness_make(wanted, &kept->likeness) < 0) {
+		buf_clear(&kept->likeness);
 		return NULL;
 	}
-	struct sandbox *found;
-	while (
-		(found = take_alike(keep, &wanted->likeness)) && !is_as_new(found, &wanted->finding.mounts))
-		sandbox_free(found);
+	struct sandbox *found = take(keep, is_alike, wanted);
+	/* Only now: whoever runs once shall not pay for what the next one saves. */
+	if (found && likeness_is_same(&found->kept.asked, &kept->asked)) {
+		trail_free(&found->kept.trail);
+		sandbox_add_ways(wanted, &found->kept.trail);
+	}
 	return found;
 }
+
+/* ---- putting --------------------------------------------------------------------- */
 
 static void free_oldest(struct keep *keep)
 {
 	struct sandbox **link = &keep->first;
-	while ((*link)->next_kept)
-		link = &(*link)->next_kept;
+	while ((*link)->kept.next)
+		link = &(*link)->kept.next;
 	sandbox_free(*link);
 	*link = NULL;
 	keep->count--;
@@ -152,12 +208,12 @@ static void free_oldest(struct keep *keep)
 
 bool keep_put(struct sandbox *sandbox)
 {
-	struct keep *keep = sandbox->likeness.len ? keep_of(sandbox->host) : NULL;
+	struct keep *keep = sandbox->kept.likeness.len ? keep_of(sandbox->host) : NULL;
 	if (!keep || !room_is_empty(sandbox->confine.room))
 		return false;
 	if (keep->count == KEPT_MAX)
 		free_oldest(keep);
-	sandbox->next_kept = keep->first;
+	sandbox->kept.next = keep->first;
 	keep->first = sandbox;
 	keep->count++;
 	timer_set(&keep->host->loop.timers, &keep->idle,

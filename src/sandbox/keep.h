@@ -6,14 +6,21 @@
 
 #include "sandbox/sandbox_parts.h"
 
-/* A kept one that is as `wanted`, which has looked, would be; NULL = there is none: then it
- * is noted what `wanted` will be made from. */
-struct sandbox *keep_take(struct sandbox *wanted);
+/* A kept one for whoever asks what somebody has asked before, if nothing has changed since
+ * then in the file tree: nothing needs to be looked up. NULL = there is none. */
+struct sandbox *keep_take_known(struct sandbox *wanted);
 
-/* Notes what its room is like, behind keep_take and its making: so that it can be kept. */
+/* Behind that, one that is just as `wanted`, which has looked by now, would be; NULL = there is
+ * none: then it is noted what `wanted` will be made from. */
+struct sandbox *keep_take_alike(struct sandbox *wanted);
+
+/* Notes what its room is like, behind its making: so that it can be kept. */
 void keep_note_new(struct sandbox *sandbox);
 
 /* Whether it was kept; else the caller takes it down. */
 bool keep_put(struct sandbox *sandbox);
+
+/* Frees what was noted. */
+void keep_forget(struct sandbox *sandbox);
 
 #endif

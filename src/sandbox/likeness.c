@@ -67,6 +67,25 @@ static void add_policy(struct buf *out, const struct sandbox_policy *policy)
 	buf_append(out, numbers, sizeof(numbers));
 }
 
+static void add_list(struct buf *out, const char *const *list)
+{
+	for (; list && *list; list++)
+		add_text(out, *list);
+	add_text(out, "");
+}
+
+int likeness_ask(const struct sandbox_policy *policy, struct buf *asked)
+{
+	add_surroundings(asked);
+	add_policy(asked, policy);
+	add_list(asked, policy->read);
+	add_list(asked, policy->write);
+	add_list(asked, policy->hide);
+	add_list(asked, policy->reveal);
+	add_list(asked, policy->protect);
+	return asked->failed ? -ENOMEM : 0;
+}
+
 /* What is hidden may be another file than it was: that it is hidden, the picture shows. */
 static void add_view(struct buf *out, const struct view *view)
 {

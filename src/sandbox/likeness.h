@@ -6,6 +6,9 @@
 #include "base/buf.h"
 #include "sandbox/sandbox_parts.h"
 
+/* Of a policy: all that it says, and who is asking. Returns 0 or -ENOMEM. */
+int likeness_ask(const struct sandbox_policy *policy, struct buf *asked);
+
 /* Of a sandbox that has looked, whether it was made or not: everything that decides how it
  * would be made now. Returns 0 or -ENOMEM. */
 int likeness_make(const struct sandbox *sandbox, struct buf *likeness);

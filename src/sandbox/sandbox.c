@@ -213,10 +213,12 @@ static int make_or_take(
 	struct sandbox *sandbox, bool is_trial, struct sandbox **ret_kept, perch_err *err)
 {
 	bool may_be_kept = sandbox->policy.may_be_used_again && !is_trial;
-	int r = may_be_kept ? sandbox_look_first(sandbox, err) : 0;
+	*ret_kept = may_be_kept ? keep_take_known(sandbox) : NULL;
+	int r = may_be_kept && !*ret_kept ? sandbox_look_first(sandbox, err) : 0;
 	if (r < 0)
 		return r;
-	*ret_kept = may_be_kept ? keep_take(sandbox) : NULL;
+	if (may_be_kept && !*ret_kept)
+		*ret_kept = keep_take_alike(sandbox);
 	if (*ret_kept)
 		return 0;
 	r = make(sandbox, sandbox->host, is_trial, err);
@@ -292,8 +294,7 @@ void sandbox_free(struct sandbox *sandbox)
 	scratch_close(&sandbox->scratch);
 	fd_close(sandbox->confine.landlock_fd);
 	free(sandbox->filter.filter);
-	buf_free(&sandbox->likeness);
-	buf_free(&sandbox->picture);
+	keep_forget(sandbox);
 	arena_free(&sandbox->arena);
 	free(sandbox);
 }

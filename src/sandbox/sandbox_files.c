@@ -90,6 +90,51 @@ static int look(struct sandbox *sandbox, perch_err *err)
 	return r;
 }
 
+static bool is_in_shared_tmp(const char *path)
+{
+	bool is_in = false;
+	for (size_t i = 0; i < COUNT(shared_tmp); i++)
+		is_in |= policy_is_inside(path, shared_tmp[i]);
+	return is_in;
+}
+
+/* Whether nothing is seen in a room of what others have there. */
+static bool is_tmp_sealed(const struct sandbox *sandbox)
+{
+	bool is_sealed = sandbox->policy.has_private_tmp;
+	for (size_t i = 0; i < sandbox->view.count; i++) {
+		const struct view_entry *entry = &sandbox->view.entries[i];
+		is_sealed &= entry->access == ACCESS_NONE || !is_in_shared_tmp(entry->path);
+	}
+	return is_sealed;
+}
+
+static void add_ways(struct trail *trail, const char *const *list, bool is_tmp_sealed)
+{
+	for (; list && *list; list++) {
+		if (!is_tmp_sealed || !is_in_shared_tmp(*list))
+			trail_add(trail, *list);
+	}
+}
+
+void sandbox_add_ways(const struct sandbox *sandbox, struct trail *trail)
+{
+	const struct sandbox_policy *policy = &sandbox->policy;
+	const bool is_sealed = is_tmp_sealed(sandbox);
+	_cleanup_free_ char *parent = scratch_parent();
+	const char *const scratch[] = { parent, NULL };
+	trail->failed |= !parent;
+	for (size_t i = 0; i < COUNT(devices); i++)
+		trail_add(trail, devices[i]);
+	for (size_t i = 0; i < COUNT(shared_tmp); i++)
+		trail_add(trail, shared_tmp[i]);
+	add_ways(trail, scratch, is_sealed);
+	add_ways(trail, policy->hide, is_sealed);
+	add_ways(trail, policy->reveal, false);
+	add_ways(trail, policy->read, false);
+	add_ways(trail, policy->write, false);
+}
+
 /* ---- L3: namespaces ---------------------------------------------------------- */
 
 /* Those of the shared ones that the policy does not name itself. */

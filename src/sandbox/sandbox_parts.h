@@ -7,6 +7,7 @@
 #include "sandbox/mounts.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/scratch.h"
+#include "sandbox/trail.h"
 #include "sandbox/view.h"
 
 enum { LAYERS_MAX = 8 };
@@ -17,6 +18,16 @@ struct finding {
 	int refused;                 /* a negative errno: not the room's fault */
 	const char *const *replaced; /* by empty directories */
 	struct mounts mounts;
+};
+
+/* What is known of one that may be used again. */
+struct kept {
+	struct buf asked;     /* what was asked for, and by whom */
+	struct buf likeness;  /* what it was made from; nothing = it is not used again */
+	struct mounts mounts; /* of its room */
+	struct buf picture;   /* of its room, when that was new */
+	struct trail trail;   /* whoever asks for the same would get the same while this is the same */
+	struct sandbox *next;
 };
 
 struct sandbox {
@@ -37,9 +48,7 @@ struct sandbox {
 	size_t property_count;
 	struct view view; /* while it is being made, as the next one */
 	struct finding finding;
-	struct buf likeness; /* what it was made from; nothing = it is not used again */
-	struct buf picture;  /* of its room, when that was new */
-	struct sandbox *next_kept;
+	struct kept kept;
 };
 
 /* ---- sandbox.c -------------------------------------------------------------- */
@@ -48,6 +57,9 @@ struct sandbox {
 void sandbox_free(struct sandbox *sandbox);
 
 /* ---- sandbox_files.c: L3 and L1 ------------------------------------------- */
+
+/* Adds the ways to all that it has looked up. */
+void sandbox_add_ways(const struct sandbox *sandbox, struct trail *trail);
 
 /* Looks up what the policy names, before sandbox_look would: to see whether there is
  * such a sandbox already. */

@@ -97,7 +97,10 @@ static void check(
 	const char *first, const char *outside, const char *second, const char *expected, bool is_new)
 {
 	begin();
-	assert_said(run_once(first), true, "");
+	assert_said(run_once(":"), true, "");
+	for (int i = 0; i < 3; i++)
+		assert_said(run_once(":"), false, "");
+	assert_said(run_once(first), false, "");
 	quarters_prepare(outside);
 	assert_said(run_once(second), is_new, expected);
 	end();

@@ -1,0 +1,35 @@
+/* The directories that are asked on the way to paths: as long as none of them has changed, and
+ * nothing is mounted, every path leads to what it led to. */
+#ifndef SANDBOX_TRAIL_H
+#define SANDBOX_TRAIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+#include "base/arena.h"
+
+struct trail_step {
+	const char *path;
+	struct stat seen;
+};
+
+/* `{0}` is empty. */
+struct trail {
+	struct arena arena;
+	struct trail_step *steps;
+	size_t count;
+	size_t cap;
+	bool failed; /* no memory, or a directory whose changes may not show: it changed a moment
+				  * ago, or others than this machine's kernel write to it */
+};
+
+/* Adds the way to an absolute path, through links, as far as there is one. */
+void trail_add(struct trail *trail, const char *path);
+
+/* Whether it is whole, and no directory has changed. */
+bool trail_is_same(const struct trail *trail);
+
+void trail_free(struct trail *trail);
+
+#endif

@@ -1,0 +1,167 @@
+/* Ways through directories: whatever makes a path lead somewhere else shows. */
+#include "harness/folder.h"
+#include "harness/oom.h"
+#include "harness/suite.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/stamp.h"
+#include "sandbox/trail.h"
+
+/* What is done in a directory of its own, and whether it matters to `way` in there. */
+struct change {
+	const char *way;
+	const char *script;
+	bool matters;
+};
+
+static const struct change changes[] = {
+	{ "there/file", ":", false },
+	{ "there/file", "echo more >>there/file", false },
+	{ "there/file", "touch other/new", false },
+	{ "there/file", "rm there/file", true },
+	{ "there/file", "echo >other/new; mv other/new there/file", true },
+	{ "there/file", "mv there away; mkdir there; touch there/file", true },
+	{ "there/file", "chmod 700 there", true },
+	{ "there/missing", "touch there/missing", true },
+	{ "missing/deep/down", "mkdir missing", true },
+	{ "link/file", "touch other/new", false },
+	{ "link/file", "rm there/file", true },
+	{ "link/file", "ln -sfn other link", true },
+	{ "long/file", "ln -sfn ../other other/link", true },
+	{ "there/../there/./file", "rm there/file", true },
+	{ "loop/file", ":", false },
+};
+
+enum { COUNT = sizeof(changes) / sizeof(changes[0]) };
+
+static void run_in(size_t number, const char *script)
+{
+	free(folder_run("cd %zu && %s", number, script));
+}
+
+static void prepare(void)
+{
+	folder_new();
+	for (size_t i = 0; i < COUNT; i++) {
+		ck_assert_int_eq(mkdir(folder_path("%zu", i), 0755), 0);
+		run_in(i,
+			"mkdir there other && touch there/file && ln -s there link && "
+			"ln -s other/link long && ln -s ../there other/link && ln -s loop loop");
+	}
+}
+
+/* ---- in a root where nobody else comes and goes ------------------------------ */
+
+struct look {
+	struct trail trails[COUNT];
+	bool is_same[COUNT];
+};
+
+static void *add_ways(void *data)
+{
+	struct look *look = data;
+	ck_assert_int_eq(unshare(CLONE_FS), 0);
+	ck_assert_int_eq(chroot(folder_path(".")), 0);
+	for (size_t i = 0; i < COUNT; i++) {
+		char way[256];
+		snprintf(way, sizeof(way), "/%zu/%s", i, changes[i].way);
+		trail_free(&look->trails[i]);
+		trail_add(&look->trails[i], way);
+	}
+	return NULL;
+}
+
+static void *compare(void *data)
+{
+	struct look *look = data;
+	ck_assert_int_eq(unshare(CLONE_FS), 0);
+	ck_assert_int_eq(chroot(folder_path(".")), 0);
+	for (size_t i = 0; i < COUNT; i++)
+		look->is_same[i] = trail_is_same(&look->trails[i]);
+	return NULL;
+}
+
+/* A thread can have a root of its own. */
+static void in_root(void *(*act)(void *data), struct look *look)
+{
+	pthread_t thread;
+	ck_assert_int_eq(pthread_create(&thread, NULL, act, look), 0);
+	pthread_join(thread, NULL);
+}
+
+/* What has changed a moment ago can change again without showing it. */
+static void await_settled(void)
+{
+	struct stat info;
+	do {
+		usleep(100 * 1000);
+		ck_assert_int_eq(stat(folder_path("%d", COUNT - 1), &info), 0);
+	} while (!stamp_is_settled(&info));
+}
+
+START_TEST(whatever_leads_elsewhere_shows)
+{
+	static struct look look;
+	ck_assert(geteuid() == 0 || unshare(CLONE_NEWUSER) == 0);
+	prepare();
+	in_root(add_ways, &look);
+	in_root(compare, &look);
+	ck_assert_msg(!look.is_same[0], "a directory that has just been made is believed");
+	await_settled();
+	in_root(add_ways, &look);
+	in_root(compare, &look);
+	for (size_t i = 0; i < COUNT; i++) {
+		ck_assert_msg(look.is_same[i], "%zu: not settled", i);
+		run_in(i, changes[i].script);
+	}
+	in_root(compare, &look);
+	for (size_t i = 0; i < COUNT; i++) {
+		ck_assert_msg(
+			look.is_same[i] == !changes[i].matters, "%s: %s", changes[i].way, changes[i].script);
+		trail_free(&look.trails[i]);
+	}
+}
+END_TEST
+
+START_TEST(nothing_is_no_way)
+{
+	struct trail trail = { 0 };
+	ck_assert(!trail_is_same(&trail));
+}
+END_TEST
+
+START_TEST(who_dates_nothing_is_not_believed)
+{
+	struct trail trail = { 0 };
+	trail_add(&trail, "/usr/bin");
+	ck_assert(trail_is_same(&trail));
+	trail_add(&trail, "/proc/sys/kernel");
+	ck_assert(!trail_is_same(&trail));
+	trail_free(&trail);
+}
+END_TEST
+
+static int add_long_way(void *data)
+{
+	(void)data;
+	struct trail trail = { 0 };
+	trail_add(&trail, "/usr/share/doc/base-files/copyright");
+	bool is_same = trail_is_same(&trail);
+	trail_free(&trail);
+	return is_same ? 0 : -1;
+}
+
+START_TEST(without_memory_it_is_not_whole)
+{
+	ck_assert_int_gt(oom_every(add_long_way, NULL), 1);
+}
+END_TEST
+
+SUITE_MAIN("sandbox-trail", whatever_leads_elsewhere_shows, nothing_is_no_way,
+	who_dates_nothing_is_not_believed, without_memory_it_is_not_whole)
