@@ -8,6 +8,8 @@
 #include "agent/bridge_parts.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/log.h"
+#include "proc/host.h"
 
 const char *bridge_turn_id(const struct bridge_turn *turn)
 {
@@ -69,14 +71,19 @@ static void warn(struct bridge_turn *turn, const char *what, const perch_err *er
 
 static void start_next(struct bridge *bridge);
 
-/* Records it, tells it, and makes room for the next. */
+static void record(struct bridge *bridge, struct session_turn *session, bool counts)
+{
+	perch_err err = { 0 };
+	if (session && session_turn_end(session, counts, &err) < 0)
+		log_warn(&bridge->options.host->log, "the end of a turn is not recorded yet: %s", err.text);
+}
+
+/* Tells it, makes room for the next, and records it while that one starts. */
 static void finish(struct bridge_turn *turn, const struct agent_end *end)
 {
 	struct bridge *bridge = turn->bridge;
-	perch_err err = { 0 };
-	if (turn->session && session_turn_end(turn->session, turn->was_started, &err) < 0)
-		warn(turn, "the end of the turn is not recorded yet", &err);
-	turn->session = NULL;
+	struct session_turn *session = steal(&turn->session);
+	bool counts = turn->was_started;
 	list_remove(&bridge->turns[turn->stage], turn);
 	no_longer_expected(turn);
 	bridge->bytes -= turn->bytes;
@@ -84,6 +91,7 @@ static void finish(struct bridge_turn *turn, const struct agent_end *end)
 		bridge->options.events->end(turn, turn->turn, end);
 	bridge_turn_free(turn);
 	start_next(bridge);
+	record(bridge, session, counts);
 }
 
 /* A turn that never ran. */
