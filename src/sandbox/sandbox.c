@@ -219,8 +219,10 @@ static int make_or_take(
 		return r;
 	if (may_be_kept && !*ret_kept)
 		*ret_kept = keep_take_alike(sandbox);
-	if (*ret_kept)
+	if (*ret_kept) {
+		make_limits(*ret_kept); /* never above ours, which may have changed */
 		return 0;
+	}
 	r = make(sandbox, sandbox->host, is_trial, err);
 	if (r == 0 && may_be_kept)
 		keep_note_new(sandbox);

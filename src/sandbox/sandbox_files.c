@@ -187,7 +187,7 @@ static const char *const *links_to_keep(struct sandbox *sandbox)
 	return links.failed ? NULL : links.items;
 }
 
-static bool is_room_switched_off(void)
+bool sandbox_has_room_off(void)
 {
 	const char *off = getenv("PERCH_SANDBOX_NO_ROOM");
 	return off && off[0] && strcmp(off, "0") != 0;
@@ -266,12 +266,12 @@ static int open_room(struct sandbox *sandbox, perch_host *host, perch_err *err)
 
 int sandbox_look_first(struct sandbox *sandbox, perch_err *err)
 {
-	return is_room_switched_off() ? 0 : find(sandbox, err);
+	return sandbox_has_room_off() ? 0 : find(sandbox, err);
 }
 
 int sandbox_look(struct sandbox *sandbox, perch_host *host, perch_err *err)
 {
-	if (!is_room_switched_off())
+	if (!sandbox_has_room_off())
 		return open_room(sandbox, host, err);
 	char *why = sandbox->layers.no_room;
 	snprintf(why, sizeof(sandbox->layers.no_room), "PERCH_SANDBOX_NO_ROOM is set");

@@ -58,6 +58,9 @@ void sandbox_free(struct sandbox *sandbox);
 
 /* ---- sandbox_files.c: L3 and L1 ------------------------------------------- */
 
+/* Whether PERCH_SANDBOX_NO_ROOM says so. */
+bool sandbox_has_room_off(void);
+
 /* Adds the ways to all that it has looked up. */
 void sandbox_add_ways(const struct sandbox *sandbox, struct trail *trail);
 

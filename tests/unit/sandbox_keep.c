@@ -1,5 +1,6 @@
 /* Sandboxes that are used again: only who left everything as it was made has a successor in
  * the same room, and nobody notices that there was a predecessor. */
+#include "harness/oom.h"
 #include "harness/quarters.h"
 #include "harness/suite.h"
 
@@ -214,9 +215,36 @@ QUARTERS_TEST(no_more_than_some_are_kept)
 	end();
 }
 
+/* A host that opens one, and again: the third time, it knows the way. */
+static int open_thrice(void *data)
+{
+	const struct sandbox_policy *policy = data;
+	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
+	options.guard_path = quarters_guard();
+	perch_host *made = NULL;
+	int r = perch_host_new(&options, &made, NULL);
+	for (int i = 0; r == 0 && i < 3; i++) {
+		struct sandbox *sandbox;
+		r = sandbox_open(made, policy, &sandbox, NULL);
+		if (r == 0)
+			sandbox_close(sandbox);
+	}
+	perch_host_free(made);
+	return r;
+}
+
+QUARTERS_TEST(without_memory_nothing_is_kept_that_is_not_whole)
+{
+	begin();
+	struct sandbox_policy policy = tool_policy();
+	ck_assert_uint_gt(oom_every(open_thrice, &policy), 10);
+	end();
+}
+
 SUITE_MAIN("sandbox-keep", who_leaves_it_as_it_was_has_a_successor,
 	a_file_that_is_left_is_not_found, a_file_that_came_and_went_leaves_no_trace,
 	a_directory_that_was_locked_is_open, a_process_that_is_left_is_gone,
 	a_secret_that_was_made_meanwhile_is_hidden, a_secret_that_was_replaced_meanwhile_is_hidden,
 	another_policy_has_another_room, whoever_is_still_in_it_is_alone,
-	there_is_no_memory_to_be_shared, nobody_asks_for_it_and_it_goes, no_more_than_some_are_kept)
+	there_is_no_memory_to_be_shared, nobody_asks_for_it_and_it_goes, no_more_than_some_are_kept,
+	without_memory_nothing_is_kept_that_is_not_whole)
