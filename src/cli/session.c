@@ -161,6 +161,8 @@ static int run_to_the_end(struct session *session, perch_err *err)
 	while (r >= 0 && !outcome_of(session)) {
 		flush(session);
 		r = perch_host_wait(session->host, -1);
+		if (r < 0)
+			err_set(err, r, "waiting failed: %s", perch_strerror(r));
 	}
 	if (had_terminal)
 		foreground_take_back();

@@ -6,8 +6,6 @@
 #include "conformance/player.h"
 #include "data/json.h"
 
-DEFINE_POINTER_CLEANUP(json_freep, perch_json, perch_json_free)
-
 typedef void value_fn(perch_json_writer *writer, const perch_json_value *request, bool denies);
 
 static void put_text(perch_json_writer *writer, const perch_json_value *request, bool denies)
@@ -114,7 +112,7 @@ static void write_answer(enum manner manner, const perch_json_value *request,
 
 int answer_request(enum manner manner, struct str line, struct buf *out)
 {
-	_cleanup_(json_freep) perch_json *json = NULL;
+	_cleanup_json_ perch_json *json = NULL;
 	const perch_json_value *request = NULL;
 	const perch_json_options options = { .replace_invalid_utf8 = true };
 	if (perch_json_new(&options, &json) < 0)

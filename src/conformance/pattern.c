@@ -9,8 +9,6 @@
 #include "conformance/regex.h"
 #include "data/json.h"
 
-DEFINE_POINTER_CLEANUP(json_freep, perch_json, perch_json_free)
-
 enum { PATH_LEN_MAX = 256, SHOWN_MAX = 200 };
 
 /* ---- comparing ------------------------------------------------------------------ */
@@ -152,8 +150,8 @@ static int match(
 
 static int match_json(struct str pattern, struct str text, struct buf *why)
 {
-	_cleanup_(json_freep) perch_json *wanted = NULL;
-	_cleanup_(json_freep) perch_json *found = NULL;
+	_cleanup_json_ perch_json *wanted = NULL;
+	_cleanup_json_ perch_json *found = NULL;
 	const perch_json_value *wanted_root;
 	const perch_json_value *found_root;
 	const perch_json_options options = { .replace_invalid_utf8 = true };
@@ -208,7 +206,7 @@ static int check_strings(const perch_json_value *value, perch_err *err)
 
 int pattern_verify(struct str pattern, perch_err *err)
 {
-	_cleanup_(json_freep) perch_json *json = NULL;
+	_cleanup_json_ perch_json *json = NULL;
 	_cleanup_(buf_free) struct buf text = { 0 };
 	const struct variable none = { 0 };
 	const perch_json_value *root;
@@ -250,7 +248,7 @@ static int append_value(
 		if (str_is(name, variables->name))
 			return buf_append_text(out, variables->json);
 	}
-	_cleanup_(json_freep) perch_json *json = NULL;
+	_cleanup_json_ perch_json *json = NULL;
 	const perch_json_value *root = NULL;
 	if (perch_json_new(NULL, &json) < 0)
 		return -ENOMEM;

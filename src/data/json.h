@@ -5,8 +5,12 @@
 #define DATA_JSON_H
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "perch/json.h"
+
+DEFINE_POINTER_CLEANUP(cleanup_json, perch_json, perch_json_free)
+#define _cleanup_json_ _cleanup_(cleanup_json)
 
 /* A value, 24 bytes. The values of a document stand in one array in the order
  * of the text: an object is followed by name, value, name, value, …; an array

@@ -181,8 +181,6 @@ static int say_turn(struct agent_side *side, struct str input, perch_json *json)
 	return r;
 }
 
-DEFINE_POINTER_CLEANUP(free_document, perch_json, perch_json_free)
-
 static int say_input(struct agent_side *side, struct str input)
 {
 	if (!input.len)
@@ -191,7 +189,7 @@ static int say_input(struct agent_side *side, struct str input)
 		replay_say(side->player.replay, input);
 		return 0;
 	}
-	_cleanup_(free_document) perch_json *json = NULL;
+	_cleanup_json_ perch_json *json = NULL;
 	perch_json_options options = PERCH_JSON_OPTIONS_INIT;
 	options.text_max = PERCH_JSON_TEXT_CEILING;
 	int r = perch_json_new(&options, &json);

@@ -59,14 +59,12 @@ static void write_message(
 	buf_append_char(out, '\n');
 }
 
-DEFINE_POINTER_CLEANUP(free_document, perch_json, perch_json_free)
-
 int tool_request_write(struct buf *out, const struct tool_request *request, perch_err *err)
 {
 	perch_json_options options = PERCH_JSON_OPTIONS_INIT;
 	options.depth_max = PERCH_JSON_DEPTH_MAX - 1; /* the message is one level more */
 	options.duplicates = PERCH_JSON_DUPLICATES_REJECT;
-	_cleanup_(free_document) perch_json *document = NULL;
+	_cleanup_json_ perch_json *document = NULL;
 	int r = perch_json_new(&options, &document);
 	if (r < 0)
 		return err_no_memory(err);

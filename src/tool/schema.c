@@ -297,12 +297,10 @@ static int validate(const perch_json_value *schema, const struct subject *subjec
 	return r;
 }
 
-DEFINE_POINTER_CLEANUP(json_freep, perch_json, perch_json_free)
-
 int tool_schema_validate(struct str schema, struct str input, perch_err *err)
 {
-	_cleanup_(json_freep) perch_json *schema_json = NULL;
-	_cleanup_(json_freep) perch_json *input_json = NULL;
+	_cleanup_json_ perch_json *schema_json = NULL;
+	_cleanup_json_ perch_json *input_json = NULL;
 	const perch_json_value *rules = NULL;
 	const perch_json_value *value = NULL;
 	int r = schema_read(schema, TOOL_SCHEMA_SIZE_MAX, "the schema", &schema_json, &rules, err);
