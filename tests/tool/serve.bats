@@ -146,7 +146,7 @@ END
 
 @test "the limit of open files is the hard one for the host, and what it was for tools" {
     ulimit -Sn 64
-    open_serve
+    serve_open "$WORK/out" tool serve
     for i in $(seq 40); do say "$(line "$i" hang ',"timeout":60')"; done
     say "$(line now echo ',"oops":1')"
     wait_until answers_are 1
@@ -169,7 +169,7 @@ in_vain() {
 }
 
 @test "the line behind the one that filled the queue is served, and the last one without a newline" {
-    open_serve --jobs 1
+    serve_open "$WORK/out" tool serve --jobs 1
     say "$(line a hang ',"timeout":1')" "$(in_vain 1024)"
     wait_until answers_are 1025
     say "$(line b echo)"
