@@ -109,17 +109,17 @@ static void check(
 
 QUARTERS_TEST(who_leaves_it_as_it_was_has_a_successor)
 {
-	check("cat /etc/passwd >/dev/null", ":", "ls -A /tmp /var/tmp", "/tmp:\n\n/var/tmp:\n", false);
+	check("cat /etc/passwd >/dev/null", ":", "ls -A /var/tmp", "", false);
 }
 
 QUARTERS_TEST(a_file_that_is_left_is_not_found)
 {
-	check("echo secret >/tmp/left", ":", "ls -A /tmp", "", true);
+	check("echo secret >/tmp/left", ":", "cat /tmp/left 2>/dev/null", "", true);
 }
 
 QUARTERS_TEST(a_file_that_came_and_went_leaves_no_trace)
 {
-	check("echo secret >/tmp/left; rm /tmp/left", ":", "ls -A /tmp", "", true);
+	check("echo secret >/tmp/left; rm /tmp/left", ":", "cat /tmp/left 2>/dev/null", "", true);
 }
 
 QUARTERS_TEST(a_directory_that_was_locked_is_open)
