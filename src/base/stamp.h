@@ -21,12 +21,22 @@ static inline bool stamp_is_same(const struct stat *a, const struct stat *b)
 	return stamp_is_time(a->st_mtim, b->st_mtim) && stamp_is_time(a->st_ctim, b->st_ctim);
 }
 
-/* Whether the next change will show: the last one (of whatever it is) is long ago. */
-static inline bool stamp_is_settled(const struct stat *info)
+static inline time_t stamp_now(void)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	return now.tv_sec > info->st_ctim.tv_sec + STAMP_SETTLED_SECONDS;
+	return now.tv_sec;
+}
+
+/* Whether every change since then shows: the last one (of whatever it is) was long before. */
+static inline bool stamp_is_settled_at(const struct stat *info, time_t then)
+{
+	return then > info->st_ctim.tv_sec + STAMP_SETTLED_SECONDS;
+}
+
+static inline bool stamp_is_settled(const struct stat *info)
+{
+	return stamp_is_settled_at(info, stamp_now());
 }
 
 #endif

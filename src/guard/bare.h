@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "base/bare_call.h"
+
 /* Written by who includes this. */
 static int bare_main(int argc, char **argv);
 
@@ -23,19 +25,6 @@ __asm__(".globl _start\n"
 		"	and $-16, %rsp\n"
 		"	call bare_begin\n");
 
-static long bare_call(long number, long a, long b, long c, long d, long e, long f)
-{
-	long result;
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-	register long r9 __asm__("r9") = f;
-	__asm__ volatile("syscall"
-					 : "=a"(result)
-					 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-					 : "rcx", "r11", "memory");
-	return result;
-}
-
 #elif defined(__aarch64__)
 
 __asm__(".globl _start\n"
@@ -45,32 +34,7 @@ __asm__(".globl _start\n"
 		"	mov x0, sp\n"
 		"	bl bare_begin\n");
 
-static long bare_call(long number, long a, long b, long c, long d, long e, long f)
-{
-	register long x8 __asm__("x8") = number;
-	register long x0 __asm__("x0") = a;
-	register long x1 __asm__("x1") = b;
-	register long x2 __asm__("x2") = c;
-	register long x3 __asm__("x3") = d;
-	register long x4 __asm__("x4") = e;
-	register long x5 __asm__("x5") = f;
-	__asm__ volatile("svc #0"
-					 : "+r"(x0)
-					 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
-					 : "memory");
-	return x0;
-}
-
 #else
-
-#include <errno.h>
-#include <unistd.h>
-
-static long bare_call(long number, long a, long b, long c, long d, long e, long f)
-{
-	long result = syscall(number, a, b, c, d, e, f);
-	return result < 0 ? -errno : result;
-}
 
 int main(int argc, char **argv)
 {

@@ -285,6 +285,15 @@ IN_CHILD static int make_link(const struct furniture *item)
 	return symlink(item->link, item->path) < 0 && errno != EEXIST ? errno : 0;
 }
 
+/* The mode and the times of a device are not the room's. Writing to it is not a change of it. */
+IN_CHILD static int seal_device(int tree, mode_t mode)
+{
+	struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
+	if (!S_ISCHR(mode) && !S_ISBLK(mode))
+		return 0;
+	return mount_setattr(tree, "", AT_EMPTY_PATH, &read_only, sizeof(read_only)) < 0 ? errno : 0;
+}
+
 IN_CHILD static int reveal(const struct furniture *item, const int *stores)
 {
 	(void)stores;
@@ -295,6 +304,9 @@ IN_CHILD static int reveal(const struct furniture *item, const int *stores)
 		return 0;
 	if (fstat(item->what_was_there, &info) < 0)
 		return errno;
+	int error = seal_device(item->what_was_there, info.st_mode);
+	if (error)
+		return error;
 	make_directories_above(item->path);
 	if (S_ISDIR(info.st_mode))
 		mkdir(item->path, 0755);

@@ -7,11 +7,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/listing.h"
 #include "proc/child.h"
 #include "proc/furnish.h"
 #include "proc/pidfd.h"
@@ -234,15 +236,20 @@ void room_leave(struct room *room)
 		room_close(room);
 }
 
-/* Whoever lost a parent in there is a child of the init's, and so is nobody when nobody is
- * left: the list is read in one piece. */
+/* By the room's own /proc, because not everybody in there need have a parent in there. */
 bool room_is_empty(const struct room *room)
 {
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)room->pid, (int)room->pid);
-	_cleanup_fd_ int fd = room->children ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-	char byte;
-	return fd >= 0 && read(fd, &byte, 1) == 0 && pidfd_wait(room->pidfd, 0) == 0;
+	if (room->children || !room->has_own_proc)
+		return false;
+	_cleanup_listing_ DIR *processes = listing_open(room->root, "proc", O_RDONLY);
+	bool has_init = false;
+	bool has_others = false;
+	for (const char *name; (name = listing_next(processes));) {
+		bool is_init = strcmp(name, "1") == 0;
+		has_init |= is_init;
+		has_others |= !is_init && name[0] >= '0' && name[0] <= '9';
+	}
+	return has_init && !has_others && pidfd_wait(room->pidfd, 0) == 0;
 }
 
 /* ---- closing ---------------------------------------------------------------- */

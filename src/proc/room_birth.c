@@ -23,10 +23,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/bare_call.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "proc/furnish.h"
@@ -139,8 +139,10 @@ pid_t room_birth_init(struct spawner *spawner, struct birth *birth, int *ret_pid
 		CLONE_VM | CLONE_PIDFD | ROOM_NAMESPACES | SIGCHLD, birth, ret_pidfd);
 	int r = pid < 0 ? -errno : write_maps(pid);
 	pthread_mutex_unlock(&turn);
-	if (pid < 0)
+	if (pid < 0) {
+		*ret_pidfd = -1; /* a number is written there before all is well */
 		return r;
+	}
 	if (r < 0)
 		fail(birth, STAGE_PRIVILEGES, -r);
 	else if (let_furnish(birth->plan->furnishing) < 0)
@@ -167,8 +169,9 @@ struct guide {
 IN_CHILD static void give_up(struct guide *guide, enum spawn_stage stage)
 {
 	guide->birth->failure = (struct spawn_failure){ .stage = stage, .error = errno };
+	guide->pidfd = -1; /* a number is written there before all is well */
 	atomic_store(&guide->is_awaited, 0);
-	syscall(SYS_futex, &guide->is_awaited, FUTEX_WAKE, 1, NULL, NULL, 0);
+	bare_call(SYS_futex, (long)&guide->is_awaited, FUTEX_WAKE, 1, 0, 0, 0);
 	_exit(EXIT_FAILURE);
 }
 
@@ -198,32 +201,44 @@ static bool await_some_time(struct guide *guide)
 {
 	const struct timespec look = { .tv_nsec = LOOK_MS * NSEC_PER_MSEC };
 	if (atomic_load(&guide->is_awaited))
-		syscall(SYS_futex, &guide->is_awaited, FUTEX_WAIT, 1, &look, NULL, 0);
+		bare_call(SYS_futex, (long)&guide->is_awaited, FUTEX_WAIT, 1, (long)&look, 0, 0);
 	return !atomic_load(&guide->is_awaited);
 }
 
+/* Somebody killed the guide. It may have borne a child all the same; that a descriptor's number
+ * was noted does not say so. */
+static bool has_orphan(const struct guide *guide)
+{
+	siginfo_t info;
+	int pidfd = guide->pidfd;
+	return pidfd >= 0 &&
+		waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
+}
+
 /* What lives in the room may stop the child before its exec, and us with it: it is woken; and
- * killed when that does not end. Or somebody killed the guide before there was a child. */
+ * killed when that does not end. */
 static void await_child(struct guide *guide, int guide_pidfd)
 {
 	for (int wakings = 0; !await_some_time(guide);) {
-		bool has_guide = !pidfd_wait(guide_pidfd, 0);
-		int pidfd = guide->pidfd;
-		if (!has_guide && pidfd < 0)
+		bool is_alone = pidfd_wait(guide_pidfd, 0) == 1;
+		if (is_alone && !has_orphan(guide))
 			break;
+		int pidfd = guide->pidfd;
 		if (pidfd >= 0 && is_stopped(pidfd))
 			pidfd_signal(pidfd, 0, wakings++ < WAKINGS_MAX ? SIGCONT : SIGKILL);
 	}
 	pidfd_reap(guide_pidfd);
 }
 
-/* Somebody killed the guide. The child may be running on our memory still. */
-static void bury_orphan(const struct guide *guide)
+/* The child may be running on our memory still. */
+static void bury_orphan(struct guide *guide)
 {
 	fail(guide->birth, STAGE_ROOM, EINTR);
-	if (guide->pidfd >= 0) {
+	if (has_orphan(guide)) {
 		pidfd_signal(guide->pidfd, 0, SIGKILL);
 		pidfd_wait(guide->pidfd, -1);
+	} else {
+		guide->pidfd = -1;
 	}
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/fd.h"
+#include "base/stamp.h"
 #include "proc/host.h"
 #include "proc/room.h"
 #include "sandbox/likeness.h"
@@ -23,7 +24,11 @@ struct keep {
 	perch_host *host;
 	struct sandbox *first; /* the one that was put last */
 	size_t count;
-	int mountinfo; /* tells when something is mounted outside, which rooms do not see */
+	/* Something that is mounted outside is not seen in rooms: those of another age are not used
+	 * again. */
+	unsigned long age;
+	int mountinfo;            /* tells of it */
+	struct stat mountinfo_of; /* which mount namespace that is */
 	struct timer idle;
 };
 
@@ -52,15 +57,45 @@ static void on_idle(struct timer *timer, uint64_t now_ns)
 	free_all((struct keep *)((char *)timer - offsetof(struct keep, idle)));
 }
 
+/* ---- what is mounted outside --------------------------------------------------------- */
+
+/* A thread can have moved into another mount namespace. */
+static bool is_elsewhere(struct keep *keep)
+{
+	struct stat now = { 0 };
+	stat("/proc/thread-self/ns/mnt", &now);
+	bool is_same =
+		now.st_dev == keep->mountinfo_of.st_dev && now.st_ino == keep->mountinfo_of.st_ino;
+	keep->mountinfo_of = now;
+	return !is_same;
+}
+
+static bool has_changed(struct keep *keep)
+{
+	if (is_elsewhere(keep)) {
+		fd_close(keep->mountinfo);
+		keep->mountinfo = fd_above_stdio(open("/proc/thread-self/mountinfo", O_RDONLY | O_CLOEXEC));
+		return true;
+	}
+	struct pollfd change = { .fd = keep->mountinfo, .events = POLLPRI };
+	return keep->mountinfo < 0 || poll(&change, 1, 0) != 0;
+}
+
+static void look_outside(struct keep *keep)
+{
+	if (!has_changed(keep))
+		return;
+	keep->age++;
+	free_all(keep);
+}
+
 /* NULL: nothing is kept here. */
 static struct keep *keep_of(perch_host *host)
 {
 	struct keep *keep = (struct keep *)host_find_guest(host, leave);
 	if (keep)
 		return keep;
-	_cleanup_fd_ int mountinfo =
-		fd_above_stdio(open("/proc/thread-self/mountinfo", O_RDONLY | O_CLOEXEC));
-	keep = mountinfo < 0 ? NULL : malloc(sizeof(*keep));
+	keep = malloc(sizeof(*keep));
 	if (!keep || timers_promise(&host->loop.timers) < 0) {
 		free(keep);
 		return NULL;
@@ -68,17 +103,11 @@ static struct keep *keep_of(perch_host *host)
 	*keep = (struct keep){
 		.guest.leave = leave,
 		.host = host,
-		.mountinfo = fd_steal(&mountinfo),
+		.mountinfo = -1,
 		.idle.due = on_idle,
 	};
 	host_add_guest(host, &keep->guest);
 	return keep;
-}
-
-static bool has_mounts_changed(const struct keep *keep)
-{
-	struct pollfd change = { .fd = keep->mountinfo, .events = POLLPRI };
-	return poll(&change, 1, 0) != 0;
 }
 
 /* ---- as good as new ------------------------------------------------------------ */
@@ -96,8 +125,8 @@ static bool is_as_new(const struct sandbox *sandbox)
 static bool can_be_kept(const struct sandbox *sandbox)
 {
 	const struct room *room = sandbox->confine.room;
-	return room && room_root(room) >= 0 && room_has_own_proc(room) &&
-		!(sandbox->absent && sandbox->absent[0]);
+	return room && room_root(room) >= 0 && room_has_own_proc(room) && sandbox->layers.has_seccomp &&
+		!sandbox->scratch.path && !(sandbox->absent && sandbox->absent[0]);
 }
 
 /* The paths of what was found belong to the view, which goes. */
@@ -163,10 +192,12 @@ static bool is_known(const struct sandbox *kept, const struct sandbox *wanted)
 struct sandbox *keep_take_known(struct sandbox *wanted)
 {
 	struct keep *keep = keep_of(wanted->host);
-	if (!keep || likeness_ask(&wanted->policy, &wanted->kept.asked) < 0)
+	struct kept *kept = &wanted->kept;
+	if (!keep || likeness_ask(&wanted->policy, &kept->asked) < 0)
 		return NULL;
-	if (has_mounts_changed(keep))
-		free_all(keep);
+	look_outside(keep);
+	kept->age = keep->age;
+	kept->trail.since = stamp_now();
 	return take(keep, is_known, wanted);
 }
 
@@ -189,6 +220,7 @@ struct sandbox *keep_take_alike(struct sandbox *wanted)
 	/* Only now: whoever runs once shall not pay for what the next one saves. */
 	if (found && likeness_is_same(&found->kept.asked, &kept->asked)) {
 		trail_free(&found->kept.trail);
+		found->kept.trail.since = kept->trail.since;
 		sandbox_add_ways(wanted, &found->kept.trail);
 	}
 	return found;
@@ -210,6 +242,9 @@ bool keep_put(struct sandbox *sandbox)
 {
 	struct keep *keep = sandbox->kept.likeness.len ? keep_of(sandbox->host) : NULL;
 	if (!keep || !room_is_empty(sandbox->confine.room))
+		return false;
+	look_outside(keep);
+	if (sandbox->kept.age != keep->age)
 		return false;
 	if (keep->count == KEPT_MAX)
 		free_oldest(keep);

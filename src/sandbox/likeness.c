@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -41,6 +42,7 @@ static void add_surroundings(struct buf *out)
 {
 	static const char *const places[] = { "/", "/proc/thread-self/ns/mnt" };
 	_cleanup_free_ char *scratch = scratch_parent();
+	add_number(out, (uint64_t)getpid()); /* a fork has another one, and no rooms of its own yet */
 	add_number(out, geteuid());
 	add_number(out, getegid());
 	add_number(out, (uint64_t)landlock_abi());
@@ -126,17 +128,19 @@ int likeness_make(const struct sandbox *sandbox, struct buf *likeness)
 
 /* ---- what its room looks like --------------------------------------------------- */
 
-/* Whatever is done to a directory is dated, as finely as the kernel dates; what is in it, and
- * be it in an attribute, takes room in its file system. */
+/* Whatever is done to a directory is dated, as finely as the kernel dates; what is in it
+ * takes room in its file system, and what was attached to it has a name. */
 static void add_tmp(struct buf *out, int root, const char *below, const struct stat *info)
 {
-	_cleanup_fd_ int fd = openat(root, below, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_fd_ int fd = openat(root, below, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct statfs space = { 0 };
 	fstatfs(fd, &space);
 	add_time(out, &info->st_ctim);
 	add_time(out, &info->st_mtim);
+	add_time(out, &info->st_atim);
 	add_number(out, space.f_bfree);
 	add_number(out, space.f_ffree);
+	add_number(out, (uint64_t)flistxattr(fd, NULL, 0));
 }
 
 int likeness_picture(int root, const struct mounts *mounts, struct buf *picture)

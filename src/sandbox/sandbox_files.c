@@ -112,7 +112,9 @@ static bool is_tmp_sealed(const struct sandbox *sandbox)
 static void add_ways(struct trail *trail, const char *const *list, bool is_tmp_sealed)
 {
 	for (; list && *list; list++) {
-		if (!is_tmp_sealed || !is_in_shared_tmp(*list))
+		if (is_tmp_sealed && is_in_shared_tmp(*list))
+			trail_add_plain(trail, *list);
+		else
 			trail_add(trail, *list);
 	}
 }

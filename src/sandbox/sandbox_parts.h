@@ -27,6 +27,7 @@ struct kept {
 	struct mounts mounts; /* of its room */
 	struct buf picture;   /* of its room, when that was new */
 	struct trail trail;   /* whoever asks for the same would get the same while this is the same */
+	unsigned long age;    /* of the mounts outside, see keep.c */
 	struct sandbox *next;
 };
 

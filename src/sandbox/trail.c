@@ -1,14 +1,19 @@
 /* The directories that are asked on the way to paths. */
 #include "sandbox/trail.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/stamp.h"
 #include "base/vec.h"
 
@@ -68,7 +73,7 @@ static void add_step(struct trail *trail, const char *directory)
 	if (steps)
 		trail->steps = steps;
 	if (!steps || !step.path || stat(directory, &step.seen) < 0 || !dates_changes(directory) ||
-		!stamp_is_settled(&step.seen))
+		!stamp_is_settled_at(&step.seen, trail->since))
 		trail->failed = true;
 	else
 		steps[trail->count++] = step;
@@ -145,6 +150,30 @@ void trail_add(struct trail *trail, const char *path)
 	while (name[0] && pass(trail, &walk, name));
 }
 
+static bool is_plain(const char *path)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
+	_cleanup_fd_ int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+	return fd >= 0 || errno == ENOENT || errno == ENOTDIR;
+}
+
+void trail_add_plain(struct trail *trail, const char *path)
+{
+	if (!trail->plain.arena)
+		path_list_begin(&trail->plain, &trail->arena, NULL);
+	const char *kept = arena_dup(&trail->arena, str_from(path));
+	path_list_add(&trail->plain, kept ? kept : "");
+	trail->failed |= !kept || trail->plain.failed || !is_plain(path);
+}
+
+static bool are_plain(const struct path_list *paths)
+{
+	bool are = true;
+	for (size_t i = 0; are && i < paths->count; i++)
+		are = is_plain(paths->items[i]);
+	return are;
+}
+
 bool trail_is_same(const struct trail *trail)
 {
 	for (size_t i = 0; i < trail->count; i++) {
@@ -154,12 +183,12 @@ bool trail_is_same(const struct trail *trail)
 			now.st_ino != step->seen.st_ino || !stamp_is_same(&now, &step->seen))
 			return false;
 	}
-	return trail->count && !trail->failed;
+	return trail->count && !trail->failed && are_plain(&trail->plain);
 }
 
 void trail_free(struct trail *trail)
 {
 	arena_free(&trail->arena);
 	free(trail->steps);
-	*trail = (struct trail){ 0 };
+	*trail = (struct trail){ .since = trail->since };
 }

@@ -6,26 +6,33 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/arena.h"
+#include "sandbox/path_list.h"
 
 struct trail_step {
 	const char *path;
 	struct stat seen;
 };
 
-/* `{0}` is empty. */
+/* Empty: `{ .since = now }`, before anything is looked up. */
 struct trail {
+	time_t since;
 	struct arena arena;
 	struct trail_step *steps;
 	size_t count;
 	size_t cap;
+	struct path_list plain;
 	bool failed; /* no memory, or a directory whose changes may not show: it changed a moment
 				  * ago, or others than this machine's kernel write to it */
 };
 
 /* Adds the way to an absolute path, through links, as far as there is one. */
 void trail_add(struct trail *trail, const char *path);
+
+/* Adds a path that matters only if it leads somewhere else, by a link. */
+void trail_add_plain(struct trail *trail, const char *path);
 
 /* Whether it is whole, and no directory has changed. */
 bool trail_is_same(const struct trail *trail);

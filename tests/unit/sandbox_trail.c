@@ -72,6 +72,7 @@ static void *add_ways(void *data)
 		char way[256];
 		snprintf(way, sizeof(way), "/%zu/%s", i, changes[i].way);
 		trail_free(&look->trails[i]);
+		look->trails[i].since = stamp_now();
 		trail_add(&look->trails[i], way);
 	}
 	return NULL;
@@ -138,7 +139,7 @@ END_TEST
 
 START_TEST(who_dates_nothing_is_not_believed)
 {
-	struct trail trail = { 0 };
+	struct trail trail = { .since = stamp_now() };
 	trail_add(&trail, "/usr/bin");
 	ck_assert(trail_is_same(&trail));
 	trail_add(&trail, "/proc/sys/kernel");
@@ -147,11 +148,43 @@ START_TEST(who_dates_nothing_is_not_believed)
 }
 END_TEST
 
+START_TEST(what_has_changed_since_the_look_is_not_believed)
+{
+	struct stat info;
+	ck_assert_int_eq(stat("/usr", &info), 0);
+	struct trail trail = { .since = info.st_ctim.tv_sec };
+	trail_add(&trail, "/usr/bin");
+	ck_assert(!trail_is_same(&trail));
+	trail_free(&trail);
+}
+END_TEST
+
+START_TEST(a_plain_path_that_becomes_a_link_shows)
+{
+	folder_new();
+	struct trail trail = { .since = stamp_now() };
+	trail_add(&trail, "/usr/bin");
+	trail_add_plain(&trail, folder_path("socket"));
+	ck_assert(trail_is_same(&trail));
+	folder_write("socket", "");
+	ck_assert(trail_is_same(&trail));
+	free(folder_run("ln -sf /etc/passwd socket"));
+	ck_assert(!trail_is_same(&trail));
+	trail_free(&trail);
+	trail = (struct trail){ .since = stamp_now() };
+	trail_add(&trail, "/usr/bin");
+	trail_add_plain(&trail, folder_path("socket"));
+	ck_assert(!trail_is_same(&trail));
+	trail_free(&trail);
+}
+END_TEST
+
 static int add_long_way(void *data)
 {
 	(void)data;
-	struct trail trail = { 0 };
+	struct trail trail = { .since = stamp_now() };
 	trail_add(&trail, "/usr/share/doc/base-files/copyright");
+	trail_add_plain(&trail, "/usr/share");
 	bool is_same = trail_is_same(&trail);
 	trail_free(&trail);
 	return is_same ? 0 : -1;
@@ -164,4 +197,5 @@ START_TEST(without_memory_it_is_not_whole)
 END_TEST
 
 SUITE_MAIN("sandbox-trail", whatever_leads_elsewhere_shows, nothing_is_no_way,
-	who_dates_nothing_is_not_believed, without_memory_it_is_not_whole)
+	who_dates_nothing_is_not_believed, what_has_changed_since_the_look_is_not_believed,
+	a_plain_path_that_becomes_a_link_shows, without_memory_it_is_not_whole)
