@@ -130,6 +130,15 @@ static int clone_user(void)
 	return attempt_result(pid);
 }
 
+/* A process that is the host's child, and nobody's in the sandbox. */
+static int clone_sister(void)
+{
+	long pid = syscall(SYS_clone, CLONE_PARENT, NULL, NULL, NULL, NULL);
+	if (pid == 0)
+		_exit(0);
+	return attempt_result(pid);
+}
+
 static int clone3_user(void)
 {
 	struct {
@@ -303,6 +312,7 @@ const struct row process_rows[] = {
 	{ "slow-victim", slow_victim, .by_room = true },
 	{ "unshare-user", unshare_user, .by_seccomp = true },
 	{ "clone-user", clone_user, .by_seccomp = true },
+	{ "clone-sister", clone_sister, .by_seccomp = true },
 	{ "clone3-user", clone3_user, .by_seccomp = true },
 	{ "setns", enter_namespace, .by_seccomp = true },
 	{ "mount", mount_something, .by_seccomp = true },

@@ -205,3 +205,12 @@ END
     ! has_rooms || replace new
     PERCH_SANDBOX_NO_ROOM=1 replace ''
 }
+
+@test "a device can be written to, and keeps its mode and its times" {
+    in_a_room
+    before=$(stat -c '%a %x %z' /dev/null)
+    run -0 confined sh -c 'echo gone >/dev/null && head -c 1 /dev/zero >/dev/null && : >>/dev/null'
+    run confined sh -c 'chmod 666 /dev/null && touch -a /dev/null && echo changed'
+    [[ "$output" != *changed* ]]
+    [ "$(stat -c '%a %x %z' /dev/null)" = "$before" ]
+}

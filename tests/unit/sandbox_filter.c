@@ -135,14 +135,14 @@ START_TEST(another_architecture_is_killed)
 }
 END_TEST
 
-START_TEST(clone_makes_processes_and_threads_but_no_namespaces)
+START_TEST(clone_makes_processes_and_threads_but_no_namespaces_and_sisters)
 {
 	ck_assert_int_eq(ANSWER(&nothing, SYS_clone, SIGCHLD), 0);
 	ck_assert_int_eq(ANSWER(&nothing, SYS_clone, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND), 0);
-	static const uint64_t namespaces[] = { CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET,
-		CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWCGROUP };
-	for (size_t i = 0; i < COUNT(namespaces); i++)
-		ck_assert_int_eq(ANSWER(&everything, SYS_clone, namespaces[i] | SIGCHLD), EPERM);
+	static const uint64_t refused[] = { CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET,
+		CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWCGROUP, CLONE_PARENT };
+	for (size_t i = 0; i < COUNT(refused); i++)
+		ck_assert_int_eq(ANSWER(&everything, SYS_clone, refused[i] | SIGCHLD), EPERM);
 }
 END_TEST
 
@@ -257,7 +257,7 @@ END_TEST
 
 SUITE_MAIN("sandbox-filter", plain_work_is_allowed, doors_are_closed_whatever_is_granted,
 	what_is_too_new_or_cannot_be_seen_does_not_exist, another_architecture_is_killed,
-	clone_makes_processes_and_threads_but_no_namespaces, terminals_get_no_keys,
+	clone_makes_processes_and_threads_but_no_namespaces_and_sisters, terminals_get_no_keys,
 	limits_of_others_are_theirs, sockets_are_granted_by_family_type_and_protocol,
 	without_a_network_no_socket_gets_out_by_other_calls,
 	metadata_stays_where_nothing_else_watches_over_it, every_failed_allocation_is_reported)

@@ -4,6 +4,7 @@
 #include "harness/quarters.h"
 #include "harness/suite.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -215,6 +216,28 @@ QUARTERS_TEST(no_more_than_some_are_kept)
 	end();
 }
 
+/* Who is in a room while something is mounted outside does not see it; nor may the next one in
+ * that room, whoever was told of it meanwhile. */
+QUARTERS_TEST(a_room_with_old_mounts_is_not_used_again)
+{
+	if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0)
+		return;
+	begin();
+	quarters_prepare("mount --make-rprivate / && mkdir inside && touch inside/old");
+	char script[4096];
+	snprintf(script, sizeof(script), "ls %s", quarters_path("inside"));
+	struct sandbox_policy policy = tool_policy();
+	struct sandbox *first = open_with(&policy);
+	assert_said(say_in(first, "echo $$"), true, "");
+	quarters_prepare("mount -t tmpfs tmpfs inside && touch inside/new");
+	assert_said(run_with(&policy, script), true, "new\n");
+	sandbox_close(first);
+	for (int i = 0; i < 3; i++)
+		assert_said(run_with(&policy, script), false, "new\n");
+	end();
+	quarters_prepare("umount inside");
+}
+
 /* A host that opens one, and again: the third time, it knows the way. */
 static int open_thrice(void *data)
 {
@@ -247,4 +270,4 @@ SUITE_MAIN("sandbox-keep", who_leaves_it_as_it_was_has_a_successor,
 	a_secret_that_was_made_meanwhile_is_hidden, a_secret_that_was_replaced_meanwhile_is_hidden,
 	another_policy_has_another_room, whoever_is_still_in_it_is_alone,
 	there_is_no_memory_to_be_shared, nobody_asks_for_it_and_it_goes, no_more_than_some_are_kept,
-	without_memory_nothing_is_kept_that_is_not_whole)
+	a_room_with_old_mounts_is_not_used_again, without_memory_nothing_is_kept_that_is_not_whole)
