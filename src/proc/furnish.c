@@ -17,14 +17,13 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "proc/birth.h"
+#include "proc/stores.h"
 
 /* ---- preparing, in the host ----------------------------------------------- */
 
 enum {
 	BYTES_PER_INODE = 4096, /* so that a flood of empty files meets a limit as well */
 };
-
-static const char void_file[] = "file"; /* the other names there are numbers */
 
 static bool is_root(const char *path)
 {
@@ -125,91 +124,6 @@ IN_CHILD static int put_over(int tree, int target)
 	return error;
 }
 
-/* A file system in memory, detached. Returns a descriptor, or -1 and errno. */
-IN_CHILD static int make_tmpfs(
-	const char *mode, const char *size, const char *inodes, unsigned attributes)
-{
-	int context = fsopen("tmpfs", FSOPEN_CLOEXEC);
-	if (context < 0)
-		return -1;
-	bool is_set = fsconfig(context, FSCONFIG_SET_STRING, "mode", mode, 0) == 0 &&
-		(!size || fsconfig(context, FSCONFIG_SET_STRING, "size", size, 0) == 0) &&
-		(!inodes || fsconfig(context, FSCONFIG_SET_STRING, "nr_inodes", inodes, 0) == 0) &&
-		fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0;
-	int tree = is_set ? fsmount(context, FSMOUNT_CLOEXEC, attributes) : -1;
-	int error = errno;
-	close(context);
-	errno = error;
-	return tree;
-}
-
-/* ---- in the room: the stores ------------------------------------------------ */
-
-/* Copies can be made of what is mounted somewhere alone, so a store is mounted
- * where nobody will see it: the room's own /proc comes over it. -1 and errno. */
-IN_CHILD static int put_store(int store, const char *path)
-{
-	return store < 0 ? -1 : move_mount(store, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH);
-}
-
-IN_CHILD static int open_stores(struct furnishing *furnishing)
-{
-	int *stores = furnishing->stores;
-	unsigned attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
-	if (furnishing->has_void) {
-		stores[STORE_VOID] = make_tmpfs("0755", NULL, NULL, attributes | MOUNT_ATTR_NOEXEC);
-		if (put_store(stores[STORE_VOID], "/proc") < 0 ||
-			mknodat(stores[STORE_VOID], void_file, S_IFREG | 0444, 0) < 0)
-			return errno;
-	}
-	if (furnishing->has_tmp) {
-		stores[STORE_TMP] =
-			make_tmpfs("0755", furnishing->tmp_size, furnishing->tmp_inodes, attributes);
-		if (put_store(stores[STORE_TMP], "/proc") < 0)
-			return errno;
-	}
-	return 0;
-}
-
-/* Does something to each store there is. Returns 0 or an errno. */
-IN_CHILD static int for_stores(const struct furnishing *furnishing, int (*act)(int store))
-{
-	int error = 0;
-	for (int i = STORE_COUNT; i-- > 0 && !error;)
-		error = furnishing->stores[i] >= 0 ? act(furnishing->stores[i]) : 0;
-	return error;
-}
-
-IN_CHILD static int move_to_root(int store)
-{
-	return put_store(store, "/") < 0 ? errno : 0;
-}
-
-IN_CHILD static int make_writable(int store)
-{
-	struct mount_attr off = { .attr_clr = MOUNT_ATTR_RDONLY };
-	return mount_setattr(store, "", AT_EMPTY_PATH, &off, sizeof(off)) < 0 ? errno : 0;
-}
-
-/* Only where nothing covers it: this waits for every processor. */
-IN_CHILD static int take_away(int store)
-{
-	return fchdir(store) < 0 || umount2(".", MNT_DETACH) < 0 || chdir("/") < 0 ? errno : 0;
-}
-
-/* What lies over hidden paths stays, and cannot be changed any more. */
-IN_CHILD static int seal_void(const struct furnishing *furnishing)
-{
-	if (!furnishing->has_void)
-		return 0;
-	int context = fspick(furnishing->stores[STORE_VOID], "", FSPICK_EMPTY_PATH | FSPICK_CLOEXEC);
-	if (context < 0 || fsconfig(context, FSCONFIG_SET_FLAG, "ro", NULL, 0) < 0 ||
-		fsconfig(context, FSCONFIG_CMD_RECONFIGURE, NULL, NULL, 0) < 0)
-		return errno;
-	close(context);
-	return 0;
-}
-
 /* ---- in the room: one change each ------------------------------------------ */
 
 IN_CHILD static int hide(const struct furniture *item, const int *stores)
@@ -222,7 +136,7 @@ IN_CHILD static int hide(const struct furniture *item, const int *stores)
 	if (fstat(target, &info) < 0)
 		return errno;
 	if (!S_ISDIR(info.st_mode))
-		return put_over(copy_tree(tree, void_file, 0), target);
+		return put_over(copy_tree(tree, store_void_file, 0), target);
 	if (mkdirat(tree, item->name, 0755) < 0)
 		return errno;
 	return put_over(copy_tree(tree, item->name, 0), target);
@@ -360,7 +274,7 @@ IN_CHILD static int mount_proc(struct furnishing *furnishing)
 	furnishing->has_own_proc = r == 0;
 	if (r == 0)
 		return 0;
-	return errno == EPERM ? for_stores(furnishing, move_to_root) : errno;
+	return errno == EPERM ? stores_each(furnishing, store_move_to_root) : errno;
 }
 
 /* All but the stores, for the time being. */
@@ -369,7 +283,7 @@ IN_CHILD static int make_all_read_only(const struct furnishing *furnishing)
 	struct mount_attr on = { .attr_set = MOUNT_ATTR_RDONLY };
 	if (mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &on, sizeof(on)) < 0)
 		return errno;
-	return for_stores(furnishing, make_writable);
+	return stores_each(furnishing, store_make_writable);
 }
 
 IN_CHILD static int change_all(struct furnishing *furnishing)
@@ -389,7 +303,7 @@ int IN_CHILD furnish_run(struct furnishing *furnishing)
 {
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return errno;
-	int error = open_stores(furnishing);
+	int error = stores_open(furnishing);
 	if (!error)
 		error = mount_proc(furnishing);
 	if (!error)
@@ -399,8 +313,8 @@ int IN_CHILD furnish_run(struct furnishing *furnishing)
 	if (!error)
 		error = change_all(furnishing);
 	if (!error)
-		error = seal_void(furnishing);
+		error = stores_seal_void(furnishing);
 	if (!error && !furnishing->has_own_proc)
-		error = for_stores(furnishing, take_away);
+		error = stores_each(furnishing, store_take_away);
 	return error;
 }

@@ -213,6 +213,13 @@ static int look_into_room(struct sandbox *sandbox, const char *const *replaced, 
 	return r;
 }
 
+static bool has_new_tmp(const char *const *replaced)
+{
+	return replaced[0] && strcmp(replaced[0], "/tmp") == 0;
+}
+
+/* Where /tmp is named, another directory takes its place, which has to be there before the room
+ * is. */
 static int find(struct sandbox *sandbox, perch_err *err)
 {
 	struct finding *finding = &sandbox->finding;
@@ -221,6 +228,11 @@ static int find(struct sandbox *sandbox, perch_err *err)
 	if (r < 0)
 		return r;
 	finding->replaced = replaced_tmp(sandbox);
+	if (finding->replaced && !has_new_tmp(finding->replaced))
+		r = sandbox_make_tmp(sandbox, err);
+	if (r < 0)
+		return r;
+	view_sort(&sandbox->view);
 	const char *const *links = links_to_keep(sandbox);
 	r = finding->replaced && links ? mounts_make(&sandbox->view, finding->replaced, links,
 										 sandbox->policy.protect, &finding->mounts)
@@ -247,7 +259,7 @@ static int use_room(struct sandbox *sandbox, const char *const *replaced, perch_
 	layers->has_room = true;
 	layers->has_own_proc = room_has_own_proc(sandbox->confine.room);
 	layers->is_root_read_only = mounts_makes_read_only(&sandbox->view);
-	if (replaced[0] && strcmp(replaced[0], "/tmp") == 0)
+	if (has_new_tmp(replaced))
 		sandbox->tmp = "/tmp";
 	return look_into_room(sandbox, replaced, err);
 }

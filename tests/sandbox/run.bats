@@ -148,6 +148,15 @@ END
     rmdir "$TMPDIR/perch-$(id -u)" # it is empty
 }
 
+@test "who may read /tmp has a directory of its own all the same" {
+    check() {
+        run -0 "$perch" sandbox run -q --read /tmp -- sh -ec 'echo mine >"$TMPDIR/file"; cat "$TMPDIR/file"'
+        [ "$output" = mine ]
+        [ -z "$(find "$TMPDIR" -name file)" ]
+    }
+    twice check
+}
+
 @test "temporary files of a host that was killed go with the next one's start" {
     export PERCH_SANDBOX_NO_ROOM=1
     # shellcheck disable=SC2016 # for the inner shell
