@@ -209,8 +209,8 @@ END
 @test "a device can be written to, and keeps its mode and its times" {
     in_a_room
     before=$(stat -c '%a %x %z' /dev/null)
-    run -0 confined sh -c 'echo gone >/dev/null && head -c 1 /dev/zero >/dev/null && : >>/dev/null'
-    run confined sh -c 'chmod 666 /dev/null && touch -a /dev/null && echo changed'
-    [[ "$output" != *changed* ]]
+    confined sh -c 'echo gone >/dev/null && head -c 1 /dev/zero >/dev/null && : >>/dev/null'
+    denied confined sh -c 'chmod 666 /dev/null'
+    denied confined touch -a /dev/null
     [ "$(stat -c '%a %x %z' /dev/null)" = "$before" ]
 }
