@@ -151,9 +151,9 @@ END
 @test "who may read /tmp has a directory of its own all the same" {
     check() {
         # shellcheck disable=SC2016 # for the inner shell
-        output=$("$perch" sandbox run -q --read /tmp -- sh -ec 'echo mine >"$TMPDIR/file"; cat "$TMPDIR/file"')
+        output=$("$perch" sandbox run -q --read /tmp -- sh -ec 'echo mine >"$TMPDIR/left"; cat "$TMPDIR/left"')
         [ "$output" = mine ]
-        [ -z "$(find "$TMPDIR" -name file)" ]
+        [ -z "$(find "$TMPDIR" -name left)" ]
     }
     twice check
 }
