@@ -129,18 +129,8 @@ static bool uses_message(const struct agent_profile *profile)
 
 static int warn_of_placeholder(struct profile_reader *reader, const char *template)
 {
-	char shown[64];
-	char text[256];
-	struct str name;
-	if (!template_find_unknown(str_from(template), &name))
-		return 0;
-	snprintf(shown, sizeof(shown), "%.*s", (int)(name.len < 60 ? name.len : 60), name.data);
-	const char *nearest = template_nearest(shown);
-	snprintf(text, sizeof(text),
-		"there is no placeholder {{%s}}, it stays as it is: there are {{MESSAGE}}, "
-		"{{SESSION_ID}}, {{SESSION_NAME}} and {{PROFILE_DIR}}%s%s%s",
-		shown, nearest ? "; did you mean {{" : "", nearest ? nearest : "", nearest ? "}}?" : "");
-	return warn(reader, text);
+	char text[TEMPLATE_WORDS_MAX];
+	return template_explain_unknown(str_from(template), text) ? warn(reader, text) : 0;
 }
 
 static int warn_of_placeholders(struct profile_reader *reader)

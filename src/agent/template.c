@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MESSAGE "{{MESSAGE}}"
@@ -102,19 +103,18 @@ bool template_uses_message(struct str template)
 	return template.len && memmem(template.data, template.len, MESSAGE, strlen(MESSAGE));
 }
 
-bool template_find_unknown(struct str template, struct str *ret_name)
+/* The first {{NAME}} that is none of ours. */
+static struct str find_unknown(struct str template)
 {
 	for (; template.len; template.data++, template.len--) {
 		struct str name = read_name(template);
-		if (!name.len || find_name(name) >= 0)
-			continue;
-		*ret_name = name;
-		return true;
+		if (name.len && find_name(name) < 0)
+			return name;
 	}
-	return false;
+	return (struct str){ 0 };
 }
 
-const char *template_nearest(const char *name)
+static const char *find_nearest(const char *name)
 {
 	const char *nearest = NULL;
 	unsigned best = UINT_MAX;
@@ -123,4 +123,19 @@ const char *template_nearest(const char *name)
 			nearest = names[i];
 	}
 	return nearest;
+}
+
+bool template_explain_unknown(struct str template, char ret_text[TEMPLATE_WORDS_MAX])
+{
+	char shown[64];
+	struct str name = find_unknown(template);
+	if (!name.len)
+		return false;
+	snprintf(shown, sizeof(shown), "%.*s", (int)(name.len < 60 ? name.len : 60), name.data);
+	const char *nearest = find_nearest(shown);
+	snprintf(ret_text, TEMPLATE_WORDS_MAX,
+		"there is no placeholder {{%s}}, it stays as it is: there are {{MESSAGE}}, "
+		"{{SESSION_ID}}, {{SESSION_NAME}} and {{PROFILE_DIR}}%s%s%s",
+		shown, nearest ? "; did you mean {{" : "", nearest ? nearest : "", nearest ? "}}?" : "");
+	return true;
 }
