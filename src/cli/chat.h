@@ -32,6 +32,7 @@ struct chat {
 	/* On a terminal. */
 	struct frontend *terminal; /* NULL = lines in, text out */
 	struct question prompt;
+	bool has_prompt; /* there is a line to type in */
 	struct history history;
 	struct buf typed;   /* what stood in the line when it was interrupted */
 	bool is_warned;     /* one more Ctrl+C, and it is over */

@@ -1,6 +1,6 @@
 /* What a person sees and types of a conversation. On a terminal there is always a
- * line to type in, below whatever is said; through pipes a line is a message, and
- * the next one is read when its turn is over. */
+ * line to type in, below whatever is said, where it can be drawn again; else, and
+ * through pipes, a line is a message, and the next one is read when its turn is over. */
 #include "cli/chat.h"
 
 #include <string.h>
@@ -22,6 +22,8 @@ static void show(struct chat *chat, enum shown_kind kind, struct str text)
 
 /* ---- typing -------------------------------------------------------------- */
 
+static void answered(void *data, const struct answer *answer);
+
 static void ask(struct chat *chat)
 {
 	struct str name = str_from(chat->session_name);
@@ -34,7 +36,17 @@ static void ask(struct chat *chat)
 		.history = chat->history.lines,
 		.history_count = chat->history.count,
 	};
+	chat->has_prompt = true;
+	chat->terminal->answered = answered;
+	chat->terminal->answered_data = chat;
 	chat->terminal->table->ask(chat->terminal, &chat->prompt);
+}
+
+/* The terminal is the prompt's, unless an agent asks or the prompt would be in the way. */
+static bool may_ask(const struct chat *chat)
+{
+	bool is_over = bridge_count(chat->bridge) == 0;
+	return !chat->is_leaving && !chat->asker.first && (is_over || term_draws(chat->terminal));
 }
 
 static void remember(struct chat *chat, struct str line)
@@ -64,6 +76,7 @@ static void interrupted(struct chat *chat, struct str typed)
 static void answered(void *data, const struct answer *answer)
 {
 	struct chat *chat = data;
+	chat->has_prompt = false;
 	if (answer->is_end) {
 		chat_leave(chat, false);
 	} else if (answer->cancelled) {
@@ -75,15 +88,8 @@ static void answered(void *data, const struct answer *answer)
 		remember(chat, answer->text);
 		chat_line(chat, answer->text);
 	}
-	if (!chat->is_leaving)
+	if (may_ask(chat))
 		ask(chat);
-}
-
-static void begin_asking(struct chat *chat)
-{
-	chat->terminal->answered = answered;
-	chat->terminal->answered_data = chat;
-	ask(chat);
 }
 
 /* ---- lines --------------------------------------------------------------- */
@@ -141,7 +147,7 @@ static int open_terminal(struct chat *chat, perch_err *err)
 	if (r < 0)
 		return r;
 	open_history(chat);
-	begin_asking(chat);
+	ask(chat);
 	return 0;
 }
 
@@ -249,7 +255,9 @@ void chat_view_permission(
 	if (chat->terminal) {
 		stop_waiting(chat);
 		end_line(chat);
-		chat->terminal->table->withdraw(chat->terminal);
+		if (chat->has_prompt)
+			chat->terminal->table->withdraw(chat->terminal);
+		chat->has_prompt = false;
 		chat->asker.terminal = chat->terminal;
 	}
 	agent_asker_ask(&chat->asker, permission);
@@ -261,9 +269,8 @@ void chat_view_flush(struct chat *chat)
 		agent_print_flush(&chat->print);
 		return;
 	}
-	bool is_lent = chat->terminal->answered_data != chat;
-	if (is_lent && !chat->asker.first && !chat->is_leaving)
-		begin_asking(chat);
+	if (!chat->has_prompt && may_ask(chat))
+		ask(chat);
 	chat->terminal->table->flush(chat->terminal);
 }
 

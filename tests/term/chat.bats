@@ -15,11 +15,13 @@ teardown() {
     agents_close
 }
 
-# chat [OPTION…]: in the terminal, with the agent of $profile.
+# chat [OPTION…]: in the terminal, with the agent of $profile. As what it is known:
+# $TERM_OF_CHAT; the prompt to wait for: $prompt.
 chat() {
     {
         printf 'export %q\n' "XDG_STATE_HOME=$XDG_STATE_HOME" "WORK=$WORK" "TEST_MARK=$TEST_MARK"
         printf 'cd %q\n' "$BATS_TEST_TMPDIR"
+        printf 'export TERM=%q\n' "${TERM_OF_CHAT:-screen}"
         printf 'stty -g > before\n'
         printf '%q ' "$perch" agent chat --profile "$profile" "$@"
         printf '\necho "[over $?]"\n'
@@ -27,7 +29,7 @@ chat() {
         printf 'exec env -i cat\n'
     } >"$BATS_TEST_TMPDIR/run"
     run_in_terminal "env -u TEST_MARK bash '$BATS_TEST_TMPDIR/run'"
-    wait_for "❯"
+    wait_for "${prompt:-❯}"
 }
 
 # Says its parts one by one, each when it is told to.
@@ -278,6 +280,51 @@ END
     wait_for "[y/N]"
     keys "n"
     wait_for "denied"
+    keys C-d
+    wait_over
+}
+
+@test "two permissions at a time are asked for one after the other" {
+    profile=ask.yaml
+    agent ask 'protocol: "0.4"' 'permission: true' <<'END'
+read -r turn
+echo '{"type":"permission_request","request_id":"1","tool_name":"one","input":{}}'
+echo '{"type":"permission_request","request_id":"2","tool_name":"two","input":{}}'
+read -r first
+read -r second
+echo '{"type":"result","text":"both are answered"}'
+END
+    chat
+    keys "go" Enter
+    wait_for "May the agent use one?"
+    keys "y"
+    wait_for "May the agent use two?"
+    keys "y"
+    wait_for "both are answered"
+    keys C-d
+    wait_over
+}
+
+@test "a dumb terminal: the reply stays together, the prompt comes when the turn is over" {
+    stepping
+    prompt=">" TERM_OF_CHAT=dumb chat
+    keys "hello" Enter
+    wait_for "one"
+    touch two
+    wait_for "one two"
+    touch three
+    wait_for "reply to hello behind nothing"
+    wait_until typing ">"
+    [ "$(line 1)" = "> hello" ]
+    [ "$(line 2)" = "one two three" ]
+    [ "$(line 3)" = "reply to hello behind nothing" ]
+    [ "$(line 4)" = ">" ]
+    rm two three
+    keys "again" Enter
+    wait_until eval '[ "$(line 5)" = one ]'
+    keys C-c
+    wait_for "(stopped)"
+    wait_until typing ">"
     keys C-d
     wait_over
 }
