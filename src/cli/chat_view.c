@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/paths.h"
 #include "proc/host.h"
+#include "term/style.h"
 #include "term/term.h"
 
 enum { CHAT_LINE_MAX = 8 * 1024 * 1024 };
@@ -131,7 +132,18 @@ static void open_history(struct chat *chat)
 		chat_view_note(chat, "warning", str_from(err.text));
 }
 
-static int open_terminal(struct chat *chat, perch_err *err)
+static void greet(const struct chat *chat, bool goes_on)
+{
+	const struct look look = { .colored = cli_wants_color(chat->cli, stderr) };
+	if (chat->cli->quiet)
+		return;
+	fprintf(stderr, "%sCtrl+D leaves, /help lists the commands%s%s\n",
+		style_begin(&look, STYLE_HINT),
+		goes_on ? "\nthe conversation goes on; /new begins another" : "",
+		style_end(&look, STYLE_HINT));
+}
+
+static int open_terminal(struct chat *chat, bool goes_on, perch_err *err)
 {
 	const struct term_options options = {
 		.in_fd = STDIN_FILENO,
@@ -146,18 +158,19 @@ static int open_terminal(struct chat *chat, perch_err *err)
 	int r = term_new(&chat->host->loop, &options, &chat->terminal, err);
 	if (r < 0)
 		return r;
+	greet(chat, goes_on);
 	open_history(chat);
 	ask(chat);
 	return 0;
 }
 
-int chat_view_open(struct chat *chat, perch_err *err)
+int chat_view_open(struct chat *chat, bool goes_on, perch_err *err)
 {
 	agent_print_open(&chat->print, chat->cli);
 	chat->asker = (struct agent_asker){ .cli = chat->cli, .host = chat->host };
 	chat->ends_line = true;
 	if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && !chat->cli->non_interactive)
-		return open_terminal(chat, err);
+		return open_terminal(chat, goes_on, err);
 	int r = intake_new(
 		&chat->host->loop, STDIN_FILENO, CHAT_LINE_MAX, &line_events, chat, &chat->intake);
 	return r < 0 ? err_set(err, r, "the input cannot be read: %s", perch_strerror(r)) : 0;

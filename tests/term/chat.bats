@@ -74,9 +74,9 @@ typing() {
     wait_for "one two three"
     wait_for "reply to hello behind nothing"
     wait_until typing "❯ next"
-    [ "$(line 1)" = "❯ hello" ]
-    [ "$(line 2)" = "one two three" ]
-    [ "$(line 3)" = "reply to hello behind nothing" ]
+    [ "$(line 2)" = "❯ hello" ]
+    [ "$(line 3)" = "one two three" ]
+    [ "$(line 4)" = "reply to hello behind nothing" ]
     keys Enter
     wait_for "reply to next behind s-hello"
     keys C-d
@@ -114,6 +114,41 @@ typing() {
     keys C-c
     wait_until typing "❯"
     keys C-c
+    wait_over
+}
+
+@test "first it is said how to leave, and whether the conversation goes on" {
+    echoing
+    chat
+    [ "$(line 1)" = "Ctrl+D leaves, /help lists the commands" ]
+    [ "$(line 2)" = "❯" ]
+    keys "a" Enter
+    wait_for "[a] behind nothing"
+    keys "/exit" Enter
+    wait_over
+    terminal_anew
+    rm before after
+    chat
+    [ "$(line 2)" = "the conversation goes on; /new begins another" ]
+    [ "$(line 3)" = "❯" ]
+    keys "b" Enter
+    wait_for "[b] behind s-a"
+    keys C-d
+    wait_over
+    for option in --new --session-name=other --from=ann; do
+        terminal_anew
+        rm before after
+        chat "$option"
+        wait_for "❯"
+        screen_lacks "goes on"
+        keys C-d
+        wait_over
+    done
+    terminal_anew
+    rm before after
+    chat --quiet
+    [ "$(line 1)" = "❯" ]
+    keys C-d
     wait_over
 }
 
@@ -216,7 +251,7 @@ END
     chat
     keys "go" Enter
     wait_for "[2J[Hgone"
-    [ "$(line 1)" = "❯ go" ]
+    [ "$(line 2)" = "❯ go" ]
     keys C-d
     wait_over
 }
@@ -315,13 +350,13 @@ END
     touch three
     wait_for "reply to hello behind nothing"
     wait_until typing ">"
-    [ "$(line 1)" = "> hello" ]
-    [ "$(line 2)" = "one two three" ]
-    [ "$(line 3)" = "reply to hello behind nothing" ]
-    [ "$(line 4)" = ">" ]
+    [ "$(line 2)" = "> hello" ]
+    [ "$(line 3)" = "one two three" ]
+    [ "$(line 4)" = "reply to hello behind nothing" ]
+    [ "$(line 5)" = ">" ]
     rm two three
     keys "again" Enter
-    wait_until eval '[ "$(line 5)" = one ]'
+    wait_until eval '[ "$(line 6)" = one ]'
     keys C-c
     wait_for "(stopped)"
     wait_until typing ">"
