@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "cli/chat.h"
 #include "cli/granted.h"
@@ -260,7 +261,8 @@ static bool goes_on(const struct chat *chat)
 	if (chat->is_new || !realpath(chat->profile, path))
 		return false;
 	const struct session_key key = { path, chat->from, chat->session_name };
-	return sessions_has(chat->sessions, &key, NULL) > 0;
+	_cleanup_free_ char *id = NULL;
+	return sessions_id(chat->sessions, &key, &id, NULL) == 0 && id[0];
 }
 
 static int open_chat(struct chat *chat, perch_err *err)
