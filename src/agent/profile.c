@@ -31,12 +31,12 @@ static int warn(struct profile_reader *reader, const char *text)
 	return 0;
 }
 
-int profile_warn_unknown(struct profile_reader *reader, const struct yaml_entry *entry)
+int profile_warn_unknown(
+	struct profile_reader *reader, const struct yaml_entry *entry, const char *nearest)
 {
 	char shown[FILE_SHOWN_MAX];
 	char key[FILE_SHOWN_MAX];
 	char text[2 * FILE_SHOWN_MAX + 128];
-	const char *nearest = reader->prefix[0] ? NULL : profile_nearest_key(entry->name);
 	snprintf(text, sizeof(text), "%s:%u: unknown key '%s%s' is ignored%s%s%s",
 		file_shown(reader->profile->path, shown), entry->line, reader->prefix,
 		file_shown(entry->name, key), nearest ? "; did you mean '" : "", nearest ? nearest : "",
@@ -46,13 +46,21 @@ int profile_warn_unknown(struct profile_reader *reader, const struct yaml_entry 
 
 /* ---- keys ---------------------------------------------------------------- */
 
+static int take_unknown(struct profile_reader *reader, const struct yaml_entry *entry)
+{
+	const char *nearest = profile_nearest_key(entry->name);
+	if (nearest && strcmp(nearest, "command") == 0 && !reader->like_command)
+		reader->like_command = entry;
+	return profile_warn_unknown(reader, entry, nearest);
+}
+
 /* A key with nothing behind it is as good as absent. */
 static int read_entry(
 	struct profile_reader *reader, const struct yaml_entry *entry, bool seen[PROFILE_KEYS])
 {
 	int key = profile_find_key(entry->name);
 	if (key < 0)
-		return profile_warn_unknown(reader, entry);
+		return take_unknown(reader, entry);
 	if (entry->value->type == YAML_NULL)
 		return 0;
 	if (seen[key])
@@ -119,10 +127,34 @@ static bool uses_message(const struct agent_profile *profile)
 	return uses;
 }
 
+static int warn_of_placeholder(struct profile_reader *reader, const char *template)
+{
+	char text[TEMPLATE_WORDS_MAX];
+	return template_explain_unknown(str_from(template), text) ? warn(reader, text) : 0;
+}
+
+static int warn_of_placeholders(struct profile_reader *reader)
+{
+	const struct agent_profile *profile = reader->profile;
+	int r = warn_of_placeholder(reader, profile->command);
+	if (r == 0)
+		r = warn_of_placeholder(reader, profile->cwd);
+	for (const char *const *text = profile->args; r == 0 && *text; text++)
+		r = warn_of_placeholder(reader, *text);
+	for (const char *const *text = profile->env; r == 0 && *text; text++)
+		r = warn_of_placeholder(reader, *text);
+	return r;
+}
+
 static int check_command(struct profile_reader *reader, const struct yaml_value *root)
 {
 	if (reader->profile->command[strspn(reader->profile->command, " \t\n\v\f\r")])
 		return 0;
+	if (reader->like_command)
+		return err_set_at(reader->err, -EINVAL, reader->like_command->line,
+			reader->like_command->column,
+			"command is missing, and '%.100s' is no key: did you mean 'command'?",
+			reader->like_command->name);
 	if (reader->has_executor)
 		return err_set_at(reader->err, -EINVAL, root->line, root->column,
 			"command is missing: the executor '%.100s' runs inside of another bridge, here a "
@@ -142,7 +174,7 @@ static int conclude(struct profile_reader *reader, const struct yaml_value *root
 		r = warn(reader, "the executor is not known here: command is run instead");
 	if (r == 0 && profile->dialect == AGENT_0_4 && uses_message(profile))
 		r = warn(reader, "{{MESSAGE}} means nothing in protocol 0.4: the message is on stdin");
-	return r;
+	return r < 0 ? r : warn_of_placeholders(reader);
 }
 
 static int read_root(struct profile_reader *reader, const struct yaml_value *root)

@@ -17,6 +17,7 @@ struct profile_reader {
 	bool has_executor;
 	bool has_permission;
 	const char *executor;
+	const struct yaml_entry *like_command; /* an unknown key that may be meant as it; or NULL */
 };
 
 enum { PROFILE_KEYS = 19 };
@@ -41,8 +42,9 @@ int profile_refuse_type(
 int profile_texts(struct profile_reader *reader, const struct yaml_entry *entry, bool takes_numbers,
 	const char *const **ret_list);
 
-/* "Unknown key": one warning, ignored. */
-int profile_warn_unknown(struct profile_reader *reader, const struct yaml_entry *entry);
+/* "Unknown key": one warning, ignored. `nearest` may have been meant; or NULL. */
+int profile_warn_unknown(
+	struct profile_reader *reader, const struct yaml_entry *entry, const char *nearest);
 
 /* In profile_sandbox.c: the key `sandbox`. */
 int profile_read_sandbox(struct profile_reader *reader, const struct yaml_entry *entry);

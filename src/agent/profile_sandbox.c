@@ -87,7 +87,7 @@ static int read_key(struct profile_reader *reader, const struct yaml_entry *entr
 		return profile_texts(reader, entry, false, &widening->presets);
 	if (strcmp(entry->name, "net") == 0)
 		return read_net(reader, entry);
-	return profile_warn_unknown(reader, entry);
+	return profile_warn_unknown(reader, entry, NULL);
 }
 
 int profile_read_sandbox(struct profile_reader *reader, const struct yaml_entry *entry)

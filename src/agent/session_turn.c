@@ -58,28 +58,11 @@ static void make_due(struct session_turn *turn)
 		timer_set(&sessions->loop->timers, &sessions->due_timer, 0);
 }
 
-static int read_id(const struct session_turn *turn, char **ret_id, perch_err *err)
-{
-	const struct arguments arguments = { .key = turn->key };
-	_cleanup_(query_end) struct query query = { 0 };
-	int r = query_begin(&query, &turn->sessions->database, SQL_SESSION_ID, &arguments, err);
-	if (r == 0)
-		r = query_step(&query, err);
-	if (r < 0)
-		return r;
-	const char *found = r > 0 ? query_text(&query, 0) : "";
-	char *id = found ? str_dup(str_from(found)) : NULL;
-	if (!id)
-		return err_no_memory(err);
-	*ret_id = id;
-	return 0;
-}
-
 static void call_ready(struct session_turn *turn)
 {
 	_cleanup_free_ char *id = steal(&turn->id);
 	if (!turn->has_failed && !id)
-		read_id(turn, &id, &turn->sessions->error);
+		sessions_id(turn->sessions, &turn->key, &id, &turn->sessions->error);
 	turn_move(turn, TURN_RUNNING);
 	turn->ready(turn->data, turn, id);
 }
@@ -325,7 +308,7 @@ static int take_place(struct session_turn *turn, struct ticket *ret_first, perch
 		r = ticket_first(database, &sessions->presence, &turn->key, ret_first, err);
 	/* One that need not wait learns its id in the same transaction. */
 	if (r >= 0 && ret_first->number == turn->number)
-		r = read_id(turn, &turn->id, err);
+		r = sessions_id(turn->sessions, &turn->key, &turn->id, err);
 	if (r >= 0)
 		r = database_run(database, SQL_COMMIT, NULL, err);
 	if (r < 0)

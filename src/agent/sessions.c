@@ -202,6 +202,24 @@ int sessions_list(struct sessions *sessions, const char *profile, struct arena *
 	return 0;
 }
 
+int sessions_id(
+	struct sessions *sessions, const struct session_key *key, char **ret_id, perch_err *err)
+{
+	const struct arguments arguments = { .key = *key };
+	_cleanup_(query_end) struct query query = { 0 };
+	int r = query_begin(&query, &sessions->database, SQL_SESSION_ID, &arguments, err);
+	if (r == 0)
+		r = query_step(&query, err);
+	if (r < 0)
+		return r;
+	const char *found = r > 0 ? query_text(&query, 0) : "";
+	char *id = found ? str_dup(str_from(found)) : NULL;
+	if (!id)
+		return err_no_memory(err);
+	*ret_id = id;
+	return 0;
+}
+
 int sessions_remove(struct sessions *sessions, const struct session_key *key, perch_err *err)
 {
 	const struct arguments arguments = { .key = *key };

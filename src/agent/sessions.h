@@ -67,6 +67,10 @@ int session_turn_end(struct session_turn *turn, bool counts, perch_err *err);
 int sessions_list(struct sessions *sessions, const char *profile, struct arena *arena,
 	struct session_record **ret_records, size_t *ret_count, perch_err *err);
 
+/* The id that the agent gave last, "" = none: the caller frees it. */
+int sessions_id(
+	struct sessions *sessions, const struct session_key *key, char **ret_id, perch_err *err);
+
 /* Reads all of it: 1 = it is sound, 0 = there is none. PERCH_ESYNTAX when it is
  * damaged or none of ours: then it can be moved out of the way, under a new name in
  * its directory. */

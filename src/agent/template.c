@@ -2,32 +2,62 @@
 #include "agent/template.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MESSAGE "{{MESSAGE}}"
+
+enum { NAME_MESSAGE, NAME_SESSION_ID, NAME_SESSION_NAME, NAME_PROFILE_DIR, NAMES };
+
+static const char *const names[NAMES] = {
+	[NAME_MESSAGE] = "MESSAGE",
+	[NAME_SESSION_ID] = "SESSION_ID",
+	[NAME_SESSION_NAME] = "SESSION_NAME",
+	[NAME_PROFILE_DIR] = "PROFILE_DIR",
+};
+
+/* The NAME when the template begins with {{NAME}}, in capitals as all of ours are;
+ * else nothing. */
+static struct str read_name(struct str template)
+{
+	if (!str_has_prefix(template, STR("{{")))
+		return (struct str){ 0 };
+	struct str name = { template.data + 2, 0 };
+	size_t most = template.len - 2;
+	while (name.len < most &&
+		((name.data[name.len] >= 'A' && name.data[name.len] <= 'Z') || name.data[name.len] == '_'))
+		name.len++;
+	struct str rest = { name.data + name.len, most - name.len };
+	return str_has_prefix(rest, STR("}}")) ? name : (struct str){ 0 };
+}
+
+static int find_name(struct str name)
+{
+	for (int i = 0; i < NAMES; i++) {
+		if (str_is(name, names[i]))
+			return i;
+	}
+	return -1;
+}
 
 /* Puts in what the template begins with; returns how long that was, 0 = it
  * begins with nothing of the kind. */
 static size_t expand_name(
 	struct buf *out, struct str template, const struct template_values *values)
 {
-	const struct {
-		struct str name;
-		struct str value;
-		bool is_there;
-	} names[] = {
-		{ STR(MESSAGE), values->message, values->has_message },
-		{ STR("{{SESSION_ID}}"), str_from(values->session_id), true },
-		{ STR("{{SESSION_NAME}}"), str_from(values->session_name), true },
-		{ STR("{{PROFILE_DIR}}"), str_from(values->profile_dir), true },
+	struct str name = read_name(template);
+	int which = find_name(name);
+	if (which < 0 || (which == NAME_MESSAGE && !values->has_message))
+		return 0;
+	const struct str texts[NAMES] = {
+		[NAME_MESSAGE] = values->message,
+		[NAME_SESSION_ID] = str_from(values->session_id),
+		[NAME_SESSION_NAME] = str_from(values->session_name),
+		[NAME_PROFILE_DIR] = str_from(values->profile_dir),
 	};
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!names[i].is_there || !str_has_prefix(template, names[i].name))
-			continue;
-		buf_append(out, names[i].value.data, names[i].value.len);
-		return names[i].name.len;
-	}
-	return 0;
+	buf_append(out, texts[which].data, texts[which].len);
+	return name.len + strlen("{{}}");
 }
 
 static bool is_name_character(char c, bool is_first)
@@ -71,4 +101,41 @@ int template_expand(struct buf *out, struct str template, const struct template_
 bool template_uses_message(struct str template)
 {
 	return template.len && memmem(template.data, template.len, MESSAGE, strlen(MESSAGE));
+}
+
+/* The first {{NAME}} that is none of ours. */
+static struct str find_unknown(struct str template)
+{
+	for (; template.len; template.data++, template.len--) {
+		struct str name = read_name(template);
+		if (name.len && find_name(name) < 0)
+			return name;
+	}
+	return (struct str){ 0 };
+}
+
+static const char *find_nearest(const char *name)
+{
+	const char *nearest = NULL;
+	unsigned best = UINT_MAX;
+	for (int i = 0; i < NAMES; i++) {
+		if (str_is_nearer(name, names[i], &best))
+			nearest = names[i];
+	}
+	return nearest;
+}
+
+bool template_explain_unknown(struct str template, char ret_text[TEMPLATE_WORDS_MAX])
+{
+	char shown[64];
+	struct str name = find_unknown(template);
+	if (!name.len)
+		return false;
+	snprintf(shown, sizeof(shown), "%.*s", (int)(name.len < 60 ? name.len : 60), name.data);
+	const char *nearest = find_nearest(shown);
+	snprintf(ret_text, TEMPLATE_WORDS_MAX,
+		"there is no placeholder {{%s}}, it stays as it is: there are {{MESSAGE}}, "
+		"{{SESSION_ID}}, {{SESSION_NAME}} and {{PROFILE_DIR}}%s%s%s",
+		shown, nearest ? "; did you mean {{" : "", nearest ? nearest : "", nearest ? "}}?" : "");
+	return true;
 }

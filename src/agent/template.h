@@ -27,4 +27,10 @@ int template_expand(struct buf *out, struct str template, const struct template_
 /* Whether {{MESSAGE}} stands in it. */
 bool template_uses_message(struct str template);
 
+enum { TEMPLATE_WORDS_MAX = 256 };
+
+/* Whether there is a {{NAME}} in it that is none of ours and stays as it is: then the
+ * words say so. In capitals only: others are for somebody else's templates. */
+bool template_explain_unknown(struct str template, char ret_text[TEMPLATE_WORDS_MAX]);
+
 #endif

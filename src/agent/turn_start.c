@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "agent/template.h"
 #include "agent/turn_parts.h"
 #include "base/err.h"
 
@@ -108,12 +109,27 @@ static int launch(struct agent_turn *turn, const perch_child_events *events)
 	return r < 0 ? r : start_child(turn, events, err);
 }
 
+/* What in the profile may be why; NULL = nothing that we know. */
+static const char *advice_for(const struct agent_turn *turn, char words[TEMPLATE_WORDS_MAX])
+{
+	const struct agent_profile *profile = turn->options.profile;
+	const char *stage = turn->failure_text.stage;
+	bool is_directory = stage && strcmp(stage, "chdir") == 0 && !turn->options.cwd;
+	bool is_program = turn_failure_code(turn) != CODE_HOST;
+	const char *quotes = is_program ? command_quotes_advice(profile) : NULL;
+	if (quotes || !(is_directory || is_program))
+		return quotes;
+	struct str template = str_from(is_directory ? profile->cwd : profile->command);
+	return template_explain_unknown(template, words) ? words : NULL;
+}
+
 void turn_launch(struct agent_turn *turn, const perch_child_events *events)
 {
+	char words[TEMPLATE_WORDS_MAX];
 	turn->failure = launch(turn, events);
 	perch_err *err = &turn->failure_text;
-	const char *advice = command_quotes_advice(turn->options.profile);
-	if (!advice || turn->failure == 0 || turn_failure_code(turn) == CODE_HOST)
+	const char *advice = turn->failure < 0 ? advice_for(turn, words) : NULL;
+	if (!advice)
 		return;
 	const char *stage = err->stage;
 	err_set(err, turn->failure, "%.300s; %s", err->text, advice);

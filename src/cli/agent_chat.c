@@ -1,8 +1,10 @@
 /* perch agent chat: a conversation with an agent. */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "cli/chat.h"
 #include "cli/granted.h"
@@ -161,13 +163,14 @@ static void do_help(struct chat *chat, struct str argument);
 
 static const struct chat_command {
 	const char *name;
-	const char *help;
+	const char *help; /* NULL = another word for the one above */
 	void (*run)(struct chat *chat, struct str argument);
 } chat_commands[] = {
 	{ "/new", "/new           begin a new session with the next message", do_new },
 	{ "/session", "/session NAME  talk in the session of that name", do_session },
 	{ "/stop", "/stop          stop what is under way (as Ctrl+C does)", do_stop },
 	{ "/quit", "/quit          leave (as Ctrl+D does)", do_quit },
+	{ "/exit", NULL, do_quit },
 	{ "/help", "//TEXT         a message that begins with /", do_help },
 };
 enum { CHAT_COMMANDS = sizeof(chat_commands) / sizeof(chat_commands[0]) };
@@ -175,8 +178,10 @@ enum { CHAT_COMMANDS = sizeof(chat_commands) / sizeof(chat_commands[0]) };
 static void do_help(struct chat *chat, struct str argument)
 {
 	(void)argument;
-	for (int i = 0; i < CHAT_COMMANDS; i++)
-		say(chat, chat_commands[i].help);
+	for (int i = 0; i < CHAT_COMMANDS; i++) {
+		if (chat_commands[i].help)
+			say(chat, chat_commands[i].help);
+	}
 }
 
 static const char *chat_command_name(const void *data, size_t i)
@@ -249,6 +254,17 @@ static void host_log(void *data, perch_log_level level, const char *text)
 		chat_view_note(data, "warning", str_from(text));
 }
 
+/* Only to be told: a failure is told by the first turn. */
+static bool goes_on(const struct chat *chat)
+{
+	char path[PATH_MAX];
+	if (chat->is_new || !realpath(chat->profile, path))
+		return false;
+	const struct session_key key = { path, chat->from, chat->session_name };
+	_cleanup_free_ char *id = NULL;
+	return sessions_id(chat->sessions, &key, &id, NULL) == 0 && id[0];
+}
+
 static int open_chat(struct chat *chat, perch_err *err)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH, 0 };
@@ -273,7 +289,7 @@ static int open_chat(struct chat *chat, perch_err *err)
 	chat->has_signals = r == 0;
 	if (r < 0)
 		return err_set(err, r, "signals cannot be watched: %s", perch_strerror(r));
-	return chat_view_open(chat, err);
+	return chat_view_open(chat, goes_on(chat), err);
 }
 
 static int run_to_the_end(struct chat *chat, perch_err *err)

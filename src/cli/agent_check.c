@@ -13,6 +13,7 @@
 #include "cli/granted.h"
 #include "cli/in_force.h"
 #include "proc/program.h"
+#include "proc/spawn.h"
 
 /* Everything that is known of a profile. */
 struct checkup {
@@ -105,14 +106,15 @@ static void look_at_path(struct checkup *checkup)
 	}
 }
 
+/* In the words of a start that fails. */
 static void check_access(struct checkup *checkup)
 {
 	look_at_path(checkup);
 	if (checkup->problem.code || !checkup->program || access(checkup->program, X_OK) == 0)
 		return;
-	checkup->problem.code = -errno;
-	snprintf(checkup->problem.text, sizeof(checkup->problem.text),
-		"'%.400s' cannot be executed: %s", checkup->program, perch_strerror(-errno));
+	const struct spawn_failure failure = { .stage = STAGE_EXEC, .error = errno };
+	const struct spawn_plan plan = { .path = checkup->program };
+	spawn_explain(&failure, &plan, &checkup->problem);
 }
 
 /* ---- telling ----------------------------------------------------------------- */

@@ -32,6 +32,7 @@ struct chat {
 	/* On a terminal. */
 	struct frontend *terminal; /* NULL = lines in, text out */
 	struct question prompt;
+	bool has_prompt; /* there is a line to type in */
 	struct history history;
 	struct buf typed;   /* what stood in the line when it was interrupted */
 	bool is_warned;     /* one more Ctrl+C, and it is over */
@@ -56,7 +57,8 @@ void chat_leave(struct chat *chat, bool patiently);
 
 /* ---- chat_view.c ------------------------------------------------------------- */
 
-int chat_view_open(struct chat *chat, perch_err *err);
+/* `goes_on`: what was said in the session before counts. */
+int chat_view_open(struct chat *chat, bool goes_on, perch_err *err);
 void chat_view_close(struct chat *chat);
 
 /* A turn begins, says something, says it in whole lines, and is over. */

@@ -1,6 +1,6 @@
 /* What a person sees and types of a conversation. On a terminal there is always a
- * line to type in, below whatever is said; through pipes a line is a message, and
- * the next one is read when its turn is over. */
+ * line to type in, below whatever is said, where it can be drawn again; else, and
+ * through pipes, a line is a message, and the next one is read when its turn is over. */
 #include "cli/chat.h"
 
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/paths.h"
 #include "proc/host.h"
+#include "term/style.h"
 #include "term/term.h"
 
 enum { CHAT_LINE_MAX = 8 * 1024 * 1024 };
@@ -21,6 +22,8 @@ static void show(struct chat *chat, enum shown_kind kind, struct str text)
 }
 
 /* ---- typing -------------------------------------------------------------- */
+
+static void answered(void *data, const struct answer *answer);
 
 static void ask(struct chat *chat)
 {
@@ -34,7 +37,17 @@ static void ask(struct chat *chat)
 		.history = chat->history.lines,
 		.history_count = chat->history.count,
 	};
+	chat->has_prompt = true;
+	chat->terminal->answered = answered;
+	chat->terminal->answered_data = chat;
 	chat->terminal->table->ask(chat->terminal, &chat->prompt);
+}
+
+/* The terminal is the prompt's, unless an agent asks or the prompt would be in the way. */
+static bool may_ask(const struct chat *chat)
+{
+	bool is_over = bridge_count(chat->bridge) == 0;
+	return !chat->is_leaving && !chat->asker.first && (is_over || term_draws(chat->terminal));
 }
 
 static void remember(struct chat *chat, struct str line)
@@ -64,6 +77,7 @@ static void interrupted(struct chat *chat, struct str typed)
 static void answered(void *data, const struct answer *answer)
 {
 	struct chat *chat = data;
+	chat->has_prompt = false;
 	if (answer->is_end) {
 		chat_leave(chat, false);
 	} else if (answer->cancelled) {
@@ -75,15 +89,8 @@ static void answered(void *data, const struct answer *answer)
 		remember(chat, answer->text);
 		chat_line(chat, answer->text);
 	}
-	if (!chat->is_leaving)
+	if (may_ask(chat))
 		ask(chat);
-}
-
-static void begin_asking(struct chat *chat)
-{
-	chat->terminal->answered = answered;
-	chat->terminal->answered_data = chat;
-	ask(chat);
 }
 
 /* ---- lines --------------------------------------------------------------- */
@@ -125,7 +132,18 @@ static void open_history(struct chat *chat)
 		chat_view_note(chat, "warning", str_from(err.text));
 }
 
-static int open_terminal(struct chat *chat, perch_err *err)
+static void greet(const struct chat *chat, bool goes_on)
+{
+	const struct look look = { .colored = cli_wants_color(chat->cli, stderr) };
+	if (chat->cli->quiet)
+		return;
+	fprintf(stderr, "%sCtrl+D leaves, /help lists the commands%s%s\n",
+		style_begin(&look, STYLE_HINT),
+		goes_on ? "\nthe conversation goes on; /new begins another" : "",
+		style_end(&look, STYLE_HINT));
+}
+
+static int open_terminal(struct chat *chat, bool goes_on, perch_err *err)
 {
 	const struct term_options options = {
 		.in_fd = STDIN_FILENO,
@@ -140,18 +158,19 @@ static int open_terminal(struct chat *chat, perch_err *err)
 	int r = term_new(&chat->host->loop, &options, &chat->terminal, err);
 	if (r < 0)
 		return r;
+	greet(chat, goes_on);
 	open_history(chat);
-	begin_asking(chat);
+	ask(chat);
 	return 0;
 }
 
-int chat_view_open(struct chat *chat, perch_err *err)
+int chat_view_open(struct chat *chat, bool goes_on, perch_err *err)
 {
 	agent_print_open(&chat->print, chat->cli);
 	chat->asker = (struct agent_asker){ .cli = chat->cli, .host = chat->host };
 	chat->ends_line = true;
 	if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && !chat->cli->non_interactive)
-		return open_terminal(chat, err);
+		return open_terminal(chat, goes_on, err);
 	int r = intake_new(
 		&chat->host->loop, STDIN_FILENO, CHAT_LINE_MAX, &line_events, chat, &chat->intake);
 	return r < 0 ? err_set(err, r, "the input cannot be read: %s", perch_strerror(r)) : 0;
@@ -249,7 +268,9 @@ void chat_view_permission(
 	if (chat->terminal) {
 		stop_waiting(chat);
 		end_line(chat);
-		chat->terminal->table->withdraw(chat->terminal);
+		if (chat->has_prompt)
+			chat->terminal->table->withdraw(chat->terminal);
+		chat->has_prompt = false;
 		chat->asker.terminal = chat->terminal;
 	}
 	agent_asker_ask(&chat->asker, permission);
@@ -261,9 +282,8 @@ void chat_view_flush(struct chat *chat)
 		agent_print_flush(&chat->print);
 		return;
 	}
-	bool is_lent = chat->terminal->answered_data != chat;
-	if (is_lent && !chat->asker.first && !chat->is_leaving)
-		begin_asking(chat);
+	if (!chat->has_prompt && may_ask(chat))
+		ask(chat);
 	chat->terminal->table->flush(chat->terminal);
 }
 

@@ -128,9 +128,20 @@ static int add_entry(struct reader *reader, struct frame *frame, struct yaml_ent
 	return 0;
 }
 
+/* {{NAME}} without quotes is read as a mapping whose key is a mapping. */
+static bool is_placeholder(const struct yaml_value *container, const struct yaml_value *name)
+{
+	return name->type == YAML_MAP && name->line == container->line &&
+		name->column == container->column + 1 && name->count;
+}
+
 static int add_name(struct reader *reader, struct frame *frame, const struct yaml_value *name,
 	const yaml_mark_t *mark)
 {
+	if (is_placeholder(frame->value, name))
+		return err_set_at(reader->err, PERCH_ESYNTAX, frame->value->line, frame->value->column,
+			"a value that begins with {{ must be in quotes: \"{{%.100s}}…\"",
+			name->entries[0].name);
 	if (name->type >= YAML_LIST)
 		return fail(reader, PERCH_ESYNTAX, mark, "a key must be a plain word or a string");
 	for (size_t i = 0; i < frame->value->count; i++) {

@@ -208,6 +208,11 @@ int term_new(struct loop *loop, const struct term_options *options, struct front
 	return 0;
 }
 
+bool term_draws(const struct frontend *frontend)
+{
+	return ((const struct term *)frontend)->draws;
+}
+
 void term_resized(struct frontend *frontend)
 {
 	struct term *term = term_of(frontend);

@@ -39,6 +39,10 @@ struct term_options {
 int term_new(struct loop *loop, const struct term_options *options, struct frontend **ret_frontend,
 	perch_err *err);
 
+/* Whether what was drawn can be drawn again: not with TERM=dumb, where a question stays
+ * where it was written and what is shown meanwhile breaks it apart. */
+bool term_draws(const struct frontend *frontend);
+
 /* The terminal has another size. */
 void term_resized(struct frontend *frontend);
 

@@ -120,6 +120,14 @@ END
     lacks "$output" "$HOME"
 }
 
+@test "check: a placeholder that is none is a warning" {
+    profile_of 'command: sh' 'args: ["{{PROFIL_DIR}}/bot.sh"]'
+    run "$perch" agent check "$profile"
+    [ "$status" -eq 0 ]
+    has "$output" 'warning: there is no placeholder {{PROFIL_DIR}}'
+    has "$output" 'did you mean {{PROFILE_DIR}}?'
+}
+
 @test "check: what is missing" {
     profile_of 'command: no-such-agent-anywhere'
     run "$perch" agent check "$profile"
@@ -129,6 +137,12 @@ END
     run "$perch" agent check "$profile" --json
     [ "$status" -eq 1 ]
     has "$output" '"healthy":false'
+    has "$output" 'there is no such file'
+    : >"$BATS_TEST_TMPDIR/plain"
+    profile_of "command: '{{PROFILE_DIR}}/plain'"
+    run "$perch" agent check "$profile"
+    [ "$status" -eq 1 ]
+    has "$output" "it is not executable (chmod +x '$BATS_TEST_TMPDIR/plain')"
     profile_of 'command: "true"' 'cwd: gone'
     run "$perch" agent check "$profile"
     [ "$status" -eq 1 ]

@@ -329,3 +329,19 @@ END
     expect 'first
 done'
 }
+
+@test "partials of Python come while it is at work: PYTHONUNBUFFERED instead of flush" {
+    unset PYTHONUNBUFFERED
+    py_agent 'env: {PYTHONUNBUFFERED: "1"}' <<'END'
+import os, time
+print('AGENT_PARTIAL:"first"')
+while not os.path.exists(os.environ["WORK"] + "/seen-it"):
+    time.sleep(0.02)
+END
+    start agent run --profile "$profile" --no-store --prompt hi
+    wait_until grep -qs first "$WORK/out"
+    touch "$WORK/seen-it"
+    finish
+    expect_status 0
+    expect first
+}

@@ -15,11 +15,13 @@ teardown() {
     agents_close
 }
 
-# chat [OPTION…]: in the terminal, with the agent of $profile.
+# chat [OPTION…]: in the terminal, with the agent of $profile. As what it is known:
+# $TERM_OF_CHAT; the prompt to wait for: $prompt.
 chat() {
     {
         printf 'export %q\n' "XDG_STATE_HOME=$XDG_STATE_HOME" "WORK=$WORK" "TEST_MARK=$TEST_MARK"
         printf 'cd %q\n' "$BATS_TEST_TMPDIR"
+        printf 'export TERM=%q\n' "${TERM_OF_CHAT:-screen}"
         printf 'stty -g > before\n'
         printf '%q ' "$perch" agent chat --profile "$profile" "$@"
         printf '\necho "[over $?]"\n'
@@ -27,7 +29,7 @@ chat() {
         printf 'exec env -i cat\n'
     } >"$BATS_TEST_TMPDIR/run"
     run_in_terminal "env -u TEST_MARK bash '$BATS_TEST_TMPDIR/run'"
-    wait_for "❯"
+    wait_for "${prompt:-❯}"
 }
 
 # Says its parts one by one, each when it is told to.
@@ -72,9 +74,9 @@ typing() {
     wait_for "one two three"
     wait_for "reply to hello behind nothing"
     wait_until typing "❯ next"
-    [ "$(line 1)" = "❯ hello" ]
-    [ "$(line 2)" = "one two three" ]
-    [ "$(line 3)" = "reply to hello behind nothing" ]
+    [ "$(line 2)" = "❯ hello" ]
+    [ "$(line 3)" = "one two three" ]
+    [ "$(line 4)" = "reply to hello behind nothing" ]
     keys Enter
     wait_for "reply to next behind s-hello"
     keys C-d
@@ -112,6 +114,41 @@ typing() {
     keys C-c
     wait_until typing "❯"
     keys C-c
+    wait_over
+}
+
+@test "first it is said how to leave, and whether the conversation goes on" {
+    echoing
+    chat
+    [ "$(line 1)" = "Ctrl+D leaves, /help lists the commands" ]
+    [ "$(line 2)" = "❯" ]
+    keys "a" Enter
+    wait_for "[a] behind nothing"
+    keys "/exit" Enter
+    wait_over
+    terminal_anew
+    rm before after
+    chat
+    [ "$(line 2)" = "the conversation goes on; /new begins another" ]
+    [ "$(line 3)" = "❯" ]
+    keys "b" Enter
+    wait_for "[b] behind s-a"
+    keys C-d
+    wait_over
+    for option in --new --session-name=other --from=ann; do
+        terminal_anew
+        rm before after
+        chat "$option"
+        wait_for "❯"
+        screen_lacks "goes on"
+        keys C-d
+        wait_over
+    done
+    terminal_anew
+    rm before after
+    chat --quiet
+    [ "$(line 1)" = "❯" ]
+    keys C-d
     wait_over
 }
 
@@ -214,7 +251,7 @@ END
     chat
     keys "go" Enter
     wait_for "[2J[Hgone"
-    [ "$(line 1)" = "❯ go" ]
+    [ "$(line 2)" = "❯ go" ]
     keys C-d
     wait_over
 }
@@ -278,6 +315,51 @@ END
     wait_for "[y/N]"
     keys "n"
     wait_for "denied"
+    keys C-d
+    wait_over
+}
+
+@test "two permissions at a time are asked for one after the other" {
+    profile=ask.yaml
+    agent ask 'protocol: "0.4"' 'permission: true' <<'END'
+read -r turn
+echo '{"type":"permission_request","request_id":"1","tool_name":"one","input":{}}'
+echo '{"type":"permission_request","request_id":"2","tool_name":"two","input":{}}'
+read -r first
+read -r second
+echo '{"type":"result","text":"both are answered"}'
+END
+    chat
+    keys "go" Enter
+    wait_for "May the agent use one?"
+    keys "y"
+    wait_for "May the agent use two?"
+    keys "y"
+    wait_for "both are answered"
+    keys C-d
+    wait_over
+}
+
+@test "a dumb terminal: the reply stays together, the prompt comes when the turn is over" {
+    stepping
+    prompt=">" TERM_OF_CHAT=dumb chat
+    keys "hello" Enter
+    wait_for "one"
+    touch two
+    wait_for "one two"
+    touch three
+    wait_for "reply to hello behind nothing"
+    wait_until typing ">"
+    [ "$(line 2)" = "> hello" ]
+    [ "$(line 3)" = "one two three" ]
+    [ "$(line 4)" = "reply to hello behind nothing" ]
+    [ "$(line 5)" = ">" ]
+    rm two three
+    keys "again" Enter
+    wait_until eval '[ "$(line 6)" = one ]'
+    keys C-c
+    wait_for "(stopped)"
+    wait_until typing ">"
     keys C-d
     wait_over
 }

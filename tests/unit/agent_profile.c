@@ -188,7 +188,25 @@ START_TEST(an_unknown_key_is_named_with_its_place)
 }
 END_TEST
 
-/* The error is "/bots/one/bot.yaml:LINE:COLUMN: WORDS". */
+START_TEST(an_unknown_placeholder_is_named)
+{
+	struct arena arena = { 0 };
+	struct agent_profile p;
+	must_parse("command: '{{PROFIL_DIR}}/a'\ncwd: '{{PROFILE_DIR}}/{{NOBODY}}'\n"
+			   "args: ['{{lower}} {{A B}} {{}} {{', '{{MESSAGE}}{{SESSION_NAME}}']\n"
+			   "env: {A: '{{SESSION}}'}\n",
+		&arena, &p);
+	ck_assert_str_eq(p.warnings[0],
+		"there is no placeholder {{PROFIL_DIR}}, it stays as it is: there are {{MESSAGE}}, "
+		"{{SESSION_ID}}, {{SESSION_NAME}} and {{PROFILE_DIR}}; did you mean {{PROFILE_DIR}}?");
+	ck_assert_ptr_nonnull(strstr(p.warnings[1], "no placeholder {{NOBODY}}, "));
+	ck_assert_ptr_null(strstr(p.warnings[1], "did you mean"));
+	ck_assert_ptr_nonnull(strstr(p.warnings[2], "did you mean {{SESSION_ID}}?"));
+	ck_assert_ptr_null(p.warnings[3]);
+	arena_free(&arena);
+}
+END_TEST
+
 /* A profile of a megabyte may be odd all over. */
 START_TEST(warnings_take_as_much_memory_as_there_are)
 {
@@ -210,6 +228,7 @@ START_TEST(warnings_take_as_much_memory_as_there_are)
 }
 END_TEST
 
+/* The error is "/bots/one/bot.yaml:LINE:COLUMN: WORDS". */
 static const struct {
 	const char *text;
 	int code;
@@ -221,6 +240,10 @@ static const struct {
 	{ "a: b: c\n", PERCH_ESYNTAX, 1, "bot.yaml:1:" },
 	{ "command: a\ncommand: b\n", PERCH_ESYNTAX, 2, "'command' stands here a second time" },
 	{ "stdin: none\n", -EINVAL, 1, "command is missing" },
+	{ "stdin: none\ncomand: a\n", -EINVAL, 2,
+		"bot.yaml:2:1: command is missing, and 'comand' is no key: did you mean 'command'?" },
+	{ "executor: x\nCommand: a\n", -EINVAL, 2, "did you mean 'command'?" },
+	{ "agentproc:\n  comand: a\n", -EINVAL, 2, "did you mean 'command'?" },
 	{ "command: ''\n", -EINVAL, 1, "command is missing" },
 	{ "command: '  '\n", -EINVAL, 1, "command is missing" },
 	{ "executor: claude-code\n", -EINVAL, 1, "'claude-code'" },
@@ -303,4 +326,5 @@ END_TEST
 
 SUITE_MAIN("agent-profile", defaults, every_key_is_read, a_home_must_be_known,
 	variants_are_understood, an_unknown_key_is_named_with_its_place,
-	warnings_take_as_much_memory_as_there_are, mistakes_name_file_line_and_key, memory_may_run_out)
+	an_unknown_placeholder_is_named, warnings_take_as_much_memory_as_there_are,
+	mistakes_name_file_line_and_key, memory_may_run_out)

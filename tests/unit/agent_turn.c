@@ -151,6 +151,9 @@ static void run_profile(const char *profile_text, const char *message, struct to
 #define ADVICE                                                                                     \
 	"quotes in command are not read as in a shell: write it without them, and its arguments as a " \
 	"list, args: [\"…\", \"…\"]"
+#define PLACEHOLDERS                                                                     \
+	"there is no placeholder {{PROFIL_DIR}}, it stays as it is: there are {{MESSAGE}}, " \
+	"{{SESSION_ID}}, {{SESSION_NAME}} and {{PROFILE_DIR}}; did you mean {{PROFILE_DIR}}?"
 #define SH(script) "command: sh\nargs:\n- -c\n- |\n  " script "\n"
 
 static const struct {
@@ -180,6 +183,11 @@ static const struct {
 		"start p(bye) !timeout:the agent took longer than 0.2 seconds and was stopped #124 []" },
 	{ "command: no-such-program-anywhere\n",
 		"!start:no such command on PATH: 'no-such-program-anywhere' #127 []" },
+	{ "command: '{{PROFIL_DIR}}/bot'\n",
+		"!start:cannot run '{{PROFIL_DIR}}/bot': there is no such file; " PLACEHOLDERS " #127 []" },
+	{ "command: sh\ncwd: '/{{PROFIL_DIR}}'\n",
+		"!start:the agent's directory cannot be used: /{{PROFIL_DIR}}: No such file or "
+		"directory; " PLACEHOLDERS " #125 []" },
 	{ "command: \"'my agent' --fast\"\n",
 		"!start:no such command on PATH: ''my'; " ADVICE " #127 []" },
 	{ "protocol: '0.4'\ncommand: '\"my agent\"'\n",
