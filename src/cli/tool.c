@@ -36,6 +36,14 @@ int tool_seconds(const char *option, const char *text, uint64_t *ret_ns)
 	return 0;
 }
 
+const char *tool_known_names(const struct tool_binding *binding, struct arena *arena)
+{
+	const char *names = "";
+	for (size_t i = 0; i < binding->tool_count && names; i++)
+		names = arena_join(arena, names, i ? ", " : "", binding->tools[i].name, NULL);
+	return names ? names : "";
+}
+
 /* In the order of the help. */
 static const struct command *const verbs[] = {
 	&tool_verb_add,
