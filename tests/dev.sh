@@ -133,9 +133,60 @@ check "no list of the files: no package" lost_list_is_noticed
 unknown_verb_is_refused() {
     status=0
     said=$("$top/dev" no-such-verb 2>&1) || status=$?
-    [ "$status" -eq 64 ] && says "usage: ./dev VERB"
+    [ "$status" -eq 64 ] && says "error: ./dev has no verb 'no-such-verb'" &&
+        says "usage: ./dev VERB"
 }
-check "an unknown verb: usage, status 64" unknown_verb_is_refused
+check "an unknown verb: that there is none, usage, status 64" unknown_verb_is_refused
+
+usage_fits() {
+    "$top/dev" no-such-verb 2>&1 | LC_ALL=C.UTF-8 python3 -c '
+import sys
+lines = sys.stdin.read().splitlines()
+print(len(lines), max(map(len, lines)))
+sys.exit(len(lines) > 23 or max(map(len, lines)) > 80)'
+}
+check "an error and the usage fit a screen of 80 columns and 24 lines" usage_fits
+
+# tree_with_ninja: a tree whose ./dev thinks it is set up; ninja's script is standard input.
+tree_with_ninja() {
+    machine 1000
+    mkdir -p "$work/built/tests" "$work/built/build"
+    cp "$top/dev" "$work/built"
+    cp "$tests/lib.sh" "$work/built/tests"
+    printf '%s gcc --werror' "$work/built" >"$work/built/build/dev-stamp"
+    printf %s '-Dtests=false -Dbench=false' >"$work/built/build/dev-switches"
+    stub ninja
+}
+
+# on_terminal COMMAND: what it draws.
+on_terminal() {
+    PATH="$work/bin:$PATH" TERM=xterm script -qec "$1" /dev/null </dev/null
+}
+
+progress_is_shown() {
+    echo 'echo "[7/761] Compiling"' | tree_with_ninja
+    said=$(on_terminal "$work/built/dev build") || return 1
+    printf '%s\n' "$said" | cat -v
+    says "[7/761] Compiling" || return 1
+    printf '%s\n' "$said" | sed 's/\r$//; s/.*\r//' | grep -qE 'build {24}[0-9.]+ s$'
+}
+check "on a terminal: how far a step is" progress_is_shown
+
+pipe_is_quiet() {
+    echo 'echo "[7/761] Compiling"' | tree_with_ninja
+    said=$(PATH="$work/bin:$PATH" TERM=xterm "$work/built/dev" build 2>&1) || return 1
+    printf '%s\n' "$said" | grep -qxE 'build {24}[0-9.]+ s'
+}
+check "in a pipe: one line for a step" pipe_is_quiet
+
+failure_is_told() {
+    { echo 'case $* in *build.ninja) exit ;; esac'; echo 'echo broken; exit 1'; } | tree_with_ninja
+    if said=$(on_terminal "$work/built/dev build"); then return 1; fi
+    printf '%s\n' "$said" | cat -v
+    says "failed after" && says "error: build failed" || return 1
+    said=$(printf '%s\n' "$said" | tr -d '\r' | grep -x broken) && says broken
+}
+check "on a terminal: a step that fails says all" failure_is_told
 
 works_from_anywhere() {
     cd / && "$top/dev" fmt --check

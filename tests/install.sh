@@ -183,6 +183,13 @@ static_exports_are_the_same() {
     sed 's/@.*//' "$tests/symbols.txt" | diff -u - "$work/symbols"
 }
 
+# clone_builds SOURCE PACKAGE LIBRARIES: without installing, as docs/sdk.md says.
+clone_builds() {
+    flags=$(PKG_CONFIG_PATH=$build/meson-uninstalled pkg-config --cflags --libs "$2") &&
+        eval "gcc -std=c17 $strict -o '$work/program' '$1' $flags" &&
+        LD_LIBRARY_PATH=$3 "$work/program" --bundle
+}
+
 # Also where an interrupted one has left something.
 merges_in_place() {
     mkdir -p "$work/merge/lib.a.work/old"
@@ -247,5 +254,7 @@ check "perch --version" env LD_LIBRARY_PATH="$libraries" "$prefix/bin/perch" --v
 check "the cases of the conformance kit" has share/perch/conformance/fledge/04-lines.toml
 check "the examples" has share/perch/examples/tour/greeter/plugin.toml
 check "perch-guard" has libexec/perch/perch-guard
+check "the SDK from a clone" clone_builds "$top/examples/sdk/words.c" perch-sdk ''
+check "libperch from a clone" clone_builds "$work/program.c" perch "$build/src"
 check "libraries are merged in their own directory, and nothing stays there" merges_in_place
 finish

@@ -116,6 +116,14 @@ int console_confirm(struct console *console, const char *message)
 	return console->said_yes;
 }
 
+void console_tell_failure(const struct console *console, const perch_err *err)
+{
+	if (err->code == -ECANCELED && !console->signal)
+		fprintf(stderr, "%s\n", err->text);
+	else
+		cli_error(NULL, "%s", err->text);
+}
+
 int console_failure_code(const struct console *console)
 {
 	return console->signal ? 128 + console->signal : EXIT_FAILURE;

@@ -61,7 +61,7 @@ static void tell_failed(struct installing *installing, const char *source, const
 	member_text(writer, "error", err->text);
 	perch_json_end_object(writer);
 	if (!installing->cli->json)
-		cli_error(NULL, "%s", err->text);
+		console_tell_failure(&installing->console, err);
 }
 
 /* ---- one source ---------------------------------------------------------- */

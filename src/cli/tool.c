@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 
 int tool_words(const struct option_spec *specs, int argc, char **argv, const char *usage, int least,
@@ -34,6 +35,16 @@ int tool_seconds(const char *option, const char *text, uint64_t *ret_ns)
 			NULL, "%s takes seconds, from 0.001 to 86400, not '%s'", option, text);
 	*ret_ns = (uint64_t)(seconds * 1e9);
 	return 0;
+}
+
+const char *tool_known_names(const struct tool_binding *binding, struct arena *arena)
+{
+	_cleanup_(buf_free) struct buf names = { 0 };
+	for (size_t i = 0; i < binding->tool_count; i++)
+		buf_printf(&names, "%s%s", i ? ", " : "", binding->tools[i].name);
+	const char *kept =
+		names.failed ? NULL : arena_dup(arena, (struct str){ names.data, names.len });
+	return kept ? kept : "";
 }
 
 /* In the order of the help. */

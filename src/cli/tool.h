@@ -40,6 +40,9 @@ int tool_words(const struct option_spec *specs, int argc, char **argv, const cha
 /* Seconds as text; 0 when it is NULL. Returns 0 or EXIT_USAGE. */
 int tool_seconds(const char *option, const char *text, uint64_t *ret_ns);
 
+/* "a, b": what a binding knows of its tools; "" when that is nothing, or memory ran out. */
+const char *tool_known_names(const struct tool_binding *binding, struct arena *arena);
+
 struct tool_session {
 	struct cli *cli;
 	struct arena arena;

@@ -28,6 +28,8 @@ struct call_words {
 	struct tool_call_options options; /* all but binding and input */
 };
 
+static const char call_usage[] = "write: perch tool call NAME TOOL, or --binding FILE TOOL";
+
 /* ---- the input ----------------------------------------------------------- */
 
 static int read_stdin(struct buf *out, perch_err *err)
@@ -111,6 +113,47 @@ static int read_context(const struct call_words *words, struct tool_context *con
 	return r;
 }
 
+/* ---- a tool that there is not ------------------------------------------- */
+
+static const char *known_name(const void *data, size_t i)
+{
+	const struct tool_binding *binding = data;
+	return i < binding->tool_count ? binding->tools[i].name : NULL;
+}
+
+/* On stderr, below the error. */
+static void suggest(const char *words, const char *names)
+{
+	fputs(words, stderr);
+	cli_put_text(stderr, str_from(names));
+	fputc('\n', stderr);
+}
+
+static void suggest_tools(const struct tool_binding *binding, const char *tool, struct arena *arena)
+{
+	const char *near = cli_nearest(tool, known_name, binding);
+	const char *names = tool_known_names(binding, arena);
+	if (near)
+		suggest("  did you mean: ", near);
+	if (names[0] && (!near || binding->tool_count > 1))
+		suggest("  there are: ", names);
+}
+
+/* The name of a binding alone. */
+static int ask_which_tool(const char *name)
+{
+	struct arena arena = { 0 };
+	struct tool_binding binding;
+	perch_err err = { 0 };
+	int r = tool_binding_find(name, &arena, &binding, &err);
+	const char *names = r == 0 ? tool_known_names(&binding, &arena) : "";
+	const char *hint = names[0] ? arena_join(&arena, "there are: ", names, NULL) : NULL;
+	r = r == -ENOENT ? cli_usage_error("see: perch tool list", "%s", err.text)
+					 : cli_usage_error(hint ? hint : call_usage, "call which tool of %s?", name);
+	arena_free(&arena);
+	return r;
+}
+
 /* ---- the call ------------------------------------------------------------ */
 
 static int read_options(struct call_words *words)
@@ -190,7 +233,10 @@ static int make_call(struct tool_session *session, void *data, perch_err *err)
 	r = tool_session_call(session, &options, &call, err);
 	if (r < 0)
 		return r;
-	r = finish_call(session, words, approval, options.input, tool_call_result(call));
+	const struct tool_result *result = tool_call_result(call);
+	r = finish_call(session, words, approval, options.input, result);
+	if (result->code == TOOL_NOT_EXPOSED && !session->cli->json)
+		suggest_tools(&binding, words->tool, &session->arena);
 	tool_call_free(call);
 	return r;
 }
@@ -211,13 +257,11 @@ static int run_call(struct cli *cli, int argc, char **argv)
 		TOOL_GLOBALS(cli),
 	};
 	const char *found[2];
-	int r = tool_words(
-		specs, argc, argv, "write: perch tool call NAME TOOL, or --binding FILE TOOL", 1, 2, found);
-	bool has_both = words.binding && found[1];
-	if (r == 0 && (has_both || (!words.binding && !found[1])))
-		r = cli_usage_error("write: perch tool call NAME TOOL, or --binding FILE TOOL",
-			has_both ? "'%s' is one word too many" : "call which tool of %s?",
-			has_both ? found[1] : found[0]);
+	int r = tool_words(specs, argc, argv, call_usage, 1, 2, found);
+	if (r == 0 && words.binding && found[1])
+		r = cli_usage_error(call_usage, "'%s' is one word too many", found[1]);
+	else if (r == 0 && !words.binding && !found[1])
+		r = ask_which_tool(found[0]);
 	words.name = words.binding ? NULL : found[0];
 	words.tool = words.binding ? found[0] : found[1];
 	if (r == 0)

@@ -141,7 +141,9 @@ int add_decide(struct adding *adding, perch_err *err)
 		err_set(err, -EACCES,
 			"nobody is there to say whether that is allowed: --yes grants what the plugin "
 			"requests, --grant A,B a part of it");
-	else if (r == 0)
-		err_set(err, -EACCES, "not bound");
-	return r == 0 || r == -ENOTTY || r == -ECANCELED ? add_refuse(adding, err) : r;
+	if (r == 0) { /* an answer, and no error */
+		fputs("not bound: nothing was changed\n", stderr);
+		return tool_exit_code(TOOL_INVALID_REQUEST);
+	}
+	return r == -ENOTTY || r == -ECANCELED ? add_refuse(adding, err) : r;
 }

@@ -5,8 +5,8 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "base/utf8.h"
 #include "cli/envelope.h"
+#include "cli/table.h"
 #include "cli/tool.h"
 #include "registry/grants.h"
 
@@ -52,42 +52,50 @@ static int print_json(const struct listed *all, size_t count)
 	return 0;
 }
 
-static void print_padded(const char *text, size_t width)
+/* A name is not told twice. */
+static void add_row(struct table *table, const struct listed *listed, struct arena *arena)
 {
-	cli_put_text(stdout, str_from(text));
-	for (size_t used = utf8_width(text, strlen(text)); used < width + 2; used++)
-		fputc(' ', stdout);
+	const struct tool_binding *binding = &listed->binding;
+	const char *names = tool_known_names(binding, arena);
+	const char *const cells[] = {
+		listed->name,
+		strcmp(binding->name, listed->name) == 0 ? "-" : binding->name,
+		names[0] ? names : "-",
+		binding->command,
+	};
+	table_add(table, cells);
 }
 
-static size_t widest(const struct listed *all, size_t count, bool is_id)
+/* Below the table, where the reason has room. */
+static void tell_broken(struct page *page, const struct listed *listed)
 {
-	size_t width = 0;
-	for (size_t i = 0; i < count; i++) {
-		const char *text = is_id && !all[i].err.code ? all[i].binding.name : all[i].name;
-		size_t its_width = utf8_width(text, strlen(text));
-		width = its_width > width ? its_width : width;
-	}
-	return width;
+	size_t used = page_cut(page, str_from(listed->name), 0);
+	buf_append_text(&page->out, " is broken: ");
+	page_wrap(page, str_from(listed->err.text), used + strlen(" is broken: "));
+	buf_append_char(&page->out, '\n');
 }
 
-static void print_table(const struct listed *all, size_t count)
+static int print_for_people(
+	const struct cli *cli, const struct listed *all, size_t count, struct arena *arena)
 {
-	size_t name_width = widest(all, count, false);
-	size_t id_width = widest(all, count, true);
+	static const char *const headings[] = { "NAME", "PLUGIN", "TOOLS", "COMMAND" };
+	struct table table = { .columns = sizeof(headings) / sizeof(headings[0]) };
+	struct page page;
+	page_begin(&page, cli);
+	table_add(&table, headings);
 	for (size_t i = 0; i < count; i++) {
-		print_padded(all[i].name, name_width);
-		if (all[i].err.code) {
-			fputs("broken: ", stdout);
-			cli_put_text(stdout, str_from(all[i].err.text));
-			fputc('\n', stdout);
-			continue;
-		}
-		print_padded(all[i].binding.name, id_width);
-		printf(
-			"%zu tool%s  ", all[i].binding.tool_count, all[i].binding.tool_count == 1 ? "" : "s");
-		cli_put_text(stdout, str_from(all[i].binding.command));
-		fputc('\n', stdout);
+		if (!all[i].err.code)
+			add_row(&table, &all[i], arena);
 	}
+	if (table.count > table.columns)
+		table_print(&table, &page);
+	for (size_t i = 0; i < count; i++) {
+		if (all[i].err.code)
+			tell_broken(&page, &all[i]);
+	}
+	page.out.failed = page.out.failed || table.failed;
+	table_free(&table);
+	return page_end(&page);
 }
 
 static int read_all(struct arena *arena, struct listed **ret_all, size_t *ret_count, perch_err *err)
@@ -125,13 +133,13 @@ static int run_list(struct cli *cli, int argc, char **argv)
 	if (r == 0 && cli->json)
 		r = print_json(all, count);
 	else if (r == 0 && count)
-		print_table(all, count);
+		r = print_for_people(cli, all, count, &arena);
 	else if (r == 0)
 		fputs("no tool is bound; perch tool add SOURCE binds one\n", stderr);
 	arena_free(&arena);
 	if (r < 0)
 		cli_error(NULL, "%s", err.text[0] ? err.text : perch_strerror(r));
-	return r < 0 ? EXIT_HOST : 0;
+	return r < 0 ? EXIT_HOST : r;
 }
 
 const struct command tool_verb_list = {
@@ -139,8 +147,9 @@ const struct command tool_verb_list = {
 	.summary = "what is bound",
 	.help = "usage: perch tool list [--json]\n"
 			"\n"
-			"Lists what is bound: its name, the plugin, how many tools it had when it was\n"
-			"added, and its command. A binding that cannot be read is listed with the reason.\n"
+			"Lists what is bound: its name, the plugin where that has another one, the tools\n"
+			"it had when it was added, and its command. A binding that cannot be read is\n"
+			"listed below, with the reason.\n"
 			"\n"
 			"example:\n"
 			"  perch tool list --json | jq -r '.[].name'\n",

@@ -9,6 +9,7 @@
 #include "cli/page.h"
 #include "cli/tour.h"
 #include "proc/host.h"
+#include "proc/program.h"
 #include "term/tty.h"
 
 struct tour {
@@ -57,11 +58,28 @@ static void announce(const struct tour *tour, const struct tour_scene *scene)
 	say(tour, STYLE_PLAIN, scene->text);
 }
 
+/* What is told next can be typed only where the shell finds perch. */
+static void tell_where_perch_is(struct page *page)
+{
+	_cleanup_free_ char *found = NULL;
+	if (program_find("perch", (const char *const *)environ, &found, NULL) == 0)
+		return;
+	_cleanup_free_ char *self = realpath("/proc/self/exe", NULL);
+	char *slash = self ? strrchr(self, '/') : NULL;
+	if (!slash)
+		return;
+	buf_append_text(
+		&page->out, "perch is not on the PATH yet; for this terminal:\n  export PATH=\"");
+	page_cut(page, (struct str){ self, (size_t)(slash - self) }, 0);
+	buf_append_text(&page->out, ":$PATH\"\n\n");
+}
+
 static void bid_farewell(const struct tour *tour)
 {
 	struct page page;
 	page_begin(&page, tour->cli);
 	page_style(&page, STYLE_MESSAGE, "\nThat was it.\n\n");
+	tell_where_perch_is(&page);
 	if (tour->stage.is_kept) {
 		buf_append_text(&page.out, "To try the commands by hand:  cd '");
 		page_cut(&page, str_from(tour->stage.cwd), 0);
@@ -71,7 +89,7 @@ static void bid_farewell(const struct tour *tour)
 			"Your own files were not touched. To try the commands by hand, keep what they\n"
 			"worked on:  perch tour --keep DIR\n");
 	buf_append_text(&page.out,
-		"A plugin of your own:  perch plugins create hello\n"
+		"A plugin of your own:  perch plugins create my-plugin\n"
 		"What else there is:  perch help\n");
 	if (tour->surprises)
 		buf_printf(&page.out,

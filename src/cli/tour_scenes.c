@@ -21,7 +21,8 @@ const struct tour_scene tour_scenes[] = {
 				"folder, and nothing else of yours; this one wants to read diary.txt.\n",
 		.steps = {
 			{ NULL, "perch tool add ./diary --yes", NULL, 0 },
-			{ NULL, "perch tool call tour.diary diary.read", NULL, 1 },
+			{ "It may not yet, so this ends in an error, as it should:\n",
+				"perch tool call tour.diary diary.read", NULL, 1 },
 			{ "The hint says what would help. It is you who decides:\n",
 				"perch tool allow tour.diary --read diary.txt", NULL, 0 },
 			{ NULL, "perch tool call tour.diary diary.read", NULL, 0 },
@@ -46,7 +47,9 @@ const struct tour_scene tour_scenes[] = {
 			{ NULL, "perch run count", NULL, 0 },
 			{ "Without its sandbox this would have happened:\n",
 				"perch plugins allow thief --sandbox off", NULL, 0 },
-			{ NULL, "perch run count", NULL, 1 },
+			{ "Now it finds the key and ends with code 1. perch tells that as an error, as it\n"
+			  "should:\n",
+				"perch run count", NULL, 1 },
 		},
 	},
 	{ 0 },

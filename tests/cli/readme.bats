@@ -38,6 +38,28 @@ follow() {
     [ "$output" = "Hello, Ada!" ]
 }
 
+@test "the first plugin takes a cancel for no answer, the first agent no * for a pattern" {
+    follow "A first plugin"
+    run hello/hello.sh <<<$'{"type":"init"}\n{"type":"cancel","id":"1","reason":"user_interrupt"}'
+    [ "$status" -eq 130 ]
+    [[ "$output" != *Hello* ]]
+    follow "A first agent"
+    run perch agent run -p parrot.yaml --prompt '2 * 3'
+    [ "${lines[0]}" = "2 * 3 " ]
+}
+
+@test "what it says of agents: all your rights, but for --sandbox" {
+    grep -q "An agent has all your" "$readme"
+    if ! unshare -rm true; then skip "there are no mount namespaces"; fi
+    mkdir "$HOME/.ssh"
+    echo key >"$HOME/.ssh/id_rsa"
+    echo "command: cat $HOME/.ssh/id_rsa" >thief.yaml
+    run perch agent run -p thief.yaml --prompt x
+    [ "$output" = key ]
+    run perch agent run -p thief.yaml --sandbox --prompt x
+    [ "$status" -ne 0 ]
+}
+
 @test "they need nothing but a shell: ten lines of program each, or fewer" {
     for title in "A first plugin" "A first tool" "A first agent"; do
         [ "$(section "$title" | awk '/^END$/ { inside = 0 } inside; /<<.END.$/ { inside = 1 }' |

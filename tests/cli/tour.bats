@@ -33,6 +33,7 @@ said() {
         "\$ perch run --answer 'Your name:=Ada' greet" "Hello, Ada. I will remember that." \
         "\$ perch run greet" "Welcome back, Ada. I did not have to ask." \
         "2/4 A tool is refused, and then allowed" \
+        "this ends in an error, as it should" \
         "\$ perch tool call tour.diary diary.read" "error: unreadable:" \
         "perch tool allow tour.diary --read" "\$ perch tool allow tour.diary --read diary.txt" \
         "\$ perch tool call tour.diary diary.read" '{"line":"Today a bird sat on the fence."}' \
@@ -41,7 +42,8 @@ said() {
         "4/4 A sandbox stops a theft" "\$ cat ~/.ssh/id_ed25519" "not-a-real-key" \
         "\$ perch run count" "I looked for your private key too, and found none." \
         "\$ perch plugins allow thief --sandbox off" \
-        "\$ perch run count" "I have stolen your key: not-a-real-key" \
+        "perch tells that as an error" \
+        "\$ perch run count" "I have stolen your key: not-a-real-key" "exited with code 1" \
         "perch tour --keep DIR"
     [[ "$output" != *"was expected"* && "$output" != *$'\033'* && "$output" != *warning* ]]
     leaves_nothing
@@ -138,6 +140,22 @@ END
     run env -i PATH="$BATS_TEST_TMPDIR:/usr/bin:/bin" TMPDIR="$TMPDIR" HOME="$HOME" perch tour </dev/null
     [ "$status" -eq 0 ]
     leaves_nothing
+}
+
+@test "where the shell does not find perch, it says what would help" {
+    if PATH=/usr/bin:/bin command -v perch; then skip "perch is installed"; fi
+    run env PATH=/usr/bin:/bin "$perch" tour </dev/null
+    [ "$status" -eq 0 ]
+    said "That was it." "export PATH=\"$(realpath "$PERCH_BUILD"):\$PATH\"" "perch help"
+    run env PATH="$PERCH_BUILD:/usr/bin:/bin" "$perch" tour </dev/null
+    [ "$status" -eq 0 ]
+    [[ "$output" != *"export PATH"* ]]
+}
+
+@test "its own lines fit 80 columns" {
+    "$perch" tour </dev/null >"$BATS_TEST_TMPDIR/told"
+    run awk '/^([A-Z]|perch )/ && length > 80' "$BATS_TEST_TMPDIR/told"
+    [ -z "$output" ]
 }
 
 @test "words it does not know" {

@@ -40,6 +40,7 @@ store = true'
     wait_for "Install hello"
     keys n Enter
     wait_for "nothing was changed"
+    lacks "$(screen)" "error:"
     wait_over 1
     [ ! -e "$cfg/plugins.toml" ]
     in_terminal install ./here

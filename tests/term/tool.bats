@@ -45,6 +45,14 @@ add_in_terminal() {
     [ -e "$bindings/t.asked.toml" ]
 }
 
+@test "tool add: a no binds nothing, and is no error" {
+    add_in_terminal
+    keys n
+    wait_over 64
+    [[ "$(screen)" == *'not bound: nothing was changed'* && "$(screen)" != *error:* ]]
+    [ ! -e "$bindings/t.asked.toml" ]
+}
+
 @test "tool add: Ctrl+C at the question binds nothing, the terminal is as it was" {
     add_in_terminal
     keys C-c

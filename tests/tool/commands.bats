@@ -220,13 +220,43 @@ END
     add "$WORK/tools/plain" --yes
     echo 'nam = 1' >"$bindings/broken.toml"
     perch_tool list
-    has "$output" "t.plain  1 tool  $WORK/tools/plain"
-    has "$output" "broken: "
+    has "$output" "NAME     PLUGIN  TOOLS  COMMAND
+t.plain  -       t.x    $WORK/tools/plain
+broken is broken: "
+    cp "$bindings/t.plain.toml" "$bindings/other.toml"
+    perch_tool list
+    has "$output" "other    t.plain  t.x    $WORK/tools/plain
+t.plain  -        t.x    $WORK/tools/plain"
+    rm "$bindings/other.toml"
     perch_tool list --json
     has "$output" '"name":"t.plain","plugin_id":"t.plain"'
     has "$output" '"tools":["t.x"]'
     has "$output" '"error":"'
     "$python" -c 'import json, sys; assert len(json.loads(sys.argv[1])) == 2' "$output"
+}
+
+@test "call: a tool that there is not, or none, and those that there are" {
+    program plain <<'END'
+request = greet(exposed_tools=["t.echo", "t.other"])
+respond(request, request["input"])
+END
+    add "$WORK/tools/plain" --yes
+    perch_tool call t.plain t.ecco
+    expect_status 7
+    has "$errors" "did you mean: t.echo
+  there are: t.echo, t.other"
+    perch_tool call t.plain unlike-any
+    has "$errors" "there are: t.echo, t.other"
+    lacks "$errors" "did you mean"
+    perch_tool call t.plain
+    expect_status 64
+    has "$errors" "call which tool of t.plain?
+  there are: t.echo, t.other"
+    perch_tool call t.plian
+    expect_status 64
+    has "$errors" "no tool is bound as 't.plian'"
+    perch_tool call t.plain t.ecco --json
+    lacks "$errors" "there are"
 }
 
 @test "show: what it may and how it is confined, without the values of its variables" {
