@@ -205,3 +205,35 @@ END
     seen '{"type":"response","id":"1","value":{}}'
     has "$errors" "warning: metadata capability not granted"
 }
+
+# keeps_back COMMAND: a plugin whose words stay in its own memory until the file $WORK/told
+# is there.
+keeps_back() {
+    plugin "$1" <<END
+#!$python
+import json, os, sys, time
+sys.stdin.readline()
+print(json.dumps({"type": "output", "text": "at last\\n"}))
+while not os.path.exists("$WORK/told"):
+    time.sleep(0.05)
+END
+}
+
+@test "error case: a Python plugin that keeps back what it prints is told so, once" {
+    unset PYTHONUNBUFFERED
+    keeps_back silent
+    start run silent
+    wait_until grep -q 'flush stdout' "$WORK/err"
+    touch "$WORK/told"
+    finish
+    expect_status 0
+    expect "at last"
+    [ "$errors" = "warning: the plugin has sent nothing yet: a Python program must flush stdout:\
+ print(..., flush=True), or python3 -u" ]
+    rm "$WORK/told"
+    start --json run silent
+    wait_until grep -q 'flush stdout' "$WORK/out"
+    touch "$WORK/told"
+    finish
+    has "$output" '"message":"the plugin has sent nothing yet: a Python program must flush stdout'
+}
