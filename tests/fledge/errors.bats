@@ -41,7 +41,23 @@ END
     expect "after"
     [ -z "$errors" ]
     "$perch" -v run future 2>"$WORK/err"
-    has "$(cat "$WORK/err")" "unknown type 'table'"
+    has "$(cat "$WORK/err")" "there is no message type 'table': ignored"
+}
+
+@test "error case: a mistyped message type that waits for its answer" {
+    py mood <<'END'
+for i in range(3):
+    assert ask("selct", id="1", message="?", options=["a"])["reason"] == "unsupported"
+for i in range(100):
+    assert ask("no-%d" % i, id="1")["reason"] == "unsupported"
+END
+    call mood
+    expect_status 0
+    has "$errors" "warning: line 1 of the plugin: there is no message type 'selct'\
+ (did you mean 'select'?): answered by cancel"
+    # Each once, and no more of them than a screen holds.
+    [ "$(grep -c selct <<<"$errors")" -eq 1 ]
+    [ "$(wc -l <<<"$errors")" -eq 8 ]
 }
 
 @test "error case: missing id" {
