@@ -109,6 +109,19 @@ END
     expect ""
 }
 
+@test "a plugin's command without the run in front of it" {
+    arguments
+    perch_alone words
+    expect_status 64
+    [ "$errors" = "error: there is no command 'words'
+  perch run words runs the plugin's" ]
+    # A list that cannot be read is told by those who need it.
+    echo '][' >"$cfg/plugins.toml"
+    perch_alone words
+    expect_status 64
+    has "$errors" 'perch help lists them all'
+}
+
 @test "126: there, but not executable" {
     arguments
     chmod -x "$cfg/plugins/fledge-words/bin/fledge-words"
