@@ -2,7 +2,7 @@
 # How perch is called: as perch, as fledge, by agents; settings; exit codes of
 # its own; what plugins see of the environment; traces.
 
-# shellcheck disable=SC2154 # what fledge_open and call set
+# shellcheck disable=SC2154,SC2016 # what fledge_open and call set; `words` that are expected
 load plugins
 
 setup() {
@@ -120,6 +120,18 @@ END
     perch_alone words
     expect_status 64
     has "$errors" 'perch help lists them all'
+}
+
+@test "a mistyped key of plugin.toml is named, with what finds the others" {
+    arguments
+    sed -i 's/^binary/binay/' "$cfg/plugins/fledge-words/plugin.toml"
+    call words
+    expect_status 125
+    has "$errors" 'unknown key `binay`: did you mean `binary`?'
+    has "$errors" "perch plugins validate '$cfg/plugins/fledge-words'"
+    sed -i '/^binay/d' "$cfg/plugins/fledge-words/plugin.toml"
+    call words
+    has "$errors" 'is missing here (the key `binary`)'
 }
 
 @test "126: there, but not executable" {
