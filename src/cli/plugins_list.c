@@ -20,14 +20,15 @@ static const char *joined(struct arena *arena, const char *const *list)
 	return kept ? kept : "";
 }
 
-/* The source of a plugin; and what is to be done where its files are gone. */
+/* The source of a plugin; and what is to be done where its files are gone, which is said first:
+ * a narrow terminal cuts the end. */
 static const char *source_of(struct arena *arena, const struct registry_entry *entry)
 {
 	const char *source = or_dash(entry->source);
 	if (!registry_is_gone(entry))
 		return source;
 	const char *told =
-		arena_join(arena, source, " (gone: perch plugins remove ", entry->name, ")", NULL);
+		arena_join(arena, "gone: ", source, " (perch plugins remove ", entry->name, ")", NULL);
 	return told ? told : source;
 }
 

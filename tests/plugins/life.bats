@@ -21,7 +21,7 @@ teardown() { fledge_close; }
  perch plugins remove hello, then install it again"
     plugins list
     expect_status 0
-    has "$output" "$WORK/here (gone: perch plugins remove hello)"
+    has "$output" "gone: $WORK/here (perch plugins remove hello)"
     plugins list --json
     has "$output" '"gone":true'
     plugins remove hello --yes
