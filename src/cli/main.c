@@ -6,8 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arena.h"
+#include "base/str.h"
 #include "cli/cli.h"
 #include "fledge/context.h"
+#include "registry/names.h"
+#include "registry/registry.h"
 
 static const struct command *const commands[] = {
 	&command_tour,
@@ -45,10 +49,28 @@ static const char *command_name(const void *data, size_t i)
 	return command_at(i) ? command_at(i)->name : NULL;
 }
 
+/* Whether somebody left out the `run` in front of a plugin's command. */
+static bool is_plugin_command(const char *name)
+{
+	struct arena arena = { 0 };
+	struct registry registry;
+	bool found = false;
+	if (registry_read(&arena, &registry, NULL) == 0) {
+		for (size_t i = 0; i < registry.count && !found; i++)
+			found = list_has(registry.entries[i].commands, name);
+	}
+	arena_free(&arena);
+	return found;
+}
+
 int command_refuse(const char *name)
 {
 	const char *near = cli_nearest(name, command_name, NULL);
-	char hint[128];
+	char hint[64 + NAME_LENGTH_MAX];
+	if (is_plugin_command(name)) {
+		snprintf(hint, sizeof(hint), "perch run %s runs the plugin's", name);
+		return cli_usage_error(hint, "there is no command '%s'", name);
+	}
 	snprintf(hint, sizeof(hint), "did you mean: perch %s", near ? near : "");
 	return cli_usage_error(
 		near ? hint : "perch help lists them all", "there is no command '%s'", name);

@@ -30,8 +30,15 @@ static int print_for_people(
 	for (const char *const *file = scaffold->files; *file; file++)
 		buf_printf(&page.out, "  %s\n", *file);
 	bool is_built = strcmp(options->language, "c") == 0;
-	buf_printf(&page.out, "\nNow try it:\n  cd %s && %sperch plugins test\n", options->name,
-		is_built ? "make && " : "");
+	buf_printf(&page.out,
+		"\n"
+		"Now try it%s:\n"
+		"  cd %s && %sperch plugins test\n"
+		"and use it:\n"
+		"  perch plugins install . && perch run %s\n"
+		"Its cases are in perch-test.toml: change them with the plugin.\n",
+		is_built ? " (it needs make and a C compiler)" : "", options->name,
+		is_built ? "make && " : "", scaffold->command);
 	return page_end(&page);
 }
 

@@ -20,6 +20,18 @@ static const char *joined(struct arena *arena, const char *const *list)
 	return kept ? kept : "";
 }
 
+/* The source of a plugin; and what is to be done where its files are gone, which is said first:
+ * a narrow terminal cuts the end. */
+static const char *source_of(struct arena *arena, const struct registry_entry *entry)
+{
+	const char *source = or_dash(entry->source);
+	if (!registry_is_gone(entry))
+		return source;
+	const char *told =
+		arena_join(arena, "gone: ", source, " (perch plugins remove ", entry->name, ")", NULL);
+	return told ? told : source;
+}
+
 static int print_for_people(const struct cli *cli, struct installed *installed)
 {
 	static const char *const headings[] = { "NAME", "VERSION", "TRUST", "COMMANDS", "SOURCE" };
@@ -37,7 +49,7 @@ static int print_for_people(const struct cli *cli, struct installed *installed)
 			or_dash(entry->version),
 			trust_name(trust_of(&installed->trust, entry->source)),
 			joined(&installed->arena, entry->commands),
-			or_dash(entry->source),
+			source_of(&installed->arena, entry),
 		};
 		table_add(&table, cells);
 	}
@@ -60,6 +72,8 @@ static void write_entry(perch_json_writer *writer, const struct installed *insta
 	member_text(writer, "pinned_ref", entry->pinned_ref[0] ? entry->pinned_ref : NULL);
 	member_text(writer, "trust_tier", trust_name(trust_of(&installed->trust, entry->source)));
 	member_text(writer, "runtime", installed_runtime(entry));
+	if (registry_is_gone(entry))
+		member_bool(writer, "gone", true);
 	perch_json_end_object(writer);
 }
 

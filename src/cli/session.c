@@ -11,8 +11,12 @@
 #include "cli/foreground.h"
 #include "events/events.h"
 #include "proc/host.h"
+#include "proc/program.h"
 #include "term/term.h"
 #include "trace/trace.h"
+
+/* So long may a plugin say nothing before somebody is told what may be the cause. */
+#define SILENCE_NS (5 * NSEC_PER_SEC)
 
 /* ---- who is told --------------------------------------------------------- */
 
@@ -118,6 +122,34 @@ static const struct outcome *outcome_of(const struct session *session)
 	return session->legacy ? legacy_outcome(session->legacy) : fledge_run_outcome(session->run);
 }
 
+static void silence_due(struct timer *timer, uint64_t now_ns)
+{
+	(void)now_ns;
+	struct session *session = (struct session *)((char *)timer - offsetof(struct session, silence));
+	if (fledge_run_keeps_output_back(session->run))
+		session_tell(
+			session, SHOWN_WARNING, "the plugin has sent nothing yet: " PROGRAM_FLUSH_HINT);
+}
+
+static int listen_for_silence(struct session *session, perch_err *err)
+{
+	struct timers *timers = &session->host->loop.timers;
+	if (timers_promise(timers) < 0)
+		return err_no_memory(err);
+	session->silence.due = silence_due;
+	timer_set(timers, &session->silence, clock_after(clock_now_ns(), SILENCE_NS));
+	return 0;
+}
+
+static void stop_listening(struct session *session)
+{
+	struct timers *timers = &session->host->loop.timers;
+	if (!session->silence.due)
+		return;
+	timer_cancel(timers, &session->silence);
+	timers_release(timers);
+}
+
 static int start(struct session *session, perch_err *err)
 {
 	int r = watch_signals(session);
@@ -126,7 +158,7 @@ static int start(struct session *session, perch_err *err)
 	if (session->target.is_protocol) {
 		r = fledge_run_start(session->host, &session->options, &session->run, err);
 		session->options.surroundings = NULL; /* the run's own */
-		return r;
+		return r < 0 ? r : listen_for_silence(session, err);
 	}
 	return legacy_start(session->host, &session->options, &session->legacy, err);
 }
@@ -195,6 +227,7 @@ static int fail(struct session *session, int error, const perch_err *err)
 static void close_session(struct session *session)
 {
 	session->is_over = true;
+	stop_listening(session);
 	fledge_run_free(session->run);
 	legacy_free(session->legacy);
 	surroundings_free(session->options.surroundings);

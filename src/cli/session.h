@@ -11,6 +11,7 @@
 #include "fledge/run.h"
 #include "fledge/surroundings.h"
 #include "plugins/target.h"
+#include "proc/timers.h"
 #include "sandbox/explain.h"
 
 /* Everything a run needs, in the order in which it is found out. */
@@ -29,7 +30,8 @@ struct session {
 	struct legacy *legacy;
 	struct sandbox_policy policy; /* for explanations, as the next */
 	struct explain_context explain;
-	bool is_over; /* its end was told */
+	struct timer silence; /* until the plugin should have said something */
+	bool is_over;         /* its end was told */
 	struct signals signals;
 	bool has_signals;
 };

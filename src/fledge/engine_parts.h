@@ -13,6 +13,9 @@ enum {
 	 * read; and so many bytes of answers. */
 	ENGINE_PENDING_MAX = 16384,
 	ENGINE_PENDING_BYTES_MAX = 64 * 1024 * 1024,
+	/* So many unknown types are warned of, each once; the others are for those who debug. */
+	ENGINE_UNKNOWN_TYPES_MAX = 8,
+	ENGINE_TYPE_SIZE = 64, /* so much of an unknown one is kept */
 };
 
 /* A message that gets exactly one response or cancel. They stand in a queue:
@@ -48,6 +51,8 @@ struct fledge_engine {
 	bool has_failed;
 	bool is_broken;
 	bool warned_of_validator;
+	char unknown_types[ENGINE_UNKNOWN_TYPES_MAX][ENGINE_TYPE_SIZE]; /* those warned of */
+	size_t unknown_type_count;
 };
 
 /* ---- engine.c ------------------------------------------------------------ */

@@ -1,4 +1,8 @@
 /* fledge-v1: what each type of message means. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "base/utf8.h"
 #include "fledge/reading.h"
 
@@ -194,20 +198,55 @@ static void handle_known(struct reading *reading, const struct message_type *typ
 		type->handle(reading);
 }
 
+static const char *nearest_type(const char *word)
+{
+	const char *nearest = NULL;
+	unsigned best = UINT_MAX;
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		if (str_is_nearer(word, types[i].name.data, &best))
+			nearest = types[i].name.data;
+	}
+	return nearest;
+}
+
+/* Whether the type is one more to be warned of; it is not the next time. */
+static bool is_news(struct fledge_engine *engine, const char *word)
+{
+	for (size_t i = 0; i < engine->unknown_type_count; i++) {
+		if (strcmp(engine->unknown_types[i], word) == 0)
+			return false;
+	}
+	if (engine->unknown_type_count == ENGINE_UNKNOWN_TYPES_MAX)
+		return false;
+	strcpy(engine->unknown_types[engine->unknown_type_count++], word);
+	return true;
+}
+
+/* Who waits for an answer has made a mistake; who does not may speak of what only a later
+ * host knows. */
+static void refuse_unknown(struct reading *reading, struct str name)
+{
+	struct fledge_engine *engine = reading->engine;
+	char word[ENGINE_TYPE_SIZE];
+	snprintf(word, sizeof(word), "%.*s", utf8_quoted(name), name.data);
+	const char *nearest = nearest_type(word);
+	enum shown_kind kind = reading->id && is_news(engine, word) ? SHOWN_WARNING : SHOWN_DEBUG;
+	engine_say(engine, kind, "line %llu of the plugin: there is no message type '%.*s'%s%s%s: %s",
+		(unsigned long long)engine->line_number, utf8_quoted(name), name.data,
+		nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "",
+		reading->id ? "answered by cancel" : "ignored");
+	engine_refuse(engine, engine_enqueue(engine, reading->id), "unsupported");
+}
+
 static void handle_unknown(struct reading *reading, struct str name)
 {
 	struct fledge_engine *engine = reading->engine;
-	int shown = utf8_quoted(name);
-	unsigned long long line = engine->line_number;
-	if (is_inbound(name)) {
+	if (is_inbound(name))
 		engine_say(engine, SHOWN_WARNING,
-			"line %llu of the plugin: `%.*s` answers nothing that was asked; ignored", line, shown,
-			name.data);
-		return;
-	}
-	engine_say(engine, SHOWN_DEBUG, "line %llu of the plugin: unknown type '%.*s'; ignored", line,
-		shown, name.data);
-	engine_refuse(engine, engine_enqueue(engine, reading->id), "unsupported");
+			"line %llu of the plugin: `%.*s` answers nothing that was asked; ignored",
+			(unsigned long long)engine->line_number, utf8_quoted(name), name.data);
+	else
+		refuse_unknown(reading, name);
 }
 
 /* An id is a string or a number; anything else cannot be echoed. */

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "fledge/notes.h"
 #include "fledge/run_parts.h"
+#include "proc/program.h"
 
 #define RUN_LINGER_NS (500 * NSEC_PER_MSEC)
 
@@ -120,6 +121,7 @@ static void on_line(perch_child *child, void *data, perch_stream stream, const p
 		run_hear_stderr(run, line);
 		return;
 	}
+	run->has_spoken = true;
 	trace_child_line(run->options.trace, TRACE_FROM_PLUGIN, line);
 	fledge_engine_line(run->engine, line->data, line->len, line->flags & PERCH_LINE_TOO_LONG,
 		loop_now_ns(&run->host->loop));
@@ -281,6 +283,12 @@ int fledge_run_start(perch_host *host, const struct fledge_run_options *options,
 	surroundings_await(run->surroundings, dirty_known, run);
 	*ret_run = run;
 	return 0;
+}
+
+bool fledge_run_keeps_output_back(const struct fledge_run *run)
+{
+	return !run->has_ended && !run->interrupted_by && !run->has_spoken &&
+		program_keeps_output_back(run->options.path);
 }
 
 const struct outcome *fledge_run_outcome(const struct fledge_run *run)

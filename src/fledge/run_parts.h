@@ -29,6 +29,7 @@ struct fledge_run {
 	bool is_init_sent;
 	bool is_held;       /* by the engine: too many requests */
 	bool is_unread;     /* the plugin does not read what we write */
+	bool has_spoken;    /* a line came from the plugin */
 	int interrupted_by; /* a signal number, 0 = not */
 	bool has_ended;
 	bool is_over;

@@ -38,6 +38,54 @@ const char *build_command(
 	return "";
 }
 
+static const struct {
+	const char *program;
+	const char *package;
+} packages[] = {
+	{ "cargo", "cargo" },
+	{ "cc", "gcc" },
+	{ "cmake", "cmake" },
+	{ "gcc", "gcc" },
+	{ "go", "golang-go" },
+	{ "make", "make" },
+	{ "meson", "meson" },
+	{ "ninja", "ninja-build" },
+	{ "npm", "npm" },
+};
+
+const char *build_package(struct str program)
+{
+	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++) {
+		if (str_is(program, packages[i].program))
+			return packages[i].package;
+	}
+	return "";
+}
+
+/* "sh: 1: make: not found", or "bash: line 1: make: command not found". */
+static struct str program_of_line(struct str line)
+{
+	struct str program = { 0 };
+	struct str word = { 0 };
+	while (line.len) {
+		program = word;
+		word = str_trim(str_cut(&line, ':'));
+	}
+	return str_is(word, "not found") || str_is(word, "command not found") ? program
+																		  : (struct str){ 0 };
+}
+
+struct str build_missing_program(struct str log)
+{
+	struct str found = { 0 };
+	while (log.len) {
+		struct str program = program_of_line(str_cut(&log, '\n'));
+		if (program.len)
+			found = program;
+	}
+	return found;
+}
+
 int build_keep_log(const char *name, const char *text, size_t len, char **ret_path)
 {
 	_cleanup_free_ char *logs = NULL;

@@ -2,6 +2,7 @@
 #ifndef PLUGINS_BUILD_H
 #define PLUGINS_BUILD_H
 
+#include "base/str.h"
 #include "registry/manifest.h"
 
 /* The command that builds the plugin in a directory: its hook, or one that a file
@@ -9,6 +10,14 @@
  * constant, or of the manifest. */
 const char *build_command(
 	const char *directory, const struct manifest *manifest, const char **ret_why);
+
+/* How a shell ends that did not find a program. */
+enum { BUILD_NOT_FOUND = 127 };
+
+/* The program that a shell did not find, by the last words of what a build has said, or
+ * nothing; and the Debian package that has a program, "" when that is not known. */
+struct str build_missing_program(struct str log);
+const char *build_package(struct str program);
 
 /* Keeps what a failed build has said: $XDG_STATE_HOME/perch/logs/build-<name>.log, whose
  * path is written to ret_path. 0 or a negative errno. */

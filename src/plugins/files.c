@@ -133,10 +133,19 @@ enum program_state files_program(const char *directory, const char *path, const 
 	*ret_problem = "is not a regular file";
 	if (stat(resolved, &about) < 0 || !S_ISREG(about.st_mode))
 		return PROGRAM_WRONG;
-	*ret_problem = "is not executable: chmod +x";
+	*ret_problem = "is not executable";
 	if (!(about.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)))
-		return PROGRAM_WRONG;
+		return PROGRAM_NOT_EXECUTABLE;
 	enum program_state state;
 	*ret_problem = content_problem(resolved, &state);
 	return state;
+}
+
+const char *files_remedy(enum program_state state, const char *directory, const char *path,
+	char out[static FILES_REMEDY_MAX])
+{
+	out[0] = '\0';
+	if (state == PROGRAM_NOT_EXECUTABLE)
+		snprintf(out, FILES_REMEDY_MAX, ": chmod +x '%s/%s'", directory, path);
+	return out;
 }

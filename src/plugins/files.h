@@ -28,11 +28,19 @@ enum program_state {
 	PROGRAM_MISSING,
 	PROGRAM_OUTSIDE, /* links lead out of the plugin */
 	PROGRAM_WRONG,   /* problem says why */
-	PROGRAM_ODD,     /* it may work */
+	PROGRAM_NOT_EXECUTABLE,
+	PROGRAM_ODD, /* it may work */
 };
 
 /* What is wrong with a program of a plugin, at a path relative to its resolved
  * directory; *ret_problem is to be put behind the path. */
 enum program_state files_program(const char *directory, const char *path, const char **ret_problem);
+
+enum { FILES_REMEDY_MAX = 512 };
+
+/* What is to be put behind the problem: the command that solves it, or "". The directory is
+ * the user's own. */
+const char *files_remedy(enum program_state state, const char *directory, const char *path,
+	char out[static FILES_REMEDY_MAX]);
 
 #endif

@@ -137,9 +137,12 @@ int candidate_check_programs(struct candidate *candidate, perch_err *err)
 		const char *problem;
 		enum program_state state = files_program(resolved, command->binary, &problem);
 		char shown[FILE_SHOWN_MAX];
+		char remedy[FILES_REMEDY_MAX] = "";
+		if (!candidate->source.is_repository)
+			files_remedy(state, candidate->source.location, command->binary, remedy);
 		if (state != PROGRAM_FINE && state != PROGRAM_ODD)
-			return err_set(err, -ENOEXEC, "the program %s of the command '%s' %s",
-				file_shown(command->binary, shown), command->name, problem);
+			return err_set(err, -ENOEXEC, "the program %s of the command '%s' %s%s",
+				file_shown(command->binary, shown), command->name, problem, remedy);
 	}
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/utf8.h"
 #include "plugins/build.h"
 #include "plugins/hooks.h"
 #include "registry/approval.h"
@@ -20,6 +21,24 @@ static const char *here(struct arena *arena)
 }
 
 /* ---- building ------------------------------------------------------------ */
+
+static int refuse_build(
+	const struct candidate *candidate, int status, struct str log, perch_err *err)
+{
+	struct str program = { 0 };
+	if (status == BUILD_NOT_FOUND)
+		program = build_missing_program(log);
+	const char *package = build_package(program);
+	_cleanup_(buf_free) struct buf why = { 0 };
+	if (program.len)
+		buf_printf(&why, ": the program '%.*s' was not found: install it%s%s%s",
+			utf8_quoted(program), program.data, package[0] ? " (Debian: apt install " : "", package,
+			package[0] ? ")" : "");
+	if (candidate->log[0])
+		buf_printf(&why, "%s see %s", program.len ? ";" : ":", candidate->log);
+	return err_set(err, -EIO, "the build failed with status %d (%s)%s", status, candidate->build,
+		buf_terminate(&why) == 0 ? why.data : "");
+}
 
 static int build(struct candidate *candidate, perch_err *err)
 {
@@ -46,8 +65,7 @@ static int build(struct candidate *candidate, perch_err *err)
 		candidate->log = "";
 	if (r < 0)
 		return r;
-	return err_set(err, -EIO, "the build failed with status %d (%s)%s%s", r, candidate->build,
-		candidate->log[0] ? ": see " : "", candidate->log);
+	return refuse_build(candidate, r, (struct str){ log.data, log.len }, err);
 }
 
 /* ---- the records --------------------------------------------------------- */

@@ -17,6 +17,7 @@
 #include "plugins/script.h"
 #include "plugins/workspace.h"
 #include "proc/host.h"
+#include "proc/program.h"
 #include "registry/approval.h"
 
 struct plugin_test {
@@ -161,7 +162,9 @@ static void time_is_up(struct timer *timer, uint64_t now_ns)
 	struct plugin_test *test = TEST_OF(timer, timer);
 	test->is_timed_out = true;
 	findings_add(&test->report.findings, FINDING_ERROR, NULL,
-		"the plugin did not end within %g seconds", test->options->test->timeout);
+		"the plugin did not end within %g seconds%s", test->options->test->timeout,
+		fledge_run_keeps_output_back(test->run) ? ", and has sent nothing: " PROGRAM_FLUSH_HINT
+												: "");
 	end_now(test);
 }
 

@@ -93,12 +93,12 @@ static const struct {
 	{ NULL, "plugin.toml", "plugin.toml", 0666 },
 	{ NULL, "README.md", "README.md", 0666 },
 	{ NULL, "perch-test.toml", "perch-test.toml", 0666 },
+	{ NULL, "gitignore", ".gitignore", 0666 },
 	{ "bash", "program", "bin/fledge-@COMMAND@", 0777 },
 	{ "python", "program", "bin/fledge-@COMMAND@", 0777 },
 	{ "node", "program", "bin/fledge-@COMMAND@", 0777 },
 	{ "c", "main.c", "main.c", 0666 },
 	{ "c", "Makefile", "Makefile", 0666 },
-	{ "c", "gitignore", ".gitignore", 0666 },
 };
 _Static_assert(sizeof(files) / sizeof(files[0]) <= SCAFFOLD_FILES_MAX, "every file has its place");
 

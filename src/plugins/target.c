@@ -29,12 +29,24 @@ static int check_approval(struct plugin_target *target, const struct manifest *m
 		name, excess, name);
 }
 
+/* Reading stops at the first mistake; who mends it wants them all. */
+static int read_manifest(const struct registry_entry *owner, struct arena *arena,
+	struct manifest *ret_manifest, perch_err *err)
+{
+	perch_err inner = { 0 };
+	int r = manifest_read(owner->directory, arena, ret_manifest, &inner);
+	if (r == PERCH_ESYNTAX)
+		return err_set_at(err, r, inner.line, inner.column,
+			"%s; every mistake in it: perch plugins validate '%s'", inner.text, owner->directory);
+	return r < 0 ? err_set(err, r, "%s", inner.text) : 0;
+}
+
 int plugin_target_inspect(struct plugin_target *target, struct arena *arena, perch_err *err)
 {
 	const struct registry_entry *owner = target->command.owner;
 	if (!owner)
 		return 0;
-	int r = manifest_read(owner->directory, arena, &target->manifest, err);
+	int r = read_manifest(owner, arena, &target->manifest, err);
 	bool is_missing = r == -ENOENT;
 	if (r == 0)
 		r = manifest_check_protocol(&target->manifest, err);

@@ -45,7 +45,10 @@ static void check_program(struct findings *findings, const struct toml_value *bi
 	const char *problem;
 	char quoted[TOML_QUOTE_MAX];
 	toml_quote(binary->string, quoted);
-	switch (files_program(directory, binary->string.data, &problem)) {
+	char remedy[FILES_REMEDY_MAX];
+	enum program_state state = files_program(directory, binary->string.data, &problem);
+	files_remedy(state, directory, binary->string.data, remedy);
+	switch (state) {
 	case PROGRAM_FINE:
 		break;
 	case PROGRAM_MISSING:
@@ -58,7 +61,9 @@ static void check_program(struct findings *findings, const struct toml_value *bi
 		break;
 	case PROGRAM_OUTSIDE:
 	case PROGRAM_WRONG:
-		findings_add(findings, FINDING_ERROR, &binary->at, "the program %s %s", quoted, problem);
+	case PROGRAM_NOT_EXECUTABLE:
+		findings_add(
+			findings, FINDING_ERROR, &binary->at, "the program %s %s%s", quoted, problem, remedy);
 		break;
 	case PROGRAM_ODD:
 		findings_add(findings, FINDING_WARNING, &binary->at, "the program %s %s", quoted, problem);
@@ -82,12 +87,14 @@ static void check_hook(
 	toml_quote(hook->string, quoted);
 	if (binary_problem(hook->string) || strlen(text) != hook->string.len)
 		return;
+	char remedy[FILES_REMEDY_MAX];
 	enum program_state state = files_program(directory, text, &problem);
 	if (state == PROGRAM_MISSING && looks_like_a_file(text))
 		findings_add(findings, FINDING_WARNING, &hook->at, "the hook looks like a file: %s %s",
 			quoted, problem);
-	else if (state == PROGRAM_WRONG || state == PROGRAM_OUTSIDE)
-		findings_add(findings, FINDING_ERROR, &hook->at, "the hook %s %s", quoted, problem);
+	else if (state == PROGRAM_WRONG || state == PROGRAM_NOT_EXECUTABLE || state == PROGRAM_OUTSIDE)
+		findings_add(findings, FINDING_ERROR, &hook->at, "the hook %s %s%s", quoted, problem,
+			files_remedy(state, directory, text, remedy));
 }
 
 void validate_programs(

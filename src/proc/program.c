@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fd.h"
 #include "base/str.h"
 #include "proc/spawn.h"
 
@@ -101,4 +102,14 @@ int program_find(const char *name, const char *const *env, char **ret_path, perc
 		return err_no_memory(err);
 	*ret_path = path;
 	return 0;
+}
+
+bool program_keeps_output_back(const char *path)
+{
+	char head[256] = { 0 };
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 || read(fd, head, sizeof(head) - 1) < 0)
+		return false;
+	head[strcspn(head, "\n")] = '\0';
+	return strncmp(head, "#!", 2) == 0 && strstr(head, "python") && !strstr(head, " -u");
 }

@@ -2,12 +2,22 @@
 #ifndef PROC_PROGRAM_H
 #define PROC_PROGRAM_H
 
+#include <stdbool.h>
+
 #include "perch/base.h"
+
+/* What to tell of a program that keeps its output back, as the next function finds it. */
+#define PROGRAM_FLUSH_HINT \
+	"a Python program must flush stdout: print(..., flush=True), or python3 -u"
 
 /* Writes the path to execute to *ret_path (the caller frees): `name` itself
  * when it holds a slash, else the first executable file of that name on the
  * PATH of `env`. Fails with -ENOENT, -EACCES (there, but not executable),
  * -ENOMEM; err->stage is "lookup". */
 int program_find(const char *name, const char *const *env, char **ret_path, perch_err *err);
+
+/* Whether the file is a script whose language keeps back what is printed to a pipe: Python,
+ * by its first line, unless that says -u. */
+bool program_keeps_output_back(const char *path);
 
 #endif

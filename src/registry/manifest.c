@@ -4,6 +4,7 @@
 #include "registry/manifest.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -60,6 +61,24 @@ static int read_text(const struct toml_value *table, const char *key, struct are
 	return *ret_text ? 0 : err_no_memory(err);
 }
 
+/* A key that is missing; one that was probably meant to be it is what is told of. */
+static int refuse_missing(
+	const struct toml_value *table, const char *key, const char *what, perch_err *err)
+{
+	const struct toml_value *meant = NULL;
+	unsigned best = UINT_MAX;
+	for (size_t i = 0; i < table->count; i++) {
+		if (str_is_nearer(table->items[i]->key.data, key, &best))
+			meant = table->items[i];
+	}
+	if (!meant)
+		return err_set_at(err, PERCH_ESYNTAX, table->at.line, table->at.column,
+			"%s is missing here (the key `%s`)", what, key);
+	char quoted[TOML_QUOTE_MAX];
+	return err_set_at(err, PERCH_ESYNTAX, meant->key_at.line, meant->key_at.column,
+		"unknown key %s: did you mean `%s`?", toml_quote(meant->key, quoted), key);
+}
+
 /* A text that must be there and pass the check. `what` names it in messages. */
 static int read_checked(const struct toml_value *table, const char *key, const char *what,
 	const char *(*problem_of)(struct str), struct arena *arena, const char **ret_text,
@@ -70,8 +89,7 @@ static int read_checked(const struct toml_value *table, const char *key, const c
 		return r;
 	const struct toml_value *value = toml_get(table, key);
 	if (!value)
-		return err_set_at(
-			err, PERCH_ESYNTAX, table->at.line, table->at.column, "%s is missing here", what);
+		return refuse_missing(table, key, what, err);
 	const char *problem = problem_of(value->string);
 	return problem ? wrong(value, what, problem, err) : 0;
 }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -146,4 +147,9 @@ const struct registry_entry *registry_find(const struct registry *registry, cons
 			return &registry->entries[i];
 	}
 	return NULL;
+}
+
+bool registry_is_gone(const struct registry_entry *entry)
+{
+	return access(entry->directory, F_OK) < 0 && errno == ENOENT;
 }

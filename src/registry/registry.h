@@ -72,4 +72,7 @@ struct registry_command {
 int registry_resolve(const struct registry *registry, const char *command, const char *path,
 	struct arena *arena, struct registry_command *ret_command, perch_err *err);
 
+/* Whether the directory of a plugin is not there: it was moved, or a link to it leads nowhere. */
+bool registry_is_gone(const struct registry_entry *entry);
+
 #endif

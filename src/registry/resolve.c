@@ -20,6 +20,10 @@
 
 /* ---- the program -------------------------------------------------------- */
 
+/* The problems that a user can do something about, who is then told what. */
+static const char GONE[] = "it is a link to a file that is gone";
+static const char NOT_EXECUTABLE[] = "it is not executable";
+
 /* NULL when path leads to a file that can be executed; else what is wrong,
  * with *ret_code -ENOENT when there is nothing at all, or -EACCES. */
 static const char *program_problem(const char *path, int *ret_code)
@@ -31,11 +35,11 @@ static const char *program_problem(const char *path, int *ret_code)
 		return "there is no such file";
 	*ret_code = -EACCES;
 	if (stat(path, &about) < 0)
-		return errno == ENOENT ? "it is a link to a file that is gone" : perch_strerror(-errno);
+		return errno == ENOENT ? GONE : perch_strerror(-errno);
 	if (!S_ISREG(about.st_mode))
 		return "it is not a regular file";
 	if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0)
-		return errno == EACCES ? "it is not executable (chmod +x)" : perch_strerror(-errno);
+		return errno == EACCES ? NOT_EXECUTABLE : perch_strerror(-errno);
 	return NULL;
 }
 
@@ -183,11 +187,49 @@ static int refuse_name(const char *command, const char *problem, perch_err *err)
 		err, -EINVAL, "the command name %s %s", toml_quote(str_from(command), quoted), problem);
 }
 
-static int refuse_program(const char *command, const struct candidate *candidate, perch_err *err)
+/* Where a link leads, as it says itself; the path when it is none. */
+static const char *link_text(const char *path, char out[PATH_MAX])
+{
+	ssize_t len = readlink(path, out, PATH_MAX - 1);
+	if (len < 0)
+		return path;
+	out[len] = '\0';
+	return out;
+}
+
+/* A plugin whose directory was moved, or a program that was removed from it. */
+static int refuse_gone(const struct registry *registry, const char *command,
+	const struct candidate *candidate, perch_err *err)
+{
+	const struct registry_entry *owner = NULL;
+	for (size_t i = 0; i < registry->count && !owner; i++) {
+		if (list_has(registry->entries[i].commands, command))
+			owner = &registry->entries[i];
+	}
+	bool is_moved = owner && registry_is_gone(owner);
+	char target[PATH_MAX];
+	char shown[FILE_SHOWN_MAX];
+	char lost[FILE_SHOWN_MAX];
+	file_shown(link_text(is_moved ? owner->directory : candidate->path, target), lost);
+	return err_set(err, candidate->code, "the command '%s' cannot be run: %s: %s: %s%s%s%s",
+		command, file_shown(candidate->path, shown), candidate->problem, lost,
+		owner ? "; perch plugins remove " : "", owner ? owner->name : "",
+		owner ? ", then install it again" : "");
+}
+
+static int refuse_program(const struct registry *registry, const char *command,
+	const struct candidate *candidate, perch_err *err)
 {
 	char shown[FILE_SHOWN_MAX];
-	return err_set(err, candidate->code, "the command '%s' cannot be run: %s: %s", command,
-		file_shown(candidate->path, shown), candidate->problem);
+	if (candidate->problem == GONE)
+		return refuse_gone(registry, command, candidate, err);
+	file_shown(candidate->path, shown);
+	if (candidate->problem == NOT_EXECUTABLE)
+		return err_set(err, candidate->code,
+			"the command '%s' cannot be run: %s: %s: chmod +x '%s'", command, shown, NOT_EXECUTABLE,
+			shown);
+	return err_set(err, candidate->code, "the command '%s' cannot be run: %s: %s", command, shown,
+		candidate->problem);
 }
 
 int registry_resolve(const struct registry *registry, const char *command, const char *path,
@@ -207,7 +249,7 @@ int registry_resolve(const struct registry *registry, const char *command, const
 		program.code = -EACCES;
 	}
 	if (program.problem)
-		return refuse_program(command, &program, err);
+		return refuse_program(registry, command, &program, err);
 	const char *target = arena_dup(arena, str_from(resolved));
 	if (!target)
 		return err_no_memory(err);

@@ -2,16 +2,13 @@
 #include "tool/call.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/fd.h"
+#include "proc/program.h"
 #include "sandbox/explain.h"
 #include "tool/call_parts.h"
 #include "tool/schema.h"
@@ -83,12 +80,7 @@ static bool is_silent_python(const struct tool_call *call)
 	const struct tool_result *result = &call->result;
 	if (result->code != TOOL_TIMEOUT || strcmp(result->stage, "handshake") != 0)
 		return false;
-	char head[256] = { 0 };
-	_cleanup_fd_ int fd = open(call->options.binding->command, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0 || read(fd, head, sizeof(head) - 1) < 0)
-		return false;
-	head[strcspn(head, "\n")] = '\0';
-	return strncmp(head, "#!", 2) == 0 && strstr(head, "python");
+	return program_keeps_output_back(call->options.binding->command);
 }
 
 static void explain_denial(struct tool_call *call)
@@ -111,8 +103,7 @@ static void take_hint(struct tool_call *call)
 	if (result->code != TOOL_OK && result->sandbox)
 		explain_denial(call);
 	if (!call->hint.len && is_silent_python(call))
-		buf_append_text(&call->hint,
-			"a Python program must flush stdout: print(..., flush=True), or python3 -u");
+		buf_append_text(&call->hint, PROGRAM_FLUSH_HINT);
 	if (call->hint.len && buf_terminate(&call->hint) == 0)
 		result->hint = (struct str){ call->hint.data, call->hint.len };
 }

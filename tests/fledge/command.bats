@@ -2,7 +2,7 @@
 # How perch is called: as perch, as fledge, by agents; settings; exit codes of
 # its own; what plugins see of the environment; traces.
 
-# shellcheck disable=SC2154 # what fledge_open and call set
+# shellcheck disable=SC2154,SC2016 # what fledge_open and call set; `words` that are expected
 load plugins
 
 setup() {
@@ -109,12 +109,37 @@ END
     expect ""
 }
 
+@test "a plugin's command without the run in front of it" {
+    arguments
+    perch_alone words
+    expect_status 64
+    [ "$errors" = "error: there is no command 'words'
+  perch run words runs the plugin's" ]
+    # A list that cannot be read is told by those who need it.
+    echo '][' >"$cfg/plugins.toml"
+    perch_alone words
+    expect_status 64
+    has "$errors" 'perch help lists them all'
+}
+
+@test "a mistyped key of plugin.toml is named, with what finds the others" {
+    arguments
+    sed -i 's/^binary/binay/' "$cfg/plugins/fledge-words/plugin.toml"
+    call words
+    expect_status 125
+    has "$errors" 'unknown key `binay`: did you mean `binary`?'
+    has "$errors" "perch plugins validate '$cfg/plugins/fledge-words'"
+    sed -i '/^binay/d' "$cfg/plugins/fledge-words/plugin.toml"
+    call words
+    has "$errors" 'is missing here (the key `binary`)'
+}
+
 @test "126: there, but not executable" {
     arguments
     chmod -x "$cfg/plugins/fledge-words/bin/fledge-words"
     call words
     expect_status 126
-    has "$errors" "not executable"
+    has "$errors" "it is not executable: chmod +x '$cfg/plugins/bin/fledge-words'"
     rm "$cfg/plugins/fledge-words/bin/fledge-words"
     call words
     expect_status 126

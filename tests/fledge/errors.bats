@@ -41,7 +41,23 @@ END
     expect "after"
     [ -z "$errors" ]
     "$perch" -v run future 2>"$WORK/err"
-    has "$(cat "$WORK/err")" "unknown type 'table'"
+    has "$(cat "$WORK/err")" "there is no message type 'table': ignored"
+}
+
+@test "error case: a mistyped message type that waits for its answer" {
+    py mood <<'END'
+for i in range(3):
+    assert ask("selct", id="1", message="?", options=["a"])["reason"] == "unsupported"
+for i in range(100):
+    assert ask("no-%d" % i, id="1")["reason"] == "unsupported"
+END
+    call mood
+    expect_status 0
+    has "$errors" "warning: line 1 of the plugin: there is no message type 'selct'\
+ (did you mean 'select'?): answered by cancel"
+    # Each once, and no more of them than a screen holds.
+    [ "$(grep -c selct <<<"$errors")" -eq 1 ]
+    [ "$(wc -l <<<"$errors")" -eq 8 ]
 }
 
 @test "error case: missing id" {
@@ -204,4 +220,36 @@ END
     expect_status 0
     seen '{"type":"response","id":"1","value":{}}'
     has "$errors" "warning: metadata capability not granted"
+}
+
+# keeps_back COMMAND: a plugin whose words stay in its own memory until the file $WORK/told
+# is there.
+keeps_back() {
+    plugin "$1" <<END
+#!$python
+import json, os, sys, time
+sys.stdin.readline()
+print(json.dumps({"type": "output", "text": "at last\\n"}))
+while not os.path.exists("$WORK/told"):
+    time.sleep(0.05)
+END
+}
+
+@test "error case: a Python plugin that keeps back what it prints is told so, once" {
+    unset PYTHONUNBUFFERED
+    keeps_back silent
+    start run silent
+    wait_until grep -q 'flush stdout' "$WORK/err"
+    touch "$WORK/told"
+    finish
+    expect_status 0
+    expect "at last"
+    [ "$errors" = "warning: the plugin has sent nothing yet: a Python program must flush stdout:\
+ print(..., flush=True), or python3 -u" ]
+    rm "$WORK/told"
+    start --json run silent
+    wait_until grep -q 'flush stdout' "$WORK/out"
+    touch "$WORK/told"
+    finish
+    has "$output" '"message":"the plugin has sent nothing yet: a Python program must flush stdout'
 }

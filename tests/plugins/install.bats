@@ -271,7 +271,8 @@ store = true'
     rm here/bin/hello
     refused install ./here --yes -- "is not there"
     echo x >here/bin/hello
-    refused install ./here --yes -- "is not executable"
+    refused install ./here --yes -- "is not executable: chmod +x '$PWD/here/bin/hello'"
+    refused install ./here --yes --copy -- "is not executable: chmod +x '$PWD/here/bin/hello'"
     chmod +x here/bin/hello
     refused install ./here --yes -- "the program bin/hello of the command 'hello' is a text that does not begin with #!"
     mkfifo here/pipe
@@ -349,6 +350,12 @@ build = "cp made bin/hello && pwd && echo dir=$FLEDGE_PLUGIN_DIR"'
     refused install ./here --yes --copy --force -- 'the build failed with status 3'
     has "$errors" "$XDG_STATE_HOME/perch/logs/build-hello.log"
     grep -qx trouble "$XDG_STATE_HOME/perch/logs/build-hello.log"
+    sed -i 's/^build = .*/build = "cargo-of-nobody --now"/' here/plugin.toml
+    refused install ./here --yes --copy --force -- "failed with status 127 (cargo-of-nobody --now):\
+ the program 'cargo-of-nobody' was not found: install it; see "
+    sed -i 's/^build = .*/build = "PATH=\/nothing; make"/' here/plugin.toml
+    refused install ./here --yes --copy --force -- \
+        "the program 'make' was not found: install it (Debian: apt install make); see "
     plugins install ./here --yes --copy --force --no-build
     expect_status 1
     sed -i '/^build/d; /^.hooks/d' here/plugin.toml

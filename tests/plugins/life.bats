@@ -7,6 +7,35 @@ load manage
 setup() { manage_open; }
 teardown() { fledge_close; }
 
+# ---- where it is ---------------------------------------------------------------
+
+@test "gone: a plugin whose directory was moved says so, and what to do" {
+    source_plugin here hello
+    plugins install ./here --yes
+    plugins list
+    lacks "$output" "gone"
+    mv here there
+    call --ni hello
+    expect_status 126
+    has "$errors" "fledge-hello: it is a link to a file that is gone: $WORK/here;\
+ perch plugins remove hello, then install it again"
+    plugins list
+    expect_status 0
+    has "$output" "gone: $WORK/here (perch plugins remove hello)"
+    plugins list --json
+    has "$output" '"gone":true'
+    plugins remove hello --yes
+    expect_status 0
+    plugins install ./there --yes
+    expect_status 0
+    says hello hello
+    # The program alone: its name is known by the link to it.
+    rm there/bin/hello
+    call --ni hello
+    has "$errors" "it is a link to a file that is gone: "
+    has "$errors" "bin/hello; perch plugins remove hello"
+}
+
 # ---- what was approved ------------------------------------------------------
 
 @test "approved: a manifest that asks for more is refused until it is allowed" {

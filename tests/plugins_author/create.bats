@@ -25,6 +25,8 @@ runs() {
     register fledge-hi hi store
     call --ni hi Ada
     expect "Hello, Ada!"
+    grep -qx state.json fledge-hi/.gitignore
+    grep -qx state.json.lock fledge-hi/.gitignore
     call --ni hi
     expect "Hello, Ada!"
 }
@@ -38,7 +40,11 @@ runs() {
     plugins create hi
     expect_status 0
     head -1 hi/bin/fledge-hi | grep -q bash
-    has "$output" "perch-test.toml"
+    has "$output" "cd hi && perch plugins test"
+    has "$output" "perch plugins install . && perch run hi"
+    has "$output" "perch-test.toml: change them with the plugin"
+    plugins create hi-c --lang c
+    has "$output" "it needs make and a C compiler"
 }
 
 @test "create: what was made, for programs" {

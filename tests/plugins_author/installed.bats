@@ -30,6 +30,7 @@ entry() {
     entry 二つ 'source = "ada/x"' 'version = "1"'
     entry three 'source = "/srv/x"'
     entry four
+    mkdir "$cfg/plugins"/{one,二つ,three,four}
     plugins list
     expect_status 0
     expect "NAME   VERSION  TRUST       COMMANDS  SOURCE
@@ -43,6 +44,7 @@ four   -        unverified  -         -"
     entry one 'version = "1.2.3"' 'source = "org/plugin"' 'commands = ["a", "b"]' \
         'installed = "2026-01-02"' 'pinned_ref = "v1"' 'runtime = "native"'
     entry two
+    mkdir "$cfg/plugins"/{one,two}
     plugins list --json
     expect_status 0
     expect '{"schema_version":1,"plugins":[{"name":"one","version":"1.2.3","source":"org/plugin","installed":"2026-01-02","commands":["a","b"],"pinned_ref":"v1","trust_tier":"unverified","runtime":"native"},{"name":"two","version":"","source":"","installed":"","commands":[],"pinned_ref":null,"trust_tier":"unverified","runtime":"native"}]}'

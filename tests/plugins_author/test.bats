@@ -261,6 +261,28 @@ END
     has "$output" "error: the plugin did not end within 1.5 seconds"
 }
 
+@test "test: a Python plugin that keeps back what it prints is told so" {
+    unset PYTHONUNBUFFERED
+    subject <<'END'
+print(json.dumps({"type": "confirm", "id": "1", "message": "sure?"}))
+time.sleep(1000)
+END
+    cases <<'END'
+[[case]]
+name = "silent"
+timeout = 1.5
+END
+    plugins test subject
+    expect_status 1
+    has "$output" "within 1.5 seconds, and has sent nothing: a Python program must flush stdout"
+    # Not of another language.
+    printf '#!/bin/sh\nsleep 1000\n' >subject/bin/subject
+    plugins test subject
+    expect_status 1
+    has "$output" "within 1.5 seconds"
+    lacks "$output" "flush"
+}
+
 @test "test: Ctrl+C ends it and leaves nothing" {
     subject <<'END'
 signal.signal(signal.SIGTERM, signal.SIG_IGN)

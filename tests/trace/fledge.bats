@@ -41,7 +41,7 @@ END
     has "$output" "· runs: sh -c 'echo loud'"
     has "$output" '· metadata capability not granted'
     has "$output" '· nobody is asked: answered by its default'
-    has "$output" "unknown type 'nonsense'; ignored"
+    has "$output" "there is no message type 'nonsense': answered by cancel"
     has "$output" '→ cancel       id="1" reason="unsupported"'
     has "$output" '[10 bytes, not UTF-8] not'
     has "$output" 'is not JSON and was skipped'

@@ -42,9 +42,10 @@ static const struct {
 	{ "metadata", "{\"type\":\"metadata\",\"id\":\"7\",\"keys\":[\"env\",\"git_log\"]}",
 		"metadata 2 env\n> {\"type\":\"response\",\"id\":\"7\",\"value\":{}}\n" },
 	{ "unknown type", "{\"type\":\"table\"}",
-		"show debug line 1 of the plugin: unknown type 'table'; ignored\n" },
+		"show debug line 1 of the plugin: there is no message type 'table': ignored\n" },
 	{ "unknown type with an id", "{\"type\":\"table\",\"id\":\"9\"}",
-		"show debug line 1 of the plugin: unknown type 'table'; ignored\n"
+		"show warning line 1 of the plugin: there is no message type 'table': answered by "
+		"cancel\n"
 		"> {\"type\":\"cancel\",\"id\":\"9\",\"reason\":\"unsupported\"}\n" },
 	{ "unknown fields", "{\"type\":\"output\",\"text\":\"x\",\"stream\":true}", "show output x\n" },
 	{ "an orphaned response", "{\"type\":\"response\",\"id\":\"1\",\"value\":1}",
