@@ -109,7 +109,8 @@ END
         '{"type":"response","id":"1","value":"d"}' \
         '{"type":"response","id":"1","value":{"code":0,"stderr":"","stdout":"b\n"}}' \
         '{"type":"cancel","id":"1","reason":"unsupported"}'
-    [ -z "$errors" ]
+    [ "$errors" = "warning: line 6 of the plugin: there is no message type 'nonsense':\
+ answered by cancel" ]
 }
 
 @test "ids: numbers are echoed as the same text" {

@@ -101,7 +101,8 @@ fits() {
     LC_ALL=C on_terminal run 'käfer'
     [ "$output" = "error: there is no command 'k?fer'; perch plugins list shows what is installed" ]
     LC_ALL=C on_terminal tool call tour.diary 'x…'
-    [ "$output" = 'error: tool_not_exposed: the plugin does not expose a tool "x?"' ]
+    [ "$output" = 'error: tool_not_exposed: the plugin does not expose a tool "x?"
+  there are: diary.read' ]
     LC_ALL=C on_terminal 'käfer…'
     [ "$output" = "error: there is no command 'k?fer...'
   perch help lists them all" ]

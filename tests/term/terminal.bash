@@ -51,7 +51,8 @@ between_looks() {
 # Another one; the old one may still be on its way out.
 terminal_anew() {
     tmux -L "$socket" kill-server 2>/dev/null || true
-    socket="$socket-again"
+    socket="${socket%+*}+$((${again:=0} + 1))"
+    again=$((again + 1))
 }
 
 run_in_terminal() {
