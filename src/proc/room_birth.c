@@ -248,8 +248,11 @@ static int send_guide(struct spawner *spawner, struct guide *guide)
 	/* No exit signal: nobody but us waits for a guide, or hears of its end. */
 	pid_t pid = clone(
 		lead_in, spawner_stack(spawner, 1), CLONE_VM | CLONE_FILES | CLONE_PIDFD, guide, &pidfd);
-	if (pid < 0)
-		return -errno;
+	if (pid < 0) {
+		int error = errno;
+		pidfd = -1; /* as above */
+		return -error;
+	}
 	await_child(guide, pidfd);
 	if (!guide->child && !guide->birth->failure.error)
 		bury_orphan(guide);
