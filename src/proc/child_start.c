@@ -326,8 +326,6 @@ int perch_child_start(
 	r = watch(child, err);
 	if (r < 0)
 		return r;
-	if (!guard_follow(&host->guard, &child->guard_slot))
-		child->result.guarded = false;
 	*ret_child = child;
 	return 0;
 }

@@ -52,7 +52,6 @@ int guard_init(struct guard *guard, const perch_host_options *options, struct lo
 		.table_fd = -1,
 		.lifeline = -1,
 		.exit = { .fd = -1, .ready = guard_exited },
-		.starts_late = options->die_with_thread && options->guard == PERCH_GUARD_AUTO,
 	};
 	return guard->path ? 0 : -ENOMEM;
 }
@@ -168,8 +167,7 @@ int guard_reserve(struct guard *guard, _Atomic int32_t **ret_slot, perch_err *er
 	if (guard->mode == PERCH_GUARD_OFF || (guard->gave_up && guard->mode == PERCH_GUARD_AUTO))
 		return 0;
 	perch_err why = { 0 };
-	bool can_wait = guard->starts_late && map_table(guard) == 0;
-	if (!guard->pid && !can_wait && start(guard, &why) < 0)
+	if (!guard->pid && start(guard, &why) < 0)
 		return without_guard(guard, &why, err);
 	for (uint32_t i = 0; i < GUARD_SLOTS; i++) {
 		uint32_t at = (guard->next_slot + i) % GUARD_SLOTS;
@@ -181,16 +179,6 @@ int guard_reserve(struct guard *guard, _Atomic int32_t **ret_slot, perch_err *er
 		return 0;
 	}
 	return err_set(err, PERCH_ELIMIT, "one host can guard %d children at most", GUARD_SLOTS);
-}
-
-bool guard_follow(struct guard *guard, _Atomic int32_t **slot)
-{
-	perch_err why = { 0 };
-	if (!*slot || guard->pid || start(guard, &why) == 0)
-		return true;
-	without_guard(guard, &why, NULL);
-	guard_release(guard, slot);
-	return false;
 }
 
 /* The next child gets this place: the table stays in few pages. */

@@ -28,9 +28,6 @@ struct guard {
 	unsigned starts;
 	bool gave_up; /* there will be none */
 	bool said_so; /* that there is none now */
-	/* It is started behind the first child instead of before it: such a child dies
-	 * with our thread in between. */
-	bool starts_late;
 };
 
 int guard_init(struct guard *guard, const perch_host_options *options, struct loop *loop,
@@ -41,10 +38,6 @@ int guard_init(struct guard *guard, const perch_host_options *options, struct lo
  * *ret_slot stays NULL when the host goes without. Fails with PERCH_EGUARD when
  * a guard is required, PERCH_ELIMIT when the table is full. */
 int guard_reserve(struct guard *guard, _Atomic int32_t **ret_slot, perch_err *err);
-
-/* Starts a guard that is late, once the child of this slot lives. Without one the
- * slot is given back; false then. */
-bool guard_follow(struct guard *guard, _Atomic int32_t **slot);
 
 /* Gives the place back; before the child is reaped. NULL is fine. */
 void guard_release(struct guard *guard, _Atomic int32_t **slot);
