@@ -55,8 +55,13 @@ terminal_anew() {
     again=$((again + 1))
 }
 
-run_in_terminal() {
+open_session() {
     LC_ALL=C.UTF-8 tmux -u -L "$socket" -f /dev/null new-session -d -x "$columns" -y "$rows" "$1"
+}
+
+# A server that is on its way out takes nobody any more.
+run_in_terminal() {
+    open_session "$1" || { terminal_anew && open_session "$1"; }
     tmux -L "$socket" set-option -g status off >/dev/null
     tmux -L "$socket" resize-window -x "$columns" -y "$rows" 2>/dev/null || true
 }
