@@ -46,11 +46,18 @@ int regular_open(int directory, const char *path, int flags)
 	return r < 0 ? r : fd_steal(&fd);
 }
 
-/* One byte more than allowed is asked for: that is how too much is noticed. */
-static int read_all(int fd, size_t max, struct buf *out)
+/* How much is asked for next. One byte more than there should be (a size of 0 says nothing: files
+ * of the kernel have it), or than is allowed: that is how the end, or too much, is noticed. */
+static size_t next_step(size_t size, size_t max, size_t got)
+{
+	size_t left = got < size ? size - got : size && got == size ? 0 : READ_STEP - 1;
+	return (left < max - got ? left : max - got) + 1;
+}
+
+static int read_all(int fd, size_t size, size_t max, struct buf *out)
 {
 	for (size_t got = 0;;) {
-		size_t room = max - got < READ_STEP ? max - got + 1 : READ_STEP;
+		size_t room = next_step(size, max, got);
 		if (buf_reserve(out, room) < 0)
 			return -ENOMEM;
 		ssize_t n = read(fd, out->data + out->len, room);
@@ -73,7 +80,6 @@ int regular_read(int directory, const char *path, int flags, size_t max, struct 
 	if (fd < 0)
 		return fd;
 	struct stat status;
-	if (fstat(fd, &status) == 0 && status.st_size > 0 && (size_t)status.st_size > max)
-		return -EFBIG;
-	return read_all(fd, max, out);
+	size_t size = fstat(fd, &status) == 0 && status.st_size > 0 ? (size_t)status.st_size : 0;
+	return size > max ? -EFBIG : read_all(fd, size, max, out);
 }

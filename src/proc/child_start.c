@@ -107,13 +107,19 @@ static int prepare_output(
 	return r < 0 ? r : stream_open(stream, ours);
 }
 
-static int prepare_streams(perch_child *child, const perch_child_spec *spec, struct ends *ends)
+static int prepare_streams(
+	perch_child *child, const perch_child_spec *spec, struct ends *ends, perch_err *err)
 {
 	int r = prepare_stdin(child, spec, ends);
 	if (r == 0)
 		r = prepare_output(child, PERCH_STDOUT, spec->stdout_mode, spec->stdout_fd, ends);
 	if (r == 0)
 		r = prepare_output(child, PERCH_STDERR, spec->stderr_mode, spec->stderr_fd, ends);
+	if (r == 0)
+		return 0;
+	err_set(err, r, "cannot run '%s': no pipe: %s", spec->program, perch_strerror(r));
+	if (err)
+		err->stage = spawn_stage_name(STAGE_PIPE);
 	return r;
 }
 
@@ -263,23 +269,17 @@ static int start(
 	perch_child *child, const perch_child_spec *spec, struct ends *ends, perch_err *err)
 {
 	_cleanup_free_ char *path = NULL;
-	int r = find_program(spec, &path, err);
-	if (r < 0)
-		return r;
-	r = prepare_streams(child, spec, ends);
-	if (r < 0) {
-		err_set(err, r, "cannot run '%s': no pipe: %s", spec->program, perch_strerror(r));
-		if (err)
-			err->stage = spawn_stage_name(STAGE_PIPE);
-		return r;
-	}
 	bool is_in_room = child->result.reach == PERCH_REACH_PIDNS;
-	if (!is_in_room) /* whose init is a guard of its own */
+	int r = find_program(spec, &path, err);
+	/* Before there are pipes: a guard that is being born holds what we hold. */
+	if (r == 0 && !is_in_room) /* whose init is a guard of its own */
 		r = guard_reserve(&child->host->guard, &child->guard_slot, err);
 	if (r < 0)
 		return r;
 	child->result.guarded = is_in_room || child->guard_slot;
-	r = launch(child, spec, path, ends, err);
+	r = prepare_streams(child, spec, ends, err);
+	if (r == 0)
+		r = launch(child, spec, path, ends, err);
 	if (r < 0)
 		guard_release(&child->host->guard, &child->guard_slot);
 	return r;

@@ -2,6 +2,7 @@
 #include "proc/guard.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +72,14 @@ static int map_table(struct guard *guard)
 	return 0;
 }
 
-static int start_process(struct guard *guard, int lifeline_read, int host_pidfd, perch_err *err)
+static int explain(const struct guard *guard, struct spawn_failure failure, perch_err *err)
+{
+	struct spawn_plan plan = { .path = guard->path, .cwd = "/" };
+	return spawn_explain(&failure, &plan, err);
+}
+
+/* For who requires a guard, or cannot have two processes in one memory (valgrind). */
+static int bear_and_wait(struct guard *guard, const int fds[3], perch_err *err)
 {
 	const char *const argv[] = { "perch-guard", NULL };
 	const char *const env[] = { NULL };
@@ -79,16 +87,42 @@ static int start_process(struct guard *guard, int lifeline_read, int host_pidfd,
 		.path = guard->path,
 		.argv = argv,
 		.env = env,
-		.cwd = "/", /* hold no directory that somebody may want to unmount */
+		.cwd = "/",
+		.stdio = { fds[0], fds[1], fds[2] },
 		.own_session = true,
 	};
-	plan.stdio[GUARD_FD_LIFELINE] = lifeline_read;
-	plan.stdio[GUARD_FD_TABLE] = guard->table_fd;
-	plan.stdio[GUARD_FD_HOST] = host_pidfd;
 	struct spawn_failure failure;
 	if (spawner_spawn(guard->spawner, &plan, &guard->pid, &guard->exit.fd, &failure) < 0)
-		return spawn_explain(&failure, &plan, err);
-	int r = loop_watch(guard->loop, &guard->exit, EPOLLIN);
+		return explain(guard, failure, err);
+	return 0;
+}
+
+/* While we go on. That there is no such program is seen at once all the same. */
+static int bear_aside(struct guard *guard, const int fds[3], perch_err *err)
+{
+	if (faccessat(AT_FDCWD, guard->path, X_OK, AT_EACCESS) < 0)
+		return explain(guard, (struct spawn_failure){ STAGE_EXEC, errno }, err);
+	guard->birth = (struct guard_birth){
+		.path = guard->path,
+		.fds = { fds[0], fds[1], fds[2] },
+		.failure = &guard->table->failure,
+	};
+	int r = guard_birth(&guard->birth, guard->spawner, &guard->pid, &guard->exit.fd);
+	return r < 0 ? explain(guard, (struct spawn_failure){ STAGE_BIRTH, -r }, err) : 0;
+}
+
+static int start_process(struct guard *guard, int lifeline_read, int host_pidfd, perch_err *err)
+{
+	int fds[] = {
+		[GUARD_FD_LIFELINE] = lifeline_read,
+		[GUARD_FD_TABLE] = guard->table_fd,
+		[GUARD_FD_HOST] = host_pidfd,
+	};
+	bool is_awaited = guard->mode == PERCH_GUARD_REQUIRE || guard->spawner->plain_fork;
+	int r = (is_awaited ? bear_and_wait : bear_aside)(guard, fds, err);
+	if (r < 0)
+		return r;
+	r = loop_watch(guard->loop, &guard->exit, EPOLLIN);
 	return r < 0 ? err_set(err, r, "cannot watch the guard: %s", perch_strerror(r)) : 0;
 }
 
@@ -115,7 +149,7 @@ static int start(struct guard *guard, perch_err *err)
 	if (r < 0)
 		return err_set(err, r, "no memory to share with the guard: %s", perch_strerror(r));
 	_cleanup_fd_ int lifeline_read = -1;
-	_cleanup_fd_ int host_pidfd = pidfd_open_process(getpid());
+	_cleanup_fd_ int host_pidfd = fd_above_stdio(pidfd_open_process(getpid()));
 	r = fd_pipe(&lifeline_read, &guard->lifeline);
 	if (r < 0)
 		return err_set(err, r, "no pipe to the guard: %s", perch_strerror(r));
@@ -149,16 +183,22 @@ static int without_guard(struct guard *guard, const perch_err *why, perch_err *e
 	return 0;
 }
 
-/* Somebody killed the guard. Its table is still here: a new one takes over
+/* It could not be executed, or somebody killed it. Its table is still here: a new one takes over
  * with all the children that are alive. */
 static void guard_exited(struct source *source, uint32_t events)
 {
 	(void)events;
 	struct guard *guard = (struct guard *)((char *)source - offsetof(struct guard, exit));
-	log_warn(guard->log, "perch-guard (process %d) was killed; starting it again", (int)guard->pid);
+	pid_t pid = guard->pid;
 	end_process(guard);
 	perch_err why = { 0 };
-	if (start(guard, &why) < 0)
+	int error = atomic_exchange(&guard->table->failure, 0);
+	int r = error ? explain(guard, (struct spawn_failure){ STAGE_EXEC, error }, &why) : 0;
+	if (r == 0) {
+		log_warn(guard->log, "perch-guard (process %d) was killed; starting it again", (int)pid);
+		r = start(guard, &why);
+	}
+	if (r < 0)
 		without_guard(guard, &why, NULL);
 }
 

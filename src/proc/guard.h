@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "guard/guard.h"
 #include "perch/host.h"
+#include "proc/guard_birth.h"
 #include "proc/loop.h"
 #include "proc/spawn.h"
 
@@ -21,7 +22,8 @@ struct guard {
 	const struct log *log;
 	struct guard_table *table;
 	int table_fd;
-	int lifeline;       /* our end; the guard wakes when it closes */
+	int lifeline; /* our end; the guard wakes when it closes */
+	struct guard_birth birth;
 	pid_t pid;          /* 0 = not running */
 	struct source exit; /* its pidfd */
 	uint32_t next_slot; /* where the search for a free slot begins */

@@ -135,7 +135,7 @@ static int let_furnish(struct furnishing *furnishing)
 pid_t room_birth_init(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
 {
 	pthread_mutex_lock(&turn);
-	pid_t pid = clone(birth_run, spawner_stack(spawner, 0),
+	pid_t pid = clone(birth_run, spawner_stack(spawner, STACK_OF_CHILD),
 		CLONE_VM | CLONE_PIDFD | ROOM_NAMESPACES | SIGCHLD, birth, ret_pidfd);
 	int r = pid < 0 ? -errno : write_maps(pid);
 	pthread_mutex_unlock(&turn);
@@ -246,8 +246,8 @@ static int send_guide(struct spawner *spawner, struct guide *guide)
 {
 	_cleanup_fd_ int pidfd = -1;
 	/* No exit signal: nobody but us waits for a guide, or hears of its end. */
-	pid_t pid = clone(
-		lead_in, spawner_stack(spawner, 1), CLONE_VM | CLONE_FILES | CLONE_PIDFD, guide, &pidfd);
+	pid_t pid = clone(lead_in, spawner_stack(spawner, STACK_OF_GUIDE),
+		CLONE_VM | CLONE_FILES | CLONE_PIDFD, guide, &pidfd);
 	if (pid < 0) {
 		int error = errno;
 		pidfd = -1; /* as above */
@@ -263,7 +263,7 @@ pid_t room_birth_child(struct spawner *spawner, struct birth *birth, int *ret_pi
 {
 	struct guide guide = {
 		.birth = birth,
-		.stack = spawner_stack(spawner, 0),
+		.stack = spawner_stack(spawner, STACK_OF_CHILD),
 		.entrance = room_entrance(birth->plan->confine->room),
 		.pidfd = -1,
 		.is_awaited = 1,

@@ -43,16 +43,15 @@ static int open_null(void)
 	return fd < 0 ? -errno : fd_above_stdio(fd);
 }
 
-/* Two stacks, for who enters a room and its guide, with a page below them that
- * nobody may touch: an overflow faults. */
+/* With a page below them that nobody may touch: an overflow faults. */
 static size_t stack_size(void)
 {
-	return 2 * BIRTH_STACK + (size_t)sysconf(_SC_PAGESIZE);
+	return BIRTH_STACKS * BIRTH_STACK + (size_t)sysconf(_SC_PAGESIZE);
 }
 
-void *spawner_stack(const struct spawner *spawner, size_t number)
+void *spawner_stack(const struct spawner *spawner, enum birth_stack whose)
 {
-	return spawner->stack + stack_size() - number * BIRTH_STACK;
+	return spawner->stack + stack_size() - (size_t)whose * BIRTH_STACK;
 }
 
 static char *map_stack(void)
@@ -159,7 +158,7 @@ static pid_t born(pid_t pid, int *ret_pidfd)
 static pid_t clone_fast(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
 {
 	int flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_PIDFD | SIGCHLD;
-	pid_t pid = clone(birth_run, spawner_stack(spawner, 0), flags, birth, ret_pidfd);
+	pid_t pid = clone(birth_run, spawner_stack(spawner, STACK_OF_CHILD), flags, birth, ret_pidfd);
 	return born(pid, ret_pidfd);
 }
 
@@ -224,15 +223,20 @@ static pid_t give_birth_somehow(struct spawner *spawner, struct birth *birth, in
 							   : clone_fast(spawner, birth, ret_pidfd);
 }
 
-/* All signals are blocked around the birth: a handler of ours must not run in
- * a child that shares our memory. Nor may this thread be cancelled: its stack is
- * what the child works with. */
-static pid_t give_birth(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
+/* Around a birth: a handler of ours must not run in a child that shares our memory. */
+static sigset_t block_signals(void)
 {
 	sigset_t all;
 	sigset_t before;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
+	return before;
+}
+
+/* Nor may this thread be cancelled: its stack is what the child works with. */
+static pid_t give_birth(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
+{
+	sigset_t before = block_signals();
 	int cancelled;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelled);
 	pid_t pid = give_birth_somehow(spawner, birth, ret_pidfd);
@@ -283,6 +287,22 @@ int spawner_spawn(struct spawner *spawner, const struct spawn_plan *plan, pid_t 
 	r = move_above_stdio(&pidfd, pid);
 	if (r < 0)
 		return fail(failure, STAGE_DESCRIPTORS, -r);
+	*ret_pid = pid;
+	*ret_pidfd = fd_steal(&pidfd);
+	return 0;
+}
+
+int spawner_bear_aside(
+	struct spawner *spawner, int (*run)(void *data), void *data, pid_t *ret_pid, int *ret_pidfd)
+{
+	int flags = CLONE_VM | CLONE_PIDFD | SIGCHLD;
+	_cleanup_fd_ int pidfd = -1;
+	sigset_t before = block_signals();
+	pid_t pid = born(clone(run, spawner_stack(spawner, STACK_ASIDE), flags, data, &pidfd), &pidfd);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	int r = pid < 0 ? pid : move_above_stdio(&pidfd, pid);
+	if (r < 0)
+		return r;
 	*ret_pid = pid;
 	*ret_pidfd = fd_steal(&pidfd);
 	return 0;

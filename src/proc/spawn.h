@@ -30,7 +30,7 @@ enum spawn_slot {
 struct spawner {
 	int slots[SLOT_COUNT];
 	int null_fd;
-	char *stack; /* of a child between birth and exec, and of its guide into a room */
+	char *stack; /* one of each kind */
 	bool plain_fork;
 };
 
@@ -85,8 +85,22 @@ void spawner_close(struct spawner *spawner);
 int spawner_spawn(struct spawner *spawner, const struct spawn_plan *plan, pid_t *ret_pid,
 	int *ret_pidfd, struct spawn_failure *failure);
 
-/* Where the stack of a newborn begins; number is 0 or 1. */
-void *spawner_stack(const struct spawner *spawner, size_t number);
+/* Starts a process that is not waited for: with a copy of our descriptors, all signals blocked and
+ * in our memory, where it runs until it executes something. `run` makes bare calls alone. There is
+ * one such process at a time; without plain_fork. Returns 0 or a negative errno. */
+int spawner_bear_aside(
+	struct spawner *spawner, int (*run)(void *data), void *data, pid_t *ret_pid, int *ret_pidfd);
+
+/* Whose stack it is between birth and exec. */
+enum birth_stack {
+	STACK_OF_CHILD,
+	STACK_OF_GUIDE, /* who leads a child into a room */
+	STACK_ASIDE,
+	BIRTH_STACKS,
+};
+
+/* Where that stack begins. */
+void *spawner_stack(const struct spawner *spawner, enum birth_stack whose);
 
 /* "exec", "chdir" … for perch_err's stage. */
 const char *spawn_stage_name(enum spawn_stage stage);

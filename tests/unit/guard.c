@@ -1,4 +1,5 @@
 /* The guard: whatever kills the host, nothing of its children survives. */
+#include "harness/folder.h"
 #include "harness/proc.h"
 #include "harness/suite.h"
 
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +32,25 @@ _Noreturn static void be_a_host(int out, perch_host_options options)
 		perch_host_wait(host, -1);
 }
 
+/* Reads the ids of its family, then kills the host. */
+static void kill_with_family(pid_t host, int number, int in_fd, pid_t ids[2 * FAMILIES])
+{
+	FILE *in = fdopen(in_fd, "r");
+	for (int i = 0; i < 2 * FAMILIES; i++)
+		ck_assert_int_eq(fscanf(in, "%d", &ids[i]), 1);
+	fclose(in);
+	for (int i = 0; i < 2 * FAMILIES; i++)
+		ck_assert(proc_is_alive(ids[i]));
+	kill(host, number);
+	ck_assert_int_eq(waitpid(host, NULL, 0), host);
+}
+
+static void wait_all_gone(const pid_t ids[2 * FAMILIES])
+{
+	for (int i = 0; i < 2 * FAMILIES; i++)
+		proc_wait_gone(ids[i]);
+}
+
 /* Starts such a host, kills it with `number`, returns the ids of its family. */
 static void kill_a_host(int number, perch_host_options options, pid_t ids[2 * FAMILIES])
 {
@@ -41,22 +62,39 @@ static void kill_a_host(int number, perch_host_options options, pid_t ids[2 * FA
 		be_a_host(pipe_ends[1], options);
 	}
 	close(pipe_ends[1]);
-	FILE *in = fdopen(pipe_ends[0], "r");
-	for (int i = 0; i < 2 * FAMILIES; i++)
-		ck_assert_int_eq(fscanf(in, "%d", &ids[i]), 1);
-	fclose(in);
-	for (int i = 0; i < 2 * FAMILIES; i++)
-		ck_assert(proc_is_alive(ids[i]));
-	kill(host, number);
-	ck_assert_int_eq(waitpid(host, NULL, 0), host);
+	kill_with_family(host, number, pipe_ends[0], ids);
+}
+
+static const char *make_program(const char *content)
+{
+	folder_new();
+	folder_write("program", content);
+	const char *path = folder_path("program");
+	ck_assert_int_eq(chmod(path, 0755), 0);
+	return path;
 }
 
 START_TEST(sigkill_of_the_host_leaves_nobody)
 {
 	pid_t ids[2 * FAMILIES];
-	kill_a_host(SIGKILL, (perch_host_options){ .guard = PERCH_GUARD_REQUIRE }, ids);
-	for (size_t i = 0; i < COUNT(ids); i++)
-		proc_wait_gone(ids[i]);
+	const perch_guard_mode modes[] = { PERCH_GUARD_AUTO, PERCH_GUARD_REQUIRE };
+	for (size_t m = 0; m < COUNT(modes); m++) {
+		kill_a_host(SIGKILL, (perch_host_options){ .guard = modes[m] }, ids);
+		wait_all_gone(ids);
+	}
+}
+END_TEST
+
+/* Nobody waits for a guard; one that is not there yet when its host is killed comes all the same,
+ * and finds everybody. This one waits until the host is gone, which it sees by its lifeline. */
+START_TEST(a_guard_that_comes_behind_the_death_of_its_host_finds_everybody)
+{
+	char script[4200];
+	snprintf(script, sizeof(script), "#!/bin/sh\nread word\nexec %s\n", proc_guard_path());
+	const char *late = make_program(script);
+	pid_t ids[2 * FAMILIES];
+	kill_a_host(SIGKILL, (perch_host_options){ .guard_path = late }, ids);
+	wait_all_gone(ids);
 }
 END_TEST
 
@@ -64,8 +102,7 @@ START_TEST(a_crash_of_the_host_leaves_nobody)
 {
 	pid_t ids[2 * FAMILIES];
 	kill_a_host(SIGABRT, (perch_host_options){ .guard = PERCH_GUARD_REQUIRE }, ids);
-	for (size_t i = 0; i < COUNT(ids); i++)
-		proc_wait_gone(ids[i]);
+	wait_all_gone(ids);
 }
 END_TEST
 
@@ -142,7 +179,7 @@ START_TEST(a_host_killed_while_it_spawns_leaves_nobody)
 					pause();
 			}
 		}
-		usleep(1000 + (useconds_t)(random() % 15000));
+		usleep((useconds_t)(random() % (round % 2 ? 15000 : 2000))); /* the guard is born as well */
 		kill(host_pid, SIGKILL);
 		waitpid(host_pid, NULL, 0);
 		char command[256];
@@ -230,7 +267,62 @@ START_TEST(a_missing_guard_is_warned_about_or_refused)
 }
 END_TEST
 
+/* That it is no program shows only when it is executed. */
+START_TEST(a_guard_that_cannot_be_executed_is_warned_about_or_refused)
+{
+	unsigned warnings = 0;
+	perch_host_options options = {
+		.guard_path = make_program("no program at all"),
+		.log = proc_count_warnings,
+		.log_data = &warnings,
+	};
+	perch_host *host = proc_host_with(options);
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec(CHILD("deaf"), &record);
+	proc_start(host, &spec, &record);
+	while (warnings == 0)
+		perch_host_wait(host, -1);
+	ck_assert_uint_eq(proc_children(), 1);
+	struct record second = { 0 };
+	proc_run(host, CHILD("one-line"), &second);
+	ck_assert(!second.result.guarded);
+	ck_assert_uint_eq(warnings, 1);
+	record_free(&second);
+	record_free(&record);
+	perch_host_free(host);
+
+	options.guard = PERCH_GUARD_REQUIRE;
+	host = proc_host_with(options);
+	perch_err err = { 0 };
+	ck_assert_int_eq(perch_child_start(host, &spec, &record.child, &err), PERCH_EGUARD);
+	ck_assert_ptr_nonnull(strstr(err.text, options.guard_path));
+	perch_host_free(host);
+}
+END_TEST
+
+/* Its streams are closed: what the guard is given must not be mistaken for them. */
+START_TEST(a_host_without_streams_is_guarded)
+{
+	int ids_pipe[2];
+	ck_assert_int_eq(pipe(ids_pipe), 0);
+	int out = fcntl(ids_pipe[1], F_DUPFD_CLOEXEC, 10);
+	close(ids_pipe[1]);
+	pid_t host = fork();
+	if (host == 0) {
+		for (int fd = 0; fd <= 2; fd++)
+			close(fd);
+		be_a_host(out, (perch_host_options){ 0 });
+	}
+	close(out);
+	pid_t ids[2 * FAMILIES];
+	kill_with_family(host, SIGKILL, ids_pipe[0], ids);
+	wait_all_gone(ids);
+}
+END_TEST
+
 SUITE_MAIN("guard", sigkill_of_the_host_leaves_nobody, a_crash_of_the_host_leaves_nobody,
+	a_guard_that_comes_behind_the_death_of_its_host_finds_everybody,
 	without_a_guard_grandchildren_survive, a_surviving_fork_of_the_host_does_not_hide_its_death,
 	a_host_killed_while_it_spawns_leaves_nobody, a_guard_that_is_killed_is_replaced,
-	a_guard_that_always_dies_is_given_up, a_missing_guard_is_warned_about_or_refused)
+	a_guard_that_always_dies_is_given_up, a_missing_guard_is_warned_about_or_refused,
+	a_guard_that_cannot_be_executed_is_warned_about_or_refused, a_host_without_streams_is_guarded)

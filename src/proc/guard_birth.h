@@ -1,0 +1,22 @@
+/* The birth of perch-guard. It is not waited for: from its first moment on the guard will see the
+ * end of its host, and it is there before any child that is born after it. */
+#ifndef PROC_GUARD_BIRTH_H
+#define PROC_GUARD_BIRTH_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "proc/spawn.h"
+
+/* The guard works with this until its exec: it must not change before it was reaped. */
+struct guard_birth {
+	const char *path;
+	int fds[3];               /* what becomes its 0, 1 and 2; above 2 */
+	_Atomic int32_t *failure; /* where it writes why it cannot be executed, an errno, and exits */
+};
+
+/* Returns 0 or a negative errno; the pidfd is the caller's. */
+int guard_birth(struct guard_birth *birth, struct spawner *spawner, pid_t *ret_pid, int *ret_pidfd);
+
+#endif
