@@ -148,6 +148,14 @@ static void stop_listening(struct session *session)
 		return;
 	timer_cancel(timers, &session->silence);
 	timers_release(timers);
+	session->silence.due = NULL;
+}
+
+/* Waiting with a timer costs each of a plugin's messages a tenth of a microsecond. */
+static void stop_listening_once_it_spoke(struct session *session)
+{
+	if (session->silence.due && fledge_run_has_spoken(session->run))
+		stop_listening(session);
 }
 
 static int start(struct session *session, perch_err *err)
@@ -192,6 +200,7 @@ static int run_to_the_end(struct session *session, perch_err *err)
 	int r = start(session, err);
 	while (r >= 0 && !outcome_of(session)) {
 		flush(session);
+		stop_listening_once_it_spoke(session);
 		r = perch_host_wait(session->host, -1);
 		if (r < 0)
 			err_set(err, r, "waiting failed: %s", perch_strerror(r));

@@ -285,6 +285,11 @@ int fledge_run_start(perch_host *host, const struct fledge_run_options *options,
 	return 0;
 }
 
+bool fledge_run_has_spoken(const struct fledge_run *run)
+{
+	return run->has_spoken;
+}
+
 bool fledge_run_keeps_output_back(const struct fledge_run *run)
 {
 	return !run->has_ended && !run->interrupted_by && !run->has_spoken &&

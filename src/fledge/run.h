@@ -64,6 +64,9 @@ void fledge_run_interrupt(struct fledge_run *run, int signal);
 void fledge_run_suspend(struct fledge_run *run);
 void fledge_run_resume(struct fledge_run *run, uint64_t slept_ns);
 
+/* Whether the plugin has sent a line. */
+bool fledge_run_has_spoken(const struct fledge_run *run);
+
 /* Whether the plugin runs, has sent no line yet, and is a script whose language keeps back
  * what is printed to a pipe: PROGRAM_FLUSH_HINT is worth saying. */
 bool fledge_run_keeps_output_back(const struct fledge_run *run);
