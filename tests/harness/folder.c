@@ -75,6 +75,12 @@ void folder_write(const char *path, const char *text)
 	folder_write_n(path, str_from(text));
 }
 
+void folder_write_mode(const char *path, const char *text, mode_t mode)
+{
+	folder_write(path, text);
+	ck_assert_int_eq(chmod(folder_path("%s", path), mode), 0);
+}
+
 static char *read_stream(FILE *stream)
 {
 	struct buf text = { 0 };

@@ -4,6 +4,7 @@
 #define HARNESS_FOLDER_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/buf.h"
 #include "base/str.h"
@@ -17,6 +18,7 @@ const char *folder_path(const char *format, ...) PERCH_PRINTF(1, 2);
 /* Writes a file below the folder, making the folders on the way. */
 void folder_write(const char *path, const char *text);
 void folder_write_n(const char *path, struct str text);
+void folder_write_mode(const char *path, const char *text, mode_t mode);
 
 /* The content of a file (any path), with a NUL behind it; fails the test when there is none. The
  * caller frees. */
