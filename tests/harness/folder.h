@@ -28,6 +28,10 @@ char *folder_read(const char *path);
  * it prints, without the last newline, is returned; the caller frees. */
 char *folder_run(const char *format, ...) PERCH_PRINTF(1, 2);
 
+/* Waits until every change of a path below the folder will show by its times: what has changed a
+ * moment ago can change again without showing it (base/stamp.h). */
+void folder_settle(const char *path);
+
 /* How many names in a directory begin with prefix. */
 unsigned folder_count(const char *directory, const char *prefix);
 
