@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "harness/folder.h"
 #include "harness/heard.h"
 #include "harness/proc.h"
@@ -41,9 +42,9 @@ static const struct {
 		"start !timeout:the agent took longer than 0.05 seconds and was stopped #124 []" },
 	{ "idle_timeout_secs: 0.05\nkill_grace_secs: 0\n" SH("exec sleep 60"),
 		"start !timeout:the agent said nothing for 0.05 seconds and was stopped #124 []" },
-	{ "timeout_secs: 0.2\nkill_grace_secs: 30\n" SH(
+	{ "timeout_secs: 1\nkill_grace_secs: 30\n" SH(
 		  "trap 'echo \"AGENT_PARTIAL:\\\"bye\\\"\"; exit 0' TERM; while :; do sleep 0.01; done"),
-		"start p(bye) !timeout:the agent took longer than 0.2 seconds and was stopped #124 []" },
+		"start p(bye) !timeout:the agent took longer than 1 seconds and was stopped #124 []" },
 	{ "command: no-such-program-anywhere\n",
 		"!start:no such command on PATH: 'no-such-program-anywhere' #127 []" },
 	{ "command: '{{PROFIL_DIR}}/bot'\n",
@@ -185,7 +186,7 @@ START_TEST(permissions_left_open_are_denied_on_timeout)
 {
 	struct heard heard = { .permits = -1 };
 	heard_profile(
-		"permission: true\ntimeout_secs: 0.2\nkill_grace_secs: 30\n" SH(
+		"permission: true\ntimeout_secs: 1\nkill_grace_secs: 30\n" SH(
 			"trap '' TERM; read line; echo "
 			"'{\"type\":\"permission_request\",\"request_id\":\"7\",\"tool_name\":\"sh\"}'; read "
 			"answer; case $answer in *deny*) echo '{\"type\":\"partial\",\"text\":\"denied\"}';; "
@@ -197,18 +198,21 @@ START_TEST(permissions_left_open_are_denied_on_timeout)
 }
 END_TEST
 
-/* While we are asked, silence is ours. */
+/* While we are asked, silence is ours: of twice the time that would be idling. */
 START_TEST(asking_is_not_idling)
 {
 	perch_host *host = proc_host();
-	perch_agent_profile *profile = heard_load("permission: true\nidle_timeout_secs: 0.05\n" SH(
+	perch_agent_profile *profile = heard_load("permission: true\nidle_timeout_secs: 1\n" SH(
 		"read line; echo "
 		"'{\"type\":\"permission_request\",\"request_id\":\"7\",\"tool_name\":\"sh\"}'; read "
 		"answer; echo '{\"type\":\"result\",\"text\":\"done\"}'"));
 	struct heard heard = { .permits = -1 };
 	const perch_agent_turn_options options = heard_options(profile, &heard, "m");
 	perch_agent_turn *turn = heard_start(host, &options);
-	for (int i = 0; i < 30; i++)
+	while (!strchr(heard_log(&heard), '?'))
+		perch_host_wait(host, -1);
+	const uint64_t until = clock_now_ns() + 2 * NSEC_PER_SEC;
+	while (clock_now_ns() < until)
 		perch_host_wait(host, 10);
 	perch_agent_turn_permit(turn, "7", true, NULL);
 	proc_until(host, &heard.has_ended);
@@ -224,10 +228,10 @@ END_TEST
 START_TEST(half_a_line_is_not_idling)
 {
 	struct heard heard = { 0 };
-	heard_profile("idle_timeout_secs: 0.5\n" SH(
-					  "i=0; while [ $i -lt 20 ]; do printf x; sleep 0.05; i=$((i+1)); done"),
+	heard_profile("idle_timeout_secs: 1\n" SH(
+					  "i=0; while [ $i -lt 30 ]; do printf x; sleep 0.05; i=$((i+1)); done"),
 		"m", &heard);
-	ck_assert_str_eq(heard_log(&heard), "start =xxxxxxxxxxxxxxxxxxxx #0 []");
+	ck_assert_str_eq(heard_log(&heard), "start =xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx #0 []");
 	buf_free(&heard.log);
 }
 END_TEST

@@ -41,7 +41,9 @@ START_TEST(the_tail_of_a_pipeline_is_read_within_linger)
 	struct record record = { 0 };
 	/* sed outlives its leader: it writes after the shell has exited. */
 	const char *const argv[] = { "bash", "-c",
-		"exec > >(trap '' TERM; sleep 0.2; sed 's/^/late: /'); echo word", NULL };
+		"exec > >(trap '' TERM; while grep -qs '^State:.[^ZX]' /proc/$$/status; "
+		"do sleep 0.01; done; sed 's/^/late: /'); echo word",
+		NULL };
 	perch_child_spec spec = proc_spec(argv, &record);
 	spec.linger_ns = 30 * NSEC_PER_SEC;
 	proc_start(host, &spec, &record);
