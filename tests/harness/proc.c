@@ -144,6 +144,13 @@ void proc_start(perch_host *host, const perch_child_spec *spec, struct record *r
 	ck_assert_msg(r == 0, "%s", err.text);
 }
 
+void proc_start_piped(perch_host *host, const char *const *argv, struct record *record)
+{
+	perch_child_spec spec = proc_spec(argv, record);
+	spec.stdin_mode = PERCH_STDIN_PIPE;
+	proc_start(host, &spec, record);
+}
+
 static void run_until(perch_host *host, const bool *flag, const unsigned *lines, unsigned wanted)
 {
 	uint64_t deadline = clock_now_ns() + PATIENCE_NS;

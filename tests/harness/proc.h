@@ -47,6 +47,9 @@ perch_child_spec proc_spec(const char *const *argv, struct record *record);
 /* Starts it or fails the test. */
 void proc_start(perch_host *host, const perch_child_spec *spec, struct record *record);
 
+/* The same for argv, whose stdin is a pipe. */
+void proc_start_piped(perch_host *host, const char *const *argv, struct record *record);
+
 /* Starts argv, runs the loop until it has ended, frees the child. */
 void proc_run(perch_host *host, const char *const *argv, struct record *record);
 
