@@ -268,6 +268,33 @@ long proc_peak_memory_kib(void)
 	return usage.ru_maxrss;
 }
 
+static long anonymous_kib(void)
+{
+	FILE *file = fopen("/proc/self/smaps_rollup", "re");
+	ck_assert_ptr_nonnull(file);
+	char line[256];
+	long kib = -1;
+	while (kib < 0 && fgets(line, sizeof(line), file))
+		(void)!sscanf(line, "Anonymous: %ld", &kib);
+	fclose(file);
+	ck_assert_int_gt(kib, 0);
+	return kib;
+}
+
+struct memory proc_memory(void)
+{
+	anonymous_kib(); /* the first look costs memory itself */
+	return (struct memory){ anonymous_kib(), proc_peak_memory_kib() };
+}
+
+void proc_expect_memory(struct memory before)
+{
+	enum { MOST_KIB = 128 + SANITIZER_SLACK_KIB, LATE_KIB = 1024 };
+	struct memory after = proc_memory();
+	ck_assert_int_le(after.now_kib, before.now_kib + MOST_KIB);
+	ck_assert_int_le(after.peak_kib, before.peak_kib + MOST_KIB + LATE_KIB);
+}
+
 pid_t proc_first_child(void)
 {
 	FILE *file = open_children();

@@ -94,6 +94,16 @@ long proc_peak_memory_kib(void);
 #define SANITIZER_SLACK_KIB 0
 #endif
 
+/* The memory of this process; and that it has hardly grown since. What it has now is counted
+ * page by page. The peak is the kernel's counter, to which every processor adds some pages late. */
+struct memory {
+	long now_kib;
+	long peak_kib;
+};
+
+struct memory proc_memory(void);
+void proc_expect_memory(struct memory before);
+
 #define CHILD(...) ((const char *const[]){ proc_child_path(), __VA_ARGS__, NULL })
 #define SHELL(script) ((const char *const[]){ "sh", "-c", script, NULL })
 
