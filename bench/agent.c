@@ -2,8 +2,6 @@
  * partial, memory, and partials through the engine. */
 #include "bench.h"
 
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -25,30 +23,19 @@ struct turn {
 
 static struct turn run(const char *const *argv)
 {
-	int out[2];
-	if (pipe2(out, O_CLOEXEC) < 0)
-		abort();
-	posix_spawn_file_actions_t actions;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, out[1], 1);
 	struct turn turn = { 0 };
-	pid_t pid;
+	int out;
 	uint64_t begin = bench_now_ns();
-	if (posix_spawn(&pid, argv[0], &actions, NULL, (char *const *)argv, environ) != 0)
-		abort();
-	close(out[1]);
+	pid_t pid = place_start(argv[0], argv, 1, &out);
 	char block[4096];
-	while (read(out[0], block, sizeof(block)) > 0)
+	while (read(out, block, sizeof(block)) > 0)
 		turn.first_ns = turn.first_ns > 0 ? turn.first_ns : (double)(bench_now_ns() - begin);
 	struct rusage usage;
 	int status;
 	wait4(pid, &status, 0, &usage);
 	turn.ns = (double)(bench_now_ns() - begin);
 	turn.memory_kib = usage.ru_maxrss;
-	close(out[0]);
-	posix_spawn_file_actions_destroy(&actions);
+	close(out);
 	if (status != 0) {
 		fprintf(stderr, "%s failed\n", argv[0]);
 		exit(1);

@@ -94,28 +94,17 @@ static double last_number(char *text)
 
 static struct ran run(const char *path, const char *const *argv)
 {
-	int err[2];
-	if (pipe2(err, O_CLOEXEC) < 0)
-		abort();
-	posix_spawn_file_actions_t actions;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, err[1], 2);
-	pid_t pid;
+	int err;
 	uint64_t begin = bench_now_ns();
-	if (posix_spawn(&pid, path, &actions, NULL, (char *const *)argv, environ) != 0)
-		abort();
-	close(err[1]);
+	pid_t pid = place_start(path, argv, 2, &err);
 	struct rusage usage;
 	int status;
 	wait4(pid, &status, 0, &usage);
 	struct ran ran = { .ns = (double)(bench_now_ns() - begin), .memory_kib = usage.ru_maxrss };
 	char text[4096] = { 0 };
-	if (read(err[0], text, sizeof(text) - 1) > 0)
+	if (read(err, text, sizeof(text) - 1) > 0)
 		ran.printed = last_number(text);
-	close(err[0]);
-	posix_spawn_file_actions_destroy(&actions);
+	close(err);
 	if (status != 0) {
 		fprintf(stderr, "%s failed: %s\n", argv[0], text);
 		exit(1);

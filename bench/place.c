@@ -1,7 +1,9 @@
 /* Where a benchmark stands. */
 #include "place.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +71,25 @@ perch_host *place_host(void)
 		exit(1);
 	}
 	return host;
+}
+
+pid_t place_start(const char *path, const char *const *argv, int stream, int *ret_fd)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		abort();
+	posix_spawn_file_actions_t actions;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&actions, stream == 1 ? 2 : 1, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], stream);
+	pid_t pid;
+	if (posix_spawn(&pid, path, &actions, NULL, (char *const *)argv, environ) != 0)
+		abort();
+	posix_spawn_file_actions_destroy(&actions);
+	close(ends[1]);
+	*ret_fd = ends[0];
+	return pid;
 }
 
 /* Counted page by page: what statm says may be off by as much as a processor has not yet

@@ -1,8 +1,10 @@
-/* Where a benchmark stands: the build it belongs to, a home of its own, a host. */
+/* Where a benchmark stands: the build it belongs to, a home of its own, a host, and programs
+ * that it runs. */
 #ifndef BENCH_PLACE_H
 #define BENCH_PLACE_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "perch/host.h"
 
@@ -18,6 +20,10 @@ const char *place_home(void);
 
 /* A host with its guard. */
 perch_host *place_host(void);
+
+/* Starts a program of which one stream, 1 or 2, is read at *ret_fd; it has no input, and what it
+ * writes to the other is lost. */
+pid_t place_start(const char *path, const char *const *argv, int stream, int *ret_fd);
 
 /* Our own memory. */
 long place_resident_kib(void);

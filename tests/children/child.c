@@ -76,46 +76,53 @@ static int stop_itself(long number)
 	wait_for_ever();
 }
 
-/* Leaves a grandchild behind that is in a session of its own and holds our
- * stdout. Prints its process id. */
-static int leave_escaped(long number)
+/* A grandchild in a session of its own, with our stdout; back when it has told that it is
+ * there, by a byte to `ready`. */
+static pid_t fork_escaped(void (*body)(int ready))
 {
-	(void)number;
 	int ready[2];
 	if (pipe(ready) < 0)
-		return 1;
+		_exit(1);
 	pid_t pid = fork();
 	if (pid == 0) {
 		setsid();
-		(void)!write(ready[1], "x", 1);
-		wait_for_ever();
+		body(ready[1]);
 	}
 	char byte;
 	(void)!read(ready[0], &byte, 1);
+	return pid;
+}
+
+static void hold_on(int ready)
+{
+	(void)!write(ready, "x", 1);
+	wait_for_ever();
+}
+
+/* Leaves it behind. Prints its process id. */
+static int leave_escaped(long number)
+{
+	(void)number;
 	char line[64];
-	snprintf(line, sizeof(line), "%d\n", (int)pid);
+	snprintf(line, sizeof(line), "%d\n", (int)fork_escaped(hold_on));
 	say(line);
 	return 0;
+}
+
+static void flood_for_ever(int ready)
+{
+	signal(SIGPIPE, SIG_DFL);
+	say("x\n");
+	(void)!write(ready, "x", 1);
+	for (;;)
+		say("flooding\n");
 }
 
 /* The same, and it writes without a pause. */
 static int leave_flooding(long number)
 {
 	(void)number;
-	int ready[2];
-	if (pipe(ready) < 0)
-		return 1;
-	pid_t pid = fork();
-	if (pid == 0) {
-		setsid();
-		signal(SIGPIPE, SIG_DFL);
-		say("x\n");
-		(void)!write(ready[1], "x", 1);
-		for (;;)
-			say("flooding\n");
-	}
-	char byte;
-	(void)!read(ready[0], &byte, 1);
+	fork_escaped(flood_for_ever);
 	return 0;
 }
 

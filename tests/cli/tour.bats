@@ -115,7 +115,9 @@ END
     export XDG_CACHE_HOME="$BATS_TEST_TMPDIR/cache" FLEDGE_NON_INTERACTIVE=1
     run "$perch" tour </dev/null
     [ "$status" -eq 0 ]
-    [ ! -e "$XDG_CONFIG_HOME" ] && [ ! -e "$XDG_STATE_HOME" ] && [ ! -e "$XDG_CACHE_HOME" ]
+    [ ! -e "$XDG_CONFIG_HOME" ]
+    [ ! -e "$XDG_STATE_HOME" ]
+    [ ! -e "$XDG_CACHE_HOME" ]
 }
 
 @test "killed by a signal, it leaves nothing" {

@@ -153,9 +153,12 @@ END
 say(value("prompt", message="Q"))
 END
     # Numbers are ours: learn the first one.
-    number=$("$perch" --json run asks < <(sleep 1) | python3 -c '
-import json, sys
-print([e["ask"] for e in map(json.loads, sys.stdin) if "ask" in e][0])')
+    number=$(python3 -c '
+from user import *
+run = Run("asks")
+print(run.next("prompt")["ask"])
+run.leave()
+run.end()')
     run "$perch" --json run asks <<<"{\"ask\":$number,\"value\":\"early\"}"
     [ "$status" -eq 0 ]
     has "$output" '"text":"early\n"'

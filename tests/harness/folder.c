@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/stamp.h"
+
 static char folder[4096];
 static pid_t owner;
 
@@ -75,6 +77,12 @@ void folder_write(const char *path, const char *text)
 	folder_write_n(path, str_from(text));
 }
 
+void folder_write_mode(const char *path, const char *text, mode_t mode)
+{
+	folder_write(path, text);
+	ck_assert_int_eq(chmod(folder_path("%s", path), mode), 0);
+}
+
 static char *read_stream(FILE *stream)
 {
 	struct buf text = { 0 };
@@ -111,6 +119,17 @@ char *folder_run(const char *format, ...)
 	if (length && text[length - 1] == '\n')
 		text[length - 1] = '\0';
 	return text;
+}
+
+void folder_settle(const char *path)
+{
+	struct stat info;
+	for (;;) {
+		ck_assert_int_eq(stat(folder_path("%s", path), &info), 0);
+		if (stamp_is_settled(&info))
+			return;
+		usleep(50 * 1000);
+	}
 }
 
 unsigned folder_count(const char *directory, const char *prefix)

@@ -144,6 +144,13 @@ void proc_start(perch_host *host, const perch_child_spec *spec, struct record *r
 	ck_assert_msg(r == 0, "%s", err.text);
 }
 
+void proc_start_piped(perch_host *host, const char *const *argv, struct record *record)
+{
+	perch_child_spec spec = proc_spec(argv, record);
+	spec.stdin_mode = PERCH_STDIN_PIPE;
+	proc_start(host, &spec, record);
+}
+
 static void run_until(perch_host *host, const bool *flag, const unsigned *lines, unsigned wanted)
 {
 	uint64_t deadline = clock_now_ns() + PATIENCE_NS;
@@ -259,6 +266,33 @@ long proc_peak_memory_kib(void)
 	struct rusage usage;
 	getrusage(RUSAGE_SELF, &usage);
 	return usage.ru_maxrss;
+}
+
+static long anonymous_kib(void)
+{
+	FILE *file = fopen("/proc/self/smaps_rollup", "re");
+	ck_assert_ptr_nonnull(file);
+	char line[256];
+	long kib = -1;
+	while (kib < 0 && fgets(line, sizeof(line), file))
+		(void)!sscanf(line, "Anonymous: %ld", &kib);
+	fclose(file);
+	ck_assert_int_gt(kib, 0);
+	return kib;
+}
+
+struct memory proc_memory(void)
+{
+	anonymous_kib(); /* the first look costs memory itself */
+	return (struct memory){ anonymous_kib(), proc_peak_memory_kib() };
+}
+
+void proc_expect_memory(struct memory before)
+{
+	enum { MOST_KIB = 128 + SANITIZER_SLACK_KIB, LATE_KIB = 1024 };
+	struct memory after = proc_memory();
+	ck_assert_int_le(after.now_kib, before.now_kib + MOST_KIB);
+	ck_assert_int_le(after.peak_kib, before.peak_kib + MOST_KIB + LATE_KIB);
 }
 
 pid_t proc_first_child(void)

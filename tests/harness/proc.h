@@ -47,6 +47,9 @@ perch_child_spec proc_spec(const char *const *argv, struct record *record);
 /* Starts it or fails the test. */
 void proc_start(perch_host *host, const perch_child_spec *spec, struct record *record);
 
+/* The same for argv, whose stdin is a pipe. */
+void proc_start_piped(perch_host *host, const char *const *argv, struct record *record);
+
 /* Starts argv, runs the loop until it has ended, frees the child. */
 void proc_run(perch_host *host, const char *const *argv, struct record *record);
 
@@ -90,6 +93,16 @@ long proc_peak_memory_kib(void);
 #else
 #define SANITIZER_SLACK_KIB 0
 #endif
+
+/* The memory of this process; and that it has hardly grown since. What it has now is counted
+ * page by page. The peak is the kernel's counter, to which every processor adds some pages late. */
+struct memory {
+	long now_kib;
+	long peak_kib;
+};
+
+struct memory proc_memory(void);
+void proc_expect_memory(struct memory before);
 
 #define CHILD(...) ((const char *const[]){ proc_child_path(), __VA_ARGS__, NULL })
 #define SHELL(script) ((const char *const[]){ "sh", "-c", script, NULL })

@@ -34,6 +34,13 @@ void repository_new(const char *name)
 		folder_run("git init -q '%s' && git -C '%s' commit -q --allow-empty -m first", name, name));
 }
 
+struct git_context repository_read(const char *name, struct arena *arena)
+{
+	struct git_context git;
+	ck_assert_int_eq(git_read(folder_path("%s", name), arena, &git), 0);
+	return git;
+}
+
 static void become(
 	const char *directory, const char *const *argv, const char *const *environment, int out)
 {

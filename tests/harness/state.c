@@ -42,6 +42,12 @@ struct sessions *state_sessions(perch_host *host)
 	return sessions;
 }
 
+void state_close(perch_host *host, struct sessions *sessions)
+{
+	sessions_close(sessions);
+	perch_host_free(host);
+}
+
 /* ---- a turn and what it was told ------------------------------------------- */
 
 static unsigned next_order;
@@ -71,6 +77,12 @@ void asked_begin(struct sessions *sessions, struct asked *asked)
 	asked_begin_key(sessions, asked, &state_key);
 }
 
+void asked_take(perch_host *host, struct sessions *sessions, struct asked *asked)
+{
+	asked_begin(sessions, asked);
+	proc_until(host, &asked->is_ready);
+}
+
 void asked_set_id(struct asked *asked, const char *id)
 {
 	perch_err err = { 0 };
@@ -94,8 +106,7 @@ void state_settle(perch_host *host)
 const char *state_id_now(perch_host *host, struct sessions *sessions)
 {
 	static struct asked asked;
-	asked_begin(sessions, &asked);
-	proc_until(host, &asked.is_ready);
+	asked_take(host, sessions, &asked);
 	ck_assert_int_eq(session_turn_end(asked.turn, false, NULL), 0);
 	return asked.id;
 }

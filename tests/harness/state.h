@@ -18,6 +18,7 @@ const char *state_database(void);
 /* A host without a guard, and the sessions; they must open. */
 perch_host *state_host(void);
 struct sessions *state_sessions(perch_host *host);
+void state_close(perch_host *host, struct sessions *sessions);
 
 /* All there is to do at once, done. */
 void state_settle(perch_host *host);
@@ -43,6 +44,9 @@ void asked_ready(void *data, struct session_turn *turn, const char *id);
 
 void asked_begin_key(struct sessions *sessions, struct asked *asked, const struct session_key *key);
 void asked_begin(struct sessions *sessions, struct asked *asked);
+
+/* Begins, and waits until it is its turn. */
+void asked_take(perch_host *host, struct sessions *sessions, struct asked *asked);
 void asked_set_id(struct asked *asked, const char *id);
 void asked_end(struct asked *asked);
 

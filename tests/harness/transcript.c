@@ -155,15 +155,35 @@ struct fledge_engine_options transcript_options(enum fledge_asking asking)
 	};
 }
 
-void transcript_begin(struct transcript *t, const struct fledge_engine_options *options)
+void transcript_begin_with(struct transcript *t, struct fledge_engine_options options)
 {
-	*t = (struct transcript){ .answers_at_once = true };
-	ck_assert_int_eq(fledge_engine_new(options, &transcript_effects, t, &t->engine), 0);
+	*t = (struct transcript){ .options = options, .answers_at_once = true };
+	ck_assert_int_eq(fledge_engine_new(&t->options, &transcript_effects, t, &t->engine), 0);
+}
+
+void transcript_begin(struct transcript *t, enum fledge_asking asking)
+{
+	transcript_begin_with(t, transcript_options(asking));
 }
 
 void transcript_line(struct transcript *t, const char *text)
 {
 	fledge_engine_line(t->engine, text, strlen(text), false, 0);
+}
+
+uint64_t transcript_hold_up(struct transcript *t)
+{
+	t->answers_at_once = false;
+	transcript_line(t, "{\"type\":\"exec\",\"id\":\"1\",\"command\":\"slow\"}");
+	return t->last_ticket;
+}
+
+void transcript_expect_case(struct transcript *t, const char *name, const char *expected)
+{
+	buf_terminate(&t->text);
+	ck_assert_msg(strcmp(t->text.data, expected) == 0, "%s:\n%s\ninstead of\n%s", name,
+		t->text.data, expected);
+	buf_clear(&t->text);
 }
 
 void transcript_expect(struct transcript *t, const char *expected)

@@ -18,8 +18,10 @@ runs() {
     plugins test fledge-hi
     expect_status 0
     has "$output" "5 passed, 0 failed"
-    [ -x fledge-hi/bin/fledge-hi ] && [ -s fledge-hi/README.md ]
-    ! grep -rq '@[A-Z]' fledge-hi --include='*.toml' --include='*.md' --include=Makefile
+    [ -x fledge-hi/bin/fledge-hi ]
+    [ -s fledge-hi/README.md ]
+    run grep -r '@[A-Z]' fledge-hi --include='*.toml' --include='*.md' --include=Makefile
+    expect_status 1
     cp -r fledge-hi "$cfg/plugins"
     ln -s ../fledge-hi/bin/fledge-hi "$cfg/plugins/bin/fledge-hi"
     register fledge-hi hi store

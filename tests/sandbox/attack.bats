@@ -73,7 +73,9 @@ warns_of() {
         denied confined python3 -c 'import os, sys; os.rename(*sys.argv[1:])' "$path" moved
     done
     confined sh -c 'git commit -q --allow-empty -m second && git -C a/b log -1' >/dev/null
-    git_is_safe . && git_is_safe a/b && git_is_safe "$BATS_TEST_TMPDIR/tree"
+    git_is_safe .
+    git_is_safe a/b
+    git_is_safe "$BATS_TEST_TMPDIR/tree"
 }
 
 @test "git: a repository that lies elsewhere, by a link, a file, a variable, or is bare" {

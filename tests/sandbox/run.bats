@@ -17,20 +17,20 @@ setup() { sandbox_open; }
 }
 
 @test "wrong calls end with 64 and say what is right" {
-    fails_with 64 "$perch" sandbox && says 'perch help sandbox'
-    fails_with 64 "$perch" sandbox chekc && says 'did you mean: perch sandbox check'
-    fails_with 64 "$perch" sandbox run && says 'A command is missing'
-    fails_with 64 "$perch" sandbox run --polcy tool -- true && says '--policy'
-    fails_with 64 "$perch" sandbox run --policy strict -- true && says 'fledge or tool'
-    fails_with 64 "$perch" sandbox run --net some -- true && says 'none or full'
-    fails_with 64 "$perch" sandbox run --on-unsupported maybe -- true && says 'refuse or warn'
-    fails_with 64 "$perch" sandbox run --preset gti -- true && says 'aws, docker, git, github'
-    fails_with 64 "$perch" sandbox run --limit memory=lots -- true && says 'no amount'
-    fails_with 64 "$perch" sandbox run --limit memory=-1 -- true && says 'no amount'
-    fails_with 64 "$perch" sandbox run --limit files=1G -- true && says 'no amount'
-    fails_with 64 "$perch" sandbox run --limit memory=99999999999999G -- true && says 'no amount'
-    fails_with 64 "$perch" sandbox run --limit speed=1 -- true && says 'memory=1G,processes=64'
-    fails_with 64 "$perch" sandbox check all && says "takes no 'all'"
+    fails_saying 64 'perch help sandbox' "$perch" sandbox
+    fails_saying 64 'did you mean: perch sandbox check' "$perch" sandbox chekc
+    fails_saying 64 'A command is missing' "$perch" sandbox run
+    fails_saying 64 '--policy' "$perch" sandbox run --polcy tool -- true
+    fails_saying 64 'fledge or tool' "$perch" sandbox run --policy strict -- true
+    fails_saying 64 'none or full' "$perch" sandbox run --net some -- true
+    fails_saying 64 'refuse or warn' "$perch" sandbox run --on-unsupported maybe -- true
+    fails_saying 64 'aws, docker, git, github' "$perch" sandbox run --preset gti -- true
+    fails_saying 64 'no amount' "$perch" sandbox run --limit memory=lots -- true
+    fails_saying 64 'no amount' "$perch" sandbox run --limit memory=-1 -- true
+    fails_saying 64 'no amount' "$perch" sandbox run --limit files=1G -- true
+    fails_saying 64 'no amount' "$perch" sandbox run --limit memory=99999999999999G -- true
+    fails_saying 64 'memory=1G,processes=64' "$perch" sandbox run --limit speed=1 -- true
+    fails_saying 64 "takes no 'all'" "$perch" sandbox check all
 }
 
 # without_signalfd COMMAND…: a kernel that has none to give.
@@ -59,18 +59,20 @@ END
 }
 
 @test "a path that is to be allowed must exist" {
-    fails_with 125 "$perch" sandbox run --read /no/such/place -- true && says '/no/such/place'
-    fails_with 125 "$perch" sandbox run --write missing -- true && says 'missing'
+    fails_saying 125 '/no/such/place' "$perch" sandbox run --read /no/such/place -- true
+    fails_saying 125 'missing' "$perch" sandbox run --write missing -- true
     "$perch" sandbox run -q --hide /no/such/place -- true
 }
 
 @test "input, output and errors are the command's own" {
     [ "$(echo in | confined cat)" = in ]
     confined sh -c 'echo out; echo err >&2' >out 2>err
-    [ "$(cat out)" = out ] && [ "$(cat err)" = err ]
+    [ "$(cat out)" = out ]
+    [ "$(cat err)" = err ]
     # By their names, too.
     confined sh -c 'echo out >/dev/stdout; echo err >/dev/stderr' >out 2>err
-    [ "$(cat out)" = out ] && [ "$(cat err)" = err ]
+    [ "$(cat out)" = out ]
+    [ "$(cat err)" = err ]
 }
 
 # ---- what it sees ---------------------------------------------------------------
@@ -123,7 +125,8 @@ END
     check() {
         cd "$HOME"
         fails_with 1 "$perch" sandbox run -- tee made
-        says 'not writable' && says '--write . allows it'
+        says 'not writable'
+        says '--write . allows it'
         cd /
         fails_with 1 "$perch" sandbox run -- tee /made
         says 'not writable'
@@ -237,7 +240,8 @@ memory = bytearray(1 << 30)'
         kill -s "$signal" $!
         status=0
         wait $! || status=$?
-        [ "$status" = 5 ] && [ "$(cat out)" = got ]
+        [ "$status" = 5 ]
+        [ "$(cat out)" = got ]
     done
 }
 

@@ -54,6 +54,13 @@ says() {
     [[ "$output" == *"$1"* ]] || { echo "does not say '$1':"; echo "$output"; return 1; }
 }
 
+# fails_saying CODE WORDS COMMAND…: both.
+fails_saying() {
+    local words=$2
+    fails_with "$1" "${@:3}" || return 1
+    says "$words"
+}
+
 # denied COMMAND…: it fails.
 denied() {
     ! "$@" >/dev/null 2>&1 </dev/null || { echo "succeeded: $*"; return 1; }

@@ -150,7 +150,8 @@ END
     printf 'main: main.o\n\tgcc -o $@ $^\nmain.o: main.c\n\tgcc -c $^\n' >Makefile
     check() {
         rm -f main main.o
-        confined make -s && [ "$(confined ./main)" = compiled ]
+        confined make -s
+        [ "$(confined ./main)" = compiled ]
     }
     twice check
 }
@@ -207,7 +208,8 @@ END
         run "$perch" sandbox run --policy tool -- sh -ec '
             test "$(pwd)" = "$TMPDIR" && mkdir a && echo text >a/file && mv a/file b && cat b
             ! cat "$HOME/.ssh/id" 2>/dev/null | grep .'
-        [ "$status" = 0 ] && [ "$output" = text ]
+        [ "$status" = 0 ]
+        [ "$output" = text ]
     }
     twice check
     [ -z "$(find "$BATS_TEST_TMPDIR" "$TMPDIR" -name b)" ]

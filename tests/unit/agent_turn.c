@@ -1,4 +1,4 @@
-/* Turns with real processes, through the public API: what is told, in which
+/* Turns with real processes, through the public API: what is heard, in which
  * order, how it ends, and that nothing stays. */
 #include "harness/suite.h"
 
@@ -7,146 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "base/clock.h"
 #include "harness/folder.h"
+#include "harness/heard.h"
 #include "harness/proc.h"
-#include "perch/agent.h"
-
-/* Everything that was told: "start p(text) s(id) w !code:text =reply". */
-struct told {
-	struct buf log;
-	bool has_ended;
-	perch_agent_end end;
-	bool cancels_at_partial;
-	int permits; /* 1 = allow, 0 = deny, -1 = leave open */
-	size_t partials;
-};
-
-static void on_started(perch_agent_turn *turn, void *data)
-{
-	(void)turn;
-	buf_append_text(&((struct told *)data)->log, "start ");
-}
-
-static void on_partial(perch_agent_turn *turn, void *data, const char *text, size_t len)
-{
-	struct told *told = data;
-	ck_assert_uint_eq(strlen(text), len);
-	if (told->partials++ < 20)
-		buf_printf(&told->log, "p(%s) ", text);
-	if (told->cancels_at_partial)
-		perch_agent_turn_cancel(turn, SIGINT);
-}
-
-static void on_session(perch_agent_turn *turn, void *data, const char *id)
-{
-	(void)turn;
-	buf_printf(&((struct told *)data)->log, "s(%s) ", id);
-}
-
-static void on_warning(perch_agent_turn *turn, void *data, const char *text)
-{
-	(void)turn;
-	(void)text;
-	buf_append_text(&((struct told *)data)->log, "w ");
-}
-
-static void on_error(perch_agent_turn *turn, void *data, const char *code, const char *text)
-{
-	(void)turn;
-	buf_printf(&((struct told *)data)->log, "!%s:%s ", code, text);
-}
-
-static void on_reply(perch_agent_turn *turn, void *data, const char *text, size_t len)
-{
-	(void)turn;
-	(void)len;
-	buf_printf(&((struct told *)data)->log, "=%s ", text);
-}
-
-static void on_permission(perch_agent_turn *turn, void *data, const char *request_id,
-	const char *tool_name, const char *input)
-{
-	struct told *told = data;
-	buf_printf(&told->log, "?(%s,%s,%s) ", request_id, tool_name, input);
-	if (told->permits >= 0)
-		perch_agent_turn_permit(turn, request_id, told->permits, "because");
-}
-
-static void on_end(perch_agent_turn *turn, void *data, const perch_agent_end *end)
-{
-	ck_assert_str_eq(end->hint, ""); /* no sandbox, nothing denied */
-	(void)turn;
-	struct told *told = data;
-	buf_printf(&told->log, "#%d [%s]", end->exit_code, end->session_id);
-	told->end = *end;
-	told->has_ended = true;
-}
-
-static const perch_agent_events events = {
-	.size = sizeof(events),
-	.started = on_started,
-	.partial = on_partial,
-	.session = on_session,
-	.warning = on_warning,
-	.error = on_error,
-	.reply = on_reply,
-	.permission = on_permission,
-	.end = on_end,
-};
-
-static const char *log_of(struct told *told)
-{
-	buf_terminate(&told->log);
-	return told->log.data;
-}
-
-/* A profile in the test's folder. */
-static perch_agent_profile *load(const char *text)
-{
-	static const char *folder;
-	folder = folder ? folder : folder_new();
-	folder_write("bot.yaml", text);
-	perch_agent_profile *profile;
-	perch_err err = { 0 };
-	int r = perch_agent_profile_load(folder_path("bot.yaml"), &profile, &err);
-	ck_assert_msg(r == 0, "%s", err.text);
-	return profile;
-}
-
-static perch_agent_turn_options options_of(
-	const perch_agent_profile *profile, struct told *told, const char *message)
-{
-	perch_agent_turn_options options = PERCH_AGENT_TURN_OPTIONS_INIT;
-	options.profile = profile;
-	options.message = message;
-	options.message_len = strlen(message);
-	options.events = &events;
-	options.data = told;
-	return options;
-}
-
-static void run(perch_host *host, const perch_agent_turn_options *options, struct told *told)
-{
-	perch_agent_turn *turn;
-	perch_err err = { 0 };
-	ck_assert_int_eq(perch_agent_turn_start(host, options, &turn, &err), 0);
-	ck_assert_uint_eq(told->log.len, 0);
-	proc_until(host, &told->has_ended);
-	perch_agent_turn_free(turn);
-}
-
-/* One turn of a profile, and its log in memory of the caller. */
-static void run_profile(const char *profile_text, const char *message, struct told *told)
-{
-	perch_host *host = proc_host();
-	perch_agent_profile *profile = load(profile_text);
-	const perch_agent_turn_options options = options_of(profile, told, message);
-	run(host, &options, told);
-	perch_agent_profile_free(profile);
-	perch_host_free(host);
-	ck_assert_uint_eq(proc_children(), 0);
-}
 
 #define ADVICE                                                                                     \
 	"quotes in command are not read as in a shell: write it without them, and its arguments as a " \
@@ -178,9 +42,9 @@ static const struct {
 		"start !timeout:the agent took longer than 0.05 seconds and was stopped #124 []" },
 	{ "idle_timeout_secs: 0.05\nkill_grace_secs: 0\n" SH("exec sleep 60"),
 		"start !timeout:the agent said nothing for 0.05 seconds and was stopped #124 []" },
-	{ "timeout_secs: 0.2\nkill_grace_secs: 30\n" SH(
+	{ "timeout_secs: 1\nkill_grace_secs: 30\n" SH(
 		  "trap 'echo \"AGENT_PARTIAL:\\\"bye\\\"\"; exit 0' TERM; while :; do sleep 0.01; done"),
-		"start p(bye) !timeout:the agent took longer than 0.2 seconds and was stopped #124 []" },
+		"start p(bye) !timeout:the agent took longer than 1 seconds and was stopped #124 []" },
 	{ "command: no-such-program-anywhere\n",
 		"!start:no such command on PATH: 'no-such-program-anywhere' #127 []" },
 	{ "command: '{{PROFIL_DIR}}/bot'\n",
@@ -210,11 +74,11 @@ static const struct {
 START_TEST(turns_as_they_are_told)
 {
 	for (size_t i = 0; i < COUNT(turns); i++) {
-		struct told told = { .permits = 1 };
-		run_profile(turns[i].profile, "hi", &told);
-		ck_assert_msg(strcmp(log_of(&told), turns[i].log) == 0, "%s\ngives %s\nnot   %s",
-			turns[i].profile, log_of(&told), turns[i].log);
-		buf_free(&told.log);
+		struct heard heard = { .permits = 1 };
+		heard_profile(turns[i].profile, "hi", &heard);
+		ck_assert_msg(strcmp(heard_log(&heard), turns[i].log) == 0, "%s\ngives %s\nnot   %s",
+			turns[i].profile, heard_log(&heard), turns[i].log);
+		buf_free(&heard.log);
 	}
 }
 END_TEST
@@ -233,142 +97,142 @@ START_TEST(a_turn_that_cannot_start)
 		{ "command: sh\nargs: [-c, 'echo {{MESSAGE}}']\n", "m", 125 },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct told told = { 0 };
-		run_profile(cases[i].profile, cases[i].message, &told);
+		struct heard heard = { 0 };
+		heard_profile(cases[i].profile, cases[i].message, &heard);
 		ck_assert_msg(
-			told.end.exit_code == cases[i].code, "%s: %s", cases[i].profile, log_of(&told));
-		ck_assert_int_eq(strncmp(log_of(&told), "!start:", 7), 0);
-		ck_assert(!told.end.success && told.end.status == -1);
-		buf_free(&told.log);
+			heard.end.exit_code == cases[i].code, "%s: %s", cases[i].profile, heard_log(&heard));
+		ck_assert_int_eq(strncmp(heard_log(&heard), "!start:", 7), 0);
+		ck_assert(!heard.end.success && heard.end.status == -1);
+		buf_free(&heard.log);
 	}
 	folder_write("script", "#!/no/such/interpreter\n");
 	free(folder_run("chmod +x script"));
-	struct told told = { 0 };
-	run_profile("command: '{{PROFILE_DIR}}/script'\n", "m", &told);
-	ck_assert_int_eq(told.end.exit_code, 126);
-	buf_free(&told.log);
+	struct heard heard = { 0 };
+	heard_profile("command: '{{PROFILE_DIR}}/script'\n", "m", &heard);
+	ck_assert_int_eq(heard.end.exit_code, 126);
+	buf_free(&heard.log);
 }
 END_TEST
 
 START_TEST(cancelling)
 {
-	struct told told = { .cancels_at_partial = true };
-	run_profile("kill_grace_secs: 30\n" SH("echo AGENT_SESSION:kept; echo 'AGENT_PARTIAL:\"a\"'; "
-										   "exec sleep 60"),
-		"m", &told);
-	ck_assert_str_eq(log_of(&told), "start s(kept) p(a) !cancelled:cancelled #130 [kept]");
-	ck_assert(told.end.cancelled && !told.end.timed_out);
-	ck_assert_int_eq(told.end.signal, SIGTERM);
-	buf_free(&told.log);
+	struct heard heard = { .cancels_at_partial = true };
+	heard_profile("kill_grace_secs: 30\n" SH("echo AGENT_SESSION:kept; echo 'AGENT_PARTIAL:\"a\"'; "
+											 "exec sleep 60"),
+		"m", &heard);
+	ck_assert_str_eq(heard_log(&heard), "start s(kept) p(a) !cancelled:cancelled #130 [kept]");
+	ck_assert(heard.end.cancelled && !heard.end.timed_out);
+	ck_assert_int_eq(heard.end.signal, SIGTERM);
+	buf_free(&heard.log);
 }
 END_TEST
 
 START_TEST(cancelling_twice_goes_up_the_ladder)
 {
 	perch_host *host = proc_host();
-	perch_agent_profile *profile = load("kill_grace_secs: 3600\n" SH(
+	perch_agent_profile *profile = heard_load("kill_grace_secs: 3600\n" SH(
 		"trap '' TERM; echo 'AGENT_PARTIAL:\"a\"'; while :; do sleep 60; done"));
-	struct told told = { 0 };
-	const perch_agent_turn_options options = options_of(profile, &told, "m");
-	perch_agent_turn *turn;
-	ck_assert_int_eq(perch_agent_turn_start(host, &options, &turn, NULL), 0);
-	while (!told.partials)
+	struct heard heard = { 0 };
+	const perch_agent_turn_options options = heard_options(profile, &heard, "m");
+	perch_agent_turn *turn = heard_start(host, &options);
+	while (!heard.partials)
 		perch_host_wait(host, -1);
 	perch_agent_turn_cancel(turn, SIGTERM);
 	perch_host_dispatch(host);
 	perch_agent_turn_cancel(turn, SIGINT);
-	proc_until(host, &told.has_ended);
-	ck_assert_int_eq(told.end.exit_code, 143);
-	ck_assert_int_eq(told.end.signal, SIGKILL);
+	proc_until(host, &heard.has_ended);
+	ck_assert_int_eq(heard.end.exit_code, 143);
+	ck_assert_int_eq(heard.end.signal, SIGKILL);
 	perch_agent_turn_free(turn);
 	perch_agent_profile_free(profile);
 	perch_host_free(host);
-	buf_free(&told.log);
+	buf_free(&heard.log);
 }
 END_TEST
 
 START_TEST(a_turn_may_be_given_up)
 {
 	perch_host *host = proc_host();
-	perch_agent_profile *profile = load(SH("echo 'AGENT_PARTIAL:\"a\"'; exec sleep 60"));
-	struct told told = { 0 };
-	const perch_agent_turn_options options = options_of(profile, &told, "m");
-	perch_agent_turn *turn;
-	ck_assert_int_eq(perch_agent_turn_start(host, &options, &turn, NULL), 0);
-	while (!told.partials)
+	perch_agent_profile *profile = heard_load(SH("echo 'AGENT_PARTIAL:\"a\"'; exec sleep 60"));
+	struct heard heard = { 0 };
+	const perch_agent_turn_options options = heard_options(profile, &heard, "m");
+	perch_agent_turn *turn = heard_start(host, &options);
+	while (!heard.partials)
 		perch_host_wait(host, -1);
 	perch_agent_turn_free(turn);
 	perch_agent_turn_free(NULL);
 	perch_agent_profile_free(profile);
 	perch_host_free(host);
-	ck_assert(!told.has_ended);
+	ck_assert(!heard.has_ended);
 	ck_assert_uint_eq(proc_children(), 0);
-	buf_free(&told.log);
+	buf_free(&heard.log);
 }
 END_TEST
 
 /* What a child holds on to does not hold the turn: the sleeper would outlast us. */
 START_TEST(a_background_child_does_not_hold_the_turn)
 {
-	struct told told = { 0 };
-	run_profile(SH("sleep 3600 & echo $!; echo hi"), "m", &told);
-	ck_assert_int_eq(told.end.exit_code, 0);
-	pid_t sleeper = (pid_t)atoi(told.log.data + strlen("start ="));
+	struct heard heard = { 0 };
+	heard_profile(SH("sleep 3600 & echo $!; echo hi"), "m", &heard);
+	ck_assert_int_eq(heard.end.exit_code, 0);
+	pid_t sleeper = (pid_t)atoi(heard.log.data + strlen("start ="));
 	ck_assert_int_gt(sleeper, 1);
 	proc_wait_gone(sleeper);
-	buf_free(&told.log);
+	buf_free(&heard.log);
 }
 END_TEST
 
 START_TEST(permissions_left_open_are_denied_on_timeout)
 {
-	struct told told = { .permits = -1 };
-	run_profile(
-		"permission: true\ntimeout_secs: 0.2\nkill_grace_secs: 30\n" SH(
+	struct heard heard = { .permits = -1 };
+	heard_profile(
+		"permission: true\ntimeout_secs: 1\nkill_grace_secs: 30\n" SH(
 			"trap '' TERM; read line; echo "
 			"'{\"type\":\"permission_request\",\"request_id\":\"7\",\"tool_name\":\"sh\"}'; read "
 			"answer; case $answer in *deny*) echo '{\"type\":\"partial\",\"text\":\"denied\"}';; "
 			"esac"),
-		"m", &told);
-	ck_assert_ptr_nonnull(strstr(log_of(&told), "?(7,sh,) p(denied) !timeout:"));
-	ck_assert_int_eq(told.end.exit_code, 124);
-	buf_free(&told.log);
+		"m", &heard);
+	ck_assert_ptr_nonnull(strstr(heard_log(&heard), "?(7,sh,) p(denied) !timeout:"));
+	ck_assert_int_eq(heard.end.exit_code, 124);
+	buf_free(&heard.log);
 }
 END_TEST
 
-/* While we are asked, silence is ours. */
+/* While we are asked, silence is ours: of twice the time that would be idling. */
 START_TEST(asking_is_not_idling)
 {
 	perch_host *host = proc_host();
-	perch_agent_profile *profile = load("permission: true\nidle_timeout_secs: 0.05\n" SH(
+	perch_agent_profile *profile = heard_load("permission: true\nidle_timeout_secs: 1\n" SH(
 		"read line; echo "
 		"'{\"type\":\"permission_request\",\"request_id\":\"7\",\"tool_name\":\"sh\"}'; read "
 		"answer; echo '{\"type\":\"result\",\"text\":\"done\"}'"));
-	struct told told = { .permits = -1 };
-	const perch_agent_turn_options options = options_of(profile, &told, "m");
-	perch_agent_turn *turn;
-	ck_assert_int_eq(perch_agent_turn_start(host, &options, &turn, NULL), 0);
-	for (int i = 0; i < 30; i++)
+	struct heard heard = { .permits = -1 };
+	const perch_agent_turn_options options = heard_options(profile, &heard, "m");
+	perch_agent_turn *turn = heard_start(host, &options);
+	while (!strchr(heard_log(&heard), '?'))
+		perch_host_wait(host, -1);
+	const uint64_t until = clock_now_ns() + 2 * NSEC_PER_SEC;
+	while (clock_now_ns() < until)
 		perch_host_wait(host, 10);
 	perch_agent_turn_permit(turn, "7", true, NULL);
-	proc_until(host, &told.has_ended);
-	ck_assert_ptr_nonnull(strstr(log_of(&told), "=done #0"));
+	proc_until(host, &heard.has_ended);
+	ck_assert_ptr_nonnull(strstr(heard_log(&heard), "=done #0"));
 	perch_agent_turn_free(turn);
 	perch_agent_profile_free(profile);
 	perch_host_free(host);
-	buf_free(&told.log);
+	buf_free(&heard.log);
 }
 END_TEST
 
 /* Bytes without a newline are output, too. */
 START_TEST(half_a_line_is_not_idling)
 {
-	struct told told = { 0 };
-	run_profile("idle_timeout_secs: 0.5\n" SH(
-					"i=0; while [ $i -lt 20 ]; do printf x; sleep 0.05; i=$((i+1)); done"),
-		"m", &told);
-	ck_assert_str_eq(log_of(&told), "start =xxxxxxxxxxxxxxxxxxxx #0 []");
-	buf_free(&told.log);
+	struct heard heard = { 0 };
+	heard_profile("idle_timeout_secs: 1\n" SH(
+					  "i=0; while [ $i -lt 30 ]; do printf x; sleep 0.05; i=$((i+1)); done"),
+		"m", &heard);
+	ck_assert_str_eq(heard_log(&heard), "start =xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx #0 []");
+	buf_free(&heard.log);
 }
 END_TEST
 
@@ -376,22 +240,22 @@ START_TEST(many_turns_at_once)
 {
 	enum { TURNS = 40 };
 	perch_host *host = proc_host();
-	perch_agent_profile *profile = load(SH("echo \"$AGENT_MESSAGE\""));
-	struct told told[TURNS] = { 0 };
+	perch_agent_profile *profile = heard_load(SH("echo \"$AGENT_MESSAGE\""));
+	struct heard heard[TURNS] = { 0 };
 	perch_agent_turn *turn[TURNS];
 	char messages[TURNS][16];
 	for (int i = 0; i < TURNS; i++) {
 		snprintf(messages[i], sizeof(messages[i]), "%d", i);
-		const perch_agent_turn_options options = options_of(profile, &told[i], messages[i]);
-		ck_assert_int_eq(perch_agent_turn_start(host, &options, &turn[i], NULL), 0);
+		const perch_agent_turn_options options = heard_options(profile, &heard[i], messages[i]);
+		turn[i] = heard_start(host, &options);
 	}
 	for (int i = 0; i < TURNS; i++) {
 		char wanted[64];
-		proc_until(host, &told[i].has_ended);
+		proc_until(host, &heard[i].has_ended);
 		snprintf(wanted, sizeof(wanted), "start =%d #0 []", i);
-		ck_assert_str_eq(log_of(&told[i]), wanted);
+		ck_assert_str_eq(heard_log(&heard[i]), wanted);
 		perch_agent_turn_free(turn[i]);
-		buf_free(&told[i].log);
+		buf_free(&heard[i].log);
 	}
 	perch_agent_profile_free(profile);
 	perch_host_free(host);

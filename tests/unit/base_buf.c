@@ -1,4 +1,4 @@
-/* base: the growing buffer and its sticky failure. */
+/* base: the growing buffer and its sticky failure; base64, which is written to one. */
 #include "harness/suite.h"
 
 #include <errno.h>
@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "harness/oom.h"
@@ -197,8 +198,33 @@ START_TEST(buffer_survives_every_failed_allocation)
 }
 END_TEST
 
+static const struct {
+	const char *bytes, *text;
+} base64[] = {
+	{ "", "" },
+	{ "f", "Zg==" },
+	{ "fo", "Zm8=" },
+	{ "foo", "Zm9v" },
+	{ "foob", "Zm9vYg==" },
+	{ "fooba", "Zm9vYmE=" },
+	{ "foobar", "Zm9vYmFy" },
+	{ "\xFF\xEF\xBE", "/+++" },
+};
+
+START_TEST(base64_is_as_the_rfc_says)
+{
+	for (size_t i = 0; i < COUNT(base64); i++) {
+		struct buf out = { 0 };
+		ck_assert_int_eq(base64_append(&out, base64[i].bytes, strlen(base64[i].bytes)), 0);
+		buf_terminate(&out);
+		ck_assert_str_eq(out.data, base64[i].text);
+		buf_free(&out);
+	}
+}
+END_TEST
+
 SUITE_MAIN("base-buf", buffer_grows_and_keeps_its_content, buffer_takes_bytes_characters_and_text,
 	buffer_of_nothing, buffer_prints_up_to_the_brim, buffer_has_the_room_it_promised,
 	buffer_refuses_sizes_that_overflow, buffer_remembers_a_failure, buffer_drops_what_was_consumed,
 	buffer_is_empty_once_stolen, buffer_cleared_keeps_its_memory,
-	buffer_survives_every_failed_allocation)
+	buffer_survives_every_failed_allocation, base64_is_as_the_rfc_says)

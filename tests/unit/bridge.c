@@ -68,7 +68,7 @@ START_TEST(profiles_without_memory)
 {
 	folder_new();
 	for (int i = 0; i < 3; i++) {
-		char name[16];
+		char name[32];
 		snprintf(name, sizeof(name), "p%d.yaml", i);
 		write_profile(name, "x", 0);
 	}

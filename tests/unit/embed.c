@@ -92,9 +92,7 @@ START_TEST(no_sigpipe_reaches_the_embedder)
 	signal(SIGPIPE, count_pipe_signal);
 	perch_host *host = proc_host();
 	struct record record = { 0 };
-	perch_child_spec spec = proc_spec(CHILD("close-stdin"), &record);
-	spec.stdin_mode = PERCH_STDIN_PIPE;
-	proc_start(host, &spec, &record);
+	proc_start_piped(host, CHILD("close-stdin"), &record);
 	proc_until_lines(host, &record, 1);
 	ck_assert_int_eq(perch_child_write(record.child, "x", 1), -EPIPE);
 	ck_assert_int_eq(pipe_signals, 0);
@@ -116,14 +114,12 @@ START_TEST(an_embedder_that_ignores_sigpipe_gets_plain_writes)
 	signal(SIGPIPE, SIG_IGN);
 	perch_host *host = proc_host_with((perch_host_options){ .ignores_sigpipe = true });
 	struct record record = { 0 };
-	perch_child_spec spec = proc_spec(CHILD("close-stdin"), &record);
-	spec.stdin_mode = PERCH_STDIN_PIPE;
-	proc_start(host, &spec, &record);
+	proc_start_piped(host, CHILD("close-stdin"), &record);
 	proc_until_lines(host, &record, 1);
 	ck_assert_int_eq(perch_child_write(record.child, "x", 1), -EPIPE);
 	record_free(&record);
 	signal(SIGPIPE, count_pipe_signal);
-	proc_start(host, &spec, &record);
+	proc_start_piped(host, CHILD("close-stdin"), &record);
 	proc_until_lines(host, &record, 1);
 	ck_assert_int_eq(perch_child_write(record.child, "x", 1), -EPIPE);
 	ck_assert_int_eq(pipe_signals, 1);

@@ -105,14 +105,11 @@ static const struct {
 
 START_TEST(every_kind_of_line)
 {
-	const struct fledge_engine_options options = transcript_options(FLEDGE_ASK);
 	for (size_t i = 0; i < COUNT(lines); i++) {
 		struct transcript t;
-		transcript_begin(&t, &options);
+		transcript_begin(&t, FLEDGE_ASK);
 		transcript_line(&t, lines[i].line);
-		buf_terminate(&t.text);
-		ck_assert_msg(strcmp(t.text.data, lines[i].expected) == 0, "%s:\n%s\ninstead of\n%s",
-			lines[i].name, t.text.data, lines[i].expected);
+		transcript_expect_case(&t, lines[i].name, lines[i].expected);
 		transcript_end(&t);
 	}
 }
@@ -131,7 +128,6 @@ static void add_pieces(char *text)
  * brace takes the line off them. */
 START_TEST(the_short_cut_changes_nothing)
 {
-	const struct fledge_engine_options options = transcript_options(FLEDGE_ASK);
 	static const char *const heads[] = { " {\"type\":\"output\",\"text\":\"",
 		" {\"type\":\"load\",\"id\":\"1\",\"key\":\"", " {\"type\": \"load\", \"id\": \"1" };
 	srandom(11);
@@ -147,8 +143,8 @@ START_TEST(the_short_cut_changes_nothing)
 		strcat(text, "\"}");
 		struct transcript with;
 		struct transcript without;
-		transcript_begin(&with, &options);
-		transcript_begin(&without, &options);
+		transcript_begin(&with, FLEDGE_ASK);
+		transcript_begin(&without, FLEDGE_ASK);
 		transcript_line(&with, text + 1);
 		transcript_line(&without, text);
 		buf_terminate(&with.text);
@@ -166,9 +162,8 @@ END_TEST
 
 START_TEST(without_capabilities_nothing_is_lent)
 {
-	struct fledge_engine_options options = { .plugin = { "p", 1 } };
 	struct transcript t;
-	transcript_begin(&t, &options);
+	transcript_begin_with(&t, (struct fledge_engine_options){ .plugin = { "p", 1 } });
 	transcript_line(&t, "{\"type\":\"exec\",\"id\":\"1\",\"command\":\"rm -rf /\"}");
 	transcript_expect(&t,
 		"show warning exec capability not granted: `rm -rf /` was not run\n"
@@ -190,12 +185,9 @@ END_TEST
 
 START_TEST(answers_leave_in_the_order_of_the_requests)
 {
-	const struct fledge_engine_options options = transcript_options(FLEDGE_ASK);
 	struct transcript t;
-	transcript_begin(&t, &options);
-	t.answers_at_once = false;
-	transcript_line(&t, "{\"type\":\"exec\",\"id\":\"1\",\"command\":\"slow\"}");
-	uint64_t slow = t.last_ticket;
+	transcript_begin(&t, FLEDGE_ASK);
+	uint64_t slow = transcript_hold_up(&t);
 	transcript_line(&t, "{\"type\":\"load\",\"id\":\"1\",\"key\":\"k\"}");
 	uint64_t quick = t.last_ticket;
 	transcript_line(&t, "{\"type\":\"output\",\"id\":\"1\",\"text\":\"x\"}");
@@ -217,12 +209,9 @@ END_TEST
 
 START_TEST(too_many_requests_stop_the_reading)
 {
-	const struct fledge_engine_options options = transcript_options(FLEDGE_ASK);
 	struct transcript t;
-	transcript_begin(&t, &options);
-	t.answers_at_once = false;
-	transcript_line(&t, "{\"type\":\"exec\",\"id\":\"1\",\"command\":\"slow\"}");
-	uint64_t slow = t.last_ticket;
+	transcript_begin(&t, FLEDGE_ASK);
+	uint64_t slow = transcript_hold_up(&t);
 	for (int i = 0; i < 20000; i++)
 		transcript_line(&t, "{\"type\":\"output\",\"id\":\"1\",\"text\":\"\"}");
 	buf_terminate(&t.text);
@@ -239,9 +228,8 @@ END_TEST
 
 START_TEST(what_is_quoted_ends_in_a_whole_character)
 {
-	const struct fledge_engine_options options = transcript_options(FLEDGE_TAKE_DEFAULTS);
 	struct transcript t;
-	transcript_begin(&t, &options);
+	transcript_begin(&t, FLEDGE_TAKE_DEFAULTS);
 	struct buf message = { 0 };
 	buf_append_text(&message, "{\"type\":\"prompt\",\"id\":\"1\",\"message\":\"x");
 	for (int i = 0; i < 150; i++)
@@ -258,9 +246,8 @@ END_TEST
 
 START_TEST(a_line_that_is_too_long_is_told_once)
 {
-	const struct fledge_engine_options options = transcript_options(FLEDGE_ASK);
 	struct transcript t;
-	transcript_begin(&t, &options);
+	transcript_begin(&t, FLEDGE_ASK);
 	fledge_engine_line(t.engine, "{\"type\":\"outp", 13, true, 0);
 	transcript_expect(
 		&t, "show warning line 1 of the plugin is too long and was skipped: {\"type\":\"outp\n");

@@ -76,13 +76,10 @@ static const struct {
 START_TEST(questions_that_need_no_user)
 {
 	for (size_t i = 0; i < COUNT(undecided); i++) {
-		const struct fledge_engine_options options = transcript_options(undecided[i].asking);
 		struct transcript t;
-		transcript_begin(&t, &options);
+		transcript_begin(&t, undecided[i].asking);
 		transcript_line(&t, undecided[i].line);
-		buf_terminate(&t.text);
-		ck_assert_msg(strcmp(t.text.data, undecided[i].expected) == 0, "%s:\n%s\ninstead of\n%s",
-			undecided[i].name, t.text.data, undecided[i].expected);
+		transcript_expect_case(&t, undecided[i].name, undecided[i].expected);
 		bool is_failure = strstr(undecided[i].expected, "show error") != NULL;
 		ck_assert_int_eq(fledge_engine_failed(t.engine), is_failure);
 		transcript_end(&t);
@@ -98,9 +95,8 @@ static void answer(struct transcript *t, struct answer given_answer)
 
 START_TEST(questions_are_asked_one_after_the_other)
 {
-	const struct fledge_engine_options options = transcript_options(FLEDGE_ASK);
 	struct transcript t;
-	transcript_begin(&t, &options);
+	transcript_begin(&t, FLEDGE_ASK);
 	transcript_line(&t, ASKS("prompt", "\"first\""));
 	transcript_line(&t, ASKS("confirm", "\"second\""));
 	transcript_line(&t, ASKS("select", "\"third\",\"options\":[\"a\",\"b\"]"));
@@ -123,9 +119,8 @@ END_TEST
 
 START_TEST(an_unanswered_question_times_out)
 {
-	const struct fledge_engine_options options = transcript_options(FLEDGE_ASK);
 	struct transcript t;
-	transcript_begin(&t, &options);
+	transcript_begin(&t, FLEDGE_ASK);
 	ck_assert_uint_eq(fledge_engine_deadline(t.engine), NEVER);
 	transcript_line(&t, ASKS("prompt", "\"first\""));
 	ck_assert_uint_eq(fledge_engine_deadline(t.engine), 100);
@@ -144,9 +139,8 @@ END_TEST
 
 START_TEST(when_the_user_goes_away_defaults_decide)
 {
-	const struct fledge_engine_options options = transcript_options(FLEDGE_ASK);
 	struct transcript t;
-	transcript_begin(&t, &options);
+	transcript_begin(&t, FLEDGE_ASK);
 	transcript_line(&t, ASKS("confirm", "\"first\""));
 	transcript_line(&t, ASKS("prompt", "\"second\",\"default\":\"d\""));
 	fledge_engine_stop_asking(t.engine, 0);
@@ -161,12 +155,9 @@ END_TEST
 
 START_TEST(cancel_reaches_every_pending_request_once)
 {
-	const struct fledge_engine_options options = transcript_options(FLEDGE_ASK);
 	struct transcript t;
-	transcript_begin(&t, &options);
-	t.answers_at_once = false;
-	transcript_line(&t, "{\"type\":\"exec\",\"id\":\"1\",\"command\":\"slow\"}");
-	uint64_t slow = t.last_ticket;
+	transcript_begin(&t, FLEDGE_ASK);
+	uint64_t slow = transcript_hold_up(&t);
 	transcript_line(&t, "{\"type\":\"load\",\"id\":\"1\",\"key\":\"k\"}");
 	fledge_engine_result(t.engine, t.last_ticket, STR("2"), 0);
 	transcript_line(&t, ASKS("confirm", "\"sure\""));
@@ -190,9 +181,8 @@ END_TEST
 
 START_TEST(cancel_without_requests_has_no_id)
 {
-	const struct fledge_engine_options options = transcript_options(FLEDGE_ASK);
 	struct transcript t;
-	transcript_begin(&t, &options);
+	transcript_begin(&t, FLEDGE_ASK);
 	fledge_engine_cancel(t.engine, "user_interrupt", 0);
 	transcript_expect(&t, "> {\"type\":\"cancel\",\"reason\":\"user_interrupt\"}\nstop\n");
 	transcript_end(&t);
@@ -201,9 +191,8 @@ END_TEST
 
 START_TEST(a_user_who_declines_interrupts)
 {
-	const struct fledge_engine_options options = transcript_options(FLEDGE_ASK);
 	struct transcript t;
-	transcript_begin(&t, &options);
+	transcript_begin(&t, FLEDGE_ASK);
 	transcript_line(&t, ASKS("confirm", "\"sure\""));
 	answer(&t, (struct answer){ .cancelled = true });
 	transcript_expect(&t, "ask confirm sure\ndrop\n" CANCEL "stop\n");

@@ -130,9 +130,7 @@ START_TEST(a_guard_that_cannot_be_watched_kills_nobody)
 		.log_data = &warnings,
 	});
 	struct record record = { 0 };
-	perch_child_spec spec = proc_spec(CHILD("echo"), &record);
-	spec.stdin_mode = PERCH_STDIN_PIPE;
-	proc_start(host, &spec, &record);
+	proc_start_piped(host, CHILD("echo"), &record);
 	epoll_fails = 1;
 	kill(proc_first_child(), SIGKILL);
 	while (warnings < 2)
@@ -278,9 +276,7 @@ START_TEST(what_was_refused_is_not_sent_later)
 	static const char full[PIPE_SIZE];
 	perch_host *host = proc_host();
 	struct record record = { 0 };
-	perch_child_spec spec = proc_spec(CHILD("deaf"), &record);
-	spec.stdin_mode = PERCH_STDIN_PIPE;
-	proc_start(host, &spec, &record);
+	proc_start_piped(host, CHILD("deaf"), &record);
 	ck_assert_int_eq(perch_child_write(record.child, full, sizeof(full)), 0);
 	ck_assert_uint_eq(perch_child_unwritten(record.child), 0);
 	epoll_fails = 1;
@@ -297,9 +293,7 @@ START_TEST(a_stream_that_cannot_be_watched_again_goes_on_later)
 {
 	perch_host *host = proc_host();
 	struct record record = { 0 };
-	perch_child_spec spec = proc_spec(CHILD("echo"), &record);
-	spec.stdin_mode = PERCH_STDIN_PIPE;
-	proc_start(host, &spec, &record);
+	proc_start_piped(host, CHILD("echo"), &record);
 	perch_child_pause(record.child, PERCH_STDOUT);
 	perch_child_resume(record.child, PERCH_STDOUT);
 	epoll_fails = 1;

@@ -13,27 +13,19 @@
 #include "fledge/context.h"
 #include "fledge/git_parts.h"
 #include "harness/folder.h"
-#include "harness/oom.h"
 #include "harness/repository.h"
 
 static struct arena arena;
 
-static struct git_context read_git(const char *name)
-{
-	struct git_context git;
-	ck_assert_int_eq(git_read(folder_path("%s", name), &arena, &git), 0);
-	return git;
-}
-
 static void assert_none(const char *name)
 {
-	struct git_context git = read_git(name);
+	struct git_context git = repository_read(name, &arena);
 	ck_assert_msg(!git.is_repository, "%s is no repository", name);
 }
 
 static void assert_git(const char *name, const char *branch, const char *remote, const char *url)
 {
-	struct git_context git = read_git(name);
+	struct git_context git = repository_read(name, &arena);
 	ck_assert_msg(git.is_repository, "%s is a repository", name);
 	ck_assert_str_eq(git.branch, branch);
 	ck_assert_str_eq(git.remote, remote);
@@ -50,7 +42,7 @@ static void assert_answer(const char *ours, const char *name, const char *questi
 /* Everything that git can be asked for. */
 static void assert_like_git(const char *name)
 {
-	struct git_context git = read_git(name);
+	struct git_context git = repository_read(name, &arena);
 	ck_assert_msg(git.is_repository, "%s is a repository", name);
 	assert_answer(git.root, name, "git rev-parse --show-toplevel");
 	assert_answer(git.branch, name, "git symbolic-ref -q --short HEAD || echo HEAD");
@@ -70,8 +62,8 @@ START_TEST(a_plain_repository_and_places_inside_it)
 	assert_like_git("r");
 	assert_like_git("r/a/b");
 	assert_git("r///", "main", "origin", "ssh://git@host/x.git");
-	ck_assert_str_eq(read_git("r/a/b").root, folder_path("r"));
-	ck_assert_str_eq(read_git("r///").root, folder_path("r"));
+	ck_assert_str_eq(repository_read("r/a/b", &arena).root, folder_path("r"));
+	ck_assert_str_eq(repository_read("r///", &arena).root, folder_path("r"));
 	arena_free(&arena);
 }
 END_TEST
@@ -89,8 +81,8 @@ START_TEST(branches_of_every_kind)
 	assert_like_git("r");
 	free(folder_run("cd r && git symbolic-ref refs/heads/alias refs/heads/main && git symbolic-ref "
 					"HEAD refs/heads/alias"));
-	ck_assert_str_eq(read_git("r").branch, "alias");
-	ck_assert(read_git("r").is_repository);
+	ck_assert_str_eq(repository_read("r", &arena).branch, "alias");
+	ck_assert(repository_read("r", &arena).is_repository);
 	free(folder_run("cd r && rm .git/HEAD && ln -s refs/heads/main .git/HEAD"));
 	assert_like_git("r");
 	free(folder_run("cd r && git checkout -q --detach"));
@@ -122,7 +114,7 @@ START_TEST(a_ref_is_found_in_a_large_packed_refs)
 		text.len = before;
 		buf_printf(&text, "%s refs/heads/main\n", commit);
 		folder_write_n("r/.git/packed-refs", (struct str){ text.data, text.len });
-		ck_assert(read_git("r").is_repository);
+		ck_assert(repository_read("r", &arena).is_repository);
 		buf_free(&text);
 		arena_reset(&arena);
 	}
@@ -144,14 +136,14 @@ START_TEST(worktrees_and_submodules)
 	assert_like_git("tree");
 	free(folder_run("cd r && git submodule --quiet add ../lib sub/lib 2>&1"));
 	assert_like_git("r/sub/lib");
-	ck_assert_str_eq(read_git("r/sub/lib").remote_url, folder_path("lib"));
+	ck_assert_str_eq(repository_read("r/sub/lib", &arena).remote_url, folder_path("lib"));
 	free(folder_run("cd r/sub/lib && git checkout -q --detach"));
 	assert_like_git("r/sub/lib");
 	free(folder_run("cd tree && git config extensions.worktreeConfig true && "
 					"git config --worktree remote.a.url x"));
 	assert_like_git("tree");
-	ck_assert_str_eq(read_git("tree").remote, "a");
-	ck_assert_str_eq(read_git("r").remote, "up");
+	ck_assert_str_eq(repository_read("tree", &arena).remote, "a");
+	ck_assert_str_eq(repository_read("r", &arena).remote, "up");
 	free(folder_run("git init -q --separate-git-dir=elsewhere apart && "
 					"git -C apart commit -q --allow-empty -m x"));
 	assert_like_git("apart");
@@ -342,7 +334,7 @@ START_TEST(hostile_files_are_not_there)
 	assert_none("r");
 	free(folder_run("cd r/.git && mv h HEAD && truncate -s 1G config"));
 	assert_git("r", "main", "origin", "");
-	ck_assert(read_git("r").may_run_code);
+	ck_assert(repository_read("r", &arena).may_run_code);
 	free(folder_run("cd r/.git && rm config && mkfifo config"));
 	assert_git("r", "main", "origin", "");
 	free(folder_run("cd r/.git && rm config && echo .. > commondir"));
@@ -377,36 +369,9 @@ START_TEST(refs_that_lead_nowhere_are_no_commits)
 }
 END_TEST
 
-/* ---- memory -------------------------------------------------------------- */
-
-static int read_and_ask(void *data)
-{
-	struct arena own = { 0 };
-	struct git_context git;
-	const char *const *argv;
-	int r = git_read(data, &own, &git);
-	if (r == 0)
-		r = git_command("dirty", &git, &own, &argv);
-	if (r == 0 && (!git.is_repository || strcmp(git.remote_url, "https://host/x") != 0))
-		r = -EINVAL;
-	arena_free(&own);
-	return r;
-}
-
-START_TEST(every_allocation_may_fail)
-{
-	repository_folder();
-	repository_new("r");
-	free(folder_run("cd r && git worktree add -q ../tree -b other && git pack-refs --all && "
-					"git remote add origin https://u:p@host/x && git config filter.x.clean y && "
-					"git config include.path more && echo '[filter \"z\"] clean = 1' > .git/more"));
-	ck_assert_uint_gt(oom_every(read_and_ask, (void *)(uintptr_t)folder_path("tree")), 5);
-}
-END_TEST
-
 SUITE_MAIN("git", a_plain_repository_and_places_inside_it, branches_of_every_kind,
 	a_ref_is_found_in_a_large_packed_refs, worktrees_and_submodules, no_repository_at_all,
 	another_file_system_ends_the_search, the_environment_of_git_does_not_count,
 	reftables_have_no_branch_to_read, the_first_remote_by_name, a_config_written_by_hand,
 	urls_without_what_lets_one_in, hostile_files_are_not_there,
-	refs_that_lead_nowhere_are_no_commits, every_allocation_may_fail)
+	refs_that_lead_nowhere_are_no_commits)

@@ -1,6 +1,7 @@
 /* git: the commands, and that a repository's config runs nothing through them. */
 #include "harness/suite.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,21 +9,15 @@
 
 #include "fledge/context.h"
 #include "harness/folder.h"
+#include "harness/oom.h"
 #include "harness/repository.h"
 
 static struct arena arena;
 
-static struct git_context read_git(const char *name)
-{
-	struct git_context git;
-	ck_assert_int_eq(git_read(folder_path("%s", name), &arena, &git), 0);
-	return git;
-}
-
 static int ask(const char *name, const char *key, struct buf *out)
 {
 	const char *const *argv = NULL;
-	struct git_context git = read_git(name);
+	struct git_context git = repository_read(name, &arena);
 	buf_clear(out);
 	ck_assert_int_eq(git_command(key, &git, &arena, &argv), 0);
 	if (!argv)
@@ -192,7 +187,7 @@ START_TEST(nothing_runs_where_git_sees_more_than_we_do)
 		"head -c 5000 /dev/zero | tr '\\0' '\\n' >> .git/HEAD && cp -a . $HOME/plain && "
 		"git -C $HOME/plain status 2>&1"));
 	assert_ran(true);
-	ck_assert_ptr_null(read_git("outer/inner").root);
+	ck_assert_ptr_null(repository_read("outer/inner", &arena).root);
 	ck_assert_int_eq(ask("outer/inner", "dirty", &out), -1);
 	ck_assert_int_eq(ask("outer/inner", "git_log", &out), -1);
 	assert_ran(false);
@@ -215,11 +210,11 @@ START_TEST(filters_that_cannot_be_named_end_it)
 	};
 	repository_folder();
 	repository_new("r");
-	ck_assert(!read_git("r").may_run_code);
+	ck_assert(!repository_read("r", &arena).may_run_code);
 	for (size_t i = 0; i < COUNT(settings); i++) {
 		struct buf out = { 0 };
 		folder_write("r/.git/config", settings[i]);
-		ck_assert_msg(read_git("r").may_run_code, "%s", settings[i]);
+		ck_assert_msg(repository_read("r", &arena).may_run_code, "%s", settings[i]);
 		ck_assert_int_eq(ask("r", "dirty", &out), -1);
 		ck_assert_int_eq(ask("r", "git_status", &out), -1);
 		buf_free(&out);
@@ -228,9 +223,9 @@ START_TEST(filters_that_cannot_be_named_end_it)
 	for (int i = 0; i < 65; i++)
 		buf_printf(&many, "[filter \"f%d\"]\nclean=x\nsmudge=y\n[filter \"f0\"]\nclean=x\n", i);
 	folder_write_n("r/.git/config", (struct str){ many.data, many.len });
-	ck_assert(read_git("r").may_run_code);
+	ck_assert(repository_read("r", &arena).may_run_code);
 	folder_write("r/.git/config", "[include]\npath = missing\n[filter \"x\"]\nclean = y\n");
-	struct git_context git = read_git("r");
+	struct git_context git = repository_read("r", &arena);
 	ck_assert(!git.may_run_code);
 	ck_assert_str_eq(git.filters[0], "x");
 	ck_assert_ptr_null(git.filters[1]);
@@ -239,7 +234,32 @@ START_TEST(filters_that_cannot_be_named_end_it)
 }
 END_TEST
 
+static int read_and_ask(void *data)
+{
+	struct arena own = { 0 };
+	struct git_context git;
+	const char *const *argv;
+	int r = git_read(data, &own, &git);
+	if (r == 0)
+		r = git_command("dirty", &git, &own, &argv);
+	if (r == 0 && (!git.is_repository || strcmp(git.remote_url, "https://host/x") != 0))
+		r = -EINVAL;
+	arena_free(&own);
+	return r;
+}
+
+START_TEST(every_allocation_may_fail)
+{
+	repository_folder();
+	repository_new("r");
+	free(folder_run("cd r && git worktree add -q ../tree -b other && git pack-refs --all && "
+					"git remote add origin https://u:p@host/x && git config filter.x.clean y && "
+					"git config include.path more && echo '[filter \"z\"] clean = 1' > .git/more"));
+	ck_assert_uint_gt(oom_every(read_and_ask, (void *)(uintptr_t)folder_path("tree")), 5);
+}
+END_TEST
+
 SUITE_MAIN("git_command", commands_answer_as_git_does, no_fsmonitor, no_hooks, no_clean_filters,
 	no_filter_processes, no_filters_of_included_files, no_config_of_submodules, no_signatures,
 	no_fetching, no_protocol_is_allowed, nothing_runs_where_git_sees_more_than_we_do,
-	filters_that_cannot_be_named_end_it)
+	filters_that_cannot_be_named_end_it, every_allocation_may_fail)

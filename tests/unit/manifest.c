@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "harness/folder.h"
 #include "harness/oom.h"
 #include "registry/manifest.h"
 #include "registry/names.h"
@@ -292,20 +293,10 @@ START_TEST(protocols_we_do_not_speak_are_refused)
 }
 END_TEST
 
-static void write_file(const char *path, const char *text)
-{
-	FILE *file = fopen(path, "w");
-	ck_assert_ptr_nonnull(file);
-	fputs(text, file);
-	fclose(file);
-}
-
 START_TEST(a_manifest_is_read_from_its_directory)
 {
-	char directory[] = "/tmp/perch-manifest-XXXXXX";
-	ck_assert_ptr_nonnull(mkdtemp(directory));
-	char path[64];
-	snprintf(path, sizeof(path), "%s/plugin.toml", directory);
+	const char *directory = folder_new();
+	const char *path = folder_path("plugin.toml");
 	struct arena arena = { 0 };
 	struct manifest manifest;
 	perch_err err = { 0 };
@@ -317,17 +308,15 @@ START_TEST(a_manifest_is_read_from_its_directory)
 	ck_assert_int_eq(mkdir(path, 0700), 0);
 	ck_assert_int_eq(manifest_read(directory, &arena, &manifest, &err), -ENOTSUP);
 	rmdir(path);
-	write_file(path, MINIMAL);
+	folder_write("plugin.toml", MINIMAL);
 	ck_assert_int_eq(manifest_read(directory, &arena, &manifest, &err), 0);
 	ck_assert_str_eq(manifest.name, "tidy");
-	write_file(path, MINIMAL "oops\n");
+	folder_write("plugin.toml", MINIMAL "oops\n");
 	ck_assert_int_eq(manifest_read(directory, &arena, &manifest, &err), PERCH_ESYNTAX);
 	ck_assert_ptr_nonnull(strstr(err.text, path));
 	ck_assert_uint_eq(err.line, 4);
 	ck_assert_int_eq(truncate(path, 5 << 20), 0);
 	ck_assert_int_eq(manifest_read(directory, &arena, &manifest, &err), -EFBIG);
-	unlink(path);
-	rmdir(directory);
 	arena_free(&arena);
 }
 END_TEST

@@ -138,13 +138,6 @@ START_TEST(one_sandbox_serves_many_children)
 }
 END_TEST
 
-/* Times in the past: what has just changed is not kept. */
-static void age(const char *directory)
-{
-	free(folder_run("touch -d '1 hour ago' '%s'", folder_path("%s", directory)));
-	sleep(3); /* the change of the time stamp is a change too */
-}
-
 /* A resident host looks once at what lies beside a hidden path, and again when
  * that has changed. */
 START_TEST(what_is_beside_a_hidden_path_is_kept_as_long_as_it_stays)
@@ -152,7 +145,7 @@ START_TEST(what_is_beside_a_hidden_path_is_kept_as_long_as_it_stays)
 	begin(false);
 	folder_write("home/.ssh/id", "hidden");
 	folder_write("home/beside", "shown\n");
-	age("home");
+	folder_settle("home"); /* what has just changed is not kept */
 	struct sandbox_policy asked = policy();
 	const char *const hide[] = { folder_path("home/.ssh"), NULL };
 	const char *const read[] = { folder_path("home"), NULL };

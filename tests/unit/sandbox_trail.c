@@ -96,16 +96,6 @@ static void in_root(void *(*act)(void *data), struct look *look)
 	pthread_join(thread, NULL);
 }
 
-/* What has changed a moment ago can change again without showing it. */
-static void await_settled(void)
-{
-	struct stat info;
-	do {
-		usleep(100 * 1000);
-		ck_assert_int_eq(stat(folder_path("%d", COUNT - 1), &info), 0);
-	} while (!stamp_is_settled(&info));
-}
-
 START_TEST(whatever_leads_elsewhere_shows)
 {
 	static struct look look;
@@ -114,7 +104,9 @@ START_TEST(whatever_leads_elsewhere_shows)
 	in_root(add_ways, &look);
 	in_root(compare, &look);
 	ck_assert_msg(!look.is_same[0], "a directory that has just been made is believed");
-	await_settled();
+	char last[32];
+	snprintf(last, sizeof(last), "%d", COUNT - 1);
+	folder_settle(last);
 	in_root(add_ways, &look);
 	in_root(compare, &look);
 	for (size_t i = 0; i < COUNT; i++) {

@@ -19,8 +19,7 @@ START_TEST(a_session_is_kept)
 	perch_host *host = state_host();
 	struct sessions *sessions = state_sessions(host);
 	struct asked asked;
-	asked_begin(sessions, &asked);
-	proc_until(host, &asked.is_ready);
+	asked_take(host, sessions, &asked);
 	ck_assert_str_eq(asked.id, "");
 	asked_set_id(&asked, "first");
 	asked_set_id(&asked, "second");
@@ -28,8 +27,7 @@ START_TEST(a_session_is_kept)
 	sessions_close(sessions);
 
 	sessions = state_sessions(host);
-	asked_begin(sessions, &asked);
-	proc_until(host, &asked.is_ready);
+	asked_take(host, sessions, &asked);
 	ck_assert_str_eq(asked.id, "second");
 	asked_end(&asked);
 	struct arena arena = { 0 };
@@ -41,8 +39,7 @@ START_TEST(a_session_is_kept)
 	ck_assert_int_eq(record.turns, 2);
 	ck_assert_int_gt(record.last_used, 1600000000);
 	arena_free(&arena);
-	sessions_close(sessions);
-	perch_host_free(host);
+	state_close(host, sessions);
 }
 END_TEST
 
@@ -59,8 +56,7 @@ START_TEST(files_are_private)
 		ck_assert_int_eq(stat(folder_path("state/perch%s", names[i]), &about), 0);
 		ck_assert_uint_eq(about.st_mode & 07777, i ? 0600 : 0700);
 	}
-	sessions_close(sessions);
-	perch_host_free(host);
+	state_close(host, sessions);
 }
 END_TEST
 
@@ -91,8 +87,7 @@ START_TEST(turns_of_a_session_go_in_order)
 	struct arena arena = { 0 };
 	ck_assert_int_eq(state_only_record(sessions, &arena).turns, TURNS - 2);
 	arena_free(&arena);
-	sessions_close(sessions);
-	perch_host_free(host);
+	state_close(host, sessions);
 }
 END_TEST
 
@@ -135,8 +130,7 @@ START_TEST(sessions_do_not_wait_for_each_other)
 	ck_assert_int_eq(sessions_list(sessions, "/p", &arena, &records, &count, NULL), 0);
 	ck_assert_uint_eq(count, SESSIONS / 3 - 1);
 	arena_free(&arena);
-	sessions_close(sessions);
-	perch_host_free(host);
+	state_close(host, sessions);
 }
 END_TEST
 
@@ -172,8 +166,7 @@ START_TEST(lists_the_last_used_first)
 	ck_assert_str_eq(records[2].key.name, "c");
 	ck_assert_int_eq(records[2].last_used, 7);
 	arena_free(&arena);
-	sessions_close(sessions);
-	perch_host_free(host);
+	state_close(host, sessions);
 }
 END_TEST
 
@@ -185,8 +178,7 @@ START_TEST(closing_leaves_the_queue)
 	struct sessions *ours = state_sessions(host);
 	struct sessions *others = state_sessions(host);
 	struct asked first, second, waiting;
-	asked_begin(ours, &first);
-	proc_until(host, &first.is_ready);
+	asked_take(host, ours, &first);
 	asked_begin(ours, &second);
 	asked_begin(others, &waiting);
 	state_settle(host);
@@ -194,8 +186,7 @@ START_TEST(closing_leaves_the_queue)
 	sessions_close(ours);
 	proc_until(host, &waiting.is_ready);
 	asked_end(&waiting);
-	sessions_close(others);
-	perch_host_free(host);
+	state_close(host, others);
 }
 END_TEST
 
@@ -216,8 +207,7 @@ START_TEST(refuses_a_key_that_is_too_long)
 	asked_begin_key(sessions, &asked, &key);
 	proc_until(host, &asked.is_ready);
 	asked_end(&asked);
-	sessions_close(sessions);
-	perch_host_free(host);
+	state_close(host, sessions);
 }
 END_TEST
 

@@ -26,8 +26,7 @@ static void count_up(int in, int out)
 	struct sessions *sessions = state_sessions(host);
 	for (;;) {
 		struct asked asked;
-		asked_begin(sessions, &asked);
-		proc_until(host, &asked.is_ready);
+		asked_take(host, sessions, &asked);
 		int number = atoi(asked.id) + 1;
 		char id[32];
 		snprintf(id, sizeof(id), "%d", number);
@@ -94,8 +93,7 @@ START_TEST(a_kill_at_any_moment_loses_nothing_told)
 	}
 	assert_intact();
 	printf("# %d turns, %d kills\n", told, kills);
-	sessions_close(sessions);
-	perch_host_free(host);
+	state_close(host, sessions);
 }
 END_TEST
 
@@ -139,11 +137,9 @@ static void use_once(int gate)
 	perch_host *host = state_host();
 	struct sessions *sessions = state_sessions(host);
 	struct asked asked;
-	asked_begin(sessions, &asked);
-	proc_until(host, &asked.is_ready);
+	asked_take(host, sessions, &asked);
 	asked_end(&asked);
-	sessions_close(sessions);
-	perch_host_free(host);
+	state_close(host, sessions);
 }
 
 START_TEST(made_by_many_at_once)
@@ -263,8 +259,7 @@ START_TEST(a_full_disk)
 	perch_host *host = state_host();
 	struct sessions *sessions = state_sessions(host);
 	struct asked asked, behind;
-	asked_begin(sessions, &asked);
-	proc_until(host, &asked.is_ready);
+	asked_take(host, sessions, &asked);
 	asked_set_id(&asked, "kept");
 	asked_begin(sessions, &behind);
 	free(folder_run("dd if=/dev/zero of=state/perch/filler bs=1k count=1000 2>/dev/null || true"));
@@ -300,8 +295,7 @@ START_TEST(a_stuck_writer)
 	perch_host *host = state_host();
 	struct sessions *sessions = state_sessions(host);
 	struct asked asked;
-	asked_begin(sessions, &asked);
-	proc_until(host, &asked.is_ready);
+	asked_take(host, sessions, &asked);
 	struct database stuck;
 	ck_assert_int_eq(database_open(state_database(), &stuck, NULL), 0);
 	ck_assert_int_eq(database_run(&stuck, SQL_BEGIN, NULL, NULL), 0);
@@ -311,8 +305,7 @@ START_TEST(a_stuck_writer)
 	database_close(&stuck);
 	asked_set_id(&asked, "y");
 	asked_end(&asked);
-	sessions_close(sessions);
-	perch_host_free(host);
+	state_close(host, sessions);
 }
 END_TEST
 

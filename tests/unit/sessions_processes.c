@@ -14,14 +14,12 @@ static void hold_a_turn(int in, int out)
 	perch_host *host = state_host();
 	struct sessions *sessions = state_sessions(host);
 	struct asked asked;
-	asked_begin(sessions, &asked);
-	proc_until(host, &asked.is_ready);
+	asked_take(host, sessions, &asked);
 	asked_set_id(&asked, "held");
 	partner_tell(out);
 	partner_hear(in);
 	asked_end(&asked);
-	sessions_close(sessions);
-	perch_host_free(host);
+	state_close(host, sessions);
 }
 
 START_TEST(waits_for_another_process)
@@ -43,8 +41,7 @@ START_TEST(waits_for_another_process)
 	asked_end(&asked);
 	asked_end(&other);
 	partner_finish(&partner);
-	sessions_close(sessions);
-	perch_host_free(host);
+	state_close(host, sessions);
 }
 END_TEST
 
@@ -63,8 +60,7 @@ START_TEST(a_killed_holder_stops_nobody)
 	proc_until(host, &asked.is_ready);
 	ck_assert_str_eq(asked.id, "held");
 	asked_end(&asked);
-	sessions_close(sessions);
-	perch_host_free(host);
+	state_close(host, sessions);
 }
 END_TEST
 
@@ -88,8 +84,7 @@ static void kill_waiters(bool before_it_ends)
 	perch_host *host = state_host();
 	struct sessions *sessions = state_sessions(host);
 	struct asked first, last;
-	asked_begin(sessions, &first);
-	proc_until(host, &first.is_ready);
+	asked_take(host, sessions, &first);
 	struct partner partner = partner_start(wait_three_times);
 	ck_assert(partner_hear(partner.from));
 	asked_begin(sessions, &last);
@@ -105,8 +100,7 @@ static void kill_waiters(bool before_it_ends)
 		partner_kill(&partner);
 	proc_until(host, &last.is_ready);
 	asked_end(&last);
-	sessions_close(sessions);
-	perch_host_free(host);
+	state_close(host, sessions);
 }
 
 START_TEST(killed_waiters_stop_nobody)
@@ -140,8 +134,7 @@ static void queue_up(int in, int out)
 		asked_set_id(&asked[i], id);
 		asked_end(&asked[i]);
 	}
-	sessions_close(sessions);
-	perch_host_free(host);
+	state_close(host, sessions);
 	partner_tell(out);
 }
 
@@ -169,8 +162,7 @@ START_TEST(processes_take_turns_in_order)
 		seen[letter]++;
 	}
 	arena_free(&arena);
-	sessions_close(sessions);
-	perch_host_free(host);
+	state_close(host, sessions);
 }
 END_TEST
 
@@ -194,8 +186,7 @@ static void take_and_append(int in, int out)
 		asked_set_id(&asked[i], id);
 		asked_end(&asked[i]);
 	}
-	sessions_close(sessions);
-	perch_host_free(host);
+	state_close(host, sessions);
 }
 
 START_TEST(first_come_first_served_across_processes)
@@ -204,8 +195,7 @@ START_TEST(first_come_first_served_across_processes)
 	perch_host *host = state_host();
 	struct sessions *sessions = state_sessions(host);
 	struct asked gate, last;
-	asked_begin(sessions, &gate);
-	proc_until(host, &gate.is_ready);
+	asked_take(host, sessions, &gate);
 	struct partner partners[3];
 	for (int i = 0; i < 3; i++)
 		partners[i] = partner_start(take_and_append);
@@ -226,8 +216,7 @@ START_TEST(first_come_first_served_across_processes)
 	asked_end(&last);
 	for (int i = 0; i < 3; i++)
 		partner_finish(&partners[i]);
-	sessions_close(sessions);
-	perch_host_free(host);
+	state_close(host, sessions);
 }
 END_TEST
 

@@ -1,10 +1,8 @@
-/* Frames, the region at the lower end of a terminal, and progress. */
+/* The region at the lower end of a terminal, and what passes it by. */
 #include "harness/oom.h"
 #include "harness/suite.h"
 #include "harness/vt.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "term/progress.h"
@@ -12,105 +10,6 @@
 #include "term/text.h"
 
 static const struct look utf8_look = { .utf8 = true, .columns = 20, .rows = 6 };
-
-static const char *put_in(struct look look, const char *text, size_t len, size_t most)
-{
-	static struct buf out;
-	struct frame frame = { 0 };
-	frame_begin(&frame, &look);
-	frame_line(&frame);
-	frame_put_within(&frame, STYLE_PLAIN, (struct str){ text, len }, most);
-	buf_clear(&out);
-	buf_append(&out, frame.text.data, frame.text.len);
-	buf_terminate(&out);
-	ck_assert_uint_eq(frame.lines[0].width, utf8_width(out.data, out.len));
-	ck_assert_uint_le(frame.lines[0].width, most);
-	frame_free(&frame);
-	return out.data;
-}
-
-static const struct {
-	const char *text;
-	size_t len;
-	size_t most;
-	const char *utf8;
-	const char *ascii;
-} texts[] = {
-#define TEXT(literal) literal, sizeof(literal) - 1
-	{ TEXT("hello"), 10, "hello", "hello" },
-	{ TEXT("hello"), 5, "hello", "hello" },
-	{ TEXT("hello"), 4, "hel…", "h..." },
-	{ TEXT("hello"), 1, "…", "" },
-	{ TEXT("日本語"), 6, "日本語", "???" },
-	{ TEXT("日本語"), 5, "日本…", "???" },
-	{ TEXT("日本語"), 4, "日…", "???" },
-	{ TEXT("日本語"), 2, "…", "" },
-	{ TEXT("e\xCC\x81"
-		   "a"),
-		2,
-		"e\xCC\x81"
-		"a",
-		"" },
-	{ TEXT("a\033[31mb\nc\td\r\x7F"), 15, "a[31mb c d ", "a[31mb c d " },
-	{ TEXT("a\xC2\x9B"
-		   "b\xFF"
-		   "c\xC2\x85"
-		   "d"),
-		15,
-		"ab\xEF\xBF\xBD"
-		"c d",
-		"ab?c d" },
-	{ TEXT("x\xE2\x80\xAEy\xE2\x80\xA8z"), 15, "xy z", "xy z" },
-	{ TEXT("a\0b"), 15, "ab", "ab" },
-};
-
-START_TEST(texts_are_cleaned_and_cut)
-{
-	struct look ascii_look = utf8_look;
-	ascii_look.utf8 = false;
-	for (size_t i = 0; i < COUNT(texts); i++) {
-		ck_assert_str_eq(
-			put_in(utf8_look, texts[i].text, texts[i].len, texts[i].most), texts[i].utf8);
-		ck_assert_str_eq(
-			put_in(ascii_look, texts[i].text, texts[i].len, texts[i].most), texts[i].ascii);
-	}
-}
-END_TEST
-
-START_TEST(endless_texts_make_short_lines)
-{
-	static char text[1 << 20];
-	struct frame frame = { 0 };
-	for (size_t i = 0; i < sizeof(text); i++)
-		text[i] = "\xCC\x81"[i % 2];
-	frame_begin(&frame, &utf8_look);
-	frame_line(&frame);
-	frame_put(&frame, STYLE_PLAIN, (struct str){ text, sizeof(text) });
-	ck_assert_uint_lt(frame.text.len, 1000);
-	frame_free(&frame);
-}
-END_TEST
-
-START_TEST(the_lines_with_the_cursor_stay)
-{
-	struct frame frame = { 0 };
-	frame_begin(&frame, &utf8_look);
-	for (char c = 'a'; c < 'g'; c++) {
-		frame_line(&frame);
-		frame_put(&frame, STYLE_PLAIN, (struct str){ &c, 1 });
-		if (c == 'd')
-			frame_set_cursor(&frame);
-	}
-	frame_crop(&frame, 3);
-	ck_assert_uint_eq(frame.line_count, 3);
-	ck_assert_uint_eq(frame.cursor_row, 2);
-	ck_assert_int_eq(frame.text.data[frame.lines[2].begin], 'd');
-	frame_crop(&frame, 0);
-	ck_assert_uint_eq(frame.line_count, 1);
-	ck_assert_int_eq(frame.text.data[frame.lines[0].begin], 'd');
-	frame_free(&frame);
-}
-END_TEST
 
 /* A screen and the terminal its bytes go to. */
 struct trial {
@@ -351,54 +250,6 @@ START_TEST(the_column_is_followed)
 }
 END_TEST
 
-static const char *progress_text(struct shown shown, struct look look)
-{
-	static struct buf out;
-	struct progress progress = { 0 };
-	struct frame frame = { 0 };
-	shown.kind = SHOWN_PROGRESS;
-	progress_set(&progress, &shown);
-	frame_begin(&frame, &look);
-	progress_draw(&progress, &frame);
-	buf_clear(&out);
-	buf_append(&out, frame.text.data, frame.text.len);
-	buf_terminate(&out);
-	ck_assert_uint_lt(frame.lines[0].width, look.columns);
-	frame_free(&frame);
-	progress_free(&progress);
-	return out.data;
-}
-
-static struct shown amount(const char *text, double current, double total)
-{
-	return (struct shown){
-		.text = str_from(text), .has_amount = true, .current = current, .total = total
-	};
-}
-
-START_TEST(progress_is_a_bar_or_a_spinner)
-{
-	struct look look = { .utf8 = true, .columns = 40, .rows = 5 };
-	ck_assert_str_eq(progress_text(amount("Up", 3, 10), look), "▶ Up [===>      ] 3/10");
-	ck_assert_str_eq(progress_text(amount("Up", 0, 10), look), "▶ Up [>         ] 0/10");
-	ck_assert_str_eq(progress_text(amount("Up", 10, 10), look), "▶ Up [==========] 10/10");
-	ck_assert_str_eq(progress_text(amount("Up", 99, 10), look), "▶ Up [==========] 99/10");
-	ck_assert_str_eq(progress_text(amount("Up", -5, 10), look), "▶ Up [>         ] -5/10");
-	ck_assert_str_eq(progress_text(amount("Up", 1, 0), look), "▶ Up [>         ] 1/0");
-	ck_assert_str_eq(progress_text(amount("Up", 1.5, 3), look), "▶ Up [=====>    ] 1.5/3");
-	ck_assert_str_eq(progress_text(amount("", 1, 2), look), "▶ [=====>    ] 1/2");
-	ck_assert_str_eq(progress_text(amount("A message that is long", 1, 2), look),
-		"▶ A message that is l… [=====>    ] 1/2");
-	progress_text(amount("x", INFINITY, NAN), look);
-	progress_text(amount("x", 1e300, -1e300), look);
-	ck_assert_str_eq(progress_text((struct shown){ .text = STR("Wait") }, look), "⠋ Wait");
-	look.utf8 = false;
-	ck_assert_str_eq(progress_text((struct shown){ .text = STR("Wait") }, look), "| Wait");
-	for (look.columns = 2; look.columns < 200; look.columns++)
-		progress_text(amount("A message", 1e15, 1e16), look);
-}
-END_TEST
-
 static int draw_it(void *data)
 {
 	(void)data;
@@ -407,8 +258,13 @@ static int draw_it(void *data)
 	struct progress progress = { 0 };
 	struct buf bytes = { 0 };
 	screen_init(&screen, &look);
-	struct shown shown = amount("message", 1, 2);
-	shown.kind = SHOWN_PROGRESS;
+	struct shown shown = {
+		.kind = SHOWN_PROGRESS,
+		.text = STR("message"),
+		.has_amount = true,
+		.current = 1,
+		.total = 2,
+	};
 	progress_set(&progress, &shown);
 	for (int i = 0; i < 3; i++) {
 		progress_draw(&progress, screen_begin(&screen));
@@ -428,8 +284,7 @@ START_TEST(memory_may_run_out)
 }
 END_TEST
 
-SUITE_MAIN("term_screen", texts_are_cleaned_and_cut, endless_texts_make_short_lines,
-	the_lines_with_the_cursor_stay, the_region_is_drawn_erased_and_passed_by,
+SUITE_MAIN("term-screen", the_region_is_drawn_erased_and_passed_by,
 	a_narrower_terminal_has_more_rows, the_same_picture_costs_nothing,
 	the_cursor_is_hidden_and_shown_again, random_walks_look_as_they_should, the_column_is_followed,
-	progress_is_a_bar_or_a_spinner, memory_may_run_out)
+	memory_may_run_out)

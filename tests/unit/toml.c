@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "data/toml.h"
+#include "harness/folder.h"
 
 static struct toml *parse(const char *text)
 {
@@ -190,17 +191,13 @@ END_TEST
 
 START_TEST(a_decimal_comma_in_the_locale_changes_nothing)
 {
-	char directory[] = "/tmp/perch-locale-XXXXXX";
-	char command[256];
-	ck_assert_ptr_nonnull(mkdtemp(directory));
-	snprintf(command, sizeof(command), "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >/dev/null 2>&1",
-		directory);
-	int made = system(command);
-	setenv("LOCPATH", directory, 1);
-	const char *set = setlocale(LC_ALL, "de_DE.UTF-8");
-	snprintf(command, sizeof(command), "rm -r %s", directory);
-	ck_assert_int_eq(system(command), 0);
-	if (made != 0 || !set)
+	folder_new();
+	char *failure =
+		folder_run("localedef -i de_DE -f UTF-8 ./de_DE.UTF-8 >/dev/null 2>&1 || echo $?");
+	setenv("LOCPATH", folder_path("."), 1);
+	bool is_made = failure[0] == '\0' && setlocale(LC_ALL, "de_DE.UTF-8");
+	free(failure);
+	if (!is_made)
 		suite_skip("no locale with a decimal comma can be made here");
 	char printed[16];
 	snprintf(printed, sizeof(printed), "%.1f", 0.5);

@@ -30,7 +30,7 @@ struct chunk {
 	size_t section; /* that it stands in, or behind */
 	size_t start, end;
 	size_t value_start, value_end;
-	char key[8];
+	char key[16];
 	bool is_dotted; /* d.key */
 };
 

@@ -91,9 +91,7 @@ START_TEST(hundreds_of_hosts_leak_no_descriptor)
 	for (int i = 0; i < 300; i++) {
 		perch_host *host = proc_host();
 		struct record record = { 0 };
-		perch_child_spec spec = proc_spec(CHILD("echo"), &record);
-		spec.stdin_mode = PERCH_STDIN_PIPE;
-		proc_start(host, &spec, &record);
+		proc_start_piped(host, CHILD("echo"), &record);
 		if (i % 2) {
 			perch_child_close_stdin(record.child);
 			proc_until(host, &record.ended);
@@ -171,9 +169,7 @@ START_TEST(ten_mebibytes_to_a_child_that_never_reads)
 {
 	perch_host *host = proc_host();
 	struct record record = { 0 };
-	perch_child_spec spec = proc_spec(CHILD("deaf"), &record);
-	spec.stdin_mode = PERCH_STDIN_PIPE;
-	proc_start(host, &spec, &record);
+	proc_start_piped(host, CHILD("deaf"), &record);
 	char *data = calloc(1, TEN_MEBIBYTES);
 	ck_assert_int_eq(perch_child_write(record.child, data, TEN_MEBIBYTES), 0);
 	ck_assert_uint_gt(perch_child_unwritten(record.child), TEN_MEBIBYTES - 1024 * 1024);
@@ -198,9 +194,7 @@ START_TEST(what_is_written_arrives_whole)
 {
 	perch_host *host = proc_host();
 	struct record record = { 0 };
-	perch_child_spec spec = proc_spec(CHILD("count"), &record);
-	spec.stdin_mode = PERCH_STDIN_PIPE;
-	proc_start(host, &spec, &record);
+	proc_start_piped(host, CHILD("count"), &record);
 	char *data = calloc(1, TEN_MEBIBYTES);
 	ck_assert_int_eq(perch_child_write(record.child, data, TEN_MEBIBYTES), 0);
 	ck_assert_int_eq(perch_child_write(record.child, data, 5), 0);
@@ -222,9 +216,7 @@ START_TEST(an_echo_of_ten_mebibytes_does_not_deadlock)
 {
 	perch_host *host = proc_host();
 	struct record record = { .discard = true };
-	perch_child_spec spec = proc_spec(CHILD("echo"), &record);
-	spec.stdin_mode = PERCH_STDIN_PIPE;
-	proc_start(host, &spec, &record);
+	proc_start_piped(host, CHILD("echo"), &record);
 	char *data = malloc(TEN_MEBIBYTES);
 	for (int i = 0; i < TEN_MEBIBYTES; i++)
 		data[i] = i % 100 == 99 ? '\n' : 'y';
@@ -242,9 +234,7 @@ START_TEST(a_child_that_closes_stdin_is_no_trouble)
 {
 	perch_host *host = proc_host();
 	struct record record = { 0 };
-	perch_child_spec spec = proc_spec(CHILD("close-stdin"), &record);
-	spec.stdin_mode = PERCH_STDIN_PIPE;
-	proc_start(host, &spec, &record);
+	proc_start_piped(host, CHILD("close-stdin"), &record);
 	proc_until_lines(host, &record, 1);
 	ck_assert_int_eq(perch_child_write(record.child, "x\n", 2), -EPIPE);
 	ck_assert_int_eq(perch_child_write(record.child, "x\n", 2), -EPIPE);
