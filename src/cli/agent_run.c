@@ -61,16 +61,22 @@ static void say_error(struct agent_run *run, const char *code, struct str text)
 		agent_print_note(&run->print, "error", text);
 }
 
+static void warn_of_profile(struct agent_run *run)
+{
+	for (const char *const *warning = run->profile.warnings; *warning; warning++)
+		say_warning(run, str_from(*warning));
+}
+
+/* Programs get the start first, people were warned before. */
 static void on_started(void *data, struct agent_turn *turn)
 {
 	(void)turn;
 	struct agent_run *run = data;
 	const struct turn_report report = report_of(run);
-	if (run->cli->json)
-		turn_report_start(
-			&report, &run->profile, run->options.session_id, run->options.session_name);
-	for (const char *const *warning = run->profile.warnings; *warning; warning++)
-		say_warning(run, str_from(*warning));
+	if (!run->cli->json)
+		return;
+	turn_report_start(&report, &run->profile, run->options.session_id, run->options.session_name);
+	warn_of_profile(run);
 }
 
 static void on_partial(void *data, struct agent_turn *turn, struct str text, struct str raw)
@@ -279,6 +285,8 @@ static void flush(struct agent_run *run)
 
 static int run_to_the_end(struct agent_run *run, perch_err *err)
 {
+	if (!run->cli->json)
+		warn_of_profile(run);
 	int r = open_host(run, err);
 	if (r == 0)
 		r = begin(run, err);
