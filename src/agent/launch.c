@@ -109,9 +109,8 @@ static int profile_cwd(struct launch *launch, const char **ret_cwd, perch_err *e
 	if (r < 0)
 		return r;
 	bool is_relative = !is_home && text[0] != '/';
-	_cleanup_free_ char *joined =
-		str_join(home, is_relative ? profile->directory : "", is_relative ? "/" : "", text, NULL);
-	*ret_cwd = joined ? arena_dup(launch->arena, str_from(joined)) : NULL;
+	*ret_cwd = arena_join(launch->arena, home, is_relative ? profile->directory : "",
+		is_relative ? "/" : "", text, NULL);
 	return *ret_cwd ? 0 : err_no_memory(err);
 }
 

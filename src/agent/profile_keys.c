@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "agent/profile_parts.h"
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
 
@@ -154,8 +153,7 @@ static int read_env(struct profile_reader *reader, const struct yaml_entry *entr
 		if (type != YAML_STRING && type != YAML_INT && type != YAML_FLOAT)
 			return profile_refuse(reader, &at, "must have strings, but %.100s is %s",
 				variable->name, yaml_type_name(type));
-		_cleanup_free_ char *text = str_join(variable->name, "=", variable->value->text, NULL);
-		list[i] = text ? arena_dup(reader->arena, str_from(text)) : NULL;
+		list[i] = arena_join(reader->arena, variable->name, "=", variable->value->text, NULL);
 		if (!list[i])
 			return err_no_memory(reader->err);
 	}

@@ -145,8 +145,7 @@ static int read_fledge(const struct conformance_wish *wish, const char *path, st
 	if (!command || strcmp(target->manifest.protocol, MANIFEST_PROTOCOL) != 0)
 		return cli_usage_error("see its plugin.toml",
 			command ? "%s does not speak fledge-v1" : "%s has no such command", path);
-	_cleanup_free_ char *program = str_join(path, "/", command->binary, NULL);
-	target->plugin.program = program ? arena_dup(arena, str_from(program)) : NULL;
+	target->plugin.program = arena_join(arena, path, "/", command->binary, NULL);
 	target->plugin.directory = path;
 	target->plugin.command = command->name;
 	target->plugin.manifest = &target->manifest;
