@@ -79,7 +79,7 @@ static int check_message(const struct agent_turn_options *options, perch_err *er
 		return err_set(err, -EINVAL, "refused: the message has a NUL byte in it");
 	if (message.len > AGENT_MESSAGE_MAX)
 		return err_set(err, -EINVAL,
-			"refused: the message has %zu bytes, at most %d MiB can be sent", message.len,
+			"refused: the message has more than the %d MiB that can be sent",
 			AGENT_MESSAGE_MAX / 1024 / 1024);
 	return 0;
 }

@@ -124,6 +124,9 @@ bool command_is_help(const char *word);
 /* "error: …" on stderr; then, unless it is NULL, what to do about it. */
 void cli_error(const char *hint, const char *format, ...) PERCH_PRINTF(2, 3);
 
+/* The same when memory ran out. Returns EXIT_HOST. */
+int cli_no_memory(void);
+
 /* "warning: …" on stderr, for what has no frontend, or none any more. */
 void cli_warning(const char *text);
 

@@ -11,12 +11,6 @@
 #include "cli/conformance.h"
 #include "plugins/plant.h"
 
-static int no_memory(void)
-{
-	cli_error(NULL, "out of memory");
-	return EXIT_HOST;
-}
-
 static const char *protocol_at(const void *data, size_t i)
 {
 	(void)data;
@@ -127,7 +121,7 @@ static int read_program(const char *path, struct arena *arena, struct trial_subj
 	target->program = path;
 	target->command = slash[1] ? slash + 1 : path;
 	target->directory = arena_dup(arena, (struct str){ path, (size_t)(slash - path) });
-	return target->directory ? 0 : no_memory();
+	return target->directory ? 0 : cli_no_memory();
 }
 
 static int read_fledge(const struct conformance_wish *wish, const char *path, struct arena *arena,
@@ -149,7 +143,7 @@ static int read_fledge(const struct conformance_wish *wish, const char *path, st
 	target->plugin.directory = path;
 	target->plugin.command = command->name;
 	target->plugin.manifest = &target->manifest;
-	return target->plugin.program ? 0 : no_memory();
+	return target->plugin.program ? 0 : cli_no_memory();
 }
 
 /* ---- tool ----------------------------------------------------------------------- */
@@ -172,7 +166,7 @@ static int read_input(const char *text, struct arena *arena, struct conformance_
 		return cli_usage_error(NULL, "--input is not JSON: %s", err.text);
 	if (r == 0 && !line.failed)
 		target->plugin.input = arena_dup(arena, (struct str){ line.data, line.len });
-	return r == 0 && !line.failed && target->plugin.input ? 0 : no_memory();
+	return r == 0 && !line.failed && target->plugin.input ? 0 : cli_no_memory();
 }
 
 static int read_tool(const char *path, struct arena *arena, struct conformance_target *target)
@@ -228,7 +222,7 @@ int conformance_target_read(
 		return EXIT_NOT_FOUND;
 	}
 	const char *path = arena_dup(arena, str_from(resolved));
-	int r = path ? find_protocol(wish, &target->protocol) : no_memory();
+	int r = path ? find_protocol(wish, &target->protocol) : cli_no_memory();
 	if (r == 0 && wish->input)
 		r = read_input(wish->input, arena, target);
 	if (r)

@@ -98,6 +98,12 @@ void cli_error(const char *hint, const char *format, ...)
 	va_end(args);
 }
 
+int cli_no_memory(void)
+{
+	cli_error(NULL, "out of memory");
+	return EXIT_HOST;
+}
+
 void cli_warning(const char *text)
 {
 	_cleanup_(buf_free) struct buf line = { 0 };
@@ -189,7 +195,7 @@ int cli_print(struct buf *out)
 	bool is_written =
 		!out->failed && (!out->len || fwrite(out->data, 1, out->len, stdout) == out->len);
 	if (out->failed)
-		cli_error(NULL, "out of memory");
+		cli_no_memory();
 	buf_free(out);
 	return is_written ? EXIT_SUCCESS : EXIT_HOST;
 }
