@@ -138,7 +138,7 @@ static void tell_end(struct agent_run *run, const struct agent_end *end, bool co
 	if (agent_session_end(&run->session, counts, &err) < 0)
 		say_warning(run, str_from(err.text));
 	if (!run->cli->json && end->hint.len && !run->cli->is_agentproc)
-		agent_print_note(&run->print, "hint", end->hint);
+		agent_print_hint(&run->print, end->hint);
 	if (run->cli->json)
 		turn_report_end(&report, end);
 	else
