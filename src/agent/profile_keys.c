@@ -1,6 +1,5 @@
 /* The keys of a profile: each a line of a table, and what its value may be. */
 #include <errno.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -255,13 +254,7 @@ int profile_read_key(struct profile_reader *reader, int which, const struct yaml
 
 const char *profile_nearest_key(const char *name)
 {
-	const char *nearest = NULL;
-	unsigned best = UINT_MAX;
-	for (int i = 0; i < PROFILE_KEYS; i++) {
-		if (str_is_nearer(name, keys[i].name, &best))
-			nearest = keys[i].name;
-	}
-	return nearest;
+	return str_nearest(name, &keys[0].name, PROFILE_KEYS, sizeof(keys[0]));
 }
 
 int profile_find_key(const char *name)

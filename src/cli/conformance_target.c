@@ -11,12 +11,6 @@
 #include "cli/conformance.h"
 #include "plugins/plant.h"
 
-static const char *protocol_at(const void *data, size_t i)
-{
-	(void)data;
-	return i < PROTOCOL_COUNT ? protocol_names[i] : NULL;
-}
-
 int conformance_protocol(const char *name, enum protocol *ret_protocol)
 {
 	char hint[64];
@@ -26,7 +20,7 @@ int conformance_protocol(const char *name, enum protocol *ret_protocol)
 			return 0;
 		}
 	}
-	const char *near = cli_nearest(name, protocol_at, NULL);
+	const char *near = str_nearest(name, protocol_names, PROTOCOL_COUNT, sizeof(protocol_names[0]));
 	snprintf(hint, sizeof(hint), "did you mean: --protocol %s", near ? near : "");
 	return cli_usage_error(
 		near ? hint : "there are fledge, tool and agent", "there is no protocol '%s'", name);
@@ -34,16 +28,11 @@ int conformance_protocol(const char *name, enum protocol *ret_protocol)
 
 /* ---- a host --------------------------------------------------------------------- */
 
-static const char *placeholder_at(const void *data, size_t i)
-{
-	return ((const char *const *)data)[i];
-}
-
 static int refuse_placeholder(enum protocol protocol, struct str unknown)
 {
 	const char *const *names = scene_placeholders(protocol);
 	_cleanup_free_ char *name = str_dup(unknown);
-	const char *near = name ? cli_nearest(name, placeholder_at, names) : NULL;
+	const char *near = name ? str_nearest(name, names, list_count(names), sizeof(*names)) : NULL;
 	_cleanup_(buf_free) struct buf hint = { 0 };
 	if (near)
 		buf_printf(&hint, "did you mean {%s}? ", near);

@@ -66,12 +66,6 @@ static struct str input_of(const struct call_words *words, const struct buf *inp
 static const char *const context_names[] = { "workspace_id", "widget_id", "repo_root", "role_id",
 	"mode_id", NULL };
 
-static const char *context_name(const void *data, size_t i)
-{
-	(void)data;
-	return context_names[i];
-}
-
 static int set_context(struct tool_context *context, const char *pair)
 {
 	const char **members[] = { &context->workspace_id, &context->widget_id, &context->repo_root,
@@ -88,7 +82,9 @@ static int set_context(struct tool_context *context, const char *pair)
 		}
 	}
 	_cleanup_free_ char *word = str_dup(name);
-	const char *near = word ? cli_nearest(word, context_name, NULL) : NULL;
+	const char *near = word
+		? str_nearest(word, context_names, list_count(context_names), sizeof(context_names[0]))
+		: NULL;
 	char hint[128];
 	snprintf(hint, sizeof(hint), "did you mean: %s", near ? near : "");
 	return cli_usage_error(
