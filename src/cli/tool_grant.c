@@ -95,7 +95,7 @@ static int read_grants(struct adding *adding, perch_err *err)
 			const char *word = arena_dup(arena, str_trim(str_cut(&rest, ',')));
 			if (!word)
 				return err_no_memory(err);
-			if (!list_has_str(adding->requested, str_from(word)))
+			if (!list_has(adding->requested, word))
 				return refuse_grant(adding, word);
 			granted[count++] = word;
 		}
