@@ -79,7 +79,7 @@ static int check_message(const struct agent_turn_options *options, perch_err *er
 		return err_set(err, -EINVAL, "refused: the message has a NUL byte in it");
 	if (message.len > AGENT_MESSAGE_MAX)
 		return err_set(err, -EINVAL,
-			"refused: the message has %zu bytes, at most %d MiB can be sent", message.len,
+			"refused: the message has more than the %d MiB that can be sent",
 			AGENT_MESSAGE_MAX / 1024 / 1024);
 	return 0;
 }
@@ -109,9 +109,8 @@ static int profile_cwd(struct launch *launch, const char **ret_cwd, perch_err *e
 	if (r < 0)
 		return r;
 	bool is_relative = !is_home && text[0] != '/';
-	_cleanup_free_ char *joined =
-		str_join(home, is_relative ? profile->directory : "", is_relative ? "/" : "", text, NULL);
-	*ret_cwd = joined ? arena_dup(launch->arena, str_from(joined)) : NULL;
+	*ret_cwd = arena_join(launch->arena, home, is_relative ? profile->directory : "",
+		is_relative ? "/" : "", text, NULL);
 	return *ret_cwd ? 0 : err_no_memory(err);
 }
 

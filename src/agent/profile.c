@@ -220,8 +220,7 @@ int agent_profile_grant(
 	void *data, struct arena *arena, struct agent_profile *profile, perch_err *err)
 {
 	(void)data;
-	_cleanup_free_ char *widen_by = str_join("perch agent allow ", profile->path, " ", NULL);
-	profile->widen_by = widen_by ? arena_dup(arena, str_from(widen_by)) : NULL;
+	profile->widen_by = arena_join(arena, "perch agent allow ", profile->path, " ", NULL);
 	if (!profile->widen_by)
 		return err_no_memory(err);
 	int r = grants_join(GRANT_AGENT, profile->path, arena, &profile->widening, err);

@@ -1,12 +1,10 @@
 /* The keys of a profile: each a line of a table, and what its value may be. */
 #include <errno.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "agent/profile_parts.h"
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
 
@@ -154,8 +152,7 @@ static int read_env(struct profile_reader *reader, const struct yaml_entry *entr
 		if (type != YAML_STRING && type != YAML_INT && type != YAML_FLOAT)
 			return profile_refuse(reader, &at, "must have strings, but %.100s is %s",
 				variable->name, yaml_type_name(type));
-		_cleanup_free_ char *text = str_join(variable->name, "=", variable->value->text, NULL);
-		list[i] = text ? arena_dup(reader->arena, str_from(text)) : NULL;
+		list[i] = arena_join(reader->arena, variable->name, "=", variable->value->text, NULL);
 		if (!list[i])
 			return err_no_memory(reader->err);
 	}
@@ -257,13 +254,7 @@ int profile_read_key(struct profile_reader *reader, int which, const struct yaml
 
 const char *profile_nearest_key(const char *name)
 {
-	const char *nearest = NULL;
-	unsigned best = UINT_MAX;
-	for (int i = 0; i < PROFILE_KEYS; i++) {
-		if (str_is_nearer(name, keys[i].name, &best))
-			nearest = keys[i].name;
-	}
-	return nearest;
+	return str_nearest(name, &keys[0].name, PROFILE_KEYS, sizeof(keys[0]));
 }
 
 int profile_find_key(const char *name)

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "agent/profile_parts.h"
-#include "base/cleanup.h"
 #include "base/err.h"
 
 static int read_switch(struct profile_reader *reader, const struct yaml_entry *entry)
@@ -53,8 +52,7 @@ static int make_absolute(
 		return 0;
 	if (is_home && !base[0])
 		return refuse_home(reader, entry);
-	_cleanup_free_ char *joined = str_join(base, is_home ? "" : "/", *path + is_home, NULL);
-	*path = joined ? arena_dup(reader->arena, str_from(joined)) : NULL;
+	*path = arena_join(reader->arena, base, is_home ? "" : "/", *path + is_home, NULL);
 	return *path ? 0 : err_no_memory(reader->err);
 }
 

@@ -2,11 +2,10 @@
 #include "agent/profiles.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/stamp.h"
 
 struct kept_profile {
 	struct kept_profile *next;
@@ -33,20 +32,10 @@ const struct agent_profile *kept_profile(const struct kept_profile *profile)
 	return &profile->profile;
 }
 
-static bool is_same_time(struct timespec a, struct timespec b)
-{
-	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
-/* What was changed a moment ago may be changed again within the same tick of the
- * file system's clock: it is read again until it has settled. */
+/* What was changed a moment ago is read again until it has settled. */
 static bool is_unchanged(const struct stat *then, const struct stat *now)
 {
-	struct timespec clock;
-	clock_gettime(CLOCK_REALTIME_COARSE, &clock);
-	return then->st_dev == now->st_dev && then->st_ino == now->st_ino &&
-		then->st_size == now->st_size && is_same_time(then->st_mtim, now->st_mtim) &&
-		is_same_time(then->st_ctim, now->st_ctim) && clock.tv_sec > now->st_ctim.tv_sec + 2;
+	return stamp_is_same_file(then, now) && stamp_is_settled(now);
 }
 
 /* Takes those away that are stale, or too many, and that nobody uses. */

@@ -2,7 +2,6 @@
 #include "agent/template.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -114,17 +113,6 @@ static struct str find_unknown(struct str template)
 	return (struct str){ 0 };
 }
 
-static const char *find_nearest(const char *name)
-{
-	const char *nearest = NULL;
-	unsigned best = UINT_MAX;
-	for (int i = 0; i < NAMES; i++) {
-		if (str_is_nearer(name, names[i], &best))
-			nearest = names[i];
-	}
-	return nearest;
-}
-
 bool template_explain_unknown(struct str template, char ret_text[TEMPLATE_WORDS_MAX])
 {
 	char shown[64];
@@ -132,7 +120,7 @@ bool template_explain_unknown(struct str template, char ret_text[TEMPLATE_WORDS_
 	if (!name.len)
 		return false;
 	snprintf(shown, sizeof(shown), "%.*s", (int)(name.len < 60 ? name.len : 60), name.data);
-	const char *nearest = find_nearest(shown);
+	const char *nearest = str_nearest(shown, names, NAMES, sizeof(names[0]));
 	snprintf(ret_text, TEMPLATE_WORDS_MAX,
 		"there is no placeholder {{%s}}, it stays as it is: there are {{MESSAGE}}, "
 		"{{SESSION_ID}}, {{SESSION_NAME}} and {{PROFILE_DIR}}%s%s%s",

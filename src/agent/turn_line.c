@@ -49,9 +49,8 @@ int turn_line_write(struct buf *out, const struct agent_turn_options *options)
 		json_write_text(&writer, "from_user", str_from(options->from));
 	perch_json_write_name(&writer, "attachments");
 	attachments_write(&writer, "kind", options->attachments, options->attachment_count);
-	if (options->profile->permission) {
+	if (options->profile->permission)
 		json_write_flag(&writer, "permission", true);
-	}
 	json_write_text(&writer, "protocol_version", str_from(dialect_0_4.version));
 	perch_json_end_object(&writer);
 	buf_append_char(out, '\n');

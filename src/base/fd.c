@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { READ_STEP = 64 * 1024 };
+
 int fd_close(int fd)
 {
 	if (fd < 0)
@@ -59,6 +61,34 @@ int fd_duplicate_above(int fd, int lowest)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, lowest);
 	return copy < 0 ? -errno : copy;
+}
+
+/* How much is asked for next. One byte more than there should be (a size of 0 says nothing: files
+ * of the kernel have it), or than is allowed: that is how the end, or too much, is noticed. */
+static size_t next_step(size_t size, size_t max, size_t got)
+{
+	size_t left = got < size ? size - got : size && got == size ? 0 : READ_STEP - 1;
+	return (left < max - got ? left : max - got) + 1;
+}
+
+int fd_read_all(int fd, size_t size, size_t max, struct buf *out)
+{
+	for (size_t got = 0;;) {
+		size_t room = next_step(size, max, got);
+		if (buf_reserve(out, room) < 0)
+			return -ENOMEM;
+		ssize_t n = read(fd, out->data + out->len, room);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return 0;
+		out->len += (size_t)n;
+		got += (size_t)n;
+		if (got > max)
+			return -EFBIG;
+	}
 }
 
 int fd_write_all(int fd, const void *data, size_t len)

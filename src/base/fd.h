@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 
 /* Closes fd unless it is negative, keeps errno, returns -1:
@@ -43,6 +44,11 @@ int fd_set_nonblocking(int fd);
 
 /* A copy of fd whose number is at least `lowest`, with CLOEXEC. */
 int fd_duplicate_above(int fd, int lowest);
+
+/* Appends all there is to read up to the end of a blocking descriptor, of which `size` bytes are
+ * expected (0 = unknown). Returns 0; -EFBIG for more than `max` bytes, of which out has one too
+ * many then; -ENOMEM, other errnos. */
+int fd_read_all(int fd, size_t size, size_t max, struct buf *out);
 
 /* Writes all of it to a blocking descriptor. Returns 0 or a negative errno. */
 int fd_write_all(int fd, const void *data, size_t len);

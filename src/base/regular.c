@@ -5,11 +5,8 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fd.h"
-
-enum { READ_STEP = 64 * 1024 };
 
 /* Asked before the open, because opening alone can have effects (a tape winds
  * back, a FIFO gets a reader), and behind it, because the file may be another by
@@ -46,34 +43,6 @@ int regular_open(int directory, const char *path, int flags)
 	return r < 0 ? r : fd_steal(&fd);
 }
 
-/* How much is asked for next. One byte more than there should be (a size of 0 says nothing: files
- * of the kernel have it), or than is allowed: that is how the end, or too much, is noticed. */
-static size_t next_step(size_t size, size_t max, size_t got)
-{
-	size_t left = got < size ? size - got : size && got == size ? 0 : READ_STEP - 1;
-	return (left < max - got ? left : max - got) + 1;
-}
-
-static int read_all(int fd, size_t size, size_t max, struct buf *out)
-{
-	for (size_t got = 0;;) {
-		size_t room = next_step(size, max, got);
-		if (buf_reserve(out, room) < 0)
-			return -ENOMEM;
-		ssize_t n = read(fd, out->data + out->len, room);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			return 0;
-		out->len += (size_t)n;
-		got += (size_t)n;
-		if (got > max)
-			return -EFBIG;
-	}
-}
-
 int regular_read(int directory, const char *path, int flags, size_t max, struct buf *out)
 {
 	_cleanup_fd_ int fd = regular_open(directory, path, O_RDONLY | flags);
@@ -81,5 +50,5 @@ int regular_read(int directory, const char *path, int flags, size_t max, struct 
 		return fd;
 	struct stat status;
 	size_t size = fstat(fd, &status) == 0 && status.st_size > 0 ? (size_t)status.st_size : 0;
-	return size > max ? -EFBIG : read_all(fd, size, max, out);
+	return size > max ? -EFBIG : fd_read_all(fd, size, max, out);
 }

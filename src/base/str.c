@@ -110,6 +110,18 @@ bool str_is_nearer(const char *word, const char *candidate, unsigned *best)
 	return true;
 }
 
+const char *str_nearest(const char *word, const char *const *first, size_t count, size_t stride)
+{
+	const char *nearest = NULL;
+	unsigned best = UINT_MAX;
+	for (size_t i = 0; i < count; i++) {
+		const char *candidate = *(const char *const *)((const char *)first + i * stride);
+		if (str_is_nearer(word, candidate, &best))
+			nearest = candidate;
+	}
+	return nearest;
+}
+
 uint32_t str_hash(uint32_t hash, const char *text)
 {
 	for (; *text; text++)

@@ -82,4 +82,8 @@ unsigned str_distance(const char *a, const char *b);
  * UINT_MAX. */
 bool str_is_nearer(const char *word, const char *candidate, unsigned *best);
 
+/* The one of `count` words that is nearest, NULL when none is near enough. They stand `stride`
+ * bytes apart, in a list or in a table: str_nearest(word, &keys[0].name, n, sizeof(keys[0])). */
+const char *str_nearest(const char *word, const char *const *first, size_t count, size_t stride);
+
 #endif

@@ -68,6 +68,7 @@ void agent_print_reply(struct agent_print *print, struct str text);
 
 /* "warning: …" on stderr, behind what was written to stdout. */
 void agent_print_note(struct agent_print *print, const char *kind, struct str text);
+void agent_print_hint(struct agent_print *print, struct str text);
 void agent_print_end(struct agent_print *print);
 void agent_print_flush(struct agent_print *print);
 void agent_print_close(struct agent_print *print);

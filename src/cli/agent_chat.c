@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/utf8.h"
 #include "cli/chat.h"
 #include "cli/granted.h"
 #include "proc/host.h"
@@ -184,18 +185,13 @@ static void do_help(struct chat *chat, struct str argument)
 	}
 }
 
-static const char *chat_command_name(const void *data, size_t i)
-{
-	(void)data;
-	return i < CHAT_COMMANDS ? chat_commands[i].name : NULL;
-}
-
 static void refuse_command(struct chat *chat, struct str name)
 {
-	char word[64];
+	char word[UTF8_QUOTED_MAX + 1];
 	char text[256];
-	snprintf(word, sizeof(word), "%.*s", (int)(name.len < 60 ? name.len : 60), name.data);
-	const char *near = cli_nearest(word, chat_command_name, NULL);
+	snprintf(word, sizeof(word), "%.*s", utf8_quoted(name), name.data);
+	const char *near =
+		str_nearest(word, &chat_commands[0].name, CHAT_COMMANDS, sizeof(chat_commands[0]));
 	snprintf(text, sizeof(text), "there is no %s; %s%s", word,
 		near ? "did you mean " : "/help lists what there is", near ? near : "");
 	chat_view_note(chat, "error", str_from(text));

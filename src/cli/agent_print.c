@@ -61,13 +61,27 @@ void agent_print_reply(struct agent_print *print, struct str text)
 	agent_print_text(print, text);
 }
 
+/* What goes to stderr comes behind what was printed. */
+static void step_aside(struct agent_print *print)
+{
+	if (print->is_terminal)
+		end_line(print);
+	agent_print_flush(print);
+}
+
+void agent_print_hint(struct agent_print *print, struct str text)
+{
+	if (print->is_quiet)
+		return;
+	step_aside(print);
+	cli_hint(text);
+}
+
 void agent_print_note(struct agent_print *print, const char *kind, struct str text)
 {
 	if (print->is_quiet && strcmp(kind, "error") != 0)
 		return;
-	if (print->is_terminal)
-		end_line(print);
-	agent_print_flush(print);
+	step_aside(print);
 	_cleanup_(buf_free) struct buf shown = { 0 };
 	agent_print_clean(&shown, cli_shows_utf8(stderr), text);
 	fprintf(stderr, "%s: %.*s\n", kind, (int)shown.len, shown.len ? shown.data : "");

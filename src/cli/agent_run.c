@@ -61,16 +61,22 @@ static void say_error(struct agent_run *run, const char *code, struct str text)
 		agent_print_note(&run->print, "error", text);
 }
 
+static void warn_of_profile(struct agent_run *run)
+{
+	for (const char *const *warning = run->profile.warnings; *warning; warning++)
+		say_warning(run, str_from(*warning));
+}
+
+/* Programs get the start first, people were warned before. */
 static void on_started(void *data, struct agent_turn *turn)
 {
 	(void)turn;
 	struct agent_run *run = data;
 	const struct turn_report report = report_of(run);
-	if (run->cli->json)
-		turn_report_start(
-			&report, &run->profile, run->options.session_id, run->options.session_name);
-	for (const char *const *warning = run->profile.warnings; *warning; warning++)
-		say_warning(run, str_from(*warning));
+	if (!run->cli->json)
+		return;
+	turn_report_start(&report, &run->profile, run->options.session_id, run->options.session_name);
+	warn_of_profile(run);
 }
 
 static void on_partial(void *data, struct agent_turn *turn, struct str text, struct str raw)
@@ -132,7 +138,7 @@ static void tell_end(struct agent_run *run, const struct agent_end *end, bool co
 	if (agent_session_end(&run->session, counts, &err) < 0)
 		say_warning(run, str_from(err.text));
 	if (!run->cli->json && end->hint.len && !run->cli->is_agentproc)
-		agent_print_note(&run->print, "hint", end->hint);
+		agent_print_hint(&run->print, end->hint);
 	if (run->cli->json)
 		turn_report_end(&report, end);
 	else
@@ -279,6 +285,8 @@ static void flush(struct agent_run *run)
 
 static int run_to_the_end(struct agent_run *run, perch_err *err)
 {
+	if (!run->cli->json)
+		warn_of_profile(run);
 	int r = open_host(run, err);
 	if (r == 0)
 		r = begin(run, err);

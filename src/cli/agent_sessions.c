@@ -193,19 +193,13 @@ static const struct word {
 };
 enum { WORDS = sizeof(words) / sizeof(words[0]) };
 
-static const char *word_name(const void *data, size_t i)
-{
-	(void)data;
-	return i < WORDS ? words[i].name : NULL;
-}
-
 static const struct word *find_word(const char *name)
 {
 	for (int i = 0; i < WORDS; i++) {
 		if (strcmp(words[i].name, name) == 0)
 			return &words[i];
 	}
-	const char *near = cli_nearest(name, word_name, NULL);
+	const char *near = str_nearest(name, &words[0].name, WORDS, sizeof(words[0]));
 	char hint[64];
 	snprintf(hint, sizeof(hint), "did you mean: %s", near ? near : "");
 	cli_usage_error(near ? hint : "there are list, show and rm", "sessions has no '%s'", name);

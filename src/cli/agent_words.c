@@ -8,6 +8,8 @@
 
 #include "agent/engine.h"
 #include "agent/launch.h"
+#include "base/cleanup.h"
+#include "base/fd.h"
 
 #define SECONDS_MAX 1e9
 #define LIMIT_MIN 1024.0
@@ -85,12 +87,6 @@ void agent_words_free(struct agent_words *words)
 
 /* ---- what they mean ------------------------------------------------------------ */
 
-static int no_memory(void)
-{
-	cli_error(NULL, "out of memory");
-	return EXIT_HOST;
-}
-
 static int read_number(
 	const char *option, const char *text, double lowest, double highest, double *ret_number)
 {
@@ -111,27 +107,18 @@ static int read_limit(const char *option, const char *text, size_t *ret_limit)
 	return r;
 }
 
-/* All of stdin, up to what a message may be and a byte more, which shows that it is
- * too long. */
+/* All of stdin; what is too long for a message is refused as one. */
 static int read_message(struct arena *arena, struct str *ret_message)
 {
-	struct buf text = { 0 };
-	ssize_t n = 1;
-	while (n > 0 && text.len <= AGENT_MESSAGE_MAX && buf_reserve(&text, 64 * 1024) == 0) {
-		n = read(STDIN_FILENO, text.data + text.len, 64 * 1024);
-		text.len += n > 0 ? (size_t)n : 0;
-	}
-	const char *kept =
-		n < 0 || text.failed ? NULL : arena_dup(arena, (struct str){ text.data, text.len });
-	*ret_message = (struct str){ kept, text.len };
-	bool has_failed = n < 0;
-	int error = errno;
-	buf_free(&text);
-	if (has_failed) {
-		cli_error(NULL, "the message cannot be read from stdin: %s", perch_strerror(-error));
+	_cleanup_(buf_free) struct buf text = { 0 };
+	int r = fd_read_all(STDIN_FILENO, 0, AGENT_MESSAGE_MAX, &text);
+	if (r < 0 && r != -EFBIG) {
+		cli_error(NULL, "the message cannot be read from stdin: %s", perch_strerror(r));
 		return EXIT_HOST;
 	}
-	return kept ? 0 : no_memory();
+	const char *kept = arena_dup(arena, (struct str){ text.data, text.len });
+	*ret_message = (struct str){ kept, text.len };
+	return kept ? 0 : cli_no_memory();
 }
 
 /* The last part of a URL, without what asks or points. */
@@ -156,14 +143,14 @@ static int apply_attachments(
 		words->images.count + words->files.count + words->audios.count + words->videos.count;
 	struct agent_attachment *list = arena_alloc(arena, (total + 1) * sizeof(*list));
 	if (!list)
-		return no_memory();
+		return cli_no_memory();
 	size_t count = 0;
 	for (enum attachment_kind kind = 0; kind < sizeof(lists) / sizeof(lists[0]); kind++) {
 		for (size_t i = 0; i < lists[kind]->count; i++) {
 			const char *url = lists[kind]->items[i];
 			list[count] = (struct agent_attachment){ kind, url, name_of(url, arena) };
 			if (!list[count++].name)
-				return no_memory();
+				return cli_no_memory();
 		}
 	}
 	options->attachments = list;
@@ -176,7 +163,7 @@ static int apply_env(
 {
 	const char **env = arena_alloc(arena, (words->env.count + 1) * sizeof(*env));
 	if (!env)
-		return no_memory();
+		return cli_no_memory();
 	if (words->env.count)
 		memcpy(env, words->env.items, words->env.count * sizeof(*env));
 	env[words->env.count] = NULL;

@@ -124,10 +124,17 @@ bool command_is_help(const char *word);
 /* "error: …" on stderr; then, unless it is NULL, what to do about it. */
 void cli_error(const char *hint, const char *format, ...) PERCH_PRINTF(2, 3);
 
+/* The same when memory ran out. Returns EXIT_HOST. */
+int cli_no_memory(void);
+
 /* "warning: …" on stderr, for what has no frontend, or none any more. */
 void cli_warning(const char *text);
 
-/* The same for a call that was wrong; without a hint it names the help of the command that
+/* "hint: …" on stderr. One of more than 100 columns goes on below, behind a comma or a
+ * semicolon: what it says to type stays on one line. */
+void cli_hint(struct str text);
+
+/* As cli_error for a call that was wrong; without a hint it names the help of the command that
  * runs. Returns EXIT_USAGE. */
 int cli_usage_error(const char *hint, const char *format, ...) PERCH_PRINTF(2, 3);
 

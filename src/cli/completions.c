@@ -45,12 +45,7 @@ static const struct {
 	{ "zsh", zsh_script },
 	{ "fish", fish_script },
 };
-
-static const char *shell_name(const void *data, size_t i)
-{
-	(void)data;
-	return i < sizeof(scripts) / sizeof(scripts[0]) ? scripts[i].shell : NULL;
-}
+enum { SCRIPTS = sizeof(scripts) / sizeof(scripts[0]) };
 
 static int cli_completions(struct cli *cli, int argc, char **argv)
 {
@@ -60,11 +55,11 @@ static int cli_completions(struct cli *cli, int argc, char **argv)
 		return r;
 	if (at + 1 != argc)
 		return cli_usage_error("see: perch help completions", "which shell? bash, zsh or fish");
-	for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+	for (int i = 0; i < SCRIPTS; i++) {
 		if (strcmp(scripts[i].shell, argv[at]) == 0)
 			return fputs(scripts[i].script, stdout) < 0;
 	}
-	const char *near = cli_nearest(argv[at], shell_name, NULL);
+	const char *near = str_nearest(argv[at], &scripts[0].shell, SCRIPTS, sizeof(scripts[0]));
 	char hint[64];
 	snprintf(hint, sizeof(hint), "did you mean: %s", near ? near : "bash, zsh, fish");
 	return cli_usage_error(hint, "there are no completions for '%s'", argv[at]);

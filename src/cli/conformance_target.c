@@ -11,18 +11,6 @@
 #include "cli/conformance.h"
 #include "plugins/plant.h"
 
-static int no_memory(void)
-{
-	cli_error(NULL, "out of memory");
-	return EXIT_HOST;
-}
-
-static const char *protocol_at(const void *data, size_t i)
-{
-	(void)data;
-	return i < PROTOCOL_COUNT ? protocol_names[i] : NULL;
-}
-
 int conformance_protocol(const char *name, enum protocol *ret_protocol)
 {
 	char hint[64];
@@ -32,7 +20,7 @@ int conformance_protocol(const char *name, enum protocol *ret_protocol)
 			return 0;
 		}
 	}
-	const char *near = cli_nearest(name, protocol_at, NULL);
+	const char *near = str_nearest(name, protocol_names, PROTOCOL_COUNT, sizeof(protocol_names[0]));
 	snprintf(hint, sizeof(hint), "did you mean: --protocol %s", near ? near : "");
 	return cli_usage_error(
 		near ? hint : "there are fledge, tool and agent", "there is no protocol '%s'", name);
@@ -40,16 +28,11 @@ int conformance_protocol(const char *name, enum protocol *ret_protocol)
 
 /* ---- a host --------------------------------------------------------------------- */
 
-static const char *placeholder_at(const void *data, size_t i)
-{
-	return ((const char *const *)data)[i];
-}
-
 static int refuse_placeholder(enum protocol protocol, struct str unknown)
 {
 	const char *const *names = scene_placeholders(protocol);
 	_cleanup_free_ char *name = str_dup(unknown);
-	const char *near = name ? cli_nearest(name, placeholder_at, names) : NULL;
+	const char *near = name ? str_nearest(name, names, list_count(names), sizeof(*names)) : NULL;
 	_cleanup_(buf_free) struct buf hint = { 0 };
 	if (near)
 		buf_printf(&hint, "did you mean {%s}? ", near);
@@ -127,7 +110,7 @@ static int read_program(const char *path, struct arena *arena, struct trial_subj
 	target->program = path;
 	target->command = slash[1] ? slash + 1 : path;
 	target->directory = arena_dup(arena, (struct str){ path, (size_t)(slash - path) });
-	return target->directory ? 0 : no_memory();
+	return target->directory ? 0 : cli_no_memory();
 }
 
 static int read_fledge(const struct conformance_wish *wish, const char *path, struct arena *arena,
@@ -145,12 +128,11 @@ static int read_fledge(const struct conformance_wish *wish, const char *path, st
 	if (!command || strcmp(target->manifest.protocol, MANIFEST_PROTOCOL) != 0)
 		return cli_usage_error("see its plugin.toml",
 			command ? "%s does not speak fledge-v1" : "%s has no such command", path);
-	_cleanup_free_ char *program = str_join(path, "/", command->binary, NULL);
-	target->plugin.program = program ? arena_dup(arena, str_from(program)) : NULL;
+	target->plugin.program = arena_join(arena, path, "/", command->binary, NULL);
 	target->plugin.directory = path;
 	target->plugin.command = command->name;
 	target->plugin.manifest = &target->manifest;
-	return target->plugin.program ? 0 : no_memory();
+	return target->plugin.program ? 0 : cli_no_memory();
 }
 
 /* ---- tool ----------------------------------------------------------------------- */
@@ -173,7 +155,7 @@ static int read_input(const char *text, struct arena *arena, struct conformance_
 		return cli_usage_error(NULL, "--input is not JSON: %s", err.text);
 	if (r == 0 && !line.failed)
 		target->plugin.input = arena_dup(arena, (struct str){ line.data, line.len });
-	return r == 0 && !line.failed && target->plugin.input ? 0 : no_memory();
+	return r == 0 && !line.failed && target->plugin.input ? 0 : cli_no_memory();
 }
 
 static int read_tool(const char *path, struct arena *arena, struct conformance_target *target)
@@ -229,7 +211,7 @@ int conformance_target_read(
 		return EXIT_NOT_FOUND;
 	}
 	const char *path = arena_dup(arena, str_from(resolved));
-	int r = path ? find_protocol(wish, &target->protocol) : no_memory();
+	int r = path ? find_protocol(wish, &target->protocol) : cli_no_memory();
 	if (r == 0 && wish->input)
 		r = read_input(wish->input, arena, target);
 	if (r)

@@ -116,12 +116,14 @@ int console_confirm(struct console *console, const char *message)
 	return console->said_yes;
 }
 
-void console_tell_failure(const struct console *console, const perch_err *err)
+void console_tell_failure(const struct console *console, const char *about, const perch_err *err)
 {
+	const char *name = about ? about : "";
+	const char *colon = about ? ": " : "";
 	if (err->code == -ECANCELED && !console->signal)
-		fprintf(stderr, "%s\n", err->text);
+		fprintf(stderr, "%s%s%s\n", name, colon, err->text);
 	else
-		cli_error(NULL, "%s", err->text);
+		cli_error(NULL, "%s%s%s", name, colon, err->text);
 }
 
 int console_failure_code(const struct console *console)

@@ -27,8 +27,9 @@ void console_close(struct console *console);
  * -ECANCELED when the user does not want to answer. */
 int console_confirm(struct console *console, const char *message);
 
-/* Tells why it ended: a no, or no answer, stands for itself; all else is an error. */
-void console_tell_failure(const struct console *console, const perch_err *err);
+/* Tells why it ended, behind the name of what it was about (NULL = none): a no, or no answer,
+ * stands for itself; all else is an error. */
+void console_tell_failure(const struct console *console, const char *about, const perch_err *err);
 
 /* The exit code of a failure: 130 and the like when it was interrupted. */
 int console_failure_code(const struct console *console);

@@ -45,10 +45,8 @@ static const struct option_spec *find_letter(const struct option_spec *specs, ch
 int options_add(struct option_list *list, const char *value)
 {
 	const char **items = vec_grow(list->items, &list->cap, list->count + 1, sizeof(*items));
-	if (!items) {
-		cli_error(NULL, "out of memory");
-		return EXIT_HOST;
-	}
+	if (!items)
+		return cli_no_memory();
 	list->items = items;
 	list->items[list->count++] = value;
 	return 0;

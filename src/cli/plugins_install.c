@@ -61,7 +61,7 @@ static void tell_failed(struct installing *installing, const char *source, const
 	member_text(writer, "error", err->text);
 	perch_json_end_object(writer);
 	if (!installing->cli->json)
-		console_tell_failure(&installing->console, err);
+		console_tell_failure(&installing->console, NULL, err);
 }
 
 /* ---- one source ---------------------------------------------------------- */

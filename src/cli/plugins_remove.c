@@ -96,7 +96,7 @@ static int cli_plugins_remove(struct cli *cli, int argc, char **argv)
 	if (r == 0) {
 		r = run(&removing, &err);
 		if (r < 0) {
-			console_tell_failure(&removing.console, &err);
+			console_tell_failure(&removing.console, NULL, &err);
 			r = console_failure_code(&removing.console);
 		}
 		console_close(&removing.console);

@@ -58,10 +58,8 @@ static int read_cases(struct trial *trial)
 {
 	trial->mistakes.arena = &trial->arena;
 	cases_read(trial->directory, &trial->manifest, &trial->arena, &trial->cases, &trial->mistakes);
-	if (trial->mistakes.failed) {
-		cli_error(NULL, "out of memory");
-		return EXIT_HOST;
-	}
+	if (trial->mistakes.failed)
+		return cli_no_memory();
 	if (!trial->mistakes.errors && !trial->cases.count)
 		findings_add(&trial->mistakes, FINDING_ERROR, NULL, "there is no [[case]] in it");
 	return 0;

@@ -47,14 +47,18 @@ static void tell(struct updating *updating, const struct registry_entry *entry,
 	if (plan->latest_tag)
 		member_text(writer, "latest_tag", plan->latest_tag);
 	perch_json_end_object(writer);
-	if (updating->cli->json)
-		return;
-	if (status == STATUS_FAILED)
-		cli_error(NULL, "%s: %s", entry->name, detail);
-	else
+	if (!updating->cli->json && status != STATUS_FAILED)
 		printf("%s %s: %s%s%s\n", status_names[status], entry->name,
 			is_updated ? entry->version : detail, is_updated ? " -> " : "",
 			is_updated ? version : "");
+}
+
+static void tell_failed(struct updating *updating, const struct registry_entry *entry,
+	const struct update_plan *plan, const perch_err *err)
+{
+	tell(updating, entry, STATUS_FAILED, plan, err->text);
+	if (!updating->cli->json)
+		console_tell_failure(&updating->console, entry->name, err);
 }
 
 /* ---- one plugin ---------------------------------------------------------- */
@@ -103,7 +107,7 @@ static void update_one(struct updating *updating, const struct registry_entry *e
 	if (is_skipped)
 		tell(updating, entry, STATUS_SKIPPED, &plan, plan.reason);
 	else if (r < 0)
-		tell(updating, entry, STATUS_FAILED, &plan, err.text);
+		tell_failed(updating, entry, &plan, &err);
 	else
 		tell(updating, entry, STATUS_UPDATED, &plan, NULL);
 	update_free(&plan);

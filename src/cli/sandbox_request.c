@@ -149,12 +149,6 @@ static void add_stream(struct path_list *list, int fd, int mode)
 	path_list_add(list, kept ? kept : "");
 }
 
-static int out_of_memory(void)
-{
-	cli_error(NULL, "out of memory");
-	return EXIT_HOST;
-}
-
 /* Adds what is hidden, and reads the program itself whatever the policy. */
 static int add_lists(const struct sandbox_request *request, const char *directory,
 	const char *program, struct arena *arena, struct sandbox_policy *policy)
@@ -173,7 +167,7 @@ static int add_lists(const struct sandbox_request *request, const char *director
 	add_stream(&write, STDOUT_FILENO, O_WRONLY);
 	add_stream(&write, STDERR_FILENO, O_WRONLY);
 	if (!hidden || hide.failed || read.failed || write.failed)
-		return out_of_memory();
+		return cli_no_memory();
 	policy->hide = hide.items;
 	policy->read = read.items;
 	policy->write = write.items;
@@ -204,7 +198,7 @@ static int widen(const struct sandbox_request *request, const char *directory, s
 		.presets = as_list(arena, &request->presets),
 	};
 	if (!widening.read || !widening.write || !widening.env || !widening.presets)
-		return out_of_memory();
+		return cli_no_memory();
 	if (request->net)
 		widening.net = strcmp(request->net, "full") == 0 ? WIDENING_NET_FULL : WIDENING_NET_NONE;
 	const char *home = getenv("HOME");
@@ -213,7 +207,7 @@ static int widen(const struct sandbox_request *request, const char *directory, s
 	if (r == -EINVAL)
 		return cli_usage_error(NULL, "%s", err.text);
 	if (r < 0)
-		return out_of_memory();
+		return cli_no_memory();
 	*ret_widening = widening;
 	return 0;
 }
@@ -230,7 +224,7 @@ int sandbox_request_policy(const struct sandbox_request *request, const char *pr
 	const char *kept = arena_dup(arena, str_from(directory));
 	struct sandbox_policy policy;
 	if (!kept || default_policy(request, kept, arena, &policy) < 0)
-		return out_of_memory();
+		return cli_no_memory();
 	r = add_lists(request, kept, program, arena, &policy);
 	if (r == 0)
 		r = widen(request, kept, arena, &policy, ret_widening);

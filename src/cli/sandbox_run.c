@@ -169,8 +169,8 @@ static void print_hint(struct run *run, const char *program)
 	if (!explain_failure(&context, tail_text(&run->said), &text) &&
 		!explain_nested(&context, program, &text))
 		return;
-	if (buf_terminate(&text) == 0)
-		fprintf(stderr, "hint: %s\n", text.data);
+	if (!text.failed)
+		cli_hint((struct str){ text.data, text.len });
 }
 
 static int exit_code(const struct run *run)

@@ -12,10 +12,11 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "cli/cli.h"
 #include "term/text.h"
 
-enum { TEXT_SHOWN_MAX = 4096 };
+enum { TEXT_SHOWN_MAX = 4096, HINT_COLUMNS = 100 };
 
 /* What we write ourselves beyond ASCII, and how else it can be written. */
 static const struct {
@@ -98,11 +99,45 @@ void cli_error(const char *hint, const char *format, ...)
 	va_end(args);
 }
 
+int cli_no_memory(void)
+{
+	cli_error(NULL, "out of memory");
+	return EXIT_HOST;
+}
+
 void cli_warning(const char *text)
 {
 	_cleanup_(buf_free) struct buf line = { 0 };
 	append_line(&line, "warning: ", text);
 	cli_put(stderr, buf_terminate(&line) == 0 ? line.data : "warning: out of memory\n");
+}
+
+/* Up to the blank behind a comma or a semicolon, or the end. */
+static struct str cut_clause(struct str *rest)
+{
+	size_t len = 1;
+	while (len < rest->len && !(rest->data[len] == ' ' && strchr(",;", rest->data[len - 1])))
+		len++;
+	struct str clause = { rest->data, len };
+	size_t used = len < rest->len ? len + 1 : len;
+	*rest = (struct str){ rest->data + used, rest->len - used };
+	return clause;
+}
+
+void cli_hint(struct str text)
+{
+	static const char head[] = "hint:";
+	size_t column = sizeof(head) - 1;
+	fputs(head, stderr);
+	for (bool is_first = true; text.len; is_first = false) {
+		struct str clause = cut_clause(&text);
+		size_t width = utf8_width(clause.data, clause.len);
+		bool fits = is_first || column + 1 + width <= HINT_COLUMNS;
+		fputs(fits ? " " : "\n  ", stderr);
+		cli_put_text(stderr, clause);
+		column = width + (fits ? column + 1 : 2);
+	}
+	fputc('\n', stderr);
 }
 
 /* What to do about a call that was wrong, when nothing better is known. */
@@ -189,7 +224,7 @@ int cli_print(struct buf *out)
 	bool is_written =
 		!out->failed && (!out->len || fwrite(out->data, 1, out->len, stdout) == out->len);
 	if (out->failed)
-		cli_error(NULL, "out of memory");
+		cli_no_memory();
 	buf_free(out);
 	return is_written ? EXIT_SUCCESS : EXIT_HOST;
 }

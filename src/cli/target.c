@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/err.h"
 #include "cli/granted.h"
 #include "cli/session.h"
@@ -73,11 +72,10 @@ static int make_explanation(
 	const struct registry_entry *owner = session->target.command.owner;
 	if (!owner) /* nobody can be allowed more */
 		return 0;
-	_cleanup_free_ char *widen_by = str_join("perch plugins allow ", owner->name, " ", NULL);
 	session->explain = (struct explain_context){
 		.policy = &session->policy,
 		.policy_name = "fledge",
-		.widen_by = widen_by ? arena_dup(&session->arena, str_from(widen_by)) : NULL,
+		.widen_by = arena_join(&session->arena, "perch plugins allow ", owner->name, " ", NULL),
 	};
 	if (!session->explain.widen_by)
 		return err_no_memory(err);

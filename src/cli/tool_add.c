@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/err.h"
 #include "cli/envelope.h"
 #include "cli/tool_add.h"
@@ -192,8 +191,7 @@ static int choose_path(struct adding *adding, perch_err *err)
 		bool is_relative = words->binding[0] != '/';
 		if (is_relative && !getcwd(here, sizeof(here)))
 			return err_set(err, -errno, "no current directory: %s", perch_strerror(-errno));
-		_cleanup_free_ char *path = str_join(here, is_relative ? "/" : "", words->binding, NULL);
-		binding->path = path ? arena_dup(arena, str_from(path)) : NULL;
+		binding->path = arena_join(arena, here, is_relative ? "/" : "", words->binding, NULL);
 		r = binding->path ? 0 : err_no_memory(err);
 	}
 	if (r == -EINVAL && !words->name)

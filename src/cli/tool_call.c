@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fd.h"
 #include "base/file.h"
 #include "cli/tool.h"
 #include "data/json.h"
@@ -34,20 +35,10 @@ static const char call_usage[] = "write: perch tool call NAME TOOL, or --binding
 
 static int read_stdin(struct buf *out, perch_err *err)
 {
-	for (;;) {
-		if (buf_reserve(out, 64 * 1024) < 0)
-			return err_no_memory(err);
-		ssize_t n = read(STDIN_FILENO, out->data + out->len, 64 * 1024);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return err_set(err, -errno, "cannot read the input: %s", perch_strerror(-errno));
-		if (n == 0)
-			return 0;
-		out->len += (size_t)n;
-		if (out->len > INPUT_MAX)
-			return err_set(err, -EFBIG, "the input has more than %d bytes", INPUT_MAX);
-	}
+	int r = fd_read_all(STDIN_FILENO, 0, INPUT_MAX, out);
+	if (r == -EFBIG)
+		return err_set(err, r, "the input has more than %d bytes", INPUT_MAX);
+	return r < 0 ? err_set(err, r, "cannot read the input: %s", perch_strerror(r)) : 0;
 }
 
 /* JSON, @file or - for stdin. */
@@ -75,12 +66,6 @@ static struct str input_of(const struct call_words *words, const struct buf *inp
 static const char *const context_names[] = { "workspace_id", "widget_id", "repo_root", "role_id",
 	"mode_id", NULL };
 
-static const char *context_name(const void *data, size_t i)
-{
-	(void)data;
-	return context_names[i];
-}
-
 static int set_context(struct tool_context *context, const char *pair)
 {
 	const char **members[] = { &context->workspace_id, &context->widget_id, &context->repo_root,
@@ -97,7 +82,9 @@ static int set_context(struct tool_context *context, const char *pair)
 		}
 	}
 	_cleanup_free_ char *word = str_dup(name);
-	const char *near = word ? cli_nearest(word, context_name, NULL) : NULL;
+	const char *near = word
+		? str_nearest(word, context_names, list_count(context_names), sizeof(context_names[0]))
+		: NULL;
 	char hint[128];
 	snprintf(hint, sizeof(hint), "did you mean: %s", near ? near : "");
 	return cli_usage_error(

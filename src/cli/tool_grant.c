@@ -58,28 +58,10 @@ static void show_request(const struct adding *adding)
 		show_text("network", "full");
 }
 
-static bool is_in(const char *const *list, struct str word)
-{
-	for (; *list; list++) {
-		if (str_is(word, *list))
-			return true;
-	}
-	return false;
-}
-
-static const char *requested_name(const void *data, size_t i)
-{
-	const struct adding *adding = data;
-	for (size_t at = 0; at <= i; at++) {
-		if (!adding->requested[at])
-			return NULL;
-	}
-	return adding->requested[i];
-}
-
 static int refuse_grant(const struct adding *adding, const char *word)
 {
-	const char *near = cli_nearest(word, requested_name, adding);
+	const char *near = str_nearest(
+		word, adding->requested, list_count(adding->requested), sizeof(*adding->requested));
 	char hint[256];
 	snprintf(hint, sizeof(hint), "did you mean: %.200s", near ? near : "");
 	return cli_usage_error(near ? hint : "grant what it requests, or some of it",
@@ -113,7 +95,7 @@ static int read_grants(struct adding *adding, perch_err *err)
 			const char *word = arena_dup(arena, str_trim(str_cut(&rest, ',')));
 			if (!word)
 				return err_no_memory(err);
-			if (!is_in(adding->requested, str_from(word)))
+			if (!list_has(adding->requested, word))
 				return refuse_grant(adding, word);
 			granted[count++] = word;
 		}

@@ -154,10 +154,8 @@ static bool is_over(const struct serve *serve)
 
 static int exit_code(const struct serve *serve)
 {
-	if (serve->is_broken) {
-		cli_error(NULL, "out of memory");
-		return EXIT_HOST;
-	}
+	if (serve->is_broken)
+		return cli_no_memory();
 	if (serve->output.error)
 		return EXIT_FAILURE;
 	return serve->signal ? 128 + serve->signal : 0;

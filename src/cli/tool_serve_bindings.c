@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/paths.h"
+#include "base/stamp.h"
 #include "cli/tool_serve.h"
 
 static void free_served(struct serve_bindings *bindings, struct served *served)
@@ -93,21 +94,12 @@ int serve_bindings_add(struct serve_bindings *bindings, const char *path, perch_
 					 : 0;
 }
 
-static bool is_same(const struct stat *now, const struct stat *then)
-{
-	return now->st_ino == then->st_ino && now->st_dev == then->st_dev &&
-		now->st_size == then->st_size && now->st_mtim.tv_sec == then->st_mtim.tv_sec &&
-		now->st_mtim.tv_nsec == then->st_mtim.tv_nsec &&
-		now->st_ctim.tv_sec == then->st_ctim.tv_sec &&
-		now->st_ctim.tv_nsec == then->st_ctim.tv_nsec;
-}
-
 static bool is_unchanged(const struct served *served)
 {
 	struct stat now;
 	const struct stat grants = stamp_grants();
-	return stat(served->binding.path, &now) == 0 && is_same(&now, &served->stamp) &&
-		is_same(&grants, &served->grants_stamp);
+	return stat(served->binding.path, &now) == 0 && stamp_is_same_file(&now, &served->stamp) &&
+		stamp_is_same_file(&grants, &served->grants_stamp);
 }
 
 /* Nobody new gets it; with its last user it goes. */

@@ -1,6 +1,5 @@
 /* A line of `perch tool serve`. */
 #include <errno.h>
-#include <limits.h>
 
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -100,12 +99,7 @@ struct member {
 static int refuse_unknown(
 	const struct reading *reading, const struct member *members, size_t count, const char *name)
 {
-	unsigned best = UINT_MAX;
-	const char *nearest = NULL;
-	for (size_t i = 0; i < count; i++) {
-		if (str_is_nearer(name, members[i].name, &best))
-			nearest = members[i].name;
-	}
+	const char *nearest = str_nearest(name, &members[0].name, count, sizeof(members[0]));
 	if (nearest)
 		return err_set(
 			reading->err, -EINVAL, "there is no \"%.60s\"; did you mean \"%s\"?", name, nearest);

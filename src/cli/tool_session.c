@@ -230,11 +230,8 @@ static void print_failure(const struct tool_result *result)
 	if (result->responded && !is_own)
 		fputs("  it had answered before; --json shows the answer\n", stderr);
 	print_tail(result->stderr_tail);
-	if (result->hint.len) {
-		fputs("hint: ", stderr);
-		cli_put_text(stderr, result->hint);
-		fputc('\n', stderr);
-	}
+	if (result->hint.len)
+		cli_hint(result->hint);
 }
 
 static int print_object(const struct tool_result *result)

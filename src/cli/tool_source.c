@@ -40,9 +40,12 @@ static int make_absolute(
 		return err_no_memory(err);
 	if (!realpath(folder, full))
 		return err_set(err, -errno, "%s: %s", path, perch_strerror(-errno));
-	_cleanup_free_ char *joined =
-		str_join(strcmp(full, "/") == 0 ? "" : full, "/", slash ? slash + 1 : path, NULL);
-	return keep(arena, joined, ret_path, err);
+	const char *joined =
+		arena_join(arena, strcmp(full, "/") == 0 ? "" : full, "/", slash ? slash + 1 : path, NULL);
+	if (!joined)
+		return err_no_memory(err);
+	*ret_path = joined;
+	return 0;
 }
 
 /* ---- a bundle ------------------------------------------------------------ */

@@ -100,18 +100,14 @@ static bool is_passed_on(const char *variable)
 static int describe(struct stage *stage, perch_err *err)
 {
 	const char *found = getenv("PATH");
-	_cleanup_free_ char *home = str_join("HOME=", stage->top, "/home", NULL);
-	_cleanup_free_ char *path =
-		str_join("PATH=", stage->top, "/bin:", found ? found : "/usr/bin:/bin", NULL);
-	_cleanup_free_ char *cwd = str_join(stage->top, "/work", NULL);
-	if (!home || !path || !cwd)
-		return err_no_memory(err);
+	if (!found)
+		found = "/usr/bin:/bin";
 	const char *const extra[] = {
-		arena_dup(&stage->arena, str_from(home)),
-		arena_dup(&stage->arena, str_from(path)),
+		arena_join(&stage->arena, "HOME=", stage->top, "/home", NULL),
+		arena_join(&stage->arena, "PATH=", stage->top, "/bin:", found, NULL),
 		NULL,
 	};
-	stage->cwd = arena_dup(&stage->arena, str_from(cwd));
+	stage->cwd = arena_join(&stage->arena, stage->top, "/work", NULL);
 	if (extra[0] && extra[1])
 		stage->env =
 			environment_build(&stage->arena, (const char *const *)environ, is_passed_on, extra);

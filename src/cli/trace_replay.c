@@ -166,10 +166,8 @@ static int replay_source(struct cli *cli, const struct trace_source *source)
 {
 	_cleanup_(free_replay) struct replay *replay = NULL;
 	perch_err err = { 0 };
-	if (replay_new(&replay) < 0) {
-		cli_error(NULL, "out of memory");
-		return EXIT_HOST;
-	}
+	if (replay_new(&replay) < 0)
+		return cli_no_memory();
 	int r = trace_read_source(source, replay_take, replay, &err);
 	if (r == 0)
 		r = replay_finish(replay);

@@ -119,8 +119,8 @@ static int plant_state(struct scene *scene, const struct author_pairs *state, pe
 
 static int link_command(struct scene *scene, perch_err *err)
 {
-	const char *bin = scene_join(scene, scene->top, "/config/fledge/plugins/bin", NULL);
-	const char *program = bin ? scene_join(scene, bin, "/fledge-conform", NULL) : NULL;
+	const char *bin = arena_join(&scene->arena, scene->top, "/config/fledge/plugins/bin", NULL);
+	const char *program = bin ? arena_join(&scene->arena, bin, "/fledge-conform", NULL) : NULL;
 	scene->variables[2] = (struct variable){ "program", scene_quote(scene, program) };
 	if (!scene->variables[2].json)
 		return err_no_memory(err);
@@ -165,7 +165,7 @@ static int install_tool(struct scene *scene, const struct scene_spec *spec, perc
 {
 	const struct conformance_case *test = spec->test;
 	_cleanup_(buf_free) struct buf text = { 0 };
-	const char *command = scene_join(scene, scene->directory, "/actor", NULL);
+	const char *command = arena_join(&scene->arena, scene->directory, "/actor", NULL);
 	const char *quoted = scene_quote(scene, command);
 	const char *folder = scene_quote(scene, folder_of(scene, spec->self));
 	if (!quoted || !folder)
@@ -177,7 +177,7 @@ static int install_tool(struct scene *scene, const struct scene_spec *spec, perc
 	int r = plant_program(scene, spec, "actor", err);
 	if (r == 0)
 		r = plant_text(scene->directory, "binding.toml", &text, err);
-	const char *binding = scene_join(scene, scene->directory, "/binding.toml", NULL);
+	const char *binding = arena_join(&scene->arena, scene->directory, "/binding.toml", NULL);
 	if (r == 0 && !binding)
 		r = err_no_memory(err);
 	scene_place(scene, "program", command, NULL);
@@ -192,8 +192,8 @@ static int install_tool(struct scene *scene, const struct scene_spec *spec, perc
 static int install_agent(struct scene *scene, const struct scene_spec *spec, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
-	const char *program = scene_join(scene, scene->directory, "/actor", NULL);
-	const char *profile = scene_join(scene, scene->directory, "/profile.yaml", NULL);
+	const char *program = arena_join(&scene->arena, scene->directory, "/actor", NULL);
+	const char *profile = arena_join(&scene->arena, scene->directory, "/profile.yaml", NULL);
 	const char *quoted = scene_quote(scene, program);
 	if (!profile || !quoted)
 		return err_no_memory(err);

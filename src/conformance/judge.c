@@ -2,9 +2,8 @@
 #include <errno.h>
 
 #include "base/err.h"
+#include "base/utf8.h"
 #include "conformance/trial.h"
-
-enum { QUOTED_MAX = 300 };
 
 void trial_report_init(struct trial_report *report)
 {
@@ -24,11 +23,6 @@ double trial_within(const struct kit *kit, const struct conformance_case *test)
 {
 	bool is_capped = kit->within_max > 0 && kit->within_max < test->within;
 	return is_capped ? kit->within_max : test->within;
-}
-
-static int shown(struct str text)
-{
-	return (int)(text.len < QUOTED_MAX ? text.len : QUOTED_MAX);
 }
 
 /* 1, 0 with words in why, -ENOMEM. */
@@ -86,8 +80,8 @@ static int judge_no_lines(const struct conformance_case *test, const struct vari
 			if (r == -ENOMEM)
 				return r;
 			if (r == 1)
-				PROBLEM(
-					report, "there should be no such line on stdout: %.*s", shown(line), line.data);
+				PROBLEM(report, "there should be no such line on stdout: %.*s", utf8_quoted(line),
+					line.data);
 		}
 	}
 	return 0;
@@ -115,7 +109,7 @@ static void judge_texts(const struct conformance_case *test, const struct observ
 	const struct expectation *expect = &test->expect;
 	if (expect->stdout_is && !str_is(observed->output, expect->stdout_is))
 		PROBLEM(report, "stdout must be \"%s\", but is \"%.*s\"", expect->stdout_is,
-			shown(observed->output), observed->output.len ? observed->output.data : "");
+			utf8_quoted(observed->output), observed->output.len ? observed->output.data : "");
 	for (const char *const *wanted = expect->stderr_has; *wanted; wanted++) {
 		if (!memmem(observed->errors.data, observed->errors.len, *wanted, strlen(*wanted)))
 			PROBLEM(report, "\"%s\" must be on stderr", *wanted);

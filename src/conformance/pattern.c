@@ -6,10 +6,11 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/utf8.h"
 #include "conformance/regex.h"
 #include "data/json.h"
 
-enum { PATH_LEN_MAX = 256, SHOWN_MAX = 200 };
+enum { PATH_LEN_MAX = 256 };
 
 /* ---- comparing ------------------------------------------------------------------ */
 
@@ -28,8 +29,9 @@ static struct str raw_of(const perch_json_value *value)
 
 static void quote(struct buf *out, struct str text)
 {
-	buf_append(out, text.data, text.len < SHOWN_MAX ? text.len : SHOWN_MAX);
-	if (text.len > SHOWN_MAX)
+	size_t shown = (size_t)utf8_quoted(text);
+	buf_append(out, text.data, shown);
+	if (shown < text.len)
 		buf_printf(out, "… (%zu bytes)", text.len);
 }
 

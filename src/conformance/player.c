@@ -5,7 +5,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { FILL_AT_ONCE = 64 * 1024, LINE_SHOWN_MAX = 200 };
+#include "base/utf8.h"
+
+enum { FILL_AT_ONCE = 64 * 1024 };
 
 void player_init(
 	struct player *player, const struct conformance_case *test, const struct variable *variables)
@@ -174,7 +176,7 @@ static void hear_request(struct player *player, const struct step *step, struct 
 static void hear_unwanted(struct player *player, struct str line)
 {
 	fail(player, "nothing more should come, but this did: ");
-	buf_append(&player->problem, line.data, line.len < LINE_SHOWN_MAX ? line.len : LINE_SHOWN_MAX);
+	buf_append(&player->problem, line.data, (size_t)utf8_quoted(line));
 }
 
 void player_hear(struct player *player, struct str line)
@@ -197,8 +199,7 @@ void player_hear_end(struct player *player)
 		return;
 	if (step->kind == STEP_READ) {
 		fail(player, "the other side has ended, where this line should come: ");
-		buf_append(&player->problem, step->text.data,
-			step->text.len < LINE_SHOWN_MAX ? step->text.len : LINE_SHOWN_MAX);
+		buf_append(&player->problem, step->text.data, (size_t)utf8_quoted(step->text));
 		return;
 	}
 	advance(player);

@@ -132,7 +132,8 @@ static int start_fledge(struct plugin_trial *trial, perch_child_spec *spec, perc
 	const struct trial_subject *target = trial->target;
 	struct scene *scene = &trial->scene;
 	const char *const argv[] = { target->program, NULL };
-	const char *const extra[] = { scene_join(scene, "FLEDGE_PLUGIN_DIR=", target->directory, NULL),
+	const char *const extra[] = { arena_join(
+									  &scene->arena, "FLEDGE_PLUGIN_DIR=", target->directory, NULL),
 		"FLEDGE_NON_INTERACTIVE=1", NULL };
 	spec->argv = argv;
 	spec->cwd = scene->project;
@@ -181,9 +182,9 @@ static const char *args_text(struct plugin_trial *trial)
 	const char *text = "[";
 	for (size_t i = 0; text && args && args[i]; i++) {
 		const char *quoted = scene_quote(&trial->scene, args[i]);
-		text = quoted ? scene_join(&trial->scene, text, i ? "," : "", quoted, NULL) : NULL;
+		text = quoted ? arena_join(&trial->scene.arena, text, i ? "," : "", quoted, NULL) : NULL;
 	}
-	return text ? scene_join(&trial->scene, text, "]", NULL) : NULL;
+	return text ? arena_join(&trial->scene.arena, text, "]", NULL) : NULL;
 }
 
 static void set_variables(struct plugin_trial *trial)

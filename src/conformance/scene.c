@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,17 +37,6 @@ const char *scene_quote(struct scene *scene, const char *text)
 	return quoted.failed ? NULL : arena_dup(&scene->arena, (struct str){ quoted.data, quoted.len });
 }
 
-const char *scene_join(struct scene *scene, const char *first, ...)
-{
-	_cleanup_(buf_free) struct buf text = { 0 };
-	va_list args;
-	va_start(args, first);
-	for (const char *part = first; part; part = va_arg(args, const char *))
-		buf_append_text(&text, part);
-	va_end(args);
-	return text.failed ? NULL : arena_dup(&scene->arena, (struct str){ text.data, text.len });
-}
-
 void scene_place(struct scene *scene, const char *name, const char *value, const char *const *words)
 {
 	if (scene->placeholder_count < SCENE_PLACEHOLDERS_MAX)
@@ -77,7 +65,7 @@ int scene_make_bare(struct scene *scene, perch_err *err)
 		r = make_directory(scene, names[i], err);
 	if (r < 0)
 		return r;
-	scene->project = scene_join(scene, scene->top, "/project", NULL);
+	scene->project = arena_join(&scene->arena, scene->top, "/project", NULL);
 	scene->variables[0] = (struct variable){ "project", scene_quote(scene, scene->project) };
 	return scene->variables[0].json ? 0 : err_no_memory(err);
 }
@@ -108,7 +96,7 @@ static int plant_variables(struct scene *scene, perch_err *err)
 
 static int make_pipe(struct scene *scene, perch_err *err)
 {
-	scene->pipe = scene_join(scene, scene->directory, "/" ACTOR_PIPE, NULL);
+	scene->pipe = arena_join(&scene->arena, scene->directory, "/" ACTOR_PIPE, NULL);
 	if (!scene->pipe)
 		return err_no_memory(err);
 	if (mkfifo(scene->pipe, 0600) < 0)
@@ -121,7 +109,7 @@ int scene_make(const struct scene_spec *spec, struct scene *scene, perch_err *er
 	int r = scene_make_bare(scene, err);
 	if (r < 0)
 		return r;
-	scene->directory = scene_join(scene, scene->top,
+	scene->directory = arena_join(&scene->arena, scene->top,
 		spec->protocol == PROTOCOL_FLEDGE ? "/config/fledge/plugins/conform" : "/actor", NULL);
 	scene->variables[1] = (struct variable){ "dir", scene_quote(scene, scene->directory) };
 	if (!scene->variables[1].json)
@@ -157,9 +145,11 @@ const char *const *scene_environment(struct scene *scene, const struct conforman
 	const char **extra = arena_alloc(&scene->arena, (HOMES + test->env.count + 1) * sizeof(*extra));
 	size_t n = 0;
 	for (size_t i = 0; extra && i < HOMES; i++)
-		extra[n++] = scene_join(scene, homes[i][0], "=", scene->top, "/", homes[i][1], NULL);
+		extra[n++] =
+			arena_join(&scene->arena, homes[i][0], "=", scene->top, "/", homes[i][1], NULL);
 	for (size_t i = 0; extra && i < test->env.count; i++)
-		extra[n++] = scene_join(scene, test->env.items[i].key, "=", test->env.items[i].value, NULL);
+		extra[n++] =
+			arena_join(&scene->arena, test->env.items[i].key, "=", test->env.items[i].value, NULL);
 	for (size_t i = 0; extra && i < n; i++) {
 		if (!extra[i])
 			return NULL;
@@ -282,7 +272,7 @@ const char *const *scene_command(struct scene *scene, enum protocol protocol, co
 	};
 	struct words words = { .scene = scene };
 	const char *whole =
-		strchr(command, '{') ? command : scene_join(scene, command, usual[protocol], NULL);
+		strchr(command, '{') ? command : arena_join(&scene->arena, command, usual[protocol], NULL);
 	struct str rest = str_from(whole);
 	while (rest.len) {
 		struct str word = str_trim(str_cut(&rest, ' '));

@@ -64,9 +64,6 @@ const char *const *scene_command(struct scene *scene, enum protocol protocol, co
 /* "…", as JSON, TOML and YAML read it; in the arena. NULL without memory. */
 const char *scene_quote(struct scene *scene, const char *text);
 
-/* "a" + "b" + …, up to a NULL, in the arena. NULL without memory. */
-const char *scene_join(struct scene *scene, const char *first, ...) __attribute__((sentinel));
-
 /* Adds one; value or words may be NULL. */
 void scene_place(
 	struct scene *scene, const char *name, const char *value, const char *const *words);

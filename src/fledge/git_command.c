@@ -17,7 +17,6 @@
  * The user's and the system's config stay in force: safe.directory, excludes and
  * filters such as git-lfs belong to the user. */
 #include <errno.h>
-#include <stdio.h>
 
 #include "fledge/context.h"
 
@@ -79,11 +78,9 @@ static int append_filter(const char **argv, const char *name, struct arena *aren
 {
 	static const char *const settings[FILTER_SETTINGS] = { "clean=", "process=", "required=false" };
 	for (size_t i = 0; i < FILTER_SETTINGS; i++) {
-		size_t size = strlen("filter..") + strlen(name) + strlen(settings[i]) + 1;
-		char *text = arena_alloc(arena, size);
+		const char *text = arena_join(arena, "filter.", name, ".", settings[i], NULL);
 		if (!text)
 			return -ENOMEM;
-		snprintf(text, size, "filter.%s.%s", name, settings[i]);
 		*argv++ = "-c";
 		*argv++ = text;
 	}

@@ -1,5 +1,4 @@
 /* fledge-v1: what each type of message means. */
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -198,17 +197,6 @@ static void handle_known(struct reading *reading, const struct message_type *typ
 		type->handle(reading);
 }
 
-static const char *nearest_type(const char *word)
-{
-	const char *nearest = NULL;
-	unsigned best = UINT_MAX;
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-		if (str_is_nearer(word, types[i].name.data, &best))
-			nearest = types[i].name.data;
-	}
-	return nearest;
-}
-
 /* Whether the type is one more to be warned of; it is not the next time. */
 static bool is_news(struct fledge_engine *engine, const char *word)
 {
@@ -229,7 +217,8 @@ static void refuse_unknown(struct reading *reading, struct str name)
 	struct fledge_engine *engine = reading->engine;
 	char word[ENGINE_TYPE_SIZE];
 	snprintf(word, sizeof(word), "%.*s", utf8_quoted(name), name.data);
-	const char *nearest = nearest_type(word);
+	const char *nearest =
+		str_nearest(word, &types[0].name.data, sizeof(types) / sizeof(types[0]), sizeof(types[0]));
 	enum shown_kind kind = reading->id && is_news(engine, word) ? SHOWN_WARNING : SHOWN_DEBUG;
 	engine_say(engine, kind, "line %llu of the plugin: there is no message type '%.*s'%s%s%s: %s",
 		(unsigned long long)engine->line_number, utf8_quoted(name), name.data,

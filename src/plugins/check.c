@@ -6,16 +6,9 @@
 #include "base/utf8.h"
 #include "fledge/state.h"
 
-/* As much of a text as a finding shows. */
-static int shown(struct str text)
-{
-	enum { SHOWN_MAX = 200 };
-	return (int)utf8_whole_prefix(text.data, text.len < SHOWN_MAX ? text.len : SHOWN_MAX);
-}
-
 static const char *dots(struct str text)
 {
-	return (size_t)shown(text) < text.len ? "…" : "";
+	return (size_t)utf8_quoted(text) < text.len ? "…" : "";
 }
 
 static void check_output(
@@ -24,7 +17,7 @@ static void check_output(
 	size_t len = strlen(wanted->text);
 	if (len && !memmem(output.data, output.len, wanted->text, len))
 		findings_add(findings, FINDING_ERROR, NULL,
-			"expected an output with '%s', but it was '%.*s%s'", wanted->text, shown(output),
+			"expected an output with '%s', but it was '%.*s%s'", wanted->text, utf8_quoted(output),
 			output.data ? output.data : "", dots(output));
 }
 
@@ -41,7 +34,7 @@ static void check_regex(
 	if (regexec(&regex, text, 1, &range, REG_STARTEND) != 0)
 		findings_add(findings, FINDING_ERROR, NULL,
 			"expected an output that matches '%s', but it was '%.*s%s'", wanted->text,
-			shown(output), text, dots(output));
+			utf8_quoted(output), text, dots(output));
 	regfree(&regex);
 }
 
@@ -55,7 +48,7 @@ static void check_stored(
 	else if (!str_is(entry->value, wanted->value))
 		findings_add(findings, FINDING_ERROR, NULL,
 			"expected `%s` to be stored as '%s', but it is '%.*s%s'", wanted->key, wanted->value,
-			shown(entry->value), entry->value.data, dots(entry->value));
+			utf8_quoted(entry->value), entry->value.data, dots(entry->value));
 }
 
 static void check_state(

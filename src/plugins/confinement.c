@@ -84,8 +84,8 @@ const char *confinement_cache(const char *plugin, struct arena *arena)
 	_cleanup_free_ char *base = NULL;
 	if (paths_user(PATH_CACHE, "perch/plugins/", &base, NULL) < 0)
 		return NULL;
-	_cleanup_free_ char *path = str_join(base, plugin, NULL);
-	return path && paths_make(path, NULL) == 0 ? arena_dup(arena, str_from(path)) : NULL;
+	const char *path = arena_join(arena, base, plugin, NULL);
+	return path && paths_make(path, NULL) == 0 ? path : NULL;
 }
 
 static size_t add_all(const char **to, const char *const *from)
@@ -100,15 +100,14 @@ const char *const *confinement_environment(const struct policy_widening *widenin
 {
 	const char *tmp = sandbox ? sandbox_tmp(sandbox) : NULL;
 	const char *const *caches = cache ? policy_caches(arena, cache) : NULL;
-	_cleanup_free_ char *variable = tmp ? str_join("TMPDIR=", tmp, NULL) : NULL;
+	const char *variable = tmp ? arena_join(arena, "TMPDIR=", tmp, NULL) : NULL;
 	const char **added =
 		arena_alloc(arena, (list_count(caches) + list_count(extra) + 2) * sizeof(*added));
-	const char *kept = variable ? arena_dup(arena, str_from(variable)) : NULL;
-	if (!added || (tmp && !kept) || (cache && !caches))
+	if (!added || (tmp && !variable) || (cache && !caches))
 		return NULL;
 	size_t n = add_all(added, caches);
-	if (kept)
-		added[n++] = kept;
+	if (variable)
+		added[n++] = variable;
 	n += add_all(added + n, extra);
 	added[n] = NULL;
 	return policy_environment(arena, (const char *const *)environ, widening, added);

@@ -13,9 +13,9 @@
 
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "base/listing.h"
 #include "base/str.h"
-#include "base/file.h"
 
 enum { COPY_STEP = 64 * 1024 };
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -143,15 +142,10 @@ int tool_binding_names(struct arena *arena, const char *const **ret_names, perch
 static int suggest(const char *name, struct arena *arena, perch_err *err)
 {
 	const char *const *names = NULL;
-	const char *nearest = NULL;
-	unsigned best = UINT_MAX;
 	int r = tool_binding_names(arena, &names, err);
 	if (r < 0)
 		return r;
-	for (; *names; names++) {
-		if (str_is_nearer(name, *names, &best))
-			nearest = *names;
-	}
+	const char *nearest = str_nearest(name, names, list_count(names), sizeof(*names));
 	if (nearest)
 		return err_set(err, -ENOENT, "no tool is bound as '%s'; did you mean '%s'?", name, nearest);
 	return err_set(err, -ENOENT, "no tool is bound as '%s'; perch tool list shows what is", name);
@@ -160,7 +154,7 @@ static int suggest(const char *name, struct arena *arena, perch_err *err)
 int tool_binding_find(
 	const char *name, struct arena *arena, struct tool_binding *ret_binding, perch_err *err)
 {
-	const char *path;
+	const char *path = NULL;
 	int r = tool_binding_path(name, arena, &path, err);
 	if (r < 0)
 		return r;

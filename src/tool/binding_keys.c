@@ -1,7 +1,6 @@
 /* The keys of a binding: which there are, and how the simple ones are read. */
 #include "tool/binding_keys.h"
 
-#include <limits.h>
 #include <stdio.h>
 
 #include "base/err.h"
@@ -28,13 +27,8 @@ int key_wrong(const struct reading *reading, const struct toml_value *value, con
 static int refuse_unknown(const struct reading *reading, const struct key *keys, size_t count,
 	const struct toml_value *value)
 {
-	unsigned best = UINT_MAX;
-	const char *nearest = NULL;
 	char quoted[TOML_QUOTE_MAX];
-	for (size_t i = 0; i < count; i++) {
-		if (str_is_nearer(value->key.data, keys[i].name, &best))
-			nearest = keys[i].name;
-	}
+	const char *nearest = str_nearest(value->key.data, &keys[0].name, count, sizeof(keys[0]));
 	toml_quote(value->key, quoted);
 	return err_set_at(reading->err, PERCH_ESYNTAX, value->key_at.line, value->key_at.column,
 		nearest ? "there is no key %s here; did you mean `%s`?" : "there is no key %s here", quoted,

@@ -44,11 +44,9 @@ static int read_variable(
 	struct str name = value->key;
 	if (!name.len || memchr(name.data, '=', name.len) || strlen(name.data) != name.len)
 		return key_wrong(reading, value, "can be no variable");
-	size_t size = name.len + strlen(text) + 2;
-	char *variable = arena_alloc(reading->arena, size);
+	const char *variable = arena_join(reading->arena, name.data, "=", text, NULL);
 	if (!variable)
 		return err_no_memory(reading->err);
-	snprintf(variable, size, "%s=%s", name.data, text);
 	*ret_variable = variable;
 	return 0;
 }

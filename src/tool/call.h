@@ -47,8 +47,7 @@ struct tool_result {
 	uint64_t duration_ns;
 	uint64_t response_ns; /* from the request to an ok response; 0 = none */
 	struct str stderr_tail;
-	struct str
-		hint; /* what may have been missing, as an option of the sandbox; empty = not known */
+	struct str hint; /* what it may have lacked, as an option of the sandbox; empty = not known */
 	uint64_t extra_bytes;
 	const char *const *sandbox; /* layers; NULL = none */
 	perch_reach reach;

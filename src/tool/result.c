@@ -49,9 +49,8 @@ static void write_answer(writer *out, const struct tool_result *result)
 {
 	bool is_ok = result->code == TOOL_OK;
 	bool is_error = result->code == TOOL_EXECUTION_ERROR;
-	if (result->responded && !is_ok && !is_error) {
+	if (result->responded && !is_ok && !is_error)
 		json_write_flag(out, "responded", true);
-	}
 	if (result->responded && (!is_error || result->output.len))
 		write_raw(out, "output", result->output);
 	if (is_error)
@@ -95,9 +94,8 @@ int tool_result_json(struct buf *out, struct str id, const struct tool_result *r
 	write_number(&json, "extra_bytes", true, result->extra_bytes);
 	write_layers(&json, result->sandbox);
 	json_write_text(&json, "reach", str_from(perch_reach_name(result->reach)));
-	if (result->used_spare) {
+	if (result->used_spare)
 		json_write_flag(&json, "spare", true);
-	}
 	perch_json_end_object(&json);
 	return out->failed ? -ENOMEM : 0;
 }

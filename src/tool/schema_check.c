@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/err.h"
+#include "base/utf8.h"
 #include "tool/schema_parts.h"
 
 /* One of them for each keyword: is its value what it must be? */
@@ -42,8 +43,8 @@ static int check_type_name(const perch_json_value *value, const struct spot *spo
 			return 0;
 	}
 	struct str name = json_str(value);
-	return spot_error(err, -EINVAL, spot, "there is no type \"%.*s\"",
-		(int)(name.len < 60 ? name.len : 60), name.data);
+	return spot_error(
+		err, -EINVAL, spot, "there is no type \"%.*s\"", utf8_quoted(name), name.data);
 }
 
 /* Each element by the same rule. */
@@ -165,7 +166,7 @@ static int check_keyword(
 		return keywords[i].check(value, &spot, err);
 	}
 	return spot_error(err, -EINVAL, outer, "\"%.*s\" is not understood in a schema",
-		(int)(name.len < 60 ? name.len : 60), name.data);
+		utf8_quoted(name), name.data);
 }
 
 static int check_schema(const perch_json_value *schema, const struct spot *spot, perch_err *err)

@@ -129,12 +129,14 @@ reader() {
 @test "what the sandbox denied an agent is explained, with the words that allow it" {
     echo 'cat "$HOME/.aws/credentials" && echo read' >agent.sh
     profile_of 'command: sh' "args: ['$PWD/agent.sh']" 'sandbox: on'
-    hint="the sandbox policy 'fledge' was in force; perch agent allow $profile --read $vault/credentials would show it"
+    force="the sandbox policy 'fledge' was in force;"
+    allow="perch agent allow $profile --read $vault/credentials would show it"
     turn
     expect_status 1
-    has "$errors" "hint: $hint"
+    has "$errors" "hint: $force
+  $allow"
     turn --json
-    has "$(field hint)" "$hint"
+    has "$(field hint)" "$force $allow"
     perch_agent allow "$profile" --read "$vault"
     turn --json
     expect_status 0
@@ -151,7 +153,8 @@ reader() {
     profile_of 'command: sh' "args: ['$PWD/agent.sh']" 'sandbox: on'
     turn
     expect_status 127
-    has "$errors" "hint: the sandbox policy 'fledge' was in force; if it was denied something, perch agent allow"
+    has "$errors" "hint: the sandbox policy 'fledge' was in force; if it was denied something,
+  perch agent allow $profile --read PATH,"
 }
 
 @test "--sandbox: for this turn, whatever the profile says" {

@@ -63,6 +63,19 @@ body'
     [ -z "$errors" ]
 }
 
+@test "a profile's warnings come before its agent, also one that cannot start" {
+    agent 'colour: red' <<'END'
+echo 'said by the agent' >&2
+END
+    turn --verbose
+    has "$(head -n 1 <<<"$errors")" "unknown key 'colour'"
+    profile_of 'command: no-such-thing' 'colour: red'
+    turn
+    expect_status 127
+    has "$(head -n 1 <<<"$errors")" "unknown key 'colour'"
+    has "$errors" "error: no such command"
+}
+
 @test "the session is stored and continued; --new, --session and --no-store" {
     agent <<'END'
 echo "AGENT_SESSION:s-${AGENT_SESSION_ID:-first}"

@@ -90,3 +90,19 @@ store = true'
     wait_over 0
     grep -qx 'store = true' "$cfg/plugins.toml"
 }
+
+@test "update asks, and no changes nothing" {
+    source_plugin repo
+    repository repo
+    plugins install "file://$WORK/repo" --yes
+    VERSION=2.0.0 source_plugin repo hello '[capabilities]
+store = true'
+    repository repo
+    in_terminal update hello
+    wait_for "hello asks for more now"
+    keys n Enter
+    wait_for "hello: nothing was changed"
+    lacks "$(screen)" "error:"
+    wait_over 1
+    grep -qx 'store = false' "$cfg/plugins.toml"
+}

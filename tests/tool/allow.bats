@@ -143,10 +143,11 @@ read_vault() {
     expect_status 1
     has "$(field hint)" "policy 'tool' was in force; perch tool allow t.reader --read $vault/file"
     read_vault
-    has "$errors" "hint: the sandbox policy 'tool' was in force"
-    has "$errors" "perch tool allow t.reader --read $vault/file"
+    has "$errors" "hint: the sandbox policy 'tool' was in force;
+  perch tool allow t.reader --read $vault/file would show it,"
     perch_tool call --binding "$bindings/t.reader.toml" t.x --input "{\"path\":\"$vault/file\"}"
-    has "$errors" "in force; --read $vault/file"
+    has "$errors" "in force;
+  --read $vault/file would show it,"
     # What was told is what helps.
     perch_tool allow t.reader --read "$vault/file"
     read_vault --json

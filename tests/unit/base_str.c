@@ -179,6 +179,22 @@ START_TEST(str_is_nearer_by_a_letter_or_a_third)
 END_TEST
 
 /* The definition itself, without a table: only for short words. */
+START_TEST(str_nearest_looks_through_lists_and_tables)
+{
+	static const char *const list[] = { "install", "list", "remove" };
+	static const struct {
+		int number;
+		const char *name;
+	} table[] = { { 1, "timeout" }, { 2, "command" }, { 3, "commands" } };
+	ck_assert_str_eq(str_nearest("lsit", list, COUNT(list), sizeof(list[0])), "list");
+	ck_assert_ptr_null(str_nearest("lsit", list, 1, sizeof(list[0])));
+	ck_assert_ptr_null(str_nearest("lsit", list, 0, sizeof(list[0])));
+	ck_assert_str_eq(
+		str_nearest("comand", &table[0].name, COUNT(table), sizeof(table[0])), "command");
+	ck_assert_ptr_null(str_nearest("colour", &table[0].name, COUNT(table), sizeof(table[0])));
+}
+END_TEST
+
 static unsigned distance_by_definition(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	if (a_len == 0 || b_len == 0)
@@ -293,6 +309,6 @@ END_TEST
 SUITE_MAIN("base-str", str_compares_bytes, str_of_nothing, str_knows_its_ends,
 	str_trim_takes_blanks_off_both_ends, str_cut_walks_a_list, str_cut_without_separator_takes_all,
 	str_dup_copies_and_terminates, str_join_puts_parts_together, str_distance_of_known_words,
-	str_is_nearer_by_a_letter_or_a_third, str_distance_of_every_short_word,
-	str_distance_of_long_words, str_survives_every_failed_allocation, lists,
-	a_quote_is_short_and_of_whole_characters)
+	str_is_nearer_by_a_letter_or_a_third, str_nearest_looks_through_lists_and_tables,
+	str_distance_of_every_short_word, str_distance_of_long_words,
+	str_survives_every_failed_allocation, lists, a_quote_is_short_and_of_whole_characters)

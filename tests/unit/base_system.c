@@ -239,6 +239,32 @@ START_TEST(write_all_goes_on_after_signals_and_short_writes)
 }
 END_TEST
 
+START_TEST(read_all_reads_to_the_end_and_no_more_than_allowed)
+{
+	static const struct {
+		size_t max;
+		int r;
+		size_t len;
+	} reads[] = { { 6, 0, 6 }, { 5, -EFBIG, 6 }, { 2, -EFBIG, 3 }, { 100, 0, 6 } };
+	for (size_t i = 0; i < COUNT(reads); i++) {
+		struct buf out = { 0 };
+		int from;
+		int to;
+		ck_assert_int_eq(fd_pipe(&from, &to), 0);
+		ck_assert_int_eq(fd_write_all(to, "abcdef", 6), 0);
+		fd_close(to);
+		ck_assert_int_eq(fd_read_all(from, 0, reads[i].max, &out), reads[i].r);
+		ck_assert_uint_eq(out.len, reads[i].len);
+		ck_assert_mem_eq(out.data, "abcdef", out.len);
+		buf_free(&out);
+		fd_close(from);
+	}
+	struct buf nothing = { 0 };
+	ck_assert_int_eq(fd_read_all(-1, 0, 1, &nothing), -EBADF);
+	buf_free(&nothing);
+}
+END_TEST
+
 START_TEST(clock_does_not_run_backwards)
 {
 	uint64_t last = clock_now_ns();
@@ -268,5 +294,6 @@ SUITE_MAIN("base-system", pipe_closes_on_exec, pipe_that_fails_leaves_the_variab
 	close_keeps_errno_and_returns_none, scope_closes_what_was_not_taken,
 	scope_frees_what_was_not_taken, nonblocking_keeps_the_other_flags, bad_descriptors_are_errors,
 	duplicate_is_high_enough_and_closes_on_exec, write_to_a_full_pipe_and_to_nobody,
-	write_all_goes_on_after_signals_and_short_writes, clock_does_not_run_backwards,
+	write_all_goes_on_after_signals_and_short_writes,
+	read_all_reads_to_the_end_and_no_more_than_allowed, clock_does_not_run_backwards,
 	clock_after_too_long_is_never)

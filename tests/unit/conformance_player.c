@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "conformance/player.h"
 
 /* ---- patterns ------------------------------------------------------------------- */
@@ -76,6 +77,24 @@ START_TEST(long_and_deep_is_bounded)
 	ck_assert_uint_lt(why.len, 1000);
 	buf_free(&deep);
 	buf_free(&why);
+}
+END_TEST
+
+START_TEST(what_is_quoted_is_whole_characters)
+{
+	static const char *const starts[] = { "", "x" };
+	for (size_t i = 0; i < COUNT(starts); i++) {
+		struct buf line = { 0 };
+		struct buf why = { 0 };
+		buf_append_text(&line, starts[i]);
+		for (int n = 0; n < 200; n++)
+			buf_append_text(&line, "ä");
+		ck_assert_int_eq(pattern_match(STR("{}"), (struct str){ line.data, line.len }, &why), 0);
+		ck_assert(utf8_is_valid(why.data, why.len));
+		ck_assert_ptr_nonnull(memmem(why.data, why.len, "… (", strlen("… (")));
+		buf_free(&line);
+		buf_free(&why);
+	}
 }
 END_TEST
 
@@ -295,5 +314,6 @@ START_TEST(memory_may_run_out)
 END_TEST
 
 SUITE_MAIN("conformance-player", patterns_match_or_say_why, long_and_deep_is_bounded,
-	variables_stand_for_values, requests_are_answered, steps_come_one_after_the_other,
-	what_is_wrong_is_told_with_its_step, serving_ends_after_its_requests, memory_may_run_out)
+	what_is_quoted_is_whole_characters, variables_stand_for_values, requests_are_answered,
+	steps_come_one_after_the_other, what_is_wrong_is_told_with_its_step,
+	serving_ends_after_its_requests, memory_may_run_out)
