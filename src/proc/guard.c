@@ -105,7 +105,6 @@ static int bear_aside(struct guard *guard, const int fds[3], perch_err *err)
 	guard->birth = (struct guard_birth){
 		.path = guard->path,
 		.fds = { fds[0], fds[1], fds[2] },
-		.failure = &guard->table->failure,
 	};
 	int r = guard_birth(&guard->birth, guard->spawner, &guard->pid, &guard->exit.fd);
 	return r < 0 ? explain(guard, (struct spawn_failure){ STAGE_BIRTH, -r }, err) : 0;
@@ -192,7 +191,7 @@ static void guard_exited(struct source *source, uint32_t events)
 	pid_t pid = guard->pid;
 	end_process(guard);
 	perch_err why = { 0 };
-	int error = atomic_exchange(&guard->table->failure, 0);
+	int error = guard->birth.failure;
 	int r = error ? explain(guard, (struct spawn_failure){ STAGE_EXEC, error }, &why) : 0;
 	if (r == 0) {
 		log_warn(guard->log, "perch-guard (process %d) was killed; starting it again", (int)pid);

@@ -22,7 +22,7 @@ IN_CHILD static int run(void *data)
 {
 	static const char *const argv[] = { "perch-guard", NULL };
 	static const char *const env[] = { NULL };
-	const struct guard_birth *birth = data;
+	struct guard_birth *birth = data;
 	long r = keep_only(birth->fds);
 	if (r >= 0)
 		r = bare_call(SYS_setsid, 0, 0, 0, 0, 0, 0);
@@ -30,7 +30,7 @@ IN_CHILD static int run(void *data)
 		r = bare_call(SYS_chdir, (long)"/", 0, 0, 0, 0, 0);
 	if (r >= 0)
 		r = bare_call(SYS_execve, (long)birth->path, (long)argv, (long)env, 0, 0, 0);
-	atomic_store(birth->failure, (int32_t)-r);
+	birth->failure = (int)-r;
 	return NOT_EXECUTED_STATUS;
 }
 

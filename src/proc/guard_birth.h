@@ -3,8 +3,6 @@
 #ifndef PROC_GUARD_BIRTH_H
 #define PROC_GUARD_BIRTH_H
 
-#include <stdatomic.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "proc/spawn.h"
@@ -12,8 +10,8 @@
 /* The guard works with this until its exec: it must not change before it was reaped. */
 struct guard_birth {
 	const char *path;
-	int fds[3];               /* what becomes its 0, 1 and 2; above 2 */
-	_Atomic int32_t *failure; /* where it writes why it cannot be executed, an errno, and exits */
+	int fds[3];  /* what becomes its 0, 1 and 2; above 2 */
+	int failure; /* why it was not executed but has exited: an errno. Once it was reaped. */
 };
 
 /* Returns 0 or a negative errno; the pidfd is the caller's. */

@@ -1,6 +1,7 @@
 /* The system says no: too few descriptors at every step of a birth, and an
  * epoll set that takes no more. Nothing is left behind, and what is alive
  * stays alive. */
+#include "harness/folder.h"
 #include "harness/oom.h"
 #include "harness/proc.h"
 #include "harness/suite.h"
@@ -13,10 +14,15 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "proc/intake.h"
+
+/* Whether what is not taken, a process, has exited before. */
+static bool fails_behind_exit;
 
 /* In the place of libc's: the `epoll_fails`-th descriptor from now on is not
  * taken, as when fs.epoll.max_user_watches is reached. 0 = all are. */
@@ -25,6 +31,8 @@ static unsigned epoll_fails;
 int epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
 {
 	if (operation == EPOLL_CTL_ADD && epoll_fails && --epoll_fails == 0) {
+		if (fails_behind_exit)
+			waitid(P_PIDFD, (id_t)fd, &(siginfo_t){ 0 }, WEXITED | WNOWAIT);
 		errno = ENOSPC;
 		return -1;
 	}
@@ -141,6 +149,41 @@ START_TEST(a_guard_that_cannot_be_watched_kills_nobody)
 	ck_assert_uint_eq(proc_children(), 1);
 	ck_assert_int_eq(perch_child_write(record.child, "alive\n", 6), 0);
 	proc_until_lines(host, &record, 1);
+	record_free(&record);
+	perch_host_free(host);
+}
+END_TEST
+
+/* Nobody has heard why the first one could not be executed: that is not said of another one. */
+START_TEST(a_guard_is_not_blamed_for_the_failure_of_another)
+{
+	folder_new();
+	folder_write("guard", "no program at all");
+	const char *path = folder_path("guard");
+	ck_assert_int_eq(chmod(path, 0755), 0);
+	unsigned warnings = 0;
+	perch_host *host = proc_host_with((perch_host_options){
+		.guard_path = path,
+		.log = proc_count_warnings,
+		.log_data = &warnings,
+	});
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec(CHILD("deaf"), &record);
+	epoll_fails = 1;
+	fails_behind_exit = true;
+	proc_start(host, &spec, &record);
+	fails_behind_exit = false;
+	ck_assert_uint_eq(warnings, 1);
+	record_free(&record);
+	while (proc_children() > 0)
+		perch_host_wait(host, -1);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(symlink(proc_guard_path(), path), 0);
+	proc_start(host, &spec, &record);
+	kill(proc_first_child(), SIGKILL);
+	while (warnings < 2)
+		ck_assert_int_ge(perch_host_wait(host, -1), 0);
+	ck_assert_uint_eq(proc_children(), 2);
 	record_free(&record);
 	perch_host_free(host);
 }
@@ -352,7 +395,8 @@ END_TEST
 
 SUITE_MAIN("faults", a_host_without_descriptors_leaves_none,
 	a_child_without_descriptors_leaves_none, a_child_that_cannot_be_watched_leaves_nothing,
-	a_guard_that_cannot_be_watched_kills_nobody, a_guard_that_could_not_start_is_tried_again,
+	a_guard_that_cannot_be_watched_kills_nobody, a_guard_is_not_blamed_for_the_failure_of_another,
+	a_guard_that_could_not_start_is_tried_again,
 	a_failed_start_in_a_callback_frees_nobody_too_early, without_memory_half_a_line_is_never_told,
 	what_was_refused_is_not_sent_later, a_stream_that_cannot_be_watched_again_goes_on_later,
 	input_that_cannot_be_watched_again_goes_on_later)
