@@ -196,6 +196,7 @@ static void guard_exited(struct source *source, uint32_t events)
 	if (r == 0) {
 		log_warn(guard->log, "perch-guard (process %d) was killed; starting it again", (int)pid);
 		r = start(guard, &why);
+		guard_settle(guard);
 	}
 	if (r < 0)
 		without_guard(guard, &why, NULL);
@@ -218,6 +219,11 @@ int guard_reserve(struct guard *guard, _Atomic int32_t **ret_slot, perch_err *er
 		return 0;
 	}
 	return err_set(err, PERCH_ELIMIT, "one host can guard %d children at most", GUARD_SLOTS);
+}
+
+void guard_settle(struct guard *guard)
+{
+	guard_birth_await(&guard->birth);
 }
 
 /* The next child gets this place: the table stays in few pages. */
@@ -250,6 +256,7 @@ void guard_terminal_is_raw(struct guard *guard, int fd)
 	atomic_store(&terminal->is_raw, 1);
 	if (!guard->pid && !guard->gave_up)
 		start(guard, NULL);
+	guard_settle(guard);
 }
 
 void guard_forget_terminal(struct guard *guard)

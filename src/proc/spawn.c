@@ -292,13 +292,14 @@ int spawner_spawn(struct spawner *spawner, const struct spawn_plan *plan, pid_t 
 	return 0;
 }
 
-int spawner_bear_aside(
-	struct spawner *spawner, int (*run)(void *data), void *data, pid_t *ret_pid, int *ret_pidfd)
+int spawner_bear_aside(struct spawner *spawner, int (*run)(void *data), void *data,
+	_Atomic uint32_t *is_aside, pid_t *ret_pid, int *ret_pidfd)
 {
-	int flags = CLONE_VM | CLONE_PIDFD | SIGCHLD;
+	int flags = CLONE_VM | CLONE_PIDFD | CLONE_CHILD_CLEARTID | SIGCHLD;
+	void *stack = spawner_stack(spawner, STACK_ASIDE);
 	_cleanup_fd_ int pidfd = -1;
 	sigset_t before = block_signals();
-	pid_t pid = born(clone(run, spawner_stack(spawner, STACK_ASIDE), flags, data, &pidfd), &pidfd);
+	pid_t pid = born(clone(run, stack, flags, data, &pidfd, NULL, is_aside), &pidfd);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	int r = pid < 0 ? pid : move_above_stdio(&pidfd, pid);
 	if (r < 0)

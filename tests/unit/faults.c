@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,6 +109,40 @@ START_TEST(a_child_without_descriptors_leaves_none)
 }
 END_TEST
 
+/* Closes what a guard that is born meanwhile had a copy of: that is seen at once. */
+static void assert_closes(int ends[2])
+{
+	close(ends[1]);
+	struct pollfd reader = { .fd = ends[0] };
+	ck_assert_int_eq(poll(&reader, 1, 0), 1);
+	close(ends[0]);
+}
+
+/* On one processor a newborn does not come to anything before its host waits for something; and
+ * who runs out of descriptors behind the birth of its guard waits for nobody. */
+START_TEST(a_new_guard_holds_nothing_of_its_host)
+{
+	cpu_set_t one;
+	CPU_ZERO(&one);
+	CPU_SET((size_t)sched_getcpu(), &one);
+	ck_assert_int_eq(sched_setaffinity(0, sizeof(one), &one), 0);
+	for (unsigned count = 0; count < ENOUGH; count++) {
+		perch_host *host = proc_host();
+		struct record record = { 0 };
+		perch_child_spec spec = proc_spec(CHILD("deaf"), &record);
+		spec.stdin_mode = PERCH_STDIN_PIPE;
+		int ends[2];
+		ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+		leave_descriptors(count);
+		perch_child_start(host, &spec, &record.child, NULL);
+		leave_all_descriptors();
+		assert_closes(ends);
+		record_free(&record);
+		perch_host_free(host);
+	}
+}
+END_TEST
+
 START_TEST(a_child_that_cannot_be_watched_leaves_nothing)
 {
 	unsigned fds = proc_open_fds();
@@ -181,8 +217,11 @@ START_TEST(a_guard_is_not_blamed_for_the_failure_of_another)
 	ck_assert_int_eq(symlink(proc_guard_path(), path), 0);
 	proc_start(host, &spec, &record);
 	kill(proc_first_child(), SIGKILL);
+	int ends[2];
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
 	while (warnings < 2)
 		ck_assert_int_ge(perch_host_wait(host, -1), 0);
+	assert_closes(ends);
 	ck_assert_uint_eq(proc_children(), 2);
 	record_free(&record);
 	perch_host_free(host);
@@ -394,9 +433,9 @@ START_TEST(input_that_cannot_be_watched_again_goes_on_later)
 END_TEST
 
 SUITE_MAIN("faults", a_host_without_descriptors_leaves_none,
-	a_child_without_descriptors_leaves_none, a_child_that_cannot_be_watched_leaves_nothing,
-	a_guard_that_cannot_be_watched_kills_nobody, a_guard_is_not_blamed_for_the_failure_of_another,
-	a_guard_that_could_not_start_is_tried_again,
+	a_child_without_descriptors_leaves_none, a_new_guard_holds_nothing_of_its_host,
+	a_child_that_cannot_be_watched_leaves_nothing, a_guard_that_cannot_be_watched_kills_nobody,
+	a_guard_is_not_blamed_for_the_failure_of_another, a_guard_that_could_not_start_is_tried_again,
 	a_failed_start_in_a_callback_frees_nobody_too_early, without_memory_half_a_line_is_never_told,
 	what_was_refused_is_not_sent_later, a_stream_that_cannot_be_watched_again_goes_on_later,
 	input_that_cannot_be_watched_again_goes_on_later)
