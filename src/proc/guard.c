@@ -126,13 +126,14 @@ static int start_process(struct guard *guard, int lifeline_read, int host_pidfd,
 }
 
 /* Ends the guard process if there is one. Not by cutting its lifeline: then it
- * would kill the children that are alive. */
+ * would kill the children that are alive. But a host that has become another user since then
+ * may not kill its guard, nor them. */
 static void end_process(struct guard *guard)
 {
-	if (guard->pid) {
-		pidfd_signal(guard->exit.fd, guard->pid, SIGKILL);
+	if (guard->pid && pidfd_signal(guard->exit.fd, guard->pid, SIGKILL) < 0)
+		guard->lifeline = fd_close(guard->lifeline);
+	if (guard->pid && pidfd_wait(guard->exit.fd, DEATH_WAIT_MS) == 1)
 		pidfd_reap(guard->exit.fd);
-	}
 	loop_watch(guard->loop, &guard->exit, 0);
 	guard->exit.fd = fd_close(guard->exit.fd);
 	guard->lifeline = fd_close(guard->lifeline);
