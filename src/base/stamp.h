@@ -21,6 +21,11 @@ static inline bool stamp_is_same(const struct stat *a, const struct stat *b)
 	return stamp_is_time(a->st_mtim, b->st_mtim) && stamp_is_time(a->st_ctim, b->st_ctim);
 }
 
+static inline bool stamp_is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 static inline time_t stamp_now(void)
 {
 	struct timespec now;
