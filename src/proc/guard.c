@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/bare_call.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -78,7 +79,14 @@ static int explain(const struct guard *guard, struct spawn_failure failure, perc
 	return spawn_explain(&failure, &plan, err);
 }
 
-/* For who requires a guard, or cannot have two processes in one memory (valgrind). */
+/* Who requires a guard waits for it; and who cannot have two processes in one memory (valgrind),
+ * or not with one errno. */
+static bool must_wait(const struct guard *guard)
+{
+	return guard->mode == PERCH_GUARD_REQUIRE || guard->spawner->plain_fork ||
+		!BARE_CALL_SPARES_ERRNO;
+}
+
 static int bear_and_wait(struct guard *guard, const int fds[3], perch_err *err)
 {
 	const char *const argv[] = { "perch-guard", NULL };
@@ -117,8 +125,7 @@ static int start_process(struct guard *guard, int lifeline_read, int host_pidfd,
 		[GUARD_FD_TABLE] = guard->table_fd,
 		[GUARD_FD_HOST] = host_pidfd,
 	};
-	bool is_awaited = guard->mode == PERCH_GUARD_REQUIRE || guard->spawner->plain_fork;
-	int r = (is_awaited ? bear_and_wait : bear_aside)(guard, fds, err);
+	int r = (must_wait(guard) ? bear_and_wait : bear_aside)(guard, fds, err);
 	if (r < 0)
 		return r;
 	r = loop_watch(guard->loop, &guard->exit, EPOLLIN);
