@@ -2,9 +2,10 @@
  * learn how it ended.
  *
  * A perch_host is an event loop with children in it. It belongs to one thread
- * at a time; several threads use one host each. It installs no signal handler,
- * waits for no process but its own children, and changes neither locale,
- * environment nor any process-wide setting. A child is never lost sight of:
+ * at a time; several threads use one host each. A fork of the program makes one of
+ * its own: what its parent's has started is not the fork's to end. It installs no
+ * signal handler, waits for no process but its own children, and changes neither
+ * locale, environment nor any process-wide setting. A child is never lost sight of:
  * freeing it, or its host, kills what is left of it.
  *
  * Drive it in one of two ways:

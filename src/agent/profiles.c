@@ -35,7 +35,7 @@ const struct agent_profile *kept_profile(const struct kept_profile *profile)
 /* What was changed a moment ago is read again until it has settled. */
 static bool is_unchanged(const struct stat *then, const struct stat *now)
 {
-	return stamp_is_same_file(then, now) && stamp_is_settled(now);
+	return stamp_is_unchanged(then, now) && stamp_is_settled(now);
 }
 
 /* Takes those away that are stale, or too many, and that nobody uses. */

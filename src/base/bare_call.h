@@ -1,9 +1,15 @@
-/* A system call that leaves errno alone: for who has no C library, or shares it with a process
- * that looks into it. */
+/* A system call that leaves errno alone, where we know how to make one: for who has no C library,
+ * or shares it with a process that looks into it. */
 #ifndef BASE_BARE_CALL_H
 #define BASE_BARE_CALL_H
 
 #include <sys/syscall.h>
+
+#if defined(__x86_64__) || defined(__aarch64__)
+enum { BARE_CALL_SPARES_ERRNO = 1 };
+#else
+enum { BARE_CALL_SPARES_ERRNO = 0 };
+#endif
 
 #if defined(__x86_64__)
 

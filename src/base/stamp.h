@@ -21,11 +21,15 @@ static inline bool stamp_is_same(const struct stat *a, const struct stat *b)
 	return stamp_is_time(a->st_mtim, b->st_mtim) && stamp_is_time(a->st_ctim, b->st_ctim);
 }
 
-/* The same file, and nothing of it written or changed in between. */
 static inline bool stamp_is_same_file(const struct stat *a, const struct stat *b)
 {
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-		stamp_is_same(a, b);
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* The same file, and nothing of it written or changed in between. */
+static inline bool stamp_is_unchanged(const struct stat *a, const struct stat *b)
+{
+	return stamp_is_same_file(a, b) && a->st_size == b->st_size && stamp_is_same(a, b);
 }
 
 static inline time_t stamp_now(void)

@@ -98,8 +98,8 @@ static bool is_unchanged(const struct served *served)
 {
 	struct stat now;
 	const struct stat grants = stamp_grants();
-	return stat(served->binding.path, &now) == 0 && stamp_is_same_file(&now, &served->stamp) &&
-		stamp_is_same_file(&grants, &served->grants_stamp);
+	return stat(served->binding.path, &now) == 0 && stamp_is_unchanged(&now, &served->stamp) &&
+		stamp_is_unchanged(&grants, &served->grants_stamp);
 }
 
 /* Nobody new gets it; with its last user it goes. */

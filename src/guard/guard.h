@@ -29,7 +29,6 @@ struct guard_terminal {
 struct guard_table {
 	_Atomic int32_t slots[GUARD_SLOTS];
 	struct guard_terminal terminal;
-	_Atomic int32_t failure; /* of the guard to be executed: an errno */
 };
 
 /* The argument that makes perch-guard the init of a room (see proc/room.h)

@@ -151,6 +151,8 @@ static void exit_ready(struct source *source, uint32_t events)
 	child->result.signal = status.signal;
 	child->result.dumped_core = status.dumped_core;
 	child->result.duration_ns = clock_now_ns() - child->born_ns;
+	/* That the guard could not be executed shows behind the birth. */
+	child->result.guarded &= child->room || child->host->guard.pid;
 	happen(child, EVENT_EXIT);
 }
 

@@ -319,6 +319,7 @@ int perch_child_start(
 	struct ends ends = { .of_child = { -1, -1, -1 } };
 	r = start(child, &copy, &ends, err);
 	close_ends(&ends);
+	guard_settle(&host->guard);
 	if (r < 0) {
 		child_free_memory(child);
 		return r;

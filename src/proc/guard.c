@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/bare_call.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -78,7 +79,14 @@ static int explain(const struct guard *guard, struct spawn_failure failure, perc
 	return spawn_explain(&failure, &plan, err);
 }
 
-/* For who requires a guard, or cannot have two processes in one memory (valgrind). */
+/* Who requires a guard waits for it; and who cannot have two processes in one memory (valgrind),
+ * or not with one errno. */
+static bool must_wait(const struct guard *guard)
+{
+	return guard->mode == PERCH_GUARD_REQUIRE || guard->spawner->plain_fork ||
+		!BARE_CALL_SPARES_ERRNO;
+}
+
 static int bear_and_wait(struct guard *guard, const int fds[3], perch_err *err)
 {
 	const char *const argv[] = { "perch-guard", NULL };
@@ -105,7 +113,6 @@ static int bear_aside(struct guard *guard, const int fds[3], perch_err *err)
 	guard->birth = (struct guard_birth){
 		.path = guard->path,
 		.fds = { fds[0], fds[1], fds[2] },
-		.failure = &guard->table->failure,
 	};
 	int r = guard_birth(&guard->birth, guard->spawner, &guard->pid, &guard->exit.fd);
 	return r < 0 ? explain(guard, (struct spawn_failure){ STAGE_BIRTH, -r }, err) : 0;
@@ -118,8 +125,7 @@ static int start_process(struct guard *guard, int lifeline_read, int host_pidfd,
 		[GUARD_FD_TABLE] = guard->table_fd,
 		[GUARD_FD_HOST] = host_pidfd,
 	};
-	bool is_awaited = guard->mode == PERCH_GUARD_REQUIRE || guard->spawner->plain_fork;
-	int r = (is_awaited ? bear_and_wait : bear_aside)(guard, fds, err);
+	int r = (must_wait(guard) ? bear_and_wait : bear_aside)(guard, fds, err);
 	if (r < 0)
 		return r;
 	r = loop_watch(guard->loop, &guard->exit, EPOLLIN);
@@ -127,13 +133,14 @@ static int start_process(struct guard *guard, int lifeline_read, int host_pidfd,
 }
 
 /* Ends the guard process if there is one. Not by cutting its lifeline: then it
- * would kill the children that are alive. */
+ * would kill the children that are alive. But a host that has become another user since then
+ * may not kill its guard, nor them. */
 static void end_process(struct guard *guard)
 {
-	if (guard->pid) {
-		pidfd_signal(guard->exit.fd, guard->pid, SIGKILL);
+	if (guard->pid && pidfd_signal(guard->exit.fd, guard->pid, SIGKILL) < 0)
+		guard->lifeline = fd_close(guard->lifeline);
+	if (guard->pid && pidfd_wait(guard->exit.fd, DEATH_WAIT_MS) == 1)
 		pidfd_reap(guard->exit.fd);
-	}
 	loop_watch(guard->loop, &guard->exit, 0);
 	guard->exit.fd = fd_close(guard->exit.fd);
 	guard->lifeline = fd_close(guard->lifeline);
@@ -192,11 +199,12 @@ static void guard_exited(struct source *source, uint32_t events)
 	pid_t pid = guard->pid;
 	end_process(guard);
 	perch_err why = { 0 };
-	int error = atomic_exchange(&guard->table->failure, 0);
+	int error = guard->birth.failure;
 	int r = error ? explain(guard, (struct spawn_failure){ STAGE_EXEC, error }, &why) : 0;
 	if (r == 0) {
 		log_warn(guard->log, "perch-guard (process %d) was killed; starting it again", (int)pid);
 		r = start(guard, &why);
+		guard_settle(guard);
 	}
 	if (r < 0)
 		without_guard(guard, &why, NULL);
@@ -219,6 +227,11 @@ int guard_reserve(struct guard *guard, _Atomic int32_t **ret_slot, perch_err *er
 		return 0;
 	}
 	return err_set(err, PERCH_ELIMIT, "one host can guard %d children at most", GUARD_SLOTS);
+}
+
+void guard_settle(struct guard *guard)
+{
+	guard_birth_await(&guard->birth);
 }
 
 /* The next child gets this place: the table stays in few pages. */
@@ -251,6 +264,7 @@ void guard_terminal_is_raw(struct guard *guard, int fd)
 	atomic_store(&terminal->is_raw, 1);
 	if (!guard->pid && !guard->gave_up)
 		start(guard, NULL);
+	guard_settle(guard);
 }
 
 void guard_forget_terminal(struct guard *guard)

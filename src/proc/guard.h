@@ -41,6 +41,10 @@ int guard_init(struct guard *guard, const perch_host_options *options, struct lo
  * a guard is required, PERCH_ELIMIT when the table is full. */
 int guard_reserve(struct guard *guard, _Atomic int32_t **ret_slot, perch_err *err);
 
+/* Behind the birth of that child: if a guard had to be started, it holds nothing any more of what
+ * we had open then. */
+void guard_settle(struct guard *guard);
+
 /* Gives the place back; before the child is reaped. NULL is fine. */
 void guard_release(struct guard *guard, _Atomic int32_t **slot);
 

@@ -2,6 +2,7 @@
  * descriptors, which it gives up first of all, and makes bare system calls: errno is ours. */
 #include "proc/guard_birth.h"
 
+#include <linux/futex.h>
 #include <sys/syscall.h>
 
 #include "base/bare_call.h"
@@ -17,24 +18,41 @@ IN_CHILD static long keep_only(const int fds[3])
 	return r < 0 ? r : bare_call(SYS_close_range, 3, ~0U, 0, 0, 0, 0);
 }
 
+IN_CHILD static void tell_host(struct guard_birth *birth)
+{
+	atomic_store(&birth->is_new, 0);
+	bare_call(SYS_futex, (long)&birth->is_new, FUTEX_WAKE, 1, 0, 0, 0);
+}
+
 /* Signals stay blocked in the guard: it needs none, and there is no handler in it. */
 IN_CHILD static int run(void *data)
 {
 	static const char *const argv[] = { "perch-guard", NULL };
 	static const char *const env[] = { NULL };
-	const struct guard_birth *birth = data;
+	struct guard_birth *birth = data;
 	long r = keep_only(birth->fds);
+	tell_host(birth);
 	if (r >= 0)
 		r = bare_call(SYS_setsid, 0, 0, 0, 0, 0, 0);
 	if (r >= 0) /* it holds no directory that somebody may want to unmount */
 		r = bare_call(SYS_chdir, (long)"/", 0, 0, 0, 0, 0);
 	if (r >= 0)
 		r = bare_call(SYS_execve, (long)birth->path, (long)argv, (long)env, 0, 0, 0);
-	atomic_store(birth->failure, (int32_t)-r);
+	birth->failure = (int)-r;
 	return NOT_EXECUTED_STATUS;
 }
 
 int guard_birth(struct guard_birth *birth, struct spawner *spawner, pid_t *ret_pid, int *ret_pidfd)
 {
-	return spawner_bear_aside(spawner, run, birth, ret_pid, ret_pidfd);
+	atomic_store(&birth->is_new, 1);
+	int r = spawner_bear_aside(spawner, run, birth, &birth->is_new, ret_pid, ret_pidfd);
+	if (r < 0)
+		atomic_store(&birth->is_new, 0);
+	return r;
+}
+
+void guard_birth_await(struct guard_birth *birth)
+{
+	while (atomic_load(&birth->is_new))
+		bare_call(SYS_futex, (long)&birth->is_new, FUTEX_WAIT, 1, 0, 0, 0);
 }

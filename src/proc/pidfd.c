@@ -31,6 +31,14 @@ int pidfd_open_process(pid_t pid)
 	return fd < 0 ? -errno : fd;
 }
 
+pid_t pidfd_born(pid_t pid, int *pidfd)
+{
+	if (pid >= 0)
+		return pid;
+	*pidfd = -1;
+	return -errno;
+}
+
 static struct exit_status from_siginfo(const siginfo_t *info)
 {
 	if (info->si_code == CLD_EXITED)

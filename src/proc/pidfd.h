@@ -20,6 +20,11 @@ struct exit_status {
 /* The descriptor of a living child. Returns it or a negative errno. */
 int pidfd_open_process(pid_t pid);
 
+/* What a clone with CLONE_PIDFD has come to: the process id, or a negative errno (errno is still
+ * the clone's) and no descriptor. The kernel writes the number of one before it knows that there
+ * will be a process. */
+pid_t pidfd_born(pid_t pid, int *pidfd);
+
 /* Looks whether the child has exited and leaves it a zombie: its process id
  * and group stay reserved. Returns 1 exited, 0 alive, or a negative errno. */
 int pidfd_peek(int pidfd, struct exit_status *ret_status);

@@ -270,6 +270,8 @@ void room_close(struct room *room)
 	if (!room)
 		return;
 	pidfd_signal(room->pidfd, room->pid, SIGKILL);
+	/* That is how it ends for a host that has become another user, who may not kill it. */
+	room->lifeline = fd_close(room->lifeline);
 	room->is_closed = true;
 	if (room->children) {
 		await_children(room);

@@ -137,12 +137,11 @@ pid_t room_birth_init(struct spawner *spawner, struct birth *birth, int *ret_pid
 	pthread_mutex_lock(&turn);
 	pid_t pid = clone(birth_run, spawner_stack(spawner, STACK_OF_CHILD),
 		CLONE_VM | CLONE_PIDFD | ROOM_NAMESPACES | SIGCHLD, birth, ret_pidfd);
-	int r = pid < 0 ? -errno : write_maps(pid);
+	pid = pidfd_born(pid, ret_pidfd);
+	int r = pid < 0 ? pid : write_maps(pid);
 	pthread_mutex_unlock(&turn);
-	if (pid < 0) {
-		*ret_pidfd = -1; /* a number is written there before all is well */
-		return r;
-	}
+	if (pid < 0)
+		return pid;
 	if (r < 0)
 		fail(birth, STAGE_PRIVILEGES, -r);
 	else if (let_furnish(birth->plan->furnishing) < 0)
@@ -169,7 +168,7 @@ struct guide {
 IN_CHILD static void give_up(struct guide *guide, enum spawn_stage stage)
 {
 	guide->birth->failure = (struct spawn_failure){ .stage = stage, .error = errno };
-	guide->pidfd = -1; /* a number is written there before all is well */
+	guide->pidfd = -1; /* see pidfd_born */
 	atomic_store(&guide->is_awaited, 0);
 	bare_call(SYS_futex, (long)&guide->is_awaited, FUTEX_WAKE, 1, 0, 0, 0);
 	_exit(EXIT_FAILURE);
@@ -248,11 +247,9 @@ static int send_guide(struct spawner *spawner, struct guide *guide)
 	/* No exit signal: nobody but us waits for a guide, or hears of its end. */
 	pid_t pid = clone(lead_in, spawner_stack(spawner, STACK_OF_GUIDE),
 		CLONE_VM | CLONE_FILES | CLONE_PIDFD, guide, &pidfd);
-	if (pid < 0) {
-		int error = errno;
-		pidfd = -1; /* as above */
-		return -error;
-	}
+	pid = pidfd_born(pid, &pidfd);
+	if (pid < 0)
+		return pid;
 	await_child(guide, pidfd);
 	if (!guide->child && !guide->birth->failure.error)
 		bury_orphan(guide);

@@ -142,16 +142,6 @@ static void empty_slots(struct spawner *spawner, const struct birth *birth)
 	}
 }
 
-/* The kernel writes the number of a descriptor before it knows that there will be a process. */
-static pid_t born(pid_t pid, int *ret_pidfd)
-{
-	if (pid >= 0)
-		return pid;
-	int error = errno;
-	*ret_pidfd = -1;
-	return -error;
-}
-
 /* The fast way: the child borrows our memory and our descriptor table until
  * its exec, while this thread waits. No page table is copied, and the child's
  * report is simply there when we go on. */
@@ -159,7 +149,7 @@ static pid_t clone_fast(struct spawner *spawner, struct birth *birth, int *ret_p
 {
 	int flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_PIDFD | SIGCHLD;
 	pid_t pid = clone(birth_run, spawner_stack(spawner, STACK_OF_CHILD), flags, birth, ret_pidfd);
-	return born(pid, ret_pidfd);
+	return pidfd_born(pid, ret_pidfd);
 }
 
 static void read_report(int fd, struct spawn_failure *failure)
@@ -180,7 +170,7 @@ static pid_t fork_plain(struct spawner *spawner, struct birth *birth, int *ret_p
 	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, NULL, ret_pidfd, NULL, NULL);
 	if (pid == 0)
 		_exit(birth_run(birth));
-	return born(pid, ret_pidfd);
+	return pidfd_born(pid, ret_pidfd);
 }
 
 /* For a child that has a descriptor table of its own when `bear` returns: its
@@ -292,13 +282,14 @@ int spawner_spawn(struct spawner *spawner, const struct spawn_plan *plan, pid_t 
 	return 0;
 }
 
-int spawner_bear_aside(
-	struct spawner *spawner, int (*run)(void *data), void *data, pid_t *ret_pid, int *ret_pidfd)
+int spawner_bear_aside(struct spawner *spawner, int (*run)(void *data), void *data,
+	_Atomic uint32_t *is_aside, pid_t *ret_pid, int *ret_pidfd)
 {
-	int flags = CLONE_VM | CLONE_PIDFD | SIGCHLD;
+	int flags = CLONE_VM | CLONE_PIDFD | CLONE_CHILD_CLEARTID | SIGCHLD;
+	void *stack = spawner_stack(spawner, STACK_ASIDE);
 	_cleanup_fd_ int pidfd = -1;
 	sigset_t before = block_signals();
-	pid_t pid = born(clone(run, spawner_stack(spawner, STACK_ASIDE), flags, data, &pidfd), &pidfd);
+	pid_t pid = pidfd_born(clone(run, stack, flags, data, &pidfd, NULL, is_aside), &pidfd);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	int r = pid < 0 ? pid : move_above_stdio(&pidfd, pid);
 	if (r < 0)

@@ -86,10 +86,11 @@ int spawner_spawn(struct spawner *spawner, const struct spawn_plan *plan, pid_t 
 	int *ret_pidfd, struct spawn_failure *failure);
 
 /* Starts a process that is not waited for: with a copy of our descriptors, all signals blocked and
- * in our memory, where it runs until it executes something. `run` makes bare calls alone. There is
- * one such process at a time; without plain_fork. Returns 0 or a negative errno. */
-int spawner_bear_aside(
-	struct spawner *spawner, int (*run)(void *data), void *data, pid_t *ret_pid, int *ret_pidfd);
+ * in our memory, where it runs until it executes something, or ends: then at the latest the kernel
+ * clears *is_aside and wakes who waits there. `run` makes bare calls alone. There is one such
+ * process at a time; without plain_fork. Returns 0 or a negative errno. */
+int spawner_bear_aside(struct spawner *spawner, int (*run)(void *data), void *data,
+	_Atomic uint32_t *is_aside, pid_t *ret_pid, int *ret_pidfd);
 
 /* Whose stack it is between birth and exec. */
 enum birth_stack {

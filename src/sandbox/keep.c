@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/stamp.h"
@@ -24,6 +25,7 @@ struct keep {
 	perch_host *host;
 	struct sandbox *first; /* the one that was put last */
 	size_t count;
+	pid_t owner; /* a fork of it has a copy of this */
 	/* Something that is mounted outside is not seen in rooms: those of another age are not used
 	 * again. */
 	unsigned long age;
@@ -32,11 +34,14 @@ struct keep {
 	struct timer idle;
 };
 
+/* Those that a fork knows of are its parent's, who may be in one by now: they are left alone. */
 static void free_all(struct keep *keep)
 {
+	bool are_ours = keep->owner == getpid();
 	for (struct sandbox *sandbox; (sandbox = keep->first);) {
 		keep->first = sandbox->kept.next;
-		sandbox_free(sandbox);
+		if (are_ours)
+			sandbox_free(sandbox);
 	}
 	keep->count = 0;
 }
@@ -59,34 +64,38 @@ static void on_idle(struct timer *timer, uint64_t now_ns)
 
 /* ---- what is mounted outside --------------------------------------------------------- */
 
-/* A thread can have moved into another mount namespace. */
-static bool is_elsewhere(struct keep *keep)
+/* A thread can have moved into another mount namespace. A fork is told of nothing that its parent
+ * has heard of, and the other way round, as long as they share what tells of it. */
+static bool is_elsewhere(const struct keep *keep, const struct stat *here)
 {
-	struct stat now = { 0 };
-	stat("/proc/thread-self/ns/mnt", &now);
-	bool is_same =
-		now.st_dev == keep->mountinfo_of.st_dev && now.st_ino == keep->mountinfo_of.st_ino;
-	keep->mountinfo_of = now;
-	return !is_same;
+	return keep->owner != getpid() || !stamp_is_same_file(here, &keep->mountinfo_of);
 }
 
-static bool has_changed(struct keep *keep)
+static bool has_changed(const struct keep *keep)
 {
-	if (is_elsewhere(keep)) {
-		fd_close(keep->mountinfo);
-		keep->mountinfo = fd_above_stdio(open("/proc/thread-self/mountinfo", O_RDONLY | O_CLOEXEC));
-		return true;
-	}
 	struct pollfd change = { .fd = keep->mountinfo, .events = POLLPRI };
 	return keep->mountinfo < 0 || poll(&change, 1, 0) != 0;
 }
 
+static void settle(struct keep *keep, const struct stat *here)
+{
+	fd_close(keep->mountinfo);
+	keep->mountinfo = fd_above_stdio(open("/proc/thread-self/mountinfo", O_RDONLY | O_CLOEXEC));
+	keep->mountinfo_of = *here;
+	keep->owner = getpid();
+}
+
 static void look_outside(struct keep *keep)
 {
-	if (!has_changed(keep))
+	struct stat here = { 0 };
+	stat("/proc/thread-self/ns/mnt", &here);
+	bool has_moved = is_elsewhere(keep, &here);
+	if (!has_moved && !has_changed(keep))
 		return;
 	keep->age++;
 	free_all(keep);
+	if (has_moved)
+		settle(keep, &here);
 }
 
 /* NULL: nothing is kept here. */
@@ -103,6 +112,7 @@ static struct keep *keep_of(perch_host *host)
 	*keep = (struct keep){
 		.guest.leave = leave,
 		.host = host,
+		.owner = getpid(),
 		.mountinfo = -1,
 		.idle.due = on_idle,
 	};
@@ -112,6 +122,8 @@ static struct keep *keep_of(perch_host *host)
 
 /* ---- as good as new ------------------------------------------------------------ */
 
+/* That nobody was in it when it was put is not enough: a listing of processes is not made in one
+ * moment, so that who forks fast enough may have escaped that one; and the init may have died. */
 static bool is_as_new(const struct sandbox *sandbox)
 {
 	const struct room *room = sandbox->confine.room;

@@ -37,23 +37,19 @@ static void add_time(struct buf *out, const struct timespec *time)
 /* ---- what it is made from ---------------------------------------------------- */
 
 /* Who we are, which tree our paths are in, what the environment says: a program can change
- * them all. */
+ * them all. That it is another process by now, or among other mounts, keep.c sees. */
 static void add_surroundings(struct buf *out)
 {
-	static const char *const places[] = { "/", "/proc/thread-self/ns/mnt" };
 	_cleanup_free_ char *scratch = scratch_parent();
-	add_number(out, (uint64_t)getpid()); /* a fork has another one, and no rooms of its own yet */
+	struct stat root = { 0 };
+	stat("/", &root);
+	add_identity(out, &root);
 	add_number(out, geteuid());
 	add_number(out, getegid());
 	add_number(out, (uint64_t)landlock_abi());
 	add_number(out, sandbox_has_room_off());
 	add_text(out, scratch ? scratch : "");
 	out->failed |= !scratch;
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		struct stat info = { 0 };
-		stat(places[i], &info);
-		add_identity(out, &info);
-	}
 }
 
 static void add_policy(struct buf *out, const struct sandbox_policy *policy)

@@ -6,17 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/stamp.h"
 #include "base/vec.h"
 #include "proc/host.h"
 
 enum {
 	DIRECTORIES_MAX = 32,
 	DESCRIPTORS_MAX = 384, /* of a host's; the usual limit is 1024 */
-	SETTLED_SECONDS = 2,   /* a time stamp younger than this may have to serve twice */
 };
 
 struct entry {
@@ -66,27 +65,6 @@ struct shelf *shelf_of(perch_host *host)
 	shelf->guest.leave = free_shelf;
 	host_add_guest(host, &shelf->guest);
 	return shelf;
-}
-
-static bool is_same_time(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
-}
-
-static bool is_unchanged(const struct stat *before, const struct stat *now)
-{
-	return before->st_dev == now->st_dev && before->st_ino == now->st_ino &&
-		is_same_time(&before->st_mtim, &now->st_mtim) &&
-		is_same_time(&before->st_ctim, &now->st_ctim);
-}
-
-/* Time stamps are coarse: a second change in the same moment would not show. */
-static bool is_settled(const struct stat *info)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME, &now);
-	return info->st_mtim.tv_sec + SETTLED_SECONDS < now.tv_sec &&
-		info->st_ctim.tv_sec + SETTLED_SECONDS < now.tv_sec;
 }
 
 /* The one that nobody has asked for the longest time; not one of this round, which somebody is
@@ -160,8 +138,7 @@ void shelf_begin(struct shelf *shelf)
 static struct entry *find(struct shelf *shelf, const struct stat *info)
 {
 	for (size_t i = 0; i < shelf->count; i++) {
-		const struct stat *seen = &shelf->entries[i].seen;
-		if (seen->st_dev == info->st_dev && seen->st_ino == info->st_ino)
+		if (stamp_is_same_file(&shelf->entries[i].seen, info))
 			return &shelf->entries[i];
 	}
 	return NULL;
@@ -178,7 +155,7 @@ static void read_anew(
 {
 	empty(shelf, entry);
 	entry->round = shelf->round;
-	bool is_young = !is_settled(info);
+	bool is_young = !stamp_is_settled(info);
 	bool is_too_much = !is_young && !fill(shelf, entry, directory);
 	if (is_too_much)
 		empty(shelf, entry);
@@ -195,7 +172,7 @@ const struct shelf_directory *shelf_get(struct shelf *shelf, int directory)
 		return NULL;
 	struct entry *entry = find(shelf, &info);
 	bool is_known = entry &&
-		(entry->round == shelf->round || (!entry->is_young && is_unchanged(&entry->seen, &info)));
+		(entry->round == shelf->round || (!entry->is_young && stamp_is_same(&entry->seen, &info)));
 	if (!entry)
 		entry = make_place(shelf);
 	if (!entry)

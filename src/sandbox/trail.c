@@ -5,17 +5,16 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statfs.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/stamp.h"
 #include "base/vec.h"
+#include "sandbox/open_path.h"
 
 enum {
 	LINKS_MAX = 40, /* of one way, as in the kernel */
@@ -150,11 +149,11 @@ void trail_add(struct trail *trail, const char *path)
 	while (name[0] && pass(trail, &walk, name));
 }
 
+/* Whether it meets no link, as far as there is something of it. */
 static bool is_plain(const char *path)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
-	_cleanup_fd_ int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
-	return fd >= 0 || errno == ENOENT || errno == ENOTDIR;
+	_cleanup_fd_ int fd = open_path(AT_FDCWD, path, RESOLVE_NO_SYMLINKS);
+	return fd >= 0 || fd == -ENOENT || fd == -ENOTDIR;
 }
 
 void trail_add_plain(struct trail *trail, const char *path)
@@ -179,8 +178,8 @@ bool trail_is_same(const struct trail *trail)
 	for (size_t i = 0; i < trail->count; i++) {
 		const struct trail_step *step = &trail->steps[i];
 		struct stat now;
-		if (stat(step->path, &now) < 0 || now.st_dev != step->seen.st_dev ||
-			now.st_ino != step->seen.st_ino || !stamp_is_same(&now, &step->seen))
+		if (stat(step->path, &now) < 0 || !stamp_is_same_file(&now, &step->seen) ||
+			!stamp_is_same(&now, &step->seen))
 			return false;
 	}
 	return trail->count && !trail->failed && are_plain(&trail->plain);

@@ -4,26 +4,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/vec.h"
+#include "sandbox/open_path.h"
 
 /* ---- looking up ----------------------------------------------------------- */
-
-static int open_path(int root, const char *path, uint64_t resolve)
-{
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = resolve };
-	long fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
-	return fd < 0 ? -errno : fd_above_stdio((int)fd);
-}
 
 /* The path of what a descriptor refers to; "" for the root. */
 static int path_of(int fd, char out[PATH_MAX])
@@ -41,7 +33,7 @@ static int path_of(int fd, char out[PATH_MAX])
 
 /* Whether the path, if it meets no link, is already what path_of would say: without
  * empty parts and dots. */
-static bool is_plain(const char *path)
+static bool is_clean(const char *path)
 {
 	if (path[0] != '/')
 		return false;
@@ -60,7 +52,7 @@ static bool is_plain(const char *path)
 static int look_up(const char *path, char out[PATH_MAX])
 {
 	out[0] = '\0';
-	if (is_plain(path)) {
+	if (is_clean(path)) {
 		int fd = open_path(AT_FDCWD, path, RESOLVE_NO_SYMLINKS);
 		if (fd >= 0 || fd == -ENOENT)
 			strcpy(out, path);

@@ -96,15 +96,16 @@ const char *proc_in_build(const char *name, char *path, size_t size)
 	return path;
 }
 
+/* Threads have a host each. */
 const char *proc_child_path(void)
 {
-	static char path[8192];
+	static _Thread_local char path[8192];
 	return path[0] ? path : proc_in_build("child", path, sizeof(path));
 }
 
 const char *proc_guard_path(void)
 {
-	static char path[8192];
+	static _Thread_local char path[8192];
 	return path[0] ? path : proc_in_build("../perch-guard", path, sizeof(path));
 }
 

@@ -3,6 +3,7 @@
  * stays alive. */
 #include "harness/oom.h"
 #include "harness/proc.h"
+#include "harness/refusal.h"
 #include "harness/suite.h"
 
 #include <errno.h>
@@ -11,53 +12,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "proc/intake.h"
-
-/* In the place of libc's: the `epoll_fails`-th descriptor from now on is not
- * taken, as when fs.epoll.max_user_watches is reached. 0 = all are. */
-static unsigned epoll_fails;
-
-int epoll_ctl(int epoll_fd, int operation, int fd, struct epoll_event *event)
-{
-	if (operation == EPOLL_CTL_ADD && epoll_fails && --epoll_fails == 0) {
-		errno = ENOSPC;
-		return -1;
-	}
-	return (int)syscall(SYS_epoll_ctl, epoll_fd, operation, fd, event);
-}
-
-/* From now on only `count` more descriptors can be opened. */
-static void leave_descriptors(unsigned count)
-{
-	int lowest = dup(0);
-	close(lowest);
-	const struct rlimit limit = { (rlim_t)lowest + count, 1024 };
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
-}
-
-static void leave_all_descriptors(void)
-{
-	const struct rlimit limit = { 1024, 1024 };
-	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
-}
-
-/* More than a host, a guard and a child need. */
-enum { ENOUGH = 30 };
 
 START_TEST(a_host_without_descriptors_leaves_none)
 {
 	unsigned fds = proc_open_fds();
 	int r = -1;
-	for (unsigned count = 0; count < ENOUGH; count++) {
+	for (unsigned count = 0; count < DESCRIPTORS_ENOUGH; count++) {
 		perch_host *host = NULL;
-		leave_descriptors(count);
+		refusal_leave_descriptors(count);
 		r = perch_host_new(NULL, &host, NULL);
-		leave_all_descriptors();
+		refusal_leave_all_descriptors();
 		ck_assert(r == 0 || r == -EMFILE);
 		perch_host_free(host);
 		ck_assert_uint_eq(proc_open_fds(), fds);
@@ -71,15 +38,15 @@ static void start_with_few(perch_guard_mode mode, int failure)
 {
 	unsigned fds = proc_open_fds();
 	bool started = false;
-	for (unsigned count = 0; count < ENOUGH; count++) {
+	for (unsigned count = 0; count < DESCRIPTORS_ENOUGH; count++) {
 		perch_host *host = proc_host_with((perch_host_options){ .guard = mode });
 		struct record record = { 0 };
 		perch_child_spec spec = proc_spec(CHILD("deaf"), &record);
 		spec.stdin_mode = PERCH_STDIN_PIPE;
 		perch_err err = { 0 };
-		leave_descriptors(count);
+		refusal_leave_descriptors(count);
 		int r = perch_child_start(host, &spec, &record.child, &err);
-		leave_all_descriptors();
+		refusal_leave_all_descriptors();
 		ck_assert_msg(r == 0 || r == -EMFILE || r == failure, "%d: %s", r, err.text);
 		ck_assert_uint_eq(perch_host_children(host), r == 0);
 		started = r == 0;
@@ -118,63 +85,6 @@ START_TEST(a_child_that_cannot_be_watched_leaves_nothing)
 		ck_assert_uint_eq(proc_children(), 0);
 	}
 	ck_assert_int_eq(r, 0);
-}
-END_TEST
-
-/* A second guard that cannot be watched must not take the living with it. */
-START_TEST(a_guard_that_cannot_be_watched_kills_nobody)
-{
-	unsigned warnings = 0;
-	perch_host *host = proc_host_with((perch_host_options){
-		.log = proc_count_warnings,
-		.log_data = &warnings,
-	});
-	struct record record = { 0 };
-	proc_start_piped(host, CHILD("echo"), &record);
-	epoll_fails = 1;
-	kill(proc_first_child(), SIGKILL);
-	while (warnings < 2)
-		ck_assert_int_ge(perch_host_wait(host, -1), 0);
-	ck_assert_uint_eq(epoll_fails, 0);
-	ck_assert_uint_eq(proc_children(), 1);
-	ck_assert_int_eq(perch_child_write(record.child, "alive\n", 6), 0);
-	proc_until_lines(host, &record, 1);
-	record_free(&record);
-	perch_host_free(host);
-}
-END_TEST
-
-/* Descriptors come back, and with them the guard; however often it failed. */
-static void recover(perch_guard_mode mode)
-{
-	unsigned warnings = 0;
-	perch_host *host = proc_host_with((perch_host_options){
-		.guard = mode,
-		.log = proc_count_warnings,
-		.log_data = &warnings,
-	});
-	struct record record = { 0 };
-	perch_child_spec spec = proc_spec(CHILD("deaf"), &record);
-	spec.stdout_mode = PERCH_OUTPUT_NULL;
-	spec.stderr_mode = PERCH_OUTPUT_NULL;
-	for (int i = 0; i < 20; i++) {
-		leave_descriptors(2);
-		int r = perch_child_start(host, &spec, &record.child, NULL);
-		leave_all_descriptors();
-		ck_assert_int_eq(r, mode == PERCH_GUARD_REQUIRE ? PERCH_EGUARD : 0);
-		record_free(&record);
-	}
-	ck_assert_uint_eq(warnings, 1);
-	proc_start(host, &spec, &record);
-	ck_assert(perch_child_result(record.child)->guarded);
-	record_free(&record);
-	perch_host_free(host);
-}
-
-START_TEST(a_guard_that_could_not_start_is_tried_again)
-{
-	recover(PERCH_GUARD_AUTO);
-	recover(PERCH_GUARD_REQUIRE);
 }
 END_TEST
 
@@ -346,7 +256,6 @@ END_TEST
 
 SUITE_MAIN("faults", a_host_without_descriptors_leaves_none,
 	a_child_without_descriptors_leaves_none, a_child_that_cannot_be_watched_leaves_nothing,
-	a_guard_that_cannot_be_watched_kills_nobody, a_guard_that_could_not_start_is_tried_again,
 	a_failed_start_in_a_callback_frees_nobody_too_early, without_memory_half_a_line_is_never_told,
 	what_was_refused_is_not_sent_later, a_stream_that_cannot_be_watched_again_goes_on_later,
 	input_that_cannot_be_watched_again_goes_on_later)

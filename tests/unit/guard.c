@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FAMILIES = 10 };
+enum { FAMILIES = 10, ANOTHER_USER = 54321 };
 
 /* A host in a process of its own, with children that have children. Writes all
  * their ids to `out`, then waits to be killed. */
@@ -287,6 +287,9 @@ START_TEST(a_guard_that_cannot_be_executed_is_warned_about_or_refused)
 	proc_run(host, CHILD("one-line"), &second);
 	ck_assert(!second.result.guarded);
 	ck_assert_uint_eq(warnings, 1);
+	kill(perch_child_pid(record.child), SIGKILL);
+	proc_until(host, &record.ended);
+	ck_assert(!record.result.guarded);
 	record_free(&second);
 	record_free(&record);
 	perch_host_free(host);
@@ -297,6 +300,27 @@ START_TEST(a_guard_that_cannot_be_executed_is_warned_about_or_refused)
 	ck_assert_int_eq(perch_child_start(host, &spec, &record.child, &err), PERCH_EGUARD);
 	ck_assert_ptr_nonnull(strstr(err.text, options.guard_path));
 	perch_host_free(host);
+}
+END_TEST
+
+/* Who has given up being root cannot kill what it has started before. */
+START_TEST(a_host_that_has_become_another_user_ends)
+{
+	if (geteuid() != 0)
+		return;
+	pid_t host_pid = fork();
+	if (host_pid == 0) {
+		perch_host *host = proc_host();
+		struct record record = { 0 };
+		proc_run(host, CHILD("one-line"), &record);
+		record_free(&record);
+		bool is_other = setresuid(ANOTHER_USER, ANOTHER_USER, ANOTHER_USER) == 0;
+		perch_host_free(host);
+		_exit(is_other && waitpid(-1, NULL, WNOHANG) < 0 ? 0 : 1);
+	}
+	int status;
+	ck_assert_int_eq(waitpid(host_pid, &status, 0), host_pid);
+	ck_assert_int_eq(status, 0);
 }
 END_TEST
 
@@ -325,4 +349,5 @@ SUITE_MAIN("guard", sigkill_of_the_host_leaves_nobody, a_crash_of_the_host_leave
 	without_a_guard_grandchildren_survive, a_surviving_fork_of_the_host_does_not_hide_its_death,
 	a_host_killed_while_it_spawns_leaves_nobody, a_guard_that_is_killed_is_replaced,
 	a_guard_that_always_dies_is_given_up, a_missing_guard_is_warned_about_or_refused,
-	a_guard_that_cannot_be_executed_is_warned_about_or_refused, a_host_without_streams_is_guarded)
+	a_guard_that_cannot_be_executed_is_warned_about_or_refused, a_host_without_streams_is_guarded,
+	a_host_that_has_become_another_user_ends)

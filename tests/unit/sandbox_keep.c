@@ -4,15 +4,19 @@
 #include "harness/quarters.h"
 #include "harness/suite.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "sandbox/sandbox.h"
+
+enum { ANOTHER_USER = 54321 };
 
 static perch_host *host;
 static struct arena arena;
@@ -200,18 +204,93 @@ QUARTERS_TEST(nobody_asks_for_it_and_it_goes)
 	end();
 }
 
-QUARTERS_TEST(no_more_than_some_are_kept)
+static void assert_succeeds(pid_t process)
 {
-	enum { MANY = 20, SOME = 8 };
+	int status;
+	ck_assert_int_eq(waitpid(process, &status, 0), process);
+	ck_assert_int_eq(status, 0);
+}
+
+/* As a daemon that was root when it ran its first tool. Such a one may not kill the room. */
+QUARTERS_TEST(a_host_that_has_become_another_user_leaves_no_room)
+{
+	if (geteuid() != 0)
+		return;
+	pid_t daemon_pid = fork();
+	if (daemon_pid == 0) {
+		begin();
+		free(run_once(":"));
+		bool is_other = setresuid(ANOTHER_USER, ANOTHER_USER, ANOTHER_USER) == 0;
+		perch_host_free(host);
+		_exit(is_other && waitpid(-1, NULL, WNOHANG) < 0 ? 0 : 1);
+	}
+	assert_succeeds(daemon_pid);
+}
+
+/* What a fork of ours does with a copy of our host: a room of its own is all that it gets. */
+static void fork_runs(void)
+{
+	pid_t fork_pid = fork();
+	if (fork_pid == 0)
+		_exit(atol(run_once(":")) == FIRST ? 0 : 1);
+	assert_succeeds(fork_pid);
+}
+
+QUARTERS_TEST(a_fork_has_no_room_of_ours_and_leaves_us_those_that_we_have)
+{
 	begin();
+	assert_said(run_once(":"), true, "");
+	assert_said(run_once(":"), false, "");
+	fork_runs();
+	assert_said(run_once(":"), false, "");
+	end();
+}
+
+/* More than are kept: those from before have to go. */
+enum { MANY = 20 };
+
+static void open_many(void)
+{
 	struct sandbox_policy policy = tool_policy();
 	struct sandbox *sandboxes[MANY];
-	free(run_once(":"));
-	size_t with_one = proc_children();
 	for (size_t i = 0; i < MANY; i++)
 		sandboxes[i] = open_with(&policy);
 	for (size_t i = 0; i < MANY; i++)
 		sandbox_close(sandboxes[i]);
+}
+
+/* We are in a room that was kept when the fork was made. */
+QUARTERS_TEST(a_fork_does_not_end_a_room_that_we_are_in)
+{
+	begin();
+	assert_said(run_once(":"), true, "");
+	int go[2];
+	ck_assert_int_eq(pipe2(go, O_CLOEXEC), 0);
+	pid_t fork_pid = fork();
+	if (fork_pid == 0) {
+		char byte;
+		close(go[1]);
+		(void)!read(go[0], &byte, 1);
+		open_many();
+		_exit(0);
+	}
+	struct sandbox_policy policy = tool_policy();
+	struct sandbox *sandbox = open_with(&policy);
+	close(go[0]);
+	close(go[1]);
+	assert_succeeds(fork_pid);
+	assert_said(say_in(sandbox, "echo $$"), false, "");
+	sandbox_close(sandbox);
+	end();
+}
+
+QUARTERS_TEST(no_more_than_some_are_kept)
+{
+	enum { SOME = 8 };
+	begin();
+	free(run_once(":"));
+	size_t with_one = proc_children();
+	open_many();
 	ck_assert_uint_eq(proc_children(), with_one - 1 + SOME);
 	end();
 }
@@ -234,6 +313,46 @@ QUARTERS_TEST(a_room_with_old_mounts_is_not_used_again)
 	sandbox_close(first);
 	for (int i = 0; i < 3; i++)
 		assert_said(run_with(&policy, script), false, "new\n");
+	end();
+	quarters_prepare("umount inside");
+}
+
+/* Rooms as they are before something is mounted, and how they would be behind it. */
+static void begin_with_mounts(char *script, size_t size)
+{
+	begin();
+	quarters_prepare("mount --make-rprivate / && mkdir inside && touch inside/old");
+	snprintf(script, size, "ls %s", quarters_path("inside"));
+	assert_said(run_once(script), true, "old\n");
+	for (int i = 0; i < 3; i++)
+		assert_said(run_once(script), false, "old\n");
+}
+
+/* The kernel tells of a mount once to all who share an open file. */
+QUARTERS_TEST(a_mount_that_a_fork_has_heard_of_is_heard_of_here)
+{
+	if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0)
+		return;
+	char script[4096];
+	begin_with_mounts(script, sizeof(script));
+	quarters_prepare("mount -t tmpfs tmpfs inside && touch inside/new");
+	fork_runs();
+	assert_said(run_once(script), true, "new\n");
+	end();
+	quarters_prepare("umount inside");
+}
+
+QUARTERS_TEST(who_has_moved_to_other_mounts_has_other_rooms)
+{
+	if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0)
+		return;
+	char script[4096];
+	begin_with_mounts(script, sizeof(script));
+	ck_assert_int_eq(unshare(CLONE_NEWNS), 0);
+	assert_said(run_once(script), true, "old\n");
+	assert_said(run_once(script), false, "old\n");
+	quarters_prepare("mount -t tmpfs tmpfs inside && touch inside/new");
+	assert_said(run_once(script), true, "new\n");
 	end();
 	quarters_prepare("umount inside");
 }
@@ -270,4 +389,8 @@ SUITE_MAIN("sandbox-keep", who_leaves_it_as_it_was_has_a_successor,
 	a_secret_that_was_made_meanwhile_is_hidden, a_secret_that_was_replaced_meanwhile_is_hidden,
 	another_policy_has_another_room, whoever_is_still_in_it_is_alone,
 	there_is_no_memory_to_be_shared, nobody_asks_for_it_and_it_goes, no_more_than_some_are_kept,
-	a_room_with_old_mounts_is_not_used_again, without_memory_nothing_is_kept_that_is_not_whole)
+	a_host_that_has_become_another_user_leaves_no_room,
+	a_fork_has_no_room_of_ours_and_leaves_us_those_that_we_have,
+	a_fork_does_not_end_a_room_that_we_are_in, a_room_with_old_mounts_is_not_used_again,
+	a_mount_that_a_fork_has_heard_of_is_heard_of_here,
+	who_has_moved_to_other_mounts_has_other_rooms, without_memory_nothing_is_kept_that_is_not_whole)
