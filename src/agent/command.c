@@ -26,14 +26,9 @@ static bool has_blank(const char *text)
 	return false;
 }
 
-/* ---- tokens: templates, one for each element of argv ---------------------- */
+/* ---- words: templates, one for each element of argv ---------------------- */
 
-struct tokens {
-	struct str *items;
-	size_t count;
-};
-
-static void add_split(struct tokens *tokens, const char *text)
+static void add_split(struct argv_words *words, const char *text)
 {
 	while (*text) {
 		while (is_blank(*text))
@@ -42,95 +37,48 @@ static void add_split(struct tokens *tokens, const char *text)
 		while (*text && !is_blank(*text))
 			text++;
 		if (text > start)
-			tokens->items[tokens->count++] = (struct str){ start, (size_t)(text - start) };
+			words->items[words->count++] = (struct str){ start, (size_t)(text - start) };
 	}
 }
 
-static int make_tokens(const struct agent_profile *profile, bool splits, struct arena *arena,
-	struct tokens *ret_tokens)
+static int make_words(const struct agent_profile *profile, bool splits, struct arena *arena,
+	struct argv_words *ret_words)
 {
 	size_t most = strlen(profile->command) + list_count(profile->args) + 1;
-	struct tokens tokens = { .items = arena_alloc(arena, most * sizeof(*tokens.items)) };
-	if (!tokens.items)
+	struct str *items = arena_alloc(arena, most * sizeof(*items));
+	struct argv_words words = { .items = items, .message_on_stdin = profile->message_on_stdin };
+	if (!items)
 		return -ENOMEM;
 	if (splits)
-		add_split(&tokens, profile->command);
+		add_split(&words, profile->command);
 	else
-		tokens.items[tokens.count++] = str_from(profile->command);
+		words.items[words.count++] = str_from(profile->command);
 	for (const char *const *arg = profile->args; *arg; arg++)
-		tokens.items[tokens.count++] = str_from(*arg);
-	*ret_tokens = tokens;
+		words.items[words.count++] = str_from(*arg);
+	*ret_words = words;
 	return 0;
 }
 
 /* ---- a shell and the message ---------------------------------------------- */
 
-static bool is_shell(struct str token)
+static int check_shell(const struct argv_words *words, perch_err *err)
 {
-	static const char *const shells[] = { "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish",
-		"busybox" };
-	const char *slash = token.len ? memrchr(token.data, '/', token.len) : NULL;
-	size_t skip = slash ? (size_t)(slash - token.data) + 1 : 0;
-	struct str name = { token.data + skip, token.len - skip };
-	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
-		if (str_is(name, shells[i]))
-			return true;
-	}
-	return false;
-}
-
-static bool is_option(struct str token)
-{
-	return token.len > 1 && (token.data[0] == '-' || token.data[0] == '+');
-}
-
-/* -c, -lc, -ec … */
-static bool takes_script(struct str token)
-{
-	return token.len > 1 && token.data[0] == '-' && token.data[1] != '-' &&
-		memchr(token.data, 'c', token.len);
-}
-
-/* Where the script of the first shell -c stands; count = there is none. */
-static size_t find_script(const struct tokens *tokens)
-{
-	size_t i = 0;
-	while (i < tokens->count && !is_shell(tokens->items[i]))
-		i++;
-	while (i < tokens->count && !takes_script(tokens->items[i]))
-		i++;
-	while (i < tokens->count && is_option(tokens->items[i]))
-		i++;
-	return i;
-}
-
-/* Somebody who wrote quotes into a command that is split meant all that follows. */
-static bool begins_quote(struct str token)
-{
-	return token.len && (token.data[0] == '"' || token.data[0] == '\'');
-}
-
-static int check_shell(const struct tokens *tokens, perch_err *err)
-{
-	size_t at = find_script(tokens);
-	bool is_quoted = at < tokens->count && begins_quote(tokens->items[at]);
-	for (size_t i = at; i < tokens->count && (i == at || is_quoted); i++) {
-		if (template_uses_message(tokens->items[i]))
-			return err_set(err, -EINVAL,
-				"refused: a shell would read {{MESSAGE}} as a part of its script, and run what a "
-				"chat user writes; use \"$AGENT_MESSAGE\" in the script instead "
-				"(--allow-shell-message runs it all the same)");
-	}
-	return 0;
+	if (!shell_reads_message(words))
+		return 0;
+	return err_set(err, -EINVAL,
+		"refused: a shell would read %s as a part of its script, and run what a chat user "
+		"writes; use \"$AGENT_MESSAGE\" in the script instead (--allow-shell-message runs it all "
+		"the same)",
+		words->message_on_stdin ? "the message" : "{{MESSAGE}}");
 }
 
 int command_check_shell(const struct agent_profile *profile, struct arena *arena, perch_err *err)
 {
-	struct tokens tokens;
+	struct argv_words words;
 	const struct dialect *dialect = dialect_of(profile->dialect);
-	if (make_tokens(profile, dialect->splits_command, arena, &tokens) < 0)
+	if (make_words(profile, dialect->splits_command, arena, &words) < 0)
 		return err_no_memory(err);
-	return dialect->has_message ? check_shell(&tokens, err) : 0;
+	return dialect->has_message ? check_shell(&words, err) : 0;
 }
 
 /* ---- quotes ------------------------------------------------------------------ */
@@ -178,21 +126,21 @@ static int splits(struct launch *launch, bool *ret_splits, perch_err *err)
 int launch_make_argv(struct launch *launch, perch_err *err)
 {
 	bool is_split = false;
-	struct tokens tokens = { 0 };
+	struct argv_words words = { 0 };
 	int r = splits(launch, &is_split, err);
 	if (r < 0)
 		return r;
-	if (make_tokens(launch->options->profile, is_split, launch->arena, &tokens) < 0)
+	if (make_words(launch->options->profile, is_split, launch->arena, &words) < 0)
 		return err_no_memory(err);
-	const char **argv = arena_alloc(launch->arena, (tokens.count + 1) * sizeof(*argv));
+	const char **argv = arena_alloc(launch->arena, (words.count + 1) * sizeof(*argv));
 	if (!argv)
 		return err_no_memory(err);
-	for (size_t i = 0; r == 0 && i < tokens.count; i++)
-		r = launch_expand(launch, tokens.items[i], false, "an argument", &argv[i], err);
+	for (size_t i = 0; r == 0 && i < words.count; i++)
+		r = launch_expand(launch, words.items[i], false, "an argument", &argv[i], err);
 	if (r < 0)
 		return r;
-	argv[tokens.count] = NULL;
+	argv[words.count] = NULL;
 	launch->argv = argv;
 	bool is_checked = launch->dialect->has_message && !launch->options->allow_shell_message;
-	return is_checked ? check_shell(&tokens, err) : 0;
+	return is_checked ? check_shell(&words, err) : 0;
 }

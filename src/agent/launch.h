@@ -58,6 +58,19 @@ int command_check_shell(const struct agent_profile *profile, struct arena *arena
 /* What to do about a pair of quotes in the command, meant for a shell; NULL = it has none. */
 const char *command_quotes_advice(const struct agent_profile *profile);
 
+/* ---- shell_guard.c --------------------------------------------------------- */
+
+/* Templates, one for each element of an argv. */
+struct argv_words {
+	struct str *items;
+	size_t count;
+	bool message_on_stdin;
+};
+
+/* Whether a shell would read the message as code: in an argument, or on its stdin where
+ * it has no other script. Of what can be said only by running it, too much is told. */
+bool shell_reads_message(const struct argv_words *words);
+
 /* ---- environment.c -------------------------------------------------------- */
 
 int launch_make_env(struct launch *launch, perch_err *err);
