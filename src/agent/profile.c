@@ -61,6 +61,8 @@ static int read_entry(
 	int key = profile_find_key(entry->name);
 	if (key < 0)
 		return take_unknown(reader, entry);
+	if (strcmp(entry->name, "command") == 0)
+		reader->command = entry;
 	if (entry->value->type == YAML_NULL)
 		return 0;
 	if (seen[key])
@@ -150,6 +152,8 @@ static int check_command(struct profile_reader *reader, const struct yaml_value 
 {
 	if (reader->profile->command[strspn(reader->profile->command, " \t\n\v\f\r")])
 		return 0;
+	if (reader->command)
+		return profile_refuse(reader, reader->command, "is empty: what is to be run?");
 	if (reader->like_command)
 		return err_set_at(reader->err, -EINVAL, reader->like_command->line,
 			reader->like_command->column,

@@ -17,6 +17,7 @@ struct profile_reader {
 	bool has_executor;
 	bool has_permission;
 	const char *executor;
+	const struct yaml_entry *command;      /* NULL = it is not there */
 	const struct yaml_entry *like_command; /* an unknown key that may be meant as it; or NULL */
 };
 

@@ -6,6 +6,7 @@
 #include <yaml.h>
 
 #include "base/err.h"
+#include "data/json.h"
 
 /* A value that somebody may refer to. */
 struct anchor {
@@ -24,6 +25,7 @@ struct frame {
 
 struct reader {
 	yaml_parser_t parser;
+	struct str text;
 	struct arena *arena;
 	perch_err *err;
 	struct anchor *anchors;
@@ -64,9 +66,15 @@ static int fail_to_read(struct reader *reader)
 	yaml_parser_t *parser = &reader->parser;
 	if (parser->error == YAML_MEMORY_ERROR)
 		return err_no_memory(reader->err);
-	const yaml_mark_t *mark =
-		parser->error == YAML_READER_ERROR ? &parser->mark : &parser->problem_mark;
-	return fail(reader, PERCH_ESYNTAX, mark, parser->problem ? parser->problem : "not YAML");
+	const char *problem = parser->problem ? parser->problem : "not YAML";
+	if (parser->error != YAML_READER_ERROR)
+		return fail(reader, PERCH_ESYNTAX, &parser->problem_mark, problem);
+	size_t offset = parser->problem_offset;
+	unsigned line, column;
+	if (offset > reader->text.len)
+		offset = reader->text.len;
+	json_position(reader->text, reader->text.data + offset, &line, &column);
+	return err_set_at(reader->err, PERCH_ESYNTAX, line, column, "%s", problem);
 }
 
 /* ---- anchors ------------------------------------------------------------- */
@@ -323,7 +331,7 @@ int yaml_parse(
 {
 	if (text.len > YAML_TEXT_MAX)
 		return err_set(err, PERCH_ELIMIT, "longer than %d bytes", YAML_TEXT_MAX);
-	struct reader reader = { .arena = arena, .err = err };
+	struct reader reader = { .arena = arena, .err = err, .text = text };
 	if (!yaml_parser_initialize(&reader.parser))
 		return err_no_memory(err);
 	yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);

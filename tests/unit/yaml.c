@@ -160,6 +160,7 @@ static const struct {
 	{ "a: !mine x\n", PERCH_ESYNTAX, 1, "tag" },
 	{ "a: !!binary aGk=\n", PERCH_ESYNTAX, 1, "tag" },
 	{ "a: \xFF\n", PERCH_ESYNTAX, 1, "" },
+	{ "a: 1\n\nb: \xFF\n", PERCH_ESYNTAX, 3, "" },
 	{ "a: \x01\n", PERCH_ESYNTAX, 1, "" },
 };
 
