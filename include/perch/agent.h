@@ -101,7 +101,9 @@ typedef struct perch_agent_turn_options {
 	const perch_agent_profile *profile;
 	const char *message;
 	size_t message_len;
-	const char *session_id;   /* NULL or "" = a new session */
+	/* NULL or "" = a new session. Else what a turn has told, or the like: UTF-8 without control
+	 * characters, '/' and '\\'; 0.1: nor blanks and ':', and not with '-' in front. */
+	const char *session_id;
 	const char *session_name; /* NULL = "default" */
 	const char *from;         /* who speaks; NULL = nobody says */
 	const perch_attachment *attachments;
@@ -136,8 +138,8 @@ static inline perch_agent_turn_options perch_agent_turn_options_init(void)
 /* Starts a turn. What the options point to must outlive it, but for `events`; these
  * and the options themselves are copied. A turn that cannot be started (no such command, a message
  * that is refused …) tells so by `error` and `end`. Fails with -EINVAL (no profile,
- * no events, an attachment of no known kind or without url, something set that a newer library
- * added) or -ENOMEM. */
+ * no events, a session_id that cannot be one, an env without NAME=, an attachment of no known kind
+ * or without url, something set that a newer library added) or -ENOMEM. */
 PERCH_API int perch_agent_turn_start(perch_host *host, const perch_agent_turn_options *options,
 	perch_agent_turn **ret_turn, perch_err *err);
 

@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "agent/dialect.h"
 #include "agent/turn.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/sized.h"
+#include "base/utf8.h"
 
 /* ---- profiles ------------------------------------------------------------------ */
 
@@ -195,6 +198,29 @@ static int copy_attachments(
 	return 0;
 }
 
+static int check_env(const char *const *env, perch_err *err)
+{
+	for (size_t i = 0; env && env[i]; i++) {
+		size_t len = strcspn(env[i], "=");
+		if (!len || !env[i][len])
+			return err_set(err, -EINVAL, "env[%zu] must be NAME=VALUE, not '%.*s'", i,
+				utf8_quoted(str_from(env[i])), env[i]);
+	}
+	return 0;
+}
+
+static int check_options(const perch_agent_turn_options *options, perch_err *err)
+{
+	if (!options->profile || !options->events)
+		return err_set(err, -EINVAL, "a turn needs a profile and events");
+	const struct dialect *dialect = dialect_of(options->profile->profile.dialect);
+	struct str id = str_from(options->session_id);
+	if (id.len && !dialect->is_session_id(id))
+		return err_set(
+			err, -EINVAL, "session_id cannot be the id of a session: %s", dialect->session_id_rule);
+	return check_env(options->env, err);
+}
+
 static struct agent_turn_options inner_options(
 	perch_agent_turn *turn, const perch_agent_turn_options *options)
 {
@@ -225,10 +251,10 @@ int perch_agent_turn_start(perch_host *host, const perch_agent_turn_options *opt
 	perch_agent_turn_options copy = PERCH_AGENT_TURN_OPTIONS_INIT;
 	int r =
 		sized_copy(&copy, sizeof(copy), options, SIZED_UP_TO(perch_agent_turn_options, data), err);
+	if (r == 0)
+		r = check_options(&copy, err);
 	if (r < 0)
 		return r;
-	if (!copy.profile || !copy.events)
-		return err_set(err, -EINVAL, "a turn needs a profile and events");
 	perch_agent_turn *turn = calloc(1, sizeof(*turn));
 	r = turn ? copy_attachments(turn, &copy, err) : err_no_memory(err);
 	if (r < 0) {

@@ -20,6 +20,7 @@ struct dialect {
 	bool last_session_wins;
 	bool reply_needs_silence; /* the body is only sent when no partial was */
 	bool (*is_session_id)(struct str id);
+	const char *session_id_rule; /* the same in words */
 	/* A line of UTF-8 without its end. */
 	void (*line)(struct agent_engine *engine, struct str line);
 };

@@ -89,5 +89,7 @@ const struct dialect dialect_0_1 = {
 	.has_variables = true,
 	.last_session_wins = true,
 	.is_session_id = is_session_id,
+	.session_id_rule = "an id is at most 512 bytes of UTF-8 without blanks, control characters, "
+					   "':', '/' and '\\', and does not begin with '-'",
 	.line = take_line,
 };

@@ -127,5 +127,7 @@ const struct dialect dialect_0_4 = {
 	.limits_variables = true,
 	.reply_needs_silence = true,
 	.is_session_id = is_session_id,
+	.session_id_rule = "an id is at most 4096 bytes of UTF-8 without control characters, '/' and "
+					   "'\\'",
 	.line = take_line,
 };

@@ -214,6 +214,8 @@ static bool is_wide_blank(uint32_t c)
 
 bool session_id_has_bad_character(struct str id, bool with_blanks)
 {
+	if (!utf8_is_valid(id.data, id.len))
+		return true;
 	for (size_t at = 0; at < id.len;) {
 		uint32_t c;
 		at += utf8_decode(id.data + at, id.len - at, &c);

@@ -194,8 +194,8 @@ int agent_words_apply(const struct agent_words *words, const struct agent_profil
 	options->allow_shell_message = words->allow_shell_message;
 	const struct dialect *dialect = dialect_of(profile->dialect);
 	if (words->session && !dialect->is_session_id(str_from(words->session)))
-		return cli_usage_error(
-			NULL, "--session '%s' cannot be the id of a session", words->session);
+		return cli_usage_error(dialect->session_id_rule,
+			"--session '%s' cannot be the id of a session", words->session);
 	int r = apply_numbers(words, options);
 	if (r == 0)
 		r = apply_attachments(words, arena, options);

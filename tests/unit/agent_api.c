@@ -62,4 +62,55 @@ START_TEST(attachments_that_cannot_be)
 }
 END_TEST
 
-SUITE_MAIN("agent-api", profiles_that_cannot_be_loaded, attachments_that_cannot_be)
+static const char *const env_ok[] = { "A=", "B=c=d", NULL };
+static const char *const env_nothing[] = { "A=1", "NOEQ", NULL };
+static const char *const env_nameless[] = { "=1", NULL };
+
+static const struct {
+	const char *profile;
+	const char *session_id;
+	const char *const *env;
+	const char *words; /* NULL = fine */
+} turns[] = {
+	{ "command: 'true'\n", "a-1", env_ok, NULL },
+	{ "command: 'true'\n", "\xC3\xA9", NULL, NULL },
+	{ "command: 'true'\n", "a/b\n", NULL, "session_id cannot be the id of a session: an id is" },
+	{ "command: 'true'\n", "a b", NULL, "without blanks" },
+	{ "command: 'true'\n", "-x", NULL, "does not begin with '-'" },
+	{ "command: 'true'\n", "\xFF", NULL, "of UTF-8" },
+	{ "command: 'true'\nprotocol: '0.4'\n", "a b", NULL, NULL },
+	{ "command: 'true'\nprotocol: '0.4'\n", "a\xFF", NULL, "of UTF-8" },
+	{ "command: 'true'\nprotocol: '0.4'\n", "a\x1B", NULL, "at most 4096 bytes" },
+	{ "command: 'true'\n", NULL, env_nothing, "env[1] must be NAME=VALUE, not 'NOEQ'" },
+	{ "command: 'true'\n", NULL, env_nameless, "env[0] must be NAME=VALUE, not '=1'" },
+};
+
+START_TEST(ids_and_variables_that_cannot_be)
+{
+	folder_new();
+	for (size_t i = 0; i < COUNT(turns); i++) {
+		perch_host *host = proc_host();
+		perch_agent_profile *profile = NULL;
+		folder_write("bot.yaml", turns[i].profile);
+		ck_assert_int_eq(perch_agent_profile_load(folder_path("bot.yaml"), &profile, NULL), 0);
+		perch_agent_turn_options options = PERCH_AGENT_TURN_OPTIONS_INIT;
+		options.profile = profile;
+		options.events = &(const perch_agent_events){ .size = sizeof(perch_agent_events) };
+		options.message = "m";
+		options.message_len = 1;
+		options.session_id = turns[i].session_id;
+		options.env = turns[i].env;
+		perch_agent_turn *turn = NULL;
+		perch_err err = { 0 };
+		int r = perch_agent_turn_start(host, &options, &turn, &err);
+		ck_assert_msg(r == (turns[i].words ? -EINVAL : 0), "%zu: %d %s", i, r, err.text);
+		ck_assert_msg(!turns[i].words || strstr(err.text, turns[i].words), "%s", err.text);
+		perch_agent_turn_free(turn);
+		perch_agent_profile_free(profile);
+		perch_host_free(host);
+	}
+}
+END_TEST
+
+SUITE_MAIN("agent-api", profiles_that_cannot_be_loaded, attachments_that_cannot_be,
+	ids_and_variables_that_cannot_be)
