@@ -9,11 +9,11 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "cli/agent.h"
+#include "cli/agent_program.h"
 #include "cli/envelope.h"
 #include "cli/granted.h"
 #include "cli/in_force.h"
 #include "proc/program.h"
-#include "proc/spawn.h"
 
 /* Everything that is known of a profile. */
 struct checkup {
@@ -23,6 +23,7 @@ struct checkup {
 	struct agent_turn_options options;
 	struct launch launch;
 	struct in_force in_force; /* of its sandbox */
+	bool has_directory;       /* its cwd is there */
 	char *program;            /* where it is; NULL = not found */
 	perch_err problem;        /* what keeps it from starting; code 0 = nothing */
 	struct buf warnings;      /* each ends with '\n' */
@@ -40,6 +41,59 @@ static void find_unset(struct checkup *checkup, const char *variable)
 			buf_printf(&checkup->warnings, "env %.*s: ${%.*s} is not set\n", (int)name.len,
 				name.data, (int)wanted.len, wanted.data);
 	}
+}
+
+static void add_problem(struct checkup *checkup, const perch_err *why)
+{
+	perch_err *problem = &checkup->problem;
+	if (why->code && problem->code)
+		err_set(problem, problem->code, "%.250s; %.250s", problem->text, why->text);
+	else if (why->code)
+		*problem = *why;
+}
+
+/* Without its directory there is still a command to be looked at. */
+static void begin_launch(struct checkup *checkup)
+{
+	perch_err why = { 0 };
+	int r = launch_begin(&checkup->launch, &why);
+	add_problem(checkup, &why);
+	checkup->has_directory = r == 0;
+	perch_err more = { 0 };
+	launch_finish(&checkup->launch, &more);
+	add_problem(checkup, &more);
+}
+
+/* A path without a / in front is one of the agent's directory. */
+static int place_program(struct checkup *checkup, perch_err *err)
+{
+	const char *cwd = checkup->launch.cwd;
+	if (checkup->program[0] == '/' || !cwd)
+		return 0;
+	char *joined = str_join(cwd, "/", checkup->program, NULL);
+	if (!joined)
+		return err_no_memory(err);
+	free(checkup->program);
+	checkup->program = joined;
+	return 0;
+}
+
+static int find_program(struct checkup *checkup, perch_err *err)
+{
+	const char *const *argv = checkup->launch.argv;
+	perch_err why = { 0 };
+	if (!argv || !argv[0])
+		return 0;
+	bool is_relative = argv[0][0] != '/' && strchr(argv[0], '/');
+	if (is_relative && !checkup->has_directory)
+		return 0;
+	int r = program_find(argv[0], checkup->launch.env, &checkup->program, &why);
+	if (r == 0 && place_program(checkup, err) < 0)
+		return -ENOMEM;
+	if (r == 0)
+		agent_program_check(checkup->program, &why);
+	add_problem(checkup, &why);
+	return 0;
 }
 
 /* The placeholders stand for themselves: what is put in is never expanded again. */
@@ -66,15 +120,19 @@ static int look(struct checkup *checkup, const char *path, perch_err *err)
 		buf_printf(&checkup->warnings, "%s\n", *warning);
 	for (const char *const *variable = checkup->profile.env; *variable; variable++)
 		find_unset(checkup, *variable);
-	r = launch_begin(&checkup->launch, &checkup->problem);
-	if (r == 0 || r == -ENOENT || r == -ENOTDIR) {
-		int made = launch_finish(&checkup->launch, r == 0 ? &checkup->problem : NULL);
-		r = r == 0 ? made : r;
-	}
-	if (checkup->launch.argv && checkup->launch.argv[0] && r == 0)
-		program_find(
-			checkup->launch.argv[0], checkup->launch.env, &checkup->program, &checkup->problem);
-	return 0;
+	begin_launch(checkup);
+	return find_program(checkup, err);
+}
+
+/* Called while its sandbox stands. */
+static void look_inside(void *data, perch_host *host, const struct sandbox *sandbox)
+{
+	struct checkup *checkup = data;
+	perch_err why = { 0 };
+	if (!checkup->problem.code && checkup->program)
+		agent_program_check_inside(
+			host, sandbox, checkup->program, checkup->launch.cwd, checkup->profile.widen_by, &why);
+	add_problem(checkup, &why);
 }
 
 /* A sandbox that cannot be keeps the agent from starting. */
@@ -85,36 +143,13 @@ static int look_at_sandbox(struct checkup *checkup, perch_err *err)
 	perch_err why = { 0 };
 	int r = has_policy ? launch_policy(&checkup->launch, &policy, &why) : 0;
 	if (r == 0)
-		r = in_force_find(has_policy ? &policy : NULL, &checkup->arena, &checkup->in_force);
+		r = in_force_visit(
+			has_policy ? &policy : NULL, look_inside, checkup, &checkup->arena, &checkup->in_force);
 	if (r == 0 && checkup->in_force.problem)
-		r = err_set(&why, -EINVAL, "%s", checkup->in_force.problem);
-	if (r < 0 && !checkup->problem.code)
+		err_set(&why, -EINVAL, "%s", checkup->in_force.problem);
+	if (!checkup->problem.code)
 		checkup->problem = why;
 	return r == -ENOMEM ? err_no_memory(err) : 0;
-}
-
-/* A path is only looked at here: what is found on PATH was looked at already. */
-static void look_at_path(struct checkup *checkup)
-{
-	if (!checkup->program || checkup->program[0] == '/' || !strchr(checkup->program, '/'))
-		return;
-	const char *cwd = checkup->launch.cwd;
-	char *joined = cwd ? str_join(cwd, "/", checkup->program, NULL) : NULL;
-	if (joined) {
-		free(checkup->program);
-		checkup->program = joined;
-	}
-}
-
-/* In the words of a start that fails. */
-static void check_access(struct checkup *checkup)
-{
-	look_at_path(checkup);
-	if (checkup->problem.code || !checkup->program || access(checkup->program, X_OK) == 0)
-		return;
-	const struct spawn_failure failure = { .stage = STAGE_EXEC, .error = errno };
-	const struct spawn_plan plan = { .path = checkup->program };
-	spawn_explain(&failure, &plan, &checkup->problem);
 }
 
 /* ---- telling ----------------------------------------------------------------- */
@@ -247,15 +282,28 @@ static int print_json(const struct checkup *checkup)
 	return envelope_end(&envelope);
 }
 
+/* A profile that cannot be used at all. */
+static void tell_failure(const struct cli *cli, const char *path, const perch_err *err)
+{
+	struct envelope envelope;
+	cli_error(NULL, "%s", err->text);
+	if (!cli->json)
+		return;
+	envelope_begin(&envelope);
+	member_bool(&envelope.writer, "healthy", false);
+	member_text(&envelope.writer, "profile", path);
+	member_text(&envelope.writer, "problem", err->text);
+	envelope_end(&envelope);
+}
+
 static int check_profile(struct cli *cli, const char *path)
 {
 	struct checkup checkup = { .cli = cli };
 	perch_err err = { 0 };
 	int code = EXIT_HOST;
 	if (look(&checkup, path, &err) < 0 || look_at_sandbox(&checkup, &err) < 0) {
-		cli_error(NULL, "%s", err.text);
+		tell_failure(cli, path, &err);
 	} else {
-		check_access(&checkup);
 		code = cli->json ? print_json(&checkup) : 0;
 		if (!cli->json)
 			print_for_people(&checkup);

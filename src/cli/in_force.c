@@ -17,8 +17,8 @@ static int look(const struct sandbox *sandbox, struct arena *arena, struct in_fo
 	return in_force->layers && in_force->missing ? 0 : -ENOMEM;
 }
 
-int in_force_find(
-	const struct sandbox_policy *policy, struct arena *arena, struct in_force *ret_in_force)
+int in_force_visit(const struct sandbox_policy *policy, in_force_visitor *visit, void *data,
+	struct arena *arena, struct in_force *ret_in_force)
 {
 	struct in_force found = { .layers = nothing, .missing = nothing };
 	perch_host *host = NULL;
@@ -32,12 +32,20 @@ int in_force_find(
 	bool has_memory = r == 0 || found.problem;
 	if (sandbox)
 		has_memory = look(sandbox, arena, &found) == 0;
+	if (sandbox && visit)
+		visit(data, host, sandbox);
 	sandbox_close(sandbox);
 	perch_host_free(host);
 	if (!has_memory)
 		return -ENOMEM;
 	*ret_in_force = found;
 	return 0;
+}
+
+int in_force_find(
+	const struct sandbox_policy *policy, struct arena *arena, struct in_force *ret_in_force)
+{
+	return in_force_visit(policy, NULL, NULL, arena, ret_in_force);
 }
 
 int in_force_problem(const char *problem, struct arena *arena, struct in_force *ret_in_force)

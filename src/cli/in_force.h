@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "perch/json.h"
-#include "sandbox/policy.h"
+#include "sandbox/sandbox.h"
 
 /* Lists end with NULL and live in the arena. */
 struct in_force {
@@ -17,6 +17,11 @@ struct in_force {
  * policy: nothing is in force. -ENOMEM. */
 int in_force_find(
 	const struct sandbox_policy *policy, struct arena *arena, struct in_force *ret_in_force);
+
+/* The same, and calls `visit` (NULL = nobody) while it stands. */
+typedef void in_force_visitor(void *data, perch_host *host, const struct sandbox *sandbox);
+int in_force_visit(const struct sandbox_policy *policy, in_force_visitor *visit, void *data,
+	struct arena *arena, struct in_force *ret_in_force);
 
 /* The same where there is not even a policy. -ENOMEM. */
 int in_force_problem(const char *problem, struct arena *arena, struct in_force *ret_in_force);

@@ -14,14 +14,14 @@ static void done(void *data, struct capture *capture)
 	*(bool *)data = true;
 }
 
-static int run_in(perch_host *host, struct room *room, const char *const *argv,
-	struct inquiry *ret_inquiry, perch_err *err)
+int inquire_confined(perch_host *host, const struct perch_confine *confine, const char *cwd,
+	const char *const *argv, struct inquiry *ret_inquiry, perch_err *err)
 {
 	bool is_done = false;
-	const struct perch_confine confine = { .landlock_fd = -1, .room = room };
 	const struct capture_spec spec = {
 		.argv = argv,
-		.confine = &confine,
+		.cwd = cwd,
+		.confine = confine,
 		.limit = sizeof(ret_inquiry->line) - 1,
 		.timeout_ns = INQUIRY_TIMEOUT_NS,
 		.drop_stderr = true,
@@ -41,6 +41,13 @@ static int run_in(perch_host *host, struct room *room, const char *const *argv,
 		line.len ? line.data : "");
 	capture_free(capture);
 	return r < 0 ? r : 0;
+}
+
+static int run_in(perch_host *host, struct room *room, const char *const *argv,
+	struct inquiry *ret_inquiry, perch_err *err)
+{
+	const struct perch_confine confine = { .landlock_fd = -1, .room = room };
+	return inquire_confined(host, &confine, NULL, argv, ret_inquiry, err);
 }
 
 static int make_host(perch_guard_mode guard, perch_host **ret_host, perch_err *err)

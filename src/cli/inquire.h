@@ -3,6 +3,7 @@
 #define CLI_INQUIRE_H
 
 #include "perch/host.h"
+#include "proc/confine.h"
 
 struct inquiry {
 	int code; /* its exit status as a shell has it; 124 after ten seconds */
@@ -17,5 +18,10 @@ int inquire(
 /* The same in a room, see proc/room.h, that is opened for it. */
 int inquire_in_room(
 	const char *const *argv, bool *ret_has_own_proc, struct inquiry *ret_inquiry, perch_err *err);
+
+/* The same for a child of `host`, confined to that (NULL = to nothing), in the directory `cwd`
+ * (NULL = ours). */
+int inquire_confined(perch_host *host, const struct perch_confine *confine, const char *cwd,
+	const char *const *argv, struct inquiry *ret_inquiry, perch_err *err);
 
 #endif

@@ -104,6 +104,20 @@ int program_find(const char *name, const char *const *env, char **ret_path, perc
 	return 0;
 }
 
+struct str program_interpreter(int fd, char line[PROGRAM_FIRST_LINE + 1])
+{
+	memset(line, 0, PROGRAM_FIRST_LINE + 1);
+	ssize_t n = fd < 0 ? -1 : read(fd, line, PROGRAM_FIRST_LINE);
+	if (n < 3 || line[0] != '#' || line[1] != '!')
+		return (struct str){ 0 };
+	struct str rest = { line + 2, (size_t)n - 2 };
+	struct str first_line = str_trim(str_cut(&rest, '\n'));
+	size_t word = 0;
+	while (word < first_line.len && !strchr(" \t\r", first_line.data[word]))
+		word++;
+	return (struct str){ first_line.data, word };
+}
+
 bool program_keeps_output_back(const char *path)
 {
 	char head[256] = { 0 };

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/str.h"
 #include "perch/base.h"
 
 /* What to tell of a program that keeps its output back, as the next function finds it. */
@@ -15,6 +16,13 @@
  * PATH of `env`. Fails with -ENOENT, -EACCES (there, but not executable),
  * -ENOMEM; err->stage is "lookup". */
 int program_find(const char *name, const char *const *env, char **ret_path, perch_err *err);
+
+/* The kernel looks for an interpreter in so many bytes. */
+enum { PROGRAM_FIRST_LINE = 256 };
+
+/* The interpreter named in the first line of an open script; empty when there is
+ * none. It points into `line`, which has a NUL at its end. */
+struct str program_interpreter(int fd, char line[PROGRAM_FIRST_LINE + 1]);
 
 /* Whether the file is a script whose language keeps back what is printed to a pipe: Python,
  * by its first line, unless that says -u. */

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/str.h"
+#include "proc/program.h"
 #include "proc/spawn.h"
 
 static const char *const stage_names[STAGE_COUNT] = {
@@ -46,25 +47,6 @@ static int open_in_cwd(const struct spawn_plan *plan)
 	return openat(dir, plan->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-/* The kernel looks for an interpreter in the first 256 bytes; a NUL behind. */
-enum { FIRST_LINE = 256 };
-
-/* The interpreter named in the first line of a script; empty when there is
- * none. It points into `line`. */
-static struct str read_interpreter(int fd, char line[FIRST_LINE + 1])
-{
-	memset(line, 0, FIRST_LINE + 1);
-	ssize_t n = fd < 0 ? -1 : read(fd, line, FIRST_LINE);
-	if (n < 3 || line[0] != '#' || line[1] != '!')
-		return (struct str){ 0 };
-	struct str rest = { line + 2, (size_t)n - 2 };
-	struct str first_line = str_trim(str_cut(&rest, '\n'));
-	size_t word = 0;
-	while (word < first_line.len && !strchr(" \t\r", first_line.data[word]))
-		word++;
-	return (struct str){ first_line.data, word };
-}
-
 static bool is_in_room(const struct spawn_plan *plan)
 {
 	return plan->confine && plan->confine->room;
@@ -83,8 +65,8 @@ static int explain_missing(const struct spawn_plan *plan, perch_err *err)
 	_cleanup_fd_ int fd = open_in_cwd(plan);
 	if (fd < 0)
 		return err_set(err, -ENOENT, "cannot run '%s': there is no such file", plan->path);
-	char line[FIRST_LINE + 1];
-	struct str interpreter = read_interpreter(fd, line);
+	char line[PROGRAM_FIRST_LINE + 1];
+	struct str interpreter = program_interpreter(fd, line);
 	if (is_in_room(plan) && can_be_run_here(interpreter))
 		return err_set(err, -ENOENT,
 			"cannot run '%s': it, or what it needs, is hidden in its sandbox", plan->path);
@@ -109,8 +91,8 @@ static int explain_forbidden(const struct spawn_plan *plan, perch_err *err)
 	if (!(info.st_mode & 0111))
 		return err_set(err, -EACCES, "cannot run '%s': it is not executable (chmod +x '%s')",
 			plan->path, plan->path);
-	char line[FIRST_LINE + 1];
-	struct str interpreter = read_interpreter(fd, line);
+	char line[PROGRAM_FIRST_LINE + 1];
+	struct str interpreter = program_interpreter(fd, line);
 	if (interpreter.len)
 		return err_set(err, -EACCES,
 			"cannot run '%s': permission denied for it or its interpreter '%.*s'", plan->path,

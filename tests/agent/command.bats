@@ -30,6 +30,8 @@ usage() {
     usage run --profile "$profile" --prompt a --timeout -1
     usage run --profile "$profile" --prompt a --line-limit 5
     usage run --profile "$profile" --prompt a --session 'a b'
+    has "$errors" 'without blanks'
+    usage run --profile "$profile" --prompt a --session $'\xff'
     usage run --profile "$profile" --prompt a extra
     usage run --profile "$profile" --promt a
     has "$errors" '--prompt'
@@ -168,4 +170,57 @@ END
     run "$perch" agent check "$profile"
     [ "$status" -eq 125 ]
     has "$output" 'bot.yaml:2:'
+}
+
+@test "check: a missing program is told besides a missing directory" {
+    profile_of 'command: no-such-agent-anywhere' 'cwd: /no/such/place'
+    run "$perch" agent check "$profile"
+    [ "$status" -eq 1 ]
+    has "$output" "the agent's directory cannot be used: /no/such/place"
+    has "$output" "no such command on PATH: 'no-such-agent-anywhere'"
+}
+
+@test "check: a program that could not be executed" {
+    printf '#!/no/such/interpreter\n' >"$BATS_TEST_TMPDIR/script"
+    chmod +x "$BATS_TEST_TMPDIR/script"
+    profile_of "command: '{{PROFILE_DIR}}/script'"
+    run "$perch" agent check "$profile"
+    [ "$status" -eq 1 ]
+    has "$output" "its interpreter '/no/such/interpreter' (first line) does not exist"
+    profile_of "command: '{{PROFILE_DIR}}/.'"
+    run "$perch" agent check "$profile"
+    [ "$status" -eq 1 ]
+    has "$output" 'it is a directory'
+}
+
+@test "check: what its sandbox hides is missing" {
+    mkdir -p "$HOME/.ssh" "$BATS_TEST_TMPDIR/box"
+    printf '#!/bin/sh\necho hi\n' >"$HOME/.ssh/agent"
+    cp "$(command -v sh)" "$HOME/.ssh/interpreter"
+    printf '#!%s\necho hi\n' "$HOME/.ssh/interpreter" >"$BATS_TEST_TMPDIR/box/script"
+    chmod +x "$HOME/.ssh/agent" "$BATS_TEST_TMPDIR/box/script"
+    for case in "$HOME/.ssh/agent $HOME/.ssh/agent" "./script $HOME/.ssh/interpreter"; do
+        profile_of "command: ${case% *}" 'cwd: box' 'sandbox: {net: none}'
+        turn
+        [ "$status" -eq 127 ] || [ "$status" -eq 126 ]
+        run "$perch" agent check "$profile"
+        [ "$status" -eq 1 ]
+        has "$output" "perch agent allow $profile --read ${case#* } shows it"
+        profile_of "command: ${case% *}" 'cwd: box' "sandbox: {read: ['${case#* }']}"
+        turn
+        expect_status 0
+        run "$perch" agent check "$profile"
+        [ "$status" -eq 0 ]
+    done
+}
+
+@test "check: a profile that cannot be used is told as JSON as well" {
+    profile_of 'command: a' 'command: b'
+    mkfifo "$BATS_TEST_TMPDIR/fifo"
+    for file in "$profile" "$BATS_TEST_TMPDIR/fifo" "$BATS_TEST_TMPDIR" /no/such/file; do
+        run "$perch" agent check --json "$file"
+        [ "$status" -eq 125 ]
+        has "$output" "\"healthy\":false,\"profile\":\"$file\",\"problem\":\""
+        has "$output" 'error: '
+    done
 }
