@@ -117,7 +117,8 @@ static int splits(struct launch *launch, bool *ret_splits, perch_err *err)
 	if (!*ret_splits || !profile->has_args || !has_blank(profile->command))
 		return 0;
 	const char *whole;
-	int r = launch_expand(launch, str_from(profile->command), false, "command", &whole, err);
+	const struct launch_place place = { "command", .most = AGENT_ARGUMENT_MAX };
+	int r = launch_expand(launch, str_from(profile->command), &place, &whole, err);
 	if (r == 0)
 		*ret_splits = !names_program(launch, whole);
 	return r;
@@ -127,6 +128,7 @@ int launch_make_argv(struct launch *launch, perch_err *err)
 {
 	bool is_split = false;
 	struct argv_words words = { 0 };
+	const struct launch_place place = { "an argument", .most = AGENT_ARGUMENT_MAX };
 	int r = splits(launch, &is_split, err);
 	if (r < 0)
 		return r;
@@ -136,7 +138,7 @@ int launch_make_argv(struct launch *launch, perch_err *err)
 	if (!argv)
 		return err_no_memory(err);
 	for (size_t i = 0; r == 0 && i < words.count; i++)
-		r = launch_expand(launch, words.items[i], false, "an argument", &argv[i], err);
+		r = launch_expand(launch, words.items[i], &place, &argv[i], err);
 	if (r < 0)
 		return r;
 	argv[words.count] = NULL;

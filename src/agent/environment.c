@@ -48,15 +48,22 @@ static void set(struct environment *env, const char *variable)
 	append(env, variable);
 }
 
+/* How long a value may be behind NAME= and before its NUL. */
+static size_t room_for(size_t name_len)
+{
+	return name_len + 2 < AGENT_VARIABLE_MAX ? AGENT_VARIABLE_MAX - name_len - 2 : 0;
+}
+
 /* NAME=value, refused when the kernel would not take it. */
 static void set_value(struct environment *env, const char *name, struct str value)
 {
 	size_t len = strlen(name) + 1 + value.len;
 	if (env->error)
 		return;
-	if (len + 1 > AGENT_VARIABLE_MAX) {
-		env->error = err_set(env->err, -EINVAL, "%.100s is too long for a variable: at most %d KiB",
-			name, AGENT_VARIABLE_MAX / 1024);
+	if (value.len > room_for(strlen(name))) {
+		env->error =
+			err_set(env->err, -EINVAL, "%.100s is too long for a variable (%zu bytes, at most %zu)",
+				name, value.len, room_for(strlen(name)));
 		return;
 	}
 	char *variable = arena_alloc(env->launch->arena, len + 1);
@@ -110,18 +117,19 @@ static bool is_protocols(const struct launch *launch, const char *variable)
 
 static void set_message(struct environment *env)
 {
+	static const char name[] = "AGENT_MESSAGE";
 	const struct agent_turn_options *options = env->launch->options;
-	bool fits = sizeof("AGENT_MESSAGE=") + options->message.len <= AGENT_VARIABLE_MAX;
-	if (fits) {
-		set_value(env, "AGENT_MESSAGE", options->message);
+	size_t most = room_for(strlen(name));
+	if (options->message.len <= most) {
+		set_value(env, name, options->message);
 	} else if (options->profile->message_on_stdin) {
 		set(env, "AGENT_MESSAGE=");
 		set(env, "AGENT_MESSAGE_OMITTED=1");
 	} else {
 		env->error = err_set(env->err, -EINVAL,
-			"the message is too long for a variable (%zu bytes, at most %d KiB): the profile needs "
+			"the message is too long for a variable (%zu bytes, at most %zu): the profile needs "
 			"stdin: message",
-			options->message.len, AGENT_VARIABLE_MAX / 1024);
+			options->message.len, most);
 	}
 }
 
@@ -181,8 +189,9 @@ static void set_profiles(struct environment *env, const char *variable)
 		return;
 	const char *kept = arena_dup(env->launch->arena, name);
 	const char *value = NULL;
-	env->error = kept ? launch_expand(env->launch, str_from(variable + name.len + 1), true, kept,
-							&value, env->err)
+	const struct launch_place place = { kept, room_for(name.len), .has_variables = true };
+	struct str template = str_from(variable + name.len + 1);
+	env->error = kept ? launch_expand(env->launch, template, &place, &value, env->err)
 					  : err_no_memory(env->err);
 	if (!env->error)
 		set_value(env, kept, str_from(value));

@@ -40,7 +40,20 @@ static const char *find_variable(void *data, struct str name)
 	return NULL;
 }
 
-int launch_expand(struct launch *launch, struct str template, bool with_variables, const char *what,
+static int refuse_length(const struct launch *launch, struct str template,
+	const struct launch_place *place, size_t len, perch_err *err)
+{
+	bool has_message = launch->dialect->has_message && template_uses_message(template);
+	bool is_on_stdin = launch->options->profile->message_on_stdin;
+	const char *advice = "shorten it in the profile";
+	if (has_message)
+		advice = is_on_stdin ? "take {{MESSAGE}} out of it, the message is on stdin as well"
+							 : "take {{MESSAGE}} out of it, and write stdin: message instead";
+	return err_set(err, -EINVAL, "%.100s is too long%s (%zu bytes, at most %zu): %s", place->name,
+		has_message ? " with the message in it" : "", len, place->most, advice);
+}
+
+int launch_expand(struct launch *launch, struct str template, const struct launch_place *place,
 	const char **ret_text, perch_err *err)
 {
 	const struct agent_turn_options *options = launch->options;
@@ -50,17 +63,14 @@ int launch_expand(struct launch *launch, struct str template, bool with_variable
 		.session_id = options->session_id ? options->session_id : "",
 		.session_name = options->session_name ? options->session_name : "default",
 		.profile_dir = options->profile->directory,
-		.variable = with_variables ? find_variable : NULL,
+		.variable = place->has_variables ? find_variable : NULL,
 		.data = launch,
 	};
 	_cleanup_(buf_free) struct buf text = { 0 };
 	if (template_expand(&text, template, &values) < 0)
 		return err_no_memory(err);
-	if (text.len >= AGENT_VARIABLE_MAX)
-		return err_set(err, -EINVAL,
-			"%.100s is too long with the message in it (%zu bytes, at most %d KiB): the profile "
-			"needs stdin: message",
-			what, text.len, AGENT_VARIABLE_MAX / 1024);
+	if (text.len > place->most)
+		return refuse_length(launch, template, place, text.len, err);
 	const char *kept = arena_dup(launch->arena, (struct str){ text.data, text.len });
 	if (!kept)
 		return err_no_memory(err);
@@ -105,7 +115,8 @@ static int profile_cwd(struct launch *launch, const char **ret_cwd, perch_err *e
 	if (is_home && (!home || !home[0]))
 		return refuse_cwd(err, -ENOENT, template,
 			"HOME is not set: set it, or write the whole path into the profile's cwd");
-	int r = launch_expand(launch, str_from(template + is_home), true, "cwd", &text, err);
+	const struct launch_place place = { "cwd", AGENT_ARGUMENT_MAX, .has_variables = true };
+	int r = launch_expand(launch, str_from(template + is_home), &place, &text, err);
 	if (r < 0)
 		return r;
 	bool is_relative = !is_home && text[0] != '/';

@@ -10,7 +10,8 @@
 #include "sandbox/sandbox.h"
 
 enum {
-	AGENT_VARIABLE_MAX = 128 * 1024,      /* of one variable or argument, by the kernel */
+	AGENT_VARIABLE_MAX = 128 * 1024, /* of one variable or argument, by the kernel: its NUL too */
+	AGENT_ARGUMENT_MAX = AGENT_VARIABLE_MAX - 1,
 	AGENT_MESSAGE_MAX = 16 * 1024 * 1024, /* of a message, by us */
 };
 
@@ -42,9 +43,16 @@ void launch_free(struct launch *launch);
 /* A variable of our own environment, without those that are the protocol's. */
 const char *launch_own_variable(const struct launch *launch, struct str name);
 
-/* Expands a template into the arena; with_variables: ${VAR} too. -E2BIG is said
- * in words: `what` is too long. */
-int launch_expand(struct launch *launch, struct str template, bool with_variables, const char *what,
+/* What a template is for. */
+struct launch_place {
+	const char *name;   /* for messages */
+	size_t most;        /* bytes */
+	bool has_variables; /* ${VAR} means something */
+};
+
+/* Expands a template into the arena. Fails with -EINVAL (too long; err says what to do)
+ * and -ENOMEM. */
+int launch_expand(struct launch *launch, struct str template, const struct launch_place *place,
 	const char **ret_text, perch_err *err);
 
 /* ---- command.c ------------------------------------------------------------ */

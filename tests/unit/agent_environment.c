@@ -183,7 +183,9 @@ START_TEST(messages_too_long_for_a_variable)
 	attempt_close(&attempt);
 	const struct str too_long = { text, fits + 1 };
 	ck_assert_int_eq(run_message("command: a\n", too_long, &attempt), -EINVAL);
-	ck_assert_ptr_nonnull(strstr(attempt.err.text, "stdin: message"));
+	ck_assert_str_eq(attempt.err.text,
+		"the message is too long for a variable (131058 bytes, at most 131057): the profile needs "
+		"stdin: message");
 	attempt_close(&attempt);
 	ck_assert_int_eq(run_message("command: a\nstdin: message\n", too_long, &attempt), 0);
 	ck_assert_str_eq(attempt_variable(&attempt, "AGENT_MESSAGE"), "");
@@ -192,7 +194,23 @@ START_TEST(messages_too_long_for_a_variable)
 	const struct str all = { text, sizeof(text) };
 	ck_assert_int_eq(
 		run_message("command: a {{MESSAGE}}\nstdin: message\n", all, &attempt), -EINVAL);
-	ck_assert_ptr_nonnull(strstr(attempt.err.text, "an argument is too long"));
+	ck_assert_str_eq(attempt.err.text,
+		"an argument is too long with the message in it (131072 bytes, at most 131071): take "
+		"{{MESSAGE}} out of it, the message is on stdin as well");
+	attempt_close(&attempt);
+	ck_assert_int_eq(run_message("command: a\nargs: ['12345678901234 {{MESSAGE}}']\n",
+						 (struct str){ text, fits }, &attempt),
+		-EINVAL);
+	ck_assert_ptr_nonnull(strstr(attempt.err.text,
+		"(131072 bytes, at most 131071): take {{MESSAGE}} out of it, and write stdin: message"));
+	attempt_close(&attempt);
+	static const char longer[] = "command: a\nstdin: message\nenv: {NAME: 'is {{MESSAGE}}'}\n";
+	const size_t value = AGENT_VARIABLE_MAX - sizeof("NAME=is ");
+	ck_assert_int_eq(run_message(longer, (struct str){ text, value }, &attempt), 0);
+	attempt_close(&attempt);
+	ck_assert_int_eq(run_message(longer, (struct str){ text, value + 1 }, &attempt), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(attempt.err.text,
+		"NAME is too long with the message in it (131067 bytes, at most 131066): take"));
 	attempt_close(&attempt);
 	ck_assert_int_eq(run_message("protocol: '0.4'\ncommand: a\n", all, &attempt), 0);
 	attempt_close(&attempt);
