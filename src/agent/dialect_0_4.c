@@ -15,6 +15,19 @@ static bool get_text(const perch_json_value *event, const char *name, struct str
 	return true;
 }
 
+/* Of any event. Absent, null and "" say that there is none. */
+static void take_session(struct agent_engine *engine, const perch_json_value *id, struct str line)
+{
+	struct str text = { 0 };
+	perch_json_type type = perch_json_type_of(id);
+	if (type == PERCH_JSON_STRING)
+		text.data = perch_json_string(id, &text.len);
+	else if (id && type != PERCH_JSON_NULL)
+		engine_warn_of_line(engine, line, "has a session_id that is no string; it is ignored");
+	if (text.len)
+		engine_session(engine, text);
+}
+
 static const char *take_partial(
 	struct agent_engine *engine, const perch_json_value *event, struct str line)
 {
@@ -87,9 +100,7 @@ static const char *take_event(
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		if (!perch_json_is(type, events[i].type))
 			continue;
-		struct str id;
-		if (get_text(event, "session_id", &id) && id.len)
-			engine_session(engine, id);
+		take_session(engine, perch_json_get(event, "session_id"), line);
 		return events[i].take(engine, event, line);
 	}
 	return "is no event that is known and is ignored";

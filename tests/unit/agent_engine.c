@@ -227,6 +227,10 @@ static const struct {
 	  "{\"type\":\"partial\",\"text\":\"\",\"session_id\":\"a\\u0000\"}\n"
 	  "{\"type\":\"partial\",\"text\":\"\",\"session_id\":\"-ok\"}\n",
 		"wp()wp()wp()s(-ok)p()#0" },
+	{ "{\"type\":\"partial\",\"text\":\"a\",\"session_id\":5}\n"
+	  "{\"type\":\"partial\",\"text\":\"b\",\"session_id\":[\"s\"]}\n"
+	  "{\"type\":\"partial\",\"text\":\"c\",\"session_id\":null}\n",
+		"wp(a)wp(b)p(c)#0" },
 	{ "{\"type\":\"other\",\"session_id\":\"s\"}\n", "w#0" },
 	{ "{\"type\":\"permission_request\",\"request_id\":\"1\",\"tool_name\":\"sh\"}\n", "w#0" },
 };
