@@ -91,7 +91,7 @@ typedef struct perch_agent_events {
 	 * input is JSON. */
 	void (*permission)(perch_agent_turn *turn, void *data, const char *request_id,
 		const char *tool_name, const char *input);
-	/* The last one; the turn may be freed in it. */
+	/* The last one. */
 	void (*end)(perch_agent_turn *turn, void *data, const perch_agent_end *end);
 } perch_agent_events;
 
@@ -152,7 +152,8 @@ PERCH_API void perch_agent_turn_cancel(perch_agent_turn *turn, int signal);
 PERCH_API void perch_agent_turn_permit(
 	perch_agent_turn *turn, const char *request_id, bool allowed, const char *message);
 
-/* Kills what is left of it, without `end`. NULL is fine. */
+/* Kills what is left of it, without `end`. In any of its callbacks too; the texts of that
+ * callback are gone then. Before its host is freed. NULL is fine. */
 PERCH_API void perch_agent_turn_free(perch_agent_turn *turn);
 
 #ifdef __cplusplus

@@ -13,12 +13,25 @@
 
 enum { STDERR_TAIL = 4 * 1024 };
 
-/* Calls what the user of the turn wants to be told, if it is wanted. */
+/* Calls what the user of the turn wants to be told, if it is wanted. Behind it the turn may
+ * be of no more use: what its options point to is gone then. */
 #define TELL(turn, event, ...)                                                \
 	do {                                                                      \
-		if ((turn)->options.events->event)                                    \
+		if (!(turn)->is_over && (turn)->options.events->event)                \
 			(turn)->options.events->event((turn)->options.data, __VA_ARGS__); \
 	} while (0)
+
+struct agent_turn *turn_enter(struct agent_turn *turn)
+{
+	turn->entered++;
+	return turn;
+}
+
+void turn_leave(struct agent_turn *turn)
+{
+	if (--turn->entered == 0 && turn->is_over)
+		agent_turn_free(turn);
+}
 
 /* ---- what the engine wants --------------------------------------------------- */
 
@@ -33,6 +46,8 @@ static void on_partial(void *data, struct str text, struct str raw)
 static void on_session(void *data, struct str id)
 {
 	struct agent_turn *turn = data;
+	if (turn->is_over)
+		return;
 	agent_note_session(turn->options.trace, id);
 	TELL(turn, session, turn, id);
 }
@@ -40,6 +55,8 @@ static void on_session(void *data, struct str id)
 static void on_warning(void *data, struct str text)
 {
 	struct agent_turn *turn = data;
+	if (turn->is_over)
+		return;
 	trace_note(turn->options.trace, "%.*s", (int)text.len, text.data);
 	TELL(turn, warning, turn, text);
 }
@@ -53,6 +70,8 @@ static void permit(struct agent_turn *turn, struct str request_id, bool allowed,
 static void on_permission(void *data, const struct agent_permission *permission)
 {
 	struct agent_turn *turn = data;
+	if (turn->is_over)
+		return;
 	if (turn->options.events->permission)
 		turn->options.events->permission(turn->options.data, turn, permission);
 	else
@@ -62,6 +81,8 @@ static void on_permission(void *data, const struct agent_permission *permission)
 static void on_send(void *data, struct str line)
 {
 	struct agent_turn *turn = data;
+	if (turn->is_over)
+		return;
 	trace_line(turn->options.trace, TRACE_TO_PLUGIN, line.data, line.len);
 	perch_child_write(turn->child, line.data, line.len);
 }
@@ -69,6 +90,8 @@ static void on_send(void *data, struct str line)
 static void on_hang_up(void *data)
 {
 	struct agent_turn *turn = data;
+	if (turn->is_over)
+		return;
 	trace_note(turn->options.trace, "the agent has said its last word: its stdin is closed");
 	perch_child_close_stdin(turn->child);
 }
@@ -76,6 +99,8 @@ static void on_hang_up(void *data)
 static void on_stop(void *data)
 {
 	struct agent_turn *turn = data;
+	if (turn->is_over)
+		return;
 	trace_note(turn->options.trace, "the agent writes too much: it is stopped");
 	perch_child_stop(turn->child);
 }
@@ -130,11 +155,12 @@ static void tell_failure(struct agent_turn *turn)
 static void begun_due(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	struct agent_turn *turn = TURN_OF(timer, begun);
+	struct agent_turn *turn = turn_enter(TURN_OF(timer, begun));
 	if (turn->failure)
 		tell_failure(turn);
 	else
 		turn_tell_start(turn);
+	turn_leave(turn);
 }
 
 static struct str session_of(const struct agent_turn *turn)
@@ -161,12 +187,6 @@ static void tell_end(struct agent_turn *turn, const perch_result *result)
 	agent_engine_conclude(turn->engine, &exit, &verdict);
 	agent_note_verdict(turn->options.trace, &verdict, &turn->partials);
 	const char *advice = exit.status > 0 ? command_quotes_advice(profile) : NULL;
-	if (advice)
-		TELL(turn, warning, turn, str_from(advice));
-	for (size_t i = 0; i < verdict.error_count; i++)
-		TELL(turn, error, turn, verdict.errors[i].code, verdict.errors[i].text);
-	if (verdict.has_reply)
-		TELL(turn, reply, turn, verdict.reply);
 	const struct agent_end end = {
 		.success = verdict.exit_code == 0,
 		.exit_code = verdict.exit_code,
@@ -182,6 +202,12 @@ static void tell_end(struct agent_turn *turn, const perch_result *result)
 		.sandbox = sandbox_layers(turn->sandbox),
 		.reach = result->reach,
 	};
+	if (advice)
+		TELL(turn, warning, turn, str_from(advice));
+	for (size_t i = 0; i < verdict.error_count; i++)
+		TELL(turn, error, turn, verdict.errors[i].code, verdict.errors[i].text);
+	if (verdict.has_reply)
+		TELL(turn, reply, turn, verdict.reply);
 	TELL(turn, end, turn, &end);
 }
 
@@ -196,12 +222,15 @@ static void heard(struct agent_turn *turn)
 static void on_line(perch_child *child, void *data, perch_stream stream, const perch_line *line)
 {
 	(void)stream;
-	struct agent_turn *turn = data;
+	struct agent_turn *turn = turn_enter(data);
 	heard(turn);
-	trace_child_line(turn->options.trace, TRACE_FROM_PLUGIN, line);
-	agent_engine_line(turn->engine, line->data, line->len, line->flags & PERCH_LINE_TOO_LONG);
-	if (agent_engine_is_broken(turn->engine))
+	if (!turn->is_over) {
+		trace_child_line(turn->options.trace, TRACE_FROM_PLUGIN, line);
+		agent_engine_line(turn->engine, line->data, line->len, line->flags & PERCH_LINE_TOO_LONG);
+	}
+	if (!turn->is_over && agent_engine_is_broken(turn->engine))
 		perch_child_signal(child, SIGKILL);
+	turn_leave(turn);
 }
 
 static void on_bytes(
@@ -209,28 +238,34 @@ static void on_bytes(
 {
 	(void)child;
 	(void)stream;
-	struct agent_turn *turn = data;
+	struct agent_turn *turn = turn_enter(data);
 	heard(turn);
-	trace_child_bytes(turn->options.trace, bytes, len);
-	tail_append(&turn->tail, bytes, len);
-	if (turn->options.stderr_bytes)
-		turn->options.stderr_bytes(turn->options.data, bytes, len);
+	if (!turn->is_over) {
+		trace_child_bytes(turn->options.trace, bytes, len);
+		tail_append(&turn->tail, bytes, len);
+		if (turn->options.stderr_bytes)
+			turn->options.stderr_bytes(turn->options.data, bytes, len);
+	}
+	turn_leave(turn);
 }
 
 static void on_exited(perch_child *child, void *data, const perch_result *result)
 {
 	(void)child;
 	(void)result;
-	struct agent_turn *turn = data;
+	struct agent_turn *turn = turn_enter(data);
 	turn_tell_start(turn);
 	turn_clocks_stop(turn);
 	turn->has_exited = true;
+	turn_leave(turn);
 }
 
 static void on_ended(perch_child *child, void *data, const perch_result *result)
 {
 	(void)child;
-	tell_end(data, result);
+	struct agent_turn *turn = turn_enter(data);
+	tell_end(turn, result);
+	turn_leave(turn);
 }
 
 static const perch_child_events child_events = {
@@ -310,12 +345,18 @@ void agent_turn_permit(
 	turn->heard_ns = clock_now_ns();
 }
 
+/* The child and the clocks are gone at once; the rest when nobody works with it any more. */
 void agent_turn_free(struct agent_turn *turn)
 {
 	if (!turn)
 		return;
-	turn_clocks_release(turn);
+	if (!turn->is_over)
+		turn_clocks_release(turn);
 	perch_child_free(turn->child);
+	turn->child = NULL;
+	turn->is_over = true;
+	if (turn->entered)
+		return;
 	sandbox_close(turn->sandbox);
 	agent_engine_free(turn->engine);
 	launch_free(&turn->launch);

@@ -67,7 +67,7 @@ struct agent_turn_events {
 	/* 0.4: answer with agent_turn_permit, in any order. NULL = denied. */
 	void (*permission)(
 		void *data, struct agent_turn *turn, const struct agent_permission *permission);
-	/* The last; the turn may be freed in it. */
+	/* The last. */
 	void (*end)(void *data, struct agent_turn *turn, const struct agent_end *end);
 };
 
@@ -106,7 +106,7 @@ void agent_turn_cancel(struct agent_turn *turn, int signal);
 void agent_turn_permit(
 	struct agent_turn *turn, struct str request_id, bool allowed, struct str message);
 
-/* Ends whatever is left of it, without `end`. NULL is fine. */
+/* Ends whatever is left of it, without `end`; in any of its events too. NULL is fine. */
 void agent_turn_free(struct agent_turn *turn);
 
 #endif

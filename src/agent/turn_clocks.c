@@ -21,6 +21,8 @@ static void time_out(struct agent_turn *turn, uint64_t timeout_ns, bool was_idle
 {
 	turn_clocks_stop(turn);
 	turn_tell_start(turn);
+	if (turn->is_over)
+		return;
 	turn->timeout_ns = timeout_ns;
 	turn->was_idle = was_idle;
 	agent_note_timeout(turn->options.trace, timeout_ns, was_idle);
@@ -31,15 +33,16 @@ static void time_out(struct agent_turn *turn, uint64_t timeout_ns, bool was_idle
 static void wall_due(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	struct agent_turn *turn = TURN_OF(timer, wall);
+	struct agent_turn *turn = turn_enter(TURN_OF(timer, wall));
 	time_out(turn, wall_of(turn), false);
+	turn_leave(turn);
 }
 
 /* Set once and moved when it is due, instead of with every line. Bytes of a line
  * that has no end yet are seen here. Whoever waits for us is not idle. */
 static void idle_due(struct timer *timer, uint64_t now_ns)
 {
-	struct agent_turn *turn = TURN_OF(timer, idle);
+	struct agent_turn *turn = turn_enter(TURN_OF(timer, idle));
 	uint64_t limit = turn->options.profile->idle_timeout_ns;
 	size_t unfinished = child_stream(turn->child, PERCH_STDOUT)->lines.partial.len;
 	if (unfinished != turn->heard_bytes || agent_engine_is_asking(turn->engine))
@@ -50,6 +53,7 @@ static void idle_due(struct timer *timer, uint64_t now_ns)
 		timer_set(&turn->host->loop.timers, &turn->idle, due_ns);
 	else
 		time_out(turn, limit, true);
+	turn_leave(turn);
 }
 
 int turn_clocks_promise(struct agent_turn *turn)

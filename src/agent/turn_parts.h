@@ -35,7 +35,9 @@ struct agent_turn {
 	uint64_t timeout_ns; /* the one that was reached; 0 = none */
 	bool was_idle;
 	int cancelled_by;
-	bool has_exited; /* the agent itself; what it left behind may still write */
+	unsigned entered; /* how many of our functions, from the loop, are at work */
+	bool is_over;     /* freed while they were: nothing is told any more */
+	bool has_exited;  /* the agent itself; what it left behind may still write */
 };
 
 #define TURN_OF(pointer, member) \
@@ -50,6 +52,11 @@ void turn_launch(struct agent_turn *turn, const perch_child_events *events);
 int turn_failure_code(const struct agent_turn *turn);
 
 /* ---- turn.c ------------------------------------------------------------------- */
+
+/* Around what the loop calls: whoever is told something in between may free the turn, and it
+ * is there until the last has left. */
+struct agent_turn *turn_enter(struct agent_turn *turn);
+void turn_leave(struct agent_turn *turn);
 
 /* Tells that it has started, once. */
 void turn_tell_start(struct agent_turn *turn);

@@ -112,5 +112,131 @@ START_TEST(ids_and_variables_that_cannot_be)
 }
 END_TEST
 
+/* ---- freed in a callback -------------------------------------------------------- */
+
+struct owner {
+	perch_agent_profile *profile;
+	bool is_done;
+	bool has_ended;
+};
+
+/* What the turn was given goes with it. */
+static void let_go(perch_agent_turn *turn, struct owner *owner)
+{
+	ck_assert(!owner->is_done);
+	perch_agent_turn_free(turn);
+	perch_agent_profile_free(owner->profile);
+	owner->is_done = true;
+}
+
+static void free_in_started(perch_agent_turn *turn, void *data)
+{
+	let_go(turn, data);
+}
+
+static void free_in_partial(perch_agent_turn *turn, void *data, const char *text, size_t len)
+{
+	ck_assert(len > 0 && text[0]);
+	let_go(turn, data);
+}
+
+static void free_in_text(perch_agent_turn *turn, void *data, const char *text)
+{
+	ck_assert(text[0]);
+	let_go(turn, data);
+}
+
+static void free_in_error(perch_agent_turn *turn, void *data, const char *code, const char *text)
+{
+	ck_assert(code[0] && text[0]);
+	let_go(turn, data);
+}
+
+static void free_in_permission(perch_agent_turn *turn, void *data, const char *request_id,
+	const char *tool_name, const char *input)
+{
+	ck_assert(request_id[0] && tool_name && input);
+	let_go(turn, data);
+}
+
+static void free_in_end(perch_agent_turn *turn, void *data, const perch_agent_end *end)
+{
+	ck_assert_ptr_nonnull(end->body);
+	let_go(turn, data);
+}
+
+static void note_end(perch_agent_turn *turn, void *data, const perch_agent_end *end)
+{
+	(void)turn;
+	(void)end;
+	struct owner *owner = data;
+	ck_assert(!owner->is_done);
+	owner->has_ended = true;
+}
+
+#define EVENTS(member, function)                                 \
+	{                                                            \
+		.size = sizeof(perch_agent_events), .member = (function) \
+	}
+
+static const perch_agent_events freeing[] = {
+	EVENTS(started, free_in_started),
+	EVENTS(partial, free_in_partial),
+	EVENTS(session, free_in_text),
+	EVENTS(warning, free_in_text),
+	EVENTS(error, free_in_error),
+	EVENTS(reply, free_in_partial),
+	EVENTS(permission, free_in_permission),
+	EVENTS(end, free_in_end),
+};
+
+static const char *const tellers[] = {
+	/* Everything but a reply, and more of it behind. */
+	"protocol: '0.4'\npermission: true\ncommand: sh\nargs:\n- -c\n- |\n"
+	"  for i in 1 2 3; do\n"
+	"  echo junk\n"
+	"  echo '{\"type\":\"partial\",\"text\":\"a\",\"session_id\":\"s\"}'\n"
+	"  echo '{\"type\":\"permission_request\",\"request_id\":\"1\",\"tool_name\":\"x\"}'\n"
+	"  echo x >&2\n"
+	"  done\n"
+	"  echo '{\"type\":\"error\",\"message\":\"bad\"}'\n",
+	"command: echo hi\n",
+	"command: no-such-command-anywhere\n",
+	"command: sleep 100\ntimeout_secs: 0.01\nkill_grace_secs: 0\n",
+};
+
+START_TEST(a_turn_may_be_freed_in_any_callback)
+{
+	size_t freed[COUNT(freeing)] = { 0 };
+	folder_new();
+	for (size_t i = 0; i < COUNT(freeing) * COUNT(tellers); i++) {
+		perch_host *host = proc_host();
+		struct owner owner = { 0 };
+		folder_write("bot.yaml", tellers[i % COUNT(tellers)]);
+		ck_assert_int_eq(
+			perch_agent_profile_load(folder_path("bot.yaml"), &owner.profile, NULL), 0);
+		perch_agent_turn_options options = PERCH_AGENT_TURN_OPTIONS_INIT;
+		options.profile = owner.profile;
+		perch_agent_events events = freeing[i / COUNT(tellers)];
+		events.end = events.end ? events.end : note_end;
+		options.events = &events;
+		options.message = "m";
+		options.message_len = 1;
+		options.data = &owner;
+		perch_agent_turn *turn = NULL;
+		ck_assert_int_eq(perch_agent_turn_start(host, &options, &turn, NULL), 0);
+		while (!owner.is_done && !owner.has_ended)
+			ck_assert_int_ge(perch_host_wait(host, -1), 0);
+		freed[i / COUNT(tellers)] += owner.is_done;
+		if (!owner.is_done)
+			let_go(turn, &owner);
+		perch_host_wait(host, 0);
+		perch_host_free(host);
+	}
+	for (size_t i = 0; i < COUNT(freed); i++)
+		ck_assert_msg(freed[i], "event %zu", i);
+}
+END_TEST
+
 SUITE_MAIN("agent-api", profiles_that_cannot_be_loaded, attachments_that_cannot_be,
-	ids_and_variables_that_cannot_be)
+	ids_and_variables_that_cannot_be, a_turn_may_be_freed_in_any_callback)
