@@ -66,10 +66,9 @@ static int check_shell(const struct argv_words *words, perch_err *err)
 	if (!shell_reads_message(words))
 		return 0;
 	return err_set(err, -EINVAL,
-		"refused: a shell would read %s as a part of its script, and run what a chat user "
+		"refused: a shell would read the message as a part of its script, and run what a chat user "
 		"writes; use \"$AGENT_MESSAGE\" in the script instead (--allow-shell-message runs it all "
-		"the same)",
-		words->message_on_stdin ? "the message" : "{{MESSAGE}}");
+		"the same)");
 }
 
 int command_check_shell(const struct agent_profile *profile, struct arena *arena, perch_err *err)
