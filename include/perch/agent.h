@@ -102,7 +102,7 @@ typedef struct perch_agent_turn_options {
 	const char *message;
 	size_t message_len;
 	/* NULL or "" = a new session. Else what a turn has told, or the like: UTF-8 without control
-	 * characters, '/' and '\\'; 0.1: nor blanks and ':', and not with '-' in front. */
+	 * characters, '/' and '\'; 0.1: nor blanks and ':', and not with '-' in front. */
 	const char *session_id;
 	const char *session_name; /* NULL = "default" */
 	const char *from;         /* who speaks; NULL = nobody says */

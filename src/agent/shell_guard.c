@@ -136,14 +136,17 @@ static bool begins_quote(struct str token)
 	return token.len && (token.data[0] == '"' || token.data[0] == '\'');
 }
 
-static bool any_uses_message(const struct argv_words *words, size_t from)
+/* Behind the last word that uses the message; 0 = none does. */
+static size_t find_last_message(const struct argv_words *words)
 {
-	for (size_t i = from; i < words->count; i++) {
-		if (template_uses_message(words->items[i]))
-			return true;
-	}
-	return false;
+	size_t end = words->count;
+	while (end && !template_uses_message(words->items[end - 1]))
+		end--;
+	return end;
 }
+
+/* Nobody writes more of them before an operand; of one who does, all the rest may be code. */
+enum { ARGUMENTS_READ = 256 };
 
 /* What a program makes of the arguments behind it. */
 struct reading {
@@ -155,13 +158,18 @@ struct reading {
 };
 
 static struct reading read_arguments(
-	const struct program *program, const struct argv_words *words, size_t at)
+	const struct program *program, const struct argv_words *words, size_t at, size_t message_end)
 {
 	struct reading reading = { .first = at + 1 };
 	size_t pending = 0;
 	bool is_operand = false;
 	for (size_t i = reading.first; i < words->count && !is_operand; i++) {
 		const struct str word = words->items[i];
+		if (i - reading.first == ARGUMENTS_READ) {
+			reading.has_code = true;
+			reading.has_message = message_end > reading.first;
+			break;
+		}
 		if (is_option(word)) {
 			const struct option option = read_option(program, word);
 			pending += option.arguments;
@@ -185,7 +193,7 @@ static struct reading read_arguments(
 /* Of what is known to be run, every argument up to the operand counts: a message there
  * may be an option, or a script. What may only be a word must also announce code. */
 static bool reads_message(const struct program *program, const struct reading *reading,
-	const struct argv_words *words, bool is_run)
+	const struct argv_words *words, size_t message_end, bool is_run)
 {
 	bool has_operand = reading->operand < words->count;
 	bool is_script_missing = !reading->has_code && (reading->has_stdin || !has_operand);
@@ -197,18 +205,19 @@ static bool reads_message(const struct program *program, const struct reading *r
 		return true;
 	bool takes_all =
 		program->kind == KIND_ENV || (has_operand && begins_quote(words->items[reading->operand]));
-	return reading->has_code && takes_all && any_uses_message(words, reading->first);
+	return reading->has_code && takes_all && message_end > reading->first;
 }
 
 bool shell_reads_message(const struct argv_words *words)
 {
+	const size_t message_end = find_last_message(words);
 	size_t run = 0; /* where a program stands that is run for certain */
 	for (size_t i = 0; i < words->count; i++) {
 		const struct program *program = find_program(words->items[i]);
 		if (!program)
 			continue;
-		const struct reading reading = read_arguments(program, words, i);
-		if (reads_message(program, &reading, words, i == run))
+		const struct reading reading = read_arguments(program, words, i, message_end);
+		if (reads_message(program, &reading, words, message_end, i == run))
 			return true;
 		if (i == run && program->kind != KIND_SHELL)
 			run = reading.operand + program->operands;

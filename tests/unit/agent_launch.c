@@ -242,6 +242,21 @@ START_TEST(a_shell_must_not_read_the_message)
 }
 END_TEST
 
+START_TEST(a_guard_against_endless_options)
+{
+	enum { SHELLS = 100 * 1000 };
+	static struct str words[2 * SHELLS + 1];
+	for (size_t i = 0; i < SHELLS; i++) {
+		words[2 * i] = STR("sh");
+		words[2 * i + 1] = STR("-o");
+	}
+	struct argv_words argv = { words, 2 * SHELLS, false };
+	ck_assert(!shell_reads_message(&argv));
+	words[argv.count++] = STR("{{MESSAGE}}");
+	ck_assert(shell_reads_message(&argv));
+}
+END_TEST
+
 /* ---- the directory ------------------------------------------------------------------ */
 
 START_TEST(directories)
@@ -331,5 +346,5 @@ START_TEST(memory_may_run_out)
 END_TEST
 
 SUITE_MAIN("agent-launch", templates_are_expanded_once, commands_become_argv,
-	a_program_with_a_blank_is_one_word, a_shell_must_not_read_the_message, directories,
-	memory_may_run_out)
+	a_program_with_a_blank_is_one_word, a_shell_must_not_read_the_message,
+	a_guard_against_endless_options, directories, memory_may_run_out)
