@@ -1,5 +1,6 @@
 /* What the terminal frontend reads: bytes become keys, keys an answer. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/epoll.h>
@@ -8,7 +9,11 @@
 #include "term/inside.h"
 #include "term/plain.h"
 
-enum { READ_SIZE = 4096, LINE_MAX_BYTES = 64 * 1024 };
+enum {
+	READ_SIZE = 4096,
+	LINE_MAX_BYTES = 64 * 1024,
+	AHEAD_READS = 64, /* as much is taken of what was typed ahead; a flood has no end */
+};
 
 /* Long enough for the rest of a sequence to arrive, too short to be noticed. */
 #define ESCAPE_NS (50 * NSEC_PER_MSEC)
@@ -66,6 +71,47 @@ void term_end_input(struct term *term)
 	loop_watch(term->loop, &term->input, 0);
 	set_timer(term, NEVER);
 	leave(term);
+}
+
+static void keep_bytes(struct term *term, const char *bytes, ssize_t len)
+{
+	if (buf_append(&term->typed, bytes, (size_t)len) < 0)
+		term->typed.failed = false; /* these keys are lost, the next may fit */
+}
+
+static void read_ahead(struct term *term)
+{
+	char bytes[READ_SIZE];
+	struct pollfd waiting = { .fd = term->input.fd, .events = POLLIN };
+	for (int i = 0; i < AHEAD_READS && poll(&waiting, 1, 0) > 0; i++) {
+		ssize_t n = read(waiting.fd, bytes, sizeof(bytes));
+		if (n <= 0)
+			return;
+		keep_bytes(term, bytes, n);
+	}
+}
+
+/* Byte by byte as ever, for where a paste begins and ends must not be missed. The start
+ * of a key stays; only an Escape that may be one of its own was pressed too early. */
+bool term_take_ahead(struct term *term, struct editor *line)
+{
+	static const struct key blank = { .code = KEY_TEXT, .character = ' ' };
+	size_t used = 0;
+	read_ahead(term);
+	while (used < term->typed.len) {
+		struct key key;
+		size_t taken =
+			keys_read(&term->keys, term->typed.data + used, term->typed.len - used, false, &key);
+		if (!taken)
+			break;
+		used += taken;
+		if (line)
+			editor_key(line, key.code == KEY_ENTER ? &blank : &key);
+	}
+	buf_consume(&term->typed, used);
+	if (term->typed.len == 1 && term->typed.data[0] == '\x1B' && !term->keys.is_pasting)
+		buf_clear(&term->typed);
+	return used > 0;
 }
 
 /* The question is over. Its answer lives on here while it is reported; the
@@ -198,8 +244,7 @@ void term_input_ready(struct source *source, uint32_t events)
 		take_end(term);
 		return;
 	}
-	if (buf_append(&term->typed, bytes, (size_t)n) < 0)
-		term->typed.failed = false; /* these keys are lost, the next may fit */
+	keep_bytes(term, bytes, n);
 	take(term, false);
 }
 

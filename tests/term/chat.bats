@@ -308,12 +308,13 @@ END
     chat
     keys "go" Enter
     wait_for "May the agent use rm?"
-    keys "y"
+    wait_until typing "  Type yes or no [no]:"
+    keys "yes" Enter
     wait_for "allowed"
     wait_until typing "❯"
     keys "again" Enter
-    wait_for "[y/N]"
-    keys "n"
+    wait_until typing "  Type yes or no [no]:"
+    keys "n" Enter
     wait_for "denied"
     keys C-d
     wait_over
@@ -332,10 +333,65 @@ END
     chat
     keys "go" Enter
     wait_for "May the agent use one?"
-    keys "y"
+    keys "y" Enter
     wait_for "May the agent use two?"
-    keys "y"
+    keys "y" Enter
     wait_for "both are answered"
+    keys C-d
+    wait_over
+}
+
+# Asks for a permission when it is told to.
+asking_on_command() {
+    profile=ask.yaml
+    agent ask 'protocol: "0.4"' 'permission: true' <<'END'
+read -r turn
+touch asks
+while [ ! -e go ]; do sleep 0.05; done
+echo '{"type":"permission_request","request_id":"1","tool_name":"rm","input":{"path":"/"}}'
+read -r answer
+case $answer in *allow*) text=allowed ;; *) text=denied ;; esac
+echo '{"type":"result","text":"'$text'"}'
+END
+}
+
+@test "who types on when a permission is asked for has not answered; the draft comes back" {
+    asking_on_command
+    chat
+    keys "go" Enter
+    wait_until test -e asks
+    keys "a draft"
+    wait_until typing "❯ a draft"
+    touch go
+    wait_until typing "  Type yes or no [no]:"
+    keys " yes more text" Enter
+    wait_for "please type yes or no"
+    keys C-u "yes" Enter "!"
+    wait_for "allowed"
+    wait_until typing "❯ a draft!"
+    keys Enter
+    wait_for "❯ a draft!"
+    wait_until typing "  Type yes or no [no]:"
+    keys C-c
+    wait_for "(stopped)"
+    keys C-d
+    wait_over
+}
+
+@test "a text pasted over a permission answers nothing and sends nothing" {
+    asking_on_command
+    touch go
+    chat
+    keys "go" Enter
+    wait_until typing "  Type yes or no [no]:"
+    printf 'yes this is pasted\nyes\n' >text
+    tmux -L "$socket" load-buffer text
+    tmux -L "$socket" paste-buffer -p
+    wait_until typing "  Type yes or no [no]: yes this is pasted yes"
+    keys C-u Enter
+    wait_for "denied"
+    wait_until typing "❯"
+    screen_lacks "❯ yes"
     keys C-d
     wait_over
 }
