@@ -144,6 +144,12 @@ static size_t skip_enter(const struct term *term, const struct key *key, size_t 
 	return is_letter && (next == '\r' || next == '\n') ? used + 1 : used;
 }
 
+/* Whoever gives up does not mean what was typed ahead; but a conversation goes on. */
+static bool goes_on_when_cancelled(const struct asking *asking)
+{
+	return asking->question->is_conversation || asking->question->is_deliberate;
+}
+
 static enum asking_step use_keys(struct term *term, bool is_final)
 {
 	enum asking_step step = ASKING_GOES_ON;
@@ -160,8 +166,8 @@ static enum asking_step use_keys(struct term *term, bool is_final)
 		if (step == ASKING_ANSWERED)
 			used = skip_enter(term, &key, used);
 	}
-	/* Whoever gives up does not mean what was typed ahead. */
-	buf_consume(&term->typed, step == ASKING_CANCELLED ? term->typed.len : used);
+	bool is_all_meant = step != ASKING_CANCELLED || goes_on_when_cancelled(&term->asking);
+	buf_consume(&term->typed, is_all_meant ? used : term->typed.len);
 	return step;
 }
 

@@ -250,6 +250,29 @@ START_TEST(a_draft_is_taken_with_what_was_typed_last)
 }
 END_TEST
 
+START_TEST(a_conversation_goes_on_behind_a_cancellation)
+{
+	static const struct question line = { .number = 4, .is_conversation = true };
+	struct stage stage;
+	ck_assert_int_eq(stage_open(&stage, "xterm"), 0);
+	stage.asks_next = &line;
+	stage_ask(&stage, &line);
+	stage_type(&stage,
+		"ab\x03"
+		"cd\r");
+	stage_run_until(&stage, 2);
+	ck_assert_str_eq(stage_answers(&stage), "ab;cd;");
+	stage.asks_next = &second;
+	stage_ask(&stage, &prompt);
+	stage_type(&stage, "x\x03lost\r");
+	stage_run_until(&stage, 3);
+	stage_type(&stage, "kept\r");
+	stage_run_until(&stage, 4);
+	ck_assert_str_eq(stage_answers(&stage), "ab;cd;;kept;");
+	stage_close(&stage);
+}
+END_TEST
+
 static atomic_bool is_flooded;
 
 /* A terminal takes a few thousand bytes, then it has to be read. */
@@ -356,4 +379,5 @@ SUITE_MAIN("term", a_question_is_answered_and_the_terminal_restored,
 	a_question_asked_while_suspended_waits, a_flood_of_output_brings_the_region_back,
 	plain_lines_answer_on_a_dumb_terminal, what_was_typed_before_is_no_deliberate_answer,
 	a_paste_around_a_deliberate_question_does_not_answer_it,
-	a_draft_is_taken_with_what_was_typed_last, memory_may_run_out)
+	a_draft_is_taken_with_what_was_typed_last, a_conversation_goes_on_behind_a_cancellation,
+	memory_may_run_out)
