@@ -134,6 +134,30 @@ void agent_asker_resized(struct agent_asker *asker)
 		term_resized(asker->terminal);
 }
 
+void agent_asker_give_way(struct agent_asker *asker)
+{
+	if (asker->first)
+		term_give_way(asker->terminal);
+}
+
+void agent_asker_note(
+	struct agent_asker *asker, struct agent_print *print, const char *kind, struct str text)
+{
+	agent_asker_give_way(asker);
+	agent_print_note(print, kind, text);
+}
+
+/* Above a question text comes in whole lines, too. */
+void agent_asker_print(struct agent_asker *asker, struct agent_print *print)
+{
+	if (!asker->first || !print->out.len) {
+		agent_print_flush(print);
+		return;
+	}
+	agent_asker_give_way(asker);
+	agent_print_step_aside(print);
+}
+
 void agent_asker_flush(struct agent_asker *asker)
 {
 	if (asker->terminal)

@@ -241,6 +241,11 @@ bool term_draws(const struct frontend *frontend)
 	return ((const struct term *)frontend)->draws;
 }
 
+void term_give_way(struct frontend *frontend)
+{
+	term_erase(term_of(frontend));
+}
+
 void term_resized(struct frontend *frontend)
 {
 	struct term *term = term_of(frontend);

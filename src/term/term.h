@@ -48,6 +48,10 @@ bool term_draws(const struct frontend *frontend);
  * draft: `typed` of the next one. */
 void term_withdraw_draft(struct frontend *frontend, struct buf *draft);
 
+/* Somebody else is about to write whole lines to the terminal: what is drawn gives way to
+ * them until the next flush. */
+void term_give_way(struct frontend *frontend);
+
 /* The terminal has another size. */
 void term_resized(struct frontend *frontend);
 

@@ -145,6 +145,32 @@ END
     cmp "$WORK/before" "$WORK/after"
 }
 
+@test "what is said while a permission is asked for stands on lines of its own" {
+    cat >"$WORK/agent.py" <<'END'
+import json, os, sys, time
+work = os.path.dirname(os.path.abspath(__file__))
+def say(**event):
+    print(json.dumps(event), flush=True)
+sys.stdin.readline()
+say(type="partial", text="thinking")
+say(type="permission_request", request_id="1", tool_name="bash", input={})
+while not os.path.exists(work + "/go"):
+    time.sleep(0.02)
+say(type="partial", text="still thinking")
+time.sleep(60)
+END
+    printf 'permission: true\ntimeout_secs: 3\ncommand: %s\nargs: [%s]\n' \
+        "$python" "$WORK/agent.py" >"$profile"
+    in_terminal
+    wait_for 'Type yes or no'
+    touch "$WORK/go"
+    wait_for '[over 124]'
+    [ "$(line 1)" = thinking ]
+    [ "$(line 2)" = "still thinking" ]
+    [[ "$(line 3)" == "error: the agent took"* ]]
+    [ "$(line 4)" = "[over 124]" ]
+}
+
 @test "Ctrl+C while it streams cancels the turn" {
     printf 'command: sh\nargs: ["-c", "echo AGENT_PARTIAL:\\"working\\"; sleep 60"]\n' >"$profile"
     in_terminal
