@@ -244,7 +244,8 @@ void chat_view_end(struct chat *chat)
 		return;
 	}
 	agent_print_end(&chat->print);
-	intake_resume(chat->intake);
+	if (!chat->print.error)
+		intake_resume(chat->intake);
 }
 
 void chat_view_note(struct chat *chat, const char *kind, struct str text)
@@ -288,6 +289,11 @@ void chat_view_flush(struct chat *chat)
 	if (!chat->has_prompt && may_ask(chat))
 		ask(chat);
 	chat->terminal->table->flush(chat->terminal);
+}
+
+int chat_view_error(const struct chat *chat)
+{
+	return chat->terminal ? term_output_error(chat->terminal) : chat->print.error;
 }
 
 void chat_view_suspend(struct chat *chat)
