@@ -40,6 +40,10 @@ struct question {
 	const struct str *options; /* select, multi_select */
 	size_t option_count;
 	enum validator validator; /* prompt */
+	/* Confirm: much depends on it. The answer is the word yes or no and Enter, nothing that
+	 * was typed before the question could be read counts, and all of the message is shown
+	 * that fits. */
+	bool is_deliberate;
 	/* Prompt: a line of a conversation. It leaves no line when it is cancelled. */
 	bool is_conversation;
 	struct str typed;          /* prompt: what stands in the line already */

@@ -9,7 +9,8 @@
 #include "base/cleanup.h"
 #include "term/term.h"
 
-enum { INPUT_SHOWN = 400 }; /* bytes of what the tool would be given */
+/* Bytes of what the tool would be given: more than a screen shows. */
+enum { INPUT_SHOWN = 16 * 1024 };
 
 /* A question that is open, or waits for the one before it. */
 struct wish {
@@ -78,20 +79,31 @@ static bool open_terminal(struct agent_asker *asker)
 	return true;
 }
 
+static void write_question(struct buf *text, const struct agent_permission *permission)
+{
+	struct str name = permission->tool_name;
+	struct str input = permission->input;
+	bool is_cut = input.len > INPUT_SHOWN;
+	buf_append_text(text, "May the agent use ");
+	buf_append(text, name.data, name.len);
+	buf_append_text(text, "? ");
+	buf_append(text, input.data, is_cut ? INPUT_SHOWN : input.len);
+	if (is_cut)
+		buf_append_text(text, cli_is_utf8() ? "…" : "...");
+}
+
 static struct wish *make_wish(const struct agent_permission *permission)
 {
 	struct wish *wish = calloc(1, sizeof(*wish));
 	if (!wish)
 		return NULL;
-	struct str input = permission->input;
 	wish->request_id = str_dup(permission->request_id);
-	buf_printf(&wish->text, "May the agent use %.*s? ", (int)permission->tool_name.len,
-		permission->tool_name.len ? permission->tool_name.data : "");
-	buf_append(&wish->text, input.data, input.len < INPUT_SHOWN ? input.len : INPUT_SHOWN);
+	write_question(&wish->text, permission);
 	wish->question = (struct question){
 		.kind = QUESTION_CONFIRM,
 		.message = { wish->text.data, wish->text.len },
 		.has_default = true,
+		.is_deliberate = true,
 	};
 	if (wish->request_id && !wish->text.failed)
 		return wish;
@@ -120,6 +132,30 @@ void agent_asker_resized(struct agent_asker *asker)
 {
 	if (asker->terminal)
 		term_resized(asker->terminal);
+}
+
+void agent_asker_give_way(struct agent_asker *asker)
+{
+	if (asker->first)
+		term_give_way(asker->terminal);
+}
+
+void agent_asker_note(
+	struct agent_asker *asker, struct agent_print *print, const char *kind, struct str text)
+{
+	agent_asker_give_way(asker);
+	agent_print_note(print, kind, text);
+}
+
+/* Above a question text comes in whole lines, too. */
+void agent_asker_print(struct agent_asker *asker, struct agent_print *print)
+{
+	if (!asker->first || !print->out.len) {
+		agent_print_flush(print);
+		return;
+	}
+	agent_asker_give_way(asker);
+	agent_print_step_aside(print);
 }
 
 void agent_asker_flush(struct agent_asker *asker)

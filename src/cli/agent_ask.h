@@ -4,7 +4,7 @@
 #define CLI_AGENT_ASK_H
 
 #include "agent/turn.h"
-#include "cli/cli.h"
+#include "cli/agent.h"
 #include "frontend.h"
 #include "proc/host.h"
 
@@ -24,6 +24,15 @@ void agent_asker_ask(struct agent_asker *asker, const struct agent_permission *p
 
 /* The terminal has another size. */
 void agent_asker_resized(struct agent_asker *asker);
+
+/* Something else is about to be written, in whole lines: an open question stands below it,
+ * from the next flush on. */
+void agent_asker_give_way(struct agent_asker *asker);
+
+/* agent_print_note and agent_print_flush for when a question may be open. */
+void agent_asker_note(
+	struct agent_asker *asker, struct agent_print *print, const char *kind, struct str text);
+void agent_asker_print(struct agent_asker *asker, struct agent_print *print);
 
 /* What is shown must be out before we wait. */
 void agent_asker_flush(struct agent_asker *asker);

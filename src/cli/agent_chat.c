@@ -6,17 +6,11 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "base/utf8.h"
 #include "cli/chat.h"
 #include "cli/granted.h"
 #include "proc/host.h"
 
 enum { CHAT_QUEUE = 64 }; /* messages typed ahead */
-
-static void say(struct chat *chat, const char *text)
-{
-	chat_view_note(chat, NULL, str_from(text));
-}
 
 /* ---- turns --------------------------------------------------------------- */
 
@@ -25,10 +19,22 @@ static struct chat *chat_of(void *data)
 	return bridge_turn_data(data);
 }
 
+struct turn_id {
+	char text[32];
+};
+
+static struct turn_id turn_id(unsigned number)
+{
+	struct turn_id id;
+	snprintf(id.text, sizeof(id.text), "%u", number);
+	return id;
+}
+
 static void on_started(void *data, struct agent_turn *turn)
 {
 	(void)turn;
 	struct chat *chat = chat_of(data);
+	chat->running = (unsigned)strtoul(bridge_turn_id(data), NULL, 10);
 	for (const char *const *warning = bridge_turn_options(data)->profile->warnings; *warning;
 		 warning++)
 		chat_view_note(chat, "warning", str_from(*warning));
@@ -89,13 +95,12 @@ static const struct agent_turn_events turn_events = {
 	.end = on_end,
 };
 
-static void send_message(struct chat *chat, struct str message)
+void chat_send(struct chat *chat, struct str message)
 {
-	char id[32];
 	perch_err err = { 0 };
-	snprintf(id, sizeof(id), "%u", ++chat->turns);
+	const struct turn_id id = turn_id(++chat->turns);
 	const struct bridge_request request = {
-		.id = id,
+		.id = id.text,
 		.profile = chat->profile,
 		.message = message,
 		.session_name = chat->session_name,
@@ -112,11 +117,18 @@ static void send_message(struct chat *chat, struct str message)
 		chat->code = EXIT_HOST;
 }
 
+static bool stop(struct chat *chat, unsigned number)
+{
+	return bridge_cancel(chat->bridge, turn_id(number).text, SIGINT);
+}
+
 bool chat_stop(struct chat *chat)
 {
-	bool has_any = bridge_count(chat->bridge) > 0;
-	bridge_cancel_all(chat->bridge, SIGINT);
-	return has_any;
+	if (stop(chat, chat->running))
+		return true;
+	while (chat->oldest <= chat->turns && !stop(chat, chat->oldest))
+		chat->oldest++;
+	return chat->oldest <= chat->turns;
 }
 
 void chat_leave(struct chat *chat, bool patiently)
@@ -124,102 +136,6 @@ void chat_leave(struct chat *chat, bool patiently)
 	chat->is_leaving = true;
 	if (!patiently)
 		bridge_cancel_all(chat->bridge, SIGTERM);
-}
-
-/* ---- commands ------------------------------------------------------------ */
-
-static void do_new(struct chat *chat, struct str argument)
-{
-	(void)argument;
-	chat->is_new = true;
-	say(chat, "the next message begins a new session");
-}
-
-static void do_session(struct chat *chat, struct str argument)
-{
-	char *name = argument.len ? str_dup(argument) : NULL;
-	if (!name) {
-		chat_view_note(chat, "error", STR("which one? write: /session NAME"));
-		return;
-	}
-	free(chat->session_name);
-	chat->session_name = name;
-	chat->is_new = false;
-}
-
-static void do_stop(struct chat *chat, struct str argument)
-{
-	(void)argument;
-	if (!chat_stop(chat))
-		say(chat, "nothing is under way");
-}
-
-static void do_quit(struct chat *chat, struct str argument)
-{
-	(void)argument;
-	chat_leave(chat, false);
-}
-
-static void do_help(struct chat *chat, struct str argument);
-
-static const struct chat_command {
-	const char *name;
-	const char *help; /* NULL = another word for the one above */
-	void (*run)(struct chat *chat, struct str argument);
-} chat_commands[] = {
-	{ "/new", "/new           begin a new session with the next message", do_new },
-	{ "/session", "/session NAME  talk in the session of that name", do_session },
-	{ "/stop", "/stop          stop what is under way (as Ctrl+C does)", do_stop },
-	{ "/quit", "/quit          leave (as Ctrl+D does)", do_quit },
-	{ "/exit", NULL, do_quit },
-	{ "/help", "//TEXT         a message that begins with /", do_help },
-};
-enum { CHAT_COMMANDS = sizeof(chat_commands) / sizeof(chat_commands[0]) };
-
-static void do_help(struct chat *chat, struct str argument)
-{
-	(void)argument;
-	for (int i = 0; i < CHAT_COMMANDS; i++) {
-		if (chat_commands[i].help)
-			say(chat, chat_commands[i].help);
-	}
-}
-
-static void refuse_command(struct chat *chat, struct str name)
-{
-	char word[UTF8_QUOTED_MAX + 1];
-	char text[256];
-	snprintf(word, sizeof(word), "%.*s", utf8_quoted(name), name.data);
-	const char *near =
-		str_nearest(word, &chat_commands[0].name, CHAT_COMMANDS, sizeof(chat_commands[0]));
-	snprintf(text, sizeof(text), "there is no %s; %s%s", word,
-		near ? "did you mean " : "/help lists what there is", near ? near : "");
-	chat_view_note(chat, "error", str_from(text));
-}
-
-static void run_command(struct chat *chat, struct str line)
-{
-	struct str name = str_cut(&line, ' ');
-	for (int i = 0; i < CHAT_COMMANDS; i++) {
-		if (str_is(name, chat_commands[i].name)) {
-			chat_commands[i].run(chat, str_trim(line));
-			return;
-		}
-	}
-	refuse_command(chat, name);
-}
-
-void chat_line(struct chat *chat, struct str line)
-{
-	struct str text = str_trim(line);
-	if (!text.len || chat->is_leaving)
-		return;
-	if (str_has_prefix(text, STR("//")))
-		send_message(chat, (struct str){ text.data + 1, text.len - 1 });
-	else if (text.data[0] == '/')
-		run_command(chat, text);
-	else
-		send_message(chat, line);
 }
 
 /* ---- the conversation ---------------------------------------------------- */
@@ -288,17 +204,27 @@ static int open_chat(struct chat *chat, perch_err *err)
 	return chat_view_open(chat, goes_on(chat), err);
 }
 
+/* A conversation that nobody hears is over. */
+static void flush(struct chat *chat)
+{
+	chat_view_flush(chat);
+	if (chat->output_error || !chat_view_error(chat))
+		return;
+	chat->output_error = chat_view_error(chat);
+	chat_leave(chat, false);
+}
+
 static int run_to_the_end(struct chat *chat, perch_err *err)
 {
 	int r = 0;
+	flush(chat);
 	while (r >= 0 && !(chat->is_leaving && bridge_count(chat->bridge) == 0)) {
-		chat_view_flush(chat);
 		r = perch_host_wait(chat->host, -1);
+		flush(chat);
 	}
-	chat_view_flush(chat);
 	if (r < 0)
 		return err_set(err, r, "%s", perch_strerror(r));
-	return chat->code;
+	return cli_check_output(chat->output_error, chat->output_error ? EXIT_SUCCESS : chat->code);
 }
 
 static void close_chat(struct chat *chat)
@@ -339,7 +265,7 @@ static int talk(struct chat *chat, const char *session_name)
 
 static int agent_chat(struct cli *cli, int argc, char **argv)
 {
-	struct chat chat = { .cli = cli, .from = "" };
+	struct chat chat = { .cli = cli, .from = "", .oldest = 1 };
 	const char *session_name = "default";
 	const struct option_spec specs[] = {
 		{ "profile", 'p', OPTION_TEXT, &chat.profile },
@@ -372,8 +298,8 @@ const struct command agent_chat_command = {
 			"\n"
 			"A conversation: every line is a message, and what the agent says appears above\n"
 			"the line you type in. Up and down bring back what you said before. Ctrl+C stops\n"
-			"the agent, not the conversation; Ctrl+D leaves. Without a terminal, every line\n"
-			"of stdin is a message.\n"
+			"the turn that runs, not those that wait; Ctrl+D leaves. Without a terminal,\n"
+			"every line of stdin is a message.\n"
 			"\n"
 			"  /new  /session NAME  /stop  /quit  /help; //TEXT: a message that begins with /\n"
 			"\n"

@@ -61,8 +61,7 @@ void agent_print_reply(struct agent_print *print, struct str text)
 	agent_print_text(print, text);
 }
 
-/* What goes to stderr comes behind what was printed. */
-static void step_aside(struct agent_print *print)
+void agent_print_step_aside(struct agent_print *print)
 {
 	if (print->is_terminal)
 		end_line(print);
@@ -73,7 +72,7 @@ void agent_print_hint(struct agent_print *print, struct str text)
 {
 	if (print->is_quiet)
 		return;
-	step_aside(print);
+	agent_print_step_aside(print);
 	cli_hint(text);
 }
 
@@ -81,7 +80,7 @@ void agent_print_note(struct agent_print *print, const char *kind, struct str te
 {
 	if (print->is_quiet && strcmp(kind, "error") != 0)
 		return;
-	step_aside(print);
+	agent_print_step_aside(print);
 	_cleanup_(buf_free) struct buf shown = { 0 };
 	agent_print_clean(&shown, cli_shows_utf8(stderr), text);
 	fprintf(stderr, "%s: %.*s\n", kind, (int)shown.len, shown.len ? shown.data : "");

@@ -47,7 +47,7 @@ static void say_warning(struct agent_run *run, struct str text)
 	if (run->cli->json)
 		turn_report_warning(&report, text);
 	else
-		agent_print_note(&run->print, "warning", text);
+		agent_asker_note(&run->asker, &run->print, "warning", text);
 }
 
 static void say_error(struct agent_run *run, const char *code, struct str text)
@@ -58,7 +58,7 @@ static void say_error(struct agent_run *run, const char *code, struct str text)
 	else if (run->cli->is_agentproc)
 		agentproc_error(&run->agentproc_error, text);
 	else
-		agent_print_note(&run->print, "error", text);
+		agent_asker_note(&run->asker, &run->print, "error", text);
 }
 
 static void warn_of_profile(struct agent_run *run)
@@ -84,6 +84,7 @@ static void on_partial(void *data, struct agent_turn *turn, struct str text, str
 	(void)turn;
 	struct agent_run *run = data;
 	const struct turn_report report = report_of(run);
+	agent_asker_give_way(&run->asker);
 	if (run->cli->json)
 		turn_report_partial(&report, text);
 	else if (run->cli->is_agentproc)
@@ -103,7 +104,7 @@ static void on_session(void *data, struct agent_turn *turn, struct str id)
 	if (run->cli->json)
 		turn_report_session(&report, id);
 	else if (run->cli->verbose && !run->cli->is_agentproc)
-		agent_print_note(&run->print, "session", id);
+		agent_asker_note(&run->asker, &run->print, "session", id);
 }
 
 static void on_warning(void *data, struct agent_turn *turn, struct str text)
@@ -160,7 +161,8 @@ static void on_end(void *data, struct agent_turn *turn, const struct agent_end *
 static void on_stderr(void *data, const char *bytes, size_t len)
 {
 	struct agent_run *run = data;
-	agent_print_flush(&run->print);
+	agent_asker_print(&run->asker, &run->print);
+	agent_asker_give_way(&run->asker);
 	fwrite(bytes, 1, len, stderr);
 }
 
@@ -172,7 +174,7 @@ static void on_permission(
 	if (run->cli->json)
 		turn_report_permission(&report, permission);
 	else
-		agent_print_flush(&run->print);
+		agent_print_step_aside(&run->print);
 	run->asker.turn = turn;
 	agent_asker_ask(&run->asker, permission);
 }
@@ -279,7 +281,7 @@ static void flush(struct agent_run *run)
 	if (run->cli->json)
 		report_flush(&run->report);
 	else
-		agent_print_flush(&run->print);
+		agent_asker_print(&run->asker, &run->print);
 	agent_asker_flush(&run->asker);
 }
 

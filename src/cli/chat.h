@@ -1,5 +1,6 @@
-/* A conversation with an agent: its parts. agent_chat.c is the conversation, chat_view.c
- * what a person sees and types, on a terminal or through pipes. */
+/* A conversation with an agent: its parts. agent_chat.c is the conversation, chat_commands.c
+ * what a line means, chat_view.c what a person sees and types, on a terminal or through
+ * pipes. */
 #ifndef CLI_CHAT_H
 #define CLI_CHAT_H
 
@@ -25,8 +26,11 @@ struct chat {
 	bool is_new; /* the next turn begins a new session */
 	bool no_stream;
 	unsigned turns;           /* taken so far: their ids */
+	unsigned oldest;          /* none before it is under way */
+	unsigned running;         /* the one that was started last */
 	bool is_leaving;          /* no more are taken */
 	int code;                 /* of the last turn that failed; of the signal that ended it */
+	int output_error;         /* nothing that is said can be written any more */
 	struct agent_asker asker; /* without a terminal it denies */
 
 	/* On a terminal. */
@@ -46,14 +50,19 @@ struct chat {
 
 /* ---- agent_chat.c ---------------------------------------------------------------- */
 
-/* Somebody said a line: a message, or a command. */
-void chat_line(struct chat *chat, struct str line);
+/* A message: its turn begins when those before it are over. */
+void chat_send(struct chat *chat, struct str message);
 
-/* Cancels the turn that runs, if any. */
+/* Cancels the turn that runs, or will run next; those behind it go on. False if there is none. */
 bool chat_stop(struct chat *chat);
 
 /* No more turns; what is under way is cancelled, or (patiently) finished. */
 void chat_leave(struct chat *chat, bool patiently);
+
+/* ---- chat_commands.c ------------------------------------------------------------- */
+
+/* Somebody said a line: a message, or a command. */
+void chat_line(struct chat *chat, struct str line);
 
 /* ---- chat_view.c ------------------------------------------------------------- */
 
@@ -76,6 +85,10 @@ void chat_view_permission(
 
 /* Everything out, before we wait. */
 void chat_view_flush(struct chat *chat);
+
+/* 0, or why what is said cannot be written: a negative errno. */
+int chat_view_error(const struct chat *chat);
+
 void chat_view_suspend(struct chat *chat);
 void chat_view_resized(struct chat *chat);
 

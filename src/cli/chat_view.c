@@ -244,7 +244,8 @@ void chat_view_end(struct chat *chat)
 		return;
 	}
 	agent_print_end(&chat->print);
-	intake_resume(chat->intake);
+	if (!chat->print.error)
+		intake_resume(chat->intake);
 }
 
 void chat_view_note(struct chat *chat, const char *kind, struct str text)
@@ -260,7 +261,8 @@ void chat_view_note(struct chat *chat, const char *kind, struct str text)
 		show(chat, SHOWN_OUTPUT, text), show(chat, SHOWN_OUTPUT, STR("\n"));
 }
 
-/* The prompt gives way to the question; chat_view_flush brings it back. */
+/* The prompt gives way to the question; chat_view_flush brings it back, with what was
+ * typed in it. */
 void chat_view_permission(
 	struct chat *chat, struct agent_turn *turn, const struct agent_permission *permission)
 {
@@ -268,8 +270,10 @@ void chat_view_permission(
 	if (chat->terminal) {
 		stop_waiting(chat);
 		end_line(chat);
-		if (chat->has_prompt)
-			chat->terminal->table->withdraw(chat->terminal);
+		if (chat->has_prompt) {
+			buf_clear(&chat->typed);
+			term_withdraw_draft(chat->terminal, &chat->typed);
+		}
 		chat->has_prompt = false;
 		chat->asker.terminal = chat->terminal;
 	}
@@ -285,6 +289,11 @@ void chat_view_flush(struct chat *chat)
 	if (!chat->has_prompt && may_ask(chat))
 		ask(chat);
 	chat->terminal->table->flush(chat->terminal);
+}
+
+int chat_view_error(const struct chat *chat)
+{
+	return chat->terminal ? term_output_error(chat->terminal) : chat->print.error;
 }
 
 void chat_view_suspend(struct chat *chat)

@@ -2,12 +2,14 @@
 #include "term/asking.h"
 
 #include <errno.h>
+#include <strings.h>
 
 #include "term/text.h"
 #include "validate.h"
 
 enum {
 	TYPING_COLUMNS = 20, /* what a long question leaves for the answer */
+	WORD_COLUMNS = 9,    /* and for yes or no */
 };
 
 static bool is_menu(const struct question *question)
@@ -117,6 +119,15 @@ static int key_in_history(struct asking *asking, bool is_up)
 	return show_history(asking, is_up ? asking->steps_back + 1 : asking->steps_back - 1);
 }
 
+/* What the editor says of a key. */
+static void note_trouble(struct asking *asking, int r)
+{
+	if (r == -ENOBUFS)
+		asking->note = "the line cannot be longer";
+	else if (r < 0)
+		asking->note = "out of memory";
+}
+
 static enum asking_step key_in_prompt(struct asking *asking, const struct key *key)
 {
 	const struct question *question = asking->question;
@@ -132,10 +143,43 @@ static enum asking_step key_in_prompt(struct asking *asking, const struct key *k
 		r = editor_set(&asking->editor, question->default_text);
 	else
 		r = editor_key(&asking->editor, key);
-	if (r == -ENOBUFS)
-		asking->note = "the line cannot be longer";
-	else if (r < 0)
-		asking->note = "out of memory";
+	note_trouble(asking, r);
+	return ASKING_GOES_ON;
+}
+
+struct str asking_wanted_word(const struct asking *asking)
+{
+	return asking->yes ? STR("Type yes or no [yes]:") : STR("Type yes or no [no]:");
+}
+
+static const struct {
+	const char *word;
+	bool is_yes;
+} words[] = { { "yes", true }, { "y", true }, { "no", false }, { "n", false } };
+
+enum asking_step asking_word(struct asking *asking, struct str word)
+{
+	word = str_trim(word);
+	if (!word.len)
+		return asking_answer(asking);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (word.len != strlen(words[i].word) ||
+			strncasecmp(word.data, words[i].word, word.len) != 0)
+			continue;
+		asking->yes = words[i].is_yes;
+		return asking_answer(asking);
+	}
+	asking->note = "please type yes or no";
+	return ASKING_GOES_ON;
+}
+
+/* The end of a pasted line is a blank like any other: who pastes has not answered. */
+static enum asking_step key_in_word(struct asking *asking, const struct key *key)
+{
+	static const struct key blank = { .code = KEY_TEXT, .character = ' ' };
+	if (key->code == KEY_ENTER && !key->is_pasted)
+		return asking_word(asking, editor_text(&asking->editor));
+	note_trouble(asking, editor_key(&asking->editor, key->code == KEY_ENTER ? &blank : key));
 	return ASKING_GOES_ON;
 }
 
@@ -143,6 +187,8 @@ static enum asking_step key_in_confirm(struct asking *asking, const struct key *
 {
 	if (key->code == KEY_ESCAPE || key_is_ctrl(key, 'd'))
 		return asking_cancel(asking);
+	if (asking->question->is_deliberate)
+		return key_in_word(asking, key);
 	if (key->code == KEY_ENTER)
 		return asking_answer(asking);
 	uint32_t letter = key_is_plain_text(key) ? key->character | 0x20 : 0;
@@ -222,6 +268,14 @@ static void draw_default(struct str text, struct frame *frame)
 	frame_put(frame, STYLE_HINT, STR("] "));
 }
 
+static void draw_editor(struct asking *asking, struct frame *frame)
+{
+	struct editor_view view = editor_view(&asking->editor, frame_room(frame));
+	frame_put(frame, STYLE_PLAIN, view.before);
+	frame_set_cursor(frame);
+	frame_put(frame, STYLE_PLAIN, view.after);
+}
+
 static void draw_prompt(struct asking *asking, struct frame *frame, size_t rows)
 {
 	const struct question *question = asking->question;
@@ -229,10 +283,7 @@ static void draw_prompt(struct asking *asking, struct frame *frame, size_t rows)
 	draw_message(asking, frame, shows_default ? 2 * TYPING_COLUMNS : TYPING_COLUMNS);
 	if (shows_default)
 		draw_default(question->default_text, frame);
-	struct editor_view view = editor_view(&asking->editor, frame_room(frame));
-	frame_put(frame, STYLE_PLAIN, view.before);
-	frame_set_cursor(frame);
-	frame_put(frame, STYLE_PLAIN, view.after);
+	draw_editor(asking, frame);
 	draw_note(asking, frame, rows);
 }
 
@@ -242,6 +293,34 @@ static void draw_confirm(struct asking *asking, struct frame *frame)
 	draw_message(asking, frame, choice.len + 1);
 	frame_put(frame, STYLE_HINT, choice);
 	frame_set_cursor(frame);
+}
+
+/* Leaving room to type. */
+static void draw_wanted_word(const struct asking *asking, struct frame *frame)
+{
+	size_t room = frame_room(frame);
+	size_t reserved = room / 2 < WORD_COLUMNS ? room - room / 2 : WORD_COLUMNS;
+	frame_put_within(frame, STYLE_HINT, asking_wanted_word(asking), room - reserved);
+	frame_put(frame, STYLE_PLAIN, STR(" "));
+}
+
+/* The message in as many lines as there are, below it what to type, and room for a note. */
+static void draw_deliberate(struct asking *asking, struct frame *frame, size_t rows)
+{
+	size_t before = frame->line_count;
+	if (rows < 2) {
+		draw_message(asking, frame, WORD_COLUMNS);
+	} else {
+		frame_line(frame);
+		frame_glyph(frame, STYLE_MARK, GLYPH_QUESTION);
+		frame_put(frame, STYLE_PLAIN, STR(" "));
+		frame_put_wrapped(frame, STYLE_MESSAGE, asking->question->message, rows > 2 ? rows - 2 : 1);
+		frame_line(frame);
+		frame_put(frame, STYLE_PLAIN, STR("  "));
+		draw_wanted_word(asking, frame);
+	}
+	draw_editor(asking, frame);
+	draw_note(asking, frame, rows + 1 - (frame->line_count - before));
 }
 
 static void draw_menu(struct asking *asking, struct frame *frame, size_t rows)
@@ -267,6 +346,8 @@ void asking_draw(struct asking *asking, struct frame *frame, size_t rows)
 		return;
 	if (asking->question->kind == QUESTION_PROMPT)
 		draw_prompt(asking, frame, rows);
+	else if (asking->question->is_deliberate)
+		draw_deliberate(asking, frame, rows);
 	else if (asking->question->kind == QUESTION_CONFIRM)
 		draw_confirm(asking, frame);
 	else

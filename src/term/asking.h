@@ -12,7 +12,7 @@
 /* `{0}` is no question. */
 struct asking {
 	const struct question *question; /* NULL = none is open */
-	struct editor editor;            /* prompt */
+	struct editor editor;            /* prompt, and the word of a deliberate answer */
 	size_t steps_back;               /* prompt: how far back in its history it is */
 	struct buf draft;                /* what was in the line before that */
 	struct menu menu;                /* select, multi_select */
@@ -34,6 +34,12 @@ int asking_open(struct asking *asking, const struct question *question);
 void asking_close(struct asking *asking);
 
 enum asking_step asking_key(struct asking *asking, const struct key *key);
+
+/* Takes the word that answers a deliberate question; none is the default. */
+enum asking_step asking_word(struct asking *asking, struct str word);
+
+/* What a deliberate question asks for, as it is shown. */
+struct str asking_wanted_word(const struct asking *asking);
 
 /* Gives the answer that editor, menu or yes hold: for other ways to ask. */
 enum asking_step asking_answer(struct asking *asking);

@@ -64,10 +64,13 @@ struct extent {
 	size_t columns;
 };
 
-/* Writes as much of text as fits into `most` columns. If it does not fit,
- * what is there is cut back to where an ellipsis has room. */
+/* Writes as much of text as fits into `most` columns. If it does not fit, or is
+ * too long to be looked at, what is there is cut back to where an ellipsis has room. */
 static size_t put_cut(struct frame *frame, struct str text, size_t most)
 {
+	bool is_cut = text.len > SCAN_MAX;
+	if (is_cut)
+		text.len = SCAN_MAX;
 	const char *ellipsis = style_glyph(&frame->look, GLYPH_ELLIPSIS);
 	size_t ellipsis_columns = text_columns(ellipsis);
 	size_t begin = frame->text.len;
@@ -80,18 +83,21 @@ static size_t put_cut(struct frame *frame, struct str text, size_t most)
 		now.columns += utf8_character_width(character);
 		now.bytes += length;
 		if (now.columns > most || now.bytes - begin > BYTES_PER_COLUMN_MAX * (most + 1)) {
-			frame->text.len = safe.bytes;
-			if (ellipsis_columns > most)
-				return safe.columns;
-			buf_append_text(&frame->text, ellipsis);
-			return safe.columns + ellipsis_columns;
+			is_cut = true;
+			break;
 		}
 		if (buf_append(&frame->text, encoded, length) < 0)
 			return 0;
 		if (now.columns + ellipsis_columns <= most)
 			safe = now;
 	}
-	return now.columns;
+	if (!is_cut)
+		return now.columns;
+	frame->text.len = safe.bytes;
+	if (ellipsis_columns > most)
+		return safe.columns;
+	buf_append_text(&frame->text, ellipsis);
+	return safe.columns + ellipsis_columns;
 }
 
 void frame_put_within(struct frame *frame, enum style style, struct str text, size_t most)
@@ -101,8 +107,6 @@ void frame_put_within(struct frame *frame, enum style style, struct str text, si
 		most = room;
 	if (!most || !text.len)
 		return;
-	if (text.len > SCAN_MAX)
-		text.len = SCAN_MAX;
 	buf_append_text(&frame->text, style_begin(&frame->look, style));
 	size_t columns = put_cut(frame, text, most);
 	buf_append_text(&frame->text, style_end(&frame->look, style));
@@ -114,6 +118,39 @@ void frame_put_within(struct frame *frame, enum style style, struct str text, si
 void frame_put(struct frame *frame, enum style style, struct str text)
 {
 	frame_put_within(frame, style, text, frame_room(frame));
+}
+
+/* Takes from the start of *rest what fits into the columns. */
+static struct str take_fitting(struct str *rest, const struct look *look, size_t columns)
+{
+	struct str taken = { rest->data, 0 };
+	struct str ahead = { rest->data, rest->len < SCAN_MAX ? rest->len : SCAN_MAX };
+	uint32_t character;
+	for (size_t used = 0; used <= columns; used += utf8_character_width(character)) {
+		taken.len = (size_t)(ahead.data - rest->data);
+		if (text_next(&ahead, look, &character))
+			continue;
+		taken.len = (size_t)(ahead.data - rest->data);
+		break;
+	}
+	rest->data += taken.len;
+	rest->len -= taken.len;
+	return taken;
+}
+
+void frame_put_wrapped(struct frame *frame, enum style style, struct str text, size_t lines)
+{
+	for (; lines > 1 && text.len; lines--) {
+		struct str taken = take_fitting(&text, &frame->look, frame_room(frame));
+		if (!taken.len)
+			break;
+		frame_put(frame, style, taken);
+		if (!text.len)
+			return;
+		frame_line(frame);
+		frame_put(frame, STYLE_PLAIN, STR("  "));
+	}
+	frame_put(frame, style, text);
 }
 
 void frame_glyph(struct frame *frame, enum style style, enum glyph glyph)

@@ -42,7 +42,11 @@ size_t frame_room(const struct frame *frame);
  * ellipsis when it is longer. */
 void frame_put_within(struct frame *frame, enum style style, struct str text, size_t most);
 
-/* The same with all the room there is. */
+/* Appends text that may go on in further lines, indented: at most `lines` of them
+ * altogether, ending in an ellipsis when it is longer. */
+void frame_put_wrapped(struct frame *frame, enum style style, struct str text, size_t lines);
+
+/* One line of it, with all the room there is. */
 void frame_put(struct frame *frame, enum style style, struct str text);
 void frame_glyph(struct frame *frame, enum style style, enum glyph glyph);
 

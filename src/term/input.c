@@ -1,5 +1,6 @@
 /* What the terminal frontend reads: bytes become keys, keys an answer. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/epoll.h>
@@ -8,7 +9,11 @@
 #include "term/inside.h"
 #include "term/plain.h"
 
-enum { READ_SIZE = 4096, LINE_MAX_BYTES = 64 * 1024 };
+enum {
+	READ_SIZE = 4096,
+	LINE_MAX_BYTES = 64 * 1024,
+	AHEAD_READS = 64, /* as much is taken of what was typed ahead; a flood has no end */
+};
 
 /* Long enough for the rest of a sequence to arrive, too short to be noticed. */
 #define ESCAPE_NS (50 * NSEC_PER_MSEC)
@@ -68,6 +73,47 @@ void term_end_input(struct term *term)
 	leave(term);
 }
 
+static void keep_bytes(struct term *term, const char *bytes, ssize_t len)
+{
+	if (buf_append(&term->typed, bytes, (size_t)len) < 0)
+		term->typed.failed = false; /* these keys are lost, the next may fit */
+}
+
+static void read_ahead(struct term *term)
+{
+	char bytes[READ_SIZE];
+	struct pollfd waiting = { .fd = term->input.fd, .events = POLLIN };
+	for (int i = 0; i < AHEAD_READS && poll(&waiting, 1, 0) > 0; i++) {
+		ssize_t n = read(waiting.fd, bytes, sizeof(bytes));
+		if (n <= 0)
+			return;
+		keep_bytes(term, bytes, n);
+	}
+}
+
+/* Byte by byte as ever, for where a paste begins and ends must not be missed. The start
+ * of a key stays; only an Escape that may be one of its own was pressed too early. */
+bool term_take_ahead(struct term *term, struct editor *line)
+{
+	static const struct key blank = { .code = KEY_TEXT, .character = ' ' };
+	size_t used = 0;
+	read_ahead(term);
+	while (used < term->typed.len) {
+		struct key key;
+		size_t taken =
+			keys_read(&term->keys, term->typed.data + used, term->typed.len - used, false, &key);
+		if (!taken)
+			break;
+		used += taken;
+		if (line)
+			editor_key(line, key.code == KEY_ENTER ? &blank : &key);
+	}
+	buf_consume(&term->typed, used);
+	if (term->typed.len == 1 && term->typed.data[0] == '\x1B' && !term->keys.is_pasting)
+		buf_clear(&term->typed);
+	return used > 0;
+}
+
 /* The question is over. Its answer lives on here while it is reported; the
  * term is not touched after that, for it may be asking again, or be gone. */
 static void finish(struct term *term)
@@ -98,6 +144,12 @@ static size_t skip_enter(const struct term *term, const struct key *key, size_t 
 	return is_letter && (next == '\r' || next == '\n') ? used + 1 : used;
 }
 
+/* Whoever gives up does not mean what was typed ahead; but a conversation goes on. */
+static bool goes_on_when_cancelled(const struct asking *asking)
+{
+	return asking->question->is_conversation || asking->question->is_deliberate;
+}
+
 static enum asking_step use_keys(struct term *term, bool is_final)
 {
 	enum asking_step step = ASKING_GOES_ON;
@@ -114,8 +166,8 @@ static enum asking_step use_keys(struct term *term, bool is_final)
 		if (step == ASKING_ANSWERED)
 			used = skip_enter(term, &key, used);
 	}
-	/* Whoever gives up does not mean what was typed ahead. */
-	buf_consume(&term->typed, step == ASKING_CANCELLED ? term->typed.len : used);
+	bool is_all_meant = step != ASKING_CANCELLED || goes_on_when_cancelled(&term->asking);
+	buf_consume(&term->typed, is_all_meant ? used : term->typed.len);
 	return step;
 }
 
@@ -198,8 +250,7 @@ void term_input_ready(struct source *source, uint32_t events)
 		take_end(term);
 		return;
 	}
-	if (buf_append(&term->typed, bytes, (size_t)n) < 0)
-		term->typed.failed = false; /* these keys are lost, the next may fit */
+	keep_bytes(term, bytes, n);
 	take(term, false);
 }
 

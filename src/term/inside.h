@@ -66,6 +66,9 @@ void term_draw_due(struct timer *timer, uint64_t now_ns);
 /* The open question gets the terminal. If it cannot, it is doomed. */
 void term_begin_input(struct term *term);
 void term_end_input(struct term *term);
+/* Reads what was typed so far and takes it away: into this line, where an Enter is a
+ * blank, or (NULL) nowhere. True if there was anything. */
+bool term_take_ahead(struct term *term, struct editor *line);
 /* Cancels this question, from the loop. */
 void term_doom(struct term *term, uint64_t number);
 void term_input_ready(struct source *source, uint32_t events);

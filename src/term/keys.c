@@ -133,7 +133,7 @@ static struct key control_key(unsigned char byte)
 	}
 	if (byte < 1 || byte > 26)
 		return (struct key){ .code = KEY_NONE };
-	return (struct key){ KEY_TEXT, byte + 'a' - 1u, KEY_CTRL };
+	return (struct key){ .code = KEY_TEXT, .character = byte + 'a' - 1u, .modifiers = KEY_CTRL };
 }
 
 /* Could these bytes, too few for a character, still become one? */
@@ -241,8 +241,11 @@ size_t keys_read(
 	*ret_key = (struct key){ .code = KEY_NONE };
 	if (!len)
 		return 0;
-	if (keys->is_pasting)
-		return read_pasted(keys, bytes, len, is_final, ret_key);
+	if (keys->is_pasting) {
+		size_t used = read_pasted(keys, bytes, len, is_final, ret_key);
+		ret_key->is_pasted = true;
+		return used;
+	}
 	if (bytes[0] == ESCAPE)
 		return read_escape(keys, bytes, len, is_final, ret_key);
 	if (!is_control(bytes[0]))

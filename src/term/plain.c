@@ -43,6 +43,13 @@ void plain_write_line(const struct asking *asking, const struct look *look, stru
 	}
 	buf_append_text(text, "? ");
 	text_append(text, look, question->message, TEXT_MAX);
+	if (question->is_deliberate) {
+		struct str wanted = asking_wanted_word(asking);
+		buf_append_char(text, ' ');
+		buf_append(text, wanted.data, wanted.len);
+		buf_append_char(text, ' ');
+		return;
+	}
 	buf_append_text(text, " [");
 	size_t begin = text->len;
 	switch (question->kind) {
@@ -163,6 +170,8 @@ enum asking_step plain_take(struct asking *asking, struct str line)
 	case QUESTION_PROMPT:
 		return take_text(asking, line);
 	case QUESTION_CONFIRM:
+		if (asking->question->is_deliberate)
+			return asking_word(asking, line);
 		return take_yes_or_no(asking, str_trim(line));
 	case QUESTION_SELECT:
 		return take_one(asking, str_trim(line));

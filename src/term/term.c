@@ -21,15 +21,31 @@ static struct term *term_of(struct frontend *frontend)
 	return (struct term *)frontend;
 }
 
+/* What was typed before the question could be read is no answer to it. While it was
+ * typed the terminal may have shown it: the question begins below. */
+static void forget_ahead(struct term *term)
+{
+	if (!term->asking.question || !term->asking.question->is_deliberate)
+		return;
+	if (!term->draws) {
+		tty_forget(term->options.in_fd);
+		buf_clear(&term->typed);
+	} else if (term_take_ahead(term, NULL) && !screen_is_drawn(&term->screen)) {
+		term->screen.column.is_lost = true;
+	}
+}
+
 /* Puts the question on the screen and listens. */
 static void present(struct term *term)
 {
 	term_begin_input(term);
+	forget_ahead(term);
 	if (term->asking.question && !term->draws) {
 		screen_begin_line(&term->screen, &term->bytes);
 		plain_write_options(&term->asking, &term->screen.look, &term->bytes);
 	}
 	term_refresh(term);
+	forget_ahead(term);
 }
 
 static void term_withdraw(struct frontend *frontend)
@@ -42,6 +58,18 @@ static void term_withdraw(struct frontend *frontend)
 	term_end_input(term);
 	asking_close(&term->asking);
 	term_refresh(term);
+}
+
+void term_withdraw_draft(struct frontend *frontend, struct buf *draft)
+{
+	struct term *term = term_of(frontend);
+	if (term->asking.question) {
+		if (term->draws)
+			term_take_ahead(term, &term->asking.editor);
+		struct str text = editor_text(&term->asking.editor);
+		buf_append(draft, text.data, text.len);
+	}
+	term_withdraw(frontend);
 }
 
 static void term_ask(struct frontend *frontend, const struct question *question)
@@ -211,6 +239,11 @@ int term_new(struct loop *loop, const struct term_options *options, struct front
 bool term_draws(const struct frontend *frontend)
 {
 	return ((const struct term *)frontend)->draws;
+}
+
+void term_give_way(struct frontend *frontend)
+{
+	term_erase(term_of(frontend));
 }
 
 void term_resized(struct frontend *frontend)

@@ -56,6 +56,11 @@ void tty_leave(struct tty *tty)
 	tty->is_raw = 0;
 }
 
+void tty_forget(int fd)
+{
+	tcflush(fd, TCIFLUSH);
+}
+
 void tty_size(int fd, size_t *ret_columns, size_t *ret_rows)
 {
 	struct winsize size = { 0 };

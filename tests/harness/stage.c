@@ -15,6 +15,7 @@ static void answered(void *data, const struct answer *answer)
 	struct stage *stage = data;
 	stage->answer_count++;
 	stage->was_cancelled = answer->cancelled;
+	stage->was_yes = answer->yes;
 	buf_append(&stage->text_answer, answer->text.data, answer->text.len);
 	buf_append_char(&stage->text_answer, ';');
 	if (stage->frees_frontend) {

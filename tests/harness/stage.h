@@ -16,6 +16,7 @@ struct stage {
 	struct buf written; /* by the frontend */
 	unsigned answer_count;
 	bool was_cancelled;
+	bool was_yes;
 	struct buf text_answer;
 	bool frees_frontend;
 	const struct question *asks_next;

@@ -39,13 +39,100 @@ END
     asking_agent
     in_terminal
     wait_for 'May the agent use tool1?'
-    keys y
+    wait_for 'Type yes or no'
+    keys yes Enter
     wait_for 'May the agent use tool2?'
-    keys n
+    keys n Enter
     wait_for '[over 0]'
     [[ "$(screen)" == *'1allow 2deny'* ]]
     wait_until test -s "$WORK/after"
     cmp "$WORK/before" "$WORK/after"
+}
+
+# Asks when it is told to, for a tool with this input; says what the answer was.
+agent_asks_on_command() {
+    printf '%s' "$1" >"$WORK/input"
+    cat >"$WORK/agent.py" <<'END'
+import json, os, sys, time
+work = os.path.dirname(os.path.abspath(__file__))
+sys.stdin.readline()
+open(work + "/asks", "w").close()
+while not os.path.exists(work + "/go"):
+    time.sleep(0.02)
+text = json.load(open(work + "/input"))
+print(json.dumps({"type": "permission_request", "request_id": "1", "tool_name": "bash",
+                  "input": {"command": text}}), flush=True)
+answer = json.loads(sys.stdin.readline())
+print(json.dumps({"type": "result", "text": "answer: " + answer["behavior"]}))
+END
+    printf 'permission: true\ncommand: %s\nargs: [%s]\n' "$python" "$WORK/agent.py" >"$profile"
+}
+
+@test "what was typed before a permission is asked for is no answer" {
+    agent_asks_on_command '"rm -rf /"'
+    in_terminal
+    wait_until test -e "$WORK/asks"
+    keys "yes" Enter "y" Enter "ye"
+    wait_for ye
+    touch "$WORK/go"
+    wait_for 'Type yes or no [no]:'
+    keys "s" Enter
+    wait_for 'please type yes or no'
+    keys BSpace "n" Enter
+    wait_for '[over 0]'
+    [[ "$(screen)" == *'answer: deny'* ]]
+    [[ "$(screen)" == *'May the agent use bash? {"command": "rm -rf /"} no'* ]]
+}
+
+@test "a pasted text answers no permission" {
+    agent_asks_on_command '"rm -rf /"'
+    in_terminal
+    touch "$WORK/go"
+    wait_for 'Type yes or no'
+    printf 'yes\nyes this is pasted\n\n' >"$WORK/text"
+    tmux -L "$socket" load-buffer "$WORK/text"
+    tmux -L "$socket" paste-buffer -p
+    wait_for 'Type yes or no [no]: yes yes this is pasted'
+    keys Enter
+    wait_for 'please type yes or no'
+    keys C-u Enter
+    wait_for '[over 0]'
+    [[ "$(screen)" == *'answer: deny'* ]]
+}
+
+@test "what a tool would be given is seen in full, or is seen to be cut" {
+    agent_asks_on_command "\"$(printf 'word%.0s ' $(seq 40)) && rm -rf /the-end\""
+    in_terminal
+    touch "$WORK/go"
+    wait_for 'Type yes or no'
+    [[ "$(screen)" == *'rm -rf /the-end"}'* ]]
+    keys y Enter
+    wait_for '[over 0]'
+    [[ "$(screen)" == *'answer: allow'* ]]
+    rm "$WORK/go"
+    terminal_anew
+    agent_asks_on_command "\"$(head -c 20000 /dev/zero | tr '\0' ' ') && rm -rf /the-end\""
+    in_terminal
+    touch "$WORK/go"
+    wait_for 'Type yes or no'
+    screen_has '…'
+    keys Enter
+    wait_for '[over 0]'
+}
+
+@test "a permission on a dumb terminal is asked for in words as well" {
+    agent_asks_on_command '"ls"'
+    between_looks "$WORK" env TERM=dumb "$perch" agent run --profile "$profile" --no-store --prompt hi
+    wait_until test -e "$WORK/asks"
+    keys "yes" Enter "ye"
+    wait_for ye
+    touch "$WORK/go"
+    wait_for 'Type yes or no [no]:'
+    keys "s" Enter
+    wait_for 'please type yes or no'
+    keys "yes" Enter
+    wait_for '[over 0]'
+    [[ "$(screen)" == *'answer: allow'* ]]
 }
 
 @test "Ctrl+C at a permission cancels the turn, the terminal is as it was" {
@@ -56,6 +143,32 @@ END
     wait_for '[over 130]'
     wait_until test -s "$WORK/after"
     cmp "$WORK/before" "$WORK/after"
+}
+
+@test "what is said while a permission is asked for stands on lines of its own" {
+    cat >"$WORK/agent.py" <<'END'
+import json, os, sys, time
+work = os.path.dirname(os.path.abspath(__file__))
+def say(**event):
+    print(json.dumps(event), flush=True)
+sys.stdin.readline()
+say(type="partial", text="thinking")
+say(type="permission_request", request_id="1", tool_name="bash", input={})
+while not os.path.exists(work + "/go"):
+    time.sleep(0.02)
+say(type="partial", text="still thinking")
+time.sleep(60)
+END
+    printf 'permission: true\ntimeout_secs: 3\ncommand: %s\nargs: [%s]\n' \
+        "$python" "$WORK/agent.py" >"$profile"
+    in_terminal
+    wait_for 'Type yes or no'
+    touch "$WORK/go"
+    wait_for '[over 124]'
+    [ "$(line 1)" = thinking ]
+    [ "$(line 2)" = "still thinking" ]
+    [[ "$(line 3)" == "error: the agent took"* ]]
+    [ "$(line 4)" = "[over 124]" ]
 }
 
 @test "Ctrl+C while it streams cancels the turn" {

@@ -16,7 +16,7 @@ teardown() {
 }
 
 # chat [OPTION…]: in the terminal, with the agent of $profile. As what it is known:
-# $TERM_OF_CHAT; the prompt to wait for: $prompt.
+# $TERM_OF_CHAT; where its stdout goes: $OUTPUT_OF_CHAT; the prompt to wait for: $prompt.
 chat() {
     {
         printf 'export %q\n' "XDG_STATE_HOME=$XDG_STATE_HOME" "WORK=$WORK" "TEST_MARK=$TEST_MARK"
@@ -24,6 +24,7 @@ chat() {
         printf 'export TERM=%q\n' "${TERM_OF_CHAT:-screen}"
         printf 'stty -g > before\n'
         printf '%q ' "$perch" agent chat --profile "$profile" "$@"
+        printf '%s' "${OUTPUT_OF_CHAT:+>$OUTPUT_OF_CHAT}"
         printf '\necho "[over $?]"\n'
         printf 'stty -g > after\n'
         printf 'exec env -i cat\n'
@@ -212,19 +213,40 @@ typing() {
     [ "$(stored)" = $'|default|s-d|4\n|work|s-b|1' ]
 }
 
-@test "a message typed ahead waits for its turn; /stop stops both" {
+@test "messages typed ahead wait for their turns; Ctrl+C and /stop stop the one that runs" {
     stepping
     chat
-    keys "one" Enter
+    keys "first" Enter
     wait_for "one"
-    keys "two" Enter
-    wait_for "❯ two"
+    keys "second" Enter
+    wait_for "❯ second"
+    keys "third" Enter
+    wait_for "❯ third"
+    keys C-c
+    wait_until eval '[ "$(screen | grep -c "^one")" -eq 2 ]'
+    [ "$(screen | grep -c "(stopped)")" -eq 1 ]
     keys "/stop" Enter
-    wait_until eval '[ "$(screen | grep -c "(stopped)")" -eq 2 ]'
+    wait_until eval '[ "$(screen | grep -c "^one")" -eq 3 ]'
+    [ "$(screen | grep -c "(stopped)")" -eq 2 ]
     touch two three
-    keys "three" Enter
-    wait_for "reply to three behind s-one"
+    wait_for "reply to third behind s-second"
+    [ "$(screen | grep -c "(stopped)")" -eq 2 ]
     keys C-d
+    wait_over
+}
+
+@test "what is typed behind Ctrl+C counts, also when it comes at once" {
+    stepping
+    chat
+    keys "hello" Enter
+    wait_for "one"
+    touch two three
+    keys C-c "hello after" Enter
+    wait_for "reply to hello after"
+    rm two three
+    keys "again" Enter
+    wait_until eval '[ "$(screen | grep -c "^one")" -eq 3 ]'
+    keys C-c C-d
     wait_over
 }
 
@@ -308,12 +330,13 @@ END
     chat
     keys "go" Enter
     wait_for "May the agent use rm?"
-    keys "y"
+    wait_until typing "  Type yes or no [no]:"
+    keys "yes" Enter
     wait_for "allowed"
     wait_until typing "❯"
     keys "again" Enter
-    wait_for "[y/N]"
-    keys "n"
+    wait_until typing "  Type yes or no [no]:"
+    keys "n" Enter
     wait_for "denied"
     keys C-d
     wait_over
@@ -332,10 +355,65 @@ END
     chat
     keys "go" Enter
     wait_for "May the agent use one?"
-    keys "y"
+    keys "y" Enter
     wait_for "May the agent use two?"
-    keys "y"
+    keys "y" Enter
     wait_for "both are answered"
+    keys C-d
+    wait_over
+}
+
+# Asks for a permission when it is told to.
+asking_on_command() {
+    profile=ask.yaml
+    agent ask 'protocol: "0.4"' 'permission: true' <<'END'
+read -r turn
+touch asks
+while [ ! -e go ]; do sleep 0.05; done
+echo '{"type":"permission_request","request_id":"1","tool_name":"rm","input":{"path":"/"}}'
+read -r answer
+case $answer in *allow*) text=allowed ;; *) text=denied ;; esac
+echo '{"type":"result","text":"'$text'"}'
+END
+}
+
+@test "who types on when a permission is asked for has not answered; the draft comes back" {
+    asking_on_command
+    chat
+    keys "go" Enter
+    wait_until test -e asks
+    keys "a draft"
+    wait_until typing "❯ a draft"
+    touch go
+    wait_until typing "  Type yes or no [no]:"
+    keys " yes more text" Enter
+    wait_for "please type yes or no"
+    keys C-u "yes" Enter "!"
+    wait_for "allowed"
+    wait_until typing "❯ a draft!"
+    keys Enter
+    wait_for "❯ a draft!"
+    wait_until typing "  Type yes or no [no]:"
+    keys C-c
+    wait_for "(stopped)"
+    keys C-d
+    wait_over
+}
+
+@test "a text pasted over a permission answers nothing and sends nothing" {
+    asking_on_command
+    touch go
+    chat
+    keys "go" Enter
+    wait_until typing "  Type yes or no [no]:"
+    printf 'yes this is pasted\nyes\n' >text
+    tmux -L "$socket" load-buffer text
+    tmux -L "$socket" paste-buffer -p
+    wait_until typing "  Type yes or no [no]: yes this is pasted yes"
+    keys C-u Enter
+    wait_for "denied"
+    wait_until typing "❯"
+    screen_lacks "❯ yes"
     keys C-d
     wait_over
 }
@@ -362,6 +440,46 @@ END
     wait_until typing ">"
     keys C-d
     wait_over
+}
+
+@test "output that cannot be written ends a conversation, with 1" {
+    echoing
+    printf 'a\nb\nc\n' >lines
+    run sh -c '"$1" agent chat -p echo.yaml <lines 2>&1 >/dev/full' - "$perch"
+    [ "$status" -eq 1 ]
+    [ "$(grep -c 'could not be written' <<<"$output")" -eq 1 ]
+    [ "$(stored)" = '|default|s-a|1' ]
+    OUTPUT_OF_CHAT=/dev/full chat --new
+    keys "d" Enter
+    wait_for "the output could not be written"
+    wait_over 1
+}
+
+@test "nobody reads a conversation any more: what runs is cancelled, nothing else begins" {
+    profile=gone.yaml
+    agent gone <<'END'
+echo "$AGENT_MESSAGE" >>"$WORK/begun"
+echo 'AGENT_PARTIAL:"said\n"'
+[ "$AGENT_MESSAGE" = a ] && exit
+echo 'AGENT_PARTIAL:"again\n"'
+touch "$WORK/said"
+exec sleep 60
+END
+    mkfifo out
+    {
+        echo a
+        wait_until test -e closed
+        printf 'b\nc\nd\n'
+    } | {
+        code=0
+        "$perch" agent chat -p gone.yaml >out || code=$?
+        echo "$code" >code
+    } &
+    head -1 out
+    touch closed
+    wait
+    [ "$(cat code)" -eq 1 ]
+    [ "$(cat begun)" = $'a\nb' ]
 }
 
 @test "without a terminal every line is a message, one after the other" {

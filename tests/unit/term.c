@@ -173,6 +173,106 @@ START_TEST(a_question_asked_while_suspended_waits)
 }
 END_TEST
 
+static const struct question deliberate = {
+	.kind = QUESTION_CONFIRM, .message = { "May it?", 7 }, .is_deliberate = true
+};
+
+/* Lines that were typed ahead, in the terminal's queue and in ours. */
+static void answers_what_it_was_asked(const char *term, const char *enter)
+{
+	static const char *const lines[] = { "yes", "no", "yes" };
+	struct stage stage;
+	ck_assert_int_eq(stage_open(&stage, term), 0);
+	for (size_t i = 0; i < COUNT(lines); i++) {
+		bool is_yes = strcmp(lines[i], "yes") == 0;
+		stage_type(&stage, is_yes ? "no" : "yes");
+		stage_type(&stage, enter);
+		stage_type(&stage, "ye");
+		stage_ask(&stage, &deliberate);
+		ck_assert_int_ge(loop_run(&stage.loop, 0), 0);
+		ck_assert_uint_eq(stage.answer_count, (unsigned)i);
+		stage_type(&stage, lines[i]);
+		stage_type(&stage, enter);
+		stage_type(&stage, lines[(i + 1) % COUNT(lines)]);
+		stage_type(&stage, enter);
+		stage_run_until(&stage, (unsigned)i + 1);
+		ck_assert(stage.was_yes == is_yes);
+	}
+	stage_close(&stage);
+}
+
+START_TEST(what_was_typed_before_is_no_deliberate_answer)
+{
+	answers_what_it_was_asked("xterm", "\r");
+	answers_what_it_was_asked("dumb", "\n");
+}
+END_TEST
+
+START_TEST(a_paste_around_a_deliberate_question_does_not_answer_it)
+{
+	struct stage stage;
+	ck_assert_int_eq(stage_open(&stage, "xterm"), 0);
+	stage_ask(&stage, &prompt);
+	stage_type(&stage, "\x1B[200~one\r");
+	stage_run_until(&stage, 1);
+	stage_type(&stage, "two\ryes\x1B");
+	stage_ask(&stage, &deliberate);
+	stage_type(&stage, "[201~\x1B[200~yes\r\ryes\r\x1B[201~");
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_ge(loop_run(&stage.loop, 20), 0);
+	ck_assert_uint_eq(stage.answer_count, 1);
+	stage_type(&stage, "\x15y\r");
+	stage_run_until(&stage, 2);
+	ck_assert(stage.was_yes);
+	stage_close(&stage);
+}
+END_TEST
+
+START_TEST(a_draft_is_taken_with_what_was_typed_last)
+{
+	static const struct question line = { .number = 4, .is_conversation = true };
+	struct buf draft = { 0 };
+	struct stage stage;
+	ck_assert_int_eq(stage_open(&stage, "xterm"), 0);
+	stage_ask(&stage, &line);
+	stage_type(&stage, "hal");
+	ck_assert_int_ge(loop_run(&stage.loop, 1000), 0);
+	stage_type(&stage, "f a\rline\x1B[Ds");
+	term_withdraw_draft(stage.frontend, &draft);
+	buf_terminate(&draft);
+	ck_assert_str_eq(draft.data, "half a linse");
+	stage_expect_restored(&stage);
+	term_withdraw_draft(stage.frontend, &draft);
+	ck_assert_uint_eq(draft.len, strlen("half a linse"));
+	ck_assert_uint_eq(stage.answer_count, 0);
+	buf_free(&draft);
+	stage_close(&stage);
+}
+END_TEST
+
+START_TEST(a_conversation_goes_on_behind_a_cancellation)
+{
+	static const struct question line = { .number = 4, .is_conversation = true };
+	struct stage stage;
+	ck_assert_int_eq(stage_open(&stage, "xterm"), 0);
+	stage.asks_next = &line;
+	stage_ask(&stage, &line);
+	stage_type(&stage,
+		"ab\x03"
+		"cd\r");
+	stage_run_until(&stage, 2);
+	ck_assert_str_eq(stage_answers(&stage), "ab;cd;");
+	stage.asks_next = &second;
+	stage_ask(&stage, &prompt);
+	stage_type(&stage, "x\x03lost\r");
+	stage_run_until(&stage, 3);
+	stage_type(&stage, "kept\r");
+	stage_run_until(&stage, 4);
+	ck_assert_str_eq(stage_answers(&stage), "ab;cd;;kept;");
+	stage_close(&stage);
+}
+END_TEST
+
 static atomic_bool is_flooded;
 
 /* A terminal takes a few thousand bytes, then it has to be read. */
@@ -277,4 +377,7 @@ SUITE_MAIN("term", a_question_is_answered_and_the_terminal_restored,
 	the_frontend_may_be_freed_from_inside_the_answer, a_lone_escape_counts_after_a_moment,
 	a_terminal_that_hangs_up_cancels, withdraw_suspend_and_restore_leave_the_terminal,
 	a_question_asked_while_suspended_waits, a_flood_of_output_brings_the_region_back,
-	plain_lines_answer_on_a_dumb_terminal, memory_may_run_out)
+	plain_lines_answer_on_a_dumb_terminal, what_was_typed_before_is_no_deliberate_answer,
+	a_paste_around_a_deliberate_question_does_not_answer_it,
+	a_draft_is_taken_with_what_was_typed_last, a_conversation_goes_on_behind_a_cancellation,
+	memory_may_run_out)

@@ -24,6 +24,10 @@ static const struct question confirm = { .kind = QUESTION_CONFIRM, .message = { 
 static const struct question confirm_yes = {
 	.kind = QUESTION_CONFIRM, .message = { "Sure?", 5 }, .has_default = true, .default_yes = true
 };
+static const struct question deliberate = { .kind = QUESTION_CONFIRM,
+	.message = { "May it? {\"command\":\"rm -rf /\"}", 31 },
+	.has_default = true,
+	.is_deliberate = true };
 static const struct question choose = { .kind = QUESTION_SELECT,
 	.message = { "Pick:", 5 },
 	.options = colors,
@@ -126,6 +130,14 @@ static const struct {
 	{ &confirm, "\x1B", "cancelled", "? Sure? (cancelled)" },
 	{ &confirm_yes, "\r", "yes", "? Sure? yes" },
 	{ &confirm_yes, "N", "no", "? Sure? no" },
+	{ &deliberate, "\r", "no", "? May it? {\"command\":\"rm -rf /\"} no" },
+	{ &deliberate, "yes\r", "yes", "? May it? {\"command\":\"rm -rf /\"} yes" },
+	{ &deliberate, " Y \r", "yes", "? May it? {\"command\":\"rm -rf /\"} yes" },
+	{ &deliberate, "no\r", "no", "? May it? {\"command\":\"rm -rf /\"} no" },
+	{ &deliberate, "yes please\r\x15n\r", "no", "? May it? {\"command\":\"rm -rf /\"} no" },
+	{ &deliberate, "ye\x1B", "cancelled", "? May it? {\"command\":\"rm -rf /\"} (cancelled)" },
+	{ &deliberate, "ye\x04", "cancelled", "? May it? {\"command\":\"rm -rf /\"} (cancelled)" },
+	{ &deliberate, "\x1B[200~yes\r\x1B[201~\r", "yes", "? May it? {\"command\":\"rm -rf /\"} yes" },
 	{ &choose, "\r", "chosen:1", "? Pick: green" },
 	{ &choose, "blu\r", "chosen:2", "? Pick: blue" },
 	{ &choose, "x\x1B\x1B", "cancelled", "? Pick: (cancelled)" },
@@ -165,6 +177,18 @@ static const struct {
 	{ &prompt_integer, "x\r1", 60, 5, "? Count: x1" },
 	{ &confirm, "", 40, 5, "? Sure? [y/N]" },
 	{ &confirm_yes, "", 40, 5, "? Sure? [Y/n]" },
+	{ &deliberate, "", 60, 5, "? May it? {\"command\":\"rm -rf /\"}\n  Type yes or no [no]:" },
+	{ &deliberate, "y", 60, 5, "? May it? {\"command\":\"rm -rf /\"}\n  Type yes or no [no]: y" },
+	{ &deliberate, "\x1B[200~yes\ryes\n", 60, 5,
+		"? May it? {\"command\":\"rm -rf /\"}\n  Type yes or no [no]: yes yes" },
+	{ &deliberate, "yy\r", 60, 3,
+		"? May it? {\"command\":\"rm -rf /\"}\n  Type yes or no [no]: yy\n"
+		"  ! please type yes or no" },
+	{ &deliberate, "yy\r", 60, 2,
+		"? May it? {\"command\":\"rm -rf /\"}\n  Type yes or no [no]: yy" },
+	{ &deliberate, "y", 20, 6, "? May it? {\"command\n  \":\"rm -rf /\"}\n  Type ... y" },
+	{ &deliberate, "y", 20, 2, "? May it? {\"comm...\n  Type ... y" },
+	{ &deliberate, "y", 40, 1, "? May it? {\"command\":\"rm -r... y" },
 	{ &choose, "", 40, 5, "? Pick: (arrows move, typing filters)\n  red\n> green\n  blue" },
 	{ &choose, "re", 40, 5, "? Pick: re\n  red\n> green" },
 	{ &choose, "", 14, 3, "? Pick:\n> green\n  2-2 of 3" },
@@ -189,7 +213,7 @@ END_TEST
 START_TEST(any_size_will_do)
 {
 	static const struct question *const questions[] = { &prompt, &prompt_default, &confirm_yes,
-		&choose, &choose_many };
+		&deliberate, &choose, &choose_many };
 	for (size_t i = 0; i < COUNT(questions); i++) {
 		struct asking asking;
 		ck_assert_int_eq(asking_open(&asking, questions[i]), 0);
@@ -228,6 +252,12 @@ static const struct {
 	{ &confirm, "what", NULL },
 	{ &confirm_yes, "", "yes" },
 	{ &confirm_yes, "n", "no" },
+	{ &deliberate, "", "no" },
+	{ &deliberate, " yes ", "yes" },
+	{ &deliberate, "y", "yes" },
+	{ &deliberate, "N", "no" },
+	{ &deliberate, "yes, but", NULL },
+	{ &deliberate, "yessir", NULL },
 	{ &choose, "", "chosen:1" },
 	{ &choose, "1", "chosen:0" },
 	{ &choose, "blue", "chosen:2" },
@@ -269,6 +299,7 @@ START_TEST(plain_questions_are_lines)
 		{ &prompt, "? Where: " },
 		{ &prompt_default, "? Where: [staging] " },
 		{ &confirm, "? Sure? [y/N] " },
+		{ &deliberate, "? May it? {\"command\":\"rm -rf /\"} Type yes or no [no]: " },
 		{ &choose, "   1) red\n   2) green\n   3) blue\n? Pick: [2] " },
 		{ &choose_many, "*  1) red\n   2) green\n*  3) blue\n? Pick: [1,3] " },
 	};
@@ -307,6 +338,7 @@ static int ask(void *data)
 START_TEST(memory_may_run_out)
 {
 	ck_assert_uint_ge(oom_every(ask, (void *)&prompt), 2);
+	ck_assert_uint_ge(oom_every(ask, (void *)&deliberate), 2);
 	ck_assert_uint_ge(oom_every(ask, (void *)&choose_many), 4);
 }
 END_TEST

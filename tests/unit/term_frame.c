@@ -87,6 +87,53 @@ START_TEST(endless_texts_make_short_lines)
 }
 END_TEST
 
+START_TEST(what_is_not_looked_at_is_said_to_be_missing)
+{
+	static char text[1 << 17];
+	memset(text, '\x01', sizeof(text));
+	memcpy(text, "rm", 2);
+	ck_assert_str_eq(put_in(utf8_look, text, 1 << 16, 15), "rm");
+	ck_assert_str_eq(put_in(utf8_look, text, sizeof(text), 15), "rm…");
+}
+END_TEST
+
+/* The lines, with a '|' behind each. */
+static const char *wrap(struct str text, size_t columns, size_t lines)
+{
+	static struct buf out;
+	struct look look = utf8_look;
+	struct frame frame = { 0 };
+	look.columns = columns;
+	frame_begin(&frame, &look);
+	frame_line(&frame);
+	frame_put_wrapped(&frame, STYLE_PLAIN, text, lines);
+	buf_clear(&out);
+	for (size_t i = 0; i < frame.line_count; i++) {
+		const struct frame_line *line = &frame.lines[i];
+		ck_assert_uint_lt(line->width, columns);
+		buf_append(&out, frame.text.data + line->begin, line->end - line->begin);
+		buf_append_char(&out, '|');
+	}
+	buf_terminate(&out);
+	frame_free(&frame);
+	return out.data;
+}
+
+START_TEST(long_texts_go_on_in_further_lines)
+{
+	ck_assert_str_eq(wrap(STR("abcde"), 6, 3), "abcde|");
+	ck_assert_str_eq(wrap(STR("abcdefgh"), 6, 3), "abcde|  fgh|");
+	ck_assert_str_eq(wrap(STR("abcdefgh\x01"), 6, 2), "abcde|  fgh|");
+	ck_assert_str_eq(wrap(STR("abcdefghijk"), 6, 3), "abcde|  fgh|  ijk|");
+	ck_assert_str_eq(wrap(STR("abcdefghijkl"), 6, 3), "abcde|  fgh|  ij…|");
+	ck_assert_str_eq(wrap(STR("abcdef"), 6, 1), "abcd…|");
+	ck_assert_str_eq(wrap(STR("日本語日"), 6, 2), "日本|  語…|");
+	ck_assert_str_eq(wrap(STR("a\nb\x1B[2J"), 6, 2), "a b[2|  J|");
+	ck_assert_str_eq(wrap(STR("日"), 2, 3), "…|");
+	ck_assert_str_eq(wrap(STR(""), 6, 3), "|");
+}
+END_TEST
+
 START_TEST(the_lines_with_the_cursor_stay)
 {
 	struct frame frame = { 0 };
@@ -157,4 +204,5 @@ START_TEST(progress_is_a_bar_or_a_spinner)
 END_TEST
 
 SUITE_MAIN("term-frame", texts_are_cleaned_and_cut, endless_texts_make_short_lines,
+	what_is_not_looked_at_is_said_to_be_missing, long_texts_go_on_in_further_lines,
 	the_lines_with_the_cursor_stay, progress_is_a_bar_or_a_spinner)
