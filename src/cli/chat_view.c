@@ -298,11 +298,7 @@ int chat_view_error(const struct chat *chat)
 
 void chat_view_suspend(struct chat *chat)
 {
-	if (chat->terminal)
-		chat->terminal->table->suspend(chat->terminal);
-	signals_stop_self();
-	if (chat->terminal)
-		chat->terminal->table->resume(chat->terminal);
+	signals_suspend(chat->terminal);
 }
 
 void chat_view_resized(struct chat *chat)

@@ -31,10 +31,12 @@ static void signal_arrived(void *data, int signal)
 	if (signal == SIGWINCH) {
 		if (console->workshop.frontend)
 			term_resized(console->workshop.frontend);
-		return;
+	} else if (signal == SIGTSTP) {
+		signals_suspend(console->workshop.frontend);
+	} else {
+		console->signal = signal;
+		console->workshop.is_stopped = true;
 	}
-	console->signal = signal;
-	console->workshop.is_stopped = true;
 }
 
 static int make_frontend(struct console *console, perch_err *err)
@@ -66,7 +68,7 @@ static int make_frontend(struct console *console, perch_err *err)
 
 int console_open(struct console *console, const struct cli *cli, perch_err *err)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGWINCH, 0 };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH, 0 };
 	*console = (struct console){ .cli = cli };
 	int r = cli_make_host(NULL, NULL, &console->workshop.host, err);
 	if (r == 0)

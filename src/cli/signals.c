@@ -52,3 +52,12 @@ uint64_t signals_stop_self(void)
 	kill(getpid(), SIGSTOP);
 	return clock_now_ns() - before;
 }
+
+void signals_suspend(struct frontend *terminal)
+{
+	if (terminal)
+		terminal->table->suspend(terminal);
+	signals_stop_self();
+	if (terminal)
+		terminal->table->resume(terminal);
+}

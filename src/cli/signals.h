@@ -5,6 +5,7 @@
 
 #include <signal.h>
 
+#include "frontend.h"
 #include "proc/loop.h"
 
 typedef void signal_fn(void *data, int signal);
@@ -28,5 +29,8 @@ void signals_close(struct signals *signals);
 /* Stops this process as Ctrl+Z does by default, and returns when it is
  * continued. Gives the time that it was stopped, in nanoseconds. */
 uint64_t signals_stop_self(void);
+
+/* The same, with a terminal (NULL = none) that is left usable and drawn again. */
+void signals_suspend(struct frontend *terminal);
 
 #endif
