@@ -265,11 +265,11 @@ static void flush(struct serve *serve)
 static int run_to_the_end(struct serve *serve, perch_err *err)
 {
 	int r = 0;
-	while (r >= 0 && !(serve->is_ending && bridge_count(serve->bridge) == 0)) {
-		flush(serve);
-		r = perch_host_wait(serve->host, -1);
-	}
 	flush(serve);
+	while (r >= 0 && !(serve->is_ending && bridge_count(serve->bridge) == 0)) {
+		r = perch_host_wait(serve->host, -1);
+		flush(serve);
+	}
 	if (r < 0)
 		return err_set(err, r, "%s", perch_strerror(r));
 	return serve->signal ? 128 + serve->signal : serve->report.error ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -298,3 +298,16 @@ END
     ask 'all(end(str(n + 1))["success"] for n in range(12))' \
         '[e["text"] for e in events if e["event"] == "reply"] == ["40"] * 12'
 }
+
+@test "nobody reads the events any more, and no turn is under way: it ends as well" {
+    echoing
+    mkfifo in out
+    timeout 60 "$perch" agent serve -p echo.yaml <in >out &
+    exec 7>in 8<out
+    exec 8<&-
+    echo 'nonsense' >&7
+    status=0
+    wait $! || status=$?
+    exec 7>&-
+    [ "$status" -eq 1 ]
+}
