@@ -311,3 +311,22 @@ END
     exec 7>&-
     [ "$status" -eq 1 ]
 }
+
+@test "every line that was meant as a turn is answered with an error and an end" {
+    echoing
+    long=$(printf 'x%.0s' {1..300})
+    serve -p echo.yaml <<END
+{"id":"7","message":"echo hi","cancel":"zz"}
+{"id":"$long","message":"x"}
+{"id":"${long:0:255}é","message":"x"}
+{"id":"a\u0000b","message":"x"}
+{"message":"x","cancel":"zz"}
+{"id":"fine\u0001","message":"x"}
+END
+    ask 'names("7") == "error end" and error("7")["code"] == "bad_request" and "alone" in error("7")["message"]' \
+        'names("zz") == ""' \
+        'names("x" * 256) == "error end" and "too long" in error("x" * 256)["message"]' \
+        'names("x" * 255) == "error end" and names("a\ufffdb") == "error end"' \
+        'events[8]["event"] == "error" and "id" not in events[8]' \
+        'names("fine\u0001") == "start session partial reply end"'
+}
