@@ -21,14 +21,21 @@ extern const struct command agent_sessions_command;
 struct agent_session {
 	struct sessions *sessions; /* NULL = nothing is stored */
 	struct session_turn *turn;
+	struct session_key key; /* its texts are the caller's */
 };
 
 /* Waits in line for the session: `ready` comes from the loop. */
 int agent_session_begin(struct agent_session *session, perch_host *host,
 	const struct session_key *key, session_ready_fn *ready, void *data, perch_err *err);
 
+/* It was started without the id that the session has: forgotten when this returns. */
+int agent_session_forget(struct agent_session *session, perch_err *err);
+
 /* The agent said its id: on disk when this returns. */
 int agent_session_said(struct agent_session *session, struct str id, perch_err *err);
+
+/* The id that the session has now: the caller frees it. NULL = it is not known. */
+char *agent_session_id(const struct agent_session *session);
 
 /* The turn is over: on disk when this returns. Again is fine. */
 int agent_session_end(struct agent_session *session, bool counts, perch_err *err);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "cli/agent.h"
 #include "cli/agent_ask.h"
@@ -73,10 +74,15 @@ static void on_started(void *data, struct agent_turn *turn)
 	(void)turn;
 	struct agent_run *run = data;
 	const struct turn_report report = report_of(run);
-	if (!run->cli->json)
-		return;
-	turn_report_start(&report, &run->profile, run->options.session_id, run->options.session_name);
-	warn_of_profile(run);
+	perch_err err = { 0 };
+	int r = run->words.is_new ? agent_session_forget(&run->session, &err) : 0;
+	if (run->cli->json) {
+		turn_report_start(
+			&report, &run->profile, run->options.session_id, run->options.session_name);
+		warn_of_profile(run);
+	}
+	if (r < 0)
+		say_warning(run, str_from(err.text));
 }
 
 static void on_partial(void *data, struct agent_turn *turn, struct str text, struct str raw)
@@ -135,16 +141,21 @@ static void tell_end(struct agent_run *run, const struct agent_end *end, bool co
 	const struct turn_report report = report_of(run);
 	perch_err err = { 0 };
 	agent_asker_end(&run->asker);
+	struct agent_end told = *end;
+	/* An agent that was not started has left the session as it is. */
+	_cleanup_free_ char *stored = counts ? NULL : agent_session_id(&run->session);
+	if (stored && !run->words.session)
+		told.session_id = str_from(stored);
 	if (agent_session_end(&run->session, counts, &err) < 0)
 		say_warning(run, str_from(err.text));
 	if (!run->cli->json && end->hint.len && !run->cli->is_agentproc)
 		agent_print_hint(&run->print, end->hint);
 	if (run->cli->json)
-		turn_report_end(&report, end);
+		turn_report_end(&report, &told);
 	else
 		agent_print_end(&run->print);
 	if (run->cli->is_agentproc)
-		agentproc_end(end, &run->agentproc_error);
+		agentproc_end(&told, &run->agentproc_error);
 	run->code = end->exit_code;
 	run->is_over = true;
 }
@@ -197,7 +208,7 @@ static void end_early(struct agent_run *run, int code, const char *kind, const c
 		.exit_code = code,
 		.raw_status = -1,
 		.cancelled = strcmp(kind, "cancelled") == 0,
-		.session_id = str_from(run->options.session_id),
+		.session_id = str_from(run->words.session ? run->words.session : ""),
 		.reach = PERCH_REACH_GROUP,
 	};
 	say_error(run, kind, str_from(text));

@@ -330,3 +330,41 @@ END
         'events[8]["event"] == "error" and "id" not in events[8]' \
         'names("fine\u0001") == "start session partial reply end"'
 }
+
+@test "a turn that never ran ends with the id that its session has" {
+    waiting
+    agent unfit 'cwd: /nonexistent' <<<':'
+    serve_open events agent serve -p wait.yaml
+    for i in 1 2 3; do echo '{"id":"'$i'","message":"m'$i'"}' >&7; done
+    wait_until grep -q '"session","id":"1"' events
+    echo '{"cancel":"2"}' >&7
+    wait_until grep -q '"end","id":"2"' events
+    cp unfit.yaml wait.yaml
+    echo '{"id":"4","message":"m4","new":true}' >&7
+    touch m1.go m3.go
+    exec 7>&-
+    wait $!
+    ask 'end("2")["session_id"] == "m1"' \
+        'names("4") == "error end" and end("4")["session_id"] == "m3"'
+    [ "$(stored)" = "|default|m3|2" ]
+}
+
+@test "new forgets the id once the agent was started, whatever it says and however it ends" {
+    agent quiet <<'END'
+case $AGENT_MESSAGE in say*) echo "AGENT_SESSION:$AGENT_MESSAGE" ;; fail) exit 3 ;; esac
+echo "behind ${AGENT_SESSION_ID:-nothing}"
+END
+    serve -p quiet.yaml <<'END'
+{"id":"1","message":"say-one"}
+{"id":"2","message":"x","new":true}
+{"id":"3","message":"x"}
+{"id":"4","message":"say-two"}
+{"id":"5","message":"fail","new":true}
+{"id":"6","message":"x"}
+{"id":"7","message":"say-three","new":true}
+{"id":"8","message":"x"}
+END
+    ask '[e["text"][7:] for e in events if e["event"] == "reply"] == ["nothing","nothing","nothing","nothing","nothing","nothing","say-three"]' \
+        '[end(id)["session_id"] for id in "12345678"] == ["say-one","","","say-two","","","say-three","say-three"]'
+    [ "$(stored)" = "|default|say-three|8" ]
+}

@@ -207,3 +207,36 @@ print([s["session_id"] for s in json.load(sys.stdin)["removed"]])')" = "['after-
     [ "$status" -eq 0 ]
     [ "$(run_turn echo.yaml c)" = "c behind after-b" ]
 }
+
+@test "--new forgets the id once the agent was started; one that cannot start changes nothing" {
+    agent quiet <<'END'
+[ "$AGENT_MESSAGE" = say ] && echo "AGENT_SESSION:one"
+echo "behind ${AGENT_SESSION_ID:-nothing}"
+END
+    run_turn quiet.yaml say >/dev/null
+    chmod -x quiet.sh
+    run run_turn quiet.yaml x --new --json
+    [ "$status" -eq 126 ]
+    [[ "${lines[-1]}" == *'"session_id":"one"'* ]]
+    chmod +x quiet.sh
+    [ "$(run_turn quiet.yaml x)" = "behind one" ]
+    [ "$(run_turn quiet.yaml x --new)" = "behind nothing" ]
+    [ "$(run_turn quiet.yaml x)" = "behind nothing" ]
+    [ "$(stored)" = "|default||4" ]
+}
+
+@test "a turn that is cancelled while it waits ends with the id that its session has" {
+    waiting
+    start_turn one
+    wait_until eval '[ "$(stored)" = "|default|one|0" ]'
+    env --default-signal=INT "$perch" agent run -p wait.yaml --prompt two --json >two.out &
+    second=$!
+    wait_until eval '[ "$(tickets)" = 2 ]'
+    kill -INT "$second"
+    status=0
+    wait "$second" || status=$?
+    [ "$status" -eq 130 ]
+    grep -q '"event":"end".*"cancelled":true,"session_id":"one"' two.out
+    touch one.go
+    wait "$pid"
+}
