@@ -208,7 +208,7 @@ static void end_early(struct agent_run *run, int code, const char *kind, const c
 		.exit_code = code,
 		.raw_status = -1,
 		.cancelled = strcmp(kind, "cancelled") == 0,
-		.session_id = str_from(run->words.session ? run->words.session : ""),
+		.session_id = str_from(run->options.session_id),
 		.reach = PERCH_REACH_GROUP,
 	};
 	say_error(run, kind, str_from(text));
@@ -219,8 +219,8 @@ static void begin_turn(struct agent_run *run, const char *stored_id)
 {
 	const char *id = run->words.is_new ? "" : stored_id;
 	perch_err err = { 0 };
-	run->options.session_id =
-		arena_dup(&run->arena, str_from(run->words.session ? run->words.session : id));
+	if (!run->words.session)
+		run->options.session_id = arena_dup(&run->arena, str_from(id));
 	int r = run->options.session_id ? agent_turn_start(run->host, &run->options, &run->turn, &err)
 									: err_no_memory(&err);
 	if (r < 0)
@@ -331,6 +331,13 @@ static void close_run(struct agent_run *run)
 	arena_free(&run->arena);
 }
 
+static int refuse(struct agent_run *run, int code, const char *kind, const char *text)
+{
+	end_early(run, code, kind, text);
+	flush(run);
+	return code;
+}
+
 static int prepare(struct agent_run *run, int argc, char **argv)
 {
 	perch_err err = { 0 };
@@ -351,14 +358,14 @@ static int prepare(struct agent_run *run, int argc, char **argv)
 		r = granted_agent(run->cli, &run->arena, &run->profile, &err);
 	if (r == 0 && run->cli->trace)
 		r = trace_open(run->cli->trace, run->cli->trace_secrets, &run->trace, &err);
-	if (r < 0) {
-		end_early(run, EXIT_HOST, "profile", err.text);
-		flush(run);
-		return run->code;
-	}
+	if (r < 0)
+		return refuse(run, EXIT_HOST, "profile", err.text);
 	run->options.trace = run->trace;
 	trace_start(run->trace, run->profile.command, run->profile.args);
-	return agent_words_apply(&run->words, &run->profile, &run->arena, &run->options);
+	r = agent_words_apply(&run->words, &run->profile, &run->arena, &run->options, &err);
+	if (r == -EINVAL && !run->cli->json)
+		return cli_usage_error(NULL, "%s", err.text);
+	return r < 0 ? refuse(run, r == -EINVAL ? EXIT_USAGE : EXIT_HOST, "start", err.text) : 0;
 }
 
 static int agent_run(struct cli *cli, int argc, char **argv)

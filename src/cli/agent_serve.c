@@ -28,9 +28,10 @@ struct serve {
 	struct arena arena; /* of the line that is read */
 	struct signals signals;
 	bool has_signals;
-	const char *profile; /* of turns that name none */
-	bool is_ending;      /* no more turns are taken */
-	int signal;          /* that ended it */
+	const char *profile;   /* of turns that name none */
+	perch_err no_sessions; /* why there are none: every turn is refused with it */
+	bool is_ending;        /* no more turns are taken */
+	int signal;            /* that ended it */
 };
 
 /* ---- events out ---------------------------------------------------------- */
@@ -170,7 +171,9 @@ static void take_turn(struct serve *serve, const struct request *request)
 		const struct turn_report report = { &serve->report, id };
 		turn_report_warning(&report, str_from(text));
 	}
-	if (bridge_take(serve->bridge, &request->turn, &err) < 0)
+	if (serve->no_sessions.code)
+		refuse(serve, id, "session", serve->no_sessions.text);
+	else if (bridge_take(serve->bridge, &request->turn, &err) < 0)
 		refuse(serve, id, refusal_code(&err), err.text);
 }
 
@@ -233,9 +236,8 @@ static int open_serve(struct serve *serve, struct bridge_options *options, perch
 	if (r < 0)
 		return r;
 	cli_raise_open_files(serve->host);
-	r = sessions_open(serve->host, &serve->sessions, err);
-	if (r < 0)
-		return r;
+	if (sessions_open(serve->host, &serve->sessions, &serve->no_sessions) < 0)
+		cli_error(NULL, "%s", serve->no_sessions.text);
 	options->host = serve->host;
 	options->sessions = serve->sessions;
 	options->events = &turn_events;
@@ -272,7 +274,11 @@ static int run_to_the_end(struct serve *serve, perch_err *err)
 	}
 	if (r < 0)
 		return err_set(err, r, "%s", perch_strerror(r));
-	return serve->signal ? 128 + serve->signal : serve->report.error ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (serve->signal)
+		return 128 + serve->signal;
+	if (serve->report.error)
+		return EXIT_FAILURE;
+	return serve->no_sessions.code ? EXIT_HOST : EXIT_SUCCESS;
 }
 
 static void close_serve(struct serve *serve)
