@@ -172,7 +172,7 @@ static void start(struct bridge_turn *turn)
 static void start_next(struct bridge *bridge)
 {
 	struct bridge_turn *turn;
-	while (bridge->turns[STAGE_RUNNING].count < bridge->options.max_turns &&
+	while (!bridge->is_held && bridge->turns[STAGE_RUNNING].count < bridge->options.max_turns &&
 		(turn = list_first(&bridge->turns[STAGE_ALLOWED])))
 		start(turn);
 }
@@ -225,6 +225,30 @@ void bridge_cancel_all(struct bridge *bridge, int signal)
 		behind = list_next(turn);
 		cancel(turn, signal);
 	}
+}
+
+/* ---- holding ------------------------------------------------------------- */
+
+void bridge_hold(struct bridge *bridge, bool is_held)
+{
+	bridge->is_held = is_held;
+	struct bridge_turn *turn = list_first(&bridge->turns[STAGE_RUNNING]);
+	for (; turn; turn = list_next(turn)) {
+		if (turn->turn)
+			agent_turn_hold(turn->turn, is_held);
+	}
+	start_next(bridge);
+}
+
+uint64_t bridge_grace_ns(const struct bridge *bridge)
+{
+	uint64_t longest_ns = 0;
+	struct bridge_turn *turn = list_first(&bridge->turns[STAGE_RUNNING]);
+	for (; turn; turn = list_next(turn)) {
+		uint64_t grace_ns = turn->options.profile->kill_grace_ns;
+		longest_ns = grace_ns > longest_ns ? grace_ns : longest_ns;
+	}
+	return longest_ns;
 }
 
 /* ---- the bridge ---------------------------------------------------------- */
