@@ -86,7 +86,7 @@ END_TEST
 /* What is wrong with a line, its answer has an id if the line has anything like one. */
 START_TEST(refused_requests_have_an_id)
 {
-	static char long_line[2 * REQUEST_ID_MAX];
+	static char long_line[REQUEST_ID_MAX + 64];
 	static char cut[REQUEST_ID_MAX + 1];
 	memset(cut, 'x', REQUEST_ID_MAX - 1);
 	snprintf(long_line, sizeof(long_line), "{\"id\":\"%s\u00e9\",\"message\":\"m\"}", cut);
@@ -136,10 +136,11 @@ START_TEST(requests_have_limits)
 	ck_assert_int_eq(perch_json_parse(json, line, strlen(line), &root, NULL), 0);
 	ck_assert_int_eq(request_read(root, "P", &arena, &request, &err), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(err.text, "256"));
-	char *at = line + sprintf(line, "{\"id\":\"a\",\"message\":\"m\",\"attachments\":[");
+	strcpy(line, "{\"id\":\"a\",\"message\":\"m\",\"attachments\":[");
 	for (int i = 0; i <= REQUEST_ATTACHMENTS_MAX; i++)
-		at += sprintf(at, "%s{\"type\":\"file\",\"url\":\"u\"}", i ? "," : "");
-	strcpy(at, "]}");
+		strcat(
+			line, i ? ",{\"type\":\"file\",\"url\":\"u\"}" : "{\"type\":\"file\",\"url\":\"u\"}");
+	strcat(line, "]}");
 	ck_assert_int_eq(perch_json_parse(json, line, strlen(line), &root, NULL), 0);
 	ck_assert_int_eq(request_read(root, "P", &arena, &request, &err), -EINVAL);
 	ck_assert_str_eq(request.turn.id, "a");
