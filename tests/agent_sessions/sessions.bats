@@ -241,33 +241,40 @@ END
     wait "$pid"
 }
 
-# fails_with CODE ARGUMENT…: stdout is one object with an error, stderr is empty.
+# fails_with CODE ARGUMENT…: what it says is in out and err.
 fails_with() {
-    run --separate-stderr "$perch" agent sessions "${@:2}" --json
-    [ "$status" -eq "$1" ] && [ -z "$stderr" ] && [ "${#lines[@]}" -eq 1 ]
-    [[ "$output" == '{"schema_version":1,"error":"'*'"}' ]]
+    local code=0
+    "$perch" agent "${@:2}" >out 2>err || code=$?
+    [ "$code" -eq "$1" ]
+}
+
+# sessions_fail CODE ARGUMENT…: stdout is one object with an error, stderr is empty.
+sessions_fail() {
+    fails_with "$1" sessions "${@:2}" --json
+    [ ! -s err ]
+    [ "$(wc -l <out)" -eq 1 ]
+    grep -q '^{"schema_version":1,"error":".*"}$' out
 }
 
 @test "with --json errors are JSON as well" {
-    bats_require_minimum_version 1.5.0
-    fails_with 1 show nope
-    fails_with 1 rm nope
-    fails_with 64 rm
+    sessions_fail 1 show nope
+    sessions_fail 1 rm nope
+    sessions_fail 64 rm
     echoing
-    run --separate-stderr "$perch" agent run -p echo.yaml --prompt x --session=-x --json
-    [ "$status" -eq 64 ] && [ -z "$stderr" ]
-    [[ "${lines[0]}" == '{"event":"error","code":"start","message":"--session '* ]]
-    [[ "${lines[1]}" == '{"event":"end","success":false,"exit_code":64,'*'"session_id":""}' ]]
-    run --separate-stderr "$perch" agent run -p echo.yaml --prompt x --session=$'\xff/' --json
-    [ "$status" -eq 64 ] && python3 -c 'import json, sys; [json.loads(line) for line in sys.argv[1:]]' "${lines[@]}"
+    fails_with 64 run -p echo.yaml --prompt x --session=-x --json
+    [ ! -s err ]
+    [[ "$(sed -n 1p out)" == '{"event":"error","code":"start","message":"--session '* ]]
+    [[ "$(sed -n 2p out)" == '{"event":"end","success":false,"exit_code":64,'*'"session_id":""}' ]]
+    fails_with 64 run -p echo.yaml --prompt x --session=$'\xff/' --json
+    python3 -c 'import json; [json.loads(line) for line in open("out")]'
     rm "$XDG_STATE_HOME"/perch/sessions.db*
     echo damaged >"$XDG_STATE_HOME/perch/sessions.db"
-    fails_with 125 list
-    printf '%s\n' '{"id":"1","message":"x"}' '{"cancel":"2"}' nonsense >lines
-    run --separate-stderr "$perch" agent serve -p echo.yaml <lines
-    [ "$status" -eq 125 ]
-    [[ "$stderr" == "error: "*sessions.db* ]]
-    [[ "${lines[0]}" == '{"event":"error","id":"1","code":"session","message":"'*sessions.db* ]]
-    [[ "${lines[1]}" == '{"event":"end","id":"1","success":false,"exit_code":125,'* ]]
-    [[ "${lines[2]}" == '{"event":"warning","id":"2",'* ]] && [[ "${lines[3]}" == *bad_request* ]]
+    sessions_fail 125 list
+    printf '%s\n' '{"id":"1","message":"x"}' '{"cancel":"2"}' nonsense >asked
+    fails_with 125 serve -p echo.yaml <asked
+    grep -q '^error: .*sessions.db' err
+    [[ "$(sed -n 1p out)" == '{"event":"error","id":"1","code":"session","message":"'*sessions.db* ]]
+    [[ "$(sed -n 2p out)" == '{"event":"end","id":"1","success":false,"exit_code":125,'* ]]
+    [[ "$(sed -n 3p out)" == '{"event":"warning","id":"2",'* ]]
+    [[ "$(sed -n 4p out)" == *bad_request* ]]
 }
