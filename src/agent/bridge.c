@@ -94,7 +94,15 @@ static void finish(struct bridge_turn *turn, const struct agent_end *end)
 	record(bridge, session, counts);
 }
 
-/* A turn that never ran. */
+/* A turn that never ran has left its session as it was, also where it was to begin a new one. */
+static void finish_unstarted(struct bridge_turn *turn, struct agent_end end)
+{
+	_cleanup_free_ char *id = NULL;
+	sessions_id(turn->bridge->options.sessions, &turn->key, &id, NULL);
+	end.session_id = str_from(id ? id : "");
+	finish(turn, &end);
+}
+
 static void refuse(struct bridge_turn *turn, const char *code, const char *text, int exit_code)
 {
 	const struct agent_turn_events *events = turn->bridge->options.events;
@@ -104,12 +112,11 @@ static void refuse(struct bridge_turn *turn, const char *code, const char *text,
 		.exit_code = exit_code,
 		.raw_status = -1,
 		.cancelled = strcmp(code, "cancelled") == 0,
-		.session_id = STR(""),
 		.body = STR(""),
 		.stderr_tail = STR(""),
 		.reach = PERCH_REACH_GROUP,
 	};
-	finish(turn, &end);
+	finish_unstarted(turn, end);
 }
 
 /* ---- running ------------------------------------------------------------- */
@@ -118,9 +125,13 @@ static void on_started(void *data, struct agent_turn *agent)
 {
 	struct bridge_turn *turn = data;
 	const struct agent_turn_events *events = turn->bridge->options.events;
+	perch_err err = { 0 };
 	turn->was_started = true;
+	int r = turn->is_new ? session_turn_forget(turn->session, &err) : 0;
 	if (events->started)
 		events->started(turn, agent);
+	if (r < 0)
+		warn(turn, "the old session id is not forgotten", &err);
 }
 
 static void on_session(void *data, struct agent_turn *agent, struct str id)
@@ -139,7 +150,11 @@ static void on_session(void *data, struct agent_turn *agent, struct str id)
 static void on_end(void *data, struct agent_turn *agent, const struct agent_end *end)
 {
 	(void)agent;
-	finish(data, end);
+	const struct bridge_turn *turn = data;
+	if (turn->was_started)
+		finish(data, end);
+	else
+		finish_unstarted(data, *end);
 }
 
 static void start(struct bridge_turn *turn)
@@ -157,7 +172,7 @@ static void start(struct bridge_turn *turn)
 static void start_next(struct bridge *bridge)
 {
 	struct bridge_turn *turn;
-	while (bridge->turns[STAGE_RUNNING].count < bridge->options.max_turns &&
+	while (!bridge->is_held && bridge->turns[STAGE_RUNNING].count < bridge->options.max_turns &&
 		(turn = list_first(&bridge->turns[STAGE_ALLOWED])))
 		start(turn);
 }
@@ -210,6 +225,30 @@ void bridge_cancel_all(struct bridge *bridge, int signal)
 		behind = list_next(turn);
 		cancel(turn, signal);
 	}
+}
+
+/* ---- holding ------------------------------------------------------------- */
+
+void bridge_hold(struct bridge *bridge, bool is_held)
+{
+	bridge->is_held = is_held;
+	struct bridge_turn *turn = list_first(&bridge->turns[STAGE_RUNNING]);
+	for (; turn; turn = list_next(turn)) {
+		if (turn->turn)
+			agent_turn_hold(turn->turn, is_held);
+	}
+	start_next(bridge);
+}
+
+uint64_t bridge_grace_ns(const struct bridge *bridge)
+{
+	uint64_t longest_ns = 0;
+	struct bridge_turn *turn = list_first(&bridge->turns[STAGE_RUNNING]);
+	for (; turn; turn = list_next(turn)) {
+		uint64_t grace_ns = turn->options.profile->kill_grace_ns;
+		longest_ns = grace_ns > longest_ns ? grace_ns : longest_ns;
+	}
+	return longest_ns;
 }
 
 /* ---- the bridge ---------------------------------------------------------- */

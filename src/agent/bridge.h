@@ -62,6 +62,13 @@ int bridge_take(struct bridge *bridge, const struct bridge_request *request, per
 bool bridge_cancel(struct bridge *bridge, const char *id, int signal);
 void bridge_cancel_all(struct bridge *bridge, int signal);
 
+/* Back-pressure: nothing of what runs is read and nothing is started until it is let go (from the
+ * loop, not from an event). Clocks and cancelling go on. */
+void bridge_hold(struct bridge *bridge, bool is_held);
+
+/* The longest time that an agent which runs has between SIGTERM and SIGKILL. */
+uint64_t bridge_grace_ns(const struct bridge *bridge);
+
 /* Is there a turn of that id that has not ended? NULL is none's. */
 bool bridge_has(const struct bridge *bridge, const char *id);
 

@@ -40,6 +40,7 @@ struct bridge {
 	struct list turns[STAGES_OF_BRIDGE];
 	size_t expected;
 	size_t bytes;
+	bool is_held;
 };
 
 /* In bridge.c. Its session is free. */

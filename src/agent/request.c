@@ -5,6 +5,7 @@
 
 #include "agent/launch.h"
 #include "base/err.h"
+#include "base/utf8.h"
 #include "data/json.h"
 
 /* A string that becomes a name or an argument: no NUL, and not endless. Leaves
@@ -27,11 +28,29 @@ static int read_text(const perch_json_value *object, const char *name, size_t mo
 	return *text ? 0 : err_no_memory(err);
 }
 
+/* As much of an id as can be told. */
+static const char *cut_id(struct str id, struct arena *arena)
+{
+	char text[REQUEST_ID_MAX];
+	size_t len = 0;
+	for (size_t i = 0; i < id.len; i++) {
+		struct str piece = id.data[i] ? (struct str){ id.data + i, 1 } : STR("\xEF\xBF\xBD");
+		if (piece.len > sizeof(text) - len)
+			break;
+		memcpy(text + len, piece.data, piece.len);
+		len += piece.len;
+	}
+	return arena_dup(arena, (struct str){ text, utf8_whole_prefix(text, len) });
+}
+
 static int read_id(
 	const perch_json_value *root, struct arena *arena, const char **ret_id, perch_err *err)
 {
 	const char *id = NULL;
 	int r = read_text(root, "id", REQUEST_ID_MAX, arena, &id, err);
+	const perch_json_value *given = perch_json_get(root, "id");
+	if (r < 0 && perch_json_type_of(given) == PERCH_JSON_STRING)
+		*ret_id = cut_id(json_str(given), arena);
 	if (r < 0)
 		return r;
 	if (!id || !id[0])
@@ -138,18 +157,28 @@ static int read_turn(const perch_json_value *root, const char *profile, struct a
 	return r;
 }
 
+/* With anything beside it, a turn may have been meant: that one is to be answered. */
+static int read_cancel(
+	const perch_json_value *root, struct arena *arena, struct request *request, perch_err *err)
+{
+	if (perch_json_count(root) > 1) {
+		read_id(root, arena, &request->turn.id, NULL);
+		return err_set(err, -EINVAL, "\"cancel\" stands alone in its line");
+	}
+	int r = read_text(root, "cancel", REQUEST_ID_MAX, arena, &request->cancel, err);
+	if (r == 0 && !request->cancel)
+		r = err_set(err, -EINVAL, "\"cancel\" must be the id of a turn");
+	return r;
+}
+
 int request_read(const perch_json_value *root, const char *profile, struct arena *arena,
 	struct request *ret_request, perch_err *err)
 {
 	*ret_request = (struct request){ 0 };
 	if (perch_json_type_of(root) != PERCH_JSON_OBJECT)
 		return err_set(err, -EINVAL, "a turn is an object: {\"id\":…,\"message\":…}");
-	if (perch_json_get(root, "cancel")) {
-		int r = read_text(root, "cancel", REQUEST_ID_MAX, arena, &ret_request->cancel, err);
-		if (r == 0 && !ret_request->cancel)
-			r = err_set(err, -EINVAL, "\"cancel\" must be the id of a turn");
-		return r;
-	}
+	if (perch_json_get(root, "cancel"))
+		return read_cancel(root, arena, ret_request, err);
 	int r = read_id(root, arena, &ret_request->turn.id, err);
 	if (r < 0)
 		return r;

@@ -22,8 +22,9 @@ struct request {
 };
 
 /* Reads it. The message points into the document, the rest into the arena. Fails
- * with -EINVAL: then turn.id is still there if it is good. `profile` is what
- * counts when the line names none; NULL = it must. */
+ * with -EINVAL: then turn.id is what the answer has to carry. An id that is too long or
+ * has a NUL is cut for that, with U+FFFD for the NUL; NULL = there is none. `profile` is
+ * what counts when the line names none; NULL = it must. */
 int request_read(const perch_json_value *root, const char *profile, struct arena *arena,
 	struct request *ret_request, perch_err *err);
 

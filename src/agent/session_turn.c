@@ -25,6 +25,7 @@ struct session_turn {
 	enum stage stage;      /* and in the list of it */
 	bool is_behind_others; /* waits for another process */
 	bool has_failed;       /* the database; sessions->error says how */
+	bool has_id;           /* the session, as the turn before left it */
 	char *id;              /* of the session, where it is known already */
 	int64_t number;
 	session_ready_fn *ready;
@@ -63,6 +64,7 @@ static void call_ready(struct session_turn *turn)
 	_cleanup_free_ char *id = steal(&turn->id);
 	if (!turn->has_failed && !id)
 		sessions_id(turn->sessions, &turn->key, &id, &turn->sessions->error);
+	turn->has_id = id && id[0];
 	turn_move(turn, TURN_RUNNING);
 	turn->ready(turn->data, turn, id);
 }
@@ -345,6 +347,11 @@ int session_turn_id(struct session_turn *turn, const char *id, perch_err *err)
 {
 	const struct arguments arguments = { .key = turn->key, .id = id, .now = time(NULL) };
 	return database_run(&turn->sessions->database, SQL_SESSION_SET_ID, &arguments, err);
+}
+
+int session_turn_forget(struct session_turn *turn, perch_err *err)
+{
+	return turn->has_id ? session_turn_id(turn, "", err) : 0;
 }
 
 int session_turn_end(struct session_turn *turn, bool counts, perch_err *err)

@@ -53,6 +53,10 @@ int session_turn_begin(struct sessions *sessions, const struct session_key *key,
 
 const perch_err *session_turn_error(const struct session_turn *turn);
 
+/* The agent was started without the id that the session has: forgotten when this
+ * returns. */
+int session_turn_forget(struct session_turn *turn, perch_err *err);
+
 /* The agent said its id: on disk when this returns. */
 int session_turn_id(struct session_turn *turn, const char *id, perch_err *err);
 

@@ -338,6 +338,16 @@ void agent_turn_cancel(struct agent_turn *turn, int signal)
 	perch_child_stop(turn->child);
 }
 
+void agent_turn_hold(struct agent_turn *turn, bool is_held)
+{
+	turn->is_held = is_held;
+	turn->heard_ns = clock_now_ns();
+	if (turn->child && is_held)
+		perch_child_pause(turn->child, PERCH_STDOUT);
+	else if (turn->child)
+		perch_child_resume(turn->child, PERCH_STDOUT);
+}
+
 void agent_turn_permit(
 	struct agent_turn *turn, struct str request_id, bool allowed, struct str message)
 {

@@ -103,6 +103,10 @@ int agent_turn_start(perch_host *host, const struct agent_turn_options *options,
  * next step of the ladder now. */
 void agent_turn_cancel(struct agent_turn *turn, int signal);
 
+/* Back-pressure: its output is not read until it is let go; all clocks but that of silence
+ * go on. One whose agent has left meanwhile ends behind that. */
+void agent_turn_hold(struct agent_turn *turn, bool is_held);
+
 void agent_turn_permit(
 	struct agent_turn *turn, struct str request_id, bool allowed, struct str message);
 

@@ -45,7 +45,8 @@ static void idle_due(struct timer *timer, uint64_t now_ns)
 	struct agent_turn *turn = turn_enter(TURN_OF(timer, idle));
 	uint64_t limit = turn->options.profile->idle_timeout_ns;
 	size_t unfinished = child_stream(turn->child, PERCH_STDOUT)->lines.partial.len;
-	if (unfinished != turn->heard_bytes || agent_engine_is_asking(turn->engine))
+	bool waits_for_us = turn->is_held || agent_engine_is_asking(turn->engine);
+	if (unfinished != turn->heard_bytes || waits_for_us)
 		turn->heard_ns = now_ns;
 	turn->heard_bytes = unfinished;
 	uint64_t due_ns = clock_after(turn->heard_ns, limit);

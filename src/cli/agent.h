@@ -5,7 +5,9 @@
 #include "agent/sessions.h"
 #include "agent/turn.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "cli/cli.h"
+#include "proc/outlet.h"
 
 /* Each stands at the end of the file that does it. */
 extern const struct command agent_allow_command;
@@ -16,19 +18,33 @@ extern const struct command agent_chat_command;
 extern const struct command agent_serve_command;
 extern const struct command agent_sessions_command;
 
+/* Behind a signal, a reader who takes nothing is waited for as long as an agent is that does not
+ * end; and a moment where that one has no grace. */
+static inline uint64_t agent_patience_ns(uint64_t kill_grace_ns)
+{
+	return kill_grace_ns > NSEC_PER_SEC ? kill_grace_ns : NSEC_PER_SEC;
+}
+
 /* ---- agent_session.c: a turn's place in its stored session -------------------- */
 
 struct agent_session {
 	struct sessions *sessions; /* NULL = nothing is stored */
 	struct session_turn *turn;
+	struct session_key key; /* its texts are the caller's */
 };
 
 /* Waits in line for the session: `ready` comes from the loop. */
 int agent_session_begin(struct agent_session *session, perch_host *host,
 	const struct session_key *key, session_ready_fn *ready, void *data, perch_err *err);
 
+/* It was started without the id that the session has: forgotten when this returns. */
+int agent_session_forget(struct agent_session *session, perch_err *err);
+
 /* The agent said its id: on disk when this returns. */
 int agent_session_said(struct agent_session *session, struct str id, perch_err *err);
+
+/* The id that the session has now: the caller frees it. NULL = it is not known. */
+char *agent_session_id(const struct agent_session *session);
 
 /* The turn is over: on disk when this returns. Again is fine. */
 int agent_session_end(struct agent_session *session, bool counts, perch_err *err);
@@ -53,10 +69,11 @@ struct agent_print {
 	bool is_terminal; /* stdout: nothing that moves its cursor is written */
 	bool is_utf8;
 	bool is_quiet;
-	bool has_text;  /* something was written to stdout */
-	bool ends_line; /* and the last of it was a newline */
-	int error;      /* of stdout: nothing is written any more */
-	struct buf out; /* until agent_print_flush */
+	bool has_text;         /* something was written to stdout */
+	bool ends_line;        /* and the last of it was a newline */
+	int error;             /* of stdout: nothing is written any more */
+	struct outlet *outlet; /* NULL = written at once, waiting where it must */
+	struct buf out;        /* until agent_print_flush */
 };
 
 void agent_print_open(struct agent_print *print, const struct cli *cli);

@@ -19,6 +19,10 @@ void agent_print_open(struct agent_print *print, const struct cli *cli)
 
 void agent_print_flush(struct agent_print *print)
 {
+	if (print->outlet) {
+		outlet_take(print->outlet, &print->out);
+		print->error = print->outlet->error;
+	}
 	if (!print->error && print->out.len)
 		print->error = fd_write_all_quietly(STDOUT_FILENO, print->out.data, print->out.len);
 	buf_clear(&print->out);

@@ -1,16 +1,18 @@
 /* perch agent run: one turn. */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "cli/agent.h"
 #include "cli/agent_ask.h"
+#include "cli/agent_tell.h"
 #include "cli/agent_words.h"
 #include "cli/granted.h"
 #include "cli/signals.h"
-#include "events/turn_report.h"
 #include "proc/host.h"
 #include "trace/trace.h"
 
@@ -26,45 +28,20 @@ struct agent_run {
 	struct trace *trace;
 	struct agent_session session;
 	struct agent_turn *turn;
-	struct report report; /* --json */
-	struct agent_print print;
+	struct agent_tell tell;
 	struct agent_asker asker;
-	struct buf agentproc_error; /* called by that name: told at the end */
+	bool is_held; /* the turn: nobody reads */
 	bool is_over;
 	int code;
+	int signal; /* that came last; 0 = none */
 };
 
-static struct turn_report report_of(struct agent_run *run)
-{
-	return (struct turn_report){ .report = &run->report };
-}
-
-/* ---- what is told ---------------------------------------------------------------- */
-
-static void say_warning(struct agent_run *run, struct str text)
-{
-	const struct turn_report report = report_of(run);
-	if (run->cli->json)
-		turn_report_warning(&report, text);
-	else
-		agent_asker_note(&run->asker, &run->print, "warning", text);
-}
-
-static void say_error(struct agent_run *run, const char *code, struct str text)
-{
-	const struct turn_report report = report_of(run);
-	if (run->cli->json)
-		turn_report_error(&report, code, text);
-	else if (run->cli->is_agentproc)
-		agentproc_error(&run->agentproc_error, text);
-	else
-		agent_asker_note(&run->asker, &run->print, "error", text);
-}
+/* ---- what happens in it --------------------------------------------------------- */
 
 static void warn_of_profile(struct agent_run *run)
 {
 	for (const char *const *warning = run->profile.warnings; *warning; warning++)
-		say_warning(run, str_from(*warning));
+		agent_tell_warning(&run->tell, str_from(*warning));
 }
 
 /* Programs get the start first, people were warned before. */
@@ -72,80 +49,66 @@ static void on_started(void *data, struct agent_turn *turn)
 {
 	(void)turn;
 	struct agent_run *run = data;
-	const struct turn_report report = report_of(run);
-	if (!run->cli->json)
-		return;
-	turn_report_start(&report, &run->profile, run->options.session_id, run->options.session_name);
-	warn_of_profile(run);
+	perch_err err = { 0 };
+	int r = run->words.is_new ? agent_session_forget(&run->session, &err) : 0;
+	agent_tell_start(&run->tell, &run->options);
+	if (run->cli->json)
+		warn_of_profile(run);
+	if (r < 0)
+		agent_tell_warning(&run->tell, str_from(err.text));
 }
 
 static void on_partial(void *data, struct agent_turn *turn, struct str text, struct str raw)
 {
 	(void)turn;
 	struct agent_run *run = data;
-	const struct turn_report report = report_of(run);
-	agent_asker_give_way(&run->asker);
-	if (run->cli->json)
-		turn_report_partial(&report, text);
-	else if (run->cli->is_agentproc)
-		agentproc_partial(run->cli, run->profile.dialect, text, raw);
-	else
-		agent_print_text(&run->print, text);
+	agent_tell_partial(&run->tell, run->profile.dialect, text, raw);
 }
 
 static void on_session(void *data, struct agent_turn *turn, struct str id)
 {
 	(void)turn;
 	struct agent_run *run = data;
-	const struct turn_report report = report_of(run);
 	perch_err err = { 0 };
 	if (agent_session_said(&run->session, id, &err) < 0)
-		say_warning(run, str_from(err.text));
-	if (run->cli->json)
-		turn_report_session(&report, id);
-	else if (run->cli->verbose && !run->cli->is_agentproc)
-		agent_asker_note(&run->asker, &run->print, "session", id);
+		agent_tell_warning(&run->tell, str_from(err.text));
+	agent_tell_session(&run->tell, id);
 }
 
 static void on_warning(void *data, struct agent_turn *turn, struct str text)
 {
 	(void)turn;
-	say_warning(data, text);
+	struct agent_run *run = data;
+	agent_tell_warning(&run->tell, text);
 }
 
 static void on_error(void *data, struct agent_turn *turn, const char *code, struct str text)
 {
 	(void)turn;
-	say_error(data, code, text);
+	struct agent_run *run = data;
+	agent_tell_error(&run->tell, code, text);
 }
 
 static void on_reply(void *data, struct agent_turn *turn, struct str text)
 {
 	(void)turn;
 	struct agent_run *run = data;
-	const struct turn_report report = report_of(run);
-	if (run->cli->json)
-		turn_report_reply(&report, text);
-	else
-		agent_print_reply(&run->print, text);
+	agent_tell_reply(&run->tell, text);
 }
 
 /* The end is on disk before it is told. */
 static void tell_end(struct agent_run *run, const struct agent_end *end, bool counts)
 {
-	const struct turn_report report = report_of(run);
 	perch_err err = { 0 };
 	agent_asker_end(&run->asker);
+	struct agent_end told = *end;
+	/* An agent that was not started has left the session as it is. */
+	_cleanup_free_ char *stored = counts ? NULL : agent_session_id(&run->session);
+	if (stored && !run->words.session)
+		told.session_id = str_from(stored);
 	if (agent_session_end(&run->session, counts, &err) < 0)
-		say_warning(run, str_from(err.text));
-	if (!run->cli->json && end->hint.len && !run->cli->is_agentproc)
-		agent_print_hint(&run->print, end->hint);
-	if (run->cli->json)
-		turn_report_end(&report, end);
-	else
-		agent_print_end(&run->print);
-	if (run->cli->is_agentproc)
-		agentproc_end(end, &run->agentproc_error);
+		agent_tell_warning(&run->tell, str_from(err.text));
+	agent_tell_end(&run->tell, &told);
 	run->code = end->exit_code;
 	run->is_over = true;
 }
@@ -161,7 +124,7 @@ static void on_end(void *data, struct agent_turn *turn, const struct agent_end *
 static void on_stderr(void *data, const char *bytes, size_t len)
 {
 	struct agent_run *run = data;
-	agent_asker_print(&run->asker, &run->print);
+	agent_tell_flush(&run->tell);
 	agent_asker_give_way(&run->asker);
 	fwrite(bytes, 1, len, stderr);
 }
@@ -170,11 +133,7 @@ static void on_permission(
 	void *data, struct agent_turn *turn, const struct agent_permission *permission)
 {
 	struct agent_run *run = data;
-	const struct turn_report report = report_of(run);
-	if (run->cli->json)
-		turn_report_permission(&report, permission);
-	else
-		agent_print_step_aside(&run->print);
+	agent_tell_permission(&run->tell, permission);
 	run->asker.turn = turn;
 	agent_asker_ask(&run->asker, permission);
 }
@@ -202,7 +161,7 @@ static void end_early(struct agent_run *run, int code, const char *kind, const c
 		.session_id = str_from(run->options.session_id),
 		.reach = PERCH_REACH_GROUP,
 	};
-	say_error(run, kind, str_from(text));
+	agent_tell_error(&run->tell, kind, str_from(text));
 	tell_end(run, &end, false);
 }
 
@@ -210,8 +169,8 @@ static void begin_turn(struct agent_run *run, const char *stored_id)
 {
 	const char *id = run->words.is_new ? "" : stored_id;
 	perch_err err = { 0 };
-	run->options.session_id =
-		arena_dup(&run->arena, str_from(run->words.session ? run->words.session : id));
+	if (!run->words.session)
+		run->options.session_id = arena_dup(&run->arena, str_from(id));
 	int r = run->options.session_id ? agent_turn_start(run->host, &run->options, &run->turn, &err)
 									: err_no_memory(&err);
 	if (r < 0)
@@ -227,16 +186,40 @@ static void session_ready(void *data, struct session_turn *turn, const char *id)
 		end_early(run, EXIT_HOST, "session", session_turn_error(turn)->text);
 }
 
+/* Whoever reads has as long as the agent has; behind a second signal nobody waits. */
+static void stop(struct agent_run *run, int signal)
+{
+	if (run->turn)
+		agent_turn_cancel(run->turn, signal);
+	else if (!run->is_over)
+		end_early(run, 128 + signal, "cancelled", "cancelled");
+	outlet_hurry(
+		&run->tell.outlet, run->signal ? 0 : agent_patience_ns(run->profile.kill_grace_ns));
+	run->signal = signal;
+}
+
 static void signal_arrived(void *data, int signal)
 {
 	struct agent_run *run = data;
 	if (signal == SIGWINCH)
 		agent_asker_resized(&run->asker);
-	else if (run->turn)
-		agent_turn_cancel(run->turn, signal);
-	else if (!run->is_over)
-		end_early(run, 128 + signal, "cancelled", "cancelled");
+	else if (signal == SIGTSTP)
+		signals_suspend(run->asker.terminal);
+	else
+		stop(run, signal);
 }
+
+/* Nobody reads so much: the agent has to wait. */
+static void output_full(struct outlet *outlet)
+{
+	struct agent_run *run =
+		(struct agent_run *)((char *)outlet - offsetof(struct agent_run, tell.outlet));
+	run->is_held = run->turn != NULL;
+	if (run->turn)
+		agent_turn_hold(run->turn, true);
+}
+
+static const struct outlet_events outlet_events = { .full = output_full };
 
 static void host_log(void *data, perch_log_level level, const char *text)
 {
@@ -244,16 +227,19 @@ static void host_log(void *data, perch_log_level level, const char *text)
 	if (level >= PERCH_LOG_WARN && run->is_over)
 		cli_warning(text);
 	else if (level >= PERCH_LOG_WARN)
-		say_warning(run, str_from(text));
+		agent_tell_warning(&run->tell, str_from(text));
 }
 
 static int open_host(struct agent_run *run, perch_err *err)
 {
-	static const int list[] = { SIGINT, SIGTERM, SIGHUP, SIGWINCH, 0 };
+	static const int list[] = { SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH, 0 };
 	int r = cli_make_host(host_log, run, &run->host, err);
 	if (r < 0)
 		return r;
 	run->asker = (struct agent_asker){ .cli = run->cli, .host = run->host };
+	r = outlet_open(&run->tell.outlet, &run->host->loop, STDOUT_FILENO, &outlet_events);
+	if (r < 0)
+		return err_no_memory(err);
 	r = signals_watch(&run->signals, &run->host->loop, list, signal_arrived, run);
 	run->has_signals = r == 0;
 	return r < 0 ? err_set(err, r, "signals cannot be watched: %s", perch_strerror(r)) : 0;
@@ -277,12 +263,20 @@ static void flush(struct agent_run *run)
 {
 	perch_err err = { 0 };
 	if (trace_flush(run->trace, &err) < 0)
-		say_warning(run, str_from(err.text));
-	if (run->cli->json)
-		report_flush(&run->report);
-	else
-		agent_asker_print(&run->asker, &run->print);
+		agent_tell_warning(&run->tell, str_from(err.text));
+	agent_tell_flush(&run->tell);
 	agent_asker_flush(&run->asker);
+	if (run->is_held && !run->tell.outlet.is_full) {
+		run->is_held = false;
+		agent_turn_hold(run->turn, false);
+	}
+}
+
+static int exit_code(const struct agent_run *run)
+{
+	int error = run->tell.outlet.error;
+	bool was_left = error && run->signal && run->code == 0; /* what it has said was not taken */
+	return cli_check_output(error, was_left ? 128 + run->signal : run->code);
 }
 
 static int run_to_the_end(struct agent_run *run, perch_err *err)
@@ -294,16 +288,18 @@ static int run_to_the_end(struct agent_run *run, perch_err *err)
 		r = begin(run, err);
 	if (r < 0)
 		end_early(run, EXIT_HOST, "session", err->text);
-	while (!run->is_over) {
-		flush(run);
+	flush(run);
+	while (!run->is_over || outlet_waiting(&run->tell.outlet)) {
 		r = perch_host_wait(run->host, -1);
+		if (r < 0 && run->is_over)
+			break;
 		if (r < 0) {
 			err_set(err, r, "waiting failed: %s", perch_strerror(r));
 			end_early(run, EXIT_HOST, "host", err->text);
 		}
+		flush(run);
 	}
-	flush(run);
-	return cli_check_output(run->cli->json ? run->report.error : run->print.error, run->code);
+	return exit_code(run);
 }
 
 static void close_run(struct agent_run *run)
@@ -314,12 +310,17 @@ static void close_run(struct agent_run *run)
 	if (run->has_signals)
 		signals_close(&run->signals);
 	trace_close(run->trace, NULL);
+	agent_tell_close(&run->tell);
 	perch_host_free(run->host);
-	report_free(&run->report);
-	buf_free(&run->agentproc_error);
-	agent_print_close(&run->print);
 	agent_words_free(&run->words);
 	arena_free(&run->arena);
+}
+
+static int refuse(struct agent_run *run, int code, const char *kind, const char *text)
+{
+	end_early(run, code, kind, text);
+	flush(run);
+	return code;
 }
 
 static int prepare(struct agent_run *run, int argc, char **argv)
@@ -329,8 +330,7 @@ static int prepare(struct agent_run *run, int argc, char **argv)
 	if (r)
 		return r;
 	run->words.no_store = run->words.no_store || run->cli->is_agentproc;
-	run->report.fd = STDOUT_FILENO;
-	agent_print_open(&run->print, run->cli);
+	agent_tell_open(&run->tell, run->cli, &run->asker);
 	run->options = (struct agent_turn_options){
 		.events = &events,
 		.data = run,
@@ -342,14 +342,14 @@ static int prepare(struct agent_run *run, int argc, char **argv)
 		r = granted_agent(run->cli, &run->arena, &run->profile, &err);
 	if (r == 0 && run->cli->trace)
 		r = trace_open(run->cli->trace, run->cli->trace_secrets, &run->trace, &err);
-	if (r < 0) {
-		end_early(run, EXIT_HOST, "profile", err.text);
-		flush(run);
-		return run->code;
-	}
+	if (r < 0)
+		return refuse(run, EXIT_HOST, "profile", err.text);
 	run->options.trace = run->trace;
 	trace_start(run->trace, run->profile.command, run->profile.args);
-	return agent_words_apply(&run->words, &run->profile, &run->arena, &run->options);
+	r = agent_words_apply(&run->words, &run->profile, &run->arena, &run->options, &err);
+	if (r == -EINVAL && !run->cli->json)
+		return cli_usage_error(NULL, "%s", err.text);
+	return r < 0 ? refuse(run, r == -EINVAL ? EXIT_USAGE : EXIT_HOST, "start", err.text) : 0;
 }
 
 static int agent_run(struct cli *cli, int argc, char **argv)

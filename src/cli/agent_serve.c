@@ -2,6 +2,7 @@
  * out as lines of JSON. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,15 +12,21 @@
 #include "cli/agent.h"
 #include "cli/granted.h"
 #include "cli/signals.h"
+#include "events/bridge_report.h"
 #include "events/turn_report.h"
 #include "proc/host.h"
 #include "proc/intake.h"
 
-enum { SERVE_LINE_MAX = 8 * 1024 * 1024 };
+enum {
+	SERVE_LINE_MAX = 8 * 1024 * 1024,
+	SERVE_ANSWERS_MAX = 1024 * 1024, /* to lines that were read while nobody reads us */
+};
 
 struct serve {
 	struct cli *cli;
 	perch_host *host;
+	struct outlet outlet;
+	size_t held_at; /* so much was waiting when the turns were held; 0 = they are not */
 	struct report report;
 	struct sessions *sessions;
 	struct bridge *bridge;
@@ -28,86 +35,18 @@ struct serve {
 	struct arena arena; /* of the line that is read */
 	struct signals signals;
 	bool has_signals;
-	const char *profile; /* of turns that name none */
-	bool is_ending;      /* no more turns are taken */
-	int signal;          /* that ended it */
-};
-
-/* ---- events out ---------------------------------------------------------- */
-
-static struct turn_report report_of(void *data)
-{
-	struct serve *serve = bridge_turn_data(data);
-	return (struct turn_report){ &serve->report, bridge_turn_id(data) };
-}
-
-static void on_started(void *data, struct agent_turn *turn)
-{
-	(void)turn;
-	const struct agent_turn_options *options = bridge_turn_options(data);
-	struct turn_report report = report_of(data);
-	turn_report_start(&report, options->profile, options->session_id, options->session_name);
-	for (const char *const *warning = options->profile->warnings; *warning; warning++)
-		turn_report_warning(&report, str_from(*warning));
-}
-
-static void on_partial(void *data, struct agent_turn *turn, struct str text, struct str raw)
-{
-	(void)turn, (void)raw;
-	struct turn_report report = report_of(data);
-	turn_report_partial(&report, text);
-}
-
-static void on_session(void *data, struct agent_turn *turn, struct str id)
-{
-	(void)turn;
-	struct turn_report report = report_of(data);
-	turn_report_session(&report, id);
-}
-
-static void on_warning(void *data, struct agent_turn *turn, struct str text)
-{
-	(void)turn;
-	struct turn_report report = report_of(data);
-	turn_report_warning(&report, text);
-}
-
-static void on_error(void *data, struct agent_turn *turn, const char *code, struct str text)
-{
-	(void)turn;
-	struct turn_report report = report_of(data);
-	turn_report_error(&report, code, text);
-}
-
-static void on_reply(void *data, struct agent_turn *turn, struct str text)
-{
-	(void)turn;
-	struct turn_report report = report_of(data);
-	turn_report_reply(&report, text);
-}
-
-static void on_end(void *data, struct agent_turn *turn, const struct agent_end *end)
-{
-	(void)turn;
-	struct turn_report report = report_of(data);
-	turn_report_end(&report, end);
-}
-
-/* Nobody can be asked: what needs a permission is denied. */
-static const struct agent_turn_events turn_events = {
-	.started = on_started,
-	.partial = on_partial,
-	.session = on_session,
-	.warning = on_warning,
-	.error = on_error,
-	.reply = on_reply,
-	.end = on_end,
+	const char *profile;   /* of turns that name none */
+	perch_err no_sessions; /* why there are none: every turn is refused with it */
+	bool is_ending;        /* no more turns are taken */
+	bool is_unread;        /* nobody reads the events any more */
+	int signal;            /* that ended it */
 };
 
 /* Seen with every turn: what is allowed meanwhile counts from the next one on. */
 static int amend(void *data, struct arena *arena, struct agent_profile *profile, perch_err *err)
 {
-	const struct serve *serve = data;
+	const struct serve *serve =
+		(const struct serve *)((const char *)data - offsetof(struct serve, report));
 	return granted_agent(serve->cli, arena, profile, err);
 }
 
@@ -170,22 +109,23 @@ static void take_turn(struct serve *serve, const struct request *request)
 		const struct turn_report report = { &serve->report, id };
 		turn_report_warning(&report, str_from(text));
 	}
-	if (bridge_take(serve->bridge, &request->turn, &err) < 0)
+	if (serve->no_sessions.code)
+		refuse(serve, id, "session", serve->no_sessions.text);
+	else if (bridge_take(serve->bridge, &request->turn, &err) < 0)
 		refuse(serve, id, refusal_code(&err), err.text);
 }
 
-static bool take_line(void *data, const perch_line *line)
+static void read_line(struct serve *serve, const perch_line *line)
 {
-	struct serve *serve = data;
 	const perch_json_value *root = NULL;
 	struct request request = { 0 };
 	perch_err err = { 0 };
 	struct str text = str_trim((struct str){ line->data, line->len });
 	if (!text.len)
-		return true;
+		return;
 	if (line->flags & PERCH_LINE_TOO_LONG) {
 		refuse_line(serve, NULL, line, "too long (at most 8 MiB)");
-		return true;
+		return;
 	}
 	int r = perch_json_parse(serve->json, text.data, text.len, &root, &err);
 	if (r == 0)
@@ -197,7 +137,20 @@ static bool take_line(void *data, const perch_line *line)
 	else
 		take_turn(serve, &request);
 	arena_reset(&serve->arena);
-	return true;
+}
+
+/* Turns can be cancelled while nobody reads; but not every line can be answered then. */
+static bool may_read(const struct serve *serve)
+{
+	size_t unread = outlet_waiting(&serve->outlet) + serve->report.out.len;
+	return !serve->held_at || unread < serve->held_at + SERVE_ANSWERS_MAX;
+}
+
+static bool take_line(void *data, const perch_line *line)
+{
+	struct serve *serve = data;
+	read_line(serve, line);
+	return may_read(serve);
 }
 
 static void input_ended(void *data, int error)
@@ -219,12 +172,25 @@ static void give_up(struct serve *serve, int signal)
 	bridge_cancel_all(serve->bridge, signal);
 }
 
+/* A second one waits for no reader. */
 static void signal_arrived(void *data, int signal)
 {
 	struct serve *serve = data;
+	uint64_t patience_ns = agent_patience_ns(bridge_grace_ns(serve->bridge));
+	outlet_hurry(&serve->outlet, serve->signal ? 0 : patience_ns);
 	serve->signal = signal;
 	give_up(serve, signal == SIGINT ? SIGINT : SIGTERM);
 }
+
+/* Nobody reads so much: the agents have to wait. */
+static void output_full(struct outlet *outlet)
+{
+	struct serve *serve = (struct serve *)((char *)outlet - offsetof(struct serve, outlet));
+	serve->held_at = outlet_waiting(outlet);
+	bridge_hold(serve->bridge, true);
+}
+
+static const struct outlet_events outlet_events = { .full = output_full };
 
 static int open_serve(struct serve *serve, struct bridge_options *options, perch_err *err)
 {
@@ -233,15 +199,17 @@ static int open_serve(struct serve *serve, struct bridge_options *options, perch
 	if (r < 0)
 		return r;
 	cli_raise_open_files(serve->host);
-	r = sessions_open(serve->host, &serve->sessions, err);
-	if (r < 0)
-		return r;
+	if (sessions_open(serve->host, &serve->sessions, &serve->no_sessions) < 0)
+		cli_error(NULL, "%s", serve->no_sessions.text);
 	options->host = serve->host;
 	options->sessions = serve->sessions;
-	options->events = &turn_events;
-	options->data = serve;
+	options->events = &bridge_report_events; /* nobody can be asked for a permission */
+	options->data = &serve->report;
 	options->amend = amend;
 	r = bridge_new(options, &serve->bridge, err);
+	if (r == 0)
+		r = outlet_open(&serve->outlet, &serve->host->loop, STDOUT_FILENO, &outlet_events);
+	serve->report.outlet = &serve->outlet;
 	if (r == 0)
 		r = perch_json_new(NULL, &serve->json);
 	if (r == 0)
@@ -256,23 +224,39 @@ static int open_serve(struct serve *serve, struct bridge_options *options, perch
 /* Whoever reads our events is gone: so is the reason to go on. */
 static void flush(struct serve *serve)
 {
-	bool could_write = !serve->report.error;
 	report_flush(&serve->report);
-	if (serve->report.error && could_write)
+	if (serve->held_at && !serve->outlet.is_full) {
+		serve->held_at = 0;
+		bridge_hold(serve->bridge, false);
+	}
+	if (may_read(serve))
+		intake_resume(serve->intake);
+	if (serve->outlet.error && !serve->is_unread) {
+		serve->is_unread = true;
 		give_up(serve, SIGTERM);
+	}
+}
+
+static bool is_over(const struct serve *serve)
+{
+	return serve->is_ending && bridge_count(serve->bridge) == 0 && !outlet_waiting(&serve->outlet);
 }
 
 static int run_to_the_end(struct serve *serve, perch_err *err)
 {
 	int r = 0;
-	while (r >= 0 && !(serve->is_ending && bridge_count(serve->bridge) == 0)) {
-		flush(serve);
-		r = perch_host_wait(serve->host, -1);
-	}
 	flush(serve);
+	while (r >= 0 && !is_over(serve)) {
+		r = perch_host_wait(serve->host, -1);
+		flush(serve);
+	}
 	if (r < 0)
 		return err_set(err, r, "%s", perch_strerror(r));
-	return serve->signal ? 128 + serve->signal : serve->report.error ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (serve->signal)
+		return 128 + serve->signal;
+	if (serve->outlet.error)
+		return EXIT_FAILURE;
+	return serve->no_sessions.code ? EXIT_HOST : EXIT_SUCCESS;
 }
 
 static void close_serve(struct serve *serve)
@@ -282,6 +266,7 @@ static void close_serve(struct serve *serve)
 	sessions_close(serve->sessions);
 	if (serve->has_signals)
 		signals_close(&serve->signals);
+	outlet_close(&serve->outlet);
 	perch_host_free(serve->host);
 	perch_json_free(serve->json);
 	arena_free(&serve->arena);

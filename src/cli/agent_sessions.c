@@ -148,16 +148,23 @@ static int list(struct asked *asked)
 	return asked->cli->json ? print_json(asked, "sessions") : print_list(asked);
 }
 
-static int no_such_session(void)
+static int fail(const struct asked *asked, const char *hint, const char *text, int code)
 {
-	cli_error("see: perch agent sessions list", "there is no such session");
-	return EXIT_FAILURE;
+	if (asked->cli->json)
+		return envelope_fail(text, code);
+	cli_error(hint, "%s", text);
+	return code;
+}
+
+static int no_such_session(const struct asked *asked)
+{
+	return fail(asked, "see: perch agent sessions list", "there is no such session", EXIT_FAILURE);
 }
 
 static int show(struct asked *asked)
 {
 	if (!asked->count)
-		return no_such_session();
+		return no_such_session(asked);
 	return asked->cli->json ? print_json(asked, "sessions") : print_details(asked);
 }
 
@@ -165,15 +172,13 @@ static int remove_sessions(struct asked *asked)
 {
 	perch_err err = { 0 };
 	if (!asked->profile && !asked->from && !asked->name && !asked->is_all)
-		return cli_usage_error("name one, say whose with --profile or --from, or say --all",
-			"which sessions shall be removed?");
+		return fail(asked, "name one, say whose with --profile or --from, or say --all",
+			"which sessions shall be removed?", EXIT_USAGE);
 	if (!asked->count && !asked->is_all)
-		return no_such_session();
+		return no_such_session(asked);
 	for (size_t i = 0; i < asked->count; i++) {
-		if (sessions_remove(asked->sessions, &asked->records[i].key, &err) < 0) {
-			cli_error(NULL, "%s", err.text);
-			return EXIT_HOST;
-		}
+		if (sessions_remove(asked->sessions, &asked->records[i].key, &err) < 0)
+			return fail(asked, NULL, err.text, EXIT_HOST);
 	}
 	if (asked->cli->json)
 		return print_json(asked, "removed");
@@ -241,12 +246,10 @@ static int agent_sessions(struct cli *cli, int argc, char **argv)
 	perch_err err = { 0 };
 	int at = has_word ? 2 : 1;
 	int r = read_words(&asked, word, argc - at, argv + at);
-	if (r == 0 && find(&asked, &err) < 0) {
-		cli_error(NULL, "%s", err.text);
-		r = EXIT_HOST;
-	} else if (r == 0) {
+	if (r == 0 && find(&asked, &err) < 0)
+		r = fail(&asked, NULL, err.text, EXIT_HOST);
+	else if (r == 0)
 		r = word->run(&asked);
-	}
 	sessions_close(asked.sessions);
 	arena_free(&asked.arena);
 	return r;

@@ -9,6 +9,7 @@
 #include "agent/engine.h"
 #include "agent/launch.h"
 #include "base/cleanup.h"
+#include "base/err.h"
 #include "base/fd.h"
 
 #define SECONDS_MAX 1e9
@@ -87,38 +88,36 @@ void agent_words_free(struct agent_words *words)
 
 /* ---- what they mean ------------------------------------------------------------ */
 
-static int read_number(
-	const char *option, const char *text, double lowest, double highest, double *ret_number)
+static int read_number(const char *option, const char *text, double lowest, double highest,
+	double *ret_number, perch_err *err)
 {
 	char *end;
 	double number = strtod(text, &end); /* the command sets no locale: a '.' is a '.' */
 	if (end == text || *end || !(number >= lowest && number <= highest))
-		return cli_usage_error(
-			NULL, "%s must be a number from %g to %g, not '%s'", option, lowest, highest, text);
+		return err_set(err, -EINVAL, "%s must be a number from %g to %g, not '%.64s'", option,
+			lowest, highest, text);
 	*ret_number = number;
 	return 0;
 }
 
-static int read_limit(const char *option, const char *text, size_t *ret_limit)
+static int read_limit(const char *option, const char *text, size_t *ret_limit, perch_err *err)
 {
 	double number = 0;
-	int r = text ? read_number(option, text, LIMIT_MIN, LIMIT_MAX, &number) : 0;
+	int r = text ? read_number(option, text, LIMIT_MIN, LIMIT_MAX, &number, err) : 0;
 	*ret_limit = (size_t)number;
 	return r;
 }
 
 /* All of stdin; what is too long for a message is refused as one. */
-static int read_message(struct arena *arena, struct str *ret_message)
+static int read_message(struct arena *arena, struct str *ret_message, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	int r = fd_read_all(STDIN_FILENO, 0, AGENT_MESSAGE_MAX, &text);
-	if (r < 0 && r != -EFBIG) {
-		cli_error(NULL, "the message cannot be read from stdin: %s", perch_strerror(r));
-		return EXIT_HOST;
-	}
+	if (r < 0 && r != -EFBIG)
+		return err_set(err, -EIO, "the message cannot be read from stdin: %s", perch_strerror(r));
 	const char *kept = arena_dup(arena, (struct str){ text.data, text.len });
 	*ret_message = (struct str){ kept, text.len };
-	return kept ? 0 : cli_no_memory();
+	return kept ? 0 : err_no_memory(err);
 }
 
 /* The last part of a URL, without what asks or points. */
@@ -130,8 +129,8 @@ static const char *name_of(const char *url, struct arena *arena)
 	return arena_dup(arena, (struct str){ url + start, len - start });
 }
 
-static int apply_attachments(
-	const struct agent_words *words, struct arena *arena, struct agent_turn_options *options)
+static int apply_attachments(const struct agent_words *words, struct arena *arena,
+	struct agent_turn_options *options, perch_err *err)
 {
 	const struct option_list *const lists[] = {
 		[ATTACHMENT_IMAGE] = &words->images,
@@ -143,14 +142,14 @@ static int apply_attachments(
 		words->images.count + words->files.count + words->audios.count + words->videos.count;
 	struct agent_attachment *list = arena_alloc(arena, (total + 1) * sizeof(*list));
 	if (!list)
-		return cli_no_memory();
+		return err_no_memory(err);
 	size_t count = 0;
 	for (enum attachment_kind kind = 0; kind < sizeof(lists) / sizeof(lists[0]); kind++) {
 		for (size_t i = 0; i < lists[kind]->count; i++) {
 			const char *url = lists[kind]->items[i];
 			list[count] = (struct agent_attachment){ kind, url, name_of(url, arena) };
 			if (!list[count++].name)
-				return cli_no_memory();
+				return err_no_memory(err);
 		}
 	}
 	options->attachments = list;
@@ -158,12 +157,12 @@ static int apply_attachments(
 	return 0;
 }
 
-static int apply_env(
-	const struct agent_words *words, struct arena *arena, struct agent_turn_options *options)
+static int apply_env(const struct agent_words *words, struct arena *arena,
+	struct agent_turn_options *options, perch_err *err)
 {
 	const char **env = arena_alloc(arena, (words->env.count + 1) * sizeof(*env));
 	if (!env)
-		return cli_no_memory();
+		return err_no_memory(err);
 	if (words->env.count)
 		memcpy(env, words->env.items, words->env.count * sizeof(*env));
 	env[words->env.count] = NULL;
@@ -171,19 +170,22 @@ static int apply_env(
 	return 0;
 }
 
-static int apply_numbers(const struct agent_words *words, struct agent_turn_options *options)
+static int apply_numbers(
+	const struct agent_words *words, struct agent_turn_options *options, perch_err *err)
 {
 	double seconds = 0;
-	int r = words->timeout ? read_number("--timeout", words->timeout, 0, SECONDS_MAX, &seconds) : 0;
+	int r = 0;
+	if (words->timeout)
+		r = read_number("--timeout", words->timeout, 0, SECONDS_MAX, &seconds, err);
 	options->has_timeout = words->timeout != NULL;
 	options->timeout_ns = (uint64_t)(seconds * 1e9);
 	if (r == 0)
-		r = read_limit("--line-limit", words->line_limit, &options->line_limit);
-	return r ? r : read_limit("--output-limit", words->output_limit, &options->total_limit);
+		r = read_limit("--line-limit", words->line_limit, &options->line_limit, err);
+	return r ? r : read_limit("--output-limit", words->output_limit, &options->total_limit, err);
 }
 
 int agent_words_apply(const struct agent_words *words, const struct agent_profile *profile,
-	struct arena *arena, struct agent_turn_options *options)
+	struct arena *arena, struct agent_turn_options *options, perch_err *err)
 {
 	options->profile = profile;
 	options->message = str_from(words->prompt);
@@ -194,14 +196,15 @@ int agent_words_apply(const struct agent_words *words, const struct agent_profil
 	options->allow_shell_message = words->allow_shell_message;
 	const struct dialect *dialect = dialect_of(profile->dialect);
 	if (words->session && !dialect->is_session_id(str_from(words->session)))
-		return cli_usage_error(dialect->session_id_rule,
-			"--session '%s' cannot be the id of a session", words->session);
-	int r = apply_numbers(words, options);
+		return err_set(err, -EINVAL, "--session '%.64s' cannot be the id of a session: %s",
+			words->session, dialect->session_id_rule);
+	options->session_id = words->session ? words->session : "";
+	int r = apply_numbers(words, options, err);
 	if (r == 0)
-		r = apply_attachments(words, arena, options);
+		r = apply_attachments(words, arena, options, err);
 	if (r == 0)
-		r = apply_env(words, arena, options);
+		r = apply_env(words, arena, options, err);
 	if (r == 0 && words->from_stdin)
-		r = read_message(arena, &options->message);
+		r = read_message(arena, &options->message, err);
 	return r;
 }

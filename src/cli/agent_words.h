@@ -31,9 +31,9 @@ int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char 
 void agent_words_free(struct agent_words *words);
 
 /* Fills in the options of the turn: message, attachments, environment, limits.
- * Texts live in the arena and in the words. Returns 0, or an exit code after having
- * said what is wrong. */
+ * Texts live in the arena and in the words. Returns 0; -EINVAL when the words are wrong,
+ * other errors when it is not their fault. */
 int agent_words_apply(const struct agent_words *words, const struct agent_profile *profile,
-	struct arena *arena, struct agent_turn_options *options);
+	struct arena *arena, struct agent_turn_options *options, perch_err *err);
 
 #endif

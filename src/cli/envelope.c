@@ -19,6 +19,15 @@ int envelope_end(struct envelope *envelope)
 	return cli_print(&envelope->out);
 }
 
+int envelope_fail(const char *error, int code)
+{
+	struct envelope envelope;
+	envelope_begin(&envelope);
+	member_text(&envelope.writer, "error", error);
+	int r = envelope_end(&envelope);
+	return r ? r : code;
+}
+
 void member_text(perch_json_writer *writer, const char *name, const char *text)
 {
 	perch_json_write_name(writer, name);

@@ -15,6 +15,10 @@ struct envelope {
 void envelope_begin(struct envelope *envelope);
 int envelope_end(struct envelope *envelope);
 
+/* One with nothing but why there is no answer, {"schema_version":1,"error":"…"}, is printed;
+ * returns the code it is given. */
+int envelope_fail(const char *error, int code);
+
 /* Members: "name": "text" (null for NULL), ["…"] of a NULL-terminated list (which may be
  * NULL), or of the names alone of such a list of NAME=VALUE, true, 1, and the beginnings of what is
  * closed by perch_json_end_object or _array. */

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "frontend.h"
 
 static void ready(struct source *source, uint32_t events)
 {

@@ -5,8 +5,9 @@
 
 #include <signal.h>
 
-#include "frontend.h"
 #include "proc/loop.h"
+
+struct frontend;
 
 typedef void signal_fn(void *data, int signal);
 

@@ -32,7 +32,7 @@ enum {
 static bool may_read(const struct serve *serve)
 {
 	return !serve->has_ended && !serve->signal && serve->waiting < QUEUE_MAX &&
-		serve->waiting_bytes < QUEUE_BYTES && serve_output_waiting(&serve->output) < OUTPUT_BYTES;
+		serve->waiting_bytes < QUEUE_BYTES && outlet_waiting(&serve->output) < OUTPUT_BYTES;
 }
 
 static void refuse_line(
@@ -117,10 +117,12 @@ static void do_step(struct timer *timer, uint64_t now_ns)
 		intake_resume(serve->intake);
 }
 
-static void output_drained(struct serve_output *output)
+static void output_moved(struct outlet *output)
 {
 	serve_step_soon(SERVE_OF(output, output));
 }
+
+static const struct outlet_events output_events = { .moved = output_moved };
 
 /* ---- the end ------------------------------------------------------------- */
 
@@ -149,7 +151,7 @@ static bool is_over(const struct serve *serve)
 {
 	bool has_more = !serve->has_ended && !serve->signal;
 	return serve->is_broken || serve->is_forced ||
-		(!has_more && !serve->calls && !serve_output_waiting(&serve->output));
+		(!has_more && !serve->calls && !outlet_waiting(&serve->output));
 }
 
 static int exit_code(const struct serve *serve)
@@ -188,7 +190,7 @@ static int open_serve(struct serve *serve, const struct serve_words *words, perc
 	r = signals_watch(&session->signals, serve->loop, watched, on_signal, serve);
 	session->has_signals = r == 0;
 	if (r == 0)
-		r = serve_output_open(&serve->output, serve->loop, STDOUT_FILENO, output_drained);
+		r = outlet_open(&serve->output, serve->loop, STDOUT_FILENO, &output_events);
 	if (r == 0)
 		r = intake_new(
 			serve->loop, STDIN_FILENO, LINE_BYTES, &intake_events, serve, &serve->intake);
@@ -208,7 +210,7 @@ static void close_serve(struct serve *serve)
 	timer_cancel(&serve->loop->timers, &serve->step);
 	timers_release(&serve->loop->timers);
 	perch_json_free(serve->json);
-	serve_output_close(&serve->output);
+	outlet_close(&serve->output);
 }
 
 static int serve_calls(struct tool_session *session, void *data, perch_err *err)

@@ -1,5 +1,5 @@
-/* The parts of `perch tool serve`: lines that ask for something, bindings that
- * are in use, and what waits to be written. */
+/* The parts of `perch tool serve`: lines that ask for something, and bindings that are
+ * in use. */
 #ifndef CLI_TOOL_SERVE_H
 #define CLI_TOOL_SERVE_H
 
@@ -10,6 +10,7 @@
 #include "perch/json.h"
 #include "proc/intake.h"
 #include "proc/loop.h"
+#include "proc/outlet.h"
 
 /* ---- tool_serve_request.c ------------------------------------------------ */
 
@@ -61,33 +62,6 @@ int serve_bindings_use(
 void serve_bindings_leave(struct serve_bindings *bindings, struct served *served);
 void serve_bindings_free(struct serve_bindings *bindings);
 
-/* ---- tool_serve_output.c ------------------------------------------------- */
-
-/* Lines on their way to stdout. Nobody waits for a slow reader: neither the calls
- * nor their clocks. The descriptor may be shared, so it is left blocking, and
- * written to only where it takes what is written. */
-struct serve_output {
-	struct loop *loop;
-	struct source source;
-	struct buf queue;
-	size_t written; /* of the queue */
-	int error;      /* nobody reads any more */
-	void (*drained)(struct serve_output *output);
-};
-
-int serve_output_open(struct serve_output *output, struct loop *loop, int fd,
-	void (*drained)(struct serve_output *output));
-
-/* Writes what has been appended to the queue, as far as it goes. */
-void serve_output_flush(struct serve_output *output);
-
-static inline size_t serve_output_waiting(const struct serve_output *output)
-{
-	return output->queue.len - output->written;
-}
-
-void serve_output_close(struct serve_output *output);
-
 /* ---- tool_serve_calls.c -------------------------------------------------- */
 
 struct serve;
@@ -121,7 +95,7 @@ struct serve {
 	bool is_forced;    /* a second one came */
 	bool is_broken;    /* an answer was lost: there is no memory */
 	perch_json *json;
-	struct serve_output output;
+	struct outlet output;
 };
 
 /* Has the rest done from the loop: calls that wait are started, lines are read. */

@@ -19,7 +19,7 @@ void serve_answer(struct serve *serve, struct str id, const struct tool_result *
 	buf_append_char(queue, '\n');
 	if (queue->failed)
 		serve->is_broken = true;
-	serve_output_flush(&serve->output);
+	outlet_flush(&serve->output);
 }
 
 static void record(struct serve_call *call, const struct tool_result *result)

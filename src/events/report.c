@@ -47,6 +47,10 @@ void event_bool(struct event *event, const char *name, bool value)
 
 static void write_out(struct report *report)
 {
+	if (report->outlet) {
+		outlet_take(report->outlet, &report->out);
+		report->error = report->outlet->error;
+	}
 	if (!report->error && report->out.len)
 		report->error = fd_write_all_quietly(report->fd, report->out.data, report->out.len);
 	if (report->out.cap > REPORT_KEEP)

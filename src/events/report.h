@@ -4,9 +4,11 @@
 
 #include "base/buf.h"
 #include "frontend.h"
+#include "proc/outlet.h"
 
 struct report {
 	int fd;
+	struct outlet *outlet; /* where events go that nobody is to wait for; NULL = to fd */
 	bool shows_debug;
 	struct buf out;
 	int error;     /* of the descriptor: nothing is written any more */
@@ -21,7 +23,7 @@ void report_outcome(struct report *report, const struct outcome *outcome);
 /* The host's own words about something wrong. */
 void report_warning(struct report *report, const char *format, ...) PERCH_PRINTF(2, 3);
 
-/* Writes all of it, waiting where it must. */
+/* Writes all of it, waiting where it must; or hands it to the outlet. */
 void report_flush(struct report *report);
 
 void report_free(struct report *report);

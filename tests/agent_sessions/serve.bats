@@ -298,3 +298,73 @@ END
     ask 'all(end(str(n + 1))["success"] for n in range(12))' \
         '[e["text"] for e in events if e["event"] == "reply"] == ["40"] * 12'
 }
+
+@test "nobody reads the events any more, and no turn is under way: it ends as well" {
+    echoing
+    mkfifo in out
+    timeout 60 "$perch" agent serve -p echo.yaml <in >out &
+    exec 7>in 8<out
+    exec 8<&-
+    echo 'nonsense' >&7
+    status=0
+    wait $! || status=$?
+    exec 7>&-
+    [ "$status" -eq 1 ]
+}
+
+@test "every line that was meant as a turn is answered with an error and an end" {
+    echoing
+    long=$(printf 'x%.0s' {1..300})
+    serve -p echo.yaml <<END
+{"id":"7","message":"echo hi","cancel":"zz"}
+{"id":"$long","message":"x"}
+{"id":"${long:0:255}é","message":"x"}
+{"id":"a\u0000b","message":"x"}
+{"message":"x","cancel":"zz"}
+{"id":"fine\u0001","message":"x"}
+END
+    ask 'names("7") == "error end" and error("7")["code"] == "bad_request" and "alone" in error("7")["message"]' \
+        'names("zz") == ""' \
+        'names("x" * 256) == "error end" and "too long" in error("x" * 256)["message"]' \
+        'names("x" * 255) == "error end" and names("a\ufffdb") == "error end"' \
+        'events[8]["event"] == "error" and "id" not in events[8]' \
+        'names("fine\u0001") == "start session partial reply end"'
+}
+
+@test "a turn that never ran ends with the id that its session has" {
+    waiting
+    agent unfit 'cwd: /nonexistent' <<<':'
+    serve_open events agent serve -p wait.yaml
+    for i in 1 2 3; do echo '{"id":"'$i'","message":"m'$i'"}' >&7; done
+    wait_until grep -q '"session","id":"1"' events
+    echo '{"cancel":"2"}' >&7
+    wait_until grep -q '"end","id":"2"' events
+    cp unfit.yaml wait.yaml
+    echo '{"id":"4","message":"m4","new":true}' >&7
+    touch m1.go m3.go
+    exec 7>&-
+    wait $!
+    ask 'end("2")["session_id"] == "m1"' \
+        'names("4") == "error end" and end("4")["session_id"] == "m3"'
+    [ "$(stored)" = "|default|m3|2" ]
+}
+
+@test "new forgets the id once the agent was started, whatever it says and however it ends" {
+    agent quiet <<'END'
+case $AGENT_MESSAGE in say*) echo "AGENT_SESSION:$AGENT_MESSAGE" ;; fail) exit 3 ;; esac
+echo "behind ${AGENT_SESSION_ID:-nothing}"
+END
+    serve -p quiet.yaml <<'END'
+{"id":"1","message":"say-one"}
+{"id":"2","message":"x","new":true}
+{"id":"3","message":"x"}
+{"id":"4","message":"say-two"}
+{"id":"5","message":"fail","new":true}
+{"id":"6","message":"x"}
+{"id":"7","message":"say-three","new":true}
+{"id":"8","message":"x"}
+END
+    ask '[e["text"][7:] for e in events if e["event"] == "reply"] == ["nothing","nothing","nothing","nothing","nothing","nothing","say-three"]' \
+        '[end(id)["session_id"] for id in "12345678"] == ["say-one","","","say-two","","","say-three","say-three"]'
+    [ "$(stored)" = "|default|say-three|8" ]
+}

@@ -207,3 +207,74 @@ print([s["session_id"] for s in json.load(sys.stdin)["removed"]])')" = "['after-
     [ "$status" -eq 0 ]
     [ "$(run_turn echo.yaml c)" = "c behind after-b" ]
 }
+
+@test "--new forgets the id once the agent was started; one that cannot start changes nothing" {
+    agent quiet <<'END'
+[ "$AGENT_MESSAGE" = say ] && echo "AGENT_SESSION:one"
+echo "behind ${AGENT_SESSION_ID:-nothing}"
+END
+    run_turn quiet.yaml say >/dev/null
+    chmod -x quiet.sh
+    run run_turn quiet.yaml x --new --json
+    [ "$status" -eq 126 ]
+    [[ "${lines[-1]}" == *'"session_id":"one"'* ]]
+    chmod +x quiet.sh
+    [ "$(run_turn quiet.yaml x)" = "behind one" ]
+    [ "$(run_turn quiet.yaml x --new)" = "behind nothing" ]
+    [ "$(run_turn quiet.yaml x)" = "behind nothing" ]
+    [ "$(stored)" = "|default||4" ]
+}
+
+@test "a turn that is cancelled while it waits ends with the id that its session has" {
+    waiting
+    start_turn one
+    wait_until eval '[ "$(stored)" = "|default|one|0" ]'
+    env --default-signal=INT "$perch" agent run -p wait.yaml --prompt two --json >two.out &
+    second=$!
+    wait_until eval '[ "$(tickets)" = 2 ]'
+    kill -INT "$second"
+    status=0
+    wait "$second" || status=$?
+    [ "$status" -eq 130 ]
+    grep -q '"event":"end".*"cancelled":true,"session_id":"one"' two.out
+    touch one.go
+    wait "$pid"
+}
+
+# fails_with CODE ARGUMENT…: what it says is in out and err.
+fails_with() {
+    local code=0
+    "$perch" agent "${@:2}" >out 2>err || code=$?
+    [ "$code" -eq "$1" ]
+}
+
+# sessions_fail CODE ARGUMENT…: stdout is one object with an error, stderr is empty.
+sessions_fail() {
+    fails_with "$1" sessions "${@:2}" --json
+    [ ! -s err ]
+    [ "$(wc -l <out)" -eq 1 ]
+    grep -q '^{"schema_version":1,"error":".*"}$' out
+}
+
+@test "with --json errors are JSON as well" {
+    sessions_fail 1 show nope
+    sessions_fail 1 rm nope
+    sessions_fail 64 rm
+    echoing
+    fails_with 64 run -p echo.yaml --prompt x --session=-x --json
+    [ ! -s err ]
+    [[ "$(sed -n 1p out)" == '{"event":"error","code":"start","message":"--session '* ]]
+    [[ "$(sed -n 2p out)" == '{"event":"end","success":false,"exit_code":64,'*'"session_id":""}' ]]
+    fails_with 64 run -p echo.yaml --prompt x --session=$'\xff/' --json
+    python3 -c 'import json; [json.loads(line) for line in open("out")]'
+    rm "$XDG_STATE_HOME"/perch/sessions.db*
+    echo damaged >"$XDG_STATE_HOME/perch/sessions.db"
+    sessions_fail 125 list
+    printf '%s\n' '{"id":"1","message":"x"}' '{"cancel":"2"}' nonsense >asked
+    fails_with 125 serve -p echo.yaml <asked
+    grep -q '^error: .*sessions.db' err
+    [[ "$(sed -n 1p out)" == '{"event":"error","id":"1","code":"session","message":"'*sessions.db* ]]
+    [[ "$(sed -n 2p out)" == '{"event":"end","id":"1","success":false,"exit_code":125,'* ]]
+    [[ "$(sed -n 3p out)" == '{"event":"warning","id":"2",'* ]]
+    [[ "$(sed -n 4p out)" == *bad_request* ]]
+}

@@ -21,7 +21,6 @@ static const struct {
 		"a P m - - 0 0" },
 	{ "{\"id\":\"a\",\"message\":\"\",\"attachments\":[]}", "a P  - - 0 0" },
 	{ "{\"cancel\":\"a\"}", "cancel a" },
-	{ "{\"cancel\":\"a\",\"id\":\"b\",\"message\":\"m\"}", "cancel a" },
 	{ "{\"id\":\"a\",\"message\":\"m\",\"x\":1}", "a P m - - 0 0 unknown x" },
 	{ "7", "! a turn is an object" },
 	{ "{}", "! needs an \"id\"" },
@@ -36,6 +35,7 @@ static const struct {
 	{ "{\"id\":\"a\",\"message\":\"m\",\"attachments\":[{\"type\":\"file\"}]}",
 		"! needs a \"url\"" },
 	{ "{\"cancel\":null}", "! the id of a turn" },
+	{ "{\"cancel\":\"a\",\"id\":\"b\",\"message\":\"m\"}", "! stands alone" },
 };
 
 static const char *or_dash(const char *text)
@@ -83,6 +83,44 @@ START_TEST(requests_read_as_they_should)
 }
 END_TEST
 
+/* What is wrong with a line, its answer has an id if the line has anything like one. */
+START_TEST(refused_requests_have_an_id)
+{
+	static char long_line[REQUEST_ID_MAX + 64];
+	static char cut[REQUEST_ID_MAX + 1];
+	memset(cut, 'x', REQUEST_ID_MAX - 1);
+	snprintf(long_line, sizeof(long_line), "{\"id\":\"%s\u00e9\",\"message\":\"m\"}", cut);
+	const struct {
+		const char *line;
+		const char *id;
+	} cases[] = {
+		{ "{\"cancel\":\"a\",\"id\":\"b\",\"message\":\"m\"}", "b" },
+		{ "{\"cancel\":\"a\",\"message\":\"m\"}", NULL },
+		{ "{\"cancel\":7,\"id\":7}", NULL },
+		{ "{\"id\":7,\"message\":\"m\"}", NULL },
+		{ "{\"id\":\"b\"}", "b" },
+		{ "{\"id\":\"\\u0000b\\u0000\",\"message\":\"m\"}",
+			"\xEF\xBF\xBD"
+			"b\xEF\xBF\xBD" },
+		{ long_line, cut },
+	};
+	perch_json *json;
+	ck_assert_int_eq(perch_json_new(NULL, &json), 0);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct arena arena = { 0 };
+		const perch_json_value *root;
+		struct request request;
+		const char *line = cases[i].line;
+		ck_assert_int_eq(perch_json_parse(json, line, strlen(line), &root, NULL), 0);
+		ck_assert_int_eq(request_read(root, "P", &arena, &request, NULL), -EINVAL);
+		ck_assert_ptr_null(request.cancel);
+		ck_assert_pstr_eq(request.turn.id, cases[i].id);
+		arena_free(&arena);
+	}
+	perch_json_free(json);
+}
+END_TEST
+
 START_TEST(requests_have_limits)
 {
 	static char line[70000];
@@ -98,10 +136,11 @@ START_TEST(requests_have_limits)
 	ck_assert_int_eq(perch_json_parse(json, line, strlen(line), &root, NULL), 0);
 	ck_assert_int_eq(request_read(root, "P", &arena, &request, &err), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(err.text, "256"));
-	char *at = line + sprintf(line, "{\"id\":\"a\",\"message\":\"m\",\"attachments\":[");
+	strcpy(line, "{\"id\":\"a\",\"message\":\"m\",\"attachments\":[");
 	for (int i = 0; i <= REQUEST_ATTACHMENTS_MAX; i++)
-		at += sprintf(at, "%s{\"type\":\"file\",\"url\":\"u\"}", i ? "," : "");
-	strcpy(at, "]}");
+		strcat(
+			line, i ? ",{\"type\":\"file\",\"url\":\"u\"}" : "{\"type\":\"file\",\"url\":\"u\"}");
+	strcat(line, "]}");
 	ck_assert_int_eq(perch_json_parse(json, line, strlen(line), &root, NULL), 0);
 	ck_assert_int_eq(request_read(root, "P", &arena, &request, &err), -EINVAL);
 	ck_assert_str_eq(request.turn.id, "a");
@@ -135,4 +174,5 @@ START_TEST(requests_without_memory)
 }
 END_TEST
 
-SUITE_MAIN("request", requests_read_as_they_should, requests_have_limits, requests_without_memory)
+SUITE_MAIN("request", requests_read_as_they_should, refused_requests_have_an_id,
+	requests_have_limits, requests_without_memory)

@@ -1,0 +1,35 @@
+/* How a turn is told: to programs as events (--json), to people, or as agentproc does. */
+#ifndef CLI_AGENT_TELL_H
+#define CLI_AGENT_TELL_H
+
+#include "cli/agent_ask.h"
+#include "events/turn_report.h"
+
+struct agent_tell {
+	const struct cli *cli;
+	struct agent_asker *asker;  /* whose questions stand below what is told */
+	struct outlet outlet;       /* stdout; whoever has a loop opens it there */
+	struct report report;       /* --json */
+	struct agent_print print;   /* else */
+	struct buf agentproc_error; /* called by that name: told at the end */
+};
+
+/* Must not be moved afterwards. */
+void agent_tell_open(struct agent_tell *tell, const struct cli *cli, struct agent_asker *asker);
+
+void agent_tell_start(struct agent_tell *tell, const struct agent_turn_options *options);
+void agent_tell_partial(
+	struct agent_tell *tell, enum agent_dialect dialect, struct str text, struct str raw);
+void agent_tell_session(struct agent_tell *tell, struct str id);
+void agent_tell_warning(struct agent_tell *tell, struct str text);
+void agent_tell_error(struct agent_tell *tell, const char *code, struct str text);
+void agent_tell_reply(struct agent_tell *tell, struct str text);
+void agent_tell_permission(struct agent_tell *tell, const struct agent_permission *permission);
+void agent_tell_end(struct agent_tell *tell, const struct agent_end *end);
+
+/* Before anything else is written, and before waiting. */
+void agent_tell_flush(struct agent_tell *tell);
+
+void agent_tell_close(struct agent_tell *tell);
+
+#endif
