@@ -135,6 +135,26 @@ END
     [[ "$(screen)" == *'answer: allow'* ]]
 }
 
+@test "Ctrl+Z at a permission stops the command as a job; the question comes back with it" {
+    asking_agent
+    shell_in_terminal "$WORK"
+    keys "clear; '$perch' agent run --profile bot.yaml --no-store --prompt hi" Enter
+    wait_for 'May the agent use tool1?'
+    wait_for 'Type yes or no'
+    keys C-z
+    wait_for "Stopped"
+    keys "clear" Enter
+    wait_for "%>"
+    wait_until screen_lacks 'May the agent'
+    keys "fg" Enter
+    wait_for 'May the agent use tool1?'
+    keys yes Enter
+    wait_for 'May the agent use tool2?'
+    keys no Enter
+    wait_for '1allow 2deny'
+    keys "exit" Enter
+}
+
 @test "Ctrl+C at a permission cancels the turn, the terminal is as it was" {
     asking_agent
     in_terminal

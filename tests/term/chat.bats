@@ -301,9 +301,8 @@ END
 
 @test "Ctrl+Z stops the chat as a job; it goes on when it is continued" {
     echoing
-    run_in_terminal "env -i PATH='$PATH' HOME='$HOME' TERM=xterm LC_ALL=C.UTF-8 PS1='sh> ' XDG_STATE_HOME='$XDG_STATE_HOME' TEST_MARK='$TEST_MARK' bash --norc -i"
-    wait_for "sh>"
-    keys "cd '$BATS_TEST_TMPDIR' && '$perch' agent chat -p echo.yaml" Enter
+    shell_in_terminal "$BATS_TEST_TMPDIR"
+    keys "'$perch' agent chat -p echo.yaml" Enter
     wait_for "❯"
     keys "half"
     wait_for "❯ half"
@@ -314,7 +313,7 @@ END
     keys Enter
     wait_for "[half] behind nothing"
     keys C-d
-    wait_until typing "sh>"
+    wait_until typing "%>"
     keys "exit" Enter
 }
 

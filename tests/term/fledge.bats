@@ -30,17 +30,6 @@ in_terminal() {
     between_looks "$WORK/project" "$WORK/names/fledge" "$@"
 }
 
-# A shell with jobs; its prompt is "%>".
-shell_in_terminal() {
-    {
-        printf 'PS1="%%> "\nunset PROMPT_COMMAND\ncd %q\n' "$WORK/project"
-        # shellcheck disable=SC2016
-        printf 'PATH=%q:$PATH\n' "$WORK/names"
-    } >"$WORK/rc"
-    run_in_terminal "bash --noprofile --rcfile '$WORK/rc' -i"
-    wait_for "%>"
-}
-
 # The whole screen, without blanks at the ends of lines and empty ones below.
 trimmed() {
     screen | sed 's/ *$//' | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'
@@ -239,7 +228,7 @@ END
 
 @test "a shell whose perch was killed has the terminal as it wants it" {
     chooser
-    shell_in_terminal
+    PATH="$WORK/names:$PATH" shell_in_terminal "$WORK/project"
     for round in 1 2 3 4 5; do
         rm -f "$WORK/pid"
         keys "clear; $WORK/chooser" Enter
@@ -288,7 +277,7 @@ END
     py plain <<'END'
 say("hello " + value("prompt", message="Who?"))
 END
-    shell_in_terminal
+    PATH="$WORK/names:$PATH" shell_in_terminal "$WORK/project"
     keys "fledge plain" Enter
     wait_for "? Who?"
     keys half
@@ -325,7 +314,7 @@ END
     py patient <<'END'
 say(ask("prompt", message="Who?").get("reason", "answered"))
 END
-    shell_in_terminal
+    PATH="$WORK/names:$PATH" shell_in_terminal "$WORK/project"
     keys "fledge --prompt-timeout 3 patient" Enter
     wait_for "? Who?"
     keys C-z
@@ -365,7 +354,7 @@ while [ ! -e "$WORK/go" ]; do sleep 0.05; done
 echo finished
 exit 5
 END
-    shell_in_terminal
+    PATH="$WORK/names:$PATH" shell_in_terminal "$WORK/project"
     keys "fledge $* sleeper" Enter
     wait_ready
     keys C-c

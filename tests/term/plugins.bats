@@ -51,6 +51,23 @@ store = true'
     [ -z "$(find "$cfg/plugins" -maxdepth 1 -name '.staging-*')" ]
 }
 
+@test "Ctrl+Z at a question stops install as a job; the question comes back with it" {
+    source_plugin here
+    shell_in_terminal "$WORK"
+    keys "clear; '$perch' plugins install ./here" Enter
+    wait_for "Install hello"
+    keys C-z
+    wait_for "Stopped"
+    keys "clear" Enter
+    wait_for "%>"
+    wait_until screen_lacks "Install hello"
+    keys "fg" Enter
+    wait_for "Install hello"
+    keys y
+    wait_for "installed hello 1.0.0"
+    keys "exit" Enter
+}
+
 @test "install shows a spinner and the output of a build" {
     grant hello
     source_plugin here hello '[hooks]

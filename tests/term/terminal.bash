@@ -66,6 +66,14 @@ run_in_terminal() {
     tmux -L "$socket" resize-window -x "$columns" -y "$rows" 2>/dev/null || true
 }
 
+# shell_in_terminal DIRECTORY: a shell with jobs; its prompt is "%>".
+shell_in_terminal() {
+    local rc="$BATS_TEST_TMPDIR/rc"
+    printf 'PS1="%%> "\nunset PROMPT_COMMAND\ncd %q\nPATH=%q\n' "$1" "$PATH" >"$rc"
+    run_in_terminal "bash --noprofile --rcfile '$rc' -i"
+    wait_for "%>"
+}
+
 keys() {
     tmux -L "$socket" send-keys "$@"
 }
