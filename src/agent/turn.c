@@ -338,14 +338,21 @@ void agent_turn_cancel(struct agent_turn *turn, int signal)
 	perch_child_stop(turn->child);
 }
 
+static void hold_stream(struct agent_turn *turn, perch_stream stream)
+{
+	if (turn->child && turn->is_held)
+		perch_child_pause(turn->child, stream);
+	else if (turn->child)
+		perch_child_resume(turn->child, stream);
+}
+
 void agent_turn_hold(struct agent_turn *turn, bool is_held)
 {
 	turn->is_held = is_held;
 	turn->heard_ns = clock_now_ns();
-	if (turn->child && is_held)
-		perch_child_pause(turn->child, PERCH_STDOUT);
-	else if (turn->child)
-		perch_child_resume(turn->child, PERCH_STDOUT);
+	hold_stream(turn, PERCH_STDOUT);
+	if (turn->options.stderr_bytes)
+		hold_stream(turn, PERCH_STDERR);
 }
 
 void agent_turn_permit(

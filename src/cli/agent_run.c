@@ -193,8 +193,7 @@ static void stop(struct agent_run *run, int signal)
 		agent_turn_cancel(run->turn, signal);
 	else if (!run->is_over)
 		end_early(run, 128 + signal, "cancelled", "cancelled");
-	outlet_hurry(
-		&run->tell.outlet, run->signal ? 0 : agent_patience_ns(run->profile.kill_grace_ns));
+	agent_tell_hurry(&run->tell, run->signal ? 0 : agent_patience_ns(run->profile.kill_grace_ns));
 	run->signal = signal;
 }
 
@@ -208,18 +207,6 @@ static void signal_arrived(void *data, int signal)
 	else
 		stop(run, signal);
 }
-
-/* Nobody reads so much: the agent has to wait. */
-static void output_full(struct outlet *outlet)
-{
-	struct agent_run *run =
-		(struct agent_run *)((char *)outlet - offsetof(struct agent_run, tell.outlet));
-	run->is_held = run->turn != NULL;
-	if (run->turn)
-		agent_turn_hold(run->turn, true);
-}
-
-static const struct outlet_events outlet_events = { .full = output_full };
 
 static void host_log(void *data, perch_log_level level, const char *text)
 {
@@ -237,7 +224,7 @@ static int open_host(struct agent_run *run, perch_err *err)
 	if (r < 0)
 		return r;
 	run->asker = (struct agent_asker){ .cli = run->cli, .host = run->host };
-	r = outlet_open(&run->tell.outlet, &run->host->loop, STDOUT_FILENO, &outlet_events);
+	r = agent_tell_attach(&run->tell, &run->host->loop);
 	if (r < 0)
 		return err_no_memory(err);
 	r = signals_watch(&run->signals, &run->host->loop, list, signal_arrived, run);
@@ -266,9 +253,10 @@ static void flush(struct agent_run *run)
 		agent_tell_warning(&run->tell, str_from(err.text));
 	agent_tell_flush(&run->tell);
 	agent_asker_flush(&run->asker);
-	if (run->is_held && !run->tell.outlet.is_full) {
-		run->is_held = false;
-		agent_turn_hold(run->turn, false);
+	bool must_hold = run->turn && agent_tell_is_full(&run->tell);
+	if (must_hold != run->is_held) {
+		run->is_held = must_hold;
+		agent_turn_hold(run->turn, must_hold);
 	}
 }
 
@@ -289,7 +277,7 @@ static int run_to_the_end(struct agent_run *run, perch_err *err)
 	if (r < 0)
 		end_early(run, EXIT_HOST, "session", err->text);
 	flush(run);
-	while (!run->is_over || outlet_waiting(&run->tell.outlet)) {
+	while (!run->is_over || agent_tell_waits(&run->tell)) {
 		r = perch_host_wait(run->host, -1);
 		if (r < 0 && run->is_over)
 			break;
@@ -299,6 +287,7 @@ static int run_to_the_end(struct agent_run *run, perch_err *err)
 		}
 		flush(run);
 	}
+	aside_close(&run->tell.aside);
 	return exit_code(run);
 }
 

@@ -16,6 +16,29 @@ void agent_tell_open(struct agent_tell *tell, const struct cli *cli, struct agen
 	tell->print.outlet = &tell->outlet;
 }
 
+int agent_tell_attach(struct agent_tell *tell, struct loop *loop)
+{
+	static const struct outlet_events none;
+	int r = outlet_open(&tell->outlet, loop, STDOUT_FILENO, &none);
+	return r < 0 ? r : aside_open(&tell->aside, loop, &tell->outlet);
+}
+
+bool agent_tell_waits(const struct agent_tell *tell)
+{
+	return outlet_waiting(&tell->outlet) || aside_waiting(&tell->aside);
+}
+
+bool agent_tell_is_full(const struct agent_tell *tell)
+{
+	return tell->outlet.is_full || aside_is_full(&tell->aside);
+}
+
+void agent_tell_hurry(struct agent_tell *tell, uint64_t patience_ns)
+{
+	outlet_hurry(&tell->outlet, patience_ns);
+	aside_hurry(&tell->aside, patience_ns);
+}
+
 void agent_tell_start(struct agent_tell *tell, const struct agent_turn_options *options)
 {
 	const struct turn_report report = report_of(tell);
@@ -107,6 +130,7 @@ void agent_tell_flush(struct agent_tell *tell)
 
 void agent_tell_close(struct agent_tell *tell)
 {
+	aside_close(&tell->aside);
 	outlet_close(&tell->outlet);
 	report_free(&tell->report);
 	agent_print_close(&tell->print);

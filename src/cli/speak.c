@@ -177,6 +177,13 @@ static bool is_set(const char *variable)
 	return value && value[0];
 }
 
+/* A stream that leads there by another way (cli/aside.h) has no descriptor of its own. */
+static bool is_terminal(FILE *stream)
+{
+	int fd = fileno(stream);
+	return isatty(fd < 0 ? STDERR_FILENO : fd);
+}
+
 bool cli_wants_color(const struct cli *cli, FILE *stream)
 {
 	if (cli->color && strcmp(cli->color, "auto") != 0)
@@ -187,7 +194,7 @@ bool cli_wants_color(const struct cli *cli, FILE *stream)
 	if (force && force[0] && strcmp(force, "0") != 0)
 		return true;
 	const char *term = getenv("TERM");
-	return isatty(fileno(stream)) && !(term && strcmp(term, "dumb") == 0);
+	return is_terminal(stream) && !(term && strcmp(term, "dumb") == 0);
 }
 
 bool cli_forbids_asking(const struct cli *cli)
@@ -216,7 +223,7 @@ bool cli_is_utf8(void)
 
 bool cli_shows_utf8(FILE *stream)
 {
-	return !isatty(fileno(stream)) || cli_is_utf8();
+	return !is_terminal(stream) || cli_is_utf8();
 }
 
 int cli_print(struct buf *out)

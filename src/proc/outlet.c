@@ -2,8 +2,10 @@
 #include "proc/outlet.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -146,8 +148,10 @@ void outlet_hurry(struct outlet *outlet, uint64_t patience_ns)
 {
 	outlet->is_hurried = true;
 	outlet->patience_ns = patience_ns;
-	if (outlet->loop)
-		check_patience(outlet, true);
+	if (!outlet->loop)
+		return;
+	check_patience(outlet, true);
+	watch(outlet);
 }
 
 static void go_on(struct outlet *outlet, int error)
@@ -168,15 +172,27 @@ static void ready(struct source *source, uint32_t events)
 {
 	struct outlet *outlet = (struct outlet *)((char *)source - offsetof(struct outlet, source));
 	bool has_gone = events & (EPOLLERR | EPOLLHUP);
-	go_on(outlet, has_gone ? -EPIPE : 0);
+	go_on(outlet, has_gone ? -EPIPE : outlet->error);
+}
+
+/* What a terminal takes cannot be known before: it needs a description that does not block, of
+ * our own. Where it may not be opened, who writes to it waits. */
+static int reopen_terminal(int fd)
+{
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	int opened = isatty(fd) ? open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) : -1;
+	return opened < 0 ? 0 : fd_above_stdio(opened);
 }
 
 int outlet_open(
 	struct outlet *outlet, struct loop *loop, int fd, const struct outlet_events *events)
 {
+	int own_fd = reopen_terminal(fd);
 	*outlet = (struct outlet){
 		.loop = loop,
-		.source = { .fd = fd, .ready = ready },
+		.source = { .fd = own_fd > 0 ? own_fd : fd, .ready = ready },
+		.own_fd = own_fd > 0 ? own_fd : 0,
 		.events = events,
 		.patience.due = patience_is_over,
 	};
@@ -196,5 +212,7 @@ void outlet_close(struct outlet *outlet)
 		timer_cancel(&outlet->loop->timers, &outlet->patience);
 		timers_release(&outlet->loop->timers);
 	}
+	if (outlet->own_fd)
+		fd_close(outlet->own_fd);
 	buf_free(&outlet->queue);
 }

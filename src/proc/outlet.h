@@ -33,6 +33,7 @@ struct outlet {
 	size_t written; /* of the queue */
 	bool is_full;   /* until half of it is gone */
 	bool no_nowait; /* the kernel cannot write to it without waiting */
+	int own_fd;     /* of a terminal: opened anew, so that it can be non-blocking; 0 = none */
 	int error;      /* nobody reads any more: what comes is dropped */
 	bool is_hurried;
 	uint64_t patience_ns;
