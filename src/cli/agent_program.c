@@ -63,7 +63,8 @@ int agent_program_check(const char *path, perch_err *err)
 	if (!can_be_executed(path))
 		return explain(errno, path, NULL, err);
 	const char *interpreter = interpreter_of(path, line);
-	if (interpreter[0] && !can_be_executed(interpreter))
+	/* A relative one counts from wherever the agent is started. */
+	if (interpreter[0] == '/' && !can_be_executed(interpreter))
 		return explain(errno, path, NULL, err);
 	return 0;
 }

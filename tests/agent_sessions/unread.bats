@@ -35,10 +35,10 @@ END
     } >endless.yaml
 }
 
-# unread CASE ARGUMENT…
+# unread CASE ARGUMENT…: stdout is a pipe, or what $where says.
 unread() {
     rm -f pid asked
-    timeout 120 python3 "$PERCH_SOURCE/tests/agent_sessions/unread.py" "$1" "$perch" agent "${@:2}" -p endless.yaml
+    timeout 120 python3 "$PERCH_SOURCE/tests/agent_sessions/unread.py" "$1" "${where:-pipe}" "$perch" agent "${@:2}" -p endless.yaml
 }
 
 @test "a timeout ends the agent; then perch waits for its reader, who gets everything" {
@@ -70,4 +70,21 @@ unread() {
 @test "an agent that waits for our reader is not silent" {
     endless 'idle_timeout_secs: 0.3' 'timeout_secs: 2' 'kill_grace_secs: 1'
     unread timeout run --prompt x --json
+}
+
+@test "stdout and stderr in one pipe: what is said keeps its place, and nothing hangs" {
+    endless 'timeout_secs: 1' 'kill_grace_secs: 1'
+    where=both unread timeout run --prompt x
+    where=both unread term run --prompt x
+    where=both unread term run --prompt x --verbose
+    endless 'kill_grace_secs: 300'
+    where=both unread twice run --prompt x
+}
+
+@test "a terminal that stands still: signals work" {
+    endless 'kill_grace_secs: 1'
+    where=terminal unread term run --prompt x
+    where=terminal unread term serve
+    endless 'kill_grace_secs: 300'
+    where=terminal unread twice run --prompt x
 }

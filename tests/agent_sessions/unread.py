@@ -1,9 +1,10 @@
 """perch with a stdout that is not read for now: whether it still ends its agents, itself, and
 what it has said when it is read at last.
 
-    unread.py CASE PERCH ARGUMENT…
+    unread.py CASE WHERE PERCH ARGUMENT…
 
-Its agent writes without end, and has its process id in the file `pid`."""
+WHERE is a pipe, both (stdout and stderr in one pipe) or a terminal. Its agent writes without
+end, and has its process id in the file `pid`."""
 import json
 import os
 import signal
@@ -11,9 +12,11 @@ import subprocess
 import sys
 import time
 
-case, command = sys.argv[1], sys.argv[2:]
+case, where, command = sys.argv[1], sys.argv[2], sys.argv[3:]
 serves = "serve" in command
-perch = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+ours, theirs = os.openpty() if where == "terminal" else (None, subprocess.PIPE)
+perch = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=theirs,
+                         stderr=subprocess.STDOUT if where != "pipe" else None)
 
 
 def until(is_so, what):
@@ -88,7 +91,11 @@ if case == "timeout":
         text = "".join(e["text"] for e in events if e["event"] == "partial")
     else:
         text = out.decode().rstrip("\n")
-    text = text.split('"')[0]  # of the last line, the agent may have written but a part
+    if where == "both":
+        text, _, rest = text.partition("error: the agent took longer")
+        expect(rest and "xxx" not in rest, "the error is behind all")
+    # Of the last line the agent may have written but a part, of which perch warns.
+    text = text.split("warning:")[0].split('"')[0]
     wanted = "".join(f"{n:07}" + "x" * 4993 for n in range(len(text) // 5000))
     expect(len(text) > 5000 * 10 and text == wanted, "nothing is lost")
 elif case == "cancel":
