@@ -88,3 +88,8 @@ unread() {
     endless 'kill_grace_secs: 300'
     where=terminal unread twice run --prompt x
 }
+
+@test "lines that want answers are not taken without end, and each is answered" {
+    endless
+    timeout 120 python3 "$PERCH_SOURCE/tests/agent_sessions/flooded.py" "$perch" agent serve -p endless.yaml
+}
