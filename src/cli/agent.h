@@ -69,14 +69,12 @@ struct agent_print {
 	bool is_terminal; /* stdout: nothing that moves its cursor is written */
 	bool is_utf8;
 	bool is_quiet;
-	bool has_text;         /* something was written to stdout */
-	bool ends_line;        /* and the last of it was a newline */
-	int error;             /* of stdout: nothing is written any more */
-	struct outlet *outlet; /* NULL = written at once, waiting where it must */
+	bool ends_line;        /* the last of what was written was a newline */
+	struct outlet *outlet; /* of stdout */
 	struct buf out;        /* until agent_print_flush */
 };
 
-void agent_print_open(struct agent_print *print, const struct cli *cli);
+void agent_print_open(struct agent_print *print, const struct cli *cli, struct outlet *outlet);
 /* Appends text without what could move the cursor of a terminal. */
 void agent_print_clean(struct buf *out, bool is_utf8, struct str text);
 

@@ -4,28 +4,22 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/fd.h"
 #include "cli/agent.h"
 #include "term/text.h"
 
 enum { PRINT_BUFFER = 64 * 1024 };
 
-void agent_print_open(struct agent_print *print, const struct cli *cli)
+void agent_print_open(struct agent_print *print, const struct cli *cli, struct outlet *outlet)
 {
-	*print = (struct agent_print){ .is_quiet = cli->quiet, .ends_line = true };
+	*print = (struct agent_print){ .is_quiet = cli->quiet, .ends_line = true, .outlet = outlet };
 	print->is_terminal = isatty(STDOUT_FILENO);
 	print->is_utf8 = print->is_terminal && cli_is_utf8();
 }
 
 void agent_print_flush(struct agent_print *print)
 {
-	if (print->outlet) {
+	if (print->outlet) /* before it was opened there is nothing to write */
 		outlet_take(print->outlet, &print->out);
-		print->error = print->outlet->error;
-	}
-	if (!print->error && print->out.len)
-		print->error = fd_write_all_quietly(STDOUT_FILENO, print->out.data, print->out.len);
-	buf_clear(&print->out);
 }
 
 void agent_print_clean(struct buf *out, bool is_utf8, struct str text)
@@ -43,7 +37,6 @@ void agent_print_text(struct agent_print *print, struct str text)
 {
 	if (!text.len)
 		return;
-	print->has_text = true;
 	print->ends_line = text.data[text.len - 1] == '\n';
 	if (print->is_terminal)
 		agent_print_clean(&print->out, print->is_utf8, text);

@@ -1,6 +1,5 @@
 /* perch agent run: one turn. */
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

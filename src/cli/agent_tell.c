@@ -12,14 +12,12 @@ void agent_tell_open(struct agent_tell *tell, const struct cli *cli, struct agen
 {
 	*tell = (struct agent_tell){ .cli = cli, .asker = asker, .outlet.source.fd = STDOUT_FILENO };
 	tell->report.outlet = &tell->outlet;
-	agent_print_open(&tell->print, cli);
-	tell->print.outlet = &tell->outlet;
+	agent_print_open(&tell->print, cli, &tell->outlet);
 }
 
 int agent_tell_attach(struct agent_tell *tell, struct loop *loop)
 {
-	static const struct outlet_events none;
-	int r = outlet_open(&tell->outlet, loop, STDOUT_FILENO, &none);
+	int r = outlet_open(&tell->outlet, loop, STDOUT_FILENO, NULL);
 	return r < 0 ? r : aside_open(&tell->aside, loop, &tell->outlet);
 }
 

@@ -26,12 +26,11 @@ static bool is_one_file(int a, int b)
 
 int aside_open(struct aside *aside, struct loop *loop, struct outlet *out)
 {
-	static const struct outlet_events none;
 	static const cookie_io_functions_t functions = { .write = say };
 	*aside = (struct aside){ .before = stderr };
 	if (is_one_file(STDOUT_FILENO, STDERR_FILENO))
 		aside->outlet = out;
-	else if (outlet_open(&aside->own, loop, STDERR_FILENO, &none) == 0)
+	else if (outlet_open(&aside->own, loop, STDERR_FILENO, NULL) == 0)
 		aside->outlet = &aside->own;
 	else
 		return -ENOMEM;

@@ -45,6 +45,7 @@ struct chat {
 
 	/* Through pipes. */
 	struct intake *intake;
+	struct outlet outlet; /* stdout, without a terminal: who reads is waited for */
 	struct agent_print print;
 };
 

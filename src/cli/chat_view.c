@@ -166,7 +166,8 @@ static int open_terminal(struct chat *chat, bool goes_on, perch_err *err)
 
 int chat_view_open(struct chat *chat, bool goes_on, perch_err *err)
 {
-	agent_print_open(&chat->print, chat->cli);
+	chat->outlet = (struct outlet){ .source.fd = STDOUT_FILENO };
+	agent_print_open(&chat->print, chat->cli, &chat->outlet);
 	chat->asker = (struct agent_asker){ .cli = chat->cli, .host = chat->host };
 	chat->ends_line = true;
 	if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && !chat->cli->non_interactive)
@@ -184,6 +185,7 @@ void chat_view_close(struct chat *chat)
 		chat->terminal->table->free(chat->terminal);
 	intake_free(chat->intake);
 	agent_print_close(&chat->print);
+	outlet_close(&chat->outlet);
 	history_free(&chat->history);
 	buf_free(&chat->typed);
 }
@@ -244,7 +246,7 @@ void chat_view_end(struct chat *chat)
 		return;
 	}
 	agent_print_end(&chat->print);
-	if (!chat->print.error)
+	if (!chat->outlet.error)
 		intake_resume(chat->intake);
 }
 
@@ -293,7 +295,7 @@ void chat_view_flush(struct chat *chat)
 
 int chat_view_error(const struct chat *chat)
 {
-	return chat->terminal ? term_output_error(chat->terminal) : chat->print.error;
+	return chat->terminal ? term_output_error(chat->terminal) : chat->outlet.error;
 }
 
 void chat_view_suspend(struct chat *chat)

@@ -188,12 +188,13 @@ static int reopen_terminal(int fd)
 int outlet_open(
 	struct outlet *outlet, struct loop *loop, int fd, const struct outlet_events *events)
 {
+	static const struct outlet_events none;
 	int own_fd = reopen_terminal(fd);
 	*outlet = (struct outlet){
 		.loop = loop,
 		.source = { .fd = own_fd > 0 ? own_fd : fd, .ready = ready },
 		.own_fd = own_fd > 0 ? own_fd : 0,
-		.events = events,
+		.events = events ? events : &none,
 		.patience.due = patience_is_over,
 	};
 	bool is_promised = timers_promise(&loop->timers) == 0;

@@ -12,7 +12,7 @@
 
 struct outlet;
 
-/* Any may be NULL. */
+/* Any may be NULL, and so may the whole. */
 struct outlet_events {
 	/* OUTLET_FULL bytes wait: it is time to make no more. Comes from wherever something
 	 * is written. */

@@ -93,7 +93,8 @@ build = "echo compiling; until [ -e \"$WORK/go\" ]; do sleep 0.05; done"'
     [ ! -e "$cfg/plugins/hello" ]
 }
 
-@test "update asks for what is wanted anew" {
+# An update that wants more than the version before.
+update_that_asks() {
     source_plugin repo
     repository repo
     plugins install "file://$WORK/repo" --yes
@@ -102,6 +103,10 @@ store = true'
     repository repo
     in_terminal update hello
     wait_for "hello asks for more now: it wants store."
+}
+
+@test "update asks for what is wanted anew" {
+    update_that_asks
     keys y Enter
     wait_for "updated hello"
     wait_over 0
@@ -109,14 +114,7 @@ store = true'
 }
 
 @test "update asks, and no changes nothing" {
-    source_plugin repo
-    repository repo
-    plugins install "file://$WORK/repo" --yes
-    VERSION=2.0.0 source_plugin repo hello '[capabilities]
-store = true'
-    repository repo
-    in_terminal update hello
-    wait_for "hello asks for more now"
+    update_that_asks
     keys n Enter
     wait_for "hello: nothing was changed"
     lacks "$(screen)" "error:"
