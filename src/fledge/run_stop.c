@@ -32,15 +32,16 @@ static void run_climb(struct fledge_run *run, int signal)
 {
 	trace_note(run->options.trace, "signal %d again: the next step to its end", signal);
 	timer_cancel(&run->host->loop.timers, &run->patience);
+	perch_step_action before = perch_child_result(run->child)->last_step;
 	perch_child_stop(run->child);
-	perch_step_action step = perch_child_result(run->child)->last_step;
-	if (step == run->told_step)
+	if (before < run->told_step)
+		before = run->told_step;
+	if (before == PERCH_STEP_KILL)
 		return;
-	run->told_step = step;
-	if (step == PERCH_STEP_TERM)
-		run_say(run, SHOWN_WARNING, "SIGTERM was sent to the plugin; Ctrl+C again kills it");
-	else if (step == PERCH_STEP_KILL)
-		run_say(run, SHOWN_WARNING, "SIGKILL was sent to the plugin");
+	run->told_step = before < PERCH_STEP_TERM ? PERCH_STEP_TERM : PERCH_STEP_KILL;
+	run_say(run, SHOWN_WARNING,
+		run->told_step == PERCH_STEP_TERM ? "SIGTERM is sent to the plugin; Ctrl+C again kills it"
+										  : "SIGKILL is sent to the plugin");
 }
 
 void fledge_run_interrupt(struct fledge_run *run, int signal)
