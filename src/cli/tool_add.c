@@ -336,7 +336,7 @@ const struct command tool_verb_add = {
 			"  --name NAME         call it so here; --binding FILE: write the binding there\n"
 			"  --pin               refuse to run it once its files have changed\n"
 			"  --ask               ask before each call of a tool that changes things\n"
-			"  --command FILE, --dir PATH   not what the bundle says (it names its own folder)\n"
+			"  --command FILE, --dir PATH   instead of what the bundle says\n"
 			"  --arg ARG           an argument for it (again for more)\n"
 			"  --read, --write PATH   --env NAME   --net full   --sandbox off\n"
 			"                      widen its sandbox\n"
