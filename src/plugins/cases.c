@@ -1,10 +1,11 @@
 /* perch-test.toml: what a plugin is to be tried with. */
 #include "plugins/cases.h"
 
-#include <regex.h>
+#include <errno.h>
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "data/regex.h"
 #include "registry/names.h"
 
 /* What reading shares. */
@@ -153,16 +154,14 @@ static void read_grant(
 static void check_regexes(const struct reader *reader, const struct case_texts *texts)
 {
 	for (size_t i = 0; i < texts->count; i++) {
-		regex_t regex;
-		char problem[128];
-		int r = regcomp(&regex, texts->items[i].text, REG_EXTENDED | REG_NEWLINE);
-		if (r == 0) {
-			regfree(&regex);
-			continue;
-		}
-		regerror(r, &regex, problem, sizeof(problem));
-		findings_add(reader->file.findings, FINDING_ERROR, &texts->items[i].at,
-			"this is no regular expression: %s", problem);
+		_cleanup_(regex_freep) struct regex *regex = NULL;
+		perch_err err = { 0 };
+		int r = regex_compile(str_from(texts->items[i].text), REGEX_LINES, &regex, &err);
+		if (r == -ENOMEM)
+			reader->file.findings->failed = true;
+		else if (r < 0)
+			findings_add(reader->file.findings, FINDING_ERROR, &texts->items[i].at,
+				"this is no regular expression that can be used: %s", err.text);
 	}
 }
 
