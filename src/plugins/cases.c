@@ -6,7 +6,6 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "data/regex.h"
-#include "registry/names.h"
 
 /* What reading shares. */
 struct reader {
@@ -212,18 +211,6 @@ static double read_timeout(const struct reader *reader, const struct toml_value 
 	return timeout;
 }
 
-static void check_files(const struct reader *reader, const struct author_pairs *files)
-{
-	for (size_t i = 0; i < files->count; i++) {
-		const char *problem = binary_problem(str_from(files->items[i].key));
-		char quoted[TOML_QUOTE_MAX];
-		if (problem)
-			findings_add(reader->file.findings, FINDING_ERROR, &files->items[i].at,
-				"the file %s %s", toml_quote(str_from(files->items[i].key), quoted),
-				files->items[i].key[0] == '/' ? "must be relative to the project" : problem);
-	}
-}
-
 static void read_case(
 	const struct reader *reader, const struct toml_value *table, struct test_case *test)
 {
@@ -239,7 +226,7 @@ static void read_case(
 	read_answers(reader, table, test);
 	test->timeout = read_timeout(reader, table);
 	test->files = author_pairs(&reader->file, table, "files");
-	check_files(reader, &test->files);
+	author_check_files(&reader->file, &test->files);
 	test->state = author_pairs(&reader->file, table, "state");
 	read_expectation(reader, table, &test->expect);
 	findings_add_unknown_keys(reader->file.findings, table, names, true);
