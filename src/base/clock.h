@@ -22,6 +22,9 @@ static inline uint64_t clock_from_seconds(double seconds)
 	return seconds < (double)(NEVER / NSEC_PER_SEC) ? (uint64_t)(seconds * 1e9) : NEVER;
 }
 
+/* What this thread has used of a processor: for limits of work, not of waiting. */
+uint64_t clock_processor_ns(void);
+
 /* now + delay, without wrapping: too far away is NEVER. */
 static inline uint64_t clock_after(uint64_t now_ns, uint64_t delay_ns)
 {
