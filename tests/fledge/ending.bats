@@ -85,7 +85,7 @@ send("store", key="k", value="v")
 value("confirm", id="c", message="m")
 ready()
 recv()
-# What is asked after a cancel is cancelled too; what is said is heard.
+# What is asked after a cancel is cancelled too; what is said is heard, and nothing is kept.
 send("store", key="saved", value="on the way out")
 assert ask("confirm", id="late", message="m")["reason"] == "user_interrupt"
 end()
@@ -95,7 +95,8 @@ END
             '{"type":"cancel","reason":"user_interrupt"}' \
             '{"type":"cancel","id":"late","reason":"user_interrupt"}'
     done
-    has "$(cat "$cfg/plugins/fledge-between/state.json")" "on the way out"
+    lacks "$(cat "$cfg/plugins/fledge-between/state.json")" "on the way out"
+    has "$errors" "store rejected: the run was cancelled ('saved')"
 }
 
 @test "Ctrl+C during a question that a program has to answer" {
