@@ -19,9 +19,11 @@ static int open_sandbox(struct launch *launch, const struct tool_binding *bindin
 	int r = tool_confinement_policy(binding, &launch->arena, &launch->policy, err);
 	if (r == 0)
 		r = sandbox_open(launch->host, &launch->policy, &launch->sandbox, err);
-	if (r == 0)
-		launch->policy.protect = sandbox_protected(launch->sandbox);
-	return r;
+	if (r < 0)
+		return r;
+	/* What is explained outlives the sandbox. */
+	launch->policy.protect = arena_dup_list(&launch->arena, sandbox_protected(launch->sandbox));
+	return launch->policy.protect ? 0 : err_no_memory(err);
 }
 
 /* The private directory: the sandbox's, or one of ours. */
