@@ -25,6 +25,9 @@ static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/
 static const char *const device_links[] = { "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr",
 	NULL };
 
+/* How often what is to be mounted is looked up, while somebody renames it meanwhile. */
+enum { LOOKS_MAX = 16 };
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- what is seen ------------------------------------------------------------ */
@@ -237,7 +240,22 @@ static int find(struct sandbox *sandbox, perch_err *err)
 	r = finding->replaced && links ? mounts_make(&sandbox->view, finding->replaced, links,
 										 sandbox->policy.protect, &finding->mounts)
 								   : -ENOMEM;
-	return r < 0 ? err_no_memory(err) : 0;
+	if (r == -ENOMEM)
+		return err_no_memory(err);
+	return r < 0 ? err_set(err, r, "what the sandbox is to protect cannot be looked up: %s",
+					   perch_strerror(r))
+				 : 0;
+}
+
+/* Somebody has changed what lies on the way while it was looked at: then it is looked at again. */
+static void forget_look(struct sandbox *sandbox)
+{
+	view_free(&sandbox->view);
+	free(sandbox->finding.mounts.items);
+	sandbox->finding = (struct finding){ 0 };
+	buf_clear(&sandbox->kept.likeness);
+	scratch_close(&sandbox->scratch);
+	sandbox->tmp = NULL;
 }
 
 /* While a room is being opened, unless somebody wanted to know before. */
@@ -269,18 +287,29 @@ static int open_room(struct sandbox *sandbox, perch_host *host, perch_err *err)
 {
 	const struct finding *finding = &sandbox->finding;
 	perch_err why = { 0 };
-	int r = room_open_with(host, find_mounts, sandbox, &sandbox->confine.room, &why);
+	int r = -ESTALE;
+	for (int looks = 0; r == -ESTALE && looks < LOOKS_MAX; looks++) {
+		if (looks)
+			forget_look(sandbox);
+		why = (perch_err){ 0 };
+		r = room_open_with(host, find_mounts, sandbox, &sandbox->confine.room, &why);
+	}
 	if (r == 0)
 		return use_room(sandbox, finding->replaced, err);
-	if (finding->refused < 0 || r == -ENOMEM)
-		return err_set(err, r, "%s", why.text);
+	/* Nobody makes us do without a room by what they rename. */
+	if (finding->refused < 0 || r == -ENOMEM || r == -ESTALE)
+		return err_set(err, r == -ESTALE ? PERCH_ESANDBOX : r, "%s", why.text);
 	snprintf(sandbox->layers.no_room, sizeof(sandbox->layers.no_room), "%.199s", why.text);
 	return finding->has_looked ? 0 : look(sandbox, err);
 }
 
 int sandbox_look_first(struct sandbox *sandbox, perch_err *err)
 {
-	return sandbox_has_room_off() ? 0 : find(sandbox, err);
+	int r = sandbox_has_room_off() ? 0 : find(sandbox, err);
+	if (r != -ESTALE)
+		return r;
+	forget_look(sandbox);
+	return 0;
 }
 
 int sandbox_look(struct sandbox *sandbox, perch_host *host, perch_err *err)
