@@ -25,13 +25,15 @@
 enum {
 	LEFT_DIRECTORIES = 65536, /* looked through below each path that could be written */
 	LEFT_NAMES = 1024 * 1024,
-	LEFT_TOLD = 32, /* repositories; of more only that there are more */
+	LEFT_NOTED = 256, /* repositories; of more only that there are more */
 };
 
 struct left {
 	struct sandbox *sandbox;
 	struct arena arena;
-	struct path_list told;
+	struct path_list paths; /* what is to be told of */
+	struct path_list harms; /* and why, each */
+	bool is_crowd;          /* there are more */
 };
 
 /* ---- what would be executed ------------------------------------------------------ */
@@ -154,22 +156,33 @@ void sandbox_tell_path(struct sandbox *sandbox, const char *path, const char *wh
 		log_warn(log, "%s was made in the sandbox, and %s: look at it first", shown, why);
 }
 
-static int left_tell(struct left *left, const char *path, const char *harm)
+/* Told when everything was looked at: what leads to something removed is found no more. */
+static int left_note(struct left *left, const char *path, const char *harm)
 {
-	char why[96];
-	if (list_has(left->told.items, path))
+	if (left->paths.count == LEFT_NOTED) {
+		left->is_crowd = true;
+		return 0;
+	}
+	if (list_has(left->paths.items, path))
 		return 0;
 	const char *kept = arena_dup(&left->arena, str_from(path));
-	path_list_add(&left->told, kept ? kept : "");
-	if (!kept || left->told.failed)
-		return -ENOMEM;
-	snprintf(why, sizeof(why), "git may execute what %s says", harm ? harm : "it");
-	if (left->told.count <= LEFT_TOLD)
-		sandbox_tell_path(left->sandbox, path, why);
-	else if (left->told.count == LEFT_TOLD + 1)
+	path_list_add(&left->paths, kept ? kept : "");
+	path_list_add(&left->harms, harm ? harm : "it");
+	return !kept || left->paths.failed || left->harms.failed ? -ENOMEM : 0;
+}
+
+static void left_tell(struct left *left)
+{
+	size_t count = left->paths.count < left->harms.count ? left->paths.count : left->harms.count;
+	for (size_t i = 0; i < count; i++) {
+		char why[96];
+		snprintf(why, sizeof(why), "git may execute what %s says", left->harms.items[i]);
+		sandbox_tell_path(left->sandbox, left->paths.items[i], why);
+	}
+	if (left->is_crowd)
 		log_warn(&left->sandbox->host->log,
-			"more repositories were made in the sandbox, in which git may execute something");
-	return 0;
+			"more repositories were made in the sandbox, too many to tell of each: git may execute "
+			"what they say");
 }
 
 /* ---- looking ------------------------------------------------------------------------------ */
@@ -178,7 +191,7 @@ static int left_tell(struct left *left, const char *path, const char *harm)
 static int left_look_at_git(struct left *left, const char *git)
 {
 	const char *harm = left_is_new(left->sandbox, git) ? left_harm(git, NULL) : NULL;
-	return harm ? left_tell(left, git, harm) : 0;
+	return harm ? left_note(left, git, harm) : 0;
 }
 
 static int left_look_at_module(void *data, const char *path, unsigned names)
@@ -228,11 +241,11 @@ static int left_look_at_repository(struct left *left, const struct repository *r
 	bool is_known = is_shared && list_has(known, repository->common);
 	const char *harm = left_harm(own, is_known ? repository->common : NULL);
 	bool is_first = list_has(sandbox->absent, repository->entry);
-	int r = harm || is_first ? left_tell(left, repository->entry, harm) : 0;
+	int r = harm || is_first ? left_note(left, repository->entry, harm) : 0;
 	bool is_elsewhere = strcmp(own, repository->entry) != 0;
 	if (r == 0 && harm && is_elsewhere &&
 		policy_is_inside_any(own, sandbox->triggers.writable.items))
-		r = left_tell(left, own, harm);
+		r = left_note(left, own, harm);
 	if (r == 0 && !is_known)
 		r = left_look_into_modules(left, own);
 	return r;
@@ -257,13 +270,15 @@ void sandbox_tell_left(struct sandbox *sandbox)
 	struct left left = { .sandbox = sandbox };
 	const struct triggers *before = &sandbox->triggers;
 	int r = 0;
-	path_list_begin(&left.told, &left.arena, NULL);
+	path_list_begin(&left.paths, &left.arena, NULL);
+	path_list_begin(&left.harms, &left.arena, NULL);
 	for (size_t i = 0; r == 0 && i < before->writable.count; i++)
 		r = left_look_into(&left, before->writable.items[i], left_look_at);
 	for (size_t i = 0; r == 0 && i < before->repositories.count; i++) {
 		if (policy_is_inside_any(before->repositories.items[i], before->writable.items))
 			r = left_look_into_modules(&left, before->repositories.items[i]);
 	}
+	left_tell(&left);
 	if (r < 0)
 		log_warn(&sandbox->host->log,
 			"what was made in the sandbox could not be looked through for repositories: %s",

@@ -111,24 +111,29 @@ static bool work_tree_go_up(char *path)
 	return stat(path, &above) == 0 && above.st_dev == below.st_dev;
 }
 
-static bool work_tree_is_whole(const struct repository *repository)
+/* 1, 0, -ENOMEM. */
+static int work_tree_is_whole(const struct repository *repository)
 {
 	_cleanup_free_ char *objects = str_join(repository->common, "/objects", NULL);
 	_cleanup_free_ char *head = str_join(repository->own, "/HEAD", NULL);
 	struct stat info;
-	return objects && head && stat(objects, &info) == 0 && S_ISDIR(info.st_mode) &&
-		lstat(head, &info) == 0;
+	if (!objects || !head)
+		return -ENOMEM;
+	return stat(objects, &info) == 0 && S_ISDIR(info.st_mode) && lstat(head, &info) == 0;
 }
 
 static int work_tree_add(struct arena *arena, const struct repository *repository, const char *root,
 	const char *ret_places[WORK_TREE_PLACES + 1])
 {
-	if (!repository->entry || !repository->own || !work_tree_is_whole(repository) ||
-		!work_tree_is_ours(root) || !work_tree_is_ours(repository->entry))
+	if (!repository->entry || !repository->own || !work_tree_is_ours(root) ||
+		!work_tree_is_ours(repository->entry))
 		return 0;
+	int r = work_tree_is_whole(repository);
+	if (r <= 0)
+		return r;
 	size_t count = 0;
 	ret_places[count++] = arena_dup(arena, str_from(root));
-	int r = work_tree_is_known(repository, root);
+	r = work_tree_is_known(repository, root);
 	if (r > 0 && work_tree_is_ours(repository->own) && work_tree_is_ours(repository->common)) {
 		ret_places[count++] = repository->common;
 		if (strcmp(repository->own, repository->common) != 0)
