@@ -5,15 +5,14 @@
 # shellcheck disable=SC2154,SC2317 # what sandbox_open sets; what as_both calls
 load sandbox
 
-# as_both FUNCTION: in a place of its own, whose file system nobody else sees; with `run` for what
-# runs the command of its arguments confined.
+# as_both: calls `check` in a place of its own, whose file system nobody else sees.
 as_both() {
     has_rooms || skip "no namespaces here"
     if [ "$(id -u)" != 0 ]; then
-        (as_somebody "$BATS_TEST_TMPDIR" "$1")
+        (as_somebody "$BATS_TEST_TMPDIR")
         return
     fi
-    export -f "$1" as_somebody begin confined denied wants mentions silent
+    export -f check as_somebody begin confined denied wants mentions silent
     # shellcheck disable=SC2016 # for the inner shell
     unshare --mount --propagation private bash -euc '
         mount -t tmpfs -o mode=755 none /mnt
@@ -25,9 +24,9 @@ as_both() {
         chown 54321:54321 /mnt/normal
         cd /mnt
         mount -t tmpfs -o mode=1777 none /tmp
-        bash -c "as_somebody /mnt/root $1"
-        setpriv --reuid 54321 --regid 54321 --clear-groups bash -c "as_somebody /mnt/normal $1"
-    ' bash "$1"
+        bash -c "as_somebody /mnt/root"
+        setpriv --reuid 54321 --regid 54321 --clear-groups bash -c "as_somebody /mnt/normal"
+    '
 }
 
 as_somebody() {
@@ -41,7 +40,7 @@ as_somebody() {
     git config --global user.email e
     git config --global protocol.file.allow always
     : "${perch:=$PERCH_BUILD/perch}"
-    "$2"
+    check
 }
 
 # begin: a repository with a sub-directory, a linked worktree and a submodule.
@@ -113,7 +112,7 @@ setup() {
         git -C "$main" status --porcelain >/dev/null
         [ ! -e "$mark" ]
     }
-    as_both check
+    as_both
 }
 
 @test "the project is the work tree: a commit in a sub-directory, a worktree, a submodule" {
@@ -130,7 +129,7 @@ setup() {
             git reset -q --hard
         done
     }
-    as_both check
+    as_both
 }
 
 @test "the project is not a home directory, nor what belongs to others or does not know of it" {
@@ -150,7 +149,7 @@ setup() {
         denied confined touch "$main/.git/x"
         denied confined touch "$main/.git/worktrees/tree/x"
     }
-    as_both check
+    as_both
 }
 
 @test "a repository that a run has made, with something to execute, is told; --strict removes it" {
@@ -161,7 +160,7 @@ setup() {
         wants "$main/sub/nest/.git was made in the sandbox" confined sh -ec "$make"
         mentions "rm -rf '$main/sub/nest/.git'"
         [[ "$output" != *fine* ]]
-        eval "$(sed "s/.*to remove it: //" <<<"$output")"
+        eval "${output##*to remove it: }"
         [ ! -e sub/nest/.git ]
         silent confined true
         rm -rf sub/nest fine
@@ -182,7 +181,7 @@ setup() {
         done
         [ ! -e "$mark" ]
     }
-    as_both check
+    as_both
 }
 
 @test "a submodule that a run has planted, with its entry in the index, is told; --strict removes it" {
@@ -205,7 +204,7 @@ setup() {
         [ ! -e "$mark" ]
         [ -e .git/modules/module/config ]
     }
-    as_both check
+    as_both
 }
 
 @test "--strict removes nothing that was there before" {
@@ -221,7 +220,7 @@ setup() {
         [ -e wide/7/8/mine/.git/config ]
         grep -q "wide/7/8/mine/.git was made" said
     }
-    as_both check
+    as_both
 }
 
 @test "links and crowds in .git/modules: neither hang it nor go unsaid" {
@@ -237,5 +236,5 @@ setup() {
         wants "too much in $main/.git/modules" timeout 20 "$perch" sandbox run -- true
         denied confined touch .git/modules/crowd/x
     }
-    as_both check
+    as_both
 }
