@@ -49,7 +49,7 @@ const char globals_help[] =
 	"for plugins (perch help run explains them):\n"
 	"  --answer 'MESSAGE=VALUE', --answers FILE, --prompt-timeout SECS,\n"
 	"  --exec-timeout-max SECS, --line-limit BYTES, --waiting-limit BYTES,\n"
-	"  --unread-timeout SECS, --shell PROGRAM, --sandbox[=off]\n"
+	"  --unread-timeout SECS, --shell PROGRAM, --sandbox[=off], --strict\n"
 	"\n"
 	"example:\n"
 	"  perch --json plugins list\n";
@@ -76,6 +76,7 @@ int cli_read_globals(struct cli *cli, int argc, char **argv, int *at)
 		{ "exec-timeout-max", 0, OPTION_TEXT, &cli->exec_timeout_max },
 		{ "shell", 0, OPTION_TEXT, &cli->shell },
 		{ "sandbox", 0, OPTION_MAYBE, &cli->sandbox },
+		{ "strict", 0, OPTION_FLAG, &cli->is_strict },
 		{ 0 },
 	};
 	int r = options_parse(specs, argc, argv, at);

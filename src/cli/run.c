@@ -48,6 +48,7 @@ const struct command command_run = {
 			"  --unread-timeout SECS    how long it may write without reading them (60)\n"
 			"  --shell PROGRAM          runs the plugin's commands (sh)\n"
 			"  --sandbox[=off]          confine a legacy plugin, too; off: no plugin now\n"
+			"  --strict                 remove what is left for git to execute\n"
 			"  -v, -q                   say more, say less\n"
 			"\n"
 			"The exit code is the plugin's; 130 interrupted, 127 no such command, 126 not\n"
