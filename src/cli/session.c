@@ -168,7 +168,8 @@ static int start(struct session *session, perch_err *err)
 		session->options.surroundings = NULL; /* the run's own */
 		return r < 0 ? r : listen_for_silence(session, err);
 	}
-	return legacy_start(session->host, &session->options, &session->legacy, err);
+	return legacy_start(
+		session->host, &session->options, session->cli->json, &session->legacy, err);
 }
 
 /* What it said is never ours to read. */
