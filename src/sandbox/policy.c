@@ -10,6 +10,7 @@
 #include "base/paths.h"
 #include "sandbox/kept_back.h"
 #include "sandbox/path_list.h"
+#include "sandbox/place.h"
 #include "sandbox/triggers.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -59,13 +60,31 @@ bool policy_is_inside_any(const char *path, const char *const *directories)
 	return false;
 }
 
-static bool holds_any(const char *directory, const char *const *paths)
+static bool holds_any(struct place *place, const char *const *paths)
 {
 	for (; *paths; paths++) {
-		if (policy_is_inside(*paths, directory))
+		if (place_holds(place, *paths))
 			return true;
 	}
 	return false;
+}
+
+static bool is_inside_any(const struct place *place, const char *const *paths)
+{
+	for (; paths && *paths; paths++) {
+		if (place_is_inside(place, *paths))
+			return true;
+	}
+	return false;
+}
+
+bool policy_leads_into(const char *path, const char *const *directories)
+{
+	struct place place;
+	place_open(&place, path);
+	bool is_inside = is_inside_any(&place, directories);
+	place_close(&place);
+	return is_inside;
 }
 
 /* ---- plugins ------------------------------------------------------------- */
@@ -94,22 +113,35 @@ static void add_hidden(struct path_list *hide, const struct policy_plugin *plugi
 }
 
 /* A project that is the home directory, or holds or lies in what is hidden, is
- * not written: else a plugin could write what others trust. Returns what is to
- * be told about that. */
-static const char *add_project(struct lists *lists, const struct policy_plugin *plugin)
+ * not written: else a plugin could write what others trust. Where paths lead counts, not how they
+ * are spelled. Returns what is to be told about that. */
+static const char *add_place(
+	struct lists *lists, const struct policy_plugin *plugin, struct place *place)
 {
 	const char *project = plugin->project;
-	if (lists->hide.failed || !project[0] || policy_is_inside_any(project, lists->hide.items))
+	if (is_inside_any(place, lists->hide.items))
 		return NULL;
 	path_list_add(&lists->reveal, project);
 	if (!plugin->may_write_project)
 		return NULL;
-	if (policy_is_inside(plugin->home, project) || holds_any(project, lists->hide.items))
+	if ((plugin->home[0] && place_holds(place, plugin->home)) ||
+		holds_any(place, lists->hide.items))
 		return "this directory is not writable in the sandbox, because it is, or holds, your home "
 			   "directory or a place for secrets";
 	path_list_add(&lists->write, project);
 	triggers_add(&lists->protect, project);
 	return NULL;
+}
+
+static const char *add_project(struct lists *lists, const struct policy_plugin *plugin)
+{
+	struct place place;
+	if (lists->hide.failed || !plugin->project[0])
+		return NULL;
+	place_open(&place, plugin->project);
+	const char *note = add_place(lists, plugin, &place);
+	place_close(&place);
+	return note;
 }
 
 /* Whoever works on a plugin in place, by a link to it, changes it on purpose. */

@@ -127,4 +127,8 @@ bool policy_is_inside(const char *path, const char *directory);
 /* The same for one of many; NULL = none. */
 bool policy_is_inside_any(const char *path, const char *const *directories);
 
+/* Whether the path leads to one of the directories or into it, however both are spelled; NULL =
+ * none. */
+bool policy_leads_into(const char *path, const char *const *directories);
+
 #endif

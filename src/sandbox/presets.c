@@ -166,7 +166,7 @@ int policy_widen(struct arena *arena, const char *home, const struct policy_wide
 		return err_no_memory(err);
 	widened.read = read.items;
 	widened.write = write.items;
-	if (widened.withheld && policy_is_inside_any(widened.withheld, widening->write)) {
+	if (widened.withheld && policy_leads_into(widened.withheld, widening->write)) {
 		widened.withheld = NULL;
 		widened.note = NULL;
 	}
