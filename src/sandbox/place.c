@@ -62,56 +62,62 @@ void place_close(struct place *place)
 	way_leave(&place->way);
 }
 
-/* Whether going up from a directory one comes by the place. */
-static bool place_is_met(struct place *place, int directory)
+/* Whether going up from a directory one comes by the place; the descriptor goes up, too. */
+static bool place_is_met(struct place *place, int *fd)
 {
 	struct place_id first;
 	struct place_id id;
 	struct place_id last = { 0 };
-	_cleanup_fd_ int fd = fd_duplicate_above(directory, 3);
-	if (fd < 0 || !place_get_id(fd, &first))
+	if (!place_get_id(*fd, &first))
 		return false;
 	for (id = first; !place_is_same(id, last) && !place_is_same(id, place->beside);) {
 		if (place_is_same(id, place->above[0]))
 			return true;
 		last = id;
-		if (place_go_up(&fd) < 0 || !place_get_id(fd, &id))
+		if (place_go_up(fd) < 0 || !place_get_id(*fd, &id))
 			break;
 	}
 	place->beside = first;
 	return false;
 }
 
-bool place_holds(struct place *place, const char *path)
+/* Of what is no directory, the one that it is in. */
+static void place_go_to_directory(struct way *way, const struct stat *info)
 {
-	struct way way;
-	way_find(&way, path, NULL);
-	bool is_in = place_has_prefix(way.path, place->way.path);
-	struct stat info;
-	if (!is_in && place->depth && way.fd >= 0 && fstat(way.fd, &info) == 0) {
-		if (!S_ISDIR(info.st_mode)) {
-			char *slash = strrchr(way.path, '/');
-			way_leave(&way);
-			if (slash)
-				slash[slash == way.path] = '\0';
-			way.fd = open_path(AT_FDCWD, way.path, RESOLVE_NO_SYMLINKS);
-		}
-		is_in = way.fd >= 0 && place_is_met(place, way.fd);
-	}
-	way_leave(&way);
-	return is_in;
+	if (S_ISDIR(info->st_mode))
+		return;
+	char *slash = strrchr(way->path, '/');
+	way_leave(way);
+	if (!slash)
+		return;
+	slash[slash == way->path] = '\0';
+	way->fd = open_path(AT_FDCWD, way->path, RESOLVE_NO_SYMLINKS);
 }
 
-bool place_is_inside(const struct place *place, const char *path)
+static bool place_is_above(const struct place *place, const struct stat *info)
+{
+	const struct place_id id = { info->st_dev, info->st_ino };
+	for (size_t i = 0; i < place->depth; i++) {
+		if (place_is_same(place->above[i], id))
+			return true;
+	}
+	return false;
+}
+
+struct place_relation place_relate(struct place *place, const char *path)
 {
 	struct way way;
-	struct place_id id;
+	struct stat info;
 	bool exists = way_find(&way, path, NULL) == 0;
-	bool is_in = way.path[0] && place_has_prefix(place->way.path, way.path);
-	if (!is_in && exists && place_get_id(way.fd, &id)) {
-		for (size_t i = 0; i < place->depth; i++)
-			is_in |= place_is_same(place->above[i], id);
+	struct place_relation relation = {
+		.holds = place_has_prefix(way.path, place->way.path),
+		.is_inside = way.path[0] && place_has_prefix(place->way.path, way.path),
+	};
+	if (way.fd >= 0 && place->depth && fstat(way.fd, &info) == 0) {
+		relation.is_inside |= exists && place_is_above(place, &info);
+		place_go_to_directory(&way, &info);
+		relation.holds |= way.fd >= 0 && place_is_met(place, &way.fd);
 	}
 	way_leave(&way);
-	return is_in;
+	return relation;
 }

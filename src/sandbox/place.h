@@ -27,11 +27,12 @@ struct place {
 /* A path that leads nowhere is a place, too: by its name alone. To be closed. */
 void place_open(struct place *place, const char *path);
 
-/* Whether the path leads to the place, or to something in it. */
-bool place_holds(struct place *place, const char *path);
-
-/* Whether the place is what the path leads to, or lies in it. */
-bool place_is_inside(const struct place *place, const char *path);
+/* How the place and what the path leads to lie to each other. The same place is both. */
+struct place_relation {
+	bool holds;     /* that lies in the place */
+	bool is_inside; /* the place lies in that */
+};
+struct place_relation place_relate(struct place *place, const char *path);
 
 void place_close(struct place *place);
 

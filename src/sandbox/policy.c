@@ -60,29 +60,22 @@ bool policy_is_inside_any(const char *path, const char *const *directories)
 	return false;
 }
 
-static bool holds_any(struct place *place, const char *const *paths)
+static struct place_relation relate_all(struct place *place, const char *const *paths)
 {
-	for (; *paths; paths++) {
-		if (place_holds(place, *paths))
-			return true;
+	struct place_relation all = { 0 };
+	for (; paths && *paths && !all.is_inside; paths++) {
+		struct place_relation one = place_relate(place, *paths);
+		all.holds |= one.holds;
+		all.is_inside |= one.is_inside;
 	}
-	return false;
-}
-
-static bool is_inside_any(const struct place *place, const char *const *paths)
-{
-	for (; paths && *paths; paths++) {
-		if (place_is_inside(place, *paths))
-			return true;
-	}
-	return false;
+	return all;
 }
 
 bool policy_leads_into(const char *path, const char *const *directories)
 {
 	struct place place;
 	place_open(&place, path);
-	bool is_inside = is_inside_any(&place, directories);
+	bool is_inside = relate_all(&place, directories).is_inside;
 	place_close(&place);
 	return is_inside;
 }
@@ -119,13 +112,13 @@ static const char *add_place(
 	struct lists *lists, const struct policy_plugin *plugin, struct place *place)
 {
 	const char *project = plugin->project;
-	if (is_inside_any(place, lists->hide.items))
+	struct place_relation hidden = relate_all(place, lists->hide.items);
+	if (hidden.is_inside)
 		return NULL;
 	path_list_add(&lists->reveal, project);
 	if (!plugin->may_write_project)
 		return NULL;
-	if ((plugin->home[0] && place_holds(place, plugin->home)) ||
-		holds_any(place, lists->hide.items))
+	if (hidden.holds || (plugin->home[0] && place_relate(place, plugin->home).holds))
 		return "this directory is not writable in the sandbox, because it is, or holds, your home "
 			   "directory or a place for secrets";
 	path_list_add(&lists->write, project);
