@@ -1,123 +1,143 @@
-/* A directory, and whether another path is in it, or it in that. */
+/* Places, and whether a directory holds one of them or lies in one. */
 #include "sandbox/place.h"
 
-#include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fd.h"
+#include "base/vec.h"
 #include "sandbox/open_path.h"
+#include "sandbox/way.h"
 
-static bool place_get_id(int fd, struct place_id *ret_id)
+/* ---- devices and inodes ------------------------------------------------------- */
+
+static bool place_has_id(const struct place_ids *ids, struct place_id id)
+{
+	for (size_t i = 0; i < ids->count; i++) {
+		if (ids->items[i].device == id.device && ids->items[i].inode == id.inode)
+			return true;
+	}
+	return false;
+}
+
+static void place_add_id(struct places *places, struct place_ids *ids, struct place_id id)
+{
+	struct place_id *items = vec_grow(ids->items, &ids->cap, ids->count + 1, sizeof(*items));
+	places->failed |= !items;
+	if (!items)
+		return;
+	ids->items = items;
+	items[ids->count++] = id;
+}
+
+/* From one directory to the one that holds it, and so on. */
+struct climb {
+	int fd;
+	struct place_id id;
+	bool is_over;
+};
+
+static void climb_look(struct climb *climb)
 {
 	struct stat info;
-	if (fstat(fd, &info) < 0)
-		return false;
-	*ret_id = (struct place_id){ info.st_dev, info.st_ino };
-	return true;
+	struct place_id before = climb->id;
+	if (climb->fd < 0 || fstat(climb->fd, &info) < 0) {
+		climb->is_over = true;
+		return;
+	}
+	climb->id = (struct place_id){ info.st_dev, info.st_ino };
+	climb->is_over = before.device == climb->id.device && before.inode == climb->id.inode;
 }
 
-static bool place_is_same(struct place_id a, struct place_id b)
+static void climb_up(struct climb *climb)
 {
-	return a.device == b.device && a.inode == b.inode;
+	int above = open_path(climb->fd, "..", 0);
+	fd_close(climb->fd);
+	climb->fd = above < 0 ? -1 : above;
+	climb_look(climb);
 }
+
+/* From a way's end, or, where that is no directory, from the one that it is in. The way is left. */
+static struct climb climb_begin(struct way *way)
+{
+	struct climb climb = { .fd = way->fd };
+	struct stat info;
+	way->fd = -1;
+	if (climb.fd >= 0 && fstat(climb.fd, &info) == 0 && !S_ISDIR(info.st_mode)) {
+		char *slash = strrchr(way->path, '/');
+		fd_close(climb.fd);
+		if (slash)
+			slash[slash == way->path] = '\0';
+		climb.fd = slash ? open_path(AT_FDCWD, way->path, RESOLVE_NO_SYMLINKS) : -1;
+	}
+	climb_look(&climb);
+	return climb;
+}
+
+/* ---- adding --------------------------------------------------------------------- */
+
+static void place_add_name(struct places *places, const char *path, bool is_closed)
+{
+	struct place_name *names =
+		vec_grow(places->names, &places->cap, places->count + 1, sizeof(*names));
+	const char *kept = arena_dup(places->arena, str_from(path));
+	places->failed |= !names || !kept;
+	if (names)
+		places->names = names;
+	if (names && kept)
+		names[places->count++] = (struct place_name){ kept, is_closed };
+}
+
+void places_add(struct places *places, const char *path, bool is_closed)
+{
+	struct way way;
+	struct stat info;
+	bool exists = way_find(&way, path, NULL) == 0;
+	if (exists || way.path[0])
+		place_add_name(places, way.path, is_closed);
+	if (exists && is_closed && fstat(way.fd, &info) == 0)
+		place_add_id(places, &places->closed, (struct place_id){ info.st_dev, info.st_ino });
+	struct climb climb = climb_begin(&way);
+	for (; !climb.is_over && !place_has_id(&places->above, climb.id); climb_up(&climb))
+		place_add_id(places, &places->above, climb.id);
+	fd_close(climb.fd);
+}
+
+void places_free(struct places *places)
+{
+	free(places->names);
+	free(places->closed.items);
+	free(places->above.items);
+	*places = (struct places){ .arena = places->arena };
+}
+
+/* ---- asking ---------------------------------------------------------------------- */
 
 /* "" is the root, which holds everything. */
-static bool place_has_prefix(const char *path, const char *directory)
+static bool place_is_below(const char *path, const char *directory)
 {
 	size_t len = strlen(directory);
 	return strncmp(path, directory, len) == 0 && (path[len] == '/' || path[len] == '\0');
 }
 
-static int place_go_up(int *fd)
-{
-	int above = open_path(*fd, "..", 0);
-	if (above < 0)
-		return above;
-	fd_close(*fd);
-	*fd = above;
-	return 0;
-}
-
-void place_open(struct place *place, const char *path)
-{
-	*place = (struct place){ .way.fd = -1 };
-	place->exists = way_walk(&place->way, path, NULL) == 0;
-	_cleanup_fd_ int fd = place->exists ? fd_duplicate_above(place->way.fd, 3) : -1;
-	struct place_id id;
-	while (fd >= 0 && place->depth < PLACE_DEPTH_MAX && place_get_id(fd, &id)) {
-		bool is_root = place->depth && place_is_same(id, place->above[place->depth - 1]);
-		if (is_root)
-			break;
-		place->above[place->depth++] = id;
-		if (place_go_up(&fd) < 0)
-			break;
-	}
-}
-
-void place_close(struct place *place)
-{
-	way_leave(&place->way);
-}
-
-/* Whether going up from a directory one comes by the place; the descriptor goes up, too. */
-static bool place_is_met(struct place *place, int *fd)
-{
-	struct place_id first;
-	struct place_id id;
-	struct place_id last = { 0 };
-	if (!place_get_id(*fd, &first))
-		return false;
-	for (id = first; !place_is_same(id, last) && !place_is_same(id, place->beside);) {
-		if (place_is_same(id, place->above[0]))
-			return true;
-		last = id;
-		if (place_go_up(fd) < 0 || !place_get_id(*fd, &id))
-			break;
-	}
-	place->beside = first;
-	return false;
-}
-
-/* Of what is no directory, the one that it is in. */
-static void place_go_to_directory(struct way *way, const struct stat *info)
-{
-	if (S_ISDIR(info->st_mode))
-		return;
-	char *slash = strrchr(way->path, '/');
-	way_leave(way);
-	if (!slash)
-		return;
-	slash[slash == way->path] = '\0';
-	way->fd = open_path(AT_FDCWD, way->path, RESOLVE_NO_SYMLINKS);
-}
-
-static bool place_is_above(const struct place *place, const struct stat *info)
-{
-	const struct place_id id = { info->st_dev, info->st_ino };
-	for (size_t i = 0; i < place->depth; i++) {
-		if (place_is_same(place->above[i], id))
-			return true;
-	}
-	return false;
-}
-
-struct place_relation place_relate(struct place *place, const char *path)
+struct places_relation places_relate(const struct places *places, const char *directory)
 {
 	struct way way;
-	struct stat info;
-	bool exists = way_find(&way, path, NULL) == 0;
-	struct place_relation relation = {
-		.holds = place_has_prefix(way.path, place->way.path),
-		.is_inside = way.path[0] && place_has_prefix(place->way.path, way.path),
-	};
-	if (way.fd >= 0 && place->depth && fstat(way.fd, &info) == 0) {
-		relation.is_inside |= exists && place_is_above(place, &info);
-		place_go_to_directory(&way, &info);
-		relation.holds |= way.fd >= 0 && place_is_met(place, &way.fd);
+	struct places_relation relation = { 0 };
+	bool exists = way_find(&way, directory, NULL) == 0;
+	for (size_t i = 0; (exists || way.path[0]) && i < places->count; i++) {
+		const struct place_name *name = &places->names[i];
+		relation.holds |= place_is_below(name->path, way.path);
+		relation.is_inside |= name->is_closed && place_is_below(way.path, name->path);
 	}
-	way_leave(&way);
+	if (!exists)
+		way_leave(&way);
+	struct climb climb = climb_begin(&way);
+	relation.holds |= !climb.is_over && place_has_id(&places->above, climb.id);
+	for (; !climb.is_over && !relation.is_inside; climb_up(&climb))
+		relation.is_inside |= place_has_id(&places->closed, climb.id);
+	fd_close(climb.fd);
 	return relation;
 }
