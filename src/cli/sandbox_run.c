@@ -306,23 +306,24 @@ static int cli_sandbox_run(struct cli *cli, int argc, char **argv)
 const struct command sandbox_run = {
 	.name = "run",
 	.summary = "run any command confined",
-	.help = "usage: perch sandbox run [OPTIONS] -- COMMAND [ARGUMENTS]\n"
-			"\n"
-			"Gives any command the sandbox of a plugin or of a tool:\n"
-			"\n"
-			"  --policy fledge    reads all but secrets, writes here, network (the default)\n"
-			"  --policy tool      reads the system, writes its own directory only, no network\n"
-			"  --read P, --write P, --hide P, --env NAME   beyond that; again for more\n"
-			"  --preset NAME      aws, docker, git, github, npm, plugins or ssh\n"
-			"  --net none|full\n"
-			"  --limit memory=1G,processes=64,files=256,size=256M,cpu=60\n"
-			"  --on-unsupported refuse|warn   what cannot be enforced here\n"
-			"  --explain          show policy and layers; say why something was denied\n"
-			"  -q, --quiet        no warnings\n"
-			"\n"
-			"The exit code is the command's.\n"
-			"\n"
-			"example:\n"
-			"  perch sandbox run --net none --hide ~/mail -- make test\n",
+	.help =
+		"usage: perch sandbox run [OPTIONS] -- COMMAND [ARGUMENTS]\n"
+		"\n"
+		"Gives any command the sandbox of a plugin or of a tool:\n"
+		"\n"
+		"  --policy fledge    reads all but secrets, writes here, network (the default)\n"
+		"  --policy tool      reads the system, writes its own directory only, no network\n"
+		"  --read P, --write P, --hide P, --env NAME   beyond that; again for more\n"
+		"  --preset NAME      aws, docker, git, github, kube, npm, ssh … (all: perch-sandbox(1))\n"
+		"  --net none|full\n"
+		"  --limit memory=1G,processes=64,files=256,size=256M,cpu=60\n"
+		"  --on-unsupported refuse|warn   what cannot be enforced here\n"
+		"  --explain          show policy and layers; say why something was denied\n"
+		"  -q, --quiet        no warnings\n"
+		"\n"
+		"The exit code is the command's.\n"
+		"\n"
+		"example:\n"
+		"  perch sandbox run --net none --hide ~/mail -- make test\n",
 	.run = cli_sandbox_run,
 };

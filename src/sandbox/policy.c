@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/paths.h"
-#include "sandbox/kept_back.h"
+#include "sandbox/hidden_paths.h"
 #include "sandbox/path_list.h"
 #include "sandbox/triggers.h"
 
@@ -86,7 +86,7 @@ static bool has_failed(const struct lists *lists)
 
 static void add_hidden(struct path_list *hide, const struct policy_plugin *plugin)
 {
-	kept_back_credentials(hide, plugin->home);
+	hidden_paths_add(hide, plugin->home);
 	path_list_add(hide, plugin->config);
 	path_list_add(hide, plugin->own_config);
 	path_list_add(hide, plugin->own_state);
@@ -104,7 +104,8 @@ static const char *add_project(struct lists *lists, const struct policy_plugin *
 	path_list_add(&lists->reveal, project);
 	if (!plugin->may_write_project)
 		return NULL;
-	if (policy_is_inside(plugin->home, project) || holds_any(project, lists->hide.items))
+	if (policy_is_inside(plugin->home, project) || holds_any(project, lists->hide.items) ||
+		hidden_paths_lie_in(project, plugin->home))
 		return "this directory is not writable in the sandbox, because it is, or holds, your home "
 			   "directory or a place for secrets";
 	path_list_add(&lists->write, project);
@@ -162,7 +163,7 @@ int policy_for_plugin(
 	path_list_begin(&lists.protect, arena, NULL);
 	add_hidden(&lists.hide, plugin);
 	const char *note = add_project(&lists, plugin);
-	kept_back_sockets(&lists.hide, plugin->home);
+	hidden_sockets_add(&lists.hide);
 	add_directory(&lists, plugin);
 	if (has_failed(&lists))
 		return -ENOMEM;
@@ -204,8 +205,8 @@ int policy_for_tool(
 			path_list_add(&read, system_directories[i]);
 	}
 	path_list_add(&read, tool->directory);
-	kept_back_credentials(&hide, tool->home);
-	kept_back_sockets(&hide, tool->home);
+	hidden_paths_add(&hide, tool->home);
+	hidden_sockets_add(&hide);
 	/* A tool that lies in the home directory sees that. */
 	const char *const own[] = {
 		user_path(arena, PATH_CONFIG, "perch"),
