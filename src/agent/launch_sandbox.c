@@ -40,5 +40,9 @@ int launch_open_sandbox(
 	if (r == 0 && launch->policy.note)
 		buf_printf(&launch->warnings, "%s; %s--write . allows it\n", launch->policy.note,
 			widen_by ? widen_by : "");
-	return r < 0 ? r : sandbox_open(host, &launch->policy, ret_sandbox, err);
+	if (r == 0)
+		r = sandbox_open(host, &launch->policy, ret_sandbox, err);
+	if (r == 0)
+		launch->policy.protect = sandbox_protected(*ret_sandbox);
+	return r;
 }

@@ -39,6 +39,7 @@ struct cli {
 	const char *exec_timeout_max;
 	const char *shell;
 	const char *sandbox; /* NULL = as granted; "" or "on", "off" */
+	bool is_strict;      /* what a run leaves for git to execute is removed */
 };
 
 /* Reads such options from argv[*at] on. Returns 0, or an exit code after having

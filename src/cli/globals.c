@@ -48,7 +48,8 @@ const char globals_help[] =
 	"\n"
 	"for plugins (perch help run explains them):\n"
 	"  --answer 'MESSAGE=VALUE', --answers FILE, --prompt-timeout SECS,\n"
-	"  --exec-timeout-max SECS, --line-limit BYTES, --shell PROGRAM, --sandbox[=off]\n"
+	"  --exec-timeout-max SECS, --line-limit BYTES, --shell PROGRAM, --sandbox[=off],\n"
+	"  --strict\n"
 	"\n"
 	"example:\n"
 	"  perch --json plugins list\n";
@@ -73,6 +74,7 @@ int cli_read_globals(struct cli *cli, int argc, char **argv, int *at)
 		{ "exec-timeout-max", 0, OPTION_TEXT, &cli->exec_timeout_max },
 		{ "shell", 0, OPTION_TEXT, &cli->shell },
 		{ "sandbox", 0, OPTION_MAYBE, &cli->sandbox },
+		{ "strict", 0, OPTION_FLAG, &cli->is_strict },
 		{ 0 },
 	};
 	int r = options_parse(specs, argc, argv, at);

@@ -46,6 +46,7 @@ const struct command command_run = {
 			"  --line-limit BYTES       of a line of the plugin (8388608)\n"
 			"  --shell PROGRAM          runs the plugin's commands (sh)\n"
 			"  --sandbox[=off]          confine a legacy plugin, too; off: no plugin now\n"
+			"  --strict                 remove what is left for git to execute\n"
 			"  -v, -q                   say more, say less\n"
 			"\n"
 			"The exit code is the plugin's; 130 interrupted, 127 no such command, 126 not\n"

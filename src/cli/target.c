@@ -80,7 +80,9 @@ static int make_explanation(
 	if (!session->explain.widen_by)
 		return err_no_memory(err);
 	session->options.explain = &session->explain;
-	return confinement_policy(confinement, &session->arena, &session->policy, err);
+	int r = confinement_policy(confinement, &session->arena, &session->policy, err);
+	session->policy.protect = sandbox_protected(session->target.sandbox);
+	return r;
 }
 
 /* What the plugin and its commands are confined to. */
@@ -91,7 +93,8 @@ static int make_sandbox(struct session *session, perch_err *err)
 	if (owner && !target->cache)
 		target->cache = confinement_cache(owner->name, &session->arena);
 	const char *project = session->options.directory ? session->options.directory : "";
-	const struct confinement confinement = plugin_target_confinement(target, project);
+	struct confinement confinement = plugin_target_confinement(target, project);
+	confinement.is_strict = session->cli->is_strict;
 	int r = plugin_target_confine(target, session->host, &confinement, &session->arena, err);
 	if (r < 0)
 		return r;
@@ -139,6 +142,9 @@ int target_prepare(struct session *session, char **argv, perch_err *err)
 		r = look_around(session, err);
 	if (r == 0 && plugin_target_is_confined(target))
 		r = make_sandbox(session, err);
+	if (r == 0 && session->cli->is_strict && !target->sandbox)
+		session_tell(session, SHOWN_WARNING,
+			"--strict: there is no sandbox, so nothing is looked for that git would execute");
 	plugin_target_describe(target, options);
 	options->env = make_environment(session);
 	if (r == 0 && !options->env)

@@ -10,7 +10,7 @@
 #include "base/paths.h"
 #include "sandbox/hidden_paths.h"
 #include "sandbox/path_list.h"
-#include "sandbox/triggers.h"
+#include "sandbox/work_tree.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MIB (UINT64_C(1024) * 1024)
@@ -93,9 +93,40 @@ static void add_hidden(struct path_list *hide, const struct policy_plugin *plugi
 	path_list_add(hide, plugin->own_cache);
 }
 
-/* A project that is the home directory, or holds or lies in what is hidden, is
- * not written: else a plugin could write what others trust. Returns what is to
- * be told about that. */
+/* Temporary files of others are not anybody's project, whatever lies beside them. */
+static const char *const shared_directories[] = { "/tmp", "/var/tmp", "/dev/shm", NULL };
+
+/* A directory that is the home directory, or holds or lies in what is hidden, is
+ * not written: else a plugin could write what others trust. */
+static bool may_be_written(
+	const struct lists *lists, const struct policy_plugin *plugin, const char *path)
+{
+	return !policy_is_inside(plugin->home, path) && !holds_any(path, lists->hide.items) &&
+		!hidden_paths_lie_in(path, plugin->home);
+}
+
+/* Who stands in a sub-directory works in the whole work tree, and git in what is behind it. */
+static void add_work_tree(struct lists *lists, const struct policy_plugin *plugin)
+{
+	const char *places[WORK_TREE_PLACES + 1];
+	if (work_tree_places(lists->write.arena, plugin->project, places) < 0) {
+		lists->write.failed = true;
+		return;
+	}
+	for (const char *const *place = places; *place; place++) {
+		bool is_allowed = may_be_written(lists, plugin, *place) &&
+			!policy_is_inside_any(*place, lists->hide.items) &&
+			!list_has(shared_directories, *place);
+		if (!is_allowed && place == places)
+			return;
+		if (is_allowed && !policy_is_inside_any(*place, lists->write.items)) {
+			path_list_add(&lists->write, *place);
+			path_list_add(&lists->reveal, *place);
+		}
+	}
+}
+
+/* Returns what is to be told where it is not written. */
 static const char *add_project(struct lists *lists, const struct policy_plugin *plugin)
 {
 	const char *project = plugin->project;
@@ -104,12 +135,11 @@ static const char *add_project(struct lists *lists, const struct policy_plugin *
 	path_list_add(&lists->reveal, project);
 	if (!plugin->may_write_project)
 		return NULL;
-	if (policy_is_inside(plugin->home, project) || holds_any(project, lists->hide.items) ||
-		hidden_paths_lie_in(project, plugin->home))
+	if (!may_be_written(lists, plugin, project))
 		return "this directory is not writable in the sandbox, because it is, or holds, your home "
 			   "directory or a place for secrets";
 	path_list_add(&lists->write, project);
-	triggers_add(&lists->protect, project);
+	add_work_tree(lists, plugin);
 	return NULL;
 }
 
