@@ -36,6 +36,8 @@ struct cli {
 	const char *answers_file;
 	const char *prompt_timeout; /* as text, NULL = not given: see settings.h */
 	const char *line_limit;
+	const char *waiting_limit;
+	const char *unread_timeout;
 	const char *exec_timeout_max;
 	const char *shell;
 	const char *sandbox; /* NULL = as granted; "" or "on", "off" */

@@ -44,6 +44,8 @@ const struct command command_run = {
 			"  --prompt-timeout SECS    how long a question waits (300)\n"
 			"  --exec-timeout-max SECS  the longest a command may ask for (3600)\n"
 			"  --line-limit BYTES       of a line of the plugin (8388608)\n"
+			"  --waiting-limit BYTES    of its requests and answers that wait (67108864)\n"
+			"  --unread-timeout SECS    how long it may write without reading them (60)\n"
 			"  --shell PROGRAM          runs the plugin's commands (sh)\n"
 			"  --sandbox[=off]          confine a legacy plugin, too; off: no plugin now\n"
 			"  --strict                 remove what is left for git to execute\n"

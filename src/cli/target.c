@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "cli/granted.h"
 #include "cli/session.h"
@@ -128,8 +129,10 @@ int target_prepare(struct session *session, char **argv, perch_err *err)
 		.directory = getcwd(session->directory, sizeof(session->directory)),
 		.own_env = (const char *const *)environ,
 		.asking = asking_of(session),
-		.prompt_timeout_ns = (uint64_t)(session->settings.prompt_timeout * 1e9),
+		.prompt_timeout_ns = clock_from_seconds(session->settings.prompt_timeout),
 		.line_limit = (size_t)session->settings.line_limit,
+		.waiting_limit = (size_t)session->settings.waiting_limit,
+		.unread_timeout_ns = clock_from_seconds(session->settings.unread_timeout),
 		.exec_timeout_max = session->settings.exec_timeout_max,
 		.shell = session->settings.shell,
 		.frontend = session->frontend,

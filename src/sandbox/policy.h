@@ -129,4 +129,9 @@ bool policy_is_inside(const char *path, const char *directory);
 /* The same for one of many; NULL = none. */
 bool policy_is_inside_any(const char *path, const char *const *directories);
 
+/* Whether the path leads to one of the directories (NULL = none) or into it, however both are
+ * spelled. False without memory. */
+bool policy_leads_into(
+	struct arena *arena, const char *path, const char *const *directories, bool *ret_leads);
+
 #endif

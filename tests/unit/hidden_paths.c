@@ -300,6 +300,30 @@ START_TEST(what_would_hold_a_place_is_known_by_its_name)
 }
 END_TEST
 
+/* Also where nothing is there yet, and by another name. */
+START_TEST(a_project_that_would_hold_a_place_is_not_written)
+{
+	static const char *const projects[] = { "home/.cargo", "home/link", "elsewhere/.cargo" };
+	folder_new();
+	forget_variables();
+	free(folder_run(
+		"mkdir -p home/.cargo home/app && ln -s .cargo home/link && ln -s home elsewhere"));
+	struct arena arena = { 0 };
+	struct sandbox_policy policy;
+	struct policy_plugin plugin = policy_plugin_of(&arena, folder_path("home"));
+	plugin.may_write_project = true;
+	for (size_t i = 0; i < COUNT(projects); i++) {
+		plugin.project = folder_path("%s", projects[i]);
+		ck_assert_int_eq(policy_for_plugin(&arena, &plugin, &policy), 0);
+		ck_assert_msg(!list_has(policy.write, plugin.project) && policy.note, "%s", projects[i]);
+	}
+	plugin.project = folder_path("home/app");
+	ck_assert_int_eq(policy_for_plugin(&arena, &plugin, &policy), 0);
+	ck_assert(list_has(policy.write, plugin.project));
+	arena_free(&arena);
+}
+END_TEST
+
 static int add_all(void *data)
 {
 	struct arena arena = { 0 };
@@ -332,4 +356,4 @@ SUITE_MAIN("hidden-paths", every_line_makes_sense, every_file_is_hidden_and_its_
 	without_a_room_every_directory_is_hidden_and_its_preset_shows_it,
 	what_is_not_there_is_not_looked_up, a_large_home_hides_all_the_same,
 	variables_that_say_too_much_hide_nothing, what_would_hold_a_place_is_known_by_its_name,
-	every_allocation_may_fail)
+	a_project_that_would_hold_a_place_is_not_written, every_allocation_may_fail)
