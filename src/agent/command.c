@@ -123,16 +123,22 @@ static int splits(struct launch *launch, bool *ret_splits, perch_err *err)
 	return r;
 }
 
-int launch_make_argv(struct launch *launch, perch_err *err)
+int launch_words(struct launch *launch, struct argv_words *ret_words, perch_err *err)
 {
 	bool is_split = false;
+	int r = splits(launch, &is_split, err);
+	if (r == 0 && make_words(launch->options->profile, is_split, launch->arena, ret_words) < 0)
+		r = err_no_memory(err);
+	return r;
+}
+
+int launch_make_argv(struct launch *launch, perch_err *err)
+{
 	struct argv_words words = { 0 };
 	const struct launch_place place = { "an argument", .most = AGENT_ARGUMENT_MAX };
-	int r = splits(launch, &is_split, err);
+	int r = launch_words(launch, &words, err);
 	if (r < 0)
 		return r;
-	if (make_words(launch->options->profile, is_split, launch->arena, &words) < 0)
-		return err_no_memory(err);
 	const char **argv = arena_alloc(launch->arena, (words.count + 1) * sizeof(*argv));
 	if (!argv)
 		return err_no_memory(err);
