@@ -82,9 +82,10 @@ struct argv_words {
 	struct str *items;
 	size_t count;
 	bool message_on_stdin;
+	bool (*uses)(struct str word); /* whether the text that is looked for stands in it */
 };
 
-/* Whether a shell would read the message as code: in an argument, or on its stdin where
+/* Whether a shell would read that text as code: in an argument, or on its stdin where
  * it has no other script. Of what can be said only by running it, too much is told. */
 bool shell_reads_message(const struct argv_words *words);
 
