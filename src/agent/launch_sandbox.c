@@ -76,5 +76,9 @@ int launch_open_sandbox(
 			widen_by ? widen_by : "");
 	if (r == 0)
 		launch_record(launch);
-	return r < 0 ? r : sandbox_open(host, &launch->policy, ret_sandbox, err);
+	if (r == 0)
+		r = sandbox_open(host, &launch->policy, ret_sandbox, err);
+	if (r == 0)
+		launch->policy.protect = sandbox_protected(*ret_sandbox);
+	return r;
 }

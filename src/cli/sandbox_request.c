@@ -250,6 +250,7 @@ int sandbox_request_policy(const struct sandbox_request *request, const char *pr
 		return r;
 	if (request->on_unsupported)
 		policy.refuses_unsupported = strcmp(request->on_unsupported, "refuse") == 0;
+	policy.is_strict = request->is_strict;
 	*ret_policy = policy;
 	return 0;
 }

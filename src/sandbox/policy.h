@@ -35,6 +35,7 @@ struct sandbox_policy {
 	bool shares_group; /* it stays in our process group, as the terminal wants it */
 	struct sandbox_limits limits;
 	bool refuses_unsupported; /* else: a warning */
+	bool is_strict;           /* what is left for git to execute is removed, not only told */
 	/* The next run of the same policy may have its sandbox, if it was left as new. There are no
 	 * shared memory and queues of System V then: they would outlive who made them. */
 	bool may_be_used_again;
@@ -75,8 +76,9 @@ struct policy_plugin policy_plugin_of(struct arena *arena, const char *home);
 
 /* The default: reads all but the config directory, the credential stores and
  * the control sockets; writes the project (unless that is `/`, the home
- * directory, or holds what is hidden: `note` says so) and the plugin's directory,
- * but not what the host would execute later; network full. Lists live in the
+ * directory, or holds what is hidden: `note` says so) with the work tree of git's that it lies in,
+ * and the plugin's directory, but not what the host would execute later (what git would is found
+ * when the sandbox is opened); network full. Lists live in the
  * arena. -ENOMEM. */
 int policy_for_plugin(
 	struct arena *arena, const struct policy_plugin *plugin, struct sandbox_policy *ret_policy);
@@ -131,5 +133,10 @@ bool policy_is_inside(const char *path, const char *directory);
 
 /* The same for one of many; NULL = none. */
 bool policy_is_inside_any(const char *path, const char *const *directories);
+
+/* Whether the path leads to one of the directories (NULL = none) or into it, however both are
+ * spelled. False without memory. */
+bool policy_leads_into(
+	struct arena *arena, const char *path, const char *const *directories, bool *ret_leads);
 
 #endif

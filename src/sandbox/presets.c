@@ -166,7 +166,11 @@ int policy_widen(struct arena *arena, const char *home, const struct policy_wide
 		return err_no_memory(err);
 	widened.read = read.items;
 	widened.write = write.items;
-	if (widened.withheld && policy_is_inside_any(widened.withheld, widening->write)) {
+	bool is_allowed = false;
+	if (widened.withheld &&
+		!policy_leads_into(arena, widened.withheld, widening->write, &is_allowed))
+		return err_no_memory(err);
+	if (is_allowed) {
 		widened.withheld = NULL;
 		widened.note = NULL;
 	}

@@ -306,6 +306,7 @@ store = true'
         refused install ./here --yes -- "$2"
     }
     bad 's/^name = "hello"/name = /' "$WORK/here/plugin.toml:2:"
+    bad 's/^name = "hello"/name = "q$(id)"/' "must be of letters, digits"
     bad '1,3s/"hello"/"bin"/' "is taken"
     bad '1,3s/"hello"/"..\/x"/' "must not contain a slash"
     bad '1,3s/"hello"/".hidden"/' "must not begin with - or ."

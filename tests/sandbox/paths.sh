@@ -10,7 +10,7 @@ perch="$bin/perch"
 export HOME="$place/home"
 export XDG_CONFIG_HOME="$HOME/.config" XDG_STATE_HOME="$HOME/.local/state"
 export XDG_CACHE_HOME="$HOME/.cache"
-unset PERCH_SANDBOX_NO_ROOM PERCH_LANDLOCK_ABI_MAX
+unset PERCH_SANDBOX_NO_ROOM PERCH_LANDLOCK_ABI_MAX TMPDIR
 project="$place/project"
 mkdir -p "$HOME/.ssh" "$project"
 echo secret >"$HOME/.ssh/id"
@@ -34,7 +34,7 @@ fail() {
 
 # ---- while a room is furnished ---------------------------------------------------
 
-readonly STARTS=200
+readonly STARTS=${PATHS_STARTS:-200}
 
 # `modules` is a directory of git's with a module `.ssh`, and a link to the home directory, by
 # turns. What would be uncovered for the module is then ~/.ssh.
@@ -47,6 +47,7 @@ swapped() {
     mkfifo stop
     python3 "$bin/swap.py" .git/modules .git/other <stop >swaps &
     exec 5>stop
+    until [ -s swaps ]; do sleep 0.02; done
     local i seen ran=0
     for ((i = 0; i < STARTS; i++)); do
         seen=$(confined sh -c 'cat .git/modules/.ssh/id .git/other/.ssh/id
@@ -57,9 +58,97 @@ swapped() {
     done
     exec 5>&-
     wait $!
-    [ "$(cat swaps)" -gt "$STARTS" ] || fail "nothing was swapped: $(cat swaps)"
+    [ "$(tail -n 1 swaps)" -gt "$STARTS" ] || fail "hardly anything was swapped: $(cat swaps)"
     # Nobody keeps others from starting at all.
     [ "$ran" -gt $((STARTS / 2)) ] || fail "only $ran have started"
+}
+
+# ---- how a place is spelled --------------------------------------------------------
+
+# denied COMMAND…: it fails.
+denied() {
+    ! "$@" >/dev/null 2>&1 </dev/null || fail "succeeded: $*"
+}
+
+# twice COMMAND…: in a room, where there can be one, and without.
+twice() {
+    "$@"
+    PERCH_SANDBOX_NO_ROOM=1 "$@"
+}
+
+home_is_written() {
+    local said
+    said=$("$perch" sandbox run -- touch planted 2>&1 </dev/null) || true
+    [ ! -e planted ] || fail "HOME=$HOME is writable"
+    [[ "$said" == *"not writable in the sandbox"* ]] || fail "HOME=$HOME: says: $said"
+}
+
+home() {
+    unset XDG_CONFIG_HOME XDG_STATE_HOME XDG_CACHE_HOME
+    ln -s home "$place/alias"
+    mkdir "$HOME/inside"
+    cd "$place/home"
+    local spelled
+    for spelled in "$place/home" "$place/alias" "$place/./home" "/$place/home" "$place//home/" \
+        "$place/project/../home" "$place/alias/../alias/."; do
+        HOME=$spelled twice home_is_written
+    done
+    cd "$place"
+    HOME="$place/alias" twice home_is_written
+    # What is named by another way is named all the same.
+    cd "$place/home"
+    HOME="$place/./alias" confined_with --write . touch allowed
+    [ -e allowed ] || fail "--write . does not allow it"
+}
+
+confined_with() {
+    "$perch" sandbox run -q "$1" "$2" -- "${@:3}" </dev/null
+}
+
+# ~/.ssh leads into the project: then that holds a place for secrets.
+ssh_in_project() {
+    mkdir dotfiles
+    mv "$HOME/.ssh" dotfiles/ssh
+    ln -s "$project/dotfiles/ssh" "$HOME/.ssh"
+    twice confined true
+    twice denied confined touch planted
+    twice denied confined mv dotfiles moved
+    twice denied confined_with --write . mv dotfiles moved
+    twice denied confined_with --write . mv dotfiles/ssh moved
+    twice denied confined_with --write . touch dotfiles/ssh/planted
+    twice denied confined_with --write . grep secret dotfiles/ssh/id
+    # Nothing is there yet, and it is no place for others to make.
+    mv dotfiles/ssh "$place/ssh"
+    twice denied confined mkdir dotfiles/ssh
+    # The link itself, where the home directory is writable.
+    needs_room
+    mv "$place/ssh" dotfiles/ssh
+    denied confined_with --write "$HOME" rm "$HOME/.ssh"
+    denied confined_with --write "$HOME" mv "$HOME/.ssh" "$HOME/moved"
+    denied confined_with --write "$HOME" ln -sfn "$project" "$HOME/.ssh"
+    [ "$(readlink "$HOME/.ssh")" = "$project/dotfiles/ssh" ]
+    [ "$(cat "$HOME/.ssh/id")" = secret ]
+}
+
+# What holds something hidden cannot be renamed to make room for another.
+holders() {
+    needs_room
+    mkdir -p "$HOME/.config/gh"
+    echo secret >"$HOME/.config/gh/hosts"
+    denied confined_with --write "$HOME" mv "$HOME/.config" "$HOME/moved"
+    denied confined_with --write "$HOME" mv "$HOME/.config/gh" "$HOME/moved"
+    denied confined_with --write "$HOME" grep secret "$HOME/.config/gh/hosts"
+    confined_with --write "$HOME" touch "$HOME/.config/new"
+}
+
+# ---- others on the machine -----------------------------------------------------------
+
+# Somebody else has linked /tmp/.X11-unix, where we look for sockets to hide, to the root.
+stranger() {
+    [ -L /tmp/.X11-unix ] || fail "the stranger was not here"
+    [ "$(twice confined cat /etc/hostname /usr/bin/env | wc -c)" -gt 0 ] || fail "nothing is seen"
+    twice confined touch planted
+    rm planted
 }
 
 "$2"
