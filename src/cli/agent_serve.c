@@ -349,7 +349,7 @@ const struct command agent_serve_command = {
 	.name = "serve",
 	.summary = "many turns at once: lines of JSON in, events out",
 	.help =
-		"usage: perch agent serve [--profile FILE [--any-profile]] [--max-turns N] [--queue N]\n"
+		"usage: perch agent serve [--profile FILE] [--max-turns N] [--queue N]\n"
 		"\n"
 		"A resident bridge. Every line of stdin is a turn, or the end of one:\n"
 		"  {\"id\":\"t1\",\"message\":\"…\"}   also profile, session_name, from, new, attachments\n"
