@@ -146,7 +146,7 @@ holders() {
 # An agent that reads and writes `data` of the project.
 make_agent() {
     echo 'cat data/id; echo x >data/planted; echo done' >agent.sh
-    printf '%s\n' 'name: reader' 'command: sh' "args: ['$project/agent.sh']" "cwd: '$project'" \
+    printf '%s\n' 'command: sh' "args: ['$project/agent.sh']" "cwd: '$project'" \
         "$@" >"$place/agent.yaml"
 }
 
