@@ -8,9 +8,10 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/paths.h"
-#include "sandbox/kept_back.h"
+#include "sandbox/hidden_paths.h"
 #include "sandbox/path_list.h"
 #include "sandbox/place.h"
+#include "sandbox/way.h"
 #include "sandbox/work_tree.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -90,7 +91,7 @@ static bool has_failed(const struct lists *lists)
 
 static void add_hidden(struct path_list *hide, const struct policy_plugin *plugin)
 {
-	kept_back_credentials(hide, plugin->home);
+	hidden_paths_add(hide, plugin->home);
 	path_list_add(hide, plugin->config);
 	path_list_add(hide, plugin->own_config);
 	path_list_add(hide, plugin->own_state);
@@ -99,6 +100,28 @@ static void add_hidden(struct path_list *hide, const struct policy_plugin *plugi
 
 /* Temporary files of others are not anybody's project, whatever lies beside them. */
 static const char *const shared_directories[] = { "/tmp", "/var/tmp", "/dev/shm", NULL };
+
+/* Where a path leads; where it leads nowhere, the path itself. */
+static const char *policy_resolve(const struct places *kept, const char *path)
+{
+	struct way way;
+	bool exists = way_find(&way, path, NULL) == 0;
+	const char *resolved =
+		exists || way.path[0] ? arena_dup(kept->arena, str_from(way.path)) : path;
+	way_leave(&way);
+	return resolved ? resolved : path;
+}
+
+/* The places that are not there are none of `kept`: what would hold one is known by its name. */
+static struct places_relation policy_relate(
+	const struct policy_plugin *plugin, const struct places *kept, const char *path)
+{
+	struct places_relation relation = places_relate(kept, path);
+	if (!relation.holds && plugin->home[0])
+		relation.holds =
+			hidden_paths_lie_in(policy_resolve(kept, path), policy_resolve(kept, plugin->home));
+	return relation;
+}
 
 /* Who stands in a sub-directory works in the whole work tree, and git in what is behind it. */
 static void add_work_tree(
@@ -110,7 +133,7 @@ static void add_work_tree(
 		return;
 	}
 	for (const char *const *place = places; *place; place++) {
-		struct places_relation to_kept = places_relate(kept, *place);
+		struct places_relation to_kept = policy_relate(plugin, kept, *place);
 		bool is_allowed =
 			!to_kept.holds && !to_kept.is_inside && !list_has(shared_directories, *place);
 		if (!is_allowed && place == places)
@@ -128,7 +151,7 @@ static void add_work_tree(
 static const char *add_project_beside(
 	struct lists *lists, const struct policy_plugin *plugin, const struct places *kept)
 {
-	struct places_relation to_kept = places_relate(kept, plugin->project);
+	struct places_relation to_kept = policy_relate(plugin, kept, plugin->project);
 	if (to_kept.is_inside)
 		return NULL;
 	path_list_add(&lists->reveal, plugin->project);
@@ -207,7 +230,7 @@ int policy_for_plugin(
 	path_list_begin(&lists.protect, arena, NULL);
 	add_hidden(&lists.hide, plugin);
 	const char *note = add_project(&lists, plugin);
-	kept_back_sockets(&lists.hide, plugin->home);
+	hidden_sockets_add(&lists.hide);
 	add_directory(&lists, plugin);
 	if (has_failed(&lists))
 		return -ENOMEM;
@@ -249,8 +272,8 @@ int policy_for_tool(
 			path_list_add(&read, system_directories[i]);
 	}
 	path_list_add(&read, tool->directory);
-	kept_back_credentials(&hide, tool->home);
-	kept_back_sockets(&hide, tool->home);
+	hidden_paths_add(&hide, tool->home);
+	hidden_sockets_add(&hide);
 	/* A tool that lies in the home directory sees that. */
 	const char *const own[] = {
 		user_path(arena, PATH_CONFIG, "perch"),
