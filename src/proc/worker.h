@@ -21,7 +21,8 @@ struct job {
 	struct link link;
 	void (*work)(struct job *job); /* in the thread: uses what the job owns, and tells nobody */
 	void (*done)(struct job *job); /* from the loop; may hand it in again, or free it */
-	enum job_state state;          /* JOB_IDLE = it may be handed in; else the worker's */
+	/* JOB_IDLE = it may be handed in; else the worker's. Becomes idle in the loop alone. */
+	_Atomic(enum job_state) state;
 };
 
 /* The host's worker; NULL without memory or descriptors: then the work must be done at once. */
