@@ -6,6 +6,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -153,16 +154,20 @@ END_TEST
 /* As a user who may have no more processes. */
 START_TEST(without_a_thread_the_work_is_done_at_once)
 {
-	const struct rlimit none = { 0, 0 };
+	struct rlimit before;
 	perch_host *host = proc_host();
 	if (geteuid() == 0) {
 		ck_assert_int_eq(setgid(54321), 0);
 		ck_assert_int_eq(setuid(54321), 0);
 	}
+	prctl(PR_SET_DUMPABLE, 1); /* for a sanitizer that looks for leaks */
+	ck_assert_int_eq(getrlimit(RLIMIT_NPROC, &before), 0);
+	const struct rlimit none = { 0, before.rlim_max };
 	ck_assert_int_eq(setrlimit(RLIMIT_NPROC, &none), 0);
 	struct task task = make_task(NULL);
 	worker_take(worker_of(host), &task.job);
 	ck_assert(pthread_equal(task.worked_by, pthread_self()) && !task.is_done);
+	ck_assert_int_eq(setrlimit(RLIMIT_NPROC, &before), 0);
 	proc_until(host, &task.is_done);
 	perch_host_free(host);
 }
