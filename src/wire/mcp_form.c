@@ -2,6 +2,8 @@
 #include "wire/mcp_form.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -97,19 +99,43 @@ static void mcp_form_write_type(perch_json_writer *writer, const char *type)
 	perch_json_write_string(writer, type);
 }
 
+static bool mcp_form_is_whole(struct str text)
+{
+	size_t at = text.len && text.data[0] == '-';
+	size_t digits = text.len - at;
+	bool is_whole = digits > 0 && digits <= 18 && (digits == 1 || text.data[at] != '0');
+	for (; is_whole && at < text.len; at++)
+		is_whole = text.data[at] >= '0' && text.data[at] <= '9';
+	return is_whole;
+}
+
+/* A default that is none for its type is left out: the form would not be valid. */
+static void mcp_form_write_number(perch_json_writer *writer, const struct mcp_question *question,
+	const struct mcp_version *version)
+{
+	mcp_form_write_type(writer, "integer");
+	if (!question->has_default || !version->has_rich_forms ||
+		!mcp_form_is_whole(question->default_text))
+		return;
+	perch_json_write_name(writer, "default");
+	perch_json_write_raw(writer, question->default_text.data, question->default_text.len);
+}
+
 static void mcp_form_write_prompt(perch_json_writer *writer, const struct mcp_question *question,
 	const struct mcp_version *version)
 {
+	if (question->rule == MCP_INTEGER) {
+		mcp_form_write_number(writer, question, version);
+		return;
+	}
 	mcp_form_write_type(writer, "string");
-	if (question->rule == MCP_NON_EMPTY || question->rule == MCP_INTEGER) {
+	if (question->rule == MCP_NON_EMPTY) {
 		perch_json_write_name(writer, "minLength");
 		perch_json_write_int64(writer, 1);
 	} else if (question->rule == MCP_URL) {
 		perch_json_write_name(writer, "format");
 		perch_json_write_string(writer, "uri");
 	}
-	if (question->rule == MCP_INTEGER)
-		json_write_text(writer, "description", STR("a whole number"));
 	if (question->has_default && version->has_rich_forms)
 		json_write_text(writer, "default", question->default_text);
 }
@@ -233,17 +259,32 @@ static bool mcp_form_find(
 	return false;
 }
 
+/* A number becomes the text that somebody would have typed: 5, also for 5.0. */
+static int mcp_form_read_number(
+	const perch_json_value *value, struct arena *arena, struct mcp_answer *answer, perch_err *err)
+{
+	enum { ROOM = 24 };
+	int64_t number;
+	answer->text.data = perch_json_raw(value, &answer->text.len);
+	if (perch_json_whole_int64(value, &number) < 0)
+		return 0;
+	char *text = arena_alloc(arena, ROOM);
+	if (!text)
+		return err_no_memory(err);
+	int len = snprintf(text, ROOM, "%" PRId64, number);
+	answer->text = (struct str){ text, (size_t)len };
+	return 0;
+}
+
 static int mcp_form_read_prompt(const struct mcp_question *question, const perch_json_value *value,
 	struct arena *arena, struct mcp_answer *answer, perch_err *err)
 {
-	(void)question;
-	(void)arena;
-	if (perch_json_type_of(value) == PERCH_JSON_STRING)
-		answer->text = json_str(value);
-	else if (perch_json_type_of(value) == PERCH_JSON_NUMBER)
-		answer->text.data = perch_json_raw(value, &answer->text.len);
-	else
-		return mcp_form_wrong(err, "a string");
+	bool is_number = question->rule == MCP_INTEGER;
+	if (perch_json_type_of(value) == PERCH_JSON_NUMBER)
+		return mcp_form_read_number(value, arena, answer, err);
+	if (perch_json_type_of(value) != PERCH_JSON_STRING)
+		return mcp_form_wrong(err, is_number ? "a whole number" : "a string");
+	answer->text = json_str(value);
 	return 0;
 }
 

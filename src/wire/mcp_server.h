@@ -29,6 +29,7 @@ enum {
 	MCP_IN_FLIGHT_MAX = 16384,      /* requests of a connection */
 	MCP_PARKED_MAX = 64,            /* runs that wait for an answer without a request */
 	MCP_PARKED_EACH_MAX = 8,        /* the same, of one principal */
+	MCP_NAME_BYTES_MAX = 8192,      /* of a tool, prompt or resource that is asked for */
 	MCP_LISTENS_MAX = 64,           /* subscriptions/listen of a connection */
 	MCP_SUBSCRIPTIONS_MAX = 256,    /* resources of a legacy connection, or of a listen */
 	MCP_RESULT_CHARS_MAX = 100000,  /* characters of a result; the rest is a resource */
@@ -104,7 +105,8 @@ struct mcp_outgoing {
 struct mcp_table {
 	/* data is the connection's. Must not call back into the engine. */
 	void (*send)(void *data, const struct mcp_outgoing *outgoing);
-	/* data is the server's. May report to the job at once, or later. */
+	/* data is the server's. May report to the job at once, or later; must not close a
+	 * connection, nor report to a job that it is told to cancel. */
 	void (*wish)(void *data, const struct mcp_wish *wish);
 };
 

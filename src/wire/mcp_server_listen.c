@@ -70,17 +70,6 @@ static void mcp_listen_wish(
 }
 
 /* The two methods of legacy clients. */
-static bool mcp_take_uri(struct mcp_taking *taking, struct str *ret_uri)
-{
-	const perch_json_value *uri = perch_json_get(taking->params, "uri");
-	if (perch_json_type_of(uri) != PERCH_JSON_STRING) {
-		mcp_refuse(taking, JSONRPC_INVALID_PARAMS, "uri must be a string");
-		return false;
-	}
-	*ret_uri = json_str(uri);
-	return true;
-}
-
 static void mcp_say_done(struct mcp_taking *taking)
 {
 	perch_json_writer writer = mcp_reply_begin(&taking->reply, NULL);
@@ -91,7 +80,7 @@ void mcp_take_subscribe(struct mcp_taking *taking)
 {
 	struct mcp_connection *connection = taking->connection;
 	struct str uri;
-	if (!mcp_take_uri(taking, &uri))
+	if (!mcp_take_subject(taking, &uri))
 		return;
 	int r = mcp_subscription_add(&connection->resources, uri);
 	if (r == -ENOMEM) {
@@ -110,7 +99,7 @@ void mcp_take_unsubscribe(struct mcp_taking *taking)
 {
 	struct mcp_connection *connection = taking->connection;
 	struct str uri;
-	if (!mcp_take_uri(taking, &uri))
+	if (!mcp_take_subject(taking, &uri))
 		return;
 	struct mcp_subscription *subscription = mcp_subscription_find(&connection->resources, uri);
 	if (subscription) {
@@ -141,7 +130,7 @@ static const char *mcp_filter_fault(const perch_json_value *filter)
 		return "there are too many resourceSubscriptions";
 	perch_json_iter iter = perch_json_iterate(resources);
 	for (const perch_json_value *uri; (uri = perch_json_next(&iter));)
-		if (perch_json_type_of(uri) != PERCH_JSON_STRING)
+		if (perch_json_type_of(uri) != PERCH_JSON_STRING || json_str(uri).len > MCP_NAME_BYTES_MAX)
 			return "resourceSubscriptions must be a list of URIs";
 	return NULL;
 }

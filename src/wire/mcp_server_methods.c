@@ -26,12 +26,15 @@ static void mcp_wish_for(struct mcp_taking *taking, struct mcp_job *job, struct 
 		});
 }
 
-/* The member that says what is wanted, a string. */
-static bool mcp_take_subject(struct mcp_taking *taking, struct str *ret_name)
+bool mcp_take_subject(struct mcp_taking *taking, struct str *ret_name)
 {
 	const perch_json_value *name = perch_json_get(taking->params, taking->method->subject);
 	if (perch_json_type_of(name) != PERCH_JSON_STRING) {
 		mcp_refuse(taking, JSONRPC_INVALID_PARAMS, "%s must be a string", taking->method->subject);
+		return false;
+	}
+	if (json_str(name).len > MCP_NAME_BYTES_MAX) {
+		mcp_refuse(taking, JSONRPC_INVALID_PARAMS, "%s is too long", taking->method->subject);
 		return false;
 	}
 	*ret_name = json_str(name);

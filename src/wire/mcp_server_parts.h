@@ -151,6 +151,9 @@ struct mcp_method {
 void mcp_refuse(struct mcp_taking *taking, int64_t code, const char *format, ...)
 	PERCH_PRINTF(3, 4);
 
+/* The member of params that names what is wanted, a string; else the request is refused. */
+bool mcp_take_subject(struct mcp_taking *taking, struct str *ret_name);
+
 /* Puts a request in flight. NULL: it was refused, or memory ran out. */
 struct mcp_request *mcp_request_new(struct mcp_taking *taking, struct list *home);
 

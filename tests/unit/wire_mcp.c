@@ -203,6 +203,24 @@ START_TEST(a_line_that_is_too_long_is_an_error)
 }
 END_TEST
 
+START_TEST(a_name_that_is_too_long_is_an_error)
+{
+	greet(LEGACY_HELLO(NOW, "{}"));
+	static char name[MCP_NAME_BYTES_MAX + 2];
+	memset(name, 'x', MCP_NAME_BYTES_MAX + 1);
+	for (int i = 0; i < 2; i++) {
+		char *call =
+			str_join("{@J,'id':1,'method':'tools/call','params':{'name':'", name + i, "'}}", NULL);
+		world_say(&world, call);
+		free(call);
+		ck_assert(world_log_has(&world,
+			i ? "!call x" : "{@J,'id':1,'error':{'code':-32602,'message':'name is too long'}}"));
+		world_forget(&world);
+	}
+	world_close(&world);
+}
+END_TEST
+
 START_TEST(an_id_is_used_once_at_a_time)
 {
 	greet(LEGACY_HELLO(NOW, "{}"));
@@ -847,11 +865,11 @@ END_TEST
 
 SUITE_MAIN("wire-mcp", a_version_is_agreed_on, little_is_offered_where_there_is_little,
 	what_is_wrong_is_refused, a_client_has_to_say_hello_first, a_line_that_is_too_long_is_an_error,
-	an_id_is_used_once_at_a_time, so_many_requests_may_be_in_flight, a_call_has_a_result,
-	other_results_are_objects, progress_rises, a_heart_beats_while_nothing_is_said,
-	logging_is_for_those_who_ask, a_cancelled_call_is_not_answered, a_list_comes_in_pages,
-	a_tool_is_shown_as_the_version_has_it, a_long_result_is_cut_and_kept,
-	what_is_cut_depends_on_what_is_long, what_is_too_long_to_be_kept_is_lost,
-	a_question_is_a_request_of_ours, a_question_is_taken_back, who_can_be_asked,
-	a_batch_is_answered_together, changes_are_told, subscriptions_are_bounded,
+	a_name_that_is_too_long_is_an_error, an_id_is_used_once_at_a_time,
+	so_many_requests_may_be_in_flight, a_call_has_a_result, other_results_are_objects,
+	progress_rises, a_heart_beats_while_nothing_is_said, logging_is_for_those_who_ask,
+	a_cancelled_call_is_not_answered, a_list_comes_in_pages, a_tool_is_shown_as_the_version_has_it,
+	a_long_result_is_cut_and_kept, what_is_cut_depends_on_what_is_long,
+	what_is_too_long_to_be_kept_is_lost, a_question_is_a_request_of_ours, a_question_is_taken_back,
+	who_can_be_asked, a_batch_is_answered_together, changes_are_told, subscriptions_are_bounded,
 	ten_thousand_requests_at_once, without_memory_it_says_so)

@@ -331,8 +331,12 @@ START_TEST(a_ticket_is_used_once_and_not_by_a_refusal)
 	world_forget(&world);
 	come_back(0, "x", "{}", state, "{'q1':{'action':'cancel'}}");
 	world_expect(&world, "!answer x interrupted text= yes=0 chosen=\n");
-	come_back(0, "x", "{}", state, "{'q1':" YES "}");
-	ck_assert(world_log_has(&world, "{@J,'id':2,'error':{'code':-32600"));
+	char *late =
+		str_join("{@J,'id':3,'method':'tools/call','params':{@E,'name':'x','requestState':'", state,
+			"','inputResponses':{'q1':" YES "}}}", NULL);
+	world_say(&world, late);
+	world_expect(&world, "{@J,'id':3," REFUSED);
+	free(late);
 	world_close(&world);
 }
 END_TEST
@@ -478,32 +482,33 @@ START_TEST(a_client_listens)
 	open_world();
 	world_say(&world,
 		"{@J,'id':1,'method':'subscriptions/listen','params':{@M,'notifications':{"
-		"'toolsListChanged':true,'promptsListChanged':false,'resourceSubscriptions':['u','u']}}}");
+		"'toolsListChanged':true,'promptsListChanged':false,'resourceSubscriptions':['x:u','x:u']}}"
+		"}");
 	world_say(&world,
 		"{@J,'id':'b','method':'subscriptions/listen','params':{@M,'notifications':{"
 		"'promptsListChanged':true}}}");
 	world_expect(&world,
 		"{@J,'method':'notifications/subscriptions/acknowledged','params':{" ID(
 			"1") ",'notifications'"
-				 ":{'toolsListChanged':true,'resourceSubscriptions':['u']}}}\n!subscribe u\n"
+				 ":{'toolsListChanged':true,'resourceSubscriptions':['x:u']}}}\n!subscribe x:u\n"
 				 "{@J,'method':'notifications/subscriptions/acknowledged','params':{" ID(
 					 "'b'") ",'notifications'"
 							":{'promptsListChanged':true}}}\n");
 	mcp_server_list_changed(world.server, MCP_TOOLS);
 	mcp_server_list_changed(world.server, MCP_PROMPTS);
 	mcp_server_list_changed(world.server, MCP_RESOURCES);
-	mcp_server_resource_updated(world.server, STR("u"));
-	mcp_server_resource_updated(world.server, STR("v"));
+	mcp_server_resource_updated(world.server, STR("x:u"));
+	mcp_server_resource_updated(world.server, STR("x:v"));
 	world_expect(&world,
 		"{@J,'method':'notifications/tools/list_changed','params':{" ID(
 			"1") "}}\n"
 				 "{@J,'method':'notifications/prompts/list_changed','params':{" ID(
 					 "'b'") "}}\n"
 							"{@J,'method':'notifications/resources/updated','params':{" ID(
-								"1") ",'uri':'u'}}\n");
+								"1") ",'uri':'x:u'}}\n");
 	world_say(&world, "{@J,'method':'notifications/cancelled','params':{'requestId':1}}");
 	mcp_server_list_changed(world.server, MCP_TOOLS);
-	world_expect(&world, "!unsubscribe u\n");
+	world_expect(&world, "!unsubscribe x:u\n");
 	mcp_connection_finish(world.clients[0]);
 	world_expect(&world,
 		"{@J,'method':'notifications/cancelled','params':{" ID(

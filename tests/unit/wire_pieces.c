@@ -105,9 +105,16 @@ static const struct mcp_question choices = { .kind = MCP_MULTI_SELECT,
 	.has_default = true,
 	.defaults = two_options,
 	.default_count = 2 };
-static const struct mcp_question number = {
-	.kind = MCP_PROMPT, .message = STR("How many?"), .rule = MCP_INTEGER
-};
+static const struct mcp_question number = { .kind = MCP_PROMPT,
+	.message = STR("How many?"),
+	.rule = MCP_INTEGER,
+	.has_default = true,
+	.default_text = STR("-12") };
+static const struct mcp_question no_number = { .kind = MCP_PROMPT,
+	.message = STR("How many?"),
+	.rule = MCP_INTEGER,
+	.has_default = true,
+	.default_text = STR("many") };
 static const struct mcp_question address = {
 	.kind = MCP_PROMPT, .message = STR("Where?"), .rule = MCP_URL
 };
@@ -128,7 +135,9 @@ static const struct form_case {
 	{ &choices, "2025-11-25",
 		"{'type':'array','items':{'type':'string','enum':['red','green','blue']},"
 		"'default':['green','blue']}" },
-	{ &number, "2025-11-25", "{'type':'string','minLength':1,'description':'a whole number'}" },
+	{ &number, "2025-11-25", "{'type':'integer','default':-12}" },
+	{ &number, "2025-06-18", "{'type':'integer'}" },
+	{ &no_number, "2025-11-25", "{'type':'integer'}" },
 	{ &address, "2025-11-25", "{'type':'string','format':'uri'}" },
 	{ &something, "2025-11-25", "{'type':'string','minLength':1}" },
 };
@@ -218,6 +227,10 @@ static const struct answer_case {
 	{ &prompt, "{'action':'perhaps'}", -EINVAL, 0, "", 0, 0, 0 },
 	{ &prompt, "{}", -EINVAL, 0, "", 0, 0, 0 },
 	{ &prompt, "[]", -EINVAL, 0, "", 0, 0, 0 },
+	{ &number, "{'action':'accept','content':{'answer':5.0}}", 0, MCP_ANSWERED, "5", 0, 0, 0 },
+	{ &number, "{'action':'accept','content':{'answer':5.5}}", 0, MCP_ANSWERED, "5.5", 0, 0, 0 },
+	{ &number, "{'action':'accept','content':{'answer':'5'}}", 0, MCP_ANSWERED, "5", 0, 0, 0 },
+	{ &number, "{'action':'accept','content':{'answer':true}}", -EINVAL, 0, "", 0, 0, 0 },
 	{ &confirm, "{'action':'accept','content':{'answer':true}}", 0, MCP_ANSWERED, "", 1, 0, 0 },
 	{ &confirm, "{'action':'accept','content':{'answer':'yes'}}", -EINVAL, 0, "", 0, 0, 0 },
 	{ &confirm, "{'action':'decline'}", 0, MCP_ANSWERED, "", 0, 0, 0 },
