@@ -39,7 +39,7 @@ static void read_select(struct reading *reading, struct question *question, stru
 	question->kind = QUESTION_SELECT;
 	question->options = reading_required_list(reading, "options", arena, &question->option_count);
 	if (!reading->is_wrong && !question->option_count)
-		reading_wrong(reading, "options", "a list with at least one string");
+		reading_unfit(reading, "options", "a list with at least one string");
 	const perch_json_value *index = reading_field(reading, "default");
 	if (index && !reading->is_wrong)
 		question->has_default = reading_index(
@@ -105,7 +105,7 @@ static void handle_question(struct reading *reading,
 	arena_free(&request->arena);
 	request->arena = arena;
 	request->question = question;
-	request->is_question = true;
+	requests_weigh(&engine->requests, request);
 	question_begin(engine, request, reading->now_ns);
 }
 

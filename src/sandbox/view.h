@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "perch/base.h"
 #include "sandbox/landlock.h"
+#include "sandbox/path_list.h"
 #include "sandbox/shelf.h"
 
 struct view_entry {
@@ -19,6 +20,13 @@ struct view_entry {
 	size_t holder; /* of a sorted view: see view_holder; its place counted from 1, or 0 */
 };
 
+/* A link on the way to an entry. */
+struct view_link {
+	const char *path;  /* the link itself; its holder without links */
+	const char *given; /* the path that led there */
+	enum access access;
+};
+
 /* `{0}` is empty. */
 struct view {
 	struct arena arena;
@@ -26,6 +34,13 @@ struct view {
 	size_t count;
 	size_t cap;
 	bool is_sorted;
+	struct view_link *links;
+	size_t link_count;
+	size_t link_cap;
+	struct path_list met; /* the links of the last path that was looked up */
+	int *held;            /* descriptors of what it is asked to hold */
+	size_t held_count;
+	size_t held_cap;
 };
 
 /* Adds a path. Hidden ones (ACCESS_NONE) may be missing. Fails with -ENOENT, -EINVAL
@@ -42,6 +57,15 @@ const char *view_resolve(struct view *view, const char *path);
 
 /* The same without following the last part: where a link itself is. */
 const char *view_resolve_link(struct view *view, const char *path);
+
+/* Opens (O_PATH) the path, which has no links but may be one; the descriptor is the view's, and as
+ * long as it is open, no other file has the number of this one. -ESTALE where a link is in the
+ * way or nothing is there, -ENOMEM and other errnos. */
+int view_hold(struct view *view, const char *path);
+
+/* The same for what a path leads to, which is told, too. -ENOENT where that is nothing or out of
+ * reach. */
+int view_hold_target(struct view *view, const char *path, const char **ret_path);
 
 /* Puts the entries in order, a directory before what it holds, and leaves one of
  * those with the same path. */

@@ -1,0 +1,179 @@
+/* Where the mounts of a room come from and go to. While a room is being furnished, somebody may
+ * rename and link what lies on the way to it: so no link is followed, what was looked up
+ * by the host is told from everything else by its device and inode, and what is made is made
+ * in the room's own stores. */
+#include "proc/furnish_place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "proc/birth.h"
+
+/* ---- what was looked up ------------------------------------------------------ */
+
+IN_CHILD static bool is_swapped(int error)
+{
+	return error == ENOENT || error == ENOTDIR || error == ELOOP;
+}
+
+/* Paths have no links: where one is now, somebody has put it there. -1 and errno. */
+IN_CHILD static int furnish_open(const char *path)
+{
+	const struct open_how how = {
+		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS,
+	};
+	return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+}
+
+IN_CHILD static int furnish_refuse(int fd, int error)
+{
+	if (fd >= 0)
+		close(fd);
+	errno = error;
+	return -1;
+}
+
+int IN_CHILD furnish_find(const struct furniture *item, struct stat *ret_info)
+{
+	int fd = furnish_open(item->path);
+	if (fd < 0)
+		return furnish_refuse(-1, item->is_known && is_swapped(errno) ? ESTALE : errno);
+	if (fstat(fd, ret_info) < 0)
+		return furnish_refuse(fd, errno);
+	bool is_it = ret_info->st_dev == item->device && ret_info->st_ino == item->inode;
+	return is_it || !item->is_known ? fd : furnish_refuse(fd, ESTALE);
+}
+
+/* ---- what is made in the stores ---------------------------------------------- */
+
+IN_CHILD static bool is_in_store(const struct furnishing *furnishing, dev_t device)
+{
+	bool is_in = false;
+	for (int i = 0; i < STORE_COUNT; i++)
+		is_in |= furnishing->stores[i] >= 0 && furnishing->devices[i] == device;
+	return is_in;
+}
+
+/* Opens a directory in another, and makes it if that is in a store: nothing is made anywhere else.
+ * Closes `holder`. -1 and errno. */
+IN_CHILD static int furnish_step(const struct furnishing *furnishing, int holder, const char *name)
+{
+	const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+	struct stat info;
+	int next = openat(holder, name, flags);
+	if (next < 0 && errno == ENOENT && fstat(holder, &info) == 0 &&
+		is_in_store(furnishing, info.st_dev)) {
+		mkdirat(holder, name, 0755);
+		next = openat(holder, name, flags);
+	}
+	int error = errno;
+	close(holder);
+	errno = error;
+	return next;
+}
+
+/* The same for all that is missing of a way. */
+IN_CHILD static int furnish_open_directory(const struct furnishing *furnishing, char *path)
+{
+	int holder = furnish_open(path[0] ? path : "/");
+	if (holder >= 0 || errno != ENOENT)
+		return holder;
+	holder = furnish_open("/");
+	for (char *name = path + 1, *end = path; holder >= 0 && end; name = end + 1) {
+		for (end = name; *end && *end != '/'; end++)
+			;
+		bool is_last = !*end;
+		*end = '\0';
+		holder = furnish_step(furnishing, holder, name);
+		if (is_last)
+			break;
+		*end = '/';
+	}
+	return holder;
+}
+
+IN_CHILD static char *last_slash(char *path)
+{
+	char *last = path;
+	for (; *path; path++) {
+		if (*path == '/')
+			last = path;
+	}
+	return last;
+}
+
+IN_CHILD static bool is_in_last_holder(const struct furnishing *furnishing, const char *path)
+{
+	const struct furnish_holder *holder = &furnishing->holder;
+	size_t i = 0;
+	while (holder->path && i < holder->len && path[i] == holder->path[i])
+		i++;
+	return holder->path && i == holder->len;
+}
+
+/* The directory, in a store, that the last part of a path is to be in; it is kept, because most
+ * have it in common with the next. -1 and errno: EXDEV where that is in no store. */
+IN_CHILD static int furnish_holder(struct furnishing *furnishing, char *path, char *slash)
+{
+	struct furnish_holder *holder = &furnishing->holder;
+	size_t len = (size_t)(slash - path);
+	if (len == holder->len && is_in_last_holder(furnishing, path))
+		return holder->fd;
+	*slash = '\0';
+	int fd = furnish_open_directory(furnishing, path);
+	*slash = '/';
+	struct stat info;
+	if (fd < 0 || fstat(fd, &info) < 0)
+		return furnish_refuse(fd, errno);
+	if (!is_in_store(furnishing, info.st_dev))
+		return furnish_refuse(fd, EXDEV);
+	if (holder->path)
+		close(holder->fd);
+	*holder = (struct furnish_holder){ path, len, fd };
+	return fd;
+}
+
+/* Where nothing covers it, the link is still there. */
+int IN_CHILD furnish_make_link(struct furniture *item, struct furnishing *furnishing)
+{
+	char *slash = last_slash(item->path);
+	int holder = furnish_holder(furnishing, item->path, slash);
+	if (holder < 0)
+		return errno == EXDEV ? 0 : errno;
+	return symlinkat(item->link, holder, slash + 1) < 0 && errno != EEXIST ? errno : 0;
+}
+
+/* In what covers it. -1 and errno. */
+IN_CHILD static int furnish_make_place(
+	struct furniture *item, mode_t mode, struct furnishing *furnishing)
+{
+	char *slash = last_slash(item->path);
+	int holder = furnish_holder(furnishing, item->path, slash);
+	if (holder < 0)
+		return furnish_refuse(-1, errno == EXDEV ? ESTALE : errno);
+	if (S_ISDIR(mode))
+		mkdirat(holder, slash + 1, 0755);
+	else
+		mknodat(holder, slash + 1, S_IFREG | 0444, 0);
+	return openat(holder, slash + 1, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+}
+
+int IN_CHILD furnish_place(
+	struct furniture *item, const struct stat *what, struct furnishing *furnishing)
+{
+	struct stat info;
+	int target = furnish_open(item->path);
+	if (target < 0 && errno == ENOENT)
+		return furnish_make_place(item, what->st_mode, furnishing);
+	if (target < 0)
+		return furnish_refuse(-1, item->is_known && is_swapped(errno) ? ESTALE : errno);
+	if (fstat(target, &info) < 0)
+		return furnish_refuse(target, errno);
+	bool is_itself = info.st_dev == what->st_dev && info.st_ino == what->st_ino;
+	return is_itself || is_in_store(furnishing, info.st_dev) ? target
+															 : furnish_refuse(target, ESTALE);
+}

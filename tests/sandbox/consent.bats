@@ -1,0 +1,61 @@
+#!/usr/bin/env bats
+# What decides a sandbox, a profile, a binding, a bundle, is not decided from inside of it; and
+# nothing is started before somebody has agreed. The cases are in consent.sh.
+
+load sandbox.bash
+
+setup() { sandbox_open; }
+
+# both CASE: as root, and as a normal user. Root's build may lie where a normal user may not go,
+# and below /tmp everything is hidden: what is needed is put on a file system nobody else sees.
+both() {
+    has_rooms || skip "no namespaces here"
+    if [ "$(id -u)" != 0 ]; then
+        mkdir "$BATS_TEST_TMPDIR/bin" "$BATS_TEST_TMPDIR/place"
+        copy_programs "$BATS_TEST_TMPDIR/bin"
+        "$BATS_TEST_TMPDIR/bin/consent.sh" "$BATS_TEST_TMPDIR/place" "$1"
+        return
+    fi
+    export -f copy_programs
+    # shellcheck disable=SC2016 # for the inner shell
+    unshare --mount --propagation private bash -euc '
+        mount -t tmpfs -o mode=755 none /mnt
+        mkdir /mnt/bin
+        copy_programs /mnt/bin
+        cd /mnt
+        mkdir -m 700 /mnt/root /mnt/normal
+        chown 54321:54321 /mnt/normal
+        /mnt/bin/consent.sh /mnt/root "$1"
+        setpriv --reuid 54321 --regid 54321 --clear-groups /mnt/bin/consent.sh /mnt/normal "$1"
+    ' bash "$1"
+}
+
+copy_programs() {
+    cp -r "$PERCH_BUILD/perch" "$PERCH_BUILD/perch-guard" "$PERCH_SOURCE/tests/sandbox/consent.sh" "$1"
+    chmod -R go+rX "$1"
+}
+
+@test "a bundle does not name a folder outside of its own" { both bundle_names_its_folder; }
+@test "a bundle does not name a command outside of its folder" { both bundle_names_its_command; }
+@test "a bundle that is a link brings no other folder" { both bundle_is_a_link; }
+@test "a tool uncovers nothing by lying where secrets are" { both tool_lies_where_secrets_are; }
+@test "what a tool would see is shown, and nothing started, before somebody agrees" {
+    both consent_comes_before_the_start
+}
+@test "a tool in the home directory: told at add, perch's own files stay hidden" {
+    both tool_in_the_home_directory_is_told
+}
+
+@test "an agent does not rewrite its profile, nor its program" { both agent_rewrites_its_profile; }
+@test "an agent does not rename what holds its profile" { both agent_renames_what_holds_its_profile; }
+@test "an agent does not replace a link to its profile" { both agent_replaces_a_link_to_its_profile; }
+@test "without a room, a profile that allows more than before is refused" {
+    both agent_rewrites_its_profile_without_a_room
+}
+@test "a network that was closed is opened by nobody but you" { both network_that_was_closed_stays_so; }
+@test "a grant from before there were hashes: approved at the next run" {
+    both old_grants_without_a_hash_are_approved_at_the_next_run
+}
+@test "no other sandbox rewrites a profile or its program" { both others_rewrite_a_profile; }
+@test "a tool does not rewrite its binding, its bundle, its program" { both tool_rewrites_its_binding; }
+@test "a binding that allows more than before is refused" { both binding_that_allows_more_is_refused; }
