@@ -298,7 +298,7 @@ static int change_record(struct str text, void *data, struct buf *ret_text, perc
 		add_approval(record->kind, &record->grant->approval, &fields);
 		r = toml_edit_replace(
 			text, approved, fields.approved, fields.approved_count, ret_text, err);
-		return r > 0 && grants_forget_gone(ret_text) < 0 ? err_no_memory(err) : r;
+		return r > 0 && grants_forget_gone(ret_text, record->name) < 0 ? err_no_memory(err) : r;
 	}
 	make_fields(record->kind, record->grant, &fields);
 	return toml_edit_replace(text, path, fields.list, fields.count, ret_text, err);

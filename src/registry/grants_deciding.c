@@ -79,7 +79,7 @@ static bool grants_is_gone(const struct toml_value *record)
 }
 
 /* Takes one out. Returns 1, 0 when there is none, -ENOMEM. */
-static int grants_forget_one(struct buf *text)
+static int grants_forget_one(struct buf *text, const char *but)
 {
 	_cleanup_(toml_freep) struct toml *toml = NULL;
 	int r = toml_parse((struct str){ text->data, text->len }, NULL, &toml, NULL);
@@ -91,17 +91,17 @@ static int grants_forget_one(struct buf *text)
 			const struct toml_path path =
 				TOML_PATH(TOML_KEY(kind), TOML_KEY(table->items[i]->key.data));
 			const struct str old = { text->data, text->len };
-			if (grants_is_gone(table->items[i]))
+			if (strcmp(table->items[i]->key.data, but) != 0 && grants_is_gone(table->items[i]))
 				return toml_edit_remove(old, path, text, NULL);
 		}
 	}
 	return r == -ENOMEM ? r : 0;
 }
 
-int grants_forget_gone(struct buf *text)
+int grants_forget_gone(struct buf *text, const char *but)
 {
 	int r = 1;
 	for (size_t i = 0; r > 0 && i < GRANTS_FORGOTTEN_AT_ONCE; i++)
-		r = grants_forget_one(text);
+		r = grants_forget_one(text, but);
 	return r == -ENOMEM ? r : 0;
 }

@@ -22,7 +22,7 @@ int grants_read_approval(
 /* ---- grants_deciding.c ------------------------------------------------------- */
 
 /* Takes records out of the text that say nothing but what was approved of a file which is not there
- * any more; some of them, so that a text without end is not gone through. -ENOMEM. */
-int grants_forget_gone(struct buf *text);
+ * any more, but for one; some of them, so that a text without end is not gone through. -ENOMEM. */
+int grants_forget_gone(struct buf *text, const char *but);
 
 #endif
