@@ -4,6 +4,7 @@
 #include "registry/grants.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -12,12 +13,13 @@
 #include "base/paths.h"
 #include "data/toml_edit.h"
 #include "registry/change.h"
+#include "registry/grants_parts.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-enum { GRANTS_SCHEMA = 1, GRANTS_SIZE_MAX = 4 * 1024 * 1024 };
+enum { GRANTS_SCHEMA = 1 };
 
-static const char *const kind_names[] = {
+const char *const grant_kind_names[] = {
 	[GRANT_PLUGIN] = "plugin",
 	[GRANT_TOOL] = "tool",
 	[GRANT_AGENT] = "agent",
@@ -72,6 +74,30 @@ static int read_widening(const struct toml_value *table, struct arena *arena,
 	return 0;
 }
 
+/* Paths are written without links (cli/allow.c): what is a link now was none then. */
+static int note_resolved(enum grant_kind kind, const char *name, struct arena *arena,
+	struct policy_widening *widening, perch_err *err)
+{
+	static const char *const commands[] = {
+		[GRANT_PLUGIN] = "perch plugins allow ",
+		[GRANT_TOOL] = "perch tool allow ",
+		[GRANT_AGENT] = "perch agent allow ",
+	};
+	const char *const *const lists[] = { widening->read, widening->write };
+	size_t count = list_count(widening->read) + list_count(widening->write);
+	const char **resolved = arena_alloc(arena, (count + 1) * sizeof(*resolved));
+	widening->allow_by = arena_join(arena, commands[kind], name, NULL);
+	if (!resolved || !widening->allow_by)
+		return err_no_memory(err);
+	widening->resolved = resolved;
+	for (size_t i = 0; i < COUNT(lists); i++) {
+		for (const char *const *path = lists[i]; path && *path; path++)
+			*resolved++ = *path;
+	}
+	*resolved = NULL;
+	return 0;
+}
+
 static int read_text(const struct toml_value *table, const char *key, struct arena *arena,
 	const char **ret_text, perch_err *err)
 {
@@ -83,7 +109,7 @@ static int read_text(const struct toml_value *table, const char *key, struct are
 	return *ret_text ? 0 : err_no_memory(err);
 }
 
-static int read_approval(
+int grants_read_approval(
 	const struct toml_value *table, struct arena *arena, struct grant *grant, perch_err *err)
 {
 	const struct toml_value *approved = NULL;
@@ -98,12 +124,15 @@ static int read_approval(
 		r = toml_get_strings(approved, "hooks", arena, &approval->hooks, err);
 	if (r == 0)
 		r = toml_get_strings(approved, "wishes", arena, &approval->wishes, err);
+	if (r == 0)
+		r = toml_get_strings(approved, "files", arena, &approval->files, err);
+	if (r == 0 && !approval->manifest[0])
+		r = read_text(approved, "file", arena, &approval->manifest, err);
 	grant->has_approval = r == 0;
 	return r;
 }
 
-/* A file from a later perch may mean something else by the same words. */
-static int check_schema(const struct toml_value *root, perch_err *err)
+int grants_check_schema(const struct toml_value *root, perch_err *err)
 {
 	int64_t schema = GRANTS_SCHEMA;
 	int r = toml_get_integer(root, "schema", 1, INT64_MAX, &schema, err);
@@ -120,17 +149,19 @@ static int read_text_of_file(struct str text, enum grant_kind kind, const char *
 	_cleanup_(toml_freep) struct toml *toml = NULL;
 	int r = toml_parse(text, NULL, &toml, err);
 	if (r == 0)
-		r = check_schema(toml_root(toml), err);
+		r = grants_check_schema(toml_root(toml), err);
 	if (r < 0)
 		return r;
 	const struct toml_value *table = toml_root(toml);
-	r = toml_get_table(table, kind_names[kind], &table, err);
+	r = toml_get_table(table, grant_kind_names[kind], &table, err);
 	if (r > 0)
 		r = toml_get_table(table, name, &table, err);
 	if (r <= 0)
 		return r;
 	r = read_widening(table, arena, &grant->widening, err);
-	return r < 0 ? r : read_approval(table, arena, grant, err);
+	if (r == 0)
+		r = note_resolved(kind, name, arena, &grant->widening, err);
+	return r < 0 ? r : grants_read_approval(table, arena, grant, err);
 }
 
 int grants_read_file(const char *path, enum grant_kind kind, const char *name, struct arena *arena,
@@ -179,6 +210,7 @@ struct record {
 	enum grant_kind kind;
 	const char *name;
 	const struct grant *grant;
+	bool is_approval; /* that alone is written, the rest stays */
 };
 
 enum { GRANT_LISTS = 4 };
@@ -187,6 +219,7 @@ struct fields {
 	struct toml_entry list[GRANT_LISTS + 3]; /* and net, sandbox, approved */
 	size_t count;
 	struct toml_entry approved[4];
+	size_t approved_count;
 };
 
 static struct toml_entry text_entry(const char *key, const char *text)
@@ -205,7 +238,33 @@ static struct toml_entry list_entry(const char *key, const char *const *list)
 	};
 }
 
-static void make_fields(const struct grant *grant, struct fields *fields)
+static void add_approval(
+	enum grant_kind kind, const struct grant_approval *approval, struct fields *fields)
+{
+	const struct toml_entry of_plugin[] = {
+		text_entry("protocol", approval->protocol),
+		text_entry("manifest", approval->manifest),
+		list_entry("hooks", approval->hooks),
+		list_entry("wishes", approval->wishes),
+	};
+	const struct toml_entry of_file[] = {
+		text_entry("file", approval->manifest),
+		list_entry("wishes", approval->wishes),
+		list_entry("files", approval->files),
+	};
+	bool is_plugin = kind == GRANT_PLUGIN;
+	fields->approved_count = is_plugin ? COUNT(of_plugin) : COUNT(of_file);
+	memcpy(fields->approved, is_plugin ? of_plugin : of_file,
+		fields->approved_count * sizeof(fields->approved[0]));
+	fields->list[fields->count++] = (struct toml_entry){
+		.key = "approved",
+		.type = TOML_TABLE,
+		.entries = fields->approved,
+		.count = fields->approved_count,
+	};
+}
+
+static void make_fields(enum grant_kind kind, const struct grant *grant, struct fields *fields)
 {
 	const struct policy_widening *widening = &grant->widening;
 	const struct toml_entry lists[GRANT_LISTS] = {
@@ -223,18 +282,8 @@ static void make_fields(const struct grant *grant, struct fields *fields)
 			text_entry("net", widening->net == WIDENING_NET_NONE ? "none" : "full");
 	if (widening->is_off || widening->is_on)
 		fields->list[fields->count++] = text_entry("sandbox", widening->is_off ? "off" : "on");
-	if (!grant->has_approval)
-		return;
-	fields->approved[0] = text_entry("protocol", grant->approval.protocol);
-	fields->approved[1] = text_entry("manifest", grant->approval.manifest);
-	fields->approved[2] = list_entry("hooks", grant->approval.hooks);
-	fields->approved[3] = list_entry("wishes", grant->approval.wishes);
-	fields->list[fields->count++] = (struct toml_entry){
-		.key = "approved",
-		.type = TOML_TABLE,
-		.entries = fields->approved,
-		.count = COUNT(fields->approved),
-	};
+	if (grant->has_approval)
+		add_approval(kind, &grant->approval, fields);
 }
 
 static int check_text(struct str text, bool *ret_has_schema, perch_err *err)
@@ -244,7 +293,7 @@ static int check_text(struct str text, bool *ret_has_schema, perch_err *err)
 	if (r < 0)
 		return r;
 	*ret_has_schema = toml_get(toml_root(toml), "schema") != NULL;
-	return check_schema(toml_root(toml), err);
+	return grants_check_schema(toml_root(toml), err);
 }
 
 static int change_record(struct str text, void *data, struct buf *ret_text, perch_err *err)
@@ -256,7 +305,7 @@ static int change_record(struct str text, void *data, struct buf *ret_text, perc
 	if (r < 0)
 		return r;
 	const struct toml_path path =
-		TOML_PATH(TOML_KEY(kind_names[record->kind]), TOML_KEY(record->name));
+		TOML_PATH(TOML_KEY(grant_kind_names[record->kind]), TOML_KEY(record->name));
 	if (!record->grant)
 		return toml_edit_remove(text, path, ret_text, err);
 	if (!has_schema) {
@@ -268,8 +317,16 @@ static int change_record(struct str text, void *data, struct buf *ret_text, perc
 			return r;
 		text = (struct str){ with_schema.data, with_schema.len };
 	}
-	struct fields fields;
-	make_fields(record->grant, &fields);
+	struct fields fields = { 0 };
+	if (record->is_approval) {
+		const struct toml_path approved = TOML_PATH(
+			TOML_KEY(grant_kind_names[record->kind]), TOML_KEY(record->name), TOML_KEY("approved"));
+		add_approval(record->kind, &record->grant->approval, &fields);
+		r = toml_edit_replace(
+			text, approved, fields.approved, fields.approved_count, ret_text, err);
+		return r > 0 && grants_forget_gone(ret_text, record->name) < 0 ? err_no_memory(err) : r;
+	}
+	make_fields(record->kind, record->grant, &fields);
 	return toml_edit_replace(text, path, fields.list, fields.count, ret_text, err);
 }
 
@@ -293,6 +350,14 @@ static int change(struct record record, perch_err *err)
 int grants_write(enum grant_kind kind, const char *name, const struct grant *grant, perch_err *err)
 {
 	return change((struct record){ .kind = kind, .name = name, .grant = grant }, err);
+}
+
+int grants_approve(
+	enum grant_kind kind, const char *name, const struct grant_approval *approval, perch_err *err)
+{
+	const struct grant grant = { .has_approval = true, .approval = *approval };
+	return change(
+		(struct record){ .kind = kind, .name = name, .grant = &grant, .is_approval = true }, err);
 }
 
 int grants_remove(enum grant_kind kind, const char *name, perch_err *err)

@@ -103,9 +103,14 @@ START_TEST(control_sockets_are_hidden)
 	struct sandbox_policy policy;
 	ck_assert_int_eq(policy_for_plugin(&arena, &usual, &policy), 0);
 	static const char *const hidden[] = { "/run/user/1000", "/tmp/ssh-x/agent.1", "/somewhere/bus",
-		"/elsewhere/docker.sock", "/run/docker.sock", "/run/systemd", "/tmp/.X11-unix" };
+		"/elsewhere/docker.sock", "/tmp/.X11-unix" };
 	for (size_t i = 0; i < COUNT(hidden); i++)
 		ck_assert_msg(lists(policy.hide, hidden[i]), "%s", hidden[i]);
+	static const char *const where_there[] = { "/run/docker.sock", "/run/systemd", "/run/dbus",
+		"/run/user", "/run/screen" };
+	for (size_t i = 0; i < COUNT(where_there); i++)
+		ck_assert_msg(lists(policy.hide, where_there[i]) == (access(where_there[i], F_OK) == 0),
+			"%s", where_there[i]);
 	char tmux[64];
 	snprintf(tmux, sizeof(tmux), "/var/tmux/tmux-%u", (unsigned)getuid());
 	ck_assert(lists(policy.hide, tmux));
@@ -269,7 +274,8 @@ START_TEST(an_unknown_preset_is_refused_and_changes_nothing)
 	const struct policy_widening widening = { .presets = presets };
 	ck_assert_int_eq(policy_widen(&arena, "", &widening, &policy, &err), -EINVAL);
 	ck_assert_str_eq(err.text,
-		"there is no preset 'gti'; there are: aws, docker, git, github, npm, plugins, ssh");
+		"there is no preset 'gti'; there are: aws, azure, cargo, claude, codex, copilot, docker, "
+		"gcloud, gemini, git, github, gitlab, gpg, kube, mysql, npm, pip, plugins, postgres, ssh");
 	ck_assert(!policy.has_unix_sockets);
 	for (size_t i = 0; policy_preset(i); i++)
 		ck_assert_ptr_nonnull(strstr(err.text, policy_preset(i)));
