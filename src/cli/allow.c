@@ -246,6 +246,7 @@ static int apply(struct allowing *allowing, perch_err *err)
 	int r = find(allowing, err);
 	if (r < 0)
 		return r;
+	const struct grant before = allowing->grant;
 	if (allowing->revokes && !has_options(allowing))
 		allowing->grant.widening = (struct policy_widening){ 0 };
 	else
@@ -253,6 +254,8 @@ static int apply(struct allowing *allowing, perch_err *err)
 	if (r == 0 && allowing->manifest)
 		r = subject->approve(
 			allowing->name, &allowing->arena, &allowing->grant, &allowing->approved, err);
+	else if (r == 0 && subject->settle)
+		r = subject->settle(allowing->name, &allowing->arena, &before, &allowing->grant, err);
 	return r < 0 ? r : grants_write(subject->kind, allowing->name, &allowing->grant, err);
 }
 
@@ -296,7 +299,7 @@ static int run(
 		{ "net", 0, OPTION_FLAG, &allowing.net },
 		{ "no-net", 0, OPTION_FLAG, &allowing.no_net },
 		{ "sandbox", 0, OPTION_TEXT, &allowing.sandbox },
-		{ may_approve ? "manifest" : NULL, 0, OPTION_FLAG, &allowing.manifest },
+		{ may_approve ? subject->approve_option : NULL, 0, OPTION_FLAG, &allowing.manifest },
 		{ 0 },
 	};
 	perch_err err = { 0 };

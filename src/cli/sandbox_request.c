@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/paths.h"
 #include "cli/sandbox.h"
+#include "registry/grants.h"
 #include "sandbox/path_list.h"
 
 /* ---- limits ---------------------------------------------------------------- */
@@ -195,6 +196,19 @@ static int widen(const struct sandbox_request *request, const char *directory, s
 	return 0;
 }
 
+/* What decides other sandboxes. */
+static int request_protect(struct arena *arena, struct sandbox_policy *policy)
+{
+	const char *const *deciding = NULL;
+	perch_err err = { 0 };
+	int r = grants_deciding(arena, &deciding, &err);
+	if (r < 0 && r != -ENOMEM) {
+		cli_error(NULL, "%s", err.text);
+		return EXIT_HOST;
+	}
+	return r < 0 || policy_protect(arena, deciding, policy) < 0 ? cli_no_memory() : 0;
+}
+
 int sandbox_request_policy(const struct sandbox_request *request, const char *program,
 	struct arena *arena, struct sandbox_policy *ret_policy, struct policy_widening *ret_widening)
 {
@@ -213,6 +227,8 @@ int sandbox_request_policy(const struct sandbox_request *request, const char *pr
 		r = widen(request, kept, arena, &policy, ret_widening);
 	if (r == 0)
 		r = set_limits(&policy.limits, &request->limits);
+	if (r == 0)
+		r = request_protect(arena, &policy);
 	if (r)
 		return r;
 	if (request->on_unsupported)

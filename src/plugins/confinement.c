@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/paths.h"
+#include "registry/grants.h"
 
 static int widen(const struct confinement *confinement, const char *home, struct arena *arena,
 	struct sandbox_policy *policy, perch_err *err)
@@ -61,6 +62,12 @@ int confinement_policy(const struct confinement *confinement, struct arena *aren
 	if (!confinement->has_network)
 		policy.net = SANDBOX_NET_NONE;
 	int r = widen(confinement, plugin.home, arena, &policy, err);
+	/* An agent's profile in the project, and what it names, decide another sandbox. */
+	const char *const *deciding = NULL;
+	if (r == 0)
+		r = grants_deciding(arena, &deciding, err);
+	if (r == 0 && policy_protect(arena, deciding, &policy) < 0)
+		r = err_no_memory(err);
 	if (r == 0)
 		*ret_policy = policy;
 	return r;

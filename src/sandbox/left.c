@@ -23,7 +23,7 @@
 #include "sandbox/search.h"
 
 enum {
-	LEFT_DIRECTORIES = 65536, /* looked through below each path that could be written */
+	LEFT_DIRECTORIES = 32768, /* looked through below each path that could be written */
 	LEFT_NAMES = 1024 * 1024,
 	LEFT_NOTED = 256, /* repositories; of more only that there are more */
 };
@@ -86,7 +86,7 @@ static const char *left_harm(const char *git, const char *common)
 
 /* ---- whether the run has made it ---------------------------------------------------- */
 
-static bool left_is_since(const struct sandbox *sandbox, int64_t seconds, int64_t nanoseconds)
+bool left_is_since(const struct sandbox *sandbox, int64_t seconds, int64_t nanoseconds)
 {
 	const struct timespec *started = &sandbox->started;
 	return seconds > started->tv_sec ||

@@ -2,16 +2,21 @@
  * execute from may be made by what is sandboxed. So it is looked for when everything in the sandbox
  * is gone, and told. */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/cleanup.h"
 #include "base/file.h"
+#include "base/listing.h"
 #include "base/log.h"
 #include "proc/host.h"
 #include "sandbox/path_list.h"
 #include "sandbox/sandbox_parts.h"
+
+enum { HOOKS_MAX = 256 }; /* looked at one by one */
 
 static bool made_is_there(const char *path)
 {
@@ -23,6 +28,7 @@ static bool made_is_there(const char *path)
 static int made_join(struct sandbox *sandbox, const char *const *more)
 {
 	struct path_list *protect = &sandbox->triggers.protect;
+	sandbox->git_count = protect->count;
 	for (; more && *more && !protect->failed; more++) {
 		const char *kept = arena_dup(&sandbox->arena, str_from(*more));
 		protect->failed |= !kept;
@@ -70,19 +76,66 @@ static bool made_ends_with(const char *path, const char *name)
 	return slash && strcmp(slash + 1, name) == 0;
 }
 
+/* What the policy names is the host's own affair, and never removed. */
+static bool made_is_gits(const struct sandbox *sandbox, const char *path)
+{
+	const char *const *items = sandbox->triggers.protect.items;
+	bool is_one = false;
+	for (size_t i = 0; !is_one && i < sandbox->git_count; i++)
+		is_one = strcmp(items[i], path) == 0;
+	return is_one;
+}
+
 /* git writes a commondir into what it makes for a new worktree, and into no repository that is
  * there already: it makes git look for configuration and hooks somewhere else. */
 static void made_tell(struct sandbox *sandbox, const char *path)
 {
 	char shown[FILE_SHOWN_MAX];
 	sandbox->has_told = true;
-	if (made_ends_with(path, "commondir") && unlink(path) == 0)
+	if (!made_is_gits(sandbox, path))
+		log_warn(&sandbox->host->log,
+			"%s was made in the sandbox, and is executed or trusted later: look at it first",
+			file_shown(path, shown));
+	else if (made_ends_with(path, "commondir") && unlink(path) == 0)
 		log_warn(&sandbox->host->log,
 			"%s was made in the sandbox, so that git would look for programs to execute "
 			"somewhere else: it was removed",
 			file_shown(path, shown));
 	else
 		sandbox_tell_path(sandbox, path, "git may execute what it says");
+}
+
+/* Without namespaces nothing is protected: then what has changed since is told. */
+static bool made_has_changed(const struct sandbox *sandbox, const char *path, unsigned depth)
+{
+	struct stat info;
+	if (lstat(path, &info) < 0)
+		return false;
+	if (left_is_since(sandbox, info.st_ctim.tv_sec, info.st_ctim.tv_nsec))
+		return true;
+	_cleanup_listing_ DIR *listing =
+		S_ISDIR(info.st_mode) && depth ? listing_open(AT_FDCWD, path, O_NOFOLLOW) : NULL;
+	bool has_changed = false;
+	const char *name;
+	for (unsigned i = 0; i < HOOKS_MAX && !has_changed && (name = listing_next(listing)); i++) {
+		_cleanup_free_ char *below = str_join(path, "/", name, NULL);
+		has_changed = !below || made_has_changed(sandbox, below, depth - 1);
+	}
+	return has_changed;
+}
+
+static void made_tell_changed(struct sandbox *sandbox)
+{
+	const char *const *items = sandbox->triggers.protect.items;
+	for (size_t i = 0; i < sandbox->git_count; i++) {
+		char shown[FILE_SHOWN_MAX];
+		if (list_has(sandbox->absent, items[i]) || !made_has_changed(sandbox, items[i], 1))
+			continue;
+		sandbox->has_told = true;
+		log_warn(&sandbox->host->log,
+			"%s was changed during the run, and git may execute what it says: look at it first",
+			file_shown(items[i], shown));
+	}
 }
 
 /* A new .git is a repository, which is looked into. */
@@ -95,6 +148,8 @@ bool sandbox_tell_made(struct sandbox *sandbox)
 		if (!made_ends_with(*path, ".git") && made_is_there(*path))
 			made_tell(sandbox, *path);
 	}
+	if (!sandbox->layers.has_room)
+		made_tell_changed(sandbox);
 	sandbox_tell_left(sandbox);
 	return sandbox->has_told;
 }

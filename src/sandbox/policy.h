@@ -107,6 +107,11 @@ int policy_widen(struct arena *arena, const char *home, const struct policy_wide
 int policy_widening_join(
 	struct arena *arena, const struct policy_widening *more, struct policy_widening *widening);
 
+/* Keeps these files (absolute paths; NULL = none) as they are, where the policy lets something
+ * be written that holds them. What does not exist is passed over. -ENOMEM, and nothing has
+ * changed. */
+int policy_protect(struct arena *arena, const char *const *paths, struct sandbox_policy *policy);
+
 /* The i-th preset's name, NULL behind the last. */
 const char *policy_preset(size_t i);
 

@@ -47,6 +47,7 @@ struct sandbox {
 	const char *const *warnings;
 	struct timespec started;
 	struct triggers triggers;  /* what git would execute, as found at the beginning */
+	size_t git_count;          /* of what is protected, so many were found so: they come first */
 	const char *const *absent; /* of what is protected: what did not exist at the beginning */
 	bool removes_left;         /* what is left for git to execute is removed, not only told */
 	bool is_looked_through;    /* nobody was in it since that was looked for */
@@ -97,6 +98,9 @@ int sandbox_protect(struct sandbox *sandbox, perch_err *err);
 bool sandbox_tell_made(struct sandbox *sandbox);
 
 /* ---- left.c ---------------------------------------------------------------- */
+
+/* Whether such a time is not before the sandbox was made. */
+bool left_is_since(const struct sandbox *sandbox, int64_t seconds, int64_t nanoseconds);
 
 /* Repositories that were made meanwhile. */
 void sandbox_tell_left(struct sandbox *sandbox);

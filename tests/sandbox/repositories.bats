@@ -238,3 +238,16 @@ setup() {
     }
     as_both
 }
+
+@test "without namespaces nothing is protected: what has changed is told" {
+    cd "$project"
+    git init -q
+    git init -q nest
+    echo x >.git/hooks/pre-push
+    export PERCH_SANDBOX_NO_ROOM=1
+    output=$(confined true 2>&1)
+    [ -z "$output" ]
+    output=$(confined sh -c 'echo "[core]" >>nest/.git/config; echo y >.git/hooks/pre-push' 2>&1)
+    mentions "$project/nest/.git/config was changed during the run"
+    mentions "$project/.git/hooks was changed during the run"
+}
