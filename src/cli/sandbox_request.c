@@ -13,6 +13,7 @@
 #include "cli/sandbox.h"
 #include "registry/grants.h"
 #include "sandbox/path_list.h"
+#include "sandbox/way.h"
 
 /* ---- limits ---------------------------------------------------------------- */
 
@@ -62,16 +63,21 @@ static int set_limits(struct sandbox_limits *limits, const struct option_list *g
 
 /* ---- paths ------------------------------------------------------------------ */
 
-/* Absolute, because a policy knows of no current directory. What does not exist
- * is told when it is looked up. */
+/* Absolute, because a policy knows of no current directory. Links are for the sandbox to judge, see
+ * sandbox/named.h; so is what does not exist. */
 static const char *absolute(struct arena *arena, const char *directory, const char *path)
 {
-	_cleanup_free_ char *joined =
-		path[0] == '/' ? str_dup(str_from(path)) : str_join(directory, "/", path, NULL);
-	_cleanup_free_ char *real = joined ? realpath(joined, NULL) : NULL;
-	if (!joined)
+	struct path_list links;
+	struct way way;
+	const char *joined = path[0] == '/' ? path : arena_join(arena, directory, "/", path, NULL);
+	path_list_begin(&links, arena, NULL);
+	if (!joined || links.failed)
 		return NULL;
-	return arena_dup(arena, str_from(real ? real : joined));
+	bool is_plain = way_find(&way, joined, &links) == 0 && !links.count;
+	way_leave(&way);
+	if (links.failed || !is_plain)
+		return links.failed ? NULL : joined;
+	return arena_dup(arena, str_from(way.path[0] ? way.path : "/"));
 }
 
 static const char *const *absolute_list(

@@ -74,6 +74,30 @@ static int read_widening(const struct toml_value *table, struct arena *arena,
 	return 0;
 }
 
+/* Paths are written without links (cli/allow.c): what is a link now was none then. */
+static int note_resolved(enum grant_kind kind, const char *name, struct arena *arena,
+	struct policy_widening *widening, perch_err *err)
+{
+	static const char *const commands[] = {
+		[GRANT_PLUGIN] = "perch plugins allow ",
+		[GRANT_TOOL] = "perch tool allow ",
+		[GRANT_AGENT] = "perch agent allow ",
+	};
+	const char *const *const lists[] = { widening->read, widening->write };
+	size_t count = list_count(widening->read) + list_count(widening->write);
+	const char **resolved = arena_alloc(arena, (count + 1) * sizeof(*resolved));
+	widening->allow_by = arena_join(arena, commands[kind], name, NULL);
+	if (!resolved || !widening->allow_by)
+		return err_no_memory(err);
+	widening->resolved = resolved;
+	for (size_t i = 0; i < COUNT(lists); i++) {
+		for (const char *const *path = lists[i]; path && *path; path++)
+			*resolved++ = *path;
+	}
+	*resolved = NULL;
+	return 0;
+}
+
 static int read_text(const struct toml_value *table, const char *key, struct arena *arena,
 	const char **ret_text, perch_err *err)
 {
@@ -136,6 +160,8 @@ static int read_text_of_file(struct str text, enum grant_kind kind, const char *
 	if (r <= 0)
 		return r;
 	r = read_widening(table, arena, &grant->widening, err);
+	if (r == 0)
+		r = note_resolved(kind, name, arena, &grant->widening, err);
 	return r < 0 ? r : read_approval(table, arena, grant, err);
 }
 

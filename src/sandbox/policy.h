@@ -42,6 +42,11 @@ struct sandbox_policy {
 	/* What whoever runs it should be told once, a sentence; NULL = nothing. */
 	const char *note;
 	const char *withheld; /* the directory that the note is about; NULL = none */
+	/* Those of read and write that a user named, see sandbox/named.h; and those of them that had no
+	 * links when they were allowed. */
+	const char *const *named;
+	const char *const *resolved;
+	const char *allow_by; /* the command that allows these, without options; NULL = none */
 };
 
 /* What a user allowed one plugin, tool or agent beyond its default, or took
@@ -54,6 +59,8 @@ struct policy_widening {
 	const char *const *env; /* names of variables that are kept */
 	const char *const *presets;
 	enum { WIDENING_NET_KEEP, WIDENING_NET_NONE, WIDENING_NET_FULL } net;
+	const char *const *resolved; /* those of read and write that had no links when allowed */
+	const char *allow_by;        /* the command that allowed them, without options */
 };
 
 /* Who the policy of a plugin and its commands is for. "" = there is none. */
@@ -133,6 +140,10 @@ bool policy_is_inside(const char *path, const char *directory);
 
 /* The same for one of many; NULL = none. */
 bool policy_is_inside_any(const char *path, const char *const *directories);
+
+/* Whether an absolute path, where it leads to something of `hide`, also names that: else it is
+ * refused with -ELOOP and words. */
+int policy_check_named(const char *path, const char *const *hide, perch_err *err);
 
 /* Whether the path leads to one of the directories (NULL = none) or into it, however both are
  * spelled. False without memory. */

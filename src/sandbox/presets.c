@@ -164,17 +164,25 @@ static void add_preset(const struct preset *preset, const char *home, struct pat
 		add_plugins(write);
 }
 
+static void add_named(struct path_list *list, struct path_list *named, const char *const *paths)
+{
+	for (; paths && *paths; paths++) {
+		path_list_add(list, *paths);
+		path_list_add(named, *paths);
+	}
+}
+
 int policy_widen(struct arena *arena, const char *home, const struct policy_widening *widening,
 	struct sandbox_policy *policy, perch_err *err)
 {
 	struct path_list read;
 	struct path_list write;
+	struct path_list named;
 	path_list_begin(&read, arena, policy->read);
 	path_list_begin(&write, arena, policy->write);
-	for (const char *const *path = widening->read; path && *path; path++)
-		path_list_add(&read, *path);
-	for (const char *const *path = widening->write; path && *path; path++)
-		path_list_add(&write, *path);
+	path_list_begin(&named, arena, policy->named);
+	add_named(&read, &named, widening->read);
+	add_named(&write, &named, widening->write);
 	struct sandbox_policy widened = *policy;
 	for (const char *const *name = widening->presets; name && *name; name++) {
 		const struct preset *preset = find_preset(*name);
@@ -182,8 +190,15 @@ int policy_widen(struct arena *arena, const char *home, const struct policy_wide
 			return refuse_preset(*name, err);
 		add_preset(preset, home, &read, &write, &widened);
 	}
-	if (read.failed || write.failed)
+	struct path_list resolved;
+	path_list_begin(&resolved, arena, policy->resolved);
+	for (const char *const *path = widening->resolved; path && *path; path++)
+		path_list_add(&resolved, *path);
+	if (read.failed || write.failed || named.failed || resolved.failed)
 		return err_no_memory(err);
+	widened.named = named.items;
+	widened.resolved = resolved.items;
+	widened.allow_by = widening->allow_by ? widening->allow_by : policy->allow_by;
 	widened.read = read.items;
 	widened.write = write.items;
 	bool is_allowed = false;

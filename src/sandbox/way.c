@@ -180,6 +180,25 @@ int way_find(struct way *way, const char *path, struct path_list *links)
 	return fd < 0 ? fd : 0;
 }
 
+int way_clean(const char *path, char out[PATH_MAX])
+{
+	struct ahead ahead = { .links = 0 };
+	char name[NAME_MAX + 1];
+	out[0] = '\0';
+	if (strlen(path) >= sizeof(ahead.text))
+		return -ENAMETOOLONG;
+	strcpy(ahead.text, path);
+	int r = way_take_name(&ahead, name);
+	for (; r == 0 && name[0]; r = way_take_name(&ahead, name)) {
+		char *slash = strrchr(out, '/');
+		if (strcmp(name, "..") == 0 && slash)
+			*slash = '\0';
+		else if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
+			way_append(out, "/", name); /* no longer than the path */
+	}
+	return r;
+}
+
 void way_leave(struct way *way)
 {
 	way->fd = fd_close(way->fd);

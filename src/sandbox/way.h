@@ -22,6 +22,10 @@ int way_walk(struct way *way, const char *path, struct path_list *links);
  * missing then there is no descriptor. */
 int way_find(struct way *way, const char *path, struct path_list *links);
 
+/* The path without empty parts, dots and what they take back, as it is spelled; "" = the root.
+ * -ENAMETOOLONG. */
+int way_clean(const char *path, char out[PATH_MAX]);
+
 /* Closes what it has open. */
 void way_leave(struct way *way);
 

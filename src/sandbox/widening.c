@@ -29,7 +29,8 @@ int policy_widening_join(
 	if (join_list(arena, more->read, &joined.read) < 0 ||
 		join_list(arena, more->write, &joined.write) < 0 ||
 		join_list(arena, more->env, &joined.env) < 0 ||
-		join_list(arena, more->presets, &joined.presets) < 0)
+		join_list(arena, more->presets, &joined.presets) < 0 ||
+		join_list(arena, more->resolved, &joined.resolved) < 0)
 		return -ENOMEM;
 	if (more->net != WIDENING_NET_KEEP)
 		joined.net = more->net;
@@ -37,6 +38,8 @@ int policy_widening_join(
 		joined.is_off = more->is_off;
 		joined.is_on = more->is_on;
 	}
+	if (more->allow_by)
+		joined.allow_by = more->allow_by;
 	*widening = joined;
 	return 0;
 }

@@ -68,6 +68,14 @@ copy_programs() {
 @test "what holds something hidden cannot be renamed, root" { attack root holders; }
 @test "what holds something hidden cannot be renamed, normal user" { attack normal holders; }
 
+@test "what was allowed and has become a link is refused, root" { attack root grants; }
+@test "what was allowed and has become a link is refused, normal user" { attack normal grants; }
+@test "what has become a link can be allowed again, and taken back" { attack normal again; }
+@test "what a profile names and has become a link is refused, root" { attack root profiles; }
+@test "what a profile names and has become a link is refused, normal user" { attack normal profiles; }
+@test "a link does not name what is hidden, root" { attack root command_line; }
+@test "a link does not name what is hidden, normal user" { attack normal command_line; }
+
 @test "a link that somebody else has put into /tmp breaks no sandbox, root" { attack root stranger; }
 @test "a link that somebody else has put into /tmp breaks no sandbox, normal user" {
     [ "$(id -u)" = 0 ] || skip "needs root"

@@ -141,6 +141,108 @@ holders() {
     confined_with --write "$HOME" touch "$HOME/.config/new"
 }
 
+# ---- what was allowed ------------------------------------------------------------------
+
+# An agent that reads and writes `data` of the project.
+make_agent() {
+    echo 'cat data/id; echo x >data/planted; echo done' >agent.sh
+    printf '%s\n' 'command: sh' "args: ['$project/agent.sh']" "cwd: '$project'" \
+        "$@" >"$place/agent.yaml"
+}
+
+# What the agent says, and perch of it.
+turn() {
+    "$perch" agent run --profile "$place/agent.yaml" --no-store --prompt hi 2>&1 </dev/null || true
+}
+
+is_safe() {
+    [[ "$1" != *secret* ]] || fail "read: $1"
+    [ ! -e "$HOME/.ssh/planted" ] || fail "written: $1"
+}
+
+# refused WORDS: the next turn is, with these words, and nothing was seen.
+refused() {
+    local said
+    said=$(turn)
+    is_safe "$said"
+    [[ "$said" == *"$1"* ]] || fail "does not say '$1': $said"
+}
+
+# What somebody does who may write the project.
+plant() {
+    rm -rf data
+    ln -s "$HOME/.ssh" data
+}
+
+grants() {
+    mkdir data
+    echo plain >data/id
+    make_agent 'sandbox: on'
+    "$perch" agent allow "$place/agent.yaml" --read data --write data >/dev/null
+    [[ "$(turn)" == *plain* ]] || fail "what is allowed is not seen: $(turn)"
+    plant
+    twice refused "perch agent allow $place/agent.yaml --read '$project/data'"
+    # Nor does a link on the way lead anywhere.
+    rm data
+    mkdir -p deep/data
+    echo plain >deep/data/id
+    "$perch" agent revoke "$place/agent.yaml" >/dev/null
+    "$perch" agent allow "$place/agent.yaml" --read deep/data >/dev/null
+    mv deep moved
+    mkdir "$HOME/deep"
+    ln -s "$HOME/.ssh" "$HOME/deep/data"
+    ln -s "$HOME/deep" deep
+    twice refused "perch agent allow"
+    # By a link, what is hidden is not allowed either; what is named is.
+    plant
+    "$perch" agent revoke "$place/agent.yaml" >/dev/null
+    denied "$perch" agent allow "$place/agent.yaml" --read data
+    is_safe "$(turn)"
+    "$perch" agent allow "$place/agent.yaml" --read "$HOME/.ssh" >/dev/null
+    [[ "$(turn)" == *secret* ]] || fail "what is named is not allowed: $(turn)"
+}
+
+# A grant whose path has become a link is allowed again, or taken back, by the same words.
+again() {
+    mkdir data "$place/elsewhere"
+    echo other >"$place/elsewhere/id"
+    make_agent 'sandbox: on'
+    "$perch" agent allow "$place/agent.yaml" --read data >/dev/null
+    rmdir data
+    ln -s "$place/elsewhere" data
+    refused "is not what was allowed"
+    "$perch" agent allow "$place/agent.yaml" --read data >/dev/null
+    [[ "$(turn)" == *other* ]] || fail "is not allowed again: $(turn)"
+    grep -q "read = \[\"$place/elsewhere\"\]" "$XDG_CONFIG_HOME/perch/grants.toml"
+    "$perch" agent revoke "$place/agent.yaml" --read data >/dev/null
+    denied grep -q elsewhere "$XDG_CONFIG_HOME/perch/grants.toml"
+}
+
+profiles() {
+    mkdir data
+    make_agent 'sandbox:' "  read: ['$project/data']" "  write: ['$project/data']"
+    plant
+    twice refused "'$HOME/.ssh', which is hidden"
+    # Not hidden, but not the project either.
+    rm data
+    mkdir "$HOME/papers"
+    echo secret >"$HOME/papers/id"
+    ln -s "$HOME/papers" data
+    make_agent 'sandbox:' "  write: ['$project/data']"
+    twice refused "lies where the sandbox may write"
+    [ ! -e "$HOME/papers/planted" ] || fail "written"
+}
+
+# The same on a command line: what is hidden is named, or it is not meant.
+command_line() {
+    plant
+    twice denied confined_with --read data cat data/id
+    twice denied confined_with --write "$project/data" touch data/planted
+    is_safe ""
+    [ "$(confined_with --read "$HOME/.ssh" cat "$HOME/.ssh/id")" = secret ]
+    [ "$(confined_with --read ../home/.ssh cat "$HOME/.ssh/id")" = secret ]
+}
+
 # ---- others on the machine -----------------------------------------------------------
 
 # Somebody else has linked /tmp/.X11-unix, where we look for sockets to hide, to the root.
