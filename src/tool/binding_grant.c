@@ -22,6 +22,13 @@ static void binding_add_words(struct path_list *words, const char *kind, const c
 	}
 }
 
+static void binding_add_path(struct path_list *words, const char *kind, const char *path)
+{
+	const char *word = decision_word_of_path(words->arena, kind, path);
+	words->failed |= !word;
+	path_list_add(words, word ? word : "");
+}
+
 static bool binding_asks(const struct tool_binding *binding)
 {
 	for (size_t i = 0; i < binding->tool_count; i++) {
@@ -36,12 +43,10 @@ static bool binding_asks(const struct tool_binding *binding)
 static const char *const *binding_words(
 	struct arena *arena, const struct tool_binding *binding, const struct grant *grant)
 {
-	const char *const command[] = { binding->command, NULL };
-	const char *const directory[] = { binding->directory, NULL };
 	struct path_list words;
 	path_list_begin(&words, arena, NULL);
-	binding_add_words(&words, "command", command);
-	binding_add_words(&words, "directory", directory);
+	binding_add_path(&words, "command", binding->command);
+	binding_add_path(&words, "directory", binding->directory);
 	binding_add_words(&words, "capability", binding->capabilities);
 	if (binding->widening.net == WIDENING_NET_FULL)
 		path_list_add(&words, "network");
