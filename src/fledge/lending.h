@@ -8,6 +8,7 @@
 #include "perch/host.h"
 
 struct lending;
+struct surroundings;
 
 struct lending_options {
 	perch_host *host;
@@ -16,6 +17,7 @@ struct lending_options {
 	const char *const *own_env;
 	const char *const *git_env;
 	const struct git_context *git;
+	struct surroundings *surroundings; /* whose git is asked */
 	/* The result of a request; valid during the call. */
 	void (*done)(void *data, uint64_t ticket, struct str json);
 	void (*warn)(void *data, const char *text);

@@ -218,6 +218,7 @@ static int make_parts(struct fledge_run *run)
 		.own_env = options->own_env,
 		.git_env = surroundings_git_env(run->surroundings),
 		.git = &surroundings_project(run->surroundings)->git,
+		.surroundings = run->surroundings,
 		.done = run_result_known,
 		.warn = warn,
 		.data = run,
