@@ -117,8 +117,8 @@ int surroundings_own_git(
 	int r = 0;
 	if (!surroundings->own_git)
 		r = own_git_open(surroundings->host,
-			project->git.root ? project->git.root : surroundings->directory,
-			&surroundings->own_git, err);
+			project->git.root ? project->git.root : surroundings->directory, &surroundings->own_git,
+			err);
 	if (r == 0)
 		*ret_git = surroundings->own_git;
 	return r;

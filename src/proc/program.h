@@ -22,6 +22,12 @@ int program_find(const char *name, const char *const *env, char **ret_path, perc
  * Fails with -ENOENT, -ENOMEM. */
 int program_find_own(const char *name, char **ret_path, perch_err *err);
 
+/* What `sh` is, wherever a command is given to it: not the first of that name on PATH. */
+#define PROGRAM_SHELL "/bin/sh"
+
+/* NULL, as the program to execute is the one that argv[0] names; the path when that is "sh". */
+const char *program_of_shell(const char *shell);
+
 /* Those directories as a PATH, for what such a program starts. */
 extern const char PROGRAM_OWN_PATH[];
 

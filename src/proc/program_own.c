@@ -100,6 +100,11 @@ static int program_own_search(const char *path, const char *name, char **ret_pat
 	return r;
 }
 
+const char *program_of_shell(const char *shell)
+{
+	return strcmp(shell, "sh") == 0 ? PROGRAM_SHELL : NULL;
+}
+
 int program_find_own(const char *name, char **ret_path, perch_err *err)
 {
 	const char *path = getenv("PATH");
@@ -110,8 +115,9 @@ int program_find_own(const char *name, char **ret_path, perch_err *err)
 		return err_no_memory(err);
 	if (r > 0)
 		return 0;
-	err_set(err, -ENOENT, "'%s' is not installed: it is looked for in %s and other directories "
-						  "of the system, and nowhere else on PATH",
+	err_set(err, -ENOENT,
+		"'%s' is not installed: it is looked for in %s and other directories "
+		"of the system, and nowhere else on PATH",
 		name, own_directories[1]);
 	if (err)
 		err->stage = spawn_stage_name(STAGE_LOOKUP);

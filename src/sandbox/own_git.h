@@ -14,8 +14,7 @@ int own_git_find(char **ret_path, perch_err *err);
 
 /* Makes the sandbox for questions about a directory. Fails with PERCH_ESANDBOX (nothing
  * would keep git from starting programs), as own_git_find and as sandbox_open do. */
-int own_git_open(
-	perch_host *host, const char *directory, struct own_git **ret_git, perch_err *err);
+int own_git_open(perch_host *host, const char *directory, struct own_git **ret_git, perch_err *err);
 
 /* For perch_child_spec: the program, open, and what it is confined to. A sandbox that
  * starts no program starts one that is open already. */

@@ -83,6 +83,7 @@ int policy_for_fetch(struct arena *arena, const struct policy_fetch *fetch,
 	path_list_begin(&write, arena, NULL);
 	home = home ? home : "";
 	policy_git_hide(arena, home, fetch->source, &hide, &reveal);
+	path_list_add(&reveal, "/run/systemd/resolve"); /* where names are resolved */
 	if (!fetch->uses_helper)
 		kept_back_sockets(&hide, home);
 	path_list_add(&write, fetch->target);
