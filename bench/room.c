@@ -21,14 +21,14 @@ static char child_path[4096];
 static struct perch_confine confine = { .landlock_fd = -1 };
 
 static const struct room_mount mounts[] = {
-	{ ROOM_HIDE, "/root", 0 },
-	{ ROOM_HIDE, "/run", 0 },
-	{ ROOM_HIDE, "/home", 0 },
-	{ ROOM_HIDE, "/etc/shadow", 0 },
-	{ ROOM_HIDE, "/var/spool", 0 },
-	{ ROOM_READ_ONLY, "/etc", 0 },
-	{ ROOM_READ_ONLY, "/srv", 0 },
-	{ ROOM_TMP, "/var/tmp", 0 },
+	{ ROOM_HIDE, "/root", 0, 0 },
+	{ ROOM_HIDE, "/run", 0, 0 },
+	{ ROOM_HIDE, "/home", 0, 0 },
+	{ ROOM_HIDE, "/etc/shadow", 0, 0 },
+	{ ROOM_HIDE, "/var/spool", 0, 0 },
+	{ ROOM_READ_ONLY, "/etc", 0, 0 },
+	{ ROOM_READ_ONLY, "/srv", 0, 0 },
+	{ ROOM_TMP, "/var/tmp", 0, 0 },
 };
 
 _Noreturn static void give_up(const perch_err *err)

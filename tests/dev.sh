@@ -154,7 +154,7 @@ tree_with_ninja() {
     cp "$top/dev" "$work/built"
     cp "$tests/lib.sh" "$work/built/tests"
     printf '%s gcc --werror' "$work/built" >"$work/built/build/dev-stamp"
-    printf %s '-Dtests=false -Dbench=false' >"$work/built/build/dev-switches"
+    printf %s '' >"$work/built/build/dev-switches"
     stub ninja
 }
 

@@ -6,7 +6,7 @@ set -eu
 
 tests=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
 top=${tests%/*}
-build=${PERCH_BUILD:-$top/build}
+build=${PERCH_RELEASE:-$top/build}
 # shellcheck source=tests/lib.sh
 . "$tests/lib.sh"
 

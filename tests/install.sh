@@ -5,7 +5,7 @@ set -eu
 
 tests=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
 top=${tests%/*}
-build=${PERCH_BUILD:-$top/build}
+build=${PERCH_RELEASE:-$top/build}
 # shellcheck source=tests/lib.sh
 . "$tests/lib.sh"
 
@@ -44,6 +44,11 @@ compiles_alone() {
 pkg_config() {
     PKG_CONFIG_PATH=$(directory_of perch.pc) \
         pkg-config --define-variable=prefix="$prefix" "$@" perch
+}
+
+# Those that weaken a sandbox or kill an installation are for builds that are tested.
+knows_no_switches() {
+    ! grep -r -a -l -e PERCH_TEST_KILL_AT -e PERCH_LANDLOCK_ABI_MAX -e PERCH_SANDBOX_NO_ROOM "$root"
 }
 
 version_is_right() {
@@ -248,6 +253,8 @@ check "the exported names are those in tests/symbols.txt" exports_are_listed
 check "libperch.a shows the same names" static_exports_are_the_same
 check "no name inside collides with a program's own" names_do_not_collide
 check "no global state but what is listed" globals_are_listed
+
+check "nothing in it obeys the switches of tests" knows_no_switches
 
 check "the perch command" has bin/perch
 check "perch --version" env LD_LIBRARY_PATH="$libraries" "$prefix/bin/perch" --version

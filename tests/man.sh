@@ -6,7 +6,7 @@ set -eu
 
 tests=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
 top=${tests%/*}
-PERCH_BUILD=${PERCH_BUILD:-$top/build}
+PERCH_BUILD=${PERCH_RELEASE:-$top/build}
 # shellcheck source=tests/lib.sh
 . "$tests/lib.sh"
 # shellcheck source=tests/cli/help.sh

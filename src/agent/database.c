@@ -5,6 +5,7 @@
 #include "agent/database.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,18 +21,22 @@
 #define SCHEMA_TEXT(number) SCHEMA_TEXT_OF(number)
 #define APPLICATION_ID 1885565800 /* "pcsh": this file is ours */
 
-/* Numbers of tickets come from the clock, so that one is never used twice, but
+/* How a database of one version becomes one of the next: the first step makes one out of an empty
+ * file. A step that was released never changes; what is new is a step of its own, and a database of
+ * the version before in tests/unit/sessions_versions.c.
+ *
+ * Numbers of tickets come from the clock, so that one is never used twice, but
  * whoever comes later gets a higher one whatever the clock does. */
-static const char schema[] =
+static const char *const steps[] = {
 	"CREATE TABLE session (profile TEXT NOT NULL, sender TEXT NOT NULL, name TEXT NOT NULL,"
 	" id TEXT NOT NULL, last_used INTEGER NOT NULL, turns INTEGER NOT NULL,"
 	" PRIMARY KEY (profile, sender, name)) WITHOUT ROWID;"
 	"CREATE TABLE ticket (profile TEXT NOT NULL, sender TEXT NOT NULL, name TEXT NOT NULL,"
 	" number INTEGER NOT NULL, holder INTEGER NOT NULL,"
 	" PRIMARY KEY (profile, sender, name, number)) WITHOUT ROWID;"
-	"PRAGMA application_id = " SCHEMA_TEXT(APPLICATION_ID) ";"
-														   "PRAGMA user_version = 1;";
-_Static_assert(DATABASE_VERSION == 1, "the schema above is this version");
+	"PRAGMA application_id = " SCHEMA_TEXT(APPLICATION_ID),
+};
+_Static_assert(sizeof(steps) / sizeof(steps[0]) == DATABASE_VERSION, "a step for each version");
 
 #define THE_KEY "profile = ?1 AND sender = ?2 AND name = ?3"
 
@@ -148,8 +153,8 @@ static int read_number(
 	return code == SQLITE_ROW ? 0 : fail(database, code, err);
 }
 
-/* 1 = it is of this version, 0 = it is empty. */
-static int check_schema(struct database *database, perch_err *err)
+/* Which version it is of, at most `newest`; 0 = it is empty. */
+static int read_version(struct database *database, int newest, int64_t *ret_version, perch_err *err)
 {
 	char shown[FILE_SHOWN_MAX];
 	int64_t application = 0;
@@ -162,41 +167,62 @@ static int check_schema(struct database *database, perch_err *err)
 		r = read_number(database, "SELECT count(*) FROM sqlite_schema", &tables, err);
 	if (r < 0)
 		return r;
-	if (application != APPLICATION_ID)
-		return application || version || tables ? fail(database, SQLITE_NOTADB, err) : 0;
-	if (version != DATABASE_VERSION)
+	bool is_ours = application == APPLICATION_ID && version > 0;
+	if (!is_ours && (application || version || tables))
+		return fail(database, SQLITE_NOTADB, err);
+	if (version > newest)
 		return err_set(err, -ENOTSUP,
 			"sessions in %s: written by a newer perch (schema %lld, this one knows %d); use that "
 			"one, or another XDG_STATE_HOME",
-			file_shown(database->path, shown), (long long)version, DATABASE_VERSION);
-	return 1;
+			file_shown(database->path, shown), (long long)version, newest);
+	*ret_version = version;
+	return 0;
 }
 
 /* In one transaction: the file may just be made by somebody else. */
-static int check_schema_at_once(struct database *database, perch_err *err)
+static int read_version_at_once(
+	struct database *database, int newest, int64_t *ret_version, perch_err *err)
 {
 	int r = execute_patiently(database, "BEGIN", err);
 	if (r == 0)
-		r = check_schema(database, err);
+		r = read_version(database, newest, ret_version, err);
 	database_rollback(database);
 	return r;
 }
 
-static int make_schema(struct database *database, perch_err *err)
+static int climb(struct database *database, const char *const *way, int64_t version, perch_err *err)
 {
-	int r = execute_patiently(database, "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL", err);
-	if (r == 0)
-		r = execute_patiently(database, texts[SQL_BEGIN], err);
+	char text[64];
+	snprintf(text, sizeof(text), "PRAGMA user_version = %lld", (long long)version + 1);
+	int r = execute(database, way[version], err);
+	return r < 0 ? r : execute(database, text, err);
+}
+
+/* All steps or none: a process that is killed meanwhile leaves it as it was. */
+static int upgrade(struct database *database, const char *const *way, int newest, perch_err *err)
+{
+	int64_t version = 0;
+	int r = execute_patiently(database, texts[SQL_BEGIN], err);
 	if (r < 0)
 		return r;
-	r = check_schema(database, err); /* somebody may have been faster */
+	r = read_version(database, newest, &version, err); /* somebody may have been faster */
+	for (; r == 0 && version < newest; version++)
+		r = climb(database, way, version, err);
 	if (r == 0)
-		r = execute(database, schema, err);
-	if (r >= 0)
 		r = execute(database, texts[SQL_COMMIT], err);
 	if (r < 0)
 		database_rollback(database);
 	return r;
+}
+
+static int make_current(
+	struct database *database, const char *const *way, int newest, perch_err *err)
+{
+	int64_t version = 0;
+	int r = read_version_at_once(database, newest, &version, err);
+	if (r == 0 && !version)
+		r = execute_patiently(database, "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL", err);
+	return r == 0 && version < newest ? upgrade(database, way, newest, err) : r;
 }
 
 /* The file is made before SQLite sees it, for its mode, and without opening it:
@@ -223,6 +249,12 @@ static int open_file(struct database *database, perch_err *err)
 
 int database_open(const char *path, struct database *ret_database, perch_err *err)
 {
+	return database_open_by(path, steps, DATABASE_VERSION, ret_database, err);
+}
+
+int database_open_by(const char *path, const char *const *way, int newest,
+	struct database *ret_database, perch_err *err)
+{
 	_cleanup_(database_close) struct database database = { .path = str_dup(str_from(path)) };
 	if (!database.path)
 		return err_no_memory(err);
@@ -230,9 +262,7 @@ int database_open(const char *path, struct database *ret_database, perch_err *er
 	if (r == 0)
 		r = open_file(&database, err);
 	if (r == 0)
-		r = check_schema_at_once(&database, err);
-	if (r == 0)
-		r = make_schema(&database, err);
+		r = make_current(&database, way, newest, err);
 	if (r < 0)
 		return r;
 	*ret_database = database;

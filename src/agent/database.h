@@ -9,7 +9,7 @@
 #include "agent/sqlite.h"
 
 enum {
-	DATABASE_VERSION = 1,     /* of the schema; a newer one is refused */
+	DATABASE_VERSION = 1,     /* of the schema; an older one is upgraded, a newer one refused */
 	DATABASE_BUSY_MS = 1000,  /* how long another process's write is waited for */
 	DATABASE_WAL_PAGES = 512, /* half a MiB: what is read again at the next open stays small */
 };
@@ -49,6 +49,11 @@ struct arguments {
  * closed. */
 int database_open(const char *path, struct database *ret_database, perch_err *err);
 void database_close(struct database *database);
+
+/* The same by other steps than ours: way[N] makes version N + 1 out of version N, up to `newest`.
+ */
+int database_open_by(const char *path, const char *const *way, int newest,
+	struct database *ret_database, perch_err *err);
 
 /* Looks for damage in all of it. 0, or PERCH_ESYNTAX. */
 int database_examine(struct database *database, perch_err *err);

@@ -14,6 +14,9 @@
 
 uint64_t clock_now_ns(void);
 
+/* What this thread has used of a processor: for limits of work, not of waiting. */
+uint64_t clock_processor_ns(void);
+
 /* now + delay, without wrapping: too far away is NEVER. */
 static inline uint64_t clock_after(uint64_t now_ns, uint64_t delay_ns)
 {

@@ -162,7 +162,7 @@ static int read_tool(const char *path, struct arena *arena, struct conformance_t
 {
 	perch_err err = { 0 };
 	int r = ends_with(path, ".toml") ? tool_binding_read(path, arena, &target->source.binding, &err)
-									 : tool_source_read(path, arena, &target->source, &err);
+									 : tool_source_read(path, NULL, arena, &target->source, &err);
 	if (r < 0) {
 		cli_error(NULL, "%s", err.text);
 		return EXIT_HOST;

@@ -1,5 +1,5 @@
-/* perch tool add: see what a plugin is and what it requests, let the operator
- * decide, and write the binding. What the plugin says grants nothing. */
+/* perch tool add: say what a plugin would run and see, let the operator decide, shake hands,
+ * and write the binding. What the plugin says grants nothing. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -254,12 +254,15 @@ static int add(struct tool_session *session, void *data, perch_err *err)
 	const struct add_words *words = data;
 	struct adding adding = { .session = session, .words = words };
 	adding.binding = &adding.source.binding;
-	int r = tool_source_read(words->source, &session->arena, &adding.source, err);
+	int r = tool_source_read(words->source, &words->named, &session->arena, &adding.source, err);
 	if (r == 0)
 		r = take_options(&adding, err);
 	if (r < 0)
 		return r == -ENOMEM ? r : add_refuse(&adding, err);
-	r = introduce(&adding, err);
+	adding.requested = adding.source.bundle.capabilities;
+	r = add_consent(&adding, err);
+	if (r == 0)
+		r = introduce(&adding, err);
 	if (r == 0) {
 		r = choose_path(&adding, err);
 		if (r < 0)
@@ -291,6 +294,8 @@ static int run_add(struct cli *cli, int argc, char **argv)
 	const struct option_spec specs[] = {
 		{ "name", 0, OPTION_TEXT, &words.name },
 		{ "binding", 0, OPTION_TEXT, &words.binding },
+		{ "command", 0, OPTION_TEXT, &words.named.command },
+		{ "dir", 0, OPTION_TEXT, &words.named.directory },
 		{ "grant", 0, OPTION_LIST, &words.grants },
 		{ "yes", 'y', OPTION_FLAG, &words.yes },
 		{ "pin", 0, OPTION_FLAG, &words.pin },
@@ -323,13 +328,15 @@ const struct command tool_verb_add = {
 	.help = "usage: perch tool add SOURCE [OPTIONS]\n"
 			"\n"
 			"Binds a plugin: SOURCE is an executable, an rterm-plugin.json, or the folder of\n"
-			"one. It is started in its sandbox and shakes hands; what it requests is shown,\n"
-			"and you decide. Without a terminal, --yes or --grant decides.\n"
+			"one. What would run and what it would see is shown, and you decide; then it is\n"
+			"started in its sandbox, shakes hands, and says what it requests. Without a\n"
+			"terminal, --yes or --grant decides.\n"
 			"\n"
 			"  --grant A,B         allow these capabilities; -y, --yes: all that it requests\n"
 			"  --name NAME         call it so here; --binding FILE: write the binding there\n"
 			"  --pin               refuse to run it once its files have changed\n"
 			"  --ask               ask before each call of a tool that changes things\n"
+			"  --command FILE, --dir PATH   instead of what the bundle says\n"
 			"  --arg ARG           an argument for it (again for more)\n"
 			"  --read, --write PATH   --env NAME   --net full   --sandbox off\n"
 			"                      widen its sandbox\n"

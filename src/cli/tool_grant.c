@@ -1,8 +1,11 @@
-/* What a plugin requests, and what is granted of it. */
+/* What a plugin would run and see, what it requests, and what is granted of it. */
 #include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/file.h"
 #include "cli/tool_add.h"
 
 static void show_list(const char *title, const char *const *list)
@@ -33,29 +36,100 @@ static void show_tools(const struct adding *adding)
 	}
 }
 
-static void show_request(const struct adding *adding)
+/* ---- before it is started ------------------------------------------------------ */
+
+/* What a tool sees of the home directory is more than anybody thinks of. */
+static bool grant_holds_home(const char *path)
+{
+	char home[PATH_MAX];
+	char full[PATH_MAX];
+	const char *given = getenv("HOME");
+	return path[0] && given && given[0] && realpath(given, home) && realpath(path, full) &&
+		policy_is_inside(home, full);
+}
+
+static void grant_warn_of(const struct adding *adding, const char *path)
+{
+	char shown[FILE_SHOWN_MAX];
+	if (grant_holds_home(path))
+		tool_warn(adding->session,
+			"it sees your home directory, by %s: the histories of shells and editors, documents, "
+			"whatever has no place among the secrets; put it into a folder of its own",
+			file_shown(path, shown));
+}
+
+/* Where the command lies; NULL without memory. */
+static const char *grant_folder(const struct adding *adding)
+{
+	const char *command = adding->binding->command;
+	const char *slash = strrchr(command, '/');
+	size_t len = slash && slash > command ? (size_t)(slash - command) : 1;
+	return arena_dup(&adding->session->arena, (struct str){ command, len });
+}
+
+/* Its folders, and what was named beside them. */
+static void grant_show_visible(const struct adding *adding)
+{
+	const struct tool_binding *binding = adding->binding;
+	const char *folder = grant_folder(adding);
+	bool has_other = binding->directory[0] && folder && strcmp(binding->directory, folder) != 0;
+	const char *const own[] = { folder ? folder : binding->command,
+		has_other ? binding->directory : NULL, NULL };
+	if (binding->widening.is_off)
+		return show_text("sandbox", "OFF: it runs with all your rights");
+	show_list("sees", own);
+	show_list("reads", binding->widening.read);
+	show_list("writes", binding->widening.write);
+	show_list("gets", binding->widening.env);
+	show_text("network", binding->widening.net == WIDENING_NET_FULL ? "full" : "none");
+}
+
+static void grant_show_program(const struct adding *adding)
 {
 	const struct tool_binding *binding = adding->binding;
 	fputs("plugin ", stderr);
-	cli_put_text(stderr, str_from(binding->name));
-	fputc(' ', stderr);
-	cli_put_text(stderr, str_from(adding->version));
+	if (adding->source.has_bundle)
+		cli_put_text(stderr, str_from(binding->name));
+	else
+		cli_put_text(stderr, str_from(adding->words->source));
 	fputc('\n', stderr);
 	show_text("runs", binding->command);
 	show_list("with", binding->args);
+	if (binding->directory[0])
+		show_text("in", binding->directory);
 	show_list("sets", binding->env);
+	grant_show_visible(adding);
+	show_list("requests", adding->requested);
+}
+
+/* A folder of its own, or the whole home directory: told whoever has decided. */
+static void grant_warn(const struct adding *adding)
+{
+	const struct tool_binding *binding = adding->binding;
+	const char *folder = grant_folder(adding);
+	if (binding->widening.is_off)
+		return;
+	grant_warn_of(adding, folder ? folder : "");
+	if (!folder || strcmp(folder, binding->directory) != 0)
+		grant_warn_of(adding, binding->directory);
+	for (const char *const *path = binding->widening.read; path && *path; path++)
+		grant_warn_of(adding, *path);
+}
+
+/* ---- behind the handshake ------------------------------------------------------- */
+
+static void show_request(const struct adding *adding)
+{
+	fputs("plugin ", stderr);
+	cli_put_text(stderr, str_from(adding->binding->name));
+	fputc(' ', stderr);
+	cli_put_text(stderr, str_from(adding->version));
+	fputc('\n', stderr);
 	show_tools(adding);
 	if (adding->requested[0])
 		show_list("requests", adding->requested);
 	else
 		show_text("requests", "no capabilities");
-	if (binding->widening.is_off)
-		show_text("sandbox", "OFF: it runs with all your rights");
-	show_list("reads", binding->widening.read);
-	show_list("writes", binding->widening.write);
-	show_list("gets", binding->widening.env);
-	if (binding->widening.net == WIDENING_NET_FULL)
-		show_text("network", "full");
 }
 
 static int refuse_grant(const struct adding *adding, const char *word)
@@ -105,18 +179,10 @@ static int read_grants(struct adding *adding, perch_err *err)
 	return 0;
 }
 
-int add_decide(struct adding *adding, perch_err *err)
+/* Returns 0 for a yes, else as add_decide does. */
+static int grant_ask(struct adding *adding, const char *question, perch_err *err)
 {
-	const struct add_words *words = adding->words;
-	bool is_decided = words->yes || words->grants.count;
-	if (!adding->session->cli->quiet && (!is_decided || adding->session->cli->verbose))
-		show_request(adding);
-	if (words->grants.count)
-		return read_grants(adding, err);
-	adding->binding->capabilities = adding->requested;
-	if (words->yes)
-		return 0;
-	int r = tool_ask(adding->session->cli, "Bind it, and grant what it requests?", err);
+	int r = tool_ask(adding->session->cli, question, err);
 	if (r > 0)
 		return 0;
 	if (r == -ENOTTY)
@@ -128,4 +194,52 @@ int add_decide(struct adding *adding, perch_err *err)
 		return tool_exit_code(TOOL_INVALID_REQUEST);
 	}
 	return r == -ENOTTY || r == -ECANCELED ? add_refuse(adding, err) : r;
+}
+
+static bool grant_is_decided(const struct adding *adding)
+{
+	return adding->words->yes || adding->words->grants.count;
+}
+
+static bool grant_is_shown(const struct adding *adding)
+{
+	const struct cli *cli = adding->session->cli;
+	return !cli->quiet && (!grant_is_decided(adding) || cli->verbose);
+}
+
+/* A bundle says what the plugin requests, so that one question is enough if it keeps to it. */
+int add_consent(struct adding *adding, perch_err *err)
+{
+	if (grant_is_shown(adding))
+		grant_show_program(adding);
+	grant_warn(adding);
+	if (grant_is_decided(adding))
+		return 0;
+	adding->bundled = adding->requested && adding->requested[0] ? adding->requested : NULL;
+	return grant_ask(adding,
+		adding->bundled ? "Start it, bind it, and grant what it requests?"
+						: "Start it in this sandbox, to see what it requests?",
+		err);
+}
+
+/* Whether it requests nothing that somebody has not agreed to before it was started. */
+static bool grant_keeps_to_bundle(const struct adding *adding)
+{
+	for (const char *const *word = adding->requested; adding->bundled && *word; word++) {
+		if (!list_has(adding->bundled, *word))
+			return false;
+	}
+	return adding->bundled;
+}
+
+int add_decide(struct adding *adding, perch_err *err)
+{
+	if (grant_is_shown(adding))
+		show_request(adding);
+	if (adding->words->grants.count)
+		return read_grants(adding, err);
+	adding->binding->capabilities = adding->requested;
+	if (adding->words->yes || grant_keeps_to_bundle(adding))
+		return 0;
+	return grant_ask(adding, "Bind it, and grant what it requests?", err);
 }

@@ -170,16 +170,27 @@ int tool_approval(const struct cli *cli, const struct tool_binding *binding, con
 
 /* ---- results ------------------------------------------------------------- */
 
+/* docs/tool-commands.md promises them. */
+static const int exit_codes[] = {
+	[TOOL_OK] = 0,
+	[TOOL_EXECUTION_ERROR] = 1,
+	[TOOL_LAUNCH_FAILED] = 2,
+	[TOOL_HANDSHAKE_FAILED] = 3,
+	[TOOL_TIMEOUT] = 4,
+	[TOOL_CRASHED] = 5,
+	[TOOL_MALFORMED_RESPONSE] = 6,
+	[TOOL_NOT_EXPOSED] = 7,
+	[TOOL_PROTOCOL_VERSION_MISMATCH] = 8,
+	[TOOL_CAPABILITY_NOT_DECLARED] = 9,
+	[TOOL_CAPABILITY_NOT_ALLOWED] = 10,
+	[TOOL_INVALID_REQUEST] = EXIT_USAGE,
+	[TOOL_CANCELLED] = 130,
+};
+_Static_assert(sizeof(exit_codes) / sizeof(exit_codes[0]) == TOOL_CODES, "each has an exit code");
+
 int tool_exit_code(enum tool_code code)
 {
-	switch (code) {
-	case TOOL_INVALID_REQUEST:
-		return EXIT_USAGE;
-	case TOOL_CANCELLED:
-		return 130;
-	default:
-		return (int)code; /* the order of the list is the specification's */
-	}
+	return exit_codes[code];
 }
 
 void tool_record(struct tool_session *session, const struct audit_call *call)

@@ -16,6 +16,7 @@
 #include "base/regular.h"
 #include "base/sha256.h"
 #include "proc/program.h"
+#include "sandbox/policy.h"
 #include "tool/schema.h"
 
 static int keep(struct arena *arena, const char *text, const char **ret_text, perch_err *err)
@@ -50,15 +51,45 @@ static int make_absolute(
 
 /* ---- a bundle ------------------------------------------------------------ */
 
+/* Where the bundle lies: with the slash at its end, if it is the root. */
+static int source_folder(
+	const struct tool_bundle *bundle, struct arena *arena, const char **ret_folder, perch_err *err)
+{
+	size_t len = (size_t)(strrchr(bundle->path, '/') - bundle->path);
+	*ret_folder = arena_dup(arena, (struct str){ bundle->path, len ? len : 1 });
+	return *ret_folder ? 0 : err_no_memory(err);
+}
+
+/* A stranger wrote the bundle: what lies elsewhere is not his to name. */
+static int source_refuse(const char *what, const char *given, const char *option, perch_err *err)
+{
+	char shown[FILE_SHOWN_MAX];
+	return err_set(err, -EXDEV,
+		"the %s of the bundle, '%s', leads out of its folder: look at it first; %s names one "
+		"yourself",
+		what, file_shown(given, shown), option);
+}
+
+/* What the operator has named, or what the bundle says, which must not leave its folder. */
+static int source_find_directory(const struct tool_bundle *bundle, const char *folder,
+	const char *named, struct arena *arena, const char **ret_directory, perch_err *err)
+{
+	char full[PATH_MAX];
+	const char *given = named ? named : bundle->directory;
+	if (!realpath(given, full))
+		return err_set(err, -errno, "%s: %s", given, perch_strerror(-errno));
+	if (!named && !policy_is_inside(full, folder))
+		return source_refuse("dir", given, "--dir PATH", err);
+	return keep(arena, full, ret_directory, err);
+}
+
 /* A bare name is a program beside the bundle, or one on PATH. */
-static int find_command(
-	const struct tool_bundle *bundle, struct arena *arena, const char **ret_command, perch_err *err)
+static int source_look_for_command(const struct tool_bundle *bundle, const char *folder,
+	struct arena *arena, const char **ret_command, perch_err *err)
 {
 	if (bundle->command[0] == '/')
 		return keep(arena, bundle->command, ret_command, err);
-	size_t len = (size_t)(strrchr(bundle->path, '/') - bundle->path);
-	_cleanup_free_ char *folder = str_dup((struct str){ bundle->path, len });
-	_cleanup_free_ char *beside = folder ? str_join(folder, "/", bundle->command, NULL) : NULL;
+	_cleanup_free_ char *beside = str_join(folder, "/", bundle->command, NULL);
 	if (!beside)
 		return err_no_memory(err);
 	if (strchr(bundle->command, '/') || access(beside, X_OK) == 0)
@@ -66,6 +97,27 @@ static int find_command(
 	_cleanup_free_ char *found = NULL;
 	int r = program_find(bundle->command, (const char *const *)environ, &found, err);
 	return r < 0 ? r : keep(arena, found, ret_command, err);
+}
+
+/* What every tool may read, and what PATH leads to, is not the bundle's choice. */
+static bool source_may_run(const struct tool_bundle *bundle, const char *folder, const char *path)
+{
+	char full[PATH_MAX];
+	bool is_on_path = !strchr(bundle->command, '/') && !policy_is_inside(path, folder);
+	if (is_on_path || !realpath(path, full)) /* one that is missing is told at the start */
+		return is_on_path || policy_is_inside(path, folder);
+	return policy_is_inside(full, folder) || policy_is_system(full);
+}
+
+static int source_find_command(const struct tool_bundle *bundle, const char *folder,
+	const char *named, struct arena *arena, const char **ret_command, perch_err *err)
+{
+	if (named)
+		return make_absolute(named, arena, ret_command, err);
+	int r = source_look_for_command(bundle, folder, arena, ret_command, err);
+	if (r == 0 && !source_may_run(bundle, folder, *ret_command))
+		r = source_refuse("command", bundle->command, "--command FILE", err);
+	return r;
 }
 
 static int check_schemas(const struct tool_bundle *bundle, perch_err *err)
@@ -82,22 +134,47 @@ static int check_schemas(const struct tool_bundle *bundle, perch_err *err)
 	return 0;
 }
 
-static int read_bundle(
-	const char *path, struct arena *arena, struct tool_source *source, perch_err *err)
+/* A link in its place would make another folder the bundle's. */
+static int source_check_file(const char *path, const struct tool_bundle *bundle, perch_err *err)
+{
+	char folder[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	_cleanup_free_ char *named =
+		slash ? str_dup((struct str){ path, (size_t)(slash - path) + 1 }) : str_dup(STR("."));
+	if (!named)
+		return err_no_memory(err);
+	if (!realpath(named, folder))
+		return err_set(err, -errno, "%s: %s", path, perch_strerror(-errno));
+	if (policy_is_inside(bundle->path, folder))
+		return 0;
+	char shown[FILE_SHOWN_MAX];
+	return err_set(err, -EXDEV, "%s is a link that leads out of its folder: name the file itself",
+		file_shown(path, shown));
+}
+
+static int read_bundle(const char *path, const struct tool_named *named, struct arena *arena,
+	struct tool_source *source, perch_err *err)
 {
 	const struct tool_bundle *bundle = &source->bundle;
 	struct tool_binding *binding = &source->binding;
+	const char *folder = NULL;
 	int r = tool_bundle_read(path, arena, &source->bundle, err);
+	if (r == 0)
+		r = source_check_file(path, bundle, err);
 	if (r == 0)
 		r = check_schemas(bundle, err);
 	if (r == 0)
-		r = find_command(bundle, arena, &binding->command, err);
+		r = source_folder(bundle, arena, &folder, err);
+	if (r == 0)
+		r = source_find_directory(
+			bundle, folder, named->directory, arena, &binding->directory, err);
+	if (r == 0)
+		r = source_find_command(bundle, folder, named->command, arena, &binding->command, err);
 	if (r < 0)
 		return r;
 	source->has_bundle = true;
 	binding->name = bundle->plugin_id;
 	binding->args = bundle->args;
-	binding->directory = bundle->directory;
 	binding->env = bundle->env;
 	if (bundle->protocol_version[0])
 		binding->protocol = bundle->protocol_version;
@@ -115,11 +192,26 @@ const struct bundle_tool *tool_source_tool(const struct tool_source *source, str
 
 /* ------------------------------------------------------------------------- */
 
-int tool_source_read(
-	const char *path, struct arena *arena, struct tool_source *ret_source, perch_err *err)
+/* An executable that the operator named. */
+static int read_executable(const char *path, const struct tool_named *named, struct arena *arena,
+	struct tool_binding *binding, perch_err *err)
 {
+	char full[PATH_MAX];
+	if (named->command)
+		return err_set(err, -EINVAL, "--command is for a bundle: %s is an executable", path);
+	if (named->directory && !realpath(named->directory, full))
+		return err_set(err, -errno, "%s: %s", named->directory, perch_strerror(-errno));
+	int r = named->directory ? keep(arena, full, &binding->directory, err) : 0;
+	return r < 0 ? r : make_absolute(path, arena, &binding->command, err);
+}
+
+int tool_source_read(const char *path, const struct tool_named *named, struct arena *arena,
+	struct tool_source *ret_source, perch_err *err)
+{
+	static const struct tool_named nothing = { 0 };
 	struct tool_source source = { .binding = tool_binding_default() };
 	source.binding.name = TOOL_SOURCE_NAMELESS;
+	named = named ? named : &nothing;
 	struct stat status;
 	if (stat(path, &status) < 0)
 		return err_set(err, -errno, "cannot add %s: %s", path, perch_strerror(-errno));
@@ -131,11 +223,11 @@ int tool_source_read(
 		r = err_set(
 			err, -ENOENT, "%s has no " TOOL_BUNDLE_FILE "; name the executable itself", path);
 	else if (S_ISDIR(status.st_mode))
-		r = read_bundle(inside, arena, &source, err);
+		r = read_bundle(inside, named, arena, &source, err);
 	else if (str_has_suffix(str_from(path), STR(".json")))
-		r = read_bundle(path, arena, &source, err);
+		r = read_bundle(path, named, arena, &source, err);
 	else
-		r = make_absolute(path, arena, &source.binding.command, err);
+		r = read_executable(path, named, arena, &source.binding, err);
 	if (r == 0)
 		*ret_source = source;
 	return r;

@@ -14,10 +14,17 @@ struct tool_source {
 
 #define TOOL_SOURCE_NAMELESS "(not known yet)"
 
-/* Everything lives in the arena. Schemas that are not understood are refused.
- * -EINVAL and others, with words. */
-int tool_source_read(
-	const char *path, struct arena *arena, struct tool_source *ret_source, perch_err *err);
+/* What the operator names himself, whatever a bundle says; NULL = nothing. */
+struct tool_named {
+	const char *command;
+	const char *directory;
+};
+
+/* Everything lives in the arena. Schemas that are not understood are refused, and so is a
+ * bundle whose command or directory leads out of its folder, unless `named` (may be NULL) has
+ * another. -EINVAL, -EXDEV and others, with words. */
+int tool_source_read(const char *path, const struct tool_named *named, struct arena *arena,
+	struct tool_source *ret_source, perch_err *err);
 
 /* What a bundle says of a tool; NULL = nothing. */
 const struct bundle_tool *tool_source_tool(const struct tool_source *source, struct str name);

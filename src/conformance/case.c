@@ -151,8 +151,8 @@ static void read_given(
 	test->leaves_child = read_flag(reader, table, "leaves_child");
 }
 
-static void read_case(
-	const struct author_file *reader, const struct toml_value *table, struct conformance_case *test)
+static void read_case(const struct author_file *reader, const struct toml_value *table,
+	enum protocol protocol, struct conformance_case *test)
 {
 	static const char *const names[] = { "id", "rule", "checks", "steps", "within", "runs",
 		"leaves_child", "message", "input", "tool", "settings", "options", "args", "capabilities",
@@ -165,6 +165,7 @@ static void read_case(
 	read_steps(reader, table, test);
 	read_bounds(reader, table, test);
 	read_given(reader, table, test);
+	given_check(reader, table, protocol, test);
 	read_expectation(reader, table, &test->expect);
 }
 
@@ -197,7 +198,7 @@ static void read_cases(
 	}
 	struct conformance_case *tests = author_alloc(reader, array->count, sizeof(*tests));
 	for (size_t i = 0; tests && i < array->count; i++) {
-		read_case(reader, array->items[i], &tests[i]);
+		read_case(reader, array->items[i], file->protocol, &tests[i]);
 		if (tests[i].id)
 			check_id(reader, file, tests, i);
 	}

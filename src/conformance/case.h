@@ -106,4 +106,8 @@ void case_file_parse(struct str text, enum protocol protocol, struct arena *aren
 /* In steps.c. Reads `{ send = "…" }` and its like. */
 void step_read(const struct author_file *reader, const struct toml_value *table, struct step *step);
 
+/* In given.c. What a case gives is data: anything else in it is a finding. */
+void given_check(const struct author_file *reader, const struct toml_value *table,
+	enum protocol protocol, const struct conformance_case *test);
+
 #endif

@@ -7,10 +7,28 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/utf8.h"
-#include "conformance/regex.h"
 #include "data/json.h"
+#include "data/regex.h"
 
 enum { PATH_LEN_MAX = 256 };
+
+/* ---- regular expressions -------------------------------------------------------- */
+
+static int pattern_regex_verify(struct str text, perch_err *err)
+{
+	_cleanup_(regex_freep) struct regex *regex = NULL;
+	return regex_compile(text, REGEX_BYTES, &regex, err);
+}
+
+/* What cannot be found out in its time does not match. */
+static int pattern_regex_match(struct str pattern, struct str text)
+{
+	_cleanup_(regex_freep) struct regex *regex = NULL;
+	int r = regex_compile(pattern, REGEX_BYTES, &regex, NULL);
+	if (r == 0)
+		r = regex_match(regex, text, 0);
+	return r == PERCH_ELIMIT ? 0 : r;
+}
 
 /* ---- comparing ------------------------------------------------------------------ */
 
@@ -118,7 +136,7 @@ static int match_string(
 			return type == kinds[i].type ? 1 : differs(matching, wanted, found);
 	}
 	if (type == PERCH_JSON_STRING && text.len && text.data[0] == '~') {
-		int r = regex_match((struct str){ text.data + 1, text.len - 1 }, json_str(found));
+		int r = pattern_regex_match((struct str){ text.data + 1, text.len - 1 }, json_str(found));
 		return r ? r : differs(matching, wanted, found);
 	}
 	if (type == PERCH_JSON_STRING)
@@ -180,7 +198,7 @@ int pattern_match(struct str pattern, struct str text, struct buf *why)
 	if (!pattern.len || pattern.data[0] != '~') {
 		r = match_json(pattern, text, why);
 	} else {
-		r = regex_match((struct str){ pattern.data + 1, pattern.len - 1 }, text);
+		r = pattern_regex_match((struct str){ pattern.data + 1, pattern.len - 1 }, text);
 		if (r == 0) {
 			buf_append_text(why, "it must match ");
 			quote(why, pattern);
@@ -198,7 +216,8 @@ static int check_strings(const perch_json_value *value, perch_err *err)
 	if (perch_json_type_of(value) == PERCH_JSON_STRING) {
 		struct str text = json_str(value);
 		bool is_regex = text.len && text.data[0] == '~';
-		return is_regex ? regex_verify((struct str){ text.data + 1, text.len - 1 }, err) : 0;
+		return is_regex ? pattern_regex_verify((struct str){ text.data + 1, text.len - 1 }, err)
+						: 0;
 	}
 	perch_json_iter iter = perch_json_iterate(value);
 	for (const perch_json_value *below; r == 0 && (below = perch_json_next(&iter));)
@@ -214,7 +233,7 @@ int pattern_verify(struct str pattern, perch_err *err)
 	const perch_json_value *root;
 	const perch_json_options options = { .depth_max = 64 };
 	if (pattern.len && pattern.data[0] == '~')
-		return regex_verify((struct str){ pattern.data + 1, pattern.len - 1 }, err);
+		return pattern_regex_verify((struct str){ pattern.data + 1, pattern.len - 1 }, err);
 	if (pattern_expand(pattern, &none, (struct str){ 0 }, &text) < 0 ||
 		perch_json_new(&options, &json) < 0)
 		return err_no_memory(err);

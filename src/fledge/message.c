@@ -102,7 +102,7 @@ static void handle_exec(struct reading *reading)
 	exec.has_cwd = reading_text(reading, "cwd", &exec.cwd);
 	exec.has_timeout = reading_number(reading, "timeout", &exec.timeout_seconds);
 	if (exec.has_timeout && !(exec.timeout_seconds > 0))
-		reading_wrong(reading, "timeout", "more than 0");
+		reading_unfit(reading, "timeout", "more than 0");
 	if (reading->is_wrong)
 		return;
 	struct request *request = engine_enqueue(engine, reading->id);

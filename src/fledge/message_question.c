@@ -39,7 +39,7 @@ static void read_select(struct reading *reading, struct question *question, stru
 	question->kind = QUESTION_SELECT;
 	question->options = reading_required_list(reading, "options", arena, &question->option_count);
 	if (!reading->is_wrong && !question->option_count)
-		reading_wrong(reading, "options", "a list with at least one string");
+		reading_unfit(reading, "options", "a list with at least one string");
 	const perch_json_value *index = reading_field(reading, "default");
 	if (index && !reading->is_wrong)
 		question->has_default = reading_index(

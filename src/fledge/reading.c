@@ -2,6 +2,9 @@
 #include "fledge/reading.h"
 
 #include <errno.h>
+#include <stdio.h>
+
+#include "base/utf8.h"
 
 const perch_json_value *reading_field(const struct reading *reading, const char *name)
 {
@@ -9,18 +12,32 @@ const perch_json_value *reading_field(const struct reading *reading, const char 
 	return perch_json_type_of(value) == PERCH_JSON_NULL ? NULL : value;
 }
 
-void reading_wrong(struct reading *reading, const char *name, const char *wanted)
+/* Once a message: what is wrong with it next may follow from this. */
+static void reading_refuse(
+	struct reading *reading, const char *name, const char *wanted, struct str found)
 {
 	if (reading->is_wrong)
 		return;
 	reading->is_wrong = true;
-	const perch_json_value *value = reading_field(reading, name);
 	engine_say(reading->engine, SHOWN_WARNING,
-		"line %llu of the plugin: `%s`: `%s` must be %s, %s%s",
+		"line %llu of the plugin: `%s`: `%s` must be %s, %s%.*s",
 		(unsigned long long)reading->engine->line_number, reading->type, name, wanted,
-		value ? "not " : "and is missing",
-		value ? perch_json_type_name(perch_json_type_of(value)) : "");
+		found.len ? "not " : "and is missing", utf8_quoted(found), found.data);
 	engine_refuse(reading->engine, engine_enqueue(reading->engine, reading->id), "invalid_request");
+}
+
+void reading_wrong(struct reading *reading, const char *name, const char *wanted)
+{
+	const perch_json_value *value = reading_field(reading, name);
+	reading_refuse(reading, name, wanted,
+		value ? str_from(perch_json_type_name(perch_json_type_of(value))) : STR(""));
+}
+
+void reading_unfit(struct reading *reading, const char *name, const char *wanted)
+{
+	struct str raw;
+	raw.data = perch_json_raw(reading_field(reading, name), &raw.len);
+	reading_refuse(reading, name, wanted, raw);
 }
 
 bool reading_text(struct reading *reading, const char *name, struct str *ret)
@@ -92,7 +109,10 @@ const struct str *reading_required_list(
 	perch_json_iter iter = perch_json_iterate(list);
 	for (const perch_json_value *value; texts && (value = perch_json_next(&iter));) {
 		if (perch_json_type_of(value) != PERCH_JSON_STRING) {
-			reading_wrong(reading, name, "a list of strings");
+			char found[64];
+			snprintf(found, sizeof(found), "a list with %s in it",
+				perch_json_type_name(perch_json_type_of(value)));
+			reading_refuse(reading, name, "a list of strings", str_from(found));
 			return NULL;
 		}
 		struct str text = json_str(value);

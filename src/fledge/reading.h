@@ -19,6 +19,9 @@ const perch_json_value *reading_field(const struct reading *reading, const char 
 /* The first wrong field of a message is told; whoever waits gets a cancel. */
 void reading_wrong(struct reading *reading, const char *name, const char *wanted);
 
+/* The same for a field that is of the right type: its value is told, not its type. */
+void reading_unfit(struct reading *reading, const char *name, const char *wanted);
+
 /* Optional fields say whether they are there, and are left alone if not. A
  * wrong type is told and makes the reading wrong. */
 bool reading_text(struct reading *reading, const char *name, struct str *ret);

@@ -71,6 +71,17 @@ static inline long bare_poll(struct pollfd *fds, size_t count, const struct time
 	return bare_call(SYS_ppoll, (long)fds, (long)count, timeout ? (long)&left : 0, 0, 0, 0);
 }
 
+static inline void bare_sleep(long duration_ns)
+{
+	const struct timespec duration = { .tv_nsec = duration_ns };
+	bare_call(SYS_nanosleep, (long)&duration, 0, 0, 0, 0, 0);
+}
+
+static inline long bare_signal_pidfd(int pidfd, int signal)
+{
+	return bare_call(SYS_pidfd_send_signal, pidfd, signal, 0, 0, 0, 0);
+}
+
 static inline long bare_kill(int process, int signal)
 {
 	return bare_call(SYS_kill, process, signal, 0, 0, 0, 0);

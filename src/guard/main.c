@@ -15,6 +15,8 @@
 enum {
 	LAST_REGISTRATIONS_S = 1, /* a child that was being born enters itself within this */
 	FAILED = 1,
+	RETRY_NS = 10 * 1000 * 1000,
+	RETRIES_TIMED = LAST_REGISTRATIONS_S * 100, /* of a wait that has an end */
 };
 
 /* Signals that reach a whole session or a whole machine that is going down
@@ -27,15 +29,32 @@ static void ignore_signals(void)
 		bare_ignore(ignored[i]);
 }
 
-/* Waits until the lifeline is cut or, if that is asked for, the host is dead. */
+/* The kernel cannot wait for us: it has no memory, or somebody has given us a limit of open files.
+ * That does not mean that the host has died. Sleeps a little; whether the host is gone. */
+static bool is_gone_after_pause(void)
+{
+	bare_sleep(RETRY_NS);
+	return bare_signal_pidfd(GUARD_FD_HOST, 0) == -ESRCH;
+}
+
+/* Waits until the lifeline is cut or, if that is asked for, the host is dead; not much longer than
+ * timeout, where there is one. */
 static void await(bool is_host_watched, const struct timespec *timeout)
 {
 	struct pollfd fds[] = {
 		{ .fd = GUARD_FD_LIFELINE, .events = POLLIN },
 		{ .fd = GUARD_FD_HOST, .events = POLLIN },
 	};
-	while (bare_poll(fds, is_host_watched ? 2 : 1, timeout) == -EINTR)
-		;
+	for (int failures = 0; !timeout || failures < RETRIES_TIMED;) {
+		long r = bare_poll(fds, is_host_watched ? 2 : 1, timeout);
+		if (r >= 0)
+			return;
+		if (r == -EINTR)
+			continue;
+		failures++;
+		if (is_gone_after_pause() && is_host_watched)
+			return;
+	}
 }
 
 static void kill_all(struct guard_table *table)

@@ -1,6 +1,8 @@
 /* Reading what an author wrote as TOML. */
 #include "plugins/author_file.h"
 
+#include "registry/names.h"
+
 void *author_alloc(const struct author_file *file, size_t count, size_t size)
 {
 	void *memory = arena_alloc(file->arena, count * size + 1);
@@ -75,4 +77,17 @@ struct author_pairs author_pairs(
 			return (struct author_pairs){ 0 };
 	}
 	return (struct author_pairs){ items, items ? found->count : 0 };
+}
+
+void author_check_files(const struct author_file *file, const struct author_pairs *files)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		const char *path = files->items[i].key;
+		const char *problem = binary_problem(str_from(path));
+		char quoted[TOML_QUOTE_MAX];
+		if (problem)
+			findings_add(file->findings, FINDING_ERROR, &files->items[i].at, "the file %s %s",
+				toml_quote(str_from(path), quoted),
+				path[0] == '/' ? "must be relative to the project" : problem);
+	}
 }

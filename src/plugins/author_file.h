@@ -49,4 +49,7 @@ const char *const *author_list(
 struct author_pairs author_pairs(
 	const struct author_file *file, const struct toml_value *table, const char *key);
 
+/* Keys that are paths of files stay below the directory that they are made in. */
+void author_check_files(const struct author_file *file, const struct author_pairs *files);
+
 #endif

@@ -1,11 +1,11 @@
 /* perch-test.toml: what a plugin is to be tried with. */
 #include "plugins/cases.h"
 
-#include <regex.h>
+#include <errno.h>
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "registry/names.h"
+#include "data/regex.h"
 
 /* What reading shares. */
 struct reader {
@@ -153,16 +153,14 @@ static void read_grant(
 static void check_regexes(const struct reader *reader, const struct case_texts *texts)
 {
 	for (size_t i = 0; i < texts->count; i++) {
-		regex_t regex;
-		char problem[128];
-		int r = regcomp(&regex, texts->items[i].text, REG_EXTENDED | REG_NEWLINE);
-		if (r == 0) {
-			regfree(&regex);
-			continue;
-		}
-		regerror(r, &regex, problem, sizeof(problem));
-		findings_add(reader->file.findings, FINDING_ERROR, &texts->items[i].at,
-			"this is no regular expression: %s", problem);
+		_cleanup_(regex_freep) struct regex *regex = NULL;
+		perch_err err = { 0 };
+		int r = regex_compile(str_from(texts->items[i].text), REGEX_LINES, &regex, &err);
+		if (r == -ENOMEM)
+			reader->file.findings->failed = true;
+		else if (r < 0)
+			findings_add(reader->file.findings, FINDING_ERROR, &texts->items[i].at,
+				"this is no regular expression that can be used: %s", err.text);
 	}
 }
 
@@ -213,18 +211,6 @@ static double read_timeout(const struct reader *reader, const struct toml_value 
 	return timeout;
 }
 
-static void check_files(const struct reader *reader, const struct author_pairs *files)
-{
-	for (size_t i = 0; i < files->count; i++) {
-		const char *problem = binary_problem(str_from(files->items[i].key));
-		char quoted[TOML_QUOTE_MAX];
-		if (problem)
-			findings_add(reader->file.findings, FINDING_ERROR, &files->items[i].at,
-				"the file %s %s", toml_quote(str_from(files->items[i].key), quoted),
-				files->items[i].key[0] == '/' ? "must be relative to the project" : problem);
-	}
-}
-
 static void read_case(
 	const struct reader *reader, const struct toml_value *table, struct test_case *test)
 {
@@ -240,7 +226,7 @@ static void read_case(
 	read_answers(reader, table, test);
 	test->timeout = read_timeout(reader, table);
 	test->files = author_pairs(&reader->file, table, "files");
-	check_files(reader, &test->files);
+	author_check_files(&reader->file, &test->files);
 	test->state = author_pairs(&reader->file, table, "state");
 	read_expectation(reader, table, &test->expect);
 	findings_add_unknown_keys(reader->file.findings, table, names, true);

@@ -1,9 +1,10 @@
 /* Whether a run came out as its case expects. */
 #include "plugins/check.h"
 
-#include <regex.h>
+#include <errno.h>
 
 #include "base/utf8.h"
+#include "data/regex.h"
 #include "fledge/state.h"
 
 static const char *dots(struct str text)
@@ -24,18 +25,20 @@ static void check_output(
 static void check_regex(
 	const struct case_text *wanted, struct str output, struct findings *findings)
 {
-	regex_t regex;
-	if (regcomp(&regex, wanted->text, REG_EXTENDED | REG_NEWLINE) != 0) {
-		findings->failed = true; /* it has been compiled before: memory ran out */
-		return;
-	}
-	regmatch_t range = { .rm_so = 0, .rm_eo = (regoff_t)output.len };
-	const char *text = output.data ? output.data : "";
-	if (regexec(&regex, text, 1, &range, REG_STARTEND) != 0)
+	_cleanup_(regex_freep) struct regex *regex = NULL;
+	/* It has been compiled before: if it cannot be now, memory ran out. */
+	int r = regex_compile(str_from(wanted->text), REGEX_LINES, &regex, NULL);
+	if (r == 0)
+		r = regex_match(regex, output, 0);
+	if (r == PERCH_ELIMIT)
+		findings_add(findings, FINDING_ERROR, NULL,
+			"whether the output matches '%s' takes too long to find out", wanted->text);
+	else if (r < 0)
+		findings->failed = true;
+	else if (r == 0)
 		findings_add(findings, FINDING_ERROR, NULL,
 			"expected an output that matches '%s', but it was '%.*s%s'", wanted->text,
-			utf8_quoted(output), text, dots(output));
-	regfree(&regex);
+			utf8_quoted(output), output.data ? output.data : "", dots(output));
 }
 
 static void check_stored(

@@ -92,7 +92,8 @@ static bool check_fields(
 	struct lint *lint, const perch_json_value *message, const struct message_rule *rule)
 {
 	bool is_right = true;
-	for (const struct field_rule *field = rule->fields; field->name; field++) {
+	for (size_t i = 0; i < rule->field_count; i++) {
+		const struct field_rule *field = &rule->fields[i];
 		const perch_json_value *value = message_field(message, field->name);
 		if (value ? fits(field->kind, value, message) : !field->is_needed)
 			continue;
@@ -111,8 +112,8 @@ static void check_names(
 {
 	const char *names[FIELDS_MAX + 3] = { "type", "id" };
 	size_t count = 2;
-	for (const struct field_rule *field = rule->fields; field->name; field++)
-		names[count++] = field->name;
+	for (size_t i = 0; i < rule->field_count; i++)
+		names[count++] = rule->fields[i].name;
 	perch_json_iter iter = perch_json_iterate(message);
 	while (perch_json_next(&iter)) {
 		char name[64];

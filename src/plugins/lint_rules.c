@@ -99,31 +99,39 @@ static void look_at_options(struct lint *lint, const perch_json_value *message)
 #define NEEDS(word) #word, offsetof(struct capabilities, word)
 #define NEEDS_NOTHING NULL, 0
 
+/* Fields with their number; an array of -1 where there are too many. */
+#define FIELDS_GIVEN(...) (sizeof((struct field_rule[]){ __VA_ARGS__ }) / sizeof(struct field_rule))
+#define FIELDS(...)                                                                             \
+	FIELDS_GIVEN(__VA_ARGS__) * sizeof(char[FIELDS_GIVEN(__VA_ARGS__) <= FIELDS_MAX ? 1 : -1]), \
+	{                                                                                           \
+		__VA_ARGS__                                                                             \
+	}
+
 static const struct message_rule rules[] = {
-	{ "output", false, NEEDS_NOTHING, NULL, { { "text", FIELD_TEXT, true } } },
+	{ "output", false, NEEDS_NOTHING, NULL, FIELDS({ "text", FIELD_TEXT, true }) },
 	{ "log", false, NEEDS_NOTHING, look_at_log,
-		{ { "level", FIELD_TEXT, false }, { "message", FIELD_TEXT, true } } },
+		FIELDS({ "level", FIELD_TEXT, false }, { "message", FIELD_TEXT, true }) },
 	{ "progress", false, NEEDS_NOTHING, look_at_progress,
-		{ { "message", FIELD_TEXT, false }, { "current", FIELD_NUMBER, false },
-			{ "total", FIELD_NUMBER, false }, { "done", FIELD_BOOL, false } } },
+		FIELDS({ "message", FIELD_TEXT, false }, { "current", FIELD_NUMBER, false },
+			{ "total", FIELD_NUMBER, false }, { "done", FIELD_BOOL, false }) },
 	{ "store", false, NEEDS(store), look_at_key,
-		{ { "key", FIELD_TEXT, true }, { "value", FIELD_TEXT, true } } },
-	{ "load", true, NEEDS(store), look_at_key, { { "key", FIELD_TEXT, true } } },
+		FIELDS({ "key", FIELD_TEXT, true }, { "value", FIELD_TEXT, true }) },
+	{ "load", true, NEEDS(store), look_at_key, FIELDS({ "key", FIELD_TEXT, true }) },
 	{ "exec", true, NEEDS(exec), look_at_exec,
-		{ { "command", FIELD_TEXT, true }, { "cwd", FIELD_TEXT, false },
-			{ "timeout", FIELD_POSITIVE, false } } },
-	{ "metadata", true, NEEDS(metadata), look_at_metadata, { { "keys", FIELD_TEXTS, true } } },
+		FIELDS({ "command", FIELD_TEXT, true }, { "cwd", FIELD_TEXT, false },
+			{ "timeout", FIELD_POSITIVE, false }) },
+	{ "metadata", true, NEEDS(metadata), look_at_metadata, FIELDS({ "keys", FIELD_TEXTS, true }) },
 	{ "prompt", true, NEEDS_NOTHING, look_at_prompt,
-		{ { "message", FIELD_TEXT, true }, { "default", FIELD_TEXT, false },
-			{ "validate", FIELD_TEXT, false } } },
+		FIELDS({ "message", FIELD_TEXT, true }, { "default", FIELD_TEXT, false },
+			{ "validate", FIELD_TEXT, false }) },
 	{ "confirm", true, NEEDS_NOTHING, NULL,
-		{ { "message", FIELD_TEXT, true }, { "default", FIELD_BOOL, false } } },
+		FIELDS({ "message", FIELD_TEXT, true }, { "default", FIELD_BOOL, false }) },
 	{ "select", true, NEEDS_NOTHING, look_at_options,
-		{ { "message", FIELD_TEXT, true }, { "options", FIELD_TEXTS, true },
-			{ "default", FIELD_INDEX, false } } },
+		FIELDS({ "message", FIELD_TEXT, true }, { "options", FIELD_TEXTS, true },
+			{ "default", FIELD_INDEX, false }) },
 	{ "multi_select", true, NEEDS_NOTHING, look_at_options,
-		{ { "message", FIELD_TEXT, true }, { "options", FIELD_TEXTS, true },
-			{ "defaults", FIELD_INDEXES, false } } },
+		FIELDS({ "message", FIELD_TEXT, true }, { "options", FIELD_TEXTS, true },
+			{ "defaults", FIELD_INDEXES, false }) },
 };
 enum { RULES = sizeof(rules) / sizeof(rules[0]) };
 

@@ -16,6 +16,7 @@ enum field_kind {
 	FIELD_TEXTS,
 };
 
+/* Of one message. More of them than this do not compile. */
 enum { FIELDS_MAX = 5 };
 
 struct field_rule {
@@ -33,7 +34,8 @@ struct message_rule {
 	const char *capability;  /* that it needs; NULL = none */
 	size_t capability_place; /* in struct capabilities */
 	lint_closer_fn *closer;
-	struct field_rule fields[FIELDS_MAX]; /* ends with a NULL name */
+	size_t field_count;
+	struct field_rule fields[FIELDS_MAX];
 };
 
 /* NULL when there is no such message. */

@@ -20,8 +20,8 @@ static int open_above(const char *top, const char *path, const char **ret_name)
 		if (part && !part[0])
 			continue;
 		int below = -1;
-		int error = part ? 0 : ENOMEM;
-		if (part && mkdirat(fd, part, 0777) < 0 && errno != EEXIST)
+		int error = !part ? ENOMEM : strcmp(part, "..") == 0 ? EINVAL : 0;
+		if (!error && mkdirat(fd, part, 0777) < 0 && errno != EEXIST)
 			error = errno;
 		if (!error)
 			below = openat(fd, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -9,7 +9,8 @@
 
 /* Writes a new file at a path below the directory `top`, making the directories
  * on the way. Nothing that is there is written over, and no link is followed:
- * -EEXIST, -ELOOP. Other failures are negative errnos; err names the file. */
+ * -EEXIST, -ELOOP; a path with .. in it goes nowhere: -EINVAL. Other failures are negative errnos;
+ * err names the file. */
 int plant_file(const char *top, const char *path, mode_t mode, struct str text, perch_err *err);
 
 #endif

@@ -19,6 +19,7 @@
 #include "base/lock.h"
 #include "base/paths.h"
 #include "base/replace.h"
+#include "base/test_switch.h"
 #include "base/tree.h"
 #include "plugins/link.h"
 #include "plugins/stage_parts.h"
@@ -31,7 +32,7 @@ enum { STAGE_LOCK_PAUSE_MS = 20 };
 
 void stage_point(const char *point)
 {
-	const char *wanted = getenv("PERCH_TEST_KILL_AT");
+	const char *wanted = TEST_SWITCH("PERCH_TEST_KILL_AT");
 	if (wanted && strcmp(wanted, point) == 0)
 		raise(SIGKILL);
 }

@@ -6,11 +6,14 @@
 #include <linux/capability.h>
 #include <linux/close_range.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/bare_call.h"
+#include "guard/guard.h"
 #include "proc/cgroup.h"
 #include "proc/furnish.h"
 
@@ -206,11 +209,26 @@ IN_CHILD static int open_program(struct birth *birth)
 	return result_of(birth->program_fd);
 }
 
+/* Waits for the host's word, or for its end: a process that the host has forked may hold the
+ * other end of the lifeline. The host works with our errno meanwhile. */
+IN_CHILD static bool birth_is_host_alive(void)
+{
+	struct pollfd fds[] = {
+		{ .fd = GUARD_FD_LIFELINE, .events = POLLIN },
+		{ .fd = GUARD_FD_HOST, .events = POLLIN },
+	};
+	long r;
+	do
+		r = bare_call(SYS_ppoll, (long)fds, 2, 0, 0, 0, 0);
+	while (r == -EINTR);
+	return r > 0 && (fds[0].revents & POLLIN);
+}
+
 /* The host says when our user and group mean something in here. */
 IN_CHILD static int furnish_room(struct birth *birth)
 {
 	char byte;
-	if (read(STDIN_FILENO, &byte, 1) != 1)
+	if (!birth_is_host_alive() || read(GUARD_FD_LIFELINE, &byte, 1) != 1)
 		return ECANCELED;
 	return furnish_run(birth->plan->furnishing);
 }
@@ -270,10 +288,12 @@ static const struct step steps[] = {
 	{ 0 },
 };
 
-/* Signals stay blocked. */
+/* Signals stay blocked. An init has a copy of the host's descriptors: among those with low numbers
+ * may be the host's end of its own lifeline, which it must not hold while it waits for the host. */
 static const struct step init_steps[] = {
 	{ STAGE_SESSION, enter_session },
 	{ STAGE_DESCRIPTORS, arrange_descriptors },
+	{ STAGE_DESCRIPTORS, close_the_rest },
 	{ STAGE_EXEC, open_program },
 	{ STAGE_ROOM, furnish_room },
 	{ STAGE_PRIVILEGES, become_untouchable },

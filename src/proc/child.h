@@ -66,6 +66,9 @@ void child_attach(perch_child *child);
 /* Signals as far as the child's reach goes. */
 int child_signal(perch_child *child, int signal);
 
+/* Whether there is something to read on a stream, or its end, that the loop has not read yet. */
+bool child_has_output(const perch_child *child, perch_stream which);
+
 /* Frees a child that was never started, or is not in the host's list any more. */
 void child_free_memory(perch_child *child);
 

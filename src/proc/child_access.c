@@ -1,6 +1,8 @@
 /* What a program may ask of a child and do to it. */
 #include "proc/child.h"
 
+#include <poll.h>
+
 static const char *const reach_names[] = {
 	[PERCH_REACH_PROCESS] = "process",
 	[PERCH_REACH_GROUP] = "group",
@@ -21,6 +23,13 @@ int perch_child_write(perch_child *child, const void *data, size_t len)
 void perch_child_close_stdin(perch_child *child)
 {
 	outbox_close(&child->outbox);
+}
+
+bool child_has_output(const perch_child *child, perch_stream which)
+{
+	const struct stream *stream = &child->streams[which - PERCH_STDOUT];
+	struct pollfd fds = { .fd = stream->source.fd, .events = POLLIN };
+	return !stream_is_open(stream) || poll(&fds, 1, 0) != 0;
 }
 
 size_t perch_child_unwritten(const perch_child *child)

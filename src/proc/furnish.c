@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "proc/birth.h"
+#include "proc/furnish_place.h"
 #include "proc/stores.h"
 
 /* ---- preparing, in the host ----------------------------------------------- */
@@ -35,6 +36,25 @@ static bool is_whole_tree(const char *path)
 	return path[0] == '/' && is_root(path);
 }
 
+static bool is_of_proc(const char *path)
+{
+	return strncmp(path, "/proc", 5) == 0 && (path[5] == '/' || !path[5]);
+}
+
+/* The room has a /proc of its own: nothing in there is what it was. */
+static int note_identity(struct furniture *item, int looked_up)
+{
+	struct stat info;
+	if (looked_up <= 0 || is_of_proc(item->path))
+		return 0;
+	if (fstat(looked_up, &info) < 0)
+		return -errno;
+	item->is_known = true;
+	item->device = info.st_dev;
+	item->inode = info.st_ino;
+	return 0;
+}
+
 static int copy_mount(
 	struct furniture *item, const struct room_mount *mount, size_t number, perch_err *err)
 {
@@ -46,7 +66,10 @@ static int copy_mount(
 	item->what_was_there = -1;
 	item->path = str_dup(str_from(path));
 	snprintf(item->name, sizeof(item->name), "%zu", number);
-	return item->path ? 0 : err_no_memory(err);
+	if (!item->path)
+		return err_no_memory(err);
+	int r = note_identity(item, mount->looked_up);
+	return r < 0 ? err_set(err, r, "a room cannot change '%s': %s", path, perch_strerror(r)) : 0;
 }
 
 static void set_tmp_size(struct furnishing *furnishing, uint64_t size)
@@ -74,10 +97,9 @@ int furnish_prepare(
 			furnishing->is_read_only = true;
 			continue;
 		}
-		int r = copy_mount(&furnishing->items[furnishing->count], &mounts[i], i, err);
+		int r = copy_mount(&furnishing->items[furnishing->count++], &mounts[i], i, err);
 		if (r < 0)
 			return r;
-		furnishing->count++;
 		furnishing->has_void |= mounts[i].kind == ROOM_HIDE;
 		furnishing->has_tmp |= mounts[i].kind == ROOM_TMP;
 		if (mounts[i].kind == ROOM_TMP && mounts[i].size > size)
@@ -95,12 +117,12 @@ void furnish_free(struct furnishing *furnishing)
 	*furnishing = (struct furnishing){ 0 };
 }
 
-/* ---- in the room: what the mounts are made of ------------------------------ */
+/* ---- in the room: what paths lead to ---------------------------------------- */
 
 /* What we cannot get at, nobody in the room can: it has our user and less. */
 IN_CHILD static bool is_out_of_reach(int error)
 {
-	return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EACCES;
+	return error == ENOENT || error == ENOTDIR || error == EACCES;
 }
 
 IN_CHILD static int copy_tree(int directory, const char *path, unsigned flags)
@@ -126,15 +148,13 @@ IN_CHILD static int put_over(int tree, int target)
 
 /* ---- in the room: one change each ------------------------------------------ */
 
-IN_CHILD static int hide(const struct furniture *item, const int *stores)
+IN_CHILD static int hide(struct furniture *item, const struct furnishing *furnishing)
 {
-	int tree = stores[STORE_VOID];
-	int target = open(item->path, O_PATH | O_CLOEXEC);
+	int tree = furnishing->stores[STORE_VOID];
 	struct stat info;
+	int target = furnish_find(item, &info);
 	if (target < 0)
 		return is_out_of_reach(errno) ? 0 : errno;
-	if (fstat(target, &info) < 0)
-		return errno;
 	if (!S_ISDIR(info.st_mode))
 		return put_over(copy_tree(tree, store_void_file, 0), target);
 	if (mkdirat(tree, item->name, 0755) < 0)
@@ -144,9 +164,11 @@ IN_CHILD static int hide(const struct furniture *item, const int *stores)
 
 /* A mount point can neither be removed nor renamed: that is what keeps a link
  * from being replaced, which has nothing to be read-only. */
-IN_CHILD static int protect_what_is_at(const char *path, int flags)
+IN_CHILD static int make_read_only(struct furniture *item, const struct furnishing *furnishing)
 {
-	int target = open(path, O_PATH | O_CLOEXEC | flags);
+	(void)furnishing;
+	struct stat info;
+	int target = furnish_find(item, &info);
 	if (target < 0)
 		return is_out_of_reach(errno) ? 0 : errno;
 	int tree = copy_tree(target, "", AT_EMPTY_PATH | AT_RECURSIVE);
@@ -157,47 +179,20 @@ IN_CHILD static int protect_what_is_at(const char *path, int flags)
 	return put_over(tree, target);
 }
 
-IN_CHILD static int make_read_only(const struct furniture *item, const int *stores)
+IN_CHILD static int make_tmp(struct furniture *item, const struct furnishing *furnishing)
 {
-	(void)stores;
-	int error = protect_what_is_at(item->path, 0);
+	int store = furnishing->stores[STORE_TMP];
 	struct stat info;
-	if (error || lstat(item->path, &info) < 0 || !S_ISLNK(info.st_mode))
-		return error;
-	return protect_what_is_at(item->path, O_NOFOLLOW);
-}
-
-IN_CHILD static int make_tmp(const struct furniture *item, const int *stores)
-{
-	int target = open(item->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (target < 0)
-		return errno;
+	int target = furnish_find(item, &info);
+	if (target < 0 || !S_ISDIR(info.st_mode))
+		return target < 0 ? errno : ENOTDIR;
 	/* The mode once more: the first time, some bits are masked. */
-	if (mkdirat(stores[STORE_TMP], item->name, 0700) < 0 ||
-		fchmodat(stores[STORE_TMP], item->name, 01777, 0) < 0)
+	if (mkdirat(store, item->name, 0700) < 0 || fchmodat(store, item->name, 01777, 0) < 0)
 		return errno;
-	return put_over(copy_tree(stores[STORE_TMP], item->name, 0), target);
+	return put_over(copy_tree(store, item->name, 0), target);
 }
 
-/* Where the directories are missing, what covers them is still writable. That
- * they cannot be made shows when the path is opened. */
-IN_CHILD static void make_directories_above(char *path)
-{
-	for (char *at = path + 1; *at; at++) {
-		if (*at != '/')
-			continue;
-		*at = '\0';
-		mkdir(path, 0755);
-		*at = '/';
-	}
-}
-
-/* Where nothing covers it, the link is still there, and in the way of another. */
-IN_CHILD static int make_link(const struct furniture *item)
-{
-	make_directories_above(item->path);
-	return symlink(item->link, item->path) < 0 && errno != EEXIST ? errno : 0;
-}
+/* ---- in the room: what is revealed ------------------------------------------ */
 
 /* The mode and the times of a device are not the room's. Writing to it is not a change of it. */
 IN_CHILD static int seal_device(int tree, mode_t mode)
@@ -208,12 +203,11 @@ IN_CHILD static int seal_device(int tree, mode_t mode)
 	return mount_setattr(tree, "", AT_EMPTY_PATH, &read_only, sizeof(read_only)) < 0 ? errno : 0;
 }
 
-IN_CHILD static int reveal(const struct furniture *item, const int *stores)
+IN_CHILD static int reveal(struct furniture *item, const struct furnishing *furnishing)
 {
-	(void)stores;
 	struct stat info;
 	if (item->link[0])
-		return make_link(item);
+		return furnish_make_link(item, furnishing);
 	if (item->what_was_there < 0)
 		return 0;
 	if (fstat(item->what_was_there, &info) < 0)
@@ -221,16 +215,11 @@ IN_CHILD static int reveal(const struct furniture *item, const int *stores)
 	int error = seal_device(item->what_was_there, info.st_mode);
 	if (error)
 		return error;
-	make_directories_above(item->path);
-	if (S_ISDIR(info.st_mode))
-		mkdir(item->path, 0755);
-	else
-		mknod(item->path, S_IFREG | 0444, 0);
-	int target = open(item->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	int target = furnish_place(item, &info, furnishing);
 	return target < 0 ? errno : put_over(item->what_was_there, target);
 }
 
-static int (*const change[])(const struct furniture *item, const int *stores) = {
+static int (*const change[])(struct furniture *item, const struct furnishing *furnishing) = {
 	[ROOM_HIDE] = hide,
 	[ROOM_REVEAL] = reveal,
 	[ROOM_READ_ONLY] = make_read_only,
@@ -240,27 +229,40 @@ static int (*const change[])(const struct furniture *item, const int *stores) = 
 /* ---- in the room: all of it ------------------------------------------------ */
 
 /* Short links are made again, which is cheaper than a mount. */
-IN_CHILD static bool keep_link(struct furniture *item)
+IN_CHILD static bool keep_link(struct furniture *item, int link)
 {
-	ssize_t len = readlink(item->path, item->link, sizeof(item->link));
+	ssize_t len = readlinkat(link, "", item->link, sizeof(item->link));
 	bool is_short = len > 0 && (size_t)len < sizeof(item->link);
 	item->link[is_short ? len : 0] = '\0';
 	return is_short;
 }
 
-/* Before anything is covered. A link stays a link: it must not reveal what it
- * leads to. */
+/* A link stays a link: it must not reveal what it leads to. */
+IN_CHILD static int keep_item(struct furniture *item)
+{
+	struct stat info;
+	int found = furnish_find(item, &info);
+	if (found < 0)
+		return is_out_of_reach(errno) ? 0 : errno;
+	int error = 0;
+	if (!S_ISLNK(info.st_mode) || !keep_link(item, found)) {
+		item->what_was_there = copy_tree(found, "", AT_EMPTY_PATH | AT_RECURSIVE);
+		error = item->what_was_there < 0 && !is_out_of_reach(errno) ? errno : 0;
+	}
+	close(found);
+	return error;
+}
+
+/* Before anything is covered. */
 IN_CHILD static int keep_what_is_revealed(struct furnishing *furnishing)
 {
 	for (size_t i = 0; i < furnishing->count; i++) {
 		struct furniture *item = &furnishing->items[i];
-		if (item->kind != ROOM_REVEAL || keep_link(item))
+		int error = item->kind == ROOM_REVEAL ? keep_item(item) : 0;
+		if (!error)
 			continue;
-		item->what_was_there = copy_tree(AT_FDCWD, item->path, AT_RECURSIVE | AT_SYMLINK_NOFOLLOW);
-		if (item->what_was_there < 0 && !is_out_of_reach(errno)) {
-			furnishing->failed_at = item->path;
-			return errno;
-		}
+		furnishing->failed_at = item->path;
+		return error;
 	}
 	return 0;
 }
@@ -289,8 +291,8 @@ IN_CHILD static int make_all_read_only(const struct furnishing *furnishing)
 IN_CHILD static int change_all(struct furnishing *furnishing)
 {
 	for (size_t i = 0; i < furnishing->count; i++) {
-		const struct furniture *item = &furnishing->items[i];
-		int error = change[item->kind](item, furnishing->stores);
+		struct furniture *item = &furnishing->items[i];
+		int error = change[item->kind](item, furnishing);
 		if (!error)
 			continue;
 		furnishing->failed_at = item->path;

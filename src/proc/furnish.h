@@ -5,12 +5,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "proc/room.h"
 
 struct furniture {
 	enum room_mount_kind kind;
-	char *path;         /* cut and put together again while directories are made */
+	char *path;    /* cut and put together again while directories are made */
+	bool is_known; /* what it was looked up as: */
+	dev_t device;
+	ino_t inode;
 	char name[24];      /* of what lies over it, in the void or among what is temporary */
 	int what_was_there; /* of a ROOM_REVEAL: a detached copy; -1 = nothing, or a link */
 	char link[64];      /* where the link leads that is made again; "" = none */
@@ -33,9 +37,10 @@ struct furnishing {
 	bool has_tmp;      /* something is replaced by what is empty and writable */
 	char tmp_size[24]; /* of all that together, in bytes */
 	char tmp_inodes[24];
-	bool is_read_only;       /* but what is revealed or new */
-	int stores[STORE_COUNT]; /* while it is being furnished; -1 = not needed */
-	int lifeline;            /* the host's end: a byte goes in when the room may be furnished */
+	bool is_read_only;          /* but what is revealed or new */
+	int stores[STORE_COUNT];    /* while it is being furnished; -1 = not needed */
+	dev_t devices[STORE_COUNT]; /* by which what lies in a store is known */
+	int lifeline;               /* the host's end: a byte goes in when the room may be furnished */
 	/* The report. */
 	const char *failed_at; /* a path, or NULL */
 	bool has_own_proc;

@@ -45,6 +45,10 @@ static int explain_birth(int error, perch_err *err)
 static int explain_furnishing(int error, const struct furnishing *furnishing, perch_err *err)
 {
 	const char *why = perch_strerror(-error);
+	if (error == ESTALE && furnishing->failed_at)
+		return err_set(err, -ESTALE,
+			"no room for the sandbox: '%s' became something else while it was looked at",
+			furnishing->failed_at);
 	if (furnishing->failed_at)
 		return err_set(err, PERCH_ESANDBOX, "no room for the sandbox: cannot change '%s' in it: %s",
 			furnishing->failed_at, why);

@@ -23,22 +23,25 @@ enum room_mount_kind {
 
 #define ROOM_TMP_SIZE_DEFAULT ((uint64_t)1 << 30)
 
-/* One change, in this order. Paths are absolute. One that does not exist, or
- * that we have no way to, is passed over; for ROOM_TMP that is an error. Where
- * its last part is a link, what the link leads to is hidden, replaced or made
- * read-only (and the link itself cannot be replaced then); a link that is
- * revealed stays a link. What somebody outside removes or replaces afterwards
- * takes its change with it: hide a directory rather than a file that is
+/* One change, in this order. Paths are absolute, and no part of them but the last is a link:
+ * none is followed. One that does not exist, or that we have no way to, is passed over; for
+ * ROOM_TMP that is an error. A link at the end counts itself: it is revealed as a link,
+ * and one that is read-only cannot be replaced. What somebody outside removes or replaces
+ * afterwards takes its change with it: hide a directory rather than a file that is
  * rewritten. */
 struct room_mount {
 	enum room_mount_kind kind;
 	const char *path;
 	uint64_t size; /* of every ROOM_TMP together, in bytes: the largest that one of them
 					* names; 0 = ROOM_TMP_SIZE_DEFAULT */
+	/* A descriptor (O_PATH, above 2) of what the path was looked up as: should anything else be
+	 * there when the room is furnished, there will be no room. 0 = whatever is there. */
+	int looked_up;
 };
 
 /* Makes one, for children of this host. Fails with PERCH_ESANDBOX and words
  * (namespaces are not allowed here, no perch-guard, a path cannot be changed …),
+ * -ESTALE (a path leads to something else than it was looked up as),
  * -EINVAL, -ENOMEM, -EAGAIN, -EMFILE … */
 int room_open(perch_host *host, const struct room_mount *mounts, size_t count,
 	struct room **ret_room, perch_err *err);

@@ -36,6 +36,16 @@ IN_CHILD static int put_store(int store, const char *path)
 	return store < 0 ? -1 : move_mount(store, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH);
 }
 
+/* What lies in a store is told from what lies elsewhere by its device. 0 or an errno. */
+IN_CHILD static int note_device(struct furnishing *furnishing, enum store store)
+{
+	struct stat info;
+	if (fstat(furnishing->stores[store], &info) < 0)
+		return errno;
+	furnishing->devices[store] = info.st_dev;
+	return 0;
+}
+
 int IN_CHILD stores_open(struct furnishing *furnishing)
 {
 	int *stores = furnishing->stores;
@@ -43,13 +53,14 @@ int IN_CHILD stores_open(struct furnishing *furnishing)
 	if (furnishing->has_void) {
 		stores[STORE_VOID] = make_tmpfs("0755", NULL, NULL, attributes | MOUNT_ATTR_NOEXEC);
 		if (put_store(stores[STORE_VOID], "/proc") < 0 ||
-			mknodat(stores[STORE_VOID], store_void_file, S_IFREG | 0444, 0) < 0)
+			mknodat(stores[STORE_VOID], store_void_file, S_IFREG | 0444, 0) < 0 ||
+			note_device(furnishing, STORE_VOID) != 0)
 			return errno;
 	}
 	if (furnishing->has_tmp) {
 		stores[STORE_TMP] =
 			make_tmpfs("0755", furnishing->tmp_size, furnishing->tmp_inodes, attributes);
-		if (put_store(stores[STORE_TMP], "/proc") < 0)
+		if (put_store(stores[STORE_TMP], "/proc") < 0 || note_device(furnishing, STORE_TMP) != 0)
 			return errno;
 	}
 	return 0;

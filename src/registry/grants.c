@@ -15,7 +15,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-enum { GRANTS_SCHEMA = 1, GRANTS_SIZE_MAX = 4 * 1024 * 1024, GRANT_FIELDS_MAX = 8 };
+enum { GRANTS_SCHEMA = 1, GRANTS_SIZE_MAX = 4 * 1024 * 1024 };
 
 static const char *const kind_names[] = {
 	[GRANT_PLUGIN] = "plugin",
@@ -181,8 +181,10 @@ struct record {
 	const struct grant *grant;
 };
 
+enum { GRANT_LISTS = 4 };
+
 struct fields {
-	struct toml_entry list[GRANT_FIELDS_MAX];
+	struct toml_entry list[GRANT_LISTS + 3]; /* and net, sandbox, approved */
 	size_t count;
 	struct toml_entry approved[4];
 };
@@ -206,7 +208,7 @@ static struct toml_entry list_entry(const char *key, const char *const *list)
 static void make_fields(const struct grant *grant, struct fields *fields)
 {
 	const struct policy_widening *widening = &grant->widening;
-	const struct toml_entry lists[] = {
+	const struct toml_entry lists[GRANT_LISTS] = {
 		list_entry("read", widening->read),
 		list_entry("write", widening->write),
 		list_entry("env", widening->env),

@@ -9,13 +9,44 @@
 #include "data/toml_edit.h"
 #include "registry/change.h"
 
-enum { CAPABILITIES_MAX = 5, FIELDS_MAX = 9 };
+/* What an entry consists of besides its capabilities, in the order in which it is written. A text
+ * that is empty is left out. */
+static const struct {
+	const char *key;
+	bool is_list;
+	size_t place; /* in struct registry_entry */
+} entry_fields[] = {
+	{ "name", false, offsetof(struct registry_entry, name) },
+	{ "source", false, offsetof(struct registry_entry, source) },
+	{ "version", false, offsetof(struct registry_entry, version) },
+	{ "installed", false, offsetof(struct registry_entry, installed) },
+	{ "commands", true, offsetof(struct registry_entry, commands) },
+	{ "pinned_ref", false, offsetof(struct registry_entry, pinned_ref) },
+	{ "commit", false, offsetof(struct registry_entry, commit) },
+	{ "runtime", false, offsetof(struct registry_entry, runtime) },
+};
 
-/* An entry as the editor takes it. */
+static const struct {
+	const char *key;
+	size_t place; /* in struct capabilities */
+} capability_flags[] = {
+	{ "exec", offsetof(struct capabilities, exec) },
+	{ "store", offsetof(struct capabilities, store) },
+	{ "metadata", offsetof(struct capabilities, metadata) },
+	{ "network", offsetof(struct capabilities, network) },
+};
+
+enum {
+	ENTRY_FIELDS = sizeof(entry_fields) / sizeof(entry_fields[0]),
+	CAPABILITY_FLAGS = sizeof(capability_flags) / sizeof(capability_flags[0]),
+};
+
+/* An entry as the editor takes it: with its capabilities as one more field, and with the
+ * filesystem as one more of those. */
 struct fields {
-	struct toml_entry list[FIELDS_MAX];
+	struct toml_entry list[ENTRY_FIELDS + 1];
 	size_t count;
-	struct toml_entry capabilities[CAPABILITIES_MAX];
+	struct toml_entry capabilities[CAPABILITY_FLAGS + 1];
 	size_t capability_count;
 };
 
@@ -26,20 +57,24 @@ static void add_text(struct fields *fields, const char *key, const char *text)
 			(struct toml_entry){ .key = key, .type = TOML_STRING, .string = text };
 }
 
+static void write_add_list(struct fields *fields, const char *key, const char *const *list)
+{
+	static const char *const nothing[] = { NULL };
+	fields->list[fields->count++] = (struct toml_entry){
+		.key = key,
+		.type = TOML_ARRAY,
+		.strings = list ? list : nothing,
+		.count = list_count(list ? list : nothing),
+	};
+}
+
 static void add_capabilities(struct fields *fields, const struct capabilities *granted)
 {
-	const struct {
-		const char *key;
-		bool is_granted;
-	} flags[] = {
-		{ "exec", granted->exec },
-		{ "store", granted->store },
-		{ "metadata", granted->metadata },
-		{ "network", granted->network },
-	};
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+	for (size_t i = 0; i < CAPABILITY_FLAGS; i++)
 		fields->capabilities[fields->capability_count++] = (struct toml_entry){
-			.key = flags[i].key, .type = TOML_BOOL, .boolean = flags[i].is_granted
+			.key = capability_flags[i].key,
+			.type = TOML_BOOL,
+			.boolean = *(const bool *)((const char *)granted + capability_flags[i].place),
 		};
 	if (granted->filesystem != FILESYSTEM_UNSET)
 		fields->capabilities[fields->capability_count++] = (struct toml_entry){
@@ -55,19 +90,14 @@ static void add_capabilities(struct fields *fields, const struct capabilities *g
 
 static void make_fields(const struct registry_entry *entry, struct fields *fields)
 {
-	static const char *const nothing[] = { NULL };
-	const char *const *commands = entry->commands ? entry->commands : nothing;
 	*fields = (struct fields){ 0 };
-	add_text(fields, "name", entry->name);
-	add_text(fields, "source", entry->source);
-	add_text(fields, "version", entry->version);
-	add_text(fields, "installed", entry->installed);
-	fields->list[fields->count++] = (struct toml_entry){
-		.key = "commands", .type = TOML_ARRAY, .strings = commands, .count = list_count(commands)
-	};
-	add_text(fields, "pinned_ref", entry->pinned_ref);
-	add_text(fields, "commit", entry->commit);
-	add_text(fields, "runtime", entry->runtime);
+	for (size_t i = 0; i < ENTRY_FIELDS; i++) {
+		const char *at = (const char *)entry + entry_fields[i].place;
+		if (entry_fields[i].is_list)
+			write_add_list(fields, entry_fields[i].key, *(const char *const *const *)at);
+		else
+			add_text(fields, entry_fields[i].key, *(const char *const *)at);
+	}
 	if (entry->has_capabilities)
 		add_capabilities(fields, &entry->granted);
 }

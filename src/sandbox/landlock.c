@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/test_switch.h"
 #include "sandbox/probe.h"
 #include "sandbox/uapi/landlock.h"
 
@@ -47,7 +48,7 @@ int landlock_abi(void)
 	int abi = probe_landlock_abi();
 	if (abi > LANDLOCK_ABI_KNOWN)
 		abi = LANDLOCK_ABI_KNOWN;
-	const char *forced = getenv("PERCH_LANDLOCK_ABI_MAX");
+	const char *forced = TEST_SWITCH("PERCH_LANDLOCK_ABI_MAX");
 	int most = forced && forced[0] ? atoi(forced) : LANDLOCK_ABI_KNOWN;
 	if (abi > most)
 		abi = most;

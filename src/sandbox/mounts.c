@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/vec.h"
@@ -15,15 +14,18 @@ bool mounts_makes_read_only(const struct view *view)
 	return !root || root->access != ACCESS_WRITE;
 }
 
-static int add(struct mounts *mounts, enum room_mount_kind kind, const char *path)
+/* `fd`: of what the path was looked up as; 0 = it is not held to that. */
+static int add(struct mounts *mounts, enum room_mount_kind kind, const char *path, int fd)
 {
+	if (fd < 0)
+		return fd;
 	struct room_mount *items =
 		vec_grow(mounts->items, &mounts->cap, mounts->count + 1, sizeof(*items));
 	if (!items || !path)
 		return -ENOMEM;
 	mounts->items = items;
 	mounts->items[mounts->count++] =
-		(struct room_mount){ .kind = kind, .path = path[0] ? path : "/" };
+		(struct room_mount){ .kind = kind, .path = path[0] ? path : "/", .looked_up = fd };
 	return 0;
 }
 
@@ -41,16 +43,18 @@ static int add_entry(
 	bool becomes_writable = entry->access == ACCESS_WRITE &&
 		!(holder && holder->access == ACCESS_WRITE) && entry->path[0];
 	if (list_has(replaced, entry->path) && entry->fd >= 0) {
-		int r = is_under_cover ? add(mounts, ROOM_REVEAL, entry->path) : 0;
-		return r < 0 ? r : add(mounts, ROOM_TMP, entry->path);
+		int r = is_under_cover ? add(mounts, ROOM_REVEAL, entry->path, entry->fd) : 0;
+		return r < 0 ? r : add(mounts, ROOM_TMP, entry->path, entry->fd);
 	}
 	if (entry->access != ACCESS_NONE) {
-		int r = is_under_cover || becomes_writable ? add(mounts, ROOM_REVEAL, entry->path) : 0;
+		int r = is_under_cover || becomes_writable
+			? add(mounts, ROOM_REVEAL, entry->path, entry->fd)
+			: 0;
 		/* What lies in a writable /tmp is writable to Landlock. */
 		bool is_read = is_under_cover && entry->access == ACCESS_READ;
-		return r < 0 || !is_read ? r : add(mounts, ROOM_READ_ONLY, entry->path);
+		return r < 0 || !is_read ? r : add(mounts, ROOM_READ_ONLY, entry->path, entry->fd);
 	}
-	return is_under_cover || entry->fd < 0 ? 0 : add(mounts, ROOM_HIDE, entry->path);
+	return is_under_cover || entry->fd < 0 ? 0 : add(mounts, ROOM_HIDE, entry->path, entry->fd);
 }
 
 /* ---- what is protected ------------------------------------------------------ */
@@ -91,31 +95,40 @@ static int pin_holders(
 		if (!holder)
 			return -ENOMEM;
 		if (!is_mounted(mounts, holder))
-			r = add(mounts, ROOM_REVEAL, holder);
+			r = add(mounts, ROOM_REVEAL, holder, view_hold(view, holder));
 	}
 	return r;
 }
 
-static int add_protected_path(struct mounts *mounts, struct view *view, const char *path)
+static int add_protected_path(struct mounts *mounts, struct view *view, const char *path, int fd)
 {
-	if (!path)
-		return -ENOMEM;
 	const struct view_entry *holder = writable_holder(view, path);
-	if (!holder)
-		return 0;
+	if (!holder || fd < 0)
+		return holder ? fd : 0;
 	int r = pin_holders(mounts, view, path, holder->path);
-	return r < 0 ? r : add(mounts, ROOM_READ_ONLY, path);
+	return r < 0 ? r : add(mounts, ROOM_READ_ONLY, path, fd);
 }
 
 /* Of a link, where it leads, and the link itself: else another could take its place. */
 static int add_protected(struct mounts *mounts, struct view *view, const char *given)
 {
-	if (access(given, F_OK) != 0)
-		return 0;
-	int r = add_protected_path(mounts, view, view_resolve(view, given));
-	if (r == 0 && file_is_link(given))
-		r = add_protected_path(mounts, view, view_resolve_link(view, given));
-	return r;
+	const char *path = NULL;
+	int fd = view_hold_target(view, given, &path);
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	int r = add_protected_path(mounts, view, path, fd);
+	if (r < 0 || !file_is_link(given))
+		return r;
+	const char *link = view_resolve_link(view, given);
+	return link ? add_protected_path(mounts, view, link, view_hold(view, link)) : -ENOMEM;
+}
+
+/* A link that is there no more, or is in something that cannot be seen, is no loss. */
+static int add_link(struct mounts *mounts, struct view *view, const char *path)
+{
+	int fd = view_hold(view, path);
+	bool is_no_loss = fd == -ESTALE || fd == -EACCES;
+	return is_no_loss ? 0 : add(mounts, ROOM_REVEAL, path, fd);
 }
 
 /* What holds comes before what it holds, as paths do that begin alike; of the
@@ -132,11 +145,11 @@ int mounts_make(struct view *view, const char *const *replaced, const char *cons
 	const char *const *protect, struct mounts *ret_mounts)
 {
 	struct mounts mounts = { 0 };
-	int r = mounts_makes_read_only(view) ? add(&mounts, ROOM_READ_ONLY, "/") : 0;
+	int r = mounts_makes_read_only(view) ? add(&mounts, ROOM_READ_ONLY, "/", 0) : 0;
 	for (size_t i = 0; r == 0 && i < view->count; i++)
 		r = add_entry(&mounts, view, i, replaced);
 	for (; r == 0 && *links; links++)
-		r = add(&mounts, ROOM_REVEAL, *links);
+		r = add_link(&mounts, view, *links);
 	for (; r == 0 && protect && *protect; protect++)
 		r = add_protected(&mounts, view, *protect);
 	if (r < 0) {

@@ -13,11 +13,22 @@
 
 #include "base/fd.h"
 
-static inline int open_path(int root, const char *path, uint64_t resolve)
+static inline int open_path_how(int root, const char *path, uint64_t flags, uint64_t resolve)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = resolve };
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC | flags, .resolve = resolve };
 	long fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
 	return fd < 0 ? -errno : fd_above_stdio((int)fd);
+}
+
+static inline int open_path(int root, const char *path, uint64_t resolve)
+{
+	return open_path_how(root, path, 0, resolve);
+}
+
+/* The same, but a link at the end is opened itself. */
+static inline int open_path_itself(int root, const char *path, uint64_t resolve)
+{
+	return open_path_how(root, path, O_NOFOLLOW, resolve);
 }
 
 #endif

@@ -183,6 +183,15 @@ int policy_for_plugin(
 
 /* ---- tools --------------------------------------------------------------- */
 
+bool policy_is_system(const char *path)
+{
+	for (size_t i = 0; i < COUNT(system_directories); i++) {
+		if (policy_is_inside(path, system_directories[i]))
+			return true;
+	}
+	return false;
+}
+
 int policy_for_tool(
 	struct arena *arena, const struct policy_tool *tool, struct sandbox_policy *ret_policy)
 {
@@ -197,6 +206,15 @@ int policy_for_tool(
 	path_list_add(&read, tool->directory);
 	kept_back_credentials(&hide, tool->home);
 	kept_back_sockets(&hide, tool->home);
+	/* A tool that lies in the home directory sees that. */
+	const char *const own[] = {
+		user_path(arena, PATH_CONFIG, "perch"),
+		user_path(arena, PATH_STATE, "perch"),
+	};
+	for (size_t i = 0; i < COUNT(own); i++) {
+		hide.failed |= !own[i];
+		path_list_add(&hide, own[i] ? own[i] : "");
+	}
 	if (read.failed || hide.failed)
 		return -ENOMEM;
 	*ret_policy = (struct sandbox_policy){

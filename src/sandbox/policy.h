@@ -90,6 +90,9 @@ struct policy_tool {
 	const char *directory; /* its own: readable */
 };
 
+/* Whether the path (without links) lies where every tool may read. */
+bool policy_is_system(const char *path);
+
 /* The default of a tool: reads the system and its own directory; writes its
  * private tmp alone; no network; limits; refuses what cannot be enforced. */
 int policy_for_tool(

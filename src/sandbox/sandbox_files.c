@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/test_switch.h"
 #include "proc/room.h"
 #include "sandbox/mounts.h"
 #include "sandbox/path_list.h"
@@ -24,6 +25,9 @@ static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/
 /* And what leads there, or to a process's own streams. */
 static const char *const device_links[] = { "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr",
 	NULL };
+
+/* How often what is to be mounted is looked up, while somebody renames it meanwhile. */
+enum { LOOKS_MAX = 16 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -191,7 +195,7 @@ static const char *const *links_to_keep(struct sandbox *sandbox)
 
 bool sandbox_has_room_off(void)
 {
-	const char *off = getenv("PERCH_SANDBOX_NO_ROOM");
+	const char *off = TEST_SWITCH("PERCH_SANDBOX_NO_ROOM");
 	return off && off[0] && strcmp(off, "0") != 0;
 }
 
@@ -237,7 +241,22 @@ static int find(struct sandbox *sandbox, perch_err *err)
 	r = finding->replaced && links ? mounts_make(&sandbox->view, finding->replaced, links,
 										 sandbox->policy.protect, &finding->mounts)
 								   : -ENOMEM;
-	return r < 0 ? err_no_memory(err) : 0;
+	if (r == -ENOMEM)
+		return err_no_memory(err);
+	return r < 0 ? err_set(err, r, "what the sandbox is to protect cannot be looked up: %s",
+					   perch_strerror(r))
+				 : 0;
+}
+
+/* Somebody has changed what lies on the way while it was looked at: then it is looked at again. */
+static void forget_look(struct sandbox *sandbox)
+{
+	view_free(&sandbox->view);
+	free(sandbox->finding.mounts.items);
+	sandbox->finding = (struct finding){ 0 };
+	buf_clear(&sandbox->kept.likeness);
+	scratch_close(&sandbox->scratch);
+	sandbox->tmp = NULL;
 }
 
 /* While a room is being opened, unless somebody wanted to know before. */
@@ -269,18 +288,29 @@ static int open_room(struct sandbox *sandbox, perch_host *host, perch_err *err)
 {
 	const struct finding *finding = &sandbox->finding;
 	perch_err why = { 0 };
-	int r = room_open_with(host, find_mounts, sandbox, &sandbox->confine.room, &why);
+	int r = -ESTALE;
+	for (int looks = 0; r == -ESTALE && looks < LOOKS_MAX; looks++) {
+		if (looks)
+			forget_look(sandbox);
+		why = (perch_err){ 0 };
+		r = room_open_with(host, find_mounts, sandbox, &sandbox->confine.room, &why);
+	}
 	if (r == 0)
 		return use_room(sandbox, finding->replaced, err);
-	if (finding->refused < 0 || r == -ENOMEM)
-		return err_set(err, r, "%s", why.text);
+	/* Nobody makes us do without a room by what they rename. */
+	if (finding->refused < 0 || r == -ENOMEM || r == -ESTALE)
+		return err_set(err, r == -ESTALE ? PERCH_ESANDBOX : r, "%s", why.text);
 	snprintf(sandbox->layers.no_room, sizeof(sandbox->layers.no_room), "%.199s", why.text);
 	return finding->has_looked ? 0 : look(sandbox, err);
 }
 
 int sandbox_look_first(struct sandbox *sandbox, perch_err *err)
 {
-	return sandbox_has_room_off() ? 0 : find(sandbox, err);
+	int r = sandbox_has_room_off() ? 0 : find(sandbox, err);
+	if (r != -ESTALE)
+		return r;
+	forget_look(sandbox);
+	return 0;
 }
 
 int sandbox_look(struct sandbox *sandbox, perch_host *host, perch_err *err)
@@ -288,7 +318,7 @@ int sandbox_look(struct sandbox *sandbox, perch_host *host, perch_err *err)
 	if (!sandbox_has_room_off())
 		return open_room(sandbox, host, err);
 	char *why = sandbox->layers.no_room;
-	snprintf(why, sizeof(sandbox->layers.no_room), "PERCH_SANDBOX_NO_ROOM is set");
+	snprintf(why, sizeof(sandbox->layers.no_room), "they are switched off for a test");
 	return look(sandbox, err);
 }
 

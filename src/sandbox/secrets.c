@@ -7,11 +7,16 @@
 
 #include "base/environment.h"
 
+/* The contract's words, and those of widely used programs that it does not name: MYSQL_PWD,
+ * SSHPASS, GPG_PASSPHRASE, GITHUB_PAT, SLACK_WEBHOOK. PWD and OLDPWD have no underscore. */
 static const struct str inside[] = { { "secret", 6 }, { "token", 5 }, { "password", 8 },
 	{ "passwd", 6 }, { "key", 3 }, { "credential", 10 }, { "auth", 4 }, { "private", 7 },
-	{ "session", 7 }, { "cookie", 6 } };
+	{ "session", 7 }, { "cookie", 6 }, { "passphrase", 10 }, { "passcode", 8 }, { "creds", 5 },
+	{ "webhook", 7 }, { "connection_string", 17 } };
 static const struct str in_front[] = { { "ld_", 3 }, { "dyld_", 5 }, { "kubeconfig", 10 } };
-static const struct str behind[] = { { "_url", 4 }, { "_uri", 4 }, { "_dsn", 4 } };
+static const struct str behind[] = { { "_url", 4 }, { "_uri", 4 }, { "_dsn", 4 }, { "_pwd", 4 },
+	{ "_pw", 3 }, { "_pass", 5 }, { "sshpass", 7 }, { "_pat", 4 } };
+static const struct str whole[] = { { "dsn", 3 }, { "pass", 4 }, { "pat", 3 } };
 
 static bool stands_at(struct str name, size_t at, struct str word)
 {
@@ -39,9 +44,17 @@ static bool has_word_at_an_end(struct str name)
 	return false;
 }
 
+static bool is_a_word(struct str name)
+{
+	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+		if (name.len == whole[i].len && stands_at(name, 0, whole[i]))
+			return true;
+	return false;
+}
+
 bool secret_looking(struct str name, struct str value)
 {
-	return has_word_inside(name) || has_word_at_an_end(name) ||
+	return has_word_inside(name) || has_word_at_an_end(name) || is_a_word(name) ||
 		(value.len && memchr(value.data, '@', value.len) && memchr(value.data, ':', value.len));
 }
 

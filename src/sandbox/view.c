@@ -117,6 +117,48 @@ const char *view_resolve_link(struct view *view, const char *path)
 	return whole ? arena_dup(&view->arena, str_from(whole)) : NULL;
 }
 
+/* ---- holding --------------------------------------------------------------- */
+
+/* Takes the descriptor. */
+static int view_keep(struct view *view, int fd)
+{
+	int *held = vec_grow(view->held, &view->held_cap, view->held_count + 1, sizeof(*held));
+	if (!held) {
+		fd_close(fd);
+		return -ENOMEM;
+	}
+	view->held = held;
+	view->held[view->held_count++] = fd;
+	return fd;
+}
+
+static bool view_is_absent(int error)
+{
+	return error == -ENOENT || error == -ENOTDIR || error == -ELOOP;
+}
+
+int view_hold(struct view *view, const char *path)
+{
+	int fd = open_path_itself(AT_FDCWD, path, RESOLVE_NO_SYMLINKS);
+	if (fd < 0)
+		return view_is_absent(fd) ? -ESTALE : fd;
+	return view_keep(view, fd);
+}
+
+int view_hold_target(struct view *view, const char *path, const char **ret_path)
+{
+	char resolved[PATH_MAX];
+	int fd = look_up(path, resolved);
+	if (fd < 0)
+		return view_is_absent(fd) || fd == -EACCES ? -ENOENT : fd;
+	const char *kept = arena_dup(&view->arena, str_from(resolved));
+	fd = view_keep(view, fd);
+	if (fd >= 0 && !kept)
+		return -ENOMEM;
+	*ret_path = kept;
+	return fd;
+}
+
 /* ---- entries --------------------------------------------------------------- */
 
 static int add_entry(struct view *view, const char *path, int fd, enum access access)
@@ -276,7 +318,10 @@ void view_free(struct view *view)
 {
 	for (size_t i = 0; i < view->count; i++)
 		fd_close(view->entries[i].fd);
+	for (size_t i = 0; i < view->held_count; i++)
+		fd_close(view->held[i]);
 	free(view->entries);
+	free(view->held);
 	arena_free(&view->arena);
 	*view = (struct view){ 0 };
 }

@@ -26,6 +26,9 @@ struct view {
 	size_t count;
 	size_t cap;
 	bool is_sorted;
+	int *held; /* descriptors of what it is asked to hold */
+	size_t held_count;
+	size_t held_cap;
 };
 
 /* Adds a path. Hidden ones (ACCESS_NONE) may be missing. Fails with -ENOENT, -EINVAL
@@ -42,6 +45,15 @@ const char *view_resolve(struct view *view, const char *path);
 
 /* The same without following the last part: where a link itself is. */
 const char *view_resolve_link(struct view *view, const char *path);
+
+/* Opens (O_PATH) the path, which has no links but may be one; the descriptor is the view's, and as
+ * long as it is open, no other file has the number of this one. -ESTALE where a link is in the
+ * way or nothing is there, -ENOMEM and other errnos. */
+int view_hold(struct view *view, const char *path);
+
+/* The same for what a path leads to, which is told, too. -ENOENT where that is nothing or out of
+ * reach. */
+int view_hold_target(struct view *view, const char *path, const char **ret_path);
 
 /* Puts the entries in order, a directory before what it holds, and leaves one of
  * those with the same path. */

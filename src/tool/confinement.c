@@ -1,10 +1,15 @@
 /* What a tool is confined to. */
 #include "tool/confinement.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/file.h"
 
 static const char *directory_of(struct arena *arena, const char *path)
 {
@@ -23,30 +28,109 @@ static void set_limits(const struct sandbox_limits *given, struct sandbox_limits
 	limits->cpu = given->cpu ? given->cpu : limits->cpu;
 }
 
-/* Its own directory is the one it runs in, and the one its command lies in; where
- * that is a link, what it leads to. */
+/* ---- its own folder -------------------------------------------------------- */
+
+/* A path and the directories above it, by what they are: names may lead anywhere. */
+enum { CONFINEMENT_DEPTH_MAX = 128 };
+
+struct way {
+	struct stat places[CONFINEMENT_DEPTH_MAX];
+	size_t count;
+};
+
+/* The path must have no links in it. */
+static void way_find(struct way *way, const char *path)
+{
+	char above[PATH_MAX];
+	way->count = 0;
+	snprintf(above, sizeof(above), "%s", path);
+	for (size_t len = strlen(above); way->count < CONFINEMENT_DEPTH_MAX;) {
+		if (stat(len ? above : "/", &way->places[way->count]) == 0)
+			way->count++;
+		if (!len)
+			break;
+		while (len > 0 && above[--len] != '/')
+			;
+		above[len] = '\0';
+	}
+}
+
+/* How far above the path the nearest of these is; beyond the last = none is. */
+static size_t way_meets(const struct way *way, const char *const *paths)
+{
+	size_t nearest = way->count;
+	struct stat info;
+	for (; paths && *paths; paths++) {
+		if (stat(*paths, &info) < 0)
+			continue;
+		for (size_t i = 0; i < nearest; i++) {
+			if (way->places[i].st_ino == info.st_ino && way->places[i].st_dev == info.st_dev)
+				nearest = i;
+		}
+	}
+	return nearest;
+}
+
+/* Where a tool lies is often a stranger's choice: it uncovers nothing that is hidden, unless
+ * the operator has named what lies there. */
+static int confinement_check_hidden(const struct tool_binding *binding, const char *path,
+	const struct sandbox_policy *policy, perch_err *err)
+{
+	char full[PATH_MAX];
+	struct way way;
+	if (!path[0] || !realpath(path, full))
+		return 0; /* what is missing is told at the start */
+	way_find(&way, full);
+	size_t hidden = way_meets(&way, policy->hide);
+	if (hidden == way.count || way_meets(&way, policy->read) <= hidden ||
+		way_meets(&way, policy->write) <= hidden)
+		return 0;
+	char shown[FILE_SHOWN_MAX];
+	file_shown(full, shown);
+	return err_set(err, -EACCES,
+		"the tool lies in a place that is hidden from all tools, '%s': move it, or let it see that "
+		"by %s--read %s",
+		shown, binding->widen_by ? binding->widen_by : "", shown);
+}
+
+/* ---------------------------------------------------------------------------- */
+
+/* What lies where the policy shows nothing yet: the folder it runs in, the one its command lies
+ * in, and where that is a link, what it leads to. */
+static int confinement_own(const struct tool_binding *binding, struct arena *arena,
+	const char *ret_own[static 4], perch_err *err)
+{
+	char buffer[PATH_MAX];
+	const char *beside = directory_of(arena, binding->command);
+	const char *target = realpath(binding->command, buffer);
+	target = target ? arena_dup(arena, str_from(target)) : binding->command;
+	if (!beside || !target)
+		return err_no_memory(err);
+	size_t count = 0;
+	ret_own[count++] = target;
+	if (beside[0])
+		ret_own[count++] = beside;
+	if (binding->directory[0])
+		ret_own[count++] = binding->directory;
+	ret_own[count] = NULL;
+	return 0;
+}
+
 int tool_confinement_policy(const struct tool_binding *binding, struct arena *arena,
 	struct sandbox_policy *ret_policy, perch_err *err)
 {
 	const char *home = getenv("HOME") ? getenv("HOME") : "";
-	const char *beside = directory_of(arena, binding->command);
-	if (!beside)
-		return err_no_memory(err);
-	const struct policy_tool tool = {
-		.home = home,
-		.directory = binding->directory[0] ? binding->directory : beside,
-	};
-	char buffer[PATH_MAX];
-	const char *target = realpath(binding->command, buffer);
-	target = target ? arena_dup(arena, str_from(target)) : binding->command;
-	if (!target)
-		return err_no_memory(err);
-	const char *const read[] = { target, beside[0] ? beside : NULL, NULL };
-	const struct policy_widening own = { .read = read };
-	int r = policy_for_tool(arena, &tool, ret_policy);
+	const char *own[4];
+	const struct policy_tool tool = { .home = home, .directory = "" };
+	int r = confinement_own(binding, arena, own, err);
+	if (r == 0 && policy_for_tool(arena, &tool, ret_policy) < 0)
+		r = err_no_memory(err);
 	if (r < 0)
-		return err_no_memory(err);
+		return r;
 	set_limits(&binding->limits, &ret_policy->limits);
-	r = policy_widen(arena, home, &own, ret_policy, err);
-	return r < 0 ? r : policy_widen(arena, home, &binding->widening, ret_policy, err);
+	r = policy_widen(arena, home, &binding->widening, ret_policy, err);
+	for (size_t i = 0; r == 0 && own[i]; i++)
+		r = confinement_check_hidden(binding, own[i], ret_policy, err);
+	const struct policy_widening visible = { .read = own };
+	return r < 0 ? r : policy_widen(arena, home, &visible, ret_policy, err);
 }

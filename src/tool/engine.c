@@ -26,6 +26,7 @@ static const char *const code_names[] = {
 	[TOOL_INVALID_REQUEST] = "invalid_request",
 	[TOOL_CANCELLED] = "cancelled",
 };
+_Static_assert(sizeof(code_names) / sizeof(code_names[0]) == TOOL_CODES, "each has a name");
 
 const char *tool_code_name(enum tool_code code)
 {

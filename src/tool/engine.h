@@ -10,8 +10,7 @@
 
 #include "base/str.h"
 
-/* The failures stand in the order of the specification's list: a command exits
- * with 2 to 10. */
+/* The failures stand in the order of the specification's list. */
 enum tool_code {
 	TOOL_OK,
 	TOOL_EXECUTION_ERROR, /* the plugin's own answer */
@@ -26,6 +25,7 @@ enum tool_code {
 	TOOL_CAPABILITY_NOT_ALLOWED,
 	TOOL_INVALID_REQUEST,
 	TOOL_CANCELLED,
+	TOOL_CODES,
 };
 
 /* "ok", "execution_error", "launch_failed" … */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "proc/child.h"
 #include "tool/notes.h"
 
 enum { STDERR_TAIL = 4 * 1024 };
@@ -150,8 +151,6 @@ static void attend(struct exchange *exchange)
 	set_clock(exchange);
 	if (stage == TOOL_OVER)
 		end(exchange);
-	else if (stage == TOOL_READY && exchange->options.listener.ready)
-		exchange->options.listener.ready(exchange->options.listener.data);
 }
 
 /* ---- the end ------------------------------------------------------------- */
@@ -338,6 +337,12 @@ int exchange_start(struct exchange *exchange, perch_err *err)
 	set_clock(exchange);
 	attend(exchange);
 	return 0;
+}
+
+bool exchange_is_ready(const struct exchange *exchange)
+{
+	return exchange->stage == TOOL_READY && !exchange->is_deaf &&
+		!child_has_output(exchange->child, PERCH_STDOUT);
 }
 
 int exchange_take_over(struct exchange *exchange, const struct exchange_options *options)

@@ -20,8 +20,6 @@ struct exchange_clocks {
 
 /* Whom an exchange reports to. From the loop only. */
 struct exchange_listener {
-	/* The handshake went well and there is no request. May be NULL. */
-	void (*ready)(void *data);
 	/* The process is gone, and so is everything of it. Once; may free it. */
 	void (*over)(void *data);
 	/* May be NULL. */
@@ -67,6 +65,10 @@ int exchange_new(
 /* Starts the process. Fails as launch_start does; the exchange is to be freed
  * then. */
 int exchange_start(struct exchange *exchange, perch_err *err);
+
+/* Whether it waits for a request: the handshake went well, and the plugin has neither said anything
+ * nor closed its output since, also where the loop has not heard of it yet. */
+bool exchange_is_ready(const struct exchange *exchange);
 
 /* Hands a request to an exchange that is ready, with new clocks and a new
  * listener. -EPIPE when the plugin had hung up before all of it was written, so

@@ -32,7 +32,6 @@ struct spare {
 	struct kept *kept;
 	struct exchange *exchange;
 	uint64_t born_ns;
-	bool is_ready;
 	bool is_retiring;
 };
 
@@ -133,11 +132,6 @@ static void note_failure(struct kept *kept)
 	kept->not_before_ns = clock_after(clock_now_ns(), kept->backoff_ns);
 }
 
-static void spare_ready(void *data)
-{
-	((struct spare *)data)->is_ready = true;
-}
-
 /* It has died while it waited, or has not passed, or was retired. */
 static void spare_over(void *data)
 {
@@ -164,7 +158,7 @@ static int start_spare(struct kept *kept)
 			.handshake_ns = kept->binding->handshake_ns,
 			.teardown_ns = kept->binding->teardown_ns,
 		},
-		.listener = { .ready = spare_ready, .over = spare_over, .data = spare },
+		.listener = { .over = spare_over, .data = spare },
 	};
 	int r = exchange_new(kept->pool->host, &options, &spare->exchange);
 	if (r == 0)
@@ -323,10 +317,12 @@ void tool_pool_free(struct tool_pool *pool)
 	free(pool);
 }
 
+/* One that dies stays in the list until its process is gone: that it was ready once is not
+ * enough. */
 static struct spare *find_ready(const struct kept *kept)
 {
 	struct spare *spare = kept->spares;
-	while (spare && (!spare->is_ready || spare->is_retiring))
+	while (spare && (spare->is_retiring || !exchange_is_ready(spare->exchange)))
 		spare = spare->next;
 	return spare;
 }

@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "base/err.h"
 #include "base/utf8.h"
@@ -69,21 +68,14 @@ int spot_error(perch_err *err, int code, const struct spot *spot, const char *fo
 		err, code, "%s%.*s: %s", from ? "…" : "", (int)(path.len - from), path.data + from, words);
 }
 
-static uint64_t processor_time_ns(void)
-{
-	struct timespec time = { 0 };
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * NSEC_PER_SEC + (uint64_t)time.tv_nsec;
-}
-
 void meter_start(struct meter *meter)
 {
-	*meter = (struct meter){ .end_ns = processor_time_ns() + SCHEMA_TIME_MAX_NS };
+	*meter = (struct meter){ .end_ns = clock_processor_ns() + SCHEMA_TIME_MAX_NS };
 }
 
 bool meter_is_spent(struct meter *meter)
 {
-	return ++meter->ticks % TICKS_PER_LOOK == 0 && processor_time_ns() > meter->end_ns;
+	return ++meter->ticks % TICKS_PER_LOOK == 0 && clock_processor_ns() > meter->end_ns;
 }
 
 int schema_read(struct str text, size_t size_max, const char *what, perch_json **ret_json,

@@ -1,6 +1,7 @@
 /* A tool plugin that behaves, or misbehaves, on demand: `tool BEHAVIOUR [WORD…]`.
  * Static and small: tests start it ten thousand times. */
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -304,6 +305,24 @@ static int farewell(void)
 	return 0;
 }
 
+/* `tires FILE`: waits for a request for some time, then closes its output, makes the file and stays
+ * as long as it can. Where the file is there already it is as echo. */
+static int tire(void)
+{
+	if (access(words[0], F_OK) == 0)
+		return echo();
+	signal(SIGTERM, SIG_IGN);
+	shake_hands();
+	struct pollfd fds = { .fd = STDIN_FILENO, .events = POLLIN };
+	if (poll(&fds, 1, 300) > 0 && hear()) {
+		answer(input());
+		return 0;
+	}
+	close(STDOUT_FILENO);
+	close(open(words[0], O_CREAT | O_WRONLY, 0600));
+	wait_for_ever();
+}
+
 /* Hangs up; then `close-stdin exit` leaves, anything else waits. */
 static int close_stdin(void)
 {
@@ -411,6 +430,7 @@ static const struct {
 	{ "flood-stderr-for-ever", flood_stderr_for_ever },
 	{ "flood-behind", flood_behind },
 	{ "farewell", farewell },
+	{ "tires", tire },
 	{ "close-stdin", close_stdin },
 	{ "close-stdin-later", close_stdin_later },
 	{ "child-keeps-stdout", child_keeps_stdout },

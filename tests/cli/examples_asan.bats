@@ -3,7 +3,7 @@
 # the SDK, which are spoken to by the wire alone.
 
 setup() {
-    asan="$PERCH_BUILD-asan"
+    asan="$PERCH_RELEASE-asan"
     [ -x "$asan/examples/embed-poll" ] || skip "there is no build with ASan"
     export PERCH_GUARD="$PERCH_BUILD/perch-guard"
 }

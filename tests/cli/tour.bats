@@ -145,9 +145,12 @@ END
 }
 
 @test "where the shell does not find perch, it says what would help" {
-    if PATH=/usr/bin:/bin command -v perch; then skip "perch is installed"; fi
-    run env PATH=/usr/bin:/bin "$perch" tour </dev/null
-    [ "$status" -eq 0 ]
+    # All that the system has but a perch that is installed there. A sandbox hides these links, so
+    # that scenes miss programs: what is told behind them is what counts.
+    mkdir "$BATS_TEST_TMPDIR/bin"
+    ln -sf -t "$BATS_TEST_TMPDIR/bin" /usr/bin/* /bin/*
+    rm -f "$BATS_TEST_TMPDIR/bin/perch"
+    run env PATH="$BATS_TEST_TMPDIR/bin" "$perch" tour </dev/null
     said "That was it." "export PATH=\"$(realpath "$PERCH_BUILD"):\$PATH\"" "perch help"
     run env PATH="$PERCH_BUILD:/usr/bin:/bin" "$perch" tour </dev/null
     [ "$status" -eq 0 ]

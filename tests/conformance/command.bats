@@ -158,6 +158,30 @@ END
     [[ "$output" == *"nowhere/agent"*"--cases DIRECTORY"* ]]
 }
 
+@test "cases of somebody else write nothing outside, and choose nothing" {
+    mkdir -p own/agent own/fledge
+    case_with() {
+        printf 'section = 3\ntitle = "Mine"\n[[case]]\nid = "%s"\nchecks = "host"\nrule = "x"\n' "$1"
+        printf 'steps = [{ send = "ok" }]\n%s\n' "$2"
+    }
+    refused() {
+        case_with "$2" "$3" >"own/$1/mine.toml"
+        run env TMPDIR="$BATS_TEST_TMPDIR/tmp" \
+            "$perch" conformance --host "$perch" --protocol "$1" --cases own
+        echo "$output"
+        [ "$status" -eq 125 ]
+        [[ "$output" == *"mine.toml:8:"*"$4"* ]]
+    }
+    # The scene's project is two directories below the temporary one.
+    mkdir "$BATS_TEST_TMPDIR/tmp"
+    refused fledge F-3.1 'files = { "../../outside" = "x" }' 'without ..'
+    [ ! -e "$BATS_TEST_TMPDIR/tmp/outside" ]
+    refused agent A-3.1 'env = { LD_PRELOAD = "/tmp/x.so" }' 'CONFORM_'
+    printf 'command: touch\nargs: ["%s"]\n' "$BATS_TEST_TMPDIR/outside" >evil.yaml
+    refused agent A-3.1 "options = [\"--profile\", \"$PWD/evil.yaml\"]" '--profile'
+    [ ! -e "$BATS_TEST_TMPDIR/outside" ]
+}
+
 @test "Ctrl+C ends the kit, the host and what it started" {
     export TMPDIR="$BATS_TEST_TMPDIR/tmp"
     mkdir "$TMPDIR"

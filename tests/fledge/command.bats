@@ -317,6 +317,8 @@ END
     MY_SECRET=hidden api_token=hidden PASSWORD1=hidden OLD_PASSWD=hidden SSH_KEY=hidden \
         CREDENTIALS=hidden AUTHOR=hidden PRIVATE_X=hidden SESSION_ID=hidden COOKIE=hidden \
         DYLD_X=hidden KUBECONFIG_A=hidden DATABASE_URL=hidden X_URI=hidden Y_DSN=hidden \
+        MYSQL_PWD=hidden SSHPASS=hidden GPG_PASSPHRASE=hidden GITHUB_PAT=hidden \
+        SLACK_WEBHOOK=hidden CREDS=hidden DSN=hidden DB_PASS=hidden \
         LINK=me:hidden@host PLAIN=visible URL_PREFIX=visible2 call env
     expect_status 0
     expect "PLAIN=visible PLAIN=visible PLAIN=visible URL_PREFIX=visible2 URL_PREFIX=visible2 URL_PREFIX=visible2"

@@ -118,6 +118,23 @@ END
     has "$output" "1 passed, 2 failed"
 }
 
+@test "test: an expression that would take all memory, or all time, does not" {
+    subject <<'END'
+say("a" * 100000)
+END
+    large='((((((((((a{1,255}){1,255}){1,255}){1,255}){1,255}){1,255}){1,255}){1,255}){1,255}){1,255})'
+    printf '[[case]]\nname = "one"\n[case.expect]\noutput_regex = "%s"\n' "$large" | cases
+    # As much as it takes without it, and a tenth of what it took with it.
+    ulimit -v 2000000
+    plugins test subject
+    expect_status 1
+    has "$output" "too large once it is compiled"
+    printf '[[case]]\nname = "one"\n[case.expect]\noutput_regex = "(a+)+[bd]"\n' | cases
+    plugins test subject
+    expect_status 1
+    has "$output" "error: whether the output matches '(a+)+[bd]' takes too long to find out"
+}
+
 @test "test: what is wrong stands below the line it is about" {
     subject <<'END'
 raw("hello\n")

@@ -34,6 +34,8 @@ in_terminal() {
 add_in_terminal() {
     rm -f "$bindings/t.asked.toml"
     in_terminal add --read "$prefix" --read "$WORK" "$WORK/tools/asked"
+    wait_for 'Start it in this sandbox, to see what it requests? [y/N]'
+    keys y
     wait_for 'Bind it, and grant what it requests? [y/N]'
 }
 
@@ -43,6 +45,17 @@ add_in_terminal() {
     keys y
     wait_over
     [ -e "$bindings/t.asked.toml" ]
+}
+
+@test "tool add: a bundle says what it requests, and is asked about once" {
+    printf '{"plugin_id":"t.asked","capabilities":["x.y"],"process":{"command":"./asked"}}\n' \
+        >"$WORK/tools/rterm-plugin.json"
+    in_terminal add --read "$prefix" --read "$WORK" --name once "$WORK/tools"
+    wait_for 'Start it, bind it, and grant what it requests? [y/N]'
+    [[ "$(screen)" == *'requests     x.y'* ]]
+    keys y
+    wait_over
+    [ -e "$bindings/once.toml" ]
 }
 
 @test "tool add: a no binds nothing, and is no error" {

@@ -51,8 +51,8 @@ add() {
     plain
     add "$WORK/tools/plain"
     expect_status 64
-    has "$errors" "plugin t.plain 1.0"
-    has "$errors" "requests     a"
+    has "$errors" "runs         $WORK/tools/plain"
+    has "$errors" "sees         $WORK/tools"
     has "$errors" "--yes grants"
     [ ! -e "$bindings/t.plain.toml" ]
     add "$WORK/tools/plain" --json
@@ -79,18 +79,26 @@ add() {
 }
 
 @test "add: on a terminal it asks" {
-    plain
+    bundle '"capabilities":["a","b"]'
     for answer in n y; do
         rm -rf "$bindings"
         printf '%s\n' "$answer" | script -qec \
-            "'$perch' tool add --read '$prefix' '$WORK/tools/plain'" /dev/null >"$WORK/said" || true
-        grep -q "Bind it, and grant what it requests?" "$WORK/said"
+            "'$perch' tool add --read '$prefix' '$WORK/bundle'" /dev/null >"$WORK/said" || true
+        grep -q "Start it, bind it, and grant what it requests?" "$WORK/said"
         if [ "$answer" = y ]; then
             [ -e "$bindings/t.plain.toml" ]
         else
             [ ! -e "$bindings/t.plain.toml" ]
         fi
     done
+}
+
+@test "add: a bundle that requests less than its plugin is asked about again" {
+    bundle '"capabilities":["a"]'
+    printf 'y\n' | script -qec \
+        "'$perch' tool add --read '$prefix' '$WORK/bundle'" /dev/null >"$WORK/said" || true
+    grep -q "Bind it, and grant what it requests?" "$WORK/said"
+    [ ! -e "$bindings/t.plain.toml" ]
 }
 
 @test "add: a binding that is there is not overwritten" {

@@ -116,6 +116,8 @@ static const struct {
 	{ CASE "[case.expect]\noutput = 1\n", 5, 10, "must be a string" },
 	{ CASE "[case.expect]\noutput = ['a', 1]\n", 5, 16, "must be a string" },
 	{ CASE "[case.expect]\noutput_regex = ['a', '(']\n", 5, 22, "no regular expression" },
+	{ CASE "[case.expect]\noutput_regex = '(((((x{255}){255}){255}){255}){255})'\n", 5, 16,
+		"too large once it is compiled" },
 	{ CASE "[case.expect]\nstdout = 'x'\n", 5, 1, "there is no key `stdout`" },
 	{ CASE "[case.expect]\nstate = 'x'\n", 5, 9, "`state` must be a table" },
 };

@@ -3,6 +3,7 @@
 #include "harness/suite.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "conformance/case.h"
@@ -18,8 +19,8 @@ static const char full[] =
 		 "runs = 2\n"
 		 "leaves_child = true\n"
 		 "message = 'm'\ninput = '{}'\ntool = 't'\nsettings = 's'\n"
-		 "options = ['--x']\nargs = ['a', '']\ncapabilities = ['exec']\n"
-		 "env = { A = '1' }\nfiles = { 'a/b' = 'c' }\nstate = { k = 'v' }\n"
+		 "options = []\nargs = ['a', '']\ncapabilities = ['exec']\n"
+		 "env = { CONFORM_A = '1' }\nfiles = { 'a/b' = 'c' }\nstate = { k = 'v' }\n"
 		 "steps = [{ send = 'a' }, { put = 'b' }, { bytes = 'ff 0a' }, { fill = 7 },\n"
 		 " { read = '{\"a\":\"~^x$\"}' }, { read = '~^a$' }, { eof = true },\n"
 		 " { serve = 'cancel', requests = 2 }, { drain = true }, { close = 'stdout' },\n"
@@ -37,6 +38,24 @@ static struct case_file parse(const char *text, struct arena *arena, struct find
 	*findings = (struct findings){ .arena = arena };
 	case_file_parse(str_from(text), PROTOCOL_FLEDGE, arena, &file, findings);
 	return file;
+}
+
+/* Whether a case with these lines is read: what is first wrong with it, or NULL. */
+static const char *problem_of(enum protocol protocol, const char *lines)
+{
+	static char words[PERCH_ERR_TEXT_MAX];
+	char text[2048];
+	struct arena arena = { 0 };
+	struct findings findings = { .arena = &arena };
+	struct case_file file;
+	snprintf(text, sizeof(text), HEAD "[[case]]\nid = '%c-4.1'\nchecks = 'host'\nrule = 'x'\n%s",
+		"FTA"[protocol], lines);
+	case_file_parse(str_from(text), protocol, &arena, &file, &findings);
+	snprintf(words, sizeof(words), "%s", findings.count ? findings.items[0].text : "");
+	bool is_wrong = findings.errors > 0;
+	findings_free(&findings);
+	arena_free(&arena);
+	return is_wrong ? words : NULL;
 }
 
 static void check_steps(const struct conformance_case *test)
@@ -72,10 +91,10 @@ START_TEST(everything_is_read)
 	ck_assert_double_eq(test->within, 2.5);
 	ck_assert_str_eq(test->message, "m");
 	ck_assert_str_eq(test->settings, "s");
-	ck_assert_str_eq(test->options[0], "--x");
+	ck_assert_ptr_null(test->options[0]);
 	ck_assert_str_eq(test->args[1], "");
 	ck_assert_str_eq(test->allowed[0], "exec");
-	ck_assert_str_eq(test->env.items[0].key, "A");
+	ck_assert_str_eq(test->env.items[0].key, "CONFORM_A");
 	ck_assert_str_eq(test->files.items[0].value, "c");
 	ck_assert_str_eq(test->state.items[0].value, "v");
 	ck_assert_int_eq(test->expect.exit, EXIT_FAILURE_ANY);
@@ -226,5 +245,60 @@ START_TEST(memory_may_run_out)
 }
 END_TEST
 
-SUITE_MAIN("conformance-case", everything_is_read, every_mistake_has_its_place, there_are_limits,
-	memory_may_run_out)
+/* A case is data: it gives no host a word, a variable, a path or a line that is more. */
+static const struct {
+	enum protocol protocol;
+	const char *lines;
+	const char *words; /* NULL = it is read */
+} given[] = {
+	{ PROTOCOL_FLEDGE, "files = { '../x' = '' }", "without .." },
+	{ PROTOCOL_FLEDGE, "files = { 'a/../../x' = '' }", "without .." },
+	{ PROTOCOL_FLEDGE, "files = { 'a/..' = '' }", "without .." },
+	{ PROTOCOL_FLEDGE, "files = { '/etc/x' = '' }", "relative to the project" },
+	{ PROTOCOL_FLEDGE, "files = { 'a/..b' = '' }", NULL },
+	{ PROTOCOL_FLEDGE, "env = { LD_PRELOAD = '/x.so' }", "CONFORM_" },
+	{ PROTOCOL_FLEDGE, "env = { PATH = '.' }", "CONFORM_" },
+	{ PROTOCOL_FLEDGE, "env = { HOME = '/root' }", "CONFORM_" },
+	{ PROTOCOL_FLEDGE, "env = { FLEDGE_CONFIG_DIR = '/root' }", "CONFORM_" },
+	{ PROTOCOL_FLEDGE, "env = { 'CONFORM_A' = '1', AGENT_CONFORM = '' }", NULL },
+	{ PROTOCOL_FLEDGE, "options = ['--sandbox']", "the word `--sandbox`" },
+	{ PROTOCOL_FLEDGE, "settings = '''\nruntime = 'x'\n[hooks]\nbuild = 'x'\n'''", "`hooks`" },
+	{ PROTOCOL_FLEDGE, "settings = '''\n[[commands]]\nname = 'x'\n'''", "`commands`" },
+	{ PROTOCOL_FLEDGE, "settings = '''\nx =\n[hooks]\n'''", "cannot be read" },
+	{ PROTOCOL_FLEDGE, "settings = 'x = '", NULL },
+	{ PROTOCOL_TOOL, "options = ['--context', 'a=b']", NULL },
+	{ PROTOCOL_TOOL, "options = ['--context', '--binding=x']", "does not begin with -" },
+	{ PROTOCOL_TOOL, "options = ['--context']", "needs a value" },
+	{ PROTOCOL_TOOL, "options = ['--binding', 'x']", "the word `--binding`" },
+	{ PROTOCOL_TOOL, "tool = '--binding=x'", "does not begin with -" },
+	{ PROTOCOL_TOOL, "settings = 'sandbox = { write = [\"/\"] }'", "`sandbox`" },
+	{ PROTOCOL_TOOL, "settings = 'command = \"x\"'", "`command`" },
+	{ PROTOCOL_TOOL, "settings = 'env = { LD_PRELOAD = \"x\" }'", "`LD_PRELOAD`" },
+	{ PROTOCOL_TOOL, "settings = '['", "cannot be read" },
+	{ PROTOCOL_AGENT, "options = ['--profile', '/x.yaml']", "the word `--profile`" },
+	{ PROTOCOL_AGENT, "options = ['--image', 'u', '--no-stream', '--from', 'a']", NULL },
+	{ PROTOCOL_AGENT, "options = ['--no-stream', '--profile=/x']", "the word `--profile=/x`" },
+	{ PROTOCOL_AGENT, "settings = 'command: sh'", "`command`" },
+	{ PROTOCOL_AGENT, "settings = '{command: sh}'", "`command`" },
+	{ PROTOCOL_AGENT, "settings = 'sandbox: off'", "`sandbox`" },
+	{ PROTOCOL_AGENT, "settings = 'env: {LD_PRELOAD: x}'", "`LD_PRELOAD`" },
+	{ PROTOCOL_AGENT, "settings = 'env: {AGENT_MESSAGE: x, CONFORM_A: y}'", NULL },
+	{ PROTOCOL_AGENT, "settings = '- command'", "lines of a profile" },
+	{ PROTOCOL_AGENT, "settings = 'a: ['", "cannot be read" },
+};
+
+START_TEST(what_a_case_gives_is_data)
+{
+	for (size_t i = 0; i < COUNT(given); i++) {
+		const char *found = problem_of(given[i].protocol, given[i].lines);
+		if (given[i].words)
+			ck_assert_msg(found && strstr(found, given[i].words), "%s: %s", given[i].lines,
+				found ? found : "nothing");
+		else
+			ck_assert_msg(!found, "%s: %s", given[i].lines, found);
+	}
+}
+END_TEST
+
+SUITE_MAIN("conformance-case", everything_is_read, every_mistake_has_its_place,
+	what_a_case_gives_is_data, there_are_limits, memory_may_run_out)

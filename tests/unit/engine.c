@@ -74,17 +74,21 @@ static const struct {
 		"show warning line 1 of the plugin: `exec`: `cwd` must be a string, not a number\n"
 		"> {\"type\":\"cancel\",\"id\":\"1\",\"reason\":\"invalid_request\"}\n" },
 	{ "a timeout of nothing", "{\"type\":\"exec\",\"id\":\"1\",\"command\":\"x\",\"timeout\":0}",
-		"show warning line 1 of the plugin: `exec`: `timeout` must be more than 0, not a number\n"
+		"show warning line 1 of the plugin: `exec`: `timeout` must be more than 0, not 0\n"
 		"> {\"type\":\"cancel\",\"id\":\"1\",\"reason\":\"invalid_request\"}\n" },
 	{ "a stored number", "{\"type\":\"store\",\"key\":\"k\",\"value\":1}",
 		"show warning line 1 of the plugin: `store`: `value` must be a string, not a number\n" },
 	{ "keys that are no list", "{\"type\":\"metadata\",\"id\":\"1\",\"keys\":\"env\"}",
 		"show warning line 1 of the plugin: `metadata`: `keys` must be a list of strings, not a "
 		"string\n> {\"type\":\"cancel\",\"id\":\"1\",\"reason\":\"invalid_request\"}\n" },
+	{ "keys that are no strings", "{\"type\":\"metadata\",\"id\":\"1\",\"keys\":[\"env\",1]}",
+		"show warning line 1 of the plugin: `metadata`: `keys` must be a list of strings, not a "
+		"list with a number in it\n"
+		"> {\"type\":\"cancel\",\"id\":\"1\",\"reason\":\"invalid_request\"}\n" },
 	{ "a select without options",
 		"{\"type\":\"select\",\"id\":\"1\",\"message\":\"m\",\"options\":[]}",
 		"show warning line 1 of the plugin: `select`: `options` must be a list with at least one "
-		"string, not an array\n"
+		"string, not []\n"
 		"> {\"type\":\"cancel\",\"id\":\"1\",\"reason\":\"invalid_request\"}\n" },
 	{ "output as others write it", "{\"type\": \"output\", \"text\": \"a\\n\\t\\\"\\\\\\/\"}",
 		"show output a\n\t\"\\/\n" },

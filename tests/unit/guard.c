@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -103,6 +104,52 @@ START_TEST(a_crash_of_the_host_leaves_nobody)
 	pid_t ids[2 * FAMILIES];
 	kill_a_host(SIGABRT, (perch_host_options){ .guard = PERCH_GUARD_REQUIRE }, ids);
 	wait_all_gone(ids);
+}
+END_TEST
+
+/* The limit makes the kernel refuse a poll of two descriptors; a process that was stopped begins
+ * its poll anew. */
+static void let_polls_fail(pid_t guard)
+{
+	const struct rlimit one = { 1, 1 };
+	ck_assert_int_eq(prlimit(guard, RLIMIT_NOFILE, &one, NULL), 0);
+	kill(guard, SIGSTOP);
+	siginfo_t info;
+	ck_assert_int_eq(waitid(P_PID, (id_t)guard, &info, WSTOPPED), 0);
+	kill(guard, SIGCONT);
+}
+
+START_TEST(a_guard_that_cannot_wait_kills_nobody_who_has_a_host)
+{
+	int ids_pipe[2];
+	ck_assert_int_eq(pipe(ids_pipe), 0);
+	pid_t host_pid = fork();
+	if (host_pid == 0) {
+		perch_host *host = proc_host();
+		struct record record = { 0 };
+		perch_child_spec spec = proc_spec(CHILD("family"), &record);
+		proc_start(host, &spec, &record);
+		proc_until_lines(host, &record, 1);
+		let_polls_fail(proc_first_child());
+		for (int i = 0; i < 30; i++)
+			perch_host_wait(host, 10);
+		ck_assert(!record.exited);
+		(void)!write(ids_pipe[1], record.out.data, record.out.len);
+		for (;;)
+			perch_host_wait(host, -1);
+	}
+	close(ids_pipe[1]);
+	FILE *in = fdopen(ids_pipe[0], "r");
+	pid_t ids[2];
+	ck_assert_int_eq(fscanf(in, "%d %d", &ids[0], &ids[1]), 2);
+	fclose(in);
+	for (int i = 0; i < 2; i++)
+		ck_assert(proc_is_alive(ids[i]));
+	/* It sees the end of the host all the same. */
+	kill(host_pid, SIGKILL);
+	ck_assert_int_eq(waitpid(host_pid, NULL, 0), host_pid);
+	for (int i = 0; i < 2; i++)
+		proc_wait_gone(ids[i]);
 }
 END_TEST
 
@@ -346,7 +393,8 @@ END_TEST
 
 SUITE_MAIN("guard", sigkill_of_the_host_leaves_nobody, a_crash_of_the_host_leaves_nobody,
 	a_guard_that_comes_behind_the_death_of_its_host_finds_everybody,
-	without_a_guard_grandchildren_survive, a_surviving_fork_of_the_host_does_not_hide_its_death,
+	a_guard_that_cannot_wait_kills_nobody_who_has_a_host, without_a_guard_grandchildren_survive,
+	a_surviving_fork_of_the_host_does_not_hide_its_death,
 	a_host_killed_while_it_spawns_leaves_nobody, a_guard_that_is_killed_is_replaced,
 	a_guard_that_always_dies_is_given_up, a_missing_guard_is_warned_about_or_refused,
 	a_guard_that_cannot_be_executed_is_warned_about_or_refused, a_host_without_streams_is_guarded,

@@ -62,12 +62,12 @@ QUARTERS_TEST(what_is_hidden_is_empty_by_every_way)
 	quarters_prepare("mkdir -p secret/deep open && echo key >secret/deep/key && echo token >file &&"
 					 "ln -s ../secret open/link && ln -s secret alias && ln -s nowhere dangling");
 	const struct room_mount mounts[] = {
-		{ ROOM_HIDE, quarters_path("secret"), 0 },
-		{ ROOM_HIDE, quarters_path("file"), 0 },
-		{ ROOM_HIDE, quarters_path("missing"), 0 },
-		{ ROOM_HIDE, quarters_path("file/below"), 0 },
-		{ ROOM_HIDE, quarters_path("dangling"), 0 },
-		{ ROOM_HIDE, quarters_path("secret/deep"), 0 },
+		{ ROOM_HIDE, quarters_path("secret"), 0, 0 },
+		{ ROOM_HIDE, quarters_path("file"), 0, 0 },
+		{ ROOM_HIDE, quarters_path("missing"), 0, 0 },
+		{ ROOM_HIDE, quarters_path("file/below"), 0, 0 },
+		{ ROOM_HIDE, quarters_path("dangling"), 0, 0 },
+		{ ROOM_HIDE, quarters_path("secret/deep"), 0, 0 },
 	};
 	perch_host *host = quarters_host();
 	struct room *room = quarters_open(host, mounts, COUNT(mounts));
@@ -93,8 +93,8 @@ QUARTERS_TEST(what_is_replaced_outside_is_not_hidden_any_more)
 {
 	quarters_prepare("mkdir -p inside && echo key >file && echo key >inside/file");
 	const struct room_mount mounts[] = {
-		{ ROOM_HIDE, quarters_path("file"), 0 },
-		{ ROOM_HIDE, quarters_path("inside"), 0 },
+		{ ROOM_HIDE, quarters_path("file"), 0, 0 },
+		{ ROOM_HIDE, quarters_path("inside"), 0, 0 },
 	};
 	perch_host *host = quarters_host();
 	struct room *room = quarters_open(host, mounts, COUNT(mounts));
@@ -105,15 +105,50 @@ QUARTERS_TEST(what_is_replaced_outside_is_not_hidden_any_more)
 	perch_host_free(host);
 }
 
-QUARTERS_TEST(a_hidden_link_hides_what_it_leads_to)
+QUARTERS_TEST(no_link_is_followed)
 {
 	quarters_prepare("mkdir real && echo key >real/key && ln -s real link");
-	const struct room_mount mount = { ROOM_HIDE, quarters_path("link"), 0 };
+	const enum room_mount_kind kinds[] = { ROOM_HIDE, ROOM_REVEAL, ROOM_READ_ONLY, ROOM_TMP };
 	perch_host *host = quarters_host();
+	for (size_t i = 0; i < COUNT(kinds); i++) {
+		const struct room_mount mount = { kinds[i], quarters_path("link/key"), 0, 0 };
+		struct room *room = NULL;
+		perch_err err = { 0 };
+		ck_assert_int_eq(room_open(host, &mount, 1, &room, &err), PERCH_ESANDBOX);
+		ck_assert_ptr_nonnull(strstr(err.text, "link/key"));
+	}
+	perch_host_free(host);
+}
+
+/* What a path was looked up as, and a directory or a link that has taken its name since. */
+QUARTERS_TEST(what_took_the_place_of_what_was_looked_up_is_not_used)
+{
+	static const char *const swaps[] = {
+		"mv looked was && ln -s secret looked",
+		"rm looked && mv was looked && mv looked was && cp -r secret looked",
+		"rm -r looked && mv was looked && mv looked was",
+	};
+	quarters_prepare("mkdir looked secret && echo key >secret/key");
+	const enum room_mount_kind kinds[] = { ROOM_HIDE, ROOM_REVEAL, ROOM_READ_ONLY, ROOM_TMP };
+	int fd = open(quarters_path("looked"), O_PATH | O_CLOEXEC);
+	ck_assert_int_gt(fd, 2);
+	perch_host *host = quarters_host();
+	for (size_t i = 0; i < COUNT(swaps) * COUNT(kinds); i++) {
+		if (i % COUNT(kinds) == 0)
+			quarters_prepare(swaps[i / COUNT(kinds)]);
+		const struct room_mount mount = { kinds[i % COUNT(kinds)], quarters_path("looked"), 0, fd };
+		struct room *room = NULL;
+		perch_err err = { 0 };
+		ck_assert_int_eq(room_open(host, &mount, 1, &room, &err), -ESTALE);
+		ck_assert_ptr_nonnull(strstr(err.text, "became something else"));
+	}
+	quarters_prepare("mv was looked");
+	const struct room_mount mount = { ROOM_READ_ONLY, quarters_path("looked"), 0, fd };
 	struct room *room = quarters_open(host, &mount, 1);
-	quarters_expect(host, room, "ls -A real; ls -A link/", "");
+	quarters_expect(host, room, "true 2>/dev/null >looked/new || echo kept", "kept\n");
 	room_close(room);
 	perch_host_free(host);
+	close(fd);
 }
 
 QUARTERS_TEST(what_is_revealed_is_there_again)
@@ -123,12 +158,12 @@ QUARTERS_TEST(what_is_revealed_is_there_again)
 		"echo a >hidden/plugins/mine/a && echo b >hidden/plugins/other/b &&"
 		"echo c >hidden/file && echo d >hidden/other && ln -s ../other hidden/bin/link");
 	const struct room_mount mounts[] = {
-		{ ROOM_HIDE, quarters_path("hidden"), 0 },
-		{ ROOM_REVEAL, quarters_path("hidden/plugins/mine"), 0 },
-		{ ROOM_REVEAL, quarters_path("hidden/file"), 0 },
-		{ ROOM_REVEAL, quarters_path("hidden/missing"), 0 },
-		{ ROOM_REVEAL, quarters_path("hidden/bin/link"), 0 },
-		{ ROOM_HIDE, quarters_path("hidden/plugins/mine/a"), 0 },
+		{ ROOM_HIDE, quarters_path("hidden"), 0, 0 },
+		{ ROOM_REVEAL, quarters_path("hidden/plugins/mine"), 0, 0 },
+		{ ROOM_REVEAL, quarters_path("hidden/file"), 0, 0 },
+		{ ROOM_REVEAL, quarters_path("hidden/missing"), 0, 0 },
+		{ ROOM_REVEAL, quarters_path("hidden/bin/link"), 0, 0 },
+		{ ROOM_HIDE, quarters_path("hidden/plugins/mine/a"), 0, 0 },
 	};
 	perch_host *host = quarters_host();
 	struct room *room = quarters_open(host, mounts, COUNT(mounts));
@@ -152,10 +187,11 @@ QUARTERS_TEST(what_is_read_only_cannot_be_changed)
 	quarters_prepare("mkdir -p tree/below real && echo a >tree/below/a && echo b >one &&"
 					 "echo c >real/c && ln -s real link");
 	const struct room_mount mounts[] = {
-		{ ROOM_READ_ONLY, quarters_path("tree"), 0 },
-		{ ROOM_READ_ONLY, quarters_path("one"), 0 },
-		{ ROOM_READ_ONLY, quarters_path("link"), 0 },
-		{ ROOM_READ_ONLY, quarters_path("missing"), 0 },
+		{ ROOM_READ_ONLY, quarters_path("tree"), 0, 0 },
+		{ ROOM_READ_ONLY, quarters_path("one"), 0, 0 },
+		{ ROOM_READ_ONLY, quarters_path("real"), 0, 0 },
+		{ ROOM_READ_ONLY, quarters_path("link"), 0, 0 },
+		{ ROOM_READ_ONLY, quarters_path("missing"), 0, 0 },
 	};
 	perch_host *host = quarters_host();
 	struct room *room = quarters_open(host, mounts, COUNT(mounts));
@@ -177,8 +213,8 @@ QUARTERS_TEST(tmp_is_empty_limited_and_gone_afterwards)
 {
 	quarters_prepare("mkdir -p tmp/project && echo old >tmp/old && echo p >tmp/project/p");
 	const struct room_mount mounts[] = {
-		{ ROOM_TMP, quarters_path("tmp"), 1 << 20 },
-		{ ROOM_REVEAL, quarters_path("tmp/project"), 0 },
+		{ ROOM_TMP, quarters_path("tmp"), 1 << 20, 0 },
+		{ ROOM_REVEAL, quarters_path("tmp/project"), 0, 0 },
 	};
 	perch_host *host = quarters_host();
 	struct room *room = quarters_open(host, mounts, COUNT(mounts));
@@ -202,7 +238,7 @@ QUARTERS_TEST(tmp_is_empty_limited_and_gone_afterwards)
 QUARTERS_TEST(tmp_has_a_size_by_default)
 {
 	quarters_prepare("mkdir tmp");
-	const struct room_mount mount = { ROOM_TMP, quarters_path("tmp"), 0 };
+	const struct room_mount mount = { ROOM_TMP, quarters_path("tmp"), 0, 0 };
 	perch_host *host = quarters_host();
 	struct room *room = quarters_open(host, &mount, 1);
 	quarters_expect(host, room, "df -k --output=size tmp | tail -1 | tr -d ' '", "1048576\n");
@@ -215,8 +251,8 @@ QUARTERS_TEST(a_namespace_inside_of_it_uncovers_nothing)
 {
 	quarters_prepare("mkdir secret fixed && echo key >secret/key && echo a >fixed/a");
 	const struct room_mount mounts[] = {
-		{ ROOM_HIDE, quarters_path("secret"), 0 },
-		{ ROOM_READ_ONLY, quarters_path("fixed"), 0 },
+		{ ROOM_HIDE, quarters_path("secret"), 0, 0 },
+		{ ROOM_READ_ONLY, quarters_path("fixed"), 0, 0 },
 	};
 	perch_host *host = quarters_host();
 	struct room *room = quarters_open(host, mounts, COUNT(mounts));
@@ -234,7 +270,7 @@ QUARTERS_TEST(a_namespace_inside_of_it_uncovers_nothing)
 QUARTERS_TEST(the_current_directory_is_what_the_room_has_there)
 {
 	quarters_prepare("mkdir -p secret/deep plain/sub && echo key >secret/key");
-	const struct room_mount mount = { ROOM_HIDE, quarters_path("secret"), 0 };
+	const struct room_mount mount = { ROOM_HIDE, quarters_path("secret"), 0, 0 };
 	perch_host *host = quarters_host();
 	struct room *room = quarters_open(host, &mount, 1);
 	ck_assert_int_eq(chdir("secret"), 0);
@@ -309,8 +345,9 @@ QUARTERS_TEST(nothing_but_its_streams_is_open)
 
 SUITE_MAIN("room", no_process_outside_can_be_seen, nobody_in_it_can_touch_its_init,
 	who_enters_is_the_same_without_a_capability, what_is_hidden_is_empty_by_every_way,
-	what_is_replaced_outside_is_not_hidden_any_more, a_hidden_link_hides_what_it_leads_to,
-	what_is_revealed_is_there_again, what_is_read_only_cannot_be_changed,
-	tmp_is_empty_limited_and_gone_afterwards, tmp_has_a_size_by_default,
-	a_namespace_inside_of_it_uncovers_nothing, the_current_directory_is_what_the_room_has_there,
-	a_directory_is_no_stream, nothing_but_its_streams_is_open)
+	what_is_replaced_outside_is_not_hidden_any_more, no_link_is_followed,
+	what_took_the_place_of_what_was_looked_up_is_not_used, what_is_revealed_is_there_again,
+	what_is_read_only_cannot_be_changed, tmp_is_empty_limited_and_gone_afterwards,
+	tmp_has_a_size_by_default, a_namespace_inside_of_it_uncovers_nothing,
+	the_current_directory_is_what_the_room_has_there, a_directory_is_no_stream,
+	nothing_but_its_streams_is_open)

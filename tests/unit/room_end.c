@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -106,6 +107,126 @@ QUARTERS_TEST(everything_dies_with_the_host)
 QUARTERS_TEST(a_surviving_fork_of_the_host_keeps_nothing_alive)
 {
 	kill_host(true);
+}
+
+/* ---- a host that is killed while it opens a room ---------------------------------- */
+
+/* As root and as a normal user, at two kinds of moments: 500 times. */
+enum { LOW_DESCRIPTORS = 8, KILLS = 125 };
+
+/* A host whose reserved descriptors are higher than some that are free again: what it opens now
+ * gets those numbers. */
+static perch_host *make_host_with_low_descriptors(void)
+{
+	int low[LOW_DESCRIPTORS];
+	for (size_t i = 0; i < COUNT(low); i++)
+		low[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	perch_host *host = quarters_host();
+	for (size_t i = 0; i < COUNT(low); i++)
+		close(low[i]);
+	return host;
+}
+
+/* While the room's init waits for its host's word. */
+static int die_while_asked_for_mounts(
+	void *data, const struct room_mount **ret_mounts, size_t *ret_count, perch_err *err)
+{
+	(void)data, (void)ret_mounts, (void)ret_count, (void)err;
+	kill(getpid(), SIGKILL);
+	return -ECANCELED;
+}
+
+/* Reaps one child. 0 when none has ended in time, -1 when there is none. */
+static pid_t reap_one(void)
+{
+	pid_t pid = 0;
+	for (int waited_ms = 0; pid == 0 && waited_ms < 20000; waited_ms++) {
+		pid = waitpid(-1, NULL, WNOHANG);
+		if (pid == 0)
+			usleep(1000);
+	}
+	return pid;
+}
+
+/* Everything that a killed host leaves becomes a child of the test, and must end. */
+static void expect_no_heirs(void)
+{
+	pid_t pid;
+	do
+		pid = reap_one();
+	while (pid > 0);
+	if (pid == 0)
+		kill(proc_first_child(), SIGKILL);
+	ck_assert_msg(pid < 0, "a room's init has outlived its host");
+}
+
+QUARTERS_TEST(a_host_that_is_killed_while_an_init_waits_leaves_nobody)
+{
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	for (int i = 0; i < KILLS; i++) {
+		if (fork() == 0) {
+			struct room *room;
+			perch_host *host = make_host_with_low_descriptors();
+			room_open_with(host, die_while_asked_for_mounts, NULL, &room, NULL);
+			_exit(1);
+		}
+		expect_no_heirs();
+	}
+}
+
+/* A fork of the host holds the lifeline then. */
+static int fork_and_die(
+	void *data, const struct room_mount **ret_mounts, size_t *ret_count, perch_err *err)
+{
+	if (fork() == 0) {
+		pause();
+		_exit(0);
+	}
+	return die_while_asked_for_mounts(data, ret_mounts, ret_count, err);
+}
+
+QUARTERS_TEST(a_surviving_fork_of_the_host_keeps_no_init_waiting)
+{
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	pid_t killed = fork();
+	if (killed == 0) {
+		struct room *room;
+		perch_host *host = quarters_host();
+		room_open_with(host, fork_and_die, NULL, &room, NULL);
+		_exit(1);
+	}
+	ck_assert_int_eq(waitpid(killed, NULL, 0), killed);
+	/* The init and the fork: one of them ends by itself. */
+	pid_t first = reap_one();
+	while (proc_children()) {
+		pid_t left = proc_first_child();
+		kill(left, SIGKILL);
+		waitpid(left, NULL, 0);
+	}
+	ck_assert_msg(first > 0, "a room's init has outlived its host");
+}
+
+QUARTERS_TEST(a_host_that_is_killed_at_any_time_leaves_nobody)
+{
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	for (int i = 0; i < KILLS; i++) {
+		int ready[2];
+		ck_assert_int_eq(pipe2(ready, O_CLOEXEC), 0);
+		pid_t pid = fork();
+		if (pid == 0) {
+			perch_host *host = make_host_with_low_descriptors();
+			(void)!write(ready[1], "", 1);
+			for (;;)
+				room_close(quarters_open(host, NULL, 0));
+		}
+		char byte;
+		ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+		usleep((useconds_t)(i * 4999 % 6000));
+		kill(pid, SIGKILL);
+		close(ready[0]);
+		close(ready[1]);
+		expect_no_heirs();
+	}
 }
 
 /* Its children live on as what they are: not yet reaped. */
@@ -250,7 +371,10 @@ QUARTERS_TEST(nobody_in_it_sees_the_hosts_memory)
 }
 
 SUITE_MAIN("room-end", a_daemon_dies_with_the_room, everything_dies_with_the_host,
-	a_surviving_fork_of_the_host_keeps_nothing_alive, a_room_can_be_closed_before_its_children,
+	a_surviving_fork_of_the_host_keeps_nothing_alive,
+	a_host_that_is_killed_while_an_init_waits_leaves_nobody,
+	a_surviving_fork_of_the_host_keeps_no_init_waiting,
+	a_host_that_is_killed_at_any_time_leaves_nobody, a_room_can_be_closed_before_its_children,
 	a_host_can_be_freed_after_closing_rooms_with_children,
 	a_room_whose_init_was_killed_lets_nobody_in, a_child_dies_with_its_thread_where_that_is_wanted,
 	who_stops_everybody_does_not_stop_the_host, nobody_in_it_sees_the_hosts_memory)

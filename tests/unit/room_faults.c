@@ -74,7 +74,7 @@ QUARTERS_TEST(paths_must_be_absolute_and_below_the_root)
 	static const char *const wrong[] = { "relative", "/", "//", "" };
 	perch_host *host = quarters_host();
 	for (size_t i = 0; i < COUNT(wrong); i++) {
-		const struct room_mount mount = { ROOM_HIDE, wrong[i], 0 };
+		const struct room_mount mount = { ROOM_HIDE, wrong[i], 0, 0 };
 		check_refused(host, &mount, 1, -EINVAL, "no absolute path below the root");
 	}
 	perch_host_free(host);
@@ -84,8 +84,8 @@ QUARTERS_TEST(what_cannot_be_changed_is_named)
 {
 	quarters_prepare("echo text >file");
 	const struct room_mount mounts[] = {
-		{ ROOM_TMP, quarters_path("missing"), 0 },
-		{ ROOM_TMP, quarters_path("file"), 0 },
+		{ ROOM_TMP, quarters_path("missing"), 0, 0 },
+		{ ROOM_TMP, quarters_path("file"), 0, 0 },
 	};
 	perch_host *host = quarters_host();
 	for (size_t i = 0; i < COUNT(mounts); i++)
@@ -139,9 +139,9 @@ static void refused_without(unsigned number, unsigned bits, unsigned error, cons
 {
 	quarters_prepare("mkdir -p secret tmp");
 	const struct room_mount mounts[] = {
-		{ ROOM_HIDE, quarters_path("secret"), 0 },
-		{ ROOM_READ_ONLY, quarters_path("secret"), 0 },
-		{ ROOM_TMP, quarters_path("tmp"), 0 },
+		{ ROOM_HIDE, quarters_path("secret"), 0, 0 },
+		{ ROOM_READ_ONLY, quarters_path("secret"), 0, 0 },
+		{ ROOM_TMP, quarters_path("tmp"), 0, 0 },
 	};
 	pid_t pid = fork();
 	if (pid == 0) {
@@ -275,8 +275,8 @@ QUARTERS_TEST(without_processes_there_is_no_room)
 static int open_and_close(void *data)
 {
 	const struct room_mount mounts[] = {
-		{ ROOM_HIDE, quarters_path("secret"), 0 },
-		{ ROOM_REVEAL, quarters_path("secret/shown"), 0 },
+		{ ROOM_HIDE, quarters_path("secret"), 0, 0 },
+		{ ROOM_REVEAL, quarters_path("secret/shown"), 0, 0 },
 	};
 	perch_host *host = data;
 	struct room *room = NULL;

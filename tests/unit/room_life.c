@@ -132,7 +132,7 @@ QUARTERS_TEST(failures_are_told_as_without_a_room)
 	quarters_prepare("echo '#!/bin/sh' >plain; printf '#!/no/such\\n' >lost; echo text >text\n"
 					 "mkdir secret; cp lost secret; printf '#!/bin/sh\\n' >secret/script\n"
 					 "chmod +x lost text secret/*");
-	const struct room_mount mount = { ROOM_HIDE, quarters_path("secret"), 0 };
+	const struct room_mount mount = { ROOM_HIDE, quarters_path("secret"), 0, 0 };
 	perch_host *host = quarters_host();
 	struct room *room = quarters_open(host, &mount, 1);
 	check_failure(host, room, "./missing", -ENOENT, "exec", "there is no such file");
@@ -192,8 +192,8 @@ QUARTERS_TEST(many_rooms_leave_nothing)
 {
 	quarters_prepare("mkdir secret tmp");
 	const struct room_mount mounts[] = {
-		{ ROOM_HIDE, quarters_path("secret"), 0 },
-		{ ROOM_TMP, quarters_path("tmp"), 0 },
+		{ ROOM_HIDE, quarters_path("secret"), 0, 0 },
+		{ ROOM_TMP, quarters_path("tmp"), 0, 0 },
 	};
 	perch_host *host = quarters_host();
 	unsigned fds = proc_open_fds();

@@ -215,6 +215,46 @@ START_TEST(a_dead_spare_costs_no_call)
 }
 END_TEST
 
+/* Keeps a spare that closes its output when it has waited long enough, and takes its time then.
+ * The call comes behind that. The loop has seen it, or has slept all the time. */
+static void call_behind_tired_spare(bool loop_sees_it)
+{
+	begin();
+	char tired[8192];
+	strcpy(tired, folder_path("tired"));
+	struct tool_binding binding = tool_bind(TOOL("tires", tired));
+	binding.spares = 1;
+	ck_assert_int_eq(tool_pool_keep(pool, &binding), 0);
+	uint64_t ready_ns = clock_now_ns() + 150 * NSEC_PER_MSEC; /* it gets time to be ready */
+	for (int i = 0; access(tired, F_OK) < 0; i++) {
+		ck_assert_msg(i < 6000, "the spare never tires");
+		if (loop_sees_it || clock_now_ns() < ready_ns)
+			perch_host_wait(host, 10);
+		else
+			usleep(10000);
+	}
+	for (int i = 0; loop_sees_it && i < 3; i++)
+		perch_host_wait(host, 1);
+	struct called called;
+	const struct tool_result *result = pool_call(&binding, "t.x", &called);
+	ck_assert_msg(result->code == TOOL_OK, "%.*s", (int)result->message.len, result->message.data);
+	ck_assert(!result->used_spare);
+	tool_end(&called);
+	end();
+}
+
+START_TEST(a_spare_that_has_closed_its_output_gets_no_call)
+{
+	call_behind_tired_spare(true);
+}
+END_TEST
+
+START_TEST(a_spare_that_closed_its_output_unseen_gets_no_call)
+{
+	call_behind_tired_spare(false);
+}
+END_TEST
+
 /* Back-off: a plugin that cannot pass is not started again and again. 100 ms, 200,
  * 400: in a second of the loop there can be no more than five. */
 START_TEST(spares_that_fail_are_tried_less_and_less)
@@ -318,6 +358,8 @@ END_TEST
 
 SUITE_MAIN("tool-pool", a_spare_answers_and_is_replaced, each_process_gets_one_request,
 	without_a_spare_a_call_starts_its_own_process, a_spare_knows_which_tools_there_are,
-	a_dead_spare_costs_no_call, spares_that_fail_are_tried_less_and_less, a_spare_does_not_grow_old,
-	a_changed_binary_retires_the_spares, a_changed_binding_retires_the_spares_until_it_is_kept_anew,
+	a_dead_spare_costs_no_call, a_spare_that_has_closed_its_output_gets_no_call,
+	a_spare_that_closed_its_output_unseen_gets_no_call, spares_that_fail_are_tried_less_and_less,
+	a_spare_does_not_grow_old, a_changed_binary_retires_the_spares,
+	a_changed_binding_retires_the_spares_until_it_is_kept_anew,
 	hundreds_of_calls_leave_memory_and_descriptors_alone)

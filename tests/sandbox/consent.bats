@@ -1,0 +1,47 @@
+#!/usr/bin/env bats
+# What decides a sandbox, a profile, a binding, a bundle, is not decided from inside of it; and
+# nothing is started before somebody has agreed. The cases are in consent.sh.
+
+load sandbox.bash
+
+setup() { sandbox_open; }
+
+# both CASE: as root, and as a normal user. Root's build may lie where a normal user may not go,
+# and below /tmp everything is hidden: what is needed is put on a file system nobody else sees.
+both() {
+    has_rooms || skip "no namespaces here"
+    if [ "$(id -u)" != 0 ]; then
+        mkdir "$BATS_TEST_TMPDIR/bin" "$BATS_TEST_TMPDIR/place"
+        copy_programs "$BATS_TEST_TMPDIR/bin"
+        "$BATS_TEST_TMPDIR/bin/consent.sh" "$BATS_TEST_TMPDIR/place" "$1"
+        return
+    fi
+    export -f copy_programs
+    # shellcheck disable=SC2016 # for the inner shell
+    unshare --mount --propagation private bash -euc '
+        mount -t tmpfs -o mode=755 none /mnt
+        mkdir /mnt/bin
+        copy_programs /mnt/bin
+        cd /mnt
+        mkdir -m 700 /mnt/root /mnt/normal
+        chown 54321:54321 /mnt/normal
+        /mnt/bin/consent.sh /mnt/root "$1"
+        setpriv --reuid 54321 --regid 54321 --clear-groups /mnt/bin/consent.sh /mnt/normal "$1"
+    ' bash "$1"
+}
+
+copy_programs() {
+    cp -r "$PERCH_BUILD/perch" "$PERCH_BUILD/perch-guard" "$PERCH_SOURCE/tests/sandbox/consent.sh" "$1"
+    chmod -R go+rX "$1"
+}
+
+@test "a bundle does not name a folder outside of its own" { both bundle_names_its_folder; }
+@test "a bundle does not name a command outside of its folder" { both bundle_names_its_command; }
+@test "a bundle that is a link brings no other folder" { both bundle_is_a_link; }
+@test "a tool uncovers nothing by lying where secrets are" { both tool_lies_where_secrets_are; }
+@test "what a tool would see is shown, and nothing started, before somebody agrees" {
+    both consent_comes_before_the_start
+}
+@test "a tool in the home directory: told at add, perch's own files stay hidden" {
+    both tool_in_the_home_directory_is_told
+}
