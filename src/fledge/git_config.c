@@ -120,7 +120,7 @@ static int read_value(struct reader *r)
 {
 	bool is_quoted = false;
 	bool is_odd = false; /* a blank that matters if something stands behind it */
-	size_t kept = 0; /* so much does not end in blanks that are to be cut */
+	size_t kept = 0;     /* so much does not end in blanks that are to be cut */
 	r->is_doubtful = false;
 	buf_clear(&r->value);
 	for (int c; (c = next(r)) != '\n';) {

@@ -12,21 +12,7 @@
 
 enum { CORPUS = 150, FILES = 5, LINES_MAX = 6 };
 
-/* The files that may hold something; each may include the others. */
-static const char *const files[FILES] = { "config", "more", "a b", "a\tb", "config.worktree" };
-
 static const char *const lines[] = {
-	"[include]\n\tpath = more\n",
-	"[include]\n\tpath = a b\n",
-	"[include]\n\tpath = a\tb\n",
-	"[include]\n\tpath = a\rb\n",
-	"[include]\n\tpath = \"a\\tb\"\n",
-	"[include]\n\tpath = \"a\tb\" ; more\n",
-	"[include]\n\tpath = mo\\\nre\n",
-	"[include]\n\tpath = more \t \n",
-	"[Include] PATH = more\r\n",
-	"[includeIf \"gitdir:**\"]\n\tpath = more\n",
-	"[includeIf \"gitdir:/nowhere\"]\n\tpath = a b\n",
 	"[extensions]\n\tworktreeConfig = true\n",
 	"[extensions]\n\tworktreeConfig\n",
 	"[extensions]\n\tworktreeConfig = false\n",
@@ -36,6 +22,33 @@ static const char *const lines[] = {
 	"[filter.Three]\n\tclean = x\n",
 	"[filter \"a\tb\"]\n\tclean = x\n",
 	"[filter]\n\tclean = x\n",
+	/* PLAIN of them up to here; nobody includes himself, which git refuses. */
+	"[include]\n\tpath = a b\n",
+	"[include]\n\tpath = a\tb\n",
+	"[include]\n\tpath = a\rb\n",
+	"[include]\n\tpath = \"a\\tb\"\n",
+	"[include]\n\tpath = \"a\tb\" ; more\n",
+	"[includeIf \"gitdir:/nowhere\"]\n\tpath = a b\n",
+	/* BLANKS up to here. */
+	"[include]\n\tpath = more\n",
+	"[include]\n\tpath = mo\\\nre\n",
+	"[include]\n\tpath = more \t \n",
+	"[Include] PATH = more\r\n",
+	"[includeIf \"gitdir:**\"]\n\tpath = more\n",
+};
+
+enum { PLAIN = 9, BLANKS = 15, ALL = COUNT(lines) };
+
+/* The files that may hold something, and how many of the lines. */
+static const struct {
+	const char *name;
+	uint32_t lines;
+} files[FILES] = {
+	{ "config", ALL },
+	{ "config.worktree", ALL },
+	{ "more", BLANKS },
+	{ "a b", PLAIN },
+	{ "a\tb", PLAIN },
 };
 
 static struct arena arena;
@@ -53,14 +66,14 @@ static void make_config(uint64_t *seed, struct buf *said)
 	for (size_t i = 0; i < FILES; i++) {
 		struct buf text = { 0 };
 		buf_append_text(&text, i ? "" : "[core]\n\trepositoryformatversion = 0\n");
-		for (uint32_t n = next_random(seed) % LINES_MAX; n > 0; n--)
-			buf_append_text(&text, lines[next_random(seed) % COUNT(lines)]);
+		for (uint32_t n = 1 + next_random(seed) % LINES_MAX; n > 0; n--)
+			buf_append_text(&text, lines[next_random(seed) % files[i].lines]);
 		/* Own words, by which the file is known. */
-		buf_printf(&text, "[filter \"of %s\"]\n\tclean = x\n", files[i]);
+		buf_printf(&text, "[filter \"of %s\"]\n\tclean = x\n", files[i].name);
 		char path[64];
-		snprintf(path, sizeof(path), "r/.git/%s", files[i]);
+		snprintf(path, sizeof(path), "r/.git/%s", files[i].name);
 		folder_write_n(path, (struct str){ text.data, text.len });
-		buf_printf(said, "--- %s\n%.*s", files[i], (int)text.len, text.data);
+		buf_printf(said, "--- %s\n%.*s", files[i].name, (int)text.len, text.data);
 		buf_free(&text);
 	}
 }
