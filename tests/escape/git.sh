@@ -1,11 +1,12 @@
 #!/bin/sh
-# git.sh PLACE: what other people may have written around a git that perch starts for
+# git.sh PLACE [CASE…]: what other people may have written around a git that perch starts for
 # itself, as whoever calls it: in a room, and without one. PLACE is a directory of the
 # caller with an empty `work` in it, and beside that `shared`, which somebody else has put a
 # repository into; the programs are beside this script. Says what was executed, or seen.
 set -eu
 
 place=$1
+shift
 here=$(dirname -- "$(readlink -f -- "$0")")
 export HOME="$place/work/home" TMPDIR="$place/work/tmp"
 export XDG_CONFIG_HOME="$HOME/.config" XDG_STATE_HOME="$HOME/.state" XDG_CACHE_HOME="$HOME/.cache"
@@ -25,7 +26,7 @@ prepare() {
     rm -rf work
     mkdir -p work/tmp "$HOME/.ssh" "$project" "$cfg/plugins/bin" "$XDG_CONFIG_HOME/perch"
     echo secret >"$HOME/.ssh/id_rsa"
-    printf '#!/bin/sh\nid >>"%s"\ncat\n' "$ran" >"$evil"
+    printf '#!/bin/sh\nid >>"%s"\n' "$ran" >"$evil"
     chmod 755 "$evil"
     git config --global user.name test
     git config --global user.email test@example.org
@@ -149,11 +150,16 @@ case_worktree_config() {
     nothing_ran
 }
 
-# include_as BLANK: a blank for git 2.39, itself for others.
+# include_as BLANK: another for git 2.39, itself for later ones.
 include_as() {
     honest
-    printf '[include]\n\tpath = a%bb\n' "$1" >>.git/config
-    printf '[filter "bad"]\n\tclean = %s\n' "$evil" | tee ".git/a b" >".git/$(printf 'a%bb' "$1")"
+    itself=$(printf 'a%bb' "$1")
+    printf '[include]\n\tpath = %s\n' "$itself" >>.git/config
+    printf '[filter "bad"]\n\tclean = %s\n' "$evil" >".git/a b"
+    : >".git/$itself"
+    run honest
+    says git_status
+    mv ".git/a b" ".git/$itself"
     run honest
     says git_status
     nothing_ran
@@ -283,11 +289,12 @@ case_repository_of_another() {
     says 'project.*branch:theirs'
 }
 
+[ $# -gt 0 ] || set -- commondir new_repository filters worktree_config include_tab \
+    include_return everything_else work_tree_of_secrets update_uploadpack update_instead_of \
+    source_with_code planted_programs repository_of_another
 for mode in '' ', without a room'; do
     if [ -n "$mode" ]; then export PERCH_SANDBOX_NO_ROOM=1; fi
-    for case in commondir new_repository filters worktree_config include_tab include_return \
-        everything_else work_tree_of_secrets update_uploadpack update_instead_of \
-        source_with_code planted_programs repository_of_another; do
+    for case; do
         prepare
         "case_$case"
     done
