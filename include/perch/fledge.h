@@ -148,6 +148,9 @@ typedef struct perch_fledge_options {
 	const char *trace;            /* a file that every line is recorded in; NULL = none */
 	const perch_fledge_events *events;
 	void *data; /* handed to every callback */
+	/* Bytes of requests, questions and answers that wait; at the limit the plugin is not read,
+	 * at twice the limit the run fails. 0 = 64 MiB. */
+	size_t waiting_limit;
 } perch_fledge_options;
 
 #ifdef __cplusplus

@@ -7,6 +7,7 @@
 #include <perch/fledge.h>
 #include <perch/host.h>
 #include <perch/json.h>
+#include <perch/loop.h>
 #include <perch/tool.h>
 
 #endif

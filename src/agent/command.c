@@ -61,14 +61,31 @@ static int make_words(const struct agent_profile *profile, bool splits, struct a
 
 /* ---- a shell and the message ---------------------------------------------- */
 
-static int check_shell(const struct argv_words *words, perch_err *err)
+static bool command_uses_nothing(struct str template)
 {
-	if (!shell_reads_message(words))
-		return 0;
-	return err_set(err, -EINVAL,
-		"refused: a shell would read the message as a part of its script, and run what a chat user "
-		"writes; use \"$AGENT_MESSAGE\" in the script instead (--allow-shell-message runs it all "
-		"the same)");
+	(void)template;
+	return false;
+}
+
+/* Whoever writes to a chat writes the message, and often the name of the session, too. */
+static int check_shell(const struct dialect *dialect, struct argv_words words, perch_err *err)
+{
+	words.uses = dialect->has_message ? template_uses_message : command_uses_nothing;
+	words.message_on_stdin |= dialect->has_turn_line;
+	if (shell_reads_message(&words))
+		return err_set(err, -EINVAL,
+			"refused: a shell would read the message as a part of its script, and run what a chat "
+			"user writes; %s (--allow-shell-message runs it all the same)",
+			dialect->has_message ? "use \"$AGENT_MESSAGE\" in the script instead"
+								 : "give the shell a script");
+	words.uses = template_uses_session_name;
+	words.message_on_stdin = false;
+	if (shell_reads_message(&words))
+		return err_set(err, -EINVAL,
+			"refused: a shell would read the name of the session as a part of its script, and run "
+			"what a chat user writes; give it behind the script, [-c, 'echo \"$1\"', sh, "
+			"\"{{SESSION_NAME}}\"] (--allow-shell-message runs it all the same)");
+	return 0;
 }
 
 int command_check_shell(const struct agent_profile *profile, struct arena *arena, perch_err *err)
@@ -77,7 +94,7 @@ int command_check_shell(const struct agent_profile *profile, struct arena *arena
 	const struct dialect *dialect = dialect_of(profile->dialect);
 	if (make_words(profile, dialect->splits_command, arena, &words) < 0)
 		return err_no_memory(err);
-	return dialect->has_message ? check_shell(&words, err) : 0;
+	return check_shell(dialect, words, err);
 }
 
 /* ---- quotes ------------------------------------------------------------------ */
@@ -123,16 +140,22 @@ static int splits(struct launch *launch, bool *ret_splits, perch_err *err)
 	return r;
 }
 
-int launch_make_argv(struct launch *launch, perch_err *err)
+int launch_words(struct launch *launch, struct argv_words *ret_words, perch_err *err)
 {
 	bool is_split = false;
+	int r = splits(launch, &is_split, err);
+	if (r == 0 && make_words(launch->options->profile, is_split, launch->arena, ret_words) < 0)
+		r = err_no_memory(err);
+	return r;
+}
+
+int launch_make_argv(struct launch *launch, perch_err *err)
+{
 	struct argv_words words = { 0 };
 	const struct launch_place place = { "an argument", .most = AGENT_ARGUMENT_MAX };
-	int r = splits(launch, &is_split, err);
+	int r = launch_words(launch, &words, err);
 	if (r < 0)
 		return r;
-	if (make_words(launch->options->profile, is_split, launch->arena, &words) < 0)
-		return err_no_memory(err);
 	const char **argv = arena_alloc(launch->arena, (words.count + 1) * sizeof(*argv));
 	if (!argv)
 		return err_no_memory(err);
@@ -142,6 +165,6 @@ int launch_make_argv(struct launch *launch, perch_err *err)
 		return r;
 	argv[words.count] = NULL;
 	launch->argv = argv;
-	bool is_checked = launch->dialect->has_message && !launch->options->allow_shell_message;
-	return is_checked ? check_shell(&words, err) : 0;
+	bool is_checked = !launch->options->allow_shell_message;
+	return is_checked ? check_shell(launch->dialect, words, err) : 0;
 }

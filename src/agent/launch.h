@@ -66,6 +66,15 @@ int command_check_shell(const struct agent_profile *profile, struct arena *arena
 /* What to do about a pair of quotes in the command, meant for a shell; NULL = it has none. */
 const char *command_quotes_advice(const struct agent_profile *profile);
 
+/* ---- named_files.c --------------------------------------------------------- */
+
+/* The files that the profile names, after launch_begin: its program, arguments that are files.
+ * Those that it may write by that very name are not among them. NULL without memory. */
+const char *const *launch_named_files(const struct launch *launch);
+
+/* The same of a profile that is not launched, as a turn from here would find them. */
+const char *const *agent_profile_files(const struct agent_profile *profile, struct arena *arena);
+
 /* ---- shell_guard.c --------------------------------------------------------- */
 
 /* Templates, one for each element of an argv. */
@@ -73,11 +82,15 @@ struct argv_words {
 	struct str *items;
 	size_t count;
 	bool message_on_stdin;
+	bool (*uses)(struct str word); /* whether the text that is looked for stands in it */
 };
 
-/* Whether a shell would read the message as code: in an argument, or on its stdin where
+/* Whether a shell would read that text as code: in an argument, or on its stdin where
  * it has no other script. Of what can be said only by running it, too much is told. */
 bool shell_reads_message(const struct argv_words *words);
+
+/* Makes the words of the launch's command; its environment is known. */
+int launch_words(struct launch *launch, struct argv_words *ret_words, perch_err *err);
 
 /* ---- environment.c -------------------------------------------------------- */
 
@@ -92,6 +105,8 @@ int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy
 /* Makes the sandbox that the profile asks for, once cwd is known. Reads everything
  * but what is always hidden, writes cwd, the network is open; and then what the
  * profile says. */
+/* Records what the profile allows, if nobody has yet: what it allows later beyond that is
+ * refused. */
 int launch_open_sandbox(
 	struct launch *launch, perch_host *host, struct sandbox **ret_sandbox, perch_err *err);
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "registry/decision.h"
 
 /* Kept as long as the policy, which names it. NULL without memory. */
 static const char *directory_of(const struct launch *launch)
@@ -13,6 +14,23 @@ static const char *directory_of(const struct launch *launch)
 	char resolved[PATH_MAX];
 	bool is_there = realpath(launch->cwd ? launch->cwd : ".", resolved);
 	return is_there ? arena_dup(launch->arena, str_from(resolved)) : "";
+}
+
+/* What decides this sandbox, and what decides others, is not written from inside of it. */
+static int launch_protect(const struct launch *launch, const char *const *files,
+	struct sandbox_policy *policy, perch_err *err)
+{
+	const struct agent_profile *profile = launch->options->profile;
+	const char *const own[] = { profile->path, profile->given, NULL };
+	const char *const *deciding = NULL;
+	int r = grants_deciding(launch->arena, &deciding, err);
+	if (r < 0)
+		return r;
+	if (policy_protect(launch->arena, own, policy) < 0 ||
+		policy_protect(launch->arena, files, policy) < 0 ||
+		policy_protect(launch->arena, deciding, policy) < 0)
+		return err_no_memory(err);
+	return 0;
 }
 
 int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy, perch_err *err)
@@ -26,10 +44,26 @@ int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy
 	struct sandbox_policy policy;
 	if (!agent.project || policy_for_plugin(arena, &agent, &policy) < 0)
 		return err_no_memory(err);
+	const char *const *files = launch_named_files(launch);
+	if (!files)
+		return err_no_memory(err);
 	int r = policy_widen(arena, agent.home, widening, &policy, err);
+	if (r == 0)
+		r = launch_protect(launch, files, &policy, err);
 	if (r == 0)
 		*ret_policy = policy;
 	return r;
+}
+
+/* A turn goes on without it: the sandbox keeps the file as it is, where it can. */
+static void launch_record(struct launch *launch)
+{
+	const struct agent_profile *profile = launch->options->profile;
+	const char *const *files = profile->unrecorded ? launch_named_files(launch) : NULL;
+	perch_err why = { 0 };
+	if (files && decision_record(profile->unrecorded, files, profile->approved, &why) < 0)
+		buf_printf(
+			&launch->warnings, "what the profile allows could not be recorded: %.200s\n", why.text);
 }
 
 int launch_open_sandbox(
@@ -40,5 +74,11 @@ int launch_open_sandbox(
 	if (r == 0 && launch->policy.note)
 		buf_printf(&launch->warnings, "%s; %s--write . allows it\n", launch->policy.note,
 			widen_by ? widen_by : "");
-	return r < 0 ? r : sandbox_open(host, &launch->policy, ret_sandbox, err);
+	if (r == 0)
+		launch_record(launch);
+	if (r == 0)
+		r = sandbox_open(host, &launch->policy, ret_sandbox, err);
+	if (r == 0)
+		launch->policy.protect = sandbox_protected(*ret_sandbox);
+	return r;
 }

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "registry/grants.h"
+#include "base/sha256.h"
 
 /* ---- what is odd --------------------------------------------------------- */
 
@@ -199,7 +199,11 @@ int agent_profile_parse(const char *path, struct str text, struct arena *arena,
 	profile.path = arena_dup(arena, str_from(path));
 	profile.directory = arena_dup(
 		arena, (struct str){ path, slash ? (size_t)(slash - path) + (slash == path) : 0 });
-	if (!profile.path || !profile.directory)
+	char sha256[SHA256_HEX_SIZE];
+	sha256_of(text.data, text.len, sha256);
+	profile.given = profile.path;
+	profile.sha256 = arena_dup(arena, str_from(sha256));
+	if (!profile.path || !profile.directory || !profile.sha256)
 		return err_no_memory(err);
 	const char *home = getenv("HOME");
 	perch_err inner = { 0 };
@@ -220,17 +224,19 @@ int agent_profile_parse(const char *path, struct str text, struct arena *arena,
 	return 0;
 }
 
-int agent_profile_grant(
-	void *data, struct arena *arena, struct agent_profile *profile, perch_err *err)
+/* Where a link to it is: whoever replaces that replaces the profile. */
+static int profile_keep_link(
+	const char *path, struct arena *arena, struct agent_profile *profile, perch_err *err)
 {
-	(void)data;
-	profile->widen_by = arena_join(arena, "perch agent allow ", profile->path, " ", NULL);
-	if (!profile->widen_by)
-		return err_no_memory(err);
-	int r = grants_join(GRANT_AGENT, profile->path, arena, &profile->widening, err);
-	if (r == 0 && (profile->widening.is_off || profile->widening.is_on))
-		profile->is_sandboxed = profile->widening.is_on;
-	return r;
+	char folder[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	const char *above =
+		slash ? arena_dup(arena, (struct str){ path, (size_t)(slash - path) + 1 }) : ".";
+	if (!file_is_link(path) || (above && !realpath(above, folder)))
+		return 0;
+	if (above)
+		profile->given = arena_join(arena, folder, "/", slash ? slash + 1 : path, NULL);
+	return above && profile->given ? 0 : err_no_memory(err);
 }
 
 int agent_profile_read(
@@ -244,6 +250,11 @@ int agent_profile_read(
 	if (!realpath(path, canonical))
 		return err_set(
 			err, -errno, "cannot find out where %.200s is: %s", path, perch_strerror(-errno));
-	return agent_profile_parse(
-		canonical, (struct str){ text.data, text.len }, arena, ret_profile, err);
+	struct agent_profile profile;
+	r = agent_profile_parse(canonical, (struct str){ text.data, text.len }, arena, &profile, err);
+	if (r == 0)
+		r = profile_keep_link(path, arena, &profile, err);
+	if (r == 0)
+		*ret_profile = profile;
+	return r;
 }

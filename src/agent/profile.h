@@ -12,11 +12,16 @@
 #include "perch/base.h"
 #include "sandbox/policy.h"
 
+struct decision;
+struct grant;
+
 enum agent_dialect { AGENT_0_1, AGENT_0_4 };
 
 struct agent_profile {
 	const char *path;      /* canonical: the key of its sessions */
+	const char *given;     /* absolute; another one than path where that is a link */
 	const char *directory; /* where it lies: {{PROFILE_DIR}} */
+	const char *sha256;    /* of its text */
 	enum agent_dialect dialect;
 	const char *command; /* templates, not yet expanded */
 	bool has_args;
@@ -42,6 +47,10 @@ struct agent_profile {
 	 * NULL = there is none. Not the profile's to say. */
 	const char *widen_by;
 	const char *const *warnings; /* unknown keys, one sentence each */
+	/* What is to be recorded as approved once it runs in its sandbox, NULL = nothing; and what
+	 * was approved before, NULL = nothing. */
+	const struct decision *unrecorded;
+	const struct grant *approved;
 };
 
 /* Whether a path of a profile begins at the home directory. */
@@ -63,8 +72,13 @@ int agent_profile_parse(const char *path, struct str text, struct arena *arena,
 	struct agent_profile *ret_profile, perch_err *err);
 
 /* Adds what the user allowed (perch agent allow) to a profile, by its path. Fails as
- * grants_read does. As bridge_options.amend; data is not used. */
+ * grants_read does, and with -EPERM where the profile allows more than what was approved. As
+ * bridge_options.amend; data is not used. */
 int agent_profile_grant(
 	void *data, struct arena *arena, struct agent_profile *profile, perch_err *err);
+
+/* What the profile itself allows, beside what was granted: to be approved. */
+int agent_profile_decision(struct arena *arena, const struct agent_profile *profile,
+	const struct grant *grant, struct decision *ret_decision, perch_err *err);
 
 #endif

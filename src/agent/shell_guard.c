@@ -1,4 +1,4 @@
-/* Whether a shell would read the message as code.
+/* Whether a shell would read the message, or another text of a stranger's, as code.
  *
  * A shell may stand anywhere in an argv: env, timeout, busybox and their like run it
  * from there. Which of its arguments is the code depends on how many of those before it
@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "agent/launch.h"
-#include "agent/template.h"
 
 /* ---- who runs what ------------------------------------------------------------ */
 
@@ -123,11 +122,11 @@ static struct option read_option(const struct program *program, struct str token
 /* ---- the message --------------------------------------------------------------- */
 
 /* NAME=…, which no message can make an option or a program. */
-static bool is_assignment(struct str token)
+static bool is_assignment(const struct argv_words *words, struct str token)
 {
 	const char *equals = token.len ? memchr(token.data, '=', token.len) : NULL;
 	const struct str name = { token.data, equals ? (size_t)(equals - token.data) : 0 };
-	return name.len && !template_uses_message(name);
+	return name.len && !words->uses(name);
 }
 
 /* Somebody who wrote quotes into a command that is split meant all that follows. */
@@ -140,7 +139,7 @@ static bool begins_quote(struct str token)
 static size_t find_last_message(const struct argv_words *words)
 {
 	size_t end = words->count;
-	while (end && !template_uses_message(words->items[end - 1]))
+	while (end && !words->uses(words->items[end - 1]))
 		end--;
 	return end;
 }
@@ -177,13 +176,13 @@ static struct reading read_arguments(
 			reading.has_stdin = reading.has_stdin || option.has_stdin;
 		} else if (pending) {
 			pending--;
-		} else if (program->kind == KIND_ENV && is_assignment(word)) {
+		} else if (program->kind == KIND_ENV && is_assignment(words, word)) {
 			continue;
 		} else {
 			is_operand = true;
 			reading.operand = i;
 		}
-		reading.has_message = reading.has_message || template_uses_message(word);
+		reading.has_message = reading.has_message || words->uses(word);
 	}
 	if (!reading.operand)
 		reading.operand = words->count;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define MESSAGE "{{MESSAGE}}"
+#define SESSION_NAME "{{SESSION_NAME}}"
 
 enum { NAME_MESSAGE, NAME_SESSION_ID, NAME_SESSION_NAME, NAME_PROFILE_DIR, NAMES };
 
@@ -100,6 +101,16 @@ int template_expand(struct buf *out, struct str template, const struct template_
 bool template_uses_message(struct str template)
 {
 	return template.len && memmem(template.data, template.len, MESSAGE, strlen(MESSAGE));
+}
+
+bool template_uses_session_name(struct str template)
+{
+	return template.len && memmem(template.data, template.len, SESSION_NAME, strlen(SESSION_NAME));
+}
+
+bool template_uses_strangers(struct str template)
+{
+	return template_uses_message(template) || template_uses_session_name(template);
 }
 
 /* The first {{NAME}} that is none of ours. */

@@ -27,6 +27,13 @@ int template_expand(struct buf *out, struct str template, const struct template_
 /* Whether {{MESSAGE}} stands in it. */
 bool template_uses_message(struct str template);
 
+/* Whether something stands in it that a stranger may have written: the message, or the name of
+ * the session, which a chat may take from whoever speaks. */
+bool template_uses_strangers(struct str template);
+
+/* The name of the session alone. */
+bool template_uses_session_name(struct str template);
+
 enum { TEMPLATE_WORDS_MAX = 256 };
 
 /* Whether there is a {{NAME}} in it that is none of ours and stays as it is: then the

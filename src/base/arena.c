@@ -124,6 +124,14 @@ void arena_reset(struct arena *arena)
 	use_chunk(arena, largest);
 }
 
+size_t arena_size(const struct arena *arena)
+{
+	size_t size = 0;
+	for (const struct arena_chunk *chunk = arena->chunks; chunk; chunk = chunk->older)
+		size += sizeof(*chunk) + chunk->size;
+	return size;
+}
+
 void arena_free(struct arena *arena)
 {
 	free_chunks_but(arena, NULL);

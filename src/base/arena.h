@@ -44,6 +44,9 @@ const char *const *arena_dup_list(struct arena *arena, const char *const *list);
 /* Forgets everything but keeps one chunk, the largest, for the next use. */
 void arena_reset(struct arena *arena);
 
+/* How many bytes it has from the system, used or not. */
+size_t arena_size(const struct arena *arena);
+
 void arena_free(struct arena *arena);
 
 #endif

@@ -14,6 +14,14 @@
 
 uint64_t clock_now_ns(void);
 
+/* Seconds as nanoseconds: 0 for none and for less, NEVER for more than there are. */
+static inline uint64_t clock_from_seconds(double seconds)
+{
+	if (!(seconds > 0))
+		return 0;
+	return seconds < (double)(NEVER / NSEC_PER_SEC) ? (uint64_t)(seconds * 1e9) : NEVER;
+}
+
 /* What this thread has used of a processor: for limits of work, not of waiting. */
 uint64_t clock_processor_ns(void);
 

@@ -121,6 +121,25 @@ size_t utf8_encode(uint32_t character, char out[UTF8_MAX])
 	return length;
 }
 
+bool utf8_is_unseen(uint32_t character)
+{
+	static const struct {
+		uint32_t first, last;
+	} unseen[] = {
+		{ 0x00, 0x1F },
+		{ 0x7F, 0x9F },
+		{ 0x061C, 0x061C },
+		{ 0x200E, 0x200F },
+		{ 0x2028, 0x202E },
+		{ 0x2066, 0x2069 },
+	};
+	for (size_t i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++) {
+		if (character >= unseen[i].first && character <= unseen[i].last)
+			return true;
+	}
+	return false;
+}
+
 int utf8_append_replaced(struct buf *buf, const char *text, size_t len)
 {
 	while (len) {

@@ -42,6 +42,11 @@ size_t utf8_decode(const char *text, size_t len, uint32_t *ret_character);
 /* Writes a character as 1–4 bytes; a value that is none becomes U+FFFD. */
 size_t utf8_encode(uint32_t character, char out[UTF8_MAX]);
 
+/* Whether a character is not seen itself but moves the cursor, ends the line or turns the
+ * reading order around: C0, DEL, C1, line and paragraph separators, marks, embeddings, overrides
+ * and isolates of bidirectional text. */
+bool utf8_is_unseen(uint32_t character);
+
 /* Appends text with every broken piece replaced by one U+FFFD. */
 int utf8_append_replaced(struct buf *buf, const char *text, size_t len);
 

@@ -2,6 +2,7 @@
  * out as lines of JSON. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "agent/request.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "cli/agent.h"
 #include "cli/granted.h"
 #include "cli/signals.h"
@@ -36,6 +38,7 @@ struct serve {
 	struct signals signals;
 	bool has_signals;
 	const char *profile;   /* of turns that name none */
+	bool any_profile;      /* a turn may name another one all the same */
 	perch_err no_sessions; /* why there are none: every turn is refused with it */
 	bool is_ending;        /* no more turns are taken */
 	bool is_unread;        /* nobody reads the events any more */
@@ -115,6 +118,21 @@ static void take_turn(struct serve *serve, const struct request *request)
 		refuse(serve, id, refusal_code(&err), err.text);
 }
 
+/* Who started us chose the profile; who writes the lines may be somebody else. */
+static int check_profile(const struct serve *serve, const char *named, perch_err *err)
+{
+	char chosen[PATH_MAX];
+	char full[PATH_MAX];
+	char shown[FILE_SHOWN_MAX];
+	if (!serve->profile || serve->any_profile || strcmp(named, serve->profile) == 0)
+		return 0;
+	if (realpath(named, full) && realpath(serve->profile, chosen) && strcmp(full, chosen) == 0)
+		return 0;
+	return err_set(err, -EPERM,
+		"the profile '%s' is not the one that was chosen by --profile; --any-profile takes others",
+		file_shown(named, shown));
+}
+
 static void read_line(struct serve *serve, const perch_line *line)
 {
 	const perch_json_value *root = NULL;
@@ -134,6 +152,8 @@ static void read_line(struct serve *serve, const perch_line *line)
 		refuse_line(serve, request.turn.id, line, err.text);
 	else if (request.cancel)
 		cancel_turn(serve, request.cancel);
+	else if (check_profile(serve, request.turn.profile, &err) < 0)
+		refuse(serve, request.turn.id, "profile", err.text);
 	else
 		take_turn(serve, &request);
 	arena_reset(&serve->arena);
@@ -296,6 +316,7 @@ static int agent_serve(struct cli *cli, int argc, char **argv)
 	const char *queue = NULL;
 	const struct option_spec specs[] = {
 		{ "profile", 'p', OPTION_TEXT, &serve.profile },
+		{ "any-profile", 0, OPTION_FLAG, &serve.any_profile },
 		{ "max-turns", 0, OPTION_TEXT, &max_turns },
 		{ "queue", 0, OPTION_TEXT, &queue },
 		{ "sandbox", 0, OPTION_MAYBE, &cli->sandbox },
@@ -336,7 +357,7 @@ const struct command agent_serve_command = {
 		"Events come on stdout, as those of `perch agent run --json`, with the turn's id;\n"
 		"each turn ends with one `end`. Turns of a session run one at a time, in order.\n"
 		"\n"
-		"  -p, --profile FILE   of turns that name none\n"
+		"  -p, --profile FILE   of all turns; --any-profile: of those that name none\n"
 		"  --max-turns N        so many run at a time (16)\n"
 		"  --queue N            so many wait (1024); the next gets the error `busy`\n"
 		"  --sandbox[=off]      confine them, or not, whatever the profiles say\n"

@@ -1,4 +1,5 @@
 /* The options of one turn, as they are given on a command line. */
+#include "base/clock.h"
 #include "cli/agent_words.h"
 
 #include <errno.h>
@@ -178,7 +179,7 @@ static int apply_numbers(
 	if (words->timeout)
 		r = read_number("--timeout", words->timeout, 0, SECONDS_MAX, &seconds, err);
 	options->has_timeout = words->timeout != NULL;
-	options->timeout_ns = (uint64_t)(seconds * 1e9);
+	options->timeout_ns = clock_from_seconds(seconds);
 	if (r == 0)
 		r = read_limit("--line-limit", words->line_limit, &options->line_limit, err);
 	return r ? r : read_limit("--output-limit", words->output_limit, &options->total_limit, err);

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/file.h"
@@ -29,6 +30,25 @@ struct allowing {
 
 /* ---- what the options mean ----------------------------------------------- */
 
+static const char *absolute(struct allowing *allowing, const char *path)
+{
+	char here[PATH_MAX];
+	if (path[0] == '/')
+		return path;
+	return arena_join(&allowing->arena, getcwd(here, sizeof(here)) ? here : "", "/", path, NULL);
+}
+
+/* By a link, nobody is allowed what is hidden: it could have been made by who is to be allowed. */
+static int check_named(struct allowing *allowing, const char *path, perch_err *err)
+{
+	const struct policy_plugin nobody = policy_plugin_of(&allowing->arena, getenv("HOME"));
+	struct sandbox_policy policy;
+	const char *whole = absolute(allowing, path);
+	if (!whole || policy_for_plugin(&allowing->arena, &nobody, &policy) < 0)
+		return err_no_memory(err);
+	return allowing->revokes ? 0 : policy_check_named(whole, policy.hide, err);
+}
+
 /* Paths are stored resolved: what a rule is made of later is what was named now. What is
  * to be taken away may be gone. */
 static int resolve_paths(struct allowing *allowing, struct option_list *list, perch_err *err)
@@ -36,6 +56,9 @@ static int resolve_paths(struct allowing *allowing, struct option_list *list, pe
 	for (size_t i = 0; i < list->count; i++) {
 		char resolved[PATH_MAX];
 		char shown[FILE_SHOWN_MAX];
+		int r = check_named(allowing, list->items[i], err);
+		if (r < 0)
+			return r;
 		if (!realpath(list->items[i], resolved)) {
 			if (allowing->revokes && list->items[i][0] == '/')
 				continue;
@@ -72,10 +95,13 @@ static int check_presets(struct allowing *allowing, perch_err *err)
 	return policy_widen(&allowing->arena, home ? home : "", &widening, &nothing, err);
 }
 
+/* What was stored as a path may be a link by now: then it is what it leads to, too. */
 static bool lists(const struct option_list *list, const char *item)
 {
+	char resolved[PATH_MAX];
+	const char *target = list->count && item[0] == '/' ? realpath(item, resolved) : NULL;
 	for (size_t i = 0; i < list->count; i++) {
-		if (strcmp(list->items[i], item) == 0)
+		if (strcmp(list->items[i], item) == 0 || (target && strcmp(list->items[i], target) == 0))
 			return true;
 	}
 	return false;
@@ -246,6 +272,7 @@ static int apply(struct allowing *allowing, perch_err *err)
 	int r = find(allowing, err);
 	if (r < 0)
 		return r;
+	const struct grant before = allowing->grant;
 	if (allowing->revokes && !has_options(allowing))
 		allowing->grant.widening = (struct policy_widening){ 0 };
 	else
@@ -253,6 +280,8 @@ static int apply(struct allowing *allowing, perch_err *err)
 	if (r == 0 && allowing->manifest)
 		r = subject->approve(
 			allowing->name, &allowing->arena, &allowing->grant, &allowing->approved, err);
+	else if (r == 0 && subject->settle)
+		r = subject->settle(allowing->name, &allowing->arena, &before, &allowing->grant, err);
 	return r < 0 ? r : grants_write(subject->kind, allowing->name, &allowing->grant, err);
 }
 
@@ -296,7 +325,7 @@ static int run(
 		{ "net", 0, OPTION_FLAG, &allowing.net },
 		{ "no-net", 0, OPTION_FLAG, &allowing.no_net },
 		{ "sandbox", 0, OPTION_TEXT, &allowing.sandbox },
-		{ may_approve ? "manifest" : NULL, 0, OPTION_FLAG, &allowing.manifest },
+		{ may_approve ? subject->approve_option : NULL, 0, OPTION_FLAG, &allowing.manifest },
 		{ 0 },
 	};
 	perch_err err = { 0 };

@@ -14,10 +14,15 @@ struct allow_subject {
 	/* The name that the grant is recorded under, in the arena, for what the user calls it.
 	 * NULL = any word is a name. */
 	int (*find)(const char *word, struct arena *arena, const char **ret_name, perch_err *err);
-	/* --manifest: approves what it asks for now, in *grant, and says so in *ret_words
-	 * (in the arena). NULL = there is no such option. */
+	/* The option that approves what it asks for now: "manifest". NULL = there is none. */
+	const char *approve_option;
+	/* Approves that, in *grant, and says so in *ret_words (in the arena). */
 	int (*approve)(const char *name, struct arena *arena, struct grant *grant,
 		const char **ret_words, perch_err *err);
+	/* Without the option: what is allowed or revoked is known to whoever says so. *grant is as it
+	 * will be written, `before` as it was. NULL = nothing is to be done. */
+	int (*settle)(const char *name, struct arena *arena, const struct grant *before,
+		struct grant *grant, perch_err *err);
 };
 
 /* argv[0] is "allow" or "revoke", then come NAME and options. Return an exit code. */

@@ -36,9 +36,12 @@ struct cli {
 	const char *answers_file;
 	const char *prompt_timeout; /* as text, NULL = not given: see settings.h */
 	const char *line_limit;
+	const char *waiting_limit;
+	const char *unread_timeout;
 	const char *exec_timeout_max;
 	const char *shell;
 	const char *sandbox; /* NULL = as granted; "" or "on", "off" */
+	bool is_strict;      /* what a run leaves for git to execute is removed */
 };
 
 /* Reads such options from argv[*at] on. Returns 0, or an exit code after having

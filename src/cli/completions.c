@@ -8,9 +8,13 @@
 static const char bash_script[] =
 	"# perch completions bash\n"
 	"_perch() {\n"
-	"    local IFS=$'\\n'\n"
-	"    COMPREPLY=($(\"${COMP_WORDS[0]}\" __complete \"${COMP_WORDS[@]:1:COMP_CWORD}\" "
-	"2>/dev/null | cut -f 1))\n"
+	"    local word\n"
+	"    COMPREPLY=()\n"
+	"    while IFS=$'\\t' read -r word _; do\n"
+	"        printf -v word %q \"$word\"\n"
+	"        COMPREPLY+=(\"$word\")\n"
+	"    done < <(\"${COMP_WORDS[0]}\" __complete \"${COMP_WORDS[@]:1:COMP_CWORD}\" "
+	"2>/dev/null)\n"
 	"}\n"
 	"complete -o bashdefault -o default -F _perch perch\n";
 

@@ -48,7 +48,8 @@ const char globals_help[] =
 	"\n"
 	"for plugins (perch help run explains them):\n"
 	"  --answer 'MESSAGE=VALUE', --answers FILE, --prompt-timeout SECS,\n"
-	"  --exec-timeout-max SECS, --line-limit BYTES, --shell PROGRAM, --sandbox[=off]\n"
+	"  --exec-timeout-max SECS, --line-limit BYTES, --waiting-limit BYTES,\n"
+	"  --unread-timeout SECS, --shell PROGRAM, --sandbox[=off], --strict\n"
 	"\n"
 	"example:\n"
 	"  perch --json plugins list\n";
@@ -70,9 +71,12 @@ int cli_read_globals(struct cli *cli, int argc, char **argv, int *at)
 		{ "answers", 0, OPTION_TEXT, &cli->answers_file },
 		{ "prompt-timeout", 0, OPTION_TEXT, &cli->prompt_timeout },
 		{ "line-limit", 0, OPTION_TEXT, &cli->line_limit },
+		{ "waiting-limit", 0, OPTION_TEXT, &cli->waiting_limit },
+		{ "unread-timeout", 0, OPTION_TEXT, &cli->unread_timeout },
 		{ "exec-timeout-max", 0, OPTION_TEXT, &cli->exec_timeout_max },
 		{ "shell", 0, OPTION_TEXT, &cli->shell },
 		{ "sandbox", 0, OPTION_MAYBE, &cli->sandbox },
+		{ "strict", 0, OPTION_FLAG, &cli->is_strict },
 		{ 0 },
 	};
 	int r = options_parse(specs, argc, argv, at);

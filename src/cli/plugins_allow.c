@@ -70,6 +70,7 @@ static const struct allow_subject plugin = {
 	.noun = "plugin",
 	.command = "perch plugins",
 	.find = find_plugin,
+	.approve_option = "manifest",
 	.approve = approve_plugin,
 };
 

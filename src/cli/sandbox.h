@@ -16,6 +16,7 @@ struct sandbox_request {
 	struct option_list limits;
 	const char *net;
 	const char *on_unsupported; /* "refuse", "warn"; NULL = as the policy has it */
+	bool is_strict;
 	bool explain;
 };
 

@@ -11,7 +11,9 @@
 #include "base/cleanup.h"
 #include "base/paths.h"
 #include "cli/sandbox.h"
+#include "registry/grants.h"
 #include "sandbox/path_list.h"
+#include "sandbox/way.h"
 
 /* ---- limits ---------------------------------------------------------------- */
 
@@ -78,16 +80,21 @@ static int set_limits(struct sandbox_limits *limits, const struct option_list *g
 
 /* ---- paths ------------------------------------------------------------------ */
 
-/* Absolute, because a policy knows of no current directory. What does not exist
- * is told when it is looked up. */
+/* Absolute, because a policy knows of no current directory. Links are for the sandbox to judge, see
+ * sandbox/named.h; so is what does not exist. */
 static const char *absolute(struct arena *arena, const char *directory, const char *path)
 {
-	_cleanup_free_ char *joined =
-		path[0] == '/' ? str_dup(str_from(path)) : str_join(directory, "/", path, NULL);
-	_cleanup_free_ char *real = joined ? realpath(joined, NULL) : NULL;
-	if (!joined)
+	struct path_list links;
+	struct way way;
+	const char *joined = path[0] == '/' ? path : arena_join(arena, directory, "/", path, NULL);
+	path_list_begin(&links, arena, NULL);
+	if (!joined || links.failed)
 		return NULL;
-	return arena_dup(arena, str_from(real ? real : joined));
+	bool is_plain = way_find(&way, joined, &links) == 0 && !links.count;
+	way_leave(&way);
+	if (links.failed || !is_plain)
+		return links.failed ? NULL : joined;
+	return arena_dup(arena, str_from(way.path[0] ? way.path : "/"));
 }
 
 static const char *const *absolute_list(
@@ -212,6 +219,19 @@ static int widen(const struct sandbox_request *request, const char *directory, s
 	return 0;
 }
 
+/* What decides other sandboxes. */
+static int request_protect(struct arena *arena, struct sandbox_policy *policy)
+{
+	const char *const *deciding = NULL;
+	perch_err err = { 0 };
+	int r = grants_deciding(arena, &deciding, &err);
+	if (r < 0 && r != -ENOMEM) {
+		cli_error(NULL, "%s", err.text);
+		return EXIT_HOST;
+	}
+	return r < 0 || policy_protect(arena, deciding, policy) < 0 ? cli_no_memory() : 0;
+}
+
 int sandbox_request_policy(const struct sandbox_request *request, const char *program,
 	struct arena *arena, struct sandbox_policy *ret_policy, struct policy_widening *ret_widening)
 {
@@ -230,10 +250,13 @@ int sandbox_request_policy(const struct sandbox_request *request, const char *pr
 		r = widen(request, kept, arena, &policy, ret_widening);
 	if (r == 0)
 		r = set_limits(&policy.limits, &request->limits);
+	if (r == 0)
+		r = request_protect(arena, &policy);
 	if (r)
 		return r;
 	if (request->on_unsupported)
 		policy.refuses_unsupported = strcmp(request->on_unsupported, "refuse") == 0;
+	policy.is_strict = request->is_strict;
 	*ret_policy = policy;
 	return 0;
 }

@@ -201,6 +201,7 @@ static int run_to_the_end(struct run *run, const char *program, char **argv, per
 	int r = sandbox_open(run->host, &run->policy, &run->sandbox, err);
 	if (r < 0)
 		return r == -ENOENT ? -EIO : r;
+	run->policy.protect = sandbox_protected(run->sandbox);
 	print_warnings(run);
 	if (run->request.explain)
 		print_explanation(run);
@@ -289,6 +290,7 @@ static int cli_sandbox_run(struct cli *cli, int argc, char **argv)
 		{ "limit", 0, OPTION_LIST, &request->limits },
 		{ "net", 0, OPTION_TEXT, &request->net },
 		{ "on-unsupported", 0, OPTION_TEXT, &request->on_unsupported },
+		{ "strict", 0, OPTION_FLAG, &request->is_strict },
 		{ "explain", 0, OPTION_FLAG, &request->explain },
 		{ "quiet", 'q', OPTION_FLAG, &cli->quiet },
 		{ 0 },
@@ -313,10 +315,11 @@ const struct command sandbox_run = {
 			"  --policy fledge    reads all but secrets, writes here, network (the default)\n"
 			"  --policy tool      reads the system, writes its own directory only, no network\n"
 			"  --read P, --write P, --hide P, --env NAME   beyond that; again for more\n"
-			"  --preset NAME      aws, docker, git, github, npm, plugins or ssh\n"
+			"  --preset NAME      aws, docker, git, github, kube, npm, ssh … (perch-sandbox(1))\n"
 			"  --net none|full\n"
 			"  --limit memory=1G,processes=64,files=256,size=256M,cpu=60\n"
 			"  --on-unsupported refuse|warn   what cannot be enforced here\n"
+			"  --strict           remove what is left for git to execute, not only tell of it\n"
 			"  --explain          show policy and layers; say why something was denied\n"
 			"  -q, --quiet        no warnings\n"
 			"\n"

@@ -10,6 +10,8 @@
 struct settings {
 	double prompt_timeout;   /* seconds, 0 = for ever */
 	double line_limit;       /* bytes */
+	double waiting_limit;    /* bytes */
+	double unread_timeout;   /* seconds */
 	double exec_timeout_max; /* seconds */
 	const char *shell;
 };

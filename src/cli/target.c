@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "cli/granted.h"
 #include "cli/session.h"
@@ -80,7 +81,9 @@ static int make_explanation(
 	if (!session->explain.widen_by)
 		return err_no_memory(err);
 	session->options.explain = &session->explain;
-	return confinement_policy(confinement, &session->arena, &session->policy, err);
+	int r = confinement_policy(confinement, &session->arena, &session->policy, err);
+	session->policy.protect = sandbox_protected(session->target.sandbox);
+	return r;
 }
 
 /* What the plugin and its commands are confined to. */
@@ -91,7 +94,8 @@ static int make_sandbox(struct session *session, perch_err *err)
 	if (owner && !target->cache)
 		target->cache = confinement_cache(owner->name, &session->arena);
 	const char *project = session->options.directory ? session->options.directory : "";
-	const struct confinement confinement = plugin_target_confinement(target, project);
+	struct confinement confinement = plugin_target_confinement(target, project);
+	confinement.is_strict = session->cli->is_strict;
 	int r = plugin_target_confine(target, session->host, &confinement, &session->arena, err);
 	if (r < 0)
 		return r;
@@ -125,8 +129,10 @@ int target_prepare(struct session *session, char **argv, perch_err *err)
 		.directory = getcwd(session->directory, sizeof(session->directory)),
 		.own_env = (const char *const *)environ,
 		.asking = asking_of(session),
-		.prompt_timeout_ns = (uint64_t)(session->settings.prompt_timeout * 1e9),
+		.prompt_timeout_ns = clock_from_seconds(session->settings.prompt_timeout),
 		.line_limit = (size_t)session->settings.line_limit,
+		.waiting_limit = (size_t)session->settings.waiting_limit,
+		.unread_timeout_ns = clock_from_seconds(session->settings.unread_timeout),
 		.exec_timeout_max = session->settings.exec_timeout_max,
 		.shell = session->settings.shell,
 		.frontend = session->frontend,
@@ -139,6 +145,9 @@ int target_prepare(struct session *session, char **argv, perch_err *err)
 		r = look_around(session, err);
 	if (r == 0 && plugin_target_is_confined(target))
 		r = make_sandbox(session, err);
+	if (r == 0 && session->cli->is_strict && !target->sandbox)
+		session_tell(session, SHOWN_WARNING,
+			"--strict: there is no sandbox, so nothing is looked for that git would execute");
 	plugin_target_describe(target, options);
 	options->env = make_environment(session);
 	if (r == 0 && !options->env)

@@ -33,7 +33,7 @@ int tool_seconds(const char *option, const char *text, uint64_t *ret_ns)
 	if (end == text || *end || !(seconds >= 0.001 && seconds <= 86400))
 		return cli_usage_error(
 			NULL, "%s takes seconds, from 0.001 to 86400, not '%s'", option, text);
-	*ret_ns = (uint64_t)(seconds * 1e9);
+	*ret_ns = clock_from_seconds(seconds);
 	return 0;
 }
 

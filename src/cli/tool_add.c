@@ -218,6 +218,16 @@ static int prove(struct adding *adding, perch_err *err)
 	return r;
 }
 
+/* What was shown is what is approved: it is read again for its hash. */
+static int approve_written(struct adding *adding, perch_err *err)
+{
+	struct arena *arena = &adding->session->arena;
+	struct tool_binding written;
+	int r = tool_binding_read(adding->binding->path, arena, &written, err);
+	const char *name = adding->words->binding ? written.path : adding->name;
+	return r < 0 ? r : tool_binding_approve(arena, &written, name, err);
+}
+
 static int tell_added(const struct adding *adding)
 {
 	const struct tool_binding *binding = adding->binding;
@@ -274,6 +284,8 @@ static int add(struct tool_session *session, void *data, perch_err *err)
 		r = prove(&adding, err);
 	if (r == 0)
 		r = tool_binding_write(adding.binding, err);
+	if (r == 0)
+		r = approve_written(&adding, err);
 	return r ? r : tell_added(&adding);
 }
 

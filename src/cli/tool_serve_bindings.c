@@ -50,7 +50,11 @@ static int read_served(const char *path, const char *name, struct served *served
 	served->name = arena_dup(&served->arena, str_from(name ? name : served->binding.name));
 	if (!served->name)
 		return err_no_memory(err);
-	return served->is_given ? 0 : tool_binding_grant(name, &served->arena, &served->binding, err);
+	if (!served->is_given)
+		return tool_binding_grant(name, &served->arena, &served->binding, err);
+	r = tool_binding_trust(&served->arena, &served->binding, err);
+	served->grants_stamp = stamp_grants(); /* it may have written there */
+	return r;
 }
 
 static int add(struct serve_bindings *bindings, const char *path, const char *name, bool is_given,

@@ -1,6 +1,7 @@
 /* A line of `perch tool serve`. */
 #include <errno.h>
 
+#include "base/clock.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "cli/tool_serve.h"
@@ -84,7 +85,7 @@ static int read_timeout(struct reading *reading, const char *name, const perch_j
 	double seconds;
 	if (perch_json_double(value, &seconds) < 0 || !(seconds >= 0.001 && seconds <= 86400))
 		return wrong(reading, name, "must be seconds, from 0.001 to 86400");
-	reading->request->timeout_ns = (uint64_t)(seconds * 1e9);
+	reading->request->timeout_ns = clock_from_seconds(seconds);
 	return 0;
 }
 

@@ -105,7 +105,8 @@ int tool_session_binding(struct tool_session *session, const char *file, const c
 	r = tool_binding_check(ret_binding, &inner);
 	if (r < 0)
 		return file_blame(err, ret_binding->path, &inner);
-	return file ? 0 : tool_binding_grant(name, &session->arena, ret_binding, err);
+	return file ? tool_binding_trust(&session->arena, ret_binding, err)
+				: tool_binding_grant(name, &session->arena, ret_binding, err);
 }
 
 /* ---- one call ------------------------------------------------------------ */

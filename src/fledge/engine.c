@@ -28,31 +28,16 @@ int fledge_engine_new(const struct fledge_engine_options *options,
 	engine->effects = effects;
 	engine->data = data;
 	engine->asking = options->asking;
-	engine->next_ticket = 1;
 	engine->question_deadline_ns = NEVER;
 	*ret_engine = engine;
 	return 0;
-}
-
-static void free_request(struct request *request)
-{
-	buf_free(&request->id);
-	buf_free(&request->answer);
-	arena_free(&request->arena);
-	free(request);
 }
 
 void fledge_engine_free(struct fledge_engine *engine)
 {
 	if (!engine)
 		return;
-	while (engine->first) {
-		struct request *request = engine->first;
-		engine->first = request->next;
-		free_request(request);
-	}
-	if (engine->spare)
-		free_request(engine->spare);
+	requests_free(&engine->requests);
 	buf_free(&engine->quick);
 	perch_json_free(engine->json);
 	free(engine);
@@ -91,27 +76,10 @@ void engine_note(struct fledge_engine *engine, const char *format, ...)
 
 /* ---- the queue ----------------------------------------------------------- */
 
-static struct request *take_spare(struct fledge_engine *engine)
-{
-	struct request *request = engine->spare;
-	engine->spare = NULL;
-	if (!request)
-		return calloc(1, sizeof(*request));
-	buf_clear(&request->id);
-	buf_clear(&request->answer);
-	arena_reset(&request->arena);
-	request->is_question = false;
-	request->next = NULL;
-	return request;
-}
-
 static void set_hold(struct fledge_engine *engine)
 {
-	bool is_much =
-		engine->pending >= ENGINE_PENDING_MAX || engine->pending_bytes >= ENGINE_PENDING_BYTES_MAX;
-	bool is_little = engine->pending <= ENGINE_PENDING_MAX / 2 &&
-		engine->pending_bytes <= ENGINE_PENDING_BYTES_MAX / 2;
-	if (engine->is_holding ? !is_little : !is_much)
+	size_t pending = engine->requests.count;
+	if (engine->is_holding ? pending > ENGINE_PENDING_MAX / 2 : pending < ENGINE_PENDING_MAX)
 		return;
 	engine->is_holding = !engine->is_holding;
 	engine->effects->hold(engine->data, engine->is_holding);
@@ -130,22 +98,16 @@ static void copy_id(const perch_json_value *id, struct buf *out)
 	perch_json_write_value(&writer, id);
 }
 
-/* A request with its id; NULL or an id that could not be kept: no memory. */
+/* Puts a request with its id into the queue; NULL = there was no memory for one of them. */
 static struct request *enqueue(struct fledge_engine *engine, struct request *request)
 {
-	if (!request || request->id.failed) {
-		if (request)
-			free_request(request);
+	bool is_whole = request && !request->id.failed;
+	if (request && requests_push(&engine->requests, request) < 0)
+		is_whole = false;
+	if (!is_whole) {
 		engine->is_broken = true;
 		return NULL;
 	}
-	request->ticket = engine->next_ticket++;
-	if (engine->last)
-		engine->last->next = request;
-	else
-		engine->first = request;
-	engine->last = request;
-	engine->pending++;
 	set_hold(engine);
 	return request;
 }
@@ -154,7 +116,7 @@ struct request *engine_enqueue(struct fledge_engine *engine, const perch_json_va
 {
 	if (!id)
 		return NULL;
-	struct request *request = take_spare(engine);
+	struct request *request = requests_make(&engine->requests);
 	if (request)
 		copy_id(id, &request->id);
 	return enqueue(engine, request);
@@ -162,32 +124,20 @@ struct request *engine_enqueue(struct fledge_engine *engine, const perch_json_va
 
 struct request *engine_enqueue_plain(struct fledge_engine *engine, struct str id)
 {
-	struct request *request = take_spare(engine);
+	struct request *request = requests_make(&engine->requests);
 	if (request)
 		buf_append(&request->id, id.data, id.len);
 	return enqueue(engine, request);
-}
-static void retire(struct fledge_engine *engine, struct request *request)
-{
-	if (engine->spare)
-		free_request(request);
-	else
-		engine->spare = request;
 }
 
 /* Sends every answer that has nothing unanswered before it. */
 static void send_ready(struct fledge_engine *engine)
 {
-	while (engine->first && engine->first->answer.len) {
-		struct request *request = engine->first;
-		engine->first = request->next;
-		if (!engine->first)
-			engine->last = NULL;
-		engine->pending--;
-		engine->pending_bytes -= request->answer.len;
+	struct request *request;
+	while ((request = requests_first(&engine->requests)) && request->answer.len) {
 		engine->effects->send(
 			engine->data, (struct str){ request->answer.data, request->answer.len });
-		retire(engine, request);
+		requests_pop(&engine->requests);
 	}
 	set_hold(engine);
 }
@@ -198,7 +148,7 @@ static void settle(struct fledge_engine *engine, struct request *request)
 		engine->is_broken = true;
 		return;
 	}
-	engine->pending_bytes += request->answer.len;
+	requests_weigh(&engine->requests, request);
 	send_ready(engine);
 }
 
@@ -233,26 +183,34 @@ void engine_refuse(struct fledge_engine *engine, struct request *request, const 
 	settle(engine, request);
 }
 
-static struct request *find_request(struct fledge_engine *engine, uint64_t ticket)
-{
-	/* What is answered at once came last. */
-	if (engine->last && engine->last->ticket == ticket)
-		return engine->last;
-	for (struct request *request = engine->first; request; request = request->next) {
-		if (request->ticket == ticket)
-			return request;
-	}
-	return NULL;
-}
-
 void fledge_engine_result(
 	struct fledge_engine *engine, uint64_t ticket, struct str json, uint64_t now_ns)
 {
 	(void)now_ns;
-	engine_respond(engine, find_request(engine, ticket), json);
+	engine_respond(engine, requests_find(&engine->requests, ticket), json);
 }
 
 /* ---- the end of a conversation ------------------------------------------- */
+
+static void send_plain_cancel(struct fledge_engine *engine, const char *reason)
+{
+	struct buf line = { 0 };
+	write_cancel(&line, (struct str){ 0 }, reason);
+	if (!line.failed)
+		engine->effects->send(engine->data, (struct str){ line.data, line.len });
+	buf_free(&line);
+}
+
+/* An answer that waited behind another request is a cancel now too: the plugin is told of
+ * nothing that it will not be able to go on with. */
+static void cancel_pending(struct fledge_engine *engine, const char *reason)
+{
+	engine->effects->drop(engine->data);
+	for (size_t i = 0; i < engine->requests.count; i++)
+		buf_clear(&requests_get(&engine->requests, i)->answer);
+	while (engine->requests.count && !engine->is_broken)
+		engine_refuse(engine, requests_first(&engine->requests), reason);
+}
 
 void fledge_engine_cancel(struct fledge_engine *engine, const char *reason, uint64_t now_ns)
 {
@@ -261,22 +219,11 @@ void fledge_engine_cancel(struct fledge_engine *engine, const char *reason, uint
 		return;
 	engine->cancel_reason = reason;
 	question_close(engine);
-	if (!engine->first) {
-		struct buf line = { 0 };
-		write_cancel(&line, (struct str){ 0 }, reason);
-		if (!line.failed)
-			engine->effects->send(engine->data, (struct str){ line.data, line.len });
-		buf_free(&line);
-	}
-	/* An answer that waited behind another request is a cancel now too: the
-	 * plugin is told of nothing that it will not be able to go on with. */
-	for (struct request *request = engine->first; request; request = request->next) {
-		engine->pending_bytes -= request->answer.len;
-		buf_clear(&request->answer);
-		engine->effects->drop(engine->data, request->ticket);
-	}
-	while (engine->first && !engine->is_broken)
-		engine_refuse(engine, engine->first, reason);
+	engine->first_question = NULL;
+	if (!engine->requests.count)
+		send_plain_cancel(engine, reason);
+	else
+		cancel_pending(engine, reason);
 	engine->effects->stop(engine->data);
 }
 
@@ -304,6 +251,16 @@ void fledge_engine_delay(struct fledge_engine *engine, uint64_t delay_ns)
 bool fledge_engine_is_asking(const struct fledge_engine *engine)
 {
 	return engine->open != NULL;
+}
+
+size_t fledge_engine_held(const struct fledge_engine *engine)
+{
+	return engine->requests.held;
+}
+
+size_t fledge_engine_pending(const struct fledge_engine *engine)
+{
+	return engine->requests.count;
 }
 
 bool fledge_engine_failed(const struct fledge_engine *engine)

@@ -57,8 +57,8 @@ struct fledge_effects {
 	void (*load)(void *data, uint64_t ticket, struct str key);
 	void (*exec)(void *data, uint64_t ticket, const struct fledge_exec *exec);
 	void (*metadata)(void *data, uint64_t ticket, const struct str *keys, size_t count);
-	/* A request was cancelled: its result is no longer wanted. */
-	void (*drop)(void *data, uint64_t ticket);
+	/* Every request was cancelled: no result is wanted any more. */
+	void (*drop)(void *data);
 	/* The plugin is to end: begin the ladder. Called once. */
 	void (*stop)(void *data);
 	/* Too much is waiting (true), or no longer: stop reading, go on reading. */
@@ -103,6 +103,12 @@ void fledge_engine_delay(struct fledge_engine *engine, uint64_t delay_ns);
 
 /* Whether a question is open. */
 bool fledge_engine_is_asking(const struct fledge_engine *engine);
+
+/* The bytes that requests without an answer, and answers behind them, take. */
+size_t fledge_engine_held(const struct fledge_engine *engine);
+
+/* How many requests wait for their answer. */
+size_t fledge_engine_pending(const struct fledge_engine *engine);
 
 /* A question could not be answered (non-interactive, timeout, declined): the
  * run has failed even if the plugin exits with 0. */

@@ -2,32 +2,17 @@
 #ifndef FLEDGE_ENGINE_PARTS_H
 #define FLEDGE_ENGINE_PARTS_H
 
-#include "base/arena.h"
-#include "base/buf.h"
 #include "base/clock.h"
 #include "data/json.h"
 #include "fledge/engine.h"
+#include "fledge/requests.h"
 
 enum {
-	/* So many requests may wait for their turn before the plugin is no longer
-	 * read; and so many bytes of answers. */
+	/* So many requests may wait for their turn before the plugin is no longer read. */
 	ENGINE_PENDING_MAX = 16384,
-	ENGINE_PENDING_BYTES_MAX = 64 * 1024 * 1024,
 	/* So many unknown types are warned of, each once; the others are for those who debug. */
 	ENGINE_UNKNOWN_TYPES_MAX = 8,
 	ENGINE_TYPE_SIZE = 64, /* so much of an unknown one is kept */
-};
-
-/* A message that gets exactly one response or cancel. They stand in a queue:
- * answers leave in the order in which the requests came. */
-struct request {
-	struct request *next;
-	uint64_t ticket;
-	struct buf id;     /* as JSON text */
-	struct buf answer; /* the line to send; empty = not yet known */
-	bool is_question;
-	struct question question; /* its texts live in the arena */
-	struct arena arena;
 };
 
 struct fledge_engine {
@@ -37,15 +22,12 @@ struct fledge_engine {
 	perch_json *json;
 	struct buf quick; /* the text of an output message, see quick.h */
 	enum fledge_asking asking;
-	struct request *first; /* the queue */
-	struct request *last;
-	struct request *spare; /* used up, kept for its memory */
-	size_t pending;
-	size_t pending_bytes;
+	struct requests requests;
 	bool is_holding;
-	struct request *open; /* whose question is being asked */
+	struct request *open;           /* whose question is being asked */
+	struct request *first_question; /* of those that are to be asked behind it */
+	struct request *last_question;
 	uint64_t question_deadline_ns;
-	uint64_t next_ticket;
 	uint64_t line_number;
 	const char *cancel_reason; /* NULL = not cancelled */
 	bool has_failed;

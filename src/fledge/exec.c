@@ -25,6 +25,7 @@ struct job {
 	char *cwd;
 	double timeout_seconds;
 	bool is_dropped;
+	size_t metered;
 	struct capture *capture;
 };
 
@@ -40,6 +41,7 @@ struct execs {
 	struct jobs waiting;
 	struct jobs running;
 	struct jobs kept;
+	bool is_held;
 };
 
 static void append(struct jobs *jobs, struct job *job)
@@ -71,6 +73,7 @@ static void free_job(struct job *job)
 {
 	if (!job)
 		return;
+	meter_take(job->execs->options.meter, job->metered);
 	capture_free(job->capture);
 	free(job->command);
 	free(job->cwd);
@@ -183,8 +186,7 @@ static void start_waiting(struct execs *execs);
 
 static void keep_group(struct execs *execs, struct job *job)
 {
-	buf_free(&job->capture->out);
-	buf_free(&job->capture->err);
+	capture_forget(job->capture);
 	append(&execs->kept, job);
 	if (execs->kept.count <= EXEC_KEPT_GROUPS)
 		return;
@@ -223,9 +225,10 @@ static void start(struct execs *execs, struct job *job)
 		.cwd = job->cwd,
 		.confine = execs->options.confine,
 		.limit = EXEC_OUTPUT_MAX,
-		.timeout_ns = (uint64_t)(job->timeout_seconds * 1e9),
+		.timeout_ns = clock_from_seconds(job->timeout_seconds),
 		.linger_ns = EXEC_LINGER_NS,
 		.keep_group = true,
+		.meter = execs->options.meter,
 		.done = job_done,
 		.data = job,
 	};
@@ -239,13 +242,30 @@ static void start(struct execs *execs, struct job *job)
 	append(&execs->running, job);
 }
 
+static void execs_read(struct job *job, bool on)
+{
+	void (*set)(perch_child * child, perch_stream stream) =
+		on ? perch_child_resume : perch_child_pause;
+	set(job->capture->child, PERCH_STDOUT);
+	set(job->capture->child, PERCH_STDERR);
+}
+
+static void execs_pace(struct execs *execs)
+{
+	for (struct job *job = execs->running.first; job; job = job->next)
+		execs_read(job, !execs->is_held || job == execs->running.first);
+}
+
 static void start_waiting(struct execs *execs)
 {
-	while (execs->waiting.first && execs->running.count < execs->options.parallel) {
+	unsigned most = execs->is_held ? 1 : execs->options.parallel;
+	while (execs->waiting.first && execs->running.count < most) {
 		struct job *job = execs->waiting.first;
 		take_out(&execs->waiting, job);
 		start(execs, job);
 	}
+	if (execs->is_held)
+		execs_pace(execs);
 }
 
 /* ---- where a command runs ------------------------------------------------ */
@@ -307,32 +327,28 @@ int execs_run(struct execs *execs, uint64_t ticket, const struct fledge_exec *ex
 		return r < 0 ? r : 0;
 	}
 	append(&execs->waiting, job);
+	job->metered = sizeof(*job) + exec->command.len + strlen(job->cwd);
+	meter_add(execs->options.meter, job->metered);
 	start_waiting(execs);
 	return 0;
 }
 
-static struct job *find(const struct jobs *jobs, uint64_t ticket)
+void execs_drop(struct execs *execs)
 {
-	for (struct job *job = jobs->first; job; job = job->next) {
-		if (job->ticket == ticket)
-			return job;
+	free_jobs(&execs->waiting);
+	execs->waiting = (struct jobs){ 0 };
+	execs_hold(execs, false); /* the end of what is not read does not come */
+	for (struct job *job = execs->running.first; job; job = job->next) {
+		job->is_dropped = true;
+		perch_child_stop(job->capture->child);
 	}
-	return NULL;
 }
 
-void execs_drop(struct execs *execs, uint64_t ticket)
+void execs_hold(struct execs *execs, bool on)
 {
-	struct job *job = find(&execs->waiting, ticket);
-	if (job) {
-		take_out(&execs->waiting, job);
-		free_job(job);
-		return;
-	}
-	job = find(&execs->running, ticket);
-	if (!job || job->is_dropped)
-		return;
-	job->is_dropped = true;
-	perch_child_stop(job->capture->child);
+	execs->is_held = on;
+	execs_pace(execs);
+	start_waiting(execs);
 }
 
 void execs_signal(struct execs *execs, int signal)

@@ -2,6 +2,7 @@
 #ifndef FLEDGE_EXEC_H
 #define FLEDGE_EXEC_H
 
+#include "base/meter.h"
 #include "fledge/engine.h"
 #include "perch/host.h"
 #include "proc/confine.h"
@@ -31,7 +32,8 @@ struct execs_options {
 	const struct explain_context *explain;
 	void (*explained)(void *data, const char *text);
 	unsigned parallel;
-	double timeout_max; /* seconds */
+	double timeout_max;  /* seconds */
+	struct meter *meter; /* counts commands that wait and what others have printed; or NULL */
 	exec_done_fn *done;
 	void *data;
 };
@@ -43,8 +45,12 @@ int execs_new(const struct execs_options *options, struct execs **ret_execs);
  * other trouble is a result. */
 int execs_run(struct execs *execs, uint64_t ticket, const struct fledge_exec *exec);
 
-/* Nobody wants the result any more: it is ended, and no result comes. */
-void execs_drop(struct execs *execs, uint64_t ticket);
+/* Nobody wants results any more: all are ended, and no result comes. */
+void execs_drop(struct execs *execs);
+
+/* While held only the oldest of those that run is read, since its answer is the next to leave,
+ * and no other is started. */
+void execs_hold(struct execs *execs, bool on);
 
 /* Signals everything that runs: SIGSTOP and SIGCONT for Ctrl+Z. */
 void execs_signal(struct execs *execs, int signal);

@@ -63,6 +63,7 @@ static void pop_waiting(struct lending *lending)
 	lending->first = waiting->next;
 	if (!lending->first)
 		lending->last = NULL;
+	meter_take(lending->options.meter, sizeof(*waiting) + waiting->key_len);
 	free(waiting->key);
 	free(waiting);
 }
@@ -101,6 +102,7 @@ static int wait_for_store(struct lending *lending, uint64_t ticket, const struct
 	else
 		lending->first = waiting;
 	lending->last = waiting;
+	meter_add(lending->options.meter, sizeof(*waiting) + waiting->key_len);
 	return 0;
 }
 
@@ -204,13 +206,11 @@ int lending_metadata(struct lending *lending, uint64_t ticket, const struct str 
 	return metadata_job_start(&lending->jobs, &lending->options, ticket, keys, count);
 }
 
-void lending_drop(struct lending *lending, uint64_t ticket)
+void lending_drop(struct lending *lending)
 {
-	for (struct waiting *waiting = lending->first; waiting; waiting = waiting->next) {
-		if (waiting->ticket == ticket)
-			waiting->ticket = 0;
-	}
-	metadata_job_drop(lending->jobs, ticket);
+	for (struct waiting *waiting = lending->first; waiting; waiting = waiting->next)
+		waiting->ticket = 0;
+	metadata_jobs_drop(lending->jobs);
 }
 
 bool lending_is_busy(const struct lending *lending)

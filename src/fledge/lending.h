@@ -3,6 +3,7 @@
 #ifndef FLEDGE_LENDING_H
 #define FLEDGE_LENDING_H
 
+#include "base/meter.h"
 #include "base/str.h"
 #include "fledge/context.h"
 #include "perch/host.h"
@@ -18,6 +19,7 @@ struct lending_options {
 	const char *const *git_env;
 	const struct git_context *git;
 	struct surroundings *surroundings; /* whose git is asked */
+	struct meter *meter; /* counts requests that wait, and what git has printed for them; or NULL */
 	/* The result of a request; valid during the call. */
 	void (*done)(void *data, uint64_t ticket, struct str json);
 	void (*warn)(void *data, const char *text);
@@ -35,8 +37,8 @@ int lending_load(struct lending *lending, uint64_t ticket, struct str key);
 int lending_metadata(
 	struct lending *lending, uint64_t ticket, const struct str *keys, size_t count);
 
-/* The result is no longer wanted. A store is carried out all the same. */
-void lending_drop(struct lending *lending, uint64_t ticket);
+/* No result is wanted any more. What is to be stored is stored all the same. */
+void lending_drop(struct lending *lending);
 
 /* Whether something that was stored is not on disk yet. It will be, from the
  * loop, or be given up with a warning. */

@@ -66,6 +66,13 @@ static bool may_use_store(struct fledge_engine *engine, struct request *request)
 	return false;
 }
 
+/* A plugin that takes a cancel for an empty answer would keep it over the good one. */
+static void refuse_store(struct fledge_engine *engine, struct str key)
+{
+	engine_say(engine, SHOWN_WARNING, "store rejected: the run was cancelled ('%.*s')",
+		utf8_quoted(key), key.data);
+}
+
 static void handle_store(struct reading *reading)
 {
 	struct fledge_engine *engine = reading->engine;
@@ -73,6 +80,12 @@ static void handle_store(struct reading *reading)
 	struct str value = reading_required_text(reading, "value");
 	if (reading->is_wrong)
 		return;
+	if (engine->cancel_reason && engine->options->may_store)
+		refuse_store(engine, key);
+	if (engine->cancel_reason) {
+		engine_refuse(engine, engine_enqueue(engine, reading->id), engine->cancel_reason);
+		return;
+	}
 	struct request *request = engine_enqueue(engine, reading->id);
 	if (!may_use_store(engine, request))
 		return;
@@ -191,7 +204,7 @@ static void handle_known(struct reading *reading, const struct message_type *typ
 	if (type->is_request && !reading->id)
 		engine_say(engine, SHOWN_WARNING, "line %llu of the plugin: `%s`: missing id; skipped",
 			(unsigned long long)engine->line_number, type->name.data);
-	else if (reading->id && engine->cancel_reason)
+	else if (reading->id && engine->cancel_reason && type->handle != handle_store)
 		refuse_late(reading);
 	else
 		type->handle(reading);

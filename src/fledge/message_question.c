@@ -105,7 +105,7 @@ static void handle_question(struct reading *reading,
 	arena_free(&request->arena);
 	request->arena = arena;
 	request->question = question;
-	request->is_question = true;
+	requests_weigh(&engine->requests, request);
 	question_begin(engine, request, reading->now_ns);
 }
 

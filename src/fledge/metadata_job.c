@@ -34,8 +34,9 @@ struct metadata_job {
 	uint64_t ticket;
 	struct part *parts; /* sorted by key, each once */
 	size_t count;
-	size_t unknown;     /* parts whose value is not known yet */
-	bool is_broken;     /* out of memory */
+	size_t unknown; /* parts whose value is not known yet */
+	bool is_broken; /* out of memory */
+	size_t metered;
 	struct arena arena; /* the commands of git */
 };
 
@@ -49,6 +50,7 @@ static void free_job(struct metadata_job *job)
 	*job->link = job->next;
 	if (job->next)
 		job->next->link = job->link;
+	meter_take(job->options->meter, job->metered);
 	arena_free(&job->arena);
 	free(job->parts);
 	free(job);
@@ -60,12 +62,10 @@ void metadata_jobs_free(struct metadata_job **list)
 		free_job(*list);
 }
 
-void metadata_job_drop(struct metadata_job *list, uint64_t ticket)
+void metadata_jobs_drop(struct metadata_job *list)
 {
-	for (; list; list = list->next) {
-		if (list->ticket == ticket)
-			list->ticket = 0;
-	}
+	for (; list; list = list->next)
+		list->ticket = 0;
 }
 
 static void finish(struct metadata_job *job)
@@ -123,6 +123,7 @@ static int run_git(struct part *part, const char *const *argv, perch_err *err)
 		.limit = GIT_OUTPUT_MAX,
 		.timeout_ns = GIT_TIMEOUT_NS,
 		.drop_stderr = true,
+		.meter = options->meter,
 		.done = git_done,
 		.data = part,
 	};
@@ -206,6 +207,10 @@ static int copy_keys(struct metadata_job *job, const struct str *keys, size_t co
 			job->parts[kept++] = job->parts[i];
 	}
 	job->count = kept;
+	job->metered = sizeof(*job) + (count + 1) * sizeof(*job->parts);
+	for (size_t i = 0; i < kept; i++)
+		job->metered += job->parts[i].key_len;
+	meter_add(job->options->meter, job->metered);
 	return 0;
 }
 

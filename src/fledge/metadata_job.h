@@ -11,8 +11,8 @@ struct metadata_job;
 int metadata_job_start(struct metadata_job **list, const struct lending_options *options,
 	uint64_t ticket, const struct str *keys, size_t count);
 
-/* The answer to this ticket is no longer wanted. */
-void metadata_job_drop(struct metadata_job *list, uint64_t ticket);
+/* No answer is wanted any more. */
+void metadata_jobs_drop(struct metadata_job *list);
 
 void metadata_jobs_free(struct metadata_job **list);
 

@@ -196,25 +196,36 @@ void question_begin(struct fledge_engine *engine, struct request *request, uint6
 {
 	if (use_given(engine, request))
 		return;
-	if (engine->asking == FLEDGE_ASK)
-		question_next(engine, now_ns);
-	else
+	if (engine->asking != FLEDGE_ASK) {
 		decide(engine, request, now_ns);
+		return;
+	}
+	if (engine->first_question)
+		engine->last_question->next_question = request;
+	else
+		engine->first_question = request;
+	engine->last_question = request;
+	question_next(engine, now_ns);
+}
+
+static struct request *take_question(struct fledge_engine *engine)
+{
+	struct request *request = engine->first_question;
+	if (request)
+		engine->first_question = request->next_question;
+	return request;
 }
 
 void question_next(struct fledge_engine *engine, uint64_t now_ns)
 {
 	if (engine->open || engine->cancel_reason)
 		return;
-	for (struct request *request = engine->first; request; request = request->next) {
-		if (!request->is_question || request->answer.len)
-			continue;
-		uint64_t timeout = engine->options->prompt_timeout_ns;
-		engine->open = request;
-		engine->question_deadline_ns = timeout ? clock_after(now_ns, timeout) : NEVER;
-		engine->effects->ask(engine->data, &request->question);
+	engine->open = take_question(engine);
+	if (!engine->open)
 		return;
-	}
+	uint64_t timeout = engine->options->prompt_timeout_ns;
+	engine->question_deadline_ns = timeout ? clock_after(now_ns, timeout) : NEVER;
+	engine->effects->ask(engine->data, &engine->open->question);
 }
 
 void question_close(struct fledge_engine *engine)
@@ -268,14 +279,11 @@ void fledge_engine_stop_asking(struct fledge_engine *engine, uint64_t now_ns)
 	if (engine->asking != FLEDGE_ASK)
 		return;
 	engine->asking = FLEDGE_TAKE_DEFAULTS;
+	struct request *request = engine->open;
 	question_close(engine);
-	/* Deciding one may send it, or cancel all: begin again each time. */
-	for (;;) {
-		struct request *request = engine->first;
-		while (request && !(request->is_question && !request->answer.len))
-			request = request->next;
-		if (!request || engine->is_broken)
-			return;
+	if (!request)
+		request = take_question(engine);
+	/* Deciding one may cancel all: then none is left. */
+	for (; request && !engine->is_broken; request = take_question(engine))
 		decide(engine, request, now_ns);
-	}
 }

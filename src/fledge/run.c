@@ -15,9 +15,11 @@
 
 #define RUN_LINGER_NS (500 * NSEC_PER_MSEC)
 
+enum { RUN_TIMERS = 4 };
+
 /* The cancel message is the engine's; then this. */
 static const perch_step ladder[] = {
-	{ PERCH_STEP_TERM, .after_ns = 5 * NSEC_PER_SEC },
+	{ PERCH_STEP_TERM, .after_ns = RUN_TERM_AFTER_NS },
 	{ PERCH_STEP_KILL, .after_ns = 10 * NSEC_PER_SEC },
 };
 
@@ -59,22 +61,6 @@ static void user_went_away(void *data)
 	run_attend(run);
 }
 
-void fledge_run_interrupt(struct fledge_run *run, int signal)
-{
-	if (run->has_ended)
-		return;
-	if (!run->interrupted_by)
-		run->interrupted_by = signal;
-	if (perch_child_result(run->child)->stop_asked) {
-		trace_note(run->options.trace, "signal %d again: the next step to its end", signal);
-		perch_child_stop(run->child);
-	} else {
-		fledge_note_interrupt(run->options.trace, signal);
-		fledge_engine_cancel(run->engine, "user_interrupt", clock_now_ns());
-	}
-	run_attend(run);
-}
-
 void fledge_run_suspend(struct fledge_run *run)
 {
 	run->options.frontend->table->suspend(run->options.frontend);
@@ -107,6 +93,8 @@ static void on_ended(perch_child *child, void *data, const perch_result *result)
 	if (fledge_engine_is_asking(run->engine))
 		run->options.frontend->table->withdraw(run->options.frontend);
 	timer_cancel(&run->host->loop.timers, &run->deadline);
+	timer_cancel(&run->host->loop.timers, &run->standstill);
+	timer_cancel(&run->host->loop.timers, &run->patience);
 	execs_free(run->execs);
 	run->execs = NULL;
 	surroundings_forget(run->surroundings);
@@ -121,6 +109,8 @@ static void on_line(perch_child *child, void *data, perch_stream stream, const p
 		run_hear_stderr(run, line);
 		return;
 	}
+	if (run->is_given_up)
+		return;
 	run->has_spoken = true;
 	trace_child_line(run->options.trace, TRACE_FROM_PLUGIN, line);
 	fledge_engine_line(run->engine, line->data, line->len, line->flags & PERCH_LINE_TOO_LONG,
@@ -155,7 +145,7 @@ static int start_child(struct fledge_run *run, perch_err *err)
 	spec.stdout_mode = PERCH_OUTPUT_LINES;
 	spec.stderr_mode = run->options.reads_stderr ? PERCH_OUTPUT_LINES : PERCH_OUTPUT_INHERIT;
 	spec.line_limit = run->options.line_limit;
-	spec.write_limit = SIZE_MAX / 2; /* bounded by not reading, see UNREAD_MAX */
+	spec.write_limit = SIZE_MAX / 2; /* bounded by not reading, see run_bounds.c */
 	spec.linger_ns = RUN_LINGER_NS;
 	spec.ladder = ladder;
 	spec.ladder_len = sizeof(ladder) / sizeof(ladder[0]);
@@ -207,6 +197,7 @@ static int make_parts(struct fledge_run *run)
 		.explain = options->explain,
 		.explained = run_explained,
 		.parallel = EXEC_PARALLEL_DEFAULT,
+		.meter = &run->meter,
 		.timeout_max = options->exec_timeout_max,
 		.done = run_result_known,
 		.data = run,
@@ -219,6 +210,7 @@ static int make_parts(struct fledge_run *run)
 		.git_env = surroundings_git_env(run->surroundings),
 		.git = &surroundings_project(run->surroundings)->git,
 		.surroundings = run->surroundings,
+		.meter = &run->meter,
 		.done = run_result_known,
 		.warn = warn,
 		.data = run,
@@ -229,19 +221,38 @@ static int make_parts(struct fledge_run *run)
 	return r < 0 ? r : lending_new(&lending, &run->lending);
 }
 
+static void run_release_timers(struct timers *timers, int count)
+{
+	while (count--)
+		timers_release(timers);
+}
+
+static int run_promise_timers(struct timers *timers)
+{
+	for (int i = 0; i < RUN_TIMERS; i++) {
+		int r = timers_promise(timers);
+		if (r < 0) {
+			run_release_timers(timers, i);
+			return r;
+		}
+	}
+	return 0;
+}
+
 static int prepare(struct fledge_run *run)
 {
-	struct timers *timers = &run->host->loop.timers;
-	int r = timers_promise(timers);
+	int r = run_promise_timers(&run->host->loop.timers);
 	if (r < 0)
 		return r;
-	r = timers_promise(timers);
-	if (r < 0) {
-		timers_release(timers);
-		return r;
-	}
 	run->deadline.due = deadline_due;
 	run->ending.due = run_ending_due;
+	run->standstill.due = run_standstill_due;
+	run->patience.due = run_patience_due;
+	run->meter = (struct meter){ .grew = run_meter_grew, .data = run };
+	if (!run->options.waiting_limit)
+		run->options.waiting_limit = FLEDGE_WAITING_LIMIT_DEFAULT;
+	if (!run->options.unread_timeout_ns)
+		run->options.unread_timeout_ns = FLEDGE_UNREAD_TIMEOUT_DEFAULT_NS;
 	return make_parts(run);
 }
 
@@ -309,10 +320,10 @@ void fledge_run_free(struct fledge_run *run)
 	struct timers *timers = &run->host->loop.timers;
 	timer_cancel(timers, &run->deadline);
 	timer_cancel(timers, &run->ending);
-	if (run->deadline.due) {
-		timers_release(timers);
-		timers_release(timers);
-	}
+	timer_cancel(timers, &run->standstill);
+	timer_cancel(timers, &run->patience);
+	if (run->deadline.due)
+		run_release_timers(timers, RUN_TIMERS);
 	perch_child_free(run->child);
 	execs_free(run->execs);
 	lending_free(run->lending);

@@ -13,7 +13,11 @@ struct explain_context;
 struct surroundings;
 struct trace;
 
-enum { FLEDGE_LINE_LIMIT_DEFAULT = 8 * 1024 * 1024 };
+enum {
+	FLEDGE_LINE_LIMIT_DEFAULT = 8 * 1024 * 1024,
+	FLEDGE_WAITING_LIMIT_DEFAULT = 64 * 1024 * 1024,
+};
+#define FLEDGE_UNREAD_TIMEOUT_DEFAULT_NS (UINT64_C(60) * 1000 * 1000 * 1000)
 #define FLEDGE_PROMPT_TIMEOUT_DEFAULT_NS (UINT64_C(300) * 1000 * 1000 * 1000)
 
 struct fledge_run_options {
@@ -40,6 +44,9 @@ struct fledge_run_options {
 	size_t answer_count;
 	uint64_t prompt_timeout_ns; /* 0 = for ever */
 	size_t line_limit;
+	size_t waiting_limit; /* bytes of requests and answers that wait; 0 = the default */
+	uint64_t
+		unread_timeout_ns; /* with so much waiting, it may write without reading; 0 = the default */
 	double exec_timeout_max; /* seconds */
 	const char *shell;
 	struct frontend *frontend;

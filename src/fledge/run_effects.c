@@ -1,19 +1,11 @@
 /* What the engine of a run wants, done: lines to the plugin, questions to the
  * frontend, requests to those who lend. */
 #include <errno.h>
-#include <signal.h>
 
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "fledge/notes.h"
 #include "fledge/run_parts.h"
-
-enum {
-	/* More than this on its way to the plugin: it is not read until it reads. So
-	 * much, because one that asks everything first and listens later must not
-	 * wait for us while we wait for it. */
-	UNREAD_MAX = 64 * 1024 * 1024,
-};
 
 /* What the host itself has to say is noted; the plugin's own words are in its line. */
 static void show(struct fledge_run *run, const struct shown *shown)
@@ -45,21 +37,10 @@ void run_hear_stderr(const struct fledge_run *run, const perch_line *line)
 
 /* ---- to the plugin ------------------------------------------------------- */
 
-static void pace(struct fledge_run *run)
-{
-	if (run->is_held || run->is_unread)
-		perch_child_pause(run->child, PERCH_STDOUT);
-	else
-		perch_child_resume(run->child, PERCH_STDOUT);
-}
-
 /* A plugin that is not told something would wait for it for ever. */
 static void give_up(struct fledge_run *run)
 {
-	if (run->has_ended)
-		return;
-	run_say(run, SHOWN_ERROR, "out of memory: the plugin is ended");
-	perch_child_signal(run->child, SIGKILL);
+	run_fail(run, "out of memory: the plugin is ended");
 }
 
 /* A plugin that does not listen is no error: its exit status decides. */
@@ -68,16 +49,11 @@ static void write_line(struct fledge_run *run, struct str line)
 	trace_line(run->options.trace, TRACE_TO_PLUGIN, line.data, line.len);
 	if (perch_child_write(run->child, line.data, line.len) == -ENOMEM)
 		give_up(run);
-	if (perch_child_unwritten(run->child) > UNREAD_MAX && !run->is_unread) {
-		run->is_unread = true;
-		pace(run);
-	}
 }
 
 void run_drained(struct fledge_run *run)
 {
-	run->is_unread = false;
-	pace(run);
+	run_weigh(run);
 }
 
 /* init is always the first message: answers that are ready before wait. */
@@ -138,6 +114,7 @@ void run_attend(struct fledge_run *run)
 	timer_set(&run->host->loop.timers, &run->deadline, fledge_engine_deadline(run->engine));
 	if (fledge_engine_is_broken(run->engine))
 		give_up(run);
+	run_weigh(run);
 }
 
 static void check_memory(struct fledge_run *run, int r)
@@ -201,18 +178,16 @@ static void effect_metadata(void *data, uint64_t ticket, const struct str *keys,
 	check_memory(run, lending_metadata(run->lending, ticket, keys, count));
 }
 
-static void effect_drop(void *data, uint64_t ticket)
+static void effect_drop(void *data)
 {
 	struct fledge_run *run = data;
-	execs_drop(run->execs, ticket);
-	lending_drop(run->lending, ticket);
+	execs_drop(run->execs);
+	lending_drop(run->lending);
 }
 
 static void effect_stop(void *data)
 {
-	struct fledge_run *run = data;
-	trace_note(run->options.trace, "waits for its end; then SIGTERM, then SIGKILL");
-	perch_child_stop(run->child);
+	run_stop(data);
 }
 
 static void effect_note(void *data, const char *text)
@@ -227,7 +202,7 @@ static void effect_hold(void *data, bool on)
 	trace_note(run->options.trace,
 		on ? "too many requests wait: the plugin is not read" : "the plugin is read again");
 	run->is_held = on;
-	pace(run);
+	run_pace(run);
 }
 
 const struct fledge_effects run_effects = {

@@ -6,12 +6,17 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/clock.h"
+#include "base/meter.h"
 #include "fledge/context.h"
 #include "fledge/exec.h"
 #include "fledge/lending.h"
 #include "fledge/run.h"
 #include "fledge/surroundings.h"
 #include "proc/host.h"
+
+/* The cancel message, then so long until SIGTERM, and as long again until SIGKILL. */
+#define RUN_TERM_AFTER_NS (5 * NSEC_PER_SEC)
 
 struct fledge_run {
 	struct fledge_run_options options;
@@ -23,12 +28,18 @@ struct fledge_run {
 	struct fledge_engine *engine;
 	struct execs *execs;
 	struct lending *lending;
-	struct timer deadline; /* of the engine */
-	struct timer ending;   /* the plugin is gone, a store is not on disk yet */
-	struct buf early;      /* what is to be sent once init was */
+	struct timer deadline;       /* of the engine */
+	struct timer ending;         /* the plugin is gone, a store is not on disk yet */
+	struct timer patience;       /* it was cancelled and has not ended */
+	perch_step_action told_step; /* of the ladder, to whoever is impatient */
+	struct timer standstill;     /* while nothing is read: does anything move? */
+	struct meter meter;          /* what execs and lending keep */
+	size_t unwritten_before;
+	struct buf early; /* what is to be sent once init was */
 	bool is_init_sent;
 	bool is_held;       /* by the engine: too many requests */
-	bool is_unread;     /* the plugin does not read what we write */
+	bool is_full;       /* too much waits, see run_bounds.c */
+	bool is_given_up;   /* it was told why, and that it is killed */
 	bool has_spoken;    /* a line came from the plugin */
 	int interrupted_by; /* a signal number, 0 = not */
 	bool has_ended;
@@ -62,6 +73,25 @@ void run_attend(struct fledge_run *run);
 
 /* The result of something that was lent or executed. */
 void run_result_known(void *data, uint64_t ticket, struct str json);
+
+/* ---- run_bounds.c ---------------------------------------------------------- */
+
+/* Counts what waits, and reads on or does not; run_meter_grew is the same for a meter. */
+void run_weigh(struct fledge_run *run);
+void run_meter_grew(void *data);
+void run_standstill_due(struct timer *timer, uint64_t now_ns);
+
+/* Reads the plugin, or does not. */
+void run_pace(struct fledge_run *run);
+
+/* The run cannot go on truthfully: says why, once, and kills the plugin. */
+void run_fail(struct fledge_run *run, const char *why);
+
+/* ---- run_stop.c ------------------------------------------------------------ */
+
+/* Begins the ladder. */
+void run_stop(struct fledge_run *run);
+void run_patience_due(struct timer *timer, uint64_t now_ns);
 
 /* ---- run_end.c ----------------------------------------------------------- */
 

@@ -205,6 +205,7 @@ static int copy_options(perch_fledge_run *run, const perch_fledge_options *given
 		.asking = asking_of(run, given->asking),
 		.prompt_timeout_ns = prompt_ns == UINT64_MAX ? 0 : prompt_ns,
 		.line_limit = given->line_limit ? given->line_limit : FLEDGE_LINE_LIMIT_DEFAULT,
+		.waiting_limit = given->waiting_limit,
 		.exec_timeout_max = (double)exec_ns / 1e9,
 		.shell = arena_dup(arena, str_from(given->shell ? given->shell : "sh")),
 		.frontend = &run->frontend,

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/paths.h"
+#include "registry/grants.h"
 
 static int widen(const struct confinement *confinement, const char *home, struct arena *arena,
 	struct sandbox_policy *policy, perch_err *err)
@@ -57,9 +58,16 @@ int confinement_policy(const struct confinement *confinement, struct arena *aren
 	if (!plugin.binaries || policy_for_plugin(arena, &plugin, &policy) < 0)
 		return err_no_memory(err);
 	policy.shares_group = confinement->shares_group;
+	policy.is_strict = confinement->is_strict;
 	if (!confinement->has_network)
 		policy.net = SANDBOX_NET_NONE;
 	int r = widen(confinement, plugin.home, arena, &policy, err);
+	/* An agent's profile in the project, and what it names, decide another sandbox. */
+	const char *const *deciding = NULL;
+	if (r == 0)
+		r = grants_deciding(arena, &deciding, err);
+	if (r == 0 && policy_protect(arena, deciding, &policy) < 0)
+		r = err_no_memory(err);
 	if (r == 0)
 		*ret_policy = policy;
 	return r;

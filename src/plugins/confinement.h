@@ -16,6 +16,7 @@ struct confinement {
 	bool may_write_directory;
 	bool has_network;
 	bool shares_group;                      /* ours, with the terminal */
+	bool is_strict;                         /* what is left for git to execute is removed */
 	const struct policy_widening *widening; /* NULL = none */
 	const char **ret_note;                  /* what the user should know; NULL = not wanted */
 };

@@ -41,8 +41,10 @@ static void walk_directory(struct walk *walk, int fd, size_t path_len, int depth
 static void walk_entry(struct walk *walk, int above, const char *name, size_t path_len, int depth)
 {
 	struct stat about;
-	if (fstatat(above, name, &about, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(above, name, &about, AT_SYMLINK_NOFOLLOW) < 0) {
+		walk->is_incomplete = true;
 		return;
+	}
 	if (S_ISLNK(about.st_mode)) {
 		look_at_link(walk);
 		return;

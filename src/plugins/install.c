@@ -121,9 +121,12 @@ static int check_links(struct candidate *candidate, perch_err *err)
 		return 0;
 	struct walk walk = { .candidate = candidate, .err = err };
 	int is_incomplete = files_walk(candidate->directory, found, &walk);
-	if (walk.result == 0 && is_incomplete && candidate->source.is_repository)
-		return err_set(
-			err, PERCH_ELIMIT, "the plugin has too many files (at most %d)", FILES_WALKED_MAX);
+	if (walk.result == 0 && is_incomplete)
+		return err_set(err, PERCH_ELIMIT,
+			"not every file of the plugin could be looked at, so a link may lead out of it: at "
+			"most "
+			"%d files, %d folders deep, and all of them readable",
+			FILES_WALKED_MAX, FILES_DEPTH_MAX);
 	return walk.result;
 }
 

@@ -236,7 +236,7 @@ int plugin_test_start(perch_host *host, const struct plugin_test_options *option
 			&test->report.findings, FINDING_ERROR, NULL, "it cannot be started: %s", inner.text);
 	else
 		timer_set(&host->loop.timers, &test->timer,
-			clock_after(clock_now_ns(), (uint64_t)(options->test->timeout * 1e9)));
+			clock_after(clock_now_ns(), clock_from_seconds(options->test->timeout)));
 	return 0;
 }
 

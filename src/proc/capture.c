@@ -25,8 +25,12 @@ static void keep(
 		*truncated = true;
 		len = room;
 	}
-	if (buf_append(buf, bytes, len) < 0)
+	if (buf_append(buf, bytes, len) < 0) {
 		capture->out_of_memory = true;
+		return;
+	}
+	capture->metered += len;
+	meter_add(capture->spec.meter, len);
 }
 
 static void on_bytes(
@@ -116,6 +120,14 @@ int capture_start(
 	return 0;
 }
 
+void capture_forget(struct capture *capture)
+{
+	meter_take(capture->spec.meter, capture->metered);
+	capture->metered = 0;
+	buf_free(&capture->out);
+	buf_free(&capture->err);
+}
+
 void capture_free(struct capture *capture)
 {
 	if (!capture)
@@ -123,8 +135,7 @@ void capture_free(struct capture *capture)
 	timer_cancel(&capture->host->loop.timers, &capture->timer);
 	timers_release(&capture->host->loop.timers);
 	perch_child_free(capture->child);
-	buf_free(&capture->out);
-	buf_free(&capture->err);
+	capture_forget(capture);
 	free(capture);
 }
 

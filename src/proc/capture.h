@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/meter.h"
 #include "perch/host.h"
 #include "proc/confine.h"
 #include "proc/timers.h"
@@ -27,9 +28,10 @@ struct capture_spec {
 	size_t limit;        /* of each stream; what comes behind is drained and dropped */
 	uint64_t timeout_ns; /* 0 = none; counted from the birth */
 	uint64_t linger_ns;
-	bool keep_group;  /* its group lives until the capture is freed */
-	bool first_byte;  /* the first byte of output is all that matters: end it then */
-	bool drop_stderr; /* it is of no interest */
+	bool keep_group;     /* its group lives until the capture is freed */
+	bool first_byte;     /* the first byte of output is all that matters: end it then */
+	bool drop_stderr;    /* it is of no interest */
+	struct meter *meter; /* what is kept is counted there, until it is forgotten; or NULL */
 	capture_done_fn *done;
 	void *data;
 };
@@ -47,11 +49,15 @@ struct capture {
 	struct capture_spec spec;
 	perch_host *host;
 	struct timer timer;
+	size_t metered;
 };
 
 /* Starts it. Fails as perch_child_start does. */
 int capture_start(perch_host *host, const struct capture_spec *spec, struct capture **ret_capture,
 	perch_err *err);
+
+/* Gives back what was kept of the output. */
+void capture_forget(struct capture *capture);
 
 /* Ends what is left of it. NULL is fine. */
 void capture_free(struct capture *capture);

@@ -148,7 +148,7 @@ IN_CHILD static int put_over(int tree, int target)
 
 /* ---- in the room: one change each ------------------------------------------ */
 
-IN_CHILD static int hide(struct furniture *item, const struct furnishing *furnishing)
+IN_CHILD static int hide(struct furniture *item, struct furnishing *furnishing)
 {
 	int tree = furnishing->stores[STORE_VOID];
 	struct stat info;
@@ -164,7 +164,7 @@ IN_CHILD static int hide(struct furniture *item, const struct furnishing *furnis
 
 /* A mount point can neither be removed nor renamed: that is what keeps a link
  * from being replaced, which has nothing to be read-only. */
-IN_CHILD static int make_read_only(struct furniture *item, const struct furnishing *furnishing)
+IN_CHILD static int make_read_only(struct furniture *item, struct furnishing *furnishing)
 {
 	(void)furnishing;
 	struct stat info;
@@ -179,7 +179,7 @@ IN_CHILD static int make_read_only(struct furniture *item, const struct furnishi
 	return put_over(tree, target);
 }
 
-IN_CHILD static int make_tmp(struct furniture *item, const struct furnishing *furnishing)
+IN_CHILD static int make_tmp(struct furniture *item, struct furnishing *furnishing)
 {
 	int store = furnishing->stores[STORE_TMP];
 	struct stat info;
@@ -203,7 +203,7 @@ IN_CHILD static int seal_device(int tree, mode_t mode)
 	return mount_setattr(tree, "", AT_EMPTY_PATH, &read_only, sizeof(read_only)) < 0 ? errno : 0;
 }
 
-IN_CHILD static int reveal(struct furniture *item, const struct furnishing *furnishing)
+IN_CHILD static int reveal(struct furniture *item, struct furnishing *furnishing)
 {
 	struct stat info;
 	if (item->link[0])
@@ -219,7 +219,7 @@ IN_CHILD static int reveal(struct furniture *item, const struct furnishing *furn
 	return target < 0 ? errno : put_over(item->what_was_there, target);
 }
 
-static int (*const change[])(struct furniture *item, const struct furnishing *furnishing) = {
+static int (*const change[])(struct furniture *item, struct furnishing *furnishing) = {
 	[ROOM_HIDE] = hide,
 	[ROOM_REVEAL] = reveal,
 	[ROOM_READ_ONLY] = make_read_only,

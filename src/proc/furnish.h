@@ -27,6 +27,13 @@ enum store {
 	STORE_COUNT,
 };
 
+/* The directory in a store that something was put into last. */
+struct furnish_holder {
+	const char *path; /* begins with its path, which has `len` bytes; NULL = there is none */
+	size_t len;
+	int fd;
+};
+
 struct furnishing {
 	/* Fills in the rest by furnish_prepare, in the host, while the room's first process is on
 	 * its way. Returns a negative errno to call it off. */
@@ -41,6 +48,7 @@ struct furnishing {
 	int stores[STORE_COUNT];    /* while it is being furnished; -1 = not needed */
 	dev_t devices[STORE_COUNT]; /* by which what lies in a store is known */
 	int lifeline;               /* the host's end: a byte goes in when the room may be furnished */
+	struct furnish_holder holder;
 	/* The report. */
 	const char *failed_at; /* a path, or NULL */
 	bool has_own_proc;

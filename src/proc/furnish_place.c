@@ -58,20 +58,16 @@ IN_CHILD static bool is_in_store(const struct furnishing *furnishing, dev_t devi
 	return is_in;
 }
 
-/* One directory of a way, made where it is missing in what covers others: nothing is made
- * anywhere else. Closes `holder`. -1 and errno. */
-IN_CHILD static int furnish_step(
-	const struct furnishing *furnishing, int holder, const char *name, bool is_directory)
+/* Opens a directory in another, and makes it if that is in a store: nothing is made anywhere else.
+ * Closes `holder`. -1 and errno. */
+IN_CHILD static int furnish_step(const struct furnishing *furnishing, int holder, const char *name)
 {
 	const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
 	struct stat info;
 	int next = openat(holder, name, flags);
 	if (next < 0 && errno == ENOENT && fstat(holder, &info) == 0 &&
 		is_in_store(furnishing, info.st_dev)) {
-		if (is_directory)
-			mkdirat(holder, name, 0755);
-		else
-			mknodat(holder, name, S_IFREG | 0444, 0);
+		mkdirat(holder, name, 0755);
 		next = openat(holder, name, flags);
 	}
 	int error = errno;
@@ -80,69 +76,99 @@ IN_CHILD static int furnish_step(
 	return next;
 }
 
-/* Opens the directory that the last part of a path is to be in. -1 and errno. */
-IN_CHILD static int furnish_open_holder(const struct furnishing *furnishing, char *path)
+/* The same for all that is missing of a way. */
+IN_CHILD static int furnish_open_directory(const struct furnishing *furnishing, char *path)
 {
-	char *last = path;
-	for (char *at = path; *at; at++) {
-		if (*at == '/')
-			last = at;
-	}
-	if (last == path)
-		return furnish_open("/");
-	*last = '\0';
-	int holder = furnish_open(path);
-	if (holder < 0 && errno == ENOENT)
-		holder = furnish_open("/");
-	else
-		path = last;
-	for (char *name = path + 1; holder >= 0 && path != last; name = path + 1) {
-		for (path++; *path && *path != '/'; path++)
+	int holder = furnish_open(path[0] ? path : "/");
+	if (holder >= 0 || errno != ENOENT)
+		return holder;
+	holder = furnish_open("/");
+	for (char *name = path + 1, *end = path; holder >= 0 && end; name = end + 1) {
+		for (end = name; *end && *end != '/'; end++)
 			;
-		*path = '\0';
-		holder = furnish_step(furnishing, holder, name, true);
-		*path = path == last ? '\0' : '/';
+		bool is_last = !*end;
+		*end = '\0';
+		holder = furnish_step(furnishing, holder, name);
+		if (is_last)
+			break;
+		*end = '/';
 	}
-	*last = '/';
 	return holder;
 }
 
-IN_CHILD static const char *last_part(const char *path)
+IN_CHILD static char *last_slash(char *path)
 {
-	const char *last = path;
+	char *last = path;
 	for (; *path; path++) {
 		if (*path == '/')
-			last = path + 1;
+			last = path;
 	}
 	return last;
 }
 
-/* Where nothing covers it, the link is still there. */
-int IN_CHILD furnish_make_link(struct furniture *item, const struct furnishing *furnishing)
+IN_CHILD static bool is_in_last_holder(const struct furnishing *furnishing, const char *path)
 {
+	const struct furnish_holder *holder = &furnishing->holder;
+	size_t i = 0;
+	while (holder->path && i < holder->len && path[i] == holder->path[i])
+		i++;
+	return holder->path && i == holder->len;
+}
+
+/* The directory, in a store, that the last part of a path is to be in; it is kept, because most
+ * have it in common with the next. -1 and errno: EXDEV where that is in no store. */
+IN_CHILD static int furnish_holder(struct furnishing *furnishing, char *path, char *slash)
+{
+	struct furnish_holder *holder = &furnishing->holder;
+	size_t len = (size_t)(slash - path);
+	if (len == holder->len && is_in_last_holder(furnishing, path))
+		return holder->fd;
+	*slash = '\0';
+	int fd = furnish_open_directory(furnishing, path);
+	*slash = '/';
 	struct stat info;
-	int holder = furnish_open_holder(furnishing, item->path);
+	if (fd < 0 || fstat(fd, &info) < 0)
+		return furnish_refuse(fd, errno);
+	if (!is_in_store(furnishing, info.st_dev))
+		return furnish_refuse(fd, EXDEV);
+	if (holder->path)
+		close(holder->fd);
+	*holder = (struct furnish_holder){ path, len, fd };
+	return fd;
+}
+
+/* Where nothing covers it, the link is still there. */
+int IN_CHILD furnish_make_link(struct furniture *item, struct furnishing *furnishing)
+{
+	char *slash = last_slash(item->path);
+	int holder = furnish_holder(furnishing, item->path, slash);
 	if (holder < 0)
-		return errno;
-	int error = 0;
-	if (fstat(holder, &info) == 0 && is_in_store(furnishing, info.st_dev) &&
-		symlinkat(item->link, holder, last_part(item->path)) < 0 && errno != EEXIST)
-		error = errno;
-	close(holder);
-	return error;
+		return errno == EXDEV ? 0 : errno;
+	return symlinkat(item->link, holder, slash + 1) < 0 && errno != EEXIST ? errno : 0;
+}
+
+/* In what covers it. -1 and errno. */
+IN_CHILD static int furnish_make_place(
+	struct furniture *item, mode_t mode, struct furnishing *furnishing)
+{
+	char *slash = last_slash(item->path);
+	int holder = furnish_holder(furnishing, item->path, slash);
+	if (holder < 0)
+		return furnish_refuse(-1, errno == EXDEV ? ESTALE : errno);
+	if (S_ISDIR(mode))
+		mkdirat(holder, slash + 1, 0755);
+	else
+		mknodat(holder, slash + 1, S_IFREG | 0444, 0);
+	return openat(holder, slash + 1, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }
 
 int IN_CHILD furnish_place(
-	struct furniture *item, const struct stat *what, const struct furnishing *furnishing)
+	struct furniture *item, const struct stat *what, struct furnishing *furnishing)
 {
 	struct stat info;
 	int target = furnish_open(item->path);
-	if (target < 0 && errno == ENOENT) {
-		int holder = furnish_open_holder(furnishing, item->path);
-		bool is_directory = S_ISDIR(what->st_mode);
-		target =
-			holder < 0 ? -1 : furnish_step(furnishing, holder, last_part(item->path), is_directory);
-	}
+	if (target < 0 && errno == ENOENT)
+		return furnish_make_place(item, what->st_mode, furnishing);
 	if (target < 0)
 		return furnish_refuse(-1, item->is_known && is_swapped(errno) ? ESTALE : errno);
 	if (fstat(target, &info) < 0)

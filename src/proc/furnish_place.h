@@ -13,10 +13,9 @@ int furnish_find(const struct furniture *item, struct stat *ret_info);
 
 /* Opens where `what`, a copy of what was at the item's path, is to be put: over itself, or, made
  * there, in what covers it. -1 and errno, as above. */
-int furnish_place(
-	struct furniture *item, const struct stat *what, const struct furnishing *furnishing);
+int furnish_place(struct furniture *item, const struct stat *what, struct furnishing *furnishing);
 
 /* Makes an item's link again in what covers it. Returns 0 or an errno. */
-int furnish_make_link(struct furniture *item, const struct furnishing *furnishing);
+int furnish_make_link(struct furniture *item, struct furnishing *furnishing);
 
 #endif

@@ -4,6 +4,7 @@
 #include "registry/grants.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -12,6 +13,7 @@
 #include "base/paths.h"
 #include "data/toml_edit.h"
 #include "registry/change.h"
+#include "sandbox/path_list.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -72,6 +74,30 @@ static int read_widening(const struct toml_value *table, struct arena *arena,
 	return 0;
 }
 
+/* Paths are written without links (cli/allow.c): what is a link now was none then. */
+static int note_resolved(enum grant_kind kind, const char *name, struct arena *arena,
+	struct policy_widening *widening, perch_err *err)
+{
+	static const char *const commands[] = {
+		[GRANT_PLUGIN] = "perch plugins allow ",
+		[GRANT_TOOL] = "perch tool allow ",
+		[GRANT_AGENT] = "perch agent allow ",
+	};
+	const char *const *const lists[] = { widening->read, widening->write };
+	size_t count = list_count(widening->read) + list_count(widening->write);
+	const char **resolved = arena_alloc(arena, (count + 1) * sizeof(*resolved));
+	widening->allow_by = arena_join(arena, commands[kind], name, NULL);
+	if (!resolved || !widening->allow_by)
+		return err_no_memory(err);
+	widening->resolved = resolved;
+	for (size_t i = 0; i < COUNT(lists); i++) {
+		for (const char *const *path = lists[i]; path && *path; path++)
+			*resolved++ = *path;
+	}
+	*resolved = NULL;
+	return 0;
+}
+
 static int read_text(const struct toml_value *table, const char *key, struct arena *arena,
 	const char **ret_text, perch_err *err)
 {
@@ -98,6 +124,10 @@ static int read_approval(
 		r = toml_get_strings(approved, "hooks", arena, &approval->hooks, err);
 	if (r == 0)
 		r = toml_get_strings(approved, "wishes", arena, &approval->wishes, err);
+	if (r == 0)
+		r = toml_get_strings(approved, "files", arena, &approval->files, err);
+	if (r == 0 && !approval->manifest[0])
+		r = read_text(approved, "file", arena, &approval->manifest, err);
 	grant->has_approval = r == 0;
 	return r;
 }
@@ -130,6 +160,8 @@ static int read_text_of_file(struct str text, enum grant_kind kind, const char *
 	if (r <= 0)
 		return r;
 	r = read_widening(table, arena, &grant->widening, err);
+	if (r == 0)
+		r = note_resolved(kind, name, arena, &grant->widening, err);
 	return r < 0 ? r : read_approval(table, arena, grant, err);
 }
 
@@ -172,6 +204,59 @@ int grants_join(enum grant_kind kind, const char *name, struct arena *arena,
 	return r;
 }
 
+/* ---- what decides sandboxes ---------------------------------------------- */
+
+/* One record: an agent's name is a path, and so is that of a binding which was given as a file. */
+static int grants_add_deciding(const struct toml_value *record, struct path_list *paths)
+{
+	struct grant grant = { 0 };
+	if (record->type != TOML_TABLE || read_approval(record, paths->arena, &grant, NULL) < 0)
+		return 0; /* whose grant it is will be told */
+	const char *name = arena_dup(paths->arena, record->key);
+	if (!name)
+		return -ENOMEM;
+	path_list_add(paths, name[0] == '/' ? name : "");
+	for (const char *const *file = grant.approval.files; file && *file; file++)
+		path_list_add(paths, *file);
+	return paths->failed ? -ENOMEM : 0;
+}
+
+static int grants_find_deciding(struct str text, struct path_list *paths, perch_err *err)
+{
+	static const enum grant_kind kinds[] = { GRANT_AGENT, GRANT_TOOL };
+	_cleanup_(toml_freep) struct toml *toml = NULL;
+	int r = toml_parse(text, NULL, &toml, err);
+	if (r == 0)
+		r = check_schema(toml_root(toml), err);
+	for (size_t k = 0; k < COUNT(kinds) && r >= 0; k++) {
+		const struct toml_value *table = NULL;
+		r = toml_get_table(toml_root(toml), kind_names[kinds[k]], &table, err);
+		for (size_t i = 0; r > 0 && i < table->count; i++)
+			r = grants_add_deciding(table->items[i], paths) < 0 ? err_no_memory(err) : 1;
+	}
+	return r < 0 ? r : 0;
+}
+
+int grants_deciding(struct arena *arena, const char *const **ret_paths, perch_err *err)
+{
+	struct path_list paths;
+	_cleanup_free_ char *path = NULL;
+	_cleanup_(buf_free) struct buf text = { 0 };
+	path_list_begin(&paths, arena, NULL);
+	perch_err inner = { 0 };
+	int r = paths_user(PATH_CONFIG, "perch/grants.toml", &path, NULL);
+	if (r == 0)
+		r = file_read(path, GRANTS_SIZE_MAX, &text, &inner);
+	if (r == 0)
+		r = grants_find_deciding((struct str){ text.data, text.len }, &paths, &inner);
+	if (r < 0 && r != -ENOENT)
+		return path ? file_blame(err, path, &inner) : err_no_memory(err);
+	if (paths.failed)
+		return err_no_memory(err);
+	*ret_paths = paths.items;
+	return 0;
+}
+
 /* ---- writing ------------------------------------------------------------- */
 
 /* Which record, and what becomes of it: NULL = it goes. */
@@ -179,6 +264,7 @@ struct record {
 	enum grant_kind kind;
 	const char *name;
 	const struct grant *grant;
+	bool is_approval; /* that alone is written, the rest stays */
 };
 
 enum { GRANT_LISTS = 4 };
@@ -187,6 +273,7 @@ struct fields {
 	struct toml_entry list[GRANT_LISTS + 3]; /* and net, sandbox, approved */
 	size_t count;
 	struct toml_entry approved[4];
+	size_t approved_count;
 };
 
 static struct toml_entry text_entry(const char *key, const char *text)
@@ -205,7 +292,33 @@ static struct toml_entry list_entry(const char *key, const char *const *list)
 	};
 }
 
-static void make_fields(const struct grant *grant, struct fields *fields)
+static void add_approval(
+	enum grant_kind kind, const struct grant_approval *approval, struct fields *fields)
+{
+	const struct toml_entry of_plugin[] = {
+		text_entry("protocol", approval->protocol),
+		text_entry("manifest", approval->manifest),
+		list_entry("hooks", approval->hooks),
+		list_entry("wishes", approval->wishes),
+	};
+	const struct toml_entry of_file[] = {
+		text_entry("file", approval->manifest),
+		list_entry("wishes", approval->wishes),
+		list_entry("files", approval->files),
+	};
+	bool is_plugin = kind == GRANT_PLUGIN;
+	fields->approved_count = is_plugin ? COUNT(of_plugin) : COUNT(of_file);
+	memcpy(fields->approved, is_plugin ? of_plugin : of_file,
+		fields->approved_count * sizeof(fields->approved[0]));
+	fields->list[fields->count++] = (struct toml_entry){
+		.key = "approved",
+		.type = TOML_TABLE,
+		.entries = fields->approved,
+		.count = fields->approved_count,
+	};
+}
+
+static void make_fields(enum grant_kind kind, const struct grant *grant, struct fields *fields)
 {
 	const struct policy_widening *widening = &grant->widening;
 	const struct toml_entry lists[GRANT_LISTS] = {
@@ -223,18 +336,8 @@ static void make_fields(const struct grant *grant, struct fields *fields)
 			text_entry("net", widening->net == WIDENING_NET_NONE ? "none" : "full");
 	if (widening->is_off || widening->is_on)
 		fields->list[fields->count++] = text_entry("sandbox", widening->is_off ? "off" : "on");
-	if (!grant->has_approval)
-		return;
-	fields->approved[0] = text_entry("protocol", grant->approval.protocol);
-	fields->approved[1] = text_entry("manifest", grant->approval.manifest);
-	fields->approved[2] = list_entry("hooks", grant->approval.hooks);
-	fields->approved[3] = list_entry("wishes", grant->approval.wishes);
-	fields->list[fields->count++] = (struct toml_entry){
-		.key = "approved",
-		.type = TOML_TABLE,
-		.entries = fields->approved,
-		.count = COUNT(fields->approved),
-	};
+	if (grant->has_approval)
+		add_approval(kind, &grant->approval, fields);
 }
 
 static int check_text(struct str text, bool *ret_has_schema, perch_err *err)
@@ -268,8 +371,15 @@ static int change_record(struct str text, void *data, struct buf *ret_text, perc
 			return r;
 		text = (struct str){ with_schema.data, with_schema.len };
 	}
-	struct fields fields;
-	make_fields(record->grant, &fields);
+	struct fields fields = { 0 };
+	if (record->is_approval) {
+		const struct toml_path approved = TOML_PATH(
+			TOML_KEY(kind_names[record->kind]), TOML_KEY(record->name), TOML_KEY("approved"));
+		add_approval(record->kind, &record->grant->approval, &fields);
+		return toml_edit_replace(
+			text, approved, fields.approved, fields.approved_count, ret_text, err);
+	}
+	make_fields(record->kind, record->grant, &fields);
 	return toml_edit_replace(text, path, fields.list, fields.count, ret_text, err);
 }
 
@@ -293,6 +403,14 @@ static int change(struct record record, perch_err *err)
 int grants_write(enum grant_kind kind, const char *name, const struct grant *grant, perch_err *err)
 {
 	return change((struct record){ .kind = kind, .name = name, .grant = grant }, err);
+}
+
+int grants_approve(
+	enum grant_kind kind, const char *name, const struct grant_approval *approval, perch_err *err)
+{
+	const struct grant grant = { .has_approval = true, .approval = *approval };
+	return change(
+		(struct record){ .kind = kind, .name = name, .grant = &grant, .is_approval = true }, err);
 }
 
 int grants_remove(enum grant_kind kind, const char *name, perch_err *err)

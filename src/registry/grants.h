@@ -6,6 +6,8 @@
  *     approved = { protocol = "fledge-v1", manifest = "<sha256>", hooks = ["build"] }
  *     read = ["/srv/data"]      write = []      env = ["GH_TOKEN"]
  *     presets = ["ssh"]         net = "none"    sandbox = "off"
+ *     [agent."/home/me/bot.yaml"]
+ *     approved = { file = "<sha256>", wishes = ["write /srv"], files = ["/home/me/bot"] }
  */
 #ifndef REGISTRY_GRANTS_H
 #define REGISTRY_GRANTS_H
@@ -22,10 +24,11 @@ enum grant_kind { GRANT_PLUGIN, GRANT_TOOL, GRANT_AGENT };
 /* What was there when the user said yes. */
 struct grant_approval {
 	const char *protocol;     /* "" = legacy */
-	const char *manifest;     /* the hash of plugin.toml */
+	const char *manifest;     /* the hash of plugin.toml; of an agent's profile, a tool's binding */
 	const char *const *hooks; /* names, NULL-terminated */
 	/* The wishes of the manifest then, as words: "exec", "network" … */
 	const char *const *wishes;
+	const char *const *files; /* of agents and tools: what the file names, absolute paths */
 };
 
 struct grant {
@@ -56,6 +59,15 @@ int grants_put_text(struct str text, enum grant_kind kind, const char *name,
 /* Writes the grant of one in place of what was recorded, atomically and under a
  * lock; the rest of the file, comments included, stays. 0600. */
 int grants_write(enum grant_kind kind, const char *name, const struct grant *grant, perch_err *err);
+
+/* Writes what was approved of a profile or a binding, and leaves the rest of its record, which
+ * somebody else may be changing. */
+int grants_approve(
+	enum grant_kind kind, const char *name, const struct grant_approval *approval, perch_err *err);
+
+/* The files that decide sandboxes, as far as they are recorded: profiles, bindings, and what
+ * these name. No sandbox may write them. Fails as grants_read does. */
+int grants_deciding(struct arena *arena, const char *const **ret_paths, perch_err *err);
 
 /* Takes the record away; none is fine. */
 int grants_remove(enum grant_kind kind, const char *name, perch_err *err);

@@ -1,13 +1,9 @@
 /* Which names a plugin and its commands may have. */
 #include "registry/names.h"
 
-#include "base/utf8.h"
+#include <string.h>
 
-/* C0, DEL and C1. */
-static bool is_control(uint32_t character)
-{
-	return character < 0x20 || (character >= 0x7F && character < 0xA0);
-}
+#include "base/utf8.h"
 
 /* What neither a name nor a path may be. */
 static const char *text_problem(struct str text)
@@ -19,10 +15,23 @@ static const char *text_problem(struct str text)
 	for (size_t at = 0; at < text.len;) {
 		uint32_t character;
 		at += utf8_decode(text.data + at, text.len - at, &character);
-		if (is_control(character))
+		if (utf8_is_unseen(character))
 			return "must not contain control characters";
 	}
 	return NULL;
+}
+
+/* Names become words on a command line, typed and completed: no shell may see more in them. */
+static bool is_plain_name(struct str name)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+:@";
+	for (size_t i = 0; i < name.len; i++) {
+		unsigned char c = (unsigned char)name.data[i];
+		if (c < 0x80 && !memchr(plain, c, sizeof(plain) - 1))
+			return false;
+	}
+	return true;
 }
 
 const char *command_name_problem(struct str name)
@@ -34,6 +43,8 @@ const char *command_name_problem(struct str name)
 		return "must not contain a slash";
 	if (name.data[0] == '-' || name.data[0] == '.')
 		return "must not begin with - or .";
+	if (!is_plain_name(name))
+		return "must be of letters, digits and - _ . + : @ alone";
 	return name.len > NAME_LENGTH_MAX ? "is too long" : NULL;
 }
 

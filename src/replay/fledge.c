@@ -124,10 +124,10 @@ static void on_metadata(void *data, uint64_t ticket, const struct str *keys, siz
 	add_ticket(data, ticket, false);
 }
 
-static void on_drop(void *data, uint64_t ticket)
+static void on_drop(void *data)
 {
-	bool is_command;
-	take_ticket(data, ticket, &is_command);
+	struct fledge_side *side = data;
+	side->ticket_count = 0;
 }
 
 static void on_stop(void *data)

@@ -133,12 +133,12 @@ static bool is_as_new(const struct sandbox *sandbox)
 		likeness_is_same(&now, &sandbox->kept.picture);
 }
 
-/* Not where a room shows more than its own, or where something is to be looked for in the end. */
+/* Not where a room shows more than its own. */
 static bool can_be_kept(const struct sandbox *sandbox)
 {
 	const struct room *room = sandbox->confine.room;
 	return room && room_root(room) >= 0 && room_has_own_proc(room) && sandbox->layers.has_seccomp &&
-		!sandbox->scratch.path && !(sandbox->absent && sandbox->absent[0]);
+		!sandbox->scratch.path;
 }
 
 /* The paths of what was found belong to the view, which goes. */
@@ -256,7 +256,7 @@ bool keep_put(struct sandbox *sandbox)
 	if (!keep || !room_is_empty(sandbox->confine.room))
 		return false;
 	look_outside(keep);
-	if (sandbox->kept.age != keep->age)
+	if (sandbox->kept.age != keep->age || sandbox_tell_made(sandbox))
 		return false;
 	if (keep->count == KEPT_MAX)
 		free_oldest(keep);

@@ -78,6 +78,18 @@ static void add_list(struct buf *out, const char *const *list)
 	add_text(out, "");
 }
 
+/* With what is there and what is not: that is looked up once, when a room is made. */
+static void add_protected(struct buf *out, const char *const *list)
+{
+	for (; list && *list; list++) {
+		struct stat info = { 0 };
+		lstat(*list, &info);
+		add_text(out, *list);
+		add_identity(out, &info);
+	}
+	add_text(out, "");
+}
+
 int likeness_ask(const struct sandbox_policy *policy, struct buf *asked)
 {
 	add_surroundings(asked);
@@ -86,7 +98,7 @@ int likeness_ask(const struct sandbox_policy *policy, struct buf *asked)
 	add_list(asked, policy->write);
 	add_list(asked, policy->hide);
 	add_list(asked, policy->reveal);
-	add_list(asked, policy->protect);
+	add_protected(asked, policy->protect);
 	return asked->failed ? -ENOMEM : 0;
 }
 
@@ -120,6 +132,7 @@ int likeness_make(const struct sandbox *sandbox, struct buf *likeness)
 	add_policy(likeness, &sandbox->policy);
 	add_view(likeness, &sandbox->view);
 	add_mounts(likeness, &sandbox->finding.mounts);
+	add_protected(likeness, sandbox->policy.protect);
 	return likeness->failed ? -ENOMEM : 0;
 }
 

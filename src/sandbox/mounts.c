@@ -34,29 +34,6 @@ static bool is_covered(const struct view_entry *entry)
 	return entry && entry->access == ACCESS_NONE;
 }
 
-static int add_entry(
-	struct mounts *mounts, const struct view *view, size_t i, const char *const *replaced)
-{
-	const struct view_entry *entry = &view->entries[i];
-	const struct view_entry *holder = view_holder(view, entry);
-	bool is_under_cover = is_covered(holder);
-	bool becomes_writable = entry->access == ACCESS_WRITE &&
-		!(holder && holder->access == ACCESS_WRITE) && entry->path[0];
-	if (list_has(replaced, entry->path) && entry->fd >= 0) {
-		int r = is_under_cover ? add(mounts, ROOM_REVEAL, entry->path, entry->fd) : 0;
-		return r < 0 ? r : add(mounts, ROOM_TMP, entry->path, entry->fd);
-	}
-	if (entry->access != ACCESS_NONE) {
-		int r = is_under_cover || becomes_writable
-			? add(mounts, ROOM_REVEAL, entry->path, entry->fd)
-			: 0;
-		/* What lies in a writable /tmp is writable to Landlock. */
-		bool is_read = is_under_cover && entry->access == ACCESS_READ;
-		return r < 0 || !is_read ? r : add(mounts, ROOM_READ_ONLY, entry->path, entry->fd);
-	}
-	return is_under_cover || entry->fd < 0 ? 0 : add(mounts, ROOM_HIDE, entry->path, entry->fd);
-}
-
 /* ---- what is protected ------------------------------------------------------ */
 
 /* The nearest writable entry that holds the path. */
@@ -80,7 +57,8 @@ static bool is_mounted(const struct mounts *mounts, const char *path)
 }
 
 /* A mount point cannot be renamed. Without this, `mv .git elsewhere` would make
- * room for a .git of another's making, protected hooks or not. */
+ * room for a .git of another's making, protected hooks or not; and what holds something hidden for
+ * another that is not. */
 static int pin_holders(
 	struct mounts *mounts, struct view *view, const char *path, const char *writable)
 {
@@ -131,6 +109,49 @@ static int add_link(struct mounts *mounts, struct view *view, const char *path)
 	return is_no_loss ? 0 : add(mounts, ROOM_REVEAL, path, fd);
 }
 
+/* Whoever could replace a link on the way to what is hidden would decide what is found there
+ * from then on. */
+static int add_hidden_links(struct mounts *mounts, struct view *view)
+{
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < view->link_count; i++) {
+		const char *path = view->links[i].path;
+		if (view->links[i].access == ACCESS_NONE && writable_holder(view, path))
+			r = add_protected_path(mounts, view, path, view_hold(view, path));
+	}
+	return r;
+}
+
+/* ---- all of it --------------------------------------------------------------- */
+
+static int add_entry(
+	struct mounts *mounts, struct view *view, size_t i, const char *const *replaced)
+{
+	const struct view_entry *entry = &view->entries[i];
+	const struct view_entry *holder = view_holder(view, entry);
+	bool is_under_cover = is_covered(holder);
+	bool becomes_writable = entry->access == ACCESS_WRITE &&
+		!(holder && holder->access == ACCESS_WRITE) && entry->path[0];
+	if (list_has(replaced, entry->path) && entry->fd >= 0) {
+		int r = is_under_cover ? add(mounts, ROOM_REVEAL, entry->path, entry->fd) : 0;
+		return r < 0 ? r : add(mounts, ROOM_TMP, entry->path, entry->fd);
+	}
+	if (entry->access != ACCESS_NONE) {
+		int r = is_under_cover || becomes_writable
+			? add(mounts, ROOM_REVEAL, entry->path, entry->fd)
+			: 0;
+		/* What lies in a writable /tmp is writable to Landlock. */
+		bool is_read = is_under_cover && entry->access == ACCESS_READ;
+		return r < 0 || !is_read ? r : add(mounts, ROOM_READ_ONLY, entry->path, entry->fd);
+	}
+	if (is_under_cover || entry->fd < 0)
+		return 0;
+	int r = holder && holder->access == ACCESS_WRITE
+		? pin_holders(mounts, view, entry->path, holder->path)
+		: 0;
+	return r < 0 ? r : add(mounts, ROOM_HIDE, entry->path, entry->fd);
+}
+
 /* What holds comes before what it holds, as paths do that begin alike; of the
  * same path, what is revealed before what is read-only. */
 static int compare(const void *a, const void *b)
@@ -148,6 +169,8 @@ int mounts_make(struct view *view, const char *const *replaced, const char *cons
 	int r = mounts_makes_read_only(view) ? add(&mounts, ROOM_READ_ONLY, "/", 0) : 0;
 	for (size_t i = 0; r == 0 && i < view->count; i++)
 		r = add_entry(&mounts, view, i, replaced);
+	if (r == 0)
+		r = add_hidden_links(&mounts, view);
 	for (; r == 0 && *links; links++)
 		r = add_link(&mounts, view, *links);
 	for (; r == 0 && protect && *protect; protect++)

@@ -8,9 +8,11 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/paths.h"
-#include "sandbox/kept_back.h"
+#include "sandbox/hidden_paths.h"
 #include "sandbox/path_list.h"
-#include "sandbox/triggers.h"
+#include "sandbox/place.h"
+#include "sandbox/way.h"
+#include "sandbox/work_tree.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MIB (UINT64_C(1024) * 1024)
@@ -59,13 +61,16 @@ bool policy_is_inside_any(const char *path, const char *const *directories)
 	return false;
 }
 
-static bool holds_any(const char *directory, const char *const *paths)
+bool policy_leads_into(
+	struct arena *arena, const char *path, const char *const *directories, bool *ret_leads)
 {
-	for (; *paths; paths++) {
-		if (policy_is_inside(*paths, directory))
-			return true;
-	}
-	return false;
+	struct places places = { .arena = arena };
+	for (; directories && *directories; directories++)
+		places_add(&places, *directories, true);
+	*ret_leads = places_relate(&places, path).is_inside;
+	bool is_known = !places.failed;
+	places_free(&places);
+	return is_known;
 }
 
 /* ---- plugins ------------------------------------------------------------- */
@@ -86,30 +91,93 @@ static bool has_failed(const struct lists *lists)
 
 static void add_hidden(struct path_list *hide, const struct policy_plugin *plugin)
 {
-	kept_back_credentials(hide, plugin->home);
+	hidden_paths_add(hide, plugin->home);
 	path_list_add(hide, plugin->config);
 	path_list_add(hide, plugin->own_config);
 	path_list_add(hide, plugin->own_state);
 	path_list_add(hide, plugin->own_cache);
 }
 
-/* A project that is the home directory, or holds or lies in what is hidden, is
- * not written: else a plugin could write what others trust. Returns what is to
- * be told about that. */
-static const char *add_project(struct lists *lists, const struct policy_plugin *plugin)
+/* Temporary files of others are not anybody's project, whatever lies beside them. */
+static const char *const shared_directories[] = { "/tmp", "/var/tmp", "/dev/shm", NULL };
+
+/* Where a path leads; where it leads nowhere, the path itself. */
+static const char *policy_resolve(const struct places *kept, const char *path)
 {
-	const char *project = plugin->project;
-	if (lists->hide.failed || !project[0] || policy_is_inside_any(project, lists->hide.items))
+	struct way way;
+	bool exists = way_find(&way, path, NULL) == 0;
+	const char *resolved =
+		exists || way.path[0] ? arena_dup(kept->arena, str_from(way.path)) : path;
+	way_leave(&way);
+	return resolved ? resolved : path;
+}
+
+/* The places that are not there are none of `kept`: what would hold one is known by its name. */
+static struct places_relation policy_relate(
+	const struct policy_plugin *plugin, const struct places *kept, const char *path)
+{
+	struct places_relation relation = places_relate(kept, path);
+	if (!relation.holds && plugin->home[0])
+		relation.holds =
+			hidden_paths_lie_in(policy_resolve(kept, path), policy_resolve(kept, plugin->home));
+	return relation;
+}
+
+/* Who stands in a sub-directory works in the whole work tree, and git in what is behind it. */
+static void add_work_tree(
+	struct lists *lists, const struct policy_plugin *plugin, const struct places *kept)
+{
+	const char *places[WORK_TREE_PLACES + 1];
+	if (work_tree_places(lists->write.arena, plugin->project, places) < 0) {
+		lists->write.failed = true;
+		return;
+	}
+	for (const char *const *place = places; *place; place++) {
+		struct places_relation to_kept = policy_relate(plugin, kept, *place);
+		bool is_allowed =
+			!to_kept.holds && !to_kept.is_inside && !list_has(shared_directories, *place);
+		if (!is_allowed && place == places)
+			return;
+		if (is_allowed && !policy_is_inside_any(*place, lists->write.items)) {
+			path_list_add(&lists->write, *place);
+			path_list_add(&lists->reveal, *place);
+		}
+	}
+}
+
+/* A directory that is the home directory, or holds or lies in what is hidden, is
+ * not written: else a plugin could write what others trust. Where paths lead counts, not how they
+ * are spelled. Returns what is to be told where it is not written. */
+static const char *add_project_beside(
+	struct lists *lists, const struct policy_plugin *plugin, const struct places *kept)
+{
+	struct places_relation to_kept = policy_relate(plugin, kept, plugin->project);
+	if (to_kept.is_inside)
 		return NULL;
-	path_list_add(&lists->reveal, project);
+	path_list_add(&lists->reveal, plugin->project);
 	if (!plugin->may_write_project)
 		return NULL;
-	if (policy_is_inside(plugin->home, project) || holds_any(project, lists->hide.items))
+	if (to_kept.holds)
 		return "this directory is not writable in the sandbox, because it is, or holds, your home "
 			   "directory or a place for secrets";
-	path_list_add(&lists->write, project);
-	triggers_add(&lists->protect, project);
+	path_list_add(&lists->write, plugin->project);
+	add_work_tree(lists, plugin, kept);
 	return NULL;
+}
+
+static const char *add_project(struct lists *lists, const struct policy_plugin *plugin)
+{
+	struct places kept = { .arena = lists->hide.arena };
+	if (lists->hide.failed || !plugin->project[0])
+		return NULL;
+	if (plugin->home[0])
+		places_add(&kept, plugin->home, false);
+	for (const char *const *path = lists->hide.items; *path; path++)
+		places_add(&kept, *path, true);
+	lists->write.failed |= kept.failed;
+	const char *note = add_project_beside(lists, plugin, &kept);
+	places_free(&kept);
+	return note;
 }
 
 /* Whoever works on a plugin in place, by a link to it, changes it on purpose. */
@@ -162,7 +230,7 @@ int policy_for_plugin(
 	path_list_begin(&lists.protect, arena, NULL);
 	add_hidden(&lists.hide, plugin);
 	const char *note = add_project(&lists, plugin);
-	kept_back_sockets(&lists.hide, plugin->home);
+	hidden_sockets_add(&lists.hide);
 	add_directory(&lists, plugin);
 	if (has_failed(&lists))
 		return -ENOMEM;
@@ -204,8 +272,8 @@ int policy_for_tool(
 			path_list_add(&read, system_directories[i]);
 	}
 	path_list_add(&read, tool->directory);
-	kept_back_credentials(&hide, tool->home);
-	kept_back_sockets(&hide, tool->home);
+	hidden_paths_add(&hide, tool->home);
+	hidden_sockets_add(&hide);
 	/* A tool that lies in the home directory sees that. */
 	const char *const own[] = {
 		user_path(arena, PATH_CONFIG, "perch"),

@@ -38,12 +38,18 @@ struct sandbox_policy {
 	/* It starts no other program and makes no socket. It has to be an open file itself, see
 	 * perch_child_spec.program_fd: an exec by name fails. */
 	bool is_alone;
+	bool is_strict; /* what is left for git to execute is removed, not only told */
 	/* The next run of the same policy may have its sandbox, if it was left as new. There are no
 	 * shared memory and queues of System V then: they would outlive who made them. */
 	bool may_be_used_again;
 	/* What whoever runs it should be told once, a sentence; NULL = nothing. */
 	const char *note;
 	const char *withheld; /* the directory that the note is about; NULL = none */
+	/* Those of read and write that a user named, see sandbox/named.h; and those of them that had no
+	 * links when they were allowed. */
+	const char *const *named;
+	const char *const *resolved;
+	const char *allow_by; /* the command that allows these, without options; NULL = none */
 };
 
 /* What a user allowed one plugin, tool or agent beyond its default, or took
@@ -56,6 +62,8 @@ struct policy_widening {
 	const char *const *env; /* names of variables that are kept */
 	const char *const *presets;
 	enum { WIDENING_NET_KEEP, WIDENING_NET_NONE, WIDENING_NET_FULL } net;
+	const char *const *resolved; /* those of read and write that had no links when allowed */
+	const char *allow_by;        /* the command that allowed them, without options */
 };
 
 /* Who the policy of a plugin and its commands is for. "" = there is none. */
@@ -78,8 +86,9 @@ struct policy_plugin policy_plugin_of(struct arena *arena, const char *home);
 
 /* The default: reads all but the config directory, the credential stores and
  * the control sockets; writes the project (unless that is `/`, the home
- * directory, or holds what is hidden: `note` says so) and the plugin's directory,
- * but not what the host would execute later; network full. Lists live in the
+ * directory, or holds what is hidden: `note` says so) with the work tree of git's that it lies in,
+ * and the plugin's directory, but not what the host would execute later (what git would is found
+ * when the sandbox is opened); network full. Lists live in the
  * arena. -ENOMEM. */
 int policy_for_plugin(
 	struct arena *arena, const struct policy_plugin *plugin, struct sandbox_policy *ret_policy);
@@ -126,6 +135,11 @@ int policy_widen(struct arena *arena, const char *home, const struct policy_wide
 int policy_widening_join(
 	struct arena *arena, const struct policy_widening *more, struct policy_widening *widening);
 
+/* Keeps these files (absolute paths; NULL = none) as they are, where the policy lets something
+ * be written that holds them. What does not exist is passed over. -ENOMEM, and nothing has
+ * changed. */
+int policy_protect(struct arena *arena, const char *const *paths, struct sandbox_policy *policy);
+
 /* The i-th preset's name, NULL behind the last. */
 const char *policy_preset(size_t i);
 
@@ -147,5 +161,14 @@ bool policy_is_inside(const char *path, const char *directory);
 
 /* The same for one of many; NULL = none. */
 bool policy_is_inside_any(const char *path, const char *const *directories);
+
+/* Whether an absolute path, where it leads to something of `hide`, also names that: else it is
+ * refused with -ELOOP and words. */
+int policy_check_named(const char *path, const char *const *hide, perch_err *err);
+
+/* Whether the path leads to one of the directories (NULL = none) or into it, however both are
+ * spelled. False without memory. */
+bool policy_leads_into(
+	struct arena *arena, const char *path, const char *const *directories, bool *ret_leads);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "sandbox/kept_back.h"
+#include "sandbox/hidden_paths.h"
 #include "sandbox/path_list.h"
 #include "sandbox/policy.h"
 
@@ -14,8 +14,11 @@ static void policy_git_hide(struct arena *arena, const char *home, const char *a
 	struct path_list *hide, struct path_list *reveal)
 {
 	const struct policy_plugin own = policy_plugin_of(arena, home);
-	kept_back_credentials(hide, own.home);
-	if (!hide->failed && !policy_is_inside_any(asked, hide->items))
+	hidden_paths_add(hide, own.home);
+	bool is_secret = false;
+	if (hide->failed || (asked[0] && !policy_leads_into(arena, asked, hide->items, &is_secret)))
+		reveal->failed = true;
+	else if (!is_secret)
 		path_list_add(reveal, asked);
 	if (!own.config || !own.own_config || !own.own_state || !own.own_cache) {
 		hide->failed = true;
@@ -85,7 +88,7 @@ int policy_for_fetch(struct arena *arena, const struct policy_fetch *fetch,
 	policy_git_hide(arena, home, fetch->source, &hide, &reveal);
 	path_list_add(&reveal, "/run/systemd/resolve"); /* where names are resolved */
 	if (!fetch->uses_helper)
-		kept_back_sockets(&hide, home);
+		hidden_sockets_add(&hide);
 	path_list_add(&write, fetch->target);
 	if (fetch->uses_ssh)
 		policy_git_add_ssh(&write, home);

@@ -9,14 +9,15 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "base/paths.h"
-#include "sandbox/kept_back.h"
+#include "sandbox/hidden_paths.h"
 #include "sandbox/path_list.h"
 #include "sandbox/policy.h"
 #include "sandbox/secrets.h"
 
 enum { PRESET_LIST_MAX = 8 };
 
-/* A path that begins with a slash is one; others are below the home directory. */
+/* What it is for beside the places that the table of hidden ones gives it. A path that begins
+ * with a slash is one; others are below the home directory. */
 struct preset {
 	const char *name;
 	const char *read[PRESET_LIST_MAX];
@@ -30,38 +31,51 @@ struct preset {
 static const struct preset presets[] = {
 	{
 		.name = "aws",
-		.read = { ".aws" },
 		.write = { ".aws/cli/cache", ".aws/sso/cache" },
 		.env = { "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
-			"AWS_SECURITY_TOKEN", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ENDPOINT_URL" },
+			"AWS_SECURITY_TOKEN", "AWS_ENDPOINT_URL" },
 	},
+	{ .name = "azure" },
+	{ .name = "cargo", .env = { "CARGO_REGISTRY_TOKEN" } },
+	{
+		.name = "claude",
+		.write = { ".claude", ".claude.json" },
+		.env = { "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
+			"ANTHROPIC_BASE_URL" },
+	},
+	{ .name = "codex", .write = { ".codex" }, .env = { "OPENAI_API_KEY", "OPENAI_BASE_URL" } },
+	{ .name = "copilot" },
 	{
 		.name = "docker",
 		.read = { ".docker" },
 		.env = { "DOCKER_HOST", "DOCKER_AUTH_CONFIG" },
 		.agent = "DOCKER_HOST",
-		.sockets = { "/run/docker.sock", ".docker/run", ".docker/desktop" },
+		.sockets = { "/run/docker.sock" },
 	},
+	{ .name = "gcloud", .env = { "CLOUDSDK_AUTH_ACCESS_TOKEN" } },
+	{ .name = "gemini", .write = { ".gemini" }, .env = { "GEMINI_API_KEY", "GOOGLE_API_KEY" } },
 	{
 		.name = "git",
-		.read = { ".git-credentials", ".config/git/credentials", ".netrc" },
 		.env = { "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL" },
 	},
 	{
 		.name = "github",
-		.read = { ".config/gh" },
 		.env = { "GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN" },
 	},
+	{ .name = "gitlab", .env = { "GITLAB_TOKEN", "GITLAB_ACCESS_TOKEN" } },
+	{ .name = "gpg", .env = { "GPG_AGENT_INFO" } },
+	{ .name = "kube" },
+	{ .name = "mysql", .env = { "MYSQL_PWD" } },
 	{
 		.name = "npm",
-		.read = { ".npmrc" },
 		.write = { ".npm" },
 		.env = { "NPM_TOKEN", "NODE_AUTH_TOKEN" },
 	},
+	{ .name = "pip", .env = { "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL" } },
 	{ .name = "plugins", .has_plugins = true },
+	{ .name = "postgres", .env = { "PGPASSWORD", "DATABASE_URL" } },
 	{
 		.name = "ssh",
-		.read = { ".ssh" },
 		.env = { "SSH_AUTH_SOCK", "SSH_AGENT_PID" },
 		.agent = "SSH_AUTH_SOCK",
 	},
@@ -85,7 +99,7 @@ static const struct preset *find_preset(const char *name)
 
 static int refuse_preset(const char *name, perch_err *err)
 {
-	char known[128] = "";
+	char known[256] = "";
 	for (size_t i = 0; i < PRESETS; i++) {
 		strcat(known, i ? ", " : "");
 		strcat(known, presets[i].name);
@@ -128,13 +142,19 @@ static void add_plugins(struct path_list *write)
 static void add_preset(const struct preset *preset, const char *home, struct path_list *read,
 	struct path_list *write, struct sandbox_policy *policy)
 {
+	struct path_list hidden;
+	path_list_begin(&hidden, read->arena, NULL);
+	hidden_paths_of_preset(&hidden, home, preset->name);
+	read->failed |= hidden.failed;
+	if (!hidden.failed)
+		add_all(read, home, hidden.items);
 	add_all(read, home, preset->read);
 	add_all(write, home, preset->write);
 	add_all(read, home, preset->sockets);
 	if (preset->agent) {
 		struct path_list socket;
 		path_list_begin(&socket, read->arena, NULL);
-		kept_back_agent(&socket, preset->agent);
+		hidden_sockets_add_agent(&socket, preset->agent);
 		if (socket.count)
 			add_existing(read, home, socket.items[0]);
 		read->failed |= socket.failed;
@@ -144,17 +164,25 @@ static void add_preset(const struct preset *preset, const char *home, struct pat
 		add_plugins(write);
 }
 
+static void add_named(struct path_list *list, struct path_list *named, const char *const *paths)
+{
+	for (; paths && *paths; paths++) {
+		path_list_add(list, *paths);
+		path_list_add(named, *paths);
+	}
+}
+
 int policy_widen(struct arena *arena, const char *home, const struct policy_widening *widening,
 	struct sandbox_policy *policy, perch_err *err)
 {
 	struct path_list read;
 	struct path_list write;
+	struct path_list named;
 	path_list_begin(&read, arena, policy->read);
 	path_list_begin(&write, arena, policy->write);
-	for (const char *const *path = widening->read; path && *path; path++)
-		path_list_add(&read, *path);
-	for (const char *const *path = widening->write; path && *path; path++)
-		path_list_add(&write, *path);
+	path_list_begin(&named, arena, policy->named);
+	add_named(&read, &named, widening->read);
+	add_named(&write, &named, widening->write);
 	struct sandbox_policy widened = *policy;
 	for (const char *const *name = widening->presets; name && *name; name++) {
 		const struct preset *preset = find_preset(*name);
@@ -162,11 +190,22 @@ int policy_widen(struct arena *arena, const char *home, const struct policy_wide
 			return refuse_preset(*name, err);
 		add_preset(preset, home, &read, &write, &widened);
 	}
-	if (read.failed || write.failed)
+	struct path_list resolved;
+	path_list_begin(&resolved, arena, policy->resolved);
+	for (const char *const *path = widening->resolved; path && *path; path++)
+		path_list_add(&resolved, *path);
+	if (read.failed || write.failed || named.failed || resolved.failed)
 		return err_no_memory(err);
+	widened.named = named.items;
+	widened.resolved = resolved.items;
+	widened.allow_by = widening->allow_by ? widening->allow_by : policy->allow_by;
 	widened.read = read.items;
 	widened.write = write.items;
-	if (widened.withheld && policy_is_inside_any(widened.withheld, widening->write)) {
+	bool is_allowed = false;
+	if (widened.withheld &&
+		!policy_leads_into(arena, widened.withheld, widening->write, &is_allowed))
+		return err_no_memory(err);
+	if (is_allowed) {
 		widened.withheld = NULL;
 		widened.note = NULL;
 	}
@@ -184,7 +223,9 @@ bool policy_keeps_variable(const struct policy_widening *widening, struct str na
 		return false;
 	for (const char *const *given = widening->presets; given && *given; given++) {
 		const struct preset *preset = find_preset(*given);
-		if (preset && list_has_str(preset->env, name))
+		if (!preset)
+			continue;
+		if (list_has_str(preset->env, name) || hidden_paths_need_variable(*given, name))
 			return true;
 	}
 	return list_has_str(widening->env, name);

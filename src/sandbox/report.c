@@ -1,6 +1,8 @@
 /* What is enforced by what: a table of properties. */
 #include "sandbox/report.h"
 
+#include <unistd.h>
+
 typedef bool asks_fn(const struct sandbox_policy *policy);
 typedef const char *enforced_by_fn(const struct layers *layers);
 
@@ -22,9 +24,16 @@ static bool asks_hide(const struct sandbox_policy *policy)
 	return has_any(policy->hide);
 }
 
+/* Who would be refused for it asks only for what is there to be protected. */
 static bool asks_protect(const struct sandbox_policy *policy)
 {
-	return has_any(policy->protect) && has_any(policy->write);
+	bool asks = has_any(policy->protect) && has_any(policy->write);
+	if (!asks || !policy->refuses_unsupported)
+		return asks;
+	const char *const *path = policy->protect;
+	while (*path && access(*path, F_OK) != 0)
+		path++;
+	return *path;
 }
 
 static bool asks_no_net(const struct sandbox_policy *policy)

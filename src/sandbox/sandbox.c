@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "proc/cgroup.h"
 #include "proc/host.h"
 #include "proc/room.h"
@@ -147,6 +148,25 @@ static int refuse(const struct sandbox *sandbox, const struct property *property
 		property->name, property->why, no_room[0] ? ": " : "", no_room);
 }
 
+static void warn(struct sandbox *sandbox, struct path_list *warnings, char *text)
+{
+	const char *kept = text ? arena_dup(&sandbox->arena, str_from(text)) : NULL;
+	path_list_add(warnings, kept ? kept : "");
+	warnings->failed |= !kept;
+}
+
+/* Where a repository holds more of others than is looked at one by one. */
+static void warn_of_crowd(struct sandbox *sandbox, struct path_list *warnings)
+{
+	char shown[FILE_SHOWN_MAX];
+	if (!sandbox->triggers.crowded)
+		return;
+	_cleanup_free_ char *text =
+		str_join("there is too much in ", file_shown(sandbox->triggers.crowded, shown),
+			" to look for repositories one by one: nothing in it can be written", NULL);
+	warn(sandbox, warnings, text);
+}
+
 /* Each property that is asked for and that nothing enforces: refused or told. */
 static int judge(struct sandbox *sandbox, bool is_trial, perch_err *err)
 {
@@ -161,10 +181,9 @@ static int judge(struct sandbox *sandbox, bool is_trial, perch_err *err)
 			return refuse(sandbox, property, err);
 		_cleanup_free_ char *text =
 			str_join("not enforced here: ", property->what, "; ", property->why, NULL);
-		const char *kept = text ? arena_dup(&sandbox->arena, str_from(text)) : NULL;
-		path_list_add(&warnings, kept ? kept : "");
-		warnings.failed |= !kept;
+		warn(sandbox, &warnings, text);
 	}
+	warn_of_crowd(sandbox, &warnings);
 	if (warnings.failed)
 		return err_no_memory(err);
 	sandbox->warnings = warnings.count ? warnings.items : NULL;
@@ -175,9 +194,7 @@ static int judge(struct sandbox *sandbox, bool is_trial, perch_err *err)
 
 static int make(struct sandbox *sandbox, perch_host *host, bool is_trial, perch_err *err)
 {
-	int r = sandbox_note_absent(sandbox) < 0 ? err_no_memory(err) : 0;
-	if (r == 0)
-		r = sandbox_look(sandbox, host, err);
+	int r = sandbox_look(sandbox, host, err);
 	if (r == 0)
 		r = sandbox_make_tmp(sandbox, err);
 	if (r == 0)
@@ -207,7 +224,9 @@ static struct sandbox *new_sandbox(perch_host *host, const struct sandbox_policy
 	if (!sandbox)
 		return NULL;
 	sandbox->host = host;
+	sandbox->is_looked_through = true;
 	sandbox->policy = *policy;
+	sandbox->removes_left = policy->is_strict;
 	sandbox->layers.shares_group = policy->shares_group;
 	sandbox->confine.landlock_fd = -1;
 	sandbox->scratch = (struct scratch){ .lock = -1 };
@@ -226,6 +245,7 @@ static int make_or_take(
 		*ret_kept = keep_take_alike(sandbox);
 	if (*ret_kept) {
 		make_limits(*ret_kept); /* never above ours, which may have changed */
+		(*ret_kept)->started = sandbox->started;
 		return 0;
 	}
 	r = make(sandbox, sandbox->host, is_trial, err);
@@ -241,13 +261,17 @@ static int open_sandbox(perch_host *host, const struct sandbox_policy *policy, b
 	if (!sandbox)
 		return err_no_memory(err);
 	struct sandbox *kept = NULL;
-	int r = make_or_take(sandbox, is_trial, &kept, err);
+	int r = sandbox_protect(sandbox, err);
+	if (r == 0)
+		r = make_or_take(sandbox, is_trial, &kept, err);
 	finish_making(sandbox);
 	if (r < 0 || kept)
 		sandbox_free(sandbox);
-	if (r == 0)
-		*ret_sandbox = kept ? kept : sandbox;
-	return r;
+	if (r < 0)
+		return r;
+	*ret_sandbox = kept ? kept : sandbox;
+	(*ret_sandbox)->is_looked_through = is_trial;
+	return 0;
 }
 
 int sandbox_open(perch_host *host, const struct sandbox_policy *policy,

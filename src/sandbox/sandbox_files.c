@@ -12,6 +12,7 @@
 #include "base/test_switch.h"
 #include "proc/room.h"
 #include "sandbox/mounts.h"
+#include "sandbox/named.h"
 #include "sandbox/path_list.h"
 #include "sandbox/sandbox_parts.h"
 
@@ -38,6 +39,15 @@ static int add_list(struct view *view, const char *const *list, enum access acce
 	int r = 0;
 	for (; r == 0 && list && *list; list++)
 		r = view_add(view, *list, access, err);
+	return r;
+}
+
+static int add_allowed(struct sandbox *sandbox, const char *const *list, enum access access,
+	struct named_hidden hidden, perch_err *err)
+{
+	int r = 0;
+	for (; r == 0 && list && *list; list++)
+		r = named_add(&sandbox->view, &sandbox->policy, hidden, *list, access, err);
 	return r;
 }
 
@@ -82,16 +92,18 @@ static int look(struct sandbox *sandbox, perch_err *err)
 		r = view_add(view, shared_tmp[i], ACCESS_NONE, err);
 	if (r == 0 && policy->has_private_tmp)
 		r = hide_scratch(view, err);
+	struct named_hidden hidden = { .first = view->count };
 	if (r == 0)
 		r = add_list(view, policy->hide, ACCESS_NONE, err);
+	hidden.end = view->count;
 	if (r == 0)
 		r = add_revealed(view, policy->reveal, err);
 	if (r == 0)
-		r = add_list(view, policy->read, ACCESS_READ, err);
+		r = add_allowed(sandbox, policy->read, ACCESS_READ, hidden, err);
 	if (r == 0)
-		r = add_list(view, policy->write, ACCESS_WRITE, err);
+		r = add_allowed(sandbox, policy->write, ACCESS_WRITE, hidden, err);
 	view_sort(view);
-	return r;
+	return r < 0 ? r : named_check(view, policy, err);
 }
 
 static bool is_in_shared_tmp(const char *path)

@@ -8,6 +8,7 @@
 #include "sandbox/sandbox.h"
 #include "sandbox/scratch.h"
 #include "sandbox/trail.h"
+#include "sandbox/triggers.h"
 #include "sandbox/view.h"
 
 enum { LAYERS_MAX = 8 };
@@ -44,7 +45,13 @@ struct sandbox {
 	char landlock_name[16];
 	const char *names[LAYERS_MAX + 1];
 	const char *const *warnings;
+	struct timespec started;
+	struct triggers triggers;  /* what git would execute, as found at the beginning */
+	size_t git_count;          /* of what is protected, so many were found so: they come first */
 	const char *const *absent; /* of what is protected: what did not exist at the beginning */
+	bool removes_left;         /* what is left for git to execute is removed, not only told */
+	bool is_looked_through;    /* nobody was in it since that was looked for */
+	bool has_told;             /* that something was left */
 	struct property properties[PROPERTIES_MAX];
 	size_t property_count;
 	struct view view; /* while it is being made, as the next one */
@@ -81,10 +88,25 @@ int sandbox_make_ruleset(struct sandbox *sandbox, perch_host *host, perch_err *e
 
 /* ---- made.c ---------------------------------------------------------------- */
 
-/* Remembers what of the protected paths does not exist. -ENOMEM. */
-int sandbox_note_absent(struct sandbox *sandbox);
+/* Finds what git would execute where something may be written, adds it to what is protected, and
+ * remembers what of that does not exist. Fails with -ENOMEM and other errnos, with words. */
+int sandbox_protect(struct sandbox *sandbox, perch_err *err);
 
-/* Tells the host's log of those that exist now, once nobody is left who could make any. */
-void sandbox_tell_made(struct sandbox *sandbox);
+/* Tells the host's log of those that exist now, and of what else is left for git to execute, once
+ * nobody is left who could make any. Returns whether there was something to be told, of this
+ * sandbox, ever. */
+bool sandbox_tell_made(struct sandbox *sandbox);
+
+/* ---- left.c ---------------------------------------------------------------- */
+
+/* Whether such a time is not before the sandbox was made. */
+bool left_is_since(const struct sandbox *sandbox, int64_t seconds, int64_t nanoseconds);
+
+/* Repositories that were made meanwhile. */
+void sandbox_tell_left(struct sandbox *sandbox);
+
+/* Tells of a path that was made (`why` goes on: "and …"), with the command that removes it; or
+ * removes it, if that was asked for. */
+void sandbox_tell_path(struct sandbox *sandbox, const char *path, const char *why);
 
 #endif

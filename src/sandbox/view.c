@@ -4,106 +4,49 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/vec.h"
 #include "sandbox/open_path.h"
+#include "sandbox/way.h"
 
 /* ---- looking up ----------------------------------------------------------- */
 
-/* The path of what a descriptor refers to; "" for the root. */
-static int path_of(int fd, char out[PATH_MAX])
+/* Opens the path and finds out what it is without links. Returns a descriptor; `out` is the path
+ * also where it is missing, but "" where it is too long. The links are in `met`. */
+static int look_up(struct view *view, const char *path, char out[PATH_MAX])
 {
-	char link[64];
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	ssize_t len = readlink(link, out, PATH_MAX - 1);
-	if (len < 0)
-		return -errno;
-	out[len] = '\0';
-	if (strcmp(out, "/") == 0)
-		out[0] = '\0';
-	return 0;
+	struct way way;
+	if (view->met.arena)
+		view->met.count = 0;
+	else
+		path_list_begin(&view->met, &view->arena, NULL);
+	int r = way_find(&way, path, &view->met);
+	if (view->met.failed)
+		r = -ENOMEM;
+	strcpy(out, way.path);
+	if (r == 0)
+		return way.fd;
+	way_leave(&way);
+	return r;
 }
 
-/* Whether the path, if it meets no link, is already what path_of would say: without
- * empty parts and dots. */
-static bool is_clean(const char *path)
+/* What look_up found. NULL without memory. */
+static const char *keep_path(struct view *view, const char *found, int r, const char *given)
 {
-	if (path[0] != '/')
-		return false;
-	for (const char *slash = path; slash; slash = strchr(slash + 1, '/')) {
-		const char *part = slash + 1;
-		size_t len = strcspn(part, "/");
-		if (len == 0 || (len <= 2 && strncmp(part, "..", len) == 0))
-			return false;
-	}
-	return strlen(path) < PATH_MAX;
-}
-
-/* Opens the path and finds out what it is without links. Most have none: then
- * there is nothing to be asked of /proc. Returns a descriptor; where it is missing, and what
- * there is of it has no links, `out` is the path all the same, else "". */
-static int look_up(const char *path, char out[PATH_MAX])
-{
-	out[0] = '\0';
-	if (is_clean(path)) {
-		int fd = open_path(AT_FDCWD, path, RESOLVE_NO_SYMLINKS);
-		if (fd >= 0 || fd == -ENOENT)
-			strcpy(out, path);
-		if (fd != -ELOOP)
-			return fd;
-	}
-	_cleanup_fd_ int fd = open_path(AT_FDCWD, path, RESOLVE_NO_MAGICLINKS);
-	int r = fd < 0 ? fd : path_of(fd, out);
-	return r < 0 ? r : fd_steal(&fd);
-}
-
-/* Takes the last part off; the root is "". */
-static void cut_last_part(char *path)
-{
-	size_t len = strlen(path);
-	while (len > 0 && path[len - 1] == '/')
-		len--;
-	while (len > 0 && path[len - 1] != '/')
-		len--;
-	while (len > 0 && path[len - 1] == '/')
-		len--;
-	path[len] = '\0';
-}
-
-/* What exists of the path is resolved, what is behind it stays as it is. */
-static const char *resolve_missing(struct view *view, const char *path)
-{
-	char above[PATH_MAX];
-	size_t len = strlen(path);
-	if (len >= sizeof(above))
-		return arena_dup(&view->arena, str_from(path));
-	memcpy(above, path, len + 1);
-	char existing[PATH_MAX];
-	_cleanup_fd_ int fd = -1;
-	while (fd < 0 && above[0]) {
-		cut_last_part(above);
-		fd = look_up(above[0] ? above : "/", existing);
-	}
-	if (fd < 0)
-		return arena_dup(&view->arena, str_from(path));
-	_cleanup_free_ char *whole = str_join(existing, path + strlen(above), NULL);
-	return whole ? arena_dup(&view->arena, str_from(whole)) : NULL;
+	bool is_root = r >= 0 && !found[0];
+	return arena_dup(&view->arena, str_from(found[0] || is_root ? found : given));
 }
 
 const char *view_resolve(struct view *view, const char *path)
 {
 	char resolved[PATH_MAX];
-	_cleanup_fd_ int fd = look_up(path, resolved);
-	if (fd >= 0 || resolved[0])
-		return arena_dup(&view->arena, str_from(resolved));
-	return resolve_missing(view, path);
+	_cleanup_fd_ int fd = look_up(view, path, resolved);
+	return fd == -ENOMEM ? NULL : keep_path(view, resolved, fd, path);
 }
 
 const char *view_resolve_link(struct view *view, const char *path)
@@ -137,6 +80,12 @@ static bool view_is_absent(int error)
 	return error == -ENOENT || error == -ENOTDIR || error == -ELOOP;
 }
 
+/* What we have no way to, nobody in the sandbox has. */
+static bool view_is_out_of_reach(int error)
+{
+	return view_is_absent(error) || error == -EACCES || error == -ENAMETOOLONG;
+}
+
 int view_hold(struct view *view, const char *path)
 {
 	int fd = open_path_itself(AT_FDCWD, path, RESOLVE_NO_SYMLINKS);
@@ -148,9 +97,9 @@ int view_hold(struct view *view, const char *path)
 int view_hold_target(struct view *view, const char *path, const char **ret_path)
 {
 	char resolved[PATH_MAX];
-	int fd = look_up(path, resolved);
+	int fd = look_up(view, path, resolved);
 	if (fd < 0)
-		return view_is_absent(fd) || fd == -EACCES ? -ENOENT : fd;
+		return view_is_out_of_reach(fd) ? -ENOENT : fd;
 	const char *kept = arena_dup(&view->arena, str_from(resolved));
 	fd = view_keep(view, fd);
 	if (fd >= 0 && !kept)
@@ -173,6 +122,22 @@ static int add_entry(struct view *view, const char *path, int fd, enum access ac
 	view->entries[view->count++] =
 		(struct view_entry){ .path = path, .fd = fd < 0 ? -1 : fd, .access = access };
 	view->is_sorted = false;
+	return 0;
+}
+
+/* Remembers the links that were met on the way to an entry. */
+static int add_links(struct view *view, const char *given, enum access access)
+{
+	for (size_t i = 0; i < view->met.count; i++) {
+		struct view_link *links =
+			vec_grow(view->links, &view->link_cap, view->link_count + 1, sizeof(*links));
+		const char *kept = arena_dup(&view->arena, str_from(given));
+		if (links)
+			view->links = links;
+		if (!links || !kept)
+			return -ENOMEM;
+		links[view->link_count++] = (struct view_link){ view->met.items[i], kept, access };
+	}
 	return 0;
 }
 
@@ -207,14 +172,14 @@ int view_add(struct view *view, const char *path, enum access access, perch_err 
 	if (path[0] != '/')
 		return refuse(path, -EINVAL, err);
 	char resolved[PATH_MAX];
-	_cleanup_fd_ int fd = look_up(path, resolved);
+	_cleanup_fd_ int fd = look_up(view, path, resolved);
 	int r = fd < 0 ? fd : 0;
-	if (r < 0 && access != ACCESS_NONE)
+	if (r < 0 && (access != ACCESS_NONE || !view_is_out_of_reach(r)))
 		return refuse(path, r, err);
-	bool is_known = r == 0 || resolved[0];
-	const char *kept =
-		is_known ? arena_dup(&view->arena, str_from(resolved)) : resolve_missing(view, path);
-	r = add_entry(view, kept, fd_steal(&fd), access);
+	const char *kept = keep_path(view, resolved, r, path);
+	r = kept ? add_links(view, path, access) : -ENOMEM;
+	if (r == 0)
+		r = add_entry(view, kept, fd_steal(&fd), access);
 	return r < 0 ? refuse(path, r, err) : 0;
 }
 
@@ -322,6 +287,7 @@ void view_free(struct view *view)
 		fd_close(view->held[i]);
 	free(view->entries);
 	free(view->held);
+	free(view->links);
 	arena_free(&view->arena);
 	*view = (struct view){ 0 };
 }

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "perch/base.h"
 #include "sandbox/landlock.h"
+#include "sandbox/path_list.h"
 #include "sandbox/shelf.h"
 
 struct view_entry {
@@ -19,6 +20,13 @@ struct view_entry {
 	size_t holder; /* of a sorted view: see view_holder; its place counted from 1, or 0 */
 };
 
+/* A link on the way to an entry. */
+struct view_link {
+	const char *path;  /* the link itself; its holder without links */
+	const char *given; /* the path that led there */
+	enum access access;
+};
+
 /* `{0}` is empty. */
 struct view {
 	struct arena arena;
@@ -26,7 +34,11 @@ struct view {
 	size_t count;
 	size_t cap;
 	bool is_sorted;
-	int *held; /* descriptors of what it is asked to hold */
+	struct view_link *links;
+	size_t link_count;
+	size_t link_cap;
+	struct path_list met; /* the links of the last path that was looked up */
+	int *held;            /* descriptors of what it is asked to hold */
 	size_t held_count;
 	size_t held_cap;
 };

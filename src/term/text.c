@@ -9,14 +9,6 @@ static bool is_blank_control(uint32_t character)
 	return is_ascii || character == 0x85 || character == 0x2028 || character == 0x2029;
 }
 
-static bool is_forbidden(uint32_t character)
-{
-	bool is_control = character < 0x20 || (character >= 0x7F && character < 0xA0);
-	bool turns_around = (character >= 0x202A && character <= 0x202E) ||
-		(character >= 0x2066 && character <= 0x2069);
-	return is_control || turns_around;
-}
-
 bool text_next(struct str *rest, const struct look *look, uint32_t *ret_character)
 {
 	while (rest->len) {
@@ -26,7 +18,7 @@ bool text_next(struct str *rest, const struct look *look, uint32_t *ret_characte
 		rest->len -= used;
 		if (is_blank_control(character))
 			character = ' ';
-		else if (is_forbidden(character))
+		else if (utf8_is_unseen(character))
 			continue;
 		else if (!look->utf8 && character > 0x7E)
 			character = '?';

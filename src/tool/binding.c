@@ -24,6 +24,7 @@ struct tool_binding tool_binding_default(void)
 	static const char *const nothing[] = { NULL };
 	return (struct tool_binding){
 		.path = "",
+		.sha256 = "",
 		.name = "",
 		.command = "",
 		.args = nothing,
@@ -160,15 +161,6 @@ int tool_binding_find(
 		return r;
 	r = tool_binding_read(path, arena, ret_binding, err);
 	return r == -ENOENT ? suggest(name, arena, err) : r;
-}
-
-int tool_binding_grant(
-	const char *name, struct arena *arena, struct tool_binding *binding, perch_err *err)
-{
-	binding->widen_by = arena_join(arena, "perch tool allow ", name, " ", NULL);
-	if (!binding->widen_by)
-		return err_no_memory(err);
-	return grants_join(GRANT_TOOL, name, arena, &binding->widening, err);
 }
 
 /* ---- what none of them may be -------------------------------------------- */

@@ -41,8 +41,9 @@ struct tool_known {
 };
 
 struct tool_binding {
-	const char *path; /* of its file, "" = made in memory */
-	const char *name; /* must equal manifest.plugin_id */
+	const char *path;   /* of its file, "" = made in memory */
+	const char *sha256; /* of its text, "" as above */
+	const char *name;   /* must equal manifest.plugin_id */
 	const char *command;
 	const char *const *args; /* without argv[0]; all lists end with NULL */
 	const char *directory;   /* "" = the private tmp */
@@ -74,9 +75,30 @@ int tool_binding_find(
 	const char *name, struct arena *arena, struct tool_binding *ret_binding, perch_err *err);
 
 /* Adds what the user allowed (perch tool allow) to a binding; `name` is what it was
- * found by. Fails as grants_read does. */
+ * found by. Fails as grants_read does, and with -EPERM where the binding allows more than what was
+ * approved, at `perch tool add` or later. */
 int tool_binding_grant(
 	const char *name, struct arena *arena, struct tool_binding *binding, perch_err *err);
+
+/* Of a binding that was read from a file of the caller's choice, which anybody may write: that it
+ * allows no more than when it was approved, or read so for the first time, which is recorded.
+ * Fails as tool_binding_grant does. */
+int tool_binding_trust(struct arena *arena, const struct tool_binding *binding, perch_err *err);
+
+/* What the binding itself allows, beside what was granted (NULL = nothing), to be approved under
+ * this name. */
+struct decision;
+struct grant;
+int tool_binding_decision(struct arena *arena, const struct tool_binding *binding,
+	const struct grant *grant, const char *name, struct decision *ret_decision, perch_err *err);
+
+/* The files that it names: the command, pinned ones, arguments that are files, a bundle beside
+ * them. Those that it may write by that very name are not among them. NULL without memory. */
+const char *const *tool_binding_files(struct arena *arena, const struct tool_binding *binding);
+
+/* Records that decision as approved. Fails as grants_write does. */
+int tool_binding_approve(
+	struct arena *arena, const struct tool_binding *binding, const char *name, perch_err *err);
 
 /* The same from a file of the caller's choice. */
 int tool_binding_read(

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/sha256.h"
+#include "base/sha256.h"
 #include "tool/binding_keys.h"
 
 enum { SCHEMA_VERSION = 1 };
@@ -282,8 +283,11 @@ int tool_binding_parse(const char *path, struct str text, struct arena *arena,
 	struct tool_binding *ret_binding, perch_err *err)
 {
 	struct tool_binding binding = tool_binding_default();
+	char sha256[SHA256_HEX_SIZE];
+	sha256_of(text.data, text.len, sha256);
 	binding.path = arena_dup(arena, str_from(path));
-	if (!binding.path)
+	binding.sha256 = arena_dup(arena, str_from(sha256));
+	if (!binding.path || !binding.sha256)
 		return err_no_memory(err);
 	perch_err inner = { 0 };
 	struct reading reading = {

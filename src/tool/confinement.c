@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "registry/grants.h"
 
 static const char *directory_of(struct arena *arena, const char *path)
 {
@@ -116,6 +117,24 @@ static int confinement_own(const struct tool_binding *binding, struct arena *are
 	return 0;
 }
 
+/* What decides this sandbox, and what decides others, is not written from inside of it. */
+static int confinement_protect(const struct tool_binding *binding, struct arena *arena,
+	struct sandbox_policy *policy, perch_err *err)
+{
+	const char *const own[] = { binding->path, NULL };
+	const char *const *deciding = NULL;
+	if (!policy->write || !policy->write[0])
+		return 0;
+	const char *const *files = tool_binding_files(arena, binding);
+	int r = files ? grants_deciding(arena, &deciding, err) : err_no_memory(err);
+	if (r == 0 &&
+		(policy_protect(arena, own[0][0] ? own : NULL, policy) < 0 ||
+			policy_protect(arena, files, policy) < 0 ||
+			policy_protect(arena, deciding, policy) < 0))
+		r = err_no_memory(err);
+	return r;
+}
+
 int tool_confinement_policy(const struct tool_binding *binding, struct arena *arena,
 	struct sandbox_policy *ret_policy, perch_err *err)
 {
@@ -132,5 +151,7 @@ int tool_confinement_policy(const struct tool_binding *binding, struct arena *ar
 	for (size_t i = 0; r == 0 && own[i]; i++)
 		r = confinement_check_hidden(binding, own[i], ret_policy, err);
 	const struct policy_widening visible = { .read = own };
-	return r < 0 ? r : policy_widen(arena, home, &visible, ret_policy, err);
+	if (r == 0)
+		r = policy_widen(arena, home, &visible, ret_policy, err);
+	return r < 0 ? r : confinement_protect(binding, arena, ret_policy, err);
 }

@@ -17,7 +17,13 @@ static const char DEFAULT_PATH[] = "/usr/local/bin:/usr/bin:/bin";
 static int open_sandbox(struct launch *launch, const struct tool_binding *binding, perch_err *err)
 {
 	int r = tool_confinement_policy(binding, &launch->arena, &launch->policy, err);
-	return r < 0 ? r : sandbox_open(launch->host, &launch->policy, &launch->sandbox, err);
+	if (r == 0)
+		r = sandbox_open(launch->host, &launch->policy, &launch->sandbox, err);
+	if (r < 0)
+		return r;
+	/* What is explained outlives the sandbox. */
+	launch->policy.protect = arena_dup_list(&launch->arena, sandbox_protected(launch->sandbox));
+	return launch->policy.protect ? 0 : err_no_memory(err);
 }
 
 /* The private directory: the sandbox's, or one of ours. */

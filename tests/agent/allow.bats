@@ -142,6 +142,8 @@ reader() {
     expect_status 0
     lacks "$output" '"hint"'
     profile_of 'command: sh' "args: ['$PWD/agent.sh']"
+    perch_agent allow "$profile" --profile
+    has "$output" "approved: sandbox off"
     rm "$vault/credentials"
     turn --json
     expect_status 1

@@ -207,6 +207,7 @@ END
         [ "$status" -eq 1 ]
         has "$output" "perch agent allow $profile --read ${case#* } shows it"
         profile_of "command: ${case% *}" 'cwd: box' "sandbox: {read: ['${case#* }']}"
+        "$perch" agent allow "$profile" --profile
         turn
         expect_status 0
         run "$perch" agent check "$profile"

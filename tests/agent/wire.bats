@@ -173,6 +173,17 @@ END
     expect hi
 }
 
+@test "a shell that would read the name of the session as a script is refused" {
+    profile_of 'command: sh' 'args: [-c, "echo {{SESSION_NAME}}"]'
+    turn --session-name '$(echo got you)'
+    expect_status 125
+    has "$errors" 'the name of the session'
+    profile_of 'command: sh' "args: [-c, 'echo \"\$1\"', sh, '{{SESSION_NAME}}']"
+    turn --session-name '$(echo got you)'
+    expect_status 0
+    expect '$(echo got you)'
+}
+
 @test "a command is split, but never what is put into it" {
     cat >"$BATS_TEST_TMPDIR/count" <<'END'
 #!/bin/sh

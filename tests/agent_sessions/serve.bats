@@ -368,3 +368,21 @@ END
         '[end(id)["session_id"] for id in "12345678"] == ["say-one","","","say-two","","","say-three","say-three"]'
     [ "$(stored)" = "|default|say-three|8" ]
 }
+
+@test "--profile is the profile of all turns, unless --any-profile" {
+    echoing
+    cp echo.yaml other.yaml
+    ln -s echo.yaml link.yaml
+    lines() {
+        echo '{"id":"1","message":"x"}'
+        echo '{"id":"2","message":"x","profile":"other.yaml"}'
+        echo '{"id":"3","message":"x","profile":"./link.yaml"}'
+        echo '{"id":"4","message":"x","profile":"/nowhere"}'
+    }
+    lines | serve --profile echo.yaml
+    ask 'end("1")["success"] and end("3")["success"]' 'names("2") == "error end"' \
+        'error("2")["code"] == "profile" and "--any-profile" in error("2")["message"]' \
+        '"--any-profile" in error("4")["message"]'
+    lines | serve --profile echo.yaml --any-profile
+    ask 'end("1")["success"] and end("2")["success"] and end("3")["success"]'
+}

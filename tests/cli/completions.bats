@@ -48,6 +48,36 @@ offers() {
     [ "$output" = destroy ]
 }
 
+@test "a name that a shell would execute is not offered" {
+    # shellcheck disable=SC2016 # it is the name
+    printf '[[plugins]]\nname = "hostile"\nversion = "1"\ncommands = ["%s", "quiet"]\n' \
+        'q$(touch hacked)' >"$XDG_CONFIG_HOME/fledge/plugins.toml"
+    [ "$(offers run q)" = "quiet " ]
+    # shellcheck disable=SC2016
+    : >"$XDG_CONFIG_HOME/perch/tools/"'e$(id).toml'
+    [ "$(offers tool call e)" = "example.words " ]
+}
+
+@test "bash quotes what it is offered" {
+    mkdir bin
+    # shellcheck disable=SC2016 # none of it is to be expanded
+    printf '#!/bin/sh\nprintf "%%s\\tplugin\\n" '"'"'q$(touch hacked)'"'"' "*" "a b"\n' >bin/perch
+    chmod +x bin/perch
+    run bash --norc -c 'eval "$(perch completions bash)"
+        COMP_WORDS=("$PWD/bin/perch" run q) COMP_CWORD=2
+        _perch
+        printf "%s\n" "${COMPREPLY[@]}"
+        eval "words=(${COMPREPLY[*]})"
+        echo "${words[0]} ${#words[@]}"'
+    [ "$status" -eq 0 ]
+    # shellcheck disable=SC2016
+    [ "${lines[0]}" = 'q\$\(touch\ hacked\)' ]
+    [ "${lines[1]}" = '\*' ]
+    # shellcheck disable=SC2016
+    [ "${lines[3]}" = 'q$(touch hacked) 3' ]
+    [ ! -e hacked ]
+}
+
 @test "zsh and fish accept their scripts" {
     for shell in zsh fish; do
         command -v "$shell" >/dev/null || skip "$shell is not installed"

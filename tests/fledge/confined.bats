@@ -148,3 +148,28 @@ secret"
     call -v looker
     lacks "$errors" policy
 }
+
+@test "git: a grant of what git would execute does not make it writable; --strict removes what is planted" {
+    plugin -p none planter <<'END'
+#!/bin/sh
+echo x >>"$1" && echo written
+git init -q nest && git -C nest config core.fsmonitor ./x
+END
+    repository="$BATS_TEST_TMPDIR/repository"
+    git init -q "$repository"
+    mkdir "$repository/sub"
+    cd "$repository/sub"
+    "$perch" plugins allow planter --write "$repository/.git" --write "$repository/.git/config"
+    call --sandbox planter "$repository/.git/config"
+    expect ''
+    has "$errors" "$repository/sub/nest/.git was made in the sandbox"
+    has "$errors" "rm -rf '$repository/sub/nest/.git'"
+    rm -rf nest
+    call --sandbox --strict planter "$repository/.git/hooks/pre-commit"
+    expect ''
+    has "$errors" "it was removed"
+    [ ! -e nest/.git ]
+    [ ! -e "$repository/.git/hooks/pre-commit" ]
+    call --strict planter "$repository/made"
+    has "$errors" "--strict: there is no sandbox"
+}

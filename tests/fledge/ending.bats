@@ -85,7 +85,7 @@ send("store", key="k", value="v")
 value("confirm", id="c", message="m")
 ready()
 recv()
-# What is asked after a cancel is cancelled too; what is said is heard.
+# What is asked after a cancel is cancelled too; what is said is heard, and nothing is kept.
 send("store", key="saved", value="on the way out")
 assert ask("confirm", id="late", message="m")["reason"] == "user_interrupt"
 end()
@@ -95,7 +95,8 @@ END
             '{"type":"cancel","reason":"user_interrupt"}' \
             '{"type":"cancel","id":"late","reason":"user_interrupt"}'
     done
-    has "$(cat "$cfg/plugins/fledge-between/state.json")" "on the way out"
+    lacks "$(cat "$cfg/plugins/fledge-between/state.json")" "on the way out"
+    has "$errors" "store rejected: the run was cancelled ('saved')"
 }
 
 @test "Ctrl+C during a question that a program has to answer" {
@@ -149,6 +150,66 @@ END
     finish
     expect_status 130
     [ "$SECONDS" -lt 5 ]
+    has "$errors" "SIGTERM is sent to the plugin; Ctrl+C again kills it"
+    has "$errors" "SIGKILL is sent to the plugin"
+}
+
+@test "who waits for a cancelled plugin is told what a second Ctrl+C does" {
+    py slow <<'END'
+ready()
+recv()
+time.sleep(60)
+END
+    start run slow
+    wait_ready
+    kill -INT "$host"
+    wait_until grep -qs "SIGTERM in 4 seconds, or with Ctrl+C now" "$WORK/err"
+    kill -INT "$host"
+    finish
+    expect_status 130
+}
+
+# A plugin that takes a cancel for an empty answer, as published ones do.
+# shellcheck disable=SC2016
+trusting='
+def path():
+    return ask("prompt", message="Database path:").get("value", "")
+send("store", key="before", value="kept")
+answer = path()
+send("store", key="path", value=answer)
+send("store", id="s", key="path", value=answer)
+recv()
+say("stored")
+'
+
+@test "a cancelled run stores nothing: Ctrl+C, timeout, nobody to ask, declined" {
+    echo "$trusting" | py -c store trusting
+    state="$cfg/plugins/fledge-trusting/state.json"
+    for how in interrupt timeout nobody decline; do
+        printf '{"path":"/good"}' >"$state"
+        rm -f "$SEEN"
+        HOW=$how python3 - <<'END' >"$WORK/events"
+import signal
+from user import *
+how = os.environ["HOW"]
+options = {"timeout": ["--prompt-timeout", "0.1"], "nobody": ["--ni"]}.get(how, [])
+run = Run("trusting", options=options)
+if how != "nobody":
+    question = run.next("prompt")
+if how == "interrupt":
+    run.process.send_signal(signal.SIGINT)
+if how == "decline":
+    run.cancel(question)
+assert run.end() == (130 if how in ("interrupt", "decline") else 1)
+assert run.texts() == "stored\n", run.texts()
+print("\n".join(e["message"] for e in run.events if e["event"] == "warning"))
+END
+        cat "$WORK/events"
+        [ "$(grep -c "store rejected: the run was cancelled" "$WORK/events")" -eq 2 ]
+        [ "$(jq -r .path "$state")" = /good ]
+        [ "$(jq -r .before "$state")" = kept ]
+        [ "$(grep -c '"id":"s"' "$SEEN")" -eq 1 ]
+    done
 }
 
 @test "a plugin that has stopped itself is woken up to end" {

@@ -103,9 +103,8 @@ static void on_metadata(void *data, uint64_t ticket, const struct str *keys, siz
 	settle_ticket(data, ticket, STR("{}"));
 }
 
-static void on_drop(void *data, uint64_t ticket)
+static void on_drop(void *data)
 {
-	(void)ticket;
 	note(data, "drop");
 }
 

@@ -301,6 +301,23 @@ END
     refused install ./here --copy --yes -- "it is neither a file, a directory nor a link"
 }
 
+@test "install --copy: what cannot all be looked at is refused" {
+    source_plugin here
+    local deep=here
+    for _ in {1..70}; do
+        deep+=/d
+    done
+    mkdir -p "$deep"
+    ln -s /etc/passwd "$deep/leak"
+    refused install ./here --copy --yes -- "not every file of the plugin could be looked at"
+    rm -r here/d
+    mkdir here/many
+    (cd here/many && seq 20001 | xargs touch)
+    refused install ./here --copy --yes -- "not every file of the plugin could be looked at"
+    repository here
+    refused install "file://$WORK/here" --yes -- "not every file of the plugin could be looked at"
+}
+
 @test "install: bad manifests" {
     source_plugin here
     local good
@@ -311,6 +328,7 @@ END
         refused install ./here --yes -- "$2"
     }
     bad 's/^name = "hello"/name = /' "$WORK/here/plugin.toml:2:"
+    bad 's/^name = "hello"/name = "q$(id)"/' "must be of letters, digits"
     bad '1,3s/"hello"/"bin"/' "is taken"
     bad '1,3s/"hello"/"..\/x"/' "must not contain a slash"
     bad '1,3s/"hello"/".hidden"/' "must not begin with - or ."

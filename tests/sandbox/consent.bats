@@ -45,3 +45,17 @@ copy_programs() {
 @test "a tool in the home directory: told at add, perch's own files stay hidden" {
     both tool_in_the_home_directory_is_told
 }
+
+@test "an agent does not rewrite its profile, nor its program" { both agent_rewrites_its_profile; }
+@test "an agent does not rename what holds its profile" { both agent_renames_what_holds_its_profile; }
+@test "an agent does not replace a link to its profile" { both agent_replaces_a_link_to_its_profile; }
+@test "without a room, a profile that allows more than before is refused" {
+    both agent_rewrites_its_profile_without_a_room
+}
+@test "a network that was closed is opened by nobody but you" { both network_that_was_closed_stays_so; }
+@test "a grant from before there were hashes: approved at the next run" {
+    both old_grants_without_a_hash_are_approved_at_the_next_run
+}
+@test "no other sandbox rewrites a profile or its program" { both others_rewrite_a_profile; }
+@test "a tool does not rewrite its binding, its bundle, its program" { both tool_rewrites_its_binding; }
+@test "a binding that allows more than before is refused" { both binding_that_allows_more_is_refused; }

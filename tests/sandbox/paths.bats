@@ -31,6 +31,11 @@ attack_as() {
         copy_programs /mnt/bin
         cd /mnt
         mount -t tmpfs -o mode=1777 none /tmp
+        if [ "$1" = stranger ]; then
+            ln -s / /tmp/.X11-unix
+            ln -s /usr /tmp/.ICE-unix
+            chown -h 12345 /tmp/.X11-unix /tmp/.ICE-unix
+        fi
         mkdir -m 700 /mnt/place
         drop=
         if [ "$user" = normal ]; then
@@ -49,3 +54,30 @@ copy_programs() {
 
 @test "what is swapped while a room is furnished is not used, root" { attack root swapped; }
 @test "what is swapped while a room is furnished is not used, normal user" { attack normal swapped; }
+
+@test "a home directory is one however it is spelled, root" { attack root home; }
+@test "a home directory is one however it is spelled, normal user" { attack normal home; }
+
+@test "a place for secrets that is a link into the project stays what it is, root" {
+    attack root ssh_in_project
+}
+@test "a place for secrets that is a link into the project stays what it is, normal user" {
+    attack normal ssh_in_project
+}
+
+@test "what holds something hidden cannot be renamed, root" { attack root holders; }
+@test "what holds something hidden cannot be renamed, normal user" { attack normal holders; }
+
+@test "what was allowed and has become a link is refused, root" { attack root grants; }
+@test "what was allowed and has become a link is refused, normal user" { attack normal grants; }
+@test "what has become a link can be allowed again, and taken back" { attack normal again; }
+@test "what a profile names and has become a link is refused, root" { attack root profiles; }
+@test "what a profile names and has become a link is refused, normal user" { attack normal profiles; }
+@test "a link does not name what is hidden, root" { attack root command_line; }
+@test "a link does not name what is hidden, normal user" { attack normal command_line; }
+
+@test "a link that somebody else has put into /tmp breaks no sandbox, root" { attack root stranger; }
+@test "a link that somebody else has put into /tmp breaks no sandbox, normal user" {
+    [ "$(id -u)" = 0 ] || skip "needs root"
+    attack normal stranger
+}

@@ -24,7 +24,7 @@ setup() { sandbox_open; }
     fails_saying 64 'fledge or tool' "$perch" sandbox run --policy strict -- true
     fails_saying 64 'none or full' "$perch" sandbox run --net some -- true
     fails_saying 64 'refuse or warn' "$perch" sandbox run --on-unsupported maybe -- true
-    fails_saying 64 'aws, docker, git, github' "$perch" sandbox run --preset gti -- true
+    fails_saying 64 'docker, gcloud, gemini, git, github' "$perch" sandbox run --preset gti -- true
     fails_saying 64 'no amount' "$perch" sandbox run --limit memory=lots -- true
     fails_saying 64 'no amount' "$perch" sandbox run --limit memory=-1 -- true
     fails_saying 64 'no amount' "$perch" sandbox run --limit files=1G -- true
@@ -107,6 +107,40 @@ END
         [ "$("$perch" sandbox run -q --preset ssh -- cat ~/.ssh/id)" = secret ]
         # Not by naming what holds it.
         shows_nothing "$perch" sandbox run -q --read ~ -- cat ~/.ssh/id
+    }
+    twice check
+}
+
+@test "the page lists what is hidden, line by line" {
+    python3 - "$PERCH_SOURCE" >table <<'END'
+import re, sys
+text = open(sys.argv[1] + "/src/sandbox/hidden_table.c").read()
+print("| place | or where this says | shown by |\n|---|---|---|")
+for row in re.findall(r"\{ (\.(?:place|variable)[^}]*) \}", text):
+    has = dict(re.findall(r'\.(\w+) = "([^"]*)"', row))
+    moved = "$" + has.get("variable", "") + ("/" + has["below"] if "below" in has else "")
+    print("| %s | %s | %s |" % (
+        "`~/%s`" % has["place"] if "place" in has else "",
+        "`%s`" % moved if "variable" in has else "",
+        "`%s`" % has["preset"] if "preset" in has else ""))
+END
+    [ "$(wc -l <table)" -gt 80 ]
+    sed -n '/^<!-- hidden -->$/,/^Beside these/p' "$PERCH_SOURCE/docs/sandbox.md" | grep '^|' | diff - table
+}
+
+@test "secrets that a variable has moved are hidden, there and where they were" {
+    mkdir -p "$HOME/.config/gh" "$BATS_TEST_TMPDIR/elsewhere/gh"
+    echo secret | tee "$HOME/.config/gh/hosts.yml" "$BATS_TEST_TMPDIR/elsewhere/gh/hosts.yml" \
+        "$BATS_TEST_TMPDIR/elsewhere/kube" >"$HOME/.bash_history"
+    check() {
+        for file in "$HOME/.config/gh/hosts.yml" "$HOME/.bash_history" \
+            "$BATS_TEST_TMPDIR/elsewhere/gh/hosts.yml" "$BATS_TEST_TMPDIR/elsewhere/kube"; do
+            shows_nothing env GH_CONFIG_DIR="$BATS_TEST_TMPDIR/elsewhere/gh" \
+                KUBECONFIG="$HOME/none:$BATS_TEST_TMPDIR/elsewhere/kube" \
+                "$perch" sandbox run -q -- cat "$file" || return 1
+        done
+        [ "$(KUBECONFIG="$BATS_TEST_TMPDIR/elsewhere/kube" "$perch" sandbox run -q --preset kube -- \
+            sh -c "cat \"\$KUBECONFIG\"")" = secret ]
     }
     twice check
 }

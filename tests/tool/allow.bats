@@ -84,6 +84,11 @@ read_vault() {
     perch_tool revoke t.reader
     sed -i 's|^\[sandbox\]|[sandbox]\nmode = "off"|' "$bindings/t.reader.toml"
     read_vault
+    expect_status 64
+    has "$errors" "allows more: sandbox off; look at it, then: perch tool allow t.reader --binding"
+    perch_tool allow t.reader --binding
+    has "$output" "approved: "
+    read_vault
     expect_status 0
     perch_tool allow t.reader --sandbox on
     read_vault

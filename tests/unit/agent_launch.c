@@ -220,6 +220,17 @@ static const struct {
 	{ "command: python3\nargs: [-c, 'print(1)', '{{MESSAGE}}']", false },
 	{ "command: crash\nargs: [-c, '{{MESSAGE}}']", false },
 	{ "protocol: '0.4'\ncommand: sh\nargs: [-c, 'echo {{MESSAGE}}']", false },
+	{ "protocol: '0.4'\ncommand: sh", true },
+	{ "protocol: '0.4'\ncommand: bash\nargs: [-s, x]", true },
+	{ "protocol: '0.4'\ncommand: sh\nargs: [script.sh]", false },
+	{ "protocol: '0.4'\ncommand: sh\nargs: [-c, 'echo {{SESSION_NAME}}']", true },
+	{ "command: sh\nargs: [-c, 'echo {{SESSION_NAME}}']", true },
+	{ "command: sh -c {{SESSION_NAME}}", true },
+	{ "command: env\nargs: [-S, 'sh -c {{SESSION_NAME}}']", true },
+	{ "command: timeout 5 sh -c {{SESSION_NAME}}", true },
+	{ "command: sh\nargs: [-c, 'echo \"$1\"', sh, '{{SESSION_NAME}}']", false },
+	{ "command: env\nargs: ['NAME={{SESSION_NAME}}', sh, -c, 'echo \"$NAME\"']", false },
+	{ "command: sh\nargs: [script.sh, '{{SESSION_NAME}}']\nstdin: message", false },
 };
 
 START_TEST(a_shell_must_not_read_the_message)
@@ -250,7 +261,7 @@ START_TEST(a_guard_against_endless_options)
 		words[2 * i] = STR("sh");
 		words[2 * i + 1] = STR("-o");
 	}
-	struct argv_words argv = { words, 2 * SHELLS, false };
+	struct argv_words argv = { words, 2 * SHELLS, false, template_uses_message };
 	ck_assert(!shell_reads_message(&argv));
 	words[argv.count++] = STR("{{MESSAGE}}");
 	ck_assert(shell_reads_message(&argv));

@@ -69,7 +69,7 @@ START_TEST(no_manifest_any_more)
 {
 	char excess[APPROVAL_EXCESS_MAX];
 	static const char *const nothing[] = { NULL };
-	struct grant_approval approval = { "fledge-v1", "x", nothing, nothing };
+	struct grant_approval approval = { "fledge-v1", "x", nothing, nothing, nothing };
 	approval_excess(&approval, NULL, excess);
 	ck_assert_ptr_nonnull(strstr(excess, "all your rights"));
 	approval.protocol = "";

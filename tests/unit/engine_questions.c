@@ -164,7 +164,7 @@ START_TEST(cancel_reaches_every_pending_request_once)
 	buf_clear(&t.text);
 	fledge_engine_cancel(t.engine, "user_interrupt", 0);
 #define CANCEL "> {\"type\":\"cancel\",\"id\":\"1\",\"reason\":\"user_interrupt\"}\n"
-	transcript_expect(&t, "withdraw\ndrop\ndrop\ndrop\n" CANCEL CANCEL CANCEL "stop\n");
+	transcript_expect(&t, "withdraw\ndrop\n" CANCEL CANCEL CANCEL "stop\n");
 	fledge_engine_cancel(t.engine, "user_interrupt", 0);
 	fledge_engine_result(t.engine, slow, STR("1"), 0);
 	transcript_expect(&t, "");
@@ -174,7 +174,13 @@ START_TEST(cancel_reaches_every_pending_request_once)
 	transcript_line(&t, "{\"type\":\"store\",\"key\":\"k\",\"value\":\"v\"}");
 	transcript_expect(&t,
 		"> {\"type\":\"cancel\",\"id\":\"2\",\"reason\":\"user_interrupt\"}\n"
-		"show output bye\nstore 0 k=v\n");
+		"show output bye\n"
+		"show warning store rejected: the run was cancelled ('k')\n");
+	/* With an id it gets its one answer. */
+	transcript_line(&t, "{\"type\":\"store\",\"id\":\"3\",\"key\":\"k\",\"value\":\"v\"}");
+	transcript_expect(&t,
+		"show warning store rejected: the run was cancelled ('k')\n"
+		"> {\"type\":\"cancel\",\"id\":\"3\",\"reason\":\"user_interrupt\"}\n");
 	transcript_end(&t);
 }
 END_TEST
@@ -185,6 +191,61 @@ START_TEST(cancel_without_requests_has_no_id)
 	transcript_begin(&t, FLEDGE_ASK);
 	fledge_engine_cancel(t.engine, "user_interrupt", 0);
 	transcript_expect(&t, "> {\"type\":\"cancel\",\"reason\":\"user_interrupt\"}\nstop\n");
+	transcript_end(&t);
+}
+END_TEST
+
+/* What a plugin wants to keep once it was cancelled is not kept, whoever cancelled it; a request
+ * that was refused for its own sake changes nothing. */
+START_TEST(nothing_is_stored_from_the_first_cancel_on)
+{
+	static const char store[] = "{\"type\":\"store\",\"key\":\"k\",\"value\":\"\"}";
+	struct transcript t;
+	transcript_begin(&t, FLEDGE_TAKE_DEFAULTS);
+	transcript_line(&t, "{\"type\":\"nonsense\",\"id\":\"1\"}");
+	transcript_line(&t, "{\"type\":\"prompt\",\"id\":\"2\"}");
+	buf_clear(&t.text);
+	transcript_line(&t, store);
+	transcript_expect(&t, "store 0 k=\n");
+	transcript_line(&t, ASKS("prompt", "\"path\""));
+	buf_clear(&t.text);
+	transcript_line(&t, store);
+	transcript_expect(&t, "show warning store rejected: the run was cancelled ('k')\n");
+	transcript_end(&t);
+
+	struct fledge_engine_options options = transcript_options(FLEDGE_ASK);
+	options.prompt_timeout_ns = 10;
+	transcript_begin_with(&t, options);
+	transcript_line(&t, ASKS("prompt", "\"path\""));
+	fledge_engine_tick(t.engine, 100);
+	buf_clear(&t.text);
+	transcript_line(&t, store);
+	transcript_expect(&t, "show warning store rejected: the run was cancelled ('k')\n");
+	transcript_end(&t);
+}
+END_TEST
+
+/* So many that a walk over all of them for each would not come to its end in time. */
+START_TEST(a_long_queue_costs_no_walk_for_each)
+{
+	enum { MANY = 60000 };
+	struct transcript t;
+	transcript_begin(&t, FLEDGE_ASK);
+	uint64_t slow = transcript_hold_up(&t);
+	for (int i = 0; i < MANY; i++)
+		transcript_line(&t, "{\"type\":\"load\",\"id\":\"1\",\"key\":\"k\"}");
+	for (int i = 0; i < MANY; i++)
+		transcript_line(&t, ASKS("confirm", "\"sure\""));
+	buf_clear(&t.text);
+	for (uint64_t i = MANY; i > 0; i--)
+		fledge_engine_result(t.engine, slow + i, STR("2"), 0);
+	fledge_engine_stop_asking(t.engine, 0);
+	transcript_expect(&t, "withdraw\n");
+	ck_assert_uint_eq(fledge_engine_pending(t.engine), 2 * MANY + 1);
+	ck_assert_uint_gt(fledge_engine_held(t.engine), 2 * MANY * sizeof(void *));
+	fledge_engine_result(t.engine, slow, STR("1"), 0);
+	ck_assert_uint_eq(fledge_engine_pending(t.engine), 0);
+	ck_assert_uint_eq(fledge_engine_held(t.engine), 0);
 	transcript_end(&t);
 }
 END_TEST
@@ -232,4 +293,5 @@ END_TEST
 SUITE_MAIN("engine-questions", questions_that_need_no_user, questions_are_asked_one_after_the_other,
 	an_unanswered_question_times_out, when_the_user_goes_away_defaults_decide,
 	cancel_reaches_every_pending_request_once, cancel_without_requests_has_no_id,
+	nothing_is_stored_from_the_first_cancel_on, a_long_queue_costs_no_walk_for_each,
 	a_user_who_declines_interrupts, every_failed_allocation_is_noticed)

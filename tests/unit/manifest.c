@@ -32,7 +32,7 @@ static const char full[] = "title = 'unknown keys are fine'\n"
 						   "args = [{ name = \"to\", type = \"string\", required = true }]\n"
 						   "dangerous = true\n"
 						   "[[commands]]\n"
-						   "name = \"roll back\"\n"
+						   "name = \"roll-back\"\n"
 						   "binary = \"./roll..back\"\n"
 						   "[hooks]\n"
 						   "build = \"make\"\n"
@@ -70,7 +70,7 @@ START_TEST(everything_is_read)
 	ck_assert_str_eq(manifest.commands[0].name, "deploy");
 	ck_assert_str_eq(manifest.commands[0].binary, "bin/deploy");
 	ck_assert_str_eq(manifest.commands[0].description, "Deploys");
-	ck_assert_str_eq(manifest.commands[1].name, "roll back");
+	ck_assert_str_eq(manifest.commands[1].name, "roll-back");
 	ck_assert_str_eq(manifest.commands[1].binary, "./roll..back");
 	ck_assert_str_eq(manifest.commands[1].description, "");
 	ck_assert_str_eq(manifest.hooks.build, "make");
@@ -230,6 +230,17 @@ START_TEST(lengths_are_limited)
 	ck_assert_ptr_null(command_name_problem((struct str){ name, NAME_LENGTH_MAX }));
 	ck_assert_ptr_nonnull(command_name_problem((struct str){ name, NAME_LENGTH_MAX + 1 }));
 	ck_assert_ptr_null(command_name_problem(STR("bin")));
+	/* Nothing that a shell would see more in than a word. */
+	static const char *const words[] = { "q$(id)", "a`b`", "a b", "a;b", "a*", "a'b", "a\"b",
+		"a\\b", "a&b", "a|b", "a>b", "a#b", "!a", "~a", "a{b,c}", "a=b",
+		"a\xE2\x80\xAE"
+		"b",
+		"a\xC2\x9B"
+		"b" };
+	for (size_t i = 0; i < COUNT(words); i++)
+		ck_assert_msg(command_name_problem(str_from(words[i])), "%s", words[i]);
+	ck_assert_ptr_null(command_name_problem(STR("Gr\xC3\xB6\xC3\x9F"
+												"e-2_x.y+z:w@v")));
 	ck_assert_ptr_nonnull(command_name_problem(STR("\xC3(")));
 
 	struct arena arena = { 0 };

@@ -46,7 +46,6 @@ START_TEST(the_default_policy)
 	ck_assert(lists(policy.reveal, "/home/dev/.config/fledge/plugins/bin"));
 	ck_assert(lists(policy.write, "/home/dev/app"));
 	ck_assert(lists(policy.write, "/home/dev/.config/fledge/plugins/deploy"));
-	ck_assert(lists(policy.protect, "/home/dev/app/.git"));
 	ck_assert(lists(policy.protect, "/home/dev/.config/fledge/plugins/deploy/plugin.toml"));
 	arena_free(&arena);
 }
@@ -104,9 +103,14 @@ START_TEST(control_sockets_are_hidden)
 	struct sandbox_policy policy;
 	ck_assert_int_eq(policy_for_plugin(&arena, &usual, &policy), 0);
 	static const char *const hidden[] = { "/run/user/1000", "/tmp/ssh-x/agent.1", "/somewhere/bus",
-		"/elsewhere/docker.sock", "/run/docker.sock", "/run/systemd", "/tmp/.X11-unix" };
+		"/elsewhere/docker.sock", "/tmp/.X11-unix" };
 	for (size_t i = 0; i < COUNT(hidden); i++)
 		ck_assert_msg(lists(policy.hide, hidden[i]), "%s", hidden[i]);
+	static const char *const where_there[] = { "/run/docker.sock", "/run/systemd", "/run/dbus",
+		"/run/user", "/run/screen" };
+	for (size_t i = 0; i < COUNT(where_there); i++)
+		ck_assert_msg(lists(policy.hide, where_there[i]) == (access(where_there[i], F_OK) == 0),
+			"%s", where_there[i]);
 	char tmux[64];
 	snprintf(tmux, sizeof(tmux), "/var/tmux/tmux-%u", (unsigned)getuid());
 	ck_assert(lists(policy.hide, tmux));
@@ -163,17 +167,31 @@ START_TEST(what_a_plugin_is_made_of_is_protected_unless_it_is_a_live_link)
 }
 END_TEST
 
-START_TEST(a_worktree_has_its_git_file_protected)
+/* The work tree that it lies in is written, too, unless that is the home directory or holds what
+ * is hidden: then it alone. */
+START_TEST(a_project_is_its_work_tree)
 {
 	folder_new();
-	folder_write("tree/.git", "gitdir: /elsewhere");
+	free(folder_run("mkdir -p tree/sub/deep && git init -q tree"));
 	struct arena arena = { 0 };
 	struct sandbox_policy policy;
 	struct policy_plugin plugin = usual;
-	plugin.project = folder_path("tree");
+	plugin.project = folder_path("tree/sub/deep");
 	ck_assert_int_eq(policy_for_plugin(&arena, &plugin, &policy), 0);
-	ck_assert(lists(policy.protect, folder_path("tree/.git")));
-	ck_assert(!lists(policy.protect, folder_path("tree/.git/hooks")));
+	ck_assert(lists(policy.write, plugin.project));
+	ck_assert(lists(policy.write, folder_path("tree")));
+	plugin.home = folder_path("tree");
+	ck_assert_int_eq(policy_for_plugin(&arena, &plugin, &policy), 0);
+	ck_assert(lists(policy.write, plugin.project) && !policy.note);
+	ck_assert(!lists(policy.write, folder_path("tree")));
+	plugin.home = "/home/dev";
+	plugin.own_state = folder_path("tree/state");
+	ck_assert_int_eq(policy_for_plugin(&arena, &plugin, &policy), 0);
+	ck_assert(!lists(policy.write, folder_path("tree")));
+	plugin.may_write_project = false;
+	plugin.own_state = "";
+	ck_assert_int_eq(policy_for_plugin(&arena, &plugin, &policy), 0);
+	ck_assert(!lists(policy.write, folder_path("tree")));
 	arena_free(&arena);
 }
 END_TEST
@@ -256,7 +274,8 @@ START_TEST(an_unknown_preset_is_refused_and_changes_nothing)
 	const struct policy_widening widening = { .presets = presets };
 	ck_assert_int_eq(policy_widen(&arena, "", &widening, &policy, &err), -EINVAL);
 	ck_assert_str_eq(err.text,
-		"there is no preset 'gti'; there are: aws, docker, git, github, npm, plugins, ssh");
+		"there is no preset 'gti'; there are: aws, azure, cargo, claude, codex, copilot, docker, "
+		"gcloud, gemini, git, github, gitlab, gpg, kube, mysql, npm, pip, plugins, postgres, ssh");
 	ck_assert(!policy.has_unix_sockets);
 	for (size_t i = 0; policy_preset(i); i++)
 		ck_assert_ptr_nonnull(strstr(err.text, policy_preset(i)));
@@ -315,8 +334,7 @@ END_TEST
 SUITE_MAIN("policy", the_default_policy, a_project_that_holds_too_much_is_not_written,
 	a_manifest_narrows, inside_is_by_whole_names, control_sockets_are_hidden,
 	a_project_that_is_not_written_is_told,
-	what_a_plugin_is_made_of_is_protected_unless_it_is_a_live_link,
-	a_worktree_has_its_git_file_protected, a_tool_is_strict, a_widening_adds,
-	a_widening_may_also_narrow_and_keeps_what_it_does_not_name,
+	what_a_plugin_is_made_of_is_protected_unless_it_is_a_live_link, a_project_is_its_work_tree,
+	a_tool_is_strict, a_widening_adds, a_widening_may_also_narrow_and_keeps_what_it_does_not_name,
 	an_unknown_preset_is_refused_and_changes_nothing,
 	the_environment_has_no_secrets_but_those_that_are_named, every_failed_allocation_is_reported)

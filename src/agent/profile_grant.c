@@ -1,0 +1,100 @@
+/* What the user allowed an agent, and whether its profile is still the one that was approved. */
+#include <errno.h>
+#include <string.h>
+
+#include "agent/profile.h"
+#include "base/err.h"
+#include "registry/decision.h"
+#include "sandbox/path_list.h"
+
+static void grant_add_word(struct path_list *words, const char *kind, const char *about)
+{
+	const char *word = decision_word(words->arena, kind, about);
+	words->failed |= !word;
+	path_list_add(words, word ? word : "");
+}
+
+/* ${VAR} gives it a variable, whatever the sandbox takes away. */
+static void grant_add_variables(struct path_list *words, const char *template)
+{
+	for (const char *at = template; !words->failed && (at = strstr(at, "${")); at++) {
+		size_t len = strcspn(at + 2, "}");
+		const char *name = arena_dup(words->arena, (struct str){ at + 2, len });
+		words->failed |= !name;
+		if (name && at[2 + len])
+			grant_add_word(words, "variable", name);
+	}
+}
+
+/* What it says beside its widening: the directory is written, and the network is open unless it
+ * is closed. */
+static const char *const *grant_words(struct arena *arena, const struct agent_profile *profile)
+{
+	struct path_list words;
+	path_list_begin(&words, arena, NULL);
+	grant_add_word(&words, "directory", profile->cwd);
+	grant_add_variables(&words, profile->cwd);
+	for (const char *const *variable = profile->env; *variable; variable++)
+		grant_add_variables(&words, *variable);
+	if (profile->widening.net != WIDENING_NET_NONE)
+		path_list_add(&words, "network");
+	return words.failed ? NULL : decision_words(arena, &profile->widening, words.items);
+}
+
+int agent_profile_decision(struct arena *arena, const struct agent_profile *profile,
+	const struct grant *grant, struct decision *ret_decision, perch_err *err)
+{
+	static const char *const no_sandbox[] = { DECISION_NO_SANDBOX, NULL };
+	bool is_sandboxed = grant->widening.is_on || profile->is_sandboxed;
+	const struct decision decision = {
+		.kind = GRANT_AGENT,
+		.name = profile->path,
+		.path = profile->path,
+		.sha256 = profile->sha256,
+		.words = is_sandboxed ? grant_words(arena, profile) : no_sandbox,
+		.approve_by = arena_join(arena, "perch agent allow ", profile->path, " --profile", NULL),
+	};
+	if (!decision.words || !decision.approve_by)
+		return err_no_memory(err);
+	*ret_decision = decision;
+	return 0;
+}
+
+/* An agent without a sandbox has all rights: of that there is nothing to record, unless it had
+ * one before. */
+static int grant_check(
+	struct arena *arena, struct agent_profile *profile, const struct grant *grant, perch_err *err)
+{
+	bool is_sandboxed = grant->widening.is_on || profile->is_sandboxed;
+	if (grant->widening.is_off || (!is_sandboxed && !grant->has_approval))
+		return 0;
+	struct decision *decision = arena_alloc(arena, sizeof(*decision));
+	if (!decision)
+		return err_no_memory(err);
+	int r = agent_profile_decision(arena, profile, grant, decision, err);
+	if (r == 0)
+		r = decision_check(decision, grant, err);
+	if (r > 0 && is_sandboxed) {
+		profile->unrecorded = decision;
+		profile->approved = grant;
+	}
+	return r < 0 ? r : 0;
+}
+
+int agent_profile_grant(
+	void *data, struct arena *arena, struct agent_profile *profile, perch_err *err)
+{
+	(void)data;
+	struct grant *grant = arena_alloc(arena, sizeof(*grant));
+	profile->widen_by = arena_join(arena, "perch agent allow ", profile->path, " ", NULL);
+	if (!grant || !profile->widen_by)
+		return err_no_memory(err);
+	int r = grants_read(GRANT_AGENT, profile->path, arena, grant, err);
+	if (r == 0)
+		r = grant_check(arena, profile, grant, err);
+	if (r == 0 && policy_widening_join(arena, &grant->widening, &profile->widening) < 0)
+		r = err_no_memory(err);
+	if (r == 0 && (profile->widening.is_off || profile->widening.is_on))
+		profile->is_sandboxed = profile->widening.is_on;
+	return r;
+}

@@ -1,0 +1,29 @@
+/* How many bytes several parts keep together, for whoever must not let them keep too many. */
+#ifndef BASE_METER_H
+#define BASE_METER_H
+
+#include <stddef.h>
+
+/* `{0}` counts and tells nobody. A pointer to a meter may be NULL everywhere. */
+struct meter {
+	size_t bytes;
+	void (*grew)(void *data); /* after every growth; may be NULL */
+	void *data;
+};
+
+static inline void meter_add(struct meter *meter, size_t bytes)
+{
+	if (!meter || !bytes)
+		return;
+	meter->bytes += bytes;
+	if (meter->grew)
+		meter->grew(meter->data);
+}
+
+static inline void meter_take(struct meter *meter, size_t bytes)
+{
+	if (meter)
+		meter->bytes -= bytes;
+}
+
+#endif

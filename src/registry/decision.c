@@ -1,0 +1,93 @@
+/* Files that decide a sandbox. */
+#include "registry/decision.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "sandbox/path_list.h"
+
+const char *decision_word(struct arena *arena, const char *kind, const char *about)
+{
+	return about[0] ? arena_join(arena, kind, " ", about, NULL) : "";
+}
+
+static void decision_add(struct path_list *words, const char *kind, const char *const *list)
+{
+	for (; list && *list && !words->failed; list++) {
+		const char *word = decision_word(words->arena, kind, *list);
+		words->failed |= !word;
+		path_list_add(words, word ? word : "");
+	}
+}
+
+const char *const *decision_words(
+	struct arena *arena, const struct policy_widening *widening, const char *const *more)
+{
+	struct path_list words;
+	path_list_begin(&words, arena, NULL);
+	decision_add(&words, "read", widening->read);
+	decision_add(&words, "write", widening->write);
+	decision_add(&words, "env", widening->env);
+	decision_add(&words, "preset", widening->presets);
+	for (; more && *more && !words.failed; more++)
+		path_list_add(&words, *more);
+	return words.failed ? NULL : words.items;
+}
+
+/* ---- what is more than before --------------------------------------------------- */
+
+enum { DECISION_EXCESS_SHOWN = 4 };
+
+static int decision_refuse(
+	const struct decision *decision, const struct grant_approval *approval, perch_err *err)
+{
+	char shown[FILE_SHOWN_MAX];
+	struct buf excess = { 0 };
+	size_t count = 0;
+	for (const char *const *word = decision->words; *word; word++) {
+		if (list_has(approval->wishes, *word))
+			continue;
+		if (count++ < DECISION_EXCESS_SHOWN)
+			buf_printf(&excess, "%s%.100s", count > 1 ? ", " : "", file_shown(*word, shown));
+	}
+	if (count > DECISION_EXCESS_SHOWN)
+		buf_append_text(&excess, " …");
+	int r = buf_terminate(&excess);
+	if (r == 0)
+		r = err_set(err, -EPERM,
+			"%.120s was changed since it was approved, and allows more: %.250s; look at it, then: "
+			"%.200s",
+			file_shown(decision->path, shown), excess.data, decision->approve_by);
+	buf_free(&excess);
+	return r == -ENOMEM ? err_no_memory(err) : r;
+}
+
+int decision_check(const struct decision *decision, const struct grant *grant, perch_err *err)
+{
+	const struct grant_approval *approval = &grant->approval;
+	if (!grant->has_approval)
+		return 1;
+	if (approval->manifest && strcmp(approval->manifest, decision->sha256) == 0)
+		return 0;
+	if (list_has(approval->wishes, DECISION_NO_SANDBOX))
+		return 1;
+	for (const char *const *word = decision->words; *word; word++) {
+		if (!list_has(approval->wishes, *word))
+			return decision_refuse(decision, approval, err);
+	}
+	return 1;
+}
+
+int decision_record(const struct decision *decision, const char *const *files,
+	const struct grant *keeps, perch_err *err)
+{
+	bool has_more = keeps && keeps->has_approval;
+	const struct grant_approval approval = {
+		.manifest = decision->sha256,
+		.wishes = has_more ? keeps->approval.wishes : decision->words,
+		.files = files,
+	};
+	return grants_approve(decision->kind, decision->name, &approval, err);
+}

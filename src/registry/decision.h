@@ -1,0 +1,38 @@
+/* Files that decide a sandbox: a profile of an agent, a binding of a tool. Whoever approves one
+ * approves what it allows; when it allows more later, whoever wrote that, it is not run until it
+ * is approved again. What it allows is told by words: "write /srv", "env GH_TOKEN". */
+#ifndef REGISTRY_DECISION_H
+#define REGISTRY_DECISION_H
+
+#include "registry/grants.h"
+
+/* The word of a file that wants no sandbox: then nothing else counts. */
+#define DECISION_NO_SANDBOX "sandbox off"
+
+/* The words of a widening, and `more` (may be NULL) behind them. NULL without memory. */
+const char *const *decision_words(
+	struct arena *arena, const struct policy_widening *widening, const char *const *more);
+
+/* A word and what it is about; "" when that is empty. NULL without memory. */
+const char *decision_word(struct arena *arena, const char *kind, const char *about);
+
+/* What there is now. */
+struct decision {
+	enum grant_kind kind;
+	const char *name; /* of the grant */
+	const char *path; /* of the file */
+	const char *sha256;
+	const char *const *words;
+	const char *approve_by; /* the command that approves it */
+};
+
+/* 1: it is to be recorded, because nothing was, or because it was changed and allows no more than
+ * before; 0: it is what was approved. -EPERM: it allows more; err says what, and what to do. */
+int decision_check(const struct decision *decision, const struct grant *grant, perch_err *err);
+
+/* Records it as approved, with the files that it names (NULL = none), whatever was before. Words
+ * that were approved stay so with `keeps` (NULL = none of them). Fails as grants_write does. */
+int decision_record(const struct decision *decision, const char *const *files,
+	const struct grant *keeps, perch_err *err);
+
+#endif

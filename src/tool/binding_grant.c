@@ -1,0 +1,169 @@
+/* What the user allowed a tool, and whether its binding is still the one that was approved. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "registry/decision.h"
+#include "sandbox/path_list.h"
+#include "tool/binding.h"
+#include "tool/bundle.h"
+
+/* ---- what a binding allows ------------------------------------------------------ */
+
+static void binding_add_words(struct path_list *words, const char *kind, const char *const *list)
+{
+	for (; list && *list && !words->failed; list++) {
+		const char *word = decision_word(words->arena, kind, *list);
+		words->failed |= !word;
+		path_list_add(words, word ? word : "");
+	}
+}
+
+static bool binding_asks(const struct tool_binding *binding)
+{
+	for (size_t i = 0; i < binding->tool_count; i++) {
+		if (binding->tools[i].asks)
+			return true;
+	}
+	return false;
+}
+
+/* Where the command lies is seen by it; and what is neither pinned nor asked about is more than
+ * what is. */
+static const char *const *binding_words(
+	struct arena *arena, const struct tool_binding *binding, const struct grant *grant)
+{
+	const char *const command[] = { binding->command, NULL };
+	const char *const directory[] = { binding->directory, NULL };
+	struct path_list words;
+	path_list_begin(&words, arena, NULL);
+	binding_add_words(&words, "command", command);
+	binding_add_words(&words, "directory", directory);
+	binding_add_words(&words, "capability", binding->capabilities);
+	if (binding->widening.net == WIDENING_NET_FULL)
+		path_list_add(&words, "network");
+	if (binding->widening.is_off && !(grant && grant->widening.is_on))
+		path_list_add(&words, DECISION_NO_SANDBOX);
+	if (!binding->pin_count)
+		path_list_add(&words, "without a pin");
+	if (!binding_asks(binding))
+		path_list_add(&words, "without asking");
+	return words.failed ? NULL : decision_words(arena, &binding->widening, words.items);
+}
+
+int tool_binding_decision(struct arena *arena, const struct tool_binding *binding,
+	const struct grant *grant, const char *name, struct decision *ret_decision, perch_err *err)
+{
+	const struct decision decision = {
+		.kind = GRANT_TOOL,
+		.name = name,
+		.path = binding->path,
+		.sha256 = binding->sha256,
+		.words = binding_words(arena, binding, grant),
+		.approve_by = arena_join(arena, "perch tool allow ", name, " --binding", NULL),
+	};
+	if (!decision.words || !decision.approve_by)
+		return err_no_memory(err);
+	*ret_decision = decision;
+	return 0;
+}
+
+/* ---- the files that it names ------------------------------------------------------ */
+
+/* Relative ones begin at the directory it runs in. */
+static void binding_add_file(
+	struct path_list *files, const struct tool_binding *binding, const char *name)
+{
+	struct stat info;
+	bool is_relative = name[0] != '/';
+	if (!name[0] || (is_relative && !binding->directory[0]))
+		return;
+	const char *path = is_relative ? arena_join(files->arena, binding->directory, "/", name, NULL)
+								   : arena_dup(files->arena, str_from(name));
+	files->failed |= !path;
+	if (path && stat(path, &info) == 0 && S_ISREG(info.st_mode) &&
+		!list_has(binding->widening.write, path))
+		path_list_add(files, path);
+}
+
+/* The bundle that lies beside the command. */
+static void binding_add_bundle(struct path_list *files, const struct tool_binding *binding)
+{
+	const char *slash = strrchr(binding->command, '/');
+	size_t len = slash ? (size_t)(slash - binding->command) : 0;
+	const char *folder = arena_dup(files->arena, (struct str){ binding->command, len });
+	const char *path = folder ? arena_join(files->arena, folder, "/" TOOL_BUNDLE_FILE, NULL) : NULL;
+	files->failed |= !path;
+	if (path && slash)
+		binding_add_file(files, binding, path);
+}
+
+const char *const *tool_binding_files(struct arena *arena, const struct tool_binding *binding)
+{
+	struct path_list files;
+	path_list_begin(&files, arena, NULL);
+	binding_add_file(&files, binding, binding->command);
+	binding_add_file(&files, binding, TOOL_BUNDLE_FILE);
+	binding_add_bundle(&files, binding);
+	for (size_t i = 0; i < binding->pin_count; i++)
+		binding_add_file(&files, binding, binding->pins[i].path);
+	for (const char *const *argument = binding->args; argument && *argument; argument++)
+		binding_add_file(&files, binding, *argument);
+	return files.failed ? NULL : files.items;
+}
+
+/* ---- approving --------------------------------------------------------------------- */
+
+static int binding_record(struct arena *arena, const struct tool_binding *binding,
+	const struct decision *decision, const struct grant *keeps, perch_err *err)
+{
+	const char *const *files = tool_binding_files(arena, binding);
+	return files ? decision_record(decision, files, keeps, err) : err_no_memory(err);
+}
+
+int tool_binding_approve(
+	struct arena *arena, const struct tool_binding *binding, const char *name, perch_err *err)
+{
+	struct decision decision;
+	int r = tool_binding_decision(arena, binding, NULL, name, &decision, err);
+	return r < 0 ? r : binding_record(arena, binding, &decision, NULL, err);
+}
+
+int tool_binding_trust(struct arena *arena, const struct tool_binding *binding, perch_err *err)
+{
+	struct grant grant;
+	struct decision decision;
+	int r = grants_read(GRANT_TOOL, binding->path, arena, &grant, err);
+	if (r == 0)
+		r = tool_binding_decision(arena, binding, &grant, binding->path, &decision, err);
+	if (r == 0)
+		r = decision_check(&decision, &grant, err);
+	/* Where it cannot be recorded it goes on: the sandbox keeps the file as it is. */
+	if (r > 0 && !binding->widening.is_off &&
+		binding_record(arena, binding, &decision, &grant, NULL) == -ENOMEM)
+		r = err_no_memory(err);
+	return r < 0 ? r : 0;
+}
+
+/* A binding of ours that nobody has approved lies where no sandbox may write, or even look. */
+int tool_binding_grant(
+	const char *name, struct arena *arena, struct tool_binding *binding, perch_err *err)
+{
+	struct grant grant;
+	struct decision decision;
+	binding->widen_by = arena_join(arena, "perch tool allow ", name, " ", NULL);
+	if (!binding->widen_by)
+		return err_no_memory(err);
+	int r = grants_read(GRANT_TOOL, name, arena, &grant, err);
+	bool is_checked = r == 0 && grant.has_approval && !grant.widening.is_off;
+	if (is_checked)
+		r = tool_binding_decision(arena, binding, &grant, name, &decision, err);
+	if (r == 0 && is_checked)
+		r = decision_check(&decision, &grant, err);
+	if (r >= 0 && policy_widening_join(arena, &grant.widening, &binding->widening) < 0)
+		r = err_no_memory(err);
+	return r < 0 ? r : 0;
+}

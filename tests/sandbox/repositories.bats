@@ -1,0 +1,253 @@
+#!/usr/bin/env bats
+# What git would execute, in every repository near what may be written: protected where it is
+# there, told where it is made. As whoever runs this and, run by root, as a normal user as well.
+
+# shellcheck disable=SC2154,SC2317 # what sandbox_open sets; what as_both calls
+load sandbox
+
+# as_both: calls `check` in a place of its own, whose file system nobody else sees.
+as_both() {
+    has_rooms || skip "no namespaces here"
+    if [ "$(id -u)" != 0 ]; then
+        (as_somebody "$BATS_TEST_TMPDIR")
+        return
+    fi
+    export -f check as_somebody begin confined denied wants mentions silent
+    # shellcheck disable=SC2016 # for the inner shell
+    unshare --mount --propagation private bash -euc '
+        mount -t tmpfs -o mode=755 none /mnt
+        mkdir /mnt/bin
+        cp "$PERCH_BUILD/perch" "$PERCH_BUILD/perch-guard" /mnt/bin
+        perch=/mnt/bin/perch
+        export perch
+        mkdir -m 700 /mnt/root /mnt/normal
+        chown 54321:54321 /mnt/normal
+        cd /mnt
+        mount -t tmpfs -o mode=1777 none /tmp
+        bash -c "as_somebody /mnt/root"
+        setpriv --reuid 54321 --regid 54321 --clear-groups bash -c "as_somebody /mnt/normal"
+    '
+}
+
+as_somebody() {
+    set -euo pipefail
+    echo "as user $(id -u)"
+    place=$1
+    export HOME="$1/home" XDG_CONFIG_HOME="$1/home/.config" XDG_STATE_HOME="$1/home/.local/state"
+    export XDG_CACHE_HOME="$1/home/.cache"
+    mkdir -p "$HOME/.ssh"
+    git config --global user.name n
+    git config --global user.email e
+    git config --global protocol.file.allow always
+    : "${perch:=$PERCH_BUILD/perch}"
+    check
+}
+
+# begin: a repository with a sub-directory, a linked worktree and a submodule.
+begin() {
+    main="$place/main"
+    tree="$place/tree"
+    mark="$place/mark"
+    git init -q "$place/origin"
+    git -C "$place/origin" commit -q --allow-empty -m origin
+    git init -q "$main"
+    cd "$main"
+    mkdir -p sub/deep
+    printf '[core]\n\tfsmonitor = touch %s\n' "$mark" >sub/evil
+    git submodule --quiet add "$place/origin" module
+    git commit -q --allow-empty -m first
+    git worktree add -q "$tree"
+}
+
+confined() {
+    "$perch" sandbox run -q -- "$@"
+}
+
+denied() {
+    ! "$@" >/dev/null 2>&1 </dev/null || { echo "succeeded: $*"; return 1; }
+}
+
+# wants WORDS COMMAND…: it succeeds and says so.
+wants() {
+    local words=$1
+    shift
+    output=$("$@" 2>&1) || { echo "failed: $*: $output"; return 1; }
+    mentions "$words"
+}
+
+mentions() {
+    [[ "$output" == *"$1"* ]] || { echo "does not say '$1': $output"; return 1; }
+}
+
+# silent COMMAND…: it succeeds and says nothing.
+silent() {
+    output=$("$@" 2>&1) || { echo "failed: $*: $output"; return 1; }
+    [ -z "$output" ] || { echo "said: $output"; return 1; }
+}
+
+setup() {
+    sandbox_open
+    cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+@test "protected however it became writable: above, below, by a worktree, by a grant of itself" {
+    check() {
+        begin
+        cd "$main/sub"
+        for path in hooks/x config config.worktree modules/module/config modules/module/hooks/x \
+            worktrees/tree/commondir; do
+            case $path in *.worktree) touch "$main/.git/$path" ;; esac
+            denied "$perch" sandbox run --write "$main" -- cp evil "$main/.git/$path"
+            denied "$perch" sandbox run --write "$main/.git" -- cp evil "$main/.git/$path"
+            denied "$perch" sandbox run --write "$(dirname "$main/.git/$path")" -- cp evil "$main/.git/$path"
+            [ ! -e "$main/.git/$path" ] ||
+                denied "$perch" sandbox run --write "$main/.git/$path" -- cp evil "$main/.git/$path"
+            (cd "$tree" && denied confined cp "$main/sub/evil" "$main/.git/$path")
+            (cd "$tree" && denied "$perch" sandbox run --write "$main/.git" -- cp "$main/sub/evil" "$main/.git/$path")
+            (cd "$main/module" && denied "$perch" sandbox run --write "$main/.git" -- cp "$main/sub/evil" "$main/.git/$path")
+            (cd "$HOME" && denied "$perch" sandbox run --write "$place" -- cp "$main/sub/evil" "$main/.git/$path")
+            (cd "$HOME" && denied "$perch" sandbox run --policy tool --write "$place" -- cp "$main/sub/evil" "$main/.git/$path")
+        done
+        denied "$perch" sandbox run --write "$main" -- mv "$main/.git" "$main/gone"
+        git -C "$main" status --porcelain >/dev/null
+        [ ! -e "$mark" ]
+    }
+    as_both
+}
+
+@test "the project is the work tree: a commit in a sub-directory, a worktree, a submodule" {
+    check() {
+        begin
+        for directory in "$main" "$main/sub/deep" "$tree" "$main/module"; do
+            cd "$directory"
+            silent confined sh -ec 'echo x >made; git add made; git commit -q -m made
+                git tag new; git tag -d new >made; git pack-refs --all; git gc -q; git stash -q || true'
+            [ "$(git log -1 --format=%s)" = made ]
+            root=$(git rev-parse --show-toplevel)
+            confined touch "$root/top"
+            denied confined touch "$place/outside"
+            git reset -q --hard
+        done
+    }
+    as_both
+}
+
+@test "the project is not a home directory, nor what belongs to others or does not know of it" {
+    check() {
+        begin
+        git init -q "$HOME"
+        mkdir -p "$HOME/work"
+        cd "$HOME/work"
+        confined touch here
+        denied confined touch "$HOME/there"
+        denied confined touch "$HOME/.git/there"
+        mkdir "$place/thief" "$place/bare"
+        cd "$place/thief"
+        echo "gitdir: $main/.git" >.git
+        denied confined touch "$main/.git/x"
+        echo "gitdir: $main/.git/worktrees/tree" >.git
+        denied confined touch "$main/.git/x"
+        denied confined touch "$main/.git/worktrees/tree/x"
+    }
+    as_both
+}
+
+@test "a repository that a run has made, with something to execute, is told; --strict removes it" {
+    check() {
+        begin
+        cd "$main"
+        make='git init -q sub/nest; cp sub/evil sub/nest/.git/config; git init -q fine; git clone -q origin cloned 2>/dev/null || true'
+        wants "$main/sub/nest/.git was made in the sandbox" confined sh -ec "$make"
+        mentions "rm -rf '$main/sub/nest/.git'"
+        [[ "$output" != *fine* ]]
+        eval "${output##*to remove it: }"
+        [ ! -e sub/nest/.git ]
+        silent confined true
+        rm -rf sub/nest fine
+        wants "it was removed" "$perch" sandbox run -q --strict -- sh -ec "$make"
+        [ ! -e sub/nest/.git ]
+        [ -e fine/.git ]
+        # As hooks, as a bare one, by a file that leads elsewhere.
+        for make in 'git init -q n; echo x >n/.git/hooks/pre-commit' \
+            'git init -q --bare n; cat sub/evil >>n/config' \
+            'git init -q --separate-git-dir elsewhere n; cp sub/evil elsewhere/config' \
+            'git init -q n; echo x >n/.git/config.worktree' \
+            'git init -q n; mkdir n/other; echo ../other >n/.git/commondir'; do
+            rm -rf n elsewhere
+            wants "was made in the sandbox" confined sh -ec "$make"
+            rm -rf n elsewhere
+            wants "it was removed" "$perch" sandbox run -q --strict -- sh -ec "$make"
+            [ ! -e n/.git ] && [ ! -e n/config ] && [ ! -e elsewhere ] || { ls -d n/.git n/config elsewhere; false; }
+        done
+        [ ! -e "$mark" ]
+    }
+    as_both
+}
+
+@test "a submodule that a run has planted, with its entry in the index, is told; --strict removes it" {
+    check() {
+        begin
+        cd "$main"
+        commit=$(git rev-parse HEAD)
+        plant="mkdir planted; git init -q .git/modules/planted.tmp; mv .git/modules/planted.tmp/.git .git/modules/planted
+            rmdir .git/modules/planted.tmp; cat sub/evil >>.git/modules/planted/config
+            echo 'gitdir: ../.git/modules/planted' >planted/.git
+            git update-index --add --cacheinfo 160000,$commit,planted"
+        wants "$main/.git/modules/planted was made in the sandbox" confined sh -ec "$plant"
+        mentions "rm -rf '$main/.git/modules/planted'"
+        rm -rf planted .git/modules/planted
+        git reset -q
+        wants "it was removed" "$perch" sandbox run -q --strict -- sh -ec "$plant"
+        [ ! -e .git/modules/planted ]
+        [ ! -e planted/.git ]
+        git status --porcelain >/dev/null
+        [ ! -e "$mark" ]
+        [ -e .git/modules/module/config ]
+    }
+    as_both
+}
+
+@test "--strict removes nothing that was there before" {
+    check() {
+        begin
+        cd "$main"
+        git init -q mine
+        cat sub/evil >>mine/.git/config
+        mkdir wide
+        (cd wide && mkdir $(seq 1100) && mkdir -p 7/8 && git init -q 7/8/mine && cat ../sub/evil >>7/8/mine/.git/config)
+        "$perch" sandbox run -q --strict -- sh -c 'echo x >wide/7/8/mine/.git/hooks/post-merge' >said 2>&1
+        [ -e mine/.git/config ]
+        [ -e wide/7/8/mine/.git/config ]
+        grep -q "wide/7/8/mine/.git was made" said
+    }
+    as_both
+}
+
+@test "links and crowds in .git/modules: neither hang it nor go unsaid" {
+    check() {
+        begin
+        cd "$main/.git/modules"
+        for i in 1 2 3 4 5 6 7; do mkdir "d$i"; done
+        for i in 1 2 3 4 5 6; do for j in 1 2 3 4 5 6 7 8 9 10 11 12; do ln -s "../d$((i + 1))" "d$i/l$j"; done; done
+        cd "$main"
+        silent timeout 20 "$perch" sandbox run -- true
+        mkdir -p .git/modules/crowd
+        (cd .git/modules/crowd && mkdir $(seq 700))
+        wants "too much in $main/.git/modules" timeout 20 "$perch" sandbox run -- true
+        denied confined touch .git/modules/crowd/x
+    }
+    as_both
+}
+
+@test "without namespaces nothing is protected: what has changed is told" {
+    cd "$project"
+    git init -q
+    git init -q nest
+    echo x >.git/hooks/pre-push
+    export PERCH_SANDBOX_NO_ROOM=1
+    output=$(confined true 2>&1)
+    [ -z "$output" ]
+    output=$(confined sh -c 'echo "[core]" >>nest/.git/config; echo y >.git/hooks/pre-push' 2>&1)
+    mentions "$project/nest/.git/config was changed during the run"
+    mentions "$project/.git/hooks was changed during the run"
+}
