@@ -263,7 +263,7 @@ END
     run honest
     says 'git_log.*first'
     run executes
-    says done
+    says 'done'
     manage hello
     manage hello --latest --yes
     "$perch" doctor </dev/null >"$place/work/said" 2>&1 || true
@@ -281,6 +281,7 @@ case_repository_of_another() {
     says 'project.*git:null'
     mkdir -p "$place/work/published/bin"
     plugin hooked 'exec = true' </dev/null
+    # shellcheck disable=SC2016 # for the hook's shell
     printf '[hooks]\npre_push = "echo root=$FLEDGE_REPO_ROOT"\n' >>"$cfg/plugins/hooked/plugin.toml"
     "$perch" plugins hooks run pre_push -v </dev/null >"$place/work/said" 2>&1 || true
     says "root=$place/shared/mine\$"
