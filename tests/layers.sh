@@ -12,6 +12,7 @@ tests=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
 order='
 base
 data
+wire
 guard
 proc
 sandbox

@@ -76,9 +76,9 @@ void sha256_add(struct sha256 *sha, const void *data, size_t len)
 	}
 }
 
-void sha256_end(struct sha256 *sha, char ret_hex[SHA256_HEX_SIZE])
+/* The last block: the state is the result then. */
+static void sha256_finish(struct sha256 *sha)
 {
-	static const char digits[] = "0123456789abcdef";
 	static const uint8_t padding[SHA256_BLOCK] = { 0x80 };
 	uint64_t bits = sha->len * 8;
 	uint8_t tail[8];
@@ -87,6 +87,12 @@ void sha256_end(struct sha256 *sha, char ret_hex[SHA256_HEX_SIZE])
 	/* The length stands in the last eight bytes of a block. */
 	sha256_add(sha, padding, 1 + (119 - sha->len % SHA256_BLOCK) % SHA256_BLOCK);
 	sha256_add(sha, tail, sizeof(tail));
+}
+
+void sha256_end(struct sha256 *sha, char ret_hex[SHA256_HEX_SIZE])
+{
+	static const char digits[] = "0123456789abcdef";
+	sha256_finish(sha);
 	for (size_t i = 0; i < SHA256_HEX_SIZE - 1; i++)
 		ret_hex[i] = digits[sha->state[i / 8] >> (28 - 4 * (i % 8)) & 15];
 	ret_hex[SHA256_HEX_SIZE - 1] = '\0';
@@ -98,6 +104,68 @@ void sha256_of(const void *data, size_t len, char ret_hex[SHA256_HEX_SIZE])
 	sha256_begin(&sha);
 	sha256_add(&sha, data, len);
 	sha256_end(&sha, ret_hex);
+}
+
+static void sha256_end_bytes(struct sha256 *sha, uint8_t ret_bytes[SHA256_SIZE])
+{
+	sha256_finish(sha);
+	for (size_t i = 0; i < SHA256_SIZE; i++)
+		ret_bytes[i] = (uint8_t)(sha->state[i / 4] >> (24 - 8 * (i % 4)));
+}
+
+/* ---- with a key ------------------------------------------------------------ */
+
+void hmac_begin(struct hmac *hmac, const void *key, size_t len)
+{
+	enum { INNER = 0x36, OUTER = 0x5c };
+	uint8_t block[SHA256_BLOCK] = { 0 };
+	struct sha256 sha;
+	if (len > sizeof(block)) {
+		sha256_begin(&sha);
+		sha256_add(&sha, key, len);
+		sha256_end_bytes(&sha, block);
+	} else if (len) {
+		memcpy(block, key, len);
+	}
+	for (size_t i = 0; i < sizeof(block); i++) {
+		hmac->outer_key[i] = block[i] ^ OUTER;
+		block[i] ^= INNER;
+	}
+	sha256_begin(&hmac->inner);
+	sha256_add(&hmac->inner, block, sizeof(block));
+}
+
+void hmac_add(struct hmac *hmac, const void *data, size_t len)
+{
+	sha256_add(&hmac->inner, data, len);
+}
+
+void hmac_add_field(struct hmac *hmac, const void *data, size_t len)
+{
+	uint8_t length[8];
+	for (size_t i = 0; i < sizeof(length); i++)
+		length[i] = (uint8_t)((uint64_t)len >> (56 - 8 * i));
+	hmac_add(hmac, length, sizeof(length));
+	hmac_add(hmac, data, len);
+}
+
+void hmac_end(struct hmac *hmac, char ret_hex[SHA256_HEX_SIZE])
+{
+	uint8_t inner[SHA256_SIZE];
+	struct sha256 sha;
+	sha256_end_bytes(&hmac->inner, inner);
+	sha256_begin(&sha);
+	sha256_add(&sha, hmac->outer_key, sizeof(hmac->outer_key));
+	sha256_add(&sha, inner, sizeof(inner));
+	sha256_end(&sha, ret_hex);
+}
+
+bool hmac_is(const char a[SHA256_HEX_SIZE], const char b[SHA256_HEX_SIZE])
+{
+	unsigned char difference = 0;
+	for (size_t i = 0; i < SHA256_HEX_SIZE; i++)
+		difference |= (unsigned char)(a[i] ^ b[i]);
+	return difference == 0;
 }
 
 int sha256_of_fd(int fd, char ret_hex[SHA256_HEX_SIZE])

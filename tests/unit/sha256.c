@@ -65,5 +65,62 @@ START_TEST(a_descriptor_keeps_its_position)
 }
 END_TEST
 
-SUITE_MAIN("sha256", published_values, a_million_letters_in_pieces_of_every_size,
+/* RFC 4231, cases 1, 2, 6 and 7. */
+static const struct {
+	const char *key;
+	size_t key_len;
+	const char *text;
+	const char *hex;
+} keyed[] = {
+	{ "\x0b", 20, "Hi There", "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7" },
+	{ "Jefe", 4, "what do ya want for nothing?",
+		"5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843" },
+	{ "\xaa", 131, "Test Using Larger Than Block-Size Key - Hash Key First",
+		"60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54" },
+	{ "\xaa", 131,
+		"This is a test using a larger than block-size key and a larger than block-size data. "
+		"The key needs to be hashed before being used by the HMAC algorithm.",
+		"9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2" },
+};
+
+START_TEST(published_values_with_a_key)
+{
+	for (size_t i = 0; i < COUNT(keyed); i++) {
+		char key[131];
+		memset(key, keyed[i].key[0], sizeof(key));
+		if (keyed[i].key[1])
+			memcpy(key, keyed[i].key, keyed[i].key_len);
+		struct hmac hmac;
+		char hex[SHA256_HEX_SIZE];
+		hmac_begin(&hmac, key, keyed[i].key_len);
+		hmac_add(&hmac, keyed[i].text, strlen(keyed[i].text));
+		hmac_end(&hmac, hex);
+		ck_assert_str_eq(hex, keyed[i].hex);
+		ck_assert(hmac_is(hex, keyed[i].hex));
+		hex[63] ^= 1;
+		ck_assert(!hmac_is(hex, keyed[i].hex));
+	}
+}
+END_TEST
+
+static void fields(const char *first, const char *second, char hex[SHA256_HEX_SIZE])
+{
+	struct hmac hmac;
+	hmac_begin(&hmac, "k", 1);
+	hmac_add_field(&hmac, first, strlen(first));
+	hmac_add_field(&hmac, second, strlen(second));
+	hmac_end(&hmac, hex);
+}
+
+START_TEST(fields_do_not_run_into_each_other)
+{
+	char one[SHA256_HEX_SIZE], other[SHA256_HEX_SIZE];
+	fields("ab", "c", one);
+	fields("a", "bc", other);
+	ck_assert_str_ne(one, other);
+}
+END_TEST
+
+SUITE_MAIN("sha256", published_values, published_values_with_a_key,
+	fields_do_not_run_into_each_other, a_million_letters_in_pieces_of_every_size,
 	a_descriptor_keeps_its_position)
