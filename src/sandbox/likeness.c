@@ -98,6 +98,9 @@ int likeness_ask(const struct sandbox_policy *policy, struct buf *asked)
 	add_list(asked, policy->hide);
 	add_list(asked, policy->reveal);
 	add_protected(asked, policy->protect);
+	add_list(asked, policy->named);
+	add_list(asked, policy->fixed);
+	add_list(asked, policy->granted);
 	return asked->failed ? -ENOMEM : 0;
 }
 

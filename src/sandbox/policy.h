@@ -42,11 +42,13 @@ struct sandbox_policy {
 	/* What whoever runs it should be told once, a sentence; NULL = nothing. */
 	const char *note;
 	const char *withheld; /* the directory that the note is about; NULL = none */
-	/* Those of read and write that a user named, see sandbox/named.h; and those of them that had no
-	 * links when they were allowed. */
+	/* Those of read and write on whose way links count, see sandbox/named.h; those of them that had
+	 * none when they were found; and those that had none when `allow_by`, a command without its
+	 * options, allowed them. */
 	const char *const *named;
-	const char *const *resolved;
-	const char *allow_by; /* the command that allows these, without options; NULL = none */
+	const char *const *fixed;
+	const char *const *granted;
+	const char *allow_by;
 };
 
 /* What a user allowed one plugin, tool or agent beyond its default, or took
@@ -59,8 +61,11 @@ struct policy_widening {
 	const char *const *env; /* names of variables that are kept */
 	const char *const *presets;
 	enum { WIDENING_NET_KEEP, WIDENING_NET_NONE, WIDENING_NET_FULL } net;
-	const char *const *resolved; /* those of read and write that had no links when allowed */
-	const char *allow_by;        /* the command that allowed them, without options */
+	/* Those of read and write that had no links when they were written down, and when `allow_by`, a
+	 * command without its options, allowed them. */
+	const char *const *fixed;
+	const char *const *granted;
+	const char *allow_by;
 };
 
 /* Who the policy of a plugin and its commands is for. "" = there is none. */
@@ -68,7 +73,7 @@ struct policy_plugin {
 	const char *home;
 	const char *config; /* fledge's: hidden but for the plugin's own directory */
 	const char *own_config, *own_state, *own_cache; /* perch's: hidden */
-	const char *project;
+	const char *project; /* without links: one that is there when it is looked up is not followed */
 	const char *directory; /* the plugin's; a link to one is a live one: not protected */
 	/* Relative to it, NULL-terminated: its programs, which it may not change. NULL = none. */
 	const char *const *binaries;

@@ -52,12 +52,13 @@ static int add_allowed(struct sandbox *sandbox, const char *const *list, enum ac
 }
 
 /* Nothing to reveal is nothing wrong. */
-static int add_revealed(struct view *view, const char *const *list, perch_err *err)
+static int add_revealed(struct sandbox *sandbox, struct named_hidden hidden, perch_err *err)
 {
+	const char *const *list = sandbox->policy.reveal;
 	int r = 0;
 	for (; r == 0 && list && *list; list++) {
 		if (access(*list, F_OK) == 0)
-			r = view_add(view, *list, ACCESS_READ, err);
+			r = named_add(&sandbox->view, &sandbox->policy, hidden, *list, ACCESS_READ, err);
 	}
 	return r;
 }
@@ -97,7 +98,7 @@ static int look(struct sandbox *sandbox, perch_err *err)
 		r = add_list(view, policy->hide, ACCESS_NONE, err);
 	hidden.end = view->count;
 	if (r == 0)
-		r = add_revealed(view, policy->reveal, err);
+		r = add_revealed(sandbox, hidden, err);
 	if (r == 0)
 		r = add_allowed(sandbox, policy->read, ACCESS_READ, hidden, err);
 	if (r == 0)
