@@ -14,6 +14,7 @@ struct seccomp_needs {
 	bool has_terminal; /* may change how one works */
 	bool has_memory;   /* of kinds that no limit of a process counts */
 	bool has_metadata; /* chmod, chown, utime, xattr, chattr: a filter cannot see of what */
+	bool is_alone;     /* starts no other program: only an open one is executed */
 };
 
 /* Whether there is a filter for this machine. */
