@@ -28,7 +28,7 @@
 #endif
 
 static const struct seccomp_needs nothing = { 0 };
-static const struct seccomp_needs everything = { true, true, true, true, true, true };
+static const struct seccomp_needs everything = { true, true, true, true, true, true, false };
 
 static uint32_t step(const struct sock_filter *code, uint32_t value)
 {
