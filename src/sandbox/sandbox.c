@@ -39,11 +39,13 @@ static int make_filter(struct sandbox *sandbox, perch_err *err)
 	layers->allows_metadata = layers->is_root_read_only || !sandbox->policy.refuses_unsupported;
 	if (!probe_seccomp() || !seccomp_is_known())
 		return 0;
+	const bool has_memory = !sandbox->policy.limits.memory || layers->counts_memory;
 	const struct seccomp_needs needs = {
 		.has_net = sandbox->policy.net == SANDBOX_NET_FULL,
 		.has_unix = layers->allows_unix,
 		/* A room has its own. */
-		.has_ipc = layers->has_room && !sandbox->policy.may_be_used_again,
+		.has_ipc = layers->has_room && !sandbox->policy.may_be_used_again && has_memory,
+		.has_memory = has_memory,
 		.has_metadata = layers->allows_metadata,
 	};
 	struct bpf bpf;
@@ -195,9 +197,9 @@ static int make(struct sandbox *sandbox, perch_host *host, bool is_trial, perch_
 	if (r == 0)
 		r = sandbox_make_ruleset(sandbox, host, err);
 	if (r == 0)
-		r = make_filter(sandbox, err);
-	if (r == 0)
 		r = join_cgroup(sandbox, host, err);
+	if (r == 0)
+		r = make_filter(sandbox, err);
 	if (r < 0)
 		return r;
 	make_limits(sandbox);

@@ -64,10 +64,13 @@ static int add_revealed(struct sandbox *sandbox, struct named_hidden hidden, per
 }
 
 /* Whoever is root owns the disks, too: of the devices, only the harmless ones. */
-static int add_devices(struct view *view, perch_err *err)
+static int add_devices(struct view *view, bool is_memory_limited, perch_err *err)
 {
 	int r = view_add(view, "/dev", ACCESS_NONE, err);
 	for (size_t i = 0; r == 0 && i < COUNT(devices); i++) {
+		/* Mapped by several, it is memory that no limit counts. */
+		if (is_memory_limited && strcmp(devices[i], "/dev/zero") == 0)
+			continue;
 		if (access(devices[i], F_OK) == 0)
 			r = view_add(view, devices[i], ACCESS_WRITE, err);
 	}
@@ -88,7 +91,7 @@ static int look(struct sandbox *sandbox, perch_err *err)
 	const struct sandbox_policy *policy = &sandbox->policy;
 	int r = policy->reads_everything ? view_add(view, "/", ACCESS_READ, err) : 0;
 	if (r == 0)
-		r = add_devices(view, err);
+		r = add_devices(view, policy->limits.memory > 0, err);
 	for (size_t i = 0; r == 0 && policy->has_private_tmp && i < COUNT(shared_tmp); i++)
 		r = view_add(view, shared_tmp[i], ACCESS_NONE, err);
 	if (r == 0 && policy->has_private_tmp)
