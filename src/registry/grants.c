@@ -75,7 +75,7 @@ static int read_widening(const struct toml_value *table, struct arena *arena,
 }
 
 /* Paths are written without links (cli/allow.c): what is a link now was none then. */
-static int note_resolved(enum grant_kind kind, const char *name, struct arena *arena,
+static int note_granted(enum grant_kind kind, const char *name, struct arena *arena,
 	struct policy_widening *widening, perch_err *err)
 {
 	static const char *const commands[] = {
@@ -85,16 +85,16 @@ static int note_resolved(enum grant_kind kind, const char *name, struct arena *a
 	};
 	const char *const *const lists[] = { widening->read, widening->write };
 	size_t count = list_count(widening->read) + list_count(widening->write);
-	const char **resolved = arena_alloc(arena, (count + 1) * sizeof(*resolved));
+	const char **granted = arena_alloc(arena, (count + 1) * sizeof(*granted));
 	widening->allow_by = arena_join(arena, commands[kind], name, NULL);
-	if (!resolved || !widening->allow_by)
+	if (!granted || !widening->allow_by)
 		return err_no_memory(err);
-	widening->resolved = resolved;
+	widening->granted = granted;
 	for (size_t i = 0; i < COUNT(lists); i++) {
 		for (const char *const *path = lists[i]; path && *path; path++)
-			*resolved++ = *path;
+			*granted++ = *path;
 	}
-	*resolved = NULL;
+	*granted = NULL;
 	return 0;
 }
 
@@ -160,7 +160,7 @@ static int read_text_of_file(struct str text, enum grant_kind kind, const char *
 		return r;
 	r = read_widening(table, arena, &grant->widening, err);
 	if (r == 0)
-		r = note_resolved(kind, name, arena, &grant->widening, err);
+		r = note_granted(kind, name, arena, &grant->widening, err);
 	return r < 0 ? r : grants_read_approval(table, arena, grant, err);
 }
 

@@ -32,7 +32,8 @@ int policy_widening_join(
 		join_list(arena, more->write, &joined.write) < 0 ||
 		join_list(arena, more->env, &joined.env) < 0 ||
 		join_list(arena, more->presets, &joined.presets) < 0 ||
-		join_list(arena, more->resolved, &joined.resolved) < 0)
+		join_list(arena, more->fixed, &joined.fixed) < 0 ||
+		join_list(arena, more->granted, &joined.granted) < 0)
 		return -ENOMEM;
 	if (more->net != WIDENING_NET_KEEP)
 		joined.net = more->net;
