@@ -61,6 +61,7 @@ static void add_policy(struct buf *out, const struct sandbox_policy *policy)
 		policy->has_private_tmp,
 		policy->shares_group,
 		policy->refuses_unsupported,
+		policy->is_alone,
 		policy->limits.memory,
 		policy->limits.processes,
 		policy->limits.files,

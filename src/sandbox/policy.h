@@ -35,7 +35,10 @@ struct sandbox_policy {
 	bool shares_group; /* it stays in our process group, as the terminal wants it */
 	struct sandbox_limits limits;
 	bool refuses_unsupported; /* else: a warning */
-	bool is_strict;           /* what is left for git to execute is removed, not only told */
+	/* It starts no other program and makes no socket. It has to be an open file itself, see
+	 * perch_child_spec.program_fd: an exec by name fails. */
+	bool is_alone;
+	bool is_strict; /* what is left for git to execute is removed, not only told */
 	/* The next run of the same policy may have its sandbox, if it was left as new. There are no
 	 * shared memory and queues of System V then: they would outlive who made them. */
 	bool may_be_used_again;
@@ -108,6 +111,24 @@ bool policy_is_system(const char *path);
  * private tmp alone; no network; limits; refuses what cannot be enforced. */
 int policy_for_tool(
 	struct arena *arena, const struct policy_tool *tool, struct sandbox_policy *ret_policy);
+
+/* For a git that looks at the repository around a directory: reads what a plugin does,
+ * writes nothing, no network, starts nothing. -ENOMEM. */
+int policy_for_git(struct arena *arena, const char *directory, struct sandbox_policy *ret_policy);
+
+/* A git that fetches. "" = there is none. */
+struct policy_fetch {
+	const char *source; /* a directory of this machine that it fetches from */
+	const char *target; /* all that it writes */
+	bool has_net;
+	bool uses_ssh;     /* it sees the keys and the agent */
+	bool uses_helper;  /* it sees what helpers of the user's own configuration ask for */
+	bool shares_group; /* it may ask on our terminal */
+};
+
+/* Fails as policy_widen does. */
+int policy_for_fetch(struct arena *arena, const struct policy_fetch *fetch,
+	struct sandbox_policy *ret_policy, perch_err *err);
 
 /* Adds a widening, its presets included; paths of a preset that do not exist are
  * passed over. -EINVAL: no such preset, err names the known ones. -ENOMEM. */

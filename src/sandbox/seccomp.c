@@ -25,6 +25,7 @@ enum when {
 	WITHOUT_SOCKETS, /* neither net nor unix: nothing can be listened on */
 	WITHOUT_METADATA,
 	WITHOUT_IPC,
+	ALONE,
 	WITHOUT_MEMORY,
 };
 
@@ -44,6 +45,8 @@ static const struct call calls[] = {
 	{ NR_PIDFD_GETFD, ALWAYS, 0, NULL },
 	{ SYS_kcmp, ALWAYS, 0, NULL },
 	{ SYS_prlimit64, ALWAYS, 0, judge_prlimit },
+	/* Programs by their name; one that is open is how the child itself begins. */
+	{ SYS_execve, ALONE, EACCES, NULL },
 	/* Namespaces and mounts. A filter cannot see the flags of clone3; whoever
 	 * hears that it does not exist uses clone. */
 	{ SYS_clone, ALWAYS, 0, judge_clone },
@@ -162,6 +165,8 @@ static bool applies(enum when when, const struct seccomp_needs *needs)
 		return !needs->has_metadata;
 	case WITHOUT_IPC:
 		return !needs->has_ipc;
+	case ALONE:
+		return needs->is_alone;
 	case WITHOUT_MEMORY:
 		return !needs->has_memory;
 	}

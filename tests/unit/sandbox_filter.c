@@ -28,7 +28,7 @@
 #endif
 
 static const struct seccomp_needs nothing = { 0 };
-static const struct seccomp_needs everything = { true, true, true, true, true };
+static const struct seccomp_needs everything = { true, true, true, true, true, false };
 
 static uint32_t step(const struct sock_filter *code, uint32_t value)
 {
@@ -286,7 +286,18 @@ START_TEST(every_failed_allocation_is_reported)
 }
 END_TEST
 
-SUITE_MAIN("sandbox-filter", plain_work_is_allowed,
+/* The program itself is executed as an open file; what it names afterwards is not. */
+START_TEST(who_is_alone_starts_nothing)
+{
+	const struct seccomp_needs alone = { .is_alone = true };
+	ck_assert_int_eq(ANSWER(&alone, SYS_execve, 0), EACCES);
+	ck_assert_int_eq(ANSWER(&alone, SYS_execveat, 7), 0);
+	ck_assert_int_eq(ANSWER(&alone, SYS_socket, AF_UNIX, SOCK_STREAM), EPERM);
+	ck_assert_int_eq(ANSWER(&alone, SYS_socket, AF_INET, SOCK_STREAM), EPERM);
+}
+END_TEST
+
+SUITE_MAIN("sandbox-filter", who_is_alone_starts_nothing, plain_work_is_allowed,
 	memory_that_no_limit_counts_is_there_only_without_one, doors_are_closed_whatever_is_granted,
 	what_is_too_new_or_cannot_be_seen_does_not_exist, another_architecture_is_killed,
 	clone_makes_processes_and_threads_but_no_namespaces_and_sisters, terminals_get_no_keys,
