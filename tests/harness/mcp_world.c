@@ -155,6 +155,14 @@ int world_open(struct mcp_world *world, const struct mcp_server_options *options
 	return r < 0 ? r : world_join(world, 0, "");
 }
 
+void world_greet(struct mcp_world *world, const char *hello)
+{
+	ck_assert_int_eq(world_open(world, NULL), 0);
+	world_say(world, hello);
+	world_say(world, "{@J,'method':'notifications/initialized'}");
+	world_forget(world);
+}
+
 int world_join(struct mcp_world *world, size_t client, const char *principal)
 {
 	struct place *place = malloc(sizeof(*place));
