@@ -219,4 +219,5 @@ void mcp_connection_line(struct mcp_connection *connection, const struct mcp_lin
 		connection->is_broken = true;
 	else
 		mcp_take_frame(connection, line, &frame);
+	perch_json_clear(connection->json);
 }

@@ -82,6 +82,8 @@ static void world_send(void *data, const struct mcp_outgoing *outgoing)
 		return;
 	if (place->client)
 		buf_printf(&world->log, "%zu: ", place->client);
+	if (outgoing->stream)
+		buf_printf(&world->log, "%s: ", (const char *)outgoing->stream);
 	buf_append(&world->log, outgoing->line.data, outgoing->line.len + 1);
 }
 

@@ -24,7 +24,7 @@ struct mcp_world {
 	struct buf log;
 	FILE *tape;
 	unsigned number;         /* of this world, on the tape */
-	struct mcp_line headers; /* what the next line says of itself */
+	struct mcp_line headers; /* what the next line says of itself; its stream is a text */
 	bool is_quiet;           /* only counts what is sent */
 	size_t sent;
 	/* With this, jobs are answered inside of their wish. */

@@ -130,6 +130,8 @@ static const struct refusal_case {
 	{ "[{@J,'id':1,'method':'ping'}]",
 		"{@J,'error':{'code':-32600,'message':'only version 2025-03-26 has batches'}}\n" },
 	{ "[]", "{@J,'error':{'code':-32600,'message':'a batch must not be empty'}}\n" },
+	{ "{@J,'id':1,'id':2,'method':'ping'}",
+		"{@J,'error':{'code':-32700,'message':'the name \\'id\\' occurs twice in an object'}}\n" },
 	/* Nothing is said to these. */
 	{ "", "" },
 	{ " \t", "" },
@@ -264,7 +266,36 @@ START_TEST(a_batch_is_answered_together)
 }
 END_TEST
 
+/* ---- streams ------------------------------------------------------------------ */
+
+START_TEST(what_belongs_together_goes_one_way)
+{
+	world_greet(&world, LEGACY_HELLO("2025-03-26", "{}"));
+	static char one[] = "one", two[] = "two";
+	world.headers.stream = one;
+	world_say(&world,
+		"{@J,'id':1,'method':'tools/call','params':{'name':'x','_meta':{'progressToken':'t'}}}");
+	world.headers.stream = two;
+	world_say(&world, "[{@J,'id':2,'method':'tools/call','params':{'name':'y'}}]");
+	world_say(&world, "{@J,'id':3,'method':'ping'}");
+	mcp_job_progress(world.jobs[0], 1, -1, STR(""));
+	mcp_server_list_changed(world.server, MCP_TOOLS);
+	world_expect(&world,
+		"!call x\n!call y\ntwo: {@J,'id':3,'result':{}}\n"
+		"one: {@J,'method':'notifications/progress','params':{'progressToken':'t','progress':1}}\n"
+		"{@J,'method':'notifications/tools/list_changed'}\n");
+	mcp_connection_forget_stream(world.clients[0], two);
+	mcp_job_result(world.jobs[0], &(struct mcp_result){ .text = STR("a") });
+	mcp_job_result(world.jobs[1], &(struct mcp_result){ .text = STR("b") });
+	world_expect(&world,
+		"one: {@J,'id':1,'result':{'content':[{'type':'text','text':'a'}]}}\n"
+		"[{@J,'id':2,'result':{'content':[{'type':'text','text':'b'}]}}]\n");
+	world_close(&world);
+}
+END_TEST
+
 SUITE_MAIN("wire-mcp", a_version_is_agreed_on, little_is_offered_where_there_is_little,
 	what_is_wrong_is_refused, a_client_has_to_say_hello_first, a_line_that_is_too_long_is_an_error,
 	a_name_that_is_too_long_is_an_error, an_id_is_used_once_at_a_time,
-	so_many_requests_may_be_in_flight, a_batch_is_answered_together)
+	so_many_requests_may_be_in_flight, a_batch_is_answered_together,
+	what_belongs_together_goes_one_way)
