@@ -209,12 +209,13 @@ names_do_not_collide() {
 }
 
 # All that the library keeps outside of its objects: whose turn it is to give birth
-# into a room (a mutex), and the number in the name of the next cgroup (an atomic).
+# into a room (a mutex), the number in the name of the next cgroup (an atomic), and what
+# makes a fork of the program wait for a checkpoint of the sessions.
 globals_are_listed() {
     objdump -t "$build/src/libperch-parts.a" |
         awk '$3 == "O" && $4 ~ /^(\.t?data|\.t?bss|\*COM\*)(\.|$)/ && $4 !~ /^\.data\.rel\.ro/ {
             sub(/\.[0-9]+$/, "", $6); print $6 }' | sort >"$work/globals"
-    printf 'number\nturn\n' | diff -u - "$work/globals"
+    printf 'checkpoint_lock\ncheckpoint_once\nnumber\nturn\n' | diff -u - "$work/globals"
 }
 
 exports_are_listed() {

@@ -71,27 +71,31 @@ static void warn(struct bridge_turn *turn, const char *what, const perch_err *er
 
 static void start_next(struct bridge *bridge);
 
-static void record(struct bridge *bridge, struct session_turn *session, bool counts)
+static void on_recorded(void *data, const char *id, int r, const perch_err *err)
 {
-	perch_err err = { 0 };
-	if (session && session_turn_end(session, counts, &err) < 0)
-		log_warn(&bridge->options.host->log, "the end of a turn is not recorded yet: %s", err.text);
+	(void)id;
+	struct bridge_turn *turn = data;
+	struct bridge *bridge = turn->bridge;
+	turn->session = NULL;
+	if (r < 0)
+		warn(turn, "the end of the turn is not recorded", err);
+	list_remove(&bridge->turns[turn->stage], turn);
+	if (bridge->options.events->end)
+		bridge->options.events->end(turn, turn->turn, &turn->end);
+	bridge_turn_free(turn);
 }
 
-/* Tells it, makes room for the next, and records it while that one starts. */
+/* Records it, tells it when that is done, and makes room for the next. What its end speaks of is
+ * the agent's, or stays as long as the turn. */
 static void finish(struct bridge_turn *turn, const struct agent_end *end)
 {
 	struct bridge *bridge = turn->bridge;
-	struct session_turn *session = steal(&turn->session);
-	bool counts = turn->was_started;
-	list_remove(&bridge->turns[turn->stage], turn);
+	turn_move(turn, STAGE_ENDING);
 	no_longer_expected(turn);
 	bridge->bytes -= turn->bytes;
-	if (bridge->options.events->end)
-		bridge->options.events->end(turn, turn->turn, end);
-	bridge_turn_free(turn);
+	turn->end = *end;
+	session_turn_end(turn->session, turn->was_started, on_recorded, turn);
 	start_next(bridge);
-	record(bridge, session, counts);
 }
 
 /* A turn that never ran has left its session as it was, also where it was to begin a new one. */
@@ -99,7 +103,8 @@ static void finish_unstarted(struct bridge_turn *turn, struct agent_end end)
 {
 	_cleanup_free_ char *id = NULL;
 	sessions_id(turn->bridge->options.sessions, &turn->key, &id, NULL);
-	end.session_id = str_from(id ? id : "");
+	const char *kept = id ? arena_dup(&turn->arena, str_from(id)) : NULL;
+	end.session_id = str_from(kept ? kept : "");
 	finish(turn, &end);
 }
 
@@ -121,30 +126,44 @@ static void refuse(struct bridge_turn *turn, const char *code, const char *text,
 
 /* ---- running ------------------------------------------------------------- */
 
+static void on_forgotten(void *data, const char *id, int r, const perch_err *err)
+{
+	(void)id;
+	if (r < 0)
+		warn(data, "the old session id is not forgotten", err);
+}
+
 static void on_started(void *data, struct agent_turn *agent)
 {
 	struct bridge_turn *turn = data;
 	const struct agent_turn_events *events = turn->bridge->options.events;
-	perch_err err = { 0 };
 	turn->was_started = true;
-	int r = turn->is_new ? session_turn_forget(turn->session, &err) : 0;
 	if (events->started)
 		events->started(turn, agent);
+	if (turn->is_new)
+		session_turn_forget(turn->session, on_forgotten, turn);
+}
+
+static void on_stored(void *data, const char *id, int r, const perch_err *err)
+{
+	struct bridge_turn *turn = data;
+	const struct agent_turn_events *events = turn->bridge->options.events;
 	if (r < 0)
-		warn(turn, "the old session id is not forgotten", &err);
+		warn(turn, "the session id is not stored", err);
+	if (events->session)
+		events->session(turn, turn->turn, str_from(id));
 }
 
 static void on_session(void *data, struct agent_turn *agent, struct str id)
 {
+	(void)agent;
 	struct bridge_turn *turn = data;
-	const struct agent_turn_events *events = turn->bridge->options.events;
 	perch_err err = { 0 };
 	_cleanup_free_ char *text = str_dup(id);
-	int r = text ? session_turn_id(turn->session, text, &err) : err_no_memory(&err);
-	if (r < 0)
-		warn(turn, "the session id is not stored", &err);
-	if (events->session)
-		events->session(turn, agent, id);
+	if (text)
+		session_turn_id(turn->session, text, on_stored, turn);
+	else
+		warn(turn, "the session id is not stored", (err_no_memory(&err), &err));
 }
 
 static void on_end(void *data, struct agent_turn *agent, const struct agent_end *end)
@@ -198,6 +217,8 @@ void bridge_turn_ready(void *data, struct session_turn *session, const char *id)
 
 static void cancel(struct bridge_turn *turn, int signal)
 {
+	if (turn->stage == STAGE_ENDING)
+		return;
 	if (turn->turn)
 		agent_turn_cancel(turn->turn, signal);
 	else
@@ -279,8 +300,9 @@ void bridge_free(struct bridge *bridge)
 			list_remove(&bridge->turns[stage], turn);
 			/* First the agent: the next turn of its session must not meet it. */
 			agent_turn_free(steal(&turn->turn));
-			if (turn->session)
-				session_turn_end(turn->session, turn->was_started, NULL);
+			session_turn_silence(turn->session);
+			if (stage != STAGE_ENDING)
+				session_turn_end(turn->session, turn->was_started, NULL, NULL);
 			bridge_turn_free(turn);
 		}
 	}

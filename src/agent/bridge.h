@@ -25,7 +25,9 @@ struct bridge_options {
 	size_t queue;
 	/* As of a turn, with `data` being the struct bridge_turn; and the agent_turn
 	 * is NULL where none was started. A session id is stored before it is told,
-	 * the end of a turn is recorded before `end`. */
+	 * the end of a turn is recorded before `end`; where that fails, a `warning` says
+	 * so before. While another process writes to the sessions, that may be a second
+	 * later at most, and behind other events of the turn; no other turn waits for it. */
 	const struct agent_turn_events *events;
 	void *data;
 	/* What is so beyond the profile, for each turn anew: changes the turn's own copy;
@@ -54,10 +56,10 @@ struct bridge_request {
 /* Takes a turn; everything is copied. What becomes of it is told from the loop
  * (or from bridge_cancel). Fails with -EBUSY (no room: try again when one has
  * ended), -EEXIST (the id is in use), or what is wrong with its profile or with the
- * sessions: err->stage is "profile" or "session" then. */
+ * sessions, as far as that is seen at once: err->stage is "profile" or "session" then. */
 int bridge_take(struct bridge *bridge, const struct bridge_request *request, perch_err *err);
 
-/* As if the user had sent this signal to it. One that waits ends at once. False
+/* As if the user had sent this signal to it. One that waits ends as soon as that is recorded. False
  * when there is no such turn. */
 bool bridge_cancel(struct bridge *bridge, const char *id, int signal);
 void bridge_cancel_all(struct bridge *bridge, int signal);

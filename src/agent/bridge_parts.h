@@ -11,6 +11,7 @@ enum bridge_stage {
 	STAGE_QUEUED,  /* behind another turn of its session */
 	STAGE_ALLOWED, /* first in its session, but too many run */
 	STAGE_RUNNING,
+	STAGE_ENDING, /* over, but its end is not recorded yet */
 	STAGES_OF_BRIDGE,
 };
 
@@ -22,8 +23,9 @@ struct bridge_turn {
 	bool was_started;
 	struct arena arena;
 	struct kept_profile *profile;
-	struct session_turn *session;
+	struct session_turn *session; /* until its end is recorded */
 	struct agent_turn *turn;
+	struct agent_end end; /* once it is over: to be told */
 	struct agent_turn_options options;
 	const char *id;
 	struct session_key key;

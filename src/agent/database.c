@@ -247,6 +247,48 @@ static int open_file(struct database *database, perch_err *err)
 	return execute(database, "PRAGMA synchronous = NORMAL", err);
 }
 
+/* ---- without waiting ------------------------------------------------------- */
+
+static int database_committed(void *data, sqlite3 *handle, const char *name, int pages)
+{
+	(void)handle, (void)name;
+	const struct database *database = data;
+	database->committed(database->committed_data, pages);
+	return SQLITE_OK;
+}
+
+/* A log that begins anew need not be on disk before its pages are: those of the log before are in
+ * the database by then, which whoever made the checkpoint has waited for. */
+int database_wait_for_nobody(
+	struct database *database, void (*committed)(void *data, int pages), void *data, perch_err *err)
+{
+	const struct sqlite *sqlite = &database->sqlite;
+	database->committed = committed;
+	database->committed_data = data;
+	sqlite->busy_handler(database->handle, NULL, NULL);
+	sqlite->wal_hook(database->handle, database_committed, database);
+	return execute(database, "PRAGMA synchronous = OFF", err);
+}
+
+void database_wait_for_writers(struct database *database)
+{
+	if (database->handle)
+		database->sqlite.busy_handler(database->handle, wait_for_writer, NULL);
+}
+
+int database_checkpoint(const char *path)
+{
+	_cleanup_(database_close) struct database database = { 0 };
+	int r = database_open(path, &database, NULL);
+	if (r < 0)
+		return r;
+	int code = database.sqlite.wal_checkpoint_v2(
+		database.handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	return code == SQLITE_OK ? 0 : fail(&database, code, NULL);
+}
+
+/* ---- opening and closing ---------------------------------------------------- */
+
 int database_open(const char *path, struct database *ret_database, perch_err *err)
 {
 	return database_open_by(path, steps, DATABASE_VERSION, ret_database, err);

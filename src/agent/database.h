@@ -33,6 +33,8 @@ struct database {
 	struct sqlite sqlite;
 	sqlite3 *handle;
 	char *path;
+	void (*committed)(void *data, int pages);
+	void *committed_data;
 	sqlite3_stmt *statements[STATEMENTS]; /* prepared when first used */
 };
 
@@ -54,6 +56,19 @@ void database_close(struct database *database);
  */
 int database_open_by(const char *path, const char *const *way, int newest,
 	struct database *ret_database, perch_err *err);
+
+/* From now on nothing that is asked of it waits: -EBUSY comes at once, and the disk is left to
+ * checkpoints that others make. `committed` is called behind each commit, from inside of it, with
+ * the number of pages that are in the log. */
+int database_wait_for_nobody(struct database *database, void (*committed)(void *data, int pages),
+	void *data, perch_err *err);
+
+/* From now on another process's write is waited for again, as after the opening. */
+void database_wait_for_writers(struct database *database);
+
+/* Writes the log back into the database at this path, and waits for the disk. Opens it for itself:
+ * for any thread. */
+int database_checkpoint(const char *path);
 
 /* Looks for damage in all of it. 0, or PERCH_ESYNTAX. */
 int database_examine(struct database *database, perch_err *err);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "proc/host.h"
 
 /* How soon those who wait for other processes look again. That a process died is
  * told a moment before its lock is gone, so the first looks come soon. */
@@ -19,17 +20,34 @@
 #define LOOK_LATE_NS NSEC_PER_SEC
 #define LOOK_LATE_UNTOLD_NS (50 * NSEC_PER_MSEC) /* where nobody can tell us */
 
+enum { SESSION_TIMERS = 3 }; /* due, look, job */
+
+/* Before it is known whether a turn has its ticket. */
+enum { BEGIN_CALLED = 1, BEGIN_RETURNED };
+
+#define TURN_OF(pointer, member) \
+	((struct session_turn *)((char *)(pointer)-offsetof(struct session_turn, member)))
+
 struct session_turn {
 	struct link link;
 	struct sessions *sessions;
 	enum stage stage;      /* and in the list of it */
 	bool is_behind_others; /* waits for another process */
 	bool has_failed;       /* the database; sessions->error says how */
+	bool is_silent;        /* nobody listens any more */
 	bool has_id;           /* the session, as the turn before left it */
 	char *id;              /* of the session, where it is known already */
 	int64_t number;
+	struct ticket first; /* in its session, as it was found last */
+	bool has_next;       /* somebody is first, behind its end */
+	bool counts;
+	struct session_job begin; /* takes a ticket; later finds out the id */
+	struct session_job end;
+	int begin_result; /* 1 = not known yet */
 	session_ready_fn *ready;
+	session_done_fn *ended;
 	void *data;
+	void *ended_data;
 	struct session_key key;
 	uint32_t key_hash;
 	char texts[]; /* of the key */
@@ -62,11 +80,34 @@ static void make_due(struct session_turn *turn)
 static void call_ready(struct session_turn *turn)
 {
 	_cleanup_free_ char *id = steal(&turn->id);
-	if (!turn->has_failed && !id)
-		sessions_id(turn->sessions, &turn->key, &id, &turn->sessions->error);
 	turn->has_id = id && id[0];
 	turn_move(turn, TURN_RUNNING);
-	turn->ready(turn->data, turn, id);
+	if (!turn->is_silent)
+		turn->ready(turn->data, turn, id);
+}
+
+static int ask_work(struct session_job *job, perch_err *err)
+{
+	struct session_turn *turn = TURN_OF(job, begin);
+	return sessions_id(turn->sessions, &turn->key, &turn->id, err);
+}
+
+static void ask_done(struct session_job *job, int r, const perch_err *err)
+{
+	struct session_turn *turn = TURN_OF(job, begin);
+	if (r < 0)
+		turn->sessions->error = *err;
+	if (turn->stage == TURN_ASKING && !turn->sessions->is_closing)
+		call_ready(turn);
+}
+
+/* A turn that has waited does not know the id that the one before has left. */
+static void ask_for_id(struct session_turn *turn)
+{
+	turn_move(turn, TURN_ASKING);
+	turn->begin.work = ask_work;
+	turn->begin.done = ask_done;
+	session_job_begin(turn->sessions, &turn->begin);
 }
 
 static void due(struct timer *timer, uint64_t now_ns)
@@ -75,8 +116,12 @@ static void due(struct timer *timer, uint64_t now_ns)
 	struct sessions *sessions =
 		(struct sessions *)((char *)timer - offsetof(struct sessions, due_timer));
 	struct session_turn *turn;
-	while ((turn = list_first(&sessions->turns[TURN_DUE])))
-		call_ready(turn);
+	while ((turn = list_first(&sessions->turns[TURN_DUE]))) {
+		if (turn->has_failed || turn->id)
+			call_ready(turn);
+		else
+			ask_for_id(turn);
+	}
 }
 
 const perch_err *session_turn_error(const struct session_turn *turn)
@@ -162,22 +207,29 @@ static int leave(struct session_turn *turn, bool counts, perch_err *err)
 	struct database *database = &sessions->database;
 	const struct arguments session = { .key = turn->key, .now = time(NULL) };
 	const struct ticket own = { turn->number, sessions->presence.number };
-	struct ticket first = { 0 };
 	int r = database_run(database, SQL_BEGIN, NULL, err);
 	if (r == 0 && counts)
 		r = database_run(database, SQL_SESSION_COUNT, &session, err);
 	if (r == 0)
 		r = ticket_drop(database, &turn->key, &own, err);
 	if (r == 0)
-		r = ticket_first(database, &sessions->presence, &turn->key, &first, err);
-	bool has_next = r > 0;
+		r = ticket_first(database, &sessions->presence, &turn->key, &turn->first, err);
+	turn->has_next = r > 0;
 	if (r >= 0)
 		r = database_run(database, SQL_COMMIT, NULL, err);
-	if (r < 0)
+	if (r < 0) {
 		database_rollback(database);
-	else if (has_next)
-		pass_on(turn, &first);
+		turn->has_next = false;
+	}
 	return r;
+}
+
+/* It has left: the next may begin. */
+static void turn_gone(struct session_turn *turn)
+{
+	if (turn->has_next)
+		pass_on(turn, &turn->first);
+	turn_free(turn);
 }
 
 /* ---- looking again ------------------------------------------------------- */
@@ -201,7 +253,7 @@ static bool retry_leaving(struct sessions *sessions)
 		behind = list_next(turn);
 		if (leave(turn, false, NULL) < 0)
 			return true;
-		turn_free(turn);
+		turn_gone(turn);
 	}
 	return false;
 }
@@ -234,37 +286,45 @@ static void was_told(struct source *source, uint32_t events)
 	look_soon((struct sessions *)((char *)source - offsetof(struct sessions, told)));
 }
 
-int session_turns_prepare(struct sessions *sessions, struct loop *loop)
+int session_turns_prepare(struct sessions *sessions, perch_host *host)
 {
+	struct loop *loop = &host->loop;
 	sessions->told = (struct source){ .fd = -1, .ready = was_told };
 	sessions->due_timer.due = due;
 	sessions->look_timer.due = look_is_due;
-	if (timers_promise(&loop->timers) < 0)
-		return -ENOMEM;
-	if (timers_promise(&loop->timers) < 0) {
-		timers_release(&loop->timers);
-		return -ENOMEM;
+	sessions->host = host;
+	session_jobs_prepare(sessions);
+	int promised = 0;
+	while (promised < SESSION_TIMERS && timers_promise(&loop->timers) == 0)
+		promised++;
+	if (promised == SESSION_TIMERS) {
+		sessions->loop = loop;
+		return 0;
 	}
-	sessions->loop = loop;
-	return 0;
+	while (promised-- > 0)
+		timers_release(&loop->timers);
+	return -ENOMEM;
 }
 
 void session_turns_close(struct sessions *sessions)
 {
 	if (!sessions->loop)
 		return;
+	sessions->is_closing = true;
+	session_jobs_finish(sessions);
 	for (int stage = 0; stage < STAGES; stage++) {
 		struct session_turn *turn;
 		while ((turn = list_first(&sessions->turns[stage]))) {
 			leave(turn, false, NULL);
-			turn_free(turn);
+			turn_gone(turn);
 		}
 	}
+	session_jobs_close(sessions);
 	struct timers *timers = &sessions->loop->timers;
 	timer_cancel(timers, &sessions->due_timer);
 	timer_cancel(timers, &sessions->look_timer);
-	timers_release(timers);
-	timers_release(timers);
+	for (int i = 0; i < SESSION_TIMERS; i++)
+		timers_release(timers);
 	if (sessions->told.fd >= 0)
 		loop_watch(sessions->loop, &sessions->told, 0);
 	sessions->told.fd = fd_close(sessions->told.fd);
@@ -299,69 +359,154 @@ static int turn_new(struct sessions *sessions, const struct session_key *key,
 	return 0;
 }
 
-static int take_place(struct session_turn *turn, struct ticket *ret_first, perch_err *err)
+static int take_place(struct session_job *job, perch_err *err)
 {
+	struct session_turn *turn = TURN_OF(job, begin);
 	struct sessions *sessions = turn->sessions;
 	struct database *database = &sessions->database;
 	int r = database_run(database, SQL_BEGIN, NULL, err);
 	if (r == 0)
 		r = ticket_take(database, &turn->key, sessions->presence.number, &turn->number, err);
 	if (r == 0)
-		r = ticket_first(database, &sessions->presence, &turn->key, ret_first, err);
+		r = ticket_first(database, &sessions->presence, &turn->key, &turn->first, err);
 	/* One that need not wait learns its id in the same transaction. */
-	if (r >= 0 && ret_first->number == turn->number)
+	if (r >= 0 && turn->first.number == turn->number)
 		r = sessions_id(turn->sessions, &turn->key, &turn->id, err);
 	if (r >= 0)
 		r = database_run(database, SQL_COMMIT, NULL, err);
-	if (r < 0)
+	if (r < 0) {
 		database_rollback(database);
+		free(steal(&turn->id));
+	}
 	return r;
+}
+
+static void have_place(struct session_job *job, int r, const perch_err *err)
+{
+	struct session_turn *turn = TURN_OF(job, begin);
+	struct sessions *sessions = turn->sessions;
+	bool is_returned = turn->begin_result == BEGIN_RETURNED;
+	turn->begin_result = r;
+	if (turn->stage != TURN_COMING) /* it has ended meanwhile */
+		return;
+	if (r < 0) {
+		sessions->error = *err;
+		if (is_returned)
+			fail_turn(turn, err);
+		return;
+	}
+	turn_move(turn, TURN_WAITING);
+	if (turn->first.holder != sessions->presence.number)
+		wait_for_others(turn);
+	else if (turn->first.number == turn->number)
+		make_due(turn);
 }
 
 int session_turn_begin(struct sessions *sessions, const struct session_key *key,
 	session_ready_fn *ready, void *data, struct session_turn **ret_turn, perch_err *err)
 {
 	struct session_turn *turn = NULL;
-	struct ticket first = { 0 };
 	int r = turn_new(sessions, key, &turn, err);
 	if (r < 0)
 		return r;
-	r = take_place(turn, &first, err);
-	if (r < 0) {
-		free(turn->id);
-		free(turn);
-		return r;
-	}
 	turn->ready = ready;
 	turn->data = data;
-	list_append(&sessions->turns[TURN_WAITING], turn);
-	if (first.holder != sessions->presence.number)
-		wait_for_others(turn);
-	else if (first.number == turn->number)
-		make_due(turn);
+	turn->begin = (struct session_job){ .work = take_place, .done = have_place };
+	turn->begin_result = BEGIN_CALLED;
+	list_append(&sessions->turns[TURN_COMING], turn);
+	session_job_begin(sessions, &turn->begin);
+	if (turn->begin_result < 0) {
+		r = err_set(err, turn->begin_result, "%s", sessions->error.text);
+		turn_free(turn);
+		return r;
+	}
+	if (turn->begin_result == BEGIN_CALLED)
+		turn->begin_result = BEGIN_RETURNED;
 	*ret_turn = turn;
 	return 0;
 }
 
-int session_turn_id(struct session_turn *turn, const char *id, perch_err *err)
+/* An id that is to be stored. */
+struct id_job {
+	struct session_job job; /* the first member */
+	const struct session_turn *turn;
+	session_done_fn *done;
+	void *data;
+	char id[];
+};
+
+static int store_id(struct session_job *job, perch_err *err)
 {
-	const struct arguments arguments = { .key = turn->key, .id = id, .now = time(NULL) };
-	return database_run(&turn->sessions->database, SQL_SESSION_SET_ID, &arguments, err);
+	const struct id_job *storing = (const struct id_job *)job;
+	const struct arguments arguments = {
+		.key = storing->turn->key, .id = storing->id, .now = time(NULL)
+	};
+	return database_run(&job->sessions->database, SQL_SESSION_SET_ID, &arguments, err);
 }
 
-int session_turn_forget(struct session_turn *turn, perch_err *err)
+static void id_stored(struct session_job *job, int r, const perch_err *err)
 {
-	return turn->has_id ? session_turn_id(turn, "", err) : 0;
+	_cleanup_free_ struct id_job *storing = (struct id_job *)job;
+	if (storing->done && !storing->turn->is_silent)
+		storing->done(storing->data, storing->id, r, err);
 }
 
-int session_turn_end(struct session_turn *turn, bool counts, perch_err *err)
+void session_turn_id(struct session_turn *turn, const char *id, session_done_fn *done, void *data)
 {
-	int r = leave(turn, counts, err);
-	if (r == 0) {
-		turn_free(turn);
-		return 0;
+	struct id_job *job = calloc(1, sizeof(*job) + strlen(id) + 1);
+	if (!job) {
+		perch_err err = { 0 };
+		int r = err_no_memory(&err);
+		if (done)
+			done(data, id, r, &err);
+		return;
 	}
-	turn_move(turn, TURN_LEAVING);
-	look_soon(turn->sessions);
-	return r;
+	*job = (struct id_job){ { .work = store_id, .done = id_stored }, turn, done, data };
+	strcpy(job->id, id);
+	session_job_begin(turn->sessions, &job->job);
+}
+
+void session_turn_forget(struct session_turn *turn, session_done_fn *done, void *data)
+{
+	const perch_err none = { 0 };
+	if (turn->has_id)
+		session_turn_id(turn, "", done, data);
+	else if (done)
+		done(data, "", 0, &none);
+}
+
+static int record_end(struct session_job *job, perch_err *err)
+{
+	struct session_turn *turn = TURN_OF(job, end);
+	return leave(turn, turn->counts, err);
+}
+
+static void end_recorded(struct session_job *job, int r, const perch_err *err)
+{
+	struct session_turn *turn = TURN_OF(job, end);
+	session_done_fn *ended = turn->is_silent ? NULL : turn->ended;
+	void *data = turn->ended_data;
+	if (r == 0) {
+		turn_gone(turn);
+	} else {
+		turn_move(turn, TURN_LEAVING);
+		look_soon(turn->sessions);
+	}
+	if (ended)
+		ended(data, NULL, r, err);
+}
+
+void session_turn_silence(struct session_turn *turn)
+{
+	turn->is_silent = true;
+}
+
+void session_turn_end(struct session_turn *turn, bool counts, session_done_fn *done, void *data)
+{
+	turn_move(turn, TURN_ENDING);
+	turn->counts = counts;
+	turn->ended = done;
+	turn->ended_data = data;
+	turn->end = (struct session_job){ .work = record_end, .done = end_recorded };
+	session_job_begin(turn->sessions, &turn->end);
 }

@@ -47,6 +47,8 @@ static int open_files(struct sessions *sessions, const char *directory, perch_er
 		r = database_open(path, &sessions->database, err);
 	if (r == 0 && sessions->loop)
 		r = presence_take(sessions->lock_path, &sessions->presence, err);
+	if (r == 0 && sessions->loop)
+		r = session_jobs_open(sessions, err);
 	return r;
 }
 
@@ -61,7 +63,7 @@ int sessions_open(perch_host *host, struct sessions **ret_sessions, perch_err *e
 		return err_no_memory(err);
 	sessions->presence.fd = -1;
 	sessions->told.fd = -1;
-	if (host && session_turns_prepare(sessions, &host->loop) < 0)
+	if (host && session_turns_prepare(sessions, host) < 0)
 		return err_no_memory(err);
 	r = open_files(sessions, directory, err);
 	if (r == 0)

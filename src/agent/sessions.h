@@ -46,24 +46,35 @@ struct session_turn;
  * says why: the turn must not run, only be ended. */
 typedef void session_ready_fn(void *data, struct session_turn *turn, const char *id);
 
+/* What was asked for is stored, or r says why not, with words. `id` is the one that was to be
+ * stored, if any; valid during the call. */
+typedef void session_done_fn(void *data, const char *id, int r, const perch_err *err);
+
+/* Nothing here waits for another process that writes: what cannot be done at once is done from the
+ * loop, in the order in which it was asked for, and fails with -EBUSY after a second. */
+
 /* Takes a ticket. The key is copied. A waiter that dies, however, does not stop
- * those behind it. */
+ * those behind it. What is wrong is returned, or, where it is found out later, told by `ready`. */
 int session_turn_begin(struct sessions *sessions, const struct session_key *key,
 	session_ready_fn *ready, void *data, struct session_turn **ret_turn, perch_err *err);
 
 const perch_err *session_turn_error(const struct session_turn *turn);
 
-/* The agent was started without the id that the session has: forgotten when this
- * returns. */
-int session_turn_forget(struct session_turn *turn, perch_err *err);
+/* The agent was started without the id that the session has: it is forgotten. `done` comes once,
+ * mostly before this returns, as with the next two; it may be NULL. */
+void session_turn_forget(struct session_turn *turn, session_done_fn *done, void *data);
 
-/* The agent said its id: on disk when this returns. */
-int session_turn_id(struct session_turn *turn, const char *id, perch_err *err);
+/* The agent said its id. */
+void session_turn_id(struct session_turn *turn, const char *id, session_done_fn *done, void *data);
 
-/* The turn is over: recorded when this returns; the next one may begin. Frees it,
- * also when it fails. Also for a turn that has not become ready: it leaves the
- * queue. */
-int session_turn_end(struct session_turn *turn, bool counts, perch_err *err);
+/* The turn is over: when that is recorded, the next one may begin. It must not be used any more;
+ * `ready` comes no more. Also for a turn that has not become ready: it leaves the queue. What could
+ * not be recorded is tried again, without being counted. */
+void session_turn_end(struct session_turn *turn, bool counts, session_done_fn *done, void *data);
+
+/* Whoever has begun this turn is going away: neither `ready` nor any `done` comes any more. It must
+ * be ended, or has been and is not recorded yet. */
+void session_turn_silence(struct session_turn *turn);
 
 /* ---- looking at them ------------------------------------------------------ */
 

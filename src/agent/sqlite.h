@@ -27,7 +27,9 @@
 	X(reset)                \
 	X(step)                 \
 	X(system_errno)         \
-	X(wal_autocheckpoint)
+	X(wal_autocheckpoint)   \
+	X(wal_checkpoint_v2)    \
+	X(wal_hook)
 
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): a name takes none */
 #define SQLITE_MEMBER(name) __typeof__(&sqlite3_##name) name;

@@ -29,25 +29,31 @@ static inline uint64_t agent_patience_ns(uint64_t kill_grace_ns)
 
 struct agent_session {
 	struct sessions *sessions; /* NULL = nothing is stored */
-	struct session_turn *turn;
+	struct session_turn *turn; /* until its end is recorded */
+	bool is_ending;
 	struct session_key key; /* its texts are the caller's */
+	session_done_fn *ended;
+	void *data;
 };
 
 /* Waits in line for the session: `ready` comes from the loop. */
 int agent_session_begin(struct agent_session *session, perch_host *host,
 	const struct session_key *key, session_ready_fn *ready, void *data, perch_err *err);
 
-/* It was started without the id that the session has: forgotten when this returns. */
-int agent_session_forget(struct agent_session *session, perch_err *err);
+/* It was started without the id that the session has: it is forgotten. `done` comes once, mostly
+ * before this returns, as with the next two; also where nothing is stored. */
+void agent_session_forget(struct agent_session *session, session_done_fn *done, void *data);
 
-/* The agent said its id: on disk when this returns. */
-int agent_session_said(struct agent_session *session, struct str id, perch_err *err);
+/* The agent said its id. */
+void agent_session_said(
+	struct agent_session *session, struct str id, session_done_fn *done, void *data);
 
 /* The id that the session has now: the caller frees it. NULL = it is not known. */
 char *agent_session_id(const struct agent_session *session);
 
-/* The turn is over: on disk when this returns. Again is fine. */
-int agent_session_end(struct agent_session *session, bool counts, perch_err *err);
+/* The turn is over. */
+void agent_session_end(
+	struct agent_session *session, bool counts, session_done_fn *done, void *data);
 
 void agent_session_close(struct agent_session *session);
 

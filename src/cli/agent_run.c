@@ -30,6 +30,9 @@ struct agent_run {
 	struct agent_tell tell;
 	struct agent_asker asker;
 	bool is_held; /* the turn: nobody reads */
+	bool is_ending;
+	struct agent_end end; /* to be told when it is recorded */
+	char *stored;         /* the id of the session, where that is the end's */
 	bool is_over;
 	int code;
 	int signal; /* that came last; 0 = none */
@@ -43,18 +46,24 @@ static void warn_of_profile(struct agent_run *run)
 		agent_tell_warning(&run->tell, str_from(*warning));
 }
 
+static void on_forgotten(void *data, const char *id, int r, const perch_err *err)
+{
+	(void)id;
+	struct agent_run *run = data;
+	if (r < 0)
+		agent_tell_warning(&run->tell, str_from(err->text));
+}
+
 /* Programs get the start first, people were warned before. */
 static void on_started(void *data, struct agent_turn *turn)
 {
 	(void)turn;
 	struct agent_run *run = data;
-	perch_err err = { 0 };
-	int r = run->words.is_new ? agent_session_forget(&run->session, &err) : 0;
 	agent_tell_start(&run->tell, &run->options);
 	if (run->cli->json)
 		warn_of_profile(run);
-	if (r < 0)
-		agent_tell_warning(&run->tell, str_from(err.text));
+	if (run->words.is_new)
+		agent_session_forget(&run->session, on_forgotten, run);
 }
 
 static void on_partial(void *data, struct agent_turn *turn, struct str text, struct str raw)
@@ -64,14 +73,21 @@ static void on_partial(void *data, struct agent_turn *turn, struct str text, str
 	agent_tell_partial(&run->tell, run->profile.dialect, text, raw);
 }
 
+/* The id is on disk before it is told. */
+static void on_stored(void *data, const char *id, int r, const perch_err *err)
+{
+	struct agent_run *run = data;
+	if (r < 0)
+		agent_tell_warning(&run->tell, str_from(err->text));
+	if (id[0])
+		agent_tell_session(&run->tell, str_from(id));
+}
+
 static void on_session(void *data, struct agent_turn *turn, struct str id)
 {
 	(void)turn;
 	struct agent_run *run = data;
-	perch_err err = { 0 };
-	if (agent_session_said(&run->session, id, &err) < 0)
-		agent_tell_warning(&run->tell, str_from(err.text));
-	agent_tell_session(&run->tell, id);
+	agent_session_said(&run->session, id, on_stored, run);
 }
 
 static void on_warning(void *data, struct agent_turn *turn, struct str text)
@@ -95,21 +111,28 @@ static void on_reply(void *data, struct agent_turn *turn, struct str text)
 	agent_tell_reply(&run->tell, text);
 }
 
-/* The end is on disk before it is told. */
+static void on_recorded(void *data, const char *id, int r, const perch_err *err)
+{
+	(void)id;
+	struct agent_run *run = data;
+	if (r < 0)
+		agent_tell_warning(&run->tell, str_from(err->text));
+	agent_tell_end(&run->tell, &run->end);
+	run->is_over = true;
+}
+
+/* The end is on disk before it is told. What it speaks of is the turn's, or stays. */
 static void tell_end(struct agent_run *run, const struct agent_end *end, bool counts)
 {
-	perch_err err = { 0 };
 	agent_asker_end(&run->asker);
-	struct agent_end told = *end;
-	/* An agent that was not started has left the session as it is. */
-	_cleanup_free_ char *stored = counts ? NULL : agent_session_id(&run->session);
-	if (stored && !run->words.session)
-		told.session_id = str_from(stored);
-	if (agent_session_end(&run->session, counts, &err) < 0)
-		agent_tell_warning(&run->tell, str_from(err.text));
-	agent_tell_end(&run->tell, &told);
+	run->is_ending = true;
 	run->code = end->exit_code;
-	run->is_over = true;
+	run->end = *end;
+	/* An agent that was not started has left the session as it is. */
+	run->stored = counts ? NULL : agent_session_id(&run->session);
+	if (run->stored && !run->words.session)
+		run->end.session_id = str_from(run->stored);
+	agent_session_end(&run->session, counts, on_recorded, run);
 }
 
 static void on_end(void *data, struct agent_turn *turn, const struct agent_end *end)
@@ -190,7 +213,7 @@ static void stop(struct agent_run *run, int signal)
 {
 	if (run->turn)
 		agent_turn_cancel(run->turn, signal);
-	else if (!run->is_over)
+	else if (!run->is_ending)
 		end_early(run, 128 + signal, "cancelled", "cancelled");
 	agent_tell_hurry(&run->tell, run->signal ? 0 : agent_patience_ns(run->profile.kill_grace_ns));
 	run->signal = signal;
@@ -278,7 +301,7 @@ static int run_to_the_end(struct agent_run *run, perch_err *err)
 	flush(run);
 	while (!run->is_over || agent_tell_waits(&run->tell)) {
 		r = perch_host_wait(run->host, -1);
-		if (r < 0 && run->is_over)
+		if (r < 0 && run->is_ending)
 			break;
 		if (r < 0) {
 			err_set(err, r, "waiting failed: %s", perch_strerror(r));
@@ -294,6 +317,7 @@ static void close_run(struct agent_run *run)
 {
 	agent_turn_free(run->turn);
 	agent_session_close(&run->session);
+	free(run->stored);
 	agent_asker_free(&run->asker);
 	if (run->has_signals)
 		signals_close(&run->signals);

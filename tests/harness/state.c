@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/sessions_parts.h"
 #include "harness/folder.h"
 #include "harness/proc.h"
 #include "harness/suite.h"
@@ -65,7 +66,7 @@ void asked_ready(void *data, struct session_turn *turn, const char *id)
 
 void asked_begin_key(struct sessions *sessions, struct asked *asked, const struct session_key *key)
 {
-	*asked = (struct asked){ 0 };
+	*asked = (struct asked){ .sessions = sessions };
 	perch_err err = { 0 };
 	int r = session_turn_begin(sessions, key, asked_ready, asked, &asked->turn, &err);
 	ck_assert_msg(r == 0, "%s", err.text);
@@ -83,17 +84,58 @@ void asked_take(perch_host *host, struct sessions *sessions, struct asked *asked
 	proc_until(host, &asked->is_ready);
 }
 
+/* What was asked of a session, and what came of it. */
+struct result {
+	bool is_there;
+	int code;
+	perch_err *err;
+};
+
+static void take_result(void *data, const char *id, int r, const perch_err *err)
+{
+	(void)id;
+	struct result *result = data;
+	ck_assert(!result->is_there);
+	result->is_there = true;
+	result->code = r;
+	if (result->err)
+		*result->err = *err;
+}
+
+/* Runs the loop where another process writes. */
+static int await_result(struct loop *loop, const struct result *result)
+{
+	while (!result->is_there)
+		ck_assert_int_ge(loop_run(loop, -1), 0);
+	return result->code;
+}
+
+int state_set_id(
+	struct sessions *sessions, struct session_turn *turn, const char *id, perch_err *err)
+{
+	struct result result = { .err = err };
+	session_turn_id(turn, id, take_result, &result);
+	return await_result(sessions->loop, &result);
+}
+
+int state_end(struct sessions *sessions, struct session_turn *turn, bool counts, perch_err *err)
+{
+	struct result result = { .err = err };
+	session_turn_end(turn, counts, take_result, &result);
+	return await_result(sessions->loop, &result);
+}
+
 void asked_set_id(struct asked *asked, const char *id)
 {
 	perch_err err = { 0 };
-	int r = session_turn_id(asked->turn, id, &err);
+	int r = state_set_id(asked->sessions, asked->turn, id, &err);
 	ck_assert_msg(r == 0, "%s", err.text);
 }
 
 void asked_end(struct asked *asked)
 {
 	perch_err err = { 0 };
-	int r = session_turn_end(asked->turn, true, &err);
+	int r = state_end(asked->sessions, asked->turn, true, &err);
 	ck_assert_msg(r == 0, "%s", err.text);
 }
 
@@ -107,7 +149,7 @@ const char *state_id_now(perch_host *host, struct sessions *sessions)
 {
 	static struct asked asked;
 	asked_take(host, sessions, &asked);
-	ck_assert_int_eq(session_turn_end(asked.turn, false, NULL), 0);
+	ck_assert_int_eq(state_end(sessions, asked.turn, false, NULL), 0);
 	return asked.id;
 }
 

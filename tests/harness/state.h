@@ -29,9 +29,15 @@ const char *state_id_now(perch_host *host, struct sessions *sessions);
 /* The one session that is stored. */
 struct session_record state_only_record(struct sessions *sessions, struct arena *arena);
 
+/* Each runs the loop until it is done, and returns what came of it. */
+int state_set_id(
+	struct sessions *sessions, struct session_turn *turn, const char *id, perch_err *err);
+int state_end(struct sessions *sessions, struct session_turn *turn, bool counts, perch_err *err);
+
 /* ---- a turn and what it was told ------------------------------------------- */
 
 struct asked {
+	struct sessions *sessions;
 	struct session_turn *turn;
 	bool is_ready;
 	bool has_failed;

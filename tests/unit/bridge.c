@@ -11,6 +11,7 @@
 #include "agent/bridge.h"
 #include "agent/profiles.h"
 #include "agent/sessions_parts.h"
+#include "base/clock.h"
 #include "harness/folder.h"
 #include "harness/oom.h"
 #include "harness/proc.h"
@@ -87,7 +88,10 @@ struct rig {
 	char profile[4096];
 	unsigned started, ended, failed, running, most_running, warnings, partials;
 	char last_code[32];
+	char last_warning[256];
+	bool checks_records; /* at each end: that it is on disk */
 	bool is_over;
+	uint64_t last_partial_ns, longest_gap_ns;
 	bool has_ended[TURNS_MAX];
 	unsigned order[TURNS_MAX]; /* the ids in the order in which they began */
 };
@@ -106,6 +110,35 @@ static void on_partial(void *data, struct agent_turn *turn, struct str text, str
 	(void)turn, (void)text, (void)raw;
 	struct rig *rig = bridge_turn_data(data);
 	rig->partials++;
+	uint64_t now_ns = clock_now_ns();
+	uint64_t gap_ns = rig->last_partial_ns ? now_ns - rig->last_partial_ns : 0;
+	rig->longest_gap_ns = gap_ns > rig->longest_gap_ns ? gap_ns : rig->longest_gap_ns;
+	rig->last_partial_ns = now_ns;
+}
+
+static void on_warning(void *data, struct agent_turn *turn, struct str text)
+{
+	(void)turn;
+	struct rig *rig = bridge_turn_data(data);
+	rig->warnings++;
+	snprintf(rig->last_warning, sizeof(rig->last_warning), "%.*s", (int)text.len, text.data);
+}
+
+/* All turns that are on disk, as another process sees them. */
+static int64_t turns_on_disk(void)
+{
+	struct sessions *sessions;
+	struct session_record *records;
+	struct arena arena = { 0 };
+	size_t count;
+	int64_t turns = 0;
+	ck_assert_int_eq(sessions_open(NULL, &sessions, NULL), 0);
+	ck_assert_int_eq(sessions_list(sessions, NULL, &arena, &records, &count, NULL), 0);
+	for (size_t i = 0; i < count; i++)
+		turns += records[i].turns;
+	arena_free(&arena);
+	sessions_close(sessions);
+	return turns;
 }
 
 static void on_error(void *data, struct agent_turn *turn, const char *code, struct str text)
@@ -120,6 +153,8 @@ static void on_end(void *data, struct agent_turn *turn, const struct agent_end *
 	struct rig *rig = bridge_turn_data(data);
 	unsigned id = (unsigned)atoi(bridge_turn_id(data));
 	ck_assert_msg(!rig->has_ended[id], "%u ended twice", id);
+	if (rig->checks_records)
+		ck_assert_int_eq(turns_on_disk(), rig->ended + 1);
 	rig->has_ended[id] = true;
 	rig->running -= turn != NULL;
 	rig->failed += !end->success;
@@ -129,6 +164,7 @@ static void on_end(void *data, struct agent_turn *turn, const struct agent_end *
 static const struct agent_turn_events events = {
 	.started = on_started,
 	.partial = on_partial,
+	.warning = on_warning,
 	.error = on_error,
 	.end = on_end,
 };
@@ -207,7 +243,8 @@ START_TEST(room_is_counted)
 	while (rig.started < 2)
 		perch_host_wait(rig.host, 1000);
 	ck_assert_int_eq(take(&rig, 5, 2), -EBUSY);
-	ck_assert(bridge_cancel(rig.bridge, "1", SIGINT)); /* at once: it has not begun */
+	ck_assert(
+		bridge_cancel(rig.bridge, "1", SIGINT)); /* nobody writes: at once, as it has not begun */
 	ck_assert_uint_eq(rig.ended, 1);
 	ck_assert_str_eq(rig.last_code, "cancelled");
 	ck_assert(!bridge_cancel(rig.bridge, "1", SIGINT));
@@ -256,6 +293,83 @@ START_TEST(a_session_is_left_behind_its_agent)
 }
 END_TEST
 
+START_TEST(an_end_is_recorded_before_it_is_told)
+{
+	static struct rig rig;
+	enum { TURNS = 12 };
+	char command[8192];
+	snprintf(command, sizeof(command), "%s exit 0", proc_child_path());
+	rig_open(&rig, command, 1, TURNS);
+	rig.checks_records = true;
+	for (unsigned i = 0; i < TURNS; i++)
+		ck_assert_int_eq(take(&rig, i, i % 3), 0);
+	proc_until(rig.host, &rig.is_over);
+	ck_assert_uint_eq(rig.ended, TURNS);
+	ck_assert_uint_eq(rig.warnings, 0);
+	rig_close(&rig);
+}
+END_TEST
+
+/* Streams until there is a file `go`. */
+#define STREAMS_UNTIL_GO \
+	"sh\nargs: ['-c', 'until [ -e go ]; do echo AGENT_PARTIAL:x; sleep 0.005; done']\ncwd: '.'"
+
+/* Another process writes for seconds: an end cannot be recorded, which is told; those who stream do
+ * not notice. */
+START_TEST(who_writes_for_long_stops_no_turn)
+{
+	static struct rig rig;
+	rig_open(&rig, STREAMS_UNTIL_GO, 2, 8);
+	ck_assert_int_eq(take(&rig, 0, 0), 0);
+	while (rig.partials < 3)
+		perch_host_wait(rig.host, 1000);
+	struct database stuck;
+	ck_assert_int_eq(database_open(folder_path("state/perch/sessions.db"), &stuck, NULL), 0);
+	ck_assert_int_eq(database_run(&stuck, SQL_BEGIN, NULL, NULL), 0);
+	rig.longest_gap_ns = 0;
+	ck_assert_int_eq(take(&rig, 1, 1), 0); /* gets no place in its session */
+	ck_assert_int_eq(take(&rig, 2, 0), 0);
+	ck_assert(bridge_cancel(rig.bridge, "2", SIGINT)); /* not recorded either */
+	ck_assert(bridge_cancel(rig.bridge, "2", SIGINT));
+	ck_assert_int_eq(take(&rig, 2, 0), -EEXIST);
+	while (rig.ended < 2)
+		perch_host_wait(rig.host, 1000);
+	ck_assert(rig.has_ended[1] && rig.has_ended[2] && !rig.has_ended[0]);
+	ck_assert_uint_lt(rig.longest_gap_ns, 500 * NSEC_PER_MSEC);
+	folder_write("go", "");
+	proc_until(rig.host, &rig.is_over);
+	ck_assert_uint_ge(rig.warnings, 1);
+	ck_assert_ptr_nonnull(strstr(rig.last_warning, "the end of the turn is not recorded"));
+	ck_assert_ptr_nonnull(strstr(rig.last_warning, "another process"));
+	database_close(&stuck);
+	rig_close(&rig);
+}
+END_TEST
+
+/* The bridge goes while ends of its turns are not recorded yet. */
+START_TEST(freed_while_ends_are_recorded)
+{
+	static struct rig rig;
+	rig_open(&rig, STREAMS_UNTIL_GO, 2, 8);
+	ck_assert_int_eq(take(&rig, 0, 0), 0);
+	while (rig.partials < 3)
+		perch_host_wait(rig.host, 1000);
+	struct database stuck;
+	ck_assert_int_eq(database_open(folder_path("state/perch/sessions.db"), &stuck, NULL), 0);
+	ck_assert_int_eq(database_run(&stuck, SQL_BEGIN, NULL, NULL), 0);
+	bridge_cancel_all(rig.bridge, SIGKILL);
+	ck_assert_int_eq(take(&rig, 1, 1), 0);
+	for (int i = 0; i < 20; i++)
+		perch_host_wait(rig.host, 10);
+	bridge_free(rig.bridge);
+	rig.bridge = NULL;
+	database_close(&stuck);
+	rig_close(&rig);
+	ck_assert_uint_eq(rig.ended, 0);
+	ck_assert_int_eq(turns_on_disk(), 1);
+}
+END_TEST
+
 /* Three descriptors for each of a thousand: many a login has fewer, and may have more. */
 static void open_as_many_as_allowed(void)
 {
@@ -293,4 +407,5 @@ END_TEST
 
 SUITE_MAIN("bridge", profiles_are_read_again_when_they_change, profiles_without_memory,
 	each_session_in_order, room_is_counted, freed_with_turns_under_way,
-	a_session_is_left_behind_its_agent, a_thousand_at_once)
+	a_session_is_left_behind_its_agent, an_end_is_recorded_before_it_is_told,
+	who_writes_for_long_stops_no_turn, freed_while_ends_are_recorded, a_thousand_at_once)

@@ -70,8 +70,8 @@ START_TEST(turns_of_a_session_go_in_order)
 	for (int i = 0; i < TURNS; i++)
 		asked_begin(sessions, &asked[i]);
 	/* One in the middle gives up before its time, and so does the last. */
-	ck_assert_int_eq(session_turn_end(asked[7].turn, false, NULL), 0);
-	ck_assert_int_eq(session_turn_end(asked[TURNS - 1].turn, false, NULL), 0);
+	ck_assert_int_eq(state_end(sessions, asked[7].turn, false, NULL), 0);
+	ck_assert_int_eq(state_end(sessions, asked[TURNS - 1].turn, false, NULL), 0);
 	for (int i = 0; i < TURNS - 1; i++) {
 		if (i == 7)
 			continue;
@@ -226,8 +226,8 @@ static int one_turn(void *data)
 		if (asked.has_failed)
 			r = session_turn_error(asked.turn)->code;
 		else
-			r = session_turn_id(asked.turn, "id", NULL);
-		ck_assert_int_eq(session_turn_end(asked.turn, true, NULL), 0);
+			r = state_set_id(sessions, asked.turn, "id", NULL);
+		ck_assert_int_eq(state_end(sessions, asked.turn, true, NULL), 0);
 	}
 	struct session_record *records;
 	size_t count;

@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/database.h"
+#include "base/clock.h"
 #include "harness/folder.h"
 #include "harness/proc.h"
 #include "harness/state.h"
@@ -30,7 +32,7 @@ static void count_up(int in, int out)
 		int number = atoi(asked.id) + 1;
 		char id[32];
 		snprintf(id, sizeof(id), "%d", number);
-		if (session_turn_id(asked.turn, id, NULL) < 0 ||
+		if (state_set_id(sessions, asked.turn, id, NULL) < 0 ||
 			write(out, &number, sizeof(number)) != sizeof(number))
 			_exit(1);
 		asked_end(&asked);
@@ -269,11 +271,11 @@ START_TEST(a_full_disk)
 	for (int i = 0; i < 1000 && r == 0; i++) {
 		memcpy(last, id, sizeof(last));
 		snprintf(id, sizeof(id), "%d", i);
-		r = session_turn_id(asked.turn, id, &err);
+		r = state_set_id(sessions, asked.turn, id, &err);
 	}
 	ck_assert_msg(r == -ENOSPC, "%d: %s", r, err.text);
 	ck_assert_ptr_nonnull(strstr(err.text, "sessions.db"));
-	ck_assert_int_eq(session_turn_end(asked.turn, true, NULL), -ENOSPC);
+	ck_assert_int_eq(state_end(sessions, asked.turn, true, NULL), -ENOSPC);
 	state_settle(host);
 	ck_assert(!behind.is_ready);
 	free(folder_run("rm state/perch/filler"));
@@ -284,6 +286,94 @@ START_TEST(a_full_disk)
 	assert_intact();
 	umount2(folder_path("state/perch"), MNT_DETACH);
 	perch_host_free(host);
+}
+END_TEST
+
+static void count_done(void *data, const char *id, int r, const perch_err *err)
+{
+	(void)id;
+	ck_assert_msg(r == 0, "%s", err->text);
+	++*(unsigned *)data;
+}
+
+/* What is asked for meanwhile waits, and the loop does not. */
+START_TEST(a_writer_holds_no_loop_up)
+{
+	state_new();
+	perch_host *host = state_host();
+	struct sessions *sessions = state_sessions(host);
+	struct asked asked, behind;
+	asked_take(host, sessions, &asked);
+	struct database stuck;
+	ck_assert_int_eq(database_open(state_database(), &stuck, NULL), 0);
+	ck_assert_int_eq(database_run(&stuck, SQL_BEGIN, NULL, NULL), 0);
+	unsigned done = 0;
+	uint64_t begun = clock_now_ns();
+	session_turn_id(asked.turn, "x", count_done, &done);
+	asked_begin(sessions, &behind);
+	session_turn_id(asked.turn, "y", count_done, &done);
+	session_turn_end(asked.turn, true, count_done, &done);
+	for (int i = 0; i < 20; i++)
+		perch_host_wait(host, 2);
+	ck_assert_uint_lt(clock_now_ns() - begun, 800 * NSEC_PER_MSEC);
+	ck_assert(!done && !behind.is_ready);
+	database_close(&stuck);
+	proc_until(host, &behind.is_ready);
+	ck_assert_uint_eq(done, 3);
+	ck_assert_str_eq(behind.id, "y");
+	asked_end(&behind);
+	struct arena arena = { 0 };
+	ck_assert_int_eq(state_only_record(sessions, &arena).turns, 2);
+	arena_free(&arena);
+	state_close(host, sessions);
+}
+END_TEST
+
+/* A turn that ends while it waits for its ticket never begins; one that cannot have one is told. */
+START_TEST(a_turn_that_comes_while_a_writer_is_stuck)
+{
+	state_new();
+	perch_host *host = state_host();
+	struct sessions *sessions = state_sessions(host);
+	struct database stuck;
+	ck_assert_int_eq(database_open(state_database(), &stuck, NULL), 0);
+	ck_assert_int_eq(database_run(&stuck, SQL_BEGIN, NULL, NULL), 0);
+	struct asked ended, silent, failing;
+	unsigned done = 0;
+	asked_begin(sessions, &ended);
+	session_turn_end(ended.turn, false, NULL, NULL);
+	asked_begin(sessions, &failing);
+	proc_until(host, &failing.is_ready);
+	ck_assert(failing.has_failed && !ended.is_ready);
+	ck_assert_int_eq(session_turn_error(failing.turn)->code, -EBUSY);
+	asked_begin(sessions, &silent);
+	session_turn_silence(silent.turn);
+	session_turn_end(silent.turn, false, count_done, &done);
+	database_close(&stuck);
+	ck_assert_int_eq(state_end(sessions, failing.turn, false, NULL), 0);
+	ck_assert_str_eq(state_id_now(host, sessions), "");
+	ck_assert(!silent.is_ready && !ended.is_ready);
+	state_close(host, sessions);
+	assert_intact();
+}
+END_TEST
+
+/* The log is written back by the worker, and stays short. */
+START_TEST(the_log_stays_short)
+{
+	state_new();
+	perch_host *host = state_host();
+	struct sessions *sessions = state_sessions(host);
+	for (int i = 0; i < 2000; i++) {
+		struct asked asked;
+		asked_take(host, sessions, &asked);
+		asked_end(&asked);
+	}
+	struct stat log;
+	ck_assert_int_eq(stat(folder_path("state/perch/sessions.db-wal"), &log), 0);
+	ck_assert_int_lt(log.st_size, 6 * DATABASE_WAL_PAGES * 1024);
+	state_close(host, sessions);
+	assert_intact();
 }
 END_TEST
 
@@ -300,7 +390,7 @@ START_TEST(a_stuck_writer)
 	ck_assert_int_eq(database_open(state_database(), &stuck, NULL), 0);
 	ck_assert_int_eq(database_run(&stuck, SQL_BEGIN, NULL, NULL), 0);
 	perch_err err = { 0 };
-	ck_assert_int_eq(session_turn_id(asked.turn, "x", &err), -EBUSY);
+	ck_assert_int_eq(state_set_id(sessions, asked.turn, "x", &err), -EBUSY);
 	ck_assert_ptr_nonnull(strstr(err.text, "another process"));
 	database_close(&stuck);
 	asked_set_id(&asked, "y");
@@ -311,4 +401,5 @@ END_TEST
 
 SUITE_MAIN("sessions-faults", a_kill_at_any_moment_loses_nothing_told, a_kill_while_it_is_made,
 	made_by_many_at_once, refuses_what_is_not_its_own, refuses_a_newer_schema, tells_of_damage,
-	a_directory_that_cannot_be_written, a_full_disk, a_stuck_writer)
+	a_directory_that_cannot_be_written, a_full_disk, a_stuck_writer, a_writer_holds_no_loop_up,
+	a_turn_that_comes_while_a_writer_is_stuck, the_log_stays_short)
