@@ -75,10 +75,10 @@ int launch_open_sandbox(
 		buf_printf(&launch->warnings, "%s; %s--write . allows it\n", launch->policy.note,
 			widen_by ? widen_by : "");
 	if (r == 0)
-		launch_record(launch);
-	if (r == 0)
 		r = sandbox_open(host, &launch->policy, ret_sandbox, err);
-	if (r == 0)
-		launch->policy.protect = sandbox_protected(*ret_sandbox);
-	return r;
+	if (r < 0)
+		return r;
+	launch->policy.protect = sandbox_protected(*ret_sandbox);
+	launch_record(launch); /* of what was refused, nothing is approved */
+	return 0;
 }

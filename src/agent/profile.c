@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/paths.h"
 #include "base/sha256.h"
 
 /* ---- what is odd --------------------------------------------------------- */
@@ -224,21 +225,6 @@ int agent_profile_parse(const char *path, struct str text, struct arena *arena,
 	return 0;
 }
 
-/* Where a link to it is: whoever replaces that replaces the profile. */
-static int profile_keep_link(
-	const char *path, struct arena *arena, struct agent_profile *profile, perch_err *err)
-{
-	char folder[PATH_MAX];
-	const char *slash = strrchr(path, '/');
-	const char *above =
-		slash ? arena_dup(arena, (struct str){ path, (size_t)(slash - path) + 1 }) : ".";
-	if (!file_is_link(path) || (above && !realpath(above, folder)))
-		return 0;
-	if (above)
-		profile->given = arena_join(arena, folder, "/", slash ? slash + 1 : path, NULL);
-	return above && profile->given ? 0 : err_no_memory(err);
-}
-
 int agent_profile_read(
 	const char *path, struct arena *arena, struct agent_profile *ret_profile, perch_err *err)
 {
@@ -253,7 +239,7 @@ int agent_profile_read(
 	struct agent_profile profile;
 	r = agent_profile_parse(canonical, (struct str){ text.data, text.len }, arena, &profile, err);
 	if (r == 0)
-		r = profile_keep_link(path, arena, &profile, err);
+		r = paths_absolute(path, arena, &profile.given, err);
 	if (r == 0)
 		*ret_profile = profile;
 	return r;

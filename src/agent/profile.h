@@ -19,7 +19,7 @@ enum agent_dialect { AGENT_0_1, AGENT_0_4 };
 
 struct agent_profile {
 	const char *path;      /* canonical: the key of its sessions */
-	const char *given;     /* absolute; another one than path where that is a link */
+	const char *given;     /* absolute, as it was found: with links on the way, if there are any */
 	const char *directory; /* where it lies: {{PROFILE_DIR}} */
 	const char *sha256;    /* of its text */
 	enum agent_dialect dialect;

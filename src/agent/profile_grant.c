@@ -1,5 +1,6 @@
 /* What the user allowed an agent, and whether its profile is still the one that was approved. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/profile.h"
@@ -26,13 +27,30 @@ static void grant_add_variables(struct path_list *words, const char *template)
 	}
 }
 
+/* The directory is written: what a path leads to counts, unless that is known only in a turn. */
+static void grant_add_directory(struct path_list *words, const struct agent_profile *profile)
+{
+	const char *cwd = profile->cwd;
+	const char *home = getenv("HOME");
+	bool is_home = profile_is_home(cwd);
+	if (!cwd[0] || strstr(cwd, "{{") || strstr(cwd, "${") || (is_home && !home)) {
+		grant_add_word(words, "directory", cwd);
+		return;
+	}
+	const char *base = cwd[0] == '/' ? "" : is_home ? home : profile->directory;
+	const char *path = arena_join(words->arena, base, base[0] ? "/" : "", cwd + is_home, NULL);
+	const char *word = path ? decision_word_of_path(words->arena, "directory", path) : NULL;
+	words->failed |= !word;
+	path_list_add(words, word ? word : "");
+}
+
 /* What it says beside its widening: the directory is written, and the network is open unless it
  * is closed. */
 static const char *const *grant_words(struct arena *arena, const struct agent_profile *profile)
 {
 	struct path_list words;
 	path_list_begin(&words, arena, NULL);
-	grant_add_word(&words, "directory", profile->cwd);
+	grant_add_directory(&words, profile);
 	grant_add_variables(&words, profile->cwd);
 	for (const char *const *variable = profile->env; *variable; variable++)
 		grant_add_variables(&words, *variable);

@@ -2,10 +2,13 @@
 #include "base/paths.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
@@ -85,4 +88,17 @@ int paths_make(const char *directory, perch_err *err)
 	return r == 0 ? 0
 				  : err_set(err, r, "cannot make the directory %s: %s", file_shown(path, shown),
 						perch_strerror(r));
+}
+
+int paths_absolute(const char *path, struct arena *arena, const char **ret_path, perch_err *err)
+{
+	char here[PATH_MAX] = "";
+	bool is_relative = path[0] != '/';
+	if (is_relative && !getcwd(here, sizeof(here)))
+		return err_set(err, -errno, "no current directory: %s", perch_strerror(-errno));
+	const char *joined = arena_join(arena, here, is_relative ? "/" : "", path, NULL);
+	if (!joined)
+		return err_no_memory(err);
+	*ret_path = joined;
+	return 0;
 }

@@ -19,6 +19,11 @@ int paths_user(enum path_kind kind, const char *below, char **ret_path, perch_er
 /* Where temporary files go: $TMPDIR, or /tmp when that is no absolute path. */
 const char *paths_tmp(void);
 
+/* The path from the root, links and dots as they are. Lives in the arena. Fails with -ENOMEM and
+ * the errno of getcwd. */
+struct arena;
+int paths_absolute(const char *path, struct arena *arena, const char **ret_path, perch_err *err);
+
 /* Makes a directory, and those above it, for its user alone (0700) where they
  * are missing. Fails with -ENOTDIR where something else has its name, other errnos,
  * -ENOMEM. */

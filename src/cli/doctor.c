@@ -19,6 +19,8 @@
 #include "cli/page.h"
 #include "plugins/inspect.h"
 #include "proc/pidfd.h"
+#include "proc/program.h"
+#include "sandbox/own_git.h"
 #include "sandbox/probe.h"
 
 enum status {
@@ -135,26 +137,25 @@ static void check_user_namespaces(struct finding *finding)
 
 static void check_git(struct finding *finding)
 {
-	const char *const argv[] = { "git", "--version", NULL };
+	_cleanup_free_ char *path = NULL;
 	struct inquiry inquiry;
 	perch_err err = { 0 };
-	if (inquire(argv, PERCH_GUARD_OFF, &inquiry, &err) < 0)
+	int r = own_git_find(&path, &err);
+	const char *const argv[] = { path, "--version", NULL };
+	if (r < 0 || inquire(argv, PERCH_GUARD_OFF, &inquiry, &err) < 0)
 		found(finding, STATUS_WARNING, "install git to install plugins from repositories", "%s",
 			err.text);
 	else
-		found(finding, STATUS_OK, NULL, "%s", inquiry.line);
+		found(finding, STATUS_OK, NULL, "%s, %s", inquiry.line, path);
 }
 
 static void check_shell(struct finding *finding)
 {
-	const char *const argv[] = { "sh", "-c", "command -v sh", NULL };
-	struct inquiry inquiry;
-	perch_err err = { 0 };
-	if (inquire(argv, PERCH_GUARD_OFF, &inquiry, &err) < 0)
-		found(finding, STATUS_FAILURE,
-			"a POSIX shell must be on PATH: plugins run commands with it", "%s", err.text);
+	if (access(PROGRAM_SHELL, X_OK) < 0)
+		found(finding, STATUS_FAILURE, "there must be a POSIX shell: plugins run commands with it",
+			PROGRAM_SHELL ": %s", perch_strerror(-errno));
 	else
-		found(finding, STATUS_OK, NULL, "%s", inquiry.line);
+		found(finding, STATUS_OK, NULL, PROGRAM_SHELL);
 }
 
 /* A directory that is not there yet is fine when it can be made. */

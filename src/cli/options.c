@@ -1,6 +1,8 @@
 /* Options of a command, as a table. */
 #include "cli/options.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -131,4 +133,20 @@ int options_parse_words(
 			return r;
 	}
 	return 0;
+}
+
+bool options_amount(const char *text, bool has_unit, uint64_t *ret_amount)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	errno = 0;
+	unsigned long long amount = strtoull(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || errno)
+		return false;
+	const char *unit = has_unit && *end ? strchr(units, *end) : NULL;
+	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+	if (end[unit ? 1 : 0] || amount > (UINT64_MAX >> 1 >> shift))
+		return false;
+	*ret_amount = (uint64_t)amount << shift;
+	return true;
 }

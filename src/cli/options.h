@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum option_kind {
 	OPTION_FLAG,  /* bool *target: set to true */
@@ -42,5 +43,8 @@ int options_add(struct option_list *list, const char *value);
 
 /* Whether a list of what is wanted has the word in it, or nothing: then all is wanted. */
 bool options_want(const struct option_list *list, const char *word);
+
+/* 64, 256M, 1G: a number and, where it counts bytes, a unit. */
+bool options_amount(const char *text, bool has_unit, uint64_t *ret_amount);
 
 #endif

@@ -14,6 +14,8 @@ struct installing {
 	struct consent consent;
 	struct option_list sources;
 	bool copies;
+	const char *copy_max_text;
+	uint64_t copy_max;
 	bool force;
 	bool skips_build;
 	struct envelope envelope; /* for programs: installed */
@@ -89,6 +91,7 @@ static void install_one(struct installing *installing, const char *source)
 	const struct install_options options = {
 		.source = source,
 		.copies = installing->copies,
+		.copy_max = installing->copy_max,
 		.force = installing->force,
 		.skips_build = installing->skips_build,
 	};
@@ -153,12 +156,22 @@ static int install_all(struct installing *installing)
 	return code ? code : r;
 }
 
+static int read_copy_max(struct installing *installing)
+{
+	const char *text = installing->copy_max_text;
+	if (!text || (options_amount(text, true, &installing->copy_max) && installing->copy_max))
+		return 0;
+	return cli_usage_error("write a number of bytes, with or without a unit: 512M, 4G",
+		"--copy-max: '%s' is no amount", text);
+}
+
 static int cli_plugins_install(struct cli *cli, int argc, char **argv)
 {
 	struct installing installing = { .cli = cli };
 	const struct option_spec options[] = {
 		CONSENT_OPTIONS(&installing.consent),
 		{ "copy", 0, OPTION_FLAG, &installing.copies },
+		{ "copy-max", 0, OPTION_TEXT, &installing.copy_max_text },
 		{ "force", 'f', OPTION_FLAG, &installing.force },
 		{ "no-build", 0, OPTION_FLAG, &installing.skips_build },
 		{ 0 },
@@ -166,6 +179,8 @@ static int cli_plugins_install(struct cli *cli, int argc, char **argv)
 	int r = plugins_options(cli, options, argc, argv, &installing.sources);
 	if (r == 0)
 		r = consent_read(&installing.consent);
+	if (r == 0)
+		r = read_copy_max(&installing);
 	if (r == 0 && !installing.sources.count)
 		r = cli_usage_error(
 			"see: perch plugins install --help", "install what? A SOURCE is missing");
@@ -190,6 +205,7 @@ const struct command plugins_install = {
 			"                  network (with commas between them) or none\n"
 			"  --trust         also from an unverified source that wants exec or network\n"
 			"  --copy          a snapshot of a directory, not a link to it\n"
+			"  --copy-max N    of at most so many bytes (1G): 512M, 4G\n"
 			"  -f, --force     replace what is installed; what it has stored stays\n"
 			"  --no-build      build nothing\n"
 			"  --json          one object, for programs; nobody is asked\n"

@@ -31,23 +31,6 @@ static const struct {
 
 enum { LIMIT_NAMES = sizeof(limit_names) / sizeof(limit_names[0]) };
 
-/* 64, 256M, 1G: a number and, where it counts bytes, a unit. */
-static bool parse_amount(const char *text, bool has_unit, uint64_t *ret_amount)
-{
-	static const char units[] = "KMGT";
-	char *end;
-	errno = 0;
-	unsigned long long amount = strtoull(text, &end, 10);
-	if (text[0] < '0' || text[0] > '9' || errno)
-		return false;
-	const char *unit = has_unit && *end ? strchr(units, *end) : NULL;
-	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
-	if (end[unit ? 1 : 0] || amount > (UINT64_MAX >> 1 >> shift))
-		return false;
-	*ret_amount = (uint64_t)amount << shift;
-	return true;
-}
-
 static int set_limit(struct sandbox_limits *limits, const char *word)
 {
 	for (size_t i = 0; i < LIMIT_NAMES; i++) {
@@ -55,7 +38,7 @@ static int set_limit(struct sandbox_limits *limits, const char *word)
 		if (strncmp(word, limit_names[i].name, len) != 0 || word[len] != '=')
 			continue;
 		uint64_t *amount = (uint64_t *)((char *)limits + limit_names[i].offset);
-		if (parse_amount(word + len + 1, limit_names[i].has_unit, amount))
+		if (options_amount(word + len + 1, limit_names[i].has_unit, amount))
 			return 0;
 		return cli_usage_error("write a number; bytes may have a unit: 512M, 1G (0 = no limit)",
 			"--limit %s: '%s' is no amount", limit_names[i].name, word + len + 1);

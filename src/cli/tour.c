@@ -177,6 +177,7 @@ static int start(struct tour *tour, const char *command, struct performance *per
 	const char *const argv[] = { "sh", "-c", script, NULL };
 	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
 	spec.argv = argv;
+	spec.program = PROGRAM_SHELL;
 	spec.env = tour->stage.env;
 	spec.cwd = tour->stage.cwd;
 	spec.stdin_mode = tour->is_interactive ? PERCH_STDIN_INHERIT : PERCH_STDIN_NULL;

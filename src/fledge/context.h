@@ -14,8 +14,8 @@ struct git_context {
 	const char *branch; /* "HEAD" when detached */
 	const char *remote;
 	const char *remote_url; /* without credentials; "" = none */
-	/* For git_command: filters that the repository's own config defines
-	 * (NULL-terminated), and whether there may be some that we cannot name. */
+	/* For git_command: filters that a config is known to define (NULL-terminated), and
+	 * whether there may be some that we cannot name. */
 	const char *const *filters;
 	bool may_run_code;
 };
@@ -33,6 +33,10 @@ struct project_context {
  * counts as not there. */
 int project_read(const char *directory, struct arena *arena, struct project_context *ret_project);
 int git_read(const char *directory, struct arena *arena, struct git_context *ret_git);
+
+/* Whether the path belongs to the user; of root, also to whom it acts for by sudo. Whose a
+ * repository is decides whether it counts, as with git's safe.directory. */
+bool git_user_owns(const char *path);
 
 /* What the init line says beyond the project. */
 struct init_context {
@@ -74,11 +78,9 @@ int metadata_lines_json(struct buf *out, struct str text, size_t most);
  * (see git_environment). Does not know the repository's filters: */
 const char *const *git_argv(const char *key);
 
-/* The same for this repository, with the filters of its own config switched off,
- * in the arena: what is to be run, in the directory that git_read was asked
- * about. *ret_argv is NULL when it must not be run, as if git had failed: outside
- * a repository, and where its config may start programs that we cannot name.
- * -ENOMEM. */
+/* The same for this repository, with the filters that are known switched off, in the
+ * arena: what is to be run, in the directory that git_read was asked about, and as
+ * sandbox/own_git.h has it. *ret_argv is NULL outside a repository. -ENOMEM. */
 int git_command(const char *key, const struct git_context *git, struct arena *arena,
 	const char *const **ret_argv);
 

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "data/json.h"
 #include "proc/capture.h"
+#include "proc/program.h"
 #include "sandbox/explain.h"
 #include "sandbox/policy.h"
 
@@ -219,6 +220,7 @@ static void start(struct execs *execs, struct job *job)
 	const char *const argv[] = { execs->options.shell, "-c", job->command, NULL };
 	const struct capture_spec spec = {
 		.argv = argv,
+		.program = program_of_shell(execs->options.shell),
 		.env = execs->options.env,
 		.cwd = job->cwd,
 		.confine = execs->options.confine,

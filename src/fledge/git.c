@@ -3,8 +3,9 @@
  *
  * Not looked at, on purpose: GIT_DIR, GIT_WORK_TREE and their like (the question
  * is about the directory), core.worktree (the root is where .git stands; for
- * submodules that is the same), bare repositories (they have no work tree), and
- * who owns the files (nothing of them is executed). A repository with reftables
+ * submodules that is the same) and bare repositories (they have no work tree).
+ * A repository of somebody else is none, as for git, unless safe.directory names it: a
+ * `.git` that another user of the machine has left in /tmp is not the user's. One with reftables
  * does not say its branch in files one can read: it is "HEAD" there, as if
  * detached, and commits are taken for granted. */
 #include "fledge/context.h"
@@ -12,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,9 +29,8 @@ enum found {
 };
 
 struct place {
-	const char *git_directory;
-	const char *common_directory; /* the same, but in a worktree of another */
-	const char *ref;              /* what HEAD names; NULL = detached */
+	struct git_place at;
+	const char *ref; /* what HEAD names; NULL = detached */
 	int common_fd;
 };
 
@@ -98,11 +99,11 @@ static bool has_entry(int fd, const char *name)
 
 static int find_common_directory(int git_fd, struct place *place, struct arena *arena)
 {
-	place->common_directory = place->git_directory;
+	place->at.common_directory = place->at.git_directory;
 	if (!has_entry(git_fd, "commondir"))
 		return 1;
 	return read_path(
-		git_fd, "commondir", STR(""), place->git_directory, arena, &place->common_directory);
+		git_fd, "commondir", STR(""), place->at.git_directory, arena, &place->at.common_directory);
 }
 
 /* Makes sure that it is a git directory, by what git itself demands of one. 1,
@@ -111,7 +112,7 @@ static int find_common_directory(int git_fd, struct place *place, struct arena *
  * repository whose config was not read. */
 static int open_place(struct place *place, struct arena *arena, enum found *ret_found)
 {
-	_cleanup_fd_ int git_fd = open_directory(place->git_directory);
+	_cleanup_fd_ int git_fd = open_directory(place->at.git_directory);
 	if (*ret_found == FOUND_LINK || (git_fd >= 0 && has_entry(git_fd, "HEAD")))
 		*ret_found = FOUND_BROKEN;
 	else
@@ -124,7 +125,7 @@ static int open_place(struct place *place, struct arena *arena, enum found *ret_
 	r = find_common_directory(git_fd, place, arena);
 	if (r <= 0)
 		return r;
-	_cleanup_fd_ int common_fd = open_directory(place->common_directory);
+	_cleanup_fd_ int common_fd = open_directory(place->at.common_directory);
 	if (common_fd < 0 || !has_directory(common_fd, "objects") || !has_directory(common_fd, "refs"))
 		return 0;
 	place->common_fd = fd_steal(&common_fd);
@@ -143,7 +144,7 @@ static int look_at(
 	const char *root, struct arena *arena, enum found *ret_found, struct place *ret_place)
 {
 	*ret_found = FOUND_NOTHING;
-	int r = find_git_directory(root, arena, ret_found, &ret_place->git_directory);
+	int r = find_git_directory(root, arena, ret_found, &ret_place->at.git_directory);
 	if (r == 0 && *ret_found >= FOUND_DIRECTORY)
 		r = open_place(ret_place, arena, ret_found);
 	if (*ret_found == FOUND_NOTHING && is_bare(root))
@@ -176,13 +177,25 @@ static const char *branch_name(const char *ref)
 	return "HEAD";
 }
 
-/* Fills in what can be said about the repository at place. */
+/* As git has it: the work tree, what stands for it, and the repository. */
+static bool is_owned(const struct git_place *at)
+{
+	char entry[PATH_MAX];
+	int length = snprintf(entry, sizeof(entry), "%s/.git", at->root);
+	return length > 0 && (size_t)length < sizeof(entry) && git_user_owns(at->root) &&
+		git_user_owns(entry) && git_user_owns(at->git_directory);
+}
+
+/* Fills in what can be said about the repository at place; nothing when it is not ours. */
 static int describe(const struct place *place, struct arena *arena, struct git_context *git)
 {
 	struct git_settings settings;
-	int r = git_settings_read(place->common_directory, place->git_directory, arena, &settings);
+	int r = git_settings_read(&place->at, arena, &settings);
 	if (r < 0)
 		return r;
+	if (!is_owned(&place->at) && !settings.is_trusted)
+		return 0;
+	git->root = place->at.root;
 	git->branch = settings.has_reftable ? "HEAD" : branch_name(place->ref);
 	git->remote = settings.remote ? settings.remote : "origin";
 	git->remote_url = settings.remote_url ? settings.remote_url : "";
@@ -219,7 +232,7 @@ int git_read(const char *directory, struct arena *arena, struct git_context *ret
 			return r;
 	} while (found == FOUND_NOTHING && root[0] == '/' && go_up(root));
 	if (found == FOUND_DIRECTORY) {
-		git.root = root;
+		place.at.root = root;
 		int r = describe(&place, arena, &git);
 		fd_close(place.common_fd);
 		if (r < 0)

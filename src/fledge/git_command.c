@@ -1,11 +1,12 @@
 /* The git commands behind the questions that files cannot answer. A repository's
- * config must not run code in the host; what it could run, and what stops it:
+ * config must not run code in the host. What stops it is the sandbox, in which git
+ * starts no program at all (sandbox/own_git.h); what is switched off here would only
+ * fail there, and make git fail with it:
  *
  *   core.fsmonitor, hooks            switched off by -c
  *   filter.*.clean and .process      status asks them about files that may have
- *                                    changed; each one that the repository's own
- *                                    config defines is switched off by name
- *                                    (those that only the user's has stay)
+ *                                    changed; each one that a config is known to
+ *                                    define is switched off by name
  *   config of submodules             --ignore-submodules=dirty: not entered
  *   core.pager, pager.*              --no-pager
  *   gpg.program (log.showSignature)  --no-show-signature
@@ -14,8 +15,8 @@
  *   a bare repository in the tree    safe.bareRepository=explicit
  *   diff.external, textconv, aliases not used by these commands
  *
- * The user's and the system's config stay in force: safe.directory, excludes and
- * filters such as git-lfs belong to the user. */
+ * The user's and the system's config stay in force otherwise: safe.directory and
+ * excludes belong to the user. */
 #include <errno.h>
 
 #include "fledge/context.h"
@@ -120,11 +121,9 @@ int git_command(const char *key, const struct git_context *git, struct arena *ar
 		*ret_argv = commands[command].argv;
 		return 0;
 	}
-	if (!git->may_run_code) {
-		int r = join_filters(commands[command].argv, git->filters, arena, &joined);
-		if (r < 0)
-			return r;
-	}
+	int r = join_filters(commands[command].argv, git->filters, arena, &joined);
+	if (r < 0)
+		return r;
 	*ret_argv = (const char *const *)joined;
 	return 0;
 }

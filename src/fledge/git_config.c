@@ -13,6 +13,7 @@ struct reader {
 	struct buf name;    /* "section.subsection." and then the variable's own */
 	size_t section_len; /* of it, with the last dot */
 	struct buf value;
+	bool is_doubtful; /* a blank in the value that not every git reads alike */
 };
 
 /* CR LF is one line end, and so is the end of the text. */
@@ -113,11 +114,14 @@ static void skip_line(struct reader *r)
 		;
 }
 
-/* Up to the end of the line; blanks around it count only inside quotes. */
+/* Up to the end of the line; blanks around it count only inside quotes. Which blank stands
+ * in the middle is a matter of git's age: a space up to 2.43, later the one that is written. */
 static int read_value(struct reader *r)
 {
 	bool is_quoted = false;
-	size_t kept = 0; /* so much does not end in blanks that are to be cut */
+	bool is_odd = false; /* a blank that matters if something stands behind it */
+	size_t kept = 0;     /* so much does not end in blanks that are to be cut */
+	r->is_doubtful = false;
 	buf_clear(&r->value);
 	for (int c; (c = next(r)) != '\n';) {
 		if (c == '\0')
@@ -127,10 +131,12 @@ static int read_value(struct reader *r)
 			break;
 		}
 		if (!is_quoted && is_blank(c)) {
+			is_odd |= c != ' ' && r->value.len;
 			if (r->value.len)
-				buf_append_char(&r->value, (char)c);
+				buf_append_char(&r->value, ' ');
 			continue;
 		}
+		r->is_doubtful |= is_odd;
 		if (c == '"')
 			is_quoted = !is_quoted;
 		else if (c != '\\')
@@ -166,6 +172,7 @@ static int read_variable(struct reader *r, int c, git_variable_fn *take, void *d
 		.name = { r->name.data, r->name.len },
 		.value = { r->value.data, r->value.len },
 		.has_value = has_value,
+		.is_doubtful = has_value && r->is_doubtful,
 	};
 	return take(data, &variable);
 }

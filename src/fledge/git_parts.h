@@ -17,7 +17,8 @@
 struct git_variable {
 	struct str name;
 	struct str value;
-	bool has_value; /* a name alone, without "=", means true */
+	bool has_value;   /* a name alone, without "=", means true */
+	bool is_doubtful; /* another git may read another blank in the value */
 };
 
 /* A negative result ends the reading and is returned from git_config_read. */
@@ -31,18 +32,33 @@ int git_config_read(struct str text, git_variable_fn *take, void *data);
 
 /* ---- git_settings.c: what we want from it -------------------------------- */
 
+/* Where a repository is. */
+struct git_place {
+	const char *root; /* of the work tree */
+	const char *git_directory;
+	const char *common_directory; /* the same, but in a worktree of another */
+};
+
 struct git_settings {
 	const char *remote;         /* the first by name; NULL = none */
 	const char *remote_url;     /* its first, without credentials; NULL = none */
 	const char *const *filters; /* NULL-terminated */
 	bool may_run_code;          /* filters cannot all be named, or cannot be found out */
 	bool has_reftable;
+	bool is_trusted; /* the user's safe.directory names the root */
 };
 
-/* Reads config of the common directory and, where it is in use, config.worktree of
- * the git directory (paths). -ENOMEM. */
-int git_settings_read(const char *common_directory, const char *git_directory, struct arena *arena,
-	struct git_settings *ret_settings);
+/* Reads the user's and the system's config (filters, safe.directory), then config of the
+ * common directory and, where it is in use, config.worktree of the git directory (paths).
+ * -ENOMEM. */
+int git_settings_read(
+	const struct git_place *place, struct arena *arena, struct git_settings *ret_settings);
+
+/* ---- git_user.c: the user's side ------------------------------------------ */
+
+/* Where the system's and the user's own config are, whether they exist or not,
+ * NULL-terminated. NULL without memory. */
+const char *const *git_user_files(struct arena *arena);
 
 /* A remote's url without what lets one in: for http and https no user, password,
  * query or fragment; for other schemes no password. NULL without memory. */

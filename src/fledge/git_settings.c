@@ -1,9 +1,10 @@
-/* What we want from a repository's config: the first remote, how refs are
- * stored, and which filters the config could make `git status` run.
+/* What we want from the config of a repository and of its user: the first remote, how refs
+ * are stored, which filters `git status` would want to run, whether the root is trusted.
  *
  * The remote is read from the repository's own config alone: no included files,
  * no insteadOf, nothing of the user's. Filters are also looked for in every file
- * it includes, whatever the condition, because one that is missed would run. */
+ * that is included, whatever the condition. One that is missed does not run, since git starts
+ * no program (sandbox/own_git.h); but git may fail over it, if the config requires it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -27,8 +28,12 @@ struct collector {
 	const char *filters[FILTERS_MAX + 1];
 	size_t filter_count;
 	size_t include_count;
-	unsigned depth;   /* of includes; 0 = the repository's own file */
-	const char *path; /* of the file that is read */
+	unsigned depth;    /* of includes; 0 = the repository's own file */
+	const char *path;  /* of the file that is read */
+	const char *root;  /* that safe.directory may name */
+	bool is_users;     /* not the repository's */
+	bool is_worktrees; /* config.worktree */
+	bool is_conditional;
 	bool has_worktree_config;
 };
 
@@ -54,7 +59,7 @@ static bool split_name(
 static int take_remote(struct collector *c, struct str name, struct str key, struct str value)
 {
 	struct git_settings *settings = &c->settings;
-	if (c->depth > 0 || name.len == 0 || name.data[0] == '/')
+	if (c->depth > 0 || c->is_users || name.len == 0 || name.data[0] == '/')
 		return 0;
 	int order = settings->remote ? str_compare(name, str_from(settings->remote)) : -1;
 	if (order > 0)
@@ -114,11 +119,13 @@ static int included_path(struct collector *c, struct str value, const char **ret
 	return *ret_path ? 0 : -ENOMEM;
 }
 
-static int take_include(struct collector *c, struct str value)
+static int take_include(
+	struct collector *c, const struct git_variable *variable, bool is_conditional)
 {
 	const char *path = NULL;
-	bool is_allowed = c->depth < INCLUDE_DEPTH_MAX && c->include_count < INCLUDES_MAX;
-	int r = is_allowed ? included_path(c, value, &path) : 0;
+	bool is_allowed =
+		c->depth < INCLUDE_DEPTH_MAX && c->include_count < INCLUDES_MAX && !variable->is_doubtful;
+	int r = is_allowed ? included_path(c, variable->value, &path) : 0;
 	if (r < 0)
 		return r;
 	if (!path) {
@@ -127,7 +134,10 @@ static int take_include(struct collector *c, struct str value)
 	}
 	c->include_count++;
 	const char *outer = c->path;
+	bool was_conditional = c->is_conditional;
+	c->is_conditional |= is_conditional;
 	r = read_config(c, path, true);
+	c->is_conditional = was_conditional;
 	c->path = outer;
 	return r;
 }
@@ -143,6 +153,27 @@ static bool is_false(const struct git_variable *variable)
 	return false;
 }
 
+/* The last word counts, and an empty one takes back those before it. */
+static void take_trust(struct collector *c, struct str value)
+{
+	struct str root = str_from(c->root);
+	bool is_below = value.len > 2 && str_has_suffix(value, STR("/*")) &&
+		str_has_prefix(root, (struct str){ value.data, value.len - 1 });
+	if (value.len == 0)
+		c->settings.is_trusted = false;
+	else if (str_is(value, "*") || str_eq(value, root) || is_below)
+		c->settings.is_trusted = true;
+}
+
+/* How the repository is made is what its own file says, never one that it includes. */
+static void take_extension(struct collector *c, const struct git_variable *variable)
+{
+	if (str_is(variable->name, "extensions.refstorage"))
+		c->settings.has_reftable = str_has_prefix(variable->value, STR("reftable"));
+	if (str_is(variable->name, "extensions.worktreeconfig"))
+		c->has_worktree_config = !is_false(variable);
+}
+
 static int take_variable(void *data, const struct git_variable *variable)
 {
 	struct collector *c = data;
@@ -153,13 +184,13 @@ static int take_variable(void *data, const struct git_variable *variable)
 	if (split_name(variable->name, "filter", &sub, &key))
 		return take_filter(c, sub);
 	if (str_is(variable->name, "include.path"))
-		return take_include(c, variable->value);
+		return take_include(c, variable, false);
 	if (split_name(variable->name, "includeif", &sub, &key) && str_is(key, "path"))
-		return take_include(c, variable->value);
-	if (str_is(variable->name, "extensions.refstorage"))
-		c->settings.has_reftable = str_has_prefix(variable->value, STR("reftable"));
-	if (str_is(variable->name, "extensions.worktreeconfig"))
-		c->has_worktree_config = !is_false(variable);
+		return take_include(c, variable, true);
+	if (c->is_users && !c->is_conditional && str_is(variable->name, "safe.directory"))
+		take_trust(c, variable->value);
+	if (!c->is_users && c->depth == 0 && !c->is_worktrees)
+		take_extension(c, variable);
 	return 0;
 }
 
@@ -187,21 +218,36 @@ static int read_config(struct collector *c, const char *path, bool is_included)
 	return 0;
 }
 
-static int read_all(struct collector *c, const char *common_directory, const char *git_directory)
+static int read_users(struct collector *c)
 {
-	const char *path = git_path_resolve(common_directory, STR("config"), c->arena);
-	int r = path ? read_config(c, path, false) : -ENOMEM;
+	const char *const *files = git_user_files(c->arena);
+	int r = files ? 0 : -ENOMEM;
+	c->is_users = true;
+	for (; r == 0 && *files; files++)
+		r = read_config(c, *files, false);
+	c->is_users = false;
+	return r;
+}
+
+static int read_all(struct collector *c, const struct git_place *place)
+{
+	int r = read_users(c);
+	if (r < 0)
+		return r;
+	const char *path = git_path_resolve(place->common_directory, STR("config"), c->arena);
+	r = path ? read_config(c, path, false) : -ENOMEM;
 	if (r < 0 || !c->has_worktree_config)
 		return r;
-	path = git_path_resolve(git_directory, STR("config.worktree"), c->arena);
+	path = git_path_resolve(place->git_directory, STR("config.worktree"), c->arena);
+	c->is_worktrees = true;
 	return path ? read_config(c, path, false) : -ENOMEM;
 }
 
-int git_settings_read(const char *common_directory, const char *git_directory, struct arena *arena,
-	struct git_settings *ret_settings)
+int git_settings_read(
+	const struct git_place *place, struct arena *arena, struct git_settings *ret_settings)
 {
-	struct collector collector = { .arena = arena };
-	int r = read_all(&collector, common_directory, git_directory);
+	struct collector collector = { .arena = arena, .root = place->root };
+	int r = read_all(&collector, place);
 	if (r < 0)
 		return r;
 	size_t size = (collector.filter_count + 1) * sizeof(*collector.filters);

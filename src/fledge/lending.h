@@ -9,6 +9,7 @@
 #include "perch/host.h"
 
 struct lending;
+struct surroundings;
 
 struct lending_options {
 	perch_host *host;
@@ -17,6 +18,7 @@ struct lending_options {
 	const char *const *own_env;
 	const char *const *git_env;
 	const struct git_context *git;
+	struct surroundings *surroundings; /* whose git is asked */
 	struct meter *meter; /* counts requests that wait, and what git has printed for them; or NULL */
 	/* The result of a request; valid during the call. */
 	void (*done)(void *data, uint64_t ticket, struct str json);

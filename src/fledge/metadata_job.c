@@ -7,7 +7,9 @@
 
 #include "base/clock.h"
 #include "data/json.h"
+#include "fledge/surroundings.h"
 #include "proc/capture.h"
+#include "sandbox/own_git.h"
 
 enum {
 	GIT_OUTPUT_MAX = 4 * 1024 * 1024,
@@ -105,18 +107,17 @@ static void git_done(void *data, struct capture *capture)
 		finish(job);
 }
 
-/* 1 = git was started, 0 = the value is an empty list. */
-static int start_git(struct part *part)
+static int run_git(struct part *part, const char *const *argv, perch_err *err)
 {
 	const struct lending_options *options = part->job->options;
-	const char *const *argv = NULL;
-	git_command(part->key, options->git, &part->job->arena, &argv);
-	if (!argv) {
-		buf_append_text(&part->json, "[]");
-		return 0;
-	}
+	const struct own_git *own = NULL;
+	int r = surroundings_own_git(options->surroundings, &own, err);
+	if (r < 0)
+		return r;
 	const struct capture_spec spec = {
 		.argv = argv,
+		.program_fd = own_git_program(own),
+		.confine = own_git_confine(own),
 		.env = options->git_env,
 		.cwd = options->directory,
 		.limit = GIT_OUTPUT_MAX,
@@ -126,8 +127,21 @@ static int start_git(struct part *part)
 		.done = git_done,
 		.data = part,
 	};
+	return capture_start(options->host, &spec, &part->capture, err);
+}
+
+/* 1 = git was started, 0 = the value is an empty list. */
+static int start_git(struct part *part)
+{
+	const struct lending_options *options = part->job->options;
+	const char *const *argv = NULL;
+	git_command(part->key, options->git, &part->job->arena, &argv);
 	perch_err err = { 0 };
-	if (capture_start(options->host, &spec, &part->capture, &err) < 0) {
+	if (!argv) {
+		buf_append_text(&part->json, "[]");
+		return 0;
+	}
+	if (run_git(part, argv, &err) < 0) {
 		options->warn(options->data, err.text);
 		buf_append_text(&part->json, "[]");
 		return 0;

@@ -209,6 +209,7 @@ static int make_parts(struct fledge_run *run)
 		.own_env = options->own_env,
 		.git_env = surroundings_git_env(run->surroundings),
 		.git = &surroundings_project(run->surroundings)->git,
+		.surroundings = run->surroundings,
 		.meter = &run->meter,
 		.done = run_result_known,
 		.warn = warn,

@@ -8,13 +8,17 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "proc/capture.h"
+#include "sandbox/own_git.h"
 
 #define DIRTY_TIMEOUT_NS (10 * NSEC_PER_SEC)
 
 struct surroundings {
 	struct arena arena;
 	struct project_context project;
+	perch_host *host;
+	const char *directory;
 	const char *const *git_env;
+	struct own_git *own_git; /* NULL = nothing was asked yet */
 	const char *note;
 	struct capture *git; /* NULL = not running */
 	bool is_dirty;
@@ -32,20 +36,19 @@ static void git_ended(void *data, struct capture *capture)
 		surroundings->known(surroundings->data, surroundings->is_dirty);
 }
 
-static int ask_git(struct surroundings *surroundings, perch_host *host, const char *directory)
+/* Git ends with the first word, or as soon as nobody waits for it. */
+static int start_git(struct surroundings *surroundings, const char *const *argv, perch_err *err)
 {
-	const char *const *argv = NULL;
-	int r = git_command("dirty", &surroundings->project.git, &surroundings->arena, &argv);
+	const struct own_git *own = NULL;
+	int r = surroundings_own_git(surroundings, &own, err);
 	if (r < 0)
 		return r;
-	if (!argv) {
-		surroundings->note = "git is not asked whether the work tree is dirty";
-		return 0;
-	}
 	const struct capture_spec spec = {
 		.argv = argv,
+		.program_fd = own_git_program(own),
+		.confine = own_git_confine(own),
 		.env = surroundings->git_env,
-		.cwd = directory,
+		.cwd = surroundings->directory,
 		.limit = 1,
 		.timeout_ns = DIRTY_TIMEOUT_NS,
 		.first_byte = true,
@@ -53,24 +56,32 @@ static int ask_git(struct surroundings *surroundings, perch_host *host, const ch
 		.done = git_ended,
 		.data = surroundings,
 	};
+	return capture_start(surroundings->host, &spec, &surroundings->git, err);
+}
+
+static int ask_git(struct surroundings *surroundings)
+{
+	const char *const *argv = NULL;
+	int r = git_command("dirty", &surroundings->project.git, &surroundings->arena, &argv);
+	if (r < 0)
+		return r;
 	perch_err err = { 0 };
-	if (capture_start(host, &spec, &surroundings->git, &err) == 0)
+	if (!argv || start_git(surroundings, argv, &err) == 0)
 		return 0;
 	surroundings->note = arena_dup(&surroundings->arena, str_from(err.text));
 	return surroundings->note ? 0 : -ENOMEM;
 }
 
-static int look_around(struct surroundings *surroundings, perch_host *host, const char *directory,
-	const char *const *own_env)
+static int look_around(struct surroundings *surroundings, const char *const *own_env)
 {
 	surroundings->git_env =
 		environment_build(&surroundings->arena, own_env, git_keeps_variable, git_environment());
 	if (!surroundings->git_env)
 		return -ENOMEM;
-	int r = project_read(directory, &surroundings->arena, &surroundings->project);
+	int r = project_read(surroundings->directory, &surroundings->arena, &surroundings->project);
 	if (r < 0 || !surroundings->project.git.is_repository)
 		return r;
-	return ask_git(surroundings, host, directory);
+	return ask_git(surroundings);
 }
 
 int surroundings_begin(perch_host *host, const char *directory, const char *const *own_env,
@@ -79,7 +90,9 @@ int surroundings_begin(perch_host *host, const char *directory, const char *cons
 	struct surroundings *surroundings = calloc(1, sizeof(*surroundings));
 	if (!surroundings)
 		return err_no_memory(err);
-	if (look_around(surroundings, host, directory, own_env) < 0) {
+	surroundings->host = host;
+	surroundings->directory = directory;
+	if (look_around(surroundings, own_env) < 0) {
 		surroundings_free(surroundings);
 		return err_no_memory(err);
 	}
@@ -95,6 +108,20 @@ const struct project_context *surroundings_project(const struct surroundings *su
 const char *const *surroundings_git_env(const struct surroundings *surroundings)
 {
 	return surroundings->git_env;
+}
+
+int surroundings_own_git(
+	struct surroundings *surroundings, const struct own_git **ret_git, perch_err *err)
+{
+	const struct project_context *project = &surroundings->project;
+	int r = 0;
+	if (!surroundings->own_git)
+		r = own_git_open(surroundings->host,
+			project->git.root ? project->git.root : surroundings->directory, &surroundings->own_git,
+			err);
+	if (r == 0)
+		*ret_git = surroundings->own_git;
+	return r;
 }
 
 const char *surroundings_note(const struct surroundings *surroundings)
@@ -123,6 +150,7 @@ void surroundings_free(struct surroundings *surroundings)
 	if (!surroundings)
 		return;
 	capture_free(surroundings->git);
+	own_git_close(surroundings->own_git);
 	arena_free(&surroundings->arena);
 	free(surroundings);
 }

@@ -25,6 +25,12 @@ const struct project_context *surroundings_project(const struct surroundings *su
 /* The environment for git, in this run. */
 const char *const *surroundings_git_env(const struct surroundings *surroundings);
 
+/* The git for this run and what it is confined to, made with the first question and kept.
+ * There must be a directory. Fails as own_git_open does. */
+struct own_git;
+int surroundings_own_git(
+	struct surroundings *surroundings, const struct own_git **ret_git, perch_err *err);
+
 /* Why git was not asked; NULL = it was, or there is no repository. */
 const char *surroundings_note(const struct surroundings *surroundings);
 

@@ -223,7 +223,13 @@ static int copy_options(perch_fledge_run *run, const perch_fledge_options *given
 static int confine(perch_fledge_run *run, perch_err *err)
 {
 	struct plugin_target *target = &run->target;
+	char resolved[PATH_MAX];
 	const char *project = run->options.directory ? run->options.directory : "";
+	/* What somebody has named may have links; where we are has none. */
+	if (run->options.cwd && realpath(project, resolved))
+		project = arena_dup(&run->arena, str_from(resolved));
+	if (!project)
+		return err_no_memory(err);
 	const struct confinement confinement = plugin_target_confinement(target, project);
 	int r = plugin_target_confine(target, run->host, &confinement, &run->arena, err);
 	if (r < 0)

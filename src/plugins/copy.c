@@ -15,6 +15,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/listing.h"
+#include "base/regular.h"
 #include "base/str.h"
 
 enum { COPY_STEP = 64 * 1024 };
@@ -25,44 +26,100 @@ static int open_directory(int above, const char *name)
 }
 
 struct copy {
-	const char *const *skips;
+	const struct copy_options *options;
+	uint64_t left;       /* bytes that may still be written */
+	uint64_t unwatched;  /* written since it was asked whether to go on */
 	char path[PATH_MAX]; /* of what is copied now, for messages */
 	perch_err *err;
 };
 
+static uint64_t copy_bytes_max(const struct copy_options *options)
+{
+	return options->bytes_max ? options->bytes_max : COPY_BYTES_MAX;
+}
+
 static int fail(struct copy *copy, int code)
 {
 	char shown[FILE_SHOWN_MAX];
+	if (code == -ECANCELED)
+		return err_set(copy->err, code, "interrupted");
+	if (code == -EFBIG)
+		return err_set(copy->err, code,
+			"there is more than %llu MiB to copy (--copy-max allows more): at %s it was enough",
+			(unsigned long long)(copy_bytes_max(copy->options) >> 20),
+			file_shown(copy->path, shown));
 	return err_set(copy->err, code, "cannot copy %s: %s", file_shown(copy->path, shown),
 		code == -ENOTSUP ? "it is neither a file, a directory nor a link" : perch_strerror(code));
 }
 
-static int copy_bytes(int in, int out)
+/* So many more bytes: whether that may be. */
+static int copy_count(struct copy *copy, uint64_t bytes)
+{
+	const struct copy_options *options = copy->options;
+	if (bytes > copy->left)
+		return -EFBIG;
+	copy->left -= bytes;
+	copy->unwatched += bytes;
+	if (copy->unwatched < COPY_LOOK_BYTES)
+		return 0;
+	copy->unwatched = 0;
+	return options->is_stopped && options->is_stopped(options->data) ? -ECANCELED : 0;
+}
+
+/* From here to `end`, or as far as there is something. */
+static int copy_piece(struct copy *copy, int in, int out, off_t from, off_t end)
 {
 	char bytes[COPY_STEP];
-	for (;;) {
-		ssize_t n = read(in, bytes, sizeof(bytes));
+	if (lseek(in, from, SEEK_SET) < 0 || lseek(out, from, SEEK_SET) < 0)
+		return -errno;
+	while (from < end) {
+		size_t wanted = end - from < COPY_STEP ? (size_t)(end - from) : COPY_STEP;
+		ssize_t n = read(in, bytes, wanted);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return n < 0 ? -errno : 0;
-		int r = fd_write_all(out, bytes, (size_t)n);
+		int r = copy_count(copy, (uint64_t)n);
+		if (r == 0)
+			r = fd_write_all(out, bytes, (size_t)n);
 		if (r < 0)
 			return r;
+		from += n;
 	}
+	return 0;
+}
+
+/* What is there, piece by piece: a file of a terabyte may have nothing in it. Where holes
+ * cannot be told, all of it is one piece. */
+static int copy_bytes(struct copy *copy, int in, int out)
+{
+	struct stat status;
+	if (fstat(in, &status) < 0)
+		return -errno;
+	off_t size = status.st_size;
+	int r = 0;
+	for (off_t at = 0; r == 0 && at < size;) {
+		off_t data = lseek(in, at, SEEK_DATA);
+		if (data < 0 && errno == ENXIO)
+			break;
+		data = data < 0 ? at : data;
+		off_t hole = lseek(in, data, SEEK_HOLE);
+		at = hole <= data || hole > size ? size : hole;
+		r = copy_piece(copy, in, out, data, at);
+	}
+	return r == 0 && ftruncate(out, size) < 0 ? -errno : r;
 }
 
 static int copy_file(struct copy *copy, int from, int to, const char *name, mode_t mode)
 {
-	_cleanup_fd_ int in =
-		fd_above_stdio(openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+	_cleanup_fd_ int in = regular_open(from, name, O_RDONLY | O_NOFOLLOW);
 	if (in < 0)
-		return fail(copy, -errno);
+		return fail(copy, in);
 	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 	_cleanup_fd_ int out = fd_above_stdio(openat(to, name, flags, 0600));
 	if (out < 0)
 		return fail(copy, -errno);
-	int r = copy_bytes(in, out);
+	int r = copy_bytes(copy, in, out);
 	if (r == 0 && fchmod(out, mode & 0755) < 0)
 		r = -errno;
 	return r < 0 ? fail(copy, r) : 0;
@@ -98,8 +155,11 @@ static int copy_entry(
 	struct copy *copy, int from, int to, const char *name, size_t path_len, int depth)
 {
 	struct stat status;
-	if (fstatat(from, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-		return fail(copy, -errno);
+	int r = copy_count(copy, COPY_ENTRY_BYTES);
+	if (r == 0 && fstatat(from, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		r = -errno;
+	if (r < 0)
+		return fail(copy, r);
 	if (S_ISREG(status.st_mode))
 		return copy_file(copy, from, to, name, status.st_mode);
 	if (S_ISLNK(status.st_mode))
@@ -111,7 +171,7 @@ static int copy_entry(
 
 static bool is_skipped(const struct copy *copy, const char *name, int depth)
 {
-	return depth == 0 && list_has(copy->skips, name);
+	return depth == 0 && list_has(copy->options->skips, name);
 }
 
 /* Takes `from`. */
@@ -135,9 +195,9 @@ static int copy_directory(struct copy *copy, int from, int to, size_t path_len, 
 	return r;
 }
 
-int copy_tree(const char *from, const char *to, const char *const *skips, perch_err *err)
+int copy_tree(const char *from, const char *to, const struct copy_options *options, perch_err *err)
 {
-	struct copy copy = { .skips = skips, .err = err };
+	struct copy copy = { .options = options, .left = copy_bytes_max(options), .err = err };
 	int len = snprintf(copy.path, sizeof(copy.path), "%s", from);
 	if (len < 0 || (size_t)len >= sizeof(copy.path))
 		return fail(&copy, -ENAMETOOLONG);

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/environment.h"
 #include "base/err.h"
+#include "plugins/fetch_git.h"
 
 /* clang-format off */
 #define GIT "git", "--no-pager", \
@@ -20,78 +20,6 @@
 	"-c", "advice.detachedHead=false", \
 	"-c", "gc.auto=0"
 /* clang-format on */
-
-enum { MESSAGE_MAX = 300 };
-
-/* What a git process of somebody else, around us, has set for itself. */
-static bool is_ours(const char *variable)
-{
-	static const char *const others[] = { "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE",
-		"GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_TEMPLATE_DIR",
-		"GIT_EXTERNAL_DIFF", "GIT_COMMON_DIR", "GIT_NAMESPACE" };
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		if (str_is(environment_name(variable), others[i]))
-			return false;
-	}
-	return true;
-}
-
-static const char *const *make_environment(const struct workshop *workshop, struct arena *arena)
-{
-	const char *extra[8] = { "GIT_ALLOW_PROTOCOL=https:ssh:git:file", "LC_ALL=C" };
-	size_t count = 2;
-	if (!workshop->is_interactive) {
-		extra[count++] = "GIT_TERMINAL_PROMPT=0";
-		extra[count++] = "GIT_ASKPASS=true";
-		extra[count++] = "SSH_ASKPASS=true";
-		extra[count++] = "GCM_INTERACTIVE=never";
-		if (!getenv("GIT_SSH_COMMAND"))
-			extra[count++] = "GIT_SSH_COMMAND=ssh -oBatchMode=yes";
-	}
-	return environment_build(arena, (const char *const *)environ, is_ours, extra);
-}
-
-/* The last line of git that says what is wrong. */
-static struct str reason_in(const struct buf *log)
-{
-	struct str rest = { log->data, log->len };
-	struct str reason = STR("it says nothing");
-	while (rest.len) {
-		struct str line = str_trim(str_cut(&rest, '\n'));
-		if (str_has_prefix(line, STR("fatal: ")) || str_has_prefix(line, STR("error: ")) ||
-			str_has_prefix(line, STR("warning: Could not find remote branch")))
-			reason = line;
-	}
-	if (reason.len > MESSAGE_MAX)
-		reason.len = MESSAGE_MAX;
-	return reason;
-}
-
-/* Runs git; -EIO with its words when it fails. */
-static int run_git(struct workshop *workshop, const char *const *argv, const char *cwd,
-	const char *title, struct buf *output, perch_err *err)
-{
-	_cleanup_(arena_free) struct arena arena = { 0 };
-	_cleanup_(buf_free) struct buf log = { 0 };
-	const struct process_spec spec = {
-		.argv = argv,
-		.env = make_environment(workshop, &arena),
-		.cwd = cwd,
-		.title = title,
-		.owns_terminal = true,
-		.output = output,
-		.log = &log,
-	};
-	if (!spec.env)
-		return err_no_memory(err);
-	int r = process_run(workshop, &spec, err);
-	if (r == -ENOENT)
-		return err_set(err, -EIO, "git is not installed: it is needed to fetch a repository");
-	if (r <= 0)
-		return r;
-	struct str reason = reason_in(&log);
-	return err_set(err, -EIO, "git: %.*s", (int)reason.len, reason.data);
-}
 
 /* The first word of a line, kept. */
 static int keep_word(
@@ -110,21 +38,21 @@ static bool looks_like_commit(const char *ref)
 }
 
 /* Everything, because a server need not hand out a commit by its name. */
-static int clone_commit(
-	struct workshop *workshop, const struct plugin_source *source, const char *path, perch_err *err)
+static int fetch_commit(
+	struct fetch_git *git, const struct plugin_source *source, const char *path, perch_err *err)
 {
 	const char *const clone[] = { GIT, "clone", "--quiet", "--template=", "--no-checkout",
 		"--no-recurse-submodules", "--", source->location, path, NULL };
-	int r = run_git(workshop, clone, NULL, "fetching", NULL, err);
+	int r = fetch_git_run(git, clone, NULL, "fetching", NULL, err);
 	if (r < 0)
 		return r;
 	const char *const checkout[] = { GIT, "checkout", "--quiet", "--detach", source->ref, "--",
 		NULL };
-	return run_git(workshop, checkout, path, NULL, NULL, err);
+	return fetch_git_run(git, checkout, path, NULL, NULL, err);
 }
 
-static int clone_ref(
-	struct workshop *workshop, const struct plugin_source *source, const char *path, perch_err *err)
+static int fetch_ref(
+	struct fetch_git *git, const struct plugin_source *source, const char *path, perch_err *err)
 {
 	const char *argv[32] = { GIT, "clone", "--quiet", "--template=", "--depth=1",
 		"--no-recurse-submodules", "--single-branch", "--no-local" };
@@ -138,21 +66,35 @@ static int clone_ref(
 	argv[count++] = "--";
 	argv[count++] = source->location;
 	argv[count++] = path;
-	return run_git(workshop, argv, NULL, "fetching", NULL, err);
+	return fetch_git_run(git, argv, NULL, "fetching", NULL, err);
+}
+
+static int fetch_with(struct fetch_git *git, const struct plugin_source *source, const char *path,
+	struct arena *arena, const char **ret_commit, perch_err *err)
+{
+	int r = fetch_ref(git, source, path, err);
+	if (r == -EIO && looks_like_commit(source->ref) && access(path, F_OK) != 0)
+		r = fetch_commit(git, source, path, err);
+	if (r < 0)
+		return r;
+	_cleanup_(buf_free) struct buf output = { 0 };
+	const char *const argv[] = { GIT, "rev-parse", "--verify", "HEAD", NULL };
+	r = fetch_git_run(git, argv, path, NULL, &output, err);
+	return r < 0 ? r : keep_word(&output, arena, ret_commit, err);
 }
 
 int fetch_clone(struct workshop *workshop, const struct plugin_source *source, const char *path,
 	struct arena *arena, const char **ret_commit, perch_err *err)
 {
-	int r = clone_ref(workshop, source, path, err);
-	if (r == -EIO && looks_like_commit(source->ref) && access(path, F_OK) != 0)
-		r = clone_commit(workshop, source, path, err);
-	if (r < 0)
-		return r;
-	_cleanup_(buf_free) struct buf output = { 0 };
-	const char *const argv[] = { GIT, "rev-parse", "--verify", "HEAD", NULL };
-	r = run_git(workshop, argv, path, NULL, &output, err);
-	return r < 0 ? r : keep_word(&output, arena, ret_commit, err);
+	struct fetch_git git = { 0 };
+	_cleanup_free_ char *stage = str_dup((struct str){ path, (size_t)(strrchr(path, '/') - path) });
+	if (!stage)
+		return err_no_memory(err);
+	int r = fetch_git_open(&git, workshop, source->location, stage, err);
+	if (r == 0)
+		r = fetch_with(&git, source, path, arena, ret_commit, err);
+	fetch_git_close(&git);
+	return r;
 }
 
 /* ---- versions ------------------------------------------------------------ */
@@ -233,7 +175,11 @@ int fetch_newer_tag(struct workshop *workshop, const struct plugin_source *sourc
 	_cleanup_(buf_free) struct buf output = { 0 };
 	const char *const argv[] = { GIT, "ls-remote", "--quiet", "--tags", "--refs", "--",
 		source->location, NULL };
-	int r = run_git(workshop, argv, NULL, "looking for newer tags", &output, err);
+	struct fetch_git git = { 0 };
+	int r = fetch_git_open(&git, workshop, source->location, "", err);
+	if (r == 0)
+		r = fetch_git_run(&git, argv, NULL, "looking for newer tags", &output, err);
+	fetch_git_close(&git);
 	if (r < 0)
 		return r;
 	struct str rest = { output.data, output.len };

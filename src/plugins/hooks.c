@@ -9,7 +9,9 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "fledge/context.h"
 #include "plugins/confinement.h"
+#include "proc/program.h"
 #include "registry/names.h"
 
 bool hook_is_lifecycle(const char *name)
@@ -37,7 +39,7 @@ const char *hook_repository(const char *path, struct arena *arena)
 	snprintf(above, sizeof(above), "%s", path);
 	for (char *slash; above[0]; *slash = '\0') {
 		snprintf(mark, sizeof(mark), "%s/.git", above);
-		if (access(mark, F_OK) == 0)
+		if (git_user_owns(mark) && git_user_owns(above))
 			return arena_dup(arena, str_from(above));
 		slash = strrchr(above, '/');
 		if (!slash)
@@ -80,6 +82,7 @@ static int run_in(struct workshop *workshop, const struct hook *hook, const char
 	snprintf(title, sizeof(title), "%s of %s", hook->name, hook->plugin);
 	const struct process_spec spec = {
 		.argv = file[0] ? program : shell,
+		.program = file[0] ? NULL : PROGRAM_SHELL,
 		.env = make_environment(hook, cache, sandbox, arena),
 		.cwd = hook->directory,
 		.confine = sandbox_confine(sandbox),

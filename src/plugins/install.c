@@ -44,12 +44,26 @@ static int understand_source(struct candidate *candidate, perch_err *err)
 	return 0;
 }
 
+/* The loop runs in between: Ctrl+C arrives through it. */
+static bool copy_is_stopped(void *data)
+{
+	struct workshop *workshop = data;
+	perch_host_wait(workshop->host, 0);
+	return workshop->is_stopped;
+}
+
 /* A snapshot is of the files, not of the repository around them. */
 static int copy(struct candidate *candidate, const char *tree, perch_err *err)
 {
 	static const char *const skips[] = { ".git", NULL };
+	const struct copy_options options = {
+		.skips = skips,
+		.bytes_max = candidate->options.copy_max,
+		.is_stopped = copy_is_stopped,
+		.data = candidate->workshop,
+	};
 	workshop_tell(candidate->workshop, SHOWN_PROGRESS, "copying");
-	int r = copy_tree(candidate->source.location, tree, skips, err);
+	int r = copy_tree(candidate->source.location, tree, &options, err);
 	workshop_tell(candidate->workshop, SHOWN_PROGRESS_DONE, "%s", "");
 	return r;
 }

@@ -13,6 +13,7 @@
 struct install_options {
 	const char *source; /* as the user writes it */
 	bool copies;        /* a path: a snapshot, not a link */
+	uint64_t copy_max;  /* bytes of it; 0 = as copy.h has it */
 	bool force;         /* what is there may be replaced */
 	bool skips_build;
 	/* An update: the source of the registry is taken as it is, and fetched. */

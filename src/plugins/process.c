@@ -112,6 +112,7 @@ static int run(struct process *process, perch_err *err)
 	bool shares_terminal = spec->owns_terminal && process->workshop->is_interactive;
 	child_spec.argv = spec->argv;
 	child_spec.program = spec->program;
+	child_spec.program_fd = spec->program_fd;
 	child_spec.env = spec->env;
 	child_spec.cwd = spec->cwd;
 	child_spec.confine = spec->confine;

@@ -22,6 +22,7 @@ enum { PROCESS_LOG_MAX = 1024 * 1024, PROCESS_OUTPUT_MAX = 4 * 1024 * 1024 };
 struct process_spec {
 	const char *const *argv;
 	const char *program;    /* NULL = argv[0] */
+	int program_fd;         /* the same as an open file; 0 = none */
 	const char *const *env; /* NULL = ours */
 	const char *cwd;
 	const struct perch_confine *confine;

@@ -152,11 +152,26 @@ static int write_files(
 	return r;
 }
 
+/* A project has no links on its way, whatever TMPDIR says. */
+static int make_top(char **ret_top, perch_err *err)
+{
+	_cleanup_free_ char *top = NULL;
+	int r = tree_make("perch-case-", &top, err);
+	if (r < 0)
+		return r;
+	*ret_top = realpath(top, NULL);
+	if (*ret_top)
+		return 0;
+	r = -errno;
+	tree_remove(top);
+	return err_set(err, r, "no directory can be made for the test: %s", perch_strerror(r));
+}
+
 int workspace_make(const char *plugin_directory, const struct manifest *manifest,
 	const struct test_case *test, struct workspace *ret_workspace, perch_err *err)
 {
 	struct workspace workspace = { 0 };
-	int r = tree_make("perch-case-", &workspace.top, err);
+	int r = make_top(&workspace.top, err);
 	if (r == 0)
 		r = name_parts(&workspace, manifest, test->command, err);
 	if (r == 0)

@@ -81,6 +81,8 @@ static int start_child(struct capture *capture, perch_err *err)
 	const struct capture_spec *spec = &capture->spec;
 	perch_child_spec child = PERCH_CHILD_SPEC_INIT;
 	child.argv = spec->argv;
+	child.program = spec->program;
+	child.program_fd = spec->program_fd;
 	child.env = spec->env;
 	child.cwd = spec->cwd;
 	child.confine = spec->confine;

@@ -20,6 +20,8 @@ typedef void capture_done_fn(void *data, struct capture *capture);
 
 struct capture_spec {
 	const char *const *argv;
+	const char *program;    /* NULL = argv[0] */
+	int program_fd;         /* the program as an open file; 0 = argv[0] is looked up */
 	const char *const *env; /* NULL = ours */
 	const char *cwd;        /* NULL = ours */
 	const struct perch_confine *confine;

@@ -17,6 +17,20 @@
  * -ENOMEM; err->stage is "lookup". */
 int program_find(const char *name, const char *const *env, char **ret_path, perch_err *err);
 
+/* The same for a program that perch starts for itself: only from the directories of the
+ * system, which nothing sandboxed may write; of those, PATH says which comes first.
+ * Fails with -ENOENT, -ENOMEM. */
+int program_find_own(const char *name, char **ret_path, perch_err *err);
+
+/* What `sh` is, wherever a command is given to it: not the first of that name on PATH. */
+#define PROGRAM_SHELL "/bin/sh"
+
+/* NULL, as the program to execute is the one that argv[0] names; the path when that is "sh". */
+const char *program_of_shell(const char *shell);
+
+/* Those directories as a PATH, for what such a program starts. */
+extern const char PROGRAM_OWN_PATH[];
+
 /* The kernel looks for an interpreter in so many bytes. */
 enum { PROGRAM_FIRST_LINE = 256 };
 

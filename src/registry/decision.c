@@ -2,6 +2,8 @@
 #include "registry/decision.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -13,10 +15,19 @@ const char *decision_word(struct arena *arena, const char *kind, const char *abo
 	return about[0] ? arena_join(arena, kind, " ", about, NULL) : "";
 }
 
-static void decision_add(struct path_list *words, const char *kind, const char *const *list)
+const char *decision_word_of_path(struct arena *arena, const char *kind, const char *path)
+{
+	char full[PATH_MAX];
+	return decision_word(arena, kind, path[0] && realpath(path, full) ? full : path);
+}
+
+typedef const char *decision_word_fn(struct arena *arena, const char *kind, const char *about);
+
+static void decision_add(
+	struct path_list *words, decision_word_fn *make, const char *kind, const char *const *list)
 {
 	for (; list && *list && !words->failed; list++) {
-		const char *word = decision_word(words->arena, kind, *list);
+		const char *word = make(words->arena, kind, *list);
 		words->failed |= !word;
 		path_list_add(words, word ? word : "");
 	}
@@ -27,10 +38,10 @@ const char *const *decision_words(
 {
 	struct path_list words;
 	path_list_begin(&words, arena, NULL);
-	decision_add(&words, "read", widening->read);
-	decision_add(&words, "write", widening->write);
-	decision_add(&words, "env", widening->env);
-	decision_add(&words, "preset", widening->presets);
+	decision_add(&words, decision_word_of_path, "read", widening->read);
+	decision_add(&words, decision_word_of_path, "write", widening->write);
+	decision_add(&words, decision_word, "env", widening->env);
+	decision_add(&words, decision_word, "preset", widening->presets);
 	for (; more && *more && !words.failed; more++)
 		path_list_add(&words, *more);
 	return words.failed ? NULL : words.items;
@@ -46,6 +57,7 @@ static int decision_refuse(
 	char shown[FILE_SHOWN_MAX];
 	struct buf excess = { 0 };
 	size_t count = 0;
+	bool is_same = approval->manifest && strcmp(approval->manifest, decision->sha256) == 0;
 	for (const char *const *word = decision->words; *word; word++) {
 		if (list_has(approval->wishes, *word))
 			continue;
@@ -57,9 +69,11 @@ static int decision_refuse(
 	int r = buf_terminate(&excess);
 	if (r == 0)
 		r = err_set(err, -EPERM,
-			"%.120s was changed since it was approved, and allows more: %.250s; look at it, then: "
+			"%.120s was changed since it was approved%s, and allows more: %.250s; look at it, "
+			"then: "
 			"%.200s",
-			file_shown(decision->path, shown), excess.data, decision->approve_by);
+			file_shown(decision->path, shown), is_same ? ", or where a path of it leads" : "",
+			excess.data, decision->approve_by);
 	buf_free(&excess);
 	return r == -ENOMEM ? err_no_memory(err) : r;
 }
@@ -69,15 +83,12 @@ int decision_check(const struct decision *decision, const struct grant *grant, p
 	const struct grant_approval *approval = &grant->approval;
 	if (!grant->has_approval)
 		return 1;
-	if (approval->manifest && strcmp(approval->manifest, decision->sha256) == 0)
-		return 0;
-	if (list_has(approval->wishes, DECISION_NO_SANDBOX))
-		return 1;
-	for (const char *const *word = decision->words; *word; word++) {
+	bool has_all = list_has(approval->wishes, DECISION_NO_SANDBOX);
+	for (const char *const *word = decision->words; *word && !has_all; word++) {
 		if (!list_has(approval->wishes, *word))
 			return decision_refuse(decision, approval, err);
 	}
-	return 1;
+	return !approval->manifest || strcmp(approval->manifest, decision->sha256) != 0;
 }
 
 int decision_record(const struct decision *decision, const char *const *files,

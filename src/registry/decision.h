@@ -16,6 +16,9 @@ const char *const *decision_words(
 /* A word and what it is about; "" when that is empty. NULL without memory. */
 const char *decision_word(struct arena *arena, const char *kind, const char *about);
 
+/* The same about a path, without links: what it leads to is what is allowed. */
+const char *decision_word_of_path(struct arena *arena, const char *kind, const char *path);
+
 /* What there is now. */
 struct decision {
 	enum grant_kind kind;

@@ -13,13 +13,13 @@
 #include "base/paths.h"
 #include "data/toml_edit.h"
 #include "registry/change.h"
-#include "sandbox/path_list.h"
+#include "registry/grants_parts.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-enum { GRANTS_SCHEMA = 1, GRANTS_SIZE_MAX = 4 * 1024 * 1024 };
+enum { GRANTS_SCHEMA = 1 };
 
-static const char *const kind_names[] = {
+const char *const grant_kind_names[] = {
 	[GRANT_PLUGIN] = "plugin",
 	[GRANT_TOOL] = "tool",
 	[GRANT_AGENT] = "agent",
@@ -75,7 +75,7 @@ static int read_widening(const struct toml_value *table, struct arena *arena,
 }
 
 /* Paths are written without links (cli/allow.c): what is a link now was none then. */
-static int note_resolved(enum grant_kind kind, const char *name, struct arena *arena,
+static int note_granted(enum grant_kind kind, const char *name, struct arena *arena,
 	struct policy_widening *widening, perch_err *err)
 {
 	static const char *const commands[] = {
@@ -85,16 +85,16 @@ static int note_resolved(enum grant_kind kind, const char *name, struct arena *a
 	};
 	const char *const *const lists[] = { widening->read, widening->write };
 	size_t count = list_count(widening->read) + list_count(widening->write);
-	const char **resolved = arena_alloc(arena, (count + 1) * sizeof(*resolved));
+	const char **granted = arena_alloc(arena, (count + 1) * sizeof(*granted));
 	widening->allow_by = arena_join(arena, commands[kind], name, NULL);
-	if (!resolved || !widening->allow_by)
+	if (!granted || !widening->allow_by)
 		return err_no_memory(err);
-	widening->resolved = resolved;
+	widening->granted = granted;
 	for (size_t i = 0; i < COUNT(lists); i++) {
 		for (const char *const *path = lists[i]; path && *path; path++)
-			*resolved++ = *path;
+			*granted++ = *path;
 	}
-	*resolved = NULL;
+	*granted = NULL;
 	return 0;
 }
 
@@ -109,7 +109,7 @@ static int read_text(const struct toml_value *table, const char *key, struct are
 	return *ret_text ? 0 : err_no_memory(err);
 }
 
-static int read_approval(
+int grants_read_approval(
 	const struct toml_value *table, struct arena *arena, struct grant *grant, perch_err *err)
 {
 	const struct toml_value *approved = NULL;
@@ -132,8 +132,7 @@ static int read_approval(
 	return r;
 }
 
-/* A file from a later perch may mean something else by the same words. */
-static int check_schema(const struct toml_value *root, perch_err *err)
+int grants_check_schema(const struct toml_value *root, perch_err *err)
 {
 	int64_t schema = GRANTS_SCHEMA;
 	int r = toml_get_integer(root, "schema", 1, INT64_MAX, &schema, err);
@@ -150,19 +149,19 @@ static int read_text_of_file(struct str text, enum grant_kind kind, const char *
 	_cleanup_(toml_freep) struct toml *toml = NULL;
 	int r = toml_parse(text, NULL, &toml, err);
 	if (r == 0)
-		r = check_schema(toml_root(toml), err);
+		r = grants_check_schema(toml_root(toml), err);
 	if (r < 0)
 		return r;
 	const struct toml_value *table = toml_root(toml);
-	r = toml_get_table(table, kind_names[kind], &table, err);
+	r = toml_get_table(table, grant_kind_names[kind], &table, err);
 	if (r > 0)
 		r = toml_get_table(table, name, &table, err);
 	if (r <= 0)
 		return r;
 	r = read_widening(table, arena, &grant->widening, err);
 	if (r == 0)
-		r = note_resolved(kind, name, arena, &grant->widening, err);
-	return r < 0 ? r : read_approval(table, arena, grant, err);
+		r = note_granted(kind, name, arena, &grant->widening, err);
+	return r < 0 ? r : grants_read_approval(table, arena, grant, err);
 }
 
 int grants_read_file(const char *path, enum grant_kind kind, const char *name, struct arena *arena,
@@ -202,59 +201,6 @@ int grants_join(enum grant_kind kind, const char *name, struct arena *arena,
 	if (r == 0 && policy_widening_join(arena, &grant.widening, widening) < 0)
 		r = err_no_memory(err);
 	return r;
-}
-
-/* ---- what decides sandboxes ---------------------------------------------- */
-
-/* One record: an agent's name is a path, and so is that of a binding which was given as a file. */
-static int grants_add_deciding(const struct toml_value *record, struct path_list *paths)
-{
-	struct grant grant = { 0 };
-	if (record->type != TOML_TABLE || read_approval(record, paths->arena, &grant, NULL) < 0)
-		return 0; /* whose grant it is will be told */
-	const char *name = arena_dup(paths->arena, record->key);
-	if (!name)
-		return -ENOMEM;
-	path_list_add(paths, name[0] == '/' ? name : "");
-	for (const char *const *file = grant.approval.files; file && *file; file++)
-		path_list_add(paths, *file);
-	return paths->failed ? -ENOMEM : 0;
-}
-
-static int grants_find_deciding(struct str text, struct path_list *paths, perch_err *err)
-{
-	static const enum grant_kind kinds[] = { GRANT_AGENT, GRANT_TOOL };
-	_cleanup_(toml_freep) struct toml *toml = NULL;
-	int r = toml_parse(text, NULL, &toml, err);
-	if (r == 0)
-		r = check_schema(toml_root(toml), err);
-	for (size_t k = 0; k < COUNT(kinds) && r >= 0; k++) {
-		const struct toml_value *table = NULL;
-		r = toml_get_table(toml_root(toml), kind_names[kinds[k]], &table, err);
-		for (size_t i = 0; r > 0 && i < table->count; i++)
-			r = grants_add_deciding(table->items[i], paths) < 0 ? err_no_memory(err) : 1;
-	}
-	return r < 0 ? r : 0;
-}
-
-int grants_deciding(struct arena *arena, const char *const **ret_paths, perch_err *err)
-{
-	struct path_list paths;
-	_cleanup_free_ char *path = NULL;
-	_cleanup_(buf_free) struct buf text = { 0 };
-	path_list_begin(&paths, arena, NULL);
-	perch_err inner = { 0 };
-	int r = paths_user(PATH_CONFIG, "perch/grants.toml", &path, NULL);
-	if (r == 0)
-		r = file_read(path, GRANTS_SIZE_MAX, &text, &inner);
-	if (r == 0)
-		r = grants_find_deciding((struct str){ text.data, text.len }, &paths, &inner);
-	if (r < 0 && r != -ENOENT)
-		return path ? file_blame(err, path, &inner) : err_no_memory(err);
-	if (paths.failed)
-		return err_no_memory(err);
-	*ret_paths = paths.items;
-	return 0;
 }
 
 /* ---- writing ------------------------------------------------------------- */
@@ -347,7 +293,7 @@ static int check_text(struct str text, bool *ret_has_schema, perch_err *err)
 	if (r < 0)
 		return r;
 	*ret_has_schema = toml_get(toml_root(toml), "schema") != NULL;
-	return check_schema(toml_root(toml), err);
+	return grants_check_schema(toml_root(toml), err);
 }
 
 static int change_record(struct str text, void *data, struct buf *ret_text, perch_err *err)
@@ -359,7 +305,7 @@ static int change_record(struct str text, void *data, struct buf *ret_text, perc
 	if (r < 0)
 		return r;
 	const struct toml_path path =
-		TOML_PATH(TOML_KEY(kind_names[record->kind]), TOML_KEY(record->name));
+		TOML_PATH(TOML_KEY(grant_kind_names[record->kind]), TOML_KEY(record->name));
 	if (!record->grant)
 		return toml_edit_remove(text, path, ret_text, err);
 	if (!has_schema) {
@@ -374,10 +320,11 @@ static int change_record(struct str text, void *data, struct buf *ret_text, perc
 	struct fields fields = { 0 };
 	if (record->is_approval) {
 		const struct toml_path approved = TOML_PATH(
-			TOML_KEY(kind_names[record->kind]), TOML_KEY(record->name), TOML_KEY("approved"));
+			TOML_KEY(grant_kind_names[record->kind]), TOML_KEY(record->name), TOML_KEY("approved"));
 		add_approval(record->kind, &record->grant->approval, &fields);
-		return toml_edit_replace(
+		r = toml_edit_replace(
 			text, approved, fields.approved, fields.approved_count, ret_text, err);
+		return r > 0 && grants_forget_gone(ret_text, record->name) < 0 ? err_no_memory(err) : r;
 	}
 	make_fields(record->kind, record->grant, &fields);
 	return toml_edit_replace(text, path, fields.list, fields.count, ret_text, err);

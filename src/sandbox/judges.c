@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 enum {
@@ -48,6 +49,21 @@ void judge_clone(struct bpf *bpf, const struct seccomp_needs *needs)
 {
 	(void)needs;
 	judge_bits(bpf, 0, NAMESPACES | CLONE_PARENT);
+}
+
+/* Shared memory without a file is nobody's data, and neither is what grows as a stack does. */
+void judge_mmap(struct bpf *bpf, const struct seccomp_needs *needs)
+{
+	(void)needs;
+	bpf_load_argument(bpf, 3);
+	size_t grows = bpf_if_any_bit(bpf, MAP_GROWSDOWN);
+	bpf_fail_with(bpf, ENOMEM);
+	bpf_end_if(bpf, grows);
+	bpf_mask(bpf, MAP_SHARED | MAP_ANONYMOUS);
+	size_t is_shared = bpf_if_equal(bpf, MAP_SHARED | MAP_ANONYMOUS);
+	bpf_fail_with(bpf, ENOMEM);
+	bpf_end_if(bpf, is_shared);
+	bpf_allow(bpf);
 }
 
 /* Keys pushed into a terminal are commands to whoever reads from it next. What a file

@@ -9,6 +9,7 @@ typedef void judge_fn(struct bpf *bpf, const struct seccomp_needs *needs);
 
 judge_fn judge_clone;
 judge_fn judge_ioctl;
+judge_fn judge_mmap;
 judge_fn judge_prlimit;
 judge_fn judge_socket;
 judge_fn judge_socketpair;

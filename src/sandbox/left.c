@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -44,13 +45,34 @@ static bool left_exists(int git, const char *name)
 	return fstatat(git, name, &info, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static bool left_has_config(int git)
+/* Who checks something out there writes somewhere else. */
+static bool left_leads_out(const struct sandbox *sandbox, const char *path, struct str text)
+{
+	struct git_plain plain = { .rest = text };
+	bool leads_out = false;
+	while (!leads_out && git_plain_next(&plain) > 0) {
+		if (!git_plain_is(&plain, "core", "worktree"))
+			continue;
+		char target[PATH_MAX];
+		_cleanup_free_ char *value = str_dup(plain.value);
+		bool is_whole = value && value[0] == '/';
+		_cleanup_free_ char *whole =
+			value ? str_join(is_whole ? "" : path, is_whole ? "" : "/", value, NULL) : NULL;
+		leads_out = !whole ||
+			(realpath(whole, target) &&
+				!policy_is_inside_any(target, sandbox->triggers.writable.items));
+	}
+	return leads_out;
+}
+
+static bool left_has_config(const struct sandbox *sandbox, int git, const char *path)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	if (!left_exists(git, "config"))
 		return false;
 	int r = regular_read(git, "config", O_NOFOLLOW, GIT_PLAIN_MAX, &text);
-	return r < 0 || !git_plain_is_harmless((struct str){ text.data, text.len });
+	const struct str whole = { text.data, text.len };
+	return r < 0 || !git_plain_is_harmless(whole) || left_leads_out(sandbox, path, whole);
 }
 
 /* git leaves examples there, which it does not execute. */
@@ -67,19 +89,22 @@ static bool left_has_hooks(int git)
 }
 
 /* What in a directory of git's would make git execute something; NULL = nothing. What cannot be
- * read counts, too. `common`: another that it shares, which was known before; NULL = none. */
-static const char *left_harm(const char *git, const char *common)
+ * read counts, too. If it shares all that with a repository that was known before, as a new
+ * worktree does, that is not asked about. */
+static const char *left_harm(const struct sandbox *sandbox, const struct repository *repository)
 {
-	_cleanup_fd_ int fd = fd_directory(AT_FDCWD, git, O_RDONLY | O_NOFOLLOW);
+	const char *own = repository->own;
+	_cleanup_fd_ int fd = fd_directory(AT_FDCWD, own, O_RDONLY | O_NOFOLLOW);
 	if (fd < 0)
 		return fd == -ENOENT ? NULL : "what cannot be read there";
 	if (left_exists(fd, "config.worktree"))
 		return "its config.worktree";
-	if (common)
+	if (strcmp(own, repository->common) != 0 &&
+		list_has(sandbox->triggers.repositories.items, repository->common))
 		return NULL;
 	if (left_exists(fd, "commondir"))
 		return "its commondir";
-	if (left_has_config(fd))
+	if (left_has_config(sandbox, fd, own))
 		return "its config";
 	return left_has_hooks(fd) ? "its hooks" : NULL;
 }
@@ -187,11 +212,13 @@ static void left_tell(struct left *left)
 
 /* ---- looking ------------------------------------------------------------------------------ */
 
-/* A directory of git's that was found. 1, 0, -ENOMEM. */
+/* A directory of git's that was found. 0 or -ENOMEM. */
 static int left_look_at_git(struct left *left, const char *git)
 {
-	const char *harm = left_is_new(left->sandbox, git) ? left_harm(git, NULL) : NULL;
-	return harm ? left_note(left, git, harm) : 0;
+	struct repository repository;
+	int r = left_is_new(left->sandbox, git) ? repository_inside(&left->arena, git, &repository) : 0;
+	const char *harm = r > 0 ? left_harm(left->sandbox, &repository) : NULL;
+	return harm ? left_note(left, git, harm) : r < 0 ? r : 0;
 }
 
 static int left_look_at_module(void *data, const char *path, unsigned names)
@@ -209,8 +236,8 @@ static void left_tell_cut(const struct left *left, const char *path)
 {
 	char shown[FILE_SHOWN_MAX];
 	log_warn(&left->sandbox->host->log,
-		"there is too much in %s to look through it for repositories that were made in the "
-		"sandbox: git may execute what they say",
+		"not all of %s could be looked through for repositories that were made in the sandbox, "
+		"because it is too much, too deep or not to be read: git may execute what they say",
 		file_shown(path, shown));
 }
 
@@ -233,22 +260,17 @@ static int left_look_into_modules(struct left *left, const char *git)
 static int left_look_at_repository(struct left *left, const struct repository *repository)
 {
 	const struct sandbox *sandbox = left->sandbox;
-	const char *const *known = sandbox->triggers.repositories.items;
 	const char *own = repository->own;
 	if (!own || !left_is_new(sandbox, own))
 		return 0;
-	bool is_shared = strcmp(own, repository->common) != 0;
-	bool is_known = is_shared && list_has(known, repository->common);
-	const char *harm = left_harm(own, is_known ? repository->common : NULL);
+	const char *harm = left_harm(sandbox, repository);
 	bool is_first = list_has(sandbox->absent, repository->entry);
 	int r = harm || is_first ? left_note(left, repository->entry, harm) : 0;
 	bool is_elsewhere = strcmp(own, repository->entry) != 0;
 	if (r == 0 && harm && is_elsewhere &&
 		policy_is_inside_any(own, sandbox->triggers.writable.items))
 		r = left_note(left, own, harm);
-	if (r == 0 && !is_known)
-		r = left_look_into_modules(left, own);
-	return r;
+	return r < 0 ? r : left_look_into_modules(left, own);
 }
 
 static int left_look_at(void *data, const char *path, unsigned names)

@@ -61,6 +61,7 @@ static void add_policy(struct buf *out, const struct sandbox_policy *policy)
 		policy->has_private_tmp,
 		policy->shares_group,
 		policy->refuses_unsupported,
+		policy->is_alone,
 		policy->limits.memory,
 		policy->limits.processes,
 		policy->limits.files,
@@ -98,6 +99,9 @@ int likeness_ask(const struct sandbox_policy *policy, struct buf *asked)
 	add_list(asked, policy->hide);
 	add_list(asked, policy->reveal);
 	add_protected(asked, policy->protect);
+	add_list(asked, policy->named);
+	add_list(asked, policy->fixed);
+	add_list(asked, policy->granted);
 	return asked->failed ? -ENOMEM : 0;
 }
 

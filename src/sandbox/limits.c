@@ -19,6 +19,15 @@ static void add(struct confine_limit *out, size_t *count, __rlimit_resource_t re
 	};
 }
 
+/* A stack is no data: whoever could raise its limit would have as much as he likes. */
+static void add_stack(struct confine_limit *out, size_t *count, uint64_t most)
+{
+	struct rlimit now = { .rlim_cur = most };
+	getrlimit(RLIMIT_STACK, &now);
+	uint64_t soft = now.rlim_cur == RLIM_INFINITY ? most : now.rlim_cur;
+	add(out, count, RLIMIT_STACK, soft, soft > most ? soft : most);
+}
+
 bool limits_counts_processes(const struct limits_elsewhere *elsewhere)
 {
 	return elsewhere->processes || (elsewhere->has_own_count && getuid() != 0);
@@ -31,8 +40,10 @@ size_t limits_make(const struct sandbox_limits *wanted, const struct limits_else
 	/* A core file would lie in the project, with whatever the process knew. */
 	add(out, &count, RLIMIT_CORE, 0, 0);
 	/* Not RLIMIT_AS: programs reserve more address space than they ever use. */
-	if (wanted->memory && !elsewhere->memory)
+	if (wanted->memory && !elsewhere->memory) {
 		add(out, &count, RLIMIT_DATA, wanted->memory, wanted->memory);
+		add_stack(out, &count, wanted->memory / LIMITS_STACK_SHARE);
+	}
 	if (wanted->files)
 		add(out, &count, RLIMIT_NOFILE, wanted->files, wanted->files);
 	if (wanted->size)

@@ -8,7 +8,10 @@
 #include "proc/confine.h"
 #include "sandbox/policy.h"
 
-enum { LIMITS_MAX = 8 };
+enum {
+	LIMITS_MAX = 8,
+	LIMITS_STACK_SHARE = 16, /* of the memory, as far as a stack may grow beyond what is usual */
+};
 
 /* What something else counts already, or counts at all. */
 struct limits_elsewhere {

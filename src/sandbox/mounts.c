@@ -87,7 +87,7 @@ static int add_protected_path(struct mounts *mounts, struct view *view, const ch
 	return r < 0 ? r : add(mounts, ROOM_READ_ONLY, path, fd);
 }
 
-/* Of a link, where it leads, and the link itself: else another could take its place. */
+/* Also every link on the way: else another could take its place. */
 static int add_protected(struct mounts *mounts, struct view *view, const char *given)
 {
 	const char *path = NULL;
@@ -95,10 +95,12 @@ static int add_protected(struct mounts *mounts, struct view *view, const char *g
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
 	int r = add_protected_path(mounts, view, path, fd);
-	if (r < 0 || !file_is_link(given))
-		return r;
-	const char *link = view_resolve_link(view, given);
-	return link ? add_protected_path(mounts, view, link, view_hold(view, link)) : -ENOMEM;
+	for (size_t i = 0; r == 0 && i < view->met.count; i++) {
+		const char *link = view->met.items[i];
+		if (!is_mounted(mounts, link) && writable_holder(view, link))
+			r = add_protected_path(mounts, view, link, view_hold(view, link));
+	}
+	return r;
 }
 
 /* A link that is there no more, or is in something that cannot be seen, is no loss. */

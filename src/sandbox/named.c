@@ -41,11 +41,16 @@ static int named_refuse_changed(const struct sandbox_policy *policy, const char 
 	char shown[FILE_SHOWN_MAX];
 	char at[FILE_SHOWN_MAX];
 	file_shown(path, shown);
+	file_shown(link, at);
+	if (!list_has(policy->granted, path))
+		return err_set(err, -ELOOP,
+			"'%s' is not what it was: '%s' is a link by now, and is not followed; name what it "
+			"leads to",
+			shown, at);
 	return err_set(err, -ELOOP,
 		"'%s' is not what was allowed: '%s' is a link by now, and is not followed. To allow what "
 		"it leads to: %s --%s '%s'",
-		shown, file_shown(link, at), policy->allow_by ? policy->allow_by : "allow it again by",
-		access == ACCESS_WRITE ? "write" : "read", shown);
+		shown, at, policy->allow_by, access == ACCESS_WRITE ? "write" : "read", shown);
 }
 
 /* The entry that was added last, by way of links. */
@@ -69,7 +74,7 @@ int named_add(struct view *view, const struct sandbox_policy *policy, struct nam
 	int r = view_add(view, path, access, err);
 	if (r < 0 || view->link_count == before || !list_has(policy->named, path))
 		return r;
-	if (list_has(policy->resolved, path))
+	if (list_has(policy->granted, path) || list_has(policy->fixed, path))
 		return named_refuse_changed(policy, path, view->links[before].path, access, err);
 	return named_check_added(view, policy, hidden, path, err);
 }

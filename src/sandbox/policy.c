@@ -81,12 +81,13 @@ struct lists {
 	struct path_list reveal;
 	struct path_list write;
 	struct path_list protect;
+	struct path_list fixed;
 };
 
 static bool has_failed(const struct lists *lists)
 {
 	return lists->hide.failed || lists->reveal.failed || lists->write.failed ||
-		lists->protect.failed;
+		lists->protect.failed || lists->fixed.failed;
 }
 
 static void add_hidden(struct path_list *hide, const struct policy_plugin *plugin)
@@ -141,6 +142,7 @@ static void add_work_tree(
 		if (is_allowed && !policy_is_inside_any(*place, lists->write.items)) {
 			path_list_add(&lists->write, *place);
 			path_list_add(&lists->reveal, *place);
+			path_list_add(&lists->fixed, *place);
 		}
 	}
 }
@@ -155,6 +157,7 @@ static const char *add_project_beside(
 	if (to_kept.is_inside)
 		return NULL;
 	path_list_add(&lists->reveal, plugin->project);
+	path_list_add(&lists->fixed, plugin->project);
 	if (!plugin->may_write_project)
 		return NULL;
 	if (to_kept.holds)
@@ -228,6 +231,7 @@ int policy_for_plugin(
 	path_list_begin(&lists.reveal, arena, NULL);
 	path_list_begin(&lists.write, arena, NULL);
 	path_list_begin(&lists.protect, arena, NULL);
+	path_list_begin(&lists.fixed, arena, NULL);
 	add_hidden(&lists.hide, plugin);
 	const char *note = add_project(&lists, plugin);
 	hidden_sockets_add(&lists.hide);
@@ -243,6 +247,8 @@ int policy_for_plugin(
 		.protect = lists.protect.items,
 		.net = SANDBOX_NET_FULL,
 		.has_private_tmp = true,
+		.named = lists.fixed.items,
+		.fixed = lists.fixed.items,
 		.note = note,
 		.withheld = note ? plugin->project : NULL,
 	};

@@ -35,18 +35,23 @@ struct sandbox_policy {
 	bool shares_group; /* it stays in our process group, as the terminal wants it */
 	struct sandbox_limits limits;
 	bool refuses_unsupported; /* else: a warning */
-	bool is_strict;           /* what is left for git to execute is removed, not only told */
+	/* It starts no other program and makes no socket. It has to be an open file itself, see
+	 * perch_child_spec.program_fd: an exec by name fails. */
+	bool is_alone;
+	bool is_strict; /* what is left for git to execute is removed, not only told */
 	/* The next run of the same policy may have its sandbox, if it was left as new. There are no
 	 * shared memory and queues of System V then: they would outlive who made them. */
 	bool may_be_used_again;
 	/* What whoever runs it should be told once, a sentence; NULL = nothing. */
 	const char *note;
 	const char *withheld; /* the directory that the note is about; NULL = none */
-	/* Those of read and write that a user named, see sandbox/named.h; and those of them that had no
-	 * links when they were allowed. */
+	/* Those of read and write on whose way links count, see sandbox/named.h; those of them that had
+	 * none when they were found; and those that had none when `allow_by`, a command without its
+	 * options, allowed them. */
 	const char *const *named;
-	const char *const *resolved;
-	const char *allow_by; /* the command that allows these, without options; NULL = none */
+	const char *const *fixed;
+	const char *const *granted;
+	const char *allow_by;
 };
 
 /* What a user allowed one plugin, tool or agent beyond its default, or took
@@ -59,8 +64,11 @@ struct policy_widening {
 	const char *const *env; /* names of variables that are kept */
 	const char *const *presets;
 	enum { WIDENING_NET_KEEP, WIDENING_NET_NONE, WIDENING_NET_FULL } net;
-	const char *const *resolved; /* those of read and write that had no links when allowed */
-	const char *allow_by;        /* the command that allowed them, without options */
+	/* Those of read and write that had no links when they were written down, and when `allow_by`, a
+	 * command without its options, allowed them. */
+	const char *const *fixed;
+	const char *const *granted;
+	const char *allow_by;
 };
 
 /* Who the policy of a plugin and its commands is for. "" = there is none. */
@@ -68,7 +76,7 @@ struct policy_plugin {
 	const char *home;
 	const char *config; /* fledge's: hidden but for the plugin's own directory */
 	const char *own_config, *own_state, *own_cache; /* perch's: hidden */
-	const char *project;
+	const char *project; /* without links: one that is there when it is looked up is not followed */
 	const char *directory; /* the plugin's; a link to one is a live one: not protected */
 	/* Relative to it, NULL-terminated: its programs, which it may not change. NULL = none. */
 	const char *const *binaries;
@@ -103,6 +111,24 @@ bool policy_is_system(const char *path);
  * private tmp alone; no network; limits; refuses what cannot be enforced. */
 int policy_for_tool(
 	struct arena *arena, const struct policy_tool *tool, struct sandbox_policy *ret_policy);
+
+/* For a git that looks at the repository around a directory: reads what a plugin does,
+ * writes nothing, no network, starts nothing. -ENOMEM. */
+int policy_for_git(struct arena *arena, const char *directory, struct sandbox_policy *ret_policy);
+
+/* A git that fetches. "" = there is none. */
+struct policy_fetch {
+	const char *source; /* a directory of this machine that it fetches from */
+	const char *target; /* all that it writes */
+	bool has_net;
+	bool uses_ssh;     /* it sees the keys and the agent */
+	bool uses_helper;  /* it sees what helpers of the user's own configuration ask for */
+	bool shares_group; /* it may ask on our terminal */
+};
+
+/* Fails as policy_widen does. */
+int policy_for_fetch(struct arena *arena, const struct policy_fetch *fetch,
+	struct sandbox_policy *ret_policy, perch_err *err);
 
 /* Adds a widening, its presets included; paths of a preset that do not exist are
  * passed over. -EINVAL: no such preset, err names the known ones. -ENOMEM. */

@@ -168,7 +168,8 @@ static void add_named(struct path_list *list, struct path_list *named, const cha
 {
 	for (; paths && *paths; paths++) {
 		path_list_add(list, *paths);
-		path_list_add(named, *paths);
+		if (named)
+			path_list_add(named, *paths);
 	}
 }
 
@@ -190,14 +191,17 @@ int policy_widen(struct arena *arena, const char *home, const struct policy_wide
 			return refuse_preset(*name, err);
 		add_preset(preset, home, &read, &write, &widened);
 	}
-	struct path_list resolved;
-	path_list_begin(&resolved, arena, policy->resolved);
-	for (const char *const *path = widening->resolved; path && *path; path++)
-		path_list_add(&resolved, *path);
-	if (read.failed || write.failed || named.failed || resolved.failed)
+	struct path_list fixed;
+	struct path_list granted;
+	path_list_begin(&fixed, arena, policy->fixed);
+	path_list_begin(&granted, arena, policy->granted);
+	add_named(&fixed, NULL, widening->fixed);
+	add_named(&granted, NULL, widening->granted);
+	if (read.failed || write.failed || named.failed || fixed.failed || granted.failed)
 		return err_no_memory(err);
 	widened.named = named.items;
-	widened.resolved = resolved.items;
+	widened.fixed = fixed.items;
+	widened.granted = granted.items;
 	widened.allow_by = widening->allow_by ? widening->allow_by : policy->allow_by;
 	widened.read = read.items;
 	widened.write = write.items;

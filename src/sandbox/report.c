@@ -158,9 +158,13 @@ static const char *by_count(const struct layers *layers)
 	return layers->has_own_count ? "namespaces" : NULL;
 }
 
+/* Each process by itself, and only with the filter that keeps it from memory which no limit
+ * counts. */
 static const char *by_memory(const struct layers *layers)
 {
-	return layers->counts_memory ? "cgroup" : "limits";
+	if (layers->counts_memory)
+		return "cgroup";
+	return layers->has_seccomp ? "limits" : NULL;
 }
 
 static const char *by_limits(const struct layers *layers)
@@ -209,7 +213,8 @@ static const struct {
 		asks_always, by_processes_hidden, "needs Landlock (Linux 5.13)" },
 	{ "kernel", "no io_uring, ptrace, mount, namespaces, keys, bpf, perf, terminal input",
 		asks_always, by_seccomp, "needs seccomp filters" },
-	{ "memory", "the memory limit holds", asks_memory, by_memory, "" },
+	{ "memory", "the memory limit holds (cgroup: of all together, limits: of each process)",
+		asks_memory, by_memory, "needs a delegated cgroup or seccomp filters" },
 	{ "processes", "the limit of processes holds", asks_processes, by_count,
 		"needs a delegated cgroup, or user namespaces and not to be root" },
 	{ "limits", "open files, file size and CPU time are limited", asks_own_limits, by_limits, "" },

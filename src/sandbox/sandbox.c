@@ -27,6 +27,8 @@ static bool may_use_unix(const struct sandbox *sandbox)
 	const struct layers *layers = &sandbox->layers;
 	const struct sandbox_policy *policy = &sandbox->policy;
 	bool is_room_enough = layers->has_room && layers->landlock >= 6 && policy->reads_everything;
+	if (policy->is_alone)
+		return false;
 	return policy->has_unix_sockets || is_room_enough || layers->landlock >= 9;
 }
 
@@ -36,15 +38,20 @@ static int make_filter(struct sandbox *sandbox, perch_err *err)
 	layers->allows_unix = may_use_unix(sandbox);
 	/* Where nothing watches over modes and times of others' files, whoever asked
 	 * to be strict does without changing any. */
-	layers->allows_metadata = layers->is_root_read_only || !sandbox->policy.refuses_unsupported;
+	const struct sandbox_policy *policy = &sandbox->policy;
+	layers->allows_metadata =
+		layers->is_root_read_only || !(policy->refuses_unsupported || policy->is_alone);
 	if (!probe_seccomp() || !seccomp_is_known())
 		return 0;
+	const bool has_memory = !sandbox->policy.limits.memory || layers->counts_memory;
 	const struct seccomp_needs needs = {
 		.has_net = sandbox->policy.net == SANDBOX_NET_FULL,
 		.has_unix = layers->allows_unix,
 		/* A room has its own. */
-		.has_ipc = layers->has_room && !sandbox->policy.may_be_used_again,
+		.has_ipc = layers->has_room && !sandbox->policy.may_be_used_again && has_memory,
+		.has_memory = has_memory,
 		.has_metadata = layers->allows_metadata,
+		.is_alone = sandbox->policy.is_alone,
 	};
 	struct bpf bpf;
 	if (seccomp_filter(&needs, &bpf) < 0)
@@ -195,9 +202,9 @@ static int make(struct sandbox *sandbox, perch_host *host, bool is_trial, perch_
 	if (r == 0)
 		r = sandbox_make_ruleset(sandbox, host, err);
 	if (r == 0)
-		r = make_filter(sandbox, err);
-	if (r == 0)
 		r = join_cgroup(sandbox, host, err);
+	if (r == 0)
+		r = make_filter(sandbox, err);
 	if (r < 0)
 		return r;
 	make_limits(sandbox);

@@ -52,21 +52,25 @@ static int add_allowed(struct sandbox *sandbox, const char *const *list, enum ac
 }
 
 /* Nothing to reveal is nothing wrong. */
-static int add_revealed(struct view *view, const char *const *list, perch_err *err)
+static int add_revealed(struct sandbox *sandbox, struct named_hidden hidden, perch_err *err)
 {
+	const char *const *list = sandbox->policy.reveal;
 	int r = 0;
 	for (; r == 0 && list && *list; list++) {
 		if (access(*list, F_OK) == 0)
-			r = view_add(view, *list, ACCESS_READ, err);
+			r = named_add(&sandbox->view, &sandbox->policy, hidden, *list, ACCESS_READ, err);
 	}
 	return r;
 }
 
 /* Whoever is root owns the disks, too: of the devices, only the harmless ones. */
-static int add_devices(struct view *view, perch_err *err)
+static int add_devices(struct view *view, bool is_memory_limited, perch_err *err)
 {
 	int r = view_add(view, "/dev", ACCESS_NONE, err);
 	for (size_t i = 0; r == 0 && i < COUNT(devices); i++) {
+		/* Mapped by several, it is memory that no limit counts. */
+		if (is_memory_limited && strcmp(devices[i], "/dev/zero") == 0)
+			continue;
 		if (access(devices[i], F_OK) == 0)
 			r = view_add(view, devices[i], ACCESS_WRITE, err);
 	}
@@ -87,7 +91,7 @@ static int look(struct sandbox *sandbox, perch_err *err)
 	const struct sandbox_policy *policy = &sandbox->policy;
 	int r = policy->reads_everything ? view_add(view, "/", ACCESS_READ, err) : 0;
 	if (r == 0)
-		r = add_devices(view, err);
+		r = add_devices(view, policy->limits.memory > 0, err);
 	for (size_t i = 0; r == 0 && policy->has_private_tmp && i < COUNT(shared_tmp); i++)
 		r = view_add(view, shared_tmp[i], ACCESS_NONE, err);
 	if (r == 0 && policy->has_private_tmp)
@@ -97,7 +101,7 @@ static int look(struct sandbox *sandbox, perch_err *err)
 		r = add_list(view, policy->hide, ACCESS_NONE, err);
 	hidden.end = view->count;
 	if (r == 0)
-		r = add_revealed(view, policy->reveal, err);
+		r = add_revealed(sandbox, hidden, err);
 	if (r == 0)
 		r = add_allowed(sandbox, policy->read, ACCESS_READ, hidden, err);
 	if (r == 0)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -106,8 +107,8 @@ static int search_add(struct search *search, size_t holder, const char *name)
 }
 
 /* What is not there, or not for us, is -ENOENT; that we have no memory or descriptors left must
- * not look like that. */
-static int search_open(const char *path)
+ * not look like that. What is ours and cannot be listed was left out: one can still go there. */
+static int search_open(struct search_budget *budget, const char *path)
 {
 	struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK,
 		.resolve = RESOLVE_NO_SYMLINKS };
@@ -116,8 +117,12 @@ static int search_open(const char *path)
 	int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
 	if (fd >= 0)
 		return fd_above_stdio(fd);
-	bool is_our_fault = errno == ENOMEM || errno == EMFILE || errno == ENFILE;
-	return is_our_fault ? -errno : -ENOENT;
+	int error = -errno;
+	struct stat info;
+	bool is_our_fault = error == -ENOMEM || error == -EMFILE || error == -ENFILE;
+	if (error == -EACCES && lstat(path, &info) == 0 && info.st_uid == geteuid())
+		budget->is_cut = true;
+	return is_our_fault ? error : -ENOENT;
 }
 
 /* One name; a directory, or what may be one, waits for its turn behind the others. */
@@ -160,7 +165,7 @@ static int search_look(struct search *search, size_t node, search_fn *look, void
 		search->budget->is_cut = true;
 		return 0;
 	}
-	_cleanup_fd_ int fd = search_open(path);
+	_cleanup_fd_ int fd = search_open(search->budget, path);
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
 	search->budget->directories--;

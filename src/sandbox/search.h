@@ -9,7 +9,8 @@
 struct search_budget {
 	unsigned directories;
 	unsigned names;
-	bool is_cut; /* something was left out: there was too much, or it is too deep */
+	bool is_cut; /* something was left out: there was too much, too deep, or ours and not to be read
+				  */
 };
 
 /* Of the names in a directory, those by which git would know it. */

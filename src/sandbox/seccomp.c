@@ -25,6 +25,8 @@ enum when {
 	WITHOUT_SOCKETS, /* neither net nor unix: nothing can be listened on */
 	WITHOUT_METADATA,
 	WITHOUT_IPC,
+	ALONE,
+	WITHOUT_MEMORY,
 };
 
 /* Without a judge the call fails with `error`; 0 = EPERM. */
@@ -43,6 +45,8 @@ static const struct call calls[] = {
 	{ NR_PIDFD_GETFD, ALWAYS, 0, NULL },
 	{ SYS_kcmp, ALWAYS, 0, NULL },
 	{ SYS_prlimit64, ALWAYS, 0, judge_prlimit },
+	/* Programs by their name; one that is open is how the child itself begins. */
+	{ SYS_execve, ALONE, EACCES, NULL },
 	/* Namespaces and mounts. A filter cannot see the flags of clone3; whoever
 	 * hears that it does not exist uses clone. */
 	{ SYS_clone, ALWAYS, 0, judge_clone },
@@ -130,6 +134,10 @@ static const struct call calls[] = {
 	{ SYS_msgctl, WITHOUT_IPC, 0, NULL },
 	{ SYS_mq_open, WITHOUT_IPC, 0, NULL },
 	{ SYS_mq_unlink, WITHOUT_IPC, 0, NULL },
+	/* Memory that RLIMIT_DATA does not count. */
+	{ SYS_mmap, WITHOUT_MEMORY, 0, judge_mmap },
+	{ SYS_memfd_create, WITHOUT_MEMORY, ENOMEM, NULL },
+	{ NR_MEMFD_SECRET, WITHOUT_MEMORY, ENOMEM, NULL },
 #ifdef __x86_64__
 	{ SYS_iopl, ALWAYS, 0, NULL },
 	{ SYS_ioperm, ALWAYS, 0, NULL },
@@ -157,6 +165,10 @@ static bool applies(enum when when, const struct seccomp_needs *needs)
 		return !needs->has_metadata;
 	case WITHOUT_IPC:
 		return !needs->has_ipc;
+	case ALONE:
+		return needs->is_alone;
+	case WITHOUT_MEMORY:
+		return !needs->has_memory;
 	}
 	return true;
 }

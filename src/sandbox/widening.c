@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "sandbox/path_list.h"
 #include "sandbox/policy.h"
@@ -30,7 +32,8 @@ int policy_widening_join(
 		join_list(arena, more->write, &joined.write) < 0 ||
 		join_list(arena, more->env, &joined.env) < 0 ||
 		join_list(arena, more->presets, &joined.presets) < 0 ||
-		join_list(arena, more->resolved, &joined.resolved) < 0)
+		join_list(arena, more->fixed, &joined.fixed) < 0 ||
+		join_list(arena, more->granted, &joined.granted) < 0)
 		return -ENOMEM;
 	if (more->net != WIDENING_NET_KEEP)
 		joined.net = more->net;
@@ -59,6 +62,26 @@ static const char *const *widening_resolve(struct arena *arena, const char *cons
 	return resolved.failed ? NULL : resolved.items;
 }
 
+/* Whether it lies in one of these (without links), or what leads to it does: whoever can replace
+ * a link or a directory on the way decides what is found. */
+static bool widening_holds(const char *const *writable, const char *path)
+{
+	char above[PATH_MAX];
+	char full[PATH_MAX];
+	size_t len = strlen(path);
+	if (len >= sizeof(above))
+		return false;
+	bool holds = false;
+	for (size_t i = 1; i <= len && !holds; i++) {
+		if (path[i] && path[i] != '/')
+			continue;
+		memcpy(above, path, i);
+		above[i] = '\0';
+		holds = realpath(above, full) && policy_is_inside_any(full, writable);
+	}
+	return holds;
+}
+
 int policy_protect(struct arena *arena, const char *const *paths, struct sandbox_policy *policy)
 {
 	if (!paths || !*paths || !policy->write || !*policy->write)
@@ -69,10 +92,7 @@ int policy_protect(struct arena *arena, const char *const *paths, struct sandbox
 	if (!writable)
 		return -ENOMEM;
 	for (; *paths; paths++) {
-		char full[PATH_MAX];
-		bool is_held = realpath(*paths, full) &&
-			(policy_is_inside_any(full, writable) || policy_is_inside_any(*paths, writable) ||
-				policy_is_inside_any(*paths, policy->write));
+		bool is_held = access(*paths, F_OK) == 0 && widening_holds(writable, *paths);
 		if (is_held && !list_has(protect.items, *paths))
 			path_list_add(&protect, *paths);
 	}

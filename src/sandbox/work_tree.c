@@ -79,13 +79,12 @@ static int work_tree_is_named(const struct repository *repository, const char *r
 	return 0;
 }
 
+/* A directory `.git` that shares nothing needs nobody's word. */
 static int work_tree_is_known(const struct repository *repository, const char *root)
 {
-	if (!repository->is_led)
-		return 1;
 	if (strcmp(repository->own, repository->common) != 0)
 		return work_tree_is_linked(repository);
-	return work_tree_is_named(repository, root);
+	return repository->is_led ? work_tree_is_named(repository, root) : 1;
 }
 
 /* ---- finding it ----------------------------------------------------------------- */

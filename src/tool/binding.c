@@ -24,6 +24,7 @@ struct tool_binding tool_binding_default(void)
 	static const char *const nothing[] = { NULL };
 	return (struct tool_binding){
 		.path = "",
+		.given = "",
 		.sha256 = "",
 		.name = "",
 		.command = "",

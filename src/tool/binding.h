@@ -42,6 +42,7 @@ struct tool_known {
 
 struct tool_binding {
 	const char *path;   /* of its file, "" = made in memory */
+	const char *given;  /* the same as it was found: with links on the way, if there are any */
 	const char *sha256; /* of its text, "" as above */
 	const char *name;   /* must equal manifest.plugin_id */
 	const char *command;

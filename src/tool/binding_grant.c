@@ -22,6 +22,13 @@ static void binding_add_words(struct path_list *words, const char *kind, const c
 	}
 }
 
+static void binding_add_path(struct path_list *words, const char *kind, const char *path)
+{
+	const char *word = decision_word_of_path(words->arena, kind, path);
+	words->failed |= !word;
+	path_list_add(words, word ? word : "");
+}
+
 static bool binding_asks(const struct tool_binding *binding)
 {
 	for (size_t i = 0; i < binding->tool_count; i++) {
@@ -36,12 +43,10 @@ static bool binding_asks(const struct tool_binding *binding)
 static const char *const *binding_words(
 	struct arena *arena, const struct tool_binding *binding, const struct grant *grant)
 {
-	const char *const command[] = { binding->command, NULL };
-	const char *const directory[] = { binding->directory, NULL };
 	struct path_list words;
 	path_list_begin(&words, arena, NULL);
-	binding_add_words(&words, "command", command);
-	binding_add_words(&words, "directory", directory);
+	binding_add_path(&words, "command", binding->command);
+	binding_add_path(&words, "directory", binding->directory);
 	binding_add_words(&words, "capability", binding->capabilities);
 	if (binding->widening.net == WIDENING_NET_FULL)
 		path_list_add(&words, "network");
@@ -148,6 +153,21 @@ int tool_binding_trust(struct arena *arena, const struct tool_binding *binding, 
 	return r < 0 ? r : 0;
 }
 
+/* What `perch tool add` has written had no links. */
+static int binding_fix(struct arena *arena, struct tool_binding *binding)
+{
+	const struct policy_widening *own = &binding->widening;
+	const struct policy_widening read = { .fixed = own->read };
+	const struct policy_widening write = { .fixed = own->write };
+	struct policy_widening fixed = *own;
+	int r = policy_widening_join(arena, &read, &fixed);
+	if (r == 0)
+		r = policy_widening_join(arena, &write, &fixed);
+	if (r == 0)
+		binding->widening = fixed;
+	return r;
+}
+
 /* A binding of ours that nobody has approved lies where no sandbox may write, or even look. */
 int tool_binding_grant(
 	const char *name, struct arena *arena, struct tool_binding *binding, perch_err *err)
@@ -163,7 +183,9 @@ int tool_binding_grant(
 		r = tool_binding_decision(arena, binding, &grant, name, &decision, err);
 	if (r == 0 && is_checked)
 		r = decision_check(&decision, &grant, err);
-	if (r >= 0 && policy_widening_join(arena, &grant.widening, &binding->widening) < 0)
+	if (r >= 0 &&
+		(binding_fix(arena, binding) < 0 ||
+			policy_widening_join(arena, &grant.widening, &binding->widening) < 0))
 		r = err_no_memory(err);
 	return r < 0 ? r : 0;
 }

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/paths.h"
 #include "base/sha256.h"
 #include "base/sha256.h"
 #include "tool/binding_keys.h"
@@ -286,6 +287,7 @@ int tool_binding_parse(const char *path, struct str text, struct arena *arena,
 	char sha256[SHA256_HEX_SIZE];
 	sha256_of(text.data, text.len, sha256);
 	binding.path = arena_dup(arena, str_from(path));
+	binding.given = binding.path;
 	binding.sha256 = arena_dup(arena, str_from(sha256));
 	if (!binding.path || !binding.sha256)
 		return err_no_memory(err);
@@ -316,5 +318,11 @@ int tool_binding_read(
 	char full[PATH_MAX];
 	if (!realpath(path, full))
 		return err_set(err, -errno, "%s: %s", path, perch_strerror(-errno));
-	return tool_binding_parse(full, (struct str){ text.data, text.len }, arena, ret_binding, err);
+	struct tool_binding binding;
+	r = tool_binding_parse(full, (struct str){ text.data, text.len }, arena, &binding, err);
+	if (r == 0)
+		r = paths_absolute(path, arena, &binding.given, err);
+	if (r == 0)
+		*ret_binding = binding;
+	return r;
 }

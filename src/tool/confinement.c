@@ -34,38 +34,38 @@ static void set_limits(const struct sandbox_limits *given, struct sandbox_limits
 /* A path and the directories above it, by what they are: names may lead anywhere. */
 enum { CONFINEMENT_DEPTH_MAX = 128 };
 
-struct way {
+struct above {
 	struct stat places[CONFINEMENT_DEPTH_MAX];
 	size_t count;
 };
 
 /* The path must have no links in it. */
-static void way_find(struct way *way, const char *path)
+static void confinement_look_above(struct above *above, const char *path)
 {
-	char above[PATH_MAX];
-	way->count = 0;
-	snprintf(above, sizeof(above), "%s", path);
-	for (size_t len = strlen(above); way->count < CONFINEMENT_DEPTH_MAX;) {
-		if (stat(len ? above : "/", &way->places[way->count]) == 0)
-			way->count++;
+	char name[PATH_MAX];
+	above->count = 0;
+	snprintf(name, sizeof(name), "%s", path);
+	for (size_t len = strlen(name); above->count < CONFINEMENT_DEPTH_MAX;) {
+		if (stat(len ? name : "/", &above->places[above->count]) == 0)
+			above->count++;
 		if (!len)
 			break;
-		while (len > 0 && above[--len] != '/')
+		while (len > 0 && name[--len] != '/')
 			;
-		above[len] = '\0';
+		name[len] = '\0';
 	}
 }
 
 /* How far above the path the nearest of these is; beyond the last = none is. */
-static size_t way_meets(const struct way *way, const char *const *paths)
+static size_t confinement_meets(const struct above *above, const char *const *paths)
 {
-	size_t nearest = way->count;
+	size_t nearest = above->count;
 	struct stat info;
 	for (; paths && *paths; paths++) {
 		if (stat(*paths, &info) < 0)
 			continue;
 		for (size_t i = 0; i < nearest; i++) {
-			if (way->places[i].st_ino == info.st_ino && way->places[i].st_dev == info.st_dev)
+			if (above->places[i].st_ino == info.st_ino && above->places[i].st_dev == info.st_dev)
 				nearest = i;
 		}
 	}
@@ -78,13 +78,13 @@ static int confinement_check_hidden(const struct tool_binding *binding, const ch
 	const struct sandbox_policy *policy, perch_err *err)
 {
 	char full[PATH_MAX];
-	struct way way;
+	struct above above;
 	if (!path[0] || !realpath(path, full))
 		return 0; /* what is missing is told at the start */
-	way_find(&way, full);
-	size_t hidden = way_meets(&way, policy->hide);
-	if (hidden == way.count || way_meets(&way, policy->read) <= hidden ||
-		way_meets(&way, policy->write) <= hidden)
+	confinement_look_above(&above, full);
+	size_t hidden = confinement_meets(&above, policy->hide);
+	if (hidden == above.count || confinement_meets(&above, policy->read) <= hidden ||
+		confinement_meets(&above, policy->write) <= hidden)
 		return 0;
 	char shown[FILE_SHOWN_MAX];
 	file_shown(full, shown);
@@ -121,7 +121,7 @@ static int confinement_own(const struct tool_binding *binding, struct arena *are
 static int confinement_protect(const struct tool_binding *binding, struct arena *arena,
 	struct sandbox_policy *policy, perch_err *err)
 {
-	const char *const own[] = { binding->path, NULL };
+	const char *const own[] = { binding->path, binding->given, NULL };
 	const char *const *deciding = NULL;
 	if (!policy->write || !policy->write[0])
 		return 0;

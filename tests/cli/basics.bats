@@ -172,10 +172,15 @@ assert names["guard"]["status"] == "ok"
     [[ "$output" == *"set HOME"* ]]
 }
 
-@test "doctor fails without a shell, and says what git is for" {
-    PATH=/nowhere run "$perch" doctor
-    [ "$status" -eq 1 ]
-    [[ "$output" == *"no such command on PATH: 'git'"* ]]
+@test "doctor says what git is for, and takes none from just anywhere on PATH" {
+    PERCH_GIT=/nowhere/git run "$perch" doctor
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"install git to install plugins"* ]]
+    printf '#!/bin/sh\necho planted\n' >"$BATS_TEST_TMPDIR/git"
+    chmod +x "$BATS_TEST_TMPDIR/git"
+    PATH="$BATS_TEST_TMPDIR:$PATH" run "$perch" doctor
+    [[ "$output" == *"git version "* ]]
+    [[ "$output" != *planted* ]]
 }
 
 @test "colour follows --color, NO_COLOR and CLICOLOR_FORCE" {

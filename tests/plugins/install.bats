@@ -247,15 +247,37 @@ store = true'
     plugins install "file://$WORK/repo" --yes
     expect_status 0
     [ ! -e "$WORK/ran" ]
-    # What git is told of its surroundings.
-    mkdir "$WORK/fake"
-    printf '#!/bin/sh\nenv >"%s/git-env"\nexit 1\n' "$WORK" >"$WORK/fake/git"
-    chmod +x "$WORK/fake/git"
-    PATH="$WORK/fake:$PATH" plugins install https://host.invalid/a/b --yes --trust
+    # What git is told of its surroundings, by one that stands where it may be seen.
+    cat >"$WORK/repo/fake-git" <<'END'
+#!/bin/sh
+for name in GIT_TERMINAL_PROMPT GIT_ALLOW_PROTOCOL GIT_SSH_COMMAND GIT_DIR; do
+    eval "said=\"\$said $name=\$$name\""
+done
+echo "fatal:$said in $PWD" >&2
+exit 1
+END
+    chmod +x "$WORK/repo/fake-git"
+    PERCH_GIT="$WORK/repo/fake-git" plugins install "file://$WORK/repo" --yes --trust
     expect_status 1
-    grep -qx 'GIT_TERMINAL_PROMPT=0' "$WORK/git-env"
-    grep -qx 'GIT_ALLOW_PROTOCOL=https:ssh:git:file' "$WORK/git-env"
-    grep -q 'GIT_SSH_COMMAND=.*BatchMode=yes' "$WORK/git-env"
+    has "$errors" "GIT_TERMINAL_PROMPT=0 GIT_ALLOW_PROTOCOL=https:ssh:git:file"
+    has "$errors" "BatchMode=yes GIT_DIR=/dev/null in /"
+    lacks "$errors" "in $PWD"
+}
+
+@test "install: only what the source needs is in git's sandbox" {
+    mkdir -p "$HOME/.ssh" repo
+    echo secret | tee "$HOME/.ssh/id_rsa" >"$HOME/.git-credentials"
+    cat >repo/fake-git <<'END'
+#!/bin/sh
+said=$(cat "$HOME/.ssh/id_rsa" "$HOME/.git-credentials"; touch "$HOME/made" 2>&1 && echo made)
+echo "fatal: seen: ${said:-nothing}" >&2
+exit 1
+END
+    chmod +x repo/fake-git
+    PERCH_GIT="$WORK/repo/fake-git" plugins install "file://$WORK/repo" --yes --trust
+    has "$errors" "seen: touch: cannot touch"
+    lacks "$errors" secret
+    [ ! -e "$HOME/made" ]
 }
 
 @test "install: links that leave the plugin, and programs outside of it" {

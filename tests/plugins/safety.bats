@@ -138,6 +138,44 @@ build = "echo begun >\"$READY\"; sleep 1000"'
     [ ! -e "$cfg/plugins/hello" ]
 }
 
+@test "interrupt: Ctrl+C while a directory is copied leaves nothing" {
+    source_plugin here hello
+    head -c 300000000 /dev/zero >here/large
+    # In its middle, which may be missed: then once more.
+    for ((attempt = 0; attempt < 20; attempt++)); do
+        start plugins install ./here --yes --copy --force
+        until compgen -G "$cfg/plugins/.staging-*/tree/large" >seen || ! kill -0 "$host"; do :; done
+        kill -STOP "$host" || true
+        if [ "$(stat -c %s "$(head -n 1 seen)" || echo 300000000)" -lt 300000000 ]; then break; fi
+        kill -CONT "$host" || true
+        finish
+    done
+    kill -INT "$host"
+    kill -CONT "$host"
+    finish
+    expect_status 130
+    has "$errors" "error: interrupted"
+    consistent
+    [ -z "$(find "$cfg" -path '*.staging*')" ]
+}
+
+@test "install --copy: a sparse file stays one, and there is a limit" {
+    source_plugin here hello
+    truncate -s 20G here/sparse
+    plugins install ./here --yes --copy
+    expect_status 0
+    [ "$(stat -c %s "$cfg/plugins/hello/sparse")" = 21474836480 ]
+    [ "$(du -k "$cfg/plugins/hello/sparse" | cut -f 1)" -lt 1000 ]
+    head -c 3000000 /dev/zero >here/large
+    plugins install ./here --yes --copy --force --copy-max 2M
+    expect_status 1
+    has "$errors" "there is more than 2 MiB to copy"
+    consistent
+    [ ! -e "$cfg/plugins/hello/large" ]
+    plugins install ./here --yes --copy --copy-max lots
+    expect_status 64
+}
+
 @test "two at a time: different plugins are both installed" {
     local i pids=()
     for i in 1 2 3 4 5 6; do

@@ -49,6 +49,13 @@ copy_programs() {
 @test "an agent does not rewrite its profile, nor its program" { both agent_rewrites_its_profile; }
 @test "an agent does not rename what holds its profile" { both agent_renames_what_holds_its_profile; }
 @test "an agent does not replace a link to its profile" { both agent_replaces_a_link_to_its_profile; }
+@test "an agent does not replace a link on the way to its profile" {
+    both agent_replaces_a_link_on_the_way
+}
+@test "an agent does not lead its directory elsewhere" { both agent_moves_its_directory; }
+@test "what was recorded of profiles that are gone is forgotten" {
+    both what_is_recorded_of_files_that_are_gone_is_forgotten
+}
 @test "without a room, a profile that allows more than before is refused" {
     both agent_rewrites_its_profile_without_a_room
 }
@@ -58,4 +65,5 @@ copy_programs() {
 }
 @test "no other sandbox rewrites a profile or its program" { both others_rewrite_a_profile; }
 @test "a tool does not rewrite its binding, its bundle, its program" { both tool_rewrites_its_binding; }
+@test "a tool does not replace a link to its binding" { both tool_replaces_a_link_to_its_binding; }
 @test "a binding that allows more than before is refused" { both binding_that_allows_more_is_refused; }

@@ -55,6 +55,11 @@ copy_programs() {
 @test "what is swapped while a room is furnished is not used, root" { attack root swapped; }
 @test "what is swapped while a room is furnished is not used, normal user" { attack normal swapped; }
 
+@test "a project that is swapped for a link is not used, root" { attack root swapped_project; }
+@test "a project that is swapped for a link is not used, normal user" {
+    attack normal swapped_project
+}
+
 @test "a home directory is one however it is spelled, root" { attack root home; }
 @test "a home directory is one however it is spelled, normal user" { attack normal home; }
 

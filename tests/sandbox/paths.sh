@@ -34,7 +34,35 @@ fail() {
 
 # ---- while a room is furnished ---------------------------------------------------
 
-readonly STARTS=${PATHS_STARTS:-200}
+STARTS=${PATHS_STARTS:-200}
+
+# swapping A B COMMAND…: exchanges two names while the command runs, often.
+swapping() {
+    local swapper code=0
+    mkfifo "$place/stop"
+    python3 "$bin/swap.py" "$1" "$2" <"$place/stop" >"$place/swaps" &
+    swapper=$!
+    exec 5>"$place/stop"
+    until [ -s "$place/swaps" ]; do sleep 0.02; done
+    "${@:3}" || code=$?
+    exec 5>&-
+    wait "$swapper"
+    [ "$code" = 0 ] || exit "$code"
+    [ "$(tail -n 1 "$place/swaps")" -gt "$STARTS" ] || fail "hardly anything was swapped"
+}
+
+# starts COMMAND…: each of them sees nothing, and most of them run.
+starts() {
+    local i seen ran=0
+    for ((i = 0; i < STARTS; i++)); do
+        seen=$(confined "$@" 2>/dev/null) || true
+        [[ "$seen" != *secret* ]] || fail "read at start $i"
+        [ ! -e "$HOME/.ssh/planted" ] || fail "written at start $i"
+        [[ "$seen" != *ran* ]] || ran=$((ran + 1))
+    done
+    # Nobody keeps others from starting at all.
+    [ "$ran" -gt $((STARTS / 4)) ] || fail "only $ran have started"
+}
 
 # `modules` is a directory of git's with a module `.ssh`, and a link to the home directory, by
 # turns. What would be uncovered for the module is then ~/.ssh.
@@ -44,23 +72,18 @@ swapped() {
     mkdir -p .git/modules/.ssh
     touch .git/modules/.ssh/HEAD .git/modules/.ssh/config
     ln -s "$HOME" .git/other
-    mkfifo stop
-    python3 "$bin/swap.py" .git/modules .git/other <stop >swaps &
-    exec 5>stop
-    until [ -s swaps ]; do sleep 0.02; done
-    local i seen ran=0
-    for ((i = 0; i < STARTS; i++)); do
-        seen=$(confined sh -c 'cat .git/modules/.ssh/id .git/other/.ssh/id
-            touch .git/modules/.ssh/planted .git/other/.ssh/planted; echo ran' 2>/dev/null) || true
-        [[ "$seen" != *secret* ]] || fail "read at start $i"
-        [ ! -e "$HOME/.ssh/planted" ] || fail "written at start $i"
-        [[ "$seen" != *ran* ]] || ran=$((ran + 1))
-    done
-    exec 5>&-
-    wait $!
-    [ "$(tail -n 1 swaps)" -gt "$STARTS" ] || fail "hardly anything was swapped: $(cat swaps)"
-    # Nobody keeps others from starting at all.
-    [ "$ran" -gt $((STARTS / 2)) ] || fail "only $ran have started"
+    swapping .git/modules .git/other starts sh -c 'cat .git/modules/.ssh/id .git/other/.ssh/id
+        touch .git/modules/.ssh/planted .git/other/.ssh/planted; echo ran'
+}
+
+# The project itself, by who may write what holds it.
+swapped_project() {
+    STARTS=$((STARTS / 4))
+    mkdir sub
+    ln -s "$HOME/.ssh" other
+    cd sub
+    swapping "$project/sub" "$project/other" starts sh -c 'cat id ../sub/id ../other/id
+        touch planted ../sub/planted ../other/planted; echo ran'
 }
 
 # ---- how a place is spelled --------------------------------------------------------

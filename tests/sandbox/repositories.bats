@@ -172,14 +172,22 @@ setup() {
             'git init -q --bare n; cat sub/evil >>n/config' \
             'git init -q --separate-git-dir elsewhere n; cp sub/evil elsewhere/config' \
             'git init -q n; echo x >n/.git/config.worktree' \
+            "git init -q n; git -C n config core.worktree '$HOME'" \
+            'git init -q n; echo x >n/.git/hooks/x; chmod 300 n/.git/hooks' \
+            'git init -q n; echo x >n/.git/hooks/x; chmod 300 n/.git' \
             'git init -q n; mkdir n/other; echo ../other >n/.git/commondir'; do
             rm -rf n elsewhere
             wants "was made in the sandbox" confined sh -ec "$make"
+            chmod -R u+rwx n
             rm -rf n elsewhere
             wants "it was removed" "$perch" sandbox run -q --strict -- sh -ec "$make"
             [ ! -e n/.git ] && [ ! -e n/config ] && [ ! -e elsewhere ] || { ls -d n/.git n/config elsewhere; false; }
         done
         [ ! -e "$mark" ]
+        # Nothing that git itself would not have made.
+        rm -rf n elsewhere
+        silent confined git worktree add -q fresh
+        (cd "$tree" && silent confined git worktree add -q fresher)
     }
     as_both
 }
@@ -250,4 +258,25 @@ setup() {
     output=$(confined sh -c 'echo "[core]" >>nest/.git/config; echo y >.git/hooks/pre-push' 2>&1)
     mentions "$project/nest/.git/config was changed during the run"
     mentions "$project/.git/hooks was changed during the run"
+}
+
+@test "what cannot be looked through is said: too much, too deep, not to be listed" {
+    check() {
+        begin
+        cd "$main"
+        wants "not all of $main could be looked through" confined sh -c 'mkdir wide && cd wide && seq 33000 | xargs mkdir'
+        rm -rf wide
+        wants "not all of $main could be looked through" confined python3 -c '
+import os
+for _ in range(20):
+    os.mkdir("d" * 250)
+    os.chdir("d" * 250)'
+        rm -rf dddd*
+        wants "was made in the sandbox" confined sh -c 'mkdir dark && git init -q dark/n && cat sub/evil >>dark/n/.git/config && chmod 300 dark && echo was made in the sandbox, for root'
+        [ "$(id -u)" = 0 ] || mentions "not all of $main could be looked through"
+        chmod 700 dark
+        rm -rf dark
+        silent confined true
+    }
+    as_both
 }

@@ -47,7 +47,7 @@ END_TEST
 START_TEST(what_is_the_same_or_less_is_fine)
 {
 	const struct grant none = { 0 };
-	const struct grant same = approved("now", LIST("nothing of this"));
+	const struct grant same = approved("now", LIST("network", "read /a"));
 	const struct grant more = approved("then", LIST("network", "read /a", "write /b"));
 	const struct grant all = approved("then", LIST(DECISION_NO_SANDBOX));
 	perch_err err = { 0 };
@@ -67,6 +67,10 @@ START_TEST(what_is_more_is_refused_with_words)
 	ck_assert_str_eq(err.text,
 		"/p/bot.yaml was changed since it was approved, and allows more: network; look at it, "
 		"then: perch agent allow /p/bot.yaml --profile");
+	const struct grant moved = approved("now", LIST("network"));
+	ck_assert_int_eq(decision_check(&bot, &moved, &err), -EPERM);
+	ck_assert_ptr_nonnull(
+		strstr(err.text, "or where a path of it leads, and allows more: read /a;"));
 	struct decision hostile = bot;
 	hostile.words = LIST("read /\033[2J", "b", "c", "d", "e", "f");
 	ck_assert_int_eq(decision_check(&hostile, &less, &err), -EPERM);

@@ -196,7 +196,7 @@ START_TEST(nothing_runs_where_git_sees_more_than_we_do)
 }
 END_TEST
 
-START_TEST(filters_that_cannot_be_named_end_it)
+START_TEST(filters_that_cannot_be_named_are_known)
 {
 	static const char *const settings[] = {
 		"[filter \"a=b\"]\nclean = x\n",
@@ -206,18 +206,16 @@ START_TEST(filters_that_cannot_be_named_end_it)
 		"[include]\npath = config\n",
 		"[include]\npath = /dev/zero\n",
 		"[include]\npath\n",
+		"[include]\npath = a\tb\n",
+		"[include]\npath = a\rb\n",
 		"[broken",
 	};
 	repository_folder();
 	repository_new("r");
 	ck_assert(!repository_read("r", &arena).may_run_code);
 	for (size_t i = 0; i < COUNT(settings); i++) {
-		struct buf out = { 0 };
 		folder_write("r/.git/config", settings[i]);
 		ck_assert_msg(repository_read("r", &arena).may_run_code, "%s", settings[i]);
-		ck_assert_int_eq(ask("r", "dirty", &out), -1);
-		ck_assert_int_eq(ask("r", "git_status", &out), -1);
-		buf_free(&out);
 	}
 	struct buf many = { 0 };
 	for (int i = 0; i < 65; i++)
@@ -262,4 +260,4 @@ END_TEST
 SUITE_MAIN("git_command", commands_answer_as_git_does, no_fsmonitor, no_hooks, no_clean_filters,
 	no_filter_processes, no_filters_of_included_files, no_config_of_submodules, no_signatures,
 	no_fetching, no_protocol_is_allowed, nothing_runs_where_git_sees_more_than_we_do,
-	filters_that_cannot_be_named_end_it, every_allocation_may_fail)
+	filters_that_cannot_be_named_are_known, every_allocation_may_fail)

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "sandbox/seccomp.h"
@@ -27,7 +28,7 @@
 #endif
 
 static const struct seccomp_needs nothing = { 0 };
-static const struct seccomp_needs everything = { true, true, true, true };
+static const struct seccomp_needs everything = { true, true, true, true, true, false };
 
 static uint32_t step(const struct sock_filter *code, uint32_t value)
 {
@@ -95,10 +96,40 @@ static int answer_of(struct asked asked, uint32_t architecture)
 START_TEST(plain_work_is_allowed)
 {
 	static const long calls[] = { SYS_read, SYS_write, SYS_openat, SYS_close, SYS_mmap, SYS_execve,
-		SYS_wait4, SYS_kill, SYS_futex, SYS_getrandom, SYS_memfd_create, SYS_pidfd_open, SYS_fork,
-		SYS_rename, SYS_bind, SYS_connect, NR_NEWEST_KNOWN };
+		SYS_wait4, SYS_kill, SYS_futex, SYS_getrandom, SYS_pidfd_open, SYS_fork, SYS_rename,
+		SYS_bind, SYS_connect, NR_NEWEST_KNOWN };
 	for (size_t i = 0; i < COUNT(calls); i++)
 		ck_assert_msg(ANSWER(&nothing, calls[i], 0) == 0, "call %ld", calls[i]);
+}
+END_TEST
+
+START_TEST(memory_that_no_limit_counts_is_there_only_without_one)
+{
+	static const struct {
+		uint64_t flags;
+		int answer;
+	} maps[] = {
+		{ MAP_PRIVATE | MAP_ANONYMOUS, 0 },
+		{ MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE | MAP_FIXED, 0 },
+		{ MAP_PRIVATE, 0 },
+		{ MAP_SHARED, 0 },
+		{ MAP_SHARED_VALIDATE, 0 },
+		{ MAP_SHARED | MAP_ANONYMOUS, ENOMEM },
+		{ MAP_SHARED_VALIDATE | MAP_ANONYMOUS, ENOMEM },
+		{ MAP_SHARED | MAP_ANONYMOUS | MAP_HUGETLB | MAP_FIXED, ENOMEM },
+		{ MAP_PRIVATE | MAP_ANONYMOUS | MAP_GROWSDOWN, ENOMEM },
+		{ MAP_PRIVATE | MAP_GROWSDOWN, ENOMEM },
+		/* The upper half does not count in the kernel either. */
+		{ MAP_SHARED | MAP_ANONYMOUS | UINT64_C(1) << 40, ENOMEM },
+	};
+	for (size_t i = 0; i < COUNT(maps); i++) {
+		int answer = ANSWER(&nothing, SYS_mmap, 0, 4096, 3, maps[i].flags);
+		ck_assert_msg(answer == maps[i].answer, "%zu: %d", i, answer);
+		ck_assert_int_eq(ANSWER(&everything, SYS_mmap, 0, 4096, 3, maps[i].flags), 0);
+	}
+	ck_assert_int_eq(ANSWER(&nothing, SYS_memfd_create, 0), ENOMEM);
+	ck_assert_int_eq(ANSWER(&nothing, NR_MEMFD_SECRET, 0), ENOMEM);
+	ck_assert_int_eq(ANSWER(&everything, SYS_memfd_create, 0), 0);
 }
 END_TEST
 
@@ -255,7 +286,19 @@ START_TEST(every_failed_allocation_is_reported)
 }
 END_TEST
 
-SUITE_MAIN("sandbox-filter", plain_work_is_allowed, doors_are_closed_whatever_is_granted,
+/* The program itself is executed as an open file; what it names afterwards is not. */
+START_TEST(who_is_alone_starts_nothing)
+{
+	const struct seccomp_needs alone = { .is_alone = true };
+	ck_assert_int_eq(ANSWER(&alone, SYS_execve, 0), EACCES);
+	ck_assert_int_eq(ANSWER(&alone, SYS_execveat, 7), 0);
+	ck_assert_int_eq(ANSWER(&alone, SYS_socket, AF_UNIX, SOCK_STREAM), EPERM);
+	ck_assert_int_eq(ANSWER(&alone, SYS_socket, AF_INET, SOCK_STREAM), EPERM);
+}
+END_TEST
+
+SUITE_MAIN("sandbox-filter", who_is_alone_starts_nothing, plain_work_is_allowed,
+	memory_that_no_limit_counts_is_there_only_without_one, doors_are_closed_whatever_is_granted,
 	what_is_too_new_or_cannot_be_seen_does_not_exist, another_architecture_is_killed,
 	clone_makes_processes_and_threads_but_no_namespaces_and_sisters, terminals_get_no_keys,
 	limits_of_others_are_theirs, sockets_are_granted_by_family_type_and_protocol,

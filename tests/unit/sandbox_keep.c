@@ -1,5 +1,6 @@
 /* Sandboxes that are used again: only who left everything as it was made has a successor in
  * the same room, and nobody notices that there was a predecessor. */
+#include "harness/folder.h"
 #include "harness/oom.h"
 #include "harness/quarters.h"
 #include "harness/suite.h"
@@ -357,6 +358,29 @@ QUARTERS_TEST(who_has_moved_to_other_mounts_has_other_rooms)
 	quarters_prepare("umount inside");
 }
 
+/* Where it may write in a repository, what is protected there belongs to what is the same. */
+QUARTERS_TEST(what_git_would_execute_is_looked_for_every_time)
+{
+	begin();
+	quarters_prepare("git init -q work && rm -r work/.git/hooks");
+	struct sandbox_policy policy = tool_policy();
+	const char *const write[] = { quarters_path("work"), NULL };
+	policy.write = write;
+	char script[4096];
+	snprintf(script, sizeof(script), "cd '%s'; (>.git/hooks/x) 2>&- && echo made", write[0]);
+	folder_settle("work"); /* from then on, ways are not looked up again */
+	assert_said(run_with(&policy, script), true, "");
+	for (int i = 0; i < 3; i++)
+		assert_said(run_with(&policy, script), false, "");
+	quarters_prepare("mkdir work/.git/hooks");
+	assert_said(run_with(&policy, script), true, "");
+	assert_said(run_with(&policy, script), false, "");
+	snprintf(script, sizeof(script), "cd '%s'; cp -r .git nest; >nest/config.worktree", write[0]);
+	assert_said(run_with(&policy, script), false, "");
+	assert_said(run_with(&policy, ":"), true, "");
+	end();
+}
+
 /* A host that opens one, and again: the third time, it knows the way. */
 static int open_thrice(void *data)
 {
@@ -393,4 +417,5 @@ SUITE_MAIN("sandbox-keep", who_leaves_it_as_it_was_has_a_successor,
 	a_fork_has_no_room_of_ours_and_leaves_us_those_that_we_have,
 	a_fork_does_not_end_a_room_that_we_are_in, a_room_with_old_mounts_is_not_used_again,
 	a_mount_that_a_fork_has_heard_of_is_heard_of_here,
-	who_has_moved_to_other_mounts_has_other_rooms, without_memory_nothing_is_kept_that_is_not_whole)
+	who_has_moved_to_other_mounts_has_other_rooms, what_git_would_execute_is_looked_for_every_time,
+	without_memory_nothing_is_kept_that_is_not_whole)

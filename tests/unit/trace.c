@@ -134,6 +134,38 @@ START_TEST(links_and_folders_are_refused)
 }
 END_TEST
 
+enum { ANOTHER_USER = 54321 };
+
+/* Of another user, who waits for what comes: in both directions between root and a normal one. */
+START_TEST(what_belongs_to_another_user_is_refused)
+{
+	if (geteuid() != 0)
+		return;
+	folder_new();
+	ck_assert_int_eq(chmod(folder_path("."), 0755), 0);
+	ck_assert_int_eq(mkfifo(traced_path(), 0666), 0);
+	ck_assert_int_eq(chmod(traced_path(), 0666), 0);
+	int reader = open(traced_path(), O_RDONLY | O_NONBLOCK);
+	/* By its name from here: what is above the folder may be closed to the other. */
+	ck_assert_int_eq(chdir(folder_path(".")), 0);
+	ck_assert_int_eq(seteuid(ANOTHER_USER), 0);
+	expect_refused(strrchr(traced_path(), '/') + 1, -EPERM, "it belongs to another user");
+	ck_assert_int_eq(seteuid(0), 0);
+	ck_assert_int_eq(chown(traced_path(), ANOTHER_USER, ANOTHER_USER), 0);
+	expect_refused(traced_path(), -EPERM, "it belongs to another user");
+	char heard[8];
+	ck_assert_int_le(read(reader, heard, sizeof(heard)), 0);
+	close(reader);
+	unlink(traced_path());
+	folder_write("trace", "");
+	ck_assert_int_eq(chown(traced_path(), ANOTHER_USER, ANOTHER_USER), 0);
+	expect_refused(traced_path(), -EPERM, "it belongs to another user");
+	struct stat about;
+	ck_assert_int_eq(stat(traced_path(), &about), 0);
+	ck_assert_int_eq(about.st_size, 0);
+}
+END_TEST
+
 /* The reader goes away: no signal, one error, and the rest is silence. */
 START_TEST(a_failing_write_turns_it_off_once)
 {
@@ -188,4 +220,5 @@ END_TEST
 
 SUITE_MAIN("trace", lines_are_recorded, it_is_written_before_the_host_waits,
 	the_file_is_private_and_new, what_is_no_trace_is_left_alone, links_and_folders_are_refused,
-	a_failing_write_turns_it_off_once, a_dash_is_stderr, no_trace_is_fine)
+	what_belongs_to_another_user_is_refused, a_failing_write_turns_it_off_once, a_dash_is_stderr,
+	no_trace_is_fine)

@@ -90,7 +90,10 @@ START_TEST(a_file_that_names_what_is_not_its_own)
 					"echo \"gitdir: own\" >thief/.git"));
 	look("thief");
 	ck_assert_uint_eq(list_count(places), 1);
-	free(folder_run("rm thief/.git && ln -s ../main/.git thief/.git"));
+	free(folder_run("rm thief/.git && mkdir thief/.git && mv thief/own/* thief/.git"));
+	look("thief");
+	ck_assert_uint_eq(list_count(places), 1);
+	free(folder_run("rm -r thief/.git && ln -s ../main/.git thief/.git"));
 	look("thief");
 	ck_assert_uint_eq(list_count(places), 1);
 	arena_free(&arena);
