@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sandbox/policy.h"
@@ -132,10 +133,13 @@ static void hidden_add_value(
 	const char *path = value.len ? hidden_absolute(paths, value) : "";
 	if (!path[0] || hidden_is_device(path))
 		return;
-	if (row->below)
-		path_list_add_below(paths, path, row->below);
-	else if (!hidden_is_too_much(path, home))
-		path_list_add(paths, path);
+	const char *whole = row->below ? arena_join(paths->arena, path, "/", row->below, NULL) : path;
+	paths->failed |= !whole;
+	/* What is not there would make those beside it hard to reach, where it is hidden by allowing
+	 * them one by one. */
+	struct stat info;
+	if (whole && lstat(whole, &info) == 0 && (row->below || !hidden_is_too_much(path, home)))
+		path_list_add(paths, whole);
 }
 
 static void hidden_add_moved(
@@ -169,6 +173,12 @@ void hidden_paths_add(struct path_list *hide, const char *home)
 {
 	hidden_add_home(hide, home);
 	hidden_add_account(hide, home);
+	for (size_t i = 0; geteuid() == 0 && i < COUNT(system_secrets); i++)
+		path_list_add(hide, system_secrets[i]);
+}
+
+void hidden_paths_add_moved(struct path_list *hide, const char *home)
+{
 	for (size_t i = 0; i < COUNT(hidden_bases); i++) {
 		const char *moved = hidden_moved_base(&hidden_bases[i], home);
 		if (moved)
@@ -176,8 +186,6 @@ void hidden_paths_add(struct path_list *hide, const char *home)
 	}
 	for (size_t i = 0; i < hidden_table_count; i++)
 		hidden_add_moved(hide, &hidden_table[i], home);
-	for (size_t i = 0; geteuid() == 0 && i < COUNT(system_secrets); i++)
-		path_list_add(hide, system_secrets[i]);
 }
 
 bool hidden_paths_lie_in(const char *directory, const char *home)

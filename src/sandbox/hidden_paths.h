@@ -21,9 +21,12 @@ extern const struct hidden_path hidden_table[];
 extern const size_t hidden_table_count;
 
 /* Adds where secrets are kept below the home directory ("" = there is none) and that of the
- * account, where variables have moved them, and what a process of root could read of the
- * system's. Of homes that can be listed, only what is there: one listing tells that of all. */
+ * account, and what a process of root could read of the system's. Of homes that can be listed,
+ * only what is there: one listing tells that of all. */
 void hidden_paths_add(struct path_list *hide, const char *home);
+
+/* Adds where variables have moved them: anywhere, as into a project. */
+void hidden_paths_add_moved(struct path_list *hide, const char *home);
 
 /* Whether the directory, by its name, holds one of the places, whether that is there or not. */
 bool hidden_paths_lie_in(const char *directory, const char *home);

@@ -102,22 +102,30 @@ static void add_hidden(struct path_list *hide, const struct policy_plugin *plugi
 /* Temporary files of others are not anybody's project, whatever lies beside them. */
 static const char *const shared_directories[] = { "/tmp", "/var/tmp", "/dev/shm", NULL };
 
+/* What a project is held against. */
+struct kept {
+	struct places usual; /* what holds or lies in one of these is not written */
+	struct places
+		moved; /* by their user, who may have put them into a project: what holds one is */
+};
+
 /* Where a path leads; where it leads nowhere, the path itself. */
-static const char *policy_resolve(const struct places *kept, const char *path)
+static const char *policy_resolve(const struct kept *kept, const char *path)
 {
 	struct way way;
 	bool exists = way_find(&way, path, NULL) == 0;
 	const char *resolved =
-		exists || way.path[0] ? arena_dup(kept->arena, str_from(way.path)) : path;
+		exists || way.path[0] ? arena_dup(kept->usual.arena, str_from(way.path)) : path;
 	way_leave(&way);
 	return resolved ? resolved : path;
 }
 
 /* The places that are not there are none of `kept`: what would hold one is known by its name. */
 static struct places_relation policy_relate(
-	const struct policy_plugin *plugin, const struct places *kept, const char *path)
+	const struct policy_plugin *plugin, const struct kept *kept, const char *path)
 {
-	struct places_relation relation = places_relate(kept, path);
+	struct places_relation relation = places_relate(&kept->usual, path);
+	relation.is_inside = relation.is_inside || places_relate(&kept->moved, path).is_inside;
 	if (!relation.holds && plugin->home[0])
 		relation.holds =
 			hidden_paths_lie_in(policy_resolve(kept, path), policy_resolve(kept, plugin->home));
@@ -126,7 +134,7 @@ static struct places_relation policy_relate(
 
 /* Who stands in a sub-directory works in the whole work tree, and git in what is behind it. */
 static void add_work_tree(
-	struct lists *lists, const struct policy_plugin *plugin, const struct places *kept)
+	struct lists *lists, const struct policy_plugin *plugin, const struct kept *kept)
 {
 	const char *places[WORK_TREE_PLACES + 1];
 	if (work_tree_places(lists->write.arena, plugin->project, places) < 0) {
@@ -151,7 +159,7 @@ static void add_work_tree(
  * not written: else a plugin could write what others trust. Where paths lead counts, not how they
  * are spelled. Returns what is to be told where it is not written. */
 static const char *add_project_beside(
-	struct lists *lists, const struct policy_plugin *plugin, const struct places *kept)
+	struct lists *lists, const struct policy_plugin *plugin, const struct kept *kept)
 {
 	struct places_relation to_kept = policy_relate(plugin, kept, plugin->project);
 	if (to_kept.is_inside)
@@ -168,18 +176,23 @@ static const char *add_project_beside(
 	return NULL;
 }
 
-static const char *add_project(struct lists *lists, const struct policy_plugin *plugin)
+static const char *add_project(
+	struct lists *lists, const struct policy_plugin *plugin, const char *const *moved)
 {
-	struct places kept = { .arena = lists->hide.arena };
+	struct arena *arena = lists->hide.arena;
+	struct kept kept = { { .arena = arena }, { .arena = arena } };
 	if (lists->hide.failed || !plugin->project[0])
 		return NULL;
 	if (plugin->home[0])
-		places_add(&kept, plugin->home, false);
+		places_add(&kept.usual, plugin->home, false);
 	for (const char *const *path = lists->hide.items; *path; path++)
-		places_add(&kept, *path, true);
-	lists->write.failed |= kept.failed;
+		places_add(&kept.usual, *path, true);
+	for (; *moved; moved++)
+		places_add(&kept.moved, *moved, true);
+	lists->write.failed |= kept.usual.failed || kept.moved.failed;
 	const char *note = add_project_beside(lists, plugin, &kept);
-	places_free(&kept);
+	places_free(&kept.usual);
+	places_free(&kept.moved);
 	return note;
 }
 
@@ -233,7 +246,14 @@ int policy_for_plugin(
 	path_list_begin(&lists.protect, arena, NULL);
 	path_list_begin(&lists.fixed, arena, NULL);
 	add_hidden(&lists.hide, plugin);
-	const char *note = add_project(&lists, plugin);
+	struct path_list moved;
+	path_list_begin(&moved, arena, NULL);
+	hidden_paths_add_moved(&moved, plugin->home);
+	if (moved.failed)
+		return -ENOMEM;
+	const char *note = add_project(&lists, plugin, moved.items);
+	for (const char *const *path = moved.items; *path; path++)
+		path_list_add(&lists.hide, *path);
 	hidden_sockets_add(&lists.hide);
 	add_directory(&lists, plugin);
 	if (has_failed(&lists))
@@ -279,6 +299,7 @@ int policy_for_tool(
 	}
 	path_list_add(&read, tool->directory);
 	hidden_paths_add(&hide, tool->home);
+	hidden_paths_add_moved(&hide, tool->home);
 	hidden_sockets_add(&hide);
 	/* A tool that lies in the home directory sees that. */
 	const char *const own[] = {

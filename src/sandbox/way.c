@@ -124,11 +124,15 @@ static int way_pass(struct way *way, struct ahead *ahead, const char *name, stru
 	return r;
 }
 
-/* What is missing is part of the path as it was named. */
-static void way_add_missing(struct way *way, const char *name, const struct ahead *ahead)
+/* What is missing is part of the path as it was named, but for empty parts and dots. */
+static void way_add_missing(struct way *way, char name[NAME_MAX + 1], struct ahead *ahead)
 {
-	const char *rest = ahead->text + strspn(ahead->text, "/");
-	if (way_append(way->path, "/", name) < 0 || (rest[0] && way_append(way->path, "/", rest) < 0))
+	int r = way_append(way->path, "/", name);
+	while (r == 0 && (r = way_take_name(ahead, name)) == 0 && name[0]) {
+		if (strcmp(name, ".") != 0)
+			r = way_append(way->path, "/", name);
+	}
+	if (r < 0)
 		way->path[0] = '\0';
 }
 

@@ -143,6 +143,17 @@ END
             sh -c "cat \"\$KUBECONFIG\"")" = secret ]
     }
     twice check
+    # In a project it is hidden and stays where it is, and the rest can be written.
+    if has_rooms; then
+        mkdir .cargo
+        echo secret >.cargo/credentials.toml
+        export CARGO_HOME="$PWD/.cargo"
+        shows_nothing "$perch" sandbox run -q -- cat .cargo/credentials.toml
+        denied "$perch" sandbox run -q -- mv .cargo elsewhere
+        denied "$perch" sandbox run -q -- mv .cargo/credentials.toml .cargo/other
+        "$perch" sandbox run -q -- touch made .cargo/made
+        [ -e .cargo/made ]
+    fi
 }
 
 @test "variables that look like secrets are kept back, unless they are named" {

@@ -58,6 +58,18 @@ add_in_terminal() {
     [ -e "$bindings/once.toml" ]
 }
 
+@test "tool add: a bundle that says less than its plugin requests is asked about again" {
+    printf '{"plugin_id":"t.asked","capabilities":["other"],"process":{"command":"./asked"}}\n' \
+        >"$WORK/tools/rterm-plugin.json"
+    in_terminal add --read "$prefix" --read "$WORK" --name again "$WORK/tools"
+    wait_for 'Start it, bind it, and grant what it requests? [y/N]'
+    keys y
+    wait_for 'Bind it, and grant what it requests? [y/N]'
+    keys n
+    wait_over 64
+    [ ! -e "$bindings/again.toml" ]
+}
+
 @test "tool add: a no binds nothing, and is no error" {
     add_in_terminal
     keys n

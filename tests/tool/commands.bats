@@ -93,14 +93,6 @@ add() {
     done
 }
 
-@test "add: a bundle that requests less than its plugin is asked about again" {
-    bundle '"capabilities":["a"]'
-    printf 'y\n' | script -qec \
-        "'$perch' tool add --read '$prefix' '$WORK/bundle'" /dev/null >"$WORK/said" || true
-    grep -q "Bind it, and grant what it requests?" "$WORK/said"
-    [ ! -e "$bindings/t.plain.toml" ]
-}
-
 @test "add: a binding that is there is not overwritten" {
     plain
     add "$WORK/tools/plain" --yes

@@ -211,6 +211,7 @@ static struct path_list hidden_at(struct arena *arena, const char *home)
 	struct path_list hide;
 	path_list_begin(&hide, arena, NULL);
 	hidden_paths_add(&hide, home);
+	hidden_paths_add_moved(&hide, home);
 	ck_assert(!hide.failed);
 	return hide;
 }
@@ -277,10 +278,12 @@ START_TEST(variables_that_say_too_much_hide_nothing)
 		ck_assert_str_ne(hide.items[i], "/");
 		ck_assert_str_ne(hide.items[i], folder_path("home"));
 	}
-	char here[4096];
-	ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
-	strcat(here, "/relative/boto");
-	ck_assert(list_has(hide.items, here));
+	/* Where we are, and only what is there. */
+	ck_assert_int_eq(chdir(folder_path(".")), 0);
+	ck_assert(!list_has(hide.items, folder_path("relative/boto")));
+	folder_write("relative/boto", "");
+	hide = hidden_at(&arena, folder_path("home"));
+	ck_assert(list_has(hide.items, folder_path("relative/boto")));
 	arena_free(&arena);
 }
 END_TEST
@@ -324,12 +327,38 @@ START_TEST(a_project_that_would_hold_a_place_is_not_written)
 }
 END_TEST
 
+/* As CARGO_HOME and KUBECONFIG often are: hidden there, and the project is one all the same. */
+START_TEST(what_was_moved_into_a_project_is_hidden_in_it)
+{
+	folder_new();
+	forget_variables();
+	free(folder_run("mkdir -p home/app/store"));
+	folder_write("home/app/.cargo/credentials.toml", "");
+	setenv("CARGO_HOME", folder_path("home/app/.cargo"), 1);
+	setenv("PASSWORD_STORE_DIR", folder_path("home/app/store"), 1);
+	struct arena arena = { 0 };
+	struct sandbox_policy policy;
+	struct policy_plugin plugin = policy_plugin_of(&arena, folder_path("home"));
+	plugin.may_write_project = true;
+	plugin.project = folder_path("home/app");
+	ck_assert_int_eq(policy_for_plugin(&arena, &plugin, &policy), 0);
+	ck_assert(list_has(policy.write, plugin.project) && !policy.note);
+	ck_assert(list_has(policy.hide, folder_path("home/app/.cargo/credentials.toml")));
+	/* Nobody uncovers a store by working in it. */
+	plugin.project = folder_path("home/app/store");
+	ck_assert_int_eq(policy_for_plugin(&arena, &plugin, &policy), 0);
+	ck_assert(!list_has(policy.reveal, plugin.project) && !list_has(policy.write, plugin.project));
+	arena_free(&arena);
+}
+END_TEST
+
 static int add_all(void *data)
 {
 	struct arena arena = { 0 };
 	struct path_list hide;
 	path_list_begin(&hide, &arena, NULL);
 	hidden_paths_add(&hide, data);
+	hidden_paths_add_moved(&hide, data);
 	hidden_paths_of_preset(&hide, data, "github");
 	hidden_sockets_add(&hide);
 	/* Never fewer than are there. */
@@ -356,4 +385,5 @@ SUITE_MAIN("hidden-paths", every_line_makes_sense, every_file_is_hidden_and_its_
 	without_a_room_every_directory_is_hidden_and_its_preset_shows_it,
 	what_is_not_there_is_not_looked_up, a_large_home_hides_all_the_same,
 	variables_that_say_too_much_hide_nothing, what_would_hold_a_place_is_known_by_its_name,
-	a_project_that_would_hold_a_place_is_not_written, every_allocation_may_fail)
+	a_project_that_would_hold_a_place_is_not_written, what_was_moved_into_a_project_is_hidden_in_it,
+	every_allocation_may_fail)
