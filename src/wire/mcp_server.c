@@ -119,7 +119,10 @@ int mcp_connection_new(struct mcp_server *server, struct str principal, void *da
 		memcpy(connection->bytes, principal.data, principal.len);
 	list_append(&server->connections, connection);
 	_cleanup_(mcp_cleanup_connection) struct mcp_connection *owned = connection;
-	int r = perch_json_new(NULL, &connection->json);
+	/* Two members of one name: what is checked here might not be what a tool reads. */
+	perch_json_options strict = PERCH_JSON_OPTIONS_INIT;
+	strict.duplicates = PERCH_JSON_DUPLICATES_REJECT;
+	int r = perch_json_new(&strict, &connection->json);
 	if (r < 0)
 		return r;
 	*ret_connection = steal(&owned);
@@ -139,6 +142,20 @@ const struct mcp_version *mcp_connection_version(const struct mcp_connection *co
 void *mcp_connection_data(const struct mcp_connection *connection)
 {
 	return connection->data;
+}
+
+void mcp_connection_forget_stream(struct mcp_connection *connection, const void *stream)
+{
+	const struct list *const lists[] = { &connection->running, &connection->listens };
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		for (struct mcp_request *request = list_first(lists[i]); request;
+			 request = list_next(request)) {
+			if (request->reply.stream != stream)
+				continue;
+			request->reply.stream = NULL;
+			if (request->reply.batch)
+				request->reply.batch->stream = NULL;
+		}
 }
 
 void mcp_connection_close(struct mcp_connection *connection)

@@ -179,6 +179,10 @@ bool mcp_connection_is_broken(const struct mcp_connection *connection);
 const struct mcp_version *mcp_connection_version(const struct mcp_connection *connection);
 void *mcp_connection_data(const struct mcp_connection *connection);
 
+/* A stream is gone while its connection stays (a legacy session over HTTP): its jobs go on,
+ * and what belongs to them is sent with no stream. */
+void mcp_connection_forget_stream(struct mcp_connection *connection, const void *stream);
+
 /* Says goodbye to listeners: the server ends. */
 void mcp_connection_finish(struct mcp_connection *connection);
 

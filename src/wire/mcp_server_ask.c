@@ -174,14 +174,15 @@ void mcp_ask_take(struct mcp_connection *connection, const struct jsonrpc_messag
 
 /* ---- coming back ----------------------------------------------------------- */
 
+/* What has expired is not there any more: the tick that told the time has cancelled it. */
 static struct mcp_job *mcp_ask_find(
 	const struct mcp_server *server, const struct mcp_ticket *ticket)
 {
 	struct mcp_job *job = list_first(&server->parked);
 	while (job && job->handle != ticket->handle)
 		job = list_next(job);
-	bool is_it = job && job->question_number == ticket->question &&
-		job->expires_ns == ticket->expires_ns && server->now_ns < ticket->expires_ns;
+	bool is_it =
+		job && job->question_number == ticket->question && job->expires_ns == ticket->expires_ns;
 	return is_it ? job : NULL;
 }
 

@@ -170,6 +170,9 @@ void mcp_taking_fail(struct mcp_taking *taking);
 const struct mcp_method *mcp_method_find(
 	const struct mcp_server *server, struct str name, const struct mcp_version *version);
 
+/* Fills in what the request says of itself, and compares the headers; false: it was refused. */
+bool mcp_take_meta(struct mcp_taking *taking, struct str method);
+bool mcp_headers_fit(struct mcp_taking *taking, struct str method);
 void mcp_take_initialize(struct mcp_taking *taking);
 
 /* Takes it out of flight, without an answer. */

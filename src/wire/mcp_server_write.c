@@ -12,8 +12,6 @@ enum { MCP_OUT_KEPT = 1024 * 1024 };
 
 perch_json_writer mcp_write_begin(struct mcp_server *server)
 {
-	if (server->out.cap > MCP_OUT_KEPT)
-		buf_free(&server->out);
 	buf_clear(&server->out);
 	return json_writer_on(&server->out);
 }
@@ -42,6 +40,8 @@ static void mcp_hand_out(
 	struct mcp_outgoing whole = *outgoing;
 	whole.line = (struct str){ out->data, out->len - 1 };
 	connection->server->table->send(connection->data, &whole);
+	if (out->cap > MCP_OUT_KEPT)
+		buf_free(out);
 }
 
 void mcp_send(struct mcp_connection *connection, void *stream, enum jsonrpc_kind kind)

@@ -82,6 +82,8 @@ static void world_send(void *data, const struct mcp_outgoing *outgoing)
 		return;
 	if (place->client)
 		buf_printf(&world->log, "%zu: ", place->client);
+	if (outgoing->stream)
+		buf_printf(&world->log, "%s: ", (const char *)outgoing->stream);
 	buf_append(&world->log, outgoing->line.data, outgoing->line.len + 1);
 }
 
@@ -153,6 +155,14 @@ int world_open(struct mcp_world *world, const struct mcp_server_options *options
 	int r =
 		mcp_server_new(options ? options : &mcp_world_options, &world_table, world, &world->server);
 	return r < 0 ? r : world_join(world, 0, "");
+}
+
+void world_greet(struct mcp_world *world, const char *hello)
+{
+	ck_assert_int_eq(world_open(world, NULL), 0);
+	world_say(world, hello);
+	world_say(world, "{@J,'method':'notifications/initialized'}");
+	world_forget(world);
 }
 
 int world_join(struct mcp_world *world, size_t client, const char *principal)

@@ -9,6 +9,7 @@
 #ifndef HARNESS_MCP_WORLD_H
 #define HARNESS_MCP_WORLD_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include "wire/mcp_server.h"
@@ -23,7 +24,7 @@ struct mcp_world {
 	struct buf log;
 	FILE *tape;
 	unsigned number;         /* of this world, on the tape */
-	struct mcp_line headers; /* what the next line says of itself */
+	struct mcp_line headers; /* what the next line says of itself; its stream is a text */
 	bool is_quiet;           /* only counts what is sent */
 	size_t sent;
 	/* With this, jobs are answered inside of their wish. */
@@ -37,6 +38,9 @@ extern const struct mcp_server_options mcp_world_options;
 /* With options, or NULL; one client is there. -ENOMEM. */
 int world_open(struct mcp_world *world, const struct mcp_server_options *options);
 void world_close(struct mcp_world *world);
+
+/* One whose client has said hello, and what was said is forgotten. */
+void world_greet(struct mcp_world *world, const char *hello);
 
 /* One more client, of that principal. */
 int world_join(struct mcp_world *world, size_t client, const char *principal);
@@ -65,6 +69,10 @@ struct mcp_job *world_job(const struct mcp_world *world);
 /* A text with its shorthands written out, NUL-terminated; the caller frees. */
 char *world_spell(const char *text);
 
+#define SECOND ((uint64_t)1000000000)
+
+/* The newest legacy version, and how a client of one says hello. */
+#define NOW "2025-11-25"
 #define LEGACY_HELLO(version, capabilities)                                  \
 	"{@J,'id':0,'method':'initialize','params':{'protocolVersion':'" version \
 	"','capabilities':" capabilities ",'clientInfo':{'name':'c','version':'1'}}}"

@@ -5,8 +5,9 @@
     local specifications="${PERCH_TEST_DATA:-/nowhere}/../specs"
     [ -d "$specifications/mcp" ] || skip "the specifications are not there"
     export PERCH_MCP_TAPE="$BATS_TEST_TMPDIR/tape"
-    "$PERCH_BUILD/tests/test-wire-mcp"
-    "$PERCH_BUILD/tests/test-wire-mcp-modern"
+    for program in wire-mcp wire-mcp-ask wire-mcp-jobs wire-mcp-modern wire-mcp-parked; do
+        "$PERCH_BUILD/tests/test-$program"
+    done
     python3 "$PERCH_SOURCE/tests/wire/schema.py" "$specifications" "$PERCH_MCP_TAPE"
 }
 
