@@ -213,6 +213,7 @@ static int make_parts(struct fledge_run *run)
 		.meter = &run->meter,
 		.done = run_result_known,
 		.warn = warn,
+		.settled = run_stored,
 		.data = run,
 	};
 	int r = fledge_engine_new(&run->engine_options, &run_effects, run, &run->engine);
