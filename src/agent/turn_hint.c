@@ -1,6 +1,6 @@
 /* Why a turn failed in its sandbox, as far as what was said tells. */
 #include "agent/turn_parts.h"
-#include "sandbox/explain.h"
+#include "sandbox/policy/explain.h"
 
 struct str turn_hint(struct agent_turn *turn, int exit_code, struct str said)
 {

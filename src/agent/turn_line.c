@@ -1,7 +1,7 @@
 /* What an agent of 0.4 reads on stdin, and attachments as JSON in both versions. */
 #include <errno.h>
 
-#include "agent/launch.h"
+#include "agent/agent_launch.h"
 #include "data/json.h"
 
 static const char *const kind_names[] = {

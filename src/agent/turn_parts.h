@@ -2,9 +2,9 @@
 #ifndef AGENT_TURN_PARTS_H
 #define AGENT_TURN_PARTS_H
 
-#include "agent/engine.h"
-#include "agent/launch.h"
-#include "agent/notes.h"
+#include "agent/agent_engine.h"
+#include "agent/agent_launch.h"
+#include "agent/agent_notes.h"
 #include "agent/turn.h"
 #include "proc/host.h"
 #include "proc/tail.h"

@@ -17,7 +17,7 @@ struct lead {
 	unsigned char second_high;
 };
 
-static struct lead classify(unsigned char byte)
+static struct lead utf8_classify(unsigned char byte)
 {
 	if (byte < 0x80)
 		return (struct lead){ 1, 0, 0 };
@@ -35,7 +35,7 @@ static struct lead classify(unsigned char byte)
 size_t utf8_decode(const char *text, size_t len, uint32_t *ret_character)
 {
 	const unsigned char *bytes = (const unsigned char *)text;
-	struct lead lead = classify(bytes[0]);
+	struct lead lead = utf8_classify(bytes[0]);
 	*ret_character = REPLACEMENT;
 	if (lead.length == 0)
 		return 1;
@@ -58,7 +58,7 @@ size_t utf8_decode(const char *text, size_t len, uint32_t *ret_character)
 }
 
 /* Most text is ASCII: eight bytes at a time as long as it lasts. */
-static size_t skip_ascii(const char *text, size_t at, size_t len)
+static size_t utf8_skip_ascii(const char *text, size_t at, size_t len)
 {
 	while (len - at >= 8) {
 		uint64_t word;
@@ -73,7 +73,7 @@ static size_t skip_ascii(const char *text, size_t at, size_t len)
 }
 
 /* Reads a character and says whether it was one: U+FFFD itself is valid. */
-static bool decode_valid(const char *text, size_t len, size_t *ret_length)
+static bool utf8_decode_valid(const char *text, size_t len, size_t *ret_length)
 {
 	uint32_t character;
 	*ret_length = utf8_decode(text, len, &character);
@@ -83,9 +83,9 @@ static bool decode_valid(const char *text, size_t len, size_t *ret_length)
 size_t utf8_valid_prefix(const char *text, size_t len)
 {
 	size_t at = 0;
-	while ((at = skip_ascii(text, at, len)) < len) {
+	while ((at = utf8_skip_ascii(text, at, len)) < len) {
 		size_t length;
-		if (!decode_valid(text + at, len - at, &length))
+		if (!utf8_decode_valid(text + at, len - at, &length))
 			break;
 		at += length;
 	}
@@ -98,7 +98,7 @@ size_t utf8_whole_prefix(const char *text, size_t len)
 		unsigned char byte = (unsigned char)text[len - back];
 		bool continues = (byte & 0xC0) == 0x80;
 		if (!continues)
-			return classify(byte).length > back ? len - back : len;
+			return utf8_classify(byte).length > back ? len - back : len;
 	}
 	return len;
 }
@@ -158,7 +158,7 @@ int utf8_append_replaced(struct buf *buf, const char *text, size_t len)
 	return buf->failed ? -ENOMEM : 0;
 }
 
-static bool in_ranges(const struct width_range *ranges, size_t count, uint32_t character)
+static bool utf8_in_ranges(const struct width_range *ranges, size_t count, uint32_t character)
 {
 	size_t low = 0;
 	while (low < count) {
@@ -179,9 +179,9 @@ unsigned utf8_character_width(uint32_t character)
 		return 0;
 	if (character < 0x300)
 		return 1;
-	if (in_ranges(width_zero, width_zero_count, character))
+	if (utf8_in_ranges(width_zero, width_zero_count, character))
 		return 0;
-	return in_ranges(width_two, width_two_count, character) ? 2 : 1;
+	return utf8_in_ranges(width_two, width_two_count, character) ? 2 : 1;
 }
 
 size_t utf8_width(const char *text, size_t len)
@@ -211,7 +211,7 @@ size_t utf8_count(const char *text, size_t len)
 	return count;
 }
 
-static bool is_layout(uint32_t character)
+static bool utf8_is_layout(uint32_t character)
 {
 	return character == '\n' || character == '\t';
 }
@@ -222,7 +222,7 @@ int utf8_append_seen(struct buf *buf, const char *text, size_t len)
 		uint32_t character;
 		at += utf8_decode(text + at, len - at, &character);
 		char encoded[UTF8_MAX];
-		if (is_layout(character) || !utf8_is_unseen(character))
+		if (utf8_is_layout(character) || !utf8_is_unseen(character))
 			buf_append(buf, encoded, utf8_encode(character, encoded));
 	}
 	return buf->failed ? -ENOMEM : 0;
@@ -235,7 +235,7 @@ int utf8_append_seen_json(struct buf *buf, const char *text, size_t len)
 		uint32_t character;
 		at += utf8_decode(text + at, len - at, &character);
 		char encoded[UTF8_MAX];
-		if (!is_layout(character) && utf8_is_unseen(character))
+		if (!utf8_is_layout(character) && utf8_is_unseen(character))
 			buf_printf(buf, "\\u%04x", (unsigned)character);
 		else
 			buf_append(buf, encoded, utf8_encode(character, encoded));

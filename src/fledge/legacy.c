@@ -51,7 +51,7 @@ static void legacy_closed(perch_child *child, void *data, perch_stream stream)
 	legacy_show(legacy, legacy->said.len);
 }
 
-static void on_ended(perch_child *child, void *data, const perch_result *result)
+static void legacy_on_ended(perch_child *child, void *data, const perch_result *result)
 {
 	(void)child;
 	struct legacy *legacy = data;
@@ -71,7 +71,7 @@ static const perch_child_events events = {
 	.size = sizeof(events),
 	.bytes = legacy_bytes,
 	.closed = legacy_closed,
-	.ended = on_ended,
+	.ended = legacy_on_ended,
 };
 
 int legacy_start(perch_host *host, const struct fledge_run_options *options, bool tells_output,

@@ -10,8 +10,8 @@
 #include "base/meter.h"
 #include "fledge/context.h"
 #include "fledge/exec.h"
-#include "fledge/lending.h"
-#include "fledge/run.h"
+#include "fledge/run_services.h"
+#include "fledge/fledge_run.h"
 #include "fledge/surroundings.h"
 #include "proc/host.h"
 
@@ -27,7 +27,7 @@ struct fledge_run {
 	struct fledge_engine_options engine_options;
 	struct fledge_engine *engine;
 	struct execs *execs;
-	struct lending *lending;
+	struct run_services *run_services;
 	struct timer deadline;       /* of the engine */
 	struct timer ending;         /* the plugin is gone, a store is not on disk yet */
 	struct timer patience;       /* it was cancelled and has not ended */

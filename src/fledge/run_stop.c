@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "fledge/notes.h"
+#include "fledge/fledge_notes.h"
 #include "fledge/run_parts.h"
 
 /* A plugin that ends by itself does so at once: nobody needs to be told anything. */

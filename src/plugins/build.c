@@ -63,7 +63,7 @@ const char *build_package(struct str program)
 }
 
 /* "sh: 1: make: not found", or "bash: line 1: make: command not found". */
-static struct str program_of_line(struct str line)
+static struct str build_program_of_line(struct str line)
 {
 	struct str program = { 0 };
 	struct str word = { 0 };
@@ -79,7 +79,7 @@ struct str build_missing_program(struct str log)
 {
 	struct str found = { 0 };
 	while (log.len) {
-		struct str program = program_of_line(str_cut(&log, '\n'));
+		struct str program = build_program_of_line(str_cut(&log, '\n'));
 		if (program.len)
 			found = program;
 	}

@@ -10,7 +10,7 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "proc/program.h"
-#include "sandbox/own_git.h"
+#include "sandbox/git/own_git.h"
 
 enum { FETCH_MESSAGE_MAX = 300, FETCH_VARIABLES_MAX = 16 };
 

@@ -22,7 +22,7 @@ struct process {
 	perch_result result;
 };
 
-static void show(struct workshop *workshop, const struct shown *shown)
+static void process_show(struct workshop *workshop, const struct shown *shown)
 {
 	if (workshop->frontend)
 		workshop->frontend->table->show(workshop->frontend, shown);
@@ -35,10 +35,10 @@ void workshop_tell(struct workshop *workshop, enum shown_kind kind, const char *
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	show(workshop, &(struct shown){ .kind = kind, .text = str_from(text) });
+	process_show(workshop, &(struct shown){ .kind = kind, .text = str_from(text) });
 }
 
-static void keep_in_log(struct buf *log, const char *bytes, size_t len)
+static void process_keep_in_log(struct buf *log, const char *bytes, size_t len)
 {
 	if (log->len + len > PROCESS_LOG_MAX && log->len)
 		buf_consume(log, log->len / 2);
@@ -47,7 +47,7 @@ static void keep_in_log(struct buf *log, const char *bytes, size_t len)
 	buf_append_char(log, '\n');
 }
 
-static void keep_output(struct process *process, perch_child *child, const perch_line *line)
+static void process_keep_output(struct process *process, perch_child *child, const perch_line *line)
 {
 	struct buf *output = process->spec->output;
 	if (output->len + line->len > PROCESS_OUTPUT_MAX) {
@@ -59,27 +59,28 @@ static void keep_output(struct process *process, perch_child *child, const perch
 	buf_append_char(output, '\n');
 }
 
-static void on_line(perch_child *child, void *data, perch_stream stream, const perch_line *line)
+static void process_on_line(
+	perch_child *child, void *data, perch_stream stream, const perch_line *line)
 {
 	struct process *process = data;
 	const struct process_spec *spec = process->spec;
 	if (spec->output && stream == PERCH_STDOUT) {
-		keep_output(process, child, line);
+		process_keep_output(process, child, line);
 		return;
 	}
 	if (spec->log)
-		keep_in_log(spec->log, line->data, line->len);
+		process_keep_in_log(spec->log, line->data, line->len);
 	if (!spec->shows_output)
 		return;
 	_cleanup_(buf_free) struct buf seen = { 0 };
 	utf8_append_seen(&seen, line->data, line->len);
 	buf_append_char(&seen, '\n');
 	if (!seen.failed)
-		show(process->workshop,
+		process_show(process->workshop,
 			&(struct shown){ .kind = SHOWN_OUTPUT, .text = { seen.data, seen.len } });
 }
 
-static void on_ended(perch_child *child, void *data, const perch_result *result)
+static void process_on_ended(perch_child *child, void *data, const perch_result *result)
 {
 	(void)child;
 	struct process *process = data;
@@ -89,11 +90,11 @@ static void on_ended(perch_child *child, void *data, const perch_result *result)
 
 static const perch_child_events events = {
 	.size = sizeof(events),
-	.line = on_line,
-	.ended = on_ended,
+	.line = process_on_line,
+	.ended = process_on_ended,
 };
 
-static int wait_for(struct process *process, perch_child *child)
+static int process_wait_for(struct process *process, perch_child *child)
 {
 	struct workshop *workshop = process->workshop;
 	bool was_stopped = false;
@@ -109,7 +110,7 @@ static int wait_for(struct process *process, perch_child *child)
 	return r < 0 ? r : 0;
 }
 
-static int run(struct process *process, perch_err *err)
+static int process_run_child(struct process *process, perch_err *err)
 {
 	const struct process_spec *spec = process->spec;
 	perch_child_spec child_spec = PERCH_CHILD_SPEC_INIT;
@@ -131,7 +132,7 @@ static int run(struct process *process, perch_err *err)
 	int r = perch_child_start(process->workshop->host, &child_spec, &child, err);
 	if (r < 0)
 		return r;
-	r = wait_for(process, child);
+	r = process_wait_for(process, child);
 	perch_child_free(child);
 	return r < 0 ? err_set(err, r, "waiting failed: %s", perch_strerror(r)) : 0;
 }
@@ -143,9 +144,9 @@ int process_run(struct workshop *workshop, const struct process_spec *spec, perc
 		return err_set(err, -ECANCELED, "interrupted");
 	if (spec->title)
 		workshop_tell(workshop, SHOWN_PROGRESS, "%s", spec->title);
-	int r = run(&process, err);
+	int r = process_run_child(&process, err);
 	if (spec->title)
-		show(workshop, &(struct shown){ .kind = SHOWN_PROGRESS_DONE });
+		process_show(workshop, &(struct shown){ .kind = SHOWN_PROGRESS_DONE });
 	if (r < 0)
 		return r;
 	if (workshop->is_stopped)

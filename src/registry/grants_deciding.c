@@ -10,7 +10,7 @@
 #include "base/paths.h"
 #include "data/toml_edit.h"
 #include "registry/grants_parts.h"
-#include "sandbox/path_list.h"
+#include "sandbox/policy/path_list.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
