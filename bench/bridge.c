@@ -151,11 +151,61 @@ static void bench_memory(void)
 	floor_wait(&ours);
 }
 
+/* ---- another process writes to the sessions -------------------------------------- */
+
+/* Holds their lock for so long that everybody gives up, and says when it has it. */
+#define HOLDS_SESSIONS                                                         \
+	"import os, sqlite3, time\n"                                               \
+	"path = os.environ['XDG_STATE_HOME'] + '/perch/sessions.db'\n"             \
+	"sqlite3.connect(path, isolation_level=None).execute('begin immediate')\n" \
+	"print('held', flush=True)\n"                                              \
+	"time.sleep(2.5)\n"
+
+/* The longest time between two partials, as long as that takes. */
+static double longest_gap_ns(const struct floor_child *server, uint64_t duration_ns)
+{
+	uint64_t begin = bench_now_ns();
+	uint64_t last = begin;
+	double longest = 0;
+	while (last - begin < duration_ns) {
+		await_events(server, "\"event\":\"partial\"", 1);
+		uint64_t now = bench_now_ns();
+		longest = (double)(now - last) > longest ? (double)(now - last) : longest;
+		last = now;
+	}
+	return longest;
+}
+
+/* One turn streams a partial a millisecond; others come and go meanwhile, and cannot be stored. */
+static void bench_locked(void)
+{
+	const char *const argv[] = { "/usr/bin/python3", "-c", HOLDS_SESSIONS, NULL };
+	static const char others[] = "{\"id\":\"1\",\"message\":\"hi\",\"session_name\":\"1\"}\n"
+								 "{\"id\":\"2\",\"message\":\"hi\",\"session_name\":\"0\"}\n"
+								 "{\"cancel\":\"2\"}\n";
+	char byte;
+	start_ours(peer, "stream", "4");
+	send_turns(&ours, 1);
+	await_events(&ours, "\"event\":\"partial\"", 100);
+	double free_ns = longest_gap_ns(&ours, UINT64_C(1000000000));
+	struct floor_child holder = floor_start(argv, false, false);
+	if (read(holder.out, &byte, 1) != 1 || write(ours.in, others, sizeof(others) - 1) < 0)
+		abort();
+	double locked_ns = longest_gap_ns(&ours, UINT64_C(2000000000));
+	bench_print("bridge/longest-gap", "free", free_ns / 1e6, "ms");
+	bench_print_most("bridge/longest-gap", "sessions-locked", locked_ns / 1e6, "ms", 20);
+	kill(ours.pid, SIGTERM);
+	floor_count_lines(&ours);
+	floor_wait(&ours);
+	floor_wait(&holder);
+}
+
 int main(void)
 {
 	setenv("XDG_STATE_HOME", place_home(), 1);
 	place_find("bench/peer", peer, sizeof(peer));
 	bench_turns();
 	bench_memory();
+	bench_locked();
 	return 0;
 }

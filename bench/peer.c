@@ -28,6 +28,16 @@ static int echo(void)
 	return 0;
 }
 
+/* A partial of an agent each millisecond, until somebody ends it. */
+static int stream(void)
+{
+	static const char line[] = "AGENT_PARTIAL:x\n";
+	const struct timespec pause = { .tv_nsec = 1000 * 1000 };
+	while (!write_all(line, sizeof(line) - 1))
+		nanosleep(&pause, NULL);
+	return 1;
+}
+
 /* `count` lines of 200 bytes, each a fledge message. */
 static int flood(long count)
 {
@@ -132,6 +142,8 @@ int main(int argc, char **argv)
 		return be_a_tool();
 	if (argc > 1 && strcmp(argv[1], "echo") == 0)
 		return echo();
+	if (argc > 1 && strcmp(argv[1], "stream") == 0)
+		return stream();
 	if (argc > 2 && strcmp(argv[1], "flood") == 0)
 		return flood(strtol(argv[2], NULL, 10));
 	if (argc > 1 && strcmp(argv[1], "agent") == 0)

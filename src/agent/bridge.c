@@ -80,22 +80,25 @@ static void on_recorded(void *data, const char *id, int r, const perch_err *err)
 	if (r < 0)
 		warn(turn, "the end of the turn is not recorded", err);
 	list_remove(&bridge->turns[turn->stage], turn);
+	bridge->ending -= turn->has_run;
 	if (bridge->options.events->end)
 		bridge->options.events->end(turn, turn->turn, &turn->end);
 	bridge_turn_free(turn);
+	start_next(bridge);
 }
 
-/* Records it, tells it when that is done, and makes room for the next. What its end speaks of is
- * the agent's, or stays as long as the turn. */
+/* Records it, tells it when that is done, and makes room for the next then. What its end speaks of
+ * is the agent's, or stays as long as the turn. */
 static void finish(struct bridge_turn *turn, const struct agent_end *end)
 {
 	struct bridge *bridge = turn->bridge;
+	turn->has_run = turn->stage == STAGE_RUNNING;
+	bridge->ending += turn->has_run;
 	turn_move(turn, STAGE_ENDING);
 	no_longer_expected(turn);
 	bridge->bytes -= turn->bytes;
 	turn->end = *end;
 	session_turn_end(turn->session, turn->was_started, on_recorded, turn);
-	start_next(bridge);
 }
 
 /* A turn that never ran has left its session as it was, also where it was to begin a new one. */
@@ -191,7 +194,8 @@ static void start(struct bridge_turn *turn)
 static void start_next(struct bridge *bridge)
 {
 	struct bridge_turn *turn;
-	while (!bridge->is_held && bridge->turns[STAGE_RUNNING].count < bridge->options.max_turns &&
+	while (!bridge->is_held &&
+		bridge->turns[STAGE_RUNNING].count + bridge->ending < bridge->options.max_turns &&
 		(turn = list_first(&bridge->turns[STAGE_ALLOWED])))
 		start(turn);
 }

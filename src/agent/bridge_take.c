@@ -118,7 +118,7 @@ static int find_room(struct bridge *bridge, struct bridge_turn *turn, perch_err 
 {
 	const struct list *turns = bridge->turns;
 	size_t waiting = turns[STAGE_QUEUED].count + turns[STAGE_ALLOWED].count - bridge->expected;
-	size_t places = turns[STAGE_RUNNING].count + bridge->expected;
+	size_t places = turns[STAGE_RUNNING].count + bridge->ending + bridge->expected;
 	turn->is_expected = places < bridge->options.max_turns && !turns[STAGE_ALLOWED].count &&
 		!find_where(bridge, is_same_session, turn);
 	bool has_memory = turn->bytes <= BRIDGE_BYTES_MAX - bridge->bytes;

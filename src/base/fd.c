@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -145,4 +147,27 @@ int fd_write_all_quietly(int fd, const void *data, size_t len)
 		}
 	}
 	return 0;
+}
+
+/* The terminal that controls us may be opened by its name whoever owns it. */
+static int fd_controlling_terminal(int fd)
+{
+	int flags = O_WRONLY | O_NOCTTY | O_CLOEXEC;
+	_cleanup_fd_ int own = fd_above_stdio(open("/dev/tty", flags));
+	unsigned wanted;
+	unsigned found;
+	if (own < 0 || ioctl(fd, TIOCGDEV, &wanted) < 0 || ioctl(own, TIOCGDEV, &found) < 0 ||
+		wanted != found)
+		return -EACCES;
+	return fd_steal(&own);
+}
+
+int fd_terminal_to_write(int fd)
+{
+	if (!isatty(fd))
+		return -ENOTTY;
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	int opened = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	return opened < 0 ? fd_controlling_terminal(fd) : fd_above_stdio(opened);
 }

@@ -45,6 +45,11 @@ int fd_set_nonblocking(int fd);
 /* A copy of fd whose number is at least `lowest`, with CLOEXEC. */
 int fd_duplicate_above(int fd, int lowest);
 
+/* The terminal behind fd, opened once more for writing alone: whoever is given it sees nothing
+ * that is typed. -ENOTTY when there is none behind it; other errnos where it cannot be opened
+ * again (it is another user's, there is no /proc). */
+int fd_terminal_to_write(int fd);
+
 /* Appends all there is to read up to the end of a blocking descriptor, of which `size` bytes are
  * expected (0 = unknown). Returns 0; -EFBIG for more than `max` bytes, of which out has one too
  * many then; -ENOMEM, other errnos. */

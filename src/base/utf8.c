@@ -210,3 +210,35 @@ size_t utf8_count(const char *text, size_t len)
 	}
 	return count;
 }
+
+static bool is_layout(uint32_t character)
+{
+	return character == '\n' || character == '\t';
+}
+
+int utf8_append_seen(struct buf *buf, const char *text, size_t len)
+{
+	for (size_t at = 0; at < len;) {
+		uint32_t character;
+		at += utf8_decode(text + at, len - at, &character);
+		char encoded[UTF8_MAX];
+		if (is_layout(character) || !utf8_is_unseen(character))
+			buf_append(buf, encoded, utf8_encode(character, encoded));
+	}
+	return buf->failed ? -ENOMEM : 0;
+}
+
+/* Outside of its strings JSON has no such character but what lays it out. */
+int utf8_append_seen_json(struct buf *buf, const char *text, size_t len)
+{
+	for (size_t at = 0; at < len;) {
+		uint32_t character;
+		at += utf8_decode(text + at, len - at, &character);
+		char encoded[UTF8_MAX];
+		if (!is_layout(character) && utf8_is_unseen(character))
+			buf_printf(buf, "\\u%04x", (unsigned)character);
+		else
+			buf_append(buf, encoded, utf8_encode(character, encoded));
+	}
+	return buf->failed ? -ENOMEM : 0;
+}

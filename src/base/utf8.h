@@ -50,6 +50,13 @@ bool utf8_is_unseen(uint32_t character);
 /* Appends text with every broken piece replaced by one U+FFFD. */
 int utf8_append_replaced(struct buf *buf, const char *text, size_t len);
 
+/* Appends what can be seen of somebody else's text: no character that utf8_is_unseen but line
+ * ends and tabs, and a U+FFFD for every broken piece. */
+int utf8_append_seen(struct buf *buf, const char *text, size_t len);
+
+/* The same for JSON, which stays the same JSON: what cannot be seen is written as \uXXXX. */
+int utf8_append_seen_json(struct buf *buf, const char *text, size_t len);
+
 /* The columns a character takes on a terminal: 0, 1 or 2. Control characters
  * count 0: take them out before you print. */
 unsigned utf8_character_width(uint32_t character);

@@ -148,7 +148,7 @@ static void on_stderr(void *data, const char *bytes, size_t len)
 	struct agent_run *run = data;
 	agent_tell_flush(&run->tell);
 	agent_asker_give_way(&run->asker);
-	fwrite(bytes, 1, len, stderr);
+	cli_pass(stderr, (struct str){ bytes, len });
 }
 
 static void on_permission(

@@ -33,7 +33,7 @@ static void print_line(const char *label, struct str text)
 		buf_append_char(&line, text.data[i] == '\n' || text.data[i] == '\r' ? ' ' : text.data[i]);
 	buf_append_char(&line, '\n');
 	if (!line.failed)
-		fwrite(line.data, 1, line.len, stderr);
+		cli_pass(stderr, (struct str){ line.data, line.len });
 }
 
 void agentproc_partial(

@@ -234,7 +234,7 @@ static int print_for_people(const struct allowing *allowing)
 		(widening->write && widening->write[0]) || (widening->env && widening->env[0]) ||
 		(widening->presets && widening->presets[0]);
 	if (allowing->approved)
-		printf("approved: %s\n", allowing->approved);
+		cli_tell(stdout, "approved: %s\n", allowing->approved);
 	printf("%s ", allowing->subject->noun);
 	cli_put_text(stdout, str_from(allowing->name));
 	printf(" is allowed%s\n",

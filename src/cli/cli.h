@@ -166,12 +166,23 @@ bool cli_shows_utf8(FILE *stream);
  * ASCII. Returns 0, or 1 when it could not be written. */
 int cli_put(FILE *stream, const char *text);
 
+/* What a program said, as it said it; on a terminal without what moves the cursor or turns the
+ * reading order around. cli_pass_json: JSON, which has it as escapes then; false when it could not
+ * be written. */
+void cli_pass(FILE *stream, struct str text);
+bool cli_pass_json(FILE *stream, struct str json);
+
+/* Our own words, in which others' may be: printf for people, cleaned as above wherever it goes.
+ * Returns whether it failed. */
+int cli_tell(FILE *stream, const char *format, ...) PERCH_PRINTF(2, 3);
+
 /* Writes a line of text that somebody else chose, its first 4 KiB, without what a terminal
  * would obey. */
 void cli_put_text(FILE *stream, struct str text);
 
 /* Writes what was put together to stdout, and frees it. Returns an exit code. */
 int cli_print(struct buf *out);
+int cli_print_json(struct buf *out); /* the same; see cli_pass_json */
 
 /* The exit code of a run whose output met this error (0 or negative): what could not be
  * written is a failure, however well the rest went, and is told, unless it was the reader that

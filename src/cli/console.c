@@ -123,7 +123,7 @@ void console_tell_failure(const struct console *console, const char *about, cons
 	const char *name = about ? about : "";
 	const char *colon = about ? ": " : "";
 	if (err->code == -ECANCELED && !console->signal)
-		fprintf(stderr, "%s%s%s\n", name, colon, err->text);
+		cli_tell(stderr, "%s%s%s\n", name, colon, err->text);
 	else
 		cli_error(NULL, "%s%s%s", name, colon, err->text);
 }

@@ -16,7 +16,7 @@ int envelope_end(struct envelope *envelope)
 {
 	perch_json_end_object(&envelope->writer);
 	buf_append_char(&envelope->out, '\n');
-	return cli_print(&envelope->out);
+	return cli_print_json(&envelope->out);
 }
 
 int envelope_fail(const char *error, int code)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -38,4 +39,27 @@ void foreground_take_back(void)
 	sigprocmask(SIG_BLOCK, &stop, &before);
 	tcsetpgrp(terminal, getpgrp());
 	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+void foreground_remember(struct foreground_modes *modes, int fd)
+{
+	modes->fd = fd;
+	modes->is_known = tcgetattr(fd, &modes->modes) == 0;
+}
+
+static bool foreground_is_same(const struct termios *a, const struct termios *b)
+{
+	return a->c_iflag == b->c_iflag && a->c_oflag == b->c_oflag && a->c_cflag == b->c_cflag &&
+		a->c_lflag == b->c_lflag && memcmp(a->c_cc, b->c_cc, sizeof(a->c_cc)) == 0;
+}
+
+void foreground_restore(const struct foreground_modes *modes)
+{
+	struct termios now;
+	if (!modes->is_known || tcgetattr(modes->fd, &now) < 0 ||
+		foreground_is_same(&now, &modes->modes))
+		return;
+	pid_t group = tcgetpgrp(modes->fd);
+	if (group < 0 || group == getpgrp())
+		tcsetattr(modes->fd, TCSANOW, &modes->modes);
 }

@@ -4,6 +4,7 @@
 #define CLI_FOREGROUND_H
 
 #include <stdbool.h>
+#include <termios.h>
 
 /* Whether the terminal is our group's. False without one. */
 bool foreground_is_ours(void);
@@ -12,5 +13,17 @@ bool foreground_is_ours(void);
  * PID namespace nobody can, since our group has no number there. A group that lives, as that
  * of the shell that has put us into the background, keeps it. */
 void foreground_take_back(void);
+
+/* How the terminal behind a descriptor works; `{0}` is none. */
+struct foreground_modes {
+	bool is_known;
+	int fd;
+	struct termios modes;
+};
+
+/* Remembers them, and brings them back when they are others by then: echo that a plugin has
+ * switched off. Not for a group in the background: the terminal is somebody else's then. */
+void foreground_remember(struct foreground_modes *modes, int fd);
+void foreground_restore(const struct foreground_modes *modes);
 
 #endif

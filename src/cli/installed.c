@@ -14,7 +14,7 @@ int installed_read(struct installed *installed)
 		return EXIT_HOST;
 	}
 	for (const char *const *text = installed->registry.warnings; text && *text; text++)
-		fprintf(stderr, "warning: %s\n", *text);
+		cli_warning(*text);
 	return 0;
 }
 

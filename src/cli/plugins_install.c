@@ -48,9 +48,9 @@ static void tell_installed(struct installing *installing, const struct candidate
 	write_installed(installing, candidate, entry);
 	if (installing->cli->json)
 		return;
-	printf("installed %s %s", entry->name, entry->version);
+	cli_tell(stdout, "installed %s %s", entry->name, entry->version);
 	for (size_t i = 0; entry->commands[i]; i++)
-		printf("%s%s", i ? ", " : ": perch run ", entry->commands[i]);
+		cli_tell(stdout, "%s%s", i ? ", " : ": perch run ", entry->commands[i]);
 	printf("\n");
 }
 

@@ -48,7 +48,7 @@ static int tell(const struct removing *removing, const struct registry_entry *en
 	const struct removal *removal)
 {
 	if (!removing->cli->json) {
-		printf("removed %s: %s\n", entry->name, fate_of_state(removing, removal));
+		cli_tell(stdout, "removed %s: %s\n", entry->name, fate_of_state(removing, removal));
 		return 0;
 	}
 	struct envelope envelope;

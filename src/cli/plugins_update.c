@@ -48,7 +48,7 @@ static void tell(struct updating *updating, const struct registry_entry *entry,
 		member_text(writer, "latest_tag", plan->latest_tag);
 	perch_json_end_object(writer);
 	if (!updating->cli->json && status != STATUS_FAILED)
-		printf("%s %s: %s%s%s\n", status_names[status], entry->name,
+		cli_tell(stdout, "%s %s: %s%s%s\n", status_names[status], entry->name,
 			is_updated ? entry->version : detail, is_updated ? " -> " : "",
 			is_updated ? version : "");
 }

@@ -113,7 +113,7 @@ static int start(struct run *run, const char *program, char **argv, perch_err *e
 static void print_list(const char *name, const char *const *list)
 {
 	for (; list && *list; list++)
-		fprintf(stderr, "  %-8s %s\n", name, *list);
+		cli_tell(stderr, "  %-8s %s\n", name, *list);
 }
 
 static void print_limit(const char *name, uint64_t value)
@@ -126,7 +126,7 @@ static void print_explanation(const struct run *run)
 {
 	const struct sandbox_policy *policy = &run->policy;
 	fprintf(stderr, "sandbox policy '%s'\n", run->request.policy_name);
-	fprintf(stderr, "  %-8s %s\n", "read",
+	cli_tell(stderr, "  %-8s %s\n", "read",
 		policy->reads_everything ? "everything but what is hidden" : "only:");
 	print_list("read", policy->read);
 	print_list("write", policy->write);
@@ -134,10 +134,10 @@ static void print_explanation(const struct run *run)
 	print_list("reveal", policy->reveal);
 	print_list("protect", policy->protect);
 	print_list("env", run->widening.env);
-	fprintf(stderr, "  %-8s %s\n", "net", policy->net == SANDBOX_NET_FULL ? "full" : "none");
+	cli_tell(stderr, "  %-8s %s\n", "net", policy->net == SANDBOX_NET_FULL ? "full" : "none");
 	const char *tmp = sandbox_tmp(run->sandbox);
 	if (tmp)
-		fprintf(stderr, "  %-8s %s\n", "tmp", tmp);
+		cli_tell(stderr, "  %-8s %s\n", "tmp", tmp);
 	print_limit("memory", policy->limits.memory);
 	print_limit("processes", policy->limits.processes);
 	print_limit("files", policy->limits.files);
@@ -152,10 +152,10 @@ static void print_warnings(const struct run *run)
 	if (run->cli->quiet)
 		return;
 	if (run->policy.note)
-		fprintf(stderr, "note: %s; --write . allows it\n", run->policy.note);
+		cli_tell(stderr, "note: %s; --write . allows it\n", run->policy.note);
 	const char *const *warning = sandbox_warnings(run->sandbox);
 	for (; warning && *warning; warning++)
-		fprintf(stderr, "warning: %s\n", *warning);
+		cli_warning(*warning);
 }
 
 static void print_hint(struct run *run, const char *program)

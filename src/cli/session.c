@@ -68,6 +68,7 @@ static void suspend(struct session *session)
 {
 	fledge_run_suspend(session->run);
 	uint64_t slept = signals_stop_self();
+	foreground_remember(&session->modes, STDERR_FILENO);
 	fledge_run_resume(session->run, slept);
 }
 
@@ -168,7 +169,8 @@ static int start(struct session *session, perch_err *err)
 		session->options.surroundings = NULL; /* the run's own */
 		return r < 0 ? r : listen_for_silence(session, err);
 	}
-	return legacy_start(session->host, &session->options, &session->legacy, err);
+	return legacy_start(
+		session->host, &session->options, session->cli->json, &session->legacy, err);
 }
 
 /* What it said is never ours to read. */
@@ -197,6 +199,8 @@ static void tell_legacy_end(struct session *session, int code)
 static int run_to_the_end(struct session *session, perch_err *err)
 {
 	bool had_terminal = !session->target.is_protocol && foreground_is_ours();
+	if (session->target.is_protocol)
+		foreground_remember(&session->modes, STDERR_FILENO);
 	int r = start(session, err);
 	while (r >= 0 && !outcome_of(session)) {
 		flush(session);
@@ -246,6 +250,7 @@ static void close_session(struct session *session)
 		cli_error(NULL, "%s", err.text);
 	if (session->frontend)
 		session->frontend->table->free(session->frontend);
+	foreground_restore(&session->modes);
 	if (session->has_signals)
 		signals_close(&session->signals);
 	perch_host_free(session->host);

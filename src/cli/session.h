@@ -5,6 +5,7 @@
 #include <limits.h>
 
 #include "cli/cli.h"
+#include "cli/foreground.h"
 #include "cli/settings.h"
 #include "cli/signals.h"
 #include "fledge/legacy.h"
@@ -20,7 +21,8 @@ struct session {
 	struct arena arena;
 	perch_host *host;
 	struct frontend *frontend;
-	bool is_terminal; /* the frontend is the terminal's */
+	bool is_terminal;              /* the frontend is the terminal's */
+	struct foreground_modes modes; /* of the terminal, before a plugin has its stderr there */
 	struct trace *trace;
 	struct plugin_target target;
 	struct settings settings;

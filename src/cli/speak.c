@@ -45,6 +45,13 @@ static size_t put_plain(FILE *stream, struct str text)
 	return len;
 }
 
+/* A stream that leads there by another way (cli/aside.h) has no descriptor of its own. */
+static bool is_terminal(FILE *stream)
+{
+	int fd = fileno(stream);
+	return isatty(fd < 0 ? STDERR_FILENO : fd);
+}
+
 int cli_put(FILE *stream, const char *text)
 {
 	if (cli_shows_utf8(stream))
@@ -59,6 +66,40 @@ int cli_put(FILE *stream, const char *text)
 		rest = (struct str){ rest.data + len, rest.len - len };
 	}
 	return ferror(stream) != 0;
+}
+
+void cli_pass(FILE *stream, struct str text)
+{
+	_cleanup_(buf_free) struct buf seen = { 0 };
+	if (!text.len)
+		return;
+	if (!is_terminal(stream))
+		fwrite(text.data, 1, text.len, stream);
+	else if (utf8_append_seen(&seen, text.data, text.len) == 0 && buf_terminate(&seen) == 0)
+		cli_put(stream, seen.data);
+}
+
+bool cli_pass_json(FILE *stream, struct str json)
+{
+	_cleanup_(buf_free) struct buf seen = { 0 };
+	if (is_terminal(stream) && utf8_append_seen_json(&seen, json.data, json.len) == 0)
+		json = (struct str){ seen.data, seen.len };
+	return !json.len || fwrite(json.data, 1, json.len, stream) == json.len;
+}
+
+int cli_tell(FILE *stream, const char *format, ...)
+{
+	_cleanup_free_ char *words = NULL;
+	_cleanup_(buf_free) struct buf seen = { 0 };
+	va_list args;
+	va_start(args, format);
+	int len = vasprintf(&words, format, args);
+	va_end(args);
+	if (len < 0)
+		words = NULL;
+	if (!words || utf8_append_seen(&seen, words, (size_t)len) < 0 || buf_terminate(&seen) < 0)
+		return 1;
+	return cli_put(stream, seen.data);
 }
 
 void cli_put_text(FILE *stream, struct str text)
@@ -177,13 +218,6 @@ static bool is_set(const char *variable)
 	return value && value[0];
 }
 
-/* A stream that leads there by another way (cli/aside.h) has no descriptor of its own. */
-static bool is_terminal(FILE *stream)
-{
-	int fd = fileno(stream);
-	return isatty(fd < 0 ? STDERR_FILENO : fd);
-}
-
 bool cli_wants_color(const struct cli *cli, FILE *stream)
 {
 	if (cli->color && strcmp(cli->color, "auto") != 0)
@@ -224,6 +258,15 @@ bool cli_is_utf8(void)
 bool cli_shows_utf8(FILE *stream)
 {
 	return !is_terminal(stream) || cli_is_utf8();
+}
+
+int cli_print_json(struct buf *out)
+{
+	bool is_written = !out->failed && cli_pass_json(stdout, (struct str){ out->data, out->len });
+	if (out->failed)
+		cli_no_memory();
+	buf_free(out);
+	return is_written ? EXIT_SUCCESS : EXIT_HOST;
 }
 
 int cli_print(struct buf *out)

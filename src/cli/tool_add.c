@@ -249,7 +249,7 @@ static int tell_added(const struct adding *adding)
 	member_list(&out, "capabilities", binding->capabilities);
 	perch_json_end_object(&out);
 	buf_append_char(&text, '\n');
-	return cli_print(&text);
+	return cli_print_json(&text);
 }
 
 int add_refuse(const struct adding *adding, const perch_err *err)

@@ -29,13 +29,13 @@ static void print_list(const perch_json_value *array, const char *title,
 {
 	if (!perch_json_count(array))
 		return;
-	printf("%s\n", title);
+	cli_tell(stdout, "%s\n", title);
 	perch_json_iter iter = perch_json_iterate(array);
 	for (const perch_json_value *item; (item = perch_json_next(&iter));) {
 		struct str word = json_str(item);
 		fputs("  ", stdout);
 		cli_put_text(stdout, word);
-		printf("%s\n", note(binding, word));
+		cli_tell(stdout, "%s\n", note(binding, word));
 	}
 }
 

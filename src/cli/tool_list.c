@@ -48,7 +48,7 @@ static int print_json(const struct listed *all, size_t count)
 	buf_append_char(&text, '\n');
 	if (text.failed)
 		return -ENOMEM;
-	fwrite(text.data, 1, text.len, stdout);
+	cli_pass_json(stdout, (struct str){ text.data, text.len });
 	return 0;
 }
 

@@ -216,7 +216,7 @@ struct tool_result tool_refusal(
 void tool_show_stderr(void *data, const char *bytes, size_t len)
 {
 	(void)data;
-	fwrite(bytes, 1, len, stderr);
+	cli_pass(stderr, (struct str){ bytes, len });
 }
 
 /* The last lines of what the plugin said, which often say why. */
@@ -251,7 +251,7 @@ static int print_object(const struct tool_result *result)
 	_cleanup_(buf_free) struct buf line = { 0 };
 	tool_result_json(&line, (struct str){ 0 }, result);
 	buf_append_char(&line, '\n');
-	if (!line.failed && fwrite(line.data, 1, line.len, stdout) == line.len)
+	if (!line.failed && cli_pass_json(stdout, (struct str){ line.data, line.len }))
 		return tool_exit_code(result->code);
 	cli_error(NULL, "the result could not be written");
 	return EXIT_HOST;
@@ -281,7 +281,7 @@ static bool print_pretty(struct str json)
 		perch_json_parse(document, json.data, json.len, &value, NULL) == 0) {
 		perch_json_write_value(writer, value);
 		if (perch_json_writer_finish(writer, &text, &len) == 0)
-			fwrite(text, 1, len, stdout);
+			cli_pass_json(stdout, (struct str){ text, len });
 	}
 	perch_json_writer_free(writer);
 	perch_json_free(document);
@@ -291,6 +291,6 @@ static bool print_pretty(struct str json)
 void tool_print_json(struct str json)
 {
 	if (!isatty(STDOUT_FILENO) || !print_pretty(json))
-		fwrite(json.data, 1, json.len, stdout);
+		cli_pass_json(stdout, json);
 	fputc('\n', stdout);
 }

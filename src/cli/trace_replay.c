@@ -45,10 +45,14 @@ static void put_difference(struct page *page, const char *file, const struct rep
 		[REPLAY_EXTRA] = "the host says something more now, before it",
 	};
 	page_style(page, STYLE_ERROR, "different");
-	buf_printf(
-		&page->out, ": line %llu of %s: %s", (unsigned long long)it->line, file, words[it->kind]);
-	if (it->what.len)
-		buf_printf(&page->out, " (%.*s)", (int)it->what.len, it->what.data);
+	buf_printf(&page->out, ": line %llu of ", (unsigned long long)it->line);
+	page_cut(page, str_from(file), 0);
+	buf_printf(&page->out, ": %s", words[it->kind]);
+	if (it->what.len) {
+		buf_append_text(&page->out, " (");
+		page_cut(page, it->what, 0);
+		buf_append_char(&page->out, ')');
+	}
 	if (it->kind == REPLAY_OTHER)
 		buf_printf(&page->out, ", from byte %zu on", it->at + 1);
 	buf_append_char(&page->out, '\n');
@@ -179,7 +183,7 @@ static int replay_source(struct cli *cli, const struct trace_source *source)
 		put_json(&page.out, report, r == 0 && !is_troubled);
 	else if (!is_troubled)
 		put_report(&page, source->file, report);
-	int printed = page_end(&page);
+	int printed = cli->json ? cli_print_json(&page.out) : page_end(&page);
 	if (is_troubled)
 		return EXIT_HOST;
 	return r == 1 ? EXIT_FAILURE : printed;

@@ -30,7 +30,10 @@ static int write_out(struct show *show)
 	struct buf *out = &show->view.page.out;
 	if (out->failed)
 		return -ENOMEM;
-	fwrite(out->data, 1, out->len, stdout);
+	if (show->cli->json)
+		cli_pass_json(stdout, (struct str){ out->data, out->len });
+	else if (out->len)
+		fwrite(out->data, 1, out->len, stdout);
 	buf_clear(out);
 	return ferror(stdout) ? -EPIPE : 0;
 }

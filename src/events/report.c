@@ -6,6 +6,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include <unistd.h>
+
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/utf8.h"
@@ -45,6 +48,18 @@ void event_bool(struct event *event, const char *name, bool value)
 	json_write_flag(&event->json, name, value);
 }
 
+static int report_write(struct report *report)
+{
+	_cleanup_(buf_free) struct buf seen = { 0 };
+	struct buf *out = &report->out;
+	if (!report->is_known)
+		report->is_terminal = isatty(report->fd);
+	report->is_known = true;
+	if (report->is_terminal && utf8_append_seen_json(&seen, out->data, out->len) == 0)
+		out = &seen;
+	return fd_write_all_quietly(report->fd, out->data, out->len);
+}
+
 static void write_out(struct report *report)
 {
 	if (report->outlet) {
@@ -52,7 +67,7 @@ static void write_out(struct report *report)
 		report->error = report->outlet->error;
 	}
 	if (!report->error && report->out.len)
-		report->error = fd_write_all_quietly(report->fd, report->out.data, report->out.len);
+		report->error = report_write(report);
 	if (report->out.cap > REPORT_KEEP)
 		buf_free(&report->out);
 	else

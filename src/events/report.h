@@ -11,8 +11,10 @@ struct report {
 	struct outlet *outlet; /* where events go that nobody is to wait for; NULL = to fd */
 	bool shows_debug;
 	struct buf out;
-	int error;     /* of the descriptor: nothing is written any more */
-	uint64_t lost; /* events for which there was no memory */
+	bool is_known;    /* whether fd leads to a terminal, */
+	bool is_terminal; /* on which only what can be seen is written */
+	int error;        /* of the descriptor: nothing is written any more */
+	uint64_t lost;    /* events for which there was no memory */
 };
 
 void report_shown(struct report *report, const struct shown *shown);

@@ -3,14 +3,53 @@
 
 #include <stdlib.h>
 
+#include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
+#include "base/utf8.h"
+
+/* How long what it left in the background may go on to print. */
+#define LEGACY_LINGER_NS (500 * NSEC_PER_MSEC)
 
 struct legacy {
 	perch_child *child;
+	struct buf said; /* a character whose end is still to come */
 	const struct fledge_run_options *options;
 	bool has_ended;
 	struct outcome outcome;
 };
+
+static void legacy_show(struct legacy *legacy, size_t len)
+{
+	struct frontend *frontend = legacy->options->frontend;
+	if (!len)
+		return;
+	const struct shown shown = {
+		.kind = SHOWN_OUTPUT,
+		.text = { legacy->said.data, len },
+		.plugin = str_from(legacy->options->plugin_name),
+	};
+	frontend->table->show(frontend, &shown);
+	buf_consume(&legacy->said, len);
+}
+
+static void legacy_bytes(
+	perch_child *child, void *data, perch_stream stream, const char *bytes, size_t len)
+{
+	(void)child;
+	(void)stream;
+	struct legacy *legacy = data;
+	if (buf_append(&legacy->said, bytes, len) == 0)
+		legacy_show(legacy, utf8_whole_prefix(legacy->said.data, legacy->said.len));
+}
+
+static void legacy_closed(perch_child *child, void *data, perch_stream stream)
+{
+	(void)child;
+	(void)stream;
+	struct legacy *legacy = data;
+	legacy_show(legacy, legacy->said.len);
+}
 
 static void on_ended(perch_child *child, void *data, const perch_result *result)
 {
@@ -28,9 +67,14 @@ static void on_ended(perch_child *child, void *data, const perch_result *result)
 	};
 }
 
-static const perch_child_events events = { .size = sizeof(events), .ended = on_ended };
+static const perch_child_events events = {
+	.size = sizeof(events),
+	.bytes = legacy_bytes,
+	.closed = legacy_closed,
+	.ended = on_ended,
+};
 
-int legacy_start(perch_host *host, const struct fledge_run_options *options,
+int legacy_start(perch_host *host, const struct fledge_run_options *options, bool tells_output,
 	struct legacy **ret_legacy, perch_err *err)
 {
 	struct legacy *legacy = calloc(1, sizeof(*legacy));
@@ -43,6 +87,8 @@ int legacy_start(perch_host *host, const struct fledge_run_options *options,
 	spec.env = options->env;
 	spec.confine = options->confine;
 	spec.stdin_mode = PERCH_STDIN_INHERIT;
+	spec.stdout_mode = tells_output ? PERCH_OUTPUT_BYTES : PERCH_OUTPUT_INHERIT;
+	spec.linger_ns = tells_output ? LEGACY_LINGER_NS : 0;
 	spec.session = PERCH_SESSION_SHARED;
 	spec.events = &events;
 	spec.data = legacy;
@@ -70,5 +116,6 @@ void legacy_free(struct legacy *legacy)
 	if (!legacy)
 		return;
 	perch_child_free(legacy->child);
+	buf_free(&legacy->said);
 	free(legacy);
 }

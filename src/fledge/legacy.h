@@ -1,5 +1,6 @@
 /* A plugin without a protocol: our streams, our session, our process group, in a sandbox
- * or not. Nothing is between it and the terminal; we only wait. */
+ * or not. Nothing is between it and the terminal; we only wait. Where stdout is not for people
+ * (--json), what it prints there is told as output, so that nothing of it passes for an event. */
 #ifndef FLEDGE_LEGACY_H
 #define FLEDGE_LEGACY_H
 
@@ -7,9 +8,9 @@
 
 struct legacy;
 
-/* Starts it; options->args begins with its argv[0], and options must outlive it. Fails as
- * perch_child_start does. */
-int legacy_start(perch_host *host, const struct fledge_run_options *options,
+/* Starts it; options->args begins with its argv[0], and options must outlive it. With
+ * tells_output its stdout is shown by options->frontend. Fails as perch_child_start does. */
+int legacy_start(perch_host *host, const struct fledge_run_options *options, bool tells_output,
 	struct legacy **ret_legacy, perch_err *err);
 
 /* Passes a signal on that was sent to us alone. */

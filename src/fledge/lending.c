@@ -10,6 +10,7 @@
 #include "fledge/metadata_job.h"
 #include "fledge/store.h"
 #include "proc/host.h"
+#include "proc/worker.h"
 
 /* How soon a lock that somebody holds is tried again. */
 #define RETRY_NS (10 * NSEC_PER_MSEC)
@@ -18,7 +19,8 @@
 struct waiting {
 	struct waiting *next;
 	uint64_t ticket;
-	char *key; /* NULL = a store */
+	uint64_t flush; /* of a store: which one brings it to disk */
+	char *key;      /* NULL = a store */
 	size_t key_len;
 };
 
@@ -29,11 +31,15 @@ struct lending {
 	struct waiting *last;
 	struct timer timer;
 	uint64_t waiting_since_ns; /* 0 = nobody holds the lock against us */
+	struct job flush;
+	uint64_t flushes; /* how many were begun */
 	struct metadata_job *jobs;
 	struct buf value; /* of a load, kept for the next one */
 };
 
 static void try_again(struct timer *timer, uint64_t now_ns);
+static void flush_work(struct job *job);
+static void flush_done(struct job *job);
 
 int lending_new(const struct lending_options *options, struct lending **ret_lending)
 {
@@ -42,6 +48,7 @@ int lending_new(const struct lending_options *options, struct lending **ret_lend
 		return -ENOMEM;
 	lending->options = *options;
 	lending->timer.due = try_again;
+	lending->flush = (struct job){ .work = flush_work, .done = flush_done };
 	int r = timers_promise(&options->host->loop.timers);
 	if (r == 0) {
 		r = store_new(options->plugin_dir, &lending->store);
@@ -73,6 +80,8 @@ void lending_free(struct lending *lending)
 	if (!lending)
 		return;
 	struct timers *timers = &lending->options.host->loop.timers;
+	if (lending->flush.state != JOB_IDLE)
+		worker_settle(worker_of(lending->options.host), &lending->flush);
 	timer_cancel(timers, &lending->timer);
 	timers_release(timers);
 	while (lending->first)
@@ -89,6 +98,7 @@ static int wait_for_store(struct lending *lending, uint64_t ticket, const struct
 	if (!waiting)
 		return -ENOMEM;
 	waiting->ticket = ticket;
+	waiting->flush = lending->flushes + 1;
 	if (key) {
 		waiting->key = str_dup(*key);
 		waiting->key_len = key->len;
@@ -156,12 +166,15 @@ int lending_load(struct lending *lending, uint64_t ticket, struct str key)
 	return wait_for_store(lending, ticket, &key);
 }
 
-/* Answers those who wait; stops at a load whose lock is held. */
+/* Answers those who wait; stops at a load whose lock is held, and at a store that came too late for
+ * the last flush. */
 static bool answer_waiting(struct lending *lending)
 {
 	while (lending->first) {
 		struct waiting *waiting = lending->first;
-		if (!waiting->key) {
+		if (!waiting->key && waiting->flush > lending->flushes) {
+			return true;
+		} else if (!waiting->key) {
 			done(lending, waiting->ticket, STR("null"));
 		} else {
 			struct str key = { waiting->key, waiting->key_len };
@@ -183,22 +196,65 @@ static void give_up(struct lending *lending)
 	}
 }
 
-static void try_again(struct timer *timer, uint64_t now_ns)
+static void go_on(struct lending *lending)
 {
-	struct lending *lending = (struct lending *)((char *)timer - offsetof(struct lending, timer));
-	bool is_written = store_flush(lending->store) != -EAGAIN;
+	lending->waiting_since_ns = 0;
+	if (store_is_dirty(lending->store))
+		flush_soon(lending);
+	else if (lending->options.settled)
+		lending->options.settled(lending->options.data);
+}
+
+/* Behind a flush, or where there was nothing to write. */
+static void flushed(struct lending *lending, bool is_written)
+{
 	if (is_written && answer_waiting(lending)) {
-		lending->waiting_since_ns = 0;
+		go_on(lending);
 		return;
 	}
+	uint64_t now_ns = clock_now_ns();
 	if (!lending->waiting_since_ns)
 		lending->waiting_since_ns = now_ns;
 	if (now_ns - lending->waiting_since_ns >= STORE_LOCK_WAIT_NS) {
 		give_up(lending);
-		lending->waiting_since_ns = 0;
+		go_on(lending);
 		return;
 	}
-	timer_set(&lending->options.host->loop.timers, timer, now_ns + RETRY_NS);
+	timer_set(&lending->options.host->loop.timers, &lending->timer, now_ns + RETRY_NS);
+}
+
+static void flush_work(struct job *job)
+{
+	struct lending *lending = (struct lending *)((char *)job - offsetof(struct lending, flush));
+	store_flush_work(lending->store);
+}
+
+static void flush_done(struct job *job)
+{
+	struct lending *lending = (struct lending *)((char *)job - offsetof(struct lending, flush));
+	flushed(lending, store_flush_end(lending->store) != -EAGAIN);
+}
+
+/* The disk is the worker's to wait for. */
+static void try_again(struct timer *timer, uint64_t now_ns)
+{
+	(void)now_ns;
+	struct lending *lending = (struct lending *)((char *)timer - offsetof(struct lending, timer));
+	if (lending->flush.state != JOB_IDLE)
+		return;
+	int r = store_flush_begin(lending->store);
+	if (r <= 0) {
+		flushed(lending, r == 0);
+		return;
+	}
+	lending->flushes++;
+	struct worker *worker = worker_of(lending->options.host);
+	if (worker) {
+		worker_take(worker, &lending->flush);
+		return;
+	}
+	flush_work(&lending->flush);
+	flush_done(&lending->flush);
 }
 
 int lending_metadata(struct lending *lending, uint64_t ticket, const struct str *keys, size_t count)

@@ -23,6 +23,8 @@ struct lending_options {
 	/* The result of a request; valid during the call. */
 	void (*done)(void *data, uint64_t ticket, struct str json);
 	void (*warn)(void *data, const char *text);
+	/* All that was stored is on disk, or was given up. May be NULL. */
+	void (*settled)(void *data);
 	void *data;
 };
 

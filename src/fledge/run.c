@@ -6,9 +6,11 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/fd.h"
 #include "fledge/notes.h"
 #include "fledge/run_parts.h"
 #include "proc/program.h"
@@ -143,7 +145,13 @@ static int start_child(struct fledge_run *run, perch_err *err)
 	spec.confine = run->options.confine;
 	spec.stdin_mode = PERCH_STDIN_PIPE;
 	spec.stdout_mode = PERCH_OUTPUT_LINES;
-	spec.stderr_mode = run->options.reads_stderr ? PERCH_OUTPUT_LINES : PERCH_OUTPUT_INHERIT;
+	/* A terminal is given for writing: what is typed is not the plugin's. */
+	_cleanup_fd_ int terminal = fd_terminal_to_write(STDERR_FILENO);
+	if (run->options.reads_stderr)
+		spec.stderr_mode = PERCH_OUTPUT_LINES;
+	else
+		spec.stderr_mode = terminal >= 0 ? PERCH_OUTPUT_FD : PERCH_OUTPUT_INHERIT;
+	spec.stderr_fd = terminal;
 	spec.line_limit = run->options.line_limit;
 	spec.write_limit = SIZE_MAX / 2; /* bounded by not reading, see run_bounds.c */
 	spec.linger_ns = RUN_LINGER_NS;
@@ -213,6 +221,7 @@ static int make_parts(struct fledge_run *run)
 		.meter = &run->meter,
 		.done = run_result_known,
 		.warn = warn,
+		.settled = run_stored,
 		.data = run,
 	};
 	int r = fledge_engine_new(&run->engine_options, &run_effects, run, &run->engine);

@@ -57,6 +57,13 @@ void run_conclude(struct fledge_run *run)
 		conclude(run);
 }
 
+void run_stored(void *data)
+{
+	struct fledge_run *run = data;
+	if (timer_is_set(&run->ending))
+		timer_set(&run->host->loop.timers, &run->ending, 0);
+}
+
 void run_ending_due(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;

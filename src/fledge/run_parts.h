@@ -98,6 +98,7 @@ void run_patience_due(struct timer *timer, uint64_t now_ns);
 /* Tells of the end, as soon as what the plugin stored before it is on disk. */
 void run_conclude(struct fledge_run *run);
 void run_ending_due(struct timer *timer, uint64_t now_ns);
+void run_stored(void *data); /* it is */
 
 /* Why something failed in the sandbox: shown to those who ask. */
 void run_explained(void *data, const char *text);

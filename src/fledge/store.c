@@ -1,5 +1,7 @@
 /* The stored values of a plugin. What was set waits in memory, in the order it
- * was set; a flush lays it over what is on disk at that moment. */
+ * was set; a flush lays it over what is on disk at that moment. While a flush is under
+ * way, in a thread perhaps, the files and what it writes are its own: what is set
+ * meanwhile waits for the next one. */
 #include "fledge/store.h"
 
 #include <errno.h>
@@ -22,15 +24,25 @@ struct content {
 	struct state state;
 };
 
-struct store {
-	char *directory;
-	struct store_files files;
-	store_warn_fn *warn;
-	void *warn_data;
-	struct state_entry *pending; /* key and value in one piece of memory, the key's */
+/* What was set: key and value in one piece of memory, the key's. */
+struct entries {
+	struct state_entry *items;
 	size_t count;
 	size_t cap;
-	size_t pending_size;
+	size_t size; /* of all keys and values */
+};
+
+struct store {
+	char *directory;
+	store_warn_fn *warn;
+	void *warn_data;
+	struct entries pending;
+	struct entries flushing; /* read alone while a flush is under way */
+	bool is_flushing;
+	int result; /* of the flush */
+	/* Of the flush, while one is under way. */
+	struct store_files files;
+	struct buf said;     /* warnings, each with a NUL behind it */
 	struct content last; /* what a load found; good while the file is known */
 };
 
@@ -57,21 +69,22 @@ int store_new(const char *directory, struct store **ret_store)
 	return 0;
 }
 
-static void drop_pending(struct store *store)
+static void entries_free(struct entries *entries)
 {
-	for (size_t i = 0; i < store->count; i++)
-		free((char *)store->pending[i].key.data);
-	store->count = 0;
-	store->pending_size = 0;
+	for (size_t i = 0; i < entries->count; i++)
+		free((char *)entries->items[i].key.data);
+	free(entries->items);
+	*entries = (struct entries){ 0 };
 }
 
 void store_free(struct store *store)
 {
 	if (!store)
 		return;
-	drop_pending(store);
+	entries_free(&store->pending);
+	entries_free(&store->flushing);
 	content_free(&store->last);
-	free(store->pending);
+	buf_free(&store->said);
 	store_files_close(&store->files);
 	free(store->directory);
 	free(store);
@@ -83,6 +96,7 @@ void store_on_warning(struct store *store, store_warn_fn *warn, void *data)
 	store->warn_data = data;
 }
 
+/* To be told by the loop: a warning is lost when there is no memory for it. */
 static void PERCH_PRINTF(2, 3) tell(struct store *store, const char *format, ...)
 {
 	char text[2 * PERCH_ERR_TEXT_MAX];
@@ -90,6 +104,25 @@ static void PERCH_PRINTF(2, 3) tell(struct store *store, const char *format, ...
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
+	buf_append(&store->said, text, strlen(text) + 1);
+}
+
+static void store_tell_said(struct store *store)
+{
+	struct buf said = store->said;
+	store->said = (struct buf){ 0 };
+	for (size_t at = 0; at < said.len; at += strlen(said.data + at) + 1) {
+		if (store->warn)
+			store->warn(store->warn_data, said.data + at);
+	}
+	buf_free(&said);
+}
+
+/* At once: not of a flush. */
+static void store_reject(const struct store *store, const char *reason)
+{
+	char text[128];
+	snprintf(text, sizeof(text), "store rejected: %s", reason);
 	if (store->warn)
 		store->warn(store->warn_data, text);
 }
@@ -125,11 +158,11 @@ static const char *find_fault(struct str key, struct str value)
 	return NULL;
 }
 
-static struct state_entry *find_pending(const struct store *store, struct str key)
+static struct state_entry *entries_find(const struct entries *entries, struct str key)
 {
-	for (size_t i = 0; i < store->count; i++)
-		if (str_eq(store->pending[i].key, key))
-			return &store->pending[i];
+	for (size_t i = 0; i < entries->count; i++)
+		if (str_eq(entries->items[i].key, key))
+			return &entries->items[i];
 	return NULL;
 }
 
@@ -138,45 +171,82 @@ static size_t raw_size(const struct state_entry *entry)
 	return entry->key.len + entry->value.len;
 }
 
-static void remove_pending(struct store *store, struct state_entry *entry)
+static void entries_remove(struct entries *entries, struct state_entry *entry)
 {
-	store->pending_size -= raw_size(entry);
+	entries->size -= raw_size(entry);
 	free((char *)entry->key.data);
-	store->count--;
-	size_t behind = store->count - (size_t)(entry - store->pending);
+	entries->count--;
+	size_t behind = entries->count - (size_t)(entry - entries->items);
 	memmove(entry, entry + 1, behind * sizeof(*entry));
 }
 
-/* What waits is bounded by what could be written: text never shrinks by it. */
+static int entries_make_room(struct entries *entries, size_t more)
+{
+	void *grown =
+		vec_grow(entries->items, &entries->cap, entries->count + more, sizeof(*entries->items));
+	if (!grown)
+		return -ENOMEM;
+	entries->items = grown;
+	return 0;
+}
+
+/* Instead of what has that key. Takes its memory; there is room. */
+static void entries_put(struct entries *entries, const struct state_entry *entry)
+{
+	struct state_entry *old = entries_find(entries, entry->key);
+	if (old)
+		entries_remove(entries, old);
+	entries->items[entries->count++] = *entry;
+	entries->size += raw_size(entry);
+}
+
+/* All that is not on disk: what waits, and what is on its way and was not set anew. */
+static void store_measure(const struct store *store, size_t *ret_count, size_t *ret_size)
+{
+	*ret_count = store->pending.count;
+	*ret_size = store->pending.size;
+	for (size_t i = 0; i < store->flushing.count; i++) {
+		const struct state_entry *entry = &store->flushing.items[i];
+		if (entries_find(&store->pending, entry->key))
+			continue;
+		*ret_count += 1;
+		*ret_size += raw_size(entry);
+	}
+}
+
+/* That is bounded by what could be written: text never shrinks by it. */
 static const char *find_shortage(const struct store *store, struct str key, struct str value)
 {
-	const struct state_entry *old = find_pending(store, key);
-	size_t size = store->pending_size - (old ? raw_size(old) : 0) + key.len + value.len;
-	if (size > STORE_FILE_MAX)
+	const struct entries *pending = &store->pending;
+	const struct entries *flushing = &store->flushing;
+	size_t count = pending->count + flushing->count;
+	size_t size = pending->size + flushing->size;
+	if (count < STORE_KEYS_MAX && size + key.len + value.len <= STORE_FILE_MAX)
+		return NULL;
+	const struct state_entry *old = entries_find(pending, key);
+	if (!old)
+		old = entries_find(flushing, key);
+	store_measure(store, &count, &size);
+	if (size - (old ? raw_size(old) : 0) + key.len + value.len > STORE_FILE_MAX)
 		return "state.json too large (max 1 MiB)";
-	return !old && store->count >= STORE_KEYS_MAX ? "too many keys (max 256)" : NULL;
+	return !old && count >= STORE_KEYS_MAX ? "too many keys (max 256)" : NULL;
 }
 
 static int append_pending(struct store *store, struct str key, struct str value)
 {
-	void *grown = vec_grow(store->pending, &store->cap, store->count + 1, sizeof(*store->pending));
-	if (!grown)
+	if (entries_make_room(&store->pending, 1) < 0)
 		return -ENOMEM;
-	store->pending = grown;
 	char *memory = malloc(key.len + value.len);
 	if (!memory)
 		return -ENOMEM;
 	memcpy(memory, key.data, key.len);
 	if (value.len)
 		memcpy(memory + key.len, value.data, value.len);
-	struct state_entry *old = find_pending(store, key);
-	if (old)
-		remove_pending(store, old);
-	store->pending[store->count++] = (struct state_entry){
+	const struct state_entry entry = {
 		.key = { memory, key.len },
 		.value = { memory + key.len, value.len },
 	};
-	store->pending_size += key.len + value.len;
+	entries_put(&store->pending, &entry);
 	return 0;
 }
 
@@ -187,20 +257,21 @@ int store_set(struct store *store, struct str key, struct str value)
 		reason = find_shortage(store, key, value);
 	if (!reason)
 		return append_pending(store, key, value);
-	tell(store, "store rejected: %s", reason);
+	store_reject(store, reason);
 	return -EINVAL;
 }
 
 bool store_is_dirty(const struct store *store)
 {
-	return store->count > 0;
+	return store->pending.count || store->flushing.count;
 }
 
 void store_give_up(struct store *store)
 {
-	if (store->count)
-		tell(store, "store rejected: locked");
-	drop_pending(store);
+	if (store_is_dirty(store))
+		store_reject(store, "locked");
+	entries_free(&store->pending);
+	entries_free(&store->flushing);
 }
 
 /* ---- reading ------------------------------------------------------------ */
@@ -315,14 +386,17 @@ static int load_last(struct store *store)
 		store_files_forget(&store->files);
 	if (r < 0 && r != -EAGAIN && r != -ENOMEM)
 		tell(store, "load failed: %s", err.text);
+	store_tell_said(store);
 	return r;
 }
 
 int store_get(struct store *store, struct str key, struct buf *out)
 {
-	const struct state_entry *entry = find_pending(store, key);
+	const struct state_entry *entry = entries_find(&store->pending, key);
+	if (!entry)
+		entry = entries_find(&store->flushing, key);
 	if (!entry) {
-		int r = load_last(store);
+		int r = store->is_flushing ? -EAGAIN : load_last(store);
 		if (r == -EAGAIN || r == -ENOMEM)
 			return r;
 		if (r == 0)
@@ -339,9 +413,10 @@ int store_get(struct store *store, struct str key, struct buf *out)
 static int merge(struct store *store, struct state *state)
 {
 	int merged = 0;
-	for (size_t i = 0; i < store->count; i++) {
+	for (size_t i = 0; i < store->flushing.count; i++) {
+		const struct state_entry *entry = &store->flushing.items[i];
 		const char *reason = NULL;
-		int r = state_set(state, store->pending[i].key, store->pending[i].value, &reason);
+		int r = state_set(state, entry->key, entry->value, &reason);
 		if (r == -ENOMEM)
 			return r;
 		if (r < 0)
@@ -379,16 +454,44 @@ static int flush_pending(struct store *store, perch_err *err)
 	return merged ? write_content(store, &content.state, err) : 0;
 }
 
+/* What could not be written the last time goes with it, if it was not set anew. */
+int store_flush_begin(struct store *store)
+{
+	struct entries *pending = &store->pending;
+	if (!store_is_dirty(store))
+		return 0;
+	if (entries_make_room(&store->flushing, pending->count) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < pending->count; i++)
+		entries_put(&store->flushing, &pending->items[i]);
+	pending->count = 0;
+	entries_free(pending);
+	store->is_flushing = true;
+	return 1;
+}
+
+void store_flush_work(struct store *store)
+{
+	perch_err err = { 0 };
+	store->result = flush_pending(store, &err);
+	if (store->result < 0 && store->result != -EAGAIN)
+		tell(store, "store rejected: %s", err.text);
+}
+
+int store_flush_end(struct store *store)
+{
+	store->is_flushing = false;
+	if (store->result != -EAGAIN)
+		entries_free(&store->flushing);
+	store_tell_said(store);
+	return store->result;
+}
+
 int store_flush(struct store *store)
 {
-	if (store->count == 0)
-		return 0;
-	perch_err err = { 0 };
-	int r = flush_pending(store, &err);
-	if (r == -EAGAIN)
+	int r = store_flush_begin(store);
+	if (r <= 0)
 		return r;
-	if (r < 0)
-		tell(store, "store rejected: %s", err.text);
-	drop_pending(store);
-	return r;
+	store_flush_work(store);
+	return store_flush_end(store);
 }

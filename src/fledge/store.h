@@ -37,11 +37,18 @@ void store_on_warning(struct store *store, store_warn_fn *warn, void *data);
 int store_set(struct store *store, struct str key, struct str value);
 
 /* Writes what was set since the last flush: lock, read what others wrote, merge,
- * write a temporary file, fsync, rename. Never blocks: -EAGAIN when somebody
- * holds the lock (call again later; after STORE_LOCK_WAIT_NS call
+ * write a temporary file, fsync, rename. It waits for the disk, but for no lock:
+ * -EAGAIN when somebody holds it (call again later; after STORE_LOCK_WAIT_NS call
  * store_give_up). 0 when everything is on disk or was rejected with a warning;
  * other negative errnos were warned about and the changes dropped. */
 int store_flush(struct store *store);
+
+/* The same in three parts, for who must not wait for a disk. The first: 1 = there is something to
+ * write, 0 = nothing, -ENOMEM. The second, in any thread, waits. The third tells what became of it.
+ * In between values can be set, and read: -EAGAIN where the disk must be asked. */
+int store_flush_begin(struct store *store);
+void store_flush_work(struct store *store);
+int store_flush_end(struct store *store);
 
 bool store_is_dirty(const struct store *store);
 

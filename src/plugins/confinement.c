@@ -58,6 +58,7 @@ int confinement_policy(const struct confinement *confinement, struct arena *aren
 	if (!plugin.binaries || policy_for_plugin(arena, &plugin, &policy) < 0)
 		return err_no_memory(err);
 	policy.shares_group = confinement->shares_group;
+	policy.leaves_terminal = !confinement->shares_group;
 	policy.is_strict = confinement->is_strict;
 	if (!confinement->has_network)
 		policy.net = SANDBOX_NET_NONE;

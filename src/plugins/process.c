@@ -7,7 +7,9 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/cleanup.h"
 #include "base/err.h"
+#include "base/utf8.h"
 
 /* How long what a command has left in the background may hold its pipes. */
 #define PROCESS_LINGER_NS (500 * NSEC_PER_MSEC)
@@ -69,10 +71,12 @@ static void on_line(perch_child *child, void *data, perch_stream stream, const p
 		keep_in_log(spec->log, line->data, line->len);
 	if (!spec->shows_output)
 		return;
-	const struct shown text = { .kind = SHOWN_OUTPUT, .text = { line->data, line->len } };
-	const struct shown end = { .kind = SHOWN_OUTPUT, .text = STR("\n") };
-	show(process->workshop, &text);
-	show(process->workshop, &end);
+	_cleanup_(buf_free) struct buf seen = { 0 };
+	utf8_append_seen(&seen, line->data, line->len);
+	buf_append_char(&seen, '\n');
+	if (!seen.failed)
+		show(process->workshop,
+			&(struct shown){ .kind = SHOWN_OUTPUT, .text = { seen.data, seen.len } });
 }
 
 static void on_ended(perch_child *child, void *data, const perch_result *result)

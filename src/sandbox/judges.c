@@ -2,6 +2,7 @@
 #include "sandbox/judges.h"
 
 #include <asm/ioctls.h>
+#include <asm/termbits.h>
 #include <errno.h>
 #include <linux/fs.h>
 #include <linux/fsverity.h>
@@ -51,6 +52,16 @@ void judge_clone(struct bpf *bpf, const struct seccomp_needs *needs)
 	judge_bits(bpf, 0, NAMESPACES | CLONE_PARENT);
 }
 
+/* How a terminal works lasts beyond who changed it: echo that is off, a line that stands still,
+ * keys that are thrown away. TCSETS2 and its like are those of other speeds. */
+static void judge_terminal(struct bpf *bpf)
+{
+	static const uint32_t changes[] = { TCSETS, TCSETSW, TCSETSF, TCSETS2, TCSETSW2, TCSETSF2,
+		TCSETA, TCSETAW, TCSETAF, TCXONC, TCFLSH, TIOCSETD, TIOCEXCL, TIOCSWINSZ };
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
+		refuse_if_equal(bpf, changes[i]);
+}
+
 /* Shared memory without a file is nobody's data, and neither is what grows as a stack does. */
 void judge_mmap(struct bpf *bpf, const struct seccomp_needs *needs)
 {
@@ -75,6 +86,8 @@ void judge_ioctl(struct bpf *bpf, const struct seccomp_needs *needs)
 	bpf_load_argument(bpf, 1);
 	refuse_if_equal(bpf, TIOCSTI);
 	refuse_if_equal(bpf, TIOCLINUX);
+	if (!needs->has_terminal)
+		judge_terminal(bpf);
 	for (size_t i = 0; !needs->has_metadata && i < sizeof(metadata) / sizeof(metadata[0]); i++)
 		refuse_if_equal(bpf, metadata[i]);
 	bpf_allow(bpf);

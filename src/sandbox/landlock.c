@@ -76,17 +76,27 @@ static uint64_t rights_for(enum access access, mode_t mode)
 	return S_ISDIR(mode) ? rights : rights & FS_OF_A_FILE;
 }
 
-int landlock_allow(int ruleset, int abi, int fd, enum access access)
+static int landlock_add(int ruleset, int abi, int fd, uint64_t rights)
 {
-	struct stat info;
-	if (fstat(fd, &info) < 0)
-		return -errno;
 	const struct path_beneath_attr rule = {
-		.allowed_access = rights_for(access, info.st_mode) & handled(abi),
+		.allowed_access = rights & handled(abi),
 		.parent_fd = fd,
 	};
 	if (!rule.allowed_access)
 		return 0;
 	long r = syscall(NR_LANDLOCK_ADD_RULE, ruleset, RULE_PATH_BENEATH, &rule, 0);
 	return r < 0 ? -errno : 0;
+}
+
+int landlock_allow(int ruleset, int abi, int fd, enum access access)
+{
+	struct stat info;
+	if (fstat(fd, &info) < 0)
+		return -errno;
+	return landlock_add(ruleset, abi, fd, rights_for(access, info.st_mode));
+}
+
+int landlock_allow_listing(int ruleset, int abi, int fd)
+{
+	return landlock_add(ruleset, abi, fd, FS_READ_DIR);
 }

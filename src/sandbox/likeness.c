@@ -59,6 +59,7 @@ static void add_policy(struct buf *out, const struct sandbox_policy *policy)
 		policy->net,
 		policy->has_unix_sockets,
 		policy->has_private_tmp,
+		policy->leaves_terminal,
 		policy->shares_group,
 		policy->refuses_unsupported,
 		policy->is_alone,

@@ -32,7 +32,8 @@ struct sandbox_policy {
 	enum sandbox_net net;
 	bool has_unix_sockets; /* may connect to them; else only where a namespace hides them */
 	bool has_private_tmp;
-	bool shares_group; /* it stays in our process group, as the terminal wants it */
+	bool leaves_terminal; /* it changes the modes of no terminal: one of its streams may be ours */
+	bool shares_group;    /* it stays in our process group, as the terminal wants it */
 	struct sandbox_limits limits;
 	bool refuses_unsupported; /* else: a warning */
 	/* It starts no other program and makes no socket. It has to be an open file itself, see

@@ -49,6 +49,7 @@ static int make_filter(struct sandbox *sandbox, perch_err *err)
 		.has_unix = layers->allows_unix,
 		/* A room has its own. */
 		.has_ipc = layers->has_room && !sandbox->policy.may_be_used_again && has_memory,
+		.has_terminal = !sandbox->policy.leaves_terminal,
 		.has_memory = has_memory,
 		.has_metadata = layers->allows_metadata,
 		.is_alone = sandbox->policy.is_alone,

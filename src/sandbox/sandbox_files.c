@@ -215,6 +215,13 @@ bool sandbox_has_room_off(void)
 	return off && off[0] && strcmp(off, "0") != 0;
 }
 
+/* A terminal that one of its streams leads to can be opened again through /proc, whatever is
+ * mounted over its name: then Landlock has to keep /dev, too. */
+static bool has_stream_to_keep(const struct sandbox *sandbox)
+{
+	return sandbox->policy.leaves_terminal && isatty(STDERR_FILENO);
+}
+
 /* What is mounted in the room alone has to be looked up there. */
 static int look_into_room(struct sandbox *sandbox, const char *const *replaced, perch_err *err)
 {
@@ -223,7 +230,9 @@ static int look_into_room(struct sandbox *sandbox, const char *const *replaced, 
 	if (root < 0)
 		return err_set(err, root, "the room cannot be looked into: %s", perch_strerror(root));
 	view_forget_hidden(view);
-	int r = 0;
+	int r = has_stream_to_keep(sandbox) ? view_add(view, "/dev", ACCESS_NONE, err) : 0;
+	if (r < 0)
+		return r;
 	bool sees_proc = sandbox->policy.reads_everything || view_find(view, "/proc");
 	if (sees_proc && sandbox->layers.has_own_proc)
 		r = view_add_in(view, root, "/proc", ACCESS_READ, err);
@@ -360,6 +369,10 @@ int sandbox_make_ruleset(struct sandbox *sandbox, perch_host *host, perch_err *e
 	if (ruleset < 0)
 		return err_set(err, ruleset, "Landlock cannot be set up: %s", perch_strerror(ruleset));
 	int r = view_allow(&sandbox->view, shelf_of(host), ruleset, abi, err);
+	/* What is hidden shows nothing, and what is in it is not read: to be listed does no harm. */
+	if (r == 0 && sandbox->layers.has_room && has_stream_to_keep(sandbox) &&
+		sandbox->policy.reads_everything)
+		r = landlock_allow_listing(ruleset, abi, room_root(sandbox->confine.room));
 	if (r < 0)
 		return r;
 	sandbox->layers.landlock = abi;

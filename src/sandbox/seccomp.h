@@ -11,6 +11,7 @@ struct seccomp_needs {
 	bool has_net;
 	bool has_unix;     /* sockets of the file system */
 	bool has_ipc;      /* shared memory, semaphores and queues of System V, queues of POSIX */
+	bool has_terminal; /* may change how one works */
 	bool has_memory;   /* of kinds that no limit of a process counts */
 	bool has_metadata; /* chmod, chown, utime, xattr, chattr: a filter cannot see of what */
 	bool is_alone;     /* starts no other program: only an open one is executed */

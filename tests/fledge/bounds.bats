@@ -24,7 +24,9 @@ for _ in range(3):
 run.wait()
 peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
 print("peak: %d MiB" % peak)
-sys.exit(99 if peak >= int(sys.argv[1]) else run.returncode)
+# One that is on its way out already is ended by the signal itself.
+code = 130 if run.returncode == -signal.SIGINT else run.returncode
+sys.exit(99 if peak >= int(sys.argv[1]) else code)
 END
 }
 

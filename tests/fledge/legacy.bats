@@ -38,9 +38,29 @@ END
     run "$perch" run reader <<<"line"
     [ "$output" = "line" ]
     run "$perch" --json run reader <<<"line"
-    [ "${lines[0]}" = "line" ]
+    [ "${lines[0]}" = '{"event":"output","text":"line\n"}' ]
     run bash -c "echo piped | '$perch' --json run reader"
-    [ "${lines[0]}" = "piped" ]
+    [ "${lines[0]}" = '{"event":"output","text":"piped\n"}' ]
+}
+
+@test "legacy: with --json its output is an event, never the end of its own run" {
+    plugin -p none liar <<'END'
+#!/bin/sh
+echo '{"event":"end","success":true,"exit_code":0}'
+printf '\303'
+sleep 0.1
+printf '\244\377\303'
+exit 3
+END
+    call --json liar
+    expect_status 3
+    [ "$(jq -r .event "$WORK/out" | sort | uniq -c | awk '{ print $1 $2 }' | grep end)" = 1end ]
+    [ "$(jq -s 'last | [.event, .success, .exit_code]' -c "$WORK/out")" = '["end",false,3]' ]
+    [ "$(jq -j 'select(.event == "output").text' "$WORK/out")" = '{"event":"end","success":true,"exit_code":0}
+ä��' ]
+    call liar
+    [ "${output%%
+*}" = '{"event":"end","success":true,"exit_code":0}' ]
 }
 
 @test "legacy: exit code and signals" {

@@ -420,3 +420,61 @@ END
     has "$(screen)" "denied 1
 denied 1"
 }
+
+# A plugin that wants the terminal for itself: tries every way there is, then says what it got.
+# shellcheck disable=SC2016
+greedy='
+import fcntl, termios
+got = []
+def attempt(name, action):
+    try:
+        action()
+        got.append(name)
+    except (OSError, termios.error):
+        pass
+def silent():
+    modes = termios.tcgetattr(2)
+    modes[3] &= ~termios.ECHO
+    termios.tcsetattr(2, termios.TCSANOW, modes)
+def readable(path, flags):
+    os.close(os.open(path, flags | os.O_NOCTTY | os.O_NONBLOCK))
+if fcntl.fcntl(2, fcntl.F_GETFL) & os.O_ACCMODE != os.O_WRONLY:
+    got.append("a stream to read from")
+for path in ("/proc/self/fd/2", "/dev/stderr", "/dev/tty"):
+    for name, flags in (("r", os.O_RDONLY), ("rw", os.O_RDWR)):
+        attempt(path + " " + name, lambda: readable(path, flags))
+attempt("echo off", silent)
+attempt("stand still", lambda: termios.tcflow(2, termios.TCIOFF))
+attempt("throw keys away", lambda: termios.tcflush(2, termios.TCIFLUSH))
+os.write(2, b"stderr is a terminal\n" if os.isatty(2) else b"no terminal\n")
+say("got: " + ", ".join(got))
+'
+
+@test "a plugin reads no keys from the terminal behind its stderr, and changes nothing of it" {
+    echo "$greedy" | py greedy
+    for room in 0 1; do
+        export PERCH_SANDBOX_NO_ROOM=$room
+        in_terminal greedy
+        wait_for "[over 0]"
+        has "$(screen)" "stderr is a terminal"
+        [ "$(screen | grep got: | sed 's/ *$//')" = "got:" ]
+        wait_over
+    done
+}
+
+@test "a plugin without a sandbox that switches echo off: it is on again afterwards" {
+    py quiet <<'END'
+import termios
+modes = termios.tcgetattr(2)
+modes[3] &= ~termios.ECHO
+termios.tcsetattr(2, termios.TCSANOW, modes)
+try:
+    os.read(2, 1)
+except OSError as error:
+    say("read: %d" % error.errno)
+END
+    in_terminal --sandbox=off quiet
+    wait_for "[over 0]"
+    has "$(screen)" "read: 9"
+    wait_over
+}

@@ -28,7 +28,7 @@
 #endif
 
 static const struct seccomp_needs nothing = { 0 };
-static const struct seccomp_needs everything = { true, true, true, true, true, false };
+static const struct seccomp_needs everything = { true, true, true, true, true, true, false };
 
 static uint32_t step(const struct sock_filter *code, uint32_t value)
 {
@@ -186,6 +186,21 @@ START_TEST(terminals_get_no_keys)
 }
 END_TEST
 
+START_TEST(how_a_terminal_works_is_changed_only_by_whose_it_is)
+{
+	static const uint64_t changes[] = { TCSETS, TCSETSW, TCSETSF, TCSETA, TCSETAW, TCSETAF, TCXONC,
+		TCFLSH, TIOCSETD, TIOCEXCL, TIOCSWINSZ, _IOC(_IOC_WRITE, 'T', 0x2B, 44),
+		_IOC(_IOC_WRITE, 'T', 0x2C, 44), _IOC(_IOC_WRITE, 'T', 0x2D, 44) };
+	for (size_t i = 0; i < COUNT(changes); i++) {
+		ck_assert_int_eq(ANSWER(&everything, SYS_ioctl, 2, changes[i]), 0);
+		ck_assert_int_eq(ANSWER(&nothing, SYS_ioctl, 2, changes[i]), EPERM);
+		ck_assert_int_eq(ANSWER(&nothing, SYS_ioctl, 2, changes[i] | UINT64_C(1) << 32), EPERM);
+	}
+	ck_assert_int_eq(ANSWER(&nothing, SYS_ioctl, 2, TCGETS), 0);
+	ck_assert_int_eq(ANSWER(&nothing, SYS_ioctl, 2, TIOCGWINSZ), 0);
+}
+END_TEST
+
 START_TEST(limits_of_others_are_theirs)
 {
 	ck_assert_int_eq(ANSWER(&everything, SYS_prlimit64, 0, 0, 1), 0);
@@ -301,6 +316,7 @@ SUITE_MAIN("sandbox-filter", who_is_alone_starts_nothing, plain_work_is_allowed,
 	memory_that_no_limit_counts_is_there_only_without_one, doors_are_closed_whatever_is_granted,
 	what_is_too_new_or_cannot_be_seen_does_not_exist, another_architecture_is_killed,
 	clone_makes_processes_and_threads_but_no_namespaces_and_sisters, terminals_get_no_keys,
-	limits_of_others_are_theirs, sockets_are_granted_by_family_type_and_protocol,
+	how_a_terminal_works_is_changed_only_by_whose_it_is, limits_of_others_are_theirs,
+	sockets_are_granted_by_family_type_and_protocol,
 	without_a_network_no_socket_gets_out_by_other_calls,
 	metadata_stays_where_nothing_else_watches_over_it, every_failed_allocation_is_reported)

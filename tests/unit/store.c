@@ -2,6 +2,7 @@
 #include "harness/suite.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,6 +242,69 @@ START_TEST(leaves_a_foreign_file_with_too_much_in_it_readable)
 }
 END_TEST
 
+/* ---- a flush that takes its time ------------------------------------------ */
+
+static void *work_aside(void *store)
+{
+	store_flush_work(store);
+	return NULL;
+}
+
+START_TEST(values_can_be_set_and_read_while_others_are_written)
+{
+	const char *folder = folder_new();
+	folder_write("state.json", "{\"there\":\"v\"}");
+	struct store *store = store_open(folder);
+	struct buf out = { 0 };
+	pthread_t thread;
+	ck_assert_int_eq(store_flush_begin(store), 0);
+	set(store, "a", "1");
+	set(store, "b", "1");
+	ck_assert_int_eq(store_flush_begin(store), 1);
+	set(store, "a", "2");
+	assert_get(store, "a", "\"2\"");
+	assert_get(store, "b", "\"1\"");
+	ck_assert_int_eq(store_get(store, STR("there"), &out), -EAGAIN);
+	ck_assert_int_eq(pthread_create(&thread, NULL, work_aside, store), 0);
+	set(store, "c", "1");
+	assert_get(store, "c", "\"1\"");
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	ck_assert_int_eq(store_flush_end(store), 0);
+	assert_get(store, "there", "\"v\"");
+	ck_assert(store_is_dirty(store));
+	assert_file(
+		folder_path("state.json"), "{\n  \"a\": \"1\",\n  \"b\": \"1\",\n  \"there\": \"v\"\n}\n");
+	ck_assert_int_eq(store_flush(store), 0);
+	ck_assert(!store_is_dirty(store));
+	assert_file(folder_path("state.json"),
+		"{\n  \"a\": \"2\",\n  \"b\": \"1\",\n  \"c\": \"1\",\n  \"there\": \"v\"\n}\n");
+	buf_free(&out);
+	store_free(store);
+}
+END_TEST
+
+/* A lock that is held again and again lets nothing grow. */
+START_TEST(what_is_written_counts_until_it_is)
+{
+	static char memory[STORE_VALUE_MAX];
+	struct store *store = store_open(folder_new());
+	struct str value = filled(memory, sizeof(memory), 'v');
+	char key[32];
+	for (int i = 0; i < 15; i++) {
+		snprintf(key, sizeof(key), "%d", i);
+		ck_assert_int_eq(store_set(store, str_from(key), value), 0);
+	}
+	ck_assert_int_eq(store_flush_begin(store), 1);
+	ck_assert_int_eq(store_set(store, STR("15"), value), -EINVAL);
+	assert_warned("store rejected: state.json too large (max 1 MiB)");
+	ck_assert_int_eq(store_set(store, STR("3"), value), 0); /* instead of one of those */
+	store_flush_work(store);
+	ck_assert_int_eq(store_flush_end(store), 0);
+	ck_assert_int_eq(store_flush(store), 0);
+	store_free(store);
+}
+END_TEST
+
 /* ---- memory -------------------------------------------------------------- */
 
 static int store_and_load(void *data)
@@ -276,4 +340,5 @@ SUITE_MAIN("store", writes_pretty_and_sorted_with_tight_rights, merges_with_what
 	gets_what_was_set_before_it_is_written, reads_what_other_programs_wrote,
 	rejects_keys_and_values_that_cannot_be, rejects_more_keys_than_allowed,
 	rejects_what_would_make_the_file_too_large, holds_no_more_than_could_be_written,
-	leaves_a_foreign_file_with_too_much_in_it_readable, every_allocation_may_fail)
+	leaves_a_foreign_file_with_too_much_in_it_readable, every_allocation_may_fail,
+	values_can_be_set_and_read_while_others_are_written, what_is_written_counts_until_it_is)
