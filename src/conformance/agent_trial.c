@@ -2,6 +2,7 @@
  * agent said, and warn of what it should not have. */
 #include <errno.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "conformance/trial.h"
 #include "proc/capture.h"
@@ -65,7 +66,7 @@ int agent_trial(struct kit *kit, const struct conformance_case *test,
 	const struct capture_spec spec = {
 		.argv = argv,
 		.limit = EVENTS_MAX,
-		.timeout_ns = (uint64_t)(trial_within(kit, test) * 1e9),
+		.timeout_ns = clock_from_seconds(trial_within(kit, test)),
 		.done = turn_ended,
 		.data = &turn,
 	};

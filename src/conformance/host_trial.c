@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/regular.h"
@@ -112,7 +113,7 @@ static int start_host(struct host_trial *trial, const char *command, perch_err *
 		.env = scene_environment(&trial->scene, trial->test),
 		.cwd = trial->scene.project,
 		.limit = OUTPUT_MAX,
-		.timeout_ns = (uint64_t)(trial_within(trial->kit, trial->test) * 1e9),
+		.timeout_ns = clock_from_seconds(trial_within(trial->kit, trial->test)),
 		.linger_ns = HOST_LINGER_NS,
 		.keep_group = true,
 		.done = host_ended,

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/environment.h"
 #include "base/err.h"
 #include "conformance/orphans.h"
@@ -300,7 +301,7 @@ static int converse(struct plugin_trial *trial, perch_err *err)
 	if (r < 0)
 		return r;
 	timer_set(&kit->host->loop.timers, &trial->timer,
-		clock_after(clock_now_ns(), (uint64_t)(trial_within(trial->kit, trial->test) * 1e9)));
+		clock_after(clock_now_ns(), clock_from_seconds(trial_within(trial->kit, trial->test))));
 	carry_on(trial);
 	while (r >= 0 && !trial->has_ended && !kit->is_stopped)
 		r = perch_host_wait(kit->host, -1);

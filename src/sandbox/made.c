@@ -16,7 +16,10 @@
 #include "sandbox/path_list.h"
 #include "sandbox/sandbox_parts.h"
 
-enum { HOOKS_MAX = 256 }; /* looked at one by one */
+enum {
+	HOOKS_MAX = 256, /* looked at one by one */
+	TICK_WAITS = 64, /* a tick lasts 10 ms at most */
+};
 
 static bool made_is_there(const char *path)
 {
@@ -52,9 +55,27 @@ static int made_note_absent(struct sandbox *sandbox)
 	return absent.failed ? -ENOMEM : 0;
 }
 
+/* File systems go by a coarse clock: what is made within one of its ticks, before the run or in it,
+ * carries the same time. Who only tells takes it for the run's; who removes waits for the next. */
+static void made_begin(struct sandbox *sandbox)
+{
+	const struct timespec pause = { .tv_nsec = 500 * 1000 };
+	struct timespec tick;
+	clock_gettime(CLOCK_REALTIME_COARSE, &sandbox->started);
+	if (!sandbox->removes_left)
+		return;
+	clock_gettime(CLOCK_REALTIME, &sandbox->started);
+	for (int i = 0; i < TICK_WAITS; i++) {
+		clock_gettime(CLOCK_REALTIME_COARSE, &tick);
+		if (left_is_since(sandbox, tick.tv_sec, tick.tv_nsec))
+			break;
+		nanosleep(&pause, NULL);
+	}
+}
+
 int sandbox_protect(struct sandbox *sandbox, perch_err *err)
 {
-	clock_gettime(CLOCK_REALTIME_COARSE, &sandbox->started);
+	made_begin(sandbox);
 	int r = triggers_find(&sandbox->arena, sandbox->policy.write, &sandbox->triggers);
 	if (r == 0)
 		r = made_join(sandbox, sandbox->policy.protect);
