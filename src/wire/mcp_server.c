@@ -67,7 +67,7 @@ void mcp_server_free(struct mcp_server *server)
 	if (!server)
 		return;
 	while (server->parked.count)
-		mcp_job_cancel(list_first(&server->parked));
+		mcp_job_cancel(list_first(&server->parked), STR("the server ends"));
 	mcp_results_free(&server->results);
 	perch_json_free(server->json);
 	buf_free(&server->out);
@@ -165,7 +165,7 @@ void mcp_connection_close(struct mcp_connection *connection)
 	connection->is_closing = true;
 	while (connection->running.count) {
 		const struct mcp_request *request = list_first(&connection->running);
-		mcp_job_cancel(request->job);
+		mcp_job_cancel(request->job, STR("the client is gone"));
 	}
 	while (connection->listens.count)
 		mcp_listen_end(list_first(&connection->listens));

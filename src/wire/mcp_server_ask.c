@@ -263,5 +263,5 @@ void mcp_ask_tick(struct mcp_server *server)
 {
 	struct mcp_job *expired;
 	while ((expired = mcp_ask_find_expired(server)))
-		mcp_job_cancel(expired);
+		mcp_job_cancel(expired, STR("nobody has answered in time"));
 }

@@ -178,6 +178,9 @@ void mcp_take_initialize(struct mcp_taking *taking);
 /* Takes it out of flight, without an answer. */
 void mcp_request_free(struct mcp_request *request);
 
+/* A text for people, as much of it as a message quotes; empty = it is none. */
+struct str mcp_text_of(const perch_json_value *value);
+
 enum mcp_level mcp_level_read(const perch_json_value *value);
 const char *mcp_level_name(enum mcp_level level);
 
@@ -221,7 +224,7 @@ void mcp_job_attach(struct mcp_job *job, struct mcp_request *request);
 void mcp_job_detach(struct mcp_job *job);
 
 /* Nobody waits for it: told to the frontend, then freed. */
-void mcp_job_cancel(struct mcp_job *job);
+void mcp_job_cancel(struct mcp_job *job, struct str reason);
 void mcp_job_beat(struct mcp_job *job);
 
 /* Answers the request from what the job came to while it was parked, and frees the job. */
