@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "plugin_parts.h"
 
 const char *perch_plugin_status_name(perch_plugin_status status)
@@ -17,7 +18,7 @@ const char *perch_plugin_status_name(perch_plugin_status status)
 		[PERCH_PLUGIN_NONSENSE] = "nonsense",
 		[PERCH_PLUGIN_NO_MEMORY] = "no memory",
 	};
-	return (size_t)status < sizeof(names) / sizeof(names[0]) ? names[status] : "unknown";
+	return (size_t)status < COUNT(names) ? names[status] : "unknown";
 }
 
 perch_plugin_status plugin_failure(int error)

@@ -1,4 +1,5 @@
 /* The host's first message, typed. */
+#include "base/macros.h"
 #include "plugin_parts.h"
 
 static bool plugin_init_keep_args(perch_plugin *plugin, const perch_json_value *list)
@@ -48,7 +49,7 @@ perch_plugin_status plugin_read_init(perch_plugin *plugin, const perch_json_valu
 		{ &init->fledge_version, perch_json_get(message, "fledge"), "version" },
 		{ &init->may.filesystem, may, "filesystem" },
 	};
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < COUNT(texts); i++) {
 		*texts[i].text = kit_keep(&plugin->arena, perch_json_get(texts[i].object, texts[i].name));
 		if (!*texts[i].text)
 			return PERCH_PLUGIN_NO_MEMORY;

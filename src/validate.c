@@ -1,6 +1,8 @@
 /* Whether the text somebody entered is what was asked for. */
 #include "validate.h"
 
+#include "base/macros.h"
+
 #include <limits.h>
 #include <strings.h>
 #include <unistd.h>
@@ -49,7 +51,7 @@ static bool validate_has_prefix_ignoring_case(struct str text, struct str prefix
 static size_t validate_scheme_length(struct str text)
 {
 	static const struct str schemes[] = { { "http://", 7 }, { "https://", 8 } };
-	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+	for (size_t i = 0; i < COUNT(schemes); i++) {
 		if (validate_has_prefix_ignoring_case(text, schemes[i]))
 			return schemes[i].len;
 	}
@@ -101,7 +103,7 @@ static const struct {
 
 bool validator_from_name(struct str name, enum validator *ret_validator)
 {
-	for (size_t i = 0; i < sizeof(validators) / sizeof(validators[0]); i++) {
+	for (size_t i = 0; i < COUNT(validators); i++) {
 		if (str_is(name, validators[i].name)) {
 			*ret_validator = validators[i].validator;
 			return true;

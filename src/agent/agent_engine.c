@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "agent/agent_engine_parts.h"
+#include "base/macros.h"
 #include "base/utf8.h"
 
 int agent_engine_new(const struct agent_engine_options *options,
@@ -35,7 +36,7 @@ void agent_engine_free(struct agent_engine *engine)
 		return;
 	struct buf *const owned[] = { &engine->repaired, &engine->session, &engine->body, &engine->cut,
 		&engine->raw, &engine->error, &engine->denial, &engine->reply };
-	for (size_t i = 0; i < sizeof(owned) / sizeof(owned[0]); i++)
+	for (size_t i = 0; i < COUNT(owned); i++)
 		buf_free(owned[i]);
 	for (size_t i = 0; i < AGENT_ERRORS_MAX; i++)
 		buf_free(&engine->said[i]);

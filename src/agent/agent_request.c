@@ -5,6 +5,7 @@
 
 #include "agent/agent_launch.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "base/utf8.h"
 #include "data/json.h"
 
@@ -130,7 +131,7 @@ static const char *agent_request_find_unknown(const perch_json_value *root, stru
 	perch_json_iter iter = perch_json_iterate(root);
 	while (perch_json_next(&iter)) {
 		bool is_known = false;
-		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		for (size_t i = 0; i < COUNT(known); i++)
 			is_known = is_known || perch_json_is(iter.name, known[i]);
 		if (!is_known)
 			return arena_dup(arena, json_str(iter.name));

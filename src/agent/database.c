@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "base/str.h"
 
 #define SCHEMA_TEXT_OF(number) #number
@@ -36,7 +37,7 @@ static const char *const steps[] = {
 	" PRIMARY KEY (profile, sender, name, number)) WITHOUT ROWID;"
 	"PRAGMA application_id = " SCHEMA_TEXT(APPLICATION_ID),
 };
-_Static_assert(sizeof(steps) / sizeof(steps[0]) == DATABASE_VERSION, "a step for each version");
+_Static_assert(COUNT(steps) == DATABASE_VERSION, "a step for each version");
 
 #define THE_KEY "profile = ?1 AND sender = ?2 AND name = ?3"
 
@@ -94,7 +95,7 @@ static int database_fail(const struct database *database, int code, perch_err *e
 {
 	char shown[FILE_SHOWN_MAX];
 	file_shown(database->path, shown);
-	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
+	for (size_t i = 0; i < COUNT(failures); i++) {
 		const struct failure *failure = &failures[i];
 		if (failure->code != (code & 0xFF))
 			continue;

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "agent/agent_engine_parts.h"
+#include "base/macros.h"
 
 /* A JSON string; anything else is taken as it stands, trimmed, with a warning.
  * *ret_raw is empty then. */
@@ -65,7 +66,7 @@ static const struct {
 
 static void dialect_0_1_take_line(struct agent_engine *engine, struct str line)
 {
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+	for (size_t i = 0; i < COUNT(prefixes); i++) {
 		struct str prefix =
 			prefixes[i].prefix.len ? prefixes[i].prefix : engine->options.session_prefix;
 		if (!str_has_prefix(line, prefix))

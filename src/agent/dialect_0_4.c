@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "agent/agent_engine_parts.h"
+#include "base/macros.h"
 
 /* The member as a text; false when it is none. */
 static bool dialect_0_4_get_text(
@@ -99,7 +100,7 @@ static const char *dialect_0_4_take_event(
 	struct agent_engine *engine, const perch_json_value *event, struct str line)
 {
 	const perch_json_value *type = perch_json_get(event, "type");
-	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+	for (size_t i = 0; i < COUNT(events); i++) {
 		if (!perch_json_is(type, events[i].type))
 			continue;
 		dialect_0_4_take_session(engine, perch_json_get(event, "session_id"), line);

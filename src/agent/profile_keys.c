@@ -7,6 +7,7 @@
 #include "agent/profile_parts.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/macros.h"
 
 #define SECONDS_MAX 1e9
 #define CHARS_MAX 1e15
@@ -235,7 +236,7 @@ static const struct key {
 	{ "permission", KIND_OWN, 0, profile_keys_read_permission },
 	{ "sandbox", KIND_OWN, 0, profile_read_sandbox },
 };
-_Static_assert(sizeof(keys) / sizeof(keys[0]) == PROFILE_KEYS, "PROFILE_KEYS counts them");
+_Static_assert(COUNT(keys) == PROFILE_KEYS, "PROFILE_KEYS counts them");
 
 int profile_read_key(struct profile_reader *reader, int which, const struct yaml_entry *entry)
 {

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/macros.h"
 #include "proc/host.h"
 
 /* How soon those who wait for other processes look again. That a process died is
@@ -25,8 +26,7 @@ enum { SESSION_TIMERS = 3 }; /* due, look, job */
 /* Before it is known whether a turn has its ticket. */
 enum { BEGIN_CALLED = 1, BEGIN_RETURNED };
 
-#define TURN_OF(pointer, member) \
-	((struct session_turn *)((char *)(pointer)-offsetof(struct session_turn, member)))
+#define TURN_OF(pointer, member) container_of(pointer, struct session_turn, member)
 
 struct session_turn {
 	struct link link;
@@ -113,8 +113,7 @@ static void session_turn_ask_for_id(struct session_turn *turn)
 static void session_turn_due(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	struct sessions *sessions =
-		(struct sessions *)((char *)timer - offsetof(struct sessions, due_timer));
+	struct sessions *sessions = container_of(timer, struct sessions, due_timer);
 	struct session_turn *turn;
 	while ((turn = list_first(&sessions->turns[TURN_DUE]))) {
 		if (turn->has_failed || turn->id)
@@ -276,14 +275,14 @@ static void session_turn_look(struct sessions *sessions)
 static void session_turn_look_is_due(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	session_turn_look((struct sessions *)((char *)timer - offsetof(struct sessions, look_timer)));
+	session_turn_look(container_of(timer, struct sessions, look_timer));
 }
 
 static void session_turn_was_told(struct source *source, uint32_t events)
 {
 	(void)events;
 	presence_was_told(source->fd);
-	session_turn_look_soon((struct sessions *)((char *)source - offsetof(struct sessions, told)));
+	session_turn_look_soon(container_of(source, struct sessions, told));
 }
 
 int session_turns_prepare(struct sessions *sessions, perch_host *host)

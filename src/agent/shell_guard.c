@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agent/agent_launch.h"
+#include "base/macros.h"
 
 /* ---- who runs what ------------------------------------------------------------ */
 
@@ -52,7 +53,7 @@ static const struct program *shell_guard_find_program(struct str token)
 	const char *slash = token.len ? memrchr(token.data, '/', token.len) : NULL;
 	size_t skip = slash ? (size_t)(slash - token.data) + 1 : 0;
 	const struct str name = { token.data + skip, token.len - skip };
-	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+	for (size_t i = 0; i < COUNT(programs); i++) {
 		if (list_has_str(programs[i].names, name))
 			return &programs[i];
 	}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/macros.h"
 
 #define SQLITE_LIBRARY "libsqlite3.so.0"
 
@@ -34,7 +35,7 @@ int sqlite_load(struct sqlite *ret_sqlite, perch_err *err)
 								 dlopen(SQLITE_LIBRARY, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE) };
 	if (!sqlite.handle)
 		return sqlite_no_library(dlerror(), err);
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+	for (size_t i = 0; i < COUNT(functions); i++) {
 		void *function = dlsym(sqlite.handle, functions[i].name);
 		if (!function) {
 			dlclose(sqlite.handle);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/utf8_width.h"
 
 enum { REPLACEMENT = 0xFFFD };
@@ -133,7 +134,7 @@ bool utf8_is_unseen(uint32_t character)
 		{ 0x2028, 0x202E },
 		{ 0x2066, 0x2069 },
 	};
-	for (size_t i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++) {
+	for (size_t i = 0; i < COUNT(unseen); i++) {
 		if (character >= unseen[i].first && character <= unseen[i].last)
 			return true;
 	}

@@ -2,6 +2,7 @@
  * with a tab and what it is. Nothing at all: the shell's own file names. */
 #include <string.h>
 
+#include "base/macros.h"
 #include "cli/cli.h"
 #include "registry/registry.h"
 #include "tool/binding.h"
@@ -65,7 +66,7 @@ static void complete_offer_words(enum command_words words, const char *begun)
 		complete_offer_tools(begun);
 		break;
 	case WORDS_SHELLS:
-		for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
+		for (size_t i = 0; i < COUNT(shells); i++)
 			complete_offer(begun, shells[i], "shell");
 		break;
 	case WORDS_FILES:

@@ -2,6 +2,7 @@
  * nothing themselves: they ask `perch __complete`. */
 #include <string.h>
 
+#include "base/macros.h"
 #include "cli/cli.h"
 
 /* Without an answer of ours the shell completes file names. */
@@ -49,7 +50,7 @@ static const struct {
 	{ "zsh", zsh_script },
 	{ "fish", fish_script },
 };
-enum { SCRIPTS = sizeof(scripts) / sizeof(scripts[0]) };
+enum { SCRIPTS = COUNT(scripts) };
 
 static int cli_completions(struct cli *cli, int argc, char **argv)
 {

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "base/macros.h"
 #include "base/paths.h"
 #include "cli/cli.h"
 #include "cli/ui/envelope.h"
@@ -276,7 +277,7 @@ static const struct check {
 	{ "directories", "cache", doctor_check_cache },
 	{ "agents", "sessions", doctor_check_sessions },
 };
-enum { CHECKS = sizeof(checks) / sizeof(checks[0]) };
+enum { CHECKS = COUNT(checks) };
 
 /* ---- telling ------------------------------------------------------------- */
 

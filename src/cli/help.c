@@ -1,6 +1,7 @@
 /* perch help. */
 #include <string.h>
 
+#include "base/macros.h"
 #include "cli/cli.h"
 
 static const struct {
@@ -34,7 +35,7 @@ static int help_print_overview(void)
 		   "usage: perch [OPTIONS] COMMAND [ARGUMENTS]\n"
 		   "\n",
 		perch_version());
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+	for (size_t i = 0; i < COUNT(groups); i++)
 		help_print_group(groups[i].group, groups[i].title);
 	printf("\n"
 		   "options:\n"

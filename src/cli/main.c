@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/macros.h"
 #include "base/str.h"
 #include "cli/cli.h"
 #include "fledge/context.h"
@@ -33,7 +34,7 @@ static const struct command *const commands[] = {
 
 const struct command *command_at(size_t i)
 {
-	return i < sizeof(commands) / sizeof(commands[0]) ? commands[i] : NULL;
+	return i < COUNT(commands) ? commands[i] : NULL;
 }
 
 const struct command *command_find(const char *name)

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "base/paths.h"
 #include "conformance/actor.h"
 #include "conformance/scene.h"
@@ -64,7 +65,7 @@ static int case_install_plant_text(
 static void case_install_put_capabilities(struct buf *out, const struct conformance_case *test)
 {
 	static const char *const names[] = { "exec", "store", "metadata" };
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < COUNT(names); i++)
 		buf_printf(
 			out, "%s = %s\n", names[i], list_has(test->allowed, names[i]) ? "true" : "false");
 }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/macros.h"
 #include "base/regular.h"
 #include "conformance/actor.h"
 #include "conformance/left_behind.h"
@@ -93,8 +94,7 @@ static void host_trial_read_pipe(struct host_trial *trial)
 static void host_trial_pipe_ready(struct source *source, uint32_t events)
 {
 	(void)events;
-	struct host_trial *trial =
-		(struct host_trial *)((char *)source - offsetof(struct host_trial, pipe));
+	struct host_trial *trial = container_of(source, struct host_trial, pipe);
 	host_trial_read_pipe(trial);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "base/utf8.h"
 #include "data/json.h"
 #include "data/regex.h"
@@ -132,7 +133,7 @@ static int pattern_match_string(
 	perch_json_type type = perch_json_type_of(found);
 	if (str_is(text, "*") || str_is(text, "!"))
 		return !found == (text.data[0] == '!') ? 1 : pattern_differs(matching, wanted, found);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+	for (size_t i = 0; i < COUNT(kinds); i++) {
 		if (str_is(text, kinds[i].name))
 			return type == kinds[i].type ? 1 : pattern_differs(matching, wanted, found);
 	}

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "conformance/orphans.h"
 #include "conformance/case_player.h"
 #include "conformance/trial.h"
@@ -121,8 +122,7 @@ static const perch_child_events events = {
 static void plugin_trial_time_is_up(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	struct plugin_trial *trial =
-		(struct plugin_trial *)((char *)timer - offsetof(struct plugin_trial, timer));
+	struct plugin_trial *trial = container_of(timer, struct plugin_trial, timer);
 	trial->is_timed_out = true;
 	plugin_trial_kill_plugin(trial);
 }

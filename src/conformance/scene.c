@@ -10,6 +10,7 @@
 
 #include "base/environment.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "base/tree.h"
 #include "base/vec.h"
 #include "conformance/actor.h"
@@ -61,7 +62,7 @@ int scene_make_bare(struct scene *scene, perch_err *err)
 	static const char *const names[] = { "home", "config", "state", "cache", "tmp", "project" };
 	*scene = (struct scene){ 0 };
 	int r = tree_make("perch-conformance-", &scene->top, err);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && r == 0; i++)
+	for (size_t i = 0; i < COUNT(names) && r == 0; i++)
 		r = scene_make_directory(scene, names[i], err);
 	if (r < 0)
 		return r;
@@ -141,7 +142,7 @@ const char *const *scene_environment(struct scene *scene, const struct conforman
 {
 	static const char *const homes[][2] = { { "HOME", "home" }, { "XDG_CONFIG_HOME", "config" },
 		{ "XDG_STATE_HOME", "state" }, { "XDG_CACHE_HOME", "cache" }, { "TMPDIR", "tmp" } };
-	enum { HOMES = sizeof(homes) / sizeof(homes[0]) };
+	enum { HOMES = COUNT(homes) };
 	const char **extra = arena_alloc(&scene->arena, (HOMES + test->env.count + 1) * sizeof(*extra));
 	size_t n = 0;
 	for (size_t i = 0; extra && i < HOMES; i++)

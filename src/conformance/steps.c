@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <signal.h>
 
+#include "base/macros.h"
 #include "conformance/case.h"
 #include "conformance/pattern.h"
 
@@ -39,7 +40,7 @@ static const struct {
 	{ "die", STEP_DIE, VALUE_SIGNAL },
 };
 
-enum { WORD_COUNT = sizeof(words) / sizeof(words[0]) };
+enum { WORD_COUNT = COUNT(words) };
 
 static const char *const manners[] = { "defaults", "deny", "cancel", "extra", "silent", NULL };
 static const char *const streams[] = { "stdin", "stdout", NULL };
@@ -115,7 +116,7 @@ static void steps_read_choice(const struct author_file *reader, const struct tom
 static void steps_read_signal(
 	const struct author_file *reader, const struct toml_value *value, struct step *step)
 {
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+	for (size_t i = 0; i < COUNT(signals); i++) {
 		if (str_is(value->string, signals[i].name))
 			step->number = signals[i].number;
 	}

@@ -1,5 +1,6 @@
 /* Integers and floats. A number is one word of the text; it is checked against
  * the grammar first, so that the conversion sees nothing it could reject. */
+#include "base/macros.h"
 #include "data/toml_reader.h"
 
 #include <math.h>
@@ -147,7 +148,7 @@ int toml_read_number(struct toml_reader *r, struct toml_value *value)
 {
 	struct number number = { .word = toml_word(r) };
 	struct str word = number.word;
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+	for (size_t i = 0; i < COUNT(prefixes); i++) {
 		if (str_has_prefix(word, str_from(prefixes[i].prefix)))
 			return toml_number_read_prefixed(r, word, prefixes[i].base, value);
 	}

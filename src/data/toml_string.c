@@ -1,5 +1,6 @@
 /* Strings and keys. A string is read once, piece by piece, into the reader's
  * scratch buffer, and then copied to where it stays. */
+#include "base/macros.h"
 #include "data/toml_reader.h"
 
 #include "base/err.h"
@@ -76,7 +77,7 @@ static int toml_string_read_escape(struct toml_reader *r, const struct quoting *
 	if (quoting->is_multiline && toml_string_skip_line_continuation(r))
 		return 0;
 	int letter = toml_peek(r);
-	for (size_t i = 0; i < sizeof(short_escapes) / sizeof(short_escapes[0]); i++) {
+	for (size_t i = 0; i < COUNT(short_escapes); i++) {
 		if (short_escapes[i].letter == letter) {
 			r->at++;
 			return buf_append_char(&r->scratch, short_escapes[i].meaning);

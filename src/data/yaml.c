@@ -6,6 +6,7 @@
 #include <yaml.h>
 
 #include "base/err.h"
+#include "base/macros.h"
 #include "data/json.h"
 
 /* A value that somebody may refer to. */
@@ -219,7 +220,7 @@ static int yaml_check_tag(
 {
 	if (!tag || strcmp((const char *)tag, "!") == 0)
 		return 0;
-	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++) {
+	for (size_t i = 0; i < COUNT(tags); i++) {
 		if (strcmp((const char *)tag, tags[i].tag) == 0 && tags[i].type == type)
 			return 0;
 	}

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/str.h"
 #include "data/json.h"
 #include "data/yaml.h"
@@ -39,7 +40,7 @@ static const struct {
 
 static bool yaml_scalar_resolve_word(struct yaml_value *scalar)
 {
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < COUNT(words); i++) {
 		if (strcmp(scalar->text, words[i].text) != 0)
 			continue;
 		scalar->type = words[i].type;

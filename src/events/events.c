@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "events/early_answers.h"
 #include "events/reply.h"
 #include "events/run_report.h"
@@ -40,8 +41,7 @@ struct events {
 	char chunk[CHUNK + 1];
 };
 
-#define EVENTS_OF(pointer, member) \
-	((struct events *)((char *)(pointer)-offsetof(struct events, member)))
+#define EVENTS_OF(pointer, member) container_of(pointer, struct events, member)
 
 static struct events *events_of_frontend(struct frontend *frontend)
 {

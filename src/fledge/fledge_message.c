@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/utf8.h"
 #include "fledge/reading.h"
 
@@ -185,7 +186,7 @@ static bool fledge_message_is_inbound(struct str type)
 
 static const struct message_type *fledge_message_find_type(struct str name)
 {
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+	for (size_t i = 0; i < COUNT(types); i++) {
 		if (str_eq(name, types[i].name))
 			return &types[i];
 	}
@@ -231,8 +232,7 @@ static void fledge_message_refuse_unknown(struct reading *reading, struct str na
 	struct fledge_engine *engine = reading->engine;
 	char word[ENGINE_TYPE_SIZE];
 	snprintf(word, sizeof(word), "%.*s", utf8_quoted(name), name.data);
-	const char *nearest =
-		str_nearest(word, &types[0].name.data, sizeof(types) / sizeof(types[0]), sizeof(types[0]));
+	const char *nearest = str_nearest(word, &types[0].name.data, COUNT(types), sizeof(types[0]));
 	enum shown_kind kind =
 		reading->id && fledge_message_is_news(engine, word) ? SHOWN_WARNING : SHOWN_DEBUG;
 	engine_say(engine, kind, "line %llu of the plugin: there is no message type '%.*s'%s%s%s: %s",

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/macros.h"
 #include "fledge/fledge_notes.h"
 #include "fledge/run_parts.h"
 #include "proc/program.h"
@@ -157,7 +158,7 @@ static int fledge_run_start_child(struct fledge_run *run, perch_err *err)
 	spec.write_limit = SIZE_MAX / 2; /* bounded by not reading, see run_bounds.c */
 	spec.linger_ns = RUN_LINGER_NS;
 	spec.ladder = ladder;
-	spec.ladder_len = sizeof(ladder) / sizeof(ladder[0]);
+	spec.ladder_len = COUNT(ladder);
 	spec.events = &child_events;
 	spec.data = run;
 	fledge_note_start(run->options.trace, &run->options, &run->engine_options);

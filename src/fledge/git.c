@@ -8,6 +8,7 @@
  * `.git` that another user of the machine has left in /tmp is not the user's. One with reftables
  * does not say its branch in files one can read: it is "HEAD" there, as if
  * detached, and commits are taken for granted. */
+#include "base/macros.h"
 #include "fledge/context.h"
 
 #include <errno.h>
@@ -173,7 +174,7 @@ static bool git_go_up(char *path)
 static const char *git_branch_name(const char *ref)
 {
 	static const char *const prefixes[] = { "refs/heads/", "refs/" };
-	for (size_t i = 0; ref && i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+	for (size_t i = 0; ref && i < COUNT(prefixes); i++)
 		if (strncmp(ref, prefixes[i], strlen(prefixes[i])) == 0)
 			return ref + strlen(prefixes[i]);
 	return "HEAD";

@@ -19,6 +19,7 @@
  * excludes belong to the user. */
 #include <errno.h>
 
+#include "base/macros.h"
 #include "fledge/context.h"
 
 /* clang-format off */
@@ -55,7 +56,7 @@ static const struct {
 };
 
 enum {
-	COMMANDS = sizeof(commands) / sizeof(commands[0]),
+	COMMANDS = COUNT(commands),
 	FILTER_SETTINGS = 3,
 };
 
@@ -150,7 +151,7 @@ bool git_keeps_variable(const char *variable)
 		"GIT_SHALLOW_FILE", "GIT_REPLACE_REF_BASE", "GIT_NO_REPLACE_OBJECTS", "GIT_ATTR_SOURCE",
 		"GIT_INTERNAL_SUPER_PREFIX", "GIT_EXTERNAL_DIFF", "GIT_CONFIG" };
 	size_t length = strcspn(variable, "=");
-	for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++)
+	for (size_t i = 0; i < COUNT(dropped); i++)
 		if (strlen(dropped[i]) == length && memcmp(variable, dropped[i], length) == 0)
 			return false;
 	return true;

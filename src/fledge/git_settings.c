@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/regular.h"
 #include "fledge/git_parts.h"
 #include "perch/base.h"
@@ -147,7 +148,7 @@ static int git_settings_take_include(
 static bool git_settings_is_false(const struct git_variable *variable)
 {
 	static const char *const words[] = { "false", "no", "off", "0", "" };
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < COUNT(words); i++)
 		if (variable->value.len == strlen(words[i]) &&
 			strncasecmp(variable->value.data, words[i], variable->value.len) == 0)
 			return variable->has_value;

@@ -1,4 +1,5 @@
 /* The project: the directory somebody stands in, and what it seems to be. */
+#include "base/macros.h"
 #include "fledge/context.h"
 
 #include <errno.h>
@@ -26,7 +27,7 @@ static const struct {
 
 static const char *project_find_language(int directory)
 {
-	for (size_t i = 0; i < sizeof(markers) / sizeof(markers[0]); i++)
+	for (size_t i = 0; i < COUNT(markers); i++)
 		if (faccessat(directory, markers[i].file, F_OK, 0) == 0)
 			return markers[i].language;
 	return "generic";

@@ -1,4 +1,5 @@
 /* fledge-v1: asking the user, or deciding without one. */
+#include "base/macros.h"
 #include "base/utf8.h"
 #include "fledge/fledge_engine_parts.h"
 
@@ -62,7 +63,7 @@ static bool question_parse_yes_no(struct str text, bool *ret_yes)
 		{ "false", false },
 		{ "0", false },
 	};
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < COUNT(words); i++) {
 		if (text.len == strlen(words[i].word) &&
 			strncasecmp(text.data, words[i].word, text.len) == 0) {
 			*ret_yes = words[i].yes;

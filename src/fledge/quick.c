@@ -4,6 +4,7 @@
  * it as JSON. tests/unit/engine.c compares both ways. */
 #include "fledge/quick.h"
 
+#include "base/macros.h"
 #include "base/str.h"
 #include "data/json_scan.h"
 
@@ -48,7 +49,7 @@ static char quick_unescape(char c)
 /* The length of the head that the line begins with; 0 = none. */
 static size_t quick_head_of(struct str line)
 {
-	for (size_t i = 0; i < sizeof(output_heads) / sizeof(output_heads[0]); i++) {
+	for (size_t i = 0; i < COUNT(output_heads); i++) {
 		if (str_has_prefix(line, output_heads[i]))
 			return output_heads[i].len;
 	}
@@ -127,12 +128,11 @@ bool quick_load(const char *line, size_t len, struct str *ret_id, struct str *re
 {
 	struct str rest = { line, len };
 	size_t i = 0;
-	while (i < sizeof(load_shapes) / sizeof(load_shapes[0]) &&
-		!quick_take_word(&rest, load_shapes[i].head))
+	while (i < COUNT(load_shapes) && !quick_take_word(&rest, load_shapes[i].head))
 		i++;
 	struct str id;
 	struct str key;
-	if (i == sizeof(load_shapes) / sizeof(load_shapes[0]) || !quick_take_plain(&rest, &id) ||
+	if (i == COUNT(load_shapes) || !quick_take_plain(&rest, &id) ||
 		!quick_take_word(&rest, load_shapes[i].middle) || !quick_take_plain(&rest, &key) ||
 		!str_eq(rest, tail))
 		return false;

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/macros.h"
 #include "base/meter.h"
 #include "fledge/context.h"
 #include "fledge/exec.h"
@@ -48,8 +49,7 @@ struct fledge_run {
 	struct outcome outcome;
 };
 
-#define RUN_OF(pointer, member) \
-	((struct fledge_run *)((char *)(pointer)-offsetof(struct fledge_run, member)))
+#define RUN_OF(pointer, member) container_of(pointer, struct fledge_run, member)
 
 /* ---- run_effects.c ------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/macros.h"
 #include "data/json.h"
 #include "fledge/metadata_job.h"
 #include "fledge/store.h"
@@ -230,15 +231,13 @@ static void run_services_flushed(struct run_services *run_services, bool is_writ
 
 static void run_services_flush_work(struct job *job)
 {
-	struct run_services *run_services =
-		(struct run_services *)((char *)job - offsetof(struct run_services, flush));
+	struct run_services *run_services = container_of(job, struct run_services, flush);
 	store_flush_work(run_services->store);
 }
 
 static void run_services_flush_done(struct job *job)
 {
-	struct run_services *run_services =
-		(struct run_services *)((char *)job - offsetof(struct run_services, flush));
+	struct run_services *run_services = container_of(job, struct run_services, flush);
 	run_services_flushed(run_services, store_flush_end(run_services->store) != -EAGAIN);
 }
 
@@ -246,8 +245,7 @@ static void run_services_flush_done(struct job *job)
 static void run_services_try_again(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	struct run_services *run_services =
-		(struct run_services *)((char *)timer - offsetof(struct run_services, timer));
+	struct run_services *run_services = container_of(timer, struct run_services, timer);
 	if (run_services->flush.state != JOB_IDLE)
 		return;
 	int r = store_flush_begin(run_services->store);

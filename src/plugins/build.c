@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/paths.h"
 #include "base/replace.h"
 #include "base/str.h"
@@ -28,7 +29,7 @@ const char *build_command(
 	*ret_why = "build hook";
 	if (manifest->hooks.build[0])
 		return manifest->hooks.build;
-	for (size_t i = 0; i < sizeof(builds) / sizeof(builds[0]); i++) {
+	for (size_t i = 0; i < COUNT(builds); i++) {
 		_cleanup_free_ char *path = str_join(directory, "/", builds[i].file, NULL);
 		if (!path || access(path, F_OK) != 0)
 			continue;
@@ -55,7 +56,7 @@ static const struct {
 
 const char *build_package(struct str program)
 {
-	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++) {
+	for (size_t i = 0; i < COUNT(packages); i++) {
 		if (str_is(program, packages[i].program))
 			return packages[i].package;
 	}

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 
 typedef bool matches_fn(const struct registry_entry *entry, struct str word);
 
@@ -73,7 +74,7 @@ int plugin_find(const struct registry *registry, const char *word,
 	const struct registry_entry **ret_entry, perch_err *err)
 {
 	static matches_fn *const ways[] = { find_has_name, find_has_source, find_has_command };
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+	for (size_t i = 0; i < COUNT(ways); i++) {
 		int r = find_by(registry, ways[i], word, ret_entry, err);
 		if (r)
 			return r < 0 ? r : 0;

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/macros.h"
 #include "perch/fledge.h"
 #include "plugins/plugin_target.h"
 #include "proc/timers.h"
@@ -45,8 +46,7 @@ struct perch_fledge_run {
 
 /* ---- api_ask.c ---------------------------------------------------------------- */
 
-#define FLEDGE_RUN_OF(pointer, member) \
-	((perch_fledge_run *)((char *)(pointer)-offsetof(perch_fledge_run, member)))
+#define FLEDGE_RUN_OF(pointer, member) container_of(pointer, perch_fledge_run, member)
 
 /* For the frontend's table. */
 void asked_begin(struct frontend *frontend, const struct question *question);

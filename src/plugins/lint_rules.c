@@ -2,6 +2,7 @@
  * show. */
 #include "plugins/lint_rules.h"
 
+#include "base/macros.h"
 #include "base/utf8.h"
 #include "data/json.h"
 #include "fledge/store.h"
@@ -134,7 +135,7 @@ static const struct message_rule rules[] = {
 		FIELDS({ "message", FIELD_TEXT, true }, { "options", FIELD_TEXTS, true },
 			{ "defaults", FIELD_INDEXES, false }) },
 };
-enum { RULES = sizeof(rules) / sizeof(rules[0]) };
+enum { RULES = COUNT(rules) };
 
 const struct message_rule *message_rule_find(struct str name)
 {

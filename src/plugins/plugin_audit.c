@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "plugins/files.h"
 #include "registry/approval.h"
 
@@ -83,7 +84,7 @@ static void plugin_audit_check_wishes(struct audit *audit)
 		{ "metadata", wishes->metadata && !granted->metadata },
 		{ "network", wishes->network && !granted->network },
 	};
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+	for (size_t i = 0; i < COUNT(all); i++) {
 		if (all[i].is_missing)
 			WARN(audit, "it wishes for %s, which is not granted", all[i].name);
 	}

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "fledge/exec.h"
 #include "fledge/fledge_run.h"
 #include "plugins/check.h"
@@ -37,8 +38,7 @@ struct plugin_test {
 	struct test_report report;
 };
 
-#define TEST_OF(pointer, member) \
-	((struct plugin_test *)((char *)(pointer)-offsetof(struct plugin_test, member)))
+#define TEST_OF(pointer, member) container_of(pointer, struct plugin_test, member)
 
 /* ---- listening ------------------------------------------------------------------ */
 

@@ -1,5 +1,6 @@
 /* plugin.toml, rule by rule. The reader of manifests stops at the first
  * mistake; here every one is told, and what is allowed but probably not meant. */
+#include "base/macros.h"
 #include "plugins/validation.h"
 
 #include <ctype.h>
@@ -8,8 +9,6 @@
 #include "plugins/validate_parts.h"
 #include "registry/manifest.h"
 #include "registry/names.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- keys of a table ------------------------------------------------------ */
 

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "base/tree.h"
 #include "base/utf8.h"
 #include "data/toml.h"
@@ -100,7 +101,7 @@ static const struct {
 	{ "c", "main.c", "main.c", 0666 },
 	{ "c", "Makefile", "Makefile", 0666 },
 };
-_Static_assert(sizeof(files) / sizeof(files[0]) <= SCAFFOLD_FILES_MAX, "every file has its place");
+_Static_assert(COUNT(files) <= SCAFFOLD_FILES_MAX, "every file has its place");
 
 static const char *scaffold_find_template(const char *folder, const char *name)
 {
@@ -178,7 +179,7 @@ static int scaffold_write_files(const struct scaffold_options *options, struct a
 		return err_no_memory(err);
 	size_t count = 0;
 	int r = 0;
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && r == 0; i++)
+	for (size_t i = 0; i < COUNT(files) && r == 0; i++)
 		r = scaffold_write_file(options, i, arena, scaffold, &count, err);
 	return r;
 }

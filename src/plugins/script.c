@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/macros.h"
 #include "base/utf8.h"
 #include "validate.h"
 
-#define SCRIPT_OF(pointer, member) \
-	((struct script *)((char *)(pointer)-offsetof(struct script, member)))
+#define SCRIPT_OF(pointer, member) container_of(pointer, struct script, member)
 
 #define FOUND(script, ...)                                                                      \
 	findings_add((script)->findings, FINDING_ERROR, &(struct toml_place){ *(script)->line, 0 }, \

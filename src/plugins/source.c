@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "base/str.h"
 #include "data/toml.h"
 
@@ -75,10 +76,10 @@ static bool source_is_path(const char *text)
 {
 	static const char *const alone[] = { ".", "..", "~" };
 	static const char *const in_front[] = { "/", "./", "../", "~/" };
-	for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++)
+	for (size_t i = 0; i < COUNT(alone); i++)
 		if (strcmp(text, alone[i]) == 0)
 			return true;
-	for (size_t i = 0; i < sizeof(in_front) / sizeof(in_front[0]); i++)
+	for (size_t i = 0; i < COUNT(in_front); i++)
 		if (str_has_prefix(str_from(text), str_from(in_front[i])))
 			return true;
 	return false;
@@ -146,7 +147,7 @@ static bool source_is_made_of(struct str text, const char *also)
 static const char *source_behind_scheme(const char *text)
 {
 	static const char *const schemes[] = { "https://", "ssh://", "git://", "file://" };
-	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+	for (size_t i = 0; i < COUNT(schemes); i++) {
 		if (str_has_prefix(str_from(text), str_from(schemes[i])))
 			return text + strlen(schemes[i]);
 	}

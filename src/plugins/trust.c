@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "data/toml.h"
 
 enum { CONFIG_MAX = 1024 * 1024 };
@@ -94,7 +95,7 @@ static struct str trust_host_of(struct str authority)
 static bool trust_is_safe_url(struct str source, struct str *ret_rest)
 {
 	static const struct str schemes[] = { { "https://", 8 }, { "ssh://", 6 } };
-	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+	for (size_t i = 0; i < COUNT(schemes); i++) {
 		if (!str_has_prefix(source, schemes[i]))
 			continue;
 		*ret_rest = (struct str){ source.data + schemes[i].len, source.len - schemes[i].len };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/macros.h"
 #include "plugins/fetch.h"
 
 static int PERCH_PRINTF(2, 3) update_skip(struct update_plan *plan, const char *format, ...)
@@ -127,7 +128,7 @@ struct capabilities update_granted(const struct registry_entry *entry,
 		{ "network", wishes->network, &granted.network },
 	};
 	/* What was wished for and refused before stays refused. */
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+	for (size_t i = 0; i < COUNT(flags); i++) {
 		bool is_new = flags[i].is_wished && !list_has(approval->wishes, flags[i].word);
 		*flags[i].granted = (*flags[i].granted && flags[i].is_wished) || (takes_wishes && is_new);
 	}

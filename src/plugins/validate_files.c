@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "plugins/cases.h"
 #include "plugins/files.h"
 #include "plugins/validation.h"
@@ -32,7 +33,7 @@ static bool validate_files_is_built(const struct toml_value *root, const char *d
 	const struct toml_value *hooks = toml_get(root, "hooks");
 	if (hooks && hooks->type == TOML_TABLE && toml_get(hooks, "build"))
 		return true;
-	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+	for (size_t i = 0; i < COUNT(signs); i++) {
 		if (validate_files_has_file(directory, signs[i]))
 			return true;
 	}

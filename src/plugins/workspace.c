@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/listing.h"
+#include "base/macros.h"
 #include "base/regular.h"
 #include "base/tree.h"
 #include "fledge/state.h"
@@ -43,7 +44,7 @@ static int workspace_make_directories(const struct workspace *workspace, perch_e
 {
 	static const char *const between[] = { "/fledge", "/fledge/plugins", "/fledge/plugins/bin" };
 	int r = mkdir(workspace->project, 0700);
-	for (size_t i = 0; i < sizeof(between) / sizeof(between[0]) && r == 0; i++) {
+	for (size_t i = 0; i < COUNT(between) && r == 0; i++) {
 		_cleanup_free_ char *path = str_join(workspace->top, between[i], NULL);
 		if (!path)
 			return err_no_memory(err);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/bare_call.h"
+#include "base/macros.h"
 #include "guard/guard_table.h"
 #include "proc/cgroup.h"
 #include "proc/furnish.h"
@@ -182,7 +183,7 @@ IN_CHILD static int birth_close_the_rest(struct birth *birth)
 {
 	int kept[] = { birth->fds[SLOT_PROGRAM], birth->fds[SLOT_REPORT] };
 	int from = 3;
-	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+	for (size_t i = 0; i < COUNT(kept); i++) {
 		if (kept[i] > from && close_range((unsigned)from, (unsigned)kept[i] - 1, 0) < 0)
 			return errno;
 		from = kept[i] >= from ? kept[i] + 1 : from;

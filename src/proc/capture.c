@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/macros.h"
 #include "proc/host.h"
 
 enum { STATUS_TIMED_OUT = 124 };
@@ -71,7 +72,7 @@ static const perch_child_events events = {
 static void capture_time_is_up(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	struct capture *capture = (struct capture *)((char *)timer - offsetof(struct capture, timer));
+	struct capture *capture = container_of(timer, struct capture, timer);
 	capture->timed_out = true;
 	perch_child_stop(capture->child);
 }
@@ -91,7 +92,7 @@ static int capture_start_child(struct capture *capture, perch_err *err)
 	child.linger_ns = spec->linger_ns;
 	child.keep_group = spec->keep_group;
 	child.ladder = ladder;
-	child.ladder_len = sizeof(ladder) / sizeof(ladder[0]);
+	child.ladder_len = COUNT(ladder);
 	child.events = &events;
 	child.data = capture;
 	return perch_child_start(capture->host, &child, &capture->child, err);

@@ -6,11 +6,11 @@
 #include <stddef.h>
 
 #include "base/fd.h"
+#include "base/macros.h"
 #include "proc/pidfd.h"
 #include "proc/room.h"
 
-#define CHILD_OF(pointer, member) \
-	((perch_child *)((char *)(pointer)-offsetof(struct perch_child, member)))
+#define CHILD_OF(pointer, member) container_of(pointer, perch_child, member)
 
 static void child_happen(perch_child *child, enum child_event event);
 

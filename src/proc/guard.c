@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/macros.h"
 #include "base/str.h"
 #include "proc/pidfd.h"
 
@@ -196,7 +197,7 @@ static int without_guard(struct guard *guard, const perch_err *why, perch_err *e
 static void guard_exited(struct source *source, uint32_t events)
 {
 	(void)events;
-	struct guard *guard = (struct guard *)((char *)source - offsetof(struct guard, exit));
+	struct guard *guard = container_of(source, struct guard, exit);
 	pid_t pid = guard->pid;
 	guard_end_process(guard);
 	perch_err why = { 0 };

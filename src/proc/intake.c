@@ -1,6 +1,8 @@
 /* Lines from our own input. */
 #include "proc/intake.h"
 
+#include "base/macros.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -69,13 +71,13 @@ static void intake_read_chunk(struct intake *intake)
 static void intake_input_ready(struct source *source, uint32_t events)
 {
 	(void)events;
-	intake_read_chunk((struct intake *)((char *)source - offsetof(struct intake, source)));
+	intake_read_chunk(container_of(source, struct intake, source));
 }
 
 /* What was held back goes first; as long as anything is, nothing more is read. */
 static void intake_step(struct timer *timer, uint64_t now_ns)
 {
-	struct intake *intake = (struct intake *)((char *)timer - offsetof(struct intake, step));
+	struct intake *intake = container_of(timer, struct intake, step);
 	int r = lines_resume(&intake->lines);
 	if (r < 0)
 		intake_finish(intake, r);

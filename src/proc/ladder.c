@@ -2,6 +2,7 @@
 #include "proc/ladder.h"
 
 #include "base/clock.h"
+#include "base/macros.h"
 
 static const perch_step default_steps[] = {
 	{ PERCH_STEP_TERM, .after_ns = 0 },
@@ -13,7 +14,7 @@ void ladder_init(struct ladder *ladder, const perch_step *steps, size_t count)
 	*ladder = (struct ladder){ .steps = steps, .count = count };
 	if (!steps) {
 		ladder->steps = default_steps;
-		ladder->count = sizeof(default_steps) / sizeof(default_steps[0]);
+		ladder->count = COUNT(default_steps);
 	}
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/macros.h"
 
 #ifndef RWF_NOSIGNAL
 #define RWF_NOSIGNAL 0x00000100 /* Linux 6.18 */
@@ -130,7 +131,7 @@ int outbox_write(struct outbox *outbox, const void *data, size_t len)
 static void outbox_ready(struct source *source, uint32_t events)
 {
 	(void)events;
-	struct outbox *outbox = (struct outbox *)((char *)source - offsetof(struct outbox, source));
+	struct outbox *outbox = container_of(source, struct outbox, source);
 	ssize_t n = outbox_push(outbox, outbox->queue.data + outbox->written, outbox_waiting(outbox));
 	if (n >= 0) {
 		outbox->written += (size_t)n;

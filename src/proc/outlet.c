@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/macros.h"
 
 enum {
 	PIECE = PIPE_BUF,              /* a pipe that takes anything takes so much at once */
@@ -165,12 +166,12 @@ static void outlet_go_on(struct outlet *outlet, int error)
 static void outlet_patience_is_over(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	outlet_go_on((struct outlet *)((char *)timer - offsetof(struct outlet, patience)), -EPIPE);
+	outlet_go_on(container_of(timer, struct outlet, patience), -EPIPE);
 }
 
 static void outlet_ready(struct source *source, uint32_t events)
 {
-	struct outlet *outlet = (struct outlet *)((char *)source - offsetof(struct outlet, source));
+	struct outlet *outlet = container_of(source, struct outlet, source);
 	bool has_gone = events & (EPOLLERR | EPOLLHUP);
 	outlet_go_on(outlet, has_gone ? -EPIPE : outlet->error);
 }

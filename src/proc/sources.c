@@ -1,4 +1,5 @@
 /* include/perch/loop.h: what others watch in the loop of a host. */
+#include "base/macros.h"
 #include "perch/loop.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ static const struct {
 	{ PERCH_HANGUP, EPOLLHUP | EPOLLERR },
 };
 
-enum { SOURCE_EVENTS = sizeof(source_events) / sizeof(source_events[0]) };
+enum { SOURCE_EVENTS = COUNT(source_events) };
 
 static int sources_source_bits(unsigned events, uint32_t *ret_bits)
 {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/macros.h"
 
 static void stream_ready(struct source *source, uint32_t events);
 static void stream_woken(struct timer *timer, uint64_t now_ns);
@@ -125,7 +126,7 @@ static bool stream_read_some(struct stream *stream)
 static void stream_ready(struct source *source, uint32_t events)
 {
 	(void)events;
-	struct stream *stream = (struct stream *)((char *)source - offsetof(struct stream, source));
+	struct stream *stream = container_of(source, struct stream, source);
 	stream_read_some(stream);
 }
 
@@ -174,7 +175,7 @@ static void stream_go_on(struct stream *stream)
 static void stream_woken(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	struct stream *stream = (struct stream *)((char *)timer - offsetof(struct stream, wake));
+	struct stream *stream = container_of(timer, struct stream, wake);
 	if (lines_resume(&stream->lines) < 0)
 		stream_give_up(stream);
 	else if (stream->paused || !stream_is_open(stream))

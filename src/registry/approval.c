@@ -1,6 +1,8 @@
 /* What was approved against what a manifest says now. */
 #include "registry/approval.h"
 
+#include "base/macros.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -127,7 +129,7 @@ static void approval_say_wishes(
 			wishes->network || (!wishes->has_network && list_has(approval->wishes, "no network")) },
 	};
 	const char *separator = "it wants ";
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+	for (size_t i = 0; i < COUNT(flags); i++) {
 		if (!flags[i].is_wished || list_has(approval->wishes, flags[i].name))
 			continue;
 		approval_say(words, "%s%s", separator, flags[i].name);

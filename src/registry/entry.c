@@ -5,9 +5,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/macros.h"
 #include "registry/names.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* The text of a string, or NULL when it is none that C can hold. */
 static const char *entry_plain_string(const struct toml_value *value)

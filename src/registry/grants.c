@@ -10,12 +10,11 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "base/paths.h"
 #include "data/toml_edit.h"
 #include "registry/change.h"
 #include "registry/grants_parts.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum { GRANTS_SCHEMA = 1 };
 

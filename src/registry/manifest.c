@@ -10,12 +10,11 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "base/sha256.h"
 #include "base/str.h"
 #include "data/toml.h"
 #include "registry/names.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char *const filesystem_names[] = {
 	[FILESYSTEM_UNSET] = NULL,

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "base/paths.h"
 #include "data/toml_edit.h"
 #include "registry/change.h"
@@ -37,8 +38,8 @@ static const struct {
 };
 
 enum {
-	ENTRY_FIELDS = sizeof(entry_fields) / sizeof(entry_fields[0]),
-	CAPABILITY_FLAGS = sizeof(capability_flags) / sizeof(capability_flags[0]),
+	ENTRY_FIELDS = COUNT(entry_fields),
+	CAPABILITY_FLAGS = COUNT(capability_flags),
 };
 
 /* An entry as the editor takes it: with its capabilities as one more field, and with the

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "replay/replay_player.h"
 #include "replay/recorded.h"
 #include "replay/said.h"
@@ -29,7 +30,7 @@ struct replay {
 
 static const struct player_table *const players[] = { &fledge_player, &tool_player, &agent_player };
 
-enum { PLAYERS = sizeof(players) / sizeof(players[0]) };
+enum { PLAYERS = COUNT(players) };
 
 /* ---- what the host says now -------------------------------------------------- */
 

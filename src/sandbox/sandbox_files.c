@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "base/test_switch.h"
 #include "proc/room.h"
 #include "sandbox/layers/mounts.h"
@@ -29,8 +30,6 @@ static const char *const device_links[] = { "/dev/fd", "/dev/stdin", "/dev/stdou
 
 /* How often what is to be mounted is looked up, while somebody renames it meanwhile. */
 enum { LOOKS_MAX = 16 };
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- what is seen ------------------------------------------------------------ */
 

@@ -1,6 +1,8 @@
 /* What is enforced by what: a table of properties. */
 #include "sandbox/sandbox_report.h"
 
+#include "base/macros.h"
+
 #include <unistd.h>
 
 typedef bool asks_fn(const struct sandbox_policy *policy);
@@ -231,7 +233,7 @@ static const struct {
 		sandbox_report_by_limits, "" },
 };
 
-#define PROPERTIES (sizeof(properties) / sizeof(properties[0]))
+#define PROPERTIES (COUNT(properties))
 _Static_assert(PROPERTIES <= PROPERTIES_MAX, "the callers' arrays are large enough");
 
 size_t report_make(const struct sandbox_policy *policy, const struct layers *layers,

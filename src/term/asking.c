@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <strings.h>
 
+#include "base/macros.h"
 #include "term/text.h"
 #include "validate.h"
 
@@ -162,7 +163,7 @@ enum asking_step asking_word(struct asking *asking, struct str word)
 	word = str_trim(word);
 	if (!word.len)
 		return asking_answer(asking);
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < COUNT(words); i++) {
 		if (word.len != strlen(words[i].word) ||
 			strncasecmp(word.data, words[i].word, word.len) != 0)
 			continue;

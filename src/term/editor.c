@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "base/macros.h"
 #include "base/utf8.h"
 #include "term/text.h"
 
@@ -286,7 +287,7 @@ int editor_key(struct editor *editor, const struct key *key)
 		return editor_insert(editor, (struct str){ encoded, length });
 	}
 	unsigned modifiers = key->modifiers & (KEY_ALT | KEY_CTRL);
-	for (size_t i = 0; i < sizeof(bindings) / sizeof(bindings[0]); i++) {
+	for (size_t i = 0; i < COUNT(bindings); i++) {
 		const struct binding *binding = &bindings[i];
 		bool is_it = binding->code == key->code && binding->modifiers == modifiers &&
 			(key->code != KEY_TEXT || key->character == (unsigned char)binding->letter);

@@ -6,6 +6,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "term/term_parts.h"
 #include "term/plain.h"
 
@@ -241,7 +242,7 @@ static void input_take_end(struct term *term)
 void term_input_ready(struct source *source, uint32_t events)
 {
 	(void)events;
-	struct term *term = (struct term *)((char *)source - offsetof(struct term, input));
+	struct term *term = container_of(source, struct term, input);
 	char bytes[READ_SIZE];
 	ssize_t n = read(source->fd, bytes, sizeof(bytes));
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
@@ -257,7 +258,7 @@ void term_input_ready(struct source *source, uint32_t events)
 void term_input_due(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	struct term *term = (struct term *)((char *)timer - offsetof(struct term, input_timer));
+	struct term *term = container_of(timer, struct term, input_timer);
 	if (term->is_doomed) {
 		term->is_doomed = false;
 		struct answer answer = { .number = term->doomed_number, .cancelled = true };

@@ -1,6 +1,7 @@
 /* Finding a part of a text, whatever its case. */
 #include "term/match.h"
 
+#include "base/macros.h"
 #include "base/utf8.h"
 
 enum { LOOKED_AT_MAX = 4096 };
@@ -21,7 +22,7 @@ static const struct {
 
 static uint32_t match_fold(uint32_t character)
 {
-	for (size_t i = 0; i < sizeof(capitals) / sizeof(capitals[0]); i++) {
+	for (size_t i = 0; i < COUNT(capitals); i++) {
 		if (character >= capitals[i].first && character <= capitals[i].last)
 			return character + capitals[i].distance;
 	}

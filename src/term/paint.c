@@ -1,6 +1,7 @@
 /* What the terminal frontend writes. */
 #include <stddef.h>
 
+#include "base/macros.h"
 #include "term/term_parts.h"
 #include "term/term_message.h"
 #include "term/plain.h"
@@ -124,7 +125,7 @@ void term_refresh_soon(struct term *term)
 void term_draw_due(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	term_refresh((struct term *)((char *)timer - offsetof(struct term, draw_timer)));
+	term_refresh(container_of(timer, struct term, draw_timer));
 }
 
 void term_erase(struct term *term)

@@ -1,6 +1,7 @@
 /* What a host shows, as lines. */
 #include "term/term_message.h"
 
+#include "base/macros.h"
 #include "term/text.h"
 
 enum { NAME_MAX_BYTES = 128 };
@@ -35,7 +36,7 @@ static const struct kind {
 
 static const struct level *term_message_find_level(struct str name)
 {
-	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+	for (size_t i = 0; i < COUNT(levels); i++) {
 		if (str_is(name, levels[i].name))
 			return &levels[i];
 	}

@@ -8,8 +8,8 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "base/paths.h"
-#include "base/sha256.h"
 #include "base/sha256.h"
 #include "tool/binding_keys.h"
 

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "data/json.h"
 
 struct reading {
@@ -276,7 +277,7 @@ static int bundle_read_root(
 		{ "protocol_version", &bundle->protocol_version },
 	};
 	int r = 0;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && r == 0; i++)
+	for (size_t i = 0; i < COUNT(texts) && r == 0; i++)
 		r = bundle_read_text(reading, root, texts[i].name, texts[i].ret_text);
 	if (r == 0 && !str_trim(str_from(bundle->plugin_id)).len)
 		r = bundle_wrong(reading, root, "plugin_id", "is missing");

@@ -8,13 +8,13 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "proc/program.h"
 #include "sandbox/policy/explain.h"
 #include "tool/call_parts.h"
 #include "tool/schema.h"
 
-#define CALL_OF(pointer, member) \
-	((struct tool_call *)((char *)(pointer)-offsetof(struct tool_call, member)))
+#define CALL_OF(pointer, member) container_of(pointer, struct tool_call, member)
 
 /* ---- results ------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/macros.h"
 #include "proc/child.h"
 #include "tool/tool_notes.h"
 
@@ -16,8 +17,7 @@ enum { STDERR_TAIL = 4 * 1024 };
  * looked at again. */
 #define NAP_NS (2 * NSEC_PER_MSEC)
 
-#define EXCHANGE_OF(pointer, member) \
-	((struct exchange *)((char *)(pointer)-offsetof(struct exchange, member)))
+#define EXCHANGE_OF(pointer, member) container_of(pointer, struct exchange, member)
 
 /* How a process is ended once the verdict is known: short, because the caller
  * waits for it. */
@@ -323,7 +323,7 @@ int exchange_start(struct exchange *exchange, perch_err *err)
 	spec.stderr_mode = PERCH_OUTPUT_BYTES;
 	spec.line_limit = TOOL_FRAME_MAX;
 	spec.ladder = ladder;
-	spec.ladder_len = sizeof(ladder) / sizeof(ladder[0]);
+	spec.ladder_len = COUNT(ladder);
 	spec.events = &child_events;
 	spec.data = exchange;
 	exchange->started_ns = clock_now_ns();

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "tool/call_parts.h"
 
 /* A process that was used is replaced a moment later: not while its answer, which
@@ -230,7 +231,7 @@ static void pool_refill(struct kept *kept)
 
 static void pool_timer_due(struct timer *timer, uint64_t now_ns)
 {
-	struct kept *kept = (struct kept *)((char *)timer - offsetof(struct kept, timer));
+	struct kept *kept = container_of(timer, struct kept, timer);
 	if (!pool_is_as_it_was(kept))
 		pool_retire_all(kept);
 	pool_retire_old(kept, now_ns);

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "base/err.h"
+#include "base/macros.h"
 #include "base/utf8.h"
 #include "tool/schema_parts.h"
 
@@ -56,7 +57,7 @@ static int schema_has_type(const struct subject *subject, const perch_json_value
 		{ "null", PERCH_JSON_NULL },
 	};
 	perch_json_type found = perch_json_type_of(subject->value);
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+	for (size_t i = 0; i < COUNT(types); i++) {
 		if (types[i].type != found || !perch_json_is(name, types[i].name))
 			continue;
 		bool is_whole = true;
@@ -289,7 +290,7 @@ static int schema_validate(const perch_json_value *schema, const struct subject 
 	if (perch_json_bool(schema, &allows_all) == 0)
 		return allows_all ? 0 : REFUSE(subject, "is not allowed here");
 	int r = 0;
-	for (size_t i = 0; r == 0 && i < sizeof(keywords) / sizeof(keywords[0]); i++) {
+	for (size_t i = 0; r == 0 && i < COUNT(keywords); i++) {
 		const perch_json_value *value = perch_json_get(schema, keywords[i].name);
 		if (value)
 			r = keywords[i].check(subject, value);

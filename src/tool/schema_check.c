@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/err.h"
+#include "base/macros.h"
 #include "base/utf8.h"
 #include "tool/schema_parts.h"
 
@@ -39,7 +40,7 @@ static int schema_check_type_name(
 	int r = schema_check_expect(value, PERCH_JSON_STRING, spot, err);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < COUNT(known); i++) {
 		if (perch_json_is(value, known[i]))
 			return 0;
 	}
@@ -166,7 +167,7 @@ static const struct {
 static int schema_check_keyword(
 	struct str name, const perch_json_value *value, const struct spot *outer, perch_err *err)
 {
-	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
+	for (size_t i = 0; i < COUNT(keywords); i++) {
 		if (!str_is(name, keywords[i].name))
 			continue;
 		const struct spot spot = schema_check_inside(outer, name);

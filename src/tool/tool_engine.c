@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/macros.h"
 #include "base/utf8.h"
 #include "tool/tool_engine_parts.h"
 
@@ -26,7 +27,7 @@ static const char *const code_names[] = {
 	[TOOL_INVALID_REQUEST] = "invalid_request",
 	[TOOL_CANCELLED] = "cancelled",
 };
-_Static_assert(sizeof(code_names) / sizeof(code_names[0]) == TOOL_CODES, "each has a name");
+_Static_assert(COUNT(code_names) == TOOL_CODES, "each has a name");
 
 const char *tool_code_name(enum tool_code code)
 {

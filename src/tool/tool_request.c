@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "data/json.h"
 #include "tool/tool_engine.h"
 
@@ -38,7 +39,7 @@ static void tool_request_write_context(
 	};
 	perch_json_write_name(writer, "context");
 	perch_json_begin_object(writer);
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+	for (size_t i = 0; i < COUNT(members); i++) {
 		if (members[i].text)
 			json_write_text(writer, members[i].name, str_from(members[i].text));
 	}

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/macros.h"
 #include "wire/mcp_server_parts.h"
 
 enum { MCP_KEY_TEXT = 24 };
@@ -154,7 +155,7 @@ void mcp_ask_take(struct mcp_connection *connection, const struct jsonrpc_messag
 	struct jsonrpc_waiting *waiting = jsonrpc_ids_find(&connection->asked, &message->id);
 	if (!waiting)
 		return;
-	struct mcp_job *job = (struct mcp_job *)((char *)waiting - offsetof(struct mcp_job, waiting));
+	struct mcp_job *job = container_of(waiting, struct mcp_job, waiting);
 	struct arena *scratch = &connection->server->scratch;
 	struct mcp_answer answer = { 0 };
 	perch_err err = { 0 };

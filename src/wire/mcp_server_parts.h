@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/list.h"
+#include "base/macros.h"
 #include "wire/mcp_results.h"
 #include "wire/mcp_server.h"
 
@@ -160,7 +161,7 @@ struct mcp_request *mcp_request_new(struct mcp_taking *taking, struct list *home
 /* The request that an entry of the table is a part of. */
 static inline struct mcp_request *mcp_request_of(struct jsonrpc_waiting *waiting)
 {
-	return (struct mcp_request *)((char *)waiting - offsetof(struct mcp_request, waiting));
+	return container_of(waiting, struct mcp_request, waiting);
 }
 
 /* Memory ran out while a request was taken: nobody will answer it. */

@@ -11,6 +11,7 @@
 #include "agent/agent_request.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "cli/agent/agent_commands.h"
 #include "cli/ui/granted.h"
 #include "cli/ui/signals.h"
@@ -49,8 +50,7 @@ struct serve {
 static int agent_serve_amend(
 	void *data, struct arena *arena, struct agent_profile *profile, perch_err *err)
 {
-	const struct serve *serve =
-		(const struct serve *)((const char *)data - offsetof(struct serve, report));
+	const struct serve *serve = container_of(data, struct serve, report);
 	return granted_agent(serve->cli, arena, profile, err);
 }
 
@@ -208,7 +208,7 @@ static void agent_serve_signal_arrived(void *data, int signal)
 /* Nobody reads so much: the agents have to wait. */
 static void agent_serve_output_full(struct outlet *outlet)
 {
-	struct serve *serve = (struct serve *)((char *)outlet - offsetof(struct serve, outlet));
+	struct serve *serve = container_of(outlet, struct serve, outlet);
 	serve->held_at = outlet_waiting(outlet);
 	bridge_hold(serve->bridge, true);
 }

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/utf8.h"
 #include "cli/agent/agent_commands.h"
 #include "cli/ui/envelope.h"
@@ -202,7 +203,7 @@ static const struct word {
 	{ "show", agent_sessions_show, true },
 	{ "rm", agent_sessions_remove_sessions, false },
 };
-enum { WORDS = sizeof(words) / sizeof(words[0]) };
+enum { WORDS = COUNT(words) };
 
 static const struct word *agent_sessions_find_word(const char *name)
 {

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/macros.h"
 
 #define SECONDS_MAX 1e9
 #define LIMIT_MIN 1024.0
@@ -146,7 +147,7 @@ static int agent_words_apply_attachments(const struct agent_words *words, struct
 	if (!list)
 		return err_no_memory(err);
 	size_t count = 0;
-	for (enum attachment_kind kind = 0; kind < sizeof(lists) / sizeof(lists[0]); kind++) {
+	for (enum attachment_kind kind = 0; kind < COUNT(lists); kind++) {
 		for (size_t i = 0; i < lists[kind]->count; i++) {
 			const char *url = lists[kind]->items[i];
 			list[count] = (struct agent_attachment){ kind, url, agent_words_name_of(url, arena) };

@@ -1,6 +1,7 @@
 /* What is said in a conversation: a message, or a command that begins with a slash. */
 #include <stdlib.h>
 
+#include "base/macros.h"
 #include "base/utf8.h"
 #include "cli/agent/chat.h"
 
@@ -56,7 +57,7 @@ static const struct chat_command {
 	{ "/exit", NULL, chat_commands_do_quit },
 	{ "/help", "//TEXT         a message that begins with /", chat_commands_do_help },
 };
-enum { CHAT_COMMANDS = sizeof(chat_commands) / sizeof(chat_commands[0]) };
+enum { CHAT_COMMANDS = COUNT(chat_commands) };
 
 static void chat_commands_do_help(struct chat *chat, struct str argument)
 {

@@ -1,6 +1,8 @@
 /* perch plugins: its subcommands. */
 #include "cli/plugins/plugins_commands.h"
 
+#include "base/macros.h"
+
 #include <string.h>
 
 /* `plugins run CMD` takes a --ni directly behind CMD and swallows one `--`. */
@@ -55,7 +57,7 @@ int plugins_options(struct cli *cli, const struct option_spec *own, int argc, ch
 	};
 	struct option_spec all[COMMON_MAX] = { 0 };
 	size_t count = 0;
-	for (; own && own->name && count < COMMON_MAX - sizeof(common) / sizeof(common[0]); own++)
+	for (; own && own->name && count < COMMON_MAX - COUNT(common); own++)
 		all[count++] = *own;
 	memcpy(all + count, common, sizeof(common));
 	return options_parse_words(all, argc, argv, words);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/macros.h"
 #include "cli/ui/envelope.h"
 #include "cli/plugins/plugins_registry.h"
 #include "cli/plugins/plugins_commands.h"
@@ -40,7 +41,7 @@ static int plugins_list_print_for_people(const struct cli *cli, struct installed
 		puts("No plugins are installed. To install one: perch plugins install SOURCE");
 		return EXIT_SUCCESS;
 	}
-	struct table table = { .columns = sizeof(headings) / sizeof(headings[0]) };
+	struct table table = { .columns = COUNT(headings) };
 	table_add(&table, headings);
 	for (size_t i = 0; i < registry->count; i++) {
 		const struct registry_entry *entry = &registry->entries[i];

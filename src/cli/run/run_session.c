@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "cli/ui/foreground.h"
 #include "events/events.h"
 #include "proc/host.h"
@@ -127,7 +128,7 @@ static const struct outcome *run_session_outcome_of(const struct session *sessio
 static void run_session_silence_due(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	struct session *session = (struct session *)((char *)timer - offsetof(struct session, silence));
+	struct session *session = container_of(timer, struct session, silence);
 	if (fledge_run_keeps_output_back(session->run))
 		session_tell(
 			session, SHOWN_WARNING, "the plugin has sent nothing yet: " PROGRAM_FLUSH_HINT);

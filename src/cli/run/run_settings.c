@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "data/toml.h"
 #include "fledge/exec.h"
 #include "fledge/fledge_run.h"
@@ -133,7 +134,7 @@ int settings_read(const struct cli *cli, const char *config_directory, struct ar
 	if (!path)
 		return err_no_memory(err);
 	int r = run_settings_read_config(path, &toml, &table, err);
-	for (size_t i = 0; r >= 0 && i < sizeof(numbers) / sizeof(numbers[0]); i++)
+	for (size_t i = 0; r >= 0 && i < COUNT(numbers); i++)
 		r = run_settings_read_number(&numbers[i], cli, table, &settings, err);
 	if (r >= 0)
 		r = run_settings_read_shell(cli, table, arena, &settings, err);

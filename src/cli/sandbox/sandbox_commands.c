@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "cli/ui/envelope.h"
 #include "cli/ui/page.h"
 #include "perch/host.h"
@@ -16,7 +17,7 @@
 /* ---- check ------------------------------------------------------------------- */
 
 static const char *const policies[] = { "fledge", "tool" };
-enum { POLICIES = sizeof(policies) / sizeof(policies[0]) };
+enum { POLICIES = COUNT(policies) };
 
 struct verdict {
 	struct sandbox *sandbox;

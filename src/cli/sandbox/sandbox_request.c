@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/paths.h"
 #include "cli/sandbox/sandbox_commands.h"
 #include "registry/grants.h"
@@ -29,7 +30,7 @@ static const struct {
 	{ "cpu", offsetof(struct sandbox_limits, cpu), false },
 };
 
-enum { LIMIT_NAMES = sizeof(limit_names) / sizeof(limit_names[0]) };
+enum { LIMIT_NAMES = COUNT(limit_names) };
 
 static int sandbox_request_set_limit(struct sandbox_limits *limits, const char *word)
 {

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "cli/ui/envelope.h"
 #include "cli/ui/table.h"
 #include "cli/tool/tool_commands.h"
@@ -79,7 +80,7 @@ static int tool_list_print_for_people(
 	const struct cli *cli, const struct listed *all, size_t count, struct arena *arena)
 {
 	static const char *const headings[] = { "NAME", "PLUGIN", "TOOLS", "COMMAND" };
-	struct table table = { .columns = sizeof(headings) / sizeof(headings[0]) };
+	struct table table = { .columns = COUNT(headings) };
 	struct page page;
 	page_begin(&page, cli);
 	table_add(&table, headings);

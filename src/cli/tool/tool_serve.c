@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "cli/tool/tool_serve.h"
+#include "base/macros.h"
 #include "data/json.h"
 #include "proc/host.h"
 #include "trace/trace.h"
@@ -22,8 +23,7 @@ enum {
 	LINE_BYTES = 2 << 20,   /* of a call */
 };
 
-#define SERVE_OF(pointer, member) \
-	((struct serve *)((char *)(pointer)-offsetof(struct serve, member)))
+#define SERVE_OF(pointer, member) container_of(pointer, struct serve, member)
 
 /* ---- lines --------------------------------------------------------------- */
 

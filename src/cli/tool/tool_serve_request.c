@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "cli/tool/tool_serve.h"
 #include "data/json.h"
 
@@ -134,7 +135,7 @@ static int tool_serve_request_read_context(
 		{ "role_id", NULL, offsetof(struct tool_context, role_id) },
 		{ "mode_id", NULL, offsetof(struct tool_context, mode_id) },
 	};
-	enum { COUNT = sizeof(members) / sizeof(members[0]) };
+	enum { COUNT = COUNT(members) };
 	if (perch_json_type_of(value) != PERCH_JSON_OBJECT)
 		return tool_serve_request_wrong(reading, name, "must be an object");
 	int r = 0;
@@ -166,7 +167,7 @@ static int tool_serve_request_read_members(struct reading *reading, const perch_
 		{ "timeout", tool_serve_request_read_timeout, 0 },
 		{ "cancel", tool_serve_request_read_cancel, 0 },
 	};
-	enum { COUNT = sizeof(members) / sizeof(members[0]) };
+	enum { COUNT = COUNT(members) };
 	/* First, so that a complaint about the rest has it. */
 	const perch_json_value *id = perch_json_get(message, "id");
 	int r = id ? tool_serve_request_read_id(reading, "id", id) : 0;

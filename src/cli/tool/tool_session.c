@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "cli/ui/console.h"
 #include "cli/tool/tool_commands.h"
 #include "data/json.h"
@@ -188,7 +189,7 @@ static const int exit_codes[] = {
 	[TOOL_INVALID_REQUEST] = EXIT_USAGE,
 	[TOOL_CANCELLED] = 130,
 };
-_Static_assert(sizeof(exit_codes) / sizeof(exit_codes[0]) == TOOL_CODES, "each has an exit code");
+_Static_assert(COUNT(exit_codes) == TOOL_CODES, "each has an exit code");
 
 int tool_exit_code(enum tool_code code)
 {

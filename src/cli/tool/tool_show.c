@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "cli/ui/envelope.h"
 #include "cli/ui/layers_in_force.h"
 #include "cli/tool/tool_commands.h"
@@ -39,7 +40,7 @@ static void tool_show_write_limits(writer *out, const struct sandbox_limits *lim
 		{ "cpu", limits->cpu },
 	};
 	member_object(out, "limits");
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+	for (size_t i = 0; i < COUNT(all); i++) {
 		if (all[i].limit)
 			member_number(out, all[i].key, (int64_t)all[i].limit);
 	}

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "cli/ui/console.h"
 #include "cli/ui/page.h"
 #include "cli/tour/tour.h"
@@ -110,7 +111,7 @@ struct key_wait {
 static void tour_key_pressed(struct source *source, uint32_t events)
 {
 	(void)events;
-	struct key_wait *wait = (struct key_wait *)((char *)source - offsetof(struct key_wait, source));
+	struct key_wait *wait = container_of(source, struct key_wait, source);
 	char keys[64];
 	ssize_t len = read(source->fd, keys, sizeof(keys));
 	if (len <= 0)

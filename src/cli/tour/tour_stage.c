@@ -10,6 +10,7 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "base/tree.h"
 #include "cli/tour/tour.h"
 #include "plugins/new_file.h"
@@ -65,7 +66,7 @@ static int tour_stage_plant_programs(const struct stage *stage, perch_err *err)
 static int tour_stage_plant_props(const struct stage *stage, perch_err *err)
 {
 	int r = 0;
-	for (size_t i = 0; i < sizeof(props) / sizeof(props[0]) && r == 0; i++)
+	for (size_t i = 0; i < COUNT(props) && r == 0; i++)
 		r = new_file_write(stage->top, props[i].path, props[i].mode, str_from(props[i].text), err);
 	return r;
 }

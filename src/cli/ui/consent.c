@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/macros.h"
 #include "cli/ui/page.h"
 #include "registry/approval.h"
 
@@ -24,7 +25,7 @@ static bool consent_take_word(struct str word, struct capabilities *granted)
 		{ "metadata", &granted->metadata },
 		{ "network", &granted->network },
 	};
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+	for (size_t i = 0; i < COUNT(flags); i++) {
 		if (str_is(word, flags[i].word)) {
 			*flags[i].granted = true;
 			return true;

@@ -8,12 +8,13 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/macros.h"
 #include "frontend.h"
 
 static void signals_ready(struct source *source, uint32_t events)
 {
 	(void)events;
-	struct signals *signals = (struct signals *)((char *)source - offsetof(struct signals, source));
+	struct signals *signals = container_of(source, struct signals, source);
 	struct signalfd_siginfo info;
 	if (read(source->fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
 		signals->arrived(signals->data, (int)info.ssi_signo);

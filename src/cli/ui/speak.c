@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
@@ -31,7 +32,7 @@ static const struct {
 /* Writes a character that is not ASCII, and returns how many bytes it has. */
 static size_t speak_put_plain(FILE *stream, struct str text)
 {
-	for (size_t i = 0; i < sizeof(plain_words) / sizeof(plain_words[0]); i++) {
+	for (size_t i = 0; i < COUNT(plain_words); i++) {
 		struct str word = str_from(plain_words[i].utf8);
 		if (str_has_prefix(text, word)) {
 			fputs(plain_words[i].ascii, stream);
@@ -238,7 +239,7 @@ bool cli_forbids_asking(const struct cli *cli)
 	const char *value = getenv("FLEDGE_NON_INTERACTIVE");
 	if (cli->non_interactive)
 		return true;
-	for (size_t i = 0; value && i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; value && i < COUNT(words); i++) {
 		if (strcasecmp(value, words[i]) == 0)
 			return true;
 	}

@@ -1,6 +1,8 @@
 /* A configuration of git's, if it is as plain as git itself writes it. */
 #include "sandbox/git/git_plain.h"
 
+#include "base/macros.h"
+
 #include <errno.h>
 #include <strings.h>
 
@@ -23,7 +25,7 @@ static const struct {
 	{ "branch", true, { "remote", "merge", "rebase", "description" } },
 };
 
-enum { HARMLESS = sizeof(harmless) / sizeof(harmless[0]) };
+enum { HARMLESS = COUNT(harmless) };
 
 static bool git_plain_is_word(struct str text)
 {

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/listing.h"
 #include "base/log.h"
+#include "base/macros.h"
 #include "base/regular.h"
 #include "base/tree.h"
 #include "proc/host.h"
@@ -128,7 +129,7 @@ static bool leftovers_left_is_new(const struct sandbox *sandbox, const char *git
 	if (list_has(sandbox->triggers.repositories.items, git))
 		return false;
 	bool is_new = !sandbox->triggers.is_cut;
-	for (size_t i = 0; !is_new && i < sizeof(parts) / sizeof(parts[0]); i++) {
+	for (size_t i = 0; !is_new && i < COUNT(parts); i++) {
 		_cleanup_free_ char *path = str_join(git, parts[i], NULL);
 		struct stat info;
 		is_new = !path ||

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/regular.h"
 #include "sandbox/git/repository_search.h"
 
@@ -89,7 +90,7 @@ static int repository_is_bare(const char *directory)
 	} known[] = { { "HEAD", SEARCH_HEAD }, { "objects", SEARCH_OBJECTS }, { "refs", SEARCH_REFS },
 		{ "commondir", SEARCH_COMMONDIR } };
 	unsigned names = 0;
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < COUNT(known); i++) {
 		int r = repository_has(directory, known[i].name);
 		if (r < 0)
 			return r;

@@ -17,6 +17,7 @@
 
 #include "base/buf.h"
 #include "base/fd.h"
+#include "base/macros.h"
 #include "base/str.h"
 #include "base/vec.h"
 
@@ -48,7 +49,7 @@ static const struct {
 	{ "commondir", SEARCH_COMMONDIR },
 };
 
-enum { KNOWN_NAMES = sizeof(known_names) / sizeof(known_names[0]) };
+enum { KNOWN_NAMES = COUNT(known_names) };
 
 /* What the kernel makes up is nobody's project, and asking about it may take long. */
 static const char *const not_searched[] = { "/proc", "/sys", "/dev", NULL };

@@ -1,6 +1,8 @@
 /* Calls that depend on their arguments, as parts of a filter. */
 #include "sandbox/layers/judges.h"
 
+#include "base/macros.h"
+
 #include <asm/ioctls.h>
 #include <asm/termbits.h>
 #include <errno.h>
@@ -58,7 +60,7 @@ static void judges_judge_terminal(struct bpf *bpf)
 {
 	static const uint32_t changes[] = { TCSETS, TCSETSW, TCSETSF, TCSETS2, TCSETSW2, TCSETSF2,
 		TCSETA, TCSETAW, TCSETAF, TCXONC, TCFLSH, TIOCSETD, TIOCEXCL, TIOCSWINSZ };
-	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
+	for (size_t i = 0; i < COUNT(changes); i++)
 		judges_refuse_if_equal(bpf, changes[i]);
 }
 
@@ -88,7 +90,7 @@ void judge_ioctl(struct bpf *bpf, const struct seccomp_needs *needs)
 	judges_refuse_if_equal(bpf, TIOCLINUX);
 	if (!needs->has_terminal)
 		judges_judge_terminal(bpf);
-	for (size_t i = 0; !needs->has_metadata && i < sizeof(metadata) / sizeof(metadata[0]); i++)
+	for (size_t i = 0; !needs->has_metadata && i < COUNT(metadata); i++)
 		judges_refuse_if_equal(bpf, metadata[i]);
 	bpf_allow(bpf);
 }
@@ -119,7 +121,7 @@ static void judges_judge_internet(struct bpf *bpf, uint32_t family)
 		bpf_mask(bpf, SOCKET_TYPE_MASK);
 		size_t is_type = bpf_if_equal(bpf, types[type]);
 		bpf_load_argument(bpf, 2);
-		for (size_t i = 0; i < sizeof(protocols) / sizeof(protocols[0]); i++)
+		for (size_t i = 0; i < COUNT(protocols); i++)
 			judges_allow_if_equal(bpf, protocols[i]);
 		bpf_end_if(bpf, is_type);
 	}

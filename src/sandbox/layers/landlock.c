@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/macros.h"
 #include "base/test_switch.h"
 #include "sandbox/layers/probe.h"
 #include "sandbox/layers/uapi/landlock.h"
@@ -36,7 +37,7 @@ static uint64_t landlock_handled(int abi)
 		{ 9, FS_RESOLVE_UNIX },
 	};
 	uint64_t rights = 0;
-	for (size_t i = 0; i < sizeof(ladder) / sizeof(ladder[0]); i++) {
+	for (size_t i = 0; i < COUNT(ladder); i++) {
 		if (abi >= ladder[i].since)
 			rights |= ladder[i].rights;
 	}

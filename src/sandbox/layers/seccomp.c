@@ -6,6 +6,7 @@
 #include <linux/audit.h>
 #include <stdlib.h>
 
+#include "base/macros.h"
 #include "sandbox/layers/judges.h"
 #include "sandbox/layers/uapi/calls.h"
 
@@ -150,7 +151,7 @@ static const struct call calls[] = {
 #endif
 };
 
-enum { CALLS = sizeof(calls) / sizeof(calls[0]) };
+enum { CALLS = COUNT(calls) };
 
 static bool seccomp_applies(enum when when, const struct seccomp_needs *needs)
 {

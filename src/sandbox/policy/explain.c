@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/macros.h"
 
 enum { TAIL = 4096 };
 
@@ -20,8 +21,6 @@ static const char *const net_words[] = { "resolve host", "name resolution", "get
 	"eai_again", "connect", "socket", "network", "bind" };
 static const char *const nested_programs[] = { "bwrap", "unshare", "firejail", "flatpak", "nsjail",
 	"podman", "runc", "chroot" };
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static bool explain_has_word(struct str text, const char *word)
 {

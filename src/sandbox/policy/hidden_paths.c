@@ -9,9 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "sandbox/policy/policy.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum { PASSWD_LINE_MAX = 4096 };
 

@@ -1,4 +1,5 @@
 /* Sockets through which another program would act for whoever reaches them. */
+#include "base/macros.h"
 #include "sandbox/policy/hidden_paths.h"
 
 #include <stdio.h>
@@ -7,8 +8,6 @@
 #include <unistd.h>
 
 #include "base/str.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Below /run, of which one listing tells what is there. */
 static const char *const run_sockets[] = {

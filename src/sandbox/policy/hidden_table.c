@@ -1,6 +1,7 @@
 /* Where programs keep secrets, and sockets that act for their user: in a home directory, and
  * where that has been moved.
  * A new place is one line here; a test walks all of them. */
+#include "base/macros.h"
 #include "sandbox/policy/hidden_paths.h"
 
 /* clang-format off */
@@ -111,4 +112,4 @@ const struct hidden_path hidden_table[] = {
 };
 /* clang-format on */
 
-const size_t hidden_table_count = sizeof(hidden_table) / sizeof(hidden_table[0]);
+const size_t hidden_table_count = COUNT(hidden_table);

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "base/paths.h"
 #include "sandbox/policy/hidden_paths.h"
 #include "sandbox/policy/path_list.h"
@@ -14,7 +15,6 @@
 #include "sandbox/policy/way.h"
 #include "sandbox/git/work_tree.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MIB (UINT64_C(1024) * 1024)
 
 /* What programs need to run at all. Not every system has all of them. */

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/environment.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "base/paths.h"
 #include "sandbox/policy/hidden_paths.h"
 #include "sandbox/policy/path_list.h"
@@ -81,7 +82,7 @@ static const struct preset presets[] = {
 	},
 };
 
-#define PRESETS (sizeof(presets) / sizeof(presets[0]))
+#define PRESETS (COUNT(presets))
 
 const char *policy_preset(size_t i)
 {
@@ -260,7 +261,7 @@ const char *const *policy_caches(struct arena *arena, const char *directory)
 		{ "YARN_CACHE_FOLDER=", "/yarn" },
 		{ "CCACHE_DIR=", "/ccache" },
 	};
-	enum { CACHES = sizeof(caches) / sizeof(caches[0]) };
+	enum { CACHES = COUNT(caches) };
 	const char **list = arena_alloc(arena, (CACHES + 1) * sizeof(*list));
 	if (!list)
 		return NULL;

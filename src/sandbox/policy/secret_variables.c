@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/environment.h"
+#include "base/macros.h"
 
 /* The contract's words, and those of widely used programs that it does not name: MYSQL_PWD,
  * SSHPASS, GPG_PASSPHRASE, GITHUB_PAT, SLACK_WEBHOOK. PWD and OLDPWD have no underscore. */
@@ -26,7 +27,7 @@ static bool secret_variables_stands_at(struct str name, size_t at, struct str wo
 
 static bool secret_variables_has_word_inside(struct str name)
 {
-	for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++)
+	for (size_t i = 0; i < COUNT(inside); i++)
 		for (size_t at = 0; at < name.len; at++)
 			if (secret_variables_stands_at(name, at, inside[i]))
 				return true;
@@ -35,10 +36,10 @@ static bool secret_variables_has_word_inside(struct str name)
 
 static bool secret_variables_has_word_at_an_end(struct str name)
 {
-	for (size_t i = 0; i < sizeof(in_front) / sizeof(in_front[0]); i++)
+	for (size_t i = 0; i < COUNT(in_front); i++)
 		if (secret_variables_stands_at(name, 0, in_front[i]))
 			return true;
-	for (size_t i = 0; i < sizeof(behind) / sizeof(behind[0]); i++)
+	for (size_t i = 0; i < COUNT(behind); i++)
 		if (name.len >= behind[i].len &&
 			secret_variables_stands_at(name, name.len - behind[i].len, behind[i]))
 			return true;
@@ -47,7 +48,7 @@ static bool secret_variables_has_word_at_an_end(struct str name)
 
 static bool secret_variables_is_a_word(struct str name)
 {
-	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+	for (size_t i = 0; i < COUNT(whole); i++)
 		if (name.len == whole[i].len && secret_variables_stands_at(name, 0, whole[i]))
 			return true;
 	return false;

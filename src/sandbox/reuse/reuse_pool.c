@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/macros.h"
 #include "base/stamp.h"
 #include "proc/host.h"
 #include "proc/room.h"
@@ -59,7 +60,7 @@ static void reuse_pool_leave(struct host_guest *guest)
 static void reuse_pool_on_idle(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	reuse_pool_free_all((struct keep *)((char *)timer - offsetof(struct keep, idle)));
+	reuse_pool_free_all(container_of(timer, struct keep, idle));
 }
 
 /* ---- what is mounted outside --------------------------------------------------------- */
