@@ -6,8 +6,7 @@
 #include "agent/turn_parts.h"
 #include "base/err.h"
 #include "base/exit_status.h"
-
-#define TURN_LINGER_NS (100 * NSEC_PER_MSEC)
+#include "proc/ladder.h"
 
 int turn_failure_code(const struct agent_turn *turn)
 {
@@ -55,10 +54,11 @@ static int turn_start_send_input(struct agent_turn *turn, perch_err *err)
 static int turn_start_child(
 	struct agent_turn *turn, const perch_child_events *events, perch_err *err)
 {
-	uint64_t grace = turn->options.profile->kill_grace_ns;
-	turn->ladder[0] = (perch_step){ PERCH_STEP_TERM, .after_ns = 0 };
-	turn->ladder[1] = (perch_step){ PERCH_STEP_KILL, .after_ns = grace };
 	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
+	ending_apply(ENDING_AGENT, &spec);
+	memcpy(turn->ladder, spec.ladder, sizeof(turn->ladder));
+	turn->ladder[1].after_ns = turn->options.profile->kill_grace_ns;
+	spec.ladder = turn->ladder;
 	spec.argv = turn->launch.argv;
 	spec.env = turn->launch.env;
 	spec.cwd = turn->launch.cwd;
@@ -68,9 +68,6 @@ static int turn_start_child(
 	spec.stderr_mode = PERCH_OUTPUT_BYTES;
 	spec.line_limit = turn->engine_options.line_limit;
 	spec.write_limit = SIZE_MAX / 2; /* a message has its own limit, answers are few */
-	spec.linger_ns = TURN_LINGER_NS;
-	spec.ladder = turn->ladder;
-	spec.ladder_len = sizeof(turn->ladder) / sizeof(turn->ladder[0]);
 	spec.events = events;
 	spec.data = turn;
 	int r = perch_child_start(turn->host, &spec, &turn->child, err);

@@ -14,10 +14,10 @@
 #include "conformance/trial.h"
 #include "plugins/lint.h"
 #include "proc/host.h"
+#include "proc/ladder.h"
 #include "tool/tool_launch.h"
 
 enum { PLUGIN_LINE_MAX = 8 * 1024 * 1024 };
-#define PLUGIN_LINGER_NS (500 * NSEC_PER_MSEC)
 
 struct plugin_trial {
 	struct kit *kit;
@@ -156,7 +156,7 @@ static int plugin_trial_start(struct plugin_trial *trial, perch_err *err)
 	spec.stdout_mode = PERCH_OUTPUT_LINES;
 	spec.stderr_mode = PERCH_OUTPUT_LINES;
 	spec.line_limit = PLUGIN_LINE_MAX;
-	spec.linger_ns = PLUGIN_LINGER_NS;
+	ending_apply(ENDING_TESTED_PROGRAM, &spec);
 	spec.events = &events;
 	spec.data = trial;
 	if (trial->kit->protocol == PROTOCOL_TOOL)

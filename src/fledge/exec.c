@@ -15,8 +15,6 @@
 #include "sandbox/policy/explain.h"
 #include "sandbox/policy/policy.h"
 
-#define EXEC_LINGER_NS (100 * NSEC_PER_MSEC)
-
 /* One command: waiting, running, or done and kept for its group. */
 struct job {
 	struct job *next;
@@ -227,7 +225,7 @@ static void exec_start(struct execs *execs, struct job *job)
 		.confine = execs->options.confine,
 		.limit = EXEC_OUTPUT_MAX,
 		.timeout_ns = clock_from_seconds(job->timeout_seconds),
-		.linger_ns = EXEC_LINGER_NS,
+		.ending = ENDING_EXEC,
 		.keep_group = true,
 		.meter = execs->options.meter,
 		.done = exec_job_done,

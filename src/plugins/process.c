@@ -6,14 +6,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/clock.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/exit_status.h"
 #include "base/utf8.h"
-
-/* How long what a command has left in the background may hold its pipes. */
-#define PROCESS_LINGER_NS (500 * NSEC_PER_MSEC)
+#include "proc/ladder.h"
 
 struct process {
 	struct workshop *workshop;
@@ -126,7 +123,7 @@ static int process_run_child(struct process *process, perch_err *err)
 	child_spec.stdin_mode = shares_terminal ? PERCH_STDIN_INHERIT : PERCH_STDIN_NULL;
 	child_spec.stdout_mode = PERCH_OUTPUT_LINES;
 	child_spec.stderr_mode = PERCH_OUTPUT_LINES;
-	child_spec.linger_ns = PROCESS_LINGER_NS;
+	ending_apply(ENDING_BUILD, &child_spec);
 	child_spec.events = &events;
 	child_spec.data = process;
 	perch_child *child;
