@@ -5,22 +5,14 @@
 #include "agent/template.h"
 #include "agent/turn_parts.h"
 #include "base/err.h"
+#include "base/exit_status.h"
 #include "proc/ladder.h"
 
 int turn_failure_code(const struct agent_turn *turn)
 {
 	const char *stage = turn->failure_text.stage;
 	bool is_program = stage && (strcmp(stage, "lookup") == 0 || strcmp(stage, "exec") == 0);
-	switch (is_program ? turn->failure : 0) {
-	case -ENOENT:
-		return CODE_NOT_FOUND;
-	case -EACCES:
-	case -ENOEXEC:
-	case PERCH_EINTERPRETER:
-		return CODE_NOT_EXECUTABLE;
-	default:
-		return CODE_HOST;
-	}
+	return is_program ? exit_status_of_failed_start(turn->failure) : EXIT_HOST;
 }
 
 static bool turn_start_has_input(const struct agent_turn *turn)
@@ -114,7 +106,7 @@ static const char *turn_start_advice_for(
 	const struct agent_profile *profile = turn->options.profile;
 	const char *stage = turn->failure_text.stage;
 	bool is_directory = stage && strcmp(stage, "chdir") == 0 && !turn->options.cwd;
-	bool is_program = turn_failure_code(turn) != CODE_HOST;
+	bool is_program = turn_failure_code(turn) != EXIT_HOST;
 	const char *quotes = is_program ? command_quotes_advice(profile) : NULL;
 	if (quotes || !(is_directory || is_program))
 		return quotes;

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/err.h"
+#include "base/exit_status.h"
 #include "base/macros.h"
 #include "conformance/orphans.h"
 #include "conformance/case_player.h"
@@ -262,7 +263,7 @@ static int plugin_trial_judge_plugin(struct plugin_trial *trial)
 {
 	struct trial_report *report = trial->report;
 	const struct observed observed = {
-		.code = trial->result.signal ? 128 + trial->result.signal : trial->result.exit_code,
+		.code = exit_status_of(trial->result.signal, trial->result.exit_code),
 	};
 	report->duration_ns = trial->result.duration_ns;
 	if (plugin_trial_is_linted(trial) && plugin_trial_is_served_to_its_end(trial->test))

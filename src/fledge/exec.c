@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/cleanup.h"
+#include "base/exit_status.h"
 #include "data/json.h"
 #include "proc/capture.h"
 #include "proc/program.h"
@@ -210,7 +211,7 @@ static void exec_job_done(void *data, struct capture *capture)
 /* How a shell tells that a command cannot be started. */
 static int exec_code_of(int error)
 {
-	return error == -ENOENT ? 127 : 126;
+	return error == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
 static void exec_start(struct execs *execs, struct job *job)

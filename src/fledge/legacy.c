@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/exit_status.h"
 #include "base/utf8.h"
 #include "proc/ladder.h"
 
@@ -52,7 +53,7 @@ static void legacy_on_ended(perch_child *child, void *data, const perch_result *
 {
 	(void)child;
 	struct legacy *legacy = data;
-	int code = result->signal ? 128 + result->signal : result->exit_code;
+	int code = exit_status_of(result->signal, result->exit_code);
 	legacy->has_ended = true;
 	legacy->outcome = (struct outcome){
 		.success = code == 0,

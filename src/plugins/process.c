@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/exit_status.h"
 #include "base/utf8.h"
 #include "proc/ladder.h"
 
@@ -152,5 +153,5 @@ int process_run(struct workshop *workshop, const struct process_spec *spec, perc
 		return err_set(err, -EFBIG, "%s says more than it should", spec->argv[0]);
 	if ((spec->output && spec->output->failed) || (spec->log && spec->log->failed))
 		return err_no_memory(err);
-	return process.result.signal ? 128 + process.result.signal : process.result.exit_code;
+	return exit_status_of(process.result.signal, process.result.exit_code);
 }

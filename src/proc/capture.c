@@ -7,10 +7,9 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/exit_status.h"
 #include "base/macros.h"
 #include "proc/host.h"
-
-enum { STATUS_TIMED_OUT = 124 };
 
 static void capture_keep(
 	struct capture *capture, struct buf *buf, bool *truncated, const char *bytes, size_t len)
@@ -135,6 +134,6 @@ void capture_free(struct capture *capture)
 int capture_code(const struct capture *capture)
 {
 	if (capture->timed_out)
-		return STATUS_TIMED_OUT;
-	return capture->result.signal ? 128 + capture->result.signal : capture->result.exit_code;
+		return EXIT_TIMED_OUT;
+	return exit_status_of(capture->result.signal, capture->result.exit_code);
 }
