@@ -15,7 +15,7 @@ static void agent_run_stop(struct agent_run *run, int signal)
 	if (run->turn)
 		agent_turn_cancel(run->turn, signal);
 	else if (!run->is_ending)
-		agent_run_end_early(run, 128 + signal, "cancelled", "cancelled");
+		agent_run_end_early(run, EXIT_SIGNAL + signal, "cancelled", "cancelled");
 	agent_tell_hurry(&run->tell, run->signal ? 0 : agent_patience_ns(run->profile.kill_grace_ns));
 	run->signal = signal;
 }
@@ -73,7 +73,7 @@ static int agent_run_exit_code(const struct agent_run *run)
 {
 	int error = run->tell.outlet.error;
 	bool was_left = error && run->signal && run->code == 0; /* what it has said was not taken */
-	return cli_check_output(error, was_left ? 128 + run->signal : run->code);
+	return cli_check_output(error, was_left ? EXIT_SIGNAL + run->signal : run->code);
 }
 
 static int agent_run_to_the_end(struct agent_run *run, perch_err *err)
