@@ -1,21 +1,22 @@
 /* What an agent of 0.4 reads on stdin, and attachments as JSON in both versions. */
 #include <errno.h>
 
-#include "agent/launch.h"
+#include "agent/agent_launch.h"
+#include "base/macros.h"
 #include "data/json.h"
 
 static const char *const kind_names[] = {
-	[ATTACHMENT_IMAGE] = "image",
-	[ATTACHMENT_FILE] = "file",
-	[ATTACHMENT_AUDIO] = "audio",
-	[ATTACHMENT_VIDEO] = "video",
+	[PERCH_ATTACHMENT_IMAGE] = "image",
+	[PERCH_ATTACHMENT_FILE] = "file",
+	[PERCH_ATTACHMENT_AUDIO] = "audio",
+	[PERCH_ATTACHMENT_VIDEO] = "video",
 };
 
-bool attachment_kind_find(struct str name, enum attachment_kind *ret_kind)
+bool attachment_kind_find(struct str name, perch_attachment_kind *ret_kind)
 {
-	for (size_t i = 0; i < sizeof(kind_names) / sizeof(kind_names[0]); i++) {
+	for (size_t i = 0; i < COUNT(kind_names); i++) {
 		if (str_is(name, kind_names[i])) {
-			*ret_kind = (enum attachment_kind)i;
+			*ret_kind = (perch_attachment_kind)i;
 			return true;
 		}
 	}
@@ -23,7 +24,7 @@ bool attachment_kind_find(struct str name, enum attachment_kind *ret_kind)
 }
 
 void attachments_write(perch_json_writer *writer, const char *kind_name,
-	const struct agent_attachment *attachments, size_t count)
+	const perch_attachment *attachments, size_t count)
 {
 	perch_json_begin_array(writer);
 	for (size_t i = 0; i < count; i++) {

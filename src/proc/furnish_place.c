@@ -1,7 +1,7 @@
 /* Where the mounts of a room come from and go to. While a room is being furnished, somebody may
  * rename and link what lies on the way to it: so no link is followed, what was looked up
  * by the host is told from everything else by its device and inode, and what is made is made
- * in the room's own stores. */
+ * in the room's own file systems. */
 #include "proc/furnish_place.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 /* ---- what was looked up ------------------------------------------------------ */
 
-IN_CHILD static bool is_swapped(int error)
+IN_CHILD static bool furnish_place_is_swapped(int error)
 {
 	return error == ENOENT || error == ENOTDIR || error == ELOOP;
 }
@@ -41,32 +41,33 @@ int IN_CHILD furnish_find(const struct furniture *item, struct stat *ret_info)
 {
 	int fd = furnish_open(item->path);
 	if (fd < 0)
-		return furnish_refuse(-1, item->is_known && is_swapped(errno) ? ESTALE : errno);
+		return furnish_refuse(
+			-1, item->is_known && furnish_place_is_swapped(errno) ? ESTALE : errno);
 	if (fstat(fd, ret_info) < 0)
 		return furnish_refuse(fd, errno);
 	bool is_it = ret_info->st_dev == item->device && ret_info->st_ino == item->inode;
 	return is_it || !item->is_known ? fd : furnish_refuse(fd, ESTALE);
 }
 
-/* ---- what is made in the stores ---------------------------------------------- */
+/* ---- what is made in the file systems ---------------------------------------------- */
 
-IN_CHILD static bool is_in_store(const struct furnishing *furnishing, dev_t device)
+IN_CHILD static bool furnish_place_is_in_store(const struct furnishing *furnishing, dev_t device)
 {
 	bool is_in = false;
-	for (int i = 0; i < STORE_COUNT; i++)
-		is_in |= furnishing->stores[i] >= 0 && furnishing->devices[i] == device;
+	for (int i = 0; i < ROOM_FS_COUNT; i++)
+		is_in |= furnishing->filesystems[i] >= 0 && furnishing->devices[i] == device;
 	return is_in;
 }
 
-/* Opens a directory in another, and makes it if that is in a store: nothing is made anywhere else.
- * Closes `holder`. -1 and errno. */
+/* Opens a directory in another, and makes it if that is in one of them: nothing is made anywhere
+ * else. Closes `holder`. -1 and errno. */
 IN_CHILD static int furnish_step(const struct furnishing *furnishing, int holder, const char *name)
 {
 	const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
 	struct stat info;
 	int next = openat(holder, name, flags);
 	if (next < 0 && errno == ENOENT && fstat(holder, &info) == 0 &&
-		is_in_store(furnishing, info.st_dev)) {
+		furnish_place_is_in_store(furnishing, info.st_dev)) {
 		mkdirat(holder, name, 0755);
 		next = openat(holder, name, flags);
 	}
@@ -96,7 +97,7 @@ IN_CHILD static int furnish_open_directory(const struct furnishing *furnishing, 
 	return holder;
 }
 
-IN_CHILD static char *last_slash(char *path)
+IN_CHILD static char *furnish_place_last_slash(char *path)
 {
 	char *last = path;
 	for (; *path; path++) {
@@ -106,7 +107,8 @@ IN_CHILD static char *last_slash(char *path)
 	return last;
 }
 
-IN_CHILD static bool is_in_last_holder(const struct furnishing *furnishing, const char *path)
+IN_CHILD static bool furnish_place_is_in_last_holder(
+	const struct furnishing *furnishing, const char *path)
 {
 	const struct furnish_holder *holder = &furnishing->holder;
 	size_t i = 0;
@@ -115,13 +117,14 @@ IN_CHILD static bool is_in_last_holder(const struct furnishing *furnishing, cons
 	return holder->path && i == holder->len;
 }
 
-/* The directory, in a store, that the last part of a path is to be in; it is kept, because most
- * have it in common with the next. -1 and errno: EXDEV where that is in no store. */
+/* The directory, in one of the file systems, that the last part of a path is to be in; it stays
+ * open, because most have it in common with the next. -1 and errno: EXDEV where that is in none of
+ * them. */
 IN_CHILD static int furnish_holder(struct furnishing *furnishing, char *path, char *slash)
 {
 	struct furnish_holder *holder = &furnishing->holder;
 	size_t len = (size_t)(slash - path);
-	if (len == holder->len && is_in_last_holder(furnishing, path))
+	if (len == holder->len && furnish_place_is_in_last_holder(furnishing, path))
 		return holder->fd;
 	*slash = '\0';
 	int fd = furnish_open_directory(furnishing, path);
@@ -129,7 +132,7 @@ IN_CHILD static int furnish_holder(struct furnishing *furnishing, char *path, ch
 	struct stat info;
 	if (fd < 0 || fstat(fd, &info) < 0)
 		return furnish_refuse(fd, errno);
-	if (!is_in_store(furnishing, info.st_dev))
+	if (!furnish_place_is_in_store(furnishing, info.st_dev))
 		return furnish_refuse(fd, EXDEV);
 	if (holder->path)
 		close(holder->fd);
@@ -140,7 +143,7 @@ IN_CHILD static int furnish_holder(struct furnishing *furnishing, char *path, ch
 /* Where nothing covers it, the link is still there. */
 int IN_CHILD furnish_make_link(struct furniture *item, struct furnishing *furnishing)
 {
-	char *slash = last_slash(item->path);
+	char *slash = furnish_place_last_slash(item->path);
 	int holder = furnish_holder(furnishing, item->path, slash);
 	if (holder < 0)
 		return errno == EXDEV ? 0 : errno;
@@ -151,7 +154,7 @@ int IN_CHILD furnish_make_link(struct furniture *item, struct furnishing *furnis
 IN_CHILD static int furnish_make_place(
 	struct furniture *item, mode_t mode, struct furnishing *furnishing)
 {
-	char *slash = last_slash(item->path);
+	char *slash = furnish_place_last_slash(item->path);
 	int holder = furnish_holder(furnishing, item->path, slash);
 	if (holder < 0)
 		return furnish_refuse(-1, errno == EXDEV ? ESTALE : errno);
@@ -170,10 +173,12 @@ int IN_CHILD furnish_place(
 	if (target < 0 && errno == ENOENT)
 		return furnish_make_place(item, what->st_mode, furnishing);
 	if (target < 0)
-		return furnish_refuse(-1, item->is_known && is_swapped(errno) ? ESTALE : errno);
+		return furnish_refuse(
+			-1, item->is_known && furnish_place_is_swapped(errno) ? ESTALE : errno);
 	if (fstat(target, &info) < 0)
 		return furnish_refuse(target, errno);
 	bool is_itself = info.st_dev == what->st_dev && info.st_ino == what->st_ino;
-	return is_itself || is_in_store(furnishing, info.st_dev) ? target
-															 : furnish_refuse(target, ESTALE);
+	return is_itself || furnish_place_is_in_store(furnishing, info.st_dev)
+		? target
+		: furnish_refuse(target, ESTALE);
 }

@@ -245,6 +245,29 @@ case_source_with_code() {
     nothing_ran
 }
 
+# By ssh git sees the keys and no other credentials; what it sees it tells where hosts are
+# remembered, for nothing else can be written. (A home in /tmp is not seen at all.)
+case_ssh() {
+    [ "${place#/tmp/}" = "$place" ] || return 0
+    echo password >"$HOME/.git-credentials"
+    : >"$HOME/.ssh/known_hosts"
+    cat >"$HOME/my-ssh" <<'END'
+#!/bin/sh
+touch "$HOME/.ssh/made"
+cat "$HOME/.ssh/id_rsa" "$HOME/.git-credentials" >>"$HOME/.ssh/known_hosts"
+exit 1
+END
+    chmod 755 "$HOME/my-ssh"
+    git config --global core.sshCommand "$HOME/my-ssh"
+    git config core.sshCommand "$evil"
+    "$perch" plugins install ssh://host.invalid/a/b --yes --trust </dev/null >"$place/work/said" 2>&1 || true
+    says 'git: fatal'
+    [ "$(sort -u "$HOME/.ssh/known_hosts")" = secret ] ||
+        fail "ssh has seen '$(cat "$HOME/.ssh/known_hosts")'"
+    [ ! -e "$HOME/.ssh/made" ] || fail "ssh has written to ~/.ssh"
+    nothing_ran
+}
+
 # ---- what stands first on PATH --------------------------------------------------
 
 case_planted_programs() {
@@ -292,7 +315,7 @@ case_repository_of_another() {
 
 [ $# -gt 0 ] || set -- commondir new_repository filters worktree_config include_tab \
     include_return everything_else work_tree_of_secrets update_uploadpack update_instead_of \
-    source_with_code planted_programs repository_of_another
+    source_with_code ssh planted_programs repository_of_another
 for mode in '' ', without a room'; do
     if [ -n "$mode" ]; then export PERCH_SANDBOX_NO_ROOM=1; fi
     for case; do

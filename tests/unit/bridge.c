@@ -148,7 +148,7 @@ static void on_error(void *data, struct agent_turn *turn, const char *code, stru
 	snprintf(rig->last_code, sizeof(rig->last_code), "%s", code);
 }
 
-static void on_end(void *data, struct agent_turn *turn, const struct agent_end *end)
+static void on_end(void *data, struct agent_turn *turn, const perch_agent_end *end)
 {
 	struct rig *rig = bridge_turn_data(data);
 	unsigned id = (unsigned)atoi(bridge_turn_id(data));
@@ -346,6 +346,27 @@ START_TEST(who_writes_for_long_stops_no_turn)
 }
 END_TEST
 
+/* No more than may are seen at a time, also while an end cannot be recorded. */
+START_TEST(a_turn_takes_its_place_until_its_end_is_told)
+{
+	static struct rig rig;
+	rig_open(&rig, STREAMS_UNTIL_GO, 1, 8);
+	ck_assert_int_eq(take(&rig, 0, 0), 0);
+	ck_assert_int_eq(take(&rig, 1, 1), 0);
+	while (rig.partials < 3)
+		perch_host_wait(rig.host, 1000);
+	struct database stuck;
+	ck_assert_int_eq(database_open(folder_path("state/perch/sessions.db"), &stuck, NULL), 0);
+	ck_assert_int_eq(database_run(&stuck, SQL_BEGIN, NULL, NULL), 0);
+	folder_write("go", "");
+	proc_until(rig.host, &rig.is_over);
+	ck_assert_uint_eq(rig.ended, 2);
+	ck_assert_uint_eq(rig.most_running, 1);
+	database_close(&stuck);
+	rig_close(&rig);
+}
+END_TEST
+
 /* The bridge goes while ends of its turns are not recorded yet. */
 START_TEST(freed_while_ends_are_recorded)
 {
@@ -408,4 +429,5 @@ END_TEST
 SUITE_MAIN("bridge", profiles_are_read_again_when_they_change, profiles_without_memory,
 	each_session_in_order, room_is_counted, freed_with_turns_under_way,
 	a_session_is_left_behind_its_agent, an_end_is_recorded_before_it_is_told,
-	who_writes_for_long_stops_no_turn, freed_while_ends_are_recorded, a_thousand_at_once)
+	who_writes_for_long_stops_no_turn, a_turn_takes_its_place_until_its_end_is_told,
+	freed_while_ends_are_recorded, a_thousand_at_once)

@@ -1,0 +1,274 @@
+/* Sandboxes between two runs. */
+#include "sandbox/reuse/reuse_pool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/macros.h"
+#include "base/stamp.h"
+#include "proc/host.h"
+#include "proc/room.h"
+#include "sandbox/reuse/fingerprint.h"
+
+enum { REUSE_MAX = 8 }; /* in a host; each is a process that sleeps */
+
+/* How long a sandbox stays in the pool while no run asks for it. */
+#define REUSE_IDLE_NS (5 * NSEC_PER_SEC)
+
+/* The sandboxes of a host that the next run may have. */
+struct reuse_pool {
+	struct host_guest guest; /* first: it is found by it */
+	perch_host *host;
+	struct sandbox *first; /* the one that was put last */
+	size_t count;
+	pid_t owner; /* a fork of it has a copy of this */
+	/* A room does not see what is mounted outside after its making. Every such change begins a
+	 * new age, and sandboxes of an earlier age are not used again. */
+	unsigned long age;
+	int mountinfo;            /* /proc/…/mountinfo, which reports the change */
+	struct stat mountinfo_of; /* which mount namespace that is */
+	struct timer idle;
+};
+
+/* After a fork the child has a copy of the pool, but the sandboxes are its parent's, which may be
+ * running something in them: the child leaves them alone. */
+static void reuse_pool_free_all(struct reuse_pool *pool)
+{
+	bool are_ours = pool->owner == getpid();
+	for (struct sandbox *sandbox; (sandbox = pool->first);) {
+		pool->first = sandbox->reuse.next;
+		if (are_ours)
+			sandbox_free(sandbox);
+	}
+	pool->count = 0;
+}
+
+static void reuse_pool_leave(struct host_guest *guest)
+{
+	struct reuse_pool *pool = (struct reuse_pool *)guest;
+	reuse_pool_free_all(pool);
+	timer_cancel(&pool->host->loop.timers, &pool->idle);
+	timers_release(&pool->host->loop.timers);
+	fd_close(pool->mountinfo);
+	free(pool);
+}
+
+static void reuse_pool_on_idle(struct timer *timer, uint64_t now_ns)
+{
+	(void)now_ns;
+	reuse_pool_free_all(container_of(timer, struct reuse_pool, idle));
+}
+
+/* ---- what is mounted outside --------------------------------------------------------- */
+
+/* A thread can have moved into another mount namespace. A fork shares the open mountinfo with its
+ * parent: a change is reported to one of the two only, so a fork opens its own. */
+static bool reuse_pool_is_elsewhere(const struct reuse_pool *pool, const struct stat *here)
+{
+	return pool->owner != getpid() || !stamp_is_same_file(here, &pool->mountinfo_of);
+}
+
+static bool reuse_pool_has_changed(const struct reuse_pool *pool)
+{
+	struct pollfd change = { .fd = pool->mountinfo, .events = POLLPRI };
+	return pool->mountinfo < 0 || poll(&change, 1, 0) != 0;
+}
+
+static void reuse_pool_settle(struct reuse_pool *pool, const struct stat *here)
+{
+	fd_close(pool->mountinfo);
+	pool->mountinfo = fd_above_stdio(open("/proc/thread-self/mountinfo", O_RDONLY | O_CLOEXEC));
+	pool->mountinfo_of = *here;
+	pool->owner = getpid();
+}
+
+static void reuse_pool_look_outside(struct reuse_pool *pool)
+{
+	struct stat here = { 0 };
+	stat("/proc/thread-self/ns/mnt", &here);
+	bool has_moved = reuse_pool_is_elsewhere(pool, &here);
+	if (!has_moved && !reuse_pool_has_changed(pool))
+		return;
+	pool->age++;
+	reuse_pool_free_all(pool);
+	if (has_moved)
+		reuse_pool_settle(pool, &here);
+}
+
+/* The pool of a host; NULL without memory: then nothing is used again. */
+static struct reuse_pool *reuse_pool_of(perch_host *host)
+{
+	struct reuse_pool *pool = (struct reuse_pool *)host_find_guest(host, reuse_pool_leave);
+	if (pool)
+		return pool;
+	pool = malloc(sizeof(*pool));
+	if (!pool || timers_promise(&host->loop.timers) < 0) {
+		free(pool);
+		return NULL;
+	}
+	*pool = (struct reuse_pool){
+		.guest.leave = reuse_pool_leave,
+		.host = host,
+		.owner = getpid(),
+		.mountinfo = -1,
+		.idle.due = reuse_pool_on_idle,
+	};
+	host_add_guest(host, &pool->guest);
+	return pool;
+}
+
+/* ---- as good as new ------------------------------------------------------------ */
+
+/* The room was empty when the sandbox was put here, but that is not enough: a listing of processes
+ * is not made in one moment, so a process that forks fast enough may have escaped it; and the
+ * room's init may have died since. */
+static bool reuse_pool_is_as_new(const struct sandbox *sandbox)
+{
+	const struct room *room = sandbox->confine.room;
+	_cleanup_(buf_free) struct buf now = { 0 };
+	return room_is_empty(room) &&
+		fingerprint_picture(room_root(room), &sandbox->reuse.mounts, &now) == 0 &&
+		fingerprint_is_same(&now, &sandbox->reuse.picture);
+}
+
+/* Only a sandbox whose room shows nothing but its own processes and has its own /tmp. */
+static bool reuse_pool_accepts(const struct sandbox *sandbox)
+{
+	const struct room *room = sandbox->confine.room;
+	return room && room_root(room) >= 0 && room_has_own_proc(room) && sandbox->layers.has_seccomp &&
+		!sandbox->scratch.path;
+}
+
+/* The paths of the mounts belong to the view, which is freed: they are copied. */
+static int reuse_pool_own_mounts(struct sandbox *sandbox)
+{
+	struct mounts *mounts = &sandbox->reuse.mounts;
+	*mounts = sandbox->finding.mounts;
+	sandbox->finding.mounts = (struct mounts){ 0 };
+	for (size_t i = 0; i < mounts->count; i++) {
+		mounts->items[i].path = arena_dup(&sandbox->arena, str_from(mounts->items[i].path));
+		if (!mounts->items[i].path)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+void reuse_pool_note_new(struct sandbox *sandbox)
+{
+	struct reuse *reuse = &sandbox->reuse;
+	if (!reuse_pool_accepts(sandbox) || reuse_pool_own_mounts(sandbox) < 0 ||
+		fingerprint_picture(room_root(sandbox->confine.room), &reuse->mounts, &reuse->picture) < 0)
+		buf_clear(&reuse->fingerprint);
+}
+
+void reuse_pool_forget(struct sandbox *sandbox)
+{
+	struct reuse *reuse = &sandbox->reuse;
+	buf_free(&reuse->asked);
+	buf_free(&reuse->fingerprint);
+	buf_free(&reuse->picture);
+	free(reuse->mounts.items);
+	path_record_free(&reuse->path_record);
+}
+
+/* ---- taking ---------------------------------------------------------------------- */
+
+typedef bool is_wanted_fn(const struct sandbox *pooled, const struct sandbox *wanted);
+
+/* The first sandbox that is wanted and as good as new; wanted ones that are not as new are freed.
+ */
+static struct sandbox *reuse_pool_take(
+	struct reuse_pool *pool, is_wanted_fn *is_it, const struct sandbox *wanted)
+{
+	struct sandbox **link = &pool->first;
+	for (struct sandbox *found; (found = *link);) {
+		if (!is_it(found, wanted)) {
+			link = &found->reuse.next;
+			continue;
+		}
+		*link = found->reuse.next;
+		pool->count--;
+		if (reuse_pool_is_as_new(found))
+			return found;
+		sandbox_free(found);
+	}
+	return NULL;
+}
+
+static bool reuse_pool_is_known(const struct sandbox *pooled, const struct sandbox *wanted)
+{
+	return fingerprint_is_same(&pooled->reuse.asked, &wanted->reuse.asked) &&
+		path_record_is_same(&pooled->reuse.path_record);
+}
+
+struct sandbox *reuse_pool_take_known(struct sandbox *wanted)
+{
+	struct reuse_pool *pool = reuse_pool_of(wanted->host);
+	struct reuse *reuse = &wanted->reuse;
+	if (!pool || fingerprint_ask(&wanted->policy, &reuse->asked) < 0)
+		return NULL;
+	reuse_pool_look_outside(pool);
+	reuse->age = pool->age;
+	reuse->path_record.since = stamp_now();
+	return reuse_pool_take(pool, reuse_pool_is_known, wanted);
+}
+
+static bool reuse_pool_is_alike(const struct sandbox *pooled, const struct sandbox *wanted)
+{
+	return fingerprint_is_same(&pooled->reuse.fingerprint, &wanted->reuse.fingerprint);
+}
+
+struct sandbox *reuse_pool_take_alike(struct sandbox *wanted)
+{
+	struct reuse_pool *pool = reuse_pool_of(wanted->host);
+	struct reuse *reuse = &wanted->reuse;
+	if (!pool || !wanted->finding.has_looked || reuse->asked.failed)
+		return NULL;
+	if (fingerprint_make(wanted, &reuse->fingerprint) < 0) {
+		buf_clear(&reuse->fingerprint);
+		return NULL;
+	}
+	struct sandbox *found = reuse_pool_take(pool, reuse_pool_is_alike, wanted);
+	/* Recorded with the second run only: a caller that runs once shall not pay for it. */
+	if (found && fingerprint_is_same(&found->reuse.asked, &reuse->asked)) {
+		path_record_free(&found->reuse.path_record);
+		found->reuse.path_record.since = reuse->path_record.since;
+		sandbox_add_ways(wanted, &found->reuse.path_record);
+	}
+	return found;
+}
+
+/* ---- putting --------------------------------------------------------------------- */
+
+static void reuse_pool_free_oldest(struct reuse_pool *pool)
+{
+	struct sandbox **link = &pool->first;
+	while ((*link)->reuse.next)
+		link = &(*link)->reuse.next;
+	sandbox_free(*link);
+	*link = NULL;
+	pool->count--;
+}
+
+bool reuse_pool_put(struct sandbox *sandbox)
+{
+	struct reuse_pool *pool = sandbox->reuse.fingerprint.len ? reuse_pool_of(sandbox->host) : NULL;
+	if (!pool || !room_is_empty(sandbox->confine.room))
+		return false;
+	reuse_pool_look_outside(pool);
+	if (sandbox->reuse.age != pool->age || sandbox_tell_made(sandbox))
+		return false;
+	if (pool->count == REUSE_MAX)
+		reuse_pool_free_oldest(pool);
+	sandbox->reuse.next = pool->first;
+	pool->first = sandbox;
+	pool->count++;
+	timer_set(&pool->host->loop.timers, &pool->idle,
+		clock_after(loop_now_ns(&pool->host->loop), REUSE_IDLE_NS));
+	return true;
+}
