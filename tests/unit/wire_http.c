@@ -152,7 +152,7 @@ static void assert_phase(enum http_phase phase)
 
 START_TEST(a_connection_is_small_and_idle_without_memory)
 {
-	ck_assert_uint_le(sizeof(struct http_connection), 72);
+	ck_assert_uint_le(sizeof(struct http_connection), 64);
 	http_connection_init(&connection, NULL);
 	ck_assert_int_eq(oom_live(), 0);
 	for (int i = 0; i < 3; i++) {
