@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/engine.h"
+#include "agent/agent_engine.h"
 #include "place.h"
 
 enum { RUNS = 200, NPM_RUNS = 5, PARTIALS = 100000 };

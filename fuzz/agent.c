@@ -6,7 +6,7 @@
 
 #include <signal.h>
 
-#include "agent/engine.h"
+#include "agent/agent_engine.h"
 #include "base/utf8.h"
 
 enum { CHARS_MAX = 20, TOTAL_MAX = 4096 };

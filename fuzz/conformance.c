@@ -2,7 +2,7 @@
  * other side says: no crash, no hang; what is accepted can be played to its end. */
 #include "fuzz.h"
 
-#include "conformance/player.h"
+#include "conformance/case_player.h"
 
 enum { ACTS_MAX = 100 * 1000 };
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "sandbox/explain.h"
+#include "sandbox/policy/explain.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "fledge/engine.h"
+#include "fledge/fledge_engine.h"
 
 enum { TICKETS = 64 };
 

@@ -2,7 +2,7 @@
  * what is accepted can be started from. */
 #include "fuzz.h"
 
-#include "agent/launch.h"
+#include "agent/agent_launch.h"
 
 static void start_from(const struct agent_profile *profile, struct arena *arena)
 {

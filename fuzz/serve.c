@@ -2,7 +2,7 @@
  * call or a cancel with everything it needs, and its id can be answered with. */
 #include "fuzz.h"
 
-#include "cli/tool_serve.h"
+#include "cli/tool/tool_serve.h"
 #include "data/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

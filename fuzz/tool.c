@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "proc/lines.h"
-#include "tool/engine.h"
+#include "tool/tool_engine.h"
 
 struct world {
 	struct tool_engine *engine;

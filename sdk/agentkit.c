@@ -26,7 +26,7 @@ const char *agentkit_variable_or(
 
 /* ---- attachments --------------------------------------------------------- */
 
-static int add_attachment(perch_agentkit *agent, perch_agentkit_attachment attachment)
+static int agentkit_add_attachment(perch_agentkit *agent, perch_agentkit_attachment attachment)
 {
 	if (!attachment.kind || !attachment.url || !attachment.name)
 		return -ENOMEM;
@@ -49,7 +49,7 @@ int agentkit_read_attachments(perch_agentkit *agent, const perch_json_value *lis
 			.url = kit_keep(&agent->arena, perch_json_get(value, "url")),
 			.name = kit_keep(&agent->arena, perch_json_get(value, "name")),
 		};
-		int r = add_attachment(agent, attachment);
+		int r = agentkit_add_attachment(agent, attachment);
 		if (r < 0)
 			return r;
 	}
@@ -58,7 +58,7 @@ int agentkit_read_attachments(perch_agentkit *agent, const perch_json_value *lis
 
 /* ---- the turn ------------------------------------------------------------ */
 
-static int end_turn(perch_agentkit *agent, int status)
+static int agentkit_end_turn(perch_agentkit *agent, int status)
 {
 	if (agent->has_failed)
 		return EXIT_FAILURE;
@@ -83,7 +83,7 @@ int perch_agentkit_serve_on(
 	int r = perch_json_new(&options, &agent.json);
 	if (r == 0)
 		r = agent.dialect->read(&agent);
-	int status = r < 0 ? EXIT_FAILURE : end_turn(&agent, handler(&agent, data));
+	int status = r < 0 ? EXIT_FAILURE : agentkit_end_turn(&agent, handler(&agent, data));
 	perch_json_free(agent.json);
 	buf_free(&agent.reply);
 	buf_free(&agent.line);

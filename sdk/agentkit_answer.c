@@ -46,7 +46,8 @@ bool perch_agentkit_permission(perch_agentkit *agent, const char *tool_name, con
 
 /* ---- 0.1: prefixed lines -------------------------------------------------- */
 
-static bool say(perch_agentkit *agent, const char *prefix, const char *text, bool as_json)
+static bool agentkit_answer_say(
+	perch_agentkit *agent, const char *prefix, const char *text, bool as_json)
 {
 	buf_clear(&agent->line);
 	buf_append_text(&agent->line, prefix);
@@ -59,42 +60,43 @@ static bool say(perch_agentkit *agent, const char *prefix, const char *text, boo
 	return agentkit_send(agent);
 }
 
-static bool partial_0_1(perch_agentkit *agent, const char *text)
+static bool agentkit_answer_partial_0_1(perch_agentkit *agent, const char *text)
 {
-	return say(agent, "AGENT_PARTIAL:", text, true);
+	return agentkit_answer_say(agent, "AGENT_PARTIAL:", text, true);
 }
 
-static bool session_0_1(perch_agentkit *agent, const char *id)
+static bool agentkit_answer_session_0_1(perch_agentkit *agent, const char *id)
 {
-	return say(agent, "AGENT_SESSION:", id, false);
+	return agentkit_answer_say(agent, "AGENT_SESSION:", id, false);
 }
 
-static bool error_0_1(perch_agentkit *agent, const char *text)
+static bool agentkit_answer_error_0_1(perch_agentkit *agent, const char *text)
 {
-	return say(agent, "AGENT_ERROR:", text, true);
+	return agentkit_answer_say(agent, "AGENT_ERROR:", text, true);
 }
 
 /* A line of the reply that looks like one of the protocol gets a blank. */
-static bool looks_like_protocol(struct str line)
+static bool agentkit_answer_looks_like_protocol(struct str line)
 {
 	return str_has_prefix(line, STR("AGENT_SESSION:")) ||
 		str_has_prefix(line, STR("AGENT_PARTIAL:")) || str_has_prefix(line, STR("AGENT_ERROR:"));
 }
 
-static bool finish_0_1(perch_agentkit *agent)
+static bool agentkit_answer_finish_0_1(perch_agentkit *agent)
 {
 	buf_clear(&agent->line);
 	struct str rest = { agent->reply.data, agent->reply.len };
 	while (rest.len) {
 		struct str line = str_cut(&rest, '\n');
-		buf_append_text(&agent->line, looks_like_protocol(line) ? " " : "");
+		buf_append_text(&agent->line, agentkit_answer_looks_like_protocol(line) ? " " : "");
 		buf_append(&agent->line, line.data, line.len);
 		buf_append_char(&agent->line, '\n');
 	}
 	return agent->line.len == 0 || agentkit_send(agent);
 }
 
-static bool no_permission(perch_agentkit *agent, const char *tool_name, const char *input)
+static bool agentkit_answer_no_permission(
+	perch_agentkit *agent, const char *tool_name, const char *input)
 {
 	(void)agent;
 	(void)tool_name;
@@ -102,7 +104,7 @@ static bool no_permission(perch_agentkit *agent, const char *tool_name, const ch
 	return false;
 }
 
-static int read_message_0_1(perch_agentkit *agent)
+static int agentkit_answer_read_message_0_1(perch_agentkit *agent)
 {
 	agent->message = agentkit_variable_or(agent, "AGENT_MESSAGE", "");
 	if (!agentkit_variable(agent, "AGENT_MESSAGE_OMITTED"))
@@ -115,7 +117,7 @@ static int read_message_0_1(perch_agentkit *agent)
 	return agent->message ? 0 : -ENOMEM;
 }
 
-static int read_attachments_0_1(perch_agentkit *agent)
+static int agentkit_answer_read_attachments_0_1(perch_agentkit *agent)
 {
 	const char *text = agentkit_variable(agent, "AGENT_ATTACHMENTS");
 	const perch_json_value *list = NULL;
@@ -124,29 +126,29 @@ static int read_attachments_0_1(perch_agentkit *agent)
 	return agentkit_read_attachments(agent, list);
 }
 
-static int read_0_1(perch_agentkit *agent)
+static int agentkit_answer_read_0_1(perch_agentkit *agent)
 {
 	agent->session_id = agentkit_variable_or(agent, "AGENT_SESSION_ID", "");
 	agent->session_name = agentkit_variable_or(agent, "AGENT_SESSION_NAME", "default");
 	agent->sender = agentkit_variable_or(agent, "AGENT_FROM_USER", "");
 	agent->protocol = agentkit_variable_or(agent, "AGENT_PROTOCOL_VERSION", "");
 	agent->is_streaming = strcmp(agentkit_variable_or(agent, "AGENT_STREAMING", "0"), "1") == 0;
-	int r = read_message_0_1(agent);
-	return r < 0 ? r : read_attachments_0_1(agent);
+	int r = agentkit_answer_read_message_0_1(agent);
+	return r < 0 ? r : agentkit_answer_read_attachments_0_1(agent);
 }
 
 const struct agentkit_dialect agentkit_0_1 = {
-	.read = read_0_1,
-	.partial = partial_0_1,
-	.session = session_0_1,
-	.error = error_0_1,
-	.finish = finish_0_1,
-	.permission = no_permission,
+	.read = agentkit_answer_read_0_1,
+	.partial = agentkit_answer_partial_0_1,
+	.session = agentkit_answer_session_0_1,
+	.error = agentkit_answer_error_0_1,
+	.finish = agentkit_answer_finish_0_1,
+	.permission = agentkit_answer_no_permission,
 };
 
 /* ---- 0.4: events ---------------------------------------------------------- */
 
-static struct perch_json_writer begin_event(perch_agentkit *agent, const char *type)
+static struct perch_json_writer agentkit_answer_begin_event(perch_agentkit *agent, const char *type)
 {
 	buf_clear(&agent->line);
 	struct perch_json_writer writer = json_writer_on(&agent->line);
@@ -157,45 +159,46 @@ static struct perch_json_writer begin_event(perch_agentkit *agent, const char *t
 	return writer;
 }
 
-static bool send_event(perch_agentkit *agent, struct perch_json_writer *writer)
+static bool agentkit_answer_send_event(perch_agentkit *agent, struct perch_json_writer *writer)
 {
 	perch_json_end_object(writer);
 	buf_append_char(&agent->line, '\n');
 	return agentkit_send(agent);
 }
 
-static bool event(perch_agentkit *agent, const char *type, const char *name, const char *text)
+static bool agentkit_answer_event(
+	perch_agentkit *agent, const char *type, const char *name, const char *text)
 {
-	struct perch_json_writer writer = begin_event(agent, type);
+	struct perch_json_writer writer = agentkit_answer_begin_event(agent, type);
 	kit_put(&writer, name, text);
-	return send_event(agent, &writer);
+	return agentkit_answer_send_event(agent, &writer);
 }
 
-static bool partial_0_4(perch_agentkit *agent, const char *text)
+static bool agentkit_answer_partial_0_4(perch_agentkit *agent, const char *text)
 {
-	return event(agent, "partial", "text", text);
+	return agentkit_answer_event(agent, "partial", "text", text);
 }
 
 /* There is no event for it: it travels with the next one. */
-static bool session_0_4(perch_agentkit *agent, const char *id)
+static bool agentkit_answer_session_0_4(perch_agentkit *agent, const char *id)
 {
 	agent->new_session = arena_dup(&agent->arena, str_from(id));
 	return agent->new_session;
 }
 
-static bool error_0_4(perch_agentkit *agent, const char *text)
+static bool agentkit_answer_error_0_4(perch_agentkit *agent, const char *text)
 {
-	return event(agent, "error", "message", text);
+	return agentkit_answer_event(agent, "error", "message", text);
 }
 
-static bool finish_0_4(perch_agentkit *agent)
+static bool agentkit_answer_finish_0_4(perch_agentkit *agent)
 {
 	return buf_terminate(&agent->reply) == 0 &&
-		event(agent, "result", "text", agent->reply.data ? agent->reply.data : "");
+		agentkit_answer_event(agent, "result", "text", agent->reply.data ? agent->reply.data : "");
 }
 
 /* Whatever comes but the answer is passed over; the end means no. */
-static bool await_permission(perch_agentkit *agent, const char *request_id)
+static bool agentkit_answer_await_permission(perch_agentkit *agent, const char *request_id)
 {
 	struct str line;
 	while (wire_read(&agent->wire, true, &line) > 0) {
@@ -209,19 +212,21 @@ static bool await_permission(perch_agentkit *agent, const char *request_id)
 	return false;
 }
 
-static bool permission_0_4(perch_agentkit *agent, const char *tool_name, const char *input)
+static bool agentkit_answer_permission_0_4(
+	perch_agentkit *agent, const char *tool_name, const char *input)
 {
 	char request_id[32];
 	snprintf(request_id, sizeof(request_id), "p%lu", ++agent->next_request);
-	struct perch_json_writer writer = begin_event(agent, "permission_request");
+	struct perch_json_writer writer = agentkit_answer_begin_event(agent, "permission_request");
 	kit_put(&writer, "request_id", request_id);
 	kit_put(&writer, "tool_name", tool_name);
 	perch_json_write_name(&writer, "input");
 	perch_json_write_raw(&writer, input, strlen(input));
-	return send_event(agent, &writer) && await_permission(agent, request_id);
+	return agentkit_answer_send_event(agent, &writer) &&
+		agentkit_answer_await_permission(agent, request_id);
 }
 
-static int read_0_4(perch_agentkit *agent)
+static int agentkit_answer_read_0_4(perch_agentkit *agent)
 {
 	struct str line;
 	const perch_json_value *turn;
@@ -247,10 +252,10 @@ static int read_0_4(perch_agentkit *agent)
 }
 
 const struct agentkit_dialect agentkit_0_4 = {
-	.read = read_0_4,
-	.partial = partial_0_4,
-	.session = session_0_4,
-	.error = error_0_4,
-	.finish = finish_0_4,
-	.permission = permission_0_4,
+	.read = agentkit_answer_read_0_4,
+	.partial = agentkit_answer_partial_0_4,
+	.session = agentkit_answer_session_0_4,
+	.error = agentkit_answer_error_0_4,
+	.finish = agentkit_answer_finish_0_4,
+	.permission = agentkit_answer_permission_0_4,
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "plugin_parts.h"
 
 const char *perch_plugin_status_name(perch_plugin_status status)
@@ -17,7 +18,7 @@ const char *perch_plugin_status_name(perch_plugin_status status)
 		[PERCH_PLUGIN_NONSENSE] = "nonsense",
 		[PERCH_PLUGIN_NO_MEMORY] = "no memory",
 	};
-	return (size_t)status < sizeof(names) / sizeof(names[0]) ? names[status] : "unknown";
+	return (size_t)status < COUNT(names) ? names[status] : "unknown";
 }
 
 perch_plugin_status plugin_failure(int error)
@@ -34,7 +35,7 @@ perch_plugin_status plugin_failure(int error)
 
 /* ---- reading ------------------------------------------------------------- */
 
-static perch_plugin_status parse(
+static perch_plugin_status plugin_parse(
 	perch_plugin *plugin, struct str line, const perch_json_value **ret_message)
 {
 	int r = perch_json_parse(plugin->json, line.data, line.len, ret_message, NULL);
@@ -46,7 +47,7 @@ static perch_plugin_status parse(
 }
 
 /* The next message; blank lines do not count. */
-static perch_plugin_status read_message(
+static perch_plugin_status plugin_read_message(
 	perch_plugin *plugin, bool waits, const perch_json_value **ret_message)
 {
 	struct str line;
@@ -59,10 +60,10 @@ static perch_plugin_status read_message(
 		if (r <= 0)
 			return plugin_failure(r);
 	} while (str_trim(line).len == 0);
-	return parse(plugin, line, ret_message);
+	return plugin_parse(plugin, line, ret_message);
 }
 
-static struct asked *find_asked(const perch_plugin *plugin, unsigned long id)
+static struct asked *plugin_find_asked(const perch_plugin *plugin, unsigned long id)
 {
 	struct asked *asked = plugin->asked;
 	while (asked && asked->id != id)
@@ -71,7 +72,7 @@ static struct asked *find_asked(const perch_plugin *plugin, unsigned long id)
 }
 
 /* Our ids are decimal numbers in a string; anything else is nobody's. */
-static struct asked *asked_of(const perch_plugin *plugin, const perch_json_value *message)
+static struct asked *plugin_asked_of(const perch_plugin *plugin, const perch_json_value *message)
 {
 	size_t len;
 	const char *text = perch_json_string(perch_json_get(message, "id"), &len);
@@ -83,10 +84,10 @@ static struct asked *asked_of(const perch_plugin *plugin, const perch_json_value
 			return NULL;
 		id = id * 10 + (unsigned long)(text[i] - '0');
 	}
-	return find_asked(plugin, id);
+	return plugin_find_asked(plugin, id);
 }
 
-static void note_cancel(perch_plugin *plugin, const perch_json_value *message)
+static void plugin_note_cancel(perch_plugin *plugin, const perch_json_value *message)
 {
 	size_t len;
 	const char *reason = perch_json_string(perch_json_get(message, "reason"), &len);
@@ -96,22 +97,23 @@ static void note_cancel(perch_plugin *plugin, const perch_json_value *message)
 		plugin->cancelled(plugin->cancelled_data, plugin->reason);
 }
 
-static perch_plugin_status take_cancel(perch_plugin *plugin, const perch_json_value *message)
+static perch_plugin_status plugin_take_cancel(perch_plugin *plugin, const perch_json_value *message)
 {
-	struct asked *asked = asked_of(plugin, message);
+	struct asked *asked = plugin_asked_of(plugin, message);
 	if (asked) {
 		asked->is_answered = true;
 		asked->status = PERCH_PLUGIN_CANCELLED;
 	} else if (perch_json_type_of(perch_json_get(message, "id")) <= PERCH_JSON_NULL) {
 		plugin->is_over = true;
 	}
-	note_cancel(plugin, message);
+	plugin_note_cancel(plugin, message);
 	return PERCH_PLUGIN_OK;
 }
 
-static perch_plugin_status take_response(perch_plugin *plugin, const perch_json_value *message)
+static perch_plugin_status plugin_take_response(
+	perch_plugin *plugin, const perch_json_value *message)
 {
-	struct asked *asked = asked_of(plugin, message);
+	struct asked *asked = plugin_asked_of(plugin, message);
 	if (!asked || asked->is_answered)
 		return PERCH_PLUGIN_OK;
 	size_t len = 0;
@@ -123,13 +125,14 @@ static perch_plugin_status take_response(perch_plugin *plugin, const perch_json_
 }
 
 /* What a later host says beyond this is no business of ours. */
-static perch_plugin_status take_message(perch_plugin *plugin, const perch_json_value *message)
+static perch_plugin_status plugin_take_message(
+	perch_plugin *plugin, const perch_json_value *message)
 {
 	const perch_json_value *type = perch_json_get(message, "type");
 	if (perch_json_is(type, "response"))
-		return take_response(plugin, message);
+		return plugin_take_response(plugin, message);
 	if (perch_json_is(type, "cancel"))
-		return take_cancel(plugin, message);
+		return plugin_take_cancel(plugin, message);
 	return perch_json_type_of(type) == PERCH_JSON_STRING ? PERCH_PLUGIN_OK : PERCH_PLUGIN_NONSENSE;
 }
 
@@ -137,9 +140,9 @@ perch_plugin_status perch_plugin_poll(perch_plugin *plugin)
 {
 	for (;;) {
 		const perch_json_value *message;
-		perch_plugin_status status = read_message(plugin, false, &message);
+		perch_plugin_status status = plugin_read_message(plugin, false, &message);
 		if (status == PERCH_PLUGIN_OK && message)
-			status = take_message(plugin, message);
+			status = plugin_take_message(plugin, message);
 		if (status != PERCH_PLUGIN_OK)
 			return status;
 		if (!message)
@@ -149,10 +152,10 @@ perch_plugin_status perch_plugin_poll(perch_plugin *plugin)
 
 /* ---- opening ------------------------------------------------------------- */
 
-static perch_plugin_status await_init(perch_plugin *plugin)
+static perch_plugin_status plugin_await_init(perch_plugin *plugin)
 {
 	const perch_json_value *message;
-	perch_plugin_status status = read_message(plugin, true, &message);
+	perch_plugin_status status = plugin_read_message(plugin, true, &message);
 	return status == PERCH_PLUGIN_OK ? plugin_read_init(plugin, message) : status;
 }
 
@@ -169,7 +172,7 @@ perch_plugin_status perch_plugin_open_on(int in_fd, int out_fd, perch_plugin **r
 	options.replace_invalid_utf8 = true;
 	perch_plugin_status status = PERCH_PLUGIN_NO_MEMORY;
 	if (perch_json_new(&options, &plugin->json) == 0)
-		status = await_init(plugin);
+		status = plugin_await_init(plugin);
 	if (status != PERCH_PLUGIN_OK) {
 		perch_plugin_close(plugin);
 		return status;
@@ -183,7 +186,7 @@ perch_plugin_status perch_plugin_open(perch_plugin **ret_plugin)
 	return perch_plugin_open_on(STDIN_FILENO, STDOUT_FILENO, ret_plugin);
 }
 
-static void drop_asked(perch_plugin *plugin, struct asked *dropped)
+static void plugin_drop_asked(perch_plugin *plugin, struct asked *dropped)
 {
 	struct asked **place = &plugin->asked;
 	while (*place != dropped)
@@ -198,7 +201,7 @@ void perch_plugin_close(perch_plugin *plugin)
 	if (!plugin)
 		return;
 	while (plugin->asked)
-		drop_asked(plugin, plugin->asked);
+		plugin_drop_asked(plugin, plugin->asked);
 	perch_json_free(plugin->json);
 	arena_free(&plugin->arena);
 	buf_free(&plugin->line);
@@ -245,7 +248,7 @@ perch_plugin_status plugin_finish(perch_plugin *plugin, struct perch_json_writer
 }
 
 /* Gives the message that is being written an id, and sends it. */
-static perch_plugin_status send_request(
+static perch_plugin_status plugin_send_request(
 	perch_plugin *plugin, struct perch_json_writer *writer, unsigned long *ret_id)
 {
 	if (plugin->is_over)
@@ -264,7 +267,7 @@ static perch_plugin_status send_request(
 	if (status == PERCH_PLUGIN_OK)
 		*ret_id = asked->id;
 	else
-		drop_asked(plugin, asked);
+		plugin_drop_asked(plugin, asked);
 	return status;
 }
 
@@ -276,18 +279,18 @@ perch_plugin_status perch_plugin_send(
 		buf_append_char(&plugin->line, ',');
 		buf_append_text(&plugin->line, fields);
 	}
-	return send_request(plugin, &writer, ret_id);
+	return plugin_send_request(plugin, &writer, ret_id);
 }
 
 /* ---- waiting ------------------------------------------------------------- */
 
-static perch_plugin_status await(perch_plugin *plugin, struct asked *asked)
+static perch_plugin_status plugin_await(perch_plugin *plugin, struct asked *asked)
 {
 	while (!asked->is_answered) {
 		const perch_json_value *message;
-		perch_plugin_status status = read_message(plugin, true, &message);
+		perch_plugin_status status = plugin_read_message(plugin, true, &message);
 		if (status == PERCH_PLUGIN_OK)
-			status = take_message(plugin, message);
+			status = plugin_take_message(plugin, message);
 		if (status != PERCH_PLUGIN_OK)
 			return status;
 		if (plugin->is_over)
@@ -298,15 +301,15 @@ static perch_plugin_status await(perch_plugin *plugin, struct asked *asked)
 
 perch_plugin_status perch_plugin_wait(perch_plugin *plugin, unsigned long id, char **ret_json)
 {
-	struct asked *asked = find_asked(plugin, id);
+	struct asked *asked = plugin_find_asked(plugin, id);
 	if (!asked)
 		return PERCH_PLUGIN_NONSENSE;
-	perch_plugin_status status = await(plugin, asked);
+	perch_plugin_status status = plugin_await(plugin, asked);
 	if (status == PERCH_PLUGIN_OK) {
 		*ret_json = asked->value;
 		asked->value = NULL;
 	}
-	drop_asked(plugin, asked);
+	plugin_drop_asked(plugin, asked);
 	return status;
 }
 
@@ -315,7 +318,7 @@ perch_plugin_status plugin_ask(
 {
 	unsigned long id;
 	char *value;
-	perch_plugin_status status = send_request(plugin, writer, &id);
+	perch_plugin_status status = plugin_send_request(plugin, writer, &id);
 	if (status == PERCH_PLUGIN_OK)
 		status = perch_plugin_wait(plugin, id, &value);
 	if (status != PERCH_PLUGIN_OK)

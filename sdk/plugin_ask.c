@@ -3,7 +3,7 @@
 
 #include "plugin_parts.h"
 
-static void put_list(
+static void plugin_ask_put_list(
 	struct perch_json_writer *writer, const char *name, const char *const *items, size_t count)
 {
 	perch_json_write_name(writer, name);
@@ -14,7 +14,7 @@ static void put_list(
 }
 
 /* A copy of a string for the caller. */
-static perch_plugin_status give_text(const perch_json_value *value, char **ret_text)
+static perch_plugin_status plugin_ask_give_text(const perch_json_value *value, char **ret_text)
 {
 	size_t len;
 	const char *text = perch_json_string(value, &len);
@@ -35,7 +35,7 @@ perch_plugin_status perch_plugin_prompt(perch_plugin *plugin, const char *messag
 	kit_put(&writer, "validate", validator);
 	const perch_json_value *value;
 	perch_plugin_status status = plugin_ask(plugin, &writer, &value);
-	return status == PERCH_PLUGIN_OK ? give_text(value, ret_text) : status;
+	return status == PERCH_PLUGIN_OK ? plugin_ask_give_text(value, ret_text) : status;
 }
 
 perch_plugin_status perch_plugin_confirm(
@@ -53,7 +53,7 @@ perch_plugin_status perch_plugin_confirm(
 }
 
 /* Where a string of the host stands among our options; count = nowhere. */
-static size_t index_of(
+static size_t plugin_ask_index_of(
 	const perch_json_value *value, const char *const *options, size_t option_count)
 {
 	size_t i = 0;
@@ -67,7 +67,7 @@ perch_plugin_status perch_plugin_select(perch_plugin *plugin, const char *messag
 {
 	struct perch_json_writer writer = plugin_begin(plugin, "select");
 	kit_put(&writer, "message", message);
-	put_list(&writer, "options", options, option_count);
+	plugin_ask_put_list(&writer, "options", options, option_count);
 	if (default_index < option_count) {
 		perch_json_write_name(&writer, "default");
 		perch_json_write_uint64(&writer, default_index);
@@ -76,27 +76,27 @@ perch_plugin_status perch_plugin_select(perch_plugin *plugin, const char *messag
 	perch_plugin_status status = plugin_ask(plugin, &writer, &value);
 	if (status != PERCH_PLUGIN_OK)
 		return status;
-	size_t index = index_of(value, options, option_count);
+	size_t index = plugin_ask_index_of(value, options, option_count);
 	if (index == option_count)
 		return PERCH_PLUGIN_NONSENSE;
 	*ret_index = index;
 	return PERCH_PLUGIN_OK;
 }
 
-static perch_plugin_status read_chosen(
+static perch_plugin_status plugin_ask_read_chosen(
 	const perch_json_value *list, const char *const *options, size_t option_count, bool *chosen)
 {
 	if (perch_json_type_of(list) != PERCH_JSON_ARRAY)
 		return PERCH_PLUGIN_NONSENSE;
 	perch_json_iter iter = perch_json_iterate(list);
 	for (const perch_json_value *value; (value = perch_json_next(&iter));) {
-		if (index_of(value, options, option_count) == option_count)
+		if (plugin_ask_index_of(value, options, option_count) == option_count)
 			return PERCH_PLUGIN_NONSENSE;
 	}
 	memset(chosen, 0, option_count * sizeof(*chosen));
 	iter = perch_json_iterate(list);
 	for (const perch_json_value *value; (value = perch_json_next(&iter));)
-		chosen[index_of(value, options, option_count)] = true;
+		chosen[plugin_ask_index_of(value, options, option_count)] = true;
 	return PERCH_PLUGIN_OK;
 }
 
@@ -105,7 +105,7 @@ perch_plugin_status perch_plugin_multi_select(perch_plugin *plugin, const char *
 {
 	struct perch_json_writer writer = plugin_begin(plugin, "multi_select");
 	kit_put(&writer, "message", message);
-	put_list(&writer, "options", options, option_count);
+	plugin_ask_put_list(&writer, "options", options, option_count);
 	perch_json_write_name(&writer, "defaults");
 	perch_json_begin_array(&writer);
 	for (size_t i = 0; i < option_count; i++) {
@@ -115,7 +115,8 @@ perch_plugin_status perch_plugin_multi_select(perch_plugin *plugin, const char *
 	perch_json_end_array(&writer);
 	const perch_json_value *value;
 	perch_plugin_status status = plugin_ask(plugin, &writer, &value);
-	return status == PERCH_PLUGIN_OK ? read_chosen(value, options, option_count, chosen) : status;
+	return status == PERCH_PLUGIN_OK ? plugin_ask_read_chosen(value, options, option_count, chosen)
+									 : status;
 }
 
 /* ---- what the host lends ------------------------------------------------- */
@@ -149,12 +150,12 @@ perch_plugin_status perch_plugin_load(perch_plugin *plugin, const char *key, cha
 	if (status != PERCH_PLUGIN_OK)
 		return status;
 	if (perch_json_type_of(value) != PERCH_JSON_NULL)
-		return give_text(value, ret_value);
+		return plugin_ask_give_text(value, ret_value);
 	*ret_value = NULL;
 	return PERCH_PLUGIN_OK;
 }
 
-static perch_plugin_status read_exec(
+static perch_plugin_status plugin_ask_read_exec(
 	const perch_json_value *value, perch_plugin_exec_result *result)
 {
 	int64_t code;
@@ -163,9 +164,10 @@ static perch_plugin_status read_exec(
 	result->code = (int)code;
 	result->out_truncated = json_flag(value, "stdout_truncated");
 	result->err_truncated = json_flag(value, "stderr_truncated");
-	perch_plugin_status status = give_text(perch_json_get(value, "stdout"), &result->out);
+	perch_plugin_status status =
+		plugin_ask_give_text(perch_json_get(value, "stdout"), &result->out);
 	if (status == PERCH_PLUGIN_OK)
-		status = give_text(perch_json_get(value, "stderr"), &result->err);
+		status = plugin_ask_give_text(perch_json_get(value, "stderr"), &result->err);
 	if (status != PERCH_PLUGIN_OK)
 		return status;
 	perch_json_string(perch_json_get(value, "stdout"), &result->out_length);
@@ -188,7 +190,7 @@ perch_plugin_status perch_plugin_exec(perch_plugin *plugin, const char *command,
 	perch_plugin_exec_result result = { 0 };
 	perch_plugin_status status = plugin_ask(plugin, &writer, &value);
 	if (status == PERCH_PLUGIN_OK)
-		status = read_exec(value, &result);
+		status = plugin_ask_read_exec(value, &result);
 	if (status == PERCH_PLUGIN_OK)
 		*ret_result = result;
 	else
@@ -208,7 +210,7 @@ perch_plugin_status perch_plugin_metadata(
 {
 	REQUIRE(plugin, metadata);
 	struct perch_json_writer writer = plugin_begin(plugin, "metadata");
-	put_list(&writer, "keys", keys, key_count);
+	plugin_ask_put_list(&writer, "keys", keys, key_count);
 	const perch_json_value *value;
 	perch_plugin_status status = plugin_ask(plugin, &writer, &value);
 	if (status != PERCH_PLUGIN_OK)

@@ -1,7 +1,8 @@
 /* The host's first message, typed. */
+#include "base/macros.h"
 #include "plugin_parts.h"
 
-static bool keep_args(perch_plugin *plugin, const perch_json_value *list)
+static bool plugin_init_keep_args(perch_plugin *plugin, const perch_json_value *list)
 {
 	size_t count = perch_json_count(list);
 	const char **args = arena_alloc(&plugin->arena, (count + 1) * sizeof(*args));
@@ -48,7 +49,7 @@ perch_plugin_status plugin_read_init(perch_plugin *plugin, const perch_json_valu
 		{ &init->fledge_version, perch_json_get(message, "fledge"), "version" },
 		{ &init->may.filesystem, may, "filesystem" },
 	};
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < COUNT(texts); i++) {
 		*texts[i].text = kit_keep(&plugin->arena, perch_json_get(texts[i].object, texts[i].name));
 		if (!*texts[i].text)
 			return PERCH_PLUGIN_NO_MEMORY;
@@ -59,6 +60,6 @@ perch_plugin_status plugin_read_init(perch_plugin *plugin, const perch_json_valu
 	init->may.store = json_flag(may, "store");
 	init->may.metadata = json_flag(may, "metadata");
 	init->may.network = json_flag(may, "network");
-	return keep_args(plugin, perch_json_get(message, "args")) ? PERCH_PLUGIN_OK
-															  : PERCH_PLUGIN_NO_MEMORY;
+	return plugin_init_keep_args(plugin, perch_json_get(message, "args")) ? PERCH_PLUGIN_OK
+																		  : PERCH_PLUGIN_NO_MEMORY;
 }

@@ -13,12 +13,13 @@
 
 #define DEFAULT_PROTOCOL "rterm.plugin.v1"
 
-static const char *protocol_of(const perch_toolkit *kit)
+static const char *toolkit_protocol_of(const perch_toolkit *kit)
 {
 	return kit->protocol ? kit->protocol : DEFAULT_PROTOCOL;
 }
 
-static void put_words(struct perch_json_writer *writer, const char *name, const char *const *words)
+static void toolkit_put_words(
+	struct perch_json_writer *writer, const char *name, const char *const *words)
 {
 	perch_json_write_name(writer, name);
 	perch_json_begin_array(writer);
@@ -29,14 +30,14 @@ static void put_words(struct perch_json_writer *writer, const char *name, const 
 
 /* ---- lines --------------------------------------------------------------- */
 
-static int send(struct wire *wire, struct buf *line)
+static int toolkit_send(struct wire *wire, struct buf *line)
 {
 	buf_append_char(line, '\n');
 	return line->failed ? -ENOMEM : wire_write(wire, (struct str){ line->data, line->len });
 }
 
 /* The next object of this type: 1; 0 at the end; negative for anything else. */
-static int receive(
+static int toolkit_receive(
 	struct wire *wire, perch_json *json, const char *type, const perch_json_value **ret_message)
 {
 	struct str line;
@@ -49,7 +50,7 @@ static int receive(
 	return perch_json_is(perch_json_get(*ret_message, "type"), type) ? 1 : -EPROTO;
 }
 
-static int answer_handshake(const perch_toolkit *kit, struct wire *wire)
+static int toolkit_answer_handshake(const perch_toolkit *kit, struct wire *wire)
 {
 	_cleanup_(buf_free) struct buf line = { 0 };
 	struct perch_json_writer writer = json_writer_on(&line);
@@ -59,21 +60,21 @@ static int answer_handshake(const perch_toolkit *kit, struct wire *wire)
 	perch_json_begin_object(&writer);
 	kit_put(&writer, "plugin_id", kit->plugin_id);
 	kit_put(&writer, "plugin_version", kit->plugin_version);
-	kit_put(&writer, "protocol_version", protocol_of(kit));
+	kit_put(&writer, "protocol_version", toolkit_protocol_of(kit));
 	perch_json_write_name(&writer, "exposed_tools");
 	perch_json_begin_array(&writer);
 	for (size_t i = 0; i < kit->tool_count; i++)
 		perch_json_write_string(&writer, kit->tools[i].name);
 	perch_json_end_array(&writer);
-	put_words(&writer, "capabilities", kit->capabilities);
+	toolkit_put_words(&writer, "capabilities", kit->capabilities);
 	perch_json_end_object(&writer);
 	perch_json_end_object(&writer);
-	return send(wire, &line);
+	return toolkit_send(wire, &line);
 }
 
 /* ---- the request --------------------------------------------------------- */
 
-static const perch_toolkit_tool *find_tool(const perch_toolkit *kit, const char *name)
+static const perch_toolkit_tool *toolkit_find_tool(const perch_toolkit *kit, const char *name)
 {
 	for (size_t i = 0; i < kit->tool_count; i++) {
 		if (strcmp(kit->tools[i].name, name) == 0)
@@ -82,7 +83,7 @@ static const perch_toolkit_tool *find_tool(const perch_toolkit *kit, const char 
 	return NULL;
 }
 
-static int send_answer(
+static int toolkit_send_answer(
 	struct wire *wire, const perch_toolkit_call *call, perch_toolkit_answer *answer)
 {
 	_cleanup_(buf_free) struct buf line = { 0 };
@@ -100,10 +101,10 @@ static int send_answer(
 	perch_json_end_object(&writer);
 	if (answer->text.failed)
 		return -ENOMEM;
-	return send(wire, &line);
+	return toolkit_send(wire, &line);
 }
 
-static int read_call(perch_toolkit_call *call, const perch_json_value *message)
+static int toolkit_read_call(perch_toolkit_call *call, const perch_json_value *message)
 {
 	const perch_json_value *input = perch_json_get(message, "input");
 	const perch_json_value *id = perch_json_get(message, "request_id");
@@ -121,20 +122,20 @@ static int read_call(perch_toolkit_call *call, const perch_json_value *message)
 	return call->request_id && call->tool && call->input ? 0 : -ENOMEM;
 }
 
-static int answer_call(
+static int toolkit_answer_call(
 	const perch_toolkit *kit, void *data, struct wire *wire, const perch_json_value *message)
 {
 	perch_toolkit_call call = { 0 };
 	perch_toolkit_answer answer = { 0 };
 	answer.members = json_writer_on(&answer.text);
-	int r = read_call(&call, message);
+	int r = toolkit_read_call(&call, message);
 	if (r == 0) {
-		const perch_toolkit_tool *tool = find_tool(kit, call.tool);
+		const perch_toolkit_tool *tool = toolkit_find_tool(kit, call.tool);
 		if (tool)
 			tool->run(&call, &answer, data);
 		else
 			perch_toolkit_fail(&answer, "unknown_tool", "there is no tool '%s'", call.tool);
-		r = send_answer(wire, &call, &answer);
+		r = toolkit_send_answer(wire, &call, &answer);
 	}
 	buf_free(&answer.text);
 	buf_free(&answer.nowhere);
@@ -142,17 +143,18 @@ static int answer_call(
 	return r;
 }
 
-static int converse(const perch_toolkit *kit, void *data, struct wire *wire, perch_json *json)
+static int toolkit_converse(
+	const perch_toolkit *kit, void *data, struct wire *wire, perch_json *json)
 {
 	const perch_json_value *message;
-	int r = receive(wire, json, "handshake", &message);
+	int r = toolkit_receive(wire, json, "handshake", &message);
 	if (r <= 0)
 		return r < 0 ? r : -EPIPE;
-	r = answer_handshake(kit, wire);
+	r = toolkit_answer_handshake(kit, wire);
 	if (r < 0)
 		return r;
-	r = receive(wire, json, "request", &message);
-	return r > 0 ? answer_call(kit, data, wire, message) : r;
+	r = toolkit_receive(wire, json, "request", &message);
+	return r > 0 ? toolkit_answer_call(kit, data, wire, message) : r;
 }
 
 int perch_toolkit_serve_on(const perch_toolkit *kit, void *data, int in_fd, int out_fd)
@@ -163,7 +165,7 @@ int perch_toolkit_serve_on(const perch_toolkit *kit, void *data, int in_fd, int 
 	perch_json *json = NULL;
 	int r = perch_json_new(&options, &json);
 	if (r == 0)
-		r = converse(kit, data, &wire, json);
+		r = toolkit_converse(kit, data, &wire, json);
 	perch_json_free(json);
 	wire_free(&wire);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
@@ -176,7 +178,7 @@ int perch_toolkit_serve(const perch_toolkit *kit, void *data)
 
 /* ---- the bundle ---------------------------------------------------------- */
 
-static void put_tools(struct perch_json_writer *writer, const perch_toolkit *kit)
+static void toolkit_put_tools(struct perch_json_writer *writer, const perch_toolkit *kit)
 {
 	perch_json_write_name(writer, "tools");
 	perch_json_begin_array(writer);
@@ -200,13 +202,13 @@ char *perch_toolkit_bundle(const perch_toolkit *kit, const char *command)
 	perch_json_begin_object(&writer);
 	kit_put(&writer, "plugin_id", kit->plugin_id);
 	kit_put(&writer, "plugin_version", kit->plugin_version);
-	kit_put(&writer, "protocol_version", protocol_of(kit));
-	put_words(&writer, "capabilities", kit->capabilities);
+	kit_put(&writer, "protocol_version", toolkit_protocol_of(kit));
+	toolkit_put_words(&writer, "capabilities", kit->capabilities);
 	perch_json_write_name(&writer, "process");
 	perch_json_begin_object(&writer);
 	kit_put(&writer, "command", command);
 	perch_json_end_object(&writer);
-	put_tools(&writer, kit);
+	toolkit_put_tools(&writer, kit);
 	perch_json_end_object(&writer);
 	buf_append_char(&text, '\n');
 	char *bundle = buf_steal(&text);

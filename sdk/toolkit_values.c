@@ -23,7 +23,7 @@ const char *perch_toolkit_input(const perch_toolkit_call *call)
 
 /* A copy that lives as long as the call. Its memory is not what a caller means
  * by const. */
-static const char *keep(const perch_toolkit_call *call, struct str text)
+static const char *toolkit_values_keep(const perch_toolkit_call *call, struct str text)
 {
 	return arena_dup(&((perch_toolkit_call *)call)->arena, text);
 }
@@ -32,11 +32,12 @@ const char *perch_toolkit_context(const perch_toolkit_call *call, const char *na
 {
 	size_t len;
 	const char *text = perch_json_string(perch_json_get(call->context, name), &len);
-	const char *kept = text ? keep(call, (struct str){ text, len }) : NULL;
+	const char *kept = text ? toolkit_values_keep(call, (struct str){ text, len }) : NULL;
 	return kept ? kept : "";
 }
 
-static const perch_json_value *element(const perch_json_value *list, struct str place)
+static const perch_json_value *toolkit_values_element(
+	const perch_json_value *list, struct str place)
 {
 	size_t index = 0;
 	for (size_t i = 0; i < place.len; i++) {
@@ -51,14 +52,14 @@ static const perch_json_value *element(const perch_json_value *list, struct str 
 	return place.len ? value : NULL;
 }
 
-static const perch_json_value *find(const perch_toolkit_call *call, const char *path)
+static const perch_json_value *toolkit_values_find(const perch_toolkit_call *call, const char *path)
 {
 	const perch_json_value *value = call->root;
 	struct str rest = str_from(path);
 	while (value && rest.len) {
 		struct str part = str_cut(&rest, '.');
 		value = perch_json_type_of(value) == PERCH_JSON_ARRAY
-			? element(value, part)
+			? toolkit_values_element(value, part)
 			: perch_json_get_n(value, part.data, part.len);
 	}
 	return value;
@@ -67,42 +68,43 @@ static const perch_json_value *find(const perch_toolkit_call *call, const char *
 const char *perch_toolkit_text(const perch_toolkit_call *call, const char *path)
 {
 	size_t len;
-	const char *text = perch_json_string(find(call, path), &len);
-	return text ? keep(call, (struct str){ text, len }) : NULL;
+	const char *text = perch_json_string(toolkit_values_find(call, path), &len);
+	return text ? toolkit_values_keep(call, (struct str){ text, len }) : NULL;
 }
 
 bool perch_toolkit_number(const perch_toolkit_call *call, const char *path, double *ret_number)
 {
-	return perch_json_double(find(call, path), ret_number) == 0;
+	return perch_json_double(toolkit_values_find(call, path), ret_number) == 0;
 }
 
 bool perch_toolkit_whole(const perch_toolkit_call *call, const char *path, int64_t *ret_number)
 {
-	return perch_json_whole_int64(find(call, path), ret_number) == 0;
+	return perch_json_whole_int64(toolkit_values_find(call, path), ret_number) == 0;
 }
 
 bool perch_toolkit_bool(const perch_toolkit_call *call, const char *path, bool *ret_bool)
 {
-	return perch_json_bool(find(call, path), ret_bool) == 0;
+	return perch_json_bool(toolkit_values_find(call, path), ret_bool) == 0;
 }
 
 size_t perch_toolkit_count(const perch_toolkit_call *call, const char *path)
 {
-	return perch_json_count(find(call, path));
+	return perch_json_count(toolkit_values_find(call, path));
 }
 
 const char *perch_toolkit_raw(const perch_toolkit_call *call, const char *path)
 {
 	size_t len;
-	const char *raw = perch_json_raw(find(call, path), &len);
-	return raw ? keep(call, (struct str){ raw, len }) : NULL;
+	const char *raw = perch_json_raw(toolkit_values_find(call, path), &len);
+	return raw ? toolkit_values_keep(call, (struct str){ raw, len }) : NULL;
 }
 
 /* ---- the answer ---------------------------------------------------------- */
 
 /* The writer, behind the name of a member. What was said before as a whole, or
  * as an error, stands. */
-static struct perch_json_writer *member(perch_toolkit_answer *answer, const char *name)
+static struct perch_json_writer *toolkit_values_member(
+	perch_toolkit_answer *answer, const char *name)
 {
 	if (answer->is_whole || answer->has_failed) {
 		buf_clear(&answer->nowhere);
@@ -117,31 +119,31 @@ static struct perch_json_writer *member(perch_toolkit_answer *answer, const char
 
 void perch_toolkit_put_text(perch_toolkit_answer *answer, const char *name, const char *text)
 {
-	perch_json_write_string(member(answer, name), text);
+	perch_json_write_string(toolkit_values_member(answer, name), text);
 }
 
 void perch_toolkit_put_number(perch_toolkit_answer *answer, const char *name, double number)
 {
-	perch_json_write_double(member(answer, name), number);
+	perch_json_write_double(toolkit_values_member(answer, name), number);
 }
 
 void perch_toolkit_put_whole(perch_toolkit_answer *answer, const char *name, int64_t number)
 {
-	perch_json_write_int64(member(answer, name), number);
+	perch_json_write_int64(toolkit_values_member(answer, name), number);
 }
 
 void perch_toolkit_put_bool(perch_toolkit_answer *answer, const char *name, bool value)
 {
-	perch_json_write_bool(member(answer, name), value);
+	perch_json_write_bool(toolkit_values_member(answer, name), value);
 }
 
 void perch_toolkit_put_raw(perch_toolkit_answer *answer, const char *name, const char *json)
 {
-	perch_json_write_raw(member(answer, name), json, strlen(json));
+	perch_json_write_raw(toolkit_values_member(answer, name), json, strlen(json));
 }
 
 /* Whatever was put in so far is gone. */
-static void start_over(perch_toolkit_answer *answer)
+static void toolkit_values_start_over(perch_toolkit_answer *answer)
 {
 	buf_clear(&answer->text);
 	answer->members = json_writer_on(&answer->text);
@@ -151,7 +153,7 @@ void perch_toolkit_output(perch_toolkit_answer *answer, const char *json)
 {
 	if (answer->has_failed)
 		return;
-	start_over(answer);
+	toolkit_values_start_over(answer);
 	answer->is_whole = true;
 	buf_append_text(&answer->text, json);
 }
@@ -162,7 +164,7 @@ void perch_toolkit_fail(perch_toolkit_answer *answer, const char *code, const ch
 	va_start(arguments, format);
 	char *message = kit_format(format, arguments);
 	va_end(arguments);
-	start_over(answer);
+	toolkit_values_start_over(answer);
 	answer->has_failed = true;
 	perch_json_begin_object(&answer->members);
 	kit_put(&answer->members, "code", code);

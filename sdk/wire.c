@@ -14,7 +14,7 @@ void wire_free(struct wire *wire)
 	buf_free(&wire->pending);
 }
 
-static void forget_taken(struct wire *wire)
+static void wire_forget_taken(struct wire *wire)
 {
 	buf_consume(&wire->pending, wire->taken);
 	wire->scanned -= wire->taken;
@@ -22,7 +22,7 @@ static void forget_taken(struct wire *wire)
 }
 
 /* Reads once. Returns 1, 0 at the end, -EAGAIN, other errnos. */
-static int fill(struct wire *wire, bool waits)
+static int wire_fill(struct wire *wire, bool waits)
 {
 	struct pollfd ready = { .fd = wire->in, .events = POLLIN };
 	int count = poll(&ready, 1, waits ? -1 : 0);
@@ -40,7 +40,7 @@ static int fill(struct wire *wire, bool waits)
 	return n > 0;
 }
 
-static struct str take(struct wire *wire, size_t end, size_t next)
+static struct str wire_take(struct wire *wire, size_t end, size_t next)
 {
 	struct str line = { wire->pending.data, end };
 	if (line.len && line.data[line.len - 1] == '\r')
@@ -51,7 +51,7 @@ static struct str take(struct wire *wire, size_t end, size_t next)
 }
 
 /* 1 = there is a whole line. */
-static int find_line(struct wire *wire, struct str *ret_line)
+static int wire_find_line(struct wire *wire, struct str *ret_line)
 {
 	const char *start = wire->pending.data;
 	size_t len = wire->pending.len;
@@ -61,22 +61,22 @@ static int find_line(struct wire *wire, struct str *ret_line)
 	if (!newline)
 		return 0;
 	size_t end = (size_t)(newline - start);
-	*ret_line = take(wire, end, end + 1);
+	*ret_line = wire_take(wire, end, end + 1);
 	return 1;
 }
 
 int wire_read(struct wire *wire, bool waits, struct str *ret_line)
 {
-	forget_taken(wire);
-	while (!find_line(wire, ret_line)) {
+	wire_forget_taken(wire);
+	while (!wire_find_line(wire, ret_line)) {
 		if (wire->pending.len > WIRE_LINE_MAX)
 			return -EMSGSIZE;
-		int r = wire->has_ended ? 0 : fill(wire, waits);
+		int r = wire->has_ended ? 0 : wire_fill(wire, waits);
 		if (r > 0)
 			continue;
 		if (r < 0 || wire->pending.len == 0)
 			return r;
-		*ret_line = take(wire, wire->pending.len, wire->pending.len);
+		*ret_line = wire_take(wire, wire->pending.len, wire->pending.len);
 		return 1;
 	}
 	return 1;
@@ -84,11 +84,11 @@ int wire_read(struct wire *wire, bool waits, struct str *ret_line)
 
 int wire_read_rest(struct wire *wire, struct str *ret_text)
 {
-	forget_taken(wire);
+	wire_forget_taken(wire);
 	while (!wire->has_ended) {
 		if (wire->pending.len > WIRE_LINE_MAX)
 			return -EMSGSIZE;
-		int r = fill(wire, true);
+		int r = wire_fill(wire, true);
 		if (r < 0)
 			return r;
 	}

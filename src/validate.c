@@ -1,6 +1,8 @@
 /* Whether the text somebody entered is what was asked for. */
 #include "validate.h"
 
+#include "base/macros.h"
+
 #include <limits.h>
 #include <strings.h>
 #include <unistd.h>
@@ -40,23 +42,23 @@ static const char *validate_path_exists(struct str text)
 	return fits && access(path, F_OK) == 0 ? NULL : "there is no such file or directory";
 }
 
-static bool has_prefix_ignoring_case(struct str text, struct str prefix)
+static bool validate_has_prefix_ignoring_case(struct str text, struct str prefix)
 {
 	return text.len >= prefix.len && strncasecmp(text.data, prefix.data, prefix.len) == 0;
 }
 
 /* Where the host begins, or 0 when it is no web address. */
-static size_t scheme_length(struct str text)
+static size_t validate_scheme_length(struct str text)
 {
 	static const struct str schemes[] = { { "http://", 7 }, { "https://", 8 } };
-	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
-		if (has_prefix_ignoring_case(text, schemes[i]))
+	for (size_t i = 0; i < COUNT(schemes); i++) {
+		if (validate_has_prefix_ignoring_case(text, schemes[i]))
 			return schemes[i].len;
 	}
 	return 0;
 }
 
-static bool has_blank_or_control(struct str text)
+static bool validate_has_blank_or_control(struct str text)
 {
 	for (size_t i = 0; i < text.len; i++) {
 		if ((unsigned char)text.data[i] <= ' ' || text.data[i] == 0x7F)
@@ -66,7 +68,7 @@ static bool has_blank_or_control(struct str text)
 }
 
 /* The host of "user:password@host:port/path", without any of the others. */
-static struct str url_host(struct str url, size_t begin)
+static struct str validate_url_host(struct str url, size_t begin)
 {
 	struct str host = { url.data + begin, 0 };
 	while (begin + host.len < url.len && !strchr("/?#", host.data[host.len]))
@@ -83,8 +85,8 @@ static struct str url_host(struct str url, size_t begin)
 
 static const char *validate_url(struct str text)
 {
-	size_t begin = scheme_length(text);
-	if (!begin || has_blank_or_control(text) || !url_host(text, begin).len)
+	size_t begin = validate_scheme_length(text);
+	if (!begin || validate_has_blank_or_control(text) || !validate_url_host(text, begin).len)
 		return "please enter a web address such as https://example.org";
 	return NULL;
 }
@@ -101,7 +103,7 @@ static const struct {
 
 bool validator_from_name(struct str name, enum validator *ret_validator)
 {
-	for (size_t i = 0; i < sizeof(validators) / sizeof(validators[0]); i++) {
+	for (size_t i = 0; i < COUNT(validators); i++) {
 		if (str_is(name, validators[i].name)) {
 			*ret_validator = validators[i].validator;
 			return true;

@@ -8,6 +8,7 @@
 #include "agent/bridge_parts.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/exit_status.h"
 #include "base/log.h"
 #include "proc/host.h"
 
@@ -34,7 +35,7 @@ size_t bridge_count(const struct bridge *bridge)
 	return count;
 }
 
-static void turn_move(struct bridge_turn *turn, enum bridge_stage stage)
+static void bridge_turn_move(struct bridge_turn *turn, enum bridge_stage stage)
 {
 	list_remove(&turn->bridge->turns[turn->stage], turn);
 	list_append(&turn->bridge->turns[stage], turn);
@@ -53,13 +54,13 @@ void bridge_turn_free(struct bridge_turn *turn)
 	free(turn);
 }
 
-static void no_longer_expected(struct bridge_turn *turn)
+static void bridge_no_longer_expected(struct bridge_turn *turn)
 {
 	turn->bridge->expected -= turn->is_expected;
 	turn->is_expected = false;
 }
 
-static void warn(struct bridge_turn *turn, const char *what, const perch_err *err)
+static void bridge_warn(struct bridge_turn *turn, const char *what, const perch_err *err)
 {
 	const struct agent_turn_events *events = turn->bridge->options.events;
 	char text[PERCH_ERR_TEXT_MAX + 64];
@@ -69,49 +70,50 @@ static void warn(struct bridge_turn *turn, const char *what, const perch_err *er
 	events->warning(turn, turn->turn, str_from(text));
 }
 
-static void start_next(struct bridge *bridge);
+static void bridge_start_next(struct bridge *bridge);
 
-static void on_recorded(void *data, const char *id, int r, const perch_err *err)
+static void bridge_on_recorded(void *data, const char *id, int r, const perch_err *err)
 {
 	(void)id;
 	struct bridge_turn *turn = data;
 	struct bridge *bridge = turn->bridge;
 	turn->session = NULL;
 	if (r < 0)
-		warn(turn, "the end of the turn is not recorded", err);
+		bridge_warn(turn, "the end of the turn is not recorded", err);
 	list_remove(&bridge->turns[turn->stage], turn);
 	bridge->ending -= turn->has_run;
 	if (bridge->options.events->end)
 		bridge->options.events->end(turn, turn->turn, &turn->end);
 	bridge_turn_free(turn);
-	start_next(bridge);
+	bridge_start_next(bridge);
 }
 
 /* Records it, tells it when that is done, and makes room for the next then. What its end speaks of
  * is the agent's, or stays as long as the turn. */
-static void finish(struct bridge_turn *turn, const struct agent_end *end)
+static void bridge_finish(struct bridge_turn *turn, const struct agent_end *end)
 {
 	struct bridge *bridge = turn->bridge;
 	turn->has_run = turn->stage == STAGE_RUNNING;
 	bridge->ending += turn->has_run;
-	turn_move(turn, STAGE_ENDING);
-	no_longer_expected(turn);
+	bridge_turn_move(turn, STAGE_ENDING);
+	bridge_no_longer_expected(turn);
 	bridge->bytes -= turn->bytes;
 	turn->end = *end;
-	session_turn_end(turn->session, turn->was_started, on_recorded, turn);
+	session_turn_end(turn->session, turn->was_started, bridge_on_recorded, turn);
 }
 
 /* A turn that never ran has left its session as it was, also where it was to begin a new one. */
-static void finish_unstarted(struct bridge_turn *turn, struct agent_end end)
+static void bridge_finish_unstarted(struct bridge_turn *turn, struct agent_end end)
 {
 	_cleanup_free_ char *id = NULL;
 	sessions_id(turn->bridge->options.sessions, &turn->key, &id, NULL);
 	const char *kept = id ? arena_dup(&turn->arena, str_from(id)) : NULL;
 	end.session_id = str_from(kept ? kept : "");
-	finish(turn, &end);
+	bridge_finish(turn, &end);
 }
 
-static void refuse(struct bridge_turn *turn, const char *code, const char *text, int exit_code)
+static void bridge_refuse(
+	struct bridge_turn *turn, const char *code, const char *text, int exit_code)
 {
 	const struct agent_turn_events *events = turn->bridge->options.events;
 	if (events->error)
@@ -124,19 +126,19 @@ static void refuse(struct bridge_turn *turn, const char *code, const char *text,
 		.stderr_tail = STR(""),
 		.reach = PERCH_REACH_GROUP,
 	};
-	finish_unstarted(turn, end);
+	bridge_finish_unstarted(turn, end);
 }
 
 /* ---- running ------------------------------------------------------------- */
 
-static void on_forgotten(void *data, const char *id, int r, const perch_err *err)
+static void bridge_on_forgotten(void *data, const char *id, int r, const perch_err *err)
 {
 	(void)id;
 	if (r < 0)
-		warn(data, "the old session id is not forgotten", err);
+		bridge_warn(data, "the old session id is not forgotten", err);
 }
 
-static void on_started(void *data, struct agent_turn *agent)
+static void bridge_on_started(void *data, struct agent_turn *agent)
 {
 	struct bridge_turn *turn = data;
 	const struct agent_turn_events *events = turn->bridge->options.events;
@@ -144,60 +146,60 @@ static void on_started(void *data, struct agent_turn *agent)
 	if (events->started)
 		events->started(turn, agent);
 	if (turn->is_new)
-		session_turn_forget(turn->session, on_forgotten, turn);
+		session_turn_forget(turn->session, bridge_on_forgotten, turn);
 }
 
-static void on_stored(void *data, const char *id, int r, const perch_err *err)
+static void bridge_on_stored(void *data, const char *id, int r, const perch_err *err)
 {
 	struct bridge_turn *turn = data;
 	const struct agent_turn_events *events = turn->bridge->options.events;
 	if (r < 0)
-		warn(turn, "the session id is not stored", err);
+		bridge_warn(turn, "the session id is not stored", err);
 	if (events->session)
 		events->session(turn, turn->turn, str_from(id));
 }
 
-static void on_session(void *data, struct agent_turn *agent, struct str id)
+static void bridge_on_session(void *data, struct agent_turn *agent, struct str id)
 {
 	(void)agent;
 	struct bridge_turn *turn = data;
 	perch_err err = { 0 };
 	_cleanup_free_ char *text = str_dup(id);
 	if (text)
-		session_turn_id(turn->session, text, on_stored, turn);
+		session_turn_id(turn->session, text, bridge_on_stored, turn);
 	else
-		warn(turn, "the session id is not stored", (err_no_memory(&err), &err));
+		bridge_warn(turn, "the session id is not stored", (err_no_memory(&err), &err));
 }
 
-static void on_end(void *data, struct agent_turn *agent, const struct agent_end *end)
+static void bridge_on_end(void *data, struct agent_turn *agent, const struct agent_end *end)
 {
 	(void)agent;
 	const struct bridge_turn *turn = data;
 	if (turn->was_started)
-		finish(data, end);
+		bridge_finish(data, end);
 	else
-		finish_unstarted(data, *end);
+		bridge_finish_unstarted(data, *end);
 }
 
-static void start(struct bridge_turn *turn)
+static void bridge_start(struct bridge_turn *turn)
 {
 	struct bridge *bridge = turn->bridge;
 	perch_err err = { 0 };
-	turn_move(turn, STAGE_RUNNING);
-	no_longer_expected(turn);
+	bridge_turn_move(turn, STAGE_RUNNING);
+	bridge_no_longer_expected(turn);
 	turn->options.events = &bridge->events;
 	turn->options.data = turn;
 	if (agent_turn_start(bridge->options.host, &turn->options, &turn->turn, &err) < 0)
-		refuse(turn, "start", err.text, CODE_HOST);
+		bridge_refuse(turn, "start", err.text, EXIT_HOST);
 }
 
-static void start_next(struct bridge *bridge)
+static void bridge_start_next(struct bridge *bridge)
 {
 	struct bridge_turn *turn;
 	while (!bridge->is_held &&
 		bridge->turns[STAGE_RUNNING].count + bridge->ending < bridge->options.max_turns &&
 		(turn = list_first(&bridge->turns[STAGE_ALLOWED])))
-		start(turn);
+		bridge_start(turn);
 }
 
 void bridge_turn_ready(void *data, struct session_turn *session, const char *id)
@@ -205,35 +207,35 @@ void bridge_turn_ready(void *data, struct session_turn *session, const char *id)
 	struct bridge_turn *turn = data;
 	struct bridge *bridge = turn->bridge;
 	if (!id) {
-		refuse(turn, "session", session_turn_error(session)->text, CODE_HOST);
+		bridge_refuse(turn, "session", session_turn_error(session)->text, EXIT_HOST);
 		return;
 	}
 	turn->options.session_id = turn->is_new ? "" : arena_dup(&turn->arena, str_from(id));
 	if (!turn->options.session_id) {
-		refuse(turn, "start", "out of memory", CODE_HOST);
+		bridge_refuse(turn, "start", "out of memory", EXIT_HOST);
 		return;
 	}
-	turn_move(turn, STAGE_ALLOWED);
-	start_next(bridge);
+	bridge_turn_move(turn, STAGE_ALLOWED);
+	bridge_start_next(bridge);
 }
 
 /* ---- cancelling ---------------------------------------------------------- */
 
-static void cancel(struct bridge_turn *turn, int signal)
+static void bridge_cancel_turn(struct bridge_turn *turn, int signal)
 {
 	if (turn->stage == STAGE_ENDING)
 		return;
 	if (turn->turn)
 		agent_turn_cancel(turn->turn, signal);
 	else
-		refuse(turn, "cancelled", "cancelled", CODE_SIGNAL + signal);
+		bridge_refuse(turn, "cancelled", "cancelled", EXIT_SIGNAL + signal);
 }
 
 bool bridge_cancel(struct bridge *bridge, const char *id, int signal)
 {
 	struct bridge_turn *turn = bridge_find(bridge, id);
 	if (turn)
-		cancel(turn, signal);
+		bridge_cancel_turn(turn, signal);
 	return turn != NULL;
 }
 
@@ -243,12 +245,12 @@ void bridge_cancel_all(struct bridge *bridge, int signal)
 	struct bridge_turn *turn;
 	for (int stage = 0; stage < STAGE_RUNNING; stage++) {
 		while ((turn = list_first(&bridge->turns[stage])))
-			cancel(turn, signal);
+			bridge_cancel_turn(turn, signal);
 	}
 	turn = list_first(&bridge->turns[STAGE_RUNNING]);
 	for (struct bridge_turn *behind; turn; turn = behind) {
 		behind = list_next(turn);
-		cancel(turn, signal);
+		bridge_cancel_turn(turn, signal);
 	}
 }
 
@@ -262,7 +264,7 @@ void bridge_hold(struct bridge *bridge, bool is_held)
 		if (turn->turn)
 			agent_turn_hold(turn->turn, is_held);
 	}
-	start_next(bridge);
+	bridge_start_next(bridge);
 }
 
 uint64_t bridge_grace_ns(const struct bridge *bridge)
@@ -287,9 +289,9 @@ int bridge_new(const struct bridge_options *options, struct bridge **ret_bridge,
 	if (!bridge->options.max_turns)
 		bridge->options.max_turns = BRIDGE_TURNS;
 	bridge->events = *options->events;
-	bridge->events.started = on_started;
-	bridge->events.session = on_session;
-	bridge->events.end = on_end;
+	bridge->events.started = bridge_on_started;
+	bridge->events.session = bridge_on_session;
+	bridge->events.end = bridge_on_end;
 	*ret_bridge = bridge;
 	return 0;
 }

@@ -5,22 +5,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/launch.h"
+#include "agent/agent_launch.h"
 #include "agent/template.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "proc/program.h"
 
-static bool is_blank(char c)
+static bool command_is_blank(char c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static bool has_blank(const char *text)
+static bool command_has_blank(const char *text)
 {
 	for (; *text; text++) {
-		if (is_blank(*text))
+		if (command_is_blank(*text))
 			return true;
 	}
 	return false;
@@ -28,20 +28,20 @@ static bool has_blank(const char *text)
 
 /* ---- words: templates, one for each element of argv ---------------------- */
 
-static void add_split(struct argv_words *words, const char *text)
+static void command_add_split(struct argv_words *words, const char *text)
 {
 	while (*text) {
-		while (is_blank(*text))
+		while (command_is_blank(*text))
 			text++;
 		const char *start = text;
-		while (*text && !is_blank(*text))
+		while (*text && !command_is_blank(*text))
 			text++;
 		if (text > start)
 			words->items[words->count++] = (struct str){ start, (size_t)(text - start) };
 	}
 }
 
-static int make_words(const struct agent_profile *profile, bool splits, struct arena *arena,
+static int command_make_words(const struct agent_profile *profile, bool splits, struct arena *arena,
 	struct argv_words *ret_words)
 {
 	size_t most = strlen(profile->command) + list_count(profile->args) + 1;
@@ -50,7 +50,7 @@ static int make_words(const struct agent_profile *profile, bool splits, struct a
 	if (!items)
 		return -ENOMEM;
 	if (splits)
-		add_split(&words, profile->command);
+		command_add_split(&words, profile->command);
 	else
 		words.items[words.count++] = str_from(profile->command);
 	for (const char *const *arg = profile->args; *arg; arg++)
@@ -68,7 +68,8 @@ static bool command_uses_nothing(struct str template)
 }
 
 /* Whoever writes to a chat writes the message, and often the name of the session, too. */
-static int check_shell(const struct dialect *dialect, struct argv_words words, perch_err *err)
+static int command_check_for_shell(
+	const struct dialect *dialect, struct argv_words words, perch_err *err)
 {
 	words.uses = dialect->has_message ? template_uses_message : command_uses_nothing;
 	words.message_on_stdin |= dialect->has_turn_line;
@@ -92,9 +93,9 @@ int command_check_shell(const struct agent_profile *profile, struct arena *arena
 {
 	struct argv_words words;
 	const struct dialect *dialect = dialect_of(profile->dialect);
-	if (make_words(profile, dialect->splits_command, arena, &words) < 0)
+	if (command_make_words(profile, dialect->splits_command, arena, &words) < 0)
 		return err_no_memory(err);
-	return check_shell(dialect, words, err);
+	return command_check_for_shell(dialect, words, err);
 }
 
 /* ---- quotes ------------------------------------------------------------------ */
@@ -111,7 +112,7 @@ const char *command_quotes_advice(const struct agent_profile *profile)
 /* ---- argv ------------------------------------------------------------------ */
 
 /* Whether the text as a whole names a program, as the child will look for it. */
-static bool names_program(const struct launch *launch, const char *text)
+static bool command_names_program(const struct launch *launch, const char *text)
 {
 	struct stat info;
 	if (!strchr(text, '/')) {
@@ -126,25 +127,26 @@ static bool names_program(const struct launch *launch, const char *text)
 
 /* Whether the command is split: not in 0.4, and with args only when it does not
  * name a program as it is. */
-static int splits(struct launch *launch, bool *ret_splits, perch_err *err)
+static int command_splits(struct launch *launch, bool *ret_splits, perch_err *err)
 {
 	const struct agent_profile *profile = launch->options->profile;
 	*ret_splits = launch->dialect->splits_command;
-	if (!*ret_splits || !profile->has_args || !has_blank(profile->command))
+	if (!*ret_splits || !profile->has_args || !command_has_blank(profile->command))
 		return 0;
 	const char *whole;
 	const struct launch_place place = { "command", .most = AGENT_ARGUMENT_MAX };
 	int r = launch_expand(launch, str_from(profile->command), &place, &whole, err);
 	if (r == 0)
-		*ret_splits = !names_program(launch, whole);
+		*ret_splits = !command_names_program(launch, whole);
 	return r;
 }
 
 int launch_words(struct launch *launch, struct argv_words *ret_words, perch_err *err)
 {
 	bool is_split = false;
-	int r = splits(launch, &is_split, err);
-	if (r == 0 && make_words(launch->options->profile, is_split, launch->arena, ret_words) < 0)
+	int r = command_splits(launch, &is_split, err);
+	if (r == 0 &&
+		command_make_words(launch->options->profile, is_split, launch->arena, ret_words) < 0)
 		r = err_no_memory(err);
 	return r;
 }
@@ -166,5 +168,5 @@ int launch_make_argv(struct launch *launch, perch_err *err)
 	argv[words.count] = NULL;
 	launch->argv = argv;
 	bool is_checked = !launch->options->allow_shell_message;
-	return is_checked ? check_shell(launch->dialect, words, err) : 0;
+	return is_checked ? command_check_for_shell(launch->dialect, words, err) : 0;
 }

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "base/str.h"
 
 #define SCHEMA_TEXT_OF(number) #number
@@ -36,31 +37,7 @@ static const char *const steps[] = {
 	" PRIMARY KEY (profile, sender, name, number)) WITHOUT ROWID;"
 	"PRAGMA application_id = " SCHEMA_TEXT(APPLICATION_ID),
 };
-_Static_assert(sizeof(steps) / sizeof(steps[0]) == DATABASE_VERSION, "a step for each version");
-
-#define THE_KEY "profile = ?1 AND sender = ?2 AND name = ?3"
-
-/* The parameters are the members of struct arguments, in their order. */
-static const char *const texts[STATEMENTS] = {
-	[SQL_BEGIN] = "BEGIN IMMEDIATE",
-	[SQL_COMMIT] = "COMMIT",
-	[SQL_ROLLBACK] = "ROLLBACK",
-	[SQL_TICKET_TAKE] =
-		"INSERT INTO ticket VALUES (?1, ?2, ?3, max(?4, 1 + coalesce((SELECT number FROM ticket"
-		" WHERE " THE_KEY " ORDER BY number DESC LIMIT 1), 0)), ?5) RETURNING number",
-	[SQL_TICKET_FIRST] =
-		"SELECT number, holder FROM ticket WHERE " THE_KEY " ORDER BY number LIMIT 1",
-	[SQL_TICKET_DROP] = "DELETE FROM ticket WHERE " THE_KEY " AND number = ?4 AND holder = ?5",
-	[SQL_SESSION_ID] = "SELECT id FROM session WHERE " THE_KEY,
-	[SQL_SESSION_SET_ID] = "INSERT INTO session VALUES (?1, ?2, ?3, ?6, ?7, 0)"
-						   " ON CONFLICT DO UPDATE SET id = ?6, last_used = ?7",
-	[SQL_SESSION_COUNT] = "INSERT INTO session VALUES (?1, ?2, ?3, '', ?7, 1)"
-						  " ON CONFLICT DO UPDATE SET turns = turns + 1, last_used = ?7",
-	[SQL_SESSION_LIST] = "SELECT profile, sender, name, id, last_used, turns FROM session"
-						 " WHERE ?1 IS NULL OR profile = ?1"
-						 " ORDER BY last_used DESC, profile, sender, name",
-	[SQL_SESSION_REMOVE] = "DELETE FROM session WHERE " THE_KEY " RETURNING 1",
-};
+_Static_assert(COUNT(steps) == DATABASE_VERSION, "a step for each version");
 
 /* ---- in words ------------------------------------------------------------ */
 
@@ -83,22 +60,22 @@ static const struct failure {
 };
 
 /* What the system said is more exact than SQLite's class of errors. */
-static int failure_error(const struct database *database, const struct failure *failure)
+static int database_failure_error(const struct database *database, const struct failure *failure)
 {
 	int of_system = database->handle ? database->sqlite.system_errno(database->handle) : 0;
 	bool is_of_system = failure->code == SQLITE_CANTOPEN || failure->code == SQLITE_IOERR;
 	return is_of_system && of_system > 0 ? -of_system : failure->error;
 }
 
-static int fail(const struct database *database, int code, perch_err *err)
+int database_fail(const struct database *database, int code, perch_err *err)
 {
 	char shown[FILE_SHOWN_MAX];
 	file_shown(database->path, shown);
-	for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
+	for (size_t i = 0; i < COUNT(failures); i++) {
 		const struct failure *failure = &failures[i];
 		if (failure->code != (code & 0xFF))
 			continue;
-		int error = failure_error(database, failure);
+		int error = database_failure_error(database, failure);
 		return err_set(err, error, "sessions in %s: %s", shown,
 			failure->words ? failure->words : perch_strerror(error));
 	}
@@ -109,7 +86,7 @@ static int fail(const struct database *database, int code, perch_err *err)
 
 /* Called by SQLite while somebody else writes, `tries` counting from 0: sleeps a
  * little, longer each time. A write takes a fraction of a millisecond. */
-static int wait_for_writer(void *data, int tries)
+static int database_wait_for_writer(void *data, int tries)
 {
 	(void)data;
 	enum { STEP_US = 100, LONGEST_US = 5000, QUICK = LONGEST_US / STEP_US };
@@ -121,25 +98,25 @@ static int wait_for_writer(void *data, int tries)
 	return 1;
 }
 
-static int execute(struct database *database, const char *sql, perch_err *err)
+static int database_execute(struct database *database, const char *sql, perch_err *err)
 {
 	int code = database->sqlite.exec(database->handle, sql, NULL, NULL, NULL);
-	return code == SQLITE_OK ? 0 : fail(database, code, err);
+	return code == SQLITE_OK ? 0 : database_fail(database, code, err);
 }
 
 /* SQLite does not wait by itself where waiting could be a deadlock between two
  * that make the file; there is none when each begins anew. */
-static int execute_patiently(struct database *database, const char *sql, perch_err *err)
+static int database_execute_patiently(struct database *database, const char *sql, perch_err *err)
 {
 	int r;
 	int tries = 0;
 	do
-		r = execute(database, sql, err);
-	while (r == -EBUSY && wait_for_writer(NULL, tries++));
+		r = database_execute(database, sql, err);
+	while (r == -EBUSY && database_wait_for_writer(NULL, tries++));
 	return r;
 }
 
-static int read_number(
+static int database_read_number(
 	struct database *database, const char *sql, int64_t *ret_number, perch_err *err)
 {
 	const struct sqlite *sqlite = &database->sqlite;
@@ -150,26 +127,27 @@ static int read_number(
 	if (code == SQLITE_ROW)
 		*ret_number = sqlite->column_int64(statement, 0);
 	sqlite->finalize(statement);
-	return code == SQLITE_ROW ? 0 : fail(database, code, err);
+	return code == SQLITE_ROW ? 0 : database_fail(database, code, err);
 }
 
 /* Which version it is of, at most `newest`; 0 = it is empty. */
-static int read_version(struct database *database, int newest, int64_t *ret_version, perch_err *err)
+static int database_read_version(
+	struct database *database, int newest, int64_t *ret_version, perch_err *err)
 {
 	char shown[FILE_SHOWN_MAX];
 	int64_t application = 0;
 	int64_t version = 0;
-	int r = read_number(database, "PRAGMA application_id", &application, err);
+	int r = database_read_number(database, "PRAGMA application_id", &application, err);
 	if (r == 0)
-		r = read_number(database, "PRAGMA user_version", &version, err);
+		r = database_read_number(database, "PRAGMA user_version", &version, err);
 	int64_t tables = 0;
 	if (r == 0 && application != APPLICATION_ID)
-		r = read_number(database, "SELECT count(*) FROM sqlite_schema", &tables, err);
+		r = database_read_number(database, "SELECT count(*) FROM sqlite_schema", &tables, err);
 	if (r < 0)
 		return r;
 	bool is_ours = application == APPLICATION_ID && version > 0;
 	if (!is_ours && (application || version || tables))
-		return fail(database, SQLITE_NOTADB, err);
+		return database_fail(database, SQLITE_NOTADB, err);
 	if (version > newest)
 		return err_set(err, -ENOTSUP,
 			"sessions in %s: written by a newer perch (schema %lld, this one knows %d); use that "
@@ -180,54 +158,57 @@ static int read_version(struct database *database, int newest, int64_t *ret_vers
 }
 
 /* In one transaction: the file may just be made by somebody else. */
-static int read_version_at_once(
+static int database_read_version_at_once(
 	struct database *database, int newest, int64_t *ret_version, perch_err *err)
 {
-	int r = execute_patiently(database, "BEGIN", err);
+	int r = database_execute_patiently(database, "BEGIN", err);
 	if (r == 0)
-		r = read_version(database, newest, ret_version, err);
+		r = database_read_version(database, newest, ret_version, err);
 	database_rollback(database);
 	return r;
 }
 
-static int climb(struct database *database, const char *const *way, int64_t version, perch_err *err)
+static int database_climb(
+	struct database *database, const char *const *way, int64_t version, perch_err *err)
 {
 	char text[64];
 	snprintf(text, sizeof(text), "PRAGMA user_version = %lld", (long long)version + 1);
-	int r = execute(database, way[version], err);
-	return r < 0 ? r : execute(database, text, err);
+	int r = database_execute(database, way[version], err);
+	return r < 0 ? r : database_execute(database, text, err);
 }
 
 /* All steps or none: a process that is killed meanwhile leaves it as it was. */
-static int upgrade(struct database *database, const char *const *way, int newest, perch_err *err)
+static int database_upgrade(
+	struct database *database, const char *const *way, int newest, perch_err *err)
 {
 	int64_t version = 0;
-	int r = execute_patiently(database, texts[SQL_BEGIN], err);
+	int r = database_execute_patiently(database, "BEGIN IMMEDIATE", err);
 	if (r < 0)
 		return r;
-	r = read_version(database, newest, &version, err); /* somebody may have been faster */
+	r = database_read_version(database, newest, &version, err); /* somebody may have been faster */
 	for (; r == 0 && version < newest; version++)
-		r = climb(database, way, version, err);
+		r = database_climb(database, way, version, err);
 	if (r == 0)
-		r = execute(database, texts[SQL_COMMIT], err);
+		r = database_execute(database, "COMMIT", err);
 	if (r < 0)
 		database_rollback(database);
 	return r;
 }
 
-static int make_current(
+static int database_make_current(
 	struct database *database, const char *const *way, int newest, perch_err *err)
 {
 	int64_t version = 0;
-	int r = read_version_at_once(database, newest, &version, err);
+	int r = database_read_version_at_once(database, newest, &version, err);
 	if (r == 0 && !version)
-		r = execute_patiently(database, "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL", err);
-	return r == 0 && version < newest ? upgrade(database, way, newest, err) : r;
+		r = database_execute_patiently(
+			database, "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL", err);
+	return r == 0 && version < newest ? database_upgrade(database, way, newest, err) : r;
 }
 
 /* The file is made before SQLite sees it, for its mode, and without opening it:
  * closing a descriptor of it would drop locks that SQLite holds in this process. */
-static int open_file(struct database *database, perch_err *err)
+static int database_open_file(struct database *database, perch_err *err)
 {
 	const struct sqlite *sqlite = &database->sqlite;
 	if (mknod(database->path, S_IFREG | 0600, 0) < 0 && errno != EEXIST) {
@@ -239,12 +220,12 @@ static int open_file(struct database *database, perch_err *err)
 		SQLITE_OPEN_PRIVATECACHE;
 	int code = sqlite->open_v2(database->path, &database->handle, flags, NULL);
 	if (code != SQLITE_OK)
-		return fail(database, code, err);
-	sqlite->busy_handler(database->handle, wait_for_writer, NULL);
+		return database_fail(database, code, err);
+	sqlite->busy_handler(database->handle, database_wait_for_writer, NULL);
 	sqlite->db_config(database->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite->db_config(database->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	sqlite->wal_autocheckpoint(database->handle, DATABASE_WAL_PAGES);
-	return execute(database, "PRAGMA synchronous = NORMAL", err);
+	return database_execute(database, "PRAGMA synchronous = NORMAL", err);
 }
 
 /* ---- without waiting ------------------------------------------------------- */
@@ -267,13 +248,13 @@ int database_wait_for_nobody(
 	database->committed_data = data;
 	sqlite->busy_handler(database->handle, NULL, NULL);
 	sqlite->wal_hook(database->handle, database_committed, database);
-	return execute(database, "PRAGMA synchronous = OFF", err);
+	return database_execute(database, "PRAGMA synchronous = OFF", err);
 }
 
 void database_wait_for_writers(struct database *database)
 {
 	if (database->handle)
-		database->sqlite.busy_handler(database->handle, wait_for_writer, NULL);
+		database->sqlite.busy_handler(database->handle, database_wait_for_writer, NULL);
 }
 
 int database_checkpoint(const char *path)
@@ -284,7 +265,7 @@ int database_checkpoint(const char *path)
 		return r;
 	int code = database.sqlite.wal_checkpoint_v2(
 		database.handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-	return code == SQLITE_OK ? 0 : fail(&database, code, NULL);
+	return code == SQLITE_OK ? 0 : database_fail(&database, code, NULL);
 }
 
 /* ---- opening and closing ---------------------------------------------------- */
@@ -302,9 +283,9 @@ int database_open_by(const char *path, const char *const *way, int newest,
 		return err_no_memory(err);
 	int r = sqlite_load(&database.sqlite, err);
 	if (r == 0)
-		r = open_file(&database, err);
+		r = database_open_file(&database, err);
 	if (r == 0)
-		r = make_current(&database, way, newest, err);
+		r = database_make_current(&database, way, newest, err);
 	if (r < 0)
 		return r;
 	*ret_database = database;
@@ -325,7 +306,7 @@ void database_close(struct database *database)
 	*database = (struct database){ 0 };
 }
 
-static int is_ok(void *data, int count, char **values, char **names)
+static int database_is_ok(void *data, int count, char **values, char **names)
 {
 	(void)names;
 	*(bool *)data = count == 1 && values[0] && strcmp(values[0], "ok") == 0;
@@ -335,102 +316,9 @@ static int is_ok(void *data, int count, char **values, char **names)
 int database_examine(struct database *database, perch_err *err)
 {
 	bool is_sound = false;
-	int code =
-		database->sqlite.exec(database->handle, "PRAGMA quick_check(1)", is_ok, &is_sound, NULL);
+	int code = database->sqlite.exec(
+		database->handle, "PRAGMA quick_check(1)", database_is_ok, &is_sound, NULL);
 	if (code != SQLITE_OK)
-		return fail(database, code, err);
-	return is_sound ? 0 : fail(database, SQLITE_CORRUPT, err);
-}
-
-/* ---- statements ---------------------------------------------------------- */
-
-static int prepare(struct database *database, enum statement which, perch_err *err)
-{
-	if (database->statements[which])
-		return 0;
-	int code = database->sqlite.prepare_v3(database->handle, texts[which], -1,
-		SQLITE_PREPARE_PERSISTENT, &database->statements[which], NULL);
-	return code == SQLITE_OK ? 0 : fail(database, code, err);
-}
-
-static int bind_text(const struct query *query, int at, const char *text)
-{
-	const struct sqlite *sqlite = &query->database->sqlite;
-	if (!text || at > sqlite->bind_parameter_count(query->statement))
-		return SQLITE_OK;
-	return sqlite->bind_text(query->statement, at, text, -1, SQLITE_STATIC);
-}
-
-static int bind_number(const struct query *query, int at, int64_t number)
-{
-	const struct sqlite *sqlite = &query->database->sqlite;
-	if (at > sqlite->bind_parameter_count(query->statement))
-		return SQLITE_OK;
-	return sqlite->bind_int64(query->statement, at, number);
-}
-
-static int bind(const struct query *query, const struct arguments *arguments)
-{
-	int code = bind_text(query, 1, arguments->key.profile);
-	code = code ? code : bind_text(query, 2, arguments->key.from);
-	code = code ? code : bind_text(query, 3, arguments->key.name);
-	code = code ? code : bind_number(query, 4, arguments->number);
-	code = code ? code : bind_number(query, 5, arguments->holder);
-	code = code ? code : bind_text(query, 6, arguments->id);
-	return code ? code : bind_number(query, 7, arguments->now);
-}
-
-int query_begin(struct query *query, struct database *database, enum statement which,
-	const struct arguments *arguments, perch_err *err)
-{
-	*query = (struct query){ 0 };
-	int r = prepare(database, which, err);
-	if (r < 0)
-		return r;
-	*query = (struct query){ database, database->statements[which] };
-	int code = arguments ? bind(query, arguments) : SQLITE_OK;
-	return code == SQLITE_OK ? 0 : fail(database, code, err);
-}
-
-int query_step(struct query *query, perch_err *err)
-{
-	int code = query->database->sqlite.step(query->statement);
-	if (code == SQLITE_ROW || code == SQLITE_DONE)
-		return code == SQLITE_ROW;
-	return fail(query->database, code, err);
-}
-
-int64_t query_number(const struct query *query, int column)
-{
-	return query->database->sqlite.column_int64(query->statement, column);
-}
-
-const char *query_text(const struct query *query, int column)
-{
-	return (const char *)query->database->sqlite.column_text(query->statement, column);
-}
-
-void query_end(struct query *query)
-{
-	if (!query->statement)
-		return;
-	query->database->sqlite.reset(query->statement);
-	query->database->sqlite.clear_bindings(query->statement);
-	query->statement = NULL;
-}
-
-int database_run(struct database *database, enum statement which, const struct arguments *arguments,
-	perch_err *err)
-{
-	_cleanup_(query_end) struct query query = { 0 };
-	int r = query_begin(&query, database, which, arguments, err);
-	while (r == 0 && (r = query_step(&query, err)) > 0)
-		r = 0;
-	return r;
-}
-
-void database_rollback(struct database *database)
-{
-	if (!database->sqlite.get_autocommit(database->handle))
-		database_run(database, SQL_ROLLBACK, NULL, NULL);
+		return database_fail(database, code, err);
+	return is_sound ? 0 : database_fail(database, SQLITE_CORRUPT, err);
 }

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 
-#include "agent/engine_parts.h"
+#include "agent/agent_engine_parts.h"
+#include "base/macros.h"
 
 /* A JSON string; anything else is taken as it stands, trimmed, with a warning.
  * *ret_raw is empty then. */
-static struct str decode(struct agent_engine *engine, struct str rest, struct str *ret_raw)
+static struct str dialect_0_1_decode(
+	struct agent_engine *engine, struct str rest, struct str *ret_raw)
 {
 	const perch_json_value *value = NULL;
 	int r = perch_json_parse(engine->json, rest.data, rest.len, &value, NULL);
@@ -24,25 +26,25 @@ static struct str decode(struct agent_engine *engine, struct str rest, struct st
 	return str_trim(rest);
 }
 
-static void take_session(struct agent_engine *engine, struct str rest)
+static void dialect_0_1_take_session(struct agent_engine *engine, struct str rest)
 {
 	engine_session(engine, str_trim(rest));
 }
 
-static void take_partial(struct agent_engine *engine, struct str rest)
+static void dialect_0_1_take_partial(struct agent_engine *engine, struct str rest)
 {
 	struct str raw;
-	struct str text = decode(engine, rest, &raw);
+	struct str text = dialect_0_1_decode(engine, rest, &raw);
 	engine_partial(engine, text, raw);
 }
 
-static void take_error(struct agent_engine *engine, struct str rest)
+static void dialect_0_1_take_error(struct agent_engine *engine, struct str rest)
 {
 	struct str raw;
-	engine_error(engine, decode(engine, rest, &raw));
+	engine_error(engine, dialect_0_1_decode(engine, rest, &raw));
 }
 
-static void take_body(struct agent_engine *engine, struct str line)
+static void dialect_0_1_take_body(struct agent_engine *engine, struct str line)
 {
 	if (engine->has_error)
 		return;
@@ -57,14 +59,14 @@ static const struct {
 	struct str prefix; /* empty: that of the profile */
 	void (*take)(struct agent_engine *engine, struct str rest);
 } prefixes[] = {
-	{ { "", 0 }, take_session },
-	{ { "AGENT_PARTIAL:", 14 }, take_partial },
-	{ { "AGENT_ERROR:", 12 }, take_error },
+	{ { "", 0 }, dialect_0_1_take_session },
+	{ { "AGENT_PARTIAL:", 14 }, dialect_0_1_take_partial },
+	{ { "AGENT_ERROR:", 12 }, dialect_0_1_take_error },
 };
 
-static void take_line(struct agent_engine *engine, struct str line)
+static void dialect_0_1_take_line(struct agent_engine *engine, struct str line)
 {
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+	for (size_t i = 0; i < COUNT(prefixes); i++) {
 		struct str prefix =
 			prefixes[i].prefix.len ? prefixes[i].prefix : engine->options.session_prefix;
 		if (!str_has_prefix(line, prefix))
@@ -72,11 +74,11 @@ static void take_line(struct agent_engine *engine, struct str line)
 		prefixes[i].take(engine, (struct str){ line.data + prefix.len, line.len - prefix.len });
 		return;
 	}
-	take_body(engine, line);
+	dialect_0_1_take_body(engine, line);
 }
 
 /* Opaque, but it ends up in argv and in the names of files. */
-static bool is_session_id(struct str id)
+static bool dialect_0_1_is_session_id(struct str id)
 {
 	return id.len > 0 && id.len <= AGENT_SESSION_ID_MAX && id.data[0] != '-' && !str_is(id, ".") &&
 		!str_is(id, "..") && !session_id_has_bad_character(id, true);
@@ -88,8 +90,8 @@ const struct dialect dialect_0_1 = {
 	.has_message = true,
 	.has_variables = true,
 	.last_session_wins = true,
-	.is_session_id = is_session_id,
+	.is_session_id = dialect_0_1_is_session_id,
 	.session_id_rule = "an id is at most 512 bytes of UTF-8 without blanks, control characters, "
 					   "':', '/' and '\\', and does not begin with '-'",
-	.line = take_line,
+	.line = dialect_0_1_take_line,
 };

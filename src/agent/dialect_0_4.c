@@ -3,10 +3,12 @@
 
 #include <errno.h>
 
-#include "agent/engine_parts.h"
+#include "agent/agent_engine_parts.h"
+#include "base/macros.h"
 
 /* The member as a text; false when it is none. */
-static bool get_text(const perch_json_value *event, const char *name, struct str *ret_text)
+static bool dialect_0_4_get_text(
+	const perch_json_value *event, const char *name, struct str *ret_text)
 {
 	const perch_json_value *value = perch_json_get(event, name);
 	if (perch_json_type_of(value) != PERCH_JSON_STRING)
@@ -16,7 +18,8 @@ static bool get_text(const perch_json_value *event, const char *name, struct str
 }
 
 /* Of any event. Absent, null and "" say that there is none. */
-static void take_session(struct agent_engine *engine, const perch_json_value *id, struct str line)
+static void dialect_0_4_take_session(
+	struct agent_engine *engine, const perch_json_value *id, struct str line)
 {
 	struct str text = { 0 };
 	perch_json_type type = perch_json_type_of(id);
@@ -28,22 +31,22 @@ static void take_session(struct agent_engine *engine, const perch_json_value *id
 		engine_session(engine, text);
 }
 
-static const char *take_partial(
+static const char *dialect_0_4_take_partial(
 	struct agent_engine *engine, const perch_json_value *event, struct str line)
 {
 	struct str text;
-	if (!get_text(event, "text", &text))
+	if (!dialect_0_4_get_text(event, "text", &text))
 		return "is a partial without a text and is ignored";
 	engine_partial(engine, text, line);
 	return NULL;
 }
 
-static const char *take_result(
+static const char *dialect_0_4_take_result(
 	struct agent_engine *engine, const perch_json_value *event, struct str line)
 {
 	(void)line;
 	struct str text;
-	if (!get_text(event, "text", &text))
+	if (!dialect_0_4_get_text(event, "text", &text))
 		return "is a result without a text and is ignored";
 	if (engine->has_result)
 		return "is a second result and is ignored";
@@ -55,27 +58,27 @@ static const char *take_result(
 	return NULL;
 }
 
-static const char *take_error(
+static const char *dialect_0_4_take_error(
 	struct agent_engine *engine, const perch_json_value *event, struct str line)
 {
 	(void)line;
 	struct str text = { 0 };
-	get_text(event, "message", &text);
+	dialect_0_4_get_text(event, "message", &text);
 	engine_error(engine, text);
 	return NULL;
 }
 
-static const char *take_permission(
+static const char *dialect_0_4_take_permission(
 	struct agent_engine *engine, const perch_json_value *event, struct str line)
 {
 	(void)line;
 	struct agent_permission permission = { 0 };
 	if (!engine->options.has_permission)
 		return "asks for a permission, which the profile does not allow, and is ignored";
-	if (!get_text(event, "request_id", &permission.request_id) ||
+	if (!dialect_0_4_get_text(event, "request_id", &permission.request_id) ||
 		memchr(permission.request_id.data, '\0', permission.request_id.len))
 		return "asks for a permission without a usable request_id and is ignored";
-	get_text(event, "tool_name", &permission.tool_name);
+	dialect_0_4_get_text(event, "tool_name", &permission.tool_name);
 	permission.input.data = perch_json_raw(perch_json_get(event, "input"), &permission.input.len);
 	permissions_request(engine, &permission);
 	return NULL;
@@ -87,26 +90,26 @@ static const struct {
 	const char *(*take)(
 		struct agent_engine *engine, const perch_json_value *event, struct str line);
 } events[] = {
-	{ "partial", take_partial },
-	{ "result", take_result },
-	{ "error", take_error },
-	{ "permission_request", take_permission },
+	{ "partial", dialect_0_4_take_partial },
+	{ "result", dialect_0_4_take_result },
+	{ "error", dialect_0_4_take_error },
+	{ "permission_request", dialect_0_4_take_permission },
 };
 
-static const char *take_event(
+static const char *dialect_0_4_take_event(
 	struct agent_engine *engine, const perch_json_value *event, struct str line)
 {
 	const perch_json_value *type = perch_json_get(event, "type");
-	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+	for (size_t i = 0; i < COUNT(events); i++) {
 		if (!perch_json_is(type, events[i].type))
 			continue;
-		take_session(engine, perch_json_get(event, "session_id"), line);
+		dialect_0_4_take_session(engine, perch_json_get(event, "session_id"), line);
 		return events[i].take(engine, event, line);
 	}
 	return "is no event that is known and is ignored";
 }
 
-static void take_line(struct agent_engine *engine, struct str line)
+static void dialect_0_4_take_line(struct agent_engine *engine, struct str line)
 {
 	if (!str_trim(line).len)
 		return;
@@ -118,7 +121,7 @@ static void take_line(struct agent_engine *engine, struct str line)
 	}
 	const char *problem = "is not JSON and is ignored";
 	if (r == 0)
-		problem = take_event(engine, event, line);
+		problem = dialect_0_4_take_event(engine, event, line);
 	if (problem)
 		engine_warn_of_line(engine, line, problem);
 }
@@ -126,7 +129,7 @@ static void take_line(struct agent_engine *engine, struct str line)
 /* What it may be is wide, but it must fit into a later turn's argv. */
 enum { SESSION_ID_MAX = 4096 };
 
-static bool is_session_id(struct str id)
+static bool dialect_0_4_is_session_id(struct str id)
 {
 	return id.len > 0 && id.len <= SESSION_ID_MAX && !str_is(id, ".") && !str_is(id, "..") &&
 		!session_id_has_bad_character(id, false);
@@ -137,8 +140,8 @@ const struct dialect dialect_0_4 = {
 	.has_turn_line = true,
 	.limits_variables = true,
 	.reply_needs_silence = true,
-	.is_session_id = is_session_id,
+	.is_session_id = dialect_0_4_is_session_id,
 	.session_id_rule = "an id is at most 4096 bytes of UTF-8 without control characters, '/' and "
 					   "'\\'",
-	.line = take_line,
+	.line = dialect_0_4_take_line,
 };

@@ -1,5 +1,5 @@
 /* What a sandboxed agent is confined to. */
-#include "agent/launch.h"
+#include "agent/agent_launch.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "registry/decision.h"
 
 /* Kept as long as the policy, which names it. NULL without memory. */
-static const char *directory_of(const struct launch *launch)
+static const char *launch_sandbox_directory_of(const struct launch *launch)
 {
 	char resolved[PATH_MAX];
 	bool is_there = realpath(launch->cwd ? launch->cwd : ".", resolved);
@@ -39,7 +39,7 @@ int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy
 	const struct policy_widening *widening = &launch->options->profile->widening;
 	const char *home = launch_own_variable(launch, STR("HOME"));
 	struct policy_plugin agent = policy_plugin_of(arena, home);
-	agent.project = directory_of(launch);
+	agent.project = launch_sandbox_directory_of(launch);
 	agent.may_write_project = true;
 	struct sandbox_policy policy;
 	if (!agent.project || policy_for_plugin(arena, &agent, &policy) < 0)

@@ -7,11 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/launch.h"
+#include "agent/agent_launch.h"
 #include "agent/template.h"
 #include "base/cleanup.h"
 #include "proc/program.h"
-#include "sandbox/path_list.h"
+#include "sandbox/policy/path_list.h"
 
 static bool named_is_file(const char *path)
 {
@@ -21,7 +21,7 @@ static bool named_is_file(const char *path)
 
 /* Adds it if there is such a file; what the profile or the user lets it write by that very name is
  * meant to be written. */
-static void named_add(struct path_list *files, const struct launch *launch, const char *text)
+static void named_files_add(struct path_list *files, const struct launch *launch, const char *text)
 {
 	char here[PATH_MAX] = "";
 	bool is_relative = text[0] != '/';
@@ -39,13 +39,13 @@ static void named_add_program(
 {
 	_cleanup_free_ char *found = NULL;
 	if (strchr(text, '/')) {
-		named_add(files, launch, text);
+		named_files_add(files, launch, text);
 		return;
 	}
 	int r = program_find(text, launch->env, &found, NULL);
 	files->failed |= r == -ENOMEM;
 	if (r == 0)
-		named_add(files, launch, found);
+		named_files_add(files, launch, found);
 }
 
 /* An argument as a whole, and what stands behind its = */
@@ -53,9 +53,9 @@ static void named_add_argument(
 	struct path_list *files, const struct launch *launch, const char *text)
 {
 	const char *equals = strchr(text, '=');
-	named_add(files, launch, text);
+	named_files_add(files, launch, text);
 	if (equals)
-		named_add(files, launch, equals + 1);
+		named_files_add(files, launch, equals + 1);
 }
 
 /* What a chat user writes names nothing. */

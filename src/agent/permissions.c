@@ -2,9 +2,9 @@
  * questions. */
 #include <stdlib.h>
 
-#include "agent/engine_parts.h"
+#include "agent/agent_engine_parts.h"
 
-static void free_permit(struct permit *permit)
+static void permissions_free_permit(struct permit *permit)
 {
 	buf_free(&permit->request_id);
 	buf_free(&permit->answer);
@@ -16,11 +16,11 @@ void permissions_free(struct agent_engine *engine)
 	while (engine->first) {
 		struct permit *permit = engine->first;
 		engine->first = permit->next;
-		free_permit(permit);
+		permissions_free_permit(permit);
 	}
 }
 
-static void answer(
+static void permissions_answer(
 	struct agent_engine *engine, struct permit *permit, bool allowed, struct str message)
 {
 	struct perch_json_writer writer = json_writer_on(&permit->answer);
@@ -38,7 +38,7 @@ static void answer(
 }
 
 /* Tells every answer that has no open question before it. */
-static void send_ready(struct agent_engine *engine)
+static void permissions_send_ready(struct agent_engine *engine)
 {
 	while (engine->first && engine->first->answer.len && !engine->is_broken) {
 		struct permit *permit = engine->first;
@@ -47,7 +47,7 @@ static void send_ready(struct agent_engine *engine)
 			engine->last = NULL;
 		engine->effects->send(
 			engine->data, (struct str){ permit->answer.data, permit->answer.len });
-		free_permit(permit);
+		permissions_free_permit(permit);
 	}
 }
 
@@ -70,8 +70,9 @@ void permissions_request(struct agent_engine *engine, const struct agent_permiss
 		engine->effects->permission(engine->data, permission);
 		return;
 	}
-	answer(engine, permit, false, (struct str){ engine->denial.data, engine->denial.len });
-	send_ready(engine);
+	permissions_answer(
+		engine, permit, false, (struct str){ engine->denial.data, engine->denial.len });
+	permissions_send_ready(engine);
 }
 
 void agent_engine_permit(
@@ -81,10 +82,10 @@ void agent_engine_permit(
 		struct str id = { permit->request_id.data, permit->request_id.len };
 		if (permit->answer.len || !str_eq(id, request_id))
 			continue;
-		answer(engine, permit, allowed, message);
+		permissions_answer(engine, permit, allowed, message);
 		break;
 	}
-	send_ready(engine);
+	permissions_send_ready(engine);
 }
 
 void agent_engine_deny_all(struct agent_engine *engine, struct str message)
@@ -93,9 +94,9 @@ void agent_engine_deny_all(struct agent_engine *engine, struct str message)
 	engine_set(engine, &engine->denial, message);
 	for (struct permit *permit = engine->first; permit; permit = permit->next) {
 		if (!permit->answer.len)
-			answer(engine, permit, false, message);
+			permissions_answer(engine, permit, false, message);
 	}
-	send_ready(engine);
+	permissions_send_ready(engine);
 }
 
 bool agent_engine_is_asking(const struct agent_engine *engine)

@@ -15,14 +15,14 @@
 /* One byte of the file, far behind its end: a lock needs no byte to be there. It
  * belongs to the open file, not to the process: two users in one process see each
  * other, and no close() elsewhere drops it. */
-static struct flock lock_of(int64_t number)
+static struct flock presence_lock_of(int64_t number)
 {
 	return (struct flock){
 		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)number, .l_len = 1
 	};
 }
 
-static int random_number(int64_t *ret_number)
+static int presence_random_number(int64_t *ret_number)
 {
 	uint64_t number;
 	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != (ssize_t)sizeof(number))
@@ -31,13 +31,13 @@ static int random_number(int64_t *ret_number)
 	return 0;
 }
 
-static int take_number(int fd, int64_t *ret_number)
+static int presence_take_number(int fd, int64_t *ret_number)
 {
 	for (int tries = 0; tries < 8; tries++) {
-		int r = random_number(ret_number);
+		int r = presence_random_number(ret_number);
 		if (r < 0)
 			return r;
-		struct flock lock = lock_of(*ret_number);
+		struct flock lock = presence_lock_of(*ret_number);
 		if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
 			return 0;
 		if (errno != EAGAIN && errno != EACCES)
@@ -51,7 +51,7 @@ int presence_take(const char *path, struct presence *ret_presence, perch_err *er
 	char shown[FILE_SHOWN_MAX];
 	_cleanup_fd_ int fd = regular_open(AT_FDCWD, path, O_RDWR | O_CREAT | O_NOFOLLOW);
 	int64_t number = 0;
-	int r = fd < 0 ? fd : take_number(fd, &number);
+	int r = fd < 0 ? fd : presence_take_number(fd, &number);
 	if (r < 0)
 		return err_set(err, r, "cannot hold a lock in %s: %s", file_shown(path, shown),
 			r == -ENOTSUP ? "it is no file" : perch_strerror(r));
@@ -66,7 +66,7 @@ void presence_drop(struct presence *presence)
 
 bool presence_is_alive(const struct presence *presence, int64_t number)
 {
-	struct flock lock = lock_of(number);
+	struct flock lock = presence_lock_of(number);
 	if (number == presence->number)
 		return true;
 	return fcntl(presence->fd, F_OFD_GETLK, &lock) < 0 || lock.l_type != F_UNLCK;

@@ -15,10 +15,11 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/sha256.h"
+#include "proc/ladder.h"
 
 /* ---- what is odd --------------------------------------------------------- */
 
-static int warn(struct profile_reader *reader, const char *text)
+static int profile_warn(struct profile_reader *reader, const char *text)
 {
 	struct path_list *warnings = &reader->warnings;
 	const char *kept = arena_dup(reader->arena, str_from(text));
@@ -42,12 +43,12 @@ int profile_warn_unknown(
 		file_shown(reader->profile->path, shown), entry->line, reader->prefix,
 		file_shown(entry->name, key), nearest ? "; did you mean '" : "", nearest ? nearest : "",
 		nearest ? "'?" : "");
-	return warn(reader, text);
+	return profile_warn(reader, text);
 }
 
 /* ---- keys ---------------------------------------------------------------- */
 
-static int take_unknown(struct profile_reader *reader, const struct yaml_entry *entry)
+static int profile_take_unknown(struct profile_reader *reader, const struct yaml_entry *entry)
 {
 	const char *nearest = profile_nearest_key(entry->name);
 	if (nearest && strcmp(nearest, "command") == 0 && !reader->like_command)
@@ -56,12 +57,12 @@ static int take_unknown(struct profile_reader *reader, const struct yaml_entry *
 }
 
 /* A key with nothing behind it is as good as absent. */
-static int read_entry(
+static int profile_read_entry(
 	struct profile_reader *reader, const struct yaml_entry *entry, bool seen[PROFILE_KEYS])
 {
 	int key = profile_find_key(entry->name);
 	if (key < 0)
-		return take_unknown(reader, entry);
+		return profile_take_unknown(reader, entry);
 	if (strcmp(entry->name, "command") == 0)
 		reader->command = entry;
 	if (entry->value->type == YAML_NULL)
@@ -72,7 +73,7 @@ static int read_entry(
 	return profile_read_key(reader, key, entry);
 }
 
-static int read_inner(
+static int profile_read_inner(
 	struct profile_reader *reader, const struct yaml_entry *entry, bool seen[PROFILE_KEYS])
 {
 	if (entry->value->type != YAML_MAP)
@@ -80,26 +81,27 @@ static int read_inner(
 	reader->prefix = "agentproc.";
 	int r = 0;
 	for (size_t i = 0; r == 0 && i < entry->value->count; i++)
-		r = read_entry(reader, &entry->value->entries[i], seen);
+		r = profile_read_entry(reader, &entry->value->entries[i], seen);
 	reader->prefix = "";
 	return r;
 }
 
-static int read_keys(struct profile_reader *reader, const struct yaml_value *root)
+static int profile_read_keys(struct profile_reader *reader, const struct yaml_value *root)
 {
 	bool seen[PROFILE_KEYS] = { false };
 	int r = 0;
 	for (size_t i = 0; r == 0 && i < root->count; i++) {
 		const struct yaml_entry *entry = &root->entries[i];
 		bool is_inner = strcmp(entry->name, "agentproc") == 0;
-		r = is_inner ? read_inner(reader, entry, seen) : read_entry(reader, entry, seen);
+		r = is_inner ? profile_read_inner(reader, entry, seen)
+					 : profile_read_entry(reader, entry, seen);
 	}
 	return r;
 }
 
 /* ---- the whole ----------------------------------------------------------- */
 
-static void set_defaults(struct agent_profile *profile)
+static void profile_set_defaults(struct agent_profile *profile)
 {
 	static const char *const nothing[] = { NULL };
 	*profile = (struct agent_profile){
@@ -109,7 +111,7 @@ static void set_defaults(struct agent_profile *profile)
 		.env = nothing,
 		.env_allowlist = nothing,
 		.timeout_ns = 1800 * NSEC_PER_SEC,
-		.kill_grace_ns = 5 * NSEC_PER_SEC,
+		.kill_grace_ns = AGENT_KILL_AFTER_NS,
 		.max_reply_chars = 8000,
 		.truncation_suffix = "\n\n…(truncated)",
 		.send_error_reply = true,
@@ -119,7 +121,7 @@ static void set_defaults(struct agent_profile *profile)
 	};
 }
 
-static bool uses_message(const struct agent_profile *profile)
+static bool profile_uses_message(const struct agent_profile *profile)
 {
 	bool uses = template_uses_message(str_from(profile->command)) ||
 		template_uses_message(str_from(profile->cwd));
@@ -130,26 +132,26 @@ static bool uses_message(const struct agent_profile *profile)
 	return uses;
 }
 
-static int warn_of_placeholder(struct profile_reader *reader, const char *template)
+static int profile_warn_of_placeholder(struct profile_reader *reader, const char *template)
 {
 	char text[TEMPLATE_WORDS_MAX];
-	return template_explain_unknown(str_from(template), text) ? warn(reader, text) : 0;
+	return template_explain_unknown(str_from(template), text) ? profile_warn(reader, text) : 0;
 }
 
-static int warn_of_placeholders(struct profile_reader *reader)
+static int profile_warn_of_placeholders(struct profile_reader *reader)
 {
 	const struct agent_profile *profile = reader->profile;
-	int r = warn_of_placeholder(reader, profile->command);
+	int r = profile_warn_of_placeholder(reader, profile->command);
 	if (r == 0)
-		r = warn_of_placeholder(reader, profile->cwd);
+		r = profile_warn_of_placeholder(reader, profile->cwd);
 	for (const char *const *text = profile->args; r == 0 && *text; text++)
-		r = warn_of_placeholder(reader, *text);
+		r = profile_warn_of_placeholder(reader, *text);
 	for (const char *const *text = profile->env; r == 0 && *text; text++)
-		r = warn_of_placeholder(reader, *text);
+		r = profile_warn_of_placeholder(reader, *text);
 	return r;
 }
 
-static int check_command(struct profile_reader *reader, const struct yaml_value *root)
+static int profile_check_command(struct profile_reader *reader, const struct yaml_value *root)
 {
 	if (reader->profile->command[strspn(reader->profile->command, " \t\n\v\f\r")])
 		return 0;
@@ -169,33 +171,34 @@ static int check_command(struct profile_reader *reader, const struct yaml_value 
 		reader->err, -EINVAL, root->line, root->column, "command is missing: what is to be run?");
 }
 
-static int conclude(struct profile_reader *reader, const struct yaml_value *root)
+static int profile_conclude(struct profile_reader *reader, const struct yaml_value *root)
 {
 	struct agent_profile *profile = reader->profile;
 	if (!reader->has_protocol && (reader->has_executor || reader->has_permission))
 		profile->dialect = AGENT_0_4;
-	int r = check_command(reader, root);
+	int r = profile_check_command(reader, root);
 	if (r == 0 && reader->has_executor)
-		r = warn(reader, "the executor is not known here: command is run instead");
-	if (r == 0 && profile->dialect == AGENT_0_4 && uses_message(profile))
-		r = warn(reader, "{{MESSAGE}} means nothing in protocol 0.4: the message is on stdin");
-	return r < 0 ? r : warn_of_placeholders(reader);
+		r = profile_warn(reader, "the executor is not known here: command is run instead");
+	if (r == 0 && profile->dialect == AGENT_0_4 && profile_uses_message(profile))
+		r = profile_warn(
+			reader, "{{MESSAGE}} means nothing in protocol 0.4: the message is on stdin");
+	return r < 0 ? r : profile_warn_of_placeholders(reader);
 }
 
-static int read_root(struct profile_reader *reader, const struct yaml_value *root)
+static int profile_read_root(struct profile_reader *reader, const struct yaml_value *root)
 {
 	if (root->type != YAML_MAP)
 		return err_set_at(reader->err, -EINVAL, root->line, root->column,
 			"a profile must be a mapping with the key command, not %s", yaml_type_name(root->type));
-	int r = read_keys(reader, root);
-	return r < 0 ? r : conclude(reader, root);
+	int r = profile_read_keys(reader, root);
+	return r < 0 ? r : profile_conclude(reader, root);
 }
 
 int agent_profile_parse(const char *path, struct str text, struct arena *arena,
 	struct agent_profile *ret_profile, perch_err *err)
 {
 	struct agent_profile profile;
-	set_defaults(&profile);
+	profile_set_defaults(&profile);
 	const char *slash = strrchr(path, '/');
 	profile.path = arena_dup(arena, str_from(path));
 	profile.directory = arena_dup(
@@ -218,7 +221,7 @@ int agent_profile_parse(const char *path, struct str text, struct arena *arena,
 	const struct yaml_value *root;
 	int r = yaml_parse(text, arena, &root, &inner);
 	if (r == 0)
-		r = read_root(&reader, root);
+		r = profile_read_root(&reader, root);
 	if (r < 0)
 		return file_blame(err, path, &inner);
 	*ret_profile = profile;

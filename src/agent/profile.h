@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "perch/base.h"
-#include "sandbox/policy.h"
+#include "sandbox/policy/policy.h"
 
 struct decision;
 struct grant;

@@ -6,9 +6,9 @@
 #include "agent/profile.h"
 #include "base/err.h"
 #include "registry/decision.h"
-#include "sandbox/path_list.h"
+#include "sandbox/policy/path_list.h"
 
-static void grant_add_word(struct path_list *words, const char *kind, const char *about)
+static void profile_grant_add_word(struct path_list *words, const char *kind, const char *about)
 {
 	const char *word = decision_word(words->arena, kind, about);
 	words->failed |= !word;
@@ -16,25 +16,26 @@ static void grant_add_word(struct path_list *words, const char *kind, const char
 }
 
 /* ${VAR} gives it a variable, whatever the sandbox takes away. */
-static void grant_add_variables(struct path_list *words, const char *template)
+static void profile_grant_add_variables(struct path_list *words, const char *template)
 {
 	for (const char *at = template; !words->failed && (at = strstr(at, "${")); at++) {
 		size_t len = strcspn(at + 2, "}");
 		const char *name = arena_dup(words->arena, (struct str){ at + 2, len });
 		words->failed |= !name;
 		if (name && at[2 + len])
-			grant_add_word(words, "variable", name);
+			profile_grant_add_word(words, "variable", name);
 	}
 }
 
 /* The directory is written: what a path leads to counts, unless that is known only in a turn. */
-static void grant_add_directory(struct path_list *words, const struct agent_profile *profile)
+static void profile_grant_add_directory(
+	struct path_list *words, const struct agent_profile *profile)
 {
 	const char *cwd = profile->cwd;
 	const char *home = getenv("HOME");
 	bool is_home = profile_is_home(cwd);
 	if (!cwd[0] || strstr(cwd, "{{") || strstr(cwd, "${") || (is_home && !home)) {
-		grant_add_word(words, "directory", cwd);
+		profile_grant_add_word(words, "directory", cwd);
 		return;
 	}
 	const char *base = cwd[0] == '/' ? "" : is_home ? home : profile->directory;
@@ -46,14 +47,15 @@ static void grant_add_directory(struct path_list *words, const struct agent_prof
 
 /* What it says beside its widening: the directory is written, and the network is open unless it
  * is closed. */
-static const char *const *grant_words(struct arena *arena, const struct agent_profile *profile)
+static const char *const *profile_grant_words(
+	struct arena *arena, const struct agent_profile *profile)
 {
 	struct path_list words;
 	path_list_begin(&words, arena, NULL);
-	grant_add_directory(&words, profile);
-	grant_add_variables(&words, profile->cwd);
+	profile_grant_add_directory(&words, profile);
+	profile_grant_add_variables(&words, profile->cwd);
 	for (const char *const *variable = profile->env; *variable; variable++)
-		grant_add_variables(&words, *variable);
+		profile_grant_add_variables(&words, *variable);
 	if (profile->widening.net != WIDENING_NET_NONE)
 		path_list_add(&words, "network");
 	return words.failed ? NULL : decision_words(arena, &profile->widening, words.items);
@@ -69,7 +71,7 @@ int agent_profile_decision(struct arena *arena, const struct agent_profile *prof
 		.name = profile->path,
 		.path = profile->path,
 		.sha256 = profile->sha256,
-		.words = is_sandboxed ? grant_words(arena, profile) : no_sandbox,
+		.words = is_sandboxed ? profile_grant_words(arena, profile) : no_sandbox,
 		.approve_by = arena_join(arena, "perch agent allow ", profile->path, " --profile", NULL),
 	};
 	if (!decision.words || !decision.approve_by)
@@ -80,7 +82,7 @@ int agent_profile_decision(struct arena *arena, const struct agent_profile *prof
 
 /* An agent without a sandbox has all rights: of that there is nothing to record, unless it had
  * one before. */
-static int grant_check(
+static int profile_grant_check(
 	struct arena *arena, struct agent_profile *profile, const struct grant *grant, perch_err *err)
 {
 	bool is_sandboxed = grant->widening.is_on || profile->is_sandboxed;
@@ -109,7 +111,7 @@ int agent_profile_grant(
 		return err_no_memory(err);
 	int r = grants_read(GRANT_AGENT, profile->path, arena, grant, err);
 	if (r == 0)
-		r = grant_check(arena, profile, grant, err);
+		r = profile_grant_check(arena, profile, grant, err);
 	if (r == 0 && policy_widening_join(arena, &grant->widening, &profile->widening) < 0)
 		r = err_no_memory(err);
 	if (r == 0 && (profile->widening.is_off || profile->widening.is_on))

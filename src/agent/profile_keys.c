@@ -7,6 +7,7 @@
 #include "agent/profile_parts.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/macros.h"
 
 #define SECONDS_MAX 1e9
 #define CHARS_MAX 1e15
@@ -34,7 +35,7 @@ int profile_refuse_type(
 
 /* ---- kinds of values ----------------------------------------------------- */
 
-static int read_text(
+static int profile_keys_read_text(
 	struct profile_reader *reader, const struct yaml_entry *entry, const char **target)
 {
 	if (entry->value->type != YAML_STRING)
@@ -43,7 +44,8 @@ static int read_text(
 	return 0;
 }
 
-static int read_bool(struct profile_reader *reader, const struct yaml_entry *entry, bool *target)
+static int profile_keys_read_bool(
+	struct profile_reader *reader, const struct yaml_entry *entry, bool *target)
 {
 	if (entry->value->type != YAML_BOOL)
 		return profile_refuse_type(reader, entry, "true or false");
@@ -51,7 +53,7 @@ static int read_bool(struct profile_reader *reader, const struct yaml_entry *ent
 	return 0;
 }
 
-static int read_number(
+static int profile_keys_read_number(
 	struct profile_reader *reader, const struct yaml_entry *entry, double most, double *ret_number)
 {
 	const struct yaml_value *value = entry->value;
@@ -63,20 +65,21 @@ static int read_number(
 	return 0;
 }
 
-static int read_seconds(
+static int profile_keys_read_seconds(
 	struct profile_reader *reader, const struct yaml_entry *entry, uint64_t *target)
 {
 	double seconds = 0;
-	int r = read_number(reader, entry, SECONDS_MAX, &seconds);
+	int r = profile_keys_read_number(reader, entry, SECONDS_MAX, &seconds);
 	if (r == 0)
 		*target = (uint64_t)(seconds * (double)NSEC_PER_SEC);
 	return r;
 }
 
-static int read_count(struct profile_reader *reader, const struct yaml_entry *entry, size_t *target)
+static int profile_keys_read_count(
+	struct profile_reader *reader, const struct yaml_entry *entry, size_t *target)
 {
 	double number = 0;
-	int r = read_number(reader, entry, CHARS_MAX, &number);
+	int r = profile_keys_read_number(reader, entry, CHARS_MAX, &number);
 	if (r < 0)
 		return r;
 	if (number != (double)(uint64_t)number)
@@ -111,16 +114,16 @@ int profile_texts(struct profile_reader *reader, const struct yaml_entry *entry,
 
 /* ---- keys that are more than a value ------------------------------------- */
 
-static int read_args(struct profile_reader *reader, const struct yaml_entry *entry)
+static int profile_keys_read_args(struct profile_reader *reader, const struct yaml_entry *entry)
 {
 	reader->profile->has_args = true;
 	return profile_texts(reader, entry, true, &reader->profile->args);
 }
 
-static int read_stdin(struct profile_reader *reader, const struct yaml_entry *entry)
+static int profile_keys_read_stdin(struct profile_reader *reader, const struct yaml_entry *entry)
 {
 	const char *word = "";
-	int r = read_text(reader, entry, &word);
+	int r = profile_keys_read_text(reader, entry, &word);
 	if (r < 0)
 		return r;
 	reader->profile->message_on_stdin = strcmp(word, "message") == 0;
@@ -129,12 +132,12 @@ static int read_stdin(struct profile_reader *reader, const struct yaml_entry *en
 	return 0;
 }
 
-static bool is_variable_name(const char *name)
+static bool profile_keys_is_variable_name(const char *name)
 {
 	return name[0] && !strchr(name, '=');
 }
 
-static int read_env(struct profile_reader *reader, const struct yaml_entry *entry)
+static int profile_keys_read_env(struct profile_reader *reader, const struct yaml_entry *entry)
 {
 	const struct yaml_value *map = entry->value;
 	if (map->type != YAML_MAP)
@@ -146,7 +149,7 @@ static int read_env(struct profile_reader *reader, const struct yaml_entry *entr
 		const struct yaml_entry *variable = &map->entries[i];
 		enum yaml_type type = variable->value->type;
 		const struct yaml_entry at = { .name = entry->name, .value = variable->value };
-		if (!is_variable_name(variable->name))
+		if (!profile_keys_is_variable_name(variable->name))
 			return profile_refuse(
 				reader, &at, "has a name that cannot be: '%.100s'", variable->name);
 		if (type != YAML_STRING && type != YAML_INT && type != YAML_FLOAT)
@@ -161,22 +164,23 @@ static int read_env(struct profile_reader *reader, const struct yaml_entry *entr
 	return 0;
 }
 
-static int read_env_allowlist(struct profile_reader *reader, const struct yaml_entry *entry)
+static int profile_keys_read_env_allowlist(
+	struct profile_reader *reader, const struct yaml_entry *entry)
 {
 	reader->profile->has_env_allowlist = true;
 	return profile_texts(reader, entry, false, &reader->profile->env_allowlist);
 }
 
-static int read_prefix(struct profile_reader *reader, const struct yaml_entry *entry)
+static int profile_keys_read_prefix(struct profile_reader *reader, const struct yaml_entry *entry)
 {
-	int r = read_text(reader, entry, &reader->profile->session_prefix);
+	int r = profile_keys_read_text(reader, entry, &reader->profile->session_prefix);
 	if (r == 0 && (!entry->value->text[0] || strpbrk(entry->value->text, "\r\n")))
 		return profile_refuse(reader, entry, "must be the start of a line, and not empty");
 	return r;
 }
 
 /* 0.4 without quotes is a number, and meant all the same. */
-static int read_protocol(struct profile_reader *reader, const struct yaml_entry *entry)
+static int profile_keys_read_protocol(struct profile_reader *reader, const struct yaml_entry *entry)
 {
 	const char *text = entry->value->type < YAML_LIST ? entry->value->text : "";
 	bool is_0_4 = strcmp(text, "0.4") == 0;
@@ -187,16 +191,17 @@ static int read_protocol(struct profile_reader *reader, const struct yaml_entry 
 	return 0;
 }
 
-static int read_executor(struct profile_reader *reader, const struct yaml_entry *entry)
+static int profile_keys_read_executor(struct profile_reader *reader, const struct yaml_entry *entry)
 {
 	reader->has_executor = true;
-	return read_text(reader, entry, &reader->executor);
+	return profile_keys_read_text(reader, entry, &reader->executor);
 }
 
-static int read_permission(struct profile_reader *reader, const struct yaml_entry *entry)
+static int profile_keys_read_permission(
+	struct profile_reader *reader, const struct yaml_entry *entry)
 {
 	reader->has_permission = true;
-	return read_bool(reader, entry, &reader->profile->permission);
+	return profile_keys_read_bool(reader, entry, &reader->profile->permission);
 }
 
 /* ---- the table ----------------------------------------------------------- */
@@ -212,11 +217,11 @@ static const struct key {
 	int (*read)(struct profile_reader *reader, const struct yaml_entry *entry);
 } keys[] = {
 	{ "command", KIND_TEXT, AT(command), NULL },
-	{ "args", KIND_OWN, 0, read_args },
-	{ "stdin", KIND_OWN, 0, read_stdin },
+	{ "args", KIND_OWN, 0, profile_keys_read_args },
+	{ "stdin", KIND_OWN, 0, profile_keys_read_stdin },
 	{ "cwd", KIND_TEXT, AT(cwd), NULL },
-	{ "env", KIND_OWN, 0, read_env },
-	{ "env_allowlist", KIND_OWN, 0, read_env_allowlist },
+	{ "env", KIND_OWN, 0, profile_keys_read_env },
+	{ "env_allowlist", KIND_OWN, 0, profile_keys_read_env_allowlist },
 	{ "timeout_secs", KIND_SECONDS, AT(timeout_ns), NULL },
 	{ "idle_timeout_secs", KIND_SECONDS, AT(idle_timeout_ns), NULL },
 	{ "kill_grace_secs", KIND_SECONDS, AT(kill_grace_ns), NULL },
@@ -225,13 +230,13 @@ static const struct key {
 	{ "include_stderr_in_reply", KIND_BOOL, AT(include_stderr_in_reply), NULL },
 	{ "send_error_reply", KIND_BOOL, AT(send_error_reply), NULL },
 	{ "streaming", KIND_BOOL, AT(streaming), NULL },
-	{ "session_line_prefix", KIND_OWN, 0, read_prefix },
-	{ "protocol", KIND_OWN, 0, read_protocol },
-	{ "executor", KIND_OWN, 0, read_executor },
-	{ "permission", KIND_OWN, 0, read_permission },
+	{ "session_line_prefix", KIND_OWN, 0, profile_keys_read_prefix },
+	{ "protocol", KIND_OWN, 0, profile_keys_read_protocol },
+	{ "executor", KIND_OWN, 0, profile_keys_read_executor },
+	{ "permission", KIND_OWN, 0, profile_keys_read_permission },
 	{ "sandbox", KIND_OWN, 0, profile_read_sandbox },
 };
-_Static_assert(sizeof(keys) / sizeof(keys[0]) == PROFILE_KEYS, "PROFILE_KEYS counts them");
+_Static_assert(COUNT(keys) == PROFILE_KEYS, "PROFILE_KEYS counts them");
 
 int profile_read_key(struct profile_reader *reader, int which, const struct yaml_entry *entry)
 {
@@ -239,13 +244,13 @@ int profile_read_key(struct profile_reader *reader, int which, const struct yaml
 	void *target = (char *)reader->profile + key->offset;
 	switch (key->kind) {
 	case KIND_TEXT:
-		return read_text(reader, entry, target);
+		return profile_keys_read_text(reader, entry, target);
 	case KIND_BOOL:
-		return read_bool(reader, entry, target);
+		return profile_keys_read_bool(reader, entry, target);
 	case KIND_SECONDS:
-		return read_seconds(reader, entry, target);
+		return profile_keys_read_seconds(reader, entry, target);
 	case KIND_COUNT:
-		return read_count(reader, entry, target);
+		return profile_keys_read_count(reader, entry, target);
 	case KIND_OWN:
 		return key->read(reader, entry);
 	}

@@ -4,7 +4,7 @@
 
 #include "agent/profile.h"
 #include "data/yaml.h"
-#include "sandbox/path_list.h"
+#include "sandbox/policy/path_list.h"
 
 struct profile_reader {
 	struct arena *arena;

@@ -14,7 +14,8 @@
 #include "agent/profile_parts.h"
 #include "base/err.h"
 
-static int read_switch(struct profile_reader *reader, const struct yaml_entry *entry)
+static int profile_sandbox_read_switch(
+	struct profile_reader *reader, const struct yaml_entry *entry)
 {
 	const struct yaml_value *value = entry->value;
 	bool is_on = value->type == YAML_BOOL ? value->boolean : strcmp(value->text, "on") == 0;
@@ -25,7 +26,7 @@ static int read_switch(struct profile_reader *reader, const struct yaml_entry *e
 	return 0;
 }
 
-static int read_net(struct profile_reader *reader, const struct yaml_entry *entry)
+static int profile_sandbox_read_net(struct profile_reader *reader, const struct yaml_entry *entry)
 {
 	const char *text = entry->value->type == YAML_STRING ? entry->value->text : "";
 	bool is_full = strcmp(text, "full") == 0;
@@ -35,7 +36,8 @@ static int read_net(struct profile_reader *reader, const struct yaml_entry *entr
 	return 0;
 }
 
-static int refuse_home(const struct profile_reader *reader, const struct yaml_entry *entry)
+static int profile_sandbox_refuse_home(
+	const struct profile_reader *reader, const struct yaml_entry *entry)
 {
 	return err_set_at(reader->err, -ENOENT, entry->value->line, entry->value->column,
 		"%s%.100s has '%.100s', but HOME is not set: set it, or write the whole path",
@@ -43,7 +45,7 @@ static int refuse_home(const struct profile_reader *reader, const struct yaml_en
 }
 
 /* The policy wants absolute paths. */
-static int make_absolute(
+static int profile_sandbox_make_absolute(
 	const struct profile_reader *reader, const struct yaml_entry *entry, const char **path)
 {
 	bool is_home = profile_is_home(*path);
@@ -51,12 +53,12 @@ static int make_absolute(
 	if ((*path)[0] == '/')
 		return 0;
 	if (is_home && !base[0])
-		return refuse_home(reader, entry);
+		return profile_sandbox_refuse_home(reader, entry);
 	*path = arena_join(reader->arena, base, is_home ? "" : "/", *path + is_home, NULL);
 	return *path ? 0 : err_no_memory(reader->err);
 }
 
-static int read_paths(
+static int profile_sandbox_read_paths(
 	struct profile_reader *reader, const struct yaml_entry *entry, const char *const **ret_list)
 {
 	const char *const *list;
@@ -65,33 +67,33 @@ static int read_paths(
 		return r;
 	for (size_t i = 0; r == 0 && list[i]; i++) {
 		const struct yaml_entry at = { entry->name, .value = entry->value->entries[i].value };
-		r = make_absolute(reader, &at, (const char **)&list[i]);
+		r = profile_sandbox_make_absolute(reader, &at, (const char **)&list[i]);
 	}
 	if (r == 0)
 		*ret_list = list;
 	return r;
 }
 
-static int read_key(struct profile_reader *reader, const struct yaml_entry *entry)
+static int profile_sandbox_read_key(struct profile_reader *reader, const struct yaml_entry *entry)
 {
 	struct policy_widening *widening = &reader->profile->widening;
 	if (strcmp(entry->name, "read") == 0)
-		return read_paths(reader, entry, &widening->read);
+		return profile_sandbox_read_paths(reader, entry, &widening->read);
 	if (strcmp(entry->name, "write") == 0)
-		return read_paths(reader, entry, &widening->write);
+		return profile_sandbox_read_paths(reader, entry, &widening->write);
 	if (strcmp(entry->name, "env") == 0)
 		return profile_texts(reader, entry, false, &widening->env);
 	if (strcmp(entry->name, "presets") == 0)
 		return profile_texts(reader, entry, false, &widening->presets);
 	if (strcmp(entry->name, "net") == 0)
-		return read_net(reader, entry);
+		return profile_sandbox_read_net(reader, entry);
 	return profile_warn_unknown(reader, entry, NULL);
 }
 
 int profile_read_sandbox(struct profile_reader *reader, const struct yaml_entry *entry)
 {
 	if (entry->value->type < YAML_LIST)
-		return read_switch(reader, entry);
+		return profile_sandbox_read_switch(reader, entry);
 	if (entry->value->type == YAML_LIST)
 		return profile_refuse(reader, entry, "must be on, off or a mapping, not a list");
 	reader->profile->is_sandboxed = true;
@@ -99,7 +101,7 @@ int profile_read_sandbox(struct profile_reader *reader, const struct yaml_entry 
 	reader->prefix = "sandbox.";
 	int r = 0;
 	for (size_t i = 0; r == 0 && i < entry->value->count; i++)
-		r = read_key(reader, &entry->value->entries[i]);
+		r = profile_sandbox_read_key(reader, &entry->value->entries[i]);
 	reader->prefix = prefix;
 	return r;
 }

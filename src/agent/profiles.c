@@ -17,7 +17,7 @@ struct kept_profile {
 	struct agent_profile profile;
 };
 
-static void kept_profile_free(struct kept_profile *kept)
+static void profiles_kept_profile_free(struct kept_profile *kept)
 {
 	if (!kept)
 		return;
@@ -25,7 +25,7 @@ static void kept_profile_free(struct kept_profile *kept)
 	free(kept->path);
 	free(kept);
 }
-DEFINE_POINTER_CLEANUP(cleanup_kept_profile, struct kept_profile, kept_profile_free)
+DEFINE_POINTER_CLEANUP(cleanup_kept_profile, struct kept_profile, profiles_kept_profile_free)
 
 const struct agent_profile *kept_profile(const struct kept_profile *profile)
 {
@@ -33,13 +33,13 @@ const struct agent_profile *kept_profile(const struct kept_profile *profile)
 }
 
 /* What was changed a moment ago is read again until it has settled. */
-static bool is_unchanged(const struct stat *then, const struct stat *now)
+static bool profiles_is_unchanged(const struct stat *then, const struct stat *now)
 {
 	return stamp_is_unchanged(then, now) && stamp_is_settled(now);
 }
 
 /* Takes those away that are stale, or too many, and that nobody uses. */
-static void sweep(struct profiles *profiles)
+static void profiles_sweep(struct profiles *profiles)
 {
 	size_t idle = 0;
 	for (struct kept_profile **at = &profiles->first; *at;) {
@@ -49,12 +49,12 @@ static void sweep(struct profiles *profiles)
 			continue;
 		}
 		*at = kept->next;
-		kept_profile_free(kept);
+		profiles_kept_profile_free(kept);
 	}
 }
 
 /* The one of that path, first in the list now. */
-static struct kept_profile *find(struct profiles *profiles, const char *path)
+static struct kept_profile *profiles_find(struct profiles *profiles, const char *path)
 {
 	for (struct kept_profile **at = &profiles->first; *at; at = &(*at)->next) {
 		struct kept_profile *kept = *at;
@@ -68,8 +68,8 @@ static struct kept_profile *find(struct profiles *profiles, const char *path)
 	return NULL;
 }
 
-static int read_profile(struct profiles *profiles, const char *path, const struct stat *stamp,
-	struct kept_profile **ret_profile, perch_err *err)
+static int profiles_read_profile(struct profiles *profiles, const char *path,
+	const struct stat *stamp, struct kept_profile **ret_profile, perch_err *err)
 {
 	_cleanup_(cleanup_kept_profile) struct kept_profile *kept = calloc(1, sizeof(*kept));
 	if (!kept || !(kept->path = str_dup(str_from(path))))
@@ -90,14 +90,14 @@ int profiles_take(
 	/* Looked at before it is read: what changes in between is seen next time. */
 	struct stat now = { 0 };
 	bool is_there = stat(path, &now) == 0;
-	struct kept_profile *kept = find(profiles, path);
-	if (kept && !(is_there && is_unchanged(&kept->stamp, &now))) {
+	struct kept_profile *kept = profiles_find(profiles, path);
+	if (kept && !(is_there && profiles_is_unchanged(&kept->stamp, &now))) {
 		kept->is_stale = true;
 		kept = NULL;
 	}
-	sweep(profiles);
+	profiles_sweep(profiles);
 	if (!kept) {
-		int r = read_profile(profiles, path, &now, &kept, err);
+		int r = profiles_read_profile(profiles, path, &now, &kept, err);
 		if (r < 0)
 			return r;
 	}
@@ -111,7 +111,7 @@ void profiles_give(struct profiles *profiles, struct kept_profile *profile)
 	if (!profile)
 		return;
 	profile->users--;
-	sweep(profiles);
+	profiles_sweep(profiles);
 }
 
 void profiles_free(struct profiles *profiles)
@@ -119,6 +119,6 @@ void profiles_free(struct profiles *profiles)
 	while (profiles->first) {
 		struct kept_profile *kept = profiles->first;
 		profiles->first = kept->next;
-		kept_profile_free(kept);
+		profiles_kept_profile_free(kept);
 	}
 }

@@ -7,6 +7,7 @@
 
 #include "agent/sessions_parts.h"
 #include "base/clock.h"
+#include "base/macros.h"
 
 #define JOB_PATIENCE_NS (DATABASE_BUSY_MS * NSEC_PER_MSEC)
 
@@ -51,8 +52,7 @@ void session_job_begin(struct sessions *sessions, struct session_job *job)
 
 static void session_jobs_due(struct timer *timer, uint64_t now_ns)
 {
-	struct sessions *sessions =
-		(struct sessions *)((char *)timer - offsetof(struct sessions, job_timer));
+	struct sessions *sessions = container_of(timer, struct sessions, job_timer);
 	struct session_job *job;
 	while ((job = list_first(&sessions->jobs))) {
 		perch_err err = { 0 };
@@ -95,8 +95,7 @@ static void session_checkpoint_watch_forks(void)
 /* In the worker's thread. What goes wrong is tried again behind a later commit. */
 static void session_checkpoint_work(struct job *job)
 {
-	struct sessions *sessions =
-		(struct sessions *)((char *)job - offsetof(struct sessions, checkpoint));
+	struct sessions *sessions = container_of(job, struct sessions, checkpoint);
 	session_checkpoint_hold();
 	database_checkpoint(sessions->database.path);
 	session_checkpoint_let_go();
@@ -105,8 +104,7 @@ static void session_checkpoint_work(struct job *job)
 /* Who has waited for it goes on. */
 static void session_checkpoint_done(struct job *job)
 {
-	struct sessions *sessions =
-		(struct sessions *)((char *)job - offsetof(struct sessions, checkpoint));
+	struct sessions *sessions = container_of(job, struct sessions, checkpoint);
 	if (sessions->jobs.count)
 		timer_set(&sessions->loop->timers, &sessions->job_timer, 0);
 }

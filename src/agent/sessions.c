@@ -36,7 +36,7 @@ bool session_key_is(const struct session_key *a, const struct session_key *b)
 
 /* ---- opening ------------------------------------------------------------- */
 
-static int open_files(struct sessions *sessions, const char *directory, perch_err *err)
+static int sessions_open_files(struct sessions *sessions, const char *directory, perch_err *err)
 {
 	_cleanup_free_ char *path = str_join(directory, DATABASE_NAME, NULL);
 	sessions->lock_path = str_join(directory, LOCK_NAME, NULL);
@@ -65,7 +65,7 @@ int sessions_open(perch_host *host, struct sessions **ret_sessions, perch_err *e
 	sessions->told.fd = -1;
 	if (host && session_turns_prepare(sessions, host) < 0)
 		return err_no_memory(err);
-	r = open_files(sessions, directory, err);
+	r = sessions_open_files(sessions, directory, err);
 	if (r == 0)
 		*ret_sessions = steal(&sessions);
 	return r;
@@ -84,7 +84,7 @@ void sessions_close(struct sessions *sessions)
 
 /* ---- what is broken ------------------------------------------------------ */
 
-static int database_path(char **ret_path, perch_err *err)
+static int sessions_database_path(char **ret_path, perch_err *err)
 {
 	return paths_user(PATH_STATE, DIRECTORY DATABASE_NAME, ret_path, err);
 }
@@ -93,7 +93,7 @@ int sessions_examine(perch_err *err)
 {
 	_cleanup_free_ char *path = NULL;
 	_cleanup_(database_close) struct database database = { 0 };
-	int r = database_path(&path, err);
+	int r = sessions_database_path(&path, err);
 	if (r < 0)
 		return r;
 	if (access(path, F_OK) < 0 && errno == ENOENT)
@@ -105,7 +105,7 @@ int sessions_examine(perch_err *err)
 }
 
 /* Not over one that was moved before. */
-static int find_free_name(const char *path, char ret_name[SESSIONS_PATH_MAX])
+static int sessions_find_free_name(const char *path, char ret_name[SESSIONS_PATH_MAX])
 {
 	enum { TRIES = 1000 };
 	for (int n = 1; n <= TRIES; n++) {
@@ -123,12 +123,12 @@ int sessions_set_aside(char ret_path[SESSIONS_PATH_MAX], perch_err *err)
 {
 	_cleanup_free_ char *path = NULL;
 	char name[SESSIONS_PATH_MAX];
-	int r = database_path(&path, err);
+	int r = sessions_database_path(&path, err);
 	if (r < 0)
 		return r;
 	_cleanup_free_ char *log = str_join(path, "-wal", NULL);
 	_cleanup_free_ char *shared = str_join(path, "-shm", NULL);
-	r = log && shared ? find_free_name(path, name) : -ENOMEM;
+	r = log && shared ? sessions_find_free_name(path, name) : -ENOMEM;
 	_cleanup_free_ char *log_name = r < 0 ? NULL : str_join(name, "-wal", NULL);
 	if (r == 0 && !log_name)
 		r = -ENOMEM;
@@ -143,19 +143,19 @@ int sessions_set_aside(char ret_path[SESSIONS_PATH_MAX], perch_err *err)
 
 /* ---- looking at them ----------------------------------------------------- */
 
-static const char *copy_text(const struct query *query, int column, struct arena *arena)
+static const char *sessions_copy_text(const struct query *query, int column, struct arena *arena)
 {
 	const char *text = query_text(query, column);
 	return text ? arena_dup(arena, str_from(text)) : NULL;
 }
 
-static int read_record(
+static int sessions_read_record(
 	const struct query *query, struct arena *arena, struct session_record *ret_record)
 {
 	const struct session_record record = {
-		.key = { copy_text(query, 0, arena), copy_text(query, 1, arena),
-			copy_text(query, 2, arena) },
-		.id = copy_text(query, 3, arena),
+		.key = { sessions_copy_text(query, 0, arena), sessions_copy_text(query, 1, arena),
+			sessions_copy_text(query, 2, arena) },
+		.id = sessions_copy_text(query, 3, arena),
 		.last_used = query_number(query, 4),
 		.turns = query_number(query, 5),
 	};
@@ -165,8 +165,8 @@ static int read_record(
 	return 0;
 }
 
-static int read_records(struct query *query, struct arena *arena, struct session_record **records,
-	size_t *count, perch_err *err)
+static int sessions_read_records(struct query *query, struct arena *arena,
+	struct session_record **records, size_t *count, perch_err *err)
 {
 	size_t cap = 0;
 	int r;
@@ -175,7 +175,7 @@ static int read_records(struct query *query, struct arena *arena, struct session
 		if (!grown)
 			return err_no_memory(err);
 		*records = grown;
-		if (read_record(query, arena, &(*records)[*count]) < 0)
+		if (sessions_read_record(query, arena, &(*records)[*count]) < 0)
 			return err_no_memory(err);
 		++*count;
 	}
@@ -191,7 +191,7 @@ int sessions_list(struct sessions *sessions, const char *profile, struct arena *
 	size_t count = 0;
 	int r = query_begin(&query, &sessions->database, SQL_SESSION_LIST, &arguments, err);
 	if (r == 0)
-		r = read_records(&query, arena, &records, &count, err);
+		r = sessions_read_records(&query, arena, &records, &count, err);
 	struct session_record *kept = r < 0 ? NULL : arena_alloc(arena, count * sizeof(*records));
 	if (r == 0 && !kept)
 		r = err_no_memory(err);

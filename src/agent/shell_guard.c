@@ -6,7 +6,8 @@
  * counts as code. Behind the code are positional parameters, where a message is only text. */
 #include <string.h>
 
-#include "agent/launch.h"
+#include "agent/agent_launch.h"
+#include "base/macros.h"
 
 /* ---- who runs what ------------------------------------------------------------ */
 
@@ -47,12 +48,12 @@ static const struct program {
 		true, 0 },
 };
 
-static const struct program *find_program(struct str token)
+static const struct program *shell_guard_find_program(struct str token)
 {
 	const char *slash = token.len ? memrchr(token.data, '/', token.len) : NULL;
 	size_t skip = slash ? (size_t)(slash - token.data) + 1 : 0;
 	const struct str name = { token.data + skip, token.len - skip };
-	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+	for (size_t i = 0; i < COUNT(programs); i++) {
 		if (list_has_str(programs[i].names, name))
 			return &programs[i];
 	}
@@ -69,13 +70,13 @@ struct option {
 };
 
 /* Also -, -- and +: what stands behind them may still be the code. */
-static bool is_option(struct str token)
+static bool shell_guard_is_option(struct str token)
 {
 	return token.len && (token.data[0] == '-' || token.data[0] == '+');
 }
 
 /* Whether it is one of these, shortened perhaps. */
-static bool may_be(struct str name, const char *const *list)
+static bool shell_guard_may_be(struct str name, const char *const *list)
 {
 	for (; name.len && *list; list++) {
 		if (str_has_prefix(str_from(*list), name))
@@ -85,18 +86,18 @@ static bool may_be(struct str name, const char *const *list)
 }
 
 /* --name or --name=value */
-static struct option read_name(const struct program *program, struct str text)
+static struct option shell_guard_read_name(const struct program *program, struct str text)
 {
 	bool has_value = memchr(text.data, '=', text.len);
 	struct str name = str_cut(&text, '=');
 	return (struct option){
-		.arguments = !has_value && may_be(name, program->long_takes),
-		.has_code = may_be(name, program->long_code),
+		.arguments = !has_value && shell_guard_may_be(name, program->long_takes),
+		.has_code = shell_guard_may_be(name, program->long_code),
 	};
 }
 
 /* -letters; bash reads a long name behind a single - as well. */
-static struct option read_letters(const struct program *program, struct str letters)
+static struct option shell_guard_read_letters(const struct program *program, struct str letters)
 {
 	struct option option = { .arguments = list_has_str(program->long_takes, letters) };
 	for (size_t i = 0; i < letters.len; i++) {
@@ -111,18 +112,18 @@ static struct option read_letters(const struct program *program, struct str lett
 	return option;
 }
 
-static struct option read_option(const struct program *program, struct str token)
+static struct option shell_guard_read_option(const struct program *program, struct str token)
 {
 	bool is_long = token.len > 1 && token.data[1] == '-';
 	size_t skip = is_long ? 2 : 1;
 	const struct str rest = { token.data + skip, token.len - skip };
-	return is_long ? read_name(program, rest) : read_letters(program, rest);
+	return is_long ? shell_guard_read_name(program, rest) : shell_guard_read_letters(program, rest);
 }
 
 /* ---- the message --------------------------------------------------------------- */
 
 /* NAME=…, which no message can make an option or a program. */
-static bool is_assignment(const struct argv_words *words, struct str token)
+static bool shell_guard_is_assignment(const struct argv_words *words, struct str token)
 {
 	const char *equals = token.len ? memchr(token.data, '=', token.len) : NULL;
 	const struct str name = { token.data, equals ? (size_t)(equals - token.data) : 0 };
@@ -130,13 +131,13 @@ static bool is_assignment(const struct argv_words *words, struct str token)
 }
 
 /* Somebody who wrote quotes into a command that is split meant all that follows. */
-static bool begins_quote(struct str token)
+static bool shell_guard_begins_quote(struct str token)
 {
 	return token.len && (token.data[0] == '"' || token.data[0] == '\'');
 }
 
 /* Behind the last word that uses the message; 0 = none does. */
-static size_t find_last_message(const struct argv_words *words)
+static size_t shell_guard_find_last_message(const struct argv_words *words)
 {
 	size_t end = words->count;
 	while (end && !words->uses(words->items[end - 1]))
@@ -156,7 +157,7 @@ struct reading {
 	bool has_message; /* in what may be code, an option or the program */
 };
 
-static struct reading read_arguments(
+static struct reading shell_guard_read_arguments(
 	const struct program *program, const struct argv_words *words, size_t at, size_t message_end)
 {
 	struct reading reading = { .first = at + 1 };
@@ -169,14 +170,14 @@ static struct reading read_arguments(
 			reading.has_message = message_end > reading.first;
 			break;
 		}
-		if (is_option(word)) {
-			const struct option option = read_option(program, word);
+		if (shell_guard_is_option(word)) {
+			const struct option option = shell_guard_read_option(program, word);
 			pending += option.arguments;
 			reading.has_code = reading.has_code || option.has_code;
 			reading.has_stdin = reading.has_stdin || option.has_stdin;
 		} else if (pending) {
 			pending--;
-		} else if (program->kind == KIND_ENV && is_assignment(words, word)) {
+		} else if (program->kind == KIND_ENV && shell_guard_is_assignment(words, word)) {
 			continue;
 		} else {
 			is_operand = true;
@@ -191,7 +192,7 @@ static struct reading read_arguments(
 
 /* Of what is known to be run, every argument up to the operand counts: a message there
  * may be an option, or a script. What may only be a word must also announce code. */
-static bool reads_message(const struct program *program, const struct reading *reading,
+static bool shell_guard_reads_message(const struct program *program, const struct reading *reading,
 	const struct argv_words *words, size_t message_end, bool is_run)
 {
 	bool has_operand = reading->operand < words->count;
@@ -202,21 +203,21 @@ static bool reads_message(const struct program *program, const struct reading *r
 		return true;
 	if (reading->has_message && (is_run || reading->has_code))
 		return true;
-	bool takes_all =
-		program->kind == KIND_ENV || (has_operand && begins_quote(words->items[reading->operand]));
+	bool takes_all = program->kind == KIND_ENV ||
+		(has_operand && shell_guard_begins_quote(words->items[reading->operand]));
 	return reading->has_code && takes_all && message_end > reading->first;
 }
 
 bool shell_reads_message(const struct argv_words *words)
 {
-	const size_t message_end = find_last_message(words);
+	const size_t message_end = shell_guard_find_last_message(words);
 	size_t run = 0; /* where a program stands that is run for certain */
 	for (size_t i = 0; i < words->count; i++) {
-		const struct program *program = find_program(words->items[i]);
+		const struct program *program = shell_guard_find_program(words->items[i]);
 		if (!program)
 			continue;
-		const struct reading reading = read_arguments(program, words, i, message_end);
-		if (reads_message(program, &reading, words, message_end, i == run))
+		const struct reading reading = shell_guard_read_arguments(program, words, i, message_end);
+		if (shell_guard_reads_message(program, &reading, words, message_end, i == run))
 			return true;
 		if (i == run && program->kind != KIND_SHELL)
 			run = reading.operand + program->operands;

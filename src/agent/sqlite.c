@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/macros.h"
 
 #define SQLITE_LIBRARY "libsqlite3.so.0"
 
@@ -18,7 +19,7 @@ static const struct {
 	SQLITE_FUNCTIONS(SQLITE_ENTRY)
 };
 
-static int no_library(const char *why, perch_err *err)
+static int sqlite_no_library(const char *why, perch_err *err)
 {
 	return err_set(err, -ENOENT,
 		"sessions are kept with SQLite, which cannot be loaded: %s; install " SQLITE_LIBRARY
@@ -33,12 +34,12 @@ int sqlite_load(struct sqlite *ret_sqlite, perch_err *err)
 	struct sqlite sqlite = { .handle =
 								 dlopen(SQLITE_LIBRARY, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE) };
 	if (!sqlite.handle)
-		return no_library(dlerror(), err);
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		return sqlite_no_library(dlerror(), err);
+	for (size_t i = 0; i < COUNT(functions); i++) {
 		void *function = dlsym(sqlite.handle, functions[i].name);
 		if (!function) {
 			dlclose(sqlite.handle);
-			return no_library("it is too old", err);
+			return sqlite_no_library("it is too old", err);
 		}
 		memcpy((char *)&sqlite + functions[i].offset, &function, sizeof(function));
 	}

@@ -19,7 +19,7 @@ static const char *const names[NAMES] = {
 
 /* The NAME when the template begins with {{NAME}}, in capitals as all of ours are;
  * else nothing. */
-static struct str read_name(struct str template)
+static struct str template_read_name(struct str template)
 {
 	if (!str_has_prefix(template, STR("{{")))
 		return (struct str){ 0 };
@@ -32,7 +32,7 @@ static struct str read_name(struct str template)
 	return str_has_prefix(rest, STR("}}")) ? name : (struct str){ 0 };
 }
 
-static int find_name(struct str name)
+static int template_find_name(struct str name)
 {
 	for (int i = 0; i < NAMES; i++) {
 		if (str_is(name, names[i]))
@@ -43,11 +43,11 @@ static int find_name(struct str name)
 
 /* Puts in what the template begins with; returns how long that was, 0 = it
  * begins with nothing of the kind. */
-static size_t expand_name(
+static size_t template_expand_name(
 	struct buf *out, struct str template, const struct template_values *values)
 {
-	struct str name = read_name(template);
-	int which = find_name(name);
+	struct str name = template_read_name(template);
+	int which = template_find_name(name);
 	if (which < 0 || (which == NAME_MESSAGE && !values->has_message))
 		return 0;
 	const struct str texts[NAMES] = {
@@ -60,19 +60,19 @@ static size_t expand_name(
 	return name.len + strlen("{{}}");
 }
 
-static bool is_name_character(char c, bool is_first)
+static bool template_is_name_character(char c, bool is_first)
 {
 	bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 	return is_letter || (!is_first && c >= '0' && c <= '9');
 }
 
-static size_t expand_variable(
+static size_t template_expand_variable(
 	struct buf *out, struct str template, const struct template_values *values)
 {
 	if (!values->variable || !str_has_prefix(template, STR("${")))
 		return 0;
 	size_t end = 2;
-	while (end < template.len && is_name_character(template.data[end], end == 2))
+	while (end < template.len && template_is_name_character(template.data[end], end == 2))
 		end++;
 	if (end == 2 || end == template.len || template.data[end] != '}')
 		return 0;
@@ -85,9 +85,9 @@ static size_t expand_variable(
 int template_expand(struct buf *out, struct str template, const struct template_values *values)
 {
 	while (template.len) {
-		size_t used = expand_name(out, template, values);
+		size_t used = template_expand_name(out, template, values);
 		if (!used)
-			used = expand_variable(out, template, values);
+			used = template_expand_variable(out, template, values);
 		if (!used) {
 			buf_append_char(out, template.data[0]);
 			used = 1;
@@ -114,11 +114,11 @@ bool template_uses_strangers(struct str template)
 }
 
 /* The first {{NAME}} that is none of ours. */
-static struct str find_unknown(struct str template)
+static struct str template_find_unknown(struct str template)
 {
 	for (; template.len; template.data++, template.len--) {
-		struct str name = read_name(template);
-		if (name.len && find_name(name) < 0)
+		struct str name = template_read_name(template);
+		if (name.len && template_find_name(name) < 0)
 			return name;
 	}
 	return (struct str){ 0 };
@@ -127,7 +127,7 @@ static struct str find_unknown(struct str template)
 bool template_explain_unknown(struct str template, char ret_text[TEMPLATE_WORDS_MAX])
 {
 	char shown[64];
-	struct str name = find_unknown(template);
+	struct str name = template_find_unknown(template);
 	if (!name.len)
 		return false;
 	snprintf(shown, sizeof(shown), "%.*s", (int)(name.len < 60 ? name.len : 60), name.data);

@@ -1,12 +1,11 @@
 /* Tickets: whose turn it is, across processes. */
-#include "agent/tickets.h"
-
 #include <time.h>
 
+#include "agent/sessions_parts.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 
-static int64_t clock_number(void)
+static int64_t tickets_clock_number(void)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);
@@ -16,7 +15,9 @@ static int64_t clock_number(void)
 int ticket_take(struct database *database, const struct session_key *key, int64_t holder,
 	int64_t *ret_number, perch_err *err)
 {
-	const struct arguments arguments = { .key = *key, .holder = holder, .number = clock_number() };
+	const struct arguments arguments = {
+		.key = *key, .holder = holder, .number = tickets_clock_number()
+	};
 	_cleanup_(query_end) struct query query = { 0 };
 	int r = query_begin(&query, database, SQL_TICKET_TAKE, &arguments, err);
 	if (r == 0)
@@ -37,7 +38,7 @@ int ticket_drop(struct database *database, const struct session_key *key,
 	return database_run(database, SQL_TICKET_DROP, &arguments, err);
 }
 
-static int read_first(struct database *database, const struct session_key *key,
+static int tickets_read_first(struct database *database, const struct session_key *key,
 	struct ticket *ret_ticket, perch_err *err)
 {
 	const struct arguments arguments = { .key = *key };
@@ -56,7 +57,7 @@ int ticket_first(struct database *database, const struct presence *presence,
 {
 	struct ticket first;
 	int r;
-	while ((r = read_first(database, key, &first, err)) > 0) {
+	while ((r = tickets_read_first(database, key, &first, err)) > 0) {
 		if (presence_is_alive(presence, first.holder)) {
 			*ret_ticket = first;
 			return 1;

@@ -35,7 +35,7 @@ void turn_leave(struct agent_turn *turn)
 
 /* ---- what the engine wants --------------------------------------------------- */
 
-static void on_partial(void *data, struct str text, struct str raw)
+static void turn_on_partial(void *data, struct str text, struct str raw)
 {
 	struct agent_turn *turn = data;
 	turn->partials.count++;
@@ -43,7 +43,7 @@ static void on_partial(void *data, struct str text, struct str raw)
 	TELL(turn, partial, turn, text, raw);
 }
 
-static void on_session(void *data, struct str id)
+static void turn_on_session(void *data, struct str id)
 {
 	struct agent_turn *turn = data;
 	if (turn->is_over)
@@ -52,7 +52,7 @@ static void on_session(void *data, struct str id)
 	TELL(turn, session, turn, id);
 }
 
-static void on_warning(void *data, struct str text)
+static void turn_on_warning(void *data, struct str text)
 {
 	struct agent_turn *turn = data;
 	if (turn->is_over)
@@ -61,13 +61,14 @@ static void on_warning(void *data, struct str text)
 	TELL(turn, warning, turn, text);
 }
 
-static void permit(struct agent_turn *turn, struct str request_id, bool allowed, struct str message)
+static void turn_permit(
+	struct agent_turn *turn, struct str request_id, bool allowed, struct str message)
 {
 	agent_note_permit(turn->options.trace, request_id, allowed, message);
 	agent_engine_permit(turn->engine, request_id, allowed, message);
 }
 
-static void on_permission(void *data, const struct agent_permission *permission)
+static void turn_on_permission(void *data, const struct agent_permission *permission)
 {
 	struct agent_turn *turn = data;
 	if (turn->is_over)
@@ -75,10 +76,10 @@ static void on_permission(void *data, const struct agent_permission *permission)
 	if (turn->options.events->permission)
 		turn->options.events->permission(turn->options.data, turn, permission);
 	else
-		permit(turn, permission->request_id, false, STR("nobody is there to be asked"));
+		turn_permit(turn, permission->request_id, false, STR("nobody is there to be asked"));
 }
 
-static void on_send(void *data, struct str line)
+static void turn_on_send(void *data, struct str line)
 {
 	struct agent_turn *turn = data;
 	if (turn->is_over)
@@ -87,7 +88,7 @@ static void on_send(void *data, struct str line)
 	perch_child_write(turn->child, line.data, line.len);
 }
 
-static void on_hang_up(void *data)
+static void turn_on_hang_up(void *data)
 {
 	struct agent_turn *turn = data;
 	if (turn->is_over)
@@ -96,7 +97,7 @@ static void on_hang_up(void *data)
 	perch_child_close_stdin(turn->child);
 }
 
-static void on_stop(void *data)
+static void turn_on_stop(void *data)
 {
 	struct agent_turn *turn = data;
 	if (turn->is_over)
@@ -106,18 +107,18 @@ static void on_stop(void *data)
 }
 
 static const struct agent_effects effects = {
-	.partial = on_partial,
-	.session = on_session,
-	.warning = on_warning,
-	.permission = on_permission,
-	.send = on_send,
-	.hang_up = on_hang_up,
-	.stop = on_stop,
+	.partial = turn_on_partial,
+	.session = turn_on_session,
+	.warning = turn_on_warning,
+	.permission = turn_on_permission,
+	.send = turn_on_send,
+	.hang_up = turn_on_hang_up,
+	.stop = turn_on_stop,
 };
 
 /* ---- the beginning and the end, as they are told ------------------------------ */
 
-static void tell_warnings(struct agent_turn *turn)
+static void turn_tell_warnings(struct agent_turn *turn)
 {
 	struct str rest = { turn->launch.warnings.data, turn->launch.warnings.len };
 	while (rest.len)
@@ -133,10 +134,10 @@ void turn_tell_start(struct agent_turn *turn)
 		return;
 	turn->is_told = true;
 	TELL(turn, started, turn);
-	tell_warnings(turn);
+	turn_tell_warnings(turn);
 }
 
-static void tell_failure(struct agent_turn *turn)
+static void turn_tell_failure(struct agent_turn *turn)
 {
 	struct str why = str_from(turn->failure_text.text);
 	int code = turn_failure_code(turn);
@@ -152,24 +153,24 @@ static void tell_failure(struct agent_turn *turn)
 	TELL(turn, end, turn, &end);
 }
 
-static void begun_due(struct timer *timer, uint64_t now_ns)
+static void turn_begun_due(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
 	struct agent_turn *turn = turn_enter(TURN_OF(timer, begun));
 	if (turn->failure)
-		tell_failure(turn);
+		turn_tell_failure(turn);
 	else
 		turn_tell_start(turn);
 	turn_leave(turn);
 }
 
-static struct str session_of(const struct agent_turn *turn)
+static struct str turn_session_of(const struct agent_turn *turn)
 {
 	struct str said = agent_engine_session(turn->engine);
 	return said.len ? said : str_from(turn->options.session_id);
 }
 
-static void tell_end(struct agent_turn *turn, const perch_result *result)
+static void turn_tell_end(struct agent_turn *turn, const perch_result *result)
 {
 	const struct agent_profile *profile = turn->options.profile;
 	const struct agent_exit exit = {
@@ -195,7 +196,7 @@ static void tell_end(struct agent_turn *turn, const perch_result *result)
 		.timed_out = turn->timeout_ns != 0,
 		.cancelled = turn->cancelled_by != 0,
 		.duration_ns = result->duration_ns,
-		.session_id = session_of(turn),
+		.session_id = turn_session_of(turn),
 		.body = verdict.body,
 		.stderr_tail = exit.stderr_tail,
 		.hint = turn_hint(turn, verdict.exit_code, exit.stderr_tail),
@@ -213,17 +214,18 @@ static void tell_end(struct agent_turn *turn, const perch_result *result)
 
 /* ---- from the process ----------------------------------------------------------- */
 
-static void heard(struct agent_turn *turn)
+static void turn_heard(struct agent_turn *turn)
 {
 	turn->heard_ns = loop_now_ns(&turn->host->loop);
 	turn_tell_start(turn);
 }
 
-static void on_line(perch_child *child, void *data, perch_stream stream, const perch_line *line)
+static void turn_on_line(
+	perch_child *child, void *data, perch_stream stream, const perch_line *line)
 {
 	(void)stream;
 	struct agent_turn *turn = turn_enter(data);
-	heard(turn);
+	turn_heard(turn);
 	if (!turn->is_over) {
 		trace_child_line(turn->options.trace, TRACE_FROM_PLUGIN, line);
 		agent_engine_line(turn->engine, line->data, line->len, line->flags & PERCH_LINE_TOO_LONG);
@@ -233,13 +235,13 @@ static void on_line(perch_child *child, void *data, perch_stream stream, const p
 	turn_leave(turn);
 }
 
-static void on_bytes(
+static void turn_on_bytes(
 	perch_child *child, void *data, perch_stream stream, const char *bytes, size_t len)
 {
 	(void)child;
 	(void)stream;
 	struct agent_turn *turn = turn_enter(data);
-	heard(turn);
+	turn_heard(turn);
 	if (!turn->is_over) {
 		trace_child_bytes(turn->options.trace, bytes, len);
 		tail_append(&turn->tail, bytes, len);
@@ -249,7 +251,7 @@ static void on_bytes(
 	turn_leave(turn);
 }
 
-static void on_exited(perch_child *child, void *data, const perch_result *result)
+static void turn_on_exited(perch_child *child, void *data, const perch_result *result)
 {
 	(void)child;
 	(void)result;
@@ -260,25 +262,25 @@ static void on_exited(perch_child *child, void *data, const perch_result *result
 	turn_leave(turn);
 }
 
-static void on_ended(perch_child *child, void *data, const perch_result *result)
+static void turn_on_ended(perch_child *child, void *data, const perch_result *result)
 {
 	(void)child;
 	struct agent_turn *turn = turn_enter(data);
-	tell_end(turn, result);
+	turn_tell_end(turn, result);
 	turn_leave(turn);
 }
 
 static const perch_child_events child_events = {
 	.size = sizeof(child_events),
-	.line = on_line,
-	.bytes = on_bytes,
-	.exited = on_exited,
-	.ended = on_ended,
+	.line = turn_on_line,
+	.bytes = turn_on_bytes,
+	.exited = turn_on_exited,
+	.ended = turn_on_ended,
 };
 
 /* ---- for whoever started it -------------------------------------------------------- */
 
-static int make_engine(struct agent_turn *turn)
+static int turn_make_engine(struct agent_turn *turn)
 {
 	const struct agent_turn_options *options = &turn->options;
 	const struct agent_profile *profile = options->profile;
@@ -309,10 +311,10 @@ int agent_turn_start(perch_host *host, const struct agent_turn_options *options,
 	turn->host = host;
 	turn->dialect = dialect_of(options->profile->dialect);
 	turn->tail.limit = STDERR_TAIL;
-	turn->begun.due = begun_due;
+	turn->begun.due = turn_begun_due;
 	int r = turn_clocks_promise(turn);
 	if (r == 0)
-		r = make_engine(turn);
+		r = turn_make_engine(turn);
 	if (r < 0) {
 		agent_turn_free(turn);
 		return err_no_memory(err);
@@ -338,7 +340,7 @@ void agent_turn_cancel(struct agent_turn *turn, int signal)
 	perch_child_stop(turn->child);
 }
 
-static void hold_stream(struct agent_turn *turn, perch_stream stream)
+static void turn_hold_stream(struct agent_turn *turn, perch_stream stream)
 {
 	if (turn->child && turn->is_held)
 		perch_child_pause(turn->child, stream);
@@ -350,15 +352,15 @@ void agent_turn_hold(struct agent_turn *turn, bool is_held)
 {
 	turn->is_held = is_held;
 	turn->heard_ns = clock_now_ns();
-	hold_stream(turn, PERCH_STDOUT);
+	turn_hold_stream(turn, PERCH_STDOUT);
 	if (turn->options.stderr_bytes)
-		hold_stream(turn, PERCH_STDERR);
+		turn_hold_stream(turn, PERCH_STDERR);
 }
 
 void agent_turn_permit(
 	struct agent_turn *turn, struct str request_id, bool allowed, struct str message)
 {
-	permit(turn, request_id, allowed, message);
+	turn_permit(turn, request_id, allowed, message);
 	turn->heard_ns = clock_now_ns();
 }
 

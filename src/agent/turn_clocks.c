@@ -12,12 +12,12 @@ void turn_clocks_stop(struct agent_turn *turn)
 	timer_cancel(timers, &turn->idle);
 }
 
-static uint64_t wall_of(const struct agent_turn *turn)
+static uint64_t turn_clocks_wall_of(const struct agent_turn *turn)
 {
 	return turn->options.has_timeout ? turn->options.timeout_ns : turn->options.profile->timeout_ns;
 }
 
-static void time_out(struct agent_turn *turn, uint64_t timeout_ns, bool was_idle)
+static void turn_clocks_time_out(struct agent_turn *turn, uint64_t timeout_ns, bool was_idle)
 {
 	turn_clocks_stop(turn);
 	turn_tell_start(turn);
@@ -30,17 +30,17 @@ static void time_out(struct agent_turn *turn, uint64_t timeout_ns, bool was_idle
 	perch_child_stop(turn->child);
 }
 
-static void wall_due(struct timer *timer, uint64_t now_ns)
+static void turn_clocks_wall_due(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
 	struct agent_turn *turn = turn_enter(TURN_OF(timer, wall));
-	time_out(turn, wall_of(turn), false);
+	turn_clocks_time_out(turn, turn_clocks_wall_of(turn), false);
 	turn_leave(turn);
 }
 
 /* Set once and moved when it is due, instead of with every line. Bytes of a line
  * that has no end yet are seen here. Whoever waits for us is not idle. */
-static void idle_due(struct timer *timer, uint64_t now_ns)
+static void turn_clocks_idle_due(struct timer *timer, uint64_t now_ns)
 {
 	struct agent_turn *turn = turn_enter(TURN_OF(timer, idle));
 	uint64_t limit = turn->options.profile->idle_timeout_ns;
@@ -53,7 +53,7 @@ static void idle_due(struct timer *timer, uint64_t now_ns)
 	if (due_ns > now_ns)
 		timer_set(&turn->host->loop.timers, &turn->idle, due_ns);
 	else
-		time_out(turn, limit, true);
+		turn_clocks_time_out(turn, limit, true);
 	turn_leave(turn);
 }
 
@@ -68,8 +68,8 @@ int turn_clocks_promise(struct agent_turn *turn)
 			timers_release(timers);
 		return r;
 	}
-	turn->wall.due = wall_due;
-	turn->idle.due = idle_due;
+	turn->wall.due = turn_clocks_wall_due;
+	turn->idle.due = turn_clocks_idle_due;
 	return 0;
 }
 
@@ -81,8 +81,8 @@ void turn_clocks_start(struct agent_turn *turn)
 	timer_set(timers, &turn->begun, now_ns);
 	if (turn->failure)
 		return;
-	if (wall_of(turn))
-		timer_set(timers, &turn->wall, clock_after(now_ns, wall_of(turn)));
+	if (turn_clocks_wall_of(turn))
+		timer_set(timers, &turn->wall, clock_after(now_ns, turn_clocks_wall_of(turn)));
 	if (turn->options.profile->idle_timeout_ns)
 		timer_set(timers, &turn->idle, clock_after(now_ns, turn->options.profile->idle_timeout_ns));
 }

@@ -1,7 +1,8 @@
 /* What an agent of 0.4 reads on stdin, and attachments as JSON in both versions. */
 #include <errno.h>
 
-#include "agent/launch.h"
+#include "agent/agent_launch.h"
+#include "base/macros.h"
 #include "data/json.h"
 
 static const char *const kind_names[] = {
@@ -13,7 +14,7 @@ static const char *const kind_names[] = {
 
 bool attachment_kind_find(struct str name, enum attachment_kind *ret_kind)
 {
-	for (size_t i = 0; i < sizeof(kind_names) / sizeof(kind_names[0]); i++) {
+	for (size_t i = 0; i < COUNT(kind_names); i++) {
 		if (str_is(name, kind_names[i])) {
 			*ret_kind = (enum attachment_kind)i;
 			return true;

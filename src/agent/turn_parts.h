@@ -2,10 +2,11 @@
 #ifndef AGENT_TURN_PARTS_H
 #define AGENT_TURN_PARTS_H
 
-#include "agent/engine.h"
-#include "agent/launch.h"
-#include "agent/notes.h"
+#include "agent/agent_engine.h"
+#include "agent/agent_launch.h"
+#include "agent/agent_notes.h"
 #include "agent/turn.h"
+#include "base/macros.h"
 #include "proc/host.h"
 #include "proc/tail.h"
 #include "sandbox/sandbox.h"
@@ -41,8 +42,7 @@ struct agent_turn {
 	bool has_exited;  /* the agent itself; what it left behind may still write */
 };
 
-#define TURN_OF(pointer, member) \
-	((struct agent_turn *)((char *)(pointer)-offsetof(struct agent_turn, member)))
+#define TURN_OF(pointer, member) container_of(pointer, struct agent_turn, member)
 
 /* ---- turn_start.c ------------------------------------------------------------ */
 

@@ -5,43 +5,34 @@
 #include "agent/template.h"
 #include "agent/turn_parts.h"
 #include "base/err.h"
-
-#define TURN_LINGER_NS (100 * NSEC_PER_MSEC)
+#include "base/exit_status.h"
+#include "proc/ladder.h"
 
 int turn_failure_code(const struct agent_turn *turn)
 {
 	const char *stage = turn->failure_text.stage;
 	bool is_program = stage && (strcmp(stage, "lookup") == 0 || strcmp(stage, "exec") == 0);
-	switch (is_program ? turn->failure : 0) {
-	case -ENOENT:
-		return CODE_NOT_FOUND;
-	case -EACCES:
-	case -ENOEXEC:
-	case PERCH_EINTERPRETER:
-		return CODE_NOT_EXECUTABLE;
-	default:
-		return CODE_HOST;
-	}
+	return is_program ? exit_status_of_failed_start(turn->failure) : EXIT_HOST;
 }
 
-static bool has_input(const struct agent_turn *turn)
+static bool turn_start_has_input(const struct agent_turn *turn)
 {
 	return turn->dialect->has_turn_line || turn->options.profile->message_on_stdin;
 }
 
-static void note_start(const struct agent_turn *turn, struct str input)
+static void turn_start_note_start(const struct agent_turn *turn, struct str input)
 {
 	agent_note_start(turn->options.trace, &turn->engine_options, turn->options.profile, input);
 }
 
 /* Queued as a whole; the pipe takes it while the output is read. An agent that
  * does not read it is no error. */
-static int send_input(struct agent_turn *turn, perch_err *err)
+static int turn_start_send_input(struct agent_turn *turn, perch_err *err)
 {
 	struct buf line = { 0 };
 	struct str text = turn->options.message;
-	if (!has_input(turn)) {
-		note_start(turn, (struct str){ 0 });
+	if (!turn_start_has_input(turn)) {
+		turn_start_note_start(turn, (struct str){ 0 });
 		return 0;
 	}
 	if (turn->dialect->has_turn_line) {
@@ -51,7 +42,7 @@ static int send_input(struct agent_turn *turn, perch_err *err)
 		}
 		text = (struct str){ line.data, line.len };
 	}
-	note_start(turn, text);
+	turn_start_note_start(turn, text);
 	trace_line(turn->options.trace, TRACE_TO_PLUGIN, text.data, text.len);
 	int r = text.len ? perch_child_write(turn->child, text.data, text.len) : 0;
 	if (!turn->dialect->has_turn_line || !turn->options.profile->permission)
@@ -60,29 +51,28 @@ static int send_input(struct agent_turn *turn, perch_err *err)
 	return r == -ENOMEM ? err_no_memory(err) : 0;
 }
 
-static int start_child(struct agent_turn *turn, const perch_child_events *events, perch_err *err)
+static int turn_start_child(
+	struct agent_turn *turn, const perch_child_events *events, perch_err *err)
 {
-	uint64_t grace = turn->options.profile->kill_grace_ns;
-	turn->ladder[0] = (perch_step){ PERCH_STEP_TERM, .after_ns = 0 };
-	turn->ladder[1] = (perch_step){ PERCH_STEP_KILL, .after_ns = grace };
 	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
+	ending_apply(ENDING_AGENT, &spec);
+	memcpy(turn->ladder, spec.ladder, sizeof(turn->ladder));
+	turn->ladder[1].after_ns = turn->options.profile->kill_grace_ns;
+	spec.ladder = turn->ladder;
 	spec.argv = turn->launch.argv;
 	spec.env = turn->launch.env;
 	spec.cwd = turn->launch.cwd;
 	spec.confine = sandbox_confine(turn->sandbox);
-	spec.stdin_mode = has_input(turn) ? PERCH_STDIN_PIPE : PERCH_STDIN_NULL;
+	spec.stdin_mode = turn_start_has_input(turn) ? PERCH_STDIN_PIPE : PERCH_STDIN_NULL;
 	spec.stdout_mode = PERCH_OUTPUT_LINES;
 	spec.stderr_mode = PERCH_OUTPUT_BYTES;
 	spec.line_limit = turn->engine_options.line_limit;
 	spec.write_limit = SIZE_MAX / 2; /* a message has its own limit, answers are few */
-	spec.linger_ns = TURN_LINGER_NS;
-	spec.ladder = turn->ladder;
-	spec.ladder_len = sizeof(turn->ladder) / sizeof(turn->ladder[0]);
 	spec.events = events;
 	spec.data = turn;
 	int r = perch_child_start(turn->host, &spec, &turn->child, err);
 	if (r == 0)
-		r = send_input(turn, err);
+		r = turn_start_send_input(turn, err);
 	if (r < 0) {
 		perch_child_free(turn->child);
 		turn->child = NULL;
@@ -90,7 +80,7 @@ static int start_child(struct agent_turn *turn, const perch_child_events *events
 	return r;
 }
 
-static int launch(struct agent_turn *turn, const perch_child_events *events)
+static int turn_start_launch(struct agent_turn *turn, const perch_child_events *events)
 {
 	perch_err *err = &turn->failure_text;
 	turn->launch = (struct launch){
@@ -106,16 +96,17 @@ static int launch(struct agent_turn *turn, const perch_child_events *events)
 	}
 	if (r == 0)
 		r = launch_finish(&turn->launch, err);
-	return r < 0 ? r : start_child(turn, events, err);
+	return r < 0 ? r : turn_start_child(turn, events, err);
 }
 
 /* What in the profile may be why; NULL = nothing that we know. */
-static const char *advice_for(const struct agent_turn *turn, char words[TEMPLATE_WORDS_MAX])
+static const char *turn_start_advice_for(
+	const struct agent_turn *turn, char words[TEMPLATE_WORDS_MAX])
 {
 	const struct agent_profile *profile = turn->options.profile;
 	const char *stage = turn->failure_text.stage;
 	bool is_directory = stage && strcmp(stage, "chdir") == 0 && !turn->options.cwd;
-	bool is_program = turn_failure_code(turn) != CODE_HOST;
+	bool is_program = turn_failure_code(turn) != EXIT_HOST;
 	const char *quotes = is_program ? command_quotes_advice(profile) : NULL;
 	if (quotes || !(is_directory || is_program))
 		return quotes;
@@ -126,9 +117,9 @@ static const char *advice_for(const struct agent_turn *turn, char words[TEMPLATE
 void turn_launch(struct agent_turn *turn, const perch_child_events *events)
 {
 	char words[TEMPLATE_WORDS_MAX];
-	turn->failure = launch(turn, events);
+	turn->failure = turn_start_launch(turn, events);
 	perch_err *err = &turn->failure_text;
-	const char *advice = turn->failure < 0 ? advice_for(turn, words) : NULL;
+	const char *advice = turn->failure < 0 ? turn_start_advice_for(turn, words) : NULL;
 	if (!advice)
 		return;
 	const char *stage = err->stage;

@@ -16,13 +16,13 @@ struct arena_chunk {
 	_Alignas(max_align_t) char memory[];
 };
 
-static void use_chunk(struct arena *arena, struct arena_chunk *chunk)
+static void arena_use_chunk(struct arena *arena, struct arena_chunk *chunk)
 {
 	arena->next = chunk->memory;
 	arena->end = chunk->memory + chunk->size;
 }
 
-static size_t next_size(const struct arena *arena, size_t wanted)
+static size_t arena_next_size(const struct arena *arena, size_t wanted)
 {
 	size_t size = ARENA_FIRST_CHUNK;
 	if (arena->chunks) {
@@ -40,14 +40,14 @@ void *arena_alloc_slow(struct arena *arena, size_t size)
 		return NULL;
 	size_t align = _Alignof(max_align_t);
 	size_t aligned = (size + align - 1) & ~(align - 1);
-	size_t chunk_size = next_size(arena, aligned);
+	size_t chunk_size = arena_next_size(arena, aligned);
 	struct arena_chunk *chunk = malloc(sizeof(*chunk) + chunk_size);
 	if (!chunk)
 		return NULL;
 	chunk->older = arena->chunks;
 	chunk->size = chunk_size;
 	arena->chunks = chunk;
-	use_chunk(arena, chunk);
+	arena_use_chunk(arena, chunk);
 	arena->next += aligned;
 	return chunk->memory;
 }
@@ -98,7 +98,7 @@ const char *const *arena_dup_list(struct arena *arena, const char *const *list)
 	return copy;
 }
 
-static void free_chunks_but(struct arena *arena, const struct arena_chunk *kept)
+static void arena_free_chunks_but(struct arena *arena, const struct arena_chunk *kept)
 {
 	struct arena_chunk *chunk = arena->chunks;
 	while (chunk) {
@@ -118,10 +118,10 @@ void arena_reset(struct arena *arena)
 		if (chunk->size > largest->size)
 			largest = chunk;
 	}
-	free_chunks_but(arena, largest);
+	arena_free_chunks_but(arena, largest);
 	largest->older = NULL;
 	arena->chunks = largest;
-	use_chunk(arena, largest);
+	arena_use_chunk(arena, largest);
 }
 
 size_t arena_size(const struct arena *arena)
@@ -134,6 +134,6 @@ size_t arena_size(const struct arena *arena)
 
 void arena_free(struct arena *arena)
 {
-	free_chunks_but(arena, NULL);
+	arena_free_chunks_but(arena, NULL);
 	*arena = (struct arena){ 0 };
 }

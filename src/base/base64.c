@@ -9,7 +9,7 @@ static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 
 /* Three bytes become four digits; of a last group with fewer bytes the digits
  * that say nothing are '='. */
-static void encode_group(const unsigned char *bytes, size_t count, char out[4])
+static void base64_encode_group(const unsigned char *bytes, size_t count, char out[4])
 {
 	uint32_t bits = (uint32_t)bytes[0] << 16;
 	bits |= count > 1 ? (uint32_t)bytes[1] << 8 : 0;
@@ -26,26 +26,26 @@ int base64_append(struct buf *out, const void *data, size_t len)
 	if (len > SIZE_MAX / 2 || buf_reserve(out, (len / 3 + 1) * 4) < 0)
 		return -ENOMEM;
 	for (size_t at = 0; at < len; at += 3) {
-		encode_group(bytes + at, len - at, out->data + out->len);
+		base64_encode_group(bytes + at, len - at, out->data + out->len);
 		out->len += 4;
 	}
 	return 0;
 }
 
 /* The value of a digit, or -1. */
-static int value_of(char digit)
+static int base64_value_of(char digit)
 {
 	const char *at = digit ? strchr(digits, digit) : NULL;
 	return at ? (int)(at - digits) : -1;
 }
 
 /* Returns how many bytes the four digits stand for, 0 = they are none. */
-static size_t decode_group(const char *group, bool is_last, char out[3])
+static size_t base64_decode_group(const char *group, bool is_last, char out[3])
 {
 	size_t count = !is_last || group[3] != '=' ? 3 : group[2] != '=' ? 2 : 1;
 	uint32_t bits = 0;
 	for (size_t i = 0; i < 4; i++) {
-		int value = i <= count ? value_of(group[i]) : 0;
+		int value = i <= count ? base64_value_of(group[i]) : 0;
 		if (value < 0)
 			return 0;
 		bits = bits << 6 | (uint32_t)value;
@@ -64,7 +64,8 @@ int base64_append_decoded(struct buf *out, struct str text)
 	if (buf_reserve(out, text.len / 4 * 3) < 0)
 		return -ENOMEM;
 	for (size_t at = 0; at < text.len; at += 4) {
-		size_t count = decode_group(text.data + at, at + 4 == text.len, out->data + out->len);
+		size_t count =
+			base64_decode_group(text.data + at, at + 4 == text.len, out->data + out->len);
 		if (!count)
 			return -EINVAL;
 		out->len += count;

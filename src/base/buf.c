@@ -15,7 +15,7 @@ void buf_free(struct buf *buf)
 	*buf = (struct buf){ 0 };
 }
 
-static int fail(struct buf *buf)
+static int buf_fail(struct buf *buf)
 {
 	buf->failed = true;
 	return -ENOMEM;
@@ -28,14 +28,14 @@ int buf_reserve(struct buf *buf, size_t extra)
 	if (extra <= buf->cap - buf->len)
 		return 0;
 	if (extra > SIZE_MAX / 2 - buf->len)
-		return fail(buf);
+		return buf_fail(buf);
 	size_t need = buf->len + extra;
 	size_t cap = buf->cap < BUF_FIRST_CAPACITY ? BUF_FIRST_CAPACITY : buf->cap;
 	while (cap < need)
 		cap *= 2;
 	char *data = realloc(buf->data, cap);
 	if (!data)
-		return fail(buf);
+		return buf_fail(buf);
 	buf->data = data;
 	buf->cap = cap;
 	return 0;
@@ -60,7 +60,7 @@ int buf_printf(struct buf *buf, const char *format, ...)
 	va_copy(again, args);
 	int wanted = vsnprintf(NULL, 0, format, args);
 	va_end(args);
-	int r = wanted < 0 ? fail(buf) : buf_reserve(buf, (size_t)wanted + 1);
+	int r = wanted < 0 ? buf_fail(buf) : buf_reserve(buf, (size_t)wanted + 1);
 	if (r == 0) {
 		vsnprintf(buf->data + buf->len, (size_t)wanted + 1, format, again);
 		buf->len += (size_t)wanted;

@@ -8,7 +8,7 @@ struct str environment_name(const char *variable)
 	return (struct str){ variable, strcspn(variable, "=") };
 }
 
-static bool is_set_in(const char *const *variables, struct str name)
+static bool environment_is_set_in(const char *const *variables, struct str name)
 {
 	for (; variables && *variables; variables++) {
 		if (str_eq(environment_name(*variables), name))
@@ -26,7 +26,7 @@ const char *const *environment_build(struct arena *arena, const char *const *bas
 		return NULL;
 	size_t n = 0;
 	for (; *base; base++) {
-		if (!is_set_in(extra, environment_name(*base)) && (!keeps || keeps(*base)))
+		if (!environment_is_set_in(extra, environment_name(*base)) && (!keeps || keeps(*base)))
 			env[n++] = *base;
 	}
 	for (; extra && *extra; extra++)

@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/utf8.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct {
 	int code;
@@ -35,7 +34,7 @@ const char *perch_strerror(int code)
 
 /* Written aside first, because the arguments may point into err. A cut text
  * must not end in half a character: it may land in JSON. */
-static void set(
+static void err_set_text(
 	perch_err *err, int code, unsigned line, unsigned column, const char *format, va_list args)
 {
 	if (!err)
@@ -57,7 +56,7 @@ int err_set(perch_err *err, int code, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	set(err, code, 0, 0, format, args);
+	err_set_text(err, code, 0, 0, format, args);
 	va_end(args);
 	return code;
 }
@@ -66,7 +65,7 @@ int err_set_at(perch_err *err, int code, unsigned line, unsigned column, const c
 {
 	va_list args;
 	va_start(args, format);
-	set(err, code, line, column, format, args);
+	err_set_text(err, code, line, column, format, args);
 	va_end(args);
 	return code;
 }

@@ -67,7 +67,7 @@ int fd_duplicate_above(int fd, int lowest)
 
 /* How much is asked for next. One byte more than there should be (a size of 0 says nothing: files
  * of the kernel have it), or than is allowed: that is how the end, or too much, is noticed. */
-static size_t next_step(size_t size, size_t max, size_t got)
+static size_t fd_next_step(size_t size, size_t max, size_t got)
 {
 	size_t left = got < size ? size - got : size && got == size ? 0 : READ_STEP - 1;
 	return (left < max - got ? left : max - got) + 1;
@@ -76,7 +76,7 @@ static size_t next_step(size_t size, size_t max, size_t got)
 int fd_read_all(int fd, size_t size, size_t max, struct buf *out)
 {
 	for (size_t got = 0;;) {
-		size_t room = next_step(size, max, got);
+		size_t room = fd_next_step(size, max, got);
 		if (buf_reserve(out, room) < 0)
 			return -ENOMEM;
 		ssize_t n = read(fd, out->data + out->len, room);

@@ -16,7 +16,7 @@
 #define LOCK_PAUSE_NS (5 * NSEC_PER_MSEC)
 
 /* A lock on a file that is no longer there under its name keeps nobody out. */
-static bool is_current(int directory, const char *name, int lock)
+static bool lock_is_current(int directory, const char *name, int lock)
 {
 	struct stat held;
 	struct stat named;
@@ -33,7 +33,7 @@ int lock_try(int directory, const char *name, enum lock_kind kind)
 		return lock;
 	if (flock(lock, (writes ? LOCK_EX : LOCK_SH) | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK ? -EAGAIN : -errno;
-	return is_current(directory, name, lock) ? fd_steal(&lock) : -EAGAIN;
+	return lock_is_current(directory, name, lock) ? fd_steal(&lock) : -EAGAIN;
 }
 
 int lock_wait(int directory, const char *name, uint64_t timeout_ns)

@@ -10,7 +10,7 @@
 enum { LOG_LINE_MAX = 1024 };
 
 /* One line, and no half character where it was too long for one. */
-static void tidy(char *line, int wanted)
+static void log_tidy(char *line, int wanted)
 {
 	size_t len = strlen(line);
 	if (wanted < 0 || (size_t)wanted > len)
@@ -28,6 +28,6 @@ void log_write(const struct log *log, perch_log_level level, const char *format,
 	va_start(args, format);
 	int wanted = vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	tidy(line, wanted);
+	log_tidy(line, wanted);
 	log->fn(log->data, level, line);
 }

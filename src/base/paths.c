@@ -24,7 +24,7 @@ static const struct {
 	[PATH_RUNTIME] = { "XDG_RUNTIME_DIR", NULL },
 };
 
-static const char *absolute_variable(const char *name)
+static const char *paths_absolute_variable(const char *name)
 {
 	const char *value = getenv(name);
 	return value && value[0] == '/' ? value : NULL;
@@ -32,16 +32,16 @@ static const char *absolute_variable(const char *name)
 
 const char *paths_tmp(void)
 {
-	const char *given = absolute_variable("TMPDIR");
+	const char *given = paths_absolute_variable("TMPDIR");
 	return given ? given : "/tmp";
 }
 
 int paths_user(enum path_kind kind, const char *below, char **ret_path, perch_err *err)
 {
-	const char *base = absolute_variable(bases[kind].variable);
+	const char *base = paths_absolute_variable(bases[kind].variable);
 	const char *below_home = "";
 	if (!base && bases[kind].below_home) {
-		base = absolute_variable("HOME");
+		base = paths_absolute_variable("HOME");
 		below_home = bases[kind].below_home;
 	}
 	if (!base) {
@@ -56,7 +56,7 @@ int paths_user(enum path_kind kind, const char *below, char **ret_path, perch_er
 	return 0;
 }
 
-static int make_one(const char *path)
+static int paths_make_one(const char *path)
 {
 	struct stat status;
 	if (mkdir(path, 0700) == 0)
@@ -73,15 +73,15 @@ int paths_make(const char *directory, perch_err *err)
 	_cleanup_free_ char *path = str_dup(str_from(directory));
 	if (!path)
 		return err_no_memory(err);
-	int r = make_one(path);
+	int r = paths_make_one(path);
 	int above = 0;
 	for (char *slash = path; r == -ENOENT && (slash = strchr(slash + 1, '/')); *slash = '/') {
 		*slash = '\0';
-		int made = make_one(path);
+		int made = paths_make_one(path);
 		above = above ? above : made;
 	}
 	if (r == -ENOENT)
-		r = make_one(path);
+		r = paths_make_one(path);
 	if (r == -ENOENT && above)
 		r = above; /* what it lies in could not be made, and why */
 	char shown[FILE_SHOWN_MAX];

@@ -11,7 +11,7 @@
 /* Asked before the open, because opening alone can have effects (a tape winds
  * back, a FIFO gets a reader), and behind it, because the file may be another by
  * then. */
-static int check_path(int directory, const char *path, int flags)
+static int regular_check_path(int directory, const char *path, int flags)
 {
 	struct stat status;
 	int how = flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0;
@@ -20,7 +20,7 @@ static int check_path(int directory, const char *path, int flags)
 	return S_ISREG(status.st_mode) ? 0 : -ENOTSUP;
 }
 
-static int check_descriptor(int fd)
+static int regular_check_descriptor(int fd)
 {
 	struct stat status;
 	if (fstat(fd, &status) < 0)
@@ -30,7 +30,7 @@ static int check_descriptor(int fd)
 
 int regular_open(int directory, const char *path, int flags)
 {
-	int r = check_path(directory, path, flags);
+	int r = regular_check_path(directory, path, flags);
 	if (r < 0)
 		return r;
 	int opened = openat(directory, path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
@@ -39,7 +39,7 @@ int regular_open(int directory, const char *path, int flags)
 	_cleanup_fd_ int fd = fd_above_stdio(opened);
 	if (fd < 0)
 		return fd;
-	r = check_descriptor(fd);
+	r = regular_check_descriptor(fd);
 	return r < 0 ? r : fd_steal(&fd);
 }
 

@@ -20,7 +20,7 @@
  * as they like. */
 enum { SWEEP_MAX = 65536 };
 
-static bool is_leftover(const char *entry, struct str name)
+static bool replace_is_leftover(const char *entry, struct str name)
 {
 	return str_has_prefix(str_from(entry), name) &&
 		str_has_prefix(str_from(entry + name.len), STR(TEMPORARY_MARK));
@@ -31,11 +31,11 @@ void replace_sweep(int directory, const char *name)
 	_cleanup_listing_ DIR *listing = listing_open(directory, ".", 0);
 	const char *entry;
 	for (int seen = 0; seen < SWEEP_MAX && (entry = listing_next(listing)); seen++)
-		if (is_leftover(entry, str_from(name)))
+		if (replace_is_leftover(entry, str_from(name)))
 			unlinkat(directory, entry, 0);
 }
 
-static int write_temporary(int directory, const char *name, struct str text)
+static int replace_write_temporary(int directory, const char *name, struct str text)
 {
 	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 	int opened = openat(directory, name, flags, 0600);
@@ -67,7 +67,7 @@ int replace_file(int directory, const char *name, struct str text)
 		(long)getpid(), (unsigned long long)clock_now_ns());
 	if (len < 0 || (size_t)len >= sizeof(temporary))
 		return -ENAMETOOLONG;
-	int r = write_temporary(directory, temporary, text);
+	int r = replace_write_temporary(directory, temporary, text);
 	if (r < 0)
 		return r;
 	if (renameat(directory, temporary, directory, name) < 0) {

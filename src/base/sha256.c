@@ -17,12 +17,12 @@ static const uint32_t constants[64] = { 0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9
 	0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa,
 	0xa4506ceb, 0xbef9a3f7, 0xc67178f2 };
 
-static uint32_t rotate(uint32_t x, unsigned by)
+static uint32_t sha256_rotate(uint32_t x, unsigned by)
 {
 	return x >> by | x << (32 - by);
 }
 
-static void expand(uint32_t words[64], const uint8_t *block)
+static void sha256_expand(uint32_t words[64], const uint8_t *block)
 {
 	for (size_t i = 0; i < 16; i++, block += 4)
 		words[i] = (uint32_t)block[0] << 24 | (uint32_t)block[1] << 16 | (uint32_t)block[2] << 8 |
@@ -30,23 +30,25 @@ static void expand(uint32_t words[64], const uint8_t *block)
 	for (size_t i = 16; i < 64; i++) {
 		uint32_t a = words[i - 15];
 		uint32_t b = words[i - 2];
-		words[i] = words[i - 16] + (rotate(a, 7) ^ rotate(a, 18) ^ a >> 3) + words[i - 7] +
-			(rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);
+		words[i] = words[i - 16] + (sha256_rotate(a, 7) ^ sha256_rotate(a, 18) ^ a >> 3) +
+			words[i - 7] + (sha256_rotate(b, 17) ^ sha256_rotate(b, 19) ^ b >> 10);
 	}
 }
 
-static void mix_block(struct sha256 *sha, const uint8_t *block)
+static void sha256_mix_block(struct sha256 *sha, const uint8_t *block)
 {
 	uint32_t words[64];
 	uint32_t s[8];
-	expand(words, block);
+	sha256_expand(words, block);
 	memcpy(s, sha->state, sizeof(s));
 	for (size_t i = 0; i < 64; i++) {
 		uint32_t choice = (s[4] & s[5]) ^ (~s[4] & s[6]);
 		uint32_t majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
-		uint32_t first = s[7] + (rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25)) + choice +
+		uint32_t first = s[7] +
+			(sha256_rotate(s[4], 6) ^ sha256_rotate(s[4], 11) ^ sha256_rotate(s[4], 25)) + choice +
 			constants[i] + words[i];
-		uint32_t second = (rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22)) + majority;
+		uint32_t second =
+			(sha256_rotate(s[0], 2) ^ sha256_rotate(s[0], 13) ^ sha256_rotate(s[0], 22)) + majority;
 		memmove(s + 1, s, 7 * sizeof(*s));
 		s[4] += first;
 		s[0] = first + second;
@@ -72,7 +74,7 @@ void sha256_add(struct sha256 *sha, const void *data, size_t len)
 		bytes += n;
 		len -= n;
 		if (filled + n == SHA256_BLOCK)
-			mix_block(sha, sha->pending);
+			sha256_mix_block(sha, sha->pending);
 	}
 }
 

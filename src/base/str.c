@@ -7,18 +7,18 @@
 
 #include "base/buf.h"
 
-static bool is_blank(char c)
+static bool str_is_blank(char c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 struct str str_trim(struct str s)
 {
-	while (s.len && is_blank(s.data[0])) {
+	while (s.len && str_is_blank(s.data[0])) {
 		s.data++;
 		s.len--;
 	}
-	while (s.len && is_blank(s.data[s.len - 1]))
+	while (s.len && str_is_blank(s.data[s.len - 1]))
 		s.len--;
 	return s;
 }
@@ -67,7 +67,7 @@ char *str_join(const char *first, ...)
 
 enum { DISTANCE_WORD_MAX = 63 };
 
-static unsigned smallest(unsigned a, unsigned b, unsigned c)
+static unsigned str_smallest(unsigned a, unsigned b, unsigned c)
 {
 	unsigned ab = a < b ? a : b;
 	return ab < c ? ab : c;
@@ -87,7 +87,7 @@ unsigned str_distance(const char *a, const char *b)
 		now[0] = i;
 		for (unsigned j = 1; j <= b_len; j++) {
 			unsigned change = a[i - 1] == b[j - 1] ? 0 : 1;
-			now[j] = smallest(last[j] + 1, now[j - 1] + 1, last[j - 1] + change);
+			now[j] = str_smallest(last[j] + 1, now[j - 1] + 1, last[j - 1] + change);
 			bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
 			if (swapped && before[j - 2] + 1 < now[j])
 				now[j] = before[j - 2] + 1;

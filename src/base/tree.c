@@ -29,7 +29,7 @@ struct removal {
 };
 
 /* By descriptor, so that a link put in its place meanwhile is not followed. */
-static void make_accessible(int parent, const char *name)
+static void tree_make_accessible(int parent, const char *name)
 {
 	_cleanup_fd_ int fd = openat(parent, name, O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
@@ -39,14 +39,14 @@ static void make_accessible(int parent, const char *name)
 	(void)!chmod(path, S_IRWXU);
 }
 
-static DIR *open_directory(int parent, const char *name)
+static DIR *tree_open_directory(int parent, const char *name)
 {
-	make_accessible(parent, name);
+	tree_make_accessible(parent, name);
 	return listing_open(parent, name, O_NOFOLLOW);
 }
 
 /* Whether it was a file, a link, or an empty directory. */
-static bool remove_entry(struct removal *removal, int parent, const char *name)
+static bool tree_remove_entry(struct removal *removal, int parent, const char *name)
 {
 	if (removal->left)
 		removal->left--;
@@ -58,9 +58,9 @@ static bool remove_entry(struct removal *removal, int parent, const char *name)
 	return is_gone;
 }
 
-static void move_up(struct removal *removal, int parent, const char *name)
+static void tree_move_up(struct removal *removal, int parent, const char *name)
 {
-	make_accessible(parent, name);
+	tree_make_accessible(parent, name);
 	int r;
 	do {
 		char fresh[32];
@@ -76,17 +76,17 @@ static void move_up(struct removal *removal, int parent, const char *name)
 }
 
 /* Empties a directory at the root; if steps are left, takes it away. */
-static void remove_directory(struct removal *removal, const char *name)
+static void tree_remove_directory(struct removal *removal, const char *name)
 {
-	_cleanup_listing_ DIR *directory = open_directory(removal->root, name);
+	_cleanup_listing_ DIR *directory = tree_open_directory(removal->root, name);
 	if (!directory) {
 		removal->error = -errno;
 		return;
 	}
 	const char *entry;
 	while (removal->left && (entry = listing_next(directory))) {
-		if (!remove_entry(removal, dirfd(directory), entry))
-			move_up(removal, dirfd(directory), entry);
+		if (!tree_remove_entry(removal, dirfd(directory), entry))
+			tree_move_up(removal, dirfd(directory), entry);
 	}
 	if (unlinkat(removal->root, name, AT_REMOVEDIR) == 0)
 		removal->made_progress = true;
@@ -98,14 +98,14 @@ int tree_remove_some(const char *path, unsigned most)
 		return 1;
 	if (errno == ENOTDIR)
 		return unlink(path) == 0 || errno == ENOENT ? 1 : -errno;
-	_cleanup_listing_ DIR *root = open_directory(AT_FDCWD, path);
+	_cleanup_listing_ DIR *root = tree_open_directory(AT_FDCWD, path);
 	if (!root)
 		return -errno;
 	struct removal removal = { .root = dirfd(root), .left = most };
 	const char *entry;
 	while (removal.left && (entry = listing_next(root))) {
-		if (!remove_entry(&removal, removal.root, entry))
-			remove_directory(&removal, entry);
+		if (!tree_remove_entry(&removal, removal.root, entry))
+			tree_remove_directory(&removal, entry);
 	}
 	if (rmdir(path) == 0)
 		return 1;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/utf8_width.h"
 
 enum { REPLACEMENT = 0xFFFD };
@@ -17,7 +18,7 @@ struct lead {
 	unsigned char second_high;
 };
 
-static struct lead classify(unsigned char byte)
+static struct lead utf8_classify(unsigned char byte)
 {
 	if (byte < 0x80)
 		return (struct lead){ 1, 0, 0 };
@@ -35,7 +36,7 @@ static struct lead classify(unsigned char byte)
 size_t utf8_decode(const char *text, size_t len, uint32_t *ret_character)
 {
 	const unsigned char *bytes = (const unsigned char *)text;
-	struct lead lead = classify(bytes[0]);
+	struct lead lead = utf8_classify(bytes[0]);
 	*ret_character = REPLACEMENT;
 	if (lead.length == 0)
 		return 1;
@@ -58,7 +59,7 @@ size_t utf8_decode(const char *text, size_t len, uint32_t *ret_character)
 }
 
 /* Most text is ASCII: eight bytes at a time as long as it lasts. */
-static size_t skip_ascii(const char *text, size_t at, size_t len)
+static size_t utf8_skip_ascii(const char *text, size_t at, size_t len)
 {
 	while (len - at >= 8) {
 		uint64_t word;
@@ -73,7 +74,7 @@ static size_t skip_ascii(const char *text, size_t at, size_t len)
 }
 
 /* Reads a character and says whether it was one: U+FFFD itself is valid. */
-static bool decode_valid(const char *text, size_t len, size_t *ret_length)
+static bool utf8_decode_valid(const char *text, size_t len, size_t *ret_length)
 {
 	uint32_t character;
 	*ret_length = utf8_decode(text, len, &character);
@@ -83,9 +84,9 @@ static bool decode_valid(const char *text, size_t len, size_t *ret_length)
 size_t utf8_valid_prefix(const char *text, size_t len)
 {
 	size_t at = 0;
-	while ((at = skip_ascii(text, at, len)) < len) {
+	while ((at = utf8_skip_ascii(text, at, len)) < len) {
 		size_t length;
-		if (!decode_valid(text + at, len - at, &length))
+		if (!utf8_decode_valid(text + at, len - at, &length))
 			break;
 		at += length;
 	}
@@ -98,7 +99,7 @@ size_t utf8_whole_prefix(const char *text, size_t len)
 		unsigned char byte = (unsigned char)text[len - back];
 		bool continues = (byte & 0xC0) == 0x80;
 		if (!continues)
-			return classify(byte).length > back ? len - back : len;
+			return utf8_classify(byte).length > back ? len - back : len;
 	}
 	return len;
 }
@@ -133,7 +134,7 @@ bool utf8_is_unseen(uint32_t character)
 		{ 0x2028, 0x202E },
 		{ 0x2066, 0x2069 },
 	};
-	for (size_t i = 0; i < sizeof(unseen) / sizeof(unseen[0]); i++) {
+	for (size_t i = 0; i < COUNT(unseen); i++) {
 		if (character >= unseen[i].first && character <= unseen[i].last)
 			return true;
 	}
@@ -158,7 +159,7 @@ int utf8_append_replaced(struct buf *buf, const char *text, size_t len)
 	return buf->failed ? -ENOMEM : 0;
 }
 
-static bool in_ranges(const struct width_range *ranges, size_t count, uint32_t character)
+static bool utf8_in_ranges(const struct width_range *ranges, size_t count, uint32_t character)
 {
 	size_t low = 0;
 	while (low < count) {
@@ -179,9 +180,9 @@ unsigned utf8_character_width(uint32_t character)
 		return 0;
 	if (character < 0x300)
 		return 1;
-	if (in_ranges(width_zero, width_zero_count, character))
+	if (utf8_in_ranges(width_zero, width_zero_count, character))
 		return 0;
-	return in_ranges(width_two, width_two_count, character) ? 2 : 1;
+	return utf8_in_ranges(width_two, width_two_count, character) ? 2 : 1;
 }
 
 size_t utf8_width(const char *text, size_t len)
@@ -211,7 +212,7 @@ size_t utf8_count(const char *text, size_t len)
 	return count;
 }
 
-static bool is_layout(uint32_t character)
+static bool utf8_is_layout(uint32_t character)
 {
 	return character == '\n' || character == '\t';
 }
@@ -222,7 +223,7 @@ int utf8_append_seen(struct buf *buf, const char *text, size_t len)
 		uint32_t character;
 		at += utf8_decode(text + at, len - at, &character);
 		char encoded[UTF8_MAX];
-		if (is_layout(character) || !utf8_is_unseen(character))
+		if (utf8_is_layout(character) || !utf8_is_unseen(character))
 			buf_append(buf, encoded, utf8_encode(character, encoded));
 	}
 	return buf->failed ? -ENOMEM : 0;
@@ -235,7 +236,7 @@ int utf8_append_seen_json(struct buf *buf, const char *text, size_t len)
 		uint32_t character;
 		at += utf8_decode(text + at, len - at, &character);
 		char encoded[UTF8_MAX];
-		if (!is_layout(character) && utf8_is_unseen(character))
+		if (!utf8_is_layout(character) && utf8_is_unseen(character))
 			buf_printf(buf, "\\u%04x", (unsigned)character);
 		else
 			buf_append(buf, encoded, utf8_encode(character, encoded));

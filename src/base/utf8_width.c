@@ -1,6 +1,8 @@
 /* Written by tools/width_table.py from Unicode 14.0.0: do not edit. */
 #include "base/utf8_width.h"
 
+#include "base/macros.h"
+
 /* clang-format off */
 const struct width_range width_zero[] = {
 	{ 0x0300, 0x036F }, { 0x0483, 0x0489 }, { 0x0591, 0x05BD }, { 0x05BF, 0x05BF },
@@ -91,7 +93,7 @@ const struct width_range width_zero[] = {
 	{ 0x1E2EC, 0x1E2EF }, { 0x1E8D0, 0x1E8D6 }, { 0x1E944, 0x1E94A }, { 0xE0001, 0xE0001 },
 	{ 0xE0020, 0xE007F }, { 0xE0100, 0xE01EF },
 };
-const size_t width_zero_count = sizeof(width_zero) / sizeof(width_zero[0]);
+const size_t width_zero_count = COUNT(width_zero);
 
 const struct width_range width_two[] = {
 	{ 0x1100, 0x115F }, { 0x231A, 0x231B }, { 0x2329, 0x232A }, { 0x23E9, 0x23EC },
@@ -126,5 +128,5 @@ const struct width_range width_two[] = {
 	{ 0x1FAC0, 0x1FAC5 }, { 0x1FAD0, 0x1FAD9 }, { 0x1FAE0, 0x1FAE7 }, { 0x1FAF0, 0x1FAF6 },
 	{ 0x20000, 0x2FFFD }, { 0x30000, 0x3FFFD },
 };
-const size_t width_two_count = sizeof(width_two) / sizeof(width_two[0]);
+const size_t width_two_count = COUNT(width_two);
 /* clang-format on */

@@ -6,7 +6,7 @@
 #include "registry/registry.h"
 #include "tool/binding.h"
 
-static void offer(const char *begun, const char *word, const char *what)
+static void complete_offer(const char *begun, const char *word, const char *what)
 {
 	if (strncmp(word, begun, strlen(begun)) == 0)
 		printf("%s\t%s\n", word, what);
@@ -14,16 +14,16 @@ static void offer(const char *begun, const char *word, const char *what)
 
 /* ---- words --------------------------------------------------------------- */
 
-static void offer_commands(const char *begun)
+static void complete_offer_commands(const char *begun)
 {
 	const struct command *command;
 	for (size_t i = 0; (command = command_at(i)); i++) {
 		if (command->summary)
-			offer(begun, command->name, command->summary);
+			complete_offer(begun, command->name, command->summary);
 	}
 }
 
-static void offer_installed(const char *begun, bool wants_commands)
+static void complete_offer_installed(const char *begun, bool wants_commands)
 {
 	struct arena arena = { 0 };
 	struct registry registry;
@@ -31,42 +31,41 @@ static void offer_installed(const char *begun, bool wants_commands)
 		for (size_t i = 0; i < registry.count; i++) {
 			const struct registry_entry *entry = &registry.entries[i];
 			if (!wants_commands)
-				offer(begun, entry->name, entry->version);
+				complete_offer(begun, entry->name, entry->version);
 			for (size_t j = 0; wants_commands && entry->commands[j]; j++)
-				offer(begun, entry->commands[j], entry->name);
+				complete_offer(begun, entry->commands[j], entry->name);
 		}
 	}
 	arena_free(&arena);
 }
 
-static void offer_tools(const char *begun)
+static void complete_offer_tools(const char *begun)
 {
 	struct arena arena = { 0 };
 	const char *const *names;
 	if (tool_binding_names(&arena, &names, NULL) == 0) {
 		for (; *names; names++)
-			offer(begun, *names, "tool");
+			complete_offer(begun, *names, "tool");
 	}
 	arena_free(&arena);
 }
 
-static void offer_words(enum command_words words, const char *begun)
+static void complete_offer_words(enum command_words words, const char *begun)
 {
-	static const char *const shells[] = { "bash", "zsh", "fish" };
 	switch (words) {
 	case WORDS_COMMANDS:
-		offer_commands(begun);
+		complete_offer_commands(begun);
 		break;
 	case WORDS_PLUGIN_COMMANDS:
 	case WORDS_PLUGINS:
-		offer_installed(begun, words == WORDS_PLUGIN_COMMANDS);
+		complete_offer_installed(begun, words == WORDS_PLUGIN_COMMANDS);
 		break;
 	case WORDS_TOOLS:
-		offer_tools(begun);
+		complete_offer_tools(begun);
 		break;
 	case WORDS_SHELLS:
-		for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
-			offer(begun, shells[i], "shell");
+		for (const struct completion_shell *shell = completion_shells; shell->name; shell++)
+			complete_offer(begun, shell->name, "shell");
 		break;
 	case WORDS_FILES:
 		break;
@@ -75,16 +74,16 @@ static void offer_words(enum command_words words, const char *begun)
 
 /* ---- options ------------------------------------------------------------- */
 
-static size_t option_length(const char *text)
+static size_t complete_option_length(const char *text)
 {
 	return 2 + strspn(text + 2, "abcdefghijklmnopqrstuvwxyz-");
 }
 
 /* The help names every option of a command: nothing needs to be listed twice. */
-static void offer_options(const char *help, const char *begun)
+static void complete_offer_options(const char *help, const char *begun)
 {
-	for (const char *at = help; at && (at = strstr(at, "--")); at += option_length(at)) {
-		size_t len = option_length(at);
+	for (const char *at = help; at && (at = strstr(at, "--")); at += complete_option_length(at)) {
+		size_t len = complete_option_length(at);
 		char word[64];
 		if (len < 3 || len >= sizeof(word) || (at > help && at[-1] == '-'))
 			continue;
@@ -92,16 +91,16 @@ static void offer_options(const char *help, const char *begun)
 		word[len] = '\0';
 		const char *before = strstr(help, word);
 		if (before == at)
-			offer(begun, word, "option");
+			complete_offer(begun, word, "option");
 	}
 }
 
 /* ---- where we are -------------------------------------------------------- */
 
-static void offer_subcommands(const struct command *command, const char *begun)
+static void complete_offer_subcommands(const struct command *command, const char *begun)
 {
 	for (const struct command *const *at = command->subcommands; *at; at++)
-		offer(begun, (*at)->name, (*at)->summary);
+		complete_offer(begun, (*at)->name, (*at)->summary);
 }
 
 static int cli_complete(struct cli *cli, int argc, char **argv)
@@ -121,13 +120,13 @@ static int cli_complete(struct cli *cli, int argc, char **argv)
 			command = next;
 	}
 	if (begun[0] == '-')
-		offer_options(command ? command->help : "--json --color --version --help", begun);
+		complete_offer_options(command ? command->help : "--json --color --version --help", begun);
 	else if (!command)
-		offer_commands(begun);
+		complete_offer_commands(begun);
 	else if (command->subcommands)
-		offer_subcommands(command, begun);
+		complete_offer_subcommands(command, begun);
 	else if (words == 0)
-		offer_words(command->words, begun);
+		complete_offer_words(command->words, begun);
 	return 0;
 }
 

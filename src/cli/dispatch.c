@@ -8,7 +8,7 @@ bool command_is_help(const char *word)
 	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
-static const char *subcommand_name(const void *data, size_t i)
+static const char *dispatch_subcommand_name(const void *data, size_t i)
 {
 	const struct command *const *subcommands = data;
 	return subcommands[i] ? subcommands[i]->name : NULL;
@@ -23,9 +23,9 @@ const struct command *command_find_in(const struct command *const *list, const c
 	return NULL;
 }
 
-static int refuse_unknown(const struct command *parent, const char *name)
+static int dispatch_refuse_unknown(const struct command *parent, const char *name)
 {
-	const char *near = cli_nearest(name, subcommand_name, parent->subcommands);
+	const char *near = cli_nearest(name, dispatch_subcommand_name, parent->subcommands);
 	char hint[128];
 	if (near)
 		snprintf(hint, sizeof(hint), "did you mean: perch %s %s", parent->name, near);
@@ -34,7 +34,7 @@ static int refuse_unknown(const struct command *parent, const char *name)
 	return cli_usage_error(hint, "%s has no '%s'", parent->name, name);
 }
 
-static int print_overview(const struct command *parent)
+static int dispatch_print_overview(const struct command *parent)
 {
 	cli_put(stdout, parent->help);
 	for (const struct command *const *at = parent->subcommands; *at; at++)
@@ -52,9 +52,10 @@ int command_print_help(const struct command *command, int argc, char **argv)
 	if (!command->subcommands)
 		return cli_put(stdout, command->help);
 	if (argc < 1)
-		return print_overview(command);
+		return dispatch_print_overview(command);
 	const struct command *child = command_find_in(command->subcommands, argv[0]);
-	return child ? command_print_help(child, argc - 1, argv + 1) : refuse_unknown(command, argv[0]);
+	return child ? command_print_help(child, argc - 1, argv + 1)
+				 : dispatch_refuse_unknown(command, argv[0]);
 }
 
 int command_dispatch(const struct command *parent, struct cli *cli, int argc, char **argv)
@@ -71,7 +72,7 @@ int command_dispatch(const struct command *parent, struct cli *cli, int argc, ch
 		return cli_usage_error(hint, "%s what?", parent->name);
 	const struct command *command = command_find_in(parent->subcommands, argv[at]);
 	if (!command)
-		return refuse_unknown(parent, argv[at]);
+		return dispatch_refuse_unknown(parent, argv[at]);
 	if (at + 1 < argc && command_is_help(argv[at + 1]))
 		return command_print_help(command, 0, NULL);
 	cli_speak_of(parent->name, command->name);

@@ -11,17 +11,18 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "base/macros.h"
 #include "base/paths.h"
 #include "cli/cli.h"
-#include "cli/envelope.h"
-#include "cli/inquire.h"
+#include "cli/ui/envelope.h"
+#include "cli/ui/inquiry.h"
 #include "cli/options.h"
-#include "cli/page.h"
+#include "cli/ui/page.h"
 #include "plugins/inspect.h"
 #include "proc/pidfd.h"
 #include "proc/program.h"
-#include "sandbox/own_git.h"
-#include "sandbox/probe.h"
+#include "sandbox/git/own_git.h"
+#include "sandbox/layers/probe.h"
 
 enum status {
 	STATUS_OK,
@@ -41,7 +42,7 @@ struct finding {
 	bool may_fix;    /* --fix: what can be put right, is */
 };
 
-__attribute__((format(printf, 4, 5))) static void found(
+__attribute__((format(printf, 4, 5))) static void doctor_found(
 	struct finding *finding, enum status status, const char *fix, const char *format, ...)
 {
 	va_list args;
@@ -54,88 +55,90 @@ __attribute__((format(printf, 4, 5))) static void found(
 
 /* ---- the checks ---------------------------------------------------------- */
 
-static void check_kernel(struct finding *finding)
+static void doctor_check_kernel(struct finding *finding)
 {
 	struct utsname name;
 	if (uname(&name) < 0) {
-		found(finding, STATUS_FAILURE, "perch needs Linux", "unknown");
+		doctor_found(finding, STATUS_FAILURE, "perch needs Linux", "unknown");
 		return;
 	}
 	char *end = NULL;
 	long major = strtol(name.release, &end, 10);
 	long minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
 	bool is_new_enough = major > 5 || (major == 5 && minor >= 10);
-	found(finding, is_new_enough ? STATUS_OK : STATUS_FAILURE, "perch needs Linux 5.10 or newer",
-		"%s %s, %s", name.sysname, name.release, name.machine);
+	doctor_found(finding, is_new_enough ? STATUS_OK : STATUS_FAILURE,
+		"perch needs Linux 5.10 or newer", "%s %s, %s", name.sysname, name.release, name.machine);
 }
 
-static void check_pidfd(struct finding *finding)
+static void doctor_check_pidfd(struct finding *finding)
 {
 	_cleanup_fd_ int fd = pidfd_open_process(getpid());
 	if (fd < 0)
-		found(finding, STATUS_FAILURE,
+		doctor_found(finding, STATUS_FAILURE,
 			"perch needs Linux 5.10 or newer; a container's seccomp "
 			"profile may hide pidfd_open",
 			"%s", perch_strerror(fd));
 	else
-		found(finding, STATUS_OK, NULL, "yes");
+		doctor_found(finding, STATUS_OK, NULL, "yes");
 }
 
-static void check_guard(struct finding *finding)
+static void doctor_check_guard(struct finding *finding)
 {
 	const char *const argv[] = { "/bin/sh", "-c", "exit 0", NULL };
 	struct inquiry inquiry;
 	perch_err err = { 0 };
 	if (inquire(argv, PERCH_GUARD_REQUIRE, &inquiry, &err) < 0)
-		found(finding, STATUS_WARNING,
+		doctor_found(finding, STATUS_WARNING,
 			"install perch-guard, or name it in PERCH_GUARD: without it, a perch that is killed "
 			"leaves its children behind",
 			"%s", err.text);
 	else
-		found(finding, STATUS_OK, NULL, "%s", cli_guard_path() ? cli_guard_path() : "installed");
+		doctor_found(
+			finding, STATUS_OK, NULL, "%s", cli_guard_path() ? cli_guard_path() : "installed");
 }
 
-static void check_landlock(struct finding *finding)
+static void doctor_check_landlock(struct finding *finding)
 {
 	int abi = probe_landlock_abi();
 	if (abi > 0)
-		found(finding, STATUS_OK, NULL, "ABI %d", abi);
+		doctor_found(finding, STATUS_OK, NULL, "ABI %d", abi);
 	else if (abi == 0)
-		found(finding, STATUS_WARNING, "boot with lsm=landlock,… (see /sys/kernel/security/lsm)",
+		doctor_found(finding, STATUS_WARNING,
+			"boot with lsm=landlock,… (see /sys/kernel/security/lsm)",
 			"built in, but switched off");
 	else
-		found(finding, STATUS_WARNING, "files can be confined from Linux 5.13 on", "%s",
+		doctor_found(finding, STATUS_WARNING, "files can be confined from Linux 5.13 on", "%s",
 			perch_strerror(abi));
 }
 
-static void check_seccomp(struct finding *finding)
+static void doctor_check_seccomp(struct finding *finding)
 {
 	bool has = probe_seccomp();
-	found(finding, has ? STATUS_OK : STATUS_WARNING,
+	doctor_found(finding, has ? STATUS_OK : STATUS_WARNING,
 		"the kernel must be built with CONFIG_SECCOMP_FILTER", has ? "filters" : "no");
 }
 
 /* Tried with a real one: the answer of the kernel, not of a setting. */
-static void check_user_namespaces(struct finding *finding)
+static void doctor_check_user_namespaces(struct finding *finding)
 {
 	const char *const argv[] = { "/bin/sh", "-c", "exit 0", NULL };
 	struct inquiry inquiry;
 	bool has_own_proc = false;
 	perch_err err = { 0 };
 	if (inquire_in_room(argv, &has_own_proc, &inquiry, &err) < 0)
-		found(finding, STATUS_WARNING,
+		doctor_found(finding, STATUS_WARNING,
 			"without them a sandbox is weaker at hiding paths and at reaching its processes", "%s",
 			err.text);
 	else if (!has_own_proc)
-		found(finding, STATUS_WARNING,
+		doctor_found(finding, STATUS_WARNING,
 			"a part of /proc is covered, as containers do: what is sandboxed sees the processes "
 			"outside of its sandbox",
 			"yes, but without a /proc of their own");
 	else
-		found(finding, STATUS_OK, NULL, "yes");
+		doctor_found(finding, STATUS_OK, NULL, "yes");
 }
 
-static void check_git(struct finding *finding)
+static void doctor_check_git(struct finding *finding)
 {
 	_cleanup_free_ char *path = NULL;
 	struct inquiry inquiry;
@@ -143,35 +146,36 @@ static void check_git(struct finding *finding)
 	int r = own_git_find(&path, &err);
 	const char *const argv[] = { path, "--version", NULL };
 	if (r < 0 || inquire(argv, PERCH_GUARD_OFF, &inquiry, &err) < 0)
-		found(finding, STATUS_WARNING, "install git to install plugins from repositories", "%s",
-			err.text);
+		doctor_found(finding, STATUS_WARNING, "install git to install plugins from repositories",
+			"%s", err.text);
 	else
-		found(finding, STATUS_OK, NULL, "%s, %s", inquiry.line, path);
+		doctor_found(finding, STATUS_OK, NULL, "%s, %s", inquiry.line, path);
 }
 
-static void check_shell(struct finding *finding)
+static void doctor_check_shell(struct finding *finding)
 {
 	if (access(PROGRAM_SHELL, X_OK) < 0)
-		found(finding, STATUS_FAILURE, "there must be a POSIX shell: plugins run commands with it",
-			PROGRAM_SHELL ": %s", perch_strerror(-errno));
+		doctor_found(finding, STATUS_FAILURE,
+			"there must be a POSIX shell: plugins run commands with it", PROGRAM_SHELL ": %s",
+			perch_strerror(-errno));
 	else
-		found(finding, STATUS_OK, NULL, PROGRAM_SHELL);
+		doctor_found(finding, STATUS_OK, NULL, PROGRAM_SHELL);
 }
 
 /* A directory that is not there yet is fine when it can be made. */
-static void check_directory(struct finding *finding, enum path_kind kind, const char *below)
+static void doctor_check_directory(struct finding *finding, enum path_kind kind, const char *below)
 {
 	_cleanup_free_ char *path = NULL;
 	perch_err err = { 0 };
 	if (paths_user(kind, below, &path, &err) < 0) {
-		found(finding, STATUS_FAILURE, "set HOME", "%s", err.text);
+		doctor_found(finding, STATUS_FAILURE, "set HOME", "%s", err.text);
 		return;
 	}
 	static const char fix[] = "make it a directory that you may write to";
 	struct stat info;
 	if (stat(path, &info) == 0) {
 		bool good = S_ISDIR(info.st_mode) && access(path, W_OK | X_OK) == 0;
-		found(finding, good ? STATUS_OK : STATUS_FAILURE, fix, "%s, %s", path,
+		doctor_found(finding, good ? STATUS_OK : STATUS_FAILURE, fix, "%s, %s", path,
 			good ? "writable" : "not a writable directory");
 		return;
 	}
@@ -179,16 +183,16 @@ static void check_directory(struct finding *finding, enum path_kind kind, const 
 	while (above && access(above, F_OK) != 0 && strrchr(above, '/') != above)
 		*strrchr(above, '/') = '\0';
 	bool good = above && access(above, W_OK | X_OK) == 0;
-	found(finding, good ? STATUS_OK : STATUS_FAILURE, fix, "%s, %s", path,
+	doctor_found(finding, good ? STATUS_OK : STATUS_FAILURE, fix, "%s, %s", path,
 		good ? "will be made when needed" : "cannot be made");
 }
 
-static void check_fledge_config(struct finding *finding)
+static void doctor_check_fledge_config(struct finding *finding)
 {
-	check_directory(finding, PATH_CONFIG, "fledge");
+	doctor_check_directory(finding, PATH_CONFIG, "fledge");
 }
 
-static void check_installed(struct finding *finding)
+static void doctor_check_installed(struct finding *finding)
 {
 	_cleanup_(arena_free) struct arena arena = { 0 };
 	_cleanup_(buf_free) struct buf problems = { 0 };
@@ -200,55 +204,55 @@ static void check_installed(struct finding *finding)
 		r = inspect_plugins(finding->may_fix ? &workshop : NULL, &arena, &inspection, &err);
 	perch_host_free(workshop.host);
 	if (r < 0) {
-		found(finding, STATUS_FAILURE, "repair or remove that file", "%s", err.text);
+		doctor_found(finding, STATUS_FAILURE, "repair or remove that file", "%s", err.text);
 		return;
 	}
 	const char *text = page_join(&problems, inspection.problems, "");
 	if (inspection.count == 0)
-		found(finding, STATUS_OK, NULL, "%zu, nothing to repair", inspection.plugins);
+		doctor_found(finding, STATUS_OK, NULL, "%zu, nothing to repair", inspection.plugins);
 	else if (inspection.repaired == inspection.count)
-		found(finding, STATUS_OK, NULL, "repaired: %s", text);
+		doctor_found(finding, STATUS_OK, NULL, "repaired: %s", text);
 	else if (inspection.repaired < inspection.fixable)
-		found(finding, STATUS_WARNING, "perch doctor --fix", "%s", text);
+		doctor_found(finding, STATUS_WARNING, "perch doctor --fix", "%s", text);
 	else
-		found(finding, STATUS_WARNING, NULL, "%s", text);
+		doctor_found(finding, STATUS_WARNING, NULL, "%s", text);
 }
 
-static void check_config(struct finding *finding)
+static void doctor_check_config(struct finding *finding)
 {
-	check_directory(finding, PATH_CONFIG, "perch");
+	doctor_check_directory(finding, PATH_CONFIG, "perch");
 }
 
-static void check_state(struct finding *finding)
+static void doctor_check_state(struct finding *finding)
 {
-	check_directory(finding, PATH_STATE, "perch");
+	doctor_check_directory(finding, PATH_STATE, "perch");
 }
 
-static void check_cache(struct finding *finding)
+static void doctor_check_cache(struct finding *finding)
 {
-	check_directory(finding, PATH_CACHE, "perch");
+	doctor_check_directory(finding, PATH_CACHE, "perch");
 }
 
-static void set_sessions_aside(struct finding *finding)
+static void doctor_set_sessions_aside(struct finding *finding)
 {
 	char path[SESSIONS_PATH_MAX];
 	perch_err err = { 0 };
 	if (sessions_set_aside(path, &err) < 0)
-		found(finding, STATUS_FAILURE, NULL, "%s", err.text);
+		doctor_found(finding, STATUS_FAILURE, NULL, "%s", err.text);
 	else
-		found(finding, STATUS_OK, NULL, "a broken file was moved to %.400s", path);
+		doctor_found(finding, STATUS_OK, NULL, "a broken file was moved to %.400s", path);
 }
 
-static void check_sessions(struct finding *finding)
+static void doctor_check_sessions(struct finding *finding)
 {
 	perch_err err = { 0 };
 	int r = sessions_examine(&err);
 	if (r >= 0)
-		found(finding, STATUS_OK, NULL, r > 0 ? "sound" : "none yet");
+		doctor_found(finding, STATUS_OK, NULL, r > 0 ? "sound" : "none yet");
 	else if (r == PERCH_ESYNTAX && finding->may_fix)
-		set_sessions_aside(finding);
+		doctor_set_sessions_aside(finding);
 	else
-		found(finding, STATUS_FAILURE,
+		doctor_found(finding, STATUS_FAILURE,
 			r == PERCH_ESYNTAX ? "perch doctor --fix moves it out of the way" : NULL, "%s",
 			err.text);
 }
@@ -258,29 +262,29 @@ static const struct check {
 	const char *name;
 	void (*run)(struct finding *finding);
 } checks[] = {
-	{ "processes", "kernel", check_kernel },
-	{ "processes", "pidfd", check_pidfd },
-	{ "processes", "guard", check_guard },
-	{ "sandbox", "landlock", check_landlock },
-	{ "sandbox", "seccomp", check_seccomp },
-	{ "sandbox", "user namespaces", check_user_namespaces },
-	{ "programs", "git", check_git },
-	{ "programs", "shell", check_shell },
-	{ "plugins", "installed", check_installed },
-	{ "directories", "plugins", check_fledge_config },
-	{ "directories", "config", check_config },
-	{ "directories", "state", check_state },
-	{ "directories", "cache", check_cache },
-	{ "agents", "sessions", check_sessions },
+	{ "processes", "kernel", doctor_check_kernel },
+	{ "processes", "pidfd", doctor_check_pidfd },
+	{ "processes", "guard", doctor_check_guard },
+	{ "sandbox", "landlock", doctor_check_landlock },
+	{ "sandbox", "seccomp", doctor_check_seccomp },
+	{ "sandbox", "user namespaces", doctor_check_user_namespaces },
+	{ "programs", "git", doctor_check_git },
+	{ "programs", "shell", doctor_check_shell },
+	{ "plugins", "installed", doctor_check_installed },
+	{ "directories", "plugins", doctor_check_fledge_config },
+	{ "directories", "config", doctor_check_config },
+	{ "directories", "state", doctor_check_state },
+	{ "directories", "cache", doctor_check_cache },
+	{ "agents", "sessions", doctor_check_sessions },
 };
-enum { CHECKS = sizeof(checks) / sizeof(checks[0]) };
+enum { CHECKS = COUNT(checks) };
 
 /* ---- telling ------------------------------------------------------------- */
 
 /* The column of what was found. */
 enum { DETAIL_COLUMN = 28 };
 
-static void print_finding(struct page *page, const struct finding *finding)
+static void doctor_print_finding(struct page *page, const struct finding *finding)
 {
 	char status[16];
 	snprintf(status, sizeof(status), "%-8s", status_names[finding->status]);
@@ -295,7 +299,7 @@ static void print_finding(struct page *page, const struct finding *finding)
 	buf_append_char(&page->out, '\n');
 }
 
-static int print_for_people(const struct cli *cli, const struct finding *findings)
+static int doctor_print_for_people(const struct cli *cli, const struct finding *findings)
 {
 	struct page page;
 	page_begin(&page, cli);
@@ -305,12 +309,12 @@ static int print_for_people(const struct cli *cli, const struct finding *finding
 		if (strcmp(section, findings[i].section) != 0)
 			buf_printf(&page.out, "%s\n", findings[i].section);
 		section = findings[i].section;
-		print_finding(&page, &findings[i]);
+		doctor_print_finding(&page, &findings[i]);
 	}
 	return page_end(&page);
 }
 
-static int print_json(const struct finding *findings, bool is_healthy)
+static int doctor_print_json(const struct finding *findings, bool is_healthy)
 {
 	struct envelope envelope;
 	perch_json_writer *writer = &envelope.writer;
@@ -356,7 +360,8 @@ static int cli_doctor(struct cli *cli, int argc, char **argv)
 		checks[i].run(&findings[i]);
 		is_healthy = is_healthy && findings[i].status != STATUS_FAILURE;
 	}
-	r = cli->json ? print_json(findings, is_healthy) : print_for_people(cli, findings);
+	r = cli->json ? doctor_print_json(findings, is_healthy)
+				  : doctor_print_for_people(cli, findings);
 	if (r)
 		return r;
 	return is_healthy ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -3,7 +3,7 @@
 
 #include "cli/cli.h"
 
-static bool is_color(const char *word)
+static bool globals_is_color(const char *word)
 {
 	return strcmp(word, "auto") == 0 || strcmp(word, "always") == 0 || strcmp(word, "never") == 0;
 }
@@ -16,9 +16,9 @@ int cli_check_sandbox(const struct cli *cli)
 	return cli_usage_error(NULL, "--sandbox is on or off, not '%s'", given);
 }
 
-static int check(const struct cli *cli)
+static int globals_check(const struct cli *cli)
 {
-	if (!is_color(cli->color))
+	if (!globals_is_color(cli->color))
 		return cli_usage_error(NULL, "--color is auto, always or never, not '%s'", cli->color);
 	const char *mode = cli->non_interactive;
 	if (mode && mode[0] && strcmp(mode, "strict") != 0)
@@ -80,5 +80,5 @@ int cli_read_globals(struct cli *cli, int argc, char **argv, int *at)
 		{ 0 },
 	};
 	int r = options_parse(specs, argc, argv, at);
-	return r ? r : check(cli);
+	return r ? r : globals_check(cli);
 }

@@ -1,6 +1,7 @@
 /* perch help. */
 #include <string.h>
 
+#include "base/macros.h"
 #include "cli/cli.h"
 
 static const struct {
@@ -16,7 +17,7 @@ static const struct {
 	{ GROUP_LOOK, "look into" },
 };
 
-static void print_group(enum command_group group, const char *title)
+static void help_print_group(enum command_group group, const char *title)
 {
 	const struct command *command;
 	for (size_t i = 0; (command = command_at(i)); i++) {
@@ -27,15 +28,15 @@ static void print_group(enum command_group group, const char *title)
 	}
 }
 
-static int print_overview(void)
+static int help_print_overview(void)
 {
 	printf("perch %s hosts programs that live in their own process and talk in lines.\n"
 		   "\n"
 		   "usage: perch [OPTIONS] COMMAND [ARGUMENTS]\n"
 		   "\n",
 		perch_version());
-	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
-		print_group(groups[i].group, groups[i].title);
+	for (size_t i = 0; i < COUNT(groups); i++)
+		help_print_group(groups[i].group, groups[i].title);
 	printf("\n"
 		   "options:\n"
 		   "  --json          results as JSON, for programs\n"
@@ -53,7 +54,7 @@ int cli_help(struct cli *cli, int argc, char **argv)
 	if (r)
 		return r;
 	if (at >= argc)
-		return print_overview();
+		return help_print_overview();
 	if (strcmp(argv[at], "options") == 0)
 		return fputs(globals_help, stdout) < 0;
 	const struct command *command = command_find(argv[at]);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/macros.h"
 #include "base/str.h"
 #include "cli/cli.h"
 #include "fledge/context.h"
@@ -33,7 +34,7 @@ static const struct command *const commands[] = {
 
 const struct command *command_at(size_t i)
 {
-	return i < sizeof(commands) / sizeof(commands[0]) ? commands[i] : NULL;
+	return i < COUNT(commands) ? commands[i] : NULL;
 }
 
 const struct command *command_find(const char *name)
@@ -41,7 +42,7 @@ const struct command *command_find(const char *name)
 	return command_find_in(commands, name);
 }
 
-static const char *command_name(const void *data, size_t i)
+static const char *cli_command_name(const void *data, size_t i)
 {
 	(void)data;
 	while (command_at(i) && !command_at(i)->summary)
@@ -50,7 +51,7 @@ static const char *command_name(const void *data, size_t i)
 }
 
 /* Whether somebody left out the `run` in front of a plugin's command. */
-static bool is_plugin_command(const char *name)
+static bool cli_is_plugin_command(const char *name)
 {
 	struct arena arena = { 0 };
 	struct registry registry;
@@ -65,9 +66,9 @@ static bool is_plugin_command(const char *name)
 
 int command_refuse(const char *name)
 {
-	const char *near = cli_nearest(name, command_name, NULL);
+	const char *near = cli_nearest(name, cli_command_name, NULL);
 	char hint[64 + NAME_LENGTH_MAX];
-	if (is_plugin_command(name)) {
+	if (cli_is_plugin_command(name)) {
 		snprintf(hint, sizeof(hint), "perch run %s runs the plugin's", name);
 		return cli_usage_error(hint, "there is no command '%s'", name);
 	}
@@ -92,13 +93,13 @@ const char *cli_guard_path(void)
 
 /* A reader that goes away (`perch … | head`) and a file that grows over its
  * limit make a write fail; they must not kill us before we have cleaned up. */
-static void let_writes_fail(void)
+static void cli_let_writes_fail(void)
 {
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 }
 
-static bool is_output_read(void)
+static bool cli_is_output_read(void)
 {
 	struct pollfd output = { .fd = STDOUT_FILENO };
 	return poll(&output, 1, 0) <= 0 || !(output.revents & (POLLERR | POLLHUP));
@@ -106,20 +107,20 @@ static bool is_output_read(void)
 
 /* Output that could not be written is a failure, however well the rest went. A reader
  * that went away is not told so. */
-static int finish(int status)
+static int cli_finish(int status)
 {
 	errno = 0;
 	bool failed = fflush(stdout) != 0 || ferror(stdout);
 	if (!failed)
 		return status;
-	if (errno != EPIPE && is_output_read())
+	if (errno != EPIPE && cli_is_output_read())
 		cli_error(NULL, "the output could not be written%s%s", errno ? ": " : "",
 			errno ? perch_strerror(-errno) : "");
 	return status ? status : EXIT_HOST;
 }
 
 /* What the words behind the options mean to `perch`. */
-static int run_command(struct cli *cli, int argc, char **argv)
+static int cli_run_command(struct cli *cli, int argc, char **argv)
 {
 	const struct command *command = command_find(argv[0]);
 	if (!command)
@@ -131,7 +132,7 @@ static int run_command(struct cli *cli, int argc, char **argv)
 }
 
 /* And to `fledge`: its own few words, everything else is a plugin. */
-static int run_as_fledge(struct cli *cli, int argc, char **argv)
+static int cli_run_as_fledge(struct cli *cli, int argc, char **argv)
 {
 	if (strcmp(argv[0], "plugins") == 0 || strcmp(argv[0], "plugin") == 0)
 		return cli_plugins(cli, argc, argv);
@@ -140,40 +141,40 @@ static int run_as_fledge(struct cli *cli, int argc, char **argv)
 	return cli_run_plugin(cli, argc, argv);
 }
 
-static int print_version(const struct cli *cli)
+static int cli_print_version(const struct cli *cli)
 {
 	if (cli->is_fledge)
 		return printf("fledge %s (perch %s)\n", FLEDGE_VERSION, perch_version()) < 0;
 	return printf("perch %s\n", perch_version()) < 0;
 }
 
-static bool is_called(const char *path, const char *name)
+static bool cli_is_called(const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/');
 	return strcmp(slash ? slash + 1 : path, name) == 0;
 }
 
-static int run(int argc, char **argv)
+static int cli_run(int argc, char **argv)
 {
-	struct cli cli = { .color = "auto", .is_fledge = argc > 0 && is_called(argv[0], "fledge") };
+	struct cli cli = { .color = "auto", .is_fledge = argc > 0 && cli_is_called(argv[0], "fledge") };
 	int at = 1;
 	int r = cli_read_globals(&cli, argc, argv, &at);
 	if (r == 0 && cli.version)
-		r = print_version(&cli);
+		r = cli_print_version(&cli);
 	else if (r == 0 && (cli.help || at >= argc))
 		r = cli_help(&cli, 0, NULL);
 	else if (r == 0 && cli.is_fledge)
-		r = run_as_fledge(&cli, argc - at, argv + at);
+		r = cli_run_as_fledge(&cli, argc - at, argv + at);
 	else if (r == 0)
-		r = run_command(&cli, argc - at, argv + at);
+		r = cli_run_command(&cli, argc - at, argv + at);
 	free(cli.answers.items);
 	return r;
 }
 
 int main(int argc, char **argv)
 {
-	let_writes_fail();
-	if (argc > 0 && is_called(argv[0], "agentproc"))
-		return finish(cli_agentproc(argc, argv));
-	return finish(run(argc, argv));
+	cli_let_writes_fail();
+	if (argc > 0 && cli_is_called(argv[0], "agentproc"))
+		return cli_finish(cli_agentproc(argc, argv));
+	return cli_finish(cli_run(argc, argv));
 }

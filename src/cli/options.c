@@ -9,16 +9,17 @@
 #include "base/vec.h"
 #include "cli/cli.h"
 
-static const char *name_at(const void *data, size_t i)
+static const char *options_name_at(const void *data, size_t i)
 {
 	return ((const struct option_spec *)data)[i].name;
 }
 
-static int refuse_unknown(const struct option_spec *specs, const char *word, struct str name)
+static int options_refuse_unknown(
+	const struct option_spec *specs, const char *word, struct str name)
 {
 	char shown[64];
 	snprintf(shown, sizeof(shown), "%.*s", (int)name.len, name.data);
-	const char *near = word[1] == '-' ? cli_nearest(shown, name_at, specs) : NULL;
+	const char *near = word[1] == '-' ? cli_nearest(shown, options_name_at, specs) : NULL;
 	char hint[128];
 	if (command_is_help(word))
 		return cli_usage_error("write it directly behind the command", "%s comes too late", word);
@@ -26,7 +27,7 @@ static int refuse_unknown(const struct option_spec *specs, const char *word, str
 	return cli_usage_error(near ? hint : NULL, "there is no option '%s'", word);
 }
 
-static const struct option_spec *find_long(const struct option_spec *specs, struct str name)
+static const struct option_spec *options_find_long(const struct option_spec *specs, struct str name)
 {
 	for (; specs->name; specs++) {
 		if (str_is(name, specs->name))
@@ -35,7 +36,7 @@ static const struct option_spec *find_long(const struct option_spec *specs, stru
 	return NULL;
 }
 
-static const struct option_spec *find_letter(const struct option_spec *specs, char letter)
+static const struct option_spec *options_find_letter(const struct option_spec *specs, char letter)
 {
 	for (; specs->name; specs++) {
 		if (specs->letter == letter)
@@ -64,7 +65,8 @@ bool options_want(const struct option_list *list, const char *word)
 }
 
 /* Takes the value: behind the '=', or the next word. */
-static int set(const struct option_spec *spec, const char *value, int argc, char **argv, int *at)
+static int options_set(
+	const struct option_spec *spec, const char *value, int argc, char **argv, int *at)
 {
 	const char *word = argv[*at];
 	++*at;
@@ -89,7 +91,7 @@ static int set(const struct option_spec *spec, const char *value, int argc, char
 	return 0;
 }
 
-static int parse_one(const struct option_spec *specs, int argc, char **argv, int *at)
+static int options_parse_one(const struct option_spec *specs, int argc, char **argv, int *at)
 {
 	const char *word = argv[*at];
 	struct str rest = str_from(word + 2);
@@ -98,10 +100,11 @@ static int parse_one(const struct option_spec *specs, int argc, char **argv, int
 	const char *value = is_long && word[2 + name.len] == '=' ? word + 3 + name.len : NULL;
 	const struct option_spec *spec = NULL;
 	if (is_long)
-		spec = find_long(specs, name);
+		spec = options_find_long(specs, name);
 	else if (name.len == 1)
-		spec = find_letter(specs, name.data[0]);
-	return spec ? set(spec, value, argc, argv, at) : refuse_unknown(specs, word, name);
+		spec = options_find_letter(specs, name.data[0]);
+	return spec ? options_set(spec, value, argc, argv, at)
+				: options_refuse_unknown(specs, word, name);
 }
 
 int options_parse(const struct option_spec *specs, int argc, char **argv, int *at)
@@ -111,7 +114,7 @@ int options_parse(const struct option_spec *specs, int argc, char **argv, int *a
 			++*at;
 			return 0;
 		}
-		int r = parse_one(specs, argc, argv, at);
+		int r = options_parse_one(specs, argc, argv, at);
 		if (r)
 			return r;
 	}

@@ -13,7 +13,7 @@
 #include "base/environment.h"
 #include "base/fd.h"
 #include "base/file.h"
-#include "conformance/player.h"
+#include "conformance/case_player.h"
 #include "data/json.h"
 #include "proc/lines.h"
 
@@ -32,7 +32,7 @@ struct actor {
 /* ---- reporting ------------------------------------------------------------------ */
 
 /* A kit that is gone does not matter. */
-static void send_report(struct buf *report)
+static void actor_send_report(struct buf *report)
 {
 	buf_append_char(report, '\n');
 	if (!report->failed)
@@ -40,7 +40,7 @@ static void send_report(struct buf *report)
 	buf_free(report);
 }
 
-static void report_text(const char *name, struct str text)
+static void actor_report_text(const char *name, struct str text)
 {
 	struct buf report = { 0 };
 	perch_json_writer writer = json_writer_on(&report);
@@ -48,26 +48,26 @@ static void report_text(const char *name, struct str text)
 	perch_json_write_name(&writer, name);
 	perch_json_write_string_n(&writer, text.data, text.len);
 	perch_json_end_object(&writer);
-	send_report(&report);
+	actor_send_report(&report);
 }
 
 /* As much of a line as is worth showing. */
-static void report_cut(const char *name, struct str text)
+static void actor_report_cut(const char *name, struct str text)
 {
 	bool has_newline = text.len && text.data[text.len - 1] == '\n';
 	size_t len = text.len - has_newline;
-	report_text(
+	actor_report_text(
 		name, (struct str){ text.data, len < ACTOR_REPORTED_MAX ? len : ACTOR_REPORTED_MAX });
 }
 
-static void report_number(const char *name, int number)
+static void actor_report_number(const char *name, int number)
 {
 	struct buf report = { 0 };
 	buf_printf(&report, "{\"%s\":%d}", name, number);
-	send_report(&report);
+	actor_send_report(&report);
 }
 
-static void write_environment(perch_json_writer *writer)
+static void actor_write_environment(perch_json_writer *writer)
 {
 	perch_json_write_name(writer, "env");
 	perch_json_begin_object(writer);
@@ -79,7 +79,7 @@ static void write_environment(perch_json_writer *writer)
 	perch_json_end_object(writer);
 }
 
-static const char *kind_of(int fd)
+static const char *actor_kind_of(int fd)
 {
 	struct stat status;
 	if (fstat(fd, &status) < 0)
@@ -94,7 +94,7 @@ static const char *kind_of(int fd)
 }
 
 /* Which are open, but for the one to the kit. */
-static void write_descriptors(perch_json_writer *writer)
+static void actor_write_descriptors(perch_json_writer *writer)
 {
 	DIR *directory = opendir("/proc/self/fd");
 	const struct dirent *item;
@@ -110,7 +110,7 @@ static void write_descriptors(perch_json_writer *writer)
 	perch_json_end_array(writer);
 }
 
-static void report_start(char **argv)
+static void actor_report_start(char **argv)
 {
 	struct buf report = { 0 };
 	perch_json_writer writer = json_writer_on(&report);
@@ -123,36 +123,37 @@ static void report_start(char **argv)
 	for (; *argv; argv++)
 		perch_json_write_string(&writer, *argv);
 	perch_json_end_array(&writer);
-	write_environment(&writer);
+	actor_write_environment(&writer);
 	perch_json_write_name(&writer, "cwd");
 	perch_json_write_string(&writer, getcwd(cwd, sizeof(cwd)) ? cwd : "");
 	perch_json_write_name(&writer, "stdin");
-	perch_json_write_string(&writer, kind_of(STDIN_FILENO));
+	perch_json_write_string(&writer, actor_kind_of(STDIN_FILENO));
 	perch_json_write_name(&writer, "stdout");
-	perch_json_write_string(&writer, kind_of(STDOUT_FILENO));
-	write_descriptors(&writer);
+	perch_json_write_string(&writer, actor_kind_of(STDOUT_FILENO));
+	actor_write_descriptors(&writer);
 	perch_json_write_name(&writer, "leads_session");
 	perch_json_write_bool(&writer, getsid(0) == getpid());
 	perch_json_end_object(&writer);
 	perch_json_end_object(&writer);
-	send_report(&report);
+	actor_send_report(&report);
 }
 
 /* ---- its case ------------------------------------------------------------------- */
 
-static int read_beside(const char *directory, const char *name, struct buf *out, perch_err *err)
+static int actor_read_beside(
+	const char *directory, const char *name, struct buf *out, perch_err *err)
 {
 	_cleanup_free_ char *path = str_join(directory, "/", name, NULL);
 	return path ? file_read(path, CASES_FILE_MAX, out, err) : -ENOMEM;
 }
 
 /* An object of names and values: {"project":"/…"}. */
-static int read_variables(struct actor *actor, const char *directory, perch_err *err)
+static int actor_read_variables(struct actor *actor, const char *directory, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	perch_json *json = NULL;
 	const perch_json_value *root = NULL;
-	int r = read_beside(directory, ACTOR_VARIABLES, &text, err);
+	int r = actor_read_beside(directory, ACTOR_VARIABLES, &text, err);
 	if (r == 0)
 		r = perch_json_new(NULL, &json);
 	if (r == 0)
@@ -175,7 +176,7 @@ static int read_variables(struct actor *actor, const char *directory, perch_err 
 	return actor->variables ? r : -ENOMEM;
 }
 
-static const struct conformance_case *find_case(const struct case_file *file, const char *id)
+static const struct conformance_case *actor_find_case(const struct case_file *file, const char *id)
 {
 	for (size_t i = 0; i < file->count; i++) {
 		if (strcmp(file->items[i].id, id) == 0)
@@ -184,34 +185,34 @@ static const struct conformance_case *find_case(const struct case_file *file, co
 	return NULL;
 }
 
-static const struct conformance_case *read_case(
+static const struct conformance_case *actor_read_case(
 	struct actor *actor, const char *directory, const char *id, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	static const char letters[] = "FTA";
 	const char *letter = strchr(letters, id[0]);
-	if (!letter || !id[0] || read_beside(directory, ACTOR_CASES, &text, err) < 0 ||
-		read_variables(actor, directory, err) < 0)
+	if (!letter || !id[0] || actor_read_beside(directory, ACTOR_CASES, &text, err) < 0 ||
+		actor_read_variables(actor, directory, err) < 0)
 		return NULL;
 	case_file_parse((struct str){ text.data, text.len }, (enum protocol)(letter - letters),
 		&actor->arena, &actor->file, &actor->findings);
-	return find_case(&actor->file, id);
+	return actor_find_case(&actor->file, id);
 }
 
 /* ---- playing -------------------------------------------------------------------- */
 
-static bool take_line(void *data, const perch_line *line)
+static bool actor_take_line(void *data, const perch_line *line)
 {
 	struct actor *actor = data;
 	struct str text = { line->data, line->len };
-	report_cut("heard", text);
+	actor_report_cut("heard", text);
 	player_hear(&actor->player, text);
 	actor->has_heard = true;
 	return false;
 }
 
 /* Reads until a line or the end has come. */
-static void listen(struct actor *actor)
+static void actor_listen(struct actor *actor)
 {
 	char block[64 * 1024 + 1];
 	actor->has_heard = false;
@@ -231,24 +232,24 @@ static void listen(struct actor *actor)
 	}
 }
 
-static void hang(void)
+static void actor_hang(void)
 {
 	while (true)
 		pause();
 }
 
-static void act_out(struct actor *actor, const struct act *act)
+static void actor_act_out(struct actor *actor, const struct act *act)
 {
 	switch (act->kind) {
 	case ACT_WRITE:
-		report_cut("said", act->text);
+		actor_report_cut("said", act->text);
 		fd_write_all_quietly(STDOUT_FILENO, act->text.data, act->text.len);
 		break;
 	case ACT_SAY:
 		fd_write_all_quietly(STDERR_FILENO, act->text.data, act->text.len);
 		break;
 	case ACT_WAIT:
-		listen(actor);
+		actor_listen(actor);
 		break;
 	case ACT_CLOSE_STDIN:
 		close(STDIN_FILENO);
@@ -257,7 +258,7 @@ static void act_out(struct actor *actor, const struct act *act)
 		close(STDOUT_FILENO);
 		break;
 	case ACT_SIGNAL:
-		report_number("signal", act->number);
+		actor_report_number("signal", act->number);
 		break;
 	case ACT_IGNORE:
 		signal(act->number, SIG_IGN);
@@ -269,7 +270,7 @@ static void act_out(struct actor *actor, const struct act *act)
 
 /* Whether there is still something to be seen: what only writes, or ends, may be
  * cut short by the host, as it should be. */
-static bool is_watching(const struct actor *actor)
+static bool actor_is_watching(const struct actor *actor)
 {
 	const struct conformance_case *test = actor->player.test;
 	for (size_t i = actor->player.at; i < test->step_count; i++) {
@@ -280,25 +281,25 @@ static bool is_watching(const struct actor *actor)
 	return false;
 }
 
-static int play(struct actor *actor)
+static int actor_play_case(struct actor *actor)
 {
 	bool is_told = false;
 	struct act act = { 0 };
 	while (act.kind < ACT_HANG) {
 		act = player_next(&actor->player);
-		if (!is_told && !actor->player.has_failed && !is_watching(actor)) {
-			report_number("done", 1);
+		if (!is_told && !actor->player.has_failed && !actor_is_watching(actor)) {
+			actor_report_number("done", 1);
 			is_told = true;
 		}
-		act_out(actor, &act);
+		actor_act_out(actor, &act);
 	}
 	if (actor->player.has_failed) {
-		report_text(
+		actor_report_text(
 			"problem", (struct str){ actor->player.problem.data, actor->player.problem.len });
 		return EXIT_CANNOT;
 	}
 	if (act.kind == ACT_HANG)
-		hang();
+		actor_hang();
 	if (act.kind == ACT_DIE) {
 		signal(act.number, SIG_DFL);
 		raise(act.number);
@@ -311,15 +312,16 @@ int actor_play(const char *directory, const char *id, char **argv)
 	struct actor actor = { .findings.arena = &actor.arena };
 	perch_err err = { 0 };
 	alarm(ACTOR_LIFE_MAX);
-	report_start(argv);
-	const struct conformance_case *test = read_case(&actor, directory, id, &err);
+	actor_report_start(argv);
+	const struct conformance_case *test = actor_read_case(&actor, directory, id, &err);
 	if (test) {
 		player_init(&actor.player, test, actor.variables);
-		lines_init(&actor.lines, LINE_MAX_BYTES, take_line, &actor);
+		lines_init(&actor.lines, LINE_MAX_BYTES, actor_take_line, &actor);
 	}
 	if (!test)
-		report_text("problem", str_from(err.text[0] ? err.text : "the actor cannot read its case"));
-	int r = test ? play(&actor) : EXIT_CANNOT;
+		actor_report_text(
+			"problem", str_from(err.text[0] ? err.text : "the actor cannot read its case"));
+	int r = test ? actor_play_case(&actor) : EXIT_CANNOT;
 	lines_free(&actor.lines);
 	player_free(&actor.player);
 	findings_free(&actor.findings);

@@ -2,6 +2,7 @@
  * agent said, and warn of what it should not have. */
 #include <errno.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "conformance/trial.h"
 #include "proc/capture.h"
@@ -13,19 +14,19 @@ struct agent_turn {
 	bool has_ended;
 };
 
-static void turn_ended(void *data, struct capture *capture)
+static void agent_trial_turn_ended(void *data, struct capture *capture)
 {
 	(void)capture;
 	((struct agent_turn *)data)->has_ended = true;
 }
 
-static void keep_events(struct str events, struct trial_report *report)
+static void agent_trial_keep_events(struct str events, struct trial_report *report)
 {
 	while (events.len)
 		transcript_add(&report->transcript, TRACE_HOST, str_cut(&events, '\n'));
 }
 
-static int run_turn(
+static int agent_trial_run_turn(
 	struct kit *kit, const struct capture_spec *spec, struct agent_turn *turn, perch_err *err)
 {
 	int r = capture_start(kit->host, spec, &turn->capture, err);
@@ -38,7 +39,7 @@ static int run_turn(
 	return r < 0 ? err_set(err, r, "waiting failed: %s", perch_strerror(r)) : 0;
 }
 
-static int judge_turn(const struct kit *kit, const struct conformance_case *test,
+static int agent_trial_judge_turn(const struct kit *kit, const struct conformance_case *test,
 	const struct capture *capture, struct trial_report *report)
 {
 	static const struct variable none = { 0 };
@@ -49,7 +50,7 @@ static int judge_turn(const struct kit *kit, const struct conformance_case *test
 		.timed_out = capture->timed_out ? trial_within(kit, test) : 0,
 	};
 	report->duration_ns = capture->result.duration_ns;
-	keep_events(observed.output, report);
+	agent_trial_keep_events(observed.output, report);
 	return capture->out_of_memory ? -ENOMEM : judge_outside(test, &none, &observed, report);
 }
 
@@ -65,12 +66,12 @@ int agent_trial(struct kit *kit, const struct conformance_case *test,
 	const struct capture_spec spec = {
 		.argv = argv,
 		.limit = EVENTS_MAX,
-		.timeout_ns = (uint64_t)(trial_within(kit, test) * 1e9),
-		.done = turn_ended,
+		.timeout_ns = clock_from_seconds(trial_within(kit, test)),
+		.done = agent_trial_turn_ended,
 		.data = &turn,
 	};
-	int r = run_turn(kit, &spec, &turn, err);
-	if (r == 0 && judge_turn(kit, test, turn.capture, report) < 0)
+	int r = agent_trial_run_turn(kit, &spec, &turn, err);
+	if (r == 0 && agent_trial_judge_turn(kit, test, turn.capture, report) < 0)
 		r = err_no_memory(err);
 	capture_free(turn.capture);
 	return r;

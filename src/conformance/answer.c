@@ -3,12 +3,13 @@
 #include <errno.h>
 
 #include "base/cleanup.h"
-#include "conformance/player.h"
+#include "base/exit_status.h"
+#include "conformance/case_player.h"
 #include "data/json.h"
 
 typedef void value_fn(perch_json_writer *writer, const perch_json_value *request, bool denies);
 
-static void put_text(perch_json_writer *writer, const perch_json_value *request, bool denies)
+static void answer_put_text(perch_json_writer *writer, const perch_json_value *request, bool denies)
 {
 	(void)denies;
 	const perch_json_value *given = perch_json_get(request, "default");
@@ -18,13 +19,13 @@ static void put_text(perch_json_writer *writer, const perch_json_value *request,
 		perch_json_write_string(writer, "https://example.org/1");
 }
 
-static void put_yes(perch_json_writer *writer, const perch_json_value *request, bool denies)
+static void answer_put_yes(perch_json_writer *writer, const perch_json_value *request, bool denies)
 {
 	(void)request;
 	perch_json_write_bool(writer, !denies);
 }
 
-static void put_first_option(
+static void answer_put_first_option(
 	perch_json_writer *writer, const perch_json_value *request, bool denies)
 {
 	(void)denies;
@@ -36,7 +37,8 @@ static void put_first_option(
 		perch_json_write_null(writer);
 }
 
-static void put_empty_list(perch_json_writer *writer, const perch_json_value *request, bool denies)
+static void answer_put_empty_list(
+	perch_json_writer *writer, const perch_json_value *request, bool denies)
 {
 	(void)request;
 	(void)denies;
@@ -44,7 +46,7 @@ static void put_empty_list(perch_json_writer *writer, const perch_json_value *re
 	perch_json_end_array(writer);
 }
 
-static void put_empty_object(
+static void answer_put_empty_object(
 	perch_json_writer *writer, const perch_json_value *request, bool denies)
 {
 	(void)request;
@@ -53,19 +55,19 @@ static void put_empty_object(
 	perch_json_end_object(writer);
 }
 
-static void put_null(perch_json_writer *writer, const perch_json_value *request, bool denies)
+static void answer_put_null(perch_json_writer *writer, const perch_json_value *request, bool denies)
 {
 	(void)request;
 	(void)denies;
 	perch_json_write_null(writer);
 }
 
-static void put_exit(perch_json_writer *writer, const perch_json_value *request, bool denies)
+static void answer_put_exit(perch_json_writer *writer, const perch_json_value *request, bool denies)
 {
 	(void)request;
 	perch_json_begin_object(writer);
 	perch_json_write_name(writer, "code");
-	perch_json_write_int64(writer, denies ? 126 : 0);
+	perch_json_write_int64(writer, denies ? EXIT_NOT_EXECUTABLE : 0);
 	perch_json_write_name(writer, "stderr");
 	perch_json_write_string(writer, denies ? "exec capability not granted" : "");
 	perch_json_write_name(writer, "stdout");
@@ -77,10 +79,11 @@ static const struct {
 	const char *type;
 	value_fn *put;
 } answers[] = {
-	{ "prompt", put_text }, { "confirm", put_yes }, { "select", put_first_option },
-	{ "multi_select", put_empty_list }, { "load", put_null }, { "exec", put_exit },
-	{ "metadata", put_empty_object },
-	{ NULL, put_null }, /* an id on anything else is answered too, once */
+	{ "prompt", answer_put_text }, { "confirm", answer_put_yes },
+	{ "select", answer_put_first_option }, { "multi_select", answer_put_empty_list },
+	{ "load", answer_put_null }, { "exec", answer_put_exit },
+	{ "metadata", answer_put_empty_object },
+	{ NULL, answer_put_null }, /* an id on anything else is answered too, once */
 };
 
 static void write_answer(enum manner manner, const perch_json_value *request,

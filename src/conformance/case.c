@@ -10,7 +10,7 @@ const char *const protocol_names[] = { "fledge", "tool", "agent", NULL };
 
 #define WRONG AUTHOR_WRONG
 
-static const char *need_text(
+static const char *case_need_text(
 	const struct author_file *reader, const struct toml_value *table, const char *key)
 {
 	if (!toml_get(table, key))
@@ -18,7 +18,7 @@ static const char *need_text(
 	return author_text(reader, table, key);
 }
 
-static bool read_flag(
+static bool case_read_flag(
 	const struct author_file *reader, const struct toml_value *table, const char *key)
 {
 	bool flag = false;
@@ -29,7 +29,7 @@ static bool read_flag(
 
 /* ---- patterns ------------------------------------------------------------------- */
 
-static void check_pattern(const struct author_file *reader, const struct toml_value *table,
+static void case_check_pattern(const struct author_file *reader, const struct toml_value *table,
 	const char *key, const char *text)
 {
 	perch_err err = { 0 };
@@ -40,27 +40,27 @@ static void check_pattern(const struct author_file *reader, const struct toml_va
 		WRONG(reader, toml_get(table, key), "this is no pattern: %s", err.text);
 }
 
-static const char *read_pattern(
+static const char *case_read_pattern(
 	const struct author_file *reader, const struct toml_value *table, const char *key)
 {
 	const char *text = author_text(reader, table, key);
-	check_pattern(reader, table, key, text);
+	case_check_pattern(reader, table, key, text);
 	return text;
 }
 
-static const char *const *read_patterns(
+static const char *const *case_read_patterns(
 	const struct author_file *reader, const struct toml_value *table, const char *key)
 {
 	const char *const *list = author_list(reader, table, key);
 	for (size_t i = 0; list[i]; i++)
-		check_pattern(reader, table, key, list[i]);
+		case_check_pattern(reader, table, key, list[i]);
 	return list;
 }
 
 /* ---- a case --------------------------------------------------------------------- */
 
 /* A code, or "failure": any but 0. */
-static int read_exit(const struct author_file *reader, const struct toml_value *table)
+static int case_read_exit(const struct author_file *reader, const struct toml_value *table)
 {
 	const struct toml_value *value = toml_get(table, "exit");
 	if (!value)
@@ -72,7 +72,7 @@ static int read_exit(const struct author_file *reader, const struct toml_value *
 	return EXIT_FAILURE_ANY;
 }
 
-static void read_expectation(
+static void case_read_expectation(
 	const struct author_file *reader, const struct toml_value *table, struct expectation *expect)
 {
 	static const char *const names[] = { "exit", "stdout", "lines", "no_lines", "stderr", "started",
@@ -86,17 +86,17 @@ static void read_expectation(
 	if (!author_found(reader, toml_get_table(table, "expect", &found, &err), &err))
 		return;
 	findings_add_unknown_keys(reader->findings, found, names, true);
-	expect->exit = read_exit(reader, found);
+	expect->exit = case_read_exit(reader, found);
 	expect->stdout_is = author_text(reader, found, "stdout");
-	expect->lines = read_patterns(reader, found, "lines");
-	expect->no_lines = read_patterns(reader, found, "no_lines");
+	expect->lines = case_read_patterns(reader, found, "lines");
+	expect->no_lines = case_read_patterns(reader, found, "no_lines");
 	expect->stderr_has = author_list(reader, found, "stderr");
-	expect->started = read_pattern(reader, found, "started");
-	expect->state = read_pattern(reader, found, "state");
-	expect->not_started = read_flag(reader, found, "not_started");
+	expect->started = case_read_pattern(reader, found, "started");
+	expect->state = case_read_pattern(reader, found, "state");
+	expect->not_started = case_read_flag(reader, found, "not_started");
 }
 
-static void read_steps(
+static void case_read_steps(
 	const struct author_file *reader, const struct toml_value *table, struct conformance_case *test)
 {
 	const struct toml_value *array = NULL;
@@ -114,15 +114,15 @@ static void read_steps(
 	test->step_count = steps ? array->count : 0;
 }
 
-static enum side read_side(const struct author_file *reader, const struct toml_value *table)
+static enum side case_read_side(const struct author_file *reader, const struct toml_value *table)
 {
-	const char *text = need_text(reader, table, "checks");
+	const char *text = case_need_text(reader, table, "checks");
 	if (text && strcmp(text, "host") != 0 && strcmp(text, "plugin") != 0)
 		WRONG(reader, toml_get(table, "checks"), "`checks` must be \"host\" or \"plugin\"");
 	return text && strcmp(text, "plugin") == 0 ? SIDE_PLUGIN : SIDE_HOST;
 }
 
-static void read_bounds(
+static void case_read_bounds(
 	const struct author_file *reader, const struct toml_value *table, struct conformance_case *test)
 {
 	perch_err err = { 0 };
@@ -135,7 +135,7 @@ static void read_bounds(
 	author_found(reader, toml_get_integer(table, "runs", 1, 10, &test->runs, &err), &err);
 }
 
-static void read_given(
+static void case_read_given(
 	const struct author_file *reader, const struct toml_value *table, struct conformance_case *test)
 {
 	test->message = author_text(reader, table, "message");
@@ -148,7 +148,7 @@ static void read_given(
 	test->env = author_pairs(reader, table, "env");
 	test->files = author_pairs(reader, table, "files");
 	test->state = author_pairs(reader, table, "state");
-	test->leaves_child = read_flag(reader, table, "leaves_child");
+	test->leaves_child = case_read_flag(reader, table, "leaves_child");
 }
 
 static void read_case(const struct author_file *reader, const struct toml_value *table,
@@ -159,20 +159,20 @@ static void read_case(const struct author_file *reader, const struct toml_value 
 		"env", "files", "state", "expect", NULL };
 	findings_add_unknown_keys(reader->findings, table, names, true);
 	test->at = table->at;
-	test->id = need_text(reader, table, "id");
-	test->rule = need_text(reader, table, "rule");
-	test->side = read_side(reader, table);
-	read_steps(reader, table, test);
-	read_bounds(reader, table, test);
-	read_given(reader, table, test);
+	test->id = case_need_text(reader, table, "id");
+	test->rule = case_need_text(reader, table, "rule");
+	test->side = case_read_side(reader, table);
+	case_read_steps(reader, table, test);
+	case_read_bounds(reader, table, test);
+	case_read_given(reader, table, test);
 	given_check(reader, table, protocol, test);
-	read_expectation(reader, table, &test->expect);
+	case_read_expectation(reader, table, &test->expect);
 }
 
 /* ---- a file --------------------------------------------------------------------- */
 
 /* The number says what it is about: F-4.2 is the second of section 4. */
-static void check_id(const struct author_file *reader, const struct case_file *file,
+static void case_check_id(const struct author_file *reader, const struct case_file *file,
 	const struct conformance_case *tests, size_t i)
 {
 	static const char letters[] = { 'F', 'T', 'A' };
@@ -200,20 +200,20 @@ static void read_cases(
 	for (size_t i = 0; tests && i < array->count; i++) {
 		read_case(reader, array->items[i], file->protocol, &tests[i]);
 		if (tests[i].id)
-			check_id(reader, file, tests, i);
+			case_check_id(reader, file, tests, i);
 	}
 	file->items = tests;
 	file->count = tests ? array->count : 0;
 }
 
-static void read_root(
+static void case_read_root(
 	const struct author_file *reader, const struct toml_value *root, struct case_file *file)
 {
 	static const char *const names[] = { "section", "title", "case", NULL };
 	const struct toml_value *array = NULL;
 	perch_err err = { 0 };
 	findings_add_unknown_keys(reader->findings, root, names, true);
-	file->title = need_text(reader, root, "title");
+	file->title = case_need_text(reader, root, "title");
 	if (!author_found(
 			reader, toml_get_integer(root, "section", 1, 99, &file->section, &err), &err) &&
 		!toml_get(root, "section"))
@@ -235,7 +235,7 @@ void case_file_parse(struct str text, enum protocol protocol, struct arena *aren
 		findings_add_err(findings, &err);
 		return;
 	}
-	read_root(&reader, toml_root(toml), &file);
+	case_read_root(&reader, toml_root(toml), &file);
 	if (!findings->errors && !findings->failed)
 		*ret_file = file;
 }

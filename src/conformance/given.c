@@ -3,11 +3,11 @@
  * whoever runs the kit has not given. */
 #include <errno.h>
 
+#include "base/macros.h"
 #include "conformance/case.h"
 #include "data/yaml.h"
 
 #define WRONG AUTHOR_WRONG
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- variables ------------------------------------------------------------------- */
 

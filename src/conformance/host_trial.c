@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/macros.h"
 #include "base/regular.h"
 #include "conformance/actor.h"
 #include "conformance/left_behind.h"
@@ -22,7 +24,6 @@ enum {
 	STATE_MAX = 4 * 1024 * 1024,
 	REPORT_LINE_MAX = 8 * 1024 * 1024,
 };
-#define HOST_LINGER_NS (200 * NSEC_PER_MSEC)
 
 struct host_trial {
 	struct kit *kit;
@@ -42,7 +43,7 @@ struct host_trial {
 
 /* ---- hearing the actor ---------------------------------------------------------- */
 
-static void hear_report(struct host_trial *trial, const perch_json_value *report)
+static void host_trial_hear_report(struct host_trial *trial, const perch_json_value *report)
 {
 	const perch_json_value *value;
 	size_t len;
@@ -67,7 +68,7 @@ static void hear_report(struct host_trial *trial, const perch_json_value *report
 	}
 }
 
-static bool take_report(void *data, const perch_line *line)
+static bool host_trial_take_report(void *data, const perch_line *line)
 {
 	struct host_trial *trial = data;
 	const perch_json_value *root = NULL;
@@ -75,11 +76,11 @@ static bool take_report(void *data, const perch_line *line)
 	if (r == -ENOMEM)
 		trial->report->findings.failed = true;
 	if (r == 0)
-		hear_report(trial, root);
+		host_trial_hear_report(trial, root);
 	return true;
 }
 
-static void read_pipe(struct host_trial *trial)
+static void host_trial_read_pipe(struct host_trial *trial)
 {
 	char block[16 * 1024 + 1];
 	ssize_t n;
@@ -89,12 +90,11 @@ static void read_pipe(struct host_trial *trial)
 	}
 }
 
-static void pipe_ready(struct source *source, uint32_t events)
+static void host_trial_pipe_ready(struct source *source, uint32_t events)
 {
 	(void)events;
-	struct host_trial *trial =
-		(struct host_trial *)((char *)source - offsetof(struct host_trial, pipe));
-	read_pipe(trial);
+	struct host_trial *trial = container_of(source, struct host_trial, pipe);
+	host_trial_read_pipe(trial);
 }
 
 /* ---- the host ------------------------------------------------------------------- */
@@ -105,15 +105,15 @@ static void host_ended(void *data, struct capture *capture)
 	((struct host_trial *)data)->has_ended = true;
 }
 
-static int start_host(struct host_trial *trial, const char *command, perch_err *err)
+static int host_trial_start_host(struct host_trial *trial, const char *command, perch_err *err)
 {
 	const struct capture_spec spec = {
 		.argv = scene_command(&trial->scene, trial->kit->protocol, command),
 		.env = scene_environment(&trial->scene, trial->test),
 		.cwd = trial->scene.project,
 		.limit = OUTPUT_MAX,
-		.timeout_ns = (uint64_t)(trial_within(trial->kit, trial->test) * 1e9),
-		.linger_ns = HOST_LINGER_NS,
+		.timeout_ns = clock_from_seconds(trial_within(trial->kit, trial->test)),
+		.ending = ENDING_TESTED_HOST,
 		.keep_group = true,
 		.done = host_ended,
 		.data = trial,
@@ -130,10 +130,10 @@ static int start_host(struct host_trial *trial, const char *command, perch_err *
 
 /* Edge-triggered: a pipe that nobody holds any more would be ready for ever, and a
  * host may start its plugin more than once. */
-static int run_host(struct host_trial *trial, const char *command, perch_err *err)
+static int host_trial_run_host(struct host_trial *trial, const char *command, perch_err *err)
 {
 	struct loop *loop = &trial->kit->host->loop;
-	int r = start_host(trial, command, err);
+	int r = host_trial_start_host(trial, command, err);
 	if (r < 0)
 		return r;
 	r = loop_watch(loop, &trial->pipe, EPOLLIN | EPOLLET);
@@ -144,7 +144,7 @@ static int run_host(struct host_trial *trial, const char *command, perch_err *er
 		return err_set(err, -ECANCELED, "interrupted");
 	if (r < 0)
 		return err_set(err, r, "waiting failed: %s", perch_strerror(r));
-	read_pipe(trial);
+	host_trial_read_pipe(trial);
 	trial->report->duration_ns += trial->capture->result.duration_ns;
 	if (!left_behind_nobody(trial->pipe.fd)) {
 		PROBLEM(trial->report, "something that the plugin has started outlives the host");
@@ -155,7 +155,7 @@ static int run_host(struct host_trial *trial, const char *command, perch_err *er
 
 /* ---- the verdict ---------------------------------------------------------------- */
 
-static void judge_actor(struct host_trial *trial)
+static void host_trial_judge_actor(struct host_trial *trial)
 {
 	const struct capture *capture = trial->capture;
 	bool was_started = trial->started.len > 0;
@@ -169,7 +169,7 @@ static void judge_actor(struct host_trial *trial)
 		PROBLEM(trial->report, "the host ended it in the middle of its case");
 }
 
-static int judge_state(struct host_trial *trial)
+static int host_trial_judge_state(struct host_trial *trial)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	_cleanup_free_ char *path = str_join(trial->scene.directory, "/state.json", NULL);
@@ -180,7 +180,7 @@ static int judge_state(struct host_trial *trial)
 		r < 0 ? STR("null") : (struct str){ text.data, text.len }, trial->report);
 }
 
-static int judge(struct host_trial *trial)
+static int host_trial_judge(struct host_trial *trial)
 {
 	const struct capture *capture = trial->capture;
 	const struct observed observed = {
@@ -190,7 +190,7 @@ static int judge(struct host_trial *trial)
 		.timed_out = capture->timed_out ? trial_within(trial->kit, trial->test) : 0,
 	};
 	const struct expectation *expect = &trial->test->expect;
-	judge_actor(trial);
+	host_trial_judge_actor(trial);
 	if (trial->has_problem)
 		return 0;
 	int r = judge_outside(trial->test, trial->scene.variables, &observed, trial->report);
@@ -198,25 +198,25 @@ static int judge(struct host_trial *trial)
 		r = judge_text("how it was started", expect->started, trial->scene.variables,
 			(struct str){ trial->started.data, trial->started.len }, trial->report);
 	if (r == 0 && expect->state)
-		r = judge_state(trial);
+		r = host_trial_judge_state(trial);
 	return capture->out_of_memory ? -ENOMEM : r;
 }
 
 /* ---- a trial -------------------------------------------------------------------- */
 
-static int open_pipe(struct host_trial *trial, perch_err *err)
+static int host_trial_open_pipe(struct host_trial *trial, perch_err *err)
 {
 	int fd = open(trial->scene.pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	trial->pipe =
-		(struct source){ .fd = fd_above_stdio(fd < 0 ? -errno : fd), .ready = pipe_ready };
+	trial->pipe = (struct source){ .fd = fd_above_stdio(fd < 0 ? -errno : fd),
+		.ready = host_trial_pipe_ready };
 	if (trial->pipe.fd < 0)
 		return err_set(err, trial->pipe.fd, "%s cannot be opened: %s", trial->scene.pipe,
 			perch_strerror(trial->pipe.fd));
-	lines_init(&trial->lines, REPORT_LINE_MAX, take_report, trial);
+	lines_init(&trial->lines, REPORT_LINE_MAX, host_trial_take_report, trial);
 	return perch_json_new(NULL, &trial->json) < 0 ? err_no_memory(err) : 0;
 }
 
-static void close_trial(struct host_trial *trial)
+static void host_trial_close_trial(struct host_trial *trial)
 {
 	bool is_broken_off = trial->capture && !trial->has_ended;
 	capture_free(trial->capture);
@@ -237,11 +237,11 @@ int trial_of_host(struct kit *kit, const struct library_file *file,
 	const struct scene_spec spec = { kit->self, kit->protocol, file->text, test };
 	int r = scene_make(&spec, &trial.scene, err);
 	if (r == 0)
-		r = open_pipe(&trial, err);
+		r = host_trial_open_pipe(&trial, err);
 	for (int64_t i = 0; r == 0 && i < test->runs; i++)
-		r = run_host(&trial, command, err);
-	if (r == 0 && (judge(&trial) < 0 || trial.started.failed))
+		r = host_trial_run_host(&trial, command, err);
+	if (r == 0 && (host_trial_judge(&trial) < 0 || trial.started.failed))
 		r = err_no_memory(err);
-	close_trial(&trial);
+	host_trial_close_trial(&trial);
 	return r < 0 ? r : judge_end(report, err);
 }

@@ -26,7 +26,7 @@ double trial_within(const struct kit *kit, const struct conformance_case *test)
 }
 
 /* 1, 0 with words in why, -ENOMEM. */
-static int matches(
+static int judge_matches(
 	const char *pattern, const struct variable *variables, struct str text, struct buf *why)
 {
 	struct buf expanded = { 0 };
@@ -41,7 +41,7 @@ int judge_text(const char *what, const char *pattern, const struct variable *var
 	struct str text, struct trial_report *report)
 {
 	struct buf why = { 0 };
-	int r = matches(pattern, variables, text, &why);
+	int r = judge_matches(pattern, variables, text, &why);
 	if (r == 0)
 		PROBLEM(report, "%s: %.*s", what, (int)why.len, why.data);
 	buf_free(&why);
@@ -57,7 +57,7 @@ static int judge_lines(const struct conformance_case *test, const struct variabl
 	_cleanup_(buf_free) struct buf why = { 0 };
 	while (output.len && *wanted) {
 		buf_clear(&why);
-		int r = matches(*wanted, variables, str_cut(&output, '\n'), &why);
+		int r = judge_matches(*wanted, variables, str_cut(&output, '\n'), &why);
 		if (r == -ENOMEM)
 			return r;
 		wanted += r == 1;
@@ -76,7 +76,7 @@ static int judge_no_lines(const struct conformance_case *test, const struct vari
 		struct str line = str_cut(&output, '\n');
 		for (const char *const *forbidden = test->expect.no_lines; *forbidden; forbidden++) {
 			buf_clear(&why);
-			int r = matches(*forbidden, variables, line, &why);
+			int r = judge_matches(*forbidden, variables, line, &why);
 			if (r == -ENOMEM)
 				return r;
 			if (r == 1)

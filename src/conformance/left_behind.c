@@ -12,7 +12,7 @@
 #include "conformance/actor.h"
 
 /* Nobody at all, not even before: then there is nothing to wait for. */
-static bool is_over(int pipe_fd)
+static bool left_behind_is_over(int pipe_fd)
 {
 	char rest[512];
 	ssize_t n;
@@ -25,7 +25,7 @@ static bool is_over(int pipe_fd)
 bool left_behind_nobody(int pipe_fd)
 {
 	struct pollfd poll_fd = { .fd = pipe_fd };
-	return is_over(pipe_fd) ||
+	return left_behind_is_over(pipe_fd) ||
 		(poll(&poll_fd, 1, LEFT_BEHIND_WAIT_MS) > 0 && (poll_fd.revents & POLLHUP));
 }
 

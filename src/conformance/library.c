@@ -15,7 +15,7 @@ void library_free(struct library *library)
 	*library = (struct library){ 0 };
 }
 
-static int first_mistake(const char *path, const struct findings *findings, perch_err *err)
+static int library_first_mistake(const char *path, const struct findings *findings, perch_err *err)
 {
 	if (findings->failed || !findings->count)
 		return err_no_memory(err);
@@ -25,7 +25,7 @@ static int first_mistake(const char *path, const struct findings *findings, perc
 	return file_blame(err, path, &inner);
 }
 
-static int read_file(
+static int library_read_file(
 	struct library *library, const char *path, enum protocol protocol, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
@@ -40,21 +40,21 @@ static int read_file(
 	file->text = (struct str){ copy, text.len };
 	case_file_parse(file->text, protocol, &library->arena, &file->file, &findings);
 	if (findings.errors || findings.failed)
-		r = first_mistake(path, &findings, err);
+		r = library_first_mistake(path, &findings, err);
 	else
 		library->count++;
 	findings_free(&findings);
 	return r;
 }
 
-static int by_section(const void *left, const void *right)
+static int library_by_section(const void *left, const void *right)
 {
 	const struct library_file *a = left;
 	const struct library_file *b = right;
 	return (a->file.section > b->file.section) - (a->file.section < b->file.section);
 }
 
-static int read_files(struct library *library, DIR *directory, const char *path,
+static int library_read_files(struct library *library, DIR *directory, const char *path,
 	enum protocol protocol, perch_err *err)
 {
 	const struct dirent *item;
@@ -66,7 +66,7 @@ static int read_files(struct library *library, DIR *directory, const char *path,
 		if (library->count == LIBRARY_FILES_MAX)
 			r = err_set(err, PERCH_ELIMIT, "%s holds more than %d files", path, LIBRARY_FILES_MAX);
 		else
-			r = file ? read_file(library, file, protocol, err) : err_no_memory(err);
+			r = file ? library_read_file(library, file, protocol, err) : err_no_memory(err);
 	}
 	return r;
 }
@@ -81,8 +81,8 @@ int library_read(
 	DIR *listing = opendir(path);
 	if (!listing)
 		return err_set(err, -errno, "no cases in %s: %s", path, perch_strerror(-errno));
-	int r = read_files(library, listing, path, protocol, err);
+	int r = library_read_files(library, listing, path, protocol, err);
 	closedir(listing);
-	qsort(library->files, library->count, sizeof(*library->files), by_section);
+	qsort(library->files, library->count, sizeof(*library->files), library_by_section);
 	return r;
 }

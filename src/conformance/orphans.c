@@ -17,7 +17,7 @@ void orphans_adopt(void)
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
-static bool is_started(const perch_host *host, pid_t pid)
+static bool orphans_is_started(const perch_host *host, pid_t pid)
 {
 	const perch_child *child = host->children;
 	while (child && child->pid != pid)
@@ -25,7 +25,7 @@ static bool is_started(const perch_host *host, pid_t pid)
 	return child || pid == host->guard.pid;
 }
 
-static bool end_process(pid_t pid)
+static bool orphans_end_process(pid_t pid)
 {
 	_cleanup_fd_ int fd = pidfd_open_process(pid);
 	if (fd < 0 || pidfd_signal(fd, pid, SIGKILL) < 0 || pidfd_wait(fd, DEATH_WAIT_MS) != 1)
@@ -35,13 +35,13 @@ static bool end_process(pid_t pid)
 }
 
 /* Whether there was anybody. */
-static bool end_some(const perch_host *host)
+static bool orphans_end_some(const perch_host *host)
 {
 	FILE *children = fopen("/proc/thread-self/children", "re");
 	bool has_ended = false;
 	for (int pid; children && fscanf(children, "%d", &pid) == 1;) {
-		if (!is_started(host, pid))
-			has_ended |= end_process(pid);
+		if (!orphans_is_started(host, pid))
+			has_ended |= orphans_end_process(pid);
 	}
 	if (children)
 		fclose(children);
@@ -50,6 +50,6 @@ static bool end_some(const perch_host *host)
 
 void orphans_end(const perch_host *host)
 {
-	for (int i = 0; i < ROUNDS_MAX && end_some(host); i++)
+	for (int i = 0; i < ROUNDS_MAX && orphans_end_some(host); i++)
 		;
 }

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "base/utf8.h"
 #include "data/json.h"
 #include "data/regex.h"
@@ -38,14 +39,14 @@ struct matching {
 	size_t path_len;
 };
 
-static struct str raw_of(const perch_json_value *value)
+static struct str pattern_raw_of(const perch_json_value *value)
 {
 	size_t len = 0;
 	const char *text = perch_json_raw(value, &len);
 	return (struct str){ text, len };
 }
 
-static void quote(struct buf *out, struct str text)
+static void pattern_quote(struct buf *out, struct str text)
 {
 	size_t shown = (size_t)utf8_quoted(text);
 	buf_append(out, text.data, shown);
@@ -53,21 +54,21 @@ static void quote(struct buf *out, struct str text)
 		buf_printf(out, "… (%zu bytes)", text.len);
 }
 
-static int differs(
+static int pattern_differs(
 	struct matching *matching, const perch_json_value *wanted, const perch_json_value *found)
 {
 	buf_printf(matching->why, "%.*s must be ", (int)matching->path_len, matching->path);
-	quote(matching->why, raw_of(wanted));
+	pattern_quote(matching->why, pattern_raw_of(wanted));
 	buf_append_text(matching->why, found ? ", but is " : ", but is not there");
-	quote(matching->why, raw_of(found));
+	pattern_quote(matching->why, pattern_raw_of(found));
 	return 0;
 }
 
-static int match(
+static int pattern_match_value(
 	struct matching *matching, const perch_json_value *wanted, const perch_json_value *found);
 
 /* Steps into a member or element; what does not fit of the path is not shown. */
-static int match_below(struct matching *matching, struct str name, size_t index,
+static int pattern_match_below(struct matching *matching, struct str name, size_t index,
 	const perch_json_value *wanted, const perch_json_value *found)
 {
 	size_t before = matching->path_len;
@@ -77,37 +78,38 @@ static int match_below(struct matching *matching, struct str name, size_t index,
 						: snprintf(end, room, "[%zu]", index);
 	if (len > 0 && (size_t)len < room)
 		matching->path_len += (size_t)len;
-	int r = match(matching, wanted, found);
+	int r = pattern_match_value(matching, wanted, found);
 	matching->path_len = before;
 	return r;
 }
 
-static int match_object(
+static int pattern_match_object(
 	struct matching *matching, const perch_json_value *wanted, const perch_json_value *found)
 {
 	if (perch_json_type_of(found) != PERCH_JSON_OBJECT)
-		return differs(matching, wanted, found);
+		return pattern_differs(matching, wanted, found);
 	perch_json_iter iter = perch_json_iterate(wanted);
 	int r = 1;
 	for (const perch_json_value *value; r == 1 && (value = perch_json_next(&iter));) {
 		struct str name = json_str(iter.name);
-		r = match_below(matching, name, 0, value, perch_json_get_n(found, name.data, name.len));
+		r = pattern_match_below(
+			matching, name, 0, value, perch_json_get_n(found, name.data, name.len));
 	}
 	return r;
 }
 
-static int match_list(
+static int pattern_match_list(
 	struct matching *matching, const perch_json_value *wanted, const perch_json_value *found)
 {
 	if (perch_json_type_of(found) != PERCH_JSON_ARRAY ||
 		perch_json_count(wanted) != perch_json_count(found))
-		return differs(matching, wanted, found);
+		return pattern_differs(matching, wanted, found);
 	perch_json_iter left = perch_json_iterate(wanted);
 	perch_json_iter right = perch_json_iterate(found);
 	int r = 1;
 	for (size_t i = 0; r == 1 && i < perch_json_count(wanted); i++) {
 		const perch_json_value *value = perch_json_next(&left);
-		r = match_below(matching, (struct str){ 0 }, i, value, perch_json_next(&right));
+		r = pattern_match_below(matching, (struct str){ 0 }, i, value, perch_json_next(&right));
 	}
 	return r;
 }
@@ -123,52 +125,53 @@ static const struct {
 	{ "<object>", PERCH_JSON_OBJECT },
 };
 
-static int match_string(
+static int pattern_match_string(
 	struct matching *matching, const perch_json_value *wanted, const perch_json_value *found)
 {
 	struct str text = json_str(wanted);
 	bool fits = false;
 	perch_json_type type = perch_json_type_of(found);
 	if (str_is(text, "*") || str_is(text, "!"))
-		return !found == (text.data[0] == '!') ? 1 : differs(matching, wanted, found);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		return !found == (text.data[0] == '!') ? 1 : pattern_differs(matching, wanted, found);
+	for (size_t i = 0; i < COUNT(kinds); i++) {
 		if (str_is(text, kinds[i].name))
-			return type == kinds[i].type ? 1 : differs(matching, wanted, found);
+			return type == kinds[i].type ? 1 : pattern_differs(matching, wanted, found);
 	}
 	if (type == PERCH_JSON_STRING && text.len && text.data[0] == '~') {
 		int r = pattern_regex_match((struct str){ text.data + 1, text.len - 1 }, json_str(found));
-		return r ? r : differs(matching, wanted, found);
+		return r ? r : pattern_differs(matching, wanted, found);
 	}
 	if (type == PERCH_JSON_STRING)
 		fits = str_eq(text, json_str(found));
-	return fits ? 1 : differs(matching, wanted, found);
+	return fits ? 1 : pattern_differs(matching, wanted, found);
 }
 
-static int match(
+static int pattern_match_value(
 	struct matching *matching, const perch_json_value *wanted, const perch_json_value *found)
 {
 	int order = 1;
 	switch (perch_json_type_of(wanted)) {
 	case PERCH_JSON_OBJECT:
-		return match_object(matching, wanted, found);
+		return pattern_match_object(matching, wanted, found);
 	case PERCH_JSON_ARRAY:
-		return match_list(matching, wanted, found);
+		return pattern_match_list(matching, wanted, found);
 	case PERCH_JSON_STRING:
-		return match_string(matching, wanted, found);
+		return pattern_match_string(matching, wanted, found);
 	case PERCH_JSON_NUMBER:
 		if (perch_json_type_of(found) != PERCH_JSON_NUMBER ||
 			json_number_compare(wanted, found, &order) < 0 || order != 0)
-			return differs(matching, wanted, found);
+			return pattern_differs(matching, wanted, found);
 		return 1;
 	default:
-		return found && str_eq(raw_of(wanted), raw_of(found)) ? 1
-															  : differs(matching, wanted, found);
+		return found && str_eq(pattern_raw_of(wanted), pattern_raw_of(found))
+			? 1
+			: pattern_differs(matching, wanted, found);
 	}
 }
 
 /* ---- whole lines ---------------------------------------------------------------- */
 
-static int match_json(struct str pattern, struct str text, struct buf *why)
+static int pattern_match_json(struct str pattern, struct str text, struct buf *why)
 {
 	_cleanup_json_ perch_json *wanted = NULL;
 	_cleanup_json_ perch_json *found = NULL;
@@ -186,9 +189,9 @@ static int match_json(struct str pattern, struct str text, struct buf *why)
 		return r;
 	struct matching matching = { .why = why, .path = "it", .path_len = 2 };
 	if (r == 0)
-		return match(&matching, wanted_root, found_root);
+		return pattern_match_value(&matching, wanted_root, found_root);
 	buf_append_text(why, "it must be JSON, but is ");
-	quote(why, text);
+	pattern_quote(why, text);
 	return 0;
 }
 
@@ -196,21 +199,21 @@ int pattern_match(struct str pattern, struct str text, struct buf *why)
 {
 	int r;
 	if (!pattern.len || pattern.data[0] != '~') {
-		r = match_json(pattern, text, why);
+		r = pattern_match_json(pattern, text, why);
 	} else {
 		r = pattern_regex_match((struct str){ pattern.data + 1, pattern.len - 1 }, text);
 		if (r == 0) {
 			buf_append_text(why, "it must match ");
-			quote(why, pattern);
+			pattern_quote(why, pattern);
 			buf_append_text(why, ", but is ");
-			quote(why, text);
+			pattern_quote(why, text);
 		}
 	}
 	return why->failed ? -ENOMEM : r;
 }
 
 /* Every regular expression inside compiles. */
-static int check_strings(const perch_json_value *value, perch_err *err)
+static int pattern_check_strings(const perch_json_value *value, perch_err *err)
 {
 	int r = 0;
 	if (perch_json_type_of(value) == PERCH_JSON_STRING) {
@@ -221,7 +224,7 @@ static int check_strings(const perch_json_value *value, perch_err *err)
 	}
 	perch_json_iter iter = perch_json_iterate(value);
 	for (const perch_json_value *below; r == 0 && (below = perch_json_next(&iter));)
-		r = check_strings(below, err);
+		r = pattern_check_strings(below, err);
 	return r;
 }
 
@@ -238,12 +241,12 @@ int pattern_verify(struct str pattern, perch_err *err)
 		perch_json_new(&options, &json) < 0)
 		return err_no_memory(err);
 	int r = perch_json_parse(json, text.data, text.len, &root, err);
-	return r < 0 ? r : check_strings(root, err);
+	return r < 0 ? r : pattern_check_strings(root, err);
 }
 
 /* ---- variables ------------------------------------------------------------------ */
 
-static const perch_json_value *walk(const perch_json_value *value, struct str path)
+static const perch_json_value *pattern_walk(const perch_json_value *value, struct str path)
 {
 	while (value && path.len) {
 		struct str name = str_cut(&path, '.');
@@ -262,7 +265,7 @@ static const perch_json_value *walk(const perch_json_value *value, struct str pa
 	return value;
 }
 
-static int append_value(
+static int pattern_append_value(
 	struct str name, const struct variable *variables, struct str last, struct buf *out)
 {
 	for (; variables->name; variables++) {
@@ -274,8 +277,8 @@ static int append_value(
 	if (perch_json_new(NULL, &json) < 0)
 		return -ENOMEM;
 	int r = perch_json_parse(json, last.data, last.len, &root, NULL);
-	const perch_json_value *value = r == 0 ? walk(root, name) : NULL;
-	struct str raw = value ? raw_of(value) : STR("null");
+	const perch_json_value *value = r == 0 ? pattern_walk(root, name) : NULL;
+	struct str raw = value ? pattern_raw_of(value) : STR("null");
 	return r == -ENOMEM ? r : buf_append(out, raw.data, raw.len);
 }
 
@@ -292,7 +295,7 @@ int pattern_expand(
 		r = buf_append(out, text.data, before);
 		struct str name = { start + 2, (size_t)(end - start) - 2 };
 		if (r == 0)
-			r = append_value(name, variables, last, out);
+			r = pattern_append_value(name, variables, last, out);
 		size_t used = (size_t)(end + 1 - text.data);
 		text = (struct str){ text.data + used, text.len - used };
 	}

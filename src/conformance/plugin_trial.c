@@ -4,17 +4,20 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/environment.h"
 #include "base/err.h"
+#include "base/exit_status.h"
+#include "base/macros.h"
 #include "conformance/orphans.h"
-#include "conformance/player.h"
+#include "conformance/case_player.h"
 #include "conformance/trial.h"
 #include "plugins/lint.h"
 #include "proc/host.h"
-#include "tool/launch.h"
+#include "proc/ladder.h"
+#include "tool/tool_launch.h"
 
 enum { PLUGIN_LINE_MAX = 8 * 1024 * 1024 };
-#define PLUGIN_LINGER_NS (500 * NSEC_PER_MSEC)
 
 struct plugin_trial {
 	struct kit *kit;
@@ -36,45 +39,46 @@ struct plugin_trial {
 
 /* ---- talking -------------------------------------------------------------------- */
 
-static bool is_linted(const struct plugin_trial *trial)
+static bool plugin_trial_is_linted(const struct plugin_trial *trial)
 {
 	return trial->kit->protocol == PROTOCOL_FLEDGE;
 }
 
-static void kill_plugin(struct plugin_trial *trial)
+static void plugin_trial_kill_plugin(struct plugin_trial *trial)
 {
 	trial->is_killed = true;
 	perch_child_signal(trial->child, SIGKILL);
 }
 
 /* One that does not listen any more is no error by itself. */
-static void write_to(struct plugin_trial *trial, struct str text)
+static void plugin_trial_write_to(struct plugin_trial *trial, struct str text)
 {
 	perch_child_write(trial->child, text.data, text.len);
 	while (text.len) {
 		struct str line = str_cut(&text, '\n');
 		transcript_add(&trial->report->transcript, TRACE_TO_PLUGIN, line);
-		if (is_linted(trial))
+		if (plugin_trial_is_linted(trial))
 			lint_to_plugin(&trial->lint, line);
 	}
 }
 
-static void carry_on(struct plugin_trial *trial)
+static void plugin_trial_carry_on(struct plugin_trial *trial)
 {
 	struct act act;
 	while ((act = player_next(&trial->player)).kind != ACT_WAIT && act.kind != ACT_DONE) {
 		if (act.kind == ACT_WRITE)
-			write_to(trial, act.text);
+			plugin_trial_write_to(trial, act.text);
 		else if (act.kind == ACT_CLOSE_STDIN)
 			perch_child_close_stdin(trial->child);
 		else if (act.kind == ACT_SIGNAL)
 			perch_child_signal(trial->child, act.number);
 	}
 	if (trial->player.has_failed)
-		kill_plugin(trial);
+		plugin_trial_kill_plugin(trial);
 }
 
-static void on_line(perch_child *child, void *data, perch_stream stream, const perch_line *line)
+static void plugin_trial_on_line(
+	perch_child *child, void *data, perch_stream stream, const perch_line *line)
 {
 	(void)child;
 	struct plugin_trial *trial = data;
@@ -84,24 +88,24 @@ static void on_line(perch_child *child, void *data, perch_stream stream, const p
 		&trial->report->transcript, is_said ? TRACE_FROM_PLUGIN : TRACE_PLUGIN_ERR, text);
 	if (!is_said)
 		return;
-	if (is_linted(trial))
+	if (plugin_trial_is_linted(trial))
 		lint_from_plugin(&trial->lint, text);
-	if (text.len || !is_linted(trial))
+	if (text.len || !plugin_trial_is_linted(trial))
 		player_hear(&trial->player, text);
-	carry_on(trial);
+	plugin_trial_carry_on(trial);
 }
 
-static void on_closed(perch_child *child, void *data, perch_stream stream)
+static void plugin_trial_on_closed(perch_child *child, void *data, perch_stream stream)
 {
 	(void)child;
 	struct plugin_trial *trial = data;
 	if (stream != PERCH_STDOUT)
 		return;
 	player_hear_end(&trial->player);
-	carry_on(trial);
+	plugin_trial_carry_on(trial);
 }
 
-static void on_ended(perch_child *child, void *data, const perch_result *result)
+static void plugin_trial_on_ended(perch_child *child, void *data, const perch_result *result)
 {
 	(void)child;
 	struct plugin_trial *trial = data;
@@ -111,23 +115,23 @@ static void on_ended(perch_child *child, void *data, const perch_result *result)
 
 static const perch_child_events events = {
 	.size = sizeof(events),
-	.line = on_line,
-	.closed = on_closed,
-	.ended = on_ended,
+	.line = plugin_trial_on_line,
+	.closed = plugin_trial_on_closed,
+	.ended = plugin_trial_on_ended,
 };
 
-static void time_is_up(struct timer *timer, uint64_t now_ns)
+static void plugin_trial_time_is_up(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	struct plugin_trial *trial =
-		(struct plugin_trial *)((char *)timer - offsetof(struct plugin_trial, timer));
+	struct plugin_trial *trial = container_of(timer, struct plugin_trial, timer);
 	trial->is_timed_out = true;
-	kill_plugin(trial);
+	plugin_trial_kill_plugin(trial);
 }
 
 /* ---- starting ------------------------------------------------------------------- */
 
-static int start_fledge(struct plugin_trial *trial, perch_child_spec *spec, perch_err *err)
+static int plugin_trial_start_fledge(
+	struct plugin_trial *trial, perch_child_spec *spec, perch_err *err)
 {
 	const struct trial_subject *target = trial->target;
 	struct scene *scene = &trial->scene;
@@ -145,23 +149,24 @@ static int start_fledge(struct plugin_trial *trial, perch_child_spec *spec, perc
 	return perch_child_start(trial->kit->host, spec, &trial->child, err);
 }
 
-static int start(struct plugin_trial *trial, perch_err *err)
+static int plugin_trial_start(struct plugin_trial *trial, perch_err *err)
 {
 	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
 	spec.stdin_mode = PERCH_STDIN_PIPE;
 	spec.stdout_mode = PERCH_OUTPUT_LINES;
 	spec.stderr_mode = PERCH_OUTPUT_LINES;
 	spec.line_limit = PLUGIN_LINE_MAX;
-	spec.linger_ns = PLUGIN_LINGER_NS;
+	ending_apply(ENDING_TESTED_PROGRAM, &spec);
 	spec.events = &events;
 	spec.data = trial;
 	if (trial->kit->protocol == PROTOCOL_TOOL)
 		return launch_start(
 			&trial->launch, trial->kit->host, trial->target->binding, &spec, &trial->child, err);
-	return start_fledge(trial, &spec, err);
+	return plugin_trial_start_fledge(trial, &spec, err);
 }
 
-static void set_variable(struct plugin_trial *trial, const char *name, const char *json)
+static void plugin_trial_set_variable(
+	struct plugin_trial *trial, const char *name, const char *json)
 {
 	size_t i = 0;
 	while (trial->variables[i].name)
@@ -169,14 +174,14 @@ static void set_variable(struct plugin_trial *trial, const char *name, const cha
 	trial->variables[i] = (struct variable){ name, json };
 }
 
-static void set_text(struct plugin_trial *trial, const char *name, const char *text)
+static void plugin_trial_set_text(struct plugin_trial *trial, const char *name, const char *text)
 {
 	const char *quoted = scene_quote(&trial->scene, text);
 	trial->report->findings.failed = trial->report->findings.failed || !quoted;
-	set_variable(trial, name, quoted ? quoted : "null");
+	plugin_trial_set_variable(trial, name, quoted ? quoted : "null");
 }
 
-static const char *args_text(struct plugin_trial *trial)
+static const char *plugin_trial_args_text(struct plugin_trial *trial)
 {
 	const char *const *args = trial->target->args;
 	const char *text = "[";
@@ -187,30 +192,33 @@ static const char *args_text(struct plugin_trial *trial)
 	return text ? arena_join(&trial->scene.arena, text, "]", NULL) : NULL;
 }
 
-static void set_variables(struct plugin_trial *trial)
+static void plugin_trial_set_variables(struct plugin_trial *trial)
 {
 	const struct trial_subject *target = trial->target;
-	set_text(trial, "project", trial->scene.project);
+	plugin_trial_set_text(trial, "project", trial->scene.project);
 	if (trial->kit->protocol == PROTOCOL_FLEDGE) {
-		const char *args = args_text(trial);
+		const char *args = plugin_trial_args_text(trial);
 		trial->report->findings.failed = trial->report->findings.failed || !args;
-		set_text(trial, "command", target->command);
-		set_text(trial, "name", target->manifest ? target->manifest->name : target->command);
-		set_text(trial, "version", target->manifest ? target->manifest->version : "0.0.0");
-		set_text(trial, "dir", target->directory);
-		set_variable(trial, "args", args ? args : "[]");
+		plugin_trial_set_text(trial, "command", target->command);
+		plugin_trial_set_text(
+			trial, "name", target->manifest ? target->manifest->name : target->command);
+		plugin_trial_set_text(
+			trial, "version", target->manifest ? target->manifest->version : "0.0.0");
+		plugin_trial_set_text(trial, "dir", target->directory);
+		plugin_trial_set_variable(trial, "args", args ? args : "[]");
 		return;
 	}
-	set_text(trial, "protocol", target->binding->protocol);
-	set_variable(trial, "input", target->input);
+	plugin_trial_set_text(trial, "protocol", target->binding->protocol);
+	plugin_trial_set_variable(trial, "input", target->input);
 	if (target->tool)
-		set_text(trial, "manifest.exposed_tools.0", target->tool);
+		plugin_trial_set_text(trial, "manifest.exposed_tools.0", target->tool);
 }
 
 /* ---- the verdict ---------------------------------------------------------------- */
 
 /* What a program says before it dies often tells why. */
-static const struct transcript_line *last_complaint(const struct transcript *transcript)
+static const struct transcript_line *plugin_trial_last_complaint(
+	const struct transcript *transcript)
 {
 	for (size_t i = transcript->count; i > 0; i--) {
 		const struct transcript_line *line = &transcript->items[i - 1];
@@ -220,11 +228,11 @@ static const struct transcript_line *last_complaint(const struct transcript *tra
 	return NULL;
 }
 
-static void judge_plugin_end(struct plugin_trial *trial)
+static void plugin_trial_judge_plugin_end(struct plugin_trial *trial)
 {
 	const struct player *player = &trial->player;
 	struct trial_report *report = trial->report;
-	const struct transcript_line *last = last_complaint(&report->transcript);
+	const struct transcript_line *last = plugin_trial_last_complaint(&report->transcript);
 	if (player->problem.len)
 		PROBLEM(report, "%.*s", (int)player->problem.len, player->problem.data);
 	if (player->problem.len && last)
@@ -238,7 +246,7 @@ static void judge_plugin_end(struct plugin_trial *trial)
 }
 
 /* One that ended by itself before the point of the case was not seen to be wrong. */
-static void skip(struct plugin_trial *trial)
+static void plugin_trial_skip(struct plugin_trial *trial)
 {
 	trial->report->outcome = OUTCOME_SKIPPED;
 	findings_add(
@@ -246,27 +254,27 @@ static void skip(struct plugin_trial *trial)
 }
 
 /* Where the host falls silent, nobody has to wait for its answers. */
-static bool is_served_to_its_end(const struct conformance_case *test)
+static bool plugin_trial_is_served_to_its_end(const struct conformance_case *test)
 {
 	return test->step_count && test->steps[test->step_count - 1].kind == STEP_SERVE;
 }
 
-static int judge_plugin(struct plugin_trial *trial)
+static int plugin_trial_judge_plugin(struct plugin_trial *trial)
 {
 	struct trial_report *report = trial->report;
 	const struct observed observed = {
-		.code = trial->result.signal ? 128 + trial->result.signal : trial->result.exit_code,
+		.code = exit_status_of(trial->result.signal, trial->result.exit_code),
 	};
 	report->duration_ns = trial->result.duration_ns;
-	if (is_linted(trial) && is_served_to_its_end(trial->test))
+	if (plugin_trial_is_linted(trial) && plugin_trial_is_served_to_its_end(trial->test))
 		lint_end(&trial->lint);
-	judge_plugin_end(trial);
+	plugin_trial_judge_plugin_end(trial);
 	if (trial->player.is_out_of_memory)
 		return -ENOMEM;
 	if (report->findings.errors || trial->is_killed)
 		return 0;
 	if (trial->player.ended_early) {
-		skip(trial);
+		plugin_trial_skip(trial);
 		return 0;
 	}
 	return judge_outside(trial->test, trial->variables, &observed, report);
@@ -274,7 +282,7 @@ static int judge_plugin(struct plugin_trial *trial)
 
 /* ---- a trial -------------------------------------------------------------------- */
 
-static int prepare(struct plugin_trial *trial, perch_err *err)
+static int plugin_trial_prepare(struct plugin_trial *trial, perch_err *err)
 {
 	static const struct capabilities everything = {
 		.exec = true, .store = true, .metadata = true, .network = true
@@ -283,25 +291,25 @@ static int prepare(struct plugin_trial *trial, perch_err *err)
 	int r = scene_make_bare(&trial->scene, err);
 	if (r < 0)
 		return r;
-	set_variables(trial);
+	plugin_trial_set_variables(trial);
 	player_init(&trial->player, trial->test, trial->variables);
 	if (lint_init(&trial->lint, manifest ? &manifest->wishes : &everything,
 			&trial->report->findings) < 0 ||
 		timers_promise(&trial->kit->host->loop.timers) < 0)
 		return err_no_memory(err);
-	trial->timer.due = time_is_up;
+	trial->timer.due = plugin_trial_time_is_up;
 	return 0;
 }
 
-static int converse(struct plugin_trial *trial, perch_err *err)
+static int plugin_trial_converse(struct plugin_trial *trial, perch_err *err)
 {
 	struct kit *kit = trial->kit;
-	int r = start(trial, err);
+	int r = plugin_trial_start(trial, err);
 	if (r < 0)
 		return r;
 	timer_set(&kit->host->loop.timers, &trial->timer,
-		clock_after(clock_now_ns(), (uint64_t)(trial_within(trial->kit, trial->test) * 1e9)));
-	carry_on(trial);
+		clock_after(clock_now_ns(), clock_from_seconds(trial_within(trial->kit, trial->test))));
+	plugin_trial_carry_on(trial);
 	while (r >= 0 && !trial->has_ended && !kit->is_stopped)
 		r = perch_host_wait(kit->host, -1);
 	if (kit->is_stopped)
@@ -309,7 +317,7 @@ static int converse(struct plugin_trial *trial, perch_err *err)
 	return r < 0 ? err_set(err, r, "waiting failed: %s", perch_strerror(r)) : 0;
 }
 
-static void close_trial(struct plugin_trial *trial)
+static void plugin_trial_close_trial(struct plugin_trial *trial)
 {
 	perch_child_free(trial->child);
 	if (trial->timer.due) {
@@ -322,16 +330,16 @@ static void close_trial(struct plugin_trial *trial)
 	scene_remove(&trial->scene);
 }
 
-static int try_on_the_wire(struct kit *kit, const struct conformance_case *test,
+static int plugin_trial_try_on_the_wire(struct kit *kit, const struct conformance_case *test,
 	const struct trial_subject *target, struct trial_report *report, perch_err *err)
 {
 	struct plugin_trial trial = { .kit = kit, .test = test, .target = target, .report = report };
-	int r = prepare(&trial, err);
+	int r = plugin_trial_prepare(&trial, err);
 	if (r == 0)
-		r = converse(&trial, err);
-	if (r == 0 && judge_plugin(&trial) < 0)
+		r = plugin_trial_converse(&trial, err);
+	if (r == 0 && plugin_trial_judge_plugin(&trial) < 0)
 		r = err_no_memory(err);
-	close_trial(&trial);
+	plugin_trial_close_trial(&trial);
 	return r;
 }
 
@@ -339,8 +347,9 @@ int trial_of_plugin(struct kit *kit, const struct conformance_case *test,
 	const struct trial_subject *target, struct trial_report *report, perch_err *err)
 {
 	orphans_adopt();
-	int r = kit->protocol == PROTOCOL_AGENT ? agent_trial(kit, test, target, report, err)
-											: try_on_the_wire(kit, test, target, report, err);
+	int r = kit->protocol == PROTOCOL_AGENT
+		? agent_trial(kit, test, target, report, err)
+		: plugin_trial_try_on_the_wire(kit, test, target, report, err);
 	orphans_end(kit->host);
 	return r < 0 ? r : judge_end(report, err);
 }

@@ -10,11 +10,12 @@
 
 #include "base/environment.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "base/tree.h"
 #include "base/vec.h"
 #include "conformance/actor.h"
 #include "data/json.h"
-#include "plugins/plant.h"
+#include "plugins/new_file.h"
 
 void scene_remove(struct scene *scene)
 {
@@ -46,7 +47,7 @@ void scene_place(struct scene *scene, const char *name, const char *value, const
 
 /* ---- directories ---------------------------------------------------------------- */
 
-static int make_directory(struct scene *scene, const char *name, perch_err *err)
+static int scene_make_directory(struct scene *scene, const char *name, perch_err *err)
 {
 	_cleanup_free_ char *path = str_join(scene->top, "/", name, NULL);
 	if (!path)
@@ -61,8 +62,8 @@ int scene_make_bare(struct scene *scene, perch_err *err)
 	static const char *const names[] = { "home", "config", "state", "cache", "tmp", "project" };
 	*scene = (struct scene){ 0 };
 	int r = tree_make("perch-conformance-", &scene->top, err);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && r == 0; i++)
-		r = make_directory(scene, names[i], err);
+	for (size_t i = 0; i < COUNT(names) && r == 0; i++)
+		r = scene_make_directory(scene, names[i], err);
 	if (r < 0)
 		return r;
 	scene->project = arena_join(&scene->arena, scene->top, "/project", NULL);
@@ -72,16 +73,16 @@ int scene_make_bare(struct scene *scene, perch_err *err)
 
 /* ---- a scene for a case --------------------------------------------------------- */
 
-static int plant_files(struct scene *scene, const struct author_pairs *files, perch_err *err)
+static int scene_plant_files(struct scene *scene, const struct author_pairs *files, perch_err *err)
 {
 	int r = 0;
 	for (size_t i = 0; i < files->count && r == 0; i++)
-		r = plant_file(
+		r = new_file_write(
 			scene->project, files->items[i].key, 0666, str_from(files->items[i].value), err);
 	return r;
 }
 
-static int plant_variables(struct scene *scene, perch_err *err)
+static int scene_plant_variables(struct scene *scene, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	for (const struct variable *variable = scene->variables; variable->name; variable++)
@@ -90,11 +91,11 @@ static int plant_variables(struct scene *scene, perch_err *err)
 	buf_append_char(&text, '}');
 	if (text.failed)
 		return err_no_memory(err);
-	return plant_file(
+	return new_file_write(
 		scene->directory, ACTOR_VARIABLES, 0600, (struct str){ text.data, text.len }, err);
 }
 
-static int make_pipe(struct scene *scene, perch_err *err)
+static int scene_make_pipe(struct scene *scene, perch_err *err)
 {
 	scene->pipe = arena_join(&scene->arena, scene->directory, "/" ACTOR_PIPE, NULL);
 	if (!scene->pipe)
@@ -116,13 +117,13 @@ int scene_make(const struct scene_spec *spec, struct scene *scene, perch_err *er
 		return err_no_memory(err);
 	r = scene_install(scene, spec, err);
 	if (r == 0)
-		r = plant_file(scene->directory, ACTOR_CASES, 0600, spec->cases, err);
+		r = new_file_write(scene->directory, ACTOR_CASES, 0600, spec->cases, err);
 	if (r == 0)
-		r = plant_variables(scene, err);
+		r = scene_plant_variables(scene, err);
 	if (r == 0)
-		r = plant_files(scene, &spec->test->files, err);
+		r = scene_plant_files(scene, &spec->test->files, err);
 	if (r == 0)
-		r = make_pipe(scene, err);
+		r = scene_make_pipe(scene, err);
 	scene_place(scene, "project", scene->project, NULL);
 	scene_place(scene, "dir", scene->directory, NULL);
 	scene_place(scene, "options", NULL, spec->test->options);
@@ -132,7 +133,7 @@ int scene_make(const struct scene_spec *spec, struct scene *scene, perch_err *er
 /* ---- how the host is called ----------------------------------------------------- */
 
 /* What another host has set for its own children is not this one's. */
-static bool is_kept(const char *variable)
+static bool scene_is_kept(const char *variable)
 {
 	return strncmp(variable, "AGENT_", 6) != 0 && strncmp(variable, "FLEDGE_", 7) != 0;
 }
@@ -141,7 +142,7 @@ const char *const *scene_environment(struct scene *scene, const struct conforman
 {
 	static const char *const homes[][2] = { { "HOME", "home" }, { "XDG_CONFIG_HOME", "config" },
 		{ "XDG_STATE_HOME", "state" }, { "XDG_CACHE_HOME", "cache" }, { "TMPDIR", "tmp" } };
-	enum { HOMES = sizeof(homes) / sizeof(homes[0]) };
+	enum { HOMES = COUNT(homes) };
 	const char **extra = arena_alloc(&scene->arena, (HOMES + test->env.count + 1) * sizeof(*extra));
 	size_t n = 0;
 	for (size_t i = 0; extra && i < HOMES; i++)
@@ -157,7 +158,7 @@ const char *const *scene_environment(struct scene *scene, const struct conforman
 	if (!extra)
 		return NULL;
 	extra[n] = NULL;
-	return environment_build(&scene->arena, (const char *const *)environ, is_kept, extra);
+	return environment_build(&scene->arena, (const char *const *)environ, scene_is_kept, extra);
 }
 
 const char *const *scene_placeholders(enum protocol protocol)
@@ -170,7 +171,7 @@ const char *const *scene_placeholders(enum protocol protocol)
 	return names[protocol];
 }
 
-static bool is_name(struct str text)
+static bool scene_is_name(struct str text)
 {
 	for (size_t i = 0; i < text.len; i++) {
 		if (!isalpha((unsigned char)text.data[i]) && !strchr("-_", text.data[i]))
@@ -180,7 +181,7 @@ static bool is_name(struct str text)
 }
 
 /* What stands between braces at the very start of a text; empty = nothing does. */
-static struct str braced(struct str text)
+static struct str scene_braced(struct str text)
 {
 	const char *end = text.data[0] == '{' ? memchr(text.data, '}', text.len) : NULL;
 	return (struct str){ text.data + 1, end ? (size_t)(end - text.data) - 1 : 0 };
@@ -189,8 +190,8 @@ static struct str braced(struct str text)
 struct str scene_unknown_placeholder(enum protocol protocol, const char *command)
 {
 	for (struct str rest = str_from(command); rest.len; rest.data++, rest.len--) {
-		struct str name = braced(rest);
-		bool is_known = !is_name(name);
+		struct str name = scene_braced(rest);
+		bool is_known = !scene_is_name(name);
 		for (const char *const *at = scene_placeholders(protocol); *at && !is_known; at++)
 			is_known = str_is(name, *at);
 		if (!is_known)
@@ -207,7 +208,7 @@ struct words {
 	bool failed;
 };
 
-static void add_word(struct words *words, const char *word)
+static void scene_add_word(struct words *words, const char *word)
 {
 	const char **items = vec_grow(words->items, &words->cap, words->count + 2, sizeof(*items));
 	words->items = items ? items : words->items;
@@ -218,7 +219,7 @@ static void add_word(struct words *words, const char *word)
 	items[words->count] = NULL;
 }
 
-static const struct placeholder *find_placeholder(const struct scene *scene, struct str name)
+static const struct placeholder *scene_find_placeholder(const struct scene *scene, struct str name)
 {
 	for (size_t i = 0; i < scene->placeholder_count; i++) {
 		if (str_is(name, scene->placeholders[i].name))
@@ -228,7 +229,7 @@ static const struct placeholder *find_placeholder(const struct scene *scene, str
 }
 
 /* The host starts in another directory than the kit: ./host must be found there too. */
-static const char *make_absolute(struct scene *scene, const char *word)
+static const char *scene_make_absolute(struct scene *scene, const char *word)
 {
 	char path[PATH_MAX];
 	if (!word || !strchr(word, '/') || word[0] == '/' || !realpath(word, path))
@@ -237,19 +238,19 @@ static const char *make_absolute(struct scene *scene, const char *word)
 }
 
 /* {name} alone may become any number of words; inside of a word it becomes text. */
-static void add_expanded(struct words *words, struct str word)
+static void scene_add_expanded(struct words *words, struct str word)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	struct str rest = word;
 	bool has_placeholder = false;
 	while (rest.len) {
-		struct str name = braced(rest);
-		const struct placeholder *found = find_placeholder(words->scene, name);
+		struct str name = scene_braced(rest);
+		const struct placeholder *found = scene_find_placeholder(words->scene, name);
 		size_t used = found ? name.len + 2 : 1;
 		has_placeholder = has_placeholder || found;
 		if (found && found->words && used == word.len) {
 			for (size_t i = 0; found->words[i]; i++)
-				add_word(words, found->words[i]);
+				scene_add_word(words, found->words[i]);
 			return;
 		}
 		if (found && found->value)
@@ -260,7 +261,7 @@ static void add_expanded(struct words *words, struct str word)
 	}
 	words->failed = words->failed || text.failed;
 	const char *copy = arena_dup(&words->scene->arena, (struct str){ text.data, text.len });
-	add_word(words, has_placeholder ? copy : make_absolute(words->scene, copy));
+	scene_add_word(words, has_placeholder ? copy : scene_make_absolute(words->scene, copy));
 }
 
 const char *const *scene_command(struct scene *scene, enum protocol protocol, const char *command)
@@ -277,7 +278,7 @@ const char *const *scene_command(struct scene *scene, enum protocol protocol, co
 	while (rest.len) {
 		struct str word = str_trim(str_cut(&rest, ' '));
 		if (word.len)
-			add_expanded(&words, word);
+			scene_add_expanded(&words, word);
 	}
 	const char **argv = arena_alloc(&scene->arena, (words.count + 1) * sizeof(*argv));
 	bool is_right = whole && argv && words.count && !words.failed;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <signal.h>
 
+#include "base/macros.h"
 #include "conformance/case.h"
 #include "conformance/pattern.h"
 
@@ -39,7 +40,7 @@ static const struct {
 	{ "die", STEP_DIE, VALUE_SIGNAL },
 };
 
-enum { WORD_COUNT = sizeof(words) / sizeof(words[0]) };
+enum { WORD_COUNT = COUNT(words) };
 
 static const char *const manners[] = { "defaults", "deny", "cancel", "extra", "silent", NULL };
 static const char *const streams[] = { "stdin", "stdout", NULL };
@@ -51,13 +52,13 @@ static const struct {
 
 #define WRONG AUTHOR_WRONG
 
-static struct str keep(const struct author_file *reader, struct str text)
+static struct str steps_keep(const struct author_file *reader, struct str text)
 {
 	const char *copy = author_copy(reader, text);
 	return (struct str){ copy ? copy : "", copy ? text.len : 0 };
 }
 
-static int hex_digit(char c)
+static int steps_hex_digit(char c)
 {
 	const char *digits = "0123456789abcdef";
 	const char *found = c ? strchr(digits, c) : NULL;
@@ -65,7 +66,7 @@ static int hex_digit(char c)
 }
 
 /* "ff fe 0a": bytes that a text cannot hold. */
-static void read_hex(
+static void steps_read_hex(
 	const struct author_file *reader, const struct toml_value *value, struct step *step)
 {
 	const struct str hex = value->string;
@@ -78,8 +79,8 @@ static void read_hex(
 	for (size_t i = 0; i < hex.len; i += hex.data[i] == ' ' ? 1 : 2) {
 		if (hex.data[i] == ' ')
 			continue;
-		int high = hex_digit(hex.data[i]);
-		int low = i + 1 < hex.len ? hex_digit(hex.data[i + 1]) : -1;
+		int high = steps_hex_digit(hex.data[i]);
+		int low = i + 1 < hex.len ? steps_hex_digit(hex.data[i + 1]) : -1;
 		if (high < 0 || low < 0) {
 			WRONG(reader, value, "`bytes` must be pairs of digits 0-9 and a-f");
 			return;
@@ -89,11 +90,11 @@ static void read_hex(
 	step->text = (struct str){ bytes, count };
 }
 
-static void read_pattern(
+static void steps_read_pattern(
 	const struct author_file *reader, const struct toml_value *value, struct step *step)
 {
 	perch_err err = { 0 };
-	step->text = keep(reader, value->string);
+	step->text = steps_keep(reader, value->string);
 	int r = pattern_verify(step->text, &err);
 	if (r == -ENOMEM)
 		reader->findings->failed = true;
@@ -101,7 +102,7 @@ static void read_pattern(
 		WRONG(reader, value, "this is no pattern: %s", err.text);
 }
 
-static void read_choice(const struct author_file *reader, const struct toml_value *value,
+static void steps_read_choice(const struct author_file *reader, const struct toml_value *value,
 	const char *const *choices, struct step *step)
 {
 	size_t i = 0;
@@ -112,10 +113,10 @@ static void read_choice(const struct author_file *reader, const struct toml_valu
 	step->number = (int64_t)i;
 }
 
-static void read_signal(
+static void steps_read_signal(
 	const struct author_file *reader, const struct toml_value *value, struct step *step)
 {
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+	for (size_t i = 0; i < COUNT(signals); i++) {
 		if (str_is(value->string, signals[i].name))
 			step->number = signals[i].number;
 	}
@@ -123,7 +124,7 @@ static void read_signal(
 		WRONG(reader, value, "a signal is one of INT, TERM, KILL and SEGV");
 }
 
-static void read_number(const struct author_file *reader, const struct toml_value *value,
+static void steps_read_number(const struct author_file *reader, const struct toml_value *value,
 	int64_t most, struct step *step)
 {
 	step->number = value->integer;
@@ -131,34 +132,34 @@ static void read_number(const struct author_file *reader, const struct toml_valu
 		WRONG(reader, value, "this must be 0 to %lld", (long long)most);
 }
 
-static void read_value(const struct author_file *reader, enum value_kind kind,
+static void steps_read_value(const struct author_file *reader, enum value_kind kind,
 	const struct toml_value *value, struct step *step)
 {
 	switch (kind) {
 	case VALUE_TEXT:
-		step->text = keep(reader, value->string);
+		step->text = steps_keep(reader, value->string);
 		break;
 	case VALUE_HEX:
-		read_hex(reader, value, step);
+		steps_read_hex(reader, value, step);
 		break;
 	case VALUE_PATTERN:
-		read_pattern(reader, value, step);
+		steps_read_pattern(reader, value, step);
 		break;
 	case VALUE_MANNER:
-		read_choice(reader, value, manners, step);
+		steps_read_choice(reader, value, manners, step);
 		step->manner = (enum manner)step->number;
 		break;
 	case VALUE_STREAM:
-		read_choice(reader, value, streams, step);
+		steps_read_choice(reader, value, streams, step);
 		break;
 	case VALUE_SIGNAL:
-		read_signal(reader, value, step);
+		steps_read_signal(reader, value, step);
 		break;
 	case VALUE_COUNT:
-		read_number(reader, value, STEP_FILL_MAX, step);
+		steps_read_number(reader, value, STEP_FILL_MAX, step);
 		break;
 	case VALUE_CODE:
-		read_number(reader, value, 255, step);
+		steps_read_number(reader, value, 255, step);
 		break;
 	case VALUE_TRUE:
 		if (!value->boolean)
@@ -167,7 +168,7 @@ static void read_value(const struct author_file *reader, enum value_kind kind,
 	}
 }
 
-static enum toml_type type_of(enum value_kind kind)
+static enum toml_type steps_type_of(enum value_kind kind)
 {
 	if (kind == VALUE_TRUE)
 		return TOML_BOOL;
@@ -175,7 +176,7 @@ static enum toml_type type_of(enum value_kind kind)
 }
 
 /* `{ serve = "defaults", requests = 2 }` goes on after the second request. */
-static void read_requests(
+static void steps_read_requests(
 	const struct author_file *reader, const struct toml_value *table, struct step *step)
 {
 	perch_err err = { 0 };
@@ -204,12 +205,12 @@ void step_read(const struct author_file *reader, const struct toml_value *table,
 		return;
 	}
 	step->kind = words[found].kind;
-	if (value->type != type_of(words[found].value)) {
+	if (value->type != steps_type_of(words[found].value)) {
 		WRONG(reader, value, "`%s` takes %s, not %s", words[found].word,
-			toml_type_name(type_of(words[found].value)), toml_type_name(value->type));
+			toml_type_name(steps_type_of(words[found].value)), toml_type_name(value->type));
 		return;
 	}
-	read_value(reader, words[found].value, value, step);
+	steps_read_value(reader, words[found].value, value, step);
 	if (is_serve)
-		read_requests(reader, table, step);
+		steps_read_requests(reader, table, step);
 }

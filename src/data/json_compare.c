@@ -16,13 +16,13 @@ struct digits {
 	bool is_negative;
 };
 
-static bool is_blank_digit(char c)
+static bool json_compare_is_blank_digit(char c)
 {
 	return c == '0' || c == '.';
 }
 
 /* What stands behind the e. -ERANGE when it has too many digits. */
-static int read_exponent(const char *at, const char *end, int64_t *ret_exponent)
+static int json_compare_read_exponent(const char *at, const char *end, int64_t *ret_exponent)
 {
 	bool is_negative = *at == '-';
 	int64_t exponent = 0;
@@ -38,7 +38,7 @@ static int read_exponent(const char *at, const char *end, int64_t *ret_exponent)
 }
 
 /* Zero is zero whatever its exponent says. */
-static int read_digits(const perch_json_value *number, struct digits *digits)
+static int json_compare_read_digits(const perch_json_value *number, struct digits *digits)
 {
 	const char *start = number->text;
 	const char *end = start + number->length;
@@ -52,18 +52,18 @@ static int read_digits(const perch_json_value *number, struct digits *digits)
 		behind++;
 	digits->at = start;
 	digits->end = behind;
-	while (digits->at < digits->end && is_blank_digit(*digits->at))
+	while (digits->at < digits->end && json_compare_is_blank_digit(*digits->at))
 		digits->at++;
-	while (digits->end > digits->at && is_blank_digit(digits->end[-1]))
+	while (digits->end > digits->at && json_compare_is_blank_digit(digits->end[-1]))
 		digits->end--;
 	if (digits->at == digits->end)
 		return 0;
-	int r = behind < end ? read_exponent(behind + 1, end, &digits->exponent) : 0;
+	int r = behind < end ? json_compare_read_exponent(behind + 1, end, &digits->exponent) : 0;
 	digits->exponent += digits->at < point ? point - digits->at : point + 1 - digits->at;
 	return r;
 }
 
-static char next_digit(struct digits *digits)
+static char json_compare_next_digit(struct digits *digits)
 {
 	if (digits->at < digits->end && *digits->at == '.')
 		digits->at++;
@@ -71,20 +71,20 @@ static char next_digit(struct digits *digits)
 }
 
 /* Of two that are not zero and have the same sign. */
-static int compare_sizes(struct digits *a, struct digits *b)
+static int json_compare_sizes(struct digits *a, struct digits *b)
 {
 	if (a->exponent != b->exponent)
 		return a->exponent < b->exponent ? -1 : 1;
 	while (a->at < a->end || b->at < b->end) {
-		char left = next_digit(a);
-		char right = next_digit(b);
+		char left = json_compare_next_digit(a);
+		char right = json_compare_next_digit(b);
 		if (left != right)
 			return left < right ? -1 : 1;
 	}
 	return 0;
 }
 
-static int sign_of(const struct digits *digits)
+static int json_compare_sign_of(const struct digits *digits)
 {
 	if (digits->at == digits->end)
 		return 0;
@@ -95,23 +95,23 @@ int json_number_compare(const perch_json_value *a, const perch_json_value *b, in
 {
 	struct digits left;
 	struct digits right;
-	int r = read_digits(a, &left);
+	int r = json_compare_read_digits(a, &left);
 	if (r == 0)
-		r = read_digits(b, &right);
+		r = json_compare_read_digits(b, &right);
 	if (r < 0)
 		return r;
-	int sign = sign_of(&left);
-	if (sign != sign_of(&right))
-		*ret_order = sign < sign_of(&right) ? -1 : 1;
+	int sign = json_compare_sign_of(&left);
+	if (sign != json_compare_sign_of(&right))
+		*ret_order = sign < json_compare_sign_of(&right) ? -1 : 1;
 	else
-		*ret_order = sign ? sign * compare_sizes(&left, &right) : 0;
+		*ret_order = sign ? sign * json_compare_sizes(&left, &right) : 0;
 	return 0;
 }
 
 int json_number_is_whole(const perch_json_value *number, bool *ret_is_whole)
 {
 	struct digits digits;
-	int r = read_digits(number, &digits);
+	int r = json_compare_read_digits(number, &digits);
 	if (r < 0)
 		return r;
 	int64_t count = digits.end - digits.at;

@@ -12,7 +12,8 @@
  * message does not make its document huge for ever. */
 enum { KEPT_BYTES = 1024 * 1024 };
 
-static int copy_options(const perch_json_options *options, perch_json_options *ret_copy)
+static int json_document_copy_options(
+	const perch_json_options *options, perch_json_options *ret_copy)
 {
 	perch_json_options copy = PERCH_JSON_OPTIONS_INIT;
 	const size_t first = SIZED_UP_TO(perch_json_options, reject_lone_surrogates);
@@ -33,7 +34,7 @@ static int copy_options(const perch_json_options *options, perch_json_options *r
 int perch_json_new(const perch_json_options *options, perch_json **ret_json)
 {
 	perch_json_options copy;
-	int r = copy_options(options, &copy);
+	int r = json_document_copy_options(options, &copy);
 	if (r < 0)
 		return r;
 	perch_json *json = calloc(1, sizeof(*json));
@@ -55,7 +56,7 @@ void perch_json_free(perch_json *json)
 	free(json);
 }
 
-static void give_back_large_memory(perch_json *json)
+static void json_document_give_back_large_memory(perch_json *json)
 {
 	if (json->cap > KEPT_BYTES / sizeof(*json->values)) {
 		free(steal(&json->values));
@@ -79,7 +80,7 @@ void perch_json_clear(perch_json *json)
 {
 	json->text = NULL;
 	json->length = 0;
-	give_back_large_memory(json);
+	json_document_give_back_large_memory(json);
 }
 
 void perch_json_where(

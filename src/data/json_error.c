@@ -25,7 +25,7 @@ void json_position(struct str text, const char *at, unsigned *ret_line, unsigned
 
 /* Only printable ASCII is shown as it is: a character could turn the writing
  * direction of the terminal, or be a control character of its own. */
-static void show_found(struct str text, const char *at, char out[SHOWN_MAX])
+static void json_error_show_found(struct str text, const char *at, char out[SHOWN_MAX])
 {
 	size_t left = text.len - (size_t)(at - text.data);
 	if (left == 0) {
@@ -47,7 +47,7 @@ static void show_found(struct str text, const char *at, char out[SHOWN_MAX])
 }
 
 /* A name as it was written, quotes and all. */
-static void show_name(const perch_json_value *name, char out[SHOWN_MAX])
+static void json_error_show_name(const perch_json_value *name, char out[SHOWN_MAX])
 {
 	size_t length = name->length < SHOWN_MAX ? name->length : SHOWN_MAX - 1;
 	for (size_t i = 0; i < length; i++) {
@@ -88,10 +88,10 @@ int parser_report(const struct parser *parser, perch_err *err)
 			json->options.depth_max);
 	}
 	if (parser->repeated) {
-		show_name(parser->repeated, shown);
+		json_error_show_name(parser->repeated, shown);
 		return err_set_at(
 			err, parser->code, line, column, "the name %s occurs twice in an object", shown);
 	}
-	show_found(text, parser->failed_at, shown);
+	json_error_show_found(text, parser->failed_at, shown);
 	return err_set_at(err, parser->code, line, column, "%s, found %s", parser->expected, shown);
 }

@@ -16,7 +16,7 @@ enum {
 	DIGIT_VALUES = 1 << DIGIT_BITS,
 };
 
-static uint32_t hash_name(struct str name)
+static uint32_t json_names_hash_name(struct str name)
 {
 	uint64_t hash = 0;
 	while (name.len) {
@@ -32,7 +32,7 @@ static uint32_t hash_name(struct str name)
 }
 
 /* Sorts by one digit of the hash, and leaves equal ones in their order. */
-static void sort_by_digit(
+static void json_names_sort_by_digit(
 	const struct json_sorted_name *from, struct json_sorted_name *to, size_t count, unsigned shift)
 {
 	size_t place[DIGIT_VALUES] = { 0 };
@@ -50,7 +50,7 @@ static void sort_by_digit(
 
 /* Fills json->sorted with the names of the object, in the order of their
  * hashes and, among those of one hash, of the text. */
-static int sort_names(perch_json *json, const perch_json_value *object)
+static int json_names_sort_names(perch_json *json, const perch_json_value *object)
 {
 	size_t count = object->count;
 	struct json_sorted_name *sorted =
@@ -60,18 +60,18 @@ static int sort_names(perch_json *json, const perch_json_value *object)
 	json->sorted = sorted;
 	perch_json_value *name = (perch_json_value *)object + 1;
 	for (size_t i = 0; i < count; i++) {
-		sorted[i].hash = hash_name(json_str(name));
+		sorted[i].hash = json_names_hash_name(json_str(name));
 		sorted[i].name = name;
 		name = json_skip(name + 1);
 	}
 	for (unsigned shift = 0; shift < HASH_BITS; shift += 2 * DIGIT_BITS) {
-		sort_by_digit(sorted, sorted + count, count, shift);
-		sort_by_digit(sorted + count, sorted, count, shift + DIGIT_BITS);
+		json_names_sort_by_digit(sorted, sorted + count, count, shift);
+		json_names_sort_by_digit(sorted + count, sorted, count, shift + DIGIT_BITS);
 	}
 	return 0;
 }
 
-static int compare_bytes(struct str a, struct str b)
+static int json_names_compare_bytes(struct str a, struct str b)
 {
 	if (a.len != b.len)
 		return a.len < b.len ? -1 : 1;
@@ -79,10 +79,10 @@ static int compare_bytes(struct str a, struct str b)
 }
 
 /* By their bytes, and equal ones in the order of the text. */
-static int compare_names(const void *left, const void *right)
+static int json_names_compare_names(const void *left, const void *right)
 {
 	const struct json_sorted_name *a = left, *b = right;
-	int order = compare_bytes(json_str(a->name), json_str(b->name));
+	int order = json_names_compare_bytes(json_str(a->name), json_str(b->name));
 	if (order)
 		return order;
 	return a->name < b->name ? -1 : a->name > b->name;
@@ -95,9 +95,10 @@ struct repeated {
 	const perch_json_value *first_repetition; /* in the order of the text */
 };
 
-static void settle_run(struct json_sorted_name *run, size_t count, struct repeated *repeated)
+static void json_names_settle_run(
+	struct json_sorted_name *run, size_t count, struct repeated *repeated)
 {
-	qsort(run, count, sizeof(*run), compare_names);
+	qsort(run, count, sizeof(*run), json_names_compare_names);
 	for (size_t i = 1; i < count; i++) {
 		perch_json_value *earlier = run[i - 1].name, *later = run[i].name;
 		if (!str_eq(json_str(earlier), json_str(later)))
@@ -112,7 +113,7 @@ static void settle_run(struct json_sorted_name *run, size_t count, struct repeat
 int json_settle_duplicates(
 	perch_json *json, perch_json_value *object, const perch_json_value **ret_second)
 {
-	int r = sort_names(json, object);
+	int r = json_names_sort_names(json, object);
 	if (r < 0)
 		return r;
 	struct json_sorted_name *sorted = json->sorted;
@@ -123,7 +124,7 @@ int json_settle_duplicates(
 		for (end = start + 1; end < count && sorted[end].hash == sorted[start].hash; end++)
 			;
 		if (end - start > 1)
-			settle_run(sorted + start, end - start, &repeated);
+			json_names_settle_run(sorted + start, end - start, &repeated);
 	}
 	if (repeated.losers && policy == PERCH_JSON_DUPLICATES_REJECT) {
 		*ret_second = repeated.first_repetition;

@@ -26,12 +26,12 @@ struct decimal {
 	char digits[DIGITS_MAX + 1];
 };
 
-static bool is_digit(char c)
+static bool json_number_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static void add_digit(struct decimal *decimal, char digit)
+static void json_number_add_digit(struct decimal *decimal, char digit)
 {
 	if (decimal->count < DIGITS_MAX) {
 		decimal->digits[decimal->count++] = digit;
@@ -40,18 +40,18 @@ static void add_digit(struct decimal *decimal, char digit)
 	}
 }
 
-static int64_t read_exponent(const char *at, const char *end)
+static int64_t json_number_read_exponent(const char *at, const char *end)
 {
 	bool is_negative = *at == '-';
 	int64_t exponent = 0;
-	for (at += !is_digit(*at); at < end; at++) {
+	for (at += !json_number_is_digit(*at); at < end; at++) {
 		if (exponent < EXPONENT_MAX)
 			exponent = exponent * 10 + (*at - '0');
 	}
 	return is_negative ? -exponent : exponent;
 }
 
-static void read_decimal(const perch_json_value *number, struct decimal *decimal)
+static void json_number_read_decimal(const perch_json_value *number, struct decimal *decimal)
 {
 	const char *at = number->text;
 	const char *end = at + number->length;
@@ -60,13 +60,13 @@ static void read_decimal(const perch_json_value *number, struct decimal *decimal
 	decimal->has_more = false;
 	decimal->exponent = 0;
 	decimal->count = 0;
-	for (at += decimal->is_negative; at < end && (is_digit(*at) || *at == '.'); at++) {
+	for (at += decimal->is_negative; at < end && (json_number_is_digit(*at) || *at == '.'); at++) {
 		if (*at == '.') {
 			behind_point = true;
 			continue;
 		}
 		if (decimal->count || *at != '0')
-			add_digit(decimal, *at);
+			json_number_add_digit(decimal, *at);
 		/* The point of 0.DIGITS moves with digits before the text's own point,
 		 * and with zeros behind it that come first. */
 		if (decimal->count) {
@@ -76,14 +76,14 @@ static void read_decimal(const perch_json_value *number, struct decimal *decimal
 		}
 	}
 	if (at < end)
-		decimal->exponent += read_exponent(at + 1, end);
+		decimal->exponent += json_number_read_exponent(at + 1, end);
 	if (decimal->has_more)
 		decimal->digits[decimal->count++] = '1';
 	while (decimal->count && decimal->digits[decimal->count - 1] == '0')
 		decimal->count--;
 }
 
-static int decimal_to_int64(const struct decimal *decimal, int64_t *ret_number)
+static int json_number_decimal_to_int64(const struct decimal *decimal, int64_t *ret_number)
 {
 	if (decimal->count && decimal->exponent < (int64_t)decimal->count)
 		return -EINVAL;
@@ -104,8 +104,8 @@ int perch_json_whole_int64(const perch_json_value *value, int64_t *ret_number)
 	if (perch_json_type_of(value) != PERCH_JSON_NUMBER)
 		return -EINVAL;
 	struct decimal decimal;
-	read_decimal(value, &decimal);
-	return decimal_to_int64(&decimal, ret_number);
+	json_number_read_decimal(value, &decimal);
+	return json_number_decimal_to_int64(&decimal, ret_number);
 }
 
 int perch_json_int64(const perch_json_value *value, int64_t *ret_number)
@@ -113,14 +113,14 @@ int perch_json_int64(const perch_json_value *value, int64_t *ret_number)
 	if (perch_json_type_of(value) != PERCH_JSON_NUMBER)
 		return -EINVAL;
 	for (uint32_t i = 1; i < value->length; i++) {
-		if (!is_digit(value->text[i]))
+		if (!json_number_is_digit(value->text[i]))
 			return -EINVAL;
 	}
 	return perch_json_whole_int64(value, ret_number);
 }
 
 /* strtod of "DIGITSe±N": no point, so no locale. Leaves errno alone. */
-static double decimal_to_double(const struct decimal *decimal)
+static double json_number_decimal_to_double(const struct decimal *decimal)
 {
 	if (decimal->count == 0)
 		return decimal->is_negative ? -0.0 : 0.0;
@@ -139,8 +139,8 @@ int perch_json_double(const perch_json_value *value, double *ret_number)
 	if (perch_json_type_of(value) != PERCH_JSON_NUMBER)
 		return -EINVAL;
 	struct decimal decimal;
-	read_decimal(value, &decimal);
-	double number = decimal_to_double(&decimal);
+	json_number_read_decimal(value, &decimal);
+	double number = json_number_decimal_to_double(&decimal);
 	if (isinf(number))
 		return -ERANGE;
 	*ret_number = number;
@@ -149,15 +149,15 @@ int perch_json_double(const perch_json_value *value, double *ret_number)
 
 /* Asks for so many digits of a positive number. The text is like 1.25e-07,
  * with whatever the locale has for a point. */
-static void round_to_digits(double number, int count, struct decimal *decimal)
+static void json_number_round_to_digits(double number, int count, struct decimal *decimal)
 {
 	char text[64];
 	snprintf(text, sizeof(text), "%.*e", count - 1, number);
 	const char *at = text;
 	*decimal = (struct decimal){ 0 };
 	for (; *at != 'e'; at++) {
-		if (is_digit(*at))
-			add_digit(decimal, *at);
+		if (json_number_is_digit(*at))
+			json_number_add_digit(decimal, *at);
 	}
 	decimal->exponent = strtol(at + 1, NULL, 10) + 1;
 	while (decimal->count > 1 && decimal->digits[decimal->count - 1] == '0')
@@ -165,7 +165,7 @@ static void round_to_digits(double number, int count, struct decimal *decimal)
 }
 
 /* The next decimal of so many digits. */
-static void step_up(struct decimal *decimal, size_t count)
+static void json_number_step_up(struct decimal *decimal, size_t count)
 {
 	while (decimal->count < count)
 		decimal->digits[decimal->count++] = '0';
@@ -184,30 +184,31 @@ static void step_up(struct decimal *decimal, size_t count)
  * near zero have fewer digits to give and must be tried from one. Powers of
  * two have twice the room above them than below, so that the next decimal may
  * do where the nearest does not. */
-static void shortest_decimal(double number, struct decimal *decimal)
+static void json_number_shortest_decimal(double number, struct decimal *decimal)
 {
 	int binary_exponent;
 	bool is_power_of_two = frexp(number, &binary_exponent) == 0.5;
 	for (int count = number < DBL_MIN ? 1 : DBL_DIG;; count++) {
-		round_to_digits(number, count, decimal);
-		if (count == DBL_DECIMAL_DIG || decimal_to_double(decimal) == number)
+		json_number_round_to_digits(number, count, decimal);
+		if (count == DBL_DECIMAL_DIG || json_number_decimal_to_double(decimal) == number)
 			return;
 		if (!is_power_of_two)
 			continue;
-		step_up(decimal, (size_t)count);
-		if (decimal_to_double(decimal) == number)
+		json_number_step_up(decimal, (size_t)count);
+		if (json_number_decimal_to_double(decimal) == number)
 			return;
 	}
 }
 
-static char *put_zeros(char *out, int64_t count)
+static char *json_number_put_zeros(char *out, int64_t count)
 {
 	for (; count > 0; count--)
 		*out++ = '0';
 	return out;
 }
 
-static char *put_digits(char *out, const struct decimal *decimal, size_t from, size_t to)
+static char *json_number_put_digits(
+	char *out, const struct decimal *decimal, size_t from, size_t to)
 {
 	for (; from < to && from < decimal->count; from++)
 		*out++ = decimal->digits[from];
@@ -215,30 +216,30 @@ static char *put_digits(char *out, const struct decimal *decimal, size_t from, s
 }
 
 /* 1e+21, 1.5e-7 */
-static char *put_scientific(char *out, const struct decimal *decimal)
+static char *json_number_put_scientific(char *out, const struct decimal *decimal)
 {
 	*out++ = decimal->digits[0];
 	if (decimal->count > 1)
 		*out++ = '.';
-	out = put_digits(out, decimal, 1, decimal->count);
+	out = json_number_put_digits(out, decimal, 1, decimal->count);
 	return out + sprintf(out, "e%+d", (int)decimal->exponent - 1);
 }
 
 /* 100, 12.5, 0.00125 */
-static char *put_plain(char *out, const struct decimal *decimal)
+static char *json_number_put_plain(char *out, const struct decimal *decimal)
 {
 	if (decimal->exponent <= 0) {
 		*out++ = '0';
 		*out++ = '.';
-		out = put_zeros(out, -decimal->exponent);
-		return put_digits(out, decimal, 0, decimal->count);
+		out = json_number_put_zeros(out, -decimal->exponent);
+		return json_number_put_digits(out, decimal, 0, decimal->count);
 	}
 	size_t point = (size_t)decimal->exponent;
-	out = put_digits(out, decimal, 0, point);
-	out = put_zeros(out, (int64_t)point - (int64_t)decimal->count);
+	out = json_number_put_digits(out, decimal, 0, point);
+	out = json_number_put_zeros(out, (int64_t)point - (int64_t)decimal->count);
 	if (point < decimal->count)
 		*out++ = '.';
-	return put_digits(out, decimal, point, decimal->count);
+	return json_number_put_digits(out, decimal, point, decimal->count);
 }
 
 size_t json_format_double(double number, char out[JSON_DOUBLE_MAX])
@@ -251,8 +252,8 @@ size_t json_format_double(double number, char out[JSON_DOUBLE_MAX])
 		return (size_t)(at - out);
 	}
 	struct decimal decimal;
-	shortest_decimal(fabs(number), &decimal);
+	json_number_shortest_decimal(fabs(number), &decimal);
 	bool is_plain = decimal.exponent > -6 && decimal.exponent <= 21;
-	at = is_plain ? put_plain(at, &decimal) : put_scientific(at, &decimal);
+	at = is_plain ? json_number_put_plain(at, &decimal) : json_number_put_scientific(at, &decimal);
 	return (size_t)(at - out);
 }

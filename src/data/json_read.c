@@ -30,7 +30,7 @@ bool parser_grow(struct parser *parser)
 }
 
 /* Moves over blanks to the next byte and returns it, or a NUL at the end. */
-static inline char next_byte(const char **at, const char *end)
+static inline char json_read_next_byte(const char **at, const char *end)
 {
 	for (; *at < end; (*at)++) {
 		char c = **at;
@@ -40,7 +40,7 @@ static inline char next_byte(const char **at, const char *end)
 	return '\0';
 }
 
-static inline const char *read_word(
+static inline const char *json_read_word(
 	struct parser *parser, const char *at, const char *end, perch_json_type type, struct str word)
 {
 	bool fits = (size_t)(end - at) >= word.len;
@@ -49,7 +49,8 @@ static inline const char *read_word(
 	return add_value(parser, type, at, word.len) ? at + word.len : NULL;
 }
 
-static inline const char *read_string(struct parser *parser, const char *start, const char *end)
+static inline const char *json_read_string(
+	struct parser *parser, const char *start, const char *end)
 {
 	const char *at = json_skip_ascii(start + 1, end);
 	if (peek(at, end) == '"')
@@ -58,7 +59,7 @@ static inline const char *read_string(struct parser *parser, const char *start, 
 }
 
 /* Compares the newest name with the earlier ones of its object. */
-static __attribute__((noinline)) void check_name(struct parser *parser)
+static __attribute__((noinline)) void json_read_check_name(struct parser *parser)
 {
 	struct json_frame *frame = parser->frame;
 	const perch_json_value *name = parser->next - 1;
@@ -75,7 +76,7 @@ static __attribute__((noinline)) void check_name(struct parser *parser)
 
 /* Notes the name between two quotes for the search for duplicates: equal
  * names share a bit, others rarely do. */
-static inline void note_name(struct parser *parser, const char *quote, const char *behind)
+static inline void json_read_note_name(struct parser *parser, const char *quote, const char *behind)
 {
 	struct json_frame *frame = parser->frame;
 	unsigned first = (unsigned char)quote[1];
@@ -85,28 +86,29 @@ static inline void note_name(struct parser *parser, const char *quote, const cha
 	bool is_known = (frame->name_bits & bit) != 0;
 	frame->name_bits |= bit;
 	if (__builtin_expect(is_known || parser->next[-1].decoded, 0))
-		check_name(parser);
+		json_read_check_name(parser);
 }
 
 /* The name of a member, and its colon. */
-static inline const char *read_name(struct parser *parser, const char *at, const char *end)
+static inline const char *json_read_name(struct parser *parser, const char *at, const char *end)
 {
-	if (next_byte(&at, end) != '"') {
+	if (json_read_next_byte(&at, end) != '"') {
 		return parser_fail(parser, at,
 			parser->frame->entries ? "expected the name of a member in double quotes behind ','"
 								   : "expected '}' or the name of a member in double quotes");
 	}
-	const char *behind = read_string(parser, at, end);
+	const char *behind = json_read_string(parser, at, end);
 	if (!behind)
 		return NULL;
-	note_name(parser, at, behind);
-	if (next_byte(&behind, end) != ':')
+	json_read_note_name(parser, at, behind);
+	if (json_read_next_byte(&behind, end) != ':')
 		return parser_fail(parser, behind, "expected ':' behind the name of a member");
 	return behind + 1;
 }
 
 /* Makes room for one more frame above the innermost. */
-static __attribute__((cold, noinline)) bool grow_frames(struct parser *parser, size_t depth)
+static __attribute__((cold, noinline)) bool json_read_grow_frames(
+	struct parser *parser, size_t depth)
 {
 	perch_json *json = parser->json;
 	struct json_frame *grown = vec_grow(json->frames, &json->frames_cap, depth + 2, sizeof(*grown));
@@ -117,7 +119,8 @@ static __attribute__((cold, noinline)) bool grow_frames(struct parser *parser, s
 	return true;
 }
 
-static __attribute__((noinline)) bool settle_names(struct parser *parser, perch_json_value *object)
+static __attribute__((noinline)) bool json_read_settle_names(
+	struct parser *parser, perch_json_value *object)
 {
 	int r = json_settle_duplicates(parser->json, object, &parser->repeated);
 	if (r < 0)
@@ -126,26 +129,26 @@ static __attribute__((noinline)) bool settle_names(struct parser *parser, perch_
 }
 
 /* `at` is the bracket that ends the innermost container. */
-static inline const char *close_container(struct parser *parser, const char *at)
+static inline const char *json_read_close_container(struct parser *parser, const char *at)
 {
 	const struct json_frame *frame = parser->frame--;
 	perch_json_value *value = &parser->json->values[frame->value];
 	value->length = (size_t)(at + 1 - value->text) & JSON_LENGTH_MASK;
 	value->count = frame->entries;
 	value->span = (size_t)(parser->next - value);
-	if (frame->may_repeat && !settle_names(parser, value))
+	if (frame->may_repeat && !json_read_settle_names(parser, value))
 		return NULL;
 	return at + 1;
 }
 
-static inline const char *open_container(struct parser *parser, const char *at, const char *end,
-	perch_json_type type, enum step *ret_step)
+static inline const char *json_read_open_container(struct parser *parser, const char *at,
+	const char *end, perch_json_type type, enum step *ret_step)
 {
 	perch_json *json = parser->json;
 	size_t depth = (size_t)(parser->frame - json->frames);
 	if (depth >= json->options.depth_max)
 		return parser_fail_with(parser, at, PERCH_ELIMIT);
-	if (depth + 1 >= json->frames_cap && !grow_frames(parser, depth))
+	if (depth + 1 >= json->frames_cap && !json_read_grow_frames(parser, depth))
 		return parser_fail_with(parser, at, -ENOMEM);
 	perch_json_value *value = add_value(parser, type, at, 0);
 	if (!value)
@@ -155,31 +158,31 @@ static inline const char *open_container(struct parser *parser, const char *at, 
 		.end = type == PERCH_JSON_OBJECT ? '}' : ']',
 	};
 	at++;
-	if (next_byte(&at, end) == parser->frame->end)
-		return close_container(parser, at);
+	if (json_read_next_byte(&at, end) == parser->frame->end)
+		return json_read_close_container(parser, at);
 	*ret_step = type == PERCH_JSON_OBJECT ? STEP_NAME : STEP_VALUE;
 	return at;
 }
 
 /* A whole value, or the bracket that begins one. */
-static inline const char *read_value(
+static inline const char *json_read_value(
 	struct parser *parser, const char *at, const char *end, enum step *ret_step)
 {
 	*ret_step = STEP_BEHIND;
-	char c = next_byte(&at, end);
+	char c = json_read_next_byte(&at, end);
 	switch (c) {
 	case '"':
-		return read_string(parser, at, end);
+		return json_read_string(parser, at, end);
 	case '{':
-		return open_container(parser, at, end, PERCH_JSON_OBJECT, ret_step);
+		return json_read_open_container(parser, at, end, PERCH_JSON_OBJECT, ret_step);
 	case '[':
-		return open_container(parser, at, end, PERCH_JSON_ARRAY, ret_step);
+		return json_read_open_container(parser, at, end, PERCH_JSON_ARRAY, ret_step);
 	case 't':
-		return read_word(parser, at, end, PERCH_JSON_BOOL, STR("true"));
+		return json_read_word(parser, at, end, PERCH_JSON_BOOL, STR("true"));
 	case 'f':
-		return read_word(parser, at, end, PERCH_JSON_BOOL, STR("false"));
+		return json_read_word(parser, at, end, PERCH_JSON_BOOL, STR("false"));
 	case 'n':
-		return read_word(parser, at, end, PERCH_JSON_NULL, STR("null"));
+		return json_read_word(parser, at, end, PERCH_JSON_NULL, STR("null"));
 	default:
 		if (c == '-' || is_digit(c))
 			return parser_read_number(parser, at, end);
@@ -187,7 +190,8 @@ static inline const char *read_value(
 	}
 }
 
-static __attribute__((cold)) const char *fail_behind(struct parser *parser, const char *at)
+static __attribute__((cold)) const char *json_read_fail_behind(
+	struct parser *parser, const char *at)
 {
 	switch (parser->frame->end) {
 	case '}':
@@ -201,44 +205,44 @@ static __attribute__((cold)) const char *fail_behind(struct parser *parser, cons
 
 /* What may stand behind a value: a comma, the end of the container it is in,
  * or outside of all containers the end of the text. */
-static inline const char *read_behind(
+static inline const char *json_read_behind(
 	struct parser *parser, const char *at, const char *end, enum step *ret_step)
 {
 	struct json_frame *frame = parser->frame;
-	char c = next_byte(&at, end);
+	char c = json_read_next_byte(&at, end);
 	frame->entries++;
 	if (c == ',' && frame->end) {
 		*ret_step = frame->end == '}' ? STEP_NAME : STEP_VALUE;
 		return at + 1;
 	}
 	if (c == frame->end && c)
-		return close_container(parser, at);
+		return json_read_close_container(parser, at);
 	if (at == end && !frame->end) {
 		*ret_step = STEP_DONE;
 		return at;
 	}
-	return fail_behind(parser, at);
+	return json_read_fail_behind(parser, at);
 }
 
-static const char *read_document(struct parser *parser, const char *at, const char *end)
+static const char *json_read_document(struct parser *parser, const char *at, const char *end)
 {
 	enum step step = STEP_VALUE;
 	while (step != STEP_DONE) {
-		at = read_value(parser, at, end, &step);
+		at = json_read_value(parser, at, end, &step);
 		while (at && step == STEP_BEHIND)
-			at = read_behind(parser, at, end, &step);
+			at = json_read_behind(parser, at, end, &step);
 		if (at && step == STEP_NAME)
-			at = read_name(parser, at, end);
+			at = json_read_name(parser, at, end);
 		if (!at)
 			return NULL;
 	}
 	return at;
 }
 
-static int parse(struct parser *parser)
+static int json_read_parse(struct parser *parser)
 {
 	perch_json *json = parser->json;
-	if (!json->frames && !grow_frames(parser, 0))
+	if (!json->frames && !json_read_grow_frames(parser, 0))
 		return -ENOMEM;
 	if (!json->values && !parser_grow(parser))
 		return -ENOMEM;
@@ -246,7 +250,7 @@ static int parse(struct parser *parser)
 	*parser->frame = (struct json_frame){ 0 };
 	parser->next = json->values;
 	parser->values_end = json->values + json->cap;
-	return read_document(parser, json->text, json->text + json->length) ? 0 : parser->code;
+	return json_read_document(parser, json->text, json->text + json->length) ? 0 : parser->code;
 }
 
 int perch_json_parse(perch_json *json, const char *text, size_t length,
@@ -260,7 +264,7 @@ int perch_json_parse(perch_json *json, const char *text, size_t length,
 	json->text = length ? text : "";
 	json->length = length;
 	struct parser parser = { .json = json, .code = -ENOMEM };
-	int r = parse(&parser);
+	int r = json_read_parse(&parser);
 	if (r < 0) {
 		r = parser_report(&parser, err);
 		perch_json_clear(json);

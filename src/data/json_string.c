@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 
-static int hex_digit(char c)
+static int json_string_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -16,7 +16,7 @@ int json_hex4(const char *digits)
 {
 	int value = 0;
 	for (int i = 0; i < 4; i++) {
-		int digit = hex_digit(digits[i]);
+		int digit = json_string_hex_digit(digits[i]);
 		if (digit < 0)
 			return -1;
 		value = value << 4 | digit;
@@ -27,7 +27,7 @@ int json_hex4(const char *digits)
 /* Decodes \uXXXX, or two of them that make a pair; returns how many bytes of
  * the text that took. Nothing is read behind the quote that ends the string:
  * what begins like an escape is a whole one. */
-static size_t decode_unicode(struct buf *out, const char *at)
+static size_t json_string_decode_unicode(struct buf *out, const char *at)
 {
 	int unit = json_hex4(at + 2);
 	uint32_t character = (uint32_t)unit;
@@ -44,7 +44,7 @@ static size_t decode_unicode(struct buf *out, const char *at)
 	return taken;
 }
 
-static size_t decode_escape(struct buf *out, const char *at)
+static size_t json_string_decode_escape(struct buf *out, const char *at)
 {
 	static const char meaning[128] = {
 		['"'] = '"',
@@ -57,7 +57,7 @@ static size_t decode_escape(struct buf *out, const char *at)
 		['t'] = '\t',
 	};
 	if (at[1] == 'u')
-		return decode_unicode(out, at);
+		return json_string_decode_unicode(out, at);
 	buf_append_char(out, meaning[(unsigned char)at[1] & 0x7F]);
 	return 2;
 }
@@ -75,7 +75,7 @@ struct str json_string_decode(perch_json_value *string)
 		const char *escape = memchr(at, '\\', (size_t)(end - at));
 		const char *stop = escape ? escape : end;
 		utf8_append_replaced(&out, at, (size_t)(stop - at));
-		at = escape ? escape + decode_escape(&out, escape) : end;
+		at = escape ? escape + json_string_decode_escape(&out, escape) : end;
 	}
 	string->count = (uint32_t)out.len;
 	return (struct str){ out.data, out.len };

@@ -7,7 +7,8 @@
 #include "data/json_scan.h"
 
 /* At least one digit, and all that follow. */
-static inline const char *read_digits(struct parser *parser, const char *at, const char *end)
+static inline const char *json_token_read_digits(
+	struct parser *parser, const char *at, const char *end)
 {
 	if (!is_digit(peek(at, end)))
 		return parser_fail(parser, at, "expected a digit");
@@ -17,11 +18,11 @@ static inline const char *read_digits(struct parser *parser, const char *at, con
 	return at;
 }
 
-static const char *read_fraction_and_exponent(
+static const char *json_token_read_fraction_and_exponent(
 	struct parser *parser, const char *at, const char *end)
 {
 	if (peek(at, end) == '.') {
-		at = read_digits(parser, at + 1, end);
+		at = json_token_read_digits(parser, at + 1, end);
 		if (!at)
 			return NULL;
 	}
@@ -29,7 +30,7 @@ static const char *read_fraction_and_exponent(
 		at++;
 		if (peek(at, end) == '+' || peek(at, end) == '-')
 			at++;
-		at = read_digits(parser, at, end);
+		at = json_token_read_digits(parser, at, end);
 	}
 	return at;
 }
@@ -39,18 +40,19 @@ const char *parser_read_number(struct parser *parser, const char *start, const c
 	const char *at = start + (*start == '-');
 	bool leads_with_zero = peek(at, end) == '0';
 	const char *digits = at;
-	at = read_digits(parser, at, end);
+	at = json_token_read_digits(parser, at, end);
 	if (!at)
 		return NULL;
 	if (leads_with_zero && at - digits > 1)
 		return parser_fail(parser, digits + 1, "expected no digit behind a leading 0");
-	at = read_fraction_and_exponent(parser, at, end);
+	at = json_token_read_fraction_and_exponent(parser, at, end);
 	if (!at)
 		return NULL;
 	return add_value(parser, PERCH_JSON_NUMBER, start, (size_t)(at - start)) ? at : NULL;
 }
 
-static const char *read_unicode_escape(struct parser *parser, const char *at, const char *end)
+static const char *json_token_read_unicode_escape(
+	struct parser *parser, const char *at, const char *end)
 {
 	int unit = end - at >= 6 ? json_hex4(at + 2) : -1;
 	if (unit < 0)
@@ -67,7 +69,8 @@ static const char *read_unicode_escape(struct parser *parser, const char *at, co
 	return at + 6;
 }
 
-static inline const char *read_escape(struct parser *parser, const char *at, const char *end)
+static inline const char *json_token_read_escape(
+	struct parser *parser, const char *at, const char *end)
 {
 	switch (peek(at + 1, end)) {
 	case '"':
@@ -80,7 +83,7 @@ static inline const char *read_escape(struct parser *parser, const char *at, con
 	case 't':
 		return at + 2;
 	case 'u':
-		return read_unicode_escape(parser, at, end);
+		return json_token_read_unicode_escape(parser, at, end);
 	default:
 		return parser_fail(
 			parser, at + 1, "expected one of \" \\ / b f n r t u behind a backslash");
@@ -89,7 +92,7 @@ static inline const char *read_escape(struct parser *parser, const char *at, con
 
 /* Finds room to decode a string into, once for the whole text: a string at
  * some offset of the text has its room at that offset. */
-static bool reserve_decoded(struct parser *parser, perch_json_value *string)
+static bool json_token_reserve_decoded(struct parser *parser, perch_json_value *string)
 {
 	perch_json *json = parser->json;
 	size_t need = json->length * json_growth(json);
@@ -108,7 +111,7 @@ static bool reserve_decoded(struct parser *parser, perch_json_value *string)
 }
 
 /* Reads plain characters and checks their UTF-8. */
-static inline const char *read_plain(
+static inline const char *json_token_read_plain(
 	struct parser *parser, const char *start, const char *end, bool *ret_is_broken)
 {
 	unsigned high = 0;
@@ -129,7 +132,7 @@ const char *parser_read_odd_string(
 {
 	bool differs = false; /* from the way it is written */
 	for (;;) {
-		at = read_plain(parser, at, end, &differs);
+		at = json_token_read_plain(parser, at, end, &differs);
 		if (!at || peek(at, end) == '"')
 			break;
 		if (at == end)
@@ -137,12 +140,12 @@ const char *parser_read_odd_string(
 		if (*at != '\\')
 			return parser_fail(parser, at, "expected control characters in a string to be escaped");
 		differs = true;
-		at = read_escape(parser, at, end);
+		at = json_token_read_escape(parser, at, end);
 		if (!at)
 			break;
 	}
 	at = at ? add_string(parser, start, at + 1) : NULL;
-	if (at && differs && !reserve_decoded(parser, parser->next - 1))
+	if (at && differs && !json_token_reserve_decoded(parser, parser->next - 1))
 		return parser_fail_with(parser, at, -ENOMEM);
 	return at;
 }

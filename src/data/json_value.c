@@ -1,4 +1,5 @@
 /* Looking at values. */
+#include "base/macros.h"
 #include "perch/json.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ const char *perch_json_type_name(perch_json_type type)
 		[PERCH_JSON_ARRAY] = "an array",
 		[PERCH_JSON_OBJECT] = "an object",
 	};
-	return (unsigned)type < sizeof(names) / sizeof(names[0]) ? names[type] : names[0];
+	return (unsigned)type < COUNT(names) ? names[type] : names[0];
 }
 
 const char *perch_json_raw(const perch_json_value *value, size_t *ret_length)

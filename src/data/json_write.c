@@ -12,18 +12,18 @@
 #include "data/json_scan.h"
 
 /* Room for `extra` bytes, to be written without further checks. */
-static inline bool has_room(struct buf *out, size_t extra)
+static inline bool json_write_has_room(struct buf *out, size_t extra)
 {
 	bool fits = extra <= out->cap - out->len && !out->failed;
 	return __builtin_expect(fits, 1) || buf_reserve(out, extra) == 0;
 }
 
-static inline void put(struct buf *out, char c)
+static inline void json_write_put(struct buf *out, char c)
 {
 	out->data[out->len++] = c;
 }
 
-static __attribute__((noinline)) void append_line_break(struct perch_json_writer *writer)
+static __attribute__((noinline)) void json_write_append_line_break(struct perch_json_writer *writer)
 {
 	buf_append_char(writer->out, '\n');
 	for (int i = 0; i < writer->depth; i++)
@@ -32,22 +32,22 @@ static __attribute__((noinline)) void append_line_break(struct perch_json_writer
 
 /* What has to stand between what was written last and the next name or value;
  * false without memory. Leaves room for `extra` bytes. */
-static inline bool separate(struct perch_json_writer *writer, size_t extra)
+static inline bool json_write_separate(struct perch_json_writer *writer, size_t extra)
 {
 	struct buf *out = writer->out;
-	if (!has_room(out, extra + 1))
+	if (!json_write_has_room(out, extra + 1))
 		return false;
 	if (writer->place == JSON_NEXT)
-		put(out, ',');
+		json_write_put(out, ',');
 	bool begins_line = writer->depth > 0 && writer->place != JSON_BEHIND_NAME;
 	writer->place = JSON_NEXT;
 	if (writer->style == PERCH_JSON_COMPACT || !begins_line)
 		return true;
-	append_line_break(writer);
-	return has_room(out, extra);
+	json_write_append_line_break(writer);
+	return json_write_has_room(out, extra);
 }
 
-static void append_escape(struct buf *out, unsigned char c)
+static void json_write_append_escape(struct buf *out, unsigned char c)
 {
 	static const char short_form[128] = {
 		['"'] = '"',
@@ -70,18 +70,18 @@ static void append_escape(struct buf *out, unsigned char c)
 
 /* The slower part of a string, from the first byte that is not plain ASCII:
  * leaves room for the quote at the end, or nothing without memory. */
-static bool append_odd_part(struct buf *out, const char *at, const char *end)
+static bool json_write_append_odd_part(struct buf *out, const char *at, const char *end)
 {
 	while (at < end) {
 		const char *stop = at;
 		if ((unsigned char)*at < 0x80) {
-			append_escape(out, (unsigned char)*stop++);
+			json_write_append_escape(out, (unsigned char)*stop++);
 		} else {
 			unsigned high = 0;
 			stop = json_scan(at, end, &high);
 			utf8_append_replaced(out, at, (size_t)(stop - at));
 		}
-		if (!has_room(out, (size_t)(end - stop) + 1))
+		if (!json_write_has_room(out, (size_t)(end - stop) + 1))
 			return false;
 		at = json_copy_ascii(stop, end, out->data + out->len);
 		out->len += (size_t)(at - stop);
@@ -90,56 +90,56 @@ static bool append_odd_part(struct buf *out, const char *at, const char *end)
 }
 
 /* A string, for which there is room if nothing in it needs an escape. */
-static void append_string(struct buf *out, const char *text, size_t length)
+static void json_write_append_string(struct buf *out, const char *text, size_t length)
 {
 	const char *start = length ? text : "";
 	const char *end = start + length;
-	put(out, '"');
+	json_write_put(out, '"');
 	const char *at = json_copy_ascii(start, end, out->data + out->len);
 	out->len += (size_t)(at - start);
-	if (at == end || append_odd_part(out, at, end))
-		put(out, '"');
+	if (at == end || json_write_append_odd_part(out, at, end))
+		json_write_put(out, '"');
 }
 
-static void begin_container(struct perch_json_writer *writer, char bracket)
+static void json_write_begin_container(struct perch_json_writer *writer, char bracket)
 {
-	if (separate(writer, 1))
-		put(writer->out, bracket);
+	if (json_write_separate(writer, 1))
+		json_write_put(writer->out, bracket);
 	writer->place = JSON_FIRST;
 	writer->depth++;
 }
 
-static void end_container(struct perch_json_writer *writer, char bracket)
+static void json_write_end_container(struct perch_json_writer *writer, char bracket)
 {
 	writer->depth--;
 	if (writer->style == PERCH_JSON_PRETTY && writer->place == JSON_NEXT)
-		append_line_break(writer);
+		json_write_append_line_break(writer);
 	buf_append_char(writer->out, bracket);
 	writer->place = JSON_NEXT;
 }
 
 void perch_json_begin_object(perch_json_writer *writer)
 {
-	begin_container(writer, '{');
+	json_write_begin_container(writer, '{');
 }
 
 void perch_json_end_object(perch_json_writer *writer)
 {
-	end_container(writer, '}');
+	json_write_end_container(writer, '}');
 }
 
 void perch_json_begin_array(perch_json_writer *writer)
 {
-	begin_container(writer, '[');
+	json_write_begin_container(writer, '[');
 }
 
 void perch_json_end_array(perch_json_writer *writer)
 {
-	end_container(writer, ']');
+	json_write_end_container(writer, ']');
 }
 
 /* The colon behind a name, and the blank that the pretty style puts there. */
-static void append_colon(struct perch_json_writer *writer)
+static void json_write_append_colon(struct perch_json_writer *writer)
 {
 	buf_append(writer->out, ": ", writer->style == PERCH_JSON_PRETTY ? 2 : 1);
 	writer->place = JSON_BEHIND_NAME;
@@ -147,24 +147,24 @@ static void append_colon(struct perch_json_writer *writer)
 
 void perch_json_write_name_n(perch_json_writer *writer, const char *name, size_t length)
 {
-	if (separate(writer, length + 2))
-		append_string(writer->out, name, length);
-	append_colon(writer);
+	if (json_write_separate(writer, length + 2))
+		json_write_append_string(writer->out, name, length);
+	json_write_append_colon(writer);
 }
 
 void perch_json_write_string_n(perch_json_writer *writer, const char *text, size_t length)
 {
-	if (separate(writer, length + 2))
-		append_string(writer->out, text, length);
+	if (json_write_separate(writer, length + 2))
+		json_write_append_string(writer->out, text, length);
 }
 
 void perch_json_write_raw(perch_json_writer *writer, const char *text, size_t length)
 {
-	if (separate(writer, length))
+	if (json_write_separate(writer, length))
 		buf_append(writer->out, text, length);
 }
 
-static void write_number(perch_json_writer *writer, bool is_negative, uint64_t magnitude)
+static void json_write_number(perch_json_writer *writer, bool is_negative, uint64_t magnitude)
 {
 	char digits[24];
 	char *end = digits + sizeof(digits);
@@ -180,12 +180,12 @@ static void write_number(perch_json_writer *writer, bool is_negative, uint64_t m
 
 void perch_json_write_int64(perch_json_writer *writer, int64_t number)
 {
-	write_number(writer, number < 0, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+	json_write_number(writer, number < 0, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
 }
 
 void perch_json_write_uint64(perch_json_writer *writer, uint64_t number)
 {
-	write_number(writer, false, number);
+	json_write_number(writer, false, number);
 }
 
 void perch_json_write_double(perch_json_writer *writer, double number)
@@ -208,17 +208,17 @@ void perch_json_write_null(perch_json_writer *writer)
 	perch_json_write_raw(writer, "null", 4);
 }
 
-static bool ends_token(char c)
+static bool json_write_ends_token(char c)
 {
 	return c == ',' || c == ']' || c == '}' || c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
 /* The end of a string, number or word that begins at `at`, in checked text. */
-static const char *skip_token(const char *at, const char *end)
+static const char *json_write_skip_token(const char *at, const char *end)
 {
 	bool is_string = *at++ == '"';
 	if (!is_string) {
-		while (at < end && !ends_token(*at))
+		while (at < end && !json_write_ends_token(*at))
 			at++;
 		return at;
 	}
@@ -227,10 +227,10 @@ static const char *skip_token(const char *at, const char *end)
 	return at + 1;
 }
 
-static const char *copy_token(perch_json_writer *writer, const char *at, const char *end)
+static const char *json_write_copy_token(perch_json_writer *writer, const char *at, const char *end)
 {
-	const char *stop = skip_token(at, end);
-	if (separate(writer, (size_t)(stop - at)))
+	const char *stop = json_write_skip_token(at, end);
+	if (json_write_separate(writer, (size_t)(stop - at)))
 		utf8_append_replaced(writer->out, at, (size_t)(stop - at));
 	return stop;
 }
@@ -248,13 +248,13 @@ void perch_json_write_value(perch_json_writer *writer, const perch_json_value *v
 	while (at < end) {
 		char c = *at;
 		if (c == '{' || c == '[') {
-			begin_container(writer, c);
+			json_write_begin_container(writer, c);
 		} else if (c == '}' || c == ']') {
-			end_container(writer, c);
+			json_write_end_container(writer, c);
 		} else if (c == ':') {
-			append_colon(writer);
-		} else if (!ends_token(c)) {
-			at = copy_token(writer, at, end);
+			json_write_append_colon(writer);
+		} else if (!json_write_ends_token(c)) {
+			at = json_write_copy_token(writer, at, end);
 			continue;
 		}
 		at++;

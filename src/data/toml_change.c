@@ -5,14 +5,14 @@
 
 #include "base/err.h"
 
-static const char *line_end_of(struct str text)
+static const char *toml_change_line_end_of(struct str text)
 {
 	const char *newline = text.len ? memchr(text.data, '\n', text.len) : NULL;
 	return newline && newline > text.data && newline[-1] == '\r' ? "\r\n" : "\n";
 }
 
 /* The key that names value: an element is named by its array. */
-static struct str name_of(const struct toml_value *value)
+static struct str toml_change_name_of(const struct toml_value *value)
 {
 	while (value->parent && value->parent->type == TOML_ARRAY)
 		value = value->parent;
@@ -24,11 +24,11 @@ int toml_change_wrong_kind(const struct toml_change *change, const char *wanted)
 	const struct toml_value *value = change->deepest;
 	char quoted[TOML_QUOTE_MAX];
 	return err_set_at(change->err, -EINVAL, value->at.line, value->at.column,
-		"%s is %s here, not %s: change the file by hand", toml_quote(name_of(value), quoted),
-		toml_type_name(value->type), wanted);
+		"%s is %s here, not %s: change the file by hand",
+		toml_quote(toml_change_name_of(value), quoted), toml_type_name(value->type), wanted);
 }
 
-static int step_to(
+static int toml_change_step_to(
 	const struct toml_change *change, const struct toml_step *step, struct toml_value **ret_next)
 {
 	const struct toml_value *value = change->deepest;
@@ -50,7 +50,7 @@ static int step_to(
 }
 
 /* What is missing can be made when it is named by keys alone. */
-static int check_missing(const struct toml_change *change)
+static int toml_change_check_missing(const struct toml_change *change)
 {
 	for (size_t i = change->resolved; i < change->path.count; i++) {
 		char quoted[TOML_QUOTE_MAX];
@@ -61,22 +61,22 @@ static int check_missing(const struct toml_change *change)
 	return 0;
 }
 
-static int resolve(struct toml_change *change)
+static int toml_change_resolve(struct toml_change *change)
 {
 	change->deepest = change->toml->root;
 	for (; change->resolved < change->path.count; change->resolved++) {
 		struct toml_value *next = NULL;
-		int result = step_to(change, &change->path.steps[change->resolved], &next);
+		int result = toml_change_step_to(change, &change->path.steps[change->resolved], &next);
 		if (result < 0)
 			return result;
 		if (!next)
 			break;
 		change->deepest = next;
 	}
-	return check_missing(change);
+	return toml_change_check_missing(change);
 }
 
-static void change_free(struct toml_change *change)
+static void toml_change_free(struct toml_change *change)
 {
 	toml_free(change->toml);
 	toml_patches_free(&change->patches);
@@ -85,20 +85,21 @@ static void change_free(struct toml_change *change)
 int toml_change_begin(
 	struct toml_change *change, struct str text, struct toml_path path, perch_err *err)
 {
-	*change = (struct toml_change){ .path = path, .err = err, .line_end = line_end_of(text) };
+	*change =
+		(struct toml_change){ .path = path, .err = err, .line_end = toml_change_line_end_of(text) };
 	int result = toml_read(text, NULL, true, &change->toml, err);
 	if (result < 0)
 		return result;
 	bool has_mark = str_has_prefix(text, STR("\xEF\xBB\xBF"));
 	change->layout = (struct toml_layout){ text, has_mark ? 3 : 0, change->toml };
-	result = resolve(change);
+	result = toml_change_resolve(change);
 	if (result < 0)
-		change_free(change);
+		toml_change_free(change);
 	return result;
 }
 
 /* The promise of the editor: nothing leaves it that cannot be read again. */
-static int check_result(struct str text, perch_err *err)
+static int toml_change_check_result(struct str text, perch_err *err)
 {
 	perch_err found = { 0 };
 	struct toml *toml = NULL;
@@ -119,14 +120,14 @@ int toml_change_end(struct toml_change *change, int result, struct buf *ret_text
 	if (result == 0 && toml_patch_apply(&change->patches, text, &out) < 0)
 		result = err_no_memory(change->err);
 	if (result == 0)
-		result = check_result((struct str){ out.data, out.len }, change->err);
+		result = toml_change_check_result((struct str){ out.data, out.len }, change->err);
 	if (result == 0) {
 		result = !str_eq(text, (struct str){ out.data, out.len });
 		buf_free(ret_text);
 		*ret_text = out;
 		out = (struct buf){ 0 };
 	}
-	change_free(change);
+	toml_change_free(change);
 	return result;
 }
 
@@ -135,7 +136,7 @@ bool toml_change_is_resolved(const struct toml_change *change)
 	return change->resolved == change->path.count;
 }
 
-static bool is_dotted(const struct toml_value *value)
+static bool toml_change_is_dotted(const struct toml_value *value)
 {
 	return value->type == TOML_TABLE && value->origin == TOML_DOTTED;
 }
@@ -143,7 +144,7 @@ static bool is_dotted(const struct toml_value *value)
 const struct toml_value *toml_change_home(const struct toml_change *change)
 {
 	const struct toml_value *home = change->deepest;
-	while (is_dotted(home))
+	while (toml_change_is_dotted(home))
 		home = home->parent;
 	return home;
 }

@@ -4,7 +4,7 @@
 /* Cuts whole sections that follow each other, with the blank lines behind
  * them: those before them go on separating what stays. At the end of the file
  * there is nothing left to separate. */
-static void cut_run(
+static void toml_cut_run(
 	struct toml_change *change, const struct toml_span *first, const struct toml_span *last)
 {
 	const struct toml_layout *layout = &change->layout;
@@ -32,7 +32,7 @@ void toml_cut_sections(
 		if (goes && !first)
 			first = header;
 		if (!goes && first) {
-			cut_run(change, first, last);
+			toml_cut_run(change, first, last);
 			first = NULL;
 		}
 		if (!header)
@@ -42,7 +42,7 @@ void toml_cut_sections(
 }
 
 /* Where the comma behind an element ends, or 0 when there is none. */
-static size_t comma_end(const struct toml_layout *layout, size_t at)
+static size_t toml_cut_comma_end(const struct toml_layout *layout, size_t at)
 {
 	for (;;) {
 		at = toml_behind_blanks(layout, at);
@@ -56,7 +56,7 @@ static size_t comma_end(const struct toml_layout *layout, size_t at)
 	}
 }
 
-static bool is_cut(
+static bool toml_cut_is_cut(
 	const struct toml_span *span, const struct toml_value *value, const struct toml_span *except)
 {
 	return span != except && !toml_is_header(span) && toml_is_within(span->value, value) &&
@@ -64,18 +64,18 @@ static bool is_cut(
 }
 
 /* The end of the nearest sibling before span that stays, or 0. */
-static size_t kept_end_before(const struct toml_change *change, const struct toml_span *span,
-	const struct toml_value *value, const struct toml_span *except)
+static size_t toml_cut_kept_end_before(const struct toml_change *change,
+	const struct toml_span *span, const struct toml_value *value, const struct toml_span *except)
 {
 	for (const struct toml_span *other = span; other > change->toml->spans;) {
 		other--;
-		if (other->container == span->container && !is_cut(other, value, except))
+		if (other->container == span->container && !toml_cut_is_cut(other, value, except))
 			return other->end;
 	}
 	return 0;
 }
 
-static bool has_newline(struct str text, size_t start, size_t end)
+static bool toml_cut_has_newline(struct str text, size_t start, size_t end)
 {
 	return memchr(text.data + start, '\n', end - start) != NULL;
 }
@@ -83,16 +83,16 @@ static bool has_newline(struct str text, size_t start, size_t end)
 /* One of several things in braces or brackets. It goes with the comma behind
  * it, and with its lines when it has them for itself; the last one on a line
  * takes the comma before it along. */
-static void cut_listed(struct toml_change *change, const struct toml_span *span,
+static void toml_cut_listed(struct toml_change *change, const struct toml_span *span,
 	const struct toml_value *value, const struct toml_span *except)
 {
 	const struct toml_layout *layout = &change->layout;
 	size_t start = span->start;
-	size_t end = comma_end(layout, span->end);
+	size_t end = toml_cut_comma_end(layout, span->end);
 	if (!end) {
 		end = span->end;
-		size_t kept_end = kept_end_before(change, span, value, except);
-		if (kept_end && !has_newline(layout->text, kept_end, start)) {
+		size_t kept_end = toml_cut_kept_end_before(change, span, value, except);
+		if (kept_end && !toml_cut_has_newline(layout->text, kept_end, start)) {
 			toml_patch_cut(&change->patches, kept_end, end);
 			return;
 		}
@@ -112,13 +112,13 @@ void toml_cut_items(
 	const struct toml_layout *layout = &change->layout;
 	for (size_t i = 0; i < change->toml->span_count; i++) {
 		const struct toml_span *span = &change->toml->spans[i];
-		if (!is_cut(span, value, except))
+		if (!toml_cut_is_cut(span, value, except))
 			continue;
 		if (toml_is_statement(span))
 			toml_patch_cut(&change->patches, toml_line_start(layout, span->start),
 				toml_line_end(layout, span->end));
 		else
-			cut_listed(change, span, value, except);
+			toml_cut_listed(change, span, value, except);
 	}
 }
 
@@ -126,7 +126,7 @@ const struct toml_span *toml_first_item(
 	const struct toml_change *change, const struct toml_value *value)
 {
 	for (size_t i = 0; i < change->toml->span_count; i++) {
-		if (is_cut(&change->toml->spans[i], value, NULL))
+		if (toml_cut_is_cut(&change->toml->spans[i], value, NULL))
 			return &change->toml->spans[i];
 	}
 	return NULL;

@@ -9,7 +9,7 @@
 
 /* Bytes that are no characters are found here, once and for all: what comes
  * later may rely on UTF-8. */
-static int check_text(struct toml_reader *r)
+static int toml_document_check_text(struct toml_reader *r)
 {
 	if (r->text.len > r->limits.size_max)
 		return err_set(r->err, PERCH_ELIMIT, "the text has %zu bytes (the limit is %zu)",
@@ -22,13 +22,13 @@ static int check_text(struct toml_reader *r)
 		(unsigned char)r->text.data[valid]);
 }
 
-static void skip_byte_order_mark(struct toml_reader *r)
+static void toml_document_skip_byte_order_mark(struct toml_reader *r)
 {
 	if (str_has_prefix(r->text, STR("\xEF\xBB\xBF")))
 		r->at = r->mark = 3;
 }
 
-static struct toml_options effective_limits(const struct toml_options *options)
+static struct toml_options toml_document_effective_limits(const struct toml_options *options)
 {
 	struct toml_options limits = options ? *options : (struct toml_options){ 0 };
 	if (limits.size_max == 0)
@@ -44,7 +44,7 @@ static struct toml_options effective_limits(const struct toml_options *options)
 	return limits;
 }
 
-static int add_root(struct toml_reader *r)
+static int toml_document_add_root(struct toml_reader *r)
 {
 	struct toml_value *root = arena_alloc(&r->toml->arena, sizeof(*root));
 	if (!root)
@@ -55,14 +55,14 @@ static int add_root(struct toml_reader *r)
 	return 0;
 }
 
-static int read_text(struct toml_reader *r)
+static int toml_document_read_text(struct toml_reader *r)
 {
-	int result = add_root(r);
+	int result = toml_document_add_root(r);
 	if (result == 0)
-		result = check_text(r);
+		result = toml_document_check_text(r);
 	if (result < 0)
 		return result;
-	skip_byte_order_mark(r);
+	toml_document_skip_byte_order_mark(r);
 	return toml_read_document(r);
 }
 
@@ -75,12 +75,12 @@ int toml_read(struct str text, const struct toml_options *options, bool keep_spa
 	struct toml_reader reader = {
 		.text = text,
 		.toml = toml,
-		.limits = effective_limits(options),
+		.limits = toml_document_effective_limits(options),
 		.keep_spans = keep_spans,
 		.mark_place = { 1, 1 },
 		.err = err,
 	};
-	int result = read_text(&reader);
+	int result = toml_document_read_text(&reader);
 	buf_free(&reader.scratch);
 	if (reader.c_locale)
 		freelocale(reader.c_locale);

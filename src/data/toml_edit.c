@@ -7,7 +7,7 @@
 #include "base/err.h"
 
 /* A table or array with headers of its own is more than a value to overwrite. */
-static int set_existing(
+static int toml_edit_set_existing(
 	struct toml_change *change, const struct toml_value *value, const struct toml_entry *entry)
 {
 	char quoted[TOML_QUOTE_MAX];
@@ -19,7 +19,7 @@ static int set_existing(
 	return 0;
 }
 
-static int set(struct toml_change *change, const struct toml_entry *entry)
+static int toml_edit_set_value(struct toml_change *change, const struct toml_entry *entry)
 {
 	if (change->deepest->type != TOML_TABLE)
 		return toml_change_wrong_kind(change, "a table");
@@ -27,7 +27,7 @@ static int set(struct toml_change *change, const struct toml_entry *entry)
 	const struct toml_value *old =
 		is_resolved ? toml_find(change->deepest, str_from(entry->key)) : NULL;
 	if (old)
-		return set_existing(change, old, entry);
+		return toml_edit_set_existing(change, old, entry);
 	if (is_resolved || toml_change_home(change)->origin == TOML_INLINE)
 		toml_put_pair(change, entry);
 	else
@@ -43,10 +43,11 @@ int toml_edit_set(struct str text, struct toml_path table, const struct toml_ent
 	if (result < 0)
 		return result;
 	result = toml_change_begin(&change, text, table, err);
-	return result < 0 ? result : toml_change_end(&change, set(&change, entry), ret_text);
+	return result < 0 ? result
+					  : toml_change_end(&change, toml_edit_set_value(&change, entry), ret_text);
 }
 
-static int remove_value(struct toml_change *change)
+static int toml_edit_remove_value(struct toml_change *change)
 {
 	if (!toml_change_is_resolved(change))
 		return 0;
@@ -61,10 +62,12 @@ int toml_edit_remove(struct str text, struct toml_path path, struct buf *ret_tex
 {
 	struct toml_change change;
 	int result = toml_change_begin(&change, text, path, err);
-	return result < 0 ? result : toml_change_end(&change, remove_value(&change), ret_text);
+	return result < 0 ? result
+					  : toml_change_end(&change, toml_edit_remove_value(&change), ret_text);
 }
 
-static int replace(struct toml_change *change, const struct toml_entry *entries, size_t count)
+static int toml_edit_replace_value(
+	struct toml_change *change, const struct toml_entry *entries, size_t count)
 {
 	if (change->deepest->type != TOML_TABLE)
 		return toml_change_wrong_kind(change, "a table");
@@ -88,12 +91,14 @@ int toml_edit_replace(struct str text, struct toml_path table, const struct toml
 	if (result < 0)
 		return result;
 	result = toml_change_begin(&change, text, table, err);
-	return result < 0 ? result
-					  : toml_change_end(&change, replace(&change, entries, count), ret_text);
+	return result < 0
+		? result
+		: toml_change_end(&change, toml_edit_replace_value(&change, entries, count), ret_text);
 }
 
 /* `name = []` on a line without comment: [[name]] reads better. */
-static bool is_plain_empty_array(const struct toml_change *change, const struct toml_value *array)
+static bool toml_edit_is_plain_empty_array(
+	const struct toml_change *change, const struct toml_value *array)
 {
 	const struct toml_layout *layout = &change->layout;
 	const struct toml_span *span = toml_span_of(layout, array);
@@ -104,7 +109,7 @@ static bool is_plain_empty_array(const struct toml_change *change, const struct 
 	return memchr(layout->text.data + start, '#', end - start) == NULL;
 }
 
-static int append_inline(
+static int toml_edit_append_inline(
 	struct toml_change *change, const struct toml_value *array, const struct toml_entry *element)
 {
 	char quoted[TOML_QUOTE_MAX];
@@ -116,15 +121,15 @@ static int append_inline(
 	return 0;
 }
 
-static int append_to_existing(
+static int toml_edit_append_to_existing(
 	struct toml_change *change, const struct toml_entry *entries, size_t count)
 {
 	const struct toml_value *array = change->deepest;
 	if (array->type != TOML_ARRAY)
 		return toml_change_wrong_kind(change, "an array");
 	struct toml_entry element = { .type = TOML_TABLE, .entries = entries, .count = count };
-	if (array->origin == TOML_INLINE && !is_plain_empty_array(change, array))
-		return append_inline(change, array, &element);
+	if (array->origin == TOML_INLINE && !toml_edit_is_plain_empty_array(change, array))
+		return toml_edit_append_inline(change, array, &element);
 	if (array->origin == TOML_INLINE)
 		toml_cut_items(change, array, NULL);
 	change->deepest = array->parent;
@@ -133,10 +138,11 @@ static int append_to_existing(
 	return 0;
 }
 
-static int append(struct toml_change *change, const struct toml_entry *entries, size_t count)
+static int toml_edit_append_bytes(
+	struct toml_change *change, const struct toml_entry *entries, size_t count)
 {
 	if (toml_change_is_resolved(change))
-		return append_to_existing(change, entries, count);
+		return toml_edit_append_to_existing(change, entries, count);
 	const struct toml_value *home = toml_change_home(change);
 	if (home->origin == TOML_INLINE)
 		return err_set_at(change->err, -EINVAL, home->at.line, home->at.column,
@@ -153,6 +159,7 @@ int toml_edit_append(struct str text, struct toml_path array, const struct toml_
 	if (result < 0)
 		return result;
 	result = toml_change_begin(&change, text, array, err);
-	return result < 0 ? result
-					  : toml_change_end(&change, append(&change, entries, count), ret_text);
+	return result < 0
+		? result
+		: toml_change_end(&change, toml_edit_append_bytes(&change, entries, count), ret_text);
 }

@@ -23,7 +23,8 @@ const char *toml_type_name(enum toml_type type)
 	return type_names[type];
 }
 
-static int wrong_type(const struct toml_value *value, enum toml_type wanted, perch_err *err)
+static int toml_get_wrong_type(
+	const struct toml_value *value, enum toml_type wanted, perch_err *err)
 {
 	char quoted[TOML_QUOTE_MAX];
 	err_set_at(err, PERCH_ESYNTAX, value->at.line, value->at.column, "%s must be %s, not %s",
@@ -32,20 +33,20 @@ static int wrong_type(const struct toml_value *value, enum toml_type wanted, per
 }
 
 /* 1 and the value, 0, or an error. */
-static int get_typed(const struct toml_value *table, const char *key, enum toml_type type,
+static int toml_get_typed(const struct toml_value *table, const char *key, enum toml_type type,
 	const struct toml_value **ret, perch_err *err)
 {
 	const struct toml_value *value = toml_get(table, key);
 	if (!value)
 		return 0;
 	if (value->type != type)
-		return wrong_type(value, type, err);
+		return toml_get_wrong_type(value, type, err);
 	*ret = value;
 	return 1;
 }
 
 /* A NUL inside would cut the string for whoever uses it as one of C. */
-static int check_string(const struct toml_value *value, struct str key, perch_err *err)
+static int toml_get_check_string(const struct toml_value *value, struct str key, perch_err *err)
 {
 	if (strlen(value->string.data) == value->string.len)
 		return 0;
@@ -58,10 +59,10 @@ int toml_get_string(
 	const struct toml_value *table, const char *key, const char **ret, perch_err *err)
 {
 	const struct toml_value *value = NULL;
-	int found = get_typed(table, key, TOML_STRING, &value, err);
+	int found = toml_get_typed(table, key, TOML_STRING, &value, err);
 	if (found <= 0)
 		return found;
-	int result = check_string(value, value->key, err);
+	int result = toml_get_check_string(value, value->key, err);
 	if (result < 0)
 		return result;
 	*ret = value->string.data;
@@ -71,7 +72,7 @@ int toml_get_string(
 int toml_get_bool(const struct toml_value *table, const char *key, bool *ret, perch_err *err)
 {
 	const struct toml_value *value = NULL;
-	int found = get_typed(table, key, TOML_BOOL, &value, err);
+	int found = toml_get_typed(table, key, TOML_BOOL, &value, err);
 	if (found > 0)
 		*ret = value->boolean;
 	return found;
@@ -84,7 +85,7 @@ int toml_get_float(const struct toml_value *table, const char *key, double *ret,
 	if (!value)
 		return 0;
 	if (value->type != TOML_FLOAT && value->type != TOML_INTEGER)
-		return wrong_type(value, TOML_FLOAT, err);
+		return toml_get_wrong_type(value, TOML_FLOAT, err);
 	*ret = value->type == TOML_FLOAT ? value->number : (double)value->integer;
 	return 1;
 }
@@ -93,7 +94,7 @@ int toml_get_integer(const struct toml_value *table, const char *key, int64_t lo
 	int64_t *ret, perch_err *err)
 {
 	const struct toml_value *value = NULL;
-	int found = get_typed(table, key, TOML_INTEGER, &value, err);
+	int found = toml_get_typed(table, key, TOML_INTEGER, &value, err);
 	if (found <= 0)
 		return found;
 	char quoted[TOML_QUOTE_MAX];
@@ -108,15 +109,15 @@ int toml_get_integer(const struct toml_value *table, const char *key, int64_t lo
 int toml_get_table(
 	const struct toml_value *table, const char *key, const struct toml_value **ret, perch_err *err)
 {
-	return get_typed(table, key, TOML_TABLE, ret, err);
+	return toml_get_typed(table, key, TOML_TABLE, ret, err);
 }
 
-static int check_element(
+static int toml_get_check_element(
 	const struct toml_value *array, size_t index, enum toml_type type, perch_err *err)
 {
 	const struct toml_value *element = array->items[index];
 	if (element->type == type)
-		return type == TOML_STRING ? check_string(element, array->key, err) : 0;
+		return type == TOML_STRING ? toml_get_check_string(element, array->key, err) : 0;
 	char quoted[TOML_QUOTE_MAX];
 	return err_set_at(err, PERCH_ESYNTAX, element->at.line, element->at.column,
 		"element %zu of %s must be %s, not %s", index + 1, toml_quote(array->key, quoted),
@@ -127,11 +128,11 @@ int toml_get_array(const struct toml_value *table, const char *key, enum toml_ty
 	const struct toml_value **ret, perch_err *err)
 {
 	const struct toml_value *array = NULL;
-	int found = get_typed(table, key, TOML_ARRAY, &array, err);
+	int found = toml_get_typed(table, key, TOML_ARRAY, &array, err);
 	if (found <= 0)
 		return found;
 	for (size_t i = 0; i < array->count; i++) {
-		int result = check_element(array, i, element_type, err);
+		int result = toml_get_check_element(array, i, element_type, err);
 		if (result < 0)
 			return result;
 	}

@@ -47,7 +47,7 @@ const struct toml_span *toml_next_header(
 	return span;
 }
 
-static const struct toml_span *previous_statement(
+static const struct toml_span *toml_layout_previous_statement(
 	const struct toml_layout *layout, const struct toml_span *span)
 {
 	while (span > layout->toml->spans) {
@@ -71,21 +71,21 @@ size_t toml_line_end(const struct toml_layout *layout, size_t at)
 	return newline ? (size_t)(newline - layout->text.data) + 1 : layout->text.len;
 }
 
-static bool is_blank(char c)
+static bool toml_layout_is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
 
 size_t toml_behind_blanks(const struct toml_layout *layout, size_t at)
 {
-	while (at < layout->text.len && is_blank(layout->text.data[at]))
+	while (at < layout->text.len && toml_layout_is_blank(layout->text.data[at]))
 		at++;
 	return at;
 }
 
 size_t toml_before_blanks(const struct toml_layout *layout, size_t at)
 {
-	while (at > layout->first && is_blank(layout->text.data[at - 1]))
+	while (at > layout->first && toml_layout_is_blank(layout->text.data[at - 1]))
 		at--;
 	return at;
 }
@@ -106,7 +106,7 @@ bool toml_is_comment_line(const struct toml_layout *layout, size_t at)
 
 size_t toml_section_start(const struct toml_layout *layout, const struct toml_span *header)
 {
-	const struct toml_span *before = previous_statement(layout, header);
+	const struct toml_span *before = toml_layout_previous_statement(layout, header);
 	size_t floor = before ? toml_line_end(layout, before->end) : layout->first;
 	size_t start = toml_line_start(layout, header->start);
 	while (start > floor) {

@@ -1,5 +1,6 @@
 /* Integers and floats. A number is one word of the text; it is checked against
  * the grammar first, so that the conversion sees nothing it could reject. */
+#include "base/macros.h"
 #include "data/toml_reader.h"
 
 #include <math.h>
@@ -14,12 +15,12 @@ struct number {
 	bool is_negative;
 };
 
-static int number_peek(const struct number *number)
+static int toml_number_peek(const struct number *number)
 {
 	return number->at < number->word.len ? (unsigned char)number->word.data[number->at] : TOML_END;
 }
 
-static unsigned digit_value(int c)
+static unsigned toml_number_digit_value(int c)
 {
 	if (c >= '0' && c <= '9')
 		return (unsigned)(c - '0');
@@ -29,26 +30,26 @@ static unsigned digit_value(int c)
 }
 
 /* Digits with single underscores between them: 1_000. */
-static bool skip_digits(struct number *number, unsigned base)
+static bool toml_number_skip_digits(struct number *number, unsigned base)
 {
-	if (digit_value(number_peek(number)) >= base)
+	if (toml_number_digit_value(toml_number_peek(number)) >= base)
 		return false;
-	while (digit_value(number_peek(number)) < base) {
+	while (toml_number_digit_value(toml_number_peek(number)) < base) {
 		number->at++;
 		bool has_more = number->at + 1 < number->word.len &&
-			digit_value((unsigned char)number->word.data[number->at + 1]) < base;
-		if (number_peek(number) == '_' && has_more)
+			toml_number_digit_value((unsigned char)number->word.data[number->at + 1]) < base;
+		if (toml_number_peek(number) == '_' && has_more)
 			number->at++;
 	}
 	return true;
 }
 
-static bool is_finished(const struct number *number)
+static bool toml_number_is_finished(const struct number *number)
 {
 	return number->at == number->word.len;
 }
 
-static int no_number(struct toml_reader *r, struct str word, struct toml_place at)
+static int toml_number_no_number(struct toml_reader *r, struct str word, struct toml_place at)
 {
 	char quoted[TOML_QUOTE_MAX];
 	return toml_fail(
@@ -56,7 +57,7 @@ static int no_number(struct toml_reader *r, struct str word, struct toml_place a
 }
 
 /* The digits are checked: only their size can be wrong. */
-static int convert_integer(struct toml_reader *r, struct str digits, unsigned base,
+static int toml_number_convert_integer(struct toml_reader *r, struct str digits, unsigned base,
 	bool is_negative, struct toml_value *value)
 {
 	uint64_t limit = is_negative ? (uint64_t)INT64_MAX + 1 : (uint64_t)INT64_MAX;
@@ -64,7 +65,7 @@ static int convert_integer(struct toml_reader *r, struct str digits, unsigned ba
 	for (size_t i = 0; i < digits.len; i++) {
 		if (digits.data[i] == '_')
 			continue;
-		unsigned digit = digit_value((unsigned char)digits.data[i]);
+		unsigned digit = toml_number_digit_value((unsigned char)digits.data[i]);
 		char quoted[TOML_QUOTE_MAX];
 		if (sum > (limit - digit) / base)
 			return toml_fail(r, value->at, "expected an integer that fits into 64 bits, found %s",
@@ -76,17 +77,18 @@ static int convert_integer(struct toml_reader *r, struct str digits, unsigned ba
 	return 0;
 }
 
-static int read_prefixed(
+static int toml_number_read_prefixed(
 	struct toml_reader *r, struct str word, unsigned base, struct toml_value *value)
 {
 	struct number number = { .word = { word.data + 2, word.len - 2 } };
-	if (!skip_digits(&number, base) || !is_finished(&number))
-		return no_number(r, word, value->at);
-	return convert_integer(r, number.word, base, false, value);
+	if (!toml_number_skip_digits(&number, base) || !toml_number_is_finished(&number))
+		return toml_number_no_number(r, word, value->at);
+	return toml_number_convert_integer(r, number.word, base, false, value);
 }
 
 /* strtod_l rounds correctly and, with our own locale, knows no comma. */
-static int convert_float(struct toml_reader *r, struct str word, struct toml_value *value)
+static int toml_number_convert_float(
+	struct toml_reader *r, struct str word, struct toml_value *value)
 {
 	buf_clear(&r->scratch);
 	for (size_t i = 0; i < word.len; i++) {
@@ -103,37 +105,38 @@ static int convert_float(struct toml_reader *r, struct str word, struct toml_val
 }
 
 /* Reads the fraction and the exponent; false when they are malformed. */
-static bool skip_float_parts(struct number *number)
+static bool toml_number_skip_float_parts(struct number *number)
 {
-	if (number_peek(number) == '.') {
+	if (toml_number_peek(number) == '.') {
 		number->at++;
-		if (!skip_digits(number, 10))
+		if (!toml_number_skip_digits(number, 10))
 			return false;
 	}
-	if (number_peek(number) == 'e' || number_peek(number) == 'E') {
+	if (toml_number_peek(number) == 'e' || toml_number_peek(number) == 'E') {
 		number->at++;
-		if (number_peek(number) == '+' || number_peek(number) == '-')
+		if (toml_number_peek(number) == '+' || toml_number_peek(number) == '-')
 			number->at++;
-		if (!skip_digits(number, 10))
+		if (!toml_number_skip_digits(number, 10))
 			return false;
 	}
-	return is_finished(number);
+	return toml_number_is_finished(number);
 }
 
-static int read_decimal(struct toml_reader *r, struct number *number, struct toml_value *value)
+static int toml_number_read_decimal(
+	struct toml_reader *r, struct number *number, struct toml_value *value)
 {
 	size_t start = number->at;
-	if (!skip_digits(number, 10))
-		return no_number(r, number->word, value->at);
+	if (!toml_number_skip_digits(number, 10))
+		return toml_number_no_number(r, number->word, value->at);
 	struct str whole = { number->word.data + start, number->at - start };
 	if (whole.len > 1 && whole.data[0] == '0')
 		return toml_fail(
 			r, value->at, "expected a number without leading zeros, found `0%c`", whole.data[1]);
-	if (is_finished(number))
-		return convert_integer(r, whole, 10, number->is_negative, value);
-	if (!skip_float_parts(number))
-		return no_number(r, number->word, value->at);
-	return convert_float(r, number->word, value);
+	if (toml_number_is_finished(number))
+		return toml_number_convert_integer(r, whole, 10, number->is_negative, value);
+	if (!toml_number_skip_float_parts(number))
+		return toml_number_no_number(r, number->word, value->at);
+	return toml_number_convert_float(r, number->word, value);
 }
 
 static const struct {
@@ -145,17 +148,17 @@ int toml_read_number(struct toml_reader *r, struct toml_value *value)
 {
 	struct number number = { .word = toml_word(r) };
 	struct str word = number.word;
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+	for (size_t i = 0; i < COUNT(prefixes); i++) {
 		if (str_has_prefix(word, str_from(prefixes[i].prefix)))
-			return read_prefixed(r, word, prefixes[i].base, value);
+			return toml_number_read_prefixed(r, word, prefixes[i].base, value);
 	}
-	int sign = number_peek(&number);
+	int sign = toml_number_peek(&number);
 	number.is_negative = sign == '-';
 	number.at = sign == '-' || sign == '+';
 	struct str unsigned_word = { word.data + number.at, word.len - number.at };
 	bool is_infinite = str_is(unsigned_word, "inf");
 	if (!is_infinite && !str_is(unsigned_word, "nan"))
-		return read_decimal(r, &number, value);
+		return toml_number_read_decimal(r, &number, value);
 	value->type = TOML_FLOAT;
 	value->number = copysign(is_infinite ? INFINITY : NAN, number.is_negative ? -1.0 : 1.0);
 	return 0;

@@ -5,9 +5,9 @@
 #include "base/err.h"
 #include "base/vec.h"
 
-static int parse_value(struct toml_reader *r, struct toml_value *value);
+static int toml_parse_value(struct toml_reader *r, struct toml_value *value);
 
-static int defined_twice(
+static int toml_parse_defined_twice(
 	struct toml_reader *r, const struct toml_key *key, const struct toml_value *first)
 {
 	char quoted[TOML_QUOTE_MAX];
@@ -16,8 +16,8 @@ static int defined_twice(
 		first->key_at.column);
 }
 
-/* Notes where something stands; *ret_index is for span_close. */
-static int span_open(struct toml_reader *r, struct toml_span span, size_t *ret_index)
+/* Notes where something stands; *ret_index is for toml_parse_span_close. */
+static int toml_parse_span_open(struct toml_reader *r, struct toml_span span, size_t *ret_index)
 {
 	struct toml *toml = r->toml;
 	*ret_index = toml->span_count;
@@ -32,7 +32,7 @@ static int span_open(struct toml_reader *r, struct toml_span span, size_t *ret_i
 	return 0;
 }
 
-static void span_close(struct toml_reader *r, size_t index)
+static void toml_parse_span_close(struct toml_reader *r, size_t index)
 {
 	if (r->keep_spans)
 		r->toml->spans[index].end = r->at;
@@ -43,8 +43,8 @@ typedef int step_fn(struct toml_reader *r, struct toml_value *table, const struc
 	struct toml_value **ret_next);
 
 /* A table that is not inline stands where its name stands. */
-static int add_table(struct toml_reader *r, struct toml_value *parent, const struct toml_key *key,
-	enum toml_origin origin, struct toml_value **ret_table)
+static int toml_parse_add_table(struct toml_reader *r, struct toml_value *parent,
+	const struct toml_key *key, enum toml_origin origin, struct toml_value **ret_table)
 {
 	struct toml_value *table;
 	int result = toml_add(r, parent, parent->type == TOML_TABLE ? key : NULL, &table);
@@ -56,41 +56,42 @@ static int add_table(struct toml_reader *r, struct toml_value *parent, const str
 	return 0;
 }
 
-static bool is_header_array(const struct toml_value *value)
+static bool toml_parse_is_header_array(const struct toml_value *value)
 {
 	return value->type == TOML_ARRAY && value->origin == TOML_HEADER;
 }
 
 /* A header goes through every table that is not inline, and through the
  * newest element of an array made of headers. */
-static int step_in_header(struct toml_reader *r, struct toml_value *table,
+static int toml_parse_step_in_header(struct toml_reader *r, struct toml_value *table,
 	const struct toml_key *key, struct toml_value **ret_next)
 {
 	struct toml_value *found = toml_find(table, key->text);
 	if (!found)
-		return add_table(r, table, key, TOML_IMPLICIT, ret_next);
-	struct toml_value *next = is_header_array(found) ? found->items[found->count - 1] : found;
+		return toml_parse_add_table(r, table, key, TOML_IMPLICIT, ret_next);
+	struct toml_value *next =
+		toml_parse_is_header_array(found) ? found->items[found->count - 1] : found;
 	if (next->type != TOML_TABLE || next->origin == TOML_INLINE)
-		return defined_twice(r, key, found);
+		return toml_parse_defined_twice(r, key, found);
 	*ret_next = next;
 	return 0;
 }
 
 /* A key goes through tables only that keys of the same section have made. */
-static int step_in_key(struct toml_reader *r, struct toml_value *table, const struct toml_key *key,
-	struct toml_value **ret_next)
+static int toml_parse_step_in_key(struct toml_reader *r, struct toml_value *table,
+	const struct toml_key *key, struct toml_value **ret_next)
 {
 	struct toml_value *found = toml_find(table, key->text);
 	if (!found)
-		return add_table(r, table, key, TOML_DOTTED, ret_next);
+		return toml_parse_add_table(r, table, key, TOML_DOTTED, ret_next);
 	if (found->type != TOML_TABLE || found->origin != TOML_DOTTED)
-		return defined_twice(r, key, found);
+		return toml_parse_defined_twice(r, key, found);
 	*ret_next = found;
 	return 0;
 }
 
 /* Reads a.b.c: goes from *table to b and leaves c for the caller. */
-static int parse_name(
+static int toml_parse_name(
 	struct toml_reader *r, step_fn *step, struct toml_value **table, struct toml_key *ret_last)
 {
 	for (;;) {
@@ -108,17 +109,17 @@ static int parse_name(
 }
 
 /* key = value, of a section or of an inline table. */
-static int parse_pair(struct toml_reader *r, struct toml_value *table)
+static int toml_parse_pair(struct toml_reader *r, struct toml_value *table)
 {
 	size_t start = r->at;
 	struct toml_value *owner = table;
 	struct toml_key key;
-	int result = parse_name(r, step_in_key, &owner, &key);
+	int result = toml_parse_name(r, toml_parse_step_in_key, &owner, &key);
 	if (result < 0)
 		return result;
 	struct toml_value *first = toml_find(owner, key.text);
 	if (first)
-		return defined_twice(r, &key, first);
+		return toml_parse_defined_twice(r, &key, first);
 	if (!toml_take(r, '='))
 		return toml_expected(r, "`=` behind the key");
 	toml_skip_blanks(r);
@@ -126,29 +127,31 @@ static int parse_pair(struct toml_reader *r, struct toml_value *table)
 	result = toml_add(r, owner, &key, &value);
 	size_t span;
 	if (result == 0)
-		result = span_open(r, (struct toml_span){ table, value, start, r->at, 0 }, &span);
+		result =
+			toml_parse_span_open(r, (struct toml_span){ table, value, start, r->at, 0 }, &span);
 	if (result == 0)
-		result = parse_value(r, value);
+		result = toml_parse_value(r, value);
 	if (result == 0)
-		span_close(r, span);
+		toml_parse_span_close(r, span);
 	return result;
 }
 
-static int parse_element(struct toml_reader *r, struct toml_value *array)
+static int toml_parse_element(struct toml_reader *r, struct toml_value *array)
 {
 	struct toml_value *value;
 	size_t span;
 	int result = toml_add(r, array, NULL, &value);
 	if (result == 0)
-		result = span_open(r, (struct toml_span){ array, value, r->at, r->at, 0 }, &span);
+		result =
+			toml_parse_span_open(r, (struct toml_span){ array, value, r->at, r->at, 0 }, &span);
 	if (result == 0)
-		result = parse_value(r, value);
+		result = toml_parse_value(r, value);
 	if (result == 0)
-		span_close(r, span);
+		toml_parse_span_close(r, span);
 	return result;
 }
 
-static int parse_array(struct toml_reader *r, struct toml_value *array)
+static int toml_parse_array(struct toml_reader *r, struct toml_value *array)
 {
 	toml_make_container(array, TOML_ARRAY, TOML_INLINE);
 	r->at++;
@@ -158,7 +161,7 @@ static int parse_array(struct toml_reader *r, struct toml_value *array)
 			return result;
 		if (toml_take(r, ']'))
 			return 0;
-		result = parse_element(r, array);
+		result = toml_parse_element(r, array);
 		if (result == 0)
 			result = toml_skip_blank_lines(r);
 		if (result < 0)
@@ -168,7 +171,7 @@ static int parse_array(struct toml_reader *r, struct toml_value *array)
 	}
 }
 
-static int parse_inline_table(struct toml_reader *r, struct toml_value *table)
+static int toml_parse_inline_table(struct toml_reader *r, struct toml_value *table)
 {
 	toml_make_container(table, TOML_TABLE, TOML_INLINE);
 	r->at++;
@@ -177,7 +180,7 @@ static int parse_inline_table(struct toml_reader *r, struct toml_value *table)
 		return 0;
 	do {
 		toml_skip_blanks(r);
-		int result = parse_pair(r, table);
+		int result = toml_parse_pair(r, table);
 		if (result < 0)
 			return result;
 		toml_skip_blanks(r);
@@ -185,12 +188,12 @@ static int parse_inline_table(struct toml_reader *r, struct toml_value *table)
 	return toml_take(r, '}') ? 0 : toml_expected(r, "`,` or `}` behind a value");
 }
 
-static int no_value(struct toml_reader *r)
+static int toml_parse_no_value(struct toml_reader *r)
 {
 	return toml_expected(r, toml_is_bare(toml_peek(r)) ? "a value (text needs quotes)" : "a value");
 }
 
-static int parse_bool(struct toml_reader *r, struct toml_value *value)
+static int toml_parse_bool(struct toml_reader *r, struct toml_value *value)
 {
 	size_t start = r->at;
 	struct str word = toml_word(r);
@@ -199,10 +202,10 @@ static int parse_bool(struct toml_reader *r, struct toml_value *value)
 	if (value->boolean || str_is(word, "false"))
 		return 0;
 	r->at = start;
-	return no_value(r);
+	return toml_parse_no_value(r);
 }
 
-static int parse_value(struct toml_reader *r, struct toml_value *value)
+static int toml_parse_value(struct toml_reader *r, struct toml_value *value)
 {
 	int c = toml_peek(r);
 	switch (c) {
@@ -211,29 +214,29 @@ static int parse_value(struct toml_reader *r, struct toml_value *value)
 		value->type = TOML_STRING;
 		return toml_read_string(r, &value->string);
 	case '[':
-		return parse_array(r, value);
+		return toml_parse_array(r, value);
 	case '{':
-		return parse_inline_table(r, value);
+		return toml_parse_inline_table(r, value);
 	case 't':
 	case 'f':
-		return parse_bool(r, value);
+		return toml_parse_bool(r, value);
 	default:
 		if (toml_is_time(r))
 			return toml_read_time(r, value);
 		bool is_number = c > 0 && strchr("0123456789+-in", c);
-		return is_number ? toml_read_number(r, value) : no_value(r);
+		return is_number ? toml_read_number(r, value) : toml_parse_no_value(r);
 	}
 }
 
 /* [name]: a table may have been needed before, but not defined. */
-static int open_table(struct toml_reader *r, struct toml_value *parent, const struct toml_key *key,
-	struct toml_value **ret_table)
+static int toml_parse_open_table(struct toml_reader *r, struct toml_value *parent,
+	const struct toml_key *key, struct toml_value **ret_table)
 {
 	struct toml_value *found = toml_find(parent, key->text);
 	if (!found)
-		return add_table(r, parent, key, TOML_HEADER, ret_table);
+		return toml_parse_add_table(r, parent, key, TOML_HEADER, ret_table);
 	if (found->type != TOML_TABLE || found->origin != TOML_IMPLICIT)
-		return defined_twice(r, key, found);
+		return toml_parse_defined_twice(r, key, found);
 	found->origin = TOML_HEADER;
 	found->at = found->key_at = key->at;
 	*ret_table = found;
@@ -241,12 +244,12 @@ static int open_table(struct toml_reader *r, struct toml_value *parent, const st
 }
 
 /* [[name]]: the next element. */
-static int open_element(struct toml_reader *r, struct toml_value *parent,
+static int toml_parse_open_element(struct toml_reader *r, struct toml_value *parent,
 	const struct toml_key *key, struct toml_value **ret_table)
 {
 	struct toml_value *array = toml_find(parent, key->text);
-	if (array && !is_header_array(array))
-		return defined_twice(r, key, array);
+	if (array && !toml_parse_is_header_array(array))
+		return toml_parse_defined_twice(r, key, array);
 	if (!array) {
 		int result = toml_add(r, parent, key, &array);
 		if (result < 0)
@@ -254,25 +257,27 @@ static int open_element(struct toml_reader *r, struct toml_value *parent,
 		toml_make_container(array, TOML_ARRAY, TOML_HEADER);
 		array->at = key->at;
 	}
-	return add_table(r, array, key, TOML_HEADER, ret_table);
+	return toml_parse_add_table(r, array, key, TOML_HEADER, ret_table);
 }
 
-static int parse_header(struct toml_reader *r, struct toml_value **ret_section)
+static int toml_parse_header(struct toml_reader *r, struct toml_value **ret_section)
 {
 	size_t start = r->at++;
 	bool is_element = toml_take(r, '[');
 	struct toml_value *table = r->toml->root;
 	struct toml_key key;
-	int result = parse_name(r, step_in_header, &table, &key);
+	int result = toml_parse_name(r, toml_parse_step_in_header, &table, &key);
 	if (result < 0)
 		return result;
-	result = is_element ? open_element(r, table, &key, &table) : open_table(r, table, &key, &table);
+	result = is_element ? toml_parse_open_element(r, table, &key, &table)
+						: toml_parse_open_table(r, table, &key, &table);
 	if (result < 0)
 		return result;
 	if (!toml_take(r, ']') || (is_element && !toml_take(r, ']')))
 		return toml_expected(r, is_element ? "`]]` behind the name" : "`]` behind the name");
 	size_t span;
-	result = span_open(r, (struct toml_span){ table, table, start, start, r->at }, &span);
+	result =
+		toml_parse_span_open(r, (struct toml_span){ table, table, start, start, r->at }, &span);
 	*ret_section = table;
 	return result;
 }
@@ -285,9 +290,9 @@ int toml_read_document(struct toml_reader *r)
 		if (result < 0 || r->at == r->text.len)
 			return result;
 		if (toml_peek(r) == '[')
-			result = parse_header(r, &section);
+			result = toml_parse_header(r, &section);
 		else
-			result = parse_pair(r, section);
+			result = toml_parse_pair(r, section);
 		if (result == 0)
 			result = toml_end_line(r);
 		if (result < 0)

@@ -24,7 +24,7 @@ void toml_patch_cut(struct toml_patches *patches, size_t start, size_t end)
 }
 
 /* By place; at one place in the order they were made. */
-static int compare(const void *left, const void *right)
+static int toml_patch_compare(const void *left, const void *right)
 {
 	const struct toml_patch *a = left;
 	const struct toml_patch *b = right;
@@ -38,7 +38,7 @@ int toml_patch_apply(struct toml_patches *patches, struct str text, struct buf *
 	if (patches->inserted.failed)
 		return -ENOMEM;
 	if (patches->count)
-		qsort(patches->items, patches->count, sizeof(*patches->items), compare);
+		qsort(patches->items, patches->count, sizeof(*patches->items), toml_patch_compare);
 	size_t at = 0;
 	for (size_t i = 0; i < patches->count; i++) {
 		const struct toml_patch *patch = &patches->items[i];

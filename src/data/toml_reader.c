@@ -44,7 +44,7 @@ int toml_limit(struct toml_reader *r, const char *what, size_t limit)
 
 /* Control characters and what has no width are named, not printed: the text
  * may come from anybody and goes to a terminal. */
-static bool is_printable(uint32_t character)
+static bool toml_reader_is_printable(uint32_t character)
 {
 	return utf8_character_width(character) > 0;
 }
@@ -58,7 +58,7 @@ const char *toml_quote(struct str key, char out[TOML_QUOTE_MAX])
 	while (at < key.len && used + LONGEST_PIECE + TAIL < TOML_QUOTE_MAX) {
 		uint32_t character;
 		size_t length = utf8_decode(key.data + at, key.len - at, &character);
-		if (is_printable(character))
+		if (toml_reader_is_printable(character))
 			used += utf8_encode(character, out + used);
 		else
 			used += (size_t)snprintf(out + used, LONGEST_PIECE + 1,

@@ -1,5 +1,6 @@
 /* Strings and keys. A string is read once, piece by piece, into the reader's
  * scratch buffer, and then copied to where it stays. */
+#include "base/macros.h"
 #include "data/toml_reader.h"
 
 #include "base/err.h"
@@ -24,7 +25,7 @@ static const struct {
 	{ '\\', '\\' },
 };
 
-static int hex_value(int c)
+static int toml_string_hex_value(int c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -34,12 +35,12 @@ static int hex_value(int c)
 }
 
 /* Behind \u or \U. */
-static int read_code_point(struct toml_reader *r, unsigned digits)
+static int toml_string_read_code_point(struct toml_reader *r, unsigned digits)
 {
 	struct toml_place at = toml_here(r);
 	uint32_t character = 0;
 	for (unsigned i = 0; i < digits; i++, r->at++) {
-		int value = hex_value(toml_peek(r));
+		int value = toml_string_hex_value(toml_peek(r));
 		if (value < 0)
 			return toml_expected(r,
 				digits == 4 ? "four hexadecimal digits behind \\u"
@@ -56,7 +57,7 @@ static int read_code_point(struct toml_reader *r, unsigned digits)
 
 /* A backslash at the end of a line takes the line end and all blanks and line
  * ends behind it away. */
-static bool skip_line_continuation(struct toml_reader *r)
+static bool toml_string_skip_line_continuation(struct toml_reader *r)
 {
 	size_t start = r->at;
 	toml_skip_blanks(r);
@@ -70,13 +71,13 @@ static bool skip_line_continuation(struct toml_reader *r)
 	return true;
 }
 
-static int read_escape(struct toml_reader *r, const struct quoting *quoting)
+static int toml_string_read_escape(struct toml_reader *r, const struct quoting *quoting)
 {
 	r->at++;
-	if (quoting->is_multiline && skip_line_continuation(r))
+	if (quoting->is_multiline && toml_string_skip_line_continuation(r))
 		return 0;
 	int letter = toml_peek(r);
-	for (size_t i = 0; i < sizeof(short_escapes) / sizeof(short_escapes[0]); i++) {
+	for (size_t i = 0; i < COUNT(short_escapes); i++) {
 		if (short_escapes[i].letter == letter) {
 			r->at++;
 			return buf_append_char(&r->scratch, short_escapes[i].meaning);
@@ -85,12 +86,12 @@ static int read_escape(struct toml_reader *r, const struct quoting *quoting)
 	if (letter != 'u' && letter != 'U')
 		return toml_expected(r, "one of b t n f r u U \" \\ behind the backslash");
 	r->at++;
-	return read_code_point(r, letter == 'u' ? 4 : 8);
+	return toml_string_read_code_point(r, letter == 'u' ? 4 : 8);
 }
 
 /* Copies what stands for itself; stops at a quote, a backslash or a control
  * character. */
-static void copy_plain(struct toml_reader *r, const struct quoting *quoting)
+static void toml_string_copy_plain(struct toml_reader *r, const struct quoting *quoting)
 {
 	size_t start = r->at;
 	int c;
@@ -105,7 +106,7 @@ static void copy_plain(struct toml_reader *r, const struct quoting *quoting)
 
 /* At a quote. Up to two quotes may stand right before the three that close a
  * multi-line string. */
-static bool take_closing(struct toml_reader *r, const struct quoting *quoting)
+static bool toml_string_take_closing(struct toml_reader *r, const struct quoting *quoting)
 {
 	if (!quoting->is_multiline)
 		return toml_take(r, quoting->quote);
@@ -119,7 +120,7 @@ static bool take_closing(struct toml_reader *r, const struct quoting *quoting)
 	return closes;
 }
 
-static int not_closed(struct toml_reader *r, const struct quoting *quoting)
+static int toml_string_not_closed(struct toml_reader *r, const struct quoting *quoting)
 {
 	size_t start = r->at;
 	bool is_end = start == r->text.len || toml_take_newline(r);
@@ -134,29 +135,29 @@ static int not_closed(struct toml_reader *r, const struct quoting *quoting)
 		quoting->opened.line, quoting->opened.column, what);
 }
 
-static int read_body(struct toml_reader *r, const struct quoting *quoting)
+static int toml_string_read_body(struct toml_reader *r, const struct quoting *quoting)
 {
 	for (;;) {
-		copy_plain(r, quoting);
+		toml_string_copy_plain(r, quoting);
 		int c = toml_peek(r);
 		size_t start = r->at;
 		int result = 0;
 		if (c == quoting->quote) {
-			if (take_closing(r, quoting))
+			if (toml_string_take_closing(r, quoting))
 				return 0;
 		} else if (c == '\\') {
-			result = read_escape(r, quoting);
+			result = toml_string_read_escape(r, quoting);
 		} else if (quoting->is_multiline && toml_take_newline(r)) {
 			buf_append(&r->scratch, r->text.data + start, r->at - start);
 		} else {
-			result = not_closed(r, quoting);
+			result = toml_string_not_closed(r, quoting);
 		}
 		if (result < 0)
 			return result;
 	}
 }
 
-static bool take_triple(struct toml_reader *r)
+static bool toml_string_take_triple(struct toml_reader *r)
 {
 	const char *here = r->text.data + r->at;
 	bool is_triple = r->text.len - r->at >= 3 && here[1] == here[0] && here[2] == here[0];
@@ -164,7 +165,7 @@ static bool take_triple(struct toml_reader *r)
 	return is_triple;
 }
 
-static int keep_scratch(struct toml_reader *r, struct str *ret)
+static int toml_string_keep_scratch(struct toml_reader *r, struct str *ret)
 {
 	char *copy = r->scratch.failed
 		? NULL
@@ -179,16 +180,16 @@ static int keep_scratch(struct toml_reader *r, struct str *ret)
 int toml_read_string(struct toml_reader *r, struct str *ret)
 {
 	struct quoting quoting = { .quote = (char)toml_peek(r), .opened = toml_here(r) };
-	quoting.is_multiline = take_triple(r);
+	quoting.is_multiline = toml_string_take_triple(r);
 	if (quoting.is_multiline)
 		toml_take_newline(r);
 	else
 		r->at++;
 	buf_clear(&r->scratch);
-	int result = read_body(r, &quoting);
+	int result = toml_string_read_body(r, &quoting);
 	if (r->scratch.failed)
 		return err_no_memory(r->err);
-	return result < 0 ? result : keep_scratch(r, ret);
+	return result < 0 ? result : toml_string_keep_scratch(r, ret);
 }
 
 /* One part of a key, bare or quoted. */
@@ -197,7 +198,7 @@ int toml_read_key(struct toml_reader *r, struct toml_key *ret)
 	ret->at = toml_here(r);
 	size_t start = r->at;
 	if (toml_peek(r) == '"' || toml_peek(r) == '\'') {
-		if (take_triple(r))
+		if (toml_string_take_triple(r))
 			return toml_fail(r, ret->at, "expected a key, found a multi-line string");
 		return toml_read_string(r, &ret->text);
 	}

@@ -19,28 +19,28 @@ struct toml_branch {
 };
 
 /* A byte of a key, told apart from the end of a shorter key. */
-static unsigned unit_at(struct str key, size_t at)
+static unsigned toml_tree_unit_at(struct str key, size_t at)
 {
 	return at < key.len ? 0x100u | (unsigned char)key.data[at] : 0;
 }
 
-static bool side_of(const struct toml_branch *branch, struct str key)
+static bool toml_tree_side_of(const struct toml_branch *branch, struct str key)
 {
-	return (unit_at(key, branch->at) & branch->bit) != 0;
+	return (toml_tree_unit_at(key, branch->at) & branch->bit) != 0;
 }
 
 /* A table of one value has no branch yet. */
-static struct link index_top(const struct toml_value *table)
+static struct link toml_tree_index_top(const struct toml_value *table)
 {
 	return (struct link){ table->index, table->items[0] };
 }
 
 /* The only value that can have this key. */
-static struct toml_value *candidate(const struct toml_value *table, struct str key)
+static struct toml_value *toml_tree_candidate(const struct toml_value *table, struct str key)
 {
-	struct link link = index_top(table);
+	struct link link = toml_tree_index_top(table);
 	while (link.branch)
-		link = link.branch->child[side_of(link.branch, key)];
+		link = link.branch->child[toml_tree_side_of(link.branch, key)];
 	return link.value;
 }
 
@@ -48,7 +48,7 @@ struct toml_value *toml_find(const struct toml_value *table, struct str key)
 {
 	if (table->count == 0)
 		return NULL;
-	struct toml_value *value = candidate(table, key);
+	struct toml_value *value = toml_tree_candidate(table, key);
 	return str_eq(value->key, key) ? value : NULL;
 }
 
@@ -57,7 +57,7 @@ const struct toml_value *toml_get(const struct toml_value *table, const char *ke
 	return toml_find(table, str_from(key));
 }
 
-static unsigned highest_bit(unsigned units)
+static unsigned toml_tree_highest_bit(unsigned units)
 {
 	unsigned bit = 0x100;
 	while (!(units & bit))
@@ -65,28 +65,30 @@ static unsigned highest_bit(unsigned units)
 	return bit;
 }
 
-static bool comes_before(const struct toml_branch *a, const struct toml_branch *b)
+static bool toml_tree_comes_before(const struct toml_branch *a, const struct toml_branch *b)
 {
 	return a->at < b->at || (a->at == b->at && a->bit > b->bit);
 }
 
 /* The table has a value already, and none with this key. */
-static int index_insert(struct toml_reader *r, struct toml_value *table, struct toml_value *value)
+static int toml_tree_index_insert(
+	struct toml_reader *r, struct toml_value *table, struct toml_value *value)
 {
 	struct toml_branch *fresh = arena_alloc(&r->toml->arena, sizeof(*fresh));
 	if (!fresh)
 		return err_no_memory(r->err);
-	struct str other = candidate(table, value->key)->key;
+	struct str other = toml_tree_candidate(table, value->key)->key;
 	fresh->at = 0;
-	while (unit_at(other, fresh->at) == unit_at(value->key, fresh->at))
+	while (toml_tree_unit_at(other, fresh->at) == toml_tree_unit_at(value->key, fresh->at))
 		fresh->at++;
-	fresh->bit = highest_bit(unit_at(other, fresh->at) ^ unit_at(value->key, fresh->at));
+	fresh->bit = toml_tree_highest_bit(
+		toml_tree_unit_at(other, fresh->at) ^ toml_tree_unit_at(value->key, fresh->at));
 
-	struct link top = index_top(table);
+	struct link top = toml_tree_index_top(table);
 	struct link *link = &top;
-	while (link->branch && comes_before(link->branch, fresh))
-		link = &link->branch->child[side_of(link->branch, value->key)];
-	bool side = side_of(fresh, value->key);
+	while (link->branch && toml_tree_comes_before(link->branch, fresh))
+		link = &link->branch->child[toml_tree_side_of(link->branch, value->key)];
+	bool side = toml_tree_side_of(fresh, value->key);
 	fresh->child[side] = (struct link){ NULL, value };
 	fresh->child[!side] = *link;
 	*link = (struct link){ fresh, NULL };
@@ -95,7 +97,7 @@ static int index_insert(struct toml_reader *r, struct toml_value *table, struct 
 }
 
 /* Doubles in the arena: what is left behind is never more than what is used. */
-static int items_grow(struct toml_reader *r, struct toml_value *parent)
+static int toml_tree_items_grow(struct toml_reader *r, struct toml_value *parent)
 {
 	if (parent->count < parent->capacity)
 		return 0;
@@ -121,20 +123,20 @@ void toml_make_container(struct toml_value *value, enum toml_type type, enum tom
 	value->index = NULL;
 }
 
-static int make_room(struct toml_reader *r, struct toml_value *parent)
+static int toml_tree_make_room(struct toml_reader *r, struct toml_value *parent)
 {
 	if (parent->depth >= r->limits.depth_max)
 		return toml_limit(r, "tables and arrays are nested too deeply", r->limits.depth_max);
 	if (r->value_count >= r->limits.values_max)
 		return toml_limit(r, "there are too many values", r->limits.values_max);
 	r->value_count++;
-	return items_grow(r, parent);
+	return toml_tree_items_grow(r, parent);
 }
 
 int toml_add(struct toml_reader *r, struct toml_value *parent, const struct toml_key *key,
 	struct toml_value **ret_value)
 {
-	int result = make_room(r, parent);
+	int result = toml_tree_make_room(r, parent);
 	if (result < 0)
 		return result;
 	struct toml_value *value = arena_alloc(&r->toml->arena, sizeof(*value));
@@ -146,7 +148,7 @@ int toml_add(struct toml_reader *r, struct toml_value *parent, const struct toml
 	if (key) {
 		value->key = key->text;
 		value->key_at = key->at;
-		result = parent->count ? index_insert(r, parent, value) : 0;
+		result = parent->count ? toml_tree_index_insert(r, parent, value) : 0;
 		if (result < 0)
 			return result;
 	}

@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "data/toml_reader.h"
 
-static bool is_bare_key(const char *key)
+static bool toml_write_is_bare_key(const char *key)
 {
 	const char *at = key;
 	while (toml_is_bare((unsigned char)*at))
@@ -19,13 +19,13 @@ static bool is_bare_key(const char *key)
 
 void toml_write_key(struct buf *buf, const char *key)
 {
-	if (is_bare_key(key))
+	if (toml_write_is_bare_key(key))
 		buf_append_text(buf, key);
 	else
 		toml_write_string(buf, key);
 }
 
-static void write_escaped(struct buf *buf, unsigned char byte)
+static void toml_write_escaped(struct buf *buf, unsigned char byte)
 {
 	static const char *const short_forms[0x80] = {
 		['\b'] = "\\b",
@@ -53,20 +53,20 @@ void toml_write_string(struct buf *buf, const char *string)
 		buf_append(buf, plain, (size_t)(string - plain));
 		if (byte == '\0')
 			break;
-		write_escaped(buf, byte);
+		toml_write_escaped(buf, byte);
 		plain = string + 1;
 	}
 	buf_append_char(buf, '"');
 }
 
-static void write_pair(struct buf *buf, const struct toml_entry *entry)
+static void toml_write_pair(struct buf *buf, const struct toml_entry *entry)
 {
 	toml_write_key(buf, entry->key);
 	buf_append_text(buf, " = ");
 	toml_write_value(buf, entry);
 }
 
-static void write_strings(struct buf *buf, const struct toml_entry *entry)
+static void toml_write_strings(struct buf *buf, const struct toml_entry *entry)
 {
 	buf_append_char(buf, '[');
 	for (size_t i = 0; i < entry->count; i++) {
@@ -76,12 +76,12 @@ static void write_strings(struct buf *buf, const struct toml_entry *entry)
 	buf_append_char(buf, ']');
 }
 
-static void write_inline_table(struct buf *buf, const struct toml_entry *entry)
+static void toml_write_inline_table(struct buf *buf, const struct toml_entry *entry)
 {
 	buf_append_char(buf, '{');
 	for (size_t i = 0; i < entry->count; i++) {
 		buf_append_text(buf, i ? ", " : " ");
-		write_pair(buf, &entry->entries[i]);
+		toml_write_pair(buf, &entry->entries[i]);
 	}
 	buf_append_text(buf, entry->count ? " }" : "}");
 }
@@ -99,15 +99,15 @@ void toml_write_value(struct buf *buf, const struct toml_entry *entry)
 		buf_append_text(buf, entry->boolean ? "true" : "false");
 		break;
 	case TOML_ARRAY:
-		write_strings(buf, entry);
+		toml_write_strings(buf, entry);
 		break;
 	default:
-		write_inline_table(buf, entry);
+		toml_write_inline_table(buf, entry);
 		break;
 	}
 }
 
-static void write_sub_table(
+static void toml_write_sub_table(
 	struct buf *buf, struct str name, const struct toml_entry *entry, const char *line_end)
 {
 	_cleanup_(buf_free) struct buf full = { 0 };
@@ -130,16 +130,16 @@ void toml_write_lines(struct buf *buf, struct str name, const struct toml_entry 
 	for (size_t i = 0; i < count; i++) {
 		if (entries[i].type == TOML_TABLE)
 			continue;
-		write_pair(buf, &entries[i]);
+		toml_write_pair(buf, &entries[i]);
 		buf_append_text(buf, line_end);
 	}
 	for (size_t i = 0; i < count; i++) {
 		if (entries[i].type == TOML_TABLE)
-			write_sub_table(buf, name, &entries[i], line_end);
+			toml_write_sub_table(buf, name, &entries[i], line_end);
 	}
 }
 
-static int check_text(const char *text, const char *key, perch_err *err)
+static int toml_write_check_text(const char *text, const char *key, perch_err *err)
 {
 	char quoted[TOML_QUOTE_MAX];
 	if (utf8_is_valid(text, strlen(text)))
@@ -148,7 +148,7 @@ static int check_text(const char *text, const char *key, perch_err *err)
 		err, -EINVAL, "%s is not UTF-8 and cannot be written", toml_quote(str_from(key), quoted));
 }
 
-static int check_value(const struct toml_entry *entry, perch_err *err)
+static int toml_write_check_value(const struct toml_entry *entry, perch_err *err)
 {
 	int result = 0;
 	switch (entry->type) {
@@ -156,10 +156,10 @@ static int check_value(const struct toml_entry *entry, perch_err *err)
 	case TOML_BOOL:
 		return 0;
 	case TOML_STRING:
-		return check_text(entry->string, entry->key, err);
+		return toml_write_check_text(entry->string, entry->key, err);
 	case TOML_ARRAY:
 		for (size_t i = 0; i < entry->count && result == 0; i++)
-			result = check_text(entry->strings[i], entry->key, err);
+			result = toml_write_check_text(entry->strings[i], entry->key, err);
 		return result;
 	case TOML_TABLE:
 		return toml_check_entries(entry->entries, entry->count, err);
@@ -172,9 +172,9 @@ int toml_check_entries(const struct toml_entry *entries, size_t count, perch_err
 {
 	int result = 0;
 	for (size_t i = 0; i < count && result == 0; i++) {
-		result = check_text(entries[i].key, entries[i].key, err);
+		result = toml_write_check_text(entries[i].key, entries[i].key, err);
 		if (result == 0)
-			result = check_value(&entries[i], err);
+			result = toml_write_check_value(&entries[i], err);
 	}
 	return result;
 }

@@ -6,6 +6,7 @@
 #include <yaml.h>
 
 #include "base/err.h"
+#include "base/macros.h"
 #include "data/json.h"
 
 /* A value that somebody may refer to. */
@@ -49,26 +50,26 @@ const char *yaml_type_name(enum yaml_type type)
 	return type_names[type];
 }
 
-static unsigned count_from_one(size_t n)
+static unsigned yaml_count_from_one(size_t n)
 {
 	return n < UINT32_MAX ? (unsigned)n + 1 : UINT32_MAX;
 }
 
-static int fail(struct reader *reader, int code, const yaml_mark_t *mark, const char *what)
+static int yaml_fail(struct reader *reader, int code, const yaml_mark_t *mark, const char *what)
 {
-	return err_set_at(
-		reader->err, code, count_from_one(mark->line), count_from_one(mark->column), "%s", what);
+	return err_set_at(reader->err, code, yaml_count_from_one(mark->line),
+		yaml_count_from_one(mark->column), "%s", what);
 }
 
 /* libyaml's own words; it counts problems in the encoding by bytes alone. */
-static int fail_to_read(struct reader *reader)
+static int yaml_fail_to_read(struct reader *reader)
 {
 	yaml_parser_t *parser = &reader->parser;
 	if (parser->error == YAML_MEMORY_ERROR)
 		return err_no_memory(reader->err);
 	const char *problem = parser->problem ? parser->problem : "not YAML";
 	if (parser->error != YAML_READER_ERROR)
-		return fail(reader, PERCH_ESYNTAX, &parser->problem_mark, problem);
+		return yaml_fail(reader, PERCH_ESYNTAX, &parser->problem_mark, problem);
 	size_t offset = parser->problem_offset;
 	unsigned line, column;
 	if (offset > reader->text.len)
@@ -79,7 +80,7 @@ static int fail_to_read(struct reader *reader)
 
 /* ---- anchors ------------------------------------------------------------- */
 
-static int remember_anchor(
+static int yaml_remember_anchor(
 	struct reader *reader, const yaml_char_t *name, const struct yaml_value *value, bool is_open)
 {
 	if (!name)
@@ -93,7 +94,7 @@ static int remember_anchor(
 	return 0;
 }
 
-static void close_anchors(struct reader *reader, const struct yaml_value *value)
+static void yaml_close_anchors(struct reader *reader, const struct yaml_value *value)
 {
 	for (struct anchor *anchor = reader->anchors; anchor; anchor = anchor->next) {
 		if (anchor->value == value)
@@ -101,7 +102,7 @@ static void close_anchors(struct reader *reader, const struct yaml_value *value)
 	}
 }
 
-static int find_anchor(
+static int yaml_find_anchor(
 	struct reader *reader, const yaml_event_t *event, const struct yaml_value **ret_value)
 {
 	const char *name = (const char *)event->data.alias.anchor;
@@ -109,17 +110,17 @@ static int find_anchor(
 		if (strcmp(anchor->name, name) != 0)
 			continue;
 		if (anchor->is_open)
-			return fail(
+			return yaml_fail(
 				reader, PERCH_ESYNTAX, &event->start_mark, "this alias is inside of its anchor");
 		*ret_value = anchor->value;
 		return 0;
 	}
-	return fail(reader, PERCH_ESYNTAX, &event->start_mark, "there is no anchor of this name");
+	return yaml_fail(reader, PERCH_ESYNTAX, &event->start_mark, "there is no anchor of this name");
 }
 
 /* ---- values into their places -------------------------------------------- */
 
-static int add_entry(struct reader *reader, struct frame *frame, struct yaml_entry entry)
+static int yaml_add_entry(struct reader *reader, struct frame *frame, struct yaml_entry entry)
 {
 	struct yaml_value *container = frame->value;
 	if (container->count == frame->cap) {
@@ -137,33 +138,34 @@ static int add_entry(struct reader *reader, struct frame *frame, struct yaml_ent
 }
 
 /* {{NAME}} without quotes is read as a mapping whose key is a mapping. */
-static bool is_placeholder(const struct yaml_value *container, const struct yaml_value *name)
+static bool yaml_is_placeholder(const struct yaml_value *container, const struct yaml_value *name)
 {
 	return name->type == YAML_MAP && name->line == container->line &&
 		name->column == container->column + 1 && name->count;
 }
 
-static int add_name(struct reader *reader, struct frame *frame, const struct yaml_value *name,
+static int yaml_add_name(struct reader *reader, struct frame *frame, const struct yaml_value *name,
 	const yaml_mark_t *mark)
 {
-	if (is_placeholder(frame->value, name))
+	if (yaml_is_placeholder(frame->value, name))
 		return err_set_at(reader->err, PERCH_ESYNTAX, frame->value->line, frame->value->column,
 			"a value that begins with {{ must be in quotes: \"{{%.100s}}…\"",
 			name->entries[0].name);
 	if (name->type >= YAML_LIST)
-		return fail(reader, PERCH_ESYNTAX, mark, "a key must be a plain word or a string");
+		return yaml_fail(reader, PERCH_ESYNTAX, mark, "a key must be a plain word or a string");
 	for (size_t i = 0; i < frame->value->count; i++) {
 		if (strcmp(frame->value->entries[i].name, name->text) == 0)
-			return err_set_at(reader->err, PERCH_ESYNTAX, count_from_one(mark->line),
-				count_from_one(mark->column), "the key '%.100s' stands here a second time",
+			return err_set_at(reader->err, PERCH_ESYNTAX, yaml_count_from_one(mark->line),
+				yaml_count_from_one(mark->column), "the key '%.100s' stands here a second time",
 				name->text);
 	}
 	frame->has_name = true;
-	return add_entry(reader, frame,
+	return yaml_add_entry(reader, frame,
 		(struct yaml_entry){ .name = name->text, .line = name->line, .column = name->column });
 }
 
-static int place(struct reader *reader, const struct yaml_value *value, const yaml_mark_t *mark)
+static int yaml_place(
+	struct reader *reader, const struct yaml_value *value, const yaml_mark_t *mark)
 {
 	if (!reader->depth) {
 		reader->root = value;
@@ -173,25 +175,25 @@ static int place(struct reader *reader, const struct yaml_value *value, const ya
 	struct yaml_value *container = frame->value;
 	container->weight += value->weight;
 	if (container->weight > YAML_VALUES_MAX)
-		return fail(reader, PERCH_ELIMIT, mark, "too many values");
+		return yaml_fail(reader, PERCH_ELIMIT, mark, "too many values");
 	if (container->type == YAML_LIST)
-		return add_entry(reader, frame, (struct yaml_entry){ .value = value });
+		return yaml_add_entry(reader, frame, (struct yaml_entry){ .value = value });
 	if (!frame->has_name)
-		return add_name(reader, frame, value, mark);
+		return yaml_add_name(reader, frame, value, mark);
 	frame->has_name = false;
 	container->entries[container->count - 1].value = value;
 	return 0;
 }
 
-static struct yaml_value *new_value(
+static struct yaml_value *yaml_new_value(
 	struct reader *reader, enum yaml_type type, const yaml_mark_t *mark)
 {
 	struct yaml_value *value = arena_alloc(reader->arena, sizeof(*value));
 	if (value)
 		*value = (struct yaml_value){
 			.type = type,
-			.line = count_from_one(mark->line),
-			.column = count_from_one(mark->column),
+			.line = yaml_count_from_one(mark->line),
+			.column = yaml_count_from_one(mark->column),
 			.weight = 1,
 		};
 	return value;
@@ -213,112 +215,113 @@ static const struct {
 };
 
 /* A tag must be one of the core schema and say what the value is anyway. */
-static int check_tag(
+static int yaml_check_tag(
 	struct reader *reader, const yaml_char_t *tag, enum yaml_type type, const yaml_mark_t *mark)
 {
 	if (!tag || strcmp((const char *)tag, "!") == 0)
 		return 0;
-	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++) {
+	for (size_t i = 0; i < COUNT(tags); i++) {
 		if (strcmp((const char *)tag, tags[i].tag) == 0 && tags[i].type == type)
 			return 0;
 	}
-	return fail(reader, PERCH_ESYNTAX, mark, "this tag cannot be used here");
+	return yaml_fail(reader, PERCH_ESYNTAX, mark, "this tag cannot be used here");
 }
 
-static bool is_plain(const yaml_event_t *event)
+static bool yaml_is_plain(const yaml_event_t *event)
 {
 	const char *tag = (const char *)event->data.scalar.tag;
 	bool is_said_string = tag && (strcmp(tag, "!") == 0 || strcmp(tag, YAML_STR_TAG) == 0);
 	return event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && !is_said_string;
 }
 
-static int take_scalar(struct reader *reader, const yaml_event_t *event)
+static int yaml_take_scalar(struct reader *reader, const yaml_event_t *event)
 {
 	struct str text = { (const char *)event->data.scalar.value, event->data.scalar.length };
 	const yaml_mark_t *mark = &event->start_mark;
 	if (memchr(text.data, '\0', text.len))
-		return fail(reader, PERCH_ESYNTAX, mark, "a text must not have a NUL in it");
-	struct yaml_value *value = new_value(reader, YAML_STRING, mark);
+		return yaml_fail(reader, PERCH_ESYNTAX, mark, "a text must not have a NUL in it");
+	struct yaml_value *value = yaml_new_value(reader, YAML_STRING, mark);
 	const char *kept = arena_dup(reader->arena, text);
 	if (!value || !kept)
 		return err_no_memory(reader->err);
 	value->text = kept;
-	if (is_plain(event))
+	if (yaml_is_plain(event))
 		yaml_resolve(value);
-	int r = check_tag(reader, event->data.scalar.tag, value->type, mark);
+	int r = yaml_check_tag(reader, event->data.scalar.tag, value->type, mark);
 	if (r == 0)
-		r = remember_anchor(reader, event->data.scalar.anchor, value, false);
-	return r < 0 ? r : place(reader, value, mark);
+		r = yaml_remember_anchor(reader, event->data.scalar.anchor, value, false);
+	return r < 0 ? r : yaml_place(reader, value, mark);
 }
 
-static int open_container(struct reader *reader, const yaml_event_t *event, enum yaml_type type,
-	const yaml_char_t *anchor, const yaml_char_t *tag)
+static int yaml_open_container(struct reader *reader, const yaml_event_t *event,
+	enum yaml_type type, const yaml_char_t *anchor, const yaml_char_t *tag)
 {
 	const yaml_mark_t *mark = &event->start_mark;
 	if (reader->depth == YAML_DEPTH_MAX)
-		return fail(reader, PERCH_ELIMIT, mark, "nested too deeply");
-	struct yaml_value *value = new_value(reader, type, mark);
+		return yaml_fail(reader, PERCH_ELIMIT, mark, "nested too deeply");
+	struct yaml_value *value = yaml_new_value(reader, type, mark);
 	if (!value)
 		return err_no_memory(reader->err);
-	int r = check_tag(reader, tag, type, mark);
+	int r = yaml_check_tag(reader, tag, type, mark);
 	if (r == 0)
-		r = remember_anchor(reader, anchor, value, true);
+		r = yaml_remember_anchor(reader, anchor, value, true);
 	if (r == 0)
 		reader->frames[reader->depth++] = (struct frame){ .value = value };
 	return r;
 }
 
-static int close_container(struct reader *reader, const yaml_event_t *event)
+static int yaml_close_container(struct reader *reader, const yaml_event_t *event)
 {
 	const struct yaml_value *value = reader->frames[--reader->depth].value;
-	close_anchors(reader, value);
-	return place(reader, value, &event->start_mark);
+	yaml_close_anchors(reader, value);
+	return yaml_place(reader, value, &event->start_mark);
 }
 
-static int take_alias(struct reader *reader, const yaml_event_t *event)
+static int yaml_take_alias(struct reader *reader, const yaml_event_t *event)
 {
 	const struct yaml_value *value = NULL;
-	int r = find_anchor(reader, event, &value);
-	return r < 0 ? r : place(reader, value, &event->start_mark);
+	int r = yaml_find_anchor(reader, event, &value);
+	return r < 0 ? r : yaml_place(reader, value, &event->start_mark);
 }
 
-static int take_document(struct reader *reader, const yaml_event_t *event)
+static int yaml_take_document(struct reader *reader, const yaml_event_t *event)
 {
 	if (reader->root)
-		return fail(reader, PERCH_ESYNTAX, &event->start_mark, "a second document begins here");
+		return yaml_fail(
+			reader, PERCH_ESYNTAX, &event->start_mark, "a second document begins here");
 	return 0;
 }
 
-static int take(struct reader *reader, const yaml_event_t *event)
+static int yaml_take(struct reader *reader, const yaml_event_t *event)
 {
 	switch (event->type) {
 	case YAML_DOCUMENT_START_EVENT:
-		return take_document(reader, event);
+		return yaml_take_document(reader, event);
 	case YAML_ALIAS_EVENT:
-		return take_alias(reader, event);
+		return yaml_take_alias(reader, event);
 	case YAML_SCALAR_EVENT:
-		return take_scalar(reader, event);
+		return yaml_take_scalar(reader, event);
 	case YAML_SEQUENCE_START_EVENT:
-		return open_container(reader, event, YAML_LIST, event->data.sequence_start.anchor,
+		return yaml_open_container(reader, event, YAML_LIST, event->data.sequence_start.anchor,
 			event->data.sequence_start.tag);
 	case YAML_MAPPING_START_EVENT:
-		return open_container(reader, event, YAML_MAP, event->data.mapping_start.anchor,
+		return yaml_open_container(reader, event, YAML_MAP, event->data.mapping_start.anchor,
 			event->data.mapping_start.tag);
 	case YAML_SEQUENCE_END_EVENT:
 	case YAML_MAPPING_END_EVENT:
-		return close_container(reader, event);
+		return yaml_close_container(reader, event);
 	default:
 		return 0;
 	}
 }
 
-static int read_events(struct reader *reader)
+static int yaml_read_events(struct reader *reader)
 {
 	for (;;) {
 		yaml_event_t event;
 		if (!yaml_parser_parse(&reader->parser, &event))
-			return fail_to_read(reader);
-		int r = take(reader, &event);
+			return yaml_fail_to_read(reader);
+		int r = yaml_take(reader, &event);
 		bool is_last = event.type == YAML_STREAM_END_EVENT;
 		yaml_event_delete(&event);
 		if (r < 0 || is_last)
@@ -337,12 +340,12 @@ int yaml_parse(
 	yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(
 		&reader.parser, (const unsigned char *)(text.data ? text.data : ""), text.len);
-	int r = read_events(&reader);
+	int r = yaml_read_events(&reader);
 	yaml_parser_delete(&reader.parser);
 	if (r < 0)
 		return r;
 	if (!reader.root)
-		reader.root = new_value(&reader, YAML_NULL, &(yaml_mark_t){ 0 });
+		reader.root = yaml_new_value(&reader, YAML_NULL, &(yaml_mark_t){ 0 });
 	if (!reader.root)
 		return err_no_memory(err);
 	*ret_root = reader.root;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/str.h"
 #include "data/json.h"
 #include "data/yaml.h"
@@ -37,9 +38,9 @@ static const struct {
 	{ ".NAN", YAML_FLOAT, NAN },
 };
 
-static bool resolve_word(struct yaml_value *scalar)
+static bool yaml_scalar_resolve_word(struct yaml_value *scalar)
 {
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < COUNT(words); i++) {
 		if (strcmp(scalar->text, words[i].text) != 0)
 			continue;
 		scalar->type = words[i].type;
@@ -51,7 +52,8 @@ static bool resolve_word(struct yaml_value *scalar)
 }
 
 /* 0o17 and 0x1F; what is beyond a double's precision is rounded. */
-static bool resolve_with_base(struct yaml_value *scalar, const char *prefix, unsigned base)
+static bool yaml_scalar_resolve_with_base(
+	struct yaml_value *scalar, const char *prefix, unsigned base)
 {
 	static const char digits[] = "0123456789abcdef0123456789ABCDEF";
 	const char *at = scalar->text + 2;
@@ -70,7 +72,7 @@ static bool resolve_with_base(struct yaml_value *scalar, const char *prefix, uns
 	return true;
 }
 
-static size_t span_digits(const char *text)
+static size_t yaml_scalar_span_digits(const char *text)
 {
 	return strspn(text, "0123456789");
 }
@@ -84,15 +86,15 @@ struct decimal_parts {
 	struct str exponent; /* with its sign */
 };
 
-static bool split_decimal(const char *text, struct decimal_parts *parts)
+static bool yaml_scalar_split_decimal(const char *text, struct decimal_parts *parts)
 {
 	*parts = (struct decimal_parts){ .is_negative = *text == '-', .is_whole = true };
 	text += *text == '-' || *text == '+';
-	parts->whole = (struct str){ text, span_digits(text) };
+	parts->whole = (struct str){ text, yaml_scalar_span_digits(text) };
 	text += parts->whole.len;
 	if (*text == '.') {
 		parts->is_whole = false;
-		parts->fraction = (struct str){ text + 1, span_digits(text + 1) };
+		parts->fraction = (struct str){ text + 1, yaml_scalar_span_digits(text + 1) };
 		text += 1 + parts->fraction.len;
 	}
 	if (!parts->whole.len && !parts->fraction.len)
@@ -100,7 +102,7 @@ static bool split_decimal(const char *text, struct decimal_parts *parts)
 	if (*text == 'e' || *text == 'E') {
 		parts->is_whole = false;
 		size_t sign = text[1] == '-' || text[1] == '+';
-		parts->exponent = (struct str){ text + 1, sign + span_digits(text + 1 + sign) };
+		parts->exponent = (struct str){ text + 1, sign + yaml_scalar_span_digits(text + 1 + sign) };
 		if (parts->exponent.len == sign)
 			return false;
 		text += 1 + parts->exponent.len;
@@ -112,10 +114,10 @@ enum { DECIMAL_MAX = 128 };
 
 /* Said again as JSON, whose reader knows no locale. A number that is longer than
  * anybody writes it stays a string. */
-static bool resolve_decimal(struct yaml_value *scalar)
+static bool yaml_scalar_resolve_decimal(struct yaml_value *scalar)
 {
 	struct decimal_parts parts;
-	if (strlen(scalar->text) > DECIMAL_MAX || !split_decimal(scalar->text, &parts))
+	if (strlen(scalar->text) > DECIMAL_MAX || !yaml_scalar_split_decimal(scalar->text, &parts))
 		return false;
 	while (parts.whole.len > 1 && parts.whole.data[0] == '0') {
 		parts.whole.data++;
@@ -142,7 +144,7 @@ static bool resolve_decimal(struct yaml_value *scalar)
 void yaml_resolve(struct yaml_value *scalar)
 {
 	scalar->type = YAML_STRING;
-	if (!resolve_word(scalar) && !resolve_with_base(scalar, "0o", 8) &&
-		!resolve_with_base(scalar, "0x", 16))
-		resolve_decimal(scalar);
+	if (!yaml_scalar_resolve_word(scalar) && !yaml_scalar_resolve_with_base(scalar, "0o", 8) &&
+		!yaml_scalar_resolve_with_base(scalar, "0x", 16))
+		yaml_scalar_resolve_decimal(scalar);
 }

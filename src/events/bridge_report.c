@@ -4,69 +4,71 @@
 #include "agent/bridge.h"
 #include "events/turn_report.h"
 
-static struct turn_report report_of(void *data)
+static struct turn_report bridge_report_of(void *data)
 {
 	return (struct turn_report){ bridge_turn_data(data), bridge_turn_id(data) };
 }
 
-static void on_started(void *data, struct agent_turn *turn)
+static void bridge_report_on_started(void *data, struct agent_turn *turn)
 {
 	(void)turn;
 	const struct agent_turn_options *options = bridge_turn_options(data);
-	struct turn_report report = report_of(data);
+	struct turn_report report = bridge_report_of(data);
 	turn_report_start(&report, options->profile, options->session_id, options->session_name);
 	for (const char *const *warning = options->profile->warnings; *warning; warning++)
 		turn_report_warning(&report, str_from(*warning));
 }
 
-static void on_partial(void *data, struct agent_turn *turn, struct str text, struct str raw)
+static void bridge_report_on_partial(
+	void *data, struct agent_turn *turn, struct str text, struct str raw)
 {
 	(void)turn, (void)raw;
-	struct turn_report report = report_of(data);
+	struct turn_report report = bridge_report_of(data);
 	turn_report_partial(&report, text);
 }
 
-static void on_session(void *data, struct agent_turn *turn, struct str id)
+static void bridge_report_on_session(void *data, struct agent_turn *turn, struct str id)
 {
 	(void)turn;
-	struct turn_report report = report_of(data);
+	struct turn_report report = bridge_report_of(data);
 	turn_report_session(&report, id);
 }
 
-static void on_warning(void *data, struct agent_turn *turn, struct str text)
+static void bridge_report_on_warning(void *data, struct agent_turn *turn, struct str text)
 {
 	(void)turn;
-	struct turn_report report = report_of(data);
+	struct turn_report report = bridge_report_of(data);
 	turn_report_warning(&report, text);
 }
 
-static void on_error(void *data, struct agent_turn *turn, const char *code, struct str text)
+static void bridge_report_on_error(
+	void *data, struct agent_turn *turn, const char *code, struct str text)
 {
 	(void)turn;
-	struct turn_report report = report_of(data);
+	struct turn_report report = bridge_report_of(data);
 	turn_report_error(&report, code, text);
 }
 
-static void on_reply(void *data, struct agent_turn *turn, struct str text)
+static void bridge_report_on_reply(void *data, struct agent_turn *turn, struct str text)
 {
 	(void)turn;
-	struct turn_report report = report_of(data);
+	struct turn_report report = bridge_report_of(data);
 	turn_report_reply(&report, text);
 }
 
-static void on_end(void *data, struct agent_turn *turn, const struct agent_end *end)
+static void bridge_report_on_end(void *data, struct agent_turn *turn, const struct agent_end *end)
 {
 	(void)turn;
-	struct turn_report report = report_of(data);
+	struct turn_report report = bridge_report_of(data);
 	turn_report_end(&report, end);
 }
 
 const struct agent_turn_events bridge_report_events = {
-	.started = on_started,
-	.partial = on_partial,
-	.session = on_session,
-	.warning = on_warning,
-	.error = on_error,
-	.reply = on_reply,
-	.end = on_end,
+	.started = bridge_report_on_started,
+	.partial = bridge_report_on_partial,
+	.session = bridge_report_on_session,
+	.warning = bridge_report_on_warning,
+	.error = bridge_report_on_error,
+	.reply = bridge_report_on_reply,
+	.end = bridge_report_on_end,
 };

@@ -3,7 +3,7 @@
 #define EVENTS_EVENT_H
 
 #include "data/json.h"
-#include "events/report.h"
+#include "events/run_report.h"
 
 /* A line that is being written. */
 struct event {

@@ -11,9 +11,10 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "events/ahead.h"
+#include "base/macros.h"
+#include "events/early_answers.h"
 #include "events/reply.h"
-#include "events/report.h"
+#include "events/run_report.h"
 #include "perch/json.h"
 #include "proc/lines.h"
 
@@ -30,7 +31,7 @@ struct events {
 	struct lines lines;
 	perch_json *json;
 	struct reply reply;
-	struct ahead ahead;
+	struct early_answers early_answers;
 	struct report report;
 	const struct question *open;
 	uint64_t to_come; /* the lowest number that a question may still have */
@@ -40,22 +41,21 @@ struct events {
 	char chunk[CHUNK + 1];
 };
 
-#define EVENTS_OF(pointer, member) \
-	((struct events *)((char *)(pointer)-offsetof(struct events, member)))
+#define EVENTS_OF(pointer, member) container_of(pointer, struct events, member)
 
-static struct events *of_frontend(struct frontend *frontend)
+static struct events *events_of_frontend(struct frontend *frontend)
 {
 	return (struct events *)frontend;
 }
 
-static void do_step_soon(struct events *events)
+static void events_do_step_soon(struct events *events)
 {
 	timer_set(&events->loop->timers, &events->step, 0);
 }
 
 /* ---- answers ---------------------------------------------------------------- */
 
-static void deliver(struct events *events, const struct answer *answer)
+static void events_deliver(struct events *events, const struct answer *answer)
 {
 	events->open = NULL;
 	if (events->frontend.answered)
@@ -63,13 +63,13 @@ static void deliver(struct events *events, const struct answer *answer)
 }
 
 /* An answer to the open question. One that does not fit leaves it open. */
-static void try_answer(struct events *events, const perch_json_value *message)
+static void events_try_answer(struct events *events, const perch_json_value *message)
 {
 	const struct question *question = events->open;
 	bool is_cancelled = false;
 	perch_json_bool(perch_json_get(message, "cancel"), &is_cancelled);
 	if (is_cancelled) {
-		deliver(events, &(struct answer){ .number = question->number, .cancelled = true });
+		events_deliver(events, &(struct answer){ .number = question->number, .cancelled = true });
 		return;
 	}
 	struct answer answer;
@@ -77,15 +77,15 @@ static void try_answer(struct events *events, const perch_json_value *message)
 	int r =
 		reply_read(&events->reply, question, perch_json_get(message, "value"), &answer, problem);
 	if (r > 0)
-		deliver(events, &answer);
+		events_deliver(events, &answer);
 	else
 		report_warning(&events->report, "question %" PRIu64 " is still open: %s", question->number,
 			r == 0 ? problem : perch_strerror(r));
 }
 
-static void keep(struct events *events, uint64_t number, struct str line)
+static void events_keep(struct events *events, uint64_t number, struct str line)
 {
-	int r = ahead_keep(&events->ahead, number, line);
+	int r = early_answers_keep(&events->early_answers, number, line);
 	if (r < 0)
 		report_warning(&events->report,
 			"the answer to question %" PRIu64 " came too early and is dropped: %s", number,
@@ -93,7 +93,7 @@ static void keep(struct events *events, uint64_t number, struct str line)
 }
 
 /* Reads a line as {"ask":…}. Returns whether it is one. */
-static bool read_message(struct events *events, struct str line, uint64_t *ret_number,
+static bool events_read_message(struct events *events, struct str line, uint64_t *ret_number,
 	const perch_json_value **ret_message, perch_err *err)
 {
 	const perch_json_value *message;
@@ -110,19 +110,19 @@ static bool read_message(struct events *events, struct str line, uint64_t *ret_n
 	return true;
 }
 
-static void take_message(
+static void events_take_message(
 	struct events *events, struct str line, uint64_t number, const perch_json_value *message)
 {
 	if (events->open && number == events->open->number)
-		try_answer(events, message);
+		events_try_answer(events, message);
 	else if (number >= events->to_come)
-		keep(events, number, line);
+		events_keep(events, number, line);
 	else
 		report_warning(&events->report,
 			"the answer to question %" PRIu64 " is ignored: it is not open", number);
 }
 
-static bool take_line(void *data, const perch_line *line)
+static bool events_take_line(void *data, const perch_line *line)
 {
 	struct events *events = data;
 	struct str text = str_trim((struct str){ line->data, line->len });
@@ -134,8 +134,8 @@ static bool take_line(void *data, const perch_line *line)
 	if (line->flags & PERCH_LINE_TOO_LONG)
 		report_warning(
 			&events->report, "line %" PRIu64 " of the answers is ignored: too long", line->number);
-	else if (read_message(events, text, &number, &message, &err))
-		take_message(events, text, number, message);
+	else if (events_read_message(events, text, &number, &message, &err))
+		events_take_message(events, text, number, message);
 	else
 		report_warning(&events->report, "line %" PRIu64 " of the answers is ignored: %s",
 			line->number, err.text);
@@ -143,16 +143,17 @@ static bool take_line(void *data, const perch_line *line)
 }
 
 /* Tries what came before its question, in the order it came. */
-static void use_early_answers(struct events *events)
+static void events_use_early_answers(struct events *events)
 {
 	struct early_answer answer;
-	while (events->open && ahead_take(&events->ahead, events->open->number, &answer)) {
+	while (
+		events->open && early_answers_take(&events->early_answers, events->open->number, &answer)) {
 		uint64_t number;
 		const perch_json_value *message;
 		struct str line = { answer.line, answer.len };
 		perch_err err = { 0 };
-		if (read_message(events, line, &number, &message, &err))
-			take_message(events, line, number, message);
+		if (events_read_message(events, line, &number, &message, &err))
+			events_take_message(events, line, number, message);
 		else
 			report_warning(&events->report, "the answer to question %" PRIu64 " is lost: %s",
 				answer.number, err.text);
@@ -162,78 +163,79 @@ static void use_early_answers(struct events *events)
 
 /* ---- stdin -------------------------------------------------------------------- */
 
-static void end_input(struct events *events)
+static void events_end_input(struct events *events)
 {
 	loop_watch(events->loop, &events->source, 0);
 	events->has_ended = true;
 	if (lines_finish(&events->lines) < 0)
 		report_warning(&events->report, "the last answer is lost: out of memory");
 	if (!events->is_over)
-		do_step_soon(events);
+		events_do_step_soon(events);
 }
 
-static void read_chunk(struct events *events)
+static void events_read_chunk(struct events *events)
 {
 	ssize_t n = read(events->source.fd, events->chunk, CHUNK);
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
 	if (n <= 0)
-		end_input(events);
+		events_end_input(events);
 	else if (lines_feed(&events->lines, events->chunk, (size_t)n) < 0)
 		report_warning(&events->report, "answers are lost: out of memory");
 }
 
-static void input_ready(struct source *source, uint32_t ready)
+static void events_input_ready(struct source *source, uint32_t ready)
 {
 	(void)ready;
-	read_chunk(EVENTS_OF(source, source));
+	events_read_chunk(EVENTS_OF(source, source));
 }
 
 /* Nobody is there any more once the input is at its end and what came before
  * does not help. Then the host decides; without a host's word it is a no. */
-static void leave_if_alone(struct events *events)
+static void events_leave_if_alone(struct events *events)
 {
 	struct frontend *frontend = &events->frontend;
-	if (events->is_over || !events->has_ended || (!events->open && events->ahead.count))
+	if (events->is_over || !events->has_ended || (!events->open && events->early_answers.count))
 		return;
 	bool was_here = frontend->is_interactive;
 	frontend->is_interactive = false;
 	if (was_here && frontend->went_away)
 		frontend->went_away(frontend->answered_data);
 	else if (events->open)
-		deliver(events, &(struct answer){ .number = events->open->number, .cancelled = true });
+		events_deliver(
+			events, &(struct answer){ .number = events->open->number, .cancelled = true });
 }
 
-static void do_step(struct timer *timer, uint64_t now_ns)
+static void events_do_step(struct timer *timer, uint64_t now_ns)
 {
 	struct events *events = EVENTS_OF(timer, step);
-	use_early_answers(events);
+	events_use_early_answers(events);
 	if (events->is_steady && !events->has_ended && !events->is_over) {
 		/* Not due again in this round: others must have their turn. */
 		timer_set(&events->loop->timers, &events->step, now_ns + 1);
-		read_chunk(events);
+		events_read_chunk(events);
 	}
-	leave_if_alone(events);
+	events_leave_if_alone(events);
 }
 
 /* What is there already is read now, so that an input without anybody behind it
  * is known as such before the run begins. */
-static int begin_input(struct events *events)
+static int events_begin_input(struct events *events)
 {
 	struct pollfd input = { .fd = events->source.fd, .events = POLLIN };
 	for (int i = 0; i < CHUNKS_AT_START && !events->has_ended; i++) {
 		if (input.fd >= 0 && poll(&input, 1, 0) <= 0)
 			break;
-		read_chunk(events);
+		events_read_chunk(events);
 	}
-	events->frontend.is_interactive = !events->has_ended || events->ahead.count;
+	events->frontend.is_interactive = !events->has_ended || events->early_answers.count;
 	if (events->has_ended)
 		return 0;
 	int r = loop_watch(events->loop, &events->source, EPOLLIN);
 	if (r != -EPERM)
 		return r;
 	events->is_steady = true;
-	do_step_soon(events);
+	events_do_step_soon(events);
 	return 0;
 }
 
@@ -241,16 +243,16 @@ static int begin_input(struct events *events)
 
 static void events_ask(struct frontend *frontend, const struct question *question)
 {
-	struct events *events = of_frontend(frontend);
+	struct events *events = events_of_frontend(frontend);
 	events->open = question;
 	events->to_come = question->number + 1;
 	report_question(&events->report, question);
-	do_step_soon(events);
+	events_do_step_soon(events);
 }
 
 static void events_withdraw(struct frontend *frontend)
 {
-	struct events *events = of_frontend(frontend);
+	struct events *events = events_of_frontend(frontend);
 	if (events->open)
 		report_withdrawn(&events->report, events->open->number);
 	events->open = NULL;
@@ -258,12 +260,12 @@ static void events_withdraw(struct frontend *frontend)
 
 static void events_show(struct frontend *frontend, const struct shown *shown)
 {
-	report_shown(&of_frontend(frontend)->report, shown);
+	report_shown(&events_of_frontend(frontend)->report, shown);
 }
 
 static void events_flush(struct frontend *frontend)
 {
-	report_flush(&of_frontend(frontend)->report);
+	report_flush(&events_of_frontend(frontend)->report);
 }
 
 static void events_resume(struct frontend *frontend)
@@ -273,7 +275,7 @@ static void events_resume(struct frontend *frontend)
 
 static void events_done(struct frontend *frontend, const struct outcome *outcome)
 {
-	struct events *events = of_frontend(frontend);
+	struct events *events = events_of_frontend(frontend);
 	events->is_over = true;
 	events->open = NULL;
 	loop_watch(events->loop, &events->source, 0);
@@ -285,7 +287,7 @@ static void events_done(struct frontend *frontend, const struct outcome *outcome
 
 static void events_free(struct frontend *frontend)
 {
-	struct events *events = of_frontend(frontend);
+	struct events *events = events_of_frontend(frontend);
 	if (!events)
 		return;
 	report_flush(&events->report);
@@ -295,7 +297,7 @@ static void events_free(struct frontend *frontend)
 	lines_free(&events->lines);
 	perch_json_free(events->json);
 	reply_free(&events->reply);
-	ahead_free(&events->ahead);
+	early_answers_free(&events->early_answers);
 	report_free(&events->report);
 	free(events);
 }
@@ -321,17 +323,17 @@ int events_new(
 	}
 	events->frontend.table = &events_table;
 	events->loop = loop;
-	events->source = (struct source){ .fd = in_fd, .ready = input_ready };
-	events->step.due = do_step;
+	events->source = (struct source){ .fd = in_fd, .ready = events_input_ready };
+	events->step.due = events_do_step;
 	events->report.fd = out_fd;
-	lines_init(&events->lines, EVENTS_LINE_MAX, take_line, events);
+	lines_init(&events->lines, EVENTS_LINE_MAX, events_take_line, events);
 	const perch_json_options options = {
 		.size = sizeof(options),
 		.replace_invalid_utf8 = true,
 	};
 	int r = perch_json_new(&options, &events->json);
 	if (r == 0)
-		r = begin_input(events);
+		r = events_begin_input(events);
 	if (r < 0) {
 		events_free(&events->frontend);
 		return err_set(err, r, "cannot read answers: %s", perch_strerror(r));
@@ -342,7 +344,7 @@ int events_new(
 
 void events_show_debug(struct frontend *frontend)
 {
-	of_frontend(frontend)->report.shows_debug = true;
+	events_of_frontend(frontend)->report.shows_debug = true;
 }
 
 int events_error(const struct frontend *frontend)

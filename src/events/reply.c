@@ -15,18 +15,18 @@ void reply_free(struct reply *reply)
 	free(reply->sorted);
 }
 
-static int expect(char problem[REPLY_PROBLEM_MAX], const char *what)
+static int reply_expect(char problem[REPLY_PROBLEM_MAX], const char *what)
 {
 	snprintf(problem, REPLY_PROBLEM_MAX, "the value must be %s", what);
 	return 0;
 }
 
-static int read_prompt(const struct question *question, const perch_json_value *value,
+static int reply_read_prompt(const struct question *question, const perch_json_value *value,
 	struct answer *answer, char problem[REPLY_PROBLEM_MAX])
 {
 	answer->text.data = perch_json_string(value, &answer->text.len);
 	if (!answer->text.data)
-		return expect(problem, "a string");
+		return reply_expect(problem, "a string");
 	const char *wrong = validate(question->validator, answer->text);
 	if (!wrong)
 		return 1;
@@ -36,7 +36,7 @@ static int read_prompt(const struct question *question, const perch_json_value *
 
 /* ---- options ---------------------------------------------------------------- */
 
-static int compare_text(struct str a, struct str b)
+static int reply_compare_text(struct str a, struct str b)
 {
 	size_t shorter = a.len < b.len ? a.len : b.len;
 	int order = shorter ? memcmp(a.data, b.data, shorter) : 0;
@@ -44,17 +44,18 @@ static int compare_text(struct str a, struct str b)
 }
 
 /* Of two options that read the same, the first comes first. */
-static int compare_options(const void *a, const void *b, void *options)
+static int reply_compare_options(const void *a, const void *b, void *options)
 {
 	size_t i = *(const size_t *)a;
 	size_t j = *(const size_t *)b;
-	int order = compare_text(((const struct str *)options)[i], ((const struct str *)options)[j]);
+	int order =
+		reply_compare_text(((const struct str *)options)[i], ((const struct str *)options)[j]);
 	return order ? order : (i > j) - (i < j);
 }
 
 /* Both a plugin's options and an answer may be many: they are looked up in
  * order, not one by one. */
-static int sort_options(struct reply *reply, const struct question *question)
+static int reply_sort_options(struct reply *reply, const struct question *question)
 {
 	size_t count = question->option_count;
 	size_t *sorted = vec_grow(reply->sorted, &reply->sorted_cap, count + 1, sizeof(*sorted));
@@ -63,38 +64,38 @@ static int sort_options(struct reply *reply, const struct question *question)
 	reply->sorted = sorted;
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = i;
-	qsort_r(sorted, count, sizeof(*sorted), compare_options, (void *)question->options);
+	qsort_r(sorted, count, sizeof(*sorted), reply_compare_options, (void *)question->options);
 	return 0;
 }
 
-static bool find_text(
+static bool reply_find_text(
 	const struct reply *reply, const struct question *question, struct str text, size_t *ret_index)
 {
 	size_t low = 0;
 	size_t high = question->option_count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (compare_text(question->options[reply->sorted[middle]], text) < 0)
+		if (reply_compare_text(question->options[reply->sorted[middle]], text) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	if (low == question->option_count ||
-		compare_text(question->options[reply->sorted[low]], text) != 0)
+		reply_compare_text(question->options[reply->sorted[low]], text) != 0)
 		return false;
 	*ret_index = reply->sorted[low];
 	return true;
 }
 
 /* An option by its text, or by its index. */
-static bool find_option(const struct reply *reply, const struct question *question,
+static bool reply_find_option(const struct reply *reply, const struct question *question,
 	const perch_json_value *value, size_t *ret_index)
 {
 	struct str text;
 	int64_t index;
 	text.data = perch_json_string(value, &text.len);
 	if (text.data)
-		return find_text(reply, question, text, ret_index);
+		return reply_find_text(reply, question, text, ret_index);
 	if (perch_json_whole_int64(value, &index) < 0 || index < 0 ||
 		(uint64_t)index >= question->option_count)
 		return false;
@@ -102,7 +103,7 @@ static bool find_option(const struct reply *reply, const struct question *questi
 	return true;
 }
 
-static int compare_indexes(const void *a, const void *b)
+static int reply_compare_indexes(const void *a, const void *b)
 {
 	size_t i = *(const size_t *)a;
 	size_t j = *(const size_t *)b;
@@ -110,9 +111,9 @@ static int compare_indexes(const void *a, const void *b)
 }
 
 /* Ascending, each once. */
-static size_t tidy(size_t *chosen, size_t count)
+static size_t reply_tidy(size_t *chosen, size_t count)
 {
-	qsort(chosen, count, sizeof(*chosen), compare_indexes);
+	qsort(chosen, count, sizeof(*chosen), reply_compare_indexes);
 	size_t kept = 0;
 	for (size_t i = 0; i < count; i++) {
 		if (kept == 0 || chosen[kept - 1] != chosen[i])
@@ -121,11 +122,11 @@ static size_t tidy(size_t *chosen, size_t count)
 	return kept;
 }
 
-static int read_list(struct reply *reply, const struct question *question,
+static int reply_read_list(struct reply *reply, const struct question *question,
 	const perch_json_value *list, struct answer *answer, char problem[REPLY_PROBLEM_MAX])
 {
 	if (perch_json_type_of(list) != PERCH_JSON_ARRAY)
-		return expect(problem, "a list of options or their indexes");
+		return reply_expect(problem, "a list of options or their indexes");
 	size_t *chosen =
 		vec_grow(reply->chosen, &reply->chosen_cap, perch_json_count(list) + 1, sizeof(*chosen));
 	if (!chosen)
@@ -134,27 +135,27 @@ static int read_list(struct reply *reply, const struct question *question,
 	size_t count = 0;
 	perch_json_iter iter = perch_json_iterate(list);
 	for (const perch_json_value *value; (value = perch_json_next(&iter)); count++) {
-		if (!find_option(reply, question, value, &chosen[count]))
-			return expect(problem, "a list of options or their indexes, and one is neither");
+		if (!reply_find_option(reply, question, value, &chosen[count]))
+			return reply_expect(problem, "a list of options or their indexes, and one is neither");
 	}
 	answer->chosen = chosen;
-	answer->chosen_count = tidy(chosen, count);
+	answer->chosen_count = reply_tidy(chosen, count);
 	return 1;
 }
 
-static int read_choice(struct reply *reply, const struct question *question,
+static int reply_read_choice(struct reply *reply, const struct question *question,
 	const perch_json_value *value, struct answer *answer, char problem[REPLY_PROBLEM_MAX])
 {
-	if (sort_options(reply, question) < 0)
+	if (reply_sort_options(reply, question) < 0)
 		return -ENOMEM;
 	if (question->kind == QUESTION_MULTI_SELECT)
-		return read_list(reply, question, value, answer, problem);
+		return reply_read_list(reply, question, value, answer, problem);
 	size_t *chosen = vec_grow(reply->chosen, &reply->chosen_cap, 1, sizeof(*chosen));
 	if (!chosen)
 		return -ENOMEM;
 	reply->chosen = chosen;
-	if (!find_option(reply, question, value, chosen))
-		return expect(problem, "one of the options or its index");
+	if (!reply_find_option(reply, question, value, chosen))
+		return reply_expect(problem, "one of the options or its index");
 	answer->chosen = chosen;
 	answer->chosen_count = 1;
 	return 1;
@@ -166,11 +167,11 @@ int reply_read(struct reply *reply, const struct question *question, const perch
 	struct answer answer = { .number = question->number };
 	int r;
 	if (question->kind == QUESTION_PROMPT)
-		r = read_prompt(question, value, &answer, problem);
+		r = reply_read_prompt(question, value, &answer, problem);
 	else if (question->kind == QUESTION_CONFIRM)
-		r = perch_json_bool(value, &answer.yes) == 0 ? 1 : expect(problem, "true or false");
+		r = perch_json_bool(value, &answer.yes) == 0 ? 1 : reply_expect(problem, "true or false");
 	else
-		r = read_choice(reply, question, value, &answer, problem);
+		r = reply_read_choice(reply, question, value, &answer, problem);
 	if (r > 0)
 		*ret_answer = answer;
 	return r;

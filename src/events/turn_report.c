@@ -4,7 +4,7 @@
 #include "agent/dialect.h"
 #include "events/event.h"
 
-static struct event begin(const struct turn_report *turn, const char *name)
+static struct event turn_report_begin(const struct turn_report *turn, const char *name)
 {
 	struct event event = event_begin(turn->report, name);
 	if (turn->id)
@@ -13,10 +13,10 @@ static struct event begin(const struct turn_report *turn, const char *name)
 }
 
 /* An event with one text is most of them. */
-static void say(
+static void turn_report_say(
 	const struct turn_report *turn, const char *event_name, const char *text_name, struct str text)
 {
-	struct event event = begin(turn, event_name);
+	struct event event = turn_report_begin(turn, event_name);
 	event_text(&event, text_name, text);
 	event_end(&event);
 }
@@ -24,7 +24,7 @@ static void say(
 void turn_report_start(const struct turn_report *turn, const struct agent_profile *profile,
 	const char *session_id, const char *session_name)
 {
-	struct event event = begin(turn, "start");
+	struct event event = turn_report_begin(turn, "start");
 	event_text(&event, "protocol", str_from(dialect_of(profile->dialect)->version));
 	event_text(&event, "session_id", str_from(session_id));
 	event_text(&event, "session_name", str_from(session_name));
@@ -33,22 +33,22 @@ void turn_report_start(const struct turn_report *turn, const struct agent_profil
 
 void turn_report_partial(const struct turn_report *turn, struct str text)
 {
-	say(turn, "partial", "text", text);
+	turn_report_say(turn, "partial", "text", text);
 }
 
 void turn_report_session(const struct turn_report *turn, struct str id)
 {
-	say(turn, "session", "session_id", id);
+	turn_report_say(turn, "session", "session_id", id);
 }
 
 void turn_report_warning(const struct turn_report *turn, struct str text)
 {
-	say(turn, "warning", "message", text);
+	turn_report_say(turn, "warning", "message", text);
 }
 
 void turn_report_error(const struct turn_report *turn, const char *code, struct str text)
 {
-	struct event event = begin(turn, "error");
+	struct event event = turn_report_begin(turn, "error");
 	event_text(&event, "code", str_from(code));
 	event_text(&event, "message", text);
 	event_end(&event);
@@ -56,13 +56,13 @@ void turn_report_error(const struct turn_report *turn, const char *code, struct 
 
 void turn_report_reply(const struct turn_report *turn, struct str text)
 {
-	say(turn, "reply", "text", text);
+	turn_report_say(turn, "reply", "text", text);
 }
 
 void turn_report_permission(
 	const struct turn_report *turn, const struct agent_permission *permission)
 {
-	struct event event = begin(turn, "permission");
+	struct event event = turn_report_begin(turn, "permission");
 	event_text(&event, "request_id", permission->request_id);
 	event_text(&event, "tool_name", permission->tool_name);
 	perch_json_write_name(&event.json, "input");
@@ -83,7 +83,7 @@ void turn_report_end(const struct turn_report *turn, const struct agent_end *end
 		.reach = end->reach,
 		.sandbox = end->sandbox,
 	};
-	struct event event = begin(turn, "end");
+	struct event event = turn_report_begin(turn, "end");
 	event_ending(&event, &outcome);
 	perch_json_write_name(&event.json, "status");
 	if (end->raw_status >= 0)

@@ -13,7 +13,7 @@
 #define EVENTS_TURN_REPORT_H
 
 #include "agent/turn.h"
-#include "events/report.h"
+#include "events/run_report.h"
 
 struct turn_report {
 	struct report *report;

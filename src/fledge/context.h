@@ -80,7 +80,7 @@ const char *const *git_argv(const char *key);
 
 /* The same for this repository, with the filters that are known switched off, in the
  * arena: what is to be run, in the directory that git_read was asked about, and as
- * sandbox/own_git.h has it. *ret_argv is NULL outside a repository. -ENOMEM. */
+ * sandbox/git/own_git.h has it. *ret_argv is NULL outside a repository. -ENOMEM. */
 int git_command(const char *key, const struct git_context *git, struct arena *arena,
 	const char *const **ret_argv);
 

@@ -8,13 +8,12 @@
 
 #include "base/clock.h"
 #include "base/cleanup.h"
+#include "base/exit_status.h"
 #include "data/json.h"
 #include "proc/capture.h"
 #include "proc/program.h"
-#include "sandbox/explain.h"
-#include "sandbox/policy.h"
-
-#define EXEC_LINGER_NS (100 * NSEC_PER_MSEC)
+#include "sandbox/policy/explain.h"
+#include "sandbox/policy/policy.h"
 
 /* One command: waiting, running, or done and kept for its group. */
 struct job {
@@ -44,7 +43,7 @@ struct execs {
 	bool is_held;
 };
 
-static void append(struct jobs *jobs, struct job *job)
+static void exec_append(struct jobs *jobs, struct job *job)
 {
 	job->next = NULL;
 	if (jobs->last)
@@ -55,7 +54,7 @@ static void append(struct jobs *jobs, struct job *job)
 	jobs->count++;
 }
 
-static void take_out(struct jobs *jobs, struct job *job)
+static void exec_take_out(struct jobs *jobs, struct job *job)
 {
 	struct job *before = NULL;
 	for (struct job *at = jobs->first; at != job; at = at->next)
@@ -69,7 +68,7 @@ static void take_out(struct jobs *jobs, struct job *job)
 	jobs->count--;
 }
 
-static void free_job(struct job *job)
+static void exec_free_job(struct job *job)
 {
 	if (!job)
 		return;
@@ -80,12 +79,12 @@ static void free_job(struct job *job)
 	free(job);
 }
 
-static void free_jobs(struct jobs *jobs)
+static void exec_free_jobs(struct jobs *jobs)
 {
 	while (jobs->first) {
 		struct job *job = jobs->first;
 		jobs->first = job->next;
-		free_job(job);
+		exec_free_job(job);
 	}
 }
 
@@ -103,9 +102,9 @@ void execs_free(struct execs *execs)
 {
 	if (!execs)
 		return;
-	free_jobs(&execs->waiting);
-	free_jobs(&execs->running);
-	free_jobs(&execs->kept);
+	exec_free_jobs(&execs->waiting);
+	exec_free_jobs(&execs->running);
+	exec_free_jobs(&execs->kept);
 	free(execs);
 }
 
@@ -119,7 +118,7 @@ struct exec_result {
 	bool err_truncated;
 };
 
-static void report(struct execs *execs, uint64_t ticket, const struct exec_result *result)
+static void exec_report(struct execs *execs, uint64_t ticket, const struct exec_result *result)
 {
 	_cleanup_(buf_free) struct buf json = { 0 };
 	struct perch_json_writer writer = json_writer_on(&json);
@@ -145,12 +144,12 @@ static void report(struct execs *execs, uint64_t ticket, const struct exec_resul
 	execs->options.done(execs->options.data, ticket, text);
 }
 
-static void report_failure(struct execs *execs, uint64_t ticket, int code, const char *why)
+static void exec_report_failure(struct execs *execs, uint64_t ticket, int code, const char *why)
 {
-	report(execs, ticket, &(struct exec_result){ .code = code, .err = str_from(why) });
+	exec_report(execs, ticket, &(struct exec_result){ .code = code, .err = str_from(why) });
 }
 
-static void explain(const struct job *job)
+static void exec_explain(const struct job *job)
 {
 	const struct execs_options *options = &job->execs->options;
 	const struct capture *capture = job->capture;
@@ -162,7 +161,7 @@ static void explain(const struct job *job)
 		options->explained(options->data, text.data);
 }
 
-static void report_end(struct job *job)
+static void exec_report_end(struct job *job)
 {
 	struct capture *capture = job->capture;
 	if (capture->timed_out) {
@@ -170,7 +169,7 @@ static void report_end(struct job *job)
 		buf_printf(&capture->err, "%scommand timed out after %gs", on_new_line ? "" : "\n",
 			job->timeout_seconds);
 	}
-	report(job->execs, job->ticket,
+	exec_report(job->execs, job->ticket,
 		&(struct exec_result){
 			.code = capture_code(capture),
 			.out = { capture->out.data, capture->out.len },
@@ -182,40 +181,40 @@ static void report_end(struct job *job)
 
 /* ---- running ------------------------------------------------------------- */
 
-static void start_waiting(struct execs *execs);
+static void exec_start_waiting(struct execs *execs);
 
-static void keep_group(struct execs *execs, struct job *job)
+static void exec_keep_group(struct execs *execs, struct job *job)
 {
 	capture_forget(job->capture);
-	append(&execs->kept, job);
+	exec_append(&execs->kept, job);
 	if (execs->kept.count <= EXEC_KEPT_GROUPS)
 		return;
 	struct job *oldest = execs->kept.first;
-	take_out(&execs->kept, oldest);
-	free_job(oldest);
+	exec_take_out(&execs->kept, oldest);
+	exec_free_job(oldest);
 }
 
-static void job_done(void *data, struct capture *capture)
+static void exec_job_done(void *data, struct capture *capture)
 {
 	(void)capture;
 	struct job *job = data;
 	struct execs *execs = job->execs;
-	take_out(&execs->running, job);
+	exec_take_out(&execs->running, job);
 	if (!job->is_dropped) {
-		explain(job);
-		report_end(job);
+		exec_explain(job);
+		exec_report_end(job);
 	}
-	keep_group(execs, job);
-	start_waiting(execs);
+	exec_keep_group(execs, job);
+	exec_start_waiting(execs);
 }
 
 /* How a shell tells that a command cannot be started. */
-static int code_of(int error)
+static int exec_code_of(int error)
 {
-	return error == -ENOENT ? 127 : 126;
+	return error == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
-static void start(struct execs *execs, struct job *job)
+static void exec_start(struct execs *execs, struct job *job)
 {
 	const char *const argv[] = { execs->options.shell, "-c", job->command, NULL };
 	const struct capture_spec spec = {
@@ -226,20 +225,20 @@ static void start(struct execs *execs, struct job *job)
 		.confine = execs->options.confine,
 		.limit = EXEC_OUTPUT_MAX,
 		.timeout_ns = clock_from_seconds(job->timeout_seconds),
-		.linger_ns = EXEC_LINGER_NS,
+		.ending = ENDING_EXEC,
 		.keep_group = true,
 		.meter = execs->options.meter,
-		.done = job_done,
+		.done = exec_job_done,
 		.data = job,
 	};
 	perch_err err = { 0 };
 	int r = capture_start(execs->options.host, &spec, &job->capture, &err);
 	if (r < 0) {
-		report_failure(execs, job->ticket, code_of(r), err.text);
-		free_job(job);
+		exec_report_failure(execs, job->ticket, exec_code_of(r), err.text);
+		exec_free_job(job);
 		return;
 	}
-	append(&execs->running, job);
+	exec_append(&execs->running, job);
 }
 
 static void execs_read(struct job *job, bool on)
@@ -256,13 +255,13 @@ static void execs_pace(struct execs *execs)
 		execs_read(job, !execs->is_held || job == execs->running.first);
 }
 
-static void start_waiting(struct execs *execs)
+static void exec_start_waiting(struct execs *execs)
 {
 	unsigned most = execs->is_held ? 1 : execs->options.parallel;
 	while (execs->waiting.first && execs->running.count < most) {
 		struct job *job = execs->waiting.first;
-		take_out(&execs->waiting, job);
-		start(execs, job);
+		exec_take_out(&execs->waiting, job);
+		exec_start(execs, job);
 	}
 	if (execs->is_held)
 		execs_pace(execs);
@@ -272,7 +271,7 @@ static void start_waiting(struct execs *execs)
 
 /* The directory of a command: inside the project or the plugin, by where it
  * really is. Returns 0, -ENOMEM, or 1 after having reported why not. */
-static int resolve_cwd(
+static int exec_resolve_cwd(
 	struct execs *execs, uint64_t ticket, const struct fledge_exec *exec, char **ret_cwd)
 {
 	const struct execs_options *options = &execs->options;
@@ -290,19 +289,19 @@ static int resolve_cwd(
 	if (!is_whole || !is_based || !realpath(joined, resolved)) {
 		_cleanup_free_ char *why =
 			str_join("exec cwd '", given, "' does not exist or is not accessible", NULL);
-		report_failure(execs, ticket, 1, why ? why : "out of memory");
+		exec_report_failure(execs, ticket, 1, why ? why : "out of memory");
 		return 1;
 	}
 	if (!policy_is_inside(resolved, options->project_root) &&
 		!policy_is_inside(resolved, options->plugin_dir)) {
-		report_failure(execs, ticket, 1, "exec cwd escapes project and plugin directory");
+		exec_report_failure(execs, ticket, 1, "exec cwd escapes project and plugin directory");
 		return 1;
 	}
 	*ret_cwd = str_dup(str_from(resolved));
 	return *ret_cwd ? 0 : -ENOMEM;
 }
 
-static double timeout_of(const struct execs *execs, const struct fledge_exec *exec)
+static double exec_timeout_of(const struct execs *execs, const struct fledge_exec *exec)
 {
 	double wanted = exec->has_timeout ? exec->timeout_seconds : EXEC_TIMEOUT_DEFAULT;
 	return wanted < execs->options.timeout_max ? wanted : execs->options.timeout_max;
@@ -311,7 +310,7 @@ static double timeout_of(const struct execs *execs, const struct fledge_exec *ex
 int execs_run(struct execs *execs, uint64_t ticket, const struct fledge_exec *exec)
 {
 	if (memchr(exec->command.data, '\0', exec->command.len)) {
-		report_failure(execs, ticket, 1, "the command has a NUL byte in it");
+		exec_report_failure(execs, ticket, 1, "the command has a NUL byte in it");
 		return 0;
 	}
 	struct job *job = calloc(1, sizeof(*job));
@@ -319,23 +318,23 @@ int execs_run(struct execs *execs, uint64_t ticket, const struct fledge_exec *ex
 		return -ENOMEM;
 	job->execs = execs;
 	job->ticket = ticket;
-	job->timeout_seconds = timeout_of(execs, exec);
+	job->timeout_seconds = exec_timeout_of(execs, exec);
 	job->command = str_dup(exec->command);
-	int r = job->command ? resolve_cwd(execs, ticket, exec, &job->cwd) : -ENOMEM;
+	int r = job->command ? exec_resolve_cwd(execs, ticket, exec, &job->cwd) : -ENOMEM;
 	if (r) {
-		free_job(job);
+		exec_free_job(job);
 		return r < 0 ? r : 0;
 	}
-	append(&execs->waiting, job);
+	exec_append(&execs->waiting, job);
 	job->metered = sizeof(*job) + exec->command.len + strlen(job->cwd);
 	meter_add(execs->options.meter, job->metered);
-	start_waiting(execs);
+	exec_start_waiting(execs);
 	return 0;
 }
 
 void execs_drop(struct execs *execs)
 {
-	free_jobs(&execs->waiting);
+	exec_free_jobs(&execs->waiting);
 	execs->waiting = (struct jobs){ 0 };
 	execs_hold(execs, false); /* the end of what is not read does not come */
 	for (struct job *job = execs->running.first; job; job = job->next) {
@@ -348,7 +347,7 @@ void execs_hold(struct execs *execs, bool on)
 {
 	execs->is_held = on;
 	execs_pace(execs);
-	start_waiting(execs);
+	exec_start_waiting(execs);
 }
 
 void execs_signal(struct execs *execs, int signal)

@@ -3,7 +3,7 @@
 #define FLEDGE_EXEC_H
 
 #include "base/meter.h"
-#include "fledge/engine.h"
+#include "fledge/fledge_engine.h"
 #include "perch/host.h"
 #include "proc/confine.h"
 

@@ -8,6 +8,7 @@
  * `.git` that another user of the machine has left in /tmp is not the user's. One with reftables
  * does not say its branch in files one can read: it is "HEAD" there, as if
  * detached, and commits are taken for granted. */
+#include "base/macros.h"
 #include "fledge/context.h"
 
 #include <errno.h>
@@ -34,7 +35,7 @@ struct place {
 	int common_fd;
 };
 
-static int open_directory(const char *path)
+static int git_open_directory(const char *path)
 {
 	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd_above_stdio(fd);
@@ -42,7 +43,7 @@ static int open_directory(const char *path)
 
 /* One line of a file that names a path: `prefix` is cut off, and line ends
  * behind it. 1, 0 when there is no such line, -ENOMEM. */
-static int read_path(int directory, const char *name, struct str prefix, const char *base,
+static int git_read_path(int directory, const char *name, struct str prefix, const char *base,
 	struct arena *arena, const char **ret_path)
 {
 	_cleanup_(buf_free) struct buf content = { 0 };
@@ -73,7 +74,7 @@ static int find_git_directory(
 	if (stat(path, &status) < 0)
 		return 0;
 	if (S_ISREG(status.st_mode)) {
-		int r = read_path(AT_FDCWD, path, STR("gitdir: "), root, arena, ret_path);
+		int r = git_read_path(AT_FDCWD, path, STR("gitdir: "), root, arena, ret_path);
 		*ret_found = r > 0 ? FOUND_LINK : FOUND_BROKEN;
 		return r < 0 ? r : 0;
 	}
@@ -84,25 +85,25 @@ static int find_git_directory(
 	return 0;
 }
 
-static bool has_directory(int fd, const char *name)
+static bool git_has_directory(int fd, const char *name)
 {
 	struct stat status;
 	return fstatat(fd, name, &status, 0) == 0 && S_ISDIR(status.st_mode) &&
 		faccessat(fd, name, X_OK, 0) == 0;
 }
 
-static bool has_entry(int fd, const char *name)
+static bool git_has_entry(int fd, const char *name)
 {
 	struct stat status;
 	return fstatat(fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static int find_common_directory(int git_fd, struct place *place, struct arena *arena)
+static int git_find_common_directory(int git_fd, struct place *place, struct arena *arena)
 {
 	place->at.common_directory = place->at.git_directory;
-	if (!has_entry(git_fd, "commondir"))
+	if (!git_has_entry(git_fd, "commondir"))
 		return 1;
-	return read_path(
+	return git_read_path(
 		git_fd, "commondir", STR(""), place->at.git_directory, arena, &place->at.common_directory);
 }
 
@@ -110,10 +111,10 @@ static int find_common_directory(int git_fd, struct place *place, struct arena *
  * 0, -ENOMEM; on 1 place->common_fd is open. Never more generous than git, and
  * where it is stricter *ret_found is FOUND_BROKEN, so that git is not run in a
  * repository whose config was not read. */
-static int open_place(struct place *place, struct arena *arena, enum found *ret_found)
+static int git_open_place(struct place *place, struct arena *arena, enum found *ret_found)
 {
-	_cleanup_fd_ int git_fd = open_directory(place->at.git_directory);
-	if (*ret_found == FOUND_LINK || (git_fd >= 0 && has_entry(git_fd, "HEAD")))
+	_cleanup_fd_ int git_fd = git_open_directory(place->at.git_directory);
+	if (*ret_found == FOUND_LINK || (git_fd >= 0 && git_has_entry(git_fd, "HEAD")))
 		*ret_found = FOUND_BROKEN;
 	else
 		*ret_found = FOUND_NOTHING;
@@ -122,11 +123,12 @@ static int open_place(struct place *place, struct arena *arena, enum found *ret_
 	int r = git_head_read(git_fd, arena, &place->ref);
 	if (r <= 0)
 		return r;
-	r = find_common_directory(git_fd, place, arena);
+	r = git_find_common_directory(git_fd, place, arena);
 	if (r <= 0)
 		return r;
-	_cleanup_fd_ int common_fd = open_directory(place->at.common_directory);
-	if (common_fd < 0 || !has_directory(common_fd, "objects") || !has_directory(common_fd, "refs"))
+	_cleanup_fd_ int common_fd = git_open_directory(place->at.common_directory);
+	if (common_fd < 0 || !git_has_directory(common_fd, "objects") ||
+		!git_has_directory(common_fd, "refs"))
 		return 0;
 	place->common_fd = fd_steal(&common_fd);
 	*ret_found = FOUND_DIRECTORY;
@@ -134,27 +136,28 @@ static int open_place(struct place *place, struct arena *arena, enum found *ret_
 }
 
 /* A bare repository, or the inside of .git: git may take it for one. */
-static bool is_bare(const char *directory)
+static bool git_is_bare(const char *directory)
 {
-	_cleanup_fd_ int fd = open_directory(directory);
-	return fd >= 0 && has_entry(fd, "HEAD") && has_entry(fd, "objects") && has_entry(fd, "refs");
+	_cleanup_fd_ int fd = git_open_directory(directory);
+	return fd >= 0 && git_has_entry(fd, "HEAD") && git_has_entry(fd, "objects") &&
+		git_has_entry(fd, "refs");
 }
 
-static int look_at(
+static int git_look_at(
 	const char *root, struct arena *arena, enum found *ret_found, struct place *ret_place)
 {
 	*ret_found = FOUND_NOTHING;
 	int r = find_git_directory(root, arena, ret_found, &ret_place->at.git_directory);
 	if (r == 0 && *ret_found >= FOUND_DIRECTORY)
-		r = open_place(ret_place, arena, ret_found);
-	if (*ret_found == FOUND_NOTHING && is_bare(root))
+		r = git_open_place(ret_place, arena, ret_found);
+	if (*ret_found == FOUND_NOTHING && git_is_bare(root))
 		*ret_found = FOUND_BROKEN;
 	return r < 0 ? r : 0;
 }
 
 /* Cuts the last part off a path; false when there is none left, or when the
  * parent is on another file system, where git stops too. */
-static bool go_up(char *path)
+static bool git_go_up(char *path)
 {
 	struct stat below;
 	struct stat above;
@@ -168,17 +171,17 @@ static bool go_up(char *path)
 }
 
 /* "refs/heads/x" is x; what is no branch keeps more of its name. */
-static const char *branch_name(const char *ref)
+static const char *git_branch_name(const char *ref)
 {
 	static const char *const prefixes[] = { "refs/heads/", "refs/" };
-	for (size_t i = 0; ref && i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+	for (size_t i = 0; ref && i < COUNT(prefixes); i++)
 		if (strncmp(ref, prefixes[i], strlen(prefixes[i])) == 0)
 			return ref + strlen(prefixes[i]);
 	return "HEAD";
 }
 
 /* As git has it: the work tree, what stands for it, and the repository. */
-static bool is_owned(const struct git_place *at)
+static bool git_is_owned(const struct git_place *at)
 {
 	char entry[PATH_MAX];
 	int length = snprintf(entry, sizeof(entry), "%s/.git", at->root);
@@ -187,16 +190,16 @@ static bool is_owned(const struct git_place *at)
 }
 
 /* Fills in what can be said about the repository at place; nothing when it is not ours. */
-static int describe(const struct place *place, struct arena *arena, struct git_context *git)
+static int git_describe(const struct place *place, struct arena *arena, struct git_context *git)
 {
 	struct git_settings settings;
 	int r = git_settings_read(&place->at, arena, &settings);
 	if (r < 0)
 		return r;
-	if (!is_owned(&place->at) && !settings.is_trusted)
+	if (!git_is_owned(&place->at) && !settings.is_trusted)
 		return 0;
 	git->root = place->at.root;
-	git->branch = settings.has_reftable ? "HEAD" : branch_name(place->ref);
+	git->branch = settings.has_reftable ? "HEAD" : git_branch_name(place->ref);
 	git->remote = settings.remote ? settings.remote : "origin";
 	git->remote_url = settings.remote_url ? settings.remote_url : "";
 	git->filters = settings.filters;
@@ -210,7 +213,7 @@ static int describe(const struct place *place, struct arena *arena, struct git_c
 }
 
 /* The directory without slashes at its end, to be cut shorter. */
-static char *start_path(const char *directory, struct arena *arena)
+static char *git_start_path(const char *directory, struct arena *arena)
 {
 	struct str path = str_from(directory);
 	while (path.len > 1 && path.data[path.len - 1] == '/')
@@ -221,19 +224,19 @@ static char *start_path(const char *directory, struct arena *arena)
 int git_read(const char *directory, struct arena *arena, struct git_context *ret_git)
 {
 	struct git_context git = { .branch = "HEAD", .remote = "origin", .remote_url = "" };
-	char *root = start_path(directory, arena);
+	char *root = git_start_path(directory, arena);
 	if (!root)
 		return -ENOMEM;
 	enum found found;
 	struct place place = { .common_fd = -1 };
 	do {
-		int r = look_at(root, arena, &found, &place);
+		int r = git_look_at(root, arena, &found, &place);
 		if (r < 0)
 			return r;
-	} while (found == FOUND_NOTHING && root[0] == '/' && go_up(root));
+	} while (found == FOUND_NOTHING && root[0] == '/' && git_go_up(root));
 	if (found == FOUND_DIRECTORY) {
 		place.at.root = root;
-		int r = describe(&place, arena, &git);
+		int r = git_describe(&place, arena, &git);
 		fd_close(place.common_fd);
 		if (r < 0)
 			return r;

@@ -1,6 +1,6 @@
 /* The git commands behind the questions that files cannot answer. A repository's
  * config must not run code in the host. What stops it is the sandbox, in which git
- * starts no program at all (sandbox/own_git.h); what is switched off here would only
+ * starts no program at all (sandbox/git/own_git.h); what is switched off here would only
  * fail there, and make git fail with it:
  *
  *   core.fsmonitor, hooks            switched off by -c
@@ -19,6 +19,7 @@
  * excludes belong to the user. */
 #include <errno.h>
 
+#include "base/macros.h"
 #include "fledge/context.h"
 
 /* clang-format off */
@@ -55,11 +56,11 @@ static const struct {
 };
 
 enum {
-	COMMANDS = sizeof(commands) / sizeof(commands[0]),
+	COMMANDS = COUNT(commands),
 	FILTER_SETTINGS = 3,
 };
 
-static size_t find_command(const char *key)
+static size_t git_command_find_command(const char *key)
 {
 	size_t i = 0;
 	while (i < COMMANDS && strcmp(commands[i].key, key) != 0)
@@ -69,13 +70,13 @@ static size_t find_command(const char *key)
 
 const char *const *git_argv(const char *key)
 {
-	size_t command = find_command(key);
+	size_t command = git_command_find_command(key);
 	return command < COMMANDS ? commands[command].argv : NULL;
 }
 
 /* "-c filter.NAME.clean=" and its like: what is empty does not run, and what is
  * required would make git fail. */
-static int append_filter(const char **argv, const char *name, struct arena *arena)
+static int git_command_append_filter(const char **argv, const char *name, struct arena *arena)
 {
 	static const char *const settings[FILTER_SETTINGS] = { "clean=", "process=", "required=false" };
 	for (size_t i = 0; i < FILTER_SETTINGS; i++) {
@@ -89,7 +90,7 @@ static int append_filter(const char **argv, const char *name, struct arena *aren
 }
 
 /* git itself stays in front, its other options come behind the filters. */
-static int join_filters(
+static int git_command_join_filters(
 	const char *const *argv, const char *const *filters, struct arena *arena, const char ***ret)
 {
 	size_t argv_count = list_count(argv);
@@ -101,7 +102,7 @@ static int join_filters(
 	const char **at = joined;
 	*at++ = argv[0];
 	for (size_t i = 0; i < filter_count; i++, at += FILTER_SETTINGS * (size_t)2)
-		if (append_filter(at, filters[i], arena) < 0)
+		if (git_command_append_filter(at, filters[i], arena) < 0)
 			return -ENOMEM;
 	memcpy(at, argv + 1, argv_count * sizeof(*argv));
 	*ret = joined;
@@ -111,7 +112,7 @@ static int join_filters(
 int git_command(const char *key, const struct git_context *git, struct arena *arena,
 	const char *const **ret_argv)
 {
-	size_t command = find_command(key);
+	size_t command = git_command_find_command(key);
 	const char **joined = NULL;
 	if (command == COMMANDS || !git->root) {
 		*ret_argv = NULL;
@@ -121,7 +122,7 @@ int git_command(const char *key, const struct git_context *git, struct arena *ar
 		*ret_argv = commands[command].argv;
 		return 0;
 	}
-	int r = join_filters(commands[command].argv, git->filters, arena, &joined);
+	int r = git_command_join_filters(commands[command].argv, git->filters, arena, &joined);
 	if (r < 0)
 		return r;
 	*ret_argv = (const char *const *)joined;
@@ -150,7 +151,7 @@ bool git_keeps_variable(const char *variable)
 		"GIT_SHALLOW_FILE", "GIT_REPLACE_REF_BASE", "GIT_NO_REPLACE_OBJECTS", "GIT_ATTR_SOURCE",
 		"GIT_INTERNAL_SUPER_PREFIX", "GIT_EXTERNAL_DIFF", "GIT_CONFIG" };
 	size_t length = strcspn(variable, "=");
-	for (size_t i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++)
+	for (size_t i = 0; i < COUNT(dropped); i++)
 		if (strlen(dropped[i]) == length && memcmp(variable, dropped[i], length) == 0)
 			return false;
 	return true;

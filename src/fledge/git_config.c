@@ -9,7 +9,7 @@
 struct reader {
 	const char *at;
 	const char *end;
-	bool is_over;       /* what next() gave out last was no character of the text */
+	bool is_over;       /* what git_config_next() gave out last was no character of the text */
 	struct buf name;    /* "section.subsection." and then the variable's own */
 	size_t section_len; /* of it, with the last dot */
 	struct buf value;
@@ -17,7 +17,7 @@ struct reader {
 };
 
 /* CR LF is one line end, and so is the end of the text. */
-static int next(struct reader *r)
+static int git_config_next(struct reader *r)
 {
 	if (r->at == r->end) {
 		r->is_over = true;
@@ -28,57 +28,57 @@ static int next(struct reader *r)
 	return (unsigned char)*r->at++;
 }
 
-static bool is_blank(int c)
+static bool git_config_is_blank(int c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-static bool is_letter(int c)
+static bool git_config_is_letter(int c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static bool is_name_character(int c)
+static bool git_config_is_name_character(int c)
 {
-	return is_letter(c) || (c >= '0' && c <= '9') || c == '-';
+	return git_config_is_letter(c) || (c >= '0' && c <= '9') || c == '-';
 }
 
-static int append_lower(struct buf *buf, int c)
+static int git_config_append_lower(struct buf *buf, int c)
 {
 	return buf_append_char(buf, (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c));
 }
 
 /* `"name"]`, the blanks before it having begun. Only here capitals stay. */
-static int read_subsection(struct reader *r, int c)
+static int git_config_read_subsection(struct reader *r, int c)
 {
-	while (is_blank(c) && c != '\n')
-		c = next(r);
+	while (git_config_is_blank(c) && c != '\n')
+		c = git_config_next(r);
 	if (c != '"')
 		return PERCH_ESYNTAX;
 	buf_append_char(&r->name, '.');
-	while ((c = next(r)) != '"') {
+	while ((c = git_config_next(r)) != '"') {
 		if (c == '\\')
-			c = next(r);
+			c = git_config_next(r);
 		if (c == '\n' || c == '\0')
 			return PERCH_ESYNTAX;
 		buf_append_char(&r->name, (char)c);
 	}
-	return next(r) == ']' ? 0 : PERCH_ESYNTAX;
+	return git_config_next(r) == ']' ? 0 : PERCH_ESYNTAX;
 }
 
 /* `section]` or `section "subsection"]`, or, as it once was, `section.subsection]`. */
-static int read_section(struct reader *r)
+static int git_config_read_section(struct reader *r)
 {
 	int result = 0;
 	buf_clear(&r->name);
-	for (int c; (c = next(r)) != ']';) {
-		if (is_blank(c)) {
-			result = read_subsection(r, c);
+	for (int c; (c = git_config_next(r)) != ']';) {
+		if (git_config_is_blank(c)) {
+			result = git_config_read_subsection(r, c);
 			break;
 		}
-		if (!is_name_character(c) && c != '.')
+		if (!git_config_is_name_character(c) && c != '.')
 			return PERCH_ESYNTAX;
-		append_lower(&r->name, c);
+		git_config_append_lower(&r->name, c);
 	}
 	if (r->name.len == 0 && !r->name.failed)
 		return PERCH_ESYNTAX;
@@ -88,9 +88,9 @@ static int read_section(struct reader *r)
 }
 
 /* What stands behind a backslash; a line end there is nothing at all. */
-static int read_escape(struct reader *r)
+static int git_config_read_escape(struct reader *r)
 {
-	int c = next(r);
+	int c = git_config_next(r);
 	switch (c) {
 	case '\n':
 		return 0;
@@ -108,29 +108,29 @@ static int read_escape(struct reader *r)
 	}
 }
 
-static void skip_line(struct reader *r)
+static void git_config_skip_line(struct reader *r)
 {
-	while (next(r) != '\n')
+	while (git_config_next(r) != '\n')
 		;
 }
 
 /* Up to the end of the line; blanks around it count only inside quotes. Which blank stands
  * in the middle is a matter of git's age: a space up to 2.43, later the one that is written. */
-static int read_value(struct reader *r)
+static int git_config_read_value(struct reader *r)
 {
 	bool is_quoted = false;
 	bool is_odd = false; /* a blank that matters if something stands behind it */
 	size_t kept = 0;     /* so much does not end in blanks that are to be cut */
 	r->is_doubtful = false;
 	buf_clear(&r->value);
-	for (int c; (c = next(r)) != '\n';) {
+	for (int c; (c = git_config_next(r)) != '\n';) {
 		if (c == '\0')
 			return PERCH_ESYNTAX;
 		if (!is_quoted && (c == '#' || c == ';')) {
-			skip_line(r);
+			git_config_skip_line(r);
 			break;
 		}
-		if (!is_quoted && is_blank(c)) {
+		if (!is_quoted && git_config_is_blank(c)) {
 			is_odd |= c != ' ' && r->value.len;
 			if (r->value.len)
 				buf_append_char(&r->value, ' ');
@@ -141,7 +141,7 @@ static int read_value(struct reader *r)
 			is_quoted = !is_quoted;
 		else if (c != '\\')
 			buf_append_char(&r->value, (char)c);
-		else if (read_escape(r) < 0)
+		else if (git_config_read_escape(r) < 0)
 			return PERCH_ESYNTAX;
 		kept = r->value.len;
 	}
@@ -152,18 +152,18 @@ static int read_value(struct reader *r)
 }
 
 /* A name that has begun with c, and its value. */
-static int read_variable(struct reader *r, int c, git_variable_fn *take, void *data)
+static int git_config_read_variable(struct reader *r, int c, git_variable_fn *take, void *data)
 {
 	r->name.len = r->section_len;
-	for (; is_name_character(c); c = next(r))
-		append_lower(&r->name, c);
+	for (; git_config_is_name_character(c); c = git_config_next(r))
+		git_config_append_lower(&r->name, c);
 	while (c == ' ' || c == '\t')
-		c = next(r);
+		c = git_config_next(r);
 	bool has_value = c == '=';
 	if (!has_value && c != '\n')
 		return PERCH_ESYNTAX;
 	buf_clear(&r->value);
-	int result = has_value ? read_value(r) : 0;
+	int result = has_value ? git_config_read_value(r) : 0;
 	if (r->name.failed || r->value.failed)
 		return -ENOMEM;
 	if (result < 0)
@@ -177,19 +177,19 @@ static int read_variable(struct reader *r, int c, git_variable_fn *take, void *d
 	return take(data, &variable);
 }
 
-static int read_all(struct reader *r, git_variable_fn *take, void *data)
+static int git_config_read_all(struct reader *r, git_variable_fn *take, void *data)
 {
 	int result = 0;
 	while (result >= 0 && !r->is_over) {
-		int c = next(r);
-		if (is_blank(c))
+		int c = git_config_next(r);
+		if (git_config_is_blank(c))
 			continue;
 		if (c == '#' || c == ';')
-			skip_line(r);
+			git_config_skip_line(r);
 		else if (c == '[')
-			result = read_section(r);
-		else if (is_letter(c))
-			result = read_variable(r, c, take, data);
+			result = git_config_read_section(r);
+		else if (git_config_is_letter(c))
+			result = git_config_read_variable(r, c, take, data);
 		else
 			result = PERCH_ESYNTAX;
 	}
@@ -206,7 +206,7 @@ int git_config_read(struct str text, git_variable_fn *take, void *data)
 	if (!text.len)
 		return 0; /* and perhaps no data either: no arithmetic on NULL */
 	struct reader reader = { .at = text.data, .end = text.data + text.len };
-	int result = read_all(&reader, take, data);
+	int result = git_config_read_all(&reader, take, data);
 	buf_free(&reader.name);
 	buf_free(&reader.value);
 	return result;

@@ -40,7 +40,7 @@ char *git_path_resolve(const char *base, struct str path, struct arena *arena)
 }
 
 /* The name of an object: 40 or 64 hex digits, and blanks behind them. */
-static bool is_object_name(struct str text)
+static bool git_refs_is_object_name(struct str text)
 {
 	struct str name = str_trim(text);
 	if (name.data != text.data || (name.len != 40 && name.len != 64))
@@ -51,7 +51,7 @@ static bool is_object_name(struct str text)
 	return true;
 }
 
-static bool is_ref_part(struct str part)
+static bool git_refs_is_ref_part(struct str part)
 {
 	if (part.len == 0 || part.data[0] == '.' || str_has_suffix(part, STR(".lock")))
 		return false;
@@ -66,19 +66,19 @@ static bool is_ref_part(struct str part)
 }
 
 /* git's rules for names, as far as a name becomes a path and a text for people. */
-static bool is_ref_name(struct str name)
+static bool git_refs_is_ref_name(struct str name)
 {
 	if (!str_has_prefix(name, STR("refs/")) || name.data[name.len - 1] == '/')
 		return false;
 	for (struct str rest = name; rest.len;)
-		if (!is_ref_part(str_cut(&rest, '/')))
+		if (!git_refs_is_ref_part(str_cut(&rest, '/')))
 			return false;
 	return true;
 }
 
 /* What "ref: refs/heads/x" names; nothing when it is something else. As in git
  * the name begins within the first 255 bytes, and not behind just any blank. */
-static struct str symref_target(struct str text)
+static struct str git_refs_symref_target(struct str text)
 {
 	size_t start = 4;
 	if (!str_has_prefix(text, STR("ref:")))
@@ -90,7 +90,7 @@ static struct str symref_target(struct str text)
 	return is_target ? str_trim(target) : (struct str){ 0 };
 }
 
-static int keep_ref(struct str name, struct arena *arena, const char **ret_ref)
+static int git_refs_keep_ref(struct str name, struct arena *arena, const char **ret_ref)
 {
 	const char *kept = arena_dup(arena, name);
 	if (!kept)
@@ -107,17 +107,17 @@ int git_head_read(int git_directory, struct arena *arena, const char **ret_ref)
 	ssize_t link_length = readlinkat(git_directory, "HEAD", link, sizeof(link));
 	if (link_length >= 0) {
 		struct str target = { link, (size_t)link_length };
-		return is_ref_name(target) ? keep_ref(target, arena, ret_ref) : 0;
+		return git_refs_is_ref_name(target) ? git_refs_keep_ref(target, arena, ret_ref) : 0;
 	}
 	_cleanup_(buf_free) struct buf content = { 0 };
 	int r = git_file_read(git_directory, "HEAD", REF_FILE_MAX, &content);
 	if (r <= 0)
 		return r;
 	struct str text = { content.data, content.len };
-	struct str target = symref_target(text);
+	struct str target = git_refs_symref_target(text);
 	if (target.len)
-		return keep_ref(target, arena, ret_ref);
-	if (!is_object_name(text))
+		return git_refs_keep_ref(target, arena, ret_ref);
+	if (!git_refs_is_object_name(text))
 		return 0;
 	*ret_ref = NULL;
 	return 1;
@@ -125,7 +125,7 @@ int git_head_read(int git_directory, struct arena *arena, const char **ret_ref)
 
 /* Looks for " refs/heads/x\n", which can only be the end of that ref's line:
  * names have no blanks. Pieces overlap by its length. */
-static int search_packed(int fd, struct str needle, char *piece)
+static int git_refs_search_packed(int fd, struct str needle, char *piece)
 {
 	size_t kept = 0;
 	for (int pieces = 0; pieces < PACKED_PIECES_MAX; pieces++) {
@@ -141,7 +141,7 @@ static int search_packed(int fd, struct str needle, char *piece)
 	return 0;
 }
 
-static int is_packed(int common_directory, const char *ref)
+static int git_refs_is_packed(int common_directory, const char *ref)
 {
 	_cleanup_(buf_free) struct buf needle = { 0 };
 	_cleanup_free_ char *piece = NULL;
@@ -153,7 +153,7 @@ static int is_packed(int common_directory, const char *ref)
 	piece = malloc(PACKED_PIECE + needle.len);
 	if (!piece)
 		return -ENOMEM;
-	return search_packed(fd, (struct str){ needle.data, needle.len }, piece);
+	return git_refs_search_packed(fd, (struct str){ needle.data, needle.len }, piece);
 }
 
 int git_ref_exists(int common_directory, const char *ref)
@@ -164,7 +164,7 @@ int git_ref_exists(int common_directory, const char *ref)
 	for (int depth = 0; depth < SYMREF_DEPTH_MAX; depth++) {
 		if (buf_terminate(&name) < 0)
 			return -ENOMEM;
-		if (!is_ref_name((struct str){ name.data, name.len }))
+		if (!git_refs_is_ref_name((struct str){ name.data, name.len }))
 			return 0;
 		buf_clear(&content);
 		int r = git_file_read(common_directory, name.data, REF_FILE_MAX, &content);
@@ -172,10 +172,10 @@ int git_ref_exists(int common_directory, const char *ref)
 			return r;
 		struct str text = { content.data, content.len };
 		if (r == 0)
-			return is_packed(common_directory, name.data);
-		if (is_object_name(text))
+			return git_refs_is_packed(common_directory, name.data);
+		if (git_refs_is_object_name(text))
 			return 1;
-		struct str target = symref_target(text);
+		struct str target = git_refs_symref_target(text);
 		buf_clear(&name);
 		buf_append(&name, target.data, target.len);
 	}

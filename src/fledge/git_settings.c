@@ -4,13 +4,14 @@
  * The remote is read from the repository's own config alone: no included files,
  * no insteadOf, nothing of the user's. Filters are also looked for in every file
  * that is included, whatever the condition. One that is missed does not run, since git starts
- * no program (sandbox/own_git.h); but git may fail over it, if the config requires it. */
+ * no program (sandbox/git/own_git.h); but git may fail over it, if the config requires it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <strings.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/regular.h"
 #include "fledge/git_parts.h"
 #include "perch/base.h"
@@ -39,7 +40,7 @@ struct collector {
 
 /* "remote.origin.url": the subsection between the first dot and the last, and
  * the key behind it. False without a subsection. */
-static bool split_name(
+static bool git_settings_split_name(
 	struct str name, const char *section, struct str *ret_sub, struct str *ret_key)
 {
 	size_t section_len = strlen(section);
@@ -56,7 +57,8 @@ static bool split_name(
 /* `git remote` lists every name that has a variable, but for those that could be
  * paths; `git remote get-url` answers with the first url. An empty url takes
  * back those before it. */
-static int take_remote(struct collector *c, struct str name, struct str key, struct str value)
+static int git_settings_take_remote(
+	struct collector *c, struct str name, struct str key, struct str value)
 {
 	struct git_settings *settings = &c->settings;
 	if (c->depth > 0 || c->is_users || name.len == 0 || name.data[0] == '/')
@@ -81,7 +83,7 @@ static int take_remote(struct collector *c, struct str name, struct str key, str
 }
 
 /* A name with '=' in it cannot be said in `-c name=value`. */
-static int take_filter(struct collector *c, struct str name)
+static int git_settings_take_filter(struct collector *c, struct str name)
 {
 	for (size_t i = 0; i < c->filter_count; i++)
 		if (str_is(name, c->filters[i]))
@@ -97,10 +99,10 @@ static int take_filter(struct collector *c, struct str name)
 	return 0;
 }
 
-static int read_config(struct collector *c, const char *path, bool is_included);
+static int git_settings_read_config(struct collector *c, const char *path, bool is_included);
 
 /* Where an included file is; NULL in *ret_path when we cannot know. */
-static int included_path(struct collector *c, struct str value, const char **ret_path)
+static int git_settings_included_path(struct collector *c, struct str value, const char **ret_path)
 {
 	const char *slash = strrchr(c->path, '/');
 	const char *base = arena_dup(c->arena, (struct str){ c->path, (size_t)(slash - c->path) });
@@ -119,13 +121,13 @@ static int included_path(struct collector *c, struct str value, const char **ret
 	return *ret_path ? 0 : -ENOMEM;
 }
 
-static int take_include(
+static int git_settings_take_include(
 	struct collector *c, const struct git_variable *variable, bool is_conditional)
 {
 	const char *path = NULL;
 	bool is_allowed =
 		c->depth < INCLUDE_DEPTH_MAX && c->include_count < INCLUDES_MAX && !variable->is_doubtful;
-	int r = is_allowed ? included_path(c, variable->value, &path) : 0;
+	int r = is_allowed ? git_settings_included_path(c, variable->value, &path) : 0;
 	if (r < 0)
 		return r;
 	if (!path) {
@@ -136,17 +138,17 @@ static int take_include(
 	const char *outer = c->path;
 	bool was_conditional = c->is_conditional;
 	c->is_conditional |= is_conditional;
-	r = read_config(c, path, true);
+	r = git_settings_read_config(c, path, true);
 	c->is_conditional = was_conditional;
 	c->path = outer;
 	return r;
 }
 
 /* A number is true too, and so is a name alone. */
-static bool is_false(const struct git_variable *variable)
+static bool git_settings_is_false(const struct git_variable *variable)
 {
 	static const char *const words[] = { "false", "no", "off", "0", "" };
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < COUNT(words); i++)
 		if (variable->value.len == strlen(words[i]) &&
 			strncasecmp(variable->value.data, words[i], variable->value.len) == 0)
 			return variable->has_value;
@@ -154,7 +156,7 @@ static bool is_false(const struct git_variable *variable)
 }
 
 /* The last word counts, and an empty one takes back those before it. */
-static void take_trust(struct collector *c, struct str value)
+static void git_settings_take_trust(struct collector *c, struct str value)
 {
 	struct str root = str_from(c->root);
 	bool is_below = value.len > 2 && str_has_suffix(value, STR("/*")) &&
@@ -166,37 +168,37 @@ static void take_trust(struct collector *c, struct str value)
 }
 
 /* How the repository is made is what its own file says, never one that it includes. */
-static void take_extension(struct collector *c, const struct git_variable *variable)
+static void git_settings_take_extension(struct collector *c, const struct git_variable *variable)
 {
 	if (str_is(variable->name, "extensions.refstorage"))
 		c->settings.has_reftable = str_has_prefix(variable->value, STR("reftable"));
 	if (str_is(variable->name, "extensions.worktreeconfig"))
-		c->has_worktree_config = !is_false(variable);
+		c->has_worktree_config = !git_settings_is_false(variable);
 }
 
-static int take_variable(void *data, const struct git_variable *variable)
+static int git_settings_take_variable(void *data, const struct git_variable *variable)
 {
 	struct collector *c = data;
 	struct str sub;
 	struct str key;
-	if (split_name(variable->name, "remote", &sub, &key))
-		return take_remote(c, sub, key, variable->value);
-	if (split_name(variable->name, "filter", &sub, &key))
-		return take_filter(c, sub);
+	if (git_settings_split_name(variable->name, "remote", &sub, &key))
+		return git_settings_take_remote(c, sub, key, variable->value);
+	if (git_settings_split_name(variable->name, "filter", &sub, &key))
+		return git_settings_take_filter(c, sub);
 	if (str_is(variable->name, "include.path"))
-		return take_include(c, variable, false);
-	if (split_name(variable->name, "includeif", &sub, &key) && str_is(key, "path"))
-		return take_include(c, variable, true);
+		return git_settings_take_include(c, variable, false);
+	if (git_settings_split_name(variable->name, "includeif", &sub, &key) && str_is(key, "path"))
+		return git_settings_take_include(c, variable, true);
 	if (c->is_users && !c->is_conditional && str_is(variable->name, "safe.directory"))
-		take_trust(c, variable->value);
+		git_settings_take_trust(c, variable->value);
 	if (!c->is_users && c->depth == 0 && !c->is_worktrees)
-		take_extension(c, variable);
+		git_settings_take_extension(c, variable);
 	return 0;
 }
 
 /* A file that is not there is none; one that cannot be read to its end may hold
  * anything, and what it said about remotes does not count. */
-static int read_config(struct collector *c, const char *path, bool is_included)
+static int git_settings_read_config(struct collector *c, const char *path, bool is_included)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	int r = regular_read(AT_FDCWD, path, 0, CONFIG_MAX, &text);
@@ -205,7 +207,7 @@ static int read_config(struct collector *c, const char *path, bool is_included)
 	if (r == 0) {
 		c->path = path;
 		c->depth += is_included;
-		r = git_config_read((struct str){ text.data, text.len }, take_variable, c);
+		r = git_config_read((struct str){ text.data, text.len }, git_settings_take_variable, c);
 		c->depth -= is_included;
 	}
 	if (r == -ENOMEM)
@@ -218,36 +220,36 @@ static int read_config(struct collector *c, const char *path, bool is_included)
 	return 0;
 }
 
-static int read_users(struct collector *c)
+static int git_settings_read_users(struct collector *c)
 {
 	const char *const *files = git_user_files(c->arena);
 	int r = files ? 0 : -ENOMEM;
 	c->is_users = true;
 	for (; r == 0 && *files; files++)
-		r = read_config(c, *files, false);
+		r = git_settings_read_config(c, *files, false);
 	c->is_users = false;
 	return r;
 }
 
-static int read_all(struct collector *c, const struct git_place *place)
+static int git_settings_read_all(struct collector *c, const struct git_place *place)
 {
-	int r = read_users(c);
+	int r = git_settings_read_users(c);
 	if (r < 0)
 		return r;
 	const char *path = git_path_resolve(place->common_directory, STR("config"), c->arena);
-	r = path ? read_config(c, path, false) : -ENOMEM;
+	r = path ? git_settings_read_config(c, path, false) : -ENOMEM;
 	if (r < 0 || !c->has_worktree_config)
 		return r;
 	path = git_path_resolve(place->git_directory, STR("config.worktree"), c->arena);
 	c->is_worktrees = true;
-	return path ? read_config(c, path, false) : -ENOMEM;
+	return path ? git_settings_read_config(c, path, false) : -ENOMEM;
 }
 
 int git_settings_read(
 	const struct git_place *place, struct arena *arena, struct git_settings *ret_settings)
 {
 	struct collector collector = { .arena = arena, .root = place->root };
-	int r = read_all(&collector, place);
+	int r = git_settings_read_all(&collector, place);
 	if (r < 0)
 		return r;
 	size_t size = (collector.filter_count + 1) * sizeof(*collector.filters);

@@ -3,19 +3,19 @@
 
 #include "fledge/git_parts.h"
 
-static bool ends_in(struct str text, struct str word)
+static bool git_url_ends_in(struct str text, struct str word)
 {
 	return text.len >= word.len &&
 		strncasecmp(text.data + text.len - word.len, word.data, word.len) == 0;
 }
 
 /* "http", and "helper::http" too. */
-static bool is_http(struct str scheme)
+static bool git_url_is_http(struct str scheme)
 {
-	return ends_in(scheme, STR("http")) || ends_in(scheme, STR("https"));
+	return git_url_ends_in(scheme, STR("http")) || git_url_ends_in(scheme, STR("https"));
 }
 
-static size_t length_until(struct str text, const char *stops)
+static size_t git_url_length_until(struct str text, const char *stops)
 {
 	size_t length = 0;
 	while (length < text.len && !strchr(stops, text.data[length]))
@@ -24,14 +24,14 @@ static size_t length_until(struct str text, const char *stops)
 }
 
 /* "user:password@" at the start of an authority, its '@' included; 0 = none. */
-static size_t userinfo_length(struct str authority)
+static size_t git_url_userinfo_length(struct str authority)
 {
 	const char *at = authority.len ? memrchr(authority.data, '@', authority.len) : NULL;
 	return at ? (size_t)(at - authority.data) + 1 : 0;
 }
 
 /* scheme, "://", [user "@"], host and the rest: what stays is moved together. */
-static char *join(struct str start, struct str user, struct str rest, struct arena *arena)
+static char *git_url_join(struct str start, struct str user, struct str rest, struct arena *arena)
 {
 	char *url = arena_alloc(arena, start.len + user.len + 1 + rest.len + 1);
 	if (!url)
@@ -54,15 +54,15 @@ char *git_url_clean(struct str url, struct arena *arena)
 	struct str scheme = { url.data, (size_t)(colon - url.data) };
 	struct str start = { url.data, scheme.len + 3 };
 	struct str rest = { url.data + start.len, url.len - start.len };
-	struct str authority = { rest.data, length_until(rest, "/?#") };
-	size_t userinfo = userinfo_length(authority);
+	struct str authority = { rest.data, git_url_length_until(rest, "/?#") };
+	size_t userinfo = git_url_userinfo_length(authority);
 	struct str user = { rest.data, userinfo ? userinfo - 1 : 0 };
 	rest.data += userinfo;
 	rest.len -= userinfo;
-	if (is_http(scheme)) {
+	if (git_url_is_http(scheme)) {
 		user.len = 0;
-		rest.len = length_until(rest, "?#");
+		rest.len = git_url_length_until(rest, "?#");
 	}
-	user.len = length_until(user, ":");
-	return join(start, user, rest, arena);
+	user.len = git_url_length_until(user, ":");
+	return git_url_join(start, user, rest, arena);
 }

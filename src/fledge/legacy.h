@@ -4,7 +4,7 @@
 #ifndef FLEDGE_LEGACY_H
 #define FLEDGE_LEGACY_H
 
-#include "fledge/run.h"
+#include "fledge/fledge_run.h"
 
 struct legacy;
 

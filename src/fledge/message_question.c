@@ -4,7 +4,7 @@
 
 #include "validate.h"
 
-static enum validator find_validator(struct reading *reading)
+static enum validator message_question_find_validator(struct reading *reading)
 {
 	struct str name;
 	if (!reading_text(reading, "validate", &name))
@@ -19,22 +19,25 @@ static enum validator find_validator(struct reading *reading)
 	return VALIDATE_NOTHING;
 }
 
-static void read_prompt(struct reading *reading, struct question *question, struct arena *arena)
+static void message_question_read_prompt(
+	struct reading *reading, struct question *question, struct arena *arena)
 {
 	(void)arena;
 	question->kind = QUESTION_PROMPT;
-	question->validator = find_validator(reading);
+	question->validator = message_question_find_validator(reading);
 	question->has_default = reading_text(reading, "default", &question->default_text);
 }
 
-static void read_confirm(struct reading *reading, struct question *question, struct arena *arena)
+static void message_question_read_confirm(
+	struct reading *reading, struct question *question, struct arena *arena)
 {
 	(void)arena;
 	question->kind = QUESTION_CONFIRM;
 	question->has_default = reading_bool(reading, "default", &question->default_yes);
 }
 
-static void read_select(struct reading *reading, struct question *question, struct arena *arena)
+static void message_question_read_select(
+	struct reading *reading, struct question *question, struct arena *arena)
 {
 	question->kind = QUESTION_SELECT;
 	question->options = reading_required_list(reading, "options", arena, &question->option_count);
@@ -46,7 +49,7 @@ static void read_select(struct reading *reading, struct question *question, stru
 			reading, "default", index, question->option_count, &question->default_index);
 }
 
-static void read_multi_select(
+static void message_question_read_multi_select(
 	struct reading *reading, struct question *question, struct arena *arena)
 {
 	question->kind = QUESTION_MULTI_SELECT;
@@ -71,7 +74,8 @@ static void read_multi_select(
 	question->has_default = true;
 }
 
-static struct str keep(struct reading *reading, struct arena *arena, struct str text)
+static struct str message_question_keep(
+	struct reading *reading, struct arena *arena, struct str text)
 {
 	const char *copy = arena_dup(arena, text);
 	if (!copy)
@@ -81,7 +85,7 @@ static struct str keep(struct reading *reading, struct arena *arena, struct str 
 
 /* All four kinds: read into an arena of its own, which the request takes over
  * when everything is right. */
-static void handle_question(struct reading *reading,
+static void message_question_handle_question(struct reading *reading,
 	void (*read)(struct reading *reading, struct question *question, struct arena *arena))
 {
 	struct fledge_engine *engine = reading->engine;
@@ -91,8 +95,8 @@ static void handle_question(struct reading *reading,
 	if (!reading->is_wrong)
 		read(reading, &question, &arena);
 	if (!reading->is_wrong) {
-		question.message = keep(reading, &arena, question.message);
-		question.default_text = keep(reading, &arena, question.default_text);
+		question.message = message_question_keep(reading, &arena, question.message);
+		question.default_text = message_question_keep(reading, &arena, question.default_text);
 	}
 	struct request *request = NULL;
 	if (!reading->is_wrong && !engine->is_broken)
@@ -111,20 +115,20 @@ static void handle_question(struct reading *reading,
 
 void message_prompt(struct reading *reading)
 {
-	handle_question(reading, read_prompt);
+	message_question_handle_question(reading, message_question_read_prompt);
 }
 
 void message_confirm(struct reading *reading)
 {
-	handle_question(reading, read_confirm);
+	message_question_handle_question(reading, message_question_read_confirm);
 }
 
 void message_select(struct reading *reading)
 {
-	handle_question(reading, read_select);
+	message_question_handle_question(reading, message_question_read_select);
 }
 
 void message_multi_select(struct reading *reading)
 {
-	handle_question(reading, read_multi_select);
+	message_question_handle_question(reading, message_question_read_multi_select);
 }

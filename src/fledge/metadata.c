@@ -13,7 +13,7 @@
 #include "data/json.h"
 #include "data/toml.h"
 #include "fledge/context.h"
-#include "sandbox/secrets.h"
+#include "sandbox/policy/secret_variables.h"
 
 enum { CONFIG_MAX = 1024 * 1024 };
 
@@ -25,7 +25,7 @@ struct variable {
 	size_t index; /* the first of a name counts, as for getenv */
 };
 
-static int order_variables(const void *left, const void *right)
+static int metadata_order_variables(const void *left, const void *right)
 {
 	const struct variable *a = left;
 	const struct variable *b = right;
@@ -34,7 +34,7 @@ static int order_variables(const void *left, const void *right)
 }
 
 /* What has no '=' in it, or no name before it, is no variable. */
-static size_t take_variables(const char *const *env, struct variable *variables)
+static size_t metadata_take_variables(const char *const *env, struct variable *variables)
 {
 	size_t count = 0;
 	for (size_t i = 0; env && env[i]; i++) {
@@ -45,7 +45,7 @@ static size_t take_variables(const char *const *env, struct variable *variables)
 		variables[count++] = (struct variable){ name, str_from(equals + 1), i };
 	}
 	if (count)
-		qsort(variables, count, sizeof(*variables), order_variables);
+		qsort(variables, count, sizeof(*variables), metadata_order_variables);
 	return count;
 }
 
@@ -57,7 +57,7 @@ int metadata_env_json(struct buf *out, const char *const *env)
 	struct variable *variables = calloc(most, sizeof(*variables));
 	if (!variables)
 		return -ENOMEM;
-	size_t count = take_variables(env, variables);
+	size_t count = metadata_take_variables(env, variables);
 	struct perch_json_writer writer = json_writer_on(out);
 	perch_json_begin_object(&writer);
 	for (size_t i = 0; i < count; i++) {
@@ -77,7 +77,7 @@ int metadata_env_json(struct buf *out, const char *const *env)
 
 /* A float stays one: 1.0 is not written as 1. JSON has no word for what is not
  * finite: null. */
-static void write_float(perch_json_writer *writer, double number)
+static void metadata_write_float(perch_json_writer *writer, double number)
 {
 	if (!isfinite(number)) {
 		perch_json_write_null(writer);
@@ -92,7 +92,7 @@ static void write_float(perch_json_writer *writer, double number)
 	perch_json_write_raw(writer, text, length);
 }
 
-static void append_fraction(struct buf *text, uint32_t nanosecond)
+static void metadata_append_fraction(struct buf *text, uint32_t nanosecond)
 {
 	if (nanosecond == 0)
 		return;
@@ -102,7 +102,8 @@ static void append_fraction(struct buf *text, uint32_t nanosecond)
 }
 
 /* As RFC 3339 and TOML write it. */
-static void append_time(struct buf *text, enum toml_type type, const struct toml_time *time)
+static void metadata_append_time(
+	struct buf *text, enum toml_type type, const struct toml_time *time)
 {
 	if (type != TOML_LOCAL_TIME)
 		buf_printf(text, "%04u-%02u-%02u", time->year, time->month, time->day);
@@ -111,7 +112,7 @@ static void append_time(struct buf *text, enum toml_type type, const struct toml
 	if (type != TOML_LOCAL_TIME)
 		buf_append_char(text, 'T');
 	buf_printf(text, "%02u:%02u:%02u", time->hour, time->minute, time->second);
-	append_fraction(text, time->nanosecond);
+	metadata_append_fraction(text, time->nanosecond);
 	if (type != TOML_OFFSET_DATETIME)
 		return;
 	int offset = time->offset_minutes;
@@ -122,25 +123,25 @@ static void append_time(struct buf *text, enum toml_type type, const struct toml
 		buf_printf(text, "%c%02u:%02u", offset < 0 ? '-' : '+', size / 60, size % 60);
 }
 
-static void write_time(perch_json_writer *writer, const struct toml_value *value)
+static void metadata_write_time(perch_json_writer *writer, const struct toml_value *value)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
-	append_time(&text, value->type, &value->time);
+	metadata_append_time(&text, value->type, &value->time);
 	writer->out->failed |= text.failed;
 	perch_json_write_string_n(writer, text.data, text.len);
 }
 
-static int order_values(const void *left, const void *right)
+static int metadata_order_values(const void *left, const void *right)
 {
 	const struct toml_value *const *a = left;
 	const struct toml_value *const *b = right;
 	return str_compare((*a)->key, (*b)->key);
 }
 
-static void write_value(perch_json_writer *writer, const struct toml_value *value);
+static void metadata_write_value(perch_json_writer *writer, const struct toml_value *value);
 
 /* By name, as all objects in answers. */
-static void write_table(perch_json_writer *writer, const struct toml_value *table)
+static void metadata_write_table(perch_json_writer *writer, const struct toml_value *table)
 {
 	size_t size = table->count * sizeof(struct toml_value *);
 	_cleanup_free_ struct toml_value **sorted = malloc(size + 1);
@@ -150,25 +151,25 @@ static void write_table(perch_json_writer *writer, const struct toml_value *tabl
 	}
 	if (size)
 		memcpy(sorted, table->items, size);
-	qsort(sorted, table->count, sizeof(*sorted), order_values);
+	qsort(sorted, table->count, sizeof(*sorted), metadata_order_values);
 	perch_json_begin_object(writer);
 	for (size_t i = 0; i < table->count; i++) {
 		perch_json_write_name_n(writer, sorted[i]->key.data, sorted[i]->key.len);
-		write_value(writer, sorted[i]);
+		metadata_write_value(writer, sorted[i]);
 	}
 	perch_json_end_object(writer);
 }
 
-static void write_array(perch_json_writer *writer, const struct toml_value *array)
+static void metadata_write_array(perch_json_writer *writer, const struct toml_value *array)
 {
 	perch_json_begin_array(writer);
 	for (size_t i = 0; i < array->count; i++)
-		write_value(writer, array->items[i]);
+		metadata_write_value(writer, array->items[i]);
 	perch_json_end_array(writer);
 }
 
 /* As deep as the parser lets a text be. */
-static void write_value(perch_json_writer *writer, const struct toml_value *value)
+static void metadata_write_value(perch_json_writer *writer, const struct toml_value *value)
 {
 	switch (value->type) {
 	case TOML_STRING:
@@ -178,7 +179,7 @@ static void write_value(perch_json_writer *writer, const struct toml_value *valu
 		perch_json_write_int64(writer, value->integer);
 		return;
 	case TOML_FLOAT:
-		write_float(writer, value->number);
+		metadata_write_float(writer, value->number);
 		return;
 	case TOML_BOOL:
 		perch_json_write_bool(writer, value->boolean);
@@ -187,25 +188,26 @@ static void write_value(perch_json_writer *writer, const struct toml_value *valu
 	case TOML_LOCAL_DATETIME:
 	case TOML_LOCAL_DATE:
 	case TOML_LOCAL_TIME:
-		write_time(writer, value);
+		metadata_write_time(writer, value);
 		return;
 	case TOML_ARRAY:
-		write_array(writer, value);
+		metadata_write_array(writer, value);
 		return;
 	case TOML_TABLE:
-		write_table(writer, value);
+		metadata_write_table(writer, value);
 		return;
 	}
 }
 
-static int read_config(const char *directory, struct buf *text)
+static int metadata_read_config(const char *directory, struct buf *text)
 {
 	_cleanup_fd_ int fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? -errno : regular_read(fd, "fledge.toml", 0, CONFIG_MAX, text);
 }
 
 /* Says in the arena why there is no config. */
-static int keep_warning(struct arena *arena, const perch_err *err, const char **ret_warning)
+static int metadata_keep_warning(
+	struct arena *arena, const perch_err *err, const char **ret_warning)
 {
 	char text[PERCH_ERR_TEXT_MAX + 64];
 	if (err->line)
@@ -217,10 +219,10 @@ static int keep_warning(struct arena *arena, const perch_err *err, const char **
 }
 
 /* 0 and *ret_toml, which stays NULL when there is no file; else err says why. */
-static int parse_config(const char *directory, struct toml **ret_toml, perch_err *err)
+static int metadata_parse_config(const char *directory, struct toml **ret_toml, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
-	int r = read_config(directory, &text);
+	int r = metadata_read_config(directory, &text);
 	switch (r) {
 	case 0:
 		return toml_parse((struct str){ text.data, text.len }, NULL, ret_toml, err);
@@ -241,12 +243,12 @@ int metadata_config_json(
 	_cleanup_(toml_freep) struct toml *toml = NULL;
 	perch_err err = { 0 };
 	const char *warning = NULL;
-	int r = parse_config(directory, &toml, &err);
-	if (r == -ENOMEM || (r < 0 && keep_warning(arena, &err, &warning) < 0))
+	int r = metadata_parse_config(directory, &toml, &err);
+	if (r == -ENOMEM || (r < 0 && metadata_keep_warning(arena, &err, &warning) < 0))
 		return -ENOMEM;
 	struct perch_json_writer writer = json_writer_on(out);
 	if (toml)
-		write_value(&writer, toml_root(toml));
+		metadata_write_value(&writer, toml_root(toml));
 	else
 		perch_json_write_null(&writer);
 	if (out->failed)

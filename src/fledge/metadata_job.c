@@ -9,7 +9,7 @@
 #include "data/json.h"
 #include "fledge/surroundings.h"
 #include "proc/capture.h"
-#include "sandbox/own_git.h"
+#include "sandbox/git/own_git.h"
 
 enum {
 	GIT_OUTPUT_MAX = 4 * 1024 * 1024,
@@ -30,7 +30,7 @@ struct part {
 struct metadata_job {
 	struct metadata_job *next;
 	struct metadata_job **link;
-	const struct lending_options *options;
+	const struct run_services_options *options;
 	uint64_t ticket;
 	struct part *parts; /* sorted by key, each once */
 	size_t count;
@@ -40,7 +40,7 @@ struct metadata_job {
 	struct arena arena; /* the commands of git */
 };
 
-static void free_job(struct metadata_job *job)
+static void metadata_job_free_job(struct metadata_job *job)
 {
 	for (size_t i = 0; i < job->count; i++) {
 		capture_free(job->parts[i].capture);
@@ -59,7 +59,7 @@ static void free_job(struct metadata_job *job)
 void metadata_jobs_free(struct metadata_job **list)
 {
 	while (*list)
-		free_job(*list);
+		metadata_job_free_job(*list);
 }
 
 void metadata_jobs_drop(struct metadata_job *list)
@@ -68,7 +68,7 @@ void metadata_jobs_drop(struct metadata_job *list)
 		list->ticket = 0;
 }
 
-static void finish(struct metadata_job *job)
+static void metadata_job_finish(struct metadata_job *job)
 {
 	struct buf json = { 0 };
 	struct perch_json_writer writer = json_writer_on(&json);
@@ -87,29 +87,29 @@ static void finish(struct metadata_job *job)
 		job->options->done(job->options->data, job->ticket,
 			is_broken ? STR("{}") : (struct str){ json.data, json.len });
 	buf_free(&json);
-	free_job(job);
+	metadata_job_free_job(job);
 }
 
-static size_t lines_max(const struct part *part)
+static size_t metadata_job_lines_max(const struct part *part)
 {
 	return strcmp(part->key, "git_tags") == 0 ? GIT_TAGS_MAX : GIT_LINES_MAX;
 }
 
-static void git_done(void *data, struct capture *capture)
+static void metadata_job_git_done(void *data, struct capture *capture)
 {
 	struct part *part = data;
 	struct metadata_job *job = part->job;
 	if (capture_code(capture) != 0)
 		job->options->warn(job->options->data, "metadata: git failed");
-	metadata_lines_json(
-		&part->json, (struct str){ capture->out.data, capture->out.len }, lines_max(part));
+	metadata_lines_json(&part->json, (struct str){ capture->out.data, capture->out.len },
+		metadata_job_lines_max(part));
 	if (--job->unknown == 0)
-		finish(job);
+		metadata_job_finish(job);
 }
 
-static int run_git(struct part *part, const char *const *argv, perch_err *err)
+static int metadata_job_run_git(struct part *part, const char *const *argv, perch_err *err)
 {
-	const struct lending_options *options = part->job->options;
+	const struct run_services_options *options = part->job->options;
 	const struct own_git *own = NULL;
 	int r = surroundings_own_git(options->surroundings, &own, err);
 	if (r < 0)
@@ -124,16 +124,16 @@ static int run_git(struct part *part, const char *const *argv, perch_err *err)
 		.timeout_ns = GIT_TIMEOUT_NS,
 		.drop_stderr = true,
 		.meter = options->meter,
-		.done = git_done,
+		.done = metadata_job_git_done,
 		.data = part,
 	};
 	return capture_start(options->host, &spec, &part->capture, err);
 }
 
 /* 1 = git was started, 0 = the value is an empty list. */
-static int start_git(struct part *part)
+static int metadata_job_start_git(struct part *part)
 {
-	const struct lending_options *options = part->job->options;
+	const struct run_services_options *options = part->job->options;
 	const char *const *argv = NULL;
 	git_command(part->key, options->git, &part->job->arena, &argv);
 	perch_err err = { 0 };
@@ -141,7 +141,7 @@ static int start_git(struct part *part)
 		buf_append_text(&part->json, "[]");
 		return 0;
 	}
-	if (run_git(part, argv, &err) < 0) {
+	if (metadata_job_run_git(part, argv, &err) < 0) {
 		options->warn(options->data, err.text);
 		buf_append_text(&part->json, "[]");
 		return 0;
@@ -149,9 +149,9 @@ static int start_git(struct part *part)
 	return 1;
 }
 
-static int config_value(struct part *part)
+static int metadata_job_config_value(struct part *part)
 {
-	const struct lending_options *options = part->job->options;
+	const struct run_services_options *options = part->job->options;
 	struct arena arena = { 0 };
 	const char *warning = NULL;
 	if (options->directory)
@@ -165,27 +165,27 @@ static int config_value(struct part *part)
 }
 
 /* Finds the value, or starts to. Returns 1 when it comes later. */
-static int begin(struct part *part)
+static int metadata_job_begin(struct part *part)
 {
 	bool is_public = strncmp(part->key, "git_", 4) == 0;
 	if (is_public && git_argv(part->key))
-		return start_git(part);
+		return metadata_job_start_git(part);
 	if (strcmp(part->key, "env") == 0)
 		metadata_env_json(&part->json, part->job->options->own_env);
 	else if (strcmp(part->key, "fledge_config") == 0)
-		return config_value(part);
+		return metadata_job_config_value(part);
 	else
 		buf_append_text(&part->json, "null");
 	return 0;
 }
 
-static int by_key(const void *a, const void *b)
+static int metadata_job_by_key(const void *a, const void *b)
 {
 	return strcmp(((const struct part *)a)->key, ((const struct part *)b)->key);
 }
 
 /* Copies the keys, sorted, each once. */
-static int copy_keys(struct metadata_job *job, const struct str *keys, size_t count)
+static int metadata_job_copy_keys(struct metadata_job *job, const struct str *keys, size_t count)
 {
 	job->parts = calloc(count + 1, sizeof(*job->parts));
 	if (!job->parts)
@@ -198,10 +198,10 @@ static int copy_keys(struct metadata_job *job, const struct str *keys, size_t co
 			return -ENOMEM;
 		job->count++;
 	}
-	qsort(job->parts, job->count, sizeof(*job->parts), by_key);
+	qsort(job->parts, job->count, sizeof(*job->parts), metadata_job_by_key);
 	size_t kept = 0;
 	for (size_t i = 0; i < job->count; i++) {
-		if (kept && by_key(&job->parts[kept - 1], &job->parts[i]) == 0)
+		if (kept && metadata_job_by_key(&job->parts[kept - 1], &job->parts[i]) == 0)
 			free(job->parts[i].key);
 		else
 			job->parts[kept++] = job->parts[i];
@@ -214,7 +214,7 @@ static int copy_keys(struct metadata_job *job, const struct str *keys, size_t co
 	return 0;
 }
 
-int metadata_job_start(struct metadata_job **list, const struct lending_options *options,
+int metadata_job_start(struct metadata_job **list, const struct run_services_options *options,
 	uint64_t ticket, const struct str *keys, size_t count)
 {
 	struct metadata_job *job = calloc(1, sizeof(*job));
@@ -227,14 +227,14 @@ int metadata_job_start(struct metadata_job **list, const struct lending_options 
 	if (job->next)
 		job->next->link = &job->next;
 	*list = job;
-	if (copy_keys(job, keys, count) < 0) {
-		free_job(job);
+	if (metadata_job_copy_keys(job, keys, count) < 0) {
+		metadata_job_free_job(job);
 		return -ENOMEM;
 	}
 	job->unknown = 1; /* ourselves, until all have begun */
 	for (size_t i = 0; i < job->count; i++)
-		job->unknown += (size_t)begin(&job->parts[i]);
+		job->unknown += (size_t)metadata_job_begin(&job->parts[i]);
 	if (--job->unknown == 0)
-		finish(job);
+		metadata_job_finish(job);
 	return 0;
 }

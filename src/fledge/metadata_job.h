@@ -2,13 +2,13 @@
 #ifndef FLEDGE_METADATA_JOB_H
 #define FLEDGE_METADATA_JOB_H
 
-#include "fledge/lending.h"
+#include "fledge/run_services.h"
 
 struct metadata_job;
 
 /* Starts it and puts it into the list; it is answered through the options'
  * `done`, at once when nothing needs git. -ENOMEM. */
-int metadata_job_start(struct metadata_job **list, const struct lending_options *options,
+int metadata_job_start(struct metadata_job **list, const struct run_services_options *options,
 	uint64_t ticket, const struct str *keys, size_t count);
 
 /* No answer is wanted any more. */

@@ -1,4 +1,5 @@
 /* The project: the directory somebody stands in, and what it seems to be. */
+#include "base/macros.h"
 #include "fledge/context.h"
 
 #include <errno.h>
@@ -24,16 +25,16 @@ static const struct {
 	{ "Package.swift", "swift" },
 };
 
-static const char *find_language(int directory)
+static const char *project_find_language(int directory)
 {
-	for (size_t i = 0; i < sizeof(markers) / sizeof(markers[0]); i++)
+	for (size_t i = 0; i < COUNT(markers); i++)
 		if (faccessat(directory, markers[i].file, F_OK, 0) == 0)
 			return markers[i].language;
 	return "generic";
 }
 
 /* The last part of a path; "unknown" for one that has none. */
-static const char *base_name(const char *path, struct arena *arena)
+static const char *project_base_name(const char *path, struct arena *arena)
 {
 	struct str rest = str_from(path);
 	while (rest.len && rest.data[rest.len - 1] == '/')
@@ -53,8 +54,8 @@ int project_read(const char *directory, struct arena *arena, struct project_cont
 		return 0;
 	}
 	project.is_known = true;
-	project.language = find_language(fd);
-	project.name = base_name(directory, arena);
+	project.language = project_find_language(fd);
+	project.name = project_base_name(directory, arena);
 	project.root = arena_dup(arena, str_from(directory));
 	if (!project.name || !project.root || git_read(directory, arena, &project.git) < 0)
 		return -ENOMEM;

@@ -1,6 +1,7 @@
 /* fledge-v1: asking the user, or deciding without one. */
+#include "base/macros.h"
 #include "base/utf8.h"
-#include "fledge/engine_parts.h"
+#include "fledge/fledge_engine_parts.h"
 
 #include <string.h>
 #include <strings.h>
@@ -9,7 +10,8 @@
 
 /* ---- answers as JSON ----------------------------------------------------- */
 
-static void respond_text(struct fledge_engine *engine, struct request *request, struct str text)
+static void question_respond_text(
+	struct fledge_engine *engine, struct request *request, struct str text)
 {
 	struct buf json = { 0 };
 	struct perch_json_writer writer = json_writer_on(&json);
@@ -21,12 +23,12 @@ static void respond_text(struct fledge_engine *engine, struct request *request, 
 	buf_free(&json);
 }
 
-static void respond_bool(struct fledge_engine *engine, struct request *request, bool yes)
+static void question_respond_bool(struct fledge_engine *engine, struct request *request, bool yes)
 {
 	engine_respond(engine, request, yes ? STR("true") : STR("false"));
 }
 
-static void respond_list(
+static void question_respond_list(
 	struct fledge_engine *engine, struct request *request, const size_t *indexes, size_t count)
 {
 	struct buf json = { 0 };
@@ -46,7 +48,7 @@ static void respond_list(
 
 /* ---- answers given in advance -------------------------------------------- */
 
-static bool parse_yes_no(struct str text, bool *ret_yes)
+static bool question_parse_yes_no(struct str text, bool *ret_yes)
 {
 	static const struct {
 		const char *word;
@@ -61,7 +63,7 @@ static bool parse_yes_no(struct str text, bool *ret_yes)
 		{ "false", false },
 		{ "0", false },
 	};
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < COUNT(words); i++) {
 		if (text.len == strlen(words[i].word) &&
 			strncasecmp(text.data, words[i].word, text.len) == 0) {
 			*ret_yes = words[i].yes;
@@ -71,7 +73,8 @@ static bool parse_yes_no(struct str text, bool *ret_yes)
 	return false;
 }
 
-static bool find_option(const struct question *question, struct str text, size_t *ret_index)
+static bool question_find_option(
+	const struct question *question, struct str text, size_t *ret_index)
 {
 	for (size_t i = 0; i < question->option_count; i++) {
 		if (str_eq(question->options[i], text)) {
@@ -83,7 +86,8 @@ static bool find_option(const struct question *question, struct str text, size_t
 }
 
 /* "a,b": each must be an option; "" chooses none. */
-static bool use_list(struct fledge_engine *engine, struct request *request, struct str value)
+static bool question_use_list(
+	struct fledge_engine *engine, struct request *request, struct str value)
 {
 	const struct question *question = &request->question;
 	size_t most = 1;
@@ -96,14 +100,15 @@ static bool use_list(struct fledge_engine *engine, struct request *request, stru
 	}
 	size_t count = 0;
 	while (value.len) {
-		if (!find_option(question, str_trim(str_cut(&value, ',')), &chosen[count++]))
+		if (!question_find_option(question, str_trim(str_cut(&value, ',')), &chosen[count++]))
 			return false;
 	}
-	respond_list(engine, request, chosen, count);
+	question_respond_list(engine, request, chosen, count);
 	return true;
 }
 
-static bool use_value(struct fledge_engine *engine, struct request *request, struct str value)
+static bool question_use_value(
+	struct fledge_engine *engine, struct request *request, struct str value)
 {
 	const struct question *question = &request->question;
 	bool yes;
@@ -112,26 +117,26 @@ static bool use_value(struct fledge_engine *engine, struct request *request, str
 	case QUESTION_PROMPT:
 		if (validate(question->validator, value))
 			return false;
-		respond_text(engine, request, value);
+		question_respond_text(engine, request, value);
 		return true;
 	case QUESTION_CONFIRM:
-		if (!parse_yes_no(str_trim(value), &yes))
+		if (!question_parse_yes_no(str_trim(value), &yes))
 			return false;
-		respond_bool(engine, request, yes);
+		question_respond_bool(engine, request, yes);
 		return true;
 	case QUESTION_SELECT:
-		if (!find_option(question, value, &index))
+		if (!question_find_option(question, value, &index))
 			return false;
-		respond_text(engine, request, question->options[index]);
+		question_respond_text(engine, request, question->options[index]);
 		return true;
 	case QUESTION_MULTI_SELECT:
-		return use_list(engine, request, value);
+		return question_use_list(engine, request, value);
 	}
 	return false;
 }
 
 /* Is there an answer for this message, and does it fit? */
-static bool use_given(struct fledge_engine *engine, struct request *request)
+static bool question_use_given(struct fledge_engine *engine, struct request *request)
 {
 	struct str message = str_trim(request->question.message);
 	for (size_t i = 0; i < engine->options->answer_count; i++) {
@@ -139,7 +144,7 @@ static bool use_given(struct fledge_engine *engine, struct request *request)
 		if (!str_eq(str_trim(given->message), message))
 			continue;
 		engine_note(engine, "an answer to this was given in advance");
-		if (use_value(engine, request, given->value))
+		if (question_use_value(engine, request, given->value))
 			return true;
 		engine_say(engine, SHOWN_WARNING, "the answer given for '%.*s' does not fit: '%.*s'",
 			utf8_quoted(message), message.data, utf8_quoted(given->value), given->value.data);
@@ -149,7 +154,7 @@ static bool use_given(struct fledge_engine *engine, struct request *request)
 
 /* ---- without a user ------------------------------------------------------ */
 
-static void fail_unanswered(
+static void question_fail_unanswered(
 	struct fledge_engine *engine, const struct question *question, uint64_t now_ns)
 {
 	struct str message = str_trim(question->message);
@@ -162,30 +167,30 @@ static void fail_unanswered(
 	fledge_engine_cancel(engine, "non_interactive", now_ns);
 }
 
-static void decide(struct fledge_engine *engine, struct request *request, uint64_t now_ns)
+static void question_decide(struct fledge_engine *engine, struct request *request, uint64_t now_ns)
 {
 	const struct question *question = &request->question;
 	bool needs_default =
 		question->kind == QUESTION_PROMPT || engine->asking == FLEDGE_DEMAND_DEFAULTS;
 	if (needs_default && !question->has_default) {
-		fail_unanswered(engine, question, now_ns);
+		question_fail_unanswered(engine, question, now_ns);
 		return;
 	}
 	engine_note(engine, "nobody is asked: answered by %s",
 		question->has_default ? "its default" : "what counts without one");
 	switch (question->kind) {
 	case QUESTION_PROMPT:
-		respond_text(engine, request, question->default_text);
+		question_respond_text(engine, request, question->default_text);
 		break;
 	case QUESTION_CONFIRM:
-		respond_bool(engine, request, question->has_default && question->default_yes);
+		question_respond_bool(engine, request, question->has_default && question->default_yes);
 		break;
 	case QUESTION_SELECT:
-		respond_text(engine, request,
+		question_respond_text(engine, request,
 			question->options[question->has_default ? question->default_index : 0]);
 		break;
 	case QUESTION_MULTI_SELECT:
-		respond_list(engine, request, question->defaults, question->default_count);
+		question_respond_list(engine, request, question->defaults, question->default_count);
 		break;
 	}
 }
@@ -194,10 +199,10 @@ static void decide(struct fledge_engine *engine, struct request *request, uint64
 
 void question_begin(struct fledge_engine *engine, struct request *request, uint64_t now_ns)
 {
-	if (use_given(engine, request))
+	if (question_use_given(engine, request))
 		return;
 	if (engine->asking != FLEDGE_ASK) {
-		decide(engine, request, now_ns);
+		question_decide(engine, request, now_ns);
 		return;
 	}
 	if (engine->first_question)
@@ -237,22 +242,22 @@ void question_close(struct fledge_engine *engine)
 	engine->effects->withdraw(engine->data);
 }
 
-static void take_answer(
+static void question_take_answer(
 	struct fledge_engine *engine, struct request *request, const struct answer *answer)
 {
 	const struct question *question = &request->question;
 	switch (question->kind) {
 	case QUESTION_PROMPT:
-		respond_text(engine, request, answer->text);
+		question_respond_text(engine, request, answer->text);
 		break;
 	case QUESTION_CONFIRM:
-		respond_bool(engine, request, answer->yes);
+		question_respond_bool(engine, request, answer->yes);
 		break;
 	case QUESTION_SELECT:
-		respond_text(engine, request, question->options[answer->chosen[0]]);
+		question_respond_text(engine, request, question->options[answer->chosen[0]]);
 		break;
 	case QUESTION_MULTI_SELECT:
-		respond_list(engine, request, answer->chosen, answer->chosen_count);
+		question_respond_list(engine, request, answer->chosen, answer->chosen_count);
 		break;
 	}
 }
@@ -270,7 +275,7 @@ void fledge_engine_answer(
 		fledge_engine_cancel(engine, "user_interrupt", now_ns);
 		return;
 	}
-	take_answer(engine, request, answer);
+	question_take_answer(engine, request, answer);
 	question_next(engine, now_ns);
 }
 
@@ -285,5 +290,5 @@ void fledge_engine_stop_asking(struct fledge_engine *engine, uint64_t now_ns)
 		request = take_question(engine);
 	/* Deciding one may cancel all: then none is left. */
 	for (; request && !engine->is_broken; request = take_question(engine))
-		decide(engine, request, now_ns);
+		question_decide(engine, request, now_ns);
 }

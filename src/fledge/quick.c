@@ -4,6 +4,7 @@
  * it as JSON. tests/unit/engine.c compares both ways. */
 #include "fledge/quick.h"
 
+#include "base/macros.h"
 #include "base/str.h"
 #include "data/json_scan.h"
 
@@ -23,7 +24,7 @@ static const struct {
 };
 
 /* What a backslash and this character stand for; 0 = not one of the simple ones. */
-static char unescape(char c)
+static char quick_unescape(char c)
 {
 	switch (c) {
 	case 'n':
@@ -46,9 +47,9 @@ static char unescape(char c)
 }
 
 /* The length of the head that the line begins with; 0 = none. */
-static size_t head_of(struct str line)
+static size_t quick_head_of(struct str line)
 {
-	for (size_t i = 0; i < sizeof(output_heads) / sizeof(output_heads[0]); i++) {
+	for (size_t i = 0; i < COUNT(output_heads); i++) {
 		if (str_has_prefix(line, output_heads[i]))
 			return output_heads[i].len;
 	}
@@ -57,7 +58,7 @@ static size_t head_of(struct str line)
 
 /* Copies from at to end with escapes taken out. NULL when something stands
  * there that is not simple, else the end of the copy. */
-static char *copy_simple(const char *at, const char *end, char *to)
+static char *quick_copy_simple(const char *at, const char *end, char *to)
 {
 	for (;;) {
 		const char *stop = json_copy_ascii(at, end, to);
@@ -66,7 +67,7 @@ static char *copy_simple(const char *at, const char *end, char *to)
 			return to;
 		char plain = '\0';
 		if (*stop == '\\' && end - stop > 1)
-			plain = unescape(stop[1]);
+			plain = quick_unescape(stop[1]);
 		if (!plain)
 			return NULL;
 		*to++ = plain;
@@ -76,14 +77,14 @@ static char *copy_simple(const char *at, const char *end, char *to)
 
 /* Nearly every text ends in an escaped newline and has no other: without it
  * the copy is one run of plain blocks. */
-static bool ends_in_newline(const char *at, const char *end)
+static bool quick_ends_in_newline(const char *at, const char *end)
 {
 	return end - at >= 3 && end[-1] == 'n' && end[-2] == '\\' && end[-3] != '\\';
 }
 
 bool quick_output(const char *line, size_t len, struct buf *text)
 {
-	size_t head = head_of((struct str){ line, len });
+	size_t head = quick_head_of((struct str){ line, len });
 	if (!head || len < head + tail.len || memcmp(line + len - tail.len, tail.data, tail.len) != 0)
 		return false;
 	buf_clear(text);
@@ -91,8 +92,8 @@ bool quick_output(const char *line, size_t len, struct buf *text)
 		return false;
 	const char *at = line + head;
 	const char *end = line + len - tail.len;
-	bool has_newline = ends_in_newline(at, end);
-	char *to = copy_simple(at, has_newline ? end - 2 : end, text->data);
+	bool has_newline = quick_ends_in_newline(at, end);
+	char *to = quick_copy_simple(at, has_newline ? end - 2 : end, text->data);
 	if (!to)
 		return false;
 	if (has_newline)
@@ -103,7 +104,7 @@ bool quick_output(const char *line, size_t len, struct buf *text)
 
 /* Takes what stands before the next quote from the line; false when that is not
  * plain ASCII, and when there is no quote. */
-static bool take_plain(struct str *line, struct str *ret_text)
+static bool quick_take_plain(struct str *line, struct str *ret_text)
 {
 	size_t n = 0;
 	while (n < line->len && json_plain_ascii[(unsigned char)line->data[n]])
@@ -115,7 +116,7 @@ static bool take_plain(struct str *line, struct str *ret_text)
 	return true;
 }
 
-static bool take_word(struct str *line, struct str word)
+static bool quick_take_word(struct str *line, struct str word)
 {
 	if (!str_has_prefix(*line, word))
 		return false;
@@ -127,13 +128,13 @@ bool quick_load(const char *line, size_t len, struct str *ret_id, struct str *re
 {
 	struct str rest = { line, len };
 	size_t i = 0;
-	while (
-		i < sizeof(load_shapes) / sizeof(load_shapes[0]) && !take_word(&rest, load_shapes[i].head))
+	while (i < COUNT(load_shapes) && !quick_take_word(&rest, load_shapes[i].head))
 		i++;
 	struct str id;
 	struct str key;
-	if (i == sizeof(load_shapes) / sizeof(load_shapes[0]) || !take_plain(&rest, &id) ||
-		!take_word(&rest, load_shapes[i].middle) || !take_plain(&rest, &key) || !str_eq(rest, tail))
+	if (i == COUNT(load_shapes) || !quick_take_plain(&rest, &id) ||
+		!quick_take_word(&rest, load_shapes[i].middle) || !quick_take_plain(&rest, &key) ||
+		!str_eq(rest, tail))
 		return false;
 	*ret_id = (struct str){ id.data - 1, id.len + 2 };
 	*ret_key = key;

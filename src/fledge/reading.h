@@ -2,7 +2,7 @@
 #ifndef FLEDGE_READING_H
 #define FLEDGE_READING_H
 
-#include "fledge/engine_parts.h"
+#include "fledge/fledge_engine_parts.h"
 
 struct reading {
 	struct fledge_engine *engine;

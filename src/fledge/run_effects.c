@@ -4,11 +4,11 @@
 
 #include "base/clock.h"
 #include "base/utf8.h"
-#include "fledge/notes.h"
+#include "fledge/fledge_notes.h"
 #include "fledge/run_parts.h"
 
 /* What the host itself has to say is noted; the plugin's own words are in its line. */
-static void show(struct fledge_run *run, const struct shown *shown)
+static void run_effects_show(struct fledge_run *run, const struct shown *shown)
 {
 	bool is_ours =
 		shown->kind == SHOWN_WARNING || shown->kind == SHOWN_ERROR || shown->kind == SHOWN_DEBUG;
@@ -24,7 +24,7 @@ void run_say(struct fledge_run *run, enum shown_kind kind, const char *text)
 		.text = str_from(text),
 		.plugin = str_from(run->options.plugin_name),
 	};
-	show(run, &shown);
+	run_effects_show(run, &shown);
 }
 
 void run_hear_stderr(const struct fledge_run *run, const perch_line *line)
@@ -38,17 +38,17 @@ void run_hear_stderr(const struct fledge_run *run, const perch_line *line)
 /* ---- to the plugin ------------------------------------------------------- */
 
 /* A plugin that is not told something would wait for it for ever. */
-static void give_up(struct fledge_run *run)
+static void run_effects_give_up(struct fledge_run *run)
 {
 	run_fail(run, "out of memory: the plugin is ended");
 }
 
 /* A plugin that does not listen is no error: its exit status decides. */
-static void write_line(struct fledge_run *run, struct str line)
+static void run_effects_write_line(struct fledge_run *run, struct str line)
 {
 	trace_line(run->options.trace, TRACE_TO_PLUGIN, line.data, line.len);
 	if (perch_child_write(run->child, line.data, line.len) == -ENOMEM)
-		give_up(run);
+		run_effects_give_up(run);
 }
 
 void run_drained(struct fledge_run *run)
@@ -57,24 +57,24 @@ void run_drained(struct fledge_run *run)
 }
 
 /* init is always the first message: answers that are ready before wait. */
-static void send_line(void *data, struct str line)
+static void run_effects_send_line(void *data, struct str line)
 {
 	struct fledge_run *run = data;
 	if (run->has_ended)
 		return;
 	if (run->is_init_sent)
-		write_line(run, line);
+		run_effects_write_line(run, line);
 	else if (buf_append(&run->early, line.data, line.len) < 0)
-		give_up(run);
+		run_effects_give_up(run);
 }
 
-static void send_early(struct fledge_run *run)
+static void run_effects_send_early(struct fledge_run *run)
 {
 	struct str rest = { run->early.data, run->early.len };
 	while (rest.len) {
 		const char *start = rest.data;
 		size_t len = str_cut(&rest, '\n').len + 1;
-		write_line(run, (struct str){ start, len });
+		run_effects_write_line(run, (struct str){ start, len });
 	}
 	buf_free(&run->early);
 }
@@ -99,12 +99,12 @@ void run_send_init(struct fledge_run *run, bool is_dirty)
 	};
 	struct buf line = { 0 };
 	if (init_line(&line, &context) == 0)
-		write_line(run, (struct str){ line.data, line.len });
+		run_effects_write_line(run, (struct str){ line.data, line.len });
 	else
-		give_up(run);
+		run_effects_give_up(run);
 	buf_free(&line);
 	run->is_init_sent = true;
-	send_early(run);
+	run_effects_send_early(run);
 }
 
 /* ---- the engine and its effects ------------------------------------------ */
@@ -113,11 +113,11 @@ void run_attend(struct fledge_run *run)
 {
 	timer_set(&run->host->loop.timers, &run->deadline, fledge_engine_deadline(run->engine));
 	if (fledge_engine_is_broken(run->engine))
-		give_up(run);
+		run_effects_give_up(run);
 	run_weigh(run);
 }
 
-static void check_memory(struct fledge_run *run, int r)
+static void run_effects_check_memory(struct fledge_run *run, int r)
 {
 	if (r < 0)
 		run_say(run, SHOWN_ERROR, "out of memory: a request of the plugin was not carried out");
@@ -131,72 +131,73 @@ void run_result_known(void *data, uint64_t ticket, struct str json)
 	run_attend(run);
 }
 
-static void effect_show(void *data, const struct shown *shown)
+static void run_effects_effect_show(void *data, const struct shown *shown)
 {
-	show(data, shown);
+	run_effects_show(data, shown);
 }
 
-static void effect_ask(void *data, const struct question *question)
+static void run_effects_effect_ask(void *data, const struct question *question)
 {
 	struct fledge_run *run = data;
 	trace_note(run->options.trace, "asks the user");
 	run->options.frontend->table->ask(run->options.frontend, question);
 }
 
-static void effect_withdraw(void *data)
+static void run_effects_effect_withdraw(void *data)
 {
 	struct fledge_run *run = data;
 	run->options.frontend->table->withdraw(run->options.frontend);
 }
 
-static void effect_store(void *data, uint64_t ticket, struct str key, struct str value)
+static void run_effects_effect_store(void *data, uint64_t ticket, struct str key, struct str value)
 {
 	struct fledge_run *run = data;
 	trace_note(run->options.trace, "stores '%.*s'", utf8_quoted(key), key.data);
-	check_memory(run, lending_store(run->lending, ticket, key, value));
+	run_effects_check_memory(run, run_services_store(run->run_services, ticket, key, value));
 }
 
-static void effect_load(void *data, uint64_t ticket, struct str key)
+static void run_effects_effect_load(void *data, uint64_t ticket, struct str key)
 {
 	struct fledge_run *run = data;
 	trace_note(run->options.trace, "looks up '%.*s' in the store", utf8_quoted(key), key.data);
-	check_memory(run, lending_load(run->lending, ticket, key));
+	run_effects_check_memory(run, run_services_load(run->run_services, ticket, key));
 }
 
-static void effect_exec(void *data, uint64_t ticket, const struct fledge_exec *exec)
+static void run_effects_effect_exec(void *data, uint64_t ticket, const struct fledge_exec *exec)
 {
 	struct fledge_run *run = data;
 	trace_note(run->options.trace, "runs: %s -c '%.*s'", run->options.shell,
 		utf8_quoted(exec->command), exec->command.data);
-	check_memory(run, execs_run(run->execs, ticket, exec));
+	run_effects_check_memory(run, execs_run(run->execs, ticket, exec));
 }
 
-static void effect_metadata(void *data, uint64_t ticket, const struct str *keys, size_t count)
+static void run_effects_effect_metadata(
+	void *data, uint64_t ticket, const struct str *keys, size_t count)
 {
 	struct fledge_run *run = data;
 	trace_note(run->options.trace, "collects metadata: %zu keys", count);
-	check_memory(run, lending_metadata(run->lending, ticket, keys, count));
+	run_effects_check_memory(run, run_services_metadata(run->run_services, ticket, keys, count));
 }
 
-static void effect_drop(void *data)
+static void run_effects_effect_drop(void *data)
 {
 	struct fledge_run *run = data;
 	execs_drop(run->execs);
-	lending_drop(run->lending);
+	run_services_drop(run->run_services);
 }
 
-static void effect_stop(void *data)
+static void run_effects_effect_stop(void *data)
 {
 	run_stop(data);
 }
 
-static void effect_note(void *data, const char *text)
+static void run_effects_effect_note(void *data, const char *text)
 {
 	struct fledge_run *run = data;
 	trace_note(run->options.trace, "%s", text);
 }
 
-static void effect_hold(void *data, bool on)
+static void run_effects_effect_hold(void *data, bool on)
 {
 	struct fledge_run *run = data;
 	trace_note(run->options.trace,
@@ -206,16 +207,16 @@ static void effect_hold(void *data, bool on)
 }
 
 const struct fledge_effects run_effects = {
-	.send = send_line,
-	.show = effect_show,
-	.ask = effect_ask,
-	.withdraw = effect_withdraw,
-	.store = effect_store,
-	.load = effect_load,
-	.exec = effect_exec,
-	.metadata = effect_metadata,
-	.drop = effect_drop,
-	.stop = effect_stop,
-	.hold = effect_hold,
-	.note = effect_note,
+	.send = run_effects_send_line,
+	.show = run_effects_effect_show,
+	.ask = run_effects_effect_ask,
+	.withdraw = run_effects_effect_withdraw,
+	.store = run_effects_effect_store,
+	.load = run_effects_effect_load,
+	.exec = run_effects_effect_exec,
+	.metadata = run_effects_effect_metadata,
+	.drop = run_effects_effect_drop,
+	.stop = run_effects_effect_stop,
+	.hold = run_effects_effect_hold,
+	.note = run_effects_effect_note,
 };

@@ -4,9 +4,9 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "fledge/notes.h"
+#include "fledge/fledge_notes.h"
 #include "fledge/run_parts.h"
-#include "sandbox/explain.h"
+#include "sandbox/policy/explain.h"
 
 void run_explained(void *data, const char *text)
 {
@@ -14,7 +14,7 @@ void run_explained(void *data, const char *text)
 }
 
 /* What the plugin said on stderr is never ours to read. */
-static void explain_failed_run(struct fledge_run *run)
+static void run_end_explain_failed_run(struct fledge_run *run)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	if (!run->options.explain)
@@ -24,7 +24,7 @@ static void explain_failed_run(struct fledge_run *run)
 		run_explained(run, text.data);
 }
 
-static void conclude(struct fledge_run *run)
+static void run_end_conclude(struct fledge_run *run)
 {
 	int code = fledge_exit_code(run->interrupted_by, run->result.exit_code, run->result.signal,
 		fledge_engine_failed(run->engine));
@@ -42,7 +42,7 @@ static void conclude(struct fledge_run *run)
 		snprintf(
 			text, sizeof(text), "Plugin '%s' exited with code %d", run->options.plugin_name, code);
 		run_say(run, SHOWN_ERROR, text);
-		explain_failed_run(run);
+		run_end_explain_failed_run(run);
 	}
 	run->is_over = true;
 	run->options.frontend->table->done(run->options.frontend, &run->outcome);
@@ -50,11 +50,11 @@ static void conclude(struct fledge_run *run)
 
 void run_conclude(struct fledge_run *run)
 {
-	if (lending_is_busy(run->lending))
+	if (run_services_is_busy(run->run_services))
 		timer_set(
 			&run->host->loop.timers, &run->ending, clock_after(clock_now_ns(), 5 * NSEC_PER_MSEC));
 	else
-		conclude(run);
+		run_end_conclude(run);
 }
 
 void run_stored(void *data)

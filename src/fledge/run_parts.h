@@ -7,16 +7,14 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/macros.h"
 #include "base/meter.h"
 #include "fledge/context.h"
 #include "fledge/exec.h"
-#include "fledge/lending.h"
-#include "fledge/run.h"
+#include "fledge/run_services.h"
+#include "fledge/fledge_run.h"
 #include "fledge/surroundings.h"
 #include "proc/host.h"
-
-/* The cancel message, then so long until SIGTERM, and as long again until SIGKILL. */
-#define RUN_TERM_AFTER_NS (5 * NSEC_PER_SEC)
 
 struct fledge_run {
 	struct fledge_run_options options;
@@ -27,7 +25,7 @@ struct fledge_run {
 	struct fledge_engine_options engine_options;
 	struct fledge_engine *engine;
 	struct execs *execs;
-	struct lending *lending;
+	struct run_services *run_services;
 	struct timer deadline;       /* of the engine */
 	struct timer ending;         /* the plugin is gone, a store is not on disk yet */
 	struct timer patience;       /* it was cancelled and has not ended */
@@ -48,8 +46,7 @@ struct fledge_run {
 	struct outcome outcome;
 };
 
-#define RUN_OF(pointer, member) \
-	((struct fledge_run *)((char *)(pointer)-offsetof(struct fledge_run, member)))
+#define RUN_OF(pointer, member) container_of(pointer, struct fledge_run, member)
 
 /* ---- run_effects.c ------------------------------------------------------- */
 

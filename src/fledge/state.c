@@ -25,13 +25,13 @@ void state_free(struct state *state)
 	*state = (struct state){ 0 };
 }
 
-static int compare_entries(const void *a, const void *b)
+static int state_compare_entries(const void *a, const void *b)
 {
 	return str_compare(((const struct state_entry *)a)->key, ((const struct state_entry *)b)->key);
 }
 
 /* What a string takes once it is written, quotes included. */
-static int written_size(struct str text, struct buf *scratch, size_t *size)
+static int state_written_size(struct str text, struct buf *scratch, size_t *size)
 {
 	buf_clear(scratch);
 	struct perch_json_writer writer = json_writer_on(scratch);
@@ -40,30 +40,30 @@ static int written_size(struct str text, struct buf *scratch, size_t *size)
 	return scratch->failed ? -ENOMEM : 0;
 }
 
-static int entry_size(const struct state_entry *entry, struct buf *scratch, size_t *ret_size)
+static int state_entry_size(const struct state_entry *entry, struct buf *scratch, size_t *ret_size)
 {
 	size_t size = PUNCTUATION_SIZE;
-	if (written_size(entry->key, scratch, &size) < 0)
+	if (state_written_size(entry->key, scratch, &size) < 0)
 		return -ENOMEM;
-	if (written_size(entry->value, scratch, &size) < 0)
+	if (state_written_size(entry->value, scratch, &size) < 0)
 		return -ENOMEM;
 	*ret_size = size;
 	return 0;
 }
 
-static int count_size(struct state *state)
+static int state_count_size(struct state *state)
 {
 	_cleanup_(buf_free) struct buf scratch = { 0 };
 	for (size_t i = 0; i < state->count; i++) {
 		size_t size;
-		if (entry_size(&state->entries[i], &scratch, &size) < 0)
+		if (state_entry_size(&state->entries[i], &scratch, &size) < 0)
 			return -ENOMEM;
 		state->entries_size += size;
 	}
 	return 0;
 }
 
-static int make_room(struct state *state, size_t count)
+static int state_make_room(struct state *state, size_t count)
 {
 	void *grown = vec_grow(state->entries, &state->cap, count, sizeof(*state->entries));
 	if (!grown)
@@ -72,11 +72,11 @@ static int make_room(struct state *state, size_t count)
 	return 0;
 }
 
-static int take_members(struct state *state, const perch_json_value *root, perch_err *err)
+static int state_take_members(struct state *state, const perch_json_value *root, perch_err *err)
 {
 	if (perch_json_type_of(root) != PERCH_JSON_OBJECT)
 		return err_set(err, PERCH_ESYNTAX, "not an object");
-	if (make_room(state, perch_json_count(root) + 1) < 0)
+	if (state_make_room(state, perch_json_count(root) + 1) < 0)
 		return err_no_memory(err);
 	perch_json_iter iter = perch_json_iterate(root);
 	for (const perch_json_value *value; (value = perch_json_next(&iter));) {
@@ -87,8 +87,8 @@ static int take_members(struct state *state, const perch_json_value *root, perch
 			(struct state_entry){ json_str(iter.name), json_str(value) };
 	}
 	if (state->count)
-		qsort(state->entries, state->count, sizeof(*state->entries), compare_entries);
-	return count_size(state) < 0 ? err_no_memory(err) : 0;
+		qsort(state->entries, state->count, sizeof(*state->entries), state_compare_entries);
+	return state_count_size(state) < 0 ? err_no_memory(err) : 0;
 }
 
 /* Strict: what is read is what will be written again, so nothing may be read
@@ -110,11 +110,11 @@ int state_read(struct state *state, struct str text, perch_err *err)
 	r = perch_json_parse(state->json, text.data, text.len, &root, err);
 	if (r == PERCH_ELIMIT)
 		return err_set(err, PERCH_ESYNTAX, "not an object of strings");
-	return r < 0 ? r : take_members(state, root, err);
+	return r < 0 ? r : state_take_members(state, root, err);
 }
 
 /* The place of the key, or where it would stand. */
-static size_t find_place(const struct state *state, struct str key, bool *ret_found)
+static size_t state_find_place(const struct state *state, struct str key, bool *ret_found)
 {
 	size_t low = 0;
 	size_t high = state->count;
@@ -134,11 +134,11 @@ static size_t find_place(const struct state *state, struct str key, bool *ret_fo
 const struct state_entry *state_get(const struct state *state, struct str key)
 {
 	bool found;
-	size_t place = find_place(state, key, &found);
+	size_t place = state_find_place(state, key, &found);
 	return found ? &state->entries[place] : NULL;
 }
 
-static void put(struct state *state, size_t place, bool is_new, struct state_entry entry)
+static void state_put(struct state *state, size_t place, bool is_new, struct state_entry entry)
 {
 	struct state_entry *at = &state->entries[place];
 	if (is_new) {
@@ -153,12 +153,13 @@ int state_set(struct state *state, struct str key, struct str value, const char 
 	_cleanup_(buf_free) struct buf scratch = { 0 };
 	struct state_entry entry = { key, value };
 	bool found;
-	size_t place = find_place(state, key, &found);
+	size_t place = state_find_place(state, key, &found);
 	size_t size;
 	size_t old_size = 0;
-	if (entry_size(&entry, &scratch, &size) < 0 || make_room(state, state->count + 1) < 0)
+	if (state_entry_size(&entry, &scratch, &size) < 0 ||
+		state_make_room(state, state->count + 1) < 0)
 		return -ENOMEM;
-	if (found && entry_size(&state->entries[place], &scratch, &old_size) < 0)
+	if (found && state_entry_size(&state->entries[place], &scratch, &old_size) < 0)
 		return -ENOMEM;
 	if (!found && state->count >= STORE_KEYS_MAX) {
 		*ret_reason = "too many keys (max 256)";
@@ -170,7 +171,7 @@ int state_set(struct state *state, struct str key, struct str value, const char 
 		return PERCH_ELIMIT;
 	}
 	state->entries_size = total;
-	put(state, place, !found, entry);
+	state_put(state, place, !found, entry);
 	return 0;
 }
 

@@ -46,7 +46,7 @@ struct store {
 	struct content last; /* what a load found; good while the file is known */
 };
 
-static void content_free(struct content *content)
+static void store_content_free(struct content *content)
 {
 	state_free(&content->state);
 	buf_free(&content->text);
@@ -69,7 +69,7 @@ int store_new(const char *directory, struct store **ret_store)
 	return 0;
 }
 
-static void entries_free(struct entries *entries)
+static void store_entries_free(struct entries *entries)
 {
 	for (size_t i = 0; i < entries->count; i++)
 		free((char *)entries->items[i].key.data);
@@ -81,9 +81,9 @@ void store_free(struct store *store)
 {
 	if (!store)
 		return;
-	entries_free(&store->pending);
-	entries_free(&store->flushing);
-	content_free(&store->last);
+	store_entries_free(&store->pending);
+	store_entries_free(&store->flushing);
+	store_content_free(&store->last);
 	buf_free(&store->said);
 	store_files_close(&store->files);
 	free(store->directory);
@@ -97,7 +97,7 @@ void store_on_warning(struct store *store, store_warn_fn *warn, void *data)
 }
 
 /* To be told by the loop: a warning is lost when there is no memory for it. */
-static void PERCH_PRINTF(2, 3) tell(struct store *store, const char *format, ...)
+static void PERCH_PRINTF(2, 3) store_tell(struct store *store, const char *format, ...)
 {
 	char text[2 * PERCH_ERR_TEXT_MAX];
 	va_list arguments;
@@ -129,7 +129,7 @@ static void store_reject(const struct store *store, const char *reason)
 
 /* ---- setting ------------------------------------------------------------ */
 
-static bool has_control_characters(struct str text)
+static bool store_has_control_characters(struct str text)
 {
 	while (text.len) {
 		uint32_t character;
@@ -143,7 +143,7 @@ static bool has_control_characters(struct str text)
 }
 
 /* Why a key cannot have this value, or NULL. */
-static const char *find_fault(struct str key, struct str value)
+static const char *store_find_fault(struct str key, struct str value)
 {
 	if (key.len == 0)
 		return "empty key";
@@ -151,14 +151,14 @@ static const char *find_fault(struct str key, struct str value)
 		return "key too long (max 256 bytes)";
 	if (!utf8_is_valid(key.data, key.len))
 		return "key is not valid UTF-8";
-	if (has_control_characters(key))
+	if (store_has_control_characters(key))
 		return "control character in key";
 	if (value.len > STORE_VALUE_MAX)
 		return "value too long (max 64 KiB)";
 	return NULL;
 }
 
-static struct state_entry *entries_find(const struct entries *entries, struct str key)
+static struct state_entry *store_entries_find(const struct entries *entries, struct str key)
 {
 	for (size_t i = 0; i < entries->count; i++)
 		if (str_eq(entries->items[i].key, key))
@@ -166,21 +166,21 @@ static struct state_entry *entries_find(const struct entries *entries, struct st
 	return NULL;
 }
 
-static size_t raw_size(const struct state_entry *entry)
+static size_t store_raw_size(const struct state_entry *entry)
 {
 	return entry->key.len + entry->value.len;
 }
 
-static void entries_remove(struct entries *entries, struct state_entry *entry)
+static void store_entries_remove(struct entries *entries, struct state_entry *entry)
 {
-	entries->size -= raw_size(entry);
+	entries->size -= store_raw_size(entry);
 	free((char *)entry->key.data);
 	entries->count--;
 	size_t behind = entries->count - (size_t)(entry - entries->items);
 	memmove(entry, entry + 1, behind * sizeof(*entry));
 }
 
-static int entries_make_room(struct entries *entries, size_t more)
+static int store_entries_make_room(struct entries *entries, size_t more)
 {
 	void *grown =
 		vec_grow(entries->items, &entries->cap, entries->count + more, sizeof(*entries->items));
@@ -191,13 +191,13 @@ static int entries_make_room(struct entries *entries, size_t more)
 }
 
 /* Instead of what has that key. Takes its memory; there is room. */
-static void entries_put(struct entries *entries, const struct state_entry *entry)
+static void store_entries_put(struct entries *entries, const struct state_entry *entry)
 {
-	struct state_entry *old = entries_find(entries, entry->key);
+	struct state_entry *old = store_entries_find(entries, entry->key);
 	if (old)
-		entries_remove(entries, old);
+		store_entries_remove(entries, old);
 	entries->items[entries->count++] = *entry;
-	entries->size += raw_size(entry);
+	entries->size += store_raw_size(entry);
 }
 
 /* All that is not on disk: what waits, and what is on its way and was not set anew. */
@@ -207,15 +207,15 @@ static void store_measure(const struct store *store, size_t *ret_count, size_t *
 	*ret_size = store->pending.size;
 	for (size_t i = 0; i < store->flushing.count; i++) {
 		const struct state_entry *entry = &store->flushing.items[i];
-		if (entries_find(&store->pending, entry->key))
+		if (store_entries_find(&store->pending, entry->key))
 			continue;
 		*ret_count += 1;
-		*ret_size += raw_size(entry);
+		*ret_size += store_raw_size(entry);
 	}
 }
 
 /* That is bounded by what could be written: text never shrinks by it. */
-static const char *find_shortage(const struct store *store, struct str key, struct str value)
+static const char *store_find_shortage(const struct store *store, struct str key, struct str value)
 {
 	const struct entries *pending = &store->pending;
 	const struct entries *flushing = &store->flushing;
@@ -223,18 +223,18 @@ static const char *find_shortage(const struct store *store, struct str key, stru
 	size_t size = pending->size + flushing->size;
 	if (count < STORE_KEYS_MAX && size + key.len + value.len <= STORE_FILE_MAX)
 		return NULL;
-	const struct state_entry *old = entries_find(pending, key);
+	const struct state_entry *old = store_entries_find(pending, key);
 	if (!old)
-		old = entries_find(flushing, key);
+		old = store_entries_find(flushing, key);
 	store_measure(store, &count, &size);
-	if (size - (old ? raw_size(old) : 0) + key.len + value.len > STORE_FILE_MAX)
+	if (size - (old ? store_raw_size(old) : 0) + key.len + value.len > STORE_FILE_MAX)
 		return "state.json too large (max 1 MiB)";
 	return !old && count >= STORE_KEYS_MAX ? "too many keys (max 256)" : NULL;
 }
 
-static int append_pending(struct store *store, struct str key, struct str value)
+static int store_append_pending(struct store *store, struct str key, struct str value)
 {
-	if (entries_make_room(&store->pending, 1) < 0)
+	if (store_entries_make_room(&store->pending, 1) < 0)
 		return -ENOMEM;
 	char *memory = malloc(key.len + value.len);
 	if (!memory)
@@ -246,17 +246,17 @@ static int append_pending(struct store *store, struct str key, struct str value)
 		.key = { memory, key.len },
 		.value = { memory + key.len, value.len },
 	};
-	entries_put(&store->pending, &entry);
+	store_entries_put(&store->pending, &entry);
 	return 0;
 }
 
 int store_set(struct store *store, struct str key, struct str value)
 {
-	const char *reason = find_fault(key, value);
+	const char *reason = store_find_fault(key, value);
 	if (!reason)
-		reason = find_shortage(store, key, value);
+		reason = store_find_shortage(store, key, value);
 	if (!reason)
-		return append_pending(store, key, value);
+		return store_append_pending(store, key, value);
 	store_reject(store, reason);
 	return -EINVAL;
 }
@@ -270,15 +270,15 @@ void store_give_up(struct store *store)
 {
 	if (store_is_dirty(store))
 		store_reject(store, "locked");
-	entries_free(&store->pending);
-	entries_free(&store->flushing);
+	store_entries_free(&store->pending);
+	store_entries_free(&store->flushing);
 }
 
 /* ---- reading ------------------------------------------------------------ */
 
 /* PERCH_ESYNTAX: what stands there is not ours, err says why. Other errors say
  * that it could not be found out. */
-static int content_read(struct store *store, struct content *content, perch_err *err)
+static int store_content_read(struct store *store, struct content *content, perch_err *err)
 {
 	int r = store_files_read(&store->files, &content->text);
 	switch (r) {
@@ -296,7 +296,7 @@ static int content_read(struct store *store, struct content *content, perch_err 
 	return state_read(&content->state, (struct str){ content->text.data, content->text.len }, err);
 }
 
-static int set_aside(struct store *store, const char *reason, perch_err *err)
+static int store_set_aside(struct store *store, const char *reason, perch_err *err)
 {
 	char name[STORE_NAME_MAX];
 	int r = store_files_set_aside(&store->files, name);
@@ -306,26 +306,26 @@ static int set_aside(struct store *store, const char *reason, perch_err *err)
 	if (r < 0)
 		return err_set(err, r, "state.json is not usable (%s) and cannot be moved: %s", reason,
 			perch_strerror(r));
-	tell(store, "state.json is not usable (%s): moved to %s", reason, name);
+	store_tell(store, "state.json is not usable (%s): moved to %s", reason, name);
 	return 0;
 }
 
 /* Reads under the write lock: what is not ours is moved out of the way and
  * counts as empty. */
-static int content_settle(struct store *store, struct content *content, perch_err *err)
+static int store_content_settle(struct store *store, struct content *content, perch_err *err)
 {
 	perch_err fault = { 0 };
-	int r = content_read(store, content, &fault);
+	int r = store_content_read(store, content, &fault);
 	if (r != PERCH_ESYNTAX) {
 		if (r < 0)
 			*err = fault;
 		return r;
 	}
-	content_free(content);
-	return set_aside(store, fault.text, err);
+	store_content_free(content);
+	return store_set_aside(store, fault.text, err);
 }
 
-static int lock_for_writing(struct store *store, perch_err *err)
+static int store_lock_for_writing(struct store *store, perch_err *err)
 {
 	int lock = store_files_lock(&store->files, LOCK_EXCLUSIVE);
 	if (lock == -ENOTSUP)
@@ -335,7 +335,7 @@ static int lock_for_writing(struct store *store, perch_err *err)
 	return lock;
 }
 
-static int open_files(struct store *store, perch_err *err)
+static int store_open_files(struct store *store, perch_err *err)
 {
 	int r = store_files_open(&store->files, store->directory);
 	return r < 0 ? err_set(err, r, "%s: %s", store->directory, perch_strerror(r)) : 0;
@@ -343,24 +343,24 @@ static int open_files(struct store *store, perch_err *err)
 
 /* A file that is replaced by renaming is always whole: the lock gives an order,
  * and where there is none (nobody wrote yet, or we may not) it is read without. */
-static int content_load(struct store *store, struct content *content, perch_err *err)
+static int store_content_load(struct store *store, struct content *content, perch_err *err)
 {
-	int r = open_files(store, err);
+	int r = store_open_files(store, err);
 	if (r < 0)
 		return r;
 	int lock = store_files_lock(&store->files, LOCK_SHARED);
 	if (lock == -EAGAIN)
 		return lock;
-	r = content_read(store, content, err);
+	r = store_content_read(store, content, err);
 	fd_close(lock);
 	if (r != PERCH_ESYNTAX)
 		return r;
-	content_free(content);
-	_cleanup_fd_ int write_lock = lock_for_writing(store, err);
-	return write_lock < 0 ? write_lock : content_settle(store, content, err);
+	store_content_free(content);
+	_cleanup_fd_ int write_lock = store_lock_for_writing(store, err);
+	return write_lock < 0 ? write_lock : store_content_settle(store, content, err);
 }
 
-static void append_value(struct buf *out, const struct str *value)
+static void store_append_value(struct buf *out, const struct str *value)
 {
 	struct perch_json_writer writer = json_writer_on(out);
 	if (value)
@@ -371,38 +371,38 @@ static void append_value(struct buf *out, const struct str *value)
 
 /* A plugin may load thousands of times; as long as nobody has touched the
  * file, one look at it is enough. */
-static int load_last(struct store *store)
+static int store_load_last(struct store *store)
 {
 	if (store_files_is_known(&store->files))
 		return 0;
 	perch_err err = { 0 };
-	content_free(&store->last);
-	int r = open_files(store, &err);
+	store_content_free(&store->last);
+	int r = store_open_files(store, &err);
 	if (r == 0) {
 		store_files_remember(&store->files);
-		r = content_load(store, &store->last, &err);
+		r = store_content_load(store, &store->last, &err);
 	}
 	if (r < 0)
 		store_files_forget(&store->files);
 	if (r < 0 && r != -EAGAIN && r != -ENOMEM)
-		tell(store, "load failed: %s", err.text);
+		store_tell(store, "load failed: %s", err.text);
 	store_tell_said(store);
 	return r;
 }
 
 int store_get(struct store *store, struct str key, struct buf *out)
 {
-	const struct state_entry *entry = entries_find(&store->pending, key);
+	const struct state_entry *entry = store_entries_find(&store->pending, key);
 	if (!entry)
-		entry = entries_find(&store->flushing, key);
+		entry = store_entries_find(&store->flushing, key);
 	if (!entry) {
-		int r = store->is_flushing ? -EAGAIN : load_last(store);
+		int r = store->is_flushing ? -EAGAIN : store_load_last(store);
 		if (r == -EAGAIN || r == -ENOMEM)
 			return r;
 		if (r == 0)
 			entry = state_get(&store->last.state, key);
 	}
-	append_value(out, entry ? &entry->value : NULL);
+	store_append_value(out, entry ? &entry->value : NULL);
 	return out->failed ? -ENOMEM : 0;
 }
 
@@ -410,7 +410,7 @@ int store_get(struct store *store, struct str key, struct buf *out)
 
 /* Lays what waits over the content, one after the other, so that what does not
  * fit is rejected alone. Returns how many fitted, or -ENOMEM. */
-static int merge(struct store *store, struct state *state)
+static int store_merge(struct store *store, struct state *state)
 {
 	int merged = 0;
 	for (size_t i = 0; i < store->flushing.count; i++) {
@@ -420,14 +420,14 @@ static int merge(struct store *store, struct state *state)
 		if (r == -ENOMEM)
 			return r;
 		if (r < 0)
-			tell(store, "store rejected: %s", reason);
+			store_tell(store, "store rejected: %s", reason);
 		else
 			merged++;
 	}
 	return merged;
 }
 
-static int write_content(struct store *store, const struct state *state, perch_err *err)
+static int store_write_content(struct store *store, const struct state *state, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	if (state_write(state, &text) < 0)
@@ -436,22 +436,22 @@ static int write_content(struct store *store, const struct state *state, perch_e
 	return r < 0 ? err_set(err, r, "cannot write state.json: %s", perch_strerror(r)) : 0;
 }
 
-static int flush_pending(struct store *store, perch_err *err)
+static int store_flush_pending(struct store *store, perch_err *err)
 {
-	_cleanup_(content_free) struct content content = { 0 };
-	int r = open_files(store, err);
+	_cleanup_(store_content_free) struct content content = { 0 };
+	int r = store_open_files(store, err);
 	if (r < 0)
 		return r;
-	_cleanup_fd_ int lock = lock_for_writing(store, err);
+	_cleanup_fd_ int lock = store_lock_for_writing(store, err);
 	if (lock < 0)
 		return lock;
-	r = content_settle(store, &content, err);
+	r = store_content_settle(store, &content, err);
 	if (r < 0)
 		return r;
-	int merged = merge(store, &content.state);
+	int merged = store_merge(store, &content.state);
 	if (merged < 0)
 		return err_no_memory(err);
-	return merged ? write_content(store, &content.state, err) : 0;
+	return merged ? store_write_content(store, &content.state, err) : 0;
 }
 
 /* What could not be written the last time goes with it, if it was not set anew. */
@@ -460,12 +460,12 @@ int store_flush_begin(struct store *store)
 	struct entries *pending = &store->pending;
 	if (!store_is_dirty(store))
 		return 0;
-	if (entries_make_room(&store->flushing, pending->count) < 0)
+	if (store_entries_make_room(&store->flushing, pending->count) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < pending->count; i++)
-		entries_put(&store->flushing, &pending->items[i]);
+		store_entries_put(&store->flushing, &pending->items[i]);
 	pending->count = 0;
-	entries_free(pending);
+	store_entries_free(pending);
 	store->is_flushing = true;
 	return 1;
 }
@@ -473,16 +473,16 @@ int store_flush_begin(struct store *store)
 void store_flush_work(struct store *store)
 {
 	perch_err err = { 0 };
-	store->result = flush_pending(store, &err);
+	store->result = store_flush_pending(store, &err);
 	if (store->result < 0 && store->result != -EAGAIN)
-		tell(store, "store rejected: %s", err.text);
+		store_tell(store, "store rejected: %s", err.text);
 }
 
 int store_flush_end(struct store *store)
 {
 	store->is_flushing = false;
 	if (store->result != -EAGAIN)
-		entries_free(&store->flushing);
+		store_entries_free(&store->flushing);
 	store_tell_said(store);
 	return store->result;
 }

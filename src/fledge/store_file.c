@@ -71,7 +71,7 @@ bool store_files_is_known(const struct store_files *files)
 }
 
 /* Renames unless the new name is taken; by hand where the file system cannot. */
-static int rename_to_free(int directory, const char *from, const char *to)
+static int store_file_rename_to_free(int directory, const char *from, const char *to)
 {
 	if (renameat2(directory, from, directory, to, RENAME_NOREPLACE) == 0)
 		return 0;
@@ -88,7 +88,7 @@ int store_files_set_aside(const struct store_files *files, char ret_name[STORE_N
 	for (int n = 1; n <= STORE_ASIDE_MAX; n++) {
 		char name[STORE_NAME_MAX];
 		snprintf(name, sizeof(name), STATE_NAME ".corrupt-%d", n);
-		int r = rename_to_free(files->directory, STATE_NAME, name);
+		int r = store_file_rename_to_free(files->directory, STATE_NAME, name);
 		if (r == -EEXIST)
 			continue;
 		if (r == 0)

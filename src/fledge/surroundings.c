@@ -8,7 +8,7 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "proc/capture.h"
-#include "sandbox/own_git.h"
+#include "sandbox/git/own_git.h"
 
 #define DIRTY_TIMEOUT_NS (10 * NSEC_PER_SEC)
 
@@ -26,7 +26,7 @@ struct surroundings {
 	void *data;
 };
 
-static void git_ended(void *data, struct capture *capture)
+static void surroundings_git_ended(void *data, struct capture *capture)
 {
 	struct surroundings *surroundings = data;
 	surroundings->is_dirty = capture->out.len > 0;
@@ -37,7 +37,8 @@ static void git_ended(void *data, struct capture *capture)
 }
 
 /* Git ends with the first word, or as soon as nobody waits for it. */
-static int start_git(struct surroundings *surroundings, const char *const *argv, perch_err *err)
+static int surroundings_start_git(
+	struct surroundings *surroundings, const char *const *argv, perch_err *err)
 {
 	const struct own_git *own = NULL;
 	int r = surroundings_own_git(surroundings, &own, err);
@@ -53,26 +54,26 @@ static int start_git(struct surroundings *surroundings, const char *const *argv,
 		.timeout_ns = DIRTY_TIMEOUT_NS,
 		.first_byte = true,
 		.drop_stderr = true,
-		.done = git_ended,
+		.done = surroundings_git_ended,
 		.data = surroundings,
 	};
 	return capture_start(surroundings->host, &spec, &surroundings->git, err);
 }
 
-static int ask_git(struct surroundings *surroundings)
+static int surroundings_ask_git(struct surroundings *surroundings)
 {
 	const char *const *argv = NULL;
 	int r = git_command("dirty", &surroundings->project.git, &surroundings->arena, &argv);
 	if (r < 0)
 		return r;
 	perch_err err = { 0 };
-	if (!argv || start_git(surroundings, argv, &err) == 0)
+	if (!argv || surroundings_start_git(surroundings, argv, &err) == 0)
 		return 0;
 	surroundings->note = arena_dup(&surroundings->arena, str_from(err.text));
 	return surroundings->note ? 0 : -ENOMEM;
 }
 
-static int look_around(struct surroundings *surroundings, const char *const *own_env)
+static int surroundings_look_around(struct surroundings *surroundings, const char *const *own_env)
 {
 	surroundings->git_env =
 		environment_build(&surroundings->arena, own_env, git_keeps_variable, git_environment());
@@ -81,7 +82,7 @@ static int look_around(struct surroundings *surroundings, const char *const *own
 	int r = project_read(surroundings->directory, &surroundings->arena, &surroundings->project);
 	if (r < 0 || !surroundings->project.git.is_repository)
 		return r;
-	return ask_git(surroundings);
+	return surroundings_ask_git(surroundings);
 }
 
 int surroundings_begin(perch_host *host, const char *directory, const char *const *own_env,
@@ -92,7 +93,7 @@ int surroundings_begin(perch_host *host, const char *directory, const char *cons
 		return err_no_memory(err);
 	surroundings->host = host;
 	surroundings->directory = directory;
-	if (look_around(surroundings, own_env) < 0) {
+	if (surroundings_look_around(surroundings, own_env) < 0) {
 		surroundings_free(surroundings);
 		return err_no_memory(err);
 	}

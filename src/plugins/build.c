@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "base/paths.h"
 #include "base/replace.h"
 #include "base/str.h"
@@ -28,7 +29,7 @@ const char *build_command(
 	*ret_why = "build hook";
 	if (manifest->hooks.build[0])
 		return manifest->hooks.build;
-	for (size_t i = 0; i < sizeof(builds) / sizeof(builds[0]); i++) {
+	for (size_t i = 0; i < COUNT(builds); i++) {
 		_cleanup_free_ char *path = str_join(directory, "/", builds[i].file, NULL);
 		if (!path || access(path, F_OK) != 0)
 			continue;
@@ -55,7 +56,7 @@ static const struct {
 
 const char *build_package(struct str program)
 {
-	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++) {
+	for (size_t i = 0; i < COUNT(packages); i++) {
 		if (str_is(program, packages[i].program))
 			return packages[i].package;
 	}
@@ -63,7 +64,7 @@ const char *build_package(struct str program)
 }
 
 /* "sh: 1: make: not found", or "bash: line 1: make: command not found". */
-static struct str program_of_line(struct str line)
+static struct str build_program_of_line(struct str line)
 {
 	struct str program = { 0 };
 	struct str word = { 0 };
@@ -79,7 +80,7 @@ struct str build_missing_program(struct str log)
 {
 	struct str found = { 0 };
 	while (log.len) {
-		struct str program = program_of_line(str_cut(&log, '\n'));
+		struct str program = build_program_of_line(str_cut(&log, '\n'));
 		if (program.len)
 			found = program;
 	}

@@ -19,7 +19,7 @@ struct reader {
 /* ---- lists and tables of texts ---------------------------------------------- */
 
 /* NULL-terminated; NULL when something was wrong. */
-static const char *const *read_strings(
+static const char *const *cases_read_strings(
 	const struct reader *reader, const struct toml_value *array, const char *what)
 {
 	const char **list = author_alloc(&reader->file, array->count + 1, sizeof(*list));
@@ -32,7 +32,7 @@ static const char *const *read_strings(
 }
 
 /* One string, or a list of them. */
-static struct case_texts read_texts(
+static struct case_texts cases_read_texts(
 	const struct reader *reader, const struct toml_value *table, const char *key)
 {
 	const struct toml_value *value = toml_get(table, key);
@@ -52,7 +52,7 @@ static struct case_texts read_texts(
 
 /* ---- answers ---------------------------------------------------------------- */
 
-static void read_answer(
+static void cases_read_answer(
 	const struct reader *reader, const struct toml_value *value, struct scripted_answer *answer)
 {
 	static const char *const names[] = { "cancel", NULL };
@@ -69,7 +69,7 @@ static void read_answer(
 		break;
 	case TOML_ARRAY:
 		answer->kind = SCRIPTED_LIST;
-		answer->list = read_strings(reader, value, "an answer of a list");
+		answer->list = cases_read_strings(reader, value, "an answer of a list");
 		break;
 	case TOML_TABLE:
 		answer->kind = SCRIPTED_CANCEL;
@@ -85,7 +85,7 @@ static void read_answer(
 }
 
 /* In order, or by what is asked. */
-static void read_answers(
+static void cases_read_answers(
 	const struct reader *reader, const struct toml_value *table, struct test_case *test)
 {
 	const struct toml_value *value = toml_get(table, "answers");
@@ -97,7 +97,7 @@ static void read_answers(
 	}
 	struct scripted_answer *answers = author_alloc(&reader->file, value->count, sizeof(*answers));
 	for (size_t i = 0; answers && i < value->count; i++) {
-		read_answer(reader, value->items[i], &answers[i]);
+		cases_read_answer(reader, value->items[i], &answers[i]);
 		if (value->type == TOML_TABLE)
 			answers[i].question = author_copy(&reader->file, value->items[i]->key);
 	}
@@ -109,14 +109,14 @@ static void read_answers(
 
 static const char *const grants[] = { "exec", "store", "metadata", "network", NULL };
 
-static bool *capability(struct capabilities *capabilities, size_t i)
+static bool *cases_capability(struct capabilities *capabilities, size_t i)
 {
 	bool *const all[] = { &capabilities->exec, &capabilities->store, &capabilities->metadata,
 		&capabilities->network };
 	return all[i];
 }
 
-static void grant(
+static void cases_grant(
 	const struct reader *reader, const struct toml_value *word, struct capabilities *granted)
 {
 	struct capabilities wishes = reader->manifest->wishes;
@@ -125,14 +125,14 @@ static void grant(
 		i++;
 	if (!grants[i])
 		WRONG(reader, word, "`grant` may list exec, store, metadata and network");
-	else if (!*capability(&wishes, i))
+	else if (!*cases_capability(&wishes, i))
 		WRONG(reader, word, "`%s` cannot be granted: plugin.toml does not wish for it", grants[i]);
 	else
-		*capability(granted, i) = true;
+		*cases_capability(granted, i) = true;
 }
 
-/* Without `grant` the user said yes to everything. */
-static void read_grant(
+/* Without `cases_grant` the user said yes to everything. */
+static void cases_read_grant(
 	const struct reader *reader, const struct toml_value *table, struct capabilities *granted)
 {
 	const struct toml_value *list = toml_get(table, "grant");
@@ -145,12 +145,12 @@ static void read_grant(
 		return;
 	}
 	for (size_t i = 0; i < list->count; i++)
-		grant(reader, list->items[i], granted);
+		cases_grant(reader, list->items[i], granted);
 }
 
 /* ---- a case ----------------------------------------------------------------- */
 
-static void check_regexes(const struct reader *reader, const struct case_texts *texts)
+static void cases_check_regexes(const struct reader *reader, const struct case_texts *texts)
 {
 	for (size_t i = 0; i < texts->count; i++) {
 		_cleanup_(regex_freep) struct regex *regex = NULL;
@@ -164,7 +164,7 @@ static void check_regexes(const struct reader *reader, const struct case_texts *
 	}
 }
 
-static void read_expectation(
+static void cases_read_expectation(
 	const struct reader *reader, const struct toml_value *table, struct case_expectation *expect)
 {
 	static const char *const names[] = { "exit", "output", "output_regex", "state", NULL };
@@ -175,14 +175,14 @@ static void read_expectation(
 	int64_t code = 0;
 	author_found(&reader->file, toml_get_integer(found, "exit", 0, 255, &code, &err), &err);
 	expect->exit = (int)code;
-	expect->output = read_texts(reader, found, "output");
-	expect->output_regex = read_texts(reader, found, "output_regex");
-	check_regexes(reader, &expect->output_regex);
+	expect->output = cases_read_texts(reader, found, "output");
+	expect->output_regex = cases_read_texts(reader, found, "output_regex");
+	cases_check_regexes(reader, &expect->output_regex);
 	expect->state = author_pairs(&reader->file, found, "state");
 	findings_add_unknown_keys(reader->file.findings, found, names, true);
 }
 
-static const struct manifest_command *read_command(
+static const struct manifest_command *cases_read_command(
 	const struct reader *reader, const struct toml_value *table)
 {
 	const struct manifest *manifest = reader->manifest;
@@ -200,7 +200,7 @@ static const struct manifest_command *read_command(
 	return NULL;
 }
 
-static double read_timeout(const struct reader *reader, const struct toml_value *table)
+static double cases_read_timeout(const struct reader *reader, const struct toml_value *table)
 {
 	double timeout = CASE_TIMEOUT_DEFAULT;
 	perch_err err = { 0 };
@@ -211,7 +211,7 @@ static double read_timeout(const struct reader *reader, const struct toml_value 
 	return timeout;
 }
 
-static void read_case(
+static void cases_read_case(
 	const struct reader *reader, const struct toml_value *table, struct test_case *test)
 {
 	static const char *const names[] = { "name", "command", "args", "grant", "answers", "timeout",
@@ -220,19 +220,20 @@ static void read_case(
 	test->name = author_text(&reader->file, table, "name");
 	if (!toml_get(table, "name"))
 		WRONG(reader, table, "this case needs a `name`");
-	test->command = read_command(reader, table);
+	test->command = cases_read_command(reader, table);
 	test->args = author_list(&reader->file, table, "args");
-	read_grant(reader, table, &test->granted);
-	read_answers(reader, table, test);
-	test->timeout = read_timeout(reader, table);
+	cases_read_grant(reader, table, &test->granted);
+	cases_read_answers(reader, table, test);
+	test->timeout = cases_read_timeout(reader, table);
 	test->files = author_pairs(&reader->file, table, "files");
 	author_check_files(&reader->file, &test->files);
 	test->state = author_pairs(&reader->file, table, "state");
-	read_expectation(reader, table, &test->expect);
+	cases_read_expectation(reader, table, &test->expect);
 	findings_add_unknown_keys(reader->file.findings, table, names, true);
 }
 
-static void refuse_second(const struct reader *reader, const struct test_case *tests, size_t i)
+static void cases_refuse_second(
+	const struct reader *reader, const struct test_case *tests, size_t i)
 {
 	for (size_t before = 0; tests[i].name && before < i; before++) {
 		if (tests[before].name && strcmp(tests[before].name, tests[i].name) == 0)
@@ -241,7 +242,7 @@ static void refuse_second(const struct reader *reader, const struct test_case *t
 	}
 }
 
-static void read_all(
+static void cases_read_all(
 	const struct reader *reader, const struct toml_value *root, struct test_cases *cases)
 {
 	static const char *const names[] = { "case", NULL };
@@ -256,8 +257,8 @@ static void read_all(
 	}
 	struct test_case *tests = author_alloc(&reader->file, array->count, sizeof(*tests));
 	for (size_t i = 0; tests && i < array->count; i++) {
-		read_case(reader, array->items[i], &tests[i]);
-		refuse_second(reader, tests, i);
+		cases_read_case(reader, array->items[i], &tests[i]);
+		cases_refuse_second(reader, tests, i);
 	}
 	*cases = (struct test_cases){ tests, tests ? array->count : 0 };
 }
@@ -272,7 +273,7 @@ void cases_parse(struct str text, const struct manifest *manifest, struct arena 
 	if (toml_parse(text, NULL, &toml, &err) < 0)
 		findings_add_err(findings, &err);
 	else
-		read_all(&reader, toml_root(toml), ret_cases);
+		cases_read_all(&reader, toml_root(toml), ret_cases);
 	if (findings->errors || findings->failed)
 		*ret_cases = (struct test_cases){ 0 };
 }

@@ -7,7 +7,7 @@
 #include "data/regex.h"
 #include "fledge/state.h"
 
-static const char *dots(struct str text)
+static const char *check_dots(struct str text)
 {
 	return (size_t)utf8_quoted(text) < text.len ? "…" : "";
 }
@@ -19,7 +19,7 @@ static void check_output(
 	if (len && !memmem(output.data, output.len, wanted->text, len))
 		findings_add(findings, FINDING_ERROR, NULL,
 			"expected an output with '%s', but it was '%.*s%s'", wanted->text, utf8_quoted(output),
-			output.data ? output.data : "", dots(output));
+			output.data ? output.data : "", check_dots(output));
 }
 
 static void check_regex(
@@ -38,7 +38,7 @@ static void check_regex(
 	else if (r == 0)
 		findings_add(findings, FINDING_ERROR, NULL,
 			"expected an output that matches '%s', but it was '%.*s%s'", wanted->text,
-			utf8_quoted(output), output.data ? output.data : "", dots(output));
+			utf8_quoted(output), output.data ? output.data : "", check_dots(output));
 }
 
 static void check_stored(
@@ -51,7 +51,7 @@ static void check_stored(
 	else if (!str_is(entry->value, wanted->value))
 		findings_add(findings, FINDING_ERROR, NULL,
 			"expected `%s` to be stored as '%s', but it is '%.*s%s'", wanted->key, wanted->value,
-			utf8_quoted(entry->value), entry->value.data, dots(entry->value));
+			utf8_quoted(entry->value), entry->value.data, check_dots(entry->value));
 }
 
 static void check_state(

@@ -20,7 +20,7 @@
 
 enum { COPY_STEP = 64 * 1024 };
 
-static int open_directory(int above, const char *name)
+static int copy_open_directory(int above, const char *name)
 {
 	return fd_directory(above, name, O_RDONLY | O_NOFOLLOW);
 }
@@ -38,7 +38,7 @@ static uint64_t copy_bytes_max(const struct copy_options *options)
 	return options->bytes_max ? options->bytes_max : COPY_BYTES_MAX;
 }
 
-static int fail(struct copy *copy, int code)
+static int copy_fail(struct copy *copy, int code)
 {
 	char shown[FILE_SHOWN_MAX];
 	if (code == -ECANCELED)
@@ -114,15 +114,15 @@ static int copy_file(struct copy *copy, int from, int to, const char *name, mode
 {
 	_cleanup_fd_ int in = regular_open(from, name, O_RDONLY | O_NOFOLLOW);
 	if (in < 0)
-		return fail(copy, in);
+		return copy_fail(copy, in);
 	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 	_cleanup_fd_ int out = fd_above_stdio(openat(to, name, flags, 0600));
 	if (out < 0)
-		return fail(copy, -errno);
+		return copy_fail(copy, -errno);
 	int r = copy_bytes(copy, in, out);
 	if (r == 0 && fchmod(out, mode & 0755) < 0)
 		r = -errno;
-	return r < 0 ? fail(copy, r) : 0;
+	return r < 0 ? copy_fail(copy, r) : 0;
 }
 
 static int copy_link(struct copy *copy, int from, int to, const char *name)
@@ -130,9 +130,9 @@ static int copy_link(struct copy *copy, int from, int to, const char *name)
 	char target[PATH_MAX];
 	ssize_t len = readlinkat(from, name, target, sizeof(target) - 1);
 	if (len < 0)
-		return fail(copy, -errno);
+		return copy_fail(copy, -errno);
 	target[len] = '\0';
-	return symlinkat(target, to, name) < 0 ? fail(copy, -errno) : 0;
+	return symlinkat(target, to, name) < 0 ? copy_fail(copy, -errno) : 0;
 }
 
 static int copy_directory(struct copy *copy, int from, int to, size_t path_len, int depth);
@@ -141,13 +141,13 @@ static int copy_below(
 	struct copy *copy, int from, int to, const char *name, size_t path_len, int depth)
 {
 	if (depth > COPY_DEPTH_MAX)
-		return fail(copy, -ELOOP);
+		return copy_fail(copy, -ELOOP);
 	if (mkdirat(to, name, 0700) < 0)
-		return fail(copy, -errno);
-	_cleanup_fd_ int below = open_directory(from, name);
-	_cleanup_fd_ int target = open_directory(to, name);
+		return copy_fail(copy, -errno);
+	_cleanup_fd_ int below = copy_open_directory(from, name);
+	_cleanup_fd_ int target = copy_open_directory(to, name);
 	if (below < 0 || target < 0)
-		return fail(copy, below < 0 ? below : target);
+		return copy_fail(copy, below < 0 ? below : target);
 	return copy_directory(copy, fd_steal(&below), target, path_len, depth);
 }
 
@@ -159,17 +159,17 @@ static int copy_entry(
 	if (r == 0 && fstatat(from, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		r = -errno;
 	if (r < 0)
-		return fail(copy, r);
+		return copy_fail(copy, r);
 	if (S_ISREG(status.st_mode))
 		return copy_file(copy, from, to, name, status.st_mode);
 	if (S_ISLNK(status.st_mode))
 		return copy_link(copy, from, to, name);
 	if (S_ISDIR(status.st_mode))
 		return copy_below(copy, from, to, name, path_len, depth + 1);
-	return fail(copy, -ENOTSUP);
+	return copy_fail(copy, -ENOTSUP);
 }
 
-static bool is_skipped(const struct copy *copy, const char *name, int depth)
+static bool copy_is_skipped(const struct copy *copy, const char *name, int depth)
 {
 	return depth == 0 && list_has(copy->options->skips, name);
 }
@@ -179,15 +179,15 @@ static int copy_directory(struct copy *copy, int from, int to, size_t path_len, 
 {
 	_cleanup_listing_ DIR *listing = listing_take(from);
 	if (!listing)
-		return fail(copy, -errno);
+		return copy_fail(copy, -errno);
 	int r = 0;
 	for (const char *entry; r == 0 && (entry = listing_next(listing));) {
-		if (is_skipped(copy, entry, depth))
+		if (copy_is_skipped(copy, entry, depth))
 			continue;
 		size_t room = sizeof(copy->path) - path_len;
 		int len = snprintf(copy->path + path_len, room, "/%s", entry);
 		if (len < 0 || (size_t)len >= room)
-			r = fail(copy, -ENAMETOOLONG);
+			r = copy_fail(copy, -ENAMETOOLONG);
 		else
 			r = copy_entry(copy, dirfd(listing), to, entry, path_len + (size_t)len, depth);
 		copy->path[path_len] = '\0';
@@ -200,14 +200,14 @@ int copy_tree(const char *from, const char *to, const struct copy_options *optio
 	struct copy copy = { .options = options, .left = copy_bytes_max(options), .err = err };
 	int len = snprintf(copy.path, sizeof(copy.path), "%s", from);
 	if (len < 0 || (size_t)len >= sizeof(copy.path))
-		return fail(&copy, -ENAMETOOLONG);
+		return copy_fail(&copy, -ENAMETOOLONG);
 	_cleanup_fd_ int in = fd_directory(AT_FDCWD, from, O_RDONLY);
 	if (in < 0)
-		return fail(&copy, in);
+		return copy_fail(&copy, in);
 	if (mkdir(to, 0700) < 0)
-		return fail(&copy, -errno);
-	_cleanup_fd_ int out = open_directory(AT_FDCWD, to);
+		return copy_fail(&copy, -errno);
+	_cleanup_fd_ int out = copy_open_directory(AT_FDCWD, to);
 	if (out < 0)
-		return fail(&copy, out);
+		return copy_fail(&copy, out);
 	return copy_directory(&copy, fd_steal(&in), out, (size_t)len, 0);
 }

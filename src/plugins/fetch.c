@@ -22,7 +22,7 @@
 /* clang-format on */
 
 /* The first word of a line, kept. */
-static int keep_word(
+static int fetch_keep_word(
 	const struct buf *output, struct arena *arena, const char **ret_word, perch_err *err)
 {
 	struct str text = { output->data, output->len };
@@ -31,7 +31,7 @@ static int keep_word(
 	return *ret_word ? 0 : err_no_memory(err);
 }
 
-static bool looks_like_commit(const char *ref)
+static bool fetch_looks_like_commit(const char *ref)
 {
 	size_t len = strlen(ref);
 	return len >= 7 && len <= 64 && strspn(ref, "0123456789abcdefABCDEF") == len;
@@ -73,14 +73,14 @@ static int fetch_with(struct fetch_git *git, const struct plugin_source *source,
 	struct arena *arena, const char **ret_commit, perch_err *err)
 {
 	int r = fetch_ref(git, source, path, err);
-	if (r == -EIO && looks_like_commit(source->ref) && access(path, F_OK) != 0)
+	if (r == -EIO && fetch_looks_like_commit(source->ref) && access(path, F_OK) != 0)
 		r = fetch_commit(git, source, path, err);
 	if (r < 0)
 		return r;
 	_cleanup_(buf_free) struct buf output = { 0 };
 	const char *const argv[] = { GIT, "rev-parse", "--verify", "HEAD", NULL };
 	r = fetch_git_run(git, argv, path, NULL, &output, err);
-	return r < 0 ? r : keep_word(&output, arena, ret_commit, err);
+	return r < 0 ? r : fetch_keep_word(&output, arena, ret_commit, err);
 }
 
 int fetch_clone(struct workshop *workshop, const struct plugin_source *source, const char *path,
@@ -100,7 +100,7 @@ int fetch_clone(struct workshop *workshop, const struct plugin_source *source, c
 /* ---- versions ------------------------------------------------------------ */
 
 /* The number at the start, moved over; big ones are cut to the biggest. */
-static unsigned long take_number(const char **text)
+static unsigned long fetch_take_number(const char **text)
 {
 	char *end;
 	unsigned long number = strtoul(*text, &end, 10);
@@ -108,18 +108,18 @@ static unsigned long take_number(const char **text)
 	return number;
 }
 
-static const char *without_v(const char *text)
+static const char *fetch_without_v(const char *text)
 {
 	return text[0] == 'v' || text[0] == 'V' ? text + 1 : text;
 }
 
 bool version_is(const char *text)
 {
-	const char *at = without_v(text);
+	const char *at = fetch_without_v(text);
 	if (!isdigit((unsigned char)*at))
 		return false;
 	for (;;) {
-		take_number(&at);
+		fetch_take_number(&at);
 		if (at[0] != '.' || !isdigit((unsigned char)at[1]))
 			break;
 		at++;
@@ -128,7 +128,7 @@ bool version_is(const char *text)
 }
 
 /* What follows the numbers: nothing is later than a pre-release. */
-static int compare_rest(const char *a, const char *b)
+static int fetch_compare_rest(const char *a, const char *b)
 {
 	bool a_is_early = *a == '-';
 	bool b_is_early = *b == '-';
@@ -139,21 +139,21 @@ static int compare_rest(const char *a, const char *b)
 
 int version_compare(const char *a, const char *b)
 {
-	a = without_v(a);
-	b = without_v(b);
+	a = fetch_without_v(a);
+	b = fetch_without_v(b);
 	while (isdigit((unsigned char)*a) || isdigit((unsigned char)*b)) {
-		unsigned long first = isdigit((unsigned char)*a) ? take_number(&a) : 0;
-		unsigned long second = isdigit((unsigned char)*b) ? take_number(&b) : 0;
+		unsigned long first = isdigit((unsigned char)*a) ? fetch_take_number(&a) : 0;
+		unsigned long second = isdigit((unsigned char)*b) ? fetch_take_number(&b) : 0;
 		if (first != second)
 			return first < second ? -1 : 1;
 		a += *a == '.';
 		b += *b == '.';
 	}
-	return compare_rest(a, b);
+	return fetch_compare_rest(a, b);
 }
 
 /* The tag in a line of ls-remote. */
-static struct str tag_in(struct str line)
+static struct str fetch_tag_in(struct str line)
 {
 	static const struct str prefix = { "refs/tags/", 10 };
 	str_cut(&line, '\t');
@@ -162,7 +162,7 @@ static struct str tag_in(struct str line)
 	return (struct str){ line.data + prefix.len, line.len - prefix.len };
 }
 
-static bool is_later(const char *tag, const char *than, const char *ref)
+static bool fetch_is_later(const char *tag, const char *than, const char *ref)
 {
 	bool is_early = strchr(tag, '-') && !strchr(ref, '-');
 	return version_is(tag) && !is_early && version_compare(tag, than) > 0;
@@ -184,11 +184,11 @@ int fetch_newer_tag(struct workshop *workshop, const struct plugin_source *sourc
 		return r;
 	struct str rest = { output.data, output.len };
 	for (int seen = 0; version_is(source->ref) && rest.len && seen < FETCH_TAGS_MAX; seen++) {
-		struct str found = tag_in(str_cut(&rest, '\n'));
+		struct str found = fetch_tag_in(str_cut(&rest, '\n'));
 		const char *tag = found.len ? arena_dup(arena, found) : "";
 		if (!tag)
 			return err_no_memory(err);
-		if (is_later(tag, best ? best : source->ref, source->ref) && !source_ref_problem(tag))
+		if (fetch_is_later(tag, best ? best : source->ref, source->ref) && !source_ref_problem(tag))
 			best = tag;
 	}
 	*ret_tag = best;

@@ -9,8 +9,9 @@
 #include "base/cleanup.h"
 #include "base/environment.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "proc/program.h"
-#include "sandbox/own_git.h"
+#include "sandbox/git/own_git.h"
 
 enum { FETCH_MESSAGE_MAX = 300, FETCH_VARIABLES_MAX = 16 };
 
@@ -45,7 +46,7 @@ static bool fetch_git_keeps(const char *variable)
 		"GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_TEMPLATE_DIR",
 		"GIT_EXTERNAL_DIFF", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_EXEC_PATH", "GIT_CONFIG",
 		"GIT_PREFIX", "GIT_CEILING_DIRECTORIES" };
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+	for (size_t i = 0; i < COUNT(others); i++) {
 		if (str_is(environment_name(variable), others[i]))
 			return false;
 	}

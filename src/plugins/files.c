@@ -12,7 +12,7 @@
 
 #include "base/fd.h"
 #include "base/listing.h"
-#include "sandbox/policy.h"
+#include "sandbox/policy/policy.h"
 
 /* ---- all of them ----------------------------------------------------------- */
 
@@ -25,7 +25,7 @@ struct walk {
 	char path[PATH_MAX]; /* relative to the directory */
 };
 
-static void look_at_link(struct walk *walk)
+static void files_look_at_link(struct walk *walk)
 {
 	char whole[PATH_MAX * 2];
 	char resolved[PATH_MAX];
@@ -36,9 +36,10 @@ static void look_at_link(struct walk *walk)
 		walk->found(walk->data, FILE_LINK_LEAVES, walk->path);
 }
 
-static void walk_directory(struct walk *walk, int fd, size_t path_len, int depth);
+static void files_walk_directory(struct walk *walk, int fd, size_t path_len, int depth);
 
-static void walk_entry(struct walk *walk, int above, const char *name, size_t path_len, int depth)
+static void files_walk_entry(
+	struct walk *walk, int above, const char *name, size_t path_len, int depth)
 {
 	struct stat about;
 	if (fstatat(above, name, &about, AT_SYMLINK_NOFOLLOW) < 0) {
@@ -46,7 +47,7 @@ static void walk_entry(struct walk *walk, int above, const char *name, size_t pa
 		return;
 	}
 	if (S_ISLNK(about.st_mode)) {
-		look_at_link(walk);
+		files_look_at_link(walk);
 		return;
 	}
 	if (about.st_mode & S_IWOTH && !(about.st_mode & S_ISVTX))
@@ -57,13 +58,13 @@ static void walk_entry(struct walk *walk, int above, const char *name, size_t pa
 	if (fd < 0 || depth == FILES_DEPTH_MAX)
 		walk->is_incomplete = true;
 	if (fd >= 0 && depth < FILES_DEPTH_MAX)
-		walk_directory(walk, fd, path_len, depth + 1);
+		files_walk_directory(walk, fd, path_len, depth + 1);
 	else
 		fd_close(fd);
 }
 
 /* Takes the descriptor. */
-static void walk_directory(struct walk *walk, int fd, size_t path_len, int depth)
+static void files_walk_directory(struct walk *walk, int fd, size_t path_len, int depth)
 {
 	_cleanup_listing_ DIR *listing = listing_take(fd);
 	walk->is_incomplete |= !listing;
@@ -77,7 +78,7 @@ static void walk_directory(struct walk *walk, int fd, size_t path_len, int depth
 		size_t slash = path_len ? 1 : 0;
 		walk->path[path_len] = '/';
 		memcpy(walk->path + path_len + slash, file, len + 1);
-		walk_entry(walk, dirfd(listing), file, path_len + slash + len, depth);
+		files_walk_entry(walk, dirfd(listing), file, path_len + slash + len, depth);
 	}
 }
 
@@ -87,7 +88,7 @@ int files_walk(const char *directory, file_trouble_fn *found, void *data)
 	int fd = fd_directory(AT_FDCWD, directory, O_RDONLY);
 	if (fd < 0)
 		return 1;
-	walk_directory(&walk, fd, 0, 0);
+	files_walk_directory(&walk, fd, 0, 0);
 	return walk.is_incomplete;
 }
 
@@ -95,7 +96,7 @@ int files_walk(const char *directory, file_trouble_fn *found, void *data)
 
 /* What exec would say only later, in words that nobody understands. A binary that we do
  * not know may be known to the kernel (binfmt_misc); a text without #! is to nobody. */
-static const char *content_problem(const char *path, enum program_state *ret_state)
+static const char *files_content_problem(const char *path, enum program_state *ret_state)
 {
 	char head[256] = { 0 };
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -139,7 +140,7 @@ enum program_state files_program(const char *directory, const char *path, const 
 	if (!(about.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)))
 		return PROGRAM_NOT_EXECUTABLE;
 	enum program_state state;
-	*ret_problem = content_problem(resolved, &state);
+	*ret_problem = files_content_problem(resolved, &state);
 	return state;
 }
 

@@ -5,15 +5,16 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 
 typedef bool matches_fn(const struct registry_entry *entry, struct str word);
 
-static bool has_name(const struct registry_entry *entry, struct str word)
+static bool find_has_name(const struct registry_entry *entry, struct str word)
 {
 	return str_is(word, entry->name);
 }
 
-static bool has_command(const struct registry_entry *entry, struct str word)
+static bool find_has_command(const struct registry_entry *entry, struct str word)
 {
 	for (const char *const *command = entry->commands; *command; command++) {
 		if (str_is(word, *command))
@@ -23,7 +24,7 @@ static bool has_command(const struct registry_entry *entry, struct str word)
 }
 
 /* The end of the source, from a slash or a colon on. */
-static bool has_source(const struct registry_entry *entry, struct str word)
+static bool find_has_source(const struct registry_entry *entry, struct str word)
 {
 	struct str source = str_from(entry->source);
 	while (str_has_suffix(source, STR("/")))
@@ -35,7 +36,7 @@ static bool has_source(const struct registry_entry *entry, struct str word)
 	return source.len == word.len || strchr("/:", source.data[source.len - word.len - 1]);
 }
 
-static const char *nearest(const struct registry *registry, const char *word)
+static const char *find_nearest(const struct registry *registry, const char *word)
 {
 	const char *best = NULL;
 	unsigned least = 3;
@@ -72,14 +73,14 @@ static int find_by(const struct registry *registry, matches_fn *matches, const c
 int plugin_find(const struct registry *registry, const char *word,
 	const struct registry_entry **ret_entry, perch_err *err)
 {
-	static matches_fn *const ways[] = { has_name, has_source, has_command };
-	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+	static matches_fn *const ways[] = { find_has_name, find_has_source, find_has_command };
+	for (size_t i = 0; i < COUNT(ways); i++) {
 		int r = find_by(registry, ways[i], word, ret_entry, err);
 		if (r)
 			return r < 0 ? r : 0;
 	}
 	char shown[FILE_SHOWN_MAX];
-	const char *near = nearest(registry, word);
+	const char *near = find_nearest(registry, word);
 	file_shown(word, shown);
 	if (!near)
 		return err_set(

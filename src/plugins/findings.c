@@ -15,8 +15,8 @@ void findings_free(struct findings *findings)
 	*findings = (struct findings){ 0 };
 }
 
-static void keep(struct findings *findings, enum finding_level level, const struct toml_place *at,
-	const char *text)
+static void findings_keep(struct findings *findings, enum finding_level level,
+	const struct toml_place *at, const char *text)
 {
 	struct finding *items =
 		vec_grow(findings->items, &findings->cap, findings->count + 1, sizeof(*items));
@@ -40,7 +40,7 @@ void findings_add(struct findings *findings, enum finding_level level, const str
 	findings->errors += level == FINDING_ERROR;
 	if (findings->count >= FINDINGS_MAX) {
 		if (findings->left_out++ == 0)
-			keep(findings, level, NULL, "there is more, which is not listed here");
+			findings_keep(findings, level, NULL, "there is more, which is not listed here");
 		return;
 	}
 	char text[1024];
@@ -48,7 +48,7 @@ void findings_add(struct findings *findings, enum finding_level level, const str
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	keep(findings, level, at, text);
+	findings_keep(findings, level, at, text);
 }
 
 void findings_add_err(struct findings *findings, const perch_err *err)
@@ -73,7 +73,7 @@ void finding_put(struct buf *out, const char *file, const struct finding *findin
 /* ---- keys ---------------------------------------------------------------- */
 
 /* Short words are near to many others. */
-static unsigned slip_max(const char *name)
+static unsigned findings_slip_max(const char *name)
 {
 	size_t len = strlen(name);
 	if (len <= 4)
@@ -87,7 +87,7 @@ const char *name_meant(struct str word, const char *const *names)
 	unsigned best = UINT32_MAX;
 	for (; *names; names++) {
 		unsigned distance = str_distance(word.data, *names);
-		if (distance <= slip_max(*names) && distance < best) {
+		if (distance <= findings_slip_max(*names) && distance < best) {
 			best = distance;
 			nearest = *names;
 		}

@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "fledge/context.h"
-#include "plugins/confinement.h"
+#include "plugins/plugin_confinement.h"
 #include "proc/program.h"
 #include "registry/names.h"
 
@@ -50,17 +50,17 @@ const char *hook_repository(const char *path, struct arena *arena)
 
 /* ---- the environment ----------------------------------------------------- */
 
-static const char *make_variable(struct arena *arena, const char *name, const char *value)
+static const char *hooks_make_variable(struct arena *arena, const char *name, const char *value)
 {
 	return arena_join(arena, name, "=", value, NULL);
 }
 
-static const char *const *make_environment(
+static const char *const *hooks_make_environment(
 	const struct hook *hook, const char *cache, const struct sandbox *sandbox, struct arena *arena)
 {
 	const char *const extra[] = {
-		make_variable(arena, "FLEDGE_PLUGIN_DIR", hook->directory),
-		make_variable(arena, "FLEDGE_REPO_ROOT", hook->repository),
+		hooks_make_variable(arena, "FLEDGE_PLUGIN_DIR", hook->directory),
+		hooks_make_variable(arena, "FLEDGE_REPO_ROOT", hook->repository),
 		NULL,
 	};
 	if (!extra[0] || !extra[1])
@@ -70,7 +70,7 @@ static const char *const *make_environment(
 
 /* ---- running ------------------------------------------------------------- */
 
-static int run_in(struct workshop *workshop, const struct hook *hook, const char *cache,
+static int hooks_run_in(struct workshop *workshop, const struct hook *hook, const char *cache,
 	const struct sandbox *sandbox, struct arena *arena, perch_err *err)
 {
 	const char *file = hook_file(hook->directory, hook->text, arena);
@@ -83,7 +83,7 @@ static int run_in(struct workshop *workshop, const struct hook *hook, const char
 	const struct process_spec spec = {
 		.argv = file[0] ? program : shell,
 		.program = file[0] ? NULL : PROGRAM_SHELL,
-		.env = make_environment(hook, cache, sandbox, arena),
+		.env = hooks_make_environment(hook, cache, sandbox, arena),
 		.cwd = hook->directory,
 		.confine = sandbox_confine(sandbox),
 		.title = title,
@@ -111,7 +111,7 @@ int hook_run(struct workshop *workshop, const struct hook *hook, perch_err *err)
 	int r = confinement_open(workshop->host, &confinement, &arena, &sandbox, err);
 	if (r < 0)
 		return r;
-	r = run_in(workshop, hook, cache, sandbox, &arena, err);
+	r = hooks_run_in(workshop, hook, cache, sandbox, &arena, err);
 	sandbox_close(sandbox);
 	return r;
 }

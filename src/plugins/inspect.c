@@ -19,7 +19,7 @@
 #define PREFIX "fledge-"
 
 static int PERCH_PRINTF(3, 4)
-	found(struct inspection *inspection, bool is_fixable, const char *format, ...)
+	inspect_found(struct inspection *inspection, bool is_fixable, const char *format, ...)
 {
 	char text[512];
 	va_list args;
@@ -39,7 +39,7 @@ static int PERCH_PRINTF(3, 4)
 
 /* ---- abandoned changes --------------------------------------------------- */
 
-static int look_for_abandoned(
+static int inspect_look_for_abandoned(
 	struct inspection *inspection, const struct registry *registry, perch_err *err)
 {
 	int count = stage_recover(registry, true, err);
@@ -53,24 +53,25 @@ static int look_for_abandoned(
 	}
 	int r;
 	if (recovered < 0)
-		r = found(inspection, true, "an interrupted change cannot be repaired: %s", inner.text);
+		r = inspect_found(
+			inspection, true, "an interrupted change cannot be repaired: %s", inner.text);
 	else
-		r = found(inspection, true, "%d change%s of what is installed was interrupted", count,
-			count > 1 ? "s" : "");
+		r = inspect_found(inspection, true, "%d change%s of what is installed was interrupted",
+			count, count > 1 ? "s" : "");
 	inspection->repaired += recovered > 0;
 	return r;
 }
 
 /* ---- what plugins should have -------------------------------------------- */
 
-static bool has_link(const struct registry *registry, const char *command)
+static bool inspect_has_link(const struct registry *registry, const char *command)
 {
 	_cleanup_free_ char *path = str_join(registry->bin, "/" PREFIX, command, NULL);
 	struct stat status;
 	return path && lstat(path, &status) == 0;
 }
 
-static const char *binary_of(const struct manifest *manifest, const char *command)
+static const char *inspect_binary_of(const struct manifest *manifest, const char *command)
 {
 	for (size_t i = 0; i < manifest->command_count; i++) {
 		if (strcmp(manifest->commands[i].name, command) == 0)
@@ -80,13 +81,14 @@ static const char *binary_of(const struct manifest *manifest, const char *comman
 }
 
 /* A link that is missing is made, when the manifest says where it leads. */
-static int look_for_link(struct inspection *inspection, const struct registry *registry,
+static int inspect_look_for_link(struct inspection *inspection, const struct registry *registry,
 	const struct registry_entry *entry, const struct manifest *manifest, const char *command)
 {
-	if (has_link(registry, command))
+	if (inspect_has_link(registry, command))
 		return 0;
-	const char *binary = manifest ? binary_of(manifest, command) : NULL;
-	int r = found(inspection, binary, "the command '%s' of '%s' has no link", command, entry->name);
+	const char *binary = manifest ? inspect_binary_of(manifest, command) : NULL;
+	int r = inspect_found(
+		inspection, binary, "the command '%s' of '%s' has no link", command, entry->name);
 	if (r < 0 || !binary || !inspection->repairs)
 		return r;
 	_cleanup_free_ char *path = str_join(registry->bin, "/" PREFIX, command, NULL);
@@ -100,7 +102,7 @@ static int look_for_link(struct inspection *inspection, const struct registry *r
 
 /* Other programs keep programs elsewhere: no directory is no problem when every
  * command has a link that works. */
-static int look_at_entry(struct inspection *inspection, const struct registry *registry,
+static int inspect_look_at_entry(struct inspection *inspection, const struct registry *registry,
 	const struct registry_entry *entry)
 {
 	struct manifest manifest;
@@ -113,23 +115,23 @@ static int look_at_entry(struct inspection *inspection, const struct registry *r
 	bool is_missing = stat(entry->directory, &status) < 0;
 	bool is_used = false;
 	for (size_t i = 0; entry->commands[i]; i++)
-		is_used = is_used || has_link(registry, entry->commands[i]);
+		is_used = is_used || inspect_has_link(registry, entry->commands[i]);
 	if (is_missing && !is_used)
-		return found(inspection, false,
+		return inspect_found(inspection, false,
 			"the directory of '%s' is missing: perch plugins remove %s, or install it again",
 			entry->name, entry->name);
-	if (r < 0 && r != -ENOENT && (r = found(inspection, false, "%s", err.text)) < 0)
+	if (r < 0 && r != -ENOENT && (r = inspect_found(inspection, false, "%s", err.text)) < 0)
 		return r;
 	r = 0;
 	for (size_t i = 0; entry->commands[i] && r == 0; i++)
-		r = look_for_link(
+		r = inspect_look_for_link(
 			inspection, registry, entry, has_manifest ? &manifest : NULL, entry->commands[i]);
 	return r;
 }
 
 /* ---- links --------------------------------------------------------------- */
 
-static int look_at_link(
+static int inspect_look_at_link(
 	struct inspection *inspection, const struct registry *registry, const char *file)
 {
 	_cleanup_free_ char *path = str_join(registry->bin, "/", file, NULL);
@@ -142,19 +144,19 @@ static int look_at_link(
 	bool is_listed = entry && list_has(entry->commands, file + strlen(PREFIX));
 	int r = 0;
 	if (is_dangling && is_listed)
-		return found(inspection, false, "the program behind bin/%s is missing: install '%s' again",
-			file, owner);
+		return inspect_found(inspection, false,
+			"the program behind bin/%s is missing: install '%s' again", file, owner);
 	if (is_dangling) {
-		r = found(inspection, true, "bin/%s leads nowhere", file);
+		r = inspect_found(inspection, true, "bin/%s leads nowhere", file);
 		inspection->repaired += inspection->repairs && unlink(path) == 0;
 	} else if (owner[0] && !entry) {
-		r = found(
+		r = inspect_found(
 			inspection, false, "bin/%s belongs to '%s', which is not registered", file, owner);
 	}
 	return r;
 }
 
-static int look_at_links(
+static int inspect_look_at_links(
 	struct inspection *inspection, const struct registry *registry, perch_err *err)
 {
 	_cleanup_listing_ DIR *listing = listing_open(AT_FDCWD, registry->bin, 0);
@@ -165,7 +167,7 @@ static int look_at_links(
 	int r = 0;
 	for (const char *name; r == 0 && (name = listing_next(listing));) {
 		if (str_has_prefix(str_from(name), STR(PREFIX)))
-			r = look_at_link(inspection, registry, name);
+			r = inspect_look_at_link(inspection, registry, name);
 	}
 	return r;
 }
@@ -177,13 +179,13 @@ int inspect_plugins(struct workshop *repairs, struct arena *arena,
 	struct registry registry;
 	int r = registry_read(arena, &registry, err);
 	if (r == 0)
-		r = look_for_abandoned(&inspection, &registry, err);
+		r = inspect_look_for_abandoned(&inspection, &registry, err);
 	if (r == 0 && repairs)
 		r = registry_read(arena, &registry, err);
 	for (size_t i = 0; r == 0 && i < registry.count; i++)
-		r = look_at_entry(&inspection, &registry, &registry.entries[i]);
+		r = inspect_look_at_entry(&inspection, &registry, &registry.entries[i]);
 	if (r == 0)
-		r = look_at_links(&inspection, &registry, err);
+		r = inspect_look_at_links(&inspection, &registry, err);
 	if (r < 0)
 		return r == -ENOMEM ? err_no_memory(err) : r;
 	inspection.plugins = registry.count;

@@ -8,13 +8,14 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/exit_status.h"
 #include "base/fd.h"
 #include "base/utf8.h"
 #include "plugins/build.h"
 #include "plugins/hooks.h"
 #include "registry/approval.h"
 
-static const char *here(struct arena *arena)
+static const char *install_finish_here(struct arena *arena)
 {
 	_cleanup_free_ char *cwd = getcwd(NULL, 0);
 	return hook_repository(cwd ? cwd : "/", arena);
@@ -22,11 +23,11 @@ static const char *here(struct arena *arena)
 
 /* ---- building ------------------------------------------------------------ */
 
-static int refuse_build(
+static int install_finish_refuse_build(
 	const struct candidate *candidate, int status, struct str log, perch_err *err)
 {
 	struct str program = { 0 };
-	if (status == BUILD_NOT_FOUND)
+	if (status == EXIT_NOT_FOUND)
 		program = build_missing_program(log);
 	const char *package = build_package(program);
 	_cleanup_(buf_free) struct buf why = { 0 };
@@ -40,7 +41,7 @@ static int refuse_build(
 		buf_terminate(&why) == 0 ? why.data : "");
 }
 
-static int build(struct candidate *candidate, perch_err *err)
+static int install_finish_build(struct candidate *candidate, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf log = { 0 };
 	const struct hook hook = {
@@ -65,12 +66,12 @@ static int build(struct candidate *candidate, perch_err *err)
 		candidate->log = "";
 	if (r < 0)
 		return r;
-	return refuse_build(candidate, r, (struct str){ log.data, log.len }, err);
+	return install_finish_refuse_build(candidate, r, (struct str){ log.data, log.len }, err);
 }
 
 /* ---- the records --------------------------------------------------------- */
 
-static const char *today(struct arena *arena)
+static const char *install_finish_today(struct arena *arena)
 {
 	time_t now = time(NULL);
 	struct tm date;
@@ -80,7 +81,8 @@ static const char *today(struct arena *arena)
 	return arena_dup(arena, str_from(text));
 }
 
-static const char *const *command_names(const struct manifest *manifest, struct arena *arena)
+static const char *const *install_finish_command_names(
+	const struct manifest *manifest, struct arena *arena)
 {
 	const char **names = arena_alloc(arena, (manifest->command_count + 1) * sizeof(*names));
 	for (size_t i = 0; names && i < manifest->command_count; i++)
@@ -90,8 +92,8 @@ static const char *const *command_names(const struct manifest *manifest, struct 
 	return names;
 }
 
-static int make_entry(struct candidate *candidate, const struct capabilities *granted,
-	struct registry_entry *entry, perch_err *err)
+static int install_finish_make_entry(struct candidate *candidate,
+	const struct capabilities *granted, struct registry_entry *entry, perch_err *err)
 {
 	const struct manifest *manifest = &candidate->manifest;
 	_cleanup_free_ char *place = str_join(candidate->registry.plugins, "/", manifest->name, NULL);
@@ -99,11 +101,11 @@ static int make_entry(struct candidate *candidate, const struct capabilities *gr
 		.name = manifest->name,
 		.source = candidate->source.location,
 		.version = manifest->version,
-		.installed = today(&candidate->arena),
+		.installed = install_finish_today(&candidate->arena),
 		.pinned_ref = candidate->source.ref,
 		.commit = candidate->commit,
 		.runtime = manifest->runtime,
-		.commands = command_names(manifest, &candidate->arena),
+		.commands = install_finish_command_names(manifest, &candidate->arena),
 		.has_capabilities = true,
 		.granted = *granted,
 		.directory = place ? arena_dup(&candidate->arena, str_from(place)) : NULL,
@@ -113,7 +115,8 @@ static int make_entry(struct candidate *candidate, const struct capabilities *gr
 }
 
 /* What the user allowed before stays allowed. */
-static int describe(struct candidate *candidate, const struct registry_entry *entry, perch_err *err)
+static int install_finish_describe(
+	struct candidate *candidate, const struct registry_entry *entry, perch_err *err)
 {
 	struct grant grant = candidate->grant;
 	grant.has_approval = true;
@@ -124,7 +127,7 @@ static int describe(struct candidate *candidate, const struct registry_entry *en
 
 /* ---- into its place ------------------------------------------------------ */
 
-static int run_post_install(
+static int install_finish_run_post_install(
 	struct candidate *candidate, const struct registry_entry *entry, perch_err *err)
 {
 	const struct manifest *manifest = &candidate->manifest;
@@ -137,7 +140,7 @@ static int run_post_install(
 		.plugin = manifest->name,
 		.directory = entry->directory,
 		.config = candidate->registry.config,
-		.repository = here(&candidate->arena),
+		.repository = install_finish_here(&candidate->arena),
 		.has_network = entry->granted.network || !manifest->wishes.has_network,
 		.widening = &candidate->grant.widening,
 		.shows_output = true,
@@ -150,25 +153,25 @@ static int run_post_install(
 }
 
 /* Others may have installed something since it was looked at. */
-static int check_again(struct candidate *candidate, perch_err *err)
+static int install_finish_check_again(struct candidate *candidate, perch_err *err)
 {
 	struct registry now;
 	int r = registry_read(&candidate->arena, &now, err);
 	return r < 0 ? r : candidate_check_names(candidate, &now, true, err);
 }
 
-static int put_into_place(
+static int install_finish_put_into_place(
 	struct candidate *candidate, const struct registry_entry *entry, perch_err *err)
 {
 	_cleanup_fd_ int lock = stage_lock(&candidate->registry, candidate->workshop, err);
 	if (lock < 0)
 		return lock;
-	int r = check_again(candidate, err);
+	int r = install_finish_check_again(candidate, err);
 	if (r < 0)
 		return r;
 	r = stage_swap(&candidate->registry, &candidate->stage, entry->name, err);
 	if (r == 0)
-		r = run_post_install(candidate, entry, err);
+		r = install_finish_run_post_install(candidate, entry, err);
 	stage_point("hooked");
 	if (r < 0) {
 		perch_err second = { 0 };
@@ -183,17 +186,17 @@ int candidate_install(struct candidate *candidate, const struct capabilities *gr
 	struct registry_entry *ret_entry, perch_err *err)
 {
 	struct registry_entry entry;
-	int r = candidate->build[0] ? build(candidate, err) : 0;
+	int r = candidate->build[0] ? install_finish_build(candidate, err) : 0;
 	stage_point("built");
 	if (r == 0)
 		r = candidate_check_programs(candidate, err);
 	if (r == 0)
-		r = make_entry(candidate, granted, &entry, err);
+		r = install_finish_make_entry(candidate, granted, &entry, err);
 	if (r == 0)
-		r = describe(candidate, &entry, err);
+		r = install_finish_describe(candidate, &entry, err);
 	stage_point("described");
 	if (r == 0)
-		r = put_into_place(candidate, &entry, err);
+		r = install_finish_put_into_place(candidate, &entry, err);
 	if (r < 0)
 		return r;
 	*ret_entry = entry;

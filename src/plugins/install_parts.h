@@ -2,7 +2,7 @@
 #ifndef PLUGINS_INSTALL_PARTS_H
 #define PLUGINS_INSTALL_PARTS_H
 
-#include "plugins/install.h"
+#include "plugins/plugin_install.h"
 
 /* Every command has a program inside the plugin that can be executed. */
 int candidate_check_programs(struct candidate *candidate, perch_err *err);

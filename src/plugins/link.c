@@ -13,11 +13,11 @@
 #include "base/file.h"
 #include "base/listing.h"
 #include "base/paths.h"
-#include "sandbox/policy.h"
+#include "sandbox/policy/policy.h"
 
 #define PREFIX "fledge-"
 
-static int fail(perch_err *err, int code, const char *path)
+static int link_fail(perch_err *err, int code, const char *path)
 {
 	char shown[FILE_SHOWN_MAX];
 	return err_set(
@@ -25,7 +25,7 @@ static int fail(perch_err *err, int code, const char *path)
 }
 
 /* The part of a link's target behind CFG/plugins/; empty when it leads elsewhere. */
-static struct str target_below(const struct registry *registry, const char *target)
+static struct str link_target_below(const struct registry *registry, const char *target)
 {
 	size_t len = strlen(registry->plugins);
 	if (strncmp(target, "../", 3) == 0)
@@ -45,14 +45,14 @@ const char *link_plugin(const struct registry *registry, const char *file, struc
 	if (len < 0)
 		return "";
 	target[len] = '\0';
-	struct str below = target_below(registry, target);
+	struct str below = link_target_below(registry, target);
 	struct str name = str_cut(&below, '/');
 	return below.len && !str_is(name, "..") ? arena_dup(arena, name) : "";
 }
 
 /* ---- may it? ------------------------------------------------------------- */
 
-static int refuse(const char *command, const char *owner, perch_err *err)
+static int link_refuse(const char *command, const char *owner, perch_err *err)
 {
 	return err_set(err, -EEXIST,
 		"the command '%s' belongs to the plugin '%s' already: remove that one first (perch plugins "
@@ -66,7 +66,7 @@ int link_check(const struct registry *registry, const char *plugin, const char *
 	for (size_t i = 0; i < registry->count; i++) {
 		const struct registry_entry *entry = &registry->entries[i];
 		if (strcmp(entry->name, plugin) != 0 && list_has(entry->commands, command))
-			return refuse(command, entry->name, err);
+			return link_refuse(command, entry->name, err);
 	}
 	_cleanup_(arena_free) struct arena arena = { 0 };
 	_cleanup_free_ char *file = str_join(PREFIX, command, NULL);
@@ -78,7 +78,7 @@ int link_check(const struct registry *registry, const char *plugin, const char *
 	if (lstat(path, &status) < 0 || strcmp(owner, plugin) == 0)
 		return 0;
 	if (owner[0] && registry_find(registry, owner))
-		return refuse(command, owner, err);
+		return link_refuse(command, owner, err);
 	bool is_dangling = S_ISLNK(status.st_mode) && stat(path, &status) < 0;
 	const struct registry_entry *own = registry_find(registry, plugin);
 	bool is_own = own && list_has(own->commands, command);
@@ -96,7 +96,7 @@ int links_prepare(
 	const char *directory, const char *plugin, const struct manifest *manifest, perch_err *err)
 {
 	if (mkdir(directory, 0700) < 0)
-		return fail(err, -errno, directory);
+		return link_fail(err, -errno, directory);
 	for (size_t i = 0; i < manifest->command_count; i++) {
 		const struct manifest_command *command = &manifest->commands[i];
 		_cleanup_free_ char *path = str_join(directory, "/" PREFIX, command->name, NULL);
@@ -104,7 +104,7 @@ int links_prepare(
 		if (!path || !target)
 			return err_no_memory(err);
 		if (symlink(target, path) < 0)
-			return fail(err, -errno, path);
+			return link_fail(err, -errno, path);
 	}
 	return 0;
 }
@@ -112,11 +112,11 @@ int links_prepare(
 typedef int each_fn(const char *directory, const char *file, void *data, perch_err *err);
 
 /* Calls it for every fledge-… of a directory; one that is missing has none. */
-static int each_file(const char *directory, each_fn *each, void *data, perch_err *err)
+static int link_each_file(const char *directory, each_fn *each, void *data, perch_err *err)
 {
 	_cleanup_listing_ DIR *listing = listing_open(AT_FDCWD, directory, 0);
 	if (!listing)
-		return errno == ENOENT ? 0 : fail(err, -errno, directory);
+		return errno == ENOENT ? 0 : link_fail(err, -errno, directory);
 	int r = 0;
 	for (const char *name; r == 0 && (name = listing_next(listing));) {
 		if (str_has_prefix(str_from(name), STR(PREFIX)))
@@ -125,14 +125,14 @@ static int each_file(const char *directory, each_fn *each, void *data, perch_err
 	return r;
 }
 
-static int place(const char *directory, const char *file, void *data, perch_err *err)
+static int link_place(const char *directory, const char *file, void *data, perch_err *err)
 {
 	const struct registry *registry = data;
 	_cleanup_free_ char *from = str_join(directory, "/", file, NULL);
 	_cleanup_free_ char *to = str_join(registry->bin, "/", file, NULL);
 	if (!from || !to)
 		return err_no_memory(err);
-	return rename(from, to) < 0 ? fail(err, -errno, to) : 0;
+	return rename(from, to) < 0 ? link_fail(err, -errno, to) : 0;
 }
 
 int links_place(const struct registry *registry, const char *directory, const char *plugin,
@@ -140,7 +140,7 @@ int links_place(const struct registry *registry, const char *directory, const ch
 {
 	int r = paths_make(registry->bin, err);
 	if (r == 0)
-		r = each_file(directory, place, (void *)registry, err);
+		r = link_each_file(directory, link_place, (void *)registry, err);
 	return r < 0 ? r : links_prune(registry, plugin, commands, NULL, err);
 }
 
@@ -153,7 +153,7 @@ struct pruning {
 	const char *const *commands;
 };
 
-static int prune(const char *directory, const char *file, void *data, perch_err *err)
+static int link_prune(const char *directory, const char *file, void *data, perch_err *err)
 {
 	const struct pruning *pruning = data;
 	const char *command = file + strlen(PREFIX);
@@ -166,12 +166,12 @@ static int prune(const char *directory, const char *file, void *data, perch_err 
 	bool is_dead = list_has(pruning->commands, command) && access(path, F_OK) != 0;
 	if (list_has(pruning->keeps, command) || (!is_own && !is_dead))
 		return 0;
-	return unlink(path) < 0 && errno != ENOENT ? fail(err, -errno, path) : 0;
+	return unlink(path) < 0 && errno != ENOENT ? link_fail(err, -errno, path) : 0;
 }
 
 int links_prune(const struct registry *registry, const char *plugin, const char *const *keeps,
 	const char *const *commands, perch_err *err)
 {
 	struct pruning pruning = { registry, plugin, keeps, commands };
-	return each_file(registry->bin, prune, &pruning, err);
+	return link_each_file(registry->bin, link_prune, &pruning, err);
 }

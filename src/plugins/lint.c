@@ -42,13 +42,13 @@ static const char *const wanted[] = {
 	[FIELD_TEXTS] = "a list of strings",
 };
 
-static bool is_number_above(const perch_json_value *value, bool must_be_positive)
+static bool lint_is_number_above(const perch_json_value *value, bool must_be_positive)
 {
 	double number;
 	return perch_json_double(value, &number) == 0 && (number > 0 || !must_be_positive);
 }
 
-static bool is_index(const perch_json_value *value, const perch_json_value *message)
+static bool lint_is_index(const perch_json_value *value, const perch_json_value *message)
 {
 	int64_t index;
 	size_t count = perch_json_count(message_field(message, "options"));
@@ -56,19 +56,20 @@ static bool is_index(const perch_json_value *value, const perch_json_value *mess
 }
 
 /* A list whose elements are all strings, or all indexes. */
-static bool is_list(const perch_json_value *list, const perch_json_value *message, bool of_texts)
+static bool lint_is_list(
+	const perch_json_value *list, const perch_json_value *message, bool of_texts)
 {
 	perch_json_iter iter = perch_json_iterate(list);
 	for (const perch_json_value *value; (value = perch_json_next(&iter));) {
-		bool fits =
-			of_texts ? perch_json_type_of(value) == PERCH_JSON_STRING : is_index(value, message);
+		bool fits = of_texts ? perch_json_type_of(value) == PERCH_JSON_STRING
+							 : lint_is_index(value, message);
 		if (!fits)
 			return false;
 	}
 	return perch_json_type_of(list) == PERCH_JSON_ARRAY;
 }
 
-static bool fits(
+static bool lint_fits(
 	enum field_kind kind, const perch_json_value *value, const perch_json_value *message)
 {
 	switch (kind) {
@@ -78,24 +79,24 @@ static bool fits(
 		return perch_json_type_of(value) == PERCH_JSON_BOOL;
 	case FIELD_NUMBER:
 	case FIELD_POSITIVE:
-		return is_number_above(value, kind == FIELD_POSITIVE);
+		return lint_is_number_above(value, kind == FIELD_POSITIVE);
 	case FIELD_INDEX:
-		return is_index(value, message);
+		return lint_is_index(value, message);
 	case FIELD_INDEXES:
 	case FIELD_TEXTS:
-		return is_list(value, message, kind == FIELD_TEXTS);
+		return lint_is_list(value, message, kind == FIELD_TEXTS);
 	}
 	return false;
 }
 
-static bool check_fields(
+static bool lint_check_fields(
 	struct lint *lint, const perch_json_value *message, const struct message_rule *rule)
 {
 	bool is_right = true;
 	for (size_t i = 0; i < rule->field_count; i++) {
 		const struct field_rule *field = &rule->fields[i];
 		const perch_json_value *value = message_field(message, field->name);
-		if (value ? fits(field->kind, value, message) : !field->is_needed)
+		if (value ? lint_fits(field->kind, value, message) : !field->is_needed)
 			continue;
 		is_right = false;
 		if (value)
@@ -107,7 +108,7 @@ static bool check_fields(
 }
 
 /* Fields that are not known may come with a later protocol; slips do not. */
-static void check_names(
+static void lint_check_names(
 	struct lint *lint, const perch_json_value *message, const struct message_rule *rule)
 {
 	const char *names[FIELDS_MAX + 3] = { "type", "id" };
@@ -131,7 +132,7 @@ static void check_names(
 
 /* ---- messages ---------------------------------------------------------------- */
 
-static void await_answer(struct lint *lint, const struct message_rule *rule)
+static void lint_await_answer(struct lint *lint, const struct message_rule *rule)
 {
 	struct lint_request *waiting =
 		vec_grow(lint->waiting, &lint->waiting_cap, lint->waiting_count + 1, sizeof(*waiting));
@@ -145,7 +146,7 @@ static void await_answer(struct lint *lint, const struct message_rule *rule)
 }
 
 /* Whether there is one that the host answers. */
-static bool check_id(
+static bool lint_check_id(
 	struct lint *lint, const perch_json_value *message, const struct message_rule *rule)
 {
 	const perch_json_value *id = message_field(message, "id");
@@ -159,13 +160,13 @@ static bool check_id(
 	return type == PERCH_JSON_STRING || type == PERCH_JSON_NUMBER;
 }
 
-static void check_known(
+static void lint_check_known(
 	struct lint *lint, const perch_json_value *message, const struct message_rule *rule)
 {
-	if (check_id(lint, message, rule))
-		await_answer(lint, rule);
-	check_names(lint, message, rule);
-	if (check_fields(lint, message, rule) && rule->closer)
+	if (lint_check_id(lint, message, rule))
+		lint_await_answer(lint, rule);
+	lint_check_names(lint, message, rule);
+	if (lint_check_fields(lint, message, rule) && rule->closer)
 		rule->closer(lint, message);
 	if (rule->capability && !*(const bool *)((const char *)&lint->wishes + rule->capability_place))
 		LINT_ERROR(lint, "`%s` needs `%s = true` in [capabilities] of plugin.toml", rule->name,
@@ -175,7 +176,7 @@ static void check_known(
 			lint, "`%s` after the host has cancelled: the plugin should leave", rule->name);
 }
 
-static void check_unknown(struct lint *lint, const perch_json_value *message, struct str name)
+static void lint_check_unknown(struct lint *lint, const perch_json_value *message, struct str name)
 {
 	char word[64];
 	bool is_short = name.len < sizeof(word);
@@ -185,8 +186,8 @@ static void check_unknown(struct lint *lint, const perch_json_value *message, st
 		LINT_ERROR(lint, "`%s` is what a host says: it is ignored", word);
 		return;
 	}
-	if (check_id(lint, message, NULL))
-		await_answer(lint, NULL);
+	if (lint_check_id(lint, message, NULL))
+		lint_await_answer(lint, NULL);
 	const char *meant = message_rule_meant((struct str){ word, strlen(word) });
 	if (meant)
 		LINT_ERROR(lint, "there is no message of type `%s`: did you mean `%s`?", word, meant);
@@ -211,21 +212,21 @@ void lint_from_plugin(struct lint *lint, struct str line)
 			perch_json_type_name(perch_json_type_of(message)));
 	} else if (perch_json_type_of(message_field(message, "type")) != PERCH_JSON_STRING) {
 		LINT_ERROR(lint, "a message needs a `type`, a string");
-		if (check_id(lint, message, NULL))
-			await_answer(lint, NULL);
+		if (lint_check_id(lint, message, NULL))
+			lint_await_answer(lint, NULL);
 	} else {
 		struct str name = json_str(message_field(message, "type"));
 		const struct message_rule *rule = message_rule_find(name);
 		if (rule)
-			check_known(lint, message, rule);
+			lint_check_known(lint, message, rule);
 		else
-			check_unknown(lint, message, name);
+			lint_check_unknown(lint, message, name);
 	}
 }
 
 /* ---- the host ---------------------------------------------------------------- */
 
-static bool ends_the_run(const perch_json_value *message)
+static bool lint_ends_the_run(const perch_json_value *message)
 {
 	const perch_json_value *reason = message_field(message, "reason");
 	return perch_json_is(message_field(message, "type"), "cancel") &&
@@ -238,7 +239,7 @@ void lint_to_plugin(struct lint *lint, struct str line)
 	const perch_json_value *message;
 	if (perch_json_parse(lint->json, line.data, line.len, &message, NULL) < 0)
 		return;
-	lint->is_cancelled = lint->is_cancelled || ends_the_run(message);
+	lint->is_cancelled = lint->is_cancelled || lint_ends_the_run(message);
 	if (message_field(message, "id") && lint->waiting_from < lint->waiting_count)
 		lint->waiting_from++;
 	if (lint->waiting_from == lint->waiting_count)

@@ -2,6 +2,7 @@
  * show. */
 #include "plugins/lint_rules.h"
 
+#include "base/macros.h"
 #include "base/utf8.h"
 #include "data/json.h"
 #include "fledge/store.h"
@@ -14,22 +15,22 @@ const perch_json_value *message_field(const perch_json_value *message, const cha
 }
 
 /* The text of a field that is one. */
-static struct str text_of(const perch_json_value *message, const char *name)
+static struct str lint_rules_text_of(const perch_json_value *message, const char *name)
 {
 	const perch_json_value *value = message_field(message, name);
 	return value ? json_str(value) : (struct str){ "", 0 };
 }
 
-static void look_at_log(struct lint *lint, const perch_json_value *message)
+static void lint_rules_look_at_log(struct lint *lint, const perch_json_value *message)
 {
 	static const char *const levels[] = { "debug", "info", "warn", "error", NULL };
-	struct str level = text_of(message, "level");
+	struct str level = lint_rules_text_of(message, "level");
 	if (level.len && !list_has_str(levels, level))
 		LINT_WARNING(lint, "the level '%.*s' is not one of debug, info, warn and error",
 			utf8_quoted(level), level.data);
 }
 
-static void look_at_progress(struct lint *lint, const perch_json_value *message)
+static void lint_rules_look_at_progress(struct lint *lint, const perch_json_value *message)
 {
 	bool is_done = false;
 	perch_json_bool(message_field(message, "done"), &is_done);
@@ -46,23 +47,23 @@ static void look_at_progress(struct lint *lint, const perch_json_value *message)
 		LINT_WARNING(lint, "`current` is more than `total`");
 }
 
-static void look_at_key(struct lint *lint, const perch_json_value *message)
+static void lint_rules_look_at_key(struct lint *lint, const perch_json_value *message)
 {
-	struct str key = text_of(message, "key");
+	struct str key = lint_rules_text_of(message, "key");
 	if (!key.len || key.len > STORE_KEY_MAX)
 		LINT_ERROR(lint, "`key` must have 1 to %d bytes, not %zu", STORE_KEY_MAX, key.len);
-	size_t value_len = text_of(message, "value").len;
+	size_t value_len = lint_rules_text_of(message, "value").len;
 	if (value_len > STORE_VALUE_MAX)
 		LINT_ERROR(lint, "`value` must have at most %d bytes, not %zu", STORE_VALUE_MAX, value_len);
 }
 
-static void look_at_exec(struct lint *lint, const perch_json_value *message)
+static void lint_rules_look_at_exec(struct lint *lint, const perch_json_value *message)
 {
-	if (!str_trim(text_of(message, "command")).len)
+	if (!str_trim(lint_rules_text_of(message, "command")).len)
 		LINT_WARNING(lint, "`command` is empty: nothing is run");
 }
 
-static void look_at_metadata(struct lint *lint, const perch_json_value *message)
+static void lint_rules_look_at_metadata(struct lint *lint, const perch_json_value *message)
 {
 	static const char *const known[] = { "fledge_config", "git_tags", "git_status", "git_log",
 		"env", NULL };
@@ -75,9 +76,9 @@ static void look_at_metadata(struct lint *lint, const perch_json_value *message)
 	}
 }
 
-static void look_at_prompt(struct lint *lint, const perch_json_value *message)
+static void lint_rules_look_at_prompt(struct lint *lint, const perch_json_value *message)
 {
-	struct str name = text_of(message, "validate");
+	struct str name = lint_rules_text_of(message, "validate");
 	enum validator validator;
 	if (!name.len)
 		return;
@@ -85,12 +86,12 @@ static void look_at_prompt(struct lint *lint, const perch_json_value *message)
 		LINT_ERROR(lint, "there is no validator '%.*s': non_empty, integer, path_exists, url",
 			utf8_quoted(name), name.data);
 	else if (validator != VALIDATE_PATH_EXISTS && message_field(message, "default") &&
-		validate(validator, text_of(message, "default")))
+		validate(validator, lint_rules_text_of(message, "default")))
 		LINT_WARNING(
 			lint, "`default` does not pass the validator %.*s", utf8_quoted(name), name.data);
 }
 
-static void look_at_options(struct lint *lint, const perch_json_value *message)
+static void lint_rules_look_at_options(struct lint *lint, const perch_json_value *message)
 {
 	if (!perch_json_count(message_field(message, "options")))
 		LINT_ERROR(lint, "`options` must not be empty");
@@ -109,31 +110,32 @@ static void look_at_options(struct lint *lint, const perch_json_value *message)
 
 static const struct message_rule rules[] = {
 	{ "output", false, NEEDS_NOTHING, NULL, FIELDS({ "text", FIELD_TEXT, true }) },
-	{ "log", false, NEEDS_NOTHING, look_at_log,
+	{ "log", false, NEEDS_NOTHING, lint_rules_look_at_log,
 		FIELDS({ "level", FIELD_TEXT, false }, { "message", FIELD_TEXT, true }) },
-	{ "progress", false, NEEDS_NOTHING, look_at_progress,
+	{ "progress", false, NEEDS_NOTHING, lint_rules_look_at_progress,
 		FIELDS({ "message", FIELD_TEXT, false }, { "current", FIELD_NUMBER, false },
 			{ "total", FIELD_NUMBER, false }, { "done", FIELD_BOOL, false }) },
-	{ "store", false, NEEDS(store), look_at_key,
+	{ "store", false, NEEDS(store), lint_rules_look_at_key,
 		FIELDS({ "key", FIELD_TEXT, true }, { "value", FIELD_TEXT, true }) },
-	{ "load", true, NEEDS(store), look_at_key, FIELDS({ "key", FIELD_TEXT, true }) },
-	{ "exec", true, NEEDS(exec), look_at_exec,
+	{ "load", true, NEEDS(store), lint_rules_look_at_key, FIELDS({ "key", FIELD_TEXT, true }) },
+	{ "exec", true, NEEDS(exec), lint_rules_look_at_exec,
 		FIELDS({ "command", FIELD_TEXT, true }, { "cwd", FIELD_TEXT, false },
 			{ "timeout", FIELD_POSITIVE, false }) },
-	{ "metadata", true, NEEDS(metadata), look_at_metadata, FIELDS({ "keys", FIELD_TEXTS, true }) },
-	{ "prompt", true, NEEDS_NOTHING, look_at_prompt,
+	{ "metadata", true, NEEDS(metadata), lint_rules_look_at_metadata,
+		FIELDS({ "keys", FIELD_TEXTS, true }) },
+	{ "prompt", true, NEEDS_NOTHING, lint_rules_look_at_prompt,
 		FIELDS({ "message", FIELD_TEXT, true }, { "default", FIELD_TEXT, false },
 			{ "validate", FIELD_TEXT, false }) },
 	{ "confirm", true, NEEDS_NOTHING, NULL,
 		FIELDS({ "message", FIELD_TEXT, true }, { "default", FIELD_BOOL, false }) },
-	{ "select", true, NEEDS_NOTHING, look_at_options,
+	{ "select", true, NEEDS_NOTHING, lint_rules_look_at_options,
 		FIELDS({ "message", FIELD_TEXT, true }, { "options", FIELD_TEXTS, true },
 			{ "default", FIELD_INDEX, false }) },
-	{ "multi_select", true, NEEDS_NOTHING, look_at_options,
+	{ "multi_select", true, NEEDS_NOTHING, lint_rules_look_at_options,
 		FIELDS({ "message", FIELD_TEXT, true }, { "options", FIELD_TEXTS, true },
 			{ "defaults", FIELD_INDEXES, false }) },
 };
-enum { RULES = sizeof(rules) / sizeof(rules[0]) };
+enum { RULES = COUNT(rules) };
 
 const struct message_rule *message_rule_find(struct str name)
 {

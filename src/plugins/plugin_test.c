@@ -8,10 +8,11 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "fledge/exec.h"
-#include "fledge/run.h"
+#include "fledge/fledge_run.h"
 #include "plugins/check.h"
-#include "plugins/confinement.h"
+#include "plugins/plugin_confinement.h"
 #include "plugins/files.h"
 #include "plugins/lint.h"
 #include "plugins/script.h"
@@ -37,13 +38,12 @@ struct plugin_test {
 	struct test_report report;
 };
 
-#define TEST_OF(pointer, member) \
-	((struct plugin_test *)((char *)(pointer)-offsetof(struct plugin_test, member)))
+#define TEST_OF(pointer, member) container_of(pointer, struct plugin_test, member)
 
 /* ---- listening ------------------------------------------------------------------ */
 
-/* What the host did is left out: what it has to say of it comes by `told`. */
-static void heard(void *data, const struct trace_entry *entry)
+/* What the host did is left out: what it has to say of it comes by `plugin_test_told`. */
+static void plugin_test_heard(void *data, const struct trace_entry *entry)
 {
 	struct plugin_test *test = data;
 	if (entry->direction == TRACE_HOST)
@@ -55,19 +55,19 @@ static void heard(void *data, const struct trace_entry *entry)
 		lint_to_plugin(&test->lint, entry->line);
 }
 
-static bool is_found_already(const struct findings *findings, unsigned line)
+static bool plugin_test_is_found_already(const struct findings *findings, unsigned line)
 {
 	return findings->count && findings->items[findings->count - 1].at.line == line;
 }
 
 /* What the host warns of is worth a finding, unless the line that made it do so
  * has one already. */
-static void told(void *data, enum shown_kind kind, struct str text)
+static void plugin_test_told(void *data, enum shown_kind kind, struct str text)
 {
 	struct plugin_test *test = data;
 	struct findings *findings = &test->report.findings;
 	transcript_add(&test->report.transcript, TRACE_HOST, text);
-	if (kind == SHOWN_WARNING && !is_found_already(findings, test->lint.line))
+	if (kind == SHOWN_WARNING && !plugin_test_is_found_already(findings, test->lint.line))
 		findings_add(findings, FINDING_WARNING, &(struct toml_place){ test->lint.line, 0 }, "%.*s",
 			(int)text.len, text.data);
 }
@@ -76,7 +76,7 @@ static void told(void *data, enum shown_kind kind, struct str text)
 
 /* As a real run has it. The plugin's real directory is not written: its links
  * lead there, and nothing allows it. It may lie inside of what is hidden. */
-static int make_sandbox(struct plugin_test *test, perch_err *err)
+static int plugin_test_make_sandbox(struct plugin_test *test, perch_err *err)
 {
 	const struct plugin_test_options *options = test->options;
 	const struct capabilities force =
@@ -104,15 +104,16 @@ static int make_sandbox(struct plugin_test *test, perch_err *err)
 	return 0;
 }
 
-static const char *variable(struct plugin_test *test, const char *name, const char *value)
+static const char *plugin_test_variable(
+	struct plugin_test *test, const char *name, const char *value)
 {
 	return arena_join(&test->arena, name, "=", value, NULL);
 }
 
-static int make_environment(struct plugin_test *test)
+static int plugin_test_make_environment(struct plugin_test *test)
 {
 	const char *const extra[] = {
-		variable(test, "FLEDGE_PLUGIN_DIR", test->workspace.directory),
+		plugin_test_variable(test, "FLEDGE_PLUGIN_DIR", test->workspace.directory),
 		NULL,
 	};
 	if (!extra[0])
@@ -121,7 +122,7 @@ static int make_environment(struct plugin_test *test)
 	return test->run_options.env ? 0 : -ENOMEM;
 }
 
-static int prepare_run(struct plugin_test *test, perch_err *err)
+static int plugin_test_prepare_run(struct plugin_test *test, perch_err *err)
 {
 	const struct test_case *given = test->options->test;
 	test->run_options = (struct fledge_run_options){
@@ -143,20 +144,20 @@ static int prepare_run(struct plugin_test *test, perch_err *err)
 		.trace = test->trace,
 		.reads_stderr = true,
 	};
-	int r = make_sandbox(test, err);
-	if (r == 0 && make_environment(test) < 0)
+	int r = plugin_test_make_sandbox(test, err);
+	if (r == 0 && plugin_test_make_environment(test) < 0)
 		r = err_no_memory(err);
 	return r;
 }
 
 /* The ladder at once: who did not listen in all this time will not do so now. */
-static void end_now(struct plugin_test *test)
+static void plugin_test_end_now(struct plugin_test *test)
 {
 	for (int step = 0; test->run && step < 3; step++)
 		fledge_run_interrupt(test->run, SIGKILL);
 }
 
-static void time_is_up(struct timer *timer, uint64_t now_ns)
+static void plugin_test_time_is_up(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
 	struct plugin_test *test = TEST_OF(timer, timer);
@@ -165,10 +166,10 @@ static void time_is_up(struct timer *timer, uint64_t now_ns)
 		"the plugin did not end within %g seconds%s", test->options->test->timeout,
 		fledge_run_keeps_output_back(test->run) ? ", and has sent nothing: " PROGRAM_FLUSH_HINT
 												: "");
-	end_now(test);
+	plugin_test_end_now(test);
 }
 
-static int make_parts(struct plugin_test *test, perch_err *err)
+static int plugin_test_make_parts(struct plugin_test *test, perch_err *err)
 {
 	struct findings *findings = &test->report.findings;
 	findings->arena = &test->arena;
@@ -178,24 +179,24 @@ static int make_parts(struct plugin_test *test, perch_err *err)
 		.test = test->options->test,
 		.findings = findings,
 		.line = &test->lint.line,
-		.told = told,
+		.told = plugin_test_told,
 		.data = test,
 	};
 	int r = lint_init(&test->lint, &test->options->manifest->wishes, findings);
 	if (r == 0)
 		r = script_init(&test->script);
 	if (r == 0)
-		r = trace_listen(heard, test, &test->trace);
+		r = trace_listen(plugin_test_heard, test, &test->trace);
 	if (r == 0)
 		r = timers_promise(&test->host->loop.timers);
 	if (r < 0)
 		return err_no_memory(err);
-	test->timer.due = time_is_up;
+	test->timer.due = plugin_test_time_is_up;
 	return 0;
 }
 
 /* What was not built yet must not look like a broken plugin. */
-static bool has_program(struct plugin_test *test)
+static bool plugin_test_has_program(struct plugin_test *test)
 {
 	const struct plugin_test_options *options = test->options;
 	const char *binary = options->test->command->binary;
@@ -216,18 +217,18 @@ int plugin_test_start(perch_host *host, const struct plugin_test_options *option
 		return err_no_memory(err);
 	test->options = options;
 	test->host = host;
-	int r = make_parts(test, err);
+	int r = plugin_test_make_parts(test, err);
 	if (r == 0)
 		r = workspace_make(
 			options->directory, options->manifest, options->test, &test->workspace, err);
 	if (r == 0)
-		r = prepare_run(test, err);
+		r = plugin_test_prepare_run(test, err);
 	if (r < 0) {
 		plugin_test_free(test);
 		return r;
 	}
 	*ret_test = test;
-	if (!has_program(test))
+	if (!plugin_test_has_program(test))
 		return 0;
 	perch_err inner = { 0 };
 	r = fledge_run_start(host, &test->run_options, &test->run, &inner);
@@ -243,12 +244,12 @@ int plugin_test_start(perch_host *host, const struct plugin_test_options *option
 void plugin_test_interrupt(struct plugin_test *test)
 {
 	test->report.is_interrupted = true;
-	end_now(test);
+	plugin_test_end_now(test);
 }
 
 /* ---- the verdict ---------------------------------------------------------------- */
 
-static void judge(struct plugin_test *test)
+static void plugin_test_judge(struct plugin_test *test)
 {
 	struct test_report *report = &test->report;
 	const struct outcome *outcome = fledge_run_outcome(test->run);
@@ -278,7 +279,7 @@ const struct test_report *plugin_test_report(struct plugin_test *test)
 	if (test->run && !fledge_run_outcome(test->run))
 		return NULL;
 	if (test->run && !test->is_judged)
-		judge(test);
+		plugin_test_judge(test);
 	test->is_judged = true;
 	return &test->report;
 }

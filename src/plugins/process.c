@@ -6,13 +6,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/clock.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/exit_status.h"
 #include "base/utf8.h"
-
-/* How long what a command has left in the background may hold its pipes. */
-#define PROCESS_LINGER_NS (500 * NSEC_PER_MSEC)
+#include "proc/ladder.h"
 
 struct process {
 	struct workshop *workshop;
@@ -22,7 +20,7 @@ struct process {
 	perch_result result;
 };
 
-static void show(struct workshop *workshop, const struct shown *shown)
+static void process_show(struct workshop *workshop, const struct shown *shown)
 {
 	if (workshop->frontend)
 		workshop->frontend->table->show(workshop->frontend, shown);
@@ -35,10 +33,10 @@ void workshop_tell(struct workshop *workshop, enum shown_kind kind, const char *
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	show(workshop, &(struct shown){ .kind = kind, .text = str_from(text) });
+	process_show(workshop, &(struct shown){ .kind = kind, .text = str_from(text) });
 }
 
-static void keep_in_log(struct buf *log, const char *bytes, size_t len)
+static void process_keep_in_log(struct buf *log, const char *bytes, size_t len)
 {
 	if (log->len + len > PROCESS_LOG_MAX && log->len)
 		buf_consume(log, log->len / 2);
@@ -47,7 +45,7 @@ static void keep_in_log(struct buf *log, const char *bytes, size_t len)
 	buf_append_char(log, '\n');
 }
 
-static void keep_output(struct process *process, perch_child *child, const perch_line *line)
+static void process_keep_output(struct process *process, perch_child *child, const perch_line *line)
 {
 	struct buf *output = process->spec->output;
 	if (output->len + line->len > PROCESS_OUTPUT_MAX) {
@@ -59,27 +57,28 @@ static void keep_output(struct process *process, perch_child *child, const perch
 	buf_append_char(output, '\n');
 }
 
-static void on_line(perch_child *child, void *data, perch_stream stream, const perch_line *line)
+static void process_on_line(
+	perch_child *child, void *data, perch_stream stream, const perch_line *line)
 {
 	struct process *process = data;
 	const struct process_spec *spec = process->spec;
 	if (spec->output && stream == PERCH_STDOUT) {
-		keep_output(process, child, line);
+		process_keep_output(process, child, line);
 		return;
 	}
 	if (spec->log)
-		keep_in_log(spec->log, line->data, line->len);
+		process_keep_in_log(spec->log, line->data, line->len);
 	if (!spec->shows_output)
 		return;
 	_cleanup_(buf_free) struct buf seen = { 0 };
 	utf8_append_seen(&seen, line->data, line->len);
 	buf_append_char(&seen, '\n');
 	if (!seen.failed)
-		show(process->workshop,
+		process_show(process->workshop,
 			&(struct shown){ .kind = SHOWN_OUTPUT, .text = { seen.data, seen.len } });
 }
 
-static void on_ended(perch_child *child, void *data, const perch_result *result)
+static void process_on_ended(perch_child *child, void *data, const perch_result *result)
 {
 	(void)child;
 	struct process *process = data;
@@ -89,11 +88,11 @@ static void on_ended(perch_child *child, void *data, const perch_result *result)
 
 static const perch_child_events events = {
 	.size = sizeof(events),
-	.line = on_line,
-	.ended = on_ended,
+	.line = process_on_line,
+	.ended = process_on_ended,
 };
 
-static int wait_for(struct process *process, perch_child *child)
+static int process_wait_for(struct process *process, perch_child *child)
 {
 	struct workshop *workshop = process->workshop;
 	bool was_stopped = false;
@@ -109,7 +108,7 @@ static int wait_for(struct process *process, perch_child *child)
 	return r < 0 ? r : 0;
 }
 
-static int run(struct process *process, perch_err *err)
+static int process_run_child(struct process *process, perch_err *err)
 {
 	const struct process_spec *spec = process->spec;
 	perch_child_spec child_spec = PERCH_CHILD_SPEC_INIT;
@@ -124,14 +123,14 @@ static int run(struct process *process, perch_err *err)
 	child_spec.stdin_mode = shares_terminal ? PERCH_STDIN_INHERIT : PERCH_STDIN_NULL;
 	child_spec.stdout_mode = PERCH_OUTPUT_LINES;
 	child_spec.stderr_mode = PERCH_OUTPUT_LINES;
-	child_spec.linger_ns = PROCESS_LINGER_NS;
+	ending_apply(ENDING_BUILD, &child_spec);
 	child_spec.events = &events;
 	child_spec.data = process;
 	perch_child *child;
 	int r = perch_child_start(process->workshop->host, &child_spec, &child, err);
 	if (r < 0)
 		return r;
-	r = wait_for(process, child);
+	r = process_wait_for(process, child);
 	perch_child_free(child);
 	return r < 0 ? err_set(err, r, "waiting failed: %s", perch_strerror(r)) : 0;
 }
@@ -143,9 +142,9 @@ int process_run(struct workshop *workshop, const struct process_spec *spec, perc
 		return err_set(err, -ECANCELED, "interrupted");
 	if (spec->title)
 		workshop_tell(workshop, SHOWN_PROGRESS, "%s", spec->title);
-	int r = run(&process, err);
+	int r = process_run_child(&process, err);
 	if (spec->title)
-		show(workshop, &(struct shown){ .kind = SHOWN_PROGRESS_DONE });
+		process_show(workshop, &(struct shown){ .kind = SHOWN_PROGRESS_DONE });
 	if (r < 0)
 		return r;
 	if (workshop->is_stopped)
@@ -154,5 +153,5 @@ int process_run(struct workshop *workshop, const struct process_spec *spec, perc
 		return err_set(err, -EFBIG, "%s says more than it should", spec->argv[0]);
 	if ((spec->output && spec->output->failed) || (spec->log && spec->log->failed))
 		return err_no_memory(err);
-	return process.result.signal ? 128 + process.result.signal : process.result.exit_code;
+	return exit_status_of(process.result.signal, process.result.exit_code);
 }

@@ -23,7 +23,7 @@ struct removal removal_look(const struct registry_entry *entry)
 }
 
 /* Only a hook that was approved runs; a manifest that cannot be read has none. */
-static void run_hook(struct workshop *workshop, const struct registry *registry,
+static void remove_run_hook(struct workshop *workshop, const struct registry *registry,
 	const struct registry_entry *entry, struct arena *arena)
 {
 	struct manifest manifest;
@@ -63,7 +63,7 @@ int plugin_remove(struct workshop *workshop, const struct registry *registry,
 {
 	_cleanup_(arena_free) struct arena arena = { 0 };
 	struct stage stage = { .lock = -1 };
-	run_hook(workshop, registry, entry, &arena);
+	remove_run_hook(workshop, registry, entry, &arena);
 	if (workshop->is_stopped)
 		return err_set(err, -ECANCELED, "interrupted");
 	int r = stage_open(registry, workshop, &stage, err);

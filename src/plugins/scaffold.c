@@ -11,11 +11,12 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "base/tree.h"
 #include "base/utf8.h"
 #include "data/toml.h"
 #include "data/toml_edit.h"
-#include "plugins/plant.h"
+#include "plugins/new_file.h"
 #include "plugins/templates.h"
 #include "registry/names.h"
 
@@ -25,18 +26,18 @@ const char *const scaffold_languages[] = { "bash", "python", "node", "c", NULL }
 
 /* The name of the command: that of the plugin, without the prefix that many
  * plugins have. */
-static const char *command_of(const char *name)
+static const char *scaffold_command_of(const char *name)
 {
 	static const struct str prefix = { "fledge-", 7 };
 	return str_has_prefix(str_from(name), prefix) ? name + prefix.len : name;
 }
 
 /* It stands in file names, and in programs of four languages. */
-static const char *name_problem(const char *name)
+static const char *scaffold_name_problem(const char *name)
 {
 	const char *problem = plugin_name_problem(str_from(name));
 	if (!problem)
-		problem = command_name_problem(str_from(command_of(name)));
+		problem = command_name_problem(str_from(scaffold_command_of(name)));
 	if (!problem && strlen(name) > SCAFFOLD_NAME_MAX)
 		problem = "is too long";
 	for (const char *c = name; *c && !problem; c++) {
@@ -46,7 +47,7 @@ static const char *name_problem(const char *name)
 	return problem;
 }
 
-static bool is_plain_text(const char *text)
+static bool scaffold_is_plain_text(const char *text)
 {
 	size_t len = strlen(text);
 	for (size_t i = 0; i < len; i++) {
@@ -56,7 +57,7 @@ static bool is_plain_text(const char *text)
 	return len && len <= SCAFFOLD_DESCRIPTION_MAX && utf8_is_valid(text, len);
 }
 
-static bool is_language(const char *word)
+static bool scaffold_is_language(const char *word)
 {
 	for (const char *const *language = scaffold_languages; *language; language++) {
 		if (strcmp(*language, word) == 0)
@@ -65,17 +66,17 @@ static bool is_language(const char *word)
 	return false;
 }
 
-static int check(const struct scaffold_options *options, perch_err *err)
+static int scaffold_check(const struct scaffold_options *options, perch_err *err)
 {
 	char quoted[TOML_QUOTE_MAX];
-	const char *problem = name_problem(options->name);
+	const char *problem = scaffold_name_problem(options->name);
 	if (problem)
 		return err_set(
 			err, -EINVAL, "the name %s %s", toml_quote(str_from(options->name), quoted), problem);
-	if (!is_language(options->language))
+	if (!scaffold_is_language(options->language))
 		return err_set(err, -EINVAL, "the language is bash, python, node or c, not %s",
 			toml_quote(str_from(options->language), quoted));
-	if (!is_plain_text(options->description))
+	if (!scaffold_is_plain_text(options->description))
 		return err_set(err, -EINVAL,
 			"the description must be one line of text, of %d bytes at most",
 			SCAFFOLD_DESCRIPTION_MAX);
@@ -100,9 +101,9 @@ static const struct {
 	{ "c", "main.c", "main.c", 0666 },
 	{ "c", "Makefile", "Makefile", 0666 },
 };
-_Static_assert(sizeof(files) / sizeof(files[0]) <= SCAFFOLD_FILES_MAX, "every file has its place");
+_Static_assert(COUNT(files) <= SCAFFOLD_FILES_MAX, "every file has its place");
 
-static const char *find_template(const char *folder, const char *name)
+static const char *scaffold_find_template(const char *folder, const char *name)
 {
 	for (const struct template *template = templates; template->path; template ++) {
 		struct str rest = str_from(template->path);
@@ -113,12 +114,13 @@ static const char *find_template(const char *folder, const char *name)
 }
 
 /* Appends what stands behind a word between two @; false when it is none. */
-static bool put_word(struct buf *out, struct str word, const struct scaffold_options *options)
+static bool scaffold_put_word(
+	struct buf *out, struct str word, const struct scaffold_options *options)
 {
 	if (str_is(word, "NAME"))
 		buf_append_text(out, options->name);
 	else if (str_is(word, "COMMAND"))
-		buf_append_text(out, command_of(options->name));
+		buf_append_text(out, scaffold_command_of(options->name));
 	else if (str_is(word, "DESCRIPTION"))
 		buf_append_text(out, options->description);
 	else if (str_is(word, "DESCRIPTION_STRING"))
@@ -128,7 +130,8 @@ static bool put_word(struct buf *out, struct str word, const struct scaffold_opt
 	return true;
 }
 
-static void fill_in(struct buf *out, const char *text, const struct scaffold_options *options)
+static void scaffold_fill_in(
+	struct buf *out, const char *text, const struct scaffold_options *options)
 {
 	struct str rest = str_from(text);
 	while (rest.len) {
@@ -137,54 +140,54 @@ static void fill_in(struct buf *out, const char *text, const struct scaffold_opt
 		if (plain.data[plain.len] != '@')
 			return;
 		struct str behind = rest;
-		if (put_word(out, str_cut(&behind, '@'), options))
+		if (scaffold_put_word(out, str_cut(&behind, '@'), options))
 			rest = behind;
 		else
 			buf_append_char(out, '@');
 	}
 }
 
-static int write_file(const struct scaffold_options *options, size_t i, struct arena *arena,
-	struct scaffold *scaffold, size_t *count, perch_err *err)
+static int scaffold_write_file(const struct scaffold_options *options, size_t i,
+	struct arena *arena, struct scaffold *scaffold, size_t *count, perch_err *err)
 {
 	if (files[i].language && strcmp(files[i].language, options->language) != 0)
 		return 0;
-	const char *text = find_template(options->language, files[i].source);
+	const char *text = scaffold_find_template(options->language, files[i].source);
 	if (!text)
-		text = find_template("common", files[i].source);
+		text = scaffold_find_template("common", files[i].source);
 	_cleanup_(buf_free) struct buf path = { 0 };
 	_cleanup_(buf_free) struct buf content = { 0 };
-	fill_in(&path, files[i].path, options);
-	fill_in(&content, text, options);
+	scaffold_fill_in(&path, files[i].path, options);
+	scaffold_fill_in(&content, text, options);
 	const char *kept = arena_dup(arena, (struct str){ path.data, path.len });
 	if (!kept || path.failed || content.failed)
 		return err_no_memory(err);
 	scaffold->files[(*count)++] = kept;
-	return plant_file(
+	return new_file_write(
 		scaffold->path, kept, files[i].mode, (struct str){ content.data, content.len }, err);
 }
 
-static int write_files(const struct scaffold_options *options, struct arena *arena,
+static int scaffold_write_files(const struct scaffold_options *options, struct arena *arena,
 	struct scaffold *scaffold, perch_err *err)
 {
 	char resolved[PATH_MAX];
 	if (!realpath(scaffold->path, resolved))
 		return err_set(err, -errno, "the new directory is gone: %s", perch_strerror(-errno));
 	scaffold->path = arena_dup(arena, str_from(resolved));
-	scaffold->command = arena_dup(arena, str_from(command_of(options->name)));
+	scaffold->command = arena_dup(arena, str_from(scaffold_command_of(options->name)));
 	if (!scaffold->path || !scaffold->command)
 		return err_no_memory(err);
 	size_t count = 0;
 	int r = 0;
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && r == 0; i++)
-		r = write_file(options, i, arena, scaffold, &count, err);
+	for (size_t i = 0; i < COUNT(files) && r == 0; i++)
+		r = scaffold_write_file(options, i, arena, scaffold, &count, err);
 	return r;
 }
 
 int scaffold_create(const struct scaffold_options *options, struct arena *arena,
 	struct scaffold *ret_scaffold, perch_err *err)
 {
-	int r = check(options, err);
+	int r = scaffold_check(options, err);
 	if (r < 0)
 		return r;
 	_cleanup_free_ char *path = str_join(options->parent, "/", options->name, NULL);
@@ -199,7 +202,7 @@ int scaffold_create(const struct scaffold_options *options, struct arena *arena,
 		return err_set(
 			err, -errno, "%s cannot be made: %s", file_shown(path, shown), perch_strerror(-errno));
 	struct scaffold scaffold = { .path = path };
-	r = write_files(options, arena, &scaffold, err);
+	r = scaffold_write_files(options, arena, &scaffold, err);
 	if (r < 0) {
 		tree_remove(path);
 		return r;

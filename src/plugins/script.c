@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/macros.h"
 #include "base/utf8.h"
 #include "validate.h"
 
-#define SCRIPT_OF(pointer, member) \
-	((struct script *)((char *)(pointer)-offsetof(struct script, member)))
+#define SCRIPT_OF(pointer, member) container_of(pointer, struct script, member)
 
 #define FOUND(script, ...)                                                                      \
 	findings_add((script)->findings, FINDING_ERROR, &(struct toml_place){ *(script)->line, 0 }, \
@@ -17,16 +17,16 @@
 
 /* ---- which answer ------------------------------------------------------------- */
 
-static bool is_by_question(const struct test_case *test)
+static bool script_is_by_question(const struct test_case *test)
 {
 	return test->answer_count && test->answers[0].question;
 }
 
 /* The answer to the open question; NULL when the case has none. */
-static const struct scripted_answer *find_answer(struct script *script)
+static const struct scripted_answer *script_find_answer(struct script *script)
 {
 	const struct test_case *test = script->test;
-	if (!is_by_question(test))
+	if (!script_is_by_question(test))
 		return script->next < test->answer_count ? &test->answers[script->next++] : NULL;
 	struct str message = str_trim(script->open->message);
 	for (size_t i = 0; i < test->answer_count; i++) {
@@ -40,7 +40,7 @@ static const struct scripted_answer *find_answer(struct script *script)
 
 /* ---- does it fit --------------------------------------------------------------- */
 
-static bool find_option(const struct question *question, const char *text, size_t *ret_index)
+static bool script_find_option(const struct question *question, const char *text, size_t *ret_index)
 {
 	for (size_t i = 0; i < question->option_count; i++) {
 		if (str_is(question->options[i], text)) {
@@ -52,7 +52,7 @@ static bool find_option(const struct question *question, const char *text, size_
 }
 
 /* NULL, or what is wrong with the answer. */
-static const char *fill_text(
+static const char *script_fill_text(
 	const struct question *question, const struct scripted_answer *scripted, struct answer *answer)
 {
 	if (scripted->kind != SCRIPTED_TEXT)
@@ -63,14 +63,14 @@ static const char *fill_text(
 
 /* An index for each text of the list, ascending and each once, as a user
  * would have marked them. */
-static const char *fill_list(const struct question *question,
+static const char *script_fill_list(const struct question *question,
 	const struct scripted_answer *scripted, size_t *chosen, struct answer *answer)
 {
 	if (scripted->kind != SCRIPTED_LIST)
 		return "it takes a list of strings";
 	for (const char *const *text = scripted->list; *text; text++) {
 		size_t index;
-		if (!find_option(question, *text, &index))
+		if (!script_find_option(question, *text, &index))
 			return "not every one of them is an option";
 	}
 	for (size_t i = 0; i < question->option_count; i++) {
@@ -84,13 +84,13 @@ static const char *fill_list(const struct question *question,
 	return NULL;
 }
 
-static const char *fill(const struct question *question, const struct scripted_answer *scripted,
-	size_t *chosen, struct answer *answer)
+static const char *script_fill(const struct question *question,
+	const struct scripted_answer *scripted, size_t *chosen, struct answer *answer)
 {
 	answer->chosen = chosen;
 	switch (question->kind) {
 	case QUESTION_PROMPT:
-		return fill_text(question, scripted, answer);
+		return script_fill_text(question, scripted, answer);
 	case QUESTION_CONFIRM:
 		answer->yes = scripted->yes;
 		return scripted->kind == SCRIPTED_BOOL ? NULL : "it takes true or false";
@@ -98,20 +98,20 @@ static const char *fill(const struct question *question, const struct scripted_a
 		answer->chosen_count = 1;
 		if (scripted->kind != SCRIPTED_TEXT)
 			return "it takes a string";
-		return find_option(question, scripted->text, chosen) ? NULL : "it is not an option";
+		return script_find_option(question, scripted->text, chosen) ? NULL : "it is not an option";
 	case QUESTION_MULTI_SELECT:
-		return fill_list(question, scripted, chosen, answer);
+		return script_fill_list(question, scripted, chosen, answer);
 	}
 	return NULL;
 }
 
 /* ---- answering ------------------------------------------------------------------ */
 
-static void decide(struct script *script, size_t *chosen, struct answer *answer)
+static void script_decide(struct script *script, size_t *chosen, struct answer *answer)
 {
 	const struct question *question = script->open;
 	struct str message = question->message;
-	const struct scripted_answer *scripted = find_answer(script);
+	const struct scripted_answer *scripted = script_find_answer(script);
 	answer->cancelled = true;
 	if (!scripted) {
 		FOUND(script, "the plugin asks '%.*s', but the case has no answer to that",
@@ -120,35 +120,35 @@ static void decide(struct script *script, size_t *chosen, struct answer *answer)
 	}
 	if (scripted->kind == SCRIPTED_CANCEL)
 		return;
-	const char *problem = fill(question, scripted, chosen, answer);
+	const char *problem = script_fill(question, scripted, chosen, answer);
 	answer->cancelled = problem;
 	if (problem)
 		FOUND(script, "the answer in line %u of " CASES_FILE " does not fit '%.*s': %s",
 			scripted->at.line, utf8_quoted(message), message.data, problem);
 }
 
-static void answer_due(struct timer *timer, uint64_t now_ns)
+static void script_answer_due(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
 	struct script *script = SCRIPT_OF(timer, timer);
 	struct answer answer = { .number = script->open->number };
 	_cleanup_free_ size_t *chosen = calloc(script->open->option_count + 1, sizeof(*chosen));
 	if (chosen)
-		decide(script, chosen, &answer);
+		script_decide(script, chosen, &answer);
 	else
 		script->findings->failed = answer.cancelled = true;
 	script->open = NULL;
 	script->frontend.answered(script->frontend.answered_data, &answer);
 }
 
-static void ask(struct frontend *frontend, const struct question *question)
+static void script_ask(struct frontend *frontend, const struct question *question)
 {
 	struct script *script = SCRIPT_OF(frontend, frontend);
 	script->open = question;
 	timer_set(&script->loop->timers, &script->timer, loop_now_ns(script->loop));
 }
 
-static void withdraw(struct frontend *frontend)
+static void script_withdraw(struct frontend *frontend)
 {
 	struct script *script = SCRIPT_OF(frontend, frontend);
 	script->open = NULL;
@@ -157,7 +157,7 @@ static void withdraw(struct frontend *frontend)
 
 /* ---- being shown ---------------------------------------------------------------- */
 
-static void keep_output(struct script *script, struct str text)
+static void script_keep_output(struct script *script, struct str text)
 {
 	if (script->output.len == SCRIPT_OUTPUT_MAX)
 		return;
@@ -168,35 +168,35 @@ static void keep_output(struct script *script, struct str text)
 			SCRIPT_OUTPUT_MAX / 1024 / 1024);
 }
 
-static void show(struct frontend *frontend, const struct shown *shown)
+static void script_show(struct frontend *frontend, const struct shown *shown)
 {
 	struct script *script = SCRIPT_OF(frontend, frontend);
 	if (shown->kind == SHOWN_OUTPUT)
-		keep_output(script, shown->text);
+		script_keep_output(script, shown->text);
 	else if (shown->kind == SHOWN_WARNING || shown->kind == SHOWN_ERROR)
 		script->told(script->data, shown->kind, shown->text);
 }
 
-static void do_nothing(struct frontend *frontend)
+static void script_do_nothing(struct frontend *frontend)
 {
 	(void)frontend;
 }
 
-static void done(struct frontend *frontend, const struct outcome *outcome)
+static void script_done(struct frontend *frontend, const struct outcome *outcome)
 {
 	(void)outcome;
 	SCRIPT_OF(frontend, frontend)->is_over = true;
 }
 
 static const struct frontend_table table = {
-	.ask = ask,
-	.withdraw = withdraw,
-	.show = show,
-	.flush = do_nothing,
-	.suspend = do_nothing,
-	.resume = do_nothing,
-	.done = done,
-	.free = do_nothing,
+	.ask = script_ask,
+	.withdraw = script_withdraw,
+	.show = script_show,
+	.flush = script_do_nothing,
+	.suspend = script_do_nothing,
+	.resume = script_do_nothing,
+	.done = script_done,
+	.free = script_do_nothing,
 };
 
 /* --------------------------------------------------------------------------------- */
@@ -209,7 +209,7 @@ int script_init(struct script *script)
 	int r = timers_promise(&script->loop->timers);
 	if (r < 0)
 		return r;
-	script->timer.due = answer_due;
+	script->timer.due = script_answer_due;
 	script->frontend.table = &table;
 	script->frontend.is_interactive = true;
 	return 0;
@@ -230,7 +230,7 @@ void script_check_used(struct script *script)
 {
 	const struct test_case *test = script->test;
 	for (size_t i = 0; i < test->answer_count; i++) {
-		if (is_by_question(test) ? script->used[i] : i < script->next)
+		if (script_is_by_question(test) ? script->used[i] : i < script->next)
 			continue;
 		findings_add(script->findings, FINDING_ERROR, NULL,
 			"the answer in line %u of " CASES_FILE " was not asked for", test->answers[i].at.line);

@@ -14,18 +14,19 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "base/str.h"
 #include "data/toml.h"
 
 enum { CONFIG_MAX = 1024 * 1024 };
 
-static int refuse(perch_err *err, const char *text, const char *problem)
+static int source_refuse(perch_err *err, const char *text, const char *problem)
 {
 	char shown[FILE_SHOWN_MAX];
 	return err_set(err, -EINVAL, "the source '%s' %s", file_shown(text, shown), problem);
 }
 
-static bool has_strange_characters(const char *text)
+static bool source_has_strange_characters(const char *text)
 {
 	for (; *text; text++) {
 		if ((unsigned char)*text <= ' ' || *text == 0x7F || *text == '\\')
@@ -45,7 +46,7 @@ const char *source_ref_problem(const char *ref)
 		return "must not begin with -";
 	if (strstr(ref, "..") || strcasestr(ref, "%2e"))
 		return "must not contain ..";
-	if (has_strange_characters(ref) || strpbrk(ref, "~^:?*[") || strstr(ref, "@{"))
+	if (source_has_strange_characters(ref) || strpbrk(ref, "~^:?*[") || strstr(ref, "@{"))
 		return "has a character that no tag, branch or commit has";
 	if (ref[0] == '/' || ref[len - 1] == '/' || ref[len - 1] == '.' || strstr(ref, "//"))
 		return "is no name of a tag, branch or commit";
@@ -53,7 +54,7 @@ const char *source_ref_problem(const char *ref)
 }
 
 /* Takes @REF off the end: the first '@' from `from` on. */
-static int split_ref(const char *text, size_t from, struct arena *arena,
+static int source_split_ref(const char *text, size_t from, struct arena *arena,
 	struct plugin_source *source, perch_err *err)
 {
 	const char *at = strchr(text + from, '@');
@@ -71,21 +72,22 @@ static int split_ref(const char *text, size_t from, struct arena *arena,
 
 /* ---- paths --------------------------------------------------------------- */
 
-static bool is_path(const char *text)
+static bool source_is_path(const char *text)
 {
 	static const char *const alone[] = { ".", "..", "~" };
 	static const char *const in_front[] = { "/", "./", "../", "~/" };
-	for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++)
+	for (size_t i = 0; i < COUNT(alone); i++)
 		if (strcmp(text, alone[i]) == 0)
 			return true;
-	for (size_t i = 0; i < sizeof(in_front) / sizeof(in_front[0]); i++)
+	for (size_t i = 0; i < COUNT(in_front); i++)
 		if (str_has_prefix(str_from(text), str_from(in_front[i])))
 			return true;
 	return false;
 }
 
 /* The resolved path of a directory, in the arena. */
-static int resolve(const char *path, struct arena *arena, const char **ret_path, perch_err *err)
+static int source_resolve(
+	const char *path, struct arena *arena, const char **ret_path, perch_err *err)
 {
 	const char *home = getenv("HOME");
 	_cleanup_free_ char *whole = NULL;
@@ -109,30 +111,30 @@ static int resolve(const char *path, struct arena *arena, const char **ret_path,
 }
 
 /* A directory may have an '@' in its name: it comes first. */
-static int parse_path(
+static int source_parse_path(
 	const char *text, struct arena *arena, struct plugin_source *source, perch_err *err)
 {
 	source->is_path = true;
 	source->ref = "";
 	perch_err inner = { 0 };
-	int r = resolve(text, arena, &source->location, &inner);
+	int r = source_resolve(text, arena, &source->location, &inner);
 	const char *at = strrchr(text, '@');
 	if (r == -ENOENT && at) {
 		_cleanup_free_ char *before = str_dup((struct str){ text, (size_t)(at - text) });
 		if (!before)
 			return err_no_memory(err);
-		r = split_ref(text, (size_t)(at - text), arena, source, err);
+		r = source_split_ref(text, (size_t)(at - text), arena, source, err);
 		if (r < 0)
 			return r;
 		source->is_repository = true;
-		r = resolve(before, arena, &source->location, &inner);
+		r = source_resolve(before, arena, &source->location, &inner);
 	}
 	return r < 0 ? err_set(err, r, "%s", inner.text) : 0;
 }
 
 /* ---- repositories -------------------------------------------------------- */
 
-static bool is_made_of(struct str text, const char *also)
+static bool source_is_made_of(struct str text, const char *also)
 {
 	for (size_t i = 0; i < text.len; i++) {
 		if (!isalnum((unsigned char)text.data[i]) && !strchr(also, text.data[i]))
@@ -142,10 +144,10 @@ static bool is_made_of(struct str text, const char *also)
 }
 
 /* The part behind the scheme, or NULL when it is none of ours. */
-static const char *behind_scheme(const char *text)
+static const char *source_behind_scheme(const char *text)
 {
 	static const char *const schemes[] = { "https://", "ssh://", "git://", "file://" };
-	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+	for (size_t i = 0; i < COUNT(schemes); i++) {
 		if (str_has_prefix(str_from(text), str_from(schemes[i])))
 			return text + strlen(schemes[i]);
 	}
@@ -153,81 +155,81 @@ static const char *behind_scheme(const char *text)
 }
 
 /* USER@HOST: what ssh could take for an option, and passwords, are refused. */
-static const char *authority_problem(struct str authority, bool may_have_user)
+static const char *source_authority_problem(struct str authority, bool may_have_user)
 {
 	const char *at = authority.len ? memrchr(authority.data, '@', authority.len) : NULL;
 	struct str host = authority;
 	if (at) {
 		struct str user = { authority.data, (size_t)(at - authority.data) };
-		if (!may_have_user || !is_made_of(user, "-_."))
+		if (!may_have_user || !source_is_made_of(user, "-_."))
 			return "has a user or password in it: leave that to a git credential helper";
 		host = (struct str){ at + 1, authority.len - user.len - 1 };
 	}
 	bool is_number = host.len && host.data[0] == '['; /* [2001:db8::1] */
 	if (is_number)
 		host = (struct str){ host.data + 1, host.len - 1 };
-	return is_made_of(host, is_number ? ":.]" : "-.:_") ? NULL : "has no proper host in it";
+	return source_is_made_of(host, is_number ? ":.]" : "-.:_") ? NULL : "has no proper host in it";
 }
 
-static int parse_url(const char *text, const char *rest, struct arena *arena,
+static int source_parse_url(const char *text, const char *rest, struct arena *arena,
 	struct plugin_source *source, perch_err *err)
 {
 	bool is_file = str_has_prefix(str_from(text), STR("file://"));
 	bool is_https = str_has_prefix(str_from(text), STR("https://"));
 	const char *slash = strchr(rest, '/');
 	if (!slash || !slash[1])
-		return refuse(err, text, "has no path to a repository in it");
+		return source_refuse(err, text, "has no path to a repository in it");
 	struct str authority = { rest, (size_t)(slash - rest) };
 	const char *problem = is_file ? (authority.len ? "must be file:// and an absolute path" : NULL)
-								  : authority_problem(authority, !is_https);
+								  : source_authority_problem(authority, !is_https);
 	if (problem)
-		return refuse(err, text, problem);
-	return split_ref(text, (size_t)(slash - text), arena, source, err);
+		return source_refuse(err, text, problem);
+	return source_split_ref(text, (size_t)(slash - text), arena, source, err);
 }
 
 /* git@host:path */
-static int parse_remote(const char *text, const char *colon, struct arena *arena,
+static int source_parse_remote(const char *text, const char *colon, struct arena *arena,
 	struct plugin_source *source, perch_err *err)
 {
 	struct str authority = { text, (size_t)(colon - text) };
-	const char *problem = authority_problem(authority, true);
+	const char *problem = source_authority_problem(authority, true);
 	if (!problem && (!colon[1] || colon[1] == '-' || colon[1] == ':'))
 		problem = "has no path to a repository in it";
 	if (problem)
-		return refuse(err, text, problem);
-	return split_ref(text, (size_t)(colon - text), arena, source, err);
+		return source_refuse(err, text, problem);
+	return source_split_ref(text, (size_t)(colon - text), arena, source, err);
 }
 
-static int parse_short(const char *text, const char *base, struct arena *arena,
+static int source_parse_short(const char *text, const char *base, struct arena *arena,
 	struct plugin_source *source, perch_err *err)
 {
-	int r = split_ref(text, 0, arena, source, err);
+	int r = source_split_ref(text, 0, arena, source, err);
 	if (r < 0)
 		return r;
 	struct str repository = str_from(source->location);
 	struct str owner = str_cut(&repository, '/');
-	if (!is_made_of(owner, "-_.") || !is_made_of(repository, "-_."))
-		return refuse(err, text,
+	if (!source_is_made_of(owner, "-_.") || !source_is_made_of(repository, "-_."))
+		return source_refuse(err, text,
 			"is not understood: write ./PATH, OWNER/REPOSITORY, an URL (https, ssh, git, file) or "
 			"git@HOST:PATH");
 	source->location = arena_join(arena, base, "/", source->location, NULL);
 	return source->location ? 0 : err_no_memory(err);
 }
 
-static int parse_repository(const char *text, const char *base, struct arena *arena,
+static int source_parse_repository(const char *text, const char *base, struct arena *arena,
 	struct plugin_source *source, perch_err *err)
 {
 	source->is_repository = true;
-	const char *rest = behind_scheme(text);
+	const char *rest = source_behind_scheme(text);
 	const char *colon = strchr(text, ':');
 	const char *slash = strchr(text, '/');
 	if (rest)
-		return parse_url(text, rest, arena, source, err);
+		return source_parse_url(text, rest, arena, source, err);
 	if (strstr(text, "://") || strstr(text, "::"))
-		return refuse(err, text, "must begin with https://, ssh://, git:// or file://");
+		return source_refuse(err, text, "must begin with https://, ssh://, git:// or file://");
 	if (colon && (!slash || colon < slash))
-		return parse_remote(text, colon, arena, source, err);
-	return parse_short(text, base, arena, source, err);
+		return source_parse_remote(text, colon, arena, source, err);
+	return source_parse_short(text, base, arena, source, err);
 }
 
 int source_parse(const char *text, const char *base, struct arena *arena,
@@ -238,15 +240,15 @@ int source_parse(const char *text, const char *base, struct arena *arena,
 	if (!text[0])
 		return err_set(err, -EINVAL, "the source is empty");
 	if (strlen(text) > SOURCE_LENGTH_MAX)
-		return refuse(err, text, "is too long");
-	if (is_path(text)) {
-		r = parse_path(text, arena, &source, err);
+		return source_refuse(err, text, "is too long");
+	if (source_is_path(text)) {
+		r = source_parse_path(text, arena, &source, err);
 	} else if (strcasestr(text, "%2e") || strstr(text, "..")) {
-		return refuse(err, text, "must not contain .. or its encoding");
-	} else if (text[0] == '-' || has_strange_characters(text)) {
-		return refuse(err, text, "has a character in it that no source has");
+		return source_refuse(err, text, "must not contain .. or its encoding");
+	} else if (text[0] == '-' || source_has_strange_characters(text)) {
+		return source_refuse(err, text, "has a character in it that no source has");
 	} else {
-		r = parse_repository(text, base, arena, &source, err);
+		r = source_parse_repository(text, base, arena, &source, err);
 	}
 	if (r == 0)
 		*ret_source = source;
@@ -255,7 +257,8 @@ int source_parse(const char *text, const char *base, struct arena *arena,
 
 /* ---- the base ------------------------------------------------------------ */
 
-static int read_base(struct str text, struct arena *arena, const char **ret_base, perch_err *err)
+static int source_read_base(
+	struct str text, struct arena *arena, const char **ret_base, perch_err *err)
 {
 	_cleanup_(toml_freep) struct toml *toml = NULL;
 	const struct toml_value *table = NULL;
@@ -267,7 +270,8 @@ static int read_base(struct str text, struct arena *arena, const char **ret_base
 		r = toml_get_string(table, "base_url", &base, err);
 	if (r < 0)
 		return r;
-	if (r > 0 && (!behind_scheme(base) || has_strange_characters(base) || strchr(base, '@'))) {
+	if (r > 0 &&
+		(!source_behind_scheme(base) || source_has_strange_characters(base) || strchr(base, '@'))) {
 		const struct toml_value *value = toml_get(table, "base_url");
 		return err_set_at(err, PERCH_ESYNTAX, value->at.line, value->at.column,
 			"`base_url` must be an URL that begins with https://, ssh://, git:// or file://");
@@ -290,6 +294,6 @@ int source_base(
 	int r = file_read(path, CONFIG_MAX, &text, &inner);
 	if (r < 0 && r != -ENOENT)
 		return err_set(err, r, "%s", inner.text);
-	r = read_base((struct str){ text.data, text.len }, arena, ret_base, &inner);
+	r = source_read_base((struct str){ text.data, text.len }, arena, ret_base, &inner);
 	return r < 0 ? file_blame(err, path, &inner) : 0;
 }

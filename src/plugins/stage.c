@@ -56,21 +56,21 @@ bool stage_has(const struct stage *stage, const char *name)
 	return path && lstat(path, &status) == 0;
 }
 
-static int open_path(const char *path)
+static int stage_open_path(const char *path)
 {
 	return fd_directory(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW);
 }
 
 int stage_write(const struct stage *stage, const char *name, struct str text, perch_err *err)
 {
-	_cleanup_fd_ int directory = open_path(stage->path);
+	_cleanup_fd_ int directory = stage_open_path(stage->path);
 	int r = directory < 0 ? directory : replace_file(directory, name, text);
 	return r < 0 ? stage_fail(err, r, stage->path) : 0;
 }
 
 /* ---- making and removing ------------------------------------------------- */
 
-static int open_plugins(const struct registry *registry, perch_err *err)
+static int stage_open_plugins(const struct registry *registry, perch_err *err)
 {
 	int r = paths_make(registry->plugins, err);
 	if (r < 0)
@@ -80,7 +80,7 @@ static int open_plugins(const struct registry *registry, perch_err *err)
 }
 
 /* The loop runs while we wait: Ctrl+C arrives through it. */
-static int wait_for_lock(int directory, struct workshop *workshop, perch_err *err)
+static int stage_wait_for_lock(int directory, struct workshop *workshop, perch_err *err)
 {
 	uint64_t deadline = clock_after(clock_now_ns(), STAGE_LOCK_WAIT_NS);
 	bool is_told = false;
@@ -101,11 +101,11 @@ static int wait_for_lock(int directory, struct workshop *workshop, perch_err *er
 
 int stage_lock(const struct registry *registry, struct workshop *workshop, perch_err *err)
 {
-	_cleanup_fd_ int directory = open_plugins(registry, err);
+	_cleanup_fd_ int directory = stage_open_plugins(registry, err);
 	if (directory < 0)
 		return directory;
 	perch_err inner = { 0 };
-	int lock = wait_for_lock(directory, workshop, &inner);
+	int lock = stage_wait_for_lock(directory, workshop, &inner);
 	workshop_tell(workshop, SHOWN_PROGRESS_DONE, "%s", "");
 	if (lock < 0 && inner.code)
 		return err_set(err, lock, "%s", inner.text);
@@ -126,7 +126,7 @@ int stage_open(const struct registry *registry, struct workshop *workshop, struc
 		return err_no_memory(err);
 	if (!mkdtemp(path))
 		return stage_fail(err, -errno, registry->plugins);
-	_cleanup_fd_ int own = open_path(path);
+	_cleanup_fd_ int own = stage_open_path(path);
 	if (own < 0 || flock(own, LOCK_EX | LOCK_NB) < 0) {
 		r = own < 0 ? own : -errno;
 		rmdir(path);
@@ -149,7 +149,7 @@ void stage_close(struct stage *stage)
 
 /* ---- installing ---------------------------------------------------------- */
 
-static int describe_entry(
+static int stage_describe_entry(
 	const struct stage *stage, const struct registry_entry *entry, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
@@ -157,7 +157,7 @@ static int describe_entry(
 	return r < 0 ? r : stage_write(stage, "plugins.toml", (struct str){ text.data, text.len }, err);
 }
 
-static int describe_grant(
+static int stage_describe_grant(
 	const struct stage *stage, const char *name, const struct grant *grant, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
@@ -173,16 +173,16 @@ int stage_describe(const struct stage *stage, const struct registry_entry *entry
 		return err_no_memory(err);
 	int r = links_prepare(bin, entry->name, manifest, err);
 	if (r == 0)
-		r = describe_grant(stage, entry->name, grant, err);
-	return r < 0 ? r : describe_entry(stage, entry, err);
+		r = stage_describe_grant(stage, entry->name, grant, err);
+	return r < 0 ? r : stage_describe_entry(stage, entry, err);
 }
 
-static int move(const char *from, const char *to, perch_err *err)
+static int stage_move(const char *from, const char *to, perch_err *err)
 {
 	return rename(from, to) < 0 ? stage_fail(err, -errno, to) : 0;
 }
 
-static bool is_there(const char *path)
+static bool stage_is_there(const char *path)
 {
 	struct stat status;
 	return lstat(path, &status) == 0;
@@ -196,19 +196,19 @@ int stage_swap(
 	_cleanup_free_ char *place = str_join(registry->plugins, "/", name, NULL);
 	if (!tree || !old || !place)
 		return err_no_memory(err);
-	int r = is_there(place) ? stage_carry_state(place, tree, err) : 0;
+	int r = stage_is_there(place) ? stage_carry_state(place, tree, err) : 0;
 	stage_point("swap");
-	if (r == 0 && is_there(place))
-		r = move(place, old, err);
+	if (r == 0 && stage_is_there(place))
+		r = stage_move(place, old, err);
 	stage_point("moved-old");
 	if (r == 0)
-		r = move(tree, place, err);
+		r = stage_move(tree, place, err);
 	stage_point("moved-new");
 	return r;
 }
 
 /* The entry that plugins.toml in the stage describes. */
-static int read_entry(const struct stage *stage, struct arena *arena,
+static int stage_read_entry(const struct stage *stage, struct arena *arena,
 	const struct registry_entry **ret_entry, perch_err *err)
 {
 	_cleanup_free_ char *path = stage_path(stage, "plugins.toml");
@@ -232,17 +232,17 @@ int stage_undo(struct stage *stage, perch_err *err)
 	_cleanup_(arena_free) struct arena arena = { 0 };
 	const struct registry_entry *entry = NULL;
 	stage->must_stay = true;
-	int r = read_entry(stage, &arena, &entry, err);
+	int r = stage_read_entry(stage, &arena, &entry, err);
 	if (r < 0)
 		return r;
 	_cleanup_free_ char *tree = stage_path(stage, "tree");
 	_cleanup_free_ char *old = stage_path(stage, "old");
 	if (!tree || !old)
 		return err_no_memory(err);
-	if (!is_there(tree) && is_there(entry->directory))
-		r = move(entry->directory, tree, err);
-	if (r == 0 && is_there(old))
-		r = move(old, entry->directory, err);
+	if (!stage_is_there(tree) && stage_is_there(entry->directory))
+		r = stage_move(entry->directory, tree, err);
+	if (r == 0 && stage_is_there(old))
+		r = stage_move(old, entry->directory, err);
 	stage->must_stay = r < 0;
 	return r;
 }
@@ -255,7 +255,7 @@ struct before {
 };
 
 /* Best effort: there may be no room on the disk. */
-static void put_back(const char *name, const struct before *before)
+static void stage_put_back(const char *name, const struct before *before)
 {
 	if (before->had_entry)
 		registry_put(&before->entry, NULL);
@@ -269,8 +269,8 @@ static void put_back(const char *name, const struct before *before)
 }
 
 /* Grant, registry, links: from the files of the stage, again and again if need be. */
-static int finish(const struct registry *registry, const struct stage *stage, struct arena *arena,
-	const struct registry_entry *entry, perch_err *err)
+static int stage_finish(const struct registry *registry, const struct stage *stage,
+	struct arena *arena, const struct registry_entry *entry, perch_err *err)
 {
 	_cleanup_free_ char *path = stage_path(stage, "grants.toml");
 	_cleanup_free_ char *bin = stage_path(stage, "bin");
@@ -294,7 +294,7 @@ int stage_commit(const struct registry *registry, struct stage *stage, perch_err
 {
 	_cleanup_(arena_free) struct arena arena = { 0 };
 	const struct registry_entry *entry = NULL;
-	int r = read_entry(stage, &arena, &entry, err);
+	int r = stage_read_entry(stage, &arena, &entry, err);
 	struct before before = { 0 };
 	struct registry now;
 	if (r == 0)
@@ -310,7 +310,7 @@ int stage_commit(const struct registry *registry, struct stage *stage, perch_err
 	r = stage_write(stage, "commit", STR(""), err);
 	stage_point("commit");
 	if (r == 0)
-		r = finish(registry, stage, &arena, entry, err);
+		r = stage_finish(registry, stage, &arena, entry, err);
 	if (r == 0)
 		return 0;
 	_cleanup_free_ char *mark = stage_path(stage, "commit");
@@ -318,13 +318,13 @@ int stage_commit(const struct registry *registry, struct stage *stage, perch_err
 		unlink(mark);
 	perch_err second = { 0 };
 	stage_undo(stage, &second);
-	put_back(entry->name, &before);
+	stage_put_back(entry->name, &before);
 	return r;
 }
 
 /* ---- abandoned ones ------------------------------------------------------ */
 
-static int recover_one(const struct registry *registry, struct stage *stage, perch_err *err)
+static int stage_recover_one(const struct registry *registry, struct stage *stage, perch_err *err)
 {
 	if (stage_has(stage, "removing"))
 		return stage_finish_removal(registry, stage, err);
@@ -332,20 +332,20 @@ static int recover_one(const struct registry *registry, struct stage *stage, per
 		return stage_undo(stage, err);
 	_cleanup_(arena_free) struct arena arena = { 0 };
 	const struct registry_entry *entry = NULL;
-	int r = read_entry(stage, &arena, &entry, err);
-	return r < 0 ? r : finish(registry, stage, &arena, entry, err);
+	int r = stage_read_entry(stage, &arena, &entry, err);
+	return r < 0 ? r : stage_finish(registry, stage, &arena, entry, err);
 }
 
 /* 1 when it was abandoned. */
-static int look_at(
+static int stage_look_at(
 	const struct registry *registry, const char *name, bool only_looks, perch_err *err)
 {
 	struct stage stage = { .path = str_join(registry->plugins, "/", name, NULL), .lock = -1 };
 	if (!stage.path)
 		return err_no_memory(err);
-	stage.lock = open_path(stage.path);
+	stage.lock = stage_open_path(stage.path);
 	bool is_abandoned = stage.lock >= 0 && flock(stage.lock, LOCK_EX | LOCK_NB) == 0;
-	int r = is_abandoned && !only_looks ? recover_one(registry, &stage, err) : 0;
+	int r = is_abandoned && !only_looks ? stage_recover_one(registry, &stage, err) : 0;
 	if (r == 0 && is_abandoned && !only_looks) {
 		stage_close(&stage);
 		return 1;
@@ -365,7 +365,7 @@ int stage_recover(const struct registry *registry, bool only_looks, perch_err *e
 	for (const char *name; r >= 0 && (name = listing_next(listing));) {
 		if (!str_has_prefix(str_from(name), STR(STAGE_PREFIX)))
 			continue;
-		r = look_at(registry, name, only_looks, err);
+		r = stage_look_at(registry, name, only_looks, err);
 		count += r > 0;
 	}
 	return r < 0 ? r : count;

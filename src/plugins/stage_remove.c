@@ -24,7 +24,7 @@
 enum { STATE_MAX = 1024 * 1024 };
 
 /* A link leads to the user's own directory: what is stored there is not written over. */
-static bool is_kept(const char *to, int target)
+static bool stage_remove_is_kept(const char *to, int target)
 {
 	struct stat status;
 	return lstat(to, &status) == 0 && S_ISLNK(status.st_mode) &&
@@ -37,7 +37,7 @@ int stage_carry_state(const char *from, const char *to, perch_err *err)
 	_cleanup_fd_ int source = fd_directory(AT_FDCWD, from, O_PATH);
 	_cleanup_fd_ int target = fd_directory(AT_FDCWD, to, O_PATH);
 	_cleanup_(buf_free) struct buf text = { 0 };
-	if (source < 0 || target < 0 || is_kept(to, target))
+	if (source < 0 || target < 0 || stage_remove_is_kept(to, target))
 		return 0;
 	struct stat a;
 	struct stat b;
@@ -53,7 +53,7 @@ int stage_carry_state(const char *from, const char *to, perch_err *err)
 }
 
 /* The directory, or the link to one, goes into the stage; its state comes back. */
-static int take_directory(
+static int stage_remove_take_directory(
 	const struct stage *stage, const char *place, bool keeps_state, perch_err *err)
 {
 	_cleanup_free_ char *old = stage_path(stage, "old");
@@ -76,7 +76,7 @@ static int take_directory(
 	return is_back ? 0 : stage_fail(err, -errno, place);
 }
 
-static int read_name(const struct stage *stage, struct buf *name, perch_err *err)
+static int stage_remove_read_name(const struct stage *stage, struct buf *name, perch_err *err)
 {
 	_cleanup_free_ char *path = stage_path(stage, "removing");
 	if (!path)
@@ -94,7 +94,7 @@ int stage_finish_removal(const struct registry *registry, const struct stage *st
 	_cleanup_(buf_free) struct buf name = { 0 };
 	_cleanup_(arena_free) struct arena arena = { 0 };
 	struct registry now;
-	int r = read_name(stage, &name, err);
+	int r = stage_remove_read_name(stage, &name, err);
 	if (r == 0)
 		r = registry_read(&arena, &now, err);
 	if (r < 0)
@@ -106,7 +106,7 @@ int stage_finish_removal(const struct registry *registry, const struct stage *st
 	r = links_prune(registry, name.data, NULL, NULL, err);
 	stage_point("unlinked");
 	if (r == 0)
-		r = take_directory(stage, place, stage_has(stage, "keep-state"), err);
+		r = stage_remove_take_directory(stage, place, stage_has(stage, "keep-state"), err);
 	stage_point("taken");
 	if (r == 0 && entry)
 		r = links_prune(registry, name.data, NULL, entry->commands, err);

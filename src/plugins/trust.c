@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "data/toml.h"
 
 enum { CONFIG_MAX = 1024 * 1024 };
@@ -36,14 +37,14 @@ struct origin {
 	struct str repository; /* with what lies between it and the owner */
 };
 
-static bool is_same(struct str a, struct str b, bool ignores_case)
+static bool trust_is_same(struct str a, struct str b, bool ignores_case)
 {
 	if (!ignores_case)
 		return str_eq(a, b);
 	return a.len == b.len && strncasecmp(a.data, b.data, a.len) == 0;
 }
 
-static bool is_plain(struct str text, const char *also)
+static bool trust_is_plain(struct str text, const char *also)
 {
 	for (size_t i = 0; i < text.len; i++) {
 		if (!isalnum((unsigned char)text.data[i]) && !strchr(also, text.data[i]))
@@ -52,13 +53,13 @@ static bool is_plain(struct str text, const char *also)
 	return text.len && text.data[0] != '-';
 }
 
-static bool is_segment(struct str text)
+static bool trust_is_segment(struct str text)
 {
-	return is_plain(text, "-_.+~") && !str_is(text, ".") && !str_is(text, "..");
+	return trust_is_plain(text, "-_.+~") && !str_is(text, ".") && !str_is(text, "..");
 }
 
 /* OWNER/REPOSITORY, or more levels; the ref and .git do not count. */
-static bool read_path(struct str path, struct origin *origin)
+static bool trust_read_path(struct str path, struct origin *origin)
 {
 	path = str_cut(&path, '@');
 	if (str_has_suffix(path, STR("/")))
@@ -67,12 +68,12 @@ static bool read_path(struct str path, struct origin *origin)
 		path.len -= 4;
 	origin->owner = str_cut(&path, '/');
 	origin->repository = path;
-	if (!is_segment(origin->owner) || !path.len)
+	if (!trust_is_segment(origin->owner) || !path.len)
 		return false;
 	bool is_more = true;
 	while (is_more) {
 		is_more = memchr(path.data, '/', path.len);
-		if (!is_segment(str_cut(&path, '/')))
+		if (!trust_is_segment(str_cut(&path, '/')))
 			return false;
 	}
 	return true;
@@ -80,21 +81,21 @@ static bool read_path(struct str path, struct origin *origin)
 
 /* The host of USER@HOST or USER:PASSWORD@HOST; empty when the user is one that
  * programs could read differently. */
-static struct str host_of(struct str authority)
+static struct str trust_host_of(struct str authority)
 {
 	const char *at = authority.len ? memrchr(authority.data, '@', authority.len) : NULL;
 	if (!at)
 		return authority;
 	struct str user = { authority.data, (size_t)(at - authority.data) };
 	size_t behind = authority.len - user.len - 1;
-	return (struct str){ at + 1, is_plain(user, "-_.~:") ? behind : 0 };
+	return (struct str){ at + 1, trust_is_plain(user, "-_.~:") ? behind : 0 };
 }
 
 /* The part behind the scheme, when nobody can change it on its way to us. */
-static bool is_safe_url(struct str source, struct str *ret_rest)
+static bool trust_is_safe_url(struct str source, struct str *ret_rest)
 {
 	static const struct str schemes[] = { { "https://", 8 }, { "ssh://", 6 } };
-	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+	for (size_t i = 0; i < COUNT(schemes); i++) {
 		if (!str_has_prefix(source, schemes[i]))
 			continue;
 		*ret_rest = (struct str){ source.data + schemes[i].len, source.len - schemes[i].len };
@@ -103,32 +104,32 @@ static bool is_safe_url(struct str source, struct str *ret_rest)
 	return false;
 }
 
-static bool read_source(struct str source, struct origin *origin)
+static bool trust_read_source(struct str source, struct origin *origin)
 {
 	struct str rest = source;
 	struct str colon = source;
-	if (is_safe_url(source, &rest)) {
-		origin->host = host_of(str_cut(&rest, '/'));
+	if (trust_is_safe_url(source, &rest)) {
+		origin->host = trust_host_of(str_cut(&rest, '/'));
 	} else if (memmem(source.data, source.len, "://", 3)) {
 		return false;
 	} else if (str_cut(&colon, ':').len < str_cut(&rest, '/').len) {
 		rest = source;
-		origin->host = host_of(str_cut(&rest, ':'));
+		origin->host = trust_host_of(str_cut(&rest, ':'));
 	} else {
 		rest = source;
 		origin->host = default_host;
 	}
-	if (!is_plain(origin->host, "-.:") || !read_path(rest, origin))
+	if (!trust_is_plain(origin->host, "-.:") || !trust_read_path(rest, origin))
 		return false;
 	/* No owner/repository has a third part: it would be something else. */
-	bool is_default = is_same(origin->host, default_host, true);
+	bool is_default = trust_is_same(origin->host, default_host, true);
 	return !is_default || !memchr(origin->repository.data, '/', origin->repository.len);
 }
 
 /* ---- whom the user trusts ------------------------------------------------ */
 
 /* An owner on the default host has no dot in its name; every host has one. */
-static bool read_entry(struct str entry, struct origin *origin)
+static bool trust_read_entry(struct str entry, struct origin *origin)
 {
 	struct str rest = entry;
 	struct str first = str_cut(&rest, '/');
@@ -142,21 +143,23 @@ static bool read_entry(struct str entry, struct origin *origin)
 	return first.len > 0;
 }
 
-static bool lists(const char *const *entries, const struct origin *origin)
+static bool trust_lists(const char *const *entries, const struct origin *origin)
 {
 	for (; entries && *entries; entries++) {
 		struct origin entry;
-		if (!read_entry(str_from(*entries), &entry) || !is_same(entry.host, origin->host, true))
+		if (!trust_read_entry(str_from(*entries), &entry) ||
+			!trust_is_same(entry.host, origin->host, true))
 			continue;
-		bool ignores_case = is_same(origin->host, default_host, true);
-		if (is_same(entry.owner, origin->owner, ignores_case) &&
-			(!entry.repository.len || is_same(entry.repository, origin->repository, ignores_case)))
+		bool ignores_case = trust_is_same(origin->host, default_host, true);
+		if (trust_is_same(entry.owner, origin->owner, ignores_case) &&
+			(!entry.repository.len ||
+				trust_is_same(entry.repository, origin->repository, ignores_case)))
 			return true;
 	}
 	return false;
 }
 
-static bool is_path(struct str source)
+static bool trust_is_path(struct str source)
 {
 	return str_has_prefix(source, STR("/")) || str_has_prefix(source, STR("./")) ||
 		str_has_prefix(source, STR("../")) || str_has_prefix(source, STR("~/")) ||
@@ -166,19 +169,20 @@ static bool is_path(struct str source)
 enum trust_tier trust_of(const struct trust_lists *lists_of_user, const char *source)
 {
 	struct origin origin;
-	if (is_path(str_from(source)))
+	if (trust_is_path(str_from(source)))
 		return TRUST_LOCAL;
-	if (!read_source(str_from(source), &origin))
+	if (!trust_read_source(str_from(source), &origin))
 		return TRUST_UNVERIFIED;
-	if (lists(lists_of_user->official, &origin))
+	if (trust_lists(lists_of_user->official, &origin))
 		return TRUST_OFFICIAL;
-	bool is_team = lists(lists_of_user->orgs, &origin) || lists(lists_of_user->users, &origin);
+	bool is_team =
+		trust_lists(lists_of_user->orgs, &origin) || trust_lists(lists_of_user->users, &origin);
 	return is_team ? TRUST_TEAM : TRUST_UNVERIFIED;
 }
 
 /* ---- the lists ----------------------------------------------------------- */
 
-static int read_lists(
+static int trust_read_lists(
 	struct str text, struct arena *arena, struct trust_lists *lists, perch_err *err)
 {
 	static const struct toml_value nothing = { .type = TOML_TABLE };
@@ -206,7 +210,7 @@ int trust_read(const char *config_directory, struct arena *arena, struct trust_l
 	if (r < 0 && r != -ENOENT)
 		return err_set(err, r, "%s", inner.text);
 	struct trust_lists lists = { 0 };
-	r = read_lists((struct str){ text.data, text.len }, arena, &lists, &inner);
+	r = trust_read_lists((struct str){ text.data, text.len }, arena, &lists, &inner);
 	if (r < 0)
 		return file_blame(err, path, &inner);
 	*ret_lists = lists;

@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/macros.h"
 #include "plugins/fetch.h"
 
-static int PERCH_PRINTF(2, 3) skip(struct update_plan *plan, const char *format, ...)
+static int PERCH_PRINTF(2, 3) update_skip(struct update_plan *plan, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
@@ -18,20 +19,20 @@ static int PERCH_PRINTF(2, 3) skip(struct update_plan *plan, const char *format,
 	return 0;
 }
 
-static bool is_commit(const char *ref)
+static bool update_is_commit(const char *ref)
 {
 	size_t len = strlen(ref);
 	return len >= 7 && strspn(ref, "0123456789abcdefABCDEF") == len;
 }
 
-static bool is_path(const char *source)
+static bool update_is_path(const char *source)
 {
 	return source[0] == '/' || source[0] == '.' || source[0] == '~';
 }
 
 /* Where a pinned plugin goes: its ref, or a newer tag. "" = it stays. */
-static int choose_ref(struct workshop *workshop, const struct registry_entry *entry, bool to_latest,
-	struct update_plan *plan, const char **ret_ref, perch_err *err)
+static int update_choose_ref(struct workshop *workshop, const struct registry_entry *entry,
+	bool to_latest, struct update_plan *plan, const char **ret_ref, perch_err *err)
 {
 	const struct plugin_source source = { .location = entry->source, .ref = entry->pinned_ref };
 	*ret_ref = entry->pinned_ref;
@@ -44,13 +45,13 @@ static int choose_ref(struct workshop *workshop, const struct registry_entry *en
 	if (*ret_ref[0])
 		return 0;
 	if (plan->latest_tag)
-		return skip(plan, "pinned to %s; %s is newer: use --latest to move to it",
+		return update_skip(plan, "pinned to %s; %s is newer: use --latest to move to it",
 			entry->pinned_ref, plan->latest_tag);
-	return skip(plan, "pinned to %s, and no newer tag is there", entry->pinned_ref);
+	return update_skip(plan, "pinned to %s, and no newer tag is there", entry->pinned_ref);
 }
 
-static int fetch(struct workshop *workshop, const struct registry_entry *entry, const char *ref,
-	struct update_plan *plan, perch_err *err)
+static int update_fetch(struct workshop *workshop, const struct registry_entry *entry,
+	const char *ref, struct update_plan *plan, perch_err *err)
 {
 	const struct install_options options = {
 		.source = entry->source,
@@ -63,13 +64,14 @@ static int fetch(struct workshop *workshop, const struct registry_entry *entry, 
 		return r;
 	if (entry->commit[0] && strcmp(entry->commit, plan->candidate.commit) == 0 &&
 		strcmp(entry->pinned_ref, ref) == 0)
-		return skip(plan, "up to date");
+		return update_skip(plan, "up to date");
 	plan->is_due = true;
 	return 0;
 }
 
 /* What other programs installed has no record: what was granted is all there is. */
-static int compare(const struct registry_entry *entry, struct update_plan *plan, perch_err *err)
+static int update_compare(
+	const struct registry_entry *entry, struct update_plan *plan, perch_err *err)
 {
 	struct candidate *candidate = &plan->candidate;
 	struct grant_approval approval = candidate->grant.approval;
@@ -91,18 +93,18 @@ int update_open(struct workshop *workshop, const struct registry_entry *entry, b
 	const char *ref = "";
 	*plan = (struct update_plan){ .candidate.stage.lock = -1 };
 	if (!entry->source[0])
-		return skip(plan, "the registry does not say where it came from");
-	if (is_path(entry->source) && !entry->pinned_ref[0])
-		return skip(plan, "installed from the local directory %s", entry->source);
-	if (is_commit(entry->pinned_ref) && !version_is(entry->pinned_ref))
-		return skip(plan, "pinned to the commit %s", entry->pinned_ref);
+		return update_skip(plan, "the registry does not say where it came from");
+	if (update_is_path(entry->source) && !entry->pinned_ref[0])
+		return update_skip(plan, "installed from the local directory %s", entry->source);
+	if (update_is_commit(entry->pinned_ref) && !version_is(entry->pinned_ref))
+		return update_skip(plan, "pinned to the commit %s", entry->pinned_ref);
 	if (entry->pinned_ref[0]) {
-		int r = choose_ref(workshop, entry, to_latest, plan, &ref, err);
+		int r = update_choose_ref(workshop, entry, to_latest, plan, &ref, err);
 		if (r < 0 || !ref[0])
 			return r;
 	}
-	int r = fetch(workshop, entry, ref, plan, err);
-	return r < 0 || !plan->is_due ? r : compare(entry, plan, err);
+	int r = update_fetch(workshop, entry, ref, plan, err);
+	return r < 0 || !plan->is_due ? r : update_compare(entry, plan, err);
 }
 
 void update_free(struct update_plan *plan)
@@ -126,7 +128,7 @@ struct capabilities update_granted(const struct registry_entry *entry,
 		{ "network", wishes->network, &granted.network },
 	};
 	/* What was wished for and refused before stays refused. */
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+	for (size_t i = 0; i < COUNT(flags); i++) {
 		bool is_new = flags[i].is_wished && !list_has(approval->wishes, flags[i].word);
 		*flags[i].granted = (*flags[i].granted && flags[i].is_wished) || (takes_wishes && is_new);
 	}

@@ -2,7 +2,7 @@
 #ifndef PLUGINS_UPDATE_H
 #define PLUGINS_UPDATE_H
 
-#include "plugins/install.h"
+#include "plugins/plugin_install.h"
 #include "registry/approval.h"
 
 /* What an update comes to before anything is changed. */

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "plugins/cases.h"
 #include "plugins/files.h"
 #include "plugins/validation.h"
@@ -18,28 +19,28 @@
 
 /* ---- programs and hooks ----------------------------------------------------- */
 
-static bool has_file(const char *directory, const char *name)
+static bool validate_files_has_file(const char *directory, const char *name)
 {
 	_cleanup_free_ char *path = str_join(directory, "/", name, NULL);
 	return path && access(path, F_OK) == 0;
 }
 
 /* Does installing it build something? Then programs may come later. */
-static bool is_built(const struct toml_value *root, const char *directory)
+static bool validate_files_is_built(const struct toml_value *root, const char *directory)
 {
 	static const char *const signs[] = { "Cargo.toml", "Package.swift", "go.mod", "package.json",
 		"Makefile", "meson.build" };
 	const struct toml_value *hooks = toml_get(root, "hooks");
 	if (hooks && hooks->type == TOML_TABLE && toml_get(hooks, "build"))
 		return true;
-	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
-		if (has_file(directory, signs[i]))
+	for (size_t i = 0; i < COUNT(signs); i++) {
+		if (validate_files_has_file(directory, signs[i]))
 			return true;
 	}
 	return false;
 }
 
-static void check_program(struct findings *findings, const struct toml_value *binary,
+static void validate_files_check_program(struct findings *findings, const struct toml_value *binary,
 	const char *directory, bool is_built_later)
 {
 	const char *problem;
@@ -71,14 +72,14 @@ static void check_program(struct findings *findings, const struct toml_value *bi
 	}
 }
 
-static bool looks_like_a_file(const char *hook)
+static bool validate_files_looks_like_a_file(const char *hook)
 {
 	return strchr(hook, '/') && !strpbrk(hook, " \t\n;&|<>$`'\"*?()");
 }
 
 /* A hook that names a file of the plugin is executed, any other is for the
  * shell: a slip in the name of a file makes a command that nobody has. */
-static void check_hook(
+static void validate_files_check_hook(
 	struct findings *findings, const struct toml_value *hook, const char *directory)
 {
 	const char *text = hook->string.data;
@@ -89,7 +90,7 @@ static void check_hook(
 		return;
 	char remedy[FILES_REMEDY_MAX];
 	enum program_state state = files_program(directory, text, &problem);
-	if (state == PROGRAM_MISSING && looks_like_a_file(text))
+	if (state == PROGRAM_MISSING && validate_files_looks_like_a_file(text))
 		findings_add(findings, FINDING_WARNING, &hook->at, "the hook looks like a file: %s %s",
 			quoted, problem);
 	else if (state == PROGRAM_WRONG || state == PROGRAM_NOT_EXECUTABLE || state == PROGRAM_OUTSIDE)
@@ -100,25 +101,25 @@ static void check_hook(
 void validate_programs(
 	const struct toml_value *root, const char *directory, struct findings *findings)
 {
-	bool is_built_later = is_built(root, directory);
+	bool is_built_later = validate_files_is_built(root, directory);
 	const struct toml_value *commands = toml_get(root, "commands");
 	for (size_t i = 0; commands && commands->type == TOML_ARRAY && i < commands->count; i++) {
 		const struct toml_value *command = commands->items[i];
 		const struct toml_value *binary =
 			command->type == TOML_TABLE ? toml_get(command, "binary") : NULL;
 		if (binary && binary->type == TOML_STRING && !binary_problem(binary->string))
-			check_program(findings, binary, directory, is_built_later);
+			validate_files_check_program(findings, binary, directory, is_built_later);
 	}
 	const struct toml_value *hooks = toml_get(root, "hooks");
 	for (size_t i = 0; hooks && hooks->type == TOML_TABLE && i < hooks->count; i++) {
 		if (hooks->items[i]->type == TOML_STRING)
-			check_hook(findings, hooks->items[i], directory);
+			validate_files_check_hook(findings, hooks->items[i], directory);
 	}
 }
 
 /* ---- the directory ---------------------------------------------------------- */
 
-static void found_trouble(void *data, enum file_trouble trouble, const char *path)
+static void validate_files_found_trouble(void *data, enum file_trouble trouble, const char *path)
 {
 	static const struct {
 		enum finding_level level;
@@ -133,24 +134,24 @@ static void found_trouble(void *data, enum file_trouble trouble, const char *pat
 		data, words[trouble].level, NULL, "%s %s", file_shown(path, shown), words[trouble].words);
 }
 
-static void check_directory(const char *directory, struct findings *findings)
+static void validate_files_check_directory(const char *directory, struct findings *findings)
 {
-	if (files_walk(directory, found_trouble, findings))
+	if (files_walk(directory, validate_files_found_trouble, findings))
 		findings_add(findings, FINDING_WARNING, NULL,
 			"not everything was looked at: there are more than %d files, or some cannot be read",
 			FILES_WALKED_MAX);
 }
 
-static void check_tests(const char *directory, const struct manifest *manifest, struct arena *arena,
-	struct findings *findings)
+static void validate_files_check_tests(const char *directory, const struct manifest *manifest,
+	struct arena *arena, struct findings *findings)
 {
 	struct test_cases cases;
-	if (has_file(directory, CASES_FILE))
+	if (validate_files_has_file(directory, CASES_FILE))
 		cases_read(directory, manifest, arena, &cases, findings);
 }
 
 /* Also of a manifest that is wrong elsewhere. */
-static const char *name_of(const struct toml_value *root, struct arena *arena)
+static const char *validate_files_name_of(const struct toml_value *root, struct arena *arena)
 {
 	const struct toml_value *plugin = toml_get(root, "plugin");
 	const struct toml_value *name =
@@ -161,7 +162,7 @@ static const char *name_of(const struct toml_value *root, struct arena *arena)
 	return kept ? kept : "";
 }
 
-static void check_manifest(
+static void validate_files_check_manifest(
 	const char *directory, struct str text, struct arena *arena, struct validation *validation)
 {
 	struct findings *findings = &validation->manifest;
@@ -171,12 +172,12 @@ static void check_manifest(
 		findings_add_err(findings, &err);
 		return;
 	}
-	validation->plugin_name = name_of(toml_root(toml), arena);
+	validation->plugin_name = validate_files_name_of(toml_root(toml), arena);
 	validate_root(toml_root(toml), findings);
 	validate_programs(toml_root(toml), directory, findings);
 	struct manifest manifest;
 	if (manifest_parse("plugin.toml", text.data, text.len, arena, &manifest, &err) == 0)
-		check_tests(directory, &manifest, arena, &validation->tests);
+		validate_files_check_tests(directory, &manifest, arena, &validation->tests);
 	else if (findings->errors == 0)
 		findings_add_err(findings, &err);
 }
@@ -202,8 +203,9 @@ int plugin_validate(
 	} else if (file_read(path, TOML_SIZE_MAX, &text, &inner) < 0) {
 		findings_add_err(&validation.directory, &inner);
 	} else {
-		check_manifest(resolved, (struct str){ text.data, text.len }, arena, &validation);
-		check_directory(resolved, &validation.directory);
+		validate_files_check_manifest(
+			resolved, (struct str){ text.data, text.len }, arena, &validation);
+		validate_files_check_directory(resolved, &validation.directory);
 	}
 	if (validation.manifest.failed || validation.tests.failed || validation.directory.failed) {
 		validation_free(&validation);

@@ -10,11 +10,12 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/listing.h"
+#include "base/macros.h"
 #include "base/regular.h"
 #include "base/tree.h"
 #include "fledge/state.h"
 #include "fledge/store.h"
-#include "plugins/plant.h"
+#include "plugins/new_file.h"
 
 void workspace_remove(struct workspace *workspace)
 {
@@ -27,7 +28,7 @@ void workspace_remove(struct workspace *workspace)
 	*workspace = (struct workspace){ 0 };
 }
 
-static int name_parts(struct workspace *workspace, const struct manifest *manifest,
+static int workspace_name_parts(struct workspace *workspace, const struct manifest *manifest,
 	const struct manifest_command *command, perch_err *err)
 {
 	const char *top = workspace->top;
@@ -39,11 +40,11 @@ static int name_parts(struct workspace *workspace, const struct manifest *manife
 	return 0;
 }
 
-static int make_directories(const struct workspace *workspace, perch_err *err)
+static int workspace_make_directories(const struct workspace *workspace, perch_err *err)
 {
 	static const char *const between[] = { "/fledge", "/fledge/plugins", "/fledge/plugins/bin" };
 	int r = mkdir(workspace->project, 0700);
-	for (size_t i = 0; i < sizeof(between) / sizeof(between[0]) && r == 0; i++) {
+	for (size_t i = 0; i < COUNT(between) && r == 0; i++) {
 		_cleanup_free_ char *path = str_join(workspace->top, between[i], NULL);
 		if (!path)
 			return err_no_memory(err);
@@ -61,13 +62,13 @@ static int make_directories(const struct workspace *workspace, perch_err *err)
 
 /* Its state is the test's own, and so is its manifest: a file, because that is
  * what a sandbox protects. */
-static bool is_linked(const char *name)
+static bool workspace_is_linked(const char *name)
 {
 	return strcmp(name, ".git") != 0 && strcmp(name, "plugin.toml") != 0 &&
 		strncmp(name, "state.json", 10) != 0;
 }
 
-static int link_one(const struct workspace *workspace, const char *from, const char *name)
+static int workspace_link_one(const struct workspace *workspace, const char *from, const char *name)
 {
 	_cleanup_free_ char *target = str_join(from, "/", name, NULL);
 	_cleanup_free_ char *path = str_join(workspace->directory, "/", name, NULL);
@@ -76,7 +77,7 @@ static int link_one(const struct workspace *workspace, const char *from, const c
 	return symlink(target, path) < 0 ? -errno : 0;
 }
 
-static int link_files(const struct workspace *workspace, const char *from, perch_err *err)
+static int workspace_link_files(const struct workspace *workspace, const char *from, perch_err *err)
 {
 	_cleanup_listing_ DIR *listing = listing_open(AT_FDCWD, from, 0);
 	if (!listing)
@@ -85,8 +86,8 @@ static int link_files(const struct workspace *workspace, const char *from, perch
 	int r = 0;
 	size_t count = 0;
 	for (const char *file; r == 0 && (file = listing_next(listing));) {
-		if (is_linked(file))
-			r = count++ == WORKSPACE_LINKS_MAX ? -EFBIG : link_one(workspace, from, file);
+		if (workspace_is_linked(file))
+			r = count++ == WORKSPACE_LINKS_MAX ? -EFBIG : workspace_link_one(workspace, from, file);
 	}
 	if (r == -EFBIG)
 		return err_set(err, r, "the plugin's directory holds more than %d files at its top",
@@ -94,7 +95,8 @@ static int link_files(const struct workspace *workspace, const char *from, perch
 	return r < 0 ? err_set(err, r, "the plugin cannot be linked: %s", perch_strerror(r)) : 0;
 }
 
-static int copy_manifest(const struct workspace *workspace, const char *from, perch_err *err)
+static int workspace_copy_manifest(
+	const struct workspace *workspace, const char *from, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	_cleanup_free_ char *path = str_join(from, "/plugin.toml", NULL);
@@ -103,13 +105,13 @@ static int copy_manifest(const struct workspace *workspace, const char *from, pe
 	int r = file_read(path, TOML_SIZE_MAX, &text, err);
 	if (r < 0)
 		return r;
-	return plant_file(
+	return new_file_write(
 		workspace->directory, "plugin.toml", 0600, (struct str){ text.data, text.len }, err);
 }
 
 /* A path as bin/ has them: through the plugin's directory. */
-static int link_program(const struct workspace *workspace, const struct manifest *manifest,
-	const struct manifest_command *command, perch_err *err)
+static int workspace_link_program(const struct workspace *workspace,
+	const struct manifest *manifest, const struct manifest_command *command, perch_err *err)
 {
 	_cleanup_free_ char *target = str_join("../", manifest->name, "/", command->binary, NULL);
 	if (!target)
@@ -121,7 +123,7 @@ static int link_program(const struct workspace *workspace, const struct manifest
 
 /* ---- what the case brings along ------------------------------------------------- */
 
-static int write_state(
+static int workspace_write_state(
 	const struct workspace *workspace, const struct author_pairs *pairs, perch_err *err)
 {
 	struct state state = { 0 };
@@ -138,22 +140,22 @@ static int write_state(
 		return err_set(err, r, "the state of the case cannot be stored: %s", reason);
 	if (r < 0)
 		return err_no_memory(err);
-	return plant_file(
+	return new_file_write(
 		workspace->directory, "state.json", 0600, (struct str){ text.data, text.len }, err);
 }
 
-static int write_files(
+static int workspace_write_files(
 	const struct workspace *workspace, const struct author_pairs *files, perch_err *err)
 {
 	int r = 0;
 	for (size_t i = 0; i < files->count && r == 0; i++)
-		r = plant_file(
+		r = new_file_write(
 			workspace->project, files->items[i].key, 0666, str_from(files->items[i].value), err);
 	return r;
 }
 
 /* A project has no links on its way, whatever TMPDIR says. */
-static int make_top(char **ret_top, perch_err *err)
+static int workspace_make_top(char **ret_top, perch_err *err)
 {
 	_cleanup_free_ char *top = NULL;
 	int r = tree_make("perch-case-", &top, err);
@@ -171,21 +173,21 @@ int workspace_make(const char *plugin_directory, const struct manifest *manifest
 	const struct test_case *test, struct workspace *ret_workspace, perch_err *err)
 {
 	struct workspace workspace = { 0 };
-	int r = make_top(&workspace.top, err);
+	int r = workspace_make_top(&workspace.top, err);
 	if (r == 0)
-		r = name_parts(&workspace, manifest, test->command, err);
+		r = workspace_name_parts(&workspace, manifest, test->command, err);
 	if (r == 0)
-		r = make_directories(&workspace, err);
+		r = workspace_make_directories(&workspace, err);
 	if (r == 0)
-		r = link_files(&workspace, plugin_directory, err);
+		r = workspace_link_files(&workspace, plugin_directory, err);
 	if (r == 0)
-		r = copy_manifest(&workspace, plugin_directory, err);
+		r = workspace_copy_manifest(&workspace, plugin_directory, err);
 	if (r == 0)
-		r = link_program(&workspace, manifest, test->command, err);
+		r = workspace_link_program(&workspace, manifest, test->command, err);
 	if (r == 0 && test->state.count)
-		r = write_state(&workspace, &test->state, err);
+		r = workspace_write_state(&workspace, &test->state, err);
 	if (r == 0)
-		r = write_files(&workspace, &test->files, err);
+		r = workspace_write_files(&workspace, &test->files, err);
 	if (r < 0) {
 		workspace_remove(&workspace);
 		return r;

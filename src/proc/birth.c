@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 #include "base/bare_call.h"
-#include "guard/guard.h"
+#include "base/macros.h"
+#include "guard/guard_table.h"
 #include "proc/cgroup.h"
 #include "proc/furnish.h"
 
@@ -23,36 +24,36 @@
 
 enum { BIRTH_FAILED_STATUS = 127, NO_CAPABILITY = -1 };
 
-IN_CHILD static int result_of(long r)
+IN_CHILD static int birth_result_of(long r)
 {
 	return r < 0 ? errno : 0;
 }
 
-IN_CHILD static bool is_in_room(const struct birth *birth)
+IN_CHILD static bool birth_is_in_room(const struct birth *birth)
 {
 	const struct spawn_plan *plan = birth->plan;
 	return plan->confine && plan->confine->room;
 }
 
-IN_CHILD static int enter_session(struct birth *birth)
+IN_CHILD static int birth_enter_session(struct birth *birth)
 {
-	return birth->plan->own_session ? result_of(setsid()) : 0;
+	return birth->plan->own_session ? birth_result_of(setsid()) : 0;
 }
 
 /* The parent may have died before the request: then no signal will come. Out of
  * a room it cannot be seen; there the room's end does it. */
-IN_CHILD static int die_with_parent(struct birth *birth)
+IN_CHILD static int birth_die_with_parent(struct birth *birth)
 {
 	if (!birth->plan->die_with_thread)
 		return 0;
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		return errno;
-	return is_in_room(birth) || getppid() == birth->parent ? 0 : ESRCH;
+	return birth_is_in_room(birth) || getppid() == birth->parent ? 0 : ESRCH;
 }
 
 /* Must come after setsid (a group to kill) and before the descriptors are
  * given up: the guard waits for those who still hold its pipe. */
-IN_CHILD static int enter_guard_table(struct birth *birth)
+IN_CHILD static int birth_enter_guard_table(struct birth *birth)
 {
 	_Atomic int32_t *slot = birth->plan->guard_slot;
 	if (!slot)
@@ -62,18 +63,18 @@ IN_CHILD static int enter_guard_table(struct birth *birth)
 	return 0;
 }
 
-IN_CHILD static int enter_cgroup(struct birth *birth)
+IN_CHILD static int birth_enter_cgroup(struct birth *birth)
 {
 	const struct perch_confine *confine = birth->plan->confine;
 	if (!confine || !confine->cgroup)
 		return 0;
-	return result_of(write(cgroup_entrance(confine->cgroup), "0", 1));
+	return birth_result_of(write(cgroup_entrance(confine->cgroup), "0", 1));
 }
 
 /* Leaves the shared descriptor table with a copy of its low end, and puts the
  * three streams in place. The slots are above 2, so nothing is overwritten
  * before it was copied, and dup2 clears their CLOEXEC. */
-IN_CHILD static int arrange_descriptors(struct birth *birth)
+IN_CHILD static int birth_arrange_descriptors(struct birth *birth)
 {
 	if (close_range((unsigned)birth->first_unneeded_fd, ~0U, CLOSE_RANGE_UNSHARE) < 0)
 		return errno;
@@ -84,7 +85,7 @@ IN_CHILD static int arrange_descriptors(struct birth *birth)
 	return 0;
 }
 
-IN_CHILD static int set_limits(struct birth *birth)
+IN_CHILD static int birth_set_limits(struct birth *birth)
 {
 	const struct rlimit *files = birth->plan->open_files;
 	const struct perch_confine *confine = birth->plan->confine;
@@ -98,18 +99,18 @@ IN_CHILD static int set_limits(struct birth *birth)
 	return 0;
 }
 
-IN_CHILD static int drop_privileges(struct birth *birth)
+IN_CHILD static int birth_drop_privileges(struct birth *birth)
 {
 	const struct perch_confine *confine = birth->plan->confine;
 	if (!confine || !confine->no_new_privs)
 		return 0;
-	return result_of(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	return birth_result_of(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 }
 
 /* Root would get them again with its exec: hence the bounding set, which who has
  * none to begin with may not change, and needs not. `kept` is one that stays, or
  * NO_CAPABILITY. */
-IN_CHILD static int leave_capabilities_but(int kept)
+IN_CHILD static int birth_leave_capabilities_but(int kept)
 {
 	int refused = 0;
 	for (int capability = 0; !refused; capability++) {
@@ -126,35 +127,35 @@ IN_CHILD static int leave_capabilities_but(int kept)
 	}
 	if (syscall(SYS_capset, &header, data) < 0)
 		return errno;
-	return result_of(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	return birth_result_of(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 }
 
 /* Whoever enters a user namespace has every capability in it. */
-IN_CHILD static int leave_capabilities(struct birth *birth)
+IN_CHILD static int birth_leave_capabilities(struct birth *birth)
 {
 	const struct perch_confine *confine = birth->plan->confine;
-	bool leaves = is_in_room(birth) || (confine && confine->no_capabilities);
-	return leaves ? leave_capabilities_but(NO_CAPABILITY) : 0;
+	bool leaves = birth_is_in_room(birth) || (confine && confine->no_capabilities);
+	return leaves ? birth_leave_capabilities_but(NO_CAPABILITY) : 0;
 }
 
-IN_CHILD static int enter_landlock(struct birth *birth)
+IN_CHILD static int birth_enter_landlock(struct birth *birth)
 {
 	int fd = birth->fds[SLOT_LANDLOCK];
-	return fd < 0 ? 0 : result_of(syscall(SYS_landlock_restrict_self, fd, 0));
+	return fd < 0 ? 0 : birth_result_of(syscall(SYS_landlock_restrict_self, fd, 0));
 }
 
-IN_CHILD static int enter_seccomp(struct birth *birth)
+IN_CHILD static int birth_enter_seccomp(struct birth *birth)
 {
 	const struct perch_confine *confine = birth->plan->confine;
 	if (!confine || !confine->filter)
 		return 0;
-	return result_of(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, confine->filter));
+	return birth_result_of(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, confine->filter));
 }
 
 /* Handlers first, then the mask: a signal that was pending must not find a
  * handler of the parent's. Only ignored signals survive an exec, but a handler
  * would run here, in the parent's memory. */
-IN_CHILD static int reset_signals(struct birth *birth)
+IN_CHILD static int birth_reset_signals(struct birth *birth)
 {
 	(void)birth;
 	const struct sigaction fresh = { .sa_handler = SIG_DFL };
@@ -165,32 +166,32 @@ IN_CHILD static int reset_signals(struct birth *birth)
 	}
 	sigset_t none;
 	sigemptyset(&none);
-	return result_of(sigprocmask(SIG_SETMASK, &none, NULL));
+	return birth_result_of(sigprocmask(SIG_SETMASK, &none, NULL));
 }
 
-IN_CHILD static int enter_cwd(struct birth *birth)
+IN_CHILD static int birth_enter_cwd(struct birth *birth)
 {
 	const struct spawn_plan *plan = birth->plan;
 	if (plan->here && chdir(plan->here) < 0)
 		return errno;
-	return plan->cwd ? result_of(chdir(plan->cwd)) : 0;
+	return plan->cwd ? birth_result_of(chdir(plan->cwd)) : 0;
 }
 
 /* What the host had open without CLOEXEC goes here; the program and the report
  * pipe close themselves at the exec. Their slots stand in this order. */
-IN_CHILD static int close_the_rest(struct birth *birth)
+IN_CHILD static int birth_close_the_rest(struct birth *birth)
 {
 	int kept[] = { birth->fds[SLOT_PROGRAM], birth->fds[SLOT_REPORT] };
 	int from = 3;
-	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+	for (size_t i = 0; i < COUNT(kept); i++) {
 		if (kept[i] > from && close_range((unsigned)from, (unsigned)kept[i] - 1, 0) < 0)
 			return errno;
 		from = kept[i] >= from ? kept[i] + 1 : from;
 	}
-	return result_of(close_range((unsigned)from, ~0U, 0));
+	return birth_result_of(close_range((unsigned)from, ~0U, 0));
 }
 
-IN_CHILD static int execute(struct birth *birth)
+IN_CHILD static int birth_execute(struct birth *birth)
 {
 	const struct spawn_plan *plan = birth->plan;
 	int program = birth->fds[SLOT_PROGRAM];
@@ -203,10 +204,10 @@ IN_CHILD static int execute(struct birth *birth)
 
 /* ---- a room's init -------------------------------------------------------- */
 
-IN_CHILD static int open_program(struct birth *birth)
+IN_CHILD static int birth_open_program(struct birth *birth)
 {
 	birth->program_fd = open(birth->plan->path, O_PATH | O_CLOEXEC);
-	return result_of(birth->program_fd);
+	return birth_result_of(birth->program_fd);
 }
 
 /* Waits for the host's word, or for its end: a process that the host has forked may hold the
@@ -225,7 +226,7 @@ IN_CHILD static bool birth_is_host_alive(void)
 }
 
 /* The host says when our user and group mean something in here. */
-IN_CHILD static int furnish_room(struct birth *birth)
+IN_CHILD static int birth_furnish_room(struct birth *birth)
 {
 	char byte;
 	if (!birth_is_host_alive() || read(GUARD_FD_LIFELINE, &byte, 1) != 1)
@@ -236,24 +237,24 @@ IN_CHILD static int furnish_room(struct birth *birth)
 /* Nobody may look into a process that has a capability more: so what lives in
  * the room cannot look into its init, however early it tries. This one is good
  * for nothing in there. */
-IN_CHILD static int become_untouchable(struct birth *birth)
+IN_CHILD static int birth_become_untouchable(struct birth *birth)
 {
 	(void)birth;
-	int error = leave_capabilities_but(CAP_WAKE_ALARM);
+	int error = birth_leave_capabilities_but(CAP_WAKE_ALARM);
 	if (error)
 		return error;
-	return result_of(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_WAKE_ALARM, 0, 0));
+	return birth_result_of(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_WAKE_ALARM, 0, 0));
 }
 
 /* Orphans become the init's, from its first moment. */
-IN_CHILD static int ignore_orphans(struct birth *birth)
+IN_CHILD static int birth_ignore_orphans(struct birth *birth)
 {
 	(void)birth;
 	const struct sigaction ignored = { .sa_handler = SIG_IGN };
-	return result_of(sigaction(SIGCHLD, &ignored, NULL));
+	return birth_result_of(sigaction(SIGCHLD, &ignored, NULL));
 }
 
-IN_CHILD static int execute_opened(struct birth *birth)
+IN_CHILD static int birth_execute_opened(struct birth *birth)
 {
 	const struct spawn_plan *plan = birth->plan;
 	if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
@@ -271,35 +272,35 @@ struct step {
 };
 
 static const struct step steps[] = {
-	{ STAGE_SESSION, enter_session },
-	{ STAGE_PARENT, die_with_parent },
-	{ STAGE_GUARD, enter_guard_table },
-	{ STAGE_CGROUP, enter_cgroup },
-	{ STAGE_DESCRIPTORS, arrange_descriptors },
-	{ STAGE_LIMITS, set_limits },
-	{ STAGE_PRIVILEGES, drop_privileges },
-	{ STAGE_PRIVILEGES, leave_capabilities },
-	{ STAGE_LANDLOCK, enter_landlock },
-	{ STAGE_SECCOMP, enter_seccomp },
-	{ STAGE_DESCRIPTORS, close_the_rest },
-	{ STAGE_CWD, enter_cwd },
-	{ STAGE_SIGNALS, reset_signals },
-	{ STAGE_EXEC, execute },
+	{ STAGE_SESSION, birth_enter_session },
+	{ STAGE_PARENT, birth_die_with_parent },
+	{ STAGE_GUARD, birth_enter_guard_table },
+	{ STAGE_CGROUP, birth_enter_cgroup },
+	{ STAGE_DESCRIPTORS, birth_arrange_descriptors },
+	{ STAGE_LIMITS, birth_set_limits },
+	{ STAGE_PRIVILEGES, birth_drop_privileges },
+	{ STAGE_PRIVILEGES, birth_leave_capabilities },
+	{ STAGE_LANDLOCK, birth_enter_landlock },
+	{ STAGE_SECCOMP, birth_enter_seccomp },
+	{ STAGE_DESCRIPTORS, birth_close_the_rest },
+	{ STAGE_CWD, birth_enter_cwd },
+	{ STAGE_SIGNALS, birth_reset_signals },
+	{ STAGE_EXEC, birth_execute },
 	{ 0 },
 };
 
 /* Signals stay blocked. An init has a copy of the host's descriptors: among those with low numbers
  * may be the host's end of its own lifeline, which it must not hold while it waits for the host. */
 static const struct step init_steps[] = {
-	{ STAGE_SESSION, enter_session },
-	{ STAGE_DESCRIPTORS, arrange_descriptors },
-	{ STAGE_DESCRIPTORS, close_the_rest },
-	{ STAGE_EXEC, open_program },
-	{ STAGE_ROOM, furnish_room },
-	{ STAGE_PRIVILEGES, become_untouchable },
-	{ STAGE_SIGNALS, ignore_orphans },
-	{ STAGE_CWD, enter_cwd },
-	{ STAGE_EXEC, execute_opened },
+	{ STAGE_SESSION, birth_enter_session },
+	{ STAGE_DESCRIPTORS, birth_arrange_descriptors },
+	{ STAGE_DESCRIPTORS, birth_close_the_rest },
+	{ STAGE_EXEC, birth_open_program },
+	{ STAGE_ROOM, birth_furnish_room },
+	{ STAGE_PRIVILEGES, birth_become_untouchable },
+	{ STAGE_SIGNALS, birth_ignore_orphans },
+	{ STAGE_CWD, birth_enter_cwd },
+	{ STAGE_EXEC, birth_execute_opened },
 	{ 0 },
 };
 

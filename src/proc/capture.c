@@ -7,17 +7,11 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/exit_status.h"
+#include "base/macros.h"
 #include "proc/host.h"
 
-enum { STATUS_TIMED_OUT = 124 };
-
-/* After its time is up: SIGTERM, two seconds, SIGKILL. */
-static const perch_step ladder[] = {
-	{ PERCH_STEP_TERM, .after_ns = 0 },
-	{ PERCH_STEP_KILL, .after_ns = 2 * NSEC_PER_SEC },
-};
-
-static void keep(
+static void capture_keep(
 	struct capture *capture, struct buf *buf, bool *truncated, const char *bytes, size_t len)
 {
 	size_t room = capture->spec.limit - buf->len;
@@ -33,19 +27,19 @@ static void keep(
 	meter_add(capture->spec.meter, len);
 }
 
-static void on_bytes(
+static void capture_on_bytes(
 	perch_child *child, void *data, perch_stream stream, const char *bytes, size_t len)
 {
 	struct capture *capture = data;
 	if (stream == PERCH_STDOUT)
-		keep(capture, &capture->out, &capture->out_truncated, bytes, len);
+		capture_keep(capture, &capture->out, &capture->out_truncated, bytes, len);
 	else
-		keep(capture, &capture->err, &capture->err_truncated, bytes, len);
+		capture_keep(capture, &capture->err, &capture->err_truncated, bytes, len);
 	if (capture->spec.first_byte)
 		perch_child_signal(child, SIGKILL);
 }
 
-static void on_exited(perch_child *child, void *data, const perch_result *result)
+static void capture_on_exited(perch_child *child, void *data, const perch_result *result)
 {
 	(void)child;
 	(void)result;
@@ -53,7 +47,7 @@ static void on_exited(perch_child *child, void *data, const perch_result *result
 	timer_cancel(&capture->host->loop.timers, &capture->timer);
 }
 
-static void on_ended(perch_child *child, void *data, const perch_result *result)
+static void capture_on_ended(perch_child *child, void *data, const perch_result *result)
 {
 	(void)child;
 	struct capture *capture = data;
@@ -63,20 +57,20 @@ static void on_ended(perch_child *child, void *data, const perch_result *result)
 
 static const perch_child_events events = {
 	.size = sizeof(events),
-	.bytes = on_bytes,
-	.exited = on_exited,
-	.ended = on_ended,
+	.bytes = capture_on_bytes,
+	.exited = capture_on_exited,
+	.ended = capture_on_ended,
 };
 
-static void time_is_up(struct timer *timer, uint64_t now_ns)
+static void capture_time_is_up(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	struct capture *capture = (struct capture *)((char *)timer - offsetof(struct capture, timer));
+	struct capture *capture = container_of(timer, struct capture, timer);
 	capture->timed_out = true;
 	perch_child_stop(capture->child);
 }
 
-static int start_child(struct capture *capture, perch_err *err)
+static int capture_start_child(struct capture *capture, perch_err *err)
 {
 	const struct capture_spec *spec = &capture->spec;
 	perch_child_spec child = PERCH_CHILD_SPEC_INIT;
@@ -88,10 +82,8 @@ static int start_child(struct capture *capture, perch_err *err)
 	child.confine = spec->confine;
 	child.stdout_mode = PERCH_OUTPUT_BYTES;
 	child.stderr_mode = spec->drop_stderr ? PERCH_OUTPUT_NULL : PERCH_OUTPUT_BYTES;
-	child.linger_ns = spec->linger_ns;
+	ending_apply(spec->ending ? spec->ending : ENDING_COMMAND, &child);
 	child.keep_group = spec->keep_group;
-	child.ladder = ladder;
-	child.ladder_len = sizeof(ladder) / sizeof(ladder[0]);
 	child.events = &events;
 	child.data = capture;
 	return perch_child_start(capture->host, &child, &capture->child, err);
@@ -107,8 +99,8 @@ int capture_start(
 	}
 	capture->spec = *spec;
 	capture->host = host;
-	capture->timer.due = time_is_up;
-	int r = start_child(capture, err);
+	capture->timer.due = capture_time_is_up;
+	int r = capture_start_child(capture, err);
 	if (r < 0) {
 		capture_free(capture);
 		return r;
@@ -142,6 +134,6 @@ void capture_free(struct capture *capture)
 int capture_code(const struct capture *capture)
 {
 	if (capture->timed_out)
-		return STATUS_TIMED_OUT;
-	return capture->result.signal ? 128 + capture->result.signal : capture->result.exit_code;
+		return EXIT_TIMED_OUT;
+	return exit_status_of(capture->result.signal, capture->result.exit_code);
 }

@@ -35,7 +35,7 @@ struct cgroup {
 /* "perch-PID-NUMBER": who made it is known by its name. */
 static const char leaf_prefix[] = "perch-";
 
-static bool is_marked_as_delegated(const char *path)
+static bool cgroup_is_marked_as_delegated(const char *path)
 {
 	char mark[1];
 	return getxattr(path, "user.delegate", mark, sizeof(mark)) == 1 && mark[0] == '1';
@@ -46,28 +46,28 @@ const struct cgroup_tree cgroup_kernel_tree = {
 	.membership = "/proc/self/cgroup",
 	.make = mkdir,
 	.remove = rmdir,
-	.is_delegated = is_marked_as_delegated,
+	.is_delegated = cgroup_is_marked_as_delegated,
 };
 
 /* ---- the files in it --------------------------------------------------------- */
 
-static int open_file(int directory, const char *name, int flags)
+static int cgroup_open_file(int directory, const char *name, int flags)
 {
 	int fd = openat(directory, name, flags | O_CLOEXEC);
 	return fd < 0 ? -errno : fd_above_stdio(fd);
 }
 
-static int write_file(int directory, const char *name, const char *text)
+static int cgroup_write_file(int directory, const char *name, const char *text)
 {
-	_cleanup_fd_ int fd = open_file(directory, name, O_WRONLY);
+	_cleanup_fd_ int fd = cgroup_open_file(directory, name, O_WRONLY);
 	return fd < 0 ? fd : fd_write_all(fd, text, strlen(text));
 }
 
 /* Whether a word stands in the file, as a controller does in cgroup.controllers. */
-static bool file_has_word(int directory, const char *name, const char *word)
+static bool cgroup_file_has_word(int directory, const char *name, const char *word)
 {
 	char text[4096];
-	_cleanup_fd_ int fd = open_file(directory, name, O_RDONLY);
+	_cleanup_fd_ int fd = cgroup_open_file(directory, name, O_RDONLY);
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text));
 	struct str rest = str_trim((struct str){ text, n < 0 ? 0 : (size_t)n });
 	while (rest.len) {
@@ -81,40 +81,42 @@ static bool file_has_word(int directory, const char *name, const char *word)
 
 /* A controller that the cgroup above has and does not lend yet. That it refuses
  * is usual: it has processes of its own. */
-static void borrow(const char *above, const char *controller)
+static void cgroup_borrow(const char *above, const char *controller)
 {
 	_cleanup_fd_ int directory = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char request[32];
 	snprintf(request, sizeof(request), "+%s", controller);
 	if (directory >= 0)
-		write_file(directory, "cgroup.subtree_control", request);
+		cgroup_write_file(directory, "cgroup.subtree_control", request);
 }
 
-static bool set_limit(const struct cgroup *cgroup, const char *above, const char *controller,
+static bool cgroup_set_limit(const struct cgroup *cgroup, const char *above, const char *controller,
 	const char *file, uint64_t limit)
 {
 	if (!limit)
 		return false;
-	if (!file_has_word(cgroup->directory, "cgroup.controllers", controller))
-		borrow(above, controller);
+	if (!cgroup_file_has_word(cgroup->directory, "cgroup.controllers", controller))
+		cgroup_borrow(above, controller);
 	char text[32];
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)limit);
-	return write_file(cgroup->directory, file, text) == 0;
+	return cgroup_write_file(cgroup->directory, file, text) == 0;
 }
 
-static void set_limits(struct cgroup *cgroup, const char *above, const struct cgroup_limits *limits)
+static void cgroup_set_limits(
+	struct cgroup *cgroup, const char *above, const struct cgroup_limits *limits)
 {
-	cgroup->limits_memory = set_limit(cgroup, above, "memory", "memory.max", limits->memory);
-	cgroup->limits_processes = set_limit(cgroup, above, "pids", "pids.max", limits->processes);
+	cgroup->limits_memory = cgroup_set_limit(cgroup, above, "memory", "memory.max", limits->memory);
+	cgroup->limits_processes =
+		cgroup_set_limit(cgroup, above, "pids", "pids.max", limits->processes);
 	/* What is swapped out would not count. */
 	if (cgroup->limits_memory)
-		write_file(cgroup->directory, "memory.swap.max", "0");
+		cgroup_write_file(cgroup->directory, "memory.swap.max", "0");
 }
 
 /* ---- making one -------------------------------------------------------------- */
 
 /* Those of hosts that were killed; who is in use cannot be removed. */
-static void sweep(const struct cgroup_tree *tree, const char *above)
+static void cgroup_sweep(const struct cgroup_tree *tree, const char *above)
 {
 	DIR *directory = opendir(above);
 	const struct dirent *entry;
@@ -132,7 +134,7 @@ static void sweep(const struct cgroup_tree *tree, const char *above)
 		closedir(directory);
 }
 
-static int make_leaf(struct cgroup *cgroup, const char *above)
+static int cgroup_make_leaf(struct cgroup *cgroup, const char *above)
 {
 	static atomic_uint number;
 	char name[64];
@@ -149,13 +151,13 @@ static int make_leaf(struct cgroup *cgroup, const char *above)
 	return 0;
 }
 
-static int open_leaf(struct cgroup *cgroup)
+static int cgroup_open_leaf(struct cgroup *cgroup)
 {
-	cgroup->directory = open_file(AT_FDCWD, cgroup->path, O_RDONLY | O_DIRECTORY);
+	cgroup->directory = cgroup_open_file(AT_FDCWD, cgroup->path, O_RDONLY | O_DIRECTORY);
 	if (cgroup->directory < 0)
 		return cgroup->directory;
-	cgroup->entrance = open_file(cgroup->directory, "cgroup.procs", O_WRONLY);
-	cgroup->killer = open_file(cgroup->directory, "cgroup.kill", O_WRONLY);
+	cgroup->entrance = cgroup_open_file(cgroup->directory, "cgroup.procs", O_WRONLY);
+	cgroup->killer = cgroup_open_file(cgroup->directory, "cgroup.kill", O_WRONLY);
 	return cgroup->entrance < 0 ? cgroup->entrance : cgroup->killer < 0 ? cgroup->killer : 0;
 }
 
@@ -170,22 +172,22 @@ static void free_cgroup(struct cgroup *cgroup)
 	free(cgroup);
 }
 
-static int make_below(const struct cgroup_tree *tree, const char *above,
+static int cgroup_make_below(const struct cgroup_tree *tree, const char *above,
 	const struct cgroup_limits *limits, struct cgroup **ret_cgroup)
 {
 	struct cgroup *cgroup = malloc(sizeof(*cgroup));
 	if (!cgroup)
 		return -ENOMEM;
 	*cgroup = (struct cgroup){ .tree = tree, .directory = -1, .entrance = -1, .killer = -1 };
-	sweep(tree, above);
-	int r = make_leaf(cgroup, above);
+	cgroup_sweep(tree, above);
+	int r = cgroup_make_leaf(cgroup, above);
 	if (r == 0)
-		r = open_leaf(cgroup);
+		r = cgroup_open_leaf(cgroup);
 	if (r < 0) {
 		free_cgroup(cgroup);
 		return r;
 	}
-	set_limits(cgroup, above, limits);
+	cgroup_set_limits(cgroup, above, limits);
 	*ret_cgroup = cgroup;
 	return 0;
 }
@@ -204,9 +206,9 @@ int cgroup_open(const struct cgroup_tree *tree, const struct cgroup_limits *limi
 	*strrchr(above, '/') = '\0';
 	r = -ENOENT;
 	if (!place.is_top && tree->is_delegated(above))
-		r = make_below(tree, above, limits, ret_cgroup);
+		r = cgroup_make_below(tree, above, limits, ret_cgroup);
 	if (r < 0)
-		r = make_below(tree, own, limits, ret_cgroup);
+		r = cgroup_make_below(tree, own, limits, ret_cgroup);
 	if (r == -ENOMEM)
 		return err_no_memory(err);
 	char shown[FILE_SHOWN_MAX];
@@ -239,9 +241,9 @@ int cgroup_entrance(const struct cgroup *cgroup)
 
 /* "populated 0" comes with an event; looking again and again is for the case
  * that it came before. */
-static void await_empty(const struct cgroup *cgroup)
+static void cgroup_await_empty(const struct cgroup *cgroup)
 {
-	_cleanup_fd_ int fd = open_file(cgroup->directory, "cgroup.events", O_RDONLY);
+	_cleanup_fd_ int fd = cgroup_open_file(cgroup->directory, "cgroup.events", O_RDONLY);
 	uint64_t deadline = clock_after(clock_now_ns(), DEATH_WAIT_MS * NSEC_PER_MSEC);
 	while (fd >= 0 && clock_now_ns() < deadline) {
 		char text[256];
@@ -258,6 +260,6 @@ void cgroup_close(struct cgroup *cgroup)
 	if (!cgroup)
 		return;
 	(void)!write(cgroup->killer, "1", 1);
-	await_empty(cgroup);
+	cgroup_await_empty(cgroup);
 	free_cgroup(cgroup);
 }

@@ -14,7 +14,7 @@
 enum { TABLE_MAX = 1024 * 1024 };
 
 /* Blanks, tabs, line ends and backslashes stand there as \ooo. */
-static char *unescape(struct str text)
+static char *cgroup_find_unescape(struct str text)
 {
 	_cleanup_(buf_free) struct buf out = { 0 };
 	for (size_t i = 0; i < text.len; i++) {
@@ -28,7 +28,7 @@ static char *unescape(struct str text)
 }
 
 /* "0::/path": the line of version 2. */
-static struct str find_membership(struct str table)
+static struct str cgroup_find_membership(struct str table)
 {
 	while (table.len) {
 		struct str line = str_cut(&table, '\n');
@@ -44,7 +44,7 @@ struct mount {
 };
 
 /* "36 35 98:0 /root /point options … - cgroup2 …" */
-static bool parse_mount(struct str line, struct mount *ret_mount)
+static bool cgroup_find_parse_mount(struct str line, struct mount *ret_mount)
 {
 	static const struct str mark = { " - cgroup2 ", 11 };
 	if (!memmem(line.data, line.len, mark.data, mark.len))
@@ -56,7 +56,7 @@ static bool parse_mount(struct str line, struct mount *ret_mount)
 	return ret_mount->point.len > 0;
 }
 
-static bool is_below(struct str path, struct str root)
+static bool cgroup_find_is_below(struct str path, struct str root)
 {
 	if (str_is(root, "/"))
 		return true;
@@ -64,14 +64,15 @@ static bool is_below(struct str path, struct str root)
 }
 
 /* Joins the two: a mount may show a part of the tree alone. */
-static int locate(struct str table, struct str member, struct cgroup_place *ret_place)
+static int cgroup_find_locate(struct str table, struct str member, struct cgroup_place *ret_place)
 {
 	struct mount mount;
 	while (table.len) {
-		if (!parse_mount(str_cut(&table, '\n'), &mount) || !is_below(member, mount.root))
+		if (!cgroup_find_parse_mount(str_cut(&table, '\n'), &mount) ||
+			!cgroup_find_is_below(member, mount.root))
 			continue;
 		size_t skipped = str_is(mount.root, "/") ? 0 : mount.root.len;
-		_cleanup_free_ char *point = unescape(mount.point);
+		_cleanup_free_ char *point = cgroup_find_unescape(mount.point);
 		_cleanup_free_ char *rest =
 			str_dup((struct str){ member.data + skipped, member.len - skipped });
 		if (!point || !rest)
@@ -93,11 +94,11 @@ int cgroup_find(const struct cgroup_tree *tree, struct cgroup_place *ret_place, 
 		r = file_read(tree->membership, TABLE_MAX, &memberships, err);
 	if (r < 0)
 		return r == -ENOMEM ? r : PERCH_ESANDBOX;
-	struct str member = find_membership((struct str){ memberships.data, memberships.len });
+	struct str member = cgroup_find_membership((struct str){ memberships.data, memberships.len });
 	/* From inside a namespace of cgroups, what is outside begins with "/..". */
 	if (!member.len || str_has_prefix(member, STR("/..")))
 		return err_set(err, PERCH_ESANDBOX, "this process is in no cgroup of version 2");
-	r = locate((struct str){ mounts.data, mounts.len }, member, ret_place);
+	r = cgroup_find_locate((struct str){ mounts.data, mounts.len }, member, ret_place);
 	if (r == -ENOENT)
 		return err_set(err, PERCH_ESANDBOX, "no file system of cgroups of version 2 is mounted");
 	return r < 0 ? err_no_memory(err) : 0;

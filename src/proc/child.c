@@ -6,20 +6,20 @@
 #include <stddef.h>
 
 #include "base/fd.h"
+#include "base/macros.h"
 #include "proc/pidfd.h"
 #include "proc/room.h"
 
-#define CHILD_OF(pointer, member) \
-	((perch_child *)((char *)(pointer)-offsetof(struct perch_child, member)))
+#define CHILD_OF(pointer, member) container_of(pointer, perch_child, member)
 
-static void happen(perch_child *child, enum child_event event);
+static void child_happen(perch_child *child, enum child_event event);
 
-static bool has_open_stream(const perch_child *child)
+static bool child_has_open_stream(const perch_child *child)
 {
 	return stream_is_open(&child->streams[0]) || stream_is_open(&child->streams[1]);
 }
 
-static void start_clock(perch_child *child, uint64_t delay_ns)
+static void child_start_clock(perch_child *child, uint64_t delay_ns)
 {
 	timer_set(&child->host->loop.timers, &child->clock, clock_after(clock_now_ns(), delay_ns));
 }
@@ -37,40 +37,40 @@ int child_signal(perch_child *child, int signal)
 
 /* The process has exited. It stays a zombie for now, which keeps its number
  * and its group from being given to somebody else. */
-static void begin_linger(perch_child *child)
+static void child_begin_linger(perch_child *child)
 {
 	timer_cancel(&child->host->loop.timers, &child->climb);
 	if (child->events.exited)
 		child->events.exited(child, child->data, &child->result);
-	if (!has_open_stream(child))
-		happen(child, EVENT_CLOSED);
+	if (!child_has_open_stream(child))
+		child_happen(child, EVENT_CLOSED);
 	else if (child->linger_ns == 0)
-		happen(child, EVENT_TIME_UP);
+		child_happen(child, EVENT_TIME_UP);
 	else
-		start_clock(child, child->linger_ns);
+		child_start_clock(child, child->linger_ns);
 }
 
 /* Time is up for whoever holds the pipes. */
-static void kill_group(perch_child *child)
+static void child_kill_group(perch_child *child)
 {
 	if (child->keep_group) {
-		happen(child, EVENT_TIME_UP);
+		child_happen(child, EVENT_TIME_UP);
 		return;
 	}
 	child_signal(child, SIGKILL);
-	start_clock(child, CHILD_SETTLE_NS);
+	child_start_clock(child, CHILD_SETTLE_NS);
 }
 
 /* One last look into the pipes, after the kill: in this order nothing that was
  * written before is lost, and nobody can keep us reading. */
-static void read_last(perch_child *child)
+static void child_read_last(perch_child *child)
 {
 	for (int i = 0; i < STREAMS; i++)
 		stream_read_last(&child->streams[i]);
 }
 
 /* Kills what is left of the group, then lets the zombie go. */
-static void reap(perch_child *child)
+static void child_reap(perch_child *child)
 {
 	if (child->exit.fd < 0)
 		return;
@@ -84,24 +84,24 @@ static void reap(perch_child *child)
 	child->host->child_count--;
 }
 
-static void move_to_corpses(perch_child *child)
+static void child_move_to_corpses(perch_child *child)
 {
 	*child->link = child->next;
 	if (child->next)
 		child->next->link = child->link;
-	child->next = child->host->corpses;
-	child->host->corpses = child;
+	child->next = child->host->unreaped;
+	child->host->unreaped = child;
 }
 
 /* Everything was read. */
-static void bury(perch_child *child)
+static void child_bury(perch_child *child)
 {
 	timer_cancel(&child->host->loop.timers, &child->clock);
 	outbox_free(&child->outbox);
 	if (!child->keep_group)
-		reap(child);
+		child_reap(child);
 	if (child->is_given_back)
-		move_to_corpses(child);
+		child_move_to_corpses(child);
 	else if (child->events.ended)
 		child->events.ended(child, child->data, &child->result);
 }
@@ -119,15 +119,15 @@ static const struct transition {
 } life[CHILD_STATES][CHILD_EVENTS] = {
 	/* clang-format off */
 	/*                   EVENT_EXIT                        EVENT_CLOSED            EVENT_TIME_UP */
-	[CHILD_ALIVE]     = {{ begin_linger, CHILD_LINGERING }, STAY(CHILD_ALIVE),      STAY(CHILD_ALIVE) },
-	[CHILD_LINGERING] = { STAY(CHILD_LINGERING),            { bury, CHILD_ENDED },  { kill_group, CHILD_SETTLING } },
-	[CHILD_SETTLING]  = { STAY(CHILD_SETTLING),             { bury, CHILD_ENDED },  { read_last, CHILD_DRAINING } },
-	[CHILD_DRAINING]  = { STAY(CHILD_DRAINING),             { bury, CHILD_ENDED },  STAY(CHILD_DRAINING) },
+	[CHILD_ALIVE]     = {{ child_begin_linger, CHILD_LINGERING }, STAY(CHILD_ALIVE),      STAY(CHILD_ALIVE) },
+	[CHILD_LINGERING] = { STAY(CHILD_LINGERING),            { child_bury, CHILD_ENDED },  { child_kill_group, CHILD_SETTLING } },
+	[CHILD_SETTLING]  = { STAY(CHILD_SETTLING),             { child_bury, CHILD_ENDED },  { child_read_last, CHILD_DRAINING } },
+	[CHILD_DRAINING]  = { STAY(CHILD_DRAINING),             { child_bury, CHILD_ENDED },  STAY(CHILD_DRAINING) },
 	[CHILD_ENDED]     = { STAY(CHILD_ENDED),                STAY(CHILD_ENDED),      STAY(CHILD_ENDED) },
 	/* clang-format on */
 };
 
-static void happen(perch_child *child, enum child_event event)
+static void child_happen(perch_child *child, enum child_event event)
 {
 	const struct transition *transition = &life[child->state][event];
 	child->state = transition->next;
@@ -137,7 +137,7 @@ static void happen(perch_child *child, enum child_event event)
 
 /* ---- what feeds the table ---------------------------------------------- */
 
-static void exit_ready(struct source *source, uint32_t events)
+static void child_exit_ready(struct source *source, uint32_t events)
 {
 	(void)events;
 	perch_child *child = CHILD_OF(source, exit);
@@ -153,13 +153,13 @@ static void exit_ready(struct source *source, uint32_t events)
 	child->result.duration_ns = clock_now_ns() - child->born_ns;
 	/* That the guard could not be executed shows behind the birth. */
 	child->result.guarded &= child->room || child->host->guard.pid;
-	happen(child, EVENT_EXIT);
+	child_happen(child, EVENT_EXIT);
 }
 
-static void clock_due(struct timer *timer, uint64_t now_ns)
+static void child_clock_due(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	happen(CHILD_OF(timer, clock), EVENT_TIME_UP);
+	child_happen(CHILD_OF(timer, clock), EVENT_TIME_UP);
 }
 
 void child_stream_ended(perch_child *child, struct stream *stream)
@@ -171,8 +171,8 @@ void child_stream_ended(perch_child *child, struct stream *stream)
 	child->result.bytes_skipped += stream->lines.skipped;
 	if (child->events.closed)
 		child->events.closed(child, child->data, stream->which);
-	if (!has_open_stream(child))
-		happen(child, EVENT_CLOSED);
+	if (!child_has_open_stream(child))
+		child_happen(child, EVENT_CLOSED);
 }
 
 void child_take_line(perch_child *child, struct stream *stream, const perch_line *line)
@@ -189,7 +189,7 @@ void child_take_bytes(perch_child *child, struct stream *stream, const char *byt
 
 /* ---- climbing the ladder ----------------------------------------------- */
 
-static void take_step(perch_child *child, perch_step_action action)
+static void child_take_step(perch_child *child, perch_step_action action)
 {
 	child->result.last_step = action;
 	switch (action) {
@@ -210,12 +210,12 @@ static void take_step(perch_child *child, perch_step_action action)
 	}
 }
 
-static void climb_due(struct timer *timer, uint64_t now_ns)
+static void child_climb_due(struct timer *timer, uint64_t now_ns)
 {
 	perch_child *child = CHILD_OF(timer, climb);
 	const perch_step *step;
 	while (child->state == CHILD_ALIVE && (step = ladder_take(&child->ladder, now_ns)))
-		take_step(child, step->action);
+		child_take_step(child, step->action);
 	if (child->state == CHILD_ALIVE)
 		timer_set(&child->host->loop.timers, timer, ladder_next(&child->ladder));
 }
@@ -231,7 +231,7 @@ void perch_child_stop(perch_child *child)
 
 /* ---- the end of the object --------------------------------------------- */
 
-static void outbox_drained(struct outbox *outbox)
+static void child_outbox_drained(struct outbox *outbox)
 {
 	perch_child *child = CHILD_OF(outbox, outbox);
 	if (child->events.drained)
@@ -240,14 +240,14 @@ static void outbox_drained(struct outbox *outbox)
 
 void child_attach(perch_child *child)
 {
-	child->exit = (struct source){ .fd = -1, .ready = exit_ready };
-	child->clock = (struct timer){ .due = clock_due };
-	child->climb = (struct timer){ .due = climb_due };
-	child->outbox.drained = outbox_drained;
+	child->exit = (struct source){ .fd = -1, .ready = child_exit_ready };
+	child->clock = (struct timer){ .due = child_clock_due };
+	child->climb = (struct timer){ .due = child_climb_due };
+	child->outbox.drained = child_outbox_drained;
 }
 
 /* Nobody listens any more: no callback, no reading, only the burial. */
-static void give_back(perch_child *child)
+static void child_give_back(perch_child *child)
 {
 	child->events = (perch_child_events){ 0 };
 	child->is_given_back = true;
@@ -264,12 +264,12 @@ void perch_child_free(perch_child *child)
 	if (!child || child->is_given_back)
 		return;
 	perch_host *host = child->host;
-	give_back(child);
+	child_give_back(child);
 	if (child->state == CHILD_ENDED) {
-		reap(child);
-		move_to_corpses(child);
+		child_reap(child);
+		child_move_to_corpses(child);
 	} else {
-		happen(child, EVENT_CLOSED);
+		child_happen(child, EVENT_CLOSED);
 	}
 	if (!host->loop.dispatching)
 		child_free_corpses(host);
@@ -279,20 +279,20 @@ void perch_child_free(perch_child *child)
  * process that the kernel does not let die (it hangs in a device) is left. */
 void child_destroy(perch_child *child)
 {
-	give_back(child);
+	child_give_back(child);
 	struct timers *timers = &child->host->loop.timers;
 	timer_cancel(timers, &child->climb);
 	timer_cancel(timers, &child->clock);
 	if (child->exit.fd >= 0 && pidfd_wait(child->exit.fd, DEATH_WAIT_MS) == 1)
-		reap(child);
-	move_to_corpses(child);
+		child_reap(child);
+	child_move_to_corpses(child);
 }
 
 void child_free_corpses(perch_host *host)
 {
-	while (host->corpses) {
-		perch_child *child = host->corpses;
-		host->corpses = child->next;
+	while (host->unreaped) {
+		perch_child *child = host->unreaped;
+		host->unreaped = child->next;
 		child_free_memory(child);
 	}
 }

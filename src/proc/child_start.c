@@ -19,7 +19,7 @@ struct ends {
 	bool owned[3]; /* false: the caller's own descriptor, or ours for good */
 };
 
-static void close_ends(struct ends *ends)
+static void child_start_close_ends(struct ends *ends)
 {
 	for (int fd = 0; fd <= 2; fd++) {
 		if (ends->owned[fd])
@@ -27,7 +27,8 @@ static void close_ends(struct ends *ends)
 	}
 }
 
-static int copy_spec(const perch_child_spec *spec, perch_child_spec *ret_copy, perch_err *err)
+static int child_start_copy_spec(
+	const perch_child_spec *spec, perch_child_spec *ret_copy, perch_err *err)
 {
 	perch_child_spec copy = PERCH_CHILD_SPEC_INIT;
 	const size_t first = SIZED_UP_TO(perch_child_spec, program_fd);
@@ -46,13 +47,13 @@ static int copy_spec(const perch_child_spec *spec, perch_child_spec *ret_copy, p
 	return r;
 }
 
-static bool is_piped(perch_output_mode mode)
+static bool child_start_is_piped(perch_output_mode mode)
 {
 	return mode == PERCH_OUTPUT_LINES || mode == PERCH_OUTPUT_BYTES || mode == PERCH_OUTPUT_TAIL;
 }
 
 /* Makes a pipe; ours is the one end, non-blocking, the child's the other. */
-static int make_pipe(struct ends *ends, int fd, int *ret_ours)
+static int child_start_make_pipe(struct ends *ends, int fd, int *ret_ours)
 {
 	int read_end;
 	int write_end;
@@ -69,7 +70,8 @@ static int make_pipe(struct ends *ends, int fd, int *ret_ours)
 	return 0;
 }
 
-static int prepare_stdin(perch_child *child, const perch_child_spec *spec, struct ends *ends)
+static int child_start_prepare_stdin(
+	perch_child *child, const perch_child_spec *spec, struct ends *ends)
 {
 	int ours = -1;
 	int r = 0;
@@ -78,20 +80,20 @@ static int prepare_stdin(perch_child *child, const perch_child_spec *spec, struc
 	else if (spec->stdin_mode == PERCH_STDIN_FD)
 		ends->of_child[STDIN_FILENO] = spec->stdin_fd;
 	else if (spec->stdin_mode == PERCH_STDIN_PIPE)
-		r = make_pipe(ends, STDIN_FILENO, &ours);
+		r = child_start_make_pipe(ends, STDIN_FILENO, &ours);
 	child->outbox.source.fd = ours;
 	return r;
 }
 
 /* -1 would mean "ours" from here on: not what was asked for. */
-static bool lacks_descriptor(const perch_child_spec *spec)
+static bool child_start_lacks_descriptor(const perch_child_spec *spec)
 {
 	return (spec->stdin_mode == PERCH_STDIN_FD && spec->stdin_fd < 0) ||
 		(spec->stdout_mode == PERCH_OUTPUT_FD && spec->stdout_fd < 0) ||
 		(spec->stderr_mode == PERCH_OUTPUT_FD && spec->stderr_fd < 0);
 }
 
-static int prepare_output(
+static int child_start_prepare_output(
 	perch_child *child, perch_stream which, perch_output_mode mode, int fd, struct ends *ends)
 {
 	struct stream *stream = child_stream(child, which);
@@ -100,21 +102,23 @@ static int prepare_output(
 		ends->of_child[which] = child->host->spawner.null_fd;
 	else if (mode == PERCH_OUTPUT_FD)
 		ends->of_child[which] = fd;
-	if (!is_piped(mode))
+	if (!child_start_is_piped(mode))
 		return 0;
 	int ours = -1;
-	int r = make_pipe(ends, (int)which, &ours);
+	int r = child_start_make_pipe(ends, (int)which, &ours);
 	return r < 0 ? r : stream_open(stream, ours);
 }
 
-static int prepare_streams(
+static int child_start_prepare_streams(
 	perch_child *child, const perch_child_spec *spec, struct ends *ends, perch_err *err)
 {
-	int r = prepare_stdin(child, spec, ends);
+	int r = child_start_prepare_stdin(child, spec, ends);
 	if (r == 0)
-		r = prepare_output(child, PERCH_STDOUT, spec->stdout_mode, spec->stdout_fd, ends);
+		r = child_start_prepare_output(
+			child, PERCH_STDOUT, spec->stdout_mode, spec->stdout_fd, ends);
 	if (r == 0)
-		r = prepare_output(child, PERCH_STDERR, spec->stderr_mode, spec->stderr_fd, ends);
+		r = child_start_prepare_output(
+			child, PERCH_STDERR, spec->stderr_mode, spec->stderr_fd, ends);
 	if (r == 0)
 		return 0;
 	err_set(err, r, "cannot run '%s': no pipe: %s", spec->program, perch_strerror(r));
@@ -123,7 +127,7 @@ static int prepare_streams(
 	return r;
 }
 
-static int promise_timers(perch_host *host)
+static int child_start_promise_timers(perch_host *host)
 {
 	for (int i = 0; i < CHILD_TIMERS; i++) {
 		int r = timers_promise(&host->loop.timers);
@@ -136,7 +140,7 @@ static int promise_timers(perch_host *host)
 	return 0;
 }
 
-static perch_reach reach_of(const perch_child_spec *spec)
+static perch_reach child_start_reach_of(const perch_child_spec *spec)
 {
 	if (spec->confine && spec->confine->room)
 		return PERCH_REACH_PIDNS;
@@ -145,10 +149,10 @@ static perch_reach reach_of(const perch_child_spec *spec)
 	return spec->session == PERCH_SESSION_OWN ? PERCH_REACH_GROUP : PERCH_REACH_PROCESS;
 }
 
-static perch_child *new_child(perch_host *host, const perch_child_spec *spec)
+static perch_child *child_start_new_child(perch_host *host, const perch_child_spec *spec)
 {
 	perch_child *child = calloc(1, sizeof(*child));
-	if (!child || promise_timers(host) < 0) {
+	if (!child || child_start_promise_timers(host) < 0) {
 		free(child);
 		return NULL;
 	}
@@ -162,7 +166,7 @@ static perch_child *new_child(perch_host *host, const perch_child_spec *spec)
 	child->keep_group = spec->keep_group;
 	child->linger_ns = spec->linger_ns;
 	child->result.exit_code = -1;
-	child->result.reach = reach_of(spec);
+	child->result.reach = child_start_reach_of(spec);
 	ladder_init(&child->ladder, spec->ladder, spec->ladder_len);
 	outbox_init(&child->outbox, &host->loop, -1, spec->write_limit, NULL);
 	child->outbox.raises_nothing = host->ignores_sigpipe;
@@ -193,7 +197,7 @@ void child_free_memory(perch_child *child)
 /* Who enters a room starts at its root: a relative directory counts from ours,
  * by its name, because in there something else may be in its place. When ours was
  * removed there is none to start in but the root. */
-static int prepare_entry(
+static int child_start_prepare_entry(
 	const perch_child_spec *spec, const struct ends *ends, char **ret_here, perch_err *err)
 {
 	int r = room_admit(ends->of_child, err);
@@ -207,13 +211,13 @@ static int prepare_entry(
 }
 
 /* The birth itself. */
-static int launch(perch_child *child, const perch_child_spec *spec, const char *path,
+static int child_start_launch(perch_child *child, const perch_child_spec *spec, const char *path,
 	const struct ends *ends, perch_err *err)
 {
 	perch_host *host = child->host;
 	struct room *room = spec->confine ? spec->confine->room : NULL;
 	_cleanup_free_ char *here = NULL;
-	int r = room ? prepare_entry(spec, ends, &here, err) : 0;
+	int r = room ? child_start_prepare_entry(spec, ends, &here, err) : 0;
 	if (r < 0 && err)
 		err->stage = spawn_stage_name(STAGE_ROOM);
 	if (r < 0)
@@ -241,7 +245,7 @@ static int launch(perch_child *child, const perch_child_spec *spec, const char *
 	return 0;
 }
 
-static void join_host(perch_child *child)
+static void child_start_join_host(perch_child *child)
 {
 	perch_host *host = child->host;
 	child->next = host->children;
@@ -253,7 +257,7 @@ static void join_host(perch_child *child)
 }
 
 /* Of an open program the name is for messages alone. */
-static int find_program(const perch_child_spec *spec, char **ret_path, perch_err *err)
+static int child_start_find_program(const perch_child_spec *spec, char **ret_path, perch_err *err)
 {
 	if (!spec->program_fd)
 		return program_find(spec->program, spec->env, ret_path, err);
@@ -265,30 +269,30 @@ static int find_program(const perch_child_spec *spec, char **ret_path, perch_err
 }
 
 /* Everything that can fail before the birth; then the birth. */
-static int start(
+static int child_start_start(
 	perch_child *child, const perch_child_spec *spec, struct ends *ends, perch_err *err)
 {
 	_cleanup_free_ char *path = NULL;
 	bool is_in_room = child->result.reach == PERCH_REACH_PIDNS;
-	int r = find_program(spec, &path, err);
+	int r = child_start_find_program(spec, &path, err);
 	/* Before there are pipes: a guard that is being born holds what we hold. */
 	if (r == 0 && !is_in_room) /* whose init is a guard of its own */
 		r = guard_reserve(&child->host->guard, &child->guard_slot, err);
 	if (r < 0)
 		return r;
 	child->result.guarded = is_in_room || child->guard_slot;
-	r = prepare_streams(child, spec, ends, err);
+	r = child_start_prepare_streams(child, spec, ends, err);
 	if (r == 0)
-		r = launch(child, spec, path, ends, err);
+		r = child_start_launch(child, spec, path, ends, err);
 	if (r < 0)
 		guard_release(&child->host->guard, &child->guard_slot);
 	return r;
 }
 
 /* From here on the child lives: what cannot be watched is killed. */
-static int watch(perch_child *child, perch_err *err)
+static int child_start_watch(perch_child *child, perch_err *err)
 {
-	join_host(child);
+	child_start_join_host(child);
 	int r = loop_watch(&child->host->loop, &child->exit, EPOLLIN);
 	if (r < 0) {
 		perch_host *host = child->host;
@@ -305,26 +309,26 @@ int perch_child_start(
 	perch_host *host, const perch_child_spec *spec, perch_child **ret_child, perch_err *err)
 {
 	perch_child_spec copy;
-	int r = copy_spec(spec, &copy, err);
+	int r = child_start_copy_spec(spec, &copy, err);
 	if (r < 0)
 		return r;
 	if (!copy.argv || !copy.argv[0])
 		return err_set(err, -EINVAL, "a child needs an argv with at least its name");
-	if (lacks_descriptor(&copy))
+	if (child_start_lacks_descriptor(&copy))
 		return err_set(
 			err, -EBADF, "cannot run '%s': a stream of it has no descriptor", copy.program);
-	perch_child *child = new_child(host, &copy);
+	perch_child *child = child_start_new_child(host, &copy);
 	if (!child)
 		return err_no_memory(err);
 	struct ends ends = { .of_child = { -1, -1, -1 } };
-	r = start(child, &copy, &ends, err);
-	close_ends(&ends);
+	r = child_start_start(child, &copy, &ends, err);
+	child_start_close_ends(&ends);
 	guard_settle(&host->guard);
 	if (r < 0) {
 		child_free_memory(child);
 		return r;
 	}
-	r = watch(child, err);
+	r = child_start_watch(child, err);
 	if (r < 0)
 		return r;
 	*ret_child = child;

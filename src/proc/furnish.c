@@ -18,7 +18,7 @@
 #include "base/str.h"
 #include "proc/birth.h"
 #include "proc/furnish_place.h"
-#include "proc/stores.h"
+#include "proc/room_filesystems.h"
 
 /* ---- preparing, in the host ----------------------------------------------- */
 
@@ -26,26 +26,26 @@ enum {
 	BYTES_PER_INODE = 4096, /* so that a flood of empty files meets a limit as well */
 };
 
-static bool is_root(const char *path)
+static bool furnish_is_root(const char *path)
 {
 	return path[strspn(path, "/")] == '\0';
 }
 
-static bool is_whole_tree(const char *path)
+static bool furnish_is_whole_tree(const char *path)
 {
-	return path[0] == '/' && is_root(path);
+	return path[0] == '/' && furnish_is_root(path);
 }
 
-static bool is_of_proc(const char *path)
+static bool furnish_is_of_proc(const char *path)
 {
 	return strncmp(path, "/proc", 5) == 0 && (path[5] == '/' || !path[5]);
 }
 
 /* The room has a /proc of its own: nothing in there is what it was. */
-static int note_identity(struct furniture *item, int looked_up)
+static int furnish_note_identity(struct furniture *item, int looked_up)
 {
 	struct stat info;
-	if (looked_up <= 0 || is_of_proc(item->path))
+	if (looked_up <= 0 || furnish_is_of_proc(item->path))
 		return 0;
 	if (fstat(looked_up, &info) < 0)
 		return -errno;
@@ -55,11 +55,11 @@ static int note_identity(struct furniture *item, int looked_up)
 	return 0;
 }
 
-static int copy_mount(
+static int furnish_copy_mount(
 	struct furniture *item, const struct room_mount *mount, size_t number, perch_err *err)
 {
 	const char *path = mount->path;
-	if (!path || path[0] != '/' || is_root(path))
+	if (!path || path[0] != '/' || furnish_is_root(path))
 		return err_set(err, -EINVAL, "a room cannot change '%s': no absolute path below the root",
 			path ? path : "");
 	item->kind = mount->kind;
@@ -68,11 +68,11 @@ static int copy_mount(
 	snprintf(item->name, sizeof(item->name), "%zu", number);
 	if (!item->path)
 		return err_no_memory(err);
-	int r = note_identity(item, mount->looked_up);
+	int r = furnish_note_identity(item, mount->looked_up);
 	return r < 0 ? err_set(err, r, "a room cannot change '%s': %s", path, perch_strerror(r)) : 0;
 }
 
-static void set_tmp_size(struct furnishing *furnishing, uint64_t size)
+static void furnish_set_tmp_size(struct furnishing *furnishing, uint64_t size)
 {
 	unsigned long long bytes = size;
 	snprintf(furnishing->tmp_size, sizeof(furnishing->tmp_size), "%llu", bytes);
@@ -93,11 +93,12 @@ int furnish_prepare(
 		return err_no_memory(err);
 	uint64_t size = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (mounts[i].kind == ROOM_READ_ONLY && mounts[i].path && is_whole_tree(mounts[i].path)) {
+		if (mounts[i].kind == ROOM_READ_ONLY && mounts[i].path &&
+			furnish_is_whole_tree(mounts[i].path)) {
 			furnishing->is_read_only = true;
 			continue;
 		}
-		int r = copy_mount(&furnishing->items[furnishing->count++], &mounts[i], i, err);
+		int r = furnish_copy_mount(&furnishing->items[furnishing->count++], &mounts[i], i, err);
 		if (r < 0)
 			return r;
 		furnishing->has_void |= mounts[i].kind == ROOM_HIDE;
@@ -105,7 +106,7 @@ int furnish_prepare(
 		if (mounts[i].kind == ROOM_TMP && mounts[i].size > size)
 			size = mounts[i].size;
 	}
-	set_tmp_size(furnishing, size ? size : ROOM_TMP_SIZE_DEFAULT);
+	furnish_set_tmp_size(furnishing, size ? size : ROOM_TMP_SIZE_DEFAULT);
 	return 0;
 }
 
@@ -120,18 +121,18 @@ void furnish_free(struct furnishing *furnishing)
 /* ---- in the room: what paths lead to ---------------------------------------- */
 
 /* What we cannot get at, nobody in the room can: it has our user and less. */
-IN_CHILD static bool is_out_of_reach(int error)
+IN_CHILD static bool furnish_is_out_of_reach(int error)
 {
 	return error == ENOENT || error == ENOTDIR || error == EACCES;
 }
 
-IN_CHILD static int copy_tree(int directory, const char *path, unsigned flags)
+IN_CHILD static int furnish_copy_tree(int directory, const char *path, unsigned flags)
 {
 	return open_tree(directory, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | flags);
 }
 
 /* Puts a detached tree over what `target` refers to; closes both. */
-IN_CHILD static int put_over(int tree, int target)
+IN_CHILD static int furnish_put_over(int tree, int target)
 {
 	int error = errno;
 	if (tree >= 0 && target >= 0)
@@ -148,38 +149,38 @@ IN_CHILD static int put_over(int tree, int target)
 
 /* ---- in the room: one change each ------------------------------------------ */
 
-IN_CHILD static int hide(struct furniture *item, struct furnishing *furnishing)
+IN_CHILD static int furnish_hide(struct furniture *item, struct furnishing *furnishing)
 {
 	int tree = furnishing->stores[STORE_VOID];
 	struct stat info;
 	int target = furnish_find(item, &info);
 	if (target < 0)
-		return is_out_of_reach(errno) ? 0 : errno;
+		return furnish_is_out_of_reach(errno) ? 0 : errno;
 	if (!S_ISDIR(info.st_mode))
-		return put_over(copy_tree(tree, store_void_file, 0), target);
+		return furnish_put_over(furnish_copy_tree(tree, room_fs_void_file, 0), target);
 	if (mkdirat(tree, item->name, 0755) < 0)
 		return errno;
-	return put_over(copy_tree(tree, item->name, 0), target);
+	return furnish_put_over(furnish_copy_tree(tree, item->name, 0), target);
 }
 
 /* A mount point can neither be removed nor renamed: that is what keeps a link
  * from being replaced, which has nothing to be read-only. */
-IN_CHILD static int make_read_only(struct furniture *item, struct furnishing *furnishing)
+IN_CHILD static int furnish_make_read_only(struct furniture *item, struct furnishing *furnishing)
 {
 	(void)furnishing;
 	struct stat info;
 	int target = furnish_find(item, &info);
 	if (target < 0)
-		return is_out_of_reach(errno) ? 0 : errno;
-	int tree = copy_tree(target, "", AT_EMPTY_PATH | AT_RECURSIVE);
+		return furnish_is_out_of_reach(errno) ? 0 : errno;
+	int tree = furnish_copy_tree(target, "", AT_EMPTY_PATH | AT_RECURSIVE);
 	struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
 	if (tree >= 0 &&
 		mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &read_only, sizeof(read_only)) < 0)
 		return errno;
-	return put_over(tree, target);
+	return furnish_put_over(tree, target);
 }
 
-IN_CHILD static int make_tmp(struct furniture *item, struct furnishing *furnishing)
+IN_CHILD static int furnish_make_tmp(struct furniture *item, struct furnishing *furnishing)
 {
 	int store = furnishing->stores[STORE_TMP];
 	struct stat info;
@@ -189,13 +190,13 @@ IN_CHILD static int make_tmp(struct furniture *item, struct furnishing *furnishi
 	/* The mode once more: the first time, some bits are masked. */
 	if (mkdirat(store, item->name, 0700) < 0 || fchmodat(store, item->name, 01777, 0) < 0)
 		return errno;
-	return put_over(copy_tree(store, item->name, 0), target);
+	return furnish_put_over(furnish_copy_tree(store, item->name, 0), target);
 }
 
 /* ---- in the room: what is revealed ------------------------------------------ */
 
 /* The mode and the times of a device are not the room's. Writing to it is not a change of it. */
-IN_CHILD static int seal_device(int tree, mode_t mode)
+IN_CHILD static int furnish_seal_device(int tree, mode_t mode)
 {
 	struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
 	if (!S_ISCHR(mode) && !S_ISBLK(mode))
@@ -203,7 +204,7 @@ IN_CHILD static int seal_device(int tree, mode_t mode)
 	return mount_setattr(tree, "", AT_EMPTY_PATH, &read_only, sizeof(read_only)) < 0 ? errno : 0;
 }
 
-IN_CHILD static int reveal(struct furniture *item, struct furnishing *furnishing)
+IN_CHILD static int furnish_reveal(struct furniture *item, struct furnishing *furnishing)
 {
 	struct stat info;
 	if (item->link[0])
@@ -212,24 +213,24 @@ IN_CHILD static int reveal(struct furniture *item, struct furnishing *furnishing
 		return 0;
 	if (fstat(item->what_was_there, &info) < 0)
 		return errno;
-	int error = seal_device(item->what_was_there, info.st_mode);
+	int error = furnish_seal_device(item->what_was_there, info.st_mode);
 	if (error)
 		return error;
 	int target = furnish_place(item, &info, furnishing);
-	return target < 0 ? errno : put_over(item->what_was_there, target);
+	return target < 0 ? errno : furnish_put_over(item->what_was_there, target);
 }
 
 static int (*const change[])(struct furniture *item, struct furnishing *furnishing) = {
-	[ROOM_HIDE] = hide,
-	[ROOM_REVEAL] = reveal,
-	[ROOM_READ_ONLY] = make_read_only,
-	[ROOM_TMP] = make_tmp,
+	[ROOM_HIDE] = furnish_hide,
+	[ROOM_REVEAL] = furnish_reveal,
+	[ROOM_READ_ONLY] = furnish_make_read_only,
+	[ROOM_TMP] = furnish_make_tmp,
 };
 
 /* ---- in the room: all of it ------------------------------------------------ */
 
 /* Short links are made again, which is cheaper than a mount. */
-IN_CHILD static bool keep_link(struct furniture *item, int link)
+IN_CHILD static bool furnish_keep_link(struct furniture *item, int link)
 {
 	ssize_t len = readlinkat(link, "", item->link, sizeof(item->link));
 	bool is_short = len > 0 && (size_t)len < sizeof(item->link);
@@ -238,27 +239,27 @@ IN_CHILD static bool keep_link(struct furniture *item, int link)
 }
 
 /* A link stays a link: it must not reveal what it leads to. */
-IN_CHILD static int keep_item(struct furniture *item)
+IN_CHILD static int furnish_keep_item(struct furniture *item)
 {
 	struct stat info;
 	int found = furnish_find(item, &info);
 	if (found < 0)
-		return is_out_of_reach(errno) ? 0 : errno;
+		return furnish_is_out_of_reach(errno) ? 0 : errno;
 	int error = 0;
-	if (!S_ISLNK(info.st_mode) || !keep_link(item, found)) {
-		item->what_was_there = copy_tree(found, "", AT_EMPTY_PATH | AT_RECURSIVE);
-		error = item->what_was_there < 0 && !is_out_of_reach(errno) ? errno : 0;
+	if (!S_ISLNK(info.st_mode) || !furnish_keep_link(item, found)) {
+		item->what_was_there = furnish_copy_tree(found, "", AT_EMPTY_PATH | AT_RECURSIVE);
+		error = item->what_was_there < 0 && !furnish_is_out_of_reach(errno) ? errno : 0;
 	}
 	close(found);
 	return error;
 }
 
 /* Before anything is covered. */
-IN_CHILD static int keep_what_is_revealed(struct furnishing *furnishing)
+IN_CHILD static int furnish_keep_what_is_revealed(struct furnishing *furnishing)
 {
 	for (size_t i = 0; i < furnishing->count; i++) {
 		struct furniture *item = &furnishing->items[i];
-		int error = item->kind == ROOM_REVEAL ? keep_item(item) : 0;
+		int error = item->kind == ROOM_REVEAL ? furnish_keep_item(item) : 0;
 		if (!error)
 			continue;
 		furnishing->failed_at = item->path;
@@ -270,25 +271,25 @@ IN_CHILD static int keep_what_is_revealed(struct furnishing *furnishing)
 /* Where somebody has covered a part of /proc, as containers do, a new one is
  * not allowed: then the old one stays, and the stores lie on the root meanwhile,
  * where whoever is here already does not see them. */
-IN_CHILD static int mount_proc(struct furnishing *furnishing)
+IN_CHILD static int furnish_mount_proc(struct furnishing *furnishing)
 {
 	int r = mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
 	furnishing->has_own_proc = r == 0;
 	if (r == 0)
 		return 0;
-	return errno == EPERM ? stores_each(furnishing, store_move_to_root) : errno;
+	return errno == EPERM ? room_fs_each(furnishing, room_fs_move_to_root) : errno;
 }
 
 /* All but the stores, for the time being. */
-IN_CHILD static int make_all_read_only(const struct furnishing *furnishing)
+IN_CHILD static int furnish_make_all_read_only(const struct furnishing *furnishing)
 {
 	struct mount_attr on = { .attr_set = MOUNT_ATTR_RDONLY };
 	if (mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &on, sizeof(on)) < 0)
 		return errno;
-	return stores_each(furnishing, store_make_writable);
+	return room_fs_each(furnishing, room_fs_make_writable);
 }
 
-IN_CHILD static int change_all(struct furnishing *furnishing)
+IN_CHILD static int furnish_change_all(struct furnishing *furnishing)
 {
 	for (size_t i = 0; i < furnishing->count; i++) {
 		struct furniture *item = &furnishing->items[i];
@@ -305,18 +306,18 @@ int IN_CHILD furnish_run(struct furnishing *furnishing)
 {
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return errno;
-	int error = stores_open(furnishing);
+	int error = room_fs_open(furnishing);
 	if (!error)
-		error = mount_proc(furnishing);
+		error = furnish_mount_proc(furnishing);
 	if (!error)
-		error = keep_what_is_revealed(furnishing);
+		error = furnish_keep_what_is_revealed(furnishing);
 	if (!error && furnishing->is_read_only)
-		error = make_all_read_only(furnishing);
+		error = furnish_make_all_read_only(furnishing);
 	if (!error)
-		error = change_all(furnishing);
+		error = furnish_change_all(furnishing);
 	if (!error)
-		error = stores_seal_void(furnishing);
+		error = room_fs_seal_void(furnishing);
 	if (!error && !furnishing->has_own_proc)
-		error = stores_each(furnishing, store_take_away);
+		error = room_fs_each(furnishing, room_fs_take_away);
 	return error;
 }

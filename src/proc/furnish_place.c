@@ -14,7 +14,7 @@
 
 /* ---- what was looked up ------------------------------------------------------ */
 
-IN_CHILD static bool is_swapped(int error)
+IN_CHILD static bool furnish_place_is_swapped(int error)
 {
 	return error == ENOENT || error == ENOTDIR || error == ELOOP;
 }
@@ -41,7 +41,8 @@ int IN_CHILD furnish_find(const struct furniture *item, struct stat *ret_info)
 {
 	int fd = furnish_open(item->path);
 	if (fd < 0)
-		return furnish_refuse(-1, item->is_known && is_swapped(errno) ? ESTALE : errno);
+		return furnish_refuse(
+			-1, item->is_known && furnish_place_is_swapped(errno) ? ESTALE : errno);
 	if (fstat(fd, ret_info) < 0)
 		return furnish_refuse(fd, errno);
 	bool is_it = ret_info->st_dev == item->device && ret_info->st_ino == item->inode;
@@ -50,7 +51,7 @@ int IN_CHILD furnish_find(const struct furniture *item, struct stat *ret_info)
 
 /* ---- what is made in the stores ---------------------------------------------- */
 
-IN_CHILD static bool is_in_store(const struct furnishing *furnishing, dev_t device)
+IN_CHILD static bool furnish_place_is_in_store(const struct furnishing *furnishing, dev_t device)
 {
 	bool is_in = false;
 	for (int i = 0; i < STORE_COUNT; i++)
@@ -66,7 +67,7 @@ IN_CHILD static int furnish_step(const struct furnishing *furnishing, int holder
 	struct stat info;
 	int next = openat(holder, name, flags);
 	if (next < 0 && errno == ENOENT && fstat(holder, &info) == 0 &&
-		is_in_store(furnishing, info.st_dev)) {
+		furnish_place_is_in_store(furnishing, info.st_dev)) {
 		mkdirat(holder, name, 0755);
 		next = openat(holder, name, flags);
 	}
@@ -96,7 +97,7 @@ IN_CHILD static int furnish_open_directory(const struct furnishing *furnishing, 
 	return holder;
 }
 
-IN_CHILD static char *last_slash(char *path)
+IN_CHILD static char *furnish_place_last_slash(char *path)
 {
 	char *last = path;
 	for (; *path; path++) {
@@ -106,7 +107,8 @@ IN_CHILD static char *last_slash(char *path)
 	return last;
 }
 
-IN_CHILD static bool is_in_last_holder(const struct furnishing *furnishing, const char *path)
+IN_CHILD static bool furnish_place_is_in_last_holder(
+	const struct furnishing *furnishing, const char *path)
 {
 	const struct furnish_holder *holder = &furnishing->holder;
 	size_t i = 0;
@@ -121,7 +123,7 @@ IN_CHILD static int furnish_holder(struct furnishing *furnishing, char *path, ch
 {
 	struct furnish_holder *holder = &furnishing->holder;
 	size_t len = (size_t)(slash - path);
-	if (len == holder->len && is_in_last_holder(furnishing, path))
+	if (len == holder->len && furnish_place_is_in_last_holder(furnishing, path))
 		return holder->fd;
 	*slash = '\0';
 	int fd = furnish_open_directory(furnishing, path);
@@ -129,7 +131,7 @@ IN_CHILD static int furnish_holder(struct furnishing *furnishing, char *path, ch
 	struct stat info;
 	if (fd < 0 || fstat(fd, &info) < 0)
 		return furnish_refuse(fd, errno);
-	if (!is_in_store(furnishing, info.st_dev))
+	if (!furnish_place_is_in_store(furnishing, info.st_dev))
 		return furnish_refuse(fd, EXDEV);
 	if (holder->path)
 		close(holder->fd);
@@ -140,7 +142,7 @@ IN_CHILD static int furnish_holder(struct furnishing *furnishing, char *path, ch
 /* Where nothing covers it, the link is still there. */
 int IN_CHILD furnish_make_link(struct furniture *item, struct furnishing *furnishing)
 {
-	char *slash = last_slash(item->path);
+	char *slash = furnish_place_last_slash(item->path);
 	int holder = furnish_holder(furnishing, item->path, slash);
 	if (holder < 0)
 		return errno == EXDEV ? 0 : errno;
@@ -151,7 +153,7 @@ int IN_CHILD furnish_make_link(struct furniture *item, struct furnishing *furnis
 IN_CHILD static int furnish_make_place(
 	struct furniture *item, mode_t mode, struct furnishing *furnishing)
 {
-	char *slash = last_slash(item->path);
+	char *slash = furnish_place_last_slash(item->path);
 	int holder = furnish_holder(furnishing, item->path, slash);
 	if (holder < 0)
 		return furnish_refuse(-1, errno == EXDEV ? ESTALE : errno);
@@ -170,10 +172,12 @@ int IN_CHILD furnish_place(
 	if (target < 0 && errno == ENOENT)
 		return furnish_make_place(item, what->st_mode, furnishing);
 	if (target < 0)
-		return furnish_refuse(-1, item->is_known && is_swapped(errno) ? ESTALE : errno);
+		return furnish_refuse(
+			-1, item->is_known && furnish_place_is_swapped(errno) ? ESTALE : errno);
 	if (fstat(target, &info) < 0)
 		return furnish_refuse(target, errno);
 	bool is_itself = info.st_dev == what->st_dev && info.st_ino == what->st_ino;
-	return is_itself || is_in_store(furnishing, info.st_dev) ? target
-															 : furnish_refuse(target, ESTALE);
+	return is_itself || furnish_place_is_in_store(furnishing, info.st_dev)
+		? target
+		: furnish_refuse(target, ESTALE);
 }

@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/macros.h"
 #include "base/str.h"
 #include "proc/pidfd.h"
 
@@ -29,7 +30,7 @@ enum { GUARD_STARTS_MAX = 8 };
 static void guard_exited(struct source *source, uint32_t events);
 
 /* The guard is started in "/": a relative path of it counts from here. */
-static char *absolute_path(const char *path)
+static char *guard_absolute_path(const char *path)
 {
 	_cleanup_free_ char *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
 	if (!here)
@@ -47,7 +48,7 @@ int guard_init(struct guard *guard, const perch_host_options *options, struct lo
 	const char *path = options->guard_path ? options->guard_path : PERCH_GUARD_PATH;
 	*guard = (struct guard){
 		.mode = options->guard,
-		.path = absolute_path(path),
+		.path = guard_absolute_path(path),
 		.loop = loop,
 		.spawner = spawner,
 		.log = log,
@@ -58,7 +59,7 @@ int guard_init(struct guard *guard, const perch_host_options *options, struct lo
 	return guard->path ? 0 : -ENOMEM;
 }
 
-static int map_table(struct guard *guard)
+static int guard_map_table(struct guard *guard)
 {
 	if (guard->table)
 		return 0;
@@ -73,7 +74,7 @@ static int map_table(struct guard *guard)
 	return 0;
 }
 
-static int explain(const struct guard *guard, struct spawn_failure failure, perch_err *err)
+static int guard_explain(const struct guard *guard, struct spawn_failure failure, perch_err *err)
 {
 	struct spawn_plan plan = { .path = guard->path, .cwd = "/" };
 	return spawn_explain(&failure, &plan, err);
@@ -81,13 +82,13 @@ static int explain(const struct guard *guard, struct spawn_failure failure, perc
 
 /* Who requires a guard waits for it; and who cannot have two processes in one memory (valgrind),
  * or not with one errno. */
-static bool must_wait(const struct guard *guard)
+static bool guard_must_wait(const struct guard *guard)
 {
 	return guard->mode == PERCH_GUARD_REQUIRE || guard->spawner->plain_fork ||
 		!BARE_CALL_SPARES_ERRNO;
 }
 
-static int bear_and_wait(struct guard *guard, const int fds[3], perch_err *err)
+static int guard_bear_and_wait(struct guard *guard, const int fds[3], perch_err *err)
 {
 	const char *const argv[] = { "perch-guard", NULL };
 	const char *const env[] = { NULL };
@@ -101,31 +102,32 @@ static int bear_and_wait(struct guard *guard, const int fds[3], perch_err *err)
 	};
 	struct spawn_failure failure;
 	if (spawner_spawn(guard->spawner, &plan, &guard->pid, &guard->exit.fd, &failure) < 0)
-		return explain(guard, failure, err);
+		return guard_explain(guard, failure, err);
 	return 0;
 }
 
 /* While we go on. That there is no such program is seen at once all the same. */
-static int bear_aside(struct guard *guard, const int fds[3], perch_err *err)
+static int guard_bear_aside(struct guard *guard, const int fds[3], perch_err *err)
 {
 	if (faccessat(AT_FDCWD, guard->path, X_OK, AT_EACCESS) < 0)
-		return explain(guard, (struct spawn_failure){ STAGE_EXEC, errno }, err);
+		return guard_explain(guard, (struct spawn_failure){ STAGE_EXEC, errno }, err);
 	guard->birth = (struct guard_birth){
 		.path = guard->path,
 		.fds = { fds[0], fds[1], fds[2] },
 	};
 	int r = guard_birth(&guard->birth, guard->spawner, &guard->pid, &guard->exit.fd);
-	return r < 0 ? explain(guard, (struct spawn_failure){ STAGE_BIRTH, -r }, err) : 0;
+	return r < 0 ? guard_explain(guard, (struct spawn_failure){ STAGE_BIRTH, -r }, err) : 0;
 }
 
-static int start_process(struct guard *guard, int lifeline_read, int host_pidfd, perch_err *err)
+static int guard_start_process(
+	struct guard *guard, int lifeline_read, int host_pidfd, perch_err *err)
 {
 	int fds[] = {
 		[GUARD_FD_LIFELINE] = lifeline_read,
 		[GUARD_FD_TABLE] = guard->table_fd,
 		[GUARD_FD_HOST] = host_pidfd,
 	};
-	int r = (must_wait(guard) ? bear_and_wait : bear_aside)(guard, fds, err);
+	int r = (guard_must_wait(guard) ? guard_bear_and_wait : guard_bear_aside)(guard, fds, err);
 	if (r < 0)
 		return r;
 	r = loop_watch(guard->loop, &guard->exit, EPOLLIN);
@@ -135,7 +137,7 @@ static int start_process(struct guard *guard, int lifeline_read, int host_pidfd,
 /* Ends the guard process if there is one. Not by cutting its lifeline: then it
  * would kill the children that are alive. But a host that has become another user since then
  * may not kill its guard, nor them. */
-static void end_process(struct guard *guard)
+static void guard_end_process(struct guard *guard)
 {
 	if (guard->pid && pidfd_signal(guard->exit.fd, guard->pid, SIGKILL) < 0)
 		guard->lifeline = fd_close(guard->lifeline);
@@ -147,12 +149,12 @@ static void end_process(struct guard *guard)
 	guard->pid = 0;
 }
 
-static int start(struct guard *guard, perch_err *err)
+static int guard_start(struct guard *guard, perch_err *err)
 {
 	if (guard->starts >= GUARD_STARTS_MAX)
 		return err_set(
 			err, PERCH_EGUARD, "'%s' was started %d times and died", guard->path, GUARD_STARTS_MAX);
-	int r = map_table(guard);
+	int r = guard_map_table(guard);
 	if (r < 0)
 		return err_set(err, r, "no memory to share with the guard: %s", perch_strerror(r));
 	_cleanup_fd_ int lifeline_read = -1;
@@ -161,9 +163,9 @@ static int start(struct guard *guard, perch_err *err)
 	if (r < 0)
 		return err_set(err, r, "no pipe to the guard: %s", perch_strerror(r));
 	/* Without a pidfd (valgrind) the guard looks at its lifeline twice. */
-	r = start_process(guard, lifeline_read, host_pidfd < 0 ? lifeline_read : host_pidfd, err);
+	r = guard_start_process(guard, lifeline_read, host_pidfd < 0 ? lifeline_read : host_pidfd, err);
 	if (r < 0) {
-		end_process(guard);
+		guard_end_process(guard);
 		return r;
 	}
 	guard->starts++;
@@ -172,7 +174,7 @@ static int start(struct guard *guard, perch_err *err)
 }
 
 /* What may be better at the next child: descriptors, memory, processes. */
-static bool will_pass(int code)
+static bool guard_will_pass(int code)
 {
 	return code == -EMFILE || code == -ENFILE || code == -ENOMEM || code == -EAGAIN ||
 		code == -ENOSPC;
@@ -184,7 +186,7 @@ static int without_guard(struct guard *guard, const perch_err *why, perch_err *e
 	if (!guard->said_so)
 		log_warn(guard->log, "children will outlive a host that is killed: %s", why->text);
 	guard->said_so = true;
-	guard->gave_up = !will_pass(why->code);
+	guard->gave_up = !guard_will_pass(why->code);
 	if (guard->mode == PERCH_GUARD_REQUIRE)
 		return err_set(err, PERCH_EGUARD, "no child without its guard: %s", why->text);
 	return 0;
@@ -195,15 +197,15 @@ static int without_guard(struct guard *guard, const perch_err *why, perch_err *e
 static void guard_exited(struct source *source, uint32_t events)
 {
 	(void)events;
-	struct guard *guard = (struct guard *)((char *)source - offsetof(struct guard, exit));
+	struct guard *guard = container_of(source, struct guard, exit);
 	pid_t pid = guard->pid;
-	end_process(guard);
+	guard_end_process(guard);
 	perch_err why = { 0 };
 	int error = guard->birth.failure;
-	int r = error ? explain(guard, (struct spawn_failure){ STAGE_EXEC, error }, &why) : 0;
+	int r = error ? guard_explain(guard, (struct spawn_failure){ STAGE_EXEC, error }, &why) : 0;
 	if (r == 0) {
 		log_warn(guard->log, "perch-guard (process %d) was killed; starting it again", (int)pid);
-		r = start(guard, &why);
+		r = guard_start(guard, &why);
 		guard_settle(guard);
 	}
 	if (r < 0)
@@ -215,7 +217,7 @@ int guard_reserve(struct guard *guard, _Atomic int32_t **ret_slot, perch_err *er
 	if (guard->mode == PERCH_GUARD_OFF || (guard->gave_up && guard->mode == PERCH_GUARD_AUTO))
 		return 0;
 	perch_err why = { 0 };
-	if (!guard->pid && start(guard, &why) < 0)
+	if (!guard->pid && guard_start(guard, &why) < 0)
 		return without_guard(guard, &why, err);
 	for (uint32_t i = 0; i < GUARD_SLOTS; i++) {
 		uint32_t at = (guard->next_slot + i) % GUARD_SLOTS;
@@ -246,7 +248,7 @@ void guard_release(struct guard *guard, _Atomic int32_t **slot)
 
 void guard_keep_terminal(struct guard *guard, int fd, const char *restoring)
 {
-	if (!guard || guard->mode == PERCH_GUARD_OFF || map_table(guard) < 0)
+	if (!guard || guard->mode == PERCH_GUARD_OFF || guard_map_table(guard) < 0)
 		return;
 	struct guard_terminal *terminal = &guard->table->terminal;
 	*terminal = (struct guard_terminal){ 0 };
@@ -263,7 +265,7 @@ void guard_terminal_is_raw(struct guard *guard, int fd)
 		return;
 	atomic_store(&terminal->is_raw, 1);
 	if (!guard->pid && !guard->gave_up)
-		start(guard, NULL);
+		guard_start(guard, NULL);
 	guard_settle(guard);
 }
 
@@ -276,7 +278,7 @@ void guard_forget_terminal(struct guard *guard)
 /* There is nobody left to guard. */
 void guard_close(struct guard *guard)
 {
-	end_process(guard);
+	guard_end_process(guard);
 	if (guard->table)
 		munmap(guard->table, sizeof(*guard->table));
 	guard->table = NULL;

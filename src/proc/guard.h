@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "base/log.h"
-#include "guard/guard.h"
+#include "guard/guard_table.h"
 #include "perch/host.h"
 #include "proc/guard_birth.h"
 #include "proc/loop.h"

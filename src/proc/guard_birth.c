@@ -10,7 +10,7 @@
 
 enum { NOT_EXECUTED_STATUS = 127 };
 
-IN_CHILD static long keep_only(const int fds[3])
+IN_CHILD static long guard_birth_keep_only(const int fds[3])
 {
 	long r = 0;
 	for (int fd = 0; r >= 0 && fd <= 2; fd++)
@@ -18,20 +18,20 @@ IN_CHILD static long keep_only(const int fds[3])
 	return r < 0 ? r : bare_call(SYS_close_range, 3, ~0U, 0, 0, 0, 0);
 }
 
-IN_CHILD static void tell_host(struct guard_birth *birth)
+IN_CHILD static void guard_birth_tell_host(struct guard_birth *birth)
 {
 	atomic_store(&birth->is_new, 0);
 	bare_call(SYS_futex, (long)&birth->is_new, FUTEX_WAKE, 1, 0, 0, 0);
 }
 
 /* Signals stay blocked in the guard: it needs none, and there is no handler in it. */
-IN_CHILD static int run(void *data)
+IN_CHILD static int guard_birth_run(void *data)
 {
 	static const char *const argv[] = { "perch-guard", NULL };
 	static const char *const env[] = { NULL };
 	struct guard_birth *birth = data;
-	long r = keep_only(birth->fds);
-	tell_host(birth);
+	long r = guard_birth_keep_only(birth->fds);
+	guard_birth_tell_host(birth);
 	if (r >= 0)
 		r = bare_call(SYS_setsid, 0, 0, 0, 0, 0, 0);
 	if (r >= 0) /* it holds no directory that somebody may want to unmount */
@@ -45,7 +45,7 @@ IN_CHILD static int run(void *data)
 int guard_birth(struct guard_birth *birth, struct spawner *spawner, pid_t *ret_pid, int *ret_pidfd)
 {
 	atomic_store(&birth->is_new, 1);
-	int r = spawner_bear_aside(spawner, run, birth, &birth->is_new, ret_pid, ret_pidfd);
+	int r = spawner_bear_aside(spawner, guard_birth_run, birth, &birth->is_new, ret_pid, ret_pidfd);
 	if (r < 0)
 		atomic_store(&birth->is_new, 0);
 	return r;

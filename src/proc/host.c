@@ -10,7 +10,7 @@
 #include "base/sized.h"
 #include "proc/child.h"
 
-static int fill(perch_host *host, const perch_host_options *options)
+static int host_fill(perch_host *host, const perch_host_options *options)
 {
 	host->log = (struct log){ options->log, options->log_data, options->log_level };
 	host->die_with_thread = options->die_with_thread;
@@ -36,7 +36,7 @@ int perch_host_new(const perch_host_options *options, perch_host **ret_host, per
 		return err_no_memory(err);
 	/* Not the scratch: what is not read into costs no page. */
 	memset(host, 0, offsetof(perch_host, scratch));
-	r = fill(host, &copy);
+	r = host_fill(host, &copy);
 	if (r < 0) {
 		perch_host_free(host);
 		return err_set(err, r, "cannot make a host: %s", perch_strerror(r));

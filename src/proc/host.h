@@ -34,7 +34,7 @@ struct perch_host {
 	struct rlimit open_files; /* what children get of it; rlim_max 0 = what we have */
 	perch_child *children;    /* a list, newest first */
 	size_t child_count;
-	perch_child *corpses; /* given back and buried; their memory goes after the dispatch */
+	perch_child *unreaped; /* given back and buried; their memory goes after the dispatch */
 	struct host_guest *guests;
 	char scratch[SCRATCH_SIZE + 1];
 };

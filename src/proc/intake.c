@@ -1,6 +1,8 @@
 /* Lines from our own input. */
 #include "proc/intake.h"
 
+#include "base/macros.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -21,7 +23,7 @@ struct intake {
 	char chunk[INTAKE_CHUNK + 1];
 };
 
-static void pause_reading(struct intake *intake)
+static void intake_pause_reading(struct intake *intake)
 {
 	loop_watch(intake->loop, &intake->source, 0);
 	timer_cancel(&intake->loop->timers, &intake->step);
@@ -30,10 +32,10 @@ static void pause_reading(struct intake *intake)
 void intake_stop(struct intake *intake)
 {
 	intake->is_over = true;
-	pause_reading(intake);
+	intake_pause_reading(intake);
 }
 
-static bool take_line(void *data, const perch_line *line)
+static bool intake_take_line(void *data, const perch_line *line)
 {
 	struct intake *intake = data;
 	if (intake->is_over)
@@ -42,7 +44,7 @@ static bool take_line(void *data, const perch_line *line)
 	return !intake->is_held;
 }
 
-static void finish(struct intake *intake, int error)
+static void intake_finish(struct intake *intake, int error)
 {
 	if (error == 0)
 		error = lines_finish(&intake->lines);
@@ -52,7 +54,7 @@ static void finish(struct intake *intake, int error)
 	intake->events->ended(intake->data, error);
 }
 
-static void read_chunk(struct intake *intake)
+static void intake_read_chunk(struct intake *intake)
 {
 	ssize_t n = read(intake->source.fd, intake->chunk, INTAKE_CHUNK);
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
@@ -61,24 +63,24 @@ static void read_chunk(struct intake *intake)
 	if (n > 0)
 		r = lines_feed(&intake->lines, intake->chunk, (size_t)n);
 	if (n <= 0 || r < 0)
-		finish(intake, r);
+		intake_finish(intake, r);
 	if (intake->is_held)
-		pause_reading(intake);
+		intake_pause_reading(intake);
 }
 
-static void input_ready(struct source *source, uint32_t events)
+static void intake_input_ready(struct source *source, uint32_t events)
 {
 	(void)events;
-	read_chunk((struct intake *)((char *)source - offsetof(struct intake, source)));
+	intake_read_chunk(container_of(source, struct intake, source));
 }
 
 /* What was held back goes first; as long as anything is, nothing more is read. */
-static void step(struct timer *timer, uint64_t now_ns)
+static void intake_step(struct timer *timer, uint64_t now_ns)
 {
-	struct intake *intake = (struct intake *)((char *)timer - offsetof(struct intake, step));
+	struct intake *intake = container_of(timer, struct intake, step);
 	int r = lines_resume(&intake->lines);
 	if (r < 0)
-		finish(intake, r);
+		intake_finish(intake, r);
 	if (intake->is_over || intake->is_held)
 		return;
 	/* Not due again in this round: others must have their turn. */
@@ -87,7 +89,7 @@ static void step(struct timer *timer, uint64_t now_ns)
 	else if (loop_watch(intake->loop, &intake->source, EPOLLIN) < 0)
 		timer_set(&intake->loop->timers, &intake->step, clock_after(now_ns, WATCH_AGAIN_NS));
 	if (intake->is_steady)
-		read_chunk(intake);
+		intake_read_chunk(intake);
 }
 
 void intake_resume(struct intake *intake)
@@ -107,11 +109,11 @@ int intake_new(struct loop *loop, int fd, size_t limit, const struct intake_even
 		return -ENOMEM;
 	}
 	intake->loop = loop;
-	intake->source = (struct source){ .fd = fd, .ready = input_ready };
-	intake->step.due = step;
+	intake->source = (struct source){ .fd = fd, .ready = intake_input_ready };
+	intake->step.due = intake_step;
 	intake->events = events;
 	intake->data = data;
-	lines_init(&intake->lines, limit, take_line, intake);
+	lines_init(&intake->lines, limit, intake_take_line, intake);
 	int r = loop_watch(loop, &intake->source, EPOLLIN);
 	if (r == -EPERM) {
 		intake->is_steady = true;

@@ -18,7 +18,7 @@ void lines_free(struct lines *lines)
 }
 
 /* Drops the content; the memory too, when it is more than is worth keeping. */
-static void empty(struct buf *buf)
+static void lines_empty(struct buf *buf)
 {
 	if (buf->cap > LINES_KEEP)
 		buf_free(buf);
@@ -27,7 +27,7 @@ static void empty(struct buf *buf)
 }
 
 /* Hands out text[0..len), text[len] being writable. */
-static void hand_out(struct lines *lines, char *text, size_t len, unsigned flags)
+static void lines_hand_out(struct lines *lines, char *text, size_t len, unsigned flags)
 {
 	if (!(flags & PERCH_LINE_TOO_LONG) && len && text[len - 1] == '\r')
 		len--;
@@ -42,7 +42,7 @@ static void hand_out(struct lines *lines, char *text, size_t len, unsigned flags
 }
 
 /* A line may end in a '\r' that does not count: at most one byte more. */
-static bool is_too_long(const struct lines *lines, const char *text, size_t len)
+static bool lines_is_too_long(const struct lines *lines, const char *text, size_t len)
 {
 	if (len <= lines->limit)
 		return false;
@@ -50,7 +50,7 @@ static bool is_too_long(const struct lines *lines, const char *text, size_t len)
 }
 
 /* The limit is crossed: report what there is of the line, skip the rest. */
-static int report_too_long(struct lines *lines, const char *text, size_t len)
+static int lines_report_too_long(struct lines *lines, const char *text, size_t len)
 {
 	size_t room = lines->limit > lines->partial.len ? lines->limit - lines->partial.len : 0;
 	size_t more = len < room ? len : room;
@@ -60,72 +60,72 @@ static int report_too_long(struct lines *lines, const char *text, size_t len)
 		return r;
 	size_t head = lines->partial.len < lines->limit ? lines->partial.len : lines->limit;
 	lines->skipped += lines->partial.len - head + len - more;
-	hand_out(lines, lines->partial.data, head, PERCH_LINE_TOO_LONG);
-	empty(&lines->partial);
+	lines_hand_out(lines, lines->partial.data, head, PERCH_LINE_TOO_LONG);
+	lines_empty(&lines->partial);
 	return 0;
 }
 
 /* The rest of a line whose start is in `partial`: text[0..len), complete. */
-static int complete_partial(struct lines *lines, const char *text, size_t len)
+static int lines_complete_partial(struct lines *lines, const char *text, size_t len)
 {
 	buf_append(&lines->partial, text, len);
 	int r = buf_terminate(&lines->partial);
 	if (r < 0)
 		return r;
-	hand_out(lines, lines->partial.data, lines->partial.len, 0);
-	empty(&lines->partial);
+	lines_hand_out(lines, lines->partial.data, lines->partial.len, 0);
+	lines_empty(&lines->partial);
 	return 0;
 }
 
 /* Would partial + text[0..len) be too long? */
-static bool joined_is_too_long(const struct lines *lines, const char *text, size_t len)
+static bool lines_joined_is_too_long(const struct lines *lines, const char *text, size_t len)
 {
 	size_t total = lines->partial.len + len;
 	if (len)
 		return total > lines->limit && (total > lines->limit + 1 || text[len - 1] != '\r');
-	return is_too_long(lines, lines->partial.data, total);
+	return lines_is_too_long(lines, lines->partial.data, total);
 }
 
 /* One line that ends here: text[0..len) without its newline. */
-static int end_line(struct lines *lines, char *text, size_t len)
+static int lines_end_line(struct lines *lines, char *text, size_t len)
 {
 	if (lines->skipping) {
 		lines->skipping = false;
 		lines->skipped += len;
 		return 0;
 	}
-	if (joined_is_too_long(lines, text, len))
-		return report_too_long(lines, text, len);
+	if (lines_joined_is_too_long(lines, text, len))
+		return lines_report_too_long(lines, text, len);
 	if (lines->partial.len)
-		return complete_partial(lines, text, len);
-	hand_out(lines, text, len, 0);
+		return lines_complete_partial(lines, text, len);
+	lines_hand_out(lines, text, len, 0);
 	return 0;
 }
 
 /* The start (or the middle) of a line whose end has not come yet. */
-static int keep_start(struct lines *lines, const char *text, size_t len)
+static int lines_keep_start(struct lines *lines, const char *text, size_t len)
 {
 	if (lines->skipping)
 		lines->skipped += len;
 	if (lines->skipping || len == 0)
 		return 0;
-	if (!joined_is_too_long(lines, text, len))
+	if (!lines_joined_is_too_long(lines, text, len))
 		return buf_append(&lines->partial, text, len);
 	lines->skipping = true;
-	return report_too_long(lines, text, len);
+	return lines_report_too_long(lines, text, len);
 }
 
 /* Hands out lines until the bytes are used up or the taker has had enough.
  * Writes how far it came. */
-static int scan(struct lines *lines, char *data, size_t len, size_t *ret_used)
+static int lines_scan(struct lines *lines, char *data, size_t len, size_t *ret_used)
 {
 	size_t from = 0;
 	int r = 0;
 	while (r == 0 && from < len && !lines->stopped) {
 		char *newline = memchr(data + from, '\n', len - from);
 		size_t end = newline ? (size_t)(newline - data) : len;
-		r = newline ? end_line(lines, data + from, end - from)
-					: keep_start(lines, data + from, end - from);
+		r = newline ? lines_end_line(lines, data + from, end - from)
+					: lines_keep_start(lines, data + from, end - from);
 		from = newline ? end + 1 : len;
 	}
 	*ret_used = from;
@@ -135,7 +135,7 @@ static int scan(struct lines *lines, char *data, size_t len, size_t *ret_used)
 int lines_feed(struct lines *lines, char *data, size_t len)
 {
 	size_t used = 0;
-	int r = lines->stopped ? 0 : scan(lines, data, len, &used);
+	int r = lines->stopped ? 0 : lines_scan(lines, data, len, &used);
 	if (r < 0 || used == len)
 		return r;
 	r = buf_append(&lines->held, data + used, len - used);
@@ -148,11 +148,11 @@ int lines_resume(struct lines *lines)
 	lines->stopped = false;
 	if (!lines_are_held(lines))
 		return 0;
-	int r =
-		scan(lines, lines->held.data + lines->held_from, lines->held.len - lines->held_from, &used);
+	int r = lines_scan(
+		lines, lines->held.data + lines->held_from, lines->held.len - lines->held_from, &used);
 	lines->held_from += used;
 	if (!lines_are_held(lines)) {
-		empty(&lines->held);
+		lines_empty(&lines->held);
 		lines->held_from = 0;
 	}
 	return r;
@@ -164,7 +164,7 @@ int lines_finish(struct lines *lines)
 		return 0;
 	int r = buf_terminate(&lines->partial);
 	if (r == 0)
-		hand_out(lines, lines->partial.data, lines->partial.len, PERCH_LINE_UNTERMINATED);
-	empty(&lines->partial);
+		lines_hand_out(lines, lines->partial.data, lines->partial.len, PERCH_LINE_UNTERMINATED);
+	lines_empty(&lines->partial);
 	return r;
 }

@@ -20,7 +20,7 @@ void loop_close(struct loop *loop)
 }
 
 /* Events already fetched may name a source that its owner is about to free. */
-static void forget_fetched(struct loop *loop, const struct source *source)
+static void loop_forget_fetched(struct loop *loop, const struct source *source)
 {
 	for (int i = loop->batch_at; i < loop->batch_len; i++) {
 		if (loop->batch[i].data.ptr == source)
@@ -38,7 +38,7 @@ int loop_watch(struct loop *loop, struct source *source, uint32_t events)
 		return -errno;
 	source->watched = events;
 	if (!events)
-		forget_fetched(loop, source);
+		loop_forget_fetched(loop, source);
 	return 0;
 }
 
@@ -61,7 +61,7 @@ int loop_timeout_ms(const struct loop *loop)
 	return ms > INT_MAX ? INT_MAX : (int)ms;
 }
 
-static int earlier_ms(int a, int b)
+static int loop_earlier_ms(int a, int b)
 {
 	if (a < 0)
 		return b;
@@ -70,7 +70,7 @@ static int earlier_ms(int a, int b)
 
 int loop_run(struct loop *loop, int timeout_ms)
 {
-	int wait_ms = timeout_ms == 0 ? 0 : earlier_ms(timeout_ms, loop_timeout_ms(loop));
+	int wait_ms = timeout_ms == 0 ? 0 : loop_earlier_ms(timeout_ms, loop_timeout_ms(loop));
 	int fetched = epoll_wait(loop->epoll_fd, loop->batch, LOOP_BATCH, wait_ms);
 	if (fetched < 0)
 		return errno == EINTR ? 0 : -errno;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/macros.h"
 
 #ifndef RWF_NOSIGNAL
 #define RWF_NOSIGNAL 0x00000100 /* Linux 6.18 */
@@ -27,7 +28,7 @@ void outbox_init(struct outbox *outbox, struct loop *loop, int fd, size_t limit,
 	};
 }
 
-static void drop_queue(struct outbox *outbox)
+static void outbox_drop_queue(struct outbox *outbox)
 {
 	if (outbox->queue.cap > OUTBOX_KEEP)
 		buf_free(&outbox->queue);
@@ -36,22 +37,22 @@ static void drop_queue(struct outbox *outbox)
 	outbox->written = 0;
 }
 
-static void hang_up(struct outbox *outbox)
+static void outbox_hang_up(struct outbox *outbox)
 {
 	loop_watch(outbox->loop, &outbox->source, 0);
 	outbox->source.fd = fd_close(outbox->source.fd);
-	drop_queue(outbox);
+	outbox_drop_queue(outbox);
 }
 
 void outbox_free(struct outbox *outbox)
 {
 	if (outbox->source.fd >= 0 && !outbox->closing)
 		outbox->broken = true;
-	hang_up(outbox);
+	outbox_hang_up(outbox);
 	buf_free(&outbox->queue);
 }
 
-static ssize_t write_quietly(struct outbox *outbox, const void *data, size_t len)
+static ssize_t outbox_write_quietly(struct outbox *outbox, const void *data, size_t len)
 {
 	if (outbox->raises_nothing)
 		return write(outbox->source.fd, data, len);
@@ -66,25 +67,25 @@ static ssize_t write_quietly(struct outbox *outbox, const void *data, size_t len
 }
 
 /* Writes as much as the pipe takes. Returns the number of bytes, or -EPIPE. */
-static ssize_t push(struct outbox *outbox, const char *data, size_t len)
+static ssize_t outbox_push(struct outbox *outbox, const char *data, size_t len)
 {
 	size_t done = 0;
 	while (done < len) {
-		ssize_t n = write_quietly(outbox, data + done, len - done);
+		ssize_t n = outbox_write_quietly(outbox, data + done, len - done);
 		if (n >= 0) {
 			done += (size_t)n;
 		} else if (errno == EAGAIN) {
 			break;
 		} else if (errno != EINTR) {
 			outbox->broken = true;
-			hang_up(outbox);
+			outbox_hang_up(outbox);
 			return -EPIPE;
 		}
 	}
 	return (ssize_t)done;
 }
 
-static int enqueue(struct outbox *outbox, const char *data, size_t len)
+static int outbox_enqueue(struct outbox *outbox, const char *data, size_t len)
 {
 	if (outbox->written > outbox->queue.len / 2) {
 		buf_consume(&outbox->queue, outbox->written);
@@ -109,19 +110,19 @@ int outbox_write(struct outbox *outbox, const void *data, size_t len)
 	if (len > outbox->limit - outbox_waiting(outbox))
 		return -ENOBUFS;
 	if (outbox_waiting(outbox))
-		return enqueue(outbox, data, len);
-	drop_queue(outbox);
-	ssize_t n = push(outbox, data, len);
+		return outbox_enqueue(outbox, data, len);
+	outbox_drop_queue(outbox);
+	ssize_t n = outbox_push(outbox, data, len);
 	if (n < 0)
 		return (int)n;
 	if ((size_t)n == len)
 		return 0;
-	int r = enqueue(outbox, (const char *)data + n, len - (size_t)n);
+	int r = outbox_enqueue(outbox, (const char *)data + n, len - (size_t)n);
 	if (r < 0 && n > 0) {
 		/* Half a message is in the pipe and no memory for the other half:
 		 * better no more messages than a broken one. */
 		outbox->broken = true;
-		hang_up(outbox);
+		outbox_hang_up(outbox);
 	}
 	return r;
 }
@@ -130,16 +131,16 @@ int outbox_write(struct outbox *outbox, const void *data, size_t len)
 static void outbox_ready(struct source *source, uint32_t events)
 {
 	(void)events;
-	struct outbox *outbox = (struct outbox *)((char *)source - offsetof(struct outbox, source));
-	ssize_t n = push(outbox, outbox->queue.data + outbox->written, outbox_waiting(outbox));
+	struct outbox *outbox = container_of(source, struct outbox, source);
+	ssize_t n = outbox_push(outbox, outbox->queue.data + outbox->written, outbox_waiting(outbox));
 	if (n >= 0) {
 		outbox->written += (size_t)n;
 		if (outbox_waiting(outbox))
 			return;
-		drop_queue(outbox);
+		outbox_drop_queue(outbox);
 		loop_watch(outbox->loop, source, 0);
 		if (outbox->closing)
-			hang_up(outbox);
+			outbox_hang_up(outbox);
 	}
 	outbox->drained(outbox);
 }
@@ -148,5 +149,5 @@ void outbox_close(struct outbox *outbox)
 {
 	outbox->closing = true;
 	if (!outbox_waiting(outbox))
-		hang_up(outbox);
+		outbox_hang_up(outbox);
 }

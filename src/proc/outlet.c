@@ -11,13 +11,14 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/macros.h"
 
 enum {
 	PIECE = PIPE_BUF,              /* a pipe that takes anything takes so much at once */
 	OUTLET_KEEP = 2 * OUTLET_FULL, /* memory beyond it is given back when all is written */
 };
 
-static void forget(struct outlet *outlet)
+static void outlet_forget(struct outlet *outlet)
 {
 	if (outlet->queue.cap > OUTLET_KEEP)
 		buf_free(&outlet->queue);
@@ -26,20 +27,20 @@ static void forget(struct outlet *outlet)
 	outlet->written = 0;
 }
 
-static void fail(struct outlet *outlet, int error)
+static void outlet_fail(struct outlet *outlet, int error)
 {
 	outlet->error = error;
-	forget(outlet);
+	outlet_forget(outlet);
 }
 
-static bool takes_something(int fd)
+static bool outlet_takes_something(int fd)
 {
 	struct pollfd one = { .fd = fd, .events = POLLOUT };
 	return poll(&one, 1, 0) > 0;
 }
 
 /* Writes what can be written without waiting; EAGAIN when that is nothing. */
-static ssize_t write_piece(struct outlet *outlet, char *data, size_t len)
+static ssize_t outlet_write_piece(struct outlet *outlet, char *data, size_t len)
 {
 	int fd = outlet->source.fd;
 	if (!outlet->no_nowait) {
@@ -49,53 +50,53 @@ static ssize_t write_piece(struct outlet *outlet, char *data, size_t len)
 			return n;
 		outlet->no_nowait = true;
 	}
-	if (takes_something(fd))
+	if (outlet_takes_something(fd))
 		return write(fd, data, len < PIECE ? len : PIECE);
 	errno = EAGAIN;
 	return -1;
 }
 
 /* Returns whether anything could be. */
-static bool write_some(struct outlet *outlet)
+static bool outlet_write_some(struct outlet *outlet)
 {
 	size_t before = outlet->written;
 	while (outlet_waiting(outlet)) {
-		ssize_t n =
-			write_piece(outlet, outlet->queue.data + outlet->written, outlet_waiting(outlet));
+		ssize_t n = outlet_write_piece(
+			outlet, outlet->queue.data + outlet->written, outlet_waiting(outlet));
 		if (n >= 0) {
 			outlet->written += (size_t)n;
 		} else if (errno == EAGAIN) {
 			return outlet->written > before;
 		} else if (errno != EINTR) {
-			fail(outlet, -errno);
+			outlet_fail(outlet, -errno);
 			return true;
 		}
 	}
-	forget(outlet);
+	outlet_forget(outlet);
 	return true;
 }
 
-static void write_all(struct outlet *outlet)
+static void outlet_write_all(struct outlet *outlet)
 {
 	if (outlet->queue.len)
 		outlet->error =
 			fd_write_all_quietly(outlet->source.fd, outlet->queue.data, outlet->queue.len);
-	forget(outlet);
+	outlet_forget(outlet);
 }
 
 /* Also while nothing waits: that the reader has gone should be known at once. */
-static int watch(struct outlet *outlet)
+static int outlet_watch(struct outlet *outlet)
 {
 	uint32_t events = outlet_waiting(outlet) ? EPOLLOUT : EPOLLERR;
 	return loop_watch(outlet->loop, &outlet->source, outlet->error ? 0 : events);
 }
 
-static void check_patience(struct outlet *outlet, bool has_moved)
+static void outlet_check_patience(struct outlet *outlet, bool has_moved)
 {
 	struct timers *timers = &outlet->loop->timers;
 	bool waits = outlet->is_hurried && outlet_waiting(outlet);
 	if (waits && !outlet->patience_ns)
-		fail(outlet, -EPIPE);
+		outlet_fail(outlet, -EPIPE);
 	else if (!waits)
 		timer_cancel(timers, &outlet->patience);
 	else if (has_moved || !timer_is_set(&outlet->patience))
@@ -103,7 +104,7 @@ static void check_patience(struct outlet *outlet, bool has_moved)
 }
 
 /* What a reader of a moment ago has taken need not be kept until he has all of it. */
-static void check_room(struct outlet *outlet)
+static void outlet_check_room(struct outlet *outlet)
 {
 	if (outlet->written > outlet->queue.len / 2) {
 		buf_consume(&outlet->queue, outlet->written);
@@ -119,16 +120,16 @@ static void check_room(struct outlet *outlet)
 void outlet_flush(struct outlet *outlet)
 {
 	if (outlet->error)
-		forget(outlet);
+		outlet_forget(outlet);
 	if (!outlet->loop) {
-		write_all(outlet);
+		outlet_write_all(outlet);
 		return;
 	}
-	bool has_moved = outlet_waiting(outlet) && write_some(outlet);
-	check_patience(outlet, has_moved);
-	if (watch(outlet) < 0)
-		fail(outlet, -ENOMEM);
-	check_room(outlet);
+	bool has_moved = outlet_waiting(outlet) && outlet_write_some(outlet);
+	outlet_check_patience(outlet, has_moved);
+	if (outlet_watch(outlet) < 0)
+		outlet_fail(outlet, -ENOMEM);
+	outlet_check_room(outlet);
 }
 
 void outlet_take(struct outlet *outlet, struct buf *bytes)
@@ -138,7 +139,7 @@ void outlet_take(struct outlet *outlet, struct buf *bytes)
 		outlet->queue = *bytes;
 		*bytes = empty;
 	} else if (buf_append(&outlet->queue, bytes->data, bytes->len) < 0) {
-		fail(outlet, -ENOMEM);
+		outlet_fail(outlet, -ENOMEM);
 	}
 	buf_clear(bytes);
 	outlet_flush(outlet);
@@ -150,11 +151,11 @@ void outlet_hurry(struct outlet *outlet, uint64_t patience_ns)
 	outlet->patience_ns = patience_ns;
 	if (!outlet->loop)
 		return;
-	check_patience(outlet, true);
-	watch(outlet);
+	outlet_check_patience(outlet, true);
+	outlet_watch(outlet);
 }
 
-static void go_on(struct outlet *outlet, int error)
+static void outlet_go_on(struct outlet *outlet, int error)
 {
 	outlet->error = error;
 	outlet_flush(outlet);
@@ -162,22 +163,22 @@ static void go_on(struct outlet *outlet, int error)
 		outlet->events->moved(outlet);
 }
 
-static void patience_is_over(struct timer *timer, uint64_t now_ns)
+static void outlet_patience_is_over(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	go_on((struct outlet *)((char *)timer - offsetof(struct outlet, patience)), -EPIPE);
+	outlet_go_on(container_of(timer, struct outlet, patience), -EPIPE);
 }
 
-static void ready(struct source *source, uint32_t events)
+static void outlet_ready(struct source *source, uint32_t events)
 {
-	struct outlet *outlet = (struct outlet *)((char *)source - offsetof(struct outlet, source));
+	struct outlet *outlet = container_of(source, struct outlet, source);
 	bool has_gone = events & (EPOLLERR | EPOLLHUP);
-	go_on(outlet, has_gone ? -EPIPE : outlet->error);
+	outlet_go_on(outlet, has_gone ? -EPIPE : outlet->error);
 }
 
 /* What a terminal takes cannot be known before: it needs a description that does not block, of
  * our own. Where it may not be opened, who writes to it waits. */
-static int reopen_terminal(int fd)
+static int outlet_reopen_terminal(int fd)
 {
 	char path[32];
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -189,16 +190,16 @@ int outlet_open(
 	struct outlet *outlet, struct loop *loop, int fd, const struct outlet_events *events)
 {
 	static const struct outlet_events none;
-	int own_fd = reopen_terminal(fd);
+	int own_fd = outlet_reopen_terminal(fd);
 	*outlet = (struct outlet){
 		.loop = loop,
-		.source = { .fd = own_fd > 0 ? own_fd : fd, .ready = ready },
+		.source = { .fd = own_fd > 0 ? own_fd : fd, .ready = outlet_ready },
 		.own_fd = own_fd > 0 ? own_fd : 0,
 		.events = events ? events : &none,
-		.patience.due = patience_is_over,
+		.patience.due = outlet_patience_is_over,
 	};
 	bool is_promised = timers_promise(&loop->timers) == 0;
-	if (is_promised && watch(outlet) == 0)
+	if (is_promised && outlet_watch(outlet) == 0)
 		return 0;
 	if (is_promised)
 		timers_release(&loop->timers);

@@ -39,7 +39,7 @@ pid_t pidfd_born(pid_t pid, int *pidfd)
 	return -errno;
 }
 
-static struct exit_status from_siginfo(const siginfo_t *info)
+static struct exit_status pidfd_from_siginfo(const siginfo_t *info)
 {
 	if (info->si_code == CLD_EXITED)
 		return (struct exit_status){ .known = true, .exit_code = info->si_status };
@@ -53,7 +53,7 @@ static struct exit_status from_siginfo(const siginfo_t *info)
 
 /* Somebody has reaped our child: a program that ignores SIGCHLD, or one that
  * waits for any child. Newer kernels remember the status all the same. */
-static struct exit_status from_kernel_memory(int pidfd)
+static struct exit_status pidfd_from_kernel_memory(int pidfd)
 {
 	struct pidfd_information info = { .mask = INFO_EXIT };
 	if (ioctl(pidfd, GET_INFORMATION, &info) < 0 || !(info.mask & INFO_EXIT))
@@ -87,7 +87,7 @@ int pidfd_peek(int pidfd, struct exit_status *ret_status)
 		return -errno;
 	if (r == 0 && info.si_pid == 0)
 		return 0;
-	*ret_status = r < 0 ? from_kernel_memory(pidfd) : from_siginfo(&info);
+	*ret_status = r < 0 ? pidfd_from_kernel_memory(pidfd) : pidfd_from_siginfo(&info);
 	return 1;
 }
 
@@ -108,7 +108,7 @@ void pidfd_reap(int pidfd)
 		;
 }
 
-static int send_signal(int pidfd, int signal, unsigned flags)
+static int pidfd_send_signal(int pidfd, int signal, unsigned flags)
 {
 	return syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, flags) < 0 ? -errno : 0;
 }
@@ -116,7 +116,7 @@ static int send_signal(int pidfd, int signal, unsigned flags)
 /* valgrind does not know the call. */
 int pidfd_signal(int pidfd, pid_t pid, int signal)
 {
-	int r = send_signal(pidfd, signal, 0);
+	int r = pidfd_send_signal(pidfd, signal, 0);
 	if (r != -ENOSYS || pid <= 0)
 		return r;
 	return kill(pid, signal) < 0 ? -errno : 0;
@@ -124,7 +124,7 @@ int pidfd_signal(int pidfd, pid_t pid, int signal)
 
 int pidfd_signal_group(int pidfd, pid_t pid, bool is_reaped, int signal)
 {
-	int r = send_signal(pidfd, signal, SIGNAL_PROCESS_GROUP);
+	int r = pidfd_send_signal(pidfd, signal, SIGNAL_PROCESS_GROUP);
 	if (r != -EINVAL && r != -ENOSYS)
 		return r;
 	/* An older kernel. Without the zombie the number may be somebody else's. */

@@ -18,7 +18,7 @@
 /* What execvp takes without a PATH. */
 static const char DEFAULT_PATH[] = "/bin:/usr/bin";
 
-static const char *path_of(const char *const *env)
+static const char *program_path_of(const char *const *env)
 {
 	for (; *env; env++) {
 		if (strncmp(*env, "PATH=", 5) == 0)
@@ -29,7 +29,7 @@ static const char *path_of(const char *const *env)
 
 /* "directory/name" in buf. A relative directory is made absolute: the child
  * may start somewhere else. */
-static int join(struct buf *buf, struct str directory, const char *name)
+static int program_join(struct buf *buf, struct str directory, const char *name)
 {
 	buf_clear(buf);
 	if (!directory.len || directory.data[0] != '/') {
@@ -47,7 +47,7 @@ static int join(struct buf *buf, struct str directory, const char *name)
 
 /* 0 when it can be executed, -EACCES when it is there and cannot, else -ENOENT:
  * a directory on PATH that is not for us holds nothing for us. */
-static int check_executable(const char *path)
+static int program_check_executable(const char *path)
 {
 	struct stat info;
 	if (stat(path, &info) < 0)
@@ -57,7 +57,7 @@ static int check_executable(const char *path)
 	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 ? -errno : 0;
 }
 
-static int fail(perch_err *err, int code, const char *text, const char *name)
+static int program_fail(perch_err *err, int code, const char *text, const char *name)
 {
 	err_set(err, code, "%s: '%s'", text, name);
 	if (err)
@@ -65,16 +65,16 @@ static int fail(perch_err *err, int code, const char *text, const char *name)
 	return code;
 }
 
-static int search(const char *name, const char *path, struct buf *found)
+static int program_search(const char *name, const char *path, struct buf *found)
 {
 	int result = -ENOENT;
 	struct str rest = str_from(path);
 	do {
-		int r = join(found, str_cut(&rest, ':'), name);
+		int r = program_join(found, str_cut(&rest, ':'), name);
 		if (r == -ENOMEM || !found->data)
 			return r;
 		if (r == 0)
-			r = check_executable(found->data);
+			r = program_check_executable(found->data);
 		if (r == 0)
 			return 0;
 		if (r == -EACCES)
@@ -88,15 +88,15 @@ int program_find(const char *name, const char *const *env, char **ret_path, perc
 	_cleanup_(buf_free) struct buf found = { 0 };
 	int r;
 	if (!name[0])
-		return fail(err, -ENOENT, "the command is empty", name);
+		return program_fail(err, -ENOENT, "the command is empty", name);
 	if (strchr(name, '/'))
 		r = buf_append_text(&found, name);
 	else
-		r = search(name, path_of(env), &found);
+		r = program_search(name, program_path_of(env), &found);
 	if (r == -ENOENT)
-		return fail(err, r, "no such command on PATH", name);
+		return program_fail(err, r, "no such command on PATH", name);
 	if (r == -EACCES)
-		return fail(err, r, "found on PATH, but not executable", name);
+		return program_fail(err, r, "found on PATH, but not executable", name);
 	char *path = r < 0 ? NULL : buf_steal(&found);
 	if (!path)
 		return err_no_memory(err);

@@ -2,6 +2,7 @@
  * must never be one of them: `.venv/bin` stands first on the PATH of whoever activated
  * that environment, and a plugin writes there. So only directories count that a system
  * installs programs to, in the order in which PATH names them. */
+#include "base/macros.h"
 #include "proc/program.h"
 
 #include <errno.h>
@@ -40,8 +41,8 @@ static const char *const own_roots[] = {
 };
 
 enum {
-	OWN_DIRECTORIES = sizeof(own_directories) / sizeof(own_directories[0]),
-	OWN_ROOTS = sizeof(own_roots) / sizeof(own_roots[0]),
+	OWN_DIRECTORIES = COUNT(own_directories),
+	OWN_ROOTS = COUNT(own_roots),
 };
 
 const char PROGRAM_OWN_PATH[] = "/usr/local/bin:/usr/bin:/bin:/run/current-system/sw/bin:"

@@ -31,7 +31,7 @@ struct room {
 
 /* ---- words ----------------------------------------------------------------- */
 
-static int explain_birth(int error, perch_err *err)
+static int room_explain_birth(int error, perch_err *err)
 {
 	if (error == EAGAIN || error == ENOMEM)
 		return err_set(err, -error, "no room for the sandbox: %s", perch_strerror(-error));
@@ -42,7 +42,7 @@ static int explain_birth(int error, perch_err *err)
 		perch_strerror(-error));
 }
 
-static int explain_furnishing(int error, const struct furnishing *furnishing, perch_err *err)
+static int room_explain_furnishing(int error, const struct furnishing *furnishing, perch_err *err)
 {
 	const char *why = perch_strerror(-error);
 	if (error == ESTALE && furnishing->failed_at)
@@ -56,11 +56,11 @@ static int explain_furnishing(int error, const struct furnishing *furnishing, pe
 		err, PERCH_ESANDBOX, "no room for the sandbox: its mounts are not allowed here: %s", why);
 }
 
-static int explain(
+static int room_explain(
 	const struct spawn_failure *failure, const struct spawn_plan *plan, perch_err *err)
 {
 	if (failure->stage == STAGE_BIRTH)
-		return explain_birth(failure->error, err);
+		return room_explain_birth(failure->error, err);
 	if (failure->stage == STAGE_PRIVILEGES)
 		return err_set(err, PERCH_ESANDBOX,
 			"no room for the sandbox: its user cannot be mapped: %s%s",
@@ -69,7 +69,7 @@ static int explain(
 				? "; a process that has changed its user must call prctl(PR_SET_DUMPABLE, 1)"
 				: "");
 	if (failure->stage == STAGE_ROOM)
-		return explain_furnishing(failure->error, plan->furnishing, err);
+		return room_explain_furnishing(failure->error, plan->furnishing, err);
 	perch_err why = { 0 };
 	spawn_explain(failure, plan, &why);
 	return err_set(err, failure->stage == STAGE_DESCRIPTORS ? why.code : PERCH_ESANDBOX,
@@ -78,7 +78,7 @@ static int explain(
 
 /* ---- opening ---------------------------------------------------------------- */
 
-static int start_init(struct room *room, struct furnishing *furnishing, perch_err *err)
+static int room_start_init(struct room *room, struct furnishing *furnishing, perch_err *err)
 {
 	_cleanup_fd_ int their_lifeline = -1;
 	_cleanup_fd_ int host_pidfd = fd_above_stdio(pidfd_open_process(getpid()));
@@ -101,12 +101,12 @@ static int start_init(struct room *room, struct furnishing *furnishing, perch_er
 	plan.stdio[GUARD_FD_HOST] = host_pidfd;
 	struct spawn_failure failure;
 	if (spawner_spawn(&room->host->spawner, &plan, &room->pid, &room->pidfd, &failure) < 0)
-		return explain(&failure, &plan, err);
+		return room_explain(&failure, &plan, err);
 	return 0;
 }
 
 /* The init keeps its memory to itself, but not from whoever made its namespace. */
-static int open_root(pid_t init)
+static int room_open_root(pid_t init)
 {
 	char path[32];
 	snprintf(path, sizeof(path), "/proc/%d/root", (int)init);
@@ -131,7 +131,7 @@ struct opening {
 	perch_err *err;
 };
 
-static int prepare(struct furnishing *furnishing)
+static int room_prepare(struct furnishing *furnishing)
 {
 	struct opening *opening = (struct opening *)furnishing;
 	const struct room_mount *mounts = NULL;
@@ -147,9 +147,9 @@ static int open_room(struct room *room, struct opening *opening, perch_err *err)
 {
 	perch_err why = { 0 };
 	furnish_init(&opening->furnishing);
-	opening->furnishing.prepare = prepare;
+	opening->furnishing.prepare = room_prepare;
 	opening->err = err;
-	int r = start_init(room, &opening->furnishing, &why);
+	int r = room_start_init(room, &opening->furnishing, &why);
 	room->has_own_proc = opening->furnishing.has_own_proc;
 	furnish_free(&opening->furnishing);
 	if (opening->refused < 0)
@@ -173,7 +173,7 @@ int room_open_with(
 		free_room(room);
 		return r;
 	}
-	room->root = open_root(room->pid);
+	room->root = room_open_root(room->pid);
 	*ret_room = room;
 	return 0;
 }
@@ -183,7 +183,7 @@ struct known_mounts {
 	size_t count;
 };
 
-static int give_known(
+static int room_give_known(
 	void *data, const struct room_mount **ret_mounts, size_t *ret_count, perch_err *err)
 {
 	(void)err;
@@ -197,7 +197,7 @@ int room_open(perch_host *host, const struct room_mount *mounts, size_t count,
 	struct room **ret_room, perch_err *err)
 {
 	struct known_mounts known = { mounts, count };
-	return room_open_with(host, give_known, &known, ret_room, err);
+	return room_open_with(host, room_give_known, &known, ret_room, err);
 }
 
 int room_root(const struct room *room)
@@ -261,7 +261,7 @@ bool room_is_empty(const struct room *room)
 /* The kernel does not let an init go before everybody in its namespace was
  * reaped, and children that are ours are reaped when their life says so: then
  * the rest of the room is taken away by who leaves last. */
-static void await_children(const struct room *room)
+static void room_await_children(const struct room *room)
 {
 	for (const perch_child *child = room->host->children; child; child = child->next) {
 		if (child->room == room)
@@ -278,7 +278,7 @@ void room_close(struct room *room)
 	room->lifeline = fd_close(room->lifeline);
 	room->is_closed = true;
 	if (room->children) {
-		await_children(room);
+		room_await_children(room);
 		return;
 	}
 	if (pidfd_wait(room->pidfd, DEATH_WAIT_MS) == 1)

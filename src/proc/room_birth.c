@@ -59,7 +59,7 @@ void room_birth_end(bool was_open)
 	pthread_mutex_unlock(&turn);
 }
 
-static void fail(struct birth *birth, enum spawn_stage stage, int error)
+static void room_birth_fail(struct birth *birth, enum spawn_stage stage, int error)
 {
 	if (!birth->failure.error)
 		birth->failure = (struct spawn_failure){ .stage = stage, .error = error };
@@ -70,7 +70,7 @@ static void fail(struct birth *birth, enum spawn_stage stage, int error)
 /* What the kernel takes at most. */
 enum { MAP_TEXT = 4096 };
 
-static int write_proc(pid_t pid, const char *name, const char *text)
+static int room_birth_write_proc(pid_t pid, const char *name, const char *text)
 {
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
@@ -81,7 +81,7 @@ static int write_proc(pid_t pid, const char *name, const char *text)
 }
 
 /* "INSIDE OUTSIDE COUNT" a line. Everybody we know is the same in there. */
-static int write_whole_map(pid_t pid, const char *name)
+static int room_birth_write_whole_map(pid_t pid, const char *name)
 {
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/self/%s", name);
@@ -100,33 +100,33 @@ static int write_whole_map(pid_t pid, const char *name)
 		 len < sizeof(text) && sscanf(at, "%u %*u %u%n", &inside, &count, &used) == 2; at += used)
 		len +=
 			(size_t)snprintf(text + len, sizeof(text) - len, "%u %u %u\n", inside, inside, count);
-	return len < sizeof(text) ? write_proc(pid, name, text) : -E2BIG;
+	return len < sizeof(text) ? room_birth_write_proc(pid, name, text) : -E2BIG;
 }
 
-static int write_own_map(pid_t pid, const char *name, unsigned id)
+static int room_birth_write_own_map(pid_t pid, const char *name, unsigned id)
 {
 	char text[64];
 	snprintf(text, sizeof(text), "%u %u 1\n", id, id);
-	return write_proc(pid, name, text);
+	return room_birth_write_proc(pid, name, text);
 }
 
 /* Root may map everybody. Whoever may not, or is in a container where root may
  * not, maps itself, and others are `nobody` in there. */
-static int write_maps(pid_t pid)
+static int room_birth_write_maps(pid_t pid)
 {
-	if (geteuid() == 0 && write_whole_map(pid, "uid_map") == 0)
-		return write_whole_map(pid, "gid_map");
-	int r = write_own_map(pid, "uid_map", geteuid());
+	if (geteuid() == 0 && room_birth_write_whole_map(pid, "uid_map") == 0)
+		return room_birth_write_whole_map(pid, "gid_map");
+	int r = room_birth_write_own_map(pid, "uid_map", geteuid());
 	if (r == 0)
-		r = write_proc(pid, "setgroups", "deny");
-	return r < 0 ? r : write_own_map(pid, "gid_map", getegid());
+		r = room_birth_write_proc(pid, "setgroups", "deny");
+	return r < 0 ? r : room_birth_write_own_map(pid, "gid_map", getegid());
 }
 
 /* ---- the birth of an init -------------------------------------------------- */
 
 /* The init waits: until now it has done nothing that can fail but for a lack of
  * memory or descriptors, so that errno is ours. */
-static int let_furnish(struct furnishing *furnishing)
+static int room_birth_let_furnish(struct furnishing *furnishing)
 {
 	int r = furnishing->prepare(furnishing);
 	return r < 0 ? r : fd_write_all(furnishing->lifeline, "", 1);
@@ -138,14 +138,14 @@ pid_t room_birth_init(struct spawner *spawner, struct birth *birth, int *ret_pid
 	pid_t pid = clone(birth_run, spawner_stack(spawner, STACK_OF_CHILD),
 		CLONE_VM | CLONE_PIDFD | ROOM_NAMESPACES | SIGCHLD, birth, ret_pidfd);
 	pid = pidfd_born(pid, ret_pidfd);
-	int r = pid < 0 ? pid : write_maps(pid);
+	int r = pid < 0 ? pid : room_birth_write_maps(pid);
 	pthread_mutex_unlock(&turn);
 	if (pid < 0)
 		return pid;
 	if (r < 0)
-		fail(birth, STAGE_PRIVILEGES, -r);
-	else if (let_furnish(birth->plan->furnishing) < 0)
-		fail(birth, STAGE_ROOM, ECANCELED);
+		room_birth_fail(birth, STAGE_PRIVILEGES, -r);
+	else if (room_birth_let_furnish(birth->plan->furnishing) < 0)
+		room_birth_fail(birth, STAGE_ROOM, ECANCELED);
 	else
 		return pid;
 	pidfd_signal(*ret_pidfd, pid, SIGKILL);
@@ -165,7 +165,7 @@ struct guide {
 	_Atomic uint32_t is_awaited;
 };
 
-IN_CHILD static void give_up(struct guide *guide, enum spawn_stage stage)
+IN_CHILD static void room_birth_give_up(struct guide *guide, enum spawn_stage stage)
 {
 	guide->birth->failure = (struct spawn_failure){ .stage = stage, .error = errno };
 	guide->pidfd = -1; /* see pidfd_born */
@@ -175,28 +175,28 @@ IN_CHILD static void give_up(struct guide *guide, enum spawn_stage stage)
 }
 
 /* It does not wait for the child: who waits for both would be woken the later. */
-IN_CHILD static int lead_in(void *data)
+IN_CHILD static int room_birth_lead_in(void *data)
 {
 	struct guide *guide = data;
 	if (setns(guide->entrance, ROOM_NAMESPACES) < 0)
-		give_up(guide, STAGE_ROOM);
+		room_birth_give_up(guide, STAGE_ROOM);
 	int flags = CLONE_VM | CLONE_FILES | CLONE_PIDFD | CLONE_PARENT | CLONE_CHILD_CLEARTID;
 	pid_t child = clone(
 		birth_run, guide->stack, flags, guide->birth, &guide->pidfd, NULL, &guide->is_awaited);
 	if (child < 0)
-		give_up(guide, errno == EAGAIN ? STAGE_BIRTH : STAGE_ROOM);
+		room_birth_give_up(guide, errno == EAGAIN ? STAGE_BIRTH : STAGE_ROOM);
 	guide->child = child;
 	_exit(EXIT_SUCCESS);
 }
 
-static bool is_stopped(int pidfd)
+static bool room_birth_is_stopped(int pidfd)
 {
 	siginfo_t info = { 0 };
 	return waitid(P_PIDFD, (id_t)pidfd, &info, WSTOPPED | WNOHANG | __WALL) == 0 && info.si_pid;
 }
 
 /* Whether it is over: the child has executed its program, or there is none. */
-static bool await_some_time(struct guide *guide)
+static bool room_birth_await_some_time(struct guide *guide)
 {
 	const struct timespec look = { .tv_nsec = LOOK_MS * NSEC_PER_MSEC };
 	if (atomic_load(&guide->is_awaited))
@@ -206,7 +206,7 @@ static bool await_some_time(struct guide *guide)
 
 /* Somebody killed the guide. It may have borne a child all the same; that a descriptor's number
  * was noted does not say so. */
-static bool has_orphan(const struct guide *guide)
+static bool room_birth_has_orphan(const struct guide *guide)
 {
 	siginfo_t info;
 	int pidfd = guide->pidfd;
@@ -216,24 +216,24 @@ static bool has_orphan(const struct guide *guide)
 
 /* What lives in the room may stop the child before its exec, and us with it: it is woken; and
  * killed when that does not end. */
-static void await_child(struct guide *guide, int guide_pidfd)
+static void room_birth_await_child(struct guide *guide, int guide_pidfd)
 {
-	for (int wakings = 0; !await_some_time(guide);) {
+	for (int wakings = 0; !room_birth_await_some_time(guide);) {
 		bool is_alone = pidfd_wait(guide_pidfd, 0) == 1;
-		if (is_alone && !has_orphan(guide))
+		if (is_alone && !room_birth_has_orphan(guide))
 			break;
 		int pidfd = guide->pidfd;
-		if (pidfd >= 0 && is_stopped(pidfd))
+		if (pidfd >= 0 && room_birth_is_stopped(pidfd))
 			pidfd_signal(pidfd, 0, wakings++ < WAKINGS_MAX ? SIGCONT : SIGKILL);
 	}
 	pidfd_reap(guide_pidfd);
 }
 
 /* The child may be running on our memory still. */
-static void bury_orphan(struct guide *guide)
+static void room_birth_bury_orphan(struct guide *guide)
 {
-	fail(guide->birth, STAGE_ROOM, EINTR);
-	if (has_orphan(guide)) {
+	room_birth_fail(guide->birth, STAGE_ROOM, EINTR);
+	if (room_birth_has_orphan(guide)) {
 		pidfd_signal(guide->pidfd, 0, SIGKILL);
 		pidfd_wait(guide->pidfd, -1);
 	} else {
@@ -241,18 +241,18 @@ static void bury_orphan(struct guide *guide)
 	}
 }
 
-static int send_guide(struct spawner *spawner, struct guide *guide)
+static int room_birth_send_guide(struct spawner *spawner, struct guide *guide)
 {
 	_cleanup_fd_ int pidfd = -1;
 	/* No exit signal: nobody but us waits for a guide, or hears of its end. */
-	pid_t pid = clone(lead_in, spawner_stack(spawner, STACK_OF_GUIDE),
+	pid_t pid = clone(room_birth_lead_in, spawner_stack(spawner, STACK_OF_GUIDE),
 		CLONE_VM | CLONE_FILES | CLONE_PIDFD, guide, &pidfd);
 	pid = pidfd_born(pid, &pidfd);
 	if (pid < 0)
 		return pid;
-	await_child(guide, pidfd);
+	room_birth_await_child(guide, pidfd);
 	if (!guide->child && !guide->birth->failure.error)
-		bury_orphan(guide);
+		room_birth_bury_orphan(guide);
 	return 0;
 }
 
@@ -265,7 +265,7 @@ pid_t room_birth_child(struct spawner *spawner, struct birth *birth, int *ret_pi
 		.pidfd = -1,
 		.is_awaited = 1,
 	};
-	int r = send_guide(spawner, &guide);
+	int r = room_birth_send_guide(spawner, &guide);
 	*ret_pidfd = guide.pidfd;
 	return r < 0 ? r : guide.child;
 }

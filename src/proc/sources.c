@@ -1,4 +1,5 @@
 /* include/perch/loop.h: what others watch in the loop of a host. */
+#include "base/macros.h"
 #include "perch/loop.h"
 
 #include <errno.h>
@@ -32,9 +33,9 @@ static const struct {
 	{ PERCH_HANGUP, EPOLLHUP | EPOLLERR },
 };
 
-enum { SOURCE_EVENTS = sizeof(source_events) / sizeof(source_events[0]) };
+enum { SOURCE_EVENTS = COUNT(source_events) };
 
-static int source_bits(unsigned events, uint32_t *ret_bits)
+static int sources_source_bits(unsigned events, uint32_t *ret_bits)
 {
 	uint32_t bits = 0;
 	for (size_t i = 0; i < SOURCE_EVENTS; i++) {
@@ -48,7 +49,7 @@ static int source_bits(unsigned events, uint32_t *ret_bits)
 	return 0;
 }
 
-static void source_ready(struct source *source, uint32_t bits)
+static void sources_source_ready(struct source *source, uint32_t bits)
 {
 	perch_source *self = (perch_source *)source;
 	unsigned events = 0;
@@ -62,7 +63,7 @@ static void source_ready(struct source *source, uint32_t bits)
 int perch_source_watch(perch_source *source, unsigned events)
 {
 	uint32_t bits = 0;
-	int r = source_bits(events, &bits);
+	int r = sources_source_bits(events, &bits);
 	return r < 0 ? r : loop_watch(&source->host->loop, &source->source, bits);
 }
 
@@ -72,7 +73,7 @@ int perch_source_new(perch_host *host, int fd, unsigned events, perch_source_fn 
 	perch_source *source = calloc(1, sizeof(*source));
 	if (!source)
 		return err_no_memory(err);
-	*source = (perch_source){ { fd, 0, source_ready }, host, ready, data };
+	*source = (perch_source){ { fd, 0, sources_source_ready }, host, ready, data };
 	int r = perch_source_watch(source, events);
 	if (r < 0) {
 		free(source);
@@ -90,7 +91,7 @@ void perch_source_free(perch_source *source)
 	free(source);
 }
 
-static void source_timer_due(struct timer *timer, uint64_t now_ns)
+static void sources_source_timer_due(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
 	perch_timer *self = (perch_timer *)timer;
@@ -105,7 +106,7 @@ int perch_timer_new(
 		free(timer);
 		return err_no_memory(err);
 	}
-	*timer = (perch_timer){ { .due = source_timer_due }, host, due, data };
+	*timer = (perch_timer){ { .due = sources_source_timer_due }, host, due, data };
 	*ret_timer = timer;
 	return 0;
 }

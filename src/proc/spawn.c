@@ -21,13 +21,13 @@ enum { BIRTH_STACK = 64 * 1024 };
 
 /* valgrind runs a CLONE_VM child as a fork and knows no CLONE_FILES without
  * threads. It shows itself in LD_PRELOAD. */
-static bool is_under_valgrind(void)
+static bool spawn_is_under_valgrind(void)
 {
 	const char *preload = getenv("LD_PRELOAD");
 	return preload && strstr(preload, "vgpreload");
 }
 
-static int reserve_slots(struct spawner *spawner)
+static int spawn_reserve_slots(struct spawner *spawner)
 {
 	for (int i = 0; i < SLOT_COUNT; i++) {
 		spawner->slots[i] = fd_duplicate_above(spawner->null_fd, 3);
@@ -37,26 +37,26 @@ static int reserve_slots(struct spawner *spawner)
 	return 0;
 }
 
-static int open_null(void)
+static int spawn_open_null(void)
 {
 	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	return fd < 0 ? -errno : fd_above_stdio(fd);
 }
 
 /* With a page below them that nobody may touch: an overflow faults. */
-static size_t stack_size(void)
+static size_t spawn_stack_size(void)
 {
 	return BIRTH_STACKS * BIRTH_STACK + (size_t)sysconf(_SC_PAGESIZE);
 }
 
 void *spawner_stack(const struct spawner *spawner, enum birth_stack whose)
 {
-	return spawner->stack + stack_size() - (size_t)whose * BIRTH_STACK;
+	return spawner->stack + spawn_stack_size() - (size_t)whose * BIRTH_STACK;
 }
 
-static char *map_stack(void)
+static char *spawn_map_stack(void)
 {
-	char *stack = mmap(NULL, stack_size(), PROT_READ | PROT_WRITE,
+	char *stack = mmap(NULL, spawn_stack_size(), PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
 	if (stack == MAP_FAILED)
 		return NULL;
@@ -66,16 +66,16 @@ static char *map_stack(void)
 
 int spawner_init(struct spawner *spawner, bool plain_fork)
 {
-	*spawner = (struct spawner){ .plain_fork = plain_fork || is_under_valgrind() };
+	*spawner = (struct spawner){ .plain_fork = plain_fork || spawn_is_under_valgrind() };
 	for (int i = 0; i < SLOT_COUNT; i++)
 		spawner->slots[i] = -1;
-	spawner->null_fd = open_null();
+	spawner->null_fd = spawn_open_null();
 	if (spawner->null_fd < 0)
 		return spawner->null_fd;
-	int r = reserve_slots(spawner);
+	int r = spawn_reserve_slots(spawner);
 	if (r < 0)
 		return r;
-	spawner->stack = map_stack();
+	spawner->stack = spawn_map_stack();
 	return spawner->stack ? 0 : -ENOMEM;
 }
 
@@ -85,14 +85,14 @@ void spawner_close(struct spawner *spawner)
 		spawner->slots[i] = fd_close(spawner->slots[i]);
 	spawner->null_fd = fd_close(spawner->null_fd);
 	if (spawner->stack)
-		munmap(spawner->stack, stack_size());
+		munmap(spawner->stack, spawn_stack_size());
 	spawner->stack = NULL;
 }
 
 /* A stream that is to be ours but is closed here must not stay closed in the
  * child: the next file it opens would become its stdout. Nor must the exec
  * close it: one that is CLOEXEC here takes the way of the others. */
-static int stdio_source(const struct spawner *spawner, const struct spawn_plan *plan, int fd)
+static int spawn_stdio_source(const struct spawner *spawner, const struct spawn_plan *plan, int fd)
 {
 	if (plan->stdio[fd] >= 0)
 		return plan->stdio[fd];
@@ -102,7 +102,8 @@ static int stdio_source(const struct spawner *spawner, const struct spawn_plan *
 	return flags & FD_CLOEXEC ? fd : -1;
 }
 
-static int put_into_slot(struct spawner *spawner, enum spawn_slot slot, int fd, struct birth *birth)
+static int spawn_put_into_slot(
+	struct spawner *spawner, enum spawn_slot slot, int fd, struct birth *birth)
 {
 	if (fd < 0)
 		return 0;
@@ -112,19 +113,20 @@ static int put_into_slot(struct spawner *spawner, enum spawn_slot slot, int fd, 
 	return 0;
 }
 
-static int fill_slots(struct spawner *spawner, const struct spawn_plan *plan, struct birth *birth)
+static int spawn_fill_slots(
+	struct spawner *spawner, const struct spawn_plan *plan, struct birth *birth)
 {
 	int sources[SLOT_COUNT] = {
-		[SLOT_STDIN] = stdio_source(spawner, plan, STDIN_FILENO),
-		[SLOT_STDOUT] = stdio_source(spawner, plan, STDOUT_FILENO),
-		[SLOT_STDERR] = stdio_source(spawner, plan, STDERR_FILENO),
+		[SLOT_STDIN] = spawn_stdio_source(spawner, plan, STDIN_FILENO),
+		[SLOT_STDOUT] = spawn_stdio_source(spawner, plan, STDOUT_FILENO),
+		[SLOT_STDERR] = spawn_stdio_source(spawner, plan, STDERR_FILENO),
 		[SLOT_LANDLOCK] = plan->confine ? plan->confine->landlock_fd : -1,
 		[SLOT_PROGRAM] = plan->program_fd ? plan->program_fd : -1,
 		[SLOT_REPORT] = -1,
 	};
 	for (int slot = 0; slot < SLOT_COUNT; slot++) {
 		birth->fds[slot] = -1;
-		int r = put_into_slot(spawner, (enum spawn_slot)slot, sources[slot], birth);
+		int r = spawn_put_into_slot(spawner, (enum spawn_slot)slot, sources[slot], birth);
 		if (r < 0)
 			return r;
 		if (spawner->slots[slot] >= birth->first_unneeded_fd)
@@ -134,7 +136,7 @@ static int fill_slots(struct spawner *spawner, const struct spawn_plan *plan, st
 }
 
 /* As long as a slot refers to a pipe, the pipe has one writer more. */
-static void empty_slots(struct spawner *spawner, const struct birth *birth)
+static void spawn_empty_slots(struct spawner *spawner, const struct birth *birth)
 {
 	for (int slot = 0; slot < SLOT_COUNT; slot++) {
 		if (birth->fds[slot] >= 0)
@@ -145,14 +147,14 @@ static void empty_slots(struct spawner *spawner, const struct birth *birth)
 /* The fast way: the child borrows our memory and our descriptor table until
  * its exec, while this thread waits. No page table is copied, and the child's
  * report is simply there when we go on. */
-static pid_t clone_fast(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
+static pid_t spawn_clone_fast(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
 {
 	int flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_PIDFD | SIGCHLD;
 	pid_t pid = clone(birth_run, spawner_stack(spawner, STACK_OF_CHILD), flags, birth, ret_pidfd);
 	return pidfd_born(pid, ret_pidfd);
 }
 
-static void read_report(int fd, struct spawn_failure *failure)
+static void spawn_read_report(int fd, struct spawn_failure *failure)
 {
 	struct spawn_failure report;
 	ssize_t n;
@@ -164,7 +166,7 @@ static void read_report(int fd, struct spawn_failure *failure)
 }
 
 /* The plain way. The system call itself: libc's fork gives no pidfd. */
-static pid_t fork_plain(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
+static pid_t spawn_fork_plain(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
 {
 	(void)spawner;
 	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, NULL, ret_pidfd, NULL, NULL);
@@ -175,46 +177,46 @@ static pid_t fork_plain(struct spawner *spawner, struct birth *birth, int *ret_p
 
 /* For a child that has a descriptor table of its own when `bear` returns: its
  * report comes through a pipe that the exec closes. */
-static pid_t with_report(struct spawner *spawner, struct birth *birth, int *ret_pidfd,
+static pid_t spawn_with_report(struct spawner *spawner, struct birth *birth, int *ret_pidfd,
 	pid_t (*bear)(struct spawner *spawner, struct birth *birth, int *ret_pidfd))
 {
 	_cleanup_fd_ int report_read = -1;
 	_cleanup_fd_ int report_write = -1;
 	int r = fd_pipe(&report_read, &report_write);
 	if (r == 0)
-		r = put_into_slot(spawner, SLOT_REPORT, report_write, birth);
+		r = spawn_put_into_slot(spawner, SLOT_REPORT, report_write, birth);
 	pid_t pid = r < 0 ? r : bear(spawner, birth, ret_pidfd);
 	if (pid < 0)
 		return pid;
 	report_write = fd_close(report_write);
 	dup3(spawner->null_fd, spawner->slots[SLOT_REPORT], O_CLOEXEC);
-	read_report(report_read, &birth->failure);
+	spawn_read_report(report_read, &birth->failure);
 	return pid;
 }
 
 /* The end of a vfork is too early here: the kernel tells it a moment before the
  * child has left our memory. The pipe is closed a moment after. */
-static pid_t bear_into_room(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
+static pid_t spawn_bear_into_room(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
 {
 	bool was_open = room_birth_begin();
-	pid_t pid = with_report(spawner, birth, ret_pidfd, room_birth_child);
+	pid_t pid = spawn_with_report(spawner, birth, ret_pidfd, room_birth_child);
 	room_birth_end(was_open);
 	return pid;
 }
 
-static pid_t give_birth_somehow(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
+static pid_t spawn_give_birth_somehow(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
 {
 	const struct spawn_plan *plan = birth->plan;
 	if (plan->furnishing)
-		return with_report(spawner, birth, ret_pidfd, room_birth_init);
+		return spawn_with_report(spawner, birth, ret_pidfd, room_birth_init);
 	if (plan->confine && plan->confine->room)
-		return bear_into_room(spawner, birth, ret_pidfd);
-	return spawner->plain_fork ? with_report(spawner, birth, ret_pidfd, fork_plain)
-							   : clone_fast(spawner, birth, ret_pidfd);
+		return spawn_bear_into_room(spawner, birth, ret_pidfd);
+	return spawner->plain_fork ? spawn_with_report(spawner, birth, ret_pidfd, spawn_fork_plain)
+							   : spawn_clone_fast(spawner, birth, ret_pidfd);
 }
 
 /* Around a birth: a handler of ours must not run in a child that shares our memory. */
-static sigset_t block_signals(void)
+static sigset_t spawn_block_signals(void)
 {
 	sigset_t all;
 	sigset_t before;
@@ -224,25 +226,25 @@ static sigset_t block_signals(void)
 }
 
 /* Nor may this thread be cancelled: its stack is what the child works with. */
-static pid_t give_birth(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
+static pid_t spawn_give_birth(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
 {
-	sigset_t before = block_signals();
+	sigset_t before = spawn_block_signals();
 	int cancelled;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelled);
-	pid_t pid = give_birth_somehow(spawner, birth, ret_pidfd);
+	pid_t pid = spawn_give_birth_somehow(spawner, birth, ret_pidfd);
 	pthread_setcancelstate(cancelled, &cancelled);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return pid;
 }
 
-static int fail(struct spawn_failure *failure, enum spawn_stage stage, int error)
+static int spawn_fail(struct spawn_failure *failure, enum spawn_stage stage, int error)
 {
 	*failure = (struct spawn_failure){ .stage = stage, .error = error };
 	return -1;
 }
 
 /* A process that we cannot hold on to must not live. */
-static int move_above_stdio(int *pidfd, pid_t pid)
+static int spawn_move_above_stdio(int *pidfd, pid_t pid)
 {
 	if (*pidfd > 2)
 		return 0;
@@ -261,22 +263,22 @@ int spawner_spawn(struct spawner *spawner, const struct spawn_plan *plan, pid_t 
 	int *ret_pidfd, struct spawn_failure *failure)
 {
 	struct birth birth = { .plan = plan, .parent = getpid() };
-	int r = fill_slots(spawner, plan, &birth);
+	int r = spawn_fill_slots(spawner, plan, &birth);
 	_cleanup_fd_ int pidfd = -1;
-	pid_t pid = r < 0 ? r : give_birth(spawner, &birth, &pidfd);
-	empty_slots(spawner, &birth);
+	pid_t pid = r < 0 ? r : spawn_give_birth(spawner, &birth, &pidfd);
+	spawn_empty_slots(spawner, &birth);
 	if (r < 0)
-		return fail(failure, STAGE_DESCRIPTORS, -r);
+		return spawn_fail(failure, STAGE_DESCRIPTORS, -r);
 	if (pid < 0)
-		return fail(failure, STAGE_BIRTH, -pid);
+		return spawn_fail(failure, STAGE_BIRTH, -pid);
 	if (birth.failure.error) {
 		pidfd_reap(pidfd);
 		*failure = birth.failure;
 		return -1;
 	}
-	r = move_above_stdio(&pidfd, pid);
+	r = spawn_move_above_stdio(&pidfd, pid);
 	if (r < 0)
-		return fail(failure, STAGE_DESCRIPTORS, -r);
+		return spawn_fail(failure, STAGE_DESCRIPTORS, -r);
 	*ret_pid = pid;
 	*ret_pidfd = fd_steal(&pidfd);
 	return 0;
@@ -288,10 +290,10 @@ int spawner_bear_aside(struct spawner *spawner, int (*run)(void *data), void *da
 	int flags = CLONE_VM | CLONE_PIDFD | CLONE_CHILD_CLEARTID | SIGCHLD;
 	void *stack = spawner_stack(spawner, STACK_ASIDE);
 	_cleanup_fd_ int pidfd = -1;
-	sigset_t before = block_signals();
+	sigset_t before = spawn_block_signals();
 	pid_t pid = pidfd_born(clone(run, stack, flags, data, &pidfd, NULL, is_aside), &pidfd);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	int r = pid < 0 ? pid : move_above_stdio(&pidfd, pid);
+	int r = pid < 0 ? pid : spawn_move_above_stdio(&pidfd, pid);
 	if (r < 0)
 		return r;
 	*ret_pid = pid;

@@ -39,7 +39,7 @@ const char *spawn_stage_name(enum spawn_stage stage)
 }
 
 /* A relative path was looked up in the child's directory. */
-static int open_in_cwd(const struct spawn_plan *plan)
+static int spawn_error_open_in_cwd(const struct spawn_plan *plan)
 {
 	_cleanup_fd_ int dir = open(plan->cwd ? plan->cwd : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
@@ -47,27 +47,27 @@ static int open_in_cwd(const struct spawn_plan *plan)
 	return openat(dir, plan->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-static bool is_in_room(const struct spawn_plan *plan)
+static bool spawn_error_is_in_room(const struct spawn_plan *plan)
 {
 	return plan->confine && plan->confine->room;
 }
 
 /* Out here nothing is missing that the kernel looks for. */
-static bool can_be_run_here(struct str interpreter)
+static bool spawn_error_can_be_run_here(struct str interpreter)
 {
 	_cleanup_free_ char *path = str_dup(interpreter);
 	return !interpreter.len || !path || access(path, X_OK) == 0;
 }
 
 /* exec says ENOENT for a missing program and for a missing interpreter. */
-static int explain_missing(const struct spawn_plan *plan, perch_err *err)
+static int spawn_error_explain_missing(const struct spawn_plan *plan, perch_err *err)
 {
-	_cleanup_fd_ int fd = open_in_cwd(plan);
+	_cleanup_fd_ int fd = spawn_error_open_in_cwd(plan);
 	if (fd < 0)
 		return err_set(err, -ENOENT, "cannot run '%s': there is no such file", plan->path);
 	char line[PROGRAM_FIRST_LINE + 1];
 	struct str interpreter = program_interpreter(fd, line);
-	if (is_in_room(plan) && can_be_run_here(interpreter))
+	if (spawn_error_is_in_room(plan) && spawn_error_can_be_run_here(interpreter))
 		return err_set(err, -ENOENT,
 			"cannot run '%s': it, or what it needs, is hidden in its sandbox", plan->path);
 	if (!interpreter.len)
@@ -80,9 +80,9 @@ static int explain_missing(const struct spawn_plan *plan, perch_err *err)
 		is_dos ? "; the file has DOS line endings: convert it" : "");
 }
 
-static int explain_forbidden(const struct spawn_plan *plan, perch_err *err)
+static int spawn_error_explain_forbidden(const struct spawn_plan *plan, perch_err *err)
 {
-	_cleanup_fd_ int fd = open_in_cwd(plan);
+	_cleanup_fd_ int fd = spawn_error_open_in_cwd(plan);
 	struct stat info;
 	if (fd < 0 || fstat(fd, &info) < 0)
 		return err_set(err, -EACCES, "cannot run '%s': permission denied", plan->path);
@@ -102,7 +102,7 @@ static int explain_forbidden(const struct spawn_plan *plan, perch_err *err)
 		plan->path);
 }
 
-static size_t strings_size(const char *const *strings)
+static size_t spawn_error_strings_size(const char *const *strings)
 {
 	size_t size = 0;
 	for (; *strings; strings++)
@@ -110,13 +110,13 @@ static size_t strings_size(const char *const *strings)
 	return size;
 }
 
-static int explain_exec(int error, const struct spawn_plan *plan, perch_err *err)
+static int spawn_error_explain_exec(int error, const struct spawn_plan *plan, perch_err *err)
 {
 	switch (error) {
 	case ENOENT:
-		return explain_missing(plan, err);
+		return spawn_error_explain_missing(plan, err);
 	case EACCES:
-		return explain_forbidden(plan, err);
+		return spawn_error_explain_forbidden(plan, err);
 	case ENOEXEC:
 		return err_set(err, -ENOEXEC,
 			"cannot run '%s': neither a program for this machine nor a script with a #! line",
@@ -125,24 +125,25 @@ static int explain_exec(int error, const struct spawn_plan *plan, perch_err *err
 		return err_set(err, -E2BIG,
 			"cannot run '%s': arguments and environment are too large (%zu bytes in all; one "
 			"string may have %d, all together about a quarter of the stack limit)",
-			plan->path, strings_size(plan->argv) + strings_size(plan->env), 32 * 4096);
+			plan->path, spawn_error_strings_size(plan->argv) + spawn_error_strings_size(plan->env),
+			32 * 4096);
 	default:
 		return err_set(err, -error, "cannot run '%s': %s", plan->path, perch_strerror(-error));
 	}
 }
 
-static int explain_stage(
+static int spawn_error_explain_stage(
 	const struct spawn_failure *failure, const struct spawn_plan *plan, perch_err *err)
 {
 	int code = -failure->error;
 	const char *why = perch_strerror(code);
 	switch (failure->stage) {
 	case STAGE_EXEC:
-		return explain_exec(failure->error, plan, err);
+		return spawn_error_explain_exec(failure->error, plan, err);
 	case STAGE_CWD:
 		return err_set(err, code, "cannot run '%s' in '%s'%s: %s", plan->path,
-			plan->cwd ? plan->cwd : plan->here, is_in_room(plan) ? ", as its sandbox shows it" : "",
-			why);
+			plan->cwd ? plan->cwd : plan->here,
+			spawn_error_is_in_room(plan) ? ", as its sandbox shows it" : "", why);
 	case STAGE_BIRTH:
 		if (failure->error == EAGAIN)
 			return err_set(err, code,
@@ -170,7 +171,7 @@ static int explain_stage(
 int spawn_explain(
 	const struct spawn_failure *failure, const struct spawn_plan *plan, perch_err *err)
 {
-	int code = explain_stage(failure, plan, err);
+	int code = spawn_error_explain_stage(failure, plan, err);
 	if (err)
 		err->stage = spawn_stage_name(failure->stage);
 	return code;

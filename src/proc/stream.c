@@ -8,11 +8,12 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/macros.h"
 
 static void stream_ready(struct source *source, uint32_t events);
 static void stream_woken(struct timer *timer, uint64_t now_ns);
 
-static bool take_line(void *data, const perch_line *line)
+static bool stream_take_line(void *data, const perch_line *line)
 {
 	struct stream *stream = data;
 	child_take_line(stream->child, stream, line);
@@ -23,7 +24,7 @@ int stream_open(struct stream *stream, int fd)
 {
 	stream->source = (struct source){ .fd = fd, .ready = stream_ready };
 	stream->wake = (struct timer){ .due = stream_woken };
-	lines_init(&stream->lines, stream->lines.limit, take_line, stream);
+	lines_init(&stream->lines, stream->lines.limit, stream_take_line, stream);
 	return loop_watch(stream->loop, &stream->source, EPOLLIN);
 }
 
@@ -47,7 +48,7 @@ void stream_free(struct stream *stream)
 
 /* The pipe is at its end. What was held back comes first, and a stream that is
  * paused does not end. */
-static void end(struct stream *stream)
+static void stream_end(struct stream *stream)
 {
 	stream->saw_end = true;
 	if (!stream->paused && !lines_are_held(&stream->lines) && lines_finish(&stream->lines) < 0)
@@ -64,14 +65,14 @@ static void end(struct stream *stream)
 }
 
 /* Without memory for what came, the stream cannot go on truthfully. */
-static void give_up(struct stream *stream)
+static void stream_give_up(struct stream *stream)
 {
 	stream->lost_output = true;
 	lines_free(&stream->lines);
-	end(stream);
+	stream_end(stream);
 }
 
-static int deliver(struct stream *stream, char *bytes, size_t len)
+static int stream_deliver(struct stream *stream, char *bytes, size_t len)
 {
 	switch (stream->mode) {
 	case PERCH_OUTPUT_LINES:
@@ -85,7 +86,7 @@ static int deliver(struct stream *stream, char *bytes, size_t len)
 }
 
 /* How much may be read now. */
-static size_t allowance(const struct stream *stream)
+static size_t stream_allowance(const struct stream *stream)
 {
 	if (stream->is_bounded && stream->last_bytes < SCRATCH_SIZE)
 		return (size_t)stream->last_bytes;
@@ -93,30 +94,30 @@ static size_t allowance(const struct stream *stream)
 }
 
 /* Has somebody the other end still open? */
-static bool has_writer(const struct stream *stream)
+static bool stream_has_writer(const struct stream *stream)
 {
 	struct pollfd end = { .fd = stream->source.fd, .events = POLLIN };
 	return poll(&end, 1, 0) <= 0 || !(end.revents & POLLHUP);
 }
 
 /* Reads once. Returns whether there may be more to read at once. */
-static bool read_some(struct stream *stream)
+static bool stream_read_some(struct stream *stream)
 {
-	size_t most = allowance(stream);
+	size_t most = stream_allowance(stream);
 	ssize_t n = most ? read(stream->source.fd, stream->scratch, most) : 0;
 	if (n < 0 && errno == EINTR)
 		return true;
 	if (n < 0 && errno == EAGAIN && !stream->is_bounded)
 		return false;
 	if (n <= 0) {
-		stream->held = n < 0 || (most == 0 && has_writer(stream));
-		end(stream);
+		stream->held = n < 0 || (most == 0 && stream_has_writer(stream));
+		stream_end(stream);
 		return false;
 	}
 	if (stream->is_bounded)
 		stream->last_bytes -= (uint64_t)n;
-	if (deliver(stream, stream->scratch, (size_t)n) < 0) {
-		give_up(stream);
+	if (stream_deliver(stream, stream->scratch, (size_t)n) < 0) {
+		stream_give_up(stream);
 		return false;
 	}
 	return !stream->paused && stream_is_open(stream);
@@ -125,8 +126,8 @@ static bool read_some(struct stream *stream)
 static void stream_ready(struct source *source, uint32_t events)
 {
 	(void)events;
-	struct stream *stream = (struct stream *)((char *)source - offsetof(struct stream, source));
-	read_some(stream);
+	struct stream *stream = container_of(source, struct stream, source);
+	stream_read_some(stream);
 }
 
 void stream_read_last(struct stream *stream)
@@ -139,7 +140,7 @@ void stream_read_last(struct stream *stream)
 		stream->is_bounded = true;
 		stream->last_bytes = (uint64_t)waiting;
 	}
-	while (!stream->paused && stream_is_open(stream) && read_some(stream))
+	while (!stream->paused && stream_is_open(stream) && stream_read_some(stream))
 		;
 }
 
@@ -161,9 +162,9 @@ void stream_resume(struct stream *stream)
 }
 
 /* What came meanwhile is read at once: it is often the end. */
-static void go_on(struct stream *stream)
+static void stream_go_on(struct stream *stream)
 {
-	read_some(stream);
+	stream_read_some(stream);
 	if (stream->paused || !stream_is_open(stream) || stream->saw_end)
 		return;
 	if (loop_watch(stream->loop, &stream->source, EPOLLIN) < 0)
@@ -174,15 +175,15 @@ static void go_on(struct stream *stream)
 static void stream_woken(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	struct stream *stream = (struct stream *)((char *)timer - offsetof(struct stream, wake));
+	struct stream *stream = container_of(timer, struct stream, wake);
 	if (lines_resume(&stream->lines) < 0)
-		give_up(stream);
+		stream_give_up(stream);
 	else if (stream->paused || !stream_is_open(stream))
 		return;
 	else if (stream->saw_end)
-		end(stream);
+		stream_end(stream);
 	else if (stream->is_bounded)
 		stream_read_last(stream);
 	else
-		go_on(stream);
+		stream_go_on(stream);
 }

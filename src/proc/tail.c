@@ -19,7 +19,7 @@ int tail_append(struct tail *tail, const char *data, size_t len)
 	return r;
 }
 
-static int is_continuation(char byte)
+static int tail_is_continuation(char byte)
 {
 	return ((unsigned char)byte & 0xC0) == 0x80;
 }
@@ -32,7 +32,8 @@ struct str tail_text(const struct tail *tail)
 		text.len = tail->limit;
 	}
 	bool is_cut = text.len < tail->total;
-	for (int i = 0; is_cut && i < UTF8_MAX - 1 && text.len && is_continuation(text.data[0]); i++) {
+	for (int i = 0; is_cut && i < UTF8_MAX - 1 && text.len && tail_is_continuation(text.data[0]);
+		 i++) {
 		text.data++;
 		text.len--;
 	}

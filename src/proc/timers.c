@@ -22,61 +22,62 @@ void timers_release(struct timers *timers)
 	timers->promised--;
 }
 
-static void place(struct timers *timers, struct timer *timer, size_t position)
+static void timers_place(struct timers *timers, struct timer *timer, size_t position)
 {
 	timers->heap[position - 1] = timer;
 	timer->position = position;
 }
 
-static struct timer *at(const struct timers *timers, size_t position)
+static struct timer *timers_at(const struct timers *timers, size_t position)
 {
 	return timers->heap[position - 1];
 }
 
-static void rise(struct timers *timers, struct timer *timer, size_t position)
+static void timers_rise(struct timers *timers, struct timer *timer, size_t position)
 {
 	for (; position > 1; position /= 2) {
-		struct timer *parent = at(timers, position / 2);
+		struct timer *parent = timers_at(timers, position / 2);
 		if (parent->when_ns <= timer->when_ns)
 			break;
-		place(timers, parent, position);
+		timers_place(timers, parent, position);
 	}
-	place(timers, timer, position);
+	timers_place(timers, timer, position);
 }
 
-static void sink(struct timers *timers, struct timer *timer, size_t position)
+static void timers_sink(struct timers *timers, struct timer *timer, size_t position)
 {
 	for (;;) {
 		size_t child = position * 2;
 		if (child > timers->count)
 			break;
-		if (child < timers->count && at(timers, child + 1)->when_ns < at(timers, child)->when_ns)
+		if (child < timers->count &&
+			timers_at(timers, child + 1)->when_ns < timers_at(timers, child)->when_ns)
 			child++;
-		if (at(timers, child)->when_ns >= timer->when_ns)
+		if (timers_at(timers, child)->when_ns >= timer->when_ns)
 			break;
-		place(timers, at(timers, child), position);
+		timers_place(timers, timers_at(timers, child), position);
 		position = child;
 	}
-	place(timers, timer, position);
+	timers_place(timers, timer, position);
 }
 
 /* Puts a timer whose place in the order may have changed where it belongs. */
-static void settle(struct timers *timers, struct timer *timer, size_t position)
+static void timers_settle(struct timers *timers, struct timer *timer, size_t position)
 {
-	if (position > 1 && at(timers, position / 2)->when_ns > timer->when_ns)
-		rise(timers, timer, position);
+	if (position > 1 && timers_at(timers, position / 2)->when_ns > timer->when_ns)
+		timers_rise(timers, timer, position);
 	else
-		sink(timers, timer, position);
+		timers_sink(timers, timer, position);
 }
 
-static void take_out(struct timers *timers, struct timer *timer)
+static void timers_take_out(struct timers *timers, struct timer *timer)
 {
 	size_t position = timer->position;
-	struct timer *last = at(timers, timers->count);
+	struct timer *last = timers_at(timers, timers->count);
 	timers->count--;
 	timer->position = 0;
 	if (last != timer)
-		settle(timers, last, position);
+		timers_settle(timers, last, position);
 }
 
 void timer_set(struct timers *timers, struct timer *timer, uint64_t when_ns)
@@ -84,12 +85,12 @@ void timer_set(struct timers *timers, struct timer *timer, uint64_t when_ns)
 	timer->when_ns = when_ns;
 	if (when_ns == NEVER) {
 		if (timer->position)
-			take_out(timers, timer);
+			timers_take_out(timers, timer);
 	} else if (timer->position) {
-		settle(timers, timer, timer->position);
+		timers_settle(timers, timer, timer->position);
 	} else {
 		timers->count++;
-		rise(timers, timer, timers->count);
+		timers_rise(timers, timer, timers->count);
 	}
 }
 
@@ -106,7 +107,7 @@ unsigned timers_run(struct timers *timers, uint64_t now_ns)
 	size_t most = timers->count;
 	while (called < most && timers_next(timers) <= now_ns) {
 		struct timer *timer = timers->heap[0];
-		take_out(timers, timer);
+		timers_take_out(timers, timer);
 		timer->due(timer, now_ns);
 		called++;
 	}

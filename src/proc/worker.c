@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/macros.h"
 #include "proc/host.h"
 
 /* As much as SQLite may need, many times over. */
@@ -89,7 +90,7 @@ static struct job *worker_next_worked(struct worker *worker)
 static void worker_was_told(struct source *source, uint32_t events)
 {
 	(void)events;
-	struct worker *worker = (struct worker *)((char *)source - offsetof(struct worker, told));
+	struct worker *worker = container_of(source, struct worker, told);
 	uint64_t count;
 	(void)!read(source->fd, &count, sizeof(count));
 	for (struct job *job; (job = worker_next_worked(worker));)

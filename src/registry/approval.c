@@ -1,13 +1,15 @@
 /* What was approved against what a manifest says now. */
 #include "registry/approval.h"
 
+#include "base/macros.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 /* From the narrowest to the widest; none said is the widest. */
-static unsigned filesystem_rank(enum filesystem_wish wish)
+static unsigned approval_filesystem_rank(enum filesystem_wish wish)
 {
 	static const unsigned ranks[] = {
 		[FILESYSTEM_NONE] = 0,
@@ -42,7 +44,8 @@ void wishes_words(const struct capabilities *wishes, const char *ret_words[WISHE
 	ret_words[count] = NULL;
 }
 
-static const char *const *copy_list(struct arena *arena, const char *const *list, size_t count)
+static const char *const *approval_copy_list(
+	struct arena *arena, const char *const *list, size_t count)
 {
 	const char **copy = arena_alloc(arena, (count + 1) * sizeof(*copy));
 	if (!copy)
@@ -71,8 +74,8 @@ int approval_of(
 	const struct grant_approval approval = {
 		.protocol = manifest->protocol,
 		.manifest = manifest->hash,
-		.hooks = copy_list(arena, hooks, hook_count),
-		.wishes = copy_list(arena, wishes, wish_count),
+		.hooks = approval_copy_list(arena, hooks, hook_count),
+		.wishes = approval_copy_list(arena, wishes, wish_count),
 	};
 	if (!approval.hooks || !approval.wishes)
 		return -ENOMEM;
@@ -92,7 +95,7 @@ struct words {
 	size_t len;
 };
 
-static void PERCH_PRINTF(2, 3) say(struct words *words, const char *format, ...)
+static void PERCH_PRINTF(2, 3) approval_say(struct words *words, const char *format, ...)
 {
 	if (words->len >= APPROVAL_EXCESS_MAX - 1)
 		return;
@@ -103,7 +106,7 @@ static void PERCH_PRINTF(2, 3) say(struct words *words, const char *format, ...)
 	words->len += len > 0 ? (size_t)len : 0;
 }
 
-static enum filesystem_wish approved_filesystem(const struct grant_approval *approval)
+static enum filesystem_wish approval_approved_filesystem(const struct grant_approval *approval)
 {
 	for (size_t i = FILESYSTEM_NONE; i <= FILESYSTEM_PLUGIN; i++) {
 		if (list_has(approval->wishes, filesystem_words[i]))
@@ -112,7 +115,7 @@ static enum filesystem_wish approved_filesystem(const struct grant_approval *app
 	return FILESYSTEM_UNSET;
 }
 
-static void say_wishes(
+static void approval_say_wishes(
 	struct words *words, const struct grant_approval *approval, const struct capabilities *wishes)
 {
 	const struct {
@@ -126,25 +129,26 @@ static void say_wishes(
 			wishes->network || (!wishes->has_network && list_has(approval->wishes, "no network")) },
 	};
 	const char *separator = "it wants ";
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+	for (size_t i = 0; i < COUNT(flags); i++) {
 		if (!flags[i].is_wished || list_has(approval->wishes, flags[i].name))
 			continue;
-		say(words, "%s%s", separator, flags[i].name);
+		approval_say(words, "%s%s", separator, flags[i].name);
 		separator = ", ";
 	}
-	if (filesystem_rank(wishes->filesystem) > filesystem_rank(approved_filesystem(approval)))
-		say(words, "%sfilesystem %s", separator,
+	if (approval_filesystem_rank(wishes->filesystem) >
+		approval_filesystem_rank(approval_approved_filesystem(approval)))
+		approval_say(words, "%sfilesystem %s", separator,
 			wishes->filesystem == FILESYSTEM_PLUGIN ? "plugin" : "project");
 }
 
-static void say_hooks(
+static void approval_say_hooks(
 	struct words *words, const struct grant_approval *approval, const struct manifest *manifest)
 {
 	for (size_t i = 0; i < HOOK_COUNT; i++) {
 		const char *text;
 		const char *name = manifest_hook(manifest, i, &text);
 		if (text[0] && !list_has(approval->hooks, name))
-			say(words, "%sit has the hook %s", words->len ? "; " : "", name);
+			approval_say(words, "%sit has the hook %s", words->len ? "; " : "", name);
 	}
 }
 
@@ -157,7 +161,7 @@ void approval_excess(const struct grant_approval *approval, const struct manifes
 	if (manifest && approval_is_same(approval, manifest))
 		return;
 	if (strcmp(approval->protocol, protocol) != 0) {
-		say(&words,
+		approval_say(&words,
 			protocol[0] ? "it speaks another protocol now"
 						: "it no longer speaks a protocol and would run with all your rights");
 		return;
@@ -165,8 +169,8 @@ void approval_excess(const struct grant_approval *approval, const struct manifes
 	if (!manifest)
 		return;
 	if (protocol[0])
-		say_wishes(&words, approval, &manifest->wishes);
-	say_hooks(&words, approval, manifest);
+		approval_say_wishes(&words, approval, &manifest->wishes);
+	approval_say_hooks(&words, approval, manifest);
 }
 
 struct capabilities capabilities_in_force(
@@ -174,7 +178,8 @@ struct capabilities capabilities_in_force(
 {
 	struct capabilities both = *granted;
 	both.has_network = wishes->has_network;
-	if (filesystem_rank(wishes->filesystem) < filesystem_rank(granted->filesystem))
+	if (approval_filesystem_rank(wishes->filesystem) <
+		approval_filesystem_rank(granted->filesystem))
 		both.filesystem = wishes->filesystem;
 	return both;
 }

@@ -14,7 +14,7 @@
 #include "base/paths.h"
 #include "base/replace.h"
 
-static int fail(perch_err *err, int code, const char *path)
+static int change_fail(perch_err *err, int code, const char *path)
 {
 	char shown[FILE_SHOWN_MAX];
 	if (code == -EAGAIN)
@@ -25,7 +25,7 @@ static int fail(perch_err *err, int code, const char *path)
 }
 
 /* A link is not replaced, but what it leads to; a dangling one is a mistake. */
-static int replace_target(const char *path, struct str text)
+static int change_replace_target(const char *path, struct str text)
 {
 	char target[PATH_MAX];
 	if (!realpath(path, target)) {
@@ -52,8 +52,8 @@ static int change_text(const char *path, size_t most, change_fn *change, void *d
 		return inner.code ? file_blame(err, path, &inner) : err_no_memory(err);
 	if (r == 0)
 		return 0;
-	r = replace_target(path, (struct str){ changed.data, changed.len });
-	return r < 0 ? fail(err, r, path) : 1;
+	r = change_replace_target(path, (struct str){ changed.data, changed.len });
+	return r < 0 ? change_fail(err, r, path) : 1;
 }
 
 int change_file(const char *directory, const char *name, size_t most, change_fn *change, void *data,
@@ -68,10 +68,10 @@ int change_file(const char *directory, const char *name, size_t most, change_fn 
 		return r;
 	_cleanup_fd_ int opened = fd_directory(AT_FDCWD, directory, O_PATH);
 	if (opened < 0)
-		return fail(err, opened, directory);
+		return change_fail(err, opened, directory);
 	_cleanup_fd_ int lock = lock_wait(opened, lock_name, CHANGE_LOCK_WAIT_NS);
 	if (lock < 0)
-		return fail(err, lock, path);
+		return change_fail(err, lock, path);
 	replace_sweep(opened, name);
 	return change_text(path, most, change, data, err);
 }

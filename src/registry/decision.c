@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
-#include "sandbox/path_list.h"
+#include "sandbox/policy/path_list.h"
 
 const char *decision_word(struct arena *arena, const char *kind, const char *about)
 {

@@ -5,12 +5,11 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/macros.h"
 #include "registry/names.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* The text of a string, or NULL when it is none that C can hold. */
-static const char *plain_string(const struct toml_value *value)
+static const char *entry_plain_string(const struct toml_value *value)
 {
 	if (!value || value->type != TOML_STRING || strlen(value->string.data) != value->string.len)
 		return NULL;
@@ -19,10 +18,11 @@ static const char *plain_string(const struct toml_value *value)
 
 /* The text of a key, copied; "" when it is absent or something else. A date may
  * have been written without quotes. NULL without memory. */
-static const char *copy_text(const struct toml_value *table, const char *key, struct arena *arena)
+static const char *entry_copy_text(
+	const struct toml_value *table, const char *key, struct arena *arena)
 {
 	const struct toml_value *value = toml_get(table, key);
-	const char *text = plain_string(value);
+	const char *text = entry_plain_string(value);
 	if (text)
 		return arena_dup(arena, str_from(text));
 	if (!value || value->type != TOML_LOCAL_DATE)
@@ -33,7 +33,7 @@ static const char *copy_text(const struct toml_value *table, const char *key, st
 	return arena_dup(arena, str_from(date));
 }
 
-static int read_texts(
+static int entry_read_texts(
 	const struct toml_value *table, struct arena *arena, struct registry_entry *entry)
 {
 	const struct {
@@ -49,7 +49,7 @@ static int read_texts(
 		{ "runtime", &entry->runtime },
 	};
 	for (size_t i = 0; i < COUNT(texts); i++) {
-		*texts[i].ret_text = copy_text(table, texts[i].key, arena);
+		*texts[i].ret_text = entry_copy_text(table, texts[i].key, arena);
 		if (!*texts[i].ret_text)
 			return -ENOMEM;
 	}
@@ -57,7 +57,7 @@ static int read_texts(
 }
 
 /* The commands that can be one: whatever else stands in the list is ignored. */
-static int read_commands(
+static int entry_read_commands(
 	const struct toml_value *table, struct arena *arena, struct registry_entry *entry)
 {
 	const struct toml_value *array = toml_get(table, "commands");
@@ -67,7 +67,7 @@ static int read_commands(
 		return -ENOMEM;
 	size_t count = 0;
 	for (size_t i = 0; i < most; i++) {
-		const char *name = plain_string(array->items[i]);
+		const char *name = entry_plain_string(array->items[i]);
 		if (!name || command_name_problem(str_from(name)))
 			continue;
 		commands[count] = arena_dup(arena, str_from(name));
@@ -79,42 +79,42 @@ static int read_commands(
 	return 0;
 }
 
-static bool is_granted(const struct toml_value *table, const char *key)
+static bool entry_is_granted(const struct toml_value *table, const char *key)
 {
 	const struct toml_value *value = toml_get(table, key);
 	return value && value->type == TOML_BOOL && value->boolean;
 }
 
 /* A value that means nothing to us was still meant to narrow: it narrows most. */
-static enum filesystem_wish granted_filesystem(const struct toml_value *table)
+static enum filesystem_wish entry_granted_filesystem(const struct toml_value *table)
 {
 	const struct toml_value *value = toml_get(table, "filesystem");
 	if (!value)
 		return FILESYSTEM_UNSET;
 	enum filesystem_wish wish = FILESYSTEM_NONE;
-	const char *name = plain_string(value);
+	const char *name = entry_plain_string(value);
 	if (name)
 		filesystem_from_name(name, &wish);
 	return wish;
 }
 
-static void read_granted(const struct toml_value *table, struct registry_entry *entry)
+static void entry_read_granted(const struct toml_value *table, struct registry_entry *entry)
 {
 	const struct toml_value *granted = toml_get(table, "capabilities");
 	if (!granted || granted->type != TOML_TABLE)
 		return;
 	entry->has_capabilities = true;
 	entry->granted = (struct capabilities){
-		.exec = is_granted(granted, "exec"),
-		.store = is_granted(granted, "store"),
-		.metadata = is_granted(granted, "metadata"),
-		.network = is_granted(granted, "network"),
-		.filesystem = granted_filesystem(granted),
+		.exec = entry_is_granted(granted, "exec"),
+		.store = entry_is_granted(granted, "store"),
+		.metadata = entry_is_granted(granted, "metadata"),
+		.network = entry_is_granted(granted, "network"),
+		.filesystem = entry_granted_filesystem(granted),
 	};
 }
 
 /* Whether the entry can be used at all; if not, why. */
-static bool is_usable(const struct toml_value *value, char problem[ENTRY_PROBLEM_MAX])
+static bool entry_is_usable(const struct toml_value *value, char problem[ENTRY_PROBLEM_MAX])
 {
 	const struct toml_value *name = value->type == TOML_TABLE ? toml_get(value, "name") : NULL;
 	if (!name || name->type != TOML_STRING) {
@@ -129,7 +129,7 @@ static bool is_usable(const struct toml_value *value, char problem[ENTRY_PROBLEM
 	return !what;
 }
 
-static const char *directory_of(const char *plugins, const char *name, struct arena *arena)
+static const char *entry_directory_of(const char *plugins, const char *name, struct arena *arena)
 {
 	size_t size = strlen(plugins) + sizeof("/") + strlen(name);
 	char *directory = arena_alloc(arena, size);
@@ -141,16 +141,16 @@ static const char *directory_of(const char *plugins, const char *name, struct ar
 int entry_read(const struct toml_value *value, const char *plugins, struct arena *arena,
 	struct registry_entry *ret_entry, char problem[ENTRY_PROBLEM_MAX])
 {
-	if (!is_usable(value, problem))
+	if (!entry_is_usable(value, problem))
 		return 0;
 	struct registry_entry entry = { 0 };
-	int r = read_texts(value, arena, &entry);
+	int r = entry_read_texts(value, arena, &entry);
 	if (r == 0)
-		r = read_commands(value, arena, &entry);
+		r = entry_read_commands(value, arena, &entry);
 	if (r < 0)
 		return r;
-	read_granted(value, &entry);
-	entry.directory = directory_of(plugins, entry.name, arena);
+	entry_read_granted(value, &entry);
+	entry.directory = entry_directory_of(plugins, entry.name, arena);
 	if (!entry.directory)
 		return -ENOMEM;
 	*ret_entry = entry;

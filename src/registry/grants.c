@@ -10,12 +10,11 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "base/paths.h"
 #include "data/toml_edit.h"
 #include "registry/change.h"
 #include "registry/grants_parts.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum { GRANTS_SCHEMA = 1 };
 
@@ -28,7 +27,7 @@ const char *const grant_kind_names[] = {
 /* ---- reading ------------------------------------------------------------- */
 
 /* One of two words: 1 for the first, 2 for the second, 0 when it is absent. */
-static int read_word(const struct toml_value *table, const char *key, const char *first,
+static int grants_read_word(const struct toml_value *table, const char *key, const char *first,
 	const char *second, perch_err *err)
 {
 	const char *word = NULL;
@@ -46,7 +45,7 @@ static int read_word(const struct toml_value *table, const char *key, const char
 		toml_quote(value->string, quoted));
 }
 
-static int read_widening(const struct toml_value *table, struct arena *arena,
+static int grants_read_widening(const struct toml_value *table, struct arena *arena,
 	struct policy_widening *widening, perch_err *err)
 {
 	const struct {
@@ -63,8 +62,8 @@ static int read_widening(const struct toml_value *table, struct arena *arena,
 		r = toml_get_strings(table, lists[i].key, arena, lists[i].ret_list, err);
 	if (r < 0)
 		return r;
-	int net = read_word(table, "net", "none", "full", err);
-	int sandbox = read_word(table, "sandbox", "off", "on", err);
+	int net = grants_read_word(table, "net", "none", "full", err);
+	int sandbox = grants_read_word(table, "sandbox", "off", "on", err);
 	if (net < 0 || sandbox < 0)
 		return net < 0 ? net : sandbox;
 	if (net > 0)
@@ -74,8 +73,8 @@ static int read_widening(const struct toml_value *table, struct arena *arena,
 	return 0;
 }
 
-/* Paths are written without links (cli/allow.c): what is a link now was none then. */
-static int note_granted(enum grant_kind kind, const char *name, struct arena *arena,
+/* Paths are written without links (cli/ui/allow.c): what is a link now was none then. */
+static int grants_note_granted(enum grant_kind kind, const char *name, struct arena *arena,
 	struct policy_widening *widening, perch_err *err)
 {
 	static const char *const commands[] = {
@@ -98,7 +97,7 @@ static int note_granted(enum grant_kind kind, const char *name, struct arena *ar
 	return 0;
 }
 
-static int read_text(const struct toml_value *table, const char *key, struct arena *arena,
+static int grants_read_text(const struct toml_value *table, const char *key, struct arena *arena,
 	const char **ret_text, perch_err *err)
 {
 	const char *text = "";
@@ -117,9 +116,9 @@ int grants_read_approval(
 	if (r <= 0)
 		return r;
 	struct grant_approval *approval = &grant->approval;
-	r = read_text(approved, "protocol", arena, &approval->protocol, err);
+	r = grants_read_text(approved, "protocol", arena, &approval->protocol, err);
 	if (r == 0)
-		r = read_text(approved, "manifest", arena, &approval->manifest, err);
+		r = grants_read_text(approved, "manifest", arena, &approval->manifest, err);
 	if (r == 0)
 		r = toml_get_strings(approved, "hooks", arena, &approval->hooks, err);
 	if (r == 0)
@@ -127,7 +126,7 @@ int grants_read_approval(
 	if (r == 0)
 		r = toml_get_strings(approved, "files", arena, &approval->files, err);
 	if (r == 0 && !approval->manifest[0])
-		r = read_text(approved, "file", arena, &approval->manifest, err);
+		r = grants_read_text(approved, "file", arena, &approval->manifest, err);
 	grant->has_approval = r == 0;
 	return r;
 }
@@ -143,7 +142,7 @@ int grants_check_schema(const struct toml_value *root, perch_err *err)
 		"this file was written by a later version of perch: upgrade perch");
 }
 
-static int read_text_of_file(struct str text, enum grant_kind kind, const char *name,
+static int grants_read_text_of_file(struct str text, enum grant_kind kind, const char *name,
 	struct arena *arena, struct grant *grant, perch_err *err)
 {
 	_cleanup_(toml_freep) struct toml *toml = NULL;
@@ -158,9 +157,9 @@ static int read_text_of_file(struct str text, enum grant_kind kind, const char *
 		r = toml_get_table(table, name, &table, err);
 	if (r <= 0)
 		return r;
-	r = read_widening(table, arena, &grant->widening, err);
+	r = grants_read_widening(table, arena, &grant->widening, err);
 	if (r == 0)
-		r = note_granted(kind, name, arena, &grant->widening, err);
+		r = grants_note_granted(kind, name, arena, &grant->widening, err);
 	return r < 0 ? r : grants_read_approval(table, arena, grant, err);
 }
 
@@ -174,7 +173,8 @@ int grants_read_file(const char *path, enum grant_kind kind, const char *name, s
 	if (r < 0 && r != -ENOENT)
 		return err_set(err, r, "%s", inner.text);
 	inner = (perch_err){ 0 };
-	r = read_text_of_file((struct str){ text.data, text.len }, kind, name, arena, &grant, &inner);
+	r = grants_read_text_of_file(
+		(struct str){ text.data, text.len }, kind, name, arena, &grant, &inner);
 	if (r < 0)
 		return file_blame(err, path, &inner);
 	*ret_grant = grant;
@@ -222,12 +222,12 @@ struct fields {
 	size_t approved_count;
 };
 
-static struct toml_entry text_entry(const char *key, const char *text)
+static struct toml_entry grants_text_entry(const char *key, const char *text)
 {
 	return (struct toml_entry){ .key = key, .type = TOML_STRING, .string = text ? text : "" };
 }
 
-static struct toml_entry list_entry(const char *key, const char *const *list)
+static struct toml_entry grants_list_entry(const char *key, const char *const *list)
 {
 	static const char *const nothing[] = { NULL };
 	return (struct toml_entry){
@@ -238,19 +238,19 @@ static struct toml_entry list_entry(const char *key, const char *const *list)
 	};
 }
 
-static void add_approval(
+static void grants_add_approval(
 	enum grant_kind kind, const struct grant_approval *approval, struct fields *fields)
 {
 	const struct toml_entry of_plugin[] = {
-		text_entry("protocol", approval->protocol),
-		text_entry("manifest", approval->manifest),
-		list_entry("hooks", approval->hooks),
-		list_entry("wishes", approval->wishes),
+		grants_text_entry("protocol", approval->protocol),
+		grants_text_entry("manifest", approval->manifest),
+		grants_list_entry("hooks", approval->hooks),
+		grants_list_entry("wishes", approval->wishes),
 	};
 	const struct toml_entry of_file[] = {
-		text_entry("file", approval->manifest),
-		list_entry("wishes", approval->wishes),
-		list_entry("files", approval->files),
+		grants_text_entry("file", approval->manifest),
+		grants_list_entry("wishes", approval->wishes),
+		grants_list_entry("files", approval->files),
 	};
 	bool is_plugin = kind == GRANT_PLUGIN;
 	fields->approved_count = is_plugin ? COUNT(of_plugin) : COUNT(of_file);
@@ -264,14 +264,15 @@ static void add_approval(
 	};
 }
 
-static void make_fields(enum grant_kind kind, const struct grant *grant, struct fields *fields)
+static void grants_make_fields(
+	enum grant_kind kind, const struct grant *grant, struct fields *fields)
 {
 	const struct policy_widening *widening = &grant->widening;
 	const struct toml_entry lists[GRANT_LISTS] = {
-		list_entry("read", widening->read),
-		list_entry("write", widening->write),
-		list_entry("env", widening->env),
-		list_entry("presets", widening->presets),
+		grants_list_entry("read", widening->read),
+		grants_list_entry("write", widening->write),
+		grants_list_entry("env", widening->env),
+		grants_list_entry("presets", widening->presets),
 	};
 	*fields = (struct fields){ 0 };
 	for (size_t i = 0; i < COUNT(lists); i++)
@@ -279,14 +280,15 @@ static void make_fields(enum grant_kind kind, const struct grant *grant, struct 
 			fields->list[fields->count++] = lists[i];
 	if (widening->net != WIDENING_NET_KEEP)
 		fields->list[fields->count++] =
-			text_entry("net", widening->net == WIDENING_NET_NONE ? "none" : "full");
+			grants_text_entry("net", widening->net == WIDENING_NET_NONE ? "none" : "full");
 	if (widening->is_off || widening->is_on)
-		fields->list[fields->count++] = text_entry("sandbox", widening->is_off ? "off" : "on");
+		fields->list[fields->count++] =
+			grants_text_entry("sandbox", widening->is_off ? "off" : "on");
 	if (grant->has_approval)
-		add_approval(kind, &grant->approval, fields);
+		grants_add_approval(kind, &grant->approval, fields);
 }
 
-static int check_text(struct str text, bool *ret_has_schema, perch_err *err)
+static int grants_check_text(struct str text, bool *ret_has_schema, perch_err *err)
 {
 	_cleanup_(toml_freep) struct toml *toml = NULL;
 	int r = toml_parse(text, NULL, &toml, err);
@@ -296,12 +298,12 @@ static int check_text(struct str text, bool *ret_has_schema, perch_err *err)
 	return grants_check_schema(toml_root(toml), err);
 }
 
-static int change_record(struct str text, void *data, struct buf *ret_text, perch_err *err)
+static int grants_change_record(struct str text, void *data, struct buf *ret_text, perch_err *err)
 {
 	const struct record *record = data;
 	_cleanup_(buf_free) struct buf with_schema = { 0 };
 	bool has_schema = false;
-	int r = check_text(text, &has_schema, err);
+	int r = grants_check_text(text, &has_schema, err);
 	if (r < 0)
 		return r;
 	const struct toml_path path =
@@ -321,12 +323,12 @@ static int change_record(struct str text, void *data, struct buf *ret_text, perc
 	if (record->is_approval) {
 		const struct toml_path approved = TOML_PATH(
 			TOML_KEY(grant_kind_names[record->kind]), TOML_KEY(record->name), TOML_KEY("approved"));
-		add_approval(record->kind, &record->grant->approval, &fields);
+		grants_add_approval(record->kind, &record->grant->approval, &fields);
 		r = toml_edit_replace(
 			text, approved, fields.approved, fields.approved_count, ret_text, err);
 		return r > 0 && grants_forget_gone(ret_text, record->name) < 0 ? err_no_memory(err) : r;
 	}
-	make_fields(record->kind, record->grant, &fields);
+	grants_make_fields(record->kind, record->grant, &fields);
 	return toml_edit_replace(text, path, fields.list, fields.count, ret_text, err);
 }
 
@@ -334,33 +336,33 @@ int grants_put_text(struct str text, enum grant_kind kind, const char *name,
 	const struct grant *grant, struct buf *ret_text, perch_err *err)
 {
 	struct record record = { .kind = kind, .name = name, .grant = grant };
-	return change_record(text, &record, ret_text, err);
+	return grants_change_record(text, &record, ret_text, err);
 }
 
-static int change(struct record record, perch_err *err)
+static int grants_change(struct record record, perch_err *err)
 {
 	_cleanup_free_ char *config = NULL;
 	int r = paths_user(PATH_CONFIG, "perch", &config, err);
 	if (r < 0)
 		return r;
-	r = change_file(config, "grants.toml", GRANTS_SIZE_MAX, change_record, &record, err);
+	r = change_file(config, "grants.toml", GRANTS_SIZE_MAX, grants_change_record, &record, err);
 	return r < 0 ? r : 0;
 }
 
 int grants_write(enum grant_kind kind, const char *name, const struct grant *grant, perch_err *err)
 {
-	return change((struct record){ .kind = kind, .name = name, .grant = grant }, err);
+	return grants_change((struct record){ .kind = kind, .name = name, .grant = grant }, err);
 }
 
 int grants_approve(
 	enum grant_kind kind, const char *name, const struct grant_approval *approval, perch_err *err)
 {
 	const struct grant grant = { .has_approval = true, .approval = *approval };
-	return change(
+	return grants_change(
 		(struct record){ .kind = kind, .name = name, .grant = &grant, .is_approval = true }, err);
 }
 
 int grants_remove(enum grant_kind kind, const char *name, perch_err *err)
 {
-	return change((struct record){ .kind = kind, .name = name }, err);
+	return grants_change((struct record){ .kind = kind, .name = name }, err);
 }

@@ -17,7 +17,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "perch/base.h"
-#include "sandbox/policy.h"
+#include "sandbox/policy/policy.h"
 
 enum grant_kind { GRANT_PLUGIN, GRANT_TOOL, GRANT_AGENT };
 

@@ -7,12 +7,11 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "base/paths.h"
 #include "data/toml_edit.h"
 #include "registry/grants_parts.h"
-#include "sandbox/path_list.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "sandbox/policy/path_list.h"
 
 /* Those whose records can have a path for a name. */
 static const enum grant_kind kinds[] = { GRANT_AGENT, GRANT_TOOL };

@@ -10,12 +10,11 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "base/sha256.h"
 #include "base/str.h"
 #include "data/toml.h"
 #include "registry/names.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char *const filesystem_names[] = {
 	[FILESYSTEM_UNSET] = NULL,
@@ -41,7 +40,7 @@ bool filesystem_from_name(const char *name, enum filesystem_wish *ret_wish)
 }
 
 /* A complaint about a string: what it is, its text, what is wrong with it. */
-static int wrong(
+static int manifest_wrong(
 	const struct toml_value *value, const char *what, const char *problem, perch_err *err)
 {
 	char quoted[TOML_QUOTE_MAX];
@@ -50,7 +49,7 @@ static int wrong(
 }
 
 /* A text of the table, copied; "" when it is absent. */
-static int read_text(const struct toml_value *table, const char *key, struct arena *arena,
+static int manifest_read_text(const struct toml_value *table, const char *key, struct arena *arena,
 	const char **ret_text, perch_err *err)
 {
 	const char *text = "";
@@ -62,7 +61,7 @@ static int read_text(const struct toml_value *table, const char *key, struct are
 }
 
 /* A key that is missing; one that was probably meant to be it is what is told of. */
-static int refuse_missing(
+static int manifest_refuse_missing(
 	const struct toml_value *table, const char *key, const char *what, perch_err *err)
 {
 	const struct toml_value *meant = NULL;
@@ -80,26 +79,26 @@ static int refuse_missing(
 }
 
 /* A text that must be there and pass the check. `what` names it in messages. */
-static int read_checked(const struct toml_value *table, const char *key, const char *what,
+static int manifest_read_checked(const struct toml_value *table, const char *key, const char *what,
 	const char *(*problem_of)(struct str), struct arena *arena, const char **ret_text,
 	perch_err *err)
 {
-	int r = read_text(table, key, arena, ret_text, err);
+	int r = manifest_read_text(table, key, arena, ret_text, err);
 	if (r < 0)
 		return r;
 	const struct toml_value *value = toml_get(table, key);
 	if (!value)
-		return refuse_missing(table, key, what, err);
+		return manifest_refuse_missing(table, key, what, err);
 	const char *problem = problem_of(value->string);
-	return problem ? wrong(value, what, problem, err) : 0;
+	return problem ? manifest_wrong(value, what, problem, err) : 0;
 }
 
-static const char *version_problem(struct str version)
+static const char *manifest_version_problem(struct str version)
 {
 	return version.len ? NULL : "must not be empty";
 }
 
-static int read_plugin(
+static int manifest_read_plugin(
 	const struct toml_value *root, struct arena *arena, struct manifest *manifest, perch_err *err)
 {
 	const struct toml_value *table = NULL;
@@ -108,11 +107,11 @@ static int read_plugin(
 		return r;
 	if (r == 0)
 		return err_set_at(err, PERCH_ESYNTAX, 1, 1, "the table [plugin] is missing");
-	r = read_checked(
+	r = manifest_read_checked(
 		table, "name", "plugin.name", plugin_name_problem, arena, &manifest->name, err);
 	if (r == 0)
-		r = read_checked(
-			table, "version", "plugin.version", version_problem, arena, &manifest->version, err);
+		r = manifest_read_checked(table, "version", "plugin.version", manifest_version_problem,
+			arena, &manifest->version, err);
 	const struct {
 		const char *key;
 		const char **ret_text;
@@ -123,24 +122,24 @@ static int read_plugin(
 		{ "runtime", &manifest->runtime },
 	};
 	for (size_t i = 0; i < COUNT(texts) && r == 0; i++)
-		r = read_text(table, texts[i].key, arena, texts[i].ret_text, err);
+		r = manifest_read_text(table, texts[i].key, arena, texts[i].ret_text, err);
 	return r;
 }
 
-static int read_command(const struct toml_value *table, struct arena *arena,
+static int manifest_read_command(const struct toml_value *table, struct arena *arena,
 	struct manifest_command *command, perch_err *err)
 {
-	int r = read_checked(
+	int r = manifest_read_checked(
 		table, "name", "a command's name", command_name_problem, arena, &command->name, err);
 	if (r == 0)
-		r = read_checked(
+		r = manifest_read_checked(
 			table, "binary", "a command's binary", binary_problem, arena, &command->binary, err);
 	if (r == 0)
-		r = read_text(table, "description", arena, &command->description, err);
+		r = manifest_read_text(table, "description", arena, &command->description, err);
 	return r;
 }
 
-static int refuse_second(const struct manifest_command *commands, size_t i,
+static int manifest_refuse_second(const struct manifest_command *commands, size_t i,
 	const struct toml_value *array, perch_err *err)
 {
 	for (size_t before = 0; before < i; before++) {
@@ -149,12 +148,12 @@ static int refuse_second(const struct manifest_command *commands, size_t i,
 		char problem[64];
 		snprintf(problem, sizeof(problem), "is also the name of the one in line %u",
 			array->items[before]->at.line);
-		return wrong(toml_get(array->items[i], "name"), "a command's name", problem, err);
+		return manifest_wrong(toml_get(array->items[i], "name"), "a command's name", problem, err);
 	}
 	return 0;
 }
 
-static int read_commands(
+static int manifest_read_commands(
 	const struct toml_value *root, struct arena *arena, struct manifest *manifest, perch_err *err)
 {
 	const struct toml_value *array = NULL;
@@ -169,16 +168,16 @@ static int read_commands(
 		return err_no_memory(err);
 	r = 0;
 	for (size_t i = 0; i < array->count && r == 0; i++) {
-		r = read_command(array->items[i], arena, &commands[i], err);
+		r = manifest_read_command(array->items[i], arena, &commands[i], err);
 		if (r == 0)
-			r = refuse_second(commands, i, array, err);
+			r = manifest_refuse_second(commands, i, array, err);
 	}
 	manifest->commands = commands;
 	manifest->command_count = array->count;
 	return r;
 }
 
-static int read_hooks(
+static int manifest_read_hooks(
 	const struct toml_value *root, struct arena *arena, struct manifest *manifest, perch_err *err)
 {
 	static const struct toml_value nothing = { .type = TOML_TABLE };
@@ -196,22 +195,23 @@ static int read_hooks(
 		{ "pre_push", &manifest->hooks.pre_push },
 	};
 	for (size_t i = 0; i < COUNT(hooks) && r >= 0; i++)
-		r = read_text(table, hooks[i].key, arena, hooks[i].ret_text, err);
+		r = manifest_read_text(table, hooks[i].key, arena, hooks[i].ret_text, err);
 	return r < 0 ? r : 0;
 }
 
-static int read_filesystem(
+static int manifest_read_filesystem(
 	const struct toml_value *table, struct capabilities *wishes, perch_err *err)
 {
 	const char *name = NULL;
 	int r = toml_get_string(table, "filesystem", &name, err);
 	if (r <= 0 || filesystem_from_name(name, &wishes->filesystem))
 		return r < 0 ? r : 0;
-	return wrong(toml_get(table, "filesystem"), "capabilities.filesystem",
+	return manifest_wrong(toml_get(table, "filesystem"), "capabilities.filesystem",
 		"must be \"none\", \"project\" or \"plugin\"", err);
 }
 
-static int read_wishes(const struct toml_value *root, struct capabilities *wishes, perch_err *err)
+static int manifest_read_wishes(
+	const struct toml_value *root, struct capabilities *wishes, perch_err *err)
 {
 	const struct toml_value *table = NULL;
 	int r = toml_get_table(root, "capabilities", &table, err);
@@ -229,23 +229,24 @@ static int read_wishes(const struct toml_value *root, struct capabilities *wishe
 	for (size_t i = 0; i < COUNT(keys) && r >= 0; i++)
 		r = toml_get_bool(table, keys[i].key, keys[i].ret_wish, err);
 	wishes->has_network = toml_get(table, "network") != NULL;
-	return r < 0 ? r : read_filesystem(table, wishes, err);
+	return r < 0 ? r : manifest_read_filesystem(table, wishes, err);
 }
 
-static int read_all(struct str text, struct arena *arena, struct manifest *manifest, perch_err *err)
+static int manifest_read_all(
+	struct str text, struct arena *arena, struct manifest *manifest, perch_err *err)
 {
 	_cleanup_(toml_freep) struct toml *toml = NULL;
 	int r = toml_parse(text, NULL, &toml, err);
 	if (r < 0)
 		return r;
 	const struct toml_value *root = toml_root(toml);
-	r = read_plugin(root, arena, manifest, err);
+	r = manifest_read_plugin(root, arena, manifest, err);
 	if (r == 0)
-		r = read_commands(root, arena, manifest, err);
+		r = manifest_read_commands(root, arena, manifest, err);
 	if (r == 0)
-		r = read_hooks(root, arena, manifest, err);
+		r = manifest_read_hooks(root, arena, manifest, err);
 	if (r == 0)
-		r = read_wishes(root, &manifest->wishes, err);
+		r = manifest_read_wishes(root, &manifest->wishes, err);
 	return r;
 }
 
@@ -254,7 +255,7 @@ int manifest_parse(const char *path, const char *text, size_t len, struct arena 
 {
 	struct manifest manifest = { 0 };
 	perch_err inner = { 0 };
-	int r = read_all((struct str){ text, len }, arena, &manifest, &inner);
+	int r = manifest_read_all((struct str){ text, len }, arena, &manifest, &inner);
 	if (r < 0)
 		return file_blame(err, path, &inner);
 	char hash[SHA256_HEX_SIZE];

@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 
 /* What neither a name nor a path may be. */
-static const char *text_problem(struct str text)
+static const char *names_text_problem(struct str text)
 {
 	if (text.len == 0)
 		return "must not be empty";
@@ -22,7 +22,7 @@ static const char *text_problem(struct str text)
 }
 
 /* Names become words on a command line, typed and completed: no shell may see more in them. */
-static bool is_plain_name(struct str name)
+static bool names_is_plain_name(struct str name)
 {
 	static const char plain[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+:@";
@@ -36,14 +36,14 @@ static bool is_plain_name(struct str name)
 
 const char *command_name_problem(struct str name)
 {
-	const char *problem = text_problem(name);
+	const char *problem = names_text_problem(name);
 	if (problem)
 		return problem;
 	if (memchr(name.data, '/', name.len))
 		return "must not contain a slash";
 	if (name.data[0] == '-' || name.data[0] == '.')
 		return "must not begin with - or .";
-	if (!is_plain_name(name))
+	if (!names_is_plain_name(name))
 		return "must be of letters, digits and - _ . + : @ alone";
 	return name.len > NAME_LENGTH_MAX ? "is too long" : NULL;
 }
@@ -57,7 +57,7 @@ const char *plugin_name_problem(struct str name)
 
 const char *binary_problem(struct str path)
 {
-	const char *problem = text_problem(path);
+	const char *problem = names_text_problem(path);
 	if (problem)
 		return problem;
 	if (path.data[0] == '/')

@@ -22,7 +22,7 @@ struct complaints {
 };
 
 /* Notes that an entry was skipped. 0 or -ENOMEM. */
-static int complain(struct complaints *complaints, const struct toml_value *entry,
+static int registry_complain(struct complaints *complaints, const struct toml_value *entry,
 	const char *problem, struct arena *arena)
 {
 	size_t at = complaints->count++;
@@ -38,7 +38,7 @@ static int complain(struct complaints *complaints, const struct toml_value *entr
 }
 
 /* Where the entries go; `array` may be NULL. */
-static int make_room(const struct toml_value *array, struct arena *arena,
+static int registry_make_room(const struct toml_value *array, struct arena *arena,
 	struct registry_entry **ret_entries, const char ***ret_warnings)
 {
 	size_t warnings_size = (REGISTRY_WARNINGS_MAX + 2) * sizeof(**ret_warnings);
@@ -53,12 +53,12 @@ static int make_room(const struct toml_value *array, struct arena *arena,
 	return 0;
 }
 
-static int read_entries(const char *path, const struct toml_value *array, struct arena *arena,
-	struct registry *registry)
+static int registry_read_entries(const char *path, const struct toml_value *array,
+	struct arena *arena, struct registry *registry)
 {
 	struct registry_entry *entries;
 	struct complaints complaints = { .path = path };
-	int r = make_room(array, arena, &entries, &complaints.texts);
+	int r = registry_make_room(array, arena, &entries, &complaints.texts);
 	for (size_t i = 0; array && i < array->count && r >= 0; i++) {
 		char problem[ENTRY_PROBLEM_MAX];
 		r = entry_read(
@@ -66,7 +66,7 @@ static int read_entries(const char *path, const struct toml_value *array, struct
 		if (r > 0)
 			registry->count++;
 		else if (r == 0)
-			r = complain(&complaints, array->items[i], problem, arena);
+			r = registry_complain(&complaints, array->items[i], problem, arena);
 	}
 	if (r < 0)
 		return r;
@@ -76,7 +76,7 @@ static int read_entries(const char *path, const struct toml_value *array, struct
 }
 
 /* `plugins` must be an array; what is in it is read kindly. */
-static int read_text(const char *path, struct str text, struct arena *arena,
+static int registry_read_text(const char *path, struct str text, struct arena *arena,
 	struct registry *registry, perch_err *err)
 {
 	_cleanup_(toml_freep) struct toml *toml = NULL;
@@ -90,25 +90,25 @@ static int read_text(const char *path, struct str text, struct arena *arena,
 			"`plugins` must be an array of tables, not %s", toml_type_name(array->type));
 		return file_blame(err, path, &inner);
 	}
-	r = read_entries(path, array, arena, registry);
+	r = registry_read_entries(path, array, arena, registry);
 	return r < 0 ? err_no_memory(err) : 0;
 }
 
-static const char *below(struct arena *arena, const char *directory, const char *name)
+static const char *registry_below(struct arena *arena, const char *directory, const char *name)
 {
 	return arena_join(arena, directory, "/", name, NULL);
 }
 
 /* Names the directories. */
-static int locate(struct arena *arena, struct registry *registry, perch_err *err)
+static int registry_locate(struct arena *arena, struct registry *registry, perch_err *err)
 {
 	_cleanup_free_ char *config = NULL;
 	int r = paths_user(PATH_CONFIG, "fledge", &config, err);
 	if (r < 0)
 		return r;
 	registry->config = arena_dup(arena, str_from(config));
-	registry->plugins = below(arena, config, "plugins");
-	registry->bin = below(arena, config, "plugins/bin");
+	registry->plugins = registry_below(arena, config, "plugins");
+	registry->bin = registry_below(arena, config, "plugins/bin");
 	if (!registry->config || !registry->plugins || !registry->bin)
 		return err_no_memory(err);
 	return 0;
@@ -118,7 +118,7 @@ int registry_read_file(
 	const char *path, struct arena *arena, struct registry *ret_registry, perch_err *err)
 {
 	struct registry registry = { 0 };
-	int r = locate(arena, &registry, err);
+	int r = registry_locate(arena, &registry, err);
 	if (r < 0)
 		return r;
 	_cleanup_(buf_free) struct buf text = { 0 };
@@ -126,7 +126,7 @@ int registry_read_file(
 	r = file_read(path, REGISTRY_SIZE_MAX, &text, &inner);
 	if (r < 0 && r != -ENOENT)
 		return err_set(err, r, "%s", inner.text);
-	r = read_text(path, (struct str){ text.data, text.len }, arena, &registry, err);
+	r = registry_read_text(path, (struct str){ text.data, text.len }, arena, &registry, err);
 	if (r < 0)
 		return r;
 	*ret_registry = registry;

@@ -26,7 +26,7 @@ static const char NOT_EXECUTABLE[] = "it is not executable";
 
 /* NULL when path leads to a file that can be executed; else what is wrong,
  * with *ret_code -ENOENT when there is nothing at all, or -EACCES. */
-static const char *program_problem(const char *path, int *ret_code)
+static const char *resolve_program_problem(const char *path, int *ret_code)
 {
 	struct stat link;
 	struct stat about;
@@ -43,7 +43,7 @@ static const char *program_problem(const char *path, int *ret_code)
 	return NULL;
 }
 
-static char *program_path(struct arena *arena, struct str directory, const char *command)
+static char *resolve_program_path(struct arena *arena, struct str directory, const char *command)
 {
 	size_t command_size = strlen(command) + 1;
 	static const char middle[] = "/" PREFIX;
@@ -63,23 +63,23 @@ struct candidate {
 	int code;
 };
 
-static int look_in(
+static int resolve_look_in(
 	struct str directory, const char *command, struct arena *arena, struct candidate *ret)
 {
-	ret->path = program_path(arena, directory, command);
+	ret->path = resolve_program_path(arena, directory, command);
 	if (!ret->path)
 		return -ENOMEM;
-	ret->problem = program_problem(ret->path, &ret->code);
+	ret->problem = resolve_program_problem(ret->path, &ret->code);
 	return 0;
 }
 
 /* bin/ first; then PATH, where one that can be executed is looked for behind
  * one that cannot. Directories that depend on where we stand are left out: a
  * project must not bring its own commands. *best is the first that is there. */
-static int find_program(const char *bin, const char *command, const char *path, struct arena *arena,
-	struct candidate *best)
+static int resolve_find_program(const char *bin, const char *command, const char *path,
+	struct arena *arena, struct candidate *best)
 {
-	int r = look_in(str_from(bin), command, arena, best);
+	int r = resolve_look_in(str_from(bin), command, arena, best);
 	if (r < 0 || !best->problem || best->code != -ENOENT)
 		return r;
 	struct str rest = str_from(path);
@@ -88,7 +88,7 @@ static int find_program(const char *bin, const char *command, const char *path, 
 		if (directory.len == 0 || directory.data[0] != '/')
 			continue;
 		struct candidate found;
-		r = look_in(directory, command, arena, &found);
+		r = resolve_look_in(directory, command, arena, &found);
 		if (r < 0)
 			return r;
 		/* Not there, or in a directory that is not for us: the same. */
@@ -106,7 +106,7 @@ static int find_program(const char *bin, const char *command, const char *path, 
 /* ---- its owner ---------------------------------------------------------- */
 
 /* The directory of a plugin under development is itself a link. */
-static bool holds(const struct registry_entry *entry, const char *target)
+static bool resolve_holds(const struct registry_entry *entry, const char *target)
 {
 	char directory[PATH_MAX];
 	if (!realpath(entry->directory, directory))
@@ -117,7 +117,7 @@ static bool holds(const struct registry_entry *entry, const char *target)
 
 /* Of several that list the command, the one that holds the program: what one
  * plugin was granted must not go to the program of another. */
-static const struct registry_entry *find_owner(
+static const struct registry_entry *resolve_find_owner(
 	const struct registry *registry, const char *command, const char *target)
 {
 	const struct registry_entry *lister = NULL;
@@ -125,10 +125,10 @@ static const struct registry_entry *find_owner(
 	for (size_t i = 0; i < registry->count; i++) {
 		const struct registry_entry *entry = &registry->entries[i];
 		if (list_has(entry->commands, command)) {
-			if (holds(entry, target))
+			if (resolve_holds(entry, target))
 				return entry;
 			lister = lister ? lister : entry;
-		} else if (!lister && !holder && holds(entry, target)) {
+		} else if (!lister && !holder && resolve_holds(entry, target)) {
 			holder = entry;
 		}
 	}
@@ -144,13 +144,13 @@ struct nearest {
 };
 
 /* The word itself can be listed, and its program be gone. */
-static void consider(struct nearest *nearest, const char *name)
+static void resolve_consider(struct nearest *nearest, const char *name)
 {
 	if (strcmp(nearest->word, name) != 0 && str_is_nearer(nearest->word, name, &nearest->distance))
 		memcpy(nearest->name, name, strlen(name) + 1);
 }
 
-static void consider_links(struct nearest *nearest, const char *bin)
+static void resolve_consider_links(struct nearest *nearest, const char *bin)
 {
 	_cleanup_listing_ DIR *listing = listing_open(AT_FDCWD, bin, 0);
 	for (const char *name; (name = listing_next(listing));) {
@@ -158,19 +158,19 @@ static void consider_links(struct nearest *nearest, const char *bin)
 			continue;
 		const char *command = name + sizeof(PREFIX) - 1;
 		if (!command_name_problem(str_from(command)))
-			consider(nearest, command);
+			resolve_consider(nearest, command);
 	}
 }
 
-static int suggest(const struct registry *registry, const char *command, perch_err *err)
+static int resolve_suggest(const struct registry *registry, const char *command, perch_err *err)
 {
 	struct nearest nearest = { .word = command, .distance = UINT_MAX };
 	for (size_t i = 0; i < registry->count; i++) {
 		const char *const *listed = registry->entries[i].commands;
 		for (; *listed; listed++)
-			consider(&nearest, *listed);
+			resolve_consider(&nearest, *listed);
 	}
-	consider_links(&nearest, registry->bin);
+	resolve_consider_links(&nearest, registry->bin);
 	if (nearest.distance == UINT_MAX)
 		return err_set(err, -ENOENT,
 			"there is no command '%s'; perch plugins list shows what is installed", command);
@@ -180,7 +180,7 @@ static int suggest(const struct registry *registry, const char *command, perch_e
 
 /* ------------------------------------------------------------------------- */
 
-static int refuse_name(const char *command, const char *problem, perch_err *err)
+static int resolve_refuse_name(const char *command, const char *problem, perch_err *err)
 {
 	char quoted[TOML_QUOTE_MAX];
 	return err_set(
@@ -188,7 +188,7 @@ static int refuse_name(const char *command, const char *problem, perch_err *err)
 }
 
 /* Where a link leads, as it says itself; the path when it is none. */
-static const char *link_text(const char *path, char out[PATH_MAX])
+static const char *resolve_link_text(const char *path, char out[PATH_MAX])
 {
 	ssize_t len = readlink(path, out, PATH_MAX - 1);
 	if (len < 0)
@@ -198,7 +198,7 @@ static const char *link_text(const char *path, char out[PATH_MAX])
 }
 
 /* A plugin whose directory was moved, or a program that was removed from it. */
-static int refuse_gone(const struct registry *registry, const char *command,
+static int resolve_refuse_gone(const struct registry *registry, const char *command,
 	const struct candidate *candidate, perch_err *err)
 {
 	const struct registry_entry *owner = NULL;
@@ -210,19 +210,19 @@ static int refuse_gone(const struct registry *registry, const char *command,
 	char target[PATH_MAX];
 	char shown[FILE_SHOWN_MAX];
 	char lost[FILE_SHOWN_MAX];
-	file_shown(link_text(is_moved ? owner->directory : candidate->path, target), lost);
+	file_shown(resolve_link_text(is_moved ? owner->directory : candidate->path, target), lost);
 	return err_set(err, candidate->code, "the command '%s' cannot be run: %s: %s: %s%s%s%s",
 		command, file_shown(candidate->path, shown), candidate->problem, lost,
 		owner ? "; perch plugins remove " : "", owner ? owner->name : "",
 		owner ? ", then install it again" : "");
 }
 
-static int refuse_program(const struct registry *registry, const char *command,
+static int resolve_refuse_program(const struct registry *registry, const char *command,
 	const struct candidate *candidate, perch_err *err)
 {
 	char shown[FILE_SHOWN_MAX];
 	if (candidate->problem == GONE)
-		return refuse_gone(registry, command, candidate, err);
+		return resolve_refuse_gone(registry, command, candidate, err);
 	file_shown(candidate->path, shown);
 	if (candidate->problem == NOT_EXECUTABLE)
 		return err_set(err, candidate->code,
@@ -237,26 +237,26 @@ int registry_resolve(const struct registry *registry, const char *command, const
 {
 	const char *problem = command_name_problem(str_from(command));
 	if (problem)
-		return refuse_name(command, problem, err);
+		return resolve_refuse_name(command, problem, err);
 	struct candidate program = { 0 };
-	if (find_program(registry->bin, command, path, arena, &program) < 0)
+	if (resolve_find_program(registry->bin, command, path, arena, &program) < 0)
 		return err_no_memory(err);
 	if (program.problem && program.code == -ENOENT)
-		return suggest(registry, command, err);
+		return resolve_suggest(registry, command, err);
 	char resolved[PATH_MAX];
 	if (!program.problem && !realpath(program.path, resolved)) {
 		program.problem = perch_strerror(-errno);
 		program.code = -EACCES;
 	}
 	if (program.problem)
-		return refuse_program(registry, command, &program, err);
+		return resolve_refuse_program(registry, command, &program, err);
 	const char *target = arena_dup(arena, str_from(resolved));
 	if (!target)
 		return err_no_memory(err);
 	*ret_command = (struct registry_command){
 		.path = program.path,
 		.target = target,
-		.owner = find_owner(registry, command, target),
+		.owner = resolve_find_owner(registry, command, target),
 	};
 	return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "base/paths.h"
 #include "data/toml_edit.h"
 #include "registry/change.h"
@@ -37,8 +38,8 @@ static const struct {
 };
 
 enum {
-	ENTRY_FIELDS = sizeof(entry_fields) / sizeof(entry_fields[0]),
-	CAPABILITY_FLAGS = sizeof(capability_flags) / sizeof(capability_flags[0]),
+	ENTRY_FIELDS = COUNT(entry_fields),
+	CAPABILITY_FLAGS = COUNT(capability_flags),
 };
 
 /* An entry as the editor takes it: with its capabilities as one more field, and with the
@@ -50,7 +51,7 @@ struct fields {
 	size_t capability_count;
 };
 
-static void add_text(struct fields *fields, const char *key, const char *text)
+static void write_add_text(struct fields *fields, const char *key, const char *text)
 {
 	if (text && text[0])
 		fields->list[fields->count++] =
@@ -68,7 +69,7 @@ static void write_add_list(struct fields *fields, const char *key, const char *c
 	};
 }
 
-static void add_capabilities(struct fields *fields, const struct capabilities *granted)
+static void write_add_capabilities(struct fields *fields, const struct capabilities *granted)
 {
 	for (size_t i = 0; i < CAPABILITY_FLAGS; i++)
 		fields->capabilities[fields->capability_count++] = (struct toml_entry){
@@ -88,7 +89,7 @@ static void add_capabilities(struct fields *fields, const struct capabilities *g
 	};
 }
 
-static void make_fields(const struct registry_entry *entry, struct fields *fields)
+static void write_make_fields(const struct registry_entry *entry, struct fields *fields)
 {
 	*fields = (struct fields){ 0 };
 	for (size_t i = 0; i < ENTRY_FIELDS; i++) {
@@ -96,14 +97,15 @@ static void make_fields(const struct registry_entry *entry, struct fields *field
 		if (entry_fields[i].is_list)
 			write_add_list(fields, entry_fields[i].key, *(const char *const *const *)at);
 		else
-			add_text(fields, entry_fields[i].key, *(const char *const *)at);
+			write_add_text(fields, entry_fields[i].key, *(const char *const *)at);
 	}
 	if (entry->has_capabilities)
-		add_capabilities(fields, &entry->granted);
+		write_add_capabilities(fields, &entry->granted);
 }
 
 /* The first entry of that name from `from` on. 1 and its index, 0, or a failure. */
-static int find(struct str text, const char *name, size_t from, size_t *ret_index, perch_err *err)
+static int write_find(
+	struct str text, const char *name, size_t from, size_t *ret_index, perch_err *err)
 {
 	_cleanup_(toml_freep) struct toml *toml = NULL;
 	int r = toml_parse(text, NULL, &toml, err);
@@ -127,13 +129,13 @@ static int find(struct str text, const char *name, size_t from, size_t *ret_inde
 }
 
 /* Takes the entries of that name from `from` on away. */
-static int drop_from(
+static int write_drop_from(
 	struct str text, const char *name, size_t from, struct buf *ret_text, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf rest = { 0 };
 	int changed = 0;
 	for (size_t index;;) {
-		int r = find(text, name, from, &index, err);
+		int r = write_find(text, name, from, &index, err);
 		if (r > 0)
 			r = toml_edit_remove(text, TOML_PATH(TOML_KEY("plugins"), TOML_AT(index)), &rest, err);
 		if (r < 0)
@@ -151,9 +153,9 @@ static int drop_from(
 	return changed;
 }
 
-static int drop(struct str text, void *data, struct buf *ret_text, perch_err *err)
+static int write_drop(struct str text, void *data, struct buf *ret_text, perch_err *err)
 {
-	return drop_from(text, data, 0, ret_text, err);
+	return write_drop_from(text, data, 0, ret_text, err);
 }
 
 /* Only the first of several entries of a name counts; the others go. */
@@ -161,9 +163,9 @@ int registry_put_text(
 	struct str text, const struct registry_entry *entry, struct buf *ret_text, perch_err *err)
 {
 	struct fields fields;
-	make_fields(entry, &fields);
+	write_make_fields(entry, &fields);
 	size_t index = 0;
-	int r = find(text, entry->name, 0, &index, err);
+	int r = write_find(text, entry->name, 0, &index, err);
 	if (r == 0)
 		return toml_edit_append(
 			text, TOML_PATH(TOML_KEY("plugins")), fields.list, fields.count, ret_text, err);
@@ -173,16 +175,16 @@ int registry_put_text(
 	if (r < 0)
 		return r;
 	struct str replaced = r ? (struct str){ ret_text->data, ret_text->len } : text;
-	int dropped = drop_from(replaced, entry->name, index + 1, ret_text, err);
+	int dropped = write_drop_from(replaced, entry->name, index + 1, ret_text, err);
 	return dropped ? dropped : r;
 }
 
-static int put(struct str text, void *data, struct buf *ret_text, perch_err *err)
+static int write_put(struct str text, void *data, struct buf *ret_text, perch_err *err)
 {
 	return registry_put_text(text, data, ret_text, err);
 }
 
-static int change(change_fn *how, const void *data, perch_err *err)
+static int write_change(change_fn *how, const void *data, perch_err *err)
 {
 	_cleanup_free_ char *config = NULL;
 	int r = paths_user(PATH_CONFIG, "fledge", &config, err);
@@ -193,11 +195,11 @@ static int change(change_fn *how, const void *data, perch_err *err)
 
 int registry_put(const struct registry_entry *entry, perch_err *err)
 {
-	int r = change(put, entry, err);
+	int r = write_change(write_put, entry, err);
 	return r < 0 ? r : 0;
 }
 
 int registry_drop(const char *name, perch_err *err)
 {
-	return change(drop, name, err);
+	return write_change(write_drop, name, err);
 }

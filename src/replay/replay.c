@@ -10,7 +10,8 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "replay/player.h"
+#include "base/macros.h"
+#include "replay/replay_player.h"
 #include "replay/recorded.h"
 #include "replay/said.h"
 #include "trace/mask.h"
@@ -29,11 +30,11 @@ struct replay {
 
 static const struct player_table *const players[] = { &fledge_player, &tool_player, &agent_player };
 
-enum { PLAYERS = sizeof(players) / sizeof(players[0]) };
+enum { PLAYERS = COUNT(players) };
 
 /* ---- what the host says now -------------------------------------------------- */
 
-static void say(struct replay *replay, struct str event, struct str text)
+static void replay_print(struct replay *replay, struct str event, struct str text)
 {
 	int r = said_add(&replay->said, event, text);
 	if (r == -EINVAL)
@@ -45,13 +46,13 @@ static void say(struct replay *replay, struct str event, struct str text)
 void replay_say(struct replay *replay, struct str line)
 {
 	bool has_end = line.len && line.data[line.len - 1] == '\n';
-	say(replay, (struct str){ 0 }, (struct str){ line.data, line.len - has_end });
+	replay_print(replay, (struct str){ 0 }, (struct str){ line.data, line.len - has_end });
 }
 
-static void heard(void *data, const struct trace_entry *entry)
+static void replay_heard(void *data, const struct trace_entry *entry)
 {
 	if (entry->event.len)
-		say(data, entry->event, entry->facts);
+		replay_print(data, entry->event, entry->facts);
 }
 
 struct trace *replay_trace(struct replay *replay)
@@ -77,7 +78,7 @@ int replay_wrong(struct replay *replay, const char *format, ...)
 
 /* ---- comparing ----------------------------------------------------------------- */
 
-static size_t first_difference(struct str a, struct str b)
+static size_t replay_first_difference(struct str a, struct str b)
 {
 	size_t at = 0;
 	while (at < a.len && at < b.len && a.data[at] == b.data[at])
@@ -86,10 +87,10 @@ static size_t first_difference(struct str a, struct str b)
 }
 
 /* Returns 1, for the reader to stop. */
-static int differ(struct replay *replay, struct replay_difference difference)
+static int replay_differ(struct replay *replay, struct replay_difference difference)
 {
 	difference.is_found = true;
-	difference.at = first_difference(difference.recorded, difference.now);
+	difference.at = replay_first_difference(difference.recorded, difference.now);
 	difference.recorded = recorded_copy(&replay->kept, difference.recorded);
 	difference.now = recorded_copy(&replay->kept, difference.now);
 	difference.what = recorded_copy(&replay->kept, difference.what);
@@ -99,7 +100,7 @@ static int differ(struct replay *replay, struct replay_difference difference)
 
 /* What the host says as it would be recorded. Of a line, the mask must see every one in
  * their order: which answers are secret depends on what was asked. */
-static int as_recorded(
+static int replay_as_recorded(
 	struct replay *replay, const struct trace_record *record, struct saying *now, struct str *ret)
 {
 	bool is_line = !record->entry.event.len && !now->event.len;
@@ -113,7 +114,7 @@ static int as_recorded(
 }
 
 /* The next thing that the host says must be this. */
-static int compare(struct replay *replay, const struct trace_record *record, struct str text)
+static int replay_compare(struct replay *replay, const struct trace_record *record, struct str text)
 {
 	if (replay->failure < 0)
 		return replay->failure;
@@ -124,17 +125,17 @@ static int compare(struct replay *replay, const struct trace_record *record, str
 		.what = record->entry.event,
 		.recorded = text,
 	};
-	int r = now ? as_recorded(replay, record, now, &difference.now) : 0;
+	int r = now ? replay_as_recorded(replay, record, now, &difference.now) : 0;
 	if (r < 0)
 		return r;
 	replay->report.compared++;
 	if (now && str_eq(now->event, record->entry.event) && str_eq(difference.now, text))
 		return 0;
-	return differ(replay, difference);
+	return replay_differ(replay, difference);
 }
 
 /* All that the host said has been compared; or there is a difference. */
-static int expect_silence(struct replay *replay, uint64_t line)
+static int replay_expect_silence(struct replay *replay, uint64_t line)
 {
 	_cleanup_free_ struct saying *now = said_take(&replay->said);
 	if (!now)
@@ -145,12 +146,12 @@ static int expect_silence(struct replay *replay, uint64_t line)
 		.what = now->event,
 		.now = now->text,
 	};
-	return differ(replay, difference);
+	return replay_differ(replay, difference);
 }
 
 /* ---- records --------------------------------------------------------------------- */
 
-static int begin(struct replay *replay, const struct trace_record *record)
+static int replay_begin(struct replay *replay, const struct trace_record *record)
 {
 	struct str protocol = facts_text(record->facts, "protocol");
 	if (replay->player)
@@ -166,7 +167,7 @@ static int begin(struct replay *replay, const struct trace_record *record)
 		(int)(protocol.len < 40 ? protocol.len : 40), protocol.data);
 }
 
-static const struct player_event *find_event(const struct player *player, struct str name)
+static const struct player_event *replay_find_event(const struct player *player, struct str name)
 {
 	const struct player_event *event = player->table->events;
 	while (event->name && !str_is(name, event->name))
@@ -174,64 +175,65 @@ static const struct player_event *find_event(const struct player *player, struct
 	return event->name ? event : NULL;
 }
 
-static int take_event(struct replay *replay, const struct trace_record *record)
+static int replay_take_event(struct replay *replay, const struct trace_record *record)
 {
 	struct str name = record->entry.event;
 	if (str_is(name, "start"))
-		return begin(replay, record);
+		return replay_begin(replay, record);
 	if (str_is(name, "failed"))
 		return replay_wrong(replay, "nothing was said, because it could not be started");
-	const struct player_event *event = replay->player ? find_event(replay->player, name) : NULL;
+	const struct player_event *event =
+		replay->player ? replay_find_event(replay->player, name) : NULL;
 	if (!event)
 		return 0;
-	int r = event->is_outcome ? 0 : expect_silence(replay, record->number);
+	int r = event->is_outcome ? 0 : replay_expect_silence(replay, record->number);
 	if (r == 0 && event->play)
 		r = event->play(replay->player, record);
 	if (r == 0)
 		r = trace_flush(replay->trace, NULL); /* it may have had no memory for an event */
 	if (r == 0 && event->is_outcome)
-		r = compare(replay, record, record->entry.facts);
+		r = replay_compare(replay, record, record->entry.facts);
 	replay->report.has_end = replay->report.has_end || event->is_last;
 	return r;
 }
 
-static int take_sent(struct replay *replay, const struct trace_record *record)
+static int replay_take_sent(struct replay *replay, const struct trace_record *record)
 {
 	const struct player_table *table = replay->player->table;
 	int r = table->sent ? table->sent(replay->player, record) : 0;
-	return r ? r : compare(replay, record, record->entry.line);
+	return r ? r : replay_compare(replay, record, record->entry.line);
 }
 
-static int take_entry(struct replay *replay, const struct trace_record *record)
+static int replay_take_entry(struct replay *replay, const struct trace_record *record)
 {
 	enum trace_direction direction = record->entry.direction;
 	bool is_line = direction == TRACE_TO_PLUGIN || direction == TRACE_FROM_PLUGIN;
 	if (record->entry.is_masked && !replay->report.masked++)
 		replay->report.masked_first = record->number;
 	if (direction == TRACE_HOST && record->entry.event.len)
-		return take_event(replay, record);
+		return replay_take_event(replay, record);
 	if (!is_line)
 		return 0;
 	if (!replay->player)
 		return replay_wrong(
 			replay, "a line comes before the event \"start\": the beginning was not recorded");
 	if (direction == TRACE_TO_PLUGIN)
-		return take_sent(replay, record);
+		return replay_take_sent(replay, record);
 	replay->report.played++;
-	int r = expect_silence(replay, record->number);
+	int r = replay_expect_silence(replay, record->number);
 	if (r == 0 && mask_line(&replay->mask, true, record->entry.line, &replay->masked) < 0)
 		r = -ENOMEM;
 	return r ? r : replay->player->table->line(replay->player, record);
 }
 
-static int take(struct replay *replay, const struct trace_record *record)
+static int replay_take_next(struct replay *replay, const struct trace_record *record)
 {
 	switch (record->kind) {
 	case TRACE_HEAD:
 		replay->report.version = recorded_copy(&replay->kept, facts_text(record->object, "perch"));
 		return replay->kept.failed ? -ENOMEM : 0;
 	case TRACE_ENTRY:
-		return take_entry(replay, record);
+		return replay_take_entry(replay, record);
 	default:
 		return replay_wrong(replay, "%s", record->why);
 	}
@@ -240,7 +242,7 @@ static int take(struct replay *replay, const struct trace_record *record)
 int replay_take(void *data, const struct trace_record *record)
 {
 	struct replay *replay = data;
-	int r = take(replay, record);
+	int r = replay_take_next(replay, record);
 	if (r == 0)
 		r = replay->failure;
 	if (r == -EINVAL)
@@ -252,7 +254,7 @@ int replay_take(void *data, const struct trace_record *record)
 
 int replay_finish(struct replay *replay)
 {
-	int r = expect_silence(replay, replay->report.lines + 1);
+	int r = replay_expect_silence(replay, replay->report.lines + 1);
 	if (r == 0 && !replay->player)
 		r = replay_wrong(replay, "there is no exchange in it");
 	return r;
@@ -265,7 +267,7 @@ int replay_new(struct replay **ret_replay)
 	struct replay *replay = calloc(1, sizeof(*replay));
 	if (!replay)
 		return -ENOMEM;
-	if (trace_listen(heard, replay, &replay->trace) < 0 || mask_init(&replay->mask) < 0) {
+	if (trace_listen(replay_heard, replay, &replay->trace) < 0 || mask_init(&replay->mask) < 0) {
 		replay_free(replay);
 		return -ENOMEM;
 	}

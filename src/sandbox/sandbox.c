@@ -11,18 +11,18 @@
 #include "proc/cgroup.h"
 #include "proc/host.h"
 #include "proc/room.h"
-#include "sandbox/keep.h"
-#include "sandbox/path_list.h"
-#include "sandbox/probe.h"
+#include "sandbox/reuse/reuse_pool.h"
+#include "sandbox/policy/path_list.h"
+#include "sandbox/layers/probe.h"
 #include "sandbox/sandbox_parts.h"
-#include "sandbox/seccomp.h"
+#include "sandbox/layers/seccomp.h"
 
 /* ---- L2: seccomp ------------------------------------------------------------- */
 
 /* Sockets of the file system: where they are granted, and where those that would act for us
  * are out of reach. A room hides those that are known; whoever sees only some of the files must
  * not reach the others either, which Landlock keeps from version 9 on. */
-static bool may_use_unix(const struct sandbox *sandbox)
+static bool sandbox_may_use_unix(const struct sandbox *sandbox)
 {
 	const struct layers *layers = &sandbox->layers;
 	const struct sandbox_policy *policy = &sandbox->policy;
@@ -32,10 +32,10 @@ static bool may_use_unix(const struct sandbox *sandbox)
 	return policy->has_unix_sockets || is_room_enough || layers->landlock >= 9;
 }
 
-static int make_filter(struct sandbox *sandbox, perch_err *err)
+static int sandbox_make_filter(struct sandbox *sandbox, perch_err *err)
 {
 	struct layers *layers = &sandbox->layers;
-	layers->allows_unix = may_use_unix(sandbox);
+	layers->allows_unix = sandbox_may_use_unix(sandbox);
 	/* Where nothing watches over modes and times of others' files, whoever asked
 	 * to be strict does without changing any. */
 	const struct sandbox_policy *policy = &sandbox->policy;
@@ -66,8 +66,8 @@ static int make_filter(struct sandbox *sandbox, perch_err *err)
 /* ---- L4: a cgroup -------------------------------------------------------------- */
 
 /* A room ends everybody in it: then a cgroup is of use only if it limits something. */
-static bool is_of_use(const struct host_cgroups *cgroups, const struct cgroup_limits *limits,
-	const struct layers *layers)
+static bool sandbox_is_of_use(const struct host_cgroups *cgroups,
+	const struct cgroup_limits *limits, const struct layers *layers)
 {
 	bool lacks_all = (!limits->memory || cgroups->lack_memory) &&
 		(!limits->processes || cgroups->lack_processes);
@@ -76,7 +76,7 @@ static bool is_of_use(const struct host_cgroups *cgroups, const struct cgroup_li
 }
 
 /* Only for what is counted best there; without one, each process by itself. */
-static int join_cgroup(struct sandbox *sandbox, perch_host *host, perch_err *err)
+static int sandbox_join_cgroup(struct sandbox *sandbox, perch_host *host, perch_err *err)
 {
 	struct host_cgroups *known = &host->cgroups;
 	struct layers *layers = &sandbox->layers;
@@ -84,7 +84,7 @@ static int join_cgroup(struct sandbox *sandbox, perch_host *host, perch_err *err
 		.memory = sandbox->policy.limits.memory,
 		.processes = sandbox->policy.limits.processes,
 	};
-	if (!is_of_use(known, &limits, layers))
+	if (!sandbox_is_of_use(known, &limits, layers))
 		return 0;
 	struct cgroup *cgroup = NULL;
 	int r = cgroup_open(&cgroup_kernel_tree, &limits, &cgroup, NULL);
@@ -97,7 +97,7 @@ static int join_cgroup(struct sandbox *sandbox, perch_host *host, perch_err *err
 	layers->counts_processes = cgroup_limits_processes(cgroup);
 	known->lack_memory |= limits.memory && !layers->counts_memory;
 	known->lack_processes |= limits.processes && !layers->counts_processes;
-	layers->has_cgroup = is_of_use(known, &limits, layers);
+	layers->has_cgroup = sandbox_is_of_use(known, &limits, layers);
 	if (layers->has_cgroup)
 		sandbox->confine.cgroup = cgroup;
 	else
@@ -107,7 +107,7 @@ static int join_cgroup(struct sandbox *sandbox, perch_host *host, perch_err *err
 
 /* ---- L0 ---------------------------------------------------------------------- */
 
-static void make_limits(struct sandbox *sandbox)
+static void sandbox_make_limits(struct sandbox *sandbox)
 {
 	const struct limits_elsewhere elsewhere = {
 		.memory = sandbox->layers.counts_memory,
@@ -124,7 +124,7 @@ static void make_limits(struct sandbox *sandbox)
 
 /* ---- telling ------------------------------------------------------------------ */
 
-static void name_layers(struct sandbox *sandbox)
+static void sandbox_name_layers(struct sandbox *sandbox)
 {
 	const struct layers *layers = &sandbox->layers;
 	size_t count = 0;
@@ -143,7 +143,8 @@ static void name_layers(struct sandbox *sandbox)
 		sandbox->names[count++] = "cgroup";
 }
 
-static int refuse(const struct sandbox *sandbox, const struct property *property, perch_err *err)
+static int sandbox_refuse(
+	const struct sandbox *sandbox, const struct property *property, perch_err *err)
 {
 	const char *no_room = sandbox->layers.no_room;
 	return err_set(err, PERCH_ESANDBOX,
@@ -151,7 +152,7 @@ static int refuse(const struct sandbox *sandbox, const struct property *property
 		property->name, property->why, no_room[0] ? ": " : "", no_room);
 }
 
-static void warn(struct sandbox *sandbox, struct path_list *warnings, char *text)
+static void sandbox_warn(struct sandbox *sandbox, struct path_list *warnings, char *text)
 {
 	const char *kept = text ? arena_dup(&sandbox->arena, str_from(text)) : NULL;
 	path_list_add(warnings, kept ? kept : "");
@@ -159,7 +160,7 @@ static void warn(struct sandbox *sandbox, struct path_list *warnings, char *text
 }
 
 /* Where a repository holds more of others than is looked at one by one. */
-static void warn_of_crowd(struct sandbox *sandbox, struct path_list *warnings)
+static void sandbox_warn_of_crowd(struct sandbox *sandbox, struct path_list *warnings)
 {
 	char shown[FILE_SHOWN_MAX];
 	if (!sandbox->triggers.crowded)
@@ -167,11 +168,11 @@ static void warn_of_crowd(struct sandbox *sandbox, struct path_list *warnings)
 	_cleanup_free_ char *text =
 		str_join("there is too much in ", file_shown(sandbox->triggers.crowded, shown),
 			" to look for repositories one by one: nothing in it can be written", NULL);
-	warn(sandbox, warnings, text);
+	sandbox_warn(sandbox, warnings, text);
 }
 
 /* Each property that is asked for and that nothing enforces: refused or told. */
-static int judge(struct sandbox *sandbox, bool is_trial, perch_err *err)
+static int sandbox_judge(struct sandbox *sandbox, bool is_trial, perch_err *err)
 {
 	struct path_list warnings;
 	path_list_begin(&warnings, &sandbox->arena, NULL);
@@ -181,12 +182,12 @@ static int judge(struct sandbox *sandbox, bool is_trial, perch_err *err)
 		if (!property->is_asked || property->layer)
 			continue;
 		if (sandbox->policy.refuses_unsupported && !is_trial)
-			return refuse(sandbox, property, err);
+			return sandbox_refuse(sandbox, property, err);
 		_cleanup_free_ char *text =
 			str_join("not enforced here: ", property->what, "; ", property->why, NULL);
-		warn(sandbox, &warnings, text);
+		sandbox_warn(sandbox, &warnings, text);
 	}
-	warn_of_crowd(sandbox, &warnings);
+	sandbox_warn_of_crowd(sandbox, &warnings);
 	if (warnings.failed)
 		return err_no_memory(err);
 	sandbox->warnings = warnings.count ? warnings.items : NULL;
@@ -195,7 +196,7 @@ static int judge(struct sandbox *sandbox, bool is_trial, perch_err *err)
 
 /* ---- all of it ------------------------------------------------------------------ */
 
-static int make(struct sandbox *sandbox, perch_host *host, bool is_trial, perch_err *err)
+static int sandbox_make(struct sandbox *sandbox, perch_host *host, bool is_trial, perch_err *err)
 {
 	int r = sandbox_look(sandbox, host, err);
 	if (r == 0)
@@ -203,18 +204,18 @@ static int make(struct sandbox *sandbox, perch_host *host, bool is_trial, perch_
 	if (r == 0)
 		r = sandbox_make_ruleset(sandbox, host, err);
 	if (r == 0)
-		r = join_cgroup(sandbox, host, err);
+		r = sandbox_join_cgroup(sandbox, host, err);
 	if (r == 0)
-		r = make_filter(sandbox, err);
+		r = sandbox_make_filter(sandbox, err);
 	if (r < 0)
 		return r;
-	make_limits(sandbox);
-	name_layers(sandbox);
-	return judge(sandbox, is_trial, err);
+	sandbox_make_limits(sandbox);
+	sandbox_name_layers(sandbox);
+	return sandbox_judge(sandbox, is_trial, err);
 }
 
 /* What is only needed until it is made. */
-static void finish_making(struct sandbox *sandbox)
+static void sandbox_finish_making(struct sandbox *sandbox)
 {
 	view_free(&sandbox->view);
 	free(sandbox->finding.mounts.items);
@@ -236,24 +237,24 @@ static struct sandbox *new_sandbox(perch_host *host, const struct sandbox_policy
 	return sandbox;
 }
 
-static int make_or_take(
+static int sandbox_make_or_take(
 	struct sandbox *sandbox, bool is_trial, struct sandbox **ret_kept, perch_err *err)
 {
 	bool may_be_kept = sandbox->policy.may_be_used_again && !is_trial;
-	*ret_kept = may_be_kept ? keep_take_known(sandbox) : NULL;
+	*ret_kept = may_be_kept ? reuse_pool_take_known(sandbox) : NULL;
 	int r = may_be_kept && !*ret_kept ? sandbox_look_first(sandbox, err) : 0;
 	if (r < 0)
 		return r;
 	if (may_be_kept && !*ret_kept)
-		*ret_kept = keep_take_alike(sandbox);
+		*ret_kept = reuse_pool_take_alike(sandbox);
 	if (*ret_kept) {
-		make_limits(*ret_kept); /* never above ours, which may have changed */
+		sandbox_make_limits(*ret_kept); /* never above ours, which may have changed */
 		(*ret_kept)->started = sandbox->started;
 		return 0;
 	}
-	r = make(sandbox, sandbox->host, is_trial, err);
+	r = sandbox_make(sandbox, sandbox->host, is_trial, err);
 	if (r == 0 && may_be_kept)
-		keep_note_new(sandbox);
+		reuse_pool_note_new(sandbox);
 	return r;
 }
 
@@ -266,8 +267,8 @@ static int open_sandbox(perch_host *host, const struct sandbox_policy *policy, b
 	struct sandbox *kept = NULL;
 	int r = sandbox_protect(sandbox, err);
 	if (r == 0)
-		r = make_or_take(sandbox, is_trial, &kept, err);
-	finish_making(sandbox);
+		r = sandbox_make_or_take(sandbox, is_trial, &kept, err);
+	sandbox_finish_making(sandbox);
 	if (r < 0 || kept)
 		sandbox_free(sandbox);
 	if (r < 0)
@@ -328,13 +329,13 @@ void sandbox_free(struct sandbox *sandbox)
 	scratch_close(&sandbox->scratch);
 	fd_close(sandbox->confine.landlock_fd);
 	free(sandbox->filter.filter);
-	keep_forget(sandbox);
+	reuse_pool_forget(sandbox);
 	arena_free(&sandbox->arena);
 	free(sandbox);
 }
 
 void sandbox_close(struct sandbox *sandbox)
 {
-	if (sandbox && !keep_put(sandbox))
+	if (sandbox && !reuse_pool_put(sandbox))
 		sandbox_free(sandbox);
 }

@@ -7,8 +7,8 @@
 
 #include "perch/host.h"
 #include "proc/confine.h"
-#include "sandbox/policy.h"
-#include "sandbox/report.h"
+#include "sandbox/policy/policy.h"
+#include "sandbox/sandbox_report.h"
 
 struct sandbox;
 

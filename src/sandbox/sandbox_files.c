@@ -9,11 +9,12 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "base/test_switch.h"
 #include "proc/room.h"
-#include "sandbox/mounts.h"
-#include "sandbox/named.h"
-#include "sandbox/path_list.h"
+#include "sandbox/layers/mounts.h"
+#include "sandbox/policy/named_paths.h"
+#include "sandbox/policy/path_list.h"
 #include "sandbox/sandbox_parts.h"
 
 /* Where everybody keeps temporary files: replaced by an empty one, or hidden. */
@@ -30,11 +31,10 @@ static const char *const device_links[] = { "/dev/fd", "/dev/stdin", "/dev/stdou
 /* How often what is to be mounted is looked up, while somebody renames it meanwhile. */
 enum { LOOKS_MAX = 16 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 /* ---- what is seen ------------------------------------------------------------ */
 
-static int add_list(struct view *view, const char *const *list, enum access access, perch_err *err)
+static int sandbox_files_add_list(
+	struct view *view, const char *const *list, enum access access, perch_err *err)
 {
 	int r = 0;
 	for (; r == 0 && list && *list; list++)
@@ -42,8 +42,8 @@ static int add_list(struct view *view, const char *const *list, enum access acce
 	return r;
 }
 
-static int add_allowed(struct sandbox *sandbox, const char *const *list, enum access access,
-	struct named_hidden hidden, perch_err *err)
+static int sandbox_files_add_allowed(struct sandbox *sandbox, const char *const *list,
+	enum access access, struct named_hidden hidden, perch_err *err)
 {
 	int r = 0;
 	for (; r == 0 && list && *list; list++)
@@ -52,7 +52,8 @@ static int add_allowed(struct sandbox *sandbox, const char *const *list, enum ac
 }
 
 /* Nothing to reveal is nothing wrong. */
-static int add_revealed(struct sandbox *sandbox, struct named_hidden hidden, perch_err *err)
+static int sandbox_files_add_revealed(
+	struct sandbox *sandbox, struct named_hidden hidden, perch_err *err)
 {
 	const char *const *list = sandbox->policy.reveal;
 	int r = 0;
@@ -64,7 +65,7 @@ static int add_revealed(struct sandbox *sandbox, struct named_hidden hidden, per
 }
 
 /* Whoever is root owns the disks, too: of the devices, only the harmless ones. */
-static int add_devices(struct view *view, bool is_memory_limited, perch_err *err)
+static int sandbox_files_add_devices(struct view *view, bool is_memory_limited, perch_err *err)
 {
 	int r = view_add(view, "/dev", ACCESS_NONE, err);
 	for (size_t i = 0; r == 0 && i < COUNT(devices); i++) {
@@ -78,39 +79,39 @@ static int add_devices(struct view *view, bool is_memory_limited, perch_err *err
 }
 
 /* Other runs have theirs there. */
-static int hide_scratch(struct view *view, perch_err *err)
+static int sandbox_files_hide_scratch(struct view *view, perch_err *err)
 {
 	_cleanup_free_ char *parent = scratch_parent();
 	return parent ? view_add(view, parent, ACCESS_NONE, err) : err_no_memory(err);
 }
 
 /* Looks up what the policy names. */
-static int look(struct sandbox *sandbox, perch_err *err)
+static int sandbox_files_look(struct sandbox *sandbox, perch_err *err)
 {
 	struct view *view = &sandbox->view;
 	const struct sandbox_policy *policy = &sandbox->policy;
 	int r = policy->reads_everything ? view_add(view, "/", ACCESS_READ, err) : 0;
 	if (r == 0)
-		r = add_devices(view, policy->limits.memory > 0, err);
+		r = sandbox_files_add_devices(view, policy->limits.memory > 0, err);
 	for (size_t i = 0; r == 0 && policy->has_private_tmp && i < COUNT(shared_tmp); i++)
 		r = view_add(view, shared_tmp[i], ACCESS_NONE, err);
 	if (r == 0 && policy->has_private_tmp)
-		r = hide_scratch(view, err);
+		r = sandbox_files_hide_scratch(view, err);
 	struct named_hidden hidden = { .first = view->count };
 	if (r == 0)
-		r = add_list(view, policy->hide, ACCESS_NONE, err);
+		r = sandbox_files_add_list(view, policy->hide, ACCESS_NONE, err);
 	hidden.end = view->count;
 	if (r == 0)
-		r = add_revealed(sandbox, hidden, err);
+		r = sandbox_files_add_revealed(sandbox, hidden, err);
 	if (r == 0)
-		r = add_allowed(sandbox, policy->read, ACCESS_READ, hidden, err);
+		r = sandbox_files_add_allowed(sandbox, policy->read, ACCESS_READ, hidden, err);
 	if (r == 0)
-		r = add_allowed(sandbox, policy->write, ACCESS_WRITE, hidden, err);
+		r = sandbox_files_add_allowed(sandbox, policy->write, ACCESS_WRITE, hidden, err);
 	view_sort(view);
 	return r < 0 ? r : named_check(view, policy, err);
 }
 
-static bool is_in_shared_tmp(const char *path)
+static bool sandbox_files_is_in_shared_tmp(const char *path)
 {
 	bool is_in = false;
 	for (size_t i = 0; i < COUNT(shared_tmp); i++)
@@ -119,48 +120,49 @@ static bool is_in_shared_tmp(const char *path)
 }
 
 /* Whether nothing is seen in a room of what others have there. */
-static bool is_tmp_sealed(const struct sandbox *sandbox)
+static bool sandbox_files_is_tmp_sealed(const struct sandbox *sandbox)
 {
 	bool is_sealed = sandbox->policy.has_private_tmp;
 	for (size_t i = 0; i < sandbox->view.count; i++) {
 		const struct view_entry *entry = &sandbox->view.entries[i];
-		is_sealed &= entry->access == ACCESS_NONE || !is_in_shared_tmp(entry->path);
+		is_sealed &= entry->access == ACCESS_NONE || !sandbox_files_is_in_shared_tmp(entry->path);
 	}
 	return is_sealed;
 }
 
-static void add_ways(struct trail *trail, const char *const *list, bool is_tmp_sealed)
+static void sandbox_files_add_ways(
+	struct path_record *path_record, const char *const *list, bool is_tmp_sealed)
 {
 	for (; list && *list; list++) {
-		if (is_tmp_sealed && is_in_shared_tmp(*list))
-			trail_add_plain(trail, *list);
+		if (is_tmp_sealed && sandbox_files_is_in_shared_tmp(*list))
+			path_record_add_plain(path_record, *list);
 		else
-			trail_add(trail, *list);
+			path_record_add(path_record, *list);
 	}
 }
 
-void sandbox_add_ways(const struct sandbox *sandbox, struct trail *trail)
+void sandbox_add_ways(const struct sandbox *sandbox, struct path_record *path_record)
 {
 	const struct sandbox_policy *policy = &sandbox->policy;
-	const bool is_sealed = is_tmp_sealed(sandbox);
+	const bool is_sealed = sandbox_files_is_tmp_sealed(sandbox);
 	_cleanup_free_ char *parent = scratch_parent();
 	const char *const scratch[] = { parent, NULL };
-	trail->failed |= !parent;
+	path_record->failed |= !parent;
 	for (size_t i = 0; i < COUNT(devices); i++)
-		trail_add(trail, devices[i]);
+		path_record_add(path_record, devices[i]);
 	for (size_t i = 0; i < COUNT(shared_tmp); i++)
-		trail_add(trail, shared_tmp[i]);
-	add_ways(trail, scratch, is_sealed);
-	add_ways(trail, policy->hide, is_sealed);
-	add_ways(trail, policy->reveal, false);
-	add_ways(trail, policy->read, false);
-	add_ways(trail, policy->write, false);
+		path_record_add(path_record, shared_tmp[i]);
+	sandbox_files_add_ways(path_record, scratch, is_sealed);
+	sandbox_files_add_ways(path_record, policy->hide, is_sealed);
+	sandbox_files_add_ways(path_record, policy->reveal, false);
+	sandbox_files_add_ways(path_record, policy->read, false);
+	sandbox_files_add_ways(path_record, policy->write, false);
 }
 
 /* ---- L3: namespaces ---------------------------------------------------------- */
 
 /* Those of the shared ones that the policy does not name itself. */
-static const char *const *replaced_tmp(struct sandbox *sandbox)
+static const char *const *sandbox_files_replaced_tmp(struct sandbox *sandbox)
 {
 	struct path_list list;
 	path_list_begin(&list, &sandbox->arena, NULL);
@@ -174,7 +176,7 @@ static const char *const *replaced_tmp(struct sandbox *sandbox)
 	return list.failed ? NULL : list.items;
 }
 
-static bool is_hidden(const struct view *view, const char *path)
+static bool sandbox_files_is_hidden(const struct view *view, const char *path)
 {
 	for (size_t i = view->count; i-- > 0;) {
 		if (view_is_inside(path, view->entries[i].path))
@@ -184,19 +186,20 @@ static bool is_hidden(const struct view *view, const char *path)
 }
 
 /* Adds the path, its holder without links, if it is a link in something hidden. */
-static void add_hidden_link(struct path_list *links, struct view *view, const char *path)
+static void sandbox_files_add_hidden_link(
+	struct path_list *links, struct view *view, const char *path)
 {
 	if (!file_is_link(path))
 		return;
 	const char *kept = view_resolve_link(view, path);
 	links->failed |= !kept;
-	if (kept && !list_has(links->items, kept) && is_hidden(view, kept))
+	if (kept && !list_has(links->items, kept) && sandbox_files_is_hidden(view, kept))
 		path_list_add(links, kept);
 }
 
 /* A view holds what paths lead to. Where the path itself is a link in something that is
  * hidden, as that of a plugin which is worked on in place, it must be found there, too. */
-static const char *const *links_to_keep(struct sandbox *sandbox)
+static const char *const *sandbox_files_links_to_keep(struct sandbox *sandbox)
 {
 	const struct sandbox_policy *policy = &sandbox->policy;
 	const char *const *const lists[] = { policy->reveal, policy->read, policy->write };
@@ -204,7 +207,7 @@ static const char *const *links_to_keep(struct sandbox *sandbox)
 	path_list_begin(&links, &sandbox->arena, device_links);
 	for (size_t i = 0; i < COUNT(lists); i++) {
 		for (const char *const *path = lists[i]; path && *path && !links.failed; path++)
-			add_hidden_link(&links, &sandbox->view, *path);
+			sandbox_files_add_hidden_link(&links, &sandbox->view, *path);
 	}
 	return links.failed ? NULL : links.items;
 }
@@ -217,20 +220,22 @@ bool sandbox_has_room_off(void)
 
 /* A terminal that one of its streams leads to can be opened again through /proc, whatever is
  * mounted over its name: then Landlock has to keep /dev, too. */
-static bool has_stream_to_keep(const struct sandbox *sandbox)
+static bool sandbox_files_has_stream_to_keep(const struct sandbox *sandbox)
 {
 	return sandbox->policy.leaves_terminal && isatty(STDERR_FILENO);
 }
 
 /* What is mounted in the room alone has to be looked up there. */
-static int look_into_room(struct sandbox *sandbox, const char *const *replaced, perch_err *err)
+static int sandbox_files_look_into_room(
+	struct sandbox *sandbox, const char *const *replaced, perch_err *err)
 {
 	struct view *view = &sandbox->view;
 	int root = room_root(sandbox->confine.room);
 	if (root < 0)
 		return err_set(err, root, "the room cannot be looked into: %s", perch_strerror(root));
 	view_forget_hidden(view);
-	int r = has_stream_to_keep(sandbox) ? view_add(view, "/dev", ACCESS_NONE, err) : 0;
+	int r =
+		sandbox_files_has_stream_to_keep(sandbox) ? view_add(view, "/dev", ACCESS_NONE, err) : 0;
 	if (r < 0)
 		return r;
 	bool sees_proc = sandbox->policy.reads_everything || view_find(view, "/proc");
@@ -242,27 +247,27 @@ static int look_into_room(struct sandbox *sandbox, const char *const *replaced, 
 	return r;
 }
 
-static bool has_new_tmp(const char *const *replaced)
+static bool sandbox_files_has_new_tmp(const char *const *replaced)
 {
 	return replaced[0] && strcmp(replaced[0], "/tmp") == 0;
 }
 
 /* Where /tmp is named, another directory takes its place, which has to be there before the room
  * is. */
-static int find(struct sandbox *sandbox, perch_err *err)
+static int sandbox_files_find(struct sandbox *sandbox, perch_err *err)
 {
 	struct finding *finding = &sandbox->finding;
 	finding->has_looked = true;
-	int r = look(sandbox, err);
+	int r = sandbox_files_look(sandbox, err);
 	if (r < 0)
 		return r;
-	finding->replaced = replaced_tmp(sandbox);
-	if (finding->replaced && !has_new_tmp(finding->replaced))
+	finding->replaced = sandbox_files_replaced_tmp(sandbox);
+	if (finding->replaced && !sandbox_files_has_new_tmp(finding->replaced))
 		r = sandbox_make_tmp(sandbox, err);
 	if (r < 0)
 		return r;
 	view_sort(&sandbox->view);
-	const char *const *links = links_to_keep(sandbox);
+	const char *const *links = sandbox_files_links_to_keep(sandbox);
 	r = finding->replaced && links ? mounts_make(&sandbox->view, finding->replaced, links,
 										 sandbox->policy.protect, &finding->mounts)
 								   : -ENOMEM;
@@ -274,77 +279,78 @@ static int find(struct sandbox *sandbox, perch_err *err)
 }
 
 /* Somebody has changed what lies on the way while it was looked at: then it is looked at again. */
-static void forget_look(struct sandbox *sandbox)
+static void sandbox_files_forget_look(struct sandbox *sandbox)
 {
 	view_free(&sandbox->view);
 	free(sandbox->finding.mounts.items);
 	sandbox->finding = (struct finding){ 0 };
-	buf_clear(&sandbox->kept.likeness);
+	buf_clear(&sandbox->kept.fingerprint);
 	scratch_close(&sandbox->scratch);
 	sandbox->tmp = NULL;
 }
 
 /* While a room is being opened, unless somebody wanted to know before. */
-static int find_mounts(
+static int sandbox_files_find_mounts(
 	void *data, const struct room_mount **ret_mounts, size_t *ret_count, perch_err *err)
 {
 	struct sandbox *sandbox = data;
 	struct finding *finding = &sandbox->finding;
 	if (!finding->has_looked)
-		finding->refused = find(sandbox, err);
+		finding->refused = sandbox_files_find(sandbox, err);
 	*ret_mounts = finding->mounts.items;
 	*ret_count = finding->mounts.count;
 	return finding->refused;
 }
 
-static int use_room(struct sandbox *sandbox, const char *const *replaced, perch_err *err)
+static int sandbox_files_use_room(
+	struct sandbox *sandbox, const char *const *replaced, perch_err *err)
 {
 	struct layers *layers = &sandbox->layers;
 	layers->has_room = true;
 	layers->has_own_proc = room_has_own_proc(sandbox->confine.room);
 	layers->is_root_read_only = mounts_makes_read_only(&sandbox->view);
-	if (has_new_tmp(replaced))
+	if (sandbox_files_has_new_tmp(replaced))
 		sandbox->tmp = "/tmp";
-	return look_into_room(sandbox, replaced, err);
+	return sandbox_files_look_into_room(sandbox, replaced, err);
 }
 
 /* What keeps us from a room is told; what keeps us from looking is an error. */
-static int open_room(struct sandbox *sandbox, perch_host *host, perch_err *err)
+static int sandbox_files_open_room(struct sandbox *sandbox, perch_host *host, perch_err *err)
 {
 	const struct finding *finding = &sandbox->finding;
 	perch_err why = { 0 };
 	int r = -ESTALE;
 	for (int looks = 0; r == -ESTALE && looks < LOOKS_MAX; looks++) {
 		if (looks)
-			forget_look(sandbox);
+			sandbox_files_forget_look(sandbox);
 		why = (perch_err){ 0 };
-		r = room_open_with(host, find_mounts, sandbox, &sandbox->confine.room, &why);
+		r = room_open_with(host, sandbox_files_find_mounts, sandbox, &sandbox->confine.room, &why);
 	}
 	if (r == 0)
-		return use_room(sandbox, finding->replaced, err);
+		return sandbox_files_use_room(sandbox, finding->replaced, err);
 	/* Nobody makes us do without a room by what they rename. */
 	if (finding->refused < 0 || r == -ENOMEM || r == -ESTALE)
 		return err_set(err, r == -ESTALE ? PERCH_ESANDBOX : r, "%s", why.text);
 	snprintf(sandbox->layers.no_room, sizeof(sandbox->layers.no_room), "%.199s", why.text);
-	return finding->has_looked ? 0 : look(sandbox, err);
+	return finding->has_looked ? 0 : sandbox_files_look(sandbox, err);
 }
 
 int sandbox_look_first(struct sandbox *sandbox, perch_err *err)
 {
-	int r = sandbox_has_room_off() ? 0 : find(sandbox, err);
+	int r = sandbox_has_room_off() ? 0 : sandbox_files_find(sandbox, err);
 	if (r != -ESTALE)
 		return r;
-	forget_look(sandbox);
+	sandbox_files_forget_look(sandbox);
 	return 0;
 }
 
 int sandbox_look(struct sandbox *sandbox, perch_host *host, perch_err *err)
 {
 	if (!sandbox_has_room_off())
-		return open_room(sandbox, host, err);
+		return sandbox_files_open_room(sandbox, host, err);
 	char *why = sandbox->layers.no_room;
 	snprintf(why, sizeof(sandbox->layers.no_room), "they are switched off for a test");
-	return look(sandbox, err);
+	return sandbox_files_look(sandbox, err);
 }
 
 int sandbox_make_tmp(struct sandbox *sandbox, perch_err *err)
@@ -368,9 +374,9 @@ int sandbox_make_ruleset(struct sandbox *sandbox, perch_host *host, perch_err *e
 	_cleanup_fd_ int ruleset = landlock_ruleset(abi, sandbox->policy.net == SANDBOX_NET_FULL);
 	if (ruleset < 0)
 		return err_set(err, ruleset, "Landlock cannot be set up: %s", perch_strerror(ruleset));
-	int r = view_allow(&sandbox->view, shelf_of(host), ruleset, abi, err);
+	int r = view_allow(&sandbox->view, dir_cache_of(host), ruleset, abi, err);
 	/* What is hidden shows nothing, and what is in it is not read: to be listed does no harm. */
-	if (r == 0 && sandbox->layers.has_room && has_stream_to_keep(sandbox) &&
+	if (r == 0 && sandbox->layers.has_room && sandbox_files_has_stream_to_keep(sandbox) &&
 		sandbox->policy.reads_everything)
 		r = landlock_allow_listing(ruleset, abi, room_root(sandbox->confine.room));
 	if (r < 0)

@@ -3,13 +3,13 @@
 #define SANDBOX_SANDBOX_PARTS_H
 
 #include "base/buf.h"
-#include "sandbox/limits.h"
-#include "sandbox/mounts.h"
+#include "sandbox/layers/limits.h"
+#include "sandbox/layers/mounts.h"
 #include "sandbox/sandbox.h"
-#include "sandbox/scratch.h"
-#include "sandbox/trail.h"
-#include "sandbox/triggers.h"
-#include "sandbox/view.h"
+#include "sandbox/layers/scratch.h"
+#include "sandbox/reuse/path_record.h"
+#include "sandbox/git/triggers.h"
+#include "sandbox/layers/view.h"
 
 enum { LAYERS_MAX = 8 };
 
@@ -23,12 +23,13 @@ struct finding {
 
 /* What is known of one that may be used again. */
 struct kept {
-	struct buf asked;     /* what was asked for, and by whom */
-	struct buf likeness;  /* what it was made from; nothing = it is not used again */
-	struct mounts mounts; /* of its room */
-	struct buf picture;   /* of its room, when that was new */
-	struct trail trail;   /* whoever asks for the same would get the same while this is the same */
-	unsigned long age;    /* of the mounts outside, see keep.c */
+	struct buf asked;       /* what was asked for, and by whom */
+	struct buf fingerprint; /* what it was made from; nothing = it is not used again */
+	struct mounts mounts;   /* of its room */
+	struct buf picture;     /* of its room, when that was new */
+	struct path_record
+		path_record;   /* whoever asks for the same would get the same while this is the same */
+	unsigned long age; /* of the mounts outside, see keep.c */
 	struct sandbox *next;
 };
 
@@ -70,7 +71,7 @@ void sandbox_free(struct sandbox *sandbox);
 bool sandbox_has_room_off(void);
 
 /* Adds the ways to all that it has looked up. */
-void sandbox_add_ways(const struct sandbox *sandbox, struct trail *trail);
+void sandbox_add_ways(const struct sandbox *sandbox, struct path_record *path_record);
 
 /* Looks up what the policy names, before sandbox_look would: to see whether there is
  * such a sandbox already. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <strings.h>
 
+#include "base/macros.h"
 #include "term/text.h"
 #include "validate.h"
 
@@ -12,12 +13,12 @@ enum {
 	WORD_COLUMNS = 9,    /* and for yes or no */
 };
 
-static bool is_menu(const struct question *question)
+static bool asking_is_menu(const struct question *question)
 {
 	return question->kind == QUESTION_SELECT || question->kind == QUESTION_MULTI_SELECT;
 }
 
-static int open_menu(struct asking *asking, const struct question *question)
+static int asking_open_menu(struct asking *asking, const struct question *question)
 {
 	bool is_multiple = question->kind == QUESTION_MULTI_SELECT;
 	int r = menu_init(&asking->menu, question->options, question->option_count, is_multiple);
@@ -34,7 +35,7 @@ int asking_open(struct asking *asking, const struct question *question)
 {
 	*asking = (struct asking){ .question = question };
 	asking->yes = question->has_default && question->default_yes;
-	int r = is_menu(question) ? open_menu(asking, question) : 0;
+	int r = asking_is_menu(question) ? asking_open_menu(asking, question) : 0;
 	if (r == 0 && question->typed.len)
 		r = editor_set(&asking->editor, question->typed);
 	if (r < 0)
@@ -72,7 +73,7 @@ enum asking_step asking_answer(struct asking *asking)
 	*answer = (struct answer){ .number = question->number, .text = STR("") };
 	if (question->kind == QUESTION_CONFIRM)
 		answer->yes = asking->yes;
-	else if (is_menu(question))
+	else if (asking_is_menu(question))
 		answer->chosen = menu_chosen(&asking->menu, &answer->chosen_count);
 	else if (asking->editor.text.len)
 		answer->text = editor_text(&asking->editor);
@@ -82,7 +83,7 @@ enum asking_step asking_answer(struct asking *asking)
 }
 
 /* A default needs no validating: it is the plugin's own word. */
-static enum asking_step enter_text(struct asking *asking)
+static enum asking_step asking_enter_text(struct asking *asking)
 {
 	struct str text = asking->editor.text.len ? editor_text(&asking->editor) : STR("");
 	if (text.len || !asking->question->has_default)
@@ -91,7 +92,7 @@ static enum asking_step enter_text(struct asking *asking)
 }
 
 /* The line of the history that is so many steps back; 0 is the draft. */
-static int show_history(struct asking *asking, size_t steps_back)
+static int asking_show_history(struct asking *asking, size_t steps_back)
 {
 	const struct question *question = asking->question;
 	struct str line = { asking->draft.data, asking->draft.len };
@@ -103,7 +104,7 @@ static int show_history(struct asking *asking, size_t steps_back)
 	return r;
 }
 
-static int key_in_history(struct asking *asking, bool is_up)
+static int asking_key_in_history(struct asking *asking, bool is_up)
 {
 	struct str text = editor_text(&asking->editor);
 	if (is_up && asking->steps_back == asking->question->history_count)
@@ -116,11 +117,11 @@ static int key_in_history(struct asking *asking, bool is_up)
 		if (r < 0)
 			return r;
 	}
-	return show_history(asking, is_up ? asking->steps_back + 1 : asking->steps_back - 1);
+	return asking_show_history(asking, is_up ? asking->steps_back + 1 : asking->steps_back - 1);
 }
 
 /* What the editor says of a key. */
-static void note_trouble(struct asking *asking, int r)
+static void asking_note_trouble(struct asking *asking, int r)
 {
 	if (r == -ENOBUFS)
 		asking->note = "the line cannot be longer";
@@ -128,22 +129,22 @@ static void note_trouble(struct asking *asking, int r)
 		asking->note = "out of memory";
 }
 
-static enum asking_step key_in_prompt(struct asking *asking, const struct key *key)
+static enum asking_step asking_key_in_prompt(struct asking *asking, const struct key *key)
 {
 	const struct question *question = asking->question;
 	bool is_empty = !asking->editor.text.len;
 	if (key->code == KEY_ENTER)
-		return enter_text(asking);
+		return asking_enter_text(asking);
 	if (is_empty && key_is_ctrl(key, 'd'))
 		return asking_end(asking);
 	int r = 0;
 	if (key->code == KEY_UP || key->code == KEY_DOWN)
-		r = key_in_history(asking, key->code == KEY_UP);
+		r = asking_key_in_history(asking, key->code == KEY_UP);
 	else if (key->code == KEY_TAB && is_empty && question->has_default)
 		r = editor_set(&asking->editor, question->default_text);
 	else
 		r = editor_key(&asking->editor, key);
-	note_trouble(asking, r);
+	asking_note_trouble(asking, r);
 	return ASKING_GOES_ON;
 }
 
@@ -162,7 +163,7 @@ enum asking_step asking_word(struct asking *asking, struct str word)
 	word = str_trim(word);
 	if (!word.len)
 		return asking_answer(asking);
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < COUNT(words); i++) {
 		if (word.len != strlen(words[i].word) ||
 			strncasecmp(word.data, words[i].word, word.len) != 0)
 			continue;
@@ -174,21 +175,21 @@ enum asking_step asking_word(struct asking *asking, struct str word)
 }
 
 /* The end of a pasted line is a blank like any other: who pastes has not answered. */
-static enum asking_step key_in_word(struct asking *asking, const struct key *key)
+static enum asking_step asking_key_in_word(struct asking *asking, const struct key *key)
 {
 	static const struct key blank = { .code = KEY_TEXT, .character = ' ' };
 	if (key->code == KEY_ENTER && !key->is_pasted)
 		return asking_word(asking, editor_text(&asking->editor));
-	note_trouble(asking, editor_key(&asking->editor, key->code == KEY_ENTER ? &blank : key));
+	asking_note_trouble(asking, editor_key(&asking->editor, key->code == KEY_ENTER ? &blank : key));
 	return ASKING_GOES_ON;
 }
 
-static enum asking_step key_in_confirm(struct asking *asking, const struct key *key)
+static enum asking_step asking_key_in_confirm(struct asking *asking, const struct key *key)
 {
 	if (key->code == KEY_ESCAPE || key_is_ctrl(key, 'd'))
 		return asking_cancel(asking);
 	if (asking->question->is_deliberate)
-		return key_in_word(asking, key);
+		return asking_key_in_word(asking, key);
 	if (key->code == KEY_ENTER)
 		return asking_answer(asking);
 	uint32_t letter = key_is_plain_text(key) ? key->character | 0x20 : 0;
@@ -198,7 +199,7 @@ static enum asking_step key_in_confirm(struct asking *asking, const struct key *
 	return asking_answer(asking);
 }
 
-static enum asking_step key_in_menu(struct asking *asking, const struct key *key)
+static enum asking_step asking_key_in_menu(struct asking *asking, const struct key *key)
 {
 	if (key->code == KEY_ESCAPE || key_is_ctrl(key, 'd')) {
 		if (menu_clear_filter(&asking->menu))
@@ -218,14 +219,14 @@ enum asking_step asking_key(struct asking *asking, const struct key *key)
 	if (key_is_ctrl(key, 'l'))
 		return ASKING_CLEARS;
 	if (asking->question->kind == QUESTION_PROMPT)
-		return key_in_prompt(asking, key);
+		return asking_key_in_prompt(asking, key);
 	if (asking->question->kind == QUESTION_CONFIRM)
-		return key_in_confirm(asking, key);
-	return key_in_menu(asking, key);
+		return asking_key_in_confirm(asking, key);
+	return asking_key_in_menu(asking, key);
 }
 
 /* "? message ", leaving at least `reserved` columns for what comes behind. */
-static void draw_message(const struct asking *asking, struct frame *frame, size_t reserved)
+static void asking_draw_message(const struct asking *asking, struct frame *frame, size_t reserved)
 {
 	frame_line(frame);
 	if (asking->question->is_conversation) {
@@ -244,7 +245,7 @@ static void draw_message(const struct asking *asking, struct frame *frame, size_
 	frame_put(frame, STYLE_PLAIN, STR(" "));
 }
 
-static void draw_note(const struct asking *asking, struct frame *frame, size_t rows)
+static void asking_draw_note(const struct asking *asking, struct frame *frame, size_t rows)
 {
 	if (!asking->note || rows < 2)
 		return;
@@ -256,7 +257,7 @@ static void draw_note(const struct asking *asking, struct frame *frame, size_t r
 }
 
 /* "[default] ", leaving room to type. */
-static void draw_default(struct str text, struct frame *frame)
+static void asking_draw_default(struct str text, struct frame *frame)
 {
 	size_t room = frame_room(frame);
 	size_t reserved = room / 2 < TYPING_COLUMNS ? room / 2 : TYPING_COLUMNS;
@@ -268,7 +269,7 @@ static void draw_default(struct str text, struct frame *frame)
 	frame_put(frame, STYLE_HINT, STR("] "));
 }
 
-static void draw_editor(struct asking *asking, struct frame *frame)
+static void asking_draw_editor(struct asking *asking, struct frame *frame)
 {
 	struct editor_view view = editor_view(&asking->editor, frame_room(frame));
 	frame_put(frame, STYLE_PLAIN, view.before);
@@ -276,27 +277,27 @@ static void draw_editor(struct asking *asking, struct frame *frame)
 	frame_put(frame, STYLE_PLAIN, view.after);
 }
 
-static void draw_prompt(struct asking *asking, struct frame *frame, size_t rows)
+static void asking_draw_prompt(struct asking *asking, struct frame *frame, size_t rows)
 {
 	const struct question *question = asking->question;
 	bool shows_default = question->has_default && question->default_text.len;
-	draw_message(asking, frame, shows_default ? 2 * TYPING_COLUMNS : TYPING_COLUMNS);
+	asking_draw_message(asking, frame, shows_default ? 2 * TYPING_COLUMNS : TYPING_COLUMNS);
 	if (shows_default)
-		draw_default(question->default_text, frame);
-	draw_editor(asking, frame);
-	draw_note(asking, frame, rows);
+		asking_draw_default(question->default_text, frame);
+	asking_draw_editor(asking, frame);
+	asking_draw_note(asking, frame, rows);
 }
 
-static void draw_confirm(struct asking *asking, struct frame *frame)
+static void asking_draw_confirm(struct asking *asking, struct frame *frame)
 {
 	struct str choice = asking->yes ? STR("[Y/n] ") : STR("[y/N] ");
-	draw_message(asking, frame, choice.len + 1);
+	asking_draw_message(asking, frame, choice.len + 1);
 	frame_put(frame, STYLE_HINT, choice);
 	frame_set_cursor(frame);
 }
 
 /* Leaving room to type. */
-static void draw_wanted_word(const struct asking *asking, struct frame *frame)
+static void asking_draw_wanted_word(const struct asking *asking, struct frame *frame)
 {
 	size_t room = frame_room(frame);
 	size_t reserved = room / 2 < WORD_COLUMNS ? room - room / 2 : WORD_COLUMNS;
@@ -305,11 +306,11 @@ static void draw_wanted_word(const struct asking *asking, struct frame *frame)
 }
 
 /* The message in as many lines as there are, below it what to type, and room for a note. */
-static void draw_deliberate(struct asking *asking, struct frame *frame, size_t rows)
+static void asking_draw_deliberate(struct asking *asking, struct frame *frame, size_t rows)
 {
 	size_t before = frame->line_count;
 	if (rows < 2) {
-		draw_message(asking, frame, WORD_COLUMNS);
+		asking_draw_message(asking, frame, WORD_COLUMNS);
 	} else {
 		frame_line(frame);
 		frame_glyph(frame, STYLE_MARK, GLYPH_QUESTION);
@@ -317,19 +318,19 @@ static void draw_deliberate(struct asking *asking, struct frame *frame, size_t r
 		frame_put_wrapped(frame, STYLE_MESSAGE, asking->question->message, rows > 2 ? rows - 2 : 1);
 		frame_line(frame);
 		frame_put(frame, STYLE_PLAIN, STR("  "));
-		draw_wanted_word(asking, frame);
+		asking_draw_wanted_word(asking, frame);
 	}
-	draw_editor(asking, frame);
-	draw_note(asking, frame, rows + 1 - (frame->line_count - before));
+	asking_draw_editor(asking, frame);
+	asking_draw_note(asking, frame, rows + 1 - (frame->line_count - before));
 }
 
-static void draw_menu(struct asking *asking, struct frame *frame, size_t rows)
+static void asking_draw_menu(struct asking *asking, struct frame *frame, size_t rows)
 {
 	static const char one_hint[] = "(arrows move, typing filters)";
 	static const char many_hint[] = "(space marks, ctrl+a marks all, enter ends)";
 	struct str filter = menu_filter(&asking->menu);
 	const char *hint = asking->question->kind == QUESTION_SELECT ? one_hint : many_hint;
-	draw_message(asking, frame, TYPING_COLUMNS);
+	asking_draw_message(asking, frame, TYPING_COLUMNS);
 	if (filter.len)
 		frame_put(frame, STYLE_ANSWER, filter);
 	else if (strlen(hint) <= frame_room(frame))
@@ -345,16 +346,16 @@ void asking_draw(struct asking *asking, struct frame *frame, size_t rows)
 	if (!asking->question)
 		return;
 	if (asking->question->kind == QUESTION_PROMPT)
-		draw_prompt(asking, frame, rows);
+		asking_draw_prompt(asking, frame, rows);
 	else if (asking->question->is_deliberate)
-		draw_deliberate(asking, frame, rows);
+		asking_draw_deliberate(asking, frame, rows);
 	else if (asking->question->kind == QUESTION_CONFIRM)
-		draw_confirm(asking, frame);
+		asking_draw_confirm(asking, frame);
 	else
-		draw_menu(asking, frame, rows);
+		asking_draw_menu(asking, frame, rows);
 }
 
-static void draw_chosen(const struct asking *asking, struct frame *frame)
+static void asking_draw_chosen(const struct asking *asking, struct frame *frame)
 {
 	const struct answer *answer = &asking->answer;
 	for (size_t i = 0; i < answer->chosen_count && frame_room(frame); i++) {
@@ -366,7 +367,7 @@ static void draw_chosen(const struct asking *asking, struct frame *frame)
 void asking_draw_answered(const struct asking *asking, struct frame *frame)
 {
 	const struct answer *answer = &asking->answer;
-	draw_message(asking, frame, TYPING_COLUMNS);
+	asking_draw_message(asking, frame, TYPING_COLUMNS);
 	if (answer->cancelled)
 		frame_put(frame, STYLE_HINT, STR("(cancelled)"));
 	else if (asking->question->kind == QUESTION_PROMPT)
@@ -374,5 +375,5 @@ void asking_draw_answered(const struct asking *asking, struct frame *frame)
 	else if (asking->question->kind == QUESTION_CONFIRM)
 		frame_put(frame, STYLE_ANSWER, answer->yes ? STR("yes") : STR("no"));
 	else
-		draw_chosen(asking, frame);
+		asking_draw_chosen(asking, frame);
 }

@@ -11,7 +11,7 @@ enum state {
 	STATE_STRING_ESCAPE, /* ESC inside of one */
 };
 
-static void advance(struct column *column, size_t columns, size_t width)
+static void column_advance(struct column *column, size_t columns, size_t width)
 {
 	if (column->at + columns > width)
 		column->at = columns < width ? columns : width;
@@ -19,7 +19,7 @@ static void advance(struct column *column, size_t columns, size_t width)
 		column->at += columns;
 }
 
-static void control(struct column *column, unsigned char byte, size_t width)
+static void column_control(struct column *column, unsigned char byte, size_t width)
 {
 	column->partial_len = 0;
 	switch (byte) {
@@ -45,7 +45,7 @@ static void control(struct column *column, unsigned char byte, size_t width)
 }
 
 /* One byte of a character: complete it, or keep it for the next. */
-static void character_byte(struct column *column, char byte, size_t width)
+static void column_character_byte(struct column *column, char byte, size_t width)
 {
 	column->partial[column->partial_len++] = byte;
 	uint32_t character;
@@ -56,39 +56,39 @@ static void character_byte(struct column *column, char byte, size_t width)
 	if (may_grow)
 		return;
 	column->partial_len = 0;
-	advance(column, utf8_character_width(character), width);
+	column_advance(column, utf8_character_width(character), width);
 	if (is_cut_short)
-		character_byte(column, byte, width);
+		column_character_byte(column, byte, width);
 }
 
-static bool is_one_of(char byte, const char *set)
+static bool column_is_one_of(char byte, const char *set)
 {
 	return byte && strchr(set, byte);
 }
 
-static void after_escape(struct column *column, char byte)
+static void column_after_escape(struct column *column, char byte)
 {
 	column->state = STATE_TEXT;
 	if (byte == '[')
 		column->state = STATE_CONTROL;
-	else if (is_one_of(byte, "]PX^_"))
+	else if (column_is_one_of(byte, "]PX^_"))
 		column->state = STATE_STRING;
-	else if (is_one_of(byte, "78DEMc"))
+	else if (column_is_one_of(byte, "78DEMc"))
 		column->is_lost = true;
 }
 
 /* Bytes inside a sequence. Only colours and erasing leave the cursor alone. */
-static void sequence_byte(struct column *column, char byte)
+static void column_sequence_byte(struct column *column, char byte)
 {
 	switch ((enum state)column->state) {
 	case STATE_ESCAPE:
-		after_escape(column, byte);
+		column_after_escape(column, byte);
 		break;
 	case STATE_CONTROL:
 		if ((unsigned char)byte < 0x40)
 			break;
 		column->state = STATE_TEXT;
-		column->is_lost |= !is_one_of(byte, "mJKhl");
+		column->is_lost |= !column_is_one_of(byte, "mJKhl");
 		break;
 	case STATE_STRING:
 		column->state = byte == '\a' ? STATE_TEXT
@@ -107,12 +107,12 @@ void column_follow(struct column *column, struct str text, size_t width)
 	for (size_t i = 0; i < text.len; i++) {
 		unsigned char byte = (unsigned char)text.data[i];
 		if (column->state != STATE_TEXT)
-			sequence_byte(column, text.data[i]);
+			column_sequence_byte(column, text.data[i]);
 		else if (byte < 0x20)
-			control(column, byte, width);
+			column_control(column, byte, width);
 		else if (byte < 0x7F && !column->partial_len)
-			advance(column, 1, width);
+			column_advance(column, 1, width);
 		else if (byte != 0x7F)
-			character_byte(column, text.data[i], width);
+			column_character_byte(column, text.data[i], width);
 	}
 }

@@ -45,7 +45,7 @@ void frame_line(struct frame *frame)
 	lines[frame->line_count++] = (struct frame_line){ frame->text.len, frame->text.len, 0 };
 }
 
-static struct frame_line *last_line(const struct frame *frame)
+static struct frame_line *frame_last_line(const struct frame *frame)
 {
 	return &frame->lines[frame->line_count - 1];
 }
@@ -53,9 +53,9 @@ static struct frame_line *last_line(const struct frame *frame)
 size_t frame_room(const struct frame *frame)
 {
 	size_t usable = frame->look.columns ? frame->look.columns - 1 : 0;
-	if (frame->failed || !frame->line_count || last_line(frame)->width >= usable)
+	if (frame->failed || !frame->line_count || frame_last_line(frame)->width >= usable)
 		return 0;
-	return usable - last_line(frame)->width;
+	return usable - frame_last_line(frame)->width;
 }
 
 /* How much of a text was written: bytes of the frame, columns of the line. */
@@ -66,7 +66,7 @@ struct extent {
 
 /* Writes as much of text as fits into `most` columns. If it does not fit, or is
  * too long to be looked at, what is there is cut back to where an ellipsis has room. */
-static size_t put_cut(struct frame *frame, struct str text, size_t most)
+static size_t frame_put_cut(struct frame *frame, struct str text, size_t most)
 {
 	bool is_cut = text.len > SCAN_MAX;
 	if (is_cut)
@@ -108,10 +108,10 @@ void frame_put_within(struct frame *frame, enum style style, struct str text, si
 	if (!most || !text.len)
 		return;
 	buf_append_text(&frame->text, style_begin(&frame->look, style));
-	size_t columns = put_cut(frame, text, most);
+	size_t columns = frame_put_cut(frame, text, most);
 	buf_append_text(&frame->text, style_end(&frame->look, style));
-	last_line(frame)->width += columns;
-	last_line(frame)->end = frame->text.len;
+	frame_last_line(frame)->width += columns;
+	frame_last_line(frame)->end = frame->text.len;
 	frame->failed |= frame->text.failed;
 }
 
@@ -121,7 +121,7 @@ void frame_put(struct frame *frame, enum style style, struct str text)
 }
 
 /* Takes from the start of *rest what fits into the columns. */
-static struct str take_fitting(struct str *rest, const struct look *look, size_t columns)
+static struct str frame_take_fitting(struct str *rest, const struct look *look, size_t columns)
 {
 	struct str taken = { rest->data, 0 };
 	struct str ahead = { rest->data, rest->len < SCAN_MAX ? rest->len : SCAN_MAX };
@@ -141,7 +141,7 @@ static struct str take_fitting(struct str *rest, const struct look *look, size_t
 void frame_put_wrapped(struct frame *frame, enum style style, struct str text, size_t lines)
 {
 	for (; lines > 1 && text.len; lines--) {
-		struct str taken = take_fitting(&text, &frame->look, frame_room(frame));
+		struct str taken = frame_take_fitting(&text, &frame->look, frame_room(frame));
 		if (!taken.len)
 			break;
 		frame_put(frame, style, taken);
@@ -163,7 +163,7 @@ void frame_set_cursor(struct frame *frame)
 	if (!frame->line_count)
 		return;
 	frame->cursor_row = frame->line_count - 1;
-	frame->cursor_column = last_line(frame)->width;
+	frame->cursor_column = frame_last_line(frame)->width;
 }
 
 void frame_crop(struct frame *frame, size_t rows)

@@ -16,17 +16,17 @@
 #include "base/replace.h"
 #include "base/vec.h"
 
-static void forget_oldest(struct history *history)
+static void history_forget_oldest(struct history *history)
 {
 	free((char *)history->lines[0].data);
 	history->count--;
 	memmove(history->lines, history->lines + 1, history->count * sizeof(*history->lines));
 }
 
-static int keep(struct history *history, struct str line)
+static int history_keep(struct history *history, struct str line)
 {
 	if (history->count == HISTORY_LINES_MAX)
-		forget_oldest(history);
+		history_forget_oldest(history);
 	struct str *lines = vec_grow(history->lines, &history->cap, history->count + 1, sizeof(*lines));
 	if (!lines)
 		return -ENOMEM;
@@ -38,14 +38,14 @@ static int keep(struct history *history, struct str line)
 	return 0;
 }
 
-static int fail(perch_err *err, const char *path, int r)
+static int history_fail(perch_err *err, const char *path, int r)
 {
 	char shown[FILE_SHOWN_MAX];
 	return err_set(err, r, "the history in %s: %s", file_shown(path, shown), perch_strerror(r));
 }
 
 /* No more than are kept; others may have written any number. */
-static struct str last_lines(struct str text)
+static struct str history_last_lines(struct str text)
 {
 	size_t start = text.len;
 	for (int lines = 0; start && lines < HISTORY_LINES_MAX; lines++) {
@@ -61,12 +61,12 @@ int history_open(struct history *history, const char *path, perch_err *err)
 	*history = (struct history){ 0 };
 	int r = regular_read(AT_FDCWD, path, O_NOFOLLOW, 4 * (size_t)HISTORY_BYTES_MAX, &text);
 	if (r < 0 && r != -ENOENT)
-		return fail(err, path, r);
+		return history_fail(err, path, r);
 	bool has_memory = (history->path = str_dup(str_from(path))) != NULL;
-	struct str rest = last_lines((struct str){ text.data, text.len });
+	struct str rest = history_last_lines((struct str){ text.data, text.len });
 	while (has_memory && rest.len) {
 		struct str line = str_cut(&rest, '\n');
-		has_memory = !line.len || keep(history, line) == 0;
+		has_memory = !line.len || history_keep(history, line) == 0;
 	}
 	if (has_memory)
 		return 0;
@@ -74,7 +74,7 @@ int history_open(struct history *history, const char *path, perch_err *err)
 	return err_no_memory(err);
 }
 
-static int append_line(const char *path, struct str line, off_t *ret_size)
+static int history_append_line(const char *path, struct str line, off_t *ret_size)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	_cleanup_fd_ int fd = regular_open(AT_FDCWD, path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW);
@@ -89,7 +89,7 @@ static int append_line(const char *path, struct str line, off_t *ret_size)
 }
 
 /* What others have added since we looked is lost: it is a thousand lines old. */
-static int write_anew(const struct history *history)
+static int history_write_anew(const struct history *history)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	for (size_t i = 0; i < history->count; i++) {
@@ -100,7 +100,7 @@ static int write_anew(const struct history *history)
 }
 
 /* Half of what the file may have, in memory too: the next rewrite is far away. */
-static void shorten(struct history *history)
+static void history_shorten(struct history *history)
 {
 	size_t bytes = 0;
 	size_t kept = 0;
@@ -111,7 +111,7 @@ static void shorten(struct history *history)
 		kept++;
 	}
 	while (history->count > kept)
-		forget_oldest(history);
+		history_forget_oldest(history);
 }
 
 int history_add(struct history *history, struct str line, perch_err *err)
@@ -119,16 +119,16 @@ int history_add(struct history *history, struct str line, perch_err *err)
 	off_t size = 0;
 	if (!line.len || (history->count && str_eq(line, history->lines[history->count - 1])))
 		return 0;
-	if (keep(history, line) < 0)
+	if (history_keep(history, line) < 0)
 		return err_no_memory(err);
 	if (!history->path)
 		return 0;
-	int r = append_line(history->path, line, &size);
+	int r = history_append_line(history->path, line, &size);
 	if (r == 0 && size > HISTORY_BYTES_MAX) {
-		shorten(history);
-		r = write_anew(history);
+		history_shorten(history);
+		r = history_write_anew(history);
 	}
-	return r < 0 ? fail(err, history->path, r) : 0;
+	return r < 0 ? history_fail(err, history->path, r) : 0;
 }
 
 void history_free(struct history *history)

@@ -6,7 +6,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "term/inside.h"
+#include "base/macros.h"
+#include "term/term_parts.h"
 #include "term/plain.h"
 
 enum {
@@ -21,7 +22,7 @@ enum {
 #define PASTE_ON "\x1B[?2004h"
 #define PASTE_OFF "\x1B[?2004l"
 
-static void set_timer(struct term *term, uint64_t when_ns)
+static void input_set_timer(struct term *term, uint64_t when_ns)
 {
 	timer_set(&term->loop->timers, &term->input_timer, when_ns);
 }
@@ -30,10 +31,10 @@ void term_doom(struct term *term, uint64_t number)
 {
 	term->is_doomed = true;
 	term->doomed_number = number;
-	set_timer(term, clock_now_ns());
+	input_set_timer(term, clock_now_ns());
 }
 
-static int enter(struct term *term)
+static int input_enter(struct term *term)
 {
 	if (!term->draws)
 		return 0;
@@ -43,7 +44,7 @@ static int enter(struct term *term)
 	return r;
 }
 
-static void leave(struct term *term)
+static void input_leave(struct term *term)
 {
 	if (!term->tty.is_raw)
 		return;
@@ -54,32 +55,32 @@ static void leave(struct term *term)
 
 void term_begin_input(struct term *term)
 {
-	if (enter(term) < 0 || loop_watch(term->loop, &term->input, EPOLLIN) < 0) {
+	if (input_enter(term) < 0 || loop_watch(term->loop, &term->input, EPOLLIN) < 0) {
 		uint64_t number = term->asking.question->number;
-		leave(term);
+		input_leave(term);
 		asking_close(&term->asking);
 		term_doom(term, number);
 		return;
 	}
 	term->awaits_rest = false;
 	if (term->typed.len)
-		set_timer(term, clock_now_ns());
+		input_set_timer(term, clock_now_ns());
 }
 
 void term_end_input(struct term *term)
 {
 	loop_watch(term->loop, &term->input, 0);
-	set_timer(term, NEVER);
-	leave(term);
+	input_set_timer(term, NEVER);
+	input_leave(term);
 }
 
-static void keep_bytes(struct term *term, const char *bytes, ssize_t len)
+static void input_keep_bytes(struct term *term, const char *bytes, ssize_t len)
 {
 	if (buf_append(&term->typed, bytes, (size_t)len) < 0)
 		term->typed.failed = false; /* these keys are lost, the next may fit */
 }
 
-static void read_ahead(struct term *term)
+static void input_read_ahead(struct term *term)
 {
 	char bytes[READ_SIZE];
 	struct pollfd waiting = { .fd = term->input.fd, .events = POLLIN };
@@ -87,7 +88,7 @@ static void read_ahead(struct term *term)
 		ssize_t n = read(waiting.fd, bytes, sizeof(bytes));
 		if (n <= 0)
 			return;
-		keep_bytes(term, bytes, n);
+		input_keep_bytes(term, bytes, n);
 	}
 }
 
@@ -97,7 +98,7 @@ bool term_take_ahead(struct term *term, struct editor *line)
 {
 	static const struct key blank = { .code = KEY_TEXT, .character = ' ' };
 	size_t used = 0;
-	read_ahead(term);
+	input_read_ahead(term);
 	while (used < term->typed.len) {
 		struct key key;
 		size_t taken =
@@ -116,7 +117,7 @@ bool term_take_ahead(struct term *term, struct editor *line)
 
 /* The question is over. Its answer lives on here while it is reported; the
  * term is not touched after that, for it may be asking again, or be gone. */
-static void finish(struct term *term)
+static void input_finish(struct term *term)
 {
 	const struct asking *asking = &term->asking;
 	if (term->draws && !(asking->question->is_conversation && asking->answer.cancelled))
@@ -130,14 +131,14 @@ static void finish(struct term *term)
 }
 
 /* What the terminal does on Ctrl+Z when it is not raw. */
-static void request_stop(void)
+static void input_request_stop(void)
 {
 	kill(0, SIGTSTP);
 }
 
 /* Out of habit many press Enter behind y or n: it must not go to the next
  * question when both came together. */
-static size_t skip_enter(const struct term *term, const struct key *key, size_t used)
+static size_t input_skip_enter(const struct term *term, const struct key *key, size_t used)
 {
 	bool is_letter = term->asking.question->kind == QUESTION_CONFIRM && key->code == KEY_TEXT;
 	int next = used < term->typed.len ? term->typed.data[used] : 0;
@@ -145,12 +146,12 @@ static size_t skip_enter(const struct term *term, const struct key *key, size_t 
 }
 
 /* Whoever gives up does not mean what was typed ahead; but a conversation goes on. */
-static bool goes_on_when_cancelled(const struct asking *asking)
+static bool input_goes_on_when_cancelled(const struct asking *asking)
 {
 	return asking->question->is_conversation || asking->question->is_deliberate;
 }
 
-static enum asking_step use_keys(struct term *term, bool is_final)
+static enum asking_step input_use_keys(struct term *term, bool is_final)
 {
 	enum asking_step step = ASKING_GOES_ON;
 	size_t used = 0;
@@ -164,20 +165,20 @@ static enum asking_step use_keys(struct term *term, bool is_final)
 		if (key.code != KEY_NONE)
 			step = asking_key(&term->asking, &key);
 		if (step == ASKING_ANSWERED)
-			used = skip_enter(term, &key, used);
+			used = input_skip_enter(term, &key, used);
 	}
-	bool is_all_meant = step != ASKING_CANCELLED || goes_on_when_cancelled(&term->asking);
+	bool is_all_meant = step != ASKING_CANCELLED || input_goes_on_when_cancelled(&term->asking);
 	buf_consume(&term->typed, is_all_meant ? used : term->typed.len);
 	return step;
 }
 
 /* Keys until the question is answered. Bytes that are left over then belong to
  * the next one; bytes that are left over before are the start of a key. */
-static void take_keys(struct term *term, bool is_final)
+static void input_take_keys(struct term *term, bool is_final)
 {
-	enum asking_step step = use_keys(term, is_final);
+	enum asking_step step = input_use_keys(term, is_final);
 	if (step == ASKING_ANSWERED || step == ASKING_CANCELLED) {
-		finish(term);
+		input_finish(term);
 		return;
 	}
 	if (step == ASKING_CLEARS)
@@ -185,16 +186,16 @@ static void take_keys(struct term *term, bool is_final)
 	bool goes_on = step == ASKING_GOES_ON;
 	term->awaits_rest = goes_on;
 	if (term->typed.len)
-		set_timer(term, clock_after(clock_now_ns(), goes_on ? ESCAPE_NS : 0));
+		input_set_timer(term, clock_after(clock_now_ns(), goes_on ? ESCAPE_NS : 0));
 	else
-		set_timer(term, NEVER);
+		input_set_timer(term, NEVER);
 	term_refresh(term);
 	if (step == ASKING_SUSPENDS)
-		request_stop();
+		input_request_stop();
 }
 
 /* The user's Enter has ended the line of the question. */
-static enum asking_step take_line(struct term *term, struct str line)
+static enum asking_step input_take_line(struct term *term, struct str line)
 {
 	if (line.len && line.data[line.len - 1] == '\r')
 		line.len--;
@@ -208,7 +209,7 @@ static enum asking_step take_line(struct term *term, struct str line)
 	return step;
 }
 
-static void take_lines(struct term *term)
+static void input_take_lines(struct term *term)
 {
 	enum asking_step step = ASKING_GOES_ON;
 	while (step == ASKING_GOES_ON && term->typed.len) {
@@ -216,48 +217,48 @@ static void take_lines(struct term *term)
 		if (!newline && term->typed.len < LINE_MAX_BYTES)
 			return;
 		size_t len = newline ? (size_t)(newline - term->typed.data) : term->typed.len;
-		step = take_line(term, (struct str){ term->typed.data, len });
+		step = input_take_line(term, (struct str){ term->typed.data, len });
 		buf_consume(&term->typed, newline ? len + 1 : len);
 	}
 	if (step != ASKING_GOES_ON)
-		finish(term);
+		input_finish(term);
 }
 
-static void take(struct term *term, bool is_final)
+static void input_take(struct term *term, bool is_final)
 {
 	if (term->draws)
-		take_keys(term, is_final);
+		input_take_keys(term, is_final);
 	else
-		take_lines(term);
+		input_take_lines(term);
 }
 
-static void take_end(struct term *term)
+static void input_take_end(struct term *term)
 {
 	asking_end(&term->asking);
 	term_erase(term);
-	finish(term);
+	input_finish(term);
 }
 
 void term_input_ready(struct source *source, uint32_t events)
 {
 	(void)events;
-	struct term *term = (struct term *)((char *)source - offsetof(struct term, input));
+	struct term *term = container_of(source, struct term, input);
 	char bytes[READ_SIZE];
 	ssize_t n = read(source->fd, bytes, sizeof(bytes));
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
 	if (n <= 0) {
-		take_end(term);
+		input_take_end(term);
 		return;
 	}
-	keep_bytes(term, bytes, n);
-	take(term, false);
+	input_keep_bytes(term, bytes, n);
+	input_take(term, false);
 }
 
 void term_input_due(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	struct term *term = (struct term *)((char *)timer - offsetof(struct term, input_timer));
+	struct term *term = container_of(timer, struct term, input_timer);
 	if (term->is_doomed) {
 		term->is_doomed = false;
 		struct answer answer = { .number = term->doomed_number, .cancelled = true };
@@ -265,5 +266,5 @@ void term_input_due(struct timer *timer, uint64_t now_ns)
 		return;
 	}
 	if (term->asking.question)
-		take(term, term->awaits_rest);
+		input_take(term, term->awaits_rest);
 }

@@ -57,9 +57,9 @@ static const struct sequence_key ss3_keys[] = {
 };
 
 #define LOOK_UP(table, final, number) \
-	look_up((table), sizeof(table) / sizeof((table)[0]), (final), (number))
+	keys_look_up((table), sizeof(table) / sizeof((table)[0]), (final), (number))
 
-static struct key look_up(
+static struct key keys_look_up(
 	const struct sequence_key *table, size_t count, unsigned char final, unsigned number)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -70,7 +70,7 @@ static struct key look_up(
 }
 
 /* The numbers of "1;5": the key and 1 + its modifiers. */
-static void read_numbers(const char *bytes, size_t len, unsigned numbers[2])
+static void keys_read_numbers(const char *bytes, size_t len, unsigned numbers[2])
 {
 	size_t which = 0;
 	for (size_t i = 0; i < len && which < 2; i++) {
@@ -83,10 +83,10 @@ static void read_numbers(const char *bytes, size_t len, unsigned numbers[2])
 
 /* A control sequence whose parameters begin at bytes[2] and whose last byte is
  * at `end`. */
-static struct key understand_csi(struct keys *keys, const char *bytes, size_t end)
+static struct key keys_understand_csi(struct keys *keys, const char *bytes, size_t end)
 {
 	unsigned numbers[2] = { 0, 0 };
-	read_numbers(bytes + 2, end - 2, numbers);
+	keys_read_numbers(bytes + 2, end - 2, numbers);
 	unsigned char final = (unsigned char)bytes[end];
 	if (final == '~' && numbers[0] == 200) {
 		*keys = (struct keys){ .is_pasting = true };
@@ -98,7 +98,7 @@ static struct key understand_csi(struct keys *keys, const char *bytes, size_t en
 	return key;
 }
 
-static size_t read_csi(
+static size_t keys_read_csi(
 	struct keys *keys, const char *bytes, size_t len, bool is_final, struct key *ret_key)
 {
 	size_t at = 2;
@@ -111,11 +111,11 @@ static size_t read_csi(
 	if (bytes[at] < 0x40 || bytes[at] == DELETE)
 		return at; /* cut short by something else, which is read next */
 	if (bytes[2] != '[')
-		*ret_key = understand_csi(keys, bytes, at);
+		*ret_key = keys_understand_csi(keys, bytes, at);
 	return at + 1;
 }
 
-static struct key control_key(unsigned char byte)
+static struct key keys_control_key(unsigned char byte)
 {
 	switch (byte) {
 	case '\r':
@@ -137,7 +137,7 @@ static struct key control_key(unsigned char byte)
 }
 
 /* Could these bytes, too few for a character, still become one? */
-static bool is_unfinished(const char *bytes, size_t len)
+static bool keys_is_unfinished(const char *bytes, size_t len)
 {
 	if (len >= UTF8_MAX)
 		return false;
@@ -155,11 +155,11 @@ static bool is_unfinished(const char *bytes, size_t len)
 	return false;
 }
 
-static size_t read_character(const char *bytes, size_t len, bool is_final, struct key *ret_key)
+static size_t keys_read_character(const char *bytes, size_t len, bool is_final, struct key *ret_key)
 {
 	uint32_t character;
 	size_t used = utf8_decode(bytes, len, &character);
-	if (used == len && character == REPLACEMENT && !is_final && is_unfinished(bytes, len))
+	if (used == len && character == REPLACEMENT && !is_final && keys_is_unfinished(bytes, len))
 		return 0;
 	bool is_c1 = character >= 0x80 && character < 0xA0;
 	if (character != REPLACEMENT && !is_c1)
@@ -167,13 +167,13 @@ static size_t read_character(const char *bytes, size_t len, bool is_final, struc
 	return used;
 }
 
-static bool is_control(char byte)
+static bool keys_is_control(char byte)
 {
 	return (unsigned char)byte < 0x20 || byte == DELETE;
 }
 
 /* ESC and something: a sequence, Alt with a key, or Escape itself. */
-static size_t read_escape(
+static size_t keys_read_escape(
 	struct keys *keys, const char *bytes, size_t len, bool is_final, struct key *ret_key)
 {
 	bool is_lone = len == 1;
@@ -184,7 +184,7 @@ static size_t read_escape(
 		return 1;
 	}
 	if (bytes[1] == '[')
-		return read_csi(keys, bytes, len, is_final, ret_key);
+		return keys_read_csi(keys, bytes, len, is_final, ret_key);
 	if (bytes[1] == 'O') {
 		if (len < 3)
 			return is_final ? len : 0;
@@ -192,10 +192,10 @@ static size_t read_escape(
 		return 3;
 	}
 	size_t used = 1;
-	if (is_control(bytes[1]))
-		*ret_key = control_key((unsigned char)bytes[1]);
+	if (keys_is_control(bytes[1]))
+		*ret_key = keys_control_key((unsigned char)bytes[1]);
 	else
-		used = read_character(bytes + 1, len - 1, is_final, ret_key);
+		used = keys_read_character(bytes + 1, len - 1, is_final, ret_key);
 	ret_key->modifiers |= KEY_ALT;
 	if (ret_key->character >= 'A' && ret_key->character <= 'Z')
 		ret_key->character += 'a' - 'A';
@@ -203,7 +203,8 @@ static size_t read_escape(
 }
 
 /* The end of a paste is the one sequence that counts inside of it. */
-static size_t read_pasted_escape(struct keys *keys, const char *bytes, size_t len, bool is_final)
+static size_t keys_read_pasted_escape(
+	struct keys *keys, const char *bytes, size_t len, bool is_final)
 {
 	size_t compared = len < PASTE_END_LENGTH ? len : PASTE_END_LENGTH;
 	if (memcmp(bytes, PASTE_END, compared) != 0)
@@ -214,16 +215,16 @@ static size_t read_pasted_escape(struct keys *keys, const char *bytes, size_t le
 	return PASTE_END_LENGTH;
 }
 
-static size_t read_pasted(
+static size_t keys_read_pasted(
 	struct keys *keys, const char *bytes, size_t len, bool is_final, struct key *ret_key)
 {
 	bool follows_return = keys->was_return;
 	keys->was_return = bytes[0] == '\r';
 	if (bytes[0] == ESCAPE)
-		return read_pasted_escape(keys, bytes, len, is_final);
-	if (!is_control(bytes[0]))
-		return read_character(bytes, len, is_final, ret_key);
-	struct key key = control_key((unsigned char)bytes[0]);
+		return keys_read_pasted_escape(keys, bytes, len, is_final);
+	if (!keys_is_control(bytes[0]))
+		return keys_read_character(bytes, len, is_final, ret_key);
+	struct key key = keys_control_key((unsigned char)bytes[0]);
 	if (key.code == KEY_TAB)
 		*ret_key = (struct key){ .code = KEY_TEXT, .character = ' ' };
 	else if (key.code == KEY_ENTER && !(follows_return && bytes[0] == '\n'))
@@ -242,14 +243,14 @@ size_t keys_read(
 	if (!len)
 		return 0;
 	if (keys->is_pasting) {
-		size_t used = read_pasted(keys, bytes, len, is_final, ret_key);
+		size_t used = keys_read_pasted(keys, bytes, len, is_final, ret_key);
 		ret_key->is_pasted = true;
 		return used;
 	}
 	if (bytes[0] == ESCAPE)
-		return read_escape(keys, bytes, len, is_final, ret_key);
-	if (!is_control(bytes[0]))
-		return read_character(bytes, len, is_final, ret_key);
-	*ret_key = control_key((unsigned char)bytes[0]);
+		return keys_read_escape(keys, bytes, len, is_final, ret_key);
+	if (!keys_is_control(bytes[0]))
+		return keys_read_character(bytes, len, is_final, ret_key);
+	*ret_key = keys_control_key((unsigned char)bytes[0]);
 	return 1;
 }

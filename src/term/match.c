@@ -1,6 +1,7 @@
 /* Finding a part of a text, whatever its case. */
 #include "term/match.h"
 
+#include "base/macros.h"
 #include "base/utf8.h"
 
 enum { LOOKED_AT_MAX = 4096 };
@@ -19,9 +20,9 @@ static const struct {
 	{ 0x410, 0x42F, 32 },                 /* Cyrillic */
 };
 
-static uint32_t fold(uint32_t character)
+static uint32_t match_fold(uint32_t character)
 {
-	for (size_t i = 0; i < sizeof(capitals) / sizeof(capitals[0]); i++) {
+	for (size_t i = 0; i < COUNT(capitals); i++) {
 		if (character >= capitals[i].first && character <= capitals[i].last)
 			return character + capitals[i].distance;
 	}
@@ -33,7 +34,7 @@ static uint32_t fold(uint32_t character)
 	return is_even_pair ? character | 1 : is_odd_pair ? (character + 1) & ~1u : character;
 }
 
-static bool begins_with(struct str text, struct str part)
+static bool match_begins_with(struct str text, struct str part)
 {
 	while (part.len) {
 		if (!text.len)
@@ -42,7 +43,7 @@ static bool begins_with(struct str text, struct str part)
 		uint32_t b;
 		size_t a_len = utf8_decode(text.data, text.len, &a);
 		size_t b_len = utf8_decode(part.data, part.len, &b);
-		if (fold(a) != fold(b))
+		if (match_fold(a) != match_fold(b))
 			return false;
 		text = (struct str){ text.data + a_len, text.len - a_len };
 		part = (struct str){ part.data + b_len, part.len - b_len };
@@ -55,7 +56,7 @@ bool match_contains(struct str text, struct str part)
 	if (text.len > LOOKED_AT_MAX)
 		text.len = LOOKED_AT_MAX;
 	while (text.len >= 1 || !part.len) {
-		if (begins_with(text, part))
+		if (match_begins_with(text, part))
 			return true;
 		uint32_t character;
 		size_t used = utf8_decode(text.data, text.len, &character);

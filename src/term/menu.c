@@ -11,7 +11,7 @@
 enum { PAGE_BEFORE_DRAWING = 10 };
 
 /* Keeps of what is found that which matches, in place. */
-static void find_among_found(struct menu *menu)
+static void menu_find_among_found(struct menu *menu)
 {
 	struct str filter = menu_filter(menu);
 	size_t candidate_count = menu->found_count;
@@ -24,7 +24,7 @@ static void find_among_found(struct menu *menu)
 }
 
 /* The cursor stays on its option as long as that is there. */
-static void place_cursor(struct menu *menu, size_t option)
+static void menu_place_cursor(struct menu *menu, size_t option)
 {
 	menu->at = 0;
 	menu->top = 0;
@@ -34,22 +34,22 @@ static void place_cursor(struct menu *menu, size_t option)
 	}
 }
 
-static size_t option_under_cursor(const struct menu *menu)
+static size_t menu_option_under_cursor(const struct menu *menu)
 {
 	return menu->found_count ? menu->found[menu->at] : SIZE_MAX;
 }
 
 /* A filter that only became longer finds among what it had found before. */
-static void filter_again(struct menu *menu, bool is_narrower)
+static void menu_filter_again(struct menu *menu, bool is_narrower)
 {
-	size_t option = option_under_cursor(menu);
+	size_t option = menu_option_under_cursor(menu);
 	if (!is_narrower) {
 		for (size_t i = 0; i < menu->option_count; i++)
 			menu->found[i] = i;
 		menu->found_count = menu->option_count;
 	}
-	find_among_found(menu);
-	place_cursor(menu, option);
+	menu_find_among_found(menu);
+	menu_place_cursor(menu, option);
 }
 
 int menu_init(struct menu *menu, const struct str *options, size_t count, bool is_multiple)
@@ -62,7 +62,7 @@ int menu_init(struct menu *menu, const struct str *options, size_t count, bool i
 		return -ENOMEM;
 	}
 	menu->option_count = count;
-	filter_again(menu, false);
+	menu_filter_again(menu, false);
 	return 0;
 }
 
@@ -76,7 +76,7 @@ void menu_free(struct menu *menu)
 
 void menu_go_to(struct menu *menu, size_t option)
 {
-	place_cursor(menu, option);
+	menu_place_cursor(menu, option);
 }
 
 void menu_mark(struct menu *menu, size_t option)
@@ -90,12 +90,12 @@ bool menu_clear_filter(struct menu *menu)
 	if (!menu->filter.len)
 		return false;
 	buf_clear(&menu->filter);
-	filter_again(menu, false);
+	menu_filter_again(menu, false);
 	return true;
 }
 
 /* Adds a character to the filter. One too many, or without memory, is ignored. */
-static void filter_add(struct menu *menu, uint32_t character)
+static void menu_filter_add(struct menu *menu, uint32_t character)
 {
 	char encoded[UTF8_MAX];
 	size_t length = utf8_encode(character, encoded);
@@ -104,10 +104,10 @@ static void filter_add(struct menu *menu, uint32_t character)
 	if (buf_append(&menu->filter, encoded, length) < 0)
 		menu->filter.failed = false;
 	else
-		filter_again(menu, true);
+		menu_filter_again(menu, true);
 }
 
-static void filter_remove(struct menu *menu)
+static void menu_filter_remove(struct menu *menu)
 {
 	size_t len = menu->filter.len;
 	if (!len)
@@ -116,11 +116,11 @@ static void filter_remove(struct menu *menu)
 		len--;
 	while (len && ((unsigned char)menu->filter.data[len] & 0xC0) == 0x80);
 	menu->filter.len = len;
-	filter_again(menu, false);
+	menu_filter_again(menu, false);
 }
 
 /* Moves by so many; past an end it stays there, or comes in at the other. */
-static void move(struct menu *menu, size_t distance, bool is_up, bool comes_round)
+static void menu_move(struct menu *menu, size_t distance, bool is_up, bool comes_round)
 {
 	if (!menu->found_count)
 		return;
@@ -133,26 +133,26 @@ static void move(struct menu *menu, size_t distance, bool is_up, bool comes_roun
 		menu->at = comes_round ? last - near_end : near_end;
 }
 
-static bool move_by_key(struct menu *menu, const struct key *key)
+static bool menu_move_by_key(struct menu *menu, const struct key *key)
 {
 	if (key->code == KEY_UP || key_is_ctrl(key, 'p'))
-		move(menu, 1, true, true);
+		menu_move(menu, 1, true, true);
 	else if (key->code == KEY_DOWN || key_is_ctrl(key, 'n'))
-		move(menu, 1, false, true);
+		menu_move(menu, 1, false, true);
 	else if (key->code == KEY_PAGE_UP)
-		move(menu, menu->page, true, false);
+		menu_move(menu, menu->page, true, false);
 	else if (key->code == KEY_PAGE_DOWN)
-		move(menu, menu->page, false, false);
+		menu_move(menu, menu->page, false, false);
 	else if (key->code == KEY_HOME)
-		move(menu, SIZE_MAX, true, false);
+		menu_move(menu, SIZE_MAX, true, false);
 	else if (key->code == KEY_END)
-		move(menu, SIZE_MAX, false, false);
+		menu_move(menu, SIZE_MAX, false, false);
 	else
 		return false;
 	return true;
 }
 
-static bool all_found_are_marked(const struct menu *menu)
+static bool menu_all_found_are_marked(const struct menu *menu)
 {
 	for (size_t i = 0; i < menu->found_count; i++) {
 		if (!menu->marks[menu->found[i]])
@@ -162,17 +162,17 @@ static bool all_found_are_marked(const struct menu *menu)
 }
 
 /* Marks all that match the filter, or takes their marks away. */
-static void toggle_all(struct menu *menu)
+static void menu_toggle_all(struct menu *menu)
 {
-	bool mark = !all_found_are_marked(menu);
+	bool mark = !menu_all_found_are_marked(menu);
 	for (size_t i = 0; i < menu->found_count; i++)
 		menu->marks[menu->found[i]] = mark;
 }
 
-static bool mark_by_key(struct menu *menu, const struct key *key)
+static bool menu_mark_by_key(struct menu *menu, const struct key *key)
 {
 	if (key_is_ctrl(key, 'a'))
-		toggle_all(menu);
+		menu_toggle_all(menu);
 	else if (key_is_plain_text(key) && key->character == ' ' && menu->found_count)
 		menu->marks[menu->found[menu->at]] ^= true;
 	else
@@ -180,12 +180,12 @@ static bool mark_by_key(struct menu *menu, const struct key *key)
 	return true;
 }
 
-static bool filter_by_key(struct menu *menu, const struct key *key)
+static bool menu_filter_by_key(struct menu *menu, const struct key *key)
 {
 	if (key_is_plain_text(key) && !(menu->marks && key->character == ' '))
-		filter_add(menu, key->character);
+		menu_filter_add(menu, key->character);
 	else if (key->code == KEY_BACKSPACE && !(key->modifiers & KEY_ALT))
-		filter_remove(menu);
+		menu_filter_remove(menu);
 	else if (key_is_ctrl(key, 'u') || key_is_ctrl(key, 'w') || key->code == KEY_BACKSPACE)
 		menu_clear_filter(menu);
 	else
@@ -197,12 +197,12 @@ enum menu_step menu_key(struct menu *menu, const struct key *key)
 {
 	if (key->code == KEY_ENTER)
 		return menu->marks || menu->found_count ? MENU_ACCEPTED : MENU_CHANGED;
-	bool is_used = move_by_key(menu, key) || (menu->marks && mark_by_key(menu, key)) ||
-		filter_by_key(menu, key);
+	bool is_used = menu_move_by_key(menu, key) || (menu->marks && menu_mark_by_key(menu, key)) ||
+		menu_filter_by_key(menu, key);
 	return is_used ? MENU_CHANGED : MENU_UNUSED;
 }
 
-static void draw_option(const struct menu *menu, struct frame *frame, size_t position)
+static void menu_draw_option(const struct menu *menu, struct frame *frame, size_t position)
 {
 	size_t option = menu->found[position];
 	bool is_current = position == menu->at;
@@ -224,7 +224,7 @@ static void draw_option(const struct menu *menu, struct frame *frame, size_t pos
 }
 
 /* "  11–20 of 300" */
-static void draw_position(const struct menu *menu, struct frame *frame, size_t end)
+static void menu_draw_position(const struct menu *menu, struct frame *frame, size_t end)
 {
 	char text[96];
 	int length = snprintf(text, sizeof(text), "  %zu%s%zu of %zu", menu->top + 1,
@@ -234,7 +234,7 @@ static void draw_position(const struct menu *menu, struct frame *frame, size_t e
 }
 
 /* Scrolls as little as needed, and not past the end of the list. */
-static void scroll(struct menu *menu)
+static void menu_scroll(struct menu *menu)
 {
 	if (menu->at < menu->top)
 		menu->top = menu->at;
@@ -254,12 +254,12 @@ void menu_draw(struct menu *menu, struct frame *frame, size_t rows)
 	}
 	bool is_scrolled = menu->found_count > rows;
 	menu->page = is_scrolled && rows > 1 ? rows - 1 : rows ? rows : 1;
-	scroll(menu);
+	menu_scroll(menu);
 	size_t end = menu->top;
 	while (end < menu->found_count && end - menu->top < menu->page)
-		draw_option(menu, frame, end++);
+		menu_draw_option(menu, frame, end++);
 	if (is_scrolled && rows > 1)
-		draw_position(menu, frame, end);
+		menu_draw_position(menu, frame, end);
 }
 
 const size_t *menu_chosen(struct menu *menu, size_t *ret_count)

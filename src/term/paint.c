@@ -1,8 +1,9 @@
 /* What the terminal frontend writes. */
 #include <stddef.h>
 
-#include "term/inside.h"
-#include "term/message.h"
+#include "base/macros.h"
+#include "term/term_parts.h"
+#include "term/term_message.h"
 #include "term/plain.h"
 
 enum {
@@ -15,7 +16,7 @@ enum {
 
 /* Region or plain question: whatever waits at the end of the screen gives way
  * to what is written next. term_refresh brings it back. */
-static void make_way(struct term *term)
+static void paint_make_way(struct term *term)
 {
 	screen_erase(&term->screen, &term->bytes);
 	if (term->has_plain_line)
@@ -23,10 +24,10 @@ static void make_way(struct term *term)
 	term->has_plain_line = false;
 }
 
-static void write_verbatim(struct term *term, struct str text)
+static void paint_write_verbatim(struct term *term, struct str text)
 {
 	if (term->shares) {
-		make_way(term);
+		paint_make_way(term);
 		sink_write_buf(&term->ui, &term->bytes);
 		column_follow(&term->screen.column, text, term->screen.look.columns);
 	}
@@ -37,7 +38,7 @@ void term_write_output(struct term *term)
 {
 	if (!term->output.len)
 		return;
-	write_verbatim(term, (struct str){ term->output.data, term->output.len });
+	paint_write_verbatim(term, (struct str){ term->output.data, term->output.len });
 	buf_clear(&term->output);
 }
 
@@ -52,12 +53,12 @@ void term_add_output(struct term *term, struct str text)
 	/* Too much to be kept, or no memory to keep it. */
 	term_write_output(term);
 	buf_clear(&term->output);
-	write_verbatim(term, text);
+	paint_write_verbatim(term, text);
 }
 
 /* The size is asked for every time: a missed SIGWINCH must not spoil the
  * screen. What the terminal broke into pieces is taken away first. */
-static void follow_size(struct term *term)
+static void paint_follow_size(struct term *term)
 {
 	size_t columns;
 	size_t rows;
@@ -68,7 +69,7 @@ static void follow_size(struct term *term)
 		screen_erase(&term->screen, &term->bytes);
 }
 
-static void compose(struct term *term, uint64_t now_ns)
+static void paint_compose(struct term *term, uint64_t now_ns)
 {
 	struct frame *frame = screen_begin(&term->screen);
 	size_t rows = term->screen.look.rows;
@@ -78,7 +79,7 @@ static void compose(struct term *term, uint64_t now_ns)
 }
 
 /* On a terminal that cannot be drawn on: the line of the question. */
-static void write_plain_line(struct term *term)
+static void paint_write_plain_line(struct term *term)
 {
 	if (!term->asking.question || term->has_plain_line)
 		return;
@@ -88,10 +89,10 @@ static void write_plain_line(struct term *term)
 	term->has_plain_line = true;
 }
 
-static void draw(struct term *term)
+static void paint_draw(struct term *term)
 {
 	uint64_t now_ns = clock_now_ns();
-	compose(term, now_ns);
+	paint_compose(term, now_ns);
 	screen_draw(&term->screen, &term->bytes);
 	term->drawn_ns = now_ns;
 	timer_set(&term->loop->timers, &term->draw_timer,
@@ -101,12 +102,12 @@ static void draw(struct term *term)
 void term_refresh(struct term *term)
 {
 	if (term->draws)
-		follow_size(term);
+		paint_follow_size(term);
 	term_write_output(term);
 	if (!term->is_suspended && term->draws)
-		draw(term);
+		paint_draw(term);
 	else if (!term->is_suspended)
-		write_plain_line(term);
+		paint_write_plain_line(term);
 	sink_write_buf(&term->ui, &term->bytes);
 }
 
@@ -124,13 +125,13 @@ void term_refresh_soon(struct term *term)
 void term_draw_due(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	term_refresh((struct term *)((char *)timer - offsetof(struct term, draw_timer)));
+	term_refresh(container_of(timer, struct term, draw_timer));
 }
 
 void term_erase(struct term *term)
 {
 	term_write_output(term);
-	make_way(term);
+	paint_make_way(term);
 	sink_write_buf(&term->ui, &term->bytes);
 }
 
@@ -138,7 +139,7 @@ void term_show_message(struct term *term, const struct shown *shown)
 {
 	size_t most = term->has_terminal ? MESSAGE_MAX_ON_TERMINAL : SIZE_MAX;
 	term_write_output(term);
-	make_way(term);
+	paint_make_way(term);
 	screen_begin_line(&term->screen, &term->bytes);
 	message_write(shown, &term->screen.look, most, &term->bytes);
 	term_refresh(term);
@@ -147,7 +148,7 @@ void term_show_message(struct term *term, const struct shown *shown)
 void term_show_answered(struct term *term)
 {
 	term_write_output(term);
-	make_way(term);
+	paint_make_way(term);
 	screen_begin_line(&term->screen, &term->bytes);
 	struct frame *frame = screen_begin(&term->screen);
 	asking_draw_answered(&term->asking, frame);

@@ -22,7 +22,7 @@ void plain_write_options(const struct asking *asking, const struct look *look, s
 		buf_printf(text, "     and %zu more\n", menu->option_count - LISTED_MAX);
 }
 
-static void write_marked_numbers(const struct asking *asking, struct buf *text)
+static void plain_write_marked_numbers(const struct asking *asking, struct buf *text)
 {
 	const char *separator = "";
 	for (size_t i = 0; i < asking->menu.option_count && i < LISTED_MAX; i++) {
@@ -64,7 +64,7 @@ void plain_write_line(const struct asking *asking, const struct look *look, stru
 		buf_printf(text, "%zu", asking->menu.at + 1);
 		break;
 	case QUESTION_MULTI_SELECT:
-		write_marked_numbers(asking, text);
+		plain_write_marked_numbers(asking, text);
 		break;
 	}
 	if (text->len > begin)
@@ -73,7 +73,7 @@ void plain_write_line(const struct asking *asking, const struct look *look, stru
 		text->len--; /* no default, no brackets */
 }
 
-static bool read_number(struct str word, size_t *ret_number)
+static bool plain_read_number(struct str word, size_t *ret_number)
 {
 	size_t number = 0;
 	for (size_t i = 0; i < word.len; i++) {
@@ -86,10 +86,10 @@ static bool read_number(struct str word, size_t *ret_number)
 }
 
 /* An option by its number or by its text. */
-static bool find_option(const struct question *question, struct str word, size_t *ret_option)
+static bool plain_find_option(const struct question *question, struct str word, size_t *ret_option)
 {
 	size_t number;
-	if (read_number(word, &number) && number >= 1 && number <= question->option_count) {
+	if (plain_read_number(word, &number) && number >= 1 && number <= question->option_count) {
 		*ret_option = number - 1;
 		return true;
 	}
@@ -102,7 +102,7 @@ static bool find_option(const struct question *question, struct str word, size_t
 	return false;
 }
 
-static enum asking_step take_text(struct asking *asking, struct str line)
+static enum asking_step plain_take_text(struct asking *asking, struct str line)
 {
 	if (editor_set(&asking->editor, line) < 0)
 		asking->note = "out of memory";
@@ -111,7 +111,7 @@ static enum asking_step take_text(struct asking *asking, struct str line)
 	return asking->note ? ASKING_GOES_ON : asking_answer(asking);
 }
 
-static enum asking_step take_yes_or_no(struct asking *asking, struct str line)
+static enum asking_step plain_take_yes_or_no(struct asking *asking, struct str line)
 {
 	unsigned letter = line.len ? (unsigned char)line.data[0] | 0x20u : 0;
 	if (line.len && letter != 'y' && letter != 'n') {
@@ -123,10 +123,10 @@ static enum asking_step take_yes_or_no(struct asking *asking, struct str line)
 	return asking_answer(asking);
 }
 
-static enum asking_step take_one(struct asking *asking, struct str line)
+static enum asking_step plain_take_one(struct asking *asking, struct str line)
 {
 	size_t option = asking->menu.at;
-	if (line.len && !find_option(asking->question, line, &option)) {
+	if (line.len && !plain_find_option(asking->question, line, &option)) {
 		asking->note = "please enter the number of an option";
 		return ASKING_GOES_ON;
 	}
@@ -134,31 +134,31 @@ static enum asking_step take_one(struct asking *asking, struct str line)
 	return asking_answer(asking);
 }
 
-static bool are_options(const struct question *question, struct str words)
+static bool plain_are_options(const struct question *question, struct str words)
 {
 	size_t option;
 	while (words.len) {
-		if (!find_option(question, str_trim(str_cut(&words, ',')), &option))
+		if (!plain_find_option(question, str_trim(str_cut(&words, ',')), &option))
 			return false;
 	}
 	return true;
 }
 
 /* "1, 3": those and no others; "0" or "none": not one. */
-static enum asking_step take_many(struct asking *asking, struct str line)
+static enum asking_step plain_take_many(struct asking *asking, struct str line)
 {
 	struct menu *menu = &asking->menu;
 	if (!line.len)
 		return asking_answer(asking);
 	if (str_is(line, "0") || str_is(line, "none"))
 		line.len = 0;
-	if (!are_options(asking->question, line)) {
+	if (!plain_are_options(asking->question, line)) {
 		asking->note = "please enter numbers of options, with commas between them";
 		return ASKING_GOES_ON;
 	}
 	memset(menu->marks, 0, menu->option_count * sizeof(*menu->marks));
 	size_t option = 0;
-	while (line.len && find_option(asking->question, str_trim(str_cut(&line, ',')), &option))
+	while (line.len && plain_find_option(asking->question, str_trim(str_cut(&line, ',')), &option))
 		menu_mark(menu, option);
 	return asking_answer(asking);
 }
@@ -168,15 +168,15 @@ enum asking_step plain_take(struct asking *asking, struct str line)
 	asking->note = NULL;
 	switch (asking->question->kind) {
 	case QUESTION_PROMPT:
-		return take_text(asking, line);
+		return plain_take_text(asking, line);
 	case QUESTION_CONFIRM:
 		if (asking->question->is_deliberate)
 			return asking_word(asking, line);
-		return take_yes_or_no(asking, str_trim(line));
+		return plain_take_yes_or_no(asking, str_trim(line));
 	case QUESTION_SELECT:
-		return take_one(asking, str_trim(line));
+		return plain_take_one(asking, str_trim(line));
 	case QUESTION_MULTI_SELECT:
-		return take_many(asking, str_trim(line));
+		return plain_take_many(asking, str_trim(line));
 	}
 	return asking_cancel(asking);
 }

@@ -27,14 +27,14 @@ void progress_set(struct progress *progress, const struct shown *shown)
 	buf_append(&progress->message, shown->text.data, len);
 }
 
-static size_t bar_columns(const struct look *look)
+static size_t progress_bar_columns(const struct look *look)
 {
 	size_t columns = look->columns / 4;
 	return columns < BAR_MIN ? BAR_MIN : columns > BAR_MAX ? BAR_MAX : columns;
 }
 
 /* From 0 to 1, whatever the plugin says. */
-static double share_done(const struct progress *progress)
+static double progress_share_done(const struct progress *progress)
 {
 	if (!(progress->total > 0) || !(progress->current > 0))
 		return 0;
@@ -42,9 +42,10 @@ static double share_done(const struct progress *progress)
 }
 
 /* "[===>      ]" */
-static size_t write_bar(const struct progress *progress, size_t columns, char out[BAR_MAX + 2])
+static size_t progress_write_bar(
+	const struct progress *progress, size_t columns, char out[BAR_MAX + 2])
 {
-	size_t done = (size_t)((double)columns * share_done(progress));
+	size_t done = (size_t)((double)columns * progress_share_done(progress));
 	out[0] = '[';
 	memset(out + 1, '=', done);
 	memset(out + 1 + done, ' ', columns - done);
@@ -54,11 +55,12 @@ static size_t write_bar(const struct progress *progress, size_t columns, char ou
 	return columns + 2;
 }
 
-static void draw_bar(const struct progress *progress, struct frame *frame, struct str message)
+static void progress_draw_bar(
+	const struct progress *progress, struct frame *frame, struct str message)
 {
 	char bar[BAR_MAX + 2];
 	char amount[64];
-	size_t bar_len = write_bar(progress, bar_columns(&frame->look), bar);
+	size_t bar_len = progress_write_bar(progress, progress_bar_columns(&frame->look), bar);
 	int amount_len =
 		snprintf(amount, sizeof(amount), " %.15g/%.15g", progress->current, progress->total);
 	size_t needed = 1 + bar_len + (size_t)amount_len;
@@ -80,7 +82,7 @@ void progress_draw(const struct progress *progress, struct frame *frame)
 	if (progress->has_amount) {
 		frame_glyph(frame, STYLE_MARK, GLYPH_PLAY);
 		frame_put(frame, STYLE_PLAIN, STR(" "));
-		draw_bar(progress, frame, message);
+		progress_draw_bar(progress, frame, message);
 	} else {
 		const char *picture = style_spinner(&frame->look, progress->step);
 		frame_put(frame, STYLE_MARK, str_from(picture));

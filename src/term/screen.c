@@ -30,46 +30,46 @@ void screen_resize(struct screen *screen, size_t columns, size_t rows)
 		screen->column.is_lost = true;
 }
 
-static void move_up(struct buf *bytes, size_t rows)
+static void screen_move_up(struct buf *bytes, size_t rows)
 {
 	if (rows)
 		buf_printf(bytes, "\x1B[%zuA", rows);
 }
 
-static void move_right(struct buf *bytes, size_t columns)
+static void screen_move_right(struct buf *bytes, size_t columns)
 {
 	if (columns)
 		buf_printf(bytes, "\x1B[%zuC", columns);
 }
 
-static size_t rows_of(const struct screen *screen, size_t width)
+static size_t screen_rows_of(const struct screen *screen, size_t width)
 {
 	return width ? (width - 1) / screen->look.columns + 1 : 1;
 }
 
 /* How many rows of the terminal the cursor is below the region's first. */
-static size_t rows_above_cursor(const struct screen *screen)
+static size_t screen_rows_above_cursor(const struct screen *screen)
 {
 	const struct frame *shown = &screen->shown;
 	size_t rows = shown->cursor_column / screen->look.columns;
 	for (size_t i = 0; i < shown->cursor_row; i++)
-		rows += rows_of(screen, shown->lines[i].width);
+		rows += screen_rows_of(screen, shown->lines[i].width);
 	return rows < screen->look.rows ? rows : screen->look.rows - 1;
 }
 
 /* How many rows of the terminal the region takes. */
-static size_t rows_of_region(const struct screen *screen)
+static size_t screen_rows_of_region(const struct screen *screen)
 {
 	size_t rows = 0;
 	for (size_t i = 0; i < screen->shown.line_count; i++)
-		rows += rows_of(screen, screen->shown.lines[i].width);
+		rows += screen_rows_of(screen, screen->shown.lines[i].width);
 	return rows < screen->look.rows ? rows : screen->look.rows;
 }
 
-static void move_to_begin(const struct screen *screen, struct buf *bytes)
+static void screen_move_to_begin(const struct screen *screen, struct buf *bytes)
 {
 	buf_append_char(bytes, '\r');
-	move_up(bytes, rows_above_cursor(screen));
+	screen_move_up(bytes, screen_rows_above_cursor(screen));
 }
 
 struct frame *screen_begin(struct screen *screen)
@@ -78,7 +78,7 @@ struct frame *screen_begin(struct screen *screen)
 	return &screen->next;
 }
 
-static void draw_lines(const struct frame *frame, struct buf *bytes)
+static void screen_draw_lines(const struct frame *frame, struct buf *bytes)
 {
 	for (size_t i = 0; i < frame->line_count; i++) {
 		const struct frame_line *line = &frame->lines[i];
@@ -87,15 +87,15 @@ static void draw_lines(const struct frame *frame, struct buf *bytes)
 		buf_append_text(bytes, is_last ? ERASE_TO_SCREEN_END : ERASE_TO_LINE_END "\r\n");
 	}
 	buf_append_char(bytes, '\r');
-	move_up(bytes, frame->line_count - 1 - frame->cursor_row);
-	move_right(bytes, frame->cursor_column);
+	screen_move_up(bytes, frame->line_count - 1 - frame->cursor_row);
+	screen_move_right(bytes, frame->cursor_column);
 }
 
 /* Goes to where the region begins, or begins it below what is there. */
-static void enter_region(struct screen *screen, struct buf *bytes)
+static void screen_enter_region(struct screen *screen, struct buf *bytes)
 {
 	if (screen_is_drawn(screen)) {
-		move_to_begin(screen, bytes);
+		screen_move_to_begin(screen, bytes);
 	} else if (column_is_inside(&screen->column)) {
 		buf_append_text(bytes, "\r\n");
 		screen->is_hanging = true;
@@ -116,8 +116,8 @@ void screen_draw(struct screen *screen, struct buf *bytes)
 	}
 	if (next->hides_cursor && !screen->shown.hides_cursor)
 		buf_append_text(bytes, HIDE_CURSOR);
-	enter_region(screen, bytes);
-	draw_lines(next, bytes);
+	screen_enter_region(screen, bytes);
+	screen_draw_lines(next, bytes);
 	if (!next->hides_cursor && screen->shown.hides_cursor)
 		buf_append_text(bytes, SHOW_CURSOR);
 	struct frame drawn = *next;
@@ -126,7 +126,7 @@ void screen_draw(struct screen *screen, struct buf *bytes)
 }
 
 /* Back to the end of unfinished output, if it is known where that is. */
-static void return_to_output(struct screen *screen, struct buf *bytes)
+static void screen_return_to_output(struct screen *screen, struct buf *bytes)
 {
 	screen->is_hanging = false;
 	if (screen->column.is_lost || screen->column.at >= screen->look.columns) {
@@ -134,13 +134,13 @@ static void return_to_output(struct screen *screen, struct buf *bytes)
 		screen->column.is_lost = false;
 		return;
 	}
-	move_up(bytes, 1);
-	move_right(bytes, screen->column.at);
+	screen_move_up(bytes, 1);
+	screen_move_right(bytes, screen->column.at);
 }
 
 /* Erasing the whole screen at once would make tmux put a copy of it into its
  * history: so the first row goes first, then what is below. */
-static void erase_rows(struct buf *bytes, size_t rows)
+static void screen_erase_rows(struct buf *bytes, size_t rows)
 {
 	buf_append_text(bytes, ERASE_TO_LINE_END);
 	if (rows > 1)
@@ -151,10 +151,10 @@ void screen_erase(struct screen *screen, struct buf *bytes)
 {
 	if (!screen_is_drawn(screen))
 		return;
-	move_to_begin(screen, bytes);
-	erase_rows(bytes, rows_of_region(screen));
+	screen_move_to_begin(screen, bytes);
+	screen_erase_rows(bytes, screen_rows_of_region(screen));
 	if (screen->is_hanging)
-		return_to_output(screen, bytes);
+		screen_return_to_output(screen, bytes);
 	if (screen->shown.hides_cursor)
 		buf_append_text(bytes, SHOW_CURSOR);
 	frame_begin(&screen->shown, &screen->look);

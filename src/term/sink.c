@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-static int write_some(int fd, const char *data, size_t len, size_t *done)
+static int sink_write_some(int fd, const char *data, size_t len, size_t *done)
 {
 	ssize_t n = write(fd, data, len);
 	if (n >= 0) {
@@ -23,7 +23,7 @@ void sink_write(struct sink *sink, const char *data, size_t len)
 {
 	size_t done = 0;
 	while (!sink->error && done < len)
-		sink->error = write_some(sink->fd, data + done, len - done, &done);
+		sink->error = sink_write_some(sink->fd, data + done, len - done, &done);
 }
 
 void sink_write_buf(struct sink *sink, struct buf *buf)

@@ -1,6 +1,8 @@
 /* How things look: colours and marks, as tables. */
 #include "term/style.h"
 
+#include "base/macros.h"
+
 static const char *const colors[] = {
 	[STYLE_PLAIN] = "",
 	[STYLE_MARK] = "\x1B[1;32m",
@@ -30,8 +32,6 @@ static const struct {
 
 static const char *const spinner_utf8[] = { "⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏" };
 static const char *const spinner_ascii[] = { "|", "/", "-", "\\" };
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 const char *style_begin(const struct look *look, enum style style)
 {

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "term/inside.h"
-#include "term/message.h"
+#include "term/term_parts.h"
+#include "term/term_message.h"
 #include "term/plain.h"
 
 enum { TIMERS = 2 };
@@ -23,7 +23,7 @@ static struct term *term_of(struct frontend *frontend)
 
 /* What was typed before the question could be read is no answer to it. While it was
  * typed the terminal may have shown it: the question begins below. */
-static void forget_ahead(struct term *term)
+static void term_forget_ahead(struct term *term)
 {
 	if (!term->asking.question || !term->asking.question->is_deliberate)
 		return;
@@ -36,16 +36,16 @@ static void forget_ahead(struct term *term)
 }
 
 /* Puts the question on the screen and listens. */
-static void present(struct term *term)
+static void term_present(struct term *term)
 {
 	term_begin_input(term);
-	forget_ahead(term);
+	term_forget_ahead(term);
 	if (term->asking.question && !term->draws) {
 		screen_begin_line(&term->screen, &term->bytes);
 		plain_write_options(&term->asking, &term->screen.look, &term->bytes);
 	}
 	term_refresh(term);
-	forget_ahead(term);
+	term_forget_ahead(term);
 }
 
 static void term_withdraw(struct frontend *frontend)
@@ -80,10 +80,10 @@ static void term_ask(struct frontend *frontend, const struct question *question)
 	if (!frontend->is_interactive || asking_open(&term->asking, question) < 0)
 		term_doom(term, question->number);
 	else if (!term->is_suspended)
-		present(term);
+		term_present(term);
 }
 
-static void show_progress(struct term *term, const struct shown *shown)
+static void term_show_progress(struct term *term, const struct shown *shown)
 {
 	if (!term->draws || term->options.quiet)
 		return;
@@ -105,7 +105,7 @@ static void term_show(struct frontend *frontend, const struct shown *shown)
 		break;
 	case SHOWN_PROGRESS:
 	case SHOWN_PROGRESS_DONE:
-		show_progress(term, shown);
+		term_show_progress(term, shown);
 		break;
 	default:
 		if (message_is_wanted(shown, wishes))
@@ -145,7 +145,7 @@ static void term_resume(struct frontend *frontend)
 	if (term->is_doomed)
 		term_doom(term, term->doomed_number);
 	else if (term->asking.question)
-		present(term);
+		term_present(term);
 	else
 		term_refresh(term);
 }
@@ -192,7 +192,7 @@ static const struct frontend_table term_table = {
 	.free = term_free,
 };
 
-static int promise_timers(struct loop *loop)
+static int term_promise_timers(struct loop *loop)
 {
 	for (int i = 0; i < TIMERS; i++) {
 		if (timers_promise(&loop->timers) == 0)
@@ -208,7 +208,7 @@ int term_new(struct loop *loop, const struct term_options *options, struct front
 	perch_err *err)
 {
 	struct term *term = malloc(sizeof(*term));
-	if (!term || promise_timers(loop) < 0) {
+	if (!term || term_promise_timers(loop) < 0) {
 		free(term);
 		return err_no_memory(err);
 	}

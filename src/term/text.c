@@ -3,7 +3,7 @@
 
 #include "base/utf8.h"
 
-static bool is_blank_control(uint32_t character)
+static bool text_is_blank_control(uint32_t character)
 {
 	bool is_ascii = character >= '\t' && character <= '\r';
 	return is_ascii || character == 0x85 || character == 0x2028 || character == 0x2029;
@@ -16,7 +16,7 @@ bool text_next(struct str *rest, const struct look *look, uint32_t *ret_characte
 		size_t used = utf8_decode(rest->data, rest->len, &character);
 		rest->data += used;
 		rest->len -= used;
-		if (is_blank_control(character))
+		if (text_is_blank_control(character))
 			character = ' ';
 		else if (utf8_is_unseen(character))
 			continue;

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 
 /* TCSANOW, not TCSAFLUSH: what was typed ahead is wanted. */
-static int apply(int fd, const struct termios *modes)
+static int tty_apply(int fd, const struct termios *modes)
 {
 	while (tcsetattr(fd, TCSANOW, modes) < 0) {
 		if (errno != EINTR)
@@ -31,7 +31,7 @@ int tty_enter(struct tty *tty)
 	 * better than not at all. */
 	tty->is_raw = 1;
 	guard_keep_terminal(tty->guard, tty->fd, tty->restoring);
-	int r = apply(tty->fd, &raw);
+	int r = tty_apply(tty->fd, &raw);
 	if (r < 0)
 		tty->is_raw = 0;
 	else
@@ -50,7 +50,7 @@ void tty_leave(struct tty *tty)
 	sigemptyset(&background);
 	sigaddset(&background, SIGTTOU);
 	pthread_sigmask(SIG_BLOCK, &background, &before);
-	apply(tty->fd, &tty->found);
+	tty_apply(tty->fd, &tty->found);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	guard_forget_terminal(tty->guard);
 	tty->is_raw = 0;

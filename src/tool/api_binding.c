@@ -6,14 +6,15 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/sized.h"
-#include "tool/api_parts.h"
+#include "tool/tool_api_parts.h"
 
-static const char *copy_text(struct arena *arena, const char *text, const char *otherwise)
+static const char *api_binding_copy_text(
+	struct arena *arena, const char *text, const char *otherwise)
 {
 	return text ? arena_dup(arena, str_from(text)) : otherwise;
 }
 
-static const struct tool_pin *copy_pins(
+static const struct tool_pin *api_binding_copy_pins(
 	struct arena *arena, const perch_tool_pin *pins, size_t count)
 {
 	struct tool_pin *copy = arena_alloc(arena, count * sizeof(*copy));
@@ -26,12 +27,13 @@ static const struct tool_pin *copy_pins(
 	return copy;
 }
 
-static uint64_t either(uint64_t given, uint64_t otherwise)
+static uint64_t api_binding_either(uint64_t given, uint64_t otherwise)
 {
 	return given ? given : otherwise;
 }
 
-static struct policy_widening copy_widening(struct arena *arena, const perch_tool_spec *spec)
+static struct policy_widening api_binding_copy_widening(
+	struct arena *arena, const perch_tool_spec *spec)
 {
 	bool is_none = spec->net == PERCH_TOOL_NET_NONE;
 	bool is_full = spec->net == PERCH_TOOL_NET_FULL;
@@ -48,7 +50,7 @@ static struct policy_widening copy_widening(struct arena *arena, const perch_too
 }
 
 /* Without memory something in it is NULL that must not be. */
-static bool is_whole(const struct tool_binding *binding)
+static bool api_binding_is_whole(const struct tool_binding *binding)
 {
 	return binding->name && binding->command && binding->args && binding->directory &&
 		binding->protocol && binding->capabilities && binding->env && binding->pins &&
@@ -56,28 +58,29 @@ static bool is_whole(const struct tool_binding *binding)
 		binding->widening.presets;
 }
 
-static int fill(perch_tool_binding *binding, const perch_tool_spec *spec, perch_err *err)
+static int api_binding_fill(
+	perch_tool_binding *binding, const perch_tool_spec *spec, perch_err *err)
 {
 	struct arena *arena = &binding->arena;
 	binding->bound = (struct tool_binding){
 		.path = "",
-		.name = copy_text(arena, spec->name, ""),
-		.command = copy_text(arena, spec->command, ""),
+		.name = api_binding_copy_text(arena, spec->name, ""),
+		.command = api_binding_copy_text(arena, spec->command, ""),
 		.args = arena_dup_list(arena, spec->args),
-		.directory = copy_text(arena, spec->directory, ""),
-		.protocol = copy_text(arena, spec->protocol, TOOL_PROTOCOL),
+		.directory = api_binding_copy_text(arena, spec->directory, ""),
+		.protocol = api_binding_copy_text(arena, spec->protocol, TOOL_PROTOCOL),
 		.capabilities = arena_dup_list(arena, spec->capabilities),
 		.env = arena_dup_list(arena, spec->env),
-		.invocation_ns = either(spec->invocation_ns, TOOL_INVOCATION_DEFAULT_NS),
-		.handshake_ns = either(spec->handshake_ns, TOOL_HANDSHAKE_DEFAULT_NS),
-		.teardown_ns = either(spec->teardown_ns, TOOL_TEARDOWN_DEFAULT_NS),
-		.pins = copy_pins(arena, spec->pins, spec->pin_count),
+		.invocation_ns = api_binding_either(spec->invocation_ns, TOOL_INVOCATION_DEFAULT_NS),
+		.handshake_ns = api_binding_either(spec->handshake_ns, TOOL_HANDSHAKE_DEFAULT_NS),
+		.teardown_ns = api_binding_either(spec->teardown_ns, TOOL_TEARDOWN_DEFAULT_NS),
+		.pins = api_binding_copy_pins(arena, spec->pins, spec->pin_count),
 		.pin_count = spec->pin_count,
 		.spares = spec->spares,
-		.spare_ttl_ns = either(spec->spare_ttl_ns, TOOL_SPARE_TTL_DEFAULT_NS),
-		.widening = copy_widening(arena, spec),
+		.spare_ttl_ns = api_binding_either(spec->spare_ttl_ns, TOOL_SPARE_TTL_DEFAULT_NS),
+		.widening = api_binding_copy_widening(arena, spec),
 	};
-	if (!is_whole(&binding->bound))
+	if (!api_binding_is_whole(&binding->bound))
 		return err_no_memory(err);
 	return tool_binding_check(&binding->bound, err);
 }
@@ -94,15 +97,16 @@ int perch_tool_binding_new(
 	_cleanup_(free_binding) perch_tool_binding *binding = calloc(1, sizeof(*binding));
 	if (!binding)
 		return err_no_memory(err);
-	r = fill(binding, &copy, err);
+	r = api_binding_fill(binding, &copy, err);
 	if (r == 0)
 		*ret_binding = steal(&binding);
 	return r;
 }
 
 /* By one of the two functions that read one. */
-static int load(int (*read)(const char *, struct arena *, struct tool_binding *, perch_err *),
-	const char *what, perch_tool_binding **ret_binding, perch_err *err)
+static int api_binding_load(
+	int (*read)(const char *, struct arena *, struct tool_binding *, perch_err *), const char *what,
+	perch_tool_binding **ret_binding, perch_err *err)
 {
 	_cleanup_(free_binding) perch_tool_binding *binding = calloc(1, sizeof(*binding));
 	if (!binding)
@@ -113,7 +117,7 @@ static int load(int (*read)(const char *, struct arena *, struct tool_binding *,
 	return r;
 }
 
-static int find_granted(
+static int api_binding_find_granted(
 	const char *name, struct arena *arena, struct tool_binding *ret_binding, perch_err *err)
 {
 	int r = tool_binding_find(name, arena, ret_binding, err);
@@ -122,12 +126,12 @@ static int find_granted(
 
 int perch_tool_binding_find(const char *name, perch_tool_binding **ret_binding, perch_err *err)
 {
-	return load(find_granted, name, ret_binding, err);
+	return api_binding_load(api_binding_find_granted, name, ret_binding, err);
 }
 
 int perch_tool_binding_read(const char *path, perch_tool_binding **ret_binding, perch_err *err)
 {
-	return load(tool_binding_read, path, ret_binding, err);
+	return api_binding_load(tool_binding_read, path, ret_binding, err);
 }
 
 void perch_tool_binding_free(perch_tool_binding *binding)

@@ -69,7 +69,7 @@ int tool_binding_path(const char *name, struct arena *arena, const char **ret_pa
 }
 
 /* The name that a file in the folder gives its binding; empty = it is none. */
-static struct str name_of_file(const char *file)
+static struct str binding_name_of_file(const char *file)
 {
 	struct str name = str_from(file);
 	if (!str_has_suffix(name, STR(SUFFIX)))
@@ -84,7 +84,7 @@ struct names {
 	size_t cap;
 };
 
-static int add_name(struct names *names, struct str name, struct arena *arena)
+static int binding_add_name(struct names *names, struct str name, struct arena *arena)
 {
 	const char **items = vec_grow(names->items, &names->cap, names->count + 2, sizeof(*items));
 	if (!items)
@@ -96,12 +96,13 @@ static int add_name(struct names *names, struct str name, struct arena *arena)
 	return 0;
 }
 
-static int by_text(const void *a, const void *b)
+static int binding_by_text(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int list_folder(const char *folder, struct arena *arena, struct names *names, perch_err *err)
+static int binding_list_folder(
+	const char *folder, struct arena *arena, struct names *names, perch_err *err)
 {
 	_cleanup_listing_ DIR *listing = listing_open(AT_FDCWD, folder, 0);
 	char shown[FILE_SHOWN_MAX];
@@ -110,12 +111,12 @@ static int list_folder(const char *folder, struct arena *arena, struct names *na
 			err, -errno, "cannot list %s: %s", file_shown(folder, shown), perch_strerror(-errno));
 	int r = 0;
 	for (const char *file; r == 0 && (file = listing_next(listing));) {
-		struct str name = name_of_file(file);
+		struct str name = binding_name_of_file(file);
 		if (name.len)
-			r = add_name(names, name, arena);
+			r = binding_add_name(names, name, arena);
 	}
 	if (r == 0)
-		r = add_name(names, (struct str){ 0 }, arena); /* the NULL at the end */
+		r = binding_add_name(names, (struct str){ 0 }, arena); /* the NULL at the end */
 	return r < 0 ? err_no_memory(err) : 0;
 }
 
@@ -127,13 +128,13 @@ int tool_binding_names(struct arena *arena, const char *const **ret_names, perch
 		return r;
 	struct names names = { 0 };
 	const char **kept = NULL;
-	r = list_folder(folder, arena, &names, err);
+	r = binding_list_folder(folder, arena, &names, err);
 	if (r == 0) {
 		kept = arena_alloc(arena, (names.count + 1) * sizeof(*kept));
 		r = kept ? 0 : err_no_memory(err);
 	}
 	if (r == 0) {
-		qsort(names.items, names.count, sizeof(*names.items), by_text);
+		qsort(names.items, names.count, sizeof(*names.items), binding_by_text);
 		memcpy(kept, names.items, (names.count + 1) * sizeof(*kept));
 		*ret_names = kept;
 	}
@@ -141,7 +142,7 @@ int tool_binding_names(struct arena *arena, const char *const **ret_names, perch
 	return r;
 }
 
-static int suggest(const char *name, struct arena *arena, perch_err *err)
+static int binding_suggest(const char *name, struct arena *arena, perch_err *err)
 {
 	const char *const *names = NULL;
 	int r = tool_binding_names(arena, &names, err);
@@ -161,21 +162,21 @@ int tool_binding_find(
 	if (r < 0)
 		return r;
 	r = tool_binding_read(path, arena, ret_binding, err);
-	return r == -ENOENT ? suggest(name, arena, err) : r;
+	return r == -ENOENT ? binding_suggest(name, arena, err) : r;
 }
 
 /* ---- what none of them may be -------------------------------------------- */
 
-static bool is_blank(const char *text)
+static bool binding_is_blank(const char *text)
 {
 	return !text || str_trim(str_from(text)).len == 0;
 }
 
-static int check_capability(const char *const *list, size_t i, perch_err *err)
+static int binding_check_capability(const char *const *list, size_t i, perch_err *err)
 {
 	char quoted[TOML_QUOTE_MAX];
 	struct str entry = str_from(list[i]);
-	if (is_blank(list[i]))
+	if (binding_is_blank(list[i]))
 		return err_set(err, -EINVAL, "entry %zu of the capabilities is empty", i + 1);
 	toml_quote(entry, quoted);
 	if (str_trim(entry).len != entry.len)
@@ -189,15 +190,15 @@ static int check_capability(const char *const *list, size_t i, perch_err *err)
 
 int tool_binding_check(const struct tool_binding *binding, perch_err *err)
 {
-	if (is_blank(binding->name))
+	if (binding_is_blank(binding->name))
 		return err_set(err, -EINVAL, "the binding has no name");
-	if (is_blank(binding->command))
+	if (binding_is_blank(binding->command))
 		return err_set(err, -EINVAL, "the binding has no command");
-	if (is_blank(binding->protocol))
+	if (binding_is_blank(binding->protocol))
 		return err_set(err, -EINVAL, "the binding names no protocol");
 	int r = 0;
 	const char *const *capabilities = binding->capabilities;
 	for (size_t i = 0; r == 0 && capabilities && capabilities[i]; i++)
-		r = check_capability(capabilities, i, err);
+		r = binding_check_capability(capabilities, i, err);
 	return r;
 }

@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "perch/base.h"
-#include "sandbox/policy.h"
+#include "sandbox/policy/policy.h"
 
 #define TOOL_PROTOCOL "rterm.plugin.v1"
 

@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "registry/decision.h"
-#include "sandbox/path_list.h"
+#include "sandbox/policy/path_list.h"
 #include "tool/binding.h"
 #include "tool/bundle.h"
 

@@ -10,7 +10,7 @@
 #define SECONDS_HIGHEST 86400.0
 
 /* Of the type that the reader of the key knows. */
-static void *target(const struct reading *reading, const struct key *key)
+static void *binding_keys_target(const struct reading *reading, const struct key *key)
 {
 	return (char *)reading->into + key->offset;
 }
@@ -24,8 +24,8 @@ int key_wrong(const struct reading *reading, const struct toml_value *value, con
 
 /* ---- tables -------------------------------------------------------------- */
 
-static int refuse_unknown(const struct reading *reading, const struct key *keys, size_t count,
-	const struct toml_value *value)
+static int binding_keys_refuse_unknown(const struct reading *reading, const struct key *keys,
+	size_t count, const struct toml_value *value)
 {
 	char quoted[TOML_QUOTE_MAX];
 	const char *nearest = str_nearest(value->key.data, &keys[0].name, count, sizeof(keys[0]));
@@ -44,7 +44,7 @@ int binding_keys_read(
 		for (size_t k = 0; k < count && !key; k++)
 			key = str_is(table->items[i]->key, keys[k].name) ? &keys[k] : NULL;
 		r = key ? key->read(reading, key, table)
-				: refuse_unknown(reading, keys, count, table->items[i]);
+				: binding_keys_refuse_unknown(reading, keys, count, table->items[i]);
 	}
 	return r < 0 ? r : 0;
 }
@@ -60,7 +60,7 @@ int key_text(struct reading *reading, const struct key *key, const struct toml_v
 	const char *kept = arena_dup(reading->arena, str_from(text));
 	if (!kept)
 		return err_no_memory(reading->err);
-	*(const char **)target(reading, key) = kept;
+	*(const char **)binding_keys_target(reading, key) = kept;
 	return 0;
 }
 
@@ -84,7 +84,7 @@ int key_path(struct reading *reading, const struct key *key, const struct toml_v
 	const char *path = reading_absolute(reading, text);
 	if (!path)
 		return err_no_memory(reading->err);
-	*(const char **)target(reading, key) = path;
+	*(const char **)binding_keys_target(reading, key) = path;
 	return 0;
 }
 
@@ -97,13 +97,13 @@ int key_seconds(struct reading *reading, const struct key *key, const struct tom
 	if (!(seconds >= SECONDS_LOWEST && seconds <= SECONDS_HIGHEST))
 		return key_wrong(
 			reading, toml_get(table, key->name), "must be from 0.001 to 86400 (seconds)");
-	*(uint64_t *)target(reading, key) = (uint64_t)(seconds * 1e9 + 0.5);
+	*(uint64_t *)binding_keys_target(reading, key) = (uint64_t)(seconds * 1e9 + 0.5);
 	return 0;
 }
 
 int key_flag(struct reading *reading, const struct key *key, const struct toml_value *table)
 {
-	return toml_get_bool(table, key->name, target(reading, key), reading->err);
+	return toml_get_bool(table, key->name, binding_keys_target(reading, key), reading->err);
 }
 
 int key_limit(struct reading *reading, const struct key *key, const struct toml_value *table)
@@ -111,12 +111,12 @@ int key_limit(struct reading *reading, const struct key *key, const struct toml_
 	int64_t limit;
 	int r = toml_get_integer(table, key->name, 1, INT64_MAX, &limit, reading->err);
 	if (r > 0)
-		*(uint64_t *)target(reading, key) = (uint64_t)limit;
+		*(uint64_t *)binding_keys_target(reading, key) = (uint64_t)limit;
 	return r;
 }
 
 /* Strings, each through `keep`; the list ends with NULL. */
-static int read_strings(struct reading *reading, const struct key *key,
+static int binding_keys_read_strings(struct reading *reading, const struct key *key,
 	const struct toml_value *table,
 	const char *(*keep)(const struct reading *reading, const char *text))
 {
@@ -133,23 +133,23 @@ static int read_strings(struct reading *reading, const struct key *key,
 			return err_no_memory(reading->err);
 	}
 	list[array->count] = NULL;
-	*(const char *const **)target(reading, key) = list;
+	*(const char *const **)binding_keys_target(reading, key) = list;
 	return 0;
 }
 
-static const char *as_it_is(const struct reading *reading, const char *text)
+static const char *binding_keys_as_it_is(const struct reading *reading, const char *text)
 {
 	return arena_dup(reading->arena, str_from(text));
 }
 
 int key_list(struct reading *reading, const struct key *key, const struct toml_value *table)
 {
-	return read_strings(reading, key, table, as_it_is);
+	return binding_keys_read_strings(reading, key, table, binding_keys_as_it_is);
 }
 
 int key_paths(struct reading *reading, const struct key *key, const struct toml_value *table)
 {
-	return read_strings(reading, key, table, reading_absolute);
+	return binding_keys_read_strings(reading, key, table, reading_absolute);
 }
 
 int binding_keys_section(struct reading *reading, const char *name, const struct key *keys,

@@ -8,8 +8,6 @@
 #include "data/toml.h"
 #include "tool/binding.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 struct reading {
 	struct str folder; /* of the file, without a slash at its end; "/" is empty */
 	struct arena *arena;

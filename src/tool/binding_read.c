@@ -8,14 +8,14 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "base/paths.h"
-#include "base/sha256.h"
 #include "base/sha256.h"
 #include "tool/binding_keys.h"
 
 enum { SCHEMA_VERSION = 1 };
 
-static int read_version(
+static int binding_read_version(
 	struct reading *reading, const struct key *key, const struct toml_value *table)
 {
 	int64_t version;
@@ -23,7 +23,7 @@ static int read_version(
 		table, key->name, SCHEMA_VERSION, SCHEMA_VERSION, &version, reading->err);
 }
 
-static int read_spares(
+static int binding_read_spares(
 	struct reading *reading, const struct key *key, const struct toml_value *table)
 {
 	int64_t count;
@@ -35,7 +35,7 @@ static int read_spares(
 
 /* ---- [env] --------------------------------------------------------------- */
 
-static int read_variable(
+static int binding_read_variable(
 	struct reading *reading, const struct toml_value *table, size_t i, const char **ret_variable)
 {
 	const struct toml_value *value = table->items[i];
@@ -53,7 +53,8 @@ static int read_variable(
 	return 0;
 }
 
-static int read_env(struct reading *reading, const struct key *key, const struct toml_value *table)
+static int binding_read_env(
+	struct reading *reading, const struct key *key, const struct toml_value *table)
 {
 	const struct toml_value *variables;
 	int r = toml_get_table(table, key->name, &variables, reading->err);
@@ -64,7 +65,7 @@ static int read_env(struct reading *reading, const struct key *key, const struct
 		return err_no_memory(reading->err);
 	r = 0;
 	for (size_t i = 0; i < variables->count && r == 0; i++)
-		r = read_variable(reading, variables, i, &list[i]);
+		r = binding_read_variable(reading, variables, i, &list[i]);
 	list[variables->count] = NULL;
 	reading->binding->env = list;
 	return r;
@@ -72,38 +73,39 @@ static int read_env(struct reading *reading, const struct key *key, const struct
 
 /* ---- pins ---------------------------------------------------------------- */
 
-static bool is_checksum(const char *text)
+static bool binding_read_is_checksum(const char *text)
 {
 	return strlen(text) == SHA256_HEX_SIZE - 1 &&
 		strspn(text, "0123456789abcdef") == SHA256_HEX_SIZE - 1;
 }
 
-static int get_checksum(struct reading *reading, const struct toml_value *table, const char *key,
-	const char **ret_checksum)
+static int binding_read_get_checksum(struct reading *reading, const struct toml_value *table,
+	const char *key, const char **ret_checksum)
 {
 	const char *text;
 	int r = toml_get_string(table, key, &text, reading->err);
 	if (r < 0)
 		return r;
-	if (!is_checksum(text))
+	if (!binding_read_is_checksum(text))
 		return key_wrong(reading, toml_get(table, key), "must be a SHA-256: 64 digits 0-9 a-f");
 	*ret_checksum = arena_dup(reading->arena, str_from(text));
 	return *ret_checksum ? 0 : err_no_memory(reading->err);
 }
 
-static int read_checksum(
+static int binding_read_checksum(
 	struct reading *reading, const struct key *key, const struct toml_value *table)
 {
-	return get_checksum(reading, table, key->name, &reading->checksum);
+	return binding_read_get_checksum(reading, table, key->name, &reading->checksum);
 }
 
-static int note_pins(struct reading *reading, const struct key *key, const struct toml_value *table)
+static int binding_read_note_pins(
+	struct reading *reading, const struct key *key, const struct toml_value *table)
 {
 	return toml_get_table(table, key->name, &reading->pins, reading->err);
 }
 
 /* The command's comes first, wherever it stands in the file. */
-static int collect_pins(struct reading *reading)
+static int binding_read_collect_pins(struct reading *reading)
 {
 	size_t count = reading->pins ? reading->pins->count : 0;
 	struct tool_pin *pins = arena_alloc(reading->arena, (count + 1) * sizeof(*pins));
@@ -114,7 +116,7 @@ static int collect_pins(struct reading *reading)
 		pins[at++] = (struct tool_pin){ reading->binding->command, reading->checksum };
 	for (size_t i = 0; i < count; i++, at++) {
 		const char *file = reading->pins->items[i]->key.data;
-		int r = get_checksum(reading, reading->pins, file, &pins[at].sha256);
+		int r = binding_read_get_checksum(reading, reading->pins, file, &pins[at].sha256);
 		if (r < 0)
 			return r;
 		pins[at].path = reading_absolute(reading, file);
@@ -128,7 +130,7 @@ static int collect_pins(struct reading *reading)
 
 /* ---- [timeouts] and [sandbox] -------------------------------------------- */
 
-static int read_timeouts(
+static int binding_read_timeouts(
 	struct reading *reading, const struct key *key, const struct toml_value *table)
 {
 	static const struct key keys[] = {
@@ -140,7 +142,7 @@ static int read_timeouts(
 }
 
 /* One of two words: 1 for the second, 0 for the first. */
-static int read_choice(struct reading *reading, const struct key *key,
+static int binding_read_choice(struct reading *reading, const struct key *key,
 	const struct toml_value *table, const char *first, const char *second)
 {
 	const char *word;
@@ -154,23 +156,25 @@ static int read_choice(struct reading *reading, const struct key *key,
 	return key_wrong(reading, toml_get(table, key->name), words);
 }
 
-static int read_mode(struct reading *reading, const struct key *key, const struct toml_value *table)
+static int binding_read_mode(
+	struct reading *reading, const struct key *key, const struct toml_value *table)
 {
-	int r = read_choice(reading, key, table, "on", "off");
+	int r = binding_read_choice(reading, key, table, "on", "off");
 	if (r >= 0)
 		reading->binding->widening.is_off = r == 1;
 	return r;
 }
 
-static int read_net(struct reading *reading, const struct key *key, const struct toml_value *table)
+static int binding_read_net(
+	struct reading *reading, const struct key *key, const struct toml_value *table)
 {
-	int r = read_choice(reading, key, table, "none", "full");
+	int r = binding_read_choice(reading, key, table, "none", "full");
 	if (r >= 0)
 		reading->binding->widening.net = r == 1 ? WIDENING_NET_FULL : WIDENING_NET_NONE;
 	return r;
 }
 
-static int read_limits(
+static int binding_read_limits(
 	struct reading *reading, const struct key *key, const struct toml_value *table)
 {
 	static const struct key keys[] = {
@@ -183,24 +187,24 @@ static int read_limits(
 	return binding_keys_section(reading, key->name, keys, COUNT(keys), table);
 }
 
-static int read_sandbox(
+static int binding_read_sandbox(
 	struct reading *reading, const struct key *key, const struct toml_value *table)
 {
 	static const struct key keys[] = {
-		{ "mode", read_mode, 0 },
+		{ "mode", binding_read_mode, 0 },
 		{ "read", key_paths, offsetof(struct tool_binding, widening.read) },
 		{ "write", key_paths, offsetof(struct tool_binding, widening.write) },
-		{ "net", read_net, 0 },
+		{ "net", binding_read_net, 0 },
 		{ "env", key_list, offsetof(struct tool_binding, widening.env) },
 		{ "presets", key_list, offsetof(struct tool_binding, widening.presets) },
-		{ "limits", read_limits, 0 },
+		{ "limits", binding_read_limits, 0 },
 	};
 	return binding_keys_section(reading, key->name, keys, COUNT(keys), table);
 }
 
 /* ---- [[tools]] ----------------------------------------------------------- */
 
-static int read_tool(
+static int binding_read_tool(
 	struct reading *reading, const struct toml_value *table, struct tool_known *tool)
 {
 	static const struct key keys[] = {
@@ -220,7 +224,7 @@ static int read_tool(
 	return r;
 }
 
-static int read_tools(
+static int binding_read_tools(
 	struct reading *reading, const struct key *key, const struct toml_value *table)
 {
 	const struct toml_value *array;
@@ -235,7 +239,7 @@ static int read_tools(
 		return err_no_memory(reading->err);
 	r = 0;
 	for (size_t i = 0; i < array->count && r == 0; i++) {
-		r = read_tool(reading, array->items[i], &tools[i]);
+		r = binding_read_tool(reading, array->items[i], &tools[i]);
 		if (r < 0)
 			break;
 		reading->binding->tools = tools;
@@ -248,34 +252,34 @@ static int read_tools(
 
 /* ------------------------------------------------------------------------- */
 
-static int read_all(struct reading *reading, struct str text)
+static int binding_read_all(struct reading *reading, struct str text)
 {
 	static const struct key keys[] = {
-		{ "schema", read_version, 0 },
+		{ "schema", binding_read_version, 0 },
 		{ "name", key_text, offsetof(struct tool_binding, name) },
 		{ "command", key_path, offsetof(struct tool_binding, command) },
 		{ "args", key_list, offsetof(struct tool_binding, args) },
 		{ "dir", key_path, offsetof(struct tool_binding, directory) },
 		{ "protocol", key_text, offsetof(struct tool_binding, protocol) },
 		{ "capabilities", key_list, offsetof(struct tool_binding, capabilities) },
-		{ "sha256", read_checksum, 0 },
-		{ "spares", read_spares, 0 },
+		{ "sha256", binding_read_checksum, 0 },
+		{ "spares", binding_read_spares, 0 },
 		{ "spare_ttl", key_seconds, offsetof(struct tool_binding, spare_ttl_ns) },
-		{ "env", read_env, 0 },
-		{ "timeouts", read_timeouts, 0 },
-		{ "sandbox", read_sandbox, 0 },
-		{ "pin", note_pins, 0 },
-		{ "tools", read_tools, 0 },
+		{ "env", binding_read_env, 0 },
+		{ "timeouts", binding_read_timeouts, 0 },
+		{ "sandbox", binding_read_sandbox, 0 },
+		{ "pin", binding_read_note_pins, 0 },
+		{ "tools", binding_read_tools, 0 },
 	};
 	_cleanup_(toml_freep) struct toml *toml = NULL;
 	int r = toml_parse(text, NULL, &toml, reading->err);
 	if (r == 0)
 		r = binding_keys_read(reading, keys, COUNT(keys), toml_root(toml));
-	return r < 0 ? r : collect_pins(reading);
+	return r < 0 ? r : binding_read_collect_pins(reading);
 }
 
 /* The folder of an absolute path. */
-static struct str folder_of(const char *path)
+static struct str binding_read_folder_of(const char *path)
 {
 	return (struct str){ path, (size_t)(strrchr(path, '/') - path) };
 }
@@ -293,13 +297,13 @@ int tool_binding_parse(const char *path, struct str text, struct arena *arena,
 		return err_no_memory(err);
 	perch_err inner = { 0 };
 	struct reading reading = {
-		.folder = folder_of(binding.path),
+		.folder = binding_read_folder_of(binding.path),
 		.arena = arena,
 		.binding = &binding,
 		.into = &binding,
 		.err = &inner,
 	};
-	int r = read_all(&reading, text);
+	int r = binding_read_all(&reading, text);
 	if (r == -ENOMEM)
 		return err_no_memory(err);
 	if (r < 0)

@@ -15,7 +15,7 @@ static const char heading[] =
 	"# What the operator has bound; a plugin never writes it. docs: perch help tool\n"
 	"schema = 1\n";
 
-static void write_text(struct buf *out, const char *key, const char *text)
+static void binding_write_text(struct buf *out, const char *key, const char *text)
 {
 	toml_write_key(out, key);
 	buf_append_text(out, " = ");
@@ -23,13 +23,14 @@ static void write_text(struct buf *out, const char *key, const char *text)
 	buf_append_char(out, '\n');
 }
 
-static void write_text_unless(struct buf *out, const char *key, const char *text, const char *usual)
+static void binding_write_text_unless(
+	struct buf *out, const char *key, const char *text, const char *usual)
 {
 	if (strcmp(text, usual) != 0)
-		write_text(out, key, text);
+		binding_write_text(out, key, text);
 }
 
-static void write_list(struct buf *out, const char *key, const char *const *list)
+static void binding_write_list(struct buf *out, const char *key, const char *const *list)
 {
 	const struct toml_entry entry = {
 		.key = key, .type = TOML_ARRAY, .strings = list, .count = list_count(list)
@@ -40,7 +41,8 @@ static void write_list(struct buf *out, const char *key, const char *const *list
 }
 
 /* Without the locale's decimal point. */
-static void write_seconds_unless(struct buf *out, const char *key, uint64_t time_ns, uint64_t usual)
+static void binding_write_seconds_unless(
+	struct buf *out, const char *key, uint64_t time_ns, uint64_t usual)
 {
 	if (time_ns == usual)
 		return;
@@ -51,107 +53,110 @@ static void write_seconds_unless(struct buf *out, const char *key, uint64_t time
 	buf_append_char(out, '\n');
 }
 
-static void write_count(struct buf *out, const char *key, uint64_t count)
+static void binding_write_count(struct buf *out, const char *key, uint64_t count)
 {
 	if (count)
 		buf_printf(out, "%s = %" PRIu64 "\n", key, count);
 }
 
 /* A header that is taken back when nothing came below it. */
-static size_t begin_table(struct buf *out, const char *header)
+static size_t binding_write_begin_table(struct buf *out, const char *header)
 {
 	size_t start = out->len;
 	buf_printf(out, "\n%s\n", header);
 	return start;
 }
 
-static void end_table(struct buf *out, size_t start, const char *header)
+static void binding_write_end_table(struct buf *out, size_t start, const char *header)
 {
 	if (!out->failed && out->len == start + strlen(header) + 2)
 		out->len = start;
 }
 
-static bool is_command_pinned(const struct tool_binding *binding)
+static bool binding_write_is_command_pinned(const struct tool_binding *binding)
 {
 	return binding->pin_count && strcmp(binding->pins[0].path, binding->command) == 0;
 }
 
-static void write_root(struct buf *out, const struct tool_binding *binding)
+static void binding_write_root(struct buf *out, const struct tool_binding *binding)
 {
 	buf_append_text(out, heading);
-	write_text(out, "name", binding->name);
-	write_text(out, "command", binding->command);
-	write_list(out, "args", binding->args);
-	write_text_unless(out, "dir", binding->directory, "");
-	write_text_unless(out, "protocol", binding->protocol, TOOL_PROTOCOL);
-	write_list(out, "capabilities", binding->capabilities);
-	if (is_command_pinned(binding))
-		write_text(out, "sha256", binding->pins[0].sha256);
-	write_count(out, "spares", binding->spares);
-	write_seconds_unless(out, "spare_ttl", binding->spare_ttl_ns, TOOL_SPARE_TTL_DEFAULT_NS);
+	binding_write_text(out, "name", binding->name);
+	binding_write_text(out, "command", binding->command);
+	binding_write_list(out, "args", binding->args);
+	binding_write_text_unless(out, "dir", binding->directory, "");
+	binding_write_text_unless(out, "protocol", binding->protocol, TOOL_PROTOCOL);
+	binding_write_list(out, "capabilities", binding->capabilities);
+	if (binding_write_is_command_pinned(binding))
+		binding_write_text(out, "sha256", binding->pins[0].sha256);
+	binding_write_count(out, "spares", binding->spares);
+	binding_write_seconds_unless(
+		out, "spare_ttl", binding->spare_ttl_ns, TOOL_SPARE_TTL_DEFAULT_NS);
 }
 
-static void write_env(struct buf *out, const struct tool_binding *binding)
+static void binding_write_env(struct buf *out, const struct tool_binding *binding)
 {
-	size_t start = begin_table(out, "[env]");
+	size_t start = binding_write_begin_table(out, "[env]");
 	for (const char *const *variable = binding->env; *variable; variable++) {
 		struct str name = environment_name(*variable);
 		_cleanup_free_ char *key = str_dup(name);
 		out->failed |= !key;
 		if (key)
-			write_text(out, key, *variable + name.len + 1);
+			binding_write_text(out, key, *variable + name.len + 1);
 	}
-	end_table(out, start, "[env]");
+	binding_write_end_table(out, start, "[env]");
 }
 
-static void write_timeouts(struct buf *out, const struct tool_binding *binding)
+static void binding_write_timeouts(struct buf *out, const struct tool_binding *binding)
 {
-	size_t start = begin_table(out, "[timeouts]");
-	write_seconds_unless(out, "invocation", binding->invocation_ns, TOOL_INVOCATION_DEFAULT_NS);
-	write_seconds_unless(out, "handshake", binding->handshake_ns, TOOL_HANDSHAKE_DEFAULT_NS);
-	write_seconds_unless(out, "teardown", binding->teardown_ns, TOOL_TEARDOWN_DEFAULT_NS);
-	end_table(out, start, "[timeouts]");
+	size_t start = binding_write_begin_table(out, "[timeouts]");
+	binding_write_seconds_unless(
+		out, "invocation", binding->invocation_ns, TOOL_INVOCATION_DEFAULT_NS);
+	binding_write_seconds_unless(
+		out, "handshake", binding->handshake_ns, TOOL_HANDSHAKE_DEFAULT_NS);
+	binding_write_seconds_unless(out, "teardown", binding->teardown_ns, TOOL_TEARDOWN_DEFAULT_NS);
+	binding_write_end_table(out, start, "[timeouts]");
 }
 
-static void write_sandbox(struct buf *out, const struct tool_binding *binding)
+static void binding_write_sandbox(struct buf *out, const struct tool_binding *binding)
 {
 	const struct policy_widening *widening = &binding->widening;
-	size_t start = begin_table(out, "[sandbox]");
+	size_t start = binding_write_begin_table(out, "[sandbox]");
 	if (widening->is_off)
-		write_text(out, "mode", "off");
-	write_list(out, "read", widening->read);
-	write_list(out, "write", widening->write);
+		binding_write_text(out, "mode", "off");
+	binding_write_list(out, "read", widening->read);
+	binding_write_list(out, "write", widening->write);
 	if (widening->net != WIDENING_NET_KEEP)
-		write_text(out, "net", widening->net == WIDENING_NET_FULL ? "full" : "none");
-	write_list(out, "env", widening->env);
-	write_list(out, "presets", widening->presets);
-	end_table(out, start, "[sandbox]");
-	start = begin_table(out, "[sandbox.limits]");
-	write_count(out, "memory", binding->limits.memory);
-	write_count(out, "processes", binding->limits.processes);
-	write_count(out, "files", binding->limits.files);
-	write_count(out, "size", binding->limits.size);
-	write_count(out, "cpu", binding->limits.cpu);
-	end_table(out, start, "[sandbox.limits]");
+		binding_write_text(out, "net", widening->net == WIDENING_NET_FULL ? "full" : "none");
+	binding_write_list(out, "env", widening->env);
+	binding_write_list(out, "presets", widening->presets);
+	binding_write_end_table(out, start, "[sandbox]");
+	start = binding_write_begin_table(out, "[sandbox.limits]");
+	binding_write_count(out, "memory", binding->limits.memory);
+	binding_write_count(out, "processes", binding->limits.processes);
+	binding_write_count(out, "files", binding->limits.files);
+	binding_write_count(out, "size", binding->limits.size);
+	binding_write_count(out, "cpu", binding->limits.cpu);
+	binding_write_end_table(out, start, "[sandbox.limits]");
 }
 
-static void write_pins(struct buf *out, const struct tool_binding *binding)
+static void binding_write_pins(struct buf *out, const struct tool_binding *binding)
 {
-	size_t start = begin_table(out, "[pin]");
-	for (size_t i = is_command_pinned(binding); i < binding->pin_count; i++)
-		write_text(out, binding->pins[i].path, binding->pins[i].sha256);
-	end_table(out, start, "[pin]");
+	size_t start = binding_write_begin_table(out, "[pin]");
+	for (size_t i = binding_write_is_command_pinned(binding); i < binding->pin_count; i++)
+		binding_write_text(out, binding->pins[i].path, binding->pins[i].sha256);
+	binding_write_end_table(out, start, "[pin]");
 }
 
-static void write_tools(struct buf *out, const struct tool_binding *binding)
+static void binding_write_tools(struct buf *out, const struct tool_binding *binding)
 {
 	for (size_t i = 0; i < binding->tool_count; i++) {
 		const struct tool_known *tool = &binding->tools[i];
 		buf_append_text(out, "\n[[tools]]\n");
-		write_text(out, "name", tool->name);
-		write_text_unless(out, "description", tool->description, "");
-		write_text_unless(out, "input_schema", tool->input_schema, "");
-		write_text_unless(out, "output_schema", tool->output_schema, "");
+		binding_write_text(out, "name", tool->name);
+		binding_write_text_unless(out, "description", tool->description, "");
+		binding_write_text_unless(out, "input_schema", tool->input_schema, "");
+		binding_write_text_unless(out, "output_schema", tool->output_schema, "");
 		if (tool->asks)
 			buf_append_text(out, "ask = true\n");
 	}
@@ -159,18 +164,19 @@ static void write_tools(struct buf *out, const struct tool_binding *binding)
 
 int tool_binding_text(const struct tool_binding *binding, struct buf *out, perch_err *err)
 {
-	write_root(out, binding);
-	write_env(out, binding);
-	write_timeouts(out, binding);
-	write_sandbox(out, binding);
-	write_pins(out, binding);
-	write_tools(out, binding);
+	binding_write_root(out, binding);
+	binding_write_env(out, binding);
+	binding_write_timeouts(out, binding);
+	binding_write_sandbox(out, binding);
+	binding_write_pins(out, binding);
+	binding_write_tools(out, binding);
 	return out->failed ? err_no_memory(err) : 0;
 }
 
 /* What cannot be read again must not be written: a name that is no UTF-8, a
  * variable that stands twice. */
-static int check_text(const struct tool_binding *binding, const struct buf *text, perch_err *err)
+static int binding_write_check_text(
+	const struct tool_binding *binding, const struct buf *text, perch_err *err)
 {
 	struct arena arena = { 0 };
 	struct tool_binding again;
@@ -180,7 +186,7 @@ static int check_text(const struct tool_binding *binding, const struct buf *text
 	return r;
 }
 
-static int replace(const char *path, struct str text, perch_err *err)
+static int binding_write_replace(const char *path, struct str text, perch_err *err)
 {
 	const char *slash = strrchr(path, '/');
 	_cleanup_free_ char *folder = str_dup((struct str){ path, (size_t)(slash - path) });
@@ -201,6 +207,7 @@ int tool_binding_write(const struct tool_binding *binding, perch_err *err)
 	_cleanup_(buf_free) struct buf text = { 0 };
 	int r = tool_binding_text(binding, &text, err);
 	if (r == 0)
-		r = check_text(binding, &text, err);
-	return r < 0 ? r : replace(binding->path, (struct str){ text.data, text.len }, err);
+		r = binding_write_check_text(binding, &text, err);
+	return r < 0 ? r
+				 : binding_write_replace(binding->path, (struct str){ text.data, text.len }, err);
 }

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "data/json.h"
 
 struct reading {
@@ -20,8 +21,8 @@ struct reading {
 };
 
 /* A complaint about a value, with its place. */
-static int wrong(const struct reading *reading, const perch_json_value *value, const char *name,
-	const char *words)
+static int bundle_wrong(const struct reading *reading, const perch_json_value *value,
+	const char *name, const char *words)
 {
 	unsigned line;
 	unsigned column;
@@ -30,8 +31,8 @@ static int wrong(const struct reading *reading, const perch_json_value *value, c
 }
 
 /* The member, checked for its type; null counts as absent. 1, 0 or an error. */
-static int get(const struct reading *reading, const perch_json_value *object, const char *name,
-	perch_json_type type, const perch_json_value **ret_value)
+static int bundle_get(const struct reading *reading, const perch_json_value *object,
+	const char *name, perch_json_type type, const perch_json_value **ret_value)
 {
 	const perch_json_value *value = perch_json_get(object, name);
 	perch_json_type found = perch_json_type_of(value);
@@ -41,39 +42,39 @@ static int get(const struct reading *reading, const perch_json_value *object, co
 		char words[80];
 		snprintf(words, sizeof(words), "must be %s, not %s", perch_json_type_name(type),
 			perch_json_type_name(found));
-		return wrong(reading, value, name, words);
+		return bundle_wrong(reading, value, name, words);
 	}
 	*ret_value = value;
 	return 1;
 }
 
 /* A text that C can hold, copied. */
-static int keep(const struct reading *reading, const perch_json_value *string, const char *name,
-	const char **ret_text)
+static int bundle_keep(const struct reading *reading, const perch_json_value *string,
+	const char *name, const char **ret_text)
 {
 	struct str text = json_str(string);
 	if (text.len && memchr(text.data, '\0', text.len))
-		return wrong(reading, string, name, "must not contain a NUL character");
+		return bundle_wrong(reading, string, name, "must not contain a NUL character");
 	*ret_text = arena_dup(reading->arena, text);
 	return *ret_text ? 0 : err_no_memory(reading->err);
 }
 
-static int read_text(const struct reading *reading, const perch_json_value *object,
+static int bundle_read_text(const struct reading *reading, const perch_json_value *object,
 	const char *name, const char **ret_text)
 {
 	const perch_json_value *value = NULL;
 	*ret_text = "";
-	int r = get(reading, object, name, PERCH_JSON_STRING, &value);
-	return r > 0 ? keep(reading, value, name, ret_text) : r;
+	int r = bundle_get(reading, object, name, PERCH_JSON_STRING, &value);
+	return r > 0 ? bundle_keep(reading, value, name, ret_text) : r;
 }
 
-static int read_list(const struct reading *reading, const perch_json_value *object,
+static int bundle_read_list(const struct reading *reading, const perch_json_value *object,
 	const char *name, const char *const **ret_list)
 {
 	static const char *const nothing[] = { NULL };
 	const perch_json_value *array = NULL;
 	*ret_list = nothing;
-	int r = get(reading, object, name, PERCH_JSON_ARRAY, &array);
+	int r = bundle_get(reading, object, name, PERCH_JSON_ARRAY, &array);
 	if (r <= 0)
 		return r;
 	const char **list = arena_alloc(reading->arena, (perch_json_count(array) + 1) * sizeof(*list));
@@ -84,8 +85,8 @@ static int read_list(const struct reading *reading, const perch_json_value *obje
 	perch_json_iter iter = perch_json_iterate(array);
 	for (const perch_json_value *item; r == 0 && (item = perch_json_next(&iter));) {
 		if (perch_json_type_of(item) != PERCH_JSON_STRING)
-			return wrong(reading, item, name, "must be a list of strings");
-		r = keep(reading, item, name, &list[count++]);
+			return bundle_wrong(reading, item, name, "must be a list of strings");
+		r = bundle_keep(reading, item, name, &list[count++]);
 	}
 	list[count] = NULL;
 	*ret_list = list;
@@ -93,7 +94,7 @@ static int read_list(const struct reading *reading, const perch_json_value *obje
 }
 
 /* The text of a schema, without blanks; "" when there is none. */
-static int read_schema(const struct reading *reading, const perch_json_value *object,
+static int bundle_read_schema(const struct reading *reading, const perch_json_value *object,
 	const char *name, const char **ret_schema)
 {
 	const perch_json_value *value = perch_json_get(object, name);
@@ -110,34 +111,34 @@ static int read_schema(const struct reading *reading, const perch_json_value *ob
 
 /* ---- tools --------------------------------------------------------------- */
 
-static int read_tool(
+static int bundle_read_tool(
 	const struct reading *reading, const perch_json_value *object, struct bundle_tool *tool)
 {
 	*tool = (struct bundle_tool){ 0 };
 	const perch_json_value *mutating = NULL;
-	int r = read_text(reading, object, "name", &tool->known.name);
+	int r = bundle_read_text(reading, object, "name", &tool->known.name);
 	if (r == 0 && !str_trim(str_from(tool->known.name)).len)
-		r = wrong(reading, object, "tools", "has a tool without a name");
+		r = bundle_wrong(reading, object, "tools", "has a tool without a name");
 	if (r == 0)
-		r = read_text(reading, object, "description", &tool->known.description);
+		r = bundle_read_text(reading, object, "description", &tool->known.description);
 	if (r == 0)
-		r = read_schema(reading, object, "input_schema", &tool->known.input_schema);
+		r = bundle_read_schema(reading, object, "input_schema", &tool->known.input_schema);
 	if (r == 0)
-		r = read_schema(reading, object, "output_schema", &tool->known.output_schema);
+		r = bundle_read_schema(reading, object, "output_schema", &tool->known.output_schema);
 	if (r == 0)
-		r = read_list(reading, object, "capabilities", &tool->capabilities);
+		r = bundle_read_list(reading, object, "capabilities", &tool->capabilities);
 	if (r == 0)
-		r = read_text(reading, object, "approval_tier", &tool->approval_tier);
+		r = bundle_read_text(reading, object, "approval_tier", &tool->approval_tier);
 	if (r == 0)
-		r = read_text(reading, object, "target_kind", &tool->target_kind);
+		r = bundle_read_text(reading, object, "target_kind", &tool->target_kind);
 	if (r == 0)
-		r = get(reading, object, "mutating", PERCH_JSON_BOOL, &mutating);
+		r = bundle_get(reading, object, "mutating", PERCH_JSON_BOOL, &mutating);
 	if (r > 0)
 		perch_json_bool(mutating, &tool->is_mutating);
 	return r < 0 ? r : 0;
 }
 
-static bool is_known(const struct bundle_tool *tools, size_t count, const char *name)
+static bool bundle_is_known(const struct bundle_tool *tools, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(tools[i].known.name, name) == 0)
@@ -146,16 +147,16 @@ static bool is_known(const struct bundle_tool *tools, size_t count, const char *
 	return false;
 }
 
-static int read_tools(
+static int bundle_read_tools(
 	const struct reading *reading, const perch_json_value *root, struct tool_bundle *bundle)
 {
 	const perch_json_value *array = NULL;
-	int r = get(reading, root, "tools", PERCH_JSON_ARRAY, &array);
+	int r = bundle_get(reading, root, "tools", PERCH_JSON_ARRAY, &array);
 	if (r <= 0)
 		return r;
 	size_t count = perch_json_count(array);
 	if (count > TOOL_KNOWN_MAX)
-		return wrong(reading, array, "tools", "has too many tools");
+		return bundle_wrong(reading, array, "tools", "has too many tools");
 	struct bundle_tool *tools = arena_alloc(reading->arena, count * sizeof(*tools));
 	if (!tools)
 		return err_no_memory(reading->err);
@@ -164,10 +165,10 @@ static int read_tools(
 	perch_json_iter iter = perch_json_iterate(array);
 	for (const perch_json_value *item; r == 0 && (item = perch_json_next(&iter)); i++) {
 		if (perch_json_type_of(item) != PERCH_JSON_OBJECT)
-			return wrong(reading, item, "tools", "must be a list of objects");
-		r = read_tool(reading, item, &tools[i]);
-		if (r == 0 && is_known(tools, i, tools[i].known.name))
-			r = wrong(reading, item, tools[i].known.name, "is the name of two tools");
+			return bundle_wrong(reading, item, "tools", "must be a list of objects");
+		r = bundle_read_tool(reading, item, &tools[i]);
+		if (r == 0 && bundle_is_known(tools, i, tools[i].known.name))
+			r = bundle_wrong(reading, item, tools[i].known.name, "is the name of two tools");
 	}
 	bundle->tools = tools;
 	bundle->tool_count = count;
@@ -176,29 +177,29 @@ static int read_tools(
 
 /* ---- the process --------------------------------------------------------- */
 
-static int read_variable(const struct reading *reading, const perch_json_value *name,
+static int bundle_read_variable(const struct reading *reading, const perch_json_value *name,
 	const perch_json_value *value, const char **ret_variable)
 {
 	const char *key;
 	const char *text;
-	int r = keep(reading, name, "env", &key);
+	int r = bundle_keep(reading, name, "env", &key);
 	if (r == 0 && (!key[0] || strchr(key, '=')))
-		r = wrong(reading, name, key, "can be no variable");
+		r = bundle_wrong(reading, name, key, "can be no variable");
 	if (r == 0 && perch_json_type_of(value) != PERCH_JSON_STRING)
-		r = wrong(reading, value, key, "must be a string");
+		r = bundle_wrong(reading, value, key, "must be a string");
 	if (r == 0)
-		r = keep(reading, value, key, &text);
+		r = bundle_keep(reading, value, key, &text);
 	if (r < 0)
 		return r;
 	*ret_variable = arena_join(reading->arena, key, "=", text, NULL);
 	return *ret_variable ? 0 : err_no_memory(reading->err);
 }
 
-static int read_env(
+static int bundle_read_env(
 	const struct reading *reading, const perch_json_value *process, struct tool_bundle *bundle)
 {
 	const perch_json_value *object = NULL;
-	int r = get(reading, process, "env", PERCH_JSON_OBJECT, &object);
+	int r = bundle_get(reading, process, "env", PERCH_JSON_OBJECT, &object);
 	if (r < 0)
 		return r;
 	const char **list = arena_alloc(reading->arena, (perch_json_count(object) + 1) * sizeof(*list));
@@ -208,13 +209,13 @@ static int read_env(
 	r = 0;
 	perch_json_iter iter = perch_json_iterate(object);
 	for (const perch_json_value *value; r == 0 && (value = perch_json_next(&iter)); count++)
-		r = read_variable(reading, iter.name, value, &list[count]);
+		r = bundle_read_variable(reading, iter.name, value, &list[count]);
 	list[count] = NULL;
 	bundle->env = list;
 	return r;
 }
 
-static char *join_directory(struct str folder, const char *below)
+static char *bundle_join_directory(struct str folder, const char *below)
 {
 	_cleanup_free_ char *base = str_dup(folder);
 	if (!base)
@@ -227,44 +228,44 @@ static char *join_directory(struct str folder, const char *below)
 }
 
 /* process.dir from the folder of the file, or that folder itself. */
-static int read_directory(
+static int bundle_read_directory(
 	const struct reading *reading, const perch_json_value *process, struct tool_bundle *bundle)
 {
 	const char *below;
-	int r = read_text(reading, process, "dir", &below);
+	int r = bundle_read_text(reading, process, "dir", &below);
 	if (r < 0)
 		return r;
 	size_t len = (size_t)(strrchr(bundle->path, '/') - bundle->path);
-	_cleanup_free_ char *joined = join_directory((struct str){ bundle->path, len }, below);
+	_cleanup_free_ char *joined = bundle_join_directory((struct str){ bundle->path, len }, below);
 	bundle->directory = joined ? arena_dup(reading->arena, str_from(joined)) : NULL;
 	return bundle->directory ? 0 : err_no_memory(reading->err);
 }
 
-static int read_process(
+static int bundle_read_process(
 	const struct reading *reading, const perch_json_value *root, struct tool_bundle *bundle)
 {
 	const perch_json_value *process = NULL;
-	int r = get(reading, root, "process", PERCH_JSON_OBJECT, &process);
+	int r = bundle_get(reading, root, "process", PERCH_JSON_OBJECT, &process);
 	if (r == 0)
-		r = wrong(reading, root, "process", "is missing: it says what to run");
+		r = bundle_wrong(reading, root, "process", "is missing: it says what to run");
 	if (r > 0)
-		r = read_text(reading, process, "command", &bundle->command);
+		r = bundle_read_text(reading, process, "command", &bundle->command);
 	if (r == 0 && !str_trim(str_from(bundle->command)).len)
-		r = wrong(reading, process, "process", "has no command");
+		r = bundle_wrong(reading, process, "process", "has no command");
 	if (r == 0)
-		r = read_list(reading, process, "args", &bundle->args);
+		r = bundle_read_list(reading, process, "args", &bundle->args);
 	if (r == 0)
-		r = read_directory(reading, process, bundle);
-	return r < 0 ? r : read_env(reading, process, bundle);
+		r = bundle_read_directory(reading, process, bundle);
+	return r < 0 ? r : bundle_read_env(reading, process, bundle);
 }
 
 /* ------------------------------------------------------------------------- */
 
-static int read_root(
+static int bundle_read_root(
 	const struct reading *reading, const perch_json_value *root, struct tool_bundle *bundle)
 {
 	if (perch_json_type_of(root) != PERCH_JSON_OBJECT)
-		return wrong(reading, root, TOOL_BUNDLE_FILE, "must be an object");
+		return bundle_wrong(reading, root, TOOL_BUNDLE_FILE, "must be an object");
 	const struct {
 		const char *name;
 		const char **ret_text;
@@ -276,18 +277,18 @@ static int read_root(
 		{ "protocol_version", &bundle->protocol_version },
 	};
 	int r = 0;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && r == 0; i++)
-		r = read_text(reading, root, texts[i].name, texts[i].ret_text);
+	for (size_t i = 0; i < COUNT(texts) && r == 0; i++)
+		r = bundle_read_text(reading, root, texts[i].name, texts[i].ret_text);
 	if (r == 0 && !str_trim(str_from(bundle->plugin_id)).len)
-		r = wrong(reading, root, "plugin_id", "is missing");
+		r = bundle_wrong(reading, root, "plugin_id", "is missing");
 	if (r == 0)
-		r = read_list(reading, root, "capabilities", &bundle->capabilities);
+		r = bundle_read_list(reading, root, "capabilities", &bundle->capabilities);
 	if (r == 0)
-		r = read_process(reading, root, bundle);
-	return r < 0 ? r : read_tools(reading, root, bundle);
+		r = bundle_read_process(reading, root, bundle);
+	return r < 0 ? r : bundle_read_tools(reading, root, bundle);
 }
 
-static int parse(
+static int bundle_parse(
 	struct reading *reading, struct str text, struct tool_bundle *bundle, perch_err *err)
 {
 	const perch_json_options options = {
@@ -299,7 +300,7 @@ static int parse(
 	const perch_json_value *root;
 	int r = perch_json_parse(reading->json, text.data, text.len, &root, err);
 	if (r == 0)
-		r = read_root(reading, root, bundle);
+		r = bundle_read_root(reading, root, bundle);
 	perch_json_free(reading->json);
 	return r;
 }
@@ -310,7 +311,7 @@ int tool_bundle_parse(const char *path, struct str text, struct arena *arena,
 	struct tool_bundle bundle = { .path = arena_dup(arena, str_from(path)) };
 	perch_err inner = { 0 };
 	struct reading reading = { .arena = arena, .err = &inner };
-	int r = bundle.path ? parse(&reading, text, &bundle, &inner) : -ENOMEM;
+	int r = bundle.path ? bundle_parse(&reading, text, &bundle, &inner) : -ENOMEM;
 	if (r == -ENOMEM)
 		return err_no_memory(err);
 	if (r < 0)

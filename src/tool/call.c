@@ -8,18 +8,18 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "proc/program.h"
-#include "sandbox/explain.h"
+#include "sandbox/policy/explain.h"
 #include "tool/call_parts.h"
 #include "tool/schema.h"
 
-#define CALL_OF(pointer, member) \
-	((struct tool_call *)((char *)(pointer)-offsetof(struct tool_call, member)))
+#define CALL_OF(pointer, member) container_of(pointer, struct tool_call, member)
 
 /* ---- results ------------------------------------------------------------- */
 
 /* It ends before there is a process; `done` comes from the loop. */
-static void fail_soon(
+static void call_fail_soon(
 	struct tool_call *call, enum tool_code code, const char *stage, const perch_err *fault)
 {
 	call->fault = *fault;
@@ -29,7 +29,7 @@ static void fail_soon(
 	timer_set(&call->host->loop.timers, &call->soon, 0);
 }
 
-static void finish(struct tool_call *call)
+static void call_finish(struct tool_call *call)
 {
 	call->result.duration_ns = clock_now_ns() - call->started_ns;
 	call->is_over = true;
@@ -37,13 +37,13 @@ static void finish(struct tool_call *call)
 		call->options.done(call->options.data, call);
 }
 
-static void soon_due(struct timer *timer, uint64_t now_ns)
+static void call_soon_due(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	finish(CALL_OF(timer, soon));
+	call_finish(CALL_OF(timer, soon));
 }
 
-static void take_verdict(struct tool_result *result, const struct tool_verdict *verdict)
+static void call_take_verdict(struct tool_result *result, const struct tool_verdict *verdict)
 {
 	result->code = verdict->code;
 	result->message = verdict->message;
@@ -60,7 +60,7 @@ static void take_verdict(struct tool_result *result, const struct tool_verdict *
 }
 
 /* An exit status is the plugin's own only when nobody has forced it to leave. */
-static void take_exit(struct tool_result *result, const struct exchange *exchange)
+static void call_take_exit(struct tool_result *result, const struct exchange *exchange)
 {
 	const perch_result *ended = &exchange->result;
 	result->reach = ended->reach;
@@ -75,7 +75,7 @@ static void take_exit(struct tool_result *result, const struct exchange *exchang
 
 /* Whether it has not said a line in all its time, and is a script whose language keeps
  * back what is printed to a pipe. */
-static bool is_silent_python(const struct tool_call *call)
+static bool call_is_silent_python(const struct tool_call *call)
 {
 	const struct tool_result *result = &call->result;
 	if (result->code != TOOL_TIMEOUT || strcmp(result->stage, "handshake") != 0)
@@ -83,7 +83,7 @@ static bool is_silent_python(const struct tool_call *call)
 	return program_keeps_output_back(call->options.binding->command);
 }
 
-static void explain_denial(struct tool_call *call)
+static void call_explain_denial(struct tool_call *call)
 {
 	const struct tool_result *result = &call->result;
 	const char *widen_by = call->options.binding->widen_by;
@@ -97,33 +97,33 @@ static void explain_denial(struct tool_call *call)
 }
 
 /* Why it failed, as far as what it said tells; nothing when memory ran out. */
-static void take_hint(struct tool_call *call)
+static void call_take_hint(struct tool_call *call)
 {
 	struct tool_result *result = &call->result;
 	if (result->code != TOOL_OK && result->sandbox)
-		explain_denial(call);
-	if (!call->hint.len && is_silent_python(call))
+		call_explain_denial(call);
+	if (!call->hint.len && call_is_silent_python(call))
 		buf_append_text(&call->hint, PROGRAM_FLUSH_HINT);
 	if (call->hint.len && buf_terminate(&call->hint) == 0)
 		result->hint = (struct str){ call->hint.data, call->hint.len };
 }
 
-static void exchange_over(void *data)
+static void call_exchange_over(void *data)
 {
 	struct tool_call *call = data;
 	struct exchange *exchange = call->exchange;
-	take_verdict(&call->result, tool_engine_verdict(exchange->engine));
-	take_exit(&call->result, exchange);
+	call_take_verdict(&call->result, tool_engine_verdict(exchange->engine));
+	call_take_exit(&call->result, exchange);
 	if (exchange->responded_ns)
 		call->result.response_ns = exchange->responded_ns - exchange->sent_ns;
 	if (buf_terminate(&exchange->stderr_tail.kept) == 0)
 		call->result.stderr_tail = tail_text(&exchange->stderr_tail);
 	call->result.sandbox = exchange->launch.layers;
-	take_hint(call);
-	finish(call);
+	call_take_hint(call);
+	call_finish(call);
 }
 
-static void exchange_stderr(void *data, const char *bytes, size_t len)
+static void call_exchange_stderr(void *data, const char *bytes, size_t len)
 {
 	struct tool_call *call = data;
 	call->options.stderr_bytes(call->options.data, bytes, len);
@@ -131,13 +131,13 @@ static void exchange_stderr(void *data, const char *bytes, size_t len)
 
 /* ---- row 0 --------------------------------------------------------------- */
 
-static struct str input_of(const struct tool_call *call)
+static struct str call_input_of(const struct tool_call *call)
 {
 	return call->options.input.len ? call->options.input : STR("{}");
 }
 
 /* The schema that `tool add` has stored for this tool, "" = none. */
-static struct str schema_of(const struct tool_call *call)
+static struct str call_schema_of(const struct tool_call *call)
 {
 	const struct tool_binding *binding = call->options.binding;
 	for (size_t i = 0; i < binding->tool_count; i++) {
@@ -147,7 +147,7 @@ static struct str schema_of(const struct tool_call *call)
 	return (struct str){ 0 };
 }
 
-static int write_request(struct tool_call *call, perch_err *err)
+static int call_write_request(struct tool_call *call, perch_err *err)
 {
 	struct str tool = str_from(call->options.tool);
 	if (!str_trim(tool).len)
@@ -171,24 +171,24 @@ static int write_request(struct tool_call *call, perch_err *err)
 		.strict = call->options.strict,
 	};
 	call->result.request_id = request.request_id;
-	struct str schema = schema_of(call);
-	return schema.len ? tool_schema_validate(schema, input_of(call), err) : 0;
+	struct str schema = call_schema_of(call);
+	return schema.len ? tool_schema_validate(schema, call_input_of(call), err) : 0;
 }
 
 /* -ENOMEM, or 0 although the caller asked for what cannot be: that is a result. */
-static int check_request(struct tool_call *call, perch_err *err)
+static int call_check_request(struct tool_call *call, perch_err *err)
 {
 	perch_err fault = { 0 };
 	const char *stage = "binding";
 	int r = tool_binding_check(call->options.binding, &fault);
 	if (r == 0 && call->options.tool) {
 		stage = "request";
-		r = write_request(call, &fault);
+		r = call_write_request(call, &fault);
 	}
 	if (r == -ENOMEM)
 		return err_no_memory(err);
 	if (r < 0)
-		fail_soon(call, TOOL_INVALID_REQUEST, stage, &fault);
+		call_fail_soon(call, TOOL_INVALID_REQUEST, stage, &fault);
 	return 0;
 }
 
@@ -203,11 +203,11 @@ int call_new(perch_host *host, const struct tool_call_options *options, struct t
 	call->host = host;
 	call->options = *options;
 	call->started_ns = clock_now_ns();
-	call->soon.due = soon_due;
+	call->soon.due = call_soon_due;
 	call->result.tool = str_from(options->tool);
 	call->result.reach = PERCH_REACH_GROUP;
 	call->has_timer = timers_promise(&host->loop.timers) == 0;
-	int r = call->has_timer ? check_request(call, err) : err_no_memory(err);
+	int r = call->has_timer ? call_check_request(call, err) : err_no_memory(err);
 	if (r < 0) {
 		tool_call_free(call);
 		return r;
@@ -216,7 +216,7 @@ int call_new(perch_host *host, const struct tool_call_options *options, struct t
 	return 0;
 }
 
-static uint64_t either(uint64_t ours, uint64_t of_the_binding)
+static uint64_t call_either(uint64_t ours, uint64_t of_the_binding)
 {
 	return ours ? ours : of_the_binding;
 }
@@ -230,13 +230,13 @@ struct exchange_options call_exchange_options(struct tool_call *call)
 		.request = options->tool ? &call->request : NULL,
 		.handshake_only = !options->tool,
 		.clocks = {
-			.invocation_ns = either(options->invocation_ns, binding->invocation_ns),
-			.handshake_ns = either(options->handshake_ns, binding->handshake_ns),
-			.teardown_ns = either(options->teardown_ns, binding->teardown_ns),
+			.invocation_ns = call_either(options->invocation_ns, binding->invocation_ns),
+			.handshake_ns = call_either(options->handshake_ns, binding->handshake_ns),
+			.teardown_ns = call_either(options->teardown_ns, binding->teardown_ns),
 		},
 		.listener = {
-			.over = exchange_over,
-			.stderr_bytes = options->stderr_bytes ? exchange_stderr : NULL,
+			.over = call_exchange_over,
+			.stderr_bytes = options->stderr_bytes ? call_exchange_stderr : NULL,
 			.data = call,
 		},
 		.trace = options->trace,
@@ -253,7 +253,7 @@ void call_launch(struct tool_call *call)
 		return;
 	exchange_free(call->exchange);
 	call->exchange = NULL;
-	fail_soon(call, TOOL_LAUNCH_FAILED, "launch", &fault);
+	call_fail_soon(call, TOOL_LAUNCH_FAILED, "launch", &fault);
 }
 
 int tool_call_start(perch_host *host, const struct tool_call_options *options,

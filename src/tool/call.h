@@ -5,8 +5,8 @@
 
 #include "perch/host.h"
 #include "tool/binding.h"
-#include "tool/engine.h"
-#include "tool/request.h"
+#include "tool/tool_engine.h"
+#include "tool/tool_request.h"
 
 struct trace;
 struct tool_call;

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/macros.h"
 #include "proc/child.h"
-#include "tool/notes.h"
+#include "tool/tool_notes.h"
 
 enum { STDERR_TAIL = 4 * 1024 };
 
@@ -16,16 +17,7 @@ enum { STDERR_TAIL = 4 * 1024 };
  * looked at again. */
 #define NAP_NS (2 * NSEC_PER_MSEC)
 
-#define EXCHANGE_OF(pointer, member) \
-	((struct exchange *)((char *)(pointer)-offsetof(struct exchange, member)))
-
-/* How a process is ended once the verdict is known: short, because the caller
- * waits for it. */
-static const perch_step ladder[] = {
-	{ PERCH_STEP_CLOSE_STDIN, .after_ns = 0 },
-	{ PERCH_STEP_TERM, .after_ns = 50 * NSEC_PER_MSEC },
-	{ PERCH_STEP_KILL, .after_ns = 200 * NSEC_PER_MSEC },
-};
+#define EXCHANGE_OF(pointer, member) container_of(pointer, struct exchange, member)
 
 /* ---- clocks -------------------------------------------------------------- */
 
@@ -37,7 +29,7 @@ struct deadline {
 
 /* The clock that runs out next at this stage; at the same moment the invocation
  * counts. */
-static struct deadline next_deadline(const struct exchange *exchange)
+static struct deadline exchange_next_deadline(const struct exchange *exchange)
 {
 	const struct exchange_clocks *clocks = &exchange->options.clocks;
 	struct deadline next = {
@@ -56,16 +48,16 @@ static struct deadline next_deadline(const struct exchange *exchange)
 	return other.when_ns < next.when_ns ? other : next;
 }
 
-static void set_clock(struct exchange *exchange)
+static void exchange_set_clock(struct exchange *exchange)
 {
-	uint64_t when_ns = next_deadline(exchange).when_ns;
+	uint64_t when_ns = exchange_next_deadline(exchange).when_ns;
 	uint64_t woken_ns = clock_after(exchange->responded_ns, NAP_NS);
 	if (exchange->is_napping && woken_ns < when_ns)
 		when_ns = woken_ns;
 	timer_set(&exchange->host->loop.timers, &exchange->clock, when_ns);
 }
 
-static uint64_t length_of(const struct exchange *exchange, enum tool_clock clock)
+static uint64_t exchange_length_of(const struct exchange *exchange, enum tool_clock clock)
 {
 	const struct exchange_clocks *clocks = &exchange->options.clocks;
 	switch (clock) {
@@ -80,20 +72,20 @@ static uint64_t length_of(const struct exchange *exchange, enum tool_clock clock
 
 /* ---- between engine and process ------------------------------------------ */
 
-static void hear_hang_up(struct exchange *exchange)
+static void exchange_hear_hang_up(struct exchange *exchange)
 {
 	exchange->is_deaf = true;
 	trace_event(exchange->options.trace, "hang_up", NO_FACTS, "the plugin does not read any more");
 	tool_engine_stdin_closed(exchange->engine);
 }
 
-static void kill_at_once(struct exchange *exchange)
+static void exchange_kill_at_once(struct exchange *exchange)
 {
 	exchange->was_killed = true;
 	perch_child_signal(exchange->child, SIGKILL);
 }
 
-static void send(struct exchange *exchange)
+static void exchange_send(struct exchange *exchange)
 {
 	struct str line = tool_engine_take(exchange->engine);
 	if (!line.len)
@@ -102,32 +94,32 @@ static void send(struct exchange *exchange)
 	exchange->sent_ns = loop_now_ns(&exchange->host->loop);
 	int r = perch_child_write(exchange->child, line.data, line.len);
 	if (r == -EPIPE)
-		hear_hang_up(exchange);
+		exchange_hear_hang_up(exchange);
 	else if (r < 0)
-		kill_at_once(exchange); /* there is no memory for what must be said */
+		exchange_kill_at_once(exchange); /* there is no memory for what must be said */
 }
 
-static void wake_up(struct exchange *exchange)
+static void exchange_wake_up(struct exchange *exchange)
 {
 	exchange->is_napping = false;
 	perch_child_resume(exchange->child, PERCH_STDOUT);
 	perch_child_resume(exchange->child, PERCH_STDERR);
 }
 
-static void end(struct exchange *exchange)
+static void exchange_end(struct exchange *exchange)
 {
 	if (exchange->has_ended)
 		return;
 	if (exchange->is_napping)
-		wake_up(exchange);
+		exchange_wake_up(exchange);
 	if (tool_engine_verdict(exchange->engine)->is_flood)
-		kill_at_once(exchange);
+		exchange_kill_at_once(exchange);
 	perch_child_stop(exchange->child);
 }
 
 /* It has responded. For a moment nothing but its exit is waited for: the ends of
  * its streams would each wake us on the way there. */
-static void see_off(struct exchange *exchange)
+static void exchange_see_off(struct exchange *exchange)
 {
 	exchange->responded_ns = loop_now_ns(&exchange->host->loop);
 	exchange->is_napping = true;
@@ -137,25 +129,25 @@ static void see_off(struct exchange *exchange)
 }
 
 /* After every word with the engine: does what it wants. */
-static void attend(struct exchange *exchange)
+static void exchange_attend(struct exchange *exchange)
 {
 	enum tool_stage stage = tool_engine_stage(exchange->engine);
 	if (stage != exchange->stage)
 		tool_note_stage(exchange->options.trace, stage);
-	send(exchange);
+	exchange_send(exchange);
 	if (stage == exchange->stage)
 		return;
 	exchange->stage = stage;
 	if (stage == TOOL_TEARDOWN)
-		see_off(exchange);
-	set_clock(exchange);
+		exchange_see_off(exchange);
+	exchange_set_clock(exchange);
 	if (stage == TOOL_OVER)
-		end(exchange);
+		exchange_end(exchange);
 }
 
 /* ---- the end ------------------------------------------------------------- */
 
-static void clean_up(struct exchange *exchange)
+static void exchange_clean_up(struct exchange *exchange)
 {
 	if (!launch_clean_some(&exchange->launch)) {
 		timer_set(&exchange->host->loop.timers, &exchange->clock, 0);
@@ -173,7 +165,7 @@ bool exchange_left_by_itself(const struct exchange *exchange)
 	return exchange->has_ended && !was_signalled && !exchange->was_killed;
 }
 
-static void on_ended(perch_child *child, void *data, const perch_result *result)
+static void exchange_on_ended(perch_child *child, void *data, const perch_result *result)
 {
 	(void)child;
 	struct exchange *exchange = data;
@@ -190,37 +182,38 @@ static void on_ended(perch_child *child, void *data, const perch_result *result)
 	} else {
 		trace_note(exchange->options.trace, "the plugin was made to end");
 	}
-	attend(exchange);
-	clean_up(exchange);
+	exchange_attend(exchange);
+	exchange_clean_up(exchange);
 }
 
-static void run_out(struct exchange *exchange, enum tool_clock clock)
+static void exchange_run_out(struct exchange *exchange, enum tool_clock clock)
 {
-	uint64_t after_ns = length_of(exchange, clock);
+	uint64_t after_ns = exchange_length_of(exchange, clock);
 	tool_note_clock(exchange->options.trace, clock, after_ns);
 	tool_engine_deadline(exchange->engine, clock, after_ns);
 }
 
-static void clock_due(struct timer *timer, uint64_t now_ns)
+static void exchange_clock_due(struct timer *timer, uint64_t now_ns)
 {
 	struct exchange *exchange = EXCHANGE_OF(timer, clock);
 	if (exchange->has_ended) {
-		clean_up(exchange);
+		exchange_clean_up(exchange);
 		return;
 	}
 	if (exchange->is_napping)
-		wake_up(exchange);
-	struct deadline next = next_deadline(exchange);
+		exchange_wake_up(exchange);
+	struct deadline next = exchange_next_deadline(exchange);
 	if (next.when_ns <= now_ns)
-		run_out(exchange, next.clock);
+		exchange_run_out(exchange, next.clock);
 	else
-		set_clock(exchange);
-	attend(exchange);
+		exchange_set_clock(exchange);
+	exchange_attend(exchange);
 }
 
 /* ---- what the process reports -------------------------------------------- */
 
-static void on_line(perch_child *child, void *data, perch_stream stream, const perch_line *line)
+static void exchange_on_line(
+	perch_child *child, void *data, perch_stream stream, const perch_line *line)
 {
 	(void)child;
 	(void)stream;
@@ -232,10 +225,10 @@ static void on_line(perch_child *child, void *data, perch_stream stream, const p
 		.is_unterminated = line->flags & PERCH_LINE_UNTERMINATED,
 	};
 	tool_engine_line(exchange->engine, &given);
-	attend(exchange);
+	exchange_attend(exchange);
 }
 
-static void on_closed(perch_child *child, void *data, perch_stream stream)
+static void exchange_on_closed(perch_child *child, void *data, perch_stream stream)
 {
 	(void)child;
 	struct exchange *exchange = data;
@@ -243,19 +236,19 @@ static void on_closed(perch_child *child, void *data, perch_stream stream)
 		return;
 	trace_event(exchange->options.trace, "eof", NO_FACTS, "the plugin has closed its output");
 	tool_engine_eof(exchange->engine);
-	attend(exchange);
+	exchange_attend(exchange);
 }
 
-static void on_exited(perch_child *child, void *data, const perch_result *result)
+static void exchange_on_exited(perch_child *child, void *data, const perch_result *result)
 {
 	(void)child;
 	(void)result;
 	struct exchange *exchange = data;
 	if (exchange->is_napping)
-		wake_up(exchange);
+		exchange_wake_up(exchange);
 }
 
-static void on_bytes(
+static void exchange_on_bytes(
 	perch_child *child, void *data, perch_stream stream, const char *bytes, size_t len)
 {
 	(void)child;
@@ -268,20 +261,20 @@ static void on_bytes(
 		listener->stderr_bytes(listener->data, bytes, len);
 }
 
-static void on_drained(perch_child *child, void *data)
+static void exchange_on_drained(perch_child *child, void *data)
 {
 	if (perch_child_write(child, "", 0) == -EPIPE)
-		hear_hang_up(data);
+		exchange_hear_hang_up(data);
 }
 
 static const perch_child_events child_events = {
 	.size = sizeof(child_events),
-	.line = on_line,
-	.bytes = on_bytes,
-	.closed = on_closed,
-	.drained = on_drained,
-	.exited = on_exited,
-	.ended = on_ended,
+	.line = exchange_on_line,
+	.bytes = exchange_on_bytes,
+	.closed = exchange_on_closed,
+	.drained = exchange_on_drained,
+	.exited = exchange_on_exited,
+	.ended = exchange_on_ended,
 };
 
 /* ---- the object ---------------------------------------------------------- */
@@ -296,7 +289,7 @@ int exchange_new(
 	exchange->host = host;
 	exchange->options = *options;
 	exchange->stderr_tail.limit = STDERR_TAIL;
-	exchange->clock.due = clock_due;
+	exchange->clock.due = exchange_clock_due;
 	exchange->engine_options = (struct tool_engine_options){
 		.protocol = str_from(binding->protocol),
 		.name = str_from(binding->name),
@@ -321,8 +314,7 @@ int exchange_start(struct exchange *exchange, perch_err *err)
 	spec.stdout_mode = PERCH_OUTPUT_LINES;
 	spec.stderr_mode = PERCH_OUTPUT_BYTES;
 	spec.line_limit = TOOL_FRAME_MAX;
-	spec.ladder = ladder;
-	spec.ladder_len = sizeof(ladder) / sizeof(ladder[0]);
+	ending_apply(ENDING_TOOL, &spec);
 	spec.events = &child_events;
 	spec.data = exchange;
 	exchange->started_ns = clock_now_ns();
@@ -334,8 +326,8 @@ int exchange_start(struct exchange *exchange, perch_err *err)
 		trace_failure(trace, perch_strerror(r));
 		return r;
 	}
-	set_clock(exchange);
-	attend(exchange);
+	exchange_set_clock(exchange);
+	exchange_attend(exchange);
 	return 0;
 }
 
@@ -350,7 +342,7 @@ int exchange_take_over(struct exchange *exchange, const struct exchange_options 
 	exchange->options = *options;
 	exchange->started_ns = clock_now_ns();
 	tool_engine_request(exchange->engine, options->request);
-	attend(exchange);
+	exchange_attend(exchange);
 	return exchange->is_deaf && exchange->stage == TOOL_RESPONSE ? -EPIPE : 0;
 }
 
@@ -359,7 +351,7 @@ void exchange_cancel(struct exchange *exchange)
 	trace_event(
 		exchange->options.trace, "cancel", NO_FACTS, "the caller does not want it any more");
 	tool_engine_cancel(exchange->engine);
-	attend(exchange);
+	exchange_attend(exchange);
 }
 
 void exchange_free(struct exchange *exchange)

@@ -6,8 +6,8 @@
 
 #include "proc/host.h"
 #include "proc/tail.h"
-#include "tool/engine.h"
-#include "tool/launch.h"
+#include "tool/tool_engine.h"
+#include "tool/tool_launch.h"
 
 struct trace;
 

@@ -1,6 +1,6 @@
 /* Judging a handshake: rows 4 to 10 of the verdicts, in their order. */
 #include "base/utf8.h"
-#include "tool/engine_parts.h"
+#include "tool/tool_engine_parts.h"
 
 #define STAGE "handshake"
 
@@ -16,7 +16,7 @@ struct manifest {
 };
 
 /* Row 4: every field has its type before any of them means something. */
-static bool read_manifest(
+static bool handshake_read_manifest(
 	struct tool_engine *engine, const perch_json_value *frame, struct manifest *manifest)
 {
 	*manifest = (struct manifest){ 0 };
@@ -31,13 +31,13 @@ static bool read_manifest(
 		frame_strings(engine, STAGE, object, "capabilities", &manifest->capabilities);
 }
 
-static void fail(struct tool_engine *engine, const char *why)
+static void handshake_fail(struct tool_engine *engine, const char *why)
 {
 	engine_decide(engine, TOOL_HANDSHAKE_FAILED, STAGE, "the manifest of the plugin %s", why);
 }
 
 /* Row 5. */
-static bool judge_type(struct tool_engine *engine, const struct manifest *manifest)
+static bool handshake_judge_type(struct tool_engine *engine, const struct manifest *manifest)
 {
 	if (str_is(manifest->type, "handshake"))
 		return true;
@@ -48,7 +48,7 @@ static bool judge_type(struct tool_engine *engine, const struct manifest *manife
 }
 
 /* Row 6. */
-static bool judge_protocol(struct tool_engine *engine, const struct manifest *manifest)
+static bool handshake_judge_protocol(struct tool_engine *engine, const struct manifest *manifest)
 {
 	struct str wanted = engine->options->protocol;
 	struct str spoken = str_trim(manifest->protocol_version);
@@ -66,15 +66,15 @@ static bool judge_protocol(struct tool_engine *engine, const struct manifest *ma
 }
 
 /* Row 7. */
-static bool judge_identity(struct tool_engine *engine, const struct manifest *manifest)
+static bool handshake_judge_identity(struct tool_engine *engine, const struct manifest *manifest)
 {
 	struct str bound = engine->options->name;
 	if (!str_trim(manifest->plugin_id).len) {
-		fail(engine, "has no plugin_id");
+		handshake_fail(engine, "has no plugin_id");
 	} else if (!str_trim(manifest->plugin_version).len) {
-		fail(engine, "has no plugin_version");
+		handshake_fail(engine, "has no plugin_version");
 	} else if (!perch_json_count(manifest->exposed_tools)) {
-		fail(engine, "exposes no tools");
+		handshake_fail(engine, "exposes no tools");
 	} else if (!str_eq(manifest->plugin_id, bound)) {
 		engine_decide(engine, TOOL_HANDSHAKE_FAILED, STAGE,
 			"the plugin calls itself \"%.*s\", the binding is for \"%.*s\"",
@@ -87,7 +87,8 @@ static bool judge_identity(struct tool_engine *engine, const struct manifest *ma
 }
 
 /* Row 8. */
-static bool judge_tool(struct tool_engine *engine, const perch_json_value *exposed_tools)
+static bool handshake_judge_one_tool(
+	struct tool_engine *engine, const perch_json_value *exposed_tools)
 {
 	if (!engine->request)
 		return true;
@@ -102,7 +103,7 @@ static bool judge_tool(struct tool_engine *engine, const perch_json_value *expos
 	return false;
 }
 
-static bool is_allowed(const char *const *allowed, struct str capability)
+static bool handshake_is_allowed(const char *const *allowed, struct str capability)
 {
 	for (; allowed && *allowed; allowed++) {
 		if (str_is(capability, *allowed))
@@ -112,7 +113,7 @@ static bool is_allowed(const char *const *allowed, struct str capability)
 }
 
 /* Whether a capability stands in the list before the one at `place`. */
-static bool is_repeated(const perch_json_value *list, size_t place, struct str capability)
+static bool handshake_is_repeated(const perch_json_value *list, size_t place, struct str capability)
 {
 	perch_json_iter iter = perch_json_iterate(list);
 	for (size_t i = 0; i < place; i++) {
@@ -122,7 +123,7 @@ static bool is_repeated(const perch_json_value *list, size_t place, struct str c
 	return false;
 }
 
-static bool refuse_capability(
+static bool handshake_refuse_capability(
 	struct tool_engine *engine, enum tool_code code, struct str capability, const char *why)
 {
 	engine_decide(engine, code, STAGE, "the plugin declares the capability \"%.*s\", which %s",
@@ -132,7 +133,8 @@ static bool refuse_capability(
 
 /* Rows 9 and 10. Whoever is not allowed ends the list, so that it is looked
  * through at most as often as the allow-list is long. */
-static bool judge_capabilities(struct tool_engine *engine, const perch_json_value *declared)
+static bool handshake_judge_capabilities(
+	struct tool_engine *engine, const perch_json_value *declared)
 {
 	const char *const *allowed = engine->options->capabilities;
 	if (allowed && *allowed && !perch_json_count(declared)) {
@@ -146,13 +148,13 @@ static bool judge_capabilities(struct tool_engine *engine, const perch_json_valu
 		struct str capability = json_str(value);
 		enum tool_code code = TOOL_CAPABILITY_NOT_DECLARED;
 		if (!capability.len)
-			return refuse_capability(engine, code, capability, "is empty");
+			return handshake_refuse_capability(engine, code, capability, "is empty");
 		if (str_trim(capability).len != capability.len)
-			return refuse_capability(engine, code, capability, "has blanks around it");
-		if (is_repeated(declared, i, capability))
-			return refuse_capability(engine, code, capability, "it has declared before");
-		if (!is_allowed(allowed, capability))
-			return refuse_capability(
+			return handshake_refuse_capability(engine, code, capability, "has blanks around it");
+		if (handshake_is_repeated(declared, i, capability))
+			return handshake_refuse_capability(engine, code, capability, "it has declared before");
+		if (!handshake_is_allowed(allowed, capability))
+			return handshake_refuse_capability(
 				engine, TOOL_CAPABILITY_NOT_ALLOWED, capability, "the binding does not allow");
 	}
 	return true;
@@ -162,14 +164,16 @@ void handshake_judge(struct tool_engine *engine, const struct tool_line *line)
 {
 	const perch_json_value *frame = frame_read(engine, STAGE, line);
 	struct manifest manifest;
-	if (!frame || !read_manifest(engine, frame, &manifest))
+	if (!frame || !handshake_read_manifest(engine, frame, &manifest))
 		return;
 	engine->verdict.plugin_id = engine_keep(engine, manifest.plugin_id);
 	engine->verdict.plugin_version = engine_keep(engine, manifest.plugin_version);
 	engine->verdict.manifest = engine_keep(engine, frame_raw(manifest.object));
-	bool has_passed = judge_type(engine, &manifest) && judge_protocol(engine, &manifest) &&
-		judge_identity(engine, &manifest) && judge_tool(engine, manifest.exposed_tools) &&
-		judge_capabilities(engine, manifest.capabilities);
+	bool has_passed = handshake_judge_type(engine, &manifest) &&
+		handshake_judge_protocol(engine, &manifest) &&
+		handshake_judge_identity(engine, &manifest) &&
+		handshake_judge_one_tool(engine, manifest.exposed_tools) &&
+		handshake_judge_capabilities(engine, manifest.capabilities);
 	if (has_passed)
 		engine->stage = TOOL_READY;
 }
@@ -181,5 +185,5 @@ void handshake_judge_tool(struct tool_engine *engine)
 	if (perch_json_parse(engine->json, text.data, text.len, &manifest, NULL) < 0)
 		engine->is_broken = true; /* it was parsed before: there is no memory */
 	else
-		judge_tool(engine, perch_json_get(manifest, "exposed_tools"));
+		handshake_judge_one_tool(engine, perch_json_get(manifest, "exposed_tools"));
 }

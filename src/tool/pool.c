@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "tool/call_parts.h"
 
 /* A process that was used is replaced a moment later: not while its answer, which
@@ -55,7 +56,7 @@ struct tool_pool {
 
 /* ---- is it still the same? ------------------------------------------------ */
 
-static struct identity identify(const char *path)
+static struct identity pool_identify(const char *path)
 {
 	struct stat info;
 	struct identity identity;
@@ -70,29 +71,29 @@ static struct identity identify(const char *path)
 	return identity;
 }
 
-static bool has_changed(struct identity *known, const char *path)
+static bool pool_has_changed(struct identity *known, const char *path)
 {
-	struct identity now = identify(path);
+	struct identity now = pool_identify(path);
 	bool differs = memcmp(known, &now, sizeof(now)) != 0;
 	memcpy(known, &now, sizeof(now));
 	return differs;
 }
 
 /* Whether the spares are of what is on disk now; remembers what is. */
-static bool is_as_it_was(struct kept *kept)
+static bool pool_is_as_it_was(struct kept *kept)
 {
 	const struct tool_binding *binding = kept->binding;
-	if (has_changed(&kept->identities[0], binding->path ? binding->path : ""))
+	if (pool_has_changed(&kept->identities[0], binding->path ? binding->path : ""))
 		kept->is_outdated = true;
-	bool differs = has_changed(&kept->identities[1], binding->command);
+	bool differs = pool_has_changed(&kept->identities[1], binding->command);
 	for (size_t i = 0; i < binding->pin_count; i++)
-		differs |= has_changed(&kept->identities[2 + i], binding->pins[i].path);
+		differs |= pool_has_changed(&kept->identities[2 + i], binding->pins[i].path);
 	return !differs && !kept->is_outdated;
 }
 
 /* ---- single spares -------------------------------------------------------- */
 
-static unsigned count_spares(const struct kept *kept)
+static unsigned pool_count_spares(const struct kept *kept)
 {
 	unsigned count = 0;
 	for (const struct spare *spare = kept->spares; spare; spare = spare->next)
@@ -100,7 +101,7 @@ static unsigned count_spares(const struct kept *kept)
 	return count;
 }
 
-static void unlink_spare(struct spare *spare)
+static void pool_unlink_spare(struct spare *spare)
 {
 	struct spare **link = &spare->kept->spares;
 	while (*link != spare)
@@ -108,22 +109,22 @@ static void unlink_spare(struct spare *spare)
 	*link = spare->next;
 }
 
-static void free_spare(struct spare *spare)
+static void pool_free_spare(struct spare *spare)
 {
 	exchange_free(spare->exchange);
 	free(spare);
 }
 
 /* Ends one in peace: it goes when its process has. */
-static void retire(struct spare *spare)
+static void pool_retire(struct spare *spare)
 {
 	spare->is_retiring = true;
 	exchange_cancel(spare->exchange);
 }
 
-static void plan(struct kept *kept);
+static void pool_plan(struct kept *kept);
 
-static void note_failure(struct kept *kept)
+static void pool_note_failure(struct kept *kept)
 {
 	uint64_t doubled = kept->backoff_ns * 2;
 	kept->backoff_ns = !kept->backoff_ns ? BACKOFF_FIRST_NS
@@ -133,18 +134,18 @@ static void note_failure(struct kept *kept)
 }
 
 /* It has died while it waited, or has not passed, or was retired. */
-static void spare_over(void *data)
+static void pool_spare_over(void *data)
 {
 	struct spare *spare = data;
 	struct kept *kept = spare->kept;
 	if (!spare->is_retiring)
-		note_failure(kept);
-	unlink_spare(spare);
-	free_spare(spare);
-	plan(kept);
+		pool_note_failure(kept);
+	pool_unlink_spare(spare);
+	pool_free_spare(spare);
+	pool_plan(kept);
 }
 
-static int start_spare(struct kept *kept)
+static int pool_start_spare(struct kept *kept)
 {
 	struct spare *spare = calloc(1, sizeof(*spare));
 	if (!spare)
@@ -158,13 +159,13 @@ static int start_spare(struct kept *kept)
 			.handshake_ns = kept->binding->handshake_ns,
 			.teardown_ns = kept->binding->teardown_ns,
 		},
-		.listener = { .over = spare_over, .data = spare },
+		.listener = { .over = pool_spare_over, .data = spare },
 	};
 	int r = exchange_new(kept->pool->host, &options, &spare->exchange);
 	if (r == 0)
 		r = exchange_start(spare->exchange, NULL);
 	if (r < 0) {
-		free_spare(spare);
+		pool_free_spare(spare);
 		return r;
 	}
 	struct spare **link = &kept->spares;
@@ -176,70 +177,70 @@ static int start_spare(struct kept *kept)
 
 /* ---- keeping them --------------------------------------------------------- */
 
-static unsigned wanted(const struct kept *kept)
+static unsigned pool_wanted(const struct kept *kept)
 {
 	if (kept->is_outdated)
 		return 0;
 	return kept->binding->spares < TOOL_SPARES_MAX ? kept->binding->spares : TOOL_SPARES_MAX;
 }
 
-static uint64_t expiry(const struct spare *spare)
+static uint64_t pool_expiry(const struct spare *spare)
 {
 	return clock_after(spare->born_ns, spare->kept->binding->spare_ttl_ns);
 }
 
 /* Sets the timer to the next thing there is to do. */
-static void plan(struct kept *kept)
+static void pool_plan(struct kept *kept)
 {
-	uint64_t next = count_spares(kept) < wanted(kept) ? kept->not_before_ns : NEVER;
+	uint64_t next = pool_count_spares(kept) < pool_wanted(kept) ? kept->not_before_ns : NEVER;
 	for (const struct spare *spare = kept->spares; spare; spare = spare->next) {
-		if (!spare->is_retiring && expiry(spare) < next)
-			next = expiry(spare);
+		if (!spare->is_retiring && pool_expiry(spare) < next)
+			next = pool_expiry(spare);
 	}
 	timer_set(&kept->pool->host->loop.timers, &kept->timer, next);
 }
 
-static void retire_all(struct kept *kept)
+static void pool_retire_all(struct kept *kept)
 {
 	for (struct spare *spare = kept->spares; spare; spare = spare->next) {
 		if (!spare->is_retiring)
-			retire(spare);
+			pool_retire(spare);
 	}
 }
 
 /* One that has reached its age has shown that it can live. */
-static void retire_old(struct kept *kept, uint64_t now_ns)
+static void pool_retire_old(struct kept *kept, uint64_t now_ns)
 {
 	for (struct spare *spare = kept->spares; spare; spare = spare->next) {
-		if (spare->is_retiring || expiry(spare) > now_ns)
+		if (spare->is_retiring || pool_expiry(spare) > now_ns)
 			continue;
 		kept->backoff_ns = 0;
-		retire(spare);
+		pool_retire(spare);
 	}
 }
 
-static void refill(struct kept *kept)
+static void pool_refill(struct kept *kept)
 {
-	while (count_spares(kept) < wanted(kept)) {
-		if (start_spare(kept) < 0) {
-			note_failure(kept);
+	while (pool_count_spares(kept) < pool_wanted(kept)) {
+		if (pool_start_spare(kept) < 0) {
+			pool_note_failure(kept);
 			return;
 		}
 	}
 }
 
-static void timer_due(struct timer *timer, uint64_t now_ns)
+static void pool_timer_due(struct timer *timer, uint64_t now_ns)
 {
-	struct kept *kept = (struct kept *)((char *)timer - offsetof(struct kept, timer));
-	if (!is_as_it_was(kept))
-		retire_all(kept);
-	retire_old(kept, now_ns);
+	struct kept *kept = container_of(timer, struct kept, timer);
+	if (!pool_is_as_it_was(kept))
+		pool_retire_all(kept);
+	pool_retire_old(kept, now_ns);
 	if (now_ns >= kept->not_before_ns)
-		refill(kept);
-	plan(kept);
+		pool_refill(kept);
+	pool_plan(kept);
 }
 
-static struct kept **find(struct tool_pool *pool, const struct tool_binding *binding)
+static struct kept **pool_find(struct tool_pool *pool, const struct tool_binding *binding)
 {
 	struct kept **link = &pool->first;
 	while (*link && (*link)->binding != binding)
@@ -247,7 +248,7 @@ static struct kept **find(struct tool_pool *pool, const struct tool_binding *bin
 	return link;
 }
 
-static int add(struct tool_pool *pool, const struct tool_binding *binding, struct kept **link)
+static int pool_add(struct tool_pool *pool, const struct tool_binding *binding, struct kept **link)
 {
 	struct timers *timers = &pool->host->loop.timers;
 	struct kept *kept = calloc(1, sizeof(*kept));
@@ -260,7 +261,7 @@ static int add(struct tool_pool *pool, const struct tool_binding *binding, struc
 	kept->pool = pool;
 	kept->binding = binding;
 	kept->identities = identities;
-	kept->timer.due = timer_due;
+	kept->timer.due = pool_timer_due;
 	*link = kept;
 	return 0;
 }
@@ -268,19 +269,19 @@ static int add(struct tool_pool *pool, const struct tool_binding *binding, struc
 int tool_pool_keep(struct tool_pool *pool, const struct tool_binding *binding)
 {
 	tool_pool_forget(pool, binding);
-	struct kept **link = find(pool, binding);
-	int r = add(pool, binding, link);
+	struct kept **link = pool_find(pool, binding);
+	int r = pool_add(pool, binding, link);
 	if (r < 0)
 		return r;
-	is_as_it_was(*link);
+	pool_is_as_it_was(*link);
 	(*link)->is_outdated = false;
-	plan(*link);
+	pool_plan(*link);
 	return 0;
 }
 
 void tool_pool_forget(struct tool_pool *pool, const struct tool_binding *binding)
 {
-	struct kept **link = find(pool, binding);
+	struct kept **link = pool_find(pool, binding);
 	struct kept *kept = *link;
 	if (!kept)
 		return;
@@ -288,7 +289,7 @@ void tool_pool_forget(struct tool_pool *pool, const struct tool_binding *binding
 	while (kept->spares) {
 		struct spare *spare = kept->spares;
 		kept->spares = spare->next;
-		free_spare(spare);
+		pool_free_spare(spare);
 	}
 	timer_cancel(&pool->host->loop.timers, &kept->timer);
 	timers_release(&pool->host->loop.timers);
@@ -319,7 +320,7 @@ void tool_pool_free(struct tool_pool *pool)
 
 /* One that dies stays in the list until its process is gone: that it was ready once is not
  * enough. */
-static struct spare *find_ready(const struct kept *kept)
+static struct spare *pool_find_ready(const struct kept *kept)
 {
 	struct spare *spare = kept->spares;
 	while (spare && (spare->is_retiring || !exchange_is_ready(spare->exchange)))
@@ -328,39 +329,39 @@ static struct spare *find_ready(const struct kept *kept)
 }
 
 /* Gives the call to a spare. False when none is there that listens. */
-static bool use_spare(struct kept *kept, struct tool_call *call)
+static bool pool_use_spare(struct kept *kept, struct tool_call *call)
 {
 	const struct exchange_options options = call_exchange_options(call);
-	for (struct spare *spare; (spare = find_ready(kept));) {
-		unlink_spare(spare);
+	for (struct spare *spare; (spare = pool_find_ready(kept));) {
+		pool_unlink_spare(spare);
 		int r = exchange_take_over(spare->exchange, &options);
 		if (r == 0) {
 			call->exchange = steal(&spare->exchange);
 			call->result.used_spare = true;
 			kept->backoff_ns = 0;
 		} else {
-			note_failure(kept);
+			pool_note_failure(kept);
 		}
-		free_spare(spare);
+		pool_free_spare(spare);
 		if (r == 0)
 			return true;
 	}
 	return false;
 }
 
-static bool take_spare(struct tool_pool *pool, struct tool_call *call)
+static bool pool_take_spare(struct tool_pool *pool, struct tool_call *call)
 {
-	struct kept *kept = *find(pool, call->options.binding);
+	struct kept *kept = *pool_find(pool, call->options.binding);
 	if (!kept || !call->options.tool)
 		return false;
-	if (!is_as_it_was(kept))
-		retire_all(kept);
-	bool was_full = count_spares(kept) == wanted(kept);
-	bool is_taken = use_spare(kept, call);
+	if (!pool_is_as_it_was(kept))
+		pool_retire_all(kept);
+	bool was_full = pool_count_spares(kept) == pool_wanted(kept);
+	bool is_taken = pool_use_spare(kept, call);
 	uint64_t soon = clock_after(clock_now_ns(), REFILL_DELAY_NS);
 	if (is_taken && was_full && kept->not_before_ns < soon)
 		kept->not_before_ns = soon;
-	plan(kept);
+	pool_plan(kept);
 	return is_taken;
 }
 
@@ -371,7 +372,7 @@ int tool_pool_call(struct tool_pool *pool, const struct tool_call_options *optio
 	int r = call_new(pool->host, options, &call, err);
 	if (r < 0)
 		return r;
-	if (!call_has_failed(call) && !take_spare(pool, call))
+	if (!call_has_failed(call) && !pool_take_spare(pool, call))
 		call_launch(call);
 	*ret_call = call;
 	return 0;

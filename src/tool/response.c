@@ -1,5 +1,5 @@
 /* Judging a response: rows 11 and 12 of the verdicts. */
-#include "tool/engine_parts.h"
+#include "tool/tool_engine_parts.h"
 
 #define STAGE "response"
 
@@ -29,7 +29,8 @@ static bool read_response(
 }
 
 /* NULL when the fields fit together, else what is wrong. */
-static const char *find_fault(const struct tool_engine *engine, const struct response *response)
+static const char *response_find_fault(
+	const struct tool_engine *engine, const struct response *response)
 {
 	if (!str_is(response->type, "response"))
 		return "is not of type \"response\"";
@@ -45,7 +46,7 @@ static const char *find_fault(const struct tool_engine *engine, const struct res
 }
 
 /* Row 12, the plugin's own answer. */
-static void take_error(struct tool_engine *engine, const struct response *response)
+static void response_take_error(struct tool_engine *engine, const struct response *response)
 {
 	struct tool_verdict *verdict = &engine->verdict;
 	verdict->error_code = engine_keep(engine, response->error_code);
@@ -60,7 +61,7 @@ void response_judge(struct tool_engine *engine, const struct tool_line *line)
 	struct response response;
 	if (!frame || !read_response(engine, frame, &response))
 		return;
-	const char *fault = find_fault(engine, &response);
+	const char *fault = response_find_fault(engine, &response);
 	if (fault) {
 		engine_decide(
 			engine, TOOL_MALFORMED_RESPONSE, STAGE, "the response of the plugin %s", fault);
@@ -71,5 +72,5 @@ void response_judge(struct tool_engine *engine, const struct tool_line *line)
 	engine->verdict.metadata = engine_keep(engine, frame_raw(response.metadata));
 	engine->stage = TOOL_TEARDOWN;
 	if (response.error)
-		take_error(engine, &response);
+		response_take_error(engine, &response);
 }

@@ -8,7 +8,7 @@
 typedef struct perch_json_writer writer;
 
 /* What is not known is null. */
-static void write_text(writer *out, const char *name, struct str text)
+static void result_write_text(writer *out, const char *name, struct str text)
 {
 	perch_json_write_name(out, name);
 	if (text.len)
@@ -17,7 +17,7 @@ static void write_text(writer *out, const char *name, struct str text)
 		perch_json_write_null(out);
 }
 
-static void write_raw(writer *out, const char *name, struct str json)
+static void result_write_raw(writer *out, const char *name, struct str json)
 {
 	perch_json_write_name(out, name);
 	if (json.len)
@@ -26,7 +26,7 @@ static void write_raw(writer *out, const char *name, struct str json)
 		perch_json_write_null(out);
 }
 
-static void write_number(writer *out, const char *name, bool is_known, uint64_t number)
+static void result_write_number(writer *out, const char *name, bool is_known, uint64_t number)
 {
 	perch_json_write_name(out, name);
 	if (is_known)
@@ -35,7 +35,7 @@ static void write_number(writer *out, const char *name, bool is_known, uint64_t 
 		perch_json_write_null(out);
 }
 
-static void write_error(writer *out, const struct tool_result *result)
+static void result_write_error(writer *out, const struct tool_result *result)
 {
 	perch_json_write_name(out, "error");
 	perch_json_begin_object(out);
@@ -45,23 +45,23 @@ static void write_error(writer *out, const struct tool_result *result)
 }
 
 /* The answer, also one that came from a plugin that went wrong afterwards. */
-static void write_answer(writer *out, const struct tool_result *result)
+static void result_write_answer(writer *out, const struct tool_result *result)
 {
 	bool is_ok = result->code == TOOL_OK;
 	bool is_error = result->code == TOOL_EXECUTION_ERROR;
 	if (result->responded && !is_ok && !is_error)
 		json_write_flag(out, "responded", true);
 	if (result->responded && (!is_error || result->output.len))
-		write_raw(out, "output", result->output);
+		result_write_raw(out, "output", result->output);
 	if (is_error)
-		write_error(out, result);
+		result_write_error(out, result);
 	if (result->metadata.len)
-		write_raw(out, "metadata", result->metadata);
+		result_write_raw(out, "metadata", result->metadata);
 	if (is_ok && !result->responded) /* a handshake was all that was wanted */
-		write_raw(out, "manifest", result->manifest);
+		result_write_raw(out, "manifest", result->manifest);
 }
 
-static void write_layers(writer *out, const char *const *layers)
+static void result_write_layers(writer *out, const char *const *layers)
 {
 	perch_json_write_name(out, "sandbox");
 	perch_json_begin_array(out);
@@ -75,24 +75,25 @@ int tool_result_json(struct buf *out, struct str id, const struct tool_result *r
 	writer json = json_writer_on(out);
 	perch_json_begin_object(&json);
 	if (id.len)
-		write_raw(&json, "id", id);
+		result_write_raw(&json, "id", id);
 	json_write_flag(&json, "ok", result->code == TOOL_OK);
-	write_answer(&json, result);
+	result_write_answer(&json, result);
 	json_write_text(&json, "code", str_from(tool_code_name(result->code)));
 	json_write_text(&json, "message", result->message);
 	json_write_text(&json, "stage", str_from(result->stage));
-	write_text(&json, "plugin_id", result->plugin_id);
-	write_text(&json, "plugin_version", result->plugin_version);
-	write_text(&json, "tool", result->tool);
-	write_text(&json, "request_id", result->request_id);
-	write_number(&json, "exit_status", result->has_exit_status, (uint64_t)result->exit_status);
-	write_number(&json, "signal", result->signal != 0, (uint64_t)result->signal);
-	write_number(&json, "duration_ms", true, result->duration_ns / NSEC_PER_MSEC);
+	result_write_text(&json, "plugin_id", result->plugin_id);
+	result_write_text(&json, "plugin_version", result->plugin_version);
+	result_write_text(&json, "tool", result->tool);
+	result_write_text(&json, "request_id", result->request_id);
+	result_write_number(
+		&json, "exit_status", result->has_exit_status, (uint64_t)result->exit_status);
+	result_write_number(&json, "signal", result->signal != 0, (uint64_t)result->signal);
+	result_write_number(&json, "duration_ms", true, result->duration_ns / NSEC_PER_MSEC);
 	json_write_text(&json, "stderr_tail", result->stderr_tail);
 	if (result->hint.len)
 		json_write_text(&json, "hint", result->hint);
-	write_number(&json, "extra_bytes", true, result->extra_bytes);
-	write_layers(&json, result->sandbox);
+	result_write_number(&json, "extra_bytes", true, result->extra_bytes);
+	result_write_layers(&json, result->sandbox);
 	json_write_text(&json, "reach", str_from(perch_reach_name(result->reach)));
 	if (result->used_spare)
 		json_write_flag(&json, "spare", true);

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "base/err.h"
+#include "base/macros.h"
 #include "base/utf8.h"
 #include "tool/schema_parts.h"
 
@@ -19,7 +20,7 @@ struct subject {
 };
 
 /* A part of it. */
-static struct subject part_of(
+static struct subject schema_part_of(
 	const struct subject *whole, const perch_json_value *value, const struct spot *spot)
 {
 	struct subject part = *whole;
@@ -28,9 +29,9 @@ static struct subject part_of(
 	return part;
 }
 
-static int validate(const perch_json_value *schema, const struct subject *subject);
+static int schema_validate(const perch_json_value *schema, const struct subject *subject);
 
-static int too_long(const struct subject *subject)
+static int schema_too_long(const struct subject *subject)
 {
 	return spot_error(
 		subject->err, PERCH_ELIMIT, subject->spot, "checking it against its schema takes too long");
@@ -41,7 +42,7 @@ static int too_long(const struct subject *subject)
 /* ---- types --------------------------------------------------------------- */
 
 /* 1, 0, or an error. */
-static int has_type(const struct subject *subject, const perch_json_value *name)
+static int schema_has_type(const struct subject *subject, const perch_json_value *name)
 {
 	static const struct {
 		const char *name;
@@ -56,7 +57,7 @@ static int has_type(const struct subject *subject, const perch_json_value *name)
 		{ "null", PERCH_JSON_NULL },
 	};
 	perch_json_type found = perch_json_type_of(subject->value);
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+	for (size_t i = 0; i < COUNT(types); i++) {
 		if (types[i].type != found || !perch_json_is(name, types[i].name))
 			continue;
 		bool is_whole = true;
@@ -67,12 +68,12 @@ static int has_type(const struct subject *subject, const perch_json_value *name)
 	return 0;
 }
 
-static int check_type(const struct subject *subject, const perch_json_value *type)
+static int schema_compile_type(const struct subject *subject, const perch_json_value *type)
 {
-	int r = has_type(subject, type);
+	int r = schema_has_type(subject, type);
 	perch_json_iter iter = perch_json_iterate(type);
 	for (const perch_json_value *name; r == 0 && (name = perch_json_next(&iter));)
-		r = has_type(subject, name);
+		r = schema_has_type(subject, name);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	size_t len;
@@ -85,10 +86,10 @@ static int check_type(const struct subject *subject, const perch_json_value *typ
 /* ---- enum ---------------------------------------------------------------- */
 
 /* 1, 0, or PERCH_ELIMIT. The nesting of both is limited. */
-static int is_equal(
+static int schema_is_equal(
 	const perch_json_value *a, const perch_json_value *b, const struct subject *subject);
 
-static int are_members_equal(
+static int schema_are_members_equal(
 	const perch_json_value *a, const perch_json_value *b, const struct subject *subject)
 {
 	perch_json_iter left = perch_json_iterate(a);
@@ -100,16 +101,16 @@ static int are_members_equal(
 			struct str name = json_str(left.name);
 			other = perch_json_get_n(b, name.data, name.len);
 		}
-		r = other ? is_equal(value, other, subject) : 0;
+		r = other ? schema_is_equal(value, other, subject) : 0;
 	}
 	return r;
 }
 
-static int is_equal(
+static int schema_is_equal(
 	const perch_json_value *a, const perch_json_value *b, const struct subject *subject)
 {
 	if (meter_is_spent(subject->meter))
-		return too_long(subject);
+		return schema_too_long(subject);
 	if (a->type != b->type)
 		return 0;
 	int order = 1;
@@ -120,18 +121,19 @@ static int is_equal(
 		return json_number_compare(a, b, &order) == 0 && order == 0;
 	case PERCH_JSON_ARRAY:
 	case PERCH_JSON_OBJECT:
-		return perch_json_count(a) == perch_json_count(b) ? are_members_equal(a, b, subject) : 0;
+		return perch_json_count(a) == perch_json_count(b) ? schema_are_members_equal(a, b, subject)
+														  : 0;
 	default:
 		return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
 	}
 }
 
-static int check_enum(const struct subject *subject, const perch_json_value *choices)
+static int schema_compile_enum(const struct subject *subject, const perch_json_value *choices)
 {
 	int r = 0;
 	perch_json_iter iter = perch_json_iterate(choices);
 	for (const perch_json_value *choice; r == 0 && (choice = perch_json_next(&iter));)
-		r = is_equal(subject->value, choice, subject);
+		r = schema_is_equal(subject->value, choice, subject);
 	if (r != 0)
 		return r < 0 ? r : 0;
 	size_t len;
@@ -143,7 +145,7 @@ static int check_enum(const struct subject *subject, const perch_json_value *cho
 /* ---- numbers and strings ------------------------------------------------- */
 
 /* `wrong` is the order of value and limit that must not be. */
-static int check_limit(
+static int schema_check_limit(
 	const struct subject *subject, const perch_json_value *limit, int wrong, const char *words)
 {
 	if (perch_json_type_of(subject->value) != PERCH_JSON_NUMBER)
@@ -158,17 +160,18 @@ static int check_limit(
 	return REFUSE(subject, "must be %s %.*s", words, (int)(len < 100 ? len : 100), text);
 }
 
-static int check_minimum(const struct subject *subject, const perch_json_value *limit)
+static int schema_check_minimum(const struct subject *subject, const perch_json_value *limit)
 {
-	return check_limit(subject, limit, -1, "at least");
+	return schema_check_limit(subject, limit, -1, "at least");
 }
 
-static int check_maximum(const struct subject *subject, const perch_json_value *limit)
+static int schema_check_maximum(const struct subject *subject, const perch_json_value *limit)
 {
-	return check_limit(subject, limit, 1, "at most");
+	return schema_check_limit(subject, limit, 1, "at most");
 }
 
-static int check_length(const struct subject *subject, const perch_json_value *limit, bool is_least)
+static int schema_compile_length(
+	const struct subject *subject, const perch_json_value *limit, bool is_least)
 {
 	if (perch_json_type_of(subject->value) != PERCH_JSON_STRING)
 		return 0;
@@ -182,17 +185,17 @@ static int check_length(const struct subject *subject, const perch_json_value *l
 		(long long)wanted, (long long)length);
 }
 
-static int check_min_length(const struct subject *subject, const perch_json_value *limit)
+static int schema_check_min_length(const struct subject *subject, const perch_json_value *limit)
 {
-	return check_length(subject, limit, true);
+	return schema_compile_length(subject, limit, true);
 }
 
-static int check_max_length(const struct subject *subject, const perch_json_value *limit)
+static int schema_check_max_length(const struct subject *subject, const perch_json_value *limit)
 {
-	return check_length(subject, limit, false);
+	return schema_compile_length(subject, limit, false);
 }
 
-static int check_pattern(const struct subject *subject, const perch_json_value *pattern)
+static int schema_compile_pattern(const struct subject *subject, const perch_json_value *pattern)
 {
 	if (perch_json_type_of(subject->value) != PERCH_JSON_STRING)
 		return 0;
@@ -207,7 +210,7 @@ static int check_pattern(const struct subject *subject, const perch_json_value *
 
 /* ---- arrays and objects -------------------------------------------------- */
 
-static int check_items(const struct subject *subject, const perch_json_value *schema)
+static int schema_check_items(const struct subject *subject, const perch_json_value *schema)
 {
 	if (perch_json_type_of(subject->value) != PERCH_JSON_ARRAY)
 		return 0;
@@ -216,20 +219,20 @@ static int check_items(const struct subject *subject, const perch_json_value *sc
 	perch_json_iter iter = perch_json_iterate(subject->value);
 	for (const perch_json_value *value; r == 0 && (value = perch_json_next(&iter)); i++) {
 		const struct spot spot = { .outer = subject->spot, .index = i, .is_index = true };
-		const struct subject item = part_of(subject, value, &spot);
-		r = validate(schema, &item);
+		const struct subject item = schema_part_of(subject, value, &spot);
+		r = schema_validate(schema, &item);
 	}
 	return r;
 }
 
-static int check_required(const struct subject *subject, const perch_json_value *names)
+static int schema_compile_required(const struct subject *subject, const perch_json_value *names)
 {
 	if (perch_json_type_of(subject->value) != PERCH_JSON_OBJECT)
 		return 0;
 	perch_json_iter iter = perch_json_iterate(names);
 	for (const perch_json_value *name; (name = perch_json_next(&iter));) {
 		if (meter_is_spent(subject->meter))
-			return too_long(subject);
+			return schema_too_long(subject);
 		struct str text = json_str(name);
 		if (perch_json_get_n(subject->value, text.data, text.len))
 			continue;
@@ -247,7 +250,7 @@ static const perch_json_value *schema_of_member(const perch_json_value *schema, 
 	return own ? own : perch_json_get(schema, "additionalProperties");
 }
 
-static int check_members(const struct subject *subject, const perch_json_value *schema)
+static int schema_check_members(const struct subject *subject, const perch_json_value *schema)
 {
 	int r = 0;
 	perch_json_iter iter = perch_json_iterate(subject->value);
@@ -255,9 +258,9 @@ static int check_members(const struct subject *subject, const perch_json_value *
 		struct str name = json_str(iter.name);
 		const perch_json_value *its_schema = schema_of_member(schema, name);
 		const struct spot spot = { .outer = subject->spot, .name = name };
-		const struct subject member = part_of(subject, value, &spot);
+		const struct subject member = schema_part_of(subject, value, &spot);
 		if (its_schema)
-			r = validate(its_schema, &member);
+			r = schema_validate(its_schema, &member);
 	}
 	return r;
 }
@@ -268,32 +271,32 @@ static const struct {
 	const char *name;
 	int (*check)(const struct subject *subject, const perch_json_value *value);
 } keywords[] = {
-	{ "type", check_type },
-	{ "enum", check_enum },
-	{ "minimum", check_minimum },
-	{ "maximum", check_maximum },
-	{ "minLength", check_min_length },
-	{ "maxLength", check_max_length },
-	{ "pattern", check_pattern },
-	{ "required", check_required },
-	{ "items", check_items },
+	{ "type", schema_compile_type },
+	{ "enum", schema_compile_enum },
+	{ "minimum", schema_check_minimum },
+	{ "maximum", schema_check_maximum },
+	{ "minLength", schema_check_min_length },
+	{ "maxLength", schema_check_max_length },
+	{ "pattern", schema_compile_pattern },
+	{ "required", schema_compile_required },
+	{ "items", schema_check_items },
 };
 
-static int validate(const perch_json_value *schema, const struct subject *subject)
+static int schema_validate(const perch_json_value *schema, const struct subject *subject)
 {
 	if (meter_is_spent(subject->meter))
-		return too_long(subject);
+		return schema_too_long(subject);
 	bool allows_all;
 	if (perch_json_bool(schema, &allows_all) == 0)
 		return allows_all ? 0 : REFUSE(subject, "is not allowed here");
 	int r = 0;
-	for (size_t i = 0; r == 0 && i < sizeof(keywords) / sizeof(keywords[0]); i++) {
+	for (size_t i = 0; r == 0 && i < COUNT(keywords); i++) {
 		const perch_json_value *value = perch_json_get(schema, keywords[i].name);
 		if (value)
 			r = keywords[i].check(subject, value);
 	}
 	if (r == 0 && perch_json_type_of(subject->value) == PERCH_JSON_OBJECT)
-		r = check_members(subject, schema);
+		r = schema_check_members(subject, schema);
 	return r;
 }
 
@@ -315,7 +318,7 @@ int tool_schema_validate(struct str schema, struct str input, perch_err *err)
 	struct patterns patterns = { 0 };
 	meter_start(&meter);
 	const struct subject subject = { value, &root, &meter, &patterns, err };
-	r = validate(rules, &subject);
+	r = schema_validate(rules, &subject);
 	patterns_free(&patterns);
 	return r;
 }

@@ -13,7 +13,7 @@ enum { PATH_SHOWN_MAX = 200 };
 /* A step after this many of them looks at the clock. */
 enum { TICKS_PER_LOOK = 32 };
 
-static bool is_plain(struct str name)
+static bool schema_parts_is_plain(struct str name)
 {
 	for (size_t i = 0; i < name.len; i++) {
 		char c = name.data[i];
@@ -24,11 +24,11 @@ static bool is_plain(struct str name)
 	return name.len > 0;
 }
 
-static void write_step(struct buf *out, const struct spot *spot)
+static void schema_parts_write_step(struct buf *out, const struct spot *spot)
 {
 	if (spot->is_index) {
 		buf_printf(out, "[%zu]", spot->index);
-	} else if (is_plain(spot->name)) {
+	} else if (schema_parts_is_plain(spot->name)) {
 		buf_append_char(out, '.');
 		buf_append(out, spot->name.data, spot->name.len);
 	} else {
@@ -40,14 +40,14 @@ static void write_step(struct buf *out, const struct spot *spot)
 }
 
 /* The nesting of a document is limited, so this is. */
-static void write_path(struct buf *out, const struct spot *spot)
+static void schema_parts_write_path(struct buf *out, const struct spot *spot)
 {
 	if (!spot->outer) {
 		buf_append_char(out, '$');
 		return;
 	}
-	write_path(out, spot->outer);
-	write_step(out, spot);
+	schema_parts_write_path(out, spot->outer);
+	schema_parts_write_step(out, spot);
 }
 
 int spot_error(perch_err *err, int code, const struct spot *spot, const char *format, ...)
@@ -58,7 +58,7 @@ int spot_error(perch_err *err, int code, const struct spot *spot, const char *fo
 	vsnprintf(words, sizeof(words), format, args);
 	va_end(args);
 	_cleanup_(buf_free) struct buf path = { 0 };
-	write_path(&path, spot);
+	schema_parts_write_path(&path, spot);
 	if (path.failed)
 		return err_no_memory(err);
 	size_t from = path.len > PATH_SHOWN_MAX ? path.len - PATH_SHOWN_MAX : 0;

@@ -9,7 +9,7 @@
 enum { TRACE_NOTE_MAX = 1024 };
 
 /* Words that have to fit; characters stay whole. */
-static struct str format_words(char text[TRACE_NOTE_MAX], const char *format, va_list args)
+static struct str event_format_words(char text[TRACE_NOTE_MAX], const char *format, va_list args)
 {
 	vsnprintf(text, TRACE_NOTE_MAX, format, args);
 	return (struct str){ text, utf8_whole_prefix(text, strlen(text)) };
@@ -23,7 +23,7 @@ void trace_note(struct trace *trace, const char *format, ...)
 	struct trace_entry entry = { .direction = TRACE_HOST };
 	va_list args;
 	va_start(args, format);
-	entry.line = format_words(text, format, args);
+	entry.line = event_format_words(text, format, args);
 	va_end(args);
 	entry.is_masked = !trace->secrets && mask_words(text, entry.line.len);
 	trace_record_entry(trace, &entry);
@@ -38,7 +38,7 @@ void trace_event(
 	struct trace_entry entry = { .direction = TRACE_HOST, .event = str_from(event) };
 	va_list args;
 	va_start(args, format);
-	entry.line = format_words(text, format, args);
+	entry.line = event_format_words(text, format, args);
 	va_end(args);
 	buf_clear(&trace->facts);
 	facts_write(&trace->facts, facts);

@@ -5,7 +5,7 @@
 
 #include "data/json.h"
 
-static void write_fact(perch_json_writer *writer, const struct trace_fact *fact)
+static void facts_write_fact(perch_json_writer *writer, const struct trace_fact *fact)
 {
 	struct str text = fact->text;
 	perch_json_write_name(writer, fact->name);
@@ -31,7 +31,7 @@ int facts_write(struct buf *out, const struct trace_fact *facts)
 	perch_json_writer writer = json_writer_on(out);
 	perch_json_begin_object(&writer);
 	for (; facts->name; facts++)
-		write_fact(&writer, facts);
+		facts_write_fact(&writer, facts);
 	perch_json_end_object(&writer);
 	return out->failed ? -ENOMEM : 0;
 }

@@ -26,7 +26,7 @@ void mask_free(struct mask *mask)
 /* ---- which answers are stored values -------------------------------------- */
 
 /* FNV-1a. Two ids of one hash share their fate: too much is masked. */
-static uint64_t hash_text(struct str text, uint64_t hash)
+static uint64_t mask_hash_text(struct str text, uint64_t hash)
 {
 	for (size_t i = 0; i < text.len; i++)
 		hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001B3);
@@ -34,7 +34,7 @@ static uint64_t hash_text(struct str text, uint64_t hash)
 }
 
 /* A number is echoed as it was written, a string as it reads. */
-static bool read_id(const perch_json_value *message, uint64_t *ret_hash)
+static bool mask_read_id(const perch_json_value *message, uint64_t *ret_hash)
 {
 	const perch_json_value *id = perch_json_get(message, "id");
 	perch_json_type type = perch_json_type_of(id);
@@ -43,11 +43,11 @@ static bool read_id(const perch_json_value *message, uint64_t *ret_hash)
 		text.data = perch_json_string(id, &text.len);
 	else if (type == PERCH_JSON_NUMBER)
 		text.data = perch_json_raw(id, &text.len);
-	*ret_hash = hash_text(text, (uint64_t)type);
+	*ret_hash = mask_hash_text(text, (uint64_t)type);
 	return text.data != NULL;
 }
 
-static struct mask_id *find_id(struct mask *mask, uint64_t hash)
+static struct mask_id *mask_find_id(struct mask *mask, uint64_t hash)
 {
 	for (size_t i = 0; i < mask->id_count; i++) {
 		if (mask->ids[i].hash == hash)
@@ -56,12 +56,12 @@ static struct mask_id *find_id(struct mask *mask, uint64_t hash)
 	return NULL;
 }
 
-static void note_request(struct mask *mask, const perch_json_value *message)
+static void mask_note_request(struct mask *mask, const perch_json_value *message)
 {
 	uint64_t hash;
-	if (perch_json_is(perch_json_get(message, "type"), "response") || !read_id(message, &hash))
+	if (perch_json_is(perch_json_get(message, "type"), "response") || !mask_read_id(message, &hash))
 		return;
-	struct mask_id *id = find_id(mask, hash);
+	struct mask_id *id = mask_find_id(mask, hash);
 	if (!id && mask->id_count == MASK_IDS_MAX) {
 		mask->lost_track = true;
 		return;
@@ -75,10 +75,10 @@ static void note_request(struct mask *mask, const perch_json_value *message)
 }
 
 /* An answer leaves. Returns whether its value may be a stored one. */
-static bool settle_answer(struct mask *mask, const perch_json_value *message)
+static bool mask_settle_answer(struct mask *mask, const perch_json_value *message)
 {
 	uint64_t hash;
-	struct mask_id *id = read_id(message, &hash) ? find_id(mask, hash) : NULL;
+	struct mask_id *id = mask_read_id(message, &hash) ? mask_find_id(mask, hash) : NULL;
 	if (!id)
 		return mask->lost_track;
 	bool has_load = id->has_load;
@@ -97,7 +97,7 @@ struct sheet {
 };
 
 /* Puts a string of stars where the value stands; null hides nothing. */
-static void blot(struct sheet *sheet, const perch_json_value *value)
+static void mask_blot(struct sheet *sheet, const perch_json_value *value)
 {
 	if (perch_json_type_of(value) == PERCH_JSON_NULL)
 		return;
@@ -111,7 +111,7 @@ static void blot(struct sheet *sheet, const perch_json_value *value)
 
 /* Calls `use` for every member of that name (NULL = of any), also for those that
  * do not count because a later one has the same name. */
-static void for_members(struct sheet *sheet, const perch_json_value *object, const char *name,
+static void mask_for_members(struct sheet *sheet, const perch_json_value *object, const char *name,
 	void (*use)(struct sheet *sheet, const perch_json_value *value))
 {
 	if (perch_json_type_of(object) != PERCH_JSON_OBJECT)
@@ -125,14 +125,14 @@ static void for_members(struct sheet *sheet, const perch_json_value *object, con
 	}
 }
 
-static void blot_members(struct sheet *sheet, const perch_json_value *object)
+static void mask_blot_members(struct sheet *sheet, const perch_json_value *object)
 {
-	for_members(sheet, object, NULL, blot);
+	mask_for_members(sheet, object, NULL, mask_blot);
 }
 
-static void blot_env(struct sheet *sheet, const perch_json_value *object)
+static void mask_blot_env(struct sheet *sheet, const perch_json_value *object)
 {
-	for_members(sheet, object, "env", blot_members);
+	mask_for_members(sheet, object, "env", mask_blot_members);
 }
 
 static void mask_message(
@@ -142,16 +142,16 @@ static void mask_message(
 	bool is_answer = perch_json_is(type, "response") || perch_json_is(type, "cancel");
 	bool is_stored = perch_json_is(type, "store");
 	if (is_from_plugin)
-		note_request(mask, message);
+		mask_note_request(mask, message);
 	else if (is_answer)
-		is_stored |= settle_answer(mask, message);
+		is_stored |= mask_settle_answer(mask, message);
 	if (is_stored)
-		for_members(sheet, message, "value", blot);
+		mask_for_members(sheet, message, "value", mask_blot);
 	else if (is_answer)
-		for_members(sheet, message, "value", blot_env);
+		mask_for_members(sheet, message, "value", mask_blot_env);
 }
 
-static char *find_value(const char *text, size_t len)
+static char *mask_find_value(const char *text, size_t len)
 {
 	static const char name[] = "\"value\"";
 	return memmem(text, len, name, sizeof(name) - 1);
@@ -160,14 +160,14 @@ static char *find_value(const char *text, size_t len)
 /* What cannot be read may still hold a value: everything maskable is one. */
 static void mask_garbage(struct sheet *sheet)
 {
-	if (!find_value(sheet->line.data, sheet->line.len))
+	if (!mask_find_value(sheet->line.data, sheet->line.len))
 		return;
 	memset(sheet->copy, '*', sheet->line.len);
 	sheet->has_stars = true;
 }
 
 /* Copies the text and reads it. *ret_root is NULL when it is no JSON. */
-static int lay_out(
+static int mask_lay_out(
 	struct mask *mask, struct str text, struct buf *copy, const perch_json_value **ret_root)
 {
 	buf_clear(copy);
@@ -181,7 +181,7 @@ static int lay_out(
 int mask_line(struct mask *mask, bool is_from_plugin, struct str line, struct buf *copy)
 {
 	const perch_json_value *message;
-	if (lay_out(mask, line, copy, &message) < 0)
+	if (mask_lay_out(mask, line, copy, &message) < 0)
 		return -ENOMEM;
 	struct sheet sheet = { .line = line, .copy = copy->data };
 	if (message)
@@ -194,7 +194,7 @@ int mask_line(struct mask *mask, bool is_from_plugin, struct str line, struct bu
 /* A line is quoted from its start on: what stands before the name is no value. */
 bool mask_words(char *words, size_t len)
 {
-	char *at = find_value(words, len);
+	char *at = mask_find_value(words, len);
 	if (!at)
 		return false;
 	memset(at, '*', (size_t)(words + len - at));
@@ -204,12 +204,12 @@ bool mask_words(char *words, size_t len)
 int mask_value(struct mask *mask, struct str json, struct buf *copy)
 {
 	const perch_json_value *value;
-	if (lay_out(mask, json, copy, &value) < 0)
+	if (mask_lay_out(mask, json, copy, &value) < 0)
 		return -ENOMEM;
 	struct sheet sheet = { .line = json, .copy = copy->data };
 	if (perch_json_type_of(value) == PERCH_JSON_STRING)
-		blot(&sheet, value);
+		mask_blot(&sheet, value);
 	else
-		blot_env(&sheet, value);
+		mask_blot_env(&sheet, value);
 	return sheet.has_stars;
 }

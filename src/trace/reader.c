@@ -29,7 +29,7 @@ struct trace_reader {
 
 /* ---- what a line says ------------------------------------------------------ */
 
-static bool find_direction(const perch_json_value *name, enum trace_direction *ret_direction)
+static bool reader_find_direction(const perch_json_value *name, enum trace_direction *ret_direction)
 {
 	for (int i = 0; i < TRACE_DIRECTIONS; i++) {
 		if (perch_json_is(name, trace_direction_name((enum trace_direction)i))) {
@@ -41,7 +41,7 @@ static bool find_direction(const perch_json_value *name, enum trace_direction *r
 }
 
 /* The text of a line: as it is, or the bytes behind it. */
-static int read_text(
+static int reader_read_text(
 	struct trace_reader *reader, const perch_json_value *object, struct str *ret_text)
 {
 	struct str coded = { 0 };
@@ -59,7 +59,7 @@ static int read_text(
 	return r == -EINVAL ? err_set(&reader->why, r, "its `base64` is none") : r;
 }
 
-static int read_head(struct trace_reader *reader, struct trace_record *record)
+static int reader_read_head(struct trace_reader *reader, struct trace_record *record)
 {
 	int64_t version = 0;
 	perch_json_int64(perch_json_get(record->object, "trace"), &version);
@@ -70,17 +70,17 @@ static int read_head(struct trace_reader *reader, struct trace_record *record)
 		TRACE_VERSION, (long long)version);
 }
 
-static int read_entry(struct trace_reader *reader, struct trace_record *record)
+static int reader_read_entry(struct trace_reader *reader, struct trace_record *record)
 {
 	const perch_json_value *object = record->object;
 	struct trace_entry *entry = &record->entry;
 	record->kind = TRACE_ENTRY;
-	if (!find_direction(perch_json_get(object, "dir"), &entry->direction))
+	if (!reader_find_direction(perch_json_get(object, "dir"), &entry->direction))
 		return err_set(&reader->why, -EINVAL, "its `dir` is none of in, out, err, host");
 	if (perch_json_double(perch_json_get(object, "t"), &record->seconds) < 0 ||
 		!(record->seconds >= 0))
 		return err_set(&reader->why, -EINVAL, "its `t` is no time");
-	int r = read_text(reader, object, &entry->line);
+	int r = reader_read_text(reader, object, &entry->line);
 	if (r < 0)
 		return r;
 	entry->is_masked = json_flag(object, "masked");
@@ -92,7 +92,7 @@ static int read_entry(struct trace_reader *reader, struct trace_record *record)
 	return 0;
 }
 
-static int read_record(
+static int reader_read_record(
 	struct trace_reader *reader, const perch_line *line, struct trace_record *record)
 {
 	if (line->flags & PERCH_LINE_TOO_LONG)
@@ -109,18 +109,18 @@ static int read_record(
 	if (perch_json_type_of(record->object) != PERCH_JSON_OBJECT)
 		return err_set(&reader->why, -EINVAL, "it is not a JSON object");
 	bool is_head = perch_json_get(record->object, "trace") != NULL;
-	return is_head ? read_head(reader, record) : read_entry(reader, record);
+	return is_head ? reader_read_head(reader, record) : reader_read_entry(reader, record);
 }
 
 /* ---- from bytes to lines --------------------------------------------------- */
 
-static bool take_line(void *data, const perch_line *line)
+static bool reader_take_line(void *data, const perch_line *line)
 {
 	struct trace_reader *reader = data;
 	if (reader->result)
 		return true;
 	struct trace_record record = { .number = ++reader->number, .raw = { line->data, line->len } };
-	int r = read_record(reader, line, &record);
+	int r = reader_read_record(reader, line, &record);
 	if (r == -EINVAL) {
 		record = (struct trace_record){
 			.kind = TRACE_WRONG,
@@ -150,7 +150,7 @@ int trace_reader_new(const struct trace_reader_options *options, struct trace_re
 	}
 	reader->options = *options;
 	size_t most = options->record_max ? options->record_max : TRACE_RECORD_MAX;
-	lines_init(&reader->lines, most, take_line, reader);
+	lines_init(&reader->lines, most, reader_take_line, reader);
 	*ret_reader = reader;
 	return 0;
 }

@@ -38,7 +38,7 @@ const char *trace_direction_name(enum trace_direction direction)
 
 /* Whether nobody would miss what is in the file: nothing, or an older trace that has no
  * other name. */
-static bool may_be_emptied(int fd, const struct stat *about)
+static bool trace_may_be_emptied(int fd, const struct stat *about)
 {
 	static const char head[] = "{\"trace\":";
 	char path[32];
@@ -54,7 +54,7 @@ static bool may_be_emptied(int fd, const struct stat *about)
 
 /* An old trace is emptied only when it is sure that it is a file, and private.
  * O_NONBLOCK: a FIFO that nobody reads must not hold us up. */
-static int open_private(const char *path, perch_err *err)
+static int trace_open_private(const char *path, perch_err *err)
 {
 	char shown[FILE_SHOWN_MAX];
 	const int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -72,7 +72,7 @@ static int open_private(const char *path, perch_err *err)
 	if (!is_file && !S_ISCHR(about.st_mode) && !S_ISFIFO(about.st_mode))
 		return err_set(
 			err, -EINVAL, "cannot write the trace to %s: it is no file", file_shown(path, shown));
-	if (is_file && !may_be_emptied(fd, &about))
+	if (is_file && !trace_may_be_emptied(fd, &about))
 		return err_set(err, -EEXIST,
 			"cannot write the trace to %s: it is there already, and no trace; name another file",
 			file_shown(path, shown));
@@ -115,7 +115,7 @@ int trace_open(const char *path, bool secrets, struct trace **ret_trace, perch_e
 	if (!trace)
 		return err_no_memory(err);
 	trace->is_stderr = strcmp(path, "-") == 0;
-	int fd = trace->is_stderr ? STDERR_FILENO : open_private(path, err);
+	int fd = trace->is_stderr ? STDERR_FILENO : trace_open_private(path, err);
 	if (fd < 0) {
 		trace_free(trace);
 		return fd;
@@ -138,7 +138,7 @@ int trace_listen(trace_heard_fn *heard, void *data, struct trace **ret_trace)
 
 /* ---- writing ----------------------------------------------------------------- */
 
-static void turn_off(struct trace *trace, int error)
+static void trace_turn_off(struct trace *trace, int error)
 {
 	trace->error = error;
 	buf_free(&trace->out);
@@ -159,29 +159,29 @@ void trace_empty(struct buf *buf)
 		buf_clear(buf);
 }
 
-static void write_out(struct trace *trace)
+static void trace_write_out(struct trace *trace)
 {
 	int r = trace->out.len ? fd_write_all_quietly(trace->fd, trace->out.data, trace->out.len) : 0;
 	trace_empty(&trace->out);
 	if (r < 0)
-		turn_off(trace, r);
+		trace_turn_off(trace, r);
 }
 
 /* Ends a line that began at `start`. Half a line is never written. */
-static void end_line(struct trace *trace, size_t start)
+static void trace_end_line(struct trace *trace, size_t start)
 {
 	buf_append_char(&trace->out, '\n');
 	if (trace->out.failed) {
 		trace->out.len = start;
-		write_out(trace);
+		trace_write_out(trace);
 		if (!trace->error)
-			turn_off(trace, -ENOMEM);
+			trace_turn_off(trace, -ENOMEM);
 	} else if (trace->out.len >= TRACE_BUFFER) {
-		write_out(trace);
+		trace_write_out(trace);
 	}
 }
 
-static void write_time(perch_json_writer *writer, uint64_t passed_ns)
+static void trace_write_time(perch_json_writer *writer, uint64_t passed_ns)
 {
 	char text[40];
 	int len = snprintf(text, sizeof(text), "%" PRIu64 ".%06" PRIu64, passed_ns / NSEC_PER_SEC,
@@ -191,7 +191,7 @@ static void write_time(perch_json_writer *writer, uint64_t passed_ns)
 }
 
 /* JSON cannot carry bytes that are no text. */
-static void write_text(struct trace *trace, perch_json_writer *writer, struct str text)
+static void trace_write_text(struct trace *trace, perch_json_writer *writer, struct str text)
 {
 	if (utf8_is_valid(text.data, text.len)) {
 		json_write_text(writer, "line", text);
@@ -203,13 +203,13 @@ static void write_text(struct trace *trace, perch_json_writer *writer, struct st
 	buf_append_char(&trace->out, '"');
 }
 
-static void write_flag(perch_json_writer *writer, const char *name, bool flag)
+static void trace_write_flag(perch_json_writer *writer, const char *name, bool flag)
 {
 	if (flag)
 		json_write_flag(writer, name, true);
 }
 
-static void write_event(perch_json_writer *writer, const struct trace_entry *entry)
+static void trace_write_event(perch_json_writer *writer, const struct trace_entry *entry)
 {
 	if (!entry->event.len)
 		return;
@@ -227,22 +227,22 @@ void trace_record_entry(struct trace *trace, const struct trace_entry *entry)
 	size_t start = trace->out.len;
 	perch_json_writer writer = json_writer_on(&trace->out);
 	perch_json_begin_object(&writer);
-	write_time(&writer, clock_now_ns() - trace->start_ns);
+	trace_write_time(&writer, clock_now_ns() - trace->start_ns);
 	perch_json_write_name(&writer, "dir");
 	perch_json_write_string(&writer, trace_direction_name(entry->direction));
-	write_event(&writer, entry);
-	write_text(trace, &writer, entry->line);
-	write_flag(&writer, "masked", entry->is_masked);
-	write_flag(&writer, "cut", entry->is_cut);
-	write_flag(&writer, "open", entry->is_open);
+	trace_write_event(&writer, entry);
+	trace_write_text(trace, &writer, entry->line);
+	trace_write_flag(&writer, "masked", entry->is_masked);
+	trace_write_flag(&writer, "cut", entry->is_cut);
+	trace_write_flag(&writer, "open", entry->is_open);
 	perch_json_end_object(&writer);
-	end_line(trace, start);
+	trace_end_line(trace, start);
 }
 
 void trace_give_up(struct trace *trace)
 {
-	write_out(trace);
-	turn_off(trace, trace->error ? trace->error : -ENOMEM);
+	trace_write_out(trace);
+	trace_turn_off(trace, trace->error ? trace->error : -ENOMEM);
 }
 
 /* ------------------------------------------------------------------------------ */
@@ -272,10 +272,10 @@ void trace_start(struct trace *trace, const char *command, const char *const *ar
 		perch_json_write_string(&writer, *args);
 	perch_json_end_array(&writer);
 	perch_json_end_object(&writer);
-	end_line(trace, start);
+	trace_end_line(trace, start);
 }
 
-static void record_masked(struct trace *trace, struct trace_entry *entry)
+static void trace_record_masked(struct trace *trace, struct trace_entry *entry)
 {
 	bool may_hold_secrets =
 		entry->direction == TRACE_TO_PLUGIN || entry->direction == TRACE_FROM_PLUGIN;
@@ -304,7 +304,7 @@ void trace_line(struct trace *trace, enum trace_direction direction, const char 
 		.direction = direction,
 		.line = { data, len && data[len - 1] == '\n' ? len - 1 : len },
 	};
-	record_masked(trace, &entry);
+	trace_record_masked(trace, &entry);
 }
 
 void trace_child_line(struct trace *trace, enum trace_direction direction, const perch_line *line)
@@ -317,7 +317,7 @@ void trace_child_line(struct trace *trace, enum trace_direction direction, const
 		.is_cut = line->flags & PERCH_LINE_TOO_LONG,
 		.is_open = line->flags & PERCH_LINE_UNTERMINATED,
 	};
-	record_masked(trace, &entry);
+	trace_record_masked(trace, &entry);
 }
 
 void trace_child_bytes(struct trace *trace, const char *bytes, size_t len)
@@ -336,7 +336,7 @@ void trace_child_bytes(struct trace *trace, const char *bytes, size_t len)
 int trace_flush(struct trace *trace, perch_err *err)
 {
 	if (trace_is_on(trace))
-		write_out(trace);
+		trace_write_out(trace);
 	if (!trace || !trace->error || trace->is_error_told)
 		return 0;
 	trace->is_error_told = true;

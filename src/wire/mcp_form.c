@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/err.h"
+#include "base/macros.h"
 
 /* The only property of a form. */
 #define MCP_FORM_PROPERTY "answer"
@@ -56,7 +57,7 @@ bool mcp_form_is_secret(const struct mcp_question *question)
 {
 	if (question->kind != MCP_PROMPT)
 		return false;
-	for (size_t i = 0; i < sizeof(mcp_secret_words) / sizeof(mcp_secret_words[0]); i++)
+	for (size_t i = 0; i < COUNT(mcp_secret_words); i++)
 		if (mcp_form_has(question->message, &mcp_secret_words[i]))
 			return true;
 	return false;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "wire/mcp_server_parts.h"
 
 #define MCP_NSEC_PER_MSEC 1000000u
@@ -55,7 +56,7 @@ int mcp_server_new(const struct mcp_server_options *options, const struct mcp_ta
 		return r;
 	struct str *const texts[] = { &server->options.name, &server->options.title,
 		&server->options.version, &server->options.instructions };
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+	for (size_t i = 0; i < COUNT(texts); i++)
 		if ((r = mcp_server_keep(server, texts[i])) < 0)
 			return r;
 	*ret_server = steal(&server);
@@ -67,7 +68,7 @@ void mcp_server_free(struct mcp_server *server)
 	if (!server)
 		return;
 	while (server->parked.count)
-		mcp_job_cancel(list_first(&server->parked));
+		mcp_job_cancel(list_first(&server->parked), STR("the server ends"));
 	mcp_results_free(&server->results);
 	perch_json_free(server->json);
 	buf_free(&server->out);
@@ -147,7 +148,7 @@ void *mcp_connection_data(const struct mcp_connection *connection)
 void mcp_connection_forget_stream(struct mcp_connection *connection, const void *stream)
 {
 	const struct list *const lists[] = { &connection->running, &connection->listens };
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+	for (size_t i = 0; i < COUNT(lists); i++)
 		for (struct mcp_request *request = list_first(lists[i]); request;
 			 request = list_next(request)) {
 			if (request->reply.stream != stream)
@@ -165,7 +166,7 @@ void mcp_connection_close(struct mcp_connection *connection)
 	connection->is_closing = true;
 	while (connection->running.count) {
 		const struct mcp_request *request = list_first(&connection->running);
-		mcp_job_cancel(request->job);
+		mcp_job_cancel(request->job, STR("the client is gone"));
 	}
 	while (connection->listens.count)
 		mcp_listen_end(list_first(&connection->listens));

@@ -89,6 +89,7 @@ struct mcp_wish {
 	const perch_json_value *arguments; /* an object, or NULL */
 	const perch_json_value *params;    /* of new jobs; an object, or NULL */
 	const struct mcp_answer *answer;
+	struct str reason; /* of a cancel, for people: as the client says, or why; may be empty */
 	enum mcp_level level;
 	struct mcp_client client;
 	const struct mcp_version *version;

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/macros.h"
 #include "wire/mcp_server_parts.h"
 
 enum { MCP_KEY_TEXT = 24 };
@@ -154,7 +155,7 @@ void mcp_ask_take(struct mcp_connection *connection, const struct jsonrpc_messag
 	struct jsonrpc_waiting *waiting = jsonrpc_ids_find(&connection->asked, &message->id);
 	if (!waiting)
 		return;
-	struct mcp_job *job = (struct mcp_job *)((char *)waiting - offsetof(struct mcp_job, waiting));
+	struct mcp_job *job = container_of(waiting, struct mcp_job, waiting);
 	struct arena *scratch = &connection->server->scratch;
 	struct mcp_answer answer = { 0 };
 	perch_err err = { 0 };
@@ -263,5 +264,5 @@ void mcp_ask_tick(struct mcp_server *server)
 {
 	struct mcp_job *expired;
 	while ((expired = mcp_ask_find_expired(server)))
-		mcp_job_cancel(expired);
+		mcp_job_cancel(expired, STR("nobody has answered in time"));
 }

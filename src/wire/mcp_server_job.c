@@ -70,7 +70,7 @@ void mcp_job_free(struct mcp_job *job)
 	free(job);
 }
 
-void mcp_job_cancel(struct mcp_job *job)
+void mcp_job_cancel(struct mcp_job *job, struct str reason)
 {
 	struct mcp_server *server = job->server;
 	if (!job->is_ended)
@@ -80,6 +80,7 @@ void mcp_job_cancel(struct mcp_job *job)
 				.connection = job->request ? job->request->reply.connection : NULL,
 				.job = job,
 				.name = job->name,
+				.reason = reason,
 				.version = job->version,
 			});
 	if (job->request)

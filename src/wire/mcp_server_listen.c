@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/macros.h"
 #include "wire/mcp_server_parts.h"
 
 #define MCP_META(name) "io.modelcontextprotocol/" name
@@ -17,7 +18,7 @@ static const struct mcp_change {
 	[MCP_PROMPTS] = { "promptsListChanged", "notifications/prompts/list_changed" },
 };
 
-enum { MCP_CHANGES = sizeof(mcp_changes) / sizeof(mcp_changes[0]) };
+enum { MCP_CHANGES = COUNT(mcp_changes) };
 
 bool mcp_server_has_list(const struct mcp_server *server, enum mcp_list list)
 {

@@ -37,7 +37,7 @@ static bool mcp_can_ask(const perch_json_value *capabilities)
 	return perch_json_get(elicitation, "form") || !perch_json_get(elicitation, "url");
 }
 
-static struct str mcp_text_of(const perch_json_value *value)
+struct str mcp_text_of(const perch_json_value *value)
 {
 	struct str text = { 0 };
 	if (perch_json_type_of(value) == PERCH_JSON_STRING)

@@ -2,6 +2,7 @@
  * becomes a job and a wish. */
 #include <errno.h>
 
+#include "base/macros.h"
 #include "base/utf8.h"
 #include "wire/mcp_server_parts.h"
 
@@ -262,7 +263,7 @@ const struct mcp_method *mcp_method_find(
 	const struct mcp_server *server, struct str name, const struct mcp_version *version)
 {
 	enum mcp_era era = version->is_modern ? MCP_MODERN : MCP_LEGACY;
-	for (size_t i = 0; i < sizeof(mcp_methods) / sizeof(mcp_methods[0]); i++) {
+	for (size_t i = 0; i < COUNT(mcp_methods); i++) {
 		const struct mcp_method *method = &mcp_methods[i];
 		if (!(method->eras & era) || !str_is(name, method->name))
 			continue;

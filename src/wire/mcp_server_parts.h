@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/list.h"
+#include "base/macros.h"
 #include "wire/mcp_results.h"
 #include "wire/mcp_server.h"
 
@@ -160,7 +161,7 @@ struct mcp_request *mcp_request_new(struct mcp_taking *taking, struct list *home
 /* The request that an entry of the table is a part of. */
 static inline struct mcp_request *mcp_request_of(struct jsonrpc_waiting *waiting)
 {
-	return (struct mcp_request *)((char *)waiting - offsetof(struct mcp_request, waiting));
+	return container_of(waiting, struct mcp_request, waiting);
 }
 
 /* Memory ran out while a request was taken: nobody will answer it. */
@@ -177,6 +178,9 @@ void mcp_take_initialize(struct mcp_taking *taking);
 
 /* Takes it out of flight, without an answer. */
 void mcp_request_free(struct mcp_request *request);
+
+/* A text for people, as much of it as a message quotes; empty = it is none. */
+struct str mcp_text_of(const perch_json_value *value);
 
 enum mcp_level mcp_level_read(const perch_json_value *value);
 const char *mcp_level_name(enum mcp_level level);
@@ -221,7 +225,7 @@ void mcp_job_attach(struct mcp_job *job, struct mcp_request *request);
 void mcp_job_detach(struct mcp_job *job);
 
 /* Nobody waits for it: told to the frontend, then freed. */
-void mcp_job_cancel(struct mcp_job *job);
+void mcp_job_cancel(struct mcp_job *job, struct str reason);
 void mcp_job_beat(struct mcp_job *job);
 
 /* Answers the request from what the job came to while it was parked, and frees the job. */

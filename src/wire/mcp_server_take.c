@@ -142,7 +142,7 @@ static void mcp_take_cancelled(
 		return;
 	struct mcp_request *request = mcp_request_of(waiting);
 	if (request->job)
-		mcp_job_cancel(request->job);
+		mcp_job_cancel(request->job, mcp_text_of(perch_json_get(message->params, "reason")));
 	else
 		mcp_listen_end(request);
 }

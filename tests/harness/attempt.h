@@ -2,7 +2,7 @@
 #ifndef HARNESS_ATTEMPT_H
 #define HARNESS_ATTEMPT_H
 
-#include "agent/launch.h"
+#include "agent/agent_launch.h"
 
 /* A message that must arrive as it is. */
 #define HOSTILE "${HOME} {{SESSION_ID}} $& $(id) ; rm -rf"

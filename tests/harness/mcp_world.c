@@ -74,6 +74,8 @@ static void world_send(void *data, const struct mcp_outgoing *outgoing)
 	struct place *place = data;
 	struct mcp_world *world = place->world;
 	world->sent++;
+	world->last_kind = outgoing->kind;
+	world->last_code = outgoing->code;
 	tape(world, '>', place->client, outgoing->line);
 	if (outgoing->line.data[outgoing->line.len] != '\n' ||
 		memchr(outgoing->line.data, '\n', outgoing->line.len))
@@ -132,6 +134,8 @@ static void world_wish(void *data, const struct mcp_wish *wish)
 			raw.data = perch_json_raw(wish->arguments, &raw.len);
 			buf_printf(&world->log, " %.*s", (int)raw.len, raw.data);
 		}
+		if (wish->reason.len)
+			buf_printf(&world->log, " (%.*s)", (int)wish->reason.len, wish->reason.data);
 		if (wish->answer)
 			log_answer(&world->log, wish->answer);
 		if (wish->kind == MCP_LOG_LEVEL)

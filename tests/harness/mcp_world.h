@@ -27,6 +27,8 @@ struct mcp_world {
 	struct mcp_line headers; /* what the next line says of itself; its stream is a text */
 	bool is_quiet;           /* only counts what is sent */
 	size_t sent;
+	enum jsonrpc_kind last_kind; /* of what was sent last */
+	int64_t last_code;
 	/* With this, jobs are answered inside of their wish. */
 	void (*at_once)(struct mcp_world *world, const struct mcp_wish *wish);
 	bool ran_out; /* of memory, in the harness itself */

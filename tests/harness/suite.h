@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "base/macros.h"
 
 int suite_run(const char *name, const TTest *const *tests, size_t count);
 

@@ -6,7 +6,7 @@
 #include <check.h>
 
 #include "proc/lines.h"
-#include "tool/engine.h"
+#include "tool/tool_engine.h"
 
 #define ID "plugin_req_0123456789abcdef"
 #define M(fields) "{\"type\":\"handshake\",\"manifest\":{" fields "}}"

@@ -3,7 +3,7 @@
 #define HARNESS_TRANSCRIPT_H
 
 #include "base/buf.h"
-#include "fledge/engine.h"
+#include "fledge/fledge_engine.h"
 
 /* A transcript: one line per effect.
  *   > line         sent to the plugin

@@ -3,7 +3,7 @@
 #ifndef HARNESS_WORLD_H
 #define HARNESS_WORLD_H
 
-#include "agent/engine.h"
+#include "agent/agent_engine.h"
 #include "base/buf.h"
 
 /* Everything that was wanted, in words: p(text), s(id), w(start of it), ?(id),

@@ -290,9 +290,22 @@ START_TEST(clock_after_too_long_is_never)
 }
 END_TEST
 
-SUITE_MAIN("base-system", pipe_closes_on_exec, pipe_that_fails_leaves_the_variables_alone,
-	close_keeps_errno_and_returns_none, scope_closes_what_was_not_taken,
-	scope_frees_what_was_not_taken, nonblocking_keeps_the_other_flags, bad_descriptors_are_errors,
+START_TEST(seconds_of_any_size_are_a_time)
+{
+	ck_assert_uint_eq(clock_from_seconds(1.5), 1500000000);
+	ck_assert_uint_eq(clock_from_seconds(0), 0);
+	ck_assert_uint_eq(clock_from_seconds(-1), 0);
+	ck_assert_uint_eq(clock_from_seconds(__builtin_nan("")), 0);
+	ck_assert_uint_eq(clock_from_seconds(1.8446744073709551e10), NEVER);
+	ck_assert_uint_eq(clock_from_seconds(1e300), NEVER);
+	ck_assert_uint_eq(clock_from_seconds(__builtin_inf()), NEVER);
+}
+END_TEST
+
+SUITE_MAIN("base-system", seconds_of_any_size_are_a_time, pipe_closes_on_exec,
+	pipe_that_fails_leaves_the_variables_alone, close_keeps_errno_and_returns_none,
+	scope_closes_what_was_not_taken, scope_frees_what_was_not_taken,
+	nonblocking_keeps_the_other_flags, bad_descriptors_are_errors,
 	duplicate_is_high_enough_and_closes_on_exec, write_to_a_full_pipe_and_to_nobody,
 	write_all_goes_on_after_signals_and_short_writes,
 	read_all_reads_to_the_end_and_no_more_than_allowed, clock_does_not_run_backwards,

@@ -16,7 +16,7 @@
 #include "base/listing.h"
 #include "base/replace.h"
 #include "base/tree.h"
-#include "sandbox/scratch.h"
+#include "sandbox/layers/scratch.h"
 
 static bool is_there(const char *path)
 {

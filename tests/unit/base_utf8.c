@@ -384,11 +384,28 @@ START_TEST(utf8_survives_every_failed_allocation)
 }
 END_TEST
 
-SUITE_MAIN("base-utf8", utf8_of_one_and_two_bytes, utf8_of_three_bytes, utf8_of_four_bytes,
-	utf8_of_four_bytes_at_random, utf8_every_character_there_and_back,
-	utf8_what_is_no_character_becomes_a_replacement, utf8_broken_pieces_are_replaced_one_by_one,
-	utf8_never_reads_past_the_end, utf8_valid_prefix_ends_at_the_first_broken_byte,
-	utf8_whole_prefix_leaves_the_rest_alone, utf8_nothing_is_a_text,
-	utf8_width_of_what_takes_no_column, utf8_width_of_what_takes_one_column,
+START_TEST(what_cannot_be_seen_is_left_out_or_escaped)
+{
+	static const char text[] = "a\x1B]0;\x07\x7F\tb\n\xC2\x9B"
+							   "31m\xE2\x80\xAE\xD8\x9C\xE2\x81\xA7\xC3\xA4\xFF";
+	struct buf seen = { 0 };
+	ck_assert_int_eq(utf8_append_seen(&seen, text, sizeof(text) - 1), 0);
+	ck_assert_int_eq(buf_terminate(&seen), 0);
+	ck_assert_str_eq(seen.data, "a]0;\tb\n31m\xC3\xA4\xEF\xBF\xBD");
+	buf_clear(&seen);
+	ck_assert_int_eq(utf8_append_seen_json(&seen, text, sizeof(text) - 1), 0);
+	ck_assert_int_eq(buf_terminate(&seen), 0);
+	ck_assert_str_eq(seen.data,
+		"a\\u001b]0;\\u0007\\u007f\tb\n\\u009b31m\\u202e\\u061c\\u2067\xC3\xA4\xEF\xBF\xBD");
+	buf_free(&seen);
+}
+END_TEST
+
+SUITE_MAIN("base-utf8", what_cannot_be_seen_is_left_out_or_escaped, utf8_of_one_and_two_bytes,
+	utf8_of_three_bytes, utf8_of_four_bytes, utf8_of_four_bytes_at_random,
+	utf8_every_character_there_and_back, utf8_what_is_no_character_becomes_a_replacement,
+	utf8_broken_pieces_are_replaced_one_by_one, utf8_never_reads_past_the_end,
+	utf8_valid_prefix_ends_at_the_first_broken_byte, utf8_whole_prefix_leaves_the_rest_alone,
+	utf8_nothing_is_a_text, utf8_width_of_what_takes_no_column, utf8_width_of_what_takes_one_column,
 	utf8_width_of_what_takes_two_columns, utf8_width_of_texts, utf8_width_tables_are_in_order,
 	utf8_survives_every_failed_allocation)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "conformance/player.h"
+#include "conformance/case_player.h"
 
 /* ---- patterns ------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "sandbox/git_plain.h"
+#include "sandbox/git/git_plain.h"
 
 START_TEST(what_git_writes_is_harmless)
 {

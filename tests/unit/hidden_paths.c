@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sandbox/hidden_paths.h"
-#include "sandbox/policy.h"
+#include "sandbox/policy/hidden_paths.h"
+#include "sandbox/policy/policy.h"
 #include "sandbox/sandbox.h"
 
 #define SECRET "as if it were a secret"

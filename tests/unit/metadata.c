@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "fledge/context.h"
-#include "sandbox/secrets.h"
+#include "sandbox/policy/secret_variables.h"
 #include "harness/folder.h"
 #include "harness/oom.h"
 

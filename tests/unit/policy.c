@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sandbox/policy.h"
+#include "sandbox/policy/policy.h"
 
 static const struct policy_plugin usual = {
 	.home = "/home/dev",

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "sandbox/sandbox.h"
-#include "sandbox/scratch.h"
+#include "sandbox/layers/scratch.h"
 
 static const char *const nothing[] = { NULL };
 static const char *writable[2];

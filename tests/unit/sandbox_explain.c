@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "sandbox/explain.h"
+#include "sandbox/policy/explain.h"
 
 static const char *const hide[] = { "/home/dev/.ssh", NULL };
 static const char *const reveal[] = { "/home/dev/.ssh/known_hosts", NULL };

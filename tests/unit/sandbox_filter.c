@@ -18,8 +18,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "sandbox/seccomp.h"
-#include "sandbox/uapi/calls.h"
+#include "sandbox/layers/seccomp.h"
+#include "sandbox/layers/uapi/calls.h"
 
 #ifdef __x86_64__
 #define OURS AUDIT_ARCH_X86_64

@@ -10,10 +10,10 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-#include "sandbox/mounts.h"
-#include "sandbox/named.h"
-#include "sandbox/place.h"
-#include "sandbox/way.h"
+#include "sandbox/layers/mounts.h"
+#include "sandbox/policy/named_paths.h"
+#include "sandbox/policy/place.h"
+#include "sandbox/policy/way.h"
 
 #define LIST(...) ((const char *const[]){ __VA_ARGS__, NULL })
 

@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "sandbox/shelf.h"
+#include "sandbox/reuse/dir_cache.h"
 
 /* More than a shelf has places for, all of them old. */
 enum { MANY = 50 };
@@ -26,20 +26,20 @@ static int next_directory(DIR *above)
 START_TEST(there_is_always_a_place_for_the_next_one)
 {
 	perch_host *host = proc_host();
-	struct shelf *shelf = shelf_of(host);
+	struct dir_cache *dir_cache = dir_cache_of(host);
 	DIR *above = opendir("/usr/share");
 	for (int i = 0; i < MANY; i++) {
 		int directory = next_directory(above);
 		ck_assert_int_ge(directory, 0);
-		shelf_begin(shelf);
-		const struct shelf_directory *first = shelf_get(shelf, directory);
-		shelf_begin(shelf);
-		ck_assert_ptr_eq(shelf_get(shelf, directory), first);
+		dir_cache_begin(dir_cache);
+		const struct dir_cache_directory *first = dir_cache_get(dir_cache, directory);
+		dir_cache_begin(dir_cache);
+		ck_assert_ptr_eq(dir_cache_get(dir_cache, directory), first);
 		close(directory);
 	}
 	int last = open("/usr", O_PATH | O_DIRECTORY);
-	shelf_begin(shelf);
-	ck_assert_ptr_nonnull(shelf_get(shelf, last));
+	dir_cache_begin(dir_cache);
+	ck_assert_ptr_nonnull(dir_cache_get(dir_cache, last));
 	close(last);
 	closedir(above);
 	perch_host_free(host);
@@ -51,12 +51,12 @@ START_TEST(what_has_just_changed_is_not_remembered)
 	folder_new();
 	folder_write("inside/file", "");
 	perch_host *host = proc_host();
-	struct shelf *shelf = shelf_of(host);
+	struct dir_cache *dir_cache = dir_cache_of(host);
 	int directory = open(folder_path("inside"), O_PATH | O_DIRECTORY);
-	shelf_begin(shelf);
-	ck_assert_ptr_null(shelf_get(shelf, directory));
-	shelf_begin(shelf);
-	ck_assert_ptr_null(shelf_get(shelf, directory));
+	dir_cache_begin(dir_cache);
+	ck_assert_ptr_null(dir_cache_get(dir_cache, directory));
+	dir_cache_begin(dir_cache);
+	ck_assert_ptr_null(dir_cache_get(dir_cache, directory));
 	close(directory);
 	perch_host_free(host);
 }

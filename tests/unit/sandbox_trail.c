@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/stamp.h"
-#include "sandbox/trail.h"
+#include "sandbox/reuse/path_record.h"
 
 /* What is done in a directory of its own, and whether it matters to `way` in there. */
 struct change {
@@ -59,7 +59,7 @@ static void prepare(void)
 /* ---- in a root where nobody else comes and goes ------------------------------ */
 
 struct look {
-	struct trail trails[COUNT];
+	struct path_record path_records[COUNT];
 	bool is_same[COUNT];
 };
 
@@ -71,9 +71,9 @@ static void *add_ways(void *data)
 	for (size_t i = 0; i < COUNT; i++) {
 		char way[256];
 		snprintf(way, sizeof(way), "/%zu/%s", i, changes[i].way);
-		trail_free(&look->trails[i]);
-		look->trails[i].since = stamp_now();
-		trail_add(&look->trails[i], way);
+		path_record_free(&look->path_records[i]);
+		look->path_records[i].since = stamp_now();
+		path_record_add(&look->path_records[i], way);
 	}
 	return NULL;
 }
@@ -84,7 +84,7 @@ static void *compare(void *data)
 	ck_assert_int_eq(unshare(CLONE_FS), 0);
 	ck_assert_int_eq(chroot(folder_path(".")), 0);
 	for (size_t i = 0; i < COUNT; i++)
-		look->is_same[i] = trail_is_same(&look->trails[i]);
+		look->is_same[i] = path_record_is_same(&look->path_records[i]);
 	return NULL;
 }
 
@@ -117,26 +117,26 @@ START_TEST(whatever_leads_elsewhere_shows)
 	for (size_t i = 0; i < COUNT; i++) {
 		ck_assert_msg(
 			look.is_same[i] == !changes[i].matters, "%s: %s", changes[i].way, changes[i].script);
-		trail_free(&look.trails[i]);
+		path_record_free(&look.path_records[i]);
 	}
 }
 END_TEST
 
 START_TEST(nothing_is_no_way)
 {
-	struct trail trail = { 0 };
-	ck_assert(!trail_is_same(&trail));
+	struct path_record path_record = { 0 };
+	ck_assert(!path_record_is_same(&path_record));
 }
 END_TEST
 
 START_TEST(who_dates_nothing_is_not_believed)
 {
-	struct trail trail = { .since = stamp_now() };
-	trail_add(&trail, "/usr/bin");
-	ck_assert(trail_is_same(&trail));
-	trail_add(&trail, "/proc/sys/kernel");
-	ck_assert(!trail_is_same(&trail));
-	trail_free(&trail);
+	struct path_record path_record = { .since = stamp_now() };
+	path_record_add(&path_record, "/usr/bin");
+	ck_assert(path_record_is_same(&path_record));
+	path_record_add(&path_record, "/proc/sys/kernel");
+	ck_assert(!path_record_is_same(&path_record));
+	path_record_free(&path_record);
 }
 END_TEST
 
@@ -144,41 +144,41 @@ START_TEST(what_has_changed_since_the_look_is_not_believed)
 {
 	struct stat info;
 	ck_assert_int_eq(stat("/usr", &info), 0);
-	struct trail trail = { .since = info.st_ctim.tv_sec };
-	trail_add(&trail, "/usr/bin");
-	ck_assert(!trail_is_same(&trail));
-	trail_free(&trail);
+	struct path_record path_record = { .since = info.st_ctim.tv_sec };
+	path_record_add(&path_record, "/usr/bin");
+	ck_assert(!path_record_is_same(&path_record));
+	path_record_free(&path_record);
 }
 END_TEST
 
 START_TEST(a_plain_path_that_becomes_a_link_shows)
 {
 	folder_new();
-	struct trail trail = { .since = stamp_now() };
-	trail_add(&trail, "/usr/bin");
-	trail_add_plain(&trail, folder_path("socket"));
-	ck_assert(trail_is_same(&trail));
+	struct path_record path_record = { .since = stamp_now() };
+	path_record_add(&path_record, "/usr/bin");
+	path_record_add_plain(&path_record, folder_path("socket"));
+	ck_assert(path_record_is_same(&path_record));
 	folder_write("socket", "");
-	ck_assert(trail_is_same(&trail));
+	ck_assert(path_record_is_same(&path_record));
 	free(folder_run("ln -sf /etc/passwd socket"));
-	ck_assert(!trail_is_same(&trail));
-	trail_free(&trail);
-	trail = (struct trail){ .since = stamp_now() };
-	trail_add(&trail, "/usr/bin");
-	trail_add_plain(&trail, folder_path("socket"));
-	ck_assert(!trail_is_same(&trail));
-	trail_free(&trail);
+	ck_assert(!path_record_is_same(&path_record));
+	path_record_free(&path_record);
+	path_record = (struct path_record){ .since = stamp_now() };
+	path_record_add(&path_record, "/usr/bin");
+	path_record_add_plain(&path_record, folder_path("socket"));
+	ck_assert(!path_record_is_same(&path_record));
+	path_record_free(&path_record);
 }
 END_TEST
 
 static int add_long_way(void *data)
 {
 	(void)data;
-	struct trail trail = { .since = stamp_now() };
-	trail_add(&trail, "/usr/share/doc/base-files/copyright");
-	trail_add_plain(&trail, "/usr/share");
-	bool is_same = trail_is_same(&trail);
-	trail_free(&trail);
+	struct path_record path_record = { .since = stamp_now() };
+	path_record_add(&path_record, "/usr/share/doc/base-files/copyright");
+	path_record_add_plain(&path_record, "/usr/share");
+	bool is_same = path_record_is_same(&path_record);
+	path_record_free(&path_record);
 	return is_same ? 0 : -1;
 }
 

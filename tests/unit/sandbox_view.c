@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sandbox/mounts.h"
-#include "sandbox/view.h"
+#include "sandbox/layers/mounts.h"
+#include "sandbox/layers/view.h"
 
 static void add(struct view *view, const char *path, enum access access)
 {

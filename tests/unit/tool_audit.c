@@ -16,7 +16,7 @@
 #include "data/json.h"
 #include "harness/folder.h"
 #include "harness/oom.h"
-#include "tool/audit.h"
+#include "tool/audit_log.h"
 
 static const struct tool_result result = {
 	.code = TOOL_EXECUTION_ERROR,

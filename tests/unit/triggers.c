@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "sandbox/triggers.h"
+#include "sandbox/git/triggers.h"
 
 static struct arena arena;
 static struct triggers found;

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sandbox/hidden_paths.h"
-#include "sandbox/path_list.h"
-#include "sandbox/policy.h"
+#include "sandbox/policy/hidden_paths.h"
+#include "sandbox/policy/path_list.h"
+#include "sandbox/policy/policy.h"
 
 static const char *const one[] = { "/one", NULL };
 static const char *const one_and_two[] = { "/one", "/two", NULL };

@@ -148,13 +148,13 @@ START_TEST(a_cancelled_call_is_not_answered)
 	world_expect(&world, "!call x\n");
 	world_say(
 		&world, "{@J,'method':'notifications/cancelled','params':{'requestId':1,'reason':'r'}}");
-	world_expect(&world, "!cancel x\n");
+	world_expect(&world, "!cancel x (r)\n");
 	world_say(&world, "{@J,'method':'notifications/cancelled','params':{'requestId':1}}");
 	world_say(&world, "{@J,'id':1,'method':'ping'}");
 	world_expect(&world, "{@J,'id':1,'result':{}}\n");
 	world_say(&world, "{@J,'id':2,'method':'tools/call','params':{'name':'y'}}");
 	world_leave(&world, 0);
-	world_expect(&world, "!call y\n!cancel y\n");
+	world_expect(&world, "!call y\n!cancel y (the client is gone)\n");
 	world_close(&world);
 }
 END_TEST

@@ -188,6 +188,47 @@ START_TEST(both_eras_at_one_time)
 }
 END_TEST
 
+static void check_client(struct mcp_world *there, const struct mcp_wish *wish)
+{
+	(void)there;
+	bool is_modern = wish->version->is_modern;
+	ck_assert(str_is(wish->client.name, is_modern ? "m" : "c"));
+	ck_assert(str_is(wish->client.version, is_modern ? "2" : "1"));
+	ck_assert(str_is(wish->client.traceparent, is_modern ? "00-1" : "00-2"));
+}
+
+START_TEST(it_is_told_who_asks)
+{
+	ck_assert_int_eq(world_open(&world, NULL), 0);
+	ck_assert_ptr_null(mcp_connection_version(world.clients[0]));
+	world_say(&world, LEGACY_HELLO(NOW, "{}"));
+	ck_assert_str_eq(mcp_connection_version(world.clients[0])->name, NOW);
+	world.at_once = check_client;
+	world_say(&world,
+		"{@J,'id':1,'method':'tools/call','params':{'name':'x'," META(
+			",'" PRE "clientCapabilities':{},'" PRE
+			"clientInfo':{'name':'m','version':'2'},'traceparent':'00-1'") "}}");
+	world_say(&world,
+		"{@J,'id':2,'method':'tools/call','params':{'name':'x','_meta':{'traceparent':'00-2'}}}");
+	ck_assert_uint_eq(world.job_count, 2);
+	world_close(&world);
+}
+END_TEST
+
+START_TEST(a_message_says_what_it_is)
+{
+	ck_assert_int_eq(world_open(&world, NULL), 0);
+	world_say(&world, "{@J,'id':1,'method':'nonsense','params':{@M}}");
+	ck_assert(world.last_kind == JSONRPC_ERROR && world.last_code == -32601);
+	world_say(&world, "{@J,'id':1,'method':'server/discover','params':{@M}}");
+	ck_assert(world.last_kind == JSONRPC_RESULT && world.last_code == 0);
+	world_say(
+		&world, "{@J,'id':1,'method':'subscriptions/listen','params':{@M,'notifications':{}}}");
+	ck_assert(world.last_kind == JSONRPC_NOTIFICATION);
+	world_close(&world);
+}
+END_TEST
+
 START_TEST(headers_must_say_what_the_body_says)
 {
 	ck_assert_int_eq(world_open(&world, NULL), 0);
@@ -299,5 +340,5 @@ END_TEST
 
 SUITE_MAIN("wire-mcp-modern", what_is_wrong_is_refused, a_server_can_be_discovered,
 	results_say_who_we_are, a_request_says_which_log_it_wants, both_eras_at_one_time,
-	headers_must_say_what_the_body_says, a_client_listens, what_is_not_there_cannot_be_listened_to,
-	so_many_may_listen)
+	it_is_told_who_asks, a_message_says_what_it_is, headers_must_say_what_the_body_says,
+	a_client_listens, what_is_not_there_cannot_be_listened_to, so_many_may_listen)

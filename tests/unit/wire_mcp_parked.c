@@ -140,7 +140,7 @@ START_TEST(a_ticket_expires)
 	mcp_server_tick(world.server, 10 * SECOND - 1);
 	ck_assert_uint_eq(world.log.len, 0);
 	mcp_server_tick(world.server, 10 * SECOND);
-	world_expect(&world, "!cancel x\n");
+	world_expect(&world, "!cancel x (nobody has answered in time)\n");
 	come_back(0, "x", "{}", state, "{'q1':" YES "}");
 	world_expect(&world, "{@J,'id':2," REFUSED);
 	ck_assert_uint_eq(mcp_server_deadline(world.server), UINT64_MAX);
@@ -167,7 +167,7 @@ START_TEST(a_parked_run_outlives_its_connection)
 	world_leave(&world, 0);
 	mcp_server_free(world.server);
 	world.server = NULL;
-	world_expect(&world, "!cancel x\n");
+	world_expect(&world, "!cancel x (the server ends)\n");
 	world_close(&world);
 }
 END_TEST

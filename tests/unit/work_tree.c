@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "sandbox/work_tree.h"
+#include "sandbox/git/work_tree.h"
 
 static struct arena arena;
 static const char *places[WORK_TREE_PLACES + 1];

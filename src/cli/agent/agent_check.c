@@ -1,0 +1,351 @@
+/* perch agent check: what a profile means here, and what is missing. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/agent_launch.h"
+#include "base/cleanup.h"
+#include "base/environment.h"
+#include "base/err.h"
+#include "cli/agent/agent_commands.h"
+#include "cli/agent/agent_program.h"
+#include "cli/ui/envelope.h"
+#include "cli/ui/granted.h"
+#include "cli/ui/layers_in_force.h"
+#include "proc/program.h"
+
+/* Everything that is known of a profile. */
+struct checkup {
+	const struct cli *cli;
+	struct arena arena;
+	struct agent_profile profile;
+	struct agent_turn_options options;
+	struct launch launch;
+	struct in_force in_force; /* of its sandbox */
+	bool has_directory;       /* its cwd is there */
+	char *program;            /* where it is; NULL = not found */
+	perch_err problem;        /* what keeps it from starting; code 0 = nothing */
+	struct buf warnings;      /* each ends with '\n' */
+};
+
+/* ---- looking ----------------------------------------------------------------- */
+
+/* A ${VAR} that is not set gives nothing: often a forgotten key. */
+static void agent_check_find_unset(struct checkup *checkup, const char *variable)
+{
+	struct str name = environment_name(variable);
+	for (const char *at = variable; (at = strstr(at, "${")); at++) {
+		struct str wanted = { at + 2, strcspn(at + 2, "}") };
+		if (at[2 + wanted.len] == '}' && !launch_own_variable(&checkup->launch, wanted))
+			buf_printf(&checkup->warnings, "env %.*s: ${%.*s} is not set\n", (int)name.len,
+				name.data, (int)wanted.len, wanted.data);
+	}
+}
+
+static void agent_check_add_problem(struct checkup *checkup, const perch_err *why)
+{
+	perch_err *problem = &checkup->problem;
+	if (why->code && problem->code)
+		err_set(problem, problem->code, "%.250s; %.250s", problem->text, why->text);
+	else if (why->code)
+		*problem = *why;
+}
+
+/* Without its directory there is still a command to be looked at. */
+static void agent_check_begin_launch(struct checkup *checkup)
+{
+	perch_err why = { 0 };
+	int r = launch_begin(&checkup->launch, &why);
+	agent_check_add_problem(checkup, &why);
+	checkup->has_directory = r == 0;
+	perch_err more = { 0 };
+	launch_finish(&checkup->launch, &more);
+	agent_check_add_problem(checkup, &more);
+}
+
+/* A path without a / in front is one of the agent's directory. */
+static int agent_check_place_program(struct checkup *checkup, perch_err *err)
+{
+	const char *cwd = checkup->launch.cwd;
+	if (checkup->program[0] == '/' || !cwd)
+		return 0;
+	char *joined = str_join(cwd, "/", checkup->program, NULL);
+	if (!joined)
+		return err_no_memory(err);
+	free(checkup->program);
+	checkup->program = joined;
+	return 0;
+}
+
+static int agent_check_find_program(struct checkup *checkup, perch_err *err)
+{
+	const char *const *argv = checkup->launch.argv;
+	perch_err why = { 0 };
+	if (!argv || !argv[0])
+		return 0;
+	bool is_relative = argv[0][0] != '/' && strchr(argv[0], '/');
+	if (is_relative && !checkup->has_directory)
+		return 0;
+	int r = program_find(argv[0], checkup->launch.env, &checkup->program, &why);
+	if (r == 0 && agent_check_place_program(checkup, err) < 0)
+		return -ENOMEM;
+	if (r == 0)
+		agent_program_check(checkup->program, &why);
+	agent_check_add_problem(checkup, &why);
+	return 0;
+}
+
+/* The placeholders stand for themselves: what is put in is never expanded again. */
+static int agent_check_look(struct checkup *checkup, const char *path, perch_err *err)
+{
+	int r = agent_profile_read(path, &checkup->arena, &checkup->profile, err);
+	if (r == 0)
+		r = granted_agent(checkup->cli, &checkup->arena, &checkup->profile, err);
+	if (r < 0)
+		return r;
+	checkup->options = (struct agent_turn_options){
+		.profile = &checkup->profile,
+		.message = STR("{{MESSAGE}}"),
+		.session_id = "{{SESSION_ID}}",
+		.session_name = "{{SESSION_NAME}}",
+	};
+	checkup->launch = (struct launch){
+		.arena = &checkup->arena,
+		.options = &checkup->options,
+		.dialect = dialect_of(checkup->profile.dialect),
+		.own_env = (const char *const *)environ,
+	};
+	for (const char *const *warning = checkup->profile.warnings; *warning; warning++)
+		buf_printf(&checkup->warnings, "%s\n", *warning);
+	for (const char *const *variable = checkup->profile.env; *variable; variable++)
+		agent_check_find_unset(checkup, *variable);
+	agent_check_begin_launch(checkup);
+	return agent_check_find_program(checkup, err);
+}
+
+/* Called while its sandbox stands. */
+static void agent_check_look_inside(void *data, perch_host *host, const struct sandbox *sandbox)
+{
+	struct checkup *checkup = data;
+	perch_err why = { 0 };
+	if (!checkup->problem.code && checkup->program)
+		agent_program_check_inside(
+			host, sandbox, checkup->program, checkup->launch.cwd, checkup->profile.widen_by, &why);
+	agent_check_add_problem(checkup, &why);
+}
+
+/* A sandbox that cannot be keeps the agent from starting. */
+static int agent_check_look_at_sandbox(struct checkup *checkup, perch_err *err)
+{
+	struct sandbox_policy policy;
+	bool has_policy = checkup->profile.is_sandboxed;
+	perch_err why = { 0 };
+	int r = has_policy ? launch_policy(&checkup->launch, &policy, &why) : 0;
+	if (r == 0)
+		r = in_force_visit(has_policy ? &policy : NULL, agent_check_look_inside, checkup,
+			&checkup->arena, &checkup->in_force);
+	if (r == 0 && checkup->in_force.problem)
+		err_set(&why, -EINVAL, "%s", checkup->in_force.problem);
+	if (!checkup->problem.code)
+		checkup->problem = why;
+	return r == -ENOMEM ? err_no_memory(err) : 0;
+}
+
+/* ---- telling ----------------------------------------------------------------- */
+
+static void agent_check_print_list(const char *title, const char *const *list)
+{
+	printf("%-10s", title);
+	for (; list && *list; list++) {
+		putchar(' ');
+		cli_put_text(stdout, str_from(*list));
+	}
+	putchar('\n');
+}
+
+static void agent_check_print_text(const char *title, const char *text)
+{
+	agent_check_print_list(title, (const char *const[]){ text, NULL });
+}
+
+static void agent_check_print_seconds(const char *title, uint64_t ns)
+{
+	if (ns)
+		printf("%-10s %g s\n", title, (double)ns / 1e9);
+	else
+		printf("%-10s none\n", title);
+}
+
+static void agent_check_print_env(const struct checkup *checkup)
+{
+	printf("%-10s", "env");
+	for (const char *const *variable = checkup->profile.env; *variable; variable++) {
+		putchar(' ');
+		cli_put_text(stdout, environment_name(*variable));
+	}
+	size_t count = 0;
+	while (checkup->launch.env && checkup->launch.env[count])
+		count++;
+	printf(" (of %zu that the agent gets)\n", count);
+}
+
+static void agent_check_print_some(const char *title, const char *const *list)
+{
+	if (list && *list)
+		agent_check_print_list(title, list);
+}
+
+static void agent_check_print_sandbox(const struct checkup *checkup)
+{
+	const struct policy_widening *widening = &checkup->profile.widening;
+	if (!checkup->profile.is_sandboxed) {
+		agent_check_print_text("sandbox", "off: it has all your rights");
+		return;
+	}
+	agent_check_print_text("sandbox", "on");
+	agent_check_print_some("  reads", widening->read);
+	agent_check_print_some("  writes", widening->write);
+	agent_check_print_some("  sees", widening->env);
+	agent_check_print_some("  presets", widening->presets);
+	agent_check_print_text("  network", widening->net == WIDENING_NET_NONE ? "none" : "full");
+	agent_check_print_some("  layers", checkup->in_force.layers);
+	for (const char *const *at = checkup->in_force.missing; at && *at; at++)
+		agent_check_print_text("  missing", *at);
+}
+
+static void agent_check_print_for_people(const struct checkup *checkup)
+{
+	const struct agent_profile *profile = &checkup->profile;
+	agent_check_print_text("profile", profile->path);
+	agent_check_print_text("protocol", dialect_of(profile->dialect)->version);
+	agent_check_print_list("command", checkup->launch.argv);
+	agent_check_print_text("program", checkup->program ? checkup->program : "-");
+	agent_check_print_text("cwd", checkup->launch.cwd ? checkup->launch.cwd : "(yours)");
+	agent_check_print_env(checkup);
+	agent_check_print_seconds("timeout", profile->timeout_ns);
+	agent_check_print_seconds("idle", profile->idle_timeout_ns);
+	agent_check_print_seconds("grace", profile->kill_grace_ns);
+	agent_check_print_sandbox(checkup);
+	fflush(stdout);
+	struct str rest = { checkup->warnings.data, checkup->warnings.len };
+	while (rest.len) {
+		fputs("warning: ", stderr);
+		cli_put_text(stderr, str_cut(&rest, '\n'));
+		fputc('\n', stderr);
+	}
+	if (checkup->problem.code)
+		cli_error(NULL, "%s", checkup->problem.text);
+}
+
+static void agent_check_write_warnings(perch_json_writer *writer, const struct checkup *checkup)
+{
+	struct str rest = { checkup->warnings.data, checkup->warnings.len };
+	member_array(writer, "warnings");
+	while (rest.len) {
+		struct str line = str_cut(&rest, '\n');
+		perch_json_write_string_n(writer, line.data, line.len);
+	}
+	perch_json_end_array(writer);
+}
+
+static void agent_check_write_sandbox(perch_json_writer *writer, const struct checkup *checkup)
+{
+	const struct policy_widening *widening = &checkup->profile.widening;
+	member_bool(writer, "sandbox", checkup->profile.is_sandboxed);
+	member_object(writer, "widening");
+	member_list(writer, "read", widening->read);
+	member_list(writer, "write", widening->write);
+	member_list(writer, "variables", widening->env);
+	member_list(writer, "presets", widening->presets);
+	member_text(writer, "net", widening->net == WIDENING_NET_NONE ? "none" : "full");
+	perch_json_end_object(writer);
+	if (checkup->in_force.layers)
+		in_force_write(writer, &checkup->in_force);
+}
+
+static int agent_check_print_json(const struct checkup *checkup)
+{
+	struct envelope envelope;
+	perch_json_writer *writer = &envelope.writer;
+	envelope_begin(&envelope);
+	member_bool(writer, "healthy", !checkup->problem.code);
+	member_text(writer, "profile", checkup->profile.path);
+	member_text(writer, "protocol", dialect_of(checkup->profile.dialect)->version);
+	member_list(writer, "argv", checkup->launch.argv);
+	member_text(writer, "program", checkup->program);
+	member_text(writer, "cwd", checkup->launch.cwd);
+	member_variables(writer, "env", checkup->launch.env);
+	agent_check_write_sandbox(writer, checkup);
+	agent_check_write_warnings(writer, checkup);
+	member_text(writer, "problem", checkup->problem.code ? checkup->problem.text : NULL);
+	return envelope_end(&envelope);
+}
+
+/* A profile that cannot be used at all. */
+static void agent_check_tell_failure(const struct cli *cli, const char *path, const perch_err *err)
+{
+	struct envelope envelope;
+	cli_error(NULL, "%s", err->text);
+	if (!cli->json)
+		return;
+	envelope_begin(&envelope);
+	member_bool(&envelope.writer, "healthy", false);
+	member_text(&envelope.writer, "profile", path);
+	member_text(&envelope.writer, "problem", err->text);
+	envelope_end(&envelope);
+}
+
+static int agent_check_profile(struct cli *cli, const char *path)
+{
+	struct checkup checkup = { .cli = cli };
+	perch_err err = { 0 };
+	int code = EXIT_HOST;
+	if (agent_check_look(&checkup, path, &err) < 0 ||
+		agent_check_look_at_sandbox(&checkup, &err) < 0) {
+		agent_check_tell_failure(cli, path, &err);
+	} else {
+		code = cli->json ? agent_check_print_json(&checkup) : 0;
+		if (!cli->json)
+			agent_check_print_for_people(&checkup);
+		if (code == 0 && checkup.problem.code)
+			code = EXIT_FAILURE;
+	}
+	free(checkup.program);
+	buf_free(&checkup.warnings);
+	launch_free(&checkup.launch);
+	arena_free(&checkup.arena);
+	return code;
+}
+
+static int agent_check(struct cli *cli, int argc, char **argv)
+{
+	const struct option_spec options[] = { { "json", 0, OPTION_FLAG, &cli->json }, { 0 } };
+	int at = 1;
+	int r = options_parse(options, argc, argv, &at);
+	const char *path = at < argc ? argv[at++] : NULL;
+	if (r == 0)
+		r = options_parse(options, argc, argv, &at);
+	if (r)
+		return r;
+	if (!path || at < argc)
+		return cli_usage_error("write: perch agent check FILE", "check takes one profile");
+	return agent_check_profile(cli, path);
+}
+
+const struct command agent_check_command = {
+	.name = "check",
+	.summary = "look at a profile: what would be started, and what is missing",
+	.help = "usage: perch agent check [--json] FILE\n"
+			"\n"
+			"Reads a profile and shows what it means here: the command as it would be\n"
+			"started, with its placeholders, the program it finds, the directory, the\n"
+			"variables. Ends with 0 when the agent could be started, with 1 when something is\n"
+			"missing, with 125 when the profile cannot be used.\n"
+			"\n"
+			"  --json   one object, for programs\n"
+			"\n"
+			"example:\n"
+			"  perch agent check bot.yaml\n",
+	.run = agent_check,
+};

@@ -1,0 +1,99 @@
+/* What the subcommands of `perch agent` share. */
+#ifndef CLI_AGENT_AGENT_COMMANDS_H
+#define CLI_AGENT_AGENT_COMMANDS_H
+
+#include "agent/sessions.h"
+#include "agent/turn.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "cli/cli.h"
+#include "proc/outlet.h"
+
+/* Each stands at the end of the file that does it. */
+extern const struct command agent_allow_command;
+extern const struct command agent_revoke_command;
+extern const struct command agent_run_command;
+extern const struct command agent_check_command;
+extern const struct command agent_chat_command;
+extern const struct command agent_serve_command;
+extern const struct command agent_sessions_command;
+
+/* Behind a signal, a reader who takes nothing is waited for as long as an agent is that does not
+ * end; and a moment where that one has no grace. */
+static inline uint64_t agent_patience_ns(uint64_t kill_grace_ns)
+{
+	return kill_grace_ns > NSEC_PER_SEC ? kill_grace_ns : NSEC_PER_SEC;
+}
+
+/* ---- agent_session.c: a turn's place in its stored session -------------------- */
+
+struct agent_session {
+	struct sessions *sessions; /* NULL = nothing is stored */
+	struct session_turn *turn; /* until its end is recorded */
+	bool is_ending;
+	struct session_key key; /* its texts are the caller's */
+	session_done_fn *ended;
+	void *data;
+};
+
+/* Waits in line for the session: `ready` comes from the loop. */
+int agent_session_begin(struct agent_session *session, perch_host *host,
+	const struct session_key *key, session_ready_fn *ready, void *data, perch_err *err);
+
+/* It was started without the id that the session has: it is forgotten. `done` comes once, mostly
+ * before this returns, as with the next two; also where nothing is stored. */
+void agent_session_forget(struct agent_session *session, session_done_fn *done, void *data);
+
+/* The agent said its id. */
+void agent_session_said(
+	struct agent_session *session, struct str id, session_done_fn *done, void *data);
+
+/* The id that the session has now: the caller frees it. NULL = it is not known. */
+char *agent_session_id(const struct agent_session *session);
+
+/* The turn is over. */
+void agent_session_end(
+	struct agent_session *session, bool counts, session_done_fn *done, void *data);
+
+void agent_session_close(struct agent_session *session);
+
+/* ---- agentproc.c: what a turn says when perch is called by that name ------------- */
+
+/* To stderr: AGENT_PARTIAL:<json>, or the event itself. */
+void agentproc_partial(
+	const struct cli *cli, enum agent_dialect dialect, struct str text, struct str raw);
+
+/* Keeps the first error for the end. */
+void agentproc_error(struct buf *error, struct str text);
+
+/* The session's id and the error, on stderr. */
+void agentproc_end(const struct agent_end *end, const struct buf *error);
+
+/* ---- agent_print.c: what a person sees of a turn -------------------------------- */
+
+struct agent_print {
+	bool is_terminal; /* stdout: nothing that moves its cursor is written */
+	bool is_utf8;
+	bool is_quiet;
+	bool ends_line;        /* the last of what was written was a newline */
+	struct outlet *outlet; /* of stdout */
+	struct buf out;        /* until agent_print_flush */
+};
+
+void agent_print_open(struct agent_print *print, const struct cli *cli, struct outlet *outlet);
+/* Appends text without what could move the cursor of a terminal. */
+void agent_print_clean(struct buf *out, bool is_utf8, struct str text);
+
+void agent_print_text(struct agent_print *print, struct str text);
+void agent_print_reply(struct agent_print *print, struct str text);
+
+/* "warning: …" on stderr, behind what was written to stdout. */
+void agent_print_note(struct agent_print *print, const char *kind, struct str text);
+void agent_print_hint(struct agent_print *print, struct str text);
+void agent_print_end(struct agent_print *print);
+void agent_print_flush(struct agent_print *print);
+/* The same; on a terminal the line is ended, for what is written next to stderr. */
+void agent_print_step_aside(struct agent_print *print);
+void agent_print_close(struct agent_print *print);
+
+#endif

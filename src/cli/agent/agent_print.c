@@ -1,0 +1,95 @@
+/* What a person sees of a turn: partials and the reply on stdout as they come,
+ * everything else on stderr. */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "cli/agent/agent_commands.h"
+#include "term/text.h"
+
+enum { PRINT_BUFFER = 64 * 1024 };
+
+void agent_print_open(struct agent_print *print, const struct cli *cli, struct outlet *outlet)
+{
+	*print = (struct agent_print){ .is_quiet = cli->quiet, .ends_line = true, .outlet = outlet };
+	print->is_terminal = isatty(STDOUT_FILENO);
+	print->is_utf8 = print->is_terminal && cli_is_utf8();
+}
+
+void agent_print_flush(struct agent_print *print)
+{
+	if (print->outlet) /* before it was opened there is nothing to write */
+		outlet_take(print->outlet, &print->out);
+}
+
+void agent_print_clean(struct buf *out, bool is_utf8, struct str text)
+{
+	const struct look look = { .utf8 = is_utf8 };
+	while (text.len) {
+		bool has_end = memchr(text.data, '\n', text.len) != NULL;
+		text_append(out, &look, str_cut(&text, '\n'), SIZE_MAX);
+		if (has_end)
+			buf_append_char(out, '\n');
+	}
+}
+
+void agent_print_text(struct agent_print *print, struct str text)
+{
+	if (!text.len)
+		return;
+	print->ends_line = text.data[text.len - 1] == '\n';
+	if (print->is_terminal)
+		agent_print_clean(&print->out, print->is_utf8, text);
+	else
+		buf_append(&print->out, text.data, text.len);
+	if (print->out.len >= PRINT_BUFFER)
+		agent_print_flush(print);
+}
+
+static void agent_print_end_line(struct agent_print *print)
+{
+	if (!print->ends_line)
+		agent_print_text(print, STR("\n"));
+}
+
+void agent_print_reply(struct agent_print *print, struct str text)
+{
+	agent_print_end_line(print);
+	agent_print_text(print, text);
+}
+
+void agent_print_step_aside(struct agent_print *print)
+{
+	if (print->is_terminal)
+		agent_print_end_line(print);
+	agent_print_flush(print);
+}
+
+void agent_print_hint(struct agent_print *print, struct str text)
+{
+	if (print->is_quiet)
+		return;
+	agent_print_step_aside(print);
+	cli_hint(text);
+}
+
+void agent_print_note(struct agent_print *print, const char *kind, struct str text)
+{
+	if (print->is_quiet && strcmp(kind, "error") != 0)
+		return;
+	agent_print_step_aside(print);
+	_cleanup_(buf_free) struct buf shown = { 0 };
+	agent_print_clean(&shown, cli_shows_utf8(stderr), text);
+	fprintf(stderr, "%s: %.*s\n", kind, (int)shown.len, shown.len ? shown.data : "");
+}
+
+void agent_print_end(struct agent_print *print)
+{
+	agent_print_end_line(print);
+	agent_print_flush(print);
+}
+
+void agent_print_close(struct agent_print *print)
+{
+	buf_free(&print->out);
+}

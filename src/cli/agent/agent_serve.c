@@ -1,0 +1,376 @@
+/* perch agent serve: a resident bridge. Turns come in as lines of JSON, events go
+ * out as lines of JSON. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/agent_request.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/macros.h"
+#include "cli/agent/agent_commands.h"
+#include "cli/ui/granted.h"
+#include "cli/ui/signals.h"
+#include "events/bridge_report.h"
+#include "events/turn_report.h"
+#include "proc/host.h"
+#include "proc/intake.h"
+
+enum {
+	SERVE_LINE_MAX = 8 * 1024 * 1024,
+	SERVE_ANSWERS_MAX = 1024 * 1024, /* to lines that were read while nobody reads us */
+};
+
+struct serve {
+	struct cli *cli;
+	perch_host *host;
+	struct outlet outlet;
+	size_t held_at; /* so much was waiting when the turns were held; 0 = they are not */
+	struct report report;
+	struct sessions *sessions;
+	struct bridge *bridge;
+	struct intake *intake;
+	perch_json *json;
+	struct arena arena; /* of the line that is read */
+	struct signals signals;
+	bool has_signals;
+	const char *profile;   /* of turns that name none */
+	bool any_profile;      /* a turn may name another one all the same */
+	perch_err no_sessions; /* why there are none: every turn is refused with it */
+	bool is_ending;        /* no more turns are taken */
+	bool is_unread;        /* nobody reads the events any more */
+	int signal;            /* that ended it */
+};
+
+/* Seen with every turn: what is allowed meanwhile counts from the next one on. */
+static int agent_serve_amend(
+	void *data, struct arena *arena, struct agent_profile *profile, perch_err *err)
+{
+	const struct serve *serve = container_of(data, struct serve, report);
+	return granted_agent(serve->cli, arena, profile, err);
+}
+
+static void agent_serve_host_log(void *data, perch_log_level level, const char *text)
+{
+	struct serve *serve = data;
+	if (level >= PERCH_LOG_WARN)
+		report_warning(&serve->report, "%s", text);
+}
+
+/* ---- turns in ------------------------------------------------------------ */
+
+/* A turn that was not taken ends at once. Without an id nobody waits for an end;
+ * and when its id is another one's, the end would be taken for that one's. */
+static void agent_serve_refuse(
+	struct serve *serve, const char *id, const char *code, const char *text)
+{
+	const struct turn_report report = { &serve->report, id };
+	turn_report_error(&report, code, str_from(text));
+	if (!id || bridge_has(serve->bridge, id))
+		return;
+	const struct agent_end end = {
+		.exit_code = EXIT_HOST,
+		.raw_status = -1,
+		.session_id = STR(""),
+		.reach = PERCH_REACH_GROUP,
+	};
+	turn_report_end(&report, &end);
+}
+
+static void agent_serve_refuse_line(
+	struct serve *serve, const char *id, const perch_line *line, const char *why)
+{
+	char text[PERCH_ERR_TEXT_MAX + 64];
+	snprintf(text, sizeof(text), "line %" PRIu64 ": %s", line->number, why);
+	agent_serve_refuse(serve, id, "bad_request", text);
+}
+
+static void agent_serve_cancel_turn(struct serve *serve, const char *id)
+{
+	if (bridge_cancel(serve->bridge, id, SIGINT))
+		return;
+	const struct turn_report report = { &serve->report, id };
+	turn_report_warning(&report, STR("there is no such turn, or it has ended"));
+}
+
+static const char *agent_serve_refusal_code(const perch_err *err)
+{
+	if (err->stage)
+		return err->stage;
+	return err->code == -EBUSY ? "busy" : err->code == -EEXIST ? "duplicate_id" : "start";
+}
+
+static void agent_serve_take_turn(struct serve *serve, const struct request *request)
+{
+	perch_err err = { 0 };
+	const char *id = request->turn.id;
+	if (request->unknown) {
+		char text[128];
+		snprintf(text, sizeof(text), "\"%.80s\" means nothing in a turn", request->unknown);
+		const struct turn_report report = { &serve->report, id };
+		turn_report_warning(&report, str_from(text));
+	}
+	if (serve->no_sessions.code)
+		agent_serve_refuse(serve, id, "session", serve->no_sessions.text);
+	else if (bridge_take(serve->bridge, &request->turn, &err) < 0)
+		agent_serve_refuse(serve, id, agent_serve_refusal_code(&err), err.text);
+}
+
+/* Who started us chose the profile; who writes the lines may be somebody else. */
+static int agent_serve_check_profile(const struct serve *serve, const char *named, perch_err *err)
+{
+	char chosen[PATH_MAX];
+	char full[PATH_MAX];
+	char shown[FILE_SHOWN_MAX];
+	if (!serve->profile || serve->any_profile || strcmp(named, serve->profile) == 0)
+		return 0;
+	if (realpath(named, full) && realpath(serve->profile, chosen) && strcmp(full, chosen) == 0)
+		return 0;
+	return err_set(err, -EPERM,
+		"the profile '%s' is not the one that was chosen by --profile; --any-profile takes others",
+		file_shown(named, shown));
+}
+
+static void agent_serve_read_line(struct serve *serve, const perch_line *line)
+{
+	const perch_json_value *root = NULL;
+	struct request request = { 0 };
+	perch_err err = { 0 };
+	struct str text = str_trim((struct str){ line->data, line->len });
+	if (!text.len)
+		return;
+	if (line->flags & PERCH_LINE_TOO_LONG) {
+		agent_serve_refuse_line(serve, NULL, line, "too long (at most 8 MiB)");
+		return;
+	}
+	int r = perch_json_parse(serve->json, text.data, text.len, &root, &err);
+	if (r == 0)
+		r = request_read(root, serve->profile, &serve->arena, &request, &err);
+	if (r < 0)
+		agent_serve_refuse_line(serve, request.turn.id, line, err.text);
+	else if (request.cancel)
+		agent_serve_cancel_turn(serve, request.cancel);
+	else if (agent_serve_check_profile(serve, request.turn.profile, &err) < 0)
+		agent_serve_refuse(serve, request.turn.id, "profile", err.text);
+	else
+		agent_serve_take_turn(serve, &request);
+	arena_reset(&serve->arena);
+}
+
+/* Turns can be cancelled while nobody reads; but not every line can be answered then. */
+static bool agent_serve_may_read(const struct serve *serve)
+{
+	size_t unread = outlet_waiting(&serve->outlet) + serve->report.out.len;
+	return !serve->held_at || unread < serve->held_at + SERVE_ANSWERS_MAX;
+}
+
+static bool agent_serve_take_line(void *data, const perch_line *line)
+{
+	struct serve *serve = data;
+	agent_serve_read_line(serve, line);
+	return agent_serve_may_read(serve);
+}
+
+static void agent_serve_input_ended(void *data, int error)
+{
+	struct serve *serve = data;
+	if (error < 0)
+		report_warning(&serve->report, "no more turns can be read: %s", perch_strerror(error));
+	serve->is_ending = true;
+}
+
+static const struct intake_events intake_events = { .line = agent_serve_take_line,
+	.ended = agent_serve_input_ended };
+
+/* ---- the command --------------------------------------------------------- */
+
+static void agent_serve_give_up(struct serve *serve, int signal)
+{
+	serve->is_ending = true;
+	intake_stop(serve->intake);
+	bridge_cancel_all(serve->bridge, signal);
+}
+
+/* A second one waits for no reader. */
+static void agent_serve_signal_arrived(void *data, int signal)
+{
+	struct serve *serve = data;
+	uint64_t patience_ns = agent_patience_ns(bridge_grace_ns(serve->bridge));
+	outlet_hurry(&serve->outlet, serve->signal ? 0 : patience_ns);
+	serve->signal = signal;
+	agent_serve_give_up(serve, signal == SIGINT ? SIGINT : SIGTERM);
+}
+
+/* Nobody reads so much: the agents have to wait. */
+static void agent_serve_output_full(struct outlet *outlet)
+{
+	struct serve *serve = container_of(outlet, struct serve, outlet);
+	serve->held_at = outlet_waiting(outlet);
+	bridge_hold(serve->bridge, true);
+}
+
+static const struct outlet_events outlet_events = { .full = agent_serve_output_full };
+
+static int agent_serve_open_serve(
+	struct serve *serve, struct bridge_options *options, perch_err *err)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, 0 };
+	int r = cli_make_host(agent_serve_host_log, serve, &serve->host, err);
+	if (r < 0)
+		return r;
+	cli_raise_open_files(serve->host);
+	if (sessions_open(serve->host, &serve->sessions, &serve->no_sessions) < 0)
+		cli_error(NULL, "%s", serve->no_sessions.text);
+	options->host = serve->host;
+	options->sessions = serve->sessions;
+	options->events = &bridge_report_events; /* nobody can be asked for a permission */
+	options->data = &serve->report;
+	options->amend = agent_serve_amend;
+	r = bridge_new(options, &serve->bridge, err);
+	if (r == 0)
+		r = outlet_open(&serve->outlet, &serve->host->loop, STDOUT_FILENO, &outlet_events);
+	serve->report.outlet = &serve->outlet;
+	if (r == 0)
+		r = perch_json_new(NULL, &serve->json);
+	if (r == 0)
+		r = signals_watch(
+			&serve->signals, &serve->host->loop, signals, agent_serve_signal_arrived, serve);
+	serve->has_signals = r == 0;
+	if (r == 0)
+		r = intake_new(&serve->host->loop, STDIN_FILENO, SERVE_LINE_MAX, &intake_events, serve,
+			&serve->intake);
+	return r < 0 && !err->text[0] ? err_set(err, r, "%s", perch_strerror(r)) : r;
+}
+
+/* Whoever reads our events is gone: so is the reason to go on. */
+static void agent_serve_flush(struct serve *serve)
+{
+	report_flush(&serve->report);
+	if (serve->held_at && !serve->outlet.is_full) {
+		serve->held_at = 0;
+		bridge_hold(serve->bridge, false);
+	}
+	if (agent_serve_may_read(serve))
+		intake_resume(serve->intake);
+	if (serve->outlet.error && !serve->is_unread) {
+		serve->is_unread = true;
+		agent_serve_give_up(serve, SIGTERM);
+	}
+}
+
+static bool agent_serve_is_over(const struct serve *serve)
+{
+	return serve->is_ending && bridge_count(serve->bridge) == 0 && !outlet_waiting(&serve->outlet);
+}
+
+static int agent_serve_run_to_the_end(struct serve *serve, perch_err *err)
+{
+	int r = 0;
+	agent_serve_flush(serve);
+	while (r >= 0 && !agent_serve_is_over(serve)) {
+		r = perch_host_wait(serve->host, -1);
+		agent_serve_flush(serve);
+	}
+	if (r < 0)
+		return err_set(err, r, "%s", perch_strerror(r));
+	if (serve->signal)
+		return EXIT_SIGNAL + serve->signal;
+	if (serve->outlet.error)
+		return EXIT_FAILURE;
+	return serve->no_sessions.code ? EXIT_HOST : EXIT_SUCCESS;
+}
+
+static void agent_serve_close_serve(struct serve *serve)
+{
+	intake_free(serve->intake);
+	bridge_free(serve->bridge);
+	sessions_close(serve->sessions);
+	if (serve->has_signals)
+		signals_close(&serve->signals);
+	outlet_close(&serve->outlet);
+	perch_host_free(serve->host);
+	perch_json_free(serve->json);
+	arena_free(&serve->arena);
+	report_free(&serve->report);
+}
+
+static int agent_serve_read_count(
+	const char *name, const char *text, size_t least, size_t *ret_count)
+{
+	enum { MOST = 1000000 };
+	char *end = NULL;
+	if (!text)
+		return 0;
+	errno = 0;
+	unsigned long count = strtoul(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || *end || errno || count < least || count > MOST)
+		return cli_usage_error("see: perch agent serve --help",
+			"--%s takes a number from %zu to %d, not '%s'", name, least, MOST, text);
+	*ret_count = count;
+	return 0;
+}
+
+static int agent_serve(struct cli *cli, int argc, char **argv)
+{
+	struct serve serve = { .cli = cli, .report.fd = STDOUT_FILENO };
+	struct bridge_options options = { .max_turns = BRIDGE_TURNS, .queue = BRIDGE_QUEUE };
+	const char *max_turns = NULL;
+	const char *queue = NULL;
+	const struct option_spec specs[] = {
+		{ "profile", 'p', OPTION_TEXT, &serve.profile },
+		{ "any-profile", 0, OPTION_FLAG, &serve.any_profile },
+		{ "max-turns", 0, OPTION_TEXT, &max_turns },
+		{ "queue", 0, OPTION_TEXT, &queue },
+		{ "sandbox", 0, OPTION_MAYBE, &cli->sandbox },
+		{ "json", 0, OPTION_FLAG, &cli->json }, /* always so */
+		{ 0 },
+	};
+	int at = 1;
+	int r = options_parse(specs, argc, argv, &at);
+	if (r == 0)
+		r = cli_check_sandbox(cli);
+	if (r == 0)
+		r = agent_serve_read_count("max-turns", max_turns, 1, &options.max_turns);
+	if (r == 0)
+		r = agent_serve_read_count("queue", queue, 0, &options.queue);
+	if (r == 0 && at < argc)
+		r = cli_usage_error("see: perch agent serve --help", "serve takes no '%s'", argv[at]);
+	if (r)
+		return r;
+	perch_err err = { 0 };
+	r = agent_serve_open_serve(&serve, &options, &err);
+	if (r == 0)
+		r = agent_serve_run_to_the_end(&serve, &err);
+	agent_serve_close_serve(&serve);
+	if (r < 0)
+		cli_error(NULL, "%s", err.text);
+	return r < 0 ? EXIT_HOST : r;
+}
+
+const struct command agent_serve_command = {
+	.name = "serve",
+	.summary = "many turns at once: lines of JSON in, events out",
+	.help =
+		"usage: perch agent serve [--profile FILE] [--max-turns N] [--queue N]\n"
+		"\n"
+		"A resident bridge. Every line of stdin is a turn, or the end of one:\n"
+		"  {\"id\":\"t1\",\"message\":\"…\"}   also profile, session_name, from, new, attachments\n"
+		"  {\"cancel\":\"t1\"}\n"
+		"Events come on stdout, as those of `perch agent run --json`, with the turn's id;\n"
+		"each turn ends with one `end`. Turns of a session run one at a time, in order.\n"
+		"\n"
+		"  -p, --profile FILE   of all turns; --any-profile: of those that name none\n"
+		"  --max-turns N        so many run at a time (16)\n"
+		"  --queue N            so many wait (1024); the next gets the error `busy`\n"
+		"  --sandbox[=off]      confine them, or not, whatever the profiles say\n"
+		"\n"
+		"The end of the input finishes what is under way; SIGTERM cancels it.\n"
+		"\n"
+		"example:\n"
+		"  echo '{\"id\":\"1\",\"message\":\"hi\"}' | perch agent serve --profile bot.yaml\n",
+	.run = agent_serve,
+};

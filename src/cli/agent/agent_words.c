@@ -1,0 +1,215 @@
+/* The options of one turn, as they are given on a command line. */
+#include "base/clock.h"
+#include "cli/agent/agent_run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/agent_engine.h"
+#include "agent/agent_launch.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/macros.h"
+
+#define SECONDS_MAX 1e9
+#define LIMIT_MIN 1024.0
+#define LIMIT_MAX (200.0 * 1024 * 1024)
+
+/* ---- reading them ------------------------------------------------------------ */
+
+static int agent_words_check(const struct agent_words *words)
+{
+	if (!words->profile)
+		return cli_usage_error("write: --profile FILE", "which agent? --profile is missing");
+	if (!words->prompt == !words->from_stdin)
+		return cli_usage_error("write: --prompt TEXT, or --stdin to read it",
+			words->prompt ? "--prompt and --stdin cannot both be the message"
+						  : "what is the message? --prompt is missing");
+	if (words->session && words->is_new)
+		return cli_usage_error(NULL, "--session and --new say different things");
+	for (size_t i = 0; i < words->env.count; i++) {
+		const char *equals = strchr(words->env.items[i], '=');
+		if (!equals || equals == words->env.items[i])
+			return cli_usage_error("write: --env NAME=VALUE",
+				"--env needs a name and a value, not '%s'", words->env.items[i]);
+	}
+	return 0;
+}
+
+int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char **argv)
+{
+	const struct option_spec specs[] = {
+		{ "profile", 'p', OPTION_TEXT, &words->profile },
+		{ "prompt", 0, OPTION_TEXT, &words->prompt },
+		{ "stdin", 0, OPTION_FLAG, &words->from_stdin },
+		{ "session", 0, OPTION_TEXT, &words->session },
+		{ "session-name", 0, OPTION_TEXT, &words->session_name },
+		{ "new", 0, OPTION_FLAG, &words->is_new },
+		{ "from", 0, OPTION_TEXT, &words->from },
+		{ "image", 0, OPTION_LIST, &words->images },
+		{ "file", 0, OPTION_LIST, &words->files },
+		{ "audio", 0, OPTION_LIST, &words->audios },
+		{ "video", 0, OPTION_LIST, &words->videos },
+		{ "cwd", 0, OPTION_TEXT, &words->cwd },
+		{ "env", 0, OPTION_LIST, &words->env },
+		{ "timeout", 0, OPTION_TEXT, &words->timeout },
+		{ "line-limit", 0, OPTION_TEXT, &words->line_limit },
+		{ "output-limit", 0, OPTION_TEXT, &words->output_limit },
+		{ "no-stream", 0, OPTION_FLAG, &words->no_stream },
+		{ "no-store", 0, OPTION_FLAG, &words->no_store },
+		{ "allow-shell-message", 0, OPTION_FLAG, &words->allow_shell_message },
+		{ "sandbox", 0, OPTION_MAYBE, &cli->sandbox },
+		{ "json", 0, OPTION_FLAG, &cli->json },
+		{ "quiet", 'q', OPTION_FLAG, &cli->quiet },
+		{ "verbose", 'v', OPTION_FLAG, &cli->verbose },
+		{ "trace", 0, OPTION_TEXT, &cli->trace },
+		{ "trace-secrets", 0, OPTION_FLAG, &cli->trace_secrets },
+		{ 0 },
+	};
+	int at = 1;
+	int r = options_parse(specs, argc, argv, &at);
+	if (r == 0 && at < argc)
+		r = cli_usage_error(
+			"the message stands behind --prompt", "%s takes no '%s'", argv[0], argv[at]);
+	if (r == 0)
+		r = cli_check_sandbox(cli);
+	return r ? r : agent_words_check(words);
+}
+
+void agent_words_free(struct agent_words *words)
+{
+	free(words->images.items);
+	free(words->files.items);
+	free(words->audios.items);
+	free(words->videos.items);
+	free(words->env.items);
+}
+
+/* ---- what they mean ------------------------------------------------------------ */
+
+static int agent_words_read_number(const char *option, const char *text, double lowest,
+	double highest, double *ret_number, perch_err *err)
+{
+	char *end;
+	double number = strtod(text, &end); /* the command sets no locale: a '.' is a '.' */
+	if (end == text || *end || !(number >= lowest && number <= highest))
+		return err_set(err, -EINVAL, "%s must be a number from %g to %g, not '%.64s'", option,
+			lowest, highest, text);
+	*ret_number = number;
+	return 0;
+}
+
+static int agent_words_read_limit(
+	const char *option, const char *text, size_t *ret_limit, perch_err *err)
+{
+	double number = 0;
+	int r = text ? agent_words_read_number(option, text, LIMIT_MIN, LIMIT_MAX, &number, err) : 0;
+	*ret_limit = (size_t)number;
+	return r;
+}
+
+/* All of stdin; what is too long for a message is refused as one. */
+static int agent_words_read_message(struct arena *arena, struct str *ret_message, perch_err *err)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	int r = fd_read_all(STDIN_FILENO, 0, AGENT_MESSAGE_MAX, &text);
+	if (r < 0 && r != -EFBIG)
+		return err_set(err, -EIO, "the message cannot be read from stdin: %s", perch_strerror(r));
+	const char *kept = arena_dup(arena, (struct str){ text.data, text.len });
+	*ret_message = (struct str){ kept, text.len };
+	return kept ? 0 : err_no_memory(err);
+}
+
+/* The last part of a URL, without what asks or points. */
+static const char *agent_words_name_of(const char *url, struct arena *arena)
+{
+	size_t len = strcspn(url, "?#");
+	const char *slash = len ? memrchr(url, '/', len) : NULL;
+	size_t start = slash ? (size_t)(slash - url) + 1 : 0;
+	return arena_dup(arena, (struct str){ url + start, len - start });
+}
+
+static int agent_words_apply_attachments(const struct agent_words *words, struct arena *arena,
+	struct agent_turn_options *options, perch_err *err)
+{
+	const struct option_list *const lists[] = {
+		[ATTACHMENT_IMAGE] = &words->images,
+		[ATTACHMENT_FILE] = &words->files,
+		[ATTACHMENT_AUDIO] = &words->audios,
+		[ATTACHMENT_VIDEO] = &words->videos,
+	};
+	size_t total =
+		words->images.count + words->files.count + words->audios.count + words->videos.count;
+	struct agent_attachment *list = arena_alloc(arena, (total + 1) * sizeof(*list));
+	if (!list)
+		return err_no_memory(err);
+	size_t count = 0;
+	for (enum attachment_kind kind = 0; kind < COUNT(lists); kind++) {
+		for (size_t i = 0; i < lists[kind]->count; i++) {
+			const char *url = lists[kind]->items[i];
+			list[count] = (struct agent_attachment){ kind, url, agent_words_name_of(url, arena) };
+			if (!list[count++].name)
+				return err_no_memory(err);
+		}
+	}
+	options->attachments = list;
+	options->attachment_count = count;
+	return 0;
+}
+
+static int agent_words_apply_env(const struct agent_words *words, struct arena *arena,
+	struct agent_turn_options *options, perch_err *err)
+{
+	const char **env = arena_alloc(arena, (words->env.count + 1) * sizeof(*env));
+	if (!env)
+		return err_no_memory(err);
+	if (words->env.count)
+		memcpy(env, words->env.items, words->env.count * sizeof(*env));
+	env[words->env.count] = NULL;
+	options->env = env;
+	return 0;
+}
+
+static int agent_words_apply_numbers(
+	const struct agent_words *words, struct agent_turn_options *options, perch_err *err)
+{
+	double seconds = 0;
+	int r = 0;
+	if (words->timeout)
+		r = agent_words_read_number("--timeout", words->timeout, 0, SECONDS_MAX, &seconds, err);
+	options->has_timeout = words->timeout != NULL;
+	options->timeout_ns = clock_from_seconds(seconds);
+	if (r == 0)
+		r = agent_words_read_limit("--line-limit", words->line_limit, &options->line_limit, err);
+	return r
+		? r
+		: agent_words_read_limit("--output-limit", words->output_limit, &options->total_limit, err);
+}
+
+int agent_words_apply(const struct agent_words *words, const struct agent_profile *profile,
+	struct arena *arena, struct agent_turn_options *options, perch_err *err)
+{
+	options->profile = profile;
+	options->message = str_from(words->prompt);
+	options->session_name = words->session_name ? words->session_name : "default";
+	options->from = words->from ? words->from : "";
+	options->cwd = words->cwd;
+	options->no_stream = words->no_stream;
+	options->allow_shell_message = words->allow_shell_message;
+	const struct dialect *dialect = dialect_of(profile->dialect);
+	if (words->session && !dialect->is_session_id(str_from(words->session)))
+		return err_set(err, -EINVAL, "--session '%.64s' cannot be the id of a session: %s",
+			words->session, dialect->session_id_rule);
+	options->session_id = words->session ? words->session : "";
+	int r = agent_words_apply_numbers(words, options, err);
+	if (r == 0)
+		r = agent_words_apply_attachments(words, arena, options, err);
+	if (r == 0)
+		r = agent_words_apply_env(words, arena, options, err);
+	if (r == 0 && words->from_stdin)
+		r = agent_words_read_message(arena, &options->message, err);
+	return r;
+}

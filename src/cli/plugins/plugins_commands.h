@@ -1,0 +1,25 @@
+/* perch plugins WORD: each is a command of its own, at the end of its file. */
+#ifndef CLI_PLUGINS_PLUGINS_COMMANDS_H
+#define CLI_PLUGINS_PLUGINS_COMMANDS_H
+
+#include "cli/cli.h"
+
+extern const struct command plugins_allow;
+extern const struct command plugins_audit;
+extern const struct command plugins_create;
+extern const struct command plugins_hooks;
+extern const struct command plugins_install;
+extern const struct command plugins_list;
+extern const struct command plugins_remove;
+extern const struct command plugins_revoke;
+extern const struct command plugins_test;
+extern const struct command plugins_update;
+extern const struct command plugins_validate;
+
+/* Reads the options of a subcommand, which may stand anywhere among its words:
+ * its own (the table ends with a NULL name), --json, --ni, -v, -q and --color.
+ * Returns 0, or an exit code after having said what is wrong. */
+int plugins_options(struct cli *cli, const struct option_spec *own, int argc, char **argv,
+	struct option_list *words);
+
+#endif

@@ -1,0 +1,217 @@
+/* perch plugins install. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "cli/ui/consent.h"
+#include "cli/ui/envelope.h"
+#include "cli/plugins/plugins_commands.h"
+
+struct installing {
+	struct cli *cli;
+	struct console console;
+	struct consent consent;
+	struct option_list sources;
+	bool copies;
+	const char *copy_max_text;
+	uint64_t copy_max;
+	bool force;
+	bool skips_build;
+	struct envelope envelope; /* for programs: installed */
+	struct envelope failures; /* its second list, kept apart until the end */
+	size_t installed;
+	size_t failed;
+};
+
+/* ---- telling ------------------------------------------------------------- */
+
+static void plugins_install_write_installed(struct installing *installing,
+	const struct candidate *candidate, const struct registry_entry *entry)
+{
+	perch_json_writer *writer = &installing->envelope.writer;
+	perch_json_begin_object(writer);
+	member_text(writer, "name", entry->name);
+	member_text(writer, "source", entry->source);
+	member_text(writer, "version", entry->version);
+	member_text(writer, "trust_tier", trust_name(candidate->tier));
+	member_list(writer, "commands", entry->commands);
+	member_text(writer, "pinned_ref", entry->pinned_ref[0] ? entry->pinned_ref : NULL);
+	member_capabilities(writer, "capabilities", &entry->granted);
+	perch_json_end_object(writer);
+}
+
+static void plugins_install_tell_installed(struct installing *installing,
+	const struct candidate *candidate, const struct registry_entry *entry)
+{
+	installing->installed++;
+	plugins_install_write_installed(installing, candidate, entry);
+	if (installing->cli->json)
+		return;
+	cli_tell(stdout, "installed %s %s", entry->name, entry->version);
+	for (size_t i = 0; entry->commands[i]; i++)
+		cli_tell(stdout, "%s%s", i ? ", " : ": perch run ", entry->commands[i]);
+	printf("\n");
+}
+
+static void plugins_install_tell_failed(
+	struct installing *installing, const char *source, const perch_err *err)
+{
+	perch_json_writer *writer = &installing->failures.writer;
+	installing->failed++;
+	perch_json_begin_object(writer);
+	member_text(writer, "source", source);
+	member_text(writer, "error", err->text);
+	perch_json_end_object(writer);
+	if (!installing->cli->json)
+		console_tell_failure(&installing->console, NULL, err);
+}
+
+/* ---- one source ---------------------------------------------------------- */
+
+static int plugins_install_ask(struct installing *installing, const struct candidate *candidate,
+	struct capabilities *ret_granted, perch_err *err)
+{
+	const struct consent *consent = &installing->consent;
+	char question[512];
+	int r = consent_check_trust(consent, candidate, err);
+	if (r < 0)
+		return r;
+	consent_show(&installing->console, candidate);
+	snprintf(question, sizeof(question), "Install %s and give it what it wants?",
+		candidate->manifest.name);
+	r = consent_get(&installing->console, consent, question, &candidate->manifest, err);
+	if (r < 0)
+		return r;
+	*ret_granted = consent->has_grants ? consent->granted : candidate->manifest.wishes;
+	return 0;
+}
+
+static void plugins_install_one(struct installing *installing, const char *source)
+{
+	const struct install_options options = {
+		.source = source,
+		.copies = installing->copies,
+		.copy_max = installing->copy_max,
+		.force = installing->force,
+		.skips_build = installing->skips_build,
+	};
+	struct candidate candidate;
+	struct capabilities granted;
+	struct registry_entry entry;
+	perch_err err = { 0 };
+	int r = candidate_open(
+		&installing->console.workshop, &options, (struct arena){ 0 }, &candidate, &err);
+	if (r == 0)
+		r = plugins_install_ask(installing, &candidate, &granted, &err);
+	if (r == 0)
+		r = candidate_install(&candidate, &granted, &entry, &err);
+	if (r == 0)
+		plugins_install_tell_installed(installing, &candidate, &entry);
+	else
+		plugins_install_tell_failed(installing, source, &err);
+	candidate_free(&candidate);
+}
+
+/* ---- all of them --------------------------------------------------------- */
+
+static int plugins_install_finish(struct installing *installing)
+{
+	perch_json_writer *writer = &installing->envelope.writer;
+	perch_json_end_array(writer);
+	perch_json_end_array(&installing->failures.writer);
+	perch_json_write_name(writer, "failed");
+	perch_json_write_raw(writer, installing->failures.out.data, installing->failures.out.len);
+	member_object(writer, "summary");
+	member_number(writer, "total", (int64_t)installing->sources.count);
+	member_number(writer, "installed", (int64_t)installing->installed);
+	member_number(writer, "failed", (int64_t)installing->failed);
+	perch_json_end_object(writer);
+	int r = installing->cli->json ? envelope_end(&installing->envelope) : 0;
+	if (!installing->cli->json)
+		buf_free(&installing->envelope.out);
+	buf_free(&installing->failures.out);
+	return r;
+}
+
+static int plugins_install_all(struct installing *installing)
+{
+	perch_err err = { 0 };
+	if (console_open(&installing->console, installing->cli, &err) < 0) {
+		cli_error(NULL, "%s", err.text);
+		console_close(&installing->console);
+		return EXIT_HOST;
+	}
+	envelope_begin(&installing->envelope);
+	member_text(&installing->envelope.writer, "action", "install");
+	member_text(&installing->envelope.writer, "scope",
+		installing->sources.count == 1 ? "single" : "multiple");
+	member_array(&installing->envelope.writer, "installed");
+	installing->failures.writer = json_writer_on(&installing->failures.out);
+	perch_json_begin_array(&installing->failures.writer);
+	for (size_t i = 0; i < installing->sources.count; i++)
+		plugins_install_one(installing, installing->sources.items[i]);
+	int code = installing->failed ? console_failure_code(&installing->console) : EXIT_SUCCESS;
+	int r = plugins_install_finish(installing);
+	console_close(&installing->console);
+	return code ? code : r;
+}
+
+static int plugins_install_read_copy_max(struct installing *installing)
+{
+	const char *text = installing->copy_max_text;
+	if (!text || (options_amount(text, true, &installing->copy_max) && installing->copy_max))
+		return 0;
+	return cli_usage_error("write a number of bytes, with or without a unit: 512M, 4G",
+		"--copy-max: '%s' is no amount", text);
+}
+
+static int cli_plugins_install(struct cli *cli, int argc, char **argv)
+{
+	struct installing installing = { .cli = cli };
+	const struct option_spec options[] = {
+		CONSENT_OPTIONS(&installing.consent),
+		{ "copy", 0, OPTION_FLAG, &installing.copies },
+		{ "copy-max", 0, OPTION_TEXT, &installing.copy_max_text },
+		{ "force", 'f', OPTION_FLAG, &installing.force },
+		{ "no-build", 0, OPTION_FLAG, &installing.skips_build },
+		{ 0 },
+	};
+	int r = plugins_options(cli, options, argc, argv, &installing.sources);
+	if (r == 0)
+		r = consent_read(&installing.consent);
+	if (r == 0)
+		r = plugins_install_read_copy_max(&installing);
+	if (r == 0 && !installing.sources.count)
+		r = cli_usage_error(
+			"see: perch plugins install --help", "install what? A SOURCE is missing");
+	if (r == 0)
+		r = plugins_install_all(&installing);
+	consent_free(&installing.consent);
+	free(installing.sources.items);
+	return r;
+}
+
+const struct command plugins_install = {
+	.name = "install",
+	.summary = "install a plugin from a directory or a repository",
+	.help = "usage: perch plugins install SOURCE… [OPTIONS]\n"
+			"\n"
+			"SOURCE is a directory (./plugin), OWNER/REPOSITORY, an URL (https, ssh, git,\n"
+			"file) or git@HOST:PATH, each with @REF. Shows what the plugin is, what it asks\n"
+			"for and what it would run, and asks. Any failure leaves things as they were.\n"
+			"\n"
+			"  -y, --yes       grant all that it asks for, without asking\n"
+			"  --grant LIST    grant exactly these, without asking: exec, store, metadata,\n"
+			"                  network (with commas between them) or none\n"
+			"  --trust         also from an unverified source that wants exec or network\n"
+			"  --copy          a snapshot of a directory, not a link to it\n"
+			"  --copy-max N    of at most so many bytes (1G): 512M, 4G\n"
+			"  -f, --force     replace what is installed; what it has stored stays\n"
+			"  --no-build      build nothing\n"
+			"  --json          one object, for programs; nobody is asked\n"
+			"\n"
+			"example:\n"
+			"  perch plugins install ./my-plugin --grant store\n",
+	.run = cli_plugins_install,
+};

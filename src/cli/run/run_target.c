@@ -1,0 +1,158 @@
+/* What a run is of: the command, its plugin, its environment, its sandbox. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "cli/ui/granted.h"
+#include "cli/run/run_session.h"
+
+/* ---- may somebody be asked? ---------------------------------------------- */
+
+static enum fledge_asking run_target_asking_of(const struct session *session)
+{
+	const char *given = session->cli->non_interactive;
+	if (given && strcmp(given, "strict") == 0)
+		return FLEDGE_DEMAND_DEFAULTS;
+	if (cli_forbids_asking(session->cli) || !session->frontend->is_interactive)
+		return FLEDGE_TAKE_DEFAULTS;
+	return FLEDGE_ASK;
+}
+
+/* ---- what is run --------------------------------------------------------- */
+
+/* A file of ours that is missing must not look like a command that is. */
+int target_as_host_failure(int r)
+{
+	return r < 0 ? -EIO : r;
+}
+
+int target_find(struct session *session, const char *name, perch_err *err)
+{
+	struct plugin_target *target = &session->target;
+	struct arena *arena = &session->arena;
+	int r = registry_read(arena, &target->registry, err);
+	if (r < 0)
+		return target_as_host_failure(r);
+	r = registry_resolve(&target->registry, name, getenv("PATH"), arena, &target->command, err);
+	return r < 0 ? r : target_as_host_failure(plugin_target_inspect(target, arena, err));
+}
+
+void target_tell_registry_warnings(struct session *session)
+{
+	const char *const *warning = session->target.registry.warnings;
+	for (; warning && *warning; warning++)
+		session_tell(session, SHOWN_WARNING, *warning);
+}
+
+static const char *const *run_target_make_environment(struct session *session)
+{
+	if (!session->target.command.owner)
+		unsetenv("FLEDGE_PLUGIN_DIR");
+	bool asks = session->options.asking == FLEDGE_ASK;
+	return plugin_target_environment(&session->target, asks, &session->arena);
+}
+
+/* What it does not enforce, and what it does not let the plugin write. */
+static void run_target_tell_of_sandbox(struct session *session)
+{
+	const struct plugin_target *target = &session->target;
+	const char *const *warning = target->sandbox ? sandbox_warnings(target->sandbox) : NULL;
+	for (; warning && *warning; warning++)
+		session_tell(session, SHOWN_WARNING, *warning);
+	if (target->note)
+		session_tell(session, SHOWN_WARNING, target->note);
+}
+
+/* With -v, what fails in the sandbox is explained. */
+static int run_target_make_explanation(
+	struct session *session, const struct confinement *confinement, perch_err *err)
+{
+	const struct registry_entry *owner = session->target.command.owner;
+	if (!owner) /* nobody can be allowed more */
+		return 0;
+	session->explain = (struct explain_context){
+		.policy = &session->policy,
+		.policy_name = "fledge",
+		.widen_by = arena_join(&session->arena, "perch plugins allow ", owner->name, " ", NULL),
+	};
+	if (!session->explain.widen_by)
+		return err_no_memory(err);
+	session->options.explain = &session->explain;
+	int r = confinement_policy(confinement, &session->arena, &session->policy, err);
+	session->policy.protect = sandbox_protected(session->target.sandbox);
+	return r;
+}
+
+/* What the plugin and its commands are confined to. */
+static int run_target_make_sandbox(struct session *session, perch_err *err)
+{
+	struct plugin_target *target = &session->target;
+	const struct registry_entry *owner = target->command.owner;
+	if (owner && !target->cache)
+		target->cache = confinement_cache(owner->name, &session->arena);
+	const char *project = session->options.directory ? session->options.directory : "";
+	struct confinement confinement = plugin_target_confinement(target, project);
+	confinement.is_strict = session->cli->is_strict;
+	int r = plugin_target_confine(target, session->host, &confinement, &session->arena, err);
+	if (r < 0)
+		return r;
+	run_target_tell_of_sandbox(session);
+	return target->sandbox && session->cli->verbose
+		? run_target_make_explanation(session, &confinement, err)
+		: 0;
+}
+
+/* Git first: while it looks at the work tree, the sandbox is made. */
+static int run_target_look_around(struct session *session, perch_err *err)
+{
+	struct fledge_run_options *options = &session->options;
+	return surroundings_begin(
+		session->host, options->directory, options->own_env, &options->surroundings, err);
+}
+
+/* argv[0] is the path of the program, also for a legacy plugin. */
+int target_prepare(struct session *session, char **argv, perch_err *err)
+{
+	int r = settings_read(
+		session->cli, session->target.registry.config, &session->arena, &session->settings, err);
+	if (r < 0)
+		return target_as_host_failure(r);
+	struct plugin_target *target = &session->target;
+	struct fledge_run_options *options = &session->options;
+	*options = (struct fledge_run_options){
+		.command = argv[0],
+		.args = (const char *const *)argv + (target->is_protocol ? 1 : 0),
+		.plugin_name = argv[0],
+		.plugin_version = "",
+		.directory = getcwd(session->directory, sizeof(session->directory)),
+		.own_env = (const char *const *)environ,
+		.asking = run_target_asking_of(session),
+		.prompt_timeout_ns = clock_from_seconds(session->settings.prompt_timeout),
+		.line_limit = (size_t)session->settings.line_limit,
+		.waiting_limit = (size_t)session->settings.waiting_limit,
+		.unread_timeout_ns = clock_from_seconds(session->settings.unread_timeout),
+		.exec_timeout_max = session->settings.exec_timeout_max,
+		.shell = session->settings.shell,
+		.frontend = session->frontend,
+		.trace = session->trace,
+	};
+	r = settings_answers(
+		session->cli, &session->arena, &options->answers, &options->answer_count, err);
+	granted_for_now(session->cli, &target->grant.widening);
+	if (r == 0 && target->is_protocol)
+		r = run_target_look_around(session, err);
+	if (r == 0 && plugin_target_is_confined(target))
+		r = run_target_make_sandbox(session, err);
+	if (r == 0 && session->cli->is_strict && !target->sandbox)
+		session_tell(session, SHOWN_WARNING,
+			"--strict: there is no sandbox, so nothing is looked for that git would execute");
+	plugin_target_describe(target, options);
+	options->env = run_target_make_environment(session);
+	if (r == 0 && !options->env)
+		r = err_no_memory(err);
+	argv[0] = (char *)target->command.path;
+	return target_as_host_failure(r);
+}

@@ -1,0 +1,216 @@
+/* perch sandbox: what can be enforced here, and a sandbox for any command. */
+#include "cli/sandbox/sandbox_commands.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/macros.h"
+#include "cli/ui/envelope.h"
+#include "cli/ui/page.h"
+#include "perch/host.h"
+#include "sandbox/sandbox.h"
+
+/* ---- check ------------------------------------------------------------------- */
+
+static const char *const policies[] = { "fledge", "tool" };
+enum { POLICIES = COUNT(policies) };
+
+struct verdict {
+	struct sandbox *sandbox;
+	struct property properties[PROPERTIES_MAX];
+	size_t count;
+	bool is_complete;
+};
+
+/* With every limit, so that each is judged. */
+static int sandbox_check_examine(perch_host *host, const char *name, struct arena *arena,
+	struct verdict *verdict, perch_err *err)
+{
+	struct sandbox_request request = { .policy_name = name };
+	struct sandbox_policy policy;
+	struct policy_widening widening;
+	if (sandbox_request_policy(&request, "", arena, &policy, &widening) != 0)
+		return err_set(err, -EIO, "the policy '%s' could not be made", name);
+	policy.limits = (struct sandbox_limits){ 1, 1, 1, 1, 1 };
+	int r = sandbox_try(host, &policy, &verdict->sandbox, err);
+	if (r < 0)
+		return r;
+	verdict->count = sandbox_report(verdict->sandbox, verdict->properties);
+	verdict->is_complete = true;
+	for (size_t i = 0; i < verdict->count; i++) {
+		const struct property *property = &verdict->properties[i];
+		verdict->is_complete &= property->layer || !property->is_asked;
+	}
+	return 0;
+}
+
+/* The column of what a property is about. */
+enum { WHAT_COLUMN = 30 };
+
+static void sandbox_check_print_property(struct page *page, const struct property *property)
+{
+	char layer[16];
+	snprintf(layer, sizeof(layer), "%-10s", property->layer ? property->layer : "-");
+	buf_append_text(&page->out, "  ");
+	page_style(page, property->layer ? STYLE_INFO : STYLE_WARN, layer);
+	buf_printf(&page->out, " %-16s ", property->name);
+	page_wrap(page, str_from(property->what), WHAT_COLUMN);
+	_cleanup_free_ char *why = str_join("not enforceable here: ", property->why, NULL);
+	if (!property->layer && why) {
+		buf_printf(&page->out, "\n%*s", WHAT_COLUMN, "");
+		page_wrap(page, str_from(why), WHAT_COLUMN);
+	}
+	buf_append_char(&page->out, '\n');
+}
+
+static int sandbox_check_print_verdict(
+	const struct cli *cli, const char *name, const struct verdict *verdict)
+{
+	struct page page;
+	page_begin(&page, cli);
+	buf_printf(&page.out, "%s\n  layers: ", name);
+	for (const char *const *layer = sandbox_layers(verdict->sandbox); *layer; layer++)
+		buf_printf(&page.out, " %s", *layer);
+	if (sandbox_no_room(verdict->sandbox))
+		buf_printf(&page.out, "\n  no namespaces: %s", sandbox_no_room(verdict->sandbox));
+	buf_append_text(&page.out, "\n\n");
+	for (size_t i = 0; i < verdict->count; i++) {
+		if (verdict->properties[i].is_asked)
+			sandbox_check_print_property(&page, &verdict->properties[i]);
+	}
+	buf_append_char(&page.out, '\n');
+	return page_end(&page);
+}
+
+static void sandbox_check_write_property(perch_json_writer *writer, const struct property *property)
+{
+	perch_json_begin_object(writer);
+	member_text(writer, "name", property->name);
+	member_text(writer, "what", property->what);
+	member_bool(writer, "asked", property->is_asked);
+	member_text(writer, "layer", property->layer);
+	member_text(writer, "why", property->why);
+	perch_json_end_object(writer);
+}
+
+static void sandbox_check_write_verdict(
+	perch_json_writer *writer, const char *name, const struct verdict *verdict)
+{
+	perch_json_begin_object(writer);
+	member_text(writer, "policy", name);
+	member_bool(writer, "complete", verdict->is_complete);
+	member_list(writer, "layers", sandbox_layers(verdict->sandbox));
+	member_text(writer, "no_namespaces", sandbox_no_room(verdict->sandbox));
+	member_array(writer, "properties");
+	for (size_t i = 0; i < verdict->count; i++)
+		sandbox_check_write_property(writer, &verdict->properties[i]);
+	perch_json_end_array(writer);
+	perch_json_end_object(writer);
+}
+
+static int sandbox_check_print_json(const struct verdict verdicts[POLICIES])
+{
+	struct envelope envelope;
+	envelope_begin(&envelope);
+	member_array(&envelope.writer, "policies");
+	for (size_t i = 0; i < POLICIES; i++)
+		sandbox_check_write_verdict(&envelope.writer, policies[i], &verdicts[i]);
+	perch_json_end_array(&envelope.writer);
+	return envelope_end(&envelope);
+}
+
+static int sandbox_check_print_verdicts(
+	const struct cli *cli, const struct verdict verdicts[POLICIES])
+{
+	if (cli->json)
+		return sandbox_check_print_json(verdicts);
+	int r = 0;
+	for (size_t i = 0; i < POLICIES && r == 0; i++)
+		r = sandbox_check_print_verdict(cli, policies[i], &verdicts[i]);
+	return r;
+}
+
+static int sandbox_check_all(struct cli *cli, perch_host *host)
+{
+	struct arena arena = { 0 };
+	struct verdict verdicts[POLICIES] = { 0 };
+	perch_err err = { 0 };
+	int r = 0;
+	bool is_complete = true;
+	for (size_t i = 0; r == 0 && i < POLICIES; i++) {
+		r = sandbox_check_examine(host, policies[i], &arena, &verdicts[i], &err);
+		is_complete &= verdicts[i].is_complete;
+	}
+	if (r < 0) {
+		cli_error(NULL, "%s", err.text);
+		r = EXIT_HOST;
+	} else {
+		r = sandbox_check_print_verdicts(cli, verdicts);
+		r = r ? r : !is_complete;
+	}
+	for (size_t i = 0; i < POLICIES; i++)
+		sandbox_close(verdicts[i].sandbox);
+	arena_free(&arena);
+	return r;
+}
+
+static int sandbox_check_run(struct cli *cli, int argc, char **argv)
+{
+	const struct option_spec options[] = { { "json", 0, OPTION_FLAG, &cli->json }, { 0 } };
+	int at = 1;
+	int r = options_parse(options, argc, argv, &at);
+	if (r)
+		return r;
+	if (at < argc)
+		return cli_usage_error("see: perch help sandbox check", "check takes no '%s'", argv[at]);
+	perch_host *host;
+	perch_err err = { 0 };
+	if (cli_make_host(NULL, NULL, &host, &err) < 0) {
+		cli_error(NULL, "%s", err.text);
+		return EXIT_HOST;
+	}
+	r = sandbox_check_all(cli, host);
+	perch_host_free(host);
+	return r;
+}
+
+/* ---- the command -------------------------------------------------------------- */
+
+static const struct command sandbox_check = {
+	.name = "check",
+	.summary = "which layer enforces what here, and what none does",
+	.help = "usage: perch sandbox check [--json]\n"
+			"\n"
+			"Shows, for plugins and for tools, which layer enforces each property, and what\n"
+			"cannot be enforced here; ends with 1 when something cannot.\n"
+			"\n"
+			"  --json   one object, for programs\n"
+			"\n"
+			"example:\n"
+			"  perch sandbox check\n",
+	.run = sandbox_check_run,
+};
+
+static const struct command *const subcommands[] = { &sandbox_check, &sandbox_run, NULL };
+
+static int sandbox_dispatch(struct cli *cli, int argc, char **argv)
+{
+	return command_dispatch(&command_sandbox, cli, argc, argv);
+}
+
+const struct command command_sandbox = {
+	.name = "sandbox",
+	.summary = "see what is enforced; run any command confined",
+	.group = GROUP_CONFINE,
+	.help = "usage: perch sandbox WORD …\n"
+			"\n"
+			"What perch runs for somebody else, it confines. The same for any command:\n"
+			"\n",
+	.example = "perch sandbox run --net none --hide ~/mail -- make test",
+	.subcommands = subcommands,
+	.run = sandbox_dispatch,
+};

@@ -1,0 +1,49 @@
+/* The parts of `perch tool add`. */
+#ifndef CLI_TOOL_TOOL_ADD_H
+#define CLI_TOOL_TOOL_ADD_H
+
+#include "cli/tool/tool_commands.h"
+#include "cli/tool/tool_source.h"
+
+struct add_words {
+	const char *source;
+	const char *name;
+	const char *binding; /* the file to write */
+	struct tool_named named;
+	struct option_list grants;
+	struct option_list args;
+	struct option_list read;
+	struct option_list write;
+	struct option_list env;
+	const char *net;
+	const char *sandbox;
+	bool yes;
+	bool pin;
+	bool ask;
+	bool replace;
+};
+
+struct adding {
+	struct tool_session *session;
+	const struct add_words *words;
+	struct tool_source source;
+	struct tool_binding *binding; /* the source's */
+	const char *name;             /* of the file */
+	const char *version;
+	const char *const *requested; /* by the bundle; once it has shaken hands, by itself */
+	const char *const *bundled;   /* what somebody was asked about before; NULL = nothing */
+};
+
+/* Tells that it is not bound, and why. Returns the exit code. */
+int add_refuse(const struct adding *adding, const perch_err *err);
+
+/* Before it is started for the first time: shows what would run and what it would see, unless
+ * that is decided, and has it decided: by --yes, --grant, or somebody at the terminal. Returns
+ * 0, an exit code, or a negative error. */
+int add_consent(struct adding *adding, perch_err *err);
+
+/* Behind the handshake: shows what is requested, unless that is decided, and has it decided.
+ * Returns 0 with the capabilities of the binding filled in, an exit code, or a negative error. */
+int add_decide(struct adding *adding, perch_err *err);
+
+#endif

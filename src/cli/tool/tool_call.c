@@ -1,0 +1,288 @@
+/* perch tool call: one call of a tool. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/file.h"
+#include "cli/tool/tool_commands.h"
+#include "data/json.h"
+#include "trace/trace.h"
+
+/* More cannot be sent in any case. */
+enum { INPUT_MAX = 4 * TOOL_FRAME_MAX };
+
+struct call_words {
+	const char *binding; /* a file */
+	const char *input;
+	struct option_list context;
+	const char *timeout;
+	const char *handshake_timeout;
+	const char *teardown_timeout;
+	bool strict;
+	bool shows_stderr;
+	bool yes;
+	const char *name; /* NULL with a file */
+	const char *tool;
+	struct tool_call_options options; /* all but binding and input */
+};
+
+static const char call_usage[] = "write: perch tool call NAME TOOL, or --binding FILE TOOL";
+
+/* ---- the input ----------------------------------------------------------- */
+
+static int tool_call_read_stdin(struct buf *out, perch_err *err)
+{
+	int r = fd_read_all(STDIN_FILENO, 0, INPUT_MAX, out);
+	if (r == -EFBIG)
+		return err_set(err, r, "the input has more than %d bytes", INPUT_MAX);
+	return r < 0 ? err_set(err, r, "cannot read the input: %s", perch_strerror(r)) : 0;
+}
+
+/* JSON, @file or - for stdin. */
+static int tool_call_read_input(const char *word, struct buf *out, perch_err *err)
+{
+	if (!word)
+		return 0;
+	if (strcmp(word, "-") == 0)
+		return tool_call_read_stdin(out, err);
+	if (word[0] == '@')
+		return file_read(word + 1, INPUT_MAX, out, err);
+	return buf_append_text(out, word) < 0 ? err_no_memory(err) : 0;
+}
+
+/* An empty file is no JSON; an input that was not given is {}. */
+static struct str tool_call_input_of(const struct call_words *words, const struct buf *input)
+{
+	if (!words->input)
+		return (struct str){ 0 };
+	return input->len ? (struct str){ input->data, input->len } : STR(" ");
+}
+
+/* ---- the context --------------------------------------------------------- */
+
+static const char *const context_names[] = { "workspace_id", "widget_id", "repo_root", "role_id",
+	"mode_id", NULL };
+
+static int tool_call_set_context(struct tool_context *context, const char *pair)
+{
+	const char **members[] = { &context->workspace_id, &context->widget_id, &context->repo_root,
+		&context->role_id, &context->mode_id };
+	struct str value = str_from(pair);
+	struct str name = str_cut(&value, '=');
+	if (!pair[name.len])
+		return cli_usage_error("write: --context workspace_id=ws-1",
+			"--context needs a name and a value, not '%s'", pair);
+	for (size_t i = 0; context_names[i]; i++) {
+		if (str_is(name, context_names[i])) {
+			*members[i] = pair + name.len + 1;
+			return 0;
+		}
+	}
+	_cleanup_free_ char *word = str_dup(name);
+	const char *near = word
+		? str_nearest(word, context_names, list_count(context_names), sizeof(context_names[0]))
+		: NULL;
+	char hint[128];
+	snprintf(hint, sizeof(hint), "did you mean: %s", near ? near : "");
+	return cli_usage_error(
+		near ? hint : "there are: workspace_id, widget_id, repo_root, role_id, mode_id",
+		"a context has no '%s'", word ? word : "");
+}
+
+static int tool_call_read_context(const struct call_words *words, struct tool_context *context)
+{
+	int r = 0;
+	for (size_t i = 0; i < words->context.count && r == 0; i++)
+		r = tool_call_set_context(context, words->context.items[i]);
+	return r;
+}
+
+/* ---- a tool that there is not ------------------------------------------- */
+
+static const char *tool_call_known_name(const void *data, size_t i)
+{
+	const struct tool_binding *binding = data;
+	return i < binding->tool_count ? binding->tools[i].name : NULL;
+}
+
+/* On stderr, below the error. */
+static void tool_call_suggest(const char *words, const char *names)
+{
+	fputs(words, stderr);
+	cli_put_text(stderr, str_from(names));
+	fputc('\n', stderr);
+}
+
+static void tool_call_suggest_tools(
+	const struct tool_binding *binding, const char *tool, struct arena *arena)
+{
+	const char *near = cli_nearest(tool, tool_call_known_name, binding);
+	const char *names = tool_known_names(binding, arena);
+	if (near)
+		tool_call_suggest("  did you mean: ", near);
+	if (names[0] && (!near || binding->tool_count > 1))
+		tool_call_suggest("  there are: ", names);
+}
+
+/* The name of a binding alone. */
+static int tool_call_ask_which_tool(const char *name)
+{
+	struct arena arena = { 0 };
+	struct tool_binding binding;
+	perch_err err = { 0 };
+	int r = tool_binding_find(name, &arena, &binding, &err);
+	const char *names = r == 0 ? tool_known_names(&binding, &arena) : "";
+	const char *hint = names[0] ? arena_join(&arena, "there are: ", names, NULL) : NULL;
+	r = r == -ENOENT ? cli_usage_error("see: perch tool list", "%s", err.text)
+					 : cli_usage_error(hint ? hint : call_usage, "call which tool of %s?", name);
+	arena_free(&arena);
+	return r;
+}
+
+/* ---- the call ------------------------------------------------------------ */
+
+static int tool_call_read_options(struct call_words *words)
+{
+	struct tool_call_options *options = &words->options;
+	*options = (struct tool_call_options){
+		.tool = words->tool,
+		.strict = words->strict,
+		.stderr_bytes = words->shows_stderr ? tool_show_stderr : NULL,
+	};
+	int r = tool_seconds("--timeout", words->timeout, &options->invocation_ns);
+	if (r == 0)
+		r = tool_seconds("--handshake-timeout", words->handshake_timeout, &options->handshake_ns);
+	if (r == 0)
+		r = tool_seconds("--teardown-timeout", words->teardown_timeout, &options->teardown_ns);
+	return r ? r : tool_call_read_context(words, &options->context);
+}
+
+static int tool_call_finish_call(struct tool_session *session, const struct call_words *words,
+	const char *approval, struct str input, const struct tool_result *result)
+{
+	const struct audit_call record = {
+		.binding = words->name ? words->name : words->binding,
+		.approval = approval,
+		.input = input,
+		.result = result,
+	};
+	tool_record(session, &record);
+	if (result->code == TOOL_OK && !session->cli->json)
+		tool_print_json(result->output.len ? result->output : STR("null"));
+	return tool_tell(session, result);
+}
+
+static int tool_call_refuse_call(struct tool_session *session, const struct call_words *words,
+	enum tool_code code, const char *stage, const perch_err *err)
+{
+	const struct tool_result result = tool_refusal(code, stage, words->tool, err);
+	return tool_call_finish_call(session, words, "none", (struct str){ 0 }, &result);
+}
+
+/* -EINVAL: what the caller wants cannot be; -EPERM: it must not be now; -ECANCELED. */
+static int tool_call_prepare_call(struct tool_session *session, const struct call_words *words,
+	struct tool_binding *binding, struct buf *input, const char **ret_approval, perch_err *err)
+{
+	int r = tool_session_binding(session, words->binding, words->name, binding, err);
+	if (r == 0)
+		r = tool_call_read_input(words->input, input, err);
+	if (r < 0)
+		return -EINVAL;
+	r = tool_approval(session->cli, binding, words->tool, words->yes, ret_approval, err);
+	if (r < 0)
+		return r == -ECANCELED ? r : -EINVAL;
+	r = audit_prepare(&session->audit, err);
+	if (r < 0)
+		err_set(err, r, "the audit log is required: %s", err->text);
+	return r < 0 ? -EPERM : 0;
+}
+
+static int tool_call_make_call(struct tool_session *session, void *data, perch_err *err)
+{
+	const struct call_words *words = data;
+	struct tool_call_options options = words->options;
+	struct tool_binding binding;
+	_cleanup_(buf_free) struct buf input = { 0 };
+	const char *approval = NULL;
+	int r = tool_call_prepare_call(session, words, &binding, &input, &approval, err);
+	if (r == -EINVAL)
+		return tool_call_refuse_call(session, words, TOOL_INVALID_REQUEST, "binding", err);
+	if (r == -ECANCELED)
+		return tool_call_refuse_call(session, words, TOOL_CANCELLED, "request", err);
+	if (r < 0)
+		return tool_call_refuse_call(session, words, TOOL_LAUNCH_FAILED, "launch", err);
+	options.binding = &binding;
+	options.input = tool_call_input_of(words, &input);
+	trace_start(session->trace, binding.name, (const char *const[]){ words->tool, NULL });
+	struct tool_call *call;
+	r = tool_session_call(session, &options, &call, err);
+	if (r < 0)
+		return r;
+	const struct tool_result *result = tool_call_result(call);
+	r = tool_call_finish_call(session, words, approval, options.input, result);
+	if (result->code == TOOL_NOT_EXPOSED && !session->cli->json)
+		tool_call_suggest_tools(&binding, words->tool, &session->arena);
+	tool_call_free(call);
+	return r;
+}
+
+static int tool_call_run_call(struct cli *cli, int argc, char **argv)
+{
+	struct call_words words = { 0 };
+	const struct option_spec specs[] = {
+		{ "binding", 0, OPTION_TEXT, &words.binding },
+		{ "input", 0, OPTION_TEXT, &words.input },
+		{ "context", 0, OPTION_LIST, &words.context },
+		{ "timeout", 0, OPTION_TEXT, &words.timeout },
+		{ "handshake-timeout", 0, OPTION_TEXT, &words.handshake_timeout },
+		{ "teardown-timeout", 0, OPTION_TEXT, &words.teardown_timeout },
+		{ "strict", 0, OPTION_FLAG, &words.strict },
+		{ "stderr", 0, OPTION_FLAG, &words.shows_stderr },
+		{ "yes", 'y', OPTION_FLAG, &words.yes },
+		TOOL_GLOBALS(cli),
+	};
+	const char *found[2];
+	int r = tool_words(specs, argc, argv, call_usage, 1, 2, found);
+	if (r == 0 && words.binding && found[1])
+		r = cli_usage_error(call_usage, "'%s' is one word too many", found[1]);
+	else if (r == 0 && !words.binding && !found[1])
+		r = tool_call_ask_which_tool(found[0]);
+	words.name = words.binding ? NULL : found[0];
+	words.tool = words.binding ? found[0] : found[1];
+	if (r == 0)
+		r = tool_call_read_options(&words);
+	if (r == 0)
+		r = tool_in_session(cli, tool_call_make_call, &words);
+	free(words.context.items);
+	return r;
+}
+
+const struct command tool_verb_call = {
+	.name = "call",
+	.summary = "call a tool; its output is printed as JSON",
+	.words = WORDS_TOOLS,
+	.help = "usage: perch tool call NAME TOOL [OPTIONS]\n"
+			"       perch tool call --binding FILE TOOL [OPTIONS]\n"
+			"\n"
+			"Starts the plugin, shakes hands, sends one request and prints the output as\n"
+			"JSON.\n"
+			"\n"
+			"  --input JSON|@FILE|-     the input ({}); - is stdin\n"
+			"  --context NAME=VALUE     workspace_id, widget_id, repo_root, role_id, mode_id\n"
+			"  --timeout SECS           of the whole call; of its parts:\n"
+			"  --handshake-timeout SECS, --teardown-timeout SECS\n"
+			"  --strict                 output behind the response is malformed_response\n"
+			"  --stderr                 show what the plugin says on stderr as it comes\n"
+			"  -y, --yes                for a tool whose binding asks before each call\n"
+			"  --json                   the whole result as one object, however it went\n"
+			"  --trace FILE             record every line\n"
+			"\n"
+			"perch help tool lists the exit codes.\n"
+			"\n"
+			"example:\n"
+			"  perch tool call acme.echo acme.say --input @question.json --timeout 2.5\n",
+	.run = tool_call_run_call,
+};

@@ -1,0 +1,86 @@
+/* perch tool: the table of its verbs, and the words behind them. */
+#include "cli/tool/tool_commands.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+int tool_words(const struct option_spec *specs, int argc, char **argv, const char *usage, int least,
+	int most, const char **words)
+{
+	struct option_list found = { 0 };
+	int r = options_parse_words(specs, argc, argv, &found);
+	int count = (int)found.count;
+	for (int i = 0; i < most; i++)
+		words[i] = i < count ? found.items[i] : NULL;
+	if (r == 0 && count > most)
+		r = cli_usage_error(usage, "'%s' is one word too many", found.items[most]);
+	else if (r == 0 && count < least)
+		r = cli_usage_error(usage, "%s what? A word is missing", argv[0]);
+	free(found.items);
+	return r;
+}
+
+int tool_seconds(const char *option, const char *text, uint64_t *ret_ns)
+{
+	*ret_ns = 0;
+	if (!text)
+		return 0;
+	char *end;
+	double seconds = strtod(text, &end); /* the command sets no locale: a '.' is a '.' */
+	if (end == text || *end || !(seconds >= 0.001 && seconds <= 86400))
+		return cli_usage_error(
+			NULL, "%s takes seconds, from 0.001 to 86400, not '%s'", option, text);
+	*ret_ns = clock_from_seconds(seconds);
+	return 0;
+}
+
+const char *tool_known_names(const struct tool_binding *binding, struct arena *arena)
+{
+	_cleanup_(buf_free) struct buf names = { 0 };
+	for (size_t i = 0; i < binding->tool_count; i++)
+		buf_printf(&names, "%s%s", i ? ", " : "", binding->tools[i].name);
+	const char *kept =
+		names.failed ? NULL : arena_dup(arena, (struct str){ names.data, names.len });
+	return kept ? kept : "";
+}
+
+/* In the order of the help. */
+static const struct command *const verbs[] = {
+	&tool_verb_add,
+	&tool_verb_list,
+	&tool_verb_show,
+	&tool_verb_check,
+	&tool_verb_call,
+	&tool_verb_serve,
+	&tool_verb_remove,
+	&tool_verb_allow,
+	&tool_verb_revoke,
+	NULL,
+};
+
+static int tool_commands_cli_tool(struct cli *cli, int argc, char **argv)
+{
+	return command_dispatch(&command_tool, cli, argc, argv);
+}
+
+const struct command command_tool = {
+	.name = "tool",
+	.summary = "bind and call tools",
+	.group = GROUP_TOOLS,
+	.help = "usage: perch tool WORD …\n"
+			"\n"
+			"A binding says what a plugin may; the plugin itself has no say in it. They lie\n"
+			"in $XDG_CONFIG_HOME/perch/tools.\n"
+			"\n"
+			"A call ends with 0 ok, 1 the plugin's own error, 2 launch_failed,\n"
+			"3 handshake_failed, 4 timeout, 5 crashed, 6 malformed_response,\n"
+			"7 tool_not_exposed, 8 protocol_version_mismatch, 9 capability_not_declared,\n"
+			"10 capability_not_allowed, 64 invalid_request, 130 cancelled.\n"
+			"\n",
+	.example = "perch tool call acme.echo acme.say --input '{\"text\":\"hi\"}'",
+	.subcommands = verbs,
+	.run = tool_commands_cli_tool,
+};

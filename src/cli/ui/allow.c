@@ -1,0 +1,356 @@
+/* allow and revoke. */
+#include "cli/ui/allow.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "cli/ui/envelope.h"
+#include "cli/ui/page.h"
+#include "cli/plugins/plugins_commands.h"
+
+struct allowing {
+	const struct allow_subject *subject;
+	struct cli *cli;
+	bool revokes;
+	struct option_list words;
+	struct option_list read, write, env, presets;
+	bool net, no_net, manifest;
+	const char *sandbox;
+	struct arena arena;
+	const char *name;
+	struct grant grant;
+	const char *approved; /* in words */
+};
+
+/* ---- what the options mean ----------------------------------------------- */
+
+static const char *allow_absolute(struct allowing *allowing, const char *path)
+{
+	char here[PATH_MAX];
+	if (path[0] == '/')
+		return path;
+	return arena_join(&allowing->arena, getcwd(here, sizeof(here)) ? here : "", "/", path, NULL);
+}
+
+/* By a link, nobody is allowed what is hidden: it could have been made by who is to be allowed. */
+static int allow_check_named(struct allowing *allowing, const char *path, perch_err *err)
+{
+	const struct policy_plugin nobody = policy_plugin_of(&allowing->arena, getenv("HOME"));
+	struct sandbox_policy policy;
+	const char *whole = allow_absolute(allowing, path);
+	if (!whole || policy_for_plugin(&allowing->arena, &nobody, &policy) < 0)
+		return err_no_memory(err);
+	return allowing->revokes ? 0 : policy_check_named(whole, policy.hide, err);
+}
+
+/* Paths are stored resolved: what a rule is made of later is what was named now. What is
+ * to be taken away may be gone. */
+static int allow_resolve_paths(struct allowing *allowing, struct option_list *list, perch_err *err)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		char resolved[PATH_MAX];
+		char shown[FILE_SHOWN_MAX];
+		int r = allow_check_named(allowing, list->items[i], err);
+		if (r < 0)
+			return r;
+		if (!realpath(list->items[i], resolved)) {
+			if (allowing->revokes && list->items[i][0] == '/')
+				continue;
+			return err_set(
+				err, -errno, "%s: %s", file_shown(list->items[i], shown), perch_strerror(-errno));
+		}
+		list->items[i] = arena_dup(&allowing->arena, str_from(resolved));
+		if (!list->items[i])
+			return err_no_memory(err);
+	}
+	return 0;
+}
+
+static int allow_check_variables(const struct option_list *list, perch_err *err)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const char *name = list->items[i];
+		bool is_name = name[0] && !isdigit((unsigned char)name[0]);
+		for (const char *c = name; *c && is_name; c++)
+			is_name = isalnum((unsigned char)*c) || *c == '_';
+		char shown[FILE_SHOWN_MAX];
+		if (!is_name)
+			return err_set(err, -EINVAL, "'%s' is no name of a variable", file_shown(name, shown));
+	}
+	return 0;
+}
+
+/* A preset that nobody knows is told now and not at the next run. */
+static int allow_check_presets(struct allowing *allowing, perch_err *err)
+{
+	const char *home = getenv("HOME");
+	struct sandbox_policy nothing = { 0 };
+	const struct policy_widening widening = { .presets = allowing->grant.widening.presets };
+	return policy_widen(&allowing->arena, home ? home : "", &widening, &nothing, err);
+}
+
+/* What was stored as a path may be a link by now: then it is what it leads to, too. */
+static bool allow_lists(const struct option_list *list, const char *item)
+{
+	char resolved[PATH_MAX];
+	const char *target = list->count && item[0] == '/' ? realpath(item, resolved) : NULL;
+	for (size_t i = 0; i < list->count; i++) {
+		if (strcmp(list->items[i], item) == 0 || (target && strcmp(list->items[i], target) == 0))
+			return true;
+	}
+	return false;
+}
+
+/* The list without what is given; then, unless it is revoked, with it. */
+static int allow_change_list(struct allowing *allowing, const char *const **list,
+	const struct option_list *given, perch_err *err)
+{
+	size_t most = given->count + 1;
+	for (const char *const *old = *list; old && *old; old++)
+		most++;
+	const char **changed = arena_alloc(&allowing->arena, most * sizeof(*changed));
+	if (!changed)
+		return err_no_memory(err);
+	size_t count = 0;
+	for (const char *const *old = *list; old && *old; old++) {
+		if (!allow_lists(given, *old))
+			changed[count++] = *old;
+	}
+	for (size_t i = 0; i < given->count && !allowing->revokes; i++)
+		changed[count++] = given->items[i];
+	changed[count] = NULL;
+	*list = changed;
+	return 0;
+}
+
+static void allow_change_net(struct allowing *allowing)
+{
+	struct policy_widening *widening = &allowing->grant.widening;
+	if (!allowing->net && !allowing->no_net)
+		return;
+	if (allowing->revokes)
+		widening->net = WIDENING_NET_KEEP;
+	else
+		widening->net = allowing->net ? WIDENING_NET_FULL : WIDENING_NET_NONE;
+}
+
+static int allow_change_grant(struct allowing *allowing, perch_err *err)
+{
+	struct policy_widening *widening = &allowing->grant.widening;
+	int r = allow_resolve_paths(allowing, &allowing->read, err);
+	if (r == 0)
+		r = allow_resolve_paths(allowing, &allowing->write, err);
+	if (r == 0)
+		r = allow_check_variables(&allowing->env, err);
+	if (r == 0)
+		r = allow_change_list(allowing, &widening->read, &allowing->read, err);
+	if (r == 0)
+		r = allow_change_list(allowing, &widening->write, &allowing->write, err);
+	if (r == 0)
+		r = allow_change_list(allowing, &widening->env, &allowing->env, err);
+	if (r == 0)
+		r = allow_change_list(allowing, &widening->presets, &allowing->presets, err);
+	if (r == 0 && !allowing->revokes)
+		r = allow_check_presets(allowing, err);
+	if (r < 0)
+		return r;
+	allow_change_net(allowing);
+	if (allowing->sandbox) {
+		bool is_off = strcmp(allowing->sandbox, "off") == 0;
+		widening->is_off = is_off && !allowing->revokes;
+		widening->is_on = !is_off && !allowing->revokes;
+	}
+	return 0;
+}
+
+static bool allow_has_options(const struct allowing *allowing)
+{
+	return allowing->read.count || allowing->write.count || allowing->env.count ||
+		allowing->presets.count || allowing->net || allowing->no_net || allowing->manifest ||
+		allowing->sandbox;
+}
+
+/* ---- telling ------------------------------------------------------------- */
+
+static const char *allow_net_word(const struct policy_widening *widening)
+{
+	static const char *const words[] = {
+		[WIDENING_NET_KEEP] = NULL,
+		[WIDENING_NET_NONE] = "none",
+		[WIDENING_NET_FULL] = "full",
+	};
+	return words[widening->net];
+}
+
+static const char *allow_sandbox_word(const struct policy_widening *widening)
+{
+	if (widening->is_off)
+		return "off";
+	return widening->is_on ? "on" : NULL;
+}
+
+static int allow_print_json(const struct allowing *allowing)
+{
+	static const char *const nothing[] = { NULL };
+	const struct policy_widening *widening = &allowing->grant.widening;
+	struct envelope envelope;
+	envelope_begin(&envelope);
+	perch_json_writer *writer = &envelope.writer;
+	member_text(writer, "action", allowing->revokes ? "revoke" : "allow");
+	member_text(writer, "name", allowing->name);
+	member_list(writer, "read", widening->read ? widening->read : nothing);
+	member_list(writer, "write", widening->write ? widening->write : nothing);
+	member_list(writer, "env", widening->env ? widening->env : nothing);
+	member_list(writer, "presets", widening->presets ? widening->presets : nothing);
+	member_text(writer, "net", allow_net_word(widening));
+	member_text(writer, "sandbox", allow_sandbox_word(widening));
+	if (allowing->approved)
+		member_text(writer, "approved", allowing->approved);
+	return envelope_end(&envelope);
+}
+
+static void allow_print_list(const char *label, const char *const *list)
+{
+	if (!list || !list[0])
+		return;
+	struct buf text = { 0 };
+	printf("  %-8s ", label);
+	cli_put_text(stdout, str_from(page_join(&text, list, "")));
+	putchar('\n');
+	buf_free(&text);
+}
+
+static int allow_print_for_people(const struct allowing *allowing)
+{
+	const struct policy_widening *widening = &allowing->grant.widening;
+	const char *net = allow_net_word(widening);
+	bool has_lists = (widening->read && widening->read[0]) ||
+		(widening->write && widening->write[0]) || (widening->env && widening->env[0]) ||
+		(widening->presets && widening->presets[0]);
+	if (allowing->approved)
+		cli_tell(stdout, "approved: %s\n", allowing->approved);
+	printf("%s ", allowing->subject->noun);
+	cli_put_text(stdout, str_from(allowing->name));
+	printf(" is allowed%s\n",
+		has_lists || net || widening->is_off || widening->is_on ? ", beyond its default:"
+																: " nothing beyond its default");
+	allow_print_list("read", widening->read);
+	allow_print_list("write", widening->write);
+	allow_print_list("env", widening->env);
+	allow_print_list("presets", widening->presets);
+	if (net)
+		printf("  %-8s %s\n", "net", net);
+	if (widening->is_off)
+		printf("  %-8s off: it runs with all your rights\n", "sandbox");
+	if (widening->is_on)
+		printf("  %-8s on, whatever its file says\n", "sandbox");
+	return 0;
+}
+
+/* ---- doing --------------------------------------------------------------- */
+
+static int allow_find(struct allowing *allowing, perch_err *err)
+{
+	const struct allow_subject *subject = allowing->subject;
+	const char *word = allowing->words.items[0];
+	allowing->name = word;
+	int r = subject->find ? subject->find(word, &allowing->arena, &allowing->name, err) : 0;
+	return r < 0
+		? r
+		: grants_read(subject->kind, allowing->name, &allowing->arena, &allowing->grant, err);
+}
+
+static int allow_apply(struct allowing *allowing, perch_err *err)
+{
+	const struct allow_subject *subject = allowing->subject;
+	int r = allow_find(allowing, err);
+	if (r < 0)
+		return r;
+	const struct grant before = allowing->grant;
+	if (allowing->revokes && !allow_has_options(allowing))
+		allowing->grant.widening = (struct policy_widening){ 0 };
+	else
+		r = allow_change_grant(allowing, err);
+	if (r == 0 && allowing->manifest)
+		r = subject->approve(
+			allowing->name, &allowing->arena, &allowing->grant, &allowing->approved, err);
+	else if (r == 0 && subject->settle)
+		r = subject->settle(allowing->name, &allowing->arena, &before, &allowing->grant, err);
+	return r < 0 ? r : grants_write(subject->kind, allowing->name, &allowing->grant, err);
+}
+
+static int allow_check(const struct allowing *allowing)
+{
+	char hint[128];
+	const char *verb = allowing->revokes ? "revoke" : "allow";
+	snprintf(hint, sizeof(hint), "see: %s %s --help", allowing->subject->command, verb);
+	if (allowing->words.count != 1)
+		return cli_usage_error(hint, "%s takes one NAME", verb);
+	if (!allowing->revokes && !allow_has_options(allowing))
+		return cli_usage_error(hint, "allow what? An option is missing");
+	if (allowing->net && allowing->no_net)
+		return cli_usage_error(hint, "--net and --no-net contradict each other");
+	if (allowing->sandbox && strcmp(allowing->sandbox, "off") != 0 &&
+		strcmp(allowing->sandbox, "on") != 0)
+		return cli_usage_error(hint, "--sandbox is on or off, not '%s'", allowing->sandbox);
+	return 0;
+}
+
+static void allow_release(struct allowing *allowing)
+{
+	free(allowing->words.items);
+	free(allowing->read.items);
+	free(allowing->write.items);
+	free(allowing->env.items);
+	free(allowing->presets.items);
+	arena_free(&allowing->arena);
+}
+
+static int allow_run(
+	struct cli *cli, const struct allow_subject *subject, bool revokes, int argc, char **argv)
+{
+	struct allowing allowing = { .subject = subject, .cli = cli, .revokes = revokes };
+	bool may_approve = !revokes && subject->approve;
+	const struct option_spec options[] = {
+		{ "read", 0, OPTION_LIST, &allowing.read },
+		{ "write", 0, OPTION_LIST, &allowing.write },
+		{ "env", 0, OPTION_LIST, &allowing.env },
+		{ "preset", 0, OPTION_LIST, &allowing.presets },
+		{ "net", 0, OPTION_FLAG, &allowing.net },
+		{ "no-net", 0, OPTION_FLAG, &allowing.no_net },
+		{ "sandbox", 0, OPTION_TEXT, &allowing.sandbox },
+		{ may_approve ? subject->approve_option : NULL, 0, OPTION_FLAG, &allowing.manifest },
+		{ 0 },
+	};
+	perch_err err = { 0 };
+	int r = plugins_options(cli, options, argc, argv, &allowing.words);
+	if (r == 0)
+		r = allow_check(&allowing);
+	if (r == 0) {
+		r = allow_apply(&allowing, &err);
+		if (r < 0) {
+			cli_error(NULL, "%s", err.text);
+			r = EXIT_FAILURE;
+		} else {
+			r = cli->json ? allow_print_json(&allowing) : allow_print_for_people(&allowing);
+		}
+	}
+	allow_release(&allowing);
+	return r;
+}
+
+int cli_allow(struct cli *cli, const struct allow_subject *subject, int argc, char **argv)
+{
+	return allow_run(cli, subject, false, argc, argv);
+}
+
+int cli_revoke(struct cli *cli, const struct allow_subject *subject, int argc, char **argv)
+{
+	return allow_run(cli, subject, true, argc, argv);
+}

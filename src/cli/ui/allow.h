@@ -1,0 +1,40 @@
+/* allow and revoke: what a user gives a plugin, a tool or an agent beyond its default,
+ * or takes from it. `perch plugins`, `perch tool` and `perch agent` each say whom they
+ * mean; the rest is the same. */
+#ifndef CLI_UI_ALLOW_H
+#define CLI_UI_ALLOW_H
+
+#include "cli/cli.h"
+#include "registry/grants.h"
+
+struct allow_subject {
+	enum grant_kind kind;
+	const char *noun;    /* "plugin" */
+	const char *command; /* "perch plugins" */
+	/* The name that the grant is recorded under, in the arena, for what the user calls it.
+	 * NULL = any word is a name. */
+	int (*find)(const char *word, struct arena *arena, const char **ret_name, perch_err *err);
+	/* The option that approves what it asks for now: "manifest". NULL = there is none. */
+	const char *approve_option;
+	/* Approves that, in *grant, and says so in *ret_words (in the arena). */
+	int (*approve)(const char *name, struct arena *arena, struct grant *grant,
+		const char **ret_words, perch_err *err);
+	/* Without the option: what is allowed or revoked is known to whoever says so. *grant is as it
+	 * will be written, `before` as it was. NULL = nothing is to be done. */
+	int (*settle)(const char *name, struct arena *arena, const struct grant *before,
+		struct grant *grant, perch_err *err);
+};
+
+/* argv[0] is "allow" or "revoke", then come NAME and options. Return an exit code. */
+int cli_allow(struct cli *cli, const struct allow_subject *subject, int argc, char **argv);
+int cli_revoke(struct cli *cli, const struct allow_subject *subject, int argc, char **argv);
+
+#define ALLOW_OPTIONS_HELP                                                             \
+	"  --read PATH     read it, also where it is hidden (again for more)\n"            \
+	"  --write PATH    write below it\n"                                               \
+	"  --env NAME      see this variable, although it looks like a secret\n"           \
+	"  --preset NAME   what a program needs: ssh, git, github, docker, aws, npm …\n" \
+	"  --net, --no-net the network, or none\n"                                         \
+	"  --sandbox off   no sandbox at all; on: always one\n"
+
+#endif

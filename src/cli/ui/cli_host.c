@@ -1,0 +1,43 @@
+/* The host that a command makes. */
+#include "cli/cli.h"
+#include "proc/host.h"
+
+perch_host_options cli_host_options(void)
+{
+	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
+	options.guard_path = cli_guard_path();
+	options.die_with_thread = true;
+	options.ignores_sigpipe = true; /* see main.c */
+	return options;
+}
+
+int cli_make_host(perch_log_fn *log, void *log_data, perch_host **ret_host, perch_err *err)
+{
+	perch_host_options options = cli_host_options();
+	options.log = log;
+	options.log_data = log_data;
+	return perch_host_new(&options, ret_host, err);
+}
+
+static void cli_host_log_warning(void *data, perch_log_level level, const char *text)
+{
+	(void)data;
+	if (level >= PERCH_LOG_WARN)
+		cli_warning(text);
+}
+
+int cli_host_new(perch_host **ret_host, perch_err *err)
+{
+	return cli_make_host(cli_host_log_warning, NULL, ret_host, err);
+}
+
+/* Where it cannot be raised, there is what there is. */
+void cli_raise_open_files(perch_host *host)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == limit.rlim_max)
+		return;
+	host->open_files = limit;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}

@@ -1,0 +1,40 @@
+/* The user's consent to what a plugin asks for: what he is shown, what he is asked,
+ * and the options that answer in advance. */
+#ifndef CLI_UI_CONSENT_H
+#define CLI_UI_CONSENT_H
+
+#include "cli/ui/console.h"
+#include "plugins/plugin_install.h"
+
+struct consent {
+	bool yes;                  /* to all it asks for */
+	bool trusts;               /* also an unverified source */
+	struct option_list grants; /* words with commas between them */
+	bool has_grants;
+	struct capabilities granted; /* of these words */
+};
+
+/* For a table of options. */
+#define CONSENT_OPTIONS(consent)                                                                   \
+	{ "yes", 'y', OPTION_FLAG, &(consent)->yes }, { "trust", 0, OPTION_FLAG, &(consent)->trusts }, \
+	{                                                                                              \
+		"grant", 0, OPTION_LIST, &(consent)->grants                                                \
+	}
+
+/* Reads the words. Returns 0, or EXIT_USAGE after having said what is wrong. */
+int consent_read(struct consent *consent);
+void consent_free(struct consent *consent);
+
+/* Shows what the plugin is and asks for, on stderr. */
+void consent_show(struct console *console, const struct candidate *candidate);
+
+/* Whether its source may ask for that: 0, or -EPERM and the reason. */
+int consent_check_trust(
+	const struct consent *consent, const struct candidate *candidate, perch_err *err);
+
+/* 1 when the user agrees, by an option or asked now with this question; fails with
+ * -ECANCELED (he does not) or -ENOTTY (nobody can be asked; err names the options). */
+int consent_get(struct console *console, const struct consent *consent, const char *question,
+	const struct manifest *manifest, perch_err *err);
+
+#endif

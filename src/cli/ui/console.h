@@ -1,0 +1,37 @@
+/* A command that works for a while and may ask: processes, the terminal, Ctrl+C. */
+#ifndef CLI_UI_CONSOLE_H
+#define CLI_UI_CONSOLE_H
+
+#include "cli/cli.h"
+#include "cli/ui/signals.h"
+#include "plugins/process.h"
+
+struct console {
+	const struct cli *cli;
+	struct workshop workshop; /* host and frontend; is_interactive: somebody can be asked */
+	struct signals signals;
+	bool has_signals;
+	int signal; /* that interrupted us, 0 = none */
+	bool is_answered;
+	bool is_cancelled;
+	bool said_yes;
+};
+
+/* The user interface is on stderr, unless the command was asked for JSON: then there
+ * is none, and nobody is asked. What programs put out goes to stderr too: stdout is
+ * the command's. */
+int console_open(struct console *console, const struct cli *cli, perch_err *err);
+void console_close(struct console *console);
+
+/* Asks; the default is no. Returns 1 or 0; -ENOTTY when nobody can be asked,
+ * -ECANCELED when the user does not want to answer. */
+int console_confirm(struct console *console, const char *message);
+
+/* Tells why it ended, behind the name of what it was about (NULL = none): a no, or no answer,
+ * stands for itself; all else is an error. */
+void console_tell_failure(const struct console *console, const char *about, const perch_err *err);
+
+/* The exit code of a failure: 130 and the like when it was interrupted. */
+int console_failure_code(const struct console *console);
+
+#endif

@@ -1,0 +1,25 @@
+/* What the user says of the sandbox of this one run, over what was granted. */
+#include "cli/ui/granted.h"
+
+#include <string.h>
+
+void granted_for_now(const struct cli *cli, struct policy_widening *widening)
+{
+	if (!cli->sandbox)
+		return;
+	widening->is_off = strcmp(cli->sandbox, "off") == 0;
+	widening->is_on = !widening->is_off;
+}
+
+int granted_agent(
+	const struct cli *cli, struct arena *arena, struct agent_profile *profile, perch_err *err)
+{
+	int r = agent_profile_grant(NULL, arena, profile, err);
+	if (r < 0)
+		return r;
+	struct policy_widening *widening = &profile->widening;
+	granted_for_now(cli, widening);
+	if (widening->is_off || widening->is_on)
+		profile->is_sandboxed = widening->is_on;
+	return 0;
+}

@@ -1,0 +1,289 @@
+/* How perch speaks to people: one voice for all commands. */
+#include <errno.h>
+#include <langinfo.h>
+#include <limits.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/macros.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "cli/cli.h"
+#include "term/text.h"
+
+enum { TEXT_SHOWN_MAX = 4096, HINT_COLUMNS = 100 };
+
+/* What we write ourselves beyond ASCII, and how else it can be written. */
+static const struct {
+	const char *utf8;
+	const char *ascii;
+} plain_words[] = {
+	{ "…", "..." },
+	{ "–", "-" },
+	{ "→", "->" },
+};
+
+/* Writes a character that is not ASCII, and returns how many bytes it has. */
+static size_t speak_put_plain(FILE *stream, struct str text)
+{
+	for (size_t i = 0; i < COUNT(plain_words); i++) {
+		struct str word = str_from(plain_words[i].utf8);
+		if (str_has_prefix(text, word)) {
+			fputs(plain_words[i].ascii, stream);
+			return word.len;
+		}
+	}
+	size_t len = 1;
+	while (len < text.len && ((unsigned char)text.data[len] & 0xC0) == 0x80)
+		len++;
+	fputc('?', stream);
+	return len;
+}
+
+/* A stream that leads there by another way (cli/ui/stderr_outlet.h) has no descriptor of its own.
+ */
+static bool speak_is_terminal(FILE *stream)
+{
+	int fd = fileno(stream);
+	return isatty(fd < 0 ? STDERR_FILENO : fd);
+}
+
+int cli_put(FILE *stream, const char *text)
+{
+	if (cli_shows_utf8(stream))
+		return fputs(text, stream) < 0;
+	struct str rest = str_from(text);
+	while (rest.len) {
+		size_t len = 1;
+		if ((unsigned char)rest.data[0] < 0x80)
+			fputc(rest.data[0], stream);
+		else
+			len = speak_put_plain(stream, rest);
+		rest = (struct str){ rest.data + len, rest.len - len };
+	}
+	return ferror(stream) != 0;
+}
+
+void cli_pass(FILE *stream, struct str text)
+{
+	_cleanup_(buf_free) struct buf seen = { 0 };
+	if (!text.len)
+		return;
+	if (!speak_is_terminal(stream))
+		fwrite(text.data, 1, text.len, stream);
+	else if (utf8_append_seen(&seen, text.data, text.len) == 0 && buf_terminate(&seen) == 0)
+		cli_put(stream, seen.data);
+}
+
+bool cli_pass_json(FILE *stream, struct str json)
+{
+	_cleanup_(buf_free) struct buf seen = { 0 };
+	if (speak_is_terminal(stream) && utf8_append_seen_json(&seen, json.data, json.len) == 0)
+		json = (struct str){ seen.data, seen.len };
+	return !json.len || fwrite(json.data, 1, json.len, stream) == json.len;
+}
+
+int cli_tell(FILE *stream, const char *format, ...)
+{
+	_cleanup_free_ char *words = NULL;
+	_cleanup_(buf_free) struct buf seen = { 0 };
+	va_list args;
+	va_start(args, format);
+	int len = vasprintf(&words, format, args);
+	va_end(args);
+	if (len < 0)
+		words = NULL;
+	if (!words || utf8_append_seen(&seen, words, (size_t)len) < 0 || buf_terminate(&seen) < 0)
+		return 1;
+	return cli_put(stream, seen.data);
+}
+
+void cli_put_text(FILE *stream, struct str text)
+{
+	const struct look look = { .utf8 = cli_shows_utf8(stream) };
+	_cleanup_(buf_free) struct buf clean = { 0 };
+	text_append(&clean, &look, text, TEXT_SHOWN_MAX);
+	if (clean.len)
+		fwrite(clean.data, 1, clean.len, stream);
+}
+
+/* What is told may hold what somebody typed, or what stood in a file: nothing of it moves
+ * the cursor. cli_put writes it in ASCII where it must. */
+static void speak_append_line(struct buf *out, const char *before, const char *text)
+{
+	buf_append_text(out, before);
+	text_append(out, &(struct look){ .utf8 = true }, str_from(text), SIZE_MAX);
+	buf_append_char(out, '\n');
+}
+
+static void speak_print_error(const char *hint, const char *format, va_list args)
+{
+	_cleanup_free_ char *words = NULL;
+	_cleanup_(buf_free) struct buf text = { 0 };
+	if (vasprintf(&words, format, args) < 0)
+		words = NULL;
+	speak_append_line(&text, "error: ", words ? words : "out of memory");
+	if (hint)
+		speak_append_line(&text, "  ", hint);
+	cli_put(stderr, buf_terminate(&text) == 0 ? text.data : "error: out of memory\n");
+}
+
+void cli_error(const char *hint, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	speak_print_error(hint, format, args);
+	va_end(args);
+}
+
+int cli_no_memory(void)
+{
+	cli_error(NULL, "out of memory");
+	return EXIT_HOST;
+}
+
+void cli_warning(const char *text)
+{
+	_cleanup_(buf_free) struct buf line = { 0 };
+	speak_append_line(&line, "warning: ", text);
+	cli_put(stderr, buf_terminate(&line) == 0 ? line.data : "warning: out of memory\n");
+}
+
+/* Up to the blank behind a comma or a semicolon, or the end. */
+static struct str speak_cut_clause(struct str *rest)
+{
+	size_t len = 1;
+	while (len < rest->len && !(rest->data[len] == ' ' && strchr(",;", rest->data[len - 1])))
+		len++;
+	struct str clause = { rest->data, len };
+	size_t used = len < rest->len ? len + 1 : len;
+	*rest = (struct str){ rest->data + used, rest->len - used };
+	return clause;
+}
+
+void cli_hint(struct str text)
+{
+	static const char head[] = "hint:";
+	size_t column = sizeof(head) - 1;
+	fputs(head, stderr);
+	for (bool is_first = true; text.len; is_first = false) {
+		struct str clause = speak_cut_clause(&text);
+		size_t width = utf8_width(clause.data, clause.len);
+		bool fits = is_first || column + 1 + width <= HINT_COLUMNS;
+		fputs(fits ? " " : "\n  ", stderr);
+		cli_put_text(stderr, clause);
+		column = width + (fits ? column + 1 : 2);
+	}
+	fputc('\n', stderr);
+}
+
+/* What to do about a call that was wrong, when nothing better is known. */
+static char usual_hint[96] = "see: perch help";
+
+void cli_speak_of(const char *command, const char *subcommand)
+{
+	snprintf(usual_hint, sizeof(usual_hint), "see: perch %s%s%s --help", command,
+		subcommand ? " " : "", subcommand ? subcommand : "");
+}
+
+int cli_usage_error(const char *hint, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	speak_print_error(hint ? hint : usual_hint, format, args);
+	va_end(args);
+	return EXIT_USAGE;
+}
+
+const char *cli_nearest(
+	const char *word, const char *(*next)(const void *data, size_t i), const void *data)
+{
+	const char *nearest = NULL;
+	unsigned best = UINT_MAX;
+	const char *candidate;
+	for (size_t i = 0; (candidate = next(data, i)) != NULL; i++) {
+		if (str_is_nearer(word, candidate, &best))
+			nearest = candidate;
+	}
+	return nearest;
+}
+
+static bool speak_is_set(const char *variable)
+{
+	const char *value = getenv(variable);
+	return value && value[0];
+}
+
+bool cli_wants_color(const struct cli *cli, FILE *stream)
+{
+	if (cli->color && strcmp(cli->color, "auto") != 0)
+		return strcmp(cli->color, "always") == 0;
+	if (speak_is_set("NO_COLOR"))
+		return false;
+	const char *force = getenv("CLICOLOR_FORCE");
+	if (force && force[0] && strcmp(force, "0") != 0)
+		return true;
+	const char *term = getenv("TERM");
+	return speak_is_terminal(stream) && !(term && strcmp(term, "dumb") == 0);
+}
+
+bool cli_forbids_asking(const struct cli *cli)
+{
+	static const char *const words[] = { "1", "true", "yes", "y", "on" };
+	const char *value = getenv("FLEDGE_NON_INTERACTIVE");
+	if (cli->non_interactive)
+		return true;
+	for (size_t i = 0; value && i < COUNT(words); i++) {
+		if (strcasecmp(value, words[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool cli_is_utf8(void)
+{
+	static int is_utf8 = -1;
+	if (is_utf8 >= 0)
+		return is_utf8;
+	setlocale(LC_CTYPE, "");
+	is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	setlocale(LC_CTYPE, "C");
+	return is_utf8;
+}
+
+bool cli_shows_utf8(FILE *stream)
+{
+	return !speak_is_terminal(stream) || cli_is_utf8();
+}
+
+int cli_print_json(struct buf *out)
+{
+	bool is_written = !out->failed && cli_pass_json(stdout, (struct str){ out->data, out->len });
+	if (out->failed)
+		cli_no_memory();
+	buf_free(out);
+	return is_written ? EXIT_SUCCESS : EXIT_HOST;
+}
+
+int cli_print(struct buf *out)
+{
+	bool is_written =
+		!out->failed && (!out->len || fwrite(out->data, 1, out->len, stdout) == out->len);
+	if (out->failed)
+		cli_no_memory();
+	buf_free(out);
+	return is_written ? EXIT_SUCCESS : EXIT_HOST;
+}
+
+int cli_check_output(int error, int code)
+{
+	if (error < 0 && error != -EPIPE)
+		cli_error(NULL, "the output could not be written: %s", perch_strerror(error));
+	return error < 0 && code == 0 ? EXIT_FAILURE : code;
+}

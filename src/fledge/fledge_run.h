@@ -1,0 +1,87 @@
+/* A run of a plugin: its process, the engine that speaks with it, what the
+ * host lends it, and the frontend that is told. */
+#ifndef FLEDGE_FLEDGE_RUN_H
+#define FLEDGE_FLEDGE_RUN_H
+
+#include "fledge/fledge_engine.h"
+#include "frontend.h"
+#include "perch/host.h"
+#include "proc/confine.h"
+#include "registry/manifest.h"
+
+struct explain_context;
+struct surroundings;
+struct trace;
+
+enum {
+	FLEDGE_LINE_LIMIT_DEFAULT = 8 * 1024 * 1024,
+	FLEDGE_WAITING_LIMIT_DEFAULT = 64 * 1024 * 1024,
+};
+#define FLEDGE_UNREAD_TIMEOUT_DEFAULT_NS (UINT64_C(60) * 1000 * 1000 * 1000)
+#define FLEDGE_PROMPT_TIMEOUT_DEFAULT_NS (UINT64_C(300) * 1000 * 1000 * 1000)
+
+struct fledge_run_options {
+	const char *command;
+	const char *path; /* what is executed; also its argv[0] */
+	const char *const *args;
+	const char *plugin_name;
+	const char *plugin_version;
+	const char *plugin_dir; /* "" = it has none */
+	struct capabilities granted;
+	const char *directory;      /* the project: an absolute path; NULL = cannot be read */
+	const char *cwd;            /* where the plugin begins; NULL = where we are */
+	const char *const *env;     /* of the plugin and its commands */
+	const char *const *own_env; /* the host's: what `metadata env` filters, and git needs */
+	/* Of `directory`, begun by whoever had something else to do meanwhile; the run's own from
+	 * its start on, also when that fails. NULL = begun by the run. */
+	struct surroundings *surroundings;
+	const struct perch_confine *confine; /* of the plugin and its commands */
+	const char *const *layers;           /* the layers in force, NULL-terminated; NULL = none */
+	/* For those who want to know why something failed in the sandbox; NULL = nobody does. */
+	const struct explain_context *explain;
+	enum fledge_asking asking;
+	const struct fledge_answer *answers;
+	size_t answer_count;
+	uint64_t prompt_timeout_ns; /* 0 = for ever */
+	size_t line_limit;
+	size_t waiting_limit; /* bytes of requests and answers that wait; 0 = the default */
+	uint64_t
+		unread_timeout_ns; /* with so much waiting, it may write without reading; 0 = the default */
+	double exec_timeout_max; /* seconds */
+	const char *shell;
+	struct frontend *frontend;
+	struct trace *trace; /* NULL = none */
+	bool reads_stderr;   /* its stderr is no longer the terminal's: it goes to the trace, */
+	void (*stderr_line)(void *data, struct str line); /* and here; may be NULL */
+	void *stderr_data;
+};
+
+struct fledge_run;
+
+/* Starts the plugin. options and what it points to must outlive the run. Fails
+ * as perch_child_start does. */
+int fledge_run_start(perch_host *host, const struct fledge_run_options *options,
+	struct fledge_run **ret_run, perch_err *err);
+
+/* The user wants it to end (SIGINT, SIGTERM): a cancel, then the ladder; again:
+ * the next step of the ladder now. */
+void fledge_run_interrupt(struct fledge_run *run, int signal);
+
+/* Ctrl+Z and back: everything the run started is stopped or continued. */
+void fledge_run_suspend(struct fledge_run *run);
+void fledge_run_resume(struct fledge_run *run, uint64_t slept_ns);
+
+/* Whether the plugin has sent a line. */
+bool fledge_run_has_spoken(const struct fledge_run *run);
+
+/* Whether the plugin runs, has sent no line yet, and is a script whose language keeps back
+ * what is printed to a pipe: PROGRAM_FLUSH_HINT is worth saying. */
+bool fledge_run_keeps_output_back(const struct fledge_run *run);
+
+/* NULL until everything is over. */
+const struct outcome *fledge_run_outcome(const struct fledge_run *run);
+
+/* Ends whatever is left of it. */
+void fledge_run_free(struct fledge_run *run);
+
+#endif

@@ -1,0 +1,50 @@
+/* What a run lends to its plugin and answers later: stored values that others
+ * may have locked, and metadata that git must be asked for. */
+#ifndef FLEDGE_RUN_SERVICES_H
+#define FLEDGE_RUN_SERVICES_H
+
+#include "base/meter.h"
+#include "base/str.h"
+#include "fledge/context.h"
+#include "perch/host.h"
+
+struct run_services;
+struct surroundings;
+
+struct run_services_options {
+	perch_host *host;
+	const char *plugin_dir;
+	const char *directory; /* of the project; NULL = none */
+	const char *const *own_env;
+	const char *const *git_env;
+	const struct git_context *git;
+	struct surroundings *surroundings; /* whose git is asked */
+	struct meter *meter; /* counts requests that wait, and what git has printed for them; or NULL */
+	/* The result of a request; valid during the call. */
+	void (*done)(void *data, uint64_t ticket, struct str json);
+	void (*warn)(void *data, const char *text);
+	/* All that was stored is on disk, or was given up. May be NULL. */
+	void (*settled)(void *data);
+	void *data;
+};
+
+/* options and what it points to must outlive it. -ENOMEM. */
+int run_services_new(const struct run_services_options *options, struct run_services **ret_lending);
+void run_services_free(struct run_services *run_services);
+
+/* Each is answered through `done`, at once or later; 0 or -ENOMEM. A ticket of
+ * 0 gets no answer. */
+int run_services_store(
+	struct run_services *run_services, uint64_t ticket, struct str key, struct str value);
+int run_services_load(struct run_services *run_services, uint64_t ticket, struct str key);
+int run_services_metadata(
+	struct run_services *run_services, uint64_t ticket, const struct str *keys, size_t count);
+
+/* No result is wanted any more. What is to be stored is stored all the same. */
+void run_services_drop(struct run_services *run_services);
+
+/* Whether something that was stored is not on disk yet. It will be, from the
+ * loop, or be given up with a warning. */
+bool run_services_is_busy(const struct run_services *run_services);
+
+#endif

@@ -1,0 +1,59 @@
+/* What the parts of include/perch/fledge.h know of each other. */
+#ifndef PLUGINS_FLEDGE_API_PARTS_H
+#define PLUGINS_FLEDGE_API_PARTS_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/macros.h"
+#include "perch/fledge.h"
+#include "plugins/plugin_target.h"
+#include "proc/timers.h"
+
+/* The open question and the answer to it, which waits for the loop: it may be given
+ * in the middle of being asked. */
+struct asked {
+	const struct question *open; /* NULL = there is none */
+	perch_question told;
+	struct arena arena; /* of what is told */
+	bool is_answered;
+	struct answer answer;
+	struct buf text;
+	size_t *chosen;
+	struct timer delivery;
+};
+
+/* So does a cancel: the engine must be in the middle of nothing. */
+struct cancelling {
+	int signal;
+	unsigned times;
+	struct timer timer;
+};
+
+struct perch_fledge_run {
+	struct frontend frontend;
+	perch_host *host;
+	perch_fledge_events events;
+	void *data;
+	struct arena arena;
+	struct plugin_target target;
+	struct fledge_run_options options;
+	struct trace *trace;
+	struct fledge_run *run;
+	struct asked asked;
+	struct cancelling cancelling;
+	struct buf texts[3]; /* with a NUL: for one call */
+};
+
+/* ---- api_ask.c ---------------------------------------------------------------- */
+
+#define FLEDGE_RUN_OF(pointer, member) container_of(pointer, perch_fledge_run, member)
+
+/* For the frontend's table. */
+void asked_begin(struct frontend *frontend, const struct question *question);
+void asked_withdraw(struct frontend *frontend);
+
+/* Must come first; -ENOMEM. */
+int asked_init(perch_fledge_run *run);
+void asked_free(perch_fledge_run *run);
+
+#endif

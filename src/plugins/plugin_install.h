@@ -1,0 +1,60 @@
+/* Installing a plugin, in two halves: first everything is fetched into a staging
+ * directory and looked at, so that the user can be shown what he is asked for; then,
+ * with his consent, it is built and put into its place. A failure at any point
+ * leaves things as they were. */
+#ifndef PLUGINS_PLUGIN_INSTALL_H
+#define PLUGINS_PLUGIN_INSTALL_H
+
+#include "plugins/process.h"
+#include "plugins/source.h"
+#include "plugins/stage.h"
+#include "plugins/trust.h"
+
+struct install_options {
+	const char *source; /* as the user writes it */
+	bool copies;        /* a path: a snapshot, not a link */
+	uint64_t copy_max;  /* bytes of it; 0 = as copy.h has it */
+	bool force;         /* what is there may be replaced */
+	bool skips_build;
+	/* An update: the source of the registry is taken as it is, and fetched. */
+	const struct registry_entry *updates;
+	const char *ref; /* of an update */
+};
+
+/* What would be installed. Everything lives in its arena. */
+struct candidate {
+	struct arena arena;
+	struct workshop *workshop;
+	struct install_options options;
+	struct registry registry; /* as it was when it was looked at */
+	struct plugin_source source;
+	enum trust_tier tier;
+	struct stage stage;
+	const char *directory; /* where its files are now */
+	bool is_live;          /* a link to the user's own directory */
+	const char *commit;    /* "" = no repository */
+	struct manifest manifest;
+	struct grant grant; /* what is recorded for its name now */
+	const char *build;  /* "" = nothing to build */
+	const char *why;    /* "build hook", or the file that suggests it */
+	const char *log;    /* of a build that failed; "" = none */
+};
+
+/* Whether it asks for what an unverified source should not have: the words for it, or
+ * NULL. */
+const char *candidate_risk(const struct candidate *candidate);
+
+/* Fetches and looks, with an arena that becomes the candidate's. Nothing of the plugin has
+ * run then. candidate_free is to be called in any case. */
+int candidate_open(struct workshop *workshop, const struct install_options *options,
+	struct arena arena, struct candidate *candidate, perch_err *err);
+
+/* Takes what is left away. */
+void candidate_free(struct candidate *candidate);
+
+/* Builds it, puts it into its place and runs its post_install hook. *ret_entry, in
+ * the arena, is what was registered. */
+int candidate_install(struct candidate *candidate, const struct capabilities *granted,
+	struct registry_entry *ret_entry, perch_err *err);
+
+#endif

@@ -1,0 +1,57 @@
+/* What a run is of: a command, the plugin it belongs to, and what that may. */
+#ifndef PLUGINS_PLUGIN_TARGET_H
+#define PLUGINS_PLUGIN_TARGET_H
+
+#include "fledge/fledge_run.h"
+#include "plugins/plugin_confinement.h"
+#include "registry/grants.h"
+#include "registry/registry.h"
+
+/* In the order in which it is found out. Everything but the sandbox lives in the
+ * arena of whoever finds it. */
+struct plugin_target {
+	struct registry registry; /* of a plugin that is not installed: config alone */
+	struct registry_command command;
+	struct manifest manifest;
+	struct grant grant; /* what its user allowed it, and what was approved */
+	bool is_protocol;
+	struct capabilities force; /* what it may */
+	const char *cache;         /* NULL = none */
+	struct sandbox *sandbox;   /* NULL = none; to be closed by plugin_target_close */
+	const char *note;          /* what the user should know of the sandbox; NULL = nothing */
+};
+
+/* Fills in manifest, grant, is_protocol and force, once registry and command are
+ * known. A command that nobody owns, or whose plugin has no manifest, is legacy. Fails
+ * as manifest_read and grants_read do, and with -EPERM: a manifest that asks for more
+ * than was approved. */
+int plugin_target_inspect(struct plugin_target *target, struct arena *arena, perch_err *err);
+
+/* The same for the plugin in a directory, whether it is installed or not: of what its
+ * user allows a plugin of that name nothing counts. -ENOENT when its manifest does not
+ * have the command. */
+int plugin_target_at(const char *directory, const char *command, const struct capabilities *granted,
+	struct arena *arena, struct plugin_target *target, perch_err *err);
+
+/* A legacy plugin is confined only when its user says so. */
+bool plugin_target_is_confined(const struct plugin_target *target);
+
+/* What it is confined to; project "" = there is none. */
+struct confinement plugin_target_confinement(
+	const struct plugin_target *target, const char *project);
+
+/* Fills in sandbox and note. Fails as confinement_open does. */
+int plugin_target_confine(struct plugin_target *target, perch_host *host,
+	const struct confinement *confinement, struct arena *arena, perch_err *err);
+
+/* The environment of the plugin: a legacy one without a sandbox gets ours as it is, but for
+ * what says whose it is. NULL without memory. */
+const char *const *plugin_target_environment(
+	const struct plugin_target *target, bool asks, struct arena *arena);
+
+/* Fills in what the target says of a run; the target must outlive that. */
+void plugin_target_describe(const struct plugin_target *target, struct fledge_run_options *options);
+
+void plugin_target_close(struct plugin_target *target);
+
+#endif

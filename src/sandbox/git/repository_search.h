@@ -1,0 +1,36 @@
+/* A walk through directories that somebody else has filled: what is near comes first, links are
+ * not followed, and it ends when so many directories, or so many names, were looked at. */
+#ifndef SANDBOX_GIT_REPOSITORY_SEARCH_H
+#define SANDBOX_GIT_REPOSITORY_SEARCH_H
+
+#include <stdbool.h>
+
+/* How much may still be looked at; of several walks together, if they share it. */
+struct search_budget {
+	unsigned directories;
+	unsigned names;
+	bool is_cut; /* something was left out: there was too much, too deep, or ours and not to be read
+				  */
+};
+
+/* Of the names in a directory, those by which git would know it. */
+enum search_names {
+	SEARCH_DOT_GIT = 1,
+	SEARCH_HEAD = 2,
+	SEARCH_OBJECTS = 4,
+	SEARCH_REFS = 8,
+	SEARCH_COMMONDIR = 16,
+};
+
+/* Called for each directory. Returns 1 to go on with what it holds (but never with its .git), 0 to
+ * stay out, or a negative errno, which ends the walk. */
+typedef int search_fn(void *data, const char *path, unsigned names);
+
+/* Goes through the directory (absolute, without links) and what is below it. What cannot be
+ * opened is passed over. Fails with -ENOMEM, -EMFILE, -ENFILE and with what `look` fails with. */
+int search_run(struct search_budget *budget, const char *root, search_fn *look, void *data);
+
+/* Whether git would take a directory with these names for one of its own. */
+bool search_is_git(unsigned names);
+
+#endif

@@ -1,0 +1,57 @@
+/* A small assembler for seccomp filters: a program in classic BPF that is
+ * written from front to back. A failed addition is remembered. */
+#ifndef SANDBOX_LAYERS_BPF_H
+#define SANDBOX_LAYERS_BPF_H
+
+#include <linux/filter.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* `{0}` is an empty program; code is freed by the owner. */
+struct bpf {
+	struct sock_filter *code;
+	size_t count;
+	size_t cap;
+	bool failed; /* no memory, or too long */
+};
+
+/* What the filter says about a call. */
+void bpf_allow(struct bpf *bpf);
+void bpf_fail_with(struct bpf *bpf, unsigned error);
+void bpf_kill(struct bpf *bpf);
+
+/* What the next questions are about: the number of the call, the architecture
+ * it was made for, the lower half of an argument (of what is an int or unsigned
+ * in the kernel, the upper one does not count). */
+void bpf_load_number(struct bpf *bpf);
+void bpf_load_architecture(struct bpf *bpf);
+void bpf_load_argument(struct bpf *bpf, unsigned index);
+void bpf_load_upper_half(struct bpf *bpf, unsigned index);
+void bpf_mask(struct bpf *bpf, uint32_t mask);
+
+/* A question whose answer decides about the instructions up to its end:
+ *     size_t question = bpf_if_equal(bpf, 5);
+ *     bpf_allow(bpf);
+ *     bpf_end_if(bpf, question);                                             */
+size_t bpf_if_equal(struct bpf *bpf, uint32_t value);
+size_t bpf_if_at_least(struct bpf *bpf, uint32_t value);
+size_t bpf_if_any_bit(struct bpf *bpf, uint32_t bits);
+void bpf_end_if(struct bpf *bpf, size_t question);
+
+/* A jump over what follows, to be ended by bpf_end_if too: as far as one likes; a question
+ * can decide about 255 instructions. */
+size_t bpf_skip(struct bpf *bpf);
+
+/* What is loaded lies in one of these: from `first` up to the first of the next one. The
+ * first of all begins at 0. */
+struct bpf_span {
+	uint32_t first;
+	uint32_t entry; /* the instruction it leads to, counted from behind bpf_choose */
+};
+
+/* Goes on at the entry of the span that what is loaded lies in: each entry is one instruction
+ * of a table, which the caller writes next. */
+void bpf_choose(struct bpf *bpf, const struct bpf_span *spans, size_t count);
+
+#endif

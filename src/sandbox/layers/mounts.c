@@ -1,0 +1,189 @@
+/* What a room's mounts have to be for a view. */
+#include "sandbox/layers/mounts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/vec.h"
+
+bool mounts_makes_read_only(const struct view *view)
+{
+	const struct view_entry *root = view_find(view, "");
+	return !root || root->access != ACCESS_WRITE;
+}
+
+/* `fd`: of what the path was looked up as; 0 = it is not held to that. */
+static int mounts_add(struct mounts *mounts, enum room_mount_kind kind, const char *path, int fd)
+{
+	if (fd < 0)
+		return fd;
+	struct room_mount *items =
+		vec_grow(mounts->items, &mounts->cap, mounts->count + 1, sizeof(*items));
+	if (!items || !path)
+		return -ENOMEM;
+	mounts->items = items;
+	mounts->items[mounts->count++] =
+		(struct room_mount){ .kind = kind, .path = path[0] ? path : "/", .looked_up = fd };
+	return 0;
+}
+
+static bool mounts_is_covered(const struct view_entry *entry)
+{
+	return entry && entry->access == ACCESS_NONE;
+}
+
+/* ---- what is protected ------------------------------------------------------ */
+
+/* The nearest writable entry that holds the path. */
+static const struct view_entry *mounts_writable_holder(const struct view *view, const char *path)
+{
+	for (size_t i = view->count; i-- > 0;) {
+		const struct view_entry *entry = &view->entries[i];
+		if (view_is_inside(path, entry->path))
+			return entry->access == ACCESS_WRITE ? entry : NULL;
+	}
+	return NULL;
+}
+
+static bool mounts_is_mounted(const struct mounts *mounts, const char *path)
+{
+	for (size_t i = 0; i < mounts->count; i++) {
+		if (strcmp(mounts->items[i].path, path) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A mount point cannot be renamed. Without this, `mv .git elsewhere` would make
+ * room for a .git of another's making, protected hooks or not; and what holds something hidden for
+ * another that is not. */
+static int mounts_pin_holders(
+	struct mounts *mounts, struct view *view, const char *path, const char *writable)
+{
+	int r = 0;
+	size_t len = strlen(path);
+	while (r == 0) {
+		while (len > 0 && path[--len] != '/')
+			;
+		if (len <= strlen(writable))
+			break;
+		const char *holder = arena_dup(&view->arena, (struct str){ path, len });
+		if (!holder)
+			return -ENOMEM;
+		if (!mounts_is_mounted(mounts, holder))
+			r = mounts_add(mounts, ROOM_REVEAL, holder, view_hold(view, holder));
+	}
+	return r;
+}
+
+static int mounts_add_protected_path(
+	struct mounts *mounts, struct view *view, const char *path, int fd)
+{
+	const struct view_entry *holder = mounts_writable_holder(view, path);
+	if (!holder || fd < 0)
+		return holder ? fd : 0;
+	int r = mounts_pin_holders(mounts, view, path, holder->path);
+	return r < 0 ? r : mounts_add(mounts, ROOM_READ_ONLY, path, fd);
+}
+
+/* Also every link on the way: else another could take its place. */
+static int mounts_add_protected(struct mounts *mounts, struct view *view, const char *given)
+{
+	const char *path = NULL;
+	int fd = view_hold_target(view, given, &path);
+	if (fd < 0)
+		return fd == -ENOENT ? 0 : fd;
+	int r = mounts_add_protected_path(mounts, view, path, fd);
+	for (size_t i = 0; r == 0 && i < view->met.count; i++) {
+		const char *link = view->met.items[i];
+		if (!mounts_is_mounted(mounts, link) && mounts_writable_holder(view, link))
+			r = mounts_add_protected_path(mounts, view, link, view_hold(view, link));
+	}
+	return r;
+}
+
+/* A link that is there no more, or is in something that cannot be seen, is no loss. */
+static int mounts_add_link(struct mounts *mounts, struct view *view, const char *path)
+{
+	int fd = view_hold(view, path);
+	bool is_no_loss = fd == -ESTALE || fd == -EACCES;
+	return is_no_loss ? 0 : mounts_add(mounts, ROOM_REVEAL, path, fd);
+}
+
+/* Whoever could replace a link on the way to what is hidden would decide what is found there
+ * from then on. */
+static int mounts_add_hidden_links(struct mounts *mounts, struct view *view)
+{
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < view->link_count; i++) {
+		const char *path = view->links[i].path;
+		if (view->links[i].access == ACCESS_NONE && mounts_writable_holder(view, path))
+			r = mounts_add_protected_path(mounts, view, path, view_hold(view, path));
+	}
+	return r;
+}
+
+/* ---- all of it --------------------------------------------------------------- */
+
+static int mounts_add_entry(
+	struct mounts *mounts, struct view *view, size_t i, const char *const *replaced)
+{
+	const struct view_entry *entry = &view->entries[i];
+	const struct view_entry *holder = view_holder(view, entry);
+	bool is_under_cover = mounts_is_covered(holder);
+	bool becomes_writable = entry->access == ACCESS_WRITE &&
+		!(holder && holder->access == ACCESS_WRITE) && entry->path[0];
+	if (list_has(replaced, entry->path) && entry->fd >= 0) {
+		int r = is_under_cover ? mounts_add(mounts, ROOM_REVEAL, entry->path, entry->fd) : 0;
+		return r < 0 ? r : mounts_add(mounts, ROOM_TMP, entry->path, entry->fd);
+	}
+	if (entry->access != ACCESS_NONE) {
+		int r = is_under_cover || becomes_writable
+			? mounts_add(mounts, ROOM_REVEAL, entry->path, entry->fd)
+			: 0;
+		/* What lies in a writable /tmp is writable to Landlock. */
+		bool is_read = is_under_cover && entry->access == ACCESS_READ;
+		return r < 0 || !is_read ? r : mounts_add(mounts, ROOM_READ_ONLY, entry->path, entry->fd);
+	}
+	if (is_under_cover || entry->fd < 0)
+		return 0;
+	int r = holder && holder->access == ACCESS_WRITE
+		? mounts_pin_holders(mounts, view, entry->path, holder->path)
+		: 0;
+	return r < 0 ? r : mounts_add(mounts, ROOM_HIDE, entry->path, entry->fd);
+}
+
+/* What holds comes before what it holds, as paths do that begin alike; of the
+ * same path, what is revealed before what is read-only. */
+static int mounts_compare(const void *a, const void *b)
+{
+	const struct room_mount *left = a;
+	const struct room_mount *right = b;
+	int order = strcmp(left->path, right->path);
+	return order ? order : (int)left->kind - (int)right->kind;
+}
+
+int mounts_make(struct view *view, const char *const *replaced, const char *const *links,
+	const char *const *protect, struct mounts *ret_mounts)
+{
+	struct mounts mounts = { 0 };
+	int r = mounts_makes_read_only(view) ? mounts_add(&mounts, ROOM_READ_ONLY, "/", 0) : 0;
+	for (size_t i = 0; r == 0 && i < view->count; i++)
+		r = mounts_add_entry(&mounts, view, i, replaced);
+	if (r == 0)
+		r = mounts_add_hidden_links(&mounts, view);
+	for (; r == 0 && *links; links++)
+		r = mounts_add_link(&mounts, view, *links);
+	for (; r == 0 && protect && *protect; protect++)
+		r = mounts_add_protected(&mounts, view, *protect);
+	if (r < 0) {
+		free(mounts.items);
+		return r;
+	}
+	if (mounts.count)
+		qsort(mounts.items, mounts.count, sizeof(*mounts.items), mounts_compare);
+	*ret_mounts = mounts;
+	return 0;
+}

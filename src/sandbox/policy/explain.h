@@ -1,0 +1,30 @@
+/* Why something failed in a sandbox, as far as what it said tells. */
+#ifndef SANDBOX_POLICY_EXPLAIN_H
+#define SANDBOX_POLICY_EXPLAIN_H
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "sandbox/policy/policy.h"
+
+struct explain_context {
+	const struct sandbox_policy *policy;
+	const char *policy_name; /* "fledge", "tool" */
+	/* What stands before the option that widens it: "perch plugins allow deploy ";
+	 * "" = the option alone. */
+	const char *widen_by;
+};
+
+/* Looks through the end of what a failed program wrote to stderr. When it names
+ * a file or a thing that the policy denies, appends one line without newline: which
+ * policy was in force, and which option would allow it. Returns whether it did. */
+bool explain_failure(const struct explain_context *context, struct str said, struct buf *out);
+
+/* The same for a program by its name, when what it said was not seen: one that
+ * makes a sandbox of its own. */
+bool explain_nested(const struct explain_context *context, const char *program, struct buf *out);
+
+/* The same for one that failed, whatever it said (may be empty, when that was not seen): at
+ * least what was in force, and what there is to widen it. */
+void explain_end(const struct explain_context *context, struct str said, struct buf *out);
+
+#endif

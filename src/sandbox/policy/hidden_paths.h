@@ -1,0 +1,65 @@
+/* What no sandboxed process sees unless the user says so: where secrets are kept, and the
+ * sockets through which another program would act for it. hidden_table.c is the list. */
+#ifndef SANDBOX_POLICY_HIDDEN_PATHS_H
+#define SANDBOX_POLICY_HIDDEN_PATHS_H
+
+#include "base/str.h"
+#include "sandbox/policy/path_list.h"
+
+/* One place where a secret is kept. */
+struct hidden_path {
+	/* Below the home directory; what is below .config, .local/share, .local/state and .cache is
+	 * also looked for where the XDG variables lead. NULL = it is only where the variable says. */
+	const char *place;
+	const char *variable; /* names another place for it; NULL = none does */
+	const char *below;    /* what of that other place is it; NULL = the place itself */
+	const char *preset;   /* shows it; NULL = only `--read` does */
+	bool is_list;         /* the variable names several, as PATH does */
+};
+
+extern const struct hidden_path hidden_table[];
+extern const size_t hidden_table_count;
+
+/* Adds where secrets are kept below the home directory ("" = there is none) and that of the
+ * account, and what a process of root could read of the system's. Of homes that can be listed,
+ * only what is there: one listing tells that of all. */
+void hidden_paths_add(struct path_list *hide, const char *home);
+
+/* Adds where variables have moved them: anywhere, as into a project. */
+void hidden_paths_add_moved(struct path_list *hide, const char *home);
+
+/* Whether the directory, by its name, holds one of the places, whether that is there or not. */
+bool hidden_paths_lie_in(const char *directory, const char *home);
+
+/* Adds the places that a preset shows, as they are named: some may not be there. */
+void hidden_paths_of_preset(struct path_list *read, const char *home, const char *preset);
+
+/* Whether the variable says where something is that the preset shows. */
+bool hidden_paths_need_variable(const char *preset, struct str variable);
+
+/* ---- hidden_sockets.c -------------------------------------------------------------- */
+
+/* Adds the system's sockets, and those that variables name, of those who would act for it: the
+ * service manager, the buses, container engines, terminal multiplexers, the display, key agents. */
+void hidden_sockets_add(struct path_list *hide);
+
+/* Adds the path of the socket that a variable such as SSH_AUTH_SOCK names. */
+void hidden_sockets_add_agent(struct path_list *paths, const char *variable);
+
+/* ---- hidden_names.c ---------------------------------------------------------------- */
+
+/* The names that begin with a dot in a directory, or all of them. */
+struct hidden_names {
+	char *text; /* one behind the other, each with its NUL */
+	size_t len;
+	bool is_known; /* else: it could not be listed, and everything may be there */
+};
+
+void hidden_names_read(struct hidden_names *names, const char *directory, bool has_dots_only);
+
+/* Whether the first part of the path may be there, in whatever case its letters are. */
+bool hidden_names_may_have(const struct hidden_names *names, const char *path);
+
+void hidden_names_free(struct hidden_names *names);
+
+#endif

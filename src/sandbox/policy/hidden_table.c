@@ -1,0 +1,115 @@
+/* Where programs keep secrets, and sockets that act for their user: in a home directory, and
+ * where that has been moved.
+ * A new place is one line here; a test walks all of them. */
+#include "base/macros.h"
+#include "sandbox/policy/hidden_paths.h"
+
+/* clang-format off */
+const struct hidden_path hidden_table[] = {
+	/* keys, and what logs in */
+	{ .place = ".ssh", .preset = "ssh" },
+	{ .place = ".gnupg", .variable = "GNUPGHOME", .preset = "gpg" },
+	{ .place = ".netrc", .variable = "NETRC", .preset = "git" },
+	{ .place = ".git-credentials", .preset = "git" },
+	{ .place = ".config/git/credentials", .preset = "git" },
+	{ .place = ".config/gh", .variable = "GH_CONFIG_DIR", .preset = "github" },
+	{ .place = ".config/hub", .variable = "HUB_CONFIG", .preset = "github" },
+	{ .place = ".config/glab-cli", .variable = "GLAB_CONFIG_DIR", .preset = "gitlab" },
+	{ .place = ".subversion/auth" },
+	/* clouds */
+	{ .place = ".aws", .preset = "aws" },
+	{ .variable = "AWS_SHARED_CREDENTIALS_FILE", .preset = "aws" },
+	{ .variable = "AWS_CONFIG_FILE", .preset = "aws" },
+	{ .variable = "AWS_WEB_IDENTITY_TOKEN_FILE", .preset = "aws" },
+	{ .place = ".boto", .variable = "BOTO_CONFIG", .preset = "aws" },
+	{ .place = ".s3cfg" },
+	{ .place = ".azure", .variable = "AZURE_CONFIG_DIR", .preset = "azure" },
+	{ .place = ".config/gcloud", .variable = "CLOUDSDK_CONFIG", .preset = "gcloud" },
+	{ .variable = "GOOGLE_APPLICATION_CREDENTIALS", .preset = "gcloud" },
+	{ .place = ".oci", .variable = "OCI_CLI_CONFIG_FILE" },
+	{ .place = ".databrickscfg", .variable = "DATABRICKS_CONFIG_FILE" },
+	{ .place = ".config/heroku" },
+	{ .place = ".config/doctl" },
+	{ .place = ".fly", .variable = "FLY_CONFIG_DIR" },
+	{ .place = ".config/rclone", .variable = "RCLONE_CONFIG" },
+	/* containers and machines */
+	{ .place = ".kube", .variable = "KUBECONFIG", .preset = "kube", .is_list = true },
+	{ .place = ".docker/config.json", .variable = "DOCKER_CONFIG", .below = "config.json",
+		.preset = "docker" },
+	{ .place = ".config/containers/auth.json", .variable = "REGISTRY_AUTH_FILE",
+		.preset = "docker" },
+	{ .place = ".terraform.d/credentials.tfrc.json" },
+	{ .place = ".terraformrc", .variable = "TF_CLI_CONFIG_FILE" },
+	{ .place = ".vault-token" },
+	{ .place = ".config/sops", .variable = "SOPS_AGE_KEY_FILE" },
+	/* package managers */
+	{ .place = ".npmrc", .variable = "NPM_CONFIG_USERCONFIG", .preset = "npm" },
+	{ .variable = "npm_config_userconfig", .preset = "npm" },
+	{ .place = ".pypirc", .preset = "pip" },
+	{ .place = ".config/pip/pip.conf", .variable = "PIP_CONFIG_FILE", .preset = "pip" },
+	{ .place = ".pip/pip.conf", .preset = "pip" },
+	{ .place = ".cargo/credentials.toml", .variable = "CARGO_HOME", .below = "credentials.toml",
+		.preset = "cargo" },
+	{ .place = ".cargo/credentials", .variable = "CARGO_HOME", .below = "credentials",
+		.preset = "cargo" },
+	{ .place = ".gem/credentials" },
+	{ .place = ".m2/settings.xml" },
+	/* databases */
+	{ .place = ".pgpass", .variable = "PGPASSFILE", .preset = "postgres" },
+	{ .place = ".my.cnf", .preset = "mysql" },
+	{ .place = ".mylogin.cnf", .variable = "MYSQL_TEST_LOGIN_FILE", .preset = "mysql" },
+	/* password managers and keyrings */
+	{ .place = ".password-store", .variable = "PASSWORD_STORE_DIR" },
+	{ .place = ".config/op", .variable = "OP_CONFIG_DIR" },
+	{ .place = ".local/share/keyrings" },
+	{ .place = ".local/share/kwalletd" },
+	/* browsers and mail */
+	{ .place = ".mozilla" },
+	{ .place = ".thunderbird" },
+	{ .place = ".config/google-chrome" },
+	{ .place = ".config/chromium" },
+	{ .place = ".config/BraveSoftware" },
+	{ .place = ".config/microsoft-edge" },
+	{ .place = ".config/vivaldi" },
+	/* agents, and hosts of plugins */
+	{ .place = ".claude/.credentials.json", .variable = "CLAUDE_CONFIG_DIR",
+		.below = ".credentials.json", .preset = "claude" },
+	{ .place = ".claude.json", .variable = "CLAUDE_CONFIG_DIR", .below = ".claude.json",
+		.preset = "claude" },
+	{ .place = ".codex/auth.json", .variable = "CODEX_HOME", .below = "auth.json",
+		.preset = "codex" },
+	{ .place = ".gemini/oauth_creds.json", .preset = "gemini" },
+	{ .place = ".gemini/.env", .preset = "gemini" },
+	{ .place = ".gemini/mcp-oauth-tokens.json", .preset = "gemini" },
+	{ .place = ".config/github-copilot", .preset = "copilot" },
+	{ .variable = "FLEDGE_CONFIG_DIR" },
+	/* sockets in a home */
+	{ .place = ".docker/run", .preset = "docker" },
+	{ .place = ".docker/desktop", .preset = "docker" },
+	{ .place = ".colima" },
+	{ .place = ".lima" },
+	{ .place = ".orbstack/run" },
+	{ .place = ".rd/docker.sock" },
+	{ .place = ".1password" },
+	{ .place = ".bitwarden-ssh-agent.sock" },
+	{ .place = ".screen" },
+	/* what was typed */
+	{ .place = ".bash_history", .variable = "HISTFILE" },
+	{ .place = ".zsh_history" },
+	{ .place = ".zhistory" },
+	{ .place = ".sh_history" },
+	{ .place = ".ash_history" },
+	{ .place = ".ksh_history" },
+	{ .place = ".local/share/fish/fish_history" },
+	{ .place = ".psql_history", .variable = "PSQL_HISTORY" },
+	{ .place = ".python_history", .variable = "PYTHON_HISTORY" },
+	{ .place = ".node_repl_history", .variable = "NODE_REPL_HISTORY" },
+	{ .place = ".sqlite_history", .variable = "SQLITE_HISTORY" },
+	{ .place = ".mysql_history", .variable = "MYSQL_HISTFILE" },
+	{ .place = ".rediscli_history", .variable = "REDISCLI_HISTFILE" },
+	{ .place = ".dbshell" },
+	{ .place = ".lesshst", .variable = "LESSHISTFILE" },
+};
+/* clang-format on */
+
+const size_t hidden_table_count = COUNT(hidden_table);

@@ -1,0 +1,143 @@
+/* Places, and whether a directory holds one of them or lies in one. */
+#include "sandbox/policy/place.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fd.h"
+#include "base/vec.h"
+#include "sandbox/layers/open_path.h"
+#include "sandbox/policy/way.h"
+
+/* ---- devices and inodes ------------------------------------------------------- */
+
+static bool place_has_id(const struct place_ids *ids, struct place_id id)
+{
+	for (size_t i = 0; i < ids->count; i++) {
+		if (ids->items[i].device == id.device && ids->items[i].inode == id.inode)
+			return true;
+	}
+	return false;
+}
+
+static void place_add_id(struct places *places, struct place_ids *ids, struct place_id id)
+{
+	struct place_id *items = vec_grow(ids->items, &ids->cap, ids->count + 1, sizeof(*items));
+	places->failed |= !items;
+	if (!items)
+		return;
+	ids->items = items;
+	items[ids->count++] = id;
+}
+
+/* From one directory to the one that holds it, and so on. */
+struct climb {
+	int fd;
+	struct place_id id;
+	bool is_over;
+};
+
+static void place_climb_look(struct climb *climb)
+{
+	struct stat info;
+	struct place_id before = climb->id;
+	if (climb->fd < 0 || fstat(climb->fd, &info) < 0) {
+		climb->is_over = true;
+		return;
+	}
+	climb->id = (struct place_id){ info.st_dev, info.st_ino };
+	climb->is_over = before.device == climb->id.device && before.inode == climb->id.inode;
+}
+
+static void place_climb_up(struct climb *climb)
+{
+	int above = open_path(climb->fd, "..", 0);
+	fd_close(climb->fd);
+	climb->fd = above < 0 ? -1 : above;
+	place_climb_look(climb);
+}
+
+/* From a way's end, or, where that is no directory, from the one that it is in. The way is left. */
+static struct climb place_climb_begin(struct way *way)
+{
+	struct climb climb = { .fd = way->fd };
+	struct stat info;
+	way->fd = -1;
+	if (climb.fd >= 0 && fstat(climb.fd, &info) == 0 && !S_ISDIR(info.st_mode)) {
+		char *slash = strrchr(way->path, '/');
+		fd_close(climb.fd);
+		if (slash)
+			slash[slash == way->path] = '\0';
+		climb.fd = slash ? open_path(AT_FDCWD, way->path, RESOLVE_NO_SYMLINKS) : -1;
+	}
+	place_climb_look(&climb);
+	return climb;
+}
+
+/* ---- adding --------------------------------------------------------------------- */
+
+static void place_add_name(struct places *places, const char *path, bool is_closed)
+{
+	struct place_name *names =
+		vec_grow(places->names, &places->cap, places->count + 1, sizeof(*names));
+	const char *kept = arena_dup(places->arena, str_from(path));
+	places->failed |= !names || !kept;
+	if (names)
+		places->names = names;
+	if (names && kept)
+		names[places->count++] = (struct place_name){ kept, is_closed };
+}
+
+void places_add(struct places *places, const char *path, bool is_closed)
+{
+	struct way way;
+	struct stat info;
+	bool exists = way_find(&way, path, NULL) == 0;
+	if (exists || way.path[0])
+		place_add_name(places, way.path, is_closed);
+	if (exists && is_closed && fstat(way.fd, &info) == 0)
+		place_add_id(places, &places->closed, (struct place_id){ info.st_dev, info.st_ino });
+	struct climb climb = place_climb_begin(&way);
+	for (; !climb.is_over && !place_has_id(&places->above, climb.id); place_climb_up(&climb))
+		place_add_id(places, &places->above, climb.id);
+	fd_close(climb.fd);
+}
+
+void places_free(struct places *places)
+{
+	free(places->names);
+	free(places->closed.items);
+	free(places->above.items);
+	*places = (struct places){ .arena = places->arena };
+}
+
+/* ---- asking ---------------------------------------------------------------------- */
+
+/* "" is the root, which holds everything. */
+static bool place_is_below(const char *path, const char *directory)
+{
+	size_t len = strlen(directory);
+	return strncmp(path, directory, len) == 0 && (path[len] == '/' || path[len] == '\0');
+}
+
+struct places_relation places_relate(const struct places *places, const char *directory)
+{
+	struct way way;
+	struct places_relation relation = { 0 };
+	bool exists = way_find(&way, directory, NULL) == 0;
+	for (size_t i = 0; (exists || way.path[0]) && i < places->count; i++) {
+		const struct place_name *name = &places->names[i];
+		relation.holds |= place_is_below(name->path, way.path);
+		relation.is_inside |= name->is_closed && place_is_below(way.path, name->path);
+	}
+	if (!exists)
+		way_leave(&way);
+	struct climb climb = place_climb_begin(&way);
+	relation.holds |= !climb.is_over && place_has_id(&places->above, climb.id);
+	for (; !climb.is_over && !relation.is_inside; place_climb_up(&climb))
+		relation.is_inside |= place_has_id(&places->closed, climb.id);
+	fd_close(climb.fd);
+	return relation;
+}

@@ -1,0 +1,180 @@
+/* What a sandboxed process may do, as data. Nothing here is enforced: that is
+ * the layers' part, see sandbox.h. */
+#ifndef SANDBOX_POLICY_POLICY_H
+#define SANDBOX_POLICY_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "perch/base.h"
+
+enum sandbox_net { SANDBOX_NET_NONE, SANDBOX_NET_FULL };
+
+/* 0 = no limit. */
+struct sandbox_limits {
+	uint64_t memory;    /* bytes */
+	uint64_t processes; /* only where it can be exact */
+	uint64_t files;     /* open at a time */
+	uint64_t size;      /* bytes, of a file */
+	uint64_t cpu;       /* seconds */
+};
+
+/* Lists of absolute paths end with NULL; NULL = an empty list. */
+struct sandbox_policy {
+	bool reads_everything;      /* but what is hidden; else only `read` */
+	const char *const *read;    /* implies execute */
+	const char *const *write;   /* implies read */
+	const char *const *hide;    /* neither read nor listed */
+	const char *const *reveal;  /* visible inside of what is hidden */
+	const char *const *protect; /* read-only inside of what may be written */
+	enum sandbox_net net;
+	bool has_unix_sockets; /* may connect to them; else only where a namespace hides them */
+	bool has_private_tmp;
+	bool leaves_terminal; /* it changes the modes of no terminal: one of its streams may be ours */
+	bool shares_group;    /* it stays in our process group, as the terminal wants it */
+	struct sandbox_limits limits;
+	bool refuses_unsupported; /* else: a warning */
+	/* It starts no other program and makes no socket. It has to be an open file itself, see
+	 * perch_child_spec.program_fd: an exec by name fails. */
+	bool is_alone;
+	bool is_strict; /* what is left for git to execute is removed, not only told */
+	/* The next run of the same policy may have its sandbox, if it was left as new. There are no
+	 * shared memory and queues of System V then: they would outlive who made them. */
+	bool may_be_used_again;
+	/* What whoever runs it should be told once, a sentence; NULL = nothing. */
+	const char *note;
+	const char *withheld; /* the directory that the note is about; NULL = none */
+	/* Those of read and write on whose way links count, see sandbox/policy/named_paths.h; those of
+	 * them that had none when they were found; and those that had none when `allow_by`, a command
+	 * without its options, allowed them. */
+	const char *const *named;
+	const char *const *fixed;
+	const char *const *granted;
+	const char *allow_by;
+};
+
+/* What a user allowed one plugin, tool or agent beyond its default, or took
+ * from it: stored with the grant (registry/grants.h), or given on a command line. */
+struct policy_widening {
+	bool is_off;             /* no sandbox at all */
+	bool is_on;              /* one, although the default is none */
+	const char *const *read; /* absolute paths; NULL = none, as below */
+	const char *const *write;
+	const char *const *env; /* names of variables that are kept */
+	const char *const *presets;
+	enum { WIDENING_NET_KEEP, WIDENING_NET_NONE, WIDENING_NET_FULL } net;
+	/* Those of read and write that had no links when they were written down, and when `allow_by`, a
+	 * command without its options, allowed them. */
+	const char *const *fixed;
+	const char *const *granted;
+	const char *allow_by;
+};
+
+/* Who the policy of a plugin and its commands is for. "" = there is none. */
+struct policy_plugin {
+	const char *home;
+	const char *config; /* fledge's: hidden but for the plugin's own directory */
+	const char *own_config, *own_state, *own_cache; /* perch's: hidden */
+	const char *project; /* without links: one that is there when it is looked up is not followed */
+	const char *directory; /* the plugin's; a link to one is a live one: not protected */
+	/* Relative to it, NULL-terminated: its programs, which it may not change. NULL = none. */
+	const char *const *binaries;
+	bool may_write_project; /* the manifest's `filesystem` only narrows */
+	bool may_write_directory;
+};
+
+/* A policy_plugin with the directories of the user who runs us, whose home is
+ * `home` (NULL = there is none): fledge's and perch's own, NULL without memory, which
+ * policy_for_plugin tells. The rest is empty. */
+struct policy_plugin policy_plugin_of(struct arena *arena, const char *home);
+
+/* The default: reads all but the config directory, the credential stores and
+ * the control sockets; writes the project (unless that is `/`, the home
+ * directory, or holds what is hidden: `note` says so) with the work tree of git's that it lies in,
+ * and the plugin's directory, but not what the host would execute later (what git would is found
+ * when the sandbox is opened); network full. Lists live in the
+ * arena. -ENOMEM. */
+int policy_for_plugin(
+	struct arena *arena, const struct policy_plugin *plugin, struct sandbox_policy *ret_policy);
+
+/* What a tool is confined to. "" = there is none. */
+struct policy_tool {
+	const char *home;
+	const char *directory; /* its own: readable */
+};
+
+/* Whether the path (without links) lies where every tool may read. */
+bool policy_is_system(const char *path);
+
+/* The default of a tool: reads the system and its own directory; writes its
+ * private tmp alone; no network; limits; refuses what cannot be enforced. */
+int policy_for_tool(
+	struct arena *arena, const struct policy_tool *tool, struct sandbox_policy *ret_policy);
+
+/* For a git that looks at the repository around a directory: reads what a plugin does,
+ * writes nothing, no network, starts nothing. -ENOMEM. */
+int policy_for_git(struct arena *arena, const char *directory, struct sandbox_policy *ret_policy);
+
+/* A git that fetches. "" = there is none. */
+struct policy_fetch {
+	const char *source; /* a directory of this machine that it fetches from */
+	const char *target; /* all that it writes */
+	bool has_net;
+	bool uses_ssh;     /* it sees the keys and the agent */
+	bool uses_helper;  /* it sees what helpers of the user's own configuration ask for */
+	bool shares_group; /* it may ask on our terminal */
+};
+
+/* Fails as policy_widen does. */
+int policy_for_fetch(struct arena *arena, const struct policy_fetch *fetch,
+	struct sandbox_policy *ret_policy, perch_err *err);
+
+/* Adds a widening, its presets included; paths of a preset that do not exist are
+ * passed over. -EINVAL: no such preset, err names the known ones. -ENOMEM. */
+int policy_widen(struct arena *arena, const char *home, const struct policy_widening *widening,
+	struct sandbox_policy *policy, perch_err *err);
+
+/* Adds `more` to a widening: the lists of both, and what `more` says of the network and
+ * of the sandbox as such counts instead. -ENOMEM, and nothing has changed. */
+int policy_widening_join(
+	struct arena *arena, const struct policy_widening *more, struct policy_widening *widening);
+
+/* Keeps these files (absolute paths; NULL = none) as they are, where the policy lets something
+ * be written that holds them. What does not exist is passed over. -ENOMEM, and nothing has
+ * changed. */
+int policy_protect(struct arena *arena, const char *const *paths, struct sandbox_policy *policy);
+
+/* The i-th preset's name, NULL behind the last. */
+const char *policy_preset(size_t i);
+
+/* Whether the widening (NULL = none) or one of its presets names the variable. */
+bool policy_keeps_variable(const struct policy_widening *widening, struct str name);
+
+/* The environment of what is sandboxed: `base` without what looks like a secret,
+ * but with what the widening (NULL = none) and its presets name; `extra` (may be
+ * NULL) set over it. NULL without memory. */
+const char *const *policy_environment(struct arena *arena, const char *const *base,
+	const struct policy_widening *widening, const char *const *extra);
+
+/* Adds NAME=VALUE for the programs that keep a cache in the home directory, which
+ * they may not write: it is below `directory` instead. NULL without memory. */
+const char *const *policy_caches(struct arena *arena, const char *directory);
+
+/* Whether path is directory or lies below it, by their names alone. */
+bool policy_is_inside(const char *path, const char *directory);
+
+/* The same for one of many; NULL = none. */
+bool policy_is_inside_any(const char *path, const char *const *directories);
+
+/* Whether an absolute path, where it leads to something of `hide`, also names that: else it is
+ * refused with -ELOOP and words. */
+int policy_check_named(const char *path, const char *const *hide, perch_err *err);
+
+/* Whether the path leads to one of the directories (NULL = none) or into it, however both are
+ * spelled. False without memory. */
+bool policy_leads_into(
+	struct arena *arena, const char *path, const char *const *directories, bool *ret_leads);
+
+#endif

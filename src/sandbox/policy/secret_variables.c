@@ -1,0 +1,69 @@
+/* Which variables of the environment look like a secret: by their name, or by a
+ * value that could be user:password@host. */
+#include "sandbox/policy/secret_variables.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/environment.h"
+#include "base/macros.h"
+
+/* The contract's words, and those of widely used programs that it does not name: MYSQL_PWD,
+ * SSHPASS, GPG_PASSPHRASE, GITHUB_PAT, SLACK_WEBHOOK. PWD and OLDPWD have no underscore. */
+static const struct str inside[] = { { "secret", 6 }, { "token", 5 }, { "password", 8 },
+	{ "passwd", 6 }, { "key", 3 }, { "credential", 10 }, { "auth", 4 }, { "private", 7 },
+	{ "session", 7 }, { "cookie", 6 }, { "passphrase", 10 }, { "passcode", 8 }, { "creds", 5 },
+	{ "webhook", 7 }, { "connection_string", 17 } };
+static const struct str in_front[] = { { "ld_", 3 }, { "dyld_", 5 }, { "kubeconfig", 10 } };
+static const struct str behind[] = { { "_url", 4 }, { "_uri", 4 }, { "_dsn", 4 }, { "_pwd", 4 },
+	{ "_pw", 3 }, { "_pass", 5 }, { "sshpass", 7 }, { "_pat", 4 } };
+static const struct str whole[] = { { "dsn", 3 }, { "pass", 4 }, { "pat", 3 } };
+
+static bool secret_variables_stands_at(struct str name, size_t at, struct str word)
+{
+	return name.len >= at && name.len - at >= word.len &&
+		strncasecmp(name.data + at, word.data, word.len) == 0;
+}
+
+static bool secret_variables_has_word_inside(struct str name)
+{
+	for (size_t i = 0; i < COUNT(inside); i++)
+		for (size_t at = 0; at < name.len; at++)
+			if (secret_variables_stands_at(name, at, inside[i]))
+				return true;
+	return false;
+}
+
+static bool secret_variables_has_word_at_an_end(struct str name)
+{
+	for (size_t i = 0; i < COUNT(in_front); i++)
+		if (secret_variables_stands_at(name, 0, in_front[i]))
+			return true;
+	for (size_t i = 0; i < COUNT(behind); i++)
+		if (name.len >= behind[i].len &&
+			secret_variables_stands_at(name, name.len - behind[i].len, behind[i]))
+			return true;
+	return false;
+}
+
+static bool secret_variables_is_a_word(struct str name)
+{
+	for (size_t i = 0; i < COUNT(whole); i++)
+		if (name.len == whole[i].len && secret_variables_stands_at(name, 0, whole[i]))
+			return true;
+	return false;
+}
+
+bool secret_looking(struct str name, struct str value)
+{
+	return secret_variables_has_word_inside(name) || secret_variables_has_word_at_an_end(name) ||
+		secret_variables_is_a_word(name) ||
+		(value.len && memchr(value.data, '@', value.len) && memchr(value.data, ':', value.len));
+}
+
+bool secret_is_absent(const char *variable)
+{
+	struct str name = environment_name(variable);
+	const char *behind_name = variable + name.len;
+	return !secret_looking(name, str_from(*behind_name ? behind_name + 1 : behind_name));
+}

@@ -1,0 +1,32 @@
+/* The way that a path goes: part by part, by descriptors, so that what is said of it is what was
+ * met on it. */
+#ifndef SANDBOX_POLICY_WAY_H
+#define SANDBOX_POLICY_WAY_H
+
+#include <limits.h>
+
+#include "sandbox/policy/path_list.h"
+
+struct way {
+	int fd;              /* O_PATH: what it leads to, or the last that there is of it; -1 = none */
+	char path[PATH_MAX]; /* without links; "" = the root; what is missing stands as it was named */
+};
+
+/* Walks it. `links` (may be NULL) gets the path of each link that is met, its holder without links.
+ * What another user has linked in a directory that everybody may write is not followed, as the
+ * kernel does not where fs.protected_symlinks is set: -EACCES. -ENOENT, -ENOTDIR, -ELOOP,
+ * -ENAMETOOLONG (then there is no path) and other errnos; the way is to be left in any case. */
+int way_walk(struct way *way, const char *path, struct path_list *links);
+
+/* The same, quicker for most paths, which have no links: the kernel says so at once. Of what is
+ * missing then there is no descriptor. */
+int way_find(struct way *way, const char *path, struct path_list *links);
+
+/* The path without empty parts, dots and what they take back, as it is spelled; "" = the root.
+ * -ENAMETOOLONG. */
+int way_clean(const char *path, char out[PATH_MAX]);
+
+/* Closes what it has open. */
+void way_leave(struct way *way);
+
+#endif

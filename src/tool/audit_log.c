@@ -1,0 +1,259 @@
+/* The audit log. Every line is one write to a file opened for appending, so lines
+ * of several processes do not mix; only turning the files over takes a lock. */
+#include "tool/audit_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/file.h"
+#include "base/lock.h"
+#include "base/paths.h"
+#include "base/regular.h"
+#include "base/sha256.h"
+#include "base/utf8.h"
+#include "data/json.h"
+#include "data/toml.h"
+
+#define AUDIT_NAME "audit.jsonl"
+#define LOCK_NAME "audit.lock"
+
+/* Whoever turns the files over needs a moment; who waits longer writes on. */
+#define LOCK_TIMEOUT_NS (200 * NSEC_PER_MSEC)
+
+enum {
+	CONFIG_MAX = 1024 * 1024,
+	TEXT_MAX = 256, /* of a text that the plugin chose */
+	RESERVE = 4096, /* on the disk, for a line that must be written */
+};
+
+/* ---- settings ------------------------------------------------------------ */
+
+static int audit_log_read_setting(
+	const struct toml_value *root, struct audit *audit, perch_err *err)
+{
+	const char *word;
+	int r = toml_get_string(root, "audit", &word, err);
+	if (r <= 0)
+		return r;
+	audit->is_required = strcmp(word, "required") == 0;
+	if (audit->is_required || strcmp(word, "warn") == 0)
+		return 0;
+	const struct toml_value *value = toml_get(root, "audit");
+	return err_set_at(err, PERCH_ESYNTAX, value->at.line, value->at.column,
+		"`audit` must be \"required\" or \"warn\"");
+}
+
+static int audit_log_read_config(const char *path, struct audit *audit, perch_err *err)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	_cleanup_(toml_freep) struct toml *toml = NULL;
+	perch_err inner = { 0 };
+	int r = file_read(path, CONFIG_MAX, &text, err);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	r = toml_parse((struct str){ text.data, text.len }, NULL, &toml, &inner);
+	if (r == 0)
+		r = audit_log_read_setting(toml_root(toml), audit, &inner);
+	if (r == -ENOMEM)
+		return err_no_memory(err);
+	return r < 0 ? file_blame(err, path, &inner) : 0;
+}
+
+int audit_settings(struct audit *ret_audit, perch_err *err)
+{
+	struct audit audit = { .size_max = AUDIT_SIZE_MAX };
+	_cleanup_free_ char *path = NULL;
+	int r = paths_user(PATH_CONFIG, "perch/config.toml", &path, err);
+	if (r == 0)
+		r = audit_log_read_config(path, &audit, err);
+	if (r < 0)
+		return r;
+	*ret_audit = audit;
+	return 0;
+}
+
+/* ---- the files ----------------------------------------------------------- */
+
+static int audit_log_open_folder(perch_err *err)
+{
+	_cleanup_free_ char *path = NULL;
+	int r = paths_user(PATH_STATE, "perch", &path, err);
+	if (r == 0)
+		r = paths_make(path, err);
+	if (r < 0)
+		return r;
+	int fd = fd_directory(AT_FDCWD, path, O_PATH);
+	char shown[FILE_SHOWN_MAX];
+	if (fd < 0)
+		return err_set(err, fd, "cannot open %s: %s", file_shown(path, shown), perch_strerror(fd));
+	return fd;
+}
+
+static void audit_log_name_of(unsigned age, char out[sizeof(AUDIT_NAME) + 12])
+{
+	if (age)
+		snprintf(out, sizeof(AUDIT_NAME) + 12, AUDIT_NAME ".%u", age);
+	else
+		memcpy(out, AUDIT_NAME, sizeof(AUDIT_NAME));
+}
+
+/* Whether the file that is there now, perhaps already another, is full. */
+static bool audit_log_is_full(const struct audit *audit, int folder)
+{
+	struct stat status;
+	return fstatat(folder, AUDIT_NAME, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+		S_ISREG(status.st_mode) && (size_t)status.st_size >= audit->size_max;
+}
+
+/* Without the lock, nothing: a line in a file that is too long is not lost. */
+static void audit_log_turn_over(const struct audit *audit, int folder)
+{
+	_cleanup_fd_ int lock = lock_wait(folder, LOCK_NAME, LOCK_TIMEOUT_NS);
+	if (lock < 0 || !audit_log_is_full(audit, folder))
+		return;
+	for (unsigned age = AUDIT_FILES - 1; age > 0; age--) {
+		char from[sizeof(AUDIT_NAME) + 12];
+		char to[sizeof(AUDIT_NAME) + 12];
+		audit_log_name_of(age - 1, from);
+		audit_log_name_of(age, to);
+		renameat(folder, from, folder, to);
+	}
+}
+
+/* Opens the log for one line; the files are turned over first where it is due. */
+static int audit_log_open_log(const struct audit *audit, perch_err *err)
+{
+	_cleanup_fd_ int folder = audit_log_open_folder(err);
+	if (folder < 0)
+		return folder;
+	if (audit_log_is_full(audit, folder))
+		audit_log_turn_over(audit, folder);
+	int fd = regular_open(folder, AUDIT_NAME, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW);
+	if (fd < 0)
+		return err_set(err, fd, "cannot open " AUDIT_NAME ": %s",
+			fd == -ENOTSUP ? "it is no regular file" : perch_strerror(fd));
+	struct stat status;
+	if (fstat(fd, &status) == 0 && (status.st_mode & 077))
+		fchmod(fd, 0600);
+	return fd;
+}
+
+int audit_prepare(const struct audit *audit, perch_err *err)
+{
+	if (!audit->is_required)
+		return 0;
+	_cleanup_fd_ int fd = audit_log_open_log(audit, err);
+	if (fd < 0)
+		return fd;
+	struct stat status;
+	if (fstat(fd, &status) < 0)
+		return err_set(err, -errno, "cannot use " AUDIT_NAME ": %s", perch_strerror(-errno));
+	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, status.st_size, RESERVE) < 0 &&
+		(errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
+		return err_set(err, -errno, "no room in " AUDIT_NAME ": %s", perch_strerror(-errno));
+	return 0;
+}
+
+/* ---- a line -------------------------------------------------------------- */
+
+static void audit_log_write_text(struct perch_json_writer *out, const char *name, struct str text)
+{
+	if (text.len > TEXT_MAX)
+		text.len = utf8_whole_prefix(text.data, TEXT_MAX);
+	json_write_text(out, name, text);
+}
+
+static void audit_log_write_number(struct perch_json_writer *out, const char *name, uint64_t number)
+{
+	perch_json_write_name(out, name);
+	perch_json_write_uint64(out, number);
+}
+
+/* In UTC, to the millisecond. */
+static void audit_log_write_time(struct perch_json_writer *out)
+{
+	struct timespec now = { 0 };
+	struct tm parts = { 0 };
+	char text[64];
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &parts);
+	size_t len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
+	snprintf(text + len, sizeof(text) - len, ".%03ldZ", now.tv_nsec / 1000000);
+	audit_log_write_text(out, "time", str_from(text));
+}
+
+/* How the process ended; null where it did not end by itself, or never was. */
+static void audit_log_write_exit(struct perch_json_writer *out, const struct tool_result *result)
+{
+	perch_json_write_name(out, "exit_status");
+	if (result->has_exit_status)
+		perch_json_write_int64(out, result->exit_status);
+	else
+		perch_json_write_null(out);
+	perch_json_write_name(out, "signal");
+	if (result->signal)
+		perch_json_write_int64(out, result->signal);
+	else
+		perch_json_write_null(out);
+}
+
+static void audit_log_write_line(struct buf *line, const struct audit_call *call)
+{
+	const struct tool_result *result = call->result;
+	struct str input = call->input.len ? call->input : STR("{}");
+	char hash[SHA256_HEX_SIZE];
+	sha256_of(input.data, input.len, hash);
+	struct perch_json_writer out = json_writer_on(line);
+	perch_json_begin_object(&out);
+	audit_log_write_time(&out);
+	audit_log_write_text(&out, "binding", str_from(call->binding));
+	audit_log_write_text(&out, "tool", result->tool);
+	audit_log_write_text(&out, "plugin_id", result->plugin_id);
+	audit_log_write_text(&out, "plugin_version", result->plugin_version);
+	audit_log_write_text(&out, "verdict", str_from(tool_code_name(result->code)));
+	audit_log_write_text(&out, "request_id", result->request_id);
+	audit_log_write_number(&out, "duration_ms", result->duration_ns / NSEC_PER_MSEC);
+	audit_log_write_exit(&out, result);
+	audit_log_write_number(&out, "input_bytes", input.len);
+	audit_log_write_number(&out, "output_bytes", result->output.len);
+	audit_log_write_text(&out, "input_sha256", str_from(hash));
+	audit_log_write_text(&out, "approval", str_from(call->approval));
+	perch_json_end_object(&out);
+	buf_append_char(line, '\n');
+}
+
+/* What was written of a line that found no room goes again: it would swallow the
+ * next one. Unless somebody has written behind it. */
+static void audit_log_take_back(int fd, ssize_t written)
+{
+	struct stat status;
+	off_t end = lseek(fd, 0, SEEK_CUR);
+	if (written > 0 && end >= written && fstat(fd, &status) == 0 && status.st_size == end &&
+		ftruncate(fd, end - written) < 0)
+		return;
+}
+
+int audit_append(const struct audit *audit, const struct audit_call *call, perch_err *err)
+{
+	_cleanup_(buf_free) struct buf line = { 0 };
+	audit_log_write_line(&line, call);
+	if (line.failed)
+		return err_no_memory(err);
+	_cleanup_fd_ int fd = audit_log_open_log(audit, err);
+	if (fd < 0)
+		return fd;
+	ssize_t written = write(fd, line.data, line.len);
+	if (written == (ssize_t)line.len)
+		return 0;
+	int code = written < 0 ? -errno : -ENOSPC;
+	audit_log_take_back(fd, written);
+	return err_set(err, code, "cannot write to " AUDIT_NAME ": %s", perch_strerror(code));
+}

@@ -1,0 +1,39 @@
+/* The audit log: one JSON line for every call, in $XDG_STATE_HOME/perch/audit.jsonl
+ * (0600). When that has grown to 10 MiB it becomes audit.jsonl.1, and so on; five
+ * files are kept. Any number of processes write to it. */
+#ifndef TOOL_AUDIT_LOG_H
+#define TOOL_AUDIT_LOG_H
+
+#include "tool/call.h"
+
+enum {
+	AUDIT_SIZE_MAX = 10 * 1024 * 1024,
+	AUDIT_FILES = 5, /* with the one that is written to */
+};
+
+struct audit {
+	bool is_required; /* a call that cannot be recorded is not made */
+	size_t size_max;
+};
+
+/* Reads $XDG_CONFIG_HOME/perch/config.toml: audit = "required", or "warn", which
+ * is the default. Fails with PERCH_ESYNTAX (file, line, column) and errnos. */
+int audit_settings(struct audit *ret_audit, perch_err *err);
+
+/* Before a call: with `required`, whether it could be recorded, else 0. The caller
+ * must not make the call when this fails. */
+int audit_prepare(const struct audit *audit, perch_err *err);
+
+/* A call that was made, or refused. */
+struct audit_call {
+	const char *binding;  /* the name it was called by */
+	const char *approval; /* who allowed it: "binding", "--yes", "terminal", "none" */
+	struct str input;     /* recorded as its SHA-256 */
+	const struct tool_result *result;
+};
+
+/* Appends its line in a single write. Fails with words; what was written before
+ * stays readable. */
+int audit_append(const struct audit *audit, const struct audit_call *call, perch_err *err);
+
+#endif

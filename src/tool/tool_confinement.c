@@ -1,0 +1,158 @@
+/* What a tool is confined to. */
+#include "tool/tool_confinement.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "registry/grants.h"
+
+static const char *tool_confinement_directory_of(struct arena *arena, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	size_t len = slash ? (size_t)(slash - path) : 0;
+	return slash ? arena_dup(arena, (struct str){ path, len ? len : 1 }) : "";
+}
+
+/* A limit of the binding counts instead of the default one. */
+static void tool_confinement_set_limits(
+	const struct sandbox_limits *given, struct sandbox_limits *limits)
+{
+	limits->memory = given->memory ? given->memory : limits->memory;
+	limits->processes = given->processes ? given->processes : limits->processes;
+	limits->files = given->files ? given->files : limits->files;
+	limits->size = given->size ? given->size : limits->size;
+	limits->cpu = given->cpu ? given->cpu : limits->cpu;
+}
+
+/* ---- its own folder -------------------------------------------------------- */
+
+/* A path and the directories above it, by what they are: names may lead anywhere. */
+enum { CONFINEMENT_DEPTH_MAX = 128 };
+
+struct above {
+	struct stat places[CONFINEMENT_DEPTH_MAX];
+	size_t count;
+};
+
+/* The path must have no links in it. */
+static void tool_confinement_look_above(struct above *above, const char *path)
+{
+	char name[PATH_MAX];
+	above->count = 0;
+	snprintf(name, sizeof(name), "%s", path);
+	for (size_t len = strlen(name); above->count < CONFINEMENT_DEPTH_MAX;) {
+		if (stat(len ? name : "/", &above->places[above->count]) == 0)
+			above->count++;
+		if (!len)
+			break;
+		while (len > 0 && name[--len] != '/')
+			;
+		name[len] = '\0';
+	}
+}
+
+/* How far above the path the nearest of these is; beyond the last = none is. */
+static size_t tool_confinement_meets(const struct above *above, const char *const *paths)
+{
+	size_t nearest = above->count;
+	struct stat info;
+	for (; paths && *paths; paths++) {
+		if (stat(*paths, &info) < 0)
+			continue;
+		for (size_t i = 0; i < nearest; i++) {
+			if (above->places[i].st_ino == info.st_ino && above->places[i].st_dev == info.st_dev)
+				nearest = i;
+		}
+	}
+	return nearest;
+}
+
+/* Where a tool lies is often a stranger's choice: it uncovers nothing that is hidden, unless
+ * the operator has named what lies there. */
+static int tool_confinement_check_hidden(const struct tool_binding *binding, const char *path,
+	const struct sandbox_policy *policy, perch_err *err)
+{
+	char full[PATH_MAX];
+	struct above above;
+	if (!path[0] || !realpath(path, full))
+		return 0; /* what is missing is told at the start */
+	tool_confinement_look_above(&above, full);
+	size_t hidden = tool_confinement_meets(&above, policy->hide);
+	if (hidden == above.count || tool_confinement_meets(&above, policy->read) <= hidden ||
+		tool_confinement_meets(&above, policy->write) <= hidden)
+		return 0;
+	char shown[FILE_SHOWN_MAX];
+	file_shown(full, shown);
+	return err_set(err, -EACCES,
+		"the tool lies in a place that is hidden from all tools, '%s': move it, or let it see that "
+		"by %s--read %s",
+		shown, binding->widen_by ? binding->widen_by : "", shown);
+}
+
+/* ---------------------------------------------------------------------------- */
+
+/* What lies where the policy shows nothing yet: the folder it runs in, the one its command lies
+ * in, and where that is a link, what it leads to. */
+static int tool_confinement_own(const struct tool_binding *binding, struct arena *arena,
+	const char *ret_own[static 4], perch_err *err)
+{
+	char buffer[PATH_MAX];
+	const char *beside = tool_confinement_directory_of(arena, binding->command);
+	const char *target = realpath(binding->command, buffer);
+	target = target ? arena_dup(arena, str_from(target)) : binding->command;
+	if (!beside || !target)
+		return err_no_memory(err);
+	size_t count = 0;
+	ret_own[count++] = target;
+	if (beside[0])
+		ret_own[count++] = beside;
+	if (binding->directory[0])
+		ret_own[count++] = binding->directory;
+	ret_own[count] = NULL;
+	return 0;
+}
+
+/* What decides this sandbox, and what decides others, is not written from inside of it. */
+static int tool_confinement_protect(const struct tool_binding *binding, struct arena *arena,
+	struct sandbox_policy *policy, perch_err *err)
+{
+	const char *const own[] = { binding->path, binding->given, NULL };
+	const char *const *deciding = NULL;
+	if (!policy->write || !policy->write[0])
+		return 0;
+	const char *const *files = tool_binding_files(arena, binding);
+	int r = files ? grants_deciding(arena, &deciding, err) : err_no_memory(err);
+	if (r == 0 &&
+		(policy_protect(arena, own[0][0] ? own : NULL, policy) < 0 ||
+			policy_protect(arena, files, policy) < 0 ||
+			policy_protect(arena, deciding, policy) < 0))
+		r = err_no_memory(err);
+	return r;
+}
+
+int tool_confinement_policy(const struct tool_binding *binding, struct arena *arena,
+	struct sandbox_policy *ret_policy, perch_err *err)
+{
+	const char *home = getenv("HOME") ? getenv("HOME") : "";
+	const char *own[4];
+	const struct policy_tool tool = { .home = home, .directory = "" };
+	int r = tool_confinement_own(binding, arena, own, err);
+	if (r == 0 && policy_for_tool(arena, &tool, ret_policy) < 0)
+		r = err_no_memory(err);
+	if (r < 0)
+		return r;
+	tool_confinement_set_limits(&binding->limits, &ret_policy->limits);
+	r = policy_widen(arena, home, &binding->widening, ret_policy, err);
+	for (size_t i = 0; r == 0 && own[i]; i++)
+		r = tool_confinement_check_hidden(binding, own[i], ret_policy, err);
+	const struct policy_widening visible = { .read = own };
+	if (r == 0)
+		r = policy_widen(arena, home, &visible, ret_policy, err);
+	return r < 0 ? r : tool_confinement_protect(binding, arena, ret_policy, err);
+}

@@ -1,0 +1,108 @@
+/* Reading a frame: one line, one object, members of the right type. Whatever is
+ * not that is malformed. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/utf8.h"
+#include "tool/tool_engine_parts.h"
+
+/* A plugin that was cut short, in contrast to one that writes nonsense: nothing
+ * but blanks, or an answer that it broke off after it had hung up. */
+static bool tool_line_is_cut_short(
+	const struct tool_engine *engine, const struct tool_line *line, bool is_blank)
+{
+	return line->is_unterminated && (is_blank || engine->stdin_closed);
+}
+
+static void tool_line_refuse(struct tool_engine *engine, const char *stage,
+	const struct tool_line *line, bool is_blank, const char *why)
+{
+	if (tool_line_is_cut_short(engine, line, is_blank))
+		return; /* the end of the output, which follows, is the verdict */
+	engine_decide(engine, TOOL_MALFORMED_RESPONSE, stage, "the %s of the plugin %s", stage, why);
+}
+
+const perch_json_value *frame_read(
+	struct tool_engine *engine, const char *stage, const struct tool_line *line)
+{
+	if (line->is_too_long) {
+		engine->verdict.is_flood = true;
+		engine_decide(engine, TOOL_MALFORMED_RESPONSE, stage,
+			"the %s of the plugin is longer than %d bytes", stage, TOOL_FRAME_MAX);
+		return NULL;
+	}
+	if (!str_trim(line->text).len) {
+		tool_line_refuse(engine, stage, line, true, "is a blank line");
+		return NULL;
+	}
+	const perch_json_value *frame;
+	perch_err err = { 0 };
+	int r = perch_json_parse(engine->json, line->text.data, line->text.len, &frame, &err);
+	if (r == -ENOMEM) {
+		engine->is_broken = true;
+		return NULL;
+	}
+	if (r == 0 && perch_json_type_of(frame) == PERCH_JSON_OBJECT)
+		return frame;
+	char why[PERCH_ERR_TEXT_MAX + 64];
+	if (r < 0)
+		snprintf(why, sizeof(why), "is not one JSON object: column %u: %s", err.column, err.text);
+	else
+		snprintf(why, sizeof(why), "must be a JSON object, not %s",
+			perch_json_type_name(perch_json_type_of(frame)));
+	tool_line_refuse(engine, stage, line, false, why);
+	return NULL;
+}
+
+static bool tool_line_refuse_member(struct tool_engine *engine, const char *stage, const char *name,
+	const char *wanted, const perch_json_value *value)
+{
+	engine_decide(engine, TOOL_MALFORMED_RESPONSE, stage,
+		"the %s of the plugin: \"%s\" must be %s, not %s", stage, name, wanted,
+		perch_json_type_name(perch_json_type_of(value)));
+	return false;
+}
+
+bool frame_member(struct tool_engine *engine, const char *stage, const perch_json_value *object,
+	const char *name, perch_json_type type, const perch_json_value **ret_value)
+{
+	const perch_json_value *value = perch_json_get(object, name);
+	if (perch_json_type_of(value) == PERCH_JSON_NULL)
+		value = NULL;
+	if (value && perch_json_type_of(value) != type)
+		return tool_line_refuse_member(engine, stage, name, perch_json_type_name(type), value);
+	*ret_value = value;
+	return true;
+}
+
+bool frame_strings(struct tool_engine *engine, const char *stage, const perch_json_value *object,
+	const char *name, const perch_json_value **ret_list)
+{
+	const perch_json_value *list;
+	if (!frame_member(engine, stage, object, name, PERCH_JSON_ARRAY, &list))
+		return false;
+	perch_json_iter iter = perch_json_iterate(list);
+	for (const perch_json_value *value; (value = perch_json_next(&iter));) {
+		if (perch_json_type_of(value) != PERCH_JSON_STRING)
+			return tool_line_refuse_member(engine, stage, name, "a list of strings", value);
+	}
+	*ret_list = list;
+	return true;
+}
+
+bool frame_string(struct tool_engine *engine, const char *stage, const perch_json_value *object,
+	const char *name, struct str *ret_text)
+{
+	const perch_json_value *value;
+	if (!frame_member(engine, stage, object, name, PERCH_JSON_STRING, &value))
+		return false;
+	*ret_text = value ? json_str(value) : (struct str){ 0 };
+	return true;
+}
+
+struct str frame_raw(const perch_json_value *value)
+{
+	struct str raw;
+	raw.data = perch_json_raw(value, &raw.len);
+	return raw;
+}
