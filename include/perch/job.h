@@ -95,12 +95,12 @@ typedef struct perch_job_request {
 	const char *approved_by;
 
 	/* A tool. */
-	const char *input;              /* JSON; NULL = {} */
-	size_t input_len;               /* 0 = up to its NUL */
+	const char *input; /* JSON; NULL = {} */
+	size_t input_len;  /* 0 = up to its NUL */
 	/* Context and clocks, without callbacks; its `tool`, if it has one, is the tool, and `name` the
 	 * binding. NULL = none. */
 	const perch_tool_request *tool;
-	bool shows_stderr;              /* as events; it is in the result all the same */
+	bool shows_stderr; /* as events; it is in the result all the same */
 
 	/* A command. */
 	const char *const *args;

@@ -31,8 +31,7 @@ int perch_sessions_list(perch_sessions *sessions, const char *profile,
 	struct session_record *records = NULL;
 	size_t count = 0;
 	arena_reset(&sessions->arena);
-	int r = sessions_list(
-		sessions->sessions, profile, &sessions->arena, &records, &count, err);
+	int r = sessions_list(sessions->sessions, profile, &sessions->arena, &records, &count, err);
 	if (r < 0)
 		return r;
 	perch_session *list = arena_alloc(&sessions->arena, count * sizeof(*list));

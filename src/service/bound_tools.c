@@ -94,8 +94,7 @@ int bound_tools_add(struct bound_tools *tools, const char *path, perch_err *err)
 	bound->is_stale = true; /* not to be found while its name is looked for */
 	bool is_double = bound_find(tools, bound->name);
 	bound->is_stale = false;
-	return is_double ? err_set(err, -EEXIST, "two tools are for the plugin %s", bound->name)
-					 : 0;
+	return is_double ? err_set(err, -EEXIST, "two bindings are for the plugin %s", bound->name) : 0;
 }
 
 static bool bound_is_unchanged(const struct bound_tool *bound)

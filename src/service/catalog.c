@@ -36,8 +36,7 @@ const char *perch_entry_kind_name(perch_entry_kind kind)
 	return catalog_kinds[kind];
 }
 
-int catalog_add(
-	perch_catalog *catalog, const struct exposure *exposure, const perch_entry *entry)
+int catalog_add(perch_catalog *catalog, const struct exposure *exposure, const perch_entry *entry)
 {
 	if (!exposure_shows(exposure, entry->kind, entry->name)) {
 		catalog->hidden[entry->kind]++;
@@ -49,8 +48,7 @@ int catalog_add(
 		return -ENOMEM;
 	catalog->entries = grown;
 	grown[catalog->count] = *entry;
-	grown[catalog->count].is_waived =
-		entry->asks && exposure_approves(exposure, entry->name);
+	grown[catalog->count].is_waived = entry->asks && exposure_approves(exposure, entry->name);
 	catalog->count++;
 	return 0;
 }
@@ -62,8 +60,8 @@ int catalog_note(perch_catalog *catalog, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	const char **grown = vec_grow(
-		catalog->notes, &catalog->note_cap, catalog->note_count + 2, sizeof(*grown));
+	const char **grown =
+		vec_grow(catalog->notes, &catalog->note_cap, catalog->note_count + 2, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	catalog->notes = grown;
@@ -140,8 +138,7 @@ const perch_entry *perch_catalog_find(
 	const perch_entry wanted = { .kind = kind, .name = name };
 	if (!catalog->count)
 		return NULL;
-	return bsearch(
-		&wanted, catalog->entries, catalog->count, sizeof(wanted), catalog_compare);
+	return bsearch(&wanted, catalog->entries, catalog->count, sizeof(wanted), catalog_compare);
 }
 
 const char *const *perch_catalog_notes(const perch_catalog *catalog)

@@ -6,11 +6,10 @@
 #include "agent/profile.h"
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "registry/approval.h"
 #include "service/agent_files.h"
 #include "service/catalog_parts.h"
 #include "service/command_facts.h"
-#include "tool/confinement.h"
+#include "tool/tool_confinement.h"
 
 /* ---- tools --------------------------------------------------------------- */
 
@@ -104,15 +103,16 @@ static int catalog_add_named(
 static const struct bound_tool *catalog_given(const struct bound_tools *tools, const char *name)
 {
 	const struct bound_tool *bound = tools->first;
-	while (bound && !(bound->is_given && !bound->is_stale &&
-						(!name || strcmp(bound->name, name) == 0)))
+	while (bound &&
+		!(bound->is_given && !bound->is_stale && (!name || strcmp(bound->name, name) == 0)))
 		bound = bound->next;
 	return bound;
 }
 
-/* Those that were given as files may be read anew while the catalogue lives: it has its own copy. */
-static int catalog_add_given(perch_catalog *catalog, const struct exposure *exposure,
-	const struct bound_tool *bound)
+/* Those that were given as files may be read anew while the catalogue lives: it has its own copy.
+ */
+static int catalog_add_given(
+	perch_catalog *catalog, const struct exposure *exposure, const struct bound_tool *bound)
 {
 	struct tool_binding binding;
 	perch_err err = { 0 };
@@ -167,7 +167,7 @@ static int catalog_add_command(perch_catalog *catalog, const struct exposure *ex
 		.is_dangerous = facts.is_dangerous,
 		.has_network = entry->granted.network,
 		.can_write = true,
-		.problem = r < 0 ? catalog_dup_error(catalog, &err)
+		.problem = r < 0        ? catalog_dup_error(catalog, &err)
 			: facts.is_protocol ? NULL
 								: "it speaks no protocol: it wants a terminal",
 	};

@@ -19,8 +19,7 @@ struct perch_catalog {
 };
 
 /* Takes it if it is exposed, and counts it as hidden if not. -ENOMEM. */
-int catalog_add(
-	perch_catalog *catalog, const struct exposure *exposure, const perch_entry *entry);
+int catalog_add(perch_catalog *catalog, const struct exposure *exposure, const perch_entry *entry);
 
 /* A sentence. -ENOMEM. */
 int catalog_note(perch_catalog *catalog, const char *format, ...) PERCH_PRINTF(2, 3);

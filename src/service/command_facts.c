@@ -60,20 +60,17 @@ static int facts_write_arguments(
 	_cleanup_(buf_free) struct buf text = { 0 };
 	struct perch_json_writer out = json_writer_on(&text);
 	facts_write_value(&out, args, 0);
-	const char *kept =
-		text.failed ? NULL : arena_dup(arena, (struct str){ text.data, text.len });
+	const char *kept = text.failed ? NULL : arena_dup(arena, (struct str){ text.data, text.len });
 	*ret_json = kept;
 	return kept ? 0 : -ENOMEM;
 }
 
-static const struct toml_value *facts_find_table(
-	const struct toml_value *root, const char *command)
+static const struct toml_value *facts_find_table(const struct toml_value *root, const char *command)
 {
 	const struct toml_value *commands = toml_get(root, "commands");
 	for (uint32_t i = 0; commands && commands->type == TOML_ARRAY && i < commands->count; i++) {
 		const struct toml_value *table = commands->items[i];
-		const struct toml_value *name =
-			table->type == TOML_TABLE ? toml_get(table, "name") : NULL;
+		const struct toml_value *name = table->type == TOML_TABLE ? toml_get(table, "name") : NULL;
 		if (name && name->type == TOML_STRING && str_is(name->string, command))
 			return table;
 	}
@@ -103,8 +100,8 @@ static int facts_read_extra(const struct registry_entry *entry, const char *comm
 	return r < 0 ? err_no_memory(err) : 0;
 }
 
-int command_facts_read(const struct registry_entry *entry, const char *command,
-	struct arena *arena, struct command_facts *ret_facts, perch_err *err)
+int command_facts_read(const struct registry_entry *entry, const char *command, struct arena *arena,
+	struct command_facts *ret_facts, perch_err *err)
 {
 	struct manifest manifest;
 	struct command_facts facts = { 0 };

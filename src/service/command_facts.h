@@ -13,8 +13,8 @@ struct command_facts {
 
 /* Of one of an entry's commands. Fails as manifest_read does, and with -ENOENT: its manifest does
  * not have it. */
-int command_facts_read(const struct registry_entry *entry, const char *command,
-	struct arena *arena, struct command_facts *ret_facts, perch_err *err);
+int command_facts_read(const struct registry_entry *entry, const char *command, struct arena *arena,
+	struct command_facts *ret_facts, perch_err *err);
 
 /* Of an installed command; -ENOENT when there is none. */
 int command_facts_find(

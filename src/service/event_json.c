@@ -206,8 +206,7 @@ static void event_write_turn_end(struct perch_json_writer *out, const perch_agen
 		json_write_text(out, "hint", str_from(turn->hint));
 }
 
-static void event_write_end(
-	struct perch_json_writer *out, const perch_job_end *end, const char *id)
+static void event_write_end(struct perch_json_writer *out, const perch_job_end *end, const char *id)
 {
 	event_begin(out, "end", id);
 	json_write_flag(out, "success", end->success);
@@ -241,8 +240,7 @@ static void event_write_plain(
 		event_json_text(out, name, event->text);
 }
 
-static void event_write_result(
-	const perch_job *job, struct perch_json_writer *out, const char *id)
+static void event_write_result(const perch_job *job, struct perch_json_writer *out, const char *id)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	event_begin(out, "result", id);
@@ -252,8 +250,7 @@ static void event_write_result(
 	out->out->failed = out->out->failed || text.failed;
 }
 
-int perch_event_json(
-	perch_job *job, const perch_event *event, const char *id, perch_text *ret_text)
+int perch_event_json(perch_job *job, const perch_event *event, const char *id, perch_text *ret_text)
 {
 	buf_clear(&job->json);
 	struct perch_json_writer out = json_writer_on(&job->json);

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "base/paths.h"
 #include "data/toml.h"
 
@@ -29,7 +30,7 @@ static const struct {
 	{ "approve", offsetof(struct exposure, approve) },
 };
 
-enum { EXPOSE_LISTS = sizeof(expose_lists) / sizeof(expose_lists[0]) };
+enum { EXPOSE_LISTS = COUNT(expose_lists) };
 
 static struct exposure expose_default(const char *frontend)
 {

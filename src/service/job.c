@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "base/sized.h"
 #include "proc/host.h"
 #include "service/service_parts.h"
@@ -129,7 +130,7 @@ static perch_job *job_next_ready(const perch_service *service)
 void service_step(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	perch_service *service = (perch_service *)((char *)timer - offsetof(perch_service, step));
+	perch_service *service = container_of(timer, perch_service, step);
 	perch_job *job;
 	while ((job = list_first(&service->jobs[JOB_LEAVING])))
 		job->kind->leave(job);
@@ -141,8 +142,9 @@ void service_step(struct timer *timer, uint64_t now_ns)
 	}
 }
 
-static void job_leave(perch_job *job)
+void job_leave(perch_job *job)
 {
+	job_not_expected(job);
 	job_move(job, JOB_LEAVING);
 	service_step_soon(job->service);
 }
@@ -150,7 +152,7 @@ static void job_leave(perch_job *job)
 static void job_deadline_due(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	perch_job *job = (perch_job *)((char *)timer - offsetof(perch_job, deadline));
+	perch_job *job = container_of(timer, perch_job, deadline);
 	if (job_waits(job)) {
 		job->timed_out = true;
 		job_leave(job);
@@ -309,7 +311,7 @@ static int job_make(perch_service *service, const struct job_kind *kind,
 
 static const struct job_kind *job_kind_of(perch_entry_kind kind)
 {
-	bool is_known = (unsigned)kind < sizeof(job_kinds) / sizeof(job_kinds[0]);
+	bool is_known = (unsigned)kind < COUNT(job_kinds);
 	return is_known ? job_kinds[kind] : NULL;
 }
 
@@ -317,8 +319,8 @@ int perch_job_submit(
 	perch_service *service, const perch_job_request *request, perch_job **ret_job, perch_err *err)
 {
 	perch_job_request given = PERCH_JOB_REQUEST_INIT;
-	int r = sized_copy(&given, sizeof(given), request,
-		SIZED_UP_TO(perch_job_request, allow_shell_message), err);
+	int r = sized_copy(
+		&given, sizeof(given), request, SIZED_UP_TO(perch_job_request, allow_shell_message), err);
 	if (r < 0)
 		return r;
 	const struct job_kind *kind = job_kind_of(given.kind);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/macros.h"
 #include "service/service_parts.h"
 
 static void job_ask_free(struct job_ask *open)
@@ -39,7 +40,7 @@ static int job_ask_copy_texts(struct job_ask *open)
 {
 	perch_text *texts[] = { &open->ask.message, &open->ask.id, &open->ask.subject,
 		&open->ask.description, &open->ask.detail };
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < COUNT(texts); i++) {
 		if (job_ask_copy(open, texts[i]) < 0)
 			return -ENOMEM;
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/exit_status.h"
 #include "data/json.h"
 #include "service/command_facts.h"
 #include "service/service_parts.h"
@@ -131,19 +132,19 @@ static void job_run_fail(perch_job *job, const char *code, const char *words, in
 static void job_run_leave(perch_job *job)
 {
 	if (job->timed_out)
-		job_run_fail(job, "timeout", "its time was over before it began", CODE_TIMEOUT);
+		job_run_fail(job, "timeout", "its time was over before it began", EXIT_TIMED_OUT);
 	else if (!job->was_cancelled)
-		job_run_fail(job, "refused", job->run.refusal, CODE_HOST);
+		job_run_fail(job, "refused", job->run.refusal, EXIT_HOST);
 	else
-		job_run_fail(job, "cancelled", "cancelled", CODE_SIGNAL + job->signal);
+		job_run_fail(job, "cancelled", "cancelled", EXIT_SIGNAL + job->signal);
 }
 
 /* As `perch run` exits. */
 static int job_run_exit_code(int r)
 {
 	if (r == -ENOENT || r == PERCH_EINTERPRETER)
-		return CODE_NOT_FOUND;
-	return r == -EACCES || r == -ENOEXEC ? CODE_NOT_EXECUTABLE : CODE_HOST;
+		return EXIT_NOT_FOUND;
+	return r == -EACCES || r == -ENOEXEC ? EXIT_NOT_EXECUTABLE : EXIT_HOST;
 }
 
 /* The manifest says that much depends on it. */
@@ -160,7 +161,7 @@ static void job_run_ask_approval(perch_job *job)
 	job_move(job, JOB_ASKING);
 	service_step_soon(job->service);
 	if (job_ask(job, &ask, 0) < 0)
-		job_run_fail(job, "start", "out of memory", CODE_HOST);
+		job_run_fail(job, "start", "out of memory", EXIT_HOST);
 }
 
 static int job_run_approve(
@@ -177,8 +178,7 @@ static int job_run_approve(
 		return 0;
 	}
 	job->run.refusal = kept;
-	job_move(job, JOB_LEAVING);
-	service_step_soon(job->service);
+	job_leave(job);
 	return 0;
 }
 
@@ -212,7 +212,7 @@ static void job_run_start(perch_job *job)
 		return;
 	}
 	if (job->run.asks) {
-		job_run_fail(job, "refused", "it is dangerous, and nobody can be asked", CODE_HOST);
+		job_run_fail(job, "refused", "it is dangerous, and nobody can be asked", EXIT_HOST);
 		return;
 	}
 	job_run_begin(job);

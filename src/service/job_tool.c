@@ -6,10 +6,12 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/exit_status.h"
+#include "base/macros.h"
 #include "data/json.h"
 #include "proc/host.h"
 #include "service/service_parts.h"
-#include "tool/api_parts.h"
+#include "tool/tool_api_parts.h"
 
 static const int job_tool_exit_codes[] = {
 	[TOOL_OK] = 0,
@@ -23,11 +25,10 @@ static const int job_tool_exit_codes[] = {
 	[TOOL_PROTOCOL_VERSION_MISMATCH] = 8,
 	[TOOL_CAPABILITY_NOT_DECLARED] = 9,
 	[TOOL_CAPABILITY_NOT_ALLOWED] = 10,
-	[TOOL_INVALID_REQUEST] = 64,
+	[TOOL_INVALID_REQUEST] = EXIT_USAGE,
 	[TOOL_CANCELLED] = 130,
 };
-_Static_assert(sizeof(job_tool_exit_codes) / sizeof(job_tool_exit_codes[0]) == TOOL_CODES,
-	"each has an exit code");
+_Static_assert(COUNT(job_tool_exit_codes) == TOOL_CODES, "each has an exit code");
 
 int service_tool_exit_code(perch_tool_code code)
 {
@@ -87,14 +88,15 @@ static int job_tool_copy_context(perch_job *job, const perch_tool_request *given
 	own->stderr_bytes = NULL;
 	const char **texts[] = { &own->workspace_id, &own->widget_id, &own->repo_root, &own->role_id,
 		&own->mode_id };
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+	for (size_t i = 0; i < COUNT(texts); i++) {
 		if (*texts[i] && !job_tool_keep(job, texts[i]))
 			return err_no_memory(err);
 	}
 	return 0;
 }
 
-/* BINDING/TOOL, or the two apart: the name of a binding that was given as a file may be anything. */
+/* BINDING/TOOL, or the two apart: the name of a binding that was given as a file may be anything.
+ */
 static int job_tool_name(perch_job *job, const perch_job_request *given, perch_err *err)
 {
 	const char *apart = given->tool ? given->tool->tool : NULL;
@@ -204,9 +206,12 @@ static void job_tool_refuse(
 		.message = str_from(kept ? kept : "out of memory"),
 		.reach = PERCH_REACH_GROUP,
 	};
-	const struct audit_origin origin = job_tool_origin(job);
-	const struct str input = { job->request.input, job->request.input_len };
-	audit_record(&origin, input, &job->tool.inner);
+	const struct audit_input input =
+		audit_input((struct str){ job->request.input, job->request.input_len });
+	struct audit_origin origin = job_tool_origin(job);
+	if (!origin.approval)
+		origin.approval = "none";
+	audit_record(&origin, job->tool.binding, &input, &job->tool.inner);
 	job_tool_conclude(job);
 }
 
@@ -215,8 +220,7 @@ static void job_tool_leave(perch_job *job)
 	if (job->tool.is_done)
 		job_tool_conclude(job);
 	else if (job->was_cancelled)
-		job_tool_refuse(
-			job, TOOL_CANCELLED, "request", "the call was cancelled before it began");
+		job_tool_refuse(job, TOOL_CANCELLED, "request", "the call was cancelled before it began");
 	else if (job->timed_out)
 		job_tool_refuse(job, TOOL_TIMEOUT, "request", "its time was over before it began");
 	else
@@ -228,8 +232,7 @@ static void job_tool_leave(perch_job *job)
 static void job_tool_ask(perch_job *job)
 {
 	char message[PERCH_ERR_TEXT_MAX];
-	snprintf(message, sizeof(message), "Call %.100s of %.100s?", job->tool.tool,
-		job->tool.binding);
+	snprintf(message, sizeof(message), "Call %.100s of %.100s?", job->tool.tool, job->tool.binding);
 	const char *input = job->request.input ? job->request.input : "{}";
 	const perch_ask ask = {
 		.kind = PERCH_ASK_APPROVAL,
@@ -259,8 +262,7 @@ static int job_tool_answer(
 		return 0;
 	}
 	job->tool.refusal = kept[0] ? kept : "the binding asks before each call, and nobody said yes";
-	job_move(job, JOB_LEAVING);
-	service_step_soon(job->service);
+	job_leave(job);
 	return 0;
 }
 
@@ -363,8 +365,7 @@ static void job_tool_hold(perch_job *job, bool is_held)
 {
 	if (is_held || !job->tool.is_done)
 		return;
-	job_move(job, JOB_LEAVING);
-	service_step_soon(job->service);
+	job_leave(job);
 }
 
 static void job_tool_write_start(const perch_job *job, struct perch_json_writer *out)

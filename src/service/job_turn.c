@@ -7,6 +7,7 @@
 #include "agent/dialect.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/exit_status.h"
 #include "data/json.h"
 #include "proc/host.h"
 #include "service/job_turn.h"
@@ -119,9 +120,9 @@ static void job_turn_refuse(perch_job *job, const char *code, const char *text, 
 static void job_turn_leave(perch_job *job)
 {
 	if (job->timed_out)
-		job_turn_refuse(job, "timeout", "its time was over before it began", CODE_TIMEOUT);
+		job_turn_refuse(job, "timeout", "its time was over before it began", EXIT_TIMED_OUT);
 	else
-		job_turn_refuse(job, "cancelled", "cancelled", CODE_SIGNAL + job->signal);
+		job_turn_refuse(job, "cancelled", "cancelled", EXIT_SIGNAL + job->signal);
 }
 
 /* ---- what the agent says ------------------------------------------------- */
@@ -143,8 +144,7 @@ static void job_turn_started(void *data, struct agent_turn *agent)
 		session_turn_forget(job->turn.session, job_turn_forgotten, job);
 }
 
-static void job_turn_partial(
-	void *data, struct agent_turn *agent, struct str text, struct str raw)
+static void job_turn_partial(void *data, struct agent_turn *agent, struct str text, struct str raw)
 {
 	(void)agent;
 	(void)raw;
@@ -179,8 +179,7 @@ static void job_turn_warning(void *data, struct agent_turn *agent, struct str te
 	job_tell_text(data, PERCH_EVENT_WARNING, text);
 }
 
-static void job_turn_error(
-	void *data, struct agent_turn *agent, const char *code, struct str text)
+static void job_turn_error(void *data, struct agent_turn *agent, const char *code, struct str text)
 {
 	(void)agent;
 	job_tell_error(data, code, text);
@@ -246,7 +245,7 @@ void job_turn_ready(void *data, struct session_turn *session, const char *id)
 	if (job->stage != JOB_BEHIND) /* it was cancelled meanwhile, and will be ended */
 		return;
 	if (!id) {
-		job_turn_refuse(job, "session", session_turn_error(session)->text, CODE_HOST);
+		job_turn_refuse(job, "session", session_turn_error(session)->text, EXIT_HOST);
 		return;
 	}
 	const char *kept = job->request.is_new ? "" : arena_dup(&job->arena, str_from(id));
@@ -254,7 +253,7 @@ void job_turn_ready(void *data, struct session_turn *session, const char *id)
 	if (kept)
 		job_is_ready(job);
 	else
-		job_turn_refuse(job, "start", "out of memory", CODE_HOST);
+		job_turn_refuse(job, "start", "out of memory", EXIT_HOST);
 }
 
 /* The turn has the clock from here on; the profile's limit holds where it is shorter. */
@@ -281,7 +280,7 @@ static void job_turn_start(perch_job *job)
 	options->trace = job->service->hooks.trace;
 	job_turn_set_clock(job);
 	if (agent_turn_start(job->service->host, options, &job->turn.turn, &err) < 0)
-		job_turn_refuse(job, "start", err.text, CODE_HOST);
+		job_turn_refuse(job, "start", err.text, EXIT_HOST);
 }
 
 static void job_turn_cancel(perch_job *job, int signal)
@@ -329,8 +328,7 @@ static int job_turn_answer(
 static void job_turn_write_start(const perch_job *job, struct perch_json_writer *out)
 {
 	const struct agent_turn_options *options = &job->turn.options;
-	json_write_text(
-		out, "protocol", str_from(dialect_of(options->profile->dialect)->version));
+	json_write_text(out, "protocol", str_from(dialect_of(options->profile->dialect)->version));
 	json_write_text(out, "session_id", str_from(options->session_id));
 	json_write_text(out, "session_name", str_from(options->session_name));
 }

@@ -67,8 +67,7 @@ static const char *job_turn_copy(perch_job *job, const char *text)
 	return arena_dup(&job->arena, str_from(text));
 }
 
-static int job_turn_copy_attachments(
-	perch_job *job, const perch_job_request *given, perch_err *err)
+static int job_turn_copy_attachments(perch_job *job, const perch_job_request *given, perch_err *err)
 {
 	size_t count = given->attachment_count;
 	struct agent_attachment *copies = arena_alloc(&job->arena, count * sizeof(*copies));
@@ -122,8 +121,8 @@ static int job_turn_copy_request(perch_job *job, const perch_job_request *given,
 	job->request.is_new = given->is_new;
 	if (!options->message.data || !options->session_name || !options->from)
 		return err_no_memory(err);
-	job->turn.key = (struct session_key){ options->profile->path, options->from,
-		options->session_name };
+	job->turn.key =
+		(struct session_key){ options->profile->path, options->from, options->session_name };
 	job->turn.key_hash = session_key_hash(&job->turn.key);
 	return job_turn_copy_surroundings(job, given, err);
 }

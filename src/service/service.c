@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "base/sized.h"
 #include "proc/host.h"
 #include "service/service_parts.h"
@@ -89,8 +90,7 @@ int service_read_exposure(perch_service *service, perch_err *err)
 	return 0;
 }
 
-static int service_open(
-	perch_service *service, const perch_service_options *given, perch_err *err)
+static int service_open(perch_service *service, const perch_service_options *given, perch_err *err)
 {
 	int r = service_copy_options(service, given, err);
 	if (r == 0)
@@ -169,7 +169,7 @@ void perch_service_free(perch_service *service)
 		timer_cancel(&service->host->loop.timers, &service->step);
 		timers_release(&service->host->loop.timers);
 	}
-	for (size_t i = 0; i < sizeof(service->texts) / sizeof(service->texts[0]); i++)
+	for (size_t i = 0; i < COUNT(service->texts); i++)
 		buf_free(&service->texts[i]);
 	arena_free(&service->exposure_arena);
 	arena_free(&service->arena);

@@ -16,7 +16,7 @@
 #include "service/bound_tools.h"
 #include "service/expose.h"
 #include "service/service_hooks.h"
-#include "tool/audit.h"
+#include "tool/audit_log.h"
 
 enum {
 	SERVICE_JOBS = 16,
@@ -53,7 +53,7 @@ struct tool_job {
 	const char *refusal;      /* what whoever said no has said */
 	struct tool_result inner;
 	perch_tool_result result; /* the same for others */
-	bool is_done; /* but held: to be told later */
+	bool is_done;             /* but held: to be told later */
 };
 
 struct run_job {
@@ -117,8 +117,7 @@ struct job_kind {
 	/* It never ran: tells why and ends it. */
 	void (*leave)(perch_job *job);
 	void (*hold)(perch_job *job, bool is_held);
-	int (*answer)(
-		perch_job *job, struct job_ask *ask, const perch_answer *answer, perch_err *err);
+	int (*answer)(perch_job *job, struct job_ask *ask, const perch_answer *answer, perch_err *err);
 	/* The members of its `start` event. */
 	void (*write_start)(const perch_job *job, struct perch_json_writer *out);
 	void (*free)(perch_job *job);
@@ -166,6 +165,8 @@ void service_step_soon(perch_service *service);
 
 void job_move(perch_job *job, enum job_stage stage);
 void job_is_ready(perch_job *job);
+/* It will not run any more: its kind's `leave` comes from the loop. */
+void job_leave(perch_job *job);
 
 /* A text with a NUL, valid during one event. Without memory it is empty. */
 perch_text job_text(perch_job *job, int which, struct str text);

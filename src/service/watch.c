@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/listing.h"
+#include "base/macros.h"
 #include "base/paths.h"
 #include "base/str.h"
 #include "base/test_switch.h"
@@ -23,7 +24,7 @@
 #define WATCH_SETTLE_NS (20 * NSEC_PER_MSEC)
 #define WATCH_POLL_NS (2 * NSEC_PER_SEC)
 
-#define WATCH_MASK                                                                            \
+#define WATCH_MASK                                                                      \
 	(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_ATTRIB | \
 		IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 
@@ -33,8 +34,6 @@ static const char *const watch_directories[] = { "", "perch", "perch/tools", "pe
 static const char *const watch_listed[] = { "perch/tools", "perch/agents" };
 static const char *const watch_files[] = { "perch/config.toml", "perch/grants.toml",
 	"fledge/plugins.toml" };
-
-#define WATCH_COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
 /* One for a host. */
 struct watch_hub {
@@ -101,9 +100,9 @@ static uint64_t watch_look(void)
 	uint64_t sum = 0;
 	if (config < 0)
 		return 0;
-	for (size_t i = 0; i < WATCH_COUNT(watch_listed); i++)
+	for (size_t i = 0; i < COUNT(watch_listed); i++)
 		sum = watch_mix(sum, watch_look_into(config, watch_listed[i]));
-	for (size_t i = 0; i < WATCH_COUNT(watch_files); i++)
+	for (size_t i = 0; i < COUNT(watch_files); i++)
 		sum = watch_mix(sum, watch_look_at(config, watch_files[i]));
 	close(config);
 	return sum;
@@ -116,7 +115,7 @@ static uint64_t watch_look(void)
 static void watch_add_all(struct watch_hub *hub)
 {
 	bool is_missing = false;
-	for (size_t i = WATCH_COUNT(watch_directories); i-- > 0;) {
+	for (size_t i = COUNT(watch_directories); i-- > 0;) {
 		_cleanup_free_ char *path = NULL;
 		const char *below = watch_directories[i][0] ? watch_directories[i] : NULL;
 		if ((!below && !is_missing) || paths_user(PATH_CONFIG, below, &path, NULL) < 0)
@@ -133,8 +132,7 @@ static void watch_again(struct watch_hub *hub)
 	if (hub->source.fd >= 0)
 		watch_add_all(hub);
 	if (hub->polls && hub->watches.count)
-		timer_set(&hub->host->loop.timers, &hub->timer,
-			clock_after(clock_now_ns(), WATCH_POLL_NS));
+		timer_set(&hub->host->loop.timers, &hub->timer, clock_after(clock_now_ns(), WATCH_POLL_NS));
 }
 
 static struct service_watch *watch_next_changed(const struct watch_hub *hub, uint64_t now)
@@ -148,7 +146,7 @@ static struct service_watch *watch_next_changed(const struct watch_hub *hub, uin
 static void watch_due(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	struct watch_hub *hub = (struct watch_hub *)((char *)timer - offsetof(struct watch_hub, timer));
+	struct watch_hub *hub = container_of(timer, struct watch_hub, timer);
 	struct service_watch *watch;
 	watch_again(hub); /* first: what happens from here on is seen */
 	uint64_t now = watch_look();
@@ -161,14 +159,13 @@ static void watch_due(struct timer *timer, uint64_t now_ns)
 static void watch_readable(struct source *source, uint32_t events)
 {
 	(void)events;
-	struct watch_hub *hub =
-		(struct watch_hub *)((char *)source - offsetof(struct watch_hub, source));
+	struct watch_hub *hub = container_of(source, struct watch_hub, source);
 	char buffer[4096] __attribute__((aligned(8)));
 	while (read(source->fd, buffer, sizeof(buffer)) > 0)
 		continue;
 	if (!timer_is_set(&hub->timer) || hub->polls)
-		timer_set(&hub->host->loop.timers, &hub->timer,
-			clock_after(clock_now_ns(), WATCH_SETTLE_NS));
+		timer_set(
+			&hub->host->loop.timers, &hub->timer, clock_after(clock_now_ns(), WATCH_SETTLE_NS));
 }
 
 static void watch_leave(struct host_guest *guest)
@@ -215,8 +212,8 @@ static struct watch_hub *watch_hub_of(perch_host *host)
 
 /* ---- one service's ------------------------------------------------------- */
 
-int service_watch_new(perch_host *host, void (*changed)(void *data), void *data,
-	struct service_watch **ret_watch)
+int service_watch_new(
+	perch_host *host, void (*changed)(void *data), void *data, struct service_watch **ret_watch)
 {
 	struct watch_hub *hub = watch_hub_of(host);
 	struct service_watch *watch = hub ? calloc(1, sizeof(*watch)) : NULL;

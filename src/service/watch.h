@@ -8,8 +8,8 @@
 struct service_watch;
 
 /* `changed` comes from the loop, once for all changes until service_watch_remember. -ENOMEM. */
-int service_watch_new(perch_host *host, void (*changed)(void *data), void *data,
-	struct service_watch **ret_watch);
+int service_watch_new(
+	perch_host *host, void (*changed)(void *data), void *data, struct service_watch **ret_watch);
 
 /* What is there now is known. NULL is fine. */
 void service_watch_remember(struct service_watch *watch);
