@@ -14,40 +14,8 @@
 
 /* ---- the end ------------------------------------------------------------- */
 
-static const char *job_turn_kept(perch_job *job, struct str text)
-{
-	const char *copy = arena_dup(&job->arena, text);
-	return copy ? copy : "";
-}
-
-/* The public form of an end: every text with a NUL. */
-static void job_turn_translate(perch_job *job)
-{
-	const struct agent_end *end = &job->turn.inner_end;
-	const char *body = job_turn_kept(job, end->body);
-	const char *tail = job_turn_kept(job, end->stderr_tail);
-	job->turn.end = (perch_agent_end){
-		.success = end->success,
-		.exit_code = end->exit_code,
-		.status = end->raw_status,
-		.signal = end->signal,
-		.timed_out = end->timed_out,
-		.cancelled = end->cancelled,
-		.duration_ns = end->duration_ns,
-		.session_id = job_turn_kept(job, end->session_id),
-		.body = body,
-		.body_len = body[0] ? end->body.len : 0,
-		.stderr_tail = tail,
-		.stderr_len = tail[0] ? end->stderr_tail.len : 0,
-		.sandbox = end->sandbox,
-		.reach = end->reach,
-		.hint = job_turn_kept(job, end->hint),
-	};
-}
-
 static void job_turn_conclude(perch_job *job)
 {
-	job_turn_translate(job);
 	const perch_agent_end *turn = &job->turn.end;
 	const perch_job_end end = {
 		.success = turn->success,
@@ -80,9 +48,10 @@ static void job_turn_recorded(void *data, const char *id, int r, const perch_err
 	job_turn_conclude(job);
 }
 
-static void job_turn_finish(perch_job *job, const struct agent_end *end)
+/* What its end speaks of is the agent's, or stays as long as the job. */
+static void job_turn_finish(perch_job *job, const perch_agent_end *end)
 {
-	job->turn.inner_end = *end;
+	job->turn.end = *end;
 	job_is_over(job);
 	job_turn_pass_on(job);
 	if (job->turn.session)
@@ -92,26 +61,27 @@ static void job_turn_finish(perch_job *job, const struct agent_end *end)
 }
 
 /* One that never ran has left its session as it was, also where it was to begin a new one. */
-static void job_turn_finish_unstarted(perch_job *job, struct agent_end end)
+static void job_turn_finish_unstarted(perch_job *job, perch_agent_end end)
 {
 	_cleanup_free_ char *id = NULL;
 	if (job->turn.session)
 		sessions_id(job->service->sessions, &job->turn.key, &id, NULL);
 	const char *kept = id ? arena_dup(&job->arena, str_from(id)) : NULL;
-	end.session_id = str_from(kept ? kept : "");
+	end.session_id = kept ? kept : "";
 	job_turn_finish(job, &end);
 }
 
 static void job_turn_refuse(perch_job *job, const char *code, const char *text, int exit_code)
 {
-	const struct agent_end end = {
+	const perch_agent_end end = {
 		.exit_code = exit_code,
-		.raw_status = -1,
+		.status = -1,
 		.cancelled = job->was_cancelled,
 		.timed_out = job->timed_out,
-		.body = STR(""),
-		.stderr_tail = STR(""),
+		.body = "",
+		.stderr_tail = "",
 		.reach = PERCH_REACH_GROUP,
+		.hint = "",
 	};
 	job_tell_error(job, code, str_from(text));
 	job_turn_finish_unstarted(job, end);
@@ -205,7 +175,7 @@ static void job_turn_permission(
 		agent_turn_permit(agent, permission->request_id, false, STR("out of memory"));
 }
 
-static void job_turn_ended(void *data, struct agent_turn *agent, const struct agent_end *end)
+static void job_turn_ended(void *data, struct agent_turn *agent, const perch_agent_end *end)
 {
 	(void)agent;
 	perch_job *job = data;

@@ -70,14 +70,14 @@ static const char *job_turn_copy(perch_job *job, const char *text)
 static int job_turn_copy_attachments(perch_job *job, const perch_job_request *given, perch_err *err)
 {
 	size_t count = given->attachment_count;
-	struct agent_attachment *copies = arena_alloc(&job->arena, count * sizeof(*copies));
+	perch_attachment *copies = arena_alloc(&job->arena, count * sizeof(*copies));
 	for (size_t i = 0; copies && i < count; i++) {
 		const perch_attachment *one = &given->attachments[i];
 		if ((unsigned)one->kind > PERCH_ATTACHMENT_VIDEO || !one->url)
 			return err_set(err, -EINVAL, "attachments[%zu] has %s", i,
 				one->url ? "a kind that does not exist" : "no url");
-		copies[i] = (struct agent_attachment){
-			.kind = (enum attachment_kind)one->kind,
+		copies[i] = (perch_attachment){
+			.kind = one->kind,
 			.url = job_turn_copy(job, one->url),
 			.name = job_turn_copy(job, one->name ? one->name : ""),
 		};

@@ -70,7 +70,6 @@ struct turn_job {
 	struct session_key key;
 	uint32_t key_hash;
 	bool was_started;
-	struct agent_end inner_end;
 	perch_agent_end end;
 };
 
