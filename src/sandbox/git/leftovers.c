@@ -250,7 +250,7 @@ static int leftovers_left_look_into(
 	struct left *left, const char *path, search_fn *look, const struct search_memory *seen)
 {
 	struct search_budget budget = { LEFT_DIRECTORIES, LEFT_NAMES, false };
-	int r = search_run_again(&budget, path, look, left, seen);
+	int r = search_run(&budget, path, look, left, seen);
 	if (r == 0 && budget.is_cut)
 		leftovers_left_tell_cut(left, path);
 	return r;

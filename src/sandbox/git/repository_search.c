@@ -26,7 +26,7 @@
 struct node {
 	uint32_t holder; /* its number, counted from 1; 0 = the root holds it */
 	uint32_t name;   /* where it begins in `names` */
-	uint32_t known;  /* its number in what an earlier walk has seen; 0 = unknown, but for the root */
+	uint32_t known; /* its number in what an earlier walk has seen; 0 = unknown, but for the root */
 };
 
 enum { LISTING_SIZE = 8192 };
@@ -46,9 +46,7 @@ struct search {
 	struct search_file_system system;
 	const struct search_memory *memory; /* of an earlier walk, or NULL */
 	bool is_kept;                       /* what is seen goes into `seen`, as to its number */
-	struct search_directory *seen;
-	size_t seen_count;
-	size_t seen_cap;
+	struct search_notes seen;
 	_Alignas(struct dirent64) char listing[LISTING_SIZE];
 };
 
@@ -259,15 +257,9 @@ static int repository_search_see(struct search *search, struct visit *visit)
 
 static int repository_search_note(struct search *search, const struct visit *visit, size_t first)
 {
-	size_t need = visit->node + 1;
-	struct search_directory *seen =
-		vec_grow(search->seen, &search->seen_cap, need, sizeof(*search->seen));
-	if (!seen)
+	struct search_directory *one = search_notes_at(&search->seen, visit->node);
+	if (!one)
 		return -ENOMEM;
-	search->seen = seen;
-	memset(seen + search->seen_count, 0, (need - search->seen_count) * sizeof(*seen));
-	search->seen_count = need;
-	struct search_directory *one = &seen[visit->node];
 	search_memory_note(one, &visit->info, &search->system, search->began);
 	one->is_settled &= visit->is_whole;
 	one->names = visit->names;
@@ -283,13 +275,12 @@ static int repository_search_keep(
 	size_t count = search->count + 1;
 	struct search_memory *memory = arena_alloc(arena, sizeof(*memory));
 	struct search_directory *all = arena_alloc(arena, count * sizeof(*all));
-	const char *names =
-		arena_dup(arena, (struct str){ search->names.data, search->names.len });
+	const char *names = arena_dup(arena, (struct str){ search->names.data, search->names.len });
 	if (!memory || !all || !names)
 		return -ENOMEM;
 	memset(all, 0, count * sizeof(*all));
-	if (search->seen_count)
-		memcpy(all, search->seen, search->seen_count * sizeof(*all));
+	if (search->seen.count)
+		memcpy(all, search->seen.items, search->seen.count * sizeof(*all));
 	for (size_t i = 1; i < count; i++)
 		all[i].name = names + search->nodes[i - 1].name;
 	*memory = (struct search_memory){ all, count };
@@ -297,7 +288,8 @@ static int repository_search_keep(
 	return 0;
 }
 
-/* ---- the walk ---------------------------------------------------------------------------------- */
+/* ---- the walk ----------------------------------------------------------------------------------
+ */
 
 /* Those that one directory holds follow each other: it is opened once for them all. */
 static int repository_search_go_to(struct search *search, struct visit *visit)
@@ -384,16 +376,11 @@ static int repository_search_run(struct search *search)
 static void repository_search_free(struct search *search)
 {
 	free(search->nodes);
-	free(search->seen);
+	free(search->seen.items);
 	buf_free(&search->names);
 }
 
-int search_run(struct search_budget *budget, const char *root, search_fn *look, void *data)
-{
-	return search_run_again(budget, root, look, data, NULL);
-}
-
-int search_run_again(struct search_budget *budget, const char *root, search_fn *look, void *data,
+int search_run(struct search_budget *budget, const char *root, search_fn *look, void *data,
 	const struct search_memory *memory)
 {
 	struct search search = {

@@ -7,6 +7,7 @@
 
 #include "base/macros.h"
 #include "base/stamp.h"
+#include "base/vec.h"
 
 enum { FIND_STEPS = 16 }; /* whoever fills a directory shall not make us compare each with each */
 
@@ -46,6 +47,20 @@ bool search_file_system_is_leaf(const struct search_file_system *system, const s
 {
 	return system->is_known && system->counts_links && system->device == info->st_dev &&
 		info->st_nlink == 2;
+}
+
+struct search_directory *search_notes_at(struct search_notes *notes, size_t number)
+{
+	size_t need = number + 1;
+	struct search_directory *items = vec_grow(notes->items, &notes->cap, need, sizeof(*items));
+	if (!items)
+		return NULL;
+	notes->items = items;
+	if (need > notes->count) {
+		memset(items + notes->count, 0, (need - notes->count) * sizeof(*items));
+		notes->count = need;
+	}
+	return &items[number];
 }
 
 void search_memory_note(struct search_directory *directory, const struct stat *info,

@@ -25,6 +25,16 @@ struct search_memory {
 	size_t count;
 };
 
+/* A memory while it is made. */
+struct search_notes {
+	struct search_directory *items;
+	size_t count;
+	size_t cap;
+};
+
+/* The one with that number, which is made if need be. NULL: there is no memory. */
+struct search_directory *search_notes_at(struct search_notes *notes, size_t number);
+
 /* What is known of the file system that was looked at last. */
 struct search_file_system {
 	dev_t device;

@@ -103,7 +103,7 @@ static int triggers_look_into(
 	finder->git = path;
 	bool was_cut = finder->modules.is_cut;
 	finder->modules.is_cut = finder->depth > TRIGGERS_MODULE_DEPTH;
-	int r = finder->modules.is_cut ? 0 : search_run(&finder->modules, path, look, finder);
+	int r = finder->modules.is_cut ? 0 : search_run(&finder->modules, path, look, finder, NULL);
 	finder->git = before;
 	if (r == 0 && finder->modules.is_cut) {
 		r = triggers_add(finder, path, "");

@@ -38,7 +38,7 @@ enum { CLIMB_STEPS = 64 };
 /* From one directory to the one that holds it, and so on. */
 struct climb {
 	int fd;
-	size_t steps;                     /* above that */
+	size_t steps;                    /* above that */
 	char above[CLIMB_STEPS * 3 + 3]; /* "..", once for each step */
 	struct place_id id;
 	bool is_directory;
