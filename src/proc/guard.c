@@ -80,15 +80,15 @@ static int guard_explain(const struct guard *guard, struct spawn_failure failure
 	return spawn_explain(&failure, &plan, err);
 }
 
-/* Who requires a guard waits for it; and who cannot have two processes in one memory (valgrind),
- * or not with one errno. */
+/* A host that requires a guard waits for it; so does one that cannot have two processes in one
+ * memory (valgrind), or cannot make system calls without errno. */
 static bool guard_must_wait(const struct guard *guard)
 {
 	return guard->mode == PERCH_GUARD_REQUIRE || guard->spawner->plain_fork ||
 		!BARE_CALL_SPARES_ERRNO;
 }
 
-static int guard_bear_and_wait(struct guard *guard, const int fds[3], perch_err *err)
+static int guard_start_and_wait(struct guard *guard, const int fds[3], perch_err *err)
 {
 	const char *const argv[] = { "perch-guard", NULL };
 	const char *const env[] = { NULL };
@@ -107,7 +107,7 @@ static int guard_bear_and_wait(struct guard *guard, const int fds[3], perch_err 
 }
 
 /* While we go on. That there is no such program is seen at once all the same. */
-static int guard_bear_aside(struct guard *guard, const int fds[3], perch_err *err)
+static int guard_start_unwaited(struct guard *guard, const int fds[3], perch_err *err)
 {
 	if (faccessat(AT_FDCWD, guard->path, X_OK, AT_EACCESS) < 0)
 		return guard_explain(guard, (struct spawn_failure){ STAGE_EXEC, errno }, err);
@@ -127,7 +127,7 @@ static int guard_start_process(
 		[GUARD_FD_TABLE] = guard->table_fd,
 		[GUARD_FD_HOST] = host_pidfd,
 	};
-	int r = (guard_must_wait(guard) ? guard_bear_and_wait : guard_bear_aside)(guard, fds, err);
+	int r = (guard_must_wait(guard) ? guard_start_and_wait : guard_start_unwaited)(guard, fds, err);
 	if (r < 0)
 		return r;
 	r = loop_watch(guard->loop, &guard->exit, EPOLLIN);
@@ -180,7 +180,7 @@ static bool guard_will_pass(int code)
 		code == -ENOSPC;
 }
 
-/* Going on without a guard is said, once; whoever required one is refused. */
+/* A host that goes on without a guard says so, once; a host that requires one fails. */
 static int without_guard(struct guard *guard, const perch_err *why, perch_err *err)
 {
 	if (!guard->said_so)

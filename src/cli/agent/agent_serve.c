@@ -72,10 +72,11 @@ static void agent_serve_refuse(
 	turn_report_error(&report, code, str_from(text));
 	if (!id || bridge_has(serve->bridge, id))
 		return;
-	const struct agent_end end = {
+	const perch_agent_end end = {
 		.exit_code = EXIT_HOST,
-		.raw_status = -1,
-		.session_id = STR(""),
+		.status = -1,
+		.session_id = "",
+		.hint = "",
 		.reach = PERCH_REACH_GROUP,
 	};
 	turn_report_end(&report, &end);
@@ -278,7 +279,7 @@ static int agent_serve_run_to_the_end(struct serve *serve, perch_err *err)
 	if (r < 0)
 		return err_set(err, r, "%s", perch_strerror(r));
 	if (serve->signal)
-		return 128 + serve->signal;
+		return EXIT_SIGNAL + serve->signal;
 	if (serve->outlet.error)
 		return EXIT_FAILURE;
 	return serve->no_sessions.code ? EXIT_HOST : EXIT_SUCCESS;
