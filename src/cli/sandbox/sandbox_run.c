@@ -321,7 +321,7 @@ const struct command sandbox_run = {
 			"  --policy fledge    reads all but secrets, writes here, network (the default)\n"
 			"  --policy tool      reads the system, writes its own directory only, no network\n"
 			"  --read P, --write P, --hide P, --env NAME   beyond that; again for more\n"
-			"  --preset NAME      aws, docker, git, github, kube, npm, ssh … (perch-sandbox(1))\n"
+			"  --preset NAME      aws, docker, git, github, kube, npm, ssh … (see the manual)\n"
 			"  --net none|full\n"
 			"  --limit memory=1G,processes=64,files=256,size=256M,cpu=60\n"
 			"  --on-unsupported refuse|warn   what cannot be enforced here\n"
