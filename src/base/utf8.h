@@ -67,4 +67,16 @@ size_t utf8_width(const char *text, size_t len);
 /* How many code points a text has, broken pieces counting one each. */
 size_t utf8_count(const char *text, size_t len);
 
+/* ---- utf8_width.c, which tools/width_table.py writes --------------------------- */
+
+struct width_range {
+	uint32_t first;
+	uint32_t last;
+};
+
+extern const struct width_range width_zero[];
+extern const size_t width_zero_count;
+extern const struct width_range width_two[];
+extern const size_t width_two_count;
+
 #endif

@@ -19,7 +19,6 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/str.h"
-#include "proc/cgroup_find.h"
 #include "proc/pidfd.h"
 
 struct cgroup {

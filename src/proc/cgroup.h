@@ -50,4 +50,14 @@ int cgroup_entrance(const struct cgroup *cgroup);
 /* Kills everything in it, waits for that, and removes it. NULL is fine. */
 void cgroup_close(struct cgroup *cgroup);
 
+/* ---- cgroup_find.c: where our own cgroup is ------------------------------------ */
+
+struct cgroup_place {
+	char *directory; /* the caller frees it */
+	bool is_top;     /* nothing above it is mounted */
+};
+
+/* PERCH_ESANDBOX and words, -ENOMEM. */
+int cgroup_find(const struct cgroup_tree *tree, struct cgroup_place *ret_place, perch_err *err);
+
 #endif

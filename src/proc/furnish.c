@@ -17,8 +17,6 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "proc/birth.h"
-#include "proc/furnish_place.h"
-#include "proc/room_filesystems.h"
 
 /* ---- preparing, in the host ----------------------------------------------- */
 

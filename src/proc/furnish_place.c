@@ -2,7 +2,7 @@
  * rename and link what lies on the way to it: so no link is followed, what was looked up
  * by the host is told from everything else by its device and inode, and what is made is made
  * in the room's own file systems. */
-#include "proc/furnish_place.h"
+#include "proc/furnish.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
  *
  * All of them share this thread's errno: while one of them is running, nothing is
  * called here that fails as a rule. */
-#include "proc/room_birth.h"
+#include "proc/birth.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,8 +13,8 @@
 #include "base/test_switch.h"
 #include "proc/room.h"
 #include "sandbox/layers/mounts.h"
-#include "sandbox/policy/named_paths.h"
 #include "sandbox/policy/path_list.h"
+#include "sandbox/reuse/dir_cache.h"
 #include "sandbox/sandbox_parts.h"
 
 /* Where everybody keeps temporary files: replaced by an empty one, or hidden. */

@@ -1,5 +1,5 @@
 /* What is enforced by what: a table of properties. */
-#include "sandbox/sandbox_report.h"
+#include "sandbox/sandbox_parts.h"
 
 #include "base/macros.h"
 

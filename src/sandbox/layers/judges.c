@@ -1,5 +1,5 @@
 /* Calls that depend on their arguments, as parts of a filter. */
-#include "sandbox/layers/judges.h"
+#include "sandbox/layers/seccomp.h"
 
 #include "base/macros.h"
 

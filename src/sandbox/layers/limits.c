@@ -1,5 +1,5 @@
 /* Limits of each process by itself. */
-#include "sandbox/layers/limits.h"
+#include "sandbox/sandbox_parts.h"
 
 #include <unistd.h>
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/macros.h"
-#include "sandbox/layers/judges.h"
 #include "sandbox/layers/uapi/calls.h"
 
 #if defined(__x86_64__)

@@ -1,5 +1,4 @@
 /* Places, and whether a directory holds one of them or lies in one. */
-#include "sandbox/policy/place.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* What decides how a sandbox is made, and what its room looks like, as bytes. */
-#include "sandbox/reuse/fingerprint.h"
+#include "sandbox/reuse/reuse_pool.h"
 
 #include <errno.h>
 #include <fcntl.h>
