@@ -22,8 +22,8 @@ static inline bool utf8_is_valid(const char *text, size_t len)
 	return utf8_valid_prefix(text, len) == len;
 }
 
-/* How many bytes of text are left when a character that was cut short at its
- * end is taken away. Whatever else is broken in it stays. */
+/* How many bytes of text are left when a character that was cut short at its end is taken away.
+ * Other broken bytes stay. */
 size_t utf8_whole_prefix(const char *text, size_t len);
 
 /* How much of somebody else's text a message of ours quotes, for a %.*s: not all of a

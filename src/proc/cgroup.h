@@ -24,7 +24,7 @@ struct cgroup_tree {
 	const char *membership; /* as /proc/self/cgroup */
 	int (*make)(const char *path, mode_t mode);
 	int (*remove)(const char *path);
-	bool (*is_delegated)(const char *path); /* whoever manages the tree has said so */
+	bool (*is_delegated)(const char *path); /* the manager of the tree (systemd, say) has said so */
 };
 
 /* The kernel's. */

@@ -28,8 +28,8 @@ enum {
 struct limits_elsewhere {
 	bool memory;    /* a cgroup does */
 	bool processes; /* a cgroup does */
-	/* A user namespace of our own counts our processes apart from the user's
-	 * others, except for root, whom the kernel never counts. */
+	/* A user namespace of our own counts our processes apart from the user's others, except for
+	 * those of root, which the kernel never counts. */
 	bool has_own_count;
 };
 

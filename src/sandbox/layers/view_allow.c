@@ -28,7 +28,7 @@ struct range {
 static int view_allow_cover(
 	struct work *work, int fd, enum access access, struct range inside, size_t depth);
 
-static int view_allow_allow(struct work *work, int fd, enum access access)
+static int view_allow_beneath(struct work *work, int fd, enum access access)
 {
 	if (access == ACCESS_NONE)
 		return 0;
@@ -149,7 +149,7 @@ static int view_allow_cover(
 {
 	if (access != ACCESS_NONE && fd >= 0 && view_allow_holds_less(inside, access))
 		return view_allow_cover_children(work, fd, access, inside, depth);
-	int r = fd < 0 ? 0 : view_allow_allow(work, fd, access);
+	int r = fd < 0 ? 0 : view_allow_beneath(work, fd, access);
 	return r < 0 ? r : view_allow_cover_groups(work, inside);
 }
 

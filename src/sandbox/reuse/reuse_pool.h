@@ -26,7 +26,7 @@ void reuse_pool_forget(struct sandbox *sandbox);
 
 /* ---- fingerprint.c: sandboxes as bytes that can be compared -------------------- */
 
-/* Of a policy: all that it says, and who is asking. Returns 0 or -ENOMEM. */
+/* Of a policy: all that it says, and the process that asks. Returns 0 or -ENOMEM. */
 int fingerprint_ask(const struct sandbox_policy *policy, struct buf *asked);
 
 /* Of a sandbox that has looked, whether it was made or not: everything that decides how it
