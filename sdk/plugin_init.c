@@ -60,7 +60,6 @@ perch_plugin_status plugin_read_init(perch_plugin *plugin, const perch_json_valu
 	init->may.store = json_flag(may, "store");
 	init->may.metadata = json_flag(may, "metadata");
 	init->may.network = json_flag(may, "network");
-	init->may.clipboard = json_flag(may, "clipboard");
 	return plugin_init_keep_args(plugin, perch_json_get(message, "args")) ? PERCH_PLUGIN_OK
 																		  : PERCH_PLUGIN_NO_MEMORY;
 }

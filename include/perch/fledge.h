@@ -126,7 +126,6 @@ enum {
 	PERCH_GRANT_STORE = 2,
 	PERCH_GRANT_METADATA = 4,
 	PERCH_GRANT_NETWORK = 8,
-	PERCH_GRANT_CLIPBOARD = 16,
 };
 
 /* Zero is the sane default everywhere. */

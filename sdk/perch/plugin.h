@@ -70,7 +70,7 @@ typedef struct perch_plugin_init {
 	} host;
 	const char *fledge_version;
 	struct {
-		bool exec, store, metadata, network, clipboard;
+		bool exec, store, metadata, network;
 		const char *filesystem; /* "none", "project", "plugin" */
 	} may;
 } perch_plugin_init;

@@ -15,7 +15,6 @@ const struct capability capability_table[] = {
 	{ MEMBER(store), PERCH_GRANT_STORE, true, NULL },
 	{ MEMBER(metadata), PERCH_GRANT_METADATA, true, NULL },
 	{ MEMBER(network), PERCH_GRANT_NETWORK, false, "use the network" },
-	{ MEMBER(clipboard), PERCH_GRANT_CLIPBOARD, false, "read the clipboard" },
 	{ 0 },
 };
 static_assert(COUNT(capability_table) <= CAPABILITIES_MAX + 1, "more than CAPABILITIES_MAX");

@@ -17,13 +17,12 @@ struct capabilities {
 	bool store;
 	bool metadata;
 	bool network;
-	bool clipboard;
 	bool says_network; /* a manifest without the key `network` leaves the network open */
 	enum filesystem_wish filesystem;
 };
 
 /* Their names, for help and messages. */
-#define CAPABILITY_NAMES "exec, store, metadata, network, clipboard"
+#define CAPABILITY_NAMES "exec, store, metadata, network"
 
 struct capability {
 	const char *name;    /* in plugin.toml, plugins.toml, --grant and the init line */

@@ -66,7 +66,6 @@ START_TEST(the_first_entry_makes_the_file)
 				"store = false\n"
 				"metadata = false\n"
 				"network = false\n"
-				"clipboard = false\n"
 				"filesystem = \"plugin\"\n");
 	struct stat status;
 	ck_assert_int_eq(stat(folder_path(FILE_NAME), &status), 0);
