@@ -37,6 +37,7 @@ struct fledge_run {
 	bool is_init_sent;
 	bool is_held;       /* by the engine: too many requests */
 	bool is_full;       /* too much waits, see run_bounds.c */
+	bool is_held_back;  /* whoever is told cannot keep up */
 	bool is_given_up;   /* it was told why, and that it is killed */
 	bool has_spoken;    /* a line came from the plugin */
 	int interrupted_by; /* a signal number, 0 = not */

@@ -318,6 +318,11 @@ void perch_fledge_run_cancel(perch_fledge_run *run, int signal)
 	timer_set(&loop->timers, &run->cancelling.timer, loop_now_ns(loop));
 }
 
+void perch_fledge_run_hold(perch_fledge_run *run, bool is_held)
+{
+	fledge_run_hold(run->run, is_held);
+}
+
 void perch_fledge_run_free(perch_fledge_run *run)
 {
 	if (!run)
