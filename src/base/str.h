@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "perch/base.h"
+
 struct str {
 	const char *data;
 	size_t len;
@@ -18,6 +20,24 @@ struct str {
 static inline struct str str_from(const char *text)
 {
 	return (struct str){ text, text ? strlen(text) : 0 };
+}
+
+/* A text of the public interface, there and back. What becomes a text must have a NUL behind it. */
+#define NO_TEXT ((perch_text){ "", 0 })
+
+static inline struct str str_of(perch_text text)
+{
+	return (struct str){ text.data, text.len };
+}
+
+static inline perch_text text_of_str(struct str s)
+{
+	return s.data ? (perch_text){ s.data, s.len } : NO_TEXT;
+}
+
+static inline perch_text text_from(const char *text)
+{
+	return text_of_str(str_from(text));
 }
 
 static inline bool str_eq(struct str a, struct str b)

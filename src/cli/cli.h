@@ -79,6 +79,7 @@ struct command {
 	/* All of `perch help NAME`. With subcommands: what stands before their list,
 	 * the list is made; and the example behind it. */
 	const char *help;
+	void (*print_more)(void); /* behind `help`, before the list; NULL = nothing */
 	const char *example;
 	const struct command *const *subcommands; /* ends with NULL; NULL = none */
 	enum command_words words;

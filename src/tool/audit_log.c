@@ -191,7 +191,7 @@ static void audit_log_write_time(struct perch_json_writer *out)
 }
 
 /* How the process ended; null where it did not end by itself, or never was. */
-static void audit_log_write_exit(struct perch_json_writer *out, const struct tool_result *result)
+static void audit_log_write_exit(struct perch_json_writer *out, const perch_tool_result *result)
 {
 	perch_json_write_name(out, "exit_status");
 	if (result->has_exit_status)
@@ -207,7 +207,7 @@ static void audit_log_write_exit(struct perch_json_writer *out, const struct too
 
 static void audit_log_write_line(struct buf *line, const struct audit_call *call)
 {
-	const struct tool_result *result = call->result;
+	const perch_tool_result *result = call->result;
 	struct str input = call->input.len ? call->input : STR("{}");
 	char hash[SHA256_HEX_SIZE];
 	sha256_of(input.data, input.len, hash);
@@ -215,11 +215,11 @@ static void audit_log_write_line(struct buf *line, const struct audit_call *call
 	perch_json_begin_object(&out);
 	audit_log_write_time(&out);
 	audit_log_write_text(&out, "binding", str_from(call->binding));
-	audit_log_write_text(&out, "tool", result->tool);
-	audit_log_write_text(&out, "plugin_id", result->plugin_id);
-	audit_log_write_text(&out, "plugin_version", result->plugin_version);
-	audit_log_write_text(&out, "verdict", str_from(tool_code_name(result->code)));
-	audit_log_write_text(&out, "request_id", result->request_id);
+	audit_log_write_text(&out, "tool", str_of(result->tool));
+	audit_log_write_text(&out, "plugin_id", str_of(result->plugin_id));
+	audit_log_write_text(&out, "plugin_version", str_of(result->plugin_version));
+	audit_log_write_text(&out, "verdict", str_from(perch_tool_code_name(result->code)));
+	audit_log_write_text(&out, "request_id", str_of(result->request_id));
 	audit_log_write_number(&out, "duration_ms", result->duration_ns / NSEC_PER_MSEC);
 	audit_log_write_exit(&out, result);
 	audit_log_write_number(&out, "input_bytes", input.len);

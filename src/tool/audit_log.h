@@ -29,7 +29,7 @@ struct audit_call {
 	const char *binding;  /* the name it was called by */
 	const char *approval; /* who allowed it: "binding", "--yes", "terminal", "none" */
 	struct str input;     /* recorded as its SHA-256 */
-	const struct tool_result *result;
+	const perch_tool_result *result;
 };
 
 /* Appends its line in a single write. Fails with words; what was written before

@@ -120,7 +120,7 @@ static void exchange_end(struct exchange *exchange)
 		return;
 	if (exchange->is_napping)
 		exchange_wake_up(exchange);
-	if (tool_engine_verdict(exchange->engine)->is_flood)
+	if (tool_engine_is_flooded(exchange->engine))
 		exchange_kill_at_once(exchange);
 	perch_child_stop(exchange->child);
 }

@@ -75,7 +75,7 @@ bool exchange_is_ready(const struct exchange *exchange);
  * that it cannot have acted on it: it is to be freed, and another can be asked. */
 int exchange_take_over(struct exchange *exchange, const struct exchange_options *options);
 
-/* Ends it with TOOL_CANCELLED, unless the verdict is known. `over` comes. */
+/* Ends it with PERCH_TOOL_CANCELLED, unless the verdict is known. `over` comes. */
 void exchange_cancel(struct exchange *exchange);
 
 /* Whether the plugin ended by itself, so that its exit status is its own. */

@@ -161,7 +161,7 @@ static int tool_call_read_options(struct call_words *words)
 }
 
 static int tool_call_finish_call(struct tool_session *session, const struct call_words *words,
-	const char *approval, struct str input, const struct tool_result *result)
+	const char *approval, struct str input, const perch_tool_result *result)
 {
 	const struct audit_call record = {
 		.binding = words->name ? words->name : words->binding,
@@ -170,15 +170,15 @@ static int tool_call_finish_call(struct tool_session *session, const struct call
 		.result = result,
 	};
 	tool_record(session, &record);
-	if (result->code == TOOL_OK && !session->cli->json)
-		tool_print_json(result->output.len ? result->output : STR("null"));
+	if (result->code == PERCH_TOOL_OK && !session->cli->json)
+		tool_print_json(result->output.len ? str_of(result->output) : STR("null"));
 	return tool_tell(session, result);
 }
 
 static int tool_call_refuse_call(struct tool_session *session, const struct call_words *words,
-	enum tool_code code, const char *stage, const perch_err *err)
+	perch_tool_code code, const char *stage, const perch_err *err)
 {
-	const struct tool_result result = tool_refusal(code, stage, words->tool, err);
+	const perch_tool_result result = tool_refusal(code, stage, words->tool, err);
 	return tool_call_finish_call(session, words, "none", (struct str){ 0 }, &result);
 }
 
@@ -209,11 +209,11 @@ static int tool_call_make_call(struct tool_session *session, void *data, perch_e
 	const char *approval = NULL;
 	int r = tool_call_prepare_call(session, words, &binding, &input, &approval, err);
 	if (r == -EINVAL)
-		return tool_call_refuse_call(session, words, TOOL_INVALID_REQUEST, "binding", err);
+		return tool_call_refuse_call(session, words, PERCH_TOOL_INVALID_REQUEST, "binding", err);
 	if (r == -ECANCELED)
-		return tool_call_refuse_call(session, words, TOOL_CANCELLED, "request", err);
+		return tool_call_refuse_call(session, words, PERCH_TOOL_CANCELLED, "request", err);
 	if (r < 0)
-		return tool_call_refuse_call(session, words, TOOL_LAUNCH_FAILED, "launch", err);
+		return tool_call_refuse_call(session, words, PERCH_TOOL_LAUNCH_FAILED, "launch", err);
 	options.binding = &binding;
 	options.input = tool_call_input_of(words, &input);
 	trace_start(session->trace, binding.name, (const char *const[]){ words->tool, NULL });
@@ -221,9 +221,9 @@ static int tool_call_make_call(struct tool_session *session, void *data, perch_e
 	r = tool_session_call(session, &options, &call, err);
 	if (r < 0)
 		return r;
-	const struct tool_result *result = tool_call_result(call);
+	const perch_tool_result *result = tool_call_result(call);
 	r = tool_call_finish_call(session, words, approval, options.input, result);
-	if (result->code == TOOL_NOT_EXPOSED && !session->cli->json)
+	if (result->code == PERCH_TOOL_NOT_EXPOSED && !session->cli->json)
 		tool_call_suggest_tools(&binding, words->tool, &session->arena);
 	tool_call_free(call);
 	return r;

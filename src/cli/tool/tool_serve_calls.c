@@ -12,7 +12,7 @@ void serve_step_soon(struct serve *serve)
 
 /* ---- answers ------------------------------------------------------------- */
 
-void serve_answer(struct serve *serve, struct str id, const struct tool_result *result)
+void serve_answer(struct serve *serve, struct str id, const perch_tool_result *result)
 {
 	struct buf *queue = &serve->output.queue;
 	tool_result_json(queue, id, result);
@@ -22,7 +22,7 @@ void serve_answer(struct serve *serve, struct str id, const struct tool_result *
 	outlet_flush(&serve->output);
 }
 
-static void tool_serve_calls_record(struct serve_call *call, const struct tool_result *result)
+static void tool_serve_calls_record(struct serve_call *call, const perch_tool_result *result)
 {
 	const struct audit_call entry = {
 		.binding = call->request.name,
@@ -53,7 +53,7 @@ void serve_call_free(struct serve_call *call)
 }
 
 /* Its one answer; then it is gone. */
-static void tool_serve_calls_end_call(struct serve_call *call, const struct tool_result *result)
+static void tool_serve_calls_end_call(struct serve_call *call, const perch_tool_result *result)
 {
 	struct serve *serve = call->serve;
 	serve_answer(serve, call->request.id, result);
@@ -75,9 +75,9 @@ static void tool_serve_calls_call_done(void *data, struct tool_call *tool_call)
 }
 
 static void tool_serve_calls_refuse_call(
-	struct serve_call *call, enum tool_code code, const char *stage, const perch_err *err)
+	struct serve_call *call, perch_tool_code code, const char *stage, const perch_err *err)
 {
-	const struct tool_result result = tool_refusal(code, stage, call->request.tool, err);
+	const perch_tool_result result = tool_refusal(code, stage, call->request.tool, err);
 	tool_serve_calls_end_call(call, &result);
 }
 
@@ -89,7 +89,7 @@ void serve_cancel(struct serve_call *call)
 		return;
 	}
 	err_set(&err, -ECANCELED, "the call was cancelled before it began");
-	tool_serve_calls_refuse_call(call, TOOL_CANCELLED, "request", &err);
+	tool_serve_calls_refuse_call(call, PERCH_TOOL_CANCELLED, "request", &err);
 }
 
 /* What is looked at before a process is started. */
@@ -114,7 +114,7 @@ static void tool_serve_calls_start_call(struct serve_call *call)
 	struct serve *serve = call->serve;
 	perch_err err = { 0 };
 	if (tool_serve_calls_prepare_call(call, &err) < 0) {
-		tool_serve_calls_refuse_call(call, TOOL_INVALID_REQUEST, "binding", &err);
+		tool_serve_calls_refuse_call(call, PERCH_TOOL_INVALID_REQUEST, "binding", &err);
 		return;
 	}
 	const struct tool_call_options options = {
@@ -131,7 +131,7 @@ static void tool_serve_calls_start_call(struct serve_call *call)
 	if (r == 0)
 		r = tool_pool_call(serve->bindings.pool, &options, &call->call, &err);
 	if (r < 0) {
-		tool_serve_calls_refuse_call(call, TOOL_LAUNCH_FAILED, "launch", &err);
+		tool_serve_calls_refuse_call(call, PERCH_TOOL_LAUNCH_FAILED, "launch", &err);
 		return;
 	}
 	serve->running++;
