@@ -8,6 +8,7 @@
 #include "agent/bridge_parts.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/exit_status.h"
 #include "base/log.h"
 #include "proc/host.h"
 
@@ -189,7 +190,7 @@ static void bridge_start(struct bridge_turn *turn)
 	turn->options.events = &bridge->events;
 	turn->options.data = turn;
 	if (agent_turn_start(bridge->options.host, &turn->options, &turn->turn, &err) < 0)
-		bridge_refuse(turn, "start", err.text, CODE_HOST);
+		bridge_refuse(turn, "start", err.text, EXIT_HOST);
 }
 
 static void bridge_start_next(struct bridge *bridge)
@@ -206,12 +207,12 @@ void bridge_turn_ready(void *data, struct session_turn *session, const char *id)
 	struct bridge_turn *turn = data;
 	struct bridge *bridge = turn->bridge;
 	if (!id) {
-		bridge_refuse(turn, "session", session_turn_error(session)->text, CODE_HOST);
+		bridge_refuse(turn, "session", session_turn_error(session)->text, EXIT_HOST);
 		return;
 	}
 	turn->options.session_id = turn->is_new ? "" : arena_dup(&turn->arena, str_from(id));
 	if (!turn->options.session_id) {
-		bridge_refuse(turn, "start", "out of memory", CODE_HOST);
+		bridge_refuse(turn, "start", "out of memory", EXIT_HOST);
 		return;
 	}
 	bridge_turn_move(turn, STAGE_ALLOWED);
@@ -227,7 +228,7 @@ static void bridge_cancel_turn(struct bridge_turn *turn, int signal)
 	if (turn->turn)
 		agent_turn_cancel(turn->turn, signal);
 	else
-		bridge_refuse(turn, "cancelled", "cancelled", CODE_SIGNAL + signal);
+		bridge_refuse(turn, "cancelled", "cancelled", EXIT_SIGNAL + signal);
 }
 
 bool bridge_cancel(struct bridge *bridge, const char *id, int signal)

@@ -73,7 +73,10 @@ int database_checkpoint(const char *path);
 /* Looks for damage in all of it. 0, or PERCH_ESYNTAX. */
 int database_examine(struct database *database, perch_err *err);
 
-/* A statement under way. */
+/* What SQLite's code means, as an error with words. */
+int database_fail(const struct database *database, int code, perch_err *err);
+
+/* A statement under way; in query.c. */
 struct query {
 	struct database *database;
 	sqlite3_stmt *statement;

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/sha256.h"
+#include "proc/ladder.h"
 
 /* ---- what is odd --------------------------------------------------------- */
 
@@ -110,7 +111,7 @@ static void profile_set_defaults(struct agent_profile *profile)
 		.env = nothing,
 		.env_allowlist = nothing,
 		.timeout_ns = 1800 * NSEC_PER_SEC,
-		.kill_grace_ns = 5 * NSEC_PER_SEC,
+		.kill_grace_ns = AGENT_KILL_AFTER_NS,
 		.max_reply_chars = 8000,
 		.truncation_suffix = "\n\n…(truncated)",
 		.send_error_reply = true,

@@ -1,25 +1,15 @@
-/* Turns of sessions. One that waits for another of this process is told by that
- * one's end; one that waits for another process watches for it (presence.h), and
- * looks by itself now and then. */
+/* Turns of sessions: each takes a ticket, is called when it comes first (session_queue.c), may
+ * store the session's id, and ends. What it asks of the database is a session_job. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "agent/sessions_parts.h"
-#include "agent/tickets.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/err.h"
-#include "base/fd.h"
 #include "base/macros.h"
 #include "proc/host.h"
-
-/* How soon those who wait for other processes look again. That a process died is
- * told a moment before its lock is gone, so the first looks come soon. */
-#define LOOK_SOON_NS (2 * NSEC_PER_MSEC)
-#define LOOK_LATE_NS NSEC_PER_SEC
-#define LOOK_LATE_UNTOLD_NS (50 * NSEC_PER_MSEC) /* where nobody can tell us */
 
 enum { SESSION_TIMERS = 3 }; /* due, look, job */
 
@@ -28,39 +18,14 @@ enum { BEGIN_CALLED = 1, BEGIN_RETURNED };
 
 #define TURN_OF(pointer, member) container_of(pointer, struct session_turn, member)
 
-struct session_turn {
-	struct link link;
-	struct sessions *sessions;
-	enum stage stage;      /* and in the list of it */
-	bool is_behind_others; /* waits for another process */
-	bool has_failed;       /* the database; sessions->error says how */
-	bool is_silent;        /* nobody listens any more */
-	bool has_id;           /* the session, as the turn before left it */
-	char *id;              /* of the session, where it is known already */
-	int64_t number;
-	struct ticket first; /* in its session, as it was found last */
-	bool has_next;       /* somebody is first, behind its end */
-	bool counts;
-	struct session_job begin; /* takes a ticket; later finds out the id */
-	struct session_job end;
-	int begin_result; /* 1 = not known yet */
-	session_ready_fn *ready;
-	session_done_fn *ended;
-	void *data;
-	void *ended_data;
-	struct session_key key;
-	uint32_t key_hash;
-	char texts[]; /* of the key */
-};
-
-static void session_turn_move(struct session_turn *turn, enum stage stage)
+void session_turn_move(struct session_turn *turn, enum stage stage)
 {
 	list_remove(&turn->sessions->turns[turn->stage], turn);
 	list_append(&turn->sessions->turns[stage], turn);
 	turn->stage = stage;
 }
 
-static void session_turn_free(struct session_turn *turn)
+void session_turn_free(struct session_turn *turn)
 {
 	list_remove(&turn->sessions->turns[turn->stage], turn);
 	free(turn->id);
@@ -69,12 +34,19 @@ static void session_turn_free(struct session_turn *turn)
 
 /* ---- it is its turn ------------------------------------------------------ */
 
-static void session_turn_make_due(struct session_turn *turn)
+void session_turn_make_due(struct session_turn *turn)
 {
 	struct sessions *sessions = turn->sessions;
 	session_turn_move(turn, TURN_DUE);
 	if (!timer_is_set(&sessions->due_timer))
 		timer_set(&sessions->loop->timers, &sessions->due_timer, 0);
+}
+
+void session_turn_fail(struct session_turn *turn, const perch_err *err)
+{
+	turn->sessions->error = *err;
+	turn->has_failed = true;
+	session_turn_make_due(turn);
 }
 
 static void session_turn_call_ready(struct session_turn *turn)
@@ -128,170 +100,12 @@ const perch_err *session_turn_error(const struct session_turn *turn)
 	return &turn->sessions->error;
 }
 
-/* ---- waiting for others -------------------------------------------------- */
-
-static void session_turn_look_soon(struct sessions *sessions)
-{
-	sessions->look_delay_ns = LOOK_SOON_NS;
-	timer_set(&sessions->loop->timers, &sessions->look_timer, 0);
-}
-
-/* Watches before it looks, so that nothing happens in between unseen. */
-static void session_turn_wait_for_others(struct session_turn *turn)
-{
-	struct sessions *sessions = turn->sessions;
-	turn->is_behind_others = true;
-	if (sessions->told.fd < 0)
-		sessions->told.fd = presence_watch(sessions->lock_path);
-	if (sessions->told.fd >= 0)
-		loop_watch(sessions->loop, &sessions->told, EPOLLIN);
-	session_turn_look_soon(sessions);
-}
-
-static void session_turn_fail_turn(struct session_turn *turn, const perch_err *err)
-{
-	turn->sessions->error = *err;
-	turn->has_failed = true;
-	session_turn_make_due(turn);
-}
-
-/* Returns true when the turn goes on waiting for another process. */
-static bool session_turn_look_for(struct session_turn *turn)
-{
-	struct sessions *sessions = turn->sessions;
-	struct ticket first = { 0 };
-	perch_err err = { 0 };
-	int r = ticket_first(&sessions->database, &sessions->presence, &turn->key, &first, &err);
-	if (r == -EBUSY || (r > 0 && first.holder != sessions->presence.number))
-		return true;
-	if (r == 0) /* not even ours: somebody has removed the file */
-		r = err_set(&err, -ESTALE, "sessions: the place of this turn in the queue is gone");
-	turn->is_behind_others = false;
-	if (r < 0)
-		session_turn_fail_turn(turn, &err);
-	else if (first.number == turn->number)
-		session_turn_make_due(turn);
-	return false;
-}
-
-static bool session_turn_is_same_session(const struct session_turn *a, const struct session_turn *b)
-{
-	return a->key_hash == b->key_hash && session_key_is(&a->key, &b->key);
-}
-
-/* Who is first now may begin. When that is another process's turn, all of ours in
- * that session wait for others. */
-static void session_turn_pass_on(const struct session_turn *left, const struct ticket *first)
-{
-	struct sessions *sessions = left->sessions;
-	bool is_ours = first->holder == sessions->presence.number;
-	struct session_turn *turn = list_first(&sessions->turns[TURN_WAITING]);
-	for (struct session_turn *behind; turn; turn = behind) {
-		behind = list_next(turn);
-		if (turn == left || !session_turn_is_same_session(turn, left))
-			continue;
-		if (!is_ours)
-			session_turn_wait_for_others(turn);
-		else if (turn->number == first->number)
-			session_turn_make_due(turn);
-	}
-	if (!is_ours)
-		presence_announce(&sessions->presence);
-}
-
-/* Gives the ticket back and finds out who is next, all at once. */
-static int session_turn_leave(struct session_turn *turn, bool counts, perch_err *err)
-{
-	struct sessions *sessions = turn->sessions;
-	struct database *database = &sessions->database;
-	const struct arguments session = { .key = turn->key, .now = time(NULL) };
-	const struct ticket own = { turn->number, sessions->presence.number };
-	int r = database_run(database, SQL_BEGIN, NULL, err);
-	if (r == 0 && counts)
-		r = database_run(database, SQL_SESSION_COUNT, &session, err);
-	if (r == 0)
-		r = ticket_drop(database, &turn->key, &own, err);
-	if (r == 0)
-		r = ticket_first(database, &sessions->presence, &turn->key, &turn->first, err);
-	turn->has_next = r > 0;
-	if (r >= 0)
-		r = database_run(database, SQL_COMMIT, NULL, err);
-	if (r < 0) {
-		database_rollback(database);
-		turn->has_next = false;
-	}
-	return r;
-}
-
-/* It has left: the next may begin. */
-static void session_turn_gone(struct session_turn *turn)
-{
-	if (turn->has_next)
-		session_turn_pass_on(turn, &turn->first);
-	session_turn_free(turn);
-}
-
-/* ---- looking again ------------------------------------------------------- */
-
-static bool session_turn_look_for_waiting(struct sessions *sessions)
-{
-	bool has_any = false;
-	struct session_turn *turn = list_first(&sessions->turns[TURN_WAITING]);
-	for (struct session_turn *behind; turn; turn = behind) {
-		behind = list_next(turn);
-		if (turn->is_behind_others && session_turn_look_for(turn))
-			has_any = true;
-	}
-	return has_any;
-}
-
-static bool session_turn_retry_leaving(struct sessions *sessions)
-{
-	struct session_turn *turn = list_first(&sessions->turns[TURN_LEAVING]);
-	for (struct session_turn *behind; turn; turn = behind) {
-		behind = list_next(turn);
-		if (session_turn_leave(turn, false, NULL) < 0)
-			return true;
-		session_turn_gone(turn);
-	}
-	return false;
-}
-
-static void session_turn_look(struct sessions *sessions)
-{
-	bool is_leaving = session_turn_retry_leaving(sessions);
-	bool is_waiting = session_turn_look_for_waiting(sessions);
-	if (!is_waiting && sessions->told.fd >= 0)
-		loop_watch(sessions->loop, &sessions->told, 0);
-	uint64_t when_ns = clock_after(clock_now_ns(), sessions->look_delay_ns);
-	bool looks_again = is_leaving || is_waiting;
-	timer_set(&sessions->loop->timers, &sessions->look_timer, looks_again ? when_ns : NEVER);
-	uint64_t latest_ns = sessions->told.fd >= 0 ? LOOK_LATE_NS : LOOK_LATE_UNTOLD_NS;
-	sessions->look_delay_ns *= 2;
-	if (sessions->look_delay_ns > latest_ns)
-		sessions->look_delay_ns = latest_ns;
-}
-
-static void session_turn_look_is_due(struct timer *timer, uint64_t now_ns)
-{
-	(void)now_ns;
-	session_turn_look(container_of(timer, struct sessions, look_timer));
-}
-
-static void session_turn_was_told(struct source *source, uint32_t events)
-{
-	(void)events;
-	presence_was_told(source->fd);
-	session_turn_look_soon(container_of(source, struct sessions, told));
-}
-
 int session_turns_prepare(struct sessions *sessions, perch_host *host)
 {
 	struct loop *loop = &host->loop;
-	sessions->told = (struct source){ .fd = -1, .ready = session_turn_was_told };
 	sessions->due_timer.due = session_turn_due;
-	sessions->look_timer.due = session_turn_look_is_due;
 	sessions->host = host;
+	session_queue_prepare(sessions);
 	session_jobs_prepare(sessions);
 	int promised = 0;
 	while (promised < SESSION_TIMERS && timers_promise(&loop->timers) == 0)
@@ -314,19 +128,16 @@ void session_turns_close(struct sessions *sessions)
 	for (int stage = 0; stage < STAGES; stage++) {
 		struct session_turn *turn;
 		while ((turn = list_first(&sessions->turns[stage]))) {
-			session_turn_leave(turn, false, NULL);
-			session_turn_gone(turn);
+			session_queue_leave(turn, false, NULL);
+			session_queue_left(turn);
 		}
 	}
 	session_jobs_close(sessions);
+	session_queue_close(sessions);
 	struct timers *timers = &sessions->loop->timers;
 	timer_cancel(timers, &sessions->due_timer);
-	timer_cancel(timers, &sessions->look_timer);
 	for (int i = 0; i < SESSION_TIMERS; i++)
 		timers_release(timers);
-	if (sessions->told.fd >= 0)
-		loop_watch(sessions->loop, &sessions->told, 0);
-	sessions->told.fd = fd_close(sessions->told.fd);
 }
 
 /* ---- a turn -------------------------------------------------------------- */
@@ -391,12 +202,12 @@ static void session_turn_have_place(struct session_job *job, int r, const perch_
 	if (r < 0) {
 		sessions->error = *err;
 		if (is_returned)
-			session_turn_fail_turn(turn, err);
+			session_turn_fail(turn, err);
 		return;
 	}
 	session_turn_move(turn, TURN_WAITING);
 	if (turn->first.holder != sessions->presence.number)
-		session_turn_wait_for_others(turn);
+		session_queue_wait(turn);
 	else if (turn->first.number == turn->number)
 		session_turn_make_due(turn);
 }
@@ -479,7 +290,7 @@ void session_turn_forget(struct session_turn *turn, session_done_fn *done, void 
 static int session_turn_record_end(struct session_job *job, perch_err *err)
 {
 	struct session_turn *turn = TURN_OF(job, end);
-	return session_turn_leave(turn, turn->counts, err);
+	return session_queue_leave(turn, turn->counts, err);
 }
 
 static void session_turn_end_recorded(struct session_job *job, int r, const perch_err *err)
@@ -488,10 +299,10 @@ static void session_turn_end_recorded(struct session_job *job, int r, const perc
 	session_done_fn *ended = turn->is_silent ? NULL : turn->ended;
 	void *data = turn->ended_data;
 	if (r == 0) {
-		session_turn_gone(turn);
+		session_queue_left(turn);
 	} else {
 		session_turn_move(turn, TURN_LEAVING);
-		session_turn_look_soon(turn->sessions);
+		session_queue_look_soon(turn->sessions);
 	}
 	if (ended)
 		ended(data, NULL, r, err);

@@ -1,5 +1,5 @@
-/* Inside of a struct sessions: the database, who we are in it, and the turns of this
- * process. */
+/* Inside of a struct sessions: the database, the number of this process in it, the turns of this
+ * process, and the queue in which they wait. */
 #ifndef AGENT_SESSIONS_PARTS_H
 #define AGENT_SESSIONS_PARTS_H
 
@@ -20,6 +20,25 @@ enum stage {
 	TURN_LEAVING, /* the same, but the database did not take it: tried again */
 	STAGES,
 };
+
+/* A place in the queue of a session, in the database: the lowest number comes first. Tickets of
+ * processes that are gone are dropped when they come first. In tickets.c. */
+struct ticket {
+	int64_t number;
+	int64_t holder;
+};
+
+/* Takes the last place in a session's queue. */
+int ticket_take(struct database *database, const struct session_key *key, int64_t holder,
+	int64_t *ret_number, perch_err *err);
+
+/* Gives it back. It may be gone already. */
+int ticket_drop(struct database *database, const struct session_key *key,
+	const struct ticket *ticket, perch_err *err);
+
+/* The first whose process lives: 1, or 0 when nobody waits. */
+int ticket_first(struct database *database, const struct presence *presence,
+	const struct session_key *key, struct ticket *ret_ticket, perch_err *err);
 
 /* One transaction with the database. Lives inside its owner. */
 struct session_job {
@@ -52,6 +71,31 @@ struct sessions {
 	perch_err error; /* why a turn that has failed has */
 };
 
+struct session_turn {
+	struct link link;
+	struct sessions *sessions;
+	enum stage stage;      /* and in the list of it */
+	bool is_behind_others; /* waits for another process */
+	bool has_failed;       /* the database; sessions->error says how */
+	bool is_silent;        /* its owner is gone: nothing is told any more */
+	bool has_id;           /* the session, as the turn before left it */
+	char *id;              /* of the session, where it is known already */
+	int64_t number;
+	struct ticket first; /* in its session, as it was found last */
+	bool has_next;       /* a turn has come first, behind its end */
+	bool counts;
+	struct session_job begin; /* takes a ticket; later finds out the id */
+	struct session_job end;
+	int begin_result; /* 1 = not known yet */
+	session_ready_fn *ready;
+	session_done_fn *ended;
+	void *data;
+	void *ended_data;
+	struct session_key key;
+	uint32_t key_hash;
+	char texts[]; /* of the key */
+};
+
 /* In session_jobs.c. Does it at once, if another process does not write; else later, from the
  * loop. `done` may be called before this returns. */
 void session_job_begin(struct sessions *sessions, struct session_job *job);
@@ -67,5 +111,27 @@ void session_jobs_close(struct sessions *sessions);
 /* In session_turn.c. What the turns need of the loop; and the end of all that are left. */
 int session_turns_prepare(struct sessions *sessions, perch_host *host);
 void session_turns_close(struct sessions *sessions);
+
+/* Moves it into another stage, and its list; ends it. */
+void session_turn_move(struct session_turn *turn, enum stage stage);
+void session_turn_free(struct session_turn *turn);
+
+/* It comes first: `ready` is called from the loop, with the id or without one. */
+void session_turn_make_due(struct session_turn *turn);
+void session_turn_fail(struct session_turn *turn, const perch_err *err);
+
+/* In session_queue.c. The turn waits for one of another process. */
+void session_queue_wait(struct session_turn *turn);
+
+/* Looks at the queue soon: for the turns that wait, and for those that could not leave. */
+void session_queue_look_soon(struct sessions *sessions);
+
+/* Gives the ticket back and finds out which turn is next, in one transaction; then ends the turn
+ * and lets the next begin. */
+int session_queue_leave(struct session_turn *turn, bool counts, perch_err *err);
+void session_queue_left(struct session_turn *turn);
+
+void session_queue_prepare(struct sessions *sessions);
+void session_queue_close(struct sessions *sessions);
 
 #endif

@@ -1,8 +1,7 @@
 /* Tickets: whose turn it is, across processes. */
-#include "agent/tickets.h"
-
 #include <time.h>
 
+#include "agent/sessions_parts.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 

@@ -25,16 +25,6 @@ struct agent_permission {
 	struct str input; /* raw JSON */
 };
 
-/* Exit codes of a turn, where they are not the agent's own. */
-enum agent_code {
-	CODE_ERROR = 1,
-	CODE_TIMEOUT = 124,
-	CODE_HOST = 125, /* the profile, the message, or us */
-	CODE_NOT_EXECUTABLE = 126,
-	CODE_NOT_FOUND = 127,
-	CODE_SIGNAL = 128, /* and its number */
-};
-
 /* How a turn ended: section 4 of the contract. */
 struct agent_end {
 	bool success;

@@ -1,5 +1,6 @@
 /* Why a turn failed in its sandbox, as far as what was said tells. */
 #include "agent/turn_parts.h"
+#include "base/exit_status.h"
 #include "sandbox/policy/explain.h"
 
 struct str turn_hint(struct agent_turn *turn, int exit_code, struct str said)
@@ -13,7 +14,7 @@ struct str turn_hint(struct agent_turn *turn, int exit_code, struct str said)
 	if (exit_code == 0 || !turn->sandbox)
 		return (struct str){ 0 };
 	/* The agent may be a shell, whose words for these they are. */
-	if (exit_code == CODE_NOT_EXECUTABLE || exit_code == CODE_NOT_FOUND)
+	if (exit_code == EXIT_NOT_EXECUTABLE || exit_code == EXIT_NOT_FOUND)
 		explain_end(&context, said, &turn->hint);
 	else
 		explain_failure(&context, said, &turn->hint);

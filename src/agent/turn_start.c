@@ -5,23 +5,14 @@
 #include "agent/template.h"
 #include "agent/turn_parts.h"
 #include "base/err.h"
-
-#define TURN_LINGER_NS (100 * NSEC_PER_MSEC)
+#include "base/exit_status.h"
+#include "proc/ladder.h"
 
 int turn_failure_code(const struct agent_turn *turn)
 {
 	const char *stage = turn->failure_text.stage;
 	bool is_program = stage && (strcmp(stage, "lookup") == 0 || strcmp(stage, "exec") == 0);
-	switch (is_program ? turn->failure : 0) {
-	case -ENOENT:
-		return CODE_NOT_FOUND;
-	case -EACCES:
-	case -ENOEXEC:
-	case PERCH_EINTERPRETER:
-		return CODE_NOT_EXECUTABLE;
-	default:
-		return CODE_HOST;
-	}
+	return is_program ? exit_status_of_failed_start(turn->failure) : EXIT_HOST;
 }
 
 static bool turn_start_has_input(const struct agent_turn *turn)
@@ -63,10 +54,11 @@ static int turn_start_send_input(struct agent_turn *turn, perch_err *err)
 static int turn_start_child(
 	struct agent_turn *turn, const perch_child_events *events, perch_err *err)
 {
-	uint64_t grace = turn->options.profile->kill_grace_ns;
-	turn->ladder[0] = (perch_step){ PERCH_STEP_TERM, .after_ns = 0 };
-	turn->ladder[1] = (perch_step){ PERCH_STEP_KILL, .after_ns = grace };
 	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
+	ending_apply(ENDING_AGENT, &spec);
+	memcpy(turn->ladder, spec.ladder, sizeof(turn->ladder));
+	turn->ladder[1].after_ns = turn->options.profile->kill_grace_ns;
+	spec.ladder = turn->ladder;
 	spec.argv = turn->launch.argv;
 	spec.env = turn->launch.env;
 	spec.cwd = turn->launch.cwd;
@@ -76,9 +68,6 @@ static int turn_start_child(
 	spec.stderr_mode = PERCH_OUTPUT_BYTES;
 	spec.line_limit = turn->engine_options.line_limit;
 	spec.write_limit = SIZE_MAX / 2; /* a message has its own limit, answers are few */
-	spec.linger_ns = TURN_LINGER_NS;
-	spec.ladder = turn->ladder;
-	spec.ladder_len = sizeof(turn->ladder) / sizeof(turn->ladder[0]);
 	spec.events = events;
 	spec.data = turn;
 	int r = perch_child_start(turn->host, &spec, &turn->child, err);
@@ -117,7 +106,7 @@ static const char *turn_start_advice_for(
 	const struct agent_profile *profile = turn->options.profile;
 	const char *stage = turn->failure_text.stage;
 	bool is_directory = stage && strcmp(stage, "chdir") == 0 && !turn->options.cwd;
-	bool is_program = turn_failure_code(turn) != CODE_HOST;
+	bool is_program = turn_failure_code(turn) != EXIT_HOST;
 	const char *quotes = is_program ? command_quotes_advice(profile) : NULL;
 	if (quotes || !(is_directory || is_program))
 		return quotes;

@@ -1,10 +1,12 @@
 /* The end of a turn: from what the agent said and how its process ended to an
  * exit code and what the user is told. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/agent_engine_parts.h"
 #include "base/clock.h"
+#include "base/exit_status.h"
 #include "base/utf8.h"
 
 static struct str turn_verdict_text_of(const struct buf *buf)
@@ -36,7 +38,7 @@ static struct buf *turn_verdict_add_error(
 static void turn_verdict_say_timeout(
 	struct agent_engine *engine, const struct agent_exit *exit, struct agent_verdict *verdict)
 {
-	verdict->exit_code = CODE_TIMEOUT;
+	verdict->exit_code = EXIT_TIMED_OUT;
 	if (!exit->send_error_reply)
 		return;
 	double seconds = (double)exit->timeout_ns / (double)NSEC_PER_SEC;
@@ -50,9 +52,9 @@ static void turn_verdict_say_exit(
 	struct agent_engine *engine, const struct agent_exit *exit, struct agent_verdict *verdict)
 {
 	bool is_signal = exit->signal != 0;
-	verdict->exit_code = is_signal ? CODE_SIGNAL + exit->signal : exit->status;
+	verdict->exit_code = is_signal ? EXIT_SIGNAL + exit->signal : exit->status;
 	if (!is_signal && exit->status < 0)
-		verdict->exit_code = CODE_HOST;
+		verdict->exit_code = EXIT_HOST;
 	if (!exit->send_error_reply)
 		return;
 	struct buf *text = turn_verdict_add_error(engine, verdict, is_signal ? "signal" : "exit");
@@ -67,7 +69,7 @@ static void turn_verdict_say_exit(
 
 static void turn_verdict_say_limit(struct agent_engine *engine, struct agent_verdict *verdict)
 {
-	verdict->exit_code = CODE_ERROR;
+	verdict->exit_code = EXIT_FAILURE;
 	bool is_line = strcmp(engine->limit, "line") == 0;
 	buf_printf(turn_verdict_add_error(engine, verdict, "output_limit"),
 		is_line ? "the agent wrote a line of more than %zu bytes and was stopped"
@@ -100,17 +102,17 @@ static void turn_verdict_judge(
 	struct agent_engine *engine, const struct agent_exit *exit, struct agent_verdict *verdict)
 {
 	if (engine->has_error) {
-		verdict->exit_code = CODE_ERROR;
+		verdict->exit_code = EXIT_FAILURE;
 		buf_append(turn_verdict_add_error(engine, verdict, "agent_error"), engine->error.data,
 			engine->error.len);
 	}
 	if (exit->timeout_ns) {
 		turn_verdict_say_timeout(engine, exit, verdict);
 	} else if (exit->cancelled_by) {
-		verdict->exit_code = CODE_SIGNAL + exit->cancelled_by;
+		verdict->exit_code = EXIT_SIGNAL + exit->cancelled_by;
 		buf_append_text(turn_verdict_add_error(engine, verdict, "cancelled"), "cancelled");
 	} else if (engine->is_broken) {
-		verdict->exit_code = CODE_HOST;
+		verdict->exit_code = EXIT_HOST;
 		buf_append_text(turn_verdict_add_error(engine, verdict, "memory"), "out of memory");
 	} else if (engine->limit) {
 		turn_verdict_say_limit(engine, verdict);
@@ -148,7 +150,7 @@ void agent_engine_conclude(
 		turn_verdict_make_reply(engine, exit, &verdict);
 	if (turn_verdict_has_lost_words(engine)) {
 		engine->is_broken = true;
-		verdict = (struct agent_verdict){ .exit_code = CODE_HOST, .error_count = 1 };
+		verdict = (struct agent_verdict){ .exit_code = EXIT_HOST, .error_count = 1 };
 		verdict.errors[0] = (struct agent_error){ "memory", STR("out of memory") };
 	}
 	*ret_verdict = verdict;

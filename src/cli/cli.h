@@ -7,17 +7,11 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/exit_status.h"
 #include "base/str.h"
 #include "cli/options.h"
 #include "perch/base.h"
 #include "perch/host.h"
-
-enum {
-	EXIT_USAGE = 64,
-	EXIT_HOST = 125, /* perch itself could not do it */
-	EXIT_NOT_EXECUTABLE = 126,
-	EXIT_NOT_FOUND = 127,
-};
 
 /* The options that stand before the command, or directly behind `run`. */
 struct cli {
@@ -101,6 +95,13 @@ extern const struct command command_doctor;
 extern const struct command command_completions;
 extern const struct command command_complete;
 extern const struct command command_help;
+
+/* The shells that words can be completed in, each with its script; a NULL name behind the last. */
+struct completion_shell {
+	const char *name;
+	const char *script;
+};
+extern const struct completion_shell completion_shells[];
 
 /* The i-th command, NULL behind the last. */
 const struct command *command_at(size_t i);
@@ -190,9 +191,6 @@ int cli_print_json(struct buf *out); /* the same; see cli_pass_json */
  * went away. */
 int cli_check_output(int error, int code);
 
-/* The exit code for a program that could not be started. */
-int cli_start_failure_code(int error);
-
 int cli_plugins(struct cli *cli, int argc, char **argv);
 
 /* Runs the plugin command argv[0] with the rest as its arguments. */
@@ -210,7 +208,7 @@ extern const char globals_help[];
  * installed one. */
 const char *cli_guard_path(void);
 
-/* ---- host.c --------------------------------------------------------------- */
+/* ---- ui/cli_host.c --------------------------------------------------------------- */
 
 /* As every command has it: with that guard, children that die with us, and SIGPIPE
  * ignored. */

@@ -2,7 +2,6 @@
  * with a tab and what it is. Nothing at all: the shell's own file names. */
 #include <string.h>
 
-#include "base/macros.h"
 #include "cli/cli.h"
 #include "registry/registry.h"
 #include "tool/binding.h"
@@ -53,7 +52,6 @@ static void complete_offer_tools(const char *begun)
 
 static void complete_offer_words(enum command_words words, const char *begun)
 {
-	static const char *const shells[] = { "bash", "zsh", "fish" };
 	switch (words) {
 	case WORDS_COMMANDS:
 		complete_offer_commands(begun);
@@ -66,8 +64,8 @@ static void complete_offer_words(enum command_words words, const char *begun)
 		complete_offer_tools(begun);
 		break;
 	case WORDS_SHELLS:
-		for (size_t i = 0; i < COUNT(shells); i++)
-			complete_offer(begun, shells[i], "shell");
+		for (const struct completion_shell *shell = completion_shells; shell->name; shell++)
+			complete_offer(begun, shell->name, "shell");
 		break;
 	case WORDS_FILES:
 		break;

@@ -2,6 +2,7 @@
  * nothing themselves: they ask `perch __complete`. */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/macros.h"
 #include "cli/cli.h"
 
@@ -42,32 +43,51 @@ static const char fish_script[] =
 	"complete -c perch -a '(perch __complete (commandline -opc)[2..-1] (commandline -ct) "
 	"2>/dev/null)'\n";
 
-static const struct {
-	const char *shell;
-	const char *script;
-} scripts[] = {
+const struct completion_shell completion_shells[] = {
 	{ "bash", bash_script },
 	{ "zsh", zsh_script },
 	{ "fish", fish_script },
+	{ 0 },
 };
-enum { SCRIPTS = COUNT(scripts) };
+enum { SHELLS = COUNT(completion_shells) - 1 };
 
-static int cli_completions(struct cli *cli, int argc, char **argv)
+/* "bash, zsh, fish", for a text of ours. */
+static void completions_list_shells(struct buf *ret_list)
+{
+	for (const struct completion_shell *shell = completion_shells; shell->name; shell++)
+		buf_printf(ret_list, "%s%s", ret_list->len ? ", " : "", shell->name);
+	buf_terminate(ret_list);
+}
+
+static int completions_refuse(const char *name)
+{
+	_cleanup_(buf_free) struct buf list = { 0 };
+	const char *near = name
+		? str_nearest(name, &completion_shells[0].name, SHELLS, sizeof(completion_shells[0]))
+		: NULL;
+	completions_list_shells(&list);
+	if (list.failed)
+		return cli_no_memory();
+	if (!name)
+		return cli_usage_error("see: perch help completions", "which shell? %s", list.data);
+	char hint[64];
+	snprintf(hint, sizeof(hint), "did you mean: %s", near ? near : list.data);
+	return cli_usage_error(hint, "there are no completions for '%s'", name);
+}
+
+static int completions_run(struct cli *cli, int argc, char **argv)
 {
 	int at = 1;
 	int r = cli_read_globals(cli, argc, argv, &at);
 	if (r)
 		return r;
 	if (at + 1 != argc)
-		return cli_usage_error("see: perch help completions", "which shell? bash, zsh or fish");
-	for (int i = 0; i < SCRIPTS; i++) {
-		if (strcmp(scripts[i].shell, argv[at]) == 0)
-			return fputs(scripts[i].script, stdout) < 0;
+		return completions_refuse(NULL);
+	for (const struct completion_shell *shell = completion_shells; shell->name; shell++) {
+		if (strcmp(shell->name, argv[at]) == 0)
+			return fputs(shell->script, stdout) < 0;
 	}
-	const char *near = str_nearest(argv[at], &scripts[0].shell, SCRIPTS, sizeof(scripts[0]));
-	char hint[64];
-	snprintf(hint, sizeof(hint), "did you mean: %s", near ? near : "bash, zsh, fish");
-	return cli_usage_error(hint, "there are no completions for '%s'", argv[at]);
+	return completions_refuse(argv[at]);
 }
 
 const struct command command_completions = {
@@ -86,5 +106,5 @@ const struct command command_completions = {
 			"example:\n"
 			"  eval \"$(perch completions bash)\"\n",
 	.words = WORDS_SHELLS,
-	.run = cli_completions,
+	.run = completions_run,
 };

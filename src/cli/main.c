@@ -50,7 +50,7 @@ static const char *cli_command_name(const void *data, size_t i)
 	return command_at(i) ? command_at(i)->name : NULL;
 }
 
-/* Whether somebody left out the `cli_run` in front of a plugin's command. */
+/* Whether somebody left out the `run` in front of a plugin's command. */
 static bool cli_is_plugin_command(const char *name)
 {
 	struct arena arena = { 0 };

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/cleanup.h"
+#include "base/exit_status.h"
 #include "conformance/case_player.h"
 #include "data/json.h"
 
@@ -66,7 +67,7 @@ static void answer_put_exit(perch_json_writer *writer, const perch_json_value *r
 	(void)request;
 	perch_json_begin_object(writer);
 	perch_json_write_name(writer, "code");
-	perch_json_write_int64(writer, denies ? 126 : 0);
+	perch_json_write_int64(writer, denies ? EXIT_NOT_EXECUTABLE : 0);
 	perch_json_write_name(writer, "stderr");
 	perch_json_write_string(writer, denies ? "exec capability not granted" : "");
 	perch_json_write_name(writer, "stdout");

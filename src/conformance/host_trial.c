@@ -24,7 +24,6 @@ enum {
 	STATE_MAX = 4 * 1024 * 1024,
 	REPORT_LINE_MAX = 8 * 1024 * 1024,
 };
-#define HOST_LINGER_NS (200 * NSEC_PER_MSEC)
 
 struct host_trial {
 	struct kit *kit;
@@ -114,7 +113,7 @@ static int host_trial_start_host(struct host_trial *trial, const char *command, 
 		.cwd = trial->scene.project,
 		.limit = OUTPUT_MAX,
 		.timeout_ns = clock_from_seconds(trial_within(trial->kit, trial->test)),
-		.linger_ns = HOST_LINGER_NS,
+		.ending = ENDING_TESTED_HOST,
 		.keep_group = true,
 		.done = host_ended,
 		.data = trial,

@@ -7,16 +7,17 @@
 #include "base/clock.h"
 #include "base/environment.h"
 #include "base/err.h"
+#include "base/exit_status.h"
 #include "base/macros.h"
 #include "conformance/orphans.h"
 #include "conformance/case_player.h"
 #include "conformance/trial.h"
 #include "plugins/lint.h"
 #include "proc/host.h"
+#include "proc/ladder.h"
 #include "tool/tool_launch.h"
 
 enum { PLUGIN_LINE_MAX = 8 * 1024 * 1024 };
-#define PLUGIN_LINGER_NS (500 * NSEC_PER_MSEC)
 
 struct plugin_trial {
 	struct kit *kit;
@@ -155,7 +156,7 @@ static int plugin_trial_start(struct plugin_trial *trial, perch_err *err)
 	spec.stdout_mode = PERCH_OUTPUT_LINES;
 	spec.stderr_mode = PERCH_OUTPUT_LINES;
 	spec.line_limit = PLUGIN_LINE_MAX;
-	spec.linger_ns = PLUGIN_LINGER_NS;
+	ending_apply(ENDING_TESTED_PROGRAM, &spec);
 	spec.events = &events;
 	spec.data = trial;
 	if (trial->kit->protocol == PROTOCOL_TOOL)
@@ -262,7 +263,7 @@ static int plugin_trial_judge_plugin(struct plugin_trial *trial)
 {
 	struct trial_report *report = trial->report;
 	const struct observed observed = {
-		.code = trial->result.signal ? 128 + trial->result.signal : trial->result.exit_code,
+		.code = exit_status_of(trial->result.signal, trial->result.exit_code),
 	};
 	report->duration_ns = trial->result.duration_ns;
 	if (plugin_trial_is_linted(trial) && plugin_trial_is_served_to_its_end(trial->test))

@@ -8,13 +8,12 @@
 
 #include "base/clock.h"
 #include "base/cleanup.h"
+#include "base/exit_status.h"
 #include "data/json.h"
 #include "proc/capture.h"
 #include "proc/program.h"
 #include "sandbox/policy/explain.h"
 #include "sandbox/policy/policy.h"
-
-#define EXEC_LINGER_NS (100 * NSEC_PER_MSEC)
 
 /* One command: waiting, running, or done and kept for its group. */
 struct job {
@@ -212,7 +211,7 @@ static void exec_job_done(void *data, struct capture *capture)
 /* How a shell tells that a command cannot be started. */
 static int exec_code_of(int error)
 {
-	return error == -ENOENT ? 127 : 126;
+	return error == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
 static void exec_start(struct execs *execs, struct job *job)
@@ -226,7 +225,7 @@ static void exec_start(struct execs *execs, struct job *job)
 		.confine = execs->options.confine,
 		.limit = EXEC_OUTPUT_MAX,
 		.timeout_ns = clock_from_seconds(job->timeout_seconds),
-		.linger_ns = EXEC_LINGER_NS,
+		.ending = ENDING_EXEC,
 		.keep_group = true,
 		.meter = execs->options.meter,
 		.done = exec_job_done,

@@ -1,7 +1,10 @@
 /* What a trace is told of a run. */
 #include "fledge/fledge_notes.h"
 
+#include <stdlib.h>
+
 #include "base/cleanup.h"
+#include "base/exit_status.h"
 #include "data/json.h"
 
 static const char *const asking_names[] = {
@@ -105,10 +108,8 @@ void fledge_note_exit(struct trace *trace, const perch_result *result)
 int fledge_exit_code(int interrupted_by, int status, int signal, bool has_failed)
 {
 	if (interrupted_by)
-		return 128 + interrupted_by;
-	if (signal)
-		return 128 + signal;
-	return status == 0 && has_failed ? 1 : status;
+		return EXIT_SIGNAL + interrupted_by;
+	return exit_status_of(signal, status == 0 && has_failed ? EXIT_FAILURE : status);
 }
 
 void fledge_note_end(struct trace *trace, int exit_code)

@@ -14,17 +14,10 @@
 #include "base/macros.h"
 #include "fledge/fledge_notes.h"
 #include "fledge/run_parts.h"
+#include "proc/ladder.h"
 #include "proc/program.h"
 
-#define RUN_LINGER_NS (500 * NSEC_PER_MSEC)
-
 enum { RUN_TIMERS = 4 };
-
-/* The cancel message is the engine's; then this. */
-static const perch_step ladder[] = {
-	{ PERCH_STEP_TERM, .after_ns = RUN_TERM_AFTER_NS },
-	{ PERCH_STEP_KILL, .after_ns = 10 * NSEC_PER_SEC },
-};
 
 static void fledge_run_warn(void *data, const char *text)
 {
@@ -156,9 +149,7 @@ static int fledge_run_start_child(struct fledge_run *run, perch_err *err)
 	spec.stderr_fd = terminal;
 	spec.line_limit = run->options.line_limit;
 	spec.write_limit = SIZE_MAX / 2; /* bounded by not reading, see run_bounds.c */
-	spec.linger_ns = RUN_LINGER_NS;
-	spec.ladder = ladder;
-	spec.ladder_len = COUNT(ladder);
+	ending_apply(ENDING_FLEDGE, &spec);
 	spec.events = &child_events;
 	spec.data = run;
 	fledge_note_start(run->options.trace, &run->options, &run->engine_options);

@@ -4,12 +4,10 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/err.h"
+#include "base/exit_status.h"
 #include "base/utf8.h"
-
-/* How long what it left in the background may go on to print. */
-#define LEGACY_LINGER_NS (500 * NSEC_PER_MSEC)
+#include "proc/ladder.h"
 
 struct legacy {
 	perch_child *child;
@@ -55,7 +53,7 @@ static void legacy_on_ended(perch_child *child, void *data, const perch_result *
 {
 	(void)child;
 	struct legacy *legacy = data;
-	int code = result->signal ? 128 + result->signal : result->exit_code;
+	int code = exit_status_of(result->signal, result->exit_code);
 	legacy->has_ended = true;
 	legacy->outcome = (struct outcome){
 		.success = code == 0,
@@ -88,7 +86,7 @@ int legacy_start(perch_host *host, const struct fledge_run_options *options, boo
 	spec.confine = options->confine;
 	spec.stdin_mode = PERCH_STDIN_INHERIT;
 	spec.stdout_mode = tells_output ? PERCH_OUTPUT_BYTES : PERCH_OUTPUT_INHERIT;
-	spec.linger_ns = tells_output ? LEGACY_LINGER_NS : 0;
+	ending_apply(tells_output ? ENDING_LEGACY : ENDING_DEFAULT, &spec);
 	spec.session = PERCH_SESSION_SHARED;
 	spec.events = &events;
 	spec.data = legacy;

@@ -16,9 +16,6 @@
 #include "fledge/surroundings.h"
 #include "proc/host.h"
 
-/* The cancel message, then so long until SIGTERM, and as long again until SIGKILL. */
-#define RUN_TERM_AFTER_NS (5 * NSEC_PER_SEC)
-
 struct fledge_run {
 	struct fledge_run_options options;
 	perch_host *host;

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "fledge/fledge_notes.h"
 #include "fledge/run_parts.h"
+#include "proc/ladder.h"
 
 /* A plugin that ends by itself does so at once: nobody needs to be told anything. */
 #define RUN_PATIENCE_NS (1 * NSEC_PER_SEC)
@@ -23,7 +24,7 @@ void run_patience_due(struct timer *timer, uint64_t now_ns)
 	char text[128];
 	snprintf(text, sizeof(text),
 		"cancelled, and the plugin has not ended: SIGTERM in %d seconds, or with Ctrl+C now",
-		(int)((RUN_TERM_AFTER_NS - RUN_PATIENCE_NS) / NSEC_PER_SEC));
+		(int)((FLEDGE_TERM_AFTER_NS - RUN_PATIENCE_NS) / NSEC_PER_SEC));
 	run_say(RUN_OF(timer, patience), SHOWN_WARNING, text);
 }
 

@@ -11,9 +11,6 @@
 const char *build_command(
 	const char *directory, const struct manifest *manifest, const char **ret_why);
 
-/* How a shell ends that did not find a program. */
-enum { BUILD_NOT_FOUND = 127 };
-
 /* The program that a shell did not find, by the last words of what a build has said, or
  * nothing; and the Debian package that has a program, "" when that is not known. */
 struct str build_missing_program(struct str log);

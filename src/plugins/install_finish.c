@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/exit_status.h"
 #include "base/fd.h"
 #include "base/utf8.h"
 #include "plugins/build.h"
@@ -26,7 +27,7 @@ static int install_finish_refuse_build(
 	const struct candidate *candidate, int status, struct str log, perch_err *err)
 {
 	struct str program = { 0 };
-	if (status == BUILD_NOT_FOUND)
+	if (status == EXIT_NOT_FOUND)
 		program = build_missing_program(log);
 	const char *package = build_package(program);
 	_cleanup_(buf_free) struct buf why = { 0 };

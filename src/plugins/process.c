@@ -6,13 +6,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/clock.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/exit_status.h"
 #include "base/utf8.h"
-
-/* How long what a command has left in the background may hold its pipes. */
-#define PROCESS_LINGER_NS (500 * NSEC_PER_MSEC)
+#include "proc/ladder.h"
 
 struct process {
 	struct workshop *workshop;
@@ -125,7 +123,7 @@ static int process_run_child(struct process *process, perch_err *err)
 	child_spec.stdin_mode = shares_terminal ? PERCH_STDIN_INHERIT : PERCH_STDIN_NULL;
 	child_spec.stdout_mode = PERCH_OUTPUT_LINES;
 	child_spec.stderr_mode = PERCH_OUTPUT_LINES;
-	child_spec.linger_ns = PROCESS_LINGER_NS;
+	ending_apply(ENDING_BUILD, &child_spec);
 	child_spec.events = &events;
 	child_spec.data = process;
 	perch_child *child;
@@ -155,5 +153,5 @@ int process_run(struct workshop *workshop, const struct process_spec *spec, perc
 		return err_set(err, -EFBIG, "%s says more than it should", spec->argv[0]);
 	if ((spec->output && spec->output->failed) || (spec->log && spec->log->failed))
 		return err_no_memory(err);
-	return process.result.signal ? 128 + process.result.signal : process.result.exit_code;
+	return exit_status_of(process.result.signal, process.result.exit_code);
 }

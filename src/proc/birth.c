@@ -234,10 +234,10 @@ IN_CHILD static int birth_furnish_room(struct birth *birth)
 	return furnish_run(birth->plan->furnishing);
 }
 
-/* Nobody may look into a process that has a capability more: so what lives in
- * the room cannot look into its init, however early it tries. This one is good
- * for nothing in there. */
-IN_CHILD static int birth_become_untouchable(struct birth *birth)
+/* The kernel lets no process trace another one that has a capability more: so
+ * nothing in the room can look into its init, however early it tries. This
+ * capability is good for nothing in there. */
+IN_CHILD static int birth_forbid_tracing(struct birth *birth)
 {
 	(void)birth;
 	int error = birth_leave_capabilities_but(CAP_WAKE_ALARM);
@@ -297,7 +297,7 @@ static const struct step init_steps[] = {
 	{ STAGE_DESCRIPTORS, birth_close_the_rest },
 	{ STAGE_EXEC, birth_open_program },
 	{ STAGE_ROOM, birth_furnish_room },
-	{ STAGE_PRIVILEGES, birth_become_untouchable },
+	{ STAGE_PRIVILEGES, birth_forbid_tracing },
 	{ STAGE_SIGNALS, birth_ignore_orphans },
 	{ STAGE_CWD, birth_enter_cwd },
 	{ STAGE_EXEC, birth_execute_opened },

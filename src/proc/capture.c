@@ -7,16 +7,9 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/exit_status.h"
 #include "base/macros.h"
 #include "proc/host.h"
-
-enum { STATUS_TIMED_OUT = 124 };
-
-/* After its time is up: SIGTERM, two seconds, SIGKILL. */
-static const perch_step ladder[] = {
-	{ PERCH_STEP_TERM, .after_ns = 0 },
-	{ PERCH_STEP_KILL, .after_ns = 2 * NSEC_PER_SEC },
-};
 
 static void capture_keep(
 	struct capture *capture, struct buf *buf, bool *truncated, const char *bytes, size_t len)
@@ -89,10 +82,8 @@ static int capture_start_child(struct capture *capture, perch_err *err)
 	child.confine = spec->confine;
 	child.stdout_mode = PERCH_OUTPUT_BYTES;
 	child.stderr_mode = spec->drop_stderr ? PERCH_OUTPUT_NULL : PERCH_OUTPUT_BYTES;
-	child.linger_ns = spec->linger_ns;
+	ending_apply(spec->ending ? spec->ending : ENDING_COMMAND, &child);
 	child.keep_group = spec->keep_group;
-	child.ladder = ladder;
-	child.ladder_len = COUNT(ladder);
 	child.events = &events;
 	child.data = capture;
 	return perch_child_start(capture->host, &child, &capture->child, err);
@@ -143,6 +134,6 @@ void capture_free(struct capture *capture)
 int capture_code(const struct capture *capture)
 {
 	if (capture->timed_out)
-		return STATUS_TIMED_OUT;
-	return capture->result.signal ? 128 + capture->result.signal : capture->result.exit_code;
+		return EXIT_TIMED_OUT;
+	return exit_status_of(capture->result.signal, capture->result.exit_code);
 }

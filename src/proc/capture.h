@@ -10,6 +10,7 @@
 #include "base/meter.h"
 #include "perch/host.h"
 #include "proc/confine.h"
+#include "proc/ladder.h"
 #include "proc/timers.h"
 
 struct capture;
@@ -27,7 +28,7 @@ struct capture_spec {
 	const struct perch_confine *confine;
 	size_t limit;        /* of each stream; what comes behind is drained and dropped */
 	uint64_t timeout_ns; /* 0 = none; counted from the birth */
-	uint64_t linger_ns;
+	enum ending ending;  /* 0 = ENDING_COMMAND */
 	bool keep_group;     /* its group lives until the capture is freed */
 	bool first_byte;     /* the first byte of output is all that matters: end it then */
 	bool drop_stderr;    /* it is of no interest */

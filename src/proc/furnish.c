@@ -82,7 +82,7 @@ static void furnish_set_tmp_size(struct furnishing *furnishing, uint64_t size)
 
 void furnish_init(struct furnishing *furnishing)
 {
-	*furnishing = (struct furnishing){ .stores = { -1, -1 }, .lifeline = -1 };
+	*furnishing = (struct furnishing){ .filesystems = { -1, -1 }, .lifeline = -1 };
 }
 
 int furnish_prepare(
@@ -151,7 +151,7 @@ IN_CHILD static int furnish_put_over(int tree, int target)
 
 IN_CHILD static int furnish_hide(struct furniture *item, struct furnishing *furnishing)
 {
-	int tree = furnishing->stores[STORE_VOID];
+	int tree = furnishing->filesystems[ROOM_FS_VOID];
 	struct stat info;
 	int target = furnish_find(item, &info);
 	if (target < 0)
@@ -182,15 +182,15 @@ IN_CHILD static int furnish_make_read_only(struct furniture *item, struct furnis
 
 IN_CHILD static int furnish_make_tmp(struct furniture *item, struct furnishing *furnishing)
 {
-	int store = furnishing->stores[STORE_TMP];
+	int filesystem = furnishing->filesystems[ROOM_FS_TMP];
 	struct stat info;
 	int target = furnish_find(item, &info);
 	if (target < 0 || !S_ISDIR(info.st_mode))
 		return target < 0 ? errno : ENOTDIR;
 	/* The mode once more: the first time, some bits are masked. */
-	if (mkdirat(store, item->name, 0700) < 0 || fchmodat(store, item->name, 01777, 0) < 0)
+	if (mkdirat(filesystem, item->name, 0700) < 0 || fchmodat(filesystem, item->name, 01777, 0) < 0)
 		return errno;
-	return furnish_put_over(furnish_copy_tree(store, item->name, 0), target);
+	return furnish_put_over(furnish_copy_tree(filesystem, item->name, 0), target);
 }
 
 /* ---- in the room: what is revealed ------------------------------------------ */
@@ -269,7 +269,7 @@ IN_CHILD static int furnish_keep_what_is_revealed(struct furnishing *furnishing)
 }
 
 /* Where somebody has covered a part of /proc, as containers do, a new one is
- * not allowed: then the old one stays, and the stores lie on the root meanwhile,
+ * not allowed: then the old one stays, and the file systems lie on the root meanwhile,
  * where whoever is here already does not see them. */
 IN_CHILD static int furnish_mount_proc(struct furnishing *furnishing)
 {
@@ -280,7 +280,7 @@ IN_CHILD static int furnish_mount_proc(struct furnishing *furnishing)
 	return errno == EPERM ? room_fs_each(furnishing, room_fs_move_to_root) : errno;
 }
 
-/* All but the stores, for the time being. */
+/* All but the file systems, for the time being. */
 IN_CHILD static int furnish_make_all_read_only(const struct furnishing *furnishing)
 {
 	struct mount_attr on = { .attr_set = MOUNT_ATTR_RDONLY };

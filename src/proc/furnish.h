@@ -21,13 +21,13 @@ struct furniture {
 };
 
 /* The file systems that what is put over paths is a part of. */
-enum store {
-	STORE_VOID, /* what hides: read-only in the end */
-	STORE_TMP,  /* what can be written */
-	STORE_COUNT,
+enum room_fs {
+	ROOM_FS_VOID, /* what hides: read-only in the end */
+	ROOM_FS_TMP,  /* what can be written */
+	ROOM_FS_COUNT,
 };
 
-/* The directory in a store that something was put into last. */
+/* The directory in one of them that something was put into last. */
 struct furnish_holder {
 	const char *path; /* begins with its path, which has `len` bytes; NULL = there is none */
 	size_t len;
@@ -44,10 +44,10 @@ struct furnishing {
 	bool has_tmp;      /* something is replaced by what is empty and writable */
 	char tmp_size[24]; /* of all that together, in bytes */
 	char tmp_inodes[24];
-	bool is_read_only;          /* but what is revealed or new */
-	int stores[STORE_COUNT];    /* while it is being furnished; -1 = not needed */
-	dev_t devices[STORE_COUNT]; /* by which what lies in a store is known */
-	int lifeline;               /* the host's end: a byte goes in when the room may be furnished */
+	bool is_read_only;              /* but what is revealed or new */
+	int filesystems[ROOM_FS_COUNT]; /* while it is being furnished; -1 = not needed */
+	dev_t devices[ROOM_FS_COUNT];   /* by which what lies in one of them is known */
+	int lifeline; /* the host's end: a byte goes in when the room may be furnished */
 	struct furnish_holder holder;
 	/* The report. */
 	const char *failed_at; /* a path, or NULL */

@@ -1,7 +1,7 @@
 /* Where the mounts of a room come from and go to. While a room is being furnished, somebody may
  * rename and link what lies on the way to it: so no link is followed, what was looked up
  * by the host is told from everything else by its device and inode, and what is made is made
- * in the room's own stores. */
+ * in the room's own file systems. */
 #include "proc/furnish_place.h"
 
 #include <errno.h>
@@ -49,18 +49,18 @@ int IN_CHILD furnish_find(const struct furniture *item, struct stat *ret_info)
 	return is_it || !item->is_known ? fd : furnish_refuse(fd, ESTALE);
 }
 
-/* ---- what is made in the stores ---------------------------------------------- */
+/* ---- what is made in the file systems ---------------------------------------------- */
 
 IN_CHILD static bool furnish_place_is_in_store(const struct furnishing *furnishing, dev_t device)
 {
 	bool is_in = false;
-	for (int i = 0; i < STORE_COUNT; i++)
-		is_in |= furnishing->stores[i] >= 0 && furnishing->devices[i] == device;
+	for (int i = 0; i < ROOM_FS_COUNT; i++)
+		is_in |= furnishing->filesystems[i] >= 0 && furnishing->devices[i] == device;
 	return is_in;
 }
 
-/* Opens a directory in another, and makes it if that is in a store: nothing is made anywhere else.
- * Closes `holder`. -1 and errno. */
+/* Opens a directory in another, and makes it if that is in one of them: nothing is made anywhere
+ * else. Closes `holder`. -1 and errno. */
 IN_CHILD static int furnish_step(const struct furnishing *furnishing, int holder, const char *name)
 {
 	const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
@@ -117,8 +117,9 @@ IN_CHILD static bool furnish_place_is_in_last_holder(
 	return holder->path && i == holder->len;
 }
 
-/* The directory, in a store, that the last part of a path is to be in; it is kept, because most
- * have it in common with the next. -1 and errno: EXDEV where that is in no store. */
+/* The directory, in one of the file systems, that the last part of a path is to be in; it stays
+ * open, because most have it in common with the next. -1 and errno: EXDEV where that is in none of
+ * them. */
 IN_CHILD static int furnish_holder(struct furnishing *furnishing, char *path, char *slash)
 {
 	struct furnish_holder *holder = &furnishing->holder;

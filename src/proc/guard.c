@@ -88,7 +88,7 @@ static bool guard_must_wait(const struct guard *guard)
 		!BARE_CALL_SPARES_ERRNO;
 }
 
-static int guard_bear_and_wait(struct guard *guard, const int fds[3], perch_err *err)
+static int guard_start_and_wait(struct guard *guard, const int fds[3], perch_err *err)
 {
 	const char *const argv[] = { "perch-guard", NULL };
 	const char *const env[] = { NULL };
@@ -107,7 +107,7 @@ static int guard_bear_and_wait(struct guard *guard, const int fds[3], perch_err 
 }
 
 /* While we go on. That there is no such program is seen at once all the same. */
-static int guard_bear_aside(struct guard *guard, const int fds[3], perch_err *err)
+static int guard_start_unwaited(struct guard *guard, const int fds[3], perch_err *err)
 {
 	if (faccessat(AT_FDCWD, guard->path, X_OK, AT_EACCESS) < 0)
 		return guard_explain(guard, (struct spawn_failure){ STAGE_EXEC, errno }, err);
@@ -127,7 +127,7 @@ static int guard_start_process(
 		[GUARD_FD_TABLE] = guard->table_fd,
 		[GUARD_FD_HOST] = host_pidfd,
 	};
-	int r = (guard_must_wait(guard) ? guard_bear_and_wait : guard_bear_aside)(guard, fds, err);
+	int r = (guard_must_wait(guard) ? guard_start_and_wait : guard_start_unwaited)(guard, fds, err);
 	if (r < 0)
 		return r;
 	r = loop_watch(guard->loop, &guard->exit, EPOLLIN);

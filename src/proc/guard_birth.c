@@ -45,7 +45,8 @@ IN_CHILD static int guard_birth_run(void *data)
 int guard_birth(struct guard_birth *birth, struct spawner *spawner, pid_t *ret_pid, int *ret_pidfd)
 {
 	atomic_store(&birth->is_new, 1);
-	int r = spawner_bear_aside(spawner, guard_birth_run, birth, &birth->is_new, ret_pid, ret_pidfd);
+	int r =
+		spawner_start_unwaited(spawner, guard_birth_run, birth, &birth->is_new, ret_pid, ret_pidfd);
 	if (r < 0)
 		atomic_store(&birth->is_new, 0);
 	return r;

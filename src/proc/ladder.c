@@ -1,20 +1,80 @@
-/* How a child is made to stop: a list of steps in time. */
+/* How children are ended: the table of what each kind of child is given, and the steps in time.
+ *
+ * The linger time: the process has exited, and the processes that it left in the background may
+ * go on to write for so long. The ladder: the steps that end a child which is to stop, each with
+ * its time since the stop began. */
 #include "proc/ladder.h"
 
 #include "base/clock.h"
 #include "base/macros.h"
 
-static const perch_step default_steps[] = {
+/* ---- the table ------------------------------------------------- */
+
+static const perch_step ladder_default[] = {
 	{ PERCH_STEP_TERM, .after_ns = 0 },
 	{ PERCH_STEP_KILL, .after_ns = 5 * NSEC_PER_SEC },
 };
+
+static const perch_step ladder_command[] = {
+	{ PERCH_STEP_TERM, .after_ns = 0 },
+	{ PERCH_STEP_KILL, .after_ns = 2 * NSEC_PER_SEC },
+};
+
+/* The engine sends the cancel message at once; then the plugin has time to clean up. */
+static const perch_step ladder_fledge[] = {
+	{ PERCH_STEP_TERM, .after_ns = FLEDGE_TERM_AFTER_NS },
+	{ PERCH_STEP_KILL, .after_ns = 10 * NSEC_PER_SEC },
+};
+
+/* Short, because the verdict is known and the caller waits. */
+static const perch_step ladder_tool[] = {
+	{ PERCH_STEP_CLOSE_STDIN, .after_ns = 0 },
+	{ PERCH_STEP_TERM, .after_ns = 50 * NSEC_PER_MSEC },
+	{ PERCH_STEP_KILL, .after_ns = 200 * NSEC_PER_MSEC },
+};
+
+/* Its last step is a default: profiles have kill_grace_secs. */
+static const perch_step ladder_agent[] = {
+	{ PERCH_STEP_TERM, .after_ns = 0 },
+	{ PERCH_STEP_KILL, .after_ns = AGENT_KILL_AFTER_NS },
+};
+
+#define STEPS(ladder) ladder, COUNT(ladder)
+
+/* clang-format off */
+static const struct {
+	uint64_t linger_ns;
+	const perch_step *steps;
+	size_t count;
+} endings[] = {
+	[ENDING_DEFAULT]        = {   0,                  STEPS(ladder_default) },
+	[ENDING_COMMAND]        = {   0,                  STEPS(ladder_command) },
+	[ENDING_EXEC]           = { 100 * NSEC_PER_MSEC,  STEPS(ladder_command) },
+	[ENDING_FLEDGE]         = { 500 * NSEC_PER_MSEC,  STEPS(ladder_fledge) },
+	[ENDING_LEGACY]         = { 500 * NSEC_PER_MSEC,  STEPS(ladder_default) },
+	[ENDING_BUILD]          = { 500 * NSEC_PER_MSEC,  STEPS(ladder_default) },
+	[ENDING_TOOL]           = {   0,                  STEPS(ladder_tool) },
+	[ENDING_AGENT]          = { 100 * NSEC_PER_MSEC,  STEPS(ladder_agent) },
+	[ENDING_TESTED_HOST]    = { 200 * NSEC_PER_MSEC,  STEPS(ladder_command) },
+	[ENDING_TESTED_PROGRAM] = { 500 * NSEC_PER_MSEC,  STEPS(ladder_default) },
+};
+/* clang-format on */
+
+void ending_apply(enum ending ending, perch_child_spec *spec)
+{
+	spec->linger_ns = endings[ending].linger_ns;
+	spec->ladder = endings[ending].steps;
+	spec->ladder_len = endings[ending].count;
+}
+
+/* ---- the steps in time -------------------------------------------------- */
 
 void ladder_init(struct ladder *ladder, const perch_step *steps, size_t count)
 {
 	*ladder = (struct ladder){ .steps = steps, .count = count };
 	if (!steps) {
-		ladder->steps = default_steps;
-		ladder->count = COUNT(default_steps);
+		ladder->steps = ladder_default;
+		ladder->count = COUNT(ladder_default);
 	}
 }
 

@@ -1,5 +1,6 @@
-/* How a child is made to stop: a list of steps in time. Sans I/O: it says
- * which step is due, somebody else takes it. */
+/* How a child is ended: how long each kind of child may linger and which steps stop it (one table
+ * for every caller in the library), and a ladder that is being climbed. Sans I/O: the ladder says
+ * which step is due, child.c takes it. */
 #ifndef PROC_LADDER_H
 #define PROC_LADDER_H
 
@@ -7,7 +8,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "perch/host.h"
+
+/* The two times of the table that the user is told, or may change. */
+#define FLEDGE_TERM_AFTER_NS (5 * NSEC_PER_SEC)
+#define AGENT_KILL_AFTER_NS (5 * NSEC_PER_SEC) /* unless its profile says otherwise */
+
+enum ending {
+	ENDING_DEFAULT,
+	ENDING_COMMAND,        /* a command whose output we read: git, an agent under test */
+	ENDING_EXEC,           /* what a plugin has executed */
+	ENDING_FLEDGE,         /* a plugin */
+	ENDING_LEGACY,         /* a legacy plugin whose output we read */
+	ENDING_BUILD,          /* a build or a hook of a plugin */
+	ENDING_TOOL,           /* a tool */
+	ENDING_AGENT,          /* a turn of an agent */
+	ENDING_TESTED_HOST,    /* a host under the conformance kit */
+	ENDING_TESTED_PROGRAM, /* a plugin or a tool under the conformance kit */
+};
+
+/* Sets the linger time and the ladder of a child. */
+void ending_apply(enum ending ending, perch_child_spec *spec);
 
 struct ladder {
 	const perch_step *steps;

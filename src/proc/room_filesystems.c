@@ -29,74 +29,76 @@ IN_CHILD static int room_filesystems_make_tmpfs(
 	return tree;
 }
 
-/* Copies can be made of what is mounted somewhere alone, so a store is mounted
+/* Copies can be made of what is mounted somewhere alone, so such a file system is mounted
  * where nobody will see it: the room's own /proc comes over it. -1 and errno. */
-IN_CHILD static int room_filesystems_put_store(int store, const char *path)
+IN_CHILD static int room_filesystems_put(int filesystem, const char *path)
 {
-	return store < 0 ? -1 : move_mount(store, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH);
+	return filesystem < 0 ? -1
+						  : move_mount(filesystem, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH);
 }
 
-/* What lies in a store is told from what lies elsewhere by its device. 0 or an errno. */
-IN_CHILD static int room_filesystems_note_device(struct furnishing *furnishing, enum store store)
+/* What lies in one of them is told from what lies elsewhere by its device. 0 or an errno. */
+IN_CHILD static int room_filesystems_note_device(struct furnishing *furnishing, enum room_fs which)
 {
 	struct stat info;
-	if (fstat(furnishing->stores[store], &info) < 0)
+	if (fstat(furnishing->filesystems[which], &info) < 0)
 		return errno;
-	furnishing->devices[store] = info.st_dev;
+	furnishing->devices[which] = info.st_dev;
 	return 0;
 }
 
 int IN_CHILD room_fs_open(struct furnishing *furnishing)
 {
-	int *stores = furnishing->stores;
+	int *filesystems = furnishing->filesystems;
 	unsigned attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 	if (furnishing->has_void) {
-		stores[STORE_VOID] =
+		filesystems[ROOM_FS_VOID] =
 			room_filesystems_make_tmpfs("0755", NULL, NULL, attributes | MOUNT_ATTR_NOEXEC);
-		if (room_filesystems_put_store(stores[STORE_VOID], "/proc") < 0 ||
-			mknodat(stores[STORE_VOID], room_fs_void_file, S_IFREG | 0444, 0) < 0 ||
-			room_filesystems_note_device(furnishing, STORE_VOID) != 0)
+		if (room_filesystems_put(filesystems[ROOM_FS_VOID], "/proc") < 0 ||
+			mknodat(filesystems[ROOM_FS_VOID], room_fs_void_file, S_IFREG | 0444, 0) < 0 ||
+			room_filesystems_note_device(furnishing, ROOM_FS_VOID) != 0)
 			return errno;
 	}
 	if (furnishing->has_tmp) {
-		stores[STORE_TMP] = room_filesystems_make_tmpfs(
+		filesystems[ROOM_FS_TMP] = room_filesystems_make_tmpfs(
 			"0755", furnishing->tmp_size, furnishing->tmp_inodes, attributes);
-		if (room_filesystems_put_store(stores[STORE_TMP], "/proc") < 0 ||
-			room_filesystems_note_device(furnishing, STORE_TMP) != 0)
+		if (room_filesystems_put(filesystems[ROOM_FS_TMP], "/proc") < 0 ||
+			room_filesystems_note_device(furnishing, ROOM_FS_TMP) != 0)
 			return errno;
 	}
 	return 0;
 }
 
-int IN_CHILD room_fs_each(const struct furnishing *furnishing, int (*act)(int store))
+int IN_CHILD room_fs_each(const struct furnishing *furnishing, int (*act)(int filesystem))
 {
 	int error = 0;
-	for (int i = STORE_COUNT; i-- > 0 && !error;)
-		error = furnishing->stores[i] >= 0 ? act(furnishing->stores[i]) : 0;
+	for (int i = ROOM_FS_COUNT; i-- > 0 && !error;)
+		error = furnishing->filesystems[i] >= 0 ? act(furnishing->filesystems[i]) : 0;
 	return error;
 }
 
-int IN_CHILD room_fs_move_to_root(int store)
+int IN_CHILD room_fs_move_to_root(int filesystem)
 {
-	return room_filesystems_put_store(store, "/") < 0 ? errno : 0;
+	return room_filesystems_put(filesystem, "/") < 0 ? errno : 0;
 }
 
-int IN_CHILD room_fs_make_writable(int store)
+int IN_CHILD room_fs_make_writable(int filesystem)
 {
 	struct mount_attr off = { .attr_clr = MOUNT_ATTR_RDONLY };
-	return mount_setattr(store, "", AT_EMPTY_PATH, &off, sizeof(off)) < 0 ? errno : 0;
+	return mount_setattr(filesystem, "", AT_EMPTY_PATH, &off, sizeof(off)) < 0 ? errno : 0;
 }
 
-int IN_CHILD room_fs_take_away(int store)
+int IN_CHILD room_fs_take_away(int filesystem)
 {
-	return fchdir(store) < 0 || umount2(".", MNT_DETACH) < 0 || chdir("/") < 0 ? errno : 0;
+	return fchdir(filesystem) < 0 || umount2(".", MNT_DETACH) < 0 || chdir("/") < 0 ? errno : 0;
 }
 
 int IN_CHILD room_fs_seal_void(const struct furnishing *furnishing)
 {
 	if (!furnishing->has_void)
 		return 0;
-	int context = fspick(furnishing->stores[STORE_VOID], "", FSPICK_EMPTY_PATH | FSPICK_CLOEXEC);
+	int context =
+		fspick(furnishing->filesystems[ROOM_FS_VOID], "", FSPICK_EMPTY_PATH | FSPICK_CLOEXEC);
 	if (context < 0 || fsconfig(context, FSCONFIG_SET_FLAG, "ro", NULL, 0) < 0 ||
 		fsconfig(context, FSCONFIG_CMD_RECONFIGURE, NULL, NULL, 0) < 0)
 		return errno;

@@ -175,17 +175,17 @@ static pid_t spawn_fork_plain(struct spawner *spawner, struct birth *birth, int 
 	return pidfd_born(pid, ret_pidfd);
 }
 
-/* For a child that has a descriptor table of its own when `bear` returns: its
+/* For a child that has a descriptor table of its own when `start` returns: its
  * report comes through a pipe that the exec closes. */
 static pid_t spawn_with_report(struct spawner *spawner, struct birth *birth, int *ret_pidfd,
-	pid_t (*bear)(struct spawner *spawner, struct birth *birth, int *ret_pidfd))
+	pid_t (*start)(struct spawner *spawner, struct birth *birth, int *ret_pidfd))
 {
 	_cleanup_fd_ int report_read = -1;
 	_cleanup_fd_ int report_write = -1;
 	int r = fd_pipe(&report_read, &report_write);
 	if (r == 0)
 		r = spawn_put_into_slot(spawner, SLOT_REPORT, report_write, birth);
-	pid_t pid = r < 0 ? r : bear(spawner, birth, ret_pidfd);
+	pid_t pid = r < 0 ? r : start(spawner, birth, ret_pidfd);
 	if (pid < 0)
 		return pid;
 	report_write = fd_close(report_write);
@@ -196,7 +196,7 @@ static pid_t spawn_with_report(struct spawner *spawner, struct birth *birth, int
 
 /* The end of a vfork is too early here: the kernel tells it a moment before the
  * child has left our memory. The pipe is closed a moment after. */
-static pid_t spawn_bear_into_room(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
+static pid_t spawn_start_in_room(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
 {
 	bool was_open = room_birth_begin();
 	pid_t pid = spawn_with_report(spawner, birth, ret_pidfd, room_birth_child);
@@ -204,13 +204,13 @@ static pid_t spawn_bear_into_room(struct spawner *spawner, struct birth *birth, 
 	return pid;
 }
 
-static pid_t spawn_give_birth_somehow(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
+static pid_t spawn_start_as_planned(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
 {
 	const struct spawn_plan *plan = birth->plan;
 	if (plan->furnishing)
 		return spawn_with_report(spawner, birth, ret_pidfd, room_birth_init);
 	if (plan->confine && plan->confine->room)
-		return spawn_bear_into_room(spawner, birth, ret_pidfd);
+		return spawn_start_in_room(spawner, birth, ret_pidfd);
 	return spawner->plain_fork ? spawn_with_report(spawner, birth, ret_pidfd, spawn_fork_plain)
 							   : spawn_clone_fast(spawner, birth, ret_pidfd);
 }
@@ -226,12 +226,12 @@ static sigset_t spawn_block_signals(void)
 }
 
 /* Nor may this thread be cancelled: its stack is what the child works with. */
-static pid_t spawn_give_birth(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
+static pid_t spawn_start(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
 {
 	sigset_t before = spawn_block_signals();
 	int cancelled;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelled);
-	pid_t pid = spawn_give_birth_somehow(spawner, birth, ret_pidfd);
+	pid_t pid = spawn_start_as_planned(spawner, birth, ret_pidfd);
 	pthread_setcancelstate(cancelled, &cancelled);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return pid;
@@ -265,7 +265,7 @@ int spawner_spawn(struct spawner *spawner, const struct spawn_plan *plan, pid_t 
 	struct birth birth = { .plan = plan, .parent = getpid() };
 	int r = spawn_fill_slots(spawner, plan, &birth);
 	_cleanup_fd_ int pidfd = -1;
-	pid_t pid = r < 0 ? r : spawn_give_birth(spawner, &birth, &pidfd);
+	pid_t pid = r < 0 ? r : spawn_start(spawner, &birth, &pidfd);
 	spawn_empty_slots(spawner, &birth);
 	if (r < 0)
 		return spawn_fail(failure, STAGE_DESCRIPTORS, -r);
@@ -284,14 +284,14 @@ int spawner_spawn(struct spawner *spawner, const struct spawn_plan *plan, pid_t 
 	return 0;
 }
 
-int spawner_bear_aside(struct spawner *spawner, int (*run)(void *data), void *data,
-	_Atomic uint32_t *is_aside, pid_t *ret_pid, int *ret_pidfd)
+int spawner_start_unwaited(struct spawner *spawner, int (*run)(void *data), void *data,
+	_Atomic uint32_t *is_running, pid_t *ret_pid, int *ret_pidfd)
 {
 	int flags = CLONE_VM | CLONE_PIDFD | CLONE_CHILD_CLEARTID | SIGCHLD;
-	void *stack = spawner_stack(spawner, STACK_ASIDE);
+	void *stack = spawner_stack(spawner, STACK_OF_UNWAITED);
 	_cleanup_fd_ int pidfd = -1;
 	sigset_t before = spawn_block_signals();
-	pid_t pid = pidfd_born(clone(run, stack, flags, data, &pidfd, NULL, is_aside), &pidfd);
+	pid_t pid = pidfd_born(clone(run, stack, flags, data, &pidfd, NULL, is_running), &pidfd);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	int r = pid < 0 ? pid : spawn_move_above_stdio(&pidfd, pid);
 	if (r < 0)

@@ -61,7 +61,7 @@ struct spawn_plan {
 	const char *const *argv;
 	const char *const *env;
 	const char *cwd;  /* NULL = ours */
-	const char *here; /* ours, for who enters a room and does not have it there; or NULL */
+	const char *here; /* ours, for a child that enters a room where it does not exist; or NULL */
 	int stdio[3];     /* what becomes 0, 1, 2; -1 = ours */
 	bool own_session;
 	bool die_with_thread;
@@ -85,18 +85,18 @@ void spawner_close(struct spawner *spawner);
 int spawner_spawn(struct spawner *spawner, const struct spawn_plan *plan, pid_t *ret_pid,
 	int *ret_pidfd, struct spawn_failure *failure);
 
-/* Starts a process that is not waited for: with a copy of our descriptors, all signals blocked and
- * in our memory, where it runs until it executes something, or ends: then at the latest the kernel
- * clears *is_aside and wakes who waits there. `run` makes bare calls alone. There is one such
- * process at a time; without plain_fork. Returns 0 or a negative errno. */
-int spawner_bear_aside(struct spawner *spawner, int (*run)(void *data), void *data,
-	_Atomic uint32_t *is_aside, pid_t *ret_pid, int *ret_pidfd);
+/* Starts a process and does not wait for its exec. It has a copy of our descriptors, all signals
+ * blocked, and runs in our memory until it executes a program or ends. By then the kernel has
+ * cleared *is_running and woken the thread that waits on it (a futex). `run` makes bare calls only.
+ * There is one such process at a time, and none with plain_fork. Returns 0 or a negative errno. */
+int spawner_start_unwaited(struct spawner *spawner, int (*run)(void *data), void *data,
+	_Atomic uint32_t *is_running, pid_t *ret_pid, int *ret_pidfd);
 
-/* Whose stack it is between birth and exec. */
+/* The process that runs on a stack between birth and exec. */
 enum birth_stack {
 	STACK_OF_CHILD,
-	STACK_OF_GUIDE, /* who leads a child into a room */
-	STACK_ASIDE,
+	STACK_OF_GUIDE,    /* the process that leads a child into a room */
+	STACK_OF_UNWAITED, /* of spawner_start_unwaited */
 	BIRTH_STACKS,
 };
 

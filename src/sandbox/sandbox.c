@@ -154,9 +154,9 @@ static int sandbox_refuse(
 
 static void sandbox_warn(struct sandbox *sandbox, struct path_list *warnings, char *text)
 {
-	const char *kept = text ? arena_dup(&sandbox->arena, str_from(text)) : NULL;
-	path_list_add(warnings, kept ? kept : "");
-	warnings->failed |= !kept;
+	const char *copy = text ? arena_dup(&sandbox->arena, str_from(text)) : NULL;
+	path_list_add(warnings, copy ? copy : "");
+	warnings->failed |= !copy;
 }
 
 /* Where a repository holds more of others than is looked at one by one. */
@@ -238,22 +238,22 @@ static struct sandbox *new_sandbox(perch_host *host, const struct sandbox_policy
 }
 
 static int sandbox_make_or_take(
-	struct sandbox *sandbox, bool is_trial, struct sandbox **ret_kept, perch_err *err)
+	struct sandbox *sandbox, bool is_trial, struct sandbox **ret_reused, perch_err *err)
 {
-	bool may_be_kept = sandbox->policy.may_be_used_again && !is_trial;
-	*ret_kept = may_be_kept ? reuse_pool_take_known(sandbox) : NULL;
-	int r = may_be_kept && !*ret_kept ? sandbox_look_first(sandbox, err) : 0;
+	bool may_be_reused = sandbox->policy.may_be_used_again && !is_trial;
+	*ret_reused = may_be_reused ? reuse_pool_take_known(sandbox) : NULL;
+	int r = may_be_reused && !*ret_reused ? sandbox_look_first(sandbox, err) : 0;
 	if (r < 0)
 		return r;
-	if (may_be_kept && !*ret_kept)
-		*ret_kept = reuse_pool_take_alike(sandbox);
-	if (*ret_kept) {
-		sandbox_make_limits(*ret_kept); /* never above ours, which may have changed */
-		(*ret_kept)->started = sandbox->started;
+	if (may_be_reused && !*ret_reused)
+		*ret_reused = reuse_pool_take_alike(sandbox);
+	if (*ret_reused) {
+		sandbox_make_limits(*ret_reused); /* never above ours, which may have changed */
+		(*ret_reused)->started = sandbox->started;
 		return 0;
 	}
 	r = sandbox_make(sandbox, sandbox->host, is_trial, err);
-	if (r == 0 && may_be_kept)
+	if (r == 0 && may_be_reused)
 		reuse_pool_note_new(sandbox);
 	return r;
 }
@@ -264,16 +264,16 @@ static int open_sandbox(perch_host *host, const struct sandbox_policy *policy, b
 	struct sandbox *sandbox = new_sandbox(host, policy);
 	if (!sandbox)
 		return err_no_memory(err);
-	struct sandbox *kept = NULL;
+	struct sandbox *reused = NULL;
 	int r = sandbox_protect(sandbox, err);
 	if (r == 0)
-		r = sandbox_make_or_take(sandbox, is_trial, &kept, err);
+		r = sandbox_make_or_take(sandbox, is_trial, &reused, err);
 	sandbox_finish_making(sandbox);
-	if (r < 0 || kept)
+	if (r < 0 || reused)
 		sandbox_free(sandbox);
 	if (r < 0)
 		return r;
-	*ret_sandbox = kept ? kept : sandbox;
+	*ret_sandbox = reused ? reused : sandbox;
 	(*ret_sandbox)->is_looked_through = is_trial;
 	return 0;
 }

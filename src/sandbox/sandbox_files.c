@@ -191,10 +191,10 @@ static void sandbox_files_add_hidden_link(
 {
 	if (!file_is_link(path))
 		return;
-	const char *kept = view_resolve_link(view, path);
-	links->failed |= !kept;
-	if (kept && !list_has(links->items, kept) && sandbox_files_is_hidden(view, kept))
-		path_list_add(links, kept);
+	const char *resolved = view_resolve_link(view, path);
+	links->failed |= !resolved;
+	if (resolved && !list_has(links->items, resolved) && sandbox_files_is_hidden(view, resolved))
+		path_list_add(links, resolved);
 }
 
 /* A view holds what paths lead to. Where the path itself is a link in something that is
@@ -284,7 +284,7 @@ static void sandbox_files_forget_look(struct sandbox *sandbox)
 	view_free(&sandbox->view);
 	free(sandbox->finding.mounts.items);
 	sandbox->finding = (struct finding){ 0 };
-	buf_clear(&sandbox->kept.fingerprint);
+	buf_clear(&sandbox->reuse.fingerprint);
 	scratch_close(&sandbox->scratch);
 	sandbox->tmp = NULL;
 }

@@ -1,4 +1,4 @@
-/* Inside of a sandbox: what the files share that make one. */
+/* Inside of a sandbox: what the files that make one share. */
 #ifndef SANDBOX_SANDBOX_PARTS_H
 #define SANDBOX_SANDBOX_PARTS_H
 
@@ -21,15 +21,14 @@ struct finding {
 	struct mounts mounts;
 };
 
-/* What is known of one that may be used again. */
-struct kept {
-	struct buf asked;       /* what was asked for, and by whom */
-	struct buf fingerprint; /* what it was made from; nothing = it is not used again */
-	struct mounts mounts;   /* of its room */
-	struct buf picture;     /* of its room, when that was new */
-	struct path_record
-		path_record;   /* whoever asks for the same would get the same while this is the same */
-	unsigned long age; /* of the mounts outside, see keep.c */
+/* The notes about a sandbox that may be used again, see reuse_pool.h. */
+struct reuse {
+	struct buf asked;               /* the policy, and the process that asked */
+	struct buf fingerprint;         /* what it was made from; empty = it is not used again */
+	struct mounts mounts;           /* of its room */
+	struct buf picture;             /* of its room, when that was new */
+	struct path_record path_record; /* while it is the same, `asked` leads to the same paths */
+	unsigned long age;              /* of the mounts outside, see reuse_pool.c */
 	struct sandbox *next;
 };
 
@@ -57,7 +56,7 @@ struct sandbox {
 	size_t property_count;
 	struct view view; /* while it is being made, as the next one */
 	struct finding finding;
-	struct kept kept;
+	struct reuse reuse;
 };
 
 /* ---- sandbox.c -------------------------------------------------------------- */
@@ -87,7 +86,7 @@ int sandbox_make_tmp(struct sandbox *sandbox, perch_err *err);
 /* Makes Landlock's ruleset, if the kernel has it. */
 int sandbox_make_ruleset(struct sandbox *sandbox, perch_host *host, perch_err *err);
 
-/* ---- made.c ---------------------------------------------------------------- */
+/* ---- git/made_repositories.c ----------------------------------------------- */
 
 /* Finds what git would execute where something may be written, adds it to what is protected, and
  * remembers what of that does not exist. Fails with -ENOMEM and other errnos, with words. */
@@ -98,7 +97,7 @@ int sandbox_protect(struct sandbox *sandbox, perch_err *err);
  * sandbox, ever. */
 bool sandbox_tell_made(struct sandbox *sandbox);
 
-/* ---- left.c ---------------------------------------------------------------- */
+/* ---- git/leftovers.c ------------------------------------------------------- */
 
 /* Whether such a time is not before the sandbox was made. */
 bool left_is_since(const struct sandbox *sandbox, int64_t seconds, int64_t nanoseconds);

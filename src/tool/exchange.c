@@ -19,14 +19,6 @@ enum { STDERR_TAIL = 4 * 1024 };
 
 #define EXCHANGE_OF(pointer, member) container_of(pointer, struct exchange, member)
 
-/* How a process is ended once the verdict is known: short, because the caller
- * waits for it. */
-static const perch_step ladder[] = {
-	{ PERCH_STEP_CLOSE_STDIN, .after_ns = 0 },
-	{ PERCH_STEP_TERM, .after_ns = 50 * NSEC_PER_MSEC },
-	{ PERCH_STEP_KILL, .after_ns = 200 * NSEC_PER_MSEC },
-};
-
 /* ---- clocks -------------------------------------------------------------- */
 
 /* A clock with its deadline. */
@@ -322,8 +314,7 @@ int exchange_start(struct exchange *exchange, perch_err *err)
 	spec.stdout_mode = PERCH_OUTPUT_LINES;
 	spec.stderr_mode = PERCH_OUTPUT_BYTES;
 	spec.line_limit = TOOL_FRAME_MAX;
-	spec.ladder = ladder;
-	spec.ladder_len = COUNT(ladder);
+	ending_apply(ENDING_TOOL, &spec);
 	spec.events = &child_events;
 	spec.data = exchange;
 	exchange->started_ns = clock_now_ns();

@@ -150,7 +150,7 @@ static void agent_chat_signal_arrived(void *data, int signal)
 	} else if (signal == SIGTSTP) {
 		chat_view_suspend(chat);
 	} else if (signal != SIGINT || !chat_stop(chat)) {
-		chat->code = 128 + signal;
+		chat->code = EXIT_SIGNAL + signal;
 		chat_leave(chat, false);
 	}
 }

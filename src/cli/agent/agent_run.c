@@ -1,222 +1,21 @@
-/* perch agent run: one turn. */
+/* perch agent run: one turn. Its options, and the process around it: host, signals, output. */
+#include "cli/agent/agent_run.h"
+
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/err.h"
-#include "cli/agent/agent_commands.h"
-#include "cli/agent/agent_ask.h"
-#include "cli/agent/agent_tell.h"
-#include "cli/agent/agent_words.h"
 #include "cli/ui/granted.h"
-#include "cli/ui/signals.h"
 #include "proc/host.h"
 #include "trace/trace.h"
 
-struct agent_run {
-	struct cli *cli;
-	struct agent_words words;
-	struct arena arena;
-	struct agent_profile profile;
-	struct agent_turn_options options;
-	perch_host *host;
-	struct signals signals;
-	bool has_signals;
-	struct trace *trace;
-	struct agent_session session;
-	struct agent_turn *turn;
-	struct agent_tell tell;
-	struct agent_asker asker;
-	bool is_held; /* the turn: nobody reads */
-	bool is_ending;
-	struct agent_end end; /* to be told when it is recorded */
-	char *stored;         /* the id of the session, where that is the end's */
-	bool is_over;
-	int code;
-	int signal; /* that came last; 0 = none */
-};
-
-/* ---- what happens in it --------------------------------------------------------- */
-
-static void agent_run_warn_of_profile(struct agent_run *run)
-{
-	for (const char *const *warning = run->profile.warnings; *warning; warning++)
-		agent_tell_warning(&run->tell, str_from(*warning));
-}
-
-static void agent_run_on_forgotten(void *data, const char *id, int r, const perch_err *err)
-{
-	(void)id;
-	struct agent_run *run = data;
-	if (r < 0)
-		agent_tell_warning(&run->tell, str_from(err->text));
-}
-
-/* Programs get the start first, people were warned before. */
-static void agent_run_on_started(void *data, struct agent_turn *turn)
-{
-	(void)turn;
-	struct agent_run *run = data;
-	agent_tell_start(&run->tell, &run->options);
-	if (run->cli->json)
-		agent_run_warn_of_profile(run);
-	if (run->words.is_new)
-		agent_session_forget(&run->session, agent_run_on_forgotten, run);
-}
-
-static void agent_run_on_partial(
-	void *data, struct agent_turn *turn, struct str text, struct str raw)
-{
-	(void)turn;
-	struct agent_run *run = data;
-	agent_tell_partial(&run->tell, run->profile.dialect, text, raw);
-}
-
-/* The id is on disk before it is told. */
-static void agent_run_on_stored(void *data, const char *id, int r, const perch_err *err)
-{
-	struct agent_run *run = data;
-	if (r < 0)
-		agent_tell_warning(&run->tell, str_from(err->text));
-	if (id[0])
-		agent_tell_session(&run->tell, str_from(id));
-}
-
-static void agent_run_on_session(void *data, struct agent_turn *turn, struct str id)
-{
-	(void)turn;
-	struct agent_run *run = data;
-	agent_session_said(&run->session, id, agent_run_on_stored, run);
-}
-
-static void agent_run_on_warning(void *data, struct agent_turn *turn, struct str text)
-{
-	(void)turn;
-	struct agent_run *run = data;
-	agent_tell_warning(&run->tell, text);
-}
-
-static void agent_run_on_error(
-	void *data, struct agent_turn *turn, const char *code, struct str text)
-{
-	(void)turn;
-	struct agent_run *run = data;
-	agent_tell_error(&run->tell, code, text);
-}
-
-static void agent_run_on_reply(void *data, struct agent_turn *turn, struct str text)
-{
-	(void)turn;
-	struct agent_run *run = data;
-	agent_tell_reply(&run->tell, text);
-}
-
-static void agent_run_on_recorded(void *data, const char *id, int r, const perch_err *err)
-{
-	(void)id;
-	struct agent_run *run = data;
-	if (r < 0)
-		agent_tell_warning(&run->tell, str_from(err->text));
-	agent_tell_end(&run->tell, &run->end);
-	run->is_over = true;
-}
-
-/* The end is on disk before it is told. What it speaks of is the turn's, or stays. */
-static void agent_run_tell_end(struct agent_run *run, const struct agent_end *end, bool counts)
-{
-	agent_asker_end(&run->asker);
-	run->is_ending = true;
-	run->code = end->exit_code;
-	run->end = *end;
-	/* An agent that was not started has left the session as it is. */
-	run->stored = counts ? NULL : agent_session_id(&run->session);
-	if (run->stored && !run->words.session)
-		run->end.session_id = str_from(run->stored);
-	agent_session_end(&run->session, counts, agent_run_on_recorded, run);
-}
-
-static void agent_run_on_end(void *data, struct agent_turn *turn, const struct agent_end *end)
-{
-	(void)turn;
-	bool has_run = end->raw_status >= 0 || end->signal;
-	agent_run_tell_end(data, end, has_run);
-}
-
-/* With --verbose, what the agent says beside its reply. */
-static void agent_run_on_stderr(void *data, const char *bytes, size_t len)
-{
-	struct agent_run *run = data;
-	agent_tell_flush(&run->tell);
-	agent_asker_give_way(&run->asker);
-	cli_pass(stderr, (struct str){ bytes, len });
-}
-
-static void agent_run_on_permission(
-	void *data, struct agent_turn *turn, const struct agent_permission *permission)
-{
-	struct agent_run *run = data;
-	agent_tell_permission(&run->tell, permission);
-	run->asker.turn = turn;
-	agent_asker_ask(&run->asker, permission);
-}
-
-static const struct agent_turn_events events = {
-	.started = agent_run_on_started,
-	.partial = agent_run_on_partial,
-	.session = agent_run_on_session,
-	.warning = agent_run_on_warning,
-	.error = agent_run_on_error,
-	.reply = agent_run_on_reply,
-	.permission = agent_run_on_permission,
-	.end = agent_run_on_end,
-};
-
-/* ---- the turn -------------------------------------------------------------------------- */
-
-/* It ends before it could begin. */
-static void agent_run_end_early(struct agent_run *run, int code, const char *kind, const char *text)
-{
-	const struct agent_end end = {
-		.exit_code = code,
-		.raw_status = -1,
-		.cancelled = strcmp(kind, "cancelled") == 0,
-		.session_id = str_from(run->options.session_id),
-		.reach = PERCH_REACH_GROUP,
-	};
-	agent_tell_error(&run->tell, kind, str_from(text));
-	agent_run_tell_end(run, &end, false);
-}
-
-static void agent_run_begin_turn(struct agent_run *run, const char *stored_id)
-{
-	const char *id = run->words.is_new ? "" : stored_id;
-	perch_err err = { 0 };
-	if (!run->words.session)
-		run->options.session_id = arena_dup(&run->arena, str_from(id));
-	int r = run->options.session_id ? agent_turn_start(run->host, &run->options, &run->turn, &err)
-									: err_no_memory(&err);
-	if (r < 0)
-		agent_run_end_early(run, EXIT_HOST, "start", err.text);
-}
-
-static void agent_run_session_ready(void *data, struct session_turn *turn, const char *id)
-{
-	struct agent_run *run = data;
-	if (id)
-		agent_run_begin_turn(run, id);
-	else
-		agent_run_end_early(run, EXIT_HOST, "session", session_turn_error(turn)->text);
-}
-
-/* Whoever reads has as long as the agent has; behind a second signal nobody waits. */
+/* The reader of stdout has as long as the agent has; after a second signal nobody is waited for. */
 static void agent_run_stop(struct agent_run *run, int signal)
 {
 	if (run->turn)
 		agent_turn_cancel(run->turn, signal);
 	else if (!run->is_ending)
-		agent_run_end_early(run, 128 + signal, "cancelled", "cancelled");
+		agent_run_end_early(run, EXIT_SIGNAL + signal, "cancelled", "cancelled");
 	agent_tell_hurry(&run->tell, run->signal ? 0 : agent_patience_ns(run->profile.kill_grace_ns));
 	run->signal = signal;
 }
@@ -256,20 +55,6 @@ static int agent_run_open_host(struct agent_run *run, perch_err *err)
 	return r < 0 ? err_set(err, r, "signals cannot be watched: %s", perch_strerror(r)) : 0;
 }
 
-static int agent_run_begin(struct agent_run *run, perch_err *err)
-{
-	const struct session_key key = {
-		.profile = run->profile.path,
-		.from = run->options.from,
-		.name = run->options.session_name,
-	};
-	if (run->words.no_store) {
-		agent_run_begin_turn(run, "");
-		return 0;
-	}
-	return agent_session_begin(&run->session, run->host, &key, agent_run_session_ready, run, err);
-}
-
 static void agent_run_flush(struct agent_run *run)
 {
 	perch_err err = { 0 };
@@ -288,7 +73,7 @@ static int agent_run_exit_code(const struct agent_run *run)
 {
 	int error = run->tell.outlet.error;
 	bool was_left = error && run->signal && run->code == 0; /* what it has said was not taken */
-	return cli_check_output(error, was_left ? 128 + run->signal : run->code);
+	return cli_check_output(error, was_left ? EXIT_SIGNAL + run->signal : run->code);
 }
 
 static int agent_run_to_the_end(struct agent_run *run, perch_err *err)
@@ -315,7 +100,7 @@ static int agent_run_to_the_end(struct agent_run *run, perch_err *err)
 	return agent_run_exit_code(run);
 }
 
-static void agent_run_close_run(struct agent_run *run)
+static void agent_run_close(struct agent_run *run)
 {
 	agent_turn_free(run->turn);
 	agent_session_close(&run->session);
@@ -346,7 +131,7 @@ static int agent_run_prepare(struct agent_run *run, int argc, char **argv)
 	run->words.no_store = run->words.no_store || run->cli->is_agentproc;
 	agent_tell_open(&run->tell, run->cli, &run->asker);
 	run->options = (struct agent_turn_options){
-		.events = &events,
+		.events = &agent_run_events,
 		.data = run,
 		.session_id = "",
 		.stderr_bytes = run->cli->verbose ? agent_run_on_stderr : NULL,
@@ -374,7 +159,7 @@ static int agent_run(struct cli *cli, int argc, char **argv)
 	int code = agent_run_prepare(&run, argc, argv);
 	if (code == 0)
 		code = agent_run_to_the_end(&run, &err);
-	agent_run_close_run(&run);
+	agent_run_close(&run);
 	return code;
 }
 

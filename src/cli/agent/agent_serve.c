@@ -278,7 +278,7 @@ static int agent_serve_run_to_the_end(struct serve *serve, perch_err *err)
 	if (r < 0)
 		return err_set(err, r, "%s", perch_strerror(r));
 	if (serve->signal)
-		return 128 + serve->signal;
+		return EXIT_SIGNAL + serve->signal;
 	if (serve->outlet.error)
 		return EXIT_FAILURE;
 	return serve->no_sessions.code ? EXIT_HOST : EXIT_SUCCESS;

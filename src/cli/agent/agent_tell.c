@@ -1,5 +1,5 @@
 /* How a turn is told. */
-#include "cli/agent/agent_tell.h"
+#include "cli/agent/agent_run.h"
 
 #include <unistd.h>
 

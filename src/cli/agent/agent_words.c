@@ -1,6 +1,6 @@
 /* The options of one turn, as they are given on a command line. */
 #include "base/clock.h"
-#include "cli/agent/agent_words.h"
+#include "cli/agent/agent_run.h"
 
 #include <errno.h>
 #include <stdlib.h>

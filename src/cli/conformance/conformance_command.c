@@ -114,7 +114,7 @@ static int conformance_command_run_case(struct conformance *conformance,
 	trial_report_free(&report);
 	if (r < 0 && !conformance->stopped_by)
 		cli_error(NULL, "%s: %s", test->id, err.text[0] ? err.text : perch_strerror(r));
-	return conformance->stopped_by ? 128 + conformance->stopped_by : r < 0 ? EXIT_HOST : r;
+	return conformance->stopped_by ? EXIT_SIGNAL + conformance->stopped_by : r < 0 ? EXIT_HOST : r;
 }
 
 static int conformance_command_run_library(

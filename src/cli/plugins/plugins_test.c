@@ -160,7 +160,7 @@ static int plugins_test_run_case(
 		plugins_test_report(trial, given, output);
 	plugin_test_free(trial->test);
 	trial->test = NULL;
-	return trial->stopped_by ? 128 + trial->stopped_by : r < 0 ? EXIT_HOST : 0;
+	return trial->stopped_by ? EXIT_SIGNAL + trial->stopped_by : r < 0 ? EXIT_HOST : 0;
 }
 
 static int plugins_test_run_cases(

@@ -1,21 +1,5 @@
 /* perch run. */
-#include <errno.h>
-
 #include "cli/cli.h"
-
-int cli_start_failure_code(int error)
-{
-	switch (error) {
-	case -ENOENT:
-		return EXIT_NOT_FOUND;
-	case -EACCES:
-	case -ENOEXEC:
-	case PERCH_EINTERPRETER:
-		return EXIT_NOT_EXECUTABLE;
-	default:
-		return EXIT_HOST;
-	}
-}
 
 static int run_command_cli_run(struct cli *cli, int argc, char **argv)
 {

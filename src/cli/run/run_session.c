@@ -227,7 +227,7 @@ static int run_to_the_end(struct session *session, perch_err *err)
 /* It could not be started: said in the voice of the frontend, if there is one. */
 static int run_session_fail(struct session *session, int error, const perch_err *err)
 {
-	int code = cli_start_failure_code(error);
+	int code = exit_status_of_failed_start(error);
 	if (!session->frontend) {
 		cli_error(NULL, "%s", err->text);
 		return code;

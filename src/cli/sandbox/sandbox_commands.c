@@ -27,7 +27,7 @@ struct verdict {
 };
 
 /* With every limit, so that each is judged. */
-static int sandbox_commands_examine(perch_host *host, const char *name, struct arena *arena,
+static int sandbox_check_examine(perch_host *host, const char *name, struct arena *arena,
 	struct verdict *verdict, perch_err *err)
 {
 	struct sandbox_request request = { .policy_name = name };
@@ -51,7 +51,7 @@ static int sandbox_commands_examine(perch_host *host, const char *name, struct a
 /* The column of what a property is about. */
 enum { WHAT_COLUMN = 30 };
 
-static void sandbox_commands_print_property(struct page *page, const struct property *property)
+static void sandbox_check_print_property(struct page *page, const struct property *property)
 {
 	char layer[16];
 	snprintf(layer, sizeof(layer), "%-10s", property->layer ? property->layer : "-");
@@ -67,7 +67,7 @@ static void sandbox_commands_print_property(struct page *page, const struct prop
 	buf_append_char(&page->out, '\n');
 }
 
-static int sandbox_commands_print_verdict(
+static int sandbox_check_print_verdict(
 	const struct cli *cli, const char *name, const struct verdict *verdict)
 {
 	struct page page;
@@ -80,14 +80,13 @@ static int sandbox_commands_print_verdict(
 	buf_append_text(&page.out, "\n\n");
 	for (size_t i = 0; i < verdict->count; i++) {
 		if (verdict->properties[i].is_asked)
-			sandbox_commands_print_property(&page, &verdict->properties[i]);
+			sandbox_check_print_property(&page, &verdict->properties[i]);
 	}
 	buf_append_char(&page.out, '\n');
 	return page_end(&page);
 }
 
-static void sandbox_commands_write_property(
-	perch_json_writer *writer, const struct property *property)
+static void sandbox_check_write_property(perch_json_writer *writer, const struct property *property)
 {
 	perch_json_begin_object(writer);
 	member_text(writer, "name", property->name);
@@ -98,7 +97,7 @@ static void sandbox_commands_write_property(
 	perch_json_end_object(writer);
 }
 
-static void sandbox_commands_write_verdict(
+static void sandbox_check_write_verdict(
 	perch_json_writer *writer, const char *name, const struct verdict *verdict)
 {
 	perch_json_begin_object(writer);
@@ -108,34 +107,34 @@ static void sandbox_commands_write_verdict(
 	member_text(writer, "no_namespaces", sandbox_no_room(verdict->sandbox));
 	member_array(writer, "properties");
 	for (size_t i = 0; i < verdict->count; i++)
-		sandbox_commands_write_property(writer, &verdict->properties[i]);
+		sandbox_check_write_property(writer, &verdict->properties[i]);
 	perch_json_end_array(writer);
 	perch_json_end_object(writer);
 }
 
-static int sandbox_commands_print_json(const struct verdict verdicts[POLICIES])
+static int sandbox_check_print_json(const struct verdict verdicts[POLICIES])
 {
 	struct envelope envelope;
 	envelope_begin(&envelope);
 	member_array(&envelope.writer, "policies");
 	for (size_t i = 0; i < POLICIES; i++)
-		sandbox_commands_write_verdict(&envelope.writer, policies[i], &verdicts[i]);
+		sandbox_check_write_verdict(&envelope.writer, policies[i], &verdicts[i]);
 	perch_json_end_array(&envelope.writer);
 	return envelope_end(&envelope);
 }
 
-static int sandbox_commands_print_verdicts(
+static int sandbox_check_print_verdicts(
 	const struct cli *cli, const struct verdict verdicts[POLICIES])
 {
 	if (cli->json)
-		return sandbox_commands_print_json(verdicts);
+		return sandbox_check_print_json(verdicts);
 	int r = 0;
 	for (size_t i = 0; i < POLICIES && r == 0; i++)
-		r = sandbox_commands_print_verdict(cli, policies[i], &verdicts[i]);
+		r = sandbox_check_print_verdict(cli, policies[i], &verdicts[i]);
 	return r;
 }
 
-static int sandbox_commands_cli_sandbox_check_with(struct cli *cli, perch_host *host)
+static int sandbox_check_all(struct cli *cli, perch_host *host)
 {
 	struct arena arena = { 0 };
 	struct verdict verdicts[POLICIES] = { 0 };
@@ -143,14 +142,14 @@ static int sandbox_commands_cli_sandbox_check_with(struct cli *cli, perch_host *
 	int r = 0;
 	bool is_complete = true;
 	for (size_t i = 0; r == 0 && i < POLICIES; i++) {
-		r = sandbox_commands_examine(host, policies[i], &arena, &verdicts[i], &err);
+		r = sandbox_check_examine(host, policies[i], &arena, &verdicts[i], &err);
 		is_complete &= verdicts[i].is_complete;
 	}
 	if (r < 0) {
 		cli_error(NULL, "%s", err.text);
 		r = EXIT_HOST;
 	} else {
-		r = sandbox_commands_print_verdicts(cli, verdicts);
+		r = sandbox_check_print_verdicts(cli, verdicts);
 		r = r ? r : !is_complete;
 	}
 	for (size_t i = 0; i < POLICIES; i++)
@@ -159,7 +158,7 @@ static int sandbox_commands_cli_sandbox_check_with(struct cli *cli, perch_host *
 	return r;
 }
 
-static int sandbox_commands_cli_sandbox_check(struct cli *cli, int argc, char **argv)
+static int sandbox_check_run(struct cli *cli, int argc, char **argv)
 {
 	const struct option_spec options[] = { { "json", 0, OPTION_FLAG, &cli->json }, { 0 } };
 	int at = 1;
@@ -174,7 +173,7 @@ static int sandbox_commands_cli_sandbox_check(struct cli *cli, int argc, char **
 		cli_error(NULL, "%s", err.text);
 		return EXIT_HOST;
 	}
-	r = sandbox_commands_cli_sandbox_check_with(cli, host);
+	r = sandbox_check_all(cli, host);
 	perch_host_free(host);
 	return r;
 }
@@ -193,12 +192,12 @@ static const struct command sandbox_check = {
 			"\n"
 			"example:\n"
 			"  perch sandbox check\n",
-	.run = sandbox_commands_cli_sandbox_check,
+	.run = sandbox_check_run,
 };
 
 static const struct command *const subcommands[] = { &sandbox_check, &sandbox_run, NULL };
 
-static int sandbox_commands_cli_sandbox(struct cli *cli, int argc, char **argv)
+static int sandbox_dispatch(struct cli *cli, int argc, char **argv)
 {
 	return command_dispatch(&command_sandbox, cli, argc, argv);
 }
@@ -213,5 +212,5 @@ const struct command command_sandbox = {
 			"\n",
 	.example = "perch sandbox run --net none --hide ~/mail -- make test",
 	.subcommands = subcommands,
-	.run = sandbox_commands_cli_sandbox,
+	.run = sandbox_dispatch,
 };

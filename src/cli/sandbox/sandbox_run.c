@@ -20,7 +20,7 @@
 
 enum { SAID_MAX = 64 * 1024 };
 
-struct run {
+struct sandboxed_run {
 	struct cli *cli;
 	struct sandbox_request request;
 	struct arena arena;
@@ -45,7 +45,7 @@ static void sandbox_run_on_bytes(
 {
 	(void)child;
 	(void)stream;
-	struct run *run = data;
+	struct sandboxed_run *run = data;
 	(void)!fwrite(bytes, 1, len, stderr);
 	fflush(stderr);
 	tail_append(&run->said, bytes, len);
@@ -54,7 +54,7 @@ static void sandbox_run_on_bytes(
 static void sandbox_run_on_ended(perch_child *child, void *data, const perch_result *result)
 {
 	(void)child;
-	struct run *run = data;
+	struct sandboxed_run *run = data;
 	run->has_ended = true;
 	run->result = *result;
 }
@@ -67,14 +67,14 @@ static const perch_child_events events = {
 
 static void sandbox_run_signal_arrived(void *data, int number)
 {
-	struct run *run = data;
+	struct sandboxed_run *run = data;
 	if (run->child)
 		perch_child_signal(run->child, number);
 }
 
 /* On a terminal the command stays in our process group: it gets the keys' signals
  * itself, and we survive them. What is sent to us alone is passed on. */
-static int sandbox_run_watch_signals(struct run *run, perch_err *err)
+static int sandbox_run_watch_signals(struct sandboxed_run *run, perch_err *err)
 {
 	static const int from_others[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, 0 };
 	static const int all[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, 0 };
@@ -89,7 +89,8 @@ static int sandbox_run_watch_signals(struct run *run, perch_err *err)
 }
 
 /* A tool starts in its own directory: it may not see ours. */
-static int sandbox_run_start(struct run *run, const char *program, char **argv, perch_err *err)
+static int sandbox_run_start(
+	struct sandboxed_run *run, const char *program, char **argv, perch_err *err)
 {
 	const char *tmp = sandbox_tmp(run->sandbox);
 	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
@@ -122,7 +123,7 @@ static void sandbox_run_print_limit(const char *name, uint64_t value)
 		fprintf(stderr, "  %-8s %s=%llu\n", "limit", name, (unsigned long long)value);
 }
 
-static void sandbox_run_print_explanation(const struct run *run)
+static void sandbox_run_print_explanation(const struct sandboxed_run *run)
 {
 	const struct sandbox_policy *policy = &run->policy;
 	fprintf(stderr, "sandbox policy '%s'\n", run->request.policy_name);
@@ -147,7 +148,7 @@ static void sandbox_run_print_explanation(const struct run *run)
 	sandbox_run_print_list("", sandbox_layers(run->sandbox));
 }
 
-static void sandbox_run_print_warnings(const struct run *run)
+static void sandbox_run_print_warnings(const struct sandboxed_run *run)
 {
 	if (run->cli->quiet)
 		return;
@@ -158,7 +159,7 @@ static void sandbox_run_print_warnings(const struct run *run)
 		cli_warning(*warning);
 }
 
-static void sandbox_run_print_hint(struct run *run, const char *program)
+static void sandbox_run_print_hint(struct sandboxed_run *run, const char *program)
 {
 	const struct explain_context context = {
 		.policy = &run->policy,
@@ -173,9 +174,9 @@ static void sandbox_run_print_hint(struct run *run, const char *program)
 		cli_hint((struct str){ text.data, text.len });
 }
 
-static int sandbox_run_exit_code(const struct run *run)
+static int sandbox_run_exit_code(const struct sandboxed_run *run)
 {
-	return run->result.signal ? 128 + run->result.signal : run->result.exit_code;
+	return exit_status_of(run->result.signal, run->result.exit_code);
 }
 
 /* ---- the run --------------------------------------------------------------------- */
@@ -185,7 +186,7 @@ static bool sandbox_run_is_on_terminal(void)
 	return isatty(STDIN_FILENO) || isatty(STDOUT_FILENO) || isatty(STDERR_FILENO);
 }
 
-static int sandbox_run_wait_for_end(struct run *run, perch_err *err)
+static int sandbox_run_wait_for_end(struct sandboxed_run *run, perch_err *err)
 {
 	int r = 0;
 	while (r >= 0 && !run->has_ended)
@@ -193,7 +194,8 @@ static int sandbox_run_wait_for_end(struct run *run, perch_err *err)
 	return r < 0 ? err_set(err, r, "waiting failed: %s", perch_strerror(r)) : 0;
 }
 
-static int sandbox_run_to_the_end(struct run *run, const char *program, char **argv, perch_err *err)
+static int sandbox_run_to_the_end(
+	struct sandboxed_run *run, const char *program, char **argv, perch_err *err)
 {
 	run->is_on_terminal = sandbox_run_is_on_terminal();
 	run->sees_stderr = run->request.explain && !isatty(STDERR_FILENO);
@@ -220,7 +222,7 @@ static int sandbox_run_to_the_end(struct run *run, const char *program, char **a
 	return sandbox_run_exit_code(run);
 }
 
-static void sandbox_run_close_run(struct run *run)
+static void sandbox_run_close(struct sandboxed_run *run)
 {
 	perch_child_free(run->child);
 	sandbox_close(run->sandbox);
@@ -239,7 +241,7 @@ static void sandbox_run_close_run(struct run *run)
 
 /* As it is found now: in the sandbox it may start somewhere else. */
 static int sandbox_run_find_program(
-	struct run *run, const char *name, const char **ret_path, perch_err *err)
+	struct sandboxed_run *run, const char *name, const char **ret_path, perch_err *err)
 {
 	_cleanup_free_ char *found = NULL;
 	int r = program_find(name, (const char *const *)environ, &found, err);
@@ -252,7 +254,7 @@ static int sandbox_run_find_program(
 	return *ret_path ? 0 : err_no_memory(err);
 }
 
-static int sandbox_run_command(struct run *run, char **argv)
+static int sandbox_run_command(struct sandboxed_run *run, char **argv)
 {
 	const char *program = NULL;
 	perch_err err = { 0 };
@@ -270,12 +272,12 @@ static int sandbox_run_command(struct run *run, char **argv)
 		return r;
 	cli_error(
 		r == PERCH_ESANDBOX ? "--on-unsupported warn runs it all the same" : NULL, "%s", err.text);
-	return cli_start_failure_code(r);
+	return exit_status_of_failed_start(r);
 }
 
-static int cli_sandbox_run(struct cli *cli, int argc, char **argv)
+static int sandbox_run_parse(struct cli *cli, int argc, char **argv)
 {
-	struct run run = {
+	struct sandboxed_run run = {
 		.cli = cli,
 		.request = { .policy_name = "fledge" },
 		.said = { .limit = SAID_MAX },
@@ -302,7 +304,7 @@ static int cli_sandbox_run(struct cli *cli, int argc, char **argv)
 		r = cli_usage_error("see: perch help sandbox run", "run what? A command is missing");
 	if (r == 0)
 		r = sandbox_run_command(&run, argv + at);
-	sandbox_run_close_run(&run);
+	sandbox_run_close(&run);
 	return r;
 }
 
@@ -328,5 +330,5 @@ const struct command sandbox_run = {
 			"\n"
 			"example:\n"
 			"  perch sandbox run --net none --hide ~/mail -- make test\n",
-	.run = cli_sandbox_run,
+	.run = sandbox_run_parse,
 };

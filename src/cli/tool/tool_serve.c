@@ -161,7 +161,7 @@ static int tool_serve_exit_code(const struct serve *serve)
 		return cli_no_memory();
 	if (serve->output.error)
 		return EXIT_FAILURE;
-	return serve->signal ? 128 + serve->signal : 0;
+	return exit_status_of(serve->signal, 0);
 }
 
 /* ---- the command --------------------------------------------------------- */

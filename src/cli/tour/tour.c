@@ -118,7 +118,7 @@ static void tour_key_pressed(struct source *source, uint32_t events)
 		tour_leave(wait->tour, EXIT_SUCCESS);
 	for (ssize_t i = 0; i < len && !wait->is_pressed; i++) {
 		if (strchr("qQ\x03\x04", keys[i]) && keys[i])
-			tour_leave(wait->tour, keys[i] == '\x03' ? 128 + SIGINT : EXIT_SUCCESS);
+			tour_leave(wait->tour, keys[i] == '\x03' ? EXIT_SIGNAL + SIGINT : EXIT_SUCCESS);
 		wait->is_pressed = strchr("\r\n ", keys[i]) && keys[i];
 	}
 }
@@ -162,7 +162,7 @@ static void tour_ended(perch_child *child, void *data, const perch_result *resul
 	(void)child;
 	struct performance *performance = data;
 	performance->has_ended = true;
-	performance->code = result->signal ? 128 + result->signal : result->exit_code;
+	performance->code = exit_status_of(result->signal, result->exit_code);
 }
 
 static const perch_child_events events = { .size = sizeof(events), .ended = tour_ended };
@@ -231,7 +231,7 @@ static int tour_play(struct tour *tour, const struct tour_step *step, perch_err 
 	int r = tour_run_command(tour, command, &code, err);
 	if (r < 0 || tour_is_over(tour))
 		return r;
-	if (code == 128 + SIGINT)
+	if (code == EXIT_SIGNAL + SIGINT)
 		tour_leave(tour, code);
 	else if (code != step->code) {
 		tour->surprises++;
@@ -274,7 +274,7 @@ static int tour_give(struct tour *tour, const char *keep)
 	if (r < 0)
 		cli_error(NULL, "%s", err.text);
 	if (signal)
-		return 128 + signal;
+		return EXIT_SIGNAL + signal;
 	if (tour->is_left)
 		return tour->left_with;
 	return r < 0 ? EXIT_HOST : tour->surprises ? EXIT_FAILURE : EXIT_SUCCESS;

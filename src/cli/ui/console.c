@@ -130,5 +130,5 @@ void console_tell_failure(const struct console *console, const char *about, cons
 
 int console_failure_code(const struct console *console)
 {
-	return console->signal ? 128 + console->signal : EXIT_FAILURE;
+	return exit_status_of(console->signal, EXIT_FAILURE);
 }

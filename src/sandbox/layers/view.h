@@ -86,7 +86,7 @@ void view_forget_hidden(struct view *view);
 /* Makes the rules. Landlock cannot subtract, so where something lies in a
  * directory that is allowed less than the directory itself, what is beside it is
  * allowed one by one, and so up to the directory: it cannot be listed then, and
- * what is made in it later is not seen. `shelf` (may be NULL) spares looking up
+ * what is made in it later is not seen. `dir_cache` (may be NULL) spares looking up
  * again what has not changed. Fails with PERCH_ELIMIT (too many files
  * beside what is hidden), -ENOMEM and other errnos, with words. */
 int view_allow(

@@ -82,12 +82,12 @@ static void place_add_name(struct places *places, const char *path, bool is_clos
 {
 	struct place_name *names =
 		vec_grow(places->names, &places->cap, places->count + 1, sizeof(*names));
-	const char *kept = arena_dup(places->arena, str_from(path));
-	places->failed |= !names || !kept;
+	const char *copy = arena_dup(places->arena, str_from(path));
+	places->failed |= !names || !copy;
 	if (names)
 		places->names = names;
-	if (names && kept)
-		names[places->count++] = (struct place_name){ kept, is_closed };
+	if (names && copy)
+		names[places->count++] = (struct place_name){ copy, is_closed };
 }
 
 void places_add(struct places *places, const char *path, bool is_closed)

@@ -99,42 +99,44 @@ static void policy_add_hidden(struct path_list *hide, const struct policy_plugin
 	path_list_add(hide, plugin->own_cache);
 }
 
-/* Temporary files of others are not anybody's project, whatever lies beside them. */
+/* Directories for temporary files are nobody's project, even with a repository in them. */
 static const char *const shared_directories[] = { "/tmp", "/var/tmp", "/dev/shm", NULL };
 
-/* What a project is held against. */
-struct kept {
-	struct places usual; /* what holds or lies in one of these is not written */
-	struct places
-		moved; /* by their user, who may have put them into a project: what holds one is */
+/* The places that a project must neither hold nor lie in. */
+struct hidden_places {
+	struct places usual; /* a directory that holds one of these or lies in one is not written */
+	/* Moved by the user (by a variable, say), perhaps into a project: a directory that lies in one
+	 * of these is not written, but one that holds it is. */
+	struct places moved;
 };
 
 /* Where a path leads; where it leads nowhere, the path itself. */
-static const char *policy_resolve(const struct kept *kept, const char *path)
+static const char *policy_resolve(const struct hidden_places *hidden, const char *path)
 {
 	struct way way;
 	bool exists = way_find(&way, path, NULL) == 0;
 	const char *resolved =
-		exists || way.path[0] ? arena_dup(kept->usual.arena, str_from(way.path)) : path;
+		exists || way.path[0] ? arena_dup(hidden->usual.arena, str_from(way.path)) : path;
 	way_leave(&way);
 	return resolved ? resolved : path;
 }
 
-/* The places that are not there are none of `kept`: what would hold one is known by its name. */
+/* Hidden places that do not exist are not in `hidden`: a directory that would hold one is known by
+ * its name. */
 static struct places_relation policy_relate(
-	const struct policy_plugin *plugin, const struct kept *kept, const char *path)
+	const struct policy_plugin *plugin, const struct hidden_places *hidden, const char *path)
 {
-	struct places_relation relation = places_relate(&kept->usual, path);
-	relation.is_inside = relation.is_inside || places_relate(&kept->moved, path).is_inside;
+	struct places_relation relation = places_relate(&hidden->usual, path);
+	relation.is_inside = relation.is_inside || places_relate(&hidden->moved, path).is_inside;
 	if (!relation.holds && plugin->home[0])
 		relation.holds =
-			hidden_paths_lie_in(policy_resolve(kept, path), policy_resolve(kept, plugin->home));
+			hidden_paths_lie_in(policy_resolve(hidden, path), policy_resolve(hidden, plugin->home));
 	return relation;
 }
 
-/* Who stands in a sub-directory works in the whole work tree, and git in what is behind it. */
+/* A user in a sub-directory works in the whole work tree, and git in the directories behind it. */
 static void policy_add_work_tree(
-	struct lists *lists, const struct policy_plugin *plugin, const struct kept *kept)
+	struct lists *lists, const struct policy_plugin *plugin, const struct hidden_places *hidden)
 {
 	const char *places[WORK_TREE_PLACES + 1];
 	if (work_tree_places(lists->write.arena, plugin->project, places) < 0) {
@@ -142,9 +144,9 @@ static void policy_add_work_tree(
 		return;
 	}
 	for (const char *const *place = places; *place; place++) {
-		struct places_relation to_kept = policy_relate(plugin, kept, *place);
+		struct places_relation relation = policy_relate(plugin, hidden, *place);
 		bool is_allowed =
-			!to_kept.holds && !to_kept.is_inside && !list_has(shared_directories, *place);
+			!relation.holds && !relation.is_inside && !list_has(shared_directories, *place);
 		if (!is_allowed && place == places)
 			return;
 		if (is_allowed && !policy_is_inside_any(*place, lists->write.items)) {
@@ -159,20 +161,20 @@ static void policy_add_work_tree(
  * not written: else a plugin could write what others trust. Where paths lead counts, not how they
  * are spelled. Returns what is to be told where it is not written. */
 static const char *policy_add_project_beside(
-	struct lists *lists, const struct policy_plugin *plugin, const struct kept *kept)
+	struct lists *lists, const struct policy_plugin *plugin, const struct hidden_places *hidden)
 {
-	struct places_relation to_kept = policy_relate(plugin, kept, plugin->project);
-	if (to_kept.is_inside)
+	struct places_relation relation = policy_relate(plugin, hidden, plugin->project);
+	if (relation.is_inside)
 		return NULL;
 	path_list_add(&lists->reveal, plugin->project);
 	path_list_add(&lists->fixed, plugin->project);
 	if (!plugin->may_write_project)
 		return NULL;
-	if (to_kept.holds)
+	if (relation.holds)
 		return "this directory is not writable in the sandbox, because it is, or holds, your home "
 			   "directory or a place for secrets";
 	path_list_add(&lists->write, plugin->project);
-	policy_add_work_tree(lists, plugin, kept);
+	policy_add_work_tree(lists, plugin, hidden);
 	return NULL;
 }
 
@@ -180,23 +182,24 @@ static const char *policy_add_project(
 	struct lists *lists, const struct policy_plugin *plugin, const char *const *moved)
 {
 	struct arena *arena = lists->hide.arena;
-	struct kept kept = { { .arena = arena }, { .arena = arena } };
+	struct hidden_places hidden = { { .arena = arena }, { .arena = arena } };
 	if (lists->hide.failed || !plugin->project[0])
 		return NULL;
 	if (plugin->home[0])
-		places_add(&kept.usual, plugin->home, false);
+		places_add(&hidden.usual, plugin->home, false);
 	for (const char *const *path = lists->hide.items; *path; path++)
-		places_add(&kept.usual, *path, true);
+		places_add(&hidden.usual, *path, true);
 	for (; *moved; moved++)
-		places_add(&kept.moved, *moved, true);
-	lists->write.failed |= kept.usual.failed || kept.moved.failed;
-	const char *note = policy_add_project_beside(lists, plugin, &kept);
-	places_free(&kept.usual);
-	places_free(&kept.moved);
+		places_add(&hidden.moved, *moved, true);
+	lists->write.failed |= hidden.usual.failed || hidden.moved.failed;
+	const char *note = policy_add_project_beside(lists, plugin, &hidden);
+	places_free(&hidden.usual);
+	places_free(&hidden.moved);
 	return note;
 }
 
-/* Whoever works on a plugin in place, by a link to it, changes it on purpose. */
+/* A developer who works on a plugin in place, by a link to it, changes it on purpose: then nothing
+ * of it is protected. */
 static void policy_add_directory(struct lists *lists, const struct policy_plugin *plugin)
 {
 	path_list_add(&lists->reveal, plugin->directory);

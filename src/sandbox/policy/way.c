@@ -12,8 +12,8 @@
 
 enum { WAY_LINKS_MAX = 40 }; /* as in the kernel */
 
-/* What is still ahead of a way. */
-struct ahead {
+/* What is still rest of a way. */
+struct way_rest {
 	char text[PATH_MAX];
 	int links;
 };
@@ -31,16 +31,16 @@ static int way_go_to_root(struct way *way)
 	return way->fd < 0 ? way->fd : 0;
 }
 
-/* Takes the next name off what is ahead; "" = there is none. */
-static int way_take_name(struct ahead *ahead, char name[NAME_MAX + 1])
+/* Takes the next name off the rest; "" = there is none. */
+static int way_take_name(struct way_rest *rest, char name[NAME_MAX + 1])
 {
-	const char *from = ahead->text + strspn(ahead->text, "/");
+	const char *from = rest->text + strspn(rest->text, "/");
 	size_t len = strcspn(from, "/");
 	if (len > NAME_MAX)
 		return -ENAMETOOLONG;
 	memcpy(name, from, len);
 	name[len] = '\0';
-	memmove(ahead->text, from + len, strlen(from + len) + 1);
+	memmove(rest->text, from + len, strlen(from + len) + 1);
 	return 0;
 }
 
@@ -80,29 +80,30 @@ static void way_note_link(const struct way *way, const char *name, struct path_l
 	if (!links)
 		return;
 	strcpy(path, way->path);
-	const char *kept =
+	const char *copy =
 		way_append(path, "/", name) == 0 ? arena_dup(links->arena, str_from(path)) : NULL;
-	links->failed |= !kept;
-	path_list_add(links, kept ? kept : "");
+	links->failed |= !copy;
+	path_list_add(links, copy ? copy : "");
 }
 
-/* What the link says comes before what was ahead. */
-static int way_follow(struct way *way, struct ahead *ahead, int link)
+/* The target of the link comes before the rest. */
+static int way_follow(struct way *way, struct way_rest *rest, int link)
 {
 	char whole[PATH_MAX];
 	ssize_t len = readlinkat(link, "", whole, sizeof(whole) - 1);
-	if (len <= 0 || ++ahead->links > WAY_LINKS_MAX)
+	if (len <= 0 || ++rest->links > WAY_LINKS_MAX)
 		return len < 0 ? -errno : -ELOOP;
 	whole[len] = '\0';
 	bool is_absolute = whole[0] == '/';
-	int r = way_append(whole, "/", ahead->text);
+	int r = way_append(whole, "/", rest->text);
 	if (r < 0)
 		return r;
-	strcpy(ahead->text, whole);
+	strcpy(rest->text, whole);
 	return is_absolute ? way_go_to_root(way) : 0;
 }
 
-static int way_pass(struct way *way, struct ahead *ahead, const char *name, struct path_list *links)
+static int way_pass(
+	struct way *way, struct way_rest *rest, const char *name, struct path_list *links)
 {
 	if (strcmp(name, ".") == 0)
 		return 0;
@@ -116,7 +117,7 @@ static int way_pass(struct way *way, struct ahead *ahead, const char *name, stru
 		if (!way_may_follow(way, &info))
 			return -EACCES;
 		way_note_link(way, name, links);
-		return way_follow(way, ahead, next);
+		return way_follow(way, rest, next);
 	}
 	int r = way_append(way->path, "/", name);
 	if (r == 0)
@@ -125,10 +126,10 @@ static int way_pass(struct way *way, struct ahead *ahead, const char *name, stru
 }
 
 /* What is missing is part of the path as it was named, but for empty parts and dots. */
-static void way_add_missing(struct way *way, char name[NAME_MAX + 1], struct ahead *ahead)
+static void way_add_missing(struct way *way, char name[NAME_MAX + 1], struct way_rest *rest)
 {
 	int r = way_append(way->path, "/", name);
-	while (r == 0 && (r = way_take_name(ahead, name)) == 0 && name[0]) {
+	while (r == 0 && (r = way_take_name(rest, name)) == 0 && name[0]) {
 		if (strcmp(name, ".") != 0)
 			r = way_append(way->path, "/", name);
 	}
@@ -138,22 +139,22 @@ static void way_add_missing(struct way *way, char name[NAME_MAX + 1], struct ahe
 
 int way_walk(struct way *way, const char *path, struct path_list *links)
 {
-	struct ahead ahead = { .links = 0 };
+	struct way_rest rest = { .links = 0 };
 	char name[NAME_MAX + 1];
 	way->fd = -1;
 	way->path[0] = '\0';
-	if (strlen(path) >= sizeof(ahead.text))
+	if (strlen(path) >= sizeof(rest.text))
 		return -ENAMETOOLONG;
-	strcpy(ahead.text, path);
+	strcpy(rest.text, path);
 	int r = way_go_to_root(way);
 	while (r == 0) {
-		r = way_take_name(&ahead, name);
+		r = way_take_name(&rest, name);
 		if (r < 0 || !name[0])
 			return r;
-		r = way_pass(way, &ahead, name, links);
+		r = way_pass(way, &rest, name, links);
 	}
 	if (way->fd >= 0)
-		way_add_missing(way, name, &ahead);
+		way_add_missing(way, name, &rest);
 	return r;
 }
 
@@ -186,14 +187,14 @@ int way_find(struct way *way, const char *path, struct path_list *links)
 
 int way_clean(const char *path, char out[PATH_MAX])
 {
-	struct ahead ahead = { .links = 0 };
+	struct way_rest rest = { .links = 0 };
 	char name[NAME_MAX + 1];
 	out[0] = '\0';
-	if (strlen(path) >= sizeof(ahead.text))
+	if (strlen(path) >= sizeof(rest.text))
 		return -ENAMETOOLONG;
-	strcpy(ahead.text, path);
-	int r = way_take_name(&ahead, name);
-	for (; r == 0 && name[0]; r = way_take_name(&ahead, name)) {
+	strcpy(rest.text, path);
+	int r = way_take_name(&rest, name);
+	for (; r == 0 && name[0]; r = way_take_name(&rest, name)) {
 		char *slash = strrchr(out, '/');
 		if (strcmp(name, "..") == 0 && slash)
 			*slash = '\0';

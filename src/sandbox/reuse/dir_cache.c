@@ -46,7 +46,7 @@ static void dir_cache_empty(struct dir_cache *dir_cache, struct entry *entry)
 	*entry = (struct entry){ 0 };
 }
 
-static void dir_cache_free_shelf(struct host_guest *guest)
+static void dir_cache_leave(struct host_guest *guest)
 {
 	struct dir_cache *dir_cache = (struct dir_cache *)guest;
 	for (size_t i = 0; i < dir_cache->count; i++)
@@ -56,13 +56,13 @@ static void dir_cache_free_shelf(struct host_guest *guest)
 
 struct dir_cache *dir_cache_of(perch_host *host)
 {
-	struct dir_cache *dir_cache = (struct dir_cache *)host_find_guest(host, dir_cache_free_shelf);
+	struct dir_cache *dir_cache = (struct dir_cache *)host_find_guest(host, dir_cache_leave);
 	if (dir_cache)
 		return dir_cache;
 	dir_cache = calloc(1, sizeof(*dir_cache));
 	if (!dir_cache)
 		return NULL;
-	dir_cache->guest.leave = dir_cache_free_shelf;
+	dir_cache->guest.leave = dir_cache_leave;
 	host_add_guest(host, &dir_cache->guest);
 	return dir_cache;
 }
@@ -102,10 +102,10 @@ static bool dir_cache_add_item(
 	if (!items)
 		return false;
 	listing->items = items;
-	char *kept = str_dup(str_from(name));
-	if (!kept)
+	char *copy = str_dup(str_from(name));
+	if (!copy)
 		return false;
-	items[listing->count++] = (struct dir_cache_item){ kept, fd_steal(&fd) };
+	items[listing->count++] = (struct dir_cache_item){ copy, fd_steal(&fd) };
 	dir_cache->descriptors++;
 	return true;
 }

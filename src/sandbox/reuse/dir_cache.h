@@ -30,7 +30,7 @@ void dir_cache_begin(struct dir_cache *dir_cache);
 /* What lies in the directory of this descriptor, without links and without what
  * cannot be opened. NULL: it cannot be kept (too much, changed a moment ago, no
  * memory), so it has to be read. Valid until
- * the next shelf_begin. */
+ * the next dir_cache_begin. */
 const struct dir_cache_directory *dir_cache_get(struct dir_cache *dir_cache, int directory);
 
 #endif

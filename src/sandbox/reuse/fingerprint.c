@@ -37,7 +37,7 @@ static void fingerprint_add_time(struct buf *out, const struct timespec *time)
 /* ---- what it is made from ---------------------------------------------------- */
 
 /* Who we are, which tree our paths are in, what the environment says: a program can change
- * them all. That it is another process by now, or among other mounts, keep.c sees. */
+ * them all. That it is another process by now, or among other mounts, reuse_pool.c sees. */
 static void fingerprint_add_surroundings(struct buf *out)
 {
 	_cleanup_free_ char *scratch = scratch_parent();

@@ -23,10 +23,10 @@ enum {
 	ZFS_MAGIC = 0x2fc12fc1,
 };
 
-/* A path while it is walked: what was passed, and what is ahead of it. */
+/* A path that is being walked. */
 struct walk {
 	char passed[PATH_MAX]; /* without links; "" = the root */
-	char ahead[PATH_MAX];
+	char rest[PATH_MAX];
 	int links;
 };
 
@@ -79,15 +79,15 @@ static void path_record_add_step(struct path_record *path_record, const char *di
 		steps[path_record->count++] = step;
 }
 
-/* Takes the next name off what is ahead; "" = there is none. */
+/* Takes the next name off the rest; "" = there is none. */
 static void path_record_take_name(struct walk *walk, char name[NAME_MAX + 1])
 {
-	const char *from = walk->ahead + strspn(walk->ahead, "/");
+	const char *from = walk->rest + strspn(walk->rest, "/");
 	size_t len = strcspn(from, "/");
-	size_t kept = len <= NAME_MAX ? len : 0;
-	memcpy(name, from, kept);
-	name[kept] = '\0';
-	memmove(walk->ahead, from + len, strlen(from + len) + 1);
+	size_t used = len <= NAME_MAX ? len : 0;
+	memcpy(name, from, used);
+	name[used] = '\0';
+	memmove(walk->rest, from + len, strlen(from + len) + 1);
 }
 
 static bool path_record_follow(struct walk *walk, const char *link)
@@ -98,9 +98,9 @@ static bool path_record_follow(struct walk *walk, const char *link)
 		return false;
 	target[len] = '\0';
 	char whole[PATH_MAX];
-	if (snprintf(whole, sizeof(whole), "%s/%s", target, walk->ahead) >= (int)sizeof(whole))
+	if (snprintf(whole, sizeof(whole), "%s/%s", target, walk->rest) >= (int)sizeof(whole))
 		return false;
-	strcpy(walk->ahead, whole);
+	strcpy(walk->rest, whole);
 	if (target[0] == '/')
 		walk->passed[0] = '\0';
 	return true;
@@ -140,11 +140,11 @@ void path_record_add(struct path_record *path_record, const char *path)
 {
 	struct walk walk = { .links = 0 };
 	char name[NAME_MAX + 1];
-	if (path_record->failed || strlen(path) >= sizeof(walk.ahead)) {
+	if (path_record->failed || strlen(path) >= sizeof(walk.rest)) {
 		path_record->failed = true;
 		return;
 	}
-	strcpy(walk.ahead, path);
+	strcpy(walk.rest, path);
 	do
 		path_record_take_name(&walk, name);
 	while (name[0] && path_record_pass(path_record, &walk, name));
@@ -161,9 +161,9 @@ void path_record_add_plain(struct path_record *path_record, const char *path)
 {
 	if (!path_record->plain.arena)
 		path_list_begin(&path_record->plain, &path_record->arena, NULL);
-	const char *kept = arena_dup(&path_record->arena, str_from(path));
-	path_list_add(&path_record->plain, kept ? kept : "");
-	path_record->failed |= !kept || path_record->plain.failed || !path_record_is_plain(path);
+	const char *copy = arena_dup(&path_record->arena, str_from(path));
+	path_list_add(&path_record->plain, copy ? copy : "");
+	path_record->failed |= !copy || path_record->plain.failed || !path_record_is_plain(path);
 }
 
 static bool path_record_are_plain(const struct path_list *paths)

@@ -1,26 +1,26 @@
-/* Sandboxes between two runs: making a room and taking it down costs more than the start of
- * what runs in it. So one that was left as new is kept by its host, for a while, and given to
- * the next run that would get just the same. */
+/* Sandboxes between two runs: making a room and taking it down costs more than starting a program
+ * in it. So a host pools a sandbox that was left as new, for a while, and gives it to the next run
+ * that would get just the same. */
 #ifndef SANDBOX_REUSE_REUSE_POOL_H
 #define SANDBOX_REUSE_REUSE_POOL_H
 
 #include "sandbox/sandbox_parts.h"
 
-/* A kept one for whoever asks what somebody has asked before, if nothing has changed since
- * then in the file tree: nothing needs to be looked up. NULL = there is none. */
+/* A pooled sandbox that was asked for in the same words, if the file tree has not changed since:
+ * then no path needs to be looked up. NULL = there is none. */
 struct sandbox *reuse_pool_take_known(struct sandbox *wanted);
 
-/* Behind that, one that is just as `wanted`, which has looked by now, would be; NULL = there is
- * none: then it is noted what `wanted` will be made from. */
+/* To be asked next, when `wanted` has looked up its paths: a pooled sandbox that is just what
+ * `wanted` would be. NULL = there is none: then the fingerprint of `wanted` is noted. */
 struct sandbox *reuse_pool_take_alike(struct sandbox *wanted);
 
-/* Notes what its room is like, behind its making: so that it can be kept. */
+/* Notes what the room of a new sandbox looks like, so that it can be pooled later. */
 void reuse_pool_note_new(struct sandbox *sandbox);
 
-/* Whether it was kept; else the caller takes it down. */
+/* Whether the pool took it; else the caller frees it. */
 bool reuse_pool_put(struct sandbox *sandbox);
 
-/* Frees what was noted. */
+/* Frees the notes. */
 void reuse_pool_forget(struct sandbox *sandbox);
 
 #endif

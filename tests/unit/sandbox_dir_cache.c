@@ -9,7 +9,7 @@
 
 #include "sandbox/reuse/dir_cache.h"
 
-/* More than a shelf has places for, all of them old. */
+/* More than the cache has places for, all of them old. */
 enum { MANY = 50 };
 
 /* The next directory in `above`, as a descriptor; -1 = there is none. */
@@ -62,5 +62,5 @@ START_TEST(what_has_just_changed_is_not_remembered)
 }
 END_TEST
 
-SUITE_MAIN("sandbox-shelf", there_is_always_a_place_for_the_next_one,
+SUITE_MAIN("sandbox-dir-cache", there_is_always_a_place_for_the_next_one,
 	what_has_just_changed_is_not_remembered)

@@ -247,7 +247,7 @@ QUARTERS_TEST(a_fork_has_no_room_of_ours_and_leaves_us_those_that_we_have)
 	end();
 }
 
-/* More than are kept: those from before have to go. */
+/* More than the pool holds: those from before have to go. */
 enum { MANY = 20 };
 
 static void open_many(void)
@@ -260,7 +260,7 @@ static void open_many(void)
 		sandbox_close(sandboxes[i]);
 }
 
-/* We are in a room that was kept when the fork was made. */
+/* We are in a room that was in the pool when the fork was made. */
 QUARTERS_TEST(a_fork_does_not_end_a_room_that_we_are_in)
 {
 	begin();
@@ -407,7 +407,7 @@ QUARTERS_TEST(without_memory_nothing_is_kept_that_is_not_whole)
 	end();
 }
 
-SUITE_MAIN("sandbox-keep", who_leaves_it_as_it_was_has_a_successor,
+SUITE_MAIN("sandbox-reuse-pool", who_leaves_it_as_it_was_has_a_successor,
 	a_file_that_is_left_is_not_found, a_file_that_came_and_went_leaves_no_trace,
 	a_directory_that_was_locked_is_open, a_process_that_is_left_is_gone,
 	a_secret_that_was_made_meanwhile_is_hidden, a_secret_that_was_replaced_meanwhile_is_hidden,

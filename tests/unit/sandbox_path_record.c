@@ -188,6 +188,6 @@ START_TEST(without_memory_it_is_not_whole)
 }
 END_TEST
 
-SUITE_MAIN("sandbox-trail", whatever_leads_elsewhere_shows, nothing_is_no_way,
+SUITE_MAIN("sandbox-path-record", whatever_leads_elsewhere_shows, nothing_is_no_way,
 	who_dates_nothing_is_not_believed, what_has_changed_since_the_look_is_not_believed,
 	a_plain_path_that_becomes_a_link_shows, without_memory_it_is_not_whole)
