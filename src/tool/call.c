@@ -60,7 +60,7 @@ static void call_take_exit(perch_tool_result *result, const struct exchange *exc
 	result->reach = ended->reach;
 	if (result->responded)
 		result->extra_bytes += ended->bytes_skipped;
-	if (!exchange_left_by_itself(exchange) || !ended->status_known)
+	if (!exchange->left_by_itself || !ended->status_known)
 		return;
 	result->has_exit_status = ended->signal == 0;
 	result->exit_status = ended->signal ? 0 : ended->exit_code;

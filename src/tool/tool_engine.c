@@ -234,6 +234,11 @@ void tool_engine_stdin_closed(struct tool_engine *engine)
 	engine->stdin_closed = true;
 }
 
+bool tool_engine_has_hung_up(const struct tool_engine *engine)
+{
+	return engine->stdin_closed;
+}
+
 enum { EXIT_TEXT = 64 };
 
 static const char *tool_engine_describe_exit(const struct tool_exit *exit, char text[EXIT_TEXT])

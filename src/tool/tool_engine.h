@@ -89,6 +89,7 @@ void tool_engine_eof(struct tool_engine *engine);
 
 /* The plugin does not read any more: by itself no verdict. */
 void tool_engine_stdin_closed(struct tool_engine *engine);
+bool tool_engine_has_hung_up(const struct tool_engine *engine);
 
 /* The process is gone and everything it wrote was given. The exchange is over. */
 void tool_engine_exit(struct tool_engine *engine, const struct tool_exit *exit);
