@@ -13,7 +13,7 @@ static void check_turn(const struct bridge_request *turn)
 	check(turn->attachment_count <= REQUEST_ATTACHMENTS_MAX);
 	check(!turn->from || strlen(turn->from) <= SESSION_KEY_MAX);
 	for (size_t i = 0; i < turn->attachment_count; i++) {
-		check(turn->attachments[i].kind <= ATTACHMENT_VIDEO);
+		check(turn->attachments[i].kind <= PERCH_ATTACHMENT_VIDEO);
 		check(turn->attachments[i].url[0] && turn->attachments[i].name);
 	}
 }

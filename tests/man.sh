@@ -144,8 +144,11 @@ keys_agree() {
 }
 
 manifest_keys_agree() {
-    grep -ohE '(table|root), "[a-z_]+"|\{ "[a-z_]+", &' "$top/src/registry/manifest.c" |
-        cut -d '"' -f 2 | keys_agree perch-plugin.toml.5
+    {
+        grep -ohE '(table|root), "[a-z_]+"|\{ "[a-z_]+", &' "$top/src/registry/manifest.c" |
+            cut -d '"' -f 2
+        sed -n 's/.*{ MEMBER(\([a-z_]*\)).*/\1/p' "$top/src/registry/capabilities.c"
+    } | keys_agree perch-plugin.toml.5
 }
 
 binding_keys_agree() {

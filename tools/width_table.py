@@ -64,7 +64,7 @@ def table(name, predicate):
 
 
 print("/* Written by tools/width_table.py from Unicode " + unicodedata.unidata_version + ": do not edit. */")
-print('#include "base/utf8_width.h"\n')
+print('#include "base/utf8.h"\n')
 print("/* clang-format off */")
 table("width_zero", is_zero)
 print()

@@ -1,5 +1,5 @@
-/* include/perch/agent.h on top of the profile and the turn: texts get a NUL, and
- * nothing else happens here. */
+/* include/perch/agent.h on top of the profile and the turn: options are checked,
+ * and texts get a NUL behind them. */
 #include "perch/agent.h"
 
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include "agent/turn.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "base/sized.h"
 #include "base/utf8.h"
 
@@ -55,8 +56,7 @@ struct perch_agent_turn {
 	struct agent_turn *turn;
 	perch_agent_events events;
 	void *data;
-	struct agent_attachment *attachments;
-	struct buf texts[4]; /* with a NUL: for one call */
+	struct buf texts[3]; /* with a NUL: for one call */
 };
 
 /* Without memory for a copy the text is lost, and its event with it: NULL. */
@@ -137,34 +137,12 @@ static void agent_api_on_permission(
 		agent_turn_permit(inner, permission->request_id, false, (struct str){ 0 });
 }
 
-static void agent_api_on_end(void *data, struct agent_turn *inner, const struct agent_end *end)
+static void agent_api_on_end(void *data, struct agent_turn *inner, const perch_agent_end *end)
 {
 	(void)inner;
 	perch_agent_turn *turn = data;
-	if (!turn->events.end)
-		return;
-	const char *id = agent_api_terminated(turn, 0, end->session_id);
-	const char *body = agent_api_terminated(turn, 1, end->body);
-	const char *tail = agent_api_terminated(turn, 2, end->stderr_tail);
-	const char *hint = agent_api_terminated(turn, 3, end->hint);
-	const perch_agent_end told = {
-		.success = end->success,
-		.exit_code = end->exit_code,
-		.status = end->raw_status,
-		.signal = end->signal,
-		.timed_out = end->timed_out,
-		.cancelled = end->cancelled,
-		.duration_ns = end->duration_ns,
-		.session_id = id ? id : "",
-		.body = body ? body : "",
-		.body_len = body ? end->body.len : 0,
-		.stderr_tail = tail ? tail : "",
-		.stderr_len = tail ? end->stderr_tail.len : 0,
-		.sandbox = end->sandbox,
-		.reach = end->reach,
-		.hint = hint ? hint : "",
-	};
-	turn->events.end(turn, turn->data, &told);
+	if (turn->events.end)
+		turn->events.end(turn, turn->data, end);
 }
 
 static const struct agent_turn_events inner_events = {
@@ -180,22 +158,13 @@ static const struct agent_turn_events inner_events = {
 
 /* ---- turns ------------------------------------------------------------------------- */
 
-static int agent_api_copy_attachments(
-	perch_agent_turn *turn, const perch_agent_turn_options *options, perch_err *err)
+static int agent_api_check_attachments(const perch_agent_turn_options *options, perch_err *err)
 {
-	turn->attachments = calloc(options->attachment_count + 1, sizeof(*turn->attachments));
-	if (!turn->attachments)
-		return err_no_memory(err);
 	for (size_t i = 0; i < options->attachment_count; i++) {
 		const perch_attachment *given = &options->attachments[i];
 		if ((unsigned)given->kind > PERCH_ATTACHMENT_VIDEO || !given->url)
 			return err_set(err, -EINVAL, "attachments[%zu] has %s", i,
 				given->url ? "a kind that does not exist" : "no url");
-		turn->attachments[i] = (struct agent_attachment){
-			.kind = (enum attachment_kind)given->kind,
-			.url = given->url,
-			.name = given->name ? given->name : "",
-		};
 	}
 	return 0;
 }
@@ -220,7 +189,8 @@ static int agent_api_check_options(const perch_agent_turn_options *options, perc
 	if (id.len && !dialect->is_session_id(id))
 		return err_set(
 			err, -EINVAL, "session_id cannot be the id of a session: %s", dialect->session_id_rule);
-	return agent_api_check_env(options->env, err);
+	int r = agent_api_check_env(options->env, err);
+	return r < 0 ? r : agent_api_check_attachments(options, err);
 }
 
 static struct agent_turn_options agent_api_inner_options(
@@ -232,7 +202,7 @@ static struct agent_turn_options agent_api_inner_options(
 		.session_id = options->session_id,
 		.session_name = options->session_name,
 		.from = options->from,
-		.attachments = turn->attachments,
+		.attachments = options->attachments,
 		.attachment_count = options->attachment_count,
 		.cwd = options->cwd,
 		.env = options->env,
@@ -258,11 +228,8 @@ int perch_agent_turn_start(perch_host *host, const perch_agent_turn_options *opt
 	if (r < 0)
 		return r;
 	perch_agent_turn *turn = calloc(1, sizeof(*turn));
-	r = turn ? agent_api_copy_attachments(turn, &copy, err) : err_no_memory(err);
-	if (r < 0) {
-		perch_agent_turn_free(turn);
-		return r;
-	}
+	if (!turn)
+		return err_no_memory(err);
 	/* A callback that only a newer library knows of is one that is never called. */
 	sized_copy(&turn->events, sizeof(turn->events), copy.events,
 		SIZED_UP_TO(perch_agent_events, end), NULL);
@@ -293,8 +260,7 @@ void perch_agent_turn_free(perch_agent_turn *turn)
 	if (!turn)
 		return;
 	agent_turn_free(turn->turn);
-	for (size_t i = 0; i < sizeof(turn->texts) / sizeof(turn->texts[0]); i++)
+	for (size_t i = 0; i < COUNT(turn->texts); i++)
 		buf_free(&turn->texts[i]);
-	free(turn->attachments);
 	free(turn);
 }

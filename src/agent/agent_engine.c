@@ -58,7 +58,7 @@ struct str agent_engine_session(const struct agent_engine *engine)
 void engine_set(struct agent_engine *engine, struct buf *target, struct str text)
 {
 	buf_clear(target);
-	if (buf_append(target, text.data, text.len) < 0)
+	if (buf_append(target, text.data, text.len) < 0 || buf_terminate(target) < 0)
 		engine->is_broken = true;
 }
 

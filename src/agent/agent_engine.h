@@ -66,7 +66,7 @@ bool agent_engine_is_asking(const struct agent_engine *engine);
 /* Memory ran out: the turn cannot go on truthfully. */
 bool agent_engine_is_broken(const struct agent_engine *engine);
 
-/* The session id as it is now; "" = none was said. */
+/* The session id as it is now, with a NUL behind it; empty = none was said. */
 struct str agent_engine_session(const struct agent_engine *engine);
 
 /* ---- verdict.c: the end of a turn ------------------------------------------ */
@@ -97,7 +97,7 @@ struct agent_verdict {
 	size_t error_count;
 	bool has_reply;
 	struct str reply;
-	struct str body; /* all of it */
+	struct str body; /* all of it, with a NUL behind it */
 };
 
 /* Once, behind the last line. */

@@ -135,7 +135,7 @@ static void agent_environment_set_message(struct environment *env)
 
 /* The URL, when there is exactly one of the kind. */
 static void agent_environment_set_single(
-	struct environment *env, const char *name, enum attachment_kind kind)
+	struct environment *env, const char *name, perch_attachment_kind kind)
 {
 	const struct agent_turn_options *options = env->launch->options;
 	const char *url = NULL;
@@ -177,8 +177,8 @@ static void agent_environment_set_protocols(struct environment *env)
 	agent_environment_set_value(env, "AGENT_STREAMING", is_streaming ? STR("1") : STR("0"));
 	agent_environment_set_value(
 		env, "AGENT_PROTOCOL_VERSION", str_from(env->launch->dialect->version));
-	agent_environment_set_single(env, "AGENT_IMAGE_URL", ATTACHMENT_IMAGE);
-	agent_environment_set_single(env, "AGENT_FILE_URL", ATTACHMENT_FILE);
+	agent_environment_set_single(env, "AGENT_IMAGE_URL", PERCH_ATTACHMENT_IMAGE);
+	agent_environment_set_single(env, "AGENT_FILE_URL", PERCH_ATTACHMENT_FILE);
 	agent_environment_set_attachments(env);
 }
 

@@ -113,11 +113,11 @@ int launch_open_sandbox(
 /* ---- turn_line.c ----------------------------------------------------------- */
 
 /* By "image", "file" …; false = there is none of that name. */
-bool attachment_kind_find(struct str name, enum attachment_kind *ret_kind);
+bool attachment_kind_find(struct str name, perch_attachment_kind *ret_kind);
 
 /* The array of all of them; kind_name is what their kind is called. */
 void attachments_write(perch_json_writer *writer, const char *kind_name,
-	const struct agent_attachment *attachments, size_t count);
+	const perch_attachment *attachments, size_t count);
 
 /* The line that begins a turn of 0.4, with its '\n'. */
 int turn_line_write(struct buf *out, const struct agent_turn_options *options);

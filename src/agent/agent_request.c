@@ -72,9 +72,9 @@ static int agent_request_read_message(
 }
 
 static int agent_request_read_attachment(const perch_json_value *value, struct arena *arena,
-	struct agent_attachment *ret_attachment, perch_err *err)
+	perch_attachment *ret_attachment, perch_err *err)
 {
-	struct agent_attachment attachment = { .name = "" };
+	perch_attachment attachment = { .name = "" };
 	const char *kind = NULL;
 	int r = agent_request_read_text(value, "type", REQUEST_ID_MAX, arena, &kind, err);
 	if (r == 0)
@@ -101,7 +101,7 @@ static int agent_request_read_attachments(
 	if (perch_json_type_of(list) != PERCH_JSON_ARRAY || count > REQUEST_ATTACHMENTS_MAX)
 		return err_set(
 			err, -EINVAL, "\"attachments\" must be a list of at most %d", REQUEST_ATTACHMENTS_MAX);
-	struct agent_attachment *attachments = arena_alloc(arena, count * sizeof(*attachments));
+	perch_attachment *attachments = arena_alloc(arena, count * sizeof(*attachments));
 	if (!attachments)
 		return err_no_memory(err);
 	perch_json_iter iter = perch_json_iterate(list);

@@ -90,7 +90,7 @@ static void bridge_on_recorded(void *data, const char *id, int r, const perch_er
 
 /* Records it, tells it when that is done, and makes room for the next then. What its end speaks of
  * is the agent's, or stays as long as the turn. */
-static void bridge_finish(struct bridge_turn *turn, const struct agent_end *end)
+static void bridge_finish(struct bridge_turn *turn, const perch_agent_end *end)
 {
 	struct bridge *bridge = turn->bridge;
 	turn->has_run = turn->stage == STAGE_RUNNING;
@@ -103,12 +103,12 @@ static void bridge_finish(struct bridge_turn *turn, const struct agent_end *end)
 }
 
 /* A turn that never ran has left its session as it was, also where it was to begin a new one. */
-static void bridge_finish_unstarted(struct bridge_turn *turn, struct agent_end end)
+static void bridge_finish_unstarted(struct bridge_turn *turn, perch_agent_end end)
 {
 	_cleanup_free_ char *id = NULL;
 	sessions_id(turn->bridge->options.sessions, &turn->key, &id, NULL);
 	const char *kept = id ? arena_dup(&turn->arena, str_from(id)) : NULL;
-	end.session_id = str_from(kept ? kept : "");
+	end.session_id = kept ? kept : "";
 	bridge_finish(turn, &end);
 }
 
@@ -118,12 +118,13 @@ static void bridge_refuse(
 	const struct agent_turn_events *events = turn->bridge->options.events;
 	if (events->error)
 		events->error(turn, NULL, code, str_from(text));
-	const struct agent_end end = {
+	const perch_agent_end end = {
 		.exit_code = exit_code,
-		.raw_status = -1,
+		.status = -1,
 		.cancelled = strcmp(code, "cancelled") == 0,
-		.body = STR(""),
-		.stderr_tail = STR(""),
+		.body = "",
+		.stderr_tail = "",
+		.hint = "",
 		.reach = PERCH_REACH_GROUP,
 	};
 	bridge_finish_unstarted(turn, end);
@@ -171,7 +172,7 @@ static void bridge_on_session(void *data, struct agent_turn *agent, struct str i
 		bridge_warn(turn, "the session id is not stored", (err_no_memory(&err), &err));
 }
 
-static void bridge_on_end(void *data, struct agent_turn *agent, const struct agent_end *end)
+static void bridge_on_end(void *data, struct agent_turn *agent, const perch_agent_end *end)
 {
 	(void)agent;
 	const struct bridge_turn *turn = data;

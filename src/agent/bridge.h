@@ -47,7 +47,7 @@ struct bridge_request {
 	const char *session_name; /* NULL = "default" */
 	const char *from;         /* NULL = "" */
 	bool is_new;              /* forget the stored id: begin a new session */
-	const struct agent_attachment *attachments;
+	const perch_attachment *attachments;
 	size_t attachment_count;
 	bool no_stream;
 	bool allow_shell_message;

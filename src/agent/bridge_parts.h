@@ -25,8 +25,8 @@ struct bridge_turn {
 	struct kept_profile *profile;
 	struct session_turn *session; /* until its end is recorded */
 	struct agent_turn *turn;
-	struct agent_end end; /* once it is over: to be told */
-	bool has_run;         /* it takes a place until its end is told */
+	perch_agent_end end; /* once it is over: to be told */
+	bool has_run;        /* it takes a place until its end is told */
 	struct agent_turn_options options;
 	const char *id;
 	struct session_key key;

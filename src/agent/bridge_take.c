@@ -58,10 +58,10 @@ static int bridge_take_copy_attachments(
 	struct bridge_turn *turn, const struct bridge_request *request)
 {
 	size_t count = request->attachment_count;
-	struct agent_attachment *copies = arena_alloc(&turn->arena, count * sizeof(*copies));
+	perch_attachment *copies = arena_alloc(&turn->arena, count * sizeof(*copies));
 	for (size_t i = 0; copies && i < count; i++) {
-		const struct agent_attachment *given = &request->attachments[i];
-		copies[i] = (struct agent_attachment){ given->kind, bridge_take_copy(turn, given->url),
+		const perch_attachment *given = &request->attachments[i];
+		copies[i] = (perch_attachment){ given->kind, bridge_take_copy(turn, given->url),
 			bridge_take_copy(turn, given->name) };
 		if (!copies[i].url || !copies[i].name)
 			return -ENOMEM;

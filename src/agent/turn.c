@@ -142,10 +142,12 @@ static void turn_tell_failure(struct agent_turn *turn)
 	struct str why = str_from(turn->failure_text.text);
 	int code = turn_failure_code(turn);
 	trace_failure(turn->options.trace, turn->failure_text.text);
-	const struct agent_end end = {
+	const perch_agent_end end = {
 		.exit_code = code,
-		.raw_status = -1,
-		.session_id = str_from(turn->options.session_id),
+		.status = -1,
+		.session_id = turn->options.session_id ? turn->options.session_id : "",
+		.body = "",
+		.stderr_tail = "",
 		.hint = turn_hint(turn, code, why),
 		.reach = PERCH_REACH_GROUP,
 	};
@@ -164,10 +166,17 @@ static void turn_begun_due(struct timer *timer, uint64_t now_ns)
 	turn_leave(turn);
 }
 
-static struct str turn_session_of(const struct agent_turn *turn)
+static const char *turn_session_of(const struct agent_turn *turn)
 {
+	const char *given = turn->options.session_id;
 	struct str said = agent_engine_session(turn->engine);
-	return said.len ? said : str_from(turn->options.session_id);
+	return said.len ? said.data : given ? given : "";
+}
+
+/* The last of stderr with a NUL behind it. Without memory for that it is lost. */
+static struct str turn_stderr_tail(struct agent_turn *turn)
+{
+	return buf_terminate(&turn->tail.kept) < 0 ? STR("") : tail_text(&turn->tail);
 }
 
 static void turn_tell_end(struct agent_turn *turn, const perch_result *result)
@@ -181,24 +190,26 @@ static void turn_tell_end(struct agent_turn *turn, const perch_result *result)
 		.signal = result->signal,
 		.send_error_reply = profile->send_error_reply,
 		.include_stderr = profile->include_stderr_in_reply,
-		.stderr_tail = tail_text(&turn->tail),
+		.stderr_tail = turn_stderr_tail(turn),
 	};
 	struct agent_verdict verdict;
 	agent_note_exit(turn->options.trace, &exit);
 	agent_engine_conclude(turn->engine, &exit, &verdict);
 	agent_note_verdict(turn->options.trace, &verdict, &turn->partials);
 	const char *advice = exit.status > 0 ? command_quotes_advice(profile) : NULL;
-	const struct agent_end end = {
+	const perch_agent_end end = {
 		.success = verdict.exit_code == 0,
 		.exit_code = verdict.exit_code,
-		.raw_status = exit.status,
+		.status = exit.status,
 		.signal = result->signal,
 		.timed_out = turn->timeout_ns != 0,
 		.cancelled = turn->cancelled_by != 0,
 		.duration_ns = result->duration_ns,
 		.session_id = turn_session_of(turn),
-		.body = verdict.body,
-		.stderr_tail = exit.stderr_tail,
+		.body = verdict.body.data,
+		.body_len = verdict.body.len,
+		.stderr_tail = exit.stderr_tail.data,
+		.stderr_len = exit.stderr_tail.len,
 		.hint = turn_hint(turn, verdict.exit_code, exit.stderr_tail),
 		.sandbox = sandbox_layers(turn->sandbox),
 		.reach = result->reach,

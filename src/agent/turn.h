@@ -6,40 +6,15 @@
 
 #include "agent/profile.h"
 #include "base/str.h"
-#include "perch/host.h"
+#include "perch/agent.h"
 
 struct trace;
 struct agent_turn;
-
-enum attachment_kind { ATTACHMENT_IMAGE, ATTACHMENT_FILE, ATTACHMENT_AUDIO, ATTACHMENT_VIDEO };
-
-struct agent_attachment {
-	enum attachment_kind kind;
-	const char *url;
-	const char *name; /* "" = none */
-};
 
 struct agent_permission {
 	struct str request_id;
 	struct str tool_name;
 	struct str input; /* raw JSON */
-};
-
-/* How a turn ended: section 4 of the contract. */
-struct agent_end {
-	bool success;
-	int exit_code;  /* of the turn */
-	int raw_status; /* of the process; -1 = a signal or not started */
-	int signal;
-	bool timed_out;
-	bool cancelled;
-	uint64_t duration_ns;
-	struct str session_id; /* the last that is valid; empty = none was ever known */
-	struct str body;       /* all of it, also when it was not sent */
-	struct str stderr_tail;
-	struct str hint; /* what its sandbox denied it, and what allows it; empty = nothing is known */
-	const char *const *sandbox;
-	perch_reach reach;
 };
 
 /* What a turn tells. Any may be NULL. Texts are valid during the call. */
@@ -58,7 +33,7 @@ struct agent_turn_events {
 	void (*permission)(
 		void *data, struct agent_turn *turn, const struct agent_permission *permission);
 	/* The last. */
-	void (*end)(void *data, struct agent_turn *turn, const struct agent_end *end);
+	void (*end)(void *data, struct agent_turn *turn, const perch_agent_end *end);
 };
 
 struct agent_turn_options {
@@ -67,7 +42,7 @@ struct agent_turn_options {
 	const char *session_id;   /* "" = a new one */
 	const char *session_name; /* NULL = "default" */
 	const char *from;         /* NULL = "" */
-	const struct agent_attachment *attachments;
+	const perch_attachment *attachments;
 	size_t attachment_count;
 	const char *cwd;            /* NULL = the profile's */
 	const char *const *env;     /* NAME=VALUE over the profile's; NULL = none */

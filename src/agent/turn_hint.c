@@ -3,7 +3,7 @@
 #include "base/exit_status.h"
 #include "sandbox/policy/explain.h"
 
-struct str turn_hint(struct agent_turn *turn, int exit_code, struct str said)
+const char *turn_hint(struct agent_turn *turn, int exit_code, struct str said)
 {
 	const char *widen_by = turn->options.profile->widen_by;
 	const struct explain_context context = {
@@ -12,11 +12,11 @@ struct str turn_hint(struct agent_turn *turn, int exit_code, struct str said)
 		.widen_by = widen_by ? widen_by : "",
 	};
 	if (exit_code == 0 || !turn->sandbox)
-		return (struct str){ 0 };
+		return "";
 	/* The agent may be a shell, whose words for these they are. */
 	if (exit_code == EXIT_NOT_EXECUTABLE || exit_code == EXIT_NOT_FOUND)
 		explain_end(&context, said, &turn->hint);
 	else
 		explain_failure(&context, said, &turn->hint);
-	return turn->hint.failed ? (struct str){ 0 } : (struct str){ turn->hint.data, turn->hint.len };
+	return buf_terminate(&turn->hint) < 0 || turn->hint.failed ? "" : turn->hint.data;
 }

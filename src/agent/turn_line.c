@@ -6,17 +6,17 @@
 #include "data/json.h"
 
 static const char *const kind_names[] = {
-	[ATTACHMENT_IMAGE] = "image",
-	[ATTACHMENT_FILE] = "file",
-	[ATTACHMENT_AUDIO] = "audio",
-	[ATTACHMENT_VIDEO] = "video",
+	[PERCH_ATTACHMENT_IMAGE] = "image",
+	[PERCH_ATTACHMENT_FILE] = "file",
+	[PERCH_ATTACHMENT_AUDIO] = "audio",
+	[PERCH_ATTACHMENT_VIDEO] = "video",
 };
 
-bool attachment_kind_find(struct str name, enum attachment_kind *ret_kind)
+bool attachment_kind_find(struct str name, perch_attachment_kind *ret_kind)
 {
 	for (size_t i = 0; i < COUNT(kind_names); i++) {
 		if (str_is(name, kind_names[i])) {
-			*ret_kind = (enum attachment_kind)i;
+			*ret_kind = (perch_attachment_kind)i;
 			return true;
 		}
 	}
@@ -24,7 +24,7 @@ bool attachment_kind_find(struct str name, enum attachment_kind *ret_kind)
 }
 
 void attachments_write(perch_json_writer *writer, const char *kind_name,
-	const struct agent_attachment *attachments, size_t count)
+	const perch_attachment *attachments, size_t count)
 {
 	perch_json_begin_array(writer);
 	for (size_t i = 0; i < count; i++) {

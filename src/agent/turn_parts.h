@@ -76,6 +76,6 @@ void turn_clocks_stop(struct agent_turn *turn);
 
 /* What the sandbox had to do with a failure, and which option would allow it; `said` is the
  * end of stderr, or why nothing was started. Empty when nothing is known. */
-struct str turn_hint(struct agent_turn *turn, int exit_code, struct str said);
+const char *turn_hint(struct agent_turn *turn, int exit_code, struct str said);
 
 #endif

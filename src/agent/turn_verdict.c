@@ -14,6 +14,12 @@ static struct str turn_verdict_text_of(const struct buf *buf)
 	return (struct str){ buf->data, buf->len };
 }
 
+/* With a NUL behind it. Without memory for that it is lost. */
+static struct str turn_verdict_body(struct agent_engine *engine)
+{
+	return buf_terminate(&engine->body) < 0 ? STR("") : turn_verdict_text_of(&engine->body);
+}
+
 /* The last of stderr behind a text, when the profile wants it. */
 static void turn_verdict_append_stderr(struct buf *text, const struct agent_exit *exit)
 {
@@ -143,14 +149,15 @@ static bool turn_verdict_has_lost_words(const struct agent_engine *engine)
 void agent_engine_conclude(
 	struct agent_engine *engine, const struct agent_exit *exit, struct agent_verdict *ret_verdict)
 {
-	struct agent_verdict verdict = { .body = turn_verdict_text_of(&engine->body) };
+	struct agent_verdict verdict = { .body = turn_verdict_body(engine) };
 	turn_verdict_judge(engine, exit, &verdict);
 	turn_verdict_gather_errors(engine, exit, &verdict);
 	if (verdict.exit_code == 0)
 		turn_verdict_make_reply(engine, exit, &verdict);
 	if (turn_verdict_has_lost_words(engine)) {
 		engine->is_broken = true;
-		verdict = (struct agent_verdict){ .exit_code = EXIT_HOST, .error_count = 1 };
+		verdict =
+			(struct agent_verdict){ .body = STR(""), .exit_code = EXIT_HOST, .error_count = 1 };
 		verdict.errors[0] = (struct agent_error){ "memory", STR("out of memory") };
 	}
 	*ret_verdict = verdict;

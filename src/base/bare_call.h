@@ -1,5 +1,5 @@
-/* A system call that leaves errno alone, where we know how to make one: for who has no C library,
- * or shares it with a process that looks into it. */
+/* A system call that leaves errno alone, where we know how to make one: for code that has no C
+ * library, or shares it with a process that looks into it. */
 #ifndef BASE_BARE_CALL_H
 #define BASE_BARE_CALL_H
 

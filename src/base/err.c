@@ -32,8 +32,8 @@ const char *perch_strerror(int code)
 	return text ? text : "unknown error";
 }
 
-/* Written aside first, because the arguments may point into err. A cut text
- * must not end in half a character: it may land in JSON. */
+/* Written into a buffer first, because the arguments may point into err. A cut text must not end in
+ * half a character: it may land in JSON. */
 static void err_set_text(
 	perch_err *err, int code, unsigned line, unsigned column, const char *format, va_list args)
 {

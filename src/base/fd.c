@@ -149,7 +149,7 @@ int fd_write_all_quietly(int fd, const void *data, size_t len)
 	return 0;
 }
 
-/* The terminal that controls us may be opened by its name whoever owns it. */
+/* The terminal that controls us may be opened by its name even if another user owns it. */
 static int fd_controlling_terminal(int fd)
 {
 	int flags = O_WRONLY | O_NOCTTY | O_CLOEXEC;

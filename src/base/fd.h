@@ -45,9 +45,9 @@ int fd_set_nonblocking(int fd);
 /* A copy of fd whose number is at least `lowest`, with CLOEXEC. */
 int fd_duplicate_above(int fd, int lowest);
 
-/* The terminal behind fd, opened once more for writing alone: whoever is given it sees nothing
- * that is typed. -ENOTTY when there is none behind it; other errnos where it cannot be opened
- * again (it is another user's, there is no /proc). */
+/* The terminal behind fd, opened once more for writing alone: a child that is given it sees nothing
+ * that is typed. -ENOTTY when there is none behind it; other errnos where it cannot be opened again
+ * (it is another user's, there is no /proc). */
 int fd_terminal_to_write(int fd);
 
 /* Appends all there is to read up to the end of a blocking descriptor, of which `size` bytes are
@@ -58,8 +58,8 @@ int fd_read_all(int fd, size_t size, size_t max, struct buf *out);
 /* Writes all of it to a blocking descriptor. Returns 0 or a negative errno. */
 int fd_write_all(int fd, const void *data, size_t len);
 
-/* write(), but a reader that is gone is EPIPE alone: no SIGPIPE is left behind,
- * whatever the program does with that signal. */
+/* write(), but a reader that is gone is EPIPE alone: no SIGPIPE is left behind, be it handled,
+ * ignored or blocked by the program. */
 ssize_t fd_write_quietly(int fd, const void *data, size_t len);
 
 /* Writes all of it quietly, waiting where a non-blocking descriptor is full.

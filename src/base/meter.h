@@ -1,4 +1,4 @@
-/* How many bytes several parts keep together, for whoever must not let them keep too many. */
+/* How many bytes several buffers hold together, for a caller that bounds the sum. */
 #ifndef BASE_METER_H
 #define BASE_METER_H
 

@@ -1,4 +1,4 @@
-/* Reading a file that somebody else may have planted. */
+/* Reading a file that another user may have put there. */
 #include "base/regular.h"
 
 #include <errno.h>

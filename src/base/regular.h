@@ -1,5 +1,5 @@
-/* Reading a file that somebody else may have planted: only a regular file,
- * only so much of it, and never waiting. */
+/* Reading a file that another user may have put there: only a regular file, only so much of it, and
+ * never waiting. */
 #ifndef BASE_REGULAR_H
 #define BASE_REGULAR_H
 

@@ -1,5 +1,4 @@
-/* Replacing a file as a whole: whoever reads it gets the old one or the new
- * one, also after a crash. */
+/* Replacing a file as a whole: a reader gets the old one or the new one, also after a crash. */
 #ifndef BASE_REPLACE_H
 #define BASE_REPLACE_H
 
@@ -13,8 +12,8 @@ int replace_file(int directory, const char *name, struct str text);
 /* The same by a path, which may have no '/'; a link at its end is replaced itself. */
 int replace_path(const char *path, struct str text);
 
-/* Removes what killed processes have left of their replacements of a file. Only
- * for who holds the lock that all of them hold. */
+/* Removes what killed processes have left of their replacements of a file. Only for a caller that
+ * holds the lock under which all of them replace it. */
 void replace_sweep(int directory, const char *name);
 
 /* Flushes the names in a directory to disk. */

@@ -39,7 +39,8 @@ static inline time_t stamp_now(void)
 	return now.tv_sec;
 }
 
-/* Whether every change since then shows: the last one (of whatever it is) was long before. */
+/* Whether every change since `then` shows in the times of a file: its last change was long
+ * before. */
 static inline bool stamp_is_settled_at(const struct stat *info, time_t then)
 {
 	return then > info->st_ctim.tv_sec + STAMP_SETTLED_SECONDS;

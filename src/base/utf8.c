@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "base/utf8_width.h"
 
 enum { REPLACEMENT = 0xFFFD };
 

@@ -22,8 +22,8 @@ static inline bool utf8_is_valid(const char *text, size_t len)
 	return utf8_valid_prefix(text, len) == len;
 }
 
-/* How many bytes of text are left when a character that was cut short at its
- * end is taken away. Whatever else is broken in it stays. */
+/* How many bytes of text are left when a character that was cut short at its end is taken away.
+ * Other broken bytes stay. */
 size_t utf8_whole_prefix(const char *text, size_t len);
 
 /* How much of somebody else's text a message of ours quotes, for a %.*s: not all of a
@@ -66,5 +66,17 @@ size_t utf8_width(const char *text, size_t len);
 
 /* How many code points a text has, broken pieces counting one each. */
 size_t utf8_count(const char *text, size_t len);
+
+/* ---- utf8_width.c, which tools/width_table.py writes --------------------------- */
+
+struct width_range {
+	uint32_t first;
+	uint32_t last;
+};
+
+extern const struct width_range width_zero[];
+extern const size_t width_zero_count;
+extern const struct width_range width_two[];
+extern const size_t width_two_count;
 
 #endif

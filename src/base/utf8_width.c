@@ -1,5 +1,5 @@
 /* Written by tools/width_table.py from Unicode 14.0.0: do not edit. */
-#include "base/utf8_width.h"
+#include "base/utf8.h"
 
 #include "base/macros.h"
 

@@ -9,6 +9,7 @@
 #include "conformance/actor.h"
 #include "conformance/scene.h"
 #include "plugins/new_file.h"
+#include "registry/capabilities.h"
 
 /* 'text' for a shell. */
 static void case_install_shell_quote(struct buf *out, const char *text)
@@ -64,10 +65,11 @@ static int case_install_plant_text(
 
 static void case_install_put_capabilities(struct buf *out, const struct conformance_case *test)
 {
-	static const char *const names[] = { "exec", "store", "metadata" };
-	for (size_t i = 0; i < COUNT(names); i++)
-		buf_printf(
-			out, "%s = %s\n", names[i], list_has(test->allowed, names[i]) ? "true" : "false");
+	for (const struct capability *one = capability_table; one->name; one++) {
+		bool is_allowed = list_has(test->allowed, one->name);
+		if (is_allowed || one->is_always_told)
+			buf_printf(out, "%s = %s\n", one->name, is_allowed ? "true" : "false");
+	}
 }
 
 static int case_install_plant_manifest(

@@ -284,9 +284,7 @@ static int plugin_trial_judge_plugin(struct plugin_trial *trial)
 
 static int plugin_trial_prepare(struct plugin_trial *trial, perch_err *err)
 {
-	static const struct capabilities everything = {
-		.exec = true, .store = true, .metadata = true, .network = true
-	};
+	const struct capabilities everything = capabilities_all();
 	const struct manifest *manifest = trial->target->manifest;
 	int r = scene_make_bare(&trial->scene, err);
 	if (r < 0)

@@ -56,7 +56,7 @@ static void bridge_report_on_reply(void *data, struct agent_turn *turn, struct s
 	turn_report_reply(&report, text);
 }
 
-static void bridge_report_on_end(void *data, struct agent_turn *turn, const struct agent_end *end)
+static void bridge_report_on_end(void *data, struct agent_turn *turn, const perch_agent_end *end)
 {
 	(void)turn;
 	struct turn_report report = bridge_report_of(data);

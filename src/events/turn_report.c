@@ -73,7 +73,7 @@ void turn_report_permission(
 	event_end(&event);
 }
 
-void turn_report_end(const struct turn_report *turn, const struct agent_end *end)
+void turn_report_end(const struct turn_report *turn, const perch_agent_end *end)
 {
 	const struct outcome outcome = {
 		.success = end->success,
@@ -86,14 +86,14 @@ void turn_report_end(const struct turn_report *turn, const struct agent_end *end
 	struct event event = turn_report_begin(turn, "end");
 	event_ending(&event, &outcome);
 	perch_json_write_name(&event.json, "status");
-	if (end->raw_status >= 0)
-		perch_json_write_int64(&event.json, end->raw_status);
+	if (end->status >= 0)
+		perch_json_write_int64(&event.json, end->status);
 	else
 		perch_json_write_null(&event.json);
 	event_bool(&event, "timed_out", end->timed_out);
 	event_bool(&event, "cancelled", end->cancelled);
-	event_text(&event, "session_id", end->session_id);
-	if (end->hint.len)
-		event_text(&event, "hint", end->hint);
+	event_text(&event, "session_id", str_from(end->session_id));
+	if (end->hint[0])
+		event_text(&event, "hint", str_from(end->hint));
 	event_end(&event);
 }

@@ -29,6 +29,6 @@ void turn_report_error(const struct turn_report *turn, const char *code, struct 
 void turn_report_reply(const struct turn_report *turn, struct str text);
 void turn_report_permission(
 	const struct turn_report *turn, const struct agent_permission *permission);
-void turn_report_end(const struct turn_report *turn, const struct agent_end *end);
+void turn_report_end(const struct turn_report *turn, const perch_agent_end *end);
 
 #endif

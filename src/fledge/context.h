@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "perch/base.h"
+#include "registry/capabilities.h"
 
 struct git_context {
 	bool is_repository; /* and has a commit */
@@ -47,8 +48,7 @@ struct init_context {
 	struct str plugin_name;
 	struct str plugin_version;
 	struct str plugin_dir;
-	bool may_exec, may_store, may_read_metadata, may_use_network;
-	struct str filesystem; /* empty = not set */
+	struct capabilities granted;
 };
 
 /* The fledge release this host is compatible with. */

@@ -11,6 +11,7 @@
 
 #include "base/str.h"
 #include "frontend.h"
+#include "registry/capabilities.h"
 
 struct fledge_engine;
 
@@ -28,9 +29,7 @@ enum fledge_asking {
 
 struct fledge_engine_options {
 	struct str plugin; /* its name, for what is shown */
-	bool may_exec;
-	bool may_store;
-	bool may_read_metadata;
+	struct capabilities granted;
 	enum fledge_asking asking;
 	uint64_t prompt_timeout_ns; /* 0 = for ever */
 	const struct fledge_answer *answers;

@@ -61,7 +61,7 @@ static uint64_t fledge_message_ticket_of(const struct request *request)
 /* Without a store nothing is stored, and a load finds nothing. */
 static bool fledge_message_may_use_store(struct fledge_engine *engine, struct request *request)
 {
-	if (engine->options->may_store)
+	if (engine->options->granted.store)
 		return true;
 	engine_note(engine, "store capability not granted: answered null");
 	engine_respond(engine, request, STR("null"));
@@ -82,7 +82,7 @@ static void fledge_message_handle_store(struct reading *reading)
 	struct str value = reading_required_text(reading, "value");
 	if (reading->is_wrong)
 		return;
-	if (engine->cancel_reason && engine->options->may_store)
+	if (engine->cancel_reason && engine->options->granted.store)
 		fledge_message_refuse_store(engine, key);
 	if (engine->cancel_reason) {
 		engine_refuse(engine, engine_enqueue(engine, reading->id), engine->cancel_reason);
@@ -121,7 +121,7 @@ static void fledge_message_handle_exec(struct reading *reading)
 	if (reading->is_wrong)
 		return;
 	struct request *request = engine_enqueue(engine, reading->id);
-	if (!engine->options->may_exec) {
+	if (!engine->options->granted.exec) {
 		engine_say(engine, SHOWN_WARNING, "exec capability not granted: `%.*s` was not run",
 			utf8_quoted(exec.command), exec.command.data);
 		engine_respond(engine, request,
@@ -141,7 +141,7 @@ static void fledge_message_handle_metadata(struct reading *reading)
 	struct request *request = NULL;
 	if (!reading->is_wrong && keys)
 		request = engine_enqueue(engine, reading->id);
-	if (request && !engine->options->may_read_metadata) {
+	if (request && !engine->options->granted.metadata) {
 		engine_say(engine, SHOWN_WARNING, "metadata capability not granted");
 		engine_respond(engine, request, STR("{}"));
 	} else if (request) {

@@ -49,17 +49,19 @@ void fledge_note_start(struct trace *trace, const struct fledge_run_options *opt
 	_cleanup_(buf_free) struct buf layers = { 0 };
 	fledge_notes_write_answers(&answers, engine);
 	fledge_notes_write_layers(&layers, options->layers);
-	const struct trace_fact facts[] = {
+	struct trace_fact facts[CAPABILITIES_MAX + 6] = {
 		FACT_TEXT("protocol", STR(FLEDGE_TRACE_NAME)),
 		FACT_TEXT("plugin", engine->plugin),
-		FACT_FLAG("exec", engine->may_exec),
-		FACT_FLAG("store", engine->may_store),
-		FACT_FLAG("metadata", engine->may_read_metadata),
 		FACT_TEXT("asking", str_from(fledge_asking_name(engine->asking))),
 		FACT_NUMBER("prompt_timeout_ns", engine->prompt_timeout_ns),
 		FACT_JSON("answers", ((struct str){ answers.data, answers.failed ? 0 : answers.len })),
-		FACTS_END,
 	};
+	size_t count = 5;
+	for (const struct capability *one = capability_table; one->name; one++) {
+		bool is_granted = capabilities_have(&engine->granted, one);
+		if (is_granted || one->is_always_told)
+			facts[count++] = (struct trace_fact)FACT_FLAG(one->name, is_granted);
+	}
 	trace_event(trace, "start", facts, "starts %s (sandbox: %s)", options->path,
 		layers.failed ? "?" : layers.data);
 }

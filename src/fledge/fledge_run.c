@@ -180,14 +180,14 @@ static int fledge_run_make_parts(struct fledge_run *run)
 	const struct fledge_run_options *options = &run->options;
 	run->engine_options = (struct fledge_engine_options){
 		.plugin = str_from(options->plugin_name),
-		.may_exec = options->granted.exec,
-		.may_store = options->granted.store && options->plugin_dir[0],
-		.may_read_metadata = options->granted.metadata,
+		.granted = options->granted,
 		.asking = options->asking,
 		.prompt_timeout_ns = options->prompt_timeout_ns,
 		.answers = options->answers,
 		.answer_count = options->answer_count,
 	};
+	if (!options->plugin_dir[0])
+		run->engine_options.granted.store = false; /* there is no place to store it */
 	const struct execs_options execs = {
 		.host = run->host,
 		.shell = options->shell,

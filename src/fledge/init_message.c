@@ -66,13 +66,14 @@ static void init_message_write_capabilities(
 	perch_json_writer *writer, const struct init_context *context)
 {
 	init_message_begin_member(writer, "capabilities");
-	json_write_flag(writer, "exec", context->may_exec);
-	json_write_flag(writer, "store", context->may_store);
-	json_write_flag(writer, "metadata", context->may_read_metadata);
-	if (context->may_use_network)
-		json_write_flag(writer, "network", true);
-	if (context->filesystem.len)
-		json_write_text(writer, "filesystem", context->filesystem);
+	const struct capabilities *granted = &context->granted;
+	for (const struct capability *one = capability_table; one->name; one++) {
+		bool is_granted = capabilities_have(granted, one);
+		if (is_granted || one->is_always_told)
+			json_write_flag(writer, one->name, is_granted);
+	}
+	if (granted->filesystem != FILESYSTEM_UNSET)
+		json_write_text(writer, "filesystem", str_from(filesystem_name(granted->filesystem)));
 	perch_json_end_object(writer);
 }
 

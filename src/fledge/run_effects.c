@@ -82,7 +82,6 @@ static void run_effects_send_early(struct fledge_run *run)
 void run_send_init(struct fledge_run *run, bool is_dirty)
 {
 	const struct fledge_run_options *options = &run->options;
-	const char *filesystem = filesystem_name(options->granted.filesystem);
 	const struct init_context context = {
 		.command = str_from(options->command),
 		.args = options->args,
@@ -91,11 +90,7 @@ void run_send_init(struct fledge_run *run, bool is_dirty)
 		.plugin_name = str_from(options->plugin_name),
 		.plugin_version = str_from(options->plugin_version),
 		.plugin_dir = str_from(options->plugin_dir),
-		.may_exec = options->granted.exec,
-		.may_store = options->granted.store,
-		.may_read_metadata = options->granted.metadata,
-		.may_use_network = options->granted.network,
-		.filesystem = str_from(filesystem ? filesystem : ""),
+		.granted = options->granted,
 	};
 	struct buf line = { 0 };
 	if (init_line(&line, &context) == 0)

@@ -13,7 +13,7 @@
 
 #include "base/bare_call.h"
 
-/* Written by who includes this. */
+/* The file that includes this one defines it. */
 static int bare_main(int argc, char **argv);
 
 #if defined(__x86_64__)

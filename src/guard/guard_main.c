@@ -91,10 +91,9 @@ static void guard_main_restore_terminal(struct guard_terminal *terminal)
 	bare_write(fd, terminal->restoring, len);
 }
 
-/* The first process of a room waits for the end of its host, and its own end is
- * the end of everything in the room. In there nobody can look into it, or signal
- * it. Who has lost its parent becomes ours and is reaped by the kernel, because
- * we were started with SIGCHLD ignored. */
+/* The first process of a room waits for the end of its host, and its own end is the end of
+ * everything in the room. In there nobody can look into it, or signal it. An orphan becomes our
+ * child and is reaped by the kernel, because we were started with SIGCHLD ignored. */
 static int guard_main_keep_room(void)
 {
 	bare_prctl(PR_SET_DUMPABLE, 0);

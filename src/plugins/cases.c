@@ -107,31 +107,21 @@ static void cases_read_answers(
 
 /* ---- what is granted -------------------------------------------------------- */
 
-static const char *const grants[] = { "exec", "store", "metadata", "network", NULL };
-
-static bool *cases_capability(struct capabilities *capabilities, size_t i)
-{
-	bool *const all[] = { &capabilities->exec, &capabilities->store, &capabilities->metadata,
-		&capabilities->network };
-	return all[i];
-}
-
 static void cases_grant(
 	const struct reader *reader, const struct toml_value *word, struct capabilities *granted)
 {
-	struct capabilities wishes = reader->manifest->wishes;
-	size_t i = 0;
-	while (grants[i] && !(word->type == TOML_STRING && str_is(word->string, grants[i])))
-		i++;
-	if (!grants[i])
-		WRONG(reader, word, "`grant` may list exec, store, metadata and network");
-	else if (!*cases_capability(&wishes, i))
-		WRONG(reader, word, "`%s` cannot be granted: plugin.toml does not wish for it", grants[i]);
+	const struct capability *found =
+		word->type == TOML_STRING ? capability_find(word->string) : NULL;
+	if (!found)
+		WRONG(reader, word, "`grant` may list " CAPABILITY_NAMES);
+	else if (!capabilities_have(&reader->manifest->wishes, found))
+		WRONG(
+			reader, word, "`%s` cannot be granted: plugin.toml does not wish for it", found->name);
 	else
-		*cases_capability(granted, i) = true;
+		capabilities_put(granted, found, true);
 }
 
-/* Without `cases_grant` the user said yes to everything. */
+/* Without `grant` the user said yes to everything. */
 static void cases_read_grant(
 	const struct reader *reader, const struct toml_value *table, struct capabilities *granted)
 {

@@ -120,12 +120,9 @@ static int fledge_api_find_at(
 	const char *directory = arena_dup(&run->arena, str_from(given->plugin_dir));
 	if (!directory)
 		return err_no_memory(err);
-	const struct capabilities granted = {
-		.exec = given->grants & PERCH_GRANT_EXEC,
-		.store = given->grants & PERCH_GRANT_STORE,
-		.metadata = given->grants & PERCH_GRANT_METADATA,
-		.network = given->grants & PERCH_GRANT_NETWORK,
-	};
+	struct capabilities granted = { 0 };
+	for (const struct capability *one = capability_table; one->name; one++)
+		capabilities_put(&granted, one, given->grants & one->grant);
 	run->target.grant.widening.is_off = given->no_sandbox;
 	return plugin_target_at(directory, given->command, &granted, &run->arena, &run->target, err);
 }

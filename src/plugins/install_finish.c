@@ -134,6 +134,7 @@ static int install_finish_run_post_install(
 	_cleanup_(buf_free) struct buf log = { 0 };
 	if (!manifest->hooks.post_install[0])
 		return 0;
+	const struct capabilities force = capabilities_in_force(&entry->granted, &manifest->wishes);
 	const struct hook hook = {
 		.name = "post_install",
 		.text = manifest->hooks.post_install,
@@ -141,7 +142,7 @@ static int install_finish_run_post_install(
 		.directory = entry->directory,
 		.config = candidate->registry.config,
 		.repository = install_finish_here(&candidate->arena),
-		.has_network = entry->granted.network || !manifest->wishes.has_network,
+		.has_network = capabilities_reach_network(&force),
 		.widening = &candidate->grant.widening,
 		.shows_output = true,
 		.log = &log,

@@ -168,7 +168,8 @@ static void lint_check_known(
 	lint_check_names(lint, message, rule);
 	if (lint_check_fields(lint, message, rule) && rule->closer)
 		rule->closer(lint, message);
-	if (rule->capability && !*(const bool *)((const char *)&lint->wishes + rule->capability_place))
+	if (rule->capability &&
+		!capabilities_have(&lint->wishes, capability_find(str_from(rule->capability))))
 		LINT_ERROR(lint, "`%s` needs `%s = true` in [capabilities] of plugin.toml", rule->name,
 			rule->capability);
 	if (rule->is_request && lint->is_cancelled)

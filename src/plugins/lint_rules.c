@@ -97,9 +97,6 @@ static void lint_rules_look_at_options(struct lint *lint, const perch_json_value
 		LINT_ERROR(lint, "`options` must not be empty");
 }
 
-#define NEEDS(word) #word, offsetof(struct capabilities, word)
-#define NEEDS_NOTHING NULL, 0
-
 /* Fields with their number; an array of -1 where there are too many. */
 #define FIELDS_GIVEN(...) (sizeof((struct field_rule[]){ __VA_ARGS__ }) / sizeof(struct field_rule))
 #define FIELDS(...)                                                                             \
@@ -109,29 +106,29 @@ static void lint_rules_look_at_options(struct lint *lint, const perch_json_value
 	}
 
 static const struct message_rule rules[] = {
-	{ "output", false, NEEDS_NOTHING, NULL, FIELDS({ "text", FIELD_TEXT, true }) },
-	{ "log", false, NEEDS_NOTHING, lint_rules_look_at_log,
+	{ "output", false, NULL, NULL, FIELDS({ "text", FIELD_TEXT, true }) },
+	{ "log", false, NULL, lint_rules_look_at_log,
 		FIELDS({ "level", FIELD_TEXT, false }, { "message", FIELD_TEXT, true }) },
-	{ "progress", false, NEEDS_NOTHING, lint_rules_look_at_progress,
+	{ "progress", false, NULL, lint_rules_look_at_progress,
 		FIELDS({ "message", FIELD_TEXT, false }, { "current", FIELD_NUMBER, false },
 			{ "total", FIELD_NUMBER, false }, { "done", FIELD_BOOL, false }) },
-	{ "store", false, NEEDS(store), lint_rules_look_at_key,
+	{ "store", false, "store", lint_rules_look_at_key,
 		FIELDS({ "key", FIELD_TEXT, true }, { "value", FIELD_TEXT, true }) },
-	{ "load", true, NEEDS(store), lint_rules_look_at_key, FIELDS({ "key", FIELD_TEXT, true }) },
-	{ "exec", true, NEEDS(exec), lint_rules_look_at_exec,
+	{ "load", true, "store", lint_rules_look_at_key, FIELDS({ "key", FIELD_TEXT, true }) },
+	{ "exec", true, "exec", lint_rules_look_at_exec,
 		FIELDS({ "command", FIELD_TEXT, true }, { "cwd", FIELD_TEXT, false },
 			{ "timeout", FIELD_POSITIVE, false }) },
-	{ "metadata", true, NEEDS(metadata), lint_rules_look_at_metadata,
+	{ "metadata", true, "metadata", lint_rules_look_at_metadata,
 		FIELDS({ "keys", FIELD_TEXTS, true }) },
-	{ "prompt", true, NEEDS_NOTHING, lint_rules_look_at_prompt,
+	{ "prompt", true, NULL, lint_rules_look_at_prompt,
 		FIELDS({ "message", FIELD_TEXT, true }, { "default", FIELD_TEXT, false },
 			{ "validate", FIELD_TEXT, false }) },
-	{ "confirm", true, NEEDS_NOTHING, NULL,
+	{ "confirm", true, NULL, NULL,
 		FIELDS({ "message", FIELD_TEXT, true }, { "default", FIELD_BOOL, false }) },
-	{ "select", true, NEEDS_NOTHING, lint_rules_look_at_options,
+	{ "select", true, NULL, lint_rules_look_at_options,
 		FIELDS({ "message", FIELD_TEXT, true }, { "options", FIELD_TEXTS, true },
 			{ "default", FIELD_INDEX, false }) },
-	{ "multi_select", true, NEEDS_NOTHING, lint_rules_look_at_options,
+	{ "multi_select", true, NULL, lint_rules_look_at_options,
 		FIELDS({ "message", FIELD_TEXT, true }, { "options", FIELD_TEXTS, true },
 			{ "defaults", FIELD_INDEXES, false }) },
 };

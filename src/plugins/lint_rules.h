@@ -30,9 +30,8 @@ typedef void lint_closer_fn(struct lint *lint, const perch_json_value *message);
 
 struct message_rule {
 	const char *name;
-	bool is_request;         /* needs an id, and waits for its answer */
-	const char *capability;  /* that it needs; NULL = none */
-	size_t capability_place; /* in struct capabilities */
+	bool is_request;        /* needs an id, and waits for its answer */
+	const char *capability; /* that it needs: one of capability_table; NULL = none */
 	lint_closer_fn *closer;
 	size_t field_count;
 	struct field_rule fields[FIELDS_MAX];

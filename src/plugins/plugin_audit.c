@@ -75,18 +75,9 @@ static void plugin_audit_check_wishes(struct audit *audit)
 {
 	const struct capabilities *granted = &audit->granted;
 	const struct capabilities *wishes = &audit->manifest.wishes;
-	const struct {
-		const char *name;
-		bool is_missing;
-	} all[] = {
-		{ "exec", wishes->exec && !granted->exec },
-		{ "store", wishes->store && !granted->store },
-		{ "metadata", wishes->metadata && !granted->metadata },
-		{ "network", wishes->network && !granted->network },
-	};
-	for (size_t i = 0; i < COUNT(all); i++) {
-		if (all[i].is_missing)
-			WARN(audit, "it wishes for %s, which is not granted", all[i].name);
+	for (const struct capability *one = capability_table; one->name; one++) {
+		if (capabilities_have(wishes, one) && !capabilities_have(granted, one))
+			WARN(audit, "it wishes for %s, which is not granted", one->name);
 	}
 }
 
@@ -200,7 +191,7 @@ static const char *plugin_audit_network(const struct audit *audit, const struct 
 	case WIDENING_NET_KEEP:
 		break;
 	}
-	return force->has_network && !force->network ? "none" : "full";
+	return capabilities_reach_network(force) ? "full" : "none";
 }
 
 static void plugin_audit_describe(struct audit *audit, struct arena *arena)

@@ -41,7 +41,7 @@ struct confinement confinement_by(const struct capabilities *force)
 	return (struct confinement){
 		.may_write_project = wish == FILESYSTEM_UNSET || wish == FILESYSTEM_PROJECT,
 		.may_write_directory = wish != FILESYSTEM_NONE,
-		.has_network = force->network || !force->has_network,
+		.has_network = capabilities_reach_network(force),
 	};
 }
 

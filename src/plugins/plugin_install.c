@@ -2,6 +2,7 @@
 #include "plugins/plugin_install.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -223,17 +224,23 @@ static int plugin_install_look(struct candidate *candidate, perch_err *err)
 	return candidate->build[0] ? 0 : candidate_check_programs(candidate, err);
 }
 
-const char *candidate_risk(const struct candidate *candidate)
+bool candidate_risk(const struct candidate *candidate, char ret_words[CANDIDATE_RISK_MAX])
 {
 	const struct manifest *manifest = &candidate->manifest;
+	size_t len = 0;
 	if (candidate->tier != TRUST_UNVERIFIED)
-		return NULL;
-	if (!manifest->protocol[0])
-		return "it speaks no protocol and runs with all your rights";
-	if (manifest->wishes.exec)
-		return manifest->wishes.network ? "it wants to run commands and to use the network"
-										: "it wants to run commands";
-	return manifest->wishes.network ? "it wants to use the network" : NULL;
+		return false;
+	if (!manifest->protocol[0]) {
+		snprintf(
+			ret_words, CANDIDATE_RISK_MAX, "it speaks no protocol and runs with all your rights");
+		return true;
+	}
+	for (const struct capability *one = capability_table; one->name; one++) {
+		if (one->risk && capabilities_have(&manifest->wishes, one) && len < CANDIDATE_RISK_MAX)
+			len += (size_t)snprintf(ret_words + len, CANDIDATE_RISK_MAX - len, "%s to %s",
+				len ? " and" : "it wants", one->risk);
+	}
+	return len > 0;
 }
 
 int candidate_open(struct workshop *workshop, const struct install_options *options,

@@ -40,9 +40,10 @@ struct candidate {
 	const char *log;    /* of a build that failed; "" = none */
 };
 
-/* Whether it asks for what an unverified source should not have: the words for it, or
- * NULL. */
-const char *candidate_risk(const struct candidate *candidate);
+enum { CANDIDATE_RISK_MAX = 400 };
+
+/* Whether it asks for what an unverified source should not have, and the words for it. */
+bool candidate_risk(const struct candidate *candidate, char ret_words[CANDIDATE_RISK_MAX]);
 
 /* Fetches and looks, with an arena that becomes the candidate's. Nothing of the plugin has
  * run then. candidate_free is to be called in any case. */

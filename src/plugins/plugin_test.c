@@ -90,7 +90,7 @@ static int plugin_test_make_sandbox(struct plugin_test *test, perch_err *err)
 		.may_write_project =
 			force.filesystem == FILESYSTEM_UNSET || force.filesystem == FILESYSTEM_PROJECT,
 		.may_write_directory = force.filesystem != FILESYSTEM_NONE,
-		.has_network = force.network || !force.has_network,
+		.has_network = capabilities_reach_network(&force),
 		.widening = &widening,
 	};
 	int r = confinement_open(test->host, &confinement, &test->arena, &test->sandbox, err);

@@ -50,11 +50,6 @@ static const char *plugin_validate_filesystem_problem(struct str name)
 	{                                              \
 		key, TOML_STRING, false, false, NULL, NULL \
 	}
-#define CAPABILITY(key)                          \
-	{                                            \
-		key, TOML_BOOL, false, false, NULL, NULL \
-	}
-
 static const struct key_rule plugin_rules[] = {
 	{ "name", TOML_STRING, true, false, plugin_name_problem, NULL },
 	{ "version", TOML_STRING, true, false, plugin_validate_version_problem, NULL },
@@ -89,15 +84,6 @@ static const struct key_rule hook_rules[] = {
 	OPTIONAL("pre_init"),
 	OPTIONAL("post_work_start"),
 	OPTIONAL("pre_push"),
-	{ 0 },
-};
-
-static const struct key_rule capability_rules[] = {
-	CAPABILITY("exec"),
-	CAPABILITY("store"),
-	CAPABILITY("metadata"),
-	CAPABILITY("network"),
-	{ "filesystem", TOML_STRING, false, false, plugin_validate_filesystem_problem, NULL },
 	{ 0 },
 };
 
@@ -141,7 +127,7 @@ static void plugin_validate_check_key(struct findings *findings, const struct to
 static void plugin_validate_check_table(struct findings *findings, const struct toml_value *table,
 	const char *table_name, const struct key_rule *rules)
 {
-	const char *names[16];
+	const char *names[CAPABILITIES_MAX + 2];
 	size_t count = 0;
 	for (; rules[count].name; count++) {
 		names[count] = rules[count].name;
@@ -292,6 +278,21 @@ static void plugin_validate_check_hooks(struct findings *findings, const struct 
 	}
 }
 
+static void plugin_validate_check_capabilities(
+	struct findings *findings, const struct toml_value *capabilities)
+{
+	struct key_rule rules[CAPABILITIES_MAX + 2] = { 0 };
+	size_t count = 0;
+	for (const struct capability *one = capability_table; one->name; one++)
+		rules[count++] = (struct key_rule){ .name = one->name, .type = TOML_BOOL };
+	rules[count] = (struct key_rule){
+		.name = "filesystem",
+		.type = TOML_STRING,
+		.problem_of = plugin_validate_filesystem_problem,
+	};
+	plugin_validate_check_table(findings, capabilities, "[capabilities]", rules);
+}
+
 void validate_root(const struct toml_value *root, struct findings *findings)
 {
 	static const char *const tables[] = { "plugin", "commands", "hooks", "capabilities", NULL };
@@ -307,7 +308,7 @@ void validate_root(const struct toml_value *root, struct findings *findings)
 	const struct toml_value *capabilities =
 		plugin_validate_find_table(findings, root, "capabilities");
 	if (capabilities) {
-		plugin_validate_check_table(findings, capabilities, "[capabilities]", capability_rules);
+		plugin_validate_check_capabilities(findings, capabilities);
 		if (plugin && !is_protocol)
 			findings_add(findings, FINDING_WARNING, &capabilities->at,
 				"[capabilities] means nothing without `protocol = \"" MANIFEST_PROTOCOL

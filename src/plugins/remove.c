@@ -40,6 +40,7 @@ static void remove_run_hook(struct workshop *workshop, const struct registry *re
 		return;
 	}
 	_cleanup_free_ char *cwd = getcwd(NULL, 0);
+	const struct capabilities force = capabilities_in_force(&entry->granted, &manifest.wishes);
 	const struct hook hook = {
 		.name = "post_remove",
 		.text = manifest.hooks.post_remove,
@@ -47,7 +48,7 @@ static void remove_run_hook(struct workshop *workshop, const struct registry *re
 		.directory = entry->directory,
 		.config = registry->config,
 		.repository = hook_repository(cwd ? cwd : "/", arena),
-		.has_network = entry->granted.network || !manifest.wishes.has_network,
+		.has_network = capabilities_reach_network(&force),
 		.widening = &grant.widening,
 		.shows_output = true,
 	};

@@ -117,20 +117,12 @@ struct capabilities update_granted(const struct registry_entry *entry,
 {
 	const struct capabilities *wishes = &manifest->wishes;
 	struct capabilities granted = entry->granted;
-	const struct {
-		const char *word;
-		bool is_wished;
-		bool *granted;
-	} flags[] = {
-		{ "exec", wishes->exec, &granted.exec },
-		{ "store", wishes->store, &granted.store },
-		{ "metadata", wishes->metadata, &granted.metadata },
-		{ "network", wishes->network, &granted.network },
-	};
 	/* What was wished for and refused before stays refused. */
-	for (size_t i = 0; i < COUNT(flags); i++) {
-		bool is_new = flags[i].is_wished && !list_has(approval->wishes, flags[i].word);
-		*flags[i].granted = (*flags[i].granted && flags[i].is_wished) || (takes_wishes && is_new);
+	for (const struct capability *one = capability_table; one->name; one++) {
+		bool is_wished = capabilities_have(wishes, one);
+		bool is_new = is_wished && !list_has(approval->wishes, one->name);
+		bool had_it = capabilities_have(&granted, one);
+		capabilities_put(&granted, one, (had_it && is_wished) || (takes_wishes && is_new));
 	}
 	granted.filesystem = wishes->filesystem;
 	return granted;

@@ -107,9 +107,8 @@ IN_CHILD static int birth_drop_privileges(struct birth *birth)
 	return birth_result_of(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 }
 
-/* Root would get them again with its exec: hence the bounding set, which who has
- * none to begin with may not change, and needs not. `kept` is one that stays, or
- * NO_CAPABILITY. */
+/* Root would get them again with its exec: hence the bounding set. A process without capabilities
+ * may not change that, and need not. `kept` is one that stays, or NO_CAPABILITY. */
 IN_CHILD static int birth_leave_capabilities_but(int kept)
 {
 	int refused = 0;
@@ -130,7 +129,7 @@ IN_CHILD static int birth_leave_capabilities_but(int kept)
 	return birth_result_of(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 }
 
-/* Whoever enters a user namespace has every capability in it. */
+/* A process that enters a user namespace has every capability in it. */
 IN_CHILD static int birth_leave_capabilities(struct birth *birth)
 {
 	const struct perch_confine *confine = birth->plan->confine;

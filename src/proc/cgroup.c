@@ -19,7 +19,6 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/str.h"
-#include "proc/cgroup_find.h"
 #include "proc/pidfd.h"
 
 struct cgroup {
@@ -32,7 +31,7 @@ struct cgroup {
 	bool limits_processes;
 };
 
-/* "perch-PID-NUMBER": who made it is known by its name. */
+/* "perch-PID-NUMBER": the name tells which host made it. */
 static const char leaf_prefix[] = "perch-";
 
 static bool cgroup_is_marked_as_delegated(const char *path)
@@ -115,7 +114,7 @@ static void cgroup_set_limits(
 
 /* ---- making one -------------------------------------------------------------- */
 
-/* Those of hosts that were killed; who is in use cannot be removed. */
+/* Removes cgroups of hosts that were killed; one that is in use cannot be removed. */
 static void cgroup_sweep(const struct cgroup_tree *tree, const char *above)
 {
 	DIR *directory = opendir(above);

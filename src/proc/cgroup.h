@@ -24,7 +24,7 @@ struct cgroup_tree {
 	const char *membership; /* as /proc/self/cgroup */
 	int (*make)(const char *path, mode_t mode);
 	int (*remove)(const char *path);
-	bool (*is_delegated)(const char *path); /* whoever manages the tree has said so */
+	bool (*is_delegated)(const char *path); /* the manager of the tree (systemd, say) has said so */
 };
 
 /* The kernel's. */
@@ -49,5 +49,15 @@ int cgroup_entrance(const struct cgroup *cgroup);
 
 /* Kills everything in it, waits for that, and removes it. NULL is fine. */
 void cgroup_close(struct cgroup *cgroup);
+
+/* ---- cgroup_find.c: where our own cgroup is ------------------------------------ */
+
+struct cgroup_place {
+	char *directory; /* the caller frees it */
+	bool is_top;     /* nothing above it is mounted */
+};
+
+/* PERCH_ESANDBOX and words, -ENOMEM. */
+int cgroup_find(const struct cgroup_tree *tree, struct cgroup_place *ret_place, perch_err *err);
 
 #endif

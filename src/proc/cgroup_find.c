@@ -1,5 +1,5 @@
 /* Where our own cgroup is. */
-#include "proc/cgroup_find.h"
+#include "proc/cgroup.h"
 
 #include <errno.h>
 #include <stdlib.h>

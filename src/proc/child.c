@@ -50,7 +50,7 @@ static void child_begin_linger(perch_child *child)
 		child_start_clock(child, child->linger_ns);
 }
 
-/* Time is up for whoever holds the pipes. */
+/* Time is up for the processes that hold the pipes. */
 static void child_kill_group(perch_child *child)
 {
 	if (child->keep_group) {

@@ -194,9 +194,9 @@ void child_free_memory(perch_child *child)
 	free(child);
 }
 
-/* Who enters a room starts at its root: a relative directory counts from ours,
- * by its name, because in there something else may be in its place. When ours was
- * removed there is none to start in but the root. */
+/* A child that enters a room starts at its root: a relative directory counts from ours, by its
+ * name, because in there another directory may be in its place. When ours was removed, the child
+ * starts in the root. */
 static int child_start_prepare_entry(
 	const perch_child_spec *spec, const struct ends *ends, char **ret_here, perch_err *err)
 {
@@ -269,7 +269,7 @@ static int child_start_find_program(const perch_child_spec *spec, char **ret_pat
 }
 
 /* Everything that can fail before the birth; then the birth. */
-static int child_start_start(
+static int child_start_everything(
 	perch_child *child, const perch_child_spec *spec, struct ends *ends, perch_err *err)
 {
 	_cleanup_free_ char *path = NULL;
@@ -321,7 +321,7 @@ int perch_child_start(
 	if (!child)
 		return err_no_memory(err);
 	struct ends ends = { .of_child = { -1, -1, -1 } };
-	r = child_start_start(child, &copy, &ends, err);
+	r = child_start_everything(child, &copy, &ends, err);
 	child_start_close_ends(&ends);
 	guard_settle(&host->guard);
 	if (r < 0) {

@@ -17,8 +17,6 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "proc/birth.h"
-#include "proc/furnish_place.h"
-#include "proc/room_filesystems.h"
 
 /* ---- preparing, in the host ----------------------------------------------- */
 
@@ -268,9 +266,9 @@ IN_CHILD static int furnish_keep_what_is_revealed(struct furnishing *furnishing)
 	return 0;
 }
 
-/* Where somebody has covered a part of /proc, as containers do, a new one is
- * not allowed: then the old one stays, and the file systems lie on the root meanwhile,
- * where whoever is here already does not see them. */
+/* Where somebody has covered a part of /proc, as containers do, a new one is not allowed: then the
+ * old one stays, and the file systems lie on the root meanwhile, where the processes that are in
+ * here already do not see them. */
 IN_CHILD static int furnish_mount_proc(struct furnishing *furnishing)
 {
 	int r = mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "proc/room.h"
@@ -66,5 +67,38 @@ void furnish_free(struct furnishing *furnishing);
 /* In the room's first process: system calls only, see birth.h. Returns 0 or an
  * errno. */
 int furnish_run(struct furnishing *furnishing);
+
+/* ---- furnish_place.c: what the paths of the mounts lead to, by descriptors ----- */
+
+/* Opens (O_PATH) what an item's path was looked up as, which the host holds open, so that no other
+ * file has its number. -1 and errno: ESTALE where something else is there by now. */
+int furnish_find(const struct furniture *item, struct stat *ret_info);
+
+/* Opens where `what`, a copy of what was at the item's path, is to be put: over itself, or, made
+ * there, in what covers it. -1 and errno, as above. */
+int furnish_place(struct furniture *item, const struct stat *what, struct furnishing *furnishing);
+
+/* Makes an item's link again in what covers it. Returns 0 or an errno. */
+int furnish_make_link(struct furniture *item, struct furnishing *furnishing);
+
+/* ---- room_filesystems.c: 0 or an errno ----------------------------------------- */
+
+/* An empty file in the void; the other names there are numbers. */
+extern const char room_fs_void_file[];
+
+/* Makes those that are needed, and puts them where nobody will see them. */
+int room_fs_open(struct furnishing *furnishing);
+
+/* Does something to each of them that there is. */
+int room_fs_each(const struct furnishing *furnishing, int (*act)(int filesystem));
+
+/* For room_fs_each: what lies below the room's /proc goes below its root instead; can be changed
+ * although nothing else can; goes away, where nothing covers it: that waits for every processor. */
+int room_fs_move_to_root(int filesystem);
+int room_fs_make_writable(int filesystem);
+int room_fs_take_away(int filesystem);
+
+/* What lies over hidden paths stays, and cannot be changed any more. */
+int room_fs_seal_void(const struct furnishing *furnishing);
 
 #endif

@@ -2,7 +2,7 @@
  * rename and link what lies on the way to it: so no link is followed, what was looked up
  * by the host is told from everything else by its device and inode, and what is made is made
  * in the room's own file systems. */
-#include "proc/furnish_place.h"
+#include "proc/furnish.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ int IN_CHILD furnish_find(const struct furniture *item, struct stat *ret_info)
 
 /* ---- what is made in the file systems ---------------------------------------------- */
 
-IN_CHILD static bool furnish_place_is_in_store(const struct furnishing *furnishing, dev_t device)
+IN_CHILD static bool furnish_place_is_in_room_fs(const struct furnishing *furnishing, dev_t device)
 {
 	bool is_in = false;
 	for (int i = 0; i < ROOM_FS_COUNT; i++)
@@ -67,7 +67,7 @@ IN_CHILD static int furnish_step(const struct furnishing *furnishing, int holder
 	struct stat info;
 	int next = openat(holder, name, flags);
 	if (next < 0 && errno == ENOENT && fstat(holder, &info) == 0 &&
-		furnish_place_is_in_store(furnishing, info.st_dev)) {
+		furnish_place_is_in_room_fs(furnishing, info.st_dev)) {
 		mkdirat(holder, name, 0755);
 		next = openat(holder, name, flags);
 	}
@@ -132,7 +132,7 @@ IN_CHILD static int furnish_holder(struct furnishing *furnishing, char *path, ch
 	struct stat info;
 	if (fd < 0 || fstat(fd, &info) < 0)
 		return furnish_refuse(fd, errno);
-	if (!furnish_place_is_in_store(furnishing, info.st_dev))
+	if (!furnish_place_is_in_room_fs(furnishing, info.st_dev))
 		return furnish_refuse(fd, EXDEV);
 	if (holder->path)
 		close(holder->fd);
@@ -178,7 +178,7 @@ int IN_CHILD furnish_place(
 	if (fstat(target, &info) < 0)
 		return furnish_refuse(target, errno);
 	bool is_itself = info.st_dev == what->st_dev && info.st_ino == what->st_ino;
-	return is_itself || furnish_place_is_in_store(furnishing, info.st_dev)
+	return is_itself || furnish_place_is_in_room_fs(furnishing, info.st_dev)
 		? target
 		: furnish_refuse(target, ESTALE);
 }

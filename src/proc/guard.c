@@ -80,8 +80,8 @@ static int guard_explain(const struct guard *guard, struct spawn_failure failure
 	return spawn_explain(&failure, &plan, err);
 }
 
-/* Who requires a guard waits for it; and who cannot have two processes in one memory (valgrind),
- * or not with one errno. */
+/* A host that requires a guard waits for it; so does one that cannot have two processes in one
+ * memory (valgrind), or cannot make system calls without errno. */
 static bool guard_must_wait(const struct guard *guard)
 {
 	return guard->mode == PERCH_GUARD_REQUIRE || guard->spawner->plain_fork ||
@@ -180,7 +180,7 @@ static bool guard_will_pass(int code)
 		code == -ENOSPC;
 }
 
-/* Going on without a guard is said, once; whoever required one is refused. */
+/* A host that goes on without a guard says so, once; a host that requires one fails. */
 static int without_guard(struct guard *guard, const perch_err *why, perch_err *err)
 {
 	if (!guard->said_so)

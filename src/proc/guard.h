@@ -10,9 +10,26 @@
 #include "base/log.h"
 #include "guard/guard_table.h"
 #include "perch/host.h"
-#include "proc/guard_birth.h"
 #include "proc/loop.h"
 #include "proc/spawn.h"
+
+/* ---- guard_birth.c: the guard is started while its host goes on, see the file ---- */
+
+/* The guard works with this until its exec: it must not change before it was reaped. */
+struct guard_birth {
+	const char *path;
+	_Atomic uint32_t is_new; /* not 0 while it has a copy of all our descriptors */
+	int fds[3];              /* what becomes its 0, 1 and 2; above 2 */
+	int failure; /* why it was not executed but has exited: an errno. Once it was reaped. */
+};
+
+/* Returns 0 or a negative errno; the pidfd is the caller's. */
+int guard_birth(struct guard_birth *birth, struct spawner *spawner, pid_t *ret_pid, int *ret_pidfd);
+
+/* Waits, for a moment, until it has given up our descriptors: what we close is closed again. */
+void guard_birth_await(struct guard_birth *birth);
+
+/* ---- guard.c ------------------------------------------------------------------ */
 
 struct guard {
 	perch_guard_mode mode;

@@ -1,6 +1,6 @@
 /* The birth of perch-guard: in our memory, while we go on. Other than a child it has a copy of our
  * descriptors, which it gives up first of all, and makes bare system calls: errno is ours. */
-#include "proc/guard_birth.h"
+#include "proc/guard.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -105,7 +105,7 @@ static int room_start_init(struct room *room, struct furnishing *furnishing, per
 	return 0;
 }
 
-/* The init keeps its memory to itself, but not from whoever made its namespace. */
+/* No process can look into the init, except the one that made its namespace: us. */
 static int room_open_root(pid_t init)
 {
 	char path[32];
@@ -127,7 +127,7 @@ struct opening {
 	struct furnishing furnishing; /* the first member: see prepare */
 	room_mounts_fn *find;
 	void *data;
-	int refused; /* by who was asked for the mounts: a negative errno, with words */
+	int refused; /* by `find`: a negative errno, with words */
 	perch_err *err;
 };
 
@@ -258,9 +258,9 @@ bool room_is_empty(const struct room *room)
 
 /* ---- closing ---------------------------------------------------------------- */
 
-/* The kernel does not let an init go before everybody in its namespace was
- * reaped, and children that are ours are reaped when their life says so: then
- * the rest of the room is taken away by who leaves last. */
+/* The kernel does not let an init go before every process of its namespace was reaped, and our
+ * children are reaped at the end of their life (child.c): then the last of them takes the rest of
+ * the room away. */
 static void room_await_children(const struct room *room)
 {
 	for (const perch_child *child = room->host->children; child; child = child->next) {
@@ -274,7 +274,7 @@ void room_close(struct room *room)
 	if (!room)
 		return;
 	pidfd_signal(room->pidfd, room->pid, SIGKILL);
-	/* That is how it ends for a host that has become another user, who may not kill it. */
+	/* A host that has become another user may not kill the init: it ends with its lifeline. */
 	room->lifeline = fd_close(room->lifeline);
 	room->is_closed = true;
 	if (room->children) {

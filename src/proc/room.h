@@ -35,7 +35,8 @@ struct room_mount {
 	uint64_t size; /* of every ROOM_TMP together, in bytes: the largest that one of them
 					* names; 0 = ROOM_TMP_SIZE_DEFAULT */
 	/* A descriptor (O_PATH, above 2) of what the path was looked up as: should anything else be
-	 * there when the room is furnished, there will be no room. 0 = whatever is there. */
+	 * there when the room is furnished, there will be no room. 0 = not looked up: anything may be
+	 * there. */
 	int looked_up;
 };
 
@@ -46,10 +47,9 @@ struct room_mount {
 int room_open(perch_host *host, const struct room_mount *mounts, size_t count,
 	struct room **ret_room, perch_err *err);
 
-/* The same for whoever has to find out first what is to be changed: that is asked for
- * while the room's first process is on its way. What is found must live until room_open_with
- * returns; a negative errno, with words, calls the room off and is what is returned. Not asked
- * where no room can be made. */
+/* The same for a caller that has to find the mounts first: `find` is called while the room's first
+ * process is on its way. What is found must live until room_open_with returns; a negative errno,
+ * with words, calls the room off and is what is returned. Not asked where no room can be made. */
 typedef int room_mounts_fn(
 	void *data, const struct room_mount **ret_mounts, size_t *ret_count, perch_err *err);
 int room_open_with(

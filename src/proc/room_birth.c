@@ -10,7 +10,7 @@
  *
  * All of them share this thread's errno: while one of them is running, nothing is
  * called here that fails as a rule. */
-#include "proc/room_birth.h"
+#include "proc/birth.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +65,7 @@ static void room_birth_fail(struct birth *birth, enum spawn_stage stage, int err
 		birth->failure = (struct spawn_failure){ .stage = stage, .error = error };
 }
 
-/* ---- who is who in a room -------------------------------------------------- */
+/* ---- users and groups in a room -------------------------------------------------- */
 
 /* What the kernel takes at most. */
 enum { MAP_TEXT = 4096 };
@@ -110,8 +110,8 @@ static int room_birth_write_own_map(pid_t pid, const char *name, unsigned id)
 	return room_birth_write_proc(pid, name, text);
 }
 
-/* Root may map everybody. Whoever may not, or is in a container where root may
- * not, maps itself, and others are `nobody` in there. */
+/* Root may map every user. Another user, or root in a container where it may not, maps itself
+ * alone, and others are `nobody` in there. */
 static int room_birth_write_maps(pid_t pid)
 {
 	if (geteuid() == 0 && room_birth_write_whole_map(pid, "uid_map") == 0)
@@ -160,8 +160,8 @@ struct guide {
 	int entrance;
 	volatile int pidfd; /* of the child; -1 = it is not born */
 	pid_t child;
-	/* Not 0 while the child is to be born, or works with our memory: then the kernel clears it
-	 * and wakes who waits. */
+	/* Not 0 while the child is to be born, or works with our memory: then the kernel clears it and
+	 * wakes the waiting host. */
 	_Atomic uint32_t is_awaited;
 };
 
@@ -174,7 +174,8 @@ IN_CHILD static void room_birth_give_up(struct guide *guide, enum spawn_stage st
 	_exit(EXIT_FAILURE);
 }
 
-/* It does not wait for the child: who waits for both would be woken the later. */
+/* The guide does not wait for the child (no CLONE_VFORK): the host waits for the child itself, and
+ * would be woken later if it had to wait for the guide, too. */
 IN_CHILD static int room_birth_lead_in(void *data)
 {
 	struct guide *guide = data;

@@ -1,5 +1,5 @@
 /* The file systems that what is put over paths in a room is a part of. */
-#include "proc/room_filesystems.h"
+#include "proc/furnish.h"
 
 #include <errno.h>
 #include <fcntl.h>

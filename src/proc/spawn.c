@@ -15,7 +15,6 @@
 #include "base/fd.h"
 #include "proc/birth.h"
 #include "proc/pidfd.h"
-#include "proc/room_birth.h"
 
 enum { BIRTH_STACK = 64 * 1024 };
 

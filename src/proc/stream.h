@@ -41,8 +41,8 @@ static inline bool stream_is_open(const struct stream *stream)
 /* Takes fd, a non-blocking pipe. Returns 0 or a negative errno. */
 int stream_open(struct stream *stream, int fd);
 
-/* Reads only what lies in the pipe at this moment, then counts as ended:
- * whoever still writes has lost the right to be heard. */
+/* Reads only what lies in the pipe at this moment, then counts as ended: what is written later is
+ * not read. */
 void stream_read_last(struct stream *stream);
 
 /* Resuming delivers nothing by itself: callbacks come from the loop only. */

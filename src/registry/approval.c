@@ -1,48 +1,10 @@
 /* What was approved against what a manifest says now. */
 #include "registry/approval.h"
 
-#include "base/macros.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-/* From the narrowest to the widest; none said is the widest. */
-static unsigned approval_filesystem_rank(enum filesystem_wish wish)
-{
-	static const unsigned ranks[] = {
-		[FILESYSTEM_NONE] = 0,
-		[FILESYSTEM_PLUGIN] = 1,
-		[FILESYSTEM_PROJECT] = 2,
-		[FILESYSTEM_UNSET] = 2,
-	};
-	return ranks[wish];
-}
-
-static const char *const filesystem_words[] = {
-	[FILESYSTEM_NONE] = "filesystem none",
-	[FILESYSTEM_PLUGIN] = "filesystem plugin",
-	[FILESYSTEM_PROJECT] = "filesystem project",
-};
-
-void wishes_words(const struct capabilities *wishes, const char *ret_words[WISHES_MAX + 1])
-{
-	size_t count = 0;
-	if (wishes->exec)
-		ret_words[count++] = "exec";
-	if (wishes->store)
-		ret_words[count++] = "store";
-	if (wishes->metadata)
-		ret_words[count++] = "metadata";
-	if (wishes->network)
-		ret_words[count++] = "network";
-	else if (wishes->has_network)
-		ret_words[count++] = "no network";
-	if (wishes->filesystem != FILESYSTEM_UNSET)
-		ret_words[count++] = filesystem_words[wishes->filesystem];
-	ret_words[count] = NULL;
-}
 
 static const char *const *approval_copy_list(
 	struct arena *arena, const char *const *list, size_t count)
@@ -109,34 +71,32 @@ static void PERCH_PRINTF(2, 3) approval_say(struct words *words, const char *for
 static enum filesystem_wish approval_approved_filesystem(const struct grant_approval *approval)
 {
 	for (size_t i = FILESYSTEM_NONE; i <= FILESYSTEM_PLUGIN; i++) {
-		if (list_has(approval->wishes, filesystem_words[i]))
+		if (list_has(approval->wishes, filesystem_wish_word((enum filesystem_wish)i)))
 			return (enum filesystem_wish)i;
 	}
 	return FILESYSTEM_UNSET;
 }
 
+/* Without `network = false`, which was approved, the network is open. */
+static bool approval_is_wished(const struct grant_approval *approval,
+	const struct capabilities *wishes, const struct capability *capability)
+{
+	bool opens_network = capability->member == offsetof(struct capabilities, network) &&
+		!wishes->says_network && list_has(approval->wishes, WISH_NO_NETWORK);
+	return opens_network || capabilities_have(wishes, capability);
+}
+
 static void approval_say_wishes(
 	struct words *words, const struct grant_approval *approval, const struct capabilities *wishes)
 {
-	const struct {
-		const char *name;
-		bool is_wished;
-	} flags[] = {
-		{ "exec", wishes->exec },
-		{ "store", wishes->store },
-		{ "metadata", wishes->metadata },
-		{ "network",
-			wishes->network || (!wishes->has_network && list_has(approval->wishes, "no network")) },
-	};
 	const char *separator = "it wants ";
-	for (size_t i = 0; i < COUNT(flags); i++) {
-		if (!flags[i].is_wished || list_has(approval->wishes, flags[i].name))
+	for (const struct capability *one = capability_table; one->name; one++) {
+		if (!approval_is_wished(approval, wishes, one) || list_has(approval->wishes, one->name))
 			continue;
-		approval_say(words, "%s%s", separator, flags[i].name);
+		approval_say(words, "%s%s", separator, one->name);
 		separator = ", ";
 	}
-	if (approval_filesystem_rank(wishes->filesystem) >
-		approval_filesystem_rank(approval_approved_filesystem(approval)))
+	if (filesystem_is_wider(wishes->filesystem, approval_approved_filesystem(approval)))
 		approval_say(words, "%sfilesystem %s", separator,
 			wishes->filesystem == FILESYSTEM_PLUGIN ? "plugin" : "project");
 }
@@ -171,15 +131,4 @@ void approval_excess(const struct grant_approval *approval, const struct manifes
 	if (protocol[0])
 		approval_say_wishes(&words, approval, &manifest->wishes);
 	approval_say_hooks(&words, approval, manifest);
-}
-
-struct capabilities capabilities_in_force(
-	const struct capabilities *granted, const struct capabilities *wishes)
-{
-	struct capabilities both = *granted;
-	both.has_network = wishes->has_network;
-	if (approval_filesystem_rank(wishes->filesystem) <
-		approval_filesystem_rank(granted->filesystem))
-		both.filesystem = wishes->filesystem;
-	return both;
 }

@@ -23,15 +23,4 @@ enum { APPROVAL_EXCESS_MAX = 400 };
 void approval_excess(const struct grant_approval *approval, const struct manifest *manifest,
 	char ret_words[APPROVAL_EXCESS_MAX]);
 
-/* The words for wishes, as they stand in an approval: at most WISHES_MAX and a
- * NULL; constants. */
-enum { WISHES_MAX = 6 };
-void wishes_words(const struct capabilities *wishes, const char *ret_words[WISHES_MAX + 1]);
-
-/* What is in force: what was granted, narrowed by what the manifest says about
- * files, and whether it says anything about the network: a wish for it that was
- * not granted, and `network = false`, mean none. */
-struct capabilities capabilities_in_force(
-	const struct capabilities *granted, const struct capabilities *wishes);
-
 #endif

@@ -104,13 +104,9 @@ static void entry_read_granted(const struct toml_value *table, struct registry_e
 	if (!granted || granted->type != TOML_TABLE)
 		return;
 	entry->has_capabilities = true;
-	entry->granted = (struct capabilities){
-		.exec = entry_is_granted(granted, "exec"),
-		.store = entry_is_granted(granted, "store"),
-		.metadata = entry_is_granted(granted, "metadata"),
-		.network = entry_is_granted(granted, "network"),
-		.filesystem = entry_granted_filesystem(granted),
-	};
+	entry->granted.filesystem = entry_granted_filesystem(granted);
+	for (const struct capability *one = capability_table; one->name; one++)
+		capabilities_put(&entry->granted, one, entry_is_granted(granted, one->name));
 }
 
 /* Whether the entry can be used at all; if not, why. */

@@ -16,29 +16,6 @@
 #include "data/toml.h"
 #include "registry/names.h"
 
-static const char *const filesystem_names[] = {
-	[FILESYSTEM_UNSET] = NULL,
-	[FILESYSTEM_NONE] = "none",
-	[FILESYSTEM_PROJECT] = "project",
-	[FILESYSTEM_PLUGIN] = "plugin",
-};
-
-const char *filesystem_name(enum filesystem_wish wish)
-{
-	return filesystem_names[wish];
-}
-
-bool filesystem_from_name(const char *name, enum filesystem_wish *ret_wish)
-{
-	for (size_t i = FILESYSTEM_NONE; i < COUNT(filesystem_names); i++) {
-		if (strcmp(name, filesystem_names[i]) == 0) {
-			*ret_wish = (enum filesystem_wish)i;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* A complaint about a string: what it is, its text, what is wrong with it. */
 static int manifest_wrong(
 	const struct toml_value *value, const char *what, const char *problem, perch_err *err)
@@ -217,18 +194,12 @@ static int manifest_read_wishes(
 	int r = toml_get_table(root, "capabilities", &table, err);
 	if (r <= 0)
 		return r;
-	const struct {
-		const char *key;
-		bool *ret_wish;
-	} keys[] = {
-		{ "exec", &wishes->exec },
-		{ "store", &wishes->store },
-		{ "metadata", &wishes->metadata },
-		{ "network", &wishes->network },
-	};
-	for (size_t i = 0; i < COUNT(keys) && r >= 0; i++)
-		r = toml_get_bool(table, keys[i].key, keys[i].ret_wish, err);
-	wishes->has_network = toml_get(table, "network") != NULL;
+	for (const struct capability *one = capability_table; one->name && r >= 0; one++) {
+		bool is_wished = false;
+		r = toml_get_bool(table, one->name, &is_wished, err);
+		capabilities_put(wishes, one, is_wished);
+	}
+	wishes->says_network = toml_get(table, "network") != NULL;
 	return r < 0 ? r : manifest_read_filesystem(table, wishes, err);
 }
 

@@ -7,17 +7,7 @@
 
 #include "base/arena.h"
 #include "perch/base.h"
-
-enum filesystem_wish { FILESYSTEM_UNSET, FILESYSTEM_NONE, FILESYSTEM_PROJECT, FILESYSTEM_PLUGIN };
-
-struct capabilities {
-	bool exec;
-	bool store;
-	bool metadata;
-	bool network;
-	bool has_network; /* a manifest that says nothing about it leaves it as it is */
-	enum filesystem_wish filesystem;
-};
+#include "registry/capabilities.h"
 
 struct manifest_command {
 	const char *name;
@@ -50,10 +40,6 @@ const char *manifest_hook(const struct manifest *manifest, size_t i, const char 
 #define MANIFEST_PROTOCOL "fledge-v1"
 
 enum { MANIFEST_COMMANDS_MAX = 1024 };
-
-/* "none", "project", "plugin"; NULL for unset. */
-const char *filesystem_name(enum filesystem_wish wish);
-bool filesystem_from_name(const char *name, enum filesystem_wish *ret_wish);
 
 /* Reads a manifest from text. All texts live in the arena. `path` is used in
  * messages. Unknown keys are accepted everywhere. Fails with PERCH_ESYNTAX (err

@@ -27,27 +27,14 @@ static const struct {
 	{ "runtime", false, offsetof(struct registry_entry, runtime) },
 };
 
-static const struct {
-	const char *key;
-	size_t place; /* in struct capabilities */
-} capability_flags[] = {
-	{ "exec", offsetof(struct capabilities, exec) },
-	{ "store", offsetof(struct capabilities, store) },
-	{ "metadata", offsetof(struct capabilities, metadata) },
-	{ "network", offsetof(struct capabilities, network) },
-};
-
-enum {
-	ENTRY_FIELDS = COUNT(entry_fields),
-	CAPABILITY_FLAGS = COUNT(capability_flags),
-};
+enum { ENTRY_FIELDS = COUNT(entry_fields) };
 
 /* An entry as the editor takes it: with its capabilities as one more field, and with the
  * filesystem as one more of those. */
 struct fields {
 	struct toml_entry list[ENTRY_FIELDS + 1];
 	size_t count;
-	struct toml_entry capabilities[CAPABILITY_FLAGS + 1];
+	struct toml_entry capabilities[CAPABILITIES_MAX + 1];
 	size_t capability_count;
 };
 
@@ -71,11 +58,11 @@ static void write_add_list(struct fields *fields, const char *key, const char *c
 
 static void write_add_capabilities(struct fields *fields, const struct capabilities *granted)
 {
-	for (size_t i = 0; i < CAPABILITY_FLAGS; i++)
+	for (const struct capability *one = capability_table; one->name; one++)
 		fields->capabilities[fields->capability_count++] = (struct toml_entry){
-			.key = capability_flags[i].key,
+			.key = one->name,
 			.type = TOML_BOOL,
-			.boolean = *(const bool *)((const char *)granted + capability_flags[i].place),
+			.boolean = capabilities_have(granted, one),
 		};
 	if (granted->filesystem != FILESYSTEM_UNSET)
 		fields->capabilities[fields->capability_count++] = (struct toml_entry){

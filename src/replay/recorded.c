@@ -1,6 +1,8 @@
 /* What is kept of a recording. */
 #include "replay/recorded.h"
 
+#include "data/json.h"
+
 void recorded_free(struct recorded *recorded)
 {
 	arena_free(&recorded->arena);
@@ -44,4 +46,13 @@ const char *const *recorded_list(struct recorded *recorded, const perch_json_val
 	}
 	items[count] = NULL;
 	return items;
+}
+
+struct capabilities recorded_capabilities(struct recorded *recorded, const perch_json_value *object)
+{
+	struct capabilities set = { 0 };
+	filesystem_from_name(recorded_text(recorded, object, "filesystem"), &set.filesystem);
+	for (const struct capability *one = capability_table; one->name; one++)
+		capabilities_put(&set, one, json_flag(object, one->name));
+	return set;
 }

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "registry/capabilities.h"
 #include "trace/facts.h"
 
 /* `{0}` is an empty one. */
@@ -25,6 +26,10 @@ const char *recorded_text(
 
 /* The strings of a list, NULL-terminated. */
 const char *const *recorded_list(struct recorded *recorded, const perch_json_value *list);
+
+/* The capabilities that the members of an object are. */
+struct capabilities recorded_capabilities(
+	struct recorded *recorded, const perch_json_value *object);
 
 /* Room for so many items of a list. Never NULL, but for a failure. */
 void *recorded_room(struct recorded *recorded, const perch_json_value *list, size_t item_size);

@@ -142,11 +142,11 @@ static const struct player_event events[] = {
 static void replay_agent_read_attachments(
 	struct recorded *kept, const perch_json_value *list, struct agent_turn_options *turn)
 {
-	struct agent_attachment *attachments = recorded_room(kept, list, sizeof(*attachments));
+	perch_attachment *attachments = recorded_room(kept, list, sizeof(*attachments));
 	perch_json_iter iter = perch_json_iterate(list);
 	for (const perch_json_value *item; attachments && (item = perch_json_next(&iter));) {
-		struct agent_attachment *attachment = &attachments[turn->attachment_count++];
-		*attachment = (struct agent_attachment){
+		perch_attachment *attachment = &attachments[turn->attachment_count++];
+		*attachment = (perch_attachment){
 			.url = recorded_text(kept, item, "url"),
 			.name = recorded_text(kept, item, "name"),
 		};

@@ -348,9 +348,7 @@ static int replay_fledge_begin(
 	side->player = (struct player){ &fledge_player, replay };
 	side->options = (struct fledge_engine_options){
 		.plugin = recorded_copy(&side->kept, facts_text(facts, "plugin")),
-		.may_exec = json_flag(facts, "exec"),
-		.may_store = json_flag(facts, "store"),
-		.may_read_metadata = json_flag(facts, "metadata"),
+		.granted = recorded_capabilities(&side->kept, facts),
 		.asking = replay_fledge_asking_of(facts_text(facts, "asking")),
 		.prompt_timeout_ns = (uint64_t)facts_number(facts, "prompt_timeout_ns"),
 	};

@@ -48,7 +48,6 @@ int init_again(struct buf *out, perch_json *json, struct str recorded)
 		return -ENOMEM;
 	_cleanup_(recorded_free) struct recorded kept = { 0 };
 	const perch_json_value *plugin = perch_json_get(init, "plugin");
-	const perch_json_value *may = perch_json_get(init, "capabilities");
 	struct project_context project;
 	struct init_context context = {
 		.command = facts_text(init, "command"),
@@ -57,11 +56,7 @@ int init_again(struct buf *out, perch_json *json, struct str recorded)
 		.plugin_name = facts_text(plugin, "name"),
 		.plugin_version = facts_text(plugin, "version"),
 		.plugin_dir = facts_text(plugin, "dir"),
-		.may_exec = json_flag(may, "exec"),
-		.may_store = json_flag(may, "store"),
-		.may_read_metadata = json_flag(may, "metadata"),
-		.may_use_network = json_flag(may, "network"),
-		.filesystem = facts_text(may, "filesystem"),
+		.granted = recorded_capabilities(&kept, perch_json_get(init, "capabilities")),
 	};
 	replay_init_read_project(&kept, perch_json_get(init, "project"), &project, &context.is_dirty);
 	if (init_line(out, &context) < 0)

@@ -19,9 +19,9 @@
 
 /* ---- L2: seccomp ------------------------------------------------------------- */
 
-/* Sockets of the file system: where they are granted, and where those that would act for us
- * are out of reach. A room hides those that are known; whoever sees only some of the files must
- * not reach the others either, which Landlock keeps from version 9 on. */
+/* Sockets of the file system are allowed where they are granted, and where sockets of programs that
+ * would act for the user are out of reach. A room hides the known ones; a sandbox that sees only
+ * some of the files must not reach the others either, which Landlock enforces from version 9 on. */
 static bool sandbox_may_use_unix(const struct sandbox *sandbox)
 {
 	const struct layers *layers = &sandbox->layers;
@@ -36,8 +36,8 @@ static int sandbox_make_filter(struct sandbox *sandbox, perch_err *err)
 {
 	struct layers *layers = &sandbox->layers;
 	layers->allows_unix = sandbox_may_use_unix(sandbox);
-	/* Where nothing watches over modes and times of others' files, whoever asked
-	 * to be strict does without changing any. */
+	/* Where nothing protects modes and times of others' files, a strict policy allows no change of
+	 * any. */
 	const struct sandbox_policy *policy = &sandbox->policy;
 	layers->allows_metadata =
 		layers->is_root_read_only || !(policy->refuses_unsupported || policy->is_alone);

@@ -8,9 +8,19 @@
 #include "perch/host.h"
 #include "proc/confine.h"
 #include "sandbox/policy/policy.h"
-#include "sandbox/sandbox_report.h"
 
 struct sandbox;
+
+/* Something that a policy can ask for. */
+struct property {
+	const char *name;  /* "write" */
+	const char *what;  /* "nothing but … is written" */
+	const char *layer; /* what enforces it, "landlock", "seccomp" …; NULL = nothing */
+	const char *why;   /* with NULL: what is missing */
+	bool is_asked;     /* by the policy */
+};
+
+enum { PROPERTIES_MAX = 24 };
 
 /* Makes a policy ready; it is copied where it is needed. Children that use it
  * must be children of `host`. Fails with PERCH_ESANDBOX (a property cannot be

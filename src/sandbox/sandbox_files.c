@@ -13,11 +13,11 @@
 #include "base/test_switch.h"
 #include "proc/room.h"
 #include "sandbox/layers/mounts.h"
-#include "sandbox/policy/named_paths.h"
 #include "sandbox/policy/path_list.h"
+#include "sandbox/reuse/dir_cache.h"
 #include "sandbox/sandbox_parts.h"
 
-/* Where everybody keeps temporary files: replaced by an empty one, or hidden. */
+/* Directories for everybody's temporary files: replaced by empty ones, or hidden. */
 static const char *const shared_tmp[] = { "/tmp", "/var/tmp", "/dev/shm" };
 
 /* What programs expect of /dev. */
@@ -64,7 +64,7 @@ static int sandbox_files_add_revealed(
 	return r;
 }
 
-/* Whoever is root owns the disks, too: of the devices, only the harmless ones. */
+/* Root owns the disks, too: of the devices, only the harmless ones are seen. */
 static int sandbox_files_add_devices(struct view *view, bool is_memory_limited, perch_err *err)
 {
 	int r = view_add(view, "/dev", ACCESS_NONE, err);
@@ -218,8 +218,8 @@ bool sandbox_has_room_off(void)
 	return off && off[0] && strcmp(off, "0") != 0;
 }
 
-/* A terminal that one of its streams leads to can be opened again through /proc, whatever is
- * mounted over its name: then Landlock has to keep /dev, too. */
+/* A terminal that is one of the child's streams can be opened again through /proc, even where
+ * another file is mounted over its name: then Landlock has to hide /dev, too. */
 static bool sandbox_files_has_stream_to_keep(const struct sandbox *sandbox)
 {
 	return sandbox->policy.leaves_terminal && isatty(STDERR_FILENO);
@@ -314,7 +314,7 @@ static int sandbox_files_use_room(
 	return sandbox_files_look_into_room(sandbox, replaced, err);
 }
 
-/* What keeps us from a room is told; what keeps us from looking is an error. */
+/* That there is no room is told; that a path cannot be looked up is an error. */
 static int sandbox_files_open_room(struct sandbox *sandbox, perch_host *host, perch_err *err)
 {
 	const struct finding *finding = &sandbox->finding;

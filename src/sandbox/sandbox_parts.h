@@ -2,9 +2,13 @@
 #ifndef SANDBOX_SANDBOX_PARTS_H
 #define SANDBOX_SANDBOX_PARTS_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
-#include "sandbox/layers/limits.h"
+#include "perch/base.h"
+#include "proc/confine.h"
 #include "sandbox/layers/mounts.h"
+#include "sandbox/policy/policy.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/layers/scratch.h"
 #include "sandbox/reuse/path_record.h"
@@ -12,6 +16,46 @@
 #include "sandbox/layers/view.h"
 
 enum { LAYERS_MAX = 8 };
+
+/* ---- layers/limits.c: of each process by itself -------------------------------- */
+
+enum {
+	LIMITS_MAX = 8,
+	LIMITS_STACK_SHARE = 16, /* of the memory, as far as a stack may grow beyond what is usual */
+};
+
+/* What something else counts already, or counts at all. */
+struct limits_elsewhere {
+	bool memory;    /* a cgroup does */
+	bool processes; /* a cgroup does */
+	/* A user namespace of our own counts our processes apart from the user's others, except for
+	 * those of root, which the kernel never counts. */
+	bool has_own_count;
+};
+
+/* Writes what is to be set; returns how many. Never above what we have. */
+size_t limits_make(const struct sandbox_limits *wanted, const struct limits_elsewhere *elsewhere,
+	struct confine_limit out[LIMITS_MAX]);
+
+/* Whether the number of processes can be limited exactly. */
+bool limits_counts_processes(const struct limits_elsewhere *elsewhere);
+
+/* What a sandbox is made of. */
+struct layers {
+	int landlock; /* its ABI; 0 = none */
+	bool has_seccomp;
+	bool has_room;
+	bool has_own_proc;
+	bool is_root_read_only; /* the room's */
+	bool has_cgroup;
+	bool counts_memory; /* of all processes together: the cgroup */
+	bool counts_processes;
+	bool has_own_count; /* of processes, in one way or another */
+	bool allows_unix;   /* sockets of the family can be made */
+	bool allows_metadata;
+	bool shares_group; /* with processes outside */
+	char no_room[200]; /* why there is none, when it was tried */
+};
 
 /* What a room is to be like. */
 struct finding {
@@ -86,6 +130,12 @@ int sandbox_make_tmp(struct sandbox *sandbox, perch_err *err);
 /* Makes Landlock's ruleset, if the kernel has it. */
 int sandbox_make_ruleset(struct sandbox *sandbox, perch_host *host, perch_err *err);
 
+/* ---- sandbox_report.c ------------------------------------------------------ */
+
+/* Judges every property. Returns how many there are. */
+size_t report_make(const struct sandbox_policy *policy, const struct layers *layers,
+	struct property out[PROPERTIES_MAX]);
+
 /* ---- git/made_repositories.c ----------------------------------------------- */
 
 /* Finds what git would execute where something may be written, adds it to what is protected, and
@@ -108,5 +158,22 @@ void sandbox_tell_left(struct sandbox *sandbox);
 /* Tells of a path that was made (`why` goes on: "and …"), with the command that removes it; or
  * removes it, if that was asked for. */
 void sandbox_tell_path(struct sandbox *sandbox, const char *path, const char *why);
+
+/* ---- policy/named_paths.c: links on the way to what a user allows by name ------ */
+
+/* The entries of a view, which is not sorted yet, that hide what the policy hides. */
+struct named_hidden {
+	size_t first;
+	size_t end;
+};
+
+/* Adds a path of the policy. One that was resolved when it was allowed must not meet a link now;
+ * one that leads to something hidden must name that. -ELOOP with words, or as view_add. */
+int named_add(struct view *view, const struct sandbox_policy *policy, struct named_hidden hidden,
+	const char *path, enum access access, perch_err *err);
+
+/* Of a sorted view: none of the links on the way to what was named may lie where the sandbox
+ * writes. -ELOOP with words. */
+int named_check(const struct view *view, const struct sandbox_policy *policy, perch_err *err);
 
 #endif

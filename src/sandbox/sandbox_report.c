@@ -1,5 +1,5 @@
 /* What is enforced by what: a table of properties. */
-#include "sandbox/sandbox_report.h"
+#include "sandbox/sandbox_parts.h"
 
 #include "base/macros.h"
 
@@ -26,7 +26,7 @@ static bool sandbox_report_asks_hide(const struct sandbox_policy *policy)
 	return sandbox_report_has_any(policy->hide);
 }
 
-/* Who would be refused for it asks only for what is there to be protected. */
+/* A policy that would be refused for it asks only where there is something to protect. */
 static bool sandbox_report_asks_protect(const struct sandbox_policy *policy)
 {
 	bool asks = sandbox_report_has_any(policy->protect) && sandbox_report_has_any(policy->write);
@@ -120,7 +120,7 @@ static const char *sandbox_report_by_seccomp(const struct layers *layers)
 	return layers->has_seccomp ? "seccomp" : NULL;
 }
 
-/* kill(0) reaches everybody in the group, also those whom a room has no number for. */
+/* kill(0) reaches every process of the group, also those that have no number in the room. */
 static const char *sandbox_report_by_signals(const struct layers *layers)
 {
 	return layers->has_room && !layers->shares_group ? "namespaces"

@@ -144,9 +144,7 @@ struct fledge_engine_options transcript_options(enum fledge_asking asking)
 {
 	return (struct fledge_engine_options){
 		.plugin = { "p", 1 },
-		.may_exec = true,
-		.may_store = true,
-		.may_read_metadata = true,
+		.granted = { .exec = true, .store = true, .metadata = true },
 		.asking = asking,
 		.prompt_timeout_ns = 100,
 		.answers = given,

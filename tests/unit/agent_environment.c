@@ -109,10 +109,10 @@ END_TEST
 
 START_TEST(attachments)
 {
-	const struct agent_attachment list[] = {
-		{ ATTACHMENT_IMAGE, "http://x/a.png", "a.png" },
-		{ ATTACHMENT_FILE, "http://x/b", "" },
-		{ ATTACHMENT_FILE, "http://x/\"c", "c" },
+	const perch_attachment list[] = {
+		{ PERCH_ATTACHMENT_IMAGE, "http://x/a.png", "a.png" },
+		{ PERCH_ATTACHMENT_FILE, "http://x/b", "" },
+		{ PERCH_ATTACHMENT_FILE, "http://x/\"c", "c" },
 	};
 	struct attempt attempt;
 	attempt_open(&attempt, "command: a\n", "");

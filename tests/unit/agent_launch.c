@@ -344,7 +344,7 @@ static int launch_once(void *data)
 
 START_TEST(memory_may_run_out)
 {
-	const struct agent_attachment list[] = { { ATTACHMENT_IMAGE, "http://x/a.png", "a.png" } };
+	const perch_attachment list[] = { { PERCH_ATTACHMENT_IMAGE, "http://x/a.png", "a.png" } };
 	struct attempt attempt;
 	attempt_open(&attempt,
 		"command: 'true a {{MESSAGE}}'\nargs: ['{{SESSION_ID}}']\ncwd: '/'\nenv: {A: '${HOME}'}\n",

@@ -82,10 +82,10 @@ START_TEST(what_is_in_force)
 {
 	const struct capabilities granted = { .exec = true };
 	const struct capabilities wishes = {
-		.network = true, .has_network = true, .filesystem = FILESYSTEM_PLUGIN
+		.network = true, .says_network = true, .filesystem = FILESYSTEM_PLUGIN
 	};
 	struct capabilities both = capabilities_in_force(&granted, &wishes);
-	ck_assert(both.exec && !both.network && both.has_network);
+	ck_assert(both.exec && !both.network && both.says_network);
 	ck_assert_int_eq(both.filesystem, FILESYSTEM_PLUGIN);
 	const struct capabilities narrow = { .filesystem = FILESYSTEM_NONE };
 	both = capabilities_in_force(&narrow, &wishes);

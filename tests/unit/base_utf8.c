@@ -9,7 +9,6 @@
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
-#include "base/utf8_width.h"
 #include "harness/oom.h"
 
 /* Which sequences of one, two and three bytes are one character. (The loops

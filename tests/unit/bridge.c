@@ -148,7 +148,7 @@ static void on_error(void *data, struct agent_turn *turn, const char *code, stru
 	snprintf(rig->last_code, sizeof(rig->last_code), "%s", code);
 }
 
-static void on_end(void *data, struct agent_turn *turn, const struct agent_end *end)
+static void on_end(void *data, struct agent_turn *turn, const perch_agent_end *end)
 {
 	struct rig *rig = bridge_turn_data(data);
 	unsigned id = (unsigned)atoi(bridge_turn_id(data));

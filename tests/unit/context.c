@@ -97,8 +97,7 @@ static struct init_context golden(void)
 		.plugin_name = STR("fledge-deploy"),
 		.plugin_version = STR("0.1.0"),
 		.plugin_dir = STR("\xE2\x80\xA6/plugins/fledge-deploy"),
-		.may_exec = true,
-		.may_store = true,
+		.granted = { .exec = true, .store = true },
 	};
 }
 
@@ -139,9 +138,9 @@ START_TEST(the_line_without_what_is_not_there)
 	project.git.is_repository = false;
 	context.project = &project;
 	context.args = no_args;
-	context.may_exec = false;
-	context.may_use_network = true;
-	context.filesystem = STR("project");
+	context.granted.exec = false;
+	context.granted.network = true;
+	context.granted.filesystem = FILESYSTEM_PROJECT;
 	static const char end[] =
 		"\"plugin\":{\"name\":\"fledge-deploy\",\"version\":\"0.1.0\",\"dir\":\"\xE2\x80\xA6/"
 		"plugins/"

@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 #include "sandbox/layers/mounts.h"
-#include "sandbox/policy/named_paths.h"
-#include "sandbox/policy/place.h"
+#include "sandbox/sandbox_parts.h"
 #include "sandbox/policy/way.h"
 
 #define LIST(...) ((const char *const[]){ __VA_ARGS__, NULL })

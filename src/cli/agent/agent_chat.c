@@ -76,14 +76,14 @@ static void agent_chat_on_permission(
 	chat_view_permission(agent_chat_of(data), turn, permission);
 }
 
-static void agent_chat_on_end(void *data, struct agent_turn *turn, const struct agent_end *end)
+static void agent_chat_on_end(void *data, struct agent_turn *turn, const perch_agent_end *end)
 {
 	(void)turn;
 	struct chat *chat = agent_chat_of(data);
 	if (!end->success && !chat->terminal)
 		chat->code = end->exit_code;
-	if (end->hint.len)
-		chat_view_note(chat, "hint", end->hint);
+	if (end->hint[0])
+		chat_view_note(chat, "hint", str_from(end->hint));
 	chat_view_end(chat);
 }
 

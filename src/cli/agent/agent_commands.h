@@ -67,7 +67,7 @@ void agentproc_partial(
 void agentproc_error(struct buf *error, struct str text);
 
 /* The session's id and the error, on stderr. */
-void agentproc_end(const struct agent_end *end, const struct buf *error);
+void agentproc_end(const perch_agent_end *end, const struct buf *error);
 
 /* ---- agent_print.c: what a person sees of a turn -------------------------------- */
 

@@ -63,7 +63,7 @@ void agent_tell_warning(struct agent_tell *tell, struct str text);
 void agent_tell_error(struct agent_tell *tell, const char *code, struct str text);
 void agent_tell_reply(struct agent_tell *tell, struct str text);
 void agent_tell_permission(struct agent_tell *tell, const struct agent_permission *permission);
-void agent_tell_end(struct agent_tell *tell, const struct agent_end *end);
+void agent_tell_end(struct agent_tell *tell, const perch_agent_end *end);
 
 /* From now on the readers of stdout and stderr are not waited for. 0 or -ENOMEM. */
 int agent_tell_attach(struct agent_tell *tell, struct loop *loop);
@@ -97,8 +97,8 @@ struct agent_run {
 	struct agent_asker asker;
 	bool is_held; /* the turn: nobody reads */
 	bool is_ending;
-	struct agent_end end; /* to be told when it is recorded */
-	char *stored;         /* the id of the session, where that is the end's */
+	perch_agent_end end; /* to be told when it is recorded */
+	char *stored;        /* the id of the session, where that is the end's */
 	bool is_over;
 	int code;
 	int signal; /* that came last; 0 = none */

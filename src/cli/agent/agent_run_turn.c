@@ -89,7 +89,7 @@ static void agent_run_on_recorded(void *data, const char *id, int r, const perch
 }
 
 /* The end is on disk before it is told. What it speaks of is the turn's, or stays. */
-static void agent_run_tell_end(struct agent_run *run, const struct agent_end *end, bool counts)
+static void agent_run_tell_end(struct agent_run *run, const perch_agent_end *end, bool counts)
 {
 	agent_asker_end(&run->asker);
 	run->is_ending = true;
@@ -98,14 +98,14 @@ static void agent_run_tell_end(struct agent_run *run, const struct agent_end *en
 	/* An agent that was not started has left the session as it is. */
 	run->stored = counts ? NULL : agent_session_id(&run->session);
 	if (run->stored && !run->words.session)
-		run->end.session_id = str_from(run->stored);
+		run->end.session_id = run->stored;
 	agent_session_end(&run->session, counts, agent_run_on_recorded, run);
 }
 
-static void agent_run_on_end(void *data, struct agent_turn *turn, const struct agent_end *end)
+static void agent_run_on_end(void *data, struct agent_turn *turn, const perch_agent_end *end)
 {
 	(void)turn;
-	bool has_run = end->raw_status >= 0 || end->signal;
+	bool has_run = end->status >= 0 || end->signal;
 	agent_run_tell_end(data, end, has_run);
 }
 
@@ -143,11 +143,12 @@ const struct agent_turn_events agent_run_events = {
 /* It ends before it could begin. */
 void agent_run_end_early(struct agent_run *run, int code, const char *kind, const char *text)
 {
-	const struct agent_end end = {
+	const perch_agent_end end = {
 		.exit_code = code,
-		.raw_status = -1,
+		.status = -1,
 		.cancelled = strcmp(kind, "cancelled") == 0,
-		.session_id = str_from(run->options.session_id),
+		.session_id = run->options.session_id,
+		.hint = "",
 		.reach = PERCH_REACH_GROUP,
 	};
 	agent_tell_error(&run->tell, kind, str_from(text));

@@ -72,10 +72,11 @@ static void agent_serve_refuse(
 	turn_report_error(&report, code, str_from(text));
 	if (!id || bridge_has(serve->bridge, id))
 		return;
-	const struct agent_end end = {
+	const perch_agent_end end = {
 		.exit_code = EXIT_HOST,
-		.raw_status = -1,
-		.session_id = STR(""),
+		.status = -1,
+		.session_id = "",
+		.hint = "",
 		.reach = PERCH_REACH_GROUP,
 	};
 	turn_report_end(&report, &end);

@@ -104,15 +104,15 @@ void agent_tell_permission(struct agent_tell *tell, const struct agent_permissio
 		agent_print_step_aside(&tell->print);
 }
 
-void agent_tell_end(struct agent_tell *tell, const struct agent_end *end)
+void agent_tell_end(struct agent_tell *tell, const perch_agent_end *end)
 {
 	const struct turn_report report = agent_tell_report_of(tell);
 	if (tell->cli->json) {
 		turn_report_end(&report, end);
 		return;
 	}
-	if (end->hint.len && !tell->cli->is_agentproc)
-		agent_print_hint(&tell->print, end->hint);
+	if (end->hint[0] && !tell->cli->is_agentproc)
+		agent_print_hint(&tell->print, str_from(end->hint));
 	agent_print_end(&tell->print);
 	if (tell->cli->is_agentproc)
 		agentproc_end(end, &tell->agentproc_error);

@@ -136,21 +136,21 @@ static int agent_words_apply_attachments(const struct agent_words *words, struct
 	struct agent_turn_options *options, perch_err *err)
 {
 	const struct option_list *const lists[] = {
-		[ATTACHMENT_IMAGE] = &words->images,
-		[ATTACHMENT_FILE] = &words->files,
-		[ATTACHMENT_AUDIO] = &words->audios,
-		[ATTACHMENT_VIDEO] = &words->videos,
+		[PERCH_ATTACHMENT_IMAGE] = &words->images,
+		[PERCH_ATTACHMENT_FILE] = &words->files,
+		[PERCH_ATTACHMENT_AUDIO] = &words->audios,
+		[PERCH_ATTACHMENT_VIDEO] = &words->videos,
 	};
 	size_t total =
 		words->images.count + words->files.count + words->audios.count + words->videos.count;
-	struct agent_attachment *list = arena_alloc(arena, (total + 1) * sizeof(*list));
+	perch_attachment *list = arena_alloc(arena, (total + 1) * sizeof(*list));
 	if (!list)
 		return err_no_memory(err);
 	size_t count = 0;
-	for (enum attachment_kind kind = 0; kind < COUNT(lists); kind++) {
+	for (perch_attachment_kind kind = 0; kind < COUNT(lists); kind++) {
 		for (size_t i = 0; i < lists[kind]->count; i++) {
 			const char *url = lists[kind]->items[i];
-			list[count] = (struct agent_attachment){ kind, url, agent_words_name_of(url, arena) };
+			list[count] = (perch_attachment){ kind, url, agent_words_name_of(url, arena) };
 			if (!list[count++].name)
 				return err_no_memory(err);
 		}

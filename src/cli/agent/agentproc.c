@@ -57,10 +57,10 @@ void agentproc_error(struct buf *error, struct str text)
 		buf_append(error, text.data, text.len);
 }
 
-void agentproc_end(const struct agent_end *end, const struct buf *error)
+void agentproc_end(const perch_agent_end *end, const struct buf *error)
 {
-	if (end->session_id.len)
-		agentproc_print_line("agentproc:session:", end->session_id);
+	if (end->session_id[0])
+		agentproc_print_line("agentproc:session:", str_from(end->session_id));
 	if (error->len)
 		agentproc_print_line("agentproc:error:", (struct str){ error->data, error->len });
 }

@@ -67,6 +67,7 @@ static void plugins_hooks_run_hook(struct hooking *hooking, const struct registr
 	const struct manifest *manifest, const struct grant *grant, const char *text)
 {
 	perch_err err = { 0 };
+	const struct capabilities force = capabilities_in_force(&entry->granted, &manifest->wishes);
 	const struct hook hook = {
 		.name = hooking->event,
 		.text = text,
@@ -75,7 +76,7 @@ static void plugins_hooks_run_hook(struct hooking *hooking, const struct registr
 		.config = hooking->registry.config,
 		.repository = hooking->repository,
 		.is_lifecycle = true,
-		.has_network = entry->granted.network || !manifest->wishes.has_network,
+		.has_network = capabilities_reach_network(&force),
 		.widening = &grant->widening,
 		.shows_output = true,
 	};

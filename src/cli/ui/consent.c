@@ -16,22 +16,10 @@ enum { LABEL_WIDTH = 11 };
 
 static bool consent_take_word(struct str word, struct capabilities *granted)
 {
-	const struct {
-		const char *word;
-		bool *granted;
-	} flags[] = {
-		{ "exec", &granted->exec },
-		{ "store", &granted->store },
-		{ "metadata", &granted->metadata },
-		{ "network", &granted->network },
-	};
-	for (size_t i = 0; i < COUNT(flags); i++) {
-		if (str_is(word, flags[i].word)) {
-			*flags[i].granted = true;
-			return true;
-		}
-	}
-	return str_is(word, "none");
+	const struct capability *capability = capability_find(word);
+	if (capability)
+		capabilities_put(granted, capability, true);
+	return capability || str_is(word, "none");
 }
 
 int consent_read(struct consent *consent)
@@ -41,7 +29,7 @@ int consent_read(struct consent *consent)
 		do {
 			struct str word = str_trim(str_cut(&rest, ','));
 			if (!consent_take_word(word, &consent->granted))
-				return cli_usage_error("the words are exec, store, metadata, network and none",
+				return cli_usage_error("the words are " CAPABILITY_NAMES " and none",
 					"--grant does not know '%.*s'", (int)word.len, word.data ? word.data : "");
 		} while (rest.len);
 		consent->has_grants = true;
@@ -158,8 +146,8 @@ void consent_show(struct console *console, const struct candidate *candidate)
 int consent_check_trust(
 	const struct consent *consent, const struct candidate *candidate, perch_err *err)
 {
-	const char *risk = candidate_risk(candidate);
-	if (!risk || consent->trusts)
+	char risk[CANDIDATE_RISK_MAX];
+	if (consent->trusts || !candidate_risk(candidate, risk))
 		return 0;
 	return err_set(err, -EPERM,
 		"the source is unverified, and %s: look at it first, then use --trust (or list its owner "

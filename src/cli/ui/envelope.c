@@ -83,10 +83,8 @@ void member_capabilities(
 	perch_json_writer *writer, const char *name, const struct capabilities *capabilities)
 {
 	member_object(writer, name);
-	member_bool(writer, "exec", capabilities->exec);
-	member_bool(writer, "store", capabilities->store);
-	member_bool(writer, "metadata", capabilities->metadata);
-	member_bool(writer, "network", capabilities->network);
+	for (const struct capability *one = capability_table; one->name; one++)
+		member_bool(writer, one->name, capabilities_have(capabilities, one));
 	if (capabilities->filesystem != FILESYSTEM_UNSET)
 		member_text(writer, "filesystem", filesystem_name(capabilities->filesystem));
 	perch_json_end_object(writer);

@@ -3,7 +3,7 @@
 #define CLI_UI_ENVELOPE_H
 
 #include "data/json.h"
-#include "registry/manifest.h"
+#include "registry/capabilities.h"
 
 struct envelope {
 	struct buf out;

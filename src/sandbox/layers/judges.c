@@ -1,5 +1,5 @@
 /* Calls that depend on their arguments, as parts of a filter. */
-#include "sandbox/layers/judges.h"
+#include "sandbox/layers/seccomp.h"
 
 #include "base/macros.h"
 
@@ -79,8 +79,8 @@ void judge_mmap(struct bpf *bpf, const struct seccomp_needs *needs)
 	bpf_allow(bpf);
 }
 
-/* Keys pushed into a terminal are commands to whoever reads from it next. What a file
- * is beside its content can be changed here too, by what is open for reading. */
+/* Keys pushed into a terminal are commands to the program that reads from it next, a shell say.
+ * Attributes of a file can be changed here too, by a descriptor that is open for reading. */
 void judge_ioctl(struct bpf *bpf, const struct seccomp_needs *needs)
 {
 	static const uint32_t metadata[] = { FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR, FS_IOC_SETVERSION,

@@ -25,7 +25,7 @@ int landlock_ruleset(int abi, bool has_net);
  * it. Returns 0 or a negative errno. */
 int landlock_allow(int ruleset, int abi, int fd, enum access access);
 
-/* Whatever lies in the directory may be listed. */
+/* Everything in the directory may be listed. */
 int landlock_allow_listing(int ruleset, int abi, int fd);
 
 #endif

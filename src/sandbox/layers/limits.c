@@ -1,5 +1,5 @@
 /* Limits of each process by itself. */
-#include "sandbox/layers/limits.h"
+#include "sandbox/sandbox_parts.h"
 
 #include <unistd.h>
 
@@ -19,7 +19,8 @@ static void limits_add(struct confine_limit *out, size_t *count, __rlimit_resour
 	};
 }
 
-/* A stack is no data: whoever could raise its limit would have as much as he likes. */
+/* A stack is not counted as data: a process that could raise its limit would have as much memory as
+ * it likes. */
 static void limits_add_stack(struct confine_limit *out, size_t *count, uint64_t most)
 {
 	struct rlimit now = { .rlim_cur = most };
@@ -37,7 +38,7 @@ size_t limits_make(const struct sandbox_limits *wanted, const struct limits_else
 	struct confine_limit out[LIMITS_MAX])
 {
 	size_t count = 0;
-	/* A core file would lie in the project, with whatever the process knew. */
+	/* A core file would lie in the project, with all that the process knew. */
 	limits_add(out, &count, RLIMIT_CORE, 0, 0);
 	/* Not RLIMIT_AS: programs reserve more address space than they ever use. */
 	if (wanted->memory && !elsewhere->memory) {

@@ -112,7 +112,7 @@ static int mounts_add_link(struct mounts *mounts, struct view *view, const char 
 	return is_no_loss ? 0 : mounts_add(mounts, ROOM_REVEAL, path, fd);
 }
 
-/* Whoever could replace a link on the way to what is hidden would decide what is found there
+/* A process that could replace a link on the way to a hidden path would decide what is found there
  * from then on. */
 static int mounts_add_hidden_links(struct mounts *mounts, struct view *view)
 {

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/macros.h"
-#include "sandbox/layers/judges.h"
 #include "sandbox/layers/uapi/calls.h"
 
 #if defined(__x86_64__)
@@ -48,8 +47,8 @@ static const struct call calls[] = {
 	{ SYS_prlimit64, ALWAYS, 0, judge_prlimit },
 	/* Programs by their name; one that is open is how the child itself begins. */
 	{ SYS_execve, ALONE, EACCES, NULL },
-	/* Namespaces and mounts. A filter cannot see the flags of clone3; whoever
-	 * hears that it does not exist uses clone. */
+	/* Namespaces and mounts. A filter cannot see the flags of clone3; a program that is told that
+	 * it does not exist uses clone. */
 	{ SYS_clone, ALWAYS, 0, judge_clone },
 	{ NR_CLONE3, ALWAYS, ENOSYS, NULL },
 	{ SYS_unshare, ALWAYS, 0, NULL },
@@ -105,7 +104,7 @@ static const struct call calls[] = {
 	{ SYS_sendmmsg, WITHOUT_NET, 0, judge_send },
 	{ SYS_setsockopt, WITHOUT_NET, 0, judge_setsockopt },
 	{ SYS_listen, WITHOUT_SOCKETS, 0, NULL },
-	/* What a file is beside its content: Landlock does not ask who may change it. */
+	/* Modes, owners, times and attributes of files: Landlock does not limit their change. */
 	{ SYS_fchmod, WITHOUT_METADATA, 0, NULL },
 	{ SYS_fchmodat, WITHOUT_METADATA, 0, NULL },
 	{ NR_FCHMODAT2, WITHOUT_METADATA, 0, NULL },

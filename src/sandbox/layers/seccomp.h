@@ -24,4 +24,18 @@ bool seccomp_is_known(void);
  * a machine it was not written for. */
 int seccomp_filter(const struct seccomp_needs *needs, struct bpf *ret_filter);
 
+/* ---- judges.c: calls that depend on their arguments ---------------------------- */
+
+typedef void judge_fn(struct bpf *bpf, const struct seccomp_needs *needs);
+
+judge_fn judge_clone;
+judge_fn judge_ioctl;
+judge_fn judge_mmap;
+judge_fn judge_prlimit;
+judge_fn judge_socket;
+judge_fn judge_socketpair;
+judge_fn judge_send;
+judge_fn judge_sendmsg;
+judge_fn judge_setsockopt;
+
 #endif

@@ -204,7 +204,7 @@ static int view_compare_entries(const void *a, const void *b)
 	return order ? order : (int)right->access - (int)left->access;
 }
 
-/* Whoever holds an entry stands before it, and holds also what is between them. */
+/* The holder of an entry stands before it, and holds also the entries between them. */
 static void view_find_holders(struct view *view)
 {
 	for (size_t i = 0; i < view->count; i++) {

@@ -11,7 +11,8 @@
 #include "perch/base.h"
 #include "sandbox/layers/landlock.h"
 #include "sandbox/policy/path_list.h"
-#include "sandbox/reuse/dir_cache.h"
+
+struct dir_cache;
 
 struct view_entry {
 	const char *path; /* without links and dots; "" = the root */

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/fd.h"
+#include "sandbox/reuse/dir_cache.h"
 #include "sandbox/layers/view.h"
 
 enum { RULES_MAX = 65536 };
@@ -27,7 +28,7 @@ struct range {
 static int view_allow_cover(
 	struct work *work, int fd, enum access access, struct range inside, size_t depth);
 
-static int view_allow_allow(struct work *work, int fd, enum access access)
+static int view_allow_beneath(struct work *work, int fd, enum access access)
 {
 	if (access == ACCESS_NONE)
 		return 0;
@@ -133,13 +134,13 @@ static int view_allow_read_and_cover_children(
 static int view_allow_cover_children(
 	struct work *work, int fd, enum access access, struct range inside, size_t depth)
 {
-	const struct dir_cache_directory *kept = dir_cache_get(work->dir_cache, fd);
-	if (!kept)
+	const struct dir_cache_directory *listing = dir_cache_get(work->dir_cache, fd);
+	if (!listing)
 		return view_allow_read_and_cover_children(work, fd, access, inside, depth);
 	int r = 0;
-	for (size_t i = 0; r == 0 && i < kept->count; i++)
+	for (size_t i = 0; r == 0 && i < listing->count; i++)
 		r = view_allow_cover_child(
-			work, kept->items[i].fd, kept->items[i].name, access, inside, depth);
+			work, listing->items[i].fd, listing->items[i].name, access, inside, depth);
 	return r;
 }
 
@@ -148,7 +149,7 @@ static int view_allow_cover(
 {
 	if (access != ACCESS_NONE && fd >= 0 && view_allow_holds_less(inside, access))
 		return view_allow_cover_children(work, fd, access, inside, depth);
-	int r = fd < 0 ? 0 : view_allow_allow(work, fd, access);
+	int r = fd < 0 ? 0 : view_allow_beneath(work, fd, access);
 	return r < 0 ? r : view_allow_cover_groups(work, inside);
 }
 

@@ -23,8 +23,8 @@ bool explain_failure(const struct explain_context *context, struct str said, str
  * makes a sandbox of its own. */
 bool explain_nested(const struct explain_context *context, const char *program, struct buf *out);
 
-/* The same for one that failed, whatever it said (may be empty, when that was not seen): at
- * least what was in force, and what there is to widen it. */
+/* The same for a program that failed; `said` is its output, "" where it was not seen. Tells at
+ * least which layers were in force, and how to widen the policy. */
 void explain_end(const struct explain_context *context, struct str said, struct buf *out);
 
 #endif

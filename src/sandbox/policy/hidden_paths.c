@@ -80,8 +80,8 @@ static void hidden_add_home(struct path_list *hide, const char *home)
 	hidden_names_free(&names);
 }
 
-/* Where the user is at home whatever HOME says: by the password file alone, since a
- * directory service may take its time. */
+/* The user's home directory by the password file, which need not be what HOME says. By that file
+ * alone, since a directory service may take its time. */
 static void hidden_add_account(struct path_list *hide, const char *home)
 {
 	char buffer[PASSWD_LINE_MAX];

@@ -39,8 +39,9 @@ bool hidden_paths_need_variable(const char *preset, struct str variable);
 
 /* ---- hidden_sockets.c -------------------------------------------------------------- */
 
-/* Adds the system's sockets, and those that variables name, of those who would act for it: the
- * service manager, the buses, container engines, terminal multiplexers, the display, key agents. */
+/* Adds the sockets, usual ones and those that variables name, of programs that would act for the
+ * sandboxed process: the service manager, the buses, container engines, terminal multiplexers, the
+ * display, key agents. */
 void hidden_sockets_add(struct path_list *hide);
 
 /* Adds the path of the socket that a variable such as SSH_AUTH_SOCK names. */
@@ -57,7 +58,7 @@ struct hidden_names {
 
 void hidden_names_read(struct hidden_names *names, const char *directory, bool has_dots_only);
 
-/* Whether the first part of the path may be there, in whatever case its letters are. */
+/* Whether the first part of the path may exist, in upper or lower case. */
 bool hidden_names_may_have(const struct hidden_names *names, const char *path);
 
 void hidden_names_free(struct hidden_names *names);

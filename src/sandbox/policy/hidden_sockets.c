@@ -1,4 +1,4 @@
-/* Sockets through which another program would act for whoever reaches them. */
+/* Sockets of programs that would act for any process that reaches them. */
 #include "base/macros.h"
 #include "sandbox/policy/hidden_paths.h"
 

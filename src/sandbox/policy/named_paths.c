@@ -1,5 +1,5 @@
 /* What a user allows by name: where links are on its way. */
-#include "sandbox/policy/named_paths.h"
+#include "sandbox/sandbox_parts.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 /* Places, and whether a directory holds one of them or lies in one. */
-#include "sandbox/policy/place.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "base/fd.h"
 #include "base/vec.h"
 #include "sandbox/layers/open_path.h"
+#include "sandbox/layers/view.h"
 #include "sandbox/policy/way.h"
 
 /* ---- devices and inodes ------------------------------------------------------- */
@@ -115,13 +115,6 @@ void places_free(struct places *places)
 
 /* ---- asking ---------------------------------------------------------------------- */
 
-/* "" is the root, which holds everything. */
-static bool place_is_below(const char *path, const char *directory)
-{
-	size_t len = strlen(directory);
-	return strncmp(path, directory, len) == 0 && (path[len] == '/' || path[len] == '\0');
-}
-
 struct places_relation places_relate(const struct places *places, const char *directory)
 {
 	struct way way;
@@ -129,8 +122,8 @@ struct places_relation places_relate(const struct places *places, const char *di
 	bool exists = way_find(&way, directory, NULL) == 0;
 	for (size_t i = 0; (exists || way.path[0]) && i < places->count; i++) {
 		const struct place_name *name = &places->names[i];
-		relation.holds |= place_is_below(name->path, way.path);
-		relation.is_inside |= name->is_closed && place_is_below(way.path, name->path);
+		relation.holds |= view_is_inside(name->path, way.path);
+		relation.is_inside |= name->is_closed && view_is_inside(way.path, name->path);
 	}
 	if (!exists)
 		way_leave(&way);

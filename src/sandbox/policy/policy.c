@@ -11,7 +11,6 @@
 #include "base/paths.h"
 #include "sandbox/policy/hidden_paths.h"
 #include "sandbox/policy/path_list.h"
-#include "sandbox/policy/place.h"
 #include "sandbox/policy/way.h"
 #include "sandbox/git/work_tree.h"
 

@@ -41,9 +41,9 @@ struct sandbox_policy {
 	bool is_alone;
 	bool is_strict; /* what is left for git to execute is removed, not only told */
 	/* The next run of the same policy may have its sandbox, if it was left as new. There are no
-	 * shared memory and queues of System V then: they would outlive who made them. */
+	 * shared memory and queues of System V then: they would outlive the process that made them. */
 	bool may_be_used_again;
-	/* What whoever runs it should be told once, a sentence; NULL = nothing. */
+	/* A sentence that the user should be told once; NULL = nothing. */
 	const char *note;
 	const char *withheld; /* the directory that the note is about; NULL = none */
 	/* Those of read and write on whose way links count, see sandbox/policy/named_paths.h; those of
@@ -72,7 +72,7 @@ struct policy_widening {
 	const char *allow_by;
 };
 
-/* Who the policy of a plugin and its commands is for. "" = there is none. */
+/* The plugin that a policy is for, with its commands. "" = there is none. */
 struct policy_plugin {
 	const char *home;
 	const char *config; /* fledge's: hidden but for the plugin's own directory */

@@ -12,7 +12,7 @@
 
 enum { WAY_LINKS_MAX = 40 }; /* as in the kernel */
 
-/* What is still rest of a way. */
+/* The rest of a path that is being walked. */
 struct way_rest {
 	char text[PATH_MAX];
 	int links;

@@ -63,8 +63,8 @@ static const char *const *widening_resolve(struct arena *arena, const char *cons
 	return resolved.failed ? NULL : resolved.items;
 }
 
-/* Whether it lies in one of these (without links), or what leads to it does: whoever can replace
- * a link or a directory on the way decides what is found. */
+/* Whether the path (without links) lies in one of these, or something on the way to it does: a
+ * process that can replace a link or a directory on the way decides what is found. */
 static bool widening_holds(const char *const *writable, const char *path)
 {
 	char above[PATH_MAX];

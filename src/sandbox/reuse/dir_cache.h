@@ -25,12 +25,12 @@ struct dir_cache_directory {
 struct dir_cache *dir_cache_of(perch_host *host);
 
 /* Before the directories of a sandbox are asked for: each is looked at once. */
-void dir_cache_begin(struct dir_cache *dir_cache);
+void dir_cache_begin(struct dir_cache *cache);
 
 /* What lies in the directory of this descriptor, without links and without what
  * cannot be opened. NULL: it cannot be kept (too much, changed a moment ago, no
  * memory), so it has to be read. Valid until
  * the next dir_cache_begin. */
-const struct dir_cache_directory *dir_cache_get(struct dir_cache *dir_cache, int directory);
+const struct dir_cache_directory *dir_cache_get(struct dir_cache *cache, int directory);
 
 #endif

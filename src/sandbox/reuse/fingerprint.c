@@ -1,5 +1,5 @@
 /* What decides how a sandbox is made, and what its room looks like, as bytes. */
-#include "sandbox/reuse/fingerprint.h"
+#include "sandbox/reuse/reuse_pool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,8 +36,8 @@ static void fingerprint_add_time(struct buf *out, const struct timespec *time)
 
 /* ---- what it is made from ---------------------------------------------------- */
 
-/* Who we are, which tree our paths are in, what the environment says: a program can change
- * them all. That it is another process by now, or among other mounts, reuse_pool.c sees. */
+/* Our user, the tree that our paths are in, what the environment says: a program can change them
+ * all. reuse_pool.c sees whether it is another process by now, or among other mounts. */
 static void fingerprint_add_surroundings(struct buf *out)
 {
 	_cleanup_free_ char *scratch = scratch_parent();
@@ -142,8 +142,8 @@ int fingerprint_make(const struct sandbox *sandbox, struct buf *fingerprint)
 
 /* ---- what its room looks like --------------------------------------------------- */
 
-/* Whatever is done to a directory is dated, as finely as the kernel dates; what is in it
- * takes room in its file system, and what was attached to it has a name. */
+/* Every change of a directory is dated, as finely as the kernel dates; files in it take space of
+ * its file system, and extended attributes have names. */
 static void fingerprint_add_tmp(
 	struct buf *out, int root, const char *below, const struct stat *info)
 {

@@ -53,30 +53,29 @@ static bool path_record_dates_changes(const char *directory)
 	}
 }
 
-static bool path_record_has_step(const struct path_record *path_record, const char *path)
+static bool path_record_has_step(const struct path_record *record, const char *path)
 {
-	for (size_t i = 0; i < path_record->count; i++) {
-		if (strcmp(path_record->steps[i].path, path) == 0)
+	for (size_t i = 0; i < record->count; i++) {
+		if (strcmp(record->steps[i].path, path) == 0)
 			return true;
 	}
 	return false;
 }
 
-static void path_record_add_step(struct path_record *path_record, const char *directory)
+static void path_record_add_step(struct path_record *record, const char *directory)
 {
-	if (path_record_has_step(path_record, directory))
+	if (path_record_has_step(record, directory))
 		return;
-	struct path_record_step step = { .path = arena_dup(&path_record->arena, str_from(directory)) };
+	struct path_record_step step = { .path = arena_dup(&record->arena, str_from(directory)) };
 	struct path_record_step *steps =
-		vec_grow(path_record->steps, &path_record->cap, path_record->count + 1, sizeof(*steps));
+		vec_grow(record->steps, &record->cap, record->count + 1, sizeof(*steps));
 	if (steps)
-		path_record->steps = steps;
+		record->steps = steps;
 	if (!steps || !step.path || stat(directory, &step.seen) < 0 ||
-		!path_record_dates_changes(directory) ||
-		!stamp_is_settled_at(&step.seen, path_record->since))
-		path_record->failed = true;
+		!path_record_dates_changes(directory) || !stamp_is_settled_at(&step.seen, record->since))
+		record->failed = true;
 	else
-		steps[path_record->count++] = step;
+		steps[record->count++] = step;
 }
 
 /* Takes the next name off the rest; "" = there is none. */
@@ -114,18 +113,18 @@ static void path_record_go_up(struct walk *walk)
 }
 
 /* Whether the way goes on behind the name. */
-static bool path_record_pass(struct path_record *path_record, struct walk *walk, const char *name)
+static bool path_record_pass(struct path_record *record, struct walk *walk, const char *name)
 {
 	char next[PATH_MAX];
 	if (strcmp(name, "..") == 0)
 		path_record_go_up(walk);
 	if (strcmp(name, "..") == 0 || strcmp(name, ".") == 0)
 		return true;
-	path_record_add_step(path_record, walk->passed[0] ? walk->passed : "/");
+	path_record_add_step(record, walk->passed[0] ? walk->passed : "/");
 	struct stat info;
 	if (snprintf(next, sizeof(next), "%s/%s", walk->passed, name) >= (int)sizeof(next))
-		path_record->failed = true;
-	else if (path_record_has_step(path_record, next))
+		record->failed = true;
+	else if (path_record_has_step(record, next))
 		strcpy(walk->passed, next);
 	else if (lstat(next, &info) < 0)
 		return false;
@@ -133,21 +132,21 @@ static bool path_record_pass(struct path_record *path_record, struct walk *walk,
 		return path_record_follow(walk, next);
 	else
 		strcpy(walk->passed, next);
-	return !path_record->failed;
+	return !record->failed;
 }
 
-void path_record_add(struct path_record *path_record, const char *path)
+void path_record_add(struct path_record *record, const char *path)
 {
 	struct walk walk = { .links = 0 };
 	char name[NAME_MAX + 1];
-	if (path_record->failed || strlen(path) >= sizeof(walk.rest)) {
-		path_record->failed = true;
+	if (record->failed || strlen(path) >= sizeof(walk.rest)) {
+		record->failed = true;
 		return;
 	}
 	strcpy(walk.rest, path);
 	do
 		path_record_take_name(&walk, name);
-	while (name[0] && path_record_pass(path_record, &walk, name));
+	while (name[0] && path_record_pass(record, &walk, name));
 }
 
 /* Whether it meets no link, as far as there is something of it. */
@@ -157,13 +156,13 @@ static bool path_record_is_plain(const char *path)
 	return fd >= 0 || fd == -ENOENT || fd == -ENOTDIR;
 }
 
-void path_record_add_plain(struct path_record *path_record, const char *path)
+void path_record_add_plain(struct path_record *record, const char *path)
 {
-	if (!path_record->plain.arena)
-		path_list_begin(&path_record->plain, &path_record->arena, NULL);
-	const char *copy = arena_dup(&path_record->arena, str_from(path));
-	path_list_add(&path_record->plain, copy ? copy : "");
-	path_record->failed |= !copy || path_record->plain.failed || !path_record_is_plain(path);
+	if (!record->plain.arena)
+		path_list_begin(&record->plain, &record->arena, NULL);
+	const char *copy = arena_dup(&record->arena, str_from(path));
+	path_list_add(&record->plain, copy ? copy : "");
+	record->failed |= !copy || record->plain.failed || !path_record_is_plain(path);
 }
 
 static bool path_record_are_plain(const struct path_list *paths)
@@ -174,21 +173,21 @@ static bool path_record_are_plain(const struct path_list *paths)
 	return are;
 }
 
-bool path_record_is_same(const struct path_record *path_record)
+bool path_record_is_same(const struct path_record *record)
 {
-	for (size_t i = 0; i < path_record->count; i++) {
-		const struct path_record_step *step = &path_record->steps[i];
+	for (size_t i = 0; i < record->count; i++) {
+		const struct path_record_step *step = &record->steps[i];
 		struct stat now;
 		if (stat(step->path, &now) < 0 || !stamp_is_same_file(&now, &step->seen) ||
 			!stamp_is_same(&now, &step->seen))
 			return false;
 	}
-	return path_record->count && !path_record->failed && path_record_are_plain(&path_record->plain);
+	return record->count && !record->failed && path_record_are_plain(&record->plain);
 }
 
-void path_record_free(struct path_record *path_record)
+void path_record_free(struct path_record *record)
 {
-	arena_free(&path_record->arena);
-	free(path_record->steps);
-	*path_record = (struct path_record){ .since = path_record->since };
+	arena_free(&record->arena);
+	free(record->steps);
+	*record = (struct path_record){ .since = record->since };
 }

@@ -13,7 +13,6 @@
 #include "base/stamp.h"
 #include "proc/host.h"
 #include "proc/room.h"
-#include "sandbox/reuse/fingerprint.h"
 
 enum { REUSE_MAX = 8 }; /* in a host; each is a process that sleeps */
 

@@ -4,6 +4,7 @@
 #ifndef SANDBOX_REUSE_REUSE_POOL_H
 #define SANDBOX_REUSE_REUSE_POOL_H
 
+#include "base/buf.h"
 #include "sandbox/sandbox_parts.h"
 
 /* A pooled sandbox that was asked for in the same words, if the file tree has not changed since:
@@ -22,5 +23,21 @@ bool reuse_pool_put(struct sandbox *sandbox);
 
 /* Frees the notes. */
 void reuse_pool_forget(struct sandbox *sandbox);
+
+/* ---- fingerprint.c: sandboxes as bytes that can be compared -------------------- */
+
+/* Of a policy: all that it says, and the process that asks. Returns 0 or -ENOMEM. */
+int fingerprint_ask(const struct sandbox_policy *policy, struct buf *asked);
+
+/* Of a sandbox that has looked, whether it was made or not: everything that decides how it
+ * would be made now. Returns 0 or -ENOMEM. */
+int fingerprint_make(const struct sandbox *sandbox, struct buf *fingerprint);
+
+/* What is to be seen in the room (`root` is its root directory) where these mounts are: that
+ * what was hidden still is, and that nobody has left anything in what is temporary. Returns 0
+ * or -ENOMEM. */
+int fingerprint_picture(int root, const struct mounts *mounts, struct buf *picture);
+
+bool fingerprint_is_same(const struct buf *a, const struct buf *b);
 
 #endif

@@ -1,0 +1,73 @@
+/* What a plugin may do beyond computing. A capability is a member of `struct capabilities` and
+ * a row of the table in capabilities.c; everything that reads, writes, shows or compares
+ * capabilities walks that table. */
+#ifndef REGISTRY_CAPABILITIES_H
+#define REGISTRY_CAPABILITIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+
+enum filesystem_wish { FILESYSTEM_UNSET, FILESYSTEM_NONE, FILESYSTEM_PROJECT, FILESYSTEM_PLUGIN };
+
+/* Those that a manifest asks for, that a user has granted, or that are in force. */
+struct capabilities {
+	bool exec;
+	bool store;
+	bool metadata;
+	bool network;
+	bool says_network; /* a manifest without the key `network` leaves the network open */
+	enum filesystem_wish filesystem;
+};
+
+/* Their names, for help and messages. */
+#define CAPABILITY_NAMES "exec, store, metadata, network"
+
+struct capability {
+	const char *name;    /* in plugin.toml, plugins.toml, --grant and the init line */
+	size_t member;       /* where its flag is in struct capabilities */
+	unsigned grant;      /* PERCH_GRANT_… */
+	bool is_always_told; /* the init line has it also where it is not granted */
+	const char *risk;    /* why an unverified source needs --trust for it; NULL = it does not */
+};
+
+enum { CAPABILITIES_MAX = 16 };
+
+/* At most CAPABILITIES_MAX, and one without a name. */
+extern const struct capability capability_table[];
+
+/* NULL when there is none of that name. */
+const struct capability *capability_find(struct str name);
+
+bool capabilities_have(const struct capabilities *set, const struct capability *capability);
+void capabilities_put(struct capabilities *set, const struct capability *capability, bool is_in);
+
+/* All of them. */
+struct capabilities capabilities_all(void);
+
+/* What is in force: what was granted, narrowed by what the manifest says about files, and
+ * whether it says anything about the network. */
+struct capabilities capabilities_in_force(
+	const struct capabilities *granted, const struct capabilities *wishes);
+
+/* Whether a plugin with these capabilities in force reaches the network. A wish for it that was
+ * not granted, and `network = false`, mean no. */
+bool capabilities_reach_network(const struct capabilities *force);
+
+/* The words for wishes, as they stand in an approval: at most WISHES_MAX and a NULL; constants. */
+#define WISH_NO_NETWORK "no network"
+enum { WISHES_MAX = CAPABILITIES_MAX + 1 };
+void wishes_words(const struct capabilities *wishes, const char *ret_words[WISHES_MAX + 1]);
+
+/* "none", "project", "plugin"; NULL for unset. */
+const char *filesystem_name(enum filesystem_wish wish);
+bool filesystem_from_name(const char *name, enum filesystem_wish *ret_wish);
+
+/* The same as a wish: "filesystem none" … */
+const char *filesystem_wish_word(enum filesystem_wish wish);
+
+/* Whether the first lets a plugin write to more places than the second. */
+bool filesystem_is_wider(enum filesystem_wish wish, enum filesystem_wish than);
+
+#endif
