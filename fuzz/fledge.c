@@ -81,13 +81,10 @@ static void on_metadata(void *data, uint64_t ticket, const struct str *keys, siz
 	owe(data, ticket);
 }
 
-static void on_drop(void *data, uint64_t ticket)
+static void on_drop(void *data)
 {
 	struct world *world = data;
-	for (size_t i = 0; i < world->count; i++) {
-		if (world->tickets[i] == ticket)
-			world->tickets[i] = world->tickets[--world->count];
-	}
+	world->count = 0;
 }
 
 static void on_stop(void *data)

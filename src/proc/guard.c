@@ -81,7 +81,8 @@ static int guard_explain(const struct guard *guard, struct spawn_failure failure
 }
 
 /* A host that requires a guard waits for it; so does one that cannot have two processes in one
- * memory (valgrind), or cannot make system calls without errno. */
+ * memory (valgrind), or has no bare calls on this machine (base/bare_call.h): errno is the
+ * host's. */
 static bool guard_must_wait(const struct guard *guard)
 {
 	return guard->mode == PERCH_GUARD_REQUIRE || guard->spawner->plain_fork ||

@@ -174,8 +174,8 @@ IN_CHILD static void room_birth_give_up(struct guide *guide, enum spawn_stage st
 	_exit(EXIT_FAILURE);
 }
 
-/* The guide does not wait for the child (no CLONE_VFORK): the host waits for the child itself, and
- * would be woken later if it had to wait for the guide, too. */
+/* The guide does not wait for the exec of the child (no CLONE_VFORK): then the host would be woken
+ * after the guide. Instead the kernel wakes the host itself, by is_awaited. */
 IN_CHILD static int room_birth_lead_in(void *data)
 {
 	struct guide *guide = data;

@@ -195,7 +195,7 @@ static void make_document(struct document *document)
 	ck_assert(!document->text.failed);
 }
 
-static struct str text_of(const struct document *document)
+static struct str document_text(const struct document *document)
 {
 	return (struct str){ document->text.data ? document->text.data : "", document->text.len };
 }
@@ -208,12 +208,12 @@ START_TEST(trees_differ_only_where_they_should)
 		make_document(document);
 		struct toml *toml = NULL;
 		perch_err err = { 0 };
-		ck_assert_msg(toml_parse(text_of(document), NULL, &toml, &err) == 0, "%u:%u: %s\n%.*s",
+		ck_assert_msg(toml_parse(document_text(document), NULL, &toml, &err) == 0, "%u:%u: %s\n%.*s",
 			err.line, err.column, err.text, (int)document->text.len, document->text.data);
 		toml_free(toml);
 		for (unsigned j = 0; j < EDITS_PER_TEXT; j++) {
 			struct buf out = { 0 };
-			const char *problem = trial_run(text_of(document), i * 1000 + j, &out);
+			const char *problem = trial_run(document_text(document), i * 1000 + j, &out);
 			ck_assert_msg(!problem, "text %u, edit %u: %s\n%.*s\n-----\n%.*s", i, j, problem,
 				(int)document->text.len, document->text.data, (int)out.len, out.data);
 			buf_free(&out);
@@ -285,8 +285,8 @@ static void try_section(const struct document *document, size_t target, bool kee
 	struct section section = document->sections[target];
 	struct toml_path path = { section.steps, section.count };
 	struct buf out = { 0 };
-	int result = keeps_header ? toml_edit_replace(text_of(document), path, &entry, 1, &out, NULL)
-							  : toml_edit_remove(text_of(document), path, &out, NULL);
+	int result = keeps_header ? toml_edit_replace(document_text(document), path, &entry, 1, &out, NULL)
+							  : toml_edit_remove(document_text(document), path, &out, NULL);
 	ck_assert_int_ge(result, 0);
 	bool is_gone[CHUNKS_MAX];
 	for (size_t i = 0; i < document->chunk_count; i++)
@@ -316,7 +316,7 @@ static void try_pair(const struct document *document, const struct chunk *chunk)
 	if (chunk->is_dotted)
 		section.steps[section.count++] = (struct toml_step){ "d", 0 };
 	struct toml_path path = { section.steps, section.count };
-	struct str text = text_of(document);
+	struct str text = document_text(document);
 	struct buf out = { 0 };
 	struct toml_entry changed = { .key = chunk->key, .type = TOML_STRING, .string = "new" };
 	ck_assert_int_eq(toml_edit_set(text, path, &changed, &out, NULL), 1);
