@@ -30,14 +30,14 @@ static inline struct str str_of(perch_text text)
 	return (struct str){ text.data, text.len };
 }
 
-static inline perch_text text_of_str(struct str s)
+static inline perch_text text_of(struct str s)
 {
 	return s.data ? (perch_text){ s.data, s.len } : NO_TEXT;
 }
 
 static inline perch_text text_from(const char *text)
 {
-	return text_of_str(str_from(text));
+	return text_of(str_from(text));
 }
 
 static inline bool str_eq(struct str a, struct str b)

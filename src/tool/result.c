@@ -94,7 +94,7 @@ int tool_result_json(struct buf *out, struct str id, const perch_tool_result *re
 	writer json = json_writer_on(out);
 	perch_json_begin_object(&json);
 	if (id.len)
-		result_write_raw(&json, "id", text_of_str(id));
+		result_write_raw(&json, "id", text_of(id));
 	json_write_flag(&json, "ok", result->code == PERCH_TOOL_OK);
 	result_write_answer(&json, result);
 	json_write_text(&json, "code", str_from(perch_tool_code_name(result->code)));

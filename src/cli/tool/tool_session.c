@@ -12,6 +12,7 @@
 #include "cli/tool/tool_commands.h"
 #include "data/json.h"
 #include "proc/host.h"
+#include "service/service_hooks.h"
 #include "trace/trace.h"
 
 /* ---- words --------------------------------------------------------------- */
@@ -179,11 +180,9 @@ int tool_exit_code(perch_tool_code code)
 	return tool_codes[code].exit_code;
 }
 
-void tool_record(struct tool_session *session, const struct audit_call *call)
+void tool_unrecorded(void *data, const perch_err *err)
 {
-	perch_err err = { 0 };
-	if (audit_append(&session->audit, call, &err) < 0)
-		tool_warn(session, "the call is not in the audit log: %s", err.text);
+	tool_warn(data, "the call is not in the audit log: %s", err->text);
 }
 
 perch_tool_result tool_refusal(
