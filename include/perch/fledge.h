@@ -202,6 +202,10 @@ PERCH_API int perch_fledge_decline(perch_fledge_run *run, uint64_t number);
  * plugin is told, then asked to end, then made to; again: the next step now. */
 PERCH_API void perch_fledge_run_cancel(perch_fledge_run *run, int signal);
 
+/* Back-pressure: nothing of it is read until it is let go (not from a callback). Clocks and
+ * cancelling go on; one that has left meanwhile ends behind that. */
+PERCH_API void perch_fledge_run_hold(perch_fledge_run *run, bool is_held);
+
 /* Ends whatever is left of it, without `end`. Before its host is freed. NULL is
  * fine. */
 PERCH_API void perch_fledge_run_free(perch_fledge_run *run);

@@ -33,6 +33,7 @@ static void call_finish(struct tool_call *call)
 {
 	call->result.duration_ns = clock_now_ns() - call->started_ns;
 	call->is_over = true;
+	audit_record(&call->options.origin, call->options.binding->name, &call->input, &call->result);
 	if (call->options.done)
 		call->options.done(call->options.data, call);
 }
@@ -175,12 +176,43 @@ static int call_write_request(struct tool_call *call, perch_err *err)
 	return schema.len ? tool_schema_validate(schema, call_input_of(call), err) : 0;
 }
 
+/* A tool that asks before each call, and nobody has said yes. */
+static int call_check_approval(struct tool_call *call, perch_err *err)
+{
+	struct audit_origin *origin = &call->options.origin;
+	const struct tool_known *known =
+		call->options.tool ? tool_binding_tool(call->options.binding, call->options.tool) : NULL;
+	if (origin->approval || !known || !known->asks)
+		return 0;
+	origin->approval = "none";
+	return err_set(err, -EINVAL, "the binding asks before each call of %.100s, and nobody said yes",
+		known->name);
+}
+
+/* What must be recorded is not done where it cannot be. */
+static int call_check_audit(struct tool_call *call, perch_err *err)
+{
+	const struct audit *audit = call->options.origin.audit;
+	if (!audit)
+		return 0;
+	call->input = audit_input(call->options.input);
+	int r = audit_prepare(audit, err);
+	return r < 0 ? err_set(err, r, "the audit log is required: %s", err->text) : 0;
+}
+
 /* -ENOMEM, or 0 although the caller asked for what cannot be: that is a result. */
 static int call_check_request(struct tool_call *call, perch_err *err)
 {
 	perch_err fault = { 0 };
 	const char *stage = "binding";
-	int r = tool_binding_check(call->options.binding, &fault);
+	int r = call_check_audit(call, &fault);
+	if (r < 0) {
+		call_fail_soon(call, TOOL_LAUNCH_FAILED, "launch", &fault);
+		return 0;
+	}
+	r = tool_binding_check(call->options.binding, &fault);
+	if (r == 0)
+		r = call_check_approval(call, &fault);
 	if (r == 0 && call->options.tool) {
 		stage = "request";
 		r = call_write_request(call, &fault);

@@ -11,6 +11,20 @@
 struct trace;
 struct tool_call;
 
+/* Whose call it is, and that it may be made. `{0}` is nobody's: it is not recorded. */
+struct audit;
+struct audit_origin {
+	const struct audit *audit; /* NULL = the call is not recorded */
+	const char *binding;       /* the name it was called by; NULL = the binding's own */
+	/* Who has approved it, for the log: "--yes", "terminal" …; NULL = nobody was asked: that is
+	 * fine unless the tool is one that asks, which is refused then. */
+	const char *approval;
+	const char *caller, *client, *frontend; /* for the log; NULL = not said */
+	/* It could not be recorded; may be NULL. */
+	void (*unrecorded)(void *data, const perch_err *err);
+	void *data;
+};
+
 struct tool_call_options {
 	const struct tool_binding *binding;
 	const char *tool; /* NULL = handshake only (`perch tool check`) */
@@ -23,6 +37,7 @@ struct tool_call_options {
 	void (*stderr_bytes)(void *data, const char *bytes, size_t len);
 	void (*done)(void *data, struct tool_call *call); /* once, from the loop; may free it */
 	void *data;
+	struct audit_origin origin; /* the record is written before `done` */
 };
 
 /* Every field of section 4 of the contract. Texts belong to the call and have a

@@ -2,6 +2,7 @@
 #ifndef TOOL_CALL_PARTS_H
 #define TOOL_CALL_PARTS_H
 
+#include "tool/audit_log.h"
 #include "tool/call.h"
 #include "tool/exchange.h"
 
@@ -17,7 +18,8 @@ struct tool_call {
 	uint64_t started_ns;
 	struct tool_result result;
 	struct buf hint;
-	perch_err fault; /* the words for it */
+	struct audit_input input; /* for the record of it */
+	perch_err fault;          /* the words for it */
 	bool is_over;
 };
 

@@ -7,6 +7,7 @@
 #include "base/sized.h"
 #include "proc/host.h"
 #include "tool/tool_api_parts.h"
+#include "tool/audit_log.h"
 #include "tool/call.h"
 
 _Static_assert((int)PERCH_TOOL_OK == (int)TOOL_OK, "the codes are the engine's");
@@ -15,8 +16,10 @@ _Static_assert((int)PERCH_TOOL_CANCELLED == (int)TOOL_CANCELLED, "the codes are 
 
 struct perch_tool_call {
 	perch_tool_request request;
+	perch_host *host;
 	struct tool_call *call;
-	char *tool; /* the request's, which need not stay */
+	char *tool;   /* the request's, which need not stay */
+	char *caller; /* the same */
 	perch_tool_result result;
 	struct buf json;
 	bool is_over;
@@ -39,7 +42,7 @@ static perch_text tool_api_text(struct str text)
 	return (perch_text){ text.data ? text.data : "", text.len };
 }
 
-static perch_tool_result tool_api_translate(const struct tool_result *result)
+perch_tool_result tool_api_result(const struct tool_result *result)
 {
 	return (perch_tool_result){
 		.code = (perch_tool_code)result->code,
@@ -72,7 +75,7 @@ static perch_tool_result tool_api_translate(const struct tool_result *result)
 static void tool_api_call_done(void *data, struct tool_call *inner)
 {
 	perch_tool_call *call = data;
-	call->result = tool_api_translate(tool_call_result(inner));
+	call->result = tool_api_result(tool_call_result(inner));
 	call->is_over = true;
 	if (call->request.done)
 		call->request.done(call->request.data, call);
@@ -99,6 +102,21 @@ static int tool_api_copy_request(
 	return 0;
 }
 
+static void tool_api_unrecorded(void *data, const perch_err *err)
+{
+	const perch_tool_call *call = data;
+	log_warn(&call->host->log, "the call is not in the audit log: %s", err->text);
+}
+
+static struct audit_origin tool_api_origin(perch_tool_call *call)
+{
+	return (struct audit_origin){
+		.caller = call->caller,
+		.unrecorded = tool_api_unrecorded,
+		.data = call,
+	};
+}
+
 static struct tool_call_options tool_api_options_of(
 	perch_tool_call *call, const perch_tool_binding *binding)
 {
@@ -121,7 +139,35 @@ static struct tool_call_options tool_api_options_of(
 		.stderr_bytes = request->stderr_bytes ? tool_api_call_stderr : NULL,
 		.done = tool_api_call_done,
 		.data = call,
+		.origin = tool_api_origin(call),
 	};
+}
+
+static const char *tool_api_given_input(const perch_tool_request *request)
+{
+	return request->input ? request->input : "{}";
+}
+
+/* Somebody is asked at once, where the binding wants it. */
+static bool tool_api_is_approved(const perch_tool_call *call, const perch_tool_binding *binding)
+{
+	const perch_tool_request *request = &call->request;
+	const struct tool_known *known =
+		call->tool ? tool_binding_tool(&binding->bound, call->tool) : NULL;
+	return known && known->asks && request->approve &&
+		request->approve(request->data, call->tool, tool_api_given_input(request));
+}
+
+/* Without a tool it is no call: a handshake is not recorded. */
+static int tool_api_prepare(perch_tool_call *call, const perch_tool_binding *binding,
+	struct audit_origin *origin, perch_err *err)
+{
+	if (!call->tool)
+		return 0;
+	int r = audit_of_host(call->host, &origin->audit, err);
+	if (r == 0 && tool_api_is_approved(call, binding))
+		origin->approval = "caller";
+	return r;
 }
 
 /* With a pool or (NULL) without. */
@@ -132,11 +178,15 @@ static int tool_api_start(perch_host *host, struct tool_pool *pool,
 	perch_tool_call *call = calloc(1, sizeof(*call));
 	if (!call)
 		return err_no_memory(err);
+	call->host = host;
 	int r = tool_api_copy_request(request, &call->request, err);
 	call->tool = call->request.tool ? str_dup(str_from(call->request.tool)) : NULL;
-	if (call->request.tool && !call->tool)
+	call->caller = call->request.caller ? str_dup(str_from(call->request.caller)) : NULL;
+	if ((call->request.tool && !call->tool) || (call->request.caller && !call->caller))
 		r = err_no_memory(err);
-	const struct tool_call_options options = tool_api_options_of(call, binding);
+	struct tool_call_options options = tool_api_options_of(call, binding);
+	if (r == 0)
+		r = tool_api_prepare(call, binding, &options.origin, err);
 	if (r == 0)
 		r = pool ? tool_pool_call(pool, &options, &call->call, err)
 				 : tool_call_start(host, &options, &call->call, err);
@@ -210,6 +260,7 @@ void perch_tool_call_free(perch_tool_call *call)
 	tool_call_free(call->call);
 	buf_free(&call->json);
 	free(call->tool);
+	free(call->caller);
 	free(call);
 }
 

@@ -208,8 +208,9 @@ START_TEST(trees_differ_only_where_they_should)
 		make_document(document);
 		struct toml *toml = NULL;
 		perch_err err = { 0 };
-		ck_assert_msg(toml_parse(document_text(document), NULL, &toml, &err) == 0, "%u:%u: %s\n%.*s",
-			err.line, err.column, err.text, (int)document->text.len, document->text.data);
+		ck_assert_msg(toml_parse(document_text(document), NULL, &toml, &err) == 0,
+			"%u:%u: %s\n%.*s", err.line, err.column, err.text, (int)document->text.len,
+			document->text.data);
 		toml_free(toml);
 		for (unsigned j = 0; j < EDITS_PER_TEXT; j++) {
 			struct buf out = { 0 };
@@ -285,8 +286,9 @@ static void try_section(const struct document *document, size_t target, bool kee
 	struct section section = document->sections[target];
 	struct toml_path path = { section.steps, section.count };
 	struct buf out = { 0 };
-	int result = keeps_header ? toml_edit_replace(document_text(document), path, &entry, 1, &out, NULL)
-							  : toml_edit_remove(document_text(document), path, &out, NULL);
+	int result = keeps_header
+		? toml_edit_replace(document_text(document), path, &entry, 1, &out, NULL)
+		: toml_edit_remove(document_text(document), path, &out, NULL);
 	ck_assert_int_ge(result, 0);
 	bool is_gone[CHUNKS_MAX];
 	for (size_t i = 0; i < document->chunk_count; i++)

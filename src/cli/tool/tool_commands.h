@@ -90,8 +90,8 @@ int tool_approval(const struct cli *cli, const struct tool_binding *binding, con
 
 int tool_exit_code(enum tool_code code);
 
-/* Records a call; what goes wrong is a warning. */
-void tool_record(struct tool_session *session, const struct audit_call *call);
+/* As audit_origin.unrecorded, with the session: a warning. */
+void tool_unrecorded(void *data, const perch_err *err);
 
 /* The result of what could not be tried. The text must outlive it. */
 struct tool_result tool_refusal(

@@ -12,6 +12,7 @@
 #include "cli/tool/tool_commands.h"
 #include "data/json.h"
 #include "proc/host.h"
+#include "service/service_hooks.h"
 #include "trace/trace.h"
 
 /* ---- words --------------------------------------------------------------- */
@@ -173,34 +174,14 @@ int tool_approval(const struct cli *cli, const struct tool_binding *binding, con
 
 /* ---- results ------------------------------------------------------------- */
 
-/* docs/tool-commands.md promises them. */
-static const int exit_codes[] = {
-	[TOOL_OK] = 0,
-	[TOOL_EXECUTION_ERROR] = 1,
-	[TOOL_LAUNCH_FAILED] = 2,
-	[TOOL_HANDSHAKE_FAILED] = 3,
-	[TOOL_TIMEOUT] = 4,
-	[TOOL_CRASHED] = 5,
-	[TOOL_MALFORMED_RESPONSE] = 6,
-	[TOOL_NOT_EXPOSED] = 7,
-	[TOOL_PROTOCOL_VERSION_MISMATCH] = 8,
-	[TOOL_CAPABILITY_NOT_DECLARED] = 9,
-	[TOOL_CAPABILITY_NOT_ALLOWED] = 10,
-	[TOOL_INVALID_REQUEST] = EXIT_USAGE,
-	[TOOL_CANCELLED] = 130,
-};
-_Static_assert(COUNT(exit_codes) == TOOL_CODES, "each has an exit code");
-
 int tool_exit_code(enum tool_code code)
 {
-	return exit_codes[code];
+	return service_tool_exit_code((perch_tool_code)code);
 }
 
-void tool_record(struct tool_session *session, const struct audit_call *call)
+void tool_unrecorded(void *data, const perch_err *err)
 {
-	perch_err err = { 0 };
-	if (audit_append(&session->audit, call, &err) < 0)
-		tool_warn(session, "the call is not in the audit log: %s", err.text);
+	tool_warn(data, "the call is not in the audit log: %s", err->text);
 }
 
 struct tool_result tool_refusal(
