@@ -11,8 +11,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "registry/grants.h"
-#include "sandbox/policy/path_list.h"
-#include "sandbox/policy/place.h"
 
 static const char *tool_confinement_directory_of(struct arena *arena, const char *path)
 {
@@ -35,8 +33,13 @@ static void tool_confinement_set_limits(
 /* ---- its own folder -------------------------------------------------------- */
 
 /* Files and directories by what they are: names may lead anywhere. */
+struct identity {
+	dev_t device;
+	ino_t inode;
+};
+
 struct identities {
-	struct place_id *items;
+	struct identity *items;
 	size_t count;
 };
 
@@ -44,7 +47,7 @@ struct identities {
 enum { CONFINEMENT_DEPTH_MAX = 128 };
 
 struct above {
-	struct place_id places[CONFINEMENT_DEPTH_MAX];
+	struct identity places[CONFINEMENT_DEPTH_MAX];
 	size_t count;
 };
 
@@ -57,7 +60,7 @@ static void tool_confinement_look_above(struct above *above, const char *path)
 	snprintf(name, sizeof(name), "%s", path);
 	for (size_t len = strlen(name); above->count < CONFINEMENT_DEPTH_MAX;) {
 		if (stat(len ? name : "/", &info) == 0)
-			above->places[above->count++] = (struct place_id){ info.st_dev, info.st_ino };
+			above->places[above->count++] = (struct identity){ info.st_dev, info.st_ino };
 		if (!len)
 			break;
 		while (len > 0 && name[--len] != '/')
@@ -77,7 +80,7 @@ static int tool_confinement_look_up(
 		return -ENOMEM;
 	for (; paths && *paths; paths++) {
 		if (stat(*paths, &info) == 0)
-			found.items[found.count++] = (struct place_id){ info.st_dev, info.st_ino };
+			found.items[found.count++] = (struct identity){ info.st_dev, info.st_ino };
 	}
 	*ret_found = found;
 	return 0;
@@ -88,7 +91,7 @@ static size_t tool_confinement_meets(const struct above *above, const struct ide
 {
 	size_t nearest = above->count;
 	for (size_t at = 0; at < found->count; at++) {
-		const struct place_id *one = &found->items[at];
+		const struct identity *one = &found->items[at];
 		for (size_t i = 0; i < nearest; i++) {
 			if (above->places[i].inode == one->inode && above->places[i].device == one->device)
 				nearest = i;
