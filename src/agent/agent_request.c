@@ -1,5 +1,5 @@
 /* What a bridge is asked. */
-#include "agent/agent_request.h"
+#include "agent/bridge.h"
 
 #include <errno.h>
 
