@@ -46,7 +46,7 @@ struct sandbox_policy {
 	/* A sentence that the user should be told once; NULL = nothing. */
 	const char *note;
 	const char *withheld; /* the directory that the note is about; NULL = none */
-	/* Those of read and write on whose way links count, see sandbox/policy/named_paths.h; those of
+	/* Those of read and write on whose way links count, see policy_check_named; those of
 	 * them that had none when they were found; and those that had none when `allow_by`, a command
 	 * without its options, allowed them. */
 	const char *const *named;
