@@ -1,5 +1,4 @@
 /* The turns of a bridge as events. */
-#include "events/bridge_report.h"
 
 #include "agent/bridge.h"
 #include "events/turn_report.h"

@@ -52,7 +52,7 @@ struct tool_job {
 	const char *approval;     /* who said yes; NULL = nobody yet */
 	const char *refusal;      /* what whoever said no has said */
 	perch_tool_result result;
-	bool is_done;             /* but held: to be told later */
+	bool is_done; /* but held: to be told later */
 };
 
 struct run_job {

@@ -8,14 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/agent_request.h"
+#include "agent/bridge.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/macros.h"
 #include "cli/agent/agent_commands.h"
 #include "cli/ui/granted.h"
 #include "cli/ui/signals.h"
-#include "events/bridge_report.h"
 #include "events/turn_report.h"
 #include "proc/host.h"
 #include "proc/intake.h"
