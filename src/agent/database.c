@@ -27,7 +27,7 @@
  * the version before in tests/unit/sessions_versions.c.
  *
  * Numbers of tickets come from the clock, so that one is never used twice, but
- * whoever comes later gets a higher one whatever the clock does. */
+ * a later ticket has a higher number whatever the clock does. */
 static const char *const steps[] = {
 	"CREATE TABLE session (profile TEXT NOT NULL, sender TEXT NOT NULL, name TEXT NOT NULL,"
 	" id TEXT NOT NULL, last_used INTEGER NOT NULL, turns INTEGER NOT NULL,"
@@ -239,7 +239,7 @@ static int database_committed(void *data, sqlite3 *handle, const char *name, int
 }
 
 /* A log that begins anew need not be on disk before its pages are: those of the log before are in
- * the database by then, which whoever made the checkpoint has waited for. */
+ * the database by then, and the process that made the checkpoint has waited for the disk. */
 int database_wait_for_nobody(
 	struct database *database, void (*committed)(void *data, int pages), void *data, perch_err *err)
 {

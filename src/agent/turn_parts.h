@@ -54,8 +54,8 @@ int turn_failure_code(const struct agent_turn *turn);
 
 /* ---- turn.c ------------------------------------------------------------------- */
 
-/* Around what the loop calls: whoever is told something in between may free the turn, and it
- * is there until the last has left. */
+/* Around what the loop calls: an event in between may free the turn, which stays in memory until
+ * the last of these calls has left. */
 struct agent_turn *turn_enter(struct agent_turn *turn);
 void turn_leave(struct agent_turn *turn);
 

@@ -1,5 +1,5 @@
 /* Bytes of a terminal become keys: UTF-8, escape sequences, Alt, bracketed
- * paste. No I/O and no clock: whoever reads decides when a lone Escape has
+ * paste. No I/O and no clock: the caller decides when a lone Escape has
  * waited long enough for the rest of a sequence. */
 #ifndef TERM_KEYS_H
 #define TERM_KEYS_H

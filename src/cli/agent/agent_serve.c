@@ -246,7 +246,7 @@ static int agent_serve_open_serve(
 	return r < 0 && !err->text[0] ? err_set(err, r, "%s", perch_strerror(r)) : r;
 }
 
-/* Whoever reads our events is gone: so is the reason to go on. */
+/* The reader of our events is gone, and with it the reason to go on. */
 static void agent_serve_flush(struct serve *serve)
 {
 	report_flush(&serve->report);
