@@ -156,6 +156,19 @@ binding_keys_agree() {
         cut -d '"' -f 2 | keys_agree perch-binding.5
 }
 
+# The codes of a tool's result: the source's table, perch-tool(1) and docs/tool-commands.md.
+tool_codes_agree() {
+    sed -n 's/.*{ "\([a-z_]*\)", \([0-9]*\), "\(.*\)" },$/\2 \1: \3/p' \
+        "$top/src/tool/tool_codes.c" >"$work/source"
+    [ "$(wc -l <"$work/source")" -gt 10 ] || { echo "the source has no codes any more" && return 1; }
+    sed -n '/^\.It [0-9]*$/{N;s/^\.It \([0-9]*\)\n\([a-z_]*: .*\)/\1 \2/p}' \
+        "$pages/perch-tool.1" >"$work/manual"
+    same "$work/manual" "$work/source" || return 1
+    sed -n 's/^| \([0-9]*\) | \([a-z_]*\) | \(.*\) |$/\1 \2: \3/p' \
+        "$top/docs/tool-commands.md" >"$work/page"
+    same "$work/page" "$work/source"
+}
+
 profile_keys_agree() {
     grep -ohE '\{ "[a-z_]+", KIND_|entry->name, "[a-z_]+"' "$top"/src/agent/profile_*.c |
         cut -d '"' -f 2 | keys_agree perch-profile.5
@@ -312,6 +325,7 @@ done
 
 check "perch-plugin.toml(5): keys" manifest_keys_agree
 check "perch-binding(5): keys" binding_keys_agree
+check "perch-tool(1), docs/tool-commands.md: codes" tool_codes_agree
 check "perch-profile(5): keys" profile_keys_agree
 check "perch-plugin.toml(5): the example" manifest_is_valid
 check "perch-binding(5): the example" binding_is_valid

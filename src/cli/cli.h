@@ -72,6 +72,7 @@ struct command {
 	/* All of `perch help NAME`. A command with subcommands gives only the text before their list
 	 * and, as `example`, the line behind it; the list itself is generated. */
 	const char *help;
+	void (*print_more)(void); /* behind `help`, before the list; NULL = nothing */
 	const char *example;
 	const struct command *const *subcommands; /* ends with NULL; NULL = none */
 	enum command_words words;

@@ -41,6 +41,8 @@ static int dispatch_refuse_unknown(const struct command *parent, const char *nam
 static int dispatch_print_overview(const struct command *parent)
 {
 	cli_put(stdout, parent->help);
+	if (parent->print_more)
+		parent->print_more();
 	for (const struct command *const *at = parent->subcommands; *at; at++)
 		printf("  %-9s %s\n", (*at)->name, (*at)->summary);
 	return printf("\n"

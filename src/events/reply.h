@@ -20,7 +20,7 @@ void reply_free(struct reply *reply);
 /* Reads the value (NULL = there is none). Returns 1 and the answer, which points
  * into the value and the reply; 0 when it does not fit (problem says what is
  * expected); -ENOMEM. */
-int reply_read(struct reply *reply, const struct question *question, const perch_json_value *value,
+int reply_read(struct reply *reply, const perch_question *question, const perch_json_value *value,
 	struct answer *ret_answer, char problem[REPLY_PROBLEM_MAX]);
 
 #endif

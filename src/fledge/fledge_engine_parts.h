@@ -52,7 +52,7 @@ void engine_respond(struct fledge_engine *engine, struct request *request, struc
 void engine_refuse(struct fledge_engine *engine, struct request *request, const char *reason);
 
 /* Shows the host's own words. */
-void engine_say(struct fledge_engine *engine, enum shown_kind kind, const char *format, ...)
+void engine_say(struct fledge_engine *engine, perch_shown_kind kind, const char *format, ...)
 	PERCH_PRINTF(3, 4);
 
 void engine_show(struct fledge_engine *engine, const struct shown *shown);

@@ -83,7 +83,7 @@ bool fledge_run_has_spoken(const struct fledge_run *run);
 bool fledge_run_keeps_output_back(const struct fledge_run *run);
 
 /* NULL until everything is over. */
-const struct outcome *fledge_run_outcome(const struct fledge_run *run);
+const perch_fledge_end *fledge_run_outcome(const struct fledge_run *run);
 
 /* Ends whatever is left of it. */
 void fledge_run_free(struct fledge_run *run);

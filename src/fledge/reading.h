@@ -36,7 +36,7 @@ bool reading_index(struct reading *reading, const char *name, const perch_json_v
 struct str reading_required_text(struct reading *reading, const char *name);
 
 /* A list of strings, copied into the arena. */
-const struct str *reading_required_list(
+const perch_text *reading_required_list(
 	struct reading *reading, const char *name, struct arena *arena, size_t *ret_count);
 
 /* ---- message_question.c -------------------------------------------------- */

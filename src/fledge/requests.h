@@ -10,10 +10,10 @@
 /* A message that gets exactly one response or cancel. */
 struct request {
 	uint64_t ticket;
-	size_t held;              /* bytes, as they were counted last */
-	struct buf id;            /* as JSON text */
-	struct buf answer;        /* the line to send; empty = not yet known */
-	struct question question; /* its texts live in the arena */
+	size_t held;             /* bytes, as they were counted last */
+	struct buf id;           /* as JSON text */
+	struct buf answer;       /* the line to send; empty = not yet known */
+	perch_question question; /* its texts live in the arena */
 	struct arena arena;
 	struct request *next_question; /* in the order in which they are asked */
 };

@@ -40,7 +40,7 @@ void run_fail(struct fledge_run *run, const char *why)
 	if (run->has_ended || run->is_given_up)
 		return;
 	run->is_given_up = true;
-	run_say(run, SHOWN_ERROR, why);
+	run_say(run, PERCH_SHOWN_ERROR, why);
 	perch_child_signal(run->child, SIGKILL);
 	run_pace(run); /* the end of a child that is not read does not come */
 }

@@ -44,7 +44,7 @@ struct fledge_run {
 	bool has_ended;
 	bool is_over;
 	perch_result result;
-	struct outcome outcome;
+	perch_fledge_end outcome;
 };
 
 #define RUN_OF(pointer, member) container_of(pointer, struct fledge_run, member)
@@ -55,7 +55,7 @@ struct fledge_run {
 extern const struct fledge_effects run_effects;
 
 /* Shows the host's own words. */
-void run_say(struct fledge_run *run, enum shown_kind kind, const char *text);
+void run_say(struct fledge_run *run, perch_shown_kind kind, const char *text);
 
 /* Sends init, and what had to wait for it. */
 void run_send_init(struct fledge_run *run, bool is_dirty);

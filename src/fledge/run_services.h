@@ -38,7 +38,7 @@ int run_services_store(
 	struct run_services *run_services, uint64_t ticket, struct str key, struct str value);
 int run_services_load(struct run_services *run_services, uint64_t ticket, struct str key);
 int run_services_metadata(
-	struct run_services *run_services, uint64_t ticket, const struct str *keys, size_t count);
+	struct run_services *run_services, uint64_t ticket, const perch_text *keys, size_t count);
 
 /* No result is wanted any more. What is to be stored is stored all the same. */
 void run_services_drop(struct run_services *run_services);

@@ -79,13 +79,13 @@ static void lint_rules_look_at_metadata(struct lint *lint, const perch_json_valu
 static void lint_rules_look_at_prompt(struct lint *lint, const perch_json_value *message)
 {
 	struct str name = lint_rules_text_of(message, "validate");
-	enum validator validator;
+	perch_validator validator;
 	if (!name.len)
 		return;
 	if (!validator_from_name(name, &validator))
 		LINT_ERROR(lint, "there is no validator '%.*s': non_empty, integer, path_exists, url",
 			utf8_quoted(name), name.data);
-	else if (validator != VALIDATE_PATH_EXISTS && message_field(message, "default") &&
+	else if (validator != PERCH_VALIDATE_PATH_EXISTS && message_field(message, "default") &&
 		validate(validator, lint_rules_text_of(message, "default")))
 		LINT_WARNING(
 			lint, "`default` does not pass the validator %.*s", utf8_quoted(name), name.data);

@@ -63,9 +63,9 @@ static int plugin_install_copy(struct candidate *candidate, const char *tree, pe
 		.is_stopped = plugin_install_copy_is_stopped,
 		.data = candidate->workshop,
 	};
-	workshop_tell(candidate->workshop, SHOWN_PROGRESS, "copying");
+	workshop_tell(candidate->workshop, PERCH_SHOWN_PROGRESS, "copying");
 	int r = copy_tree(candidate->source.location, tree, &options, err);
-	workshop_tell(candidate->workshop, SHOWN_PROGRESS_DONE, "%s", "");
+	workshop_tell(candidate->workshop, PERCH_SHOWN_PROGRESS_DONE, "%s", "");
 	return r;
 }
 

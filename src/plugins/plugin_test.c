@@ -62,12 +62,12 @@ static bool plugin_test_is_found_already(const struct findings *findings, unsign
 
 /* What the host warns of is worth a finding, unless the line that made it do so
  * has one already. */
-static void plugin_test_told(void *data, enum shown_kind kind, struct str text)
+static void plugin_test_told(void *data, perch_shown_kind kind, struct str text)
 {
 	struct plugin_test *test = data;
 	struct findings *findings = &test->report.findings;
 	transcript_add(&test->report.transcript, TRACE_HOST, text);
-	if (kind == SHOWN_WARNING && !plugin_test_is_found_already(findings, test->lint.line))
+	if (kind == PERCH_SHOWN_WARNING && !plugin_test_is_found_already(findings, test->lint.line))
 		findings_add(findings, FINDING_WARNING, &(struct toml_place){ test->lint.line, 0 }, "%.*s",
 			(int)text.len, text.data);
 }
@@ -252,7 +252,7 @@ void plugin_test_interrupt(struct plugin_test *test)
 static void plugin_test_judge(struct plugin_test *test)
 {
 	struct test_report *report = &test->report;
-	const struct outcome *outcome = fledge_run_outcome(test->run);
+	const perch_fledge_end *outcome = fledge_run_outcome(test->run);
 	_cleanup_(buf_free) struct buf state = { 0 };
 	timer_cancel(&test->host->loop.timers, &test->timer);
 	buf_terminate(&test->script.output);

@@ -17,11 +17,11 @@ struct script {
 	struct findings *findings;
 	const unsigned *line; /* the number of the plugin's last line, for what is found */
 	/* The host's own words. */
-	void (*told)(void *data, enum shown_kind kind, struct str text);
+	void (*told)(void *data, perch_shown_kind kind, struct str text);
 	void *data;
 
 	struct timer timer; /* answers come from the loop */
-	const struct question *open;
+	const perch_question *open;
 	size_t next; /* of the answers in order */
 	bool *used;  /* of the answers to a question */
 	struct buf output;

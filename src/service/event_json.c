@@ -244,7 +244,7 @@ static void event_write_result(const perch_job *job, struct perch_json_writer *o
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	event_begin(out, "result", id);
-	tool_result_json(&text, (struct str){ 0 }, &job->tool.inner);
+	tool_result_json(&text, (struct str){ 0 }, &job->tool.result);
 	perch_json_write_name(out, "result");
 	perch_json_write_raw(out, text.data ? text.data : "null", text.data ? text.len : 4);
 	out->out->failed = out->out->failed || text.failed;

@@ -6,38 +6,15 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/exit_status.h"
 #include "base/macros.h"
 #include "data/json.h"
 #include "proc/host.h"
 #include "service/service_parts.h"
 #include "tool/tool_api_parts.h"
 
-static const int job_tool_exit_codes[] = {
-	[TOOL_OK] = 0,
-	[TOOL_EXECUTION_ERROR] = 1,
-	[TOOL_LAUNCH_FAILED] = 2,
-	[TOOL_HANDSHAKE_FAILED] = 3,
-	[TOOL_TIMEOUT] = 4,
-	[TOOL_CRASHED] = 5,
-	[TOOL_MALFORMED_RESPONSE] = 6,
-	[TOOL_NOT_EXPOSED] = 7,
-	[TOOL_PROTOCOL_VERSION_MISMATCH] = 8,
-	[TOOL_CAPABILITY_NOT_DECLARED] = 9,
-	[TOOL_CAPABILITY_NOT_ALLOWED] = 10,
-	[TOOL_INVALID_REQUEST] = EXIT_USAGE,
-	[TOOL_CANCELLED] = 130,
-};
-_Static_assert(COUNT(job_tool_exit_codes) == TOOL_CODES, "each has an exit code");
-
-int service_tool_exit_code(perch_tool_code code)
+const perch_tool_result *service_tool_result(const perch_job *job)
 {
-	return job_tool_exit_codes[code];
-}
-
-const struct tool_result *service_tool_result(const perch_job *job)
-{
-	return &job->tool.inner;
+	return &job->tool.result;
 }
 
 /* ---- taking -------------------------------------------------------------- */
@@ -142,7 +119,6 @@ static void job_tool_let_go(perch_job *job)
 static void job_tool_conclude(perch_job *job)
 {
 	const perch_tool_result *result = &job->tool.result;
-	job->tool.result = tool_api_result(&job->tool.inner);
 	job_is_over(job);
 	const perch_event event = {
 		.kind = PERCH_EVENT_RESULT,
@@ -154,7 +130,7 @@ static void job_tool_conclude(perch_job *job)
 		.success = result->code == PERCH_TOOL_OK,
 		.was_cancelled = result->code == PERCH_TOOL_CANCELLED,
 		.timed_out = result->code == PERCH_TOOL_TIMEOUT,
-		.exit_code = service_tool_exit_code(result->code),
+		.exit_code = tool_codes[result->code].exit_code,
 		.signal = result->signal,
 		.duration_ns = result->duration_ns,
 		.sandbox = result->sandbox,
@@ -167,7 +143,7 @@ static void job_tool_conclude(perch_job *job)
 static void job_tool_done(void *data, struct tool_call *call)
 {
 	perch_job *job = data;
-	job->tool.inner = *tool_call_result(call);
+	job->tool.result = *tool_call_result(call);
 	job->tool.is_done = true;
 	if (!job->is_held)
 		job_tool_conclude(job);
@@ -196,22 +172,21 @@ static struct audit_origin job_tool_origin(perch_job *job)
 
 /* No process was started, but it is a call that somebody wanted. */
 static void job_tool_refuse(
-	perch_job *job, enum tool_code code, const char *stage, const char *words)
+	perch_job *job, perch_tool_code code, const char *stage, const char *words)
 {
 	const char *kept = arena_dup(&job->arena, str_from(words));
-	job->tool.inner = (struct tool_result){
-		.code = code,
-		.stage = stage,
-		.tool = str_from(job->tool.tool),
-		.message = str_from(kept ? kept : "out of memory"),
-		.reach = PERCH_REACH_GROUP,
-	};
+	perch_tool_result *result = &job->tool.result;
+	*result = tool_result_empty();
+	result->code = code;
+	result->stage = stage;
+	result->tool = text_from(job->tool.tool);
+	result->message = text_from(kept ? kept : "out of memory");
 	const struct audit_input input =
 		audit_input((struct str){ job->request.input, job->request.input_len });
 	struct audit_origin origin = job_tool_origin(job);
 	if (!origin.approval)
 		origin.approval = "none";
-	audit_record(&origin, job->tool.binding, &input, &job->tool.inner);
+	audit_record(&origin, job->tool.binding, &input, result);
 	job_tool_conclude(job);
 }
 
@@ -220,11 +195,12 @@ static void job_tool_leave(perch_job *job)
 	if (job->tool.is_done)
 		job_tool_conclude(job);
 	else if (job->was_cancelled)
-		job_tool_refuse(job, TOOL_CANCELLED, "request", "the call was cancelled before it began");
+		job_tool_refuse(
+			job, PERCH_TOOL_CANCELLED, "request", "the call was cancelled before it began");
 	else if (job->timed_out)
-		job_tool_refuse(job, TOOL_TIMEOUT, "request", "its time was over before it began");
+		job_tool_refuse(job, PERCH_TOOL_TIMEOUT, "request", "its time was over before it began");
 	else
-		job_tool_refuse(job, TOOL_INVALID_REQUEST, "binding", job->tool.refusal);
+		job_tool_refuse(job, PERCH_TOOL_INVALID_REQUEST, "binding", job->tool.refusal);
 }
 
 /* ---- approval ------------------------------------------------------------ */
@@ -244,7 +220,7 @@ static void job_tool_ask(perch_job *job)
 	job_move(job, JOB_ASKING);
 	service_step_soon(job->service);
 	if (job_ask(job, &ask, 0) < 0)
-		job_tool_refuse(job, TOOL_LAUNCH_FAILED, "launch", "out of memory");
+		job_tool_refuse(job, PERCH_TOOL_LAUNCH_FAILED, "launch", "out of memory");
 }
 
 static int job_tool_answer(
@@ -284,7 +260,7 @@ static bool job_tool_is_approved(perch_job *job)
 	}
 	snprintf(words, sizeof(words),
 		"the binding asks before each call of %.100s, and nobody can be asked", own->tool);
-	job_tool_refuse(job, TOOL_INVALID_REQUEST, "binding", words);
+	job_tool_refuse(job, PERCH_TOOL_INVALID_REQUEST, "binding", words);
 	return false;
 }
 
@@ -338,7 +314,7 @@ static void job_tool_start(perch_job *job)
 	perch_err err = { 0 };
 	int r = bound_tools_use(&service->tools, job->tool.binding, &job->tool.bound, &err);
 	if (r < 0) {
-		job_tool_refuse(job, TOOL_INVALID_REQUEST, "binding", err.text);
+		job_tool_refuse(job, PERCH_TOOL_INVALID_REQUEST, "binding", err.text);
 		return;
 	}
 	if (!job_tool_is_approved(job))
@@ -349,7 +325,7 @@ static void job_tool_start(perch_job *job)
 	const struct tool_call_options options = job_tool_options(job);
 	r = tool_pool_call(service->tools.pool, &options, &job->tool.call, &err);
 	if (r < 0)
-		job_tool_refuse(job, TOOL_LAUNCH_FAILED, "launch", err.text);
+		job_tool_refuse(job, PERCH_TOOL_LAUNCH_FAILED, "launch", err.text);
 	else
 		job_tell_start(job);
 }

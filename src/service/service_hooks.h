@@ -25,10 +25,6 @@ int service_open_sessions(perch_service *service, perch_err *err);
 uint64_t service_grace_ns(const perch_service *service);
 
 /* The result of a tool's job that is over, or that RESULT tells of. */
-struct tool_result;
-const struct tool_result *service_tool_result(const perch_job *job);
-
-/* What the command exits with after such a verdict: docs/tool-commands.md promises them. */
-int service_tool_exit_code(perch_tool_code code);
+const perch_tool_result *service_tool_result(const perch_job *job);
 
 #endif

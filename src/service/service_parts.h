@@ -51,8 +51,7 @@ struct tool_job {
 	perch_tool_request given; /* context and clocks */
 	const char *approval;     /* who said yes; NULL = nobody yet */
 	const char *refusal;      /* what whoever said no has said */
-	struct tool_result inner;
-	perch_tool_result result; /* the same for others */
+	perch_tool_result result;
 	bool is_done;             /* but held: to be told later */
 };
 

@@ -17,7 +17,7 @@ void progress_free(struct progress *progress)
 
 void progress_set(struct progress *progress, const struct shown *shown)
 {
-	progress->is_on = shown->kind == SHOWN_PROGRESS;
+	progress->is_on = shown->kind == PERCH_SHOWN_PROGRESS;
 	progress->has_amount = shown->has_amount;
 	progress->current = shown->current;
 	progress->total = shown->total;

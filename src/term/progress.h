@@ -17,7 +17,7 @@ struct progress {
 
 void progress_free(struct progress *progress);
 
-/* Takes over what is to be shown: SHOWN_PROGRESS or SHOWN_PROGRESS_DONE. */
+/* Takes over what is to be shown: PERCH_SHOWN_PROGRESS or PERCH_SHOWN_PROGRESS_DONE. */
 void progress_set(struct progress *progress, const struct shown *shown);
 
 static inline bool progress_is_spinning(const struct progress *progress)

@@ -25,7 +25,7 @@ static struct term *term_of(struct frontend *frontend)
  * typed the terminal may have shown it: the question begins below. */
 static void term_forget_ahead(struct term *term)
 {
-	if (!term->asking.question || !term->asking.question->is_deliberate)
+	if (!term->asking.question || !term->asking.manner.is_deliberate)
 		return;
 	if (!term->draws) {
 		tty_forget(term->options.in_fd);
@@ -72,12 +72,13 @@ void term_withdraw_draft(struct frontend *frontend, struct buf *draft)
 	term_withdraw(frontend);
 }
 
-static void term_ask(struct frontend *frontend, const struct question *question)
+static void term_ask(
+	struct frontend *frontend, const perch_question *question, const struct question_manner *manner)
 {
 	struct term *term = term_of(frontend);
 	term_withdraw(frontend);
 	term_write_output(term);
-	if (!frontend->is_interactive || asking_open(&term->asking, question) < 0)
+	if (!frontend->is_interactive || asking_open(&term->asking, question, manner) < 0)
 		term_doom(term, question->number);
 	else if (!term->is_suspended)
 		term_present(term);
@@ -100,11 +101,11 @@ static void term_show(struct frontend *frontend, const struct shown *shown)
 	struct term *term = term_of(frontend);
 	struct message_wishes wishes = { term->options.verbose, term->options.quiet };
 	switch (shown->kind) {
-	case SHOWN_OUTPUT:
+	case PERCH_SHOWN_OUTPUT:
 		term_add_output(term, shown->text);
 		break;
-	case SHOWN_PROGRESS:
-	case SHOWN_PROGRESS_DONE:
+	case PERCH_SHOWN_PROGRESS:
+	case PERCH_SHOWN_PROGRESS_DONE:
 		term_show_progress(term, shown);
 		break;
 	default:
@@ -152,14 +153,14 @@ static void term_resume(struct frontend *frontend)
 
 static void leave_terminal(struct term *term)
 {
-	progress_set(&term->progress, &(struct shown){ .kind = SHOWN_PROGRESS_DONE });
+	progress_set(&term->progress, &(struct shown){ .kind = PERCH_SHOWN_PROGRESS_DONE });
 	term_withdraw(&term->frontend);
 	term_erase(term);
 	term_end_input(term);
 	timer_cancel(&term->loop->timers, &term->draw_timer);
 }
 
-static void term_done(struct frontend *frontend, const struct outcome *outcome)
+static void term_done(struct frontend *frontend, const perch_fledge_end *outcome)
 {
 	(void)outcome;
 	leave_terminal(term_of(frontend));

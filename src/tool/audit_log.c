@@ -193,7 +193,7 @@ static void audit_log_write_time(struct perch_json_writer *out)
 }
 
 /* How the process ended; null where it did not end by itself, or never was. */
-static void audit_log_write_exit(struct perch_json_writer *out, const struct tool_result *result)
+static void audit_log_write_exit(struct perch_json_writer *out, const perch_tool_result *result)
 {
 	perch_json_write_name(out, "exit_status");
 	if (result->has_exit_status)
@@ -224,17 +224,17 @@ struct audit_input audit_input(struct str input)
 
 static void audit_log_write_line(struct buf *line, const struct audit_call *call)
 {
-	const struct tool_result *result = call->result;
+	const perch_tool_result *result = call->result;
 	const struct audit_input input = call->hashed ? *call->hashed : audit_input(call->input);
 	struct perch_json_writer out = json_writer_on(line);
 	perch_json_begin_object(&out);
 	audit_log_write_time(&out);
 	audit_log_write_text(&out, "binding", str_from(call->binding));
-	audit_log_write_text(&out, "tool", result->tool);
-	audit_log_write_text(&out, "plugin_id", result->plugin_id);
-	audit_log_write_text(&out, "plugin_version", result->plugin_version);
-	audit_log_write_text(&out, "verdict", str_from(tool_code_name(result->code)));
-	audit_log_write_text(&out, "request_id", result->request_id);
+	audit_log_write_text(&out, "tool", str_of(result->tool));
+	audit_log_write_text(&out, "plugin_id", str_of(result->plugin_id));
+	audit_log_write_text(&out, "plugin_version", str_of(result->plugin_version));
+	audit_log_write_text(&out, "verdict", str_from(perch_tool_code_name(result->code)));
+	audit_log_write_text(&out, "request_id", str_of(result->request_id));
 	audit_log_write_number(&out, "duration_ms", result->duration_ns / NSEC_PER_MSEC);
 	audit_log_write_exit(&out, result);
 	audit_log_write_number(&out, "input_bytes", input.bytes);
@@ -277,7 +277,7 @@ int audit_append(const struct audit *audit, const struct audit_call *call, perch
 }
 
 void audit_record(const struct audit_origin *origin, const char *binding,
-	const struct audit_input *input, const struct tool_result *result)
+	const struct audit_input *input, const perch_tool_result *result)
 {
 	const struct audit_call call = {
 		.binding = origin->binding ? origin->binding : binding,

@@ -44,7 +44,7 @@ struct audit_call {
 	const char *caller;               /* as the two behind it: NULL = not said */
 	const char *client;
 	const char *frontend;
-	const struct tool_result *result;
+	const perch_tool_result *result;
 };
 
 /* Appends its line in a single write. Fails with words; what was written before
@@ -54,6 +54,6 @@ int audit_append(const struct audit *audit, const struct audit_call *call, perch
 /* The same for whose call it is: what goes wrong is told to origin->unrecorded. Nothing without an
  * audit. An approval that nobody gave is "binding", or "none" where a call was not made for it. */
 void audit_record(const struct audit_origin *origin, const char *binding,
-	const struct audit_input *input, const struct tool_result *result);
+	const struct audit_input *input, const perch_tool_result *result);
 
 #endif

@@ -40,46 +40,17 @@ struct tool_call_options {
 	struct audit_origin origin; /* the record is written before `done` */
 };
 
-/* Every field of section 4 of the contract. Texts belong to the call and have a
- * NUL behind them. */
-struct tool_result {
-	enum tool_code code;
-	struct str message; /* empty when it went well */
-	const char *stage;  /* "binding", "launch", "handshake", "request", "response", "teardown" */
-	struct str plugin_id;
-	struct str plugin_version;
-	struct str tool;
-	struct str request_id;
-	bool responded;
-	struct str output;     /* raw JSON; empty = none */
-	struct str metadata;   /* raw JSON object; empty = none */
-	struct str error_code; /* of an execution error */
-	struct str error_message;
-	struct str manifest; /* raw JSON, when the handshake came that far */
-	bool has_exit_status;
-	int exit_status;
-	int signal; /* 0 = none */
-	uint64_t duration_ns;
-	uint64_t response_ns; /* from the request to an ok response; 0 = none */
-	struct str stderr_tail;
-	struct str hint; /* what it may have lacked, as an option of the sandbox; empty = not known */
-	uint64_t extra_bytes;
-	const char *const *sandbox; /* layers; NULL = none */
-	perch_reach reach;
-	bool used_spare;
-};
-
 /* Starts a call. Options (copied) and what they point to must outlive it. A
  * result, also of what could not be started, comes by `done`, never before this
  * function has returned. Fails with -ENOMEM alone. */
 int tool_call_start(perch_host *host, const struct tool_call_options *options,
 	struct tool_call **ret_call, perch_err *err);
 
-/* Ends it with TOOL_CANCELLED, unless it is over. `done` comes. */
+/* Ends it with PERCH_TOOL_CANCELLED, unless it is over. `done` comes. */
 void tool_call_cancel(struct tool_call *call);
 
-/* NULL until it is over; valid until the call is freed. */
-const struct tool_result *tool_call_result(const struct tool_call *call);
+/* NULL until it is over; valid until the call is freed, as its texts are. */
+const perch_tool_result *tool_call_result(const struct tool_call *call);
 
 /* Ends whatever is left of it, without `done`. NULL is fine. */
 void tool_call_free(struct tool_call *call);
@@ -87,7 +58,7 @@ void tool_call_free(struct tool_call *call);
 /* Appends the result object of section 4; with an `id` first, unless it is
  * empty (raw JSON text). -ENOMEM. */
 struct buf;
-int tool_result_json(struct buf *out, struct str id, const struct tool_result *result);
+int tool_result_json(struct buf *out, struct str id, const perch_tool_result *result);
 
 /* ---- spares (section 5 of the contract) ----------------------------------- */
 

@@ -1,5 +1,5 @@
-/* An exchange: connects the process, the engine and the clocks. Decides nothing
- * of the protocol itself. */
+/* An exchange: connects the process, the engine and the clocks. The engine decides what the
+ * protocol says; the table here says what becomes of the process in the meantime. */
 #include "tool/exchange.h"
 
 #include <errno.h>
@@ -19,6 +19,21 @@ enum { STDERR_TAIL = 4 * 1024 };
 
 #define EXCHANGE_OF(pointer, member) container_of(pointer, struct exchange, member)
 
+/* What can happen to an exchange: the engine's stages, and what becomes of the process. */
+enum exchange_event {
+	ON_READY,     /* the engine has accepted the handshake */
+	ON_ASKED,     /* the engine has a request to send */
+	ON_RESPONDED, /* the engine has accepted the response */
+	ON_DECIDED,   /* the engine has a verdict */
+	ON_KILL,      /* the process must go at once: it floods us, or memory ran out */
+	ON_STIR,      /* the nap is over, or the process has exited */
+	ON_ENDED,     /* the process is gone, everything that it wrote was read */
+	ON_CLEANED,   /* nothing is left of it */
+	EXCHANGE_EVENTS,
+};
+
+static bool exchange_happen(struct exchange *exchange, enum exchange_event event);
+
 /* ---- clocks -------------------------------------------------------------- */
 
 /* A clock with its deadline. */
@@ -27,7 +42,7 @@ struct deadline {
 	uint64_t when_ns;
 };
 
-/* The clock that runs out next at this stage; at the same moment the invocation
+/* The clock that runs out next in this state; at the same moment the invocation
  * counts. */
 static struct deadline exchange_next_deadline(const struct exchange *exchange)
 {
@@ -37,13 +52,13 @@ static struct deadline exchange_next_deadline(const struct exchange *exchange)
 		clock_after(exchange->started_ns, clocks->invocation_ns),
 	};
 	struct deadline other = { TOOL_CLOCK_INVOCATION, NEVER };
-	if (exchange->stage == TOOL_HANDSHAKE)
+	if (exchange->state == EXCHANGE_HANDSHAKE)
 		other = (struct deadline){ TOOL_CLOCK_HANDSHAKE,
 			clock_after(exchange->started_ns, clocks->handshake_ns) };
-	else if (exchange->stage == TOOL_TEARDOWN)
+	else if (exchange->state == EXCHANGE_NAPPING || exchange->state == EXCHANGE_LEAVING)
 		other = (struct deadline){ TOOL_CLOCK_TEARDOWN,
 			clock_after(exchange->responded_ns, clocks->teardown_ns) };
-	else if (exchange->stage == TOOL_OVER)
+	else if (exchange->state > EXCHANGE_LEAVING)
 		return other;
 	return other.when_ns < next.when_ns ? other : next;
 }
@@ -52,7 +67,7 @@ static void exchange_set_clock(struct exchange *exchange)
 {
 	uint64_t when_ns = exchange_next_deadline(exchange).when_ns;
 	uint64_t woken_ns = clock_after(exchange->responded_ns, NAP_NS);
-	if (exchange->is_napping && woken_ns < when_ns)
+	if (exchange->state == EXCHANGE_NAPPING && woken_ns < when_ns)
 		when_ns = woken_ns;
 	timer_set(&exchange->host->loop.timers, &exchange->clock, when_ns);
 }
@@ -70,19 +85,137 @@ static uint64_t exchange_length_of(const struct exchange *exchange, enum tool_cl
 	}
 }
 
+/* ---- the actions of the table -------------------------------------------- */
+
+/* The plugin has responded. For a moment nothing but its exit is waited for: the ends of
+ * its streams would each wake us on the way there. */
+static void exchange_see_off(struct exchange *exchange)
+{
+	exchange->responded_ns = loop_now_ns(&exchange->host->loop);
+	perch_child_close_stdin(exchange->child);
+	perch_child_pause(exchange->child, PERCH_STDOUT);
+	perch_child_pause(exchange->child, PERCH_STDERR);
+	exchange_set_clock(exchange);
+}
+
+static void exchange_wake_up(struct exchange *exchange)
+{
+	perch_child_resume(exchange->child, PERCH_STDOUT);
+	perch_child_resume(exchange->child, PERCH_STDERR);
+}
+
+static void exchange_stop(struct exchange *exchange)
+{
+	exchange_set_clock(exchange);
+	perch_child_stop(exchange->child);
+}
+
+static void exchange_wake_and_stop(struct exchange *exchange)
+{
+	exchange_wake_up(exchange);
+	exchange_stop(exchange);
+}
+
+static void exchange_kill(struct exchange *exchange)
+{
+	perch_child_signal(exchange->child, SIGKILL);
+	exchange_stop(exchange);
+}
+
+/* Removes a part of what the process left; the rest in the next turns of the loop. */
+static void exchange_clean(struct exchange *exchange)
+{
+	if (launch_clean_some(&exchange->launch))
+		exchange_happen(exchange, ON_CLEANED);
+	else
+		timer_set(&exchange->host->loop.timers, &exchange->clock, 0);
+}
+
+/* Tells the engine of the exit, unless the verdict is known and the exit was our doing. */
+static void exchange_bury(struct exchange *exchange)
+{
+	const struct tool_exit exit = {
+		.is_known = exchange->result.status_known,
+		.status = exchange->result.exit_code,
+		.signal = exchange->result.signal,
+	};
+	struct trace *trace = exchange->options.trace;
+	bool was_decided = tool_engine_stage(exchange->engine) == TOOL_OVER;
+	if (exchange->left_by_itself || !was_decided) {
+		tool_note_exit(trace, &exit);
+		tool_engine_exit(exchange->engine, &exit);
+	} else {
+		trace_note(trace, "the plugin was made to end");
+	}
+	if (!was_decided)
+		tool_note_stage(trace, TOOL_OVER);
+	exchange_clean(exchange);
+}
+
+/* The listener may free the exchange. */
+static void exchange_report(struct exchange *exchange)
+{
+	tool_note_verdict(exchange->options.trace, tool_engine_verdict(exchange->engine));
+	exchange->options.listener.over(exchange->options.listener.data);
+}
+
+/* ---- the table ----------------------------------------------------------- */
+
+/* A cell without an action is an event that does not count in that state. A process that has begun
+ * to end never becomes ready again, so that a dying spare is handed to no call. */
+static const struct {
+	void (*act)(struct exchange *exchange);
+	enum exchange_state next;
+} exchange_life[EXCHANGE_STATES][EXCHANGE_EVENTS] = {
+	[EXCHANGE_HANDSHAKE] = {
+		[ON_READY] = { exchange_set_clock, EXCHANGE_READY },
+		[ON_ASKED] = { exchange_set_clock, EXCHANGE_RESPONSE },
+		[ON_DECIDED] = { exchange_stop, EXCHANGE_STOPPING },
+		[ON_KILL] = { exchange_kill, EXCHANGE_KILLED },
+		[ON_ENDED] = { exchange_bury, EXCHANGE_CLEANING },
+	},
+	[EXCHANGE_READY] = {
+		[ON_ASKED] = { exchange_set_clock, EXCHANGE_RESPONSE },
+		[ON_DECIDED] = { exchange_stop, EXCHANGE_STOPPING },
+		[ON_ENDED] = { exchange_bury, EXCHANGE_CLEANING },
+	},
+	[EXCHANGE_RESPONSE] = {
+		[ON_RESPONDED] = { exchange_see_off, EXCHANGE_NAPPING },
+		[ON_DECIDED] = { exchange_stop, EXCHANGE_STOPPING },
+		[ON_KILL] = { exchange_kill, EXCHANGE_KILLED },
+		[ON_ENDED] = { exchange_bury, EXCHANGE_CLEANING },
+	},
+	[EXCHANGE_NAPPING] = {
+		[ON_DECIDED] = { exchange_wake_and_stop, EXCHANGE_STOPPING },
+		[ON_STIR] = { exchange_wake_up, EXCHANGE_LEAVING },
+		[ON_ENDED] = { exchange_bury, EXCHANGE_CLEANING },
+	},
+	[EXCHANGE_LEAVING] = {
+		[ON_DECIDED] = { exchange_stop, EXCHANGE_STOPPING },
+		[ON_ENDED] = { exchange_bury, EXCHANGE_CLEANING },
+	},
+	[EXCHANGE_STOPPING] = { [ON_ENDED] = { exchange_bury, EXCHANGE_CLEANING } },
+	[EXCHANGE_KILLED] = { [ON_ENDED] = { exchange_bury, EXCHANGE_CLEANING } },
+	[EXCHANGE_CLEANING] = { [ON_CLEANED] = { exchange_report, EXCHANGE_OVER } },
+};
+
+/* Whether it counted. Nothing of the exchange may be used after ON_ENDED and ON_CLEANED. */
+static bool exchange_happen(struct exchange *exchange, enum exchange_event event)
+{
+	enum exchange_state state = exchange->state;
+	if (!exchange_life[state][event].act)
+		return false;
+	exchange->state = exchange_life[state][event].next;
+	exchange_life[state][event].act(exchange);
+	return true;
+}
+
 /* ---- between engine and process ------------------------------------------ */
 
 static void exchange_hear_hang_up(struct exchange *exchange)
 {
-	exchange->is_deaf = true;
 	trace_event(exchange->options.trace, "hang_up", NO_FACTS, "the plugin does not read any more");
 	tool_engine_stdin_closed(exchange->engine);
-}
-
-static void exchange_kill_at_once(struct exchange *exchange)
-{
-	exchange->was_killed = true;
-	perch_child_signal(exchange->child, SIGKILL);
 }
 
 static void exchange_send(struct exchange *exchange)
@@ -96,95 +229,27 @@ static void exchange_send(struct exchange *exchange)
 	if (r == -EPIPE)
 		exchange_hear_hang_up(exchange);
 	else if (r < 0)
-		exchange_kill_at_once(exchange); /* there is no memory for what must be said */
+		exchange_happen(exchange, ON_KILL); /* there is no memory for what must be said */
 }
 
-static void exchange_wake_up(struct exchange *exchange)
-{
-	exchange->is_napping = false;
-	perch_child_resume(exchange->child, PERCH_STDOUT);
-	perch_child_resume(exchange->child, PERCH_STDERR);
-}
-
-static void exchange_end(struct exchange *exchange)
-{
-	if (exchange->has_ended)
-		return;
-	if (exchange->is_napping)
-		exchange_wake_up(exchange);
-	if (tool_engine_verdict(exchange->engine)->is_flood)
-		exchange_kill_at_once(exchange);
-	perch_child_stop(exchange->child);
-}
-
-/* It has responded. For a moment nothing but its exit is waited for: the ends of
- * its streams would each wake us on the way there. */
-static void exchange_see_off(struct exchange *exchange)
-{
-	exchange->responded_ns = loop_now_ns(&exchange->host->loop);
-	exchange->is_napping = true;
-	perch_child_close_stdin(exchange->child);
-	perch_child_pause(exchange->child, PERCH_STDOUT);
-	perch_child_pause(exchange->child, PERCH_STDERR);
-}
-
-/* After every word with the engine: does what it wants. */
+/* After every word with the engine: tells the table where the engine is, and sends what it wants
+ * to be sent. A stage that the table has heard of before does not count there. */
 static void exchange_attend(struct exchange *exchange)
 {
+	static const enum exchange_event events[] = {
+		[TOOL_READY] = ON_READY,
+		[TOOL_RESPONSE] = ON_ASKED,
+		[TOOL_TEARDOWN] = ON_RESPONDED,
+		[TOOL_OVER] = ON_DECIDED,
+	};
 	enum tool_stage stage = tool_engine_stage(exchange->engine);
-	if (stage != exchange->stage)
+	bool is_flooded = tool_engine_is_flooded(exchange->engine);
+	if (stage != TOOL_HANDSHAKE && exchange_happen(exchange, is_flooded ? ON_KILL : events[stage]))
 		tool_note_stage(exchange->options.trace, stage);
 	exchange_send(exchange);
-	if (stage == exchange->stage)
-		return;
-	exchange->stage = stage;
-	if (stage == TOOL_TEARDOWN)
-		exchange_see_off(exchange);
-	exchange_set_clock(exchange);
-	if (stage == TOOL_OVER)
-		exchange_end(exchange);
 }
 
-/* ---- the end ------------------------------------------------------------- */
-
-static void exchange_clean_up(struct exchange *exchange)
-{
-	if (!launch_clean_some(&exchange->launch)) {
-		timer_set(&exchange->host->loop.timers, &exchange->clock, 0);
-		return;
-	}
-	exchange->is_over = true;
-	tool_note_verdict(exchange->options.trace, tool_engine_verdict(exchange->engine));
-	exchange->options.listener.over(exchange->options.listener.data);
-}
-
-bool exchange_left_by_itself(const struct exchange *exchange)
-{
-	const perch_result *result = &exchange->result;
-	bool was_signalled = result->stop_asked && result->last_step >= PERCH_STEP_TERM;
-	return exchange->has_ended && !was_signalled && !exchange->was_killed;
-}
-
-static void exchange_on_ended(perch_child *child, void *data, const perch_result *result)
-{
-	(void)child;
-	struct exchange *exchange = data;
-	exchange->has_ended = true;
-	exchange->result = *result;
-	struct tool_exit exit = {
-		.is_known = result->status_known,
-		.status = result->exit_code,
-		.signal = result->signal,
-	};
-	if (exchange_left_by_itself(exchange) || exchange->stage != TOOL_OVER) {
-		tool_note_exit(exchange->options.trace, &exit);
-		tool_engine_exit(exchange->engine, &exit);
-	} else {
-		trace_note(exchange->options.trace, "the plugin was made to end");
-	}
-	exchange_attend(exchange);
-	exchange_clean_up(exchange);
-}
+/* ---- what the clocks report ---------------------------------------------- */
 
 static void exchange_run_out(struct exchange *exchange, enum tool_clock clock)
 {
@@ -196,12 +261,11 @@ static void exchange_run_out(struct exchange *exchange, enum tool_clock clock)
 static void exchange_clock_due(struct timer *timer, uint64_t now_ns)
 {
 	struct exchange *exchange = EXCHANGE_OF(timer, clock);
-	if (exchange->has_ended) {
-		exchange_clean_up(exchange);
+	if (exchange->state == EXCHANGE_CLEANING) {
+		exchange_clean(exchange);
 		return;
 	}
-	if (exchange->is_napping)
-		exchange_wake_up(exchange);
+	exchange_happen(exchange, ON_STIR);
 	struct deadline next = exchange_next_deadline(exchange);
 	if (next.when_ns <= now_ns)
 		exchange_run_out(exchange, next.clock);
@@ -243,9 +307,17 @@ static void exchange_on_exited(perch_child *child, void *data, const perch_resul
 {
 	(void)child;
 	(void)result;
+	exchange_happen(data, ON_STIR);
+}
+
+static void exchange_on_ended(perch_child *child, void *data, const perch_result *result)
+{
+	(void)child;
 	struct exchange *exchange = data;
-	if (exchange->is_napping)
-		exchange_wake_up(exchange);
+	bool was_signalled = result->stop_asked && result->last_step >= PERCH_STEP_TERM;
+	exchange->result = *result;
+	exchange->left_by_itself = !was_signalled && exchange->state != EXCHANGE_KILLED;
+	exchange_happen(exchange, ON_ENDED);
 }
 
 static void exchange_on_bytes(
@@ -333,7 +405,7 @@ int exchange_start(struct exchange *exchange, perch_err *err)
 
 bool exchange_is_ready(const struct exchange *exchange)
 {
-	return exchange->stage == TOOL_READY && !exchange->is_deaf &&
+	return exchange->state == EXCHANGE_READY && !tool_engine_has_hung_up(exchange->engine) &&
 		!child_has_output(exchange->child, PERCH_STDOUT);
 }
 
@@ -343,7 +415,9 @@ int exchange_take_over(struct exchange *exchange, const struct exchange_options 
 	exchange->started_ns = clock_now_ns();
 	tool_engine_request(exchange->engine, options->request);
 	exchange_attend(exchange);
-	return exchange->is_deaf && exchange->stage == TOOL_RESPONSE ? -EPIPE : 0;
+	bool was_heard =
+		exchange->state != EXCHANGE_RESPONSE || !tool_engine_has_hung_up(exchange->engine);
+	return was_heard ? 0 : -EPIPE;
 }
 
 void exchange_cancel(struct exchange *exchange)

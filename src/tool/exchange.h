@@ -36,6 +36,20 @@ struct exchange_options {
 	struct trace *trace;
 };
 
+/* What happens in which state is the table in exchange.c. */
+enum exchange_state {
+	EXCHANGE_HANDSHAKE, /* waits for the handshake */
+	EXCHANGE_READY,     /* waits for a request */
+	EXCHANGE_RESPONSE,  /* waits for the response */
+	EXCHANGE_NAPPING,   /* waits for the exit alone: the plugin's streams are not read */
+	EXCHANGE_LEAVING,   /* waits for the exit, and reads again */
+	EXCHANGE_STOPPING,  /* the verdict is known: the process is being stopped */
+	EXCHANGE_KILLED,    /* the process was killed, and is still there */
+	EXCHANGE_CLEANING,  /* the process is gone: what it left is being removed */
+	EXCHANGE_OVER,      /* the listener knows */
+	EXCHANGE_STATES,
+};
+
 struct exchange {
 	perch_host *host;
 	struct exchange_options options;
@@ -45,17 +59,13 @@ struct exchange {
 	perch_child *child;
 	perch_result result; /* once it has ended */
 	struct tail stderr_tail;
-	struct timer clock; /* of the engine; then of the cleaning */
+	bool left_by_itself; /* so that the exit status is the plugin's own; known with the result */
+	struct timer clock;  /* of the engine; then of the cleaning */
+	bool has_timer;
 	uint64_t started_ns;
 	uint64_t sent_ns; /* the last line; 0 = none yet, as below */
 	uint64_t responded_ns;
-	enum tool_stage stage; /* that was acted upon */
-	bool has_timer;
-	bool has_ended; /* the process */
-	bool is_deaf;   /* it does not read what we write */
-	bool was_killed;
-	bool is_napping; /* its streams are not read */
-	bool is_over;
+	enum exchange_state state;
 };
 
 /* -ENOMEM. */
@@ -75,11 +85,8 @@ bool exchange_is_ready(const struct exchange *exchange);
  * that it cannot have acted on it: it is to be freed, and another can be asked. */
 int exchange_take_over(struct exchange *exchange, const struct exchange_options *options);
 
-/* Ends it with TOOL_CANCELLED, unless the verdict is known. `over` comes. */
+/* Ends it with PERCH_TOOL_CANCELLED, unless the verdict is known. `over` comes. */
 void exchange_cancel(struct exchange *exchange);
-
-/* Whether the plugin ended by itself, so that its exit status is its own. */
-bool exchange_left_by_itself(const struct exchange *exchange);
 
 /* Ends whatever is left, without a word. NULL is fine. */
 void exchange_free(struct exchange *exchange);

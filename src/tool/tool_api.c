@@ -10,19 +10,13 @@
 #include "tool/audit_log.h"
 #include "tool/call.h"
 
-_Static_assert((int)PERCH_TOOL_OK == (int)TOOL_OK, "the codes are the engine's");
-_Static_assert((int)PERCH_TOOL_CRASHED == (int)TOOL_CRASHED, "the codes are the engine's");
-_Static_assert((int)PERCH_TOOL_CANCELLED == (int)TOOL_CANCELLED, "the codes are the engine's");
-
 struct perch_tool_call {
 	perch_tool_request request;
 	perch_host *host;
 	struct tool_call *call;
 	char *tool;   /* the request's, which need not stay */
 	char *caller; /* the same */
-	perch_tool_result result;
 	struct buf json;
-	bool is_over;
 };
 
 struct perch_tool_pool {
@@ -30,53 +24,12 @@ struct perch_tool_pool {
 	struct tool_pool *pool;
 };
 
-const char *perch_tool_code_name(perch_tool_code code)
-{
-	return tool_code_name((enum tool_code)code);
-}
-
-/* ---- the result ------------------------------------------------------------- */
-
-static perch_text tool_api_text(struct str text)
-{
-	return (perch_text){ text.data ? text.data : "", text.len };
-}
-
-perch_tool_result tool_api_result(const struct tool_result *result)
-{
-	return (perch_tool_result){
-		.code = (perch_tool_code)result->code,
-		.message = tool_api_text(result->message),
-		.stage = result->stage,
-		.plugin_id = tool_api_text(result->plugin_id),
-		.plugin_version = tool_api_text(result->plugin_version),
-		.tool = tool_api_text(result->tool),
-		.request_id = tool_api_text(result->request_id),
-		.responded = result->responded,
-		.output = tool_api_text(result->output),
-		.metadata = tool_api_text(result->metadata),
-		.error_code = tool_api_text(result->error_code),
-		.error_message = tool_api_text(result->error_message),
-		.manifest = tool_api_text(result->manifest),
-		.has_exit_status = result->has_exit_status,
-		.exit_status = result->exit_status,
-		.signal = result->signal,
-		.duration_ns = result->duration_ns,
-		.response_ns = result->response_ns,
-		.stderr_tail = tool_api_text(result->stderr_tail),
-		.hint = tool_api_text(result->hint),
-		.extra_bytes = result->extra_bytes,
-		.sandbox = result->sandbox,
-		.reach = result->reach,
-		.used_spare = result->used_spare,
-	};
-}
+/* ---- starting ---------------------------------------------------------------- */
 
 static void tool_api_call_done(void *data, struct tool_call *inner)
 {
+	(void)inner;
 	perch_tool_call *call = data;
-	call->result = tool_api_result(tool_call_result(inner));
-	call->is_over = true;
 	if (call->request.done)
 		call->request.done(call->request.data, call);
 }
@@ -86,8 +39,6 @@ static void tool_api_call_stderr(void *data, const char *bytes, size_t len)
 	perch_tool_call *call = data;
 	call->request.stderr_bytes(call->request.data, bytes, len);
 }
-
-/* ---- starting ---------------------------------------------------------------- */
 
 static int tool_api_copy_request(
 	const perch_tool_request *request, perch_tool_request *ret_copy, perch_err *err)
@@ -218,7 +169,7 @@ int perch_tool_call_run(perch_host *host, const perch_tool_binding *binding,
 	r = tool_api_start(host, NULL, binding, &copy, &call, err);
 	if (r < 0)
 		return r;
-	while (r >= 0 && !call->is_over)
+	while (r >= 0 && !tool_call_result(call->call))
 		r = perch_host_wait(host, -1);
 	if (r < 0) {
 		perch_tool_call_free(call);
@@ -237,12 +188,12 @@ void perch_tool_call_cancel(perch_tool_call *call)
 
 const perch_tool_result *perch_tool_call_result(const perch_tool_call *call)
 {
-	return call->is_over ? &call->result : NULL;
+	return tool_call_result(call->call);
 }
 
 int perch_tool_call_json(perch_tool_call *call, perch_text *ret_text)
 {
-	if (!call->is_over)
+	if (!tool_call_result(call->call))
 		return -EAGAIN;
 	buf_clear(&call->json);
 	int r = tool_result_json(&call->json, (struct str){ 0 }, tool_call_result(call->call));

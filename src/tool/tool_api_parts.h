@@ -11,9 +11,4 @@ struct perch_tool_binding {
 	struct tool_binding bound;
 };
 
-struct tool_result;
-
-/* A result for whoever uses the library; its texts stay where they are. */
-perch_tool_result tool_api_result(const struct tool_result *result);
-
 #endif

@@ -19,15 +19,16 @@ static void tool_line_refuse(struct tool_engine *engine, const char *stage,
 {
 	if (tool_line_is_cut_short(engine, line, is_blank))
 		return; /* the end of the output, which follows, is the verdict */
-	engine_decide(engine, TOOL_MALFORMED_RESPONSE, stage, "the %s of the plugin %s", stage, why);
+	engine_decide(
+		engine, PERCH_TOOL_MALFORMED_RESPONSE, stage, "the %s of the plugin %s", stage, why);
 }
 
 const perch_json_value *frame_read(
 	struct tool_engine *engine, const char *stage, const struct tool_line *line)
 {
 	if (line->is_too_long) {
-		engine->verdict.is_flood = true;
-		engine_decide(engine, TOOL_MALFORMED_RESPONSE, stage,
+		engine->is_flooded = true;
+		engine_decide(engine, PERCH_TOOL_MALFORMED_RESPONSE, stage,
 			"the %s of the plugin is longer than %d bytes", stage, TOOL_FRAME_MAX);
 		return NULL;
 	}
@@ -57,7 +58,7 @@ const perch_json_value *frame_read(
 static bool tool_line_refuse_member(struct tool_engine *engine, const char *stage, const char *name,
 	const char *wanted, const perch_json_value *value)
 {
-	engine_decide(engine, TOOL_MALFORMED_RESPONSE, stage,
+	engine_decide(engine, PERCH_TOOL_MALFORMED_RESPONSE, stage,
 		"the %s of the plugin: \"%s\" must be %s, not %s", stage, name, wanted,
 		perch_json_type_name(perch_json_type_of(value)));
 	return false;

@@ -35,7 +35,7 @@ struct chat {
 
 	/* On a terminal. */
 	struct frontend *terminal; /* NULL = lines in, text out */
-	struct question prompt;
+	perch_question prompt;
 	bool has_prompt; /* there is a line to type in */
 	struct history history;
 	struct buf typed;   /* what stood in the line when it was interrupted */

@@ -39,7 +39,7 @@ struct session {
 };
 
 /* Shows the host's own words. */
-void session_tell(struct session *session, enum shown_kind kind, const char *text);
+void session_tell(struct session *session, perch_shown_kind kind, const char *text);
 
 /* ---- target.c: what is run ----------------------------------------------- */
 

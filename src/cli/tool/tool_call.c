@@ -161,10 +161,10 @@ static int tool_call_read_options(struct call_words *words)
 }
 
 static int tool_call_finish_call(
-	const struct tool_session *session, const struct tool_result *result)
+	const struct tool_session *session, const perch_tool_result *result)
 {
-	if (result->code == TOOL_OK && !session->cli->json)
-		tool_print_json(result->output.len ? result->output : STR("null"));
+	if (result->code == PERCH_TOOL_OK && !session->cli->json)
+		tool_print_json(result->output.len ? str_of(result->output) : STR("null"));
 	return tool_tell(session, result);
 }
 
@@ -181,9 +181,9 @@ static struct audit_origin tool_call_origin(
 }
 
 static int tool_call_refuse_call(struct tool_session *session, const struct call_words *words,
-	enum tool_code code, const char *stage, const perch_err *err)
+	perch_tool_code code, const char *stage, const perch_err *err)
 {
-	const struct tool_result result = tool_refusal(code, stage, words->tool, err);
+	const perch_tool_result result = tool_refusal(code, stage, words->tool, err);
 	const struct audit_origin origin = tool_call_origin(session, words, "none");
 	const struct audit_input input = audit_input((struct str){ 0 });
 	audit_record(&origin, NULL, &input, &result);
@@ -212,9 +212,9 @@ static int tool_call_make_call(struct tool_session *session, void *data, perch_e
 	const char *approval = NULL;
 	int r = tool_call_prepare_call(session, words, &binding, &input, &approval, err);
 	if (r == -EINVAL)
-		return tool_call_refuse_call(session, words, TOOL_INVALID_REQUEST, "binding", err);
+		return tool_call_refuse_call(session, words, PERCH_TOOL_INVALID_REQUEST, "binding", err);
 	if (r < 0)
-		return tool_call_refuse_call(session, words, TOOL_CANCELLED, "request", err);
+		return tool_call_refuse_call(session, words, PERCH_TOOL_CANCELLED, "request", err);
 	options.binding = &binding;
 	options.input = tool_call_input_of(words, &input);
 	options.origin = tool_call_origin(session, words, approval);
@@ -223,9 +223,9 @@ static int tool_call_make_call(struct tool_session *session, void *data, perch_e
 	r = tool_session_call(session, &options, &call, err);
 	if (r < 0)
 		return r;
-	const struct tool_result *result = tool_call_result(call);
+	const perch_tool_result *result = tool_call_result(call);
 	r = tool_call_finish_call(session, result);
-	if (result->code == TOOL_NOT_EXPOSED && !session->cli->json)
+	if (result->code == PERCH_TOOL_NOT_EXPOSED && !session->cli->json)
 		tool_call_suggest_tools(&binding, words->tool, &session->arena);
 	tool_call_free(call);
 	return r;

@@ -192,7 +192,7 @@ static int tool_grant_ask(struct adding *adding, const char *question, perch_err
 			"requests, --grant A,B a part of it");
 	if (r == 0) { /* an answer, and no error */
 		fputs("not bound: nothing was changed\n", stderr);
-		return tool_exit_code(TOOL_INVALID_REQUEST);
+		return tool_exit_code(PERCH_TOOL_INVALID_REQUEST);
 	}
 	return r == -ENOTTY || r == -ECANCELED ? add_refuse(adding, err) : r;
 }

@@ -40,8 +40,8 @@ static void tool_serve_refuse_line(
 {
 	perch_err told = { 0 };
 	err_set(&told, -EINVAL, "line %" PRIu64 ": %s", number, err->text);
-	const struct tool_result result =
-		tool_refusal(TOOL_INVALID_REQUEST, "request", request->tool, &told);
+	const perch_tool_result result =
+		tool_refusal(PERCH_TOOL_INVALID_REQUEST, "request", request->tool, &told);
 	serve_answer(serve, request->id, &result);
 }
 

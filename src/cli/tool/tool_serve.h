@@ -66,7 +66,7 @@ struct serve {
 void serve_step_soon(struct serve *serve);
 
 /* Writes a result; `id` is JSON text. */
-void serve_answer(struct serve *serve, struct str id, const struct tool_result *result);
+void serve_answer(struct serve *serve, struct str id, const perch_tool_result *result);
 
 /* Where the call of this id is linked, or would be. */
 struct serve_call **serve_find(struct serve *serve, struct str id);

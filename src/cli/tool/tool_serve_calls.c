@@ -11,7 +11,7 @@ void serve_step_soon(struct serve *serve)
 	timer_set(&serve->loop->timers, &serve->step, 0);
 }
 
-void serve_answer(struct serve *serve, struct str id, const struct tool_result *result)
+void serve_answer(struct serve *serve, struct str id, const perch_tool_result *result)
 {
 	struct buf *queue = &serve->output.queue;
 	tool_result_json(queue, id, result);
@@ -113,8 +113,8 @@ void serve_submit(struct serve *serve, struct serve_call *call)
 	while (*link)
 		link = &(*link)->next;
 	if (perch_job_submit(serve->service, &request, &call->job, &err) < 0) {
-		const struct tool_result result =
-			tool_refusal(TOOL_LAUNCH_FAILED, "launch", call->request.tool, &err);
+		const perch_tool_result result =
+			tool_refusal(PERCH_TOOL_LAUNCH_FAILED, "launch", call->request.tool, &err);
 		serve_answer(serve, call->request.id, &result);
 		serve_call_free(call);
 		return;

@@ -101,14 +101,14 @@ int console_confirm(struct console *console, const char *message)
 	struct frontend *frontend = console->workshop.frontend;
 	if (!console->workshop.is_interactive)
 		return -ENOTTY;
-	const struct question question = {
+	const perch_question question = {
 		.number = 1,
-		.kind = QUESTION_CONFIRM,
-		.message = str_from(message),
+		.kind = PERCH_QUESTION_CONFIRM,
+		.message = text_from(message),
 		.has_default = true,
 	};
 	console->is_answered = false;
-	frontend->table->ask(frontend, &question);
+	frontend->table->ask(frontend, &question, NULL);
 	int r = 0;
 	while (!console->is_answered && !console->signal && r >= 0) {
 		frontend->table->flush(frontend);

@@ -1,4 +1,5 @@
-/* What a user allows by name: where links are on its way. */
+/* Paths that a user allows by name. A name says what it said when it was written down, and not what
+ * a link has made of it since: a process that writes in a project may put a link there. */
 #include "sandbox/sandbox_parts.h"
 
 #include <errno.h>

@@ -72,7 +72,7 @@ static void place_climb_up(struct climb *climb)
 	place_climb_look(climb);
 }
 
-/* From a way's end, or, where that is no directory, from the one that it is in. The way is left. */
+/* Starts at the end of a way, or, where that is no directory, at its holder. Leaves the way. */
 static struct climb place_climb_begin(struct way *way)
 {
 	struct climb climb = { .fd = way->fd };
