@@ -28,7 +28,7 @@ struct launch {
 	struct buf warnings; /* each ends with '\n' */
 };
 
-/* ---- launch.c ------------------------------------------------------------ */
+/* ---- agent_launch.c ------------------------------------------------------ */
 
 /* Looks at the message and finds the directory: cwd. Fails with -EINVAL (a
  * message that is refused), -ENOENT or -ENOTDIR (err->stage is "chdir"),

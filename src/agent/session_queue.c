@@ -1,6 +1,6 @@
 /* The queue of a session, across processes. A turn that waits for another of this process is
  * told by that one's end; a turn that waits for another process watches for its end
- * (presence.h), and looks by itself now and then. */
+ * (presence.c), and looks by itself now and then. */
 #include <errno.h>
 #include <time.h>
 

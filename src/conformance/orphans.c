@@ -1,5 +1,5 @@
 /* What a program under test has left to itself. */
-#include "conformance/orphans.h"
+#include "conformance/trial.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -9,7 +9,6 @@
 #include "base/err.h"
 #include "base/exit_status.h"
 #include "base/macros.h"
-#include "conformance/orphans.h"
 #include "conformance/case_player.h"
 #include "conformance/trial.h"
 #include "plugins/lint.h"

@@ -1,5 +1,5 @@
 /* Whether the value of an answer line fits its question. */
-#include "events/reply.h"
+#include "events/events_parts.h"
 
 #include <errno.h>
 #include <stdio.h>

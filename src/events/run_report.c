@@ -13,7 +13,7 @@
 #include "base/fd.h"
 #include "base/utf8.h"
 #include "data/json.h"
-#include "events/event.h"
+#include "events/events_parts.h"
 #include "validate.h"
 
 enum {

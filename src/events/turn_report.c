@@ -2,7 +2,7 @@
 #include "events/turn_report.h"
 
 #include "agent/dialect.h"
-#include "events/event.h"
+#include "events/events_parts.h"
 
 static struct event turn_report_begin(const struct turn_report *turn, const char *name)
 {

@@ -60,7 +60,7 @@ void engine_show(struct fledge_engine *engine, const struct shown *shown);
 /* For those who want to know why a request was answered as it was. */
 void engine_note(struct fledge_engine *engine, const char *format, ...) PERCH_PRINTF(2, 3);
 
-/* ---- message.c ----------------------------------------------------------- */
+/* ---- fledge_message.c ---------------------------------------------------- */
 
 /* Deals with one message, an object. */
 void message_handle(struct fledge_engine *engine, const perch_json_value *message, uint64_t now_ns);

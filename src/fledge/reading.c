@@ -5,11 +5,11 @@
 #include <stdio.h>
 
 #include "base/utf8.h"
+#include "data/json_member.h"
 
 const perch_json_value *reading_field(const struct reading *reading, const char *name)
 {
-	const perch_json_value *value = perch_json_get(reading->message, name);
-	return perch_json_type_of(value) == PERCH_JSON_NULL ? NULL : value;
+	return json_member(reading->message, name);
 }
 
 /* Once a message: what is wrong with it next may follow from this. */
@@ -42,15 +42,13 @@ void reading_unfit(struct reading *reading, const char *name, const char *wanted
 
 bool reading_text(struct reading *reading, const char *name, struct str *ret)
 {
-	const perch_json_value *value = reading_field(reading, name);
-	if (!value)
-		return false;
-	if (perch_json_type_of(value) != PERCH_JSON_STRING) {
+	const perch_json_value *value;
+	int r = json_member_of(reading->message, name, PERCH_JSON_STRING, &value, NULL);
+	if (r < 0)
 		reading_wrong(reading, name, "a string");
-		return false;
-	}
-	*ret = json_str(value);
-	return true;
+	if (r > 0)
+		*ret = json_str(value);
+	return r > 0;
 }
 
 struct str reading_required_text(struct reading *reading, const char *name)

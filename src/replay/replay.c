@@ -13,7 +13,6 @@
 #include "base/macros.h"
 #include "replay/replay_player.h"
 #include "replay/recorded.h"
-#include "replay/said.h"
 #include "trace/mask.h"
 
 struct replay {

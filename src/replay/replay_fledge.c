@@ -10,7 +10,6 @@
 #include "base/vec.h"
 #include "data/json.h"
 #include "fledge/fledge_notes.h"
-#include "replay/replay_init.h"
 #include "replay/replay_player.h"
 #include "replay/recorded.h"
 

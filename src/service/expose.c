@@ -78,10 +78,11 @@ static int expose_read_section(const struct toml_value *root, const char *fronte
 		return r;
 	r = expose_check_keys(section, err);
 	for (size_t i = 0; r >= 0 && i < EXPOSE_LISTS; i++) {
-		const char *const *found = NULL;
-		r = toml_get_strings(section, expose_lists[i].name, arena, &found, err);
-		if (r > 0)
-			*(const char *const **)((char *)exposure + expose_lists[i].offset) = found;
+		const char *name = expose_lists[i].name;
+		const char *const **list =
+			(const char *const **)((char *)exposure + expose_lists[i].offset);
+		if (toml_get(section, name))
+			r = toml_get_strings(section, name, arena, list, err);
 	}
 	return r < 0 ? r : 0;
 }

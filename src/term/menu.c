@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "term/match.h"
 
 enum { PAGE_BEFORE_DRAWING = 10 };
 

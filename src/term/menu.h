@@ -53,4 +53,10 @@ static inline struct str menu_filter(const struct menu *menu)
 	return (struct str){ menu->filter.data, menu->filter.len };
 }
 
+/* ---- match.c ------------------------------------------------------------ */
+
+/* Does an option contain what was typed? Upper and lower case are the same. Only the first few
+ * thousand bytes are looked at: what cannot be seen on the screen need not be found. */
+bool match_contains(struct str text, struct str part);
+
 #endif

@@ -1,5 +1,5 @@
 /* How far a plugin is, as a line: "▶ message [===>      ] 3/10". */
-#include "term/progress.h"
+#include "term/term_parts.h"
 
 #include <stdio.h>
 

@@ -27,7 +27,7 @@
 #define AUDIT_NAME "audit.jsonl"
 #define LOCK_NAME "audit.lock"
 
-/* Whoever turns the files over needs a moment; who waits longer writes on. */
+/* The process that rotates the files needs a moment; a process that waits longer writes on. */
 #define LOCK_TIMEOUT_NS (200 * NSEC_PER_MSEC)
 
 enum {

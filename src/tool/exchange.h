@@ -36,7 +36,7 @@ struct exchange_options {
 	struct trace *trace;
 };
 
-/* What happens in which state is the table in exchange.c. */
+/* What happens in which state is the table in exchange_life.c. */
 enum exchange_state {
 	EXCHANGE_HANDSHAKE, /* waits for the handshake */
 	EXCHANGE_READY,     /* waits for a request */
@@ -90,5 +90,37 @@ void exchange_cancel(struct exchange *exchange);
 
 /* Ends whatever is left, without a word. NULL is fine. */
 void exchange_free(struct exchange *exchange);
+
+/* ---- exchange_life.c, for exchange.c -------------------------------------- */
+
+/* What can happen to an exchange: the engine's stages, and what becomes of the process. */
+enum exchange_event {
+	ON_READY,     /* the engine has accepted the handshake */
+	ON_ASKED,     /* the engine has a request to send */
+	ON_RESPONDED, /* the engine has accepted the response */
+	ON_DECIDED,   /* the engine has a verdict */
+	ON_KILL,      /* the process must go at once: it floods us, or memory ran out */
+	ON_STIR,      /* the nap is over, or the process has exited */
+	ON_ENDED,     /* the process is gone, everything that it wrote was read */
+	ON_CLEANED,   /* nothing is left of it */
+	EXCHANGE_EVENTS,
+};
+
+/* Whether it counted in this state. After ON_ENDED and ON_CLEANED the exchange may be gone. */
+bool exchange_happen(struct exchange *exchange, enum exchange_event event);
+
+/* Removes a part of what the process left; the rest in the next turns of the loop. */
+void exchange_clean(struct exchange *exchange);
+
+/* A clock with its deadline. */
+struct deadline {
+	enum tool_clock clock;
+	uint64_t when_ns;
+};
+
+/* The clock that runs out next in this state; at the same moment the invocation
+ * counts. */
+struct deadline exchange_next_deadline(const struct exchange *exchange);
+void exchange_set_clock(struct exchange *exchange);
 
 #endif

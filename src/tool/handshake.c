@@ -131,7 +131,7 @@ static bool handshake_refuse_capability(
 	return false;
 }
 
-/* Rows 9 and 10. Whoever is not allowed ends the list, so that it is looked
+/* Rows 9 and 10. A capability that is not allowed ends the list, so that it is looked
  * through at most as often as the allow-list is long. */
 static bool handshake_judge_capabilities(
 	struct tool_engine *engine, const perch_json_value *declared)

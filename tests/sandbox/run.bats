@@ -214,7 +214,7 @@ END
     confined true
     left=$(find "$TMPDIR" -name left)
     [ -n "$left" ]
-    # Others do not see it, not even who may read all around it.
+    # Other sandboxes do not see it, not even one that may read all around it.
     denied "$perch" sandbox run -q --read "$TMPDIR" -- cat "$left"
     kill -KILL $!
     wait || true

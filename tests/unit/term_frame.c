@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "term/progress.h"
+#include "term/term_parts.h"
 #include "term/screen.h"
 #include "term/text.h"
 

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "term/match.h"
 #include "term/menu.h"
 
 #define UP "\x1B[A"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "term/progress.h"
+#include "term/term_parts.h"
 #include "term/screen.h"
 #include "term/text.h"
 

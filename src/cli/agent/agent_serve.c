@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/agent_request.h"
+#include "agent/bridge.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/macros.h"

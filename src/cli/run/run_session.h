@@ -41,7 +41,7 @@ struct session {
 /* Shows the host's own words. */
 void session_tell(struct session *session, perch_shown_kind kind, const char *text);
 
-/* ---- target.c: what is run ----------------------------------------------- */
+/* ---- run_target.c: what is run ------------------------------------------- */
 
 /* A file of ours that is missing must not look like a command that is. */
 int target_as_host_failure(int r);

@@ -102,7 +102,8 @@ static void tool_grant_show_program(const struct adding *adding)
 	tool_grant_show_list("requests", adding->requested);
 }
 
-/* A folder of its own, or the whole home directory: told whoever has decided. */
+/* A folder of its own, or the whole home directory: told whether the user or an option has
+ * decided. */
 static void tool_grant_warn(const struct adding *adding)
 {
 	const struct tool_binding *binding = adding->binding;

@@ -41,6 +41,8 @@ struct climb {
 	size_t steps;                    /* above that */
 	char above[CLIMB_STEPS * 3 + 3]; /* "..", once for each step */
 	struct place_id id;
+	struct place_id begin; /* where the way ended, directory or not */
+	bool has_begun;        /* there is a `begin` */
 	bool is_directory;
 	bool is_over;
 };
@@ -78,6 +80,8 @@ static struct climb place_climb_begin(struct way *way)
 	struct climb climb = { .fd = way->fd };
 	way->fd = -1;
 	place_climb_look(&climb);
+	climb.begin = climb.id;
+	climb.has_begun = !climb.is_over;
 	if (climb.is_over || climb.is_directory)
 		return climb;
 	char *slash = strrchr(way->path, '/');
@@ -106,13 +110,12 @@ static void place_add_name(struct places *places, const char *path, bool is_clos
 void places_add(struct places *places, const char *path, bool is_closed)
 {
 	struct way way;
-	struct stat info;
 	bool exists = way_find(&way, path, NULL) == 0;
 	if (exists || way.path[0])
 		place_add_name(places, way.path, is_closed);
-	if (exists && is_closed && fstat(way.fd, &info) == 0)
-		place_add_id(places, &places->closed, (struct place_id){ info.st_dev, info.st_ino });
 	struct climb climb = place_climb_begin(&way);
+	if (exists && is_closed && climb.has_begun)
+		place_add_id(places, &places->closed, climb.begin);
 	for (; !climb.is_over && !place_has_id(&places->above, climb.id); place_climb_up(&climb))
 		place_add_id(places, &places->above, climb.id);
 	fd_close(climb.fd);
