@@ -23,7 +23,7 @@
 
 enum {
 	SERVE_LINE_MAX = 8 * 1024 * 1024,
-	SERVE_ANSWERS_MAX = 1024 * 1024, /* to lines that were read while nobody reads us */
+	SERVE_ANSWERS_MAX = 1024 * 1024, /* to lines that were read while our output is not */
 };
 
 struct serve {
@@ -121,7 +121,7 @@ static void agent_serve_take_turn(struct serve *serve, const struct request *req
 		agent_serve_refuse(serve, id, agent_serve_refusal_code(&err), err.text);
 }
 
-/* Who started us chose the profile; who writes the lines may be somebody else. */
+/* The user who started us chose the profile; the lines may be written by another. */
 static int agent_serve_check_profile(const struct serve *serve, const char *named, perch_err *err)
 {
 	char chosen[PATH_MAX];
@@ -247,7 +247,7 @@ static int agent_serve_open_serve(
 	return r < 0 && !err->text[0] ? err_set(err, r, "%s", perch_strerror(r)) : r;
 }
 
-/* Whoever reads our events is gone: so is the reason to go on. */
+/* The reader of our events is gone, and with it the reason to go on. */
 static void agent_serve_flush(struct serve *serve)
 {
 	report_flush(&serve->report);
