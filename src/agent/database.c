@@ -84,7 +84,7 @@ int database_fail(const struct database *database, int code, perch_err *err)
 
 /* ---- opening ------------------------------------------------------------- */
 
-/* Called by SQLite while somebody else writes, `tries` counting from 0: sleeps a
+/* Called by SQLite while another process writes, `tries` counting from 0: sleeps a
  * little, longer each time. A write takes a fraction of a millisecond. */
 static int database_wait_for_writer(void *data, int tries)
 {
@@ -157,7 +157,7 @@ static int database_read_version(
 	return 0;
 }
 
-/* In one transaction: the file may just be made by somebody else. */
+/* In one transaction: another process may just be making the file. */
 static int database_read_version_at_once(
 	struct database *database, int newest, int64_t *ret_version, perch_err *err)
 {
@@ -185,7 +185,8 @@ static int database_upgrade(
 	int r = database_execute_patiently(database, "BEGIN IMMEDIATE", err);
 	if (r < 0)
 		return r;
-	r = database_read_version(database, newest, &version, err); /* somebody may have been faster */
+	r = database_read_version(
+		database, newest, &version, err); /* another process may have been faster */
 	for (; r == 0 && version < newest; version++)
 		r = database_climb(database, way, version, err);
 	if (r == 0)

@@ -80,7 +80,7 @@ static void session_queue_pass_on(const struct session_turn *left, const struct 
 		presence_announce(&sessions->presence);
 }
 
-/* Gives the ticket back and finds out who is next, all at once. */
+/* Gives the ticket back and finds out which turn is next, in one transaction. */
 int session_queue_leave(struct session_turn *turn, bool counts, perch_err *err)
 {
 	struct sessions *sessions = turn->sessions;

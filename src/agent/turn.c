@@ -375,7 +375,7 @@ void agent_turn_permit(
 	turn->heard_ns = clock_now_ns();
 }
 
-/* The child and the clocks are gone at once; the rest when nobody works with it any more. */
+/* The child and the clocks are gone at once; the rest when no call works with it any more. */
 void agent_turn_free(struct agent_turn *turn)
 {
 	if (!turn)

@@ -27,7 +27,7 @@ struct agent_turn {
 	struct timer wall;
 	struct timer idle;
 	uint64_t heard_ns;  /* the last output */
-	bool is_held;       /* nobody listens: silence is not its own */
+	bool is_held;       /* its output is not read: silence is not the agent's */
 	size_t heard_bytes; /* of a line without an end, when we last looked */
 	struct tail tail;   /* of stderr */
 	struct buf hint;    /* why it failed */

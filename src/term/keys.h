@@ -32,7 +32,7 @@ struct key {
 	enum key_code code;
 	uint32_t character; /* KEY_TEXT: never a control character, always valid */
 	unsigned modifiers;
-	bool is_pasted; /* nobody pressed it */
+	bool is_pasted; /* not pressed, but part of a paste */
 };
 
 /* What is known between two calls. `{0}` is a fresh start. */

@@ -21,7 +21,7 @@
 
 enum {
 	SERVE_LINE_MAX = 8 * 1024 * 1024,
-	SERVE_ANSWERS_MAX = 1024 * 1024, /* to lines that were read while nobody reads us */
+	SERVE_ANSWERS_MAX = 1024 * 1024, /* to lines that were read while our output is not */
 };
 
 struct serve {
@@ -120,7 +120,7 @@ static void agent_serve_take_turn(struct serve *serve, const struct request *req
 		agent_serve_refuse(serve, id, agent_serve_refusal_code(&err), err.text);
 }
 
-/* Who started us chose the profile; who writes the lines may be somebody else. */
+/* The user who started us chose the profile; the lines may be written by another. */
 static int agent_serve_check_profile(const struct serve *serve, const char *named, perch_err *err)
 {
 	char chosen[PATH_MAX];
