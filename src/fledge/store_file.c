@@ -1,5 +1,5 @@
 /* The files behind a store. */
-#include "fledge/store_file.h"
+#include "fledge/store_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>

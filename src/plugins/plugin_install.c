@@ -20,7 +20,6 @@
 #include "plugins/files.h"
 #include "plugins/install_parts.h"
 #include "plugins/link.h"
-#include "plugins/copy.h"
 
 /* ---- getting it ---------------------------------------------------------- */
 
