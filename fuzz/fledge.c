@@ -15,7 +15,7 @@ struct world {
 	size_t count;
 	size_t sent;
 	uint64_t open; /* the question that is asked */
-	const struct question *question;
+	const perch_question *question;
 };
 
 static void on_send(void *data, struct str line)
@@ -32,7 +32,7 @@ static void on_show(void *data, const struct shown *shown)
 	(void)shown;
 }
 
-static void on_ask(void *data, const struct question *question)
+static void on_ask(void *data, const perch_question *question)
 {
 	struct world *world = data;
 	check(!world->open);
@@ -74,20 +74,17 @@ static void on_exec(void *data, uint64_t ticket, const struct fledge_exec *exec)
 	owe(data, ticket);
 }
 
-static void on_metadata(void *data, uint64_t ticket, const struct str *keys, size_t count)
+static void on_metadata(void *data, uint64_t ticket, const perch_text *keys, size_t count)
 {
 	(void)keys;
 	(void)count;
 	owe(data, ticket);
 }
 
-static void on_drop(void *data, uint64_t ticket)
+static void on_drop(void *data)
 {
 	struct world *world = data;
-	for (size_t i = 0; i < world->count; i++) {
-		if (world->tickets[i] == ticket)
-			world->tickets[i] = world->tickets[--world->count];
-	}
+	world->count = 0;
 }
 
 static void on_stop(void *data)

@@ -8,7 +8,7 @@
 #include "term/asking.h"
 #include "term/plain.h"
 
-static const struct str options[] = { { "red", 3 }, { "Grün", 5 }, { "日本\x1B[31m", 11 },
+static const perch_text options[] = { { "red", 3 }, { "Grün", 5 }, { "日本\x1B[31m", 11 },
 	{ "", 0 }, { "\xFF\xFE", 2 }, { "a longer option than most of the others are", 43 } };
 static const size_t defaults[] = { 1, 7 };
 
@@ -34,13 +34,13 @@ static void draw(struct asking *asking, struct frame *frame, const struct look *
 }
 
 /* Feeds all keys, beginning anew with every answer. */
-static void run(const struct question *question, const struct look *look, const char *bytes,
+static void run(const perch_question *question, const struct look *look, const char *bytes,
 	size_t len, size_t piece)
 {
 	struct asking asking;
 	struct frame frame = { 0 };
 	struct keys keys = { 0 };
-	check(asking_open(&asking, question) == 0);
+	check(asking_open(&asking, question, NULL) == 0);
 	size_t seen = 0;
 	for (size_t used = 0; used < len;) {
 		bool is_final = seen == len;
@@ -60,7 +60,7 @@ static void run(const struct question *question, const struct look *look, const 
 		asking_draw_answered(&asking, &frame);
 		check_frame(&frame, 1);
 		asking_close(&asking);
-		check(asking_open(&asking, question) == 0);
+		check(asking_open(&asking, question, NULL) == 0);
 	}
 	plain_take(&asking, (struct str){ bytes, len });
 	asking_close(&asking);
@@ -74,19 +74,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct look look = {
 		.utf8 = data[0] & 4, .columns = 1u + data[1] % 90, .rows = 1u + data[2] % 9
 	};
-	struct question question = {
-		.kind = (enum question_kind)(data[0] & 3),
+	perch_question question = {
+		.kind = (perch_question_kind)(data[0] & 3),
 		.message = { "A question\x9B?", 12 },
 		.has_default = data[0] & 8,
 		.default_text = { "default", 7 },
-		.default_index = data[0] >> 4,
-		.defaults = defaults,
-		.default_count = 2,
+		.defaults = data[0] & 0x10 ? defaults : defaults + 1,
+		.default_count = data[0] & 0x10 ? 2 : 1,
 		.options = options,
 		.option_count = data[0] & 0x80 ? 0 : sizeof(options) / sizeof(options[0]),
-		.validator = data[0] & 0x40 ? VALIDATE_URL
-			: data[0] & 0x20        ? VALIDATE_INTEGER
-									: VALIDATE_NOTHING,
+		.validator = data[0] & 0x40 ? PERCH_VALIDATE_URL
+			: data[0] & 0x20        ? PERCH_VALIDATE_INTEGER
+									: PERCH_VALIDATE_NOTHING,
 	};
 	run(&question, &look, (const char *)data + 4, size - 4, 1u + data[3]);
 	return 0;

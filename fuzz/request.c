@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "agent/agent_request.h"
+#include "agent/bridge.h"
 
 static void check_turn(const struct bridge_request *turn)
 {

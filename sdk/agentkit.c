@@ -62,7 +62,7 @@ static int agentkit_end_turn(perch_agentkit *agent, int status)
 {
 	if (agent->has_failed)
 		return EXIT_FAILURE;
-	/* Whatever the exit status says: what was replied is not kept back. */
+	/* The reply is sent whatever the exit status is. */
 	if (agent->reply.failed || !agent->dialect->finish(agent))
 		return EXIT_FAILURE;
 	return status;

@@ -9,37 +9,10 @@
 #include <stdint.h>
 
 #include "base/str.h"
-#include "perch/child.h"
+#include "perch/fledge.h"
 
-enum question_kind {
-	QUESTION_PROMPT,       /* a line of text */
-	QUESTION_CONFIRM,      /* yes or no */
-	QUESTION_SELECT,       /* one of the options */
-	QUESTION_MULTI_SELECT, /* any of the options */
-};
-
-enum validator {
-	VALIDATE_NOTHING,
-	VALIDATE_NON_EMPTY, /* after trimming */
-	VALIDATE_INTEGER,   /* 64 bits */
-	VALIDATE_PATH_EXISTS,
-	VALIDATE_URL, /* http:// or https:// and a host */
-};
-
-/* Texts come from a plugin: whoever draws them takes control characters out. */
-struct question {
-	uint64_t number; /* ours, unique in a run: the ids of plugins repeat */
-	enum question_kind kind;
-	struct str message;
-	bool has_default;
-	struct str default_text; /* prompt */
-	bool default_yes;        /* confirm */
-	size_t default_index;    /* select */
-	const size_t *defaults;  /* multi_select: indexes of what is chosen already */
-	size_t default_count;
-	const struct str *options; /* select, multi_select */
-	size_t option_count;
-	enum validator validator; /* prompt */
+/* How a question of our own is asked; what a plugin asks is asked without. */
+struct question_manner {
 	/* Confirm: much depends on it. The answer is the word yes or no and Enter, nothing that
 	 * was typed before the question could be read counts, and all of the message is shown
 	 * that fits. */
@@ -52,31 +25,18 @@ struct question {
 };
 
 struct answer {
-	uint64_t number;      /* of the question */
-	bool cancelled;       /* the user does not want to answer (Ctrl+C, Ctrl+D, Escape) */
-	bool is_end;          /* with cancelled: nor will he any more (Ctrl+D, the end of the input) */
-	struct str text;      /* prompt; of a conversation also when cancelled */
-	bool yes;             /* confirm */
+	uint64_t number; /* of the question */
+	bool cancelled;  /* the user does not want to answer (Ctrl+C, Ctrl+D, Escape) */
+	bool is_end;     /* with cancelled: nor any later question (Ctrl+D, the end of the input) */
+	struct str text; /* prompt; of a conversation also when cancelled */
+	bool yes;        /* confirm */
 	const size_t *chosen; /* select: one index; multi_select: any, ascending */
 	size_t chosen_count;
 };
 
-enum shown_kind {
-	SHOWN_OUTPUT,   /* text: verbatim, to stdout */
-	SHOWN_LOG,      /* level, text */
-	SHOWN_PROGRESS, /* text, has_amount: current, total */
-	SHOWN_PROGRESS_DONE,
-	SHOWN_STORE,    /* key; the value is not shown */
-	SHOWN_LOAD,     /* key */
-	SHOWN_EXEC,     /* text: the command */
-	SHOWN_METADATA, /* text: the keys, joined by ", " */
-	SHOWN_WARNING,  /* text: the host's own words about something wrong */
-	SHOWN_ERROR,    /* the same for what makes the run fail */
-	SHOWN_DEBUG,    /* the same for those who asked for more (-v) */
-};
-
+/* As perch_shown, but the texts have no NUL behind them, and it is known whose they are. */
 struct shown {
-	enum shown_kind kind;
+	perch_shown_kind kind;
 	struct str text;
 	struct str key;
 	struct str level;
@@ -86,16 +46,6 @@ struct shown {
 	double total;
 };
 
-/* How a run ended. */
-struct outcome {
-	bool success;
-	int exit_code; /* what the command exits with */
-	int signal;    /* 0, or what killed the plugin */
-	uint64_t duration_ns;
-	perch_reach reach;
-	const char *const *sandbox; /* the layers in force, NULL-terminated; NULL = none */
-};
-
 struct frontend;
 
 /* Called by the frontend when the user has answered. What `answer` points to
@@ -103,10 +53,11 @@ struct frontend;
 typedef void answered_fn(void *data, const struct answer *answer);
 
 struct frontend_table {
-	/* Begins to ask. One question is open at a time. `question` and all it
-	 * points to stay valid until it is answered or withdrawn. The answer comes
-	 * later, from the loop. */
-	void (*ask)(struct frontend *frontend, const struct question *question);
+	/* Begins to ask. One question is open at a time. `question` and all it points to, and what
+	 * `manner` (may be NULL) points to, stay valid until it is answered or withdrawn. The
+	 * answer comes later, from the loop. */
+	void (*ask)(struct frontend *frontend, const perch_question *question,
+		const struct question_manner *manner);
 	/* The open question is no longer wanted (timeout, the plugin is gone). */
 	void (*withdraw)(struct frontend *frontend);
 	void (*show)(struct frontend *frontend, const struct shown *shown);
@@ -116,7 +67,7 @@ struct frontend_table {
 	void (*suspend)(struct frontend *frontend);
 	void (*resume)(struct frontend *frontend);
 	/* The run is over; nothing is called any more but free. */
-	void (*done)(struct frontend *frontend, const struct outcome *outcome);
+	void (*done)(struct frontend *frontend, const perch_fledge_end *outcome);
 	void (*free)(struct frontend *frontend);
 };
 

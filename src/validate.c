@@ -93,15 +93,24 @@ static const char *validate_url(struct str text)
 
 static const struct {
 	const char *name;
-	enum validator validator;
+	perch_validator validator;
 } validators[] = {
-	{ "non_empty", VALIDATE_NON_EMPTY },
-	{ "integer", VALIDATE_INTEGER },
-	{ "path_exists", VALIDATE_PATH_EXISTS },
-	{ "url", VALIDATE_URL },
+	{ "non_empty", PERCH_VALIDATE_NON_EMPTY },
+	{ "integer", PERCH_VALIDATE_INTEGER },
+	{ "path_exists", PERCH_VALIDATE_PATH_EXISTS },
+	{ "url", PERCH_VALIDATE_URL },
 };
 
-bool validator_from_name(struct str name, enum validator *ret_validator)
+const char *validator_name(perch_validator validator)
+{
+	for (size_t i = 0; i < COUNT(validators); i++) {
+		if (validators[i].validator == validator)
+			return validators[i].name;
+	}
+	return NULL;
+}
+
+bool validator_from_name(struct str name, perch_validator *ret_validator)
 {
 	for (size_t i = 0; i < COUNT(validators); i++) {
 		if (str_is(name, validators[i].name)) {
@@ -112,19 +121,30 @@ bool validator_from_name(struct str name, enum validator *ret_validator)
 	return false;
 }
 
-const char *validate(enum validator validator, struct str text)
+const char *validate(perch_validator validator, struct str text)
 {
 	switch (validator) {
-	case VALIDATE_NON_EMPTY:
+	case PERCH_VALIDATE_NON_EMPTY:
 		return validate_non_empty(text);
-	case VALIDATE_INTEGER:
+	case PERCH_VALIDATE_INTEGER:
 		return validate_integer(text);
-	case VALIDATE_PATH_EXISTS:
+	case PERCH_VALIDATE_PATH_EXISTS:
 		return validate_path_exists(text);
-	case VALIDATE_URL:
+	case PERCH_VALIDATE_URL:
 		return validate_url(text);
-	case VALIDATE_NOTHING:
+	case PERCH_VALIDATE_NOTHING:
 		break;
 	}
 	return NULL;
+}
+
+bool option_find(const perch_question *question, struct str text, size_t *ret_index)
+{
+	for (size_t i = 0; i < question->option_count; i++) {
+		if (str_eq(str_of(question->options[i]), text)) {
+			*ret_index = i;
+			return true;
+		}
+	}
+	return false;
 }

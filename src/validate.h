@@ -5,11 +5,16 @@
 
 #include "frontend.h"
 
-/* The validator of a name: "non_empty", "integer", "path_exists", "url". */
-bool validator_from_name(struct str name, enum validator *ret_validator);
+/* The validator of a name: "non_empty", "integer", "path_exists", "url"; and the name of one, NULL
+ * for PERCH_VALIDATE_NOTHING. */
+bool validator_from_name(struct str name, perch_validator *ret_validator);
+const char *validator_name(perch_validator validator);
 
 /* Returns NULL when text will do, else what to tell the user: a constant, one
- * short line. VALIDATE_PATH_EXISTS looks at the disk. */
-const char *validate(enum validator validator, struct str text);
+ * short line. PERCH_VALIDATE_PATH_EXISTS looks at the disk. */
+const char *validate(perch_validator validator, struct str text);
+
+/* The first option that reads so. */
+bool option_find(const perch_question *question, struct str text, size_t *ret_index);
 
 #endif

@@ -23,6 +23,8 @@ validate.h
 validate.c
 agent tool fledge
 plugins replay
+service
+mcp acp serve page queue worker
 conformance
 term events
 cli
@@ -30,6 +32,11 @@ cli
 
 # The other side of the pipe is built from these alone.
 sdk='base data'
+
+# Those who offer what perch hosts to others translate, and host nothing: they see the service by its
+# public headers.
+frontends='mcp acp serve page queue worker'
+frontends_see='base data wire'
 
 # What a public header may ask of the C library.
 public='
@@ -41,7 +48,8 @@ string.h sys/types.h time.h
 upward_includes() (
     cd "$1"
     find src include sdk -name '*.[ch]' 2>/dev/null | sort |
-        awk -v order="$order" -v sdk="$sdk" -v public="$public" '
+        awk -v order="$order" -v sdk="$sdk" -v public="$public" \
+            -v frontends="$frontends" -v frontends_see="$frontends_see" '
         BEGIN {
             lines = split(order, line, "\n")
             for (i = 1; i <= lines; i++) {
@@ -51,6 +59,8 @@ upward_includes() (
             }
             set_of(sdk, in_sdk)
             set_of(public, in_public)
+            set_of(frontends, in_frontends)
+            set_of(frontends_see, in_frontends_see)
         }
         function set_of(text, set, count, name, i) {
             count = split(text, name, " ")
@@ -74,6 +84,8 @@ upward_includes() (
         function may_include(layer, target) {
             if (layer == "sdk")
                 return target in in_sdk
+            if (layer in in_frontends)
+                return target == layer || target in in_frontends_see
             return target == layer || rank[target] < rank[layer]
         }
         function judge(file, number, path, angled, layer, target) {
@@ -170,6 +182,10 @@ check "found: the frontend from below" is_found src/trace/a.c '#include "fronten
 check "found: a header of no layer" is_found src/cli/a.c '#include "elsewhere/a.h"'
 check "found: through a macro" is_found src/cli/a.c '#include HEADER'
 check "found: the sdk reaching for a host" is_found sdk/a.c '#include "proc/child.h"'
+check "found: a frontend that hosts" is_found src/mcp/a.c '#include "proc/host.h"'
+check "found: a frontend inside the service" is_found src/serve/a.c '#include "service/service_hooks.h"'
+check "found: a frontend and its neighbour" is_found src/page/a.c '#include "serve/serve.h"'
+check "found: the service and a frontend" is_found src/service/a.c '#include "queue/queue.h"'
 check "found: a public header and a layer" is_found include/perch/a.h '#include "base/buf.h"'
 check "found: a public header and a library" is_found include/perch/a.h '#include <yaml.h>'
 
@@ -180,6 +196,10 @@ check "allowed: the frontend from above" is_allowed src/tool/a.c '#include "fron
 check "allowed: a public header" is_allowed src/base/a.c '#include "perch/base.h"'
 check "allowed: the system" is_allowed src/base/a.c '#include <sys/epoll.h>'
 check "allowed: the sdk and the formats" is_allowed sdk/a.c '#include "data/json.h"'
+check "allowed: a frontend and the service" is_allowed src/worker/a.c '#include "perch/service.h"'
+check "allowed: a frontend and protocols" is_allowed src/acp/a.c '#include "wire/jsonrpc.h"'
+check "allowed: a frontend and formats" is_allowed src/queue/a.c '#include "data/json.h"'
+check "allowed: a frontend of its own" is_allowed src/serve/a.c '#include "serve/token.h"'
 check "allowed: public headers and libc" is_allowed include/perch/a.h '#include <stdint.h>'
 
 unknown_layer_is_found() {

@@ -147,13 +147,27 @@ manifest_keys_agree() {
     {
         grep -ohE '(table|root), "[a-z_]+"|\{ "[a-z_]+", &' "$top/src/registry/manifest.c" |
             cut -d '"' -f 2
-        sed -n 's/.*{ MEMBER(\([a-z_]*\)).*/\1/p' "$top/src/registry/capabilities.c"
+        sed -n 's/.*{ \(MEMBER\|HOOK\)(\([a-z_]*\)).*/\2/p' "$top/src/registry/capabilities.c" \
+            "$top/src/registry/manifest.c"
     } | keys_agree perch-plugin.toml.5
 }
 
 binding_keys_agree() {
     grep -ohE '\{ "[a-z0-9_]+", [a-z_]+, (0|offsetof)' "$top"/src/tool/binding*.c |
         cut -d '"' -f 2 | keys_agree perch-binding.5
+}
+
+# The codes of a tool's result: the source's table, perch-tool(1) and docs/tool-commands.md.
+tool_codes_agree() {
+    sed -n 's/.*{ "\([a-z_]*\)", \([0-9]*\), "\(.*\)" },$/\2 \1: \3/p' \
+        "$top/src/tool/tool_codes.c" >"$work/source"
+    [ "$(wc -l <"$work/source")" -gt 10 ] || { echo "the source has no codes any more" && return 1; }
+    sed -n '/^\.It [0-9]*$/{N;s/^\.It \([0-9]*\)\n\([a-z_]*: .*\)/\1 \2/p}' \
+        "$pages/perch-tool.1" >"$work/manual"
+    same "$work/manual" "$work/source" || return 1
+    sed -n 's/^| \([0-9]*\) | \([a-z_]*\) | \(.*\) |$/\1 \2: \3/p' \
+        "$top/docs/tool-commands.md" >"$work/page"
+    same "$work/page" "$work/source"
 }
 
 profile_keys_agree() {
@@ -312,6 +326,7 @@ done
 
 check "perch-plugin.toml(5): keys" manifest_keys_agree
 check "perch-binding(5): keys" binding_keys_agree
+check "perch-tool(1), docs/tool-commands.md: codes" tool_codes_agree
 check "perch-profile(5): keys" profile_keys_agree
 check "perch-plugin.toml(5): the example" manifest_is_valid
 check "perch-binding(5): the example" binding_is_valid

@@ -147,6 +147,10 @@ PERCH_API int perch_agent_turn_start(perch_host *host, const perch_agent_turn_op
  * agent is asked to end, and made to after the profile's grace; again: now. */
 PERCH_API void perch_agent_turn_cancel(perch_agent_turn *turn, int signal);
 
+/* Back-pressure: nothing of it is read until it is let go (not from a callback). All clocks but
+ * that of silence go on; one whose agent has left meanwhile ends behind that. */
+PERCH_API void perch_agent_turn_hold(perch_agent_turn *turn, bool is_held);
+
 /* Answers a permission request, once; message may be NULL. An id that is not open
  * changes nothing. */
 PERCH_API void perch_agent_turn_permit(

@@ -120,7 +120,7 @@ typedef enum perch_asking {
 	PERCH_ASKING_STRICT,   /* nobody: an explicit default, else the run fails */
 } perch_asking;
 
-/* What a plugin that is not installed may; see grants. */
+/* The capabilities that a plugin which is not installed can be granted; see grants. */
 enum {
 	PERCH_GRANT_EXEC = 1,
 	PERCH_GRANT_STORE = 2,
@@ -201,6 +201,10 @@ PERCH_API int perch_fledge_decline(perch_fledge_run *run, uint64_t number);
 /* As if the user had sent this signal: SIGINT → exit code 130, SIGTERM → 143. The
  * plugin is told, then asked to end, then made to; again: the next step now. */
 PERCH_API void perch_fledge_run_cancel(perch_fledge_run *run, int signal);
+
+/* Back-pressure: nothing of it is read until it is let go (not from a callback). Clocks and
+ * cancelling go on; one that has left meanwhile ends behind that. */
+PERCH_API void perch_fledge_run_hold(perch_fledge_run *run, bool is_held);
 
 /* Ends whatever is left of it, without `end`. Before its host is freed. NULL is
  * fine. */

@@ -8,6 +8,8 @@
 #include <perch/host.h>
 #include <perch/json.h>
 #include <perch/loop.h>
+#include <perch/service.h>
+#include <perch/sessions.h>
 #include <perch/tool.h>
 
 #endif

@@ -164,10 +164,16 @@ typedef struct perch_tool_request {
 	 * that starts it has returned; may free the call. */
 	void (*done)(void *data, perch_tool_call *call);
 	void *data;
+	/* Somebody must say yes to each call of a tool whose binding asks (`ask = true`): called by the
+	 * function that starts the call; true = yes. NULL = nobody can: such a call is refused. */
+	bool (*approve)(void *data, const char *tool, const char *input);
+	const char *caller; /* who wants it, for the audit log; NULL = nothing is said */
 } perch_tool_request;
 
 /* Starts a call. Whatever goes wrong with it is its result, which comes by
- * `done`. Fails with -ENOMEM, or -EINVAL (something set that a newer library added). */
+ * `done`; a refusal (nobody approved it) is PERCH_TOOL_INVALID_REQUEST. Each call is recorded in
+ * the audit log before `done`. Fails with -ENOMEM, -EINVAL (something set that a newer library
+ * added), and as reading perch/config.toml does. */
 PERCH_API int perch_tool_call_start(perch_host *host, const perch_tool_binding *binding,
 	const perch_tool_request *request, perch_tool_call **ret_call, perch_err *err);
 

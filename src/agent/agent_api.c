@@ -249,6 +249,11 @@ void perch_agent_turn_cancel(perch_agent_turn *turn, int signal)
 	agent_turn_cancel(turn->turn, signal);
 }
 
+void perch_agent_turn_hold(perch_agent_turn *turn, bool is_held)
+{
+	agent_turn_hold(turn->turn, is_held);
+}
+
 void perch_agent_turn_permit(
 	perch_agent_turn *turn, const char *request_id, bool allowed, const char *message)
 {

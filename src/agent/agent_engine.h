@@ -69,7 +69,7 @@ bool agent_engine_is_broken(const struct agent_engine *engine);
 /* The session id as it is now, with a NUL behind it; empty = none was said. */
 struct str agent_engine_session(const struct agent_engine *engine);
 
-/* ---- verdict.c: the end of a turn ------------------------------------------ */
+/* ---- turn_verdict.c: the end of a turn ------------------------------------- */
 
 /* What became of the process. */
 struct agent_exit {

@@ -1,5 +1,5 @@
 /* What a bridge is asked. */
-#include "agent/agent_request.h"
+#include "agent/bridge.h"
 
 #include <errno.h>
 
@@ -7,19 +7,17 @@
 #include "base/err.h"
 #include "base/macros.h"
 #include "base/utf8.h"
-#include "data/json.h"
+#include "data/json_member.h"
 
 /* A string that becomes a name or an argument: no NUL, and not endless. Leaves
  * *text alone when there is none. */
 static int agent_request_read_text(const perch_json_value *object, const char *name, size_t most,
 	struct arena *arena, const char **text, perch_err *err)
 {
-	const perch_json_value *value = perch_json_get(object, name);
-	if (!value || perch_json_type_of(value) == PERCH_JSON_NULL)
-		return 0;
-	if (perch_json_type_of(value) != PERCH_JSON_STRING)
-		return err_set(err, -EINVAL, "\"%s\" must be a string, not %s", name,
-			perch_json_type_name(perch_json_type_of(value)));
+	const perch_json_value *value;
+	int r = json_member_of(object, name, PERCH_JSON_STRING, &value, err);
+	if (r <= 0)
+		return r;
 	struct str content = json_str(value);
 	if (content.len > most)
 		return err_set(err, -EINVAL, "\"%s\" is too long (at most %zu bytes)", name, most);
@@ -94,9 +92,9 @@ static int agent_request_read_attachment(const perch_json_value *value, struct a
 static int agent_request_read_attachments(
 	const perch_json_value *root, struct arena *arena, struct bridge_request *turn, perch_err *err)
 {
-	const perch_json_value *list = perch_json_get(root, "attachments");
+	const perch_json_value *list = json_member(root, "attachments");
 	size_t count = perch_json_count(list);
-	if (!list || perch_json_type_of(list) == PERCH_JSON_NULL)
+	if (!list)
 		return 0;
 	if (perch_json_type_of(list) != PERCH_JSON_ARRAY || count > REQUEST_ATTACHMENTS_MAX)
 		return err_set(

@@ -6,6 +6,7 @@
 
 #include "agent/sessions.h"
 #include "agent/turn.h"
+#include "perch/json.h"
 
 struct bridge;
 struct bridge_turn;
@@ -15,7 +16,7 @@ enum {
 	BRIDGE_QUEUE = 1024, /* waiting */
 };
 
-/* What turns that wait may keep in memory, all together. */
+/* Bytes of memory that the waiting turns may take, all together. */
 #define BRIDGE_BYTES_MAX ((size_t)64 * 1024 * 1024)
 
 struct bridge_options {
@@ -81,5 +82,32 @@ size_t bridge_count(const struct bridge *bridge);
 const char *bridge_turn_id(const struct bridge_turn *turn);
 const struct agent_turn_options *bridge_turn_options(const struct bridge_turn *turn);
 void *bridge_turn_data(const struct bridge_turn *turn); /* the bridge's */
+
+/* ---- agent_request.c ---------------------------------------------------- */
+
+/* What a bridge is asked, as a line of JSON: a turn,
+ *
+ *     {"id":"t1","profile":"P","message":"…","session_name":"…","from":"…","new":true,
+ *      "attachments":[{"type":"image","url":"…","name":"…"}]}
+ *
+ * or the end of one: {"cancel":"t1"}. No I/O. */
+
+enum {
+	REQUEST_ID_MAX = 256, /* bytes */
+	REQUEST_ATTACHMENTS_MAX = 256,
+};
+
+struct request {
+	const char *cancel; /* the id of the turn to end; NULL = this is a new one: */
+	struct bridge_request turn;
+	const char *unknown; /* a member that means nothing, or NULL */
+};
+
+/* Reads it. The message points into the document, the rest into the arena. Fails
+ * with -EINVAL: then turn.id is what the answer has to carry. An id that is too long or
+ * has a NUL is cut for that, with U+FFFD for the NUL; NULL = there is none. `profile` is
+ * what counts when the line names none; NULL = it must. */
+int request_read(const perch_json_value *root, const char *profile, struct arena *arena,
+	struct request *ret_request, perch_err *err);
 
 #endif

@@ -5,15 +5,16 @@
 
 #include "agent/agent_engine_parts.h"
 #include "base/macros.h"
+#include "data/json_member.h"
 
 /* The member as a text; false when it is none. */
 static bool dialect_0_4_get_text(
 	const perch_json_value *event, const char *name, struct str *ret_text)
 {
-	const perch_json_value *value = perch_json_get(event, name);
-	if (perch_json_type_of(value) != PERCH_JSON_STRING)
+	const perch_json_value *value;
+	if (json_member_of(event, name, PERCH_JSON_STRING, &value, NULL) <= 0)
 		return false;
-	ret_text->data = perch_json_string(value, &ret_text->len);
+	*ret_text = json_str(value);
 	return true;
 }
 

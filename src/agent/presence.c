@@ -1,5 +1,5 @@
-/* Who is there: locks and messages in one file. */
-#include "agent/presence.h"
+/* Which processes use the sessions: locks and messages in one file. */
+#include "agent/sessions_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>

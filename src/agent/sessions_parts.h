@@ -4,11 +4,40 @@
 #define AGENT_SESSIONS_PARTS_H
 
 #include "agent/database.h"
-#include "agent/presence.h"
 #include "agent/sessions.h"
 #include "base/list.h"
 #include "proc/loop.h"
 #include "proc/worker.h"
+
+/* ---- presence.c --------------------------------------------------------- */
+
+/* Which processes are there. Every process that uses the sessions holds a number as long as it
+ * lives: a lock in the file sessions.lock that the kernel takes away with it, however
+ * it ends. A process that waits for another one watches the same file: it is written
+ * to when a turn has ended, and closed when its process has. */
+struct presence {
+	int fd; /* of the file; -1 = none */
+	int64_t number;
+};
+
+/* Takes a number that no living process has. */
+int presence_take(const char *path, struct presence *ret_presence, perch_err *err);
+void presence_drop(struct presence *presence);
+
+/* Is the holder of this number there? In doubt yes. */
+bool presence_is_alive(const struct presence *presence, int64_t number);
+
+/* Wakes every process that watches. */
+void presence_announce(const struct presence *presence);
+
+/* A descriptor that becomes readable when another process announces or ends; it is read by
+ * presence_was_told. A negative errno where that cannot be had. */
+int presence_watch(const char *path);
+
+/* Reads off what was told. */
+void presence_was_told(int watch);
+
+/* ---- the turns -------------------------------------------------------------- */
 
 enum stage {
 	TURN_COMING, /* it has no ticket yet */
@@ -36,7 +65,7 @@ int ticket_take(struct database *database, const struct session_key *key, int64_
 int ticket_drop(struct database *database, const struct session_key *key,
 	const struct ticket *ticket, perch_err *err);
 
-/* The first whose process lives: 1, or 0 when nobody waits. */
+/* The first whose process lives: 1, or 0 when no turn waits. */
 int ticket_first(struct database *database, const struct presence *presence,
 	const struct session_key *key, struct ticket *ret_ticket, perch_err *err);
 
@@ -57,7 +86,7 @@ struct sessions {
 	char *lock_path;
 	struct database database;
 	struct presence presence;
-	struct source told;     /* somebody else's turn has ended, or somebody is gone */
+	struct source told;     /* a turn of another process has ended, or the process */
 	struct timer due_timer; /* calls `ready` */
 	struct timer look_timer;
 	uint64_t look_delay_ns;

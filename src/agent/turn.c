@@ -1,4 +1,4 @@
-/* One turn of an agent: connects the process, the engine and whoever is told. */
+/* One turn of an agent: connects the process, the engine and the caller, who is told. */
 #include "agent/turn.h"
 
 #include <signal.h>
@@ -289,7 +289,7 @@ static const perch_child_events child_events = {
 	.ended = turn_on_ended,
 };
 
-/* ---- for whoever started it -------------------------------------------------------- */
+/* ---- for the caller ---------------------------------------------------------------- */
 
 static int turn_make_engine(struct agent_turn *turn)
 {
@@ -375,7 +375,7 @@ void agent_turn_permit(
 	turn->heard_ns = clock_now_ns();
 }
 
-/* The child and the clocks are gone at once; the rest when nobody works with it any more. */
+/* The child and the clocks are gone at once; the rest when no call works with it any more. */
 void agent_turn_free(struct agent_turn *turn)
 {
 	if (!turn)

@@ -1,6 +1,6 @@
 /* One turn of an agent: a process, the engine that reads its lines, and what is
- * told of it. Many at once in one host. Knows nothing of stored sessions: whoever
- * starts it gives the session id and is told a new one. */
+ * told of it. Many at once in one host. Knows nothing of stored sessions: the
+ * caller gives the session id and is told a new one. */
 #ifndef AGENT_TURN_H
 #define AGENT_TURN_H
 

@@ -15,7 +15,7 @@
 /* How long to wait before another try. */
 #define LOCK_PAUSE_NS (5 * NSEC_PER_MSEC)
 
-/* A lock on a file that is no longer there under its name keeps nobody out. */
+/* A lock on a file that is no longer there under its name keeps no process out. */
 static bool lock_is_current(int directory, const char *name, int lock)
 {
 	struct stat held;

@@ -1,5 +1,5 @@
-/* Two sums that C leaves to everybody: the elements of an array, and the object around one of its
- * members. */
+/* Two things that C does not have: the number of elements of an array, and the object around one of
+ * its members. */
 #ifndef BASE_MACROS_H
 #define BASE_MACROS_H
 

@@ -1,4 +1,4 @@
-/* Whether a file has changed since somebody looked, by the times it carries. */
+/* Whether a file has changed since it was looked at, by its times. */
 #ifndef BASE_STAMP_H
 #define BASE_STAMP_H
 

@@ -1,4 +1,4 @@
-/* Text that somebody else owns, and copies of it. */
+/* Text that is owned elsewhere, and copies of it. */
 #include "base/str.h"
 
 #include <limits.h>

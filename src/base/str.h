@@ -1,5 +1,4 @@
-/* A str is a piece of text that somebody else owns: a pointer and a length,
- * not NUL-terminated. */
+/* A str is a piece of text that it does not own: a pointer and a length, not NUL-terminated. */
 #ifndef BASE_STR_H
 #define BASE_STR_H
 

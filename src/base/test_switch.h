@@ -1,5 +1,5 @@
-/* Switches of the environment that tests have and nobody else: they make a sandbox weaker, or end
- * the process at a given point. A build without the option test_switches does not know them. */
+/* Switches of the environment for tests only: they make a sandbox weaker, or end the process at a
+ * given point. A build without the option test_switches does not know them. */
 #ifndef BASE_TEST_SWITCH_H
 #define BASE_TEST_SWITCH_H
 

@@ -1,6 +1,5 @@
-/* Removing a directory that somebody else has filled. Directories below are not
- * walked down to: what stands in them is moved up to the root first, so that no
- * depth is too deep. */
+/* Removing a directory that other processes have filled. Directories below are not walked down to:
+ * what stands in them is moved up to the root first, so that no depth is too deep. */
 #include "base/tree.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
-/* Directories that are there for a while: made, and removed when somebody else has filled them:
- * links are removed and not followed, any depth takes the same few descriptors, and a process that
- * took its own permissions away has not protected anything. */
+/* Directories that exist for a while: made, and removed after other processes have filled them.
+ * Links are removed and not followed, any depth takes the same few descriptors, and a directory
+ * without permissions is removed all the same. */
 #ifndef BASE_TREE_H
 #define BASE_TREE_H
 

@@ -1,5 +1,5 @@
-/* What the commands share: their table, the way they speak to people, and
- * their exit codes. */
+/* What the commands share: their table, the options that all of them take, and the way they speak
+ * to people. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
@@ -28,7 +28,7 @@ struct cli {
 	bool trace_secrets;
 	struct option_list answers; /* MESSAGE=VALUE */
 	const char *answers_file;
-	const char *prompt_timeout; /* as text, NULL = not given: see settings.h */
+	const char *prompt_timeout; /* as text, NULL = not given: see run/run_settings.h */
 	const char *line_limit;
 	const char *waiting_limit;
 	const char *unread_timeout;
@@ -38,16 +38,15 @@ struct cli {
 	bool is_strict;      /* what a run leaves for git to execute is removed */
 };
 
-/* Reads such options from argv[*at] on. Returns 0, or an exit code after having
- * said what is wrong. */
+/* Reads such options from argv[*at] on. Returns 0, or an exit code after an error message. */
 int cli_read_globals(struct cli *cli, int argc, char **argv, int *at);
 
-/* The same for what the option --sandbox says, where it stands elsewhere. */
+/* Checks the value of --sandbox where a command reads that option itself. Returns as above. */
 int cli_check_sandbox(const struct cli *cli);
 
-/* What stands behind a command, for completion. */
+/* The kind of word that follows a command, for completion. */
 enum command_words {
-	WORDS_FILES, /* what the shell completes by itself */
+	WORDS_FILES, /* the shell completes file names by itself */
 	WORDS_COMMANDS,
 	WORDS_PLUGIN_COMMANDS,
 	WORDS_PLUGINS,
@@ -55,9 +54,9 @@ enum command_words {
 	WORDS_SHELLS,
 };
 
-/* What somebody wants who looks for a command: how `perch help` lists them. */
+/* The purposes under which `perch help` lists commands; its table of titles is in help.c. */
 enum command_group {
-	GROUP_LOOK, /* how things stand, and what was said */
+	GROUP_LOOK, /* the state of things, and recorded runs */
 	GROUP_BEGIN,
 	GROUP_RUN,
 	GROUP_MANAGE,
@@ -70,16 +69,17 @@ struct command {
 	const char *name;
 	const char *summary; /* NULL = not shown in the help */
 	enum command_group group;
-	/* All of `perch help NAME`. With subcommands: what stands before their list,
-	 * the list is made; and the example behind it. */
+	/* All of `perch help NAME`. A command with subcommands gives only the text before their list
+	 * and, as `example`, the line behind it; the list itself is generated. */
 	const char *help;
+	void (*print_more)(void); /* behind `help`, before the list; NULL = nothing */
 	const char *example;
 	const struct command *const *subcommands; /* ends with NULL; NULL = none */
 	enum command_words words;
 	int (*run)(struct cli *cli, int argc, char **argv); /* argv[0] is the name */
 };
 
-/* Each stands at the end of the file that does it. */
+/* Each is defined at the end of the file that implements it; the table of all is in main.c. */
 extern const struct command command_actor;
 extern const struct command command_agent;
 extern const struct command command_conformance;
@@ -107,17 +107,17 @@ const struct command *command_at(size_t i);
 
 const struct command *command_find(const char *name);
 
-/* The same in a list that ends with NULL; NULL is an empty one. */
+/* The same in a list of commands that ends with NULL; the list may be NULL. */
 const struct command *command_find_in(const struct command *const *list, const char *name);
 
-/* Says that there is no such command, and which is the nearest; returns EXIT_USAGE. */
+/* An error message that there is no such command, with the nearest name. Returns EXIT_USAGE. */
 int command_refuse(const char *name);
 
 /* ---- dispatch.c ---------------------------------------------------------- */
 
-/* Reads the options behind a command that has subcommands, and runs the one that
- * is named: with its help where that is asked for, with the nearest suggested
- * where there is none. */
+/* Reads the options behind a command that has subcommands, and runs the subcommand that the next
+ * word names. Prints its help where the user asks for that, and suggests the nearest name where no
+ * subcommand has this one. */
 int command_dispatch(const struct command *parent, struct cli *cli, int argc, char **argv);
 
 /* Prints the help of a command, or of the subcommand that the words name. */
@@ -125,24 +125,24 @@ int command_print_help(const struct command *command, int argc, char **argv);
 
 bool command_is_help(const char *word);
 
-/* "error: …" on stderr; then, unless it is NULL, what to do about it. */
+/* "error: …" on stderr; then, unless `hint` is NULL, a line that says what to do about it. */
 void cli_error(const char *hint, const char *format, ...) PERCH_PRINTF(2, 3);
 
 /* The same when memory ran out. Returns EXIT_HOST. */
 int cli_no_memory(void);
 
-/* "warning: …" on stderr, for what has no frontend, or none any more. */
+/* "warning: …" on stderr, for commands without a frontend and after its end. */
 void cli_warning(const char *text);
 
-/* "hint: …" on stderr. One of more than 100 columns goes on below, behind a comma or a
- * semicolon: what it says to type stays on one line. */
+/* "hint: …" on stderr. A long hint is broken after commas and semicolons only, so that a command in
+ * it stays on one line and can be copied. */
 void cli_hint(struct str text);
 
-/* As cli_error for a call that was wrong; without a hint it names the help of the command that
- * runs. Returns EXIT_USAGE. */
+/* As cli_error, for a wrong command line; without a hint it names the help of the running command.
+ * Returns EXIT_USAGE. */
 int cli_usage_error(const char *hint, const char *format, ...) PERCH_PRINTF(2, 3);
 
-/* Which command runs (and which of its words, or NULL). */
+/* Notes which command runs (and which of its subcommands, or NULL), for cli_usage_error. */
 void cli_speak_of(const char *command, const char *subcommand);
 
 /* The nearest word of a list to one that is not in it, or NULL when none is
@@ -154,7 +154,7 @@ const char *cli_nearest(
  * terminal; in this order. */
 bool cli_wants_color(const struct cli *cli, FILE *stream);
 
-/* Whether the user, or whoever started us, wants no questions. */
+/* Whether the user forbids questions, by --ni or by the environment. */
 bool cli_forbids_asking(const struct cli *cli);
 
 /* Whether the user's terminal shows UTF-8, by the locale. */
@@ -163,31 +163,31 @@ bool cli_is_utf8(void);
 /* Whether what goes to `stream` may be UTF-8: in a pipe and a file it always is. */
 bool cli_shows_utf8(FILE *stream);
 
-/* Writes our own words: on a terminal that shows no UTF-8, what is not ASCII is written in
- * ASCII. Returns 0, or 1 when it could not be written. */
+/* Writes a text of perch itself; on a terminal without UTF-8 it is transcribed to ASCII. Returns 0,
+ * or 1 when it could not be written. */
 int cli_put(FILE *stream, const char *text);
 
-/* What a program said, as it said it; on a terminal without what moves the cursor or turns the
- * reading order around. cli_pass_json: JSON, which has it as escapes then; false when it could not
- * be written. */
+/* Passes on the output of a program. On a terminal, characters that move the cursor or turn the
+ * reading order around are left out; in a pipe or file every byte stays. cli_pass_json does the
+ * same for JSON, where such characters become escapes; returns whether it could be written. */
 void cli_pass(FILE *stream, struct str text);
 bool cli_pass_json(FILE *stream, struct str json);
 
-/* Our own words, in which others' may be: printf for people, cleaned as above wherever it goes.
- * Returns whether it failed. */
+/* printf for texts of perch that quote names or words of others: cleaned as above, wherever the
+ * stream leads. Returns whether it failed. */
 int cli_tell(FILE *stream, const char *format, ...) PERCH_PRINTF(2, 3);
 
-/* Writes a line of text that somebody else chose, its first 4 KiB, without what a terminal
- * would obey. */
+/* Writes the first 4 KiB of a text of others as one line, without characters that a terminal would
+ * obey. */
 void cli_put_text(FILE *stream, struct str text);
 
 /* Writes what was put together to stdout, and frees it. Returns an exit code. */
 int cli_print(struct buf *out);
 int cli_print_json(struct buf *out); /* the same; see cli_pass_json */
 
-/* The exit code of a run whose output met this error (0 or negative): what could not be
- * written is a failure, however well the rest went, and is told, unless it was the reader that
- * went away. */
+/* The exit code of a run that ended with `code`, but whose output met `error` (0 or negative).
+ * Output that could not be written makes the run a failure. The user is told, unless the reader of
+ * the output went away. */
 int cli_check_output(int error, int code);
 
 int cli_plugins(struct cli *cli, int argc, char **argv);
@@ -209,18 +209,18 @@ const char *cli_guard_path(void);
 
 /* ---- ui/cli_host.c --------------------------------------------------------------- */
 
-/* As every command has it: with that guard, children that die with us, and SIGPIPE
+/* The options of every command's host: the guard above, children that die with us, and SIGPIPE
  * ignored. */
 perch_host_options cli_host_options(void);
 
-/* Makes one; log may be NULL. */
+/* Makes a host with these options; `log` may be NULL. */
 int cli_make_host(perch_log_fn *log, void *log_data, perch_host **ret_host, perch_err *err);
 
 /* The same for commands that show no run: its warnings go to stderr. */
 int cli_host_new(perch_host **ret_host, perch_err *err);
 
-/* Lets us open as many files as we may; children get the limit as it was. For hosts of many
- * children. */
+/* Raises our limit of open files to the hard limit, for hosts of many children; the children keep
+ * the limit that we had. */
 void cli_raise_open_files(perch_host *host);
 
 #endif

@@ -1,11 +1,12 @@
-/* perch __complete WORD…: the words that the last one may become, one a line, each
- * with a tab and what it is. Nothing at all: the shell's own file names. */
+/* perch __complete WORD…: the completions of the last word, one a line, each followed by a tab and
+ * a description. When nothing is printed, the shell completes file names. */
 #include <string.h>
 
 #include "cli/cli.h"
 #include "registry/registry.h"
 #include "tool/binding.h"
 
+/* Prints a word if it begins as the user's last word does. */
 static void complete_offer(const char *begun, const char *word, const char *what)
 {
 	if (strncmp(word, begun, strlen(begun)) == 0)
@@ -95,7 +96,7 @@ static void complete_offer_options(const char *help, const char *begun)
 	}
 }
 
-/* ---- where we are -------------------------------------------------------- */
+/* ---- the command -------------------------------------------------------- */
 
 static void complete_offer_subcommands(const struct command *command, const char *begun)
 {
@@ -103,12 +104,13 @@ static void complete_offer_subcommands(const struct command *command, const char
 		complete_offer(begun, (*at)->name, (*at)->summary);
 }
 
-static int cli_complete(struct cli *cli, int argc, char **argv)
+/* The words before the last one lead to a command; words that name none are its arguments. */
+static int complete_run(struct cli *cli, int argc, char **argv)
 {
 	(void)cli;
 	const char *begun = argc > 1 ? argv[argc - 1] : "";
 	const struct command *command = NULL;
-	int words = 0; /* behind the command */
+	int words = 0; /* arguments of the command */
 	for (int i = 1; i + 1 < argc; i++) {
 		if (argv[i][0] == '-')
 			continue;
@@ -130,4 +132,4 @@ static int cli_complete(struct cli *cli, int argc, char **argv)
 	return 0;
 }
 
-const struct command command_complete = { .name = "__complete", .run = cli_complete };
+const struct command command_complete = { .name = "__complete", .run = complete_run };

@@ -1,12 +1,12 @@
-/* perch completions: what a shell needs to complete our words. The scripts know
- * nothing themselves: they ask `perch __complete`. */
+/* perch completions: scripts by which a shell completes our words. They contain no words
+ * themselves: they ask `perch __complete`, so that a new command needs no new script. */
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/macros.h"
 #include "cli/cli.h"
 
-/* Without an answer of ours the shell completes file names. */
+/* %q: a name that contains shell code must not be run when the user presses Enter. */
 static const char bash_script[] =
 	"# perch completions bash\n"
 	"_perch() {\n"

@@ -3,6 +3,8 @@
 
 #include "cli/cli.h"
 
+/* ---- finding one ------------------------------------------------------------- */
+
 bool command_is_help(const char *word)
 {
 	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
@@ -34,9 +36,13 @@ static int dispatch_refuse_unknown(const struct command *parent, const char *nam
 	return cli_usage_error(hint, "%s has no '%s'", parent->name, name);
 }
 
+/* ---- help --------------------------------------------------------------------- */
+
 static int dispatch_print_overview(const struct command *parent)
 {
 	cli_put(stdout, parent->help);
+	if (parent->print_more)
+		parent->print_more();
 	for (const struct command *const *at = parent->subcommands; *at; at++)
 		printf("  %-9s %s\n", (*at)->name, (*at)->summary);
 	return printf("\n"
@@ -57,6 +63,8 @@ int command_print_help(const struct command *command, int argc, char **argv)
 	return child ? command_print_help(child, argc - 1, argv + 1)
 				 : dispatch_refuse_unknown(command, argv[0]);
 }
+
+/* ---- running one --------------------------------------------------------------- */
 
 int command_dispatch(const struct command *parent, struct cli *cli, int argc, char **argv)
 {

@@ -1,4 +1,5 @@
-/* perch doctor: what this machine offers, and what is missing. */
+/* perch doctor: what this machine offers, and what is missing. Each check is a function in a table;
+ * it fills in a finding, which is then printed for people or as JSON. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -39,9 +40,10 @@ struct finding {
 	enum status status;
 	char detail[512];
 	const char *fix; /* NULL = nothing to do */
-	bool may_fix;    /* --fix: what can be put right, is */
+	bool may_fix;    /* --fix was given: the check repairs what it can */
 };
 
+/* Records a result; `fix` is dropped where nothing is wrong. */
 __attribute__((format(printf, 4, 5))) static void doctor_found(
 	struct finding *finding, enum status status, const char *fix, const char *format, ...)
 {
@@ -82,6 +84,7 @@ static void doctor_check_pidfd(struct finding *finding)
 		doctor_found(finding, STATUS_OK, NULL, "yes");
 }
 
+/* Starts a child that must have a guard: that the file exists would prove little. */
 static void doctor_check_guard(struct finding *finding)
 {
 	const char *const argv[] = { "/bin/sh", "-c", "exit 0", NULL };
@@ -118,7 +121,7 @@ static void doctor_check_seccomp(struct finding *finding)
 		"the kernel must be built with CONFIG_SECCOMP_FILTER", has ? "filters" : "no");
 }
 
-/* Tried with a real one: the answer of the kernel, not of a setting. */
+/* Opens a real room: settings of the kernel and of a container do not tell whether it works. */
 static void doctor_check_user_namespaces(struct finding *finding)
 {
 	const char *const argv[] = { "/bin/sh", "-c", "exit 0", NULL };
@@ -138,6 +141,7 @@ static void doctor_check_user_namespaces(struct finding *finding)
 		doctor_found(finding, STATUS_OK, NULL, "yes");
 }
 
+/* The git that perch itself would start, which need not be the first on PATH. */
 static void doctor_check_git(struct finding *finding)
 {
 	_cleanup_free_ char *path = NULL;
@@ -192,6 +196,7 @@ static void doctor_check_fledge_config(struct finding *finding)
 	doctor_check_directory(finding, PATH_CONFIG, "fledge");
 }
 
+/* With --fix it also repairs; building or linking may need processes, hence a host. */
 static void doctor_check_installed(struct finding *finding)
 {
 	_cleanup_(arena_free) struct arena arena = { 0 };
@@ -233,6 +238,7 @@ static void doctor_check_cache(struct finding *finding)
 	doctor_check_directory(finding, PATH_CACHE, "perch");
 }
 
+/* The database is moved, never removed: the user may want to rescue something from it. */
 static void doctor_set_sessions_aside(struct finding *finding)
 {
 	char path[SESSIONS_PATH_MAX];
@@ -281,7 +287,7 @@ enum { CHECKS = COUNT(checks) };
 
 /* ---- telling ------------------------------------------------------------- */
 
-/* The column of what was found. */
+/* Where the text of a finding begins. */
 enum { DETAIL_COLUMN = 28 };
 
 static void doctor_print_finding(struct page *page, const struct finding *finding)

@@ -1,4 +1,5 @@
-/* The options that stand before the command, or directly behind `run`. */
+/* The options that stand before the command, or directly behind it: one table reads them, one
+ * function checks their values, one text explains them. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -54,6 +55,7 @@ const char globals_help[] =
 	"example:\n"
 	"  perch --json plugins list\n";
 
+/* A new option also gets a line in globals_help and in man/perch.1; tests/man.sh compares them. */
 int cli_read_globals(struct cli *cli, int argc, char **argv, int *at)
 {
 	const struct option_spec specs[] = {

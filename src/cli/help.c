@@ -1,9 +1,10 @@
-/* perch help. */
+/* perch help: an overview by purpose, or the help text of one command. */
 #include <string.h>
 
 #include "base/macros.h"
 #include "cli/cli.h"
 
+/* In the order of the overview. */
 static const struct {
 	enum command_group group;
 	const char *title;

@@ -1,4 +1,5 @@
-/* The perch command: options, a command, its exit code. */
+/* The perch command: reads the options, finds the command in a table, returns its exit code. The
+ * names `fledge` and `agentproc` are other command lines for the same program. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 #include "registry/names.h"
 #include "registry/registry.h"
 
+/* All commands. `perch help` sorts them by group and keeps this order within a group. */
 static const struct command *const commands[] = {
 	&command_tour,
 	&command_help,
@@ -50,7 +52,7 @@ static const char *cli_command_name(const void *data, size_t i)
 	return command_at(i) ? command_at(i)->name : NULL;
 }
 
-/* Whether somebody left out the `run` in front of a plugin's command. */
+/* Whether the user left out the `run` in front of a plugin's command. */
 static bool cli_is_plugin_command(const char *name)
 {
 	struct arena arena = { 0 };
@@ -99,14 +101,15 @@ static void cli_let_writes_fail(void)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
+/* False when stdout is a pipe without a reader. */
 static bool cli_is_output_read(void)
 {
 	struct pollfd output = { .fd = STDOUT_FILENO };
 	return poll(&output, 1, 0) <= 0 || !(output.revents & (POLLERR | POLLHUP));
 }
 
-/* Output that could not be written is a failure, however well the rest went. A reader
- * that went away is not told so. */
+/* Turns success into failure when stdout could not be written. Nothing is said about it when its
+ * reader went away. */
 static int cli_finish(int status)
 {
 	errno = 0;
@@ -119,7 +122,7 @@ static int cli_finish(int status)
 	return status ? status : EXIT_HOST;
 }
 
-/* What the words behind the options mean to `perch`. */
+/* Called as `perch`: the first word is a command. */
 static int cli_run_command(struct cli *cli, int argc, char **argv)
 {
 	const struct command *command = command_find(argv[0]);
@@ -131,7 +134,7 @@ static int cli_run_command(struct cli *cli, int argc, char **argv)
 	return command->run(cli, argc, argv);
 }
 
-/* And to `fledge`: its own few words, everything else is a plugin. */
+/* Called as `fledge`: a few commands of its own, every other word is a plugin's command. */
 static int cli_run_as_fledge(struct cli *cli, int argc, char **argv)
 {
 	if (strcmp(argv[0], "plugins") == 0 || strcmp(argv[0], "plugin") == 0)

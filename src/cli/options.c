@@ -1,4 +1,4 @@
-/* Options of a command, as a table. */
+/* Options of a command, as a table: getopt_long cannot say which name the user may have meant. */
 #include "cli/options.h"
 
 #include <errno.h>
@@ -91,6 +91,7 @@ static int options_set(
 	return 0;
 }
 
+/* One option: --name, --name=value or a single letter. Letters are not combined. */
 static int options_parse_one(const struct option_spec *specs, int argc, char **argv, int *at)
 {
 	const char *word = argv[*at];
@@ -146,6 +147,7 @@ bool options_amount(const char *text, bool has_unit, uint64_t *ret_amount)
 	unsigned long long amount = strtoull(text, &end, 10);
 	if (text[0] < '0' || text[0] > '9' || errno)
 		return false;
+	/* Half of the range stays free, so that sums of two amounts do not overflow. */
 	const char *unit = has_unit && *end ? strchr(units, *end) : NULL;
 	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
 	if (end[unit ? 1 : 0] || amount > (UINT64_MAX >> 1 >> shift))

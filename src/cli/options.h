@@ -26,10 +26,9 @@ struct option_spec {
 	void *target;
 };
 
-/* Reads options from argv[*at] on and moves *at to the first word that is
- * none; a `--` is passed over. Understands --name value, --name=value and -x.
- * The table ends with a NULL name. Returns 0, or EXIT_USAGE after having said
- * what is wrong. */
+/* Reads options from argv[*at] on and moves *at to the first word that is not an option; a `--`
+ * is passed over. Understands --name value, --name=value and -x. The table ends with a NULL name.
+ * Returns 0, or EXIT_USAGE after an error message. */
 int options_parse(const struct option_spec *specs, int argc, char **argv, int *at);
 
 /* The same for options that may stand before, between and behind the words of a
@@ -38,13 +37,13 @@ int options_parse(const struct option_spec *specs, int argc, char **argv, int *a
 int options_parse_words(
 	const struct option_spec *specs, int argc, char **argv, struct option_list *words);
 
-/* Adds to a list. 0, or EXIT_HOST after having said that memory ran out. */
+/* Adds to a list. Returns 0, or EXIT_HOST after an error message. */
 int options_add(struct option_list *list, const char *value);
 
-/* Whether a list of what is wanted has the word in it, or nothing: then all is wanted. */
+/* Whether a list of wanted words contains the word; an empty list wants all. */
 bool options_want(const struct option_list *list, const char *word);
 
-/* 64, 256M, 1G: a number and, where it counts bytes, a unit. */
+/* Reads 64, 256M, 1G: a number and, with `has_unit`, a unit of bytes. Returns whether it is one. */
 bool options_amount(const char *text, bool has_unit, uint64_t *ret_amount);
 
 #endif

@@ -12,7 +12,6 @@
 #include "base/macros.h"
 #include "base/regular.h"
 #include "conformance/actor.h"
-#include "conformance/left_behind.h"
 #include "conformance/trial.h"
 #include "data/json.h"
 #include "proc/capture.h"

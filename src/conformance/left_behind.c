@@ -1,5 +1,5 @@
 /* What is left of an actor once its host has ended. */
-#include "conformance/left_behind.h"
+#include "conformance/trial.h"
 
 #include <dirent.h>
 #include <poll.h>

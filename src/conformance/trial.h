@@ -20,7 +20,7 @@ struct trial_report {
 	uint64_t duration_ns;
 };
 
-/* Who carries cases out. The owner may set is_stopped at any time (from the loop):
+/* Carries cases out. The owner may set is_stopped at any time (from the loop):
  * what runs is ended. */
 struct kit {
 	perch_host *host;
@@ -88,5 +88,31 @@ int judge_text(const char *what, const char *pattern, const struct variable *var
 
 /* The outcome, once everything was found. 0, or -ENOMEM when not all was. */
 int judge_end(struct trial_report *report, perch_err *err);
+
+/* ---- left_behind.c ------------------------------------------------------ */
+
+/* What is left of an actor once its host has ended: the processes that hold its pipe. */
+
+/* How long the kernel may need to carry out what the host has killed. */
+enum { LEFT_BEHIND_WAIT_MS = 3000 };
+
+/* Waits until no process holds the other end of the pipe. false: one still does. */
+bool left_behind_nobody(int pipe_fd);
+
+/* Kills them. */
+void left_behind_kill(int pipe_fd);
+
+/* ---- orphans.c ---------------------------------------------------------- */
+
+/* What a program under test has left to itself. A daemon (a session of its own, two
+ * forks) is in no group that could be killed; it becomes our child instead of init's,
+ * and ends with its case. */
+
+/* From now on a process below us that loses its parent becomes our child. */
+void orphans_adopt(void);
+
+/* Kills them, and what they have started, and waits for that. The children that the
+ * host has started itself are not touched. */
+void orphans_end(const perch_host *host);
 
 #endif

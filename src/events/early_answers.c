@@ -1,5 +1,5 @@
 /* Answers that came before their question. */
-#include "events/early_answers.h"
+#include "events/events_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>

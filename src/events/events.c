@@ -12,8 +12,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/macros.h"
-#include "events/early_answers.h"
-#include "events/reply.h"
+#include "events/events_parts.h"
 #include "events/run_report.h"
 #include "perch/json.h"
 #include "proc/lines.h"
@@ -33,7 +32,7 @@ struct events {
 	struct reply reply;
 	struct early_answers early_answers;
 	struct report report;
-	const struct question *open;
+	const perch_question *open;
 	uint64_t to_come; /* the lowest number that a question may still have */
 	bool is_steady;   /* always readable, epoll cannot watch it: a file, /dev/null */
 	bool has_ended;   /* nothing more will be read */
@@ -65,7 +64,7 @@ static void events_deliver(struct events *events, const struct answer *answer)
 /* An answer to the open question. One that does not fit leaves it open. */
 static void events_try_answer(struct events *events, const perch_json_value *message)
 {
-	const struct question *question = events->open;
+	const perch_question *question = events->open;
 	bool is_cancelled = false;
 	perch_json_bool(perch_json_get(message, "cancel"), &is_cancelled);
 	if (is_cancelled) {
@@ -241,8 +240,10 @@ static int events_begin_input(struct events *events)
 
 /* ---- the table ------------------------------------------------------------------ */
 
-static void events_ask(struct frontend *frontend, const struct question *question)
+static void events_ask(
+	struct frontend *frontend, const perch_question *question, const struct question_manner *manner)
 {
+	(void)manner;
 	struct events *events = events_of_frontend(frontend);
 	events->open = question;
 	events->to_come = question->number + 1;
@@ -273,7 +274,7 @@ static void events_resume(struct frontend *frontend)
 	(void)frontend;
 }
 
-static void events_done(struct frontend *frontend, const struct outcome *outcome)
+static void events_done(struct frontend *frontend, const perch_fledge_end *outcome)
 {
 	struct events *events = events_of_frontend(frontend);
 	events->is_over = true;

@@ -1,5 +1,5 @@
 /* Whether the value of an answer line fits its question. */
-#include "events/reply.h"
+#include "events/events_parts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static int reply_expect(char problem[REPLY_PROBLEM_MAX], const char *what)
 	return 0;
 }
 
-static int reply_read_prompt(const struct question *question, const perch_json_value *value,
+static int reply_read_prompt(const perch_question *question, const perch_json_value *value,
 	struct answer *answer, char problem[REPLY_PROBLEM_MAX])
 {
 	answer->text.data = perch_json_string(value, &answer->text.len);
@@ -36,26 +36,19 @@ static int reply_read_prompt(const struct question *question, const perch_json_v
 
 /* ---- options ---------------------------------------------------------------- */
 
-static int reply_compare_text(struct str a, struct str b)
-{
-	size_t shorter = a.len < b.len ? a.len : b.len;
-	int order = shorter ? memcmp(a.data, b.data, shorter) : 0;
-	return order ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 /* Of two options that read the same, the first comes first. */
 static int reply_compare_options(const void *a, const void *b, void *options)
 {
 	size_t i = *(const size_t *)a;
 	size_t j = *(const size_t *)b;
-	int order =
-		reply_compare_text(((const struct str *)options)[i], ((const struct str *)options)[j]);
+	const perch_text *texts = options;
+	int order = str_compare(str_of(texts[i]), str_of(texts[j]));
 	return order ? order : (i > j) - (i < j);
 }
 
 /* Both a plugin's options and an answer may be many: they are looked up in
  * order, not one by one. */
-static int reply_sort_options(struct reply *reply, const struct question *question)
+static int reply_sort_options(struct reply *reply, const perch_question *question)
 {
 	size_t count = question->option_count;
 	size_t *sorted = vec_grow(reply->sorted, &reply->sorted_cap, count + 1, sizeof(*sorted));
@@ -69,26 +62,26 @@ static int reply_sort_options(struct reply *reply, const struct question *questi
 }
 
 static bool reply_find_text(
-	const struct reply *reply, const struct question *question, struct str text, size_t *ret_index)
+	const struct reply *reply, const perch_question *question, struct str text, size_t *ret_index)
 {
 	size_t low = 0;
 	size_t high = question->option_count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (reply_compare_text(question->options[reply->sorted[middle]], text) < 0)
+		if (str_compare(str_of(question->options[reply->sorted[middle]]), text) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	if (low == question->option_count ||
-		reply_compare_text(question->options[reply->sorted[low]], text) != 0)
+		str_compare(str_of(question->options[reply->sorted[low]]), text) != 0)
 		return false;
 	*ret_index = reply->sorted[low];
 	return true;
 }
 
 /* An option by its text, or by its index. */
-static bool reply_find_option(const struct reply *reply, const struct question *question,
+static bool reply_find_option(const struct reply *reply, const perch_question *question,
 	const perch_json_value *value, size_t *ret_index)
 {
 	struct str text;
@@ -122,7 +115,7 @@ static size_t reply_tidy(size_t *chosen, size_t count)
 	return kept;
 }
 
-static int reply_read_list(struct reply *reply, const struct question *question,
+static int reply_read_list(struct reply *reply, const perch_question *question,
 	const perch_json_value *list, struct answer *answer, char problem[REPLY_PROBLEM_MAX])
 {
 	if (perch_json_type_of(list) != PERCH_JSON_ARRAY)
@@ -143,12 +136,12 @@ static int reply_read_list(struct reply *reply, const struct question *question,
 	return 1;
 }
 
-static int reply_read_choice(struct reply *reply, const struct question *question,
+static int reply_read_choice(struct reply *reply, const perch_question *question,
 	const perch_json_value *value, struct answer *answer, char problem[REPLY_PROBLEM_MAX])
 {
 	if (reply_sort_options(reply, question) < 0)
 		return -ENOMEM;
-	if (question->kind == QUESTION_MULTI_SELECT)
+	if (question->kind == PERCH_QUESTION_MULTI_SELECT)
 		return reply_read_list(reply, question, value, answer, problem);
 	size_t *chosen = vec_grow(reply->chosen, &reply->chosen_cap, 1, sizeof(*chosen));
 	if (!chosen)
@@ -161,14 +154,14 @@ static int reply_read_choice(struct reply *reply, const struct question *questio
 	return 1;
 }
 
-int reply_read(struct reply *reply, const struct question *question, const perch_json_value *value,
+int reply_read(struct reply *reply, const perch_question *question, const perch_json_value *value,
 	struct answer *ret_answer, char problem[REPLY_PROBLEM_MAX])
 {
 	struct answer answer = { .number = question->number };
 	int r;
-	if (question->kind == QUESTION_PROMPT)
+	if (question->kind == PERCH_QUESTION_PROMPT)
 		r = reply_read_prompt(question, value, &answer, problem);
-	else if (question->kind == QUESTION_CONFIRM)
+	else if (question->kind == PERCH_QUESTION_CONFIRM)
 		r = perch_json_bool(value, &answer.yes) == 0 ? 1 : reply_expect(problem, "true or false");
 	else
 		r = reply_read_choice(reply, question, value, &answer, problem);

@@ -13,7 +13,8 @@
 #include "base/fd.h"
 #include "base/utf8.h"
 #include "data/json.h"
-#include "events/event.h"
+#include "events/events_parts.h"
+#include "validate.h"
 
 enum {
 	REPORT_BUFFER = 64 * 1024,       /* written when it is that much */
@@ -75,18 +76,29 @@ static void run_report_write_out(struct report *report)
 }
 
 /* Half a line is never written: without memory, the event is lost as a whole. */
-void event_end(struct event *event)
+static void run_report_end_line(struct report *report, size_t start)
 {
-	struct report *report = event->report;
-	perch_json_end_object(&event->json);
 	buf_append_char(&report->out, '\n');
 	if (report->out.failed) {
 		report->out.failed = false;
-		report->out.len = event->start;
+		report->out.len = start;
 		report->lost++;
 	}
 	if (report->error || report->out.len >= REPORT_BUFFER)
 		run_report_write_out(report);
+}
+
+void event_end(struct event *event)
+{
+	perch_json_end_object(&event->json);
+	run_report_end_line(event->report, event->start);
+}
+
+void report_line(struct report *report, struct str line)
+{
+	size_t start = report->out.len;
+	buf_append(&report->out, line.data, line.len);
+	run_report_end_line(report, start);
 }
 
 /* ---- what plugin and host say --------------------------------------------- */
@@ -95,17 +107,17 @@ static const struct {
 	const char *event;
 	const char *text_name; /* NULL: it has no text */
 } shown_events[] = {
-	[SHOWN_OUTPUT] = { "output", "text" },
-	[SHOWN_LOG] = { "log", "message" },
-	[SHOWN_PROGRESS] = { "progress", "message" },
-	[SHOWN_PROGRESS_DONE] = { "progress", NULL },
-	[SHOWN_STORE] = { "store", NULL },
-	[SHOWN_LOAD] = { "load", NULL },
-	[SHOWN_EXEC] = { "exec", "command" },
-	[SHOWN_METADATA] = { "metadata", NULL },
-	[SHOWN_WARNING] = { "warning", "message" },
-	[SHOWN_ERROR] = { "error", "message" },
-	[SHOWN_DEBUG] = { "debug", "message" },
+	[PERCH_SHOWN_OUTPUT] = { "output", "text" },
+	[PERCH_SHOWN_LOG] = { "log", "message" },
+	[PERCH_SHOWN_PROGRESS] = { "progress", "message" },
+	[PERCH_SHOWN_PROGRESS_DONE] = { "progress", NULL },
+	[PERCH_SHOWN_STORE] = { "store", NULL },
+	[PERCH_SHOWN_LOAD] = { "load", NULL },
+	[PERCH_SHOWN_EXEC] = { "exec", "command" },
+	[PERCH_SHOWN_METADATA] = { "metadata", NULL },
+	[PERCH_SHOWN_WARNING] = { "warning", "message" },
+	[PERCH_SHOWN_ERROR] = { "error", "message" },
+	[PERCH_SHOWN_DEBUG] = { "debug", "message" },
 };
 
 /* They arrive as "one, two". */
@@ -130,20 +142,20 @@ static void run_report_event_amount(struct event *event, const struct shown *sho
 
 void report_shown(struct report *report, const struct shown *shown)
 {
-	if (shown->kind == SHOWN_DEBUG && !report->shows_debug)
+	if (shown->kind == PERCH_SHOWN_DEBUG && !report->shows_debug)
 		return;
 	struct event event = event_begin(report, shown_events[shown->kind].event);
-	if (shown->kind == SHOWN_LOG)
+	if (shown->kind == PERCH_SHOWN_LOG)
 		event_text(&event, "level", shown->level);
 	if (shown_events[shown->kind].text_name)
 		event_text(&event, shown_events[shown->kind].text_name, shown->text);
-	if (shown->kind == SHOWN_STORE || shown->kind == SHOWN_LOAD)
+	if (shown->kind == PERCH_SHOWN_STORE || shown->kind == PERCH_SHOWN_LOAD)
 		event_text(&event, "key", shown->key);
-	if (shown->kind == SHOWN_METADATA)
+	if (shown->kind == PERCH_SHOWN_METADATA)
 		run_report_event_keys(&event, shown->text);
-	if (shown->kind == SHOWN_PROGRESS && shown->has_amount)
+	if (shown->kind == PERCH_SHOWN_PROGRESS && shown->has_amount)
 		run_report_event_amount(&event, shown);
-	if (shown->kind == SHOWN_PROGRESS_DONE)
+	if (shown->kind == PERCH_SHOWN_PROGRESS_DONE)
 		event_bool(&event, "done", true);
 	event_end(&event);
 }
@@ -163,21 +175,13 @@ void report_warning(struct report *report, const char *format, ...)
 /* ---- questions -------------------------------------------------------------- */
 
 static const char *const question_events[] = {
-	[QUESTION_PROMPT] = "prompt",
-	[QUESTION_CONFIRM] = "confirm",
-	[QUESTION_SELECT] = "select",
-	[QUESTION_MULTI_SELECT] = "multi_select",
+	[PERCH_QUESTION_PROMPT] = "prompt",
+	[PERCH_QUESTION_CONFIRM] = "confirm",
+	[PERCH_QUESTION_SELECT] = "select",
+	[PERCH_QUESTION_MULTI_SELECT] = "multi_select",
 };
 
-static const char *const validator_names[] = {
-	[VALIDATE_NOTHING] = NULL,
-	[VALIDATE_NON_EMPTY] = "non_empty",
-	[VALIDATE_INTEGER] = "integer",
-	[VALIDATE_PATH_EXISTS] = "path_exists",
-	[VALIDATE_URL] = "url",
-};
-
-static void run_report_event_options(struct event *event, const struct question *question)
+static void run_report_event_options(struct event *event, const perch_question *question)
 {
 	perch_json_write_name(&event->json, "options");
 	perch_json_begin_array(&event->json);
@@ -187,7 +191,7 @@ static void run_report_event_options(struct event *event, const struct question 
 	perch_json_end_array(&event->json);
 }
 
-static void run_report_event_defaults(struct event *event, const struct question *question)
+static void run_report_event_defaults(struct event *event, const perch_question *question)
 {
 	perch_json_write_name(&event->json, "defaults");
 	perch_json_begin_array(&event->json);
@@ -196,29 +200,29 @@ static void run_report_event_defaults(struct event *event, const struct question
 	perch_json_end_array(&event->json);
 }
 
-static void run_report_event_default(struct event *event, const struct question *question)
+static void run_report_event_default(struct event *event, const perch_question *question)
 {
-	if (question->kind == QUESTION_PROMPT)
-		event_text(event, "default", question->default_text);
-	else if (question->kind == QUESTION_CONFIRM)
+	if (question->kind == PERCH_QUESTION_PROMPT)
+		event_text(event, "default", str_of(question->default_text));
+	else if (question->kind == PERCH_QUESTION_CONFIRM)
 		event_bool(event, "default", question->default_yes);
-	else if (question->kind == QUESTION_SELECT)
-		run_report_event_number(event, "default", question->default_index);
+	else if (question->kind == PERCH_QUESTION_SELECT)
+		run_report_event_number(event, "default", question->defaults[0]);
 	else
 		run_report_event_defaults(event, question);
 }
 
-void report_question(struct report *report, const struct question *question)
+void report_question(struct report *report, const perch_question *question)
 {
 	struct event event = event_begin(report, question_events[question->kind]);
 	run_report_event_number(&event, "ask", question->number);
-	event_text(&event, "message", question->message);
-	if (question->kind == QUESTION_SELECT || question->kind == QUESTION_MULTI_SELECT)
+	event_text(&event, "message", str_of(question->message));
+	if (question->kind == PERCH_QUESTION_SELECT || question->kind == PERCH_QUESTION_MULTI_SELECT)
 		run_report_event_options(&event, question);
 	if (question->has_default)
 		run_report_event_default(&event, question);
-	if (question->kind == QUESTION_PROMPT && question->validator != VALIDATE_NOTHING)
-		event_text(&event, "validate", str_from(validator_names[question->validator]));
+	if (question->kind == PERCH_QUESTION_PROMPT && question->validator != PERCH_VALIDATE_NOTHING)
+		event_text(&event, "validate", str_from(validator_name(question->validator)));
 	event_end(&event);
 }
 
@@ -231,7 +235,7 @@ void report_withdrawn(struct report *report, uint64_t number)
 
 /* ---- the end ------------------------------------------------------------------ */
 
-void event_ending(struct event *event, const struct outcome *outcome)
+void event_ending(struct event *event, const perch_fledge_end *outcome)
 {
 	event_bool(event, "success", outcome->success);
 	perch_json_write_name(&event->json, "exit_code");
@@ -250,7 +254,7 @@ void event_ending(struct event *event, const struct outcome *outcome)
 	event_text(event, "reach", str_from(perch_reach_name(outcome->reach)));
 }
 
-void report_outcome(struct report *report, const struct outcome *outcome)
+void report_outcome(struct report *report, const perch_fledge_end *outcome)
 {
 	struct event event = event_begin(report, "end");
 	event_ending(&event, outcome);

@@ -18,12 +18,15 @@ struct report {
 };
 
 void report_shown(struct report *report, const struct shown *shown);
-void report_question(struct report *report, const struct question *question);
+void report_question(struct report *report, const perch_question *question);
 void report_withdrawn(struct report *report, uint64_t number);
-void report_outcome(struct report *report, const struct outcome *outcome);
+void report_outcome(struct report *report, const perch_fledge_end *outcome);
 
 /* The host's own words about something wrong. */
 void report_warning(struct report *report, const char *format, ...) PERCH_PRINTF(2, 3);
+
+/* An event that somebody else has written, without its newline. */
+void report_line(struct report *report, struct str line);
 
 /* Writes all of it, waiting where it must; or hands it to the outlet. */
 void report_flush(struct report *report);

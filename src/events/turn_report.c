@@ -2,7 +2,7 @@
 #include "events/turn_report.h"
 
 #include "agent/dialect.h"
-#include "events/event.h"
+#include "events/events_parts.h"
 
 static struct event turn_report_begin(const struct turn_report *turn, const char *name)
 {
@@ -75,7 +75,7 @@ void turn_report_permission(
 
 void turn_report_end(const struct turn_report *turn, const perch_agent_end *end)
 {
-	const struct outcome outcome = {
+	const perch_fledge_end outcome = {
 		.success = end->success,
 		.exit_code = end->exit_code,
 		.signal = end->signal,

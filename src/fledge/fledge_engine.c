@@ -8,7 +8,6 @@
 
 #include "base/utf8.h"
 #include "fledge/fledge_engine_parts.h"
-#include "fledge/quick.h"
 
 int fledge_engine_new(const struct fledge_engine_options *options,
 	const struct fledge_effects *effects, void *data, struct fledge_engine **ret_engine)
@@ -52,7 +51,7 @@ void engine_show(struct fledge_engine *engine, const struct shown *shown)
 	engine->effects->show(engine->data, &copy);
 }
 
-void engine_say(struct fledge_engine *engine, enum shown_kind kind, const char *format, ...)
+void engine_say(struct fledge_engine *engine, perch_shown_kind kind, const char *format, ...)
 {
 	char text[1024];
 	va_list args;
@@ -232,8 +231,8 @@ void fledge_engine_tick(struct fledge_engine *engine, uint64_t now_ns)
 {
 	if (!engine->open || now_ns < engine->question_deadline_ns)
 		return;
-	struct str message = engine->open->question.message;
-	engine_say(engine, SHOWN_ERROR, "no answer to '%.*s' for %.0f seconds: cancelled",
+	struct str message = str_of(engine->open->question.message);
+	engine_say(engine, PERCH_SHOWN_ERROR, "no answer to '%.*s' for %.0f seconds: cancelled",
 		utf8_quoted(message), message.data, (double)engine->options->prompt_timeout_ns / 1e9);
 	engine->has_failed = true;
 	fledge_engine_cancel(engine, "timeout", now_ns);
@@ -295,7 +294,7 @@ static void fledge_engine_warn_of_line(
 {
 	char shown[SHOWN_CHARACTERS + 1];
 	fledge_engine_excerpt(line, len, shown);
-	engine_say(engine, SHOWN_WARNING, "line %llu of the plugin %s: %s",
+	engine_say(engine, PERCH_SHOWN_WARNING, "line %llu of the plugin %s: %s",
 		(unsigned long long)engine->line_number, what, shown);
 }
 
@@ -305,7 +304,7 @@ static bool fledge_engine_handle_quickly(struct fledge_engine *engine, const cha
 	struct str key;
 	if (quick_output(line, len, &engine->quick)) {
 		struct str text = { engine->quick.data, engine->quick.len };
-		engine_show(engine, &(struct shown){ .kind = SHOWN_OUTPUT, .text = text });
+		engine_show(engine, &(struct shown){ .kind = PERCH_SHOWN_OUTPUT, .text = text });
 		return true;
 	}
 	if (engine->cancel_reason || !quick_load(line, len, &id, &key))

@@ -50,12 +50,12 @@ struct fledge_exec {
 struct fledge_effects {
 	void (*send)(void *data, struct str line); /* to the plugin, with its '\n' */
 	void (*show)(void *data, const struct shown *shown);
-	void (*ask)(void *data, const struct question *question); /* stays valid until answered */
-	void (*withdraw)(void *data);                             /* the open question */
+	void (*ask)(void *data, const perch_question *question); /* stays valid until answered */
+	void (*withdraw)(void *data);                            /* the open question */
 	void (*store)(void *data, uint64_t ticket, struct str key, struct str value);
 	void (*load)(void *data, uint64_t ticket, struct str key);
 	void (*exec)(void *data, uint64_t ticket, const struct fledge_exec *exec);
-	void (*metadata)(void *data, uint64_t ticket, const struct str *keys, size_t count);
+	void (*metadata)(void *data, uint64_t ticket, const perch_text *keys, size_t count);
 	/* Every request was cancelled: no result is wanted any more. */
 	void (*drop)(void *data);
 	/* The plugin is to end: begin the ladder. Called once. */

@@ -25,7 +25,7 @@ static void fledge_message_show(struct reading *reading, const struct shown *sho
 static void fledge_message_handle_output(struct reading *reading)
 {
 	struct str text = reading_required_text(reading, "text");
-	fledge_message_show(reading, &(struct shown){ .kind = SHOWN_OUTPUT, .text = text });
+	fledge_message_show(reading, &(struct shown){ .kind = PERCH_SHOWN_OUTPUT, .text = text });
 }
 
 static void fledge_message_handle_log(struct reading *reading)
@@ -34,20 +34,20 @@ static void fledge_message_handle_log(struct reading *reading)
 	reading_text(reading, "level", &level);
 	struct str text = reading_required_text(reading, "message");
 	fledge_message_show(
-		reading, &(struct shown){ .kind = SHOWN_LOG, .level = level, .text = text });
+		reading, &(struct shown){ .kind = PERCH_SHOWN_LOG, .level = level, .text = text });
 }
 
 static void fledge_message_handle_progress(struct reading *reading)
 {
 	bool is_done = false;
-	struct shown shown = { .kind = SHOWN_PROGRESS };
+	struct shown shown = { .kind = PERCH_SHOWN_PROGRESS };
 	reading_bool(reading, "done", &is_done);
 	reading_text(reading, "message", &shown.text);
 	bool has_current = reading_number(reading, "current", &shown.current);
 	bool has_total = reading_number(reading, "total", &shown.total);
 	shown.has_amount = has_current && has_total;
 	if (is_done)
-		shown.kind = SHOWN_PROGRESS_DONE;
+		shown.kind = PERCH_SHOWN_PROGRESS_DONE;
 	fledge_message_show(reading, &shown);
 }
 
@@ -71,7 +71,7 @@ static bool fledge_message_may_use_store(struct fledge_engine *engine, struct re
 /* A plugin that takes a cancel for an empty answer would keep it over the good one. */
 static void fledge_message_refuse_store(struct fledge_engine *engine, struct str key)
 {
-	engine_say(engine, SHOWN_WARNING, "store rejected: the run was cancelled ('%.*s')",
+	engine_say(engine, PERCH_SHOWN_WARNING, "store rejected: the run was cancelled ('%.*s')",
 		utf8_quoted(key), key.data);
 }
 
@@ -91,7 +91,7 @@ static void fledge_message_handle_store(struct reading *reading)
 	struct request *request = engine_enqueue(engine, reading->id);
 	if (!fledge_message_may_use_store(engine, request))
 		return;
-	engine_show(engine, &(struct shown){ .kind = SHOWN_STORE, .key = key });
+	engine_show(engine, &(struct shown){ .kind = PERCH_SHOWN_STORE, .key = key });
 	engine->effects->store(engine->data, fledge_message_ticket_of(request), key, value);
 }
 
@@ -99,7 +99,7 @@ void message_load(struct fledge_engine *engine, struct request *request, struct 
 {
 	if (!fledge_message_may_use_store(engine, request))
 		return;
-	engine_show(engine, &(struct shown){ .kind = SHOWN_LOAD, .key = key });
+	engine_show(engine, &(struct shown){ .kind = PERCH_SHOWN_LOAD, .key = key });
 	engine->effects->load(engine->data, fledge_message_ticket_of(request), key);
 }
 
@@ -122,13 +122,13 @@ static void fledge_message_handle_exec(struct reading *reading)
 		return;
 	struct request *request = engine_enqueue(engine, reading->id);
 	if (!engine->options->granted.exec) {
-		engine_say(engine, SHOWN_WARNING, "exec capability not granted: `%.*s` was not run",
+		engine_say(engine, PERCH_SHOWN_WARNING, "exec capability not granted: `%.*s` was not run",
 			utf8_quoted(exec.command), exec.command.data);
 		engine_respond(engine, request,
 			STR("{\"code\":126,\"stderr\":\"exec capability not granted\",\"stdout\":\"\"}"));
 		return;
 	}
-	engine_show(engine, &(struct shown){ .kind = SHOWN_EXEC, .text = exec.command });
+	engine_show(engine, &(struct shown){ .kind = PERCH_SHOWN_EXEC, .text = exec.command });
 	engine->effects->exec(engine->data, fledge_message_ticket_of(request), &exec);
 }
 
@@ -137,12 +137,12 @@ static void fledge_message_handle_metadata(struct reading *reading)
 	struct fledge_engine *engine = reading->engine;
 	struct arena arena = { 0 };
 	size_t count;
-	const struct str *keys = reading_required_list(reading, "keys", &arena, &count);
+	const perch_text *keys = reading_required_list(reading, "keys", &arena, &count);
 	struct request *request = NULL;
 	if (!reading->is_wrong && keys)
 		request = engine_enqueue(engine, reading->id);
 	if (request && !engine->options->granted.metadata) {
-		engine_say(engine, SHOWN_WARNING, "metadata capability not granted");
+		engine_say(engine, PERCH_SHOWN_WARNING, "metadata capability not granted");
 		engine_respond(engine, request, STR("{}"));
 	} else if (request) {
 		struct buf names = { 0 };
@@ -150,8 +150,8 @@ static void fledge_message_handle_metadata(struct reading *reading)
 			buf_append_text(&names, i ? ", " : "");
 			buf_append(&names, keys[i].data, keys[i].len);
 		}
-		engine_show(
-			engine, &(struct shown){ .kind = SHOWN_METADATA, .text = { names.data, names.len } });
+		engine_show(engine,
+			&(struct shown){ .kind = PERCH_SHOWN_METADATA, .text = { names.data, names.len } });
 		buf_free(&names);
 		engine->effects->metadata(engine->data, request->ticket, keys, count);
 	}
@@ -204,7 +204,8 @@ static void fledge_message_handle_known(struct reading *reading, const struct me
 {
 	struct fledge_engine *engine = reading->engine;
 	if (type->is_request && !reading->id)
-		engine_say(engine, SHOWN_WARNING, "line %llu of the plugin: `%s`: missing id; skipped",
+		engine_say(engine, PERCH_SHOWN_WARNING,
+			"line %llu of the plugin: `%s`: missing id; skipped",
 			(unsigned long long)engine->line_number, type->name.data);
 	else if (reading->id && engine->cancel_reason && type->handle != fledge_message_handle_store)
 		fledge_message_refuse_late(reading);
@@ -233,8 +234,9 @@ static void fledge_message_refuse_unknown(struct reading *reading, struct str na
 	char word[ENGINE_TYPE_SIZE];
 	snprintf(word, sizeof(word), "%.*s", utf8_quoted(name), name.data);
 	const char *nearest = str_nearest(word, &types[0].name.data, COUNT(types), sizeof(types[0]));
-	enum shown_kind kind =
-		reading->id && fledge_message_is_news(engine, word) ? SHOWN_WARNING : SHOWN_DEBUG;
+	perch_shown_kind kind = reading->id && fledge_message_is_news(engine, word)
+		? PERCH_SHOWN_WARNING
+		: PERCH_SHOWN_DEBUG;
 	engine_say(engine, kind, "line %llu of the plugin: there is no message type '%.*s'%s%s%s: %s",
 		(unsigned long long)engine->line_number, utf8_quoted(name), name.data,
 		nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "",
@@ -246,7 +248,7 @@ static void fledge_message_handle_unknown(struct reading *reading, struct str na
 {
 	struct fledge_engine *engine = reading->engine;
 	if (fledge_message_is_inbound(name))
-		engine_say(engine, SHOWN_WARNING,
+		engine_say(engine, PERCH_SHOWN_WARNING,
 			"line %llu of the plugin: `%.*s` answers nothing that was asked; ignored",
 			(unsigned long long)engine->line_number, utf8_quoted(name), name.data);
 	else
@@ -260,7 +262,7 @@ static const perch_json_value *fledge_message_find_id(struct reading *reading)
 	perch_json_type type = perch_json_type_of(id);
 	if (!id || type == PERCH_JSON_STRING || type == PERCH_JSON_NUMBER)
 		return id;
-	engine_say(reading->engine, SHOWN_WARNING,
+	engine_say(reading->engine, PERCH_SHOWN_WARNING,
 		"line %llu of the plugin: `id` must be a string or a number, not %s",
 		(unsigned long long)reading->engine->line_number, perch_json_type_name(type));
 	return NULL;

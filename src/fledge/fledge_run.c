@@ -21,7 +21,7 @@ enum { RUN_TIMERS = 4 };
 
 static void fledge_run_warn(void *data, const char *text)
 {
-	run_say(data, SHOWN_WARNING, text);
+	run_say(data, PERCH_SHOWN_WARNING, text);
 }
 
 static void fledge_run_deadline_due(struct timer *timer, uint64_t now_ns)
@@ -293,7 +293,7 @@ int fledge_run_start(perch_host *host, const struct fledge_run_options *options,
 	}
 	const char *note = surroundings_note(run->surroundings);
 	if (note)
-		run_say(run, SHOWN_DEBUG, note);
+		run_say(run, PERCH_SHOWN_DEBUG, note);
 	surroundings_await(run->surroundings, fledge_run_dirty_known, run);
 	*ret_run = run;
 	return 0;
@@ -310,7 +310,7 @@ bool fledge_run_keeps_output_back(const struct fledge_run *run)
 		program_keeps_output_back(run->options.path);
 }
 
-const struct outcome *fledge_run_outcome(const struct fledge_run *run)
+const perch_fledge_end *fledge_run_outcome(const struct fledge_run *run)
 {
 	return run->is_over ? &run->outcome : NULL;
 }

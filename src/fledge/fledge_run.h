@@ -32,7 +32,7 @@ struct fledge_run_options {
 	const char *cwd;            /* where the plugin begins; NULL = where we are */
 	const char *const *env;     /* of the plugin and its commands */
 	const char *const *own_env; /* the host's: what `metadata env` filters, and git needs */
-	/* Of `directory`, begun by whoever had something else to do meanwhile; the run's own from
+	/* Of `directory`, begun by a caller that had something else to do meanwhile; the run's own from
 	 * its start on, also when that fails. NULL = begun by the run. */
 	struct surroundings *surroundings;
 	const struct perch_confine *confine; /* of the plugin and its commands */
@@ -71,6 +71,10 @@ void fledge_run_interrupt(struct fledge_run *run, int signal);
 void fledge_run_suspend(struct fledge_run *run);
 void fledge_run_resume(struct fledge_run *run, uint64_t slept_ns);
 
+/* Back-pressure: the plugin is not read until it is let go; clocks and interrupting go on. One that
+ * has left meanwhile ends behind that. */
+void fledge_run_hold(struct fledge_run *run, bool is_held);
+
 /* Whether the plugin has sent a line. */
 bool fledge_run_has_spoken(const struct fledge_run *run);
 
@@ -79,7 +83,7 @@ bool fledge_run_has_spoken(const struct fledge_run *run);
 bool fledge_run_keeps_output_back(const struct fledge_run *run);
 
 /* NULL until everything is over. */
-const struct outcome *fledge_run_outcome(const struct fledge_run *run);
+const perch_fledge_end *fledge_run_outcome(const struct fledge_run *run);
 
 /* Ends whatever is left of it. */
 void fledge_run_free(struct fledge_run *run);

@@ -14,7 +14,7 @@ struct legacy {
 	struct buf said; /* a character whose end is still to come */
 	const struct fledge_run_options *options;
 	bool has_ended;
-	struct outcome outcome;
+	perch_fledge_end outcome;
 };
 
 static void legacy_show(struct legacy *legacy, size_t len)
@@ -23,7 +23,7 @@ static void legacy_show(struct legacy *legacy, size_t len)
 	if (!len)
 		return;
 	const struct shown shown = {
-		.kind = SHOWN_OUTPUT,
+		.kind = PERCH_SHOWN_OUTPUT,
 		.text = { legacy->said.data, len },
 		.plugin = str_from(legacy->options->plugin_name),
 	};
@@ -55,7 +55,7 @@ static void legacy_on_ended(perch_child *child, void *data, const perch_result *
 	struct legacy *legacy = data;
 	int code = exit_status_of(result->signal, result->exit_code);
 	legacy->has_ended = true;
-	legacy->outcome = (struct outcome){
+	legacy->outcome = (perch_fledge_end){
 		.success = code == 0,
 		.exit_code = code,
 		.signal = result->signal,
@@ -104,7 +104,7 @@ void legacy_signal(struct legacy *legacy, int signal)
 	perch_child_signal(legacy->child, signal);
 }
 
-const struct outcome *legacy_outcome(const struct legacy *legacy)
+const perch_fledge_end *legacy_outcome(const struct legacy *legacy)
 {
 	return legacy->has_ended ? &legacy->outcome : NULL;
 }

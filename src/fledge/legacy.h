@@ -17,7 +17,7 @@ int legacy_start(perch_host *host, const struct fledge_run_options *options, boo
 void legacy_signal(struct legacy *legacy, int signal);
 
 /* NULL until it has exited. */
-const struct outcome *legacy_outcome(const struct legacy *legacy);
+const perch_fledge_end *legacy_outcome(const struct legacy *legacy);
 
 void legacy_free(struct legacy *legacy);
 

@@ -1,5 +1,5 @@
 /* One `metadata` request. */
-#include "fledge/metadata_job.h"
+#include "fledge/run_services.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -185,14 +185,14 @@ static int metadata_job_by_key(const void *a, const void *b)
 }
 
 /* Copies the keys, sorted, each once. */
-static int metadata_job_copy_keys(struct metadata_job *job, const struct str *keys, size_t count)
+static int metadata_job_copy_keys(struct metadata_job *job, const perch_text *keys, size_t count)
 {
 	job->parts = calloc(count + 1, sizeof(*job->parts));
 	if (!job->parts)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		job->parts[i].job = job;
-		job->parts[i].key = str_dup(keys[i]);
+		job->parts[i].key = str_dup(str_of(keys[i]));
 		job->parts[i].key_len = keys[i].len;
 		if (!job->parts[i].key)
 			return -ENOMEM;
@@ -215,7 +215,7 @@ static int metadata_job_copy_keys(struct metadata_job *job, const struct str *ke
 }
 
 int metadata_job_start(struct metadata_job **list, const struct run_services_options *options,
-	uint64_t ticket, const struct str *keys, size_t count)
+	uint64_t ticket, const perch_text *keys, size_t count)
 {
 	struct metadata_job *job = calloc(1, sizeof(*job));
 	if (!job)

@@ -35,7 +35,7 @@ static void question_respond_list(
 	struct perch_json_writer writer = json_writer_on(&json);
 	perch_json_begin_array(&writer);
 	for (size_t i = 0; i < count; i++) {
-		struct str option = request->question.options[indexes[i]];
+		perch_text option = request->question.options[indexes[i]];
 		perch_json_write_string_n(&writer, option.data, option.len);
 	}
 	perch_json_end_array(&writer);
@@ -73,23 +73,11 @@ static bool question_parse_yes_no(struct str text, bool *ret_yes)
 	return false;
 }
 
-static bool question_find_option(
-	const struct question *question, struct str text, size_t *ret_index)
-{
-	for (size_t i = 0; i < question->option_count; i++) {
-		if (str_eq(question->options[i], text)) {
-			*ret_index = i;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* "a,b": each must be an option; "" chooses none. */
 static bool question_use_list(
 	struct fledge_engine *engine, struct request *request, struct str value)
 {
-	const struct question *question = &request->question;
+	const perch_question *question = &request->question;
 	size_t most = 1;
 	for (size_t i = 0; i < value.len; i++)
 		most += value.data[i] == ',';
@@ -100,7 +88,7 @@ static bool question_use_list(
 	}
 	size_t count = 0;
 	while (value.len) {
-		if (!question_find_option(question, str_trim(str_cut(&value, ',')), &chosen[count++]))
+		if (!option_find(question, str_trim(str_cut(&value, ',')), &chosen[count++]))
 			return false;
 	}
 	question_respond_list(engine, request, chosen, count);
@@ -110,26 +98,26 @@ static bool question_use_list(
 static bool question_use_value(
 	struct fledge_engine *engine, struct request *request, struct str value)
 {
-	const struct question *question = &request->question;
+	const perch_question *question = &request->question;
 	bool yes;
 	size_t index;
 	switch (question->kind) {
-	case QUESTION_PROMPT:
+	case PERCH_QUESTION_PROMPT:
 		if (validate(question->validator, value))
 			return false;
 		question_respond_text(engine, request, value);
 		return true;
-	case QUESTION_CONFIRM:
+	case PERCH_QUESTION_CONFIRM:
 		if (!question_parse_yes_no(str_trim(value), &yes))
 			return false;
 		question_respond_bool(engine, request, yes);
 		return true;
-	case QUESTION_SELECT:
-		if (!question_find_option(question, value, &index))
+	case PERCH_QUESTION_SELECT:
+		if (!option_find(question, value, &index))
 			return false;
-		question_respond_text(engine, request, question->options[index]);
+		question_respond_text(engine, request, str_of(question->options[index]));
 		return true;
-	case QUESTION_MULTI_SELECT:
+	case PERCH_QUESTION_MULTI_SELECT:
 		return question_use_list(engine, request, value);
 	}
 	return false;
@@ -138,7 +126,7 @@ static bool question_use_value(
 /* Is there an answer for this message, and does it fit? */
 static bool question_use_given(struct fledge_engine *engine, struct request *request)
 {
-	struct str message = str_trim(request->question.message);
+	struct str message = str_trim(str_of(request->question.message));
 	for (size_t i = 0; i < engine->options->answer_count; i++) {
 		const struct fledge_answer *given = &engine->options->answers[i];
 		if (!str_eq(str_trim(given->message), message))
@@ -146,7 +134,7 @@ static bool question_use_given(struct fledge_engine *engine, struct request *req
 		engine_note(engine, "an answer to this was given in advance");
 		if (question_use_value(engine, request, given->value))
 			return true;
-		engine_say(engine, SHOWN_WARNING, "the answer given for '%.*s' does not fit: '%.*s'",
+		engine_say(engine, PERCH_SHOWN_WARNING, "the answer given for '%.*s' does not fit: '%.*s'",
 			utf8_quoted(message), message.data, utf8_quoted(given->value), given->value.data);
 	}
 	return false;
@@ -155,11 +143,11 @@ static bool question_use_given(struct fledge_engine *engine, struct request *req
 /* ---- without a user ------------------------------------------------------ */
 
 static void question_fail_unanswered(
-	struct fledge_engine *engine, const struct question *question, uint64_t now_ns)
+	struct fledge_engine *engine, const perch_question *question, uint64_t now_ns)
 {
-	struct str message = str_trim(question->message);
+	struct str message = str_trim(str_of(question->message));
 	int shown = utf8_quoted(message);
-	engine_say(engine, SHOWN_ERROR,
+	engine_say(engine, PERCH_SHOWN_ERROR,
 		"the plugin asks '%.*s' and nobody is there to answer: give --answer '%.*s=VALUE', or "
 		"--answers FILE",
 		shown, message.data, shown, message.data);
@@ -169,9 +157,9 @@ static void question_fail_unanswered(
 
 static void question_decide(struct fledge_engine *engine, struct request *request, uint64_t now_ns)
 {
-	const struct question *question = &request->question;
+	const perch_question *question = &request->question;
 	bool needs_default =
-		question->kind == QUESTION_PROMPT || engine->asking == FLEDGE_DEMAND_DEFAULTS;
+		question->kind == PERCH_QUESTION_PROMPT || engine->asking == FLEDGE_DEMAND_DEFAULTS;
 	if (needs_default && !question->has_default) {
 		question_fail_unanswered(engine, question, now_ns);
 		return;
@@ -179,17 +167,17 @@ static void question_decide(struct fledge_engine *engine, struct request *reques
 	engine_note(engine, "nobody is asked: answered by %s",
 		question->has_default ? "its default" : "what counts without one");
 	switch (question->kind) {
-	case QUESTION_PROMPT:
-		question_respond_text(engine, request, question->default_text);
+	case PERCH_QUESTION_PROMPT:
+		question_respond_text(engine, request, str_of(question->default_text));
 		break;
-	case QUESTION_CONFIRM:
+	case PERCH_QUESTION_CONFIRM:
 		question_respond_bool(engine, request, question->has_default && question->default_yes);
 		break;
-	case QUESTION_SELECT:
+	case PERCH_QUESTION_SELECT:
 		question_respond_text(engine, request,
-			question->options[question->has_default ? question->default_index : 0]);
+			str_of(question->options[question->has_default ? question->defaults[0] : 0]));
 		break;
-	case QUESTION_MULTI_SELECT:
+	case PERCH_QUESTION_MULTI_SELECT:
 		question_respond_list(engine, request, question->defaults, question->default_count);
 		break;
 	}
@@ -245,18 +233,18 @@ void question_close(struct fledge_engine *engine)
 static void question_take_answer(
 	struct fledge_engine *engine, struct request *request, const struct answer *answer)
 {
-	const struct question *question = &request->question;
+	const perch_question *question = &request->question;
 	switch (question->kind) {
-	case QUESTION_PROMPT:
+	case PERCH_QUESTION_PROMPT:
 		question_respond_text(engine, request, answer->text);
 		break;
-	case QUESTION_CONFIRM:
+	case PERCH_QUESTION_CONFIRM:
 		question_respond_bool(engine, request, answer->yes);
 		break;
-	case QUESTION_SELECT:
-		question_respond_text(engine, request, question->options[answer->chosen[0]]);
+	case PERCH_QUESTION_SELECT:
+		question_respond_text(engine, request, str_of(question->options[answer->chosen[0]]));
 		break;
-	case QUESTION_MULTI_SELECT:
+	case PERCH_QUESTION_MULTI_SELECT:
 		question_respond_list(engine, request, answer->chosen, answer->chosen_count);
 		break;
 	}

@@ -5,11 +5,11 @@
 #include <stdio.h>
 
 #include "base/utf8.h"
+#include "data/json_member.h"
 
 const perch_json_value *reading_field(const struct reading *reading, const char *name)
 {
-	const perch_json_value *value = perch_json_get(reading->message, name);
-	return perch_json_type_of(value) == PERCH_JSON_NULL ? NULL : value;
+	return json_member(reading->message, name);
 }
 
 /* Once a message: what is wrong with it next may follow from this. */
@@ -19,7 +19,7 @@ static void reading_refuse(
 	if (reading->is_wrong)
 		return;
 	reading->is_wrong = true;
-	engine_say(reading->engine, SHOWN_WARNING,
+	engine_say(reading->engine, PERCH_SHOWN_WARNING,
 		"line %llu of the plugin: `%s`: `%s` must be %s, %s%.*s",
 		(unsigned long long)reading->engine->line_number, reading->type, name, wanted,
 		found.len ? "not " : "and is missing", utf8_quoted(found), found.data);
@@ -42,15 +42,13 @@ void reading_unfit(struct reading *reading, const char *name, const char *wanted
 
 bool reading_text(struct reading *reading, const char *name, struct str *ret)
 {
-	const perch_json_value *value = reading_field(reading, name);
-	if (!value)
-		return false;
-	if (perch_json_type_of(value) != PERCH_JSON_STRING) {
+	const perch_json_value *value;
+	int r = json_member_of(reading->message, name, PERCH_JSON_STRING, &value, NULL);
+	if (r < 0)
 		reading_wrong(reading, name, "a string");
-		return false;
-	}
-	*ret = json_str(value);
-	return true;
+	if (r > 0)
+		*ret = json_str(value);
+	return r > 0;
 }
 
 struct str reading_required_text(struct reading *reading, const char *name)
@@ -90,13 +88,13 @@ bool reading_index(struct reading *reading, const char *name, const perch_json_v
 		*ret = (size_t)index;
 		return true;
 	}
-	engine_say(reading->engine, SHOWN_WARNING,
+	engine_say(reading->engine, PERCH_SHOWN_WARNING,
 		"line %llu of the plugin: `%s`: `%s` is not the index of an option; ignored",
 		(unsigned long long)reading->engine->line_number, reading->type, name);
 	return false;
 }
 
-const struct str *reading_required_list(
+const perch_text *reading_required_list(
 	struct reading *reading, const char *name, struct arena *arena, size_t *ret_count)
 {
 	const perch_json_value *list = reading_field(reading, name);
@@ -105,7 +103,7 @@ const struct str *reading_required_list(
 		reading_wrong(reading, name, "a list of strings");
 		return NULL;
 	}
-	struct str *texts = arena_alloc(arena, perch_json_count(list) * sizeof(*texts) + 1);
+	perch_text *texts = arena_alloc(arena, perch_json_count(list) * sizeof(*texts) + 1);
 	perch_json_iter iter = perch_json_iterate(list);
 	for (const perch_json_value *value; texts && (value = perch_json_next(&iter));) {
 		if (perch_json_type_of(value) != PERCH_JSON_STRING) {
@@ -117,7 +115,7 @@ const struct str *reading_required_list(
 		}
 		struct str text = json_str(value);
 		const char *copy = arena_dup(arena, text);
-		texts[(*ret_count)++] = (struct str){ copy, text.len };
+		texts[(*ret_count)++] = (perch_text){ copy, text.len };
 		if (!copy)
 			texts = NULL;
 	}

@@ -16,10 +16,23 @@
 
 void run_pace(struct fledge_run *run)
 {
-	if ((run->is_held || run->is_full) && !run->is_given_up)
+	bool is_quiet = run->is_held || run->is_full || run->is_held_back;
+	if (is_quiet && !run->is_given_up)
 		perch_child_pause(run->child, PERCH_STDOUT);
 	else
 		perch_child_resume(run->child, PERCH_STDOUT);
+}
+
+void fledge_run_hold(struct fledge_run *run, bool is_held)
+{
+	if (!run->child || run->has_ended)
+		return;
+	run->is_held_back = is_held;
+	run_pace(run);
+	if (run->options.reads_stderr && is_held)
+		perch_child_pause(run->child, PERCH_STDERR);
+	else if (run->options.reads_stderr)
+		perch_child_resume(run->child, PERCH_STDERR);
 }
 
 void run_fail(struct fledge_run *run, const char *why)
@@ -27,7 +40,7 @@ void run_fail(struct fledge_run *run, const char *why)
 	if (run->has_ended || run->is_given_up)
 		return;
 	run->is_given_up = true;
-	run_say(run, SHOWN_ERROR, why);
+	run_say(run, PERCH_SHOWN_ERROR, why);
 	perch_child_signal(run->child, SIGKILL);
 	run_pace(run); /* the end of a child that is not read does not come */
 }

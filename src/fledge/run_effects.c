@@ -1,5 +1,5 @@
 /* What the engine of a run wants, done: lines to the plugin, questions to the
- * frontend, requests to those who lend. */
+ * frontend, requests to the services. */
 #include <errno.h>
 
 #include "base/clock.h"
@@ -10,14 +10,14 @@
 /* What the host itself has to say is noted; the plugin's own words are in its line. */
 static void run_effects_show(struct fledge_run *run, const struct shown *shown)
 {
-	bool is_ours =
-		shown->kind == SHOWN_WARNING || shown->kind == SHOWN_ERROR || shown->kind == SHOWN_DEBUG;
+	bool is_ours = shown->kind == PERCH_SHOWN_WARNING || shown->kind == PERCH_SHOWN_ERROR ||
+		shown->kind == PERCH_SHOWN_DEBUG;
 	if (is_ours)
 		trace_note(run->options.trace, "%.*s", (int)shown->text.len, shown->text.data);
 	run->options.frontend->table->show(run->options.frontend, shown);
 }
 
-void run_say(struct fledge_run *run, enum shown_kind kind, const char *text)
+void run_say(struct fledge_run *run, perch_shown_kind kind, const char *text)
 {
 	const struct shown shown = {
 		.kind = kind,
@@ -115,7 +115,8 @@ void run_attend(struct fledge_run *run)
 static void run_effects_check_memory(struct fledge_run *run, int r)
 {
 	if (r < 0)
-		run_say(run, SHOWN_ERROR, "out of memory: a request of the plugin was not carried out");
+		run_say(
+			run, PERCH_SHOWN_ERROR, "out of memory: a request of the plugin was not carried out");
 }
 
 void run_result_known(void *data, uint64_t ticket, struct str json)
@@ -131,11 +132,11 @@ static void run_effects_effect_show(void *data, const struct shown *shown)
 	run_effects_show(data, shown);
 }
 
-static void run_effects_effect_ask(void *data, const struct question *question)
+static void run_effects_effect_ask(void *data, const perch_question *question)
 {
 	struct fledge_run *run = data;
 	trace_note(run->options.trace, "asks the user");
-	run->options.frontend->table->ask(run->options.frontend, question);
+	run->options.frontend->table->ask(run->options.frontend, question, NULL);
 }
 
 static void run_effects_effect_withdraw(void *data)
@@ -167,7 +168,7 @@ static void run_effects_effect_exec(void *data, uint64_t ticket, const struct fl
 }
 
 static void run_effects_effect_metadata(
-	void *data, uint64_t ticket, const struct str *keys, size_t count)
+	void *data, uint64_t ticket, const perch_text *keys, size_t count)
 {
 	struct fledge_run *run = data;
 	trace_note(run->options.trace, "collects metadata: %zu keys", count);

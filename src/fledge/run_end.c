@@ -10,7 +10,7 @@
 
 void run_explained(void *data, const char *text)
 {
-	run_say(data, SHOWN_DEBUG, text);
+	run_say(data, PERCH_SHOWN_DEBUG, text);
 }
 
 /* What the plugin said on stderr is never ours to read. */
@@ -29,7 +29,7 @@ static void run_end_conclude(struct fledge_run *run)
 	int code = fledge_exit_code(run->interrupted_by, run->result.exit_code, run->result.signal,
 		fledge_engine_failed(run->engine));
 	fledge_note_end(run->options.trace, code);
-	run->outcome = (struct outcome){
+	run->outcome = (perch_fledge_end){
 		.success = code == 0,
 		.exit_code = code,
 		.signal = run->result.signal,
@@ -41,7 +41,7 @@ static void run_end_conclude(struct fledge_run *run)
 		char text[512];
 		snprintf(
 			text, sizeof(text), "Plugin '%s' exited with code %d", run->options.plugin_name, code);
-		run_say(run, SHOWN_ERROR, text);
+		run_say(run, PERCH_SHOWN_ERROR, text);
 		run_end_explain_failed_run(run);
 	}
 	run->is_over = true;

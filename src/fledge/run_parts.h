@@ -29,7 +29,7 @@ struct fledge_run {
 	struct timer deadline;       /* of the engine */
 	struct timer ending;         /* the plugin is gone, a store is not on disk yet */
 	struct timer patience;       /* it was cancelled and has not ended */
-	perch_step_action told_step; /* of the ladder, to whoever is impatient */
+	perch_step_action told_step; /* of the ladder, to the frontend */
 	struct timer standstill;     /* while nothing is read: does anything move? */
 	struct meter meter;          /* what execs and lending keep */
 	size_t unwritten_before;
@@ -37,13 +37,14 @@ struct fledge_run {
 	bool is_init_sent;
 	bool is_held;       /* by the engine: too many requests */
 	bool is_full;       /* too much waits, see run_bounds.c */
+	bool is_held_back;  /* the frontend cannot keep up */
 	bool is_given_up;   /* it was told why, and that it is killed */
 	bool has_spoken;    /* a line came from the plugin */
 	int interrupted_by; /* a signal number, 0 = not */
 	bool has_ended;
 	bool is_over;
 	perch_result result;
-	struct outcome outcome;
+	perch_fledge_end outcome;
 };
 
 #define RUN_OF(pointer, member) container_of(pointer, struct fledge_run, member)
@@ -54,7 +55,7 @@ struct fledge_run {
 extern const struct fledge_effects run_effects;
 
 /* Shows the host's own words. */
-void run_say(struct fledge_run *run, enum shown_kind kind, const char *text);
+void run_say(struct fledge_run *run, perch_shown_kind kind, const char *text);
 
 /* Sends init, and what had to wait for it. */
 void run_send_init(struct fledge_run *run, bool is_dirty);

@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/macros.h"
 #include "data/json.h"
-#include "fledge/metadata_job.h"
 #include "fledge/store.h"
 #include "proc/host.h"
 #include "proc/worker.h"
@@ -264,7 +263,7 @@ static void run_services_try_again(struct timer *timer, uint64_t now_ns)
 }
 
 int run_services_metadata(
-	struct run_services *run_services, uint64_t ticket, const struct str *keys, size_t count)
+	struct run_services *run_services, uint64_t ticket, const perch_text *keys, size_t count)
 {
 	return metadata_job_start(&run_services->jobs, &run_services->options, ticket, keys, count);
 }

@@ -38,7 +38,7 @@ int run_services_store(
 	struct run_services *run_services, uint64_t ticket, struct str key, struct str value);
 int run_services_load(struct run_services *run_services, uint64_t ticket, struct str key);
 int run_services_metadata(
-	struct run_services *run_services, uint64_t ticket, const struct str *keys, size_t count);
+	struct run_services *run_services, uint64_t ticket, const perch_text *keys, size_t count);
 
 /* No result is wanted any more. What is to be stored is stored all the same. */
 void run_services_drop(struct run_services *run_services);
@@ -46,5 +46,21 @@ void run_services_drop(struct run_services *run_services);
 /* Whether something that was stored is not on disk yet. It will be, from the
  * loop, or be given up with a warning. */
 bool run_services_is_busy(const struct run_services *run_services);
+
+/* ---- metadata_job.c ------------------------------------------------------------------ */
+
+/* One `metadata` request: some of its answers need git, so it takes a while. */
+
+struct metadata_job;
+
+/* Starts it and puts it into the list; it is answered through the options'
+ * `done`, at once when nothing needs git. -ENOMEM. */
+int metadata_job_start(struct metadata_job **list, const struct run_services_options *options,
+	uint64_t ticket, const perch_text *keys, size_t count);
+
+/* No answer is wanted any more. */
+void metadata_jobs_drop(struct metadata_job *list);
+
+void metadata_jobs_free(struct metadata_job **list);
 
 #endif

@@ -1,5 +1,5 @@
 /* A run that is to end before its time: the plugin is cancelled, then the ladder is climbed,
- * and whoever waits for it is told how far it has come. */
+ * and the frontend is told how far it has come. */
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -25,7 +25,7 @@ void run_patience_due(struct timer *timer, uint64_t now_ns)
 	snprintf(text, sizeof(text),
 		"cancelled, and the plugin has not ended: SIGTERM in %d seconds, or with Ctrl+C now",
 		(int)((FLEDGE_TERM_AFTER_NS - RUN_PATIENCE_NS) / NSEC_PER_SEC));
-	run_say(RUN_OF(timer, patience), SHOWN_WARNING, text);
+	run_say(RUN_OF(timer, patience), PERCH_SHOWN_WARNING, text);
 }
 
 /* The next step to its end, now. */
@@ -40,7 +40,7 @@ static void run_climb(struct fledge_run *run, int signal)
 	if (before == PERCH_STEP_KILL)
 		return;
 	run->told_step = before < PERCH_STEP_TERM ? PERCH_STEP_TERM : PERCH_STEP_KILL;
-	run_say(run, SHOWN_WARNING,
+	run_say(run, PERCH_SHOWN_WARNING,
 		run->told_step == PERCH_STEP_TERM ? "SIGTERM is sent to the plugin; Ctrl+C again kills it"
 										  : "SIGKILL is sent to the plugin");
 }

@@ -13,7 +13,6 @@
 #include "proc/host.h"
 #include "trace/trace.h"
 
-_Static_assert((int)PERCH_SHOWN_DEBUG == (int)SHOWN_DEBUG, "the same kinds");
 _Static_assert((int)PERCH_ASKING_STRICT == (int)FLEDGE_DEMAND_DEFAULTS, "the same ways");
 
 /* ---- what is told ---------------------------------------------------------------- */
@@ -32,7 +31,7 @@ static void fledge_api_show(struct frontend *frontend, const struct shown *shown
 	if (!run->events.show)
 		return;
 	const perch_shown told = {
-		.kind = (perch_shown_kind)shown->kind,
+		.kind = shown->kind,
 		.text = fledge_api_terminated(&run->texts[0], shown->text),
 		.key = fledge_api_terminated(&run->texts[1], shown->key),
 		.level = fledge_api_terminated(&run->texts[2], shown->level),
@@ -46,7 +45,7 @@ static void fledge_api_show(struct frontend *frontend, const struct shown *shown
 static void fledge_api_warn(perch_fledge_run *run, const char *text)
 {
 	fledge_api_show(
-		&run->frontend, &(struct shown){ .kind = SHOWN_WARNING, .text = str_from(text) });
+		&run->frontend, &(struct shown){ .kind = PERCH_SHOWN_WARNING, .text = str_from(text) });
 }
 
 static void fledge_api_warn_of_all(perch_fledge_run *run, const char *const *texts)
@@ -67,22 +66,14 @@ static void fledge_api_do_nothing(struct frontend *frontend)
 }
 
 /* The run may be gone when `end` returns. */
-static void fledge_api_done(struct frontend *frontend, const struct outcome *outcome)
+static void fledge_api_done(struct frontend *frontend, const perch_fledge_end *outcome)
 {
 	perch_fledge_run *run = FLEDGE_RUN_OF(frontend, frontend);
 	perch_err err = { 0 };
 	if (run->trace && trace_flush(run->trace, &err) < 0)
 		fledge_api_warn(run, err.text);
-	const perch_fledge_end end = {
-		.success = outcome->success,
-		.exit_code = outcome->exit_code,
-		.signal = outcome->signal,
-		.duration_ns = outcome->duration_ns,
-		.sandbox = outcome->sandbox,
-		.reach = outcome->reach,
-	};
 	if (run->events.end)
-		run->events.end(run, run->data, &end);
+		run->events.end(run, run->data, outcome);
 }
 
 static const struct frontend_table table = {
@@ -316,6 +307,11 @@ void perch_fledge_run_cancel(perch_fledge_run *run, int signal)
 	run->cancelling.signal = signal;
 	run->cancelling.times++;
 	timer_set(&loop->timers, &run->cancelling.timer, loop_now_ns(loop));
+}
+
+void perch_fledge_run_hold(perch_fledge_run *run, bool is_held)
+{
+	fledge_run_hold(run->run, is_held);
 }
 
 void perch_fledge_run_free(perch_fledge_run *run)

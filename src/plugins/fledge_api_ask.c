@@ -1,5 +1,4 @@
-/* The questions of include/perch/fledge.h: told with a NUL behind every text, and
- * answered from the loop. */
+/* The questions of include/perch/fledge.h, and their answers, which come from the loop. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,49 +8,7 @@
 #include "proc/host.h"
 #include "validate.h"
 
-_Static_assert((int)PERCH_QUESTION_MULTI_SELECT == (int)QUESTION_MULTI_SELECT, "the same kinds");
-_Static_assert((int)PERCH_VALIDATE_URL == (int)VALIDATE_URL, "the same validators");
-
 /* ---- asking --------------------------------------------------------------------- */
-
-/* NULL without memory. */
-static perch_text fledge_api_ask_kept(struct arena *arena, struct str text)
-{
-	return (perch_text){ arena_dup(arena, text), text.len };
-}
-
-static const perch_text *fledge_api_ask_kept_options(
-	struct arena *arena, const struct question *question)
-{
-	perch_text *options = arena_alloc(arena, question->option_count * sizeof(*options));
-	for (size_t i = 0; options && i < question->option_count; i++) {
-		options[i] = fledge_api_ask_kept(arena, question->options[i]);
-		if (!options[i].data)
-			return NULL;
-	}
-	return options;
-}
-
-static int fledge_api_ask_tell(struct asked *asked, const struct question *question)
-{
-	arena_reset(&asked->arena);
-	bool is_select = question->kind == QUESTION_SELECT;
-	asked->told = (perch_question){
-		.number = question->number,
-		.kind = (perch_question_kind)question->kind,
-		.message = fledge_api_ask_kept(&asked->arena, question->message),
-		.has_default = question->has_default,
-		.default_text = fledge_api_ask_kept(&asked->arena, question->default_text),
-		.default_yes = question->default_yes,
-		.defaults = is_select ? &question->default_index : question->defaults,
-		.default_count = is_select ? question->has_default : question->default_count,
-		.options = fledge_api_ask_kept_options(&asked->arena, question),
-		.option_count = question->option_count,
-		.validator = (perch_validator)question->validator,
-	};
-	const perch_question *told = &asked->told;
-	return told->message.data && told->default_text.data && told->options ? 0 : -ENOMEM;
-}
 
 static void fledge_api_ask_answer_later(perch_fledge_run *run, struct answer answer)
 {
@@ -61,16 +18,14 @@ static void fledge_api_ask_answer_later(perch_fledge_run *run, struct answer ans
 	timer_set(&run->host->loop.timers, &run->asked.delivery, loop_now_ns(&run->host->loop));
 }
 
-/* A question that cannot be told cannot be answered either. */
-void asked_begin(struct frontend *frontend, const struct question *question)
+void asked_begin(
+	struct frontend *frontend, const perch_question *question, const struct question_manner *manner)
 {
+	(void)manner;
 	perch_fledge_run *run = FLEDGE_RUN_OF(frontend, frontend);
 	run->asked.open = question;
 	run->asked.is_answered = false;
-	if (fledge_api_ask_tell(&run->asked, question) == 0)
-		run->events.ask(run, run->data, &run->asked.told);
-	else
-		fledge_api_ask_answer_later(run, (struct answer){ .cancelled = true });
+	run->events.ask(run, run->data, question);
 }
 
 void asked_withdraw(struct frontend *frontend)
@@ -116,8 +71,8 @@ int perch_fledge_answer_text(
 {
 	if (!fledge_api_ask_is_open(run, number))
 		return fledge_api_ask_stale(err);
-	const struct question *question = run->asked.open;
-	if (question->kind != QUESTION_PROMPT)
+	const perch_question *question = run->asked.open;
+	if (question->kind != PERCH_QUESTION_PROMPT)
 		return err_set(err, -EINVAL, "that question is not answered by a text");
 	const char *wrong = validate(question->validator, (struct str){ text, len });
 	if (wrong)
@@ -133,18 +88,18 @@ int perch_fledge_answer_confirm(perch_fledge_run *run, uint64_t number, bool yes
 {
 	if (!fledge_api_ask_is_open(run, number))
 		return fledge_api_ask_stale(err);
-	if (run->asked.open->kind != QUESTION_CONFIRM)
+	if (run->asked.open->kind != PERCH_QUESTION_CONFIRM)
 		return err_set(err, -EINVAL, "that question is not answered by yes or no");
 	fledge_api_ask_answer_later(run, (struct answer){ .yes = yes });
 	return 0;
 }
 
 static int fledge_api_ask_check_choice(
-	const struct question *question, const size_t *chosen, size_t count, perch_err *err)
+	const perch_question *question, const size_t *chosen, size_t count, perch_err *err)
 {
-	if (question->kind != QUESTION_SELECT && question->kind != QUESTION_MULTI_SELECT)
+	if (question->kind != PERCH_QUESTION_SELECT && question->kind != PERCH_QUESTION_MULTI_SELECT)
 		return err_set(err, -EINVAL, "that question is not answered by a choice");
-	if (question->kind == QUESTION_SELECT && count != 1)
+	if (question->kind == PERCH_QUESTION_SELECT && count != 1)
 		return err_set(err, -EINVAL, "choose one of the options");
 	for (size_t i = 0; i < count; i++) {
 		if (chosen[i] >= question->option_count || (i && chosen[i] <= chosen[i - 1]))
@@ -196,7 +151,6 @@ void asked_free(perch_fledge_run *run)
 		timer_cancel(&run->host->loop.timers, &run->asked.delivery);
 		timers_release(&run->host->loop.timers);
 	}
-	arena_free(&run->asked.arena);
 	buf_free(&run->asked.text);
 	free(run->asked.chosen);
 }

@@ -12,9 +12,7 @@
 /* The open question and the answer to it, which waits for the loop: it may be given
  * in the middle of being asked. */
 struct asked {
-	const struct question *open; /* NULL = there is none */
-	perch_question told;
-	struct arena arena; /* of what is told */
+	const perch_question *open; /* NULL = there is none */
 	bool is_answered;
 	struct answer answer;
 	struct buf text;
@@ -44,12 +42,13 @@ struct perch_fledge_run {
 	struct buf texts[3]; /* with a NUL: for one call */
 };
 
-/* ---- api_ask.c ---------------------------------------------------------------- */
+/* ---- fledge_api_ask.c --------------------------------------------------------- */
 
 #define FLEDGE_RUN_OF(pointer, member) container_of(pointer, perch_fledge_run, member)
 
 /* For the frontend's table. */
-void asked_begin(struct frontend *frontend, const struct question *question);
+void asked_begin(struct frontend *frontend, const perch_question *question,
+	const struct question_manner *manner);
 void asked_withdraw(struct frontend *frontend);
 
 /* Must come first; -ENOMEM. */

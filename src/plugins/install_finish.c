@@ -177,7 +177,8 @@ static int install_finish_put_into_place(
 	if (r < 0) {
 		perch_err second = { 0 };
 		if (stage_undo(&candidate->stage, &second) < 0)
-			workshop_tell(candidate->workshop, SHOWN_WARNING, "%s: perch doctor", second.text);
+			workshop_tell(
+				candidate->workshop, PERCH_SHOWN_WARNING, "%s: perch doctor", second.text);
 		return r;
 	}
 	return stage_commit(&candidate->registry, &candidate->stage, err);

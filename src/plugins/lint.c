@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
-#include "data/json.h"
+#include "data/json_member.h"
 #include "plugins/lint_rules.h"
 
 /* A message that gets exactly one response or cancel. */
@@ -51,7 +51,7 @@ static bool lint_is_number_above(const perch_json_value *value, bool must_be_pos
 static bool lint_is_index(const perch_json_value *value, const perch_json_value *message)
 {
 	int64_t index;
-	size_t count = perch_json_count(message_field(message, "options"));
+	size_t count = perch_json_count(json_member(message, "options"));
 	return perch_json_whole_int64(value, &index) == 0 && index >= 0 && (uint64_t)index < count;
 }
 
@@ -95,7 +95,7 @@ static bool lint_check_fields(
 	bool is_right = true;
 	for (size_t i = 0; i < rule->field_count; i++) {
 		const struct field_rule *field = &rule->fields[i];
-		const perch_json_value *value = message_field(message, field->name);
+		const perch_json_value *value = json_member(message, field->name);
 		if (value ? lint_fits(field->kind, value, message) : !field->is_needed)
 			continue;
 		is_right = false;
@@ -149,7 +149,7 @@ static void lint_await_answer(struct lint *lint, const struct message_rule *rule
 static bool lint_check_id(
 	struct lint *lint, const perch_json_value *message, const struct message_rule *rule)
 {
-	const perch_json_value *id = message_field(message, "id");
+	const perch_json_value *id = json_member(message, "id");
 	perch_json_type type = perch_json_type_of(id);
 	if (!id && rule && rule->is_request)
 		LINT_ERROR(lint, "`%s` needs an `id`: it is skipped, and no answer comes", rule->name);
@@ -211,12 +211,12 @@ void lint_from_plugin(struct lint *lint, struct str line)
 	} else if (perch_json_type_of(message) != PERCH_JSON_OBJECT) {
 		LINT_ERROR(lint, "a message must be an object, not %s",
 			perch_json_type_name(perch_json_type_of(message)));
-	} else if (perch_json_type_of(message_field(message, "type")) != PERCH_JSON_STRING) {
+	} else if (perch_json_type_of(json_member(message, "type")) != PERCH_JSON_STRING) {
 		LINT_ERROR(lint, "a message needs a `type`, a string");
 		if (lint_check_id(lint, message, NULL))
 			lint_await_answer(lint, NULL);
 	} else {
-		struct str name = json_str(message_field(message, "type"));
+		struct str name = json_str(json_member(message, "type"));
 		const struct message_rule *rule = message_rule_find(name);
 		if (rule)
 			lint_check_known(lint, message, rule);
@@ -229,8 +229,8 @@ void lint_from_plugin(struct lint *lint, struct str line)
 
 static bool lint_ends_the_run(const perch_json_value *message)
 {
-	const perch_json_value *reason = message_field(message, "reason");
-	return perch_json_is(message_field(message, "type"), "cancel") &&
+	const perch_json_value *reason = json_member(message, "reason");
+	return perch_json_is(json_member(message, "type"), "cancel") &&
 		!perch_json_is(reason, "unsupported") && !perch_json_is(reason, "invalid_request");
 }
 
@@ -241,7 +241,7 @@ void lint_to_plugin(struct lint *lint, struct str line)
 	if (perch_json_parse(lint->json, line.data, line.len, &message, NULL) < 0)
 		return;
 	lint->is_cancelled = lint->is_cancelled || lint_ends_the_run(message);
-	if (message_field(message, "id") && lint->waiting_from < lint->waiting_count)
+	if (json_member(message, "id") && lint->waiting_from < lint->waiting_count)
 		lint->waiting_from++;
 	if (lint->waiting_from == lint->waiting_count)
 		lint->waiting_from = lint->waiting_count = 0;

@@ -4,20 +4,14 @@
 
 #include "base/macros.h"
 #include "base/utf8.h"
-#include "data/json.h"
+#include "data/json_member.h"
 #include "fledge/store.h"
 #include "validate.h"
-
-const perch_json_value *message_field(const perch_json_value *message, const char *name)
-{
-	const perch_json_value *value = perch_json_get(message, name);
-	return perch_json_type_of(value) == PERCH_JSON_NULL ? NULL : value;
-}
 
 /* The text of a field that is one. */
 static struct str lint_rules_text_of(const perch_json_value *message, const char *name)
 {
-	const perch_json_value *value = message_field(message, name);
+	const perch_json_value *value = json_member(message, name);
 	return value ? json_str(value) : (struct str){ "", 0 };
 }
 
@@ -33,12 +27,12 @@ static void lint_rules_look_at_log(struct lint *lint, const perch_json_value *me
 static void lint_rules_look_at_progress(struct lint *lint, const perch_json_value *message)
 {
 	bool is_done = false;
-	perch_json_bool(message_field(message, "done"), &is_done);
-	const perch_json_value *current = message_field(message, "current");
-	const perch_json_value *total = message_field(message, "total");
+	perch_json_bool(json_member(message, "done"), &is_done);
+	const perch_json_value *current = json_member(message, "current");
+	const perch_json_value *total = json_member(message, "total");
 	double now = 0;
 	double end = 0;
-	if (!is_done && !message_field(message, "message"))
+	if (!is_done && !json_member(message, "message"))
 		LINT_ERROR(lint, "`progress` needs a `message`, or `done`: true");
 	if (!current != !total)
 		LINT_WARNING(lint, "`progress` shows a bar only with both `current` and `total`");
@@ -67,7 +61,7 @@ static void lint_rules_look_at_metadata(struct lint *lint, const perch_json_valu
 {
 	static const char *const known[] = { "fledge_config", "git_tags", "git_status", "git_log",
 		"env", NULL };
-	perch_json_iter iter = perch_json_iterate(message_field(message, "keys"));
+	perch_json_iter iter = perch_json_iterate(json_member(message, "keys"));
 	for (const perch_json_value *key; (key = perch_json_next(&iter));) {
 		struct str name = json_str(key);
 		if (!list_has_str(known, name))
@@ -79,13 +73,13 @@ static void lint_rules_look_at_metadata(struct lint *lint, const perch_json_valu
 static void lint_rules_look_at_prompt(struct lint *lint, const perch_json_value *message)
 {
 	struct str name = lint_rules_text_of(message, "validate");
-	enum validator validator;
+	perch_validator validator;
 	if (!name.len)
 		return;
 	if (!validator_from_name(name, &validator))
 		LINT_ERROR(lint, "there is no validator '%.*s': non_empty, integer, path_exists, url",
 			utf8_quoted(name), name.data);
-	else if (validator != VALIDATE_PATH_EXISTS && message_field(message, "default") &&
+	else if (validator != PERCH_VALIDATE_PATH_EXISTS && json_member(message, "default") &&
 		validate(validator, lint_rules_text_of(message, "default")))
 		LINT_WARNING(
 			lint, "`default` does not pass the validator %.*s", utf8_quoted(name), name.data);
@@ -93,7 +87,7 @@ static void lint_rules_look_at_prompt(struct lint *lint, const perch_json_value 
 
 static void lint_rules_look_at_options(struct lint *lint, const perch_json_value *message)
 {
-	if (!perch_json_count(message_field(message, "options")))
+	if (!perch_json_count(json_member(message, "options")))
 		LINT_ERROR(lint, "`options` must not be empty");
 }
 

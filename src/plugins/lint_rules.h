@@ -43,9 +43,6 @@ const struct message_rule *message_rule_find(struct str name);
 /* The name that a word was probably meant to be, or NULL. */
 const char *message_rule_meant(struct str name);
 
-/* A member; NULL when it is absent or null, which is the same. */
-const perch_json_value *message_field(const perch_json_value *message, const char *name);
-
 #define LINT_ERROR(lint, ...) \
 	findings_add(             \
 		(lint)->findings, FINDING_ERROR, &(struct toml_place){ (lint)->line, 0 }, __VA_ARGS__)

@@ -20,7 +20,6 @@
 #include "plugins/files.h"
 #include "plugins/install_parts.h"
 #include "plugins/link.h"
-#include "plugins/copy.h"
 
 /* ---- getting it ---------------------------------------------------------- */
 
@@ -63,9 +62,9 @@ static int plugin_install_copy(struct candidate *candidate, const char *tree, pe
 		.is_stopped = plugin_install_copy_is_stopped,
 		.data = candidate->workshop,
 	};
-	workshop_tell(candidate->workshop, SHOWN_PROGRESS, "copying");
+	workshop_tell(candidate->workshop, PERCH_SHOWN_PROGRESS, "copying");
 	int r = copy_tree(candidate->source.location, tree, &options, err);
-	workshop_tell(candidate->workshop, SHOWN_PROGRESS_DONE, "%s", "");
+	workshop_tell(candidate->workshop, PERCH_SHOWN_PROGRESS_DONE, "%s", "");
 	return r;
 }
 
@@ -129,7 +128,7 @@ static void plugin_install_found(void *data, enum file_trouble trouble, const ch
 			walk->err, -EXDEV, "the link %s leads out of the plugin", file_shown(path, shown));
 }
 
-/* Links of the user's own directory are his business. */
+/* Links in a directory of the user's own are theirs to make. */
 static int plugin_install_check_links(struct candidate *candidate, perch_err *err)
 {
 	if (candidate->is_live)

@@ -11,12 +11,10 @@
 #include "base/macros.h"
 #include "fledge/exec.h"
 #include "fledge/fledge_run.h"
-#include "plugins/check.h"
+#include "plugins/plugin_test_parts.h"
 #include "plugins/plugin_confinement.h"
 #include "plugins/files.h"
 #include "plugins/lint.h"
-#include "plugins/script.h"
-#include "plugins/workspace.h"
 #include "proc/host.h"
 #include "proc/program.h"
 #include "registry/approval.h"
@@ -62,12 +60,12 @@ static bool plugin_test_is_found_already(const struct findings *findings, unsign
 
 /* What the host warns of is worth a finding, unless the line that made it do so
  * has one already. */
-static void plugin_test_told(void *data, enum shown_kind kind, struct str text)
+static void plugin_test_told(void *data, perch_shown_kind kind, struct str text)
 {
 	struct plugin_test *test = data;
 	struct findings *findings = &test->report.findings;
 	transcript_add(&test->report.transcript, TRACE_HOST, text);
-	if (kind == SHOWN_WARNING && !plugin_test_is_found_already(findings, test->lint.line))
+	if (kind == PERCH_SHOWN_WARNING && !plugin_test_is_found_already(findings, test->lint.line))
 		findings_add(findings, FINDING_WARNING, &(struct toml_place){ test->lint.line, 0 }, "%.*s",
 			(int)text.len, text.data);
 }
@@ -150,7 +148,7 @@ static int plugin_test_prepare_run(struct plugin_test *test, perch_err *err)
 	return r;
 }
 
-/* The ladder at once: who did not listen in all this time will not do so now. */
+/* The ladder at once: a plugin that did not listen in all this time will not do so now. */
 static void plugin_test_end_now(struct plugin_test *test)
 {
 	for (int step = 0; test->run && step < 3; step++)
@@ -252,7 +250,7 @@ void plugin_test_interrupt(struct plugin_test *test)
 static void plugin_test_judge(struct plugin_test *test)
 {
 	struct test_report *report = &test->report;
-	const struct outcome *outcome = fledge_run_outcome(test->run);
+	const perch_fledge_end *outcome = fledge_run_outcome(test->run);
 	_cleanup_(buf_free) struct buf state = { 0 };
 	timer_cancel(&test->host->loop.timers, &test->timer);
 	buf_terminate(&test->script.output);

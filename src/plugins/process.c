@@ -26,7 +26,7 @@ static void process_show(struct workshop *workshop, const struct shown *shown)
 		workshop->frontend->table->show(workshop->frontend, shown);
 }
 
-void workshop_tell(struct workshop *workshop, enum shown_kind kind, const char *format, ...)
+void workshop_tell(struct workshop *workshop, perch_shown_kind kind, const char *format, ...)
 {
 	char text[2 * PERCH_ERR_TEXT_MAX];
 	va_list args;
@@ -75,7 +75,7 @@ static void process_on_line(
 	buf_append_char(&seen, '\n');
 	if (!seen.failed)
 		process_show(process->workshop,
-			&(struct shown){ .kind = SHOWN_OUTPUT, .text = { seen.data, seen.len } });
+			&(struct shown){ .kind = PERCH_SHOWN_OUTPUT, .text = { seen.data, seen.len } });
 }
 
 static void process_on_ended(perch_child *child, void *data, const perch_result *result)
@@ -141,10 +141,10 @@ int process_run(struct workshop *workshop, const struct process_spec *spec, perc
 	if (workshop->is_stopped)
 		return err_set(err, -ECANCELED, "interrupted");
 	if (spec->title)
-		workshop_tell(workshop, SHOWN_PROGRESS, "%s", spec->title);
+		workshop_tell(workshop, PERCH_SHOWN_PROGRESS, "%s", spec->title);
 	int r = process_run_child(&process, err);
 	if (spec->title)
-		process_show(workshop, &(struct shown){ .kind = SHOWN_PROGRESS_DONE });
+		process_show(workshop, &(struct shown){ .kind = PERCH_SHOWN_PROGRESS_DONE });
 	if (r < 0)
 		return r;
 	if (workshop->is_stopped)

@@ -38,7 +38,7 @@ struct process_spec {
 int process_run(struct workshop *workshop, const struct process_spec *spec, perch_err *err);
 
 /* Shows the host's own words. */
-void workshop_tell(struct workshop *workshop, enum shown_kind kind, const char *format, ...)
+void workshop_tell(struct workshop *workshop, perch_shown_kind kind, const char *format, ...)
 	PERCH_PRINTF(3, 4);
 
 #endif

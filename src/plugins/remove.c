@@ -34,7 +34,7 @@ static void remove_run_hook(struct workshop *workshop, const struct registry *re
 		grants_read(GRANT_PLUGIN, entry->name, arena, &grant, NULL) < 0)
 		return;
 	if (grant.has_approval && !approval_is_same(&grant.approval, &manifest)) {
-		workshop_tell(workshop, SHOWN_WARNING,
+		workshop_tell(workshop, PERCH_SHOWN_WARNING,
 			"the post_remove hook of '%s' is not run: its manifest is not what was approved",
 			entry->name);
 		return;
@@ -54,9 +54,10 @@ static void remove_run_hook(struct workshop *workshop, const struct registry *re
 	};
 	int r = hook.repository ? hook_run(workshop, &hook, &err) : err_no_memory(&err);
 	if (r < 0)
-		workshop_tell(workshop, SHOWN_WARNING, "the post_remove hook failed: %s", err.text);
+		workshop_tell(workshop, PERCH_SHOWN_WARNING, "the post_remove hook failed: %s", err.text);
 	else if (r > 0)
-		workshop_tell(workshop, SHOWN_WARNING, "the post_remove hook failed with status %d", r);
+		workshop_tell(
+			workshop, PERCH_SHOWN_WARNING, "the post_remove hook failed with status %d", r);
 }
 
 int plugin_remove(struct workshop *workshop, const struct registry *registry,

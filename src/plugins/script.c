@@ -1,5 +1,5 @@
 /* The user of a test. */
-#include "plugins/script.h"
+#include "plugins/plugin_test_parts.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static const struct scripted_answer *script_find_answer(struct script *script)
 	const struct test_case *test = script->test;
 	if (!script_is_by_question(test))
 		return script->next < test->answer_count ? &test->answers[script->next++] : NULL;
-	struct str message = str_trim(script->open->message);
+	struct str message = str_trim(str_of(script->open->message));
 	for (size_t i = 0; i < test->answer_count; i++) {
 		if (str_eq(str_trim(str_from(test->answers[i].question)), message)) {
 			script->used[i] = true;
@@ -40,20 +40,9 @@ static const struct scripted_answer *script_find_answer(struct script *script)
 
 /* ---- does it fit --------------------------------------------------------------- */
 
-static bool script_find_option(const struct question *question, const char *text, size_t *ret_index)
-{
-	for (size_t i = 0; i < question->option_count; i++) {
-		if (str_is(question->options[i], text)) {
-			*ret_index = i;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* NULL, or what is wrong with the answer. */
 static const char *script_fill_text(
-	const struct question *question, const struct scripted_answer *scripted, struct answer *answer)
+	const perch_question *question, const struct scripted_answer *scripted, struct answer *answer)
 {
 	if (scripted->kind != SCRIPTED_TEXT)
 		return "it takes a string";
@@ -63,19 +52,19 @@ static const char *script_fill_text(
 
 /* An index for each text of the list, ascending and each once, as a user
  * would have marked them. */
-static const char *script_fill_list(const struct question *question,
+static const char *script_fill_list(const perch_question *question,
 	const struct scripted_answer *scripted, size_t *chosen, struct answer *answer)
 {
 	if (scripted->kind != SCRIPTED_LIST)
 		return "it takes a list of strings";
 	for (const char *const *text = scripted->list; *text; text++) {
 		size_t index;
-		if (!script_find_option(question, *text, &index))
+		if (!option_find(question, str_from(*text), &index))
 			return "not every one of them is an option";
 	}
 	for (size_t i = 0; i < question->option_count; i++) {
 		for (const char *const *text = scripted->list; *text; text++) {
-			if (str_is(question->options[i], *text)) {
+			if (str_is(str_of(question->options[i]), *text)) {
 				chosen[answer->chosen_count++] = i;
 				break;
 			}
@@ -84,22 +73,23 @@ static const char *script_fill_list(const struct question *question,
 	return NULL;
 }
 
-static const char *script_fill(const struct question *question,
+static const char *script_fill(const perch_question *question,
 	const struct scripted_answer *scripted, size_t *chosen, struct answer *answer)
 {
 	answer->chosen = chosen;
 	switch (question->kind) {
-	case QUESTION_PROMPT:
+	case PERCH_QUESTION_PROMPT:
 		return script_fill_text(question, scripted, answer);
-	case QUESTION_CONFIRM:
+	case PERCH_QUESTION_CONFIRM:
 		answer->yes = scripted->yes;
 		return scripted->kind == SCRIPTED_BOOL ? NULL : "it takes true or false";
-	case QUESTION_SELECT:
+	case PERCH_QUESTION_SELECT:
 		answer->chosen_count = 1;
 		if (scripted->kind != SCRIPTED_TEXT)
 			return "it takes a string";
-		return script_find_option(question, scripted->text, chosen) ? NULL : "it is not an option";
-	case QUESTION_MULTI_SELECT:
+		return option_find(question, str_from(scripted->text), chosen) ? NULL
+																	   : "it is not an option";
+	case PERCH_QUESTION_MULTI_SELECT:
 		return script_fill_list(question, scripted, chosen, answer);
 	}
 	return NULL;
@@ -109,8 +99,8 @@ static const char *script_fill(const struct question *question,
 
 static void script_decide(struct script *script, size_t *chosen, struct answer *answer)
 {
-	const struct question *question = script->open;
-	struct str message = question->message;
+	const perch_question *question = script->open;
+	struct str message = str_of(question->message);
 	const struct scripted_answer *scripted = script_find_answer(script);
 	answer->cancelled = true;
 	if (!scripted) {
@@ -141,8 +131,10 @@ static void script_answer_due(struct timer *timer, uint64_t now_ns)
 	script->frontend.answered(script->frontend.answered_data, &answer);
 }
 
-static void script_ask(struct frontend *frontend, const struct question *question)
+static void script_ask(
+	struct frontend *frontend, const perch_question *question, const struct question_manner *manner)
 {
+	(void)manner;
 	struct script *script = SCRIPT_OF(frontend, frontend);
 	script->open = question;
 	timer_set(&script->loop->timers, &script->timer, loop_now_ns(script->loop));
@@ -171,9 +163,9 @@ static void script_keep_output(struct script *script, struct str text)
 static void script_show(struct frontend *frontend, const struct shown *shown)
 {
 	struct script *script = SCRIPT_OF(frontend, frontend);
-	if (shown->kind == SHOWN_OUTPUT)
+	if (shown->kind == PERCH_SHOWN_OUTPUT)
 		script_keep_output(script, shown->text);
-	else if (shown->kind == SHOWN_WARNING || shown->kind == SHOWN_ERROR)
+	else if (shown->kind == PERCH_SHOWN_WARNING || shown->kind == PERCH_SHOWN_ERROR)
 		script->told(script->data, shown->kind, shown->text);
 }
 
@@ -182,7 +174,7 @@ static void script_do_nothing(struct frontend *frontend)
 	(void)frontend;
 }
 
-static void script_done(struct frontend *frontend, const struct outcome *outcome)
+static void script_done(struct frontend *frontend, const perch_fledge_end *outcome)
 {
 	(void)outcome;
 	SCRIPT_OF(frontend, frontend)->is_over = true;

@@ -93,7 +93,7 @@ static int stage_wait_for_lock(int directory, struct workshop *workshop, perch_e
 		if (clock_now_ns() >= deadline)
 			return err_set(err, lock, "another install has been at work for too long: try again");
 		if (!is_told)
-			workshop_tell(workshop, SHOWN_PROGRESS, "waiting for another install");
+			workshop_tell(workshop, PERCH_SHOWN_PROGRESS, "waiting for another install");
 		is_told = true;
 		perch_host_wait(workshop->host, STAGE_LOCK_PAUSE_MS);
 	}
@@ -106,7 +106,7 @@ int stage_lock(const struct registry *registry, struct workshop *workshop, perch
 		return directory;
 	perch_err inner = { 0 };
 	int lock = stage_wait_for_lock(directory, workshop, &inner);
-	workshop_tell(workshop, SHOWN_PROGRESS_DONE, "%s", "");
+	workshop_tell(workshop, PERCH_SHOWN_PROGRESS_DONE, "%s", "");
 	if (lock < 0 && inner.code)
 		return err_set(err, lock, "%s", inner.text);
 	return lock < 0 ? stage_fail(err, lock, registry->plugins) : lock;

@@ -1,4 +1,4 @@
-/* A command whose output is kept. */
+/* A command whose output is read into memory. */
 #include "proc/capture.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* A command whose output is kept: run it, drain both streams within their
- * limits, end it when its time is up, tell how it went. */
+/* A command whose output is read into memory: run it, drain both streams within their limits, end
+ * it when its time is up, tell how it went. */
 #ifndef PROC_CAPTURE_H
 #define PROC_CAPTURE_H
 
@@ -32,7 +32,7 @@ struct capture_spec {
 	bool keep_group;     /* its group lives until the capture is freed */
 	bool first_byte;     /* the first byte of output is all that matters: end it then */
 	bool drop_stderr;    /* it is of no interest */
-	struct meter *meter; /* what is kept is counted there, until it is forgotten; or NULL */
+	struct meter *meter; /* counts the output that is in memory; or NULL */
 	capture_done_fn *done;
 	void *data;
 };
@@ -57,7 +57,7 @@ struct capture {
 int capture_start(perch_host *host, const struct capture_spec *spec, struct capture **ret_capture,
 	perch_err *err);
 
-/* Gives back what was kept of the output. */
+/* Frees the output. */
 void capture_forget(struct capture *capture);
 
 /* Ends what is left of it. NULL is fine. */

@@ -78,9 +78,9 @@ static bool cgroup_file_has_word(int directory, const char *name, const char *wo
 
 /* ---- limits ------------------------------------------------------------------ */
 
-/* A controller that the cgroup above has and does not lend yet. That it refuses
- * is usual: it has processes of its own. */
-static void cgroup_borrow(const char *above, const char *controller)
+/* Enables a controller that the cgroup above has and does not delegate yet. It usually refuses,
+ * because it has processes of its own. */
+static void cgroup_enable_controller(const char *above, const char *controller)
 {
 	_cleanup_fd_ int directory = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char request[32];
@@ -95,7 +95,7 @@ static bool cgroup_set_limit(const struct cgroup *cgroup, const char *above, con
 	if (!limit)
 		return false;
 	if (!cgroup_file_has_word(cgroup->directory, "cgroup.controllers", controller))
-		cgroup_borrow(above, controller);
+		cgroup_enable_controller(above, controller);
 	char text[32];
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)limit);
 	return cgroup_write_file(cgroup->directory, file, text) == 0;

@@ -36,8 +36,8 @@ extern const struct cgroup_tree cgroup_kernel_tree;
 int cgroup_open(const struct cgroup_tree *tree, const struct cgroup_limits *limits,
 	struct cgroup **ret_cgroup, perch_err *err);
 
-/* Which limits hold: the kernel may not have their controllers, or may not lend
- * them to a cgroup whose parent has processes of its own. */
+/* Which limits hold: the kernel may not have their controllers, or may not delegate them to a
+ * cgroup whose parent has processes of its own. */
 bool cgroup_limits_memory(const struct cgroup *cgroup);
 bool cgroup_limits_processes(const struct cgroup *cgroup);
 

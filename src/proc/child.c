@@ -61,8 +61,8 @@ static void child_kill_group(perch_child *child)
 	child_start_clock(child, CHILD_SETTLE_NS);
 }
 
-/* One last look into the pipes, after the kill: in this order nothing that was
- * written before is lost, and nobody can keep us reading. */
+/* One last look into the pipes, after the kill: in this order nothing that was written before is
+ * lost, and no writer can make us read for ever. */
 static void child_read_last(perch_child *child)
 {
 	for (int i = 0; i < STREAMS; i++)

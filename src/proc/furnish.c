@@ -1,7 +1,7 @@
-/* The mounts of a room. What hides a path is a directory or a file of the
- * `void`: a file system of our own that is writable while the room is being
- * furnished, so that the places for what is revealed can be made, and
- * read-only for ever after. What is temporary is a part of another one. */
+/* The mounts of a room. A hidden path is covered by an empty directory or file of the `void`: a
+ * file system of our own that is writable while the room is being furnished, so that mount points
+ * for revealed paths can be made in it, and read-only for ever after. Temporary directories are on
+ * another file system. */
 #include "proc/furnish.h"
 
 #include <errno.h>
@@ -118,7 +118,7 @@ void furnish_free(struct furnishing *furnishing)
 
 /* ---- in the room: what paths lead to ---------------------------------------- */
 
-/* What we cannot get at, nobody in the room can: it has our user and less. */
+/* A path that we cannot reach, no process in the room can: it has our user and less rights. */
 IN_CHILD static bool furnish_is_out_of_reach(int error)
 {
 	return error == ENOENT || error == ENOTDIR || error == EACCES;
@@ -161,8 +161,8 @@ IN_CHILD static int furnish_hide(struct furniture *item, struct furnishing *furn
 	return furnish_put_over(furnish_copy_tree(tree, item->name, 0), target);
 }
 
-/* A mount point can neither be removed nor renamed: that is what keeps a link
- * from being replaced, which has nothing to be read-only. */
+/* A mount point can neither be removed nor renamed. So a link, which cannot be made read-only,
+ * cannot be replaced either. */
 IN_CHILD static int furnish_make_read_only(struct furniture *item, struct furnishing *furnishing)
 {
 	(void)furnishing;

@@ -1,5 +1,5 @@
-/* The mounts of a room: prepared by the host as plain data, made by the room's
- * first process before there is anybody else in it. */
+/* The mounts of a room: prepared by the host as plain data, made by the room's first process before
+ * any other is in it. */
 #ifndef PROC_FURNISH_H
 #define PROC_FURNISH_H
 
@@ -16,12 +16,12 @@ struct furniture {
 	bool is_known; /* what it was looked up as: */
 	dev_t device;
 	ino_t inode;
-	char name[24];      /* of what lies over it, in the void or among what is temporary */
+	char name[24];      /* of its cover, in one of the file systems below */
 	int what_was_there; /* of a ROOM_REVEAL: a detached copy; -1 = nothing, or a link */
 	char link[64];      /* where the link leads that is made again; "" = none */
 };
 
-/* The file systems that what is put over paths is a part of. */
+/* The file systems of the directories and files that are mounted over paths. */
 enum room_fs {
 	ROOM_FS_VOID, /* what hides: read-only in the end */
 	ROOM_FS_TMP,  /* what can be written */
@@ -42,12 +42,12 @@ struct furnishing {
 	struct furniture *items;
 	size_t count;
 	bool has_void;     /* something is hidden */
-	bool has_tmp;      /* something is replaced by what is empty and writable */
+	bool has_tmp;      /* something is replaced by an empty, writable directory */
 	char tmp_size[24]; /* of all that together, in bytes */
 	char tmp_inodes[24];
 	bool is_read_only;              /* but what is revealed or new */
 	int filesystems[ROOM_FS_COUNT]; /* while it is being furnished; -1 = not needed */
-	dev_t devices[ROOM_FS_COUNT];   /* by which what lies in one of them is known */
+	dev_t devices[ROOM_FS_COUNT];   /* of each of them, to tell whether a file lies in it */
 	int lifeline; /* the host's end: a byte goes in when the room may be furnished */
 	struct furnish_holder holder;
 	/* The report. */
@@ -55,7 +55,7 @@ struct furnishing {
 	bool has_own_proc;
 };
 
-/* One without mounts, and without anybody to prepare it. */
+/* One without mounts and without `prepare`. */
 void furnish_init(struct furnishing *furnishing);
 
 /* Copies the mounts. Fails with -EINVAL (a path that is not absolute, or is
@@ -70,15 +70,15 @@ int furnish_run(struct furnishing *furnishing);
 
 /* ---- furnish_place.c: what the paths of the mounts lead to, by descriptors ----- */
 
-/* Opens (O_PATH) what an item's path was looked up as, which the host holds open, so that no other
- * file has its number. -1 and errno: ESTALE where something else is there by now. */
+/* Opens (O_PATH) the file that the host found at an item's path. The host holds it open, so that no
+ * other file has its inode number. -1 and errno: ESTALE where something else is there by now. */
 int furnish_find(const struct furniture *item, struct stat *ret_info);
 
-/* Opens where `what`, a copy of what was at the item's path, is to be put: over itself, or, made
- * there, in what covers it. -1 and errno, as above. */
+/* Opens the mount point for `what`, a copy of the file at the item's path: that file itself, or, if
+ * something covers it, a new one made in the cover. -1 and errno, as above. */
 int furnish_place(struct furniture *item, const struct stat *what, struct furnishing *furnishing);
 
-/* Makes an item's link again in what covers it. Returns 0 or an errno. */
+/* Makes an item's link again in the cover. Returns 0 or an errno. */
 int furnish_make_link(struct furniture *item, struct furnishing *furnishing);
 
 /* ---- room_filesystems.c: 0 or an errno ----------------------------------------- */
@@ -92,13 +92,14 @@ int room_fs_open(struct furnishing *furnishing);
 /* Does something to each of them that there is. */
 int room_fs_each(const struct furnishing *furnishing, int (*act)(int filesystem));
 
-/* For room_fs_each: what lies below the room's /proc goes below its root instead; can be changed
- * although nothing else can; goes away, where nothing covers it: that waits for every processor. */
+/* For room_fs_each. Moves a file system from below the room's /proc to below its root; makes it
+ * writable although nothing else is; takes it away, where nothing covers it, which waits for every
+ * processor. */
 int room_fs_move_to_root(int filesystem);
 int room_fs_make_writable(int filesystem);
 int room_fs_take_away(int filesystem);
 
-/* What lies over hidden paths stays, and cannot be changed any more. */
+/* Makes the void read-only: from now on nothing that covers a hidden path can be changed. */
 int room_fs_seal_void(const struct furnishing *furnishing);
 
 #endif

@@ -1,7 +1,7 @@
-/* Where the mounts of a room come from and go to. While a room is being furnished, somebody may
- * rename and link what lies on the way to it: so no link is followed, what was looked up
- * by the host is told from everything else by its device and inode, and what is made is made
- * in the room's own file systems. */
+/* Where the mounts of a room come from and go to. While a room is being furnished, a process
+ * outside may rename directories and put links on the way: so no link is followed, the files that
+ * the host has looked up are known by device and inode, and new files are made in the room's own
+ * file systems only. */
 #include "proc/furnish.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ IN_CHILD static bool furnish_place_is_swapped(int error)
 	return error == ENOENT || error == ENOTDIR || error == ELOOP;
 }
 
-/* Paths have no links: where one is now, somebody has put it there. -1 and errno. */
+/* Paths have no links: a link that is there now was put there since. -1 and errno. */
 IN_CHILD static int furnish_open(const char *path)
 {
 	const struct open_how how = {

@@ -1,5 +1,5 @@
-/* Lines from a descriptor that is not a child's: our own input. Whatever it is, also
- * a file that epoll cannot watch, lines come from the loop. */
+/* Lines from a descriptor that is not a child's: our own input. Lines come from the loop, also of a
+ * file, which epoll cannot watch. */
 #ifndef PROC_INTAKE_H
 #define PROC_INTAKE_H
 

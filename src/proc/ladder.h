@@ -26,6 +26,7 @@ enum ending {
 	ENDING_AGENT,          /* a turn of an agent */
 	ENDING_TESTED_HOST,    /* a host under the conformance kit */
 	ENDING_TESTED_PROGRAM, /* a plugin or a tool under the conformance kit */
+	ENDING_COUNT,
 };
 
 /* Sets the linger time and the ladder of a child. */

@@ -103,7 +103,7 @@ static void outlet_check_patience(struct outlet *outlet, bool has_moved)
 		timer_set(timers, &outlet->patience, clock_after(clock_now_ns(), outlet->patience_ns));
 }
 
-/* What a reader of a moment ago has taken need not be kept until he has all of it. */
+/* Gives back the memory of bytes that were written already, before the queue is empty. */
 static void outlet_check_room(struct outlet *outlet)
 {
 	if (outlet->written > outlet->queue.len / 2) {

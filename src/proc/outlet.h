@@ -50,8 +50,7 @@ void outlet_flush(struct outlet *outlet);
 /* Writes all of it, now or later; the buffer is empty then. */
 void outlet_take(struct outlet *outlet, struct buf *bytes);
 
-/* From now on a reader that takes nothing for so long is given up: error is -EPIPE. With 0
- * nobody waits for him at all. */
+/* From now on a reader that takes nothing for so long is given up: error is -EPIPE. 0 = at once. */
 void outlet_hurry(struct outlet *outlet, uint64_t patience_ns);
 
 static inline size_t outlet_waiting(const struct outlet *outlet)

@@ -1,7 +1,7 @@
-/* Finding the programs that perch starts for itself. What a sandboxed program may write must never
- * be one of them: `.venv/bin` stands first on the PATH of a user who activated that environment,
- * and a plugin writes there. So only directories count that a system installs programs to, in the
- * order in which PATH names them. */
+/* Finding the programs that perch starts for itself. A file that a sandboxed program may write must
+ * never be one of them: `.venv/bin` stands first on the PATH of a user who activated that
+ * environment, and a plugin writes there. So only directories count that a system installs programs
+ * to, in the order in which PATH names them. */
 #include "base/macros.h"
 #include "proc/program.h"
 

@@ -23,12 +23,11 @@ enum room_mount_kind {
 
 #define ROOM_TMP_SIZE_DEFAULT ((uint64_t)1 << 30)
 
-/* One change, in this order. Paths are absolute, and no part of them but the last is a link:
- * none is followed. One that does not exist, or that we have no way to, is passed over; for
- * ROOM_TMP that is an error. A link at the end counts itself: it is revealed as a link,
- * and one that is read-only cannot be replaced. What somebody outside removes or replaces
- * afterwards takes its change with it: hide a directory rather than a file that is
- * rewritten. */
+/* One change, in this order. Paths are absolute, and no part of them but the last is a link: none
+ * is followed. A path that does not exist or cannot be reached is passed over; for ROOM_TMP that is
+ * an error. A link at the end counts itself: it is revealed as a link, and one that is read-only
+ * cannot be replaced. A file that is removed or replaced from outside afterwards loses its cover:
+ * hide a directory rather than a file that is rewritten. */
 struct room_mount {
 	enum room_mount_kind kind;
 	const char *path;
@@ -48,8 +47,9 @@ int room_open(perch_host *host, const struct room_mount *mounts, size_t count,
 	struct room **ret_room, perch_err *err);
 
 /* The same for a caller that has to find the mounts first: `find` is called while the room's first
- * process is on its way. What is found must live until room_open_with returns; a negative errno,
- * with words, calls the room off and is what is returned. Not asked where no room can be made. */
+ * process is on its way. The mounts must live until room_open_with returns. A negative errno of
+ * `find`, with words, calls the room off and is returned. `find` is not called where no room can be
+ * made. */
 typedef int room_mounts_fn(
 	void *data, const struct room_mount **ret_mounts, size_t *ret_count, perch_err *err);
 int room_open_with(

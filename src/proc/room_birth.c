@@ -2,10 +2,9 @@
  *
  * A child is led in by a guide: a process that enters the room's namespaces,
  * which a thread of a program cannot, and bears the child there with
- * CLONE_PARENT, so that the child is ours all the same. Until its exec the child
- * shares our memory although it can already be seen, and signalled, by what
- * lives in the room. Hence two precautions: our memory is made private
- * (not dumpable: nobody in the room can look into it by way of the newborn, nor
+ * CLONE_PARENT, so that the child is ours all the same. Until its exec the child shares our memory
+ * although processes in the room can already see and signal it. Hence two precautions: our memory
+ * is made private (not dumpable: nobody in the room can look into it by way of the newborn, nor
  * have it written to a core file), and a newborn that somebody stops is woken.
  *
  * All of them share this thread's errno: while one of them is running, nothing is
@@ -205,8 +204,8 @@ static bool room_birth_await_some_time(struct guide *guide)
 	return !atomic_load(&guide->is_awaited);
 }
 
-/* Somebody killed the guide. It may have borne a child all the same; that a descriptor's number
- * was noted does not say so. */
+/* The guide was killed. It may have started a child all the same; a number in `pidfd` does not
+ * prove that. */
 static bool room_birth_has_orphan(const struct guide *guide)
 {
 	siginfo_t info;
@@ -215,8 +214,8 @@ static bool room_birth_has_orphan(const struct guide *guide)
 		waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
 }
 
-/* What lives in the room may stop the child before its exec, and us with it: it is woken; and
- * killed when that does not end. */
+/* A process in the room may stop the child before its exec, and us with it: the child is woken, and
+ * killed after WAKINGS_MAX times. */
 static void room_birth_await_child(struct guide *guide, int guide_pidfd)
 {
 	for (int wakings = 0; !room_birth_await_some_time(guide);) {
@@ -245,7 +244,7 @@ static void room_birth_bury_orphan(struct guide *guide)
 static int room_birth_send_guide(struct spawner *spawner, struct guide *guide)
 {
 	_cleanup_fd_ int pidfd = -1;
-	/* No exit signal: nobody but us waits for a guide, or hears of its end. */
+	/* No exit signal: only we wait for a guide and learn of its end. */
 	pid_t pid = clone(room_birth_lead_in, spawner_stack(spawner, STACK_OF_GUIDE),
 		CLONE_VM | CLONE_FILES | CLONE_PIDFD, guide, &pidfd);
 	pid = pidfd_born(pid, &pidfd);

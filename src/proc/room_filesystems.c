@@ -1,4 +1,4 @@
-/* The file systems that what is put over paths in a room is a part of. */
+/* The file systems of the directories and files that are mounted over paths in a room. */
 #include "proc/furnish.h"
 
 #include <errno.h>
@@ -29,8 +29,8 @@ IN_CHILD static int room_filesystems_make_tmpfs(
 	return tree;
 }
 
-/* Copies can be made of what is mounted somewhere alone, so such a file system is mounted
- * where nobody will see it: the room's own /proc comes over it. -1 and errno. */
+/* Only mounted trees can be copied, so such a file system is mounted where it will not be seen: the
+ * room's own /proc comes over it. -1 and errno. */
 IN_CHILD static int room_filesystems_put(int filesystem, const char *path)
 {
 	return filesystem < 0 ? -1

@@ -10,7 +10,6 @@
 #include "base/vec.h"
 #include "data/json.h"
 #include "fledge/fledge_notes.h"
-#include "replay/replay_init.h"
 #include "replay/replay_player.h"
 #include "replay/recorded.h"
 
@@ -24,9 +23,9 @@ struct fledge_side {
 	struct recorded kept; /* the options */
 	struct fledge_engine_options options;
 	struct fledge_engine *engine;
-	perch_json *json;            /* init, answers */
-	const struct question *open; /* the one that is asked */
-	struct ticket *tickets;      /* that wait for a result */
+	perch_json *json;           /* init, answers */
+	const perch_question *open; /* the one that is asked */
+	struct ticket *tickets;     /* that wait for a result */
 	size_t ticket_count;
 	size_t ticket_cap;
 	struct buf early; /* said before init */
@@ -59,7 +58,7 @@ static void replay_fledge_on_show(void *data, const struct shown *shown)
 	(void)shown;
 }
 
-static void replay_fledge_on_ask(void *data, const struct question *question)
+static void replay_fledge_on_ask(void *data, const perch_question *question)
 {
 	struct fledge_side *side = data;
 	side->open = question;
@@ -119,7 +118,7 @@ static void replay_fledge_on_exec(void *data, uint64_t ticket, const struct fled
 }
 
 static void replay_fledge_on_metadata(
-	void *data, uint64_t ticket, const struct str *keys, size_t count)
+	void *data, uint64_t ticket, const perch_text *keys, size_t count)
 {
 	(void)keys;
 	(void)count;
@@ -203,7 +202,7 @@ static int replay_fledge_play_result(struct player *player, const struct trace_r
 		return replay_wrong(player->replay, "a result without its value");
 	if (!replay_fledge_take_ticket(side, ticket, &is_command))
 		return 0; /* of what was cancelled meanwhile */
-	replay_lend(player->replay, is_command);
+	replay_borrow(player->replay, is_command);
 	fledge_engine_result(side->engine, ticket, value, 0);
 	return replay_fledge_settle(side);
 }
@@ -222,7 +221,7 @@ static bool replay_fledge_read_chosen(const struct fledge_side *side, const perc
 		chosen[answer->chosen_count++] = (size_t)index;
 	}
 	answer->chosen = chosen;
-	return chosen && (side->open->kind != QUESTION_SELECT || answer->chosen_count == 1);
+	return chosen && (side->open->kind != PERCH_QUESTION_SELECT || answer->chosen_count == 1);
 }
 
 static int replay_fledge_play_answer(struct player *player, const struct trace_record *record)

@@ -1,5 +1,5 @@
 /* The first line of a fledge-v1 exchange, made again from what it says. */
-#include "replay/replay_init.h"
+#include "replay/replay_player.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,10 @@
-/* Who plays one side of a protocol: knows what its engine has to be told. */
+/* A player plays one side of a protocol: it knows what its engine has to be told. */
 #ifndef REPLAY_REPLAY_PLAYER_H
 #define REPLAY_REPLAY_PLAYER_H
 
+#include "base/buf.h"
 #include "base/err.h"
+#include "perch/json.h"
 #include "replay/replay.h"
 
 struct player;
@@ -43,13 +45,48 @@ extern const struct player_table agent_player;
 /* The host says this now, to the other side; a newline at its end does not count. */
 void replay_say(struct replay *replay, struct str line);
 
-/* Whoever is told to record here says it now. */
+/* What is recorded here, the host says now. */
 struct trace *replay_trace(struct replay *replay);
 
 /* Something was taken from the recording; is_command: it was not run. */
-void replay_lend(struct replay *replay, bool is_command);
+void replay_borrow(struct replay *replay, bool is_command);
 
 /* The recording cannot be what a host has recorded. Returns -EINVAL. */
 int replay_wrong(struct replay *replay, const char *format, ...) PERCH_PRINTF(2, 3);
+
+/* ---- replay_init.c ------------------------------------------------------ */
+
+/* The first line of a fledge-v1 exchange, made again: appends the line that this host would send
+ * where the recorded one was sent: what it tells of command, project, plugin and capabilities is
+ * taken from there, the version of the host too. 0 or -ENOMEM; a line that is no init gives one
+ * that differs. */
+int init_again(struct buf *out, perch_json *json, struct str recorded);
+
+/* ---- said.c ------------------------------------------------------------- */
+
+/* What a host has said in a replay and was not compared yet. A true recording never has more of
+ * that. */
+enum { SAID_BYTES_MAX = 64 * 1024 * 1024 };
+
+struct saying {
+	struct saying *next;
+	struct str event; /* its name; empty = a line */
+	struct str text;
+};
+
+/* A queue. `{0}` is an empty one. */
+struct said {
+	struct saying *first;
+	struct saying *last;
+	size_t bytes;
+};
+
+/* Texts are copied. 0, -ENOMEM, -EINVAL (too much). */
+int said_add(struct said *said, struct str event, struct str text);
+
+/* The first, which the caller frees with free(); NULL = none. */
+struct saying *said_take(struct said *said);
+
+void said_free(struct said *said);
 
 #endif

@@ -1,5 +1,5 @@
-/* What a host has said in a replay and nobody has compared yet. */
-#include "replay/said.h"
+/* What a host has said in a replay and was not compared yet. */
+#include "replay/replay_player.h"
 
 #include <errno.h>
 #include <stdlib.h>

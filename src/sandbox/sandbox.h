@@ -55,14 +55,15 @@ const char *sandbox_no_room(const struct sandbox *sandbox);
  * that has been replaced by one. NULL = the policy has none: leave it alone. */
 const char *sandbox_tmp(const struct sandbox *sandbox);
 
-/* What is read-only inside of what may be written, NULL-terminated: what the policy says, and what
- * git would execute, in every repository there. Some may not exist. As long as the sandbox. */
+/* The paths that are read-only inside of writable ones, NULL-terminated: those of the policy, and
+ * the files that git would execute, in every repository there. Some may not exist. Valid as long as
+ * the sandbox. */
 const char *const *sandbox_protected(const struct sandbox *sandbox);
 
-/* Takes everything down: namespaces, private directory, descriptors; unless the policy says
- * that it may be used again and it is as good as new: then some time later, or with the host.
- * Its children must be gone. What was made meanwhile where git would execute it is told to
- * the host's log, and removed if the policy says so. NULL is fine. */
+/* Takes everything down: namespaces, private directory, descriptors; unless the policy says that it
+ * may be used again and it is as good as new: then some time later, or with the host. Its children
+ * must be gone. Files that were made meanwhile and that git would execute are told to the host's
+ * log, and removed if the policy says so. NULL is fine. */
 void sandbox_close(struct sandbox *sandbox);
 
 #endif

@@ -28,7 +28,7 @@ static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/
 static const char *const device_links[] = { "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr",
 	NULL };
 
-/* How often what is to be mounted is looked up, while somebody renames it meanwhile. */
+/* How often the paths of the mounts are looked up, while a process renames them meanwhile. */
 enum { LOOKS_MAX = 16 };
 
 /* ---- what is seen ------------------------------------------------------------ */
@@ -51,7 +51,7 @@ static int sandbox_files_add_allowed(struct sandbox *sandbox, const char *const 
 	return r;
 }
 
-/* Nothing to reveal is nothing wrong. */
+/* A path that does not exist need not be revealed. */
 static int sandbox_files_add_revealed(
 	struct sandbox *sandbox, struct named_hidden hidden, perch_err *err)
 {
@@ -78,7 +78,7 @@ static int sandbox_files_add_devices(struct view *view, bool is_memory_limited, 
 	return r;
 }
 
-/* Other runs have theirs there. */
+/* The private directories of other runs are there. */
 static int sandbox_files_hide_scratch(struct view *view, perch_err *err)
 {
 	_cleanup_free_ char *parent = scratch_parent();
@@ -119,7 +119,7 @@ static bool sandbox_files_is_in_shared_tmp(const char *path)
 	return is_in;
 }
 
-/* Whether nothing is seen in a room of what others have there. */
+/* Whether a room sees nothing of the shared temporary directories. */
 static bool sandbox_files_is_tmp_sealed(const struct sandbox *sandbox)
 {
 	bool is_sealed = sandbox->policy.has_private_tmp;
@@ -278,7 +278,7 @@ static int sandbox_files_find(struct sandbox *sandbox, perch_err *err)
 				 : 0;
 }
 
-/* Somebody has changed what lies on the way while it was looked at: then it is looked at again. */
+/* A path has changed while it was looked up: all of them are looked up again. */
 static void sandbox_files_forget_look(struct sandbox *sandbox)
 {
 	view_free(&sandbox->view);
@@ -289,7 +289,8 @@ static void sandbox_files_forget_look(struct sandbox *sandbox)
 	sandbox->tmp = NULL;
 }
 
-/* While a room is being opened, unless somebody wanted to know before. */
+/* Called while a room is being opened; the mounts may have been found before, by
+ * sandbox_look_first. */
 static int sandbox_files_find_mounts(
 	void *data, const struct room_mount **ret_mounts, size_t *ret_count, perch_err *err)
 {
@@ -328,7 +329,7 @@ static int sandbox_files_open_room(struct sandbox *sandbox, perch_host *host, pe
 	}
 	if (r == 0)
 		return sandbox_files_use_room(sandbox, finding->replaced, err);
-	/* Nobody makes us do without a room by what they rename. */
+	/* A process that renames paths cannot make us do without a room. */
 	if (finding->refused < 0 || r == -ENOMEM || r == -ESTALE)
 		return err_set(err, r == -ESTALE ? PERCH_ESANDBOX : r, "%s", why.text);
 	snprintf(sandbox->layers.no_room, sizeof(sandbox->layers.no_room), "%.199s", why.text);
@@ -375,7 +376,8 @@ int sandbox_make_ruleset(struct sandbox *sandbox, perch_host *host, perch_err *e
 	if (ruleset < 0)
 		return err_set(err, ruleset, "Landlock cannot be set up: %s", perch_strerror(ruleset));
 	int r = view_allow(&sandbox->view, dir_cache_of(host), ruleset, abi, err);
-	/* What is hidden shows nothing, and what is in it is not read: to be listed does no harm. */
+	/* Hidden directories are covered by empty ones, and files in them are not read: listing does no
+	 * harm. */
 	if (r == 0 && sandbox->layers.has_room && sandbox_files_has_stream_to_keep(sandbox) &&
 		sandbox->policy.reads_everything)
 		r = landlock_allow_listing(ruleset, abi, room_root(sandbox->confine.room));

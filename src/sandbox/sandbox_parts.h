@@ -24,7 +24,7 @@ enum {
 	LIMITS_STACK_SHARE = 16, /* of the memory, as far as a stack may grow beyond what is usual */
 };
 
-/* What something else counts already, or counts at all. */
+/* Which counts are limited elsewhere. */
 struct limits_elsewhere {
 	bool memory;    /* a cgroup does */
 	bool processes; /* a cgroup does */
@@ -90,11 +90,11 @@ struct sandbox {
 	const char *names[LAYERS_MAX + 1];
 	const char *const *warnings;
 	struct timespec started;
-	struct triggers triggers;  /* what git would execute, as found at the beginning */
-	size_t git_count;          /* of what is protected, so many were found so: they come first */
-	const char *const *absent; /* of what is protected: what did not exist at the beginning */
+	struct triggers triggers; /* what git would execute, as found at the beginning */
+	size_t git_count;         /* so many of the protected paths were found by it: they come first */
+	const char *const *absent; /* those protected paths that did not exist at the beginning */
 	bool removes_left;         /* what is left for git to execute is removed, not only told */
-	bool is_looked_through;    /* nobody was in it since that was looked for */
+	bool is_looked_through;    /* no process was in it since its leftovers were looked for */
 	bool has_told;             /* that something was left */
 	struct property properties[PROPERTIES_MAX];
 	size_t property_count;
@@ -120,8 +120,8 @@ void sandbox_add_ways(const struct sandbox *sandbox, struct path_record *path_re
  * such a sandbox already. */
 int sandbox_look_first(struct sandbox *sandbox, perch_err *err);
 
-/* Looks up what the policy names, and makes a room, if there can be one: without it the
- * rest goes on, and what it would have enforced is warned about. */
+/* Looks up the paths of the policy and makes a room, if there can be one: without it the sandbox
+ * goes on, and warns of the properties that it would have enforced. */
 int sandbox_look(struct sandbox *sandbox, perch_host *host, perch_err *err);
 
 /* Makes the private directory, unless the room has one. */
@@ -138,13 +138,13 @@ size_t report_make(const struct sandbox_policy *policy, const struct layers *lay
 
 /* ---- git/made_repositories.c ----------------------------------------------- */
 
-/* Finds what git would execute where something may be written, adds it to what is protected, and
- * remembers what of that does not exist. Fails with -ENOMEM and other errnos, with words. */
+/* Finds the files that git would execute in writable paths, protects them, and remembers those that
+ * do not exist. Fails with -ENOMEM and other errnos, with words. */
 int sandbox_protect(struct sandbox *sandbox, perch_err *err);
 
-/* Tells the host's log of those that exist now, and of what else is left for git to execute, once
- * nobody is left who could make any. Returns whether there was something to be told, of this
- * sandbox, ever. */
+/* Tells the host's log of those that exist now, and of other files that git would execute, once
+ * no process is left that could make any. Returns whether this sandbox has ever had something to
+ * tell. */
 bool sandbox_tell_made(struct sandbox *sandbox);
 
 /* ---- git/leftovers.c ------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* What is enforced by what: a table of properties. */
+/* Which layer enforces which property: a table. */
 #include "sandbox/sandbox_parts.h"
 
 #include "base/macros.h"

@@ -13,31 +13,34 @@ enum {
 	WORD_COLUMNS = 9,    /* and for yes or no */
 };
 
-static bool asking_is_menu(const struct question *question)
+static bool asking_is_menu(const perch_question *question)
 {
-	return question->kind == QUESTION_SELECT || question->kind == QUESTION_MULTI_SELECT;
+	return question->kind == PERCH_QUESTION_SELECT || question->kind == PERCH_QUESTION_MULTI_SELECT;
 }
 
-static int asking_open_menu(struct asking *asking, const struct question *question)
+static int asking_open_menu(struct asking *asking, const perch_question *question)
 {
-	bool is_multiple = question->kind == QUESTION_MULTI_SELECT;
+	bool is_multiple = question->kind == PERCH_QUESTION_MULTI_SELECT;
 	int r = menu_init(&asking->menu, question->options, question->option_count, is_multiple);
 	if (r < 0)
 		return r;
 	if (!is_multiple && question->has_default)
-		menu_go_to(&asking->menu, question->default_index);
-	for (size_t i = 0; i < question->default_count; i++)
+		menu_go_to(&asking->menu, question->defaults[0]);
+	for (size_t i = 0; is_multiple && i < question->default_count; i++)
 		menu_mark(&asking->menu, question->defaults[i]);
 	return 0;
 }
 
-int asking_open(struct asking *asking, const struct question *question)
+int asking_open(
+	struct asking *asking, const perch_question *question, const struct question_manner *manner)
 {
 	*asking = (struct asking){ .question = question };
+	if (manner)
+		asking->manner = *manner;
 	asking->yes = question->has_default && question->default_yes;
 	int r = asking_is_menu(question) ? asking_open_menu(asking, question) : 0;
-	if (r == 0 && question->typed.len)
-		r = editor_set(&asking->editor, question->typed);
+	if (r == 0 && asking->manner.typed.len)
+		r = editor_set(&asking->editor, asking->manner.typed);
 	if (r < 0)
 		asking_close(asking);
 	return r;
@@ -54,7 +57,7 @@ void asking_close(struct asking *asking)
 enum asking_step asking_cancel(struct asking *asking)
 {
 	asking->answer = (struct answer){ .number = asking->question->number, .cancelled = true };
-	if (asking->question->is_conversation)
+	if (asking->manner.is_conversation)
 		asking->answer.text = editor_text(&asking->editor);
 	return ASKING_CANCELLED;
 }
@@ -68,17 +71,17 @@ enum asking_step asking_end(struct asking *asking)
 
 enum asking_step asking_answer(struct asking *asking)
 {
-	const struct question *question = asking->question;
+	const perch_question *question = asking->question;
 	struct answer *answer = &asking->answer;
 	*answer = (struct answer){ .number = question->number, .text = STR("") };
-	if (question->kind == QUESTION_CONFIRM)
+	if (question->kind == PERCH_QUESTION_CONFIRM)
 		answer->yes = asking->yes;
 	else if (asking_is_menu(question))
 		answer->chosen = menu_chosen(&asking->menu, &answer->chosen_count);
 	else if (asking->editor.text.len)
 		answer->text = editor_text(&asking->editor);
 	else if (question->has_default)
-		answer->text = question->default_text;
+		answer->text = str_of(question->default_text);
 	return ASKING_ANSWERED;
 }
 
@@ -94,10 +97,10 @@ static enum asking_step asking_enter_text(struct asking *asking)
 /* The line of the history that is so many steps back; 0 is the draft. */
 static int asking_show_history(struct asking *asking, size_t steps_back)
 {
-	const struct question *question = asking->question;
+	const struct question_manner *manner = &asking->manner;
 	struct str line = { asking->draft.data, asking->draft.len };
 	if (steps_back)
-		line = question->history[question->history_count - steps_back];
+		line = manner->history[manner->history_count - steps_back];
 	int r = editor_set(&asking->editor, line);
 	if (r == 0)
 		asking->steps_back = steps_back;
@@ -107,7 +110,7 @@ static int asking_show_history(struct asking *asking, size_t steps_back)
 static int asking_key_in_history(struct asking *asking, bool is_up)
 {
 	struct str text = editor_text(&asking->editor);
-	if (is_up && asking->steps_back == asking->question->history_count)
+	if (is_up && asking->steps_back == asking->manner.history_count)
 		return 0;
 	if (!is_up && !asking->steps_back)
 		return 0;
@@ -131,7 +134,7 @@ static void asking_note_trouble(struct asking *asking, int r)
 
 static enum asking_step asking_key_in_prompt(struct asking *asking, const struct key *key)
 {
-	const struct question *question = asking->question;
+	const perch_question *question = asking->question;
 	bool is_empty = !asking->editor.text.len;
 	if (key->code == KEY_ENTER)
 		return asking_enter_text(asking);
@@ -141,7 +144,7 @@ static enum asking_step asking_key_in_prompt(struct asking *asking, const struct
 	if (key->code == KEY_UP || key->code == KEY_DOWN)
 		r = asking_key_in_history(asking, key->code == KEY_UP);
 	else if (key->code == KEY_TAB && is_empty && question->has_default)
-		r = editor_set(&asking->editor, question->default_text);
+		r = editor_set(&asking->editor, str_of(question->default_text));
 	else
 		r = editor_key(&asking->editor, key);
 	asking_note_trouble(asking, r);
@@ -174,7 +177,7 @@ enum asking_step asking_word(struct asking *asking, struct str word)
 	return ASKING_GOES_ON;
 }
 
-/* The end of a pasted line is a blank like any other: who pastes has not answered. */
+/* The end of a pasted line is a blank like any other: a paste is no answer. */
 static enum asking_step asking_key_in_word(struct asking *asking, const struct key *key)
 {
 	static const struct key blank = { .code = KEY_TEXT, .character = ' ' };
@@ -188,7 +191,7 @@ static enum asking_step asking_key_in_confirm(struct asking *asking, const struc
 {
 	if (key->code == KEY_ESCAPE || key_is_ctrl(key, 'd'))
 		return asking_cancel(asking);
-	if (asking->question->is_deliberate)
+	if (asking->manner.is_deliberate)
 		return asking_key_in_word(asking, key);
 	if (key->code == KEY_ENTER)
 		return asking_answer(asking);
@@ -218,9 +221,9 @@ enum asking_step asking_key(struct asking *asking, const struct key *key)
 		return ASKING_SUSPENDS;
 	if (key_is_ctrl(key, 'l'))
 		return ASKING_CLEARS;
-	if (asking->question->kind == QUESTION_PROMPT)
+	if (asking->question->kind == PERCH_QUESTION_PROMPT)
 		return asking_key_in_prompt(asking, key);
-	if (asking->question->kind == QUESTION_CONFIRM)
+	if (asking->question->kind == PERCH_QUESTION_CONFIRM)
 		return asking_key_in_confirm(asking, key);
 	return asking_key_in_menu(asking, key);
 }
@@ -229,8 +232,9 @@ enum asking_step asking_key(struct asking *asking, const struct key *key)
 static void asking_draw_message(const struct asking *asking, struct frame *frame, size_t reserved)
 {
 	frame_line(frame);
-	if (asking->question->is_conversation) {
-		frame_put_within(frame, STYLE_HINT, asking->question->message, frame_room(frame) / 2);
+	if (asking->manner.is_conversation) {
+		frame_put_within(
+			frame, STYLE_HINT, str_of(asking->question->message), frame_room(frame) / 2);
 		frame_put(frame, STYLE_PLAIN, asking->question->message.len ? STR(" ") : STR(""));
 		frame_glyph(frame, STYLE_MARK, GLYPH_CURSOR);
 		frame_put(frame, STYLE_PLAIN, STR(" "));
@@ -241,7 +245,7 @@ static void asking_draw_message(const struct asking *asking, struct frame *frame
 	size_t room = frame_room(frame);
 	if (reserved > room / 2)
 		reserved = room / 2;
-	frame_put_within(frame, STYLE_MESSAGE, asking->question->message, room - reserved);
+	frame_put_within(frame, STYLE_MESSAGE, str_of(asking->question->message), room - reserved);
 	frame_put(frame, STYLE_PLAIN, STR(" "));
 }
 
@@ -279,11 +283,11 @@ static void asking_draw_editor(struct asking *asking, struct frame *frame)
 
 static void asking_draw_prompt(struct asking *asking, struct frame *frame, size_t rows)
 {
-	const struct question *question = asking->question;
+	const perch_question *question = asking->question;
 	bool shows_default = question->has_default && question->default_text.len;
 	asking_draw_message(asking, frame, shows_default ? 2 * TYPING_COLUMNS : TYPING_COLUMNS);
 	if (shows_default)
-		asking_draw_default(question->default_text, frame);
+		asking_draw_default(str_of(question->default_text), frame);
 	asking_draw_editor(asking, frame);
 	asking_draw_note(asking, frame, rows);
 }
@@ -315,7 +319,8 @@ static void asking_draw_deliberate(struct asking *asking, struct frame *frame, s
 		frame_line(frame);
 		frame_glyph(frame, STYLE_MARK, GLYPH_QUESTION);
 		frame_put(frame, STYLE_PLAIN, STR(" "));
-		frame_put_wrapped(frame, STYLE_MESSAGE, asking->question->message, rows > 2 ? rows - 2 : 1);
+		frame_put_wrapped(
+			frame, STYLE_MESSAGE, str_of(asking->question->message), rows > 2 ? rows - 2 : 1);
 		frame_line(frame);
 		frame_put(frame, STYLE_PLAIN, STR("  "));
 		asking_draw_wanted_word(asking, frame);
@@ -329,7 +334,7 @@ static void asking_draw_menu(struct asking *asking, struct frame *frame, size_t 
 	static const char one_hint[] = "(arrows move, typing filters)";
 	static const char many_hint[] = "(space marks, ctrl+a marks all, enter ends)";
 	struct str filter = menu_filter(&asking->menu);
-	const char *hint = asking->question->kind == QUESTION_SELECT ? one_hint : many_hint;
+	const char *hint = asking->question->kind == PERCH_QUESTION_SELECT ? one_hint : many_hint;
 	asking_draw_message(asking, frame, TYPING_COLUMNS);
 	if (filter.len)
 		frame_put(frame, STYLE_ANSWER, filter);
@@ -345,11 +350,11 @@ void asking_draw(struct asking *asking, struct frame *frame, size_t rows)
 {
 	if (!asking->question)
 		return;
-	if (asking->question->kind == QUESTION_PROMPT)
+	if (asking->question->kind == PERCH_QUESTION_PROMPT)
 		asking_draw_prompt(asking, frame, rows);
-	else if (asking->question->is_deliberate)
+	else if (asking->manner.is_deliberate)
 		asking_draw_deliberate(asking, frame, rows);
-	else if (asking->question->kind == QUESTION_CONFIRM)
+	else if (asking->question->kind == PERCH_QUESTION_CONFIRM)
 		asking_draw_confirm(asking, frame);
 	else
 		asking_draw_menu(asking, frame, rows);
@@ -360,7 +365,7 @@ static void asking_draw_chosen(const struct asking *asking, struct frame *frame)
 	const struct answer *answer = &asking->answer;
 	for (size_t i = 0; i < answer->chosen_count && frame_room(frame); i++) {
 		frame_put(frame, STYLE_PLAIN, i ? STR(", ") : STR(""));
-		frame_put(frame, STYLE_ANSWER, asking->question->options[answer->chosen[i]]);
+		frame_put(frame, STYLE_ANSWER, str_of(asking->question->options[answer->chosen[i]]));
 	}
 }
 
@@ -370,9 +375,9 @@ void asking_draw_answered(const struct asking *asking, struct frame *frame)
 	asking_draw_message(asking, frame, TYPING_COLUMNS);
 	if (answer->cancelled)
 		frame_put(frame, STYLE_HINT, STR("(cancelled)"));
-	else if (asking->question->kind == QUESTION_PROMPT)
+	else if (asking->question->kind == PERCH_QUESTION_PROMPT)
 		frame_put(frame, STYLE_ANSWER, answer->text);
-	else if (asking->question->kind == QUESTION_CONFIRM)
+	else if (asking->question->kind == PERCH_QUESTION_CONFIRM)
 		frame_put(frame, STYLE_ANSWER, answer->yes ? STR("yes") : STR("no"));
 	else
 		asking_draw_chosen(asking, frame);

@@ -11,14 +11,15 @@
 
 /* `{0}` is no question. */
 struct asking {
-	const struct question *question; /* NULL = none is open */
-	struct editor editor;            /* prompt, and the word of a deliberate answer */
-	size_t steps_back;               /* prompt: how far back in its history it is */
-	struct buf draft;                /* what was in the line before that */
-	struct menu menu;                /* select, multi_select */
-	bool yes;                        /* confirm */
-	const char *note;                /* what is wrong with what was entered, or NULL */
-	struct answer answer;            /* valid once it is given */
+	const perch_question *question; /* NULL = none is open */
+	struct question_manner manner;
+	struct editor editor; /* prompt, and the word of a deliberate answer */
+	size_t steps_back;    /* prompt: how far back in its history it is */
+	struct buf draft;     /* what was in the line before that */
+	struct menu menu;     /* select, multi_select */
+	bool yes;             /* confirm */
+	const char *note;     /* what is wrong with what was entered, or NULL */
+	struct answer answer; /* valid once it is given */
 };
 
 enum asking_step {
@@ -29,8 +30,10 @@ enum asking_step {
 	ASKING_CLEARS,    /* Ctrl+L */
 };
 
-/* The question must outlive it. Returns 0 or -ENOMEM. */
-int asking_open(struct asking *asking, const struct question *question);
+/* The question, and the history of its manner, must outlive it; manner may be NULL. Returns 0 or
+ * -ENOMEM. */
+int asking_open(
+	struct asking *asking, const perch_question *question, const struct question_manner *manner);
 void asking_close(struct asking *asking);
 
 enum asking_step asking_key(struct asking *asking, const struct key *key);

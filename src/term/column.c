@@ -1,5 +1,5 @@
 /* Follows the column of text that is written verbatim. */
-#include "term/column.h"
+#include "term/screen.h"
 
 enum { TAB_STOP = 8 };
 

@@ -94,7 +94,7 @@ static void input_read_ahead(struct term *term)
 
 /* Byte by byte as ever, for where a paste begins and ends must not be missed. The start
  * of a key stays; only an Escape that may be one of its own was pressed too early. */
-bool term_take_ahead(struct term *term, struct editor *line)
+bool term_take_typed(struct term *term, struct editor *line)
 {
 	static const struct key blank = { .code = KEY_TEXT, .character = ' ' };
 	size_t used = 0;
@@ -120,7 +120,7 @@ bool term_take_ahead(struct term *term, struct editor *line)
 static void input_finish(struct term *term)
 {
 	const struct asking *asking = &term->asking;
-	if (term->draws && !(asking->question->is_conversation && asking->answer.cancelled))
+	if (term->draws && !(asking->manner.is_conversation && asking->answer.cancelled))
 		term_show_answered(term);
 	term_end_input(term);
 	struct asking over = term->asking;
@@ -140,15 +140,15 @@ static void input_request_stop(void)
  * question when both came together. */
 static size_t input_skip_enter(const struct term *term, const struct key *key, size_t used)
 {
-	bool is_letter = term->asking.question->kind == QUESTION_CONFIRM && key->code == KEY_TEXT;
+	bool is_letter = term->asking.question->kind == PERCH_QUESTION_CONFIRM && key->code == KEY_TEXT;
 	int next = used < term->typed.len ? term->typed.data[used] : 0;
 	return is_letter && (next == '\r' || next == '\n') ? used + 1 : used;
 }
 
-/* Whoever gives up does not mean what was typed ahead; but a conversation goes on. */
+/* A user who cancels takes back what they typed ahead; but a conversation goes on. */
 static bool input_goes_on_when_cancelled(const struct asking *asking)
 {
-	return asking->question->is_conversation || asking->question->is_deliberate;
+	return asking->manner.is_conversation || asking->manner.is_deliberate;
 }
 
 static enum asking_step input_use_keys(struct term *term, bool is_final)

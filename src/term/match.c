@@ -1,5 +1,5 @@
 /* Finding a part of a text, whatever its case. */
-#include "term/match.h"
+#include "term/menu.h"
 
 #include "base/macros.h"
 #include "base/utf8.h"

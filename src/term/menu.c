@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "term/match.h"
 
 enum { PAGE_BEFORE_DRAWING = 10 };
 
@@ -18,7 +17,7 @@ static void menu_find_among_found(struct menu *menu)
 	menu->found_count = 0;
 	for (size_t i = 0; i < candidate_count; i++) {
 		size_t option = menu->found[i];
-		if (match_contains(menu->options[option], filter))
+		if (match_contains(str_of(menu->options[option]), filter))
 			menu->found[menu->found_count++] = option;
 	}
 }
@@ -52,7 +51,7 @@ static void menu_filter_again(struct menu *menu, bool is_narrower)
 	menu_place_cursor(menu, option);
 }
 
-int menu_init(struct menu *menu, const struct str *options, size_t count, bool is_multiple)
+int menu_init(struct menu *menu, const perch_text *options, size_t count, bool is_multiple)
 {
 	*menu = (struct menu){ .options = options, .page = PAGE_BEFORE_DRAWING };
 	menu->found = calloc(count ? count : 1, sizeof(*menu->found));
@@ -220,7 +219,7 @@ static void menu_draw_option(const struct menu *menu, struct frame *frame, size_
 			frame, is_marked ? STYLE_MARK : STYLE_HINT, is_marked ? GLYPH_MARKED : GLYPH_UNMARKED);
 		frame_put(frame, STYLE_PLAIN, STR(" "));
 	}
-	frame_put(frame, is_current ? STYLE_CURRENT : STYLE_PLAIN, menu->options[option]);
+	frame_put(frame, is_current ? STYLE_CURRENT : STYLE_PLAIN, str_of(menu->options[option]));
 }
 
 /* "  11–20 of 300" */

@@ -12,7 +12,7 @@
 enum { MENU_FILTER_MAX = 256 };
 
 struct menu {
-	const struct str *options;
+	const perch_text *options;
 	size_t option_count;
 	bool *marks;   /* which are chosen; NULL: one is, that under the cursor */
 	size_t *found; /* the indexes of the options that match the filter */
@@ -30,7 +30,7 @@ enum menu_step {
 };
 
 /* Returns 0 or -ENOMEM; the menu is empty then. */
-int menu_init(struct menu *menu, const struct str *options, size_t count, bool is_multiple);
+int menu_init(struct menu *menu, const perch_text *options, size_t count, bool is_multiple);
 void menu_free(struct menu *menu);
 
 /* Puts the cursor on an option, marks one. An index too large is ignored. */
@@ -52,5 +52,11 @@ static inline struct str menu_filter(const struct menu *menu)
 {
 	return (struct str){ menu->filter.data, menu->filter.len };
 }
+
+/* ---- match.c ------------------------------------------------------------ */
+
+/* Does an option contain what was typed? Upper and lower case are the same. Only the first few
+ * thousand bytes are looked at: what cannot be seen on the screen need not be found. */
+bool match_contains(struct str text, struct str part);
 
 #endif

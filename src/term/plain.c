@@ -15,7 +15,7 @@ void plain_write_options(const struct asking *asking, const struct look *look, s
 	for (size_t i = 0; i < menu->option_count && i < LISTED_MAX; i++) {
 		bool is_marked = menu->marks && menu->marks[i];
 		buf_printf(text, "%s%3zu) ", is_marked ? "*" : " ", i + 1);
-		text_append(text, look, menu->options[i], TEXT_MAX);
+		text_append(text, look, str_of(menu->options[i]), TEXT_MAX);
 		buf_append_char(text, '\n');
 	}
 	if (menu->option_count > LISTED_MAX)
@@ -35,15 +35,15 @@ static void plain_write_marked_numbers(const struct asking *asking, struct buf *
 
 void plain_write_line(const struct asking *asking, const struct look *look, struct buf *text)
 {
-	const struct question *question = asking->question;
-	if (question->is_conversation) {
-		text_append(text, look, question->message, TEXT_MAX);
+	const perch_question *question = asking->question;
+	if (asking->manner.is_conversation) {
+		text_append(text, look, str_of(question->message), TEXT_MAX);
 		buf_append_text(text, "> ");
 		return;
 	}
 	buf_append_text(text, "? ");
-	text_append(text, look, question->message, TEXT_MAX);
-	if (question->is_deliberate) {
+	text_append(text, look, str_of(question->message), TEXT_MAX);
+	if (asking->manner.is_deliberate) {
 		struct str wanted = asking_wanted_word(asking);
 		buf_append_char(text, ' ');
 		buf_append(text, wanted.data, wanted.len);
@@ -53,17 +53,17 @@ void plain_write_line(const struct asking *asking, const struct look *look, stru
 	buf_append_text(text, " [");
 	size_t begin = text->len;
 	switch (question->kind) {
-	case QUESTION_PROMPT:
+	case PERCH_QUESTION_PROMPT:
 		if (question->has_default)
-			text_append(text, look, question->default_text, TEXT_MAX);
+			text_append(text, look, str_of(question->default_text), TEXT_MAX);
 		break;
-	case QUESTION_CONFIRM:
+	case PERCH_QUESTION_CONFIRM:
 		buf_append_text(text, asking->yes ? "Y/n" : "y/N");
 		break;
-	case QUESTION_SELECT:
+	case PERCH_QUESTION_SELECT:
 		buf_printf(text, "%zu", asking->menu.at + 1);
 		break;
-	case QUESTION_MULTI_SELECT:
+	case PERCH_QUESTION_MULTI_SELECT:
 		plain_write_marked_numbers(asking, text);
 		break;
 	}
@@ -86,20 +86,14 @@ static bool plain_read_number(struct str word, size_t *ret_number)
 }
 
 /* An option by its number or by its text. */
-static bool plain_find_option(const struct question *question, struct str word, size_t *ret_option)
+static bool plain_find_option(const perch_question *question, struct str word, size_t *ret_option)
 {
 	size_t number;
 	if (plain_read_number(word, &number) && number >= 1 && number <= question->option_count) {
 		*ret_option = number - 1;
 		return true;
 	}
-	for (size_t i = 0; i < question->option_count; i++) {
-		if (str_eq(question->options[i], word)) {
-			*ret_option = i;
-			return true;
-		}
-	}
-	return false;
+	return option_find(question, word, ret_option);
 }
 
 static enum asking_step plain_take_text(struct asking *asking, struct str line)
@@ -134,7 +128,7 @@ static enum asking_step plain_take_one(struct asking *asking, struct str line)
 	return asking_answer(asking);
 }
 
-static bool plain_are_options(const struct question *question, struct str words)
+static bool plain_are_options(const perch_question *question, struct str words)
 {
 	size_t option;
 	while (words.len) {
@@ -167,15 +161,15 @@ enum asking_step plain_take(struct asking *asking, struct str line)
 {
 	asking->note = NULL;
 	switch (asking->question->kind) {
-	case QUESTION_PROMPT:
+	case PERCH_QUESTION_PROMPT:
 		return plain_take_text(asking, line);
-	case QUESTION_CONFIRM:
-		if (asking->question->is_deliberate)
+	case PERCH_QUESTION_CONFIRM:
+		if (asking->manner.is_deliberate)
 			return asking_word(asking, line);
 		return plain_take_yes_or_no(asking, str_trim(line));
-	case QUESTION_SELECT:
+	case PERCH_QUESTION_SELECT:
 		return plain_take_one(asking, str_trim(line));
-	case QUESTION_MULTI_SELECT:
+	case PERCH_QUESTION_MULTI_SELECT:
 		return plain_take_many(asking, str_trim(line));
 	}
 	return asking_cancel(asking);

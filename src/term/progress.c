@@ -1,5 +1,5 @@
 /* How far a plugin is, as a line: "▶ message [===>      ] 3/10". */
-#include "term/progress.h"
+#include "term/term_parts.h"
 
 #include <stdio.h>
 
@@ -17,7 +17,7 @@ void progress_free(struct progress *progress)
 
 void progress_set(struct progress *progress, const struct shown *shown)
 {
-	progress->is_on = shown->kind == SHOWN_PROGRESS;
+	progress->is_on = shown->kind == PERCH_SHOWN_PROGRESS;
 	progress->has_amount = shown->has_amount;
 	progress->current = shown->current;
 	progress->total = shown->total;

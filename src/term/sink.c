@@ -1,5 +1,5 @@
 /* A descriptor that is written to, of whatever kind. */
-#include "term/sink.h"
+#include "term/term_parts.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -23,14 +23,14 @@ static struct term *term_of(struct frontend *frontend)
 
 /* What was typed before the question could be read is no answer to it. While it was
  * typed the terminal may have shown it: the question begins below. */
-static void term_forget_ahead(struct term *term)
+static void term_forget_typed(struct term *term)
 {
-	if (!term->asking.question || !term->asking.question->is_deliberate)
+	if (!term->asking.question || !term->asking.manner.is_deliberate)
 		return;
 	if (!term->draws) {
 		tty_forget(term->options.in_fd);
 		buf_clear(&term->typed);
-	} else if (term_take_ahead(term, NULL) && !screen_is_drawn(&term->screen)) {
+	} else if (term_take_typed(term, NULL) && !screen_is_drawn(&term->screen)) {
 		term->screen.column.is_lost = true;
 	}
 }
@@ -39,13 +39,13 @@ static void term_forget_ahead(struct term *term)
 static void term_present(struct term *term)
 {
 	term_begin_input(term);
-	term_forget_ahead(term);
+	term_forget_typed(term);
 	if (term->asking.question && !term->draws) {
 		screen_begin_line(&term->screen, &term->bytes);
 		plain_write_options(&term->asking, &term->screen.look, &term->bytes);
 	}
 	term_refresh(term);
-	term_forget_ahead(term);
+	term_forget_typed(term);
 }
 
 static void term_withdraw(struct frontend *frontend)
@@ -65,19 +65,20 @@ void term_withdraw_draft(struct frontend *frontend, struct buf *draft)
 	struct term *term = term_of(frontend);
 	if (term->asking.question) {
 		if (term->draws)
-			term_take_ahead(term, &term->asking.editor);
+			term_take_typed(term, &term->asking.editor);
 		struct str text = editor_text(&term->asking.editor);
 		buf_append(draft, text.data, text.len);
 	}
 	term_withdraw(frontend);
 }
 
-static void term_ask(struct frontend *frontend, const struct question *question)
+static void term_ask(
+	struct frontend *frontend, const perch_question *question, const struct question_manner *manner)
 {
 	struct term *term = term_of(frontend);
 	term_withdraw(frontend);
 	term_write_output(term);
-	if (!frontend->is_interactive || asking_open(&term->asking, question) < 0)
+	if (!frontend->is_interactive || asking_open(&term->asking, question, manner) < 0)
 		term_doom(term, question->number);
 	else if (!term->is_suspended)
 		term_present(term);
@@ -100,11 +101,11 @@ static void term_show(struct frontend *frontend, const struct shown *shown)
 	struct term *term = term_of(frontend);
 	struct message_wishes wishes = { term->options.verbose, term->options.quiet };
 	switch (shown->kind) {
-	case SHOWN_OUTPUT:
+	case PERCH_SHOWN_OUTPUT:
 		term_add_output(term, shown->text);
 		break;
-	case SHOWN_PROGRESS:
-	case SHOWN_PROGRESS_DONE:
+	case PERCH_SHOWN_PROGRESS:
+	case PERCH_SHOWN_PROGRESS_DONE:
 		term_show_progress(term, shown);
 		break;
 	default:
@@ -152,14 +153,14 @@ static void term_resume(struct frontend *frontend)
 
 static void leave_terminal(struct term *term)
 {
-	progress_set(&term->progress, &(struct shown){ .kind = SHOWN_PROGRESS_DONE });
+	progress_set(&term->progress, &(struct shown){ .kind = PERCH_SHOWN_PROGRESS_DONE });
 	term_withdraw(&term->frontend);
 	term_erase(term);
 	term_end_input(term);
 	timer_cancel(&term->loop->timers, &term->draw_timer);
 }
 
-static void term_done(struct frontend *frontend, const struct outcome *outcome)
+static void term_done(struct frontend *frontend, const perch_fledge_end *outcome)
 {
 	(void)outcome;
 	leave_terminal(term_of(frontend));

@@ -10,8 +10,8 @@ static const struct level {
 	const char *name;
 	const char *label;
 	enum style style;
-	bool is_quiet; /* not for those who want quiet */
-	bool is_debug; /* only for those who asked */
+	bool is_quiet; /* not for a user who wants quiet */
+	bool is_debug; /* only for a user who asked for more */
 } levels[] = {
 	{ "debug", "DEBUG", STYLE_DEBUG, true, true },
 	{ "info", "INFO", STYLE_INFO, true, false },
@@ -25,13 +25,13 @@ static const struct kind {
 	enum style style;
 	bool is_debug;
 } kinds[] = {
-	[SHOWN_STORE] = { "store", STYLE_DEBUG, true },
-	[SHOWN_LOAD] = { "load", STYLE_DEBUG, true },
-	[SHOWN_EXEC] = { "exec", STYLE_DEBUG, true },
-	[SHOWN_METADATA] = { "metadata", STYLE_DEBUG, true },
-	[SHOWN_WARNING] = { "warning", STYLE_WARN, false },
-	[SHOWN_ERROR] = { "error", STYLE_ERROR, false },
-	[SHOWN_DEBUG] = { "debug", STYLE_DEBUG, true },
+	[PERCH_SHOWN_STORE] = { "store", STYLE_DEBUG, true },
+	[PERCH_SHOWN_LOAD] = { "load", STYLE_DEBUG, true },
+	[PERCH_SHOWN_EXEC] = { "exec", STYLE_DEBUG, true },
+	[PERCH_SHOWN_METADATA] = { "metadata", STYLE_DEBUG, true },
+	[PERCH_SHOWN_WARNING] = { "warning", STYLE_WARN, false },
+	[PERCH_SHOWN_ERROR] = { "error", STYLE_ERROR, false },
+	[PERCH_SHOWN_DEBUG] = { "debug", STYLE_DEBUG, true },
 };
 
 static const struct level *term_message_find_level(struct str name)
@@ -45,7 +45,7 @@ static const struct level *term_message_find_level(struct str name)
 
 bool message_is_wanted(const struct shown *shown, struct message_wishes wishes)
 {
-	if (shown->kind != SHOWN_LOG)
+	if (shown->kind != PERCH_SHOWN_LOG)
 		return !kinds[shown->kind].is_debug || wishes.verbose;
 	const struct level *level = term_message_find_level(shown->level);
 	if (!level)
@@ -97,13 +97,13 @@ static void term_message_write_log(
 void message_write(
 	const struct shown *shown, const struct look *look, size_t most, struct buf *lines)
 {
-	if (shown->kind == SHOWN_LOG) {
+	if (shown->kind == PERCH_SHOWN_LOG) {
 		term_message_write_log(shown, look, most, lines);
 		return;
 	}
 	const struct kind *kind = &kinds[shown->kind];
 	term_message_write_label(lines, look, kind->style, str_from(kind->label));
 	buf_append_char(lines, ':');
-	bool names_key = shown->kind == SHOWN_STORE || shown->kind == SHOWN_LOAD;
+	bool names_key = shown->kind == PERCH_SHOWN_STORE || shown->kind == PERCH_SHOWN_LOAD;
 	term_message_write_text(lines, look, names_key ? shown->key : shown->text, most);
 }

@@ -3,13 +3,57 @@
 #ifndef TERM_TERM_PARTS_H
 #define TERM_TERM_PARTS_H
 
+#include "base/buf.h"
+#include "frontend.h"
 #include "proc/loop.h"
 #include "term/asking.h"
-#include "term/progress.h"
+#include "term/frame.h"
 #include "term/screen.h"
-#include "term/sink.h"
 #include "term/term.h"
 #include "term/tty.h"
+
+/* ---- sink.c ------------------------------------------------------------- */
+
+/* A descriptor that is written to, of whatever kind: it may be shared with
+ * other programs, so it is taken as it is, blocking or not. */
+struct sink {
+	int fd;
+	int error; /* the first that happened, a negative errno; nothing is written any more */
+};
+
+/* Writes all of it, waiting for a reader who is slow. */
+void sink_write(struct sink *sink, const char *data, size_t len);
+
+/* Writes the content of a buffer and empties it. */
+void sink_write_buf(struct sink *sink, struct buf *buf);
+
+/* ---- progress.c --------------------------------------------------------- */
+
+/* What a plugin says about how far it is: a bar when it says how much there is
+ * to do, else a spinner. No I/O and no clock. `{0}` is no progress. */
+struct progress {
+	bool is_on;
+	bool has_amount;
+	double current;
+	double total;
+	struct buf message; /* the start of it, as much as can ever be seen */
+	unsigned step;      /* of the spinner */
+};
+
+void progress_free(struct progress *progress);
+
+/* Takes over what is to be shown: PERCH_SHOWN_PROGRESS or PERCH_SHOWN_PROGRESS_DONE. */
+void progress_set(struct progress *progress, const struct shown *shown);
+
+static inline bool progress_is_spinning(const struct progress *progress)
+{
+	return progress->is_on && !progress->has_amount;
+}
+
+/* Adds its line to the frame, if it is on. */
+void progress_draw(const struct progress *progress, struct frame *frame);
+
+/* ---- the frontend ------------------------------------------------------------- */
 
 struct term {
 	struct frontend frontend;
@@ -68,7 +112,7 @@ void term_begin_input(struct term *term);
 void term_end_input(struct term *term);
 /* Reads what was typed so far and takes it away: into this line, where an Enter is a
  * blank, or (NULL) nowhere. True if there was anything. */
-bool term_take_ahead(struct term *term, struct editor *line);
+bool term_take_typed(struct term *term, struct editor *line);
 /* Cancels this question, from the loop. */
 void term_doom(struct term *term, uint64_t number);
 void term_input_ready(struct source *source, uint32_t events);

@@ -18,14 +18,16 @@
 #include "base/paths.h"
 #include "base/regular.h"
 #include "base/sha256.h"
+#include "base/stamp.h"
 #include "base/utf8.h"
 #include "data/json.h"
 #include "data/toml.h"
+#include "proc/host.h"
 
 #define AUDIT_NAME "audit.jsonl"
 #define LOCK_NAME "audit.lock"
 
-/* Whoever turns the files over needs a moment; who waits longer writes on. */
+/* The process that rotates the files needs a moment; a process that waits longer writes on. */
 #define LOCK_TIMEOUT_NS (200 * NSEC_PER_MSEC)
 
 enum {
@@ -191,7 +193,7 @@ static void audit_log_write_time(struct perch_json_writer *out)
 }
 
 /* How the process ended; null where it did not end by itself, or never was. */
-static void audit_log_write_exit(struct perch_json_writer *out, const struct tool_result *result)
+static void audit_log_write_exit(struct perch_json_writer *out, const perch_tool_result *result)
 {
 	perch_json_write_name(out, "exit_status");
 	if (result->has_exit_status)
@@ -205,27 +207,43 @@ static void audit_log_write_exit(struct perch_json_writer *out, const struct too
 		perch_json_write_null(out);
 }
 
+/* Who it was, as far as somebody has said so. */
+static void audit_log_write_said(struct perch_json_writer *out, const char *name, const char *text)
+{
+	if (text)
+		audit_log_write_text(out, name, str_from(text));
+}
+
+struct audit_input audit_input(struct str input)
+{
+	struct str given = input.len ? input : STR("{}");
+	struct audit_input hashed = { .bytes = given.len };
+	sha256_of(given.data, given.len, hashed.sha256);
+	return hashed;
+}
+
 static void audit_log_write_line(struct buf *line, const struct audit_call *call)
 {
-	const struct tool_result *result = call->result;
-	struct str input = call->input.len ? call->input : STR("{}");
-	char hash[SHA256_HEX_SIZE];
-	sha256_of(input.data, input.len, hash);
+	const perch_tool_result *result = call->result;
+	const struct audit_input input = call->hashed ? *call->hashed : audit_input(call->input);
 	struct perch_json_writer out = json_writer_on(line);
 	perch_json_begin_object(&out);
 	audit_log_write_time(&out);
 	audit_log_write_text(&out, "binding", str_from(call->binding));
-	audit_log_write_text(&out, "tool", result->tool);
-	audit_log_write_text(&out, "plugin_id", result->plugin_id);
-	audit_log_write_text(&out, "plugin_version", result->plugin_version);
-	audit_log_write_text(&out, "verdict", str_from(tool_code_name(result->code)));
-	audit_log_write_text(&out, "request_id", result->request_id);
+	audit_log_write_text(&out, "tool", str_of(result->tool));
+	audit_log_write_text(&out, "plugin_id", str_of(result->plugin_id));
+	audit_log_write_text(&out, "plugin_version", str_of(result->plugin_version));
+	audit_log_write_text(&out, "verdict", str_from(perch_tool_code_name(result->code)));
+	audit_log_write_text(&out, "request_id", str_of(result->request_id));
 	audit_log_write_number(&out, "duration_ms", result->duration_ns / NSEC_PER_MSEC);
 	audit_log_write_exit(&out, result);
-	audit_log_write_number(&out, "input_bytes", input.len);
+	audit_log_write_number(&out, "input_bytes", input.bytes);
 	audit_log_write_number(&out, "output_bytes", result->output.len);
-	audit_log_write_text(&out, "input_sha256", str_from(hash));
+	audit_log_write_text(&out, "input_sha256", str_from(input.sha256));
 	audit_log_write_text(&out, "approval", str_from(call->approval));
+	audit_log_write_said(&out, "caller", call->caller);
+	audit_log_write_said(&out, "frontend", call->frontend);
+	audit_log_write_said(&out, "client", call->client);
 	perch_json_end_object(&out);
 	buf_append_char(line, '\n');
 }
@@ -256,4 +274,67 @@ int audit_append(const struct audit *audit, const struct audit_call *call, perch
 	int code = written < 0 ? -errno : -ENOSPC;
 	audit_log_take_back(fd, written);
 	return err_set(err, code, "cannot write to " AUDIT_NAME ": %s", perch_strerror(code));
+}
+
+void audit_record(const struct audit_origin *origin, const char *binding,
+	const struct audit_input *input, const perch_tool_result *result)
+{
+	const struct audit_call call = {
+		.binding = origin->binding ? origin->binding : binding,
+		.approval = origin->approval ? origin->approval : "binding",
+		.hashed = input,
+		.caller = origin->caller,
+		.client = origin->client,
+		.frontend = origin->frontend,
+		.result = result,
+	};
+	perch_err err = { 0 };
+	if (origin->audit && audit_append(origin->audit, &call, &err) < 0 && origin->unrecorded)
+		origin->unrecorded(origin->data, &err);
+}
+
+/* ---- of a host ------------------------------------------------------------- */
+
+/* The settings, as long as their file is the same. */
+struct audit_guest {
+	struct host_guest guest; /* first: the host hands it back */
+	struct audit audit;
+	struct stat stamp;
+	bool is_read;
+};
+
+static void audit_log_leave(struct host_guest *guest)
+{
+	free(guest);
+}
+
+static struct stat audit_log_stamp(void)
+{
+	struct stat stamp;
+	_cleanup_free_ char *path = NULL;
+	bool is_there =
+		paths_user(PATH_CONFIG, "perch/config.toml", &path, NULL) == 0 && stat(path, &stamp) == 0;
+	return is_there ? stamp : (struct stat){ 0 };
+}
+
+int audit_of_host(perch_host *host, const struct audit **ret_audit, perch_err *err)
+{
+	struct audit_guest *guest = (struct audit_guest *)host_find_guest(host, audit_log_leave);
+	if (!guest) {
+		guest = calloc(1, sizeof(*guest));
+		if (!guest)
+			return err_no_memory(err);
+		guest->guest.leave = audit_log_leave;
+		host_add_guest(host, &guest->guest);
+	}
+	const struct stat now = audit_log_stamp();
+	if (!guest->is_read || !stamp_is_unchanged(&now, &guest->stamp)) {
+		int r = audit_settings(&guest->audit, err);
+		guest->is_read = r == 0;
+		guest->stamp = now;
+		if (r < 0)
+			return r;
+	}
+	*ret_audit = &guest->audit;
+	return 0;
 }

@@ -4,6 +4,7 @@
 #ifndef TOOL_AUDIT_LOG_H
 #define TOOL_AUDIT_LOG_H
 
+#include "base/sha256.h"
 #include "tool/call.h"
 
 enum {
@@ -24,16 +25,35 @@ int audit_settings(struct audit *ret_audit, perch_err *err);
  * must not make the call when this fails. */
 int audit_prepare(const struct audit *audit, perch_err *err);
 
+/* The same for calls of a library's user, whose settings are read when the file has changed. */
+int audit_of_host(perch_host *host, const struct audit **ret_audit, perch_err *err);
+
+/* What is recorded of an input. */
+struct audit_input {
+	size_t bytes;
+	char sha256[SHA256_HEX_SIZE];
+};
+struct audit_input audit_input(struct str input);
+
 /* A call that was made, or refused. */
 struct audit_call {
-	const char *binding;  /* the name it was called by */
-	const char *approval; /* who allowed it: "binding", "--yes", "terminal", "none" */
-	struct str input;     /* recorded as its SHA-256 */
-	const struct tool_result *result;
+	const char *binding;              /* the name it was called by */
+	const char *approval;             /* who allowed it: "binding", "--yes", "terminal", "none" */
+	struct str input;                 /* recorded as its SHA-256 */
+	const struct audit_input *hashed; /* instead of it; NULL = none */
+	const char *caller;               /* as the two behind it: NULL = not said */
+	const char *client;
+	const char *frontend;
+	const perch_tool_result *result;
 };
 
 /* Appends its line in a single write. Fails with words; what was written before
  * stays readable. */
 int audit_append(const struct audit *audit, const struct audit_call *call, perch_err *err);
+
+/* The same for whose call it is: what goes wrong is told to origin->unrecorded. Nothing without an
+ * audit. An approval that nobody gave is "binding", or "none" where a call was not made for it. */
+void audit_record(const struct audit_origin *origin, const char *binding,
+	const struct audit_input *input, const perch_tool_result *result);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/macros.h"
-#include "data/json.h"
+#include "data/json_member.h"
 
 struct reading {
 	perch_json *json;
@@ -34,18 +34,11 @@ static int bundle_wrong(const struct reading *reading, const perch_json_value *v
 static int bundle_get(const struct reading *reading, const perch_json_value *object,
 	const char *name, perch_json_type type, const perch_json_value **ret_value)
 {
-	const perch_json_value *value = perch_json_get(object, name);
-	perch_json_type found = perch_json_type_of(value);
-	if (!value || found == PERCH_JSON_NULL)
-		return 0;
-	if (found != type) {
-		char words[80];
-		snprintf(words, sizeof(words), "must be %s, not %s", perch_json_type_name(type),
-			perch_json_type_name(found));
-		return bundle_wrong(reading, value, name, words);
-	}
-	*ret_value = value;
-	return 1;
+	int r = json_member_of(object, name, type, ret_value, reading->err);
+	if (r < 0 && reading->err)
+		perch_json_where(
+			reading->json, json_member(object, name), &reading->err->line, &reading->err->column);
+	return r;
 }
 
 /* A text that C can hold, copied. */
@@ -97,9 +90,9 @@ static int bundle_read_list(const struct reading *reading, const perch_json_valu
 static int bundle_read_schema(const struct reading *reading, const perch_json_value *object,
 	const char *name, const char **ret_schema)
 {
-	const perch_json_value *value = perch_json_get(object, name);
+	const perch_json_value *value = json_member(object, name);
 	*ret_schema = "";
-	if (!value || perch_json_type_of(value) == PERCH_JSON_NULL)
+	if (!value)
 		return 0;
 	_cleanup_(buf_free) struct buf text = { 0 };
 	struct perch_json_writer out = json_writer_on(&text);

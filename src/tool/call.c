@@ -20,12 +20,12 @@
 
 /* It ends before there is a process; `done` comes from the loop. */
 static void call_fail_soon(
-	struct tool_call *call, enum tool_code code, const char *stage, const perch_err *fault)
+	struct tool_call *call, perch_tool_code code, const char *stage, const perch_err *fault)
 {
 	call->fault = *fault;
 	call->result.code = code;
 	call->result.stage = stage;
-	call->result.message = str_from(call->fault.text);
+	call->result.message = text_from(call->fault.text);
 	timer_set(&call->host->loop.timers, &call->soon, 0);
 }
 
@@ -33,6 +33,7 @@ static void call_finish(struct tool_call *call)
 {
 	call->result.duration_ns = clock_now_ns() - call->started_ns;
 	call->is_over = true;
+	audit_record(&call->options.origin, call->options.binding->name, &call->input, &call->result);
 	if (call->options.done)
 		call->options.done(call->options.data, call);
 }
@@ -43,30 +44,24 @@ static void call_soon_due(struct timer *timer, uint64_t now_ns)
 	call_finish(CALL_OF(timer, soon));
 }
 
-static void call_take_verdict(struct tool_result *result, const struct tool_verdict *verdict)
+/* What the engine knows; the call itself knows the rest. */
+static void call_take_verdict(perch_tool_result *result, const perch_tool_result *verdict)
 {
-	result->code = verdict->code;
-	result->message = verdict->message;
-	result->stage = verdict->stage;
-	result->plugin_id = verdict->plugin_id;
-	result->plugin_version = verdict->plugin_version;
-	result->manifest = verdict->manifest;
-	result->responded = verdict->responded;
-	result->output = verdict->output;
-	result->metadata = verdict->metadata;
-	result->error_code = verdict->error_code;
-	result->error_message = verdict->error_message;
-	result->extra_bytes = verdict->extra_bytes;
+	const perch_tool_result own = *result;
+	*result = *verdict;
+	result->tool = own.tool;
+	result->request_id = own.request_id;
+	result->used_spare = own.used_spare;
 }
 
 /* An exit status is the plugin's own only when nobody has forced it to leave. */
-static void call_take_exit(struct tool_result *result, const struct exchange *exchange)
+static void call_take_exit(perch_tool_result *result, const struct exchange *exchange)
 {
 	const perch_result *ended = &exchange->result;
 	result->reach = ended->reach;
 	if (result->responded)
 		result->extra_bytes += ended->bytes_skipped;
-	if (!exchange_left_by_itself(exchange) || !ended->status_known)
+	if (!exchange->left_by_itself || !ended->status_known)
 		return;
 	result->has_exit_status = ended->signal == 0;
 	result->exit_status = ended->signal ? 0 : ended->exit_code;
@@ -77,35 +72,35 @@ static void call_take_exit(struct tool_result *result, const struct exchange *ex
  * back what is printed to a pipe. */
 static bool call_is_silent_python(const struct tool_call *call)
 {
-	const struct tool_result *result = &call->result;
-	if (result->code != TOOL_TIMEOUT || strcmp(result->stage, "handshake") != 0)
+	const perch_tool_result *result = &call->result;
+	if (result->code != PERCH_TOOL_TIMEOUT || strcmp(result->stage, "handshake") != 0)
 		return false;
 	return program_keeps_output_back(call->options.binding->command);
 }
 
 static void call_explain_denial(struct tool_call *call)
 {
-	const struct tool_result *result = &call->result;
+	const perch_tool_result *result = &call->result;
 	const char *widen_by = call->options.binding->widen_by;
 	const struct explain_context context = {
 		.policy = &call->exchange->launch.policy,
 		.policy_name = "tool",
 		.widen_by = widen_by ? widen_by : "",
 	};
-	if (!explain_failure(&context, result->stderr_tail, &call->hint))
-		explain_failure(&context, result->error_message, &call->hint);
+	if (!explain_failure(&context, str_of(result->stderr_tail), &call->hint))
+		explain_failure(&context, str_of(result->error_message), &call->hint);
 }
 
 /* Why it failed, as far as what it said tells; nothing when memory ran out. */
 static void call_take_hint(struct tool_call *call)
 {
-	struct tool_result *result = &call->result;
-	if (result->code != TOOL_OK && result->sandbox)
+	perch_tool_result *result = &call->result;
+	if (result->code != PERCH_TOOL_OK && result->sandbox)
 		call_explain_denial(call);
 	if (!call->hint.len && call_is_silent_python(call))
 		buf_append_text(&call->hint, PROGRAM_FLUSH_HINT);
 	if (call->hint.len && buf_terminate(&call->hint) == 0)
-		result->hint = (struct str){ call->hint.data, call->hint.len };
+		result->hint = (perch_text){ call->hint.data, call->hint.len };
 }
 
 static void call_exchange_over(void *data)
@@ -117,7 +112,7 @@ static void call_exchange_over(void *data)
 	if (exchange->responded_ns)
 		call->result.response_ns = exchange->responded_ns - exchange->sent_ns;
 	if (buf_terminate(&exchange->stderr_tail.kept) == 0)
-		call->result.stderr_tail = tail_text(&exchange->stderr_tail);
+		call->result.stderr_tail = text_of(tail_text(&exchange->stderr_tail));
 	call->result.sandbox = exchange->launch.layers;
 	call_take_hint(call);
 	call_finish(call);
@@ -170,9 +165,33 @@ static int call_write_request(struct tool_call *call, perch_err *err)
 		.line = { call->line.data, call->line.len },
 		.strict = call->options.strict,
 	};
-	call->result.request_id = request.request_id;
+	call->result.request_id = text_from(call->request_id);
 	struct str schema = call_schema_of(call);
 	return schema.len ? tool_schema_validate(schema, call_input_of(call), err) : 0;
+}
+
+/* A tool that asks before each call, and nobody has said yes. */
+static int call_check_approval(struct tool_call *call, perch_err *err)
+{
+	struct audit_origin *origin = &call->options.origin;
+	const struct tool_known *known =
+		call->options.tool ? tool_binding_tool(call->options.binding, call->options.tool) : NULL;
+	if (origin->approval || !known || !known->asks)
+		return 0;
+	origin->approval = "none";
+	return err_set(err, -EINVAL, "the binding asks before each call of %.100s, and nobody said yes",
+		known->name);
+}
+
+/* What must be recorded is not done where it cannot be. */
+static int call_check_audit(struct tool_call *call, perch_err *err)
+{
+	const struct audit *audit = call->options.origin.audit;
+	if (!audit)
+		return 0;
+	call->input = audit_input(call->options.input);
+	int r = audit_prepare(audit, err);
+	return r < 0 ? err_set(err, r, "the audit log is required: %s", err->text) : 0;
 }
 
 /* -ENOMEM, or 0 although the caller asked for what cannot be: that is a result. */
@@ -180,7 +199,14 @@ static int call_check_request(struct tool_call *call, perch_err *err)
 {
 	perch_err fault = { 0 };
 	const char *stage = "binding";
-	int r = tool_binding_check(call->options.binding, &fault);
+	int r = call_check_audit(call, &fault);
+	if (r < 0) {
+		call_fail_soon(call, PERCH_TOOL_LAUNCH_FAILED, "launch", &fault);
+		return 0;
+	}
+	r = tool_binding_check(call->options.binding, &fault);
+	if (r == 0)
+		r = call_check_approval(call, &fault);
 	if (r == 0 && call->options.tool) {
 		stage = "request";
 		r = call_write_request(call, &fault);
@@ -188,7 +214,7 @@ static int call_check_request(struct tool_call *call, perch_err *err)
 	if (r == -ENOMEM)
 		return err_no_memory(err);
 	if (r < 0)
-		call_fail_soon(call, TOOL_INVALID_REQUEST, stage, &fault);
+		call_fail_soon(call, PERCH_TOOL_INVALID_REQUEST, stage, &fault);
 	return 0;
 }
 
@@ -204,8 +230,8 @@ int call_new(perch_host *host, const struct tool_call_options *options, struct t
 	call->options = *options;
 	call->started_ns = clock_now_ns();
 	call->soon.due = call_soon_due;
-	call->result.tool = str_from(options->tool);
-	call->result.reach = PERCH_REACH_GROUP;
+	call->result = tool_result_empty();
+	call->result.tool = text_from(options->tool);
 	call->has_timer = timers_promise(&host->loop.timers) == 0;
 	int r = call->has_timer ? call_check_request(call, err) : err_no_memory(err);
 	if (r < 0) {
@@ -253,7 +279,7 @@ void call_launch(struct tool_call *call)
 		return;
 	exchange_free(call->exchange);
 	call->exchange = NULL;
-	call_fail_soon(call, TOOL_LAUNCH_FAILED, "launch", &fault);
+	call_fail_soon(call, PERCH_TOOL_LAUNCH_FAILED, "launch", &fault);
 }
 
 int tool_call_start(perch_host *host, const struct tool_call_options *options,
@@ -275,7 +301,7 @@ void tool_call_cancel(struct tool_call *call)
 		exchange_cancel(call->exchange);
 }
 
-const struct tool_result *tool_call_result(const struct tool_call *call)
+const perch_tool_result *tool_call_result(const struct tool_call *call)
 {
 	return call->is_over ? &call->result : NULL;
 }

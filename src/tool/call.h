@@ -11,6 +11,20 @@
 struct trace;
 struct tool_call;
 
+/* Whose call it is, and that it may be made. `{0}` is nobody's: it is not recorded. */
+struct audit;
+struct audit_origin {
+	const struct audit *audit; /* NULL = the call is not recorded */
+	const char *binding;       /* the name it was called by; NULL = the binding's own */
+	/* Who has approved it, for the log: "--yes", "terminal" …; NULL = nobody was asked: that is
+	 * fine unless the tool is one that asks, which is refused then. */
+	const char *approval;
+	const char *caller, *client, *frontend; /* for the log; NULL = not said */
+	/* It could not be recorded; may be NULL. */
+	void (*unrecorded)(void *data, const perch_err *err);
+	void *data;
+};
+
 struct tool_call_options {
 	const struct tool_binding *binding;
 	const char *tool; /* NULL = handshake only (`perch tool check`) */
@@ -23,35 +37,7 @@ struct tool_call_options {
 	void (*stderr_bytes)(void *data, const char *bytes, size_t len);
 	void (*done)(void *data, struct tool_call *call); /* once, from the loop; may free it */
 	void *data;
-};
-
-/* Every field of section 4 of the contract. Texts belong to the call and have a
- * NUL behind them. */
-struct tool_result {
-	enum tool_code code;
-	struct str message; /* empty when it went well */
-	const char *stage;  /* "binding", "launch", "handshake", "request", "response", "teardown" */
-	struct str plugin_id;
-	struct str plugin_version;
-	struct str tool;
-	struct str request_id;
-	bool responded;
-	struct str output;     /* raw JSON; empty = none */
-	struct str metadata;   /* raw JSON object; empty = none */
-	struct str error_code; /* of an execution error */
-	struct str error_message;
-	struct str manifest; /* raw JSON, when the handshake came that far */
-	bool has_exit_status;
-	int exit_status;
-	int signal; /* 0 = none */
-	uint64_t duration_ns;
-	uint64_t response_ns; /* from the request to an ok response; 0 = none */
-	struct str stderr_tail;
-	struct str hint; /* what it may have lacked, as an option of the sandbox; empty = not known */
-	uint64_t extra_bytes;
-	const char *const *sandbox; /* layers; NULL = none */
-	perch_reach reach;
-	bool used_spare;
+	struct audit_origin origin; /* the record is written before `done` */
 };
 
 /* Starts a call. Options (copied) and what they point to must outlive it. A
@@ -60,11 +46,11 @@ struct tool_result {
 int tool_call_start(perch_host *host, const struct tool_call_options *options,
 	struct tool_call **ret_call, perch_err *err);
 
-/* Ends it with TOOL_CANCELLED, unless it is over. `done` comes. */
+/* Ends it with PERCH_TOOL_CANCELLED, unless it is over. `done` comes. */
 void tool_call_cancel(struct tool_call *call);
 
-/* NULL until it is over; valid until the call is freed. */
-const struct tool_result *tool_call_result(const struct tool_call *call);
+/* NULL until it is over; valid until the call is freed, as its texts are. */
+const perch_tool_result *tool_call_result(const struct tool_call *call);
 
 /* Ends whatever is left of it, without `done`. NULL is fine. */
 void tool_call_free(struct tool_call *call);
@@ -72,7 +58,7 @@ void tool_call_free(struct tool_call *call);
 /* Appends the result object of section 4; with an `id` first, unless it is
  * empty (raw JSON text). -ENOMEM. */
 struct buf;
-int tool_result_json(struct buf *out, struct str id, const struct tool_result *result);
+int tool_result_json(struct buf *out, struct str id, const perch_tool_result *result);
 
 /* ---- spares (section 5 of the contract) ----------------------------------- */
 

@@ -2,6 +2,7 @@
 #ifndef TOOL_CALL_PARTS_H
 #define TOOL_CALL_PARTS_H
 
+#include "tool/audit_log.h"
 #include "tool/call.h"
 #include "tool/exchange.h"
 
@@ -15,9 +16,10 @@ struct tool_call {
 	struct timer soon; /* `done` of what could not be started */
 	bool has_timer;
 	uint64_t started_ns;
-	struct tool_result result;
+	perch_tool_result result;
 	struct buf hint;
-	perch_err fault; /* the words for it */
+	struct audit_input input; /* for the record of it */
+	perch_err fault;          /* the words for it */
 	bool is_over;
 };
 
@@ -28,7 +30,7 @@ int call_new(perch_host *host, const struct tool_call_options *options, struct t
 
 static inline bool call_has_failed(const struct tool_call *call)
 {
-	return call->result.code != TOOL_OK;
+	return call->result.code != PERCH_TOOL_OK;
 }
 
 /* What an exchange for this call must be. */

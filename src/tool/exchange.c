@@ -1,9 +1,8 @@
-/* An exchange: connects the process, the engine and the clocks. Decides nothing
- * of the protocol itself. */
+/* An exchange: connects the process, the engine and the clocks. The engine decides what the
+ * protocol says, the table in exchange_life.c what becomes of the process. */
 #include "tool/exchange.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -13,49 +12,48 @@
 
 enum { STDERR_TAIL = 4 * 1024 };
 
-/* How long a plugin that has responded may take to leave before its output is
- * looked at again. */
-#define NAP_NS (2 * NSEC_PER_MSEC)
-
 #define EXCHANGE_OF(pointer, member) container_of(pointer, struct exchange, member)
 
-/* ---- clocks -------------------------------------------------------------- */
+/* ---- between engine and process ------------------------------------------ */
 
-/* A clock with its deadline. */
-struct deadline {
-	enum tool_clock clock;
-	uint64_t when_ns;
-};
-
-/* The clock that runs out next at this stage; at the same moment the invocation
- * counts. */
-static struct deadline exchange_next_deadline(const struct exchange *exchange)
+static void exchange_hear_hang_up(struct exchange *exchange)
 {
-	const struct exchange_clocks *clocks = &exchange->options.clocks;
-	struct deadline next = {
-		TOOL_CLOCK_INVOCATION,
-		clock_after(exchange->started_ns, clocks->invocation_ns),
+	trace_event(exchange->options.trace, "hang_up", NO_FACTS, "the plugin does not read any more");
+	tool_engine_stdin_closed(exchange->engine);
+}
+
+static void exchange_send(struct exchange *exchange)
+{
+	struct str line = tool_engine_take(exchange->engine);
+	if (!line.len)
+		return;
+	trace_line(exchange->options.trace, TRACE_TO_PLUGIN, line.data, line.len);
+	exchange->sent_ns = loop_now_ns(&exchange->host->loop);
+	int r = perch_child_write(exchange->child, line.data, line.len);
+	if (r == -EPIPE)
+		exchange_hear_hang_up(exchange);
+	else if (r < 0)
+		exchange_happen(exchange, ON_KILL); /* there is no memory for what must be said */
+}
+
+/* After every word with the engine: tells the table where the engine is, and sends what it wants
+ * to be sent. A stage that the table has heard of before does not count there. */
+static void exchange_attend(struct exchange *exchange)
+{
+	static const enum exchange_event events[] = {
+		[TOOL_READY] = ON_READY,
+		[TOOL_RESPONSE] = ON_ASKED,
+		[TOOL_TEARDOWN] = ON_RESPONDED,
+		[TOOL_OVER] = ON_DECIDED,
 	};
-	struct deadline other = { TOOL_CLOCK_INVOCATION, NEVER };
-	if (exchange->stage == TOOL_HANDSHAKE)
-		other = (struct deadline){ TOOL_CLOCK_HANDSHAKE,
-			clock_after(exchange->started_ns, clocks->handshake_ns) };
-	else if (exchange->stage == TOOL_TEARDOWN)
-		other = (struct deadline){ TOOL_CLOCK_TEARDOWN,
-			clock_after(exchange->responded_ns, clocks->teardown_ns) };
-	else if (exchange->stage == TOOL_OVER)
-		return other;
-	return other.when_ns < next.when_ns ? other : next;
+	enum tool_stage stage = tool_engine_stage(exchange->engine);
+	bool is_flooded = tool_engine_is_flooded(exchange->engine);
+	if (stage != TOOL_HANDSHAKE && exchange_happen(exchange, is_flooded ? ON_KILL : events[stage]))
+		tool_note_stage(exchange->options.trace, stage);
+	exchange_send(exchange);
 }
 
-static void exchange_set_clock(struct exchange *exchange)
-{
-	uint64_t when_ns = exchange_next_deadline(exchange).when_ns;
-	uint64_t woken_ns = clock_after(exchange->responded_ns, NAP_NS);
-	if (exchange->is_napping && woken_ns < when_ns)
-		when_ns = woken_ns;
-	timer_set(&exchange->host->loop.timers, &exchange->clock, when_ns);
-}
+/* ---- what the clocks report ---------------------------------------------- */
 
 static uint64_t exchange_length_of(const struct exchange *exchange, enum tool_clock clock)
 {
@@ -70,122 +68,6 @@ static uint64_t exchange_length_of(const struct exchange *exchange, enum tool_cl
 	}
 }
 
-/* ---- between engine and process ------------------------------------------ */
-
-static void exchange_hear_hang_up(struct exchange *exchange)
-{
-	exchange->is_deaf = true;
-	trace_event(exchange->options.trace, "hang_up", NO_FACTS, "the plugin does not read any more");
-	tool_engine_stdin_closed(exchange->engine);
-}
-
-static void exchange_kill_at_once(struct exchange *exchange)
-{
-	exchange->was_killed = true;
-	perch_child_signal(exchange->child, SIGKILL);
-}
-
-static void exchange_send(struct exchange *exchange)
-{
-	struct str line = tool_engine_take(exchange->engine);
-	if (!line.len)
-		return;
-	trace_line(exchange->options.trace, TRACE_TO_PLUGIN, line.data, line.len);
-	exchange->sent_ns = loop_now_ns(&exchange->host->loop);
-	int r = perch_child_write(exchange->child, line.data, line.len);
-	if (r == -EPIPE)
-		exchange_hear_hang_up(exchange);
-	else if (r < 0)
-		exchange_kill_at_once(exchange); /* there is no memory for what must be said */
-}
-
-static void exchange_wake_up(struct exchange *exchange)
-{
-	exchange->is_napping = false;
-	perch_child_resume(exchange->child, PERCH_STDOUT);
-	perch_child_resume(exchange->child, PERCH_STDERR);
-}
-
-static void exchange_end(struct exchange *exchange)
-{
-	if (exchange->has_ended)
-		return;
-	if (exchange->is_napping)
-		exchange_wake_up(exchange);
-	if (tool_engine_verdict(exchange->engine)->is_flood)
-		exchange_kill_at_once(exchange);
-	perch_child_stop(exchange->child);
-}
-
-/* It has responded. For a moment nothing but its exit is waited for: the ends of
- * its streams would each wake us on the way there. */
-static void exchange_see_off(struct exchange *exchange)
-{
-	exchange->responded_ns = loop_now_ns(&exchange->host->loop);
-	exchange->is_napping = true;
-	perch_child_close_stdin(exchange->child);
-	perch_child_pause(exchange->child, PERCH_STDOUT);
-	perch_child_pause(exchange->child, PERCH_STDERR);
-}
-
-/* After every word with the engine: does what it wants. */
-static void exchange_attend(struct exchange *exchange)
-{
-	enum tool_stage stage = tool_engine_stage(exchange->engine);
-	if (stage != exchange->stage)
-		tool_note_stage(exchange->options.trace, stage);
-	exchange_send(exchange);
-	if (stage == exchange->stage)
-		return;
-	exchange->stage = stage;
-	if (stage == TOOL_TEARDOWN)
-		exchange_see_off(exchange);
-	exchange_set_clock(exchange);
-	if (stage == TOOL_OVER)
-		exchange_end(exchange);
-}
-
-/* ---- the end ------------------------------------------------------------- */
-
-static void exchange_clean_up(struct exchange *exchange)
-{
-	if (!launch_clean_some(&exchange->launch)) {
-		timer_set(&exchange->host->loop.timers, &exchange->clock, 0);
-		return;
-	}
-	exchange->is_over = true;
-	tool_note_verdict(exchange->options.trace, tool_engine_verdict(exchange->engine));
-	exchange->options.listener.over(exchange->options.listener.data);
-}
-
-bool exchange_left_by_itself(const struct exchange *exchange)
-{
-	const perch_result *result = &exchange->result;
-	bool was_signalled = result->stop_asked && result->last_step >= PERCH_STEP_TERM;
-	return exchange->has_ended && !was_signalled && !exchange->was_killed;
-}
-
-static void exchange_on_ended(perch_child *child, void *data, const perch_result *result)
-{
-	(void)child;
-	struct exchange *exchange = data;
-	exchange->has_ended = true;
-	exchange->result = *result;
-	struct tool_exit exit = {
-		.is_known = result->status_known,
-		.status = result->exit_code,
-		.signal = result->signal,
-	};
-	if (exchange_left_by_itself(exchange) || exchange->stage != TOOL_OVER) {
-		tool_note_exit(exchange->options.trace, &exit);
-		tool_engine_exit(exchange->engine, &exit);
-	} else {
-		trace_note(exchange->options.trace, "the plugin was made to end");
-	}
-	exchange_attend(exchange);
-	exchange_clean_up(exchange);
-}
-
 static void exchange_run_out(struct exchange *exchange, enum tool_clock clock)
 {
 	uint64_t after_ns = exchange_length_of(exchange, clock);
@@ -196,12 +78,11 @@ static void exchange_run_out(struct exchange *exchange, enum tool_clock clock)
 static void exchange_clock_due(struct timer *timer, uint64_t now_ns)
 {
 	struct exchange *exchange = EXCHANGE_OF(timer, clock);
-	if (exchange->has_ended) {
-		exchange_clean_up(exchange);
+	if (exchange->state == EXCHANGE_CLEANING) {
+		exchange_clean(exchange);
 		return;
 	}
-	if (exchange->is_napping)
-		exchange_wake_up(exchange);
+	exchange_happen(exchange, ON_STIR);
 	struct deadline next = exchange_next_deadline(exchange);
 	if (next.when_ns <= now_ns)
 		exchange_run_out(exchange, next.clock);
@@ -243,9 +124,17 @@ static void exchange_on_exited(perch_child *child, void *data, const perch_resul
 {
 	(void)child;
 	(void)result;
+	exchange_happen(data, ON_STIR);
+}
+
+static void exchange_on_ended(perch_child *child, void *data, const perch_result *result)
+{
+	(void)child;
 	struct exchange *exchange = data;
-	if (exchange->is_napping)
-		exchange_wake_up(exchange);
+	bool was_signalled = result->stop_asked && result->last_step >= PERCH_STEP_TERM;
+	exchange->result = *result;
+	exchange->left_by_itself = !was_signalled && exchange->state != EXCHANGE_KILLED;
+	exchange_happen(exchange, ON_ENDED);
 }
 
 static void exchange_on_bytes(
@@ -333,7 +222,7 @@ int exchange_start(struct exchange *exchange, perch_err *err)
 
 bool exchange_is_ready(const struct exchange *exchange)
 {
-	return exchange->stage == TOOL_READY && !exchange->is_deaf &&
+	return exchange->state == EXCHANGE_READY && !tool_engine_has_hung_up(exchange->engine) &&
 		!child_has_output(exchange->child, PERCH_STDOUT);
 }
 
@@ -343,7 +232,9 @@ int exchange_take_over(struct exchange *exchange, const struct exchange_options 
 	exchange->started_ns = clock_now_ns();
 	tool_engine_request(exchange->engine, options->request);
 	exchange_attend(exchange);
-	return exchange->is_deaf && exchange->stage == TOOL_RESPONSE ? -EPIPE : 0;
+	bool was_heard =
+		exchange->state != EXCHANGE_RESPONSE || !tool_engine_has_hung_up(exchange->engine);
+	return was_heard ? 0 : -EPIPE;
 }
 
 void exchange_cancel(struct exchange *exchange)

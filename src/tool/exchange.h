@@ -36,6 +36,20 @@ struct exchange_options {
 	struct trace *trace;
 };
 
+/* What happens in which state is the table in exchange_life.c. */
+enum exchange_state {
+	EXCHANGE_HANDSHAKE, /* waits for the handshake */
+	EXCHANGE_READY,     /* waits for a request */
+	EXCHANGE_RESPONSE,  /* waits for the response */
+	EXCHANGE_NAPPING,   /* waits for the exit alone: the plugin's streams are not read */
+	EXCHANGE_LEAVING,   /* waits for the exit, and reads again */
+	EXCHANGE_STOPPING,  /* the verdict is known: the process is being stopped */
+	EXCHANGE_KILLED,    /* the process was killed, and is still there */
+	EXCHANGE_CLEANING,  /* the process is gone: what it left is being removed */
+	EXCHANGE_OVER,      /* the listener knows */
+	EXCHANGE_STATES,
+};
+
 struct exchange {
 	perch_host *host;
 	struct exchange_options options;
@@ -45,17 +59,13 @@ struct exchange {
 	perch_child *child;
 	perch_result result; /* once it has ended */
 	struct tail stderr_tail;
-	struct timer clock; /* of the engine; then of the cleaning */
+	bool left_by_itself; /* so that the exit status is the plugin's own; known with the result */
+	struct timer clock;  /* of the engine; then of the cleaning */
+	bool has_timer;
 	uint64_t started_ns;
 	uint64_t sent_ns; /* the last line; 0 = none yet, as below */
 	uint64_t responded_ns;
-	enum tool_stage stage; /* that was acted upon */
-	bool has_timer;
-	bool has_ended; /* the process */
-	bool is_deaf;   /* it does not read what we write */
-	bool was_killed;
-	bool is_napping; /* its streams are not read */
-	bool is_over;
+	enum exchange_state state;
 };
 
 /* -ENOMEM. */
@@ -75,13 +85,42 @@ bool exchange_is_ready(const struct exchange *exchange);
  * that it cannot have acted on it: it is to be freed, and another can be asked. */
 int exchange_take_over(struct exchange *exchange, const struct exchange_options *options);
 
-/* Ends it with TOOL_CANCELLED, unless the verdict is known. `over` comes. */
+/* Ends it with PERCH_TOOL_CANCELLED, unless the verdict is known. `over` comes. */
 void exchange_cancel(struct exchange *exchange);
-
-/* Whether the plugin ended by itself, so that its exit status is its own. */
-bool exchange_left_by_itself(const struct exchange *exchange);
 
 /* Ends whatever is left, without a word. NULL is fine. */
 void exchange_free(struct exchange *exchange);
+
+/* ---- exchange_life.c, for exchange.c -------------------------------------- */
+
+/* What can happen to an exchange: the engine's stages, and what becomes of the process. */
+enum exchange_event {
+	ON_READY,     /* the engine has accepted the handshake */
+	ON_ASKED,     /* the engine has a request to send */
+	ON_RESPONDED, /* the engine has accepted the response */
+	ON_DECIDED,   /* the engine has a verdict */
+	ON_KILL,      /* the process must go at once: it floods us, or memory ran out */
+	ON_STIR,      /* the nap is over, or the process has exited */
+	ON_ENDED,     /* the process is gone, everything that it wrote was read */
+	ON_CLEANED,   /* nothing is left of it */
+	EXCHANGE_EVENTS,
+};
+
+/* Whether it counted in this state. After ON_ENDED and ON_CLEANED the exchange may be gone. */
+bool exchange_happen(struct exchange *exchange, enum exchange_event event);
+
+/* Removes a part of what the process left; the rest in the next turns of the loop. */
+void exchange_clean(struct exchange *exchange);
+
+/* A clock with its deadline. */
+struct deadline {
+	enum tool_clock clock;
+	uint64_t when_ns;
+};
+
+/* The clock that runs out next in this state; at the same moment the invocation
+ * counts. */
+struct deadline exchange_next_deadline(const struct exchange *exchange);
+void exchange_set_clock(struct exchange *exchange);
 
 #endif

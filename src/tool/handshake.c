@@ -33,7 +33,7 @@ static bool handshake_read_manifest(
 
 static void handshake_fail(struct tool_engine *engine, const char *why)
 {
-	engine_decide(engine, TOOL_HANDSHAKE_FAILED, STAGE, "the manifest of the plugin %s", why);
+	engine_decide(engine, PERCH_TOOL_HANDSHAKE_FAILED, STAGE, "the manifest of the plugin %s", why);
 }
 
 /* Row 5. */
@@ -41,7 +41,7 @@ static bool handshake_judge_type(struct tool_engine *engine, const struct manife
 {
 	if (str_is(manifest->type, "handshake"))
 		return true;
-	engine_decide(engine, TOOL_HANDSHAKE_FAILED, STAGE,
+	engine_decide(engine, PERCH_TOOL_HANDSHAKE_FAILED, STAGE,
 		"the first message of the plugin must be of type \"handshake\", not \"%.*s\"",
 		utf8_quoted(manifest->type), manifest->type.data ? manifest->type.data : "");
 	return false;
@@ -55,11 +55,11 @@ static bool handshake_judge_protocol(struct tool_engine *engine, const struct ma
 	if (manifest->object && str_eq(spoken, wanted))
 		return true;
 	if (!manifest->object)
-		engine_decide(engine, TOOL_PROTOCOL_VERSION_MISMATCH, STAGE,
+		engine_decide(engine, PERCH_TOOL_PROTOCOL_VERSION_MISMATCH, STAGE,
 			"the plugin sent no manifest, so it does not say that it speaks %.*s",
 			utf8_quoted(wanted), wanted.data);
 	else
-		engine_decide(engine, TOOL_PROTOCOL_VERSION_MISMATCH, STAGE,
+		engine_decide(engine, PERCH_TOOL_PROTOCOL_VERSION_MISMATCH, STAGE,
 			"the plugin speaks \"%.*s\", asked for was \"%.*s\"", utf8_quoted(spoken),
 			spoken.data ? spoken.data : "", utf8_quoted(wanted), wanted.data);
 	return false;
@@ -76,7 +76,7 @@ static bool handshake_judge_identity(struct tool_engine *engine, const struct ma
 	} else if (!perch_json_count(manifest->exposed_tools)) {
 		handshake_fail(engine, "exposes no tools");
 	} else if (!str_eq(manifest->plugin_id, bound)) {
-		engine_decide(engine, TOOL_HANDSHAKE_FAILED, STAGE,
+		engine_decide(engine, PERCH_TOOL_HANDSHAKE_FAILED, STAGE,
 			"the plugin calls itself \"%.*s\", the binding is for \"%.*s\"",
 			utf8_quoted(manifest->plugin_id), manifest->plugin_id.data, utf8_quoted(bound),
 			bound.data);
@@ -98,8 +98,8 @@ static bool handshake_judge_one_tool(
 		if (str_eq(json_str(tool), wanted))
 			return true;
 	}
-	engine_decide(engine, TOOL_NOT_EXPOSED, STAGE, "the plugin does not expose a tool \"%.*s\"",
-		utf8_quoted(wanted), wanted.data);
+	engine_decide(engine, PERCH_TOOL_NOT_EXPOSED, STAGE,
+		"the plugin does not expose a tool \"%.*s\"", utf8_quoted(wanted), wanted.data);
 	return false;
 }
 
@@ -124,21 +124,21 @@ static bool handshake_is_repeated(const perch_json_value *list, size_t place, st
 }
 
 static bool handshake_refuse_capability(
-	struct tool_engine *engine, enum tool_code code, struct str capability, const char *why)
+	struct tool_engine *engine, perch_tool_code code, struct str capability, const char *why)
 {
 	engine_decide(engine, code, STAGE, "the plugin declares the capability \"%.*s\", which %s",
 		utf8_quoted(capability), capability.data, why);
 	return false;
 }
 
-/* Rows 9 and 10. Whoever is not allowed ends the list, so that it is looked
+/* Rows 9 and 10. A capability that is not allowed ends the list, so that it is looked
  * through at most as often as the allow-list is long. */
 static bool handshake_judge_capabilities(
 	struct tool_engine *engine, const perch_json_value *declared)
 {
 	const char *const *allowed = engine->options->capabilities;
 	if (allowed && *allowed && !perch_json_count(declared)) {
-		engine_decide(engine, TOOL_CAPABILITY_NOT_DECLARED, STAGE,
+		engine_decide(engine, PERCH_TOOL_CAPABILITY_NOT_DECLARED, STAGE,
 			"the binding allows capabilities, and the plugin declares none");
 		return false;
 	}
@@ -146,7 +146,7 @@ static bool handshake_judge_capabilities(
 	const perch_json_value *value;
 	for (size_t i = 0; (value = perch_json_next(&iter)); i++) {
 		struct str capability = json_str(value);
-		enum tool_code code = TOOL_CAPABILITY_NOT_DECLARED;
+		perch_tool_code code = PERCH_TOOL_CAPABILITY_NOT_DECLARED;
 		if (!capability.len)
 			return handshake_refuse_capability(engine, code, capability, "is empty");
 		if (str_trim(capability).len != capability.len)
@@ -154,8 +154,8 @@ static bool handshake_judge_capabilities(
 		if (handshake_is_repeated(declared, i, capability))
 			return handshake_refuse_capability(engine, code, capability, "it has declared before");
 		if (!handshake_is_allowed(allowed, capability))
-			return handshake_refuse_capability(
-				engine, TOOL_CAPABILITY_NOT_ALLOWED, capability, "the binding does not allow");
+			return handshake_refuse_capability(engine, PERCH_TOOL_CAPABILITY_NOT_ALLOWED,
+				capability, "the binding does not allow");
 	}
 	return true;
 }
@@ -181,7 +181,7 @@ void handshake_judge(struct tool_engine *engine, const struct tool_line *line)
 void handshake_judge_tool(struct tool_engine *engine)
 {
 	const perch_json_value *manifest;
-	struct str text = engine->verdict.manifest;
+	perch_text text = engine->verdict.manifest;
 	if (perch_json_parse(engine->json, text.data, text.len, &manifest, NULL) < 0)
 		engine->is_broken = true; /* it was parsed before: there is no memory */
 	else

@@ -1,5 +1,5 @@
 /* Pins: files that must be what they were when the operator bound the tool. */
-#include "tool/pins.h"
+#include "tool/tool_launch.h"
 
 #include <errno.h>
 #include <fcntl.h>

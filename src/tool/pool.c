@@ -30,15 +30,15 @@ struct identity {
 
 struct spare {
 	struct spare *next;
-	struct kept *kept;
+	struct spare_set *set;
 	struct exchange *exchange;
 	uint64_t born_ns;
 	bool is_retiring;
 };
 
 /* A binding with its spares, the oldest first. */
-struct kept {
-	struct kept *next;
+struct spare_set {
+	struct spare_set *next;
 	struct tool_pool *pool;
 	const struct tool_binding *binding;
 	struct spare *spares;
@@ -46,12 +46,12 @@ struct kept {
 	struct timer timer;
 	uint64_t not_before_ns; /* none is started earlier */
 	uint64_t backoff_ns;    /* after the last failure; 0 = there was none */
-	bool is_outdated;       /* its file has changed: kept anew, or no more */
+	bool is_outdated;       /* its file has changed: no spares until it is kept anew */
 };
 
 struct tool_pool {
 	perch_host *host;
-	struct kept *first;
+	struct spare_set *first;
 };
 
 /* ---- is it still the same? ------------------------------------------------ */
@@ -80,30 +80,30 @@ static bool pool_has_changed(struct identity *known, const char *path)
 }
 
 /* Whether the spares are of what is on disk now; remembers what is. */
-static bool pool_is_as_it_was(struct kept *kept)
+static bool pool_is_as_it_was(struct spare_set *set)
 {
-	const struct tool_binding *binding = kept->binding;
-	if (pool_has_changed(&kept->identities[0], binding->path ? binding->path : ""))
-		kept->is_outdated = true;
-	bool differs = pool_has_changed(&kept->identities[1], binding->command);
+	const struct tool_binding *binding = set->binding;
+	if (pool_has_changed(&set->identities[0], binding->path ? binding->path : ""))
+		set->is_outdated = true;
+	bool differs = pool_has_changed(&set->identities[1], binding->command);
 	for (size_t i = 0; i < binding->pin_count; i++)
-		differs |= pool_has_changed(&kept->identities[2 + i], binding->pins[i].path);
-	return !differs && !kept->is_outdated;
+		differs |= pool_has_changed(&set->identities[2 + i], binding->pins[i].path);
+	return !differs && !set->is_outdated;
 }
 
 /* ---- single spares -------------------------------------------------------- */
 
-static unsigned pool_count_spares(const struct kept *kept)
+static unsigned pool_count_spares(const struct spare_set *set)
 {
 	unsigned count = 0;
-	for (const struct spare *spare = kept->spares; spare; spare = spare->next)
+	for (const struct spare *spare = set->spares; spare; spare = spare->next)
 		count += !spare->is_retiring;
 	return count;
 }
 
 static void pool_unlink_spare(struct spare *spare)
 {
-	struct spare **link = &spare->kept->spares;
+	struct spare **link = &spare->set->spares;
 	while (*link != spare)
 		link = &(*link)->next;
 	*link = spare->next;
@@ -122,53 +122,53 @@ static void pool_retire(struct spare *spare)
 	exchange_cancel(spare->exchange);
 }
 
-static void pool_plan(struct kept *kept);
+static void pool_plan(struct spare_set *set);
 
-static void pool_note_failure(struct kept *kept)
+static void pool_note_failure(struct spare_set *set)
 {
-	uint64_t doubled = kept->backoff_ns * 2;
-	kept->backoff_ns = !kept->backoff_ns ? BACKOFF_FIRST_NS
-		: doubled < BACKOFF_MOST_NS      ? doubled
-										 : BACKOFF_MOST_NS;
-	kept->not_before_ns = clock_after(clock_now_ns(), kept->backoff_ns);
+	uint64_t doubled = set->backoff_ns * 2;
+	set->backoff_ns = !set->backoff_ns ? BACKOFF_FIRST_NS
+		: doubled < BACKOFF_MOST_NS    ? doubled
+									   : BACKOFF_MOST_NS;
+	set->not_before_ns = clock_after(clock_now_ns(), set->backoff_ns);
 }
 
 /* It has died while it waited, or has not passed, or was retired. */
 static void pool_spare_over(void *data)
 {
 	struct spare *spare = data;
-	struct kept *kept = spare->kept;
+	struct spare_set *set = spare->set;
 	if (!spare->is_retiring)
-		pool_note_failure(kept);
+		pool_note_failure(set);
 	pool_unlink_spare(spare);
 	pool_free_spare(spare);
-	pool_plan(kept);
+	pool_plan(set);
 }
 
-static int pool_start_spare(struct kept *kept)
+static int pool_start_spare(struct spare_set *set)
 {
 	struct spare *spare = calloc(1, sizeof(*spare));
 	if (!spare)
 		return -ENOMEM;
-	spare->kept = kept;
+	spare->set = set;
 	spare->born_ns = clock_now_ns();
 	const struct exchange_options options = {
-		.binding = kept->binding,
+		.binding = set->binding,
 		.clocks = {
 			.invocation_ns = NEVER,
-			.handshake_ns = kept->binding->handshake_ns,
-			.teardown_ns = kept->binding->teardown_ns,
+			.handshake_ns = set->binding->handshake_ns,
+			.teardown_ns = set->binding->teardown_ns,
 		},
 		.listener = { .over = pool_spare_over, .data = spare },
 	};
-	int r = exchange_new(kept->pool->host, &options, &spare->exchange);
+	int r = exchange_new(set->pool->host, &options, &spare->exchange);
 	if (r == 0)
 		r = exchange_start(spare->exchange, NULL);
 	if (r < 0) {
 		pool_free_spare(spare);
 		return r;
 	}
-	struct spare **link = &kept->spares;
+	struct spare **link = &set->spares;
 	while (*link)
 		link = &(*link)->next;
 	*link = spare;
@@ -177,53 +177,53 @@ static int pool_start_spare(struct kept *kept)
 
 /* ---- keeping them --------------------------------------------------------- */
 
-static unsigned pool_wanted(const struct kept *kept)
+static unsigned pool_wanted(const struct spare_set *set)
 {
-	if (kept->is_outdated)
+	if (set->is_outdated)
 		return 0;
-	return kept->binding->spares < TOOL_SPARES_MAX ? kept->binding->spares : TOOL_SPARES_MAX;
+	return set->binding->spares < TOOL_SPARES_MAX ? set->binding->spares : TOOL_SPARES_MAX;
 }
 
 static uint64_t pool_expiry(const struct spare *spare)
 {
-	return clock_after(spare->born_ns, spare->kept->binding->spare_ttl_ns);
+	return clock_after(spare->born_ns, spare->set->binding->spare_ttl_ns);
 }
 
 /* Sets the timer to the next thing there is to do. */
-static void pool_plan(struct kept *kept)
+static void pool_plan(struct spare_set *set)
 {
-	uint64_t next = pool_count_spares(kept) < pool_wanted(kept) ? kept->not_before_ns : NEVER;
-	for (const struct spare *spare = kept->spares; spare; spare = spare->next) {
+	uint64_t next = pool_count_spares(set) < pool_wanted(set) ? set->not_before_ns : NEVER;
+	for (const struct spare *spare = set->spares; spare; spare = spare->next) {
 		if (!spare->is_retiring && pool_expiry(spare) < next)
 			next = pool_expiry(spare);
 	}
-	timer_set(&kept->pool->host->loop.timers, &kept->timer, next);
+	timer_set(&set->pool->host->loop.timers, &set->timer, next);
 }
 
-static void pool_retire_all(struct kept *kept)
+static void pool_retire_all(struct spare_set *set)
 {
-	for (struct spare *spare = kept->spares; spare; spare = spare->next) {
+	for (struct spare *spare = set->spares; spare; spare = spare->next) {
 		if (!spare->is_retiring)
 			pool_retire(spare);
 	}
 }
 
 /* One that has reached its age has shown that it can live. */
-static void pool_retire_old(struct kept *kept, uint64_t now_ns)
+static void pool_retire_old(struct spare_set *set, uint64_t now_ns)
 {
-	for (struct spare *spare = kept->spares; spare; spare = spare->next) {
+	for (struct spare *spare = set->spares; spare; spare = spare->next) {
 		if (spare->is_retiring || pool_expiry(spare) > now_ns)
 			continue;
-		kept->backoff_ns = 0;
+		set->backoff_ns = 0;
 		pool_retire(spare);
 	}
 }
 
-static void pool_refill(struct kept *kept)
+static void pool_refill(struct spare_set *set)
 {
-	while (pool_count_spares(kept) < pool_wanted(kept)) {
-		if (pool_start_spare(kept) < 0) {
-			pool_note_failure(kept);
+	while (pool_count_spares(set) < pool_wanted(set)) {
+		if (pool_start_spare(set) < 0) {
+			pool_note_failure(set);
 			return;
 		}
 	}
@@ -231,45 +231,46 @@ static void pool_refill(struct kept *kept)
 
 static void pool_timer_due(struct timer *timer, uint64_t now_ns)
 {
-	struct kept *kept = container_of(timer, struct kept, timer);
-	if (!pool_is_as_it_was(kept))
-		pool_retire_all(kept);
-	pool_retire_old(kept, now_ns);
-	if (now_ns >= kept->not_before_ns)
-		pool_refill(kept);
-	pool_plan(kept);
+	struct spare_set *set = container_of(timer, struct spare_set, timer);
+	if (!pool_is_as_it_was(set))
+		pool_retire_all(set);
+	pool_retire_old(set, now_ns);
+	if (now_ns >= set->not_before_ns)
+		pool_refill(set);
+	pool_plan(set);
 }
 
-static struct kept **pool_find(struct tool_pool *pool, const struct tool_binding *binding)
+static struct spare_set **pool_find(struct tool_pool *pool, const struct tool_binding *binding)
 {
-	struct kept **link = &pool->first;
+	struct spare_set **link = &pool->first;
 	while (*link && (*link)->binding != binding)
 		link = &(*link)->next;
 	return link;
 }
 
-static int pool_add(struct tool_pool *pool, const struct tool_binding *binding, struct kept **link)
+static int pool_add(
+	struct tool_pool *pool, const struct tool_binding *binding, struct spare_set **link)
 {
 	struct timers *timers = &pool->host->loop.timers;
-	struct kept *kept = calloc(1, sizeof(*kept));
+	struct spare_set *set = calloc(1, sizeof(*set));
 	struct identity *identities = calloc(2 + binding->pin_count, sizeof(*identities));
-	if (!kept || !identities || timers_promise(timers) < 0) {
-		free(kept);
+	if (!set || !identities || timers_promise(timers) < 0) {
+		free(set);
 		free(identities);
 		return -ENOMEM;
 	}
-	kept->pool = pool;
-	kept->binding = binding;
-	kept->identities = identities;
-	kept->timer.due = pool_timer_due;
-	*link = kept;
+	set->pool = pool;
+	set->binding = binding;
+	set->identities = identities;
+	set->timer.due = pool_timer_due;
+	*link = set;
 	return 0;
 }
 
 int tool_pool_keep(struct tool_pool *pool, const struct tool_binding *binding)
 {
 	tool_pool_forget(pool, binding);
-	struct kept **link = pool_find(pool, binding);
+	struct spare_set **link = pool_find(pool, binding);
 	int r = pool_add(pool, binding, link);
 	if (r < 0)
 		return r;
@@ -281,20 +282,20 @@ int tool_pool_keep(struct tool_pool *pool, const struct tool_binding *binding)
 
 void tool_pool_forget(struct tool_pool *pool, const struct tool_binding *binding)
 {
-	struct kept **link = pool_find(pool, binding);
-	struct kept *kept = *link;
-	if (!kept)
+	struct spare_set **link = pool_find(pool, binding);
+	struct spare_set *set = *link;
+	if (!set)
 		return;
-	*link = kept->next;
-	while (kept->spares) {
-		struct spare *spare = kept->spares;
-		kept->spares = spare->next;
+	*link = set->next;
+	while (set->spares) {
+		struct spare *spare = set->spares;
+		set->spares = spare->next;
 		pool_free_spare(spare);
 	}
-	timer_cancel(&pool->host->loop.timers, &kept->timer);
+	timer_cancel(&pool->host->loop.timers, &set->timer);
 	timers_release(&pool->host->loop.timers);
-	free(kept->identities);
-	free(kept);
+	free(set->identities);
+	free(set);
 }
 
 /* ---- the pool ------------------------------------------------------------- */
@@ -320,27 +321,27 @@ void tool_pool_free(struct tool_pool *pool)
 
 /* One that dies stays in the list until its process is gone: that it was ready once is not
  * enough. */
-static struct spare *pool_find_ready(const struct kept *kept)
+static struct spare *pool_find_ready(const struct spare_set *set)
 {
-	struct spare *spare = kept->spares;
+	struct spare *spare = set->spares;
 	while (spare && (spare->is_retiring || !exchange_is_ready(spare->exchange)))
 		spare = spare->next;
 	return spare;
 }
 
 /* Gives the call to a spare. False when none is there that listens. */
-static bool pool_use_spare(struct kept *kept, struct tool_call *call)
+static bool pool_use_spare(struct spare_set *set, struct tool_call *call)
 {
 	const struct exchange_options options = call_exchange_options(call);
-	for (struct spare *spare; (spare = pool_find_ready(kept));) {
+	for (struct spare *spare; (spare = pool_find_ready(set));) {
 		pool_unlink_spare(spare);
 		int r = exchange_take_over(spare->exchange, &options);
 		if (r == 0) {
 			call->exchange = steal(&spare->exchange);
 			call->result.used_spare = true;
-			kept->backoff_ns = 0;
+			set->backoff_ns = 0;
 		} else {
-			pool_note_failure(kept);
+			pool_note_failure(set);
 		}
 		pool_free_spare(spare);
 		if (r == 0)
@@ -351,17 +352,17 @@ static bool pool_use_spare(struct kept *kept, struct tool_call *call)
 
 static bool pool_take_spare(struct tool_pool *pool, struct tool_call *call)
 {
-	struct kept *kept = *pool_find(pool, call->options.binding);
-	if (!kept || !call->options.tool)
+	struct spare_set *set = *pool_find(pool, call->options.binding);
+	if (!set || !call->options.tool)
 		return false;
-	if (!pool_is_as_it_was(kept))
-		pool_retire_all(kept);
-	bool was_full = pool_count_spares(kept) == pool_wanted(kept);
-	bool is_taken = pool_use_spare(kept, call);
+	if (!pool_is_as_it_was(set))
+		pool_retire_all(set);
+	bool was_full = pool_count_spares(set) == pool_wanted(set);
+	bool is_taken = pool_use_spare(set, call);
 	uint64_t soon = clock_after(clock_now_ns(), REFILL_DELAY_NS);
-	if (is_taken && was_full && kept->not_before_ns < soon)
-		kept->not_before_ns = soon;
-	pool_plan(kept);
+	if (is_taken && was_full && set->not_before_ns < soon)
+		set->not_before_ns = soon;
+	pool_plan(set);
 	return is_taken;
 }
 

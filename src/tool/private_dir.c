@@ -1,5 +1,7 @@
-/* Dens: the private directories of plugins. */
-#include "tool/private_dir.h"
+/* The private directories of plugins. Each process has one of its own. One that a process has left
+ * as good as new goes to a later process of the same host, because a file system takes longer to
+ * make and remove a directory than to look into it; the others are removed with the host. */
+#include "tool/tool_launch.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -95,7 +97,7 @@ static bool private_dir_is_as_new(struct private_dir *private_dir)
 }
 
 /* Nothing has happened to it since we looked: whatever is done to a directory is
- * dated. Also says whether whoever cleans up in TMPDIR has taken it. */
+ * dated. Also says whether a cleaner of TMPDIR has taken it. */
 static bool private_dir_is_unchanged(const struct private_dir *private_dir)
 {
 	struct stat info;
@@ -114,7 +116,7 @@ static bool private_dir_is_settled(const struct private_dir *private_dir)
 
 /* ---- one ------------------------------------------------------------------- */
 
-static struct private_dir *private_dir_take_kept(
+static struct private_dir *private_dir_take_used(
 	struct private_dirs *private_dirs, const char *base)
 {
 	struct private_dir **link = &private_dirs->first;
@@ -131,7 +133,7 @@ static struct private_dir *private_dir_take_kept(
 	return private_dir;
 }
 
-static int private_dir_make(const char *base, struct private_dir **ret_den, perch_err *err)
+static int private_dir_make(const char *base, struct private_dir **ret_private_dir, perch_err *err)
 {
 	static const char pattern[] = "/perch-tool-XXXXXX";
 	size_t len = strlen(base);
@@ -146,27 +148,27 @@ static int private_dir_make(const char *base, struct private_dir **ret_den, perc
 		return err_set(
 			err, r, "cannot make a directory for the plugin in '%s': %s", base, perch_strerror(r));
 	}
-	*ret_den = private_dir;
+	*ret_private_dir = private_dir;
 	return 0;
 }
 
-int private_dir_open(perch_host *host, struct private_dir **ret_den, perch_err *err)
+int private_dir_open(perch_host *host, struct private_dir **ret_private_dir, perch_err *err)
 {
 	const char *base = paths_tmp();
 	struct private_dirs *private_dirs = private_dirs_of(host);
 	if (!private_dirs)
 		return err_no_memory(err);
 	for (struct private_dir *private_dir;
-		 (private_dir = private_dir_take_kept(private_dirs, base));) {
+		 (private_dir = private_dir_take_used(private_dirs, base));) {
 		if (private_dir_is_unchanged(private_dir) || private_dir_is_as_new(private_dir)) {
 			private_dir->is_settled = private_dir_is_settled(private_dir);
-			*ret_den = private_dir;
+			*ret_private_dir = private_dir;
 			return 0;
 		}
 		tree_remove(private_dir->path);
 		free(private_dir);
 	}
-	return private_dir_make(base, ret_den, err);
+	return private_dir_make(base, ret_private_dir, err);
 }
 
 const char *private_dir_path(const struct private_dir *private_dir)
@@ -174,7 +176,7 @@ const char *private_dir_path(const struct private_dir *private_dir)
 	return private_dir->path;
 }
 
-static bool private_dir_can_be_kept(
+static bool private_dir_is_reusable(
 	const struct private_dirs *private_dirs, struct private_dir *private_dir)
 {
 	if (!private_dirs || private_dirs->count >= DENS_KEPT || private_dir->is_removed_bit_by_bit)
@@ -186,7 +188,7 @@ static bool private_dir_can_be_kept(
 bool private_dir_leave_some(perch_host *host, struct private_dir *private_dir)
 {
 	struct private_dirs *private_dirs = private_dirs_of(host);
-	if (private_dir_can_be_kept(private_dirs, private_dir)) {
+	if (private_dir_is_reusable(private_dirs, private_dir)) {
 		private_dir->next = private_dirs->first;
 		private_dirs->first = private_dir;
 		private_dirs->count++;

@@ -48,11 +48,12 @@ static const char *response_find_fault(
 /* Row 12, the plugin's own answer. */
 static void response_take_error(struct tool_engine *engine, const struct response *response)
 {
-	struct tool_verdict *verdict = &engine->verdict;
+	perch_tool_result *verdict = &engine->verdict;
 	verdict->error_code = engine_keep(engine, response->error_code);
 	verdict->error_message = engine_keep(engine, response->error_message);
 	struct str message = response->error_message;
-	engine_decide(engine, TOOL_EXECUTION_ERROR, STAGE, "%.*s", (int)message.len, message.data);
+	engine_decide(
+		engine, PERCH_TOOL_EXECUTION_ERROR, STAGE, "%.*s", (int)message.len, message.data);
 }
 
 void response_judge(struct tool_engine *engine, const struct tool_line *line)
@@ -64,7 +65,7 @@ void response_judge(struct tool_engine *engine, const struct tool_line *line)
 	const char *fault = response_find_fault(engine, &response);
 	if (fault) {
 		engine_decide(
-			engine, TOOL_MALFORMED_RESPONSE, STAGE, "the response of the plugin %s", fault);
+			engine, PERCH_TOOL_MALFORMED_RESPONSE, STAGE, "the response of the plugin %s", fault);
 		return;
 	}
 	engine->verdict.responded = true;

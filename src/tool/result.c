@@ -1,4 +1,4 @@
-/* The result of a call as the JSON object of section 4 of the contract. */
+/* The result of a call: one of nothing yet, and as the JSON object of section 4 of the contract. */
 #include <errno.h>
 
 #include "base/clock.h"
@@ -7,8 +7,27 @@
 
 typedef struct perch_json_writer writer;
 
+perch_tool_result tool_result_empty(void)
+{
+	return (perch_tool_result){
+		.message = NO_TEXT,
+		.plugin_id = NO_TEXT,
+		.plugin_version = NO_TEXT,
+		.tool = NO_TEXT,
+		.request_id = NO_TEXT,
+		.output = NO_TEXT,
+		.metadata = NO_TEXT,
+		.error_code = NO_TEXT,
+		.error_message = NO_TEXT,
+		.manifest = NO_TEXT,
+		.stderr_tail = NO_TEXT,
+		.hint = NO_TEXT,
+		.reach = PERCH_REACH_GROUP,
+	};
+}
+
 /* What is not known is null. */
-static void result_write_text(writer *out, const char *name, struct str text)
+static void result_write_text(writer *out, const char *name, perch_text text)
 {
 	perch_json_write_name(out, name);
 	if (text.len)
@@ -17,7 +36,7 @@ static void result_write_text(writer *out, const char *name, struct str text)
 		perch_json_write_null(out);
 }
 
-static void result_write_raw(writer *out, const char *name, struct str json)
+static void result_write_raw(writer *out, const char *name, perch_text json)
 {
 	perch_json_write_name(out, name);
 	if (json.len)
@@ -35,20 +54,20 @@ static void result_write_number(writer *out, const char *name, bool is_known, ui
 		perch_json_write_null(out);
 }
 
-static void result_write_error(writer *out, const struct tool_result *result)
+static void result_write_error(writer *out, const perch_tool_result *result)
 {
 	perch_json_write_name(out, "error");
 	perch_json_begin_object(out);
-	json_write_text(out, "code", result->error_code);
-	json_write_text(out, "message", result->error_message);
+	json_write_text(out, "code", str_of(result->error_code));
+	json_write_text(out, "message", str_of(result->error_message));
 	perch_json_end_object(out);
 }
 
 /* The answer, also one that came from a plugin that went wrong afterwards. */
-static void result_write_answer(writer *out, const struct tool_result *result)
+static void result_write_answer(writer *out, const perch_tool_result *result)
 {
-	bool is_ok = result->code == TOOL_OK;
-	bool is_error = result->code == TOOL_EXECUTION_ERROR;
+	bool is_ok = result->code == PERCH_TOOL_OK;
+	bool is_error = result->code == PERCH_TOOL_EXECUTION_ERROR;
 	if (result->responded && !is_ok && !is_error)
 		json_write_flag(out, "responded", true);
 	if (result->responded && (!is_error || result->output.len))
@@ -70,16 +89,16 @@ static void result_write_layers(writer *out, const char *const *layers)
 	perch_json_end_array(out);
 }
 
-int tool_result_json(struct buf *out, struct str id, const struct tool_result *result)
+int tool_result_json(struct buf *out, struct str id, const perch_tool_result *result)
 {
 	writer json = json_writer_on(out);
 	perch_json_begin_object(&json);
 	if (id.len)
-		result_write_raw(&json, "id", id);
-	json_write_flag(&json, "ok", result->code == TOOL_OK);
+		result_write_raw(&json, "id", text_of(id));
+	json_write_flag(&json, "ok", result->code == PERCH_TOOL_OK);
 	result_write_answer(&json, result);
-	json_write_text(&json, "code", str_from(tool_code_name(result->code)));
-	json_write_text(&json, "message", result->message);
+	json_write_text(&json, "code", str_from(perch_tool_code_name(result->code)));
+	json_write_text(&json, "message", str_of(result->message));
 	json_write_text(&json, "stage", str_from(result->stage));
 	result_write_text(&json, "plugin_id", result->plugin_id);
 	result_write_text(&json, "plugin_version", result->plugin_version);
@@ -89,9 +108,9 @@ int tool_result_json(struct buf *out, struct str id, const struct tool_result *r
 		&json, "exit_status", result->has_exit_status, (uint64_t)result->exit_status);
 	result_write_number(&json, "signal", result->signal != 0, (uint64_t)result->signal);
 	result_write_number(&json, "duration_ms", true, result->duration_ns / NSEC_PER_MSEC);
-	json_write_text(&json, "stderr_tail", result->stderr_tail);
+	json_write_text(&json, "stderr_tail", str_of(result->stderr_tail));
 	if (result->hint.len)
-		json_write_text(&json, "hint", result->hint);
+		json_write_text(&json, "hint", str_of(result->hint));
 	result_write_number(&json, "extra_bytes", true, result->extra_bytes);
 	result_write_layers(&json, result->sandbox);
 	json_write_text(&json, "reach", str_from(perch_reach_name(result->reach)));

@@ -7,19 +7,16 @@
 #include "base/sized.h"
 #include "proc/host.h"
 #include "tool/tool_api_parts.h"
+#include "tool/audit_log.h"
 #include "tool/call.h"
-
-_Static_assert((int)PERCH_TOOL_OK == (int)TOOL_OK, "the codes are the engine's");
-_Static_assert((int)PERCH_TOOL_CRASHED == (int)TOOL_CRASHED, "the codes are the engine's");
-_Static_assert((int)PERCH_TOOL_CANCELLED == (int)TOOL_CANCELLED, "the codes are the engine's");
 
 struct perch_tool_call {
 	perch_tool_request request;
+	perch_host *host;
 	struct tool_call *call;
-	char *tool; /* the request's, which need not stay */
-	perch_tool_result result;
+	char *tool;   /* the request's, which need not stay */
+	char *caller; /* the same */
 	struct buf json;
-	bool is_over;
 };
 
 struct perch_tool_pool {
@@ -27,53 +24,12 @@ struct perch_tool_pool {
 	struct tool_pool *pool;
 };
 
-const char *perch_tool_code_name(perch_tool_code code)
-{
-	return tool_code_name((enum tool_code)code);
-}
-
-/* ---- the result ------------------------------------------------------------- */
-
-static perch_text tool_api_text(struct str text)
-{
-	return (perch_text){ text.data ? text.data : "", text.len };
-}
-
-static perch_tool_result tool_api_translate(const struct tool_result *result)
-{
-	return (perch_tool_result){
-		.code = (perch_tool_code)result->code,
-		.message = tool_api_text(result->message),
-		.stage = result->stage,
-		.plugin_id = tool_api_text(result->plugin_id),
-		.plugin_version = tool_api_text(result->plugin_version),
-		.tool = tool_api_text(result->tool),
-		.request_id = tool_api_text(result->request_id),
-		.responded = result->responded,
-		.output = tool_api_text(result->output),
-		.metadata = tool_api_text(result->metadata),
-		.error_code = tool_api_text(result->error_code),
-		.error_message = tool_api_text(result->error_message),
-		.manifest = tool_api_text(result->manifest),
-		.has_exit_status = result->has_exit_status,
-		.exit_status = result->exit_status,
-		.signal = result->signal,
-		.duration_ns = result->duration_ns,
-		.response_ns = result->response_ns,
-		.stderr_tail = tool_api_text(result->stderr_tail),
-		.hint = tool_api_text(result->hint),
-		.extra_bytes = result->extra_bytes,
-		.sandbox = result->sandbox,
-		.reach = result->reach,
-		.used_spare = result->used_spare,
-	};
-}
+/* ---- starting ---------------------------------------------------------------- */
 
 static void tool_api_call_done(void *data, struct tool_call *inner)
 {
+	(void)inner;
 	perch_tool_call *call = data;
-	call->result = tool_api_translate(tool_call_result(inner));
-	call->is_over = true;
 	if (call->request.done)
 		call->request.done(call->request.data, call);
 }
@@ -83,8 +39,6 @@ static void tool_api_call_stderr(void *data, const char *bytes, size_t len)
 	perch_tool_call *call = data;
 	call->request.stderr_bytes(call->request.data, bytes, len);
 }
-
-/* ---- starting ---------------------------------------------------------------- */
 
 static int tool_api_copy_request(
 	const perch_tool_request *request, perch_tool_request *ret_copy, perch_err *err)
@@ -97,6 +51,21 @@ static int tool_api_copy_request(
 		copy.input_length = strlen(copy.input);
 	*ret_copy = copy;
 	return 0;
+}
+
+static void tool_api_unrecorded(void *data, const perch_err *err)
+{
+	const perch_tool_call *call = data;
+	log_warn(&call->host->log, "the call is not in the audit log: %s", err->text);
+}
+
+static struct audit_origin tool_api_origin(perch_tool_call *call)
+{
+	return (struct audit_origin){
+		.caller = call->caller,
+		.unrecorded = tool_api_unrecorded,
+		.data = call,
+	};
 }
 
 static struct tool_call_options tool_api_options_of(
@@ -121,7 +90,35 @@ static struct tool_call_options tool_api_options_of(
 		.stderr_bytes = request->stderr_bytes ? tool_api_call_stderr : NULL,
 		.done = tool_api_call_done,
 		.data = call,
+		.origin = tool_api_origin(call),
 	};
+}
+
+static const char *tool_api_given_input(const perch_tool_request *request)
+{
+	return request->input ? request->input : "{}";
+}
+
+/* Somebody is asked at once, where the binding wants it. */
+static bool tool_api_is_approved(const perch_tool_call *call, const perch_tool_binding *binding)
+{
+	const perch_tool_request *request = &call->request;
+	const struct tool_known *known =
+		call->tool ? tool_binding_tool(&binding->bound, call->tool) : NULL;
+	return known && known->asks && request->approve &&
+		request->approve(request->data, call->tool, tool_api_given_input(request));
+}
+
+/* Without a tool it is no call: a handshake is not recorded. */
+static int tool_api_prepare(perch_tool_call *call, const perch_tool_binding *binding,
+	struct audit_origin *origin, perch_err *err)
+{
+	if (!call->tool)
+		return 0;
+	int r = audit_of_host(call->host, &origin->audit, err);
+	if (r == 0 && tool_api_is_approved(call, binding))
+		origin->approval = "caller";
+	return r;
 }
 
 /* With a pool or (NULL) without. */
@@ -132,11 +129,15 @@ static int tool_api_start(perch_host *host, struct tool_pool *pool,
 	perch_tool_call *call = calloc(1, sizeof(*call));
 	if (!call)
 		return err_no_memory(err);
+	call->host = host;
 	int r = tool_api_copy_request(request, &call->request, err);
 	call->tool = call->request.tool ? str_dup(str_from(call->request.tool)) : NULL;
-	if (call->request.tool && !call->tool)
+	call->caller = call->request.caller ? str_dup(str_from(call->request.caller)) : NULL;
+	if ((call->request.tool && !call->tool) || (call->request.caller && !call->caller))
 		r = err_no_memory(err);
-	const struct tool_call_options options = tool_api_options_of(call, binding);
+	struct tool_call_options options = tool_api_options_of(call, binding);
+	if (r == 0)
+		r = tool_api_prepare(call, binding, &options.origin, err);
 	if (r == 0)
 		r = pool ? tool_pool_call(pool, &options, &call->call, err)
 				 : tool_call_start(host, &options, &call->call, err);
@@ -168,7 +169,7 @@ int perch_tool_call_run(perch_host *host, const perch_tool_binding *binding,
 	r = tool_api_start(host, NULL, binding, &copy, &call, err);
 	if (r < 0)
 		return r;
-	while (r >= 0 && !call->is_over)
+	while (r >= 0 && !tool_call_result(call->call))
 		r = perch_host_wait(host, -1);
 	if (r < 0) {
 		perch_tool_call_free(call);
@@ -187,12 +188,12 @@ void perch_tool_call_cancel(perch_tool_call *call)
 
 const perch_tool_result *perch_tool_call_result(const perch_tool_call *call)
 {
-	return call->is_over ? &call->result : NULL;
+	return tool_call_result(call->call);
 }
 
 int perch_tool_call_json(perch_tool_call *call, perch_text *ret_text)
 {
-	if (!call->is_over)
+	if (!tool_call_result(call->call))
 		return -EAGAIN;
 	buf_clear(&call->json);
 	int r = tool_result_json(&call->json, (struct str){ 0 }, tool_call_result(call->call));
@@ -210,6 +211,7 @@ void perch_tool_call_free(perch_tool_call *call)
 	tool_call_free(call->call);
 	buf_free(&call->json);
 	free(call->tool);
+	free(call->caller);
 	free(call);
 }
 

@@ -32,11 +32,22 @@ static void tool_confinement_set_limits(
 
 /* ---- its own folder -------------------------------------------------------- */
 
-/* A path and the directories above it, by what they are: names may lead anywhere. */
+/* Files and directories by what they are: names may lead anywhere. */
+struct identity {
+	dev_t device;
+	ino_t inode;
+};
+
+struct identities {
+	struct identity *items;
+	size_t count;
+};
+
+/* A path and the directories above it. */
 enum { CONFINEMENT_DEPTH_MAX = 128 };
 
 struct above {
-	struct stat places[CONFINEMENT_DEPTH_MAX];
+	struct identity places[CONFINEMENT_DEPTH_MAX];
 	size_t count;
 };
 
@@ -44,11 +55,12 @@ struct above {
 static void tool_confinement_look_above(struct above *above, const char *path)
 {
 	char name[PATH_MAX];
+	struct stat info;
 	above->count = 0;
 	snprintf(name, sizeof(name), "%s", path);
 	for (size_t len = strlen(name); above->count < CONFINEMENT_DEPTH_MAX;) {
-		if (stat(len ? name : "/", &above->places[above->count]) == 0)
-			above->count++;
+		if (stat(len ? name : "/", &info) == 0)
+			above->places[above->count++] = (struct identity){ info.st_dev, info.st_ino };
 		if (!len)
 			break;
 		while (len > 0 && name[--len] != '/')
@@ -57,16 +69,31 @@ static void tool_confinement_look_above(struct above *above, const char *path)
 	}
 }
 
+/* Of those that are there. 0 or -ENOMEM. */
+static int tool_confinement_look_up(
+	struct arena *arena, const char *const *paths, struct identities *ret_found)
+{
+	struct identities found = { 0 };
+	struct stat info;
+	found.items = arena_alloc(arena, (list_count(paths) + 1) * sizeof(*found.items));
+	if (!found.items)
+		return -ENOMEM;
+	for (; paths && *paths; paths++) {
+		if (stat(*paths, &info) == 0)
+			found.items[found.count++] = (struct identity){ info.st_dev, info.st_ino };
+	}
+	*ret_found = found;
+	return 0;
+}
+
 /* How far above the path the nearest of these is; beyond the last = none is. */
-static size_t tool_confinement_meets(const struct above *above, const char *const *paths)
+static size_t tool_confinement_meets(const struct above *above, const struct identities *found)
 {
 	size_t nearest = above->count;
-	struct stat info;
-	for (; paths && *paths; paths++) {
-		if (stat(*paths, &info) < 0)
-			continue;
+	for (size_t at = 0; at < found->count; at++) {
+		const struct identity *one = &found->items[at];
 		for (size_t i = 0; i < nearest; i++) {
-			if (above->places[i].st_ino == info.st_ino && above->places[i].st_dev == info.st_dev)
+			if (above->places[i].inode == one->inode && above->places[i].device == one->device)
 				nearest = i;
 		}
 	}
@@ -76,16 +103,24 @@ static size_t tool_confinement_meets(const struct above *above, const char *cons
 /* Where a tool lies is often a stranger's choice: it uncovers nothing that is hidden, unless
  * the operator has named what lies there. */
 static int tool_confinement_check_hidden(const struct tool_binding *binding, const char *path,
-	const struct sandbox_policy *policy, perch_err *err)
+	struct arena *arena, const struct sandbox_policy *policy, const struct identities *hide,
+	perch_err *err)
 {
 	char full[PATH_MAX];
 	struct above above;
+	struct identities read;
+	struct identities write;
 	if (!path[0] || !realpath(path, full))
 		return 0; /* what is missing is told at the start */
 	tool_confinement_look_above(&above, full);
-	size_t hidden = tool_confinement_meets(&above, policy->hide);
-	if (hidden == above.count || tool_confinement_meets(&above, policy->read) <= hidden ||
-		tool_confinement_meets(&above, policy->write) <= hidden)
+	size_t hidden = tool_confinement_meets(&above, hide);
+	if (hidden == above.count)
+		return 0;
+	if (tool_confinement_look_up(arena, policy->read, &read) < 0 ||
+		tool_confinement_look_up(arena, policy->write, &write) < 0)
+		return err_no_memory(err);
+	if (tool_confinement_meets(&above, &read) <= hidden ||
+		tool_confinement_meets(&above, &write) <= hidden)
 		return 0;
 	char shown[FILE_SHOWN_MAX];
 	file_shown(full, shown);
@@ -148,9 +183,12 @@ int tool_confinement_policy(const struct tool_binding *binding, struct arena *ar
 	if (r < 0)
 		return r;
 	tool_confinement_set_limits(&binding->limits, &ret_policy->limits);
+	struct identities hide = { 0 };
 	r = policy_widen(arena, home, &binding->widening, ret_policy, err);
+	if (r == 0 && tool_confinement_look_up(arena, ret_policy->hide, &hide) < 0)
+		r = err_no_memory(err);
 	for (size_t i = 0; r == 0 && own[i]; i++)
-		r = tool_confinement_check_hidden(binding, own[i], ret_policy, err);
+		r = tool_confinement_check_hidden(binding, own[i], arena, ret_policy, &hide, err);
 	const struct policy_widening visible = { .read = own };
 	if (r == 0)
 		r = policy_widen(arena, home, &visible, ret_policy, err);

@@ -12,28 +12,6 @@
 #include "base/utf8.h"
 #include "tool/tool_engine_parts.h"
 
-static const char *const code_names[] = {
-	[TOOL_OK] = "ok",
-	[TOOL_EXECUTION_ERROR] = "execution_error",
-	[TOOL_LAUNCH_FAILED] = "launch_failed",
-	[TOOL_HANDSHAKE_FAILED] = "handshake_failed",
-	[TOOL_TIMEOUT] = "timeout",
-	[TOOL_CRASHED] = "crashed",
-	[TOOL_MALFORMED_RESPONSE] = "malformed_response",
-	[TOOL_NOT_EXPOSED] = "tool_not_exposed",
-	[TOOL_PROTOCOL_VERSION_MISMATCH] = "protocol_version_mismatch",
-	[TOOL_CAPABILITY_NOT_DECLARED] = "capability_not_declared",
-	[TOOL_CAPABILITY_NOT_ALLOWED] = "capability_not_allowed",
-	[TOOL_INVALID_REQUEST] = "invalid_request",
-	[TOOL_CANCELLED] = "cancelled",
-};
-_Static_assert(COUNT(code_names) == TOOL_CODES, "each has a name");
-
-const char *tool_code_name(enum tool_code code)
-{
-	return code_names[code];
-}
-
 /* What a stage is called in a verdict. */
 static const char *const stage_names[] = {
 	[TOOL_HANDSHAKE] = "handshake",
@@ -59,7 +37,7 @@ static int tool_engine_write_hello(struct tool_engine *engine)
 	buf_append_char(&line, '\n');
 	if (line.failed)
 		return -ENOMEM;
-	engine->outgoing = engine_keep(engine, (struct str){ line.data, line.len });
+	engine->outgoing = str_of(engine_keep(engine, (struct str){ line.data, line.len }));
 	return engine->is_broken ? -ENOMEM : 0;
 }
 
@@ -69,6 +47,7 @@ int tool_engine_new(const struct tool_engine_options *options, struct tool_engin
 	if (!engine)
 		return -ENOMEM;
 	engine->options = options;
+	engine->verdict = tool_result_empty();
 	engine->verdict.stage = stage_names[TOOL_HANDSHAKE];
 	perch_json_options json_options = PERCH_JSON_OPTIONS_INIT;
 	json_options.duplicates = PERCH_JSON_DUPLICATES_REJECT;
@@ -97,9 +76,14 @@ enum tool_stage tool_engine_stage(const struct tool_engine *engine)
 	return engine->stage;
 }
 
-const struct tool_verdict *tool_engine_verdict(const struct tool_engine *engine)
+const perch_tool_result *tool_engine_verdict(const struct tool_engine *engine)
 {
 	return &engine->verdict;
+}
+
+bool tool_engine_is_flooded(const struct tool_engine *engine)
+{
+	return engine->is_flooded;
 }
 
 bool tool_engine_is_broken(const struct tool_engine *engine)
@@ -116,12 +100,12 @@ struct str tool_engine_take(struct tool_engine *engine)
 
 /* ---- the verdict --------------------------------------------------------- */
 
-struct str engine_keep(struct tool_engine *engine, struct str text)
+perch_text engine_keep(struct tool_engine *engine, struct str text)
 {
 	char *copy = arena_dup(&engine->arena, text);
 	if (!copy)
 		engine->is_broken = true;
-	return (struct str){ copy, copy ? text.len : 0 };
+	return copy ? (perch_text){ copy, text.len } : NO_TEXT;
 }
 
 /* A message quotes the plugin, and may be shown on a terminal: no control
@@ -139,7 +123,7 @@ static void tool_engine_blank_controls(char *text, size_t len)
 }
 
 void engine_decide(
-	struct tool_engine *engine, enum tool_code code, const char *stage, const char *format, ...)
+	struct tool_engine *engine, perch_tool_code code, const char *stage, const char *format, ...)
 {
 	char text[512];
 	va_list args;
@@ -163,13 +147,13 @@ static void tool_engine_settle(struct tool_engine *engine)
 		return;
 	engine->stage = TOOL_OVER;
 	engine->outgoing = (struct str){ 0 };
-	engine->verdict.code = TOOL_CRASHED;
-	engine->verdict.message = STR("the host ran out of memory during the exchange");
+	engine->verdict.code = PERCH_TOOL_CRASHED;
+	engine->verdict.message = text_from("the host ran out of memory during the exchange");
 }
 
 static void tool_engine_succeed(struct tool_engine *engine, const char *stage)
 {
-	engine->verdict.code = TOOL_OK;
+	engine->verdict.code = PERCH_TOOL_OK;
 	engine->verdict.stage = stage;
 	engine->stage = TOOL_OVER;
 	engine->outgoing = (struct str){ 0 };
@@ -202,11 +186,11 @@ void tool_engine_request(struct tool_engine *engine, const struct tool_engine_re
 /* Behind the response nothing is wanted; what comes is counted. */
 static void tool_engine_count_extra(struct tool_engine *engine, const struct tool_line *line)
 {
-	struct tool_verdict *verdict = &engine->verdict;
+	perch_tool_result *verdict = &engine->verdict;
 	verdict->extra_bytes += line->text.len + !line->is_unterminated;
-	bool is_open = engine->stage == TOOL_TEARDOWN || verdict->code == TOOL_EXECUTION_ERROR;
+	bool is_open = engine->stage == TOOL_TEARDOWN || verdict->code == PERCH_TOOL_EXECUTION_ERROR;
 	if (is_open && engine->request->strict)
-		engine_decide(engine, TOOL_MALFORMED_RESPONSE, "response",
+		engine_decide(engine, PERCH_TOOL_MALFORMED_RESPONSE, "response",
 			"the plugin wrote more after its response");
 }
 
@@ -218,7 +202,7 @@ void tool_engine_line(struct tool_engine *engine, const struct tool_line *line)
 		tool_engine_go_on(engine);
 		break;
 	case TOOL_READY:
-		engine_decide(engine, TOOL_MALFORMED_RESPONSE, stage_names[TOOL_READY],
+		engine_decide(engine, PERCH_TOOL_MALFORMED_RESPONSE, stage_names[TOOL_READY],
 			"the plugin wrote more after its handshake without being asked");
 		break;
 	case TOOL_RESPONSE:
@@ -239,7 +223,7 @@ void tool_engine_eof(struct tool_engine *engine)
 		return;
 	const char *stage = stage_names[engine->stage];
 	bool is_idle = engine->stage == TOOL_READY;
-	engine_decide(engine, TOOL_CRASHED, stage, "the plugin ended its output %s %s",
+	engine_decide(engine, PERCH_TOOL_CRASHED, stage, "the plugin ended its output %s %s",
 		is_idle ? "after its" : "without a", stage);
 	engine->ended_silently = true;
 	tool_engine_settle(engine);
@@ -248,6 +232,11 @@ void tool_engine_eof(struct tool_engine *engine)
 void tool_engine_stdin_closed(struct tool_engine *engine)
 {
 	engine->stdin_closed = true;
+}
+
+bool tool_engine_has_hung_up(const struct tool_engine *engine)
+{
+	return engine->stdin_closed;
 }
 
 enum { EXIT_TEXT = 64 };
@@ -269,13 +258,13 @@ void tool_engine_exit(struct tool_engine *engine, const struct tool_exit *exit)
 	tool_engine_eof(engine);
 	if (engine->ended_silently && !engine->is_broken) {
 		const char *stage = engine->verdict.stage;
-		engine_decide(engine, TOOL_CRASHED, stage, "the plugin %s without a %s",
+		engine_decide(engine, PERCH_TOOL_CRASHED, stage, "the plugin %s without a %s",
 			tool_engine_describe_exit(exit, text), stage);
 	} else if (engine->stage == TOOL_TEARDOWN) {
 		if (exit->is_known && !exit->signal && exit->status == 0)
 			tool_engine_succeed(engine, stage_names[TOOL_TEARDOWN]);
 		else
-			engine_decide(engine, TOOL_CRASHED, stage_names[TOOL_TEARDOWN],
+			engine_decide(engine, PERCH_TOOL_CRASHED, stage_names[TOOL_TEARDOWN],
 				"the plugin %s after its response", tool_engine_describe_exit(exit, text));
 	}
 	tool_engine_settle(engine);
@@ -296,14 +285,14 @@ void tool_engine_deadline(struct tool_engine *engine, enum tool_clock clock, uin
 	const char *stage = stage_names[engine->stage];
 	double seconds = (double)after_ns / (double)NSEC_PER_SEC;
 	if (clock == TOOL_CLOCK_TEARDOWN)
-		engine_decide(engine, TOOL_CRASHED, stage,
+		engine_decide(engine, PERCH_TOOL_CRASHED, stage,
 			"the plugin was still alive %g s after its response", seconds);
 	else if (engine->verdict.responded)
-		engine_decide(engine, TOOL_TIMEOUT, stage,
+		engine_decide(engine, PERCH_TOOL_TIMEOUT, stage,
 			"the plugin responded, and did not exit within the %g s of the call", seconds);
 	else
 		engine_decide(
-			engine, TOOL_TIMEOUT, stage, "the plugin sent no %s within %g s", stage, seconds);
+			engine, PERCH_TOOL_TIMEOUT, stage, "the plugin sent no %s within %g s", stage, seconds);
 	tool_engine_settle(engine);
 }
 
@@ -311,6 +300,7 @@ void tool_engine_cancel(struct tool_engine *engine)
 {
 	if (engine->stage == TOOL_OVER)
 		return;
-	engine_decide(engine, TOOL_CANCELLED, stage_names[engine->stage], "the call was cancelled");
+	engine_decide(
+		engine, PERCH_TOOL_CANCELLED, stage_names[engine->stage], "the call was cancelled");
 	tool_engine_settle(engine);
 }

@@ -9,27 +9,21 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "perch/tool.h"
 
-/* The failures stand in the order of the specification's list. */
-enum tool_code {
-	TOOL_OK,
-	TOOL_EXECUTION_ERROR, /* the plugin's own answer */
-	TOOL_LAUNCH_FAILED,
-	TOOL_HANDSHAKE_FAILED,
-	TOOL_TIMEOUT,
-	TOOL_CRASHED,
-	TOOL_MALFORMED_RESPONSE,
-	TOOL_NOT_EXPOSED,
-	TOOL_PROTOCOL_VERSION_MISMATCH,
-	TOOL_CAPABILITY_NOT_DECLARED,
-	TOOL_CAPABILITY_NOT_ALLOWED,
-	TOOL_INVALID_REQUEST,
-	TOOL_CANCELLED,
-	TOOL_CODES,
+/* A code with all that is said of it: the library, the command, its help and the pages
+ * of docs and man follow this table. */
+struct tool_code {
+	const char *name;
+	int exit_code; /* of `perch tool call` and `check` */
+	const char *words;
 };
 
-/* "ok", "execution_error", "launch_failed" … */
-const char *tool_code_name(enum tool_code code);
+enum { TOOL_CODES = PERCH_TOOL_CANCELLED + 1 };
+extern const struct tool_code tool_codes[TOOL_CODES];
+
+/* The result of nothing yet: every text is empty. */
+perch_tool_result tool_result_empty(void);
 
 /* The longest line of either side, without its newline. */
 enum { TOOL_FRAME_MAX = 1024 * 1024 };
@@ -61,26 +55,6 @@ struct tool_engine_request {
 	struct str request_id;
 	struct str line; /* the whole message, see tool/tool_request.h */
 	bool strict;     /* bytes behind the response make it malformed */
-};
-
-/* What is known of an exchange. Texts are the engine's, each with a NUL behind
- * it; empty = not known, or not there. */
-struct tool_verdict {
-	enum tool_code code; /* counts once the stage is TOOL_OVER */
-	struct str message;  /* empty when it went well */
-	const char *stage;   /* "handshake", "response", "teardown" */
-	struct str plugin_id;
-	struct str plugin_version;
-	struct str manifest; /* raw JSON */
-	bool responded;      /* there was a valid response */
-	struct str output;   /* raw JSON */
-	struct str metadata; /* raw JSON */
-	struct str error_code;
-	struct str error_message;
-	/* What came behind the response; a '\r' before a newline is not counted. */
-	uint64_t extra_bytes;
-	/* The frame was too long: do not wait, kill it. */
-	bool is_flood;
 };
 
 /* How the process ended. */
@@ -115,6 +89,7 @@ void tool_engine_eof(struct tool_engine *engine);
 
 /* The plugin does not read any more: by itself no verdict. */
 void tool_engine_stdin_closed(struct tool_engine *engine);
+bool tool_engine_has_hung_up(const struct tool_engine *engine);
 
 /* The process is gone and everything it wrote was given. The exchange is over. */
 void tool_engine_exit(struct tool_engine *engine, const struct tool_exit *exit);
@@ -127,9 +102,15 @@ void tool_engine_deadline(struct tool_engine *engine, enum tool_clock clock, uin
 void tool_engine_cancel(struct tool_engine *engine);
 
 enum tool_stage tool_engine_stage(const struct tool_engine *engine);
-const struct tool_verdict *tool_engine_verdict(const struct tool_engine *engine);
 
-/* Memory ran out: the verdict is TOOL_CRASHED, and not the plugin's fault. */
+/* What the engine knows of the result; the rest is the caller's to fill in. The code counts once
+ * the stage is TOOL_OVER. Texts are the engine's. */
+const perch_tool_result *tool_engine_verdict(const struct tool_engine *engine);
+
+/* A frame was too long: do not wait for the process, kill it. */
+bool tool_engine_is_flooded(const struct tool_engine *engine);
+
+/* Memory ran out: the verdict is PERCH_TOOL_CRASHED, and not the plugin's fault. */
 bool tool_engine_is_broken(const struct tool_engine *engine);
 
 #endif

@@ -13,20 +13,21 @@ struct tool_engine {
 	struct arena arena;  /* the texts of the verdict */
 	struct str outgoing; /* not taken yet */
 	enum tool_stage stage;
-	struct tool_verdict verdict;
+	perch_tool_result verdict;
 	bool stdin_closed;
 	bool ended_silently; /* the verdict is that the output ended: the exit says more */
+	bool is_flooded;     /* a frame was too long */
 	bool is_broken;
 };
 
 /* ---- engine.c ------------------------------------------------------------ */
 
 /* The verdict, in words; nothing is sent any more. */
-void engine_decide(struct tool_engine *engine, enum tool_code code, const char *stage,
+void engine_decide(struct tool_engine *engine, perch_tool_code code, const char *stage,
 	const char *format, ...) PERCH_PRINTF(4, 5);
 
 /* A copy for the verdict; without memory the engine is broken. */
-struct str engine_keep(struct tool_engine *engine, struct str text);
+perch_text engine_keep(struct tool_engine *engine, struct str text);
 
 /* ---- frame.c: reading one ------------------------------------------------ */
 

@@ -9,8 +9,6 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "tool/tool_confinement.h"
-#include "tool/private_dir.h"
-#include "tool/pins.h"
 
 static const char DEFAULT_PATH[] = "/usr/local/bin:/usr/bin:/bin";
 

@@ -34,4 +34,29 @@ bool launch_clean_some(struct launch *launch);
 /* Takes everything down, at once. `{0}` is fine. */
 void launch_close(struct launch *launch);
 
+/* ---- pins.c --------------------------------------------------------------- */
+
+/* Compares every pinned file of a binding with its pin. *ret_program is the
+ * descriptor that was hashed when the command itself is pinned and no script,
+ * and is what must be executed then (the caller closes it); else -1.
+ * Fails with -EKEYREJECTED (the file has changed; err names it), and as
+ * regular_open does.
+ *
+ * What a pin cannot see: a script, and any other file, is opened a second time by its
+ * interpreter, so that a process that replaces it at that very moment is not caught; nor
+ * is one that writes into the hashed file itself between its hash and its exec. */
+int pins_check(const struct tool_binding *binding, int *ret_program, perch_err *err);
+
+/* ---- private_dir.c -------------------------------------------------------- */
+
+/* An empty directory with mode 0700, below $TMPDIR. Fails with the errno of
+ * mkdtemp, -ENOMEM. */
+int private_dir_open(perch_host *host, struct private_dir **ret_private_dir, perch_err *err);
+
+const char *private_dir_path(const struct private_dir *private_dir);
+
+/* Its process is gone: removes a part of what it left. Returns whether that is all done:
+ * then the directory is not the caller's any more. */
+bool private_dir_leave_some(perch_host *host, struct private_dir *private_dir);
+
 #endif

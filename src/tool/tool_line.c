@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/utf8.h"
+#include "data/json_member.h"
 #include "tool/tool_engine_parts.h"
 
 /* A plugin that was cut short, in contrast to one that writes nonsense: nothing
@@ -19,15 +20,16 @@ static void tool_line_refuse(struct tool_engine *engine, const char *stage,
 {
 	if (tool_line_is_cut_short(engine, line, is_blank))
 		return; /* the end of the output, which follows, is the verdict */
-	engine_decide(engine, TOOL_MALFORMED_RESPONSE, stage, "the %s of the plugin %s", stage, why);
+	engine_decide(
+		engine, PERCH_TOOL_MALFORMED_RESPONSE, stage, "the %s of the plugin %s", stage, why);
 }
 
 const perch_json_value *frame_read(
 	struct tool_engine *engine, const char *stage, const struct tool_line *line)
 {
 	if (line->is_too_long) {
-		engine->verdict.is_flood = true;
-		engine_decide(engine, TOOL_MALFORMED_RESPONSE, stage,
+		engine->is_flooded = true;
+		engine_decide(engine, PERCH_TOOL_MALFORMED_RESPONSE, stage,
 			"the %s of the plugin is longer than %d bytes", stage, TOOL_FRAME_MAX);
 		return NULL;
 	}
@@ -54,25 +56,16 @@ const perch_json_value *frame_read(
 	return NULL;
 }
 
-static bool tool_line_refuse_member(struct tool_engine *engine, const char *stage, const char *name,
-	const char *wanted, const perch_json_value *value)
-{
-	engine_decide(engine, TOOL_MALFORMED_RESPONSE, stage,
-		"the %s of the plugin: \"%s\" must be %s, not %s", stage, name, wanted,
-		perch_json_type_name(perch_json_type_of(value)));
-	return false;
-}
-
 bool frame_member(struct tool_engine *engine, const char *stage, const perch_json_value *object,
 	const char *name, perch_json_type type, const perch_json_value **ret_value)
 {
-	const perch_json_value *value = perch_json_get(object, name);
-	if (perch_json_type_of(value) == PERCH_JSON_NULL)
-		value = NULL;
-	if (value && perch_json_type_of(value) != type)
-		return tool_line_refuse_member(engine, stage, name, perch_json_type_name(type), value);
-	*ret_value = value;
-	return true;
+	perch_err err = { 0 };
+	*ret_value = NULL;
+	if (json_member_of(object, name, type, ret_value, &err) >= 0)
+		return true;
+	engine_decide(
+		engine, PERCH_TOOL_MALFORMED_RESPONSE, stage, "the %s of the plugin: %s", stage, err.text);
+	return false;
 }
 
 bool frame_strings(struct tool_engine *engine, const char *stage, const perch_json_value *object,
@@ -81,13 +74,13 @@ bool frame_strings(struct tool_engine *engine, const char *stage, const perch_js
 	const perch_json_value *list;
 	if (!frame_member(engine, stage, object, name, PERCH_JSON_ARRAY, &list))
 		return false;
-	perch_json_iter iter = perch_json_iterate(list);
-	for (const perch_json_value *value; (value = perch_json_next(&iter));) {
-		if (perch_json_type_of(value) != PERCH_JSON_STRING)
-			return tool_line_refuse_member(engine, stage, name, "a list of strings", value);
-	}
+	const perch_json_value *other = json_first_no_string(list);
+	if (other)
+		engine_decide(engine, PERCH_TOOL_MALFORMED_RESPONSE, stage,
+			"the %s of the plugin: \"%s\" must be a list of strings, not %s", stage, name,
+			perch_json_type_name(perch_json_type_of(other)));
 	*ret_list = list;
-	return true;
+	return !other;
 }
 
 bool frame_string(struct tool_engine *engine, const char *stage, const perch_json_value *object,

@@ -85,20 +85,19 @@ void tool_note_stage(struct trace *trace, enum tool_stage stage)
 	trace_note(trace, "%s", words[stage]);
 }
 
-void tool_note_verdict(struct trace *trace, const struct tool_verdict *verdict)
+void tool_note_verdict(struct trace *trace, const perch_tool_result *verdict)
 {
 	const struct trace_fact facts[] = {
-		FACT_TEXT("code", str_from(tool_code_name(verdict->code))),
+		FACT_TEXT("code", str_from(perch_tool_code_name(verdict->code))),
 		FACT_TEXT("stage", str_from(verdict->stage)),
-		FACT_TEXT("message", verdict->message),
+		FACT_TEXT("message", str_of(verdict->message)),
 		FACT_FLAG("responded", verdict->responded),
-		FACT_TEXT("error_code", verdict->error_code),
-		FACT_TEXT("error_message", verdict->error_message),
+		FACT_TEXT("error_code", str_of(verdict->error_code)),
+		FACT_TEXT("error_message", str_of(verdict->error_message)),
 		FACT_NUMBER("output_bytes", verdict->output.len),
 		FACT_NUMBER("extra_bytes", verdict->extra_bytes),
 		FACTS_END,
 	};
-	trace_event(trace, "verdict", facts, "%s%s%.*s", tool_code_name(verdict->code),
-		verdict->message.len ? ": " : "", (int)verdict->message.len,
-		verdict->message.len ? verdict->message.data : "");
+	trace_event(trace, "verdict", facts, "%s%s%.*s", perch_tool_code_name(verdict->code),
+		verdict->message.len ? ": " : "", (int)verdict->message.len, verdict->message.data);
 }

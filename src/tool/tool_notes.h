@@ -24,6 +24,6 @@ void tool_note_exit(struct trace *trace, const struct tool_exit *exit);
 void tool_note_stage(struct trace *trace, enum tool_stage stage);
 
 /* The last event. */
-void tool_note_verdict(struct trace *trace, const struct tool_verdict *verdict);
+void tool_note_verdict(struct trace *trace, const perch_tool_result *verdict);
 
 #endif

@@ -11,9 +11,9 @@ setup() {
 
 # Every name and letter in an option table of the command line, whoever has it.
 all_options() {
-    grep -ohE '"[a-z-]+"( : NULL)?, (0|'"'.'"'), OPTION_' "$PERCH_SOURCE"/src/cli/*.[ch] |
+    grep -ohE '"[a-z-]+"( : NULL)?, (0|'"'.'"'), OPTION_' -r "$PERCH_SOURCE/src/cli" |
         sed -E "s/^\"([a-z-]+)\", '(.)'.*/--\1\n-\2/; s/^\"([a-z-]+)\".*/--\1/"
-    sed -n 's/^\t*"\([a-z-]*\)", 0, OPTION_.*/--\1/p' "$PERCH_SOURCE"/src/cli/*.h
+    sed -n 's/^\t*"\([a-z-]*\)", 0, OPTION_.*/--\1/p' "$PERCH_SOURCE"/src/cli/*.h "$PERCH_SOURCE"/src/cli/*/*.h
 }
 
 # taken_by COMMAND…: of the options on stdin, those that it takes. In a shell of its

@@ -94,7 +94,7 @@ static int signal_victim(void)
 	return attempt_result(kill(victim(), SIGCONT));
 }
 
-/* Who has no parent, that it could see, has none to signal. */
+/* A process that sees no parent has none to signal. */
 static int signal_host(void)
 {
 	pid_t host = (pid_t)attempt_number("HOST");
@@ -107,7 +107,7 @@ static int limit_victim(void)
 	return attempt_result(syscall(SYS_prlimit64, victim(), RLIMIT_SIGPENDING, &limit, NULL));
 }
 
-/* Root's processes have capabilities, and who has none may not slow them. */
+/* Root's processes have capabilities, and a process without any may not slow them. */
 static int slow_victim(void)
 {
 	if (getuid() == 0)

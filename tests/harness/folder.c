@@ -151,7 +151,7 @@ static bool write_file(const char *path, const char *text)
 	return is_written;
 }
 
-/* Who is not root may mount in a user namespace where he is, if he may make one. */
+/* A normal user may mount in a user namespace of their own, where one can be made. */
 static bool become_root(void)
 {
 	char user[64];

@@ -1,5 +1,5 @@
-/* Real repositories for tests, made with the git command in the folder of the
- * test (folder.h), away from the config of whoever runs it. */
+/* Real repositories for tests, made with the git command in the folder of the test (folder.h), away
+ * from the config of the user who runs it. */
 #ifndef HARNESS_REPOSITORY_H
 #define HARNESS_REPOSITORY_H
 

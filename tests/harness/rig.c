@@ -12,28 +12,28 @@
 #include "events/events.h"
 #include "harness/suite.h"
 
-const struct str rig_colors[4] = { { "red", 3 }, { "blue", 4 }, { "", 0 }, { "red", 3 } };
+const perch_text rig_colors[4] = { { "red", 3 }, { "blue", 4 }, { "", 0 }, { "red", 3 } };
 static const size_t last_and_first[] = { 3, 0 };
 
-const struct question rig_prompt = {
-	.number = 3, .kind = QUESTION_PROMPT, .message = { "Name?", 5 }
+const perch_question rig_prompt = {
+	.number = 3, .kind = PERCH_QUESTION_PROMPT, .message = { "Name?", 5 }
 };
-const struct question rig_count = { .number = 4,
-	.kind = QUESTION_PROMPT,
+const perch_question rig_count = { .number = 4,
+	.kind = PERCH_QUESTION_PROMPT,
 	.message = { "How many?", 9 },
 	.has_default = true,
 	.default_text = { "1", 1 },
-	.validator = VALIDATE_INTEGER };
-const struct question rig_confirm = {
-	.number = 5, .kind = QUESTION_CONFIRM, .message = { "Sure?", 5 }
+	.validator = PERCH_VALIDATE_INTEGER };
+const perch_question rig_confirm = {
+	.number = 5, .kind = PERCH_QUESTION_CONFIRM, .message = { "Sure?", 5 }
 };
-const struct question rig_pick = { .number = 6,
-	.kind = QUESTION_SELECT,
+const perch_question rig_pick = { .number = 6,
+	.kind = PERCH_QUESTION_SELECT,
 	.message = { "Colour?", 7 },
 	.options = rig_colors,
 	.option_count = 4 };
-const struct question rig_pick_some = { .number = 7,
-	.kind = QUESTION_MULTI_SELECT,
+const perch_question rig_pick_some = { .number = 7,
+	.kind = PERCH_QUESTION_MULTI_SELECT,
 	.message = { "Colours?", 8 },
 	.options = rig_colors,
 	.option_count = 4,
@@ -60,10 +60,10 @@ static void host_answered(void *data, const struct answer *answer)
 		note(rig, text);
 	}
 	note(rig, "]");
-	const struct question *next = rig->next;
+	const perch_question *next = rig->next;
 	rig->next = NULL;
 	if (next)
-		rig->frontend->table->ask(rig->frontend, next);
+		rig->frontend->table->ask(rig->frontend, next, NULL);
 }
 
 static void host_left_alone(void *data)
@@ -142,9 +142,9 @@ const char *rig_said(struct rig *rig)
 	return rig->said;
 }
 
-void rig_ask(struct rig *rig, const struct question *question)
+void rig_ask(struct rig *rig, const perch_question *question)
 {
-	rig->frontend->table->ask(rig->frontend, question);
+	rig->frontend->table->ask(rig->frontend, question, NULL);
 	rig_settle(rig);
 }
 

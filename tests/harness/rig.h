@@ -13,19 +13,19 @@ struct rig {
 	int write_end; /* of its stdin */
 	int read_end;  /* of its stdout */
 	int in, out;
-	char said[4096];             /* what came out */
-	char heard[1024];            /* what the host was told: "[3:text]", "(alone)" */
-	const struct question *next; /* asked as soon as an answer comes */
+	char said[4096];            /* what came out */
+	char heard[1024];           /* what the host was told: "[3:text]", "(alone)" */
+	const perch_question *next; /* asked as soon as an answer comes */
 };
 
 /* What a host may ask: a text, a number (1 is the default), yes or no, one colour, and some
  * (the fourth and the first are). */
-extern const struct str rig_colors[4];
-extern const struct question rig_prompt;    /* number 3 */
-extern const struct question rig_count;     /* 4 */
-extern const struct question rig_confirm;   /* 5 */
-extern const struct question rig_pick;      /* 6 */
-extern const struct question rig_pick_some; /* 7 */
+extern const perch_text rig_colors[4];
+extern const perch_question rig_prompt;    /* number 3 */
+extern const perch_question rig_count;     /* 4 */
+extern const perch_question rig_confirm;   /* 5 */
+extern const perch_question rig_pick;      /* 6 */
+extern const perch_question rig_pick_some; /* 7 */
 
 /* Pipes and a loop, with `input` in the pipe already if it is not NULL; then the
  * frontend on these or other descriptors. rig_begin does both. */
@@ -38,7 +38,7 @@ void rig_answer(struct rig *rig, const char *text);
 void rig_hang_up(struct rig *rig);
 
 /* Asks, and lets the loop do all there is to do. */
-void rig_ask(struct rig *rig, const struct question *question);
+void rig_ask(struct rig *rig, const perch_question *question);
 void rig_settle(struct rig *rig);
 
 /* What was said since the last time. */

@@ -4,7 +4,7 @@
 #define HARNESS_SCRIPT_H
 
 struct script {
-	int in;  /* for whoever is tested: to read from */
+	int in;  /* the tested program reads from it */
 	int out; /* and to write to */
 };
 

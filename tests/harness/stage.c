@@ -22,9 +22,9 @@ static void answered(void *data, const struct answer *answer)
 		stage->frontend->table->free(stage->frontend);
 		stage->frontend = NULL;
 	} else if (stage->asks_next) {
-		const struct question *next = stage->asks_next;
+		const perch_question *next = stage->asks_next;
 		stage->asks_next = NULL;
-		stage->frontend->table->ask(stage->frontend, next);
+		stage->frontend->table->ask(stage->frontend, next, stage->manner);
 	}
 }
 
@@ -115,9 +115,9 @@ const char *stage_answers(struct stage *stage)
 	return stage->text_answer.data;
 }
 
-void stage_ask(struct stage *stage, const struct question *question)
+void stage_ask(struct stage *stage, const perch_question *question)
 {
-	stage->frontend->table->ask(stage->frontend, question);
+	stage->frontend->table->ask(stage->frontend, question, stage->manner);
 }
 
 void stage_show(struct stage *stage, struct shown shown)

@@ -19,7 +19,8 @@ struct stage {
 	bool was_yes;
 	struct buf text_answer;
 	bool frees_frontend;
-	const struct question *asks_next;
+	const perch_question *asks_next;
+	const struct question_manner *manner; /* of all that is asked; NULL = none */
 };
 
 /* TERM says what the terminal can do. 0, or what term_new says; a stage that could not be
@@ -29,7 +30,7 @@ int stage_open(struct stage *stage, const char *term);
 /* The terminal must be as it was before. */
 void stage_close(struct stage *stage);
 
-void stage_ask(struct stage *stage, const struct question *question);
+void stage_ask(struct stage *stage, const perch_question *question);
 void stage_show(struct stage *stage, struct shown shown);
 
 /* What the user types. */

@@ -24,7 +24,7 @@ void tool_finish(perch_host *host)
 	ck_assert_uint_eq(proc_children(), 0);
 }
 
-bool tool_says(struct str text, const char *part)
+bool tool_says(perch_text text, const char *part)
 {
 	return text.len && memmem(text.data, text.len, part, strlen(part));
 }
@@ -90,13 +90,13 @@ void tool_start(perch_host *host, const struct tool_call_options *options, struc
 	ck_assert_ptr_null(tool_call_result(called->call));
 }
 
-const struct tool_result *tool_wait(perch_host *host, struct called *called)
+const perch_tool_result *tool_wait(perch_host *host, struct called *called)
 {
 	proc_until(host, &called->is_done);
 	return tool_call_result(called->call);
 }
 
-const struct tool_result *tool_run(
+const perch_tool_result *tool_run(
 	perch_host *host, const struct tool_binding *binding, struct called *called)
 {
 	struct tool_call_options options = tool_options(binding, called);

@@ -12,7 +12,7 @@ perch_host *tool_begin(void);
 void tool_finish(perch_host *host);
 
 /* Whether this is a part of a text. */
-bool tool_says(struct str text, const char *part);
+bool tool_says(perch_text text, const char *part);
 
 /* tests/children/tool of this build. */
 const char *tool_path(void);
@@ -37,10 +37,10 @@ struct tool_call_options tool_options(const struct tool_binding *binding, struct
 void tool_start(perch_host *host, const struct tool_call_options *options, struct called *called);
 
 /* Runs the loop until it is done. */
-const struct tool_result *tool_wait(perch_host *host, struct called *called);
+const perch_tool_result *tool_wait(perch_host *host, struct called *called);
 
 /* Both, with the options of tool_options. */
-const struct tool_result *tool_run(
+const perch_tool_result *tool_run(
 	perch_host *host, const struct tool_binding *binding, struct called *called);
 
 void tool_end(struct called *called);

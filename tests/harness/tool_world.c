@@ -58,8 +58,7 @@ void finish_output(struct world *world)
 	tool_engine_eof(world->engine);
 }
 
-const struct tool_verdict *converse(
-	struct world *world, const char *handshake, const char *response)
+const perch_tool_result *converse(struct world *world, const char *handshake, const char *response)
 {
 	tool_engine_request(world->engine, &world->request);
 	feed(world, handshake);
@@ -76,16 +75,17 @@ const struct tool_verdict *converse(
 	return tool_engine_verdict(world->engine);
 }
 
-void assert_verdict(const char *name, const struct tool_verdict *verdict, enum tool_code code,
+void assert_verdict(const char *name, const perch_tool_result *verdict, perch_tool_code code,
 	const char *stage, const char *words)
 {
 	ck_assert_msg(verdict->code == code, "%s: %s instead of %s (%.*s)", name,
-		tool_code_name(verdict->code), tool_code_name(code), (int)verdict->message.len,
+		perch_tool_code_name(verdict->code), perch_tool_code_name(code), (int)verdict->message.len,
 		verdict->message.data);
 	ck_assert_msg(
 		!stage || strcmp(verdict->stage, stage) == 0, "%s: at stage %s", name, verdict->stage);
 	bool is_said = !words || (verdict->message.len && strstr(verdict->message.data, words));
 	ck_assert_msg(is_said, "%s: the message is: %.*s", name, (int)verdict->message.len,
 		verdict->message.data);
-	ck_assert_msg((code == TOOL_OK) == (verdict->message.len == 0), "%s: words and code", name);
+	ck_assert_msg(
+		(code == PERCH_TOOL_OK) == (verdict->message.len == 0), "%s: words and code", name);
 }

@@ -19,11 +19,11 @@
 #define ANSWER R("\"status\":\"ok\",\"output\":{\"ok\":true}")
 #define REFUSAL R("\"status\":\"error\",\"error\":{\"code\":\"no\",\"message\":\"cannot\"}")
 
-#define MALFORMED TOOL_MALFORMED_RESPONSE
-#define FAILED TOOL_HANDSHAKE_FAILED
-#define MISMATCH TOOL_PROTOCOL_VERSION_MISMATCH
-#define UNDECLARED TOOL_CAPABILITY_NOT_DECLARED
-#define FORBIDDEN TOOL_CAPABILITY_NOT_ALLOWED
+#define MALFORMED PERCH_TOOL_MALFORMED_RESPONSE
+#define FAILED PERCH_TOOL_HANDSHAKE_FAILED
+#define MISMATCH PERCH_TOOL_PROTOCOL_VERSION_MISMATCH
+#define UNDECLARED PERCH_TOOL_CAPABILITY_NOT_DECLARED
+#define FORBIDDEN PERCH_TOOL_CAPABILITY_NOT_ALLOWED
 
 /* What may be declared. */
 extern const char *const none[];
@@ -47,11 +47,10 @@ void feed(struct world *world, const char *text);
 void finish_output(struct world *world);
 
 /* The answer to a good handshake, then a good exit. */
-const struct tool_verdict *converse(
-	struct world *world, const char *handshake, const char *response);
+const perch_tool_result *converse(struct world *world, const char *handshake, const char *response);
 
 /* stage and words may be NULL. */
-void assert_verdict(const char *name, const struct tool_verdict *verdict, enum tool_code code,
+void assert_verdict(const char *name, const perch_tool_result *verdict, perch_tool_code code,
 	const char *stage, const char *words);
 
 #endif

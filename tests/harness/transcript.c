@@ -28,23 +28,23 @@ static void on_send(void *data, struct str line)
 }
 
 static const char *const kind_names[] = {
-	[SHOWN_OUTPUT] = "output",
-	[SHOWN_LOG] = "log",
-	[SHOWN_PROGRESS] = "progress",
-	[SHOWN_PROGRESS_DONE] = "progress-done",
-	[SHOWN_STORE] = "store",
-	[SHOWN_LOAD] = "load",
-	[SHOWN_EXEC] = "exec",
-	[SHOWN_METADATA] = "metadata",
-	[SHOWN_WARNING] = "warning",
-	[SHOWN_ERROR] = "error",
-	[SHOWN_DEBUG] = "debug",
+	[PERCH_SHOWN_OUTPUT] = "output",
+	[PERCH_SHOWN_LOG] = "log",
+	[PERCH_SHOWN_PROGRESS] = "progress",
+	[PERCH_SHOWN_PROGRESS_DONE] = "progress-done",
+	[PERCH_SHOWN_STORE] = "store",
+	[PERCH_SHOWN_LOAD] = "load",
+	[PERCH_SHOWN_EXEC] = "exec",
+	[PERCH_SHOWN_METADATA] = "metadata",
+	[PERCH_SHOWN_WARNING] = "warning",
+	[PERCH_SHOWN_ERROR] = "error",
+	[PERCH_SHOWN_DEBUG] = "debug",
 };
 
 static void on_show(void *data, const struct shown *shown)
 {
 	/* What is lent is noted when it is asked for. */
-	if (shown->kind >= SHOWN_STORE && shown->kind <= SHOWN_METADATA)
+	if (shown->kind >= PERCH_SHOWN_STORE && shown->kind <= PERCH_SHOWN_METADATA)
 		return;
 	char amount[64] = "";
 	if (shown->has_amount)
@@ -53,7 +53,7 @@ static void on_show(void *data, const struct shown *shown)
 		(int)shown->level.len, shown->level.data, (int)shown->text.len, shown->text.data, amount);
 }
 
-static void on_ask(void *data, const struct question *question)
+static void on_ask(void *data, const perch_question *question)
 {
 	static const char *const kinds[] = { "prompt", "confirm", "select", "multi_select" };
 	struct transcript *t = data;
@@ -97,7 +97,7 @@ static void on_exec(void *data, uint64_t ticket, const struct fledge_exec *exec)
 	settle_ticket(data, ticket, STR("{}"));
 }
 
-static void on_metadata(void *data, uint64_t ticket, const struct str *keys, size_t count)
+static void on_metadata(void *data, uint64_t ticket, const perch_text *keys, size_t count)
 {
 	note(data, "metadata %zu %.*s", count, count ? (int)keys[0].len : 0, count ? keys[0].data : "");
 	settle_ticket(data, ticket, STR("{}"));

@@ -15,7 +15,7 @@ struct transcript {
 	struct fledge_engine *engine;
 	bool answers_at_once; /* load, store and exec get their result in the call */
 	uint64_t last_ticket;
-	struct question question; /* the open one */
+	perch_question question; /* the open one */
 };
 
 /* What notes it; the data is a transcript. */

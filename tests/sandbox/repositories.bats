@@ -286,3 +286,22 @@ for _ in range(20):
     }
     as_both
 }
+
+@test "what is made where nothing had changed for long is told: deep, in a known directory, moved" {
+    check() {
+        begin
+        cd "$main"
+        mkdir -p a/b/c old/one
+        # Until each time of change tells whether something is made (base/stamp.h).
+        until [ -z "$(find . -newerct '3 seconds ago' -print -quit)" ]; do sleep 0.1; done
+        silent confined true
+        wants "$main/a/b/c/n/.git was made in the sandbox" confined sh -c 'git init -q a/b/c/n && cat sub/evil >>a/b/c/n/.git/config'
+        rm -rf a/b/c/n
+        wants "$main/a/b/.git was made in the sandbox" confined sh -c 'git init -q a/b && cat sub/evil >>a/b/.git/config && touch -d 2001-01-01 a/b'
+        rm -rf a/b/.git
+        wants "$main/a/b/c was made in the sandbox" confined sh -c 'cd a/b/c && touch HEAD && mkdir objects refs && cp ../../../sub/evil config && touch -d 2001-01-01 .'
+        rm -rf a/b/c
+        wants "$main/a/new/one/.git was made in the sandbox" confined sh -c 'mv old a/new && git init -q a/new/one && cat sub/evil >>a/new/one/.git/config'
+    }
+    as_both
+}

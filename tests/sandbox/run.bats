@@ -114,7 +114,7 @@ END
 @test "the page lists what is hidden, line by line" {
     python3 - "$PERCH_SOURCE" >table <<'END'
 import re, sys
-text = open(sys.argv[1] + "/src/sandbox/hidden_table.c").read()
+text = open(sys.argv[1] + "/src/sandbox/policy/hidden_table.c").read()
 print("| place | or where this says | shown by |\n|---|---|---|")
 for row in re.findall(r"\{ (\.(?:place|variable)[^}]*) \}", text):
     has = dict(re.findall(r'\.(\w+) = "([^"]*)"', row))
@@ -214,7 +214,7 @@ END
     confined true
     left=$(find "$TMPDIR" -name left)
     [ -n "$left" ]
-    # Others do not see it, not even who may read all around it.
+    # Other sandboxes do not see it, not even one that may read all around it.
     denied "$perch" sandbox run -q --read "$TMPDIR" -- cat "$left"
     kill -KILL $!
     wait || true

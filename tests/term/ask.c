@@ -33,8 +33,8 @@ struct script {
 	struct frontend *frontend;
 	char **next; /* the step that comes next */
 	FILE *answers;
-	struct question question;
-	struct str *options;
+	perch_question question;
+	perch_text *options;
 	size_t defaults[16];
 	const char *default_text;
 	const char *validator;
@@ -59,14 +59,14 @@ static void write_answer(struct script *script, const struct answer *answer)
 {
 	if (answer->cancelled) {
 		fprintf(script->answers, "cancelled\n");
-	} else if (script->question.kind == QUESTION_PROMPT) {
+	} else if (script->question.kind == PERCH_QUESTION_PROMPT) {
 		fprintf(script->answers, "text <%.*s>\n", (int)answer->text.len, answer->text.data);
-	} else if (script->question.kind == QUESTION_CONFIRM) {
+	} else if (script->question.kind == PERCH_QUESTION_CONFIRM) {
 		fprintf(script->answers, "%s\n", answer->yes ? "yes" : "no");
 	} else {
 		fprintf(script->answers, "chosen");
 		for (size_t i = 0; i < answer->chosen_count; i++) {
-			struct str option = script->options[answer->chosen[i]];
+			perch_text option = script->options[answer->chosen[i]];
 			fprintf(script->answers, " <%.*s>", (int)option.len, option.data);
 		}
 		fprintf(script->answers, "\n");
@@ -94,59 +94,58 @@ static void make_options(struct script *script, const char *list)
 			char *text = NULL;
 			if (asprintf(&text, "item %zu", i + 1) < 0)
 				fail("no memory");
-			script->options[i] = str_from(text);
+			script->options[i] = text_from(text);
 		}
 		script->question.option_count = count;
 		return;
 	}
 	struct str all = str_from(list);
 	while (all.len)
-		script->options[script->question.option_count++] = str_cut(&all, ',');
+		script->options[script->question.option_count++] = text_of(str_cut(&all, ','));
 }
 
-static enum validator validator_named(const char *name)
+static perch_validator validator_named(const char *name)
 {
 	static const char *const names[] = { "", "non_empty", "integer", "path_exists", "url" };
 	for (size_t i = 1; name && i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strcmp(name, names[i]) == 0)
-			return (enum validator)i;
+			return (perch_validator)i;
 	}
-	return VALIDATE_NOTHING;
+	return PERCH_VALIDATE_NOTHING;
 }
 
 static void set_default(struct script *script)
 {
-	struct question *question = &script->question;
+	perch_question *question = &script->question;
 	const char *text = script->default_text;
 	question->has_default = text != NULL;
 	question->default_count = 0;
 	if (!text)
 		return;
-	question->default_text = str_from(text);
+	question->default_text = text_from(text);
 	question->default_yes = strcmp(text, "yes") == 0;
-	question->default_index = strtoul(text, NULL, 10);
 	struct str all = str_from(text);
 	while (all.len && question->default_count < 16)
 		script->defaults[question->default_count++] = strtoul(str_cut(&all, ',').data, NULL, 10);
 	question->defaults = script->defaults;
 }
 
-static void ask(struct script *script, enum question_kind kind)
+static void ask(struct script *script, perch_question_kind kind)
 {
-	struct question *question = &script->question;
+	perch_question *question = &script->question;
 	question->number++;
 	question->kind = kind;
-	question->message = str_from(take(script));
+	question->message = text_from(take(script));
 	question->validator = validator_named(script->validator);
 	set_default(script);
-	if (kind == QUESTION_SELECT || kind == QUESTION_MULTI_SELECT) {
+	if (kind == PERCH_QUESTION_SELECT || kind == PERCH_QUESTION_MULTI_SELECT) {
 		make_options(script, take(script));
 		question->options = script->options;
 	}
 	script->default_text = NULL;
 	script->validator = NULL;
 	script->is_asking = true;
-	script->frontend->table->ask(script->frontend, question);
+	script->frontend->table->ask(script->frontend, question, NULL);
 }
 
 static void show(struct script *script, struct shown shown)
@@ -157,7 +156,7 @@ static void show(struct script *script, struct shown shown)
 
 static void show_progress(struct script *script)
 {
-	struct shown shown = { .kind = SHOWN_PROGRESS, .has_amount = true };
+	struct shown shown = { .kind = PERCH_SHOWN_PROGRESS, .has_amount = true };
 	shown.text = str_from(take(script));
 	if (sscanf(take(script), "%lf/%lf", &shown.current, &shown.total) != 2)
 		fail("progress needs CURRENT/TOTAL");
@@ -167,7 +166,7 @@ static void show_progress(struct script *script)
 static void show_many(struct script *script)
 {
 	double count = strtod(take(script), NULL);
-	struct shown shown = { .kind = SHOWN_PROGRESS, .text = STR("many"), .has_amount = true };
+	struct shown shown = { .kind = PERCH_SHOWN_PROGRESS, .text = STR("many"), .has_amount = true };
 	shown.total = count;
 	for (shown.current = 1; shown.current <= count; shown.current += 1)
 		show(script, shown);
@@ -184,21 +183,23 @@ static void withdraw(struct script *script)
 static bool step_show(struct script *script, const char *step)
 {
 	if (strcmp(step, "output") == 0) {
-		show(script, (struct shown){ .kind = SHOWN_OUTPUT, .text = str_from(take(script)) });
+		show(script, (struct shown){ .kind = PERCH_SHOWN_OUTPUT, .text = str_from(take(script)) });
 	} else if (strcmp(step, "log") == 0) {
 		struct str level = str_from(take(script));
 		show(script,
-			(struct shown){ .kind = SHOWN_LOG, .level = level, .text = str_from(take(script)) });
+			(struct shown){
+				.kind = PERCH_SHOWN_LOG, .level = level, .text = str_from(take(script)) });
 	} else if (strcmp(step, "warning") == 0) {
-		show(script, (struct shown){ .kind = SHOWN_WARNING, .text = str_from(take(script)) });
+		show(script, (struct shown){ .kind = PERCH_SHOWN_WARNING, .text = str_from(take(script)) });
 	} else if (strcmp(step, "progress") == 0) {
 		show_progress(script);
 	} else if (strcmp(step, "many") == 0) {
 		show_many(script);
 	} else if (strcmp(step, "spin") == 0) {
-		show(script, (struct shown){ .kind = SHOWN_PROGRESS, .text = str_from(take(script)) });
+		show(
+			script, (struct shown){ .kind = PERCH_SHOWN_PROGRESS, .text = str_from(take(script)) });
 	} else if (strcmp(step, "cleared") == 0) {
-		show(script, (struct shown){ .kind = SHOWN_PROGRESS_DONE });
+		show(script, (struct shown){ .kind = PERCH_SHOWN_PROGRESS_DONE });
 	} else {
 		return false;
 	}
@@ -211,13 +212,13 @@ static void run_step(struct script *script)
 	if (step_show(script, step))
 		return;
 	if (strcmp(step, "prompt") == 0)
-		ask(script, QUESTION_PROMPT);
+		ask(script, PERCH_QUESTION_PROMPT);
 	else if (strcmp(step, "confirm") == 0)
-		ask(script, QUESTION_CONFIRM);
+		ask(script, PERCH_QUESTION_CONFIRM);
 	else if (strcmp(step, "select") == 0)
-		ask(script, QUESTION_SELECT);
+		ask(script, PERCH_QUESTION_SELECT);
 	else if (strcmp(step, "multi") == 0)
-		ask(script, QUESTION_MULTI_SELECT);
+		ask(script, PERCH_QUESTION_MULTI_SELECT);
 	else if (strcmp(step, "default") == 0)
 		script->default_text = take(script);
 	else if (strcmp(step, "validator") == 0)
@@ -352,7 +353,7 @@ int main(int argc, char **argv)
 	script.frontend->answered_data = &script;
 	write_pid(argv[1]);
 	run(&script);
-	script.frontend->table->done(script.frontend, &(struct outcome){ .success = true });
+	script.frontend->table->done(script.frontend, &(perch_fledge_end){ .success = true });
 	int error = term_output_error(script.frontend);
 	script.frontend->table->free(script.frontend);
 	loop_close(&script.loop);

@@ -1,4 +1,4 @@
-/* Directories for a while: made, and removed whoever has filled them. */
+/* Temporary directories: made, and removed after other processes have filled them. */
 #include "harness/folder.h"
 #include "harness/oom.h"
 #include "harness/proc.h"

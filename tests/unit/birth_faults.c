@@ -24,8 +24,8 @@ static void assert_closes(int ends[2])
 	close(ends[0]);
 }
 
-/* On one processor a newborn does not come to anything before its host waits for something; and
- * who runs out of descriptors behind the birth of its guard waits for nobody. */
+/* On one processor a newborn does not come to anything before its host waits for something; and a
+ * host that runs out of descriptors after the birth of its guard waits for nothing. */
 START_TEST(a_new_guard_holds_nothing_of_its_host)
 {
 	cpu_set_t one;

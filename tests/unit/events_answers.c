@@ -13,7 +13,7 @@
 #include "harness/rig.h"
 
 static const struct {
-	const struct question *question;
+	const perch_question *question;
 	const char *line;
 	const char *heard;
 } good[] = {
@@ -50,7 +50,7 @@ START_TEST(answers_that_fit_are_delivered)
 END_TEST
 
 static const struct {
-	const struct question *question;
+	const perch_question *question;
 	const char *line;
 	const char *words;
 } bad[] = {
@@ -136,7 +136,7 @@ START_TEST(answers_may_come_ahead)
 	rig_settle(&rig);
 	ck_assert_str_eq(rig_said(&rig), "");
 	/* Never from inside ask. */
-	rig.frontend->table->ask(rig.frontend, &rig_prompt);
+	rig.frontend->table->ask(rig.frontend, &rig_prompt, NULL);
 	ck_assert_str_eq(rig.heard, "");
 	rig.next = &rig_count;
 	rig_settle(&rig);
@@ -215,22 +215,22 @@ START_TEST(many_options_take_no_longer_than_they_must)
 	struct rig rig;
 	rig_begin(&rig);
 	static char texts[MANY][8];
-	static struct str options[MANY];
+	static perch_text options[MANY];
 	struct buf line = { 0 };
 	buf_append_text(&line, "{\"ask\":8,\"value\":[");
 	for (int i = 0; i < MANY; i++) {
 		int len = snprintf(texts[i], sizeof(texts[i]), "%d", i);
-		options[i] = (struct str){ texts[i], (size_t)len };
+		options[i] = (perch_text){ texts[i], (size_t)len };
 		buf_printf(&line, "%s\"%d\"", i ? "," : "", MANY - 1 - i);
 	}
 	buf_append_text(&line, "]}\n");
-	const struct question many = {
-		.number = 8, .kind = QUESTION_MULTI_SELECT, .options = options, .option_count = MANY
+	const perch_question many = {
+		.number = 8, .kind = PERCH_QUESTION_MULTI_SELECT, .options = options, .option_count = MANY
 	};
 	/* The event itself is larger than the pipe. */
 	pthread_t reader;
 	pthread_create(&reader, NULL, rig_drain, &rig);
-	rig.frontend->table->ask(rig.frontend, &many);
+	rig.frontend->table->ask(rig.frontend, &many, NULL);
 	char path[] = "/tmp/perch-events-XXXXXX";
 	int file = mkstemp(path);
 	ck_assert_int_eq(fd_write_all(file, line.data, line.len), 0);

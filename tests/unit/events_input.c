@@ -14,10 +14,10 @@
 
 static char long_text[3000];
 static const struct shown long_output = {
-	.kind = SHOWN_OUTPUT,
+	.kind = PERCH_SHOWN_OUTPUT,
 	.text = { long_text, sizeof(long_text) - 1 },
 };
-static const struct shown output = { .kind = SHOWN_OUTPUT, .text = { "text", 4 } };
+static const struct shown output = { .kind = PERCH_SHOWN_OUTPUT, .text = { "text", 4 } };
 
 START_TEST(the_end_of_input_is_told)
 {
@@ -130,7 +130,7 @@ START_TEST(a_file_is_an_input)
 		rig_begin_with(&rig, NULL);
 		ck_assert_int_eq(rig_connect(&rig, file, rig.out), 0);
 		ck_assert(rig.frontend->is_interactive);
-		rig.frontend->table->ask(rig.frontend, &rig_prompt);
+		rig.frontend->table->ask(rig.frontend, &rig_prompt, NULL);
 		while (rig.frontend->is_interactive)
 			ck_assert_int_ge(loop_run(&rig.loop, -1), 0);
 		ck_assert_str_eq(rig.heard, "[3:filed](alone)");
@@ -193,14 +193,14 @@ static int converse_once(void *data)
 		frontend = rig->frontend;
 		frontend->table->show(frontend, &output);
 		frontend->table->show(frontend, &long_output);
-		frontend->table->ask(frontend, &rig_confirm);
+		frontend->table->ask(frontend, &rig_confirm, NULL);
 		while (loop_run(&rig->loop, 0) > 0)
 			;
-		frontend->table->ask(frontend, &rig_pick_some);
+		frontend->table->ask(frontend, &rig_pick_some, NULL);
 		while (loop_run(&rig->loop, 0) > 0)
 			;
 		frontend->table->withdraw(frontend);
-		frontend->table->done(frontend, &(struct outcome){ .success = true });
+		frontend->table->done(frontend, &(perch_fledge_end){ .success = true });
 		frontend->table->free(frontend);
 		r = strcmp(rig->heard, "[5: yes][7: 1]") == 0 ? 0 : -ENOMEM;
 	}

@@ -13,16 +13,18 @@
 #include "events/events.h"
 #include "harness/rig.h"
 
-static const struct question confirm_no = {
-	.number = 5, .kind = QUESTION_CONFIRM, .message = { "Sure?", 5 }, .has_default = true
+static const size_t second = 1;
+static const perch_question confirm_no = {
+	.number = 5, .kind = PERCH_QUESTION_CONFIRM, .message = { "Sure?", 5 }, .has_default = true
 };
-static const struct question pick_second = { .number = 6,
-	.kind = QUESTION_SELECT,
+static const perch_question pick_second = { .number = 6,
+	.kind = PERCH_QUESTION_SELECT,
 	.message = { "Colour?", 7 },
 	.options = rig_colors,
 	.option_count = 2,
 	.has_default = true,
-	.default_index = 1 };
+	.defaults = &second,
+	.default_count = 1 };
 
 #define TEXT(literal)                \
 	{                                \
@@ -33,29 +35,31 @@ static const struct {
 	struct shown shown;
 	const char *event;
 } shows[] = {
-	{ { .kind = SHOWN_OUTPUT, .text = TEXT("a\n\"b\"\x1b\xFF") },
+	{ { .kind = PERCH_SHOWN_OUTPUT, .text = TEXT("a\n\"b\"\x1b\xFF") },
 		"{\"event\":\"output\",\"text\":\"a\\n\\\"b\\\"\\u001b\xEF\xBF\xBD\"}\n" },
-	{ { .kind = SHOWN_LOG, .level = TEXT("warn"), .text = TEXT("hm"), .plugin = TEXT("p") },
+	{ { .kind = PERCH_SHOWN_LOG, .level = TEXT("warn"), .text = TEXT("hm"), .plugin = TEXT("p") },
 		"{\"event\":\"log\",\"level\":\"warn\",\"message\":\"hm\"}\n" },
-	{ { .kind = SHOWN_PROGRESS, .text = TEXT("Up") },
+	{ { .kind = PERCH_SHOWN_PROGRESS, .text = TEXT("Up") },
 		"{\"event\":\"progress\",\"message\":\"Up\"}\n" },
-	{ { .kind = SHOWN_PROGRESS,
+	{ { .kind = PERCH_SHOWN_PROGRESS,
 		  .text = TEXT("Up"),
 		  .has_amount = true,
 		  .current = 3,
 		  .total = 9.5 },
 		"{\"event\":\"progress\",\"message\":\"Up\",\"current\":3,\"total\":9.5}\n" },
-	{ { .kind = SHOWN_PROGRESS_DONE }, "{\"event\":\"progress\",\"done\":true}\n" },
-	{ { .kind = SHOWN_STORE, .key = TEXT("k") }, "{\"event\":\"store\",\"key\":\"k\"}\n" },
-	{ { .kind = SHOWN_LOAD, .key = TEXT("k") }, "{\"event\":\"load\",\"key\":\"k\"}\n" },
-	{ { .kind = SHOWN_EXEC, .text = TEXT("make -j") },
+	{ { .kind = PERCH_SHOWN_PROGRESS_DONE }, "{\"event\":\"progress\",\"done\":true}\n" },
+	{ { .kind = PERCH_SHOWN_STORE, .key = TEXT("k") }, "{\"event\":\"store\",\"key\":\"k\"}\n" },
+	{ { .kind = PERCH_SHOWN_LOAD, .key = TEXT("k") }, "{\"event\":\"load\",\"key\":\"k\"}\n" },
+	{ { .kind = PERCH_SHOWN_EXEC, .text = TEXT("make -j") },
 		"{\"event\":\"exec\",\"command\":\"make -j\"}\n" },
-	{ { .kind = SHOWN_METADATA, .text = TEXT("env, git_log") },
+	{ { .kind = PERCH_SHOWN_METADATA, .text = TEXT("env, git_log") },
 		"{\"event\":\"metadata\",\"keys\":[\"env\",\"git_log\"]}\n" },
-	{ { .kind = SHOWN_METADATA }, "{\"event\":\"metadata\",\"keys\":[]}\n" },
-	{ { .kind = SHOWN_WARNING, .text = TEXT("w") }, "{\"event\":\"warning\",\"message\":\"w\"}\n" },
-	{ { .kind = SHOWN_ERROR, .text = TEXT("e") }, "{\"event\":\"error\",\"message\":\"e\"}\n" },
-	{ { .kind = SHOWN_DEBUG, .text = TEXT("d") }, "" },
+	{ { .kind = PERCH_SHOWN_METADATA }, "{\"event\":\"metadata\",\"keys\":[]}\n" },
+	{ { .kind = PERCH_SHOWN_WARNING, .text = TEXT("w") },
+		"{\"event\":\"warning\",\"message\":\"w\"}\n" },
+	{ { .kind = PERCH_SHOWN_ERROR, .text = TEXT("e") },
+		"{\"event\":\"error\",\"message\":\"e\"}\n" },
+	{ { .kind = PERCH_SHOWN_DEBUG, .text = TEXT("d") }, "" },
 };
 
 START_TEST(everything_shown_is_an_event)
@@ -74,7 +78,7 @@ START_TEST(everything_shown_is_an_event)
 END_TEST
 
 static const struct {
-	const struct question *question;
+	const perch_question *question;
 	const char *event;
 } questions[] = {
 	{ &rig_prompt, "{\"event\":\"prompt\",\"ask\":3,\"message\":\"Name?\"}\n" },
@@ -120,7 +124,7 @@ START_TEST(the_end_is_the_last_event)
 	rig_ask(&rig, &rig_prompt);
 	rig_said(&rig);
 	static const char *const layers[] = { "landlock", "seccomp", NULL };
-	struct outcome outcome = { .success = false,
+	perch_fledge_end outcome = { .success = false,
 		.exit_code = 137,
 		.signal = 9,
 		.duration_ns = UINT64_C(1234567890),
@@ -136,7 +140,7 @@ START_TEST(the_end_is_the_last_event)
 	ck_assert_str_eq(rig.heard, "");
 	rig_end(&rig);
 	rig_begin(&rig);
-	outcome = (struct outcome){ .success = true };
+	outcome = (perch_fledge_end){ .success = true };
 	rig.frontend->table->done(rig.frontend, &outcome);
 	ck_assert_ptr_nonnull(strstr(rig_said(&rig),
 		"\"success\":true,\"exit_code\":0,\"signal\":null,"
@@ -155,7 +159,7 @@ START_TEST(a_full_pipe_is_waited_for)
 	pthread_create(&reader, NULL, rig_drain, &rig);
 	static char text[1000];
 	memset(text, 'x', sizeof(text));
-	const struct shown shown = { .kind = SHOWN_OUTPUT, .text = { text, sizeof(text) } };
+	const struct shown shown = { .kind = PERCH_SHOWN_OUTPUT, .text = { text, sizeof(text) } };
 	for (int i = 0; i < 2000; i++)
 		rig.frontend->table->show(rig.frontend, &shown);
 	rig.frontend->table->flush(rig.frontend);
@@ -186,7 +190,7 @@ START_TEST(a_reader_that_is_gone_is_remembered)
 	ck_assert_int_eq(events_error(rig.frontend), -EPIPE);
 	for (int i = 0; i < 100000; i++)
 		rig.frontend->table->show(rig.frontend, &shows[0].shown);
-	rig.frontend->table->done(rig.frontend, &(struct outcome){ 0 });
+	rig.frontend->table->done(rig.frontend, &(perch_fledge_end){ 0 });
 	ck_assert_int_eq(events_error(rig.frontend), -EPIPE);
 	rig_end(&rig);
 }

@@ -1,4 +1,4 @@
-/* The guard: whatever kills the host, nothing of its children survives. */
+/* The guard: however the host is killed, none of its children survives. */
 #include "harness/folder.h"
 #include "harness/proc.h"
 #include "harness/suite.h"
@@ -203,8 +203,8 @@ START_TEST(a_surviving_fork_of_the_host_does_not_hide_its_death)
 }
 END_TEST
 
-/* Killed at a random moment of starting children, thirty times: whoever was
- * being born is found as well. Every family marks itself in its environment. */
+/* Killed at a random moment of starting children, thirty times: a child that was being born is
+ * found as well. Every family marks itself in its environment. */
 START_TEST(a_host_killed_while_it_spawns_leaves_nobody)
 {
 	for (int round = 0; round < 30; round++) {
@@ -350,7 +350,7 @@ START_TEST(a_guard_that_cannot_be_executed_is_warned_about_or_refused)
 }
 END_TEST
 
-/* Who has given up being root cannot kill what it has started before. */
+/* A host that has given up being root cannot kill the processes that it has started before. */
 START_TEST(a_host_that_has_become_another_user_ends)
 {
 	if (geteuid() != 0)

@@ -46,7 +46,7 @@ static const char *moved_of(const struct hidden_path *row)
 }
 
 /* A path below the folder, from one that is not relative to it. */
-static void plant(const char *path, enum shape shape)
+static void make_place(const char *path, enum shape shape)
 {
 	char name[1024];
 	snprintf(name, sizeof(name), "%s%s", path + strlen(folder_path("%s", "")), inside[shape]);
@@ -58,11 +58,11 @@ static void plant_all(enum shape shape)
 	for (size_t i = 0; i < hidden_table_count; i++) {
 		const struct hidden_path *row = &hidden_table[i];
 		if (row->place)
-			plant(home_of(row), shape);
+			make_place(home_of(row), shape);
 		if (xdg_of(row))
-			plant(xdg_of(row), shape);
+			make_place(xdg_of(row), shape);
 		if (row->variable)
-			plant(moved_of(row), shape);
+			make_place(moved_of(row), shape);
 	}
 	folder_write("home/.config/plain", SECRET "\n");
 	folder_write("home/plain", SECRET "\n");
@@ -234,7 +234,7 @@ START_TEST(what_is_not_there_is_not_looked_up)
 	folder_write("home/.SSH/id", "");
 	struct path_list hide = hidden_at(&arena, folder_path("home"));
 	ck_assert(list_has(hide.items, folder_path("home/.config/gh")));
-	/* Names may count whatever the case of their letters is. */
+	/* Names may count in upper and lower case alike. */
 	ck_assert(list_has(hide.items, folder_path("home/.ssh")));
 	ck_assert(!list_has(hide.items, folder_path("home/.aws")));
 	ck_assert(!list_has(hide.items, folder_path("home/.config/gcloud")));

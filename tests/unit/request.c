@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/agent_request.h"
+#include "agent/bridge.h"
 #include "harness/oom.h"
 
 static const struct {

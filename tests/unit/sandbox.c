@@ -286,12 +286,12 @@ END_TEST
 
 START_TEST(a_directory_that_others_may_use_is_refused)
 {
-	static const char *const plants[] = { "mkdir -m 755 '%s'", "ln -s /tmp '%s'", "touch '%s'" };
-	for (size_t i = 0; i < COUNT(plants); i++) {
+	static const char *const obstacles[] = { "mkdir -m 755 '%s'", "ln -s /tmp '%s'", "touch '%s'" };
+	for (size_t i = 0; i < COUNT(obstacles); i++) {
 		begin(false);
 		char command[4096];
 		snprintf(command, sizeof(command), "rm -rf perch-%u; ", (unsigned)geteuid());
-		snprintf(command + strlen(command), sizeof(command) - strlen(command), plants[i],
+		snprintf(command + strlen(command), sizeof(command) - strlen(command), obstacles[i],
 			folder_path("perch-%u", (unsigned)geteuid()));
 		free(folder_run("%s", command));
 		struct scratch scratch;

@@ -1,4 +1,4 @@
-/* Ways through directories: whatever makes a path lead somewhere else shows. */
+/* The record of the ways to paths: every change that makes a path lead somewhere else shows. */
 #include "harness/folder.h"
 #include "harness/oom.h"
 #include "harness/suite.h"

@@ -186,7 +186,7 @@ QUARTERS_TEST(whoever_is_still_in_it_is_alone)
 	end();
 }
 
-/* They would outlive who made them. */
+/* They would outlive the process that made them. */
 QUARTERS_TEST(there_is_no_memory_to_be_shared)
 {
 	begin();
@@ -296,8 +296,8 @@ QUARTERS_TEST(no_more_than_some_are_kept)
 	end();
 }
 
-/* Who is in a room while something is mounted outside does not see it; nor may the next one in
- * that room, whoever was told of it meanwhile. */
+/* A process in a room does not see what is mounted outside meanwhile. So that room is not used
+ * again, also when another call has seen the mount first. */
 QUARTERS_TEST(a_room_with_old_mounts_is_not_used_again)
 {
 	if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0)

@@ -123,7 +123,7 @@ END_TEST
 /* An unused user id, so that nobody else's processes count. */
 enum { LONELY_USER = 54321 };
 
-/* Who may not be able to read the build directory, if that is root's. */
+/* A user who may not be able to read the build directory, if that is root's. */
 static void become_a_normal_user(void)
 {
 	proc_guard_path();

@@ -280,7 +280,7 @@ static const perch_child_events events = {
 	.ended = on_ended,
 };
 
-/* Whoever is still on stage is resumed and stopped until the last has ended. */
+/* The children that are left are resumed and stopped until the last has ended. */
 static void finish(void)
 {
 	bool busy = true;

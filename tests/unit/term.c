@@ -12,10 +12,10 @@
 #include "base/fd.h"
 #include "harness/stage.h"
 
-static const struct question prompt = { .number = 1, .message = { "Name:", 5 } };
-static const struct question second = { .number = 2, .message = { "Again:", 6 } };
-static const struct str options[] = { { "a", 1 }, { "b", 1 } };
-static const struct question choose = { .kind = QUESTION_SELECT,
+static const perch_question prompt = { .number = 1, .message = { "Name:", 5 } };
+static const perch_question second = { .number = 2, .message = { "Again:", 6 } };
+static const perch_text options[] = { { "a", 1 }, { "b", 1 } };
+static const perch_question choose = { .kind = PERCH_QUESTION_SELECT,
 	.number = 3,
 	.message = { "Pick:", 5 },
 	.options = options,
@@ -73,7 +73,7 @@ END_TEST
 
 START_TEST(enter_behind_a_letter_is_not_for_the_next_question)
 {
-	static const struct question confirm = { .kind = QUESTION_CONFIRM };
+	static const perch_question confirm = { .kind = PERCH_QUESTION_CONFIRM };
 	struct stage stage;
 	ck_assert_int_eq(stage_open(&stage, "xterm"), 0);
 	stage.asks_next = &second;
@@ -173,9 +173,10 @@ START_TEST(a_question_asked_while_suspended_waits)
 }
 END_TEST
 
-static const struct question deliberate = {
-	.kind = QUESTION_CONFIRM, .message = { "May it?", 7 }, .is_deliberate = true
-};
+static const perch_question deliberate = { .kind = PERCH_QUESTION_CONFIRM,
+	.message = { "May it?", 7 } };
+static const struct question_manner with_a_word = { .is_deliberate = true };
+static const struct question_manner in_conversation = { .is_conversation = true };
 
 /* Lines that were typed ahead, in the terminal's queue and in ours. */
 static void answers_what_it_was_asked(const char *term, const char *enter)
@@ -188,6 +189,7 @@ static void answers_what_it_was_asked(const char *term, const char *enter)
 		stage_type(&stage, is_yes ? "no" : "yes");
 		stage_type(&stage, enter);
 		stage_type(&stage, "ye");
+		stage.manner = &with_a_word;
 		stage_ask(&stage, &deliberate);
 		ck_assert_int_ge(loop_run(&stage.loop, 0), 0);
 		ck_assert_uint_eq(stage.answer_count, (unsigned)i);
@@ -216,6 +218,7 @@ START_TEST(a_paste_around_a_deliberate_question_does_not_answer_it)
 	stage_type(&stage, "\x1B[200~one\r");
 	stage_run_until(&stage, 1);
 	stage_type(&stage, "two\ryes\x1B");
+	stage.manner = &with_a_word;
 	stage_ask(&stage, &deliberate);
 	stage_type(&stage, "[201~\x1B[200~yes\r\ryes\r\x1B[201~");
 	for (int i = 0; i < 3; i++)
@@ -230,10 +233,11 @@ END_TEST
 
 START_TEST(a_draft_is_taken_with_what_was_typed_last)
 {
-	static const struct question line = { .number = 4, .is_conversation = true };
+	static const perch_question line = { .number = 4 };
 	struct buf draft = { 0 };
 	struct stage stage;
 	ck_assert_int_eq(stage_open(&stage, "xterm"), 0);
+	stage.manner = &in_conversation;
 	stage_ask(&stage, &line);
 	stage_type(&stage, "hal");
 	ck_assert_int_ge(loop_run(&stage.loop, 1000), 0);
@@ -252,9 +256,10 @@ END_TEST
 
 START_TEST(a_conversation_goes_on_behind_a_cancellation)
 {
-	static const struct question line = { .number = 4, .is_conversation = true };
+	static const perch_question line = { .number = 4 };
 	struct stage stage;
 	ck_assert_int_eq(stage_open(&stage, "xterm"), 0);
+	stage.manner = &in_conversation;
 	stage.asks_next = &line;
 	stage_ask(&stage, &line);
 	stage_type(&stage,
@@ -262,6 +267,7 @@ START_TEST(a_conversation_goes_on_behind_a_cancellation)
 		"cd\r");
 	stage_run_until(&stage, 2);
 	ck_assert_str_eq(stage_answers(&stage), "ab;cd;");
+	stage.manner = NULL;
 	stage.asks_next = &second;
 	stage_ask(&stage, &prompt);
 	stage_type(&stage, "x\x03lost\r");
@@ -296,10 +302,10 @@ START_TEST(a_flood_of_output_brings_the_region_back)
 	ck_assert_int_eq(stage_open(&stage, "xterm"), 0);
 	pthread_t reader;
 	ck_assert_int_eq(pthread_create(&reader, NULL, drain, &stage), 0);
-	stage_show(&stage, (struct shown){ .kind = SHOWN_PROGRESS, .text = STR("busy") });
+	stage_show(&stage, (struct shown){ .kind = PERCH_SHOWN_PROGRESS, .text = STR("busy") });
 	for (int i = 0; i < 100; i++)
 		stage_show(
-			&stage, (struct shown){ .kind = SHOWN_OUTPUT, .text = { flood, sizeof(flood) } });
+			&stage, (struct shown){ .kind = PERCH_SHOWN_OUTPUT, .text = { flood, sizeof(flood) } });
 	stage.frontend->table->flush(stage.frontend);
 	atomic_store(&is_flooded, true);
 	pthread_join(reader, NULL);
@@ -338,10 +344,10 @@ static int whole_run(void *data)
 		stage_close(&stage);
 		return r;
 	}
-	stage_show(&stage, (struct shown){ .kind = SHOWN_OUTPUT, .text = STR("output") });
-	stage_show(
-		&stage, (struct shown){ .kind = SHOWN_LOG, .level = STR("info"), .text = STR("log") });
-	stage_show(&stage, (struct shown){ .kind = SHOWN_PROGRESS, .text = STR("busy") });
+	stage_show(&stage, (struct shown){ .kind = PERCH_SHOWN_OUTPUT, .text = STR("output") });
+	stage_show(&stage,
+		(struct shown){ .kind = PERCH_SHOWN_LOG, .level = STR("info"), .text = STR("log") });
+	stage_show(&stage, (struct shown){ .kind = PERCH_SHOWN_PROGRESS, .text = STR("busy") });
 	stage.frontend->table->flush(stage.frontend);
 	stage_type(&stage, "b\r\n");
 	stage_ask(&stage, &choose);
@@ -354,8 +360,8 @@ static int whole_run(void *data)
 				"\x7F\x7F"
 				"b\r\n");
 	}
-	stage_show(&stage, (struct shown){ .kind = SHOWN_WARNING, .text = STR("warning") });
-	stage.frontend->table->done(stage.frontend, &(struct outcome){ .success = true });
+	stage_show(&stage, (struct shown){ .kind = PERCH_SHOWN_WARNING, .text = STR("warning") });
+	stage.frontend->table->done(stage.frontend, &(perch_fledge_end){ .success = true });
 	stage_collect(&stage);
 	r = stage.written.failed ? -ENOMEM : 0;
 	stage_close(&stage);

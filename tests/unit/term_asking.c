@@ -10,36 +10,44 @@
 #include "term/plain.h"
 #include "term/screen.h"
 
-static const struct str colors[] = { { "red", 3 }, { "green", 5 }, { "blue", 4 } };
+static const perch_text colors[] = { { "red", 3 }, { "green", 5 }, { "blue", 4 } };
 static const size_t first_and_last[] = { 0, 2 };
 
-static const struct question prompt = { .number = 7, .message = { "Where:", 6 } };
-static const struct question prompt_default = { .message = { "Where:", 6 },
+static const size_t second = 1;
+static const perch_question prompt = { .number = 7, .message = { "Where:", 6 } };
+static const perch_question prompt_default = { .message = { "Where:", 6 },
 	.has_default = true,
 	.default_text = { "staging", 7 },
-	.validator = VALIDATE_INTEGER };
-static const struct question prompt_integer = { .message = { "Count:", 6 },
-	.validator = VALIDATE_INTEGER };
-static const struct question confirm = { .kind = QUESTION_CONFIRM, .message = { "Sure?", 5 } };
-static const struct question confirm_yes = {
-	.kind = QUESTION_CONFIRM, .message = { "Sure?", 5 }, .has_default = true, .default_yes = true
-};
-static const struct question deliberate = { .kind = QUESTION_CONFIRM,
-	.message = { "May it? {\"command\":\"rm -rf /\"}", 31 },
+	.validator = PERCH_VALIDATE_INTEGER };
+static const perch_question prompt_integer = { .message = { "Count:", 6 },
+	.validator = PERCH_VALIDATE_INTEGER };
+static const perch_question confirm = { .kind = PERCH_QUESTION_CONFIRM, .message = { "Sure?", 5 } };
+static const perch_question confirm_yes = { .kind = PERCH_QUESTION_CONFIRM,
+	.message = { "Sure?", 5 },
 	.has_default = true,
-	.is_deliberate = true };
-static const struct question choose = { .kind = QUESTION_SELECT,
+	.default_yes = true };
+static const perch_question deliberate = { .kind = PERCH_QUESTION_CONFIRM,
+	.message = { "May it? {\"command\":\"rm -rf /\"}", 31 },
+	.has_default = true };
+static const struct question_manner with_a_word = { .is_deliberate = true };
+static const perch_question choose = { .kind = PERCH_QUESTION_SELECT,
 	.message = { "Pick:", 5 },
 	.options = colors,
 	.option_count = 3,
 	.has_default = true,
-	.default_index = 1 };
-static const struct question choose_many = { .kind = QUESTION_MULTI_SELECT,
+	.defaults = &second,
+	.default_count = 1 };
+static const perch_question choose_many = { .kind = PERCH_QUESTION_MULTI_SELECT,
 	.message = { "Pick:", 5 },
 	.options = colors,
 	.option_count = 3,
 	.defaults = first_and_last,
 	.default_count = 2 };
+
+static const struct question_manner *manner_of(const perch_question *question)
+{
+	return question == &deliberate ? &with_a_word : NULL;
+}
 
 static enum asking_step press(struct asking *asking, const char *bytes)
 {
@@ -59,16 +67,16 @@ static enum asking_step press(struct asking *asking, const char *bytes)
 }
 
 /* The answer in words: "text:x", "yes", "chosen:0,2", "cancelled". */
-static const char *describe(const struct answer *answer, enum question_kind kind)
+static const char *describe(const struct answer *answer, perch_question_kind kind)
 {
 	static struct buf out;
 	buf_clear(&out);
 	if (answer->cancelled) {
 		buf_append_text(&out, "cancelled");
-	} else if (kind == QUESTION_PROMPT) {
+	} else if (kind == PERCH_QUESTION_PROMPT) {
 		buf_append_text(&out, "text:");
 		buf_append(&out, answer->text.data, answer->text.len);
-	} else if (kind == QUESTION_CONFIRM) {
+	} else if (kind == PERCH_QUESTION_CONFIRM) {
 		buf_append_text(&out, answer->yes ? "yes" : "no");
 	} else {
 		buf_append_text(&out, "chosen:");
@@ -102,7 +110,7 @@ static const char *picture(struct asking *asking, bool is_over, size_t columns, 
 }
 
 static const struct {
-	const struct question *question;
+	const perch_question *question;
 	const char *keys;
 	const char *answer;
 	const char *line; /* that stays */
@@ -151,8 +159,8 @@ START_TEST(keys_become_answers)
 {
 	for (size_t i = 0; i < COUNT(answers); i++) {
 		struct asking asking;
-		const struct question *question = answers[i].question;
-		ck_assert_int_eq(asking_open(&asking, question), 0);
+		const perch_question *question = answers[i].question;
+		ck_assert_int_eq(asking_open(&asking, question, manner_of(question)), 0);
 		enum asking_step step = press(&asking, answers[i].keys);
 		ck_assert_int_eq(step, asking.answer.cancelled ? ASKING_CANCELLED : ASKING_ANSWERED);
 		ck_assert_uint_eq(asking.answer.number, question->number);
@@ -164,7 +172,7 @@ START_TEST(keys_become_answers)
 END_TEST
 
 static const struct {
-	const struct question *question;
+	const perch_question *question;
 	const char *keys;
 	size_t columns;
 	size_t rows;
@@ -201,7 +209,8 @@ START_TEST(questions_look_as_they_should)
 {
 	for (size_t i = 0; i < COUNT(pictures); i++) {
 		struct asking asking;
-		ck_assert_int_eq(asking_open(&asking, pictures[i].question), 0);
+		ck_assert_int_eq(
+			asking_open(&asking, pictures[i].question, manner_of(pictures[i].question)), 0);
 		press(&asking, pictures[i].keys);
 		ck_assert_str_eq(
 			picture(&asking, false, pictures[i].columns, pictures[i].rows), pictures[i].picture);
@@ -212,11 +221,11 @@ END_TEST
 
 START_TEST(any_size_will_do)
 {
-	static const struct question *const questions[] = { &prompt, &prompt_default, &confirm_yes,
+	static const perch_question *const questions[] = { &prompt, &prompt_default, &confirm_yes,
 		&deliberate, &choose, &choose_many };
 	for (size_t i = 0; i < COUNT(questions); i++) {
 		struct asking asking;
-		ck_assert_int_eq(asking_open(&asking, questions[i]), 0);
+		ck_assert_int_eq(asking_open(&asking, questions[i], manner_of(questions[i])), 0);
 		for (size_t columns = 1; columns < 60; columns++) {
 			for (size_t rows = 1; rows < 8; rows++)
 				picture(&asking, false, columns, rows);
@@ -229,7 +238,7 @@ END_TEST
 START_TEST(other_keys_are_for_the_terminal)
 {
 	struct asking asking;
-	ck_assert_int_eq(asking_open(&asking, &prompt), 0);
+	ck_assert_int_eq(asking_open(&asking, &prompt, manner_of(&prompt)), 0);
 	ck_assert_int_eq(press(&asking, "\x1A"), ASKING_SUSPENDS);
 	ck_assert_int_eq(press(&asking, "\x0C"), ASKING_CLEARS);
 	asking_close(&asking);
@@ -237,7 +246,7 @@ START_TEST(other_keys_are_for_the_terminal)
 END_TEST
 
 static const struct {
-	const struct question *question;
+	const perch_question *question;
 	const char *line;
 	const char *answer; /* NULL: asks again */
 } lines[] = {
@@ -277,8 +286,8 @@ START_TEST(lines_become_answers)
 {
 	for (size_t i = 0; i < COUNT(lines); i++) {
 		struct asking asking;
-		const struct question *question = lines[i].question;
-		ck_assert_int_eq(asking_open(&asking, question), 0);
+		const perch_question *question = lines[i].question;
+		ck_assert_int_eq(asking_open(&asking, question, manner_of(question)), 0);
 		enum asking_step step = plain_take(&asking, str_from(lines[i].line));
 		ck_assert_int_eq(step, lines[i].answer ? ASKING_ANSWERED : ASKING_GOES_ON);
 		ck_assert(!asking.note == !!lines[i].answer);
@@ -293,7 +302,7 @@ START_TEST(plain_questions_are_lines)
 {
 	static const struct look look = { .columns = 80, .rows = 24 };
 	static const struct {
-		const struct question *question;
+		const perch_question *question;
 		const char *text;
 	} plain[] = {
 		{ &prompt, "? Where: " },
@@ -306,7 +315,7 @@ START_TEST(plain_questions_are_lines)
 	for (size_t i = 0; i < COUNT(plain); i++) {
 		struct asking asking;
 		struct buf text = { 0 };
-		ck_assert_int_eq(asking_open(&asking, plain[i].question), 0);
+		ck_assert_int_eq(asking_open(&asking, plain[i].question, manner_of(plain[i].question)), 0);
 		plain_write_options(&asking, &look, &text);
 		plain_write_line(&asking, &look, &text);
 		buf_terminate(&text);
@@ -319,9 +328,9 @@ END_TEST
 
 static int ask(void *data)
 {
-	const struct question *question = data;
+	const perch_question *question = data;
 	struct asking asking;
-	int r = asking_open(&asking, question);
+	int r = asking_open(&asking, question, manner_of(question));
 	if (r < 0)
 		return r;
 	struct frame frame = { 0 };

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "term/progress.h"
+#include "term/term_parts.h"
 #include "term/screen.h"
 #include "term/text.h"
 
@@ -160,7 +160,7 @@ static const char *progress_text(struct shown shown, struct look look)
 	static struct buf out;
 	struct progress progress = { 0 };
 	struct frame frame = { 0 };
-	shown.kind = SHOWN_PROGRESS;
+	shown.kind = PERCH_SHOWN_PROGRESS;
 	progress_set(&progress, &shown);
 	frame_begin(&frame, &look);
 	progress_draw(&progress, &frame);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "term/match.h"
 #include "term/menu.h"
 
 #define UP "\x1B[A"
@@ -16,7 +15,7 @@
 #define PAGE_DOWN "\x1B[6~"
 #define BACKSPACE "\x7F"
 
-static const struct str fruits[] = { { "Apple", 5 }, { "Banana", 6 }, { "Cherry", 6 },
+static const perch_text fruits[] = { { "Apple", 5 }, { "Banana", 6 }, { "Cherry", 6 },
 	{ "Ärger", 6 }, { "Jackfruit", 9 } };
 
 /* Presses the keys that these bytes are; says what the last one did. */
@@ -148,11 +147,11 @@ END_TEST
 
 START_TEST(a_long_list_scrolls)
 {
-	struct str options[20];
+	perch_text options[20];
 	char texts[20][8];
 	for (size_t i = 0; i < COUNT(options); i++) {
 		snprintf(texts[i], sizeof(texts[i]), "o%zu", i);
-		options[i] = str_from(texts[i]);
+		options[i] = text_from(texts[i]);
 	}
 	struct menu menu;
 	ck_assert_int_eq(menu_init(&menu, options, COUNT(options), false), 0);

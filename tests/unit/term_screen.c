@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "term/progress.h"
+#include "term/term_parts.h"
 #include "term/screen.h"
 #include "term/text.h"
 
@@ -259,7 +259,7 @@ static int draw_it(void *data)
 	struct buf bytes = { 0 };
 	screen_init(&screen, &look);
 	struct shown shown = {
-		.kind = SHOWN_PROGRESS,
+		.kind = PERCH_SHOWN_PROGRESS,
 		.text = STR("message"),
 		.has_amount = true,
 		.current = 1,

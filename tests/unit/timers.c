@@ -110,6 +110,21 @@ START_TEST(without_a_ladder_there_is_a_default_one)
 }
 END_TEST
 
+/* A child that ignores every other step must not be left alive. */
+START_TEST(every_ladder_ends_with_a_kill)
+{
+	for (int ending = 0; ending < ENDING_COUNT; ending++) {
+		perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
+		ending_apply((enum ending)ending, &spec);
+		ck_assert_uint_gt(spec.ladder_len, 0);
+		ck_assert_int_eq(spec.ladder[spec.ladder_len - 1].action, PERCH_STEP_KILL);
+		for (size_t i = 1; i < spec.ladder_len; i++)
+			ck_assert_uint_ge(spec.ladder[i].after_ns, spec.ladder[i - 1].after_ns);
+	}
+}
+END_TEST
+
 SUITE_MAIN("timers", timers_fire_in_order_each_once,
 	a_timer_that_sets_itself_again_does_not_keep_the_loop, a_ladder_takes_its_steps_on_time,
-	an_impatient_push_takes_the_next_step_now, without_a_ladder_there_is_a_default_one)
+	an_impatient_push_takes_the_next_step_now, without_a_ladder_there_is_a_default_one,
+	every_ladder_ends_with_a_kill)

@@ -18,8 +18,8 @@
 #include "harness/oom.h"
 #include "tool/audit_log.h"
 
-static const struct tool_result result = {
-	.code = TOOL_EXECUTION_ERROR,
+static const perch_tool_result result = {
+	.code = PERCH_TOOL_EXECUTION_ERROR,
 	.stage = "response",
 	.tool = { "t.x", 3 },
 	.plugin_id = { "t.p", 3 },

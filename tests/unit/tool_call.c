@@ -21,7 +21,7 @@
 
 static const struct behaviour {
 	const char *words[3];
-	enum tool_code code;
+	perch_tool_code code;
 	const char *stage;
 	const char *message; /* a part of it */
 	const char *output;
@@ -29,40 +29,48 @@ static const struct behaviour {
 	int exit_status;                                   /* -1 = null */
 	bool responded;
 } behaviours[] = {
-	{ { "echo" }, TOOL_OK, "teardown", NULL, "{}", 0, 0, 0, 0, true },
-	{ { "fast" }, TOOL_OK, "teardown", NULL, "{\"ok\":true}", 0, 0, 0, 0, true },
-	{ { "refuse" }, TOOL_EXECUTION_ERROR, "response", "cannot do it", "", 0, 0, 0, 0, true },
-	{ { "say", "{\"type\":\"hello\"}" }, TOOL_HANDSHAKE_FAILED, "handshake", "hello", "", 0, 0, 0,
-		0, false },
-	{ { "silent" }, TOOL_TIMEOUT, "handshake", "within 0.15 s", "", 0, SHORT, 0, -1, false },
-	{ { "silent" }, TOOL_TIMEOUT, "handshake", NULL, "", SHORT, 0, 0, -1, false },
-	{ { "silent-later" }, TOOL_TIMEOUT, "response", NULL, "", SHORT, 0, 0, -1, false },
-	{ { "stop-itself" }, TOOL_TIMEOUT, "response", NULL, "", SHORT, 0, 0, -1, false },
-	{ { "ignore-term" }, TOOL_TIMEOUT, "response", NULL, "", SHORT, 0, 0, -1, false },
-	{ { "flood-stderr-for-ever" }, TOOL_TIMEOUT, "response", NULL, "", SHORT, 0, 0, -1, false },
-	{ { "close-stdin", "wait" }, TOOL_TIMEOUT, "handshake", NULL, "", 0, SHORT, 0, -1, false },
-	{ { "stay" }, TOOL_TIMEOUT, "teardown", NULL, "\"done\"", 2 * SHORT, 0, 0, -1, true },
-	{ { "exit", "3" }, TOOL_CRASHED, "handshake", "status 3", "", 0, 0, 0, 3, false },
-	{ { "exit", "0" }, TOOL_CRASHED, "handshake", "status 0", "", 0, 0, 0, 0, false },
-	{ { "abort" }, TOOL_CRASHED, "response", "signal 6", "", 0, 0, 0, -1, false },
-	{ { "close-stdin", "exit" }, TOOL_CRASHED, "handshake", NULL, "", 0, 0, 0, 0, false },
-	{ { "close-stdin-later" }, TOOL_CRASHED, "response", NULL, "", 0, 0, 0, 0, false },
-	{ { "child-keeps-stdout-mute" }, TOOL_CRASHED, "response", NULL, "", 0, 0, 0, 0, false },
-	{ { "late-exit", "7" }, TOOL_CRASHED, "teardown", "status 7", "\"done\"", 0, 0, 0, 7, true },
-	{ { "stay" }, TOOL_CRASHED, "teardown", "still alive", "\"done\"", 0, 0, SHORT, -1, true },
-	{ { "flood-behind" }, TOOL_CRASHED, "teardown", "still alive", "1", 0, 0, SHORT, -1, true },
-	{ { "say", "Welcome!" }, TOOL_MALFORMED_RESPONSE, "handshake", "JSON", "", 0, 0, 0, 0, false },
-	{ { "respond", "{}" }, TOOL_MALFORMED_RESPONSE, "response", "type", "", 0, 0, 0, 0, false },
-	{ { "half" }, TOOL_MALFORMED_RESPONSE, "response", "JSON", "", 0, 0, 0, 0, false },
-	{ { "endless-line" }, TOOL_MALFORMED_RESPONSE, "handshake", "1048576", "", 0, 0, 0, -1, false },
-	{ { "say", MANIFEST(IDENTITY "," PROTOCOL ",\"exposed_tools\":[\"t.y\"]") }, TOOL_NOT_EXPOSED,
-		"handshake", "t.x", "", 0, 0, 0, 0, false },
+	{ { "echo" }, PERCH_TOOL_OK, "teardown", NULL, "{}", 0, 0, 0, 0, true },
+	{ { "fast" }, PERCH_TOOL_OK, "teardown", NULL, "{\"ok\":true}", 0, 0, 0, 0, true },
+	{ { "refuse" }, PERCH_TOOL_EXECUTION_ERROR, "response", "cannot do it", "", 0, 0, 0, 0, true },
+	{ { "say", "{\"type\":\"hello\"}" }, PERCH_TOOL_HANDSHAKE_FAILED, "handshake", "hello", "", 0,
+		0, 0, 0, false },
+	{ { "silent" }, PERCH_TOOL_TIMEOUT, "handshake", "within 0.15 s", "", 0, SHORT, 0, -1, false },
+	{ { "silent" }, PERCH_TOOL_TIMEOUT, "handshake", NULL, "", SHORT, 0, 0, -1, false },
+	{ { "silent-later" }, PERCH_TOOL_TIMEOUT, "response", NULL, "", SHORT, 0, 0, -1, false },
+	{ { "stop-itself" }, PERCH_TOOL_TIMEOUT, "response", NULL, "", SHORT, 0, 0, -1, false },
+	{ { "ignore-term" }, PERCH_TOOL_TIMEOUT, "response", NULL, "", SHORT, 0, 0, -1, false },
+	{ { "flood-stderr-for-ever" }, PERCH_TOOL_TIMEOUT, "response", NULL, "", SHORT, 0, 0, -1,
+		false },
+	{ { "close-stdin", "wait" }, PERCH_TOOL_TIMEOUT, "handshake", NULL, "", 0, SHORT, 0, -1,
+		false },
+	{ { "stay" }, PERCH_TOOL_TIMEOUT, "teardown", NULL, "\"done\"", 2 * SHORT, 0, 0, -1, true },
+	{ { "exit", "3" }, PERCH_TOOL_CRASHED, "handshake", "status 3", "", 0, 0, 0, 3, false },
+	{ { "exit", "0" }, PERCH_TOOL_CRASHED, "handshake", "status 0", "", 0, 0, 0, 0, false },
+	{ { "abort" }, PERCH_TOOL_CRASHED, "response", "signal 6", "", 0, 0, 0, -1, false },
+	{ { "close-stdin", "exit" }, PERCH_TOOL_CRASHED, "handshake", NULL, "", 0, 0, 0, 0, false },
+	{ { "close-stdin-later" }, PERCH_TOOL_CRASHED, "response", NULL, "", 0, 0, 0, 0, false },
+	{ { "child-keeps-stdout-mute" }, PERCH_TOOL_CRASHED, "response", NULL, "", 0, 0, 0, 0, false },
+	{ { "late-exit", "7" }, PERCH_TOOL_CRASHED, "teardown", "status 7", "\"done\"", 0, 0, 0, 7,
+		true },
+	{ { "stay" }, PERCH_TOOL_CRASHED, "teardown", "still alive", "\"done\"", 0, 0, SHORT, -1,
+		true },
+	{ { "flood-behind" }, PERCH_TOOL_CRASHED, "teardown", "still alive", "1", 0, 0, SHORT, -1,
+		true },
+	{ { "say", "Welcome!" }, PERCH_TOOL_MALFORMED_RESPONSE, "handshake", "JSON", "", 0, 0, 0, 0,
+		false },
+	{ { "respond", "{}" }, PERCH_TOOL_MALFORMED_RESPONSE, "response", "type", "", 0, 0, 0, 0,
+		false },
+	{ { "half" }, PERCH_TOOL_MALFORMED_RESPONSE, "response", "JSON", "", 0, 0, 0, 0, false },
+	{ { "endless-line" }, PERCH_TOOL_MALFORMED_RESPONSE, "handshake", "1048576", "", 0, 0, 0, -1,
+		false },
+	{ { "say", MANIFEST(IDENTITY "," PROTOCOL ",\"exposed_tools\":[\"t.y\"]") },
+		PERCH_TOOL_NOT_EXPOSED, "handshake", "t.x", "", 0, 0, 0, 0, false },
 	{ { "say", MANIFEST(IDENTITY ",\"protocol_version\":\"v0\"," TOOLS) },
-		TOOL_PROTOCOL_VERSION_MISMATCH, "handshake", "v0", "", 0, 0, 0, 0, false },
-	{ { "say", MANIFEST(IDENTITY "," PROTOCOL "," TOOLS) }, TOOL_CAPABILITY_NOT_DECLARED,
+		PERCH_TOOL_PROTOCOL_VERSION_MISMATCH, "handshake", "v0", "", 0, 0, 0, 0, false },
+	{ { "say", MANIFEST(IDENTITY "," PROTOCOL "," TOOLS) }, PERCH_TOOL_CAPABILITY_NOT_DECLARED,
 		"handshake", "none", "", 0, 0, 0, 0, false },
 	{ { "say", MANIFEST(IDENTITY "," PROTOCOL "," TOOLS ",\"capabilities\":[\"root\"]") },
-		TOOL_CAPABILITY_NOT_ALLOWED, "handshake", "root", "", 0, 0, 0, 0, false },
+		PERCH_TOOL_CAPABILITY_NOT_ALLOWED, "handshake", "root", "", 0, 0, 0, 0, false },
 };
 
 static void check_behaviour(perch_host *host, const struct behaviour *now)
@@ -74,14 +82,14 @@ static void check_behaviour(perch_host *host, const struct behaviour *now)
 	options.handshake_ns = now->handshake_ns;
 	options.teardown_ns = now->teardown_ns;
 	tool_start(host, &options, &called);
-	const struct tool_result *result = tool_wait(host, &called);
+	const perch_tool_result *result = tool_wait(host, &called);
 	ck_assert_msg(result->code == now->code && strcmp(result->stage, now->stage) == 0,
 		"%s %s: %s at %s: %.*s", now->words[0], now->words[1] ? now->words[1] : "",
-		tool_code_name(result->code), result->stage, (int)result->message.len,
+		perch_tool_code_name(result->code), result->stage, (int)result->message.len,
 		result->message.data);
 	ck_assert_msg(!now->message || tool_says(result->message, now->message), "%s: %.*s",
 		now->words[0], (int)result->message.len, result->message.data);
-	ck_assert_msg(str_is(result->output, now->output), "%s: %.*s", now->words[0],
+	ck_assert_msg(str_is(str_of(result->output), now->output), "%s: %.*s", now->words[0],
 		(int)result->output.len, result->output.data);
 	ck_assert(result->responded == now->responded);
 	/* One that we ended may have managed to leave by itself: then it is its own. */
@@ -90,7 +98,7 @@ static void check_behaviour(perch_host *host, const struct behaviour *now)
 			result->exit_status == now->exit_status, "%s: %d", now->words[0], result->exit_status);
 	if (now->exit_status < 0)
 		ck_assert_msg(!result->has_exit_status, "%s: %d", now->words[0], result->exit_status);
-	ck_assert(str_is(result->tool, "t.x"));
+	ck_assert(str_is(str_of(result->tool), "t.x"));
 	ck_assert_uint_eq(result->request_id.len, 27);
 	ck_assert_int_eq(result->reach, PERCH_REACH_GROUP);
 	tool_end(&called);
@@ -110,9 +118,9 @@ START_TEST(a_plugin_that_dies_of_a_signal_tells_which)
 	perch_host *host = tool_begin();
 	struct called called;
 	struct tool_binding binding = tool_bind(TOOL("abort"));
-	const struct tool_result *result = tool_run(host, &binding, &called);
+	const perch_tool_result *result = tool_run(host, &binding, &called);
 	ck_assert_int_eq(result->signal, SIGABRT);
-	ck_assert(str_is(result->stderr_tail, "panic: no answer\n"));
+	ck_assert(str_is(str_of(result->stderr_tail), "panic: no answer\n"));
 	ck_assert(str_is((struct str){ called.err.data, called.err.len }, "panic: no answer\n"));
 	tool_end(&called);
 	tool_finish(host);
@@ -150,8 +158,8 @@ START_TEST(what_cannot_be_asked_starts_no_process)
 		tool_start(host, &options, &called);
 		ck_assert_uint_eq(perch_host_children(host), 0);
 		tool_call_cancel(called.call); /* its verdict is known: nothing changes */
-		const struct tool_result *result = tool_wait(host, &called);
-		ck_assert_int_eq(result->code, TOOL_INVALID_REQUEST);
+		const perch_tool_result *result = tool_wait(host, &called);
+		ck_assert_int_eq(result->code, PERCH_TOOL_INVALID_REQUEST);
 		ck_assert_str_eq(result->stage, cases[i].stage);
 		ck_assert_uint_gt(result->message.len, 0);
 		tool_end(&called);
@@ -177,8 +185,8 @@ START_TEST(a_request_has_a_mebibyte_and_not_a_byte_more)
 		input[0] = input[len - 1] = '"';
 		options.input = (struct str){ input, len };
 		tool_start(host, &options, &called);
-		const struct tool_result *result = tool_wait(host, &called);
-		ck_assert_int_eq(result->code, more ? TOOL_INVALID_REQUEST : TOOL_OK);
+		const perch_tool_result *result = tool_wait(host, &called);
+		ck_assert_int_eq(result->code, more ? PERCH_TOOL_INVALID_REQUEST : PERCH_TOOL_OK);
 		tool_end(&called);
 		free(input);
 	}
@@ -201,8 +209,8 @@ START_TEST(a_call_can_be_cancelled_at_any_time)
 			perch_host_wait(host, 20);
 		tool_call_cancel(called.call);
 		tool_call_cancel(called.call);
-		const struct tool_result *result = tool_wait(host, &called);
-		ck_assert_int_eq(result->code, TOOL_CANCELLED);
+		const perch_tool_result *result = tool_wait(host, &called);
+		ck_assert_int_eq(result->code, PERCH_TOOL_CANCELLED);
 		tool_call_cancel(called.call);
 		tool_end(&called);
 	}
@@ -267,9 +275,10 @@ START_TEST(a_handshake_alone_gives_the_manifest)
 	struct tool_call_options options = tool_options(&binding, &called);
 	options.tool = NULL;
 	tool_start(host, &options, &called);
-	const struct tool_result *result = tool_wait(host, &called);
-	ck_assert_int_eq(result->code, TOOL_OK);
-	ck_assert(str_is(result->plugin_id, "t.p") && str_is(result->plugin_version, "1.0.0"));
+	const perch_tool_result *result = tool_wait(host, &called);
+	ck_assert_int_eq(result->code, PERCH_TOOL_OK);
+	ck_assert(str_is(str_of(result->plugin_id), "t.p") &&
+		str_is(str_of(result->plugin_version), "1.0.0"));
 	ck_assert(tool_says(result->manifest, "\"exposed_tools\":[\"t.x\"]"));
 	tool_end(&called);
 	tool_finish(host);
@@ -278,12 +287,12 @@ END_TEST
 
 /* ---- the result as JSON ------------------------------------------------------- */
 
-static void assert_json(const struct tool_result *result, const char *id, const char *expected)
+static void assert_json(const perch_tool_result *result, const char *id, const char *expected)
 {
-	struct tool_result fixed = *result;
+	perch_tool_result fixed = *result;
 	fixed.duration_ns = 12 * NSEC_PER_MSEC;
 	if (fixed.request_id.len)
-		fixed.request_id = STR("plugin_req_0");
+		fixed.request_id = text_from("plugin_req_0");
 	struct buf json = { 0 };
 	ck_assert_int_eq(tool_result_json(&json, str_from(id), &fixed), 0);
 	ck_assert_int_eq(buf_terminate(&json), 0);
@@ -328,9 +337,9 @@ START_TEST(a_result_is_one_json_object)
 		"\"exit_status\":3,\"signal\":null," TIMES "\"stderr_tail\":\"\"," LAST);
 	tool_end(&called);
 	binding.command = "";
-	struct tool_result result = *tool_run(host, &binding, &called);
+	perch_tool_result result = *tool_run(host, &binding, &called);
 	ck_assert_uint_eq(result.request_id.len, 0);
-	result.message = STR("why");
+	result.message = text_from("why");
 	assert_json(&result, "",
 		"{\"ok\":false,\"code\":\"invalid_request\",\"message\":\"why\",\"stage\":\"binding\","
 		"\"plugin_id\":null,\"plugin_version\":null,\"tool\":\"t.x\",\"request_id\":null,"

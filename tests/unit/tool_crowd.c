@@ -19,8 +19,8 @@ START_TEST(an_endless_line_needs_little_memory)
 	struct called called;
 	struct tool_binding binding = tool_bind(TOOL("endless-line"));
 	for (int i = 0; i < 5; i++) {
-		const struct tool_result *result = tool_run(host, &binding, &called);
-		ck_assert_int_eq(result->code, TOOL_MALFORMED_RESPONSE);
+		const perch_tool_result *result = tool_run(host, &binding, &called);
+		ck_assert_int_eq(result->code, PERCH_TOOL_MALFORMED_RESPONSE);
 		tool_end(&called);
 	}
 	ck_assert_int_lt(proc_peak_memory_kib(), 16384 + SANITIZER_SLACK_KIB);
@@ -36,11 +36,11 @@ START_TEST(of_a_flood_on_stderr_the_end_is_kept)
 	struct tool_call_options options = tool_options(&binding, &called);
 	options.stderr_bytes = NULL;
 	tool_start(host, &options, &called);
-	const struct tool_result *result = tool_wait(host, &called);
-	ck_assert_int_eq(result->code, TOOL_OK);
-	ck_assert(str_is(result->output, "\"after the flood\""));
+	const perch_tool_result *result = tool_wait(host, &called);
+	ck_assert_int_eq(result->code, PERCH_TOOL_OK);
+	ck_assert(str_is(str_of(result->output), "\"after the flood\""));
 	ck_assert_uint_eq(result->stderr_tail.len, 4096);
-	ck_assert(str_has_suffix(result->stderr_tail, STR("the last words")));
+	ck_assert(str_has_suffix(str_of(result->stderr_tail), STR("the last words")));
 	ck_assert_int_lt(proc_peak_memory_kib(), 16384 + SANITIZER_SLACK_KIB);
 	tool_end(&called);
 	tool_finish(host);
@@ -54,8 +54,8 @@ START_TEST(a_child_that_keeps_stdout_dies_with_the_call)
 		struct called called;
 		struct tool_binding binding =
 			tool_bind(i ? TOOL("child-keeps-stdout-mute") : TOOL("child-keeps-stdout"));
-		const struct tool_result *result = tool_run(host, &binding, &called);
-		ck_assert_int_eq(result->code, i ? TOOL_CRASHED : TOOL_OK);
+		const perch_tool_result *result = tool_run(host, &binding, &called);
+		ck_assert_int_eq(result->code, i ? PERCH_TOOL_CRASHED : PERCH_TOOL_OK);
 		ck_assert_int_eq(buf_terminate(&called.err), 0);
 		pid_t child = atoi(called.err.data);
 		ck_assert_int_gt(child, 0);
@@ -71,8 +71,8 @@ START_TEST(what_a_plugin_leaves_in_its_directory_goes)
 	perch_host *host = tool_begin();
 	struct called called;
 	struct tool_binding binding = tool_bind(TOOL("litter"));
-	const struct tool_result *result = tool_run(host, &binding, &called);
-	ck_assert_int_eq(result->code, TOOL_OK);
+	const perch_tool_result *result = tool_run(host, &binding, &called);
+	ck_assert_int_eq(result->code, PERCH_TOOL_OK);
 	ck_assert_uint_eq(folder_count(getenv("TMPDIR"), "perch-tool-"), 0);
 	tool_end(&called);
 	tool_finish(host);
@@ -86,15 +86,15 @@ START_TEST(a_farewell_is_counted_or_refused)
 	struct tool_binding binding = tool_bind(TOOL("farewell"));
 	struct tool_call_options options = tool_options(&binding, &called);
 	tool_start(host, &options, &called);
-	const struct tool_result *result = tool_wait(host, &called);
-	ck_assert_int_eq(result->code, TOOL_OK);
+	const perch_tool_result *result = tool_wait(host, &called);
+	ck_assert_int_eq(result->code, PERCH_TOOL_OK);
 	ck_assert_uint_eq(result->extra_bytes, 9);
 	tool_end(&called);
 	options.strict = true;
 	tool_start(host, &options, &called);
 	result = tool_wait(host, &called);
-	ck_assert_int_eq(result->code, TOOL_MALFORMED_RESPONSE);
-	ck_assert(result->responded && str_is(result->output, "1"));
+	ck_assert_int_eq(result->code, PERCH_TOOL_MALFORMED_RESPONSE);
+	ck_assert(result->responded && str_is(str_of(result->output), "1"));
 	tool_end(&called);
 	tool_finish(host);
 }
@@ -123,10 +123,10 @@ static void start_another(struct crowd *crowd);
 static void one_is_done(void *data, struct tool_call *call)
 {
 	struct crowd *crowd = data;
-	const struct tool_result *result = tool_call_result(call);
-	if (result->code != TOOL_OK || !str_is(result->output, "{\"ok\":true}")) {
+	const perch_tool_result *result = tool_call_result(call);
+	if (result->code != PERCH_TOOL_OK || !str_is(str_of(result->output), "{\"ok\":true}")) {
 		if (!crowd->wrong++)
-			printf("# %s at %s: %.*s\n", tool_code_name(result->code), result->stage,
+			printf("# %s at %s: %.*s\n", perch_tool_code_name(result->code), result->stage,
 				(int)result->message.len, result->message.data);
 	}
 	tool_call_free(call);

@@ -17,79 +17,85 @@
 static const struct script_case {
 	const char *name;
 	const char *script;
-	enum tool_code code;
+	perch_tool_code code;
 	const char *stage;
 	const char *words;
 	bool responded;
 	uint64_t extra;
 } scripts[] = {
-	{ "success", "qhre0", TOOL_OK, "teardown", NULL, true, 0 },
-	{ "success of a request that came late", "hqre0", TOOL_OK, "teardown", NULL, true, 0 },
-	{ "success without an end of output", "qhr0", TOOL_OK, "teardown", NULL, true, 0 },
-	{ "handshake: time is up", "qH", TOOL_TIMEOUT, "handshake", "no handshake within 1.5 s", 0, 0 },
-	{ "handshake: all time is up", "qI", TOOL_TIMEOUT, "handshake", "no handshake", 0, 0 },
-	{ "handshake: the teardown does not count", "qThre0", TOOL_OK, NULL, NULL, true, 0 },
-	{ "response: the handshake does not count", "qhHre0", TOOL_OK, NULL, NULL, true, 0 },
-	{ "response: time is up", "qhI", TOOL_TIMEOUT, "response", "no response", 0, 0 },
-	{ "teardown: the handshake does not count", "qhrHe0", TOOL_OK, NULL, NULL, true, 0 },
-	{ "teardown: all time is up", "qhrI", TOOL_TIMEOUT, "teardown", "did not exit", true, 0 },
-	{ "teardown: still alive", "qhrT", TOOL_CRASHED, "teardown", "still alive 1.5 s", true, 0 },
-	{ "teardown: still alive, and then gone", "qhrTe0", TOOL_CRASHED, NULL, "alive", true, 0 },
-	{ "cancelled before the handshake", "qX", TOOL_CANCELLED, "handshake", NULL, 0, 0 },
-	{ "cancelled while idle", "hX", TOOL_CANCELLED, "handshake", NULL, 0, 0 },
-	{ "cancelled before the response", "qhX", TOOL_CANCELLED, "response", NULL, 0, 0 },
-	{ "cancelled in the teardown", "qhrX", TOOL_CANCELLED, "teardown", NULL, true, 0 },
-	{ "cancelled when it is over", "qhre0X", TOOL_OK, NULL, NULL, true, 0 },
-	{ "a verdict stays: timeout, then exit", "qhIe0", TOOL_TIMEOUT, NULL, NULL, 0, 0 },
-	{ "a verdict stays: timeout, then response", "qhIre0", TOOL_TIMEOUT, NULL, NULL, 0, 0 },
-	{ "a verdict stays: cancel, then timeout", "qhXI", TOOL_CANCELLED, NULL, NULL, 0, 0 },
+	{ "success", "qhre0", PERCH_TOOL_OK, "teardown", NULL, true, 0 },
+	{ "success of a request that came late", "hqre0", PERCH_TOOL_OK, "teardown", NULL, true, 0 },
+	{ "success without an end of output", "qhr0", PERCH_TOOL_OK, "teardown", NULL, true, 0 },
+	{ "handshake: time is up", "qH", PERCH_TOOL_TIMEOUT, "handshake", "no handshake within 1.5 s",
+		0, 0 },
+	{ "handshake: all time is up", "qI", PERCH_TOOL_TIMEOUT, "handshake", "no handshake", 0, 0 },
+	{ "handshake: the teardown does not count", "qThre0", PERCH_TOOL_OK, NULL, NULL, true, 0 },
+	{ "response: the handshake does not count", "qhHre0", PERCH_TOOL_OK, NULL, NULL, true, 0 },
+	{ "response: time is up", "qhI", PERCH_TOOL_TIMEOUT, "response", "no response", 0, 0 },
+	{ "teardown: the handshake does not count", "qhrHe0", PERCH_TOOL_OK, NULL, NULL, true, 0 },
+	{ "teardown: all time is up", "qhrI", PERCH_TOOL_TIMEOUT, "teardown", "did not exit", true, 0 },
+	{ "teardown: still alive", "qhrT", PERCH_TOOL_CRASHED, "teardown", "still alive 1.5 s", true,
+		0 },
+	{ "teardown: still alive, and then gone", "qhrTe0", PERCH_TOOL_CRASHED, NULL, "alive", true,
+		0 },
+	{ "cancelled before the handshake", "qX", PERCH_TOOL_CANCELLED, "handshake", NULL, 0, 0 },
+	{ "cancelled while idle", "hX", PERCH_TOOL_CANCELLED, "handshake", NULL, 0, 0 },
+	{ "cancelled before the response", "qhX", PERCH_TOOL_CANCELLED, "response", NULL, 0, 0 },
+	{ "cancelled in the teardown", "qhrX", PERCH_TOOL_CANCELLED, "teardown", NULL, true, 0 },
+	{ "cancelled when it is over", "qhre0X", PERCH_TOOL_OK, NULL, NULL, true, 0 },
+	{ "a verdict stays: timeout, then exit", "qhIe0", PERCH_TOOL_TIMEOUT, NULL, NULL, 0, 0 },
+	{ "a verdict stays: timeout, then response", "qhIre0", PERCH_TOOL_TIMEOUT, NULL, NULL, 0, 0 },
+	{ "a verdict stays: cancel, then timeout", "qhXI", PERCH_TOOL_CANCELLED, NULL, NULL, 0, 0 },
 	{ "a verdict stays: blank, then handshake", "qbhre0", MALFORMED, "handshake", NULL, 0, 0 },
-	{ "nothing, then the end", "qe", TOOL_CRASHED, "handshake", "without a handshake", 0, 0 },
-	{ "nothing, then exit 0", "qe0", TOOL_CRASHED, "handshake", "exited with status 0", 0, 0 },
-	{ "nothing, then exit 3", "qe3", TOOL_CRASHED, "handshake", "exited with status 3", 0, 0 },
-	{ "nothing, then a signal", "qe9", TOOL_CRASHED, "handshake", "signal 9", 0, 0 },
-	{ "nothing, exit without an end", "q3", TOOL_CRASHED, "handshake", "status 3", 0, 0 },
-	{ "a blank without newline, then the end", "qse", TOOL_CRASHED, "handshake", NULL, 0, 0 },
+	{ "nothing, then the end", "qe", PERCH_TOOL_CRASHED, "handshake", "without a handshake", 0, 0 },
+	{ "nothing, then exit 0", "qe0", PERCH_TOOL_CRASHED, "handshake", "exited with status 0", 0,
+		0 },
+	{ "nothing, then exit 3", "qe3", PERCH_TOOL_CRASHED, "handshake", "exited with status 3", 0,
+		0 },
+	{ "nothing, then a signal", "qe9", PERCH_TOOL_CRASHED, "handshake", "signal 9", 0, 0 },
+	{ "nothing, exit without an end", "q3", PERCH_TOOL_CRASHED, "handshake", "status 3", 0, 0 },
+	{ "a blank without newline, then the end", "qse", PERCH_TOOL_CRASHED, "handshake", NULL, 0, 0 },
 	{ "a blank line, then the end", "qbe", MALFORMED, "handshake", "blank", 0, 0 },
 	{ "half a frame, then the end", "qpe", MALFORMED, "handshake", NULL, 0, 0 },
-	{ "hung up, then the end", "qce", TOOL_CRASHED, "handshake", NULL, 0, 0 },
-	{ "hung up, half a frame, then the end", "qcpe", TOOL_CRASHED, "handshake", NULL, 0, 0 },
+	{ "hung up, then the end", "qce", PERCH_TOOL_CRASHED, "handshake", NULL, 0, 0 },
+	{ "hung up, half a frame, then the end", "qcpe", PERCH_TOOL_CRASHED, "handshake", NULL, 0, 0 },
 	{ "hung up, a whole frame of nonsense", "qcge", MALFORMED, "handshake", NULL, 0, 0 },
-	{ "hung up, handshake, then the end", "qchce", TOOL_CRASHED, "response", NULL, 0, 0 },
-	{ "hung up, and it answers", "qhcre0", TOOL_OK, NULL, NULL, true, 0 },
-	{ "no response, exit 0", "qhe0", TOOL_CRASHED, "response", "without a response", 0, 0 },
-	{ "no response, exit 3", "qhe3", TOOL_CRASHED, "response", "status 3", 0, 0 },
-	{ "no response, killed", "qhe9", TOOL_CRASHED, "response", "signal 9", 0, 0 },
+	{ "hung up, handshake, then the end", "qchce", PERCH_TOOL_CRASHED, "response", NULL, 0, 0 },
+	{ "hung up, and it answers", "qhcre0", PERCH_TOOL_OK, NULL, NULL, true, 0 },
+	{ "no response, exit 0", "qhe0", PERCH_TOOL_CRASHED, "response", "without a response", 0, 0 },
+	{ "no response, exit 3", "qhe3", PERCH_TOOL_CRASHED, "response", "status 3", 0, 0 },
+	{ "no response, killed", "qhe9", PERCH_TOOL_CRASHED, "response", "signal 9", 0, 0 },
 	{ "half a response", "qhpe0", MALFORMED, "response", NULL, 0, 0 },
-	{ "half a response after hanging up", "qhcpe3", TOOL_CRASHED, "response", "status 3", 0, 0 },
-	{ "the spare dies", "he3", TOOL_CRASHED, "handshake", NULL, 0, 0 },
+	{ "half a response after hanging up", "qhcpe3", PERCH_TOOL_CRASHED, "response", "status 3", 0,
+		0 },
+	{ "the spare dies", "he3", PERCH_TOOL_CRASHED, "handshake", NULL, 0, 0 },
 	{ "the spare talks", "hg", MALFORMED, "handshake", "without being asked", 0, 0 },
 	{ "too long a handshake", "ql", MALFORMED, "handshake", "longer than 1048576", 0, 0 },
 	{ "too long a response", "qhl", MALFORMED, "response", "longer than 1048576", 0, 0 },
-	{ "ok, then exit 3", "qhre3", TOOL_CRASHED, "teardown", "status 3 after its response", true,
-		0 },
-	{ "ok, then a signal", "qhre9", TOOL_CRASHED, "teardown", "signal 9", true, 0 },
-	{ "ok, then nobody knows", "qhre?", TOOL_CRASHED, "teardown", "nobody knows", true, 0 },
-	{ "error, then exit 0", "qhfe0", TOOL_EXECUTION_ERROR, "response", "cannot", true, 0 },
-	{ "error, then exit 3", "qhfe3", TOOL_EXECUTION_ERROR, "response", "cannot", true, 0 },
-	{ "error, then a signal", "qhfe9", TOOL_EXECUTION_ERROR, NULL, NULL, true, 0 },
-	{ "error, then no exit", "qhfT", TOOL_EXECUTION_ERROR, NULL, NULL, true, 0 },
-	{ "error, then time is up", "qhfI", TOOL_EXECUTION_ERROR, NULL, NULL, true, 0 },
-	{ "error, then cancelled", "qhfX", TOOL_EXECUTION_ERROR, NULL, NULL, true, 0 },
-	{ "a farewell", "qhrge0", TOOL_OK, NULL, NULL, true, 9 },
-	{ "two farewells", "qhrgge0", TOOL_OK, NULL, NULL, true, 18 },
-	{ "a farewell without newline", "qhrpe0", TOOL_OK, NULL, NULL, true, 8 },
-	{ "a second response", "qhrre0", TOOL_OK, NULL, NULL, true, sizeof(ANSWER) },
-	{ "a blank line behind", "qhrbe0", TOOL_OK, NULL, NULL, true, 1 },
-	{ "a farewell and exit 3", "qhrge3", TOOL_CRASHED, NULL, NULL, true, 9 },
-	{ "a farewell after an error", "qhfge0", TOOL_EXECUTION_ERROR, NULL, NULL, true, 9 },
+	{ "ok, then exit 3", "qhre3", PERCH_TOOL_CRASHED, "teardown", "status 3 after its response",
+		true, 0 },
+	{ "ok, then a signal", "qhre9", PERCH_TOOL_CRASHED, "teardown", "signal 9", true, 0 },
+	{ "ok, then nobody knows", "qhre?", PERCH_TOOL_CRASHED, "teardown", "nobody knows", true, 0 },
+	{ "error, then exit 0", "qhfe0", PERCH_TOOL_EXECUTION_ERROR, "response", "cannot", true, 0 },
+	{ "error, then exit 3", "qhfe3", PERCH_TOOL_EXECUTION_ERROR, "response", "cannot", true, 0 },
+	{ "error, then a signal", "qhfe9", PERCH_TOOL_EXECUTION_ERROR, NULL, NULL, true, 0 },
+	{ "error, then no exit", "qhfT", PERCH_TOOL_EXECUTION_ERROR, NULL, NULL, true, 0 },
+	{ "error, then time is up", "qhfI", PERCH_TOOL_EXECUTION_ERROR, NULL, NULL, true, 0 },
+	{ "error, then cancelled", "qhfX", PERCH_TOOL_EXECUTION_ERROR, NULL, NULL, true, 0 },
+	{ "a farewell", "qhrge0", PERCH_TOOL_OK, NULL, NULL, true, 9 },
+	{ "two farewells", "qhrgge0", PERCH_TOOL_OK, NULL, NULL, true, 18 },
+	{ "a farewell without newline", "qhrpe0", PERCH_TOOL_OK, NULL, NULL, true, 8 },
+	{ "a second response", "qhrre0", PERCH_TOOL_OK, NULL, NULL, true, sizeof(ANSWER) },
+	{ "a blank line behind", "qhrbe0", PERCH_TOOL_OK, NULL, NULL, true, 1 },
+	{ "a farewell and exit 3", "qhrge3", PERCH_TOOL_CRASHED, NULL, NULL, true, 9 },
+	{ "a farewell after an error", "qhfge0", PERCH_TOOL_EXECUTION_ERROR, NULL, NULL, true, 9 },
 	{ "strict: no farewell", "qSbhre0", MALFORMED, "handshake", NULL, false, 0 },
-	{ "strict: nothing behind", "qShre0", TOOL_OK, NULL, NULL, true, 0 },
+	{ "strict: nothing behind", "qShre0", PERCH_TOOL_OK, NULL, NULL, true, 0 },
 	{ "strict: a farewell", "qShrge0", MALFORMED, "response", "wrote more", true, 9 },
 	{ "strict: a blank line behind", "qShrbe0", MALFORMED, "response", NULL, true, 1 },
 	{ "strict: a farewell and exit 3", "qShrge3", MALFORMED, "response", NULL, true, 9 },
 	{ "strict: a farewell after an error", "qShfge0", MALFORMED, "response", NULL, true, 9 },
-	{ "strict: a verdict stays", "qShrTg", TOOL_CRASHED, "teardown", NULL, true, 9 },
+	{ "strict: a verdict stays", "qShrTg", PERCH_TOOL_CRASHED, "teardown", NULL, true, 9 },
 };
 
 static void too_long(struct world *world)
@@ -99,7 +105,7 @@ static void too_long(struct world *world)
 	memset(text, ' ', len);
 	feed_n(world, text, len);
 	free(text);
-	ck_assert(tool_engine_verdict(world->engine)->is_flood);
+	ck_assert(tool_engine_is_flooded(world->engine));
 }
 
 /* Bytes of the plugin; NULL = no such event. */
@@ -183,13 +189,14 @@ START_TEST(scripts_end_as_they_must)
 		for (const char *event = now->script; *event; event++)
 			play(&world, *event);
 		ck_assert_msg(tool_engine_stage(world.engine) == TOOL_OVER, "%s: not over", now->name);
-		const struct tool_verdict *verdict = tool_engine_verdict(world.engine);
+		const perch_tool_result *verdict = tool_engine_verdict(world.engine);
 		assert_verdict(now->name, verdict, now->code, now->stage, now->words);
 		ck_assert_msg(verdict->responded == now->responded, "%s: responded", now->name);
 		ck_assert_msg(verdict->extra_bytes == now->extra, "%s: %llu extra bytes", now->name,
 			(unsigned long long)verdict->extra_bytes);
 		if (now->responded && strchr(now->script, 'r'))
-			ck_assert_msg(str_is(verdict->output, "{\"ok\":true}"), "%s: output", now->name);
+			ck_assert_msg(
+				str_is(str_of(verdict->output), "{\"ok\":true}"), "%s: output", now->name);
 		ck_assert_uint_eq(tool_engine_take(world.engine).len, 0);
 		end(&world);
 	}
@@ -205,9 +212,10 @@ START_TEST(a_handshake_can_be_all_that_is_wanted)
 	world.options.handshake_only = true;
 	feed(&world, CAPS("[\"tool.execute\"]") "\n");
 	ck_assert_int_eq(tool_engine_stage(world.engine), TOOL_OVER);
-	assert_verdict("handshake only", tool_engine_verdict(world.engine), TOOL_OK, "handshake", NULL);
+	assert_verdict(
+		"handshake only", tool_engine_verdict(world.engine), PERCH_TOOL_OK, "handshake", NULL);
 	tool_engine_exit(world.engine, &(struct tool_exit){ .is_known = true, .status = 1 });
-	ck_assert_int_eq(tool_engine_verdict(world.engine)->code, TOOL_OK);
+	ck_assert_int_eq(tool_engine_verdict(world.engine)->code, PERCH_TOOL_OK);
 	end(&world);
 	ck_assert_int_eq(begin(&world, one), 0);
 	world.options.handshake_only = true;
@@ -228,7 +236,7 @@ START_TEST(a_late_request_for_a_tool_that_is_not_there)
 	world.request.tool = STR("t.y");
 	tool_engine_request(world.engine, &world.request);
 	assert_verdict(
-		"late", tool_engine_verdict(world.engine), TOOL_NOT_EXPOSED, "handshake", "\"t.y\"");
+		"late", tool_engine_verdict(world.engine), PERCH_TOOL_NOT_EXPOSED, "handshake", "\"t.y\"");
 	ck_assert_uint_eq(tool_engine_take(world.engine).len, 0);
 	end(&world);
 }
@@ -263,9 +271,9 @@ START_TEST(a_frame_has_a_mebibyte_and_not_a_byte_more)
 		respond_with(&world, 1048576 + more);
 		finish_output(&world);
 		tool_engine_exit(world.engine, &(struct tool_exit){ .is_known = true });
-		const struct tool_verdict *verdict = tool_engine_verdict(world.engine);
-		assert_verdict("size", verdict, more ? MALFORMED : TOOL_OK, NULL, NULL);
-		ck_assert(verdict->is_flood == (more > 0));
+		const perch_tool_result *verdict = tool_engine_verdict(world.engine);
+		assert_verdict("size", verdict, more ? MALFORMED : PERCH_TOOL_OK, NULL, NULL);
+		ck_assert(tool_engine_is_flooded(world.engine) == (more > 0));
 		end(&world);
 	}
 }
@@ -284,8 +292,8 @@ START_TEST(a_frame_may_be_512_deep_and_not_deeper)
 			inside);
 		struct world world;
 		ck_assert_int_eq(begin(&world, none), 0);
-		const struct tool_verdict *verdict = converse(&world, GOOD, frame);
-		assert_verdict("depth", verdict, depth == 511 ? TOOL_OK : MALFORMED, NULL, NULL);
+		const perch_tool_result *verdict = converse(&world, GOOD, frame);
+		assert_verdict("depth", verdict, depth == 511 ? PERCH_TOOL_OK : MALFORMED, NULL, NULL);
 		end(&world);
 	}
 }
@@ -339,10 +347,10 @@ static int whole_exchange(void *data)
 	snprintf(copy, sizeof(copy), "%s\n", response);
 	lines_feed(&world.lines, copy, strlen(copy));
 	tool_engine_exit(world.engine, &(struct tool_exit){ .is_known = true });
-	const struct tool_verdict *verdict = tool_engine_verdict(world.engine);
+	const perch_tool_result *verdict = tool_engine_verdict(world.engine);
 	bool is_broken = tool_engine_is_broken(world.engine);
-	if (is_broken && (verdict->code != TOOL_CRASHED || !verdict->message.len))
-		ck_abort_msg("without memory: %s", tool_code_name(verdict->code));
+	if (is_broken && (verdict->code != PERCH_TOOL_CRASHED || !verdict->message.len))
+		ck_abort_msg("without memory: %s", perch_tool_code_name(verdict->code));
 	end(&world);
 	return is_broken ? -ENOMEM : 0;
 }
@@ -362,7 +370,7 @@ START_TEST(every_code_has_its_name)
 		"protocol_version_mismatch", "capability_not_declared", "capability_not_allowed",
 		"invalid_request", "cancelled" };
 	for (size_t i = 0; i < COUNT(names); i++)
-		ck_assert_str_eq(tool_code_name((enum tool_code)i), names[i]);
+		ck_assert_str_eq(perch_tool_code_name((perch_tool_code)i), names[i]);
 }
 END_TEST
 

@@ -7,20 +7,20 @@ static const struct handshake_case {
 	const char *name;
 	const char *frame;
 	const char *const *allowed;
-	enum tool_code code;
+	perch_tool_code code;
 	const char *words;
 } handshakes[] = {
-	{ "as it should be", GOOD, none, TOOL_OK, NULL },
-	{ "no list of capabilities at all", GOOD, NULL, TOOL_OK, NULL },
+	{ "as it should be", GOOD, none, PERCH_TOOL_OK, NULL },
+	{ "no list of capabilities at all", GOOD, NULL, PERCH_TOOL_OK, NULL },
 	/* frames */
 	{ "blank line", "", none, MALFORMED, "blank" },
 	{ "blanks only", "  \t ", none, MALFORMED, "blank" },
 	{ "a carriage return only", "\r", none, MALFORMED, "blank" },
 	{ "banner line", "Welcome to t.p 1.0!", none, MALFORMED, "not one JSON object" },
 	{ "byte order mark", "\xEF\xBB\xBF" GOOD, none, MALFORMED, "byte order mark" },
-	{ "CRLF", GOOD "\r", none, TOOL_OK, NULL },
-	{ "two carriage returns", GOOD "\r\r", none, TOOL_OK, NULL },
-	{ "blanks around", "  " GOOD "\t ", none, TOOL_OK, NULL },
+	{ "CRLF", GOOD "\r", none, PERCH_TOOL_OK, NULL },
+	{ "two carriage returns", GOOD "\r\r", none, PERCH_TOOL_OK, NULL },
+	{ "blanks around", "  " GOOD "\t ", none, PERCH_TOOL_OK, NULL },
 	{ "two objects", GOOD GOOD, none, MALFORMED, NULL },
 	{ "two objects with a blank", GOOD " {}", none, MALFORMED, NULL },
 	{ "data behind the object", GOOD " x", none, MALFORMED, NULL },
@@ -51,21 +51,21 @@ static const struct handshake_case {
 	{ "duplicate deep inside", M(IDENTITY "," PROTOCOL "," TOOLS ",\"x\":[{\"y\":1,\"y\":2}]"),
 		none, MALFORMED, NULL },
 	{ "unknown fields", M(IDENTITY "," PROTOCOL "," TOOLS ",\"x\":[1,{}],\"y\":null"), none,
-		TOOL_OK, NULL },
+		PERCH_TOOL_OK, NULL },
 	{ "a request_id is unknown here",
 		"{\"request_id\":7,\"type\":\"handshake\",\"manifest\":{" IDENTITY "," PROTOCOL "," TOOLS
 		"}}",
-		none, TOOL_OK, NULL },
+		none, PERCH_TOOL_OK, NULL },
 	{ "keys are matched exactly", M("\"Plugin_ID\":\"t.p\"," PROTOCOL "," TOOLS), none, FAILED,
 		"no plugin_id" },
 	{ "lone surrogate in an unknown field", M(IDENTITY "," PROTOCOL "," TOOLS ",\"x\":\"\\ud800\""),
-		none, TOOL_OK, NULL },
+		none, PERCH_TOOL_OK, NULL },
 	{ "lone surrogate in the plugin_id",
 		M("\"plugin_id\":\"t.p\\ud800\",\"plugin_version\":\"1\"," PROTOCOL "," TOOLS), none,
 		FAILED, "t.p\xEF\xBF\xBD" },
 	{ "escapes read as what they mean",
 		M("\"plugin_id\":\"\\u0074.p\",\"plugin_version\":\"1\"," PROTOCOL "," TOOLS), none,
-		TOOL_OK, NULL },
+		PERCH_TOOL_OK, NULL },
 	/* row 4: types */
 	{ "type is a number", "{\"type\":1,\"manifest\":{}}", none, MALFORMED, "\"type\"" },
 	{ "type is a list", "{\"type\":[],\"manifest\":{}}", none, MALFORMED, "\"type\"" },
@@ -121,7 +121,7 @@ static const struct handshake_case {
 	{ "protocol only the start", M(IDENTITY ",\"protocol_version\":\"rterm.plugin\"," TOOLS), none,
 		MISMATCH, NULL },
 	{ "protocol padded", M(IDENTITY ",\"protocol_version\":\" rterm.plugin.v1\\t\"," TOOLS), none,
-		TOOL_OK, NULL },
+		PERCH_TOOL_OK, NULL },
 	{ "protocol comes before plugin_id", M("\"protocol_version\":\"v2\""), none, MISMATCH, NULL },
 	/* row 7 */
 	{ "plugin_id missing", M("\"plugin_version\":\"1\"," PROTOCOL "," TOOLS), none, FAILED,
@@ -147,8 +147,8 @@ static const struct handshake_case {
 		M("\"plugin_id\":\"t.p\",\"plugin_version\":\"\\t\"," PROTOCOL "," TOOLS), none, FAILED,
 		"no plugin_version" },
 	{ "plugin_version padded",
-		M("\"plugin_id\":\"t.p\",\"plugin_version\":\" 1 \"," PROTOCOL "," TOOLS), none, TOOL_OK,
-		NULL },
+		M("\"plugin_id\":\"t.p\",\"plugin_version\":\" 1 \"," PROTOCOL "," TOOLS), none,
+		PERCH_TOOL_OK, NULL },
 	{ "exposed_tools missing", M(IDENTITY "," PROTOCOL), none, FAILED, "no tools" },
 	{ "exposed_tools null", M(IDENTITY "," PROTOCOL ",\"exposed_tools\":null"), none, FAILED,
 		"no tools" },
@@ -165,28 +165,28 @@ static const struct handshake_case {
 		none, FAILED, NULL },
 	/* row 8 */
 	{ "tool not exposed", M(IDENTITY "," PROTOCOL ",\"exposed_tools\":[\"t.y\"]"), none,
-		TOOL_NOT_EXPOSED, "\"t.x\"" },
+		PERCH_TOOL_NOT_EXPOSED, "\"t.x\"" },
 	{ "tool padded", M(IDENTITY "," PROTOCOL ",\"exposed_tools\":[\"t.x \"]"), none,
-		TOOL_NOT_EXPOSED, NULL },
+		PERCH_TOOL_NOT_EXPOSED, NULL },
 	{ "tool in capitals", M(IDENTITY "," PROTOCOL ",\"exposed_tools\":[\"T.X\"]"), none,
-		TOOL_NOT_EXPOSED, NULL },
+		PERCH_TOOL_NOT_EXPOSED, NULL },
 	{ "tool only the start", M(IDENTITY "," PROTOCOL ",\"exposed_tools\":[\"t.\",\"t.xx\"]"), none,
-		TOOL_NOT_EXPOSED, NULL },
+		PERCH_TOOL_NOT_EXPOSED, NULL },
 	{ "tool is the last of many",
-		M(IDENTITY "," PROTOCOL ",\"exposed_tools\":[\"\",\"t.y\",\"t.y\",\"t.x\"]"), none, TOOL_OK,
-		NULL },
+		M(IDENTITY "," PROTOCOL ",\"exposed_tools\":[\"\",\"t.y\",\"t.y\",\"t.x\"]"), none,
+		PERCH_TOOL_OK, NULL },
 	{ "tool comes before capabilities",
 		M(IDENTITY "," PROTOCOL ",\"exposed_tools\":[\"t.y\"],\"capabilities\":[\"root\"]"), one,
-		TOOL_NOT_EXPOSED, NULL },
+		PERCH_TOOL_NOT_EXPOSED, NULL },
 	{ "tool comes before no capabilities", M(IDENTITY "," PROTOCOL ",\"exposed_tools\":[\"t.y\"]"),
-		one, TOOL_NOT_EXPOSED, NULL },
+		one, PERCH_TOOL_NOT_EXPOSED, NULL },
 	/* rows 9 and 10 */
-	{ "capability declared and allowed", CAPS("[\"tool.execute\"]"), one, TOOL_OK, NULL },
+	{ "capability declared and allowed", CAPS("[\"tool.execute\"]"), one, PERCH_TOOL_OK, NULL },
 	{ "capabilities missing", GOOD, one, UNDECLARED, "declares none" },
 	{ "capabilities null", CAPS("null"), one, UNDECLARED, "declares none" },
 	{ "capabilities empty", CAPS("[]"), one, UNDECLARED, "declares none" },
-	{ "capabilities empty and none allowed", CAPS("[]"), none, TOOL_OK, NULL },
-	{ "capabilities null and none allowed", CAPS("null"), none, TOOL_OK, NULL },
+	{ "capabilities empty and none allowed", CAPS("[]"), none, PERCH_TOOL_OK, NULL },
+	{ "capabilities null and none allowed", CAPS("null"), none, PERCH_TOOL_OK, NULL },
 	{ "capability and none allowed", CAPS("[\"tool.execute\"]"), none, FORBIDDEN, NULL },
 	{ "capability not allowed", CAPS("[\"root\"]"), one, FORBIDDEN, "\"root\"" },
 	{ "capability in capitals", CAPS("[\"Tool.Execute\"]"), one, FORBIDDEN, NULL },
@@ -199,8 +199,8 @@ static const struct handshake_case {
 	{ "capability padded and none allowed", CAPS("[\"x \"]"), none, UNDECLARED, NULL },
 	{ "capability twice", CAPS("[\"a\",\"a\"]"), two, UNDECLARED, "before" },
 	{ "capability twice by escape", CAPS("[\"a\",\"\\u0061\"]"), two, UNDECLARED, "before" },
-	{ "both capabilities, the other way round", CAPS("[\"b\",\"a\"]"), two, TOOL_OK, NULL },
-	{ "one of the capabilities", CAPS("[\"b\"]"), two, TOOL_OK, NULL },
+	{ "both capabilities, the other way round", CAPS("[\"b\",\"a\"]"), two, PERCH_TOOL_OK, NULL },
+	{ "one of the capabilities", CAPS("[\"b\"]"), two, PERCH_TOOL_OK, NULL },
 	{ "in order: not allowed, then blank", CAPS("[\"x\",\"\"]"), two, FORBIDDEN, NULL },
 	{ "in order: blank, then not allowed", CAPS("[\"\",\"x\"]"), two, UNDECLARED, NULL },
 	{ "in order: allowed, then not", CAPS("[\"a\",\"x\"]"), two, FORBIDDEN, NULL },
@@ -219,8 +219,8 @@ START_TEST(handshakes_are_judged)
 		const struct handshake_case *now = &handshakes[i];
 		struct world world;
 		ck_assert_int_eq(begin(&world, now->allowed), 0);
-		const struct tool_verdict *verdict = converse(&world, now->frame, ANSWER);
-		const char *stage = now->code == TOOL_OK ? "teardown" : "handshake";
+		const perch_tool_result *verdict = converse(&world, now->frame, ANSWER);
+		const char *stage = now->code == PERCH_TOOL_OK ? "teardown" : "handshake";
 		assert_verdict(now->name, verdict, now->code, stage, now->words);
 		end(&world);
 	}
@@ -240,7 +240,7 @@ START_TEST(a_handshake_that_fails_gets_no_request)
 		feed(&world, handshakes[i].frame);
 		feed(&world, "\n");
 		struct str sent = tool_engine_take(world.engine);
-		bool has_passed = handshakes[i].code == TOOL_OK;
+		bool has_passed = handshakes[i].code == PERCH_TOOL_OK;
 		ck_assert_msg(
 			str_eq(sent, has_passed ? world.request.line : STR("")), "%s", handshakes[i].name);
 		end(&world);

@@ -36,8 +36,8 @@ START_TEST(what_cannot_be_launched_is_launch_failed)
 		struct tool_binding binding = tool_bind(TOOL("fast"));
 		binding.command = cases[i].command;
 		binding.directory = cases[i].directory;
-		const struct tool_result *result = tool_run(host, &binding, &called);
-		ck_assert_int_eq(result->code, TOOL_LAUNCH_FAILED);
+		const perch_tool_result *result = tool_run(host, &binding, &called);
+		ck_assert_int_eq(result->code, PERCH_TOOL_LAUNCH_FAILED);
 		ck_assert_str_eq(result->stage, "launch");
 		ck_assert_msg(tool_says(result->message, cases[i].words), "%.*s", (int)result->message.len,
 			result->message.data);
@@ -55,8 +55,8 @@ START_TEST(no_process_left_is_launch_failed)
 	tool_run(host, &binding, &called); /* starts the guard */
 	tool_end(&called);
 	setenv("TMPDIR", "/no/such/place", 1);
-	const struct tool_result *result = tool_run(host, &binding, &called);
-	ck_assert_int_eq(result->code, TOOL_LAUNCH_FAILED);
+	const perch_tool_result *result = tool_run(host, &binding, &called);
+	ck_assert_int_eq(result->code, PERCH_TOOL_LAUNCH_FAILED);
 	ck_assert(tool_says(result->message, "/no/such/place"));
 	tool_end(&called);
 	setenv("TMPDIR", folder_path("."), 1);
@@ -65,7 +65,7 @@ START_TEST(no_process_left_is_launch_failed)
 	setrlimit(RLIMIT_NOFILE, &(struct rlimit){ proc_open_fds() - 2, before.rlim_max });
 	result = tool_run(host, &binding, &called);
 	setrlimit(RLIMIT_NOFILE, &before);
-	ck_assert_int_eq(result->code, TOOL_LAUNCH_FAILED);
+	ck_assert_int_eq(result->code, PERCH_TOOL_LAUNCH_FAILED);
 	tool_end(&called);
 	tool_finish(host);
 }
@@ -81,7 +81,7 @@ static void hash_file(const char *path, char hex[SHA256_HEX_SIZE])
 	fclose(file);
 }
 
-static enum tool_code run_pinned(
+static perch_tool_code run_pinned(
 	perch_host *host, const char *command, const struct tool_pin *pins, size_t count)
 {
 	struct called called;
@@ -89,9 +89,9 @@ static enum tool_code run_pinned(
 	binding.command = command;
 	binding.pins = pins;
 	binding.pin_count = count;
-	const struct tool_result *result = tool_run(host, &binding, &called);
-	enum tool_code code = result->code;
-	if (code == TOOL_LAUNCH_FAILED)
+	const perch_tool_result *result = tool_run(host, &binding, &called);
+	perch_tool_code code = result->code;
+	if (code == PERCH_TOOL_LAUNCH_FAILED)
 		ck_assert(tool_says(result->message, "pinned file"));
 	tool_end(&called);
 	return code;
@@ -105,20 +105,20 @@ START_TEST(a_pinned_binary_that_was_changed_does_not_run)
 	const char *command = folder_path("plugin");
 	hash_file(command, hex);
 	struct tool_pin pins[] = { { command, hex }, { folder_path("data"), NULL } };
-	ck_assert_int_eq(run_pinned(host, command, pins, 1), TOOL_OK);
+	ck_assert_int_eq(run_pinned(host, command, pins, 1), PERCH_TOOL_OK);
 	char data_hex[SHA256_HEX_SIZE];
 	hash_file(pins[1].path, data_hex);
 	pins[1].sha256 = data_hex;
-	ck_assert_int_eq(run_pinned(host, command, pins, 2), TOOL_OK);
+	ck_assert_int_eq(run_pinned(host, command, pins, 2), PERCH_TOOL_OK);
 	/* A further file, then the binary itself. */
 	folder_write("data", "other");
-	ck_assert_int_eq(run_pinned(host, command, pins, 2), TOOL_LAUNCH_FAILED);
+	ck_assert_int_eq(run_pinned(host, command, pins, 2), PERCH_TOOL_LAUNCH_FAILED);
 	free(folder_run("printf x >> plugin"));
-	ck_assert_int_eq(run_pinned(host, command, pins, 1), TOOL_LAUNCH_FAILED);
+	ck_assert_int_eq(run_pinned(host, command, pins, 1), PERCH_TOOL_LAUNCH_FAILED);
 	free(folder_run("rm plugin && mkfifo plugin"));
-	ck_assert_int_eq(run_pinned(host, command, pins, 1), TOOL_LAUNCH_FAILED);
+	ck_assert_int_eq(run_pinned(host, command, pins, 1), PERCH_TOOL_LAUNCH_FAILED);
 	free(folder_run("rm plugin"));
-	ck_assert_int_eq(run_pinned(host, command, pins, 1), TOOL_LAUNCH_FAILED);
+	ck_assert_int_eq(run_pinned(host, command, pins, 1), PERCH_TOOL_LAUNCH_FAILED);
 	tool_finish(host);
 }
 END_TEST
@@ -136,16 +136,16 @@ START_TEST(a_pinned_script_runs_by_its_path)
 	const char *command = folder_path("script");
 	hash_file(command, hex);
 	const struct tool_pin pin = { command, hex };
-	ck_assert_int_eq(run_pinned(host, command, &pin, 1), TOOL_OK);
+	ck_assert_int_eq(run_pinned(host, command, &pin, 1), PERCH_TOOL_OK);
 	folder_write("script", "#!/bin/sh\nexit 0\n");
-	ck_assert_int_eq(run_pinned(host, command, &pin, 1), TOOL_LAUNCH_FAILED);
+	ck_assert_int_eq(run_pinned(host, command, &pin, 1), PERCH_TOOL_LAUNCH_FAILED);
 	tool_finish(host);
 }
 END_TEST
 
 /* ---- what a plugin is given ------------------------------------------------- */
 
-static void check_environment(const struct tool_result *result, const char *const *expected)
+static void check_environment(const perch_tool_result *result, const char *const *expected)
 {
 	perch_json *json = NULL;
 	const perch_json_value *output;
@@ -186,8 +186,8 @@ START_TEST(the_environment_is_what_the_binding_says_and_nothing_else)
 	setenv("WANTED", "shown", 1);
 	struct called called;
 	struct tool_binding binding = tool_bind(TOOL("tell"));
-	const struct tool_result *result = tool_run(host, &binding, &called);
-	ck_assert_int_eq(result->code, TOOL_OK);
+	const perch_tool_result *result = tool_run(host, &binding, &called);
+	ck_assert_int_eq(result->code, PERCH_TOOL_OK);
 	check_environment(result, TOOL("PATH=/usr/bin:/bin", "LANG=C.UTF-8"));
 	tool_end(&called);
 	binding.env = TOOL("LANG=de_DE.UTF-8", "OWN=1");
@@ -209,15 +209,16 @@ START_TEST(the_input_goes_there_and_back_digit_for_digit)
 	options.input = STR("{ \"n\" :\n 1.10e+0400,\t\"s\":\"\\u00e4\\/ä\", \"s\": [ ] }");
 	options.context = (struct tool_context){ .workspace_id = "ws-1", .mode_id = "a\"b" };
 	tool_start(host, &options, &called);
-	const struct tool_result *result = tool_wait(host, &called);
+	const perch_tool_result *result = tool_wait(host, &called);
 	/* A key twice is what no frame may have, ours neither. */
-	ck_assert_int_eq(result->code, TOOL_INVALID_REQUEST);
+	ck_assert_int_eq(result->code, PERCH_TOOL_INVALID_REQUEST);
 	tool_end(&called);
 	options.input = STR("{ \"n\" :\n 1.10e+0400,\t\"s\":\"\\u00e4\\/ä\", \"t\": [ ] }");
 	tool_start(host, &options, &called);
 	result = tool_wait(host, &called);
-	ck_assert_msg(str_is(result->output, "{\"n\":1.10e+0400,\"s\":\"\\u00e4\\/ä\",\"t\":[]}"),
-		"%.*s", (int)result->output.len, result->output.data);
+	ck_assert_msg(
+		str_is(str_of(result->output), "{\"n\":1.10e+0400,\"s\":\"\\u00e4\\/ä\",\"t\":[]}"), "%.*s",
+		(int)result->output.len, result->output.data);
 	tool_end(&called);
 	tool_finish(host);
 }

@@ -75,7 +75,7 @@ static void until_starts(unsigned count)
 	}
 }
 
-static const struct tool_result *pool_call(
+static const perch_tool_result *pool_call(
 	const struct tool_binding *binding, const char *tool, struct called *called)
 {
 	struct tool_call_options options = tool_options(binding, called);
@@ -95,10 +95,10 @@ static void until_spare_answers(const struct tool_binding *binding)
 		ck_assert_msg(i < 3000, "no spare has ever answered");
 		perch_host_wait(host, 10);
 		struct called called;
-		const struct tool_result *result = pool_call(binding, "t.x", &called);
+		const perch_tool_result *result = pool_call(binding, "t.x", &called);
 		ck_assert_msg(
-			result->code == TOOL_OK, "%.*s", (int)result->message.len, result->message.data);
-		ck_assert(str_is(result->output, "[1]"));
+			result->code == PERCH_TOOL_OK, "%.*s", (int)result->message.len, result->message.data);
+		ck_assert(str_is(str_of(result->output), "[1]"));
 		used_spare = result->used_spare;
 		tool_end(&called);
 	}
@@ -138,8 +138,8 @@ START_TEST(each_process_gets_one_request)
 	char seen[CALLS][32];
 	for (int i = 0; i < CALLS; i++) {
 		struct called called;
-		const struct tool_result *result = pool_call(&binding, "t.x", &called);
-		ck_assert_int_eq(result->code, TOOL_OK);
+		const perch_tool_result *result = pool_call(&binding, "t.x", &called);
+		ck_assert_int_eq(result->code, PERCH_TOOL_OK);
 		const char *pid = memmem(result->output.data, result->output.len, "\"pid\":", 6);
 		snprintf(seen[i], sizeof(seen[i]), "%s", pid);
 		for (int j = 0; j < i; j++)
@@ -160,11 +160,11 @@ START_TEST(without_a_spare_a_call_starts_its_own_process)
 	binding.spares = 1;
 	ck_assert_int_eq(tool_pool_keep(pool, &binding), 0);
 	/* It is kept, and not ready: nothing has run since. */
-	ck_assert_int_eq(pool_call(&binding, "t.x", &called)->code, TOOL_OK);
+	ck_assert_int_eq(pool_call(&binding, "t.x", &called)->code, PERCH_TOOL_OK);
 	ck_assert(!tool_call_result(called.call)->used_spare);
 	tool_end(&called);
 	/* What cannot be asked takes no spare. */
-	ck_assert_int_eq(pool_call(&binding, " ", &called)->code, TOOL_INVALID_REQUEST);
+	ck_assert_int_eq(pool_call(&binding, " ", &called)->code, PERCH_TOOL_INVALID_REQUEST);
 	tool_end(&called);
 	tool_pool_forget(pool, &binding);
 	tool_pool_forget(pool, &binding);
@@ -182,9 +182,9 @@ START_TEST(a_spare_knows_which_tools_there_are)
 	until_spare_answers(&binding);
 	for (int i = 0; i < 5; i++) {
 		struct called called;
-		const struct tool_result *result = pool_call(&binding, "t.y", &called);
-		ck_assert_int_eq(result->code, TOOL_NOT_EXPOSED);
-		ck_assert(str_is(result->plugin_id, "t.p"));
+		const perch_tool_result *result = pool_call(&binding, "t.y", &called);
+		ck_assert_int_eq(result->code, PERCH_TOOL_NOT_EXPOSED);
+		ck_assert(str_is(str_of(result->plugin_id), "t.p"));
 		tool_end(&called);
 		perch_host_wait(host, 20);
 	}
@@ -206,8 +206,9 @@ START_TEST(a_dead_spare_costs_no_call)
 	kill(spare, SIGKILL);
 	proc_wait_gone(spare);
 	struct called called;
-	const struct tool_result *result = pool_call(&binding, "t.x", &called);
-	ck_assert_msg(result->code == TOOL_OK, "%.*s", (int)result->message.len, result->message.data);
+	const perch_tool_result *result = pool_call(&binding, "t.x", &called);
+	ck_assert_msg(
+		result->code == PERCH_TOOL_OK, "%.*s", (int)result->message.len, result->message.data);
 	ck_assert(!result->used_spare);
 	tool_end(&called);
 	until_spare_answers(&binding);
@@ -236,8 +237,9 @@ static void call_behind_tired_spare(bool loop_sees_it)
 	for (int i = 0; loop_sees_it && i < 3; i++)
 		perch_host_wait(host, 1);
 	struct called called;
-	const struct tool_result *result = pool_call(&binding, "t.x", &called);
-	ck_assert_msg(result->code == TOOL_OK, "%.*s", (int)result->message.len, result->message.data);
+	const perch_tool_result *result = pool_call(&binding, "t.x", &called);
+	ck_assert_msg(
+		result->code == PERCH_TOOL_OK, "%.*s", (int)result->message.len, result->message.data);
 	ck_assert(!result->used_spare);
 	tool_end(&called);
 	end();
@@ -270,7 +272,7 @@ START_TEST(spares_that_fail_are_tried_less_and_less)
 	for (int i = 0; i < 20; i++)
 		perch_host_wait(host, 10);
 	struct called called;
-	ck_assert_int_eq(pool_call(&binding, "t.x", &called)->code, TOOL_LAUNCH_FAILED);
+	ck_assert_int_eq(pool_call(&binding, "t.x", &called)->code, PERCH_TOOL_LAUNCH_FAILED);
 	tool_end(&called);
 	end();
 }
@@ -341,7 +343,7 @@ START_TEST(hundreds_of_calls_leave_memory_and_descriptors_alone)
 	struct memory memory = { 0 };
 	for (int i = 0; i < 600; i++) {
 		struct called called;
-		ck_assert_int_eq(pool_call(&binding, "t.x", &called)->code, TOOL_OK);
+		ck_assert_int_eq(pool_call(&binding, "t.x", &called)->code, PERCH_TOOL_OK);
 		tool_end(&called);
 		if (i != 100)
 			continue;

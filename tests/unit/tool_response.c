@@ -6,31 +6,32 @@
 static const struct response_case {
 	const char *name;
 	const char *frame;
-	enum tool_code code;
+	perch_tool_code code;
 	const char *output; /* or what the message says */
 } responses[] = {
-	{ "an object", ANSWER, TOOL_OK, "{\"ok\":true}" },
-	{ "output missing", R("\"status\":\"ok\""), TOOL_OK, "" },
-	{ "output null", R("\"status\":\"ok\",\"output\":null"), TOOL_OK, "null" },
-	{ "output a string", R("\"status\":\"ok\",\"output\":\"\\u0041\""), TOOL_OK, "\"\\u0041\"" },
-	{ "output a number", R("\"status\":\"ok\",\"output\":-0.0"), TOOL_OK, "-0.0" },
-	{ "output false", R("\"status\":\"ok\",\"output\":false"), TOOL_OK, "false" },
-	{ "output a list", R("\"status\":\"ok\",\"output\":[1,2]"), TOOL_OK, "[1,2]" },
+	{ "an object", ANSWER, PERCH_TOOL_OK, "{\"ok\":true}" },
+	{ "output missing", R("\"status\":\"ok\""), PERCH_TOOL_OK, "" },
+	{ "output null", R("\"status\":\"ok\",\"output\":null"), PERCH_TOOL_OK, "null" },
+	{ "output a string", R("\"status\":\"ok\",\"output\":\"\\u0041\""), PERCH_TOOL_OK,
+		"\"\\u0041\"" },
+	{ "output a number", R("\"status\":\"ok\",\"output\":-0.0"), PERCH_TOOL_OK, "-0.0" },
+	{ "output false", R("\"status\":\"ok\",\"output\":false"), PERCH_TOOL_OK, "false" },
+	{ "output a list", R("\"status\":\"ok\",\"output\":[1,2]"), PERCH_TOOL_OK, "[1,2]" },
 	{ "a big number, digit for digit",
 		R("\"status\":\"ok\",\"output\":123456789012345678901234567890.1234567890123456789e+400"),
-		TOOL_OK, "123456789012345678901234567890.1234567890123456789e+400" },
-	{ "blanks inside stay", R("\"status\":\"ok\",\"output\": { \"a\" : 1 } "), TOOL_OK,
+		PERCH_TOOL_OK, "123456789012345678901234567890.1234567890123456789e+400" },
+	{ "blanks inside stay", R("\"status\":\"ok\",\"output\": { \"a\" : 1 } "), PERCH_TOOL_OK,
 		"{ \"a\" : 1 }" },
-	{ "a lone surrogate keeps its text", R("\"status\":\"ok\",\"output\":\"\\uDC00\""), TOOL_OK,
-		"\"\\uDC00\"" },
-	{ "error null counts as absent", R("\"status\":\"ok\",\"error\":null"), TOOL_OK, "" },
-	{ "metadata", R("\"status\":\"ok\",\"output\":1,\"metadata\":{\"ms\":1}"), TOOL_OK, "1" },
-	{ "metadata null", R("\"status\":\"ok\",\"output\":1,\"metadata\":null"), TOOL_OK, "1" },
-	{ "unknown fields", R("\"status\":\"ok\",\"output\":1,\"log\":[]"), TOOL_OK, "1" },
-	{ "CRLF", ANSWER "\r", TOOL_OK, "{\"ok\":true}" },
+	{ "a lone surrogate keeps its text", R("\"status\":\"ok\",\"output\":\"\\uDC00\""),
+		PERCH_TOOL_OK, "\"\\uDC00\"" },
+	{ "error null counts as absent", R("\"status\":\"ok\",\"error\":null"), PERCH_TOOL_OK, "" },
+	{ "metadata", R("\"status\":\"ok\",\"output\":1,\"metadata\":{\"ms\":1}"), PERCH_TOOL_OK, "1" },
+	{ "metadata null", R("\"status\":\"ok\",\"output\":1,\"metadata\":null"), PERCH_TOOL_OK, "1" },
+	{ "unknown fields", R("\"status\":\"ok\",\"output\":1,\"log\":[]"), PERCH_TOOL_OK, "1" },
+	{ "CRLF", ANSWER "\r", PERCH_TOOL_OK, "{\"ok\":true}" },
 	{ "fields in another order",
-		"{\"output\":2,\"status\":\"ok\",\"request_id\":\"" ID "\",\"type\":\"response\"}", TOOL_OK,
-		"2" },
+		"{\"output\":2,\"status\":\"ok\",\"request_id\":\"" ID "\",\"type\":\"response\"}",
+		PERCH_TOOL_OK, "2" },
 	{ "blank line", "", MALFORMED, "blank" },
 	{ "a log line first", "working…", MALFORMED, "not one JSON object" },
 	{ "null", "null", MALFORMED, NULL },
@@ -91,15 +92,15 @@ static const struct response_case {
 		R("\"status\":\"error\",\"error\":{\"code\":1,\"message\":\"m\"}"), MALFORMED, "\"code\"" },
 	{ "metadata a string", R("\"status\":\"ok\",\"metadata\":\"x\""), MALFORMED, "\"metadata\"" },
 	{ "metadata a list", R("\"status\":\"ok\",\"metadata\":[]"), MALFORMED, "\"metadata\"" },
-	{ "an error of the plugin", REFUSAL, TOOL_EXECUTION_ERROR, "cannot" },
+	{ "an error of the plugin", REFUSAL, PERCH_TOOL_EXECUTION_ERROR, "cannot" },
 	{ "an error without a code", R("\"status\":\"error\",\"error\":{\"message\":\"m\"}"),
-		TOOL_EXECUTION_ERROR, "m" },
+		PERCH_TOOL_EXECUTION_ERROR, "m" },
 	{ "an error with code null",
-		R("\"status\":\"error\",\"error\":{\"code\":null,\"message\":\"m\"}"), TOOL_EXECUTION_ERROR,
-		"m" },
+		R("\"status\":\"error\",\"error\":{\"code\":null,\"message\":\"m\"}"),
+		PERCH_TOOL_EXECUTION_ERROR, "m" },
 	{ "an error with unknown fields",
 		R("\"status\":\"error\",\"error\":{\"message\":\"m\",\"details\":[1]}"),
-		TOOL_EXECUTION_ERROR, "m" },
+		PERCH_TOOL_EXECUTION_ERROR, "m" },
 };
 
 START_TEST(responses_are_judged)
@@ -108,13 +109,13 @@ START_TEST(responses_are_judged)
 		const struct response_case *now = &responses[i];
 		struct world world;
 		ck_assert_int_eq(begin(&world, none), 0);
-		const struct tool_verdict *verdict = converse(&world, GOOD, now->frame);
-		const char *stage = now->code == TOOL_OK ? "teardown" : "response";
-		bool is_ok = now->code == TOOL_OK;
+		const perch_tool_result *verdict = converse(&world, GOOD, now->frame);
+		const char *stage = now->code == PERCH_TOOL_OK ? "teardown" : "response";
+		bool is_ok = now->code == PERCH_TOOL_OK;
 		assert_verdict(now->name, verdict, now->code, stage, is_ok ? NULL : now->output);
 		ck_assert_msg(verdict->responded == (now->code != MALFORMED), "%s", now->name);
 		if (is_ok)
-			ck_assert_msg(str_is(verdict->output, now->output), "%s: %.*s", now->name,
+			ck_assert_msg(str_is(str_of(verdict->output), now->output), "%s: %.*s", now->name,
 				(int)verdict->output.len, verdict->output.data);
 		end(&world);
 	}
@@ -125,20 +126,20 @@ START_TEST(every_text_of_an_exchange_is_kept)
 {
 	struct world world;
 	ck_assert_int_eq(begin(&world, none), 0);
-	const struct tool_verdict *verdict =
+	const perch_tool_result *verdict =
 		converse(&world, GOOD, R("\"status\":\"ok\",\"output\":7,\"metadata\":{\"a\": 1}"));
-	ck_assert(str_is(verdict->plugin_id, "t.p"));
-	ck_assert(str_is(verdict->plugin_version, "1.0.0"));
-	ck_assert(str_is(verdict->manifest, "{" IDENTITY "," PROTOCOL "," TOOLS "}"));
-	ck_assert(str_is(verdict->metadata, "{\"a\": 1}"));
+	ck_assert(str_is(str_of(verdict->plugin_id), "t.p"));
+	ck_assert(str_is(str_of(verdict->plugin_version), "1.0.0"));
+	ck_assert(str_is(str_of(verdict->manifest), "{" IDENTITY "," PROTOCOL "," TOOLS "}"));
+	ck_assert(str_is(str_of(verdict->metadata), "{\"a\": 1}"));
 	end(&world);
 	ck_assert_int_eq(begin(&world, none), 0);
 	verdict = converse(&world, GOOD,
 		R("\"status\":\"error\",\"output\":8,\"error\":{\"message\":\"a\\u001b[2Jb\"}"));
-	ck_assert(str_is(verdict->error_code, ""));
-	ck_assert(str_is(verdict->error_message, "a\x1b[2Jb"));
-	ck_assert(str_is(verdict->output, "8"));
-	ck_assert_msg(str_is(verdict->message, "a?[2Jb"), "a message is safe on a terminal");
+	ck_assert(str_is(str_of(verdict->error_code), ""));
+	ck_assert(str_is(str_of(verdict->error_message), "a\x1b[2Jb"));
+	ck_assert(str_is(str_of(verdict->output), "8"));
+	ck_assert_msg(str_is(str_of(verdict->message), "a?[2Jb"), "a message is safe on a terminal");
 	end(&world);
 }
 END_TEST

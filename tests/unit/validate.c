@@ -4,54 +4,54 @@
 #include "validate.h"
 
 static const struct {
-	enum validator validator;
+	perch_validator validator;
 	const char *text;
 	size_t len;
 	bool is_fine;
 } cases[] = {
 #define TEXT(literal) literal, sizeof(literal) - 1
-	{ VALIDATE_NOTHING, TEXT(""), true },
-	{ VALIDATE_NON_EMPTY, TEXT(""), false },
-	{ VALIDATE_NON_EMPTY, TEXT(" \t\n"), false },
-	{ VALIDATE_NON_EMPTY, TEXT(" x "), true },
-	{ VALIDATE_INTEGER, TEXT(""), false },
-	{ VALIDATE_INTEGER, TEXT("-"), false },
-	{ VALIDATE_INTEGER, TEXT("0"), true },
-	{ VALIDATE_INTEGER, TEXT("-0"), true },
-	{ VALIDATE_INTEGER, TEXT("+12"), true },
-	{ VALIDATE_INTEGER, TEXT(" 12"), false },
-	{ VALIDATE_INTEGER, TEXT("1.0"), false },
-	{ VALIDATE_INTEGER, TEXT("1e3"), false },
-	{ VALIDATE_INTEGER, TEXT("0x10"), false },
-	{ VALIDATE_INTEGER, TEXT("--1"), false },
-	{ VALIDATE_INTEGER, TEXT("1\0"), false },
-	{ VALIDATE_INTEGER, TEXT("9223372036854775807"), true },
-	{ VALIDATE_INTEGER, TEXT("9223372036854775808"), false },
-	{ VALIDATE_INTEGER, TEXT("-9223372036854775808"), true },
-	{ VALIDATE_INTEGER, TEXT("-9223372036854775809"), false },
-	{ VALIDATE_INTEGER, TEXT("18446744073709551616"), false },
-	{ VALIDATE_INTEGER, TEXT("100000000000000000000000000000"), false },
-	{ VALIDATE_INTEGER, TEXT("00000000000000000000000000001"), true },
-	{ VALIDATE_PATH_EXISTS, TEXT(""), false },
-	{ VALIDATE_PATH_EXISTS, TEXT("/"), true },
-	{ VALIDATE_PATH_EXISTS, TEXT("/\0x"), false },
-	{ VALIDATE_PATH_EXISTS, TEXT("/no/such/file"), false },
-	{ VALIDATE_PATH_EXISTS, TEXT("/dev/null"), true },
-	{ VALIDATE_URL, TEXT("http://a"), true },
-	{ VALIDATE_URL, TEXT("HTTPS://example.org:8080/x?y#z"), true },
-	{ VALIDATE_URL, TEXT("https://user:secret@host/"), true },
-	{ VALIDATE_URL, TEXT("https://[::1]:80/"), true },
-	{ VALIDATE_URL, TEXT("https://bücher.example/"), true },
-	{ VALIDATE_URL, TEXT(""), false },
-	{ VALIDATE_URL, TEXT("http://"), false },
-	{ VALIDATE_URL, TEXT("https:///path"), false },
-	{ VALIDATE_URL, TEXT("https://:80/"), false },
-	{ VALIDATE_URL, TEXT("https://user@/"), false },
-	{ VALIDATE_URL, TEXT("https://?x"), false },
-	{ VALIDATE_URL, TEXT("ftp://host/"), false },
-	{ VALIDATE_URL, TEXT("example.org"), false },
-	{ VALIDATE_URL, TEXT("https://a b/"), false },
-	{ VALIDATE_URL, TEXT("https://a/\n"), false },
+	{ PERCH_VALIDATE_NOTHING, TEXT(""), true },
+	{ PERCH_VALIDATE_NON_EMPTY, TEXT(""), false },
+	{ PERCH_VALIDATE_NON_EMPTY, TEXT(" \t\n"), false },
+	{ PERCH_VALIDATE_NON_EMPTY, TEXT(" x "), true },
+	{ PERCH_VALIDATE_INTEGER, TEXT(""), false },
+	{ PERCH_VALIDATE_INTEGER, TEXT("-"), false },
+	{ PERCH_VALIDATE_INTEGER, TEXT("0"), true },
+	{ PERCH_VALIDATE_INTEGER, TEXT("-0"), true },
+	{ PERCH_VALIDATE_INTEGER, TEXT("+12"), true },
+	{ PERCH_VALIDATE_INTEGER, TEXT(" 12"), false },
+	{ PERCH_VALIDATE_INTEGER, TEXT("1.0"), false },
+	{ PERCH_VALIDATE_INTEGER, TEXT("1e3"), false },
+	{ PERCH_VALIDATE_INTEGER, TEXT("0x10"), false },
+	{ PERCH_VALIDATE_INTEGER, TEXT("--1"), false },
+	{ PERCH_VALIDATE_INTEGER, TEXT("1\0"), false },
+	{ PERCH_VALIDATE_INTEGER, TEXT("9223372036854775807"), true },
+	{ PERCH_VALIDATE_INTEGER, TEXT("9223372036854775808"), false },
+	{ PERCH_VALIDATE_INTEGER, TEXT("-9223372036854775808"), true },
+	{ PERCH_VALIDATE_INTEGER, TEXT("-9223372036854775809"), false },
+	{ PERCH_VALIDATE_INTEGER, TEXT("18446744073709551616"), false },
+	{ PERCH_VALIDATE_INTEGER, TEXT("100000000000000000000000000000"), false },
+	{ PERCH_VALIDATE_INTEGER, TEXT("00000000000000000000000000001"), true },
+	{ PERCH_VALIDATE_PATH_EXISTS, TEXT(""), false },
+	{ PERCH_VALIDATE_PATH_EXISTS, TEXT("/"), true },
+	{ PERCH_VALIDATE_PATH_EXISTS, TEXT("/\0x"), false },
+	{ PERCH_VALIDATE_PATH_EXISTS, TEXT("/no/such/file"), false },
+	{ PERCH_VALIDATE_PATH_EXISTS, TEXT("/dev/null"), true },
+	{ PERCH_VALIDATE_URL, TEXT("http://a"), true },
+	{ PERCH_VALIDATE_URL, TEXT("HTTPS://example.org:8080/x?y#z"), true },
+	{ PERCH_VALIDATE_URL, TEXT("https://user:secret@host/"), true },
+	{ PERCH_VALIDATE_URL, TEXT("https://[::1]:80/"), true },
+	{ PERCH_VALIDATE_URL, TEXT("https://bücher.example/"), true },
+	{ PERCH_VALIDATE_URL, TEXT(""), false },
+	{ PERCH_VALIDATE_URL, TEXT("http://"), false },
+	{ PERCH_VALIDATE_URL, TEXT("https:///path"), false },
+	{ PERCH_VALIDATE_URL, TEXT("https://:80/"), false },
+	{ PERCH_VALIDATE_URL, TEXT("https://user@/"), false },
+	{ PERCH_VALIDATE_URL, TEXT("https://?x"), false },
+	{ PERCH_VALIDATE_URL, TEXT("ftp://host/"), false },
+	{ PERCH_VALIDATE_URL, TEXT("example.org"), false },
+	{ PERCH_VALIDATE_URL, TEXT("https://a b/"), false },
+	{ PERCH_VALIDATE_URL, TEXT("https://a/\n"), false },
 };
 
 START_TEST(texts_are_judged)
@@ -68,7 +68,7 @@ START_TEST(a_path_may_be_endless)
 {
 	static char path[100000];
 	memset(path, '/', sizeof(path));
-	ck_assert_ptr_nonnull(validate(VALIDATE_PATH_EXISTS, (struct str){ path, sizeof(path) }));
+	ck_assert_ptr_nonnull(validate(PERCH_VALIDATE_PATH_EXISTS, (struct str){ path, sizeof(path) }));
 }
 END_TEST
 

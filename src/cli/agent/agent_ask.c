@@ -17,7 +17,7 @@ struct wish {
 	struct wish *next;
 	char *request_id;
 	struct buf text;
-	struct question question;
+	perch_question question;
 };
 
 static void agent_ask_free_wish(struct wish *wish)
@@ -38,8 +38,9 @@ static void agent_ask_drop_first(struct agent_asker *asker)
 
 static void agent_ask_show_first(struct agent_asker *asker)
 {
+	static const struct question_manner manner = { .is_deliberate = true };
 	if (asker->first)
-		asker->terminal->table->ask(asker->terminal, &asker->first->question);
+		asker->terminal->table->ask(asker->terminal, &asker->first->question, &manner);
 }
 
 static void agent_ask_answered(void *data, const struct answer *answer)
@@ -99,11 +100,12 @@ static struct wish *agent_ask_make_wish(const struct agent_permission *permissio
 		return NULL;
 	wish->request_id = str_dup(permission->request_id);
 	agent_ask_write_question(&wish->text, permission);
-	wish->question = (struct question){
-		.kind = QUESTION_CONFIRM,
+	if (buf_terminate(&wish->text) < 0)
+		wish->text.failed = true;
+	wish->question = (perch_question){
+		.kind = PERCH_QUESTION_CONFIRM,
 		.message = { wish->text.data, wish->text.len },
 		.has_default = true,
-		.is_deliberate = true,
 	};
 	if (wish->request_id && !wish->text.failed)
 		return wish;
@@ -155,7 +157,7 @@ void agent_asker_print(struct agent_asker *asker, struct agent_print *print)
 		return;
 	}
 	agent_asker_give_way(asker);
-	agent_print_step_aside(print);
+	agent_print_make_way(print);
 }
 
 void agent_asker_flush(struct agent_asker *asker)

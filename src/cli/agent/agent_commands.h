@@ -7,7 +7,9 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "cli/cli.h"
+#include "perch/host.h"
 #include "proc/outlet.h"
+#include "sandbox/sandbox.h"
 
 /* Each stands at the end of the file that does it. */
 extern const struct command agent_allow_command;
@@ -93,7 +95,18 @@ void agent_print_hint(struct agent_print *print, struct str text);
 void agent_print_end(struct agent_print *print);
 void agent_print_flush(struct agent_print *print);
 /* The same; on a terminal the line is ended, for what is written next to stderr. */
-void agent_print_step_aside(struct agent_print *print);
+void agent_print_make_way(struct agent_print *print);
 void agent_print_close(struct agent_print *print);
+
+/* ---- agent_program.c ---------------------------------------------------- */
+
+/* Whether the program of an agent could be run, without running it. Looks at the file and at its
+ * interpreter. Fails in the words of a start that fails. */
+int agent_program_check(const char *path, perch_err *err);
+
+/* The same for what is seen of them in a sandbox, from the directory `cwd` (NULL = ours), after
+ * the function above; widen_by is the command that shows more, see agent/profile.h. */
+int agent_program_check_inside(perch_host *host, const struct sandbox *sandbox, const char *path,
+	const char *cwd, const char *widen_by, perch_err *err);
 
 #endif

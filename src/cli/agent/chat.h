@@ -35,7 +35,7 @@ struct chat {
 
 	/* On a terminal. */
 	struct frontend *terminal; /* NULL = lines in, text out */
-	struct question prompt;
+	perch_question prompt;
 	bool has_prompt; /* there is a line to type in */
 	struct history history;
 	struct buf typed;   /* what stood in the line when it was interrupted */
@@ -45,7 +45,7 @@ struct chat {
 
 	/* Through pipes. */
 	struct intake *intake;
-	struct outlet outlet; /* stdout, without a terminal: who reads is waited for */
+	struct outlet outlet; /* stdout, without a terminal: its reader is waited for */
 	struct agent_print print;
 };
 

@@ -15,7 +15,7 @@
 
 enum { CHAT_LINE_MAX = 8 * 1024 * 1024 };
 
-static void chat_view_show(struct chat *chat, enum shown_kind kind, struct str text)
+static void chat_view_show(struct chat *chat, perch_shown_kind kind, struct str text)
 {
 	const struct shown shown = { .kind = kind, .text = text };
 	chat->terminal->table->show(chat->terminal, &shown);
@@ -28,10 +28,12 @@ static void chat_view_answered(void *data, const struct answer *answer);
 static void chat_view_ask(struct chat *chat)
 {
 	struct str name = str_from(chat->session_name);
-	chat->prompt = (struct question){
+	chat->prompt = (perch_question){
 		.number = chat->prompt.number + 1,
-		.kind = QUESTION_PROMPT,
-		.message = str_is(name, "default") ? STR("") : name,
+		.kind = PERCH_QUESTION_PROMPT,
+		.message = str_is(name, "default") ? NO_TEXT : text_of(name),
+	};
+	const struct question_manner manner = {
 		.is_conversation = true,
 		.typed = { chat->typed.data, chat->typed.len },
 		.history = chat->history.lines,
@@ -40,7 +42,7 @@ static void chat_view_ask(struct chat *chat)
 	chat->has_prompt = true;
 	chat->terminal->answered = chat_view_answered;
 	chat->terminal->answered_data = chat;
-	chat->terminal->table->ask(chat->terminal, &chat->prompt);
+	chat->terminal->table->ask(chat->terminal, &chat->prompt, &manner);
 }
 
 /* The terminal is the prompt's, unless an agent asks or the prompt would be in the way. */
@@ -196,7 +198,7 @@ void chat_view_close(struct chat *chat)
 static void chat_view_stop_waiting(struct chat *chat)
 {
 	if (chat->shows_waiting)
-		chat_view_show(chat, SHOWN_PROGRESS_DONE, STR(""));
+		chat_view_show(chat, PERCH_SHOWN_PROGRESS_DONE, STR(""));
 	chat->shows_waiting = false;
 }
 
@@ -205,7 +207,7 @@ void chat_view_begin(struct chat *chat)
 	if (!chat->terminal)
 		return;
 	chat->shows_waiting = true;
-	chat_view_show(chat, SHOWN_PROGRESS, STR("waiting"));
+	chat_view_show(chat, PERCH_SHOWN_PROGRESS, STR("waiting"));
 }
 
 void chat_view_text(struct chat *chat, struct str text)
@@ -219,7 +221,7 @@ void chat_view_text(struct chat *chat, struct str text)
 	_cleanup_(buf_free) struct buf clean = { 0 };
 	agent_print_clean(&clean, cli_is_utf8(), text);
 	chat_view_stop_waiting(chat);
-	chat_view_show(chat, SHOWN_OUTPUT, (struct str){ clean.data, clean.len });
+	chat_view_show(chat, PERCH_SHOWN_OUTPUT, (struct str){ clean.data, clean.len });
 	chat->ends_line = text.data[text.len - 1] == '\n';
 }
 
@@ -259,9 +261,11 @@ void chat_view_note(struct chat *chat, const char *kind, struct str text)
 	}
 	chat_view_end_line(chat);
 	if (kind)
-		chat_view_show(chat, strcmp(kind, "error") == 0 ? SHOWN_ERROR : SHOWN_WARNING, text);
+		chat_view_show(
+			chat, strcmp(kind, "error") == 0 ? PERCH_SHOWN_ERROR : PERCH_SHOWN_WARNING, text);
 	else
-		chat_view_show(chat, SHOWN_OUTPUT, text), chat_view_show(chat, SHOWN_OUTPUT, STR("\n"));
+		chat_view_show(chat, PERCH_SHOWN_OUTPUT, text),
+			chat_view_show(chat, PERCH_SHOWN_OUTPUT, STR("\n"));
 }
 
 /* The prompt gives way to the question; chat_view_flush brings it back, with what was

@@ -37,7 +37,8 @@ static void plugins_hooks_tell(
 	perch_json_end_object(writer);
 	if (detail && !hooking->cli->json)
 		workshop_tell(&hooking->console.workshop,
-			strcmp(status, "failed") == 0 ? SHOWN_ERROR : SHOWN_WARNING, "%s: %s", name, detail);
+			strcmp(status, "failed") == 0 ? PERCH_SHOWN_ERROR : PERCH_SHOWN_WARNING, "%s: %s", name,
+			detail);
 }
 
 static void plugins_hooks_fail(

@@ -21,7 +21,7 @@
 
 /* ---- who is told --------------------------------------------------------- */
 
-void session_tell(struct session *session, enum shown_kind kind, const char *text)
+void session_tell(struct session *session, perch_shown_kind kind, const char *text)
 {
 	const struct shown shown = { .kind = kind, .text = str_from(text) };
 	session->frontend->table->show(session->frontend, &shown);
@@ -33,7 +33,7 @@ static void run_session_host_log(void *data, perch_log_level level, const char *
 	struct session *session = data;
 	bool is_warning = level >= PERCH_LOG_WARN;
 	if (session->frontend && !session->is_over)
-		session_tell(session, is_warning ? SHOWN_WARNING : SHOWN_DEBUG, text);
+		session_tell(session, is_warning ? PERCH_SHOWN_WARNING : PERCH_SHOWN_DEBUG, text);
 	else if (is_warning)
 		cli_warning(text);
 }
@@ -109,7 +109,7 @@ static void run_session_flush_trace(struct session *session)
 {
 	perch_err err = { 0 };
 	if (trace_flush(session->trace, &err) < 0)
-		session_tell(session, SHOWN_WARNING, err.text);
+		session_tell(session, PERCH_SHOWN_WARNING, err.text);
 }
 
 /* What is shown and recorded must be out before we wait for anything. */
@@ -120,7 +120,7 @@ static void run_session_flush(struct session *session)
 	session->frontend->table->flush(session->frontend);
 }
 
-static const struct outcome *run_session_outcome_of(const struct session *session)
+static const perch_fledge_end *run_session_outcome_of(const struct session *session)
 {
 	return session->legacy ? legacy_outcome(session->legacy) : fledge_run_outcome(session->run);
 }
@@ -131,7 +131,7 @@ static void run_session_silence_due(struct timer *timer, uint64_t now_ns)
 	struct session *session = container_of(timer, struct session, silence);
 	if (fledge_run_keeps_output_back(session->run))
 		session_tell(
-			session, SHOWN_WARNING, "the plugin has sent nothing yet: " PROGRAM_FLUSH_HINT);
+			session, PERCH_SHOWN_WARNING, "the plugin has sent nothing yet: " PROGRAM_FLUSH_HINT);
 }
 
 static int run_session_listen_for_silence(struct session *session, perch_err *err)
@@ -183,7 +183,7 @@ static void run_session_explain_legacy(struct session *session)
 		return;
 	explain_end(session->options.explain, STR(""), &text);
 	if (buf_terminate(&text) == 0)
-		session_tell(session, SHOWN_DEBUG, text.data);
+		session_tell(session, PERCH_SHOWN_DEBUG, text.data);
 }
 
 static void run_session_tell_legacy_end(struct session *session, int code)
@@ -192,7 +192,7 @@ static void run_session_tell_legacy_end(struct session *session, int code)
 		char text[512];
 		snprintf(text, sizeof(text), "Plugin '%s' exited with code %d",
 			session->options.plugin_name, code);
-		session_tell(session, SHOWN_ERROR, text);
+		session_tell(session, PERCH_SHOWN_ERROR, text);
 		run_session_explain_legacy(session);
 	}
 	session->frontend->table->done(session->frontend, run_session_outcome_of(session));
@@ -232,8 +232,8 @@ static int run_session_fail(struct session *session, int error, const perch_err 
 		cli_error(NULL, "%s", err->text);
 		return code;
 	}
-	session_tell(session, SHOWN_ERROR, err->text);
-	const struct outcome outcome = { .exit_code = code };
+	session_tell(session, PERCH_SHOWN_ERROR, err->text);
+	const perch_fledge_end outcome = { .exit_code = code };
 	session->frontend->table->done(session->frontend, &outcome);
 	run_session_flush(session);
 	return code;

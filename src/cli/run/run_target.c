@@ -44,7 +44,7 @@ void target_tell_registry_warnings(struct session *session)
 {
 	const char *const *warning = session->target.registry.warnings;
 	for (; warning && *warning; warning++)
-		session_tell(session, SHOWN_WARNING, *warning);
+		session_tell(session, PERCH_SHOWN_WARNING, *warning);
 }
 
 static const char *const *run_target_make_environment(struct session *session)
@@ -61,9 +61,9 @@ static void run_target_tell_of_sandbox(struct session *session)
 	const struct plugin_target *target = &session->target;
 	const char *const *warning = target->sandbox ? sandbox_warnings(target->sandbox) : NULL;
 	for (; warning && *warning; warning++)
-		session_tell(session, SHOWN_WARNING, *warning);
+		session_tell(session, PERCH_SHOWN_WARNING, *warning);
 	if (target->note)
-		session_tell(session, SHOWN_WARNING, target->note);
+		session_tell(session, PERCH_SHOWN_WARNING, target->note);
 }
 
 /* With -v, what fails in the sandbox is explained. */
@@ -147,7 +147,7 @@ int target_prepare(struct session *session, char **argv, perch_err *err)
 	if (r == 0 && plugin_target_is_confined(target))
 		r = run_target_make_sandbox(session, err);
 	if (r == 0 && session->cli->is_strict && !target->sandbox)
-		session_tell(session, SHOWN_WARNING,
+		session_tell(session, PERCH_SHOWN_WARNING,
 			"--strict: there is no sandbox, so nothing is looked for that git would execute");
 	plugin_target_describe(target, options);
 	options->env = run_target_make_environment(session);

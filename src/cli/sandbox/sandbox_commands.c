@@ -1,4 +1,4 @@
-/* perch sandbox: what can be enforced here, and a sandbox for any command. */
+/* perch sandbox, and perch sandbox check: which layer enforces what on this machine. */
 #include "cli/sandbox/sandbox_commands.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ struct verdict {
 	bool is_complete;
 };
 
-/* With every limit, so that each is judged. */
+/* Opens a sandbox of that policy and judges it. Every limit is set, so that each is judged. */
 static int sandbox_check_examine(perch_host *host, const char *name, struct arena *arena,
 	struct verdict *verdict, perch_err *err)
 {
@@ -48,7 +48,7 @@ static int sandbox_check_examine(perch_host *host, const char *name, struct aren
 	return 0;
 }
 
-/* The column of what a property is about. */
+/* Where the description of a property begins. */
 enum { WHAT_COLUMN = 30 };
 
 static void sandbox_check_print_property(struct page *page, const struct property *property)

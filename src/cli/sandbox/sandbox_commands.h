@@ -1,4 +1,4 @@
-/* What `perch sandbox run` was asked for, and what it makes of that. */
+/* The subcommands of `perch sandbox`, and how the options of `run` become a policy. */
 #ifndef CLI_SANDBOX_SANDBOX_COMMANDS_H
 #define CLI_SANDBOX_SANDBOX_COMMANDS_H
 
@@ -22,7 +22,7 @@ struct sandbox_request {
 
 /* Makes the policy: the default of its name, for the current directory and the
  * program, and what was asked for beyond it. `widening` points into the request and
- * the arena. Returns 0, or an exit code after having said what is wrong. */
+ * the arena. Returns 0, or an exit code after an error message. */
 int sandbox_request_policy(const struct sandbox_request *request, const char *program,
 	struct arena *arena, struct sandbox_policy *ret_policy, struct policy_widening *ret_widening);
 

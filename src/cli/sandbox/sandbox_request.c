@@ -65,8 +65,8 @@ static int sandbox_request_set_limits(
 
 /* ---- paths ------------------------------------------------------------------ */
 
-/* Absolute, because a policy knows of no current directory. Links are for the sandbox to judge, see
- * sandbox/policy/named_paths.h; so is what does not exist. */
+/* Absolute, because a policy knows no current directory. Links and missing paths stay as they are:
+ * the sandbox judges them, see policy_check_named. */
 static const char *sandbox_request_absolute(
 	struct arena *arena, const char *directory, const char *path)
 {
@@ -121,8 +121,8 @@ static int sandbox_request_default_policy(const struct sandbox_request *request,
 	return policy_for_plugin(arena, &plugin, ret_policy);
 }
 
-/* What our own streams are open on, files and terminals, stays usable by its name
- * too: /dev/stdout. */
+/* A file or terminal that one of our own streams is open on can be opened by its name, too:
+ * programs write to /dev/stdout. The name counts only if it still leads to the open file. */
 static void sandbox_request_add_stream(struct path_list *list, int fd, int mode)
 {
 	char link[32];
@@ -143,7 +143,7 @@ static void sandbox_request_add_stream(struct path_list *list, int fd, int mode)
 	path_list_add(list, kept ? kept : "");
 }
 
-/* Adds what is hidden, and reads the program itself whatever the policy. */
+/* Adds --hide, our streams, and the program itself, which is readable in every policy. */
 static int sandbox_request_add_lists(const struct sandbox_request *request, const char *directory,
 	const char *program, struct arena *arena, struct sandbox_policy *policy)
 {
@@ -206,7 +206,7 @@ static int sandbox_request_widen(const struct sandbox_request *request, const ch
 	return 0;
 }
 
-/* What decides other sandboxes. */
+/* Protects the files that decide other sandboxes: profiles, bindings and their programs. */
 static int sandbox_request_protect(struct arena *arena, struct sandbox_policy *policy)
 {
 	const char *const *deciding = NULL;

@@ -194,6 +194,8 @@ static int sandbox_run_wait_for_end(struct sandboxed_run *run, perch_err *err)
 	return r < 0 ? err_set(err, r, "waiting failed: %s", perch_strerror(r)) : 0;
 }
 
+/* Opens the sandbox, starts the command, waits for it. Returns its exit code, or a negative error.
+ */
 static int sandbox_run_to_the_end(
 	struct sandboxed_run *run, const char *program, char **argv, perch_err *err)
 {
@@ -202,7 +204,7 @@ static int sandbox_run_to_the_end(
 	run->policy.shares_group = run->is_on_terminal;
 	int r = sandbox_open(run->host, &run->policy, &run->sandbox, err);
 	if (r < 0)
-		return r == -ENOENT ? -EIO : r;
+		return r == -ENOENT ? -EIO : r; /* not a missing command: it would end with 127 */
 	run->policy.protect = sandbox_protected(run->sandbox);
 	sandbox_run_print_warnings(run);
 	if (run->request.explain)
@@ -239,7 +241,8 @@ static void sandbox_run_close(struct sandboxed_run *run)
 	free(run->request.limits.items);
 }
 
-/* As it is found now: in the sandbox it may start somewhere else. */
+/* Found outside of the sandbox, whose working directory may be another one: so the path is
+ * absolute. */
 static int sandbox_run_find_program(
 	struct sandboxed_run *run, const char *name, const char **ret_path, perch_err *err)
 {
@@ -318,7 +321,7 @@ const struct command sandbox_run = {
 			"  --policy fledge    reads all but secrets, writes here, network (the default)\n"
 			"  --policy tool      reads the system, writes its own directory only, no network\n"
 			"  --read P, --write P, --hide P, --env NAME   beyond that; again for more\n"
-			"  --preset NAME      aws, docker, git, github, kube, npm, ssh … (perch-sandbox(1))\n"
+			"  --preset NAME      aws, docker, git, github, kube, npm, ssh … (see the manual)\n"
 			"  --net none|full\n"
 			"  --limit memory=1G,processes=64,files=256,size=256M,cpu=60\n"
 			"  --on-unsupported refuse|warn   what cannot be enforced here\n"

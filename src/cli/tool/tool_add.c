@@ -84,7 +84,7 @@ static int tool_add_read_strings(struct adding *adding, const perch_json_value *
 	return 0;
 }
 
-static int tool_add_read_manifest(struct adding *adding, const struct tool_result *result,
+static int tool_add_read_manifest(struct adding *adding, const perch_tool_result *result,
 	const char *const **ret_exposed, perch_err *err)
 {
 	perch_json *json;
@@ -99,7 +99,7 @@ static int tool_add_read_manifest(struct adding *adding, const struct tool_resul
 		r = tool_add_read_strings(
 			adding, perch_json_get(manifest, "exposed_tools"), ret_exposed, err);
 	if (r == 0) {
-		adding->version = arena_dup(&adding->session->arena, result->plugin_version);
+		adding->version = arena_dup(&adding->session->arena, str_of(result->plugin_version));
 		r = adding->version ? 0 : err_no_memory(err);
 	}
 	perch_json_free(json);
@@ -140,14 +140,14 @@ static int tool_add_shake_hands(struct adding *adding, struct tool_call **ret_ca
 
 /* That nothing is allowed yet is no failure here: it is how the plugin is made to
  * say what it requests. */
-static bool tool_add_has_introduced_itself(const struct tool_result *result)
+static bool tool_add_has_introduced_itself(const perch_tool_result *result)
 {
-	return result->code == TOOL_OK || result->code == TOOL_CAPABILITY_NOT_ALLOWED;
+	return result->code == PERCH_TOOL_OK || result->code == PERCH_TOOL_CAPABILITY_NOT_ALLOWED;
 }
 
-static bool tool_add_is_nameless(const struct adding *adding, const struct tool_result *result)
+static bool tool_add_is_nameless(const struct adding *adding, const perch_tool_result *result)
 {
-	return result->code == TOOL_HANDSHAKE_FAILED && str_trim(result->plugin_id).len &&
+	return result->code == PERCH_TOOL_HANDSHAKE_FAILED && str_trim(str_of(result->plugin_id)).len &&
 		result->manifest.len && strcmp(adding->binding->name, TOOL_SOURCE_NAMELESS) == 0;
 }
 
@@ -158,13 +158,13 @@ static int tool_add_introduce(struct adding *adding, perch_err *err)
 	int r = tool_add_shake_hands(adding, &call, err);
 	if (r == 0 && tool_add_is_nameless(adding, tool_call_result(call))) {
 		adding->binding->name =
-			arena_dup(&adding->session->arena, tool_call_result(call)->plugin_id);
+			arena_dup(&adding->session->arena, str_of(tool_call_result(call)->plugin_id));
 		tool_call_free(call);
 		r = adding->binding->name ? tool_add_shake_hands(adding, &call, err) : err_no_memory(err);
 	}
 	if (r < 0)
 		return r;
-	const struct tool_result *result = tool_call_result(call);
+	const perch_tool_result *result = tool_call_result(call);
 	const char *const *exposed;
 	if (!tool_add_has_introduced_itself(result))
 		r = tool_tell(adding->session, result);
@@ -213,8 +213,8 @@ static int tool_add_prove(struct adding *adding, perch_err *err)
 	int r = tool_add_shake_hands(adding, &call, err);
 	if (r < 0)
 		return r;
-	const struct tool_result *result = tool_call_result(call);
-	if (result->code != TOOL_OK)
+	const perch_tool_result *result = tool_call_result(call);
+	if (result->code != PERCH_TOOL_OK)
 		r = tool_tell(adding->session, result);
 	tool_call_free(call);
 	return r;
@@ -256,8 +256,9 @@ static int tool_add_tell_added(const struct adding *adding)
 
 int add_refuse(const struct adding *adding, const perch_err *err)
 {
-	enum tool_code code = err->code == -ECANCELED ? TOOL_CANCELLED : TOOL_INVALID_REQUEST;
-	const struct tool_result result = tool_refusal(code, "binding", NULL, err);
+	perch_tool_code code =
+		err->code == -ECANCELED ? PERCH_TOOL_CANCELLED : PERCH_TOOL_INVALID_REQUEST;
+	const perch_tool_result result = tool_refusal(code, "binding", NULL, err);
 	return tool_tell(adding->session, &result);
 }
 

@@ -67,7 +67,7 @@ static int tool_allow_approve_binding(const char *name, struct arena *arena, str
 	return *ret_words ? 0 : err_no_memory(err);
 }
 
-/* Whoever allows it something has seen the binding, unless that has changed behind his back. */
+/* A user who allows it something has seen the binding, unless it has changed behind their back. */
 static int tool_allow_settle_binding(const char *name, struct arena *arena,
 	const struct grant *before, struct grant *grant, perch_err *err)
 {

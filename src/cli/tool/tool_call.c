@@ -160,29 +160,37 @@ static int tool_call_read_options(struct call_words *words)
 	return r ? r : tool_call_read_context(words, &options->context);
 }
 
-static int tool_call_finish_call(struct tool_session *session, const struct call_words *words,
-	const char *approval, struct str input, const struct tool_result *result)
+static int tool_call_finish_call(
+	const struct tool_session *session, const perch_tool_result *result)
 {
-	const struct audit_call record = {
-		.binding = words->name ? words->name : words->binding,
-		.approval = approval,
-		.input = input,
-		.result = result,
-	};
-	tool_record(session, &record);
-	if (result->code == TOOL_OK && !session->cli->json)
-		tool_print_json(result->output.len ? result->output : STR("null"));
+	if (result->code == PERCH_TOOL_OK && !session->cli->json)
+		tool_print_json(result->output.len ? str_of(result->output) : STR("null"));
 	return tool_tell(session, result);
 }
 
-static int tool_call_refuse_call(struct tool_session *session, const struct call_words *words,
-	enum tool_code code, const char *stage, const perch_err *err)
+static struct audit_origin tool_call_origin(
+	struct tool_session *session, const struct call_words *words, const char *approval)
 {
-	const struct tool_result result = tool_refusal(code, stage, words->tool, err);
-	return tool_call_finish_call(session, words, "none", (struct str){ 0 }, &result);
+	return (struct audit_origin){
+		.audit = &session->audit,
+		.binding = words->name ? words->name : words->binding,
+		.approval = approval,
+		.unrecorded = tool_unrecorded,
+		.data = session,
+	};
 }
 
-/* -EINVAL: what the caller wants cannot be; -EPERM: it must not be now; -ECANCELED. */
+static int tool_call_refuse_call(struct tool_session *session, const struct call_words *words,
+	perch_tool_code code, const char *stage, const perch_err *err)
+{
+	const perch_tool_result result = tool_refusal(code, stage, words->tool, err);
+	const struct audit_origin origin = tool_call_origin(session, words, "none");
+	const struct audit_input input = audit_input((struct str){ 0 });
+	audit_record(&origin, NULL, &input, &result);
+	return tool_call_finish_call(session, &result);
+}
+
+/* -EINVAL: what the caller wants cannot be; -ECANCELED. */
 static int tool_call_prepare_call(struct tool_session *session, const struct call_words *words,
 	struct tool_binding *binding, struct buf *input, const char **ret_approval, perch_err *err)
 {
@@ -192,12 +200,7 @@ static int tool_call_prepare_call(struct tool_session *session, const struct cal
 	if (r < 0)
 		return -EINVAL;
 	r = tool_approval(session->cli, binding, words->tool, words->yes, ret_approval, err);
-	if (r < 0)
-		return r == -ECANCELED ? r : -EINVAL;
-	r = audit_prepare(&session->audit, err);
-	if (r < 0)
-		err_set(err, r, "the audit log is required: %s", err->text);
-	return r < 0 ? -EPERM : 0;
+	return r < 0 && r != -ECANCELED ? -EINVAL : r;
 }
 
 static int tool_call_make_call(struct tool_session *session, void *data, perch_err *err)
@@ -209,21 +212,20 @@ static int tool_call_make_call(struct tool_session *session, void *data, perch_e
 	const char *approval = NULL;
 	int r = tool_call_prepare_call(session, words, &binding, &input, &approval, err);
 	if (r == -EINVAL)
-		return tool_call_refuse_call(session, words, TOOL_INVALID_REQUEST, "binding", err);
-	if (r == -ECANCELED)
-		return tool_call_refuse_call(session, words, TOOL_CANCELLED, "request", err);
+		return tool_call_refuse_call(session, words, PERCH_TOOL_INVALID_REQUEST, "binding", err);
 	if (r < 0)
-		return tool_call_refuse_call(session, words, TOOL_LAUNCH_FAILED, "launch", err);
+		return tool_call_refuse_call(session, words, PERCH_TOOL_CANCELLED, "request", err);
 	options.binding = &binding;
 	options.input = tool_call_input_of(words, &input);
+	options.origin = tool_call_origin(session, words, approval);
 	trace_start(session->trace, binding.name, (const char *const[]){ words->tool, NULL });
 	struct tool_call *call;
 	r = tool_session_call(session, &options, &call, err);
 	if (r < 0)
 		return r;
-	const struct tool_result *result = tool_call_result(call);
-	r = tool_call_finish_call(session, words, approval, options.input, result);
-	if (result->code == TOOL_NOT_EXPOSED && !session->cli->json)
+	const perch_tool_result *result = tool_call_result(call);
+	r = tool_call_finish_call(session, result);
+	if (result->code == PERCH_TOOL_NOT_EXPOSED && !session->cli->json)
 		tool_call_suggest_tools(&binding, words->tool, &session->arena);
 	tool_call_free(call);
 	return r;

@@ -54,16 +54,16 @@ static const char *tool_check_note_tool(const struct tool_binding *binding, stru
 }
 
 static void tool_check_print_manifest(
-	const struct tool_binding *binding, const struct tool_result *result)
+	const struct tool_binding *binding, const perch_tool_result *result)
 {
 	perch_json *json;
 	const perch_json_value *manifest;
 	if (!result->manifest.len || perch_json_new(NULL, &json) < 0)
 		return;
 	if (perch_json_parse(json, result->manifest.data, result->manifest.len, &manifest, NULL) == 0) {
-		cli_put_text(stdout, result->plugin_id);
+		cli_put_text(stdout, str_of(result->plugin_id));
 		fputc(' ', stdout);
-		cli_put_text(stdout, result->plugin_version);
+		cli_put_text(stdout, str_of(result->plugin_version));
 		fputc('\n', stdout);
 		tool_check_print_list(
 			perch_json_get(manifest, "exposed_tools"), "tools", tool_check_note_tool, binding);
@@ -79,7 +79,8 @@ static int tool_check_make_check(struct tool_session *session, void *data, perch
 	struct tool_binding binding;
 	int r = tool_session_binding(session, words->binding, words->name, &binding, err);
 	if (r < 0) {
-		const struct tool_result result = tool_refusal(TOOL_INVALID_REQUEST, "binding", NULL, err);
+		const perch_tool_result result =
+			tool_refusal(PERCH_TOOL_INVALID_REQUEST, "binding", NULL, err);
 		return tool_tell(session, &result);
 	}
 	const struct tool_call_options options = {

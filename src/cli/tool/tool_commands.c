@@ -61,6 +61,24 @@ static const struct command *const verbs[] = {
 	NULL,
 };
 
+enum { HELP_COLUMNS = 80 };
+
+/* The exit codes, as many as fit on each line. */
+static void tool_commands_print_codes(void)
+{
+	int column = printf("A call ends with");
+	for (size_t i = 0; i < TOOL_CODES; i++) {
+		char text[HELP_COLUMNS];
+		bool is_own = i == PERCH_TOOL_EXECUTION_ERROR;
+		bool is_last = i + 1 == TOOL_CODES;
+		int len = snprintf(text, sizeof(text), "%d %s%s", tool_codes[i].exit_code,
+			is_own ? tool_codes[i].words : tool_codes[i].name, is_last ? ".\n\n" : ",");
+		bool fits = column + 1 + len <= HELP_COLUMNS;
+		column = fits ? column + 1 + len : len;
+		printf("%s%s", fits ? " " : "\n", text);
+	}
+}
+
 static int tool_commands_cli_tool(struct cli *cli, int argc, char **argv)
 {
 	return command_dispatch(&command_tool, cli, argc, argv);
@@ -72,14 +90,10 @@ const struct command command_tool = {
 	.group = GROUP_TOOLS,
 	.help = "usage: perch tool WORD …\n"
 			"\n"
-			"A binding says what a plugin may; the plugin itself has no say in it. They lie\n"
-			"in $XDG_CONFIG_HOME/perch/tools.\n"
-			"\n"
-			"A call ends with 0 ok, 1 the plugin's own error, 2 launch_failed,\n"
-			"3 handshake_failed, 4 timeout, 5 crashed, 6 malformed_response,\n"
-			"7 tool_not_exposed, 8 protocol_version_mismatch, 9 capability_not_declared,\n"
-			"10 capability_not_allowed, 64 invalid_request, 130 cancelled.\n"
+			"A binding says what a plugin is allowed; the plugin has no say in it. Bindings\n"
+			"lie in $XDG_CONFIG_HOME/perch/tools.\n"
 			"\n",
+	.print_more = tool_commands_print_codes,
 	.example = "perch tool call acme.echo acme.say --input '{\"text\":\"hi\"}'",
 	.subcommands = verbs,
 	.run = tool_commands_cli_tool,

@@ -88,18 +88,18 @@ int tool_ask(const struct cli *cli, const char *question, perch_err *err);
 int tool_approval(const struct cli *cli, const struct tool_binding *binding, const char *tool,
 	bool yes, const char **ret_approval, perch_err *err);
 
-int tool_exit_code(enum tool_code code);
+int tool_exit_code(perch_tool_code code);
 
-/* Records a call; what goes wrong is a warning. */
-void tool_record(struct tool_session *session, const struct audit_call *call);
+/* As audit_origin.unrecorded, with the session: a warning. */
+void tool_unrecorded(void *data, const perch_err *err);
 
 /* The result of what could not be tried. The text must outlive it. */
-struct tool_result tool_refusal(
-	enum tool_code code, const char *stage, const char *tool, const perch_err *err);
+perch_tool_result tool_refusal(
+	perch_tool_code code, const char *stage, const char *tool, const perch_err *err);
 
 /* Tells a result: with --json the object, else the error on stderr (what went
  * well is the caller's to print). Returns the exit code. */
-int tool_tell(const struct tool_session *session, const struct tool_result *result);
+int tool_tell(const struct tool_session *session, const perch_tool_result *result);
 
 /* For tool_call_options: what the plugin says on stderr goes to ours. */
 void tool_show_stderr(void *data, const char *bytes, size_t len);

@@ -102,7 +102,8 @@ static void tool_grant_show_program(const struct adding *adding)
 	tool_grant_show_list("requests", adding->requested);
 }
 
-/* A folder of its own, or the whole home directory: told whoever has decided. */
+/* A folder of its own, or the whole home directory: told whether the user or an option has
+ * decided. */
 static void tool_grant_warn(const struct adding *adding)
 {
 	const struct tool_binding *binding = adding->binding;
@@ -192,7 +193,7 @@ static int tool_grant_ask(struct adding *adding, const char *question, perch_err
 			"requests, --grant A,B a part of it");
 	if (r == 0) { /* an answer, and no error */
 		fputs("not bound: nothing was changed\n", stderr);
-		return tool_exit_code(TOOL_INVALID_REQUEST);
+		return tool_exit_code(PERCH_TOOL_INVALID_REQUEST);
 	}
 	return r == -ENOTTY || r == -ECANCELED ? add_refuse(adding, err) : r;
 }

@@ -40,8 +40,8 @@ static void tool_serve_refuse_line(
 {
 	perch_err told = { 0 };
 	err_set(&told, -EINVAL, "line %" PRIu64 ": %s", number, err->text);
-	const struct tool_result result =
-		tool_refusal(TOOL_INVALID_REQUEST, "request", request->tool, &told);
+	const perch_tool_result result =
+		tool_refusal(PERCH_TOOL_INVALID_REQUEST, "request", request->tool, &told);
 	serve_answer(serve, request->id, &result);
 }
 
@@ -50,8 +50,7 @@ static void tool_serve_take_request(struct serve *serve, struct serve_call *call
 {
 	struct serve_call *same = *serve_find(serve, call->request.id);
 	if (!call->request.is_cancel && !same) {
-		serve_append(serve, call);
-		serve_start_waiting(serve);
+		serve_submit(serve, call);
 		return;
 	}
 	perch_err err = { 0 };
@@ -108,12 +107,11 @@ static void tool_serve_input_ended(void *data, int error)
 static const struct intake_events intake_events = { .line = tool_serve_take_line,
 	.ended = tool_serve_input_ended };
 
-/* Goes on with what waits, then with what was not read meanwhile. */
+/* Goes on with what was not read meanwhile. */
 static void tool_serve_do_step(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
 	struct serve *serve = SERVE_OF(timer, step);
-	serve_start_waiting(serve);
 	if (tool_serve_may_read(serve))
 		intake_resume(serve->intake);
 }
@@ -134,7 +132,7 @@ static void tool_serve_on_signal(void *data, int signal)
 	serve->is_forced = serve->signal;
 	serve->signal = signal;
 	intake_stop(serve->intake);
-	serve_cancel_all(serve);
+	perch_service_cancel(serve->service, SIGTERM);
 }
 
 /* Nobody reads the answers any more: what is under way is for nobody. */
@@ -145,7 +143,7 @@ static void tool_serve_check_reader(struct serve *serve)
 	serve->is_unread = true;
 	serve->has_ended = true;
 	intake_stop(serve->intake);
-	serve_cancel_all(serve);
+	perch_service_cancel(serve->service, SIGTERM);
 }
 
 static bool tool_serve_is_over(const struct serve *serve)
@@ -173,22 +171,50 @@ struct serve_words {
 	bool yes;
 };
 
+static void tool_serve_warn(perch_service *service, void *data, const char *text)
+{
+	(void)service;
+	const struct serve *serve = data;
+	tool_warn(serve->session, "%s", text);
+}
+
+/* Lines are not read while too many calls wait: the service has room for all that come. */
+static int tool_serve_open_service(
+	struct serve *serve, const struct serve_words *words, perch_err *err)
+{
+	struct tool_session *session = serve->session;
+	perch_service_options options = PERCH_SERVICE_OPTIONS_INIT;
+	const char **bindings =
+		arena_alloc(&session->arena, (words->bindings.count + 1) * sizeof(*bindings));
+	if (!bindings)
+		return err_no_memory(err);
+	for (size_t i = 0; i < words->bindings.count; i++)
+		bindings[i] = words->bindings.items[i];
+	bindings[words->bindings.count] = NULL;
+	options.bindings = bindings;
+	options.max_jobs = words->job_count;
+	options.queue = 2 * QUEUE_MAX;
+	options.queue_bytes = SIZE_MAX / 2;
+	options.warn = tool_serve_warn;
+	options.data = serve;
+	int r = perch_service_new(session->host, &options, &serve->service, err);
+	if (r == 0)
+		service_set_hooks(serve->service, &(struct service_hooks){ .trace = session->trace });
+	return r;
+}
+
 static int tool_serve_open_serve(
 	struct serve *serve, const struct serve_words *words, perch_err *err)
 {
 	static const int watched[] = { SIGINT, SIGTERM, SIGHUP, 0 };
 	struct tool_session *session = serve->session;
 	cli_raise_open_files(session->host);
-	int r = tool_pool_new(session->host, &serve->bindings.pool);
-	if (r == 0)
-		r = perch_json_new(
-			&(perch_json_options){ .duplicates = PERCH_JSON_DUPLICATES_REJECT }, &serve->json);
-	if (r < 0)
-		return err_no_memory(err);
-	for (size_t i = 0; i < words->bindings.count && r == 0; i++)
-		r = serve_bindings_add(&serve->bindings, words->bindings.items[i], err);
+	int r = tool_serve_open_service(serve, words, err);
 	if (r < 0)
 		return r;
+	if (perch_json_new(
+			&(perch_json_options){ .duplicates = PERCH_JSON_DUPLICATES_REJECT }, &serve->json) < 0)
+		return err_no_memory(err);
 	r = signals_watch(&session->signals, serve->loop, watched, tool_serve_on_signal, serve);
 	session->has_signals = r == 0;
 	if (r == 0)
@@ -206,8 +232,7 @@ static void tool_serve_close_serve(struct serve *serve)
 		serve->calls = call->next;
 		serve_call_free(call);
 	}
-	serve_bindings_free(&serve->bindings);
-	tool_pool_free(serve->bindings.pool);
+	perch_service_free(serve->service);
 	intake_free(serve->intake);
 	timer_cancel(&serve->loop->timers, &serve->step);
 	timers_release(&serve->loop->timers);
@@ -226,7 +251,6 @@ static int tool_serve_calls(struct tool_session *session, void *data, perch_err 
 	serve->session = session;
 	serve->loop = &session->host->loop;
 	serve->yes = words->yes;
-	serve->jobs = words->job_count;
 	serve->step.due = tool_serve_do_step;
 	trace_start(session->trace, "tool serve", (const char *const[]){ NULL });
 	int r = tool_serve_open_serve(serve, words, err);

@@ -1,9 +1,6 @@
-/* The parts of `perch tool serve`: lines that ask for something, and bindings that are
- * in use. */
+/* The parts of `perch tool serve`: lines that ask for something, and calls. */
 #ifndef CLI_TOOL_TOOL_SERVE_H
 #define CLI_TOOL_TOOL_SERVE_H
-
-#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "cli/tool/tool_commands.h"
@@ -11,6 +8,7 @@
 #include "proc/intake.h"
 #include "proc/loop.h"
 #include "proc/outlet.h"
+#include "service/service_hooks.h"
 
 /* ---- tool_serve_request.c ------------------------------------------------ */
 
@@ -31,37 +29,6 @@ struct serve_request {
 int serve_request_read(perch_json *json, struct str line, struct arena *arena,
 	struct serve_request *ret_request, perch_err *err);
 
-/* ---- tool_serve_bindings.c ----------------------------------------------- */
-
-/* A binding that calls use. When its file or what was allowed changes, the next call gets another
- * one; this one goes with its last call. */
-struct served {
-	struct served *next;
-	const char *name; /* it is asked for by */
-	struct arena arena;
-	struct tool_binding binding;
-	struct stat stamp; /* of its file */
-	struct stat grants_stamp;
-	bool is_given; /* by --binding */
-	bool is_stale; /* nobody new gets it */
-	unsigned users;
-};
-
-struct serve_bindings {
-	struct served *first;
-	struct tool_pool *pool;
-};
-
-/* Adds one that was given as a file. */
-int serve_bindings_add(struct serve_bindings *bindings, const char *path, perch_err *err);
-
-/* The binding of a name as it is now, for one more user. */
-int serve_bindings_use(
-	struct serve_bindings *bindings, const char *name, struct served **ret_served, perch_err *err);
-
-void serve_bindings_leave(struct serve_bindings *bindings, struct served *served);
-void serve_bindings_free(struct serve_bindings *bindings);
-
 /* ---- tool_serve_calls.c -------------------------------------------------- */
 
 struct serve;
@@ -72,19 +39,16 @@ struct serve_call {
 	struct arena arena;
 	struct serve_request request;
 	size_t size; /* of its line */
-	struct served *served;
-	struct tool_call *call; /* NULL = it waits */
-	const char *approval;
+	perch_job *job;
+	bool is_running; /* it has begun; else it waits */
 };
 
 struct serve {
 	struct tool_session *session;
 	struct loop *loop;
 	bool yes;
-	unsigned jobs;
-	struct serve_bindings bindings;
+	perch_service *service;
 	struct serve_call *calls;
-	unsigned running;
 	unsigned waiting;
 	size_t waiting_bytes;
 	struct intake *intake;
@@ -98,24 +62,20 @@ struct serve {
 	struct outlet output;
 };
 
-/* Has the rest done from the loop: calls that wait are started, lines are read. */
+/* Has lines read on, from the loop. */
 void serve_step_soon(struct serve *serve);
 
 /* Writes a result; `id` is JSON text. */
-void serve_answer(struct serve *serve, struct str id, const struct tool_result *result);
+void serve_answer(struct serve *serve, struct str id, const perch_tool_result *result);
 
 /* Where the call of this id is linked, or would be. */
 struct serve_call **serve_find(struct serve *serve, struct str id);
 
-/* Takes it into the queue. */
-void serve_append(struct serve *serve, struct serve_call *call);
+/* Hands it to the service; its answer comes. */
+void serve_submit(struct serve *serve, struct serve_call *call);
 
-/* Starts what waits, as far as there are jobs. */
-void serve_start_waiting(struct serve *serve);
-
-/* Its answer comes, at once when it was waiting. */
+/* Its answer comes. */
 void serve_cancel(struct serve_call *call);
-void serve_cancel_all(struct serve *serve);
 
 /* Without an answer. */
 void serve_call_free(struct serve_call *call);

@@ -1,5 +1,6 @@
-/* The calls of `perch tool serve`: they wait, run, and each has its one answer. */
+/* The calls of `perch tool serve`: each is a job of the service, and has its one answer. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "base/err.h"
@@ -10,9 +11,7 @@ void serve_step_soon(struct serve *serve)
 	timer_set(&serve->loop->timers, &serve->step, 0);
 }
 
-/* ---- answers ------------------------------------------------------------- */
-
-void serve_answer(struct serve *serve, struct str id, const struct tool_result *result)
+void serve_answer(struct serve *serve, struct str id, const perch_tool_result *result)
 {
 	struct buf *queue = &serve->output.queue;
 	tool_result_json(queue, id, result);
@@ -21,19 +20,6 @@ void serve_answer(struct serve *serve, struct str id, const struct tool_result *
 		serve->is_broken = true;
 	outlet_flush(&serve->output);
 }
-
-static void tool_serve_calls_record(struct serve_call *call, const struct tool_result *result)
-{
-	const struct audit_call entry = {
-		.binding = call->request.name,
-		.approval = call->approval ? call->approval : "none",
-		.input = call->request.input,
-		.result = result,
-	};
-	tool_record(call->serve->session, &entry);
-}
-
-/* ---- calls --------------------------------------------------------------- */
 
 struct serve_call **serve_find(struct serve *serve, struct str id)
 {
@@ -45,130 +31,100 @@ struct serve_call **serve_find(struct serve *serve, struct str id)
 
 void serve_call_free(struct serve_call *call)
 {
-	tool_call_free(call->call); /* it needs its binding to the last */
-	if (call->served)
-		serve_bindings_leave(&call->serve->bindings, call->served);
+	perch_job_free(call->job);
 	arena_free(&call->arena);
 	free(call);
 }
 
-/* Its one answer; then it is gone. */
-static void tool_serve_calls_end_call(struct serve_call *call, const struct tool_result *result)
+static void tool_serve_calls_no_longer_waits(struct serve_call *call)
 {
 	struct serve *serve = call->serve;
-	serve_answer(serve, call->request.id, result);
-	tool_serve_calls_record(call, result);
-	*serve_find(serve, call->request.id) = call->next;
-	if (call->call) {
-		serve->running--;
-	} else {
-		serve->waiting--;
-		serve->waiting_bytes -= call->size;
-	}
-	serve_call_free(call);
-	serve_step_soon(serve);
-}
-
-static void tool_serve_calls_call_done(void *data, struct tool_call *tool_call)
-{
-	tool_serve_calls_end_call(data, tool_call_result(tool_call));
-}
-
-static void tool_serve_calls_refuse_call(
-	struct serve_call *call, enum tool_code code, const char *stage, const perch_err *err)
-{
-	const struct tool_result result = tool_refusal(code, stage, call->request.tool, err);
-	tool_serve_calls_end_call(call, &result);
-}
-
-void serve_cancel(struct serve_call *call)
-{
-	perch_err err = { 0 };
-	if (call->call) {
-		tool_call_cancel(call->call);
+	if (call->is_running)
 		return;
-	}
-	err_set(&err, -ECANCELED, "the call was cancelled before it began");
-	tool_serve_calls_refuse_call(call, TOOL_CANCELLED, "request", &err);
-}
-
-/* What is looked at before a process is started. */
-static int tool_serve_calls_prepare_call(struct serve_call *call, perch_err *err)
-{
-	struct serve *serve = call->serve;
-	int r = serve_bindings_use(&serve->bindings, call->request.name, &call->served, err);
-	if (r < 0)
-		return r;
-	const struct tool_known *known = tool_binding_tool(&call->served->binding, call->request.tool);
-	call->approval = serve->yes ? "--yes" : "binding";
-	if (!known || !known->asks || serve->yes)
-		return 0;
-	call->approval = NULL;
-	return err_set(err, -EINVAL,
-		"the binding asks before each call of %.100s, and nobody can be asked: serve --yes",
-		call->request.tool);
-}
-
-static void tool_serve_calls_start_call(struct serve_call *call)
-{
-	struct serve *serve = call->serve;
-	perch_err err = { 0 };
-	if (tool_serve_calls_prepare_call(call, &err) < 0) {
-		tool_serve_calls_refuse_call(call, TOOL_INVALID_REQUEST, "binding", &err);
-		return;
-	}
-	const struct tool_call_options options = {
-		.binding = &call->served->binding,
-		.tool = call->request.tool,
-		.context = call->request.context,
-		.input = call->request.input,
-		.invocation_ns = call->request.timeout_ns,
-		.trace = serve->session->trace,
-		.done = tool_serve_calls_call_done,
-		.data = call,
-	};
-	int r = audit_prepare(&serve->session->audit, &err);
-	if (r == 0)
-		r = tool_pool_call(serve->bindings.pool, &options, &call->call, &err);
-	if (r < 0) {
-		tool_serve_calls_refuse_call(call, TOOL_LAUNCH_FAILED, "launch", &err);
-		return;
-	}
-	serve->running++;
+	call->is_running = true;
 	serve->waiting--;
 	serve->waiting_bytes -= call->size;
 }
 
-static struct serve_call *tool_serve_calls_next_waiting(const struct serve *serve)
+static void tool_serve_calls_remove(struct serve_call *call)
 {
-	struct serve_call *call = serve->calls;
-	while (call && call->call)
-		call = call->next;
-	return call;
+	struct serve *serve = call->serve;
+	tool_serve_calls_no_longer_waits(call);
+	*serve_find(serve, call->request.id) = call->next;
+	serve_call_free(call);
+	serve_step_soon(serve);
 }
 
-void serve_start_waiting(struct serve *serve)
+/* Who writes the lines cannot be asked. */
+static void tool_serve_calls_deny(struct serve_call *call, uint64_t number)
 {
-	while (serve->waiting && serve->running < serve->jobs)
-		tool_serve_calls_start_call(tool_serve_calls_next_waiting(serve));
+	char words[256];
+	perch_answer answer = PERCH_ANSWER_INIT;
+	snprintf(words, sizeof(words),
+		"the binding asks before each call of %.100s, and nobody can be asked: serve --yes",
+		call->request.tool);
+	answer.message = words;
+	perch_job_answer(call->job, number, &answer, NULL);
 }
 
-void serve_append(struct serve *serve, struct serve_call *call)
+static void tool_serve_calls_event(perch_job *job, void *data, const perch_event *event)
 {
+	struct serve_call *call = data;
+	if (event->kind == PERCH_EVENT_START)
+		tool_serve_calls_no_longer_waits(call);
+	else if (event->kind == PERCH_EVENT_ASK)
+		tool_serve_calls_deny(call, event->number);
+	else if (event->kind == PERCH_EVENT_RESULT)
+		serve_answer(call->serve, call->request.id, service_tool_result(job));
+	else if (event->kind == PERCH_EVENT_END)
+		tool_serve_calls_remove(call);
+}
+
+static perch_job_request tool_serve_calls_request(
+	struct serve_call *call, perch_tool_request *details)
+{
+	const struct serve_request *given = &call->request;
+	const struct tool_context *context = &given->context;
+	perch_job_request request = PERCH_JOB_REQUEST_INIT;
+	details->tool = given->tool;
+	details->workspace_id = context->workspace_id;
+	details->widget_id = context->widget_id;
+	details->repo_root = context->repo_root;
+	details->role_id = context->role_id;
+	details->mode_id = context->mode_id;
+	details->invocation_ns = given->timeout_ns;
+	request.kind = PERCH_ENTRY_TOOL;
+	request.name = given->name;
+	request.tool = details;
+	request.input = given->input.data;
+	request.input_len = given->input.len;
+	request.approved_by = call->serve->yes ? "--yes" : NULL;
+	request.sink = tool_serve_calls_event;
+	request.data = call;
+	return request;
+}
+
+void serve_submit(struct serve *serve, struct serve_call *call)
+{
+	perch_tool_request details = PERCH_TOOL_REQUEST_INIT;
+	const perch_job_request request = tool_serve_calls_request(call, &details);
+	perch_err err = { 0 };
 	struct serve_call **link = &serve->calls;
 	while (*link)
 		link = &(*link)->next;
+	if (perch_job_submit(serve->service, &request, &call->job, &err) < 0) {
+		const perch_tool_result result =
+			tool_refusal(PERCH_TOOL_LAUNCH_FAILED, "launch", call->request.tool, &err);
+		serve_answer(serve, call->request.id, &result);
+		serve_call_free(call);
+		return;
+	}
 	*link = call;
 	serve->waiting++;
 	serve->waiting_bytes += call->size;
 }
 
-/* One that waits is gone at once. */
-void serve_cancel_all(struct serve *serve)
+void serve_cancel(struct serve_call *call)
 {
-	struct serve_call *next;
-	for (struct serve_call *call = serve->calls; call; call = next) {
-		next = call->next;
-		serve_cancel(call);
-	}
+	perch_job_cancel(call->job, SIGTERM);
 }

@@ -12,6 +12,7 @@
 #include "cli/tool/tool_commands.h"
 #include "data/json.h"
 #include "proc/host.h"
+#include "service/service_hooks.h"
 #include "trace/trace.h"
 
 /* ---- words --------------------------------------------------------------- */
@@ -80,7 +81,8 @@ int tool_in_session(struct cli *cli, tool_body_fn *body, void *data)
 	if (r == 0)
 		r = body(&session, data, &err);
 	if (r < 0) {
-		const struct tool_result result = tool_refusal(TOOL_LAUNCH_FAILED, "launch", NULL, &err);
+		const perch_tool_result result =
+			tool_refusal(PERCH_TOOL_LAUNCH_FAILED, "launch", NULL, &err);
 		tool_tell(&session, &result);
 		r = EXIT_HOST;
 	}
@@ -173,46 +175,25 @@ int tool_approval(const struct cli *cli, const struct tool_binding *binding, con
 
 /* ---- results ------------------------------------------------------------- */
 
-/* docs/tool-commands.md promises them. */
-static const int exit_codes[] = {
-	[TOOL_OK] = 0,
-	[TOOL_EXECUTION_ERROR] = 1,
-	[TOOL_LAUNCH_FAILED] = 2,
-	[TOOL_HANDSHAKE_FAILED] = 3,
-	[TOOL_TIMEOUT] = 4,
-	[TOOL_CRASHED] = 5,
-	[TOOL_MALFORMED_RESPONSE] = 6,
-	[TOOL_NOT_EXPOSED] = 7,
-	[TOOL_PROTOCOL_VERSION_MISMATCH] = 8,
-	[TOOL_CAPABILITY_NOT_DECLARED] = 9,
-	[TOOL_CAPABILITY_NOT_ALLOWED] = 10,
-	[TOOL_INVALID_REQUEST] = EXIT_USAGE,
-	[TOOL_CANCELLED] = 130,
-};
-_Static_assert(COUNT(exit_codes) == TOOL_CODES, "each has an exit code");
-
-int tool_exit_code(enum tool_code code)
+int tool_exit_code(perch_tool_code code)
 {
-	return exit_codes[code];
+	return tool_codes[code].exit_code;
 }
 
-void tool_record(struct tool_session *session, const struct audit_call *call)
+void tool_unrecorded(void *data, const perch_err *err)
 {
-	perch_err err = { 0 };
-	if (audit_append(&session->audit, call, &err) < 0)
-		tool_warn(session, "the call is not in the audit log: %s", err.text);
+	tool_warn(data, "the call is not in the audit log: %s", err->text);
 }
 
-struct tool_result tool_refusal(
-	enum tool_code code, const char *stage, const char *tool, const perch_err *err)
+perch_tool_result tool_refusal(
+	perch_tool_code code, const char *stage, const char *tool, const perch_err *err)
 {
-	return (struct tool_result){
-		.code = code,
-		.stage = stage,
-		.tool = str_from(tool),
-		.message = str_from(err->text),
-		.reach = PERCH_REACH_GROUP,
-	};
+	perch_tool_result result = tool_result_empty();
+	result.code = code;
+	result.stage = stage;
+	result.tool = text_from(tool);
+	result.message = text_from(err->text);
+	return result;
 }
 
 void tool_show_stderr(void *data, const char *bytes, size_t len)
@@ -232,23 +213,24 @@ static void tool_session_print_tail(struct str tail)
 	}
 }
 
-static void tool_session_print_failure(const struct tool_result *result)
+static void tool_session_print_failure(const perch_tool_result *result)
 {
-	bool is_own = result->code == TOOL_EXECUTION_ERROR;
-	struct str code = is_own ? result->error_code : str_from(tool_code_name(result->code));
+	bool is_own = result->code == PERCH_TOOL_EXECUTION_ERROR;
+	struct str code =
+		is_own ? str_of(result->error_code) : str_from(perch_tool_code_name(result->code));
 	fputs("error: ", stderr);
 	cli_put_text(stderr, code);
 	fputs(code.len ? ": " : "", stderr);
-	cli_put_text(stderr, is_own ? result->error_message : result->message);
+	cli_put_text(stderr, str_of(is_own ? result->error_message : result->message));
 	fputc('\n', stderr);
 	if (result->responded && !is_own)
 		fputs("  it had answered before; --json shows the answer\n", stderr);
-	tool_session_print_tail(result->stderr_tail);
+	tool_session_print_tail(str_of(result->stderr_tail));
 	if (result->hint.len)
-		cli_hint(result->hint);
+		cli_hint(str_of(result->hint));
 }
 
-static int tool_session_print_object(const struct tool_result *result)
+static int tool_session_print_object(const perch_tool_result *result)
 {
 	_cleanup_(buf_free) struct buf line = { 0 };
 	tool_result_json(&line, (struct str){ 0 }, result);
@@ -259,14 +241,14 @@ static int tool_session_print_object(const struct tool_result *result)
 	return EXIT_HOST;
 }
 
-int tool_tell(const struct tool_session *session, const struct tool_result *result)
+int tool_tell(const struct tool_session *session, const perch_tool_result *result)
 {
 	if (result->extra_bytes)
 		tool_warn(session, "the plugin wrote %llu more bytes after its response",
 			(unsigned long long)result->extra_bytes);
 	if (session->cli->json)
 		return tool_session_print_object(result);
-	if (result->code != TOOL_OK)
+	if (result->code != PERCH_TOOL_OK)
 		tool_session_print_failure(result);
 	return tool_exit_code(result->code);
 }

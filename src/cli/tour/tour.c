@@ -1,4 +1,5 @@
-/* perch tour: two minutes of perch, shown by running it. */
+/* perch tour: two minutes of perch, shown by running it. The scenes are data (tour_scenes.c); here
+ * they are announced, run and judged. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,7 +37,7 @@ static void tour_leave(struct tour *tour, int code)
 
 /* ---- telling -------------------------------------------------------------------- */
 
-/* What is told must be out before what a command says. */
+/* Flushed at once: the commands write to the same terminal by themselves. */
 static void tour_say(const struct tour *tour, enum style style, const char *text)
 {
 	struct page page;
@@ -59,7 +60,7 @@ static void tour_announce(const struct tour *tour, const struct tour_scene *scen
 	tour_say(tour, STYLE_PLAIN, scene->text);
 }
 
-/* What is told next can be typed only where the shell finds perch. */
+/* The commands that are suggested next work only where the shell finds perch. */
 static void tour_tell_where_perch_is(struct page *page)
 {
 	_cleanup_free_ char *found = NULL;
@@ -141,7 +142,7 @@ static void tour_wait_for_key(struct tour *tour, perch_host *host)
 		tour_leave(tour, EXIT_HOST);
 }
 
-/* The line that says so gives way to what the command prints. */
+/* The line with the offer is erased before the command prints. */
 static void tour_offer_to_go_on(struct tour *tour)
 {
 	tour_say(tour, STYLE_HINT, "  Enter runs it, q leaves ");
@@ -152,6 +153,7 @@ static void tour_offer_to_go_on(struct tour *tour)
 
 /* ---- running a command ------------------------------------------------------------- */
 
+/* One command of a scene. */
 struct performance {
 	bool has_ended;
 	int code;

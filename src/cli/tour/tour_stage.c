@@ -30,7 +30,7 @@ static const struct {
 
 /* ---- making it ------------------------------------------------------------------- */
 
-/* Found again by its whole path, or not there. */
+/* --keep: the directory must be new. It is kept by its absolute path. */
 static int tour_stage_make_kept(struct stage *stage, const char *path, perch_err *err)
 {
 	char shown[FILE_SHOWN_MAX];
@@ -50,7 +50,7 @@ static int tour_stage_make_kept(struct stage *stage, const char *path, perch_err
 	return err_set(err, r, "%s cannot be made: %s", file_shown(path, shown), perch_strerror(r));
 }
 
-static int tour_stage_plant_programs(const struct stage *stage, perch_err *err)
+static int tour_stage_write_programs(const struct stage *stage, perch_err *err)
 {
 	int r = 0;
 	for (const struct template *program = tour_programs; program->path && r == 0; program++) {
@@ -63,7 +63,7 @@ static int tour_stage_plant_programs(const struct stage *stage, perch_err *err)
 	return r;
 }
 
-static int tour_stage_plant_props(const struct stage *stage, perch_err *err)
+static int tour_stage_write_props(const struct stage *stage, perch_err *err)
 {
 	int r = 0;
 	for (size_t i = 0; i < COUNT(props) && r == 0; i++)
@@ -85,7 +85,7 @@ static int tour_stage_link_perch(const struct stage *stage, perch_err *err)
 	return 0;
 }
 
-/* HOME alone decides where things are. */
+/* With these variables gone, HOME alone decides where perch keeps its files. */
 static bool tour_stage_is_passed_on(const char *variable)
 {
 	static const char *const dropped[] = { "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
@@ -121,9 +121,9 @@ int stage_set(struct stage *stage, const char *keep, perch_err *err)
 	int r =
 		keep ? tour_stage_make_kept(stage, keep, err) : tree_make("perch-tour-", &stage->top, err);
 	if (r == 0)
-		r = tour_stage_plant_programs(stage, err);
+		r = tour_stage_write_programs(stage, err);
 	if (r == 0)
-		r = tour_stage_plant_props(stage, err);
+		r = tour_stage_write_props(stage, err);
 	if (r == 0)
 		r = tour_stage_link_perch(stage, err);
 	if (r == 0)

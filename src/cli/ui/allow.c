@@ -1,4 +1,4 @@
-/* allow and revoke. */
+/* The subcommands allow and revoke: read options, change the stored grant, print it. */
 #include "cli/ui/allow.h"
 
 #include <ctype.h>
@@ -38,7 +38,8 @@ static const char *allow_absolute(struct allowing *allowing, const char *path)
 	return arena_join(&allowing->arena, getcwd(here, sizeof(here)) ? here : "", "/", path, NULL);
 }
 
-/* By a link, nobody is allowed what is hidden: it could have been made by who is to be allowed. */
+/* Refuses a link to a hidden path: the plugin that is to be allowed could have made that link. The
+ * user must name the hidden path itself. */
 static int allow_check_named(struct allowing *allowing, const char *path, perch_err *err)
 {
 	const struct policy_plugin nobody = policy_plugin_of(&allowing->arena, getenv("HOME"));
@@ -49,8 +50,8 @@ static int allow_check_named(struct allowing *allowing, const char *path, perch_
 	return allowing->revokes ? 0 : policy_check_named(whole, policy.hide, err);
 }
 
-/* Paths are stored resolved: what a rule is made of later is what was named now. What is
- * to be taken away may be gone. */
+/* Paths are stored resolved, so that a link that is swapped later changes nothing. A path that is
+ * revoked may no longer exist. */
 static int allow_resolve_paths(struct allowing *allowing, struct option_list *list, perch_err *err)
 {
 	for (size_t i = 0; i < list->count; i++) {
@@ -86,7 +87,7 @@ static int allow_check_variables(const struct option_list *list, perch_err *err)
 	return 0;
 }
 
-/* A preset that nobody knows is told now and not at the next run. */
+/* An unknown preset is an error now, not at the next run. */
 static int allow_check_presets(struct allowing *allowing, perch_err *err)
 {
 	const char *home = getenv("HOME");
@@ -95,7 +96,7 @@ static int allow_check_presets(struct allowing *allowing, perch_err *err)
 	return policy_widen(&allowing->arena, home ? home : "", &widening, &nothing, err);
 }
 
-/* What was stored as a path may be a link by now: then it is what it leads to, too. */
+/* A stored path may have become a link since: then it matches its target as well. */
 static bool allow_lists(const struct option_list *list, const char *item)
 {
 	char resolved[PATH_MAX];
@@ -107,7 +108,8 @@ static bool allow_lists(const struct option_list *list, const char *item)
 	return false;
 }
 
-/* The list without what is given; then, unless it is revoked, with it. */
+/* Removes the given items from the list, and unless this is a revoke appends them: so no item
+ * stands twice. */
 static int allow_change_list(struct allowing *allowing, const char *const **list,
 	const struct option_list *given, perch_err *err)
 {
@@ -266,6 +268,7 @@ static int allow_find(struct allowing *allowing, perch_err *err)
 		: grants_read(subject->kind, allowing->name, &allowing->arena, &allowing->grant, err);
 }
 
+/* Reads the grant, changes it, and writes it. Without options, revoke takes back everything. */
 static int allow_apply(struct allowing *allowing, perch_err *err)
 {
 	const struct allow_subject *subject = allowing->subject;

@@ -1,6 +1,6 @@
-/* allow and revoke: what a user gives a plugin, a tool or an agent beyond its default,
- * or takes from it. `perch plugins`, `perch tool` and `perch agent` each say whom they
- * mean; the rest is the same. */
+/* The subcommands allow and revoke: they widen the sandbox of a plugin, a tool or an agent beyond
+ * its default, and take that back. `perch plugins`, `perch tool` and `perch agent` describe their
+ * subject by a table; everything else is common. */
 #ifndef CLI_UI_ALLOW_H
 #define CLI_UI_ALLOW_H
 
@@ -19,8 +19,9 @@ struct allow_subject {
 	/* Approves that, in *grant, and says so in *ret_words (in the arena). */
 	int (*approve)(const char *name, struct arena *arena, struct grant *grant,
 		const char **ret_words, perch_err *err);
-	/* Without the option: what is allowed or revoked is known to whoever says so. *grant is as it
-	 * will be written, `before` as it was. NULL = nothing is to be done. */
+	/* Called without that option, before the grant is written: what the user allows or revokes in
+	 * this command must not count later as a change behind their back. `before` is the grant as it
+	 * was. NULL = nothing is to be done. */
 	int (*settle)(const char *name, struct arena *arena, const struct grant *before,
 		struct grant *grant, perch_err *err);
 };

@@ -1,4 +1,4 @@
-/* The host that a command makes. */
+/* The host of a command. */
 #include "cli/cli.h"
 #include "proc/host.h"
 
@@ -31,7 +31,7 @@ int cli_host_new(perch_host **ret_host, perch_err *err)
 	return cli_make_host(cli_host_log_warning, NULL, ret_host, err);
 }
 
-/* Where it cannot be raised, there is what there is. */
+/* A limit that cannot be raised is no error: fewer children run at a time. */
 void cli_raise_open_files(perch_host *host)
 {
 	struct rlimit limit;

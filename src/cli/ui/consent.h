@@ -1,5 +1,5 @@
-/* The user's consent to what a plugin asks for: what he is shown, what he is asked,
- * and the options that answer in advance. */
+/* The user's consent to what a plugin asks for: what they are shown, what they are asked, and the
+ * options that answer in advance. */
 #ifndef CLI_UI_CONSENT_H
 #define CLI_UI_CONSENT_H
 
@@ -33,7 +33,7 @@ int consent_check_trust(
 	const struct consent *consent, const struct candidate *candidate, perch_err *err);
 
 /* 1 when the user agrees, by an option or asked now with this question; fails with
- * -ECANCELED (he does not) or -ENOTTY (nobody can be asked; err names the options). */
+ * -ECANCELED (they do not) or -ENOTTY (nobody can be asked; err names the options). */
 int consent_get(struct console *console, const struct consent *consent, const char *question,
 	const struct manifest *manifest, perch_err *err);
 

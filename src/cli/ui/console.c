@@ -1,4 +1,4 @@
-/* A command that works for a while and may ask. */
+/* The surroundings of a command that runs for a while and may ask questions. */
 #include "cli/ui/console.h"
 
 #include <errno.h>
@@ -18,6 +18,7 @@ static void console_answered(void *data, const struct answer *answer)
 	console->said_yes = answer->yes;
 }
 
+/* The terminal is gone: nobody will answer. */
 static void console_went_away(void *data)
 {
 	struct console *console = data;
@@ -25,6 +26,8 @@ static void console_went_away(void *data)
 	console->is_cancelled = true;
 }
 
+/* A window that changes its size and Ctrl+Z concern the terminal; every other signal ends the
+ * command, which notices `is_stopped` between its steps. */
 static void console_signal_arrived(void *data, int signal)
 {
 	struct console *console = data;
@@ -98,14 +101,14 @@ int console_confirm(struct console *console, const char *message)
 	struct frontend *frontend = console->workshop.frontend;
 	if (!console->workshop.is_interactive)
 		return -ENOTTY;
-	const struct question question = {
+	const perch_question question = {
 		.number = 1,
-		.kind = QUESTION_CONFIRM,
-		.message = str_from(message),
+		.kind = PERCH_QUESTION_CONFIRM,
+		.message = text_from(message),
 		.has_default = true,
 	};
 	console->is_answered = false;
-	frontend->table->ask(frontend, &question);
+	frontend->table->ask(frontend, &question, NULL);
 	int r = 0;
 	while (!console->is_answered && !console->signal && r >= 0) {
 		frontend->table->flush(frontend);

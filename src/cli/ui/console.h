@@ -1,4 +1,5 @@
-/* A command that works for a while and may ask: processes, the terminal, Ctrl+C. */
+/* The surroundings of a command that runs for a while and may ask questions: a host for processes,
+ * the terminal, Ctrl+C. */
 #ifndef CLI_UI_CONSOLE_H
 #define CLI_UI_CONSOLE_H
 
@@ -11,7 +12,7 @@ struct console {
 	struct workshop workshop; /* host and frontend; is_interactive: somebody can be asked */
 	struct signals signals;
 	bool has_signals;
-	int signal; /* that interrupted us, 0 = none */
+	int signal; /* the signal that interrupted us, 0 = none */
 	bool is_answered;
 	bool is_cancelled;
 	bool said_yes;
@@ -27,8 +28,8 @@ void console_close(struct console *console);
  * -ECANCELED when the user does not want to answer. */
 int console_confirm(struct console *console, const char *message);
 
-/* Tells why it ended, behind the name of what it was about (NULL = none): a no, or no answer,
- * stands for itself; all else is an error. */
+/* Prints why the command failed, behind the name of its subject (NULL = none). When the user said
+ * no, that is not called an error. */
 void console_tell_failure(const struct console *console, const char *about, const perch_err *err);
 
 /* The exit code of a failure: 130 and the like when it was interrupted. */

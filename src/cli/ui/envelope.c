@@ -1,4 +1,4 @@
-/* What commands answer to programs. */
+/* The answer of a command to a program. */
 #include "cli/ui/envelope.h"
 
 #include "base/environment.h"

@@ -1,4 +1,4 @@
-/* What commands answer to programs: one JSON object with a schema_version. */
+/* The answer of a command to a program (--json): one JSON object with a schema_version. */
 #ifndef CLI_UI_ENVELOPE_H
 #define CLI_UI_ENVELOPE_H
 
@@ -15,8 +15,8 @@ struct envelope {
 void envelope_begin(struct envelope *envelope);
 int envelope_end(struct envelope *envelope);
 
-/* One with nothing but why there is no answer, {"schema_version":1,"error":"…"}, is printed;
- * returns the code it is given. */
+/* Prints an answer that only says why there is none, {"schema_version":1,"error":"…"}. Returns
+ * `code`. */
 int envelope_fail(const char *error, int code);
 
 /* Members: "name": "text" (null for NULL), ["…"] of a NULL-terminated list (which may be

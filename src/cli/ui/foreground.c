@@ -1,4 +1,4 @@
-/* Whose terminal it is. */
+/* The process group that has the terminal. */
 #include "cli/ui/foreground.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ void foreground_take_back(void)
 	_cleanup_fd_ int terminal = foreground_open_terminal();
 	if (terminal < 0 || !foreground_is_gone(tcgetpgrp(terminal)))
 		return;
-	/* Whoever is in the background is stopped for it otherwise. */
+	/* A process in the background that takes the terminal is stopped by SIGTTOU otherwise. */
 	sigset_t stop;
 	sigset_t before;
 	sigemptyset(&stop);

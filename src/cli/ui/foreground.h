@@ -1,5 +1,5 @@
-/* Whose terminal it is: a program that shares ours may make process groups of its own and
- * hand them the terminal, as a shell with jobs does. */
+/* The process group that has the terminal. A program that shares ours may make process groups of
+ * its own and hand them the terminal, as a shell with jobs does. */
 #ifndef CLI_UI_FOREGROUND_H
 #define CLI_UI_FOREGROUND_H
 

@@ -1,4 +1,4 @@
-/* What the user says of the sandbox of this one run, over what was granted. */
+/* The sandbox of one run: what was granted, and over it the option --sandbox. */
 #include "cli/ui/granted.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Asking another program something. */
+/* A short question to another program. */
 #include "cli/ui/inquiry.h"
 
 #include "base/str.h"

@@ -1,4 +1,5 @@
-/* Asking another program something: run it to its end, keep its first line. */
+/* A short question to another program, as `git --version`: it is run to its end, and the first line
+ * of its output is kept. */
 #ifndef CLI_UI_INQUIRY_H
 #define CLI_UI_INQUIRY_H
 

@@ -1,4 +1,4 @@
-/* What of a sandbox is in force on this machine. */
+/* Which layers of a sandbox are in force on this machine. */
 #include "cli/ui/layers_in_force.h"
 
 #include <errno.h>

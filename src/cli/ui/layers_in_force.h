@@ -1,4 +1,5 @@
-/* What of a sandbox is in force on this machine: for those who only look. */
+/* Which layers of a sandbox are in force on this machine, for commands that show a sandbox without
+ * running anything in it. */
 #ifndef CLI_UI_LAYERS_IN_FORCE_H
 #define CLI_UI_LAYERS_IN_FORCE_H
 

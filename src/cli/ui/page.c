@@ -1,4 +1,4 @@
-/* What is printed for people on stdout. */
+/* Output for people on stdout. */
 #include "cli/ui/page.h"
 
 #include <unistd.h>

@@ -1,6 +1,5 @@
-/* What is printed for people on stdout: text of others cleaned, cut to the
- * width of the terminal, coloured where that is wanted. In a pipe it is plain
- * and whole. */
+/* Output for people on stdout: texts of others are cleaned, lines are cut to the width of the
+ * terminal, colours are used where the user wants them. In a pipe it is plain and whole. */
 #ifndef CLI_UI_PAGE_H
 #define CLI_UI_PAGE_H
 

@@ -1,4 +1,5 @@
-/* How perch speaks to people: one voice for all commands. */
+/* How perch speaks to people: errors, warnings and hints of all commands, cleaned of what a
+ * terminal would obey, in ASCII where the terminal shows no UTF-8. */
 #include <errno.h>
 #include <langinfo.h>
 #include <limits.h>
@@ -19,7 +20,7 @@
 
 enum { TEXT_SHOWN_MAX = 4096, HINT_COLUMNS = 100 };
 
-/* What we write ourselves beyond ASCII, and how else it can be written. */
+/* The characters beyond ASCII in our own texts, and their transcription. */
 static const struct {
 	const char *utf8;
 	const char *ascii;
@@ -46,8 +47,7 @@ static size_t speak_put_plain(FILE *stream, struct str text)
 	return len;
 }
 
-/* A stream that leads there by another way (cli/ui/stderr_outlet.h) has no descriptor of its own.
- */
+/* The stream of cli/ui/stderr_outlet.h has no descriptor: it leads to stderr. */
 static bool speak_is_terminal(FILE *stream)
 {
 	int fd = fileno(stream);
@@ -113,8 +113,8 @@ void cli_put_text(FILE *stream, struct str text)
 		fwrite(clean.data, 1, clean.len, stream);
 }
 
-/* What is told may hold what somebody typed, or what stood in a file: nothing of it moves
- * the cursor. cli_put writes it in ASCII where it must. */
+/* A message may quote what a user typed or what a file contains: nothing of it moves the cursor.
+ * cli_put transcribes to ASCII later. */
 static void speak_append_line(struct buf *out, const char *before, const char *text)
 {
 	buf_append_text(out, before);
@@ -183,7 +183,7 @@ void cli_hint(struct str text)
 	fputc('\n', stderr);
 }
 
-/* What to do about a call that was wrong, when nothing better is known. */
+/* The hint of a usage error that has no better one. */
 static char usual_hint[96] = "see: perch help";
 
 void cli_speak_of(const char *command, const char *subcommand)
@@ -246,6 +246,7 @@ bool cli_forbids_asking(const struct cli *cli)
 	return false;
 }
 
+/* The locale is asked once, and set back: the rest of perch formats numbers as C does. */
 bool cli_is_utf8(void)
 {
 	static int is_utf8 = -1;

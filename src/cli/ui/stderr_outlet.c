@@ -1,4 +1,4 @@
-/* What is said on stderr while a loop runs. */
+/* stderr while a loop runs. */
 #include "cli/ui/stderr_outlet.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ int stderr_outlet_open(struct stderr_outlet *stderr_outlet, struct loop *loop, s
 	return 0;
 }
 
-/* That of stdout is somebody else's to hurry and to wait for. */
+/* The outlet of stdout is hurried and waited for by its owner. */
 static bool stderr_outlet_has_own(const struct stderr_outlet *stderr_outlet)
 {
 	return stderr_outlet->outlet == &stderr_outlet->own;

@@ -1,6 +1,6 @@
-/* What is said on stderr while a loop runs: nobody waits for a slow reader, and where stderr and
- * stdout are one file, what is said keeps its place behind what was put out. All that is written
- * to the stream `stderr` takes this way as long as it is open. */
+/* stderr while a loop runs: the loop does not wait for a slow reader, and where stderr and stdout
+ * are one file, messages keep their place behind the output. Everything that is written to the
+ * stream `stderr` goes this way as long as it is open. */
 #ifndef CLI_UI_STDERR_OUTLET_H
 #define CLI_UI_STDERR_OUTLET_H
 

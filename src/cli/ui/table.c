@@ -1,4 +1,4 @@
-/* A table for people. */
+/* A table for people: measured first, narrowed where the terminal is too narrow, then printed. */
 #include "cli/ui/table.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static size_t table_total_of(const struct table *table, const size_t *widths)
 	return total;
 }
 
-/* What has most gives first. */
+/* Takes columns from the widest one, again and again: short columns stay whole. */
 static void table_narrow(const struct table *table, size_t columns, size_t *widths)
 {
 	while (table_total_of(table, widths) > columns) {

@@ -246,10 +246,11 @@ static void leftovers_left_tell_cut(const struct left *left, const char *path)
 		file_shown(path, shown));
 }
 
-static int leftovers_left_look_into(struct left *left, const char *path, search_fn *look)
+static int leftovers_left_look_into(
+	struct left *left, const char *path, search_fn *look, const struct search_memory *seen)
 {
 	struct search_budget budget = { LEFT_DIRECTORIES, LEFT_NAMES, false };
-	int r = search_run(&budget, path, look, left);
+	int r = search_run(&budget, path, look, left, seen);
 	if (r == 0 && budget.is_cut)
 		leftovers_left_tell_cut(left, path);
 	return r;
@@ -258,7 +259,7 @@ static int leftovers_left_look_into(struct left *left, const char *path, search_
 static int leftovers_left_look_into_modules(struct left *left, const char *git)
 {
 	const char *modules = arena_join(&left->arena, git, "/modules", NULL);
-	return modules ? leftovers_left_look_into(left, modules, leftovers_left_look_at_module)
+	return modules ? leftovers_left_look_into(left, modules, leftovers_left_look_at_module, NULL)
 				   : -ENOMEM;
 }
 
@@ -301,7 +302,8 @@ void sandbox_tell_left(struct sandbox *sandbox)
 	path_list_begin(&left.paths, &left.arena, NULL);
 	path_list_begin(&left.harms, &left.arena, NULL);
 	for (size_t i = 0; r == 0 && i < before->writable.count; i++)
-		r = leftovers_left_look_into(&left, before->writable.items[i], leftovers_left_look_at);
+		r = leftovers_left_look_into(
+			&left, before->writable.items[i], leftovers_left_look_at, before->seen[i]);
 	for (size_t i = 0; r == 0 && i < before->repositories.count; i++) {
 		if (policy_is_inside_any(before->repositories.items[i], before->writable.items))
 			r = leftovers_left_look_into_modules(&left, before->repositories.items[i]);

@@ -81,7 +81,7 @@ int repository_inside(struct arena *arena, const char *git, struct repository *r
 	return r < 0 ? r : 1;
 }
 
-/* By names alone, as search_is_git has it. 1, 0, -ENOMEM. */
+/* By names alone, as search_is_git has it; without a HEAD none is. 1, 0, -ENOMEM. */
 static int repository_is_bare(const char *directory)
 {
 	static const struct {
@@ -94,6 +94,8 @@ static int repository_is_bare(const char *directory)
 		int r = repository_has(directory, known[i].name);
 		if (r < 0)
 			return r;
+		if (!r && known[i].bit == SEARCH_HEAD)
+			return 0;
 		names |= r ? known[i].bit : 0;
 	}
 	return search_is_git(names);

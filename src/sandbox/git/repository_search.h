@@ -5,6 +5,10 @@
 
 #include <stdbool.h>
 
+#include "base/arena.h"
+
+struct search_memory;
+
 /* How much may still be looked at; of several walks together, if they share it. */
 struct search_budget {
 	unsigned directories;
@@ -27,8 +31,15 @@ enum search_names {
 typedef int search_fn(void *data, const char *path, unsigned names);
 
 /* Goes through the directory (absolute, without links) and what is below it. What cannot be
- * opened is passed over. Fails with -ENOMEM, -EMFILE, -ENFILE and with what `look` fails with. */
-int search_run(struct search_budget *budget, const char *root, search_fn *look, void *data);
+ * opened is passed over; what has not changed since an earlier walk is not read again (NULL =
+ * everything is), but `look` is called all the same. Fails with -ENOMEM, -EMFILE, -ENFILE and with
+ * what `look` fails with. */
+int search_run(struct search_budget *budget, const char *root, search_fn *look, void *data,
+	const struct search_memory *memory);
+
+/* The same, of everything, and keeps in the arena what was seen. */
+int search_run_first(struct search_budget *budget, const char *root, search_fn *look, void *data,
+	struct arena *arena, const struct search_memory **ret_memory);
 
 /* Whether git would take a directory with these names for one of its own. */
 bool search_is_git(unsigned names);

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "sandbox/policy/policy.h"
+#include "sandbox/policy/way.h"
 #include "sandbox/git/repository.h"
 #include "sandbox/git/repository_search.h"
 
@@ -102,7 +103,7 @@ static int triggers_look_into(
 	finder->git = path;
 	bool was_cut = finder->modules.is_cut;
 	finder->modules.is_cut = finder->depth > TRIGGERS_MODULE_DEPTH;
-	int r = finder->modules.is_cut ? 0 : search_run(&finder->modules, path, look, finder);
+	int r = finder->modules.is_cut ? 0 : search_run(&finder->modules, path, look, finder, NULL);
 	finder->git = before;
 	if (r == 0 && finder->modules.is_cut) {
 		r = triggers_add(finder, path, "");
@@ -164,16 +165,31 @@ static int triggers_look_at(struct finder *finder, const char *directory)
 	return r > 0 ? triggers_add_repository(finder, &repository) : r;
 }
 
-/* In the path itself, and in everything above it: the `.git` there may lead here. */
-static int triggers_look_above(struct finder *finder, const char *writable)
+/* Whether one of the first `count` writable paths is that directory, or below it. */
+static bool triggers_was_above(const struct finder *finder, size_t count, const char *directory)
+{
+	const char *const *writable = finder->found->writable.items;
+	for (size_t i = 0; i < count; i++) {
+		if (policy_is_inside(writable[i], directory))
+			return true;
+	}
+	return false;
+}
+
+/* In the path itself, and in everything above it: the `.git` there may lead here. What is above
+ * one of those before it was looked at with that. */
+static int triggers_look_above(struct finder *finder, size_t number)
 {
 	char path[PATH_MAX];
+	const char *writable = finder->found->writable.items[number];
 	size_t len = strlen(writable);
 	if (len >= sizeof(path))
 		return 0;
 	memcpy(path, writable, len + 1);
-	int r;
+	int r = 0;
 	do {
+		if (triggers_was_above(finder, number, path))
+			break;
 		r = triggers_look_at(finder, path);
 	} while (r == 0 && repository_go_up(path));
 	return r;
@@ -187,7 +203,8 @@ static int triggers_look_below(void *data, const char *path, unsigned names)
 }
 
 /* Where there is no repository, none must be made unseen. */
-static int triggers_look_through(struct finder *finder, const char *writable)
+static int triggers_look_through(
+	struct finder *finder, const char *writable, const struct search_memory **ret_seen)
 {
 	struct search_budget budget = { TRIGGERS_DIRECTORIES, TRIGGERS_NAMES, false };
 	struct stat info;
@@ -198,7 +215,8 @@ static int triggers_look_through(struct finder *finder, const char *writable)
 	if (r == 0 && lstat(git, &info) < 0)
 		r = triggers_add(finder, git, "");
 	if (r == 0)
-		r = search_run(&budget, writable, triggers_look_below, finder);
+		r = search_run_first(
+			&budget, writable, triggers_look_below, finder, finder->arena, ret_seen);
 	finder->found->is_cut |= budget.is_cut;
 	return r;
 }
@@ -212,13 +230,24 @@ static int triggers_look_at_given(struct finder *finder)
 	return r > 0 ? triggers_add_repository(finder, &repository) : r;
 }
 
+/* Most have no links, which the kernel says at once. */
+static bool triggers_resolve_one(const char *path, char out[PATH_MAX])
+{
+	struct way way;
+	bool is_plain = way_find(&way, path, NULL) == 0 && strcmp(way.path, path) == 0;
+	way_leave(&way);
+	if (is_plain)
+		strcpy(out, way.path);
+	return is_plain || realpath(path, out);
+}
+
 /* What lies in another of them is left out. */
 static void triggers_resolve(struct finder *finder, const char *const *write)
 {
 	struct path_list *writable = &finder->found->writable;
 	for (; write && *write && !writable->failed; write++) {
 		char resolved[PATH_MAX];
-		if (!realpath(*write, resolved)) {
+		if (!triggers_resolve_one(*write, resolved)) {
 			writable->failed |= errno == ENOMEM;
 			continue;
 		}
@@ -228,6 +257,20 @@ static void triggers_resolve(struct finder *finder, const char *const *write)
 		writable->failed |= !kept;
 		path_list_add(writable, kept ? kept : "");
 	}
+}
+
+static int triggers_look_through_all(struct finder *finder)
+{
+	const struct path_list *writable = &finder->found->writable;
+	size_t size = (writable->count + 1) * sizeof(*finder->found->seen);
+	finder->found->seen = arena_alloc(finder->arena, size);
+	if (!finder->found->seen)
+		return -ENOMEM;
+	memset(finder->found->seen, 0, size);
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < writable->count; i++)
+		r = triggers_look_through(finder, writable->items[i], &finder->found->seen[i]);
+	return r;
 }
 
 int triggers_find(struct arena *arena, const char *const *write, struct triggers *ret_triggers)
@@ -244,11 +287,11 @@ int triggers_find(struct arena *arena, const char *const *write, struct triggers
 	triggers_resolve(&finder, write);
 	int r = triggers_result(&finder);
 	for (size_t i = 0; r == 0 && i < found.writable.count; i++)
-		r = triggers_look_above(&finder, found.writable.items[i]);
+		r = triggers_look_above(&finder, i);
 	if (r == 0 && found.writable.count)
 		r = triggers_look_at_given(&finder);
-	for (size_t i = 0; r == 0 && i < found.writable.count; i++)
-		r = triggers_look_through(&finder, found.writable.items[i]);
+	if (r == 0)
+		r = triggers_look_through_all(&finder);
 	if (r == 0)
 		*ret_triggers = found;
 	return r;

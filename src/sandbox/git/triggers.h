@@ -13,11 +13,14 @@ enum {
 	TRIGGERS_MODULE_DEPTH = 8,   /* submodules in submodules */
 };
 
+struct search_memory;
+
 /* All paths are without links, but for the last part of what is protected. */
 struct triggers {
-	struct path_list writable;     /* what was asked about, as far as it exists */
-	struct path_list protect;      /* inside of that; some may not exist (yet) */
-	struct path_list repositories; /* directories of git's that were found */
+	struct path_list writable;         /* what was asked about, as far as it exists */
+	const struct search_memory **seen; /* below each of them, or NULL */
+	struct path_list protect;          /* inside of that; some may not exist (yet) */
+	struct path_list repositories;     /* directories of git's that were found */
 	const char *crowded; /* of those directories that are protected as a whole, because there is
 						  * too much in them, the first; NULL = none */
 	bool is_cut;         /* more repositories may be there than were found */

@@ -21,9 +21,9 @@ void bpf_allow(struct bpf *bpf);
 void bpf_fail_with(struct bpf *bpf, unsigned error);
 void bpf_kill(struct bpf *bpf);
 
-/* What the next questions are about: the number of the call, the architecture
- * it was made for, the lower half of an argument (of what is an int or unsigned
- * in the kernel, the upper one does not count). */
+/* What the next questions are about: the number of the call, the architecture it was made for, the
+ * lower half of an argument (where the kernel takes an int or an unsigned, the upper half does not
+ * count). */
 void bpf_load_number(struct bpf *bpf);
 void bpf_load_architecture(struct bpf *bpf);
 void bpf_load_argument(struct bpf *bpf, unsigned index);
@@ -43,15 +43,14 @@ void bpf_end_if(struct bpf *bpf, size_t question);
  * can decide about 255 instructions. */
 size_t bpf_skip(struct bpf *bpf);
 
-/* What is loaded lies in one of these: from `first` up to the first of the next one. The
- * first of all begins at 0. */
+/* A span of values: from `first` up to the `first` of the next span. The first span begins at 0. */
 struct bpf_span {
 	uint32_t first;
 	uint32_t entry; /* the instruction it leads to, counted from behind bpf_choose */
 };
 
-/* Goes on at the entry of the span that what is loaded lies in: each entry is one instruction
- * of a table, which the caller writes next. */
+/* Jumps to the entry of the span that holds the loaded value. Each entry is one instruction of a
+ * table, which the caller writes next. */
 void bpf_choose(struct bpf *bpf, const struct bpf_span *spans, size_t count);
 
 #endif

@@ -47,15 +47,15 @@ static void judges_judge_bits(struct bpf *bpf, unsigned argument, uint32_t bits)
 	bpf_allow(bpf);
 }
 
-/* A sister would be the host's child, which does not know of it. */
+/* CLONE_PARENT would make a child of the host, which does not know of it. */
 void judge_clone(struct bpf *bpf, const struct seccomp_needs *needs)
 {
 	(void)needs;
 	judges_judge_bits(bpf, 0, NAMESPACES | CLONE_PARENT);
 }
 
-/* How a terminal works lasts beyond who changed it: echo that is off, a line that stands still,
- * keys that are thrown away. TCSETS2 and its like are those of other speeds. */
+/* The modes of a terminal outlast the process that changed them: echo that is off, a line that
+ * stands still, keys that are thrown away. TCSETS2 and its like are those of other speeds. */
 static void judges_judge_terminal(struct bpf *bpf)
 {
 	static const uint32_t changes[] = { TCSETS, TCSETSW, TCSETSF, TCSETS2, TCSETSW2, TCSETSF2,
@@ -64,7 +64,7 @@ static void judges_judge_terminal(struct bpf *bpf)
 		judges_refuse_if_equal(bpf, changes[i]);
 }
 
-/* Shared memory without a file is nobody's data, and neither is what grows as a stack does. */
+/* RLIMIT_DATA counts neither shared memory without a file nor memory that grows as a stack does. */
 void judge_mmap(struct bpf *bpf, const struct seccomp_needs *needs)
 {
 	(void)needs;

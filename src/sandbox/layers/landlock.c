@@ -20,7 +20,7 @@
 #define FS_WRITE                                                                            \
 	(FS_READ | FS_WRITE_FILE | FS_REMOVE_DIR | FS_REMOVE_FILE | FS_MAKE_DIR | FS_MAKE_REG | \
 		FS_MAKE_SOCK | FS_MAKE_FIFO | FS_MAKE_SYM | FS_REFER | FS_TRUNCATE)
-/* A rule for anything but a directory may speak of these alone. */
+/* A rule for a file that is no directory may have these rights only. */
 #define FS_OF_A_FILE \
 	(FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV | FS_RESOLVE_UNIX)
 

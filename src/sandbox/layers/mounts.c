@@ -14,7 +14,8 @@ bool mounts_makes_read_only(const struct view *view)
 	return !root || root->access != ACCESS_WRITE;
 }
 
-/* `fd`: of what the path was looked up as; 0 = it is not held to that. */
+/* `fd`: of the file that was found at the path; 0 = another may be there by the time of the
+ * mount. */
 static int mounts_add(struct mounts *mounts, enum room_mount_kind kind, const char *path, int fd)
 {
 	if (fd < 0)
@@ -56,9 +57,9 @@ static bool mounts_is_mounted(const struct mounts *mounts, const char *path)
 	return false;
 }
 
-/* A mount point cannot be renamed. Without this, `mv .git elsewhere` would make
- * room for a .git of another's making, protected hooks or not; and what holds something hidden for
- * another that is not. */
+/* A mount point cannot be renamed. Without this, `mv .git elsewhere` would make room for another
+ * .git, protected hooks or not; and a directory that holds a hidden path could be replaced by one
+ * where it is not hidden. */
 static int mounts_pin_holders(
 	struct mounts *mounts, struct view *view, const char *path, const char *writable)
 {
@@ -143,7 +144,7 @@ static int mounts_add_entry(
 		int r = is_under_cover || becomes_writable
 			? mounts_add(mounts, ROOM_REVEAL, entry->path, entry->fd)
 			: 0;
-		/* What lies in a writable /tmp is writable to Landlock. */
+		/* For Landlock, a path in a writable /tmp is writable. */
 		bool is_read = is_under_cover && entry->access == ACCESS_READ;
 		return r < 0 || !is_read ? r : mounts_add(mounts, ROOM_READ_ONLY, entry->path, entry->fd);
 	}
@@ -155,8 +156,8 @@ static int mounts_add_entry(
 	return r < 0 ? r : mounts_add(mounts, ROOM_HIDE, entry->path, entry->fd);
 }
 
-/* What holds comes before what it holds, as paths do that begin alike; of the
- * same path, what is revealed before what is read-only. */
+/* A directory comes before the paths in it; of the same path, the reveal comes before the read-only
+ * mount. */
 static int mounts_compare(const void *a, const void *b)
 {
 	const struct room_mount *left = a;

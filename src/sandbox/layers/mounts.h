@@ -16,11 +16,11 @@ struct mounts {
  * changed then, not even a mode or a time. */
 bool mounts_makes_read_only(const struct view *view);
 
-/* Of a sorted view: the root is read-only, what may be written is not; what is
- * hidden is hidden or, if it is in `replaced` (paths without links, NULL-terminated),
- * replaced by an empty file system; what is visible inside of that is revealed,
- * and so are `links`, which stay links; `protect` is read-only inside of what may be
- * written, and cannot be moved away with what holds it. 0 or -ENOMEM. */
+/* Of a sorted view: the root is read-only, writable entries are not; hidden entries are hidden or,
+ * if they are in `replaced` (paths without links, NULL-terminated), replaced by an empty file
+ * system; entries that are visible inside of hidden ones are revealed, and so are `links`, which
+ * stay links; `protect` is read-only inside of writable entries, and its holders cannot be moved
+ * away. 0 or -ENOMEM. */
 int mounts_make(struct view *view, const char *const *replaced, const char *const *links,
 	const char *const *protect, struct mounts *ret_mounts);
 

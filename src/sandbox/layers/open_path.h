@@ -1,6 +1,6 @@
-/* Opens what a path leads to, without any right to it, as far as `resolve` (RESOLVE_… of openat2)
- * lets it go. Returns a descriptor above 2, or a negative errno: -ELOOP for a link where none may
- * be. */
+/* Opens the file that a path leads to by O_PATH, without any right to it; `resolve` (RESOLVE_… of
+ * openat2) limits the way. Returns a descriptor above 2, or a negative errno: -ELOOP for a
+ * forbidden link. */
 #ifndef SANDBOX_LAYERS_OPEN_PATH_H
 #define SANDBOX_LAYERS_OPEN_PATH_H
 

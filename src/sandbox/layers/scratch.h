@@ -1,6 +1,6 @@
-/* A private directory for temporary files, where /tmp cannot be replaced by one:
- * made for one run, removed with everything in it when the run is over. What
- * lies in it was made by what is sandboxed: its names and links are not trusted. */
+/* A private directory for temporary files, where /tmp cannot be replaced by one: made for one run,
+ * removed with everything in it when the run is over. Its files were made by a sandboxed process:
+ * their names and links are not trusted. */
 #ifndef SANDBOX_LAYERS_SCRATCH_H
 #define SANDBOX_LAYERS_SCRATCH_H
 
@@ -11,7 +11,8 @@ struct scratch {
 	int lock; /* of the directory: held as long as we live */
 };
 
-/* Where those of all runs of this user lie; the caller frees. NULL without memory. */
+/* The directory that holds those of all runs of this user; the caller frees it. NULL without
+ * memory. */
 char *scratch_parent(void);
 
 /* Makes one below $TMPDIR or /tmp, mode 0700, and removes those of hosts that

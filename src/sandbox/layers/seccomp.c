@@ -45,7 +45,7 @@ static const struct call calls[] = {
 	{ NR_PIDFD_GETFD, ALWAYS, 0, NULL },
 	{ SYS_kcmp, ALWAYS, 0, NULL },
 	{ SYS_prlimit64, ALWAYS, 0, judge_prlimit },
-	/* Programs by their name; one that is open is how the child itself begins. */
+	/* Execution by name. By descriptor it stays allowed: that is how the child itself begins. */
 	{ SYS_execve, ALONE, EACCES, NULL },
 	/* Namespaces and mounts. A filter cannot see the flags of clone3; a program that is told that
 	 * it does not exist uses clone. */
@@ -120,7 +120,8 @@ static const struct call calls[] = {
 	{ NR_SETXATTRAT, WITHOUT_METADATA, 0, NULL },
 	{ NR_REMOVEXATTRAT, WITHOUT_METADATA, 0, NULL },
 	{ NR_FILE_SETATTR, WITHOUT_METADATA, 0, NULL },
-	/* What the user's other processes share by a number, or by a name that is no file's. */
+	/* Objects that the user's processes share by a number, or by a name outside of the file
+	 * system. */
 	{ SYS_shmget, WITHOUT_IPC, 0, NULL },
 	{ SYS_shmat, WITHOUT_IPC, 0, NULL },
 	{ SYS_shmctl, WITHOUT_IPC, 0, NULL },
@@ -182,8 +183,7 @@ static int seccomp_compare_numbers(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* What can become of a call, each once: an error, or a judgement of its own. The first one
- * lets it through. */
+/* The fates of calls, each once: an error, or a judge. The first one allows the call. */
 struct fates {
 	const struct call *items[CALLS + 1];
 	uint32_t count;

@@ -1,4 +1,4 @@
-/* What of the file tree a sandbox sees. */
+/* The part of the file tree that a sandbox sees. */
 #include "sandbox/layers/view.h"
 
 #include <errno.h>
@@ -80,7 +80,7 @@ static bool view_is_absent(int error)
 	return error == -ENOENT || error == -ENOTDIR || error == -ELOOP;
 }
 
-/* What we have no way to, nobody in the sandbox has. */
+/* A path that we cannot reach, no process in the sandbox can. */
 static bool view_is_out_of_reach(int error)
 {
 	return view_is_absent(error) || error == -EACCES || error == -ENAMETOOLONG;
@@ -220,7 +220,7 @@ const struct view_entry *view_holder(const struct view *view, const struct view_
 	return entry->holder ? &view->entries[entry->holder - 1] : NULL;
 }
 
-/* What may be read may be written where it lies in what may be written. */
+/* A readable path inside of a writable one is writable, too. */
 static void view_raise_inside_writable(struct view *view)
 {
 	for (size_t i = 0; i < view->count; i++) {

@@ -1,7 +1,6 @@
-/* What of the file tree a sandbox sees: paths, each with what is allowed there
- * and below. The longest path that holds a file decides; of equal ones, the one
- * that allows more. Each path was looked up once, by the descriptor that its
- * rule is made with. */
+/* The part of the file tree that a sandbox sees: paths, each with the access to it and to all
+ * below. The longest path that holds a file decides; of equal ones, the one that allows more. Each
+ * path was looked up once, by the descriptor that its rule is made with. */
 #ifndef SANDBOX_LAYERS_VIEW_H
 #define SANDBOX_LAYERS_VIEW_H
 
@@ -64,8 +63,8 @@ const char *view_resolve_link(struct view *view, const char *path);
  * way or nothing is there, -ENOMEM and other errnos. */
 int view_hold(struct view *view, const char *path);
 
-/* The same for what a path leads to, which is told, too. -ENOENT where that is nothing or out of
- * reach. */
+/* The same for the file that a path leads to; its path is written, too. -ENOENT where it does not
+ * exist or is out of reach. */
 int view_hold_target(struct view *view, const char *path, const char **ret_path);
 
 /* Puts the entries in order, a directory before what it holds, and leaves one of
@@ -84,12 +83,11 @@ const struct view_entry *view_holder(const struct view *view, const struct view_
 /* Takes away the hidden entries that something else hides. */
 void view_forget_hidden(struct view *view);
 
-/* Makes the rules. Landlock cannot subtract, so where something lies in a
- * directory that is allowed less than the directory itself, what is beside it is
- * allowed one by one, and so up to the directory: it cannot be listed then, and
- * what is made in it later is not seen. `dir_cache` (may be NULL) spares looking up
- * again what has not changed. Fails with PERCH_ELIMIT (too many files
- * beside what is hidden), -ENOMEM and other errnos, with words. */
+/* Makes the rules. Landlock cannot subtract. So where a path is allowed less than the directory
+ * that holds it, its siblings are allowed one by one, and so on up to that directory: it cannot be
+ * listed then, and files that are made in it later are not seen. `dir_cache` (may be NULL) spares
+ * looking up again what has not changed. Fails with PERCH_ELIMIT (too many files beside what is
+ * hidden), -ENOMEM and other errnos, with words. */
 int view_allow(
 	struct view *view, struct dir_cache *dir_cache, int ruleset, int abi, perch_err *err);
 

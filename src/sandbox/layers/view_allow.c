@@ -99,8 +99,8 @@ static int view_allow_cover_child(struct work *work, int fd, const char *name, e
 	return view_allow_cover(work, fd, access, found, child_depth);
 }
 
-/* What has vanished meanwhile, may not be opened or leads elsewhere (a link) needs no
- * rule. */
+/* A file that has vanished meanwhile or may not be opened needs no rule, and neither does a
+ * link. */
 static int view_allow_open_and_cover_child(struct work *work, int directory,
 	const struct dirent *item, enum access access, struct range inside, size_t depth)
 {

@@ -1,4 +1,4 @@
-/* Why something failed in a sandbox, as far as what it said tells. */
+/* Why a program failed in a sandbox, as far as its stderr tells. */
 #include "sandbox/policy/explain.h"
 
 #include <string.h>

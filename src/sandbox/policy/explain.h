@@ -1,4 +1,4 @@
-/* Why something failed in a sandbox, as far as what it said tells. */
+/* Why a program failed in a sandbox, as far as its stderr tells. */
 #ifndef SANDBOX_POLICY_EXPLAIN_H
 #define SANDBOX_POLICY_EXPLAIN_H
 
@@ -19,8 +19,8 @@ struct explain_context {
  * policy was in force, and which option would allow it. Returns whether it did. */
 bool explain_failure(const struct explain_context *context, struct str said, struct buf *out);
 
-/* The same for a program by its name, when what it said was not seen: one that
- * makes a sandbox of its own. */
+/* The same by the program's name, when its stderr was not seen: for programs that make a sandbox of
+ * their own. */
 bool explain_nested(const struct explain_context *context, const char *program, struct buf *out);
 
 /* The same for a program that failed; `said` is its output, "" where it was not seen. Tells at

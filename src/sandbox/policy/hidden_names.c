@@ -1,4 +1,4 @@
-/* What a directory has, so that a hundred places in it need not be looked up one by one. */
+/* The names in a directory, so that a hundred places in it need not be looked up one by one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -120,7 +120,7 @@ static bool hidden_is_device(const char *path)
 	return policy_is_inside(path, "/dev") || policy_is_inside(path, "/proc");
 }
 
-/* What would hide all there is says nothing of a secret. */
+/* A value that would hide everything is no place for a secret. */
 static bool hidden_is_too_much(const char *path, const char *home)
 {
 	return !path[strspn(path, "/")] || policy_is_inside(home, path);
@@ -134,8 +134,8 @@ static void hidden_add_value(
 		return;
 	const char *whole = row->below ? arena_join(paths->arena, path, "/", row->below, NULL) : path;
 	paths->failed |= !whole;
-	/* What is not there would make those beside it hard to reach, where it is hidden by allowing
-	 * them one by one. */
+	/* Without namespaces a path is hidden by allowing its siblings one by one: for a path that does
+	 * not exist that would only make the siblings hard to reach. */
 	struct stat info;
 	if (whole && lstat(whole, &info) == 0 && (row->below || !hidden_is_too_much(path, home)))
 		path_list_add(paths, whole);

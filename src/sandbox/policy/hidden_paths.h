@@ -1,5 +1,5 @@
-/* What no sandboxed process sees unless the user says so: where secrets are kept, and the
- * sockets through which another program would act for it. hidden_table.c is the list. */
+/* The paths that no sandboxed process sees unless the user says so: places for secrets, and the
+ * sockets of programs that would act for it. hidden_table.c is the list. */
 #ifndef SANDBOX_POLICY_HIDDEN_PATHS_H
 #define SANDBOX_POLICY_HIDDEN_PATHS_H
 
@@ -20,9 +20,9 @@ struct hidden_path {
 extern const struct hidden_path hidden_table[];
 extern const size_t hidden_table_count;
 
-/* Adds where secrets are kept below the home directory ("" = there is none) and that of the
- * account, and what a process of root could read of the system's. Of homes that can be listed,
- * only what is there: one listing tells that of all. */
+/* Adds the places for secrets below the home directory ("" = there is none) and that of the
+ * account, and what a process of root could read of the system's. Of a home that can be listed,
+ * only the places that exist: one listing tells that of all. */
 void hidden_paths_add(struct path_list *hide, const char *home);
 
 /* Adds where variables have moved them: anywhere, as into a project. */

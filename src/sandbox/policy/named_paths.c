@@ -1,4 +1,5 @@
-/* What a user allows by name: where links are on its way. */
+/* Paths that a user allows by name. A name says what it said when it was written down, and not what
+ * a link has made of it since: a process that writes in a project may put a link there. */
 #include "sandbox/sandbox_parts.h"
 
 #include <errno.h>
@@ -31,7 +32,7 @@ static int named_refuse_hidden(const char *path, const char *target, perch_err *
 	char shown[FILE_SHOWN_MAX];
 	char hidden[FILE_SHOWN_MAX];
 	return err_set(err, -ELOOP,
-		"'%s' is a way to '%s', which is hidden: only who names that itself is allowed it",
+		"'%s' is a way to '%s', which is hidden: to allow it, name that path itself",
 		file_shown(path, shown), file_shown(target, hidden));
 }
 

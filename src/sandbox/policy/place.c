@@ -32,10 +32,18 @@ static void place_add_id(struct places *places, struct place_ids *ids, struct pl
 	items[ids->count++] = id;
 }
 
+/* So many directories are gone up from one that is open. */
+enum { CLIMB_STEPS = 64 };
+
 /* From one directory to the one that holds it, and so on. */
 struct climb {
 	int fd;
+	size_t steps;                    /* above that */
+	char above[CLIMB_STEPS * 3 + 3]; /* "..", once for each step */
 	struct place_id id;
+	struct place_id begin; /* where the way ended, directory or not */
+	bool has_begun;        /* there is a `begin` */
+	bool is_directory;
 	bool is_over;
 };
 
@@ -43,35 +51,44 @@ static void place_climb_look(struct climb *climb)
 {
 	struct stat info;
 	struct place_id before = climb->id;
-	if (climb->fd < 0 || fstat(climb->fd, &info) < 0) {
+	const int flags = climb->steps ? 0 : AT_EMPTY_PATH;
+	if (climb->fd < 0 || fstatat(climb->fd, climb->above, &info, flags) < 0) {
 		climb->is_over = true;
 		return;
 	}
 	climb->id = (struct place_id){ info.st_dev, info.st_ino };
+	climb->is_directory = S_ISDIR(info.st_mode);
 	climb->is_over = before.device == climb->id.device && before.inode == climb->id.inode;
 }
 
 static void place_climb_up(struct climb *climb)
 {
-	int above = open_path(climb->fd, "..", 0);
-	fd_close(climb->fd);
-	climb->fd = above < 0 ? -1 : above;
+	if (climb->steps == CLIMB_STEPS) {
+		int above = open_path(climb->fd, climb->above, 0);
+		fd_close(climb->fd);
+		climb->fd = above < 0 ? -1 : above;
+		climb->steps = 0;
+	}
+	strcpy(climb->above + climb->steps * 3, "../");
+	climb->steps++;
 	place_climb_look(climb);
 }
 
-/* From a way's end, or, where that is no directory, from the one that it is in. The way is left. */
+/* Starts at the end of a way, or, where that is no directory, at its holder. Leaves the way. */
 static struct climb place_climb_begin(struct way *way)
 {
 	struct climb climb = { .fd = way->fd };
-	struct stat info;
 	way->fd = -1;
-	if (climb.fd >= 0 && fstat(climb.fd, &info) == 0 && !S_ISDIR(info.st_mode)) {
-		char *slash = strrchr(way->path, '/');
-		fd_close(climb.fd);
-		if (slash)
-			slash[slash == way->path] = '\0';
-		climb.fd = slash ? open_path(AT_FDCWD, way->path, RESOLVE_NO_SYMLINKS) : -1;
-	}
+	place_climb_look(&climb);
+	climb.begin = climb.id;
+	climb.has_begun = !climb.is_over;
+	if (climb.is_over || climb.is_directory)
+		return climb;
+	char *slash = strrchr(way->path, '/');
+	fd_close(climb.fd);
+	if (slash)
+		slash[slash == way->path] = '\0';
+	climb.fd = slash ? open_path(AT_FDCWD, way->path, RESOLVE_NO_SYMLINKS) : -1;
 	place_climb_look(&climb);
 	return climb;
 }
@@ -93,13 +110,12 @@ static void place_add_name(struct places *places, const char *path, bool is_clos
 void places_add(struct places *places, const char *path, bool is_closed)
 {
 	struct way way;
-	struct stat info;
 	bool exists = way_find(&way, path, NULL) == 0;
 	if (exists || way.path[0])
 		place_add_name(places, way.path, is_closed);
-	if (exists && is_closed && fstat(way.fd, &info) == 0)
-		place_add_id(places, &places->closed, (struct place_id){ info.st_dev, info.st_ino });
 	struct climb climb = place_climb_begin(&way);
+	if (exists && is_closed && climb.has_begun)
+		place_add_id(places, &places->closed, climb.begin);
 	for (; !climb.is_over && !place_has_id(&places->above, climb.id); place_climb_up(&climb))
 		place_add_id(places, &places->above, climb.id);
 	fd_close(climb.fd);
@@ -119,6 +135,8 @@ struct places_relation places_relate(const struct places *places, const char *di
 {
 	struct way way;
 	struct places_relation relation = { 0 };
+	if (!places->count)
+		return relation;
 	bool exists = way_find(&way, directory, NULL) == 0;
 	for (size_t i = 0; (exists || way.path[0]) && i < places->count; i++) {
 		const struct place_name *name = &places->names[i];

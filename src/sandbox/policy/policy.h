@@ -46,9 +46,9 @@ struct sandbox_policy {
 	/* A sentence that the user should be told once; NULL = nothing. */
 	const char *note;
 	const char *withheld; /* the directory that the note is about; NULL = none */
-	/* Those of read and write on whose way links count, see sandbox/policy/named_paths.h; those of
-	 * them that had none when they were found; and those that had none when `allow_by`, a command
-	 * without its options, allowed them. */
+	/* Of `read` and `write`: `named` are the paths on whose way links count, see named_paths.c;
+	 * `fixed` are those of them that had no link when they were found; `granted` had none when
+	 * `allow_by`, a command without its options, allowed them. */
 	const char *const *named;
 	const char *const *fixed;
 	const char *const *granted;
@@ -62,11 +62,11 @@ struct policy_widening {
 	bool is_on;              /* one, although the default is none */
 	const char *const *read; /* absolute paths; NULL = none, as below */
 	const char *const *write;
-	const char *const *env; /* names of variables that are kept */
+	const char *const *env; /* names of variables that are passed on */
 	const char *const *presets;
 	enum { WIDENING_NET_KEEP, WIDENING_NET_NONE, WIDENING_NET_FULL } net;
-	/* Those of read and write that had no links when they were written down, and when `allow_by`, a
-	 * command without its options, allowed them. */
+	/* Of `read` and `write`: `fixed` had no link when they were written down; `granted` had none
+	 * when `allow_by`, a command without its options, allowed them. */
 	const char *const *fixed;
 	const char *const *granted;
 	const char *allow_by;
@@ -90,12 +90,11 @@ struct policy_plugin {
  * policy_for_plugin tells. The rest is empty. */
 struct policy_plugin policy_plugin_of(struct arena *arena, const char *home);
 
-/* The default: reads all but the config directory, the credential stores and
- * the control sockets; writes the project (unless that is `/`, the home
- * directory, or holds what is hidden: `note` says so) with the work tree of git's that it lies in,
- * and the plugin's directory, but not what the host would execute later (what git would is found
- * when the sandbox is opened); network full. Lists live in the
- * arena. -ENOMEM. */
+/* The default: reads all but the config directory, the credential stores and the control sockets;
+ * writes the project (unless that is `/`, the home directory, or holds what is hidden: `note` says
+ * so) with the work tree of git's that it lies in, and the plugin's directory, but not the files
+ * that the host would execute later (those that git would execute are found when the sandbox is
+ * opened); network full. Lists live in the arena. -ENOMEM. */
 int policy_for_plugin(
 	struct arena *arena, const struct policy_plugin *plugin, struct sandbox_policy *ret_policy);
 
@@ -123,7 +122,8 @@ struct policy_fetch {
 	const char *target; /* all that it writes */
 	bool has_net;
 	bool uses_ssh;     /* it sees the keys and the agent */
-	bool uses_helper;  /* it sees what helpers of the user's own configuration ask for */
+	bool uses_helper;  /* it sees the credential stores that helpers of the user's own configuration
+						  read */
 	bool shares_group; /* it may ask on our terminal */
 };
 
@@ -141,9 +141,8 @@ int policy_widen(struct arena *arena, const char *home, const struct policy_wide
 int policy_widening_join(
 	struct arena *arena, const struct policy_widening *more, struct policy_widening *widening);
 
-/* Keeps these files (absolute paths; NULL = none) as they are, where the policy lets something
- * be written that holds them. What does not exist is passed over. -ENOMEM, and nothing has
- * changed. */
+/* Protects these files (absolute paths; NULL = none) where they lie in a writable path. Those that
+ * do not exist are passed over. -ENOMEM, and nothing has changed. */
 int policy_protect(struct arena *arena, const char *const *paths, struct sandbox_policy *policy);
 
 /* The i-th preset's name, NULL behind the last. */
@@ -168,8 +167,8 @@ bool policy_is_inside(const char *path, const char *directory);
 /* The same for one of many; NULL = none. */
 bool policy_is_inside_any(const char *path, const char *const *directories);
 
-/* Whether an absolute path, where it leads to something of `hide`, also names that: else it is
- * refused with -ELOOP and words. */
+/* Refuses, with -ELOOP and words, an absolute path that leads to one of `hide` by a link, without
+ * naming it. */
 int policy_check_named(const char *path, const char *const *hide, perch_err *err);
 
 /* Whether the path leads to one of the directories (NULL = none) or into it, however both are

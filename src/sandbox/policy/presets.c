@@ -1,5 +1,4 @@
-/* What a user allows beyond a default policy, one thing at a time or by the
- * name of what it is for. */
+/* What a user allows beyond a default policy, path by path or by the name of a preset. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,8 +16,8 @@
 
 enum { PRESET_LIST_MAX = 8 };
 
-/* What it is for beside the places that the table of hidden ones gives it. A path that begins
- * with a slash is one; others are below the home directory. */
+/* What a preset shows beside its places in hidden_table.c. A path that begins with a slash is one;
+ * others are below the home directory. */
 struct preset {
 	const char *name;
 	const char *read[PRESET_LIST_MAX];
@@ -139,7 +138,7 @@ static void presets_add_plugins(struct path_list *write)
 		write->failed = true;
 }
 
-/* A socket is reached by its path: that it may be seen is half of it. */
+/* A socket is reached by its path: the path must be seen, too. */
 static void presets_add_preset(const struct preset *preset, const char *home,
 	struct path_list *read, struct path_list *write, struct sandbox_policy *policy)
 {

@@ -1,4 +1,4 @@
-/* Which variables of the environment are kept from what somebody else wrote. */
+/* Which variables of the environment a sandboxed program is not given. */
 #ifndef SANDBOX_POLICY_SECRET_VARIABLES_H
 #define SANDBOX_POLICY_SECRET_VARIABLES_H
 

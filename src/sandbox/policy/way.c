@@ -64,7 +64,8 @@ static int way_go_up(struct way *way)
 	return 0;
 }
 
-/* In a directory that everybody may write, a link is its owner's word alone. */
+/* In a directory that everybody may write, only links of our own user and of the directory's owner
+ * are followed. */
 static bool way_may_follow(const struct way *way, const struct stat *link)
 {
 	struct stat holder;
@@ -125,7 +126,7 @@ static int way_pass(
 	return r;
 }
 
-/* What is missing is part of the path as it was named, but for empty parts and dots. */
+/* The missing rest is added as it was named, but for empty parts and dots. */
 static void way_add_missing(struct way *way, char name[NAME_MAX + 1], struct way_rest *rest)
 {
 	int r = way_append(way->path, "/", name);
@@ -158,8 +159,8 @@ int way_walk(struct way *way, const char *path, struct path_list *links)
 	return r;
 }
 
-/* Whether the path, if it meets no link, is already what it is without links: without
- * empty parts and dots. */
+/* Whether the path has neither empty parts nor dots: if it meets no link, it is its own resolved
+ * form. */
 static bool way_is_clean(const char *path)
 {
 	if (path[0] != '/')

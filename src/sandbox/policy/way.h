@@ -1,5 +1,5 @@
-/* The way that a path goes: part by part, by descriptors, so that what is said of it is what was
- * met on it. */
+/* The way that a path goes: walked part by part, by descriptors, so that every answer is about the
+ * files that were met. */
 #ifndef SANDBOX_POLICY_WAY_H
 #define SANDBOX_POLICY_WAY_H
 
@@ -17,13 +17,13 @@ struct way {
 };
 
 /* Walks it. `links` (may be NULL) gets the path of each link that is met, its holder without links.
- * What another user has linked in a directory that everybody may write is not followed, as the
- * kernel does not where fs.protected_symlinks is set: -EACCES. -ENOENT, -ENOTDIR, -ELOOP,
- * -ENAMETOOLONG (then there is no path) and other errnos; the way is to be left in any case. */
+ * A link of another user in a directory that everybody may write is not followed: -EACCES, as the
+ * kernel has it where fs.protected_symlinks is set. -ENOENT, -ENOTDIR, -ELOOP, -ENAMETOOLONG (then
+ * there is no path) and other errnos; the way is to be left in any case. */
 int way_walk(struct way *way, const char *path, struct path_list *links);
 
-/* The same, quicker for most paths, which have no links: the kernel says so at once. Of what is
- * missing then there is no descriptor. */
+/* The same, quicker for most paths, which have no links: the kernel says so at once. For a missing
+ * path there is no descriptor then. */
 int way_find(struct way *way, const char *path, struct path_list *links);
 
 /* The path without empty parts, dots and what they take back, as it is spelled; "" = the root.
@@ -63,8 +63,8 @@ struct places {
 	bool failed;             /* without memory */
 };
 
-/* Adds what the path leads to; one that leads nowhere is a place by its name alone. Only what
- * lies in a closed place is told to be inside. */
+/* Adds the directory that the path leads to; a path that leads nowhere is a place by its name
+ * alone. Only closed places count for is_inside. */
 void places_add(struct places *places, const char *path, bool is_closed);
 
 struct places_relation {

@@ -1,4 +1,4 @@
-/* Two widenings of one policy, as one; and what no widening lets be written. */
+/* Two widenings of one policy, joined; and files that no widening makes writable. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Descriptors that a host keeps from one sandbox to the next. */
+/* Descriptors that a host caches from one sandbox to the next. */
 #include "sandbox/reuse/dir_cache.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
-/* What lies in directories that are allowed piece by piece, as descriptors that
- * a host keeps from one sandbox to the next: as long as a directory has not
- * changed, nothing in it is looked up again. */
+/* The contents of directories that are allowed piece by piece, as descriptors that a host caches
+ * from one sandbox to the next: as long as a directory has not changed, nothing in it is looked up
+ * again. */
 #ifndef SANDBOX_REUSE_DIR_CACHE_H
 #define SANDBOX_REUSE_DIR_CACHE_H
 
@@ -27,10 +27,9 @@ struct dir_cache *dir_cache_of(perch_host *host);
 /* Before the directories of a sandbox are asked for: each is looked at once. */
 void dir_cache_begin(struct dir_cache *cache);
 
-/* What lies in the directory of this descriptor, without links and without what
- * cannot be opened. NULL: it cannot be kept (too much, changed a moment ago, no
- * memory), so it has to be read. Valid until
- * the next dir_cache_begin. */
+/* The contents of the directory behind this descriptor, without links and without files that cannot
+ * be opened. NULL: it cannot be cached (too much, changed a moment ago, no memory), so the caller
+ * has to read it. Valid until the next dir_cache_begin. */
 const struct dir_cache_directory *dir_cache_get(struct dir_cache *cache, int directory);
 
 #endif

@@ -1,4 +1,4 @@
-/* The directories that are asked on the way to paths. */
+/* The directories on the way to paths, with their times. */
 #include "sandbox/reuse/path_record.h"
 
 #include <errno.h>

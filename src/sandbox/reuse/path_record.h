@@ -1,5 +1,5 @@
-/* The directories that are asked on the way to paths: as long as none of them has changed, and
- * nothing is mounted, every path leads to what it led to. */
+/* The directories on the way to paths, with their times: as long as none of them has changed, and
+ * nothing is mounted, every path leads to the same file. */
 #ifndef SANDBOX_REUSE_PATH_RECORD_H
 #define SANDBOX_REUSE_PATH_RECORD_H
 

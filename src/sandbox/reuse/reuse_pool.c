@@ -179,8 +179,7 @@ void reuse_pool_forget(struct sandbox *sandbox)
 
 typedef bool is_wanted_fn(const struct sandbox *pooled, const struct sandbox *wanted);
 
-/* The first sandbox that is wanted and as good as new; wanted ones that are not as new are freed.
- */
+/* The first sandbox that is wanted and as good as new. Wanted ones that are not are freed. */
 static struct sandbox *reuse_pool_take(
 	struct reuse_pool *pool, is_wanted_fn *is_it, const struct sandbox *wanted)
 {

@@ -29,13 +29,12 @@ void reuse_pool_forget(struct sandbox *sandbox);
 /* Of a policy: all that it says, and the process that asks. Returns 0 or -ENOMEM. */
 int fingerprint_ask(const struct sandbox_policy *policy, struct buf *asked);
 
-/* Of a sandbox that has looked, whether it was made or not: everything that decides how it
- * would be made now. Returns 0 or -ENOMEM. */
+/* Of a sandbox that has looked up its paths, made or not: everything that decides how it would be
+ * made now. Returns 0 or -ENOMEM. */
 int fingerprint_make(const struct sandbox *sandbox, struct buf *fingerprint);
 
-/* What is to be seen in the room (`root` is its root directory) where these mounts are: that
- * what was hidden still is, and that nobody has left anything in what is temporary. Returns 0
- * or -ENOMEM. */
+/* What the room (`root` is its root directory) shows at these mounts: hidden paths are still
+ * hidden, and nothing was left in temporary directories. Returns 0 or -ENOMEM. */
 int fingerprint_picture(int root, const struct mounts *mounts, struct buf *picture);
 
 bool fingerprint_is_same(const struct buf *a, const struct buf *b);

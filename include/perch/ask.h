@@ -1,0 +1,82 @@
+/* What a job (perch/job.h) may want to know before it goes on, and the answer to it. */
+#ifndef PERCH_ASK_H
+#define PERCH_ASK_H
+
+#include <perch/base.h>
+#include <perch/fledge.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum perch_ask_kind {
+	PERCH_ASK_PROMPT, /* the four of a plugin: `question` */
+	PERCH_ASK_CONFIRM,
+	PERCH_ASK_SELECT,
+	PERCH_ASK_MULTI_SELECT,
+	PERCH_ASK_PERMISSION, /* an agent wants to use a tool: `subject`; `detail` is its input */
+	PERCH_ASK_APPROVAL,   /* the operator wants every call of this tool approved: the same */
+	PERCH_ASK_FORM,       /* an MCP server: `detail` is a JSON schema */
+	PERCH_ASK_SAMPLING,   /* an MCP server wants a model's answer: `detail` is its request */
+	PERCH_ASK_ROOTS,      /* an MCP server wants to know the client's roots */
+} perch_ask_kind;
+
+/* "prompt", "confirm", "select", "multi_select", "permission", "approval" … */
+PERCH_API const char *perch_ask_kind_name(perch_ask_kind kind);
+
+typedef struct perch_ask_option {
+	perch_text id; /* to be given back in perch_answer.option */
+	perch_text name;
+	perch_text kind; /* "allow_once", "allow_always", "reject_once" …; empty = none */
+} perch_ask_option;
+
+/* An open question. One number for all kinds, counted by the job from 1. Texts come from plugin or
+ * agent: take control characters out before you draw them. */
+typedef struct perch_ask {
+	uint64_t number;
+	perch_ask_kind kind;
+	perch_text message;
+	const perch_question *question; /* of a plugin; NULL elsewhere */
+	perch_text id;                  /* that an agent has given its request; empty elsewhere */
+	perch_text subject;             /* the tool that is to be used */
+	perch_text description;         /* what the agent says about it */
+	perch_text detail;              /* JSON; empty = none */
+	const perch_ask_option *options;
+	size_t option_count;
+} perch_ask;
+
+/* Zero is an empty text, no, nothing chosen, not allowed. */
+typedef struct perch_answer {
+	size_t size; /* PERCH_ANSWER_INIT sets it */
+	bool cancel; /* nobody wants to answer: of a plugin's question, that interrupts the run */
+	const char *text;
+	size_t text_len; /* 0 = up to its NUL */
+	bool yes;        /* confirm, permission, approval */
+	const size_t *chosen;
+	size_t chosen_count;
+	const char *option;  /* permission: one of its own */
+	const char *message; /* permission: why not */
+	const char *by;      /* approval: who says so, for the audit log; NULL = "user" */
+	const char *content; /* form, sampling, roots: JSON */
+} perch_answer;
+
+#ifdef __cplusplus
+static inline perch_answer perch_answer_init(void)
+{
+	perch_answer init = perch_answer();
+	init.size = sizeof(init);
+	return init;
+}
+#define PERCH_ANSWER_INIT perch_answer_init()
+#else
+#define PERCH_ANSWER_INIT            \
+	{                                \
+		.size = sizeof(perch_answer) \
+	}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

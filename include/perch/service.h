@@ -1,0 +1,89 @@
+/* The service: everything that perch hosts, for programs that offer it to others (an MCP server, an
+ * HTTP gateway, an agent of an editor, a worker, the command line).
+ *
+ * A service is a catalogue (perch/catalog.h) and jobs (perch/job.h).
+ *
+ *     perch_service_options options = PERCH_SERVICE_OPTIONS_INIT;
+ *     options.frontend = "mcp";
+ *     perch_service_new(host, &options, &service, &err);
+ *
+ *     perch_job_request request = PERCH_JOB_REQUEST_INIT;
+ *     request.kind = PERCH_ENTRY_TOOL;
+ *     request.name = "upper/upper.case";
+ *     request.input = "{\"text\":\"hi\"}";
+ *     request.sink = take_event;
+ *     perch_job_submit(service, &request, &job, &err);
+ *     while (!ended) perch_host_wait(host, -1);
+ *
+ * A frontend translates and hosts nothing: approval, audit, limits and order are here. */
+#ifndef PERCH_SERVICE_H
+#define PERCH_SERVICE_H
+
+#include <perch/base.h>
+#include <perch/catalog.h>
+#include <perch/host.h>
+#include <perch/job.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Zero is the sane default everywhere. */
+typedef struct perch_service_options {
+	size_t size; /* PERCH_SERVICE_OPTIONS_INIT sets it */
+	/* Whose section [expose.FRONTEND] of perch/config.toml decides what is shown: "mcp", "http",
+	 * "acp", "worker". NULL = the operator's own command: everything. */
+	const char *frontend;
+	const char *const *bindings; /* files of bindings beside those of perch/tools; ends with NULL */
+	const char *project_dir;     /* of plugins' runs; absolute; NULL = the current directory */
+	size_t max_jobs;             /* running at a time; 0 = 16 */
+	size_t queue;                /* waiting behind them; 0 = 1024, SIZE_MAX = none may wait */
+	size_t queue_bytes; /* that waiting jobs may keep in memory, all together; 0 = 64 MiB */
+	bool no_store;      /* sessions of agents are not kept: every turn begins a new one */
+	/* Something in the catalogue has changed since it was last asked for. NULL = nobody wants to
+	 * know, and nothing is watched. */
+	void (*changed)(perch_service *service, void *data);
+	/* The service's own words, a sentence each; NULL = nobody listens. */
+	void (*warn)(perch_service *service, void *data, const char *text);
+	void *data;
+} perch_service_options;
+
+#ifdef __cplusplus
+static inline perch_service_options perch_service_options_init(void)
+{
+	perch_service_options init = perch_service_options();
+	init.size = sizeof(init);
+	return init;
+}
+#define PERCH_SERVICE_OPTIONS_INIT perch_service_options_init()
+#else
+#define PERCH_SERVICE_OPTIONS_INIT            \
+	{                                         \
+		.size = sizeof(perch_service_options) \
+	}
+#endif
+
+/* Makes a service in a host, which must outlive it. Everything is copied. Fails with PERCH_ESYNTAX
+ * (perch/config.toml or one of the bindings; err tells where), -EEXIST (two bindings of one name),
+ * -EINVAL, -ENOMEM, and as reading files does. */
+PERCH_API int perch_service_new(perch_host *host, const perch_service_options *options,
+	perch_service **ret_service, perch_err *err);
+
+/* Takes no more jobs. What runs and what waits goes on. */
+PERCH_API void perch_service_close(perch_service *service);
+
+/* Cancels every job, as perch_job_cancel does; those that wait first. */
+PERCH_API void perch_service_cancel(perch_service *service, int signal);
+
+/* Jobs that have not ended. */
+PERCH_API size_t perch_service_jobs(const perch_service *service);
+
+/* Ends what is left, without a last event; every job of it is gone then. Not from a sink. NULL is
+ * fine. */
+PERCH_API void perch_service_free(perch_service *service);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,43 @@
+/* The stored sessions of agents: which id an agent gave last, by profile, sender and name. Turns
+ * that a service (perch/service.h) runs are in it. */
+#ifndef PERCH_SESSIONS_H
+#define PERCH_SESSIONS_H
+
+#include <perch/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct perch_sessions perch_sessions;
+
+typedef struct perch_session {
+	const char *profile; /* its canonical path */
+	const char *from;    /* "" = nobody's */
+	const char *name;    /* "default" */
+	const char *id;      /* "" = none yet */
+	int64_t last_used;   /* seconds since 1970 */
+	int64_t turns;
+} perch_session;
+
+/* Opens $XDG_STATE_HOME/perch/sessions.db, and makes it where there is none. Fails with words: a
+ * newer version, no permission, no SQLite … */
+PERCH_API int perch_sessions_open(perch_sessions **ret_sessions, perch_err *err);
+
+/* All of a profile's (NULL = of every profile), the last used first. Valid until the next call. */
+PERCH_API int perch_sessions_list(perch_sessions *sessions, const char *profile,
+	const perch_session **ret_list, size_t *ret_count, perch_err *err);
+
+/* Removes one: its next turn begins a new session. from NULL = "", name NULL = "default". 1 = it is
+ * gone, 0 = there was none. */
+PERCH_API int perch_sessions_forget(perch_sessions *sessions, const char *profile, const char *from,
+	const char *name, perch_err *err);
+
+/* NULL is fine. */
+PERCH_API void perch_sessions_free(perch_sessions *sessions);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,32 @@
+/* [expose.NAME] of perch/config.toml: what a frontend shows, and for what it need not ask. */
+#ifndef SERVICE_EXPOSE_H
+#define SERVICE_EXPOSE_H
+
+#include "base/arena.h"
+#include "perch/catalog.h"
+
+/* Patterns; `*` stands for any characters. Lists end with NULL. */
+struct exposure {
+	bool is_all; /* the operator's own command */
+	const char *const *tools;
+	const char *const *plugins;
+	const char *const *agents;
+	const char *const *resources;
+	const char *const *prompts;
+	const char *const *approve; /* tools that need not be approved */
+};
+
+/* frontend NULL = everything. A section or a list that is not there: tools are shown, the rest is
+ * not; to "worker" nothing is. Fails with PERCH_ESYNTAX (file, line, column; also a key that means
+ * nothing), -ENOMEM, and as reading the file does. */
+int exposure_read(
+	const char *frontend, struct arena *arena, struct exposure *ret_exposure, perch_err *err);
+
+/* Whether it shows this one. A tool BINDING/TOOL is shown by its own name, or its binding's. */
+bool exposure_shows(const struct exposure *exposure, perch_entry_kind kind, const char *name);
+bool exposure_approves(const struct exposure *exposure, const char *name);
+
+/* Whether a text fits a pattern. */
+bool expose_match(const char *pattern, const char *text);
+
+#endif

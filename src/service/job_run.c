@@ -1,0 +1,278 @@
+/* Jobs that run a command of a plugin: include/perch/fledge.h does the work, questions get the
+ * job's numbers. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/exit_status.h"
+#include "data/json.h"
+#include "service/command_facts.h"
+#include "service/service_parts.h"
+
+/* ---- what the run tells --------------------------------------------------- */
+
+static void job_run_show(perch_fledge_run *run, void *data, const perch_shown *shown)
+{
+	(void)run;
+	const perch_event event = {
+		.kind = PERCH_EVENT_SHOWN,
+		.text = shown->text,
+		.shown = shown,
+	};
+	job_tell(data, &event);
+}
+
+static const perch_ask_kind job_run_kinds[] = {
+	[PERCH_QUESTION_PROMPT] = PERCH_ASK_PROMPT,
+	[PERCH_QUESTION_CONFIRM] = PERCH_ASK_CONFIRM,
+	[PERCH_QUESTION_SELECT] = PERCH_ASK_SELECT,
+	[PERCH_QUESTION_MULTI_SELECT] = PERCH_ASK_MULTI_SELECT,
+};
+
+static void job_run_ask(perch_fledge_run *run, void *data, const perch_question *question)
+{
+	const perch_ask ask = {
+		.kind = job_run_kinds[question->kind],
+		.message = question->message,
+		.question = question,
+	};
+	if (job_ask(data, &ask, question->number) < 0)
+		perch_fledge_decline(run, question->number);
+}
+
+static void job_run_withdraw(perch_fledge_run *run, void *data)
+{
+	(void)run;
+	job_ask_withdraw_all(data);
+}
+
+static void job_run_stderr(perch_fledge_run *run, void *data, perch_text line)
+{
+	(void)run;
+	job_tell(data, &(perch_event){ .kind = PERCH_EVENT_STDERR, .text = line });
+}
+
+static void job_run_ended(perch_fledge_run *run, void *data, const perch_fledge_end *end)
+{
+	(void)run;
+	perch_job *job = data;
+	const perch_job_end told = {
+		.success = end->success,
+		.was_cancelled = job->was_cancelled && !end->success,
+		.exit_code = end->exit_code,
+		.signal = end->signal,
+		.duration_ns = end->duration_ns,
+		.sandbox = end->sandbox,
+		.reach = end->reach,
+		.run = end,
+	};
+	job_end(job, told);
+}
+
+static const perch_fledge_events job_run_events = {
+	.size = sizeof(job_run_events),
+	.show = job_run_show,
+	.ask = job_run_ask,
+	.withdraw = job_run_withdraw,
+	.stderr_line = job_run_stderr,
+	.end = job_run_ended,
+};
+
+/* ---- the job --------------------------------------------------------------- */
+
+/* A frontend sees what is installed; the operator may run what is on PATH, too. */
+static int job_run_check_shown(perch_job *job, perch_err *err)
+{
+	const struct exposure *exposure = &job->service->exposure;
+	const char *name = job->request.name;
+	if (exposure->is_all)
+		return 0;
+	struct arena arena = { 0 };
+	struct command_facts facts;
+	int r = -ENOENT;
+	if (exposure_shows(exposure, PERCH_ENTRY_COMMAND, name))
+		r = command_facts_find(name, &arena, &facts, err);
+	job->run.asks = r == 0 && facts.is_dangerous && !job->request.approved_by &&
+		!exposure_approves(exposure, name);
+	arena_free(&arena);
+	return r == -ENOENT ? err_set(err, r, "there is no command '%.200s'", name) : r;
+}
+
+static int job_run_take(perch_job *job, const perch_job_request *given, perch_err *err)
+{
+	const char *name = job->request.name;
+	if (!name)
+		return err_set(err, -EINVAL, "a run needs the name of a command");
+	int r = job_run_check_shown(job, err);
+	if (r < 0)
+		return r;
+	for (const char *const *answer = given->answers; answer && *answer; answer++) {
+		if (!strchr(*answer, '='))
+			return err_set(err, -EINVAL, "an answer without '=': '%.100s'", *answer);
+	}
+	job->request.args = arena_dup_list(&job->arena, given->args);
+	job->request.answers = arena_dup_list(&job->arena, given->answers);
+	return job->request.args && job->request.answers ? 0 : err_no_memory(err);
+}
+
+/* It was not started: the words, and an end. */
+static void job_run_fail(perch_job *job, const char *code, const char *words, int exit_code)
+{
+	const perch_job_end end = {
+		.was_cancelled = job->was_cancelled,
+		.exit_code = exit_code,
+		.reach = PERCH_REACH_GROUP,
+	};
+	job_is_over(job);
+	job_tell_error(job, code, str_from(words));
+	job_end(job, end);
+}
+
+static void job_run_leave(perch_job *job)
+{
+	if (job->timed_out)
+		job_run_fail(job, "timeout", "its time was over before it began", EXIT_TIMED_OUT);
+	else if (!job->was_cancelled)
+		job_run_fail(job, "refused", job->run.refusal, EXIT_HOST);
+	else
+		job_run_fail(job, "cancelled", "cancelled", EXIT_SIGNAL + job->signal);
+}
+
+/* As `perch run` exits. */
+static int job_run_exit_code(int r)
+{
+	if (r == -ENOENT || r == PERCH_EINTERPRETER)
+		return EXIT_NOT_FOUND;
+	return r == -EACCES || r == -ENOEXEC ? EXIT_NOT_EXECUTABLE : EXIT_HOST;
+}
+
+/* The manifest says that much depends on it. */
+static void job_run_ask_approval(perch_job *job)
+{
+	char message[256];
+	const char *name = job->request.name;
+	snprintf(message, sizeof(message), "Run %.100s, which its author calls dangerous?", name);
+	const perch_ask ask = {
+		.kind = PERCH_ASK_APPROVAL,
+		.message = { message, strlen(message) },
+		.subject = { name, strlen(name) },
+	};
+	job_move(job, JOB_ASKING);
+	service_step_soon(job->service);
+	if (job_ask(job, &ask, 0) < 0)
+		job_run_fail(job, "start", "out of memory", EXIT_HOST);
+}
+
+static int job_run_approve(
+	perch_job *job, struct job_ask *ask, const perch_answer *answer, perch_err *err)
+{
+	const char *words = answer->message ? answer->message : "nobody said yes to it";
+	const char *kept = arena_dup(&job->arena, str_from(words));
+	if (!kept)
+		return err_no_memory(err);
+	job_ask_close(job, ask);
+	job->run.asks = false;
+	if (answer->yes && !answer->cancel) {
+		job_is_ready(job);
+		return 0;
+	}
+	job->run.refusal = kept;
+	job_leave(job);
+	return 0;
+}
+
+static void job_run_begin(perch_job *job)
+{
+	perch_fledge_options options = PERCH_FLEDGE_OPTIONS_INIT;
+	options.command = job->request.name;
+	options.args = job->request.args;
+	options.answers = job->request.answers;
+	options.project_dir = job->service->options.project_dir;
+	options.asking = job->request.non_interactive ? PERCH_ASKING_DEFAULTS : PERCH_ASKING_USER;
+	options.events = &job_run_events;
+	options.data = job;
+	perch_err err = { 0 };
+	job_tell_start(job);
+	if (job->was_cancelled) { /* by its own sink, just now */
+		job_run_leave(job);
+		return;
+	}
+	int r = perch_fledge_run_start(job->service->host, &options, &job->run.run, &err);
+	if (r < 0)
+		job_run_fail(job, "start", err.text, job_run_exit_code(r));
+	else if (job->was_cancelled) /* while something was shown */
+		perch_fledge_run_cancel(job->run.run, job->signal);
+}
+
+static void job_run_start(perch_job *job)
+{
+	if (job->run.asks && !job->request.non_interactive) {
+		job_run_ask_approval(job);
+		return;
+	}
+	if (job->run.asks) {
+		job_run_fail(job, "refused", "it is dangerous, and nobody can be asked", EXIT_HOST);
+		return;
+	}
+	job_run_begin(job);
+}
+
+static void job_run_cancel(perch_job *job, int signal)
+{
+	if (job->run.run)
+		perch_fledge_run_cancel(job->run.run, signal);
+}
+
+static void job_run_hold(perch_job *job, bool is_held)
+{
+	if (job->run.run)
+		perch_fledge_run_hold(job->run.run, is_held);
+}
+
+/* What was answered stays open where it was no answer. */
+static int job_run_answer(
+	perch_job *job, struct job_ask *ask, const perch_answer *answer, perch_err *err)
+{
+	perch_fledge_run *run = job->run.run;
+	uint64_t number = ask->inner;
+	int r;
+	if (ask->ask.kind == PERCH_ASK_APPROVAL)
+		return job_run_approve(job, ask, answer, err);
+	if (!run)
+		return err_set(err, -ESTALE, "that question is not open");
+	if (answer->cancel)
+		r = perch_fledge_decline(run, number);
+	else if (ask->ask.kind == PERCH_ASK_PROMPT)
+		r = perch_fledge_answer_text(
+			run, number, answer->text ? answer->text : "", answer->text_len, err);
+	else if (ask->ask.kind == PERCH_ASK_CONFIRM)
+		r = perch_fledge_answer_confirm(run, number, answer->yes, err);
+	else
+		r = perch_fledge_answer_choice(run, number, answer->chosen, answer->chosen_count, err);
+	if (r == 0)
+		job_ask_close(job, ask);
+	return r;
+}
+
+static void job_run_write_start(const perch_job *job, struct perch_json_writer *out)
+{
+	json_write_text(out, "command", str_from(job->request.name));
+}
+
+static void job_run_free(perch_job *job)
+{
+	perch_fledge_run_free(job->run.run);
+}
+
+const struct job_kind job_kind_run = {
+	.plural = "runs",
+	.take = job_run_take,
+	.start = job_run_start,
+	.cancel = job_run_cancel,
+	.leave = job_run_leave,
+	.hold = job_run_hold,
+	.answer = job_run_answer,
+	.write_start = job_run_write_start,
+	.free = job_run_free,
+};

@@ -1,0 +1,372 @@
+/* Jobs that call a tool. The binding is looked up when the call begins, and again behind an
+ * approval: what was changed or taken back meanwhile counts. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/macros.h"
+#include "data/json.h"
+#include "proc/host.h"
+#include "service/service_parts.h"
+#include "tool/tool_api_parts.h"
+
+const perch_tool_result *service_tool_result(const perch_job *job)
+{
+	return &job->tool.result;
+}
+
+/* ---- taking -------------------------------------------------------------- */
+
+static int job_tool_unknown(const char *name, perch_err *err)
+{
+	return err_set(err, -ENOENT, "there is no tool '%.200s'", name);
+}
+
+/* Of what is not shown nothing is looked at. */
+static int job_tool_check_shown(perch_job *job, perch_err *err)
+{
+	perch_service *service = job->service;
+	const char *name = job->request.name;
+	struct bound_tool *bound;
+	if (service->exposure.is_all)
+		return 0;
+	if (!exposure_shows(&service->exposure, PERCH_ENTRY_TOOL, name))
+		return job_tool_unknown(name, err);
+	int r = bound_tools_use(&service->tools, job->tool.binding, &bound, NULL);
+	if (r == -ENOMEM)
+		return err_no_memory(err);
+	if (r == -ENOENT)
+		return job_tool_unknown(name, err);
+	bool is_known = r < 0 || tool_binding_tool(&bound->binding, job->tool.tool);
+	if (r == 0)
+		bound_tools_leave(&service->tools, bound);
+	return is_known ? 0 : job_tool_unknown(name, err);
+}
+
+/* NULL stays NULL. False without memory. */
+static bool job_tool_keep(perch_job *job, const char **text)
+{
+	if (*text)
+		*text = arena_dup(&job->arena, str_from(*text));
+	return *text;
+}
+
+static int job_tool_copy_context(perch_job *job, const perch_tool_request *given, perch_err *err)
+{
+	perch_tool_request *own = &job->tool.given;
+	if (!given)
+		return 0;
+	*own = *given;
+	own->tool = job->tool.tool;
+	own->input = NULL;
+	own->done = NULL;
+	own->stderr_bytes = NULL;
+	const char **texts[] = { &own->workspace_id, &own->widget_id, &own->repo_root, &own->role_id,
+		&own->mode_id };
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		if (*texts[i] && !job_tool_keep(job, texts[i]))
+			return err_no_memory(err);
+	}
+	return 0;
+}
+
+/* BINDING/TOOL, or the two apart: the name of a binding that was given as a file may be anything.
+ */
+static int job_tool_name(perch_job *job, const perch_job_request *given, perch_err *err)
+{
+	const char *apart = given->tool ? given->tool->tool : NULL;
+	struct str tool = str_from(job->request.name);
+	struct str binding = apart ? tool : str_cut(&tool, '/');
+	tool = apart ? str_from(apart) : tool;
+	if (!apart && (!binding.len || !tool.len))
+		return err_set(err, -EINVAL, "the name of a tool is BINDING/TOOL");
+	job->tool.binding = arena_dup(&job->arena, binding);
+	job->tool.tool = arena_dup(&job->arena, tool);
+	if (!job->tool.binding || !job->tool.tool)
+		return err_no_memory(err);
+	job->request.name = arena_join(&job->arena, job->tool.binding, "/", job->tool.tool, NULL);
+	return job->request.name ? 0 : err_no_memory(err);
+}
+
+static int job_tool_take(perch_job *job, const perch_job_request *given, perch_err *err)
+{
+	const perch_err *no_audit = &job->service->no_audit;
+	if (no_audit->code)
+		return err_set(err, no_audit->code, "%s", no_audit->text);
+	int r = job_tool_name(job, given, err);
+	if (r < 0)
+		return r;
+	job->request.input = given->input
+		? arena_dup(&job->arena, (struct str){ given->input, given->input_len })
+		: NULL;
+	job->request.input_len = given->input_len;
+	job->request.shows_stderr = given->shows_stderr;
+	job->tool.approval = job->request.approved_by;
+	if (given->input && !job->request.input)
+		return err_no_memory(err);
+	r = job_tool_copy_context(job, given->tool, err);
+	return r < 0 ? r : job_tool_check_shown(job, err);
+}
+
+/* ---- the end ------------------------------------------------------------- */
+
+static void job_tool_let_go(perch_job *job)
+{
+	if (job->tool.bound)
+		bound_tools_leave(&job->service->tools, job->tool.bound);
+	job->tool.bound = NULL;
+}
+
+static void job_tool_conclude(perch_job *job)
+{
+	const perch_tool_result *result = &job->tool.result;
+	job_is_over(job);
+	const perch_event event = {
+		.kind = PERCH_EVENT_RESULT,
+		.text = { "", 0 },
+		.tool = result,
+	};
+	job_tell(job, &event);
+	const perch_job_end end = {
+		.success = result->code == PERCH_TOOL_OK,
+		.was_cancelled = result->code == PERCH_TOOL_CANCELLED,
+		.timed_out = result->code == PERCH_TOOL_TIMEOUT,
+		.exit_code = tool_codes[result->code].exit_code,
+		.signal = result->signal,
+		.duration_ns = result->duration_ns,
+		.sandbox = result->sandbox,
+		.reach = result->reach,
+		.tool = result,
+	};
+	job_end(job, end);
+}
+
+static void job_tool_done(void *data, struct tool_call *call)
+{
+	perch_job *job = data;
+	job->tool.result = *tool_call_result(call);
+	job->tool.is_done = true;
+	if (!job->is_held)
+		job_tool_conclude(job);
+}
+
+static void job_tool_unrecorded(void *data, const perch_err *err)
+{
+	const perch_job *job = data;
+	service_warn(job->service, "the call is not in the audit log: %s", err->text);
+}
+
+static struct audit_origin job_tool_origin(perch_job *job)
+{
+	const perch_service *service = job->service;
+	return (struct audit_origin){
+		.audit = &service->audit,
+		.binding = job->tool.binding,
+		.approval = job->tool.approval,
+		.caller = job->request.caller.name,
+		.client = job->request.caller.client,
+		.frontend = service->options.frontend,
+		.unrecorded = job_tool_unrecorded,
+		.data = job,
+	};
+}
+
+/* No process was started, but it is a call that somebody wanted. */
+static void job_tool_refuse(
+	perch_job *job, perch_tool_code code, const char *stage, const char *words)
+{
+	const char *kept = arena_dup(&job->arena, str_from(words));
+	perch_tool_result *result = &job->tool.result;
+	*result = tool_result_empty();
+	result->code = code;
+	result->stage = stage;
+	result->tool = text_from(job->tool.tool);
+	result->message = text_from(kept ? kept : "out of memory");
+	const struct audit_input input =
+		audit_input((struct str){ job->request.input, job->request.input_len });
+	struct audit_origin origin = job_tool_origin(job);
+	if (!origin.approval)
+		origin.approval = "none";
+	audit_record(&origin, job->tool.binding, &input, result);
+	job_tool_conclude(job);
+}
+
+static void job_tool_leave(perch_job *job)
+{
+	if (job->tool.is_done)
+		job_tool_conclude(job);
+	else if (job->was_cancelled)
+		job_tool_refuse(
+			job, PERCH_TOOL_CANCELLED, "request", "the call was cancelled before it began");
+	else if (job->timed_out)
+		job_tool_refuse(job, PERCH_TOOL_TIMEOUT, "request", "its time was over before it began");
+	else
+		job_tool_refuse(job, PERCH_TOOL_INVALID_REQUEST, "binding", job->tool.refusal);
+}
+
+/* ---- approval ------------------------------------------------------------ */
+
+static void job_tool_ask(perch_job *job)
+{
+	char message[PERCH_ERR_TEXT_MAX];
+	snprintf(message, sizeof(message), "Call %.100s of %.100s?", job->tool.tool, job->tool.binding);
+	const char *input = job->request.input ? job->request.input : "{}";
+	const perch_ask ask = {
+		.kind = PERCH_ASK_APPROVAL,
+		.message = { message, strlen(message) },
+		.subject = { job->request.name, strlen(job->request.name) },
+		.detail = { input, job->request.input ? job->request.input_len : 2 },
+	};
+	job_tool_let_go(job);
+	job_move(job, JOB_ASKING);
+	service_step_soon(job->service);
+	if (job_ask(job, &ask, 0) < 0)
+		job_tool_refuse(job, PERCH_TOOL_LAUNCH_FAILED, "launch", "out of memory");
+}
+
+static int job_tool_answer(
+	perch_job *job, struct job_ask *ask, const perch_answer *answer, perch_err *err)
+{
+	bool is_yes = answer->yes && !answer->cancel;
+	const char *words = is_yes ? (answer->by ? answer->by : "user") : answer->message;
+	const char *kept = words ? arena_dup(&job->arena, str_from(words)) : "";
+	if (!kept)
+		return err_no_memory(err);
+	job_ask_close(job, ask);
+	if (is_yes) {
+		job->tool.approval = kept;
+		job_is_ready(job);
+		return 0;
+	}
+	job->tool.refusal = kept[0] ? kept : "the binding asks before each call, and nobody said yes";
+	job_leave(job);
+	return 0;
+}
+
+/* Whether it may begin now; else it was asked about, or refused. */
+static bool job_tool_is_approved(perch_job *job)
+{
+	struct tool_job *own = &job->tool;
+	const struct tool_known *known = tool_binding_tool(&own->bound->binding, own->tool);
+	char words[256];
+	if (own->approval || !known || !known->asks)
+		return true;
+	if (exposure_approves(&job->service->exposure, job->request.name)) {
+		own->approval = "config";
+		return true;
+	}
+	if (!job->request.non_interactive) {
+		job_tool_ask(job);
+		return false;
+	}
+	snprintf(words, sizeof(words),
+		"the binding asks before each call of %.100s, and nobody can be asked", own->tool);
+	job_tool_refuse(job, PERCH_TOOL_INVALID_REQUEST, "binding", words);
+	return false;
+}
+
+/* ---- running ------------------------------------------------------------- */
+
+static void job_tool_stderr(void *data, const char *bytes, size_t len)
+{
+	perch_job *job = data;
+	if (!job->is_held)
+		job_tell_text(job, PERCH_EVENT_STDERR, (struct str){ bytes, len });
+}
+
+/* The shorter of what was asked for, what the binding has, and what is left of the job's time. */
+static uint64_t job_tool_invocation(const perch_job *job)
+{
+	uint64_t given_ns = job->tool.given.invocation_ns;
+	uint64_t own_ns = given_ns ? given_ns : job->tool.bound->binding.invocation_ns;
+	uint64_t left_ns = job_time_left(job);
+	return left_ns < own_ns ? left_ns : own_ns;
+}
+
+static struct tool_call_options job_tool_options(perch_job *job)
+{
+	const perch_tool_request *given = &job->tool.given;
+	return (struct tool_call_options){
+		.binding = &job->tool.bound->binding,
+		.tool = job->tool.tool,
+		.context = {
+			.workspace_id = given->workspace_id,
+			.widget_id = given->widget_id,
+			.repo_root = given->repo_root,
+			.role_id = given->role_id,
+			.mode_id = given->mode_id,
+		},
+		.input = { job->request.input, job->request.input_len },
+		.invocation_ns = job_tool_invocation(job),
+		.handshake_ns = given->handshake_ns,
+		.teardown_ns = given->teardown_ns,
+		.strict = given->strict,
+		.trace = job->service->hooks.trace,
+		.stderr_bytes = job->request.shows_stderr ? job_tool_stderr : NULL,
+		.done = job_tool_done,
+		.data = job,
+		.origin = job_tool_origin(job),
+	};
+}
+
+static void job_tool_start(perch_job *job)
+{
+	perch_service *service = job->service;
+	perch_err err = { 0 };
+	int r = bound_tools_use(&service->tools, job->tool.binding, &job->tool.bound, &err);
+	if (r < 0) {
+		job_tool_refuse(job, PERCH_TOOL_INVALID_REQUEST, "binding", err.text);
+		return;
+	}
+	if (!job_tool_is_approved(job))
+		return;
+	/* From here on the call has the clock. */
+	if (job->has_timer)
+		timer_cancel(&service->host->loop.timers, &job->deadline);
+	const struct tool_call_options options = job_tool_options(job);
+	r = tool_pool_call(service->tools.pool, &options, &job->tool.call, &err);
+	if (r < 0)
+		job_tool_refuse(job, PERCH_TOOL_LAUNCH_FAILED, "launch", err.text);
+	else
+		job_tell_start(job);
+}
+
+static void job_tool_cancel(perch_job *job, int signal)
+{
+	(void)signal;
+	tool_call_cancel(job->tool.call);
+}
+
+/* What it says is read on, for it is not much and the clock goes on; it is told later. */
+static void job_tool_hold(perch_job *job, bool is_held)
+{
+	if (is_held || !job->tool.is_done)
+		return;
+	job_leave(job);
+}
+
+static void job_tool_write_start(const perch_job *job, struct perch_json_writer *out)
+{
+	json_write_text(out, "binding", str_from(job->tool.binding));
+	json_write_text(out, "tool", str_from(job->tool.tool));
+}
+
+static void job_tool_free(perch_job *job)
+{
+	tool_call_free(job->tool.call); /* it needs its binding to the last */
+	job_tool_let_go(job);
+}
+
+const struct job_kind job_kind_tool = {
+	.plural = "calls",
+	.take = job_tool_take,
+	.start = job_tool_start,
+	.cancel = job_tool_cancel,
+	.leave = job_tool_leave,
+	.hold = job_tool_hold,
+	.answer = job_tool_answer,
+	.write_start = job_tool_write_start,
+	.free = job_tool_free,
+};

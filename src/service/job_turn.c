@@ -1,0 +1,348 @@
+/* Jobs that are a turn of an agent. Such a job waits for its session (agent/sessions.h), then for a
+ * place, then it runs; its end is recorded before it is told. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "agent/dialect.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/exit_status.h"
+#include "data/json.h"
+#include "proc/host.h"
+#include "service/job_turn.h"
+
+/* ---- the end ------------------------------------------------------------- */
+
+static void job_turn_conclude(perch_job *job)
+{
+	const perch_agent_end *turn = &job->turn.end;
+	const perch_job_end end = {
+		.success = turn->success,
+		.was_cancelled = turn->cancelled,
+		.timed_out = turn->timed_out,
+		.exit_code = turn->exit_code,
+		.signal = turn->signal,
+		.duration_ns = turn->duration_ns,
+		.sandbox = turn->sandbox,
+		.reach = turn->reach,
+		.turn = turn,
+	};
+	job_end(job, end);
+}
+
+static void job_turn_warn(perch_job *job, const char *what, const perch_err *err)
+{
+	char text[PERCH_ERR_TEXT_MAX + 64];
+	snprintf(text, sizeof(text), "%s: %s", what, err->text);
+	job_tell_text(job, PERCH_EVENT_WARNING, str_from(text));
+}
+
+static void job_turn_recorded(void *data, const char *id, int r, const perch_err *err)
+{
+	(void)id;
+	perch_job *job = data;
+	job->turn.session = NULL;
+	if (r < 0)
+		job_turn_warn(job, "the end of the turn is not recorded", err);
+	job_turn_conclude(job);
+}
+
+/* What its end speaks of is the agent's, or stays as long as the job. */
+static void job_turn_finish(perch_job *job, const perch_agent_end *end)
+{
+	job->turn.end = *end;
+	job_is_over(job);
+	job_turn_pass_on(job);
+	if (job->turn.session)
+		session_turn_end(job->turn.session, job->turn.was_started, job_turn_recorded, job);
+	else
+		job_turn_conclude(job);
+}
+
+/* One that never ran has left its session as it was, also where it was to begin a new one. */
+static void job_turn_finish_unstarted(perch_job *job, perch_agent_end end)
+{
+	_cleanup_free_ char *id = NULL;
+	if (job->turn.session)
+		sessions_id(job->service->sessions, &job->turn.key, &id, NULL);
+	const char *kept = id ? arena_dup(&job->arena, str_from(id)) : NULL;
+	end.session_id = kept ? kept : "";
+	job_turn_finish(job, &end);
+}
+
+static void job_turn_refuse(perch_job *job, const char *code, const char *text, int exit_code)
+{
+	const perch_agent_end end = {
+		.exit_code = exit_code,
+		.status = -1,
+		.cancelled = job->was_cancelled,
+		.timed_out = job->timed_out,
+		.body = "",
+		.stderr_tail = "",
+		.reach = PERCH_REACH_GROUP,
+		.hint = "",
+	};
+	job_tell_error(job, code, str_from(text));
+	job_turn_finish_unstarted(job, end);
+}
+
+static void job_turn_leave(perch_job *job)
+{
+	if (job->timed_out)
+		job_turn_refuse(job, "timeout", "its time was over before it began", EXIT_TIMED_OUT);
+	else
+		job_turn_refuse(job, "cancelled", "cancelled", EXIT_SIGNAL + job->signal);
+}
+
+/* ---- what the agent says ------------------------------------------------- */
+
+static void job_turn_forgotten(void *data, const char *id, int r, const perch_err *err)
+{
+	(void)id;
+	if (r < 0)
+		job_turn_warn(data, "the old session id is not forgotten", err);
+}
+
+static void job_turn_started(void *data, struct agent_turn *agent)
+{
+	(void)agent;
+	perch_job *job = data;
+	const char *const *warning = job->turn.options.profile->warnings;
+	job->turn.was_started = true;
+	job_tell_start(job);
+	for (; warning && *warning; warning++)
+		job_tell_text(job, PERCH_EVENT_WARNING, str_from(*warning));
+	if (job->request.is_new && job->turn.session)
+		session_turn_forget(job->turn.session, job_turn_forgotten, job);
+}
+
+static void job_turn_partial(void *data, struct agent_turn *agent, struct str text, struct str raw)
+{
+	(void)agent;
+	(void)raw;
+	job_tell_text(data, PERCH_EVENT_PARTIAL, text);
+}
+
+static void job_turn_stored(void *data, const char *id, int r, const perch_err *err)
+{
+	perch_job *job = data;
+	if (r < 0)
+		job_turn_warn(job, "the session id is not stored", err);
+	job_tell_text(job, PERCH_EVENT_SESSION, str_from(id));
+}
+
+static void job_turn_session(void *data, struct agent_turn *agent, struct str id)
+{
+	(void)agent;
+	perch_job *job = data;
+	_cleanup_free_ char *text = str_dup(id);
+	perch_err err = { 0 };
+	if (!text)
+		job_turn_warn(job, "the session id is not stored", (err_no_memory(&err), &err));
+	else if (job->turn.session)
+		session_turn_id(job->turn.session, text, job_turn_stored, job);
+	else
+		job_tell_text(job, PERCH_EVENT_SESSION, id);
+}
+
+static void job_turn_warning(void *data, struct agent_turn *agent, struct str text)
+{
+	(void)agent;
+	job_tell_text(data, PERCH_EVENT_WARNING, text);
+}
+
+static void job_turn_error(void *data, struct agent_turn *agent, const char *code, struct str text)
+{
+	(void)agent;
+	job_tell_error(data, code, text);
+}
+
+static void job_turn_reply(void *data, struct agent_turn *agent, struct str text)
+{
+	(void)agent;
+	job_tell_text(data, PERCH_EVENT_REPLY, text);
+}
+
+static void job_turn_permission(
+	void *data, struct agent_turn *agent, const struct agent_permission *permission)
+{
+	const perch_ask ask = {
+		.kind = PERCH_ASK_PERMISSION,
+		.message = { "", 0 },
+		.id = { permission->request_id.data, permission->request_id.len },
+		.subject = { permission->tool_name.data, permission->tool_name.len },
+		.detail = { permission->input.data, permission->input.len },
+	};
+	if (job_ask(data, &ask, 0) < 0)
+		agent_turn_permit(agent, permission->request_id, false, STR("out of memory"));
+}
+
+static void job_turn_ended(void *data, struct agent_turn *agent, const perch_agent_end *end)
+{
+	(void)agent;
+	perch_job *job = data;
+	if (job->turn.was_started)
+		job_turn_finish(job, end);
+	else
+		job_turn_finish_unstarted(job, *end);
+}
+
+static const struct agent_turn_events job_turn_events = {
+	.started = job_turn_started,
+	.partial = job_turn_partial,
+	.session = job_turn_session,
+	.warning = job_turn_warning,
+	.error = job_turn_error,
+	.reply = job_turn_reply,
+	.permission = job_turn_permission,
+	.end = job_turn_ended,
+};
+
+/* The same where nobody can be asked. */
+static const struct agent_turn_events job_turn_events_alone = {
+	.started = job_turn_started,
+	.partial = job_turn_partial,
+	.session = job_turn_session,
+	.warning = job_turn_warning,
+	.error = job_turn_error,
+	.reply = job_turn_reply,
+	.end = job_turn_ended,
+};
+
+/* ---- running ------------------------------------------------------------- */
+
+void job_turn_ready(void *data, struct session_turn *session, const char *id)
+{
+	perch_job *job = data;
+	if (job->stage != JOB_BEHIND) /* it was cancelled meanwhile, and will be ended */
+		return;
+	if (!id) {
+		job_turn_refuse(job, "session", session_turn_error(session)->text, EXIT_HOST);
+		return;
+	}
+	const char *kept = job->request.is_new ? "" : arena_dup(&job->arena, str_from(id));
+	job->turn.options.session_id = kept;
+	if (kept)
+		job_is_ready(job);
+	else
+		job_turn_refuse(job, "start", "out of memory", EXIT_HOST);
+}
+
+/* The turn has the clock from here on; the profile's limit holds where it is shorter. */
+static void job_turn_set_clock(perch_job *job)
+{
+	struct agent_turn_options *options = &job->turn.options;
+	uint64_t left_ns = job_time_left(job);
+	uint64_t own_ns = options->profile->timeout_ns;
+	if (job->has_timer)
+		timer_cancel(&job->service->host->loop.timers, &job->deadline);
+	if (left_ns == NEVER || (own_ns && own_ns <= left_ns))
+		return;
+	options->has_timeout = true;
+	options->timeout_ns = left_ns;
+}
+
+static void job_turn_start(perch_job *job)
+{
+	struct agent_turn_options *options = &job->turn.options;
+	perch_err err = { 0 };
+	bool is_alone = job->request.non_interactive;
+	options->events = is_alone ? &job_turn_events_alone : &job_turn_events;
+	options->data = job;
+	options->trace = job->service->hooks.trace;
+	job_turn_set_clock(job);
+	if (agent_turn_start(job->service->host, options, &job->turn.turn, &err) < 0)
+		job_turn_refuse(job, "start", err.text, EXIT_HOST);
+}
+
+static void job_turn_cancel(perch_job *job, int signal)
+{
+	agent_turn_cancel(job->turn.turn, signal);
+}
+
+static void job_turn_hold(perch_job *job, bool is_held)
+{
+	agent_turn_hold(job->turn.turn, is_held);
+}
+
+/* One of the agent's own options says whether it is a yes. -EINVAL: it has no such option. */
+static int job_turn_choice(
+	const perch_ask *ask, const perch_answer *answer, bool *ret_yes, perch_err *err)
+{
+	*ret_yes = answer->yes && !answer->cancel;
+	if (!answer->option)
+		return 0;
+	for (size_t i = 0; i < ask->option_count; i++) {
+		const perch_ask_option *option = &ask->options[i];
+		if (strcmp(option->id.data, answer->option) != 0)
+			continue;
+		*ret_yes = strncmp(option->kind.data, "allow", strlen("allow")) == 0;
+		return 0;
+	}
+	return err_set(err, -EINVAL, "that question has no option '%.60s'", answer->option);
+}
+
+static int job_turn_answer(
+	perch_job *job, struct job_ask *ask, const perch_answer *answer, perch_err *err)
+{
+	bool is_yes = false;
+	int r = job_turn_choice(&ask->ask, answer, &is_yes, err);
+	if (r < 0)
+		return r;
+	const struct str id = { ask->ask.id.data, ask->ask.id.len };
+	agent_turn_permit(job->turn.turn, id, is_yes, str_from(answer->message));
+	job_ask_close(job, ask);
+	return 0;
+}
+
+/* ------------------------------------------------------------------------- */
+
+static void job_turn_write_start(const perch_job *job, struct perch_json_writer *out)
+{
+	const struct agent_turn_options *options = &job->turn.options;
+	json_write_text(out, "protocol", str_from(dialect_of(options->profile->dialect)->version));
+	json_write_text(out, "session_id", str_from(options->session_id));
+	json_write_text(out, "session_name", str_from(options->session_name));
+}
+
+static void job_turn_free(perch_job *job)
+{
+	struct turn_job *own = &job->turn;
+	/* First the agent: the next turn of its session must not meet it. */
+	agent_turn_free(steal(&own->turn));
+	if (own->session) {
+		session_turn_silence(own->session);
+		if (job->stage < JOB_ENDING)
+			session_turn_end(own->session, own->was_started, NULL, NULL);
+	} else if (job->stage < JOB_ENDING) {
+		job_turn_pass_on(job);
+	}
+	profiles_give(&job->service->profiles, own->profile);
+}
+
+uint64_t service_grace_ns(const perch_service *service)
+{
+	uint64_t longest_ns = 0;
+	const perch_job *job = list_first(&service->jobs[JOB_RUNNING]);
+	for (; job; job = list_next(job)) {
+		bool is_turn = job->kind == &job_kind_turn;
+		uint64_t grace_ns = is_turn ? job->turn.options.profile->kill_grace_ns : 0;
+		longest_ns = grace_ns > longest_ns ? grace_ns : longest_ns;
+	}
+	return longest_ns;
+}
+
+const struct job_kind job_kind_turn = {
+	.plural = "turns",
+	.take = job_turn_take,
+	.queue = job_turn_queue,
+	.is_behind = job_turn_is_behind,
+	.start = job_turn_start,
+	.cancel = job_turn_cancel,
+	.leave = job_turn_leave,
+	.hold = job_turn_hold,
+	.answer = job_turn_answer,
+	.write_start = job_turn_write_start,
+	.free = job_turn_free,
+};

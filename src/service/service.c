@@ -1,0 +1,205 @@
+/* Making and freeing a service; what is a job's is in job.c. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/macros.h"
+#include "base/paths.h"
+#include "base/sized.h"
+#include "base/stamp.h"
+#include "proc/host.h"
+#include "service/service_parts.h"
+#include "service/watch.h"
+
+static const char *const service_ask_kinds[] = {
+	[PERCH_ASK_PROMPT] = "prompt",
+	[PERCH_ASK_CONFIRM] = "confirm",
+	[PERCH_ASK_SELECT] = "select",
+	[PERCH_ASK_MULTI_SELECT] = "multi_select",
+	[PERCH_ASK_PERMISSION] = "permission",
+	[PERCH_ASK_APPROVAL] = "approval",
+	[PERCH_ASK_FORM] = "form",
+	[PERCH_ASK_SAMPLING] = "sampling",
+	[PERCH_ASK_ROOTS] = "roots",
+};
+
+const char *perch_ask_kind_name(perch_ask_kind kind)
+{
+	return service_ask_kinds[kind];
+}
+
+void service_warn(perch_service *service, const char *format, ...)
+{
+	char text[PERCH_ERR_TEXT_MAX + 128];
+	va_list args;
+	if (!service->options.warn)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	service->options.warn(service, service->options.data, text);
+}
+
+static void service_changed(void *data)
+{
+	perch_service *service = data;
+	service->options.changed(service, service->options.data);
+}
+
+/* ---- making one ---------------------------------------------------------- */
+
+static size_t service_either(size_t given, size_t otherwise)
+{
+	return given ? given : otherwise;
+}
+
+static int service_copy_options(
+	perch_service *service, const perch_service_options *given, perch_err *err)
+{
+	perch_service_options *own = &service->options;
+	struct arena *arena = &service->arena;
+	*own = *given;
+	own->max_jobs = service_either(given->max_jobs, SERVICE_JOBS);
+	own->queue = given->queue == SIZE_MAX ? 0 : service_either(given->queue, SERVICE_QUEUE);
+	own->queue_bytes = service_either(given->queue_bytes, SERVICE_QUEUE_BYTES);
+	if (given->project_dir && given->project_dir[0] != '/')
+		return err_set(err, -EINVAL, "project_dir must be absolute, not '%s'", given->project_dir);
+	own->bindings = NULL;
+	if (given->frontend)
+		own->frontend = arena_dup(arena, str_from(given->frontend));
+	if (given->project_dir)
+		own->project_dir = arena_dup(arena, str_from(given->project_dir));
+	bool is_whole =
+		(!given->frontend || own->frontend) && (!given->project_dir || own->project_dir);
+	return is_whole ? 0 : err_no_memory(err);
+}
+
+/* No file is a stamp, too. */
+static struct stat service_config_stamp(void)
+{
+	struct stat stamp;
+	_cleanup_free_ char *path = NULL;
+	bool is_there =
+		paths_user(PATH_CONFIG, "perch/config.toml", &path, NULL) == 0 && stat(path, &stamp) == 0;
+	return is_there ? stamp : (struct stat){ 0 };
+}
+
+/* A file that has become wrong takes nothing back and gives nothing: what held before holds. */
+void service_renew_exposure(perch_service *service)
+{
+	perch_err err = { 0 };
+	if (service->exposure.is_all)
+		return;
+	const struct stat now = service_config_stamp();
+	if (stamp_is_unchanged(&now, &service->config_stamp))
+		return;
+	if (service_read_exposure(service, &err) < 0)
+		service_warn(service, "%s", err.text);
+	service->config_stamp = now;
+}
+
+int service_read_exposure(perch_service *service, perch_err *err)
+{
+	struct arena arena = { 0 };
+	struct exposure exposure;
+	const struct stat now = service_config_stamp();
+	int r = exposure_read(service->options.frontend, &arena, &exposure, err);
+	if (r < 0) {
+		arena_free(&arena);
+		return r;
+	}
+	arena_free(&service->exposure_arena);
+	service->exposure_arena = arena;
+	service->exposure = exposure;
+	service->config_stamp = now;
+	return 0;
+}
+
+static int service_open(perch_service *service, const perch_service_options *given, perch_err *err)
+{
+	int r = service_copy_options(service, given, err);
+	if (r == 0)
+		r = service_read_exposure(service, err);
+	if (r < 0)
+		return r;
+	if (audit_settings(&service->audit, &service->no_audit) == 0)
+		service->no_audit.code = 0; /* else calls are refused */
+	service->step.due = service_step;
+	service->has_step = timers_promise(&service->host->loop.timers) == 0;
+	if (!service->has_step || tool_pool_new(service->host, &service->tools.pool) < 0)
+		return err_no_memory(err);
+	for (const char *const *path = given->bindings; r == 0 && path && *path; path++)
+		r = bound_tools_add(&service->tools, *path, err);
+	if (r == 0 && given->changed)
+		r = service_watch_new(service->host, service_changed, service, &service->watch);
+	return r == -ENOMEM ? err_no_memory(err) : r;
+}
+
+DEFINE_POINTER_CLEANUP(cleanup_service, perch_service, perch_service_free)
+
+int perch_service_new(perch_host *host, const perch_service_options *options,
+	perch_service **ret_service, perch_err *err)
+{
+	perch_service_options given = PERCH_SERVICE_OPTIONS_INIT;
+	int r =
+		sized_copy(&given, sizeof(given), options, SIZED_UP_TO(perch_service_options, data), err);
+	if (r < 0)
+		return r;
+	_cleanup_(cleanup_service) perch_service *service = calloc(1, sizeof(*service));
+	if (!service)
+		return err_no_memory(err);
+	service->host = host;
+	r = service_open(service, &given, err);
+	if (r == 0)
+		*ret_service = steal(&service);
+	return r;
+}
+
+/* ---- the rest ------------------------------------------------------------ */
+
+void service_set_hooks(perch_service *service, const struct service_hooks *hooks)
+{
+	service->hooks = *hooks;
+}
+
+void perch_service_close(perch_service *service)
+{
+	service->is_closed = true;
+}
+
+size_t perch_service_jobs(const perch_service *service)
+{
+	size_t count = 0;
+	for (int stage = 0; stage < JOB_ENDED; stage++)
+		count += service->jobs[stage].count;
+	return count;
+}
+
+void perch_service_free(perch_service *service)
+{
+	if (!service)
+		return;
+	for (int stage = 0; stage < JOB_STAGES; stage++) {
+		perch_job *job;
+		while ((job = list_first(&service->jobs[stage])))
+			perch_job_free(job);
+	}
+	service_watch_free(service->watch);
+	if (service->tools.pool)
+		bound_tools_free(&service->tools);
+	tool_pool_free(service->tools.pool);
+	profiles_free(&service->profiles);
+	sessions_close(service->sessions);
+	if (service->has_step) {
+		timer_cancel(&service->host->loop.timers, &service->step);
+		timers_release(&service->host->loop.timers);
+	}
+	for (size_t i = 0; i < COUNT(service->texts); i++)
+		buf_free(&service->texts[i]);
+	arena_free(&service->exposure_arena);
+	arena_free(&service->arena);
+	free(service);
+}

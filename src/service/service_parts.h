@@ -1,0 +1,202 @@
+/* Inside of a service: its jobs, by how far they are, and what each kind of job does at each step.
+ * service.c makes it, job.c brings jobs to their end, job_tool.c, job_run.c and job_turn.c are the
+ * kinds. */
+#ifndef SERVICE_SERVICE_PARTS_H
+#define SERVICE_SERVICE_PARTS_H
+
+#include "agent/profiles.h"
+#include "agent/sessions.h"
+#include "agent/turn.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/list.h"
+#include "perch/json.h"
+#include "perch/service.h"
+#include "proc/timers.h"
+#include "service/bound_tools.h"
+#include "service/expose.h"
+#include "service/service_hooks.h"
+#include "tool/audit_log.h"
+
+enum {
+	SERVICE_JOBS = 16,
+	SERVICE_QUEUE = 1024,
+};
+#define SERVICE_QUEUE_BYTES ((size_t)64 * 1024 * 1024)
+
+enum job_stage {
+	JOB_BEHIND,  /* behind another turn of its session */
+	JOB_READY,   /* may run, but too many do */
+	JOB_ASKING,  /* must be approved first */
+	JOB_LEAVING, /* will never run: that is to be told from the loop */
+	JOB_RUNNING,
+	JOB_ENDING, /* over, but its end is not recorded yet */
+	JOB_ENDED,  /* told */
+	JOB_STAGES,
+};
+
+/* An open question, with memory of its own. */
+struct job_ask {
+	struct link link;
+	perch_ask ask;
+	struct arena arena;
+	uint64_t inner; /* the number that a plugin's run has for it */
+};
+
+struct tool_job {
+	const char *binding; /* the parts of its name */
+	const char *tool;
+	struct bound_tool *bound; /* while it runs */
+	struct tool_call *call;
+	perch_tool_request given; /* context and clocks */
+	const char *approval;     /* who said yes; NULL = nobody yet */
+	const char *refusal;      /* what whoever said no has said */
+	perch_tool_result result;
+	bool is_done; /* but held: to be told later */
+};
+
+struct run_job {
+	perch_fledge_run *run;
+	bool asks; /* it must be approved first */
+	const char *refusal;
+};
+
+struct turn_job {
+	struct kept_profile *profile;
+	struct session_turn *session; /* until its end is recorded; NULL = nothing is stored */
+	struct agent_turn *turn;
+	struct agent_turn_options options;
+	struct session_key key;
+	uint32_t key_hash;
+	bool was_started;
+	perch_agent_end end;
+};
+
+struct job_kind;
+
+struct perch_job {
+	struct link link;
+	perch_service *service;
+	const struct job_kind *kind;
+	enum job_stage stage; /* and in the list of it */
+	bool is_expected;     /* nothing was in its way when it came: it takes a place already */
+	bool has_run;         /* it takes a place until its end is told */
+	bool is_held;
+	bool was_cancelled;
+	bool timed_out;
+	bool has_timer;
+	int signal; /* that cancelled it */
+	struct arena arena;
+	perch_job_request request; /* its texts in the arena */
+	size_t bytes;              /* what it counts for queue_bytes; 0 once it has ended */
+	uint64_t submitted_ns;
+	struct timer deadline;
+	struct list asks; /* open questions */
+	uint64_t asked;   /* how many there were */
+	struct buf json;  /* of the last event */
+	union {
+		struct tool_job tool;
+		struct run_job run;
+		struct turn_job turn;
+	};
+};
+
+/* Every function is called from the loop, but for take, cancel, hold, answer and free. */
+struct job_kind {
+	const char *plural;
+	/* Checks and copies what is the kind's own. */
+	int (*take)(perch_job *job, const perch_job_request *request, perch_err *err);
+	/* Behind whom it stands; NULL = nobody ever. Moves it on by itself, by job_is_ready. */
+	int (*queue)(perch_job *job, perch_err *err);
+	bool (*is_behind)(const perch_job *job, const perch_job *other);
+	/* It has a place: begins, or asks first, or ends. */
+	void (*start)(perch_job *job);
+	void (*cancel)(perch_job *job, int signal);
+	/* It never ran: tells why and ends it. */
+	void (*leave)(perch_job *job);
+	void (*hold)(perch_job *job, bool is_held);
+	int (*answer)(perch_job *job, struct job_ask *ask, const perch_answer *answer, perch_err *err);
+	/* The members of its `start` event. */
+	void (*write_start)(const perch_job *job, struct perch_json_writer *out);
+	void (*free)(perch_job *job);
+};
+
+extern const struct job_kind job_kind_tool;
+extern const struct job_kind job_kind_run;
+extern const struct job_kind job_kind_turn;
+
+struct service_watch;
+
+struct perch_service {
+	perch_host *host;
+	perch_service_options options; /* no zeros left where a zero stands for something */
+	struct arena arena;            /* of the options */
+	struct service_hooks hooks;
+	struct exposure exposure; /* as it was when the catalogue was asked for last */
+	struct arena exposure_arena;
+	struct stat config_stamp;
+	struct audit audit;
+	perch_err no_audit; /* why its settings could not be read; code 0 = they could */
+	struct bound_tools tools;
+	struct profiles profiles;
+	struct sessions *sessions; /* NULL = not opened yet, or nothing is stored */
+	struct list jobs[JOB_STAGES];
+	size_t expected;
+	size_t ending; /* of those that have run: whose end is not told yet */
+	size_t bytes;
+	struct timer step; /* what is to be done from the loop */
+	bool has_step;
+	bool is_closed;
+	struct service_watch *watch;
+	struct buf texts[3]; /* with a NUL behind: for one event */
+};
+
+/* ---- service.c ------------------------------------------------------------- */
+
+/* Reads [expose] again; it stays as it is where that fails. */
+int service_read_exposure(perch_service *service, perch_err *err);
+/* The same where its file has changed since. */
+void service_renew_exposure(perch_service *service);
+void service_warn(perch_service *service, const char *format, ...) PERCH_PRINTF(2, 3);
+
+/* ---- job.c ---------------------------------------------------------------- */
+
+/* Has the rest done from the loop. */
+void service_step(struct timer *timer, uint64_t now_ns);
+void service_step_soon(perch_service *service);
+
+void job_move(perch_job *job, enum job_stage stage);
+void job_is_ready(perch_job *job);
+/* It will not run any more: its kind's `leave` comes from the loop. */
+void job_leave(perch_job *job);
+
+/* A text with a NUL, valid during one event. Without memory it is empty. */
+perch_text job_text(perch_job *job, int which, struct str text);
+
+/* Telling the sink. */
+void job_tell(perch_job *job, const perch_event *event);
+void job_tell_start(perch_job *job);
+void job_tell_text(perch_job *job, perch_event_kind kind, struct str text);
+void job_tell_error(perch_job *job, const char *code, struct str text);
+
+/* Its place is free for the next; its end is yet to be told. */
+void job_is_over(perch_job *job);
+
+/* The last event; the job may be gone afterwards. Fills in what the job itself knows. */
+void job_end(perch_job *job, perch_job_end end);
+
+/* How much of its time is left; NEVER = it has no deadline. */
+uint64_t job_time_left(const perch_job *job);
+
+/* ---- job_ask.c ------------------------------------------------------------ */
+
+/* Tells a question; its texts are copied. -ENOMEM. */
+int job_ask(perch_job *job, const perch_ask *ask, uint64_t inner);
+struct job_ask *job_ask_find(const perch_job *job, uint64_t number);
+/* It is answered. */
+void job_ask_close(perch_job *job, struct job_ask *ask);
+/* Nobody needs an answer any more. */
+void job_ask_withdraw_all(perch_job *job);
+void job_ask_free_all(perch_job *job);
+
+#endif
