@@ -1,5 +1,5 @@
-/* Jobs of a service against bare calls of the same pool: eight at a time, from the submission to the
- * process, and the memory of a thousand that run and say nothing. Sandboxes are off. */
+/* Jobs of a service against bare calls of the same pool: eight at a time, from the submission to
+ * the process, and the memory of a thousand that run and say nothing. Sandboxes are off. */
 #include "bench.h"
 
 #include <signal.h>

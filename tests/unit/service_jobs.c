@@ -189,8 +189,7 @@ static void write_asker(void)
 		"case $second in *allow*) second=yes ;; *) second=no ;; esac\n"
 		"echo \"{\\\"type\\\":\\\"result\\\",\\\"text\\\":\\\"$first $second\\\"}\"\n");
 	char text[4200];
-	snprintf(text, sizeof(text),
-		"protocol: '0.4'\ncommand: sh\nargs: [\"%s\"]\npermission: true\n",
+	snprintf(text, sizeof(text), "protocol: '0.4'\ncommand: sh\nargs: [\"%s\"]\npermission: true\n",
 		folder_path("asker.sh"));
 	folder_write("config/perch/agents/asker.yaml", text);
 }
@@ -245,8 +244,7 @@ START_TEST(what_an_agent_thinks_and_uses)
 		folder_path("thinker.sh"));
 	folder_write("config/perch/agents/thinker.yaml", text);
 	served_submit(served_turn("thinker", "x", NULL), &job);
-	ck_assert_str_eq(
-		served_wait(&job), "start: thinking:hm usage:{\"tokens\":2} reply:yes end: ");
+	ck_assert_str_eq(served_wait(&job), "start: thinking:hm usage:{\"tokens\":2} reply:yes end: ");
 	served_free(&job);
 	served_close();
 }
@@ -700,8 +698,8 @@ END_TEST
 
 SUITE_MAIN("service-jobs", a_call_of_a_tool, what_is_wrong_with_a_tool_is_its_result,
 	a_run_of_a_command, questions_have_one_number, nobody_can_be_asked, a_turn_of_an_agent,
-	permissions_of_an_agent, what_an_agent_thinks_and_uses,
-	a_tool_that_asks, an_approval_that_is_pending_takes_no_place, the_librarys_calls_ask_too,
+	permissions_of_an_agent, what_an_agent_thinks_and_uses, a_tool_that_asks,
+	an_approval_that_is_pending_takes_no_place, the_librarys_calls_ask_too,
 	what_must_be_recorded_is_not_called, cancelled_in_each_state, freed_in_each_state, time_is_up,
 	a_queue_that_is_full, nobody_waits_where_none_may, a_thousand_jobs,
 	turns_of_a_session_run_in_order, turns_of_a_session_run_in_order_where_nothing_is_stored,
