@@ -11,7 +11,7 @@
 /* Every command has a program inside the plugin that can be executed. */
 int candidate_check_programs(struct candidate *candidate, perch_err *err);
 
-/* The plugin may have its name and its commands theirs. Only who holds the lock knows that
+/* The plugin may have its name and its commands theirs. Only the holder of the lock knows that
  * a directory without an entry is not another install that is about to end. */
 int candidate_check_names(
 	struct candidate *candidate, const struct registry *registry, bool is_locked, perch_err *err);

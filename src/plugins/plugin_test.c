@@ -148,7 +148,7 @@ static int plugin_test_prepare_run(struct plugin_test *test, perch_err *err)
 	return r;
 }
 
-/* The ladder at once: who did not listen in all this time will not do so now. */
+/* The ladder at once: a plugin that did not listen in all this time will not do so now. */
 static void plugin_test_end_now(struct plugin_test *test)
 {
 	for (int step = 0; test->run && step < 3; step++)
