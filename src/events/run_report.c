@@ -76,18 +76,29 @@ static void run_report_write_out(struct report *report)
 }
 
 /* Half a line is never written: without memory, the event is lost as a whole. */
-void event_end(struct event *event)
+static void run_report_end_line(struct report *report, size_t start)
 {
-	struct report *report = event->report;
-	perch_json_end_object(&event->json);
 	buf_append_char(&report->out, '\n');
 	if (report->out.failed) {
 		report->out.failed = false;
-		report->out.len = event->start;
+		report->out.len = start;
 		report->lost++;
 	}
 	if (report->error || report->out.len >= REPORT_BUFFER)
 		run_report_write_out(report);
+}
+
+void event_end(struct event *event)
+{
+	perch_json_end_object(&event->json);
+	run_report_end_line(event->report, event->start);
+}
+
+void report_line(struct report *report, struct str line)
+{
+	size_t start = report->out.len;
+	buf_append(&report->out, line.data, line.len);
+	run_report_end_line(report, start);
 }
 
 /* ---- what plugin and host say --------------------------------------------- */

@@ -108,8 +108,11 @@ static void job_turn_started(void *data, struct agent_turn *agent)
 {
 	(void)agent;
 	perch_job *job = data;
+	const char *const *warning = job->turn.options.profile->warnings;
 	job->turn.was_started = true;
 	job_tell_start(job);
+	for (; warning && *warning; warning++)
+		job_tell_text(job, PERCH_EVENT_WARNING, str_from(*warning));
 	if (job->request.is_new && job->turn.session)
 		session_turn_forget(job->turn.session, job_turn_forgotten, job);
 }
