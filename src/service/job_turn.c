@@ -124,6 +124,18 @@ static void job_turn_partial(void *data, struct agent_turn *agent, struct str te
 	job_tell_text(data, PERCH_EVENT_PARTIAL, text);
 }
 
+static void job_turn_thinking(void *data, struct agent_turn *agent, struct str text)
+{
+	(void)agent;
+	job_tell_text(data, PERCH_EVENT_THINKING, text);
+}
+
+static void job_turn_usage(void *data, struct agent_turn *agent, struct str json)
+{
+	(void)agent;
+	job_tell_text(data, PERCH_EVENT_USAGE, json);
+}
+
 static void job_turn_stored(void *data, const char *id, int r, const perch_err *err)
 {
 	perch_job *job = data;
@@ -191,6 +203,8 @@ static void job_turn_ended(void *data, struct agent_turn *agent, const perch_age
 static const struct agent_turn_events job_turn_events = {
 	.started = job_turn_started,
 	.partial = job_turn_partial,
+	.thinking = job_turn_thinking,
+	.usage = job_turn_usage,
 	.session = job_turn_session,
 	.warning = job_turn_warning,
 	.error = job_turn_error,
@@ -203,6 +217,8 @@ static const struct agent_turn_events job_turn_events = {
 static const struct agent_turn_events job_turn_events_alone = {
 	.started = job_turn_started,
 	.partial = job_turn_partial,
+	.thinking = job_turn_thinking,
+	.usage = job_turn_usage,
 	.session = job_turn_session,
 	.warning = job_turn_warning,
 	.error = job_turn_error,
