@@ -26,7 +26,7 @@ static void look(struct world *world)
 		world->requests++;
 	}
 	check(world->requests <= 1);
-	const struct tool_verdict *verdict = tool_engine_verdict(world->engine);
+	const perch_tool_result *verdict = tool_engine_verdict(world->engine);
 	check(!verdict->responded || world->requests == 1);
 	check(utf8_is_valid(verdict->message.data, verdict->message.len));
 	for (size_t i = 0; i < verdict->message.len; i++)
@@ -37,7 +37,7 @@ static bool take_line(void *data, const perch_line *line)
 {
 	struct world *world = data;
 	bool was_over = tool_engine_stage(world->engine) == TOOL_OVER;
-	enum tool_code code = tool_engine_verdict(world->engine)->code;
+	perch_tool_code code = tool_engine_verdict(world->engine)->code;
 	tool_engine_line(world->engine,
 		&(struct tool_line){
 			.text = { line->data, line->len },
@@ -45,7 +45,7 @@ static bool take_line(void *data, const perch_line *line)
 			.is_unterminated = line->flags & PERCH_LINE_UNTERMINATED,
 		});
 	look(world);
-	bool may_change = world->request->strict && code == TOOL_EXECUTION_ERROR;
+	bool may_change = world->request->strict && code == PERCH_TOOL_EXECUTION_ERROR;
 	check(!was_over || may_change || tool_engine_verdict(world->engine)->code == code);
 	return true;
 }
@@ -106,11 +106,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct tool_exit exit = { .is_known = true, .status = how >> 7 };
 	tool_engine_exit(world.engine, &exit);
 	look(&world);
-	const struct tool_verdict *verdict = tool_engine_verdict(world.engine);
+	const perch_tool_result *verdict = tool_engine_verdict(world.engine);
 	check(tool_engine_stage(world.engine) == TOOL_OVER);
-	check(verdict->code != TOOL_OK || options.handshake_only ||
+	check(verdict->code != PERCH_TOOL_OK || options.handshake_only ||
 		(verdict->responded && exit.status == 0 && verdict->output.data));
-	check((verdict->code == TOOL_OK) == !verdict->message.len);
+	check((verdict->code == PERCH_TOOL_OK) == !verdict->message.len);
 	tool_engine_free(world.engine);
 	return 0;
 }

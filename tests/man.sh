@@ -147,7 +147,8 @@ manifest_keys_agree() {
     {
         grep -ohE '(table|root), "[a-z_]+"|\{ "[a-z_]+", &' "$top/src/registry/manifest.c" |
             cut -d '"' -f 2
-        sed -n 's/.*{ MEMBER(\([a-z_]*\)).*/\1/p' "$top/src/registry/capabilities.c"
+        sed -n 's/.*{ \(MEMBER\|HOOK\)(\([a-z_]*\)).*/\2/p' "$top/src/registry/capabilities.c" \
+            "$top/src/registry/manifest.c"
     } | keys_agree perch-plugin.toml.5
 }
 

@@ -120,7 +120,7 @@ typedef enum perch_asking {
 	PERCH_ASKING_STRICT,   /* nobody: an explicit default, else the run fails */
 } perch_asking;
 
-/* What a plugin that is not installed may; see grants. */
+/* The capabilities that a plugin which is not installed can be granted; see grants. */
 enum {
 	PERCH_GRANT_EXEC = 1,
 	PERCH_GRANT_STORE = 2,

@@ -28,7 +28,7 @@ struct launch {
 	struct buf warnings; /* each ends with '\n' */
 };
 
-/* ---- launch.c ------------------------------------------------------------ */
+/* ---- agent_launch.c ------------------------------------------------------ */
 
 /* Looks at the message and finds the directory: cwd. Fails with -EINVAL (a
  * message that is refused), -ENOENT or -ENOTDIR (err->stage is "chdir"),
@@ -105,7 +105,7 @@ int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy
 /* Makes the sandbox that the profile asks for, once cwd is known. Reads everything
  * but what is always hidden, writes cwd, the network is open; and then what the
  * profile says. */
-/* Records what the profile allows, if nobody has yet: what it allows later beyond that is
+/* Records what the profile allows, if that is not recorded yet: what it allows later beyond that is
  * refused. */
 int launch_open_sandbox(
 	struct launch *launch, perch_host *host, struct sandbox **ret_sandbox, perch_err *err);

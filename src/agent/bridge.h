@@ -16,7 +16,7 @@ enum {
 	BRIDGE_QUEUE = 1024, /* waiting */
 };
 
-/* What turns that wait may keep in memory, all together. */
+/* Bytes of memory that the waiting turns may take, all together. */
 #define BRIDGE_BYTES_MAX ((size_t)64 * 1024 * 1024)
 
 struct bridge_options {

@@ -67,7 +67,7 @@ static bool command_uses_nothing(struct str template)
 	return false;
 }
 
-/* Whoever writes to a chat writes the message, and often the name of the session, too. */
+/* A stranger who writes to a chat writes the message, and often the name of the session too. */
 static int command_check_for_shell(
 	const struct dialect *dialect, struct argv_words words, perch_err *err)
 {

@@ -27,7 +27,7 @@
  * the version before in tests/unit/sessions_versions.c.
  *
  * Numbers of tickets come from the clock, so that one is never used twice, but
- * whoever comes later gets a higher one whatever the clock does. */
+ * a later ticket has a higher number whatever the clock does. */
 static const char *const steps[] = {
 	"CREATE TABLE session (profile TEXT NOT NULL, sender TEXT NOT NULL, name TEXT NOT NULL,"
 	" id TEXT NOT NULL, last_used INTEGER NOT NULL, turns INTEGER NOT NULL,"
@@ -84,7 +84,7 @@ int database_fail(const struct database *database, int code, perch_err *err)
 
 /* ---- opening ------------------------------------------------------------- */
 
-/* Called by SQLite while somebody else writes, `tries` counting from 0: sleeps a
+/* Called by SQLite while another process writes, `tries` counting from 0: sleeps a
  * little, longer each time. A write takes a fraction of a millisecond. */
 static int database_wait_for_writer(void *data, int tries)
 {
@@ -157,7 +157,7 @@ static int database_read_version(
 	return 0;
 }
 
-/* In one transaction: the file may just be made by somebody else. */
+/* In one transaction: another process may just be making the file. */
 static int database_read_version_at_once(
 	struct database *database, int newest, int64_t *ret_version, perch_err *err)
 {
@@ -185,7 +185,8 @@ static int database_upgrade(
 	int r = database_execute_patiently(database, "BEGIN IMMEDIATE", err);
 	if (r < 0)
 		return r;
-	r = database_read_version(database, newest, &version, err); /* somebody may have been faster */
+	r = database_read_version(
+		database, newest, &version, err); /* another process may have been faster */
 	for (; r == 0 && version < newest; version++)
 		r = database_climb(database, way, version, err);
 	if (r == 0)
@@ -239,7 +240,7 @@ static int database_committed(void *data, sqlite3 *handle, const char *name, int
 }
 
 /* A log that begins anew need not be on disk before its pages are: those of the log before are in
- * the database by then, which whoever made the checkpoint has waited for. */
+ * the database by then, and the process that made the checkpoint has waited for the disk. */
 int database_wait_for_nobody(
 	struct database *database, void (*committed)(void *data, int pages), void *data, perch_err *err)
 {

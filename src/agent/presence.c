@@ -1,4 +1,4 @@
-/* Who is there: locks and messages in one file. */
+/* Which processes use the sessions: locks and messages in one file. */
 #include "agent/sessions_parts.h"
 
 #include <errno.h>

@@ -26,7 +26,7 @@ enum { PROFILE_KEYS = 19 };
 /* In profile_keys.c: which key this is, -1 = none of ours; and what it says. */
 int profile_find_key(const char *name);
 
-/* The key that somebody may have meant, or NULL. */
+/* The key that the author may have meant, or NULL. */
 const char *profile_nearest_key(const char *name);
 int profile_read_key(struct profile_reader *reader, int which, const struct yaml_entry *entry);
 

@@ -38,7 +38,7 @@ static bool profiles_is_unchanged(const struct stat *then, const struct stat *no
 	return stamp_is_unchanged(then, now) && stamp_is_settled(now);
 }
 
-/* Takes those away that are stale, or too many, and that nobody uses. */
+/* Frees profiles that no turn uses and that are stale, or too many. */
 static void profiles_sweep(struct profiles *profiles)
 {
 	size_t idle = 0;

@@ -5,7 +5,7 @@
 
 #include "agent/profile.h"
 
-/* How many that nobody uses are kept. */
+/* How many profiles that no turn uses stay in memory. */
 enum { PROFILES_IDLE_MAX = 32 };
 
 struct kept_profile;

@@ -101,7 +101,7 @@ static void session_checkpoint_work(struct job *job)
 	session_checkpoint_let_go();
 }
 
-/* Who has waited for it goes on. */
+/* The jobs that have waited for it go on. */
 static void session_checkpoint_done(struct job *job)
 {
 	struct sessions *sessions = container_of(job, struct sessions, checkpoint);
@@ -139,7 +139,7 @@ int session_jobs_open(struct sessions *sessions, perch_err *err)
 	return database_wait_for_nobody(&sessions->database, session_committed, sessions, err);
 }
 
-/* Here is waited: nobody else is held up any more. */
+/* This waits: the loop runs no more, so nothing else is held up. */
 void session_jobs_finish(struct sessions *sessions)
 {
 	struct session_job *job;

@@ -10,11 +10,11 @@
 #include "base/fd.h"
 #include "base/macros.h"
 
-/* How soon those who wait for other processes look again. That a process died is
+/* How soon a turn that waits for another process looks again. The end of a process is
  * told a moment before its lock is gone, so the first looks come soon. */
 #define LOOK_SOON_NS (2 * NSEC_PER_MSEC)
 #define LOOK_LATE_NS NSEC_PER_SEC
-#define LOOK_LATE_UNTOLD_NS (50 * NSEC_PER_MSEC) /* where nobody can tell us */
+#define LOOK_LATE_UNTOLD_NS (50 * NSEC_PER_MSEC) /* without inotify */
 
 /* ---- waiting for others -------------------------------------------------- */
 
@@ -45,7 +45,7 @@ static bool session_queue_look_for(struct session_turn *turn)
 	int r = ticket_first(&sessions->database, &sessions->presence, &turn->key, &first, &err);
 	if (r == -EBUSY || (r > 0 && first.holder != sessions->presence.number))
 		return true;
-	if (r == 0) /* not even ours: somebody has removed the file */
+	if (r == 0) /* not even ours: the file was removed */
 		r = err_set(&err, -ESTALE, "sessions: the place of this turn in the queue is gone");
 	turn->is_behind_others = false;
 	if (r < 0)
@@ -60,7 +60,7 @@ static bool session_queue_is_same(const struct session_turn *a, const struct ses
 	return a->key_hash == b->key_hash && session_key_is(&a->key, &b->key);
 }
 
-/* Who is first now may begin. When that is another process's turn, all of ours in
+/* The turn that is first now may begin. When that is another process's turn, all of ours in
  * that session wait for others. */
 static void session_queue_pass_on(const struct session_turn *left, const struct ticket *first)
 {
@@ -80,7 +80,7 @@ static void session_queue_pass_on(const struct session_turn *left, const struct 
 		presence_announce(&sessions->presence);
 }
 
-/* Gives the ticket back and finds out who is next, all at once. */
+/* Gives the ticket back and finds out which turn is next, in one transaction. */
 int session_queue_leave(struct session_turn *turn, bool counts, perch_err *err)
 {
 	struct sessions *sessions = turn->sessions;

@@ -72,8 +72,8 @@ void session_turn_id(struct session_turn *turn, const char *id, session_done_fn 
  * not be recorded is tried again, without being counted. */
 void session_turn_end(struct session_turn *turn, bool counts, session_done_fn *done, void *data);
 
-/* Whoever has begun this turn is going away: neither `ready` nor any `done` comes any more. It must
- * be ended, or has been and is not recorded yet. */
+/* The caller that has begun this turn is going away: neither `ready` nor any `done` comes any more.
+ * It must be ended, or has been and is not recorded yet. */
 void session_turn_silence(struct session_turn *turn);
 
 /* ---- looking at them ------------------------------------------------------ */

@@ -65,7 +65,7 @@ int ticket_take(struct database *database, const struct session_key *key, int64_
 int ticket_drop(struct database *database, const struct session_key *key,
 	const struct ticket *ticket, perch_err *err);
 
-/* The first whose process lives: 1, or 0 when nobody waits. */
+/* The first whose process lives: 1, or 0 when no turn waits. */
 int ticket_first(struct database *database, const struct presence *presence,
 	const struct session_key *key, struct ticket *ret_ticket, perch_err *err);
 

@@ -130,7 +130,7 @@ static bool shell_guard_is_assignment(const struct argv_words *words, struct str
 	return name.len && !words->uses(name);
 }
 
-/* Somebody who wrote quotes into a command that is split meant all that follows. */
+/* An author who wrote quotes into a command that is split meant all that follows. */
 static bool shell_guard_begins_quote(struct str token)
 {
 	return token.len && (token.data[0] == '"' || token.data[0] == '\'');
@@ -145,7 +145,7 @@ static size_t shell_guard_find_last_message(const struct argv_words *words)
 	return end;
 }
 
-/* Nobody writes more of them before an operand; of one who does, all the rest may be code. */
+/* No author writes more of them before an operand; behind so many, all the rest may be code. */
 enum { ARGUMENTS_READ = 256 };
 
 /* What a program makes of the arguments behind it. */

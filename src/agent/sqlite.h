@@ -1,5 +1,5 @@
-/* SQLite, loaded when a session is first looked up: whoever needs none does not
- * pay for the library at start-up, and does not need it. */
+/* SQLite, loaded when a session is first looked up: a command that needs none
+ * does not pay for the library at start-up, and works without it. */
 #ifndef AGENT_SQLITE_H
 #define AGENT_SQLITE_H
 

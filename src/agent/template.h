@@ -1,6 +1,6 @@
 /* Templates of a profile: {{MESSAGE}}, {{SESSION_ID}}, {{SESSION_NAME}},
  * {{PROFILE_DIR}} and, where it is allowed, ${VAR}. One pass over the template
- * alone: what was put in is never looked at again, whoever wrote it. */
+ * alone: a value that was put in is never read as a template. */
 #ifndef AGENT_TEMPLATE_H
 #define AGENT_TEMPLATE_H
 
@@ -28,7 +28,7 @@ int template_expand(struct buf *out, struct str template, const struct template_
 bool template_uses_message(struct str template);
 
 /* Whether something stands in it that a stranger may have written: the message, or the name of
- * the session, which a chat may take from whoever speaks. */
+ * the session, which a chat may take from its user. */
 bool template_uses_strangers(struct str template);
 
 /* The name of the session alone. */

@@ -1,4 +1,4 @@
-/* One turn of an agent: connects the process, the engine and whoever is told. */
+/* One turn of an agent: connects the process, the engine and the caller, who is told. */
 #include "agent/turn.h"
 
 #include <signal.h>
@@ -41,6 +41,18 @@ static void turn_on_partial(void *data, struct str text, struct str raw)
 	turn->partials.count++;
 	turn->partials.bytes += text.len;
 	TELL(turn, partial, turn, text, raw);
+}
+
+static void turn_on_thinking(void *data, struct str text)
+{
+	struct agent_turn *turn = data;
+	TELL(turn, thinking, turn, text);
+}
+
+static void turn_on_usage(void *data, struct str json)
+{
+	struct agent_turn *turn = data;
+	TELL(turn, usage, turn, json);
 }
 
 static void turn_on_session(void *data, struct str id)
@@ -108,6 +120,8 @@ static void turn_on_stop(void *data)
 
 static const struct agent_effects effects = {
 	.partial = turn_on_partial,
+	.thinking = turn_on_thinking,
+	.usage = turn_on_usage,
 	.session = turn_on_session,
 	.warning = turn_on_warning,
 	.permission = turn_on_permission,
@@ -289,7 +303,7 @@ static const perch_child_events child_events = {
 	.ended = turn_on_ended,
 };
 
-/* ---- for whoever started it -------------------------------------------------------- */
+/* ---- for the caller ---------------------------------------------------------------- */
 
 static int turn_make_engine(struct agent_turn *turn)
 {
@@ -300,6 +314,7 @@ static int turn_make_engine(struct agent_turn *turn)
 		.session_prefix = str_from(profile->session_prefix),
 		.is_streaming = profile->streaming && !options->no_stream,
 		.has_permission = profile->permission,
+		.has_thinking = options->events->thinking,
 		.max_reply_chars = profile->max_reply_chars,
 		.truncation_suffix = str_from(profile->truncation_suffix),
 		.line_limit = options->line_limit ? options->line_limit : AGENT_LINE_LIMIT,
@@ -375,7 +390,7 @@ void agent_turn_permit(
 	turn->heard_ns = clock_now_ns();
 }
 
-/* The child and the clocks are gone at once; the rest when nobody works with it any more. */
+/* The child and the clocks are gone at once; the rest when no call works with it any more. */
 void agent_turn_free(struct agent_turn *turn)
 {
 	if (!turn)

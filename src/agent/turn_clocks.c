@@ -39,7 +39,7 @@ static void turn_clocks_wall_due(struct timer *timer, uint64_t now_ns)
 }
 
 /* Set once and moved when it is due, instead of with every line. Bytes of a line
- * that has no end yet are seen here. Whoever waits for us is not idle. */
+ * that has no end yet are seen here. An agent that waits for our answer is not idle. */
 static void turn_clocks_idle_due(struct timer *timer, uint64_t now_ns)
 {
 	struct agent_turn *turn = turn_enter(TURN_OF(timer, idle));

@@ -27,7 +27,7 @@ struct agent_turn {
 	struct timer wall;
 	struct timer idle;
 	uint64_t heard_ns;  /* the last output */
-	bool is_held;       /* nobody listens: silence is not its own */
+	bool is_held;       /* its output is not read: silence is not the agent's */
 	size_t heard_bytes; /* of a line without an end, when we last looked */
 	struct tail tail;   /* of stderr */
 	struct buf hint;    /* why it failed */
@@ -54,8 +54,8 @@ int turn_failure_code(const struct agent_turn *turn);
 
 /* ---- turn.c ------------------------------------------------------------------- */
 
-/* Around what the loop calls: whoever is told something in between may free the turn, and it
- * is there until the last has left. */
+/* Around what the loop calls: an event in between may free the turn, which stays in memory until
+ * the last of these calls has left. */
 struct agent_turn *turn_enter(struct agent_turn *turn);
 void turn_leave(struct agent_turn *turn);
 

@@ -28,7 +28,7 @@ struct cli {
 	bool trace_secrets;
 	struct option_list answers; /* MESSAGE=VALUE */
 	const char *answers_file;
-	const char *prompt_timeout; /* as text, NULL = not given: see settings.h */
+	const char *prompt_timeout; /* as text, NULL = not given: see run/run_settings.h */
 	const char *line_limit;
 	const char *waiting_limit;
 	const char *unread_timeout;

@@ -8,7 +8,7 @@
 
 enum protocol { PROTOCOL_FLEDGE, PROTOCOL_TOOL, PROTOCOL_AGENT, PROTOCOL_COUNT };
 
-/* Who is checked; the kit plays the other side. */
+/* Which side is checked; the kit plays the other. */
 enum side { SIDE_HOST, SIDE_PLUGIN };
 
 enum {

@@ -1,5 +1,5 @@
 /* Plays the steps of a case, on either side of the wire. No I/O: lines go in,
- * acts come out, and whoever drives it carries them out.
+ * acts come out, and the caller carries them out.
  *
  *     while ((act = player_next(player)).kind != ACT_DONE) …
  *
@@ -15,7 +15,7 @@ enum act_kind {
 	ACT_WAIT,
 	ACT_WRITE,       /* text: bytes for the other side */
 	ACT_SAY,         /* text, for stderr */
-	ACT_CLOSE_STDIN, /* of the program on the plugin's side, whoever plays it */
+	ACT_CLOSE_STDIN, /* of the program on the plugin's side, be it a real one or an actor */
 	ACT_CLOSE_STDOUT,
 	ACT_SIGNAL, /* number, to the other side */
 	ACT_IGNORE, /* number: this signal, from now on */

@@ -1,6 +1,6 @@
 /* What a case gives the host, or the plugin, is data: cases may come from somebody else, and
  * a word, a variable, a path or a line of settings in one must not become a right that
- * whoever runs the kit has not given. */
+ * the user of the kit has not given. */
 #include <errno.h>
 
 #include "base/macros.h"

@@ -9,7 +9,7 @@
 #include "proc/child.h"
 #include "proc/pidfd.h"
 
-/* Whoever dies leaves its own children to us: then there is another round. */
+/* A process that dies leaves its own children to us: then there is another round. */
 enum { ROUNDS_MAX = 1000 };
 
 void orphans_adopt(void)

@@ -252,7 +252,7 @@ static void plugin_trial_skip(struct plugin_trial *trial)
 		&trial->report->findings, FINDING_WARNING, NULL, "it ended before this could be seen");
 }
 
-/* Where the host falls silent, nobody has to wait for its answers. */
+/* Where the host falls silent, its answers are not waited for. */
 static bool plugin_trial_is_served_to_its_end(const struct conformance_case *test)
 {
 	return test->step_count && test->steps[test->step_count - 1].kind == STEP_SERVE;

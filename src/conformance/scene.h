@@ -68,7 +68,7 @@ const char *scene_quote(struct scene *scene, const char *text);
 void scene_place(
 	struct scene *scene, const char *name, const char *value, const char *const *words);
 
-/* In install.c. The actor's program, which is at `path` below its directory, and
+/* In case_install.c. The actor's program, which is at `path` below its directory, and
  * what its protocol needs beside it. */
 int scene_install(struct scene *scene, const struct scene_spec *spec, perch_err *err);
 

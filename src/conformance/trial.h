@@ -20,7 +20,7 @@ struct trial_report {
 	uint64_t duration_ns;
 };
 
-/* Who carries cases out. The owner may set is_stopped at any time (from the loop):
+/* Carries cases out. The owner may set is_stopped at any time (from the loop):
  * what runs is ended. */
 struct kit {
 	perch_host *host;

@@ -45,7 +45,7 @@ static int toml_get_typed(const struct toml_value *table, const char *key, enum 
 	return 1;
 }
 
-/* A NUL inside would cut the string for whoever uses it as one of C. */
+/* A NUL inside would cut the string for a caller that uses it as one of C. */
 static int toml_get_check_string(const struct toml_value *value, struct str key, perch_err *err)
 {
 	if (strlen(value->string.data) == value->string.len)
@@ -78,7 +78,7 @@ int toml_get_bool(const struct toml_value *table, const char *key, bool *ret, pe
 	return found;
 }
 
-/* 5 is as good as 5.0 to whoever writes a setting. */
+/* 5 is as good as 5.0 to a user who writes a setting. */
 int toml_get_float(const struct toml_value *table, const char *key, double *ret, perch_err *err)
 {
 	const struct toml_value *value = toml_get(table, key);

@@ -1,5 +1,5 @@
 /* Lines, sections and the comments that belong to them. */
-#include "data/toml_layout.h"
+#include "data/toml_change.h"
 
 bool toml_is_within(const struct toml_value *value, const struct toml_value *ancestor)
 {

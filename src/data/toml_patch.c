@@ -1,5 +1,5 @@
 /* Pieces of a text to be cut out or replaced. */
-#include "data/toml_patch.h"
+#include "data/toml_change.h"
 
 #include <errno.h>
 #include <stdlib.h>

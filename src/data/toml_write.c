@@ -1,5 +1,5 @@
 /* The writer: entries as lines, or inline. Appends to a buffer, whose failure
- * is checked once by whoever owns it. */
+ * is checked once by its owner. */
 #include "data/toml_edit.h"
 
 #include <errno.h>

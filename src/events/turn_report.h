@@ -31,11 +31,4 @@ void turn_report_permission(
 	const struct turn_report *turn, const struct agent_permission *permission);
 void turn_report_end(const struct turn_report *turn, const perch_agent_end *end);
 
-/* ---- bridge_report.c ---------------------------------------------------- */
-
-/* The turns of a bridge as events, each with the id of its turn, for a bridge whose data is the
- * struct report that the events go to. Permissions are denied: there is no event that could be
- * answered. */
-extern const struct agent_turn_events bridge_report_events;
-
 #endif

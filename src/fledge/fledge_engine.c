@@ -8,7 +8,6 @@
 
 #include "base/utf8.h"
 #include "fledge/fledge_engine_parts.h"
-#include "fledge/quick.h"
 
 int fledge_engine_new(const struct fledge_engine_options *options,
 	const struct fledge_effects *effects, void *data, struct fledge_engine **ret_engine)

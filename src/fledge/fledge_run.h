@@ -32,7 +32,7 @@ struct fledge_run_options {
 	const char *cwd;            /* where the plugin begins; NULL = where we are */
 	const char *const *env;     /* of the plugin and its commands */
 	const char *const *own_env; /* the host's: what `metadata env` filters, and git needs */
-	/* Of `directory`, begun by whoever had something else to do meanwhile; the run's own from
+	/* Of `directory`, begun by a caller that had something else to do meanwhile; the run's own from
 	 * its start on, also when that fails. NULL = begun by the run. */
 	struct surroundings *surroundings;
 	const struct perch_confine *confine; /* of the plugin and its commands */

@@ -49,7 +49,7 @@ const char *const *git_user_files(struct arena *arena)
 	return has_failed ? NULL : files;
 }
 
-/* As git has it: whoever became root by sudo stays who he was. */
+/* As git has it: a user who became root by sudo still owns their files. */
 static bool git_user_is(uid_t owner)
 {
 	const char *sudo = getenv("SUDO_UID");

@@ -1,5 +1,5 @@
 /* One `metadata` request. */
-#include "fledge/metadata_job.h"
+#include "fledge/run_services.h"
 
 #include <errno.h>
 #include <stdlib.h>

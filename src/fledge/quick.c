@@ -2,7 +2,7 @@
  * sends a million `output` messages of one shape, and one that keeps much in its
  * store asks for it value by value; seeing that shape costs a quarter of reading
  * it as JSON. tests/unit/engine.c compares both ways. */
-#include "fledge/quick.h"
+#include "fledge/fledge_engine_parts.h"
 
 #include "base/macros.h"
 #include "base/str.h"

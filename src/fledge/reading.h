@@ -16,7 +16,7 @@ struct reading {
 /* A field by name; null counts as absent. */
 const perch_json_value *reading_field(const struct reading *reading, const char *name);
 
-/* The first wrong field of a message is told; whoever waits gets a cancel. */
+/* The first wrong field of a message is told; a plugin that waits gets a cancel. */
 void reading_wrong(struct reading *reading, const char *name, const char *wanted);
 
 /* The same for a field that is of the right type: its value is told, not its type. */

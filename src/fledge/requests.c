@@ -1,5 +1,5 @@
 /* The requests of a plugin that wait for their answers. */
-#include "fledge/requests.h"
+#include "fledge/fledge_engine_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>

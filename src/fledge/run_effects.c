@@ -1,5 +1,5 @@
 /* What the engine of a run wants, done: lines to the plugin, questions to the
- * frontend, requests to those who lend. */
+ * frontend, requests to the services. */
 #include <errno.h>
 
 #include "base/clock.h"

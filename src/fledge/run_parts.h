@@ -29,7 +29,7 @@ struct fledge_run {
 	struct timer deadline;       /* of the engine */
 	struct timer ending;         /* the plugin is gone, a store is not on disk yet */
 	struct timer patience;       /* it was cancelled and has not ended */
-	perch_step_action told_step; /* of the ladder, to whoever is impatient */
+	perch_step_action told_step; /* of the ladder, to the frontend */
 	struct timer standstill;     /* while nothing is read: does anything move? */
 	struct meter meter;          /* what execs and lending keep */
 	size_t unwritten_before;
@@ -37,7 +37,7 @@ struct fledge_run {
 	bool is_init_sent;
 	bool is_held;       /* by the engine: too many requests */
 	bool is_full;       /* too much waits, see run_bounds.c */
-	bool is_held_back;  /* whoever is told cannot keep up */
+	bool is_held_back;  /* the frontend cannot keep up */
 	bool is_given_up;   /* it was told why, and that it is killed */
 	bool has_spoken;    /* a line came from the plugin */
 	int interrupted_by; /* a signal number, 0 = not */

@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/macros.h"
 #include "data/json.h"
-#include "fledge/metadata_job.h"
 #include "fledge/store.h"
 #include "proc/host.h"
 #include "proc/worker.h"

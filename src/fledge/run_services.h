@@ -47,4 +47,20 @@ void run_services_drop(struct run_services *run_services);
  * loop, or be given up with a warning. */
 bool run_services_is_busy(const struct run_services *run_services);
 
+/* ---- metadata_job.c ------------------------------------------------------------------ */
+
+/* One `metadata` request: some of its answers need git, so it takes a while. */
+
+struct metadata_job;
+
+/* Starts it and puts it into the list; it is answered through the options'
+ * `done`, at once when nothing needs git. -ENOMEM. */
+int metadata_job_start(struct metadata_job **list, const struct run_services_options *options,
+	uint64_t ticket, const perch_text *keys, size_t count);
+
+/* No answer is wanted any more. */
+void metadata_jobs_drop(struct metadata_job *list);
+
+void metadata_jobs_free(struct metadata_job **list);
+
 #endif

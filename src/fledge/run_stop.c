@@ -1,5 +1,5 @@
 /* A run that is to end before its time: the plugin is cancelled, then the ladder is climbed,
- * and whoever waits for it is told how far it has come. */
+ * and the frontend is told how far it has come. */
 #include <stdio.h>
 
 #include "base/clock.h"

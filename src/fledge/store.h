@@ -1,6 +1,6 @@
 /* The stored values of a plugin: state.json, shared with other processes that
  * may be killed at any moment, in a directory where the plugin itself may
- * plant what it likes. */
+ * put what it likes. */
 #ifndef FLEDGE_STORE_H
 #define FLEDGE_STORE_H
 
@@ -43,9 +43,9 @@ int store_set(struct store *store, struct str key, struct str value);
  * other negative errnos were warned about and the changes dropped. */
 int store_flush(struct store *store);
 
-/* The same in three parts, for who must not wait for a disk. The first: 1 = there is something to
- * write, 0 = nothing, -ENOMEM. The second, in any thread, waits. The third tells what became of it.
- * In between values can be set, and read: -EAGAIN where the disk must be asked. */
+/* The same in three parts, for a caller that must not wait for a disk. The first: 1 = there is
+ * something to write, 0 = nothing, -ENOMEM. The second, in any thread, waits. The third tells what
+ * became of it. In between values can be set, and read: -EAGAIN where the disk must be asked. */
 int store_flush_begin(struct store *store);
 void store_flush_work(struct store *store);
 int store_flush_end(struct store *store);

@@ -1,5 +1,5 @@
 /* The files behind a store. */
-#include "fledge/store_file.h"
+#include "fledge/store_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -98,8 +98,8 @@ int store_files_set_aside(const struct store_files *files, char ret_name[STORE_N
 	return -EEXIST;
 }
 
-/* Temporary files are made under the write lock only: whoever holds it knows
- * that those it finds belong to nobody any more. */
+/* Temporary files are made under the write lock only: the process that
+ * holds it knows that no other process uses those it finds. */
 int store_files_replace(struct store_files *files, struct str text)
 {
 	if (!files->is_swept)

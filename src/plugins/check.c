@@ -1,5 +1,5 @@
 /* Whether a run came out as its case expects. */
-#include "plugins/check.h"
+#include "plugins/plugin_test_parts.h"
 
 #include <errno.h>
 

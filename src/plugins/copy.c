@@ -1,7 +1,7 @@
 /* Copying whole directories. What lies in them may be somebody else's: every step goes
  * through a descriptor of the directory above, so that a link that appears in
  * the meantime leads nowhere. */
-#include "plugins/copy.h"
+#include "plugins/install_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>

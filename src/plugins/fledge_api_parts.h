@@ -42,7 +42,7 @@ struct perch_fledge_run {
 	struct buf texts[3]; /* with a NUL: for one call */
 };
 
-/* ---- api_ask.c ---------------------------------------------------------------- */
+/* ---- fledge_api_ask.c --------------------------------------------------------- */
 
 #define FLEDGE_RUN_OF(pointer, member) container_of(pointer, perch_fledge_run, member)
 

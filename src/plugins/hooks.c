@@ -16,8 +16,11 @@
 
 bool hook_is_lifecycle(const char *name)
 {
-	static const char *const names[] = { "pre_init", "post_work_start", "pre_push", NULL };
-	return list_has(names, name);
+	for (size_t i = 0; i < HOOK_COUNT; i++) {
+		if (strcmp(hook_table[i].name, name) == 0)
+			return hook_table[i].is_lifecycle;
+	}
+	return false;
 }
 
 const char *hook_file(const char *directory, const char *text, struct arena *arena)

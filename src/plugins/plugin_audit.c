@@ -81,6 +81,17 @@ static void plugin_audit_check_wishes(struct audit *audit)
 	}
 }
 
+static bool plugin_audit_has_lifecycle_hooks(const struct manifest *manifest)
+{
+	for (size_t i = 0; i < HOOK_COUNT; i++) {
+		const char *text;
+		manifest_hook(manifest, i, &text);
+		if (hook_table[i].is_lifecycle && text[0])
+			return true;
+	}
+	return false;
+}
+
 /* ---- its files ------------------------------------------------------------------ */
 
 static void plugin_audit_check_command(
@@ -236,8 +247,7 @@ int audit_plugin(const struct registry *registry, const struct registry_entry *e
 			"plugins allow %s --sandbox on",
 			audit.has_manifest ? "it is a legacy plugin" : "it has no plugin.toml", entry->name);
 	if (audit.has_manifest) {
-		audit.has_lifecycle_hooks = audit.manifest.hooks.pre_init[0] ||
-			audit.manifest.hooks.post_work_start[0] || audit.manifest.hooks.pre_push[0];
+		audit.has_lifecycle_hooks = plugin_audit_has_lifecycle_hooks(&audit.manifest);
 		plugin_audit_check_wishes(&audit);
 	}
 	plugin_audit_check_approval(&audit);

@@ -1,6 +1,6 @@
 /* Installing a plugin, in two halves: first everything is fetched into a staging
- * directory and looked at, so that the user can be shown what he is asked for; then,
- * with his consent, it is built and put into its place. A failure at any point
+ * directory and looked at, so that users can be shown what they are asked for; then,
+ * with their consent, it is built and put into its place. A failure at any point
  * leaves things as they were. */
 #ifndef PLUGINS_PLUGIN_INSTALL_H
 #define PLUGINS_PLUGIN_INSTALL_H

@@ -29,7 +29,7 @@ static int plugin_target_check_approval(struct plugin_target *target,
 		name, excess, name);
 }
 
-/* Reading stops at the first mistake; who mends it wants them all. */
+/* Reading stops at the first mistake; the author who mends it wants them all. */
 static int plugin_target_read_manifest(const struct registry_entry *owner, struct arena *arena,
 	struct manifest *ret_manifest, perch_err *err)
 {

@@ -8,14 +8,14 @@
 #include "registry/registry.h"
 
 /* In the order in which it is found out. Everything but the sandbox lives in the
- * arena of whoever finds it. */
+ * arena of the caller. */
 struct plugin_target {
 	struct registry registry; /* of a plugin that is not installed: config alone */
 	struct registry_command command;
 	struct manifest manifest;
 	struct grant grant; /* what its user allowed it, and what was approved */
 	bool is_protocol;
-	struct capabilities force; /* what it may */
+	struct capabilities force; /* its capabilities in force */
 	const char *cache;         /* NULL = none */
 	struct sandbox *sandbox;   /* NULL = none; to be closed by plugin_target_close */
 	const char *note;          /* what the user should know of the sandbox; NULL = nothing */

@@ -11,12 +11,10 @@
 #include "base/macros.h"
 #include "fledge/exec.h"
 #include "fledge/fledge_run.h"
-#include "plugins/check.h"
+#include "plugins/plugin_test_parts.h"
 #include "plugins/plugin_confinement.h"
 #include "plugins/files.h"
 #include "plugins/lint.h"
-#include "plugins/script.h"
-#include "plugins/workspace.h"
 #include "proc/host.h"
 #include "proc/program.h"
 #include "registry/approval.h"
@@ -150,7 +148,7 @@ static int plugin_test_prepare_run(struct plugin_test *test, perch_err *err)
 	return r;
 }
 
-/* The ladder at once: who did not listen in all this time will not do so now. */
+/* The ladder at once: a plugin that did not listen in all this time will not do so now. */
 static void plugin_test_end_now(struct plugin_test *test)
 {
 	for (int step = 0; test->run && step < 3; step++)

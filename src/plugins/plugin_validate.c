@@ -77,16 +77,6 @@ static const struct key_rule argument_rules[] = {
 	{ 0 },
 };
 
-static const struct key_rule hook_rules[] = {
-	OPTIONAL("build"),
-	OPTIONAL("post_install"),
-	OPTIONAL("post_remove"),
-	OPTIONAL("pre_init"),
-	OPTIONAL("post_work_start"),
-	OPTIONAL("pre_push"),
-	{ 0 },
-};
-
 static void plugin_validate_check_absent(struct findings *findings, const struct toml_value *table,
 	const char *table_name, const struct key_rule *rule)
 {
@@ -262,19 +252,22 @@ static bool plugin_validate_is_true(const struct toml_value *table, const char *
 static void plugin_validate_check_hooks(struct findings *findings, const struct toml_value *hooks,
 	const struct toml_value *capabilities, bool is_protocol)
 {
-	static const char *const lifecycle[] = { "pre_init", "post_work_start", "pre_push" };
-	plugin_validate_check_table(findings, hooks, "[hooks]", hook_rules);
+	struct key_rule rules[HOOK_COUNT + 1] = { 0 };
+	for (size_t i = 0; i < HOOK_COUNT; i++)
+		rules[i] = (struct key_rule){ .name = hook_table[i].name, .type = TOML_STRING };
+	plugin_validate_check_table(findings, hooks, "[hooks]", rules);
 	for (size_t i = 0; i < hooks->count; i++) {
 		const struct toml_value *hook = hooks->items[i];
 		if (hook->type == TOML_STRING && !str_trim(hook->string).len)
 			findings_add(
 				findings, FINDING_WARNING, &hook->at, "this hook is empty: nothing is run");
 	}
-	for (size_t i = 0; i < COUNT(lifecycle); i++) {
-		const struct toml_value *hook = toml_get(hooks, lifecycle[i]);
-		if (hook && is_protocol && !plugin_validate_is_true(capabilities, "exec"))
+	for (size_t i = 0; i < HOOK_COUNT; i++) {
+		const struct toml_value *hook = toml_get(hooks, hook_table[i].name);
+		if (hook && hook_table[i].is_lifecycle && is_protocol &&
+			!plugin_validate_is_true(capabilities, "exec"))
 			findings_add(findings, FINDING_WARNING, &hook->key_at,
-				"`%s` never runs: that needs `exec = true` in [capabilities]", lifecycle[i]);
+				"`%s` never runs: that needs `exec = true` in [capabilities]", hook_table[i].name);
 	}
 }
 

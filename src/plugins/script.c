@@ -1,5 +1,5 @@
 /* The user of a test. */
-#include "plugins/script.h"
+#include "plugins/plugin_test_parts.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -31,7 +31,7 @@ struct stage {
  * may take a while). */
 #define STAGE_LOCK_WAIT_NS (UINT64_C(600) * 1000 * 1000 * 1000)
 
-/* The lock that is held by whoever changes what is installed: waits, and says so, until
+/* The lock that a process holds while it changes what is installed: waits, and says so, until
  * the workshop is stopped (-ECANCELED). Returns a descriptor. */
 int stage_lock(const struct registry *registry, struct workshop *workshop, perch_err *err);
 

@@ -1,5 +1,5 @@
 /* The world of one test of a plugin. */
-#include "plugins/workspace.h"
+#include "plugins/plugin_test_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #include "registry/grants.h"
 #include "registry/manifest.h"
 
-/* What is approved by whoever says yes to this manifest. Lives in the arena.
+/* What a user approves who says yes to this manifest. Lives in the arena.
  * -ENOMEM. */
 int approval_of(
 	const struct manifest *manifest, struct arena *arena, struct grant_approval *ret_approval);

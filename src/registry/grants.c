@@ -1,6 +1,6 @@
 /* What the user granted and approved: $XDG_CONFIG_HOME/perch/grants.toml. People
  * may edit it, so a mistake in it is told with its place and nothing is guessed:
- * who cannot read what was granted must not run as if nothing were. */
+ * a program that cannot read what was granted must not run as if nothing were. */
 #include "registry/grants.h"
 
 #include <errno.h>

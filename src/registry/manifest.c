@@ -16,6 +16,17 @@
 #include "data/toml.h"
 #include "registry/names.h"
 
+#define HOOK(name) #name, offsetof(struct manifest, hooks.name)
+
+const struct hook_kind hook_table[HOOK_COUNT] = {
+	{ HOOK(build), false },
+	{ HOOK(post_install), false },
+	{ HOOK(post_remove), false },
+	{ HOOK(pre_init), true },
+	{ HOOK(post_work_start), true },
+	{ HOOK(pre_push), true },
+};
+
 /* A complaint about a string: what it is, its text, what is wrong with it. */
 static int manifest_wrong(
 	const struct toml_value *value, const char *what, const char *problem, perch_err *err)
@@ -160,19 +171,9 @@ static int manifest_read_hooks(
 	static const struct toml_value nothing = { .type = TOML_TABLE };
 	const struct toml_value *table = &nothing;
 	int r = toml_get_table(root, "hooks", &table, err);
-	const struct {
-		const char *key;
-		const char **ret_text;
-	} hooks[] = {
-		{ "build", &manifest->hooks.build },
-		{ "post_install", &manifest->hooks.post_install },
-		{ "post_remove", &manifest->hooks.post_remove },
-		{ "pre_init", &manifest->hooks.pre_init },
-		{ "post_work_start", &manifest->hooks.post_work_start },
-		{ "pre_push", &manifest->hooks.pre_push },
-	};
-	for (size_t i = 0; i < COUNT(hooks) && r >= 0; i++)
-		r = manifest_read_text(table, hooks[i].key, arena, hooks[i].ret_text, err);
+	for (size_t i = 0; i < HOOK_COUNT && r >= 0; i++)
+		r = manifest_read_text(table, hook_table[i].name, arena,
+			(const char **)((char *)manifest + hook_table[i].member), err);
 	return r < 0 ? r : 0;
 }
 
@@ -253,19 +254,9 @@ int manifest_read(
 
 const char *manifest_hook(const struct manifest *manifest, size_t i, const char **ret_text)
 {
-	const struct {
-		const char *name;
-		const char *text;
-	} hooks[HOOK_COUNT] = {
-		{ "build", manifest->hooks.build },
-		{ "post_install", manifest->hooks.post_install },
-		{ "post_remove", manifest->hooks.post_remove },
-		{ "pre_init", manifest->hooks.pre_init },
-		{ "post_work_start", manifest->hooks.post_work_start },
-		{ "pre_push", manifest->hooks.pre_push },
-	};
-	*ret_text = hooks[i].text ? hooks[i].text : "";
-	return hooks[i].name;
+	const char *text = *(const char *const *)((const char *)manifest + hook_table[i].member);
+	*ret_text = text ? text : "";
+	return hook_table[i].name;
 }
 
 int manifest_check_protocol(const struct manifest *manifest, perch_err *err)

@@ -31,7 +31,13 @@ struct manifest {
 	const char *hash; /* of the text, to know it again */
 };
 
+/* Every hook there is. */
 enum { HOOK_COUNT = 6 };
+extern const struct hook_kind {
+	const char *name;
+	size_t member;     /* of struct manifest: its text */
+	bool is_lifecycle; /* run by `perch plugins hook`, where the user works */
+} hook_table[HOOK_COUNT];
 
 /* The i-th hook: its name and, in *ret_text, what it runs ("" when absent). */
 const char *manifest_hook(const struct manifest *manifest, size_t i, const char **ret_text);

@@ -20,7 +20,7 @@
 
 /* ---- the program -------------------------------------------------------- */
 
-/* The problems that a user can do something about, who is then told what. */
+/* The problems that a user can solve: they are told how. */
 static const char GONE[] = "it is a link to a file that is gone";
 static const char NOT_EXECUTABLE[] = "it is not executable";
 

@@ -59,7 +59,7 @@ struct trace *replay_trace(struct replay *replay)
 	return replay->trace;
 }
 
-void replay_lend(struct replay *replay, bool is_command)
+void replay_borrow(struct replay *replay, bool is_command)
 {
 	replay->report.lent++;
 	replay->report.commands += is_command;

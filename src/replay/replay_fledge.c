@@ -202,7 +202,7 @@ static int replay_fledge_play_result(struct player *player, const struct trace_r
 		return replay_wrong(player->replay, "a result without its value");
 	if (!replay_fledge_take_ticket(side, ticket, &is_command))
 		return 0; /* of what was cancelled meanwhile */
-	replay_lend(player->replay, is_command);
+	replay_borrow(player->replay, is_command);
 	fledge_engine_result(side->engine, ticket, value, 0);
 	return replay_fledge_settle(side);
 }

@@ -49,7 +49,7 @@ void replay_say(struct replay *replay, struct str line);
 struct trace *replay_trace(struct replay *replay);
 
 /* Something was taken from the recording; is_command: it was not run. */
-void replay_lend(struct replay *replay, bool is_command);
+void replay_borrow(struct replay *replay, bool is_command);
 
 /* The recording cannot be what a host has recorded. Returns -EINVAL. */
 int replay_wrong(struct replay *replay, const char *format, ...) PERCH_PRINTF(2, 3);

@@ -1,4 +1,4 @@
-/* What a host has said in a replay and nobody has compared yet. */
+/* What a host has said in a replay and was not compared yet. */
 #include "replay/replay_player.h"
 
 #include <errno.h>

@@ -60,7 +60,7 @@ static int expose_check_keys(const struct toml_value *section, perch_err *err)
 		const char *nearest =
 			str_nearest(name, &expose_lists[0].name, EXPOSE_LISTS, sizeof(expose_lists[0]));
 		return err_set_at(err, PERCH_ESYNTAX, item->key_at.line, item->key_at.column,
-			"`%s` means nothing here%s%s%s", toml_quote(item->key, quoted),
+			"%s means nothing here%s%s%s", toml_quote(item->key, quoted),
 			nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
 	}
 	return 0;
@@ -78,9 +78,11 @@ static int expose_read_section(const struct toml_value *root, const char *fronte
 		return r;
 	r = expose_check_keys(section, err);
 	for (size_t i = 0; r >= 0 && i < EXPOSE_LISTS; i++) {
+		const char *name = expose_lists[i].name;
 		const char *const **list =
 			(const char *const **)((char *)exposure + expose_lists[i].offset);
-		r = toml_get_strings(section, expose_lists[i].name, arena, list, err);
+		if (toml_get(section, name))
+			r = toml_get_strings(section, name, arena, list, err);
 	}
 	return r < 0 ? r : 0;
 }
@@ -98,10 +100,11 @@ int exposure_read(
 	_cleanup_(toml_freep) struct toml *toml = NULL;
 	perch_err inner = { 0 };
 	int r = paths_user(PATH_CONFIG, "perch/config.toml", &path, err);
-	if (r == 0)
-		r = file_read(path, EXPOSE_CONFIG_MAX, &text, err);
-	if (r < 0 && r != -ENOENT)
+	if (r < 0)
 		return r;
+	r = file_read(path, EXPOSE_CONFIG_MAX, &text, &inner);
+	if (r < 0 && r != -ENOENT)
+		return err_set(err, r, "%s", inner.text);
 	if (r == 0) {
 		r = toml_parse((struct str){ text.data, text.len }, NULL, &toml, &inner);
 		if (r == 0)

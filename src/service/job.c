@@ -334,6 +334,7 @@ int perch_job_submit(
 		given.input_len = strlen(given.input);
 	if (given.message && !given.message_len)
 		given.message_len = strlen(given.message);
+	service_renew_exposure(service);
 	perch_job *job = NULL;
 	r = job_make(service, kind, &given, &job, err);
 	if (r < 0)

@@ -92,6 +92,9 @@ static int job_tool_name(perch_job *job, const perch_job_request *given, perch_e
 
 static int job_tool_take(perch_job *job, const perch_job_request *given, perch_err *err)
 {
+	const perch_err *no_audit = &job->service->no_audit;
+	if (no_audit->code)
+		return err_set(err, no_audit->code, "%s", no_audit->text);
 	int r = job_tool_name(job, given, err);
 	if (r < 0)
 		return r;

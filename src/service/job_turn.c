@@ -108,8 +108,11 @@ static void job_turn_started(void *data, struct agent_turn *agent)
 {
 	(void)agent;
 	perch_job *job = data;
+	const char *const *warning = job->turn.options.profile->warnings;
 	job->turn.was_started = true;
 	job_tell_start(job);
+	for (; warning && *warning; warning++)
+		job_tell_text(job, PERCH_EVENT_WARNING, str_from(*warning));
 	if (job->request.is_new && job->turn.session)
 		session_turn_forget(job->turn.session, job_turn_forgotten, job);
 }
@@ -119,6 +122,18 @@ static void job_turn_partial(void *data, struct agent_turn *agent, struct str te
 	(void)agent;
 	(void)raw;
 	job_tell_text(data, PERCH_EVENT_PARTIAL, text);
+}
+
+static void job_turn_thinking(void *data, struct agent_turn *agent, struct str text)
+{
+	(void)agent;
+	job_tell_text(data, PERCH_EVENT_THINKING, text);
+}
+
+static void job_turn_usage(void *data, struct agent_turn *agent, struct str json)
+{
+	(void)agent;
+	job_tell_text(data, PERCH_EVENT_USAGE, json);
 }
 
 static void job_turn_stored(void *data, const char *id, int r, const perch_err *err)
@@ -188,6 +203,8 @@ static void job_turn_ended(void *data, struct agent_turn *agent, const perch_age
 static const struct agent_turn_events job_turn_events = {
 	.started = job_turn_started,
 	.partial = job_turn_partial,
+	.thinking = job_turn_thinking,
+	.usage = job_turn_usage,
 	.session = job_turn_session,
 	.warning = job_turn_warning,
 	.error = job_turn_error,
@@ -200,6 +217,8 @@ static const struct agent_turn_events job_turn_events = {
 static const struct agent_turn_events job_turn_events_alone = {
 	.started = job_turn_started,
 	.partial = job_turn_partial,
+	.thinking = job_turn_thinking,
+	.usage = job_turn_usage,
 	.session = job_turn_session,
 	.warning = job_turn_warning,
 	.error = job_turn_error,

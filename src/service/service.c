@@ -7,7 +7,9 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/macros.h"
+#include "base/paths.h"
 #include "base/sized.h"
+#include "base/stamp.h"
 #include "proc/host.h"
 #include "service/service_parts.h"
 #include "service/watch.h"
@@ -75,10 +77,35 @@ static int service_copy_options(
 	return is_whole ? 0 : err_no_memory(err);
 }
 
+/* No file is a stamp, too. */
+static struct stat service_config_stamp(void)
+{
+	struct stat stamp;
+	_cleanup_free_ char *path = NULL;
+	bool is_there =
+		paths_user(PATH_CONFIG, "perch/config.toml", &path, NULL) == 0 && stat(path, &stamp) == 0;
+	return is_there ? stamp : (struct stat){ 0 };
+}
+
+/* A file that has become wrong takes nothing back and gives nothing: what held before holds. */
+void service_renew_exposure(perch_service *service)
+{
+	perch_err err = { 0 };
+	if (service->exposure.is_all)
+		return;
+	const struct stat now = service_config_stamp();
+	if (stamp_is_unchanged(&now, &service->config_stamp))
+		return;
+	if (service_read_exposure(service, &err) < 0)
+		service_warn(service, "%s", err.text);
+	service->config_stamp = now;
+}
+
 int service_read_exposure(perch_service *service, perch_err *err)
 {
 	struct arena arena = { 0 };
 	struct exposure exposure;
+	const struct stat now = service_config_stamp();
 	int r = exposure_read(service->options.frontend, &arena, &exposure, err);
 	if (r < 0) {
 		arena_free(&arena);
@@ -87,6 +114,7 @@ int service_read_exposure(perch_service *service, perch_err *err)
 	arena_free(&service->exposure_arena);
 	service->exposure_arena = arena;
 	service->exposure = exposure;
+	service->config_stamp = now;
 	return 0;
 }
 
@@ -95,10 +123,10 @@ static int service_open(perch_service *service, const perch_service_options *giv
 	int r = service_copy_options(service, given, err);
 	if (r == 0)
 		r = service_read_exposure(service, err);
-	if (r == 0)
-		r = audit_settings(&service->audit, err);
 	if (r < 0)
 		return r;
+	if (audit_settings(&service->audit, &service->no_audit) == 0)
+		service->no_audit.code = 0; /* else calls are refused */
 	service->step.due = service_step;
 	service->has_step = timers_promise(&service->host->loop.timers) == 0;
 	if (!service->has_step || tool_pool_new(service->host, &service->tools.pool) < 0)

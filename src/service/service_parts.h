@@ -134,7 +134,9 @@ struct perch_service {
 	struct service_hooks hooks;
 	struct exposure exposure; /* as it was when the catalogue was asked for last */
 	struct arena exposure_arena;
+	struct stat config_stamp;
 	struct audit audit;
+	perch_err no_audit; /* why its settings could not be read; code 0 = they could */
 	struct bound_tools tools;
 	struct profiles profiles;
 	struct sessions *sessions; /* NULL = not opened yet, or nothing is stored */
@@ -153,6 +155,8 @@ struct perch_service {
 
 /* Reads [expose] again; it stays as it is where that fails. */
 int service_read_exposure(perch_service *service, perch_err *err);
+/* The same where its file has changed since. */
+void service_renew_exposure(perch_service *service);
 void service_warn(perch_service *service, const char *format, ...) PERCH_PRINTF(2, 3);
 
 /* ---- job.c ---------------------------------------------------------------- */

@@ -177,7 +177,7 @@ enum asking_step asking_word(struct asking *asking, struct str word)
 	return ASKING_GOES_ON;
 }
 
-/* The end of a pasted line is a blank like any other: who pastes has not answered. */
+/* The end of a pasted line is a blank like any other: a paste is no answer. */
 static enum asking_step asking_key_in_word(struct asking *asking, const struct key *key)
 {
 	static const struct key blank = { .code = KEY_TEXT, .character = ' ' };

@@ -94,7 +94,7 @@ static void input_read_ahead(struct term *term)
 
 /* Byte by byte as ever, for where a paste begins and ends must not be missed. The start
  * of a key stays; only an Escape that may be one of its own was pressed too early. */
-bool term_take_ahead(struct term *term, struct editor *line)
+bool term_take_typed(struct term *term, struct editor *line)
 {
 	static const struct key blank = { .code = KEY_TEXT, .character = ' ' };
 	size_t used = 0;
@@ -145,7 +145,7 @@ static size_t input_skip_enter(const struct term *term, const struct key *key, s
 	return is_letter && (next == '\r' || next == '\n') ? used + 1 : used;
 }
 
-/* Whoever gives up does not mean what was typed ahead; but a conversation goes on. */
+/* A user who cancels takes back what they typed ahead; but a conversation goes on. */
 static bool input_goes_on_when_cancelled(const struct asking *asking)
 {
 	return asking->manner.is_conversation || asking->manner.is_deliberate;

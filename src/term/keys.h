@@ -1,5 +1,5 @@
 /* Bytes of a terminal become keys: UTF-8, escape sequences, Alt, bracketed
- * paste. No I/O and no clock: whoever reads decides when a lone Escape has
+ * paste. No I/O and no clock: the caller decides when a lone Escape has
  * waited long enough for the rest of a sequence. */
 #ifndef TERM_KEYS_H
 #define TERM_KEYS_H
@@ -32,7 +32,7 @@ struct key {
 	enum key_code code;
 	uint32_t character; /* KEY_TEXT: never a control character, always valid */
 	unsigned modifiers;
-	bool is_pasted; /* nobody pressed it */
+	bool is_pasted; /* not pressed, but part of a paste */
 };
 
 /* What is known between two calls. `{0}` is a fresh start. */

@@ -23,14 +23,14 @@ static struct term *term_of(struct frontend *frontend)
 
 /* What was typed before the question could be read is no answer to it. While it was
  * typed the terminal may have shown it: the question begins below. */
-static void term_forget_ahead(struct term *term)
+static void term_forget_typed(struct term *term)
 {
 	if (!term->asking.question || !term->asking.manner.is_deliberate)
 		return;
 	if (!term->draws) {
 		tty_forget(term->options.in_fd);
 		buf_clear(&term->typed);
-	} else if (term_take_ahead(term, NULL) && !screen_is_drawn(&term->screen)) {
+	} else if (term_take_typed(term, NULL) && !screen_is_drawn(&term->screen)) {
 		term->screen.column.is_lost = true;
 	}
 }
@@ -39,13 +39,13 @@ static void term_forget_ahead(struct term *term)
 static void term_present(struct term *term)
 {
 	term_begin_input(term);
-	term_forget_ahead(term);
+	term_forget_typed(term);
 	if (term->asking.question && !term->draws) {
 		screen_begin_line(&term->screen, &term->bytes);
 		plain_write_options(&term->asking, &term->screen.look, &term->bytes);
 	}
 	term_refresh(term);
-	term_forget_ahead(term);
+	term_forget_typed(term);
 }
 
 static void term_withdraw(struct frontend *frontend)
@@ -65,7 +65,7 @@ void term_withdraw_draft(struct frontend *frontend, struct buf *draft)
 	struct term *term = term_of(frontend);
 	if (term->asking.question) {
 		if (term->draws)
-			term_take_ahead(term, &term->asking.editor);
+			term_take_typed(term, &term->asking.editor);
 		struct str text = editor_text(&term->asking.editor);
 		buf_append(draft, text.data, text.len);
 	}

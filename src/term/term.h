@@ -2,7 +2,7 @@
  * a line editor and menus, progress is a bar or a spinner, logs and output
  * flow by above them.
  *
- * What it expects of whoever owns the process (the command line):
+ * What it expects of the program (the command line):
  * - SIGPIPE is ignored, or the reader of text_fd going away kills us.
  * - SIGWINCH: call term_resized.
  * - SIGTSTP: call table->suspend, stop (raise(SIGSTOP)), then table->resume.

@@ -10,8 +10,8 @@ static const struct level {
 	const char *name;
 	const char *label;
 	enum style style;
-	bool is_quiet; /* not for those who want quiet */
-	bool is_debug; /* only for those who asked */
+	bool is_quiet; /* not for a user who wants quiet */
+	bool is_debug; /* only for a user who asked for more */
 } levels[] = {
 	{ "debug", "DEBUG", STYLE_DEBUG, true, true },
 	{ "info", "INFO", STYLE_INFO, true, false },

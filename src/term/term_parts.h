@@ -112,7 +112,7 @@ void term_begin_input(struct term *term);
 void term_end_input(struct term *term);
 /* Reads what was typed so far and takes it away: into this line, where an Enter is a
  * blank, or (NULL) nowhere. True if there was anything. */
-bool term_take_ahead(struct term *term, struct editor *line);
+bool term_take_typed(struct term *term, struct editor *line);
 /* Cancels this question, from the loop. */
 void term_doom(struct term *term, uint64_t number);
 void term_input_ready(struct source *source, uint32_t events);

@@ -1,5 +1,5 @@
 /* The keys of a binding: tables of them, each with the function that reads it. An
- * operator writes a binding, and it says what a plugin may: a key that is not known,
+ * operator writes a binding, and it says what a plugin is allowed: a key that is not known,
  * perhaps a mistyped one, is an error and never passed over. */
 #ifndef TOOL_BINDING_KEYS_H
 #define TOOL_BINDING_KEYS_H

@@ -50,7 +50,7 @@ int facts_write(struct buf *out, const struct trace_fact *facts);
 int64_t facts_number(const perch_json_value *facts, const char *name);
 
 /* How a process ended, or by which signal: from -1 (not known) to 255. Anything else is 0, so
- * that whoever wrote the file cannot make our sums overflow. */
+ * that no file can make our sums overflow. */
 int facts_status(const perch_json_value *facts, const char *name);
 struct str facts_text(const perch_json_value *facts, const char *name);
 struct str facts_json(const perch_json_value *facts, const char *name);

@@ -1,4 +1,4 @@
-/* Which parts of a line between host and plugin are nobody else's business:
+/* Which parts of a line between host and plugin must stay private:
  * stored values and the values of the environment. */
 #ifndef TRACE_MASK_H
 #define TRACE_MASK_H

@@ -64,7 +64,7 @@ static int trace_open_private(const char *path, perch_err *err)
 		return err_set(err, -errno, "cannot write the trace to %s: %s", file_shown(path, shown),
 			errno == ELOOP ? "it is a link" : perch_strerror(-errno));
 	bool is_file = S_ISREG(about.st_mode);
-	/* Whoever owns it reads it, whatever its mode is. Nobody but root makes devices. */
+	/* Its owner can read it, whatever its mode is. Only root makes devices. */
 	if (!S_ISCHR(about.st_mode) && about.st_uid != geteuid())
 		return err_set(err, -EPERM,
 			"cannot write the trace to %s: it belongs to another user; name another file",

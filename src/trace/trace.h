@@ -53,7 +53,7 @@ struct trace_entry {
 
 typedef void trace_heard_fn(void *data, const struct trace_entry *entry);
 
-/* A trace that writes nothing: whoever listens gets every line as it comes, with
+/* A trace that writes nothing: the listener gets every line as it comes, with
  * nothing masked, and the host's notes and events. -ENOMEM. */
 int trace_listen(trace_heard_fn *heard, void *data, struct trace **ret_trace);
 

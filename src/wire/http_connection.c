@@ -150,7 +150,7 @@ static int connection_head_too_long(
 	const struct http_block *block = &connection->head->block;
 	if (block->line_at)
 		return http_fault_set(fault, 431, "the head is too long");
-	if (!block->text.len || !memchr(block->text.data, ' ', block->text.len))
+	if (block->text.len == 0 || !memchr(block->text.data, ' ', block->text.len))
 		return http_fault_set(fault, 501, "the method is too long");
 	return http_fault_set(fault, 414, "the target is too long");
 }

@@ -9,6 +9,7 @@
 #include "wire/http_chunked.h"
 #include "wire/http_request.h"
 
+/* When the client's side ends in a head or a body, that request will never be whole. */
 enum http_phase {
 	HTTP_PHASE_IDLE,   /* between requests, nothing of the next one has come */
 	HTTP_PHASE_HEAD,   /* a head has begun */

@@ -92,11 +92,15 @@ static size_t target_bracketed_len(struct str text)
 	return at > 2 && at < text.len && text.data[at] == ']' ? at + 1 : 0;
 }
 
+static bool target_is_name_char(char c)
+{
+	return http_is_alnum(c) || c == '-' || c == '.' || c == '_';
+}
+
 static size_t target_name_len(struct str text)
 {
 	size_t at = 0;
-	while (at < text.len && (http_is_alnum(text.data[at]) || strchr("-._", text.data[at])) &&
-		text.data[at])
+	while (at < text.len && target_is_name_char(text.data[at]))
 		at++;
 	return at;
 }

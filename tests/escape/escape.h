@@ -1,6 +1,6 @@
 /* The attempts of the escape matrix. Each tries to get at something and returns 0
  * when it got there, or the errno that stopped it. What there is to get at is
- * named by the environment, see attempt_path and server.c. */
+ * named by the environment, see attempt_path and sockets.c. */
 #ifndef ESCAPE_H
 #define ESCAPE_H
 

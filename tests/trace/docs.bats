@@ -19,7 +19,7 @@ END
     python3 - "$PERCH_SOURCE" <<'END'
 import glob, re, sys
 top = sys.argv[1]
-source = "".join(open(file).read() for file in glob.glob(top + "/src/*/*.c"))
+source = "".join(open(file).read() for file in glob.glob(top + "/src/**/*.c", recursive=True))
 events = set(re.findall(r'trace_event\(\s*[^,]+,\s*"(\w+)"', source)) | {"result"}
 assert len(events) > 15, events
 table = open(top + "/docs/trace.md").read().split("| event | of |")[1].split("\n\n")[0]

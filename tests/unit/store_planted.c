@@ -9,7 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "fledge/store_file.h"
+#include "fledge/store_parts.h"
 #include "harness/folder.h"
 #include "harness/store.h"
 

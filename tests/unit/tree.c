@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "harness/folder.h"
-#include "plugins/copy.h"
+#include "plugins/install_parts.h"
 
 static const struct copy_options plainly = { 0 };
 

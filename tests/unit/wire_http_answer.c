@@ -220,8 +220,52 @@ static int answer_for_oom(void *data)
 	return r;
 }
 
+/* Each step from its own buffer: one that fails leaves nothing of itself. */
+static int stream_for_oom(void *data)
+{
+	struct buf sent[4] = { 0 };
+	struct http_event event;
+	struct http_connection each;
+	struct str input = STR("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
+						   "Content-Length: 2\r\n\r\n");
+	const struct http_answer answer = { .status = 200, .is_streamed = true };
+	(void)data;
+	http_connection_init(&each, NULL);
+	int r = http_connection_read(&each, &input, &event);
+	if (r == 0)
+		r = http_answer_continue(&each, &sent[0]);
+	if (r == 0)
+		r = http_answer_begin(&each, &sent[1], &answer);
+	if (r == 0)
+		r = http_answer_piece(&each, &sent[2], STR("hello"));
+	if (r == 0)
+		r = http_answer_end(&each, &sent[3]);
+	for (size_t i = 0; i < COUNT(sent); i++) {
+		ck_assert(!sent[i].failed || sent[i].len == 0);
+		buf_free(&sent[i]);
+	}
+	http_connection_free(&each);
+	return r;
+}
+
+static int events_for_oom(void *data)
+{
+	struct buf sent[2] = { 0 };
+	(void)data;
+	int r = http_sse_event(&sent[0], STR("1"), STR("e"), STR("d"));
+	if (r == 0)
+		r = http_sse_comment(&sent[1], STR("c"));
+	for (size_t i = 0; i < COUNT(sent); i++) {
+		ck_assert(!sent[i].failed || sent[i].len == 0);
+		buf_free(&sent[i]);
+	}
+	return r;
+}
+
 START_TEST(an_answer_without_memory_is_none)
 {
+	ck_assert_uint_ge(oom_every(stream_for_oom, NULL), 7);
+	ck_assert_uint_eq(oom_every(events_for_oom, NULL), 2);
 	ck_assert_uint_ge(oom_every(answer_for_oom, NULL), 4);
 }
 END_TEST

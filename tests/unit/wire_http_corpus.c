@@ -41,6 +41,10 @@ START_TEST(each_is_refused_with_its_status_and_closed)
 			!str_has_prefix(sent, str_from(first)))
 			ck_abort_msg("%s: %zu answered, refused with %d instead of %d, over %d", corpus[i].name,
 				play.ended, play.refused, corpus[i].status, play.is_over);
+		/* By the right reader: a bad head gives no request, a bad body comes behind one. */
+		struct str said = { play.said.data, play.said.len };
+		if (str_has_prefix(said, STR("POST ")) != corpus[i].is_in_body)
+			ck_abort_msg("%s: %.*s", corpus[i].name, (int)said.len, said.data);
 		buf_terminate(&play.sent);
 		ck_assert_ptr_nonnull(strstr(play.sent.data, "\r\nConnection: close\r\n"));
 		/* One answer, and nothing behind it. */

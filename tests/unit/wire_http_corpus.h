@@ -21,28 +21,28 @@ struct corpus_case {
 	const char *name;
 	struct str bytes;
 	int status;
+	bool is_in_body; /* the head is good */
 };
 
-/* A whole message; a first line and a Host; fields behind those; a body in chunks. */
-#define CORPUS(name, text, status) \
-	{                              \
-		name, STR(text), status    \
+/* A whole message. */
+#define CORPUS(name, text, status)     \
+	{                                  \
+		name, STR(text), status, false \
 	}
-#define CORPUS_LINE(name, text, status)               \
-	{                                                 \
-		name, STR(text "\r\nHost: a\r\n\r\n"), status \
-	}
-#define CORPUS_HOST(name, text, status)                         \
-	{                                                           \
-		name, STR("GET / HTTP/1.1\r\n" text "\r\n\r\n"), status \
-	}
-#define CORPUS_FIELD(name, text, status)                                \
-	{                                                                   \
-		name, STR(CORPUS_POST text "\r\n\r\nhello" CORPUS_NEXT), status \
-	}
-#define CORPUS_BODY(name, text, status)                    \
-	{                                                      \
-		name, STR(CORPUS_CHUNKED text CORPUS_NEXT), status \
+/* A first line and a Host. */
+#define CORPUS_LINE(name, text, status) CORPUS(name, text "\r\nHost: a\r\n\r\n", status)
+/* Fields of a request that has no Host. */
+#define CORPUS_HOST(name, text, status) CORPUS(name, "GET / HTTP/1.1\r\n" text "\r\n\r\n", status)
+/* Fields of one that has, and a body of five bytes. */
+#define CORPUS_FIELD(name, text, status) \
+	CORPUS(name, CORPUS_POST text "\r\n\r\nhello" CORPUS_NEXT, status)
+/* The same and a body that would be good if it were chunked, to be taken by mistake. */
+#define CORPUS_CODED(name, text, status) \
+	CORPUS(name, CORPUS_POST text "\r\n\r\n0\r\n\r\n" CORPUS_NEXT, status)
+/* A body in chunks. */
+#define CORPUS_BODY(name, text, status)                          \
+	{                                                            \
+		name, STR(CORPUS_CHUNKED text CORPUS_NEXT), status, true \
 	}
 
 static const struct corpus_case corpus[] = {
@@ -102,6 +102,7 @@ static const struct corpus_case corpus[] = {
 	CORPUS_LINE("version with a zero first", "GET / HTTP/01.1", 400),
 	CORPUS_LINE("version with a comma", "GET / HTTP/1,1", 400),
 	CORPUS_LINE("version with a sign", "GET / HTTP/+1.1", 400),
+	CORPUS_LINE("version with a letter for the minor", "GET / HTTP/1.x", 400),
 	CORPUS_LINE("version of letters", "GET / HTTP/a.b", 400),
 	CORPUS_LINE("version in small letters", "GET / http/1.1", 400),
 	CORPUS_LINE("version of another protocol", "GET / RTSP/1.0", 400),
@@ -146,6 +147,7 @@ static const struct corpus_case corpus[] = {
 	CORPUS_LINE("percent sign at the end", "GET /% HTTP/1.1", 400),
 	CORPUS_LINE("percent sign and one digit", "GET /%2 HTTP/1.1", 400),
 	CORPUS_LINE("percent sign and letters", "GET /%zz HTTP/1.1", 400),
+	CORPUS_LINE("percent sign, a digit and a letter", "GET /%2g HTTP/1.1", 400),
 	CORPUS_LINE("percent sign of four digits", "GET /%u0041 HTTP/1.1", 400),
 	CORPUS_LINE("percent sign in a query", "GET /?a=% HTTP/1.1", 400),
 	CORPUS_LINE("quote in the path", "GET /\" HTTP/1.1", 400),
@@ -169,6 +171,7 @@ static const struct corpus_case corpus[] = {
 	CORPUS_LINE("absolute with a port too large", "GET http://a:65536/ HTTP/1.1", 400),
 	CORPUS_LINE("absolute with a fragment", "GET http://a#b HTTP/1.1", 400),
 	CORPUS_LINE("absolute with a backslash", "GET http://a\\b/ HTTP/1.1", 400),
+	CORPUS_LINE("absolute with a percent sign", "GET http://a/% HTTP/1.1", 400),
 	CORPUS_LINE("absolute with another host", "GET http://b/ HTTP/1.1", 400),
 	CORPUS_LINE("absolute with another port", "GET http://a:81/ HTTP/1.1", 400),
 	CORPUS("absolute without Host", "GET http://a/ HTTP/1.1\r\n\r\n", 400),
@@ -219,12 +222,12 @@ static const struct corpus_case corpus[] = {
 	CORPUS_FIELD("folded into nothing", "A: b\r\n ", 400),
 	CORPUS("first field folded", "GET / HTTP/1.1\r\n A: b\r\nHost: a\r\n\r\n", 400),
 	CORPUS_FIELD("folded Content-Length", "Content-Length:\r\n 5", 400),
-	CORPUS_FIELD("folded Transfer-Encoding", "Transfer-Encoding:\r\n\tchunked", 400),
+	CORPUS_CODED("folded Transfer-Encoding", "Transfer-Encoding:\r\n\tchunked", 400),
 	CORPUS_FIELD("length in a fold", "A: b\r\n Content-Length: 5", 400),
 	CORPUS_FIELD("blank before the colon", "A : b", 400),
 	CORPUS_FIELD("tab before the colon", "A\t: b", 400),
 	CORPUS_FIELD("blank before Content-Length's colon", "Content-Length : 5", 400),
-	CORPUS_FIELD("tab before Transfer-Encoding's colon", "Transfer-Encoding\t: chunked", 400),
+	CORPUS_CODED("tab before Transfer-Encoding's colon", "Transfer-Encoding\t: chunked", 400),
 	CORPUS_FIELD("blank before the name", " Content-Length: 5", 400),
 	CORPUS_FIELD("no colon", "A", 400),
 	CORPUS_FIELD("Content-Length without a colon", "Content-Length 5", 400),
@@ -248,7 +251,7 @@ static const struct corpus_case corpus[] = {
 	CORPUS_FIELD("byte order mark in a name", "\357\273\277Content-Length: 5", 400),
 	CORPUS_FIELD("a request line as a field", "GET / HTTP/1.1", 400),
 	CORPUS_FIELD("underscore in Content_Length", "Content_Length: 5", 400),
-	CORPUS_FIELD("underscore in Transfer_Encoding", "TRANSFER_ENCODING: chunked", 400),
+	CORPUS_CODED("underscore in Transfer_Encoding", "TRANSFER_ENCODING: chunked", 400),
 	CORPUS_FIELD("too many fields", CORPUS_8("A: b\r\n") "A: b", 431),
 	CORPUS_FIELD("too long a field", "A: " CORPUS_64("aaaaaaaa"), 431),
 	CORPUS("a field without an end", CORPUS_GET "A: " CORPUS_64("aaaaaaaa"), 431),
@@ -285,13 +288,13 @@ static const struct corpus_case corpus[] = {
 	CORPUS_FIELD("length of 64 bits and more", "Content-Length: 18446744073709551621", 413),
 	CORPUS_FIELD("length of many digits", "Content-Length: " CORPUS_64("9"), 413),
 	/* Two ways to say where it ends. */
-	CORPUS_FIELD("CL.TE", "Content-Length: 5\r\nTransfer-Encoding: chunked", 400),
-	CORPUS_FIELD("TE.CL", "Transfer-Encoding: chunked\r\nContent-Length: 5", 400),
-	CORPUS_FIELD("CL.0 and TE", "Content-Length: 0\r\nTransfer-Encoding: chunked", 400),
-	CORPUS_FIELD("CL and identity", "Content-Length: 5\r\nTransfer-Encoding: identity", 400),
-	CORPUS_FIELD("CL and an unknown coding", "Content-Length: 5\r\nTransfer-Encoding: cow", 400),
-	CORPUS_FIELD("CL and an empty coding", "Content-Length: 5\r\nTransfer-Encoding:", 400),
-	CORPUS_FIELD("CL, CL and TE",
+	CORPUS_CODED("CL.TE", "Content-Length: 5\r\nTransfer-Encoding: chunked", 400),
+	CORPUS_CODED("TE.CL", "Transfer-Encoding: chunked\r\nContent-Length: 5", 400),
+	CORPUS_CODED("CL.0 and TE", "Content-Length: 0\r\nTransfer-Encoding: chunked", 400),
+	CORPUS_CODED("CL and identity", "Content-Length: 5\r\nTransfer-Encoding: identity", 400),
+	CORPUS_CODED("CL and an unknown coding", "Content-Length: 5\r\nTransfer-Encoding: cow", 400),
+	CORPUS_CODED("CL and an empty coding", "Content-Length: 5\r\nTransfer-Encoding:", 400),
+	CORPUS_CODED("CL, CL and TE",
 		"Content-Length: 5\r\nContent-Length: 5\r\nTransfer-Encoding: chunked", 400),
 	CORPUS("TE in HTTP/1.0",
 		"POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
@@ -301,48 +304,48 @@ static const struct corpus_case corpus[] = {
 	CORPUS("CL and TE with GET",
 		CORPUS_GET "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
 	/* Codings. */
-	CORPUS_FIELD(
+	CORPUS_CODED(
 		"TE.TE identity last", "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", 400),
-	CORPUS_FIELD("TE.TE unknown last", "Transfer-Encoding: chunked\r\nTransfer-Encoding: x", 400),
-	CORPUS_FIELD(
+	CORPUS_CODED("TE.TE unknown last", "Transfer-Encoding: chunked\r\nTransfer-Encoding: x", 400),
+	CORPUS_CODED(
 		"TE.TE chunked twice", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", 400),
-	CORPUS_FIELD(
+	CORPUS_CODED(
 		"TE.TE other letters", "Transfer-Encoding: chunked\r\ntransfer-encoding: cow", 400),
-	CORPUS_FIELD("TE.TE empty last", "Transfer-Encoding: chunked\r\nTransfer-Encoding:", 400),
-	CORPUS_FIELD("TE.TE empty first", "Transfer-Encoding:\r\nTransfer-Encoding: chunked", 400),
-	CORPUS_FIELD(
+	CORPUS_CODED("TE.TE empty last", "Transfer-Encoding: chunked\r\nTransfer-Encoding:", 400),
+	CORPUS_CODED("TE.TE empty first", "Transfer-Encoding:\r\nTransfer-Encoding: chunked", 400),
+	CORPUS_CODED(
 		"TE.TE identity first", "Transfer-Encoding: identity\r\nTransfer-Encoding: chunked", 501),
-	CORPUS_FIELD("chunked twice", "Transfer-Encoding: chunked, chunked", 400),
-	CORPUS_FIELD("chunked and identity", "Transfer-Encoding: chunked, identity", 400),
-	CORPUS_FIELD("chunked and gzip", "Transfer-Encoding: chunked, gzip", 400),
-	CORPUS_FIELD("gzip and chunked", "Transfer-Encoding: gzip, chunked", 501),
-	CORPUS_FIELD("identity and chunked", "Transfer-Encoding: identity, chunked", 501),
-	CORPUS_FIELD("unknown and chunked", "Transfer-Encoding: cow, chunked", 501),
-	CORPUS_FIELD("gzip", "Transfer-Encoding: gzip", 400),
-	CORPUS_FIELD("identity", "Transfer-Encoding: identity", 400),
-	CORPUS_FIELD("an x before", "Transfer-Encoding: xchunked", 400),
-	CORPUS_FIELD("an x behind", "Transfer-Encoding: chunkedx", 400),
-	CORPUS_FIELD("a letter too few", "Transfer-Encoding: chunke", 400),
-	CORPUS_FIELD("two words", "Transfer-Encoding: x chunked", 400),
-	CORPUS_FIELD("two words, chunked first", "Transfer-Encoding: chunked x", 400),
-	CORPUS_FIELD("chunked in quotes", "Transfer-Encoding: \"chunked\"", 400),
-	CORPUS_FIELD("chunked in single quotes", "Transfer-Encoding: 'chunked'", 400),
-	CORPUS_FIELD("chunked in brackets", "Transfer-Encoding: [chunked]", 400),
-	CORPUS_FIELD("chunked with a parameter", "Transfer-Encoding: chunked;q=1", 400),
-	CORPUS_FIELD("chunked and a semicolon", "Transfer-Encoding: chunked;", 400),
-	CORPUS_FIELD("chunked and a comma", "Transfer-Encoding: chunked,", 400),
-	CORPUS_FIELD("comma and chunked", "Transfer-Encoding: , chunked", 400),
-	CORPUS_FIELD("chunked, nothing, chunked", "Transfer-Encoding: chunked,,chunked", 400),
-	CORPUS_FIELD("no coding", "Transfer-Encoding:", 400),
-	CORPUS_FIELD("a coding of blanks", "Transfer-Encoding: \t ", 400),
-	CORPUS_FIELD("a colon too many", "Transfer-Encoding:: chunked", 400),
-	CORPUS_FIELD("vertical tab before chunked", "Transfer-Encoding: \013chunked", 400),
-	CORPUS_FIELD("NUL behind chunked", "Transfer-Encoding: chunked\0", 400),
-	CORPUS_FIELD("no-break space before chunked", "Transfer-Encoding: \240chunked", 400),
-	CORPUS_FIELD("a sign that folds to k", "Transfer-Encoding: chun\342\204\252ed", 400),
-	CORPUS_FIELD("CR before chunked", "Transfer-Encoding: \rchunked", 400),
-	CORPUS_FIELD("LF before chunked", "A: b\nTransfer-Encoding: chunked", 400),
-	CORPUS_FIELD("LF inside the field", "Transfer-Encoding\n: chunked", 400),
+	CORPUS_CODED("chunked twice", "Transfer-Encoding: chunked, chunked", 400),
+	CORPUS_CODED("chunked and identity", "Transfer-Encoding: chunked, identity", 400),
+	CORPUS_CODED("chunked and gzip", "Transfer-Encoding: chunked, gzip", 400),
+	CORPUS_CODED("gzip and chunked", "Transfer-Encoding: gzip, chunked", 501),
+	CORPUS_CODED("identity and chunked", "Transfer-Encoding: identity, chunked", 501),
+	CORPUS_CODED("unknown and chunked", "Transfer-Encoding: cow, chunked", 501),
+	CORPUS_CODED("gzip", "Transfer-Encoding: gzip", 400),
+	CORPUS_CODED("identity", "Transfer-Encoding: identity", 400),
+	CORPUS_CODED("an x before", "Transfer-Encoding: xchunked", 400),
+	CORPUS_CODED("an x behind", "Transfer-Encoding: chunkedx", 400),
+	CORPUS_CODED("a letter too few", "Transfer-Encoding: chunke", 400),
+	CORPUS_CODED("two words", "Transfer-Encoding: x chunked", 400),
+	CORPUS_CODED("two words, chunked first", "Transfer-Encoding: chunked x", 400),
+	CORPUS_CODED("chunked in quotes", "Transfer-Encoding: \"chunked\"", 400),
+	CORPUS_CODED("chunked in single quotes", "Transfer-Encoding: 'chunked'", 400),
+	CORPUS_CODED("chunked in brackets", "Transfer-Encoding: [chunked]", 400),
+	CORPUS_CODED("chunked with a parameter", "Transfer-Encoding: chunked;q=1", 400),
+	CORPUS_CODED("chunked and a semicolon", "Transfer-Encoding: chunked;", 400),
+	CORPUS_CODED("chunked and a comma", "Transfer-Encoding: chunked,", 400),
+	CORPUS_CODED("comma and chunked", "Transfer-Encoding: , chunked", 400),
+	CORPUS_CODED("chunked, nothing, chunked", "Transfer-Encoding: chunked,,chunked", 400),
+	CORPUS_CODED("no coding", "Transfer-Encoding:", 400),
+	CORPUS_CODED("a coding of blanks", "Transfer-Encoding: \t ", 400),
+	CORPUS_CODED("a colon too many", "Transfer-Encoding:: chunked", 400),
+	CORPUS_CODED("vertical tab before chunked", "Transfer-Encoding: \013chunked", 400),
+	CORPUS_CODED("NUL behind chunked", "Transfer-Encoding: chunked\0", 400),
+	CORPUS_CODED("no-break space before chunked", "Transfer-Encoding: \240chunked", 400),
+	CORPUS_CODED("a sign that folds to k", "Transfer-Encoding: chun\342\204\252ed", 400),
+	CORPUS_CODED("CR before chunked", "Transfer-Encoding: \rchunked", 400),
+	CORPUS_CODED("LF before chunked", "A: b\nTransfer-Encoding: chunked", 400),
+	CORPUS_CODED("LF inside the field", "Transfer-Encoding\n: chunked", 400),
 	/* Sizes of chunks. */
 	CORPUS_BODY("empty size", "\r\nhello\r\n0\r\n\r\n", 400),
 	CORPUS_BODY("size of letters", "xyz\r\nhello\r\n0\r\n\r\n", 400),

@@ -1,5 +1,5 @@
 /* perch agent allow and revoke. A grant belongs to the canonical path of a profile, and records
- * what that said when somebody approved it. */
+ * what that said when a user approved it. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -74,8 +74,8 @@ static int agent_approve(const char *name, struct arena *arena, struct grant *gr
 	return *ret_words ? 0 : err_no_memory(err);
 }
 
-/* Whoever allows it something has seen the profile, unless that has changed behind his back. One
- * without a sandbox has nothing to be recorded; of one that cannot be read it stays. */
+/* A user who allows an agent something has seen its profile, unless that has changed meanwhile. For
+ * a profile without a sandbox nothing is recorded; for one that cannot be read the record stays. */
 static int agent_settle(const char *name, struct arena *arena, const struct grant *before,
 	struct grant *grant, perch_err *err)
 {

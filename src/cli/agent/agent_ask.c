@@ -157,7 +157,7 @@ void agent_asker_print(struct agent_asker *asker, struct agent_print *print)
 		return;
 	}
 	agent_asker_give_way(asker);
-	agent_print_step_aside(print);
+	agent_print_make_way(print);
 }
 
 void agent_asker_flush(struct agent_asker *asker)

@@ -95,7 +95,7 @@ void agent_print_hint(struct agent_print *print, struct str text);
 void agent_print_end(struct agent_print *print);
 void agent_print_flush(struct agent_print *print);
 /* The same; on a terminal the line is ended, for what is written next to stderr. */
-void agent_print_step_aside(struct agent_print *print);
+void agent_print_make_way(struct agent_print *print);
 void agent_print_close(struct agent_print *print);
 
 /* ---- agent_program.c ---------------------------------------------------- */

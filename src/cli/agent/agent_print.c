@@ -58,7 +58,7 @@ void agent_print_reply(struct agent_print *print, struct str text)
 	agent_print_text(print, text);
 }
 
-void agent_print_step_aside(struct agent_print *print)
+void agent_print_make_way(struct agent_print *print)
 {
 	if (print->is_terminal)
 		agent_print_end_line(print);
@@ -69,7 +69,7 @@ void agent_print_hint(struct agent_print *print, struct str text)
 {
 	if (print->is_quiet)
 		return;
-	agent_print_step_aside(print);
+	agent_print_make_way(print);
 	cli_hint(text);
 }
 
@@ -77,7 +77,7 @@ void agent_print_note(struct agent_print *print, const char *kind, struct str te
 {
 	if (print->is_quiet && strcmp(kind, "error") != 0)
 		return;
-	agent_print_step_aside(print);
+	agent_print_make_way(print);
 	_cleanup_(buf_free) struct buf shown = { 0 };
 	agent_print_clean(&shown, cli_shows_utf8(stderr), text);
 	fprintf(stderr, "%s: %.*s\n", kind, (int)shown.len, shown.len ? shown.data : "");

@@ -13,15 +13,17 @@
 #include "base/file.h"
 #include "base/macros.h"
 #include "cli/agent/agent_commands.h"
+#include "cli/agent/agent_serve_turns.h"
 #include "cli/ui/granted.h"
 #include "cli/ui/signals.h"
 #include "events/turn_report.h"
 #include "proc/host.h"
 #include "proc/intake.h"
+#include "service/service_hooks.h"
 
 enum {
 	SERVE_LINE_MAX = 8 * 1024 * 1024,
-	SERVE_ANSWERS_MAX = 1024 * 1024, /* to lines that were read while nobody reads us */
+	SERVE_ANSWERS_MAX = 1024 * 1024, /* to lines that were read while our output is not */
 };
 
 struct serve {
@@ -30,8 +32,7 @@ struct serve {
 	struct outlet outlet;
 	size_t held_at; /* so much was waiting when the turns were held; 0 = they are not */
 	struct report report;
-	struct sessions *sessions;
-	struct bridge *bridge;
+	struct serve_turns turns;
 	struct intake *intake;
 	perch_json *json;
 	struct arena arena; /* of the line that is read */
@@ -49,7 +50,7 @@ struct serve {
 static int agent_serve_amend(
 	void *data, struct arena *arena, struct agent_profile *profile, perch_err *err)
 {
-	const struct serve *serve = container_of(data, struct serve, report);
+	const struct serve *serve = data;
 	return granted_agent(serve->cli, arena, profile, err);
 }
 
@@ -69,7 +70,7 @@ static void agent_serve_refuse(
 {
 	const struct turn_report report = { &serve->report, id };
 	turn_report_error(&report, code, str_from(text));
-	if (!id || bridge_has(serve->bridge, id))
+	if (!id || serve_turns_have(&serve->turns, id))
 		return;
 	const perch_agent_end end = {
 		.exit_code = EXIT_HOST,
@@ -91,7 +92,7 @@ static void agent_serve_refuse_line(
 
 static void agent_serve_cancel_turn(struct serve *serve, const char *id)
 {
-	if (bridge_cancel(serve->bridge, id, SIGINT))
+	if (serve_turns_cancel(&serve->turns, id))
 		return;
 	const struct turn_report report = { &serve->report, id };
 	turn_report_warning(&report, STR("there is no such turn, or it has ended"));
@@ -116,11 +117,11 @@ static void agent_serve_take_turn(struct serve *serve, const struct request *req
 	}
 	if (serve->no_sessions.code)
 		agent_serve_refuse(serve, id, "session", serve->no_sessions.text);
-	else if (bridge_take(serve->bridge, &request->turn, &err) < 0)
+	else if (serve_turns_take(&serve->turns, &request->turn, &err) < 0)
 		agent_serve_refuse(serve, id, agent_serve_refusal_code(&err), err.text);
 }
 
-/* Who started us chose the profile; who writes the lines may be somebody else. */
+/* The user who started us chose the profile; the lines may be written by another. */
 static int agent_serve_check_profile(const struct serve *serve, const char *named, perch_err *err)
 {
 	char chosen[PATH_MAX];
@@ -192,14 +193,14 @@ static void agent_serve_give_up(struct serve *serve, int signal)
 {
 	serve->is_ending = true;
 	intake_stop(serve->intake);
-	bridge_cancel_all(serve->bridge, signal);
+	perch_service_cancel(serve->turns.service, signal);
 }
 
 /* A second one waits for no reader. */
 static void agent_serve_signal_arrived(void *data, int signal)
 {
 	struct serve *serve = data;
-	uint64_t patience_ns = agent_patience_ns(bridge_grace_ns(serve->bridge));
+	uint64_t patience_ns = agent_patience_ns(service_grace_ns(serve->turns.service));
 	outlet_hurry(&serve->outlet, serve->signal ? 0 : patience_ns);
 	serve->signal = signal;
 	agent_serve_give_up(serve, signal == SIGINT ? SIGINT : SIGTERM);
@@ -210,27 +211,27 @@ static void agent_serve_output_full(struct outlet *outlet)
 {
 	struct serve *serve = container_of(outlet, struct serve, outlet);
 	serve->held_at = outlet_waiting(outlet);
-	bridge_hold(serve->bridge, true);
+	serve_turns_hold(&serve->turns, true);
 }
 
 static const struct outlet_events outlet_events = { .full = agent_serve_output_full };
 
 static int agent_serve_open_serve(
-	struct serve *serve, struct bridge_options *options, perch_err *err)
+	struct serve *serve, const perch_service_options *options, perch_err *err)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, 0 };
 	int r = cli_make_host(agent_serve_host_log, serve, &serve->host, err);
 	if (r < 0)
 		return r;
 	cli_raise_open_files(serve->host);
-	if (sessions_open(serve->host, &serve->sessions, &serve->no_sessions) < 0)
+	r = perch_service_new(serve->host, options, &serve->turns.service, err);
+	if (r < 0)
+		return r;
+	serve->turns.report = &serve->report;
+	service_set_hooks(
+		serve->turns.service, &(struct service_hooks){ .amend = agent_serve_amend, .data = serve });
+	if (service_open_sessions(serve->turns.service, &serve->no_sessions) < 0)
 		cli_error(NULL, "%s", serve->no_sessions.text);
-	options->host = serve->host;
-	options->sessions = serve->sessions;
-	options->events = &bridge_report_events; /* nobody can be asked for a permission */
-	options->data = &serve->report;
-	options->amend = agent_serve_amend;
-	r = bridge_new(options, &serve->bridge, err);
 	if (r == 0)
 		r = outlet_open(&serve->outlet, &serve->host->loop, STDOUT_FILENO, &outlet_events);
 	serve->report.outlet = &serve->outlet;
@@ -246,13 +247,13 @@ static int agent_serve_open_serve(
 	return r < 0 && !err->text[0] ? err_set(err, r, "%s", perch_strerror(r)) : r;
 }
 
-/* Whoever reads our events is gone: so is the reason to go on. */
+/* The reader of our events is gone, and with it the reason to go on. */
 static void agent_serve_flush(struct serve *serve)
 {
 	report_flush(&serve->report);
 	if (serve->held_at && !serve->outlet.is_full) {
 		serve->held_at = 0;
-		bridge_hold(serve->bridge, false);
+		serve_turns_hold(&serve->turns, false);
 	}
 	if (agent_serve_may_read(serve))
 		intake_resume(serve->intake);
@@ -264,7 +265,7 @@ static void agent_serve_flush(struct serve *serve)
 
 static bool agent_serve_is_over(const struct serve *serve)
 {
-	return serve->is_ending && bridge_count(serve->bridge) == 0 && !outlet_waiting(&serve->outlet);
+	return serve->is_ending && !serve->turns.turns.count && !outlet_waiting(&serve->outlet);
 }
 
 static int agent_serve_run_to_the_end(struct serve *serve, perch_err *err)
@@ -287,8 +288,8 @@ static int agent_serve_run_to_the_end(struct serve *serve, perch_err *err)
 static void agent_serve_close_serve(struct serve *serve)
 {
 	intake_free(serve->intake);
-	bridge_free(serve->bridge);
-	sessions_close(serve->sessions);
+	serve_turns_free(&serve->turns);
+	perch_service_free(serve->turns.service);
 	if (serve->has_signals)
 		signals_close(&serve->signals);
 	outlet_close(&serve->outlet);
@@ -317,7 +318,7 @@ static int agent_serve_read_count(
 static int agent_serve(struct cli *cli, int argc, char **argv)
 {
 	struct serve serve = { .cli = cli, .report.fd = STDOUT_FILENO };
-	struct bridge_options options = { .max_turns = BRIDGE_TURNS, .queue = BRIDGE_QUEUE };
+	perch_service_options options = PERCH_SERVICE_OPTIONS_INIT;
 	const char *max_turns = NULL;
 	const char *queue = NULL;
 	const struct option_spec specs[] = {
@@ -334,9 +335,11 @@ static int agent_serve(struct cli *cli, int argc, char **argv)
 	if (r == 0)
 		r = cli_check_sandbox(cli);
 	if (r == 0)
-		r = agent_serve_read_count("max-turns", max_turns, 1, &options.max_turns);
+		r = agent_serve_read_count("max-turns", max_turns, 1, &options.max_jobs);
 	if (r == 0)
 		r = agent_serve_read_count("queue", queue, 0, &options.queue);
+	if (queue && !options.queue)
+		options.queue = SIZE_MAX; /* nobody waits */
 	if (r == 0 && at < argc)
 		r = cli_usage_error("see: perch agent serve --help", "serve takes no '%s'", argv[at]);
 	if (r)

@@ -78,7 +78,7 @@ static int agent_sessions_print_json(const struct asked *asked, const char *what
 	return envelope_end(&envelope);
 }
 
-/* Texts come from whoever talked to us: nothing that moves a cursor is printed. */
+/* Texts come from strangers: nothing that moves a cursor is printed. */
 static void agent_sessions_print_text(const char *text, int width)
 {
 	_cleanup_(buf_free) struct buf shown = { 0 };

@@ -101,7 +101,7 @@ void agent_tell_permission(struct agent_tell *tell, const struct agent_permissio
 	if (tell->cli->json)
 		turn_report_permission(&report, permission);
 	else
-		agent_print_step_aside(&tell->print);
+		agent_print_make_way(&tell->print);
 }
 
 void agent_tell_end(struct agent_tell *tell, const perch_agent_end *end)

@@ -1,5 +1,5 @@
-/* perch, called by the name agentproc: that tool's command line and output. It keeps
- * no sessions: it says the id, and whoever calls it gives that back. */
+/* perch, called by the name agentproc: that tool's command line and output. It
+ * stores no sessions: it says the id, and the caller gives that back. */
 #include <string.h>
 
 #include "base/cleanup.h"

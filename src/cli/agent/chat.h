@@ -45,7 +45,7 @@ struct chat {
 
 	/* Through pipes. */
 	struct intake *intake;
-	struct outlet outlet; /* stdout, without a terminal: who reads is waited for */
+	struct outlet outlet; /* stdout, without a terminal: its reader is waited for */
 	struct agent_print print;
 };
 

@@ -174,7 +174,7 @@ static int conformance_target_read_tool(
 		cli_error(NULL, "%s", err.text);
 		return EXIT_HOST;
 	}
-	/* Whether a sandbox suits the tool is the operator's business, in his binding. */
+	/* Whether a sandbox suits the tool is the operator's decision, in their binding. */
 	if (!conformance_target_ends_with(path, ".toml"))
 		target->source.binding.widening.is_off = true;
 	target->plugin.binding = &target->source.binding;

@@ -4,16 +4,42 @@
 
 #include <limits.h>
 
+#include "base/arena.h"
 #include "cli/cli.h"
 #include "cli/ui/foreground.h"
-#include "cli/run/run_settings.h"
 #include "cli/ui/signals.h"
-#include "fledge/legacy.h"
+#include "fledge/fledge_engine.h"
 #include "fledge/fledge_run.h"
+#include "fledge/legacy.h"
 #include "fledge/surroundings.h"
 #include "plugins/plugin_target.h"
 #include "proc/timers.h"
 #include "sandbox/policy/explain.h"
+
+/* ---- run_settings.c ------------------------------------------------------------------ */
+
+/* Settings of a run: an option, else the environment, else CFG/config.toml
+ * under [perch], else the default. */
+
+struct settings {
+	double prompt_timeout;   /* seconds, 0 = for ever */
+	double line_limit;       /* bytes */
+	double waiting_limit;    /* bytes */
+	double unread_timeout;   /* seconds */
+	double exec_timeout_max; /* seconds */
+	const char *shell;
+};
+
+/* Texts live in the arena. Fails with -EINVAL or PERCH_ESYNTAX: err says which
+ * setting, where it was made and what it may be. */
+int settings_read(const struct cli *cli, const char *config_directory, struct arena *arena,
+	struct settings *ret_settings, perch_err *err);
+
+/* The answers of --answer and --answers, in this order. */
+int settings_answers(const struct cli *cli, struct arena *arena,
+	const struct fledge_answer **ret_answers, size_t *ret_count, perch_err *err);
+
+/* ---- a session ----------------------------------------------------------------------- */
 
 /* Everything a run needs, in the order in which it is found out. */
 struct session {
@@ -41,7 +67,7 @@ struct session {
 /* Shows the host's own words. */
 void session_tell(struct session *session, perch_shown_kind kind, const char *text);
 
-/* ---- target.c: what is run ----------------------------------------------- */
+/* ---- run_target.c: what is run ------------------------------------------- */
 
 /* A file of ours that is missing must not look like a command that is. */
 int target_as_host_failure(int r);

@@ -1,5 +1,5 @@
 /* Settings of a run. */
-#include "cli/run/run_settings.h"
+#include "cli/run/run_session.h"
 
 #include <errno.h>
 #include <locale.h>

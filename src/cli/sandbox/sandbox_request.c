@@ -66,7 +66,7 @@ static int sandbox_request_set_limits(
 /* ---- paths ------------------------------------------------------------------ */
 
 /* Absolute, because a policy knows no current directory. Links and missing paths stay as they are:
- * the sandbox judges them, see sandbox/policy/named_paths.h. */
+ * the sandbox judges them, see policy_check_named. */
 static const char *sandbox_request_absolute(
 	struct arena *arena, const char *directory, const char *path)
 {

@@ -277,7 +277,7 @@ static int tool_show_run_show(struct cli *cli, int argc, char **argv)
 
 const struct command tool_verb_show = {
 	.name = "show",
-	.summary = "a binding: what it may, how it is confined",
+	.summary = "a binding: its permissions and its sandbox",
 	.words = WORDS_TOOLS,
 	.help = "usage: perch tool show NAME [--json]\n"
 			"       perch tool show --binding FILE [--json]\n"

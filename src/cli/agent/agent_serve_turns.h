@@ -1,0 +1,33 @@
+/* The turns of `perch agent serve`: each is a job of the service, known by its id. */
+#ifndef CLI_AGENT_AGENT_SERVE_TURNS_H
+#define CLI_AGENT_AGENT_SERVE_TURNS_H
+
+#include "agent/bridge.h"
+#include "base/list.h"
+#include "events/run_report.h"
+#include "perch/service.h"
+
+struct serve_turns {
+	perch_service *service;
+	struct report *report; /* where events go */
+	struct list turns;
+	bool is_held;
+};
+
+/* Takes a turn; fails as perch_job_submit does, and with -EEXIST: the id is in use. */
+int serve_turns_take(
+	struct serve_turns *turns, const struct bridge_request *request, perch_err *err);
+
+/* As if the user had sent SIGINT to it. False when there is no such turn. */
+bool serve_turns_cancel(struct serve_turns *turns, const char *id);
+
+/* Is there a turn of that id that has not ended? */
+bool serve_turns_have(const struct serve_turns *turns, const char *id);
+
+/* Nobody reads what they say: nothing of them is read, and nothing begins. */
+void serve_turns_hold(struct serve_turns *turns, bool is_held);
+
+/* Ends what is left, without an event. */
+void serve_turns_free(struct serve_turns *turns);
+
+#endif
