@@ -13,6 +13,7 @@
 #include "harness/proc.h"
 #include "harness/served.h"
 #include "service/expose.h"
+#include "service/service_hooks.h"
 
 #define ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
@@ -138,6 +139,22 @@ START_TEST(what_a_frontend_is_shown)
 	ck_assert(has_note(catalog, "1 agent is hidden"));
 	perch_catalog_free(catalog);
 	served_close();
+}
+END_TEST
+
+START_TEST(what_is_hidden_is_counted)
+{
+	char words[256];
+	perch_err err = { 0 };
+	served_open(NULL);
+	served_close();
+	furnish_all();
+	folder_write("config/perch/config.toml", "[expose.acp]\ntools = []\nagents = [\"bot\"]\n");
+	ck_assert_int_eq(catalog_exposed(words, sizeof(words), &err), 1);
+	ck_assert_str_eq(words, "mcp 3, http 3, acp 1, worker 0 of 7");
+	folder_write("config/perch/config.toml", "[expose.acp]\nagent = []\n");
+	ck_assert_int_lt(catalog_exposed(words, sizeof(words), &err), 0);
+	ck_assert_ptr_nonnull(strstr(err.text, "config.toml:2:1: "));
 }
 END_TEST
 
@@ -404,7 +421,7 @@ START_TEST(each_allocation_may_fail)
 END_TEST
 
 SUITE_MAIN("service-catalog", everything_that_there_is, what_a_frontend_sees_by_default,
-	what_a_frontend_is_shown, what_is_hidden_does_not_exist, approvals_of_a_frontend,
-	turns_of_a_frontend_are_recorded, what_is_taken_back_is_gone_at_once,
+	what_a_frontend_is_shown, what_is_hidden_is_counted, what_is_hidden_does_not_exist,
+	approvals_of_a_frontend, turns_of_a_frontend_are_recorded, what_is_taken_back_is_gone_at_once,
 	a_configuration_that_is_wrong, patterns, changes_are_told, changes_are_told_without_inotify,
 	bindings_that_are_given, each_allocation_may_fail)
