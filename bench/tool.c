@@ -57,6 +57,7 @@ static perch_tool_binding *bind(
 
 static void make_host(void)
 {
+	setenv("XDG_STATE_HOME", place_home(), 1); /* calls are recorded */
 	host = place_host();
 	place_find("bench/peer", peer, sizeof(peer));
 	binding = bind(peer, (const char *const[]){ "tool", NULL }, 0, false);

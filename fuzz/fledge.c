@@ -134,9 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	const struct fledge_engine_options options = {
 		.plugin = STR("p"),
-		.may_exec = data[0] & 1,
-		.may_store = data[0] & 2,
-		.may_read_metadata = data[0] & 4,
+		.granted = { .exec = data[0] & 1, .store = data[0] & 2, .metadata = data[0] & 4 },
 		.asking = (enum fledge_asking)((data[0] >> 3) % 3),
 		.prompt_timeout_ns = 1000,
 	};

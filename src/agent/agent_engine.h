@@ -25,6 +25,7 @@ struct agent_engine_options {
 	struct str session_prefix; /* 0.1 */
 	bool is_streaming;
 	bool has_permission;    /* 0.4 */
+	bool has_thinking;      /* 0.4: what has the role "thinking" is no partial; else it is */
 	size_t max_reply_chars; /* 0 = no limit */
 	struct str truncation_suffix;
 	size_t line_limit; /* for words alone: lines come cut */
@@ -35,6 +36,8 @@ struct agent_engine_options {
 struct agent_effects {
 	/* raw is JSON: the string (0.1) or the event (0.4). */
 	void (*partial)(void *data, struct str text, struct str raw);
+	void (*thinking)(void *data, struct str text); /* with has_thinking */
+	void (*usage)(void *data, struct str json);    /* of the result; may be NULL */
 	void (*session)(void *data, struct str id);
 	void (*warning)(void *data, struct str text);
 	void (*permission)(void *data, const struct agent_permission *permission);

@@ -38,7 +38,12 @@ static const char *dialect_0_4_take_partial(
 	struct str text;
 	if (!dialect_0_4_get_text(event, "text", &text))
 		return "is a partial without a text and is ignored";
-	engine_partial(engine, text, line);
+	struct str role = { 0 };
+	dialect_0_4_get_text(event, "role", &role);
+	if (engine->options.has_thinking && str_is(role, "thinking"))
+		engine->effects->thinking(engine->data, text);
+	else
+		engine_partial(engine, text, line);
 	return NULL;
 }
 
@@ -55,6 +60,10 @@ static const char *dialect_0_4_take_result(
 		return NULL;
 	engine->has_result = true;
 	engine_set(engine, &engine->body, text);
+	struct str usage = { 0 };
+	usage.data = perch_json_raw(perch_json_get(event, "usage"), &usage.len);
+	if (usage.len && engine->effects->usage)
+		engine->effects->usage(engine->data, usage);
 	engine->effects->hang_up(engine->data);
 	return NULL;
 }

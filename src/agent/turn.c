@@ -43,6 +43,18 @@ static void turn_on_partial(void *data, struct str text, struct str raw)
 	TELL(turn, partial, turn, text, raw);
 }
 
+static void turn_on_thinking(void *data, struct str text)
+{
+	struct agent_turn *turn = data;
+	TELL(turn, thinking, turn, text);
+}
+
+static void turn_on_usage(void *data, struct str json)
+{
+	struct agent_turn *turn = data;
+	TELL(turn, usage, turn, json);
+}
+
 static void turn_on_session(void *data, struct str id)
 {
 	struct agent_turn *turn = data;
@@ -108,6 +120,8 @@ static void turn_on_stop(void *data)
 
 static const struct agent_effects effects = {
 	.partial = turn_on_partial,
+	.thinking = turn_on_thinking,
+	.usage = turn_on_usage,
 	.session = turn_on_session,
 	.warning = turn_on_warning,
 	.permission = turn_on_permission,
@@ -300,6 +314,7 @@ static int turn_make_engine(struct agent_turn *turn)
 		.session_prefix = str_from(profile->session_prefix),
 		.is_streaming = profile->streaming && !options->no_stream,
 		.has_permission = profile->permission,
+		.has_thinking = options->events->thinking,
 		.max_reply_chars = profile->max_reply_chars,
 		.truncation_suffix = str_from(profile->truncation_suffix),
 		.line_limit = options->line_limit ? options->line_limit : AGENT_LINE_LIMIT,

@@ -16,6 +16,19 @@ bool file_is_link(const char *path)
 	return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
 }
 
+/* A '?' for each byte of what a terminal would not show: left out, it would be another path. */
+static void file_mark_unseen(char *path)
+{
+	size_t len = strlen(path);
+	bool is_utf8 = utf8_is_valid(path, len);
+	for (size_t at = 0, next; at < len; at = next) {
+		uint32_t character = (unsigned char)path[at];
+		next = at + (is_utf8 ? utf8_decode(path + at, len - at, &character) : 1);
+		if (utf8_is_unseen(character) || (character >= 0x80 && !is_utf8))
+			memset(path + at, '?', next - at);
+	}
+}
+
 const char *file_shown(const char *path, char out[FILE_SHOWN_MAX])
 {
 	static const char dots[] = "…";
@@ -25,12 +38,7 @@ const char *file_shown(const char *path, char out[FILE_SHOWN_MAX])
 	while (from > path && ((unsigned char)*from & 0xC0) == 0x80)
 		from++;
 	snprintf(out, FILE_SHOWN_MAX, "%s%s", from > path ? dots : "", from);
-	bool is_utf8 = utf8_is_valid(out, strlen(out));
-	for (char *c = out; *c; c++) {
-		unsigned char byte = (unsigned char)*c;
-		if (byte < ' ' || byte == 0x7F || (byte >= 0x80 && !is_utf8))
-			*c = '?';
-	}
+	file_mark_unseen(out);
 	return out;
 }
 

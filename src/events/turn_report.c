@@ -3,6 +3,7 @@
 
 #include "agent/dialect.h"
 #include "events/events_parts.h"
+#include "service/event_members.h"
 
 static struct event turn_report_begin(const struct turn_report *turn, const char *name)
 {
@@ -84,16 +85,7 @@ void turn_report_end(const struct turn_report *turn, const perch_agent_end *end)
 		.sandbox = end->sandbox,
 	};
 	struct event event = turn_report_begin(turn, "end");
-	event_ending(&event, &outcome);
-	perch_json_write_name(&event.json, "status");
-	if (end->status >= 0)
-		perch_json_write_int64(&event.json, end->status);
-	else
-		perch_json_write_null(&event.json);
-	event_bool(&event, "timed_out", end->timed_out);
-	event_bool(&event, "cancelled", end->cancelled);
-	event_text(&event, "session_id", str_from(end->session_id));
-	if (end->hint[0])
-		event_text(&event, "hint", str_from(end->hint));
+	event_members_ending(&event.json, &outcome);
+	event_members_turn(&event.json, end);
 	event_end(&event);
 }

@@ -147,10 +147,20 @@ int sandbox_protect(struct sandbox *sandbox, perch_err *err);
  * tell. */
 bool sandbox_tell_made(struct sandbox *sandbox);
 
+/* Whether a path, or what it holds down to a depth, has changed since the sandbox was made. */
+bool left_has_changed(const struct sandbox *sandbox, const char *path, unsigned depth);
+
 /* ---- git/leftovers.c ------------------------------------------------------- */
 
 /* Whether such a time is not before the sandbox was made. */
 bool left_is_since(const struct sandbox *sandbox, int64_t seconds, int64_t nanoseconds);
+
+enum { LEFT_HELD_MAX = 288 }; /* a descriptor's path and one name */
+
+/* Opens what holds a path, by a way without links, and writes a path that goes by that descriptor:
+ * while something is removed, another sandbox may put links on the way to it. -1: there is no such
+ * way. */
+int left_hold(const char *path, char out[LEFT_HELD_MAX]);
 
 /* Repositories that were made meanwhile. */
 void sandbox_tell_left(struct sandbox *sandbox);

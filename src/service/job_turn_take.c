@@ -144,7 +144,7 @@ bool job_turn_is_behind(const perch_job *job, const perch_job *other)
 /* One of the same session that is not over. */
 static perch_job *job_turn_find(const perch_job *job, enum job_stage first, enum job_stage last)
 {
-	for (int stage = first; stage <= (int)last; stage++) {
+	for (unsigned stage = (unsigned)first; stage <= (unsigned)last; stage++) {
 		perch_job *other = list_first(&job->service->jobs[stage]);
 		for (; other; other = list_next(other)) {
 			if (other != job && other->kind == job->kind && job_turn_is_behind(job, other))

@@ -99,6 +99,8 @@ static const char *const kinds[] = {
 	[PERCH_EVENT_START] = "start",
 	[PERCH_EVENT_SHOWN] = "shown",
 	[PERCH_EVENT_PARTIAL] = "partial",
+	[PERCH_EVENT_THINKING] = "thinking",
+	[PERCH_EVENT_USAGE] = "usage",
 	[PERCH_EVENT_SESSION] = "session",
 	[PERCH_EVENT_REPLY] = "reply",
 	[PERCH_EVENT_STDERR] = "stderr",
@@ -121,8 +123,9 @@ static void give_answer(perch_job *job, struct served_job *served_job, const per
 	answer.by = "tester";
 	answer.message = served_job->is_no ? "rather not" : NULL;
 	perch_err err = { 0 };
-	ck_assert_msg(perch_job_answer(job, ask->number, &answer, &err) == 0, "%s", err.text);
-	ck_assert_int_lt(perch_job_answer(job, ask->number, &answer, NULL), 0);
+	uint64_t number = ask->number; /* the question is gone when it is answered */
+	ck_assert_msg(perch_job_answer(job, number, &answer, &err) == 0, "%s", err.text);
+	ck_assert_int_lt(perch_job_answer(job, number, &answer, NULL), 0);
 }
 
 static void take_event(perch_job *job, void *data, const perch_event *event)

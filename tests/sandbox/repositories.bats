@@ -2,7 +2,7 @@
 # What git would execute, in every repository near what may be written: protected where it is
 # there, told where it is made. As whoever runs this and, run by root, as a normal user as well.
 
-# shellcheck disable=SC2154,SC2317 # what sandbox_open sets; what as_both calls
+# shellcheck disable=SC2016,SC2154,SC2317 # for the sandbox's shell; what sandbox_open sets; what as_both calls
 load sandbox
 
 # as_both: calls `check` in a place of its own, whose file system nobody else sees.
@@ -13,7 +13,6 @@ as_both() {
         return
     fi
     export -f check as_somebody begin confined denied wants mentions silent
-    # shellcheck disable=SC2016 # for the inner shell
     unshare --mount --propagation private bash -euc '
         mount -t tmpfs -o mode=755 none /mnt
         mkdir /mnt/bin
@@ -302,6 +301,145 @@ for _ in range(20):
         wants "$main/a/b/c was made in the sandbox" confined sh -c 'cd a/b/c && touch HEAD && mkdir objects refs && cp ../../../sub/evil config && touch -d 2001-01-01 .'
         rm -rf a/b/c
         wants "$main/a/new/one/.git was made in the sandbox" confined sh -c 'mv old a/new && git init -q a/new/one && cat sub/evil >>a/new/one/.git/config'
+    }
+    as_both
+}
+
+@test "a .git file and a commondir are read as git reads them: line ends, blanks, zeros" {
+    check() {
+        begin
+        cd "$main"
+        plant() { # NAME: a repository where nobody looks for one, which executes something
+            git init -q --bare ".git/$1"
+            git --git-dir=".git/$1" config core.bare false
+            git --git-dir=".git/$1" config core.fsmonitor "touch $mark"
+            mkdir s
+        }
+        ends() { plant far && { echo "gitdir: ../.git/far" && head -c 5000 /dev/zero | tr '\0' '\n'; } >s/.git; }
+        zero() { plant far && printf 'gitdir: ../.git/far\0x\n' >s/.git; }
+        blank() { plant "far " && git init -q --bare .git/far && rm -rf .git/far/hooks && echo "gitdir: ../.git/far " >s/.git; }
+        common() {
+            plant "worktrees/.. "
+            mkdir .git/worktrees/far
+            echo "../.. " >.git/worktrees/far/commondir
+            echo "ref: refs/heads/x" >.git/worktrees/far/HEAD
+            echo "$PWD/s/.git" >.git/worktrees/far/gitdir
+            echo "gitdir: ../.git/worktrees/far" >s/.git
+        }
+        export -f plant ends zero blank common
+        export mark
+        for kind in ends zero blank common; do
+            wants "$main/s/.git was made in the sandbox" confined bash -ec "$kind"
+            git -C s status >/dev/null 2>&1 || true
+            [ -e "$mark" ] || { echo "$kind would not have been executed"; false; }
+            rm -rf "$mark" s .git/far* .git/worktrees/far ".git/worktrees/.. "
+            wants "it was removed" "$perch" sandbox run -q --strict -- bash -ec "$kind"
+            git -C s status >/dev/null 2>&1 || true
+            [ ! -e "$mark" ] || { echo "$kind was executed"; false; }
+            rm -rf s .git/far* .git/worktrees/far ".git/worktrees/.. "
+        done
+        # One that was there before, and leads nowhere, is nothing to tell of.
+        mkdir gone
+        echo "gitdir: /nowhere" >gone/.git
+        silent confined true
+    }
+    as_both
+}
+
+@test "many that lead to one crowd of submodules do not make it looked through again and again" {
+    check() {
+        begin
+        cd "$main"
+        wants "not all of $main/big/modules could be looked through" confined bash -ec '
+            mkdir -p big/{objects,refs,modules}
+            echo "ref: refs/heads/x" >big/HEAD
+            (cd big/modules && seq 1000 | xargs mkdir)
+            for i in $(seq 40); do mkdir "d$i" && echo "gitdir: ../big" >"d$i/.git"; done'
+    }
+    as_both
+}
+
+@test "a path that cannot be shown as it is gets no command that removes another" {
+    check() {
+        begin
+        cd "$main"
+        git init -q important
+        for name in $'impo\u202ertant' $'impo\u009brtant' $'impo\xffrtant' "$(printf '%0240d/%0240d/%0240d' 0 0 0)"; do
+            wants "was made in the sandbox" confined bash -ec 'git init -q "$0"; cat sub/evil >>"$0/.git/config"' "$name"
+            [[ "$output" != *"rm -rf"* ]]
+            [[ "$output" != *"/important/"* ]]
+            rm -rf "${name%%/*}"
+        done
+        # Nor does what was there before: a directory with files of the user's.
+        mkdir src
+        python3 -c 'import time; time.sleep(0.05)'
+        wants "$main/src was made in the sandbox, or changed there" confined sh -ec 'cd src; touch HEAD; mkdir objects refs; cp ../sub/evil config'
+        [[ "$output" != *"rm -rf"* ]]
+    }
+    as_both
+}
+
+@test "--strict removes nothing by a link that is put on the way meanwhile" {
+    check() {
+        begin
+        cd "$main"
+        # The first takes its time to be removed; meanwhile the second becomes a way to another
+        # repository, which is as young.
+        "$perch" sandbox run -q --strict -- bash -ec '
+            mkdir -p a/b
+            for one in first a/b/second; do git init -q $one; cat sub/evil >>$one/.git/config; done
+            mkdir first/.git/many
+            (cd first/.git/many && seq 20000 | xargs touch)
+            touch ready
+            until [ -e go ]; do sleep 0.05; done' >said 2>&1 &
+        until [ -e ready ]; do sleep 0.05; done
+        git init -q "$place/victim"
+        ln -s "$place/victim" a/b/link
+        python3 -c '
+import os
+open("go", "w").close()
+while len(os.listdir("first/.git/many")) == 20000:
+    pass
+os.rename("a/b/second", "a/b/away")
+os.rename("a/b/link", "a/b/second")'
+        wait $!
+        cat said
+        [ ! -e first/.git ]
+        [ -e "$place/victim/.git/HEAD" ]
+        grep -q "a/b/second/.git was made in the sandbox, or changed there" said
+    }
+    as_both
+}
+
+@test "too far away to be protected: a hook that is written in its place, and submodules, are told" {
+    check() {
+        begin
+        cd "$main"
+        mkdir -p wide
+        (cd wide && mkdir $(seq 1100) && mkdir -p 7/8 && git init -q 7/8/mine && git init -q --bare 7/8/mine/.git/modules/m)
+        echo x >wide/7/8/mine/.git/hooks/pre-commit
+        python3 -c 'import time; time.sleep(0.05)'
+        silent confined true
+        wants "$main/wide/7/8/mine/.git was made in the sandbox, or changed there" confined sh -c 'echo y >>wide/7/8/mine/.git/hooks/pre-commit'
+        [[ "$output" != *"rm -rf"* ]]
+        rm wide/7/8/mine/.git/hooks/pre-commit
+        python3 -c 'import time; time.sleep(0.05)'
+        wants "$main/wide/7/8/mine/.git/modules/m was made in the sandbox, or changed there" confined sh -c 'cat sub/evil >>wide/7/8/mine/.git/modules/m/config'
+    }
+    as_both
+}
+
+@test "a configuration with a second name: told when it is made, and when it was written by that" {
+    check() {
+        begin
+        cd "$main"
+        wants "$main/twice/.git was made in the sandbox" confined sh -ec 'git init -q twice; ln twice/.git/config keep'
+        python3 -c 'import time; time.sleep(0.05)'
+        silent confined true
+        wants "$main/twice/.git/config was changed during the run" confined sh -ec 'cat sub/evil >>keep'
+        rm -rf twice keep
+        wants "it was removed" "$perch" sandbox run -q --strict -- sh -ec 'git init -q twice; ln twice/.git/config keep'
+        [ ! -e twice/.git ]
     }
     as_both
 }

@@ -176,6 +176,80 @@ START_TEST(a_turn_of_an_agent)
 }
 END_TEST
 
+/* It asks twice at once, and replies with what it was told. */
+static void write_asker(void)
+{
+	folder_write("asker.sh",
+		"read turn\n"
+		"echo '{\"type\":\"permission_request\",\"request_id\":\"a\",\"tool_name\":\"sh\","
+		"\"input\":{\"x\":1}}'\n"
+		"echo '{\"type\":\"permission_request\",\"request_id\":\"b\",\"tool_name\":\"rm\"}'\n"
+		"read first; read second\n"
+		"case $first in *allow*) first=yes ;; *) first=no ;; esac\n"
+		"case $second in *allow*) second=yes ;; *) second=no ;; esac\n"
+		"echo \"{\\\"type\\\":\\\"result\\\",\\\"text\\\":\\\"$first $second\\\"}\"\n");
+	char text[4200];
+	snprintf(text, sizeof(text), "protocol: '0.4'\ncommand: sh\nargs: [\"%s\"]\npermission: true\n",
+		folder_path("asker.sh"));
+	folder_write("config/perch/agents/asker.yaml", text);
+}
+
+START_TEST(permissions_of_an_agent)
+{
+	struct served_job job = { 0 };
+	struct served_job alone = { 0 };
+	struct served_job cancelled = { 0 };
+	const struct served *served = served_open(NULL);
+	write_asker();
+	served_submit(served_turn("asker", "x", NULL), &job);
+	while (job.asked < 2)
+		perch_host_wait(served->host, -1);
+	ck_assert_int_eq(job.ask_kind, PERCH_ASK_PERMISSION);
+	perch_answer answer = PERCH_ANSWER_INIT;
+	answer.option = "other";
+	ck_assert_int_eq(perch_job_answer(job.job, 2, &answer, NULL), -EINVAL);
+	answer.option = NULL;
+	ck_assert_int_eq(perch_job_answer(job.job, 2, &answer, NULL), 0);
+	ck_assert_int_eq(perch_job_answer(job.job, 2, &answer, NULL), -ESTALE);
+	answer.yes = true;
+	ck_assert_int_eq(perch_job_answer(job.job, 1, &answer, NULL), 0);
+	ck_assert_msg(strstr(served_wait(&job), "reply:yes no "), "%s", served_log(&job));
+	perch_job_request request = served_turn("asker", "x", NULL);
+	request.non_interactive = true;
+	served_submit(request, &alone);
+	ck_assert_msg(strstr(served_wait(&alone), "reply:no no "), "%s", served_log(&alone));
+	served_submit(served_turn("asker", "x", NULL), &cancelled);
+	while (cancelled.asked < 2)
+		perch_host_wait(served->host, -1);
+	perch_job_cancel(cancelled.job, SIGTERM);
+	ck_assert_ptr_nonnull(strstr(served_wait(&cancelled), "withdraw: withdraw: "));
+	ck_assert_int_eq(perch_job_answer(cancelled.job, 1, &answer, NULL), -ESTALE);
+	served_free(&job);
+	served_free(&alone);
+	served_free(&cancelled);
+	served_close();
+}
+END_TEST
+
+START_TEST(what_an_agent_thinks_and_uses)
+{
+	struct served_job job = { 0 };
+	served_open(NULL);
+	folder_write("thinker.sh",
+		"read turn\n"
+		"echo '{\"type\":\"partial\",\"role\":\"thinking\",\"text\":\"hm\"}'\n"
+		"echo '{\"type\":\"result\",\"text\":\"yes\",\"usage\":{\"tokens\":2}}'\n");
+	char text[4200];
+	snprintf(text, sizeof(text), "protocol: '0.4'\ncommand: sh\nargs: [\"%s\"]\n",
+		folder_path("thinker.sh"));
+	folder_write("config/perch/agents/thinker.yaml", text);
+	served_submit(served_turn("thinker", "x", NULL), &job);
+	ck_assert_str_eq(served_wait(&job), "start: thinking:hm usage:{\"tokens\":2} reply:yes end: ");
+	served_free(&job);
+	served_close();
+}
+END_TEST
+
 /* ---- approval -------------------------------------------------------------- */
 
 #define ASKS "[[tools]]\nname = \"t.x\"\nask = true\n"
@@ -590,6 +664,45 @@ START_TEST(one_that_is_held_holds_nobody_else)
 }
 END_TEST
 
+/* ---- what is on disk -------------------------------------------------------- */
+
+static int64_t turns_at_end;
+
+static void look_at_end(perch_job *job, void *data, const perch_event *event)
+{
+	(void)job;
+	perch_sessions *sessions;
+	const perch_session *list;
+	size_t count;
+	if (event->kind != PERCH_EVENT_END)
+		return;
+	ck_assert_int_eq(perch_sessions_open(&sessions, NULL), 0);
+	ck_assert_int_eq(perch_sessions_list(sessions, NULL, &list, &count, NULL), 0);
+	ck_assert_uint_eq(count, 1);
+	turns_at_end = list[0].turns;
+	perch_sessions_free(sessions);
+	*(bool *)data = true;
+}
+
+START_TEST(the_end_of_a_turn_is_recorded_before_it_is_told)
+{
+	struct served *served = served_open(NULL);
+	served_profile("bot", "echo");
+	for (int64_t i = 1; i <= 3; i++) {
+		bool is_over = false;
+		perch_job *job;
+		perch_job_request request = served_turn("bot", "x", NULL);
+		request.sink = look_at_end;
+		request.data = &is_over;
+		ck_assert_int_eq(perch_job_submit(served->service, &request, &job, NULL), 0);
+		served_until(&is_over);
+		ck_assert_int_eq(turns_at_end, i);
+		perch_job_free(job);
+	}
+	served_close();
+}
+END_TEST
+
 /* ---- without memory --------------------------------------------------------- */
 
 static int run_jobs_without_memory(void *data)
@@ -624,8 +737,10 @@ END_TEST
 
 SUITE_MAIN("service-jobs", a_call_of_a_tool, what_is_wrong_with_a_tool_is_its_result,
 	a_run_of_a_command, questions_have_one_number, nobody_can_be_asked, a_turn_of_an_agent,
-	a_tool_that_asks, an_approval_that_is_pending_takes_no_place, the_librarys_calls_ask_too,
+	permissions_of_an_agent, what_an_agent_thinks_and_uses, a_tool_that_asks,
+	an_approval_that_is_pending_takes_no_place, the_librarys_calls_ask_too,
 	what_must_be_recorded_is_not_called, cancelled_in_each_state, freed_in_each_state, time_is_up,
 	a_queue_that_is_full, nobody_waits_where_none_may, a_thousand_jobs,
 	turns_of_a_session_run_in_order, turns_of_a_session_run_in_order_where_nothing_is_stored,
-	one_that_is_held_holds_nobody_else, each_allocation_may_fail)
+	one_that_is_held_holds_nobody_else, the_end_of_a_turn_is_recorded_before_it_is_told,
+	each_allocation_may_fail)

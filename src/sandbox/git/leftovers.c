@@ -18,24 +18,28 @@
 #include "base/macros.h"
 #include "base/regular.h"
 #include "base/tree.h"
+#include "base/utf8.h"
 #include "proc/host.h"
 #include "sandbox/git/git_plain.h"
 #include "sandbox/git/repository.h"
+#include "sandbox/layers/open_path.h"
 #include "sandbox/sandbox_parts.h"
 #include "sandbox/git/repository_search.h"
 
 enum {
 	LEFT_DIRECTORIES = 32768, /* looked through below each path that could be written */
 	LEFT_NAMES = 1024 * 1024,
-	LEFT_NOTED = 256, /* repositories; of more only that there are more */
+	LEFT_NOTED = 256,   /* repositories; of more only that there are more */
+	LEFT_COMMAND = 512, /* longer ones are not advised: a line of the log has an end */
 };
 
 struct left {
 	struct sandbox *sandbox;
 	struct arena arena;
-	struct path_list paths; /* what is to be told of */
-	struct path_list harms; /* and why, each */
-	bool is_crowd;          /* there are more */
+	struct path_list paths;       /* what is to be told of */
+	struct path_list harms;       /* and why, each */
+	struct search_budget modules; /* of all repositories together */
+	bool is_crowd;                /* there are more */
 };
 
 /* ---- what would be executed ------------------------------------------------------ */
@@ -70,8 +74,11 @@ static bool leftovers_left_leads_out(
 static bool leftovers_left_has_config(const struct sandbox *sandbox, int git, const char *path)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
-	if (!leftovers_left_exists(git, "config"))
+	struct stat info;
+	if (fstatat(git, "config", &info, AT_SYMLINK_NOFOLLOW) < 0)
 		return false;
+	if (info.st_nlink > 1) /* by its other name the next run could write it, protected or not */
+		return true;
 	int r = regular_read(git, "config", O_NOFOLLOW, GIT_PLAIN_MAX, &text);
 	const struct str whole = { text.data, text.len };
 	return r < 0 || !git_plain_is_harmless(whole) || leftovers_left_leads_out(sandbox, path, whole);
@@ -124,27 +131,27 @@ bool left_is_since(const struct sandbox *sandbox, int64_t seconds, int64_t nanos
 /* Where not all was seen before, what carries an older date was there. */
 static bool leftovers_left_is_new(const struct sandbox *sandbox, const char *git)
 {
-	static const char *const parts[] = { "", "/config", "/hooks", "/config.worktree",
-		"/commondir" };
+	static const struct {
+		const char *name;
+		unsigned depth; /* a hook may have been written in its place */
+	} parts[] = { { "", 0 }, { "/config", 0 }, { "/hooks", 1 }, { "/config.worktree", 0 },
+		{ "/commondir", 0 } };
 	if (list_has(sandbox->triggers.repositories.items, git))
 		return false;
 	bool is_new = !sandbox->triggers.is_cut;
 	for (size_t i = 0; !is_new && i < COUNT(parts); i++) {
-		_cleanup_free_ char *path = str_join(git, parts[i], NULL);
-		struct stat info;
-		is_new = !path ||
-			(lstat(path, &info) == 0 &&
-				left_is_since(sandbox, info.st_ctim.tv_sec, info.st_ctim.tv_nsec));
+		_cleanup_free_ char *path = str_join(git, parts[i].name, NULL);
+		is_new = !path || left_has_changed(sandbox, path, parts[i].depth);
 	}
 	return is_new;
 }
 
-/* Only what began with the run is removed: somebody's repository may have been moved. */
-static bool leftovers_left_may_remove(const struct sandbox *sandbox, const char *path)
+/* What began with the run: a repository may have been moved, and a directory that was there before
+ * may have been made one. */
+static bool leftovers_left_began(const struct sandbox *sandbox, const char *path)
 {
 	struct statx info;
-	if (!sandbox->removes_left ||
-		statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &info) < 0)
+	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &info) < 0)
 		return false;
 	if (info.stx_mask & STATX_BTIME)
 		return left_is_since(sandbox, info.stx_btime.tv_sec, info.stx_btime.tv_nsec);
@@ -153,13 +160,24 @@ static bool leftovers_left_may_remove(const struct sandbox *sandbox, const char 
 
 /* ---- telling --------------------------------------------------------------------------- */
 
-/* " 'path'", for a shell; false where it has characters that a terminal would obey. */
+/* Whether a log shows just these bytes: else the command would be about another path. */
+static bool leftovers_left_is_seen(const char *path)
+{
+	size_t len = strlen(path);
+	bool is_seen = len <= LEFT_COMMAND && utf8_is_valid(path, len);
+	for (size_t at = 0; is_seen && at < len;) {
+		uint32_t character;
+		at += utf8_decode(path + at, len - at, &character);
+		is_seen = !utf8_is_unseen(character);
+	}
+	return is_seen;
+}
+
+/* " 'path'", for a shell; false where it cannot be shown. */
 static bool leftovers_left_quote(const char *path, struct buf *out)
 {
-	for (const char *at = path; *at; at++) {
-		if ((unsigned char)*at < 0x20 || *at == 0x7f)
-			return false;
-	}
+	if (!leftovers_left_is_seen(path))
+		return false;
 	buf_append_text(out, " '");
 	for (; *path; path++)
 		buf_append_text(out, *path == '\'' ? "'\\''" : (char[]){ *path, '\0' });
@@ -167,15 +185,33 @@ static bool leftovers_left_quote(const char *path, struct buf *out)
 	return !out->failed && buf_terminate(out) == 0;
 }
 
+int left_hold(const char *path, char out[LEFT_HELD_MAX])
+{
+	const char *slash = strrchr(path, '/');
+	_cleanup_free_ char *above =
+		slash ? str_dup((struct str){ path, (size_t)(slash - path) }) : NULL;
+	if (!above || strlen(slash) > NAME_MAX + 1)
+		return -1;
+	int holder = open_path(AT_FDCWD, above[0] ? above : "/", RESOLVE_NO_SYMLINKS);
+	snprintf(out, LEFT_HELD_MAX, "/proc/self/fd/%d%s", holder, slash);
+	return holder < 0 ? -1 : holder;
+}
+
 void sandbox_tell_path(struct sandbox *sandbox, const char *path, const char *why)
 {
 	const struct log *log = &sandbox->host->log;
 	char shown[FILE_SHOWN_MAX];
+	char held[LEFT_HELD_MAX];
 	_cleanup_(buf_free) struct buf quoted = { 0 };
+	_cleanup_fd_ int holder = left_hold(path, held);
+	bool has_begun = holder >= 0 && leftovers_left_began(sandbox, held);
 	sandbox->has_told = true;
 	file_shown(path, shown);
-	if (leftovers_left_may_remove(sandbox, path) && tree_remove(path) == 0)
+	if (has_begun && sandbox->removes_left && tree_remove(held) == 0)
 		log_warn(log, "%s was made in the sandbox, and %s: it was removed", shown, why);
+	else if (!has_begun)
+		log_warn(log, "%s was made in the sandbox, or changed there, and %s: look at it first",
+			shown, why);
 	else if (leftovers_left_quote(path, &quoted))
 		log_warn(log,
 			"%s was made in the sandbox, and %s: look at it first; to remove it: rm -rf%s", shown,
@@ -218,10 +254,10 @@ static void leftovers_left_tell(struct left *left)
 /* A directory of git's that was found. 0 or -ENOMEM. */
 static int leftovers_left_look_at_git(struct left *left, const char *git)
 {
+	_cleanup_(arena_free) struct arena arena = { 0 };
 	struct repository repository;
-	int r = leftovers_left_is_new(left->sandbox, git)
-		? repository_inside(&left->arena, git, &repository)
-		: 0;
+	int r =
+		leftovers_left_is_new(left->sandbox, git) ? repository_inside(&arena, git, &repository) : 0;
 	const char *harm = r > 0 ? leftovers_left_harm(left->sandbox, &repository) : NULL;
 	return harm ? leftovers_left_note(left, git, harm) : r < 0 ? r : 0;
 }
@@ -246,21 +282,25 @@ static void leftovers_left_tell_cut(const struct left *left, const char *path)
 		file_shown(path, shown));
 }
 
-static int leftovers_left_look_into(
-	struct left *left, const char *path, search_fn *look, const struct search_memory *seen)
+/* Told once: thousands of repositories may have the same submodules. */
+static int leftovers_left_look_into_modules(struct left *left, const char *git)
 {
-	struct search_budget budget = { LEFT_DIRECTORIES, LEFT_NAMES, false };
-	int r = search_run(&budget, path, look, left, seen);
-	if (r == 0 && budget.is_cut)
-		leftovers_left_tell_cut(left, path);
+	_cleanup_free_ char *modules = str_join(git, "/modules", NULL);
+	bool was_cut = left->modules.is_cut;
+	int r = modules ? search_run(&left->modules, modules, leftovers_left_look_at_module, left, NULL)
+					: -ENOMEM;
+	if (r == 0 && left->modules.is_cut && !was_cut)
+		leftovers_left_tell_cut(left, modules);
 	return r;
 }
 
-static int leftovers_left_look_into_modules(struct left *left, const char *git)
+/* A `.git` that leads where we cannot look; one that was there before is protected. */
+static int leftovers_left_look_at_entry(struct left *left, const char *entry)
 {
-	const char *modules = arena_join(&left->arena, git, "/modules", NULL);
-	return modules ? leftovers_left_look_into(left, modules, leftovers_left_look_at_module, NULL)
-				   : -ENOMEM;
+	const struct triggers *before = &left->sandbox->triggers;
+	bool is_new = !list_has(before->protect.items, entry) &&
+		(!before->is_cut || left_has_changed(left->sandbox, entry, 0));
+	return is_new ? leftovers_left_note(left, entry, "the place that it names") : 0;
 }
 
 /* The `.git` of a work tree, and what it leads to. */
@@ -268,10 +308,13 @@ static int leftovers_left_look_at_repository(struct left *left, const struct rep
 {
 	const struct sandbox *sandbox = left->sandbox;
 	const char *own = repository->own;
-	if (!own || !leftovers_left_is_new(sandbox, own))
+	if (!own)
+		return leftovers_left_look_at_entry(left, repository->entry);
+	if (list_has(sandbox->triggers.repositories.items, own))
 		return 0;
-	const char *harm = leftovers_left_harm(sandbox, repository);
-	bool is_first = list_has(sandbox->absent, repository->entry);
+	bool is_new = leftovers_left_is_new(sandbox, own);
+	const char *harm = is_new ? leftovers_left_harm(sandbox, repository) : NULL;
+	bool is_first = is_new && list_has(sandbox->absent, repository->entry);
 	int r = harm || is_first ? leftovers_left_note(left, repository->entry, harm) : 0;
 	bool is_elsewhere = strcmp(own, repository->entry) != 0;
 	if (r == 0 && harm && is_elsewhere &&
@@ -282,11 +325,12 @@ static int leftovers_left_look_at_repository(struct left *left, const struct rep
 
 static int leftovers_left_look_at(void *data, const char *path, unsigned names)
 {
+	_cleanup_(arena_free) struct arena arena = { 0 };
 	struct left *left = data;
 	struct repository repository;
 	int r = 0;
 	if (names & SEARCH_DOT_GIT)
-		r = repository_at(&left->arena, path, &repository);
+		r = repository_at(&arena, path, &repository);
 	if (r > 0)
 		r = leftovers_left_look_at_repository(left, &repository);
 	if (r == 0 && search_is_git(names))
@@ -294,16 +338,28 @@ static int leftovers_left_look_at(void *data, const char *path, unsigned names)
 	return r < 0 ? r : 1;
 }
 
+static int leftovers_left_look_into(
+	struct left *left, const char *path, const struct search_memory *seen)
+{
+	struct search_budget budget = { LEFT_DIRECTORIES, LEFT_NAMES, false };
+	int r = search_run(&budget, path, leftovers_left_look_at, left, seen);
+	if (r == 0 && budget.is_cut)
+		leftovers_left_tell_cut(left, path);
+	return r;
+}
+
 void sandbox_tell_left(struct sandbox *sandbox)
 {
-	struct left left = { .sandbox = sandbox };
+	struct left left = {
+		.sandbox = sandbox,
+		.modules = { LEFT_DIRECTORIES, LEFT_NAMES, false },
+	};
 	const struct triggers *before = &sandbox->triggers;
 	int r = 0;
 	path_list_begin(&left.paths, &left.arena, NULL);
 	path_list_begin(&left.harms, &left.arena, NULL);
 	for (size_t i = 0; r == 0 && i < before->writable.count; i++)
-		r = leftovers_left_look_into(
-			&left, before->writable.items[i], leftovers_left_look_at, before->seen[i]);
+		r = leftovers_left_look_into(&left, before->writable.items[i], before->seen[i]);
 	for (size_t i = 0; r == 0 && i < before->repositories.count; i++) {
 		if (policy_is_inside_any(before->repositories.items[i], before->writable.items))
 			r = leftovers_left_look_into_modules(&left, before->repositories.items[i]);

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/cleanup.h"
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/listing.h"
 #include "base/log.h"
@@ -107,6 +108,13 @@ static bool made_is_gits(const struct sandbox *sandbox, const char *path)
 	return is_one;
 }
 
+static bool made_unlink(const char *path)
+{
+	char held[LEFT_HELD_MAX];
+	_cleanup_fd_ int holder = left_hold(path, held);
+	return holder >= 0 && unlink(held) == 0;
+}
+
 /* git writes a commondir into what it makes for a new worktree, and into no repository that is
  * there already: it makes git look for configuration and hooks somewhere else. */
 static void made_tell(struct sandbox *sandbox, const char *path)
@@ -117,7 +125,7 @@ static void made_tell(struct sandbox *sandbox, const char *path)
 		log_warn(&sandbox->host->log,
 			"%s was made in the sandbox, and is executed or trusted later: look at it first",
 			file_shown(path, shown));
-	else if (made_ends_with(path, "commondir") && unlink(path) == 0)
+	else if (made_ends_with(path, "commondir") && made_unlink(path))
 		log_warn(&sandbox->host->log,
 			"%s was made in the sandbox, so that git would look for programs to execute "
 			"somewhere else: it was removed",
@@ -126,8 +134,7 @@ static void made_tell(struct sandbox *sandbox, const char *path)
 		sandbox_tell_path(sandbox, path, "git may execute what it says");
 }
 
-/* Without namespaces nothing is protected: then what has changed since is told. */
-static bool made_has_changed(const struct sandbox *sandbox, const char *path, unsigned depth)
+bool left_has_changed(const struct sandbox *sandbox, const char *path, unsigned depth)
 {
 	struct stat info;
 	if (lstat(path, &info) < 0)
@@ -140,17 +147,28 @@ static bool made_has_changed(const struct sandbox *sandbox, const char *path, un
 	const char *name;
 	for (unsigned i = 0; i < HOOKS_MAX && !has_changed && (name = listing_next(listing)); i++) {
 		_cleanup_free_ char *below = str_join(path, "/", name, NULL);
-		has_changed = !below || made_has_changed(sandbox, below, depth - 1);
+		has_changed = !below || left_has_changed(sandbox, below, depth - 1);
 	}
 	return has_changed;
 }
 
+/* A file with another name, by which it may have been written. */
+static bool made_has_other_name(const char *path)
+{
+	struct stat info;
+	return lstat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink > 1;
+}
+
+/* What could not be protected: all of it without namespaces, else what has more names than one.
+ * Of that is told what has changed since. */
 static void made_tell_changed(struct sandbox *sandbox)
 {
 	const char *const *items = sandbox->triggers.protect.items;
 	for (size_t i = 0; i < sandbox->git_count; i++) {
 		char shown[FILE_SHOWN_MAX];
-		if (list_has(sandbox->absent, items[i]) || !made_has_changed(sandbox, items[i], 1))
+		bool is_protected = sandbox->layers.has_room && !made_has_other_name(items[i]);
+		if (is_protected || list_has(sandbox->absent, items[i]) ||
+			!left_has_changed(sandbox, items[i], 1))
 			continue;
 		sandbox->has_told = true;
 		log_warn(&sandbox->host->log,
@@ -169,8 +187,7 @@ bool sandbox_tell_made(struct sandbox *sandbox)
 		if (!made_ends_with(*path, ".git") && made_is_there(*path))
 			made_tell(sandbox, *path);
 	}
-	if (!sandbox->layers.has_room)
-		made_tell_changed(sandbox);
+	made_tell_changed(sandbox);
 	sandbox_tell_left(sandbox);
 	return sandbox->has_told;
 }

@@ -43,6 +43,19 @@ static int repository_resolve(struct arena *arena, const char *path, const char 
 	return *ret_path ? 0 : -ENOMEM;
 }
 
+/* As git reads it: line ends behind it are none of it, blanks are, and a zero ends it. */
+static struct str repository_path_in(struct str text, struct str prefix)
+{
+	if (!str_has_prefix(text, prefix))
+		return (struct str){ 0 };
+	while (
+		text.len > prefix.len && strchr("\r\n", text.data[text.len - 1]) && text.data[text.len - 1])
+		text.len--;
+	struct str path = { text.data + prefix.len, text.len - prefix.len };
+	path.len = strnlen(path.data, path.len);
+	return path;
+}
+
 /* The path that a file names, behind `prefix`; relative to `base`. NULL in *ret_path where there
  * is none. -ENOMEM. */
 static int repository_read_path(struct arena *arena, const char *file, struct str prefix,
@@ -51,13 +64,12 @@ static int repository_read_path(struct arena *arena, const char *file, struct st
 	_cleanup_(buf_free) struct buf text = { 0 };
 	*ret_path = NULL;
 	int r = regular_read(AT_FDCWD, file, 0, GIT_FILE_MAX, &text);
-	struct str line = str_trim((struct str){ text.data, text.len });
-	if (r < 0 || !str_has_prefix(line, prefix))
+	if (r < 0 || !text.len)
 		return r == -ENOMEM ? r : 0;
-	line = str_trim((struct str){ line.data + prefix.len, line.len - prefix.len });
-	if (!line.len || memchr(line.data, 0, line.len))
+	struct str path = repository_path_in((struct str){ text.data, text.len }, prefix);
+	if (!path.len)
 		return 0;
-	_cleanup_free_ char *named = str_dup(line);
+	_cleanup_free_ char *named = str_dup(path);
 	_cleanup_free_ char *whole = named
 		? str_join(named[0] == '/' ? "" : base, named[0] == '/' ? "" : "/", named, NULL)
 		: NULL;
@@ -108,7 +120,7 @@ static int repository_led_by(struct arena *arena, const char *directory, const c
 	struct stat info;
 	const char *git = entry;
 	bool is_file = stat(entry, &info) == 0 && S_ISREG(info.st_mode);
-	int r = is_file ? repository_read_path(arena, entry, STR("gitdir:"), directory, &git) : 0;
+	int r = is_file ? repository_read_path(arena, entry, STR("gitdir: "), directory, &git) : 0;
 	if (r == 0 && git)
 		r = repository_inside(arena, git, ret_repository);
 	return r < 0 ? r : 0;
