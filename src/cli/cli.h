@@ -83,6 +83,7 @@ struct command {
 extern const struct command command_actor;
 extern const struct command command_agent;
 extern const struct command command_conformance;
+extern const struct command command_mcp;
 extern const struct command command_run;
 extern const struct command command_plugin;
 extern const struct command command_plugins;

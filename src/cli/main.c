@@ -23,6 +23,7 @@ static const struct command *const commands[] = {
 	&command_plugins,
 	&command_plugin,
 	&command_tool,
+	&command_mcp,
 	&command_agent,
 	&command_sandbox,
 	&command_trace,

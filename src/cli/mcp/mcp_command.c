@@ -1,0 +1,147 @@
+/* perch mcp: reads its options, watches signals, and has src/mcp serve the client. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "cli/cli.h"
+#include "cli/ui/signals.h"
+#include "mcp/stdio.h"
+#include "proc/host.h"
+
+struct mcp_words {
+	const char *config;
+	const char *prefix;
+	const char *page_size;
+	const char *result_chars;
+};
+
+static void mcp_command_warn(void *data, const char *text)
+{
+	(void)data;
+	cli_warning(text);
+}
+
+static void mcp_command_signal(void *data, int signal)
+{
+	(void)signal;
+	mcp_stdio_stop(data);
+}
+
+/* Clients pass on few variables, and XDG_CONFIG_HOME is none of them. */
+static int mcp_command_set_config(const char *dir)
+{
+	if (!dir)
+		return 0;
+	_cleanup_free_ char *path = realpath(dir, NULL);
+	if (!path) {
+		cli_error(NULL, "--config: %s: %s", dir, perch_strerror(-errno));
+		return EXIT_HOST;
+	}
+	return setenv("XDG_CONFIG_HOME", path, 1) < 0 ? cli_no_memory() : 0;
+}
+
+static int mcp_command_number(const char *option, const char *text, size_t *ret_number)
+{
+	uint64_t number = 0;
+	if (text && (!options_amount(text, false, &number) || number < 1 || number > 1000000000))
+		return cli_usage_error(NULL, "%s takes a number from 1 on, not '%s'", option, text);
+	*ret_number = (size_t)number;
+	return 0;
+}
+
+static int mcp_command_read(
+	const struct mcp_words *words, struct mcp_stdio_options *options)
+{
+	if (words->prefix && strcmp(words->prefix, "none") != 0)
+		return cli_usage_error(NULL, "--prefix takes the word none, not '%s'", words->prefix);
+	options->without_prefix = words->prefix;
+	int r = mcp_command_number("--page-size", words->page_size, &options->page_size);
+	if (r == 0)
+		r = mcp_command_number(
+			"--max-result-chars", words->result_chars, &options->result_chars_max);
+	return r ? r : mcp_command_set_config(words->config);
+}
+
+static int mcp_command_serve(perch_host *host, const struct mcp_stdio_options *options)
+{
+	static const int watched[] = { SIGINT, SIGTERM, SIGHUP, 0 };
+	struct mcp_stdio *stdio = NULL;
+	struct signals signals;
+	perch_err err = { 0 };
+	cli_raise_open_files(host);
+	int r = mcp_stdio_new(host, options, &stdio, &err);
+	if (r < 0) {
+		cli_error(NULL, "%s", err.text);
+		return EXIT_HOST;
+	}
+	r = signals_watch(&signals, &host->loop, watched, mcp_command_signal, stdio);
+	if (r == 0) {
+		r = mcp_stdio_run(stdio);
+		signals_close(&signals);
+	}
+	mcp_stdio_free(stdio);
+	if (r < 0)
+		cli_error(NULL, "the client can be served no longer: %s", perch_strerror(r));
+	return r < 0 ? EXIT_HOST : 0;
+}
+
+static int mcp_command_run(struct cli *cli, int argc, char **argv)
+{
+	(void)cli;
+	struct mcp_words words = { 0 };
+	struct mcp_stdio_options options = {
+		.input = STDIN_FILENO,
+		.output = STDOUT_FILENO,
+		.warn = mcp_command_warn,
+	};
+	const struct option_spec specs[] = {
+		{ "config", 0, OPTION_TEXT, &words.config },
+		{ "prefix", 0, OPTION_TEXT, &words.prefix },
+		{ "page-size", 0, OPTION_TEXT, &words.page_size },
+		{ "max-result-chars", 0, OPTION_TEXT, &words.result_chars },
+		{ 0 },
+	};
+	int at = 1;
+	int r = options_parse(specs, argc, argv, &at);
+	if (r == 0 && at < argc)
+		r = cli_usage_error(NULL, "mcp takes no word: '%s'", argv[at]);
+	if (r == 0)
+		r = mcp_command_read(&words, &options);
+	if (r)
+		return r;
+	perch_host *host = NULL;
+	perch_err err = { 0 };
+	if (cli_host_new(&host, &err) < 0) {
+		cli_error(NULL, "%s", err.text);
+		return EXIT_HOST;
+	}
+	r = mcp_command_serve(host, &options);
+	perch_host_free(host);
+	return r;
+}
+
+const struct command command_mcp = {
+	.name = "mcp",
+	.summary = "offer tools, plugins and agents to an MCP client",
+	.group = GROUP_TOOLS,
+	.help =
+		"usage: perch mcp [OPTIONS]\n"
+		"\n"
+		"An MCP server on stdin and stdout, for Claude Code and other clients, which start\n"
+		"it themselves. Every call runs in the sandbox of its tool. It ends with its client.\n"
+		"\n"
+		"  --config DIR          configuration in DIR/perch instead of ~/.config/perch\n"
+		"  --prefix none         tools and commands by their own names alone\n"
+		"  --page-size N         tools/list in pages of so many\n"
+		"  --max-result-chars N  longer results are cut, the whole is a resource (100000)\n"
+		"\n"
+		"What clients see is listed in [expose.mcp] of perch/config.toml: all tools, no\n"
+		"plugins and no agents unless it says otherwise.\n"
+		"\n"
+		"example:\n"
+		"  claude mcp add perch -- perch mcp\n",
+	.run = mcp_command_run,
+};
