@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Validates what the MCP server engine sent against the schemas of the specification.
 
-    schema.py SPECIFICATIONS TAPE
+    schema.py SPECIFICATIONS TAPE [part]
 
-TAPE has a line for each message of the unit tests, in both directions: WORLD CLIENT < or >
+With `part`, the tape need not have a message of every kind. TAPE has a line for each message of the unit tests, in both directions: WORLD CLIENT < or >
 and the message. Responses are judged by the method and the era of their request, everything
 else by its own method. Messages of a legacy client are judged by 2025-11-25.
 
@@ -212,7 +212,7 @@ def parse(text):
         return None
 
 
-def main(specifications, tape):
+def main(specifications, tape, part=None):
     root = pathlib.Path(specifications) / "mcp"
     schemas = {era: Schema(root / era / "schema.json") for era in (MODERN, LEGACY)}
     talks, sent, wrong = {}, 0, 0
@@ -233,11 +233,11 @@ def main(specifications, tape):
             wrong += 1
             print(f"{fault}\n  in {text}")
     missing = set(MESSAGES) - kinds
-    if missing:
+    if missing and not part:
         raise SystemExit(f"the tape has no {', '.join(sorted(missing))}")
     print(f"{sent} messages, {wrong} faults")
-    return 1 if wrong or sent < 100 else 0
+    return 1 if wrong or sent < (1 if part else 100) else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2]))
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,185 @@
+#!/usr/bin/env bats
+# perch mcp, with a client of our own (client.py) and what examples/ has. Every message that was
+# sent is judged by the schema of its era.
+
+# shellcheck disable=SC2154 # what tool_open and perch_tool set
+load ../tool/tools
+
+setup() {
+    tool_open
+    export PERCH="$perch" TAPE="$BATS_TEST_TMPDIR/tape" BINDINGS="$bindings"
+    export XDG_DATA_HOME="$BATS_TEST_TMPDIR/data"
+    cp -r "$PERCH_SOURCE/examples/tools" "$WORK/examples"
+    perch_tool add "$WORK/examples/bash" --yes
+    expect_status 0
+    perch_tool add "$WORK/examples/python" --grant tool.execute --read "$prefix"
+    expect_status 0
+}
+
+teardown() { tool_close; }
+
+# expose LISTS
+expose() {
+    printf '[expose.mcp]\n%s\n' "$1" >"$XDG_CONFIG_HOME/perch/config.toml"
+}
+
+# example COMMAND DIRECTORY: a plugin of examples/.
+example() {
+    plugin -c store "$1" <"$PERCH_SOURCE/examples/plugins/$2/bin/fledge-$1"
+}
+
+slow() {
+    tool slow '[[tools]]' 'name = "t.x"' <<'END'
+request = greet()
+if not request["input"].get("quick"):
+    open(os.environ["TEST_MARK"].removeprefix("perch-test-") + "/work/ready", "w").close()
+    time.sleep(600)
+respond(request, {"done": True})
+END
+}
+
+# scene NAME: and what it said is valid.
+scene() {
+    local specifications="${PERCH_TEST_DATA:-/nowhere}/../specs"
+    timeout 120 "$python" "$PERCH_SOURCE/tests/mcp/scenes.py" "$1"
+    [ -d "$specifications/mcp" ] || return 0
+    [ ! -s "$TAPE" ] ||
+        "$python" "$PERCH_SOURCE/tests/wire/schema.py" "$specifications" "$TAPE" part
+}
+
+@test "tools: listed, called, refused; in both eras" { scene tools; }
+
+@test "a client of 2024" { scene old; }
+
+@test "names without a prefix, and pages" { scene prefix; }
+
+@test "a long result is cut, and the whole is there" { scene cut; }
+
+@test "a command asks the user of the client, and shows its progress" {
+    expose 'plugins = ["deploy"]'
+    example deploy deploy-python
+    scene questions
+}
+
+@test "a client that cannot ask: answers, defaults, a failure" {
+    expose 'plugins = ["*"]'
+    example deploy deploy-python
+    example ship deploy-bash
+    scene alone
+}
+
+@test "arguments of a manifest have names; secrets are not asked for" {
+    expose 'plugins = ["*"]'
+    py named <<'END'
+say(json.dumps(init["args"]))
+END
+    sed -i '/^binary/a args = [{name="place",type="string",required=true},{name="fast",type="bool"},{name="times",type="int"}]' \
+        "$cfg/plugins/fledge-named/plugin.toml"
+    py secret <<'END'
+say(value("prompt", message="Password:"))
+END
+    scene arguments
+}
+
+@test "a tool that asks is approved by the user, or refused" {
+    tool asks '[[tools]]' 'name = "t.x"' 'ask = true' <<'END'
+respond(greet(), {"done": True})
+END
+    scene approval
+    expose 'approve = ["t.asks/t.x"]'
+    printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}' \
+        '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"t_asks_t_x"}}' >"$WORK/lines"
+    { cat "$WORK/lines" && wait_until grep -q '"id":2' "$WORK/answers"; } |
+        "$perch" mcp >"$WORK/answers"
+    grep -q '"structuredContent":{"done": true}' "$WORK/answers"
+}
+
+@test "an agent, and its session" {
+    mkdir -p "$XDG_CONFIG_HOME/perch/agents"
+    cp "$PERCH_SOURCE/examples/agents/echo.yaml" "$XDG_CONFIG_HOME/perch/agents/"
+    expose 'agents = ["echo"]'
+    scene agent
+}
+
+@test "a call that is cancelled ends, without an answer" {
+    slow
+    scene cancel
+}
+
+@test "the client hears of a new tool" {
+    program later <<'END'
+respond(greet(), {})
+END
+    binding later '[[tools]]' 'name = "t.x"'
+    export LATER="$WORK/t.later.toml"
+    mv "$bindings/t.later.toml" "$LATER"
+    scene changes
+}
+
+@test "the end of stdin ends it, and what it runs" {
+    slow
+    scene end
+}
+
+@test "signals end it, and a run that waits for an answer" {
+    slow
+    expose 'plugins = ["*"]'
+    example deploy deploy-python
+    scene signal
+}
+
+@test "the death of its parent ends it while somebody holds its stdin" {
+    slow
+    scene parent
+}
+
+@test "a reader that goes away ends it" {
+    slow
+    scene reader
+}
+
+@test "nonsense, a line of 9 MiB, and two eras in one process" { scene nonsense; }
+
+@test "a crowd of requests that nobody reads the answers of" { scene crowd; }
+
+@test "plugins and agents are not shown unless they are listed" {
+    example ship deploy-bash
+    scene tools
+}
+
+@test "--config stands for XDG_CONFIG_HOME" {
+    local config="$XDG_CONFIG_HOME"
+    unset XDG_CONFIG_HOME
+    printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}' \
+        '{"jsonrpc":"2.0","id":2,"method":"tools/list"}' >"$WORK/lines"
+    HOME="$WORK" "$perch" mcp <"$WORK/lines" >"$WORK/without"
+    HOME="$WORK" "$perch" mcp --config "$config" <"$WORK/lines" >"$WORK/with"
+    grep -q '"tools":\[\]' "$WORK/without"
+    grep -q example_hello_hello_greet "$WORK/with"
+}
+
+@test "two things of one name are an error at the start that names both" {
+    tool twin '[[tools]]' 'name = "hello_greet"' <<<'pass'
+    perch_alone mcp --prefix none
+    expect_status 125
+    has "$errors" hello_greet
+    has "$errors" hello.greet
+}
+
+@test "what is asked of it wrongly" {
+    local words
+    for words in '--prefix some' '--page-size 0' '--max-result-chars many' word; do
+        # shellcheck disable=SC2086 # two words
+        perch_alone mcp $words
+        expect_status 64
+    done
+    perch_alone mcp --config "$WORK/nowhere"
+    expect_status 125
+    has "$errors" "$WORK/nowhere"
+}
+
+@test "the audit log names the client" {
+    scene old
+    has "$(last_audit)" '"client":"tests 1 (MCP 2024-11-05)"'
+    has "$(last_audit)" '"frontend":"mcp"'
+}
