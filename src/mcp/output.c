@@ -36,8 +36,7 @@ static bool mcp_output_is_unread(const struct mcp_output *output)
 /* Without memory there is no gap: a message less for a client of that kind. */
 static void mcp_output_add_gap(struct mcp_output *output)
 {
-	uint64_t *gaps =
-		vec_grow(output->gaps, &output->gap_cap, output->gap_count + 1, sizeof(*gaps));
+	uint64_t *gaps = vec_grow(output->gaps, &output->gap_cap, output->gap_count + 1, sizeof(*gaps));
 	output->has_notified = false;
 	if (!gaps)
 		return;
@@ -180,8 +179,7 @@ int mcp_output_open(struct mcp_output *output, perch_host *host, int fd, perch_e
 	int r = perch_timer_new(host, mcp_output_due, output, &output->timer, err);
 	if (r < 0)
 		return r;
-	r = perch_source_new(
-		host, fd, PERCH_PEER_LEFT, mcp_output_ready, output, &output->source, err);
+	r = perch_source_new(host, fd, PERCH_PEER_LEFT, mcp_output_ready, output, &output->source, err);
 	return r == -EPERM ? 0 : r;
 }
 

@@ -94,9 +94,9 @@ void mcp_shelf_free(struct mcp_shelf *shelf)
 	"question's text\",\"additionalProperties\":{\"type\":[\"string\",\"boolean\","         \
 	"\"number\",\"array\"]}}"
 
-#define MCP_COMMAND_INPUT                                                             \
-	"{\"type\":\"object\",\"properties\":{\"args\":{\"type\":\"array\",\"items\":"    \
-	"{\"type\":\"string\"},\"description\":\"Arguments, as on a command line\"},"     \
+#define MCP_COMMAND_INPUT                                                          \
+	"{\"type\":\"object\",\"properties\":{\"args\":{\"type\":\"array\",\"items\":" \
+	"{\"type\":\"string\"},\"description\":\"Arguments, as on a command line\"},"  \
 	"\"answers\":" MCP_ANSWERS "},\"additionalProperties\":false}"
 
 #define MCP_AGENT_INPUT                                                                    \
@@ -105,9 +105,9 @@ void mcp_shelf_free(struct mcp_shelf *shelf)
 	"\"description\":\"The session of an earlier reply, to go on with it; without one, a " \
 	"new one begins\"}},\"required\":[\"message\"],\"additionalProperties\":false}"
 
-#define MCP_AGENT_OUTPUT                                                                  \
-	"{\"type\":\"object\",\"properties\":{\"reply\":{\"type\":\"string\"},\"session\":"   \
-	"{\"type\":\"string\"},\"usage\":{\"type\":\"object\"}},\"required\":[\"reply\","     \
+#define MCP_AGENT_OUTPUT                                                                \
+	"{\"type\":\"object\",\"properties\":{\"reply\":{\"type\":\"string\"},\"session\":" \
+	"{\"type\":\"string\"},\"usage\":{\"type\":\"object\"}},\"required\":[\"reply\","   \
 	"\"session\"]}"
 
 /* How a manifest calls a type, and how a schema does; any other is a text. */

@@ -17,7 +17,7 @@
 
 DEFINE_POINTER_CLEANUP(mcp_cleanup_stdio, struct mcp_stdio, mcp_stdio_free)
 
-#define MCP_INSTRUCTIONS                                                                   \
+#define MCP_INSTRUCTIONS                                                                     \
 	"Tools, commands and agents that perch hosts on this machine, each in a sandbox of its " \
 	"own. A command may ask its user; give `answers` by the text of the question where the " \
 	"user cannot be asked."
@@ -194,7 +194,7 @@ static void mcp_stdio_settle(struct mcp_stdio *stdio)
 		mcp_input_resume(&stdio->input);
 	uint64_t now_ns = clock_now_ns(), next_ns = mcp_server_deadline(stdio->server);
 	perch_timer_set(stdio->engine,
-		next_ns == NEVER      ? NEVER
+		next_ns == NEVER       ? NEVER
 			: next_ns > now_ns ? next_ns - now_ns
 							   : 0);
 }

@@ -10,14 +10,14 @@
 #include "mcp/stdio.h"
 
 enum {
-	MCP_END_MS = 1400,                  /* clients kill after 2 s */
-	MCP_SETTLE_MS = 100,                /* an installation writes several files */
-	MCP_PROMPT_MS = 300 * 1000,         /* a plugin waits as long for an answer */
-	MCP_TEXT_MAX = 16 * 1024 * 1024,    /* bytes of a command's output, of an agent's reply */
-	MCP_NOTES_MAX = 16 * 1024,          /* bytes of what it says beside that */
-	MCP_ASKS_MAX = 16,                  /* questions of a job that are open at a time */
-	MCP_ANSWER_TRIES = 3,               /* answers that are none, to one question */
-	MCP_SESSION_SIZE = MCP_TAG_SIZE,    /* of the name of an agent's session */
+	MCP_END_MS = 1400,               /* clients kill after 2 s */
+	MCP_SETTLE_MS = 100,             /* an installation writes several files */
+	MCP_PROMPT_MS = 300 * 1000,      /* a plugin waits as long for an answer */
+	MCP_TEXT_MAX = 16 * 1024 * 1024, /* bytes of a command's output, of an agent's reply */
+	MCP_NOTES_MAX = 16 * 1024,       /* bytes of what it says beside that */
+	MCP_ASKS_MAX = 16,               /* questions of a job that are open at a time */
+	MCP_ANSWER_TRIES = 3,            /* answers that are none, to one question */
+	MCP_SESSION_SIZE = MCP_TAG_SIZE, /* of the name of an agent's session */
 };
 
 struct mcp_stdio {

@@ -15,12 +15,12 @@ static bool mcp_ask_is_plugins(const perch_ask *ask)
 	return ask->question;
 }
 
-static void mcp_ask_note(struct mcp_task *task, const char *before, struct str message,
-	const char *behind)
+static void mcp_ask_note(
+	struct mcp_task *task, const char *before, struct str message, const char *behind)
 {
 	struct buf *notes = &task->notes;
-	const struct str parts[] = { STR("it asks \""), str_trim(message), STR("\""),
-		str_from(before), str_from(behind) };
+	const struct str parts[] = { STR("it asks \""), str_trim(message), STR("\""), str_from(before),
+		str_from(behind) };
 	if (notes->len)
 		mcp_task_add(notes, MCP_NOTES_MAX, STR("\n"));
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -34,8 +34,7 @@ static void mcp_ask_drop(struct mcp_task *task, uint64_t number)
 		if (task->asks[i]->number != number)
 			continue;
 		task->ask_count--;
-		memmove(&task->asks[i], &task->asks[i + 1],
-			(task->ask_count - i) * sizeof(task->asks[0]));
+		memmove(&task->asks[i], &task->asks[i + 1], (task->ask_count - i) * sizeof(task->asks[0]));
 		task->tries = i ? task->tries : 0;
 		return;
 	}

@@ -54,8 +54,7 @@ static struct str mcp_request_text(const perch_json_value *value)
 /* ---- commands -------------------------------------------------------------- */
 
 /* What is chosen of several is written with commas between. */
-static int mcp_request_answer_text(
-	const perch_json_value *value, struct buf *text, perch_err *err)
+static int mcp_request_answer_text(const perch_json_value *value, struct buf *text, perch_err *err)
 {
 	if (perch_json_type_of(value) != PERCH_JSON_ARRAY) {
 		struct str one = mcp_request_text(value);
@@ -154,8 +153,8 @@ static int mcp_request_check_names(
 	perch_json_iter iter = perch_json_iterate(arguments);
 	while (perch_json_next(&iter)) {
 		struct str name = json_str(iter.name);
-		bool is_known = str_is(name, "answers") ||
-			(list ? mcp_request_has(list, name) : str_is(name, "args"));
+		bool is_known =
+			str_is(name, "answers") || (list ? mcp_request_has(list, name) : str_is(name, "args"));
 		if (!is_known)
 			return err_set(err, -EINVAL, "$.%.*s: there is no such argument",
 				(int)(name.len < 100 ? name.len : 100), name.data);
@@ -261,7 +260,8 @@ static int mcp_request_agent(struct mcp_task *task, const struct mcp_wish *wish,
 	request->message_len = text.len;
 	if (!request->message)
 		return err_no_memory(err);
-	return mcp_request_session(task, perch_json_get(wish->arguments, "session"), arena, request, err);
+	return mcp_request_session(
+		task, perch_json_get(wish->arguments, "session"), arena, request, err);
 }
 
 /* ---------------------------------------------------------------------------- */

@@ -78,6 +78,23 @@ def test_questions():
         client.end()
 
 
+def test_gap():
+    """A progress and the response are never in one read: there are clients that lose it then."""
+    for version in BOTH:
+        client = Client(version=version)
+        for _ in range(5):
+            number = client.ask("tools/call", {"name": "run_hasty", "arguments": {}}, token=7)
+            pieces = b""
+            while b'"result"' not in pieces:
+                piece = os.read(client.process.stdout.fileno(), 65536)
+                assert not (b"notifications/progress" in piece and b'"result"' in piece), piece
+                pieces += piece
+                time.sleep(0.01)  # a client that is slower than we are
+            is_equal(pieces.count(b"notifications/progress"), 3)
+            has(pieces, b'"id":%d' % number)
+        client.end()
+
+
 def test_alone():
     """A client that cannot ask: answers, defaults, a failure that names the question."""
     for version in BOTH:

@@ -61,6 +61,16 @@ scene() {
     scene questions
 }
 
+@test "a progress and the response are not in one read" {
+    expose 'plugins = ["*"]'
+    py hasty <<'END'
+for step in range(3):
+    send("progress", message="on", current=step, total=3)
+say("done")
+END
+    scene gap
+}
+
 @test "a client that cannot ask: answers, defaults, a failure" {
     expose 'plugins = ["*"]'
     example deploy deploy-python

@@ -52,8 +52,7 @@ static int mcp_command_number(const char *option, const char *text, size_t *ret_
 	return 0;
 }
 
-static int mcp_command_read(
-	const struct mcp_words *words, struct mcp_stdio_options *options)
+static int mcp_command_read(const struct mcp_words *words, struct mcp_stdio_options *options)
 {
 	if (words->prefix && strcmp(words->prefix, "none") != 0)
 		return cli_usage_error(NULL, "--prefix takes the word none, not '%s'", words->prefix);
@@ -127,21 +126,20 @@ const struct command command_mcp = {
 	.name = "mcp",
 	.summary = "offer tools, plugins and agents to an MCP client",
 	.group = GROUP_TOOLS,
-	.help =
-		"usage: perch mcp [OPTIONS]\n"
-		"\n"
-		"An MCP server on stdin and stdout, for Claude Code and other clients, which start\n"
-		"it themselves. Every call runs in the sandbox of its tool. It ends with its client.\n"
-		"\n"
-		"  --config DIR          configuration in DIR/perch instead of ~/.config/perch\n"
-		"  --prefix none         tools and commands by their own names alone\n"
-		"  --page-size N         tools/list in pages of so many\n"
-		"  --max-result-chars N  longer results are cut, the whole is a resource (100000)\n"
-		"\n"
-		"What clients see is listed in [expose.mcp] of perch/config.toml: all tools, no\n"
-		"plugins and no agents unless it says otherwise.\n"
-		"\n"
-		"example:\n"
-		"  claude mcp add perch -- perch mcp\n",
+	.help = "usage: perch mcp [OPTIONS]\n"
+			"\n"
+			"An MCP server on stdin and stdout, for Claude Code and other clients, which start\n"
+			"it themselves. Every call runs in the sandbox of its tool. It ends with its client.\n"
+			"\n"
+			"  --config DIR          configuration in DIR/perch instead of ~/.config/perch\n"
+			"  --prefix none         tools and commands by their own names alone\n"
+			"  --page-size N         tools/list in pages of so many\n"
+			"  --max-result-chars N  longer results are cut, the whole is a resource (100000)\n"
+			"\n"
+			"What clients see is listed in [expose.mcp] of perch/config.toml: all tools, no\n"
+			"plugins and no agents unless it says otherwise.\n"
+			"\n"
+			"example:\n"
+			"  claude mcp add perch -- perch mcp\n",
 	.run = mcp_command_run,
 };
