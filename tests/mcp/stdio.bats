@@ -99,6 +99,7 @@ END
     expose 'approve = ["t.asks/t.x"]'
     printf '%s\n' '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}' \
         '{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"t_asks_t_x"}}' >"$WORK/lines"
+    # shellcheck disable=SC2094 # the input ends when the answer is there
     { cat "$WORK/lines" && wait_until grep -q '"id":2' "$WORK/answers"; } |
         "$perch" mcp >"$WORK/answers"
     grep -q '"structuredContent":{"done": true}' "$WORK/answers"

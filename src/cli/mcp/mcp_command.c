@@ -128,8 +128,8 @@ const struct command command_mcp = {
 	.group = GROUP_TOOLS,
 	.help = "usage: perch mcp [OPTIONS]\n"
 			"\n"
-			"An MCP server on stdin and stdout, for Claude Code and other clients, which start\n"
-			"it themselves. Every call runs in the sandbox of its tool. It ends with its client.\n"
+			"An MCP server on stdin and stdout, for Claude Code and other clients, which\n"
+			"start it. Each call runs in the sandbox of its tool. It ends with its client.\n"
 			"\n"
 			"  --config DIR          configuration in DIR/perch instead of ~/.config/perch\n"
 			"  --prefix none         tools and commands by their own names alone\n"
