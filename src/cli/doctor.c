@@ -24,6 +24,7 @@
 #include "proc/program.h"
 #include "sandbox/git/own_git.h"
 #include "sandbox/layers/probe.h"
+#include "service/service_hooks.h"
 
 enum status {
 	STATUS_OK,
@@ -263,6 +264,18 @@ static void doctor_check_sessions(struct finding *finding)
 			err.text);
 }
 
+/* What is hidden from those who offer it to others, and that the configuration can be read. */
+static void doctor_check_exposed(struct finding *finding)
+{
+	char words[256];
+	perch_err err = { 0 };
+	int r = catalog_exposed(words, sizeof(words), &err);
+	if (r < 0)
+		doctor_found(finding, STATUS_WARNING, NULL, "%s", err.text);
+	else
+		doctor_found(finding, STATUS_OK, NULL, "%s", r > 0 ? words : "nothing to show yet");
+}
+
 static const struct check {
 	const char *section;
 	const char *name;
@@ -282,6 +295,7 @@ static const struct check {
 	{ "directories", "state", doctor_check_state },
 	{ "directories", "cache", doctor_check_cache },
 	{ "agents", "sessions", doctor_check_sessions },
+	{ "frontends", "exposed", doctor_check_exposed },
 };
 enum { CHECKS = COUNT(checks) };
 

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "base/vec.h"
 #include "service/catalog_parts.h"
 #include "service/service_parts.h"
@@ -107,6 +108,49 @@ static int catalog_gather(perch_catalog *catalog, perch_service *service)
 		qsort(catalog->entries, catalog->count, sizeof(*catalog->entries), catalog_compare);
 	return r;
 }
+
+/* ---- in words ------------------------------------------------------------ */
+
+static const char *const catalog_frontends[] = { "mcp", "http", "acp", "worker" };
+
+/* How many there are, and how many of them this frontend shows. */
+static int catalog_count(const char *frontend, size_t *ret_shown, size_t *ret_all, perch_err *err)
+{
+	perch_catalog catalog = { 0 };
+	struct exposure exposure;
+	const struct bound_tools none = { 0 };
+	int r = exposure_read(frontend, &catalog.arena, &exposure, err);
+	bool is_short = r == 0 &&
+		(catalog_add_tools(&catalog, &exposure, &none) < 0 ||
+			catalog_add_commands(&catalog, &exposure) < 0 ||
+			catalog_add_agents(&catalog, &exposure) < 0);
+	*ret_shown = *ret_all = catalog.count;
+	for (size_t i = 0; i < COUNT(catalog.hidden); i++)
+		*ret_all += catalog.hidden[i];
+	free(catalog.entries);
+	free(catalog.notes);
+	arena_free(&catalog.arena);
+	return is_short ? err_no_memory(err) : r;
+}
+
+int catalog_exposed(char *words, size_t size, perch_err *err)
+{
+	size_t used = 0;
+	size_t all = 0;
+	for (size_t i = 0; i < COUNT(catalog_frontends); i++) {
+		size_t shown = 0;
+		int r = catalog_count(catalog_frontends[i], &shown, &all, err);
+		if (r < 0)
+			return r;
+		int len = snprintf(
+			words + used, size - used, "%s%s %zu", i ? ", " : "", catalog_frontends[i], shown);
+		used = (size_t)len < size - used ? used + (size_t)len : size - 1;
+	}
+	snprintf(words + used, size - used, " of %zu", all);
+	return all > 0;
+}
+
+/* -------------------------------------------------------------------------- */
 
 DEFINE_POINTER_CLEANUP(cleanup_catalog, perch_catalog, perch_catalog_free)
 

@@ -114,6 +114,8 @@ void job_end(perch_job *job, perch_job_end end)
 	job->service->ending -= job->has_run;
 	service_step_soon(job->service);
 	end.timed_out = end.timed_out || job->timed_out;
+	if (job->kind->record)
+		job->kind->record(job, &end);
 	job_tell(job, &(perch_event){ .kind = PERCH_EVENT_END, .text = { "", 0 }, .end = &end });
 }
 

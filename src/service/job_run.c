@@ -167,13 +167,16 @@ static void job_run_ask_approval(perch_job *job)
 static int job_run_approve(
 	perch_job *job, struct job_ask *ask, const perch_answer *answer, perch_err *err)
 {
-	const char *words = answer->message ? answer->message : "nobody said yes to it";
-	const char *kept = arena_dup(&job->arena, str_from(words));
+	bool is_yes = answer->yes && !answer->cancel;
+	const char *by = answer->by ? answer->by : "user";
+	const char *why_not = answer->message ? answer->message : "nobody said yes to it";
+	const char *kept = arena_dup(&job->arena, str_from(is_yes ? by : why_not));
 	if (!kept)
 		return err_no_memory(err);
 	job_ask_close(job, ask);
 	job->run.asks = false;
-	if (answer->yes && !answer->cancel) {
+	if (is_yes) {
+		job->run.approval = kept;
 		job_is_ready(job);
 		return 0;
 	}
@@ -198,7 +201,9 @@ static void job_run_begin(perch_job *job)
 		job_run_leave(job);
 		return;
 	}
-	int r = perch_fledge_run_start(job->service->host, &options, &job->run.run, &err);
+	int r = service_may_record(job->service, &err);
+	if (r == 0)
+		r = perch_fledge_run_start(job->service->host, &options, &job->run.run, &err);
 	if (r < 0)
 		job_run_fail(job, "start", err.text, job_run_exit_code(r));
 	else if (job->was_cancelled) /* while something was shown */
@@ -255,6 +260,20 @@ static int job_run_answer(
 	return r;
 }
 
+static void job_run_record(perch_job *job, const perch_job_end *end)
+{
+	const char *given = job->request.approved_by;
+	const struct audit_job line = {
+		.kind = "run",
+		.name = job->request.name,
+		.success = end->success,
+		.exit_code = end->exit_code,
+		.duration_ns = end->duration_ns,
+		.approval = job->run.approval ? job->run.approval : given,
+	};
+	service_record(job->service, line, &job->request.caller);
+}
+
 static void job_run_write_start(const perch_job *job, struct perch_json_writer *out)
 {
 	json_write_text(out, "command", str_from(job->request.name));
@@ -273,6 +292,7 @@ const struct job_kind job_kind_run = {
 	.leave = job_run_leave,
 	.hold = job_run_hold,
 	.answer = job_run_answer,
+	.record = job_run_record,
 	.write_start = job_run_write_start,
 	.free = job_run_free,
 };

@@ -268,7 +268,8 @@ static void job_turn_start(perch_job *job)
 	options->data = job;
 	options->trace = job->service->hooks.trace;
 	job_turn_set_clock(job);
-	if (agent_turn_start(job->service->host, options, &job->turn.turn, &err) < 0)
+	if (service_may_record(job->service, &err) < 0 ||
+		agent_turn_start(job->service->host, options, &job->turn.turn, &err) < 0)
 		job_turn_refuse(job, "start", err.text, EXIT_HOST);
 }
 
@@ -313,6 +314,19 @@ static int job_turn_answer(
 }
 
 /* ------------------------------------------------------------------------- */
+
+static void job_turn_record(perch_job *job, const perch_job_end *end)
+{
+	const struct audit_job line = {
+		.kind = "turn",
+		.name = job->request.name,
+		.session = job->turn.options.session_name,
+		.success = end->success,
+		.exit_code = end->exit_code,
+		.duration_ns = end->duration_ns,
+	};
+	service_record(job->service, line, &job->request.caller);
+}
 
 static void job_turn_write_start(const perch_job *job, struct perch_json_writer *out)
 {
@@ -359,6 +373,7 @@ const struct job_kind job_kind_turn = {
 	.leave = job_turn_leave,
 	.hold = job_turn_hold,
 	.answer = job_turn_answer,
+	.record = job_turn_record,
 	.write_start = job_turn_write_start,
 	.free = job_turn_free,
 };

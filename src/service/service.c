@@ -49,6 +49,28 @@ static void service_changed(void *data)
 	service->options.changed(service, service->options.data);
 }
 
+int service_may_record(const perch_service *service, perch_err *err)
+{
+	if (!service->options.frontend)
+		return 0;
+	if (service->no_audit.code)
+		return err_set(err, service->no_audit.code, "%s", service->no_audit.text);
+	int r = audit_prepare(&service->audit, err);
+	return r < 0 ? err_set(err, r, "the audit log is required: %s", err->text) : 0;
+}
+
+void service_record(perch_service *service, struct audit_job job, const perch_caller *caller)
+{
+	perch_err err = { 0 };
+	if (!service->options.frontend || service->no_audit.code)
+		return;
+	job.frontend = service->options.frontend;
+	job.caller = caller->name;
+	job.client = caller->client;
+	if (audit_append_job(&service->audit, &job, &err) < 0)
+		service_warn(service, "the %s is not in the audit log: %s", job.kind, err.text);
+}
+
 /* ---- making one ---------------------------------------------------------- */
 
 static size_t service_either(size_t given, size_t otherwise)

@@ -18,6 +18,10 @@ struct service_hooks {
 /* Before the first job. */
 void service_set_hooks(perch_service *service, const struct service_hooks *hooks);
 
+/* How much each frontend shows: "mcp 3, http 3, acp 3, worker 0 of 5". 1; 0 = there is nothing that
+ * could be shown. Fails as reading the configuration does. */
+int catalog_exposed(char *words, size_t size, perch_err *err);
+
 /* Opens the sessions of agents now, not with the first turn. Fails as sessions_open does. */
 int service_open_sessions(perch_service *service, perch_err *err);
 

@@ -57,7 +57,8 @@ struct tool_job {
 
 struct run_job {
 	perch_fledge_run *run;
-	bool asks; /* it must be approved first */
+	bool asks;            /* it must be approved first */
+	const char *approval; /* who has */
 	const char *refusal;
 };
 
@@ -116,6 +117,8 @@ struct job_kind {
 	void (*leave)(perch_job *job);
 	void (*hold)(perch_job *job, bool is_held);
 	int (*answer)(perch_job *job, struct job_ask *ask, const perch_answer *answer, perch_err *err);
+	/* Its line in the audit log; NULL = it writes that by itself. */
+	void (*record)(perch_job *job, const perch_job_end *end);
 	/* The members of its `start` event. */
 	void (*write_start)(const perch_job *job, struct perch_json_writer *out);
 	void (*free)(perch_job *job);
@@ -158,6 +161,10 @@ int service_read_exposure(perch_service *service, perch_err *err);
 /* The same where its file has changed since. */
 void service_renew_exposure(perch_service *service);
 void service_warn(perch_service *service, const char *format, ...) PERCH_PRINTF(2, 3);
+
+/* Runs and turns for a frontend are recorded as calls are: whether one could be, and its line. */
+int service_may_record(const perch_service *service, perch_err *err);
+void service_record(perch_service *service, struct audit_job job, const perch_caller *caller);
 
 /* ---- job.c ---------------------------------------------------------------- */
 

@@ -229,6 +229,7 @@ static void audit_log_write_line(struct buf *line, const struct audit_call *call
 	struct perch_json_writer out = json_writer_on(line);
 	perch_json_begin_object(&out);
 	audit_log_write_time(&out);
+	audit_log_write_said(&out, "kind", call->frontend ? "call" : NULL);
 	audit_log_write_text(&out, "binding", str_from(call->binding));
 	audit_log_write_text(&out, "tool", str_of(result->tool));
 	audit_log_write_text(&out, "plugin_id", str_of(result->plugin_id));
@@ -259,21 +260,48 @@ static void audit_log_take_back(int fd, ssize_t written)
 		return;
 }
 
-int audit_append(const struct audit *audit, const struct audit_call *call, perch_err *err)
+static int audit_log_append(const struct audit *audit, const struct buf *line, perch_err *err)
 {
-	_cleanup_(buf_free) struct buf line = { 0 };
-	audit_log_write_line(&line, call);
-	if (line.failed)
+	if (line->failed)
 		return err_no_memory(err);
 	_cleanup_fd_ int fd = audit_log_open_log(audit, err);
 	if (fd < 0)
 		return fd;
-	ssize_t written = write(fd, line.data, line.len);
-	if (written == (ssize_t)line.len)
+	ssize_t written = write(fd, line->data, line->len);
+	if (written == (ssize_t)line->len)
 		return 0;
 	int code = written < 0 ? -errno : -ENOSPC;
 	audit_log_take_back(fd, written);
 	return err_set(err, code, "cannot write to " AUDIT_NAME ": %s", perch_strerror(code));
+}
+
+int audit_append(const struct audit *audit, const struct audit_call *call, perch_err *err)
+{
+	_cleanup_(buf_free) struct buf line = { 0 };
+	audit_log_write_line(&line, call);
+	return audit_log_append(audit, &line, err);
+}
+
+int audit_append_job(const struct audit *audit, const struct audit_job *job, perch_err *err)
+{
+	_cleanup_(buf_free) struct buf line = { 0 };
+	struct perch_json_writer out = json_writer_on(&line);
+	perch_json_begin_object(&out);
+	audit_log_write_time(&out);
+	audit_log_write_said(&out, "kind", job->kind);
+	audit_log_write_said(&out, "name", job->name);
+	audit_log_write_said(&out, "session", job->session);
+	json_write_flag(&out, "success", job->success);
+	perch_json_write_name(&out, "exit_code");
+	perch_json_write_int64(&out, job->exit_code);
+	audit_log_write_number(&out, "duration_ms", job->duration_ns / NSEC_PER_MSEC);
+	audit_log_write_said(&out, "approval", job->approval);
+	audit_log_write_said(&out, "caller", job->caller);
+	audit_log_write_said(&out, "frontend", job->frontend);
+	audit_log_write_said(&out, "client", job->client);
+	perch_json_end_object(&out);
+	buf_append_char(&line, '\n');
+	return audit_log_append(audit, &line, err);
 }
 
 void audit_record(const struct audit_origin *origin, const char *binding,

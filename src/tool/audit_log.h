@@ -51,6 +51,23 @@ struct audit_call {
  * stays readable. */
 int audit_append(const struct audit *audit, const struct audit_call *call, perch_err *err);
 
+/* A run of a plugin or a turn of an agent that a frontend wanted. NULL = not said. */
+struct audit_job {
+	const char *kind; /* "run", "turn" */
+	const char *name;
+	const char *session;
+	bool success;
+	int exit_code;
+	uint64_t duration_ns;
+	const char *approval;
+	const char *caller;
+	const char *client;
+	const char *frontend;
+};
+
+/* Appends its line, as audit_append does. */
+int audit_append_job(const struct audit *audit, const struct audit_job *job, perch_err *err);
+
 /* The same for whose call it is: what goes wrong is told to origin->unrecorded. Nothing without an
  * audit. An approval that nobody gave is "binding", or "none" where a call was not made for it. */
 void audit_record(const struct audit_origin *origin, const char *binding,

@@ -13,6 +13,7 @@
 #include "harness/proc.h"
 #include "harness/served.h"
 #include "service/expose.h"
+#include "service/service_hooks.h"
 
 #define ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
@@ -141,6 +142,22 @@ START_TEST(what_a_frontend_is_shown)
 }
 END_TEST
 
+START_TEST(what_is_hidden_is_counted)
+{
+	char words[256];
+	perch_err err = { 0 };
+	served_open(NULL);
+	served_close();
+	furnish_all();
+	folder_write("config/perch/config.toml", "[expose.acp]\ntools = []\nagents = [\"bot\"]\n");
+	ck_assert_int_eq(catalog_exposed(words, sizeof(words), &err), 1);
+	ck_assert_str_eq(words, "mcp 3, http 3, acp 1, worker 0 of 7");
+	folder_write("config/perch/config.toml", "[expose.acp]\nagent = []\n");
+	ck_assert_int_lt(catalog_exposed(words, sizeof(words), &err), 0);
+	ck_assert_ptr_nonnull(strstr(err.text, "config.toml:2:1: "));
+}
+END_TEST
+
 START_TEST(what_is_hidden_does_not_exist)
 {
 	struct served_job job = { 0 };
@@ -189,9 +206,44 @@ START_TEST(approvals_of_a_frontend)
 	ck_assert_msg(strstr(log, "ask: start: ") == log && harm.end.success, "%s", log);
 	served_submit(request, &refused);
 	ck_assert_str_eq(served_wait(&refused), "ask: error:refusedrather not end: ");
+	audit = folder_run("grep -o '\"kind\":\"run\".*code\":[0-9]*\\|\"approval\":\"tester.*' "
+					   "state/perch/audit.jsonl");
+	ck_assert_str_eq(audit,
+		"\"kind\":\"run\",\"name\":\"harm\",\"success\":true,\"exit_code\":0\n"
+		"\"approval\":\"tester\",\"frontend\":\"http\"}\n"
+		"\"kind\":\"run\",\"name\":\"harm\",\"success\":false,\"exit_code\":125");
+	free(audit);
 	served_free(&waived);
 	served_free(&harm);
 	served_free(&refused);
+	served_close();
+}
+END_TEST
+
+START_TEST(turns_of_a_frontend_are_recorded)
+{
+	struct served_job turn = { 0 };
+	struct served_job required = { 0 };
+	open_frontend("http", "[expose.http]\nagents = [\"*\"]\n");
+	perch_job_request request = served_turn("bot", "x", "mine");
+	request.caller.name = "ann";
+	served_submit(request, &turn);
+	served_wait(&turn);
+	ck_assert(turn.end.success);
+	char *audit = folder_read(folder_path("state/perch/audit.jsonl"));
+	ck_assert_ptr_nonnull(
+		strstr(audit, "\"kind\":\"turn\",\"name\":\"bot\",\"session\":\"mine\",\"success\":true"));
+	ck_assert_ptr_nonnull(strstr(audit, "\"caller\":\"ann\",\"frontend\":\"http\"}"));
+	free(audit);
+	served_free(&turn);
+	served_close();
+	/* What must be recorded does not begin where it cannot be. */
+	free(folder_run("rm state/perch/audit.jsonl && mkdir state/perch/audit.jsonl"));
+	open_frontend("http", "audit = \"required\"\n[expose.http]\nagents = [\"*\"]\n");
+	served_submit(request, &required);
+	const char *log = served_wait(&required);
+	ck_assert_msg(strstr(log, "error:startthe audit log is required") == log, "%s", log);
+	served_free(&required);
 	served_close();
 }
 END_TEST
@@ -369,6 +421,7 @@ START_TEST(each_allocation_may_fail)
 END_TEST
 
 SUITE_MAIN("service-catalog", everything_that_there_is, what_a_frontend_sees_by_default,
-	what_a_frontend_is_shown, what_is_hidden_does_not_exist, approvals_of_a_frontend,
-	what_is_taken_back_is_gone_at_once, a_configuration_that_is_wrong, patterns, changes_are_told,
-	changes_are_told_without_inotify, bindings_that_are_given, each_allocation_may_fail)
+	what_a_frontend_is_shown, what_is_hidden_is_counted, what_is_hidden_does_not_exist,
+	approvals_of_a_frontend, turns_of_a_frontend_are_recorded, what_is_taken_back_is_gone_at_once,
+	a_configuration_that_is_wrong, patterns, changes_are_told, changes_are_told_without_inotify,
+	bindings_that_are_given, each_allocation_may_fail)

@@ -664,6 +664,45 @@ START_TEST(one_that_is_held_holds_nobody_else)
 }
 END_TEST
 
+/* ---- what is on disk -------------------------------------------------------- */
+
+static int64_t turns_at_end;
+
+static void look_at_end(perch_job *job, void *data, const perch_event *event)
+{
+	(void)job;
+	perch_sessions *sessions;
+	const perch_session *list;
+	size_t count;
+	if (event->kind != PERCH_EVENT_END)
+		return;
+	ck_assert_int_eq(perch_sessions_open(&sessions, NULL), 0);
+	ck_assert_int_eq(perch_sessions_list(sessions, NULL, &list, &count, NULL), 0);
+	ck_assert_uint_eq(count, 1);
+	turns_at_end = list[0].turns;
+	perch_sessions_free(sessions);
+	*(bool *)data = true;
+}
+
+START_TEST(the_end_of_a_turn_is_recorded_before_it_is_told)
+{
+	struct served *served = served_open(NULL);
+	served_profile("bot", "echo");
+	for (int64_t i = 1; i <= 3; i++) {
+		bool is_over = false;
+		perch_job *job;
+		perch_job_request request = served_turn("bot", "x", NULL);
+		request.sink = look_at_end;
+		request.data = &is_over;
+		ck_assert_int_eq(perch_job_submit(served->service, &request, &job, NULL), 0);
+		served_until(&is_over);
+		ck_assert_int_eq(turns_at_end, i);
+		perch_job_free(job);
+	}
+	served_close();
+}
+END_TEST
+
 /* ---- without memory --------------------------------------------------------- */
 
 static int run_jobs_without_memory(void *data)
@@ -703,4 +742,5 @@ SUITE_MAIN("service-jobs", a_call_of_a_tool, what_is_wrong_with_a_tool_is_its_re
 	what_must_be_recorded_is_not_called, cancelled_in_each_state, freed_in_each_state, time_is_up,
 	a_queue_that_is_full, nobody_waits_where_none_may, a_thousand_jobs,
 	turns_of_a_session_run_in_order, turns_of_a_session_run_in_order_where_nothing_is_stored,
-	one_that_is_held_holds_nobody_else, each_allocation_may_fail)
+	one_that_is_held_holds_nobody_else, the_end_of_a_turn_is_recorded_before_it_is_told,
+	each_allocation_may_fail)
