@@ -1,7 +1,7 @@
 /* The two messages that come in floods. A program that prints a million lines
  * sends a million `output` messages of one shape, and one that keeps much in its
  * store asks for it value by value; seeing that shape costs a quarter of reading
- * it as JSON. tests/unit/engine.c compares both ways. */
+ * it as JSON. tests/unit/fledge_engine.c compares both ways. */
 #include "fledge/fledge_engine_parts.h"
 
 #include "base/macros.h"

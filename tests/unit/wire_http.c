@@ -80,6 +80,11 @@ static const struct valid_case {
 	{ "extensions",
 		CHUNKED "1;a\r\nh\r\n1 ; b = c;d=\"e;\\\"\t\\\\\xc3\xa4\"\r\ni\r\n0;f=0a\r\n\r\n" GET,
 		"POST /p a Transfer-Encoding=chunked hi\nGET / a \n", false },
+	{ "every step of an extension",
+		CHUNKED
+		"1  ;  za;yx ;w  = \tva ;u=az;t=\"az;= (\\a\\z\\;\\=\\\"\\\\\\ \\(\";s=\"r\" ;q=\"p\"\r\n"
+		"h\r\n1;z=y;a\r\ni\r\n0\r\n\r\n",
+		"POST /p a Transfer-Encoding=chunked hi\n", false },
 	{ "trailers", CHUNKED "2\r\nhi\r\n0\r\nA: b\r\nC:\r\n\r\n" GET,
 		"POST /p a Transfer-Encoding=chunked hi\nGET / a \n", false },
 	{ "expecting 100", POST "Expect: 100-Continue\r\nContent-Length: 2\r\n\r\nhi",

@@ -77,6 +77,7 @@ static const struct answer_case {
 	{ HEAD_OF("HEAD"), 200, true, CODED "\r\n", false },
 	{ HEAD_OF("DELETE"), 204, false, "\r\n", false },
 	{ HEAD_OF("GET"), 304, true, "\r\n", false },
+	{ HEAD_OF("GET"), 599, false, SIZED "\r\nhello", false },
 	{ HEAD_OF("GET"), 299, false, SIZED "\r\nhello", false },
 	{ OLD, 200, false, SIZED "Connection: close\r\n\r\nhello", true },
 	{ OLD, 200, true, "Connection: close\r\n\r\nhello", true },
@@ -154,6 +155,8 @@ START_TEST(answers_that_are_refused)
 	ck_assert_int_eq(http_answer_piece(&connection, &out, STR("a")), -EINVAL);
 	ck_assert_int_eq(http_answer_end(&connection, &out), -EINVAL);
 	asked(HEAD_OF("GET"));
+	ck_assert_int_eq(http_answer_piece(&connection, &out, STR("a")), -EINVAL);
+	ck_assert_int_eq(http_answer_end(&connection, &out), -EINVAL);
 	for (size_t i = 0; i < COUNT(bad); i++) {
 		const struct http_answer answer = { .status = 200, .fields = &bad[i], .field_count = 1 };
 		ck_assert_int_eq(http_answer_begin(&connection, &out, &answer), -EINVAL);

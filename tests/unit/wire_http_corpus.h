@@ -399,7 +399,8 @@ static const struct corpus_case corpus[] = {
 	CORPUS_BODY("too long an extension", "5;" CORPUS_8("aaaa") "a\r\nhello\r\n0\r\n\r\n", 400),
 	CORPUS_BODY("too long extensions together",
 		"1;" CORPUS_8("aa") "\r\nh\r\n1;" CORPUS_8("aa") "\r\nh\r\n0\r\n\r\n", 400),
-	CORPUS_BODY("extension of blanks without an end", "5" CORPUS_64(" "), 400),
+	CORPUS_BODY(
+		"too many blanks before an extension", "5" CORPUS_64(" ") ";a\r\nhello\r\n0\r\n\r\n", 400),
 	CORPUS_BODY("LF behind the last chunk's extension", "0;a\n\r\n", 400),
 	/* The ends of chunks, the last chunk, and what may follow it. */
 	CORPUS_BODY("chunk longer than its size", "4\r\nhello\r\n0\r\n\r\n", 400),

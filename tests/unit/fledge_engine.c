@@ -259,7 +259,7 @@ START_TEST(a_line_that_is_too_long_is_told_once)
 }
 END_TEST
 
-SUITE_MAIN("engine", every_kind_of_line, the_short_cut_changes_nothing,
+SUITE_MAIN("fledge-engine", every_kind_of_line, the_short_cut_changes_nothing,
 	without_capabilities_nothing_is_lent, answers_leave_in_the_order_of_the_requests,
 	too_many_requests_stop_the_reading, what_is_quoted_ends_in_a_whole_character,
 	a_line_that_is_too_long_is_told_once)

@@ -290,8 +290,9 @@ START_TEST(every_failed_allocation_is_noticed)
 }
 END_TEST
 
-SUITE_MAIN("engine-questions", questions_that_need_no_user, questions_are_asked_one_after_the_other,
-	an_unanswered_question_times_out, when_the_user_goes_away_defaults_decide,
-	cancel_reaches_every_pending_request_once, cancel_without_requests_has_no_id,
-	nothing_is_stored_from_the_first_cancel_on, a_long_queue_costs_no_walk_for_each,
-	a_user_who_declines_interrupts, every_failed_allocation_is_noticed)
+SUITE_MAIN("fledge-engine-questions", questions_that_need_no_user,
+	questions_are_asked_one_after_the_other, an_unanswered_question_times_out,
+	when_the_user_goes_away_defaults_decide, cancel_reaches_every_pending_request_once,
+	cancel_without_requests_has_no_id, nothing_is_stored_from_the_first_cancel_on,
+	a_long_queue_costs_no_walk_for_each, a_user_who_declines_interrupts,
+	every_failed_allocation_is_noticed)

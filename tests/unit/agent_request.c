@@ -174,5 +174,5 @@ START_TEST(requests_without_memory)
 }
 END_TEST
 
-SUITE_MAIN("request", requests_read_as_they_should, refused_requests_have_an_id,
+SUITE_MAIN("agent-request", requests_read_as_they_should, refused_requests_have_an_id,
 	requests_have_limits, requests_without_memory)
