@@ -31,6 +31,13 @@ static inline void *arena_alloc(struct arena *arena, size_t size)
 	return memory;
 }
 
+/* An empty arena that begins with memory of the caller's: it must outlive the arena, be aligned for
+ * any type, and its size a multiple of that. */
+static inline struct arena arena_in(void *memory, size_t size)
+{
+	return (struct arena){ .next = (char *)memory, .end = (char *)memory + size };
+}
+
 /* A NUL-terminated copy inside the arena. NULL without memory. */
 char *arena_dup(struct arena *arena, struct str s);
 

@@ -40,7 +40,7 @@ struct execs {
 	struct jobs waiting;
 	struct jobs running;
 	struct jobs kept;
-	bool is_held;
+	enum execs_pace pace;
 };
 
 static void exec_append(struct jobs *jobs, struct job *job)
@@ -249,22 +249,29 @@ static void execs_read(struct job *job, bool on)
 	set(job->capture->child, PERCH_STDERR);
 }
 
-static void execs_pace(struct execs *execs)
+static void execs_read_as_paced(struct execs *execs)
 {
-	for (struct job *job = execs->running.first; job; job = job->next)
-		execs_read(job, !execs->is_held || job == execs->running.first);
+	for (struct job *job = execs->running.first; job; job = job->next) {
+		bool is_oldest = job == execs->running.first;
+		execs_read(job, execs->pace == EXECS_ALL || (execs->pace == EXECS_OLDEST && is_oldest));
+	}
 }
 
 static void exec_start_waiting(struct execs *execs)
 {
-	unsigned most = execs->is_held ? 1 : execs->options.parallel;
+	const unsigned allowed[] = {
+		[EXECS_ALL] = execs->options.parallel,
+		[EXECS_OLDEST] = 1,
+		[EXECS_NONE] = 0,
+	};
+	unsigned most = allowed[execs->pace];
 	while (execs->waiting.first && execs->running.count < most) {
 		struct job *job = execs->waiting.first;
 		exec_take_out(&execs->waiting, job);
 		exec_start(execs, job);
 	}
-	if (execs->is_held)
-		execs_pace(execs);
+	if (execs->pace != EXECS_ALL)
+		execs_read_as_paced(execs);
 }
 
 /* ---- where a command runs ------------------------------------------------ */
@@ -336,17 +343,19 @@ void execs_drop(struct execs *execs)
 {
 	exec_free_jobs(&execs->waiting);
 	execs->waiting = (struct jobs){ 0 };
-	execs_hold(execs, false); /* the end of what is not read does not come */
+	execs_pace(execs, EXECS_ALL); /* the end of what is not read does not come */
 	for (struct job *job = execs->running.first; job; job = job->next) {
 		job->is_dropped = true;
 		perch_child_stop(job->capture->child);
 	}
 }
 
-void execs_hold(struct execs *execs, bool on)
+void execs_pace(struct execs *execs, enum execs_pace pace)
 {
-	execs->is_held = on;
-	execs_pace(execs);
+	if (execs->pace == pace)
+		return;
+	execs->pace = pace;
+	execs_read_as_paced(execs);
 	exec_start_waiting(execs);
 }
 

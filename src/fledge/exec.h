@@ -48,9 +48,13 @@ int execs_run(struct execs *execs, uint64_t ticket, const struct fledge_exec *ex
 /* Nobody wants results any more: all are ended, and no result comes. */
 void execs_drop(struct execs *execs);
 
-/* While held only the oldest of those that run is read, since its answer is the next to leave,
- * and no other is started. */
-void execs_hold(struct execs *execs, bool on);
+/* Which of the commands are read, and so may come to their end. */
+enum execs_pace {
+	EXECS_ALL,
+	EXECS_OLDEST, /* no other is started either */
+	EXECS_NONE,
+};
+void execs_pace(struct execs *execs, enum execs_pace pace);
 
 /* Signals everything that runs: SIGSTOP and SIGCONT for Ctrl+Z. */
 void execs_signal(struct execs *execs, int signal);

@@ -1,8 +1,8 @@
 /* How much of a run may wait in our memory: requests, questions and their options, commands
  * and what they have printed, answers that the plugin has not read. At the limit the plugin is
- * not read any more, and its commands run one at a time; what comes all the same, from commands
- * that were running, may double it. Beyond that the run fails, and so does one in which both
- * sides wait for the other to read. */
+ * not read any more, and its commands come to their end one at a time, each when the plugin has
+ * read the results before; what comes all the same, from the one that is read, may double it.
+ * Beyond that the run fails, and so does one in which both sides wait for the other to read. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -73,9 +73,17 @@ static void run_set_full(struct fledge_run *run, bool on)
 			timers, &run->standstill, clock_after(clock_now_ns(), run->options.unread_timeout_ns));
 	else
 		timer_cancel(timers, &run->standstill);
-	if (run->execs)
-		execs_hold(run->execs, on);
 	run_pace(run);
+}
+
+/* At the limit one command at a time comes to its end, and only when the plugin has read the
+ * results of those before: a plugin that reads slowly is waited for. */
+static void run_pace_execs(struct fledge_run *run)
+{
+	if (!run->execs)
+		return;
+	bool has_unread = perch_child_unwritten(run->child) > 0;
+	execs_pace(run->execs, !run->is_full ? EXECS_ALL : has_unread ? EXECS_NONE : EXECS_OLDEST);
 }
 
 void run_weigh(struct fledge_run *run)
@@ -88,6 +96,7 @@ void run_weigh(struct fledge_run *run)
 		run_fail_full(run, "the plugin asks for more than it reads");
 	else if (run->is_full ? weight <= limit / 2 : weight > limit)
 		run_set_full(run, !run->is_full);
+	run_pace_execs(run);
 }
 
 void run_meter_grew(void *data)
@@ -108,9 +117,8 @@ void run_standstill_due(struct timer *timer, uint64_t now_ns)
 	struct fledge_run *run = RUN_OF(timer, standstill);
 	size_t unwritten = perch_child_unwritten(run->child);
 	bool has_moved = unwritten != run->unwritten_before;
-	bool has_work = fledge_engine_pending(run->engine) > 0;
 	run->unwritten_before = unwritten;
-	if (!has_moved && !has_work && unwritten && run_is_waited_for(run))
+	if (!has_moved && unwritten && run_is_waited_for(run))
 		run_fail_full(run, "the plugin writes and does not read");
 	else
 		timer_set(

@@ -68,8 +68,13 @@ int grants_deciding(struct arena *arena, const char *const **ret_paths, perch_er
 
 /* ---- those that are gone ----------------------------------------------------- */
 
-/* More come with every profile of a temporary directory; each costs a parse. */
-enum { GRANTS_FORGOTTEN_AT_ONCE = 4 };
+enum {
+	/* Where nothing protects a file, an agent may take its profile away, to bring another when that
+	 * was forgotten: so the last ones are remembered. */
+	GRANTS_GONE_KEPT = 64,
+	/* More come with every profile of a temporary directory; each costs a parse. */
+	GRANTS_FORGOTTEN_AT_ONCE = 4,
+};
 
 static bool grants_is_gone(const struct toml_value *record)
 {
@@ -77,24 +82,44 @@ static bool grants_is_gone(const struct toml_value *record)
 		toml_get(record, "approved") && access(record->key.data, F_OK) < 0 && errno == ENOENT;
 }
 
-/* Takes one out. Returns 1, 0 when there is none, -ENOMEM. */
+struct grants_gone {
+	const char *kind;
+	const char *name;
+};
+
+/* Of those that are gone, the one that was recorded first. Returns how many there are. */
+static size_t grants_find_gone(
+	const struct toml_value *root, const char *but, struct grants_gone *ret_first)
+{
+	size_t count = 0;
+	for (size_t k = 0; k < COUNT(kinds); k++) {
+		const char *kind = grant_kind_names[kinds[k]];
+		const struct toml_value *table = NULL;
+		int r = toml_get_table(root, kind, &table, NULL);
+		for (size_t i = 0; r > 0 && i < table->count; i++) {
+			const char *name = table->items[i]->key.data;
+			if (strcmp(name, but) == 0 || !grants_is_gone(table->items[i]))
+				continue;
+			if (!count++)
+				*ret_first = (struct grants_gone){ kind, name };
+		}
+	}
+	return count;
+}
+
+/* Takes one out. Returns 1, 0 when there are few, -ENOMEM. */
 static int grants_forget_one(struct buf *text, const char *but)
 {
 	_cleanup_(toml_freep) struct toml *toml = NULL;
-	int r = toml_parse((struct str){ text->data, text->len }, NULL, &toml, NULL);
-	for (size_t k = 0; k < COUNT(kinds) && r >= 0; k++) {
-		const char *kind = grant_kind_names[kinds[k]];
-		const struct toml_value *table = NULL;
-		r = toml_get_table(toml_root(toml), kind, &table, NULL);
-		for (size_t i = 0; r > 0 && i < table->count; i++) {
-			const struct toml_path path =
-				TOML_PATH(TOML_KEY(kind), TOML_KEY(table->items[i]->key.data));
-			const struct str old = { text->data, text->len };
-			if (strcmp(table->items[i]->key.data, but) != 0 && grants_is_gone(table->items[i]))
-				return toml_edit_remove(old, path, text, NULL);
-		}
-	}
-	return r == -ENOMEM ? r : 0;
+	const struct str old = { text->data, text->len };
+	struct grants_gone first;
+	int r = toml_parse(old, NULL, &toml, NULL);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	if (grants_find_gone(toml_root(toml), but, &first) <= GRANTS_GONE_KEPT)
+		return 0;
+	const struct toml_path path = TOML_PATH(TOML_KEY(first.kind), TOML_KEY(first.name));
+	return toml_edit_remove(old, path, text, NULL);
 }
 
 int grants_forget_gone(struct buf *text, const char *but)

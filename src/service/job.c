@@ -294,6 +294,7 @@ static int job_make(perch_service *service, const struct job_kind *kind,
 		return err_no_memory(err);
 	job->service = service;
 	job->kind = kind;
+	job->arena = arena_in(job->room, sizeof(job->room));
 	job->bytes = job_request_size(given);
 	job->submitted_ns = clock_now_ns();
 	job->stage = kind->queue ? JOB_BEHIND : JOB_READY;

@@ -21,6 +21,7 @@
 enum {
 	SERVICE_JOBS = 16,
 	SERVICE_QUEUE = 1024,
+	JOB_ROOM = 512, /* bytes for the texts of a job: most need no more */
 };
 #define SERVICE_QUEUE_BYTES ((size_t)64 * 1024 * 1024)
 
@@ -86,8 +87,8 @@ struct perch_job {
 	bool was_cancelled;
 	bool timed_out;
 	bool has_timer;
-	int signal; /* that cancelled it */
-	struct arena arena;
+	int signal;                /* that cancelled it */
+	struct arena arena;        /* begins in `room` */
 	perch_job_request request; /* its texts in the arena */
 	size_t bytes;              /* what it counts for queue_bytes; 0 once it has ended */
 	uint64_t submitted_ns;
@@ -100,6 +101,7 @@ struct perch_job {
 		struct run_job run;
 		struct turn_job turn;
 	};
+	_Alignas(max_align_t) char room[JOB_ROOM];
 };
 
 /* Every function is called from the loop, but for take, cancel, hold, answer and free. */

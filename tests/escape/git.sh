@@ -193,6 +193,16 @@ case_work_tree_of_secrets() {
     ! grep -q id_rsa "$place/work/said" || fail "a secret is named"
 }
 
+# Where a variable has moved them, too.
+case_work_tree_of_moved_secrets() {
+    honest
+    mkdir "$place/work/keys"
+    echo secret >"$place/work/keys/id_rsa"
+    git config core.worktree "$place/work/keys"
+    GNUPGHOME="$place/work/keys" run honest
+    ! grep -q id_rsa "$place/work/said" || fail "a secret is named"
+}
+
 # ---- where one stands while plugins are managed --------------------------------
 
 published() {
@@ -314,8 +324,8 @@ case_repository_of_another() {
 }
 
 [ $# -gt 0 ] || set -- commondir new_repository filters worktree_config include_tab \
-    include_return everything_else work_tree_of_secrets update_uploadpack update_instead_of \
-    source_with_code ssh planted_programs repository_of_another
+    include_return everything_else work_tree_of_secrets work_tree_of_moved_secrets \
+    update_uploadpack update_instead_of source_with_code ssh planted_programs repository_of_another
 for mode in '' ', without a room'; do
     if [ -n "$mode" ]; then export PERCH_SANDBOX_NO_ROOM=1; fi
     for case; do

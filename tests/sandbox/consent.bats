@@ -56,6 +56,9 @@ copy_programs() {
 @test "what was recorded of profiles that are gone is forgotten" {
     both what_is_recorded_of_files_that_are_gone_is_forgotten
 }
+@test "without a room, a profile that was away and allows more is refused" {
+    both profile_goes_away_and_comes_back
+}
 @test "without a room, a profile that allows more than before is refused" {
     both agent_rewrites_its_profile_without_a_room
 }

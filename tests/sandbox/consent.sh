@@ -255,18 +255,43 @@ agent_moves_its_directory() {
 
 what_is_recorded_of_files_that_are_gone_is_forgotten() {
     echo true >agent.sh
-    for number in 1 2 3 4 5 6; do
+    mkdir -p "$XDG_CONFIG_HOME/perch"
+    {
+        echo 'schema = 1'
+        for number in $(seq 70); do printf '[agent."%s/gone/%s.yaml".approved]\nfile = "x"\n' "$HOME" "$number"; done
+    } >"$XDG_CONFIG_HOME/perch/grants.toml"
+    for number in 1 2 3; do
         agent 'sandbox: on'
         mv bot.yaml "$number.yaml"
         run "$number.yaml"
         ended 0
         rm "$number.yaml"
     done
-    said perch agent allow agent.sh --read /etc # no profile: nothing is written
-    [ "$(grep -c yaml "$XDG_CONFIG_HOME/perch/grants.toml")" -le 2 ] || {
+    [ "$(grep -c '^.agent.*yaml' "$XDG_CONFIG_HOME/perch/grants.toml")" = 65 ] || {
         cat "$XDG_CONFIG_HOME/perch/grants.toml"
         fail "records stay"
     }
+    ! grep -q gone/1.yaml "$XDG_CONFIG_HOME/perch/grants.toml" || fail "the first stays"
+    grep -q gone/70.yaml "$XDG_CONFIG_HOME/perch/grants.toml" || fail "the last is forgotten"
+}
+
+# A profile that is away for a while, as without a room an agent can have it, is no new one.
+profile_goes_away_and_comes_back() {
+    export PERCH_SANDBOX_NO_ROOM=1
+    echo 'cat "$HOME/.ssh/id_rsa" || true' >agent.sh
+    agent 'sandbox: on'
+    run
+    ended 0
+    mv bot.yaml away
+    agent 'sandbox: on'
+    mv bot.yaml other.yaml
+    run other.yaml
+    ended 0
+    agent 'sandbox: off'
+    run
+    has_no_key
+    ended 125
+    has "was changed since it was approved, and allows more"
 }
 
 # The same where nothing protects the file: what it allows is compared.

@@ -68,6 +68,26 @@ START_TEST(what_has_not_changed_is_not_read_again)
 }
 END_TEST
 
+/* What will have no turn takes no memory, and is read again the next time. */
+START_TEST(a_crowd_does_not_wait)
+{
+	folder_new();
+	free(folder_run("mkdir tree; cd tree; seq 2000 | xargs mkdir; mkdir .git"));
+	folder_settle("tree");
+	struct search_budget budget = { 4, MANY, false };
+	const struct search_memory *memory = NULL;
+	const char *root = folder_path("tree");
+	ck_assert_int_eq(search_run_first(&budget, root, note, NULL, &arena, &memory), 0);
+	ck_assert(budget.is_cut);
+	ck_assert_uint_lt(memory->count, 300);
+	ck_assert(!memory->directories[0].is_settled);
+	ck_assert_int_eq(buf_terminate(&seen), 0);
+	has("", SEARCH_DOT_GIT);
+	buf_free(&seen);
+	arena_free(&arena);
+}
+END_TEST
+
 static const struct {
 	const char *command;
 	const char *path;
@@ -166,6 +186,6 @@ START_TEST(every_failed_allocation_is_reported)
 }
 END_TEST
 
-SUITE_MAIN("repository-search", what_has_not_changed_is_not_read_again, whatever_was_made_is_found,
-	what_has_just_changed_is_read_again, a_full_directory_is_known_again,
-	every_failed_allocation_is_reported)
+SUITE_MAIN("repository-search", what_has_not_changed_is_not_read_again, a_crowd_does_not_wait,
+	whatever_was_made_is_found, what_has_just_changed_is_read_again,
+	a_full_directory_is_known_again, every_failed_allocation_is_reported)

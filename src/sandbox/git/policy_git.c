@@ -20,6 +20,7 @@ static void policy_git_hide(struct arena *arena, const char *home, const char *a
 		reveal->failed = true;
 	else if (!is_secret)
 		path_list_add(reveal, asked);
+	hidden_paths_add_moved(hide, own.home); /* perhaps to what is asked about */
 	if (!own.config || !own.own_config || !own.own_state || !own.own_cache) {
 		hide->failed = true;
 		return;

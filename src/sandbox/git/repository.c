@@ -13,6 +13,7 @@
 #include "base/macros.h"
 #include "base/regular.h"
 #include "sandbox/git/repository_search.h"
+#include "sandbox/policy/way.h"
 
 enum { GIT_FILE_MAX = PATH_MAX + 16 };
 
@@ -37,7 +38,7 @@ static int repository_resolve(struct arena *arena, const char *path, const char 
 {
 	char resolved[PATH_MAX];
 	*ret_path = NULL;
-	if (!realpath(path, resolved))
+	if (!way_resolve(path, resolved))
 		return errno == ENOMEM ? -ENOMEM : 0;
 	*ret_path = arena_dup(arena, str_from(resolved));
 	return *ret_path ? 0 : -ENOMEM;

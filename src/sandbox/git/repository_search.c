@@ -29,7 +29,10 @@ struct node {
 	uint32_t known; /* its number in what an earlier walk has seen; 0 = unknown, but for the root */
 };
 
-enum { LISTING_SIZE = 8192 };
+enum {
+	LISTING_SIZE = 8192,
+	WAITING_MORE = 256, /* than will have a turn: some are gone by then, or not looked into */
+};
 
 struct search {
 	struct search_budget *budget;
@@ -59,6 +62,7 @@ struct visit {
 	const struct search_directory *known; /* as an earlier walk has seen it, or NULL */
 	struct stat info;
 	unsigned names;
+	bool is_short; /* directories in it were left out */
 	bool is_whole; /* all names in it are known */
 };
 
@@ -148,6 +152,10 @@ static int repository_search_take(
 	search->budget->names--;
 	if (!may_be_one || bit == SEARCH_DOT_GIT)
 		return 0;
+	if (search->count - visit->node >= search->budget->directories + WAITING_MORE) {
+		search->budget->is_cut = visit->is_short = true;
+		return 0;
+	}
 	size_t known = visit->known
 		? search_memory_find(search->memory, (size_t)(visit->known - search->memory->directories),
 			  item->d_name, at)
@@ -172,7 +180,7 @@ static int repository_search_list(struct search *search, struct visit *visit, in
 			read += item->d_reclen;
 		}
 	}
-	visit->is_whole = len == 0;
+	visit->is_whole = len == 0 && !visit->is_short;
 	return r;
 }
 

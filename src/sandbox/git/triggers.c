@@ -47,7 +47,8 @@ static bool triggers_is_writable(const struct finder *finder, const char *path)
 	char target[PATH_MAX];
 	if (policy_is_inside_any(path, writable))
 		return true;
-	return file_is_link(path) && realpath(path, target) && policy_is_inside_any(target, writable);
+	return file_is_link(path) && way_resolve(path, target) &&
+		policy_is_inside_any(target, writable);
 }
 
 static int triggers_add(struct finder *finder, const char *directory, const char *name)
@@ -230,24 +231,13 @@ static int triggers_look_at_given(struct finder *finder)
 	return r > 0 ? triggers_add_repository(finder, &repository) : r;
 }
 
-/* Most have no links, which the kernel says at once. */
-static bool triggers_resolve_one(const char *path, char out[PATH_MAX])
-{
-	struct way way;
-	bool is_plain = way_find(&way, path, NULL) == 0 && strcmp(way.path, path) == 0;
-	way_leave(&way);
-	if (is_plain)
-		strcpy(out, way.path);
-	return is_plain || realpath(path, out);
-}
-
 /* What lies in another of them is left out. */
 static void triggers_resolve(struct finder *finder, const char *const *write)
 {
 	struct path_list *writable = &finder->found->writable;
 	for (; write && *write && !writable->failed; write++) {
 		char resolved[PATH_MAX];
-		if (!triggers_resolve_one(*write, resolved)) {
+		if (!way_resolve(*write, resolved)) {
 			writable->failed |= errno == ENOMEM;
 			continue;
 		}

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -184,6 +185,16 @@ int way_find(struct way *way, const char *path, struct path_list *links)
 	way->fd = fd < 0 ? -1 : fd;
 	strcpy(way->path, path);
 	return fd < 0 ? fd : 0;
+}
+
+bool way_resolve(const char *path, char out[PATH_MAX])
+{
+	struct way way;
+	bool is_plain = way_find(&way, path, NULL) == 0 && strcmp(way.path, path) == 0;
+	way_leave(&way);
+	if (is_plain)
+		strcpy(out, way.path);
+	return is_plain || realpath(path, out);
 }
 
 int way_clean(const char *path, char out[PATH_MAX])

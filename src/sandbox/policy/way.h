@@ -26,6 +26,10 @@ int way_walk(struct way *way, const char *path, struct path_list *links);
  * path there is no descriptor then. */
 int way_find(struct way *way, const char *path, struct path_list *links);
 
+/* As realpath, errno included. Most paths have no links, which the kernel says at once: realpath
+ * asks about each part, and so takes the square of the length. */
+bool way_resolve(const char *path, char out[PATH_MAX]);
+
 /* The path without empty parts, dots and what they take back, as it is spelled; "" = the root.
  * -ENAMETOOLONG. */
 int way_clean(const char *path, char out[PATH_MAX]);
