@@ -31,10 +31,10 @@ struct regex {
 	struct regex_memory memory;
 	pcre2_general_context *context;
 	pcre2_code *code;
+	pcre2_match_context *limits; /* of a match; these two are made with the first one */
+	pcre2_match_data *found;
 };
 
-DEFINE_POINTER_CLEANUP(match_data_freep, pcre2_match_data, pcre2_match_data_free)
-DEFINE_POINTER_CLEANUP(match_context_freep, pcre2_match_context, pcre2_match_context_free)
 DEFINE_POINTER_CLEANUP(compile_context_freep, pcre2_compile_context, pcre2_compile_context_free)
 
 /* A callout at every item is where the time is looked at. */
@@ -79,6 +79,8 @@ void regex_free(struct regex *regex)
 {
 	if (!regex)
 		return;
+	pcre2_match_data_free(regex->found);
+	pcre2_match_context_free(regex->limits);
 	pcre2_code_free(regex->code);
 	pcre2_general_context_free(regex->context);
 	free(regex);
@@ -156,19 +158,29 @@ static int regex_judge(int result)
 	}
 }
 
-int regex_match(const struct regex *regex, struct str text, uint64_t end_ns)
+/* What every match needs, made with the first: a list of many texts is matched one by one. */
+static int regex_prepare(struct regex *regex)
 {
-	_cleanup_(match_context_freep) pcre2_match_context *context = pcre2_match_context_create(NULL);
-	_cleanup_(match_data_freep) pcre2_match_data *data = pcre2_match_data_create(1, NULL);
-	if (!context || !data)
+	if (!regex->limits)
+		regex->limits = pcre2_match_context_create(NULL);
+	if (!regex->found)
+		regex->found = pcre2_match_data_create(1, NULL);
+	if (!regex->limits || !regex->found)
+		return -ENOMEM;
+	pcre2_set_match_limit(regex->limits, REGEX_MATCH_STEPS_MAX);
+	pcre2_set_depth_limit(regex->limits, REGEX_MATCH_DEPTH_MAX);
+	pcre2_set_heap_limit(regex->limits, REGEX_MATCH_MEMORY_MAX_KIB);
+	return 0;
+}
+
+int regex_match(struct regex *regex, struct str text, uint64_t end_ns)
+{
+	if (regex_prepare(regex) < 0)
 		return -ENOMEM;
 	struct regex_meter meter = {
 		.end_ns = end_ns ? end_ns : clock_processor_ns() + REGEX_TIME_MAX_NS,
 	};
-	pcre2_set_match_limit(context, REGEX_MATCH_STEPS_MAX);
-	pcre2_set_depth_limit(context, REGEX_MATCH_DEPTH_MAX);
-	pcre2_set_heap_limit(context, REGEX_MATCH_MEMORY_MAX_KIB);
-	pcre2_set_callout(context, regex_on_step, &meter);
-	return regex_judge(pcre2_match(
-		regex->code, (PCRE2_SPTR)(text.data ? text.data : ""), text.len, 0, 0, data, context));
+	pcre2_set_callout(regex->limits, regex_on_step, &meter);
+	return regex_judge(pcre2_match(regex->code, (PCRE2_SPTR)(text.data ? text.data : ""), text.len,
+		0, 0, regex->found, regex->limits));
 }

@@ -37,7 +37,7 @@ int regex_compile(struct str text, enum regex_kind kind, struct regex **ret_rege
  * too much memory, to find out; `end_ns` is when the time of this thread's processor
  * (clock_processor_ns) is used up, 0 = after REGEX_TIME_MAX_NS. -EINVAL (the text is no
  * UTF-8 and has to be), -ENOMEM. */
-int regex_match(const struct regex *regex, struct str text, uint64_t end_ns);
+int regex_match(struct regex *regex, struct str text, uint64_t end_ns);
 
 void regex_free(struct regex *regex);
 
