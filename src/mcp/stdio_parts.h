@@ -44,6 +44,12 @@ struct mcp_stdio {
 	bool has_no_memory;
 };
 
+/* An open question. It may be gone when its number is still of use. */
+struct mcp_open_ask {
+	uint64_t number;
+	const perch_ask *ask;
+};
+
 /* A call. */
 struct mcp_task {
 	struct link link;
@@ -57,7 +63,7 @@ struct mcp_task {
 	struct buf usage; /* JSON */
 	bool is_cut;
 	char session[MCP_SESSION_SIZE];
-	const perch_ask *asks[MCP_ASKS_MAX]; /* open; the client is asked the first */
+	struct mcp_open_ask asks[MCP_ASKS_MAX]; /* the client is asked the first */
 	size_t ask_count;
 	unsigned tries;
 	char name[]; /* of the entry */

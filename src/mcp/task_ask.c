@@ -31,7 +31,7 @@ static void mcp_ask_note(
 static void mcp_ask_drop(struct mcp_task *task, uint64_t number)
 {
 	for (size_t i = 0; i < task->ask_count; i++) {
-		if (task->asks[i]->number != number)
+		if (task->asks[i].number != number)
 			continue;
 		task->ask_count--;
 		memmove(&task->asks[i], &task->asks[i + 1], (task->ask_count - i) * sizeof(task->asks[0]));
@@ -80,7 +80,7 @@ static void mcp_ask_explain(struct mcp_task *task, const perch_ask *ask, int why
 /* The first question, which the client's user will not answer. */
 static void mcp_ask_do_without(struct mcp_task *task, int why)
 {
-	const perch_ask *ask = task->asks[0];
+	const perch_ask *ask = task->asks[0].ask;
 	perch_answer answer = PERCH_ANSWER_INIT;
 	mcp_ask_drop(task, ask->number);
 	if (!mcp_ask_is_plugins(ask)) {
@@ -156,7 +156,7 @@ static int mcp_ask_message(
 
 static int mcp_ask_try(struct mcp_task *task, const char *fault)
 {
-	const perch_ask *ask = task->asks[0];
+	const perch_ask *ask = task->asks[0].ask;
 	_cleanup_(arena_free) struct arena arena = { 0 };
 	_cleanup_(buf_free) struct buf text = { 0 };
 	struct mcp_question question = { .kind = MCP_CONFIRM };
@@ -188,7 +188,7 @@ void mcp_task_ask(struct mcp_task *task, const perch_ask *ask)
 	perch_answer no = PERCH_ANSWER_INIT;
 	no.cancel = true;
 	if (task->wire && task->ask_count < MCP_ASKS_MAX) {
-		task->asks[task->ask_count++] = ask;
+		task->asks[task->ask_count++] = (struct mcp_open_ask){ ask->number, ask };
 		mcp_ask_open(task);
 	} else {
 		perch_job_answer(task->job, ask->number, &no, NULL);
@@ -197,7 +197,7 @@ void mcp_task_ask(struct mcp_task *task, const perch_ask *ask)
 
 void mcp_task_withdraw(struct mcp_task *task, uint64_t number)
 {
-	bool was_asked = task->ask_count && task->asks[0]->number == number;
+	bool was_asked = task->ask_count && task->asks[0].number == number;
 	mcp_ask_drop(task, number);
 	if (!task->wire || !was_asked)
 		return;
@@ -220,7 +220,7 @@ static void mcp_ask_fill(const struct mcp_answer *from, perch_answer *to)
 
 void mcp_task_answer(struct mcp_task *task, const struct mcp_answer *answer)
 {
-	const perch_ask *ask = task->ask_count ? task->asks[0] : NULL;
+	const perch_ask *ask = task->ask_count ? task->asks[0].ask : NULL;
 	perch_answer given = PERCH_ANSWER_INIT;
 	perch_err err = { 0 };
 	if (!ask)
