@@ -249,9 +249,8 @@ static int job_tool_answer(
 static bool job_tool_is_approved(perch_job *job)
 {
 	struct tool_job *own = &job->tool;
-	const struct tool_known *known = tool_binding_tool(&own->bound->binding, own->tool);
 	char words[256];
-	if (own->approval || !known || !known->asks)
+	if (own->approval || !tool_binding_asks(&own->bound->binding, own->tool))
 		return true;
 	if (exposure_approves(&job->service->exposure, job->request.name)) {
 		own->approval = "config";

@@ -49,6 +49,18 @@ const struct tool_known *tool_binding_tool(const struct tool_binding *binding, c
 	return NULL;
 }
 
+bool tool_binding_asks(const struct tool_binding *binding, const char *name)
+{
+	const struct tool_known *known = tool_binding_tool(binding, name);
+	if (known)
+		return known->asks;
+	for (size_t i = 0; i < binding->tool_count; i++) {
+		if (binding->tools[i].asks)
+			return true;
+	}
+	return false;
+}
+
 /* ---- where they are ------------------------------------------------------ */
 
 int tool_binding_path(const char *name, struct arena *arena, const char **ret_path, perch_err *err)

@@ -119,6 +119,10 @@ int tool_binding_parse(const char *path, struct str text, struct arena *arena,
 /* What the binding knows of a tool; NULL = nothing. */
 const struct tool_known *tool_binding_tool(const struct tool_binding *binding, const char *name);
 
+/* Whether a call of this tool needs somebody's yes. The plugin chooses what it exposes at each
+ * start: one that the binding does not list asks where any of those it lists does. */
+bool tool_binding_asks(const struct tool_binding *binding, const char *name);
+
 /* Row 0 of the verdicts: blank name or command, allow-list entries empty, padded
  * or duplicate. -EINVAL with words. */
 int tool_binding_check(const struct tool_binding *binding, perch_err *err);

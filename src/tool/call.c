@@ -174,13 +174,12 @@ static int call_write_request(struct tool_call *call, perch_err *err)
 static int call_check_approval(struct tool_call *call, perch_err *err)
 {
 	struct audit_origin *origin = &call->options.origin;
-	const struct tool_known *known =
-		call->options.tool ? tool_binding_tool(call->options.binding, call->options.tool) : NULL;
-	if (origin->approval || !known || !known->asks)
+	const char *tool = call->options.tool;
+	if (origin->approval || !tool || !tool_binding_asks(call->options.binding, tool))
 		return 0;
 	origin->approval = "none";
-	return err_set(err, -EINVAL, "the binding asks before each call of %.100s, and nobody said yes",
-		known->name);
+	return err_set(
+		err, -EINVAL, "the binding asks before each call of %.100s, and nobody said yes", tool);
 }
 
 /* What must be recorded is not done where it cannot be. */

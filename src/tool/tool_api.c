@@ -103,9 +103,7 @@ static const char *tool_api_given_input(const perch_tool_request *request)
 static bool tool_api_is_approved(const perch_tool_call *call, const perch_tool_binding *binding)
 {
 	const perch_tool_request *request = &call->request;
-	const struct tool_known *known =
-		call->tool ? tool_binding_tool(&binding->bound, call->tool) : NULL;
-	return known && known->asks && request->approve &&
+	return call->tool && request->approve && tool_binding_asks(&binding->bound, call->tool) &&
 		request->approve(request->data, call->tool, tool_api_given_input(request));
 }
 

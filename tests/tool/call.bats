@@ -309,6 +309,15 @@ END
     has "$(last_audit)" '"approval":"--yes"'
 }
 
+@test "a tool that the binding does not list asks where a listed one does" {
+    echo_tool '[[tools]]' 'name = "t.other"' 'ask = true'
+    perch_tool call t.echo t.x
+    expect_status 64
+    has "$errors" "nobody said yes"
+    perch_tool call t.echo t.x --yes
+    expect_status 0
+}
+
 @test "a Python tool that keeps back what it prints is told so" {
     tool odd <<'END'
 receive()

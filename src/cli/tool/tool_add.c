@@ -125,7 +125,8 @@ static int tool_add_keep_tools(struct adding *adding, const char *const *exposed
 		struct tool_known *tool = &tools[adding->binding->tool_count++];
 		*tool = said ? said->known : (struct tool_known){ "", "", "", "", false };
 		tool->name = exposed[i];
-		tool->asks = adding->words->ask && said && said->is_mutating;
+		/* What its author says nothing about may change things. */
+		tool->asks = adding->words->ask && (!said || said->is_mutating);
 	}
 	return 0;
 }

@@ -159,8 +159,7 @@ int tool_session_call(struct tool_session *session, const struct tool_call_optio
 int tool_approval(const struct cli *cli, const struct tool_binding *binding, const char *tool,
 	bool yes, const char **ret_approval, perch_err *err)
 {
-	const struct tool_known *known = tool_binding_tool(binding, tool);
-	bool is_settled = yes || !known || !known->asks;
+	bool is_settled = yes || !tool_binding_asks(binding, tool);
 	char question[256];
 	snprintf(question, sizeof(question), "Call %.100s of %.100s?", tool, binding->name);
 	int r = is_settled ? 1 : tool_ask(cli, question, err);
