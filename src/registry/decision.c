@@ -91,6 +91,20 @@ int decision_check(const struct decision *decision, const struct grant *grant, p
 	return !approval->manifest || strcmp(approval->manifest, decision->sha256) != 0;
 }
 
+int decision_approve(
+	const struct decision *decision, const char *const *files, struct grant *grant, perch_err *err)
+{
+	if (!files)
+		return err_no_memory(err);
+	grant->has_approval = true;
+	grant->approval = (struct grant_approval){
+		.manifest = decision->sha256,
+		.wishes = decision->words,
+		.files = files,
+	};
+	return 0;
+}
+
 int decision_record(const struct decision *decision, const char *const *files,
 	const struct grant *keeps, perch_err *err)
 {

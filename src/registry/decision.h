@@ -1,5 +1,5 @@
-/* Files that decide a sandbox: a profile of an agent, a binding of a tool. Whoever approves one
- * approves what it allows; when it allows more later, whoever wrote that, it is not run until it
+/* Files that decide a sandbox: a profile of an agent, a binding of a tool. A user who approves one
+ * approves what it allows; when it allows more later, whatever changed it, it is not run until it
  * is approved again. What it allows is told by words: "write /srv", "env GH_TOKEN". */
 #ifndef REGISTRY_DECISION_H
 #define REGISTRY_DECISION_H
@@ -32,6 +32,10 @@ struct decision {
 /* 1: it is to be recorded, because nothing was, or because it was changed and allows no more than
  * before; 0: it is what was approved. -EPERM: it allows more; err says what, and what to do. */
 int decision_check(const struct decision *decision, const struct grant *grant, perch_err *err);
+
+/* Approves it in *grant, with the files that it names; NULL = there was no memory for those. */
+int decision_approve(
+	const struct decision *decision, const char *const *files, struct grant *grant, perch_err *err);
 
 /* Records it as approved, with the files that it names (NULL = none), whatever was before. Words
  * that were approved stay so with `keeps` (NULL = none of them). Fails as grants_write does. */

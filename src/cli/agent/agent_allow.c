@@ -40,21 +40,6 @@ static int agent_allow_find_path(
 
 /* ---- what the profile says --------------------------------------------------- */
 
-static int agent_approve_as(const struct agent_profile *profile, const struct decision *decision,
-	struct arena *arena, struct grant *grant, perch_err *err)
-{
-	const char *const *files = agent_profile_files(profile, arena);
-	if (!files)
-		return err_no_memory(err);
-	grant->has_approval = true;
-	grant->approval = (struct grant_approval){
-		.manifest = decision->sha256,
-		.wishes = decision->words,
-		.files = files,
-	};
-	return 0;
-}
-
 static int agent_approve(const char *name, struct arena *arena, struct grant *grant,
 	const char **ret_words, perch_err *err)
 {
@@ -65,7 +50,7 @@ static int agent_approve(const char *name, struct arena *arena, struct grant *gr
 	if (r == 0)
 		r = agent_profile_decision(arena, &profile, grant, &decision, err);
 	if (r == 0)
-		r = agent_approve_as(&profile, &decision, arena, grant, err);
+		r = decision_approve(&decision, agent_profile_files(&profile, arena), grant, err);
 	if (r < 0)
 		return r;
 	const char *joined = page_join(&words, decision.words, "nothing beyond the sandbox");
@@ -94,7 +79,9 @@ static int agent_settle(const char *name, struct arena *arena, const struct gran
 		return 0;
 	grant->has_approval = false;
 	bool has_sandbox = !list_has(now.words, DECISION_NO_SANDBOX);
-	return has_sandbox ? agent_approve_as(&profile, &now, arena, grant, err) : 0;
+	if (!has_sandbox)
+		return 0;
+	return decision_approve(&now, agent_profile_files(&profile, arena), grant, err);
 }
 
 /* ------------------------------------------------------------------------------- */

@@ -33,21 +33,6 @@ static int tool_allow_find_tool(
 
 /* ---- what the binding says ----------------------------------------------------- */
 
-static int tool_allow_approve_as(const struct tool_binding *binding,
-	const struct decision *decision, struct arena *arena, struct grant *grant, perch_err *err)
-{
-	const char *const *files = tool_binding_files(arena, binding);
-	if (!files)
-		return err_no_memory(err);
-	grant->has_approval = true;
-	grant->approval = (struct grant_approval){
-		.manifest = decision->sha256,
-		.wishes = decision->words,
-		.files = files,
-	};
-	return 0;
-}
-
 static int tool_allow_approve_binding(const char *name, struct arena *arena, struct grant *grant,
 	const char **ret_words, perch_err *err)
 {
@@ -58,7 +43,7 @@ static int tool_allow_approve_binding(const char *name, struct arena *arena, str
 	if (r == 0)
 		r = tool_binding_decision(arena, &binding, grant, name, &decision, err);
 	if (r == 0)
-		r = tool_allow_approve_as(&binding, &decision, arena, grant, err);
+		r = decision_approve(&decision, tool_binding_files(arena, &binding), grant, err);
 	if (r < 0)
 		return r;
 	const char *joined = page_join(&words, decision.words, "nothing");
@@ -85,7 +70,7 @@ static int tool_allow_settle_binding(const char *name, struct arena *arena,
 		r = tool_binding_decision(arena, &binding, grant, name, &now, err);
 	if (r < 0 || (!before->widening.is_off && decision_check(&then, before, NULL) < 0))
 		return r;
-	return tool_allow_approve_as(&binding, &now, arena, grant, err);
+	return decision_approve(&now, tool_binding_files(arena, &binding), grant, err);
 }
 
 /* Also of a binding that is broken or gone. */
