@@ -26,7 +26,4 @@ int exposure_read(
 bool exposure_shows(const struct exposure *exposure, perch_entry_kind kind, const char *name);
 bool exposure_approves(const struct exposure *exposure, const char *name);
 
-/* Whether a text fits a pattern. */
-bool expose_match(const char *pattern, const char *text);
-
 #endif
