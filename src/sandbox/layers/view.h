@@ -79,7 +79,7 @@ const struct view_entry *view_find(const struct view *view, const char *path);
 /* Of a sorted view: the nearest entry that the entry lies in, or NULL. */
 const struct view_entry *view_holder(const struct view *view, const struct view_entry *entry);
 
-/* Takes away the hidden entries that lie inside other hidden ones. */
+/* Takes away the hidden entries: for a room, whose mounts hide them already. */
 void view_forget_hidden(struct view *view);
 
 /* Makes the rules. Landlock cannot subtract. So where a path is allowed less than the directory
