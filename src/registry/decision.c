@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/shell_word.h"
 #include "sandbox/policy/path_list.h"
 
 const char *decision_word(struct arena *arena, const char *kind, const char *about)
@@ -55,6 +56,7 @@ static int decision_refuse(
 	const struct decision *decision, const struct grant_approval *approval, perch_err *err)
 {
 	char shown[FILE_SHOWN_MAX];
+	char advice[SHELL_ADVICE_MAX];
 	struct buf excess = { 0 };
 	size_t count = 0;
 	bool is_same = approval->manifest && strcmp(approval->manifest, decision->sha256) == 0;
@@ -67,13 +69,12 @@ static int decision_refuse(
 	if (count > DECISION_EXCESS_SHOWN)
 		buf_append_text(&excess, " …");
 	int r = buf_terminate(&excess);
+	shell_advice(advice, decision->approve_by, "; look at it, then: %s", decision->approve_by);
 	if (r == 0)
-		r = err_set(err, -EPERM,
-			"%.120s was changed since it was approved%s, and allows more: %.250s; look at it, "
-			"then: "
-			"%.200s",
+		r = err_set_advised(err, -EPERM, advice,
+			"%s was changed since it was approved%s, and allows more: %s",
 			file_shown(decision->path, shown), is_same ? ", or where a path of it leads" : "",
-			excess.data, decision->approve_by);
+			excess.data);
 	buf_free(&excess);
 	return r == -ENOMEM ? err_no_memory(err) : r;
 }

@@ -26,7 +26,7 @@ struct decision {
 	const char *path; /* of the file */
 	const char *sha256;
 	const char *const *words;
-	const char *approve_by; /* the command that approves it */
+	const char *approve_by; /* the command that approves it; "" = cannot be shown */
 };
 
 /* 1: it is to be recorded, because nothing was, or because it was changed and allows no more than

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/shell_word.h"
 #include "registry/decision.h"
 #include "sandbox/policy/path_list.h"
 #include "tool/binding.h"
@@ -68,7 +69,7 @@ int tool_binding_decision(struct arena *arena, const struct tool_binding *bindin
 		.path = binding->path,
 		.sha256 = binding->sha256,
 		.words = binding_words(arena, binding, grant),
-		.approve_by = arena_join(arena, "perch tool allow ", name, " --binding", NULL),
+		.approve_by = shell_command(arena, "perch tool allow ", name, " --binding"),
 	};
 	if (!decision.words || !decision.approve_by)
 		return err_no_memory(err);
@@ -174,7 +175,7 @@ int tool_binding_grant(
 {
 	struct grant grant;
 	struct decision decision;
-	binding->widen_by = arena_join(arena, "perch tool allow ", name, " ", NULL);
+	binding->widen_by = shell_command(arena, "perch tool allow ", name, " ");
 	if (!binding->widen_by)
 		return err_no_memory(err);
 	int r = grants_read(GRANT_TOOL, name, arena, &grant, err);

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/shell_word.h"
 #include "registry/grants.h"
 
 static const char *tool_confinement_directory_of(struct arena *arena, const char *path)
@@ -123,11 +124,13 @@ static int tool_confinement_check_hidden(const struct tool_binding *binding, con
 		tool_confinement_meets(&above, &write) <= hidden)
 		return 0;
 	char shown[FILE_SHOWN_MAX];
-	file_shown(full, shown);
-	return err_set(err, -EACCES,
-		"the tool lies in a place that is hidden from all tools, '%s': move it, or let it see that "
-		"by %s--read %s",
-		shown, binding->widen_by ? binding->widen_by : "", shown);
+	char word[SHELL_WORD_MAX];
+	char advice[SHELL_ADVICE_MAX];
+	shell_advice(advice, shell_word(full, word), ", or let it see that by %s--read %s",
+		binding->widen_by ? binding->widen_by : "", word);
+	return err_set_advised(err, -EACCES, advice,
+		"the tool lies in a place that is hidden from all tools, '%s': move it",
+		file_shown(full, shown));
 }
 
 /* ---------------------------------------------------------------------------- */

@@ -139,7 +139,7 @@ END
     chmod -x "$cfg/plugins/fledge-words/bin/fledge-words"
     call words
     expect_status 126
-    has "$errors" "it is not executable: chmod +x '$cfg/plugins/bin/fledge-words'"
+    has "$errors" "it is not executable: chmod +x $cfg/plugins/bin/fledge-words"
     rm "$cfg/plugins/fledge-words/bin/fledge-words"
     call words
     expect_status 126
