@@ -78,8 +78,8 @@ static int agent_program_refuse_hidden(const struct perch_confine *confine, cons
 	char advice[SHELL_ADVICE_MAX];
 	perch_err why = { 0 };
 	int code = agent_program_explain(confine->room ? ENOENT : EACCES, path, confine, &why);
-	shell_advice(advice, shell_word(hidden, word), "; %s--read %s shows it",
-		widen_by ? widen_by : "", word);
+	shell_advice(
+		advice, shell_word(hidden, word), "; %s--read %s shows it", widen_by ? widen_by : "", word);
 	return err_set_advised(err, code, advice, "%s", why.text);
 }
 
