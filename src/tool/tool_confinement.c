@@ -20,17 +20,6 @@ static const char *tool_confinement_directory_of(struct arena *arena, const char
 	return slash ? arena_dup(arena, (struct str){ path, len ? len : 1 }) : "";
 }
 
-/* A limit of the binding counts instead of the default one. */
-static void tool_confinement_set_limits(
-	const struct sandbox_limits *given, struct sandbox_limits *limits)
-{
-	limits->memory = given->memory ? given->memory : limits->memory;
-	limits->processes = given->processes ? given->processes : limits->processes;
-	limits->files = given->files ? given->files : limits->files;
-	limits->size = given->size ? given->size : limits->size;
-	limits->cpu = given->cpu ? given->cpu : limits->cpu;
-}
-
 /* ---- its own folder -------------------------------------------------------- */
 
 /* Files and directories by what they are: names may lead anywhere. */
@@ -185,7 +174,7 @@ int tool_confinement_policy(const struct tool_binding *binding, struct arena *ar
 		r = err_no_memory(err);
 	if (r < 0)
 		return r;
-	tool_confinement_set_limits(&binding->limits, &ret_policy->limits);
+	ret_policy->limits = policy_tool_limits(&binding->limits);
 	struct identities hide = { 0 };
 	r = policy_widen(arena, home, &binding->widening, ret_policy, err);
 	if (r == 0 && tool_confinement_look_up(arena, ret_policy->hide, &hide) < 0)

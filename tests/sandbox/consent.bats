@@ -51,6 +51,9 @@ both() {
 @test "a tool does not rewrite its binding, its bundle, its program" { both tool_rewrites_its_binding; }
 @test "a tool does not replace a link to its binding" { both tool_replaces_a_link_to_its_binding; }
 @test "a binding that allows more than before is refused" { both binding_that_allows_more_is_refused; }
+@test "without a room, a binding that asks about less, pins less, limits less is refused" {
+    both binding_that_takes_away_less_is_refused
+}
 
 @test "what is advised is one word for each name, whatever it is called" { both advice_is_quoted; }
 @test "what cannot be shown as it is, is not advised" { both advice_is_exact_or_not_there; }

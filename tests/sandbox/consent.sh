@@ -441,6 +441,57 @@ binding_that_allows_more_is_refused() {
     has the-key
 }
 
+# Each tool that asks, each pin, each limit, and without a sandbox each argument: where nothing
+# protects the file, a tool or another one takes them away.
+binding_that_takes_away_less_is_refused() {
+    export PERCH_SANDBOX_NO_ROOM=1
+    tool "$project/run" true
+    echo data >"$project/data"
+    sha256() { sha256sum "$1" | cut -d' ' -f1; }
+    cat >before <<END
+name = "t.leak"
+command = "$project/run"
+sha256 = "$(sha256 run)"
+[pin]
+"$project/data" = "$(sha256 data)"
+[sandbox.limits]
+memory = 500000000
+[[tools]]
+name = "t.x"
+ask = true
+[[tools]]
+name = "t.y"
+ask = true
+END
+    cp before b.toml
+    said perch tool call --binding b.toml t.x --yes
+    ended 0
+    for evil in '/t.y/,${/ask/d}' '/t.x/,/ask/{/ask/d}' '/data/d' '/^sha256 = /d' \
+        's/^memory = .*/memory = 5000000000/' '/^memory/d' '$a[[tools]]\nname = "t.z"' '/^..tools/,$d'; do
+        sed "$evil" before >b.toml
+        said perch tool call --binding b.toml t.x --yes
+        [ "$status" != 0 ] || fail "called with $evil"
+        has "perch tool allow $project/b.toml --binding"
+    done
+    sed 's/^memory = .*/memory = 400000000/' before >b.toml # changed, and no more
+    said perch tool call --binding b.toml t.x --yes
+    ended 0
+    printf 'name = "t.leak"\ncommand = "%s"\nargs = ["a"]\n[sandbox]\nmode = "off"\n' "$project/run" >c.toml
+    said perch tool allow c.toml --binding
+    ended 0
+    said perch tool call --binding c.toml t.x
+    ended 0
+    for evil in 's/"a"/"b"/' '$a[env]\nLD_PRELOAD = "/x"' 's/^command.*/command = "\/bin\/sh"/'; do
+        sed "$evil" c.toml >d
+        cp c.toml keep
+        cp d c.toml
+        said perch tool call --binding c.toml t.x
+        [ "$status" != 0 ] || fail "called with $evil"
+        has "perch tool allow $project/c.toml --binding"
+        cp keep c.toml
+    done
+}
+
 # ---- what is advised -------------------------------------------------------------
 
 # advised BEFORE: the command behind these words, as a shell reads it.
