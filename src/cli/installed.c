@@ -29,6 +29,14 @@ static int installed_find_own(char ret_directory[PATH_MAX])
 	return 0;
 }
 
+static int installed_join(
+	const char *prefix, const char *place, const char *name, char ret_path[PATH_MAX])
+{
+	int len = place[0] == '/' ? snprintf(ret_path, PATH_MAX, "%s/%s", place, name)
+							  : snprintf(ret_path, PATH_MAX, "%s/%s/%s", prefix, place, name);
+	return len >= PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
 /* Whether the directory is this place of a tree; then it becomes the prefix of that. */
 static bool installed_become_prefix(char directory[PATH_MAX], enum installed_place place)
 {
@@ -46,21 +54,30 @@ static bool installed_become_prefix(char directory[PATH_MAX], enum installed_pla
 	return true;
 }
 
+/* The prefix of the tree that this program lies in, or (false) its own directory: a program in some
+ * `bin` alone is no tree. */
+static bool installed_find_prefix(char base[PATH_MAX])
+{
+	char prefix[PATH_MAX], programs[PATH_MAX];
+	strcpy(prefix, base);
+	if (!installed_become_prefix(prefix, INSTALLED_COMMANDS) &&
+		!installed_become_prefix(prefix, INSTALLED_PROGRAMS))
+		return false;
+	bool fits = installed_join(prefix, places[INSTALLED_PROGRAMS].installed, "", programs) == 0;
+	if (!fits || access(programs, X_OK) < 0)
+		return false;
+	strcpy(base, prefix);
+	return true;
+}
+
 int installed_path(enum installed_place place, const char *name, char ret_path[PATH_MAX])
 {
 	char base[PATH_MAX];
 	int r = installed_find_own(base);
 	if (r < 0)
 		return r;
-	bool is_installed = installed_become_prefix(base, INSTALLED_COMMANDS) ||
-		installed_become_prefix(base, INSTALLED_PROGRAMS);
-	const char *below = places[place].installed;
-	int len;
-	if (!is_installed)
-		len = snprintf(ret_path, PATH_MAX, "%s%s/%s", base, places[place].built, name);
-	else if (below[0] == '/')
-		len = snprintf(ret_path, PATH_MAX, "%s/%s", below, name);
-	else
-		len = snprintf(ret_path, PATH_MAX, "%s/%s/%s", base, below, name);
+	if (installed_find_prefix(base))
+		return installed_join(base, places[place].installed, name, ret_path);
+	int len = snprintf(ret_path, PATH_MAX, "%s%s/%s", base, places[place].built, name);
 	return len >= PATH_MAX ? -ENAMETOOLONG : 0;
 }

@@ -83,6 +83,13 @@ write_program() {
     [ "$status" -eq 7 ]
 }
 
+@test "in a bin without a tree it lies beside perch" {
+    rm -r "$tree/libexec"
+    write_program "$tree/bin/perch-conformance"
+    run "$perch" conformance
+    [ "$status" -eq 7 ]
+}
+
 @test "every companion of the table has a program, a page and a package" {
     names=$(sed -n 's/.*COMPANION(.*"\([a-z]*\)", GROUP.*/\1/p' "$PERCH_SOURCE/src/cli/main.c")
     [ -n "$names" ]
