@@ -1,5 +1,5 @@
-/* One case for an agent: a turn of it by our own host, whose events show what the
- * agent said, and warn of what it should not have. */
+/* One case for an agent: a turn of it by our own host, whose events show what the agent said, and
+ * whose warnings name its mistakes. */
 #include <errno.h>
 
 #include "base/clock.h"

@@ -71,7 +71,7 @@ static int conformance_command_find_tree(struct conformance *conformance)
 
 /* ---- running -------------------------------------------------------------------- */
 
-/* F-4.2 alone, all of F-4, all of F. */
+/* F-4.2 names one case, F-4 a section, F a protocol. */
 static bool conformance_command_is_wanted(const struct conformance *conformance, const char *id)
 {
 	const struct option_list *only = &conformance->wish->only;
@@ -145,7 +145,7 @@ static int conformance_command_do_protocol(struct conformance *conformance, enum
 	return r;
 }
 
-/* All of them where nobody says which. */
+/* Without --protocol, all of them. */
 static int conformance_command_do_protocols(struct conformance *conformance)
 {
 	enum protocol only = PROTOCOL_FLEDGE;
