@@ -74,7 +74,7 @@ static int grants_read_widening(const struct toml_value *table, struct arena *ar
 	return 0;
 }
 
-/* Paths are written without links (cli/ui/allow.c): what is a link now was none then. */
+/* Paths are written without links (cli/ui/allow.c): a link in one was put there later. */
 static int grants_note_granted(enum grant_kind kind, const char *name, struct arena *arena,
 	struct policy_widening *widening, perch_err *err)
 {

@@ -92,7 +92,7 @@ static int resolve_find_program(const char *bin, const char *command, const char
 		r = resolve_look_in(directory, command, arena, &found);
 		if (r < 0)
 			return r;
-		/* Not there, or in a directory that is not for us: the same. */
+		/* A program that is not there and one in a directory that we may not enter: the same. */
 		struct stat there;
 		if (found.problem && lstat(found.path, &there) < 0)
 			continue;
@@ -144,7 +144,7 @@ struct nearest {
 	char name[NAME_LENGTH_MAX + 1];
 };
 
-/* The word itself can be listed, and its program be gone. */
+/* The word itself may be listed although its program is gone. */
 static void resolve_consider(struct nearest *nearest, const char *name)
 {
 	if (strcmp(nearest->word, name) != 0 && str_is_nearer(nearest->word, name, &nearest->distance))
@@ -198,7 +198,7 @@ static const char *resolve_link_text(const char *path, char out[PATH_MAX])
 	return out;
 }
 
-/* A plugin whose directory was moved, or a program that was removed from it. */
+/* The directory of the plugin was moved, or its program was removed. */
 static int resolve_refuse_gone(const struct registry *registry, const char *command,
 	const struct candidate *candidate, perch_err *err)
 {
