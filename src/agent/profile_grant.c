@@ -5,6 +5,7 @@
 
 #include "agent/profile.h"
 #include "base/err.h"
+#include "base/shell_word.h"
 #include "registry/decision.h"
 #include "sandbox/policy/path_list.h"
 
@@ -72,7 +73,7 @@ int agent_profile_decision(struct arena *arena, const struct agent_profile *prof
 		.path = profile->path,
 		.sha256 = profile->sha256,
 		.words = is_sandboxed ? profile_grant_words(arena, profile) : no_sandbox,
-		.approve_by = arena_join(arena, "perch agent allow ", profile->path, " --profile", NULL),
+		.approve_by = shell_command(arena, "perch agent allow ", profile->path, " --profile"),
 	};
 	if (!decision.words || !decision.approve_by)
 		return err_no_memory(err);
@@ -106,7 +107,7 @@ int agent_profile_grant(
 {
 	(void)data;
 	struct grant *grant = arena_alloc(arena, sizeof(*grant));
-	profile->widen_by = arena_join(arena, "perch agent allow ", profile->path, " ", NULL);
+	profile->widen_by = shell_command(arena, "perch agent allow ", profile->path, " ");
 	if (!grant || !profile->widen_by)
 		return err_no_memory(err);
 	int r = grants_read(GRANT_AGENT, profile->path, arena, grant, err);

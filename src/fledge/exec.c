@@ -118,10 +118,11 @@ struct exec_result {
 	bool err_truncated;
 };
 
-static void exec_report(struct execs *execs, uint64_t ticket, const struct exec_result *result)
+enum { EXEC_MEMBERS_SIZE = 128 }; /* of a result, without what was printed */
+
+static void exec_write(struct buf *json, const struct exec_result *result)
 {
-	_cleanup_(buf_free) struct buf json = { 0 };
-	struct perch_json_writer writer = json_writer_on(&json);
+	struct perch_json_writer writer = json_writer_on(json);
 	perch_json_begin_object(&writer);
 	perch_json_write_name(&writer, "code");
 	perch_json_write_int64(&writer, result->code);
@@ -138,15 +139,21 @@ static void exec_report(struct execs *execs, uint64_t ticket, const struct exec_
 		perch_json_write_bool(&writer, true);
 	}
 	perch_json_end_object(&writer);
-	struct str text = { json.data, json.len };
-	if (json.failed)
+}
+
+static void exec_report(struct execs *execs, uint64_t ticket, const struct buf *json)
+{
+	struct str text = { json->data, json->len };
+	if (json->failed)
 		text = STR("{\"code\":1,\"stderr\":\"out of memory\",\"stdout\":\"\"}");
 	execs->options.done(execs->options.data, ticket, text);
 }
 
 static void exec_report_failure(struct execs *execs, uint64_t ticket, int code, const char *why)
 {
-	exec_report(execs, ticket, &(struct exec_result){ .code = code, .err = str_from(why) });
+	_cleanup_(buf_free) struct buf json = { 0 };
+	exec_write(&json, &(struct exec_result){ .code = code, .err = str_from(why) });
+	exec_report(execs, ticket, &json);
 }
 
 static void exec_explain(const struct job *job)
@@ -169,7 +176,9 @@ static void exec_report_end(struct job *job)
 		buf_printf(&capture->err, "%scommand timed out after %gs", on_new_line ? "" : "\n",
 			job->timeout_seconds);
 	}
-	exec_report(job->execs, job->ticket,
+	_cleanup_(buf_free) struct buf json = { 0 };
+	buf_reserve(&json, capture->out_weight + capture->err_weight + EXEC_MEMBERS_SIZE);
+	exec_write(&json,
 		&(struct exec_result){
 			.code = capture_code(capture),
 			.out = { capture->out.data, capture->out.len },
@@ -177,6 +186,8 @@ static void exec_report_end(struct job *job)
 			.out_truncated = capture->out_truncated,
 			.err_truncated = capture->err_truncated,
 		});
+	capture_forget(capture); /* what was printed is there once, and counted once */
+	exec_report(job->execs, job->ticket, &json);
 }
 
 /* ---- running ------------------------------------------------------------- */
@@ -224,6 +235,8 @@ static void exec_start(struct execs *execs, struct job *job)
 		.cwd = job->cwd,
 		.confine = execs->options.confine,
 		.limit = EXEC_OUTPUT_MAX,
+		.weigh = json_written_size,
+		.weight_limit = EXEC_WRITTEN_MAX,
 		.timeout_ns = clock_from_seconds(job->timeout_seconds),
 		.ending = ENDING_EXEC,
 		.keep_group = true,

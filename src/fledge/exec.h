@@ -8,7 +8,8 @@
 #include "proc/confine.h"
 
 enum {
-	EXEC_OUTPUT_MAX = 10 * 1024 * 1024, /* of each stream */
+	EXEC_OUTPUT_MAX = 10 * 1024 * 1024,     /* of each stream */
+	EXEC_WRITTEN_MAX = 2 * EXEC_OUTPUT_MAX, /* the same as JSON, where a byte may take six */
 	EXEC_PARALLEL_DEFAULT = 16,
 	EXEC_KEPT_GROUPS = 256,    /* leaders that stay unreaped so that their groups can be killed */
 	EXEC_TIMEOUT_DEFAULT = 30, /* seconds */

@@ -147,8 +147,10 @@ enum program_state files_program(const char *directory, const char *path, const 
 const char *files_remedy(enum program_state state, const char *directory, const char *path,
 	char out[static FILES_REMEDY_MAX])
 {
-	out[0] = '\0';
-	if (state == PROGRAM_NOT_EXECUTABLE)
-		snprintf(out, FILES_REMEDY_MAX, ": chmod +x '%s/%s'", directory, path);
-	return out;
+	char full[PATH_MAX];
+	char word[SHELL_WORD_MAX] = "";
+	int len = snprintf(full, sizeof(full), "%s/%s", directory, path);
+	if (state == PROGRAM_NOT_EXECUTABLE && len < PATH_MAX)
+		shell_word(full, word);
+	return shell_advice(out, word, ": chmod +x %s", word);
 }

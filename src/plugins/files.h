@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "base/shell_word.h"
+
 enum file_trouble {
 	FILE_LINK_LEAVES,    /* a link to something outside of the plugin */
 	FILE_LINK_DANGLES,   /* a link to nothing */
@@ -36,7 +38,7 @@ enum program_state {
  * directory; *ret_problem is to be put behind the path. */
 enum program_state files_program(const char *directory, const char *path, const char **ret_problem);
 
-enum { FILES_REMEDY_MAX = 512 };
+enum { FILES_REMEDY_MAX = SHELL_ADVICE_MAX };
 
 /* What is to be put behind the problem: the command that solves it, or "". The directory is
  * the user's own. */

@@ -8,6 +8,7 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "base/paths.h"
+#include "base/shell_word.h"
 #include "registry/approval.h"
 
 /* What was approved decides what runs: a manifest that asks for more since then is
@@ -35,10 +36,18 @@ static int plugin_target_read_manifest(const struct registry_entry *owner, struc
 {
 	perch_err inner = { 0 };
 	int r = manifest_read(owner->directory, arena, ret_manifest, &inner);
-	if (r == PERCH_ESYNTAX)
-		return err_set_at(err, r, inner.line, inner.column,
-			"%s; every mistake in it: perch plugins validate '%s'", inner.text, owner->directory);
-	return r < 0 ? err_set(err, r, "%s", inner.text) : 0;
+	if (r != PERCH_ESYNTAX)
+		return r < 0 ? err_set(err, r, "%s", inner.text) : 0;
+	char word[SHELL_WORD_MAX];
+	char advice[SHELL_ADVICE_MAX];
+	shell_advice(advice, shell_word(owner->directory, word),
+		"; every mistake in it: perch plugins validate %s", word);
+	err_set_advised(err, r, advice, "%s", inner.text);
+	if (err) {
+		err->line = inner.line;
+		err->column = inner.column;
+	}
+	return r;
 }
 
 int plugin_target_inspect(struct plugin_target *target, struct arena *arena, perch_err *err)

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/meter.h"
+#include "base/str.h"
 #include "perch/host.h"
 #include "proc/confine.h"
 #include "proc/ladder.h"
@@ -26,7 +27,11 @@ struct capture_spec {
 	const char *const *env; /* NULL = ours */
 	const char *cwd;        /* NULL = ours */
 	const struct perch_confine *confine;
-	size_t limit;        /* of each stream; bytes beyond it are drained and dropped */
+	size_t limit; /* of each stream; what comes behind is drained and dropped */
+	/* What bytes will take where they go to, against a limit of that (of each stream, too) and the
+	 * meter. NULL = as many as they are. */
+	size_t (*weigh)(struct str bytes);
+	size_t weight_limit;
 	uint64_t timeout_ns; /* 0 = none; counted from the birth */
 	enum ending ending;  /* 0 = ENDING_COMMAND */
 	bool keep_group;     /* its group lives until the capture is freed */
@@ -51,6 +56,8 @@ struct capture {
 	perch_host *host;
 	struct timer timer;
 	size_t metered;
+	size_t out_weight;
+	size_t err_weight;
 };
 
 /* Starts it. Fails as perch_child_start does. */

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/shell_word.h"
 #include "registry/grants.h"
 
 static const char *tool_confinement_directory_of(struct arena *arena, const char *path)
@@ -17,17 +18,6 @@ static const char *tool_confinement_directory_of(struct arena *arena, const char
 	const char *slash = strrchr(path, '/');
 	size_t len = slash ? (size_t)(slash - path) : 0;
 	return slash ? arena_dup(arena, (struct str){ path, len ? len : 1 }) : "";
-}
-
-/* A limit of the binding counts instead of the default one. */
-static void tool_confinement_set_limits(
-	const struct sandbox_limits *given, struct sandbox_limits *limits)
-{
-	limits->memory = given->memory ? given->memory : limits->memory;
-	limits->processes = given->processes ? given->processes : limits->processes;
-	limits->files = given->files ? given->files : limits->files;
-	limits->size = given->size ? given->size : limits->size;
-	limits->cpu = given->cpu ? given->cpu : limits->cpu;
 }
 
 /* ---- its own folder -------------------------------------------------------- */
@@ -123,11 +113,13 @@ static int tool_confinement_check_hidden(const struct tool_binding *binding, con
 		tool_confinement_meets(&above, &write) <= hidden)
 		return 0;
 	char shown[FILE_SHOWN_MAX];
-	file_shown(full, shown);
-	return err_set(err, -EACCES,
-		"the tool lies in a place that is hidden from all tools, '%s': move it, or let it see that "
-		"by %s--read %s",
-		shown, binding->widen_by ? binding->widen_by : "", shown);
+	char word[SHELL_WORD_MAX];
+	char advice[SHELL_ADVICE_MAX];
+	shell_advice(advice, shell_word(full, word), ", or let it see that by %s--read %s",
+		binding->widen_by ? binding->widen_by : "", word);
+	return err_set_advised(err, -EACCES, advice,
+		"the tool lies in a place that is hidden from all tools, '%s': move it",
+		file_shown(full, shown));
 }
 
 /* ---------------------------------------------------------------------------- */
@@ -182,7 +174,7 @@ int tool_confinement_policy(const struct tool_binding *binding, struct arena *ar
 		r = err_no_memory(err);
 	if (r < 0)
 		return r;
-	tool_confinement_set_limits(&binding->limits, &ret_policy->limits);
+	ret_policy->limits = policy_tool_limits(&binding->limits);
 	struct identities hide = { 0 };
 	r = policy_widen(arena, home, &binding->widening, ret_policy, err);
 	if (r == 0 && tool_confinement_look_up(arena, ret_policy->hide, &hide) < 0)

@@ -18,8 +18,8 @@
 #include "base/log.h"
 #include "base/macros.h"
 #include "base/regular.h"
+#include "base/shell_word.h"
 #include "base/tree.h"
-#include "base/utf8.h"
 #include "proc/host.h"
 #include "sandbox/git/git_plain.h"
 #include "sandbox/git/repository.h"
@@ -30,8 +30,7 @@
 enum {
 	LEFT_DIRECTORIES = 32768, /* looked through below each path that could be written */
 	LEFT_NAMES = 1024 * 1024,
-	LEFT_NOTED = 256,   /* repositories; of more only that there are more */
-	LEFT_COMMAND = 512, /* longer ones are not advised: a line of the log has an end */
+	LEFT_NOTED = 256, /* repositories; of more only that there are more */
 };
 
 struct left {
@@ -161,31 +160,6 @@ static bool leftovers_left_began(const struct sandbox *sandbox, const char *path
 
 /* ---- telling --------------------------------------------------------------------------- */
 
-/* Whether a log shows exactly these bytes: else the advised command would be about another path. */
-static bool leftovers_left_is_seen(const char *path)
-{
-	size_t len = strlen(path);
-	bool is_seen = len <= LEFT_COMMAND && utf8_is_valid(path, len);
-	for (size_t at = 0; is_seen && at < len;) {
-		uint32_t character;
-		at += utf8_decode(path + at, len - at, &character);
-		is_seen = !utf8_is_unseen(character);
-	}
-	return is_seen;
-}
-
-/* " 'path'", for a shell; false where it cannot be shown. */
-static bool leftovers_left_quote(const char *path, struct buf *out)
-{
-	if (!leftovers_left_is_seen(path))
-		return false;
-	buf_append_text(out, " '");
-	for (; *path; path++)
-		buf_append_text(out, *path == '\'' ? "'\\''" : (char[]){ *path, '\0' });
-	buf_append_text(out, "'");
-	return !out->failed && buf_terminate(out) == 0;
-}
-
 int left_hold(const char *path, char out[LEFT_HELD_MAX])
 {
 	const char *slash = strrchr(path, '/');
@@ -203,7 +177,8 @@ void sandbox_tell_path(struct sandbox *sandbox, const char *path, const char *wh
 	const struct log *log = &sandbox->host->log;
 	char shown[FILE_SHOWN_MAX];
 	char held[LEFT_HELD_MAX];
-	_cleanup_(buf_free) struct buf quoted = { 0 };
+	char word[SHELL_WORD_MAX];
+	char advice[SHELL_ADVICE_MAX];
 	_cleanup_fd_ int holder = left_hold(path, held);
 	bool has_begun = holder >= 0 && leftovers_left_began(sandbox, held);
 	sandbox->has_told = true;
@@ -213,12 +188,9 @@ void sandbox_tell_path(struct sandbox *sandbox, const char *path, const char *wh
 	else if (!has_begun)
 		log_warn(log, "%s was made in the sandbox, or changed there, and %s: look at it first",
 			shown, why);
-	else if (leftovers_left_quote(path, &quoted))
-		log_warn(log,
-			"%s was made in the sandbox, and %s: look at it first; to remove it: rm -rf%s", shown,
-			why, quoted.data);
 	else
-		log_warn(log, "%s was made in the sandbox, and %s: look at it first", shown, why);
+		log_warn(log, "%s was made in the sandbox, and %s: look at it first%s", shown, why,
+			shell_advice(advice, shell_word(path, word), "; to remove it: rm -rf %s", word));
 }
 
 /* Told when everything was looked at: once a target is removed, the paths that lead to it are found

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/macros.h"
+#include "base/shell_word.h"
 
 enum { TAIL = 4096 };
 
@@ -77,16 +78,20 @@ static bool explain_path(
 	bool is_read = policy->reads_everything || policy_is_inside_any(path, policy->read);
 	if (is_absence && !is_hidden && !is_tmp)
 		return false;
-	char buffer[FILE_SHOWN_MAX];
-	const char *shown = file_shown(path, buffer);
+	char shown[FILE_SHOWN_MAX];
+	char word[SHELL_WORD_MAX];
+	file_shown(path, shown);
+	shell_word(path, word);
 	explain_begin(context, out);
 	if (policy_is_inside_any(path, policy->protect))
 		buf_printf(out, "it protects %s, which the host would execute or trust later", shown);
+	else if (!word[0])
+		buf_printf(out, "it does not allow that for %s", shown);
 	else if (is_hidden || is_tmp || !is_read)
 		buf_printf(out, "%s--read %s would show it, --write %s allow to change it",
-			context->widen_by, shown, shown);
+			context->widen_by, word, word);
 	else
-		buf_printf(out, "%s--write %s would allow it", context->widen_by, shown);
+		buf_printf(out, "%s--write %s would allow it", context->widen_by, word);
 	return true;
 }
 

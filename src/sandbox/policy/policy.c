@@ -43,6 +43,17 @@ static const struct sandbox_limits tool_limits = {
 	.cpu = 60,
 };
 
+struct sandbox_limits policy_tool_limits(const struct sandbox_limits *given)
+{
+	return (struct sandbox_limits){
+		.memory = given->memory ? given->memory : tool_limits.memory,
+		.processes = given->processes ? given->processes : tool_limits.processes,
+		.files = given->files ? given->files : tool_limits.files,
+		.size = given->size ? given->size : tool_limits.size,
+		.cpu = given->cpu ? given->cpu : tool_limits.cpu,
+	};
+}
+
 bool policy_is_inside(const char *path, const char *directory)
 {
 	size_t len = strlen(directory);

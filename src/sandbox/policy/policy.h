@@ -107,6 +107,9 @@ struct policy_tool {
 /* Whether the path (without links) lies where every tool may read. */
 bool policy_is_system(const char *path);
 
+/* The limits of a tool: those that are given (not 0), the default ones for the rest. */
+struct sandbox_limits policy_tool_limits(const struct sandbox_limits *given);
+
 /* The default of a tool: reads the system and its own directory; writes its
  * private tmp alone; no network; limits; refuses what cannot be enforced. */
 int policy_for_tool(
