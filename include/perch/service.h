@@ -46,6 +46,9 @@ typedef struct perch_service_options {
 	/* The service's own messages, a sentence each; NULL = not wanted. */
 	void (*warn)(perch_service *service, void *data, const char *text);
 	void *data;
+	/* Files of profiles beside those of perch/agents, shown by the name of the file whatever
+	 * [expose.FRONTEND] says; ends with NULL. */
+	const char *const *profiles;
 } perch_service_options;
 
 #ifdef __cplusplus

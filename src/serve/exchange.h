@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "serve/address.h"
 #include "serve/identity.h"
+#include "wire/http_block.h"
 #include "wire/http_router.h"
 
 struct peer;

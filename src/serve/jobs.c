@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/macros.h"
 #include "serve/catalog.h"

@@ -144,6 +144,13 @@ static void jobs_log_text(struct record *record, const char *event, const char *
 		record_log(record, (struct str){ json.data, json.len });
 }
 
+/* Those who wait for the end wait for this event. */
+static void jobs_log_end(struct record *record, struct str text)
+{
+	record->end_number = record->serve->records.last_number + 1;
+	record_log(record, text);
+}
+
 void jobs_fail(struct record *record, enum queue_state state, const char *code, const char *text)
 {
 	_cleanup_(buf_free) struct buf json = { 0 };
@@ -157,7 +164,7 @@ void jobs_fail(struct record *record, enum queue_state state, const char *code, 
 	json_write_text(&out, "state", str_from(queue_state_name(state)));
 	perch_json_end_object(&out);
 	if (!json.failed)
-		record_log(record, (struct str){ json.data, json.len });
+		jobs_log_end(record, (struct str){ json.data, json.len });
 }
 
 /* ---- what it tells --------------------------------------------------------------------- */
@@ -233,7 +240,7 @@ static void jobs_ended(struct record *record, const perch_job_end *end, struct s
 	perch_job_free(steal(&record->job));
 	jobs_settle(record, state);
 	if (!copy.failed)
-		record_log(record, (struct str){ copy.data, copy.len });
+		jobs_log_end(record, (struct str){ copy.data, copy.len });
 }
 
 static void jobs_told(perch_job *job, void *data, const perch_event *event)

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/list.h"
 #include "perch/job.h"
+#include "perch/json.h"
 #include "queue/queue.h"
 
 enum {
@@ -52,10 +53,13 @@ struct record {
 	char *request_text;
 	char *fingerprint; /* of a request of OpenAI's clients; NULL = it is none */
 	char *client;
+	const char *chain;      /* of a request of OpenAI's clients: what was said up to here */
+	const char *chain_user; /* and for whom */
 	int64_t created_ms, started_ms, ended_ms, tries;
 	perch_job *job;
 	struct list events;
-	size_t bytes; /* of events */
+	uint64_t end_number; /* of the last event; 0 = it has not come */
+	size_t bytes;        /* of events */
 	struct list asks;
 	struct list watchers;
 	struct buf text;   /* reply, output */

@@ -350,9 +350,10 @@ static int serve_open(struct serve *serve, perch_err *err)
 	if (r == 0)
 		r = serve_check_anonymous(serve, err);
 	if (r == 0)
-		r = serve_open_stores(serve, err);
-	if (r == 0)
 		r = serve_open_service(serve, err);
+	if (r < 0 || serve->options.is_check)
+		return r;
+	r = serve_open_stores(serve, err);
 	if (r == 0)
 		r = listeners_open(serve, err);
 	if (r < 0)

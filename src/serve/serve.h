@@ -3,6 +3,7 @@
 #ifndef SERVE_SERVE_H
 #define SERVE_SERVE_H
 
+#include "base/str.h"
 #include "perch/host.h"
 
 struct serve;
@@ -13,6 +14,7 @@ struct serve_options {
 	const char *socket;    /* a unix socket beside it */
 	const char *anonymous; /* requests without a token are this one's */
 	const char *const *agents; /* files of profiles that are offered too; ends with NULL */
+	bool is_check; /* only to be described: nothing is opened that another may hold */
 	bool is_durable;
 	bool no_store;
 	bool has_drain;
@@ -20,6 +22,7 @@ struct serve_options {
 	int sockets; /* that were handed over, from descriptor 3 on */
 	/* A line for people; `is_warning` or a mere word. */
 	void (*say)(void *data, bool is_warning, const char *text);
+	void (*note)(void *data, struct str job); /* a job has ended: JSON */
 	void *data;
 };
 

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include "perch/json.h"
 #include "perch/loop.h"
 #include "perch/service.h"
 #include "queue/queue.h"

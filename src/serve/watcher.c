@@ -72,7 +72,7 @@ void watchers_touch(struct record *record)
 		next = list_next(item);
 		if (item->exchange->is_stream)
 			peer_touch(item->exchange->peer);
-		else if (queue_is_over(record->state))
+		else if (item->kind->is_eager || queue_is_over(record->state))
 			item->kind->pump(item);
 	}
 	for (struct watcher *item = list_first(&serve->watchers); item; item = list_next(item)) {

@@ -14,6 +14,7 @@ struct watcher_kind {
 	/* The client is gone; before it is freed. NULL = nothing is to be done. */
 	void (*left)(struct watcher *watcher);
 	void (*free)(struct watcher *watcher); /* what `data` has; NULL = nothing */
+	bool is_eager; /* pumps with every event, also before a stream has begun */
 };
 
 struct watcher {

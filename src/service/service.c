@@ -94,8 +94,10 @@ static int service_copy_options(
 		own->frontend = arena_dup(arena, str_from(given->frontend));
 	if (given->project_dir)
 		own->project_dir = arena_dup(arena, str_from(given->project_dir));
-	bool is_whole =
-		(!given->frontend || own->frontend) && (!given->project_dir || own->project_dir);
+	if (given->profiles)
+		own->profiles = arena_dup_list(arena, given->profiles);
+	bool is_whole = (!given->frontend || own->frontend) &&
+		(!given->project_dir || own->project_dir) && (!given->profiles || own->profiles);
 	return is_whole ? 0 : err_no_memory(err);
 }
 
