@@ -7,7 +7,7 @@
 #include "data/json.h"
 #include "data/json_member.h"
 #include "serve/api.h"
-#include "serve/attachments.h"
+#include "serve/uploads.h"
 #include "serve/body.h"
 #include "serve/jobs.h"
 #include "serve/peer.h"
@@ -159,7 +159,7 @@ void api_turn(struct exchange *exchange)
 	const perch_json_value *attachments = body_get(&body, "attachments", PERCH_JSON_ARRAY);
 	body_get(&body, "detach", PERCH_JSON_BOOL);
 	body_seconds(&body, "timeout");
-	const char *wrong = attachments_refuse(attachments);
+	const char *wrong = uploads_refuse(attachments);
 	if (wrong)
 		body_refuse(&body, "%s", wrong);
 	struct jobs_wish wish = { .kind = JOBS_TURN, .session = api_session_name(&body, session) };

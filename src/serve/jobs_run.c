@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "data/json.h"
 #include "data/json_member.h"
-#include "serve/attachments.h"
+#include "serve/uploads.h"
 #include "serve/catalog.h"
 #include "serve/jobs.h"
 #include "serve/serve_parts.h"
@@ -57,7 +57,7 @@ static int jobs_fill_turn(struct record *record, const perch_json_value *root,
 	request->session = record->session.data;
 	request->from = record->owner.data;
 	request->is_new = json_flag(root, "new");
-	return attachments_write(record, perch_json_get(root, "attachments"), request, err);
+	return uploads_write(record, perch_json_get(root, "attachments"), request, err);
 }
 
 static int jobs_fill(struct record *record, const perch_json_value *root,
@@ -117,7 +117,7 @@ static void jobs_settle(struct record *record, enum queue_state state)
 		list_remove(&record->asks, ask);
 		free(ask);
 	}
-	attachments_remove(record);
+	uploads_remove(record);
 	serve_note_end(record);
 	buf_free(&record->text);
 	record->request = (struct str){ 0 };

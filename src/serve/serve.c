@@ -223,7 +223,7 @@ static int serve_read_settings(struct serve *serve, perch_err *err)
 {
 	struct settings settings = { 0 };
 	const struct serve_options *options = &serve->options;
-	int r = settings_read(&settings, err);
+	int r = serve_settings_read(&settings, err);
 	if (r < 0)
 		return r;
 	if (options->listen)
@@ -233,7 +233,7 @@ static int serve_read_settings(struct serve *serve, perch_err *err)
 	if (options->has_drain)
 		settings.drain_seconds = options->drain_seconds;
 	settings.is_durable = settings.is_durable || options->is_durable;
-	settings_free(&serve->settings);
+	serve_settings_free(&serve->settings);
 	serve->settings = settings;
 	serve->limits.body_max = (uint64_t)settings.body_max;
 	return 0;
@@ -403,7 +403,7 @@ void serve_free(struct serve *serve)
 	perch_timer_free(serve->tick);
 	perch_timer_free(serve->schedule);
 	perch_timer_free(serve->drain);
-	settings_free(&serve->settings);
+	serve_settings_free(&serve->settings);
 	free(serve->scratch);
 	free(serve);
 }

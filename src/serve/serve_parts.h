@@ -16,7 +16,7 @@
 #include "serve/metrics.h"
 #include "serve/record.h"
 #include "serve/serve.h"
-#include "serve/settings.h"
+#include "serve/serve_settings.h"
 #include "wire/http_request.h"
 
 enum {

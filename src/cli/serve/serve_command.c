@@ -13,7 +13,7 @@
 #include "data/json.h"
 #include "proc/host.h"
 #include "serve/serve.h"
-#include "serve/settings.h"
+#include "serve/serve_settings.h"
 
 struct serve_words {
 	const char *config;
@@ -177,7 +177,7 @@ static int serve_command_agents(struct option_list *agents)
 
 static int serve_command_read(struct serve_words *words, struct serve_options *options)
 {
-	if (words->drain && !settings_duration(words->drain, &options->drain_seconds))
+	if (words->drain && !serve_settings_duration(words->drain, &options->drain_seconds))
 		return cli_usage_error(NULL, "--drain takes seconds, or 15m, not '%s'", words->drain);
 	options->has_drain = words->drain;
 	options->is_check = words->is_check;

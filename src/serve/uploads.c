@@ -1,5 +1,5 @@
 /* Attachments of a turn. */
-#include "serve/attachments.h"
+#include "serve/uploads.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 static const struct {
 	const char *type; /* how a media type begins, and what a kind is called */
 	perch_attachment_kind kind;
-} attachment_kinds[] = {
+} upload_kinds[] = {
 	{ "image", PERCH_ATTACHMENT_IMAGE },
 	{ "audio", PERCH_ATTACHMENT_AUDIO },
 	{ "video", PERCH_ATTACHMENT_VIDEO },
@@ -29,13 +29,13 @@ static const struct {
 
 /* ---- checking -------------------------------------------------------------------- */
 
-static bool attachment_is_remote(struct str url)
+static bool upload_is_remote(struct str url)
 {
 	return str_has_prefix(url, STR("http://")) || str_has_prefix(url, STR("https://"));
 }
 
 /* "data:image/png;base64,…": the type and the text behind the comma. */
-static bool attachment_take_apart(struct str url, struct str *ret_type, struct str *ret_text)
+static bool upload_take_apart(struct str url, struct str *ret_type, struct str *ret_text)
 {
 	if (!str_has_prefix(url, STR("data:")))
 		return false;
@@ -48,22 +48,22 @@ static bool attachment_take_apart(struct str url, struct str *ret_type, struct s
 	return true;
 }
 
-const char *attachments_refuse(const perch_json_value *list)
+const char *uploads_refuse(const perch_json_value *list)
 {
 	struct str type, text;
 	if (!list || perch_json_type_of(list) == PERCH_JSON_NULL)
 		return NULL;
 	if (perch_json_type_of(list) != PERCH_JSON_ARRAY)
 		return "attachments must be a list";
-	if (perch_json_count(list) > ATTACHMENTS_MAX)
+	if (perch_json_count(list) > UPLOADS_MAX)
 		return "there are more than 16 attachments";
 	perch_json_iter iter = perch_json_iterate(list);
 	for (const perch_json_value *item; (item = perch_json_next(&iter));) {
 		const perch_json_value *url = perch_json_get(item, "url");
 		if (perch_json_type_of(url) != PERCH_JSON_STRING)
 			return "an attachment is an object with a `url`";
-		if (!attachment_is_remote(json_str(url)) &&
-			!attachment_take_apart(json_str(url), &type, &text))
+		if (!upload_is_remote(json_str(url)) &&
+			!upload_take_apart(json_str(url), &type, &text))
 			return "an attachment's url is data:TYPE;base64,… or http(s)://…: "
 				   "files of the server's machine cannot be named";
 	}
@@ -72,24 +72,24 @@ const char *attachments_refuse(const perch_json_value *list)
 
 /* ---- writing --------------------------------------------------------------------- */
 
-static int attachments_path(const struct record *record, char **ret_path)
+static int uploads_path(const struct record *record, char **ret_path)
 {
 	char below[64];
 	snprintf(below, sizeof(below), "perch/attachments/%s", record->id);
 	return paths_user(PATH_STATE, below, ret_path, NULL);
 }
 
-static perch_attachment_kind attachment_kind(struct str name)
+static perch_attachment_kind upload_kind(struct str name)
 {
-	for (size_t i = 0; i < COUNT(attachment_kinds); i++) {
-		if (str_has_prefix(name, str_from(attachment_kinds[i].type)))
-			return attachment_kinds[i].kind;
+	for (size_t i = 0; i < COUNT(upload_kinds); i++) {
+		if (str_has_prefix(name, str_from(upload_kinds[i].type)))
+			return upload_kinds[i].kind;
 	}
 	return PERCH_ATTACHMENT_FILE;
 }
 
 /* "image/png" ends a name with ".png", if that is a plain word. */
-static void attachment_name(size_t number, struct str type, char out[48])
+static void upload_name(size_t number, struct str type, char out[48])
 {
 	str_cut(&type, '/');
 	size_t len = 0;
@@ -100,7 +100,7 @@ static void attachment_name(size_t number, struct str type, char out[48])
 		is_word ? type.data : "");
 }
 
-static int attachment_save(struct record *record, size_t number, struct str type, struct str text,
+static int upload_save(struct record *record, size_t number, struct str type, struct str text,
 	const char **ret_url, perch_err *err)
 {
 	_cleanup_free_ char *directory = NULL;
@@ -109,10 +109,10 @@ static int attachment_save(struct record *record, size_t number, struct str type
 	int r = base64_append_decoded(&bytes, text);
 	if (r < 0)
 		return err_set(err, r, "attachment %zu is no base64", number);
-	r = attachments_path(record, &directory);
+	r = uploads_path(record, &directory);
 	if (r == 0)
 		r = paths_make(directory, err);
-	attachment_name(number, type, name);
+	upload_name(number, type, name);
 	const char *path = r == 0 ? arena_join(&record->arena, directory, "/", name, NULL) : NULL;
 	const char *url = path ? arena_join(&record->arena, "file://", path, NULL) : NULL;
 	if (r == 0 && !url)
@@ -124,7 +124,7 @@ static int attachment_save(struct record *record, size_t number, struct str type
 	return r < 0 ? err_set(err, r, "attachment %zu: %s", number, perch_strerror(r)) : 0;
 }
 
-static int attachment_take(struct record *record, const perch_json_value *item, size_t number,
+static int upload_take(struct record *record, const perch_json_value *item, size_t number,
 	perch_attachment *attachment, perch_err *err)
 {
 	struct str url = json_str(perch_json_get(item, "url"));
@@ -133,22 +133,22 @@ static int attachment_take(struct record *record, const perch_json_value *item, 
 	struct str type = { "", 0 };
 	struct str text;
 	int r = 0;
-	if (attachment_take_apart(url, &type, &text))
-		r = attachment_save(record, number, type, text, &attachment->url, err);
+	if (upload_take_apart(url, &type, &text))
+		r = upload_save(record, number, type, text, &attachment->url, err);
 	else
 		attachment->url = arena_dup(&record->arena, url);
 	if (perch_json_type_of(name) == PERCH_JSON_STRING)
 		attachment->name = arena_dup(&record->arena, json_str(name));
-	attachment->kind = attachment_kind(
+	attachment->kind = upload_kind(
 		perch_json_type_of(kind) == PERCH_JSON_STRING ? json_str(kind) : type);
 	return r == 0 && !attachment->url ? err_no_memory(err) : r;
 }
 
-int attachments_write(struct record *record, const perch_json_value *list,
+int uploads_write(struct record *record, const perch_json_value *list,
 	perch_job_request *request, perch_err *err)
 {
 	size_t count = perch_json_count(list);
-	const char *wrong = attachments_refuse(list);
+	const char *wrong = uploads_refuse(list);
 	if (wrong)
 		return err_set(err, -EINVAL, "%s", wrong);
 	perch_attachment *items = arena_alloc(&record->arena, (count + 1) * sizeof(*items));
@@ -158,7 +158,7 @@ int attachments_write(struct record *record, const perch_json_value *list,
 	perch_json_iter iter = perch_json_iterate(list);
 	size_t number = 0;
 	for (const perch_json_value *item; (item = perch_json_next(&iter)); number++) {
-		int r = attachment_take(record, item, number + 1, &items[number], err);
+		int r = upload_take(record, item, number + 1, &items[number], err);
 		if (r < 0)
 			return r;
 	}
@@ -167,10 +167,10 @@ int attachments_write(struct record *record, const perch_json_value *list,
 	return 0;
 }
 
-void attachments_remove(struct record *record)
+void uploads_remove(struct record *record)
 {
 	_cleanup_free_ char *path = NULL;
-	if (record->has_files && attachments_path(record, &path) == 0)
+	if (record->has_files && uploads_path(record, &path) == 0)
 		tree_remove(path);
 	record->has_files = false;
 }

@@ -1,6 +1,6 @@
 /* [serve] of perch/config.toml. */
-#ifndef SERVE_SETTINGS_H
-#define SERVE_SETTINGS_H
+#ifndef SERVE_SERVE_SETTINGS_H
+#define SERVE_SERVE_SETTINGS_H
 
 #include "base/arena.h"
 #include "perch/base.h"
@@ -41,10 +41,10 @@ struct settings {
 
 /* Without a file or a section: the defaults. Fails with PERCH_ESYNTAX (file, line, column; also a key
  * that means nothing) and as reading does. */
-int settings_read(struct settings *ret_settings, perch_err *err);
-void settings_free(struct settings *settings);
+int serve_settings_read(struct settings *ret_settings, perch_err *err);
+void serve_settings_free(struct settings *settings);
 
 /* "90s", "15m", "12h", "30d", or seconds. */
-bool settings_duration(const char *text, int64_t *ret_seconds);
+bool serve_settings_duration(const char *text, int64_t *ret_seconds);
 
 #endif

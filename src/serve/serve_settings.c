@@ -1,5 +1,5 @@
 /* [serve] of perch/config.toml. */
-#include "serve/settings.h"
+#include "serve/serve_settings.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static const struct setting {
 	{ "durable", SETTING_FLAG, offsetof(struct settings, is_durable), 0, 0 },
 };
 
-bool settings_duration(const char *text, int64_t *ret_seconds)
+bool serve_settings_duration(const char *text, int64_t *ret_seconds)
 {
 	static const struct {
 		char unit;
@@ -63,19 +63,19 @@ bool settings_duration(const char *text, int64_t *ret_seconds)
 	return false;
 }
 
-static int settings_read_duration(
+static int serve_settings_read_duration(
 	const struct toml_value *section, const char *name, int64_t *seconds, perch_err *err)
 {
 	const char *text = NULL;
 	int r = toml_get_string(section, name, &text, err);
 	const struct toml_value *value = toml_get(section, name);
-	if (r > 0 && !settings_duration(text, seconds))
+	if (r > 0 && !serve_settings_duration(text, seconds))
 		return err_set_at(err, PERCH_ESYNTAX, value->at.line, value->at.column,
 			"`%s` takes a time like \"15m\", \"12h\" or \"30d\"", name);
 	return r;
 }
 
-static int settings_read_one(const struct toml_value *section, const struct setting *setting,
+static int serve_settings_read_one(const struct toml_value *section, const struct setting *setting,
 	struct settings *settings, perch_err *err)
 {
 	void *place = (char *)settings + setting->offset;
@@ -92,13 +92,13 @@ static int settings_read_one(const struct toml_value *section, const struct sett
 	case SETTING_NUMBER:
 		return toml_get_integer(section, setting->name, setting->low, setting->high, place, err);
 	case SETTING_DURATION:
-		return settings_read_duration(section, setting->name, place, err);
+		return serve_settings_read_duration(section, setting->name, place, err);
 	default:
 		return toml_get_bool(section, setting->name, place, err);
 	}
 }
 
-static int settings_check_keys(const struct toml_value *section, perch_err *err)
+static int serve_settings_check_keys(const struct toml_value *section, perch_err *err)
 {
 	for (uint32_t i = 0; i < section->count; i++) {
 		const struct toml_value *item = section->items[i];
@@ -117,20 +117,20 @@ static int settings_check_keys(const struct toml_value *section, perch_err *err)
 	return 0;
 }
 
-static int settings_read_section(
+static int serve_settings_read_section(
 	const struct toml_value *root, struct settings *settings, perch_err *err)
 {
 	const struct toml_value *section = NULL;
 	int r = toml_get_table(root, "serve", &section, err);
 	if (r <= 0)
 		return r;
-	r = settings_check_keys(section, err);
+	r = serve_settings_check_keys(section, err);
 	for (size_t i = 0; r >= 0 && i < COUNT(setting_table); i++)
-		r = settings_read_one(section, &setting_table[i], settings, err);
+		r = serve_settings_read_one(section, &setting_table[i], settings, err);
 	return r < 0 ? r : 0;
 }
 
-static int settings_read_file(struct settings *settings, perch_err *err)
+static int serve_settings_read_file(struct settings *settings, perch_err *err)
 {
 	_cleanup_free_ char *path = NULL;
 	_cleanup_(buf_free) struct buf text = { 0 };
@@ -144,13 +144,13 @@ static int settings_read_file(struct settings *settings, perch_err *err)
 		return r == -ENOENT ? 0 : r;
 	r = toml_parse((struct str){ text.data, text.len }, NULL, &toml, &inner);
 	if (r == 0)
-		r = settings_read_section(toml_root(toml), settings, &inner);
+		r = serve_settings_read_section(toml_root(toml), settings, &inner);
 	if (r == -ENOMEM)
 		return err_no_memory(err);
 	return r < 0 ? file_blame(err, path, &inner) : 0;
 }
 
-int settings_read(struct settings *ret_settings, perch_err *err)
+int serve_settings_read(struct settings *ret_settings, perch_err *err)
 {
 	static const char *const none[] = { NULL };
 	struct settings settings = {
@@ -168,16 +168,16 @@ int settings_read(struct settings *ret_settings, perch_err *err)
 		.drain_seconds = SERVE_DRAIN_SECONDS,
 		.body_max = 8 * 1024 * 1024,
 	};
-	int r = settings_read_file(&settings, err);
+	int r = serve_settings_read_file(&settings, err);
 	if (r < 0) {
-		settings_free(&settings);
+		serve_settings_free(&settings);
 		return r;
 	}
 	*ret_settings = settings;
 	return 0;
 }
 
-void settings_free(struct settings *settings)
+void serve_settings_free(struct settings *settings)
 {
 	arena_free(&settings->arena);
 	*settings = (struct settings){ 0 };

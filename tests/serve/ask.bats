@@ -1,0 +1,35 @@
+#!/usr/bin/env bats
+# perch serve: tools, approvals, and plugins that ask.
+
+load serve
+
+setup() { serve_open; }
+teardown() { serve_close; }
+
+upper() {
+    tool up '[[tools]]' 'name = "t.x"' "$@" <<'END'
+request = greet()
+respond(request, {"got": request["input"]})
+END
+}
+
+@test "a call is answered by its result; detached, by a job" {
+    upper
+    scene ask.py call
+}
+
+@test "an approval is not for the token that made the call" {
+    upper 'ask = true'
+    scene ask.py approval
+}
+
+@test "a plugin's questions are answered over HTTP" {
+    plugin ask <<'END'
+say(type="prompt", id="1", message="Your name?")
+name = hear()["value"]
+say(type="confirm", id="2", message="Sure?")
+sure = hear()["value"]
+say(type="output", text="hello %s %s\n" % (name, sure))
+END
+    scene ask.py run
+}
