@@ -9,6 +9,7 @@
 #include "serve/api.h"
 #include "serve/uploads.h"
 #include "serve/body.h"
+#include "serve/catalog.h"
 #include "serve/jobs.h"
 #include "serve/peer.h"
 #include "serve/serve_parts.h"
@@ -184,7 +185,7 @@ void api_turn(struct exchange *exchange)
 static bool api_must_be_approved(struct exchange *exchange, struct str name)
 {
 	_cleanup_free_ char *text = str_dup(name);
-	const perch_catalog *catalog = exchange->peer->serve->catalog;
+	const perch_catalog *catalog = catalog_get(exchange->peer->serve);
 	const perch_entry *entry =
 		catalog && text ? perch_catalog_find(catalog, PERCH_ENTRY_TOOL, text) : NULL;
 	return entry && entry->asks && !entry->is_waived;

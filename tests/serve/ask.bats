@@ -25,11 +25,15 @@ END
 
 @test "a plugin's questions are answered over HTTP" {
     plugin ask <<'END'
-say(type="prompt", id="1", message="Your name?")
-name = hear()["value"]
-say(type="confirm", id="2", message="Sure?")
-sure = hear()["value"]
-say(type="output", text="hello %s %s\n" % (name, sure))
+#!/bin/sh
+read -r init
+echo '{"type":"prompt","id":"1","message":"Your name?"}'
+read -r name
+echo '{"type":"confirm","id":"2","message":"Sure?"}'
+read -r sure
+name=${name##*value\":\"}
+sure=${sure##*value\":}
+printf '{"type":"output","text":"hello %s %s\\n"}\n' "${name%%\"*}" "${sure%%\}*}"
 END
     scene ask.py run
 }

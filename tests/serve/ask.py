@@ -11,11 +11,11 @@ def test_call():
     tools = {tool["name"]: tool for tool in gate.get("/api/catalog").json["tools"]}
     assert "t.up/t.x" in tools, tools
     answer = gate.post("/api/calls", {"tool": "t.up/t.x", "input": {"a": 1}})
-    assert answer.status == 200 and answer.json["result"]["got"] == {"a": 1}, answer.body
+    assert answer.status == 200 and answer.json["output"]["got"] == {"a": 1}, answer.body
     detached = gate.post("/api/calls", {"tool": "t.up/t.x", "detach": True})
     assert detached.status == 202
     job = gate.ended(detached.json["id"])
-    assert job["kind"] == "call" and job["state"] == "done" and "result" in job["result"], job
+    assert job["kind"] == "call" and job["state"] == "done" and "output" in job["result"], job
     events = [event["event"] for _, event in gate.stream(
         "GET", f"/api/jobs/{job['id']}/events")]
     assert events[0] == "start" and events[-2:] == ["result", "end"], events
@@ -35,7 +35,7 @@ def test_approval():
     answer = gate.post("/api/calls", {"tool": "t.up/t.x"}, token=user)
     assert answer.status == 202, answer.body
     path = f"/api/jobs/{answer.json['id']}"
-    ask = until(lambda: gate.get(path, token=user).json["questions"], "it asks")[0]
+    ask = gate.question(answer.json["id"])
     assert ask["event"] == "approval", ask
     where = f"{path}/answers/{ask['ask']}"
     gate.post(where, {"allow": True}, token=user).is_error(403, "approval")
@@ -44,7 +44,7 @@ def test_approval():
     gate.post(where, {"allow": True}, token=admin).is_error(409, "answered")
     assert gate.ended(answer.json["id"])["state"] == "done"
     refused = gate.post("/api/calls", {"tool": "t.up/t.x"}, token=user).json["id"]
-    ask = until(lambda: gate.job(refused)["questions"], "it asks")[0]
+    ask = gate.question(refused)
     gate.post(f"/api/jobs/{refused}/answers/{ask['ask']}", {"allow": False}, token=admin)
     assert gate.ended(refused)["state"] == "failed"
     config('[expose.http]\napprove = ["t.up/t.x"]\n')
@@ -60,21 +60,20 @@ def test_run():
     answer = gate.post("/api/runs", {"command": "ask", "args": ["a"]})
     assert answer.status == 202, answer.body
     path = f"/api/jobs/{answer.json['id']}"
-    first = until(lambda: gate.get(path).json["questions"], "it asks")[0]
+    first = gate.question(answer.json["id"])
     assert first["message"] == "Your name?", first
     where = f"{path}/answers/{first['ask']}"
     gate.post(where, {"value": 1}).is_error(400, "bad_request")
     assert gate.post(where, {"value": "Ann"}).status == 200
     gate.post(where, {"value": "Ann"}).is_error(409, "answered")
-    second = until(lambda: [q for q in gate.get(path).json["questions"]
-                            if q["ask"] != first["ask"]], "it asks again")[0]
+    second = gate.question(answer.json["id"], first["ask"])
     assert gate.post(f"{path}/answers/{second['ask']}", {"value": True}).status == 200
     job = gate.ended(answer.json["id"])
-    assert job["state"] == "done" and "hello Ann True" in job["result"]["output"], job
+    assert job["state"] == "done" and "hello Ann true" in job["result"]["output"], job
     ready = gate.post("/api/runs", {"command": "ask", "answers": ["Your name?=Bob", "Sure?=yes"]})
     assert "hello Bob" in gate.ended(ready.json["id"])["result"]["output"]
     gone = gate.post("/api/runs", {"command": "ask"}).json["id"]
-    until(lambda: gate.job(gone)["questions"], "it asks")
+    gate.question(gone)
     gate.ask("DELETE", f"/api/jobs/{gone}")
     assert gate.ended(gone)["state"] in ("cancelled", "failed")
     assert not gate.job(gone)["questions"]

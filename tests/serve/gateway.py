@@ -189,6 +189,14 @@ class Gateway:
             return job["state"] not in ("waiting", "running") and job
         return until(over, f"{number} ends")
 
+    def question(self, number, before=0):
+        """The open question of a job that is not this one."""
+        def asked():
+            job = self.job(number)
+            assert job["state"] in ("waiting", "running"), job
+            return [ask for ask in job["questions"] if ask["ask"] > before]
+        return until(asked, f"{number} asks")[0]
+
     def kill(self):
         self.process.kill()
         self.process.wait()
