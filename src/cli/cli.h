@@ -43,8 +43,8 @@ struct cli {
 /* Reads such options from argv[*at] on. Returns 0, or an exit code after an error message. */
 int cli_read_globals(struct cli *cli, int argc, char **argv, int *at);
 
-/* The value of --config DIR: DIR/perch is perch's configuration from now on. NULL is fine. Returns 0
- * or an exit code after an error message. */
+/* The value of --config DIR: DIR/perch is perch's configuration from now on. NULL is fine. Returns
+ * 0 or an exit code after an error message. */
 int cli_set_config(const char *dir);
 
 /* Checks the value of --sandbox where a command reads that option itself. Returns as above. */

@@ -26,7 +26,8 @@ const struct command *const command_table[] = {
 	&command_sandbox,
 	&command_trace,
 	COMPANION("serve", GROUP_RUN, NULL),
-	&(const struct command){ .name = "token", .group = GROUP_RUN, .program = "perch-serve", .run = companion_run },
+	&(const struct command){
+		.name = "token", .group = GROUP_RUN, .program = "perch-serve", .run = companion_run },
 	COMPANION("conformance", GROUP_LOOK, "check a host, or a plugin, against the contracts"),
 	&command_doctor,
 	&command_completions,

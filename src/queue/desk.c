@@ -149,9 +149,10 @@ int desk_open(perch_host *host, const struct desk_round *round, void *context,
 	pthread_cond_init(&desk->more, NULL);
 	desk->bell = fd_above_stdio(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (desk->bell < 0)
-		return err_set(err, desk->bell, "no descriptor for a thread: %s", perch_strerror(desk->bell));
-	int r = perch_source_new(
-		host, desk->bell, PERCH_READABLE, desk_heard, desk, &desk->source, err);
+		return err_set(
+			err, desk->bell, "no descriptor for a thread: %s", perch_strerror(desk->bell));
+	int r =
+		perch_source_new(host, desk->bell, PERCH_READABLE, desk_heard, desk, &desk->source, err);
 	if (r < 0)
 		return r;
 	r = desk_start(desk);

@@ -71,8 +71,7 @@ struct queue;
 
 struct queue_table {
 	/* Writes a job, new or changed. `done` may be NULL. Fails at once with -ENOMEM alone. */
-	int (*put)(
-		struct queue *queue, const struct queue_job *job, queue_done_fn *done, void *data);
+	int (*put)(struct queue *queue, const struct queue_job *job, queue_done_fn *done, void *data);
 	int (*put_event)(struct queue *queue, const struct queue_event *event);
 	/* Forgets a job and its events, or its events alone. */
 	int (*drop)(struct queue *queue, struct str id, bool only_events);

@@ -22,8 +22,7 @@ static bool sql_is_disk_full(const struct sql *sql, int code)
 	int error = sql->handle ? sqlite3_system_errno(sql->handle) : 0;
 	if ((code & 0xff) == SQLITE_FULL)
 		return true;
-	return (code & 0xff) == SQLITE_IOERR &&
-		(error == ENOSPC || error == EDQUOT || error == EFBIG);
+	return (code & 0xff) == SQLITE_IOERR && (error == ENOSPC || error == EDQUOT || error == EFBIG);
 }
 
 int sql_error(const struct sql *sql, int code)
@@ -100,8 +99,8 @@ static int sql_configure(struct sql *sql, const char *path, bool is_durable, per
 	return code == SQLITE_OK ? sql_upgrade(sql, path, err) : sql_blame(sql, path, code, err);
 }
 
-int sql_open(const char *path, const struct sql_schema *schema, bool is_durable, struct sql *ret_sql,
-	perch_err *err)
+int sql_open(const char *path, const struct sql_schema *schema, bool is_durable,
+	struct sql *ret_sql, perch_err *err)
 {
 	struct sql sql = { .schema = schema };
 	/* Made here, so that it is private from its first moment on. */

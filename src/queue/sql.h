@@ -21,16 +21,17 @@ struct sql {
 	sqlite3_stmt **statements;
 };
 
-/* Opens the file, which is made with mode 0600 where there is none. is_durable: a commit is on disk.
- * Fails with words: newer than this program, no permission, damaged … `{0}` can be closed. */
-int sql_open(const char *path, const struct sql_schema *schema, bool is_durable, struct sql *ret_sql,
-	perch_err *err);
+/* Opens the file, which is made with mode 0600 where there is none. is_durable: a commit is on
+ * disk. Fails with words: newer than this program, no permission, damaged … `{0}` can be closed. */
+int sql_open(const char *path, const struct sql_schema *schema, bool is_durable,
+	struct sql *ret_sql, perch_err *err);
 void sql_close(struct sql *sql);
 
 /* The negative errno that a code of SQLite's is; -ENOSPC for a disk that is full. */
 int sql_error(const struct sql *sql, int code);
 
-/* A statement to be bound and run; reset by sql_run and sql_end. NULL without memory or the like. */
+/* A statement to be bound and run; reset by sql_run and sql_end. NULL without memory or the like.
+ */
 sqlite3_stmt *sql_begin(struct sql *sql, size_t which);
 void sql_bind(sqlite3_stmt *statement, int at, struct str text);
 void sql_bind_number(sqlite3_stmt *statement, int at, int64_t number);

@@ -47,8 +47,8 @@ static const char *const transcripts_statements[] = {
 	[TRANSCRIPTS_SQL_LIST] = "SELECT " TRANSCRIPTS_COLUMNS " FROM sessions"
 							 " WHERE (?1 IS NULL OR owner = ?1) AND (?2 = 0 OR used < ?2)"
 							 " ORDER BY used DESC LIMIT ?3",
-	[TRANSCRIPTS_SQL_GET] = "SELECT " TRANSCRIPTS_COLUMNS
-							" FROM sessions WHERE id = ?2 AND (?1 IS NULL OR owner = ?1)",
+	[TRANSCRIPTS_SQL_GET] =
+		"SELECT " TRANSCRIPTS_COLUMNS " FROM sessions WHERE id = ?2 AND (?1 IS NULL OR owner = ?1)",
 	[TRANSCRIPTS_SQL_MESSAGES] = "SELECT id, role, text, job, time FROM messages"
 								 " WHERE session = ?1 AND (?2 = 0 OR id < ?2)"
 								 " ORDER BY id DESC LIMIT ?3",

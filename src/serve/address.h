@@ -1,5 +1,5 @@
-/* Addresses of peers, and what is known of those that have shown no token: how many connections they
- * hold, how many wrong tokens they have tried. */
+/* Addresses of peers, and what is known of those that have shown no token: how many connections
+ * they hold, how many wrong tokens they have tried. */
 #ifndef SERVE_ADDRESS_H
 #define SERVE_ADDRESS_H
 

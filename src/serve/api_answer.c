@@ -126,14 +126,15 @@ static bool api_may_answer(struct exchange *exchange, const struct record_ask *a
 	if (ask->kind != PERCH_ASK_APPROVAL || exchange->by_cookie || exchange->who->token.is_admin)
 		return true;
 	exchange_error(exchange, 403, "approval",
-		"answer it in the page or with a token of the role admin; `approve` under [expose.http] waives it",
+		"answer it in the page or with a token of the role admin; `approve` under [expose.http] "
+		"waives it",
 		"an approval is not for the token that made the call");
 	return false;
 }
 
 /* Whether it was taken. */
-static bool api_give(struct exchange *exchange, struct record *record, uint64_t number,
-	const perch_answer *answer)
+static bool api_give(
+	struct exchange *exchange, struct record *record, uint64_t number, const perch_answer *answer)
 {
 	perch_err err = { 0 };
 	int r = record->job ? perch_job_answer(record->job, number, answer, &err) : -ESTALE;

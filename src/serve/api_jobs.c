@@ -34,8 +34,8 @@ static void api_not_written(struct exchange *exchange, int error)
 		exchange_error(exchange, 507, "disk_full", "make room where $XDG_STATE_HOME/perch is",
 			"the job was not taken: the disk is full");
 	else
-		exchange_error(exchange, 503, "queue", NULL, "the job was not taken: it cannot be written: %s",
-			perch_strerror(error));
+		exchange_error(exchange, 503, "queue", NULL,
+			"the job was not taken: it cannot be written: %s", perch_strerror(error));
 }
 
 static void api_accept(struct exchange *exchange, struct record *record)
@@ -141,8 +141,8 @@ static void api_keep(perch_json_writer *out, const char *name, const perch_json_
 static struct str api_session_name(struct body *body, const perch_json_value *value)
 {
 	struct str session = value ? json_str(value) : (struct str){ 0 };
-	if (value && (!session.len || session.len > API_SESSION_MAX ||
-					 memchr(session.data, '\0', session.len)))
+	if (value &&
+		(!session.len || session.len > API_SESSION_MAX || memchr(session.data, '\0', session.len)))
 		body_refuse(body, "\"session\" has 1 to %d bytes, and no NUL", API_SESSION_MAX);
 	return session;
 }
@@ -208,10 +208,10 @@ void api_call(struct exchange *exchange)
 	api_keep(&out, "input", input);
 	api_keep(&out, "timeout", perch_json_get(body.root, "timeout"));
 	perch_json_end_object(&out);
-	struct jobs_wish wish = { .kind = JOBS_CALL, .name = json_str(tool),
-		.request = { request.data, request.len } };
-	bool is_detached =
-		json_flag(body.root, "detach") || api_must_be_approved(exchange, wish.name);
+	struct jobs_wish wish = {
+		.kind = JOBS_CALL, .name = json_str(tool), .request = { request.data, request.len }
+	};
+	bool is_detached = json_flag(body.root, "detach") || api_must_be_approved(exchange, wish.name);
 	if (request.failed)
 		exchange_no_memory(exchange);
 	else
@@ -251,10 +251,12 @@ void api_run(struct exchange *exchange)
 	api_keep(&out, "answers", answers);
 	api_keep(&out, "timeout", perch_json_get(body.root, "timeout"));
 	perch_json_end_object(&out);
-	struct jobs_wish wish = { .kind = JOBS_RUN, .name = json_str(command),
-		.request = { request.data, request.len } };
+	struct jobs_wish wish = {
+		.kind = JOBS_RUN, .name = json_str(command), .request = { request.data, request.len }
+	};
 	if (request.failed)
 		exchange_no_memory(exchange);
 	else
-		api_take(&body, &wish, exchange_wants_events(exchange) ? api_accepted_stream : api_accepted);
+		api_take(
+			&body, &wish, exchange_wants_events(exchange) ? api_accepted_stream : api_accepted);
 }

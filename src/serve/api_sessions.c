@@ -82,7 +82,8 @@ static bool api_before(struct exchange *exchange, int64_t *ret_before)
 	*ret_before = 0;
 	if (len == -ENOENT)
 		return true;
-	if (len > 0 && http_read_number((struct str){ text, (size_t)len }, &number) && number < INT64_MAX) {
+	if (len > 0 && http_read_number((struct str){ text, (size_t)len }, &number) &&
+		number < INT64_MAX) {
 		*ret_before = (int64_t)number;
 		return true;
 	}

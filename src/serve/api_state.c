@@ -114,8 +114,8 @@ void api_audit(struct exchange *exchange)
 	perch_json_writer out = json_writer_on(&json);
 	int r = api_read_audit(&text);
 	if (r < 0) {
-		exchange_error(exchange, 503, "audit", NULL, "the audit log cannot be read: %s",
-			perch_strerror(r));
+		exchange_error(
+			exchange, 503, "audit", NULL, "the audit log cannot be read: %s", perch_strerror(r));
 		return;
 	}
 	struct str rest = { text.data, text.len };

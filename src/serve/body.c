@@ -43,8 +43,8 @@ const perch_json_value *serve_read_body(struct exchange *exchange, perch_json **
 	if (r == -12)
 		exchange_no_memory(exchange);
 	else if (r < 0)
-		exchange_error(exchange, 400, "bad_json", NULL, "the body is no JSON: line %u, column %u: %s",
-			err.line, err.column, err.text);
+		exchange_error(exchange, 400, "bad_json", NULL,
+			"the body is no JSON: line %u, column %u: %s", err.line, err.column, err.text);
 	else if (perch_json_type_of(root) != PERCH_JSON_OBJECT)
 		exchange_error(exchange, 400, "bad_request", NULL, "the body must be an object, not %s",
 			perch_json_type_name(perch_json_type_of(root)));

@@ -129,7 +129,7 @@ static void catalog_describe_kind(const perch_catalog *catalog, size_t which, st
 		if (entries[i].kind != catalog_kinds[which].kind)
 			continue;
 		buf_printf(out, "%s %s%s", is_first ? "" : ",", entries[i].name,
-			entries[i].problem                              ? " (cannot be used)"
+			entries[i].problem                             ? " (cannot be used)"
 				: entries[i].asks && !entries[i].is_waived ? " (must be approved)"
 														   : "");
 		is_first = false;
@@ -188,7 +188,8 @@ int serve_describe(struct serve *serve, bool as_json, struct buf *out, perch_err
 	}
 	if (serve->own_token[0])
 		buf_append_text(out, "no tokens: perch serve will make one for its life\n");
-	for (const char *const *note = catalog ? perch_catalog_notes(catalog) : NULL; note && *note; note++)
+	for (const char *const *note = catalog ? perch_catalog_notes(catalog) : NULL; note && *note;
+		 note++)
 		buf_printf(out, "note: %s\n", *note);
 	return out->failed ? -12 : 0;
 }

@@ -57,8 +57,8 @@ static void exchange_parameters(struct exchange *exchange, const struct http_mat
 {
 	for (size_t i = 0; i < match->parameter_count && i < EXCHANGE_PARAMETERS; i++) {
 		char *out = exchange->parameters[i];
-		if (http_url_decode(
-				match->parameters[i], HTTP_DECODE_PATH, out, EXCHANGE_PARAMETER_SIZE) < 0)
+		if (http_url_decode(match->parameters[i], HTTP_DECODE_PATH, out, EXCHANGE_PARAMETER_SIZE) <
+			0)
 			out[0] = '\0'; /* the name of nothing */
 	}
 }
@@ -152,8 +152,8 @@ static int exchange_head(struct exchange *exchange, struct http_answer *answer, 
 	};
 	size_t count = 4;
 	if (exchange->origin) {
-		all[count++] = (struct http_field){ STR("Access-Control-Allow-Origin"),
-			str_from(exchange->origin) };
+		all[count++] =
+			(struct http_field){ STR("Access-Control-Allow-Origin"), str_from(exchange->origin) };
 		all[count++] = (struct http_field){ STR("Vary"), STR("Origin") };
 	}
 	for (size_t i = 0; i < field_count && i < EXCHANGE_FIELDS_MAX; i++)
@@ -184,8 +184,8 @@ void exchange_json(struct exchange *exchange, int status, const struct buf *json
 	if (json->failed)
 		exchange_no_memory(exchange);
 	else
-		exchange_answer(exchange, status, "application/json", (struct str){ json->data, json->len },
-			NULL, 0);
+		exchange_answer(
+			exchange, status, "application/json", (struct str){ json->data, json->len }, NULL, 0);
 }
 
 /* ---- errors -------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* A request and its answer. A handler answers at once, or keeps the exchange and answers later; when
- * the client is gone before, whoever keeps it is told. */
+/* A request and its answer. A handler answers at once, or keeps the exchange and answers later;
+ * when the client is gone before, whoever keeps it is told. */
 #ifndef SERVE_EXCHANGE_H
 #define SERVE_EXCHANGE_H
 
@@ -39,8 +39,8 @@ struct exchange {
 	uint64_t begun_ns;
 	struct address address;
 	bool by_cookie;
-	bool is_secure; /* https, as a trusted proxy says */
-	bool is_stream; /* its answer is written in pieces */
+	bool is_secure;        /* https, as a trusted proxy says */
+	bool is_stream;        /* its answer is written in pieces */
 	bool ends_with_client; /* nobody else has use for it */
 	char *origin;          /* of another site that may read the answer; NULL = none */
 	char parameters[EXCHANGE_PARAMETERS][EXCHANGE_PARAMETER_SIZE];

@@ -29,8 +29,8 @@ static int identity_copy(struct identity *identity, const struct token *token)
 	identity->token.hash = arena_dup(arena, str_from(token->hash));
 	if (token->allows)
 		identity->token.allows = arena_dup_list(arena, token->allows);
-	bool is_whole = identity->token.name && identity->token.hash &&
-		(!token->allows || identity->token.allows);
+	bool is_whole =
+		identity->token.name && identity->token.hash && (!token->allows || identity->token.allows);
 	return is_whole ? 0 : -ENOMEM;
 }
 

@@ -1,4 +1,5 @@
-/* Who asks: a token as the gateway holds it, for as long as anybody needs it, also behind its end. */
+/* Who asks: a token as the gateway holds it, for as long as anybody needs it, also behind its end.
+ */
 #ifndef SERVE_IDENTITY_H
 #define SERVE_IDENTITY_H
 
@@ -21,7 +22,8 @@ struct identities {
 };
 
 /* Copies the token. NULL without memory. */
-struct identity *identity_add(struct identities *identities, const struct token *token, bool is_own);
+struct identity *identity_add(
+	struct identities *identities, const struct token *token, bool is_own);
 
 struct identity *identity_keep(struct identity *identity);
 void identity_drop(struct identity *identity); /* NULL is fine */

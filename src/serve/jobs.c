@@ -200,8 +200,7 @@ static bool jobs_check(struct exchange *exchange, const struct jobs_wish *wish)
 	if (!name || strlen(name) != wish->name.len ||
 		!catalog_allows(exchange, jobs_entries[wish->kind], name)) {
 		exchange_error(exchange, 404, "not_found", "GET /api/catalog lists what this token may use",
-			"there is no such %s",
-			perch_entry_kind_name(jobs_entries[wish->kind]));
+			"there is no such %s", perch_entry_kind_name(jobs_entries[wish->kind]));
 		return false;
 	}
 	if (serve->is_draining) {

@@ -18,9 +18,10 @@ struct jobs_wish {
 	const char *warnings; /* JSON */
 };
 
-/* Makes a job for this exchange, which may be answered by it (NULL is returned then): not found, the
- * queue is full, no memory, draining. `accepted` is called when it is written or could not be, never
- * before this has returned; it may be NULL. A job of the same key is given as it is, and accepted. */
+/* Makes a job for this exchange, which may be answered by it (NULL is returned then): not found,
+ * the queue is full, no memory, draining. `accepted` is called when it is written or could not be,
+ * never before this has returned; it may be NULL. A job of the same key is given as it is, and
+ * accepted. */
 struct record *jobs_take(struct exchange *exchange, const struct jobs_wish *wish,
 	void (*accepted)(struct record *record, void *data, int error), void *data);
 

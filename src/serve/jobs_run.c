@@ -29,8 +29,7 @@ static const char *jobs_text(struct record *record, const perch_json_value *valu
 /* The texts of a list, which ends with NULL. */
 static const char *const *jobs_list(struct record *record, const perch_json_value *list)
 {
-	const char **items =
-		arena_alloc(&record->arena, (perch_json_count(list) + 1) * sizeof(*items));
+	const char **items = arena_alloc(&record->arena, (perch_json_count(list) + 1) * sizeof(*items));
 	size_t count = 0;
 	if (!items)
 		return NULL;
@@ -50,8 +49,8 @@ static void jobs_fill_call(
 	request->input_len = len;
 }
 
-static int jobs_fill_turn(struct record *record, const perch_json_value *root,
-	perch_job_request *request, perch_err *err)
+static int jobs_fill_turn(
+	struct record *record, const perch_json_value *root, perch_job_request *request, perch_err *err)
 {
 	request->message = jobs_text(record, perch_json_get(root, "message"), &request->message_len);
 	request->session = record->session.data;
@@ -60,15 +59,14 @@ static int jobs_fill_turn(struct record *record, const perch_json_value *root,
 	return uploads_write(record, perch_json_get(root, "attachments"), request, err);
 }
 
-static int jobs_fill(struct record *record, const perch_json_value *root,
-	perch_job_request *request, perch_err *err)
+static int jobs_fill(
+	struct record *record, const perch_json_value *root, perch_job_request *request, perch_err *err)
 {
 	double timeout = 0;
 	perch_json_double(perch_json_get(root, "timeout"), &timeout);
 	request->kind = record->entry_kind;
 	request->name = record->name.data;
-	request->caller =
-		(perch_caller){ record->owner.data, record->client ? record->client : "" };
+	request->caller = (perch_caller){ record->owner.data, record->client ? record->client : "" };
 	request->timeout_ns = clock_from_seconds(timeout);
 	if (record->kind == JOBS_CALL)
 		jobs_fill_call(record, root, request);
@@ -130,7 +128,8 @@ static void jobs_settle(struct record *record, enum queue_state state)
 	jobs_schedule(serve);
 }
 
-static void jobs_log_text(struct record *record, const char *event, const char *code, const char *text)
+static void jobs_log_text(
+	struct record *record, const char *event, const char *code, const char *text)
 {
 	_cleanup_(buf_free) struct buf json = { 0 };
 	perch_json_writer out = json_writer_on(&json);

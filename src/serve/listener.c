@@ -43,8 +43,7 @@ static bool listener_take(struct listener *listener)
 		listeners_watch(serve, 0);
 		return false;
 	}
-	int fd = accept4(
-		listener->fd, (struct sockaddr *)&from, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = accept4(listener->fd, (struct sockaddr *)&from, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS))
 		listeners_watch(serve, 0);
 	if (fd < 0)
@@ -98,8 +97,8 @@ static void listener_name(struct serve *serve, int fd)
 static int listener_bind(const struct sockaddr_storage *place)
 {
 	const int yes = 1;
-	_cleanup_fd_ int fd = fd_above_stdio(
-		socket(place->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+	_cleanup_fd_ int fd =
+		fd_above_stdio(socket(place->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	if (fd < 0)
 		return fd;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));

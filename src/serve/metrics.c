@@ -11,8 +11,8 @@
 const char *const metrics_kinds[METRICS_KINDS] = { "turn", "call", "run" };
 
 /* Upper bounds, in milliseconds. */
-static const double metrics_bounds[METRICS_BUCKETS] = { 0.1, 0.5, 1, 5, 10, 50, 100, 500, 1000, 5000,
-	30000, 120000 };
+static const double metrics_bounds[METRICS_BUCKETS] = { 0.1, 0.5, 1, 5, 10, 50, 100, 500, 1000,
+	5000, 30000, 120000 };
 
 static void histogram_add(struct histogram *histogram, uint64_t duration_ns)
 {
@@ -84,8 +84,8 @@ static void metrics_histogram(
 		buf_printf(out, "%s_bucket{%sle=\"%g\"} %llu\n", name, label, metrics_bounds[i] / 1000,
 			(unsigned long long)below);
 	}
-	buf_printf(out, "%s_bucket{%sle=\"+Inf\"} %llu\n", name, label,
-		(unsigned long long)histogram->count);
+	buf_printf(
+		out, "%s_bucket{%sle=\"+Inf\"} %llu\n", name, label, (unsigned long long)histogram->count);
 	int len = label[0] ? (int)strlen(label) - 1 : 0;
 	buf_printf(out, "%s_sum%s%.*s%s %.9f\n", name, len ? "{" : "", len, label, len ? "}" : "",
 		(double)histogram->sum_ns / 1e9);
@@ -133,12 +133,14 @@ void metrics_write(const struct metrics *metrics, const struct metrics_now *now,
 	};
 	for (size_t i = 0; i < COUNT(plain); i++)
 		metrics_one(out, plain[i].name, plain[i].type, plain[i].help, plain[i].value);
-	metrics_head(out, "perch_answers_total", "counter", "Answers, by the first digit of the status.");
+	metrics_head(
+		out, "perch_answers_total", "counter", "Answers, by the first digit of the status.");
 	for (size_t i = 2; i < COUNT(metrics->statuses); i++)
 		buf_printf(out, "perch_answers_total{status=\"%zuxx\"} %llu\n", i,
 			(unsigned long long)metrics->statuses[i]);
 	metrics_jobs(metrics, out);
-	metrics_head(out, "perch_request_seconds", "histogram", "From a request's head to its answer's end.");
+	metrics_head(
+		out, "perch_request_seconds", "histogram", "From a request's head to its answer's end.");
 	metrics_histogram(out, "perch_request_seconds", "", &metrics->answers);
 }
 
@@ -171,7 +173,8 @@ static void metrics_write_sample(perch_json_writer *out, const struct metrics_no
 void metrics_write_history(const struct metrics *metrics, struct buf *out)
 {
 	perch_json_writer json = json_writer_on(out);
-	size_t count = metrics->history_count < METRICS_HISTORY ? metrics->history_count : METRICS_HISTORY;
+	size_t count =
+		metrics->history_count < METRICS_HISTORY ? metrics->history_count : METRICS_HISTORY;
 	perch_json_begin_object(&json);
 	perch_json_write_name(&json, "every_seconds");
 	perch_json_write_int64(&json, METRICS_SAMPLE_SECONDS);

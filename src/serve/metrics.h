@@ -9,8 +9,8 @@
 
 enum {
 	METRICS_BUCKETS = 12,
-	METRICS_KINDS = 3,          /* turn, call, run */
-	METRICS_HISTORY = 360,      /* samples */
+	METRICS_KINDS = 3,     /* turn, call, run */
+	METRICS_HISTORY = 360, /* samples */
 	METRICS_SAMPLE_SECONDS = 10,
 };
 
@@ -30,7 +30,7 @@ struct metrics_now {
 struct metrics {
 	uint64_t connections, requests, refused, strangers;
 	uint64_t bytes_in, bytes_out;
-	uint64_t statuses[6]; /* by their first digit */
+	uint64_t statuses[6];                       /* by their first digit */
 	uint64_t jobs[METRICS_KINDS][QUEUE_STATES]; /* ended, by verdict */
 	struct histogram answers;
 	struct histogram durations[METRICS_KINDS];

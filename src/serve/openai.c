@@ -126,8 +126,8 @@ static void openai_end_stream(struct watcher *watcher)
 	exchange_end(exchange);
 }
 
-/* Hears what is new. The answer begins with the first thing that is said, so that an agent that fails
- * before has a status of its own. */
+/* Hears what is new. The answer begins with the first thing that is said, so that an agent that
+ * fails before has a status of its own. */
 static void openai_tell(struct watcher *watcher, const struct logged *logged)
 {
 	struct openai_turn *turn = watcher->data;
@@ -218,8 +218,7 @@ static void openai_waiting_gone(struct exchange *exchange)
 
 static const struct exchange_keeper openai_waiting_keeper = { .gone = openai_waiting_gone };
 
-static void openai_watch(
-	struct exchange *exchange, struct record *record, struct openai_turn *turn)
+static void openai_watch(struct exchange *exchange, struct record *record, struct openai_turn *turn)
 {
 	struct watcher *watcher = watcher_new(exchange, record, &openai_watcher);
 	if (!watcher) {
@@ -249,8 +248,8 @@ static void openai_accepted(struct record *record, void *data, int error)
 	} else if (exchange && error == -ENOSPC) {
 		exchange_error(exchange, 507, "disk_full", NULL, "the disk is full");
 	} else if (exchange && error < 0) {
-		exchange_error(exchange, 503, "queue", NULL, "the job cannot be written: %s",
-			perch_strerror(error));
+		exchange_error(
+			exchange, 503, "queue", NULL, "the job cannot be written: %s", perch_strerror(error));
 	} else if (exchange) {
 		openai_watch(exchange, record, turn);
 	}
@@ -279,8 +278,8 @@ static struct record *openai_find_begun(struct exchange *exchange, const char *f
 static void openai_fingerprint(const struct exchange *exchange, char ret_hash[SHA256_HEX_SIZE])
 {
 	struct openai_chain chain = { { 0 } };
-	openai_chain_add(&chain, exchange->request->path,
-		(struct str){ exchange->body.data, exchange->body.len });
+	openai_chain_add(
+		&chain, exchange->request->path, (struct str){ exchange->body.data, exchange->body.len });
 	openai_chain_add(&chain, exchange_field(exchange, "X-Perch-Session"),
 		exchange_field(exchange, "X-OpenWebUI-Chat-Id"));
 	memcpy(ret_hash, chain.hex, SHA256_HEX_SIZE);
@@ -295,15 +294,15 @@ static bool openai_follow(
 	struct str id = request->previous;
 	struct record *record = NULL;
 	if (str_has_prefix(id, STR("resp_")))
-		record = records_find(&exchange->peer->serve->records,
-			(struct str){ id.data + 5, id.len - 5 });
+		record =
+			records_find(&exchange->peer->serve->records, (struct str){ id.data + 5, id.len - 5 });
 	if (record && serve_may_see(exchange, record) && record->session.data) {
 		*ret_session = record->session;
 		return true;
 	}
 	exchange_error(exchange, 404, "previous_response_not_found", NULL,
-		"there is no response '%.*s', or it was too long ago",
-		(int)(id.len < 100 ? id.len : 100), id.data);
+		"there is no response '%.*s', or it was too long ago", (int)(id.len < 100 ? id.len : 100),
+		id.data);
 	return false;
 }
 
@@ -320,8 +319,8 @@ static bool openai_choose_session(struct exchange *exchange, struct openai_reque
 	if (request->previous.len)
 		return openai_follow(exchange, request, ret_session);
 	if (request->messages)
-		*ret_session = openai_find_session(exchange->peer->serve, owner, request->model,
-			request->user, request->before.hex);
+		*ret_session = openai_find_session(
+			exchange->peer->serve, owner, request->model, request->user, request->before.hex);
 	if (ret_session->len)
 		return true;
 	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
@@ -385,8 +384,9 @@ static void openai_take(struct exchange *exchange, struct openai_request *reques
 	_cleanup_(buf_free) struct buf text = { 0 };
 	char fresh[RECORD_ID_SIZE];
 	bool tells_all;
-	struct jobs_wish wish = { .kind = JOBS_TURN, .name = request->model,
-		.fingerprint = fingerprint };
+	struct jobs_wish wish = {
+		.kind = JOBS_TURN, .name = request->model, .fingerprint = fingerprint
+	};
 	if (!openai_choose_session(exchange, request, fresh, &wish.session, &tells_all))
 		return;
 	openai_write_request(request, tells_all, &text);

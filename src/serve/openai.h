@@ -1,5 +1,5 @@
-/* OpenAI's surface: models are agents, a completion is a turn. What its clients were seen to need is
- * answered; what they ask for that an agent cannot do is refused in words. */
+/* OpenAI's surface: models are agents, a completion is a turn. What its clients were seen to need
+ * is answered; what they ask for that an agent cannot do is refused in words. */
 #ifndef SERVE_OPENAI_H
 #define SERVE_OPENAI_H
 
@@ -34,9 +34,9 @@ struct openai_request {
 	struct str model;
 	bool is_stream;
 	bool wants_usage;
-	struct buf message;     /* of the user, the last one */
-	struct buf transcript;  /* what was before it, as text */
-	struct buf attachments; /* JSON: members of a list */
+	struct buf message;         /* of the user, the last one */
+	struct buf transcript;      /* what was before it, as text */
+	struct buf attachments;     /* JSON: members of a list */
 	struct openai_chain before; /* all but the last message */
 	struct openai_chain after;  /* with it */
 	size_t messages;            /* before the last one */

@@ -92,8 +92,7 @@ static void openai_chat_chunk(struct openai_turn *turn, struct buf *out, const c
 	perch_json_end_object(&json);
 	openai_chat_end_choice(&json, reason);
 	perch_json_end_object(&json);
-	http_sse_event(
-		out, (struct str){ 0 }, (struct str){ 0 }, (struct str){ data.data, data.len });
+	http_sse_event(out, (struct str){ 0 }, (struct str){ 0 }, (struct str){ data.data, data.len });
 	out->failed = out->failed || data.failed;
 	turn->has_begun = true;
 }

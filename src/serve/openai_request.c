@@ -30,8 +30,7 @@ void openai_request_free(struct openai_request *request)
 
 static struct str openai_text(const perch_json_value *value)
 {
-	return perch_json_type_of(value) == PERCH_JSON_STRING ? json_str(value)
-														  : (struct str){ "", 0 };
+	return perch_json_type_of(value) == PERCH_JSON_STRING ? json_str(value) : (struct str){ "", 0 };
 }
 
 static void openai_attach(struct openai_request *request, struct str url)
@@ -89,8 +88,8 @@ static void openai_take_message(
 	openai_take_content(body, request, content, is_last, is_last ? &request->message : &text);
 	if (is_last) {
 		request->after = request->before;
-		openai_chain_add(&request->after, role,
-			(struct str){ request->message.data, request->message.len });
+		openai_chain_add(
+			&request->after, role, (struct str){ request->message.data, request->message.len });
 		return;
 	}
 	openai_chain_add(&request->before, role, (struct str){ text.data, text.len });

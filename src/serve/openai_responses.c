@@ -117,8 +117,7 @@ static void openai_responses_close(
 	struct buf *data, perch_json_writer *json, const char *type, struct buf *out)
 {
 	perch_json_end_object(json);
-	http_sse_event(
-		out, (struct str){ 0 }, str_from(type), (struct str){ data->data, data->len });
+	http_sse_event(out, (struct str){ 0 }, str_from(type), (struct str){ data->data, data->len });
 	out->failed = out->failed || data->failed;
 	buf_free(data);
 	*data = (struct buf){ 0 };
@@ -178,8 +177,7 @@ static void openai_responses_begin(struct openai_turn *turn, struct buf *out)
 	openai_responses_whole_event(turn, out, "response.created", false);
 	openai_responses_whole_event(turn, out, "response.in_progress", false);
 	openai_responses_item_event(turn, out, "response.output_item.added", false);
-	openai_responses_text_event(
-		turn, out, "response.content_part.added", NULL, STR(""), true);
+	openai_responses_text_event(turn, out, "response.content_part.added", NULL, STR(""), true);
 	turn->has_begun = true;
 }
 
@@ -188,8 +186,7 @@ static void openai_responses_delta(
 	struct openai_turn *turn, struct buf *out, struct str text, bool is_reasoning)
 {
 	if (!is_reasoning)
-		openai_responses_text_event(
-			turn, out, "response.output_text.delta", "delta", text, false);
+		openai_responses_text_event(turn, out, "response.output_text.delta", "delta", text, false);
 }
 
 static void openai_responses_end(struct openai_turn *turn, struct buf *out)

@@ -295,8 +295,7 @@ void peer_open(struct serve *serve, int fd, const struct address *address)
 	serve->metrics.connections++;
 	peer->is_exempt = address_is_local(address) || serve_trusts(serve, address);
 	size_t strangers = peer->is_exempt ? 0 : strangers_enter(&serve->strangers, address);
-	if (perch_source_new(
-			serve->host, fd, peer->watched, peer_ready, peer, &peer->source, NULL) < 0)
+	if (perch_source_new(serve->host, fd, peer->watched, peer_ready, peer, &peer->source, NULL) < 0)
 		peer->is_dead = true;
 	if (strangers > (size_t)serve->settings.connections_unknown)
 		peer->is_dead = true;

@@ -1,6 +1,6 @@
-/* A connection: bytes in and out, its deadlines, and the exchange that is under way. What a callback
- * has changed is settled once, before the loop waits again: so nothing is freed under anybody's feet,
- * and what was written in one round goes out together. */
+/* A connection: bytes in and out, its deadlines, and the exchange that is under way. What a
+ * callback has changed is settled once, before the loop waits again: so nothing is freed under
+ * anybody's feet, and what was written in one round goes out together. */
 #ifndef SERVE_PEER_H
 #define SERVE_PEER_H
 
@@ -44,8 +44,8 @@ struct peer {
 	unsigned watched;
 	bool is_touched : 1;
 	bool is_dead : 1;
-	bool is_known : 1;  /* a valid token was shown */
-	bool has_left : 1;  /* the client will send nothing more */
+	bool is_known : 1; /* a valid token was shown */
+	bool has_left : 1; /* the client will send nothing more */
 	bool is_lingering : 1;
 	bool is_exempt : 1; /* from the limit of strangers: loopback, unix socket, a trusted proxy */
 };

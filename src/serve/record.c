@@ -293,7 +293,8 @@ static void records_shrink(struct serve *serve)
 	struct records *records = &serve->records;
 	size_t most = (size_t)serve->settings.keep_bytes;
 	struct record *next;
-	for (struct record *item = list_first(&records->all); item && records->bytes > most; item = next) {
+	for (struct record *item = list_first(&records->all); item && records->bytes > most;
+		 item = next) {
 		next = list_next(item);
 		if (!queue_is_over(item->state) || record_is_needed(item))
 			continue;

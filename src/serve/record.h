@@ -1,5 +1,5 @@
-/* Jobs as the gateway knows them: accepted, written, run, ended, kept for a while; and their events,
- * in one order over all jobs, so that a client can go on from any of them. */
+/* Jobs as the gateway knows them: accepted, written, run, ended, kept for a while; and their
+ * events, in one order over all jobs, so that a client can go on from any of them. */
 #ifndef SERVE_RECORD_H
 #define SERVE_RECORD_H
 
@@ -13,7 +13,7 @@
 enum {
 	RECORD_ID_SIZE = 24,
 	RECORD_BUCKETS = 4096,
-	RECORD_TEXT_MAX = 1024 * 1024, /* bytes of a reply or an output in a job's result */
+	RECORD_TEXT_MAX = 1024 * 1024,  /* bytes of a reply or an output in a job's result */
 	RECORD_KEY_SECONDS = 24 * 3600, /* how long an Idempotency-Key is remembered */
 };
 

@@ -122,8 +122,9 @@ static void serve_look_at_tokens(struct serve *serve)
 static int serve_make_local(struct serve *serve, perch_err *err)
 {
 	char hash[SHA256_HEX_SIZE] = "";
-	struct token token = { .name = SERVE_LOCAL_USER, .hash = hash, .is_admin = true,
-		.created = (int64_t)time(NULL) };
+	struct token token = {
+		.name = SERVE_LOCAL_USER, .hash = hash, .is_admin = true, .created = (int64_t)time(NULL)
+	};
 	if (!serve->identities.list.count) {
 		int r = token_make(serve->own_token);
 		if (r < 0)
@@ -291,8 +292,10 @@ static int serve_open_stores(struct serve *serve, perch_err *err)
 	_cleanup_free_ char *left = str_join(directory, "/attachments", NULL);
 	if (!path || !transcripts || !left)
 		return err_no_memory(err);
-	const struct queue_options options = { .path = path, .is_durable = serve->settings.is_durable,
-		.warn = serve_queue_warns, .data = serve };
+	const struct queue_options options = { .path = path,
+		.is_durable = serve->settings.is_durable,
+		.warn = serve_queue_warns,
+		.data = serve };
 	const struct queue_loader loader = jobs_loader(serve);
 	r = queue_open_sqlite(serve->host, &options, &loader, &serve->queue, err);
 	if (r < 0)
@@ -365,8 +368,8 @@ static int serve_open(struct serve *serve, perch_err *err)
 
 DEFINE_POINTER_CLEANUP(serve_cleanup, struct serve, serve_free)
 
-int serve_new(perch_host *host, const struct serve_options *options, struct serve **ret_serve,
-	perch_err *err)
+int serve_new(
+	perch_host *host, const struct serve_options *options, struct serve **ret_serve, perch_err *err)
 {
 	_cleanup_(serve_cleanup) struct serve *serve = calloc(1, sizeof(*serve));
 	if (!serve || !(serve->scratch = malloc(PEER_SCRATCH)))

@@ -8,13 +8,14 @@
 
 struct serve;
 
-/* What stands on the command line goes before perch/config.toml. NULL, 0 and false = as that says. */
+/* What stands on the command line goes before perch/config.toml. NULL, 0 and false = as that says.
+ */
 struct serve_options {
-	const char *listen;    /* ADDRESS:PORT; port 0 = any */
-	const char *socket;    /* a unix socket beside it */
-	const char *anonymous; /* requests without a token are this one's */
+	const char *listen;        /* ADDRESS:PORT; port 0 = any */
+	const char *socket;        /* a unix socket beside it */
+	const char *anonymous;     /* requests without a token are this one's */
 	const char *const *agents; /* files of profiles that are offered too; ends with NULL */
-	bool is_check; /* only to be described: nothing is opened that another may hold */
+	bool is_check;             /* only to be described: nothing is opened that another may hold */
 	bool is_durable;
 	bool no_store;
 	bool has_drain;

@@ -43,7 +43,7 @@ struct serve {
 	struct transcripts *transcripts; /* NULL = none are kept */
 	struct listener listeners[SERVE_LISTENERS];
 	size_t listener_count;
-	bool is_paused; /* too many connections, or no descriptor for another */
+	bool is_paused;     /* too many connections, or no descriptor for another */
 	char listening[80]; /* "host:port" */
 	unsigned port;
 	char address[96];

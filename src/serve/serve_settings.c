@@ -108,8 +108,8 @@ static int serve_settings_check_keys(const struct toml_value *section, perch_err
 			k++;
 		if (k < COUNT(setting_table))
 			continue;
-		const char *nearest = str_nearest(item->key.data, &setting_table[0].name,
-			COUNT(setting_table), sizeof(setting_table[0]));
+		const char *nearest = str_nearest(
+			item->key.data, &setting_table[0].name, COUNT(setting_table), sizeof(setting_table[0]));
 		return err_set_at(err, PERCH_ESYNTAX, item->key_at.line, item->key_at.column,
 			"%s means nothing here%s%s%s", toml_quote(item->key, quoted),
 			nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");

@@ -39,8 +39,8 @@ struct settings {
 	bool is_durable;
 };
 
-/* Without a file or a section: the defaults. Fails with PERCH_ESYNTAX (file, line, column; also a key
- * that means nothing) and as reading does. */
+/* Without a file or a section: the defaults. Fails with PERCH_ESYNTAX (file, line, column; also a
+ * key that means nothing) and as reading does. */
 int serve_settings_read(struct settings *ret_settings, perch_err *err);
 void serve_settings_free(struct settings *settings);
 

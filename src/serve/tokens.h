@@ -33,8 +33,8 @@ struct tokens {
 	size_t count;
 };
 
-/* Reads the file; one that is not there has none. Fails with PERCH_ESYNTAX (which file, where) and as
- * reading does. */
+/* Reads the file; one that is not there has none. Fails with PERCH_ESYNTAX (which file, where) and
+ * as reading does. */
 int tokens_read(struct tokens *ret_tokens, perch_err *err);
 void tokens_free(struct tokens *tokens);
 

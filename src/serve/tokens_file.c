@@ -41,8 +41,8 @@ static int tokens_read_allows(
 {
 	if (perch_json_type_of(list) != PERCH_JSON_ARRAY)
 		return 0;
-	const char **allows = arena_alloc(
-		&tokens->arena, (perch_json_count(list) + 1) * sizeof(*allows));
+	const char **allows =
+		arena_alloc(&tokens->arena, (perch_json_count(list) + 1) * sizeof(*allows));
 	size_t count = 0;
 	if (!allows)
 		return -ENOMEM;

@@ -62,8 +62,7 @@ const char *uploads_refuse(const perch_json_value *list)
 		const perch_json_value *url = perch_json_get(item, "url");
 		if (perch_json_type_of(url) != PERCH_JSON_STRING)
 			return "an attachment is an object with a `url`";
-		if (!upload_is_remote(json_str(url)) &&
-			!upload_take_apart(json_str(url), &type, &text))
+		if (!upload_is_remote(json_str(url)) && !upload_take_apart(json_str(url), &type, &text))
 			return "an attachment's url is data:TYPE;base64,… or http(s)://…: "
 				   "files of the server's machine cannot be named";
 	}
@@ -139,13 +138,13 @@ static int upload_take(struct record *record, const perch_json_value *item, size
 		attachment->url = arena_dup(&record->arena, url);
 	if (perch_json_type_of(name) == PERCH_JSON_STRING)
 		attachment->name = arena_dup(&record->arena, json_str(name));
-	attachment->kind = upload_kind(
-		perch_json_type_of(kind) == PERCH_JSON_STRING ? json_str(kind) : type);
+	attachment->kind =
+		upload_kind(perch_json_type_of(kind) == PERCH_JSON_STRING ? json_str(kind) : type);
 	return r == 0 && !attachment->url ? err_no_memory(err) : r;
 }
 
-int uploads_write(struct record *record, const perch_json_value *list,
-	perch_job_request *request, perch_err *err)
+int uploads_write(
+	struct record *record, const perch_json_value *list, perch_job_request *request, perch_err *err)
 {
 	size_t count = perch_json_count(list);
 	const char *wrong = uploads_refuse(list);

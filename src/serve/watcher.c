@@ -98,7 +98,8 @@ static void watcher_send(struct watcher *watcher, const struct logged *logged)
 	_cleanup_(buf_free) struct buf text = { 0 };
 	char id[32];
 	snprintf(id, sizeof(id), "%" PRIu64, logged->number);
-	http_sse_event(&text, str_from(id), (struct str){ 0 }, (struct str){ logged->text, logged->len });
+	http_sse_event(
+		&text, str_from(id), (struct str){ 0 }, (struct str){ logged->text, logged->len });
 	if (text.failed)
 		exchange_cut(watcher->exchange);
 	else

@@ -1,5 +1,5 @@
-/* Who waits for what a job, or every job of a user, tells: a client with an exchange. Watchers pull:
- * a slow one holds nobody back and keeps nothing of its own. */
+/* Who waits for what a job, or every job of a user, tells: a client with an exchange. Watchers
+ * pull: a slow one holds nobody back and keeps nothing of its own. */
 #ifndef SERVE_WATCHER_H
 #define SERVE_WATCHER_H
 
@@ -9,7 +9,8 @@
 struct watcher;
 
 struct watcher_kind {
-	/* There may be more to tell, and room for it. Of one that only waits for the end: it has come. */
+	/* There may be more to tell, and room for it. Of one that only waits for the end: it has come.
+	 */
 	void (*pump)(struct watcher *watcher);
 	/* The client is gone; before it is freed. NULL = nothing is to be done. */
 	void (*left)(struct watcher *watcher);

@@ -205,8 +205,8 @@ int catalog_add_commands(perch_catalog *catalog, const struct exposure *exposure
 /* ---- agents -------------------------------------------------------------- */
 
 /* given is the file, NULL = the one of perch/agents. */
-static int catalog_add_agent(perch_catalog *catalog, const struct exposure *exposure,
-	const char *name, const char *given)
+static int catalog_add_agent(
+	perch_catalog *catalog, const struct exposure *exposure, const char *name, const char *given)
 {
 	_cleanup_free_ char *path = given ? str_dup(str_from(given)) : NULL;
 	struct agent_profile profile = { 0 };
