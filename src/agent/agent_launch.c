@@ -24,9 +24,9 @@ const char *launch_own_variable(const struct launch *launch, struct str name)
 static bool agent_launch_is_allowed(const struct launch *launch, struct str name)
 {
 	const struct agent_profile *profile = launch->options->profile;
-	if (!launch->dialect->limits_variables || !profile->has_env_allowlist)
+	if (!profile->has_env_allowlist || list_has_str(profile->env_allowlist, name))
 		return true;
-	return list_has_str(profile->env_allowlist, name);
+	return launch->dialect->has_variables && launch_is_basic(name);
 }
 
 /* ${VAR} of a template. */

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/macros.h"
+#include "base/paths.h"
 #include "base/str.h"
 #include "cli/cli.h"
 #include "fledge/context.h"
@@ -175,9 +176,19 @@ static int cli_run(int argc, char **argv)
 	return r;
 }
 
+/* Some services start us without HOME; everything of the user's is below it. */
+static void cli_find_home(void)
+{
+	char home[PATH_MAX];
+	const char *given = getenv("HOME");
+	if ((!given || !given[0]) && paths_account_home(home))
+		setenv("HOME", home, 1);
+}
+
 int main(int argc, char **argv)
 {
 	cli_let_writes_fail();
+	cli_find_home();
 	if (argc > 0 && cli_is_called(argv[0], "agentproc"))
 		return cli_finish(cli_agentproc(argc, argv));
 	return cli_finish(cli_run(argc, argv));

@@ -77,6 +77,15 @@ static int agent_check_place_program(struct checkup *checkup, perch_err *err)
 	return 0;
 }
 
+static void agent_check_add_path_advice(struct checkup *checkup)
+{
+	char text[COMMAND_ADVICE_MAX];
+	perch_err advice = { 0 };
+	if (command_explain_path(&checkup->launch, text))
+		err_set(&advice, -ENOENT, "%s", text);
+	agent_check_add_problem(checkup, &advice);
+}
+
 static int agent_check_find_program(struct checkup *checkup, perch_err *err)
 {
 	const char *const *argv = checkup->launch.argv;
@@ -90,8 +99,10 @@ static int agent_check_find_program(struct checkup *checkup, perch_err *err)
 	if (r == 0 && agent_check_place_program(checkup, err) < 0)
 		return -ENOMEM;
 	if (r == 0)
-		agent_program_check(checkup->program, &why);
+		r = agent_program_check(checkup->program, &why);
 	agent_check_add_problem(checkup, &why);
+	if (r == -ENOENT)
+		agent_check_add_path_advice(checkup);
 	return 0;
 }
 
@@ -180,6 +191,8 @@ static void agent_check_print_env(const struct checkup *checkup)
 {
 	printf("%-10s", "env");
 	for (const char *const *variable = checkup->profile.env; *variable; variable++) {
+		if (launch_is_protocols(&checkup->launch, *variable))
+			continue;
 		putchar(' ');
 		cli_put_text(stdout, environment_name(*variable));
 	}

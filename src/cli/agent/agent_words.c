@@ -111,13 +111,16 @@ static int agent_words_read_limit(
 	return r;
 }
 
-/* All of stdin; what is too long for a message is refused as one. */
+/* All of stdin, without the newline that ends a text; what is too long for a message is refused as
+ * one. */
 static int agent_words_read_message(struct arena *arena, struct str *ret_message, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	int r = fd_read_all(STDIN_FILENO, 0, AGENT_MESSAGE_MAX, &text);
 	if (r < 0 && r != -EFBIG)
 		return err_set(err, -EIO, "the message cannot be read from stdin: %s", perch_strerror(r));
+	if (text.len && text.data[text.len - 1] == '\n')
+		text.len--;
 	const char *kept = arena_dup(arena, (struct str){ text.data, text.len });
 	*ret_message = (struct str){ kept, text.len };
 	return kept ? 0 : err_no_memory(err);
