@@ -96,8 +96,8 @@ static bool agent_environment_is_inherited(const struct launch *launch, const ch
 		return false;
 	if (!launch->dialect->has_variables && !launch_is_basic(name))
 		return false;
-	if (launch->dialect->has_variables && profile->has_env_allowlist &&
-		!launch_is_basic(name) && !list_has_str(profile->env_allowlist, name))
+	if (launch->dialect->has_variables && profile->has_env_allowlist && !launch_is_basic(name) &&
+		!list_has_str(profile->env_allowlist, name))
 		return false;
 	return true;
 }

@@ -63,6 +63,7 @@ int launch_expand(struct launch *launch, struct str template, const struct launc
 		.session_id = options->session_id ? options->session_id : "",
 		.session_name = options->session_name ? options->session_name : "default",
 		.profile_dir = options->profile->directory,
+		.perch_dir = options->profile->programs,
 		.variable = place->has_variables ? agent_launch_find_variable : NULL,
 		.data = launch,
 	};

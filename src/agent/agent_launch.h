@@ -68,7 +68,8 @@ const char *command_quotes_advice(const struct agent_profile *profile);
 
 enum { COMMAND_ADVICE_MAX = 256 };
 
-/* Where a program that was not found is looked for, once argv is known; false = its name says it. */
+/* Where a program that was not found is looked for, once argv is known; false = its name says it.
+ */
 bool command_explain_path(const struct launch *launch, char ret_text[COMMAND_ADVICE_MAX]);
 
 /* ---- named_files.c --------------------------------------------------------- */
@@ -113,6 +114,9 @@ bool launch_is_protocols(const struct launch *launch, const char *variable);
 /* What a sandboxed agent may do, after launch_begin. Lists live in the arena of the
  * launch. Fails as policy_widen does. */
 int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy, perch_err *err);
+
+/* Makes the directories that the profile wants to be there. */
+int launch_make_places(const struct launch *launch, perch_err *err);
 
 /* Makes the sandbox that the profile asks for, once cwd is known. Reads everything
  * but what is always hidden, writes cwd, the network is open; and then what the

@@ -12,10 +12,10 @@ struct agent_engine;
 
 struct dialect {
 	const char *version;
-	bool splits_command;   /* on blanks */
-	bool has_message;      /* {{MESSAGE}} means something */
-	bool has_variables;    /* AGENT_*, and the environment is inherited */
-	bool has_turn_line;    /* on stdin; else the message, if the profile wants it */
+	bool splits_command; /* on blanks */
+	bool has_message;    /* {{MESSAGE}} means something */
+	bool has_variables;  /* AGENT_*, and the environment is inherited */
+	bool has_turn_line;  /* on stdin; else the message, if the profile wants it */
 	bool last_session_wins;
 	bool reply_needs_silence; /* the body is only sent when no partial was */
 	bool (*is_session_id)(struct str id);

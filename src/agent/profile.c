@@ -117,6 +117,7 @@ static void profile_set_defaults(struct agent_profile *profile)
 		.send_error_reply = true,
 		.streaming = true,
 		.session_prefix = "AGENT_SESSION:",
+		.programs = PERCH_PROGRAMS_PATH,
 		.warnings = nothing,
 	};
 }

@@ -40,6 +40,7 @@ struct agent_profile {
 	const char *path;      /* canonical: the key of its sessions */
 	const char *given;     /* absolute, as it was found: with links on the way, if there are any */
 	const char *directory; /* where it lies: {{PROFILE_DIR}} */
+	const char *programs;  /* where perch's own are: {{PERCH_DIR}}. Not the profile's to say */
 	const char *sha256;    /* of its text */
 	enum agent_dialect dialect;
 	enum dialect_evidence evidence;
@@ -64,6 +65,7 @@ struct agent_profile {
 	bool permission; /* 0.4 */
 	bool is_sandboxed;
 	struct policy_widening widening;
+	const char *const *made; /* what it may write and is made where it is missing; may be NULL */
 	/* The command that widens its sandbox, for explanations: "perch agent allow FILE ";
 	 * NULL = there is none. Not the profile's to say. */
 	const char *widen_by;
@@ -99,8 +101,8 @@ int agent_profile_parse(const char *path, struct str text, struct arena *arena,
 bool agent_dialect_find(const char *version, enum agent_dialect *ret_dialect);
 
 /* The user says which dialect it is: the warnings are those of that one. Fails with -ENOMEM. */
-int agent_profile_speak(struct arena *arena, struct agent_profile *profile,
-	enum agent_dialect dialect, perch_err *err);
+int agent_profile_speak(
+	struct arena *arena, struct agent_profile *profile, enum agent_dialect dialect, perch_err *err);
 
 /* Decides by what was read, once; see enum dialect_evidence. */
 int agent_profile_infer(struct arena *arena, struct agent_profile *profile, perch_err *err);

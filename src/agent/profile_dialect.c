@@ -64,7 +64,8 @@ static int profile_dialect_settle(struct arena *arena, struct agent_profile *pro
 	if (!list)
 		return err_no_memory(err);
 	memcpy(list, profile->warnings, count * sizeof(*list));
-	if (evidence == DIALECT_LIKELY && !(list[count++] = profile_dialect_ask_for_line(arena, profile)))
+	if (evidence == DIALECT_LIKELY &&
+		!(list[count++] = profile_dialect_ask_for_line(arena, profile)))
 		return err_no_memory(err);
 	if (dialect == AGENT_0_4 && profile_dialect_any(profile, template_uses_message))
 		list[count++] = "{{MESSAGE}} means nothing in protocol 0.4: the message is on stdin";
@@ -75,8 +76,8 @@ static int profile_dialect_settle(struct arena *arena, struct agent_profile *pro
 	return 0;
 }
 
-int agent_profile_speak(struct arena *arena, struct agent_profile *profile,
-	enum agent_dialect dialect, perch_err *err)
+int agent_profile_speak(
+	struct arena *arena, struct agent_profile *profile, enum agent_dialect dialect, perch_err *err)
 {
 	return profile_dialect_settle(arena, profile, dialect, DIALECT_SAID, err);
 }

@@ -51,6 +51,8 @@ enum command_words {
 	WORDS_PLUGIN_COMMANDS,
 	WORDS_PLUGINS,
 	WORDS_TOOLS,
+	WORDS_AGENTS, /* and files */
+	WORDS_CATALOGUE,
 	WORDS_SHELLS,
 };
 

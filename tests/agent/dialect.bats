@@ -42,7 +42,8 @@ END
     expect_status 0
     lacks "$output" '"event":"reply"'
     [ "$(field session_id)" = one ]
-    [ "$(grep -c '"event":"warning"' "$WORK/out")" -eq 1 ]
+    [ "$(grep -c '"event":"warning"' "$WORK/out")" -eq 2 ]
+    has "$output" 'another session_id than the lines before, which counts: two'
     turn --json --no-stream
     has "$output" '{"event":"reply","text":"a"}'
     agent 'protocol: "0.4"' <<'END'

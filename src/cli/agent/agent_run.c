@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "cli/ui/granted.h"
 #include "proc/host.h"
 #include "trace/trace.h"
 
@@ -136,9 +135,8 @@ static int agent_run_prepare(struct agent_run *run, int argc, char **argv)
 		.session_id = "",
 		.stderr_bytes = run->cli->verbose ? agent_run_on_stderr : NULL,
 	};
-	r = agent_profile_read(run->words.profile, &run->arena, &run->profile, &err);
-	if (r == 0)
-		r = granted_agent(run->cli, &run->arena, &run->profile, &err);
+	r = agent_open_profile(
+		run->cli, run->words.profile, run->words.protocol, &run->arena, &run->profile, &err);
 	if (r == 0 && run->cli->trace)
 		r = trace_open(run->cli->trace, run->cli->trace_secrets, &run->trace, &err);
 	if (r < 0)
@@ -166,10 +164,13 @@ static int agent_run(struct cli *cli, int argc, char **argv)
 const struct command agent_run_command = {
 	.name = "run",
 	.summary = "one turn: a message in, the reply out",
-	.help = "usage: perch agent run -p|--profile FILE (--prompt TEXT | --stdin) [OPTIONS]\n"
+	.help = "usage: perch agent run NAME|FILE [MESSAGE] [OPTIONS]\n"
 			"\n"
 			"One turn: partials and the reply on stdout as they come, the rest on stderr.\n"
+			"Without a message it is read from stdin, where that is a pipe or a file.\n"
 			"\n"
+			"  -p, --profile NAME|FILE, --prompt TEXT, --stdin   the same as options\n"
+			"  --protocol 0.1|0.4     how the agent speaks, whatever the profile says\n"
 			"  --session ID | --session-name NAME | --new   which session is continued\n"
 			"  --from USER            who speaks\n"
 			"  --image, --file, --audio, --video URL   what is attached (again for more)\n"
@@ -187,6 +188,7 @@ const struct command agent_run_command = {
 			"no such command, 126 not executable, 125 profile or host.\n"
 			"\n"
 			"example:\n"
-			"  perch agent run --profile bot.yaml --prompt 'What is new?'\n",
+			"  perch agent run bot 'What is new?'\n",
+	.words = WORDS_AGENTS,
 	.run = agent_run,
 };

@@ -14,6 +14,7 @@ struct agent_words {
 	const char *profile;
 	const char *prompt;
 	bool from_stdin;
+	const char *protocol; /* NULL = the profile's */
 	const char *session;
 	const char *session_name;
 	bool is_new;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/agent_engine.h"
@@ -17,6 +18,13 @@
 #define SECONDS_MAX 1e9
 #define LIMIT_MIN 1024.0
 #define LIMIT_MAX (200.0 * 1024 * 1024)
+
+/* Whether there is a text on stdin; a terminal, or nothing at all, is none. */
+static bool agent_words_are_piped(void)
+{
+	struct stat info;
+	return fstat(STDIN_FILENO, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISREG(info.st_mode));
+}
 
 /* ---- reading them ------------------------------------------------------------ */
 
@@ -39,12 +47,30 @@ static int agent_words_check(const struct agent_words *words)
 	return 0;
 }
 
+/* What stands without an option: the profile and the message, where no option gives them. */
+static int agent_words_place(
+	struct agent_words *words, const struct option_list *given, const char *command)
+{
+	size_t i = 0;
+	if (i < given->count && !words->profile)
+		words->profile = given->items[i++];
+	if (i < given->count && !words->prompt && !words->from_stdin)
+		words->prompt = given->items[i++];
+	if (i < given->count)
+		return cli_usage_error("a message of several words needs quotes", "%s takes no '%s'",
+			command, given->items[i]);
+	if (!words->prompt && !words->from_stdin)
+		words->from_stdin = agent_words_are_piped();
+	return 0;
+}
+
 int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char **argv)
 {
 	const struct option_spec specs[] = {
 		{ "profile", 'p', OPTION_TEXT, &words->profile },
 		{ "prompt", 0, OPTION_TEXT, &words->prompt },
 		{ "stdin", 0, OPTION_FLAG, &words->from_stdin },
+		{ "protocol", 0, OPTION_TEXT, &words->protocol },
 		{ "session", 0, OPTION_TEXT, &words->session },
 		{ "session-name", 0, OPTION_TEXT, &words->session_name },
 		{ "new", 0, OPTION_FLAG, &words->is_new },
@@ -69,13 +95,15 @@ int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char 
 		{ "trace-secrets", 0, OPTION_FLAG, &cli->trace_secrets },
 		{ 0 },
 	};
-	int at = 1;
-	int r = options_parse(specs, argc, argv, &at);
-	if (r == 0 && at < argc)
-		r = cli_usage_error(
-			"the message stands behind --prompt", "%s takes no '%s'", argv[0], argv[at]);
+	struct option_list given = { 0 };
+	int r = options_parse_words(specs, argc, argv, &given);
+	if (r == 0)
+		r = agent_words_place(words, &given, argv[0]);
+	free(given.items);
 	if (r == 0)
 		r = cli_check_sandbox(cli);
+	if (r == 0)
+		r = agent_check_protocol(words->protocol);
 	return r ? r : agent_words_check(words);
 }
 
