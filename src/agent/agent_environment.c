@@ -211,7 +211,7 @@ static void agent_environment_set_profiles(struct environment *env, const char *
 		agent_environment_set_value(env, kept, str_from(value));
 }
 
-/* A sandboxed agent sees what anything sandboxed sees. */
+/* A sandboxed agent inherits what every sandboxed program does. */
 static void agent_environment_inherit(struct environment *env)
 {
 	const struct launch *launch = env->launch;

@@ -17,7 +17,7 @@ static const char *launch_sandbox_directory_of(const struct launch *launch)
 	return is_there ? arena_dup(launch->arena, str_from(resolved)) : "";
 }
 
-/* What decides this sandbox, and what decides others, is not written from inside of it. */
+/* Files that decide this sandbox or others are not written from inside of it. */
 static int launch_protect(const struct launch *launch, const char *const *files,
 	struct sandbox_policy *policy, perch_err *err)
 {
@@ -65,7 +65,7 @@ int launch_make_places(const struct launch *launch, perch_err *err)
 	return r;
 }
 
-/* A turn goes on without it: the sandbox keeps the file as it is, where it can. */
+/* A turn goes on when this fails: the sandbox protects the file, where it can. */
 static void launch_record(struct launch *launch)
 {
 	const struct agent_profile *profile = launch->options->profile;
@@ -91,6 +91,6 @@ int launch_open_sandbox(
 	if (r < 0)
 		return r;
 	launch->policy.protect = sandbox_protected(*ret_sandbox);
-	launch_record(launch); /* of what was refused, nothing is approved */
+	launch_record(launch); /* nothing of a refused profile is approved */
 	return 0;
 }

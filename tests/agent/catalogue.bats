@@ -142,7 +142,7 @@ session() {
     expect_status 0
     [ "$output" = "$(printf 'You wrote: hello\n\nAider v1 would say this too.\nApplied edit to hello.py')" ]
     grep -qx -- --yes-always args
-    say aider '--again'
+    say aider -- --again
     has "$output" 'You wrote: --again'
     has "$output" 'Before: hello'
     [ -f ".aider.perch.$(session aider).md" ]

@@ -139,8 +139,8 @@ static int agent_words_read_limit(
 	return r;
 }
 
-/* All of stdin, without the newline that ends a text; what is too long for a message is refused as
- * one. */
+/* All of stdin, without the newline that ends it; a text that is too long for a message is refused
+ * later. */
 static int agent_words_read_message(struct arena *arena, struct str *ret_message, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
@@ -154,7 +154,7 @@ static int agent_words_read_message(struct arena *arena, struct str *ret_message
 	return kept ? 0 : err_no_memory(err);
 }
 
-/* The last part of a URL, without what asks or points. */
+/* The last part of a URL, without query and fragment. */
 static const char *agent_words_name_of(const char *url, struct arena *arena)
 {
 	size_t len = strcspn(url, "?#");

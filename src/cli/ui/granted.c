@@ -3,7 +3,6 @@
 
 #include <limits.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
 
@@ -15,27 +14,23 @@ void granted_for_now(const struct cli *cli, struct policy_widening *widening)
 	widening->is_on = !widening->is_off;
 }
 
-/* In a tree that is built and not installed, our programs are beside us. */
-static const char *granted_programs(struct arena *arena, const char *installed)
+/* Of the tree that this program is of. */
+static int granted_programs(struct arena *arena, struct agent_profile *profile, perch_err *err)
 {
-	char self[PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	if (len <= 0)
-		return installed;
-	self[len] = '\0';
-	*strrchr(self, '/') = '\0';
-	const char *translator = arena_join(arena, self, "/perch-translate", NULL);
-	if (!translator || access(translator, X_OK) < 0)
-		return translator ? installed : NULL;
-	return arena_dup(arena, str_from(self));
+	char path[PATH_MAX];
+	if (installed_path(INSTALLED_PROGRAMS, "", path) < 0)
+		return 0;
+	path[strlen(path) - 1] = '\0';
+	profile->programs = arena_dup(arena, str_from(path));
+	return profile->programs ? 0 : err_no_memory(err);
 }
 
 int granted_agent(
 	const struct cli *cli, struct arena *arena, struct agent_profile *profile, perch_err *err)
 {
 	int r = agent_profile_grant(NULL, arena, profile, err);
-	if (r == 0 && !(profile->programs = granted_programs(arena, profile->programs)))
-		r = err_no_memory(err);
+	if (r == 0)
+		r = granted_programs(arena, profile, err);
 	if (r < 0)
 		return r;
 	struct policy_widening *widening = &profile->widening;
