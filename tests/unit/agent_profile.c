@@ -250,7 +250,8 @@ START_TEST(an_unknown_placeholder_is_named)
 		&arena, &p);
 	ck_assert_str_eq(p.warnings[0],
 		"there is no placeholder {{PROFIL_DIR}}, it stays as it is: there are {{MESSAGE}}, "
-		"{{SESSION_ID}}, {{SESSION_NAME}} and {{PROFILE_DIR}}; did you mean {{PROFILE_DIR}}?");
+		"{{SESSION_ID}}, {{SESSION_NAME}}, {{PROFILE_DIR}} and {{PERCH_DIR}}; did you mean "
+		"{{PROFILE_DIR}}?");
 	ck_assert_ptr_nonnull(strstr(p.warnings[1], "no placeholder {{NOBODY}}, "));
 	ck_assert_ptr_null(strstr(p.warnings[1], "did you mean"));
 	ck_assert_ptr_nonnull(strstr(p.warnings[2], "did you mean {{SESSION_ID}}?"));

@@ -17,7 +17,8 @@
 	"list, args: [\"…\", \"…\"]"
 #define PLACEHOLDERS                                                                     \
 	"there is no placeholder {{PROFIL_DIR}}, it stays as it is: there are {{MESSAGE}}, " \
-	"{{SESSION_ID}}, {{SESSION_NAME}} and {{PROFILE_DIR}}; did you mean {{PROFILE_DIR}}?"
+	"{{SESSION_ID}}, {{SESSION_NAME}}, {{PROFILE_DIR}} and {{PERCH_DIR}}; did you mean " \
+	"{{PROFILE_DIR}}?"
 #define SH(script) "command: sh\nargs:\n- -c\n- |\n  " script "\n"
 
 static const struct {

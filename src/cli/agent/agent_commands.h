@@ -102,17 +102,25 @@ void agent_session_end(
 
 void agent_session_close(struct agent_session *session);
 
-/* ---- agentproc.c: the output of a turn when perch is called by that name --------- */
+/* ---- agentproc.c: what a turn says when perch is called by that name ------------- */
 
-/* To stderr: AGENT_PARTIAL:<json>, or the event itself. */
+/* On stderr, as the agent's dialect has it, unless --quiet or --raw: AGENT_PARTIAL:<json> and so
+ * on, or the event. */
 void agentproc_partial(
 	const struct cli *cli, enum agent_dialect dialect, struct str text, struct str raw);
+void agentproc_session(const struct cli *cli, enum agent_dialect dialect, struct str id);
+void agentproc_error(const struct cli *cli, enum agent_dialect dialect, struct str text);
 
-/* Stores the first error for the end. */
-void agentproc_error(struct buf *error, struct str text);
+/* Keeps the first error for the end. */
+void agentproc_keep_error(struct buf *error, struct str text);
 
-/* The session's id and the error, on stderr. */
-void agentproc_end(const perch_agent_end *end, const struct buf *error);
+/* The session's id and the error once more, for scripts, whatever the dialect; not with --raw. */
+void agentproc_end(const struct cli *cli, const perch_agent_end *end, const struct buf *error);
+
+/* ---- agentproc_hub.c ------------------------------------------------------------- */
+
+/* agentproc hub WORD …; argv[0] is "hub". */
+int agentproc_hub(struct cli *cli, int argc, char **argv);
 
 /* ---- agent_print.c: a turn, as a person sees it --------------------------------- */
 

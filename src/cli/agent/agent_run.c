@@ -127,7 +127,6 @@ static int agent_run_prepare(struct agent_run *run, int argc, char **argv)
 	int r = agent_words_read(&run->words, run->cli, argc, argv);
 	if (r)
 		return r;
-	run->words.no_store = run->words.no_store || run->cli->is_agentproc;
 	agent_tell_open(&run->tell, run->cli, &run->asker);
 	run->options = (struct agent_turn_options){
 		.events = &agent_run_events,
@@ -141,6 +140,7 @@ static int agent_run_prepare(struct agent_run *run, int argc, char **argv)
 		r = trace_open(run->cli->trace, run->cli->trace_secrets, &run->trace, &err);
 	if (r < 0)
 		return agent_run_refuse(run, EXIT_HOST, "profile", err.text);
+	run->tell.dialect = run->profile.dialect;
 	run->options.trace = run->trace;
 	trace_start(run->trace, run->profile.command, run->profile.args);
 	r = agent_words_apply(&run->words, &run->profile, &run->arena, &run->options, &err);

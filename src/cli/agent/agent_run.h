@@ -21,6 +21,7 @@ struct agent_words {
 	const char *from;
 	struct option_list images, files, audios, videos;
 	const char *cwd;
+	bool is_cwd_of_profile; /* a relative one starts at the profile */
 	struct option_list env;
 	const char *timeout;
 	const char *line_limit;
@@ -34,6 +35,9 @@ struct agent_words {
  * code after having said what is wrong. */
 int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char **argv);
 void agent_words_free(struct agent_words *words);
+
+/* In agentproc.c: the same by the options of that tool. */
+int agentproc_read(struct agent_words *words, struct cli *cli, int argc, char **argv);
 
 /* Fills in the options of the turn: message, attachments, environment, limits. Texts live in the
  * arena and in the words. Returns 0; -EINVAL when the words are wrong, other errors when it is not
@@ -50,6 +54,7 @@ struct agent_tell {
 	struct stderr_outlet stderr_outlet; /* stderr */
 	struct report report;               /* --json */
 	struct agent_print print;           /* else */
+	enum agent_dialect dialect;         /* of the agent: agentproc speaks it too */
 	struct buf agentproc_error;         /* called by that name: told at the end */
 };
 
@@ -57,8 +62,7 @@ struct agent_tell {
 void agent_tell_open(struct agent_tell *tell, const struct cli *cli, struct agent_asker *asker);
 
 void agent_tell_start(struct agent_tell *tell, const struct agent_turn_options *options);
-void agent_tell_partial(
-	struct agent_tell *tell, enum agent_dialect dialect, struct str text, struct str raw);
+void agent_tell_partial(struct agent_tell *tell, struct str text, struct str raw);
 void agent_tell_session(struct agent_tell *tell, struct str id);
 void agent_tell_warning(struct agent_tell *tell, struct str text);
 void agent_tell_error(struct agent_tell *tell, const char *code, struct str text);

@@ -36,7 +36,7 @@ static void agent_run_on_partial(
 {
 	(void)turn;
 	struct agent_run *run = data;
-	agent_tell_partial(&run->tell, run->profile.dialect, text, raw);
+	agent_tell_partial(&run->tell, text, raw);
 }
 
 /* The id is stored before it is told. */

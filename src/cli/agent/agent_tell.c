@@ -10,7 +10,12 @@ static struct turn_report agent_tell_report_of(struct agent_tell *tell)
 
 void agent_tell_open(struct agent_tell *tell, const struct cli *cli, struct agent_asker *asker)
 {
-	*tell = (struct agent_tell){ .cli = cli, .asker = asker, .outlet.source.fd = STDOUT_FILENO };
+	*tell = (struct agent_tell){
+		.cli = cli,
+		.asker = asker,
+		.outlet.source.fd = STDOUT_FILENO,
+		.dialect = AGENT_0_4,
+	};
 	tell->report.outlet = &tell->outlet;
 	agent_print_open(&tell->print, cli, &tell->outlet);
 }
@@ -44,15 +49,14 @@ void agent_tell_start(struct agent_tell *tell, const struct agent_turn_options *
 		turn_report_start(&report, options->profile, options->session_id, options->session_name);
 }
 
-void agent_tell_partial(
-	struct agent_tell *tell, enum agent_dialect dialect, struct str text, struct str raw)
+void agent_tell_partial(struct agent_tell *tell, struct str text, struct str raw)
 {
 	const struct turn_report report = agent_tell_report_of(tell);
 	agent_asker_give_way(tell->asker);
 	if (tell->cli->json)
 		turn_report_partial(&report, text);
 	else if (tell->cli->is_agentproc)
-		agentproc_partial(tell->cli, dialect, text, raw);
+		agentproc_partial(tell->cli, tell->dialect, text, raw);
 	else
 		agent_print_text(&tell->print, text);
 }
@@ -62,7 +66,9 @@ void agent_tell_session(struct agent_tell *tell, struct str id)
 	const struct turn_report report = agent_tell_report_of(tell);
 	if (tell->cli->json)
 		turn_report_session(&report, id);
-	else if (tell->cli->verbose && !tell->cli->is_agentproc)
+	else if (tell->cli->is_agentproc)
+		agentproc_session(tell->cli, tell->dialect, id);
+	else if (tell->cli->verbose)
 		agent_asker_note(tell->asker, &tell->print, "session", id);
 }
 
@@ -71,7 +77,7 @@ void agent_tell_warning(struct agent_tell *tell, struct str text)
 	const struct turn_report report = agent_tell_report_of(tell);
 	if (tell->cli->json)
 		turn_report_warning(&report, text);
-	else
+	else if (!tell->cli->is_raw)
 		agent_asker_note(tell->asker, &tell->print, "warning", text);
 }
 
@@ -80,10 +86,12 @@ void agent_tell_error(struct agent_tell *tell, const char *code, struct str text
 	const struct turn_report report = agent_tell_report_of(tell);
 	if (tell->cli->json)
 		turn_report_error(&report, code, text);
-	else if (tell->cli->is_agentproc)
-		agentproc_error(&tell->agentproc_error, text);
-	else
+	else if (!tell->cli->is_agentproc)
 		agent_asker_note(tell->asker, &tell->print, "error", text);
+	if (!tell->cli->is_agentproc)
+		return;
+	agentproc_error(tell->cli, tell->dialect, text);
+	agentproc_keep_error(&tell->agentproc_error, text);
 }
 
 void agent_tell_reply(struct agent_tell *tell, struct str text)
@@ -115,7 +123,7 @@ void agent_tell_end(struct agent_tell *tell, const perch_agent_end *end)
 		agent_print_hint(&tell->print, str_from(end->hint));
 	agent_print_end(&tell->print);
 	if (tell->cli->is_agentproc)
-		agentproc_end(end, &tell->agentproc_error);
+		agentproc_end(tell->cli, end, &tell->agentproc_error);
 }
 
 void agent_tell_flush(struct agent_tell *tell)

@@ -64,8 +64,23 @@ static int agent_words_place(
 	return 0;
 }
 
+static int agent_words_parse(
+	struct agent_words *words, const struct option_spec *specs, int argc, char **argv)
+{
+	struct option_list given = { 0 };
+	int r = options_parse_words(specs, argc, argv, &given);
+	if (r == 0)
+		r = agent_words_place(words, &given, argv[0]);
+	free(given.items);
+	return r;
+}
+
 int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char **argv)
 {
+	if (cli->is_agentproc) {
+		int r = agentproc_read(words, cli, argc, argv);
+		return r ? r : agent_words_check(words);
+	}
 	const struct option_spec specs[] = {
 		{ "profile", 'p', OPTION_TEXT, &words->profile },
 		{ "prompt", 0, OPTION_TEXT, &words->prompt },
@@ -95,11 +110,7 @@ int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char 
 		{ "trace-secrets", 0, OPTION_FLAG, &cli->trace_secrets },
 		{ 0 },
 	};
-	struct option_list given = { 0 };
-	int r = options_parse_words(specs, argc, argv, &given);
-	if (r == 0)
-		r = agent_words_place(words, &given, argv[0]);
-	free(given.items);
+	int r = agent_words_parse(words, specs, argc, argv);
 	if (r == 0)
 		r = cli_check_sandbox(cli);
 	if (r == 0)
@@ -228,6 +239,10 @@ int agent_words_apply(const struct agent_words *words, const struct agent_profil
 	options->session_name = words->session_name ? words->session_name : "default";
 	options->from = words->from ? words->from : "";
 	options->cwd = words->cwd;
+	if (words->cwd && words->is_cwd_of_profile && words->cwd[0] != '/')
+		options->cwd = arena_join(arena, profile->directory, "/", words->cwd, NULL);
+	if (words->cwd && !options->cwd)
+		return err_no_memory(err);
 	options->no_stream = words->no_stream;
 	options->allow_shell_message = words->allow_shell_message;
 	const struct dialect *dialect = dialect_of(profile->dialect);
