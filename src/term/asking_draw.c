@@ -8,7 +8,8 @@
 
 enum {
 	TYPING_COLUMNS = 20, /* what the words leave for the answer, or it gets a line of its own */
-	WORD_COLUMNS = 9,    /* and for yes or no */
+	FILTER_COLUMNS = 5,  /* for what is typed at a menu */
+	WORD_COLUMNS = 9,    /* for yes or no */
 	WHOLE_LINE = 0xFFFF, /* instead of a number of columns */
 	MENU_ROWS = 4,       /* what they leave for options */
 };
@@ -76,7 +77,7 @@ static size_t asking_answer_columns(const struct asking *asking)
 		return 0;
 	if (asking->question->kind == PERCH_QUESTION_CONFIRM)
 		return asking_choice(asking).len;
-	return TYPING_COLUMNS;
+	return asking->question->kind == PERCH_QUESTION_PROMPT ? TYPING_COLUMNS : FILTER_COLUMNS;
 }
 
 bool asking_fits(const struct asking *asking, const struct look *look, size_t rows)
