@@ -12,7 +12,6 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/str.h"
-#include "registry/entry.h"
 
 /* The warnings of a registry that is being read. */
 struct complaints {
@@ -75,7 +74,7 @@ static int registry_read_entries(const char *path, const struct toml_value *arra
 	return 0;
 }
 
-/* `plugins` must be an array; what is in it is read kindly. */
+/* `plugins` must be an array; mistakes in its entries are tolerated. */
 static int registry_read_text(const char *path, struct str text, struct arena *arena,
 	struct registry *registry, perch_err *err)
 {

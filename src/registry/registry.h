@@ -1,6 +1,5 @@
-/* What is installed: CFG/plugins.toml and the directories beside it. Read-only
- * here; other programs write it too, so nothing is demanded of an entry but a
- * name. */
+/* What is installed: CFG/plugins.toml and the directories beside it. Read-only here; other programs
+ * write it too, so only a name is required of an entry. */
 #ifndef REGISTRY_REGISTRY_H
 #define REGISTRY_REGISTRY_H
 
@@ -8,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "data/toml.h"
 #include "perch/base.h"
 #include "registry/manifest.h"
 
@@ -48,7 +48,7 @@ enum {
  * file), -ENOENT (no HOME), other errnos. */
 int registry_read(struct arena *arena, struct registry *ret_registry, perch_err *err);
 
-/* Reads another file of that format; nothing is fine, too. */
+/* Reads another file of that format; a missing one is an empty registry, too. */
 int registry_read_file(
 	const char *path, struct arena *arena, struct registry *ret_registry, perch_err *err);
 
@@ -59,7 +59,7 @@ const struct registry_entry *registry_find(const struct registry *registry, cons
 struct registry_command {
 	const char *path;                   /* to execute: bin/fledge-<command>, or found on PATH */
 	const char *target;                 /* where it leads, symlinks resolved */
-	const struct registry_entry *owner; /* NULL = nobody's */
+	const struct registry_entry *owner; /* NULL = it belongs to no plugin */
 };
 
 /* Looks a command up: CFG/plugins/bin/fledge-<command>, else the first
@@ -74,5 +74,16 @@ int registry_resolve(const struct registry *registry, const char *command, const
 
 /* Whether the directory of a plugin is not there: it was moved, or a link to it leads nowhere. */
 bool registry_is_gone(const struct registry_entry *entry);
+
+/* ---- entry.c --------------------------------------------------------------- */
+
+/* One entry of plugins.toml. */
+
+enum { ENTRY_PROBLEM_MAX = 160 };
+
+/* Reads the entry of a plugin in the directory `plugins`; texts live in the
+ * arena. Returns 1; 0 when it cannot be used (problem says why); -ENOMEM. */
+int entry_read(const struct toml_value *value, const char *plugins, struct arena *arena,
+	struct registry_entry *ret_entry, char problem[ENTRY_PROBLEM_MAX]);
 
 #endif

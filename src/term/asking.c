@@ -117,7 +117,7 @@ static int asking_key_in_history(struct asking *asking, bool is_up)
 	return asking_show_history(asking, is_up ? asking->steps_back + 1 : asking->steps_back - 1);
 }
 
-/* What the editor says of a key. */
+/* What the editor makes of a key. */
 static void asking_note_trouble(struct asking *asking, int r)
 {
 	if (r == -ENOBUFS)
