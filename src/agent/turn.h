@@ -23,7 +23,7 @@ struct agent_turn_events {
 	void (*partial)(void *data, struct agent_turn *turn, struct str text, struct str raw);
 	/* 0.4: what is no part of the reply (NULL = it is told as a partial), and what the turn has
 	 * used: JSON as the agent wrote it. */
-	void (*thinking)(void *data, struct agent_turn *turn, struct str text);
+	void (*thinking)(void *data, struct agent_turn *turn, struct str text, struct str raw);
 	void (*usage)(void *data, struct agent_turn *turn, struct str json);
 	/* A session line was read: now is the time to make it durable. */
 	void (*session)(void *data, struct agent_turn *turn, struct str id);

@@ -24,7 +24,7 @@
 #include "proc/program.h"
 #include "sandbox/git/own_git.h"
 #include "sandbox/layers/probe.h"
-#include "service/service_hooks.h"
+#include "service/expose.h"
 
 enum status {
 	STATUS_OK,
