@@ -203,7 +203,7 @@ static int agent_chat_open_chat(struct chat *chat, perch_err *err)
 	return chat_view_open(chat, agent_chat_goes_on(chat, sessions), err);
 }
 
-/* A conversation that nobody hears is over. */
+/* Without a reader the conversation is over. */
 static void agent_chat_flush(struct chat *chat)
 {
 	chat_view_flush(chat);
@@ -241,7 +241,7 @@ static void agent_chat_close_chat(struct chat *chat)
 	free(chat->session_name);
 }
 
-/* A profile that cannot be used is said before anybody begins to type. */
+/* A profile that cannot be used is told before the user begins to type. */
 static int agent_chat_check_profile(const struct chat *chat, perch_err *err)
 {
 	perch_agent_profile *profile = NULL;

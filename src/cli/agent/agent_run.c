@@ -44,7 +44,7 @@ static void agent_run_event(perch_job *job, void *data, const perch_event *event
 	run->is_over = true;
 }
 
-/* The reader of stdout has as long as the agent has; after a second signal nobody is waited for. */
+/* The reader of stdout has as long as the agent has; after a second signal it is not waited for. */
 static void agent_run_stop(struct agent_run *run, int signal)
 {
 	perch_job_cancel(run->job, signal);

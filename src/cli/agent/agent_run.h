@@ -30,8 +30,8 @@ struct agent_words {
 	bool allow_shell_message;
 };
 
-/* Reads them, and what goes for every command (--json, -v, -q, --trace …). Returns
- * 0, or an exit code after having said what is wrong. */
+/* Reads them, and the options of every command (--json, -v, -q, --trace …). Returns 0, or an exit
+ * code after having said what is wrong. */
 int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char **argv);
 void agent_words_free(struct agent_words *words);
 
@@ -67,8 +67,8 @@ void agent_tell_end(struct agent_tell *tell, const perch_agent_end *end);
 /* From now on the readers of stdout and stderr are not waited for. 0 or -ENOMEM. */
 int agent_tell_attach(struct agent_tell *tell, struct loop *loop);
 
-/* Whether something was not read yet, and whether that is too much; see outlet.h for the patience.
- */
+/* Whether there is output that was not read yet, and whether it is too much; see outlet.h for the
+ * patience. */
 bool agent_tell_waits(const struct agent_tell *tell);
 bool agent_tell_is_full(const struct agent_tell *tell);
 void agent_tell_hurry(struct agent_tell *tell, uint64_t patience_ns);

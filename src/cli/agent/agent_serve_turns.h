@@ -21,7 +21,7 @@ int serve_turns_take(struct serve_turns *turns, const struct turn_request *reque
 /* As if the user had sent SIGINT to it. False when there is no such turn. */
 bool serve_turns_cancel(struct serve_turns *turns, const char *id);
 
-/* Is there a turn of that id that has not ended? */
+/* Whether there is a turn of that id that has not ended. */
 bool serve_turns_have(const struct serve_turns *turns, const char *id);
 
 /* The longest time that one of them has between SIGTERM and SIGKILL. */
