@@ -100,7 +100,7 @@ START_TEST(the_rest_of_the_file_stays)
 		"schema = 1\n\n[plugin.deploy]\nread = [\"/srv/data\", \"/opt\"]\nenv = [\"GH_TOKEN\"]\n"
 		"presets = [\"ssh\"]\nnet = \"none\"\nsandbox = \"off\"\n\n"
 		"[plugin.deploy.approved]\nprotocol = \"fledge-v1\"\nmanifest = \"abc\"\n"
-		"hooks = [\"build\", \"pre_push\"]\nwishes = [\"exec\"]\n");
+		"hooks = [\"build\", \"pre_push\"]\ndangerous = []\nwishes = [\"exec\"]\n");
 	free(text);
 	folder_write(FILE_NAME, "# mine\n[tool.a] # of a tool\nread = [\"/a\"]\n");
 	write_grant(GRANT_PLUGIN, "a", &(struct grant){ .widening.net = WIDENING_NET_FULL });
