@@ -72,7 +72,7 @@ START_TEST(what_is_written_is_read)
 	ck_assert_str_eq(grant.widening.granted[0], "/srv/data");
 	ck_assert_str_eq(grant.widening.granted[1], "/opt");
 	ck_assert_ptr_null(grant.widening.granted[2]);
-	ck_assert_str_eq(grant.widening.allow_by, "perch plugins allow de.ploy \"x\"");
+	ck_assert_str_eq(grant.widening.allow_by, "perch plugins allow 'de.ploy \"x\"'");
 	ck_assert_str_eq(grant.approval.protocol, "fledge-v1");
 	ck_assert_str_eq(grant.approval.manifest, "abc");
 	ck_assert_str_eq(grant.approval.hooks[1], "pre_push");
