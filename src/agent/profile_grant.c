@@ -16,7 +16,7 @@ static void profile_grant_add_word(struct path_list *words, const char *kind, co
 	path_list_add(words, word ? word : "");
 }
 
-/* ${VAR} gives it a variable, whatever the sandbox takes away. */
+/* ${VAR} passes a variable on, even one that the sandbox takes away. */
 static void profile_grant_add_variables(struct path_list *words, const char *template)
 {
 	for (const char *at = template; !words->failed && (at = strstr(at, "${")); at++) {
@@ -28,7 +28,7 @@ static void profile_grant_add_variables(struct path_list *words, const char *tem
 	}
 }
 
-/* The directory is written: what a path leads to counts, unless that is known only in a turn. */
+/* The directory is written: the resolved path counts, unless that is known only in a turn. */
 static void profile_grant_add_directory(
 	struct path_list *words, const struct agent_profile *profile)
 {
@@ -46,8 +46,8 @@ static void profile_grant_add_directory(
 	path_list_add(words, word ? word : "");
 }
 
-/* What it says beside its widening: the directory is written, and the network is open unless it
- * is closed. */
+/* What a profile allows beside its widening: its directory is written, and the network is open
+ * unless it says otherwise. */
 static const char *const *profile_grant_words(
 	struct arena *arena, const struct agent_profile *profile)
 {
@@ -81,8 +81,8 @@ int agent_profile_decision(struct arena *arena, const struct agent_profile *prof
 	return 0;
 }
 
-/* An agent without a sandbox has all rights: of that there is nothing to record, unless it had
- * one before. */
+/* An agent without a sandbox has all rights: there is nothing to record, unless it had a sandbox
+ * before. */
 static int profile_grant_check(
 	struct arena *arena, struct agent_profile *profile, const struct grant *grant, perch_err *err)
 {

@@ -1,4 +1,4 @@
-/* The shell commands that a plugin has run for it. */
+/* The shell commands that a plugin has the host run. */
 #include "fledge/exec.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "sandbox/policy/explain.h"
 #include "sandbox/policy/policy.h"
 
-/* One command: waiting, running, or done and kept for its group. */
+/* One command: waiting, running, or done and held for its group. */
 struct job {
 	struct job *next;
 	struct execs *execs;
@@ -219,7 +219,7 @@ static void exec_job_done(void *data, struct capture *capture)
 	exec_start_waiting(execs);
 }
 
-/* How a shell tells that a command cannot be started. */
+/* The exit status by which a shell tells that a command cannot be started. */
 static int exec_code_of(int error)
 {
 	return error == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
@@ -289,8 +289,8 @@ static void exec_start_waiting(struct execs *execs)
 
 /* ---- where a command runs ------------------------------------------------ */
 
-/* The directory of a command: inside the project or the plugin, by where it
- * really is. Returns 0, -ENOMEM, or 1 after having reported why not. */
+/* The directory of a command: inside the project or the plugin, by its resolved path. Returns 0,
+ * -ENOMEM, or 1 after having reported why not. */
 static int exec_resolve_cwd(
 	struct execs *execs, uint64_t ticket, const struct fledge_exec *exec, char **ret_cwd)
 {

@@ -71,8 +71,7 @@ static int state_take_members(struct state *state, const perch_json_value *root,
 	return 0;
 }
 
-/* Strict: what is read is what will be written again, so nothing may be read
- * with loss. */
+/* Strict: the text will be written again, so nothing may be lost in reading it. */
 static const perch_json_options strict = {
 	.size = sizeof(strict),
 	.depth_max = 1,
@@ -93,7 +92,7 @@ int state_read(struct state *state, struct str text, perch_err *err)
 	return r < 0 ? r : state_take_members(state, root, err);
 }
 
-/* The place of the key, or where it would stand. */
+/* The place of the key, or the one that it would have. */
 static size_t state_find_place(const struct state *state, struct str key, bool *ret_found)
 {
 	size_t low = 0;

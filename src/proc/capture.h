@@ -36,7 +36,7 @@ struct capture_spec {
 	enum ending ending;  /* 0 = ENDING_COMMAND */
 	bool keep_group;     /* its group lives until the capture is freed */
 	bool first_byte;     /* the first byte of output is all that matters: end it then */
-	bool drop_stderr;    /* it is of no interest */
+	bool drop_stderr;    /* its stderr goes to /dev/null */
 	struct meter *meter; /* counts the output that is in memory; or NULL */
 	capture_done_fn *done;
 	void *data;
@@ -51,7 +51,7 @@ struct capture {
 	bool out_of_memory;
 	perch_result result;
 	perch_child *child;
-	/* What follows is the capture's own business. */
+	/* The members below are private. */
 	struct capture_spec spec;
 	perch_host *host;
 	struct timer timer;
@@ -67,7 +67,7 @@ int capture_start(perch_host *host, const struct capture_spec *spec, struct capt
 /* Frees the output. */
 void capture_forget(struct capture *capture);
 
-/* Ends what is left of it. NULL is fine. */
+/* Ends what is left of the command. NULL is fine. */
 void capture_free(struct capture *capture);
 
 /* The exit status as a shell has it: 128+n for a signal, 124 for a timeout. */

@@ -53,7 +53,7 @@ static bool spawn_error_is_in_room(const struct spawn_plan *plan)
 	return plan->confine && plan->confine->room;
 }
 
-/* Out here nothing is missing that the kernel looks for. */
+/* Whether the interpreter exists outside of the room, so that only the sandbox can lack it. */
 static bool spawn_error_can_be_run_here(struct str interpreter)
 {
 	_cleanup_free_ char *path = str_dup(interpreter);

@@ -202,7 +202,7 @@ int tool_binding_trust(struct arena *arena, const struct tool_binding *binding, 
 		r = tool_binding_decision(arena, binding, &grant, binding->path, &decision, err);
 	if (r == 0)
 		r = decision_check(&decision, &grant, err);
-	/* Where it cannot be recorded it goes on: the sandbox keeps the file as it is. */
+	/* A binding that cannot be recorded goes on: the sandbox protects its file. */
 	if (r > 0 && !binding->widening.is_off &&
 		binding_record(arena, binding, &decision, &grant, NULL) == -ENOMEM)
 		r = err_no_memory(err);
@@ -224,7 +224,7 @@ static int binding_fix(struct arena *arena, struct tool_binding *binding)
 	return r;
 }
 
-/* A binding of ours that nobody has approved lies where no sandbox may write, or even look. */
+/* A binding of ours that was never approved lies where no sandbox may write, or even look. */
 int tool_binding_grant(
 	const char *name, struct arena *arena, struct tool_binding *binding, perch_err *err)
 {

@@ -22,7 +22,7 @@ static const char *tool_confinement_directory_of(struct arena *arena, const char
 
 /* ---- its own folder -------------------------------------------------------- */
 
-/* Files and directories by what they are: names may lead anywhere. */
+/* Files and directories are compared by device and inode, not by name. */
 struct identity {
 	dev_t device;
 	ino_t inode;
@@ -59,7 +59,7 @@ static void tool_confinement_look_above(struct above *above, const char *path)
 	}
 }
 
-/* Of those that are there. 0 or -ENOMEM. */
+/* Of those that exist. 0 or -ENOMEM. */
 static int tool_confinement_look_up(
 	struct arena *arena, const char *const *paths, struct identities *ret_found)
 {
@@ -90,8 +90,8 @@ static size_t tool_confinement_meets(const struct above *above, const struct ide
 	return nearest;
 }
 
-/* Where a tool lies is often a stranger's choice: it uncovers nothing that is hidden, unless
- * the operator has named what lies there. */
+/* A stranger often chooses where a tool lies: a tool in a hidden place is refused, unless the
+ * operator has named the directory. */
 static int tool_confinement_check_hidden(const struct tool_binding *binding, const char *path,
 	struct arena *arena, const struct sandbox_policy *policy, const struct identities *hide,
 	perch_err *err)
@@ -124,8 +124,8 @@ static int tool_confinement_check_hidden(const struct tool_binding *binding, con
 
 /* ---------------------------------------------------------------------------- */
 
-/* What lies where the policy shows nothing yet: the folder it runs in, the one its command lies
- * in, and where that is a link, what it leads to. */
+/* The tool's own paths, which the policy may not show yet: the target of its command, the directory
+ * of the command, and the one it runs in. */
 static int tool_confinement_own(const struct tool_binding *binding, struct arena *arena,
 	const char *ret_own[static 4], perch_err *err)
 {
@@ -145,7 +145,7 @@ static int tool_confinement_own(const struct tool_binding *binding, struct arena
 	return 0;
 }
 
-/* What decides this sandbox, and what decides others, is not written from inside of it. */
+/* Files that decide this sandbox or others are not written from inside of it. */
 static int tool_confinement_protect(const struct tool_binding *binding, struct arena *arena,
 	struct sandbox_policy *policy, perch_err *err)
 {

@@ -21,7 +21,7 @@ enum {
 	INTERPRETER_IS_HIDDEN = 4,
 };
 
-/* They are opened: of what Landlock hides, test -x would still say yes. */
+/* The files are opened: test -x would say yes even of a file that Landlock hides. */
 static const char probe[] = "{ :; } <\"$1\" || exit 3; { :; } <\"$2\" || exit 4";
 
 static int agent_program_explain(
@@ -65,7 +65,7 @@ int agent_program_check(const char *path, perch_err *err)
 	if (!agent_program_can_be_executed(path))
 		return agent_program_explain(errno, path, NULL, err);
 	const char *interpreter = agent_program_interpreter_of(path, line);
-	/* A relative one counts from wherever the agent is started. */
+	/* A relative path counts from the directory in which the agent is started. */
 	if (interpreter[0] == '/' && !agent_program_can_be_executed(interpreter))
 		return agent_program_explain(errno, path, NULL, err);
 	return 0;

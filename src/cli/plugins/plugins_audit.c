@@ -14,7 +14,7 @@
 #include "plugins/plugin_confinement.h"
 #include "registry/approval.h"
 
-/* ---- what is in force here ------------------------------------------------------ */
+/* ---- the sandbox that is in force here ------------------------------------------ */
 
 /* The sandbox that a run in this directory would have. */
 static int plugins_audit_find_in_force(const struct registry *registry, const struct audit *audit,
@@ -168,7 +168,7 @@ static int plugins_audit_refuse_unknown(
 	return 0;
 }
 
-/* Where audits go: one of both. */
+/* Where audits are printed: one of both. */
 struct report {
 	struct page *page;
 	struct envelope *envelope;

@@ -1,5 +1,6 @@
-/* What a run has left for git to execute: a repository that was not there before, in which more
- * stands than git itself puts into a new one. Looked for when everything in the sandbox is gone. */
+/* What a run has left for git to execute: a repository that was not there before, and that
+ * holds more than git itself puts into a new one. Looked for when every process in the sandbox
+ * is gone. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -49,7 +50,7 @@ static bool leftovers_left_exists(int git, const char *name)
 	return fstatat(git, name, &info, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Who checks something out there writes somewhere else. */
+/* A core.worktree outside of the writable paths: a checkout there would write to it. */
 static bool leftovers_left_leads_out(
 	const struct sandbox *sandbox, const char *path, struct str text)
 {
@@ -96,9 +97,9 @@ static bool leftovers_left_has_hooks(int git)
 	return has_any;
 }
 
-/* What in a directory of git's would make git execute something; NULL = nothing. What cannot be
- * read counts, too. If it shares all that with a repository that was known before, as a new
- * worktree does, that is not asked about. */
+/* What in a directory of git's would make git execute a program; NULL = nothing. A file that cannot
+ * be read counts, too. If the directory shares all that with a repository that was known before, as
+ * a new worktree does, that is not asked about. */
 static const char *leftovers_left_harm(
 	const struct sandbox *sandbox, const struct repository *repository)
 {
@@ -127,7 +128,7 @@ bool left_is_since(const struct sandbox *sandbox, int64_t seconds, int64_t nanos
 		(seconds == started->tv_sec && nanoseconds >= started->tv_nsec);
 }
 
-/* Where not all was seen before, what carries an older date was there. */
+/* Where not everything was seen before, files with an older date count as seen. */
 static bool leftovers_left_is_new(const struct sandbox *sandbox, const char *git)
 {
 	static const struct {
@@ -145,8 +146,8 @@ static bool leftovers_left_is_new(const struct sandbox *sandbox, const char *git
 	return is_new;
 }
 
-/* What began with the run: a repository may have been moved, and a directory that was there before
- * may have been made one. */
+/* What is new since the run began: a repository may have been moved here, and a directory that was
+ * there before may have become one. */
 static bool leftovers_left_began(const struct sandbox *sandbox, const char *path)
 {
 	struct statx info;
@@ -192,7 +193,8 @@ void sandbox_tell_path(struct sandbox *sandbox, const char *path, const char *wh
 			shell_advice(advice, shell_word(path, word), "; to remove it: rm -rf %s", word));
 }
 
-/* Told when everything was looked at: what leads to something removed is found no more. */
+/* Told when everything was looked at: once a target is removed, the paths that lead to it are found
+ * no more. */
 static int leftovers_left_note(struct left *left, const char *path, const char *harm)
 {
 	if (left->paths.count == LEFT_NOTED) {

@@ -1,4 +1,4 @@
-/* What a room's mounts have to be for a view. */
+/* The mounts of a room for a view. */
 #include "sandbox/layers/mounts.h"
 
 #include <errno.h>
@@ -128,7 +128,7 @@ static int mounts_add_protected_path(struct making *making, const char *path, in
 	return r < 0 ? r : mounts_add(making, ROOM_READ_ONLY, path, fd);
 }
 
-/* Also every link on the way: else another could take its place. */
+/* Also every link on the way: else a process could put another one in its place. */
 static int mounts_add_protected(struct making *making, const char *given)
 {
 	const char *path = NULL;
@@ -144,7 +144,7 @@ static int mounts_add_protected(struct making *making, const char *given)
 	return r;
 }
 
-/* A link that is there no more, or is in something that cannot be seen, is no loss. */
+/* A link that is gone, or is in something that cannot be seen, is no loss. */
 static int mounts_add_link(struct making *making, const char *path)
 {
 	int fd = view_hold(making->view, path);

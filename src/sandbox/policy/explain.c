@@ -12,7 +12,7 @@
 
 enum { TAIL = 4096 };
 
-/* What a line must have, in any case of its letters. */
+/* Words that a line must have, in upper or lower case. */
 static const char *const denial_words[] = { "permission denied", "operation not permitted",
 	"no permissions to", "read-only file system", "eacces", "eperm", "erofs" };
 static const char *const absence_words[] = { "no such file", "enoent", "not found" };
@@ -44,8 +44,8 @@ static bool explain_has_any(struct str text, const char *const *words, size_t co
 
 #define HAS(text, words) explain_has_any((text), (words), COUNT(words))
 
-/* The last absolute path of a line: up to what usually stands behind one. Paths
- * of programs stand in front ("/bin/sh: 1: cannot create /etc/x: …"). */
+/* The last absolute path of a line, up to a character that usually ends one. Paths of programs
+ * stand in front ("/bin/sh: 1: cannot create /etc/x: …"). */
 static struct str explain_find_path(struct str line)
 {
 	struct str found = { 0 };

@@ -1,5 +1,5 @@
-/* Paths that a user allows by name. A name says what it said when it was written down, and not what
- * a link has made of it since: a process that writes in a project may put a link there. */
+/* Paths that a user allows by name. A name means what it meant when it was written down, not what a
+ * link makes of it now: a process that writes in a project may put a link there. */
 #include "sandbox/sandbox_parts.h"
 
 #include <errno.h>
