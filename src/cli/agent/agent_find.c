@@ -45,25 +45,6 @@ int agent_find_profile(const char *word, struct arena *arena, const char **ret_p
 	return *ret_path ? 0 : err_no_memory(err);
 }
 
-/* By the name of agentproc, what is not said is 0.4, as that tool has it. */
-static int agent_find_speak(const struct cli *cli, const char *protocol, struct arena *arena,
-	struct agent_profile *profile, perch_err *err)
-{
-	enum agent_dialect dialect = AGENT_0_4;
-	if (!protocol && (!cli->is_agentproc || profile->evidence == DIALECT_SAID))
-		return 0;
-	if (protocol)
-		agent_dialect_find(protocol, &dialect); /* checked with the options */
-	return agent_profile_speak(arena, profile, dialect, err);
-}
-
-int agent_amend_profile(const struct cli *cli, const char *protocol, struct arena *arena,
-	struct agent_profile *profile, perch_err *err)
-{
-	int r = agent_find_speak(cli, protocol, arena, profile, err);
-	return r < 0 ? r : granted_agent(cli, arena, profile, err);
-}
-
 int agent_open_profile(const struct cli *cli, const char *word, const char *protocol,
 	struct arena *arena, struct agent_profile *ret_profile, perch_err *err)
 {
@@ -71,7 +52,10 @@ int agent_open_profile(const struct cli *cli, const char *word, const char *prot
 	int r = agent_find_profile(word, arena, &path, err);
 	if (r == 0)
 		r = agent_profile_read(path, arena, ret_profile, err);
-	return r < 0 ? r : agent_amend_profile(cli, protocol, arena, ret_profile, err);
+	enum agent_dialect dialect;
+	if (r == 0 && protocol && agent_dialect_find(protocol, &dialect))
+		r = agent_profile_speak(arena, ret_profile, dialect, err);
+	return r < 0 ? r : granted_agent(cli, arena, ret_profile, err);
 }
 
 int agent_check_protocol(const char *protocol)

@@ -2,6 +2,7 @@
  * stores no sessions: it says the id, and the caller gives that back. */
 #include <string.h>
 
+#include "agent/dialect.h"
 #include "base/cleanup.h"
 #include "cli/agent/agent_run.h"
 #include "data/json.h"
@@ -150,9 +151,25 @@ int agentproc_read(struct agent_words *words, struct cli *cli, int argc, char **
 	if (r == 0 && at < argc)
 		r = cli_usage_error(
 			"the message stands behind --prompt", "agentproc takes no '%s'", argv[at]);
-	words->is_cwd_of_profile = true;
 	words->no_store = true;
 	return r ? r : agent_check_protocol(words->protocol);
+}
+
+void agentproc_settle(
+	struct agent_words *words, struct arena *arena, enum agent_dialect *ret_dialect)
+{
+	struct agent_profile profile;
+	if (agent_profile_read(words->profile, arena, &profile, NULL) < 0)
+		return;
+	if (!words->protocol && profile.evidence != DIALECT_SAID)
+		words->protocol = dialect_0_4.version;
+	*ret_dialect = profile.dialect;
+	if (words->protocol)
+		agent_dialect_find(words->protocol, ret_dialect);
+	const char *cwd = words->cwd;
+	if (cwd && cwd[0] != '/')
+		cwd = arena_join(arena, profile.directory, "/", cwd, NULL);
+	words->cwd = cwd ? cwd : words->cwd;
 }
 
 int cli_agentproc(int argc, char **argv)
