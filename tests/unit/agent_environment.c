@@ -168,7 +168,7 @@ START_TEST(messages_that_are_refused)
 	ck_assert_int_eq(run_message("command: a\n", STR("a\0b"), &attempt), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(attempt.err.text, "NUL"));
 	attempt_close(&attempt);
-	size_t size = AGENT_MESSAGE_MAX + 1;
+	size_t size = PERCH_AGENT_MESSAGE_MAX + 1;
 	char *huge = malloc(size);
 	memset(huge, 'x', size);
 	ck_assert_int_eq(
