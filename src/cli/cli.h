@@ -130,17 +130,17 @@ int command_refuse(const char *name);
 
 /* The first and the last thing that every program of ours does: writes may fail from the beginning
  * on, and what could not be written makes success a failure. Returns the exit code. */
-void program_begin(void);
-int program_finish(int status);
+void cli_program_begin(void);
+int cli_program_finish(int status);
 
-typedef int program_run_fn(struct cli *cli, int argc, char **argv);
+typedef int cli_program_run_fn(struct cli *cli, int argc, char **argv);
 
 /* Reads the options before the command, and has `run` do what the words behind them say; `cli` is
  * zeroed but for who is called. Returns the exit code. */
-int program_run(struct cli *cli, int argc, char **argv, program_run_fn *run);
+int cli_program_run(struct cli *cli, int argc, char **argv, cli_program_run_fn *run);
 
 /* Runs the command that the first word names. */
-int program_run_command(struct cli *cli, int argc, char **argv);
+int cli_program_run_command(struct cli *cli, int argc, char **argv);
 
 /* ---- companion.c, installed.c ------------------------------------------------ */
 

@@ -310,7 +310,7 @@ const struct command agent_chat_command = {
 			"  --new                 begin a new one\n"
 			"  --from USER           who speaks\n"
 			"  --no-stream           replies alone, no partials\n"
-			"  --sandbox[=off]       confine it, or not, whatever the profile says\n"
+			"  --sandbox[=off]       confine it, or not, instead of what the profile says\n"
 			"\n"
 			"example:\n"
 			"  perch agent chat --profile bot.yaml --session-name work\n",

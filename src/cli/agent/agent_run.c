@@ -260,7 +260,7 @@ const struct command agent_run_command = {
 			"  --no-stream            the reply alone, no partials\n"
 			"  --no-store             neither read nor write the stored session\n"
 			"  --allow-shell-message  let a shell read {{MESSAGE}} as a script\n"
-			"  --sandbox[=off]        confine it, or not, whatever the profile says\n"
+			"  --sandbox[=off]        confine it, or not, instead of what the profile says\n"
 			"  --line-limit BYTES, --output-limit BYTES   (8388608, 67108864)\n"
 			"  --json                 events as JSON lines\n"
 			"  --trace FILE           record every line\n"

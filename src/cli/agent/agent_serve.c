@@ -358,7 +358,7 @@ const struct command agent_serve_command = {
 		"  -p, --profile FILE   of all turns; --any-profile: of those that name none\n"
 		"  --max-turns N        so many run at a time (16)\n"
 		"  --queue N            so many wait (1024); the next gets the error `busy`\n"
-		"  --sandbox[=off]      confine them, or not, whatever the profiles say\n"
+		"  --sandbox[=off]      confine them, or not, instead of what the profiles say\n"
 		"\n"
 		"The end of the input finishes what is under way; SIGTERM cancels it.\n"
 		"\n"
