@@ -23,6 +23,7 @@ enum {
 struct agent_engine_options {
 	const struct dialect *dialect;
 	struct str session_prefix; /* 0.1 */
+	bool is_guessed; /* nobody said which dialect: a first line of 0.4 shows it is wrong */
 	bool is_streaming;
 	bool has_permission;    /* 0.4 */
 	bool has_thinking;      /* 0.4: what has the role "thinking" is no partial; else it is */
@@ -36,8 +37,8 @@ struct agent_engine_options {
 struct agent_effects {
 	/* raw is JSON: the string (0.1) or the event (0.4). */
 	void (*partial)(void *data, struct str text, struct str raw);
-	void (*thinking)(void *data, struct str text); /* with has_thinking */
-	void (*usage)(void *data, struct str json);    /* of the result; may be NULL */
+	void (*thinking)(void *data, struct str text, struct str raw); /* with has_thinking */
+	void (*usage)(void *data, struct str json);                    /* of the result; may be NULL */
 	void (*session)(void *data, struct str id);
 	void (*warning)(void *data, struct str text);
 	void (*permission)(void *data, const struct agent_permission *permission);

@@ -43,10 +43,10 @@ static void turn_on_partial(void *data, struct str text, struct str raw)
 	TELL(turn, partial, turn, text, raw);
 }
 
-static void turn_on_thinking(void *data, struct str text)
+static void turn_on_thinking(void *data, struct str text, struct str raw)
 {
 	struct agent_turn *turn = data;
-	TELL(turn, thinking, turn, text);
+	TELL(turn, thinking, turn, text, raw);
 }
 
 static void turn_on_usage(void *data, struct str json)
@@ -312,6 +312,7 @@ static int turn_make_engine(struct agent_turn *turn)
 	turn->engine_options = (struct agent_engine_options){
 		.dialect = turn->dialect,
 		.session_prefix = str_from(profile->session_prefix),
+		.is_guessed = profile->evidence == DIALECT_UNSAID,
 		.is_streaming = profile->streaming && !options->no_stream,
 		.has_permission = profile->permission,
 		.has_thinking = options->events->thinking,
