@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # perch serve with the clients of others: OpenAI's of npm and PyPI, the AI SDK, llm, curl.
 
+# shellcheck disable=SC2030,SC2031,SC2154 # what serve_open and run set
+
 load serve
 load ../foreign/foreign
 

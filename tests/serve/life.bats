@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # perch serve: what survives a kill, a full disk, a drain.
 
+# shellcheck disable=SC2154 # what serve_open sets
+
 load serve
 
 setup() { serve_open; }
