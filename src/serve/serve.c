@@ -152,6 +152,21 @@ int serve_make_once(struct serve *serve, const char **ret_secret)
 	return r;
 }
 
+/* ---- transcripts ----------------------------------------------------------------------- */
+
+static void serve_trim_transcripts(struct serve *serve, uint64_t now_ns)
+{
+	int64_t keep_ms = serve->settings.keep_transcripts_seconds * 1000;
+	const struct transcripts_ask ask = {
+		.question = TRANSCRIPTS_TRIM,
+		.before = record_now_ms() - keep_ms,
+	};
+	if (!serve->transcripts || now_ns < serve->transcripts_ns)
+		return;
+	serve->transcripts_ns = now_ns + SERVE_TRIM_TRANSCRIPTS_SECONDS * NSEC_PER_SEC;
+	transcripts_ask(serve->transcripts, &ask);
+}
+
 /* ---- the clock ---------------------------------------------------------------------- */
 
 static void serve_save_again(struct serve *serve)
@@ -169,6 +184,7 @@ static void serve_tick(perch_timer *timer, void *data)
 	perch_timer_set(timer, SERVE_TICK_MS * NSEC_PER_MSEC);
 	serve_look_at_tokens(serve);
 	serve_resume(serve);
+	serve_trim_transcripts(serve, now_ns);
 	if (serve->records.bytes > (size_t)serve->settings.keep_bytes)
 		records_trim(serve, record_now_ms());
 	if (now_ns - serve->trimmed_ns < SERVE_TRIM_SECONDS * NSEC_PER_SEC)

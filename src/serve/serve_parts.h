@@ -23,6 +23,7 @@ enum {
 	SERVE_LISTENERS = 4,
 	SERVE_TICK_MS = 500,     /* revoked tokens are noticed */
 	SERVE_TRIM_SECONDS = 10, /* old jobs are forgotten, samples taken */
+	SERVE_TRIM_TRANSCRIPTS_SECONDS = 600,
 };
 
 struct listener {
@@ -68,6 +69,7 @@ struct serve {
 	perch_timer *schedule; /* jobs that wait are looked at */
 	perch_timer *drain;
 	uint64_t trimmed_ns;
+	uint64_t transcripts_ns; /* when they are trimmed again */
 	uint64_t date_ns;
 	char date[HTTP_DATE_SIZE];
 	bool is_draining;

@@ -228,7 +228,7 @@ static int serve_command_run(struct cli *cli, int argc, char **argv)
 const struct command command_serve = {
 	.name = "serve",
 	.summary = "offer agents, tools and plugins over HTTP",
-	.group = GROUP_RUN,
+	.group = GROUP_TOOLS,
 	.help = "usage: perch serve [OPTIONS]\n"
 			"\n"
 			"An HTTP server in front of agents, tools and plugins: an API of its own with\n"

@@ -256,7 +256,7 @@ static int token_run(struct cli *cli, int argc, char **argv)
 const struct command command_token = {
 	.name = "token",
 	.summary = "tokens for perch serve",
-	.group = GROUP_RUN,
+	.group = GROUP_TOOLS,
 	.help = "usage: perch token VERB …\n"
 			"\n"
 			"Who may use perch serve. Kept as hashes in ~/.local/state/perch/tokens.json.\n",
