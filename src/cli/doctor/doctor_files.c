@@ -13,7 +13,7 @@
 #include "cli/cli.h"
 #include "cli/ui/page.h"
 #include "plugins/inspect.h"
-#include "service/service_hooks.h"
+#include "service/expose.h"
 
 /* A directory that is not there yet is fine when it can be made. */
 static void doctor_check_directory(struct finding *finding, enum path_kind kind, const char *below)
