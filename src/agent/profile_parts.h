@@ -21,7 +21,7 @@ struct profile_reader {
 	const struct yaml_entry *like_command; /* an unknown key that may be meant as it; or NULL */
 };
 
-enum { PROFILE_KEYS = 19 };
+enum { PROFILE_KEYS = 20 };
 
 /* In profile_keys.c: which key this is, -1 = none of ours; and what it says. */
 int profile_find_key(const char *name);

@@ -58,6 +58,9 @@ int guard_init(struct guard *guard, const perch_host_options *options, struct lo
  * a guard is required, PERCH_ELIMIT when the table is full. */
 int guard_reserve(struct guard *guard, _Atomic int32_t **ret_slot, perch_err *err);
 
+/* By which the trees of the children are known when we are gone (guard/mark.h). */
+void guard_keep_trees(struct guard *guard, uint64_t mark);
+
 /* Behind the birth of that child: if a guard had to be started, it holds nothing any more of what
  * we had open then. */
 void guard_settle(struct guard *guard);
