@@ -86,6 +86,7 @@ static void guard_main_sweep(struct guard_table *table)
 {
 	struct sweep sweep = {
 		.wanted = { .mark = atomic_load(&table->mark), .is_host = true },
+		.has_time = true,
 		.loadavg = (int)bare_open("/proc/loadavg", O_RDONLY | O_CLOEXEC),
 	};
 	for (int i = 0; sweep.wanted.mark && i < SWEEPS_MAX; i++) {

@@ -28,6 +28,7 @@ struct sweep {
 	int child;              /* the eldest, which is not counted; 0 = not known */
 	bool is_recent;         /* no number was given out twice since its birth */
 	bool is_sparing_guards; /* those of hosts in the tree, which have their own trees to end */
+	bool has_time;          /* a second, where /proc cannot be opened: every number is tried */
 	int loadavg;            /* an open /proc/loadavg */
 	int last;               /* the number that was given out last, when it was looked at */
 	unsigned ended;         /* how many were killed */
@@ -214,19 +215,19 @@ static inline void sweep_look_at_entries(struct sweep *sweep, const char *entrie
 	}
 }
 
-/* Where there is no /proc, every number is tried: that takes up to a second. */
+/* Who has no time counts one as alive that may be there, and looks again. */
 static inline void sweep_look_at_all(struct sweep *sweep)
 {
 	_Alignas(struct sweep_entry) char entries[SWEEP_TEXT_MAX];
 	int fd = (int)bare_open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0) {
+	if (fd < 0 && sweep->has_time)
 		sweep_try_numbers(sweep, 1, SWEEP_NUMBERS_MAX);
-		return;
-	}
-	for (long len; (len = bare_call(
+	sweep->alive += fd < 0 && !sweep->has_time;
+	for (long len; fd >= 0 && (len = bare_call(
 						SYS_getdents64, fd, (long)entries, sizeof(entries), 0, 0, 0)) > 0;)
 		sweep_look_at_entries(sweep, entries, len);
-	bare_close(fd);
+	if (fd >= 0)
+		bare_close(fd);
 }
 
 /* ---- the pass ---------------------------------------------------------------------- */

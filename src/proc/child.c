@@ -125,6 +125,7 @@ static void child_reap(perch_child *child)
 	child->room = NULL;
 	loop_watch(&child->host->loop, &child->exit, 0);
 	child->exit.fd = fd_close(child->exit.fd);
+	child->mark = 0;
 	child->host->child_count--;
 }
 

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/sized.h"
 #include "proc/child.h"
-#include "proc/tree.h"
+#include "proc/trees.h"
 
 static int host_fill(perch_host *host, const perch_host_options *options)
 {
@@ -17,12 +17,12 @@ static int host_fill(perch_host *host, const perch_host_options *options)
 	host->die_with_thread = options->die_with_thread;
 	host->ignores_sigpipe = options->ignores_sigpipe;
 	host->loop.epoll_fd = -1;
-	trees_init(&host->trees);
 	int r = guard_init(&host->guard, options, &host->loop, &host->spawner, &host->log);
 	/* The spawner before the loop: it wants the lowest descriptors. */
 	int s = spawner_init(&host->spawner, options->plain_fork);
 	if (r == 0)
 		r = s < 0 ? s : loop_init(&host->loop);
+	trees_open(&host->trees);
 	return r;
 }
 

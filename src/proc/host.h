@@ -8,7 +8,7 @@
 #include "proc/loop.h"
 #include "proc/spawn.h"
 #include "proc/stream.h"
-#include "proc/tree.h"
+#include "proc/trees.h"
 
 /* What a layer above wants to live as long as the host. */
 struct host_guest {

@@ -1,8 +1,8 @@
 /* The trees of a host's children: a child and all that descends from it, known by a mark
  * (guard/mark.h) and ended together. What is done to them is done to numbers in /proc: our own
  * process, its other children and who their parents are stay as they were. */
-#ifndef PROC_TREE_H
-#define PROC_TREE_H
+#ifndef PROC_TREES_H
+#define PROC_TREES_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,16 +11,16 @@
 #include "guard/mark.h"
 
 struct trees {
-	bool is_looked_up;
-	uint64_t mark;       /* of the host; 0 = no tree can be known here */
-	uint64_t most;       /* the higher number of our own limit */
-	uint64_t circle_ns;  /* so long no process number is given out twice, at the least */
-	int loadavg;         /* open from the first child on; -1 */
+	uint64_t mark; /* of the host; 0 = no tree can be known here */
+	uint64_t most; /* the higher number of our own limit */
+	/* So long no process number is given out twice, at the least; 0 = not looked up yet. */
+	uint64_t circle_ns;
+	int loadavg; /* open; or -1 */
 	uint32_t next_child;
 	bool may_have_strays; /* of a tree that was killed and not waited for */
 };
 
-void trees_init(struct trees *trees);
+void trees_open(struct trees *trees);
 void trees_close(struct trees *trees);
 
 /* The mark of a new child, and the limit that carries it. False: it cannot be marked. */

@@ -1,5 +1,5 @@
 /* The trees of a host's children. */
-#include "proc/tree.h"
+#include "proc/trees.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -17,13 +17,9 @@
 
 enum {
 	BIRTH_NS = 2000, /* no machine bears processes faster than this, on all its processors */
+	PID_MAX_LEAST = 32768,
 	LOOK_MS = 2,     /* how often is looked whether the killed are dead */
 };
-
-void trees_init(struct trees *trees)
-{
-	*trees = (struct trees){ .loadavg = -1 };
-}
 
 void trees_close(struct trees *trees)
 {
@@ -49,6 +45,16 @@ static uint64_t trees_read_circle(void)
 	return strtoull(text, NULL, 10) * BIRTH_NS;
 }
 
+/* Before the least time that any kernel takes, the kernel need not be asked. */
+static bool trees_is_recent(struct trees *trees, uint64_t age_ns)
+{
+	if (age_ns < (uint64_t)PID_MAX_LEAST * BIRTH_NS)
+		return true;
+	if (!trees->circle_ns)
+		trees->circle_ns = trees_read_circle();
+	return age_ns < trees->circle_ns;
+}
+
 /* Under a host whose tree we are in, the higher number of the limit is taken: ours are below it. */
 static uint64_t trees_new_mark(uint64_t most)
 {
@@ -62,23 +68,20 @@ static uint64_t trees_new_mark(uint64_t most)
 }
 
 /* That we may set the limit is tried with what it is. */
-static void trees_look_up(struct trees *trees)
+void trees_open(struct trees *trees)
 {
 	struct bare_limit limit;
-	trees->is_looked_up = true;
+	*trees = (struct trees){ .loadavg = -1 };
 	if (bare_limit(0, MARK_RESOURCE, NULL, &limit) < 0 ||
 		bare_limit(0, MARK_RESOURCE, &limit, NULL) < 0)
 		return;
 	trees->loadavg = trees_open_loadavg();
 	trees->most = limit.most;
-	trees->circle_ns = trees_read_circle();
 	trees->mark = trees->loadavg < 0 ? 0 : trees_new_mark(limit.most);
 }
 
 bool trees_mark(struct trees *trees, uint64_t *ret_mark, struct bare_limit *ret_limit)
 {
-	if (!trees->is_looked_up)
-		trees_look_up(trees);
 	if (!trees->mark)
 		return false;
 	uint64_t mark = mark_of_child(trees->mark, ++trees->next_child);
@@ -94,7 +97,7 @@ struct tree_state trees_end(
 	struct sweep sweep = {
 		.wanted = { .mark = mark },
 		.child = child,
-		.is_recent = clock_now_ns() - born_ns < trees->circle_ns,
+		.is_recent = trees_is_recent(trees, clock_now_ns() - born_ns),
 		.is_sparing_guards = !is_last_try,
 		.loadavg = trees->loadavg,
 	};
