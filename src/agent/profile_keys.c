@@ -130,8 +130,7 @@ static int profile_keys_read_choice(struct profile_reader *reader, const struct 
 		return r;
 	*target = strcmp(word, second) == 0;
 	if (!*target && strcmp(word, first) != 0)
-		return profile_refuse(
-			reader, entry, "must be %s or %s, not '%.100s'", first, second, word);
+		return profile_refuse(reader, entry, "must be %s or %s, not '%.100s'", first, second, word);
 	return 0;
 }
 

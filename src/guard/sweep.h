@@ -140,7 +140,8 @@ static inline bool sweep_is_born_since(const struct sweep *sweep, int process)
 {
 	bool is_above = process > sweep->child;
 	bool is_below = process <= sweep->last;
-	return sweep->child && (sweep->last < sweep->child ? is_above || is_below : is_above && is_below);
+	return sweep->child &&
+		(sweep->last < sweep->child ? is_above || is_below : is_above && is_below);
 }
 
 /* A set-user-id program that we have started can have become another user. The others are many, and
@@ -223,8 +224,8 @@ static inline void sweep_look_at_all(struct sweep *sweep)
 	if (fd < 0 && sweep->has_time)
 		sweep_try_numbers(sweep, 1, SWEEP_NUMBERS_MAX);
 	sweep->alive += fd < 0 && !sweep->has_time;
-	for (long len; fd >= 0 && (len = bare_call(
-						SYS_getdents64, fd, (long)entries, sizeof(entries), 0, 0, 0)) > 0;)
+	for (long len; fd >= 0 &&
+		 (len = bare_call(SYS_getdents64, fd, (long)entries, sizeof(entries), 0, 0, 0)) > 0;)
 		sweep_look_at_entries(sweep, entries, len);
 	if (fd >= 0)
 		bare_close(fd);

@@ -39,8 +39,8 @@ static unsigned child_end_tree(perch_child *child, bool is_last_try)
 {
 	if (!child->mark)
 		return 0;
-	struct tree_state state = trees_end(
-		&child->host->trees, child->mark, child->pid, child->born_ns, is_last_try);
+	struct tree_state state =
+		trees_end(&child->host->trees, child->mark, child->pid, child->born_ns, is_last_try);
 	if (!child->result.background.ended)
 		child->result.background.ended = state.ended;
 	child->result.background.left = state.refused;

@@ -16,7 +16,8 @@ enum child_state {
 	CHILD_LINGERING, /* it has exited; somebody holds a pipe and may have more to say */
 	CHILD_SETTLING,  /* the group was killed; it takes a moment to die and let go */
 	CHILD_DRAINING,  /* what lies in the pipes is read, no more */
-	CHILD_CLEARING,  /* all was read; what is left of its tree was killed and takes a moment to die */
+	CHILD_CLEARING,  /* all was read; what is left of its tree was killed and takes a moment to die
+					  */
 	CHILD_ENDED,     /* `ended` was reported; still a zombie with keep_group */
 	CHILD_STATES,
 };
@@ -45,8 +46,8 @@ struct perch_child {
 	bool owns_session;
 	bool keep_group;
 	bool keeps_background;
-	uint64_t mark;  /* of its tree, 0 = it has none */
-	unsigned looks; /* how often was looked whether its tree is dead */
+	uint64_t mark;      /* of its tree, 0 = it has none */
+	unsigned looks;     /* how often was looked whether its tree is dead */
 	bool is_stolen;     /* somebody else has reaped it */
 	bool is_given_back; /* by perch_child_free: bury it and forget it */
 	uint64_t born_ns;

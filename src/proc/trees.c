@@ -18,7 +18,7 @@
 enum {
 	BIRTH_NS = 2000, /* no machine bears processes faster than this, on all its processors */
 	PID_MAX_LEAST = 32768,
-	LOOK_MS = 2,     /* how often is looked whether the killed are dead */
+	LOOK_MS = 2, /* how often is looked whether the killed are dead */
 };
 
 void trees_close(struct trees *trees)

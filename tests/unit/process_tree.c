@@ -339,7 +339,8 @@ _Noreturn static void leave_sleepers(const char *seconds)
 static unsigned count_sleepers(const char *seconds)
 {
 	char command[128];
-	snprintf(command, sizeof(command), "grep -zlxs '[6]%s' /proc/[0-9]*/cmdline | wc -l", seconds + 1);
+	snprintf(
+		command, sizeof(command), "grep -zlxs '[6]%s' /proc/[0-9]*/cmdline | wc -l", seconds + 1);
 	FILE *out = popen(command, "r");
 	unsigned count = 0;
 	ck_assert_int_eq(fscanf(out, "%u", &count), 1);
@@ -399,9 +400,10 @@ QUARTERS_TEST(who_has_become_another_user_is_told)
 	proc_wait_gone(left);
 }
 
-SUITE_MAIN("process-tree", daemons_end_with_a_child_that_has_exited, daemons_end_with_a_child_that_is_stopped,
-	daemons_end_with_a_child_that_is_given_back, the_tree_of_another_child_lives_on,
-	the_embedder_is_left_alone, background_that_is_kept_lives_on,
-	no_two_children_have_the_same_mark, an_old_tree_is_found_as_well, a_storm_of_forks_ends,
+SUITE_MAIN("process-tree", daemons_end_with_a_child_that_has_exited,
+	daemons_end_with_a_child_that_is_stopped, daemons_end_with_a_child_that_is_given_back,
+	the_tree_of_another_child_lives_on, the_embedder_is_left_alone,
+	background_that_is_kept_lives_on, no_two_children_have_the_same_mark,
+	an_old_tree_is_found_as_well, a_storm_of_forks_ends,
 	daemons_and_storms_end_with_a_host_that_is_killed, hosts_that_are_killed_leave_nobody,
 	who_has_become_another_user_is_told)
