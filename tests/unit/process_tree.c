@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "proc/child.h"
 
-enum { DAEMONS = 5, STORM_LOOKS = 40, ANOTHER_USER = 54321, HOST_KILLS = 25 };
+enum { DAEMONS = 5, STORM_LOOKS = 15, ANOTHER_USER = 54321, HOST_KILLS = 25 };
 
 /* In quarters, or where we are. */
 static perch_host *tree_host(void)
@@ -260,7 +260,7 @@ static void start_storm(perch_host *host, struct record *record, int number)
 
 QUARTERS_TEST(a_storm_of_forks_ends)
 {
-	for (int round = 0; round < 5; round++) {
+	for (int round = 0; round < 3; round++) {
 		char name[16];
 		int number = (int)getpid() * 10 + round;
 		snprintf(name, sizeof(name), "(storm%d)", number);
