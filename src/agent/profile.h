@@ -62,9 +62,9 @@ static inline bool profile_is_home(const char *path)
 
 enum { AGENT_PROFILE_SIZE_MAX = 1024 * 1024 };
 
-/* Reads a profile. Everything lives in the arena. Fails with -ENOENT (also when a path
- * begins at a home directory that nobody knows) and other errnos, PERCH_ESYNTAX or -EINVAL
- * (err names file, line and key). */
+/* Reads a profile. Everything lives in the arena. Fails with -ENOENT (also when a path begins at an
+ * unknown home directory) and other errnos, PERCH_ESYNTAX or -EINVAL (err names file, line and
+ * key). */
 int agent_profile_read(
 	const char *path, struct arena *arena, struct agent_profile *ret_profile, perch_err *err);
 
@@ -73,8 +73,8 @@ int agent_profile_parse(const char *path, struct str text, struct arena *arena,
 	struct agent_profile *ret_profile, perch_err *err);
 
 /* Adds what the user allowed (perch agent allow) to a profile, by its path. Fails as
- * grants_read does, and with -EPERM where the profile allows more than what was approved. As
- * bridge_options.amend; data is not used. */
+ * grants_read does, and with -EPERM where the profile allows more than what was approved. data
+ * is not used. */
 int agent_profile_grant(
 	void *data, struct arena *arena, struct agent_profile *profile, perch_err *err);
 

@@ -2,15 +2,18 @@
  * a description. When nothing is printed, the shell completes file names. */
 #include <string.h>
 
+#include "base/file.h"
 #include "cli/cli.h"
 #include "registry/registry.h"
 #include "tool/binding.h"
 
-/* Prints a word if it begins as the user's last word does. */
+/* Prints a word if it begins as the user's last word does. What it is may be somebody else's text:
+ * a line of it would be another word. */
 static void complete_offer(const char *begun, const char *word, const char *what)
 {
+	char shown[FILE_SHOWN_MAX];
 	if (strncmp(word, begun, strlen(begun)) == 0)
-		printf("%s\t%s\n", word, what);
+		printf("%s\t%s\n", word, file_shown(what, shown));
 }
 
 /* ---- words --------------------------------------------------------------- */
@@ -107,7 +110,6 @@ static void complete_offer_subcommands(const struct command *command, const char
 /* The words before the last one lead to a command; words that name none are its arguments. */
 static int complete_run(struct cli *cli, int argc, char **argv)
 {
-	(void)cli;
 	const char *begun = argc > 1 ? argv[argc - 1] : "";
 	const struct command *command = NULL;
 	int words = 0; /* arguments of the command */
@@ -121,6 +123,8 @@ static int complete_run(struct cli *cli, int argc, char **argv)
 		else
 			command = next;
 	}
+	if (command && command->program)
+		return companion_become(cli, command);
 	if (begun[0] == '-')
 		complete_offer_options(command ? command->help : "--json --color --version --help", begun);
 	else if (!command)
