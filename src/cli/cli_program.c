@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/paths.h"
 #include "cli/cli.h"
 #include "fledge/context.h"
 #include "registry/names.h"
@@ -57,12 +58,22 @@ int command_refuse(const char *name)
 		near ? hint : "perch help lists them all", "there is no command '%s'", name);
 }
 
+/* Some services start us without HOME; everything of the user's is below it. */
+static void program_find_home(void)
+{
+	char home[PATH_MAX];
+	const char *given = getenv("HOME");
+	if ((!given || !given[0]) && paths_account_home(home))
+		setenv("HOME", home, 1);
+}
+
 /* A reader that goes away (`perch … | head`) and a file that grows over its
  * limit make a write fail; they must not kill us before we have cleaned up. */
 void cli_program_begin(void)
 {
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+	program_find_home();
 }
 
 /* False when stdout is a pipe without a reader. */
