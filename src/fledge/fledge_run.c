@@ -181,6 +181,8 @@ static int fledge_run_make_parts(struct fledge_run *run)
 	run->engine_options = (struct fledge_engine_options){
 		.plugin = str_from(options->plugin_name),
 		.granted = options->granted,
+		.grant_by = options->grant_by,
+		.wishes = options->wishes,
 		.asking = options->asking,
 		.prompt_timeout_ns = options->prompt_timeout_ns,
 		.answers = options->answers,

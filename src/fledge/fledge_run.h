@@ -28,6 +28,8 @@ struct fledge_run_options {
 	const char *plugin_version;
 	const char *plugin_dir; /* "" = it has none */
 	struct capabilities granted;
+	const char *grant_by; /* see struct fledge_engine_options, as the next */
+	struct capabilities wishes;
 	const char *directory;      /* the project: an absolute path; NULL = cannot be read */
 	const char *cwd;            /* where the plugin begins; NULL = where we are */
 	const char *const *env;     /* of the plugin and its commands */

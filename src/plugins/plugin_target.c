@@ -58,7 +58,8 @@ int plugin_target_inspect(struct plugin_target *target, struct arena *arena, per
 		owner->has_capabilities ? &owner->granted : &none, &target->manifest.wishes);
 	if (r == 0 && target->is_protocol)
 		target->cache = confinement_cache(owner->name, arena);
-	return r;
+	target->grant_by = arena_join(arena, "perch plugins allow ", owner->name, " --grant ", NULL);
+	return r < 0 || target->grant_by ? r : err_no_memory(err);
 }
 
 /* ---- one that need not be installed ------------------------------------------ */
@@ -179,6 +180,8 @@ void plugin_target_describe(const struct plugin_target *target, struct fledge_ru
 	options->path = target->command.path;
 	options->plugin_dir = owner ? owner->directory : "";
 	options->granted = target->force;
+	options->grant_by = target->grant_by;
+	options->wishes = target->manifest.wishes;
 	if (target->is_protocol) {
 		options->plugin_name = target->manifest.name;
 		options->plugin_version = target->manifest.version;

@@ -201,6 +201,8 @@ static int manifest_read_wishes(
 		capabilities_put(wishes, one, is_wished);
 	}
 	wishes->says_network = toml_get(table, "network") != NULL;
+	if (r >= 0)
+		r = toml_get_bool(table, WISH_PLUGINS, &wishes->plugins, err);
 	return r < 0 ? r : manifest_read_filesystem(table, wishes, err);
 }
 

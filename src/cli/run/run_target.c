@@ -135,7 +135,8 @@ int target_prepare(struct session *session, char **argv, perch_err *err)
 		.waiting_limit = (size_t)session->settings.waiting_limit,
 		.unread_timeout_ns = clock_from_seconds(session->settings.unread_timeout),
 		.exec_timeout_max = session->settings.exec_timeout_max,
-		.shell = session->settings.shell,
+		.shell = session->cli->shell || !target->grant.shell ? session->settings.shell
+															 : target->grant.shell,
 		.frontend = session->frontend,
 		.trace = session->trace,
 	};
