@@ -1,4 +1,4 @@
-/* The agent kit: what a turn is, whichever dialect brought it. */
+/* The agent kit: a turn, in either dialect. */
 #include "perch/agentkit.h"
 
 #include <errno.h>

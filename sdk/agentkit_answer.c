@@ -179,7 +179,7 @@ static bool agentkit_answer_partial_0_4(perch_agentkit *agent, const char *text)
 	return agentkit_answer_event(agent, "partial", "text", text);
 }
 
-/* There is no event for it: it travels with the next one. */
+/* There is no event for it: it is sent with the next one. */
 static bool agentkit_answer_session_0_4(perch_agentkit *agent, const char *id)
 {
 	agent->new_session = arena_dup(&agent->arena, str_from(id));
@@ -197,7 +197,7 @@ static bool agentkit_answer_finish_0_4(perch_agentkit *agent)
 		agentkit_answer_event(agent, "result", "text", agent->reply.data ? agent->reply.data : "");
 }
 
-/* Whatever comes but the answer is passed over; the end means no. */
+/* Messages other than the answer are passed over; the end of the input means no. */
 static bool agentkit_answer_await_permission(perch_agentkit *agent, const char *request_id)
 {
 	struct str line;

@@ -71,7 +71,7 @@ static struct asked *plugin_find_asked(const perch_plugin *plugin, unsigned long
 	return asked;
 }
 
-/* Our ids are decimal numbers in a string; anything else is nobody's. */
+/* Our ids are decimal numbers in a string; another id belongs to no request of ours. */
 static struct asked *plugin_asked_of(const perch_plugin *plugin, const perch_json_value *message)
 {
 	size_t len;
@@ -124,7 +124,7 @@ static perch_plugin_status plugin_take_response(
 	return PERCH_PLUGIN_OK;
 }
 
-/* What a later host says beyond this is no business of ours. */
+/* Messages of a later protocol are ignored. */
 static perch_plugin_status plugin_take_message(
 	perch_plugin *plugin, const perch_json_value *message)
 {

@@ -1,4 +1,4 @@
-/* What a plugin asks: the user, and the host for what it lends. */
+/* What a plugin asks for: answers of the user, and services of the host. */
 #include <stdlib.h>
 
 #include "plugin_parts.h"
@@ -121,8 +121,8 @@ perch_plugin_status perch_plugin_multi_select(perch_plugin *plugin, const char *
 
 /* ---- what the host lends ------------------------------------------------- */
 
-/* Without the capability the host would give an answer that looks like any
- * other: none is asked for. */
+/* Without the capability the host would send an answer that looks like any other: the request is
+ * not sent. */
 #define REQUIRE(plugin, capability)         \
 	do {                                    \
 		if (!(plugin)->init.may.capability) \

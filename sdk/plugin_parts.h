@@ -7,7 +7,7 @@
 #include "perch/plugin.h"
 #include "wire.h"
 
-/* A request that was sent and whose answer nobody has taken yet. */
+/* A request that was sent and whose answer was not taken yet. */
 struct asked {
 	struct asked *next;
 	unsigned long id;

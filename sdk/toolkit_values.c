@@ -21,8 +21,8 @@ const char *perch_toolkit_input(const perch_toolkit_call *call)
 	return call->input;
 }
 
-/* A copy that lives as long as the call. Its memory is not what a caller means
- * by const. */
+/* A copy that lives as long as the call, which is const to its caller although it owns such
+ * copies. */
 static const char *toolkit_values_keep(const perch_toolkit_call *call, struct str text)
 {
 	return arena_dup(&((perch_toolkit_call *)call)->arena, text);
@@ -101,8 +101,8 @@ const char *perch_toolkit_raw(const perch_toolkit_call *call, const char *path)
 
 /* ---- the answer ---------------------------------------------------------- */
 
-/* The writer, behind the name of a member. What was said before as a whole, or
- * as an error, stands. */
+/* The writer, behind the name of a member. An answer that was given as a whole, or as an error,
+ * stays. */
 static struct perch_json_writer *toolkit_values_member(
 	perch_toolkit_answer *answer, const char *name)
 {
@@ -142,7 +142,7 @@ void perch_toolkit_put_raw(perch_toolkit_answer *answer, const char *name, const
 	perch_json_write_raw(toolkit_values_member(answer, name), json, strlen(json));
 }
 
-/* Whatever was put in so far is gone. */
+/* Members that were put in so far are dropped. */
 static void toolkit_values_start_over(perch_toolkit_answer *answer)
 {
 	buf_clear(&answer->text);

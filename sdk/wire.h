@@ -20,15 +20,15 @@ struct wire {
 
 void wire_free(struct wire *wire);
 
-/* The next line without its newline, valid until the next call; the last one
- * counts without. Returns 1; 0 at the end of the stream; -EAGAIN when there is
- * none yet and `waits` is false; -EMSGSIZE, -ENOMEM, other errnos. */
+/* The next line without its newline, valid until the next call; the last line counts without one.
+ * Returns 1; 0 at the end of the stream; -EAGAIN when there is none yet and `waits` is false;
+ * -EMSGSIZE, -ENOMEM, other errnos. */
 int wire_read(struct wire *wire, bool waits, struct str *ret_line);
 
 /* All that is left of the stream. Returns 0, -EMSGSIZE, -ENOMEM … */
 int wire_read_rest(struct wire *wire, struct str *ret_text);
 
-/* Writes all of it. -EPIPE when the host does not listen any more. */
+/* Writes all of it. -EPIPE when the host does not read any more. */
 int wire_write(struct wire *wire, struct str text);
 
 #endif

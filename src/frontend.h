@@ -11,11 +11,10 @@
 #include "base/str.h"
 #include "perch/fledge.h"
 
-/* How a question of our own is asked; what a plugin asks is asked without. */
+/* How a question of the host's own is asked; a question of a plugin has no manner. */
 struct question_manner {
-	/* Confirm: much depends on it. The answer is the word yes or no and Enter, nothing that
-	 * was typed before the question could be read counts, and all of the message is shown
-	 * that fits. */
+	/* Confirm: the answer has consequences. It is the word yes or no and Enter; keys typed before
+	 * the question could be read do not count, and as much of the message is shown as fits. */
 	bool is_deliberate;
 	/* Prompt: a line of a conversation. It leaves no line when it is cancelled. */
 	bool is_conversation;
@@ -34,7 +33,8 @@ struct answer {
 	size_t chosen_count;
 };
 
-/* As perch_shown, but the texts have no NUL behind them, and it is known whose they are. */
+/* As perch_shown, but the texts have no NUL behind them, and the plugin that they come from is
+ * named. */
 struct shown {
 	perch_shown_kind kind;
 	struct str text;
@@ -61,7 +61,7 @@ struct frontend_table {
 	/* The open question is no longer wanted (timeout, the plugin is gone). */
 	void (*withdraw)(struct frontend *frontend);
 	void (*show)(struct frontend *frontend, const struct shown *shown);
-	/* The host is about to wait: whatever is buffered must be out. */
+	/* The host is about to wait: buffered output must be written. */
 	void (*flush)(struct frontend *frontend);
 	/* Before the process stops (Ctrl+Z), and when it goes on. */
 	void (*suspend)(struct frontend *frontend);
@@ -71,14 +71,14 @@ struct frontend_table {
 	void (*free)(struct frontend *frontend);
 };
 
-/* The first member of every frontend. The host sets `answered`, and `went_away`
- * for when nobody can be asked any more. */
+/* The first member of every frontend. The host sets `answered`, and `went_away`, which is called
+ * when no user can be asked any more. */
 struct frontend {
 	const struct frontend_table *table;
 	answered_fn *answered;
 	void (*went_away)(void *data);
 	void *answered_data;
-	/* Whether somebody can be asked at all. Without, the host takes defaults. */
+	/* Whether a user can be asked at all. If not, the host takes defaults. */
 	bool is_interactive;
 };
 

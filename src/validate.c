@@ -1,4 +1,4 @@
-/* Whether the text somebody entered is what was asked for. */
+/* Whether a text that a user entered is of the kind that was asked for. */
 #include "validate.h"
 
 #include "base/macros.h"
@@ -12,7 +12,7 @@ static const char *validate_non_empty(struct str text)
 	return str_trim(text).len ? NULL : "please enter something";
 }
 
-/* Digits are added up below zero, where one more number has room. */
+/* Digits are added up below zero, because the negative range has one number more. */
 static const char *validate_integer(struct str text)
 {
 	bool is_negative = str_has_prefix(text, STR("-"));
@@ -47,7 +47,7 @@ static bool validate_has_prefix_ignoring_case(struct str text, struct str prefix
 	return text.len >= prefix.len && strncasecmp(text.data, prefix.data, prefix.len) == 0;
 }
 
-/* Where the host begins, or 0 when it is no web address. */
+/* Where the host begins, or 0 when the text is no web address. */
 static size_t validate_scheme_length(struct str text)
 {
 	static const struct str schemes[] = { { "http://", 7 }, { "https://", 8 } };
@@ -67,7 +67,7 @@ static bool validate_has_blank_or_control(struct str text)
 	return false;
 }
 
-/* The host of "user:password@host:port/path", without any of the others. */
+/* The host of "user:password@host:port/path" alone. */
 static struct str validate_url_host(struct str url, size_t begin)
 {
 	struct str host = { url.data + begin, 0 };

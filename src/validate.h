@@ -1,5 +1,5 @@
-/* Whether the text somebody entered is what was asked for. Used while asking
- * and for answers that were given in advance. */
+/* Whether a text that a user entered is of the kind that was asked for. Used while asking and for
+ * answers that were given in advance. */
 #ifndef VALIDATE_H
 #define VALIDATE_H
 
@@ -14,7 +14,7 @@ const char *validator_name(perch_validator validator);
  * short line. PERCH_VALIDATE_PATH_EXISTS looks at the disk. */
 const char *validate(perch_validator validator, struct str text);
 
-/* The first option that reads so. */
+/* The first option with this text. */
 bool option_find(const perch_question *question, struct str text, size_t *ret_index);
 
 #endif

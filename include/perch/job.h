@@ -50,8 +50,8 @@ typedef struct perch_job_end {
 	const perch_fledge_end *run;   /* of a plugin that was started */
 } perch_job_end;
 
-/* Texts are valid during the call, but for those of a question: until it is answered or withdrawn.
- */
+/* Texts are valid during the call, but for those of a question: until it is answered or
+ * withdrawn. */
 typedef struct perch_event {
 	perch_event_kind kind;
 	const char *code;
@@ -64,14 +64,14 @@ typedef struct perch_event {
 } perch_event;
 
 /* The event as `--json` prints it, one JSON object without a newline. With an id, it has that
- * behind its name: {"event":"start","id":"t1",…}. Valid until the next call for this job. -ENOMEM.
- */
+ * behind its name: {"event":"start","id":"t1",…}. Valid until the next call for this job.
+ * -ENOMEM. */
 PERCH_API int perch_event_json(
 	perch_job *job, const perch_event *event, const char *id, perch_text *ret_text);
 
 /* ---- requests ---------------------------------------------------------------- */
 
-/* Who wants it, for the audit log, and to keep users apart. NULL = nothing is said. */
+/* The user behind a job, for the audit log and to keep users apart. NULL = not known. */
 typedef struct perch_caller {
 	const char *name;   /* a user, a token */
 	const char *client; /* the program and its version */
@@ -89,9 +89,9 @@ typedef struct perch_job_request {
 	perch_sink_fn *sink;
 	void *data;
 	uint64_t timeout_ns; /* from its submission to its end; 0 = what it has of its own */
-	/* Nobody can be asked: plugins take defaults, permissions are denied, approvals refused. */
+	/* No user can be asked: plugins take defaults, permissions are denied, approvals refused. */
 	bool non_interactive;
-	/* Who has approved it already, for the audit log: "--yes", "page"; NULL = nobody has. */
+	/* Who has approved it already, for the audit log: "--yes", "page"; NULL = nobody. */
 	const char *approved_by;
 
 	/* A tool. */
@@ -111,7 +111,7 @@ typedef struct perch_job_request {
 	const char *message;
 	size_t message_len;  /* 0 = up to its NUL */
 	const char *session; /* its name; NULL = "default". Turns of one session run in order */
-	const char *from;    /* who speaks; NULL = the caller's name */
+	const char *from;    /* the sender; NULL = the caller's name */
 	bool is_new;         /* forget the stored id: begin a new session */
 	const perch_attachment *attachments;
 	size_t attachment_count;
@@ -155,12 +155,13 @@ PERCH_API size_t perch_job_position(const perch_job *job);
 PERCH_API int perch_job_answer(
 	perch_job *job, uint64_t number, const perch_answer *answer, perch_err *err);
 
-/* Back-pressure: nothing of it is read until it is let go, and one that waits does not begin.
- * Clocks and cancelling go on; other jobs are not held. Its own sink may hold it, not let it go. */
+/* Back-pressure: nothing more of the job is read until it is released, and a waiting job does not
+ * begin. Clocks and cancelling go on; other jobs are not held. Its own sink may hold it, but not
+ * release it. */
 PERCH_API void perch_job_hold(perch_job *job, bool is_held);
 
 /* As if its user had sent this signal: its ladder begins; again: the next step now. The end comes
- * through the sink, also of one that waits. */
+ * through the sink, also that of a waiting job. */
 PERCH_API void perch_job_cancel(perch_job *job, int signal);
 
 /* Kills what is left of it, without a last event. NULL is fine. */

@@ -40,10 +40,10 @@ typedef struct perch_service_options {
 	size_t queue;                /* waiting behind them; 0 = 1024, SIZE_MAX = none may wait */
 	size_t queue_bytes; /* that waiting jobs may keep in memory, all together; 0 = 64 MiB */
 	bool no_store;      /* sessions of agents are not kept: every turn begins a new one */
-	/* Something in the catalogue has changed since it was last asked for. NULL = nobody wants to
-	 * know, and nothing is watched. */
+	/* Called when the catalogue has changed since it was last asked for. NULL = not wanted: then
+	 * nothing is watched. */
 	void (*changed)(perch_service *service, void *data);
-	/* The service's own words, a sentence each; NULL = nobody listens. */
+	/* The service's own messages, a sentence each; NULL = not wanted. */
 	void (*warn)(perch_service *service, void *data, const char *text);
 	void *data;
 } perch_service_options;
@@ -78,7 +78,7 @@ PERCH_API void perch_service_cancel(perch_service *service, int signal);
 /* Jobs that have not ended. */
 PERCH_API size_t perch_service_jobs(const perch_service *service);
 
-/* Ends what is left, without a last event; every job of it is gone then. Not from a sink. NULL is
+/* Ends what is left, without a last event; all its jobs are gone then. Not from a sink. NULL is
  * fine. */
 PERCH_API void perch_service_free(perch_service *service);
 

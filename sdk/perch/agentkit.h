@@ -73,7 +73,7 @@ PERCH_AGENTKIT_API size_t perch_agentkit_attachment_count(const perch_agentkit *
 PERCH_AGENTKIT_API const perch_agentkit_attachment *perch_agentkit_attachment_at(
 	const perch_agentkit *agent, size_t index);
 
-/* ---- the answer: false when nobody listens any more ----------------------- */
+/* ---- the answer: false when the bridge is gone ---------------------------- */
 
 /* A piece of the answer, shown at once. */
 PERCH_AGENTKIT_API bool perch_agentkit_partial(perch_agentkit *agent, const char *text);
@@ -89,8 +89,8 @@ PERCH_AGENTKIT_API bool perch_agentkit_error(perch_agentkit *agent, const char *
  * handler returns. In 0.4 a bridge shows it only if no partial was sent. */
 PERCH_AGENTKIT_API bool perch_agentkit_reply(perch_agentkit *agent, const char *text);
 
-/* 0.4: asks the user whether a tool may be used. False where nobody can be
- * asked. input is JSON text, NULL = {}. */
+/* 0.4: asks the user whether a tool may be used. False where no user can be asked. input is JSON
+ * text, NULL = {}. */
 PERCH_AGENTKIT_API bool perch_agentkit_permission(
 	perch_agentkit *agent, const char *tool_name, const char *input);
 

@@ -104,7 +104,7 @@ static bool agent_environment_is_inherited(const struct launch *launch, const ch
 
 /* ---- the protocol's -------------------------------------------------------- */
 
-/* Those that are set here, or must not be set by anybody else. */
+/* The variables that are set here, or must not be set by anything else. */
 static bool agent_environment_is_protocols(const struct launch *launch, const char *variable)
 {
 	static const char *const names[] = { "AGENT_MESSAGE", "AGENT_MESSAGE_OMITTED",
@@ -200,7 +200,7 @@ static void agent_environment_set_profiles(struct environment *env, const char *
 		agent_environment_set_value(env, kept, str_from(value));
 }
 
-/* A sandboxed agent sees what anything sandboxed sees. */
+/* A sandboxed agent inherits what every sandboxed program does. */
 static void agent_environment_inherit(struct environment *env)
 {
 	const struct launch *launch = env->launch;

@@ -69,7 +69,7 @@ const char *command_quotes_advice(const struct agent_profile *profile);
 /* ---- named_files.c --------------------------------------------------------- */
 
 /* The files that the profile names, after launch_begin: its program, arguments that are files.
- * Those that it may write by that very name are not among them. NULL without memory. */
+ * Files that the agent may write by that very name are not among them. NULL without memory. */
 const char *const *launch_named_files(const struct launch *launch);
 
 /* The same of a profile that is not launched, as a turn from here would find them. */
@@ -85,8 +85,8 @@ struct argv_words {
 	bool (*uses)(struct str word); /* whether the text that is looked for stands in it */
 };
 
-/* Whether a shell would read that text as code: in an argument, or on its stdin where
- * it has no other script. Of what can be said only by running it, too much is told. */
+/* Whether a shell would read that text as code: in an argument, or on its stdin where it has no
+ * other script. In doubt the answer is yes. */
 bool shell_reads_message(const struct argv_words *words);
 
 /* Makes the words of the launch's command; its environment is known. */
@@ -102,9 +102,8 @@ int launch_make_env(struct launch *launch, perch_err *err);
  * launch. Fails as policy_widen does. */
 int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy, perch_err *err);
 
-/* Makes the sandbox that the profile asks for, once cwd is known. Reads everything
- * but what is always hidden, writes cwd, the network is open; and then what the
- * profile says. */
+/* Makes the sandbox that the profile asks for, once cwd is known. By default it reads all but the
+ * hidden places, writes cwd, and has the network; the profile changes that. */
 /* Records what the profile allows, if that is not recorded yet: what it allows later beyond that is
  * refused. */
 int launch_open_sandbox(

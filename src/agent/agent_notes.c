@@ -1,4 +1,4 @@
-/* What a trace is told of a turn. */
+/* What a trace records of a turn. */
 #include "agent/agent_notes.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* What a bridge is asked. */
+/* Reading a request to a bridge. */
 #include "agent/bridge.h"
 
 #include <errno.h>
@@ -158,7 +158,7 @@ static int agent_request_read_turn(const perch_json_value *root, const char *pro
 	return r;
 }
 
-/* With anything beside it, a turn may have been meant: that one is to be answered. */
+/* With other members beside it, a turn may have been meant: that one is to be answered. */
 static int agent_request_read_cancel(
 	const perch_json_value *root, struct arena *arena, struct request *request, perch_err *err)
 {

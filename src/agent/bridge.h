@@ -31,8 +31,8 @@ struct bridge_options {
 	 * later at most, and behind other events of the turn; no other turn waits for it. */
 	const struct agent_turn_events *events;
 	void *data;
-	/* What is so beyond the profile, for each turn anew: changes the turn's own copy;
-	 * lists go to the arena. A failure refuses the turn. NULL = nothing. */
+	/* Changes the turn's own copy of the profile, for each turn anew; lists go to the arena. A
+	 * failure refuses the turn. NULL = nothing is changed. */
 	int (*amend)(void *data, struct arena *arena, struct agent_profile *profile, perch_err *err);
 };
 
@@ -65,14 +65,14 @@ int bridge_take(struct bridge *bridge, const struct bridge_request *request, per
 bool bridge_cancel(struct bridge *bridge, const char *id, int signal);
 void bridge_cancel_all(struct bridge *bridge, int signal);
 
-/* Back-pressure: nothing of what runs is read and nothing is started until it is let go (from the
- * loop, not from an event). Clocks and cancelling go on. */
+/* Back-pressure: no running turn is read and none is started until it is released (from the loop,
+ * not from an event). Clocks and cancelling go on. */
 void bridge_hold(struct bridge *bridge, bool is_held);
 
 /* The longest time that an agent which runs has between SIGTERM and SIGKILL. */
 uint64_t bridge_grace_ns(const struct bridge *bridge);
 
-/* Is there a turn of that id that has not ended? NULL is none's. */
+/* Whether there is a turn of that id that has not ended. NULL is no id. */
 bool bridge_has(const struct bridge *bridge, const char *id);
 
 /* How many have not ended. */

@@ -1,4 +1,4 @@
-/* The argv of an agent. The template is split, never what is put into it. */
+/* The argv of an agent. The template is split, never the values put into it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

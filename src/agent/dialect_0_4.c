@@ -136,7 +136,7 @@ static void dialect_0_4_take_line(struct agent_engine *engine, struct str line)
 		engine_warn_of_line(engine, line, problem);
 }
 
-/* What it may be is wide, but it must fit into a later turn's argv. */
+/* Nearly any text is allowed, but it must fit into the argv of a later turn. */
 enum { SESSION_ID_MAX = 4096 };
 
 static bool dialect_0_4_is_session_id(struct str id)

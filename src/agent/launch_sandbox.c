@@ -16,7 +16,7 @@ static const char *launch_sandbox_directory_of(const struct launch *launch)
 	return is_there ? arena_dup(launch->arena, str_from(resolved)) : "";
 }
 
-/* What decides this sandbox, and what decides others, is not written from inside of it. */
+/* Files that decide this sandbox or others are not written from inside of it. */
 static int launch_protect(const struct launch *launch, const char *const *files,
 	struct sandbox_policy *policy, perch_err *err)
 {
@@ -55,7 +55,7 @@ int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy
 	return r;
 }
 
-/* A turn goes on without it: the sandbox keeps the file as it is, where it can. */
+/* A turn goes on when this fails: the sandbox protects the file, where it can. */
 static void launch_record(struct launch *launch)
 {
 	const struct agent_profile *profile = launch->options->profile;
@@ -79,6 +79,6 @@ int launch_open_sandbox(
 	if (r < 0)
 		return r;
 	launch->policy.protect = sandbox_protected(*ret_sandbox);
-	launch_record(launch); /* of what was refused, nothing is approved */
+	launch_record(launch); /* nothing of a refused profile is approved */
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* A profile: from a file to what it means, with a place for every mistake. */
+/* Reading a profile, with a place for every mistake. */
 #include "agent/profile.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ static int profile_take_unknown(struct profile_reader *reader, const struct yaml
 	return profile_warn_unknown(reader, entry, nearest);
 }
 
-/* A key with nothing behind it is as good as absent. */
+/* A key without a value counts as absent. */
 static int profile_read_entry(
 	struct profile_reader *reader, const struct yaml_entry *entry, bool seen[PROFILE_KEYS])
 {

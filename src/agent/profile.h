@@ -61,9 +61,9 @@ static inline bool profile_is_home(const char *path)
 
 enum { AGENT_PROFILE_SIZE_MAX = 1024 * 1024 };
 
-/* Reads a profile. Everything lives in the arena. Fails with -ENOENT (also when a path
- * begins at a home directory that nobody knows) and other errnos, PERCH_ESYNTAX or -EINVAL
- * (err names file, line and key). */
+/* Reads a profile. Everything lives in the arena. Fails with -ENOENT (also when a path begins at an
+ * unknown home directory) and other errnos, PERCH_ESYNTAX or -EINVAL (err names file, line and
+ * key). */
 int agent_profile_read(
 	const char *path, struct arena *arena, struct agent_profile *ret_profile, perch_err *err);
 

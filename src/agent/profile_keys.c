@@ -1,4 +1,4 @@
-/* The keys of a profile: each a line of a table, and what its value may be. */
+/* The keys of a profile: each a row of a table, with the values that it takes. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -41,8 +41,7 @@ static int template_find_name(struct str name)
 	return -1;
 }
 
-/* Puts in what the template begins with; returns how long that was, 0 = it
- * begins with nothing of the kind. */
+/* Expands the placeholder at the start of the template; returns its length, 0 = there is none. */
 static size_t template_expand_name(
 	struct buf *out, struct str template, const struct template_values *values)
 {
@@ -113,7 +112,7 @@ bool template_uses_strangers(struct str template)
 	return template_uses_message(template) || template_uses_session_name(template);
 }
 
-/* The first {{NAME}} that is none of ours. */
+/* The first {{NAME}} that we do not know. */
 static struct str template_find_unknown(struct str template)
 {
 	for (; template.len; template.data++, template.len--) {

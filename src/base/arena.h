@@ -17,10 +17,9 @@ struct arena {
 
 void *arena_alloc_slow(struct arena *arena, size_t size);
 
-/* `size` bytes, not cleared, aligned for any type. NULL without memory, never
- * for a size of 0: that wraps around here and takes the slow way. What is left
- * of a chunk is always a multiple of the alignment, so a size that fits still
- * fits when it is rounded up. */
+/* `size` bytes, not cleared, aligned for any type. NULL without memory, but never for a size of 0:
+ * 0 - 1 wraps around here and takes the slow way. What is left of a chunk is always a multiple of
+ * the alignment, so a size that fits still fits when it is rounded up. */
 static inline void *arena_alloc(struct arena *arena, size_t size)
 {
 	const size_t align = _Alignof(max_align_t);

@@ -7,8 +7,8 @@
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/* Three bytes become four digits; of a last group with fewer bytes the digits
- * that say nothing are '='. */
+/* Three bytes become four digits; in a shorter last group, '=' takes the place of the digits that
+ * no byte needs. */
 static void base64_encode_group(const unsigned char *bytes, size_t count, char out[4])
 {
 	uint32_t bits = (uint32_t)bytes[0] << 16;
@@ -39,7 +39,7 @@ static int base64_value_of(char digit)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* Returns how many bytes the four digits stand for, 0 = they are none. */
+/* Returns how many bytes the four digits stand for, 0 = they are not base64. */
 static size_t base64_decode_group(const char *group, bool is_last, char out[3])
 {
 	size_t count = !is_last || group[3] != '=' ? 3 : group[2] != '=' ? 2 : 1;

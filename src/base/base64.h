@@ -10,8 +10,8 @@
 /* Appends the bytes as base64, padded, in one line. 0 or -ENOMEM. */
 int base64_append(struct buf *out, const void *data, size_t len);
 
-/* Appends the bytes that such a text stands for. 0, -ENOMEM, or -EINVAL when it is
- * no base64: blanks, missing padding, bits that say nothing and are set. */
+/* Appends the bytes that such a text stands for. 0, -ENOMEM, or -EINVAL when it is no base64:
+ * blanks, missing padding, or unused bits that are not 0. */
 int base64_append_decoded(struct buf *out, struct str text);
 
 #endif

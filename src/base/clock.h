@@ -14,7 +14,7 @@
 
 uint64_t clock_now_ns(void);
 
-/* Seconds as nanoseconds: 0 for none and for less, NEVER for more than there are. */
+/* Seconds as nanoseconds: 0 for a negative number, NEVER for one too large. */
 static inline uint64_t clock_from_seconds(double seconds)
 {
 	if (!(seconds > 0))
@@ -22,7 +22,7 @@ static inline uint64_t clock_from_seconds(double seconds)
 	return seconds < (double)(NEVER / NSEC_PER_SEC) ? (uint64_t)(seconds * 1e9) : NEVER;
 }
 
-/* What this thread has used of a processor: for limits of work, not of waiting. */
+/* The processor time that this thread has used: for limits of work, not of waiting. */
 uint64_t clock_processor_ns(void);
 
 /* now + delay, without wrapping: too far away is NEVER. */

@@ -8,9 +8,9 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-/* Copies the list `base` into the arena: only the variables that `keeps` says
- * (NULL = all), and with `extra` (may be NULL) set over it. The variables
- * themselves are not copied. NULL without memory. */
+/* Copies the list `base` into the arena: only the variables for which `keeps` returns true (NULL =
+ * all), with the variables of `extra` (may be NULL) set over them. The texts are not copied. NULL
+ * without memory. */
 const char *const *environment_build(struct arena *arena, const char *const *base,
 	bool (*keeps)(const char *variable), const char *const *extra);
 

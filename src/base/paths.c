@@ -66,8 +66,8 @@ static int paths_make_one(const char *path)
 	return S_ISDIR(status.st_mode) ? 0 : -ENOTDIR;
 }
 
-/* Of those above it only the last word counts: one that is there may well be in a
- * place where we could make none. */
+/* Only the error of the innermost directory counts: a directory further up may exist in a place
+ * where we could create none. */
 int paths_make(const char *directory, perch_err *err)
 {
 	_cleanup_free_ char *path = str_dup(str_from(directory));

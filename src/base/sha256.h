@@ -1,5 +1,5 @@
-/* SHA-256 (FIPS 180-4), to know a file again; and with a key (HMAC, RFC 2104), to know
- * again what we have given out ourselves. */
+/* SHA-256 (FIPS 180-4), to recognize a file; and with a key (HMAC, RFC 2104), to recognize what we
+ * have issued ourselves. */
 #ifndef BASE_SHA256_H
 #define BASE_SHA256_H
 

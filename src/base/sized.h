@@ -10,10 +10,10 @@
 /* The size of a structure whose last member is this one. */
 #define SIZED_UP_TO(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 
-/* Copies what both versions of the structure have into `to`, which is `size` bytes
- * and keeps the rest as it is. `first` is the size that 0 stands for: the one that
- * was published first. Fails with -EINVAL when the caller's is longer than ours and
- * has something set there: it asks for what we cannot do. The copy is made even so. */
+/* Copies the members that both versions of the structure have into `to`, which is `size` bytes and
+ * keeps its other members. `first` is the size that 0 stands for: that of the first published
+ * version. Fails with -EINVAL when the caller's structure is longer than ours and sets a member
+ * that we do not know: it asks for something we cannot do. The copy is made even so. */
 int sized_copy(void *to, size_t size, const void *from, size_t first, perch_err *err);
 
 #endif

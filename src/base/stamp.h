@@ -15,7 +15,7 @@ static inline bool stamp_is_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* The same times of writing and of change: what holds of a settled one holds still. */
+/* Equal times of writing and of change: what is known of the settled file holds still. */
 static inline bool stamp_is_same(const struct stat *a, const struct stat *b)
 {
 	return stamp_is_time(a->st_mtim, b->st_mtim) && stamp_is_time(a->st_ctim, b->st_ctim);

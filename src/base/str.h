@@ -21,7 +21,8 @@ static inline struct str str_from(const char *text)
 	return (struct str){ text, text ? strlen(text) : 0 };
 }
 
-/* A text of the public interface, there and back. What becomes a text must have a NUL behind it. */
+/* Conversion from and to the text type of the public interface. A str that is converted must have a
+ * NUL behind it. */
 #define NO_TEXT ((perch_text){ "", 0 })
 
 static inline struct str str_of(perch_text text)
@@ -82,8 +83,8 @@ char *str_dup(struct str s);
 /* "a" + "b" + …, up to a NULL; the caller frees. NULL without memory. */
 char *str_join(const char *first, ...) __attribute__((sentinel));
 
-/* A hash of a text (FNV-1a), to be begun with STR_HASH and carried on: looks alike
- * for what may be equal. Not for tables that strangers fill. */
+/* A hash of a text (FNV-1a), begun with STR_HASH; equal texts have equal hashes. Not for tables
+ * that strangers fill. */
 #define STR_HASH 2166136261u
 uint32_t str_hash(uint32_t hash, const char *text);
 

@@ -195,7 +195,7 @@ size_t utf8_width(const char *text, size_t len)
 	return width;
 }
 
-/* Where nothing is broken, every byte that goes on with no character begins one. */
+/* Where no character is broken, every byte that does not continue a character begins one. */
 size_t utf8_count(const char *text, size_t len)
 {
 	size_t count = 0;
@@ -228,7 +228,7 @@ int utf8_append_seen(struct buf *buf, const char *text, size_t len)
 	return buf->failed ? -ENOMEM : 0;
 }
 
-/* Outside of its strings JSON has no such character but what lays it out. */
+/* Outside of its strings JSON has no unseen character but its blanks. */
 int utf8_append_seen_json(struct buf *buf, const char *text, size_t len)
 {
 	for (size_t at = 0; at < len;) {

@@ -107,7 +107,6 @@ static void complete_offer_subcommands(const struct command *command, const char
 /* The words before the last one lead to a command; words that name none are its arguments. */
 static int complete_run(struct cli *cli, int argc, char **argv)
 {
-	(void)cli;
 	const char *begun = argc > 1 ? argv[argc - 1] : "";
 	const struct command *command = NULL;
 	int words = 0; /* arguments of the command */
@@ -121,6 +120,8 @@ static int complete_run(struct cli *cli, int argc, char **argv)
 		else
 			command = next;
 	}
+	if (command && command->program)
+		return companion_become(cli, command);
 	if (begun[0] == '-')
 		complete_offer_options(command ? command->help : "--json --color --version --help", begun);
 	else if (!command)

@@ -31,7 +31,7 @@ struct actor {
 
 /* ---- reporting ------------------------------------------------------------------ */
 
-/* A kit that is gone does not matter. */
+/* A failed write means that the kit is gone, which does not matter. */
 static void actor_send_report(struct buf *report)
 {
 	buf_append_char(report, '\n');
@@ -93,7 +93,7 @@ static const char *actor_kind_of(int fd)
 	return isatty(fd) ? "terminal" : "device";
 }
 
-/* Which are open, but for the one to the kit. */
+/* The descriptors that are open, but for the one to the kit. */
 static void actor_write_descriptors(perch_json_writer *writer)
 {
 	DIR *directory = opendir("/proc/self/fd");
@@ -268,8 +268,8 @@ static void actor_act_out(struct actor *actor, const struct act *act)
 	}
 }
 
-/* Whether there is still something to be seen: what only writes, or ends, may be
- * cut short by the host, as it should be. */
+/* Whether there is still something to be seen: a script that only writes, or ends, may be cut short
+ * by the host, as it should be. */
 static bool actor_is_watching(const struct actor *actor)
 {
 	const struct conformance_case *test = actor->player.test;

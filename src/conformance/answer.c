@@ -1,5 +1,5 @@
-/* A host of fledge-v1 that answers by itself, so that any plugin can be talked to
- * whatever it asks for. */
+/* A host of fledge-v1 that answers by itself, so that any plugin can be run whatever it asks
+ * for. */
 #include <errno.h>
 
 #include "base/cleanup.h"
@@ -83,7 +83,7 @@ static const struct {
 	{ "select", answer_put_first_option }, { "multi_select", answer_put_empty_list },
 	{ "load", answer_put_null }, { "exec", answer_put_exit },
 	{ "metadata", answer_put_empty_object },
-	{ NULL, answer_put_null }, /* an id on anything else is answered too, once */
+	{ NULL, answer_put_null }, /* any other message with an id is answered too, once */
 };
 
 static void write_answer(enum manner manner, const perch_json_value *request,

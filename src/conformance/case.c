@@ -171,7 +171,7 @@ static void read_case(const struct author_file *reader, const struct toml_value 
 
 /* ---- a file --------------------------------------------------------------------- */
 
-/* The number says what it is about: F-4.2 is the second of section 4. */
+/* The section is part of the number: F-4.2 is the second case of section 4. */
 static void case_check_id(const struct author_file *reader, const struct case_file *file,
 	const struct conformance_case *tests, size_t i)
 {

@@ -1,6 +1,5 @@
-/* The cases of the conformance kit, as their files have them: a rule of a
- * contract, what the kit's side of the wire does, and what must be seen then.
- * docs/conformance.md explains every key. */
+/* The cases of the conformance kit, as their files have them: a rule of a contract, what the kit's
+ * side of the wire does, and what must be seen then. docs/conformance.md explains every key. */
 #ifndef CONFORMANCE_CASE_H
 #define CONFORMANCE_CASE_H
 

@@ -24,9 +24,8 @@ static void case_install_shell_quote(struct buf *out, const char *text)
 	buf_append_char(out, '\'');
 }
 
-/* A script, so that every host can start it from where it lies; $0 is the path by
- * which it did. The pipe stays open in whatever it starts, which shows what is
- * left behind. */
+/* A script, so that every host can start it from where it lies; $0 is the path by which the host
+ * started it. Every process that it starts inherits the pipe, which shows what is left behind. */
 static int case_install_plant_program(
 	struct scene *scene, const struct scene_spec *spec, const char *path, perch_err *err)
 {
@@ -95,8 +94,8 @@ static int case_install_plant_registry(
 	return case_install_plant_text(scene->top, "config/fledge/plugins.toml", &text, err);
 }
 
-/* For a host that confines its plugins: wherever perch lies, the actor is seen. Others
- * do not know the file. */
+/* For a host that confines its plugins: the actor's program must be readable, wherever perch is
+ * installed. Other hosts do not know the file. */
 static int case_install_plant_grant(
 	struct scene *scene, const struct scene_spec *spec, perch_err *err)
 {

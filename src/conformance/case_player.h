@@ -54,7 +54,7 @@ struct act player_next(struct player *player);
 
 void player_hear(struct player *player, struct str line);
 
-/* The end of what the other side says. */
+/* The other side has closed its end. */
 void player_hear_end(struct player *player);
 
 /* In answer.c. Appends what a host answers to a line of a plugin, with newlines; nothing

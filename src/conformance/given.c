@@ -1,6 +1,6 @@
-/* What a case gives the host, or the plugin, is data: cases may come from somebody else, and
- * a word, a variable, a path or a line of settings in one must not become a right that
- * the user of the kit has not given. */
+/* What a case gives the host, or the plugin, is data: cases may come from strangers, and a word, a
+ * variable, a path or a line of settings in one must not become a right that the user of the kit
+ * has not given. */
 #include <errno.h>
 
 #include "base/macros.h"
@@ -11,7 +11,7 @@
 
 /* ---- variables ------------------------------------------------------------------- */
 
-/* Those that mean nothing to a loader, a shell or a host. In a profile or a binding also
+/* Variables that mean nothing to a loader, a shell or a host. In a profile or a binding also
  * AGENT_…, which the contract speaks of. */
 static bool given_may_set(const char *name, bool is_of_actor)
 {
@@ -50,7 +50,7 @@ static const struct {
 	{ PROTOCOL_AGENT, "--video", true },
 };
 
-/* How many words it is with its value; 0 = there is none of that name. */
+/* How many words an option is with its value; 0 = there is no option of that name. */
 static size_t given_option_length(enum protocol protocol, const char *word)
 {
 	for (size_t i = 0; i < COUNT(given_options); i++) {
@@ -80,7 +80,7 @@ static void given_check_options(const struct author_file *reader, const struct t
 
 /* ---- settings -------------------------------------------------------------------- */
 
-/* Neither what is started, nor what it may do. */
+/* Settings that change neither the program nor its rights. */
 static const char *const given_profile_keys[] = { "args", "stdin", "cwd", "env", "env_allowlist",
 	"timeout_secs", "idle_timeout_secs", "kill_grace_secs", "max_reply_chars", "truncation_suffix",
 	"include_stderr_in_reply", "send_error_reply", "streaming", "session_line_prefix", "protocol",
@@ -132,8 +132,8 @@ static void given_check_binding_keys(
 	}
 }
 
-/* Lines of a manifest stay in the table that they are put into. One that is no TOML can only
- * be a single line: no table is opened by it in whatever way it is read. */
+/* Lines of a manifest stay in the table that they are put into. A text that is no TOML can only be
+ * a single line: such a line opens no table, however it is read. */
 static void given_check_manifest_keys(
 	const struct author_file *reader, const struct toml_value *at, const struct toml_value *root)
 {

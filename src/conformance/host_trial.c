@@ -1,5 +1,5 @@
-/* One case for a host: it is started as a user would, with an actor that it
- * believes to be a plugin, and both are watched. */
+/* One case for a host: it is started as a user would start it, with an actor that it takes for a
+ * plugin, and both are watched. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -127,8 +127,8 @@ static int host_trial_start_host(struct host_trial *trial, const char *command, 
 	return capture_start(trial->kit->host, &spec, &trial->capture, err);
 }
 
-/* Edge-triggered: a pipe that nobody holds any more would be ready for ever, and a
- * host may start its plugin more than once. */
+/* Edge-triggered: a pipe without a writer would be ready for ever, and a host may start its plugin
+ * more than once. */
 static int host_trial_run_host(struct host_trial *trial, const char *command, perch_err *err)
 {
 	struct loop *loop = &trial->kit->host->loop;

@@ -1,4 +1,4 @@
-/* What was seen, held against what a case expects. */
+/* Compares what was seen with what a case expects. */
 #include <errno.h>
 
 #include "base/err.h"

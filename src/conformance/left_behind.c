@@ -11,7 +11,7 @@
 
 #include "conformance/actor.h"
 
-/* Nobody at all, not even before: then there is nothing to wait for. */
+/* Whether no process holds the other end already: then there is nothing to wait for. */
 static bool left_behind_is_over(int pipe_fd)
 {
 	char rest[512];

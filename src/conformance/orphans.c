@@ -1,4 +1,4 @@
-/* What a program under test has left to itself. */
+/* Processes that a program under test has left behind. */
 #include "conformance/trial.h"
 
 #include <signal.h>
@@ -34,7 +34,7 @@ static bool orphans_end_process(pid_t pid)
 	return true;
 }
 
-/* Whether there was anybody. */
+/* Whether there was any. */
 static bool orphans_end_some(const perch_host *host)
 {
 	FILE *children = fopen("/proc/thread-self/children", "re");

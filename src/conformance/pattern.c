@@ -21,7 +21,7 @@ static int pattern_regex_verify(struct str text, perch_err *err)
 	return regex_compile(text, REGEX_BYTES, &regex, err);
 }
 
-/* What cannot be found out in its time does not match. */
+/* A match that takes too long is no match. */
 static int pattern_regex_match(struct str pattern, struct str text)
 {
 	_cleanup_(regex_freep) struct regex *regex = NULL;
@@ -67,7 +67,7 @@ static int pattern_differs(
 static int pattern_match_value(
 	struct matching *matching, const perch_json_value *wanted, const perch_json_value *found);
 
-/* Steps into a member or element; what does not fit of the path is not shown. */
+/* Steps into a member or element; the part of the path that does not fit is not shown. */
 static int pattern_match_below(struct matching *matching, struct str name, size_t index,
 	const perch_json_value *wanted, const perch_json_value *found)
 {

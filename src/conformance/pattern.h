@@ -14,12 +14,12 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/* Whether it is one: PERCH_ESYNTAX with words, -ENOMEM. ${…} in it counts as any
- * JSON value. */
+/* Whether the text is a pattern: PERCH_ESYNTAX with words, -ENOMEM. ${…} in it counts as any JSON
+ * value. */
 int pattern_verify(struct str pattern, perch_err *err);
 
-/* 1 when the text matches; 0 when not, with what is wrong with it in `why`;
- * -ENOMEM, PERCH_ESYNTAX for what is no pattern. */
+/* 1 when the text matches; 0 when not, and `why` says what is wrong; -ENOMEM, PERCH_ESYNTAX when
+ * the pattern is none. */
 int pattern_match(struct str pattern, struct str text, struct buf *why);
 
 struct variable {

@@ -49,7 +49,7 @@ static void plugin_trial_kill_plugin(struct plugin_trial *trial)
 	perch_child_signal(trial->child, SIGKILL);
 }
 
-/* One that does not listen any more is no error by itself. */
+/* A plugin that does not read any more is no error by itself. */
 static void plugin_trial_write_to(struct plugin_trial *trial, struct str text)
 {
 	perch_child_write(trial->child, text.data, text.len);
@@ -215,7 +215,7 @@ static void plugin_trial_set_variables(struct plugin_trial *trial)
 
 /* ---- the verdict ---------------------------------------------------------------- */
 
-/* What a program says before it dies often tells why. */
+/* The last lines of a program before its death often tell why it died. */
 static const struct transcript_line *plugin_trial_last_complaint(
 	const struct transcript *transcript)
 {
@@ -244,7 +244,7 @@ static void plugin_trial_judge_plugin_end(struct plugin_trial *trial)
 		PROBLEM(report, "it died of signal %d", trial->result.signal);
 }
 
-/* One that ended by itself before the point of the case was not seen to be wrong. */
+/* A plugin that ended by itself before the point of the case cannot be judged by it. */
 static void plugin_trial_skip(struct plugin_trial *trial)
 {
 	trial->report->outcome = OUTCOME_SKIPPED;

@@ -1,4 +1,4 @@
-/* The world in which a host is checked. */
+/* The directories and the environment in which a host is checked. */
 #include "conformance/scene.h"
 
 #include <ctype.h>
@@ -132,7 +132,7 @@ int scene_make(const struct scene_spec *spec, struct scene *scene, perch_err *er
 
 /* ---- how the host is called ----------------------------------------------------- */
 
-/* What another host has set for its own children is not this one's. */
+/* Variables that another host has set for its own children are not passed on. */
 static bool scene_is_kept(const char *variable)
 {
 	return strncmp(variable, "AGENT_", 6) != 0 && strncmp(variable, "FLEDGE_", 7) != 0;
@@ -180,7 +180,7 @@ static bool scene_is_name(struct str text)
 	return text.len > 0;
 }
 
-/* What stands between braces at the very start of a text; empty = nothing does. */
+/* The name between braces at the very start of a text; empty = there is none. */
 static struct str scene_braced(struct str text)
 {
 	const char *end = text.data[0] == '{' ? memchr(text.data, '}', text.len) : NULL;
@@ -228,7 +228,7 @@ static const struct placeholder *scene_find_placeholder(const struct scene *scen
 	return NULL;
 }
 
-/* The host starts in another directory than the kit: ./host must be found there too. */
+/* The host starts in another directory than the kit: ./host must be found from there too. */
 static const char *scene_make_absolute(struct scene *scene, const char *word)
 {
 	char path[PATH_MAX];

@@ -1,6 +1,5 @@
-/* The world in which a host is checked: a home, a project, and an actor installed
- * the way its protocol has it. Everything lies below one directory that is removed
- * with the scene. */
+/* A scene is where a host is checked: a home, a project, and an actor installed the way its
+ * protocol has it. Everything lies below one directory that is removed with the scene. */
 #ifndef CONFORMANCE_SCENE_H
 #define CONFORMANCE_SCENE_H
 
@@ -36,10 +35,10 @@ struct scene_spec {
 	const struct conformance_case *test;
 };
 
-/* Makes it below TMPDIR. Whether it fails or not, scene_remove must follow. */
+/* Makes it below TMPDIR. Whether this fails or not, scene_remove must follow. */
 int scene_make(const struct scene_spec *spec, struct scene *scene, perch_err *err);
 
-/* The same with nothing but a project in it, where a plugin is to be started. */
+/* The same with a project alone, in which a plugin is to be started. */
 int scene_make_bare(struct scene *scene, perch_err *err);
 
 void scene_remove(struct scene *scene);
@@ -51,8 +50,8 @@ const char *const *scene_environment(struct scene *scene, const struct conforman
 /* What may stand between braces in a host's command line; ends with NULL. */
 const char *const *scene_placeholders(enum protocol protocol);
 
-/* The first {name} in a command line that is none of them; empty = there is none. What
- * is no name, as {"a":1}, is text. */
+/* The first {name} in a command line that is not in that list; empty = there is none. Braces around
+ * anything else, as in {"a":1}, are text. */
 struct str scene_unknown_placeholder(enum protocol protocol, const char *command);
 
 /* The words of a host's command line; one without a placeholder gets those that

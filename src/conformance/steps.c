@@ -1,4 +1,4 @@
-/* The steps of a case: a table of words, and what may stand behind each. */
+/* The steps of a case: a table of words, and which keys each takes. */
 #include <errno.h>
 #include <signal.h>
 

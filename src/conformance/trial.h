@@ -11,7 +11,7 @@
 
 enum outcome { OUTCOME_PASSED, OUTCOME_FAILED, OUTCOME_SKIPPED };
 
-/* How it went. `{0}` is one that nothing has happened to. */
+/* How it went. `{0}` is a report of a case that did not run yet. */
 struct trial_report {
 	enum outcome outcome;
 	struct arena arena;
@@ -20,11 +20,12 @@ struct trial_report {
 	uint64_t duration_ns;
 };
 
-/* Carries cases out. The owner may set is_stopped at any time (from the loop):
- * what runs is ended. */
+/* Carries cases out. The owner may set is_stopped at any time (from the loop): a case under way is
+ * ended. */
 struct kit {
 	perch_host *host;
-	const char *self; /* the perch that plays the actor */
+	const char *self;  /* the program that plays the actor */
+	const char *perch; /* the command, which hosts agents */
 	enum protocol protocol;
 	double within_max; /* seconds for a case, whatever it says; 0 = as it says */
 	bool is_stopped;
@@ -46,9 +47,9 @@ struct trial_subject {
 	const char *profile;
 };
 
-/* Each fills in a report of zeros, to be freed by trial_report_free. Fail with
- * errnos and words only where the kit itself could not go on: -ECANCELED when it
- * was stopped, -ENOMEM, what starting the host or the plugin fails with. */
+/* Each fills in a report of zeros, to be freed by trial_report_free. They fail with words only
+ * where the kit itself could not go on: -ECANCELED when it was stopped, -ENOMEM, the errors of
+ * starting the host or the plugin. */
 int trial_of_host(struct kit *kit, const struct library_file *file,
 	const struct conformance_case *test, const char *command, struct trial_report *report,
 	perch_err *err);
@@ -77,12 +78,11 @@ struct observed {
 	double timed_out; /* after so many seconds; 0 = not */
 };
 
-/* Holds it against what the case expects of exit code, stdout and stderr. 0 or
- * -ENOMEM. */
+/* Compares it with the exit code, stdout and stderr that the case expects. 0 or -ENOMEM. */
 int judge_outside(const struct conformance_case *test, const struct variable *variables,
 	const struct observed *observed, struct trial_report *report);
 
-/* Holds a text against one pattern; `what` says what it is. 0 or -ENOMEM. */
+/* Compares a text with one pattern; `what` names the text in findings. 0 or -ENOMEM. */
 int judge_text(const char *what, const char *pattern, const struct variable *variables,
 	struct str text, struct trial_report *report);
 
@@ -104,15 +104,15 @@ void left_behind_kill(int pipe_fd);
 
 /* ---- orphans.c ---------------------------------------------------------- */
 
-/* What a program under test has left to itself. A daemon (a session of its own, two
- * forks) is in no group that could be killed; it becomes our child instead of init's,
- * and ends with its case. */
+/* Processes that a program under test has left behind. A daemon (a session of its own, two forks)
+ * is in no group that could be killed; it becomes our child instead of init's, and ends with its
+ * case. */
 
 /* From now on a process below us that loses its parent becomes our child. */
 void orphans_adopt(void);
 
-/* Kills them, and what they have started, and waits for that. The children that the
- * host has started itself are not touched. */
+/* Kills them and their descendants, and waits for the end of all. The children that the host has
+ * started itself are not touched. */
 void orphans_end(const perch_host *host);
 
 #endif

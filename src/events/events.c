@@ -141,7 +141,7 @@ static bool events_take_line(void *data, const perch_line *line)
 	return true;
 }
 
-/* Tries what came before its question, in the order it came. */
+/* Tries the answers that came before their question, in the order they came. */
 static void events_use_early_answers(struct events *events)
 {
 	struct early_answer answer;
@@ -189,8 +189,8 @@ static void events_input_ready(struct source *source, uint32_t ready)
 	events_read_chunk(EVENTS_OF(source, source));
 }
 
-/* Nobody is there any more once the input is at its end and what came before
- * does not help. Then the host decides; without a host's word it is a no. */
+/* No user is there any more once the input is at its end and no early answer fits. Then the host
+ * decides; if it has set no `went_away`, the answer is no. */
 static void events_leave_if_alone(struct events *events)
 {
 	struct frontend *frontend = &events->frontend;
@@ -210,15 +210,15 @@ static void events_do_step(struct timer *timer, uint64_t now_ns)
 	struct events *events = EVENTS_OF(timer, step);
 	events_use_early_answers(events);
 	if (events->is_steady && !events->has_ended && !events->is_over) {
-		/* Not due again in this round: others must have their turn. */
+		/* Not due again in this round: other events must have their turn. */
 		timer_set(&events->loop->timers, &events->step, now_ns + 1);
 		events_read_chunk(events);
 	}
 	events_leave_if_alone(events);
 }
 
-/* What is there already is read now, so that an input without anybody behind it
- * is known as such before the run begins. */
+/* Input that is there already is read now, so that the end of an input without a user behind it is
+ * noticed before the run begins. */
 static int events_begin_input(struct events *events)
 {
 	struct pollfd input = { .fd = events->source.fd, .events = POLLIN };

@@ -28,19 +28,18 @@ enum {
 	EVENTS_AHEAD_BYTES = 16 << 20,     /* all of them together */
 };
 
-/* Makes the frontend. Both descriptors stay the caller's and may be of any kind,
- * blocking or not. Nobody can be asked (is_interactive is false) when in_fd is
- * -1 or closed, or at its end already; once its end comes, and no answer is left
- * for the open question, `went_away` is called. Output that cannot be written
- * at once is waited for. -ENOMEM, or what epoll says. */
+/* Makes the frontend. Both descriptors stay the caller's and may be of any kind, blocking or not.
+ * No user can be asked (is_interactive is false) when in_fd is -1, closed, or at its end already;
+ * when its end comes later, and no answer is left for the open question, `went_away` is called.
+ * Output that cannot be written at once is waited for. -ENOMEM, or the error of epoll. */
 int events_new(
 	struct loop *loop, int in_fd, int out_fd, struct frontend **ret_frontend, perch_err *err);
 
 /* Debug messages are shown only after this (-v). */
 void events_show_debug(struct frontend *frontend);
 
-/* 0, or why events can no longer be written (-EPIPE: nobody reads them). They
- * are dropped from then on. */
+/* 0, or why events can no longer be written (-EPIPE: there is no reader). They are dropped from
+ * then on. */
 int events_error(const struct frontend *frontend);
 
 #endif

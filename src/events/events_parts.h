@@ -47,7 +47,7 @@ int reply_read(struct reply *reply, const perch_question *question, const perch_
 
 /* Answers that came before their question, in the order they came. */
 
-/* The line of an answer; the caller who takes it out frees the text. */
+/* The line of an answer; the caller that takes it out frees the text. */
 struct early_answer {
 	uint64_t number;
 	char *line;
@@ -67,7 +67,7 @@ void early_answers_free(struct early_answers *early_answers);
 /* Keeps a copy. 0, -ENOBUFS when there are too many, -ENOMEM. */
 int early_answers_keep(struct early_answers *early_answers, uint64_t number, struct str line);
 
-/* Takes out the first that is for a question up to this one. */
+/* Takes out the first answer that is for this question or an earlier one. */
 bool early_answers_take(
 	struct early_answers *early_answers, uint64_t number, struct early_answer *ret_answer);
 

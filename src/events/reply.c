@@ -46,8 +46,8 @@ static int reply_compare_options(const void *a, const void *b, void *options)
 	return order ? order : (i > j) - (i < j);
 }
 
-/* Both a plugin's options and an answer may be many: they are looked up in
- * order, not one by one. */
+/* Both the options of a plugin and the answer may be many: options are sorted and searched, not
+ * compared one by one. */
 static int reply_sort_options(struct reply *reply, const perch_question *question)
 {
 	size_t count = question->option_count;

@@ -25,10 +25,10 @@ void report_outcome(struct report *report, const perch_fledge_end *outcome);
 /* The host's own words about something wrong. */
 void report_warning(struct report *report, const char *format, ...) PERCH_PRINTF(2, 3);
 
-/* An event that somebody else has written, without its newline. */
+/* An event that another writer has made, without its newline. */
 void report_line(struct report *report, struct str line);
 
-/* Writes all of it, waiting where it must; or hands it to the outlet. */
+/* Writes everything, waiting where it must; or hands it to the outlet. */
 void report_flush(struct report *report);
 
 void report_free(struct report *report);

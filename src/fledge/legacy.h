@@ -1,6 +1,6 @@
-/* A plugin without a protocol: our streams, our session, our process group, in a sandbox
- * or not. Nothing is between it and the terminal; we only wait. Where stdout is not for people
- * (--json), what it prints there is told as output, so that nothing of it passes for an event. */
+/* A plugin without a protocol: our streams, our session, our process group, in a sandbox or not. It
+ * has the terminal to itself; we only wait. Where stdout is not for people (--json), its output is
+ * told by events, so that no line of it passes for an event. */
 #ifndef FLEDGE_LEGACY_H
 #define FLEDGE_LEGACY_H
 

@@ -1,7 +1,7 @@
-/* The kernel without a C library. Starting one costs several times what starting
- * the process itself does (in a virtual machine its questions to the processor
- * alone take longer than our whole life), and a room cannot open before its init
- * has started. Where we do not know how to do without, the C library is used. */
+/* The kernel without a C library. Starting the library costs several times what starting the
+ * process does (in a virtual machine, asking for the processor's features alone takes longer than
+ * the whole life of a guard), and a room cannot open before its init has started. On machines for
+ * which we have no start-up code, the C library is used. */
 #ifndef GUARD_BARE_H
 #define GUARD_BARE_H
 
@@ -13,7 +13,7 @@
 
 #include "base/bare_call.h"
 
-/* The file that includes this one defines it. */
+/* Defined by the file that includes this one. */
 static int bare_main(int argc, char **argv);
 
 #if defined(__x86_64__)

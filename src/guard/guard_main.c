@@ -29,8 +29,8 @@ static void guard_main_ignore_signals(void)
 		bare_ignore(ignored[i]);
 }
 
-/* The kernel cannot wait for us: it has no memory, or somebody has given us a limit of open files.
- * That does not mean that the host has died. Sleeps a little; whether the host is gone. */
+/* The kernel cannot let us wait: it has no memory, or our limit of open files was lowered. That
+ * does not mean that the host has died. Sleeps a little; returns whether the host is gone. */
 static bool guard_main_is_gone_after_pause(void)
 {
 	bare_sleep(RETRY_NS);
@@ -74,8 +74,8 @@ static bool guard_main_has_modes(const struct guard_modes *now, const struct gua
 	return i == sizeof(modes->words) / sizeof(modes->words[0]);
 }
 
-/* A terminal that the host has left raw. A shell that has taken it over meanwhile has set
- * it as it wants it. We are in another session: the kernel does not stop us for this. */
+/* A terminal that the host has left raw is restored, unless a shell has taken it over meanwhile and
+ * set its own modes. We are in another session: the kernel does not stop us for this. */
 static void guard_main_restore_terminal(struct guard_terminal *terminal)
 {
 	static struct guard_modes now;
@@ -92,7 +92,7 @@ static void guard_main_restore_terminal(struct guard_terminal *terminal)
 }
 
 /* The first process of a room waits for the end of its host, and its own end is the end of
- * everything in the room. In there nobody can look into it, or signal it. An orphan becomes our
+ * everything in the room. No process in there can look into it or signal it. An orphan becomes our
  * child and is reaped by the kernel, because we were started with SIGCHLD ignored. */
 static int guard_main_keep_room(void)
 {
@@ -112,8 +112,8 @@ static int guard_main_keep_children(void)
 	guard_main_await(true, NULL);
 	guard_main_kill_all(table);
 	guard_main_restore_terminal(&table->terminal);
-	/* The host is dead, but a child of its may be between its birth and its
-	 * entry; it holds the lifeline until it has entered itself. */
+	/* The host is dead, but a child of the host may be between its birth and its entry; it holds
+	 * the lifeline until it has entered itself. */
 	guard_main_await(false, &last);
 	guard_main_kill_all(table);
 	return 0;

@@ -1,7 +1,6 @@
-/* Repositories, by the git command. A repository must not run code in the host:
- * hooks, templates and fsmonitor are off, submodules are not entered, and only https,
- * ssh, git and file are spoken. Nobody is asked for a password unless somebody sits at
- * the terminal. */
+/* Repositories, by the git command. A repository must not run code in the host: hooks, templates
+ * and fsmonitor are off, submodules are not entered, and only https, ssh, git and file are spoken.
+ * Passwords are asked for only where a user sits at the terminal. */
 #ifndef PLUGINS_FETCH_H
 #define PLUGINS_FETCH_H
 
@@ -22,8 +21,8 @@ int fetch_clone(struct workshop *workshop, const struct plugin_source *source, c
 int fetch_newer_tag(struct workshop *workshop, const struct plugin_source *source,
 	struct arena *arena, const char **ret_tag, perch_err *err);
 
-/* Which of two versions is the later: < 0, 0, > 0. A version is "v"? and numbers with
- * dots; a pre-release ("1.0-rc1") comes before what it prepares. */
+/* Which of two versions is the later: < 0, 0, > 0. A version is "v"? and numbers with dots; a
+ * pre-release ("1.0-rc1") comes before its release. */
 int version_compare(const char *a, const char *b);
 bool version_is(const char *text);
 

@@ -1,5 +1,5 @@
-/* git, as it fetches: in a sandbox that has the network of the source and writes the clone
- * alone, in a directory of ours, with no repository around it that could say what to run. */
+/* git, as it fetches: in a sandbox that has the network of the source and writes the clone alone,
+ * in a directory of ours, without a repository around it that could tell it what to run. */
 #ifndef PLUGINS_FETCH_GIT_H
 #define PLUGINS_FETCH_GIT_H
 
@@ -11,11 +11,11 @@ struct fetch_git {
 	struct workshop *workshop;
 	char *program;
 	struct sandbox *sandbox;
-	bool has_ssh_command; /* of the user's: ours does not count then */
+	bool has_ssh_command; /* the user has set one: ours does not count then */
 	struct arena arena;
 };
 
-/* The way to a location, by how it is written. */
+/* The transport to a location, by its spelling. */
 struct fetch_way {
 	const char *directory; /* of this machine, as it stands in the location; "" = none */
 	bool is_ssh;
@@ -23,9 +23,9 @@ struct fetch_way {
 };
 struct fetch_way fetch_way_of(const char *location);
 
-/* Makes it ready for one location; `target` ("" = none) is the directory it may write. What
- * the user's own configuration of git says decides which credentials it sees. To be closed
- * also when it failed: as own_git_find, sandbox_open and process_run do. */
+/* Prepares git for one location; `target` ("" = none) is the directory it may write. The user's own
+ * configuration of git decides which credentials it sees. To be closed also after a failure: as
+ * own_git_find, sandbox_open and process_run do. */
 int fetch_git_open(struct fetch_git *git, struct workshop *workshop, const char *location,
 	const char *target, perch_err *err);
 

@@ -1,7 +1,6 @@
-/* Every line that plugin and host say to each other, held against fledge-v1. A
- * host is kind: it ignores what it does not know and goes on. This is not: it
- * is for the author. No I/O; a finding's place is the number of the plugin's
- * line. */
+/* Checks every line between plugin and host against fledge-v1. A host ignores what it does not know
+ * and goes on; this is stricter, for the author. No I/O; a finding's place is the number of the
+ * plugin's line. */
 #ifndef PLUGINS_LINT_H
 #define PLUGINS_LINT_H
 
@@ -17,7 +16,7 @@ struct lint {
 	struct capabilities wishes; /* what the manifest asks for */
 	perch_json *json;
 	unsigned line;                /* of the plugin, the last one */
-	struct lint_request *waiting; /* those that are not answered yet, in order */
+	struct lint_request *waiting; /* requests that are not answered yet, in order */
 	size_t waiting_from;
 	size_t waiting_count;
 	size_t waiting_cap;

@@ -1,5 +1,5 @@
-/* plugin.toml, rule by rule. The reader of manifests stops at the first
- * mistake; here every one is told, and what is allowed but probably not meant. */
+/* plugin.toml, rule by rule. The reader of manifests stops at the first mistake; here every one is
+ * told, and values that are allowed but probably not meant. */
 #include "base/macros.h"
 #include "plugins/validation.h"
 
@@ -145,7 +145,7 @@ static bool plugin_validate_is_text(const struct toml_value *value)
 	return value && value->type == TOML_STRING && value->string.len;
 }
 
-/* 1.2.3, and whatever may stand behind it. */
+/* 1.2.3, with any text behind it. */
 static bool plugin_validate_is_usual_version(const char *version)
 {
 	for (int part = 0; part < 3; part++) {
@@ -187,7 +187,7 @@ static void plugin_validate_check_arguments(
 	}
 }
 
-/* Words that `fledge` takes for itself. */
+/* Commands that `fledge` has itself. */
 static bool plugin_validate_is_taken(const struct toml_value *name)
 {
 	return str_is(name->string, "plugins") || str_is(name->string, "plugin") ||
@@ -241,7 +241,7 @@ static void plugin_validate_check_commands(struct findings *findings, const stru
 			"the plugin has neither [[commands]] nor [hooks]: nothing of it ever runs");
 }
 
-/* ---- what goes together ---------------------------------------------------- */
+/* ---- rules about several values --------------------------------------------- */
 
 static bool plugin_validate_is_true(const struct toml_value *table, const char *key)
 {

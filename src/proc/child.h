@@ -13,7 +13,7 @@
 
 enum child_state {
 	CHILD_ALIVE,
-	CHILD_LINGERING, /* it has exited; somebody holds a pipe and may have more to say */
+	CHILD_LINGERING, /* it has exited; another process holds a pipe and may write more */
 	CHILD_SETTLING,  /* the group was killed; it takes a moment to die and let go */
 	CHILD_DRAINING,  /* what lies in the pipes is read, no more */
 	CHILD_ENDED,     /* `ended` was reported; still a zombie with keep_group */
@@ -42,7 +42,7 @@ struct perch_child {
 	enum child_state state;
 	bool owns_session;
 	bool keep_group;
-	bool is_stolen;     /* somebody else has reaped it */
+	bool is_stolen;     /* another part of the program has reaped it */
 	bool is_given_back; /* by perch_child_free: bury it and forget it */
 	uint64_t born_ns;
 	uint64_t linger_ns;
@@ -60,7 +60,7 @@ enum { CHILD_TIMERS = 2 + STREAMS };
 /* How long a killed group may take to let go of our pipes. */
 #define CHILD_SETTLE_NS (25 * NSEC_PER_MSEC)
 
-/* Where everything that waits for a child begins: sources, timers, streams. */
+/* Sets up the sources, timers and streams of a child. */
 void child_attach(perch_child *child);
 
 /* Signals as far as the child's reach goes. */

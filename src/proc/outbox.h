@@ -27,7 +27,7 @@ struct outbox {
 void outbox_init(struct outbox *outbox, struct loop *loop, int fd, size_t limit,
 	void (*drained)(struct outbox *outbox));
 
-/* Hangs up at once and forgets what waits. */
+/* Closes the pipe at once and forgets what waits. */
 void outbox_free(struct outbox *outbox);
 
 /* Takes all of it or nothing. 0, -EPIPE, -ENOBUFS, -EBADF (closed by us), -ENOMEM. */

@@ -1,4 +1,4 @@
-/* What was approved against what a manifest says now. */
+/* Compares what was approved with what a manifest asks for now. */
 #include "registry/approval.h"
 
 #include <errno.h>
@@ -77,7 +77,7 @@ static enum filesystem_wish approval_approved_filesystem(const struct grant_appr
 	return FILESYSTEM_UNSET;
 }
 
-/* Without `network = false`, which was approved, the network is open. */
+/* The user has approved `network = false`; without it the network is open. */
 static bool approval_is_wished(const struct grant_approval *approval,
 	const struct capabilities *wishes, const struct capability *capability)
 {

@@ -1,14 +1,13 @@
-/* What was approved against what a manifest says now. A plugin may change its
- * own manifest (a live link), or be changed by others: what it asks for beyond
- * what was approved must not take effect by itself. */
+/* Compares what was approved with what a manifest asks for now. A plugin may change its own
+ * manifest (a live link), or another program may: what it asks for beyond the approval must not
+ * take effect by itself. */
 #ifndef REGISTRY_APPROVAL_H
 #define REGISTRY_APPROVAL_H
 
 #include "registry/grants.h"
 #include "registry/manifest.h"
 
-/* What a user approves who says yes to this manifest. Lives in the arena.
- * -ENOMEM. */
+/* What a user approves by saying yes to this manifest. Lives in the arena. -ENOMEM. */
 int approval_of(
 	const struct manifest *manifest, struct arena *arena, struct grant_approval *ret_approval);
 
@@ -17,9 +16,8 @@ bool approval_is_same(const struct grant_approval *approval, const struct manife
 
 enum { APPROVAL_EXCESS_MAX = 400 };
 
-/* In words, what the manifest asks for that was not approved: "it wants exec,
- * network; it has the hook pre_push"; "" for nothing. manifest NULL = there is
- * none any more. */
+/* What the manifest asks for that was not approved, in words: "it wants exec, network; it has the
+ * hook pre_push"; "" for nothing. manifest NULL = there is none any more. */
 void approval_excess(const struct grant_approval *approval, const struct manifest *manifest,
 	char ret_words[APPROVAL_EXCESS_MAX]);
 

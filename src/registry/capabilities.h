@@ -11,7 +11,7 @@
 
 enum filesystem_wish { FILESYSTEM_UNSET, FILESYSTEM_NONE, FILESYSTEM_PROJECT, FILESYSTEM_PLUGIN };
 
-/* Those that a manifest asks for, that a user has granted, or that are in force. */
+/* The capabilities that a manifest asks for, that a user has granted, or that are in force. */
 struct capabilities {
 	bool exec;
 	bool store;
@@ -58,8 +58,8 @@ struct capabilities capabilities_all(void);
 struct capabilities capabilities_in_force(
 	const struct capabilities *granted, const struct capabilities *wishes);
 
-/* Whether a plugin with these capabilities in force reaches the network. A wish for it that was
- * not granted, and `network = false`, mean no. */
+/* Whether a plugin with these capabilities in force reaches the network. It does not if it asked
+ * for the network and was not granted it, or says `network = false`. */
 bool capabilities_reach_network(const struct capabilities *force);
 
 /* How a plugin stands to the network. */

@@ -24,7 +24,7 @@ static int change_fail(perch_err *err, int code, const char *path)
 		err, code, "cannot change %s: %s", file_shown(path, shown), perch_strerror(code));
 }
 
-/* A link is not replaced, but what it leads to; a dangling one is a mistake. */
+/* The target of a link is replaced, not the link; a dangling link is a mistake. */
 static int change_replace_target(const char *path, struct str text)
 {
 	char target[PATH_MAX];

@@ -1,6 +1,5 @@
-/* Changing a TOML file that other programs and people write too: read, changed
- * and replaced under a lock beside it, so that nobody's change is lost and
- * nobody ever reads half a file. */
+/* Changing a TOML file that other programs and people write too: read, changed and replaced under a
+ * lock beside it, so that no change is lost and no reader sees half a file. */
 #ifndef REGISTRY_CHANGE_H
 #define REGISTRY_CHANGE_H
 
@@ -8,7 +7,7 @@
 #include "base/str.h"
 #include "perch/base.h"
 
-/* How long to wait for somebody else's change. */
+/* How long to wait for another process's change. */
 #define CHANGE_LOCK_WAIT_NS (UINT64_C(10) * 1000 * 1000 * 1000)
 
 /* Makes the new text as the functions of data/toml_edit.h do: 1 and *ret_text,

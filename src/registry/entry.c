@@ -1,5 +1,5 @@
-/* One entry of plugins.toml. Nothing is demanded of it but a name: whatever
- * else is missing, or not what it should be, counts as absent. */
+/* One entry of plugins.toml. Only a name is required: any other value that is missing or wrong
+ * counts as absent. */
 #include "registry/entry.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "base/macros.h"
 #include "registry/names.h"
 
-/* The text of a string, or NULL when it is none that C can hold. */
+/* The text of a string; NULL for other types, and for a string with a NUL inside. */
 static const char *entry_plain_string(const struct toml_value *value)
 {
 	if (!value || value->type != TOML_STRING || strlen(value->string.data) != value->string.len)
@@ -56,7 +56,7 @@ static int entry_read_texts(
 	return 0;
 }
 
-/* The commands that can be one: whatever else stands in the list is ignored. */
+/* The commands of the list that are valid names; its other elements are ignored. */
 static int entry_read_commands(
 	const struct toml_value *table, struct arena *arena, struct registry_entry *entry)
 {
@@ -85,7 +85,7 @@ static bool entry_is_granted(const struct toml_value *table, const char *key)
 	return value && value->type == TOML_BOOL && value->boolean;
 }
 
-/* A value that means nothing to us was still meant to narrow: it narrows most. */
+/* A value that we do not know was still meant to narrow: it is read as the narrowest. */
 static enum filesystem_wish entry_granted_filesystem(const struct toml_value *table)
 {
 	const struct toml_value *value = toml_get(table, "filesystem");

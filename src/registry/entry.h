@@ -1,4 +1,4 @@
-/* One entry of plugins.toml, as far as it makes sense. */
+/* One entry of plugins.toml. */
 #ifndef REGISTRY_ENTRY_H
 #define REGISTRY_ENTRY_H
 

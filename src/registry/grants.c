@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/shell_word.h"
 #include "base/file.h"
 #include "base/macros.h"
 #include "base/paths.h"
@@ -98,7 +99,7 @@ static int grants_read_callees(
 	return 0;
 }
 
-/* Paths are written without links (cli/ui/allow.c): what is a link now was none then. */
+/* Paths are written without links (cli/ui/allow.c): a link in one was put there later. */
 static int grants_note_granted(enum grant_kind kind, const char *name, struct arena *arena,
 	struct policy_widening *widening, perch_err *err)
 {
@@ -110,7 +111,7 @@ static int grants_note_granted(enum grant_kind kind, const char *name, struct ar
 	const char *const *const lists[] = { widening->read, widening->write };
 	size_t count = list_count(widening->read) + list_count(widening->write);
 	const char **granted = arena_alloc(arena, (count + 1) * sizeof(*granted));
-	widening->allow_by = arena_join(arena, commands[kind], name, NULL);
+	widening->allow_by = shell_command(arena, commands[kind], name, "");
 	if (!granted || !widening->allow_by)
 		return err_no_memory(err);
 	widening->granted = granted;

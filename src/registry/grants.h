@@ -22,7 +22,7 @@
 
 enum grant_kind { GRANT_PLUGIN, GRANT_TOOL, GRANT_AGENT };
 
-/* What was there when the user said yes. */
+/* What the user has approved. */
 struct grant_approval {
 	const char *protocol;     /* "" = legacy */
 	const char *manifest;     /* the hash of plugin.toml; of an agent's profile, a tool's binding */
@@ -44,9 +44,9 @@ struct grant {
 
 #define GRANT_ANY_PLUGIN "*"
 
-/* Reads the grant of one; no record, or no home to look for it: an empty grant. Everything lives in
- * the arena. Fails with PERCH_ESYNTAX (err names file, line, column and what is wrong), -EFBIG,
- * -ENOTSUP (no regular file), other errnos. */
+/* Reads the grant of one name; without a record, or a home to look for it, an empty grant.
+ * Everything lives in the arena. Fails with PERCH_ESYNTAX (err names file, line, column and what is
+ * wrong), -EFBIG, -ENOTSUP (no regular file), other errnos. */
 int grants_read(enum grant_kind kind, const char *name, struct arena *arena,
 	struct grant *ret_grant, perch_err *err);
 
@@ -54,8 +54,7 @@ int grants_read(enum grant_kind kind, const char *name, struct arena *arena,
 int grants_read_file(const char *path, enum grant_kind kind, const char *name, struct arena *arena,
 	struct grant *ret_grant, perch_err *err);
 
-/* Reads the grant of one and adds what it allows to a widening. Fails as grants_read
- * does. */
+/* Reads the grant of one name and adds what it allows to a widening. Fails as grants_read does. */
 int grants_join(enum grant_kind kind, const char *name, struct arena *arena,
 	struct policy_widening *widening, perch_err *err);
 
@@ -63,12 +62,12 @@ int grants_join(enum grant_kind kind, const char *name, struct arena *arena,
 int grants_put_text(struct str text, enum grant_kind kind, const char *name,
 	const struct grant *grant, struct buf *ret_text, perch_err *err);
 
-/* Writes the grant of one in place of what was recorded, atomically and under a
- * lock; the rest of the file, comments included, stays. 0600. */
+/* Writes the grant of one name in place of what was recorded, atomically and under a lock; the rest
+ * of the file, comments included, stays. 0600. */
 int grants_write(enum grant_kind kind, const char *name, const struct grant *grant, perch_err *err);
 
 /* Writes what was approved of a profile or a binding, and leaves the rest of its record, which
- * somebody else may be changing. */
+ * another process may be changing. */
 int grants_approve(
 	enum grant_kind kind, const char *name, const struct grant_approval *approval, perch_err *err);
 

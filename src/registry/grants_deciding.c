@@ -13,7 +13,7 @@
 #include "registry/grants_parts.h"
 #include "sandbox/policy/path_list.h"
 
-/* Those whose records can have a path for a name. */
+/* The kinds whose records can have a path for a name. */
 static const enum grant_kind kinds[] = { GRANT_AGENT, GRANT_TOOL };
 
 /* One record: an agent's name is a path, and so is that of a binding which was given as a file. */
@@ -21,7 +21,7 @@ static int grants_add_deciding(const struct toml_value *record, struct path_list
 {
 	struct grant grant = { 0 };
 	if (record->type != TOML_TABLE || grants_read_approval(record, paths->arena, &grant, NULL) < 0)
-		return 0; /* whose grant it is will be told */
+		return 0; /* a mistake in it is told to the user of that grant */
 	const char *name = arena_dup(paths->arena, record->key);
 	if (!name)
 		return -ENOMEM;
@@ -69,10 +69,10 @@ int grants_deciding(struct arena *arena, const char *const **ret_paths, perch_er
 /* ---- those that are gone ----------------------------------------------------- */
 
 enum {
-	/* Where nothing protects a file, an agent may take its profile away, to bring another when that
-	 * was forgotten: so the last ones are remembered. */
+	/* Where nothing protects a file, an agent could remove its profile and bring another one once
+	 * the approval is forgotten: so the last approvals are remembered. */
 	GRANTS_GONE_KEPT = 64,
-	/* More come with every profile of a temporary directory; each costs a parse. */
+	/* Every profile in a temporary directory adds one, and each costs a parse. */
 	GRANTS_FORGOTTEN_AT_ONCE = 4,
 };
 
@@ -87,7 +87,8 @@ struct grants_gone {
 	const char *name;
 };
 
-/* Of those that are gone, the one that was recorded first. Returns how many there are. */
+/* Of the records whose files are gone, the one that was recorded first. Returns how many there
+ * are. */
 static size_t grants_find_gone(
 	const struct toml_value *root, const char *but, struct grants_gone *ret_first)
 {

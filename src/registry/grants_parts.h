@@ -1,4 +1,4 @@
-/* Inside of the grants: what the files share that read and write them. */
+/* What the files of the grants share. */
 #ifndef REGISTRY_GRANTS_PARTS_H
 #define REGISTRY_GRANTS_PARTS_H
 
@@ -12,7 +12,7 @@ extern const char *const grant_kind_names[];
 
 /* ---- grants.c --------------------------------------------------------------- */
 
-/* A file from a later perch may mean something else by the same words. */
+/* A file from a later perch may give the same words another meaning. */
 int grants_check_schema(const struct toml_value *root, perch_err *err);
 
 /* What was approved of one record. */
@@ -21,8 +21,8 @@ int grants_read_approval(
 
 /* ---- grants_deciding.c ------------------------------------------------------- */
 
-/* Takes records out of the text that say nothing but what was approved of a file which is not there
- * any more, but for one; some of them, so that a text without end is not gone through. -ENOMEM. */
+/* Takes records out of the text that hold nothing but the approval of a file which is gone, except
+ * `but`; only some of them in one call, because a text may be long. -ENOMEM. */
 int grants_forget_gone(struct buf *text, const char *but);
 
 #endif

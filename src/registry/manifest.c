@@ -1,6 +1,6 @@
-/* plugin.toml: what a plugin says about itself and wishes for. The text comes
- * from anybody: a mistake is told with its place, and nothing that was not
- * checked here gets into a struct manifest. */
+/* plugin.toml: what a plugin says about itself and asks for. The text may come from a stranger: a
+ * mistake is told with its place, and nothing that was not checked here gets into a struct
+ * manifest. */
 #include "registry/manifest.h"
 
 #include <errno.h>
@@ -48,7 +48,7 @@ static int manifest_read_text(const struct toml_value *table, const char *key, s
 	return *ret_text ? 0 : err_no_memory(err);
 }
 
-/* A key that is missing; one that was probably meant to be it is what is told of. */
+/* A key that is missing; if another key was probably meant to be it, the message is about that. */
 static int manifest_refuse_missing(
 	const struct toml_value *table, const char *key, const char *what, perch_err *err)
 {

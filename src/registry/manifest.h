@@ -1,4 +1,4 @@
-/* plugin.toml: what a plugin says about itself and wishes for. */
+/* plugin.toml: what a plugin says about itself and asks for. */
 #ifndef REGISTRY_MANIFEST_H
 #define REGISTRY_MANIFEST_H
 
@@ -28,7 +28,7 @@ struct manifest {
 		const char *build, *post_install, *post_remove, *pre_init, *post_work_start, *pre_push;
 	} hooks; /* "" when absent */
 	struct capabilities wishes;
-	const char *hash; /* of the text, to know it again */
+	const char *hash; /* of the text, to recognize it */
 };
 
 /* Every hook there is. */
@@ -47,11 +47,10 @@ const char *manifest_hook(const struct manifest *manifest, size_t i, const char 
 
 enum { MANIFEST_COMMANDS_MAX = 1024 };
 
-/* Reads a manifest from text. All texts live in the arena. `path` is used in
- * messages. Unknown keys are accepted everywhere. Fails with PERCH_ESYNTAX (err
- * names file, line, column and what is wrong), PERCH_ELIMIT (too large, too
- * deep, too many commands) or -ENOMEM. Whether the protocol is one we speak is
- * manifest_check_protocol's business. */
+/* Reads a manifest from text. All texts live in the arena. `path` is used in messages. Unknown keys
+ * are accepted everywhere. Fails with PERCH_ESYNTAX (err names file, line, column and what is
+ * wrong), PERCH_ELIMIT (too large, too deep, too many commands) or -ENOMEM. The protocol is checked
+ * by manifest_check_protocol. */
 int manifest_parse(const char *path, const char *text, size_t len, struct arena *arena,
 	struct manifest *ret_manifest, perch_err *err);
 

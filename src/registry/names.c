@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 
-/* What neither a name nor a path may be. */
+/* Characters that neither a name nor a path may have. */
 static const char *names_text_problem(struct str text)
 {
 	if (text.len == 0)
@@ -21,7 +21,8 @@ static const char *names_text_problem(struct str text)
 	return NULL;
 }
 
-/* Names become words on a command line, typed and completed: no shell may see more in them. */
+/* Names become words on a command line, typed and completed: a shell must not give any character of
+ * them a meaning. */
 static bool names_is_plain_name(struct str name)
 {
 	static const char plain[] =

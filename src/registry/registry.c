@@ -75,7 +75,7 @@ static int registry_read_entries(const char *path, const struct toml_value *arra
 	return 0;
 }
 
-/* `plugins` must be an array; what is in it is read kindly. */
+/* `plugins` must be an array; mistakes in its entries are tolerated. */
 static int registry_read_text(const char *path, struct str text, struct arena *arena,
 	struct registry *registry, perch_err *err)
 {

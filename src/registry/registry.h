@@ -1,6 +1,5 @@
-/* What is installed: CFG/plugins.toml and the directories beside it. Read-only
- * here; other programs write it too, so nothing is demanded of an entry but a
- * name. */
+/* What is installed: CFG/plugins.toml and the directories beside it. Read-only here; other programs
+ * write it too, so only a name is required of an entry. */
 #ifndef REGISTRY_REGISTRY_H
 #define REGISTRY_REGISTRY_H
 
@@ -48,7 +47,7 @@ enum {
  * file), -ENOENT (no HOME), other errnos. */
 int registry_read(struct arena *arena, struct registry *ret_registry, perch_err *err);
 
-/* Reads another file of that format; nothing is fine, too. */
+/* Reads another file of that format; a missing one is an empty registry, too. */
 int registry_read_file(
 	const char *path, struct arena *arena, struct registry *ret_registry, perch_err *err);
 
@@ -59,7 +58,7 @@ const struct registry_entry *registry_find(const struct registry *registry, cons
 struct registry_command {
 	const char *path;                   /* to execute: bin/fledge-<command>, or found on PATH */
 	const char *target;                 /* where it leads, symlinks resolved */
-	const struct registry_entry *owner; /* NULL = nobody's */
+	const struct registry_entry *owner; /* NULL = it belongs to no plugin */
 };
 
 /* Looks a command up: CFG/plugins/bin/fledge-<command>, else the first

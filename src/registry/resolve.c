@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/listing.h"
+#include "base/shell_word.h"
 #include "base/str.h"
 #include "data/toml.h"
 #include "registry/names.h"
@@ -91,7 +92,7 @@ static int resolve_find_program(const char *bin, const char *command, const char
 		r = resolve_look_in(directory, command, arena, &found);
 		if (r < 0)
 			return r;
-		/* Not there, or in a directory that is not for us: the same. */
+		/* A program that is not there and one in a directory that we may not enter: the same. */
 		struct stat there;
 		if (found.problem && lstat(found.path, &there) < 0)
 			continue;
@@ -143,7 +144,7 @@ struct nearest {
 	char name[NAME_LENGTH_MAX + 1];
 };
 
-/* The word itself can be listed, and its program be gone. */
+/* The word itself may be listed although its program is gone. */
 static void resolve_consider(struct nearest *nearest, const char *name)
 {
 	if (strcmp(nearest->word, name) != 0 && str_is_nearer(nearest->word, name, &nearest->distance))
@@ -197,7 +198,7 @@ static const char *resolve_link_text(const char *path, char out[PATH_MAX])
 	return out;
 }
 
-/* A plugin whose directory was moved, or a program that was removed from it. */
+/* The directory of the plugin was moved, or its program was removed. */
 static int resolve_refuse_gone(const struct registry *registry, const char *command,
 	const struct candidate *candidate, perch_err *err)
 {
@@ -221,13 +222,15 @@ static int resolve_refuse_program(const struct registry *registry, const char *c
 	const struct candidate *candidate, perch_err *err)
 {
 	char shown[FILE_SHOWN_MAX];
+	char word[SHELL_WORD_MAX];
+	char advice[SHELL_ADVICE_MAX];
 	if (candidate->problem == GONE)
 		return resolve_refuse_gone(registry, command, candidate, err);
 	file_shown(candidate->path, shown);
 	if (candidate->problem == NOT_EXECUTABLE)
-		return err_set(err, candidate->code,
-			"the command '%s' cannot be run: %s: %s: chmod +x '%s'", command, shown, NOT_EXECUTABLE,
-			shown);
+		return err_set_advised(err, candidate->code,
+			shell_advice(advice, shell_word(candidate->path, word), ": chmod +x %s", word),
+			"the command '%s' cannot be run: %s: %s", command, shown, NOT_EXECUTABLE);
 	return err_set(err, candidate->code, "the command '%s' cannot be run: %s: %s", command, shown,
 		candidate->problem);
 }

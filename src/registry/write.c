@@ -10,8 +10,8 @@
 #include "data/toml_edit.h"
 #include "registry/change.h"
 
-/* What an entry consists of besides its capabilities, in the order in which it is written. A text
- * that is empty is left out. */
+/* The fields of an entry besides its capabilities, in the order in which they are written. An empty
+ * text is left out. */
 static const struct {
 	const char *key;
 	bool is_list;

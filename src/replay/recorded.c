@@ -1,4 +1,4 @@
-/* What is kept of a recording. */
+/* Copies of what a recording says. */
 #include "replay/recorded.h"
 
 #include "data/json.h"

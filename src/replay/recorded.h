@@ -1,5 +1,5 @@
-/* What is kept of a recording beyond the record that said it: copies, and whether
- * there was memory for all of them. */
+/* Copies of what a recording says that outlive the record, and whether there was memory for all of
+ * them. */
 #ifndef REPLAY_RECORDED_H
 #define REPLAY_RECORDED_H
 
@@ -13,7 +13,7 @@
 /* `{0}` is an empty one. */
 struct recorded {
 	struct arena arena;
-	bool failed; /* memory ran out: what was given out then is empty */
+	bool failed; /* memory ran out: texts given out since are empty */
 };
 
 void recorded_free(struct recorded *recorded);
@@ -27,11 +27,11 @@ const char *recorded_text(
 /* The strings of a list, NULL-terminated. */
 const char *const *recorded_list(struct recorded *recorded, const perch_json_value *list);
 
-/* The capabilities that the members of an object are. */
+/* The capabilities that the members of an object name. */
 struct capabilities recorded_capabilities(
 	struct recorded *recorded, const perch_json_value *object);
 
-/* Room for so many items of a list. Never NULL, but for a failure. */
+/* Room for so many items of a list. NULL only after a failure. */
 void *recorded_room(struct recorded *recorded, const perch_json_value *list, size_t item_size);
 
 #endif

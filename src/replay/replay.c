@@ -1,7 +1,6 @@
-/* Playing a recorded exchange again: what is played, and what is compared. Each line
- * that the host had sent was recorded at the moment when something made it do so.
- * Therefore all that it says now must be in the recording before the next thing that
- * it is told. */
+/* Playing a recorded exchange again: what is played, and what is compared. Each line of the host
+ * was recorded right behind the thing that made the host send it. So everything that the host says
+ * now must stand in the recording before the next thing that it is told. */
 #include "replay/replay.h"
 
 #include <errno.h>
@@ -97,8 +96,8 @@ static int replay_differ(struct replay *replay, struct replay_difference differe
 	return replay->kept.failed ? -ENOMEM : 1;
 }
 
-/* What the host says as it would be recorded. Of a line, the mask must see every one in
- * their order: which answers are secret depends on what was asked. */
+/* What the host says now, as it would be recorded. The mask must see every line in order: which
+ * answers are secret depends on the requests before them. */
 static int replay_as_recorded(
 	struct replay *replay, const struct trace_record *record, struct saying *now, struct str *ret)
 {

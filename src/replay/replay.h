@@ -1,7 +1,7 @@
-/* Playing a recorded exchange again: the engine of its protocol is told what it was
- * told then (the other side's lines, answers, results, signals, times), and what the
- * host says now is compared with what it said then. No process is started, nothing is
- * read or written: what the host had lent comes from the recording. */
+/* Playing a recorded exchange again: the engine of its protocol is told what it was told then (the
+ * other side's lines, answers, results, signals, times), and what the host says now is compared
+ * with what it said then. No process is started, nothing is read or written: the results of execs
+ * and loads come from the recording. */
 #ifndef REPLAY_REPLAY_H
 #define REPLAY_REPLAY_H
 

@@ -150,13 +150,14 @@ static void replay_agent_read_attachments(
 			.url = recorded_text(kept, item, "url"),
 			.name = recorded_text(kept, item, "name"),
 		};
-		/* One that we do not know becomes another one, which is found. */
+		/* A name that we do not know is replaced by another one, and the comparison finds the
+		 * difference. */
 		attachment_kind_find(facts_text(item, "kind"), &attachment->kind);
 	}
 	turn->attachments = attachments;
 }
 
-/* The turn of 0.4 as this host would write it, from what it says. */
+/* The turn of 0.4 as this host would write it, from the members of the recorded one. */
 static int replay_agent_say_turn(struct agent_side *side, struct str input, perch_json *json)
 {
 	const perch_json_value *recorded = NULL;

@@ -1,6 +1,5 @@
-/* The player of fledge-v1. What a run lends to its plugin is not lent: the recorded
- * results are given to the engine, under the tickets that it gave out then and gives
- * out now. */
+/* The player of fledge-v1. Execs, loads and the like are not carried out: the engine gets the
+ * recorded results, under the tickets that it gave out then and gives out now. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -40,7 +39,7 @@ struct fledge_side {
 
 /* ---- what the engine wants --------------------------------------------------- */
 
-/* As in a run: init is the first line, and behind the end there is none. */
+/* As in a run: init is the first line, and no line is sent behind the end. */
 static void replay_fledge_on_send(void *data, struct str line)
 {
 	struct fledge_side *side = data;
@@ -84,7 +83,7 @@ static void replay_fledge_add_ticket(struct fledge_side *side, uint64_t number, 
 	tickets[side->ticket_count++] = (struct ticket){ number, is_command };
 }
 
-/* Whether there was such a ticket; it is none any more. */
+/* Whether there was such a ticket; it is taken out. */
 static bool replay_fledge_take_ticket(
 	struct fledge_side *side, uint64_t number, bool *ret_is_command)
 {

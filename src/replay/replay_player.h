@@ -1,4 +1,4 @@
-/* A player plays one side of a protocol: it knows what its engine has to be told. */
+/* A player plays one protocol's other side: it knows what its engine has to be told. */
 #ifndef REPLAY_REPLAY_PLAYER_H
 #define REPLAY_REPLAY_PLAYER_H
 
@@ -45,27 +45,26 @@ extern const struct player_table agent_player;
 /* The host says this now, to the other side; a newline at its end does not count. */
 void replay_say(struct replay *replay, struct str line);
 
-/* What is recorded here, the host says now. */
+/* The host says now what is recorded here. */
 struct trace *replay_trace(struct replay *replay);
 
 /* Something was taken from the recording; is_command: it was not run. */
 void replay_borrow(struct replay *replay, bool is_command);
 
-/* The recording cannot be what a host has recorded. Returns -EINVAL. */
+/* No host can have made this recording. Returns -EINVAL. */
 int replay_wrong(struct replay *replay, const char *format, ...) PERCH_PRINTF(2, 3);
 
 /* ---- replay_init.c ------------------------------------------------------ */
 
-/* The first line of a fledge-v1 exchange, made again: appends the line that this host would send
- * where the recorded one was sent: what it tells of command, project, plugin and capabilities is
- * taken from there, the version of the host too. 0 or -ENOMEM; a line that is no init gives one
- * that differs. */
+/* The first line of a fledge-v1 exchange: appends the line that this host would send in place of
+ * the recorded one. Command, project, plugin, capabilities and the version of the host are taken
+ * from there. 0 or -ENOMEM; a recorded line that is no init gives one that differs. */
 int init_again(struct buf *out, perch_json *json, struct str recorded);
 
 /* ---- said.c ------------------------------------------------------------- */
 
-/* What a host has said in a replay and was not compared yet. A true recording never has more of
- * that. */
+/* What a host has said in a replay and was not compared yet. A true recording never makes this
+ * queue longer than its limit. */
 enum { SAID_BYTES_MAX = 64 * 1024 * 1024 };
 
 struct saying {

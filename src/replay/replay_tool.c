@@ -18,7 +18,7 @@ struct tool_side {
 	struct tool_engine *engine;
 };
 
-/* After every word with the engine. */
+/* Called after everything that the engine is told. */
 static int replay_tool_settle(struct tool_side *side)
 {
 	struct str line = tool_engine_take(side->engine);

@@ -9,7 +9,7 @@
 #include "validate.h"
 
 enum {
-	TYPING_COLUMNS = 20, /* what a long question leaves for the answer */
+	TYPING_COLUMNS = 20, /* columns that a long question leaves for the answer */
 	WORD_COLUMNS = 9,    /* and for yes or no */
 };
 
@@ -123,7 +123,7 @@ static int asking_key_in_history(struct asking *asking, bool is_up)
 	return asking_show_history(asking, is_up ? asking->steps_back + 1 : asking->steps_back - 1);
 }
 
-/* What the editor says of a key. */
+/* What the editor makes of a key. */
 static void asking_note_trouble(struct asking *asking, int r)
 {
 	if (r == -ENOBUFS)
@@ -309,7 +309,7 @@ static void asking_draw_wanted_word(const struct asking *asking, struct frame *f
 	frame_put(frame, STYLE_PLAIN, STR(" "));
 }
 
-/* The message in as many lines as there are, below it what to type, and room for a note. */
+/* The message in as many lines as there are, below it the word to type, and room for a note. */
 static void asking_draw_deliberate(struct asking *asking, struct frame *frame, size_t rows)
 {
 	size_t before = frame->line_count;

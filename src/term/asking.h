@@ -38,7 +38,7 @@ void asking_close(struct asking *asking);
 
 enum asking_step asking_key(struct asking *asking, const struct key *key);
 
-/* Takes the word that answers a deliberate question; none is the default. */
+/* Takes the word that answers a deliberate question; it has no default. */
 enum asking_step asking_word(struct asking *asking, struct str word);
 
 /* What a deliberate question asks for, as it is shown. */
@@ -47,7 +47,7 @@ struct str asking_wanted_word(const struct asking *asking);
 /* Gives the answer that editor, menu or yes hold: for other ways to ask. */
 enum asking_step asking_answer(struct asking *asking);
 enum asking_step asking_cancel(struct asking *asking);
-enum asking_step asking_end(struct asking *asking); /* cancelled for good */
+enum asking_step asking_end(struct asking *asking); /* cancelled, and so is every later question */
 
 /* Adds the question to the frame, at most `rows` lines. */
 void asking_draw(struct asking *asking, struct frame *frame, size_t rows);

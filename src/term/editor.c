@@ -1,4 +1,4 @@
-/* A line being edited: the keys are those of readline and of common sense. */
+/* A line being edited: the keys are those of readline, and those that people expect. */
 #include "term/editor.h"
 
 #include <errno.h>
@@ -39,8 +39,8 @@ static size_t editor_character_after(const struct editor *editor, size_t at)
 	return at + utf8_decode(editor->text.data + at, editor->text.len - at, &character);
 }
 
-/* Does what stands here belong to what stands before it? Accents, joined
- * emoji and skin colours do. */
+/* Does the character here belong to the one before it? Accents, joined emoji and skin colours
+ * do. */
 static bool editor_is_attached(const struct editor *editor, size_t at)
 {
 	if (!at || at >= editor->text.len)
@@ -129,7 +129,7 @@ static void editor_delete_range(struct editor *editor, size_t begin, size_t end)
 	editor->cursor = begin;
 }
 
-/* Deletes, and remembers for Ctrl+Y; without memory for that, it only deletes. */
+/* Deletes, and remembers the text for Ctrl+Y; without memory for that, it only deletes. */
 static void editor_kill_range(struct editor *editor, size_t begin, size_t end)
 {
 	if (begin == end)

@@ -44,7 +44,7 @@ static int history_fail(perch_err *err, const char *path, int r)
 	return err_set(err, r, "the history in %s: %s", file_shown(path, shown), perch_strerror(r));
 }
 
-/* No more than are kept; others may have written any number. */
+/* Only the newest lines; other terminals may have written any number. */
 static struct str history_last_lines(struct str text)
 {
 	size_t start = text.len;
@@ -88,7 +88,7 @@ static int history_append_line(const char *path, struct str line, off_t *ret_siz
 	return r;
 }
 
-/* What others have added since we looked is lost: it is a thousand lines old. */
+/* Lines that other terminals have added since we read the file are lost. */
 static int history_write_anew(const struct history *history)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };

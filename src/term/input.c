@@ -1,4 +1,4 @@
-/* What the terminal frontend reads: bytes become keys, keys an answer. */
+/* What the terminal frontend reads: bytes become keys, keys become an answer. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -92,8 +92,8 @@ static void input_read_ahead(struct term *term)
 	}
 }
 
-/* Byte by byte as ever, for where a paste begins and ends must not be missed. The start
- * of a key stays; only an Escape that may be one of its own was pressed too early. */
+/* Byte by byte as always, because the start and the end of a paste must not be missed. The start of
+ * a key stays; only an Escape that may stand for itself was pressed too early. */
 bool term_take_typed(struct term *term, struct editor *line)
 {
 	static const struct key blank = { .code = KEY_TEXT, .character = ' ' };
@@ -115,8 +115,8 @@ bool term_take_typed(struct term *term, struct editor *line)
 	return used > 0;
 }
 
-/* The question is over. Its answer lives on here while it is reported; the
- * term is not touched after that, for it may be asking again, or be gone. */
+/* The question is over. Its answer lives on the stack while it is reported; the term is not touched
+ * after that, because it may be asking again, or be gone. */
 static void input_finish(struct term *term)
 {
 	const struct asking *asking = &term->asking;

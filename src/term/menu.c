@@ -9,7 +9,7 @@
 
 enum { PAGE_BEFORE_DRAWING = 10 };
 
-/* Keeps of what is found that which matches, in place. */
+/* Keeps those of the found options that still match, in place. */
 static void menu_find_among_found(struct menu *menu)
 {
 	struct str filter = menu_filter(menu);
@@ -38,7 +38,7 @@ static size_t menu_option_under_cursor(const struct menu *menu)
 	return menu->found_count ? menu->found[menu->at] : SIZE_MAX;
 }
 
-/* A filter that only became longer finds among what it had found before. */
+/* A filter that only became longer is searched for among what it had found before. */
 static void menu_filter_again(struct menu *menu, bool is_narrower)
 {
 	size_t option = menu_option_under_cursor(menu);
@@ -267,7 +267,8 @@ const size_t *menu_chosen(struct menu *menu, size_t *ret_count)
 		*ret_count = menu->found_count ? 1 : 0;
 		return menu->found + menu->at;
 	}
-	/* As many places as options: room enough, and not needed any more. */
+	/* As long as the list of found options, which is not needed any more: the indexes are put
+	 * there. */
 	size_t count = 0;
 	for (size_t i = 0; i < menu->option_count; i++) {
 		if (menu->marks[i])

@@ -1,5 +1,5 @@
-/* Choosing from a list: with the arrows, and by typing a part of what is
- * wanted. No I/O. The options belong to the caller and must outlive it. */
+/* Choosing from a list: with the arrows, and by typing a part of the option. No I/O. The options
+ * belong to the caller and must outlive the menu. */
 #ifndef TERM_MENU_H
 #define TERM_MENU_H
 
@@ -14,7 +14,7 @@ enum { MENU_FILTER_MAX = 256 };
 struct menu {
 	const perch_text *options;
 	size_t option_count;
-	bool *marks;   /* which are chosen; NULL: one is, that under the cursor */
+	bool *marks;   /* which are chosen; NULL: one is, the one under the cursor */
 	size_t *found; /* the indexes of the options that match the filter */
 	size_t found_count;
 	size_t at;   /* in found: where the cursor is */
@@ -45,7 +45,7 @@ bool menu_clear_filter(struct menu *menu);
 /* Adds the lines below the question, at most `rows`. */
 void menu_draw(struct menu *menu, struct frame *frame, size_t rows);
 
-/* The indexes of what is chosen, ascending; the menu is used up. */
+/* The indexes of the chosen options, ascending; the menu cannot be used any more. */
 const size_t *menu_chosen(struct menu *menu, size_t *ret_count);
 
 static inline struct str menu_filter(const struct menu *menu)
@@ -55,8 +55,8 @@ static inline struct str menu_filter(const struct menu *menu)
 
 /* ---- match.c ------------------------------------------------------------ */
 
-/* Does an option contain what was typed? Upper and lower case are the same. Only the first few
- * thousand bytes are looked at: what cannot be seen on the screen need not be found. */
+/* Whether an option contains what was typed, in upper or lower case. Only the first few thousand
+ * bytes are searched: text that cannot be seen on the screen need not be found. */
 bool match_contains(struct str text, struct str part);
 
 #endif

@@ -14,8 +14,8 @@ enum {
 #define FRAME_NS (33 * NSEC_PER_MSEC)
 #define SPIN_NS (100 * NSEC_PER_MSEC)
 
-/* Region or plain question: whatever waits at the end of the screen gives way
- * to what is written next. term_refresh brings it back. */
+/* A region or a plain question at the end of the screen is taken away before anything is written;
+ * term_refresh brings it back. */
 static void paint_make_way(struct term *term)
 {
 	screen_erase(&term->screen, &term->bytes);
@@ -50,14 +50,14 @@ void term_add_output(struct term *term, struct str text)
 		text.len <= OUTPUT_KEPT_MAX && buf_append(&term->output, text.data, text.len) == 0;
 	if (is_kept)
 		return;
-	/* Too much to be kept, or no memory to keep it. */
+	/* The output is too much to be held, or there is no memory to hold it. */
 	term_write_output(term);
 	buf_clear(&term->output);
 	paint_write_verbatim(term, text);
 }
 
-/* The size is asked for every time: a missed SIGWINCH must not spoil the
- * screen. What the terminal broke into pieces is taken away first. */
+/* The size is asked for every time: a missed SIGWINCH must not spoil the screen. Lines that the
+ * terminal has broken are taken away first. */
 static void paint_follow_size(struct term *term)
 {
 	size_t columns;

@@ -1,13 +1,11 @@
-/* The lower end of a terminal: verbatim output and permanent lines flow by,
- * and below them stands a region of lines that is drawn again and again. No
- * I/O: everything is bytes appended to a buffer, which go to the terminal in
- * the order they were made.
+/* The lower end of a terminal: verbatim output and permanent lines flow by, and below them stands a
+ * region of lines that is drawn again and again. No I/O: everything is bytes appended to a buffer,
+ * which go to the terminal in the order they were made.
  *
- * Output that does not end in a newline is not drawn over: the region begins
- * on the next line, and when it is erased the cursor goes back to where the
- * output ended, so that more output continues that line. Only where the column
- * is not known any more (the text moved the cursor itself, the line was full,
- * the terminal was resized) the output goes on where the region began. */
+ * Output that does not end in a newline is not drawn over: the region begins on the next line, and
+ * when it is erased the cursor goes back to the end of the output, so that more output continues
+ * that line. Only where the column is not known any more (the text moved the cursor itself, the
+ * line was full, the terminal was resized) the output goes on where the region began. */
 #ifndef TERM_SCREEN_H
 #define TERM_SCREEN_H
 
@@ -17,8 +15,8 @@
 
 /* ---- column.c ----------------------------------------------------------- */
 
-/* Follows the column of text that is written verbatim, so that what is drawn
- * below it does not overwrite it, and more text can continue the line. */
+/* Follows the column of text that is written verbatim, so that the region below it does not
+ * overwrite it, and more text can continue the line. */
 
 /* `{0}` is the start of a line. */
 struct column {

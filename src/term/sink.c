@@ -1,4 +1,4 @@
-/* A descriptor that is written to, of whatever kind. */
+/* A descriptor that the terminal frontend writes to. */
 #include "term/term_parts.h"
 
 #include <errno.h>

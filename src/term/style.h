@@ -1,5 +1,5 @@
-/* How things look: colours and marks. Whether there may be colours, and
- * whether the terminal shows UTF-8, is the caller's decision. */
+/* How things look: colours and marks. The caller decides whether there may be colours, and whether
+ * the terminal shows UTF-8. */
 #ifndef TERM_STYLE_H
 #define TERM_STYLE_H
 

@@ -12,8 +12,8 @@
 
 enum { TIMERS = 2 };
 
-/* What may be left of us on the terminal: brackets round a paste, a hidden
- * cursor, a colour, lines below the cursor. */
+/* What a frontend may leave on the terminal: brackets round a paste, a hidden cursor, a colour,
+ * lines below the cursor. */
 static const char restoring[] = "\x1B[?2004l\x1B[?25h\x1B[0m\r\n\x1B[J";
 
 static struct term *term_of(struct frontend *frontend)
@@ -21,8 +21,8 @@ static struct term *term_of(struct frontend *frontend)
 	return (struct term *)frontend;
 }
 
-/* What was typed before the question could be read is no answer to it. While it was
- * typed the terminal may have shown it: the question begins below. */
+/* Keys that were typed before the question could be read are no answer to it. The terminal may have
+ * shown them: the question begins below. */
 static void term_forget_typed(struct term *term)
 {
 	if (!term->asking.question || !term->asking.manner.is_deliberate)
@@ -135,7 +135,7 @@ static void term_suspend(struct frontend *frontend)
 	term->is_suspended = true;
 }
 
-/* Others have used the terminal in the meantime. */
+/* Other processes have used the terminal in the meantime. */
 static void term_resume(struct frontend *frontend)
 {
 	struct term *term = term_of(frontend);

@@ -40,16 +40,16 @@ struct term_options {
 int term_new(struct loop *loop, const struct term_options *options, struct frontend **ret_frontend,
 	perch_err *err);
 
-/* Whether what was drawn can be drawn again: not with TERM=dumb, where a question stays
- * where it was written and what is shown meanwhile breaks it apart. */
+/* Whether what was drawn can be drawn again. With TERM=dumb it cannot: a question stays where it
+ * was written, and text that is shown meanwhile breaks it apart. */
 bool term_draws(const struct frontend *frontend);
 
 /* Takes the open line of a conversation away, and appends what was typed in it to the
  * draft: `typed` of the next one. */
 void term_withdraw_draft(struct frontend *frontend, struct buf *draft);
 
-/* Somebody else is about to write whole lines to the terminal: what is drawn gives way to
- * them until the next flush. */
+/* Another writer is about to write whole lines to the terminal: the region gives way to them until
+ * the next flush. */
 void term_give_way(struct frontend *frontend);
 
 /* The terminal has another size. */

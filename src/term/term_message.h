@@ -1,5 +1,5 @@
-/* What a host shows, as lines: logs, warnings, errors, and with -v what else
- * is going on. No I/O. */
+/* What a host shows, as lines: logs, warnings, errors, and with -v every action of the host. No
+ * I/O. */
 #ifndef TERM_TERM_MESSAGE_H
 #define TERM_TERM_MESSAGE_H
 

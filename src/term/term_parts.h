@@ -14,8 +14,8 @@
 
 /* ---- sink.c ------------------------------------------------------------- */
 
-/* A descriptor that is written to, of whatever kind: it may be shared with
- * other programs, so it is taken as it is, blocking or not. */
+/* A descriptor that is written to, of any kind: other programs may share it, so it is left blocking
+ * or non-blocking as it is. */
 struct sink {
 	int fd;
 	int error; /* the first that happened, a negative errno; nothing is written any more */
@@ -29,8 +29,8 @@ void sink_write_buf(struct sink *sink, struct buf *buf);
 
 /* ---- progress.c --------------------------------------------------------- */
 
-/* What a plugin says about how far it is: a bar when it says how much there is
- * to do, else a spinner. No I/O and no clock. `{0}` is no progress. */
+/* How far a plugin is: a bar when it says how much there is to do, else a spinner. No I/O and no
+ * clock. `{0}` is no progress. */
 struct progress {
 	bool is_on;
 	bool has_amount;
@@ -91,7 +91,7 @@ struct term {
 
 /* Keeps output for the next flush; a flood is written as it comes. */
 void term_add_output(struct term *term, struct str text);
-/* Writes the output that was kept. The region gives way to it. */
+/* Writes the output that was held. The region gives way to it. */
 void term_write_output(struct term *term);
 /* Writes the output, and draws progress and question as they are now. */
 void term_refresh(struct term *term);
@@ -110,8 +110,8 @@ void term_draw_due(struct timer *timer, uint64_t now_ns);
 /* The open question gets the terminal. If it cannot, it is doomed. */
 void term_begin_input(struct term *term);
 void term_end_input(struct term *term);
-/* Reads what was typed so far and takes it away: into this line, where an Enter is a
- * blank, or (NULL) nowhere. True if there was anything. */
+/* Reads what was typed so far and takes it away: into this line, where an Enter becomes a blank, or
+ * (NULL) nowhere. True if there was anything. */
 bool term_take_typed(struct term *term, struct editor *line);
 /* Cancels this question, from the loop. */
 void term_doom(struct term *term, uint64_t number);

@@ -1,5 +1,5 @@
-/* Text of a plugin on its way to the screen: whatever could move the cursor,
- * or turn the reading order of a line around, is taken out. */
+/* Text of a plugin on its way to the screen: characters that could move the cursor, or turn the
+ * reading order of a line around, are taken out. */
 #ifndef TERM_TEXT_H
 #define TERM_TEXT_H
 

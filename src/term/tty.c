@@ -27,8 +27,8 @@ int tty_enter(struct tty *tty)
 	raw.c_iflag &= ~(tcflag_t)(ICRNL | INLCR | IGNCR | IXON | ISTRIP);
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
-	/* First the flag: a signal in between restores once too often, which is
-	 * better than not at all. */
+	/* The flag is set first: a signal in between restores once too often, which is better than not
+	 * at all. */
 	tty->is_raw = 1;
 	guard_keep_terminal(tty->guard, tty->fd, tty->restoring);
 	int r = tty_apply(tty->fd, &raw);
@@ -39,8 +39,8 @@ int tty_enter(struct tty *tty)
 	return r;
 }
 
-/* In the background the terminal's answer to this would be to stop us, and
- * what is on its way out must not be stopped. */
+/* In the background the kernel would stop us for this (SIGTTOU); a process that is about to end
+ * must not be stopped. */
 void tty_leave(struct tty *tty)
 {
 	if (!tty->is_raw)

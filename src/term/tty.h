@@ -25,7 +25,7 @@ int tty_enter(struct tty *tty);
 /* Back to how it was found. Async-signal-safe; does nothing when not raw. */
 void tty_leave(struct tty *tty);
 
-/* What was typed is gone, also a line without its end. */
+/* Throws away what was typed, also a line without its end. */
 void tty_forget(int fd);
 
 /* The size of the terminal behind fd; zeros when it is not known. */

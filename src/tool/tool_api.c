@@ -14,7 +14,7 @@ struct perch_tool_call {
 	perch_tool_request request;
 	perch_host *host;
 	struct tool_call *call;
-	char *tool;   /* the request's, which need not stay */
+	char *tool;   /* a copy of the request's */
 	char *caller; /* the same */
 	struct buf json;
 };
@@ -99,7 +99,7 @@ static const char *tool_api_given_input(const perch_tool_request *request)
 	return request->input ? request->input : "{}";
 }
 
-/* Somebody is asked at once, where the binding wants it. */
+/* The user is asked at once, where the binding wants it. */
 static bool tool_api_is_approved(const perch_tool_call *call, const perch_tool_binding *binding)
 {
 	const perch_tool_request *request = &call->request;

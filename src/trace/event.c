@@ -8,7 +8,7 @@
 
 enum { TRACE_NOTE_MAX = 1024 };
 
-/* Words that have to fit; characters stay whole. */
+/* Text that has to fit into a buffer; characters stay whole. */
 static struct str event_format_words(char text[TRACE_NOTE_MAX], const char *format, va_list args)
 {
 	vsnprintf(text, TRACE_NOTE_MAX, format, args);

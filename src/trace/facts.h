@@ -1,5 +1,5 @@
-/* What an event of a trace says beyond its words: a list of named values, for
- * machines. Two hosts that did the same wrote the same bytes. */
+/* What an event of a trace says beyond its words: a list of named values, for machines. Two hosts
+ * that did the same write the same bytes. */
 #ifndef TRACE_FACTS_H
 #define TRACE_FACTS_H
 
@@ -45,12 +45,12 @@ struct trace_fact {
 /* Appends the list as an object. 0 or -ENOMEM. */
 int facts_write(struct buf *out, const struct trace_fact *facts);
 
-/* ---- reading what was recorded; NULL and what is of another kind read as nothing */
+/* ---- reading a recording; NULL and values of another type read as nothing */
 
 int64_t facts_number(const perch_json_value *facts, const char *name);
 
-/* How a process ended, or by which signal: from -1 (not known) to 255. Anything else is 0, so
- * that no file can make our sums overflow. */
+/* An exit status or a signal number: from -1 (not known) to 255. Anything else is 0, so that no
+ * file can make our sums overflow. */
 int facts_status(const perch_json_value *facts, const char *name);
 struct str facts_text(const perch_json_value *facts, const char *name);
 struct str facts_json(const perch_json_value *facts, const char *name);

@@ -1,6 +1,5 @@
-/* Stars over secrets. What a line is about is read from the line itself; only
- * the answer to a load looks like any other, so its id is remembered. In doubt
- * too much is masked, never too little. */
+/* Stars over secrets. The meaning of a line is read from the line itself; only the answer to a load
+ * looks like any other, so its id is remembered. In doubt too much is masked, never too little. */
 #include "trace/mask.h"
 
 #include <errno.h>
@@ -25,7 +24,7 @@ void mask_free(struct mask *mask)
 
 /* ---- which answers are stored values -------------------------------------- */
 
-/* FNV-1a. Two ids of one hash share their fate: too much is masked. */
+/* FNV-1a. Two ids with one hash are treated alike: too much is masked. */
 static uint64_t mask_hash_text(struct str text, uint64_t hash)
 {
 	for (size_t i = 0; i < text.len; i++)
@@ -74,7 +73,7 @@ static void mask_note_request(struct mask *mask, const perch_json_value *message
 	id->has_load |= perch_json_is(perch_json_get(message, "type"), "load");
 }
 
-/* An answer leaves. Returns whether its value may be a stored one. */
+/* An answer is sent. Returns whether its value may be a stored one. */
 static bool mask_settle_answer(struct mask *mask, const perch_json_value *message)
 {
 	uint64_t hash;
@@ -157,7 +156,7 @@ static char *mask_find_value(const char *text, size_t len)
 	return memmem(text, len, name, sizeof(name) - 1);
 }
 
-/* What cannot be read may still hold a value: everything maskable is one. */
+/* A text that cannot be read as JSON may still hold a value: all of it is masked. */
 static void mask_garbage(struct sheet *sheet)
 {
 	if (!mask_find_value(sheet->line.data, sheet->line.len))
@@ -191,7 +190,7 @@ int mask_line(struct mask *mask, bool is_from_plugin, struct str line, struct bu
 	return sheet.has_stars;
 }
 
-/* A line is quoted from its start on: what stands before the name is no value. */
+/* A note quotes a line from its start: the bytes before the name are no value. */
 bool mask_words(char *words, size_t len)
 {
 	char *at = mask_find_value(words, len);

@@ -37,11 +37,11 @@ void mask_free(struct mask *mask);
  * was something, 0 when not, -ENOMEM. The lines of a run must come in order. */
 int mask_line(struct mask *mask, bool is_from_plugin, struct str line, struct buf *copy);
 
-/* Puts stars over what words of the host quote of a line that may hold a value.
- * Returns whether there was something. */
+/* Puts stars over what a note of the host quotes of a line that may hold a value. Returns whether
+ * it quotes any. */
 bool mask_words(char *words, size_t len);
 
-/* The same as mask_line for the value of an answer, before it becomes one: a text was stored, an
+/* As mask_line, for the value of an answer before the line is made: a text may have been stored, an
  * object may hold the environment. */
 int mask_value(struct mask *mask, struct str json, struct buf *copy);
 

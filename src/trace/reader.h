@@ -1,6 +1,5 @@
-/* Reading a trace again, line by line. Whatever stands in the file: each of its lines
- * comes out as what it says, or as what is wrong with it. Knows nothing of
- * descriptors, and keeps no more than one line. */
+/* Reading a trace again, line by line. Every line of the file comes out, either as a record or with
+ * what is wrong with it. Does no I/O, and holds no more than one line. */
 #ifndef TRACE_READER_H
 #define TRACE_READER_H
 

@@ -36,8 +36,7 @@ const char *trace_direction_name(enum trace_direction direction)
 
 /* ---- the file -------------------------------------------------------------- */
 
-/* Whether nobody would miss what is in the file: nothing, or an older trace that has no
- * other name. */
+/* Whether the file may be overwritten: it is empty, or an older trace that has no other name. */
 static bool trace_may_be_emptied(int fd, const struct stat *about)
 {
 	static const char head[] = "{\"trace\":";
@@ -52,8 +51,8 @@ static bool trace_may_be_emptied(int fd, const struct stat *about)
 		memcmp(begin, head, sizeof(begin)) == 0;
 }
 
-/* An old trace is emptied only when it is sure that it is a file, and private.
- * O_NONBLOCK: a FIFO that nobody reads must not hold us up. */
+/* An old trace is emptied only when it is sure that it is a file, and private. O_NONBLOCK: a FIFO
+ * without a reader must not make us wait. */
 static int trace_open_private(const char *path, perch_err *err)
 {
 	char shown[FILE_SHOWN_MAX];
@@ -64,7 +63,7 @@ static int trace_open_private(const char *path, perch_err *err)
 		return err_set(err, -errno, "cannot write the trace to %s: %s", file_shown(path, shown),
 			errno == ELOOP ? "it is a link" : perch_strerror(-errno));
 	bool is_file = S_ISREG(about.st_mode);
-	/* Its owner can read it, whatever its mode is. Only root makes devices. */
+	/* The owner of a file can read it, whatever its mode is. Only root makes devices. */
 	if (!S_ISCHR(about.st_mode) && about.st_uid != geteuid())
 		return err_set(err, -EPERM,
 			"cannot write the trace to %s: it belongs to another user; name another file",

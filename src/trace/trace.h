@@ -40,7 +40,7 @@ const char *trace_direction_name(enum trace_direction direction);
  * Fails with -ELOOP (a link), -EINVAL (a directory, a socket …), other errnos. */
 int trace_open(const char *path, bool secrets, struct trace **ret_trace, perch_err *err);
 
-/* What is recorded, while it is. */
+/* An entry while it is recorded. */
 struct trace_entry {
 	enum trace_direction direction;
 	struct str line;
@@ -57,8 +57,8 @@ typedef void trace_heard_fn(void *data, const struct trace_entry *entry);
  * nothing masked, and the host's notes and events. -ENOMEM. */
 int trace_listen(trace_heard_fn *heard, void *data, struct trace **ret_trace);
 
-/* Masks nothing from here on: no line of another protocol than fledge-v1 is one that
- * stores or loads, whatever it looks like. */
+/* Masks nothing from here on: a line of another protocol than fledge-v1 neither stores nor loads,
+ * even if it looks as if it did. */
 void trace_unmask(struct trace *trace);
 
 /* The first line: what is run. args is NULL-terminated. */
@@ -80,11 +80,11 @@ void trace_note(struct trace *trace, const char *format, ...) PERCH_PRINTF(2, 3)
 void trace_event(struct trace *trace, const char *event, const struct trace_fact *facts,
 	const char *format, ...) PERCH_PRINTF(4, 5);
 
-/* The event "failed": there is no process, and why. */
+/* The event "failed": why no process was started. */
 void trace_failure(struct trace *trace, const char *why);
 
-/* The event "result": what a request of the plugin will be answered with, as JSON.
- * Masked like the answer. */
+/* The event "result": the JSON that a request of the plugin will be answered with. Masked like the
+ * answer. */
 void trace_result(struct trace *trace, uint64_t ticket, struct str json);
 
 /* Before the host waits: writes what is recorded. When that failed, now or

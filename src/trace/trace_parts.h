@@ -23,13 +23,14 @@ struct trace {
 
 bool trace_is_on(const struct trace *trace);
 
-/* Writes it, as it is. */
+/* Writes the text as it is. */
 void trace_record_entry(struct trace *trace, const struct trace_entry *entry);
 
-/* What cannot be recorded as it must be is not recorded at all, nor what follows. */
+/* An entry that cannot be recorded as it must be is not recorded at all, and neither are those
+ * behind it. */
 void trace_give_up(struct trace *trace);
 
-/* Forgets a content; a buffer that held a huge line does not stay that large. */
+/* Empties a buffer; one that held a huge line is made small again. */
 void trace_empty(struct buf *buf);
 
 #endif

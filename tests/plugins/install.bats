@@ -322,8 +322,8 @@ END
     rm here/bin/hello
     refused install ./here --yes -- "is not there"
     echo x >here/bin/hello
-    refused install ./here --yes -- "is not executable: chmod +x '$PWD/here/bin/hello'"
-    refused install ./here --yes --copy -- "is not executable: chmod +x '$PWD/here/bin/hello'"
+    refused install ./here --yes -- "is not executable: chmod +x $PWD/here/bin/hello"
+    refused install ./here --yes --copy -- "is not executable: chmod +x $PWD/here/bin/hello"
     chmod +x here/bin/hello
     refused install ./here --yes -- "the program bin/hello of the command 'hello' is a text that does not begin with #!"
     mkfifo here/pipe

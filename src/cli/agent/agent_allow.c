@@ -1,5 +1,5 @@
 /* perch agent allow and revoke. A grant belongs to the canonical path of a profile, and records
- * what that said when a user approved it. */
+ * what the profile said when a user approved it. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Asking the user whether an agent may. */
+/* Asking the user for a permission that an agent wants. */
 #include "cli/agent/agent_ask.h"
 
 #include <signal.h>
@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "term/term.h"
 
-/* Bytes of what the tool would be given: more than a screen shows. */
+/* Bytes of the tool's input that are shown: more than a screen holds. */
 enum { INPUT_SHOWN = 16 * 1024 };
 
 /* A question that is open, or waits for the one before it. */
@@ -149,7 +149,7 @@ void agent_asker_note(
 	agent_print_note(print, kind, text);
 }
 
-/* Above a question text comes in whole lines, too. */
+/* Text above a question is written in whole lines, too. */
 void agent_asker_print(struct agent_asker *asker, struct agent_print *print)
 {
 	if (!asker->first || !print->out.len) {

@@ -1,5 +1,5 @@
-/* Asking the user whether an agent may: one question after the other, on the
- * terminal. `{0}` with cli and host is one that has not been asked yet. */
+/* Asking the user for a permission that an agent wants: one question after the other, on the
+ * terminal. `{0}` with cli and host is an asker without a question. */
 #ifndef CLI_AGENT_AGENT_ASK_H
 #define CLI_AGENT_AGENT_ASK_H
 
@@ -19,14 +19,14 @@ struct agent_asker {
 	struct wish *last;
 };
 
-/* Asks, or denies where nobody can be asked. */
+/* Asks, or denies where no user can be asked. */
 void agent_asker_ask(struct agent_asker *asker, const struct agent_permission *permission);
 
 /* The terminal has another size. */
 void agent_asker_resized(struct agent_asker *asker);
 
-/* Something else is about to be written, in whole lines: an open question stands below it,
- * from the next flush on. */
+/* Other text is about to be written, in whole lines: an open question stands below it, from the
+ * next flush on. */
 void agent_asker_give_way(struct agent_asker *asker);
 
 /* agent_print_note and agent_print_flush for when a question may be open. */
@@ -34,7 +34,7 @@ void agent_asker_note(
 	struct agent_asker *asker, struct agent_print *print, const char *kind, struct str text);
 void agent_asker_print(struct agent_asker *asker, struct agent_print *print);
 
-/* What is shown must be out before we wait. */
+/* Writes everything, before the loop waits. */
 void agent_asker_flush(struct agent_asker *asker);
 
 /* The turn is over: no question is open any more. */

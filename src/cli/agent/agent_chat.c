@@ -155,7 +155,7 @@ static void agent_chat_signal_arrived(void *data, int signal)
 	}
 }
 
-/* Seen with every turn: what is allowed meanwhile counts from the next one on. */
+/* Called with every turn: rights that are granted meanwhile count from the next one on. */
 static int agent_chat_amend(
 	void *data, struct arena *arena, struct agent_profile *profile, perch_err *err)
 {
@@ -169,7 +169,7 @@ static void agent_chat_host_log(void *data, perch_log_level level, const char *t
 		chat_view_note(data, "warning", str_from(text));
 }
 
-/* Only to be told: a failure is told by the first turn. */
+/* Only for the greeting: a failure is told by the first turn. */
 static bool agent_chat_goes_on(const struct chat *chat)
 {
 	char path[PATH_MAX];
@@ -207,7 +207,7 @@ static int agent_chat_open_chat(struct chat *chat, perch_err *err)
 	return chat_view_open(chat, agent_chat_goes_on(chat), err);
 }
 
-/* A conversation that nobody hears is over. */
+/* Without a reader the conversation is over. */
 static void agent_chat_flush(struct chat *chat)
 {
 	chat_view_flush(chat);
@@ -241,7 +241,7 @@ static void agent_chat_close_chat(struct chat *chat)
 	free(chat->session_name);
 }
 
-/* A profile that cannot be used is said before anybody begins to type. */
+/* A profile that cannot be used is told before the user begins to type. */
 static int agent_chat_check_profile(const struct chat *chat, perch_err *err)
 {
 	struct arena arena = { 0 };

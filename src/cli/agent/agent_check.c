@@ -1,4 +1,4 @@
-/* perch agent check: what a profile means here, and what is missing. */
+/* perch agent check: what a profile means on this machine, and what is missing. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ struct checkup {
 
 /* ---- looking ----------------------------------------------------------------- */
 
-/* A ${VAR} that is not set gives nothing: often a forgotten key. */
+/* A ${VAR} that is not set expands to nothing: often a forgotten key. */
 static void agent_check_find_unset(struct checkup *checkup, const char *variable)
 {
 	struct str name = environment_name(variable);
@@ -95,7 +95,7 @@ static int agent_check_find_program(struct checkup *checkup, perch_err *err)
 	return 0;
 }
 
-/* The placeholders stand for themselves: what is put in is never expanded again. */
+/* The placeholders stand for themselves: values are never expanded again. */
 static int agent_check_look(struct checkup *checkup, const char *path, perch_err *err)
 {
 	int r = agent_profile_read(path, &checkup->arena, &checkup->profile, err);
@@ -134,7 +134,7 @@ static void agent_check_look_inside(void *data, perch_host *host, const struct s
 	agent_check_add_problem(checkup, &why);
 }
 
-/* A sandbox that cannot be keeps the agent from starting. */
+/* A sandbox that cannot be made keeps the agent from starting. */
 static int agent_check_look_at_sandbox(struct checkup *checkup, perch_err *err)
 {
 	struct sandbox_policy policy;

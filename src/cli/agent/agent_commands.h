@@ -11,7 +11,7 @@
 #include "proc/outlet.h"
 #include "sandbox/sandbox.h"
 
-/* Each stands at the end of the file that does it. */
+/* Each subcommand stands at the end of its own file. */
 extern const struct command agent_allow_command;
 extern const struct command agent_revoke_command;
 extern const struct command agent_run_command;
@@ -20,8 +20,8 @@ extern const struct command agent_chat_command;
 extern const struct command agent_serve_command;
 extern const struct command agent_sessions_command;
 
-/* Behind a signal, a reader who takes nothing is waited for as long as an agent is that does not
- * end; and a moment where that one has no grace. */
+/* After a signal, a slow reader gets as long as an agent that does not end; and a moment where the
+ * agent has no grace. */
 static inline uint64_t agent_patience_ns(uint64_t kill_grace_ns)
 {
 	return kill_grace_ns > NSEC_PER_SEC ? kill_grace_ns : NSEC_PER_SEC;
@@ -38,12 +38,12 @@ struct agent_session {
 	void *data;
 };
 
-/* Waits in line for the session: `ready` comes from the loop. */
+/* Waits in the queue of the session: `ready` is called from the loop. */
 int agent_session_begin(struct agent_session *session, perch_host *host,
 	const struct session_key *key, session_ready_fn *ready, void *data, perch_err *err);
 
-/* It was started without the id that the session has: it is forgotten. `done` comes once, mostly
- * before this returns, as with the next two; also where nothing is stored. */
+/* It was started without the id that the session has: that is forgotten. `done` is called once,
+ * mostly before this returns, as with the next two; also where nothing is stored. */
 void agent_session_forget(struct agent_session *session, session_done_fn *done, void *data);
 
 /* The agent said its id. */
@@ -59,19 +59,19 @@ void agent_session_end(
 
 void agent_session_close(struct agent_session *session);
 
-/* ---- agentproc.c: what a turn says when perch is called by that name ------------- */
+/* ---- agentproc.c: the output of a turn when perch is called by that name --------- */
 
 /* To stderr: AGENT_PARTIAL:<json>, or the event itself. */
 void agentproc_partial(
 	const struct cli *cli, enum agent_dialect dialect, struct str text, struct str raw);
 
-/* Keeps the first error for the end. */
+/* Stores the first error for the end. */
 void agentproc_error(struct buf *error, struct str text);
 
 /* The session's id and the error, on stderr. */
 void agentproc_end(const perch_agent_end *end, const struct buf *error);
 
-/* ---- agent_print.c: what a person sees of a turn -------------------------------- */
+/* ---- agent_print.c: a turn, as a person sees it --------------------------------- */
 
 struct agent_print {
 	bool is_terminal; /* stdout: nothing that moves its cursor is written */
@@ -83,18 +83,18 @@ struct agent_print {
 };
 
 void agent_print_open(struct agent_print *print, const struct cli *cli, struct outlet *outlet);
-/* Appends text without what could move the cursor of a terminal. */
+/* Appends text without characters that could move the cursor of a terminal. */
 void agent_print_clean(struct buf *out, bool is_utf8, struct str text);
 
 void agent_print_text(struct agent_print *print, struct str text);
 void agent_print_reply(struct agent_print *print, struct str text);
 
-/* "warning: …" on stderr, behind what was written to stdout. */
+/* "warning: …" on stderr, after the text that was written to stdout. */
 void agent_print_note(struct agent_print *print, const char *kind, struct str text);
 void agent_print_hint(struct agent_print *print, struct str text);
 void agent_print_end(struct agent_print *print);
 void agent_print_flush(struct agent_print *print);
-/* The same; on a terminal the line is ended, for what is written next to stderr. */
+/* The same; on a terminal the open line is ended first. */
 void agent_print_make_way(struct agent_print *print);
 void agent_print_close(struct agent_print *print);
 
@@ -104,8 +104,8 @@ void agent_print_close(struct agent_print *print);
  * interpreter. Fails in the words of a start that fails. */
 int agent_program_check(const char *path, perch_err *err);
 
-/* The same for what is seen of them in a sandbox, from the directory `cwd` (NULL = ours), after
- * the function above; widen_by is the command that shows more, see agent/profile.h. */
+/* The same for a program in a sandbox, from the directory `cwd` (NULL = ours), after the function
+ * above; widen_by is the command that shows more, see agent/profile.h. */
 int agent_program_check_inside(perch_host *host, const struct sandbox *sandbox, const char *path,
 	const char *cwd, const char *widen_by, perch_err *err);
 

@@ -9,7 +9,7 @@
 #include "proc/host.h"
 #include "trace/trace.h"
 
-/* The reader of stdout has as long as the agent has; after a second signal nobody is waited for. */
+/* The reader of stdout has as long as the agent has; after a second signal it is not waited for. */
 static void agent_run_stop(struct agent_run *run, int signal)
 {
 	if (run->turn)

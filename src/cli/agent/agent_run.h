@@ -1,4 +1,4 @@
-/* Inside of perch agent run: its options, how the turn is told, and the turn itself. */
+/* The parts of perch agent run: its options, how the turn is told, and the turn itself. */
 #ifndef CLI_AGENT_AGENT_RUN_H
 #define CLI_AGENT_AGENT_RUN_H
 
@@ -29,14 +29,14 @@ struct agent_words {
 	bool allow_shell_message;
 };
 
-/* Reads them, and what goes for every command (--json, -v, -q, --trace …). Returns
- * 0, or an exit code after having said what is wrong. */
+/* Reads them, and the options of every command (--json, -v, -q, --trace …). Returns 0, or an exit
+ * code after having said what is wrong. */
 int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char **argv);
 void agent_words_free(struct agent_words *words);
 
-/* Fills in the options of the turn: message, attachments, environment, limits.
- * Texts live in the arena and in the words. Returns 0; -EINVAL when the words are wrong,
- * other errors when it is not their fault. */
+/* Fills in the options of the turn: message, attachments, environment, limits. Texts live in the
+ * arena and in the words. Returns 0; -EINVAL when the words are wrong, other errors when it is not
+ * their fault. */
 int agent_words_apply(const struct agent_words *words, const struct agent_profile *profile,
 	struct arena *arena, struct agent_turn_options *options, perch_err *err);
 
@@ -68,8 +68,8 @@ void agent_tell_end(struct agent_tell *tell, const perch_agent_end *end);
 /* From now on the readers of stdout and stderr are not waited for. 0 or -ENOMEM. */
 int agent_tell_attach(struct agent_tell *tell, struct loop *loop);
 
-/* Whether something was not read yet, and whether that is too much; see outlet.h for the patience.
- */
+/* Whether there is output that was not read yet, and whether it is too much; see outlet.h for the
+ * patience. */
 bool agent_tell_waits(const struct agent_tell *tell);
 bool agent_tell_is_full(const struct agent_tell *tell);
 void agent_tell_hurry(struct agent_tell *tell, uint64_t patience_ns);

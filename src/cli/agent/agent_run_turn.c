@@ -1,4 +1,4 @@
-/* The turn of perch agent run: what it tells, and what its session stores before that is told. */
+/* The turn of perch agent run: its output, and what its session stores before that is told. */
 #include "cli/agent/agent_run.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ static void agent_run_on_partial(
 	agent_tell_partial(&run->tell, run->profile.dialect, text, raw);
 }
 
-/* The id is on disk before it is told. */
+/* The id is stored before it is told. */
 static void agent_run_on_stored(void *data, const char *id, int r, const perch_err *err)
 {
 	struct agent_run *run = data;
@@ -88,14 +88,14 @@ static void agent_run_on_recorded(void *data, const char *id, int r, const perch
 	run->is_over = true;
 }
 
-/* The end is on disk before it is told. What it speaks of is the turn's, or stays. */
+/* The end is stored before it is told. Its texts are the turn's, or stay. */
 static void agent_run_tell_end(struct agent_run *run, const perch_agent_end *end, bool counts)
 {
 	agent_asker_end(&run->asker);
 	run->is_ending = true;
 	run->code = end->exit_code;
 	run->end = *end;
-	/* An agent that was not started has left the session as it is. */
+	/* An agent that was not started has not changed the session. */
 	run->stored = counts ? NULL : agent_session_id(&run->session);
 	if (run->stored && !run->words.session)
 		run->end.session_id = run->stored;
@@ -109,7 +109,7 @@ static void agent_run_on_end(void *data, struct agent_turn *turn, const perch_ag
 	agent_run_tell_end(data, end, has_run);
 }
 
-/* With --verbose, what the agent says beside its reply. */
+/* With --verbose, the text beside the reply. */
 void agent_run_on_stderr(void *data, const char *bytes, size_t len)
 {
 	struct agent_run *run = data;
@@ -140,7 +140,7 @@ const struct agent_turn_events agent_run_events = {
 
 /* ---- the turn -------------------------------------------------------------------------- */
 
-/* It ends before it could begin. */
+/* The turn ends before it could begin. */
 void agent_run_end_early(struct agent_run *run, int code, const char *kind, const char *text)
 {
 	const perch_agent_end end = {

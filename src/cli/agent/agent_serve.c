@@ -1,5 +1,5 @@
-/* perch agent serve: a resident bridge. Turns come in as lines of JSON, events go
- * out as lines of JSON. */
+/* perch agent serve: a resident bridge. Turns come in as lines of JSON, events go out as lines of
+ * JSON. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -42,11 +42,11 @@ struct serve {
 	bool any_profile;      /* a turn may name another one all the same */
 	perch_err no_sessions; /* why there are none: every turn is refused with it */
 	bool is_ending;        /* no more turns are taken */
-	bool is_unread;        /* nobody reads the events any more */
+	bool is_unread;        /* the reader of the events is gone */
 	int signal;            /* that ended it */
 };
 
-/* Seen with every turn: what is allowed meanwhile counts from the next one on. */
+/* Called with every turn: rights that are granted meanwhile count from the next one on. */
 static int agent_serve_amend(
 	void *data, struct arena *arena, struct agent_profile *profile, perch_err *err)
 {
@@ -63,8 +63,8 @@ static void agent_serve_host_log(void *data, perch_log_level level, const char *
 
 /* ---- turns in ------------------------------------------------------------ */
 
-/* A turn that was not taken ends at once. Without an id nobody waits for an end;
- * and when its id is another one's, the end would be taken for that one's. */
+/* A turn that was refused ends at once. Without an id there is no end to tell; and when its id is
+ * in use, the end would be taken for that of the other turn. */
 static void agent_serve_refuse(
 	struct serve *serve, const char *id, const char *code, const char *text)
 {
@@ -121,7 +121,7 @@ static void agent_serve_take_turn(struct serve *serve, const struct request *req
 		agent_serve_refuse(serve, id, agent_serve_refusal_code(&err), err.text);
 }
 
-/* The user who started us chose the profile; the lines may be written by another. */
+/* The user who started us chose the profile; another user may write the lines. */
 static int agent_serve_check_profile(const struct serve *serve, const char *named, perch_err *err)
 {
 	char chosen[PATH_MAX];
@@ -162,7 +162,7 @@ static void agent_serve_read_line(struct serve *serve, const perch_line *line)
 	arena_reset(&serve->arena);
 }
 
-/* Turns can be cancelled while nobody reads; but not every line can be answered then. */
+/* Turns can be cancelled while the output is not read; but not every line can be answered then. */
 static bool agent_serve_may_read(const struct serve *serve)
 {
 	size_t unread = outlet_waiting(&serve->outlet) + serve->report.out.len;
@@ -196,7 +196,7 @@ static void agent_serve_give_up(struct serve *serve, int signal)
 	perch_service_cancel(serve->turns.service, signal);
 }
 
-/* A second one waits for no reader. */
+/* A second signal waits for no reader. */
 static void agent_serve_signal_arrived(void *data, int signal)
 {
 	struct serve *serve = data;
@@ -206,7 +206,7 @@ static void agent_serve_signal_arrived(void *data, int signal)
 	agent_serve_give_up(serve, signal == SIGINT ? SIGINT : SIGTERM);
 }
 
-/* Nobody reads so much: the agents have to wait. */
+/* Too much output waits for its reader: the agents have to wait. */
 static void agent_serve_output_full(struct outlet *outlet)
 {
 	struct serve *serve = container_of(outlet, struct serve, outlet);

@@ -21,10 +21,10 @@ int serve_turns_take(
 /* As if the user had sent SIGINT to it. False when there is no such turn. */
 bool serve_turns_cancel(struct serve_turns *turns, const char *id);
 
-/* Is there a turn of that id that has not ended? */
+/* Whether there is a turn of that id that has not ended. */
 bool serve_turns_have(const struct serve_turns *turns, const char *id);
 
-/* Nobody reads what they say: nothing of them is read, and nothing begins. */
+/* The output is not read: no turn is read, and none begins. */
 void serve_turns_hold(struct serve_turns *turns, bool is_held);
 
 /* Ends what is left, without an event. */

@@ -1,4 +1,4 @@
-/* perch agent sessions: what is stored. */
+/* perch agent sessions: the stored sessions. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -111,7 +111,7 @@ static int agent_words_read_limit(
 	return r;
 }
 
-/* All of stdin; what is too long for a message is refused as one. */
+/* All of stdin; a text that is too long for a message is refused later. */
 static int agent_words_read_message(struct arena *arena, struct str *ret_message, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
@@ -123,7 +123,7 @@ static int agent_words_read_message(struct arena *arena, struct str *ret_message
 	return kept ? 0 : err_no_memory(err);
 }
 
-/* The last part of a URL, without what asks or points. */
+/* The last part of a URL, without query and fragment. */
 static const char *agent_words_name_of(const char *url, struct arena *arena)
 {
 	size_t len = strcspn(url, "?#");

@@ -24,7 +24,7 @@ static const char help[] =
 	"example:\n"
 	"  agentproc --profile bot.yaml --prompt 'What is new?'\n";
 
-/* A line stays a line, whatever is in it. */
+/* Line breaks are escaped, so that a line stays a line. */
 static void agentproc_print_line(const char *label, struct str text)
 {
 	_cleanup_(buf_free) struct buf line = { 0 };

@@ -1,6 +1,6 @@
-/* What a person sees and types of a conversation. On a terminal there is always a
- * line to type in, below whatever is said, where it can be drawn again; else, and
- * through pipes, a line is a message, and the next one is read when its turn is over. */
+/* What a person sees and types of a conversation. On a terminal that can be drawn on there is
+ * always a line to type in, below all other text; else, and through pipes, a line is a message, and
+ * the next one is read when its turn is over. */
 #include "cli/agent/chat.h"
 
 #include <string.h>
@@ -45,7 +45,7 @@ static void chat_view_ask(struct chat *chat)
 	chat->terminal->table->ask(chat->terminal, &chat->prompt, &manner);
 }
 
-/* The terminal is the prompt's, unless an agent asks or the prompt would be in the way. */
+/* The terminal belongs to the prompt, unless an agent asks or the prompt would be in the way. */
 static bool chat_view_may_ask(const struct chat *chat)
 {
 	bool is_over = bridge_count(chat->bridge) == 0;
@@ -268,7 +268,7 @@ void chat_view_note(struct chat *chat, const char *kind, struct str text)
 			chat_view_show(chat, PERCH_SHOWN_OUTPUT, STR("\n"));
 }
 
-/* The prompt gives way to the question; chat_view_flush brings it back, with what was
+/* The prompt gives way to the question; chat_view_flush brings it back, with the text that was
  * typed in it. */
 void chat_view_permission(
 	struct chat *chat, struct agent_turn *turn, const struct agent_permission *permission)

@@ -1,4 +1,4 @@
-/* perch __actor DIRECTORY CASE ARGV…: what the conformance kit has a host start. */
+/* perch __actor DIRECTORY CASE ARGV…: the program that the conformance kit has a host start. */
 #include "conformance/actor.h"
 
 #include "cli/cli.h"

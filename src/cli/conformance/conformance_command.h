@@ -37,13 +37,13 @@ struct conformance_target {
 	enum protocol protocol;
 	struct manifest manifest;
 	struct tool_source source;
-	/* One that was written for a program alone, and where; removed with the target. */
+	/* What was written for a program that has no profile; removed with the target. */
 	char *profile;
 	char *folder;
 };
 
-/* What is to be checked at wish->plugin. 0, or an exit code after having said what
- * is wrong. conformance_target_close must follow either way. */
+/* Finds out what wish->plugin is. 0, or an exit code after having said what is wrong.
+ * conformance_target_close must follow either way. */
 int conformance_target_read(
 	const struct conformance_wish *wish, struct arena *arena, struct conformance_target *target);
 void conformance_target_close(struct conformance_target *target);

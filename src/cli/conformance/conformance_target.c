@@ -1,4 +1,4 @@
-/* What `perch conformance --plugin` is to check, and what it speaks. */
+/* What `perch conformance --plugin` is to check, and which protocol it speaks. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static bool conformance_target_ends_with(const char *path, const char *suffix)
 	return str_has_suffix(str_from(path), str_from(suffix));
 }
 
-/* By what lies there; a program alone does not say. */
+/* The protocol, by the files that lie there; a single program does not say. */
 static int conformance_target_find_protocol(
 	const struct conformance_wish *wish, enum protocol *ret_protocol)
 {
@@ -141,7 +141,7 @@ static int conformance_target_read_fledge(const struct conformance_wish *wish, c
 
 /* ---- tool ----------------------------------------------------------------------- */
 
-/* On one line, as it has to travel. */
+/* On one line, because it is sent as one. */
 static int conformance_target_read_input(
 	const char *text, struct arena *arena, struct conformance_target *target)
 {
@@ -185,7 +185,7 @@ static int conformance_target_read_tool(
 
 #define PROFILE "profile.yaml"
 
-/* A program alone gets the smallest profile there is. */
+/* A program without a profile gets the smallest one. */
 static int conformance_target_write_profile(const char *program, struct conformance_target *target)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };

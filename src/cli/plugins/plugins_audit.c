@@ -15,7 +15,7 @@
 #include "plugins/plugin_confinement.h"
 #include "registry/approval.h"
 
-/* ---- what is in force here ------------------------------------------------------ */
+/* ---- the sandbox that is in force here ------------------------------------------ */
 
 /* The sandbox that a run in this directory would have. */
 static int plugins_audit_find_in_force(const struct registry *registry, const struct audit *audit,
@@ -162,7 +162,7 @@ static int plugins_audit_find(const struct registry *registry, struct option_lis
 	return 0;
 }
 
-/* Where audits go: one of both. */
+/* Where audits are printed: one of both. */
 struct report {
 	struct page *page;
 	struct envelope *envelope;

@@ -7,8 +7,7 @@
 #include "cli/ui/page.h"
 #include "plugins/plugin_test.h"
 
-/* What was said and what is wrong with it; `brief`: what was said only when
- * something is wrong. */
+/* The lines, and what is wrong with them; `brief`: the lines only when something is wrong. */
 void verdict_print(
 	struct page *page, const struct test_case *test, const struct test_report *report, bool brief);
 

@@ -69,7 +69,7 @@ void session_tell(struct session *session, perch_shown_kind kind, const char *te
 
 /* ---- run_target.c: what is run ------------------------------------------- */
 
-/* A file of ours that is missing must not look like a command that is. */
+/* A missing file of ours must not look like a missing command. */
 int target_as_host_failure(int r);
 
 /* Fills in the target, but for its sandbox. */

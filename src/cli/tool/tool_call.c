@@ -11,7 +11,7 @@
 #include "data/json.h"
 #include "trace/trace.h"
 
-/* More cannot be sent in any case. */
+/* A longer input cannot be sent in any case. */
 enum { INPUT_MAX = 4 * TOOL_FRAME_MAX };
 
 struct call_words {
@@ -100,7 +100,7 @@ static int tool_call_read_context(const struct call_words *words, struct tool_co
 	return r;
 }
 
-/* ---- a tool that there is not ------------------------------------------- */
+/* ---- a missing tool ------------------------------------------------------ */
 
 static const char *tool_call_known_name(const void *data, size_t i)
 {
@@ -190,7 +190,7 @@ static int tool_call_refuse_call(struct tool_session *session, const struct call
 	return tool_call_finish_call(session, &result);
 }
 
-/* -EINVAL: what the caller wants cannot be; -ECANCELED. */
+/* -EINVAL: the request cannot be sent; -ECANCELED. */
 static int tool_call_prepare_call(struct tool_session *session, const struct call_words *words,
 	struct tool_binding *binding, struct buf *input, const char **ret_approval, perch_err *err)
 {

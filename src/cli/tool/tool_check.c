@@ -1,4 +1,4 @@
-/* perch tool check: a handshake, and what would be allowed. */
+/* perch tool check: a handshake, and the capabilities that would be allowed. */
 #include <string.h>
 
 #include "base/cleanup.h"

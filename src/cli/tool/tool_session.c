@@ -36,7 +36,7 @@ static void tool_session_host_log(void *data, perch_log_level level, const char 
 		tool_warn(data, "%s", text);
 }
 
-/* With a console of its own: what interrupts it is an answer, too. */
+/* With a console of its own, because an interrupt is an answer, too. */
 int tool_ask(const struct cli *cli, const char *question, perch_err *err)
 {
 	struct console console;
@@ -201,7 +201,7 @@ void tool_show_stderr(void *data, const char *bytes, size_t len)
 	cli_pass(stderr, (struct str){ bytes, len });
 }
 
-/* The last lines of what the plugin said, which often say why. */
+/* The last lines of the plugin's stderr, which often say why it failed. */
 static void tool_session_print_tail(struct str tail)
 {
 	tail = str_trim(tail);

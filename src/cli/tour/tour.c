@@ -37,7 +37,7 @@ static void tour_leave(struct tour *tour, int code)
 
 /* ---- telling -------------------------------------------------------------------- */
 
-/* Flushed at once: the commands write to the same terminal by themselves. */
+/* Flushed at once: the commands write to the same terminal themselves. */
 static void tour_say(const struct tour *tour, enum style style, const char *text)
 {
 	struct page page;
@@ -169,8 +169,8 @@ static void tour_ended(perch_child *child, void *data, const perch_result *resul
 
 static const perch_child_events events = { .size = sizeof(events), .ended = tour_ended };
 
-/* On a terminal the command is in our process group, and may ask. All that it says is
- * part of the tour, and goes where the tour goes. */
+/* On a terminal the command is in our process group, and may ask. Everything it prints is part of
+ * the tour, and goes where the tour goes. */
 static int tour_start(struct tour *tour, const char *command, struct performance *performance,
 	perch_child **ret_child, perch_err *err)
 {

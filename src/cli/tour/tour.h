@@ -43,11 +43,11 @@ struct stage {
 	const char *const *env; /* their environment */
 };
 
-/* Makes `keep`, which must not be there yet, or (NULL) a directory that is removed in the
+/* Makes the directory `keep`, which must not be there yet, or (NULL) one that is removed in the
  * end. On failure nothing is left. */
 int stage_set(struct stage *stage, const char *keep, perch_err *err);
 
-/* Takes it down, unless it is to be kept. */
+/* Removes the directory, unless it is to be kept. */
 void stage_strike(struct stage *stage);
 
 #endif

@@ -6,7 +6,7 @@
 #include "cli/ui/page.h"
 #include "trace/reader.h"
 
-/* Each stands at the end of the file that does it. */
+/* Each verb stands at the end of its own file. */
 extern const struct command trace_verb_show;
 extern const struct command trace_verb_replay;
 
@@ -29,7 +29,7 @@ struct trace_source {
 int trace_words(const struct option_spec *specs, struct cli *cli, int argc, char **argv,
 	const char *usage, struct trace_source *ret_source);
 
-/* Every record goes to `take`. Fails as trace_read does, and as open. */
+/* Hands every record to `take`. Fails as trace_read does, and as open. */
 int trace_read_source(const struct trace_source *source,
 	int (*take)(void *data, const struct trace_record *record), void *data, perch_err *err);
 

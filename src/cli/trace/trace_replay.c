@@ -153,7 +153,7 @@ static void trace_replay_put_json(struct buf *out, const struct replay_report *r
 
 DEFINE_POINTER_CLEANUP(free_replay, struct replay, replay_free)
 
-/* Says what kept it from being played to its end. Returns whether there was something. */
+/* Says why the recording could not be played to its end. Returns whether there was a reason. */
 static bool trace_replay_tell_trouble(
 	int r, const char *file, const struct replay *replay, const perch_err *err)
 {

@@ -24,7 +24,7 @@ struct show {
 
 /* ---- what is printed -------------------------------------------------------- */
 
-/* -EPIPE when it cannot be written: why, main says. */
+/* -EPIPE when the output cannot be written; main says why. */
 static int trace_show_write_out(struct show *show)
 {
 	struct buf *out = &show->view.page.out;
@@ -58,7 +58,7 @@ static void trace_show_add_json(struct show *show, const struct trace_record *re
 	buf_append_char(out, '\n');
 }
 
-/* What was put together so far stands before it. */
+/* The lines gathered so far are printed before it. */
 static int trace_show_tell_wrong(struct show *show, const struct trace_record *record)
 {
 	if (++show->wrong > WRONG_TOLD_MAX)

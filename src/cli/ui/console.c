@@ -19,7 +19,7 @@ static void console_answered(void *data, const struct answer *answer)
 	console->chosen = answer->chosen_count ? answer->chosen[0] : 0;
 }
 
-/* The terminal is gone: nobody will answer. */
+/* The terminal is gone: no answer will come. */
 static void console_went_away(void *data)
 {
 	struct console *console = data;

@@ -155,12 +155,15 @@ void cli_warning(const char *text)
 	cli_put(stderr, buf_terminate(&line) == 0 ? line.data : "warning: out of memory\n");
 }
 
-/* Up to the blank behind a comma or a semicolon, or the end. */
+/* Up to the blank behind a comma or a semicolon, or the end; not between quotes, where a new line
+ * would make another word of it. */
 static struct str speak_cut_clause(struct str *rest)
 {
 	size_t len = 1;
-	while (len < rest->len && !(rest->data[len] == ' ' && strchr(",;", rest->data[len - 1])))
-		len++;
+	bool is_quoted = rest->data[0] == '\'';
+	while (len < rest->len &&
+		(is_quoted || rest->data[len] != ' ' || !strchr(",;", rest->data[len - 1])))
+		is_quoted ^= rest->data[len++] == '\'';
 	struct str clause = { rest->data, len };
 	size_t used = len < rest->len ? len + 1 : len;
 	*rest = (struct str){ rest->data + used, rest->len - used };

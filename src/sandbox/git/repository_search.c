@@ -1,6 +1,6 @@
-/* A walk through directories that somebody else has filled. A directory that waits for its turn is
- * a name and the number of the one that holds it, so that the longest paths take no more memory
- * than the names in them. */
+/* A walk through directories that other processes have filled. A directory that waits for its turn
+ * is a name and the number of its holder, so that the longest paths take no more memory than the
+ * names in them. */
 #include "sandbox/git/repository_search.h"
 
 #include <dirent.h>
@@ -79,7 +79,7 @@ static const struct {
 
 enum { KNOWN_NAMES = COUNT(known_names) };
 
-/* What the kernel makes up is nobody's project, and asking about it may take long. */
+/* File systems of the kernel hold no project, and reading them may take long. */
 static const char *const not_searched[] = { "/proc", "/sys", "/dev", NULL };
 
 bool search_is_git(unsigned names)
@@ -163,7 +163,8 @@ static int repository_search_take(
 	return repository_search_add(search, visit->node, item->d_name, known);
 }
 
-/* Reads the names. Not by a DIR: that takes twice the system calls, of which this is all made. */
+/* Reads the names. Not by a DIR: that takes twice as many system calls, and they are what a search
+ * costs. */
 static int repository_search_list(struct search *search, struct visit *visit, int fd)
 {
 	ssize_t len = 0;
@@ -194,13 +195,13 @@ static int repository_search_open_at(int above, const char *name, uint64_t flags
 	return fd < 0 ? -errno : fd_above_stdio(fd);
 }
 
-/* That we have no memory or descriptors left must not look like something that is not there. */
+/* A lack of memory or descriptors must not look like a missing file. */
 static bool repository_search_is_our_fault(int error)
 {
 	return error == -ENOMEM || error == -EMFILE || error == -ENFILE;
 }
 
-/* What is ours and cannot be listed was left out: one can still go there. */
+/* A directory of our own user that cannot be listed was left out: a process can still enter it. */
 static int repository_search_read(struct search *search, struct visit *visit)
 {
 	_cleanup_fd_ int fd =
@@ -242,8 +243,8 @@ static bool repository_search_lacks(const struct visit *visit, const char *name)
 	return fstatat(visit->above, path, &info, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 }
 
-/* Where no other directory is, two questions take a quarter of the time of a listing. Without a
- * HEAD nothing is git's. */
+/* Where a directory holds no other one, two questions take a quarter of the time of a listing.
+ * Without a HEAD it is not git's. */
 static bool repository_search_is_empty(const struct search *search, const struct visit *visit)
 {
 	return search_file_system_is_leaf(&search->system, &visit->info) &&
@@ -276,7 +277,7 @@ static int repository_search_note(struct search *search, const struct visit *vis
 	return 0;
 }
 
-/* All that waited has a place, also what had no turn. */
+/* Every directory that waited has a place, also one that had no turn. */
 static int repository_search_keep(
 	const struct search *search, struct arena *arena, const struct search_memory **ret_memory)
 {
@@ -299,7 +300,7 @@ static int repository_search_keep(
 /* ---- the walk ----------------------------------------------------------------------------------
  */
 
-/* Those that one directory holds follow each other: it is opened once for them all. */
+/* Directories with the same holder follow each other: the holder is opened once for them all. */
 static int repository_search_go_to(struct search *search, struct visit *visit)
 {
 	const struct node *node = &search->nodes[visit->node - 1];
@@ -317,7 +318,8 @@ static int repository_search_go_to(struct search *search, struct visit *visit)
 	return search->above < 0 ? search->above : 0;
 }
 
-/* Its own directory, and not what a link leads to. What is not there, or not for us, is -ENOENT. */
+/* Its own directory, and not the target of a link. -ENOENT where it is missing, or may not be
+ * opened by us. */
 static int repository_search_find(struct search *search, struct visit *visit)
 {
 	int r = 0;

@@ -1,5 +1,5 @@
 /* What a walk has seen, so that a later one reads only those directories again that have changed
- * since; and what a file system tells of a directory without its being read. */
+ * since; and what a file system tells of a directory that was not read. */
 #ifndef SANDBOX_GIT_SEARCH_MEMORY_H
 #define SANDBOX_GIT_SEARCH_MEMORY_H
 
@@ -17,7 +17,7 @@ struct search_directory {
 	ino_t inode;
 	struct timespec changed;
 	unsigned names;  /* see enum search_names */
-	bool is_settled; /* it was read to its end, and whatever changes in it from then on shows */
+	bool is_settled; /* it was read to its end, and every later change in it shows */
 };
 
 struct search_memory {
@@ -43,7 +43,7 @@ struct search_file_system {
 	bool counts_links; /* a directory with two links holds no other one */
 };
 
-/* Asks about the one that an open directory lies on, unless it is known. */
+/* Asks about the file system of an open directory, unless it is known. */
 void search_file_system_ask(struct search_file_system *system, int fd, dev_t device);
 
 /* Whether a directory there holds no other one. False says nothing. */

@@ -95,7 +95,7 @@ void judge_ioctl(struct bpf *bpf, const struct seccomp_needs *needs)
 	bpf_allow(bpf);
 }
 
-/* The limits of another process, the host's among them; one's own have no id. */
+/* The limits of another process, of the host for example; a process names itself by 0. */
 void judge_prlimit(struct bpf *bpf, const struct seccomp_needs *needs)
 {
 	(void)needs;
@@ -129,7 +129,7 @@ static void judges_judge_internet(struct bpf *bpf, uint32_t family)
 	bpf_end_if(bpf, is_family);
 }
 
-/* Names are looked up with the help of a netlink socket, of routes alone. */
+/* Name resolution needs a netlink socket, for routes alone. */
 static void judges_judge_netlink(struct bpf *bpf)
 {
 	enum { ROUTE = 0 };
@@ -153,7 +153,7 @@ void judge_socket(struct bpf *bpf, const struct seccomp_needs *needs)
 	bpf_fail_with(bpf, EPERM);
 }
 
-/* A pair is connected to itself alone. */
+/* Sockets of a pair are connected with each other alone. */
 void judge_socketpair(struct bpf *bpf, const struct seccomp_needs *needs)
 {
 	(void)needs;

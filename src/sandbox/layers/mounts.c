@@ -1,4 +1,4 @@
-/* What a room's mounts have to be for a view. */
+/* The mounts of a room for a view. */
 #include "sandbox/layers/mounts.h"
 
 #include <errno.h>
@@ -89,7 +89,7 @@ static int mounts_add_protected_path(
 	return r < 0 ? r : mounts_add(mounts, ROOM_READ_ONLY, path, fd);
 }
 
-/* Also every link on the way: else another could take its place. */
+/* Also every link on the way: else a process could put another one in its place. */
 static int mounts_add_protected(struct mounts *mounts, struct view *view, const char *given)
 {
 	const char *path = NULL;
@@ -105,7 +105,7 @@ static int mounts_add_protected(struct mounts *mounts, struct view *view, const 
 	return r;
 }
 
-/* A link that is there no more, or is in something that cannot be seen, is no loss. */
+/* A link that is gone, or is in something that cannot be seen, is no loss. */
 static int mounts_add_link(struct mounts *mounts, struct view *view, const char *path)
 {
 	int fd = view_hold(view, path);

@@ -35,7 +35,7 @@ static const struct hidden_base {
 	{ ".cache/", "XDG_CACHE_HOME" },
 };
 
-/* What of the place is below the base; NULL = it is not. */
+/* The part of the place that is below the base; NULL = it is not below it. */
 static const char *hidden_below(const char *place, const struct hidden_base *base)
 {
 	size_t len = strlen(base->directory);
@@ -80,8 +80,8 @@ static void hidden_add_home(struct path_list *hide, const char *home)
 	hidden_names_free(&names);
 }
 
-/* The user's home directory by the password file, which need not be what HOME says. By that file
- * alone, since a directory service may take its time. */
+/* The user's home directory by the password file, which may differ from HOME. Only that file is
+ * asked, because a directory service may take its time. */
 static void hidden_add_account(struct path_list *hide, const char *home)
 {
 	char buffer[PASSWD_LINE_MAX];
@@ -103,7 +103,7 @@ static void hidden_add_account(struct path_list *hide, const char *home)
 
 /* ---- where variables have moved them ------------------------------------------------ */
 
-/* A relative one starts where we are, as for the program that reads it. */
+/* A relative path starts in our directory, as for the program that reads the variable. */
 static const char *hidden_absolute(struct path_list *paths, struct str value)
 {
 	char here[PATH_MAX] = "";
@@ -153,7 +153,7 @@ static void hidden_add_moved(
 	}
 }
 
-/* The variable's directory; NULL where it says nothing, or what is so anyway. */
+/* The variable's directory; NULL where it is unset, or names the usual place. */
 static const char *hidden_moved_base(const struct hidden_base *base, const char *home)
 {
 	const char *moved = getenv(base->variable);
