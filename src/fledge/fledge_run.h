@@ -9,6 +9,7 @@
 #include "proc/confine.h"
 #include "registry/manifest.h"
 
+struct calls_options;
 struct explain_context;
 struct surroundings;
 struct trace;
@@ -38,7 +39,9 @@ struct fledge_run_options {
 	 * its start on, also when that fails. NULL = begun by the run. */
 	struct surroundings *surroundings;
 	const struct perch_confine *confine; /* of the plugin and its commands */
-	const char *const *layers;           /* the layers in force, NULL-terminated; NULL = none */
+	const struct calls_options
+		*calls;                /* its commands may run those of others; NULL = they may not */
+	const char *const *layers; /* the layers in force, NULL-terminated; NULL = none */
 	/* For explanations of what failed in the sandbox; NULL = not wanted. */
 	const struct explain_context *explain;
 	enum fledge_asking asking;

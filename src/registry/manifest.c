@@ -202,7 +202,7 @@ static int manifest_read_wishes(
 	}
 	wishes->says_network = toml_get(table, "network") != NULL;
 	if (r >= 0)
-		r = toml_get_bool(table, WISH_PLUGINS, &wishes->plugins, err);
+		r = toml_get_bool(table, "plugins", &wishes->plugins, err);
 	return r < 0 ? r : manifest_read_filesystem(table, wishes, err);
 }
 
