@@ -39,6 +39,10 @@ PERCH_API const char *const *perch_agent_profile_warnings(const perch_agent_prof
 /* Its turns must be over. NULL is fine. */
 PERCH_API void perch_agent_profile_free(perch_agent_profile *profile);
 
+/* ---- messages -------------------------------------------------------------- */
+
+enum { PERCH_AGENT_MESSAGE_MAX = 16 * 1024 * 1024 }; /* bytes; a longer one is refused */
+
 /* ---- turns ---------------------------------------------------------------- */
 
 typedef enum perch_attachment_kind {

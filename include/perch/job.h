@@ -27,7 +27,7 @@ typedef enum perch_event_kind {
 	PERCH_EVENT_REPLY,    /* an agent: all of the rest of its reply */
 	PERCH_EVENT_USAGE,    /* an agent: `text` is JSON */
 	PERCH_EVENT_ACTIVITY, /* an agent: tools and plans, `text` is the JSON of the event */
-	PERCH_EVENT_STDERR,   /* `text`: a line of a plugin, bytes of a tool */
+	PERCH_EVENT_STDERR,   /* `text`: a line of a plugin, bytes of a tool or an agent */
 	PERCH_EVENT_WARNING,  /* `text` */
 	PERCH_EVENT_ERROR,    /* `code`, `text` */
 	PERCH_EVENT_ASK,      /* `ask`: answer by perch_job_answer, now or later */
@@ -61,6 +61,7 @@ typedef struct perch_event {
 	const perch_ask *ask;
 	const perch_tool_result *tool;
 	const perch_job_end *end;
+	perch_text raw; /* partial, thinking: the event of the agent that it came in; empty = none */
 } perch_event;
 
 /* The event as `--json` prints it, one JSON object without a newline. With an id, it has that
@@ -76,6 +77,13 @@ typedef struct perch_caller {
 	const char *name;   /* a user, a token */
 	const char *client; /* the program and its version */
 } perch_caller;
+
+/* Whether a job is confined, whatever was granted to it. */
+typedef enum perch_sandbox_choice {
+	PERCH_SANDBOX_AS_GRANTED,
+	PERCH_SANDBOX_ON,
+	PERCH_SANDBOX_OFF,
+} perch_sandbox_choice;
 
 /* Called from the loop. In `end` the job may be freed, elsewhere not. */
 typedef void perch_sink_fn(perch_job *job, void *data, const perch_event *event);
@@ -100,7 +108,7 @@ typedef struct perch_job_request {
 	/* Context and clocks, without callbacks; its `tool`, if it has one, is the tool, and `name` the
 	 * binding. NULL = none. */
 	const perch_tool_request *tool;
-	bool shows_stderr; /* as events; it is in the result all the same */
+	bool shows_stderr; /* as events, also of an agent; it is in the result all the same */
 
 	/* A command. */
 	const char *const *args;
@@ -119,6 +127,13 @@ typedef struct perch_job_request {
 	const char *cwd;
 	bool no_stream;
 	bool allow_shell_message; /* see perch_agent_turn_options */
+	/* Its session_id instead of the stored one, its clock instead of the profile's, its limits;
+	 * nothing else of it is looked at. NULL = none. */
+	const perch_agent_turn_options *turn;
+	const char *protocol; /* how it speaks, "0.1" or "0.4"; NULL = what its profile says */
+
+	/* An agent or a command, for a service without frontend alone. */
+	perch_sandbox_choice sandbox;
 } perch_job_request;
 
 #ifdef __cplusplus
@@ -141,9 +156,10 @@ static inline perch_job_request perch_job_request_init(void)
 /* Takes a job. On success it tells its sink from the loop, never before this has returned, and ends
  * exactly once; *ret_job belongs to the caller. Fails with -ENOENT (no such entry, or not exposed:
  * the same words), -EBUSY (the queue is full: err tells how long it is), -ESHUTDOWN (closed),
- * -EINVAL, -ENOMEM, and for an agent as reading its profile does (err->stage is "profile") or the
- * sessions (then "session"); nothing was started and nothing is told then.
- * Without a frontend, what is wrong with a tool's binding is the job's result instead. */
+ * -EINVAL (err->stage is "session_id" where that is the cause), -ENOMEM, and for an agent as
+ * reading its profile does (err->stage is "profile") or the sessions (then "session"); nothing was
+ * started and nothing is told then. Without a frontend, what is wrong with a tool's binding is the
+ * job's result instead. */
 PERCH_API int perch_job_submit(
 	perch_service *service, const perch_job_request *request, perch_job **ret_job, perch_err *err);
 
@@ -163,6 +179,10 @@ PERCH_API void perch_job_hold(perch_job *job, bool is_held);
 /* As if its user had sent this signal: its ladder begins; again: the next step now. The end comes
  * through the sink, also that of a waiting job. */
 PERCH_API void perch_job_cancel(perch_job *job, int signal);
+
+/* How long what runs of it has between being asked to end and being killed, where it says so itself
+ * (the kill_grace of an agent); 0 = it does not. */
+PERCH_API uint64_t perch_job_grace_ns(const perch_job *job);
 
 /* Kills what is left of it, without a last event. NULL is fine. */
 PERCH_API void perch_job_free(perch_job *job);

@@ -36,8 +36,8 @@ struct agent_engine_options {
 struct agent_effects {
 	/* raw is JSON: the string (0.1) or the event (0.4). */
 	void (*partial)(void *data, struct str text, struct str raw);
-	void (*thinking)(void *data, struct str text); /* with has_thinking */
-	void (*usage)(void *data, struct str json);    /* of the result; may be NULL */
+	void (*thinking)(void *data, struct str text, struct str raw); /* with has_thinking */
+	void (*usage)(void *data, struct str json);                    /* of the result; may be NULL */
 	void (*session)(void *data, struct str id);
 	void (*warning)(void *data, struct str text);
 	void (*permission)(void *data, const struct agent_permission *permission);

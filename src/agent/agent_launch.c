@@ -87,10 +87,10 @@ static int agent_launch_check_message(const struct agent_turn_options *options, 
 		return err_set(err, -EINVAL, "refused: the message is empty, and nothing is attached");
 	if (message.len && memchr(message.data, '\0', message.len))
 		return err_set(err, -EINVAL, "refused: the message has a NUL byte in it");
-	if (message.len > AGENT_MESSAGE_MAX)
+	if (message.len > PERCH_AGENT_MESSAGE_MAX)
 		return err_set(err, -EINVAL,
 			"refused: the message has more than the %d MiB that can be sent",
-			AGENT_MESSAGE_MAX / 1024 / 1024);
+			PERCH_AGENT_MESSAGE_MAX / 1024 / 1024);
 	return 0;
 }
 

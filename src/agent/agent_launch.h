@@ -12,7 +12,6 @@
 enum {
 	AGENT_VARIABLE_MAX = 128 * 1024, /* of one variable or argument, by the kernel: its NUL too */
 	AGENT_ARGUMENT_MAX = AGENT_VARIABLE_MAX - 1,
-	AGENT_MESSAGE_MAX = 16 * 1024 * 1024, /* of a message, by us */
 };
 
 struct launch {

@@ -41,7 +41,7 @@ static const char *dialect_0_4_take_partial(
 	struct str role = { 0 };
 	dialect_0_4_get_text(event, "role", &role);
 	if (engine->options.has_thinking && str_is(role, "thinking"))
-		engine->effects->thinking(engine->data, text);
+		engine->effects->thinking(engine->data, text, line);
 	else
 		engine_partial(engine, text, line);
 	return NULL;

@@ -72,8 +72,8 @@ int agent_profile_parse(const char *path, struct str text, struct arena *arena,
 	struct agent_profile *ret_profile, perch_err *err);
 
 /* Adds what the user allowed (perch agent allow) to a profile, by its path. Fails as
- * grants_read does, and with -EPERM where the profile allows more than what was approved. As
- * bridge_options.amend; data is not used. */
+ * grants_read does, and with -EPERM where the profile allows more than what was approved. data
+ * is not used. */
 int agent_profile_grant(
 	void *data, struct arena *arena, struct agent_profile *profile, perch_err *err);
 

@@ -43,10 +43,10 @@ static void turn_on_partial(void *data, struct str text, struct str raw)
 	TELL(turn, partial, turn, text, raw);
 }
 
-static void turn_on_thinking(void *data, struct str text)
+static void turn_on_thinking(void *data, struct str text, struct str raw)
 {
 	struct agent_turn *turn = data;
-	TELL(turn, thinking, turn, text);
+	TELL(turn, thinking, turn, text, raw);
 }
 
 static void turn_on_usage(void *data, struct str json)

@@ -21,9 +21,9 @@ struct agent_permission {
 struct agent_turn_events {
 	void (*started)(void *data, struct agent_turn *turn);
 	void (*partial)(void *data, struct agent_turn *turn, struct str text, struct str raw);
-	/* 0.4: text that is no part of the reply (NULL = it is told as a partial), and the usage of the
-	 * turn: JSON as the agent wrote it. */
-	void (*thinking)(void *data, struct agent_turn *turn, struct str text);
+	/* 0.4: what is no part of the reply (NULL = it is told as a partial), and what the turn has
+	 * used: JSON as the agent wrote it. */
+	void (*thinking)(void *data, struct agent_turn *turn, struct str text, struct str raw);
 	void (*usage)(void *data, struct agent_turn *turn, struct str json);
 	/* A session line was read: now is the time to make it durable. */
 	void (*session)(void *data, struct agent_turn *turn, struct str id);

@@ -19,11 +19,11 @@ static const char quote[] = "'\\''";
 /* Whether somebody who reads it knows what it is. */
 static bool shell_word_is_seen(const char *text, size_t len)
 {
-	bool is_seen = len && text[0] != '-' && utf8_is_valid(text, len);
+	bool is_seen = len && text[0] != '-' && utf8_is_seen(text, len);
 	for (size_t at = 0; is_seen && at < len;) {
 		uint32_t character;
 		at += utf8_decode(text + at, len - at, &character);
-		is_seen = !utf8_is_unseen(character) && utf8_character_width(character) > 0;
+		is_seen = utf8_character_width(character) > 0;
 	}
 	return is_seen;
 }

@@ -13,6 +13,7 @@
 #include "cli/options.h"
 #include "perch/base.h"
 #include "perch/host.h"
+#include "perch/job.h"
 
 /* The options that stand before the command, or directly behind `run`. */
 struct cli {
@@ -45,6 +46,9 @@ int cli_read_globals(struct cli *cli, int argc, char **argv, int *at);
 
 /* Checks the value of --sandbox where a command reads that option itself. Returns as above. */
 int cli_check_sandbox(const struct cli *cli);
+
+/* What that option says, for a job. */
+perch_sandbox_choice cli_sandbox_choice(const struct cli *cli);
 
 /* The kind of word that follows a command, for completion. */
 enum command_words {

@@ -2,15 +2,18 @@
  * a description. When nothing is printed, the shell completes file names. */
 #include <string.h>
 
+#include "base/file.h"
 #include "cli/cli.h"
 #include "registry/registry.h"
 #include "tool/binding.h"
 
-/* Prints a word if it begins as the user's last word does. */
+/* Prints a word if it begins as the user's last word does. What it is may be somebody else's text:
+ * a line of it would be another word. */
 static void complete_offer(const char *begun, const char *word, const char *what)
 {
+	char shown[FILE_SHOWN_MAX];
 	if (strncmp(word, begun, strlen(begun)) == 0)
-		printf("%s\t%s\n", word, what);
+		printf("%s\t%s\n", word, file_shown(what, shown));
 }
 
 /* ---- words --------------------------------------------------------------- */

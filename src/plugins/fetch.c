@@ -9,7 +9,6 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "plugins/fetch_git.h"
 
 /* clang-format off */
 #define GIT "git", "--no-pager", \

@@ -1,5 +1,5 @@
 /* git, as it fetches. */
-#include "plugins/fetch_git.h"
+#include "plugins/fetch.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 
 #include "base/vec.h"
 #include "data/json_member.h"
-#include "plugins/lint_rules.h"
 
 /* A message that gets exactly one response or cancel. */
 struct lint_request {

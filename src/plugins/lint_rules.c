@@ -1,5 +1,5 @@
 /* The messages of fledge-v1 as a table, and rules that concern more than one field. */
-#include "plugins/lint_rules.h"
+#include "plugins/lint.h"
 
 #include "base/macros.h"
 #include "base/utf8.h"

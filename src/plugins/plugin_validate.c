@@ -21,11 +21,6 @@ struct key_rule {
 	const char *advice; /* what its absence means, for a warning; NULL = nothing */
 };
 
-static const char *plugin_validate_version_problem(struct str version)
-{
-	return version.len ? NULL : "must not be empty";
-}
-
 static const char *plugin_validate_protocol_problem(struct str protocol)
 {
 	return !protocol.len || str_is(protocol, MANIFEST_PROTOCOL)
@@ -52,7 +47,7 @@ static const char *plugin_validate_filesystem_problem(struct str name)
 	}
 static const struct key_rule plugin_rules[] = {
 	{ "name", TOML_STRING, true, false, plugin_name_problem, NULL },
-	{ "version", TOML_STRING, true, false, plugin_validate_version_problem, NULL },
+	{ "version", TOML_STRING, true, false, version_problem, NULL },
 	{ "description", TOML_STRING, false, false, NULL, "users see it when they install the plugin" },
 	OPTIONAL("author"),
 	{ "protocol", TOML_STRING, false, false, plugin_validate_protocol_problem, NULL },

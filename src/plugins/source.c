@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/macros.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "data/toml.h"
 
 enum { CONFIG_MAX = 1024 * 1024 };
@@ -28,11 +29,7 @@ static int source_refuse(perch_err *err, const char *text, const char *problem)
 
 static bool source_has_strange_characters(const char *text)
 {
-	for (; *text; text++) {
-		if ((unsigned char)*text <= ' ' || *text == 0x7F || *text == '\\')
-			return true;
-	}
-	return false;
+	return strpbrk(text, " \\") || !utf8_is_seen(text, strlen(text));
 }
 
 const char *source_ref_problem(const char *ref)

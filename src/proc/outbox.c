@@ -1,5 +1,5 @@
 /* What is on its way into a child's stdin. */
-#include "proc/outbox.h"
+#include "proc/child.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -148,6 +148,8 @@ int grants_read_approval(
 	if (r == 0)
 		r = toml_get_strings(approved, "hooks", arena, &approval->hooks, err);
 	if (r == 0)
+		r = toml_get_strings(approved, "dangerous", arena, &approval->dangerous, err);
+	if (r == 0)
 		r = toml_get_strings(approved, "wishes", arena, &approval->wishes, err);
 	if (r == 0)
 		r = toml_get_strings(approved, "files", arena, &approval->files, err);
@@ -248,7 +250,7 @@ enum { GRANT_LISTS = 5 };
 struct fields {
 	struct toml_entry list[GRANT_LISTS + 4]; /* and net, sandbox, shell, approved */
 	size_t count;
-	struct toml_entry approved[4];
+	struct toml_entry approved[5];
 	size_t approved_count;
 };
 
@@ -275,6 +277,7 @@ static void grants_add_approval(
 		grants_text_entry("protocol", approval->protocol),
 		grants_text_entry("manifest", approval->manifest),
 		grants_list_entry("hooks", approval->hooks),
+		grants_list_entry("dangerous", approval->dangerous),
 		grants_list_entry("wishes", approval->wishes),
 	};
 	const struct toml_entry of_file[] = {

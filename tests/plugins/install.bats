@@ -87,7 +87,7 @@ network = false'
     expect_status 0
     grep -qx "manifest = \"$(sha256sum here/plugin.toml | cut -d ' ' -f 1)\"" "$grants"
     grep -qx 'protocol = "fledge-v1"' "$grants"
-    grep -qx 'hooks = \["pre_push"\]' "$grants"
+    grep -qx 'hooks = \["pre_push: true"\]' "$grants"
     grep -qx 'wishes = \["metadata", "no network"\]' "$grants"
     [ "$(stat -c %a "$grants")" = 600 ]
     [ "$(stat -c %a "$cfg/plugins.toml")" = 600 ]

@@ -41,6 +41,9 @@ users_prepare() {
 @test "what holds something hidden cannot be renamed, root" { attack root holders; }
 @test "what holds something hidden cannot be renamed, normal user" { attack normal holders; }
 
+@test "a variable that hides the project is named, root" { attack root variable_hides_project; }
+@test "a variable that hides the project is named, normal user" { attack normal variable_hides_project; }
+
 @test "what was allowed and has become a link is refused, root" { attack root grants; }
 @test "what was allowed and has become a link is refused, normal user" { attack normal grants; }
 @test "what has become a link can be allowed again, and taken back" { attack normal again; }

@@ -216,6 +216,27 @@ setup() {
     check_both
 }
 
+# Each path is as long as what holds it: what was compared with all others took most of a minute.
+@test "a chain of repositories in a thousand directories costs a second, not a minute" {
+    check() {
+        mkdir "$place/chain"
+        cd "$place/chain"
+        python3 - <<'END'
+import os
+for i in range(1000):
+    os.mkdir("ddd")
+    os.chdir("ddd")
+    if i >= 744:
+        for name in "objects", "refs", "hooks":
+            os.makedirs(".git/" + name)
+        for name in "HEAD", "config":
+            open(".git/" + name, "w").close()
+END
+        (ulimit -t 5 && "$perch" sandbox run -q -- true)
+    }
+    check_both
+}
+
 @test "links and crowds in .git/modules: neither hang it nor go unsaid" {
     check() {
         begin

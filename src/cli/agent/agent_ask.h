@@ -3,9 +3,9 @@
 #ifndef CLI_AGENT_AGENT_ASK_H
 #define CLI_AGENT_AGENT_ASK_H
 
-#include "agent/turn.h"
 #include "cli/agent/agent_commands.h"
 #include "frontend.h"
+#include "perch/job.h"
 #include "proc/host.h"
 
 struct wish;
@@ -13,14 +13,14 @@ struct wish;
 struct agent_asker {
 	const struct cli *cli;
 	perch_host *host;
-	struct agent_turn *turn;   /* whose questions they are */
+	perch_job *job;            /* whose questions they are */
 	struct frontend *terminal; /* NULL until the first question, unless it is lent */
 	struct wish *first;        /* the one that is open */
 	struct wish *last;
 };
 
-/* Asks, or denies where no user can be asked. */
-void agent_asker_ask(struct agent_asker *asker, const struct agent_permission *permission);
+/* Asks, or denies where nobody can be asked. */
+void agent_asker_ask(struct agent_asker *asker, perch_job *job, const perch_ask *ask);
 
 /* The terminal has another size. */
 void agent_asker_resized(struct agent_asker *asker);

@@ -9,6 +9,7 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "cli/agent/agent_commands.h"
+#include "cli/agent/agent_program.h"
 #include "cli/ui/envelope.h"
 #include "cli/ui/granted.h"
 #include "cli/ui/layers_in_force.h"

@@ -2,14 +2,12 @@
 #ifndef CLI_AGENT_AGENT_COMMANDS_H
 #define CLI_AGENT_AGENT_COMMANDS_H
 
-#include "agent/sessions.h"
-#include "agent/turn.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "cli/cli.h"
+#include "perch/agent.h"
 #include "perch/host.h"
 #include "proc/outlet.h"
-#include "sandbox/sandbox.h"
 
 /* Each subcommand stands at the end of its own file. */
 extern const struct command agent_allow_command;
@@ -27,43 +25,10 @@ static inline uint64_t agent_patience_ns(uint64_t kill_grace_ns)
 	return kill_grace_ns > NSEC_PER_SEC ? kill_grace_ns : NSEC_PER_SEC;
 }
 
-/* ---- agent_session.c: a turn's place in its stored session -------------------- */
+/* ---- agentproc.c: what a turn says when perch is called by that name ------------- */
 
-struct agent_session {
-	struct sessions *sessions; /* NULL = nothing is stored */
-	struct session_turn *turn; /* until its end is recorded */
-	bool is_ending;
-	struct session_key key; /* its texts are the caller's */
-	session_done_fn *ended;
-	void *data;
-};
-
-/* Waits in the queue of the session: `ready` is called from the loop. */
-int agent_session_begin(struct agent_session *session, perch_host *host,
-	const struct session_key *key, session_ready_fn *ready, void *data, perch_err *err);
-
-/* It was started without the id that the session has: that is forgotten. `done` is called once,
- * mostly before this returns, as with the next two; also where nothing is stored. */
-void agent_session_forget(struct agent_session *session, session_done_fn *done, void *data);
-
-/* The agent said its id. */
-void agent_session_said(
-	struct agent_session *session, struct str id, session_done_fn *done, void *data);
-
-/* The id that the session has now: the caller frees it. NULL = it is not known. */
-char *agent_session_id(const struct agent_session *session);
-
-/* The turn is over. */
-void agent_session_end(
-	struct agent_session *session, bool counts, session_done_fn *done, void *data);
-
-void agent_session_close(struct agent_session *session);
-
-/* ---- agentproc.c: the output of a turn when perch is called by that name --------- */
-
-/* To stderr: AGENT_PARTIAL:<json>, or the event itself. */
-void agentproc_partial(
-	const struct cli *cli, enum agent_dialect dialect, struct str text, struct str raw);
+/* To stderr: AGENT_PARTIAL:<json>, or (raw) the event itself. */
+void agentproc_partial(const struct cli *cli, struct str text, struct str raw);
 
 /* Stores the first error for the end. */
 void agentproc_error(struct buf *error, struct str text);
@@ -97,16 +62,5 @@ void agent_print_flush(struct agent_print *print);
 /* The same; on a terminal the open line is ended first. */
 void agent_print_make_way(struct agent_print *print);
 void agent_print_close(struct agent_print *print);
-
-/* ---- agent_program.c ---------------------------------------------------- */
-
-/* Whether the program of an agent could be run, without running it. Looks at the file and at its
- * interpreter. Fails in the words of a start that fails. */
-int agent_program_check(const char *path, perch_err *err);
-
-/* The same for a program in a sandbox, from the directory `cwd` (NULL = ours), after the function
- * above; widen_by is the command that shows more, see agent/profile.h. */
-int agent_program_check_inside(perch_host *host, const struct sandbox *sandbox, const char *path,
-	const char *cwd, const char *widen_by, perch_err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* Whether the program of an agent could be run, without running it. */
-#include "cli/agent/agent_commands.h"
+#include "cli/agent/agent_program.h"
 
 #include <errno.h>
 #include <fcntl.h>

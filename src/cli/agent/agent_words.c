@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/agent_engine.h"
-#include "agent/agent_launch.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fd.h"
@@ -115,7 +113,7 @@ static int agent_words_read_limit(
 static int agent_words_read_message(struct arena *arena, struct str *ret_message, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
-	int r = fd_read_all(STDIN_FILENO, 0, AGENT_MESSAGE_MAX, &text);
+	int r = fd_read_all(STDIN_FILENO, 0, PERCH_AGENT_MESSAGE_MAX, &text);
 	if (r < 0 && r != -EFBIG)
 		return err_set(err, -EIO, "the message cannot be read from stdin: %s", perch_strerror(r));
 	const char *kept = arena_dup(arena, (struct str){ text.data, text.len });
@@ -133,7 +131,7 @@ static const char *agent_words_name_of(const char *url, struct arena *arena)
 }
 
 static int agent_words_apply_attachments(const struct agent_words *words, struct arena *arena,
-	struct agent_turn_options *options, perch_err *err)
+	perch_job_request *request, perch_err *err)
 {
 	const struct option_list *const lists[] = {
 		[PERCH_ATTACHMENT_IMAGE] = &words->images,
@@ -155,13 +153,13 @@ static int agent_words_apply_attachments(const struct agent_words *words, struct
 				return err_no_memory(err);
 		}
 	}
-	options->attachments = list;
-	options->attachment_count = count;
+	request->attachments = list;
+	request->attachment_count = count;
 	return 0;
 }
 
 static int agent_words_apply_env(const struct agent_words *words, struct arena *arena,
-	struct agent_turn_options *options, perch_err *err)
+	perch_job_request *request, perch_err *err)
 {
 	const char **env = arena_alloc(arena, (words->env.count + 1) * sizeof(*env));
 	if (!env)
@@ -169,12 +167,12 @@ static int agent_words_apply_env(const struct agent_words *words, struct arena *
 	if (words->env.count)
 		memcpy(env, words->env.items, words->env.count * sizeof(*env));
 	env[words->env.count] = NULL;
-	options->env = env;
+	request->env = env;
 	return 0;
 }
 
 static int agent_words_apply_numbers(
-	const struct agent_words *words, struct agent_turn_options *options, perch_err *err)
+	const struct agent_words *words, perch_agent_turn_options *options, perch_err *err)
 {
 	double seconds = 0;
 	int r = 0;
@@ -189,27 +187,28 @@ static int agent_words_apply_numbers(
 		: agent_words_read_limit("--output-limit", words->output_limit, &options->total_limit, err);
 }
 
-int agent_words_apply(const struct agent_words *words, const struct agent_profile *profile,
-	struct arena *arena, struct agent_turn_options *options, perch_err *err)
+int agent_words_apply(const struct agent_words *words, struct arena *arena,
+	perch_job_request *request, perch_agent_turn_options *turn, perch_err *err)
 {
-	options->profile = profile;
-	options->message = str_from(words->prompt);
-	options->session_name = words->session_name ? words->session_name : "default";
-	options->from = words->from ? words->from : "";
-	options->cwd = words->cwd;
-	options->no_stream = words->no_stream;
-	options->allow_shell_message = words->allow_shell_message;
-	const struct dialect *dialect = dialect_of(profile->dialect);
-	if (words->session && !dialect->is_session_id(str_from(words->session)))
-		return err_set(err, -EINVAL, "--session '%.64s' cannot be the id of a session: %s",
-			words->session, dialect->session_id_rule);
-	options->session_id = words->session ? words->session : "";
-	int r = agent_words_apply_numbers(words, options, err);
+	struct str message = str_from(words->prompt);
+	request->kind = PERCH_ENTRY_AGENT;
+	request->profile = words->profile;
+	request->session = words->session_name;
+	request->from = words->from;
+	request->is_new = words->is_new;
+	request->cwd = words->cwd;
+	request->no_stream = words->no_stream;
+	request->allow_shell_message = words->allow_shell_message;
+	request->turn = turn;
+	turn->session_id = words->session;
+	int r = agent_words_apply_numbers(words, turn, err);
 	if (r == 0)
-		r = agent_words_apply_attachments(words, arena, options, err);
+		r = agent_words_apply_attachments(words, arena, request, err);
 	if (r == 0)
-		r = agent_words_apply_env(words, arena, options, err);
+		r = agent_words_apply_env(words, arena, request, err);
 	if (r == 0 && words->from_stdin)
-		r = agent_words_read_message(arena, &options->message, err);
+		r = agent_words_read_message(arena, &message, err);
+	request->message = message.len ? message.data : "";
+	request->message_len = message.len;
 	return r;
 }

@@ -36,12 +36,11 @@ static void agentproc_print_line(const char *label, struct str text)
 		cli_pass(stderr, (struct str){ line.data, line.len });
 }
 
-void agentproc_partial(
-	const struct cli *cli, enum agent_dialect dialect, struct str text, struct str raw)
+void agentproc_partial(const struct cli *cli, struct str text, struct str raw)
 {
 	if (cli->quiet)
 		return;
-	if (dialect == AGENT_0_4) {
+	if (raw.len) {
 		agentproc_print_line("", raw);
 		return;
 	}

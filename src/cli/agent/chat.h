@@ -3,10 +3,11 @@
 #ifndef CLI_AGENT_CHAT_H
 #define CLI_AGENT_CHAT_H
 
-#include "agent/bridge.h"
+#include "base/list.h"
 #include "cli/agent/agent_commands.h"
 #include "cli/agent/agent_ask.h"
 #include "cli/ui/signals.h"
+#include "perch/service.h"
 #include "proc/intake.h"
 #include "term/history.h"
 
@@ -15,8 +16,8 @@ struct chat {
 	perch_host *host;
 	struct signals signals;
 	bool has_signals;
-	struct sessions *sessions;
-	struct bridge *bridge;
+	perch_service *service;
+	struct list turns; /* those that have not ended */
 
 	/* The next message. */
 	const char *profile;
@@ -24,9 +25,6 @@ struct chat {
 	char *session_name;
 	bool is_new; /* the next turn begins a new session */
 	bool no_stream;
-	unsigned turns;           /* taken so far: their ids */
-	unsigned oldest;          /* none before it is under way */
-	unsigned running;         /* the one that was started last */
 	bool is_leaving;          /* no more are taken */
 	int code;                 /* of the last turn that failed; of the signal that ended it */
 	int output_error;         /* output can no longer be written */
@@ -56,6 +54,9 @@ void chat_send(struct chat *chat, struct str message);
 /* Cancels the turn that runs, or will run next; those behind it go on. False if there is none. */
 bool chat_stop(struct chat *chat);
 
+/* No turn runs or waits. */
+bool chat_is_over(const struct chat *chat);
+
 /* No more turns; what is under way is cancelled, or (patiently) finished. */
 void chat_leave(struct chat *chat, bool patiently);
 
@@ -79,9 +80,8 @@ void chat_view_end(struct chat *chat);
 /* "warning", "error", or NULL for a plain line of perch's own. */
 void chat_view_note(struct chat *chat, const char *kind, struct str text);
 
-/* Asks the user for a permission. */
-void chat_view_permission(
-	struct chat *chat, struct agent_turn *turn, const struct agent_permission *permission);
+/* May the agent? */
+void chat_view_permission(struct chat *chat, perch_job *job, const perch_ask *ask);
 
 /* Writes everything, before the loop waits. */
 void chat_view_flush(struct chat *chat);

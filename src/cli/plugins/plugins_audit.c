@@ -259,7 +259,7 @@ const struct command plugins_audit = {
 			"its commands): how far its source is trusted, what it\n"
 			"was granted and what it asks for, its hooks, the sandbox it runs in, and what\n"
 			"you should know: a manifest that has changed since you approved it, programs and\n"
-			"links that lead out of it, files that anybody may change.\n"
+			"links that lead out of it, files that every user may change.\n"
 			"\n"
 			"example:\n"
 			"  perch plugins audit --json | jq '.audit[] | select(.sandboxed | not) | .name'\n",

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
-#include "cli/plugins/plugins_test_print.h"
+#include "cli/plugins/plugins_commands.h"
 
 enum { LABEL = 10 };
 

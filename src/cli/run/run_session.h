@@ -10,7 +10,6 @@
 #include "cli/ui/signals.h"
 #include "fledge/fledge_engine.h"
 #include "fledge/fledge_run.h"
-#include "fledge/legacy.h"
 #include "fledge/surroundings.h"
 #include "plugins/plugin_calls.h"
 #include "proc/timers.h"

@@ -8,7 +8,6 @@
 #include "base/err.h"
 #include "cli/ui/envelope.h"
 #include "cli/tool/tool_add.h"
-#include "trace/trace.h"
 
 /* ---- what the operator wants --------------------------------------------- */
 
@@ -135,8 +134,9 @@ static int tool_add_keep_tools(struct adding *adding, const char *const *exposed
 static int tool_add_shake_hands(struct adding *adding, struct tool_call **ret_call, perch_err *err)
 {
 	const struct tool_call_options options = { .binding = adding->binding };
-	trace_start(adding->session->trace, adding->binding->command, adding->binding->args);
-	return tool_session_call(adding->session, &options, ret_call, err);
+	const struct tool_binding *binding = adding->binding;
+	int r = tool_session_trace(adding->session, binding->command, binding->args, err);
+	return r < 0 ? r : tool_session_call(adding->session, &options, ret_call, err);
 }
 
 /* That nothing is allowed yet is no failure here: the error names the capabilities that the plugin

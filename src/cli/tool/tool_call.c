@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "cli/tool/tool_commands.h"
 #include "data/json.h"
-#include "trace/trace.h"
 
 /* A longer input cannot be sent in any case. */
 enum { INPUT_MAX = 4 * TOOL_FRAME_MAX };
@@ -218,9 +217,10 @@ static int tool_call_make_call(struct tool_session *session, void *data, perch_e
 	options.binding = &binding;
 	options.input = tool_call_input_of(words, &input);
 	options.origin = tool_call_origin(session, words, approval);
-	trace_start(session->trace, binding.name, (const char *const[]){ words->tool, NULL });
 	struct tool_call *call;
-	r = tool_session_call(session, &options, &call, err);
+	r = tool_session_trace(session, binding.name, (const char *const[]){ words->tool, NULL }, err);
+	if (r == 0)
+		r = tool_session_call(session, &options, &call, err);
 	if (r < 0)
 		return r;
 	const perch_tool_result *result = tool_call_result(call);

@@ -54,7 +54,7 @@ struct tool_session {
 	struct tool_call *running; /* what a signal cancels */
 };
 
-/* Makes the host, opens the trace, reads the settings. Whether it fails or not,
+/* Makes the host, reads the settings. Whether it fails or not,
  * tool_session_close must follow. */
 int tool_session_open(struct tool_session *session, struct cli *cli, perch_err *err);
 void tool_session_close(struct tool_session *session);
@@ -73,6 +73,10 @@ int tool_session_binding(struct tool_session *session, const char *file, const c
  * caller frees it. */
 int tool_session_call(struct tool_session *session, const struct tool_call_options *options,
 	struct tool_call **ret_call, perch_err *err);
+
+/* Opens the trace, if there is to be one, for what tool_session_call does. */
+int tool_session_trace(
+	struct tool_session *session, const char *command, const char *const *args, perch_err *err);
 
 /* Before the host waits. */
 void tool_session_flush(struct tool_session *session);

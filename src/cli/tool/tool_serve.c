@@ -12,7 +12,6 @@
 #include "base/macros.h"
 #include "data/json.h"
 #include "proc/host.h"
-#include "trace/trace.h"
 
 enum {
 	JOBS_DEFAULT = 64,
@@ -197,10 +196,9 @@ static int tool_serve_open_service(
 	options.queue_bytes = SIZE_MAX / 2;
 	options.warn = tool_serve_warn;
 	options.data = serve;
-	int r = perch_service_new(session->host, &options, &serve->service, err);
-	if (r == 0)
-		service_set_hooks(serve->service, &(struct service_hooks){ .trace = session->trace });
-	return r;
+	options.trace = session->cli->trace;
+	options.trace_secrets = session->cli->trace_secrets;
+	return perch_service_new(session->host, &options, &serve->service, err);
 }
 
 static int tool_serve_open_serve(
@@ -252,10 +250,8 @@ static int tool_serve_calls(struct tool_session *session, void *data, perch_err 
 	serve->loop = &session->host->loop;
 	serve->yes = words->yes;
 	serve->step.due = tool_serve_do_step;
-	trace_start(session->trace, "tool serve", (const char *const[]){ NULL });
 	int r = tool_serve_open_serve(serve, words, err);
 	while (r >= 0 && !tool_serve_is_over(serve)) {
-		tool_session_flush(session);
 		r = perch_host_wait(session->host, -1);
 		tool_serve_check_reader(serve);
 	}

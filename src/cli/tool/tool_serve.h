@@ -5,10 +5,10 @@
 #include "base/buf.h"
 #include "cli/tool/tool_commands.h"
 #include "perch/json.h"
+#include "perch/service.h"
 #include "proc/intake.h"
 #include "proc/loop.h"
 #include "proc/outlet.h"
-#include "service/service_hooks.h"
 
 /* ---- tool_serve_request.c ------------------------------------------------ */
 

@@ -187,6 +187,12 @@ void hidden_paths_add_moved(struct path_list *hide, const char *home)
 		hidden_add_moved(hide, &hidden_table[i], home);
 }
 
+const char *hidden_paths_add_moved_by(struct path_list *paths, const char *home, size_t i)
+{
+	hidden_add_moved(paths, &hidden_table[i], home);
+	return hidden_table[i].variable;
+}
+
 bool hidden_paths_lie_in(const char *directory, const char *home)
 {
 	size_t len = strlen(home);

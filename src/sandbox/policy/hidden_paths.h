@@ -29,6 +29,10 @@ void hidden_paths_add(struct path_list *hide, const char *home);
 /* Adds the places that variables have moved elsewhere, perhaps into a project. */
 void hidden_paths_add_moved(struct path_list *hide, const char *home);
 
+/* Adds where one variable has moved them; `i` counts the table. Its name, or NULL: there is none.
+ */
+const char *hidden_paths_add_moved_by(struct path_list *paths, const char *home, size_t i);
+
 /* Whether the directory, by its name, holds one of the places, existing or not. */
 bool hidden_paths_lie_in(const char *directory, const char *home);
 

@@ -167,6 +167,33 @@ static void policy_add_work_tree(
 	}
 }
 
+/* The variable by which this directory is a place for secrets; NULL = it is one without. */
+static const char *policy_hidden_by(struct path_list *scratch, const struct policy_plugin *plugin)
+{
+	for (size_t i = 0; i < hidden_table_count && !scratch->failed; i++) {
+		struct path_list moved;
+		bool is_inside = false;
+		path_list_begin(&moved, scratch->arena, NULL);
+		const char *variable = hidden_paths_add_moved_by(&moved, plugin->home, i);
+		scratch->failed |= moved.failed ||
+			!policy_leads_into(scratch->arena, plugin->project, moved.items, &is_inside);
+		if (variable && is_inside)
+			return variable;
+	}
+	return NULL;
+}
+
+/* Whoever works in a directory that is hidden sees nothing of it, and is to know why. */
+static const char *policy_note_hidden(struct lists *lists, const struct policy_plugin *plugin)
+{
+	const char *variable = policy_hidden_by(&lists->hide, plugin);
+	const char *note = arena_join(lists->hide.arena,
+		"this directory is hidden in the sandbox, because it is, or lies in, a place for secrets",
+		variable ? ", as " : "", variable ? variable : "", variable ? " says" : "", NULL);
+	lists->hide.failed |= !note;
+	return note;
+}
+
 /* A directory that is the home directory, or holds or lies in a hidden place, is not written: else
  * a plugin could write files that other programs trust. Resolved paths are compared, not spellings.
  * Returns the note for the user where it is not written. */
@@ -175,7 +202,7 @@ static const char *policy_add_project_beside(
 {
 	struct places_relation relation = policy_relate(plugin, hidden, plugin->project);
 	if (relation.is_inside)
-		return NULL;
+		return policy_note_hidden(lists, plugin);
 	path_list_add(&lists->reveal, plugin->project);
 	path_list_add(&lists->fixed, plugin->project);
 	if (!plugin->may_write_project)

@@ -1,9 +1,10 @@
-/* Reading a request to a bridge. */
-#include "agent/bridge.h"
+/* What `perch agent serve` is asked. */
+#include "events/turn_request.h"
 
 #include <errno.h>
 
 #include "agent/agent_launch.h"
+#include "agent/sessions.h"
 #include "base/err.h"
 #include "base/macros.h"
 #include "base/utf8.h"
@@ -11,7 +12,7 @@
 
 /* A string that becomes a name or an argument: no NUL, and not endless. Leaves
  * *text alone when there is none. */
-static int agent_request_read_text(const perch_json_value *object, const char *name, size_t most,
+static int turn_request_read_text(const perch_json_value *object, const char *name, size_t most,
 	struct arena *arena, const char **text, perch_err *err)
 {
 	const perch_json_value *value;
@@ -28,7 +29,7 @@ static int agent_request_read_text(const perch_json_value *object, const char *n
 }
 
 /* As much of an id as can be told. */
-static const char *agent_request_cut_id(struct str id, struct arena *arena)
+static const char *turn_request_cut_id(struct str id, struct arena *arena)
 {
 	char text[REQUEST_ID_MAX];
 	size_t len = 0;
@@ -42,14 +43,14 @@ static const char *agent_request_cut_id(struct str id, struct arena *arena)
 	return arena_dup(arena, (struct str){ text, utf8_whole_prefix(text, len) });
 }
 
-static int agent_request_read_id(
+static int turn_request_read_id(
 	const perch_json_value *root, struct arena *arena, const char **ret_id, perch_err *err)
 {
 	const char *id = NULL;
-	int r = agent_request_read_text(root, "id", REQUEST_ID_MAX, arena, &id, err);
+	int r = turn_request_read_text(root, "id", REQUEST_ID_MAX, arena, &id, err);
 	const perch_json_value *given = perch_json_get(root, "id");
 	if (r < 0 && perch_json_type_of(given) == PERCH_JSON_STRING)
-		*ret_id = agent_request_cut_id(json_str(given), arena);
+		*ret_id = turn_request_cut_id(json_str(given), arena);
 	if (r < 0)
 		return r;
 	if (!id || !id[0])
@@ -58,27 +59,29 @@ static int agent_request_read_id(
 	return 0;
 }
 
-static int agent_request_read_message(
-	const perch_json_value *root, struct str *ret_message, perch_err *err)
+static int turn_request_read_message(
+	const perch_json_value *root, perch_job_request *turn, perch_err *err)
 {
 	const perch_json_value *value = NULL;
 	int r = perch_json_demand(root, "message", PERCH_JSON_STRING, &value, err);
 	if (r < 0)
 		return err_set(err, -EINVAL, "%s", err ? err->text : "");
-	*ret_message = json_str(value);
+	const struct str message = json_str(value);
+	turn->message = message.len ? message.data : "";
+	turn->message_len = message.len;
 	return 0;
 }
 
-static int agent_request_read_attachment(const perch_json_value *value, struct arena *arena,
+static int turn_request_read_attachment(const perch_json_value *value, struct arena *arena,
 	perch_attachment *ret_attachment, perch_err *err)
 {
 	perch_attachment attachment = { .name = "" };
 	const char *kind = NULL;
-	int r = agent_request_read_text(value, "type", REQUEST_ID_MAX, arena, &kind, err);
+	int r = turn_request_read_text(value, "type", REQUEST_ID_MAX, arena, &kind, err);
 	if (r == 0)
-		r = agent_request_read_text(value, "url", PERCH_JSON_TEXT_MAX, arena, &attachment.url, err);
+		r = turn_request_read_text(value, "url", PERCH_JSON_TEXT_MAX, arena, &attachment.url, err);
 	if (r == 0)
-		r = agent_request_read_text(value, "name", SESSION_KEY_MAX, arena, &attachment.name, err);
+		r = turn_request_read_text(value, "name", SESSION_KEY_MAX, arena, &attachment.name, err);
 	if (r < 0)
 		return r;
 	if (!attachment_kind_find(str_from(kind), &attachment.kind))
@@ -89,8 +92,8 @@ static int agent_request_read_attachment(const perch_json_value *value, struct a
 	return 0;
 }
 
-static int agent_request_read_attachments(
-	const perch_json_value *root, struct arena *arena, struct bridge_request *turn, perch_err *err)
+static int turn_request_read_attachments(
+	const perch_json_value *root, struct arena *arena, perch_job_request *turn, perch_err *err)
 {
 	const perch_json_value *list = json_member(root, "attachments");
 	size_t count = perch_json_count(list);
@@ -105,7 +108,7 @@ static int agent_request_read_attachments(
 	perch_json_iter iter = perch_json_iterate(list);
 	const perch_json_value *value;
 	for (size_t i = 0; (value = perch_json_next(&iter)); i++) {
-		int r = agent_request_read_attachment(value, arena, &attachments[i], err);
+		int r = turn_request_read_attachment(value, arena, &attachments[i], err);
 		if (r < 0)
 			return r;
 	}
@@ -114,7 +117,7 @@ static int agent_request_read_attachments(
 	return 0;
 }
 
-static int agent_request_read_new(const perch_json_value *root, bool *ret_is_new, perch_err *err)
+static int turn_request_read_new(const perch_json_value *root, bool *ret_is_new, perch_err *err)
 {
 	const perch_json_value *value = perch_json_get(root, "new");
 	if (value && perch_json_bool(value, ret_is_new) < 0)
@@ -122,7 +125,7 @@ static int agent_request_read_new(const perch_json_value *root, bool *ret_is_new
 	return 0;
 }
 
-static const char *agent_request_find_unknown(const perch_json_value *root, struct arena *arena)
+static const char *turn_request_find_unknown(const perch_json_value *root, struct arena *arena)
 {
 	static const char *const known[] = { "id", "profile", "message", "session_name", "from", "new",
 		"attachments" };
@@ -137,52 +140,54 @@ static const char *agent_request_find_unknown(const perch_json_value *root, stru
 	return NULL;
 }
 
-static int agent_request_read_turn(const perch_json_value *root, const char *profile,
-	struct arena *arena, struct bridge_request *turn, perch_err *err)
+static int turn_request_read_turn(const perch_json_value *root, const char *profile,
+	struct arena *arena, perch_job_request *turn, perch_err *err)
 {
+	turn->size = sizeof(*turn);
+	turn->kind = PERCH_ENTRY_AGENT;
 	turn->profile = profile;
-	int r = agent_request_read_text(root, "profile", SESSION_KEY_MAX, arena, &turn->profile, err);
+	int r = turn_request_read_text(root, "profile", SESSION_KEY_MAX, arena, &turn->profile, err);
 	if (r == 0)
-		r = agent_request_read_message(root, &turn->message, err);
+		r = turn_request_read_message(root, turn, err);
 	if (r == 0)
-		r = agent_request_read_text(
-			root, "session_name", SESSION_KEY_MAX, arena, &turn->session_name, err);
+		r = turn_request_read_text(
+			root, "session_name", SESSION_KEY_MAX, arena, &turn->session, err);
 	if (r == 0)
-		r = agent_request_read_text(root, "from", SESSION_KEY_MAX, arena, &turn->from, err);
+		r = turn_request_read_text(root, "from", SESSION_KEY_MAX, arena, &turn->from, err);
 	if (r == 0)
-		r = agent_request_read_new(root, &turn->is_new, err);
+		r = turn_request_read_new(root, &turn->is_new, err);
 	if (r == 0)
-		r = agent_request_read_attachments(root, arena, turn, err);
+		r = turn_request_read_attachments(root, arena, turn, err);
 	if (r == 0 && !turn->profile)
 		r = err_set(err, -EINVAL, "a turn needs a \"profile\": none was given by --profile");
 	return r;
 }
 
-/* With other members beside it, a turn may have been meant: that one is to be answered. */
-static int agent_request_read_cancel(
-	const perch_json_value *root, struct arena *arena, struct request *request, perch_err *err)
+/* With anything beside it, a turn may have been meant: that one is to be answered. */
+static int turn_request_read_cancel(
+	const perch_json_value *root, struct arena *arena, struct turn_request *request, perch_err *err)
 {
 	if (perch_json_count(root) > 1) {
-		agent_request_read_id(root, arena, &request->turn.id, NULL);
+		turn_request_read_id(root, arena, &request->id, NULL);
 		return err_set(err, -EINVAL, "\"cancel\" stands alone in its line");
 	}
-	int r = agent_request_read_text(root, "cancel", REQUEST_ID_MAX, arena, &request->cancel, err);
+	int r = turn_request_read_text(root, "cancel", REQUEST_ID_MAX, arena, &request->cancel, err);
 	if (r == 0 && !request->cancel)
 		r = err_set(err, -EINVAL, "\"cancel\" must be the id of a turn");
 	return r;
 }
 
-int request_read(const perch_json_value *root, const char *profile, struct arena *arena,
-	struct request *ret_request, perch_err *err)
+int turn_request_read(const perch_json_value *root, const char *profile, struct arena *arena,
+	struct turn_request *ret_request, perch_err *err)
 {
-	*ret_request = (struct request){ 0 };
+	*ret_request = (struct turn_request){ 0 };
 	if (perch_json_type_of(root) != PERCH_JSON_OBJECT)
 		return err_set(err, -EINVAL, "a turn is an object: {\"id\":…,\"message\":…}");
 	if (perch_json_get(root, "cancel"))
-		return agent_request_read_cancel(root, arena, ret_request, err);
-	int r = agent_request_read_id(root, arena, &ret_request->turn.id, err);
+		return turn_request_read_cancel(root, arena, ret_request, err);
+	int r = turn_request_read_id(root, arena, &ret_request->id, err);
 	if (r < 0)
 		return r;
-	ret_request->unknown = agent_request_find_unknown(root, arena);
-	return agent_request_read_turn(root, profile, arena, &ret_request->turn, err);
+	ret_request->unknown = turn_request_find_unknown(root, arena);
+	return turn_request_read_turn(root, profile, arena, &ret_request->turn, err);
 }

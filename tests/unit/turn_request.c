@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/bridge.h"
+#include "agent/sessions.h"
+#include "events/turn_request.h"
 #include "harness/oom.h"
 
 static const struct {
@@ -43,17 +44,17 @@ static const char *or_dash(const char *text)
 	return text ? text : "-";
 }
 
-static const char *describe(const struct request *request)
+static const char *describe(const struct turn_request *request)
 {
 	static char out[1024];
-	const struct bridge_request *turn = &request->turn;
+	const perch_job_request *turn = &request->turn;
 	if (request->cancel)
 		snprintf(out, sizeof(out), "cancel %s", request->cancel);
 	else
-		snprintf(out, sizeof(out), "%s %s %.*s %s %s %d %zu%s%s", turn->id, turn->profile,
-			(int)turn->message.len, turn->message.data, or_dash(turn->session_name),
-			or_dash(turn->from), turn->is_new, turn->attachment_count,
-			request->unknown ? " unknown " : "", request->unknown ? request->unknown : "");
+		snprintf(out, sizeof(out), "%s %s %.*s %s %s %d %zu%s%s", request->id, turn->profile,
+			(int)turn->message_len, turn->message, or_dash(turn->session), or_dash(turn->from),
+			turn->is_new, turn->attachment_count, request->unknown ? " unknown " : "",
+			request->unknown ? request->unknown : "");
 	return out;
 }
 
@@ -66,10 +67,10 @@ START_TEST(requests_read_as_they_should)
 		const char *expected = requests[i].expected;
 		struct arena arena = { 0 };
 		const perch_json_value *root;
-		struct request request;
+		struct turn_request request;
 		perch_err err = { 0 };
 		ck_assert_int_eq(perch_json_parse(json, line, strlen(line), &root, NULL), 0);
-		int r = request_read(root, "P", &arena, &request, &err);
+		int r = turn_request_read(root, "P", &arena, &request, &err);
 		if (expected[0] == '!') {
 			ck_assert_int_eq(r, -EINVAL);
 			ck_assert_msg(strstr(err.text, expected + 2) != NULL, "%s: %s", line, err.text);
@@ -109,12 +110,12 @@ START_TEST(refused_requests_have_an_id)
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct arena arena = { 0 };
 		const perch_json_value *root;
-		struct request request;
+		struct turn_request request;
 		const char *line = cases[i].line;
 		ck_assert_int_eq(perch_json_parse(json, line, strlen(line), &root, NULL), 0);
-		ck_assert_int_eq(request_read(root, "P", &arena, &request, NULL), -EINVAL);
+		ck_assert_int_eq(turn_request_read(root, "P", &arena, &request, NULL), -EINVAL);
 		ck_assert_ptr_null(request.cancel);
-		ck_assert_pstr_eq(request.turn.id, cases[i].id);
+		ck_assert_pstr_eq(request.id, cases[i].id);
 		arena_free(&arena);
 	}
 	perch_json_free(json);
@@ -126,7 +127,7 @@ START_TEST(requests_have_limits)
 	static char line[70000];
 	static char longer[REQUEST_ID_MAX + 2];
 	struct arena arena = { 0 };
-	struct request request;
+	struct turn_request request;
 	perch_json *json;
 	const perch_json_value *root;
 	perch_err err = { 0 };
@@ -134,7 +135,7 @@ START_TEST(requests_have_limits)
 	snprintf(line, sizeof(line), "{\"id\":\"%s\",\"message\":\"m\"}", longer);
 	ck_assert_int_eq(perch_json_new(NULL, &json), 0);
 	ck_assert_int_eq(perch_json_parse(json, line, strlen(line), &root, NULL), 0);
-	ck_assert_int_eq(request_read(root, "P", &arena, &request, &err), -EINVAL);
+	ck_assert_int_eq(turn_request_read(root, "P", &arena, &request, &err), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(err.text, "256"));
 	strcpy(line, "{\"id\":\"a\",\"message\":\"m\",\"attachments\":[");
 	for (int i = 0; i <= REQUEST_ATTACHMENTS_MAX; i++)
@@ -142,11 +143,11 @@ START_TEST(requests_have_limits)
 			line, i ? ",{\"type\":\"file\",\"url\":\"u\"}" : "{\"type\":\"file\",\"url\":\"u\"}");
 	strcat(line, "]}");
 	ck_assert_int_eq(perch_json_parse(json, line, strlen(line), &root, NULL), 0);
-	ck_assert_int_eq(request_read(root, "P", &arena, &request, &err), -EINVAL);
-	ck_assert_str_eq(request.turn.id, "a");
+	ck_assert_int_eq(turn_request_read(root, "P", &arena, &request, &err), -EINVAL);
+	ck_assert_str_eq(request.id, "a");
 	ck_assert_int_eq(
 		perch_json_parse(json, requests[0].line, strlen(requests[0].line), &root, NULL), 0);
-	ck_assert_int_eq(request_read(root, NULL, &arena, &request, &err), -EINVAL);
+	ck_assert_int_eq(turn_request_read(root, NULL, &arena, &request, &err), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(err.text, "--profile"));
 	perch_json_free(json);
 	arena_free(&arena);
@@ -156,8 +157,8 @@ END_TEST
 static int read_one(void *data)
 {
 	struct arena arena = { 0 };
-	struct request request;
-	int r = request_read(data, "P", &arena, &request, NULL);
+	struct turn_request request;
+	int r = turn_request_read(data, "P", &arena, &request, NULL);
 	arena_free(&arena);
 	return r;
 }
