@@ -81,13 +81,20 @@ static const perch_child_events calls_events = {
 	.ended = calls_child_ended,
 };
 
+/* Once: to say it again is the next step, and the callee is to have its time. */
+static void calls_stop(struct call *call)
+{
+	if (!perch_child_result(call->child)->stop_asked)
+		perch_child_stop(call->child);
+}
+
 /* Nothing is ever said on it: it was closed. */
 static void calls_line_ready(struct source *source, uint32_t events)
 {
 	(void)events;
 	struct call *call = container_of(source, struct call, line);
 	loop_watch(&call->calls->host->loop, &call->line, 0);
-	perch_child_stop(call->child);
+	calls_stop(call);
 }
 
 /* ---- a request ----------------------------------------------------------------- */
@@ -309,11 +316,17 @@ static void calls_close(struct calls *calls)
 
 void calls_drop(struct calls *calls)
 {
-	if (!calls)
+	if (!calls || calls->is_dropped)
 		return;
-	calls->is_dropped = true;
 	calls_listen(calls, false);
+	calls->is_dropped = true;
 	for (struct call *call = calls->first; call; call = call->next)
+		calls_stop(call);
+}
+
+void calls_push(struct calls *calls)
+{
+	for (struct call *call = calls ? calls->first : NULL; call; call = call->next)
 		perch_child_stop(call->child);
 }
 

@@ -39,9 +39,11 @@ int calls_new(perch_host *host, const struct calls_options *options, struct call
 /* The end that commands get. It stays the calls' own. */
 int calls_channel(const struct calls *calls);
 
-/* Nobody may call any more, and what runs is told to end; again: the next step to its end. NULL is
- * fine, here and below. */
+/* Nobody may call any more, and what runs is told to end, once. NULL is fine, here and below. */
 void calls_drop(struct calls *calls);
+
+/* The next step to the end of what runs. */
+void calls_push(struct calls *calls);
 
 /* Whether something still runs. */
 bool calls_are_busy(const struct calls *calls);

@@ -48,7 +48,7 @@ static void run_climb(struct fledge_run *run, int signal)
 void fledge_run_interrupt(struct fledge_run *run, int signal)
 {
 	if (run->has_ended) {
-		calls_drop(run->calls);
+		calls_push(run->calls);
 		return;
 	}
 	if (!run->interrupted_by)
