@@ -58,10 +58,11 @@ may_call() { "$perch" plugins allow fledge-memory --grant "${1-plugins}" >/dev/n
 answers() {
     expect_status 0
     said=$(sed -n '3,$p' "$WORK/out")
-    [ "$(sed -n 1p "$WORK/out")" = "$1" ] && [ "$(sed -n 2p "$WORK/out")" = "$2" ] && return
-    echo "not $1, $2:"
-    cat "$WORK/out" "$WORK/err"
-    return 1
+    [ "$(head -n 2 "$WORK/out")" = "$(printf '%s\n%s' "$1" "$2")" ] || {
+        echo "not $1, $2:"
+        cat "$WORK/out" "$WORK/err"
+        return 1
+    }
 }
 
 @test "without the grant: a plain sentence that names it, and no empty list" {

@@ -72,7 +72,7 @@ plugins = true'
     plugins audit runner
     has "$output" 'calls      *'
     plugins revoke runner --grant plugins
-    ! grep -qF 'plugins = ["*"]' "$grants"
+    absent 'plugins = ["*"]' "$grants"
     plugins install ./here --yes --force
     grep -qF 'plugins = ["*"]' "$grants"
     source_plugin there other '[capabilities]
@@ -142,7 +142,7 @@ network = true'
     call runner
     expect 'ran by bash
 bash'
-    PERCH_SHELL=sh call runner
+    PERCH_SHELL="sh" call runner
     has "$output" "ran by bash"
     call --shell sh runner
     has "$output" "ran by sh"
