@@ -102,14 +102,13 @@ static void upstream_line(
 	upstream_settle(process);
 }
 
-/* A server that closes its output has nothing more to say, whatever else it does. */
+/* A server that closes its output has nothing more to say, whatever else it does; mostly it is about
+ * to exit, and how it does so says more. */
 static void upstream_closed(perch_child *child, void *data, perch_stream stream)
 {
 	struct upstream_process *process = data;
-	if (stream == PERCH_STDOUT && !process->is_over) {
-		upstream_end(process, "the server has closed its output");
+	if (stream == PERCH_STDOUT && !process->is_over)
 		perch_child_stop(child);
-	}
 }
 
 static void upstream_ended(perch_child *child, void *data, const perch_result *result)
@@ -117,8 +116,8 @@ static void upstream_ended(perch_child *child, void *data, const perch_result *r
 	(void)child;
 	struct upstream_process *process = data;
 	char why[100];
-	if (result->stop_asked)
-		snprintf(why, sizeof(why), "the server was stopped");
+	if (result->stop_asked && result->signal)
+		snprintf(why, sizeof(why), "the server has closed its pipes");
 	else if (result->signal)
 		snprintf(why, sizeof(why), "the server was ended by signal %d", result->signal);
 	else

@@ -77,11 +77,11 @@ against() {
         against "$mode" list --timeout 5
         expect_status 125
         has "$errors" "$words"
-        nothing_left
+        wait_until nothing_left
     done <<'END'
 silent the server does not answer
 dies the server has ended with code 3
-closes the server has closed its output
+closes the server has closed its pipes
 refuses it refuses initialize
 version which perch does not know
 endless its list has no end
