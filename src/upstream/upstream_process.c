@@ -102,8 +102,8 @@ static void upstream_line(
 	upstream_settle(process);
 }
 
-/* A server that closes its output has nothing more to say, whatever else it does; mostly it is about
- * to exit, and how it does so says more. */
+/* A server that closes its output has nothing more to say, whatever else it does; mostly it is
+ * about to exit, and how it does so says more. */
 static void upstream_closed(perch_child *child, void *data, perch_stream stream)
 {
 	struct upstream_process *process = data;
