@@ -27,6 +27,8 @@ static void check_frame(const struct frame *frame, size_t rows)
 
 static void draw(struct asking *asking, struct frame *frame, const struct look *look)
 {
+	if (!asking_fits(asking, look, look->rows))
+		asking->is_told = true;
 	frame_begin(frame, look);
 	asking_draw(asking, frame, look->rows);
 	frame_crop(frame, look->rows);
@@ -58,7 +60,7 @@ static void run(const perch_question *question, const struct look *look, const c
 		check(utf8_is_valid(asking.answer.text.data, asking.answer.text.len));
 		frame_begin(&frame, look);
 		asking_draw_answered(&asking, &frame);
-		check_frame(&frame, 1);
+		check_frame(&frame, SIZE_MAX);
 		asking_close(&asking);
 		check(asking_open(&asking, question, NULL) == 0);
 	}

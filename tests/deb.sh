@@ -42,9 +42,10 @@ installs() {
     (cd "$packages" && in_root --install $(find . -name '*.deb' ! -name '*dbgsym*'))
 }
 
-# The command finds its guard where the package puts it.
+# The command finds its guard and its companions where the packages put them.
 runs() {
-    [ -x "$root/usr/lib/perch/perch-guard" ]
+    "$root/usr/bin/perch" doctor | grep -qF "$root/usr/lib/perch/perch-guard"
+    "$root/usr/bin/perch" conformance --list | grep -q '^F-1\.1 '
     [ "$("$root/usr/bin/perch" --version)" = "perch $(project_version "$top")" ]
 }
 
@@ -60,7 +61,7 @@ has_manual() {
 
 has_examples() {
     [ -x "$root/usr/share/perch/examples/tour/greeter/greet" ]
-    PERCH_GUARD="$root/usr/lib/perch/perch-guard" "$root/usr/bin/perch" tour </dev/null
+    "$root/usr/bin/perch" tour </dev/null
 }
 
 versions_agree() {
@@ -69,7 +70,8 @@ versions_agree() {
 }
 
 leaves_nothing() {
-    in_root --purge perch libperch0 libperch-dev perch-sdk-dev
+    # shellcheck disable=SC2046 # names without blanks
+    in_root --purge $(sed -n 's/^Package: //p' "$top/debian/control")
     left=$(find "$root" -type f ! -path '*/var/lib/dpkg/*' ! -path '*/var/log/*')
     echo "$left"
     [ -z "$left" ]

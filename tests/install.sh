@@ -218,6 +218,10 @@ globals_are_listed() {
     printf 'checkpoint_lock\ncheckpoint_once\nnumber\nturn\n' | diff -u - "$work/globals"
 }
 
+companion_works() {
+    LD_LIBRARY_PATH=$libraries "$prefix/bin/perch" conformance --plugin "$top/examples/agents/echo.yaml" --case AP-4
+}
+
 exports_are_listed() {
     exports "$libraries/libperch.so" >"$work/symbols"
     diff -u "$tests/symbols.txt" "$work/symbols" && return
@@ -262,6 +266,7 @@ check "perch --version" env LD_LIBRARY_PATH="$libraries" "$prefix/bin/perch" --v
 check "the cases of the conformance kit" has share/perch/conformance/fledge/04-lines.toml
 check "the examples" has share/perch/examples/tour/greeter/plugin.toml
 check "perch-guard" has libexec/perch/perch-guard
+check "a companion, found from there, with its cases" companion_works
 check "the SDK from a clone" clone_builds "$top/examples/sdk/words.c" perch-sdk ''
 check "libperch from a clone" clone_builds "$work/program.c" perch "$build/src"
 check "libraries are merged in their own directory, and nothing stays there" merges_in_place

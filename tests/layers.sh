@@ -184,7 +184,7 @@ check "found: a header of no layer" is_found src/cli/a.c '#include "elsewhere/a.
 check "found: through a macro" is_found src/cli/a.c '#include HEADER'
 check "found: the sdk reaching for a host" is_found sdk/a.c '#include "proc/child.h"'
 check "found: a frontend that hosts" is_found src/mcp/a.c '#include "proc/host.h"'
-check "found: a frontend inside the service" is_found src/serve/a.c '#include "service/service_hooks.h"'
+check "found: a frontend inside the service" is_found src/serve/a.c '#include "service/service_parts.h"'
 check "found: a frontend and its neighbour" is_found src/page/a.c '#include "serve/serve.h"'
 check "found: the service and a frontend" is_found src/service/a.c '#include "queue/queue.h"'
 check "found: a public header and a layer" is_found include/perch/a.h '#include "base/buf.h"'

@@ -284,6 +284,70 @@ profile_is_valid() {
     "$perch" agent check "$work/profile.yaml"
 }
 
+# --- the protocols ----------------------------------------------------------
+
+# block PAGE NUMBER: one of its examples alone.
+block() {
+    examples_apart "$1" | awk -v wanted="$2" '/^\f/ { number++; next } number == wanted' |
+        sed 's/\\e/\\/g; s/\\&//g'
+}
+
+examples_apart() {
+    awk '/^\.Sh / { inside = $2 == "EXAMPLES" } !inside { next }
+        /^\.Bd -literal/ { print "\f"; block = 1; next } /^\.Ed/ { block = 0 } block' "$pages/$1"
+}
+
+# program PAGE NUMBER FILE: one of its examples as a program.
+program() {
+    mkdir -p "${3%/*}"
+    block "$1" "$2" >"$3"
+    [ -s "$3" ] && chmod +x "$3"
+}
+
+plugin_example_runs() {
+    directory=$work/hello-$1
+    program fledge-v1.7 "$1" "$directory/hello"
+    printf 'plugin = { name = "hello-page", version = "1", protocol = "fledge-v1" }\n' >"$directory/plugin.toml"
+    printf 'commands = [{ name = "hello-page", binary = "hello" }]\n' >>"$directory/plugin.toml"
+    "$perch" plugins install "$directory" --yes --force >"$work/said" 2>&1 || { cat "$work/said" && return 1; }
+    [ "$("$perch" run --answer 'Your name:=Ada' hello-page)" = 'Hello, Ada!' ]
+}
+
+tool_example_runs() {
+    program rterm-tool.7 "$1" "$work/tool-$1/upper"
+    block rterm-plugin.json.5 1 >"$work/tool-$1/rterm-plugin.json"
+    "$perch" tool remove upper >/dev/null 2>&1 || true
+    "$perch" tool add "$work/tool-$1" --yes >"$work/said" 2>&1 || { cat "$work/said" && return 1; }
+    [ "$("$perch" tool call upper upper.case --input '{"text":"hi"}')" = '"HI"' ]
+}
+
+# agent_example_runs NUMBER DIALECT
+agent_example_runs() {
+    program agentproc.7 "$1" "$work/agent-$1/agent"
+    printf 'command: "{{PROFILE_DIR}}/agent"\nprotocol: "%s"\n' "$2" >"$work/agent-$1/agent.yaml"
+    "$perch" agent run -p "$work/agent-$1/agent.yaml" --prompt one >/dev/null &&
+        [ "$("$perch" agent run -p "$work/agent-$1/agent.yaml" --prompt two | tail -n 1)" = 'You said: two (turn 2)' ]
+}
+
+# page_types PAGE: what stands behind "type": in its messages.
+page_types() {
+    grep -ohE '^ *\{"type":"[a-z_]+"' "$pages/$1" | cut -d '"' -f 4
+}
+
+# Every message that the host understands or sends is on the page, and no other.
+plugin_messages_agree() {
+    { sed -n 's/^\t{ { "\([a-z_]*\)", [0-9]* }, \(true\|false\), .*/\1/p' "$top/src/fledge/fledge_message.c" &&
+        printf '%s\n' init response cancel; } >"$work/source"
+    [ "$(wc -l <"$work/source")" -gt 10 ] || { echo "the source has no messages any more" && return 1; }
+    page_types fledge-v1.7 >"$work/page"
+    same "$work/page" "$work/source"
+}
+
+bundle_members_agree() {
+    grep -ohE '(object|process|root), "[a-z_]+", (&|PERCH)|\{ "[a-z_]+", &bundle' "$top/src/tool/bundle.c" |
+        cut -d '"' -f 2 | keys_agree rterm-plugin.json.5
+}
+
 # --- all of it --------------------------------------------------------------
 
 command_lines >"$work/command-lines"
@@ -328,6 +392,14 @@ check "perch-plugin.toml(5): keys" manifest_keys_agree
 check "perch-binding(5): keys" binding_keys_agree
 check "perch-tool(1), docs/tool-commands.md: codes" tool_codes_agree
 check "perch-profile(5): keys" profile_keys_agree
+check "rterm-plugin.json(5): members" bundle_members_agree
+check "fledge-v1(7): messages" plugin_messages_agree
+check "fledge-v1(7): the example in sh" plugin_example_runs 1
+check "fledge-v1(7): the example in Python" plugin_example_runs 2
+check "rterm-tool(7), rterm-plugin.json(5): the example in sh" tool_example_runs 1
+check "rterm-tool(7), rterm-plugin.json(5): the example in Python" tool_example_runs 2
+check "agentproc(7): the example in sh" agent_example_runs 1 0.1
+check "agentproc(7): the example in Python" agent_example_runs 2 0.4
 check "perch-plugin.toml(5): the example" manifest_is_valid
 check "perch-binding(5): the example" binding_is_valid
 check "perch-profile(5): the example" profile_is_valid

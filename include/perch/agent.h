@@ -33,11 +33,15 @@ typedef struct perch_agent_turn perch_agent_turn;
 PERCH_API int perch_agent_profile_load(
 	const char *path, perch_agent_profile **ret_profile, perch_err *err);
 
-/* What is odd but no error (unknown keys), one sentence each, ends with NULL. */
+/* Oddities that are no errors (unknown keys), one sentence each, ends with NULL. */
 PERCH_API const char *const *perch_agent_profile_warnings(const perch_agent_profile *profile);
 
 /* Its turns must be over. NULL is fine. */
 PERCH_API void perch_agent_profile_free(perch_agent_profile *profile);
+
+/* ---- messages -------------------------------------------------------------- */
+
+enum { PERCH_AGENT_MESSAGE_MAX = 16 * 1024 * 1024 }; /* bytes; a longer one is refused */
 
 /* ---- turns ---------------------------------------------------------------- */
 
@@ -73,8 +77,8 @@ typedef struct perch_agent_end {
 	const char *hint; /* what its sandbox denied it, and what allows it; "" = nothing is known */
 } perch_agent_end;
 
-/* What a turn tells; any may be NULL. They come from the loop. Texts have a NUL
- * behind them, are UTF-8, and are valid during the call. */
+/* What a turn tells; any may be NULL. Called from the loop. Texts have a NUL behind them, are
+ * UTF-8, and are valid during the call. */
 typedef struct perch_agent_events {
 	size_t size; /* sizeof(perch_agent_events) */
 	void (*started)(perch_agent_turn *turn, void *data);
@@ -105,7 +109,7 @@ typedef struct perch_agent_turn_options {
 	 * characters, '/' and '\'; 0.1: nor blanks and ':', and not with '-' in front. */
 	const char *session_id;
 	const char *session_name; /* NULL = "default" */
-	const char *from;         /* who speaks; NULL = nobody says */
+	const char *from;         /* the sender; NULL = not known */
 	const perch_attachment *attachments;
 	size_t attachment_count;
 	const char *cwd;        /* NULL = the profile's */
@@ -147,8 +151,9 @@ PERCH_API int perch_agent_turn_start(perch_host *host, const perch_agent_turn_op
  * agent is asked to end, and made to after the profile's grace; again: now. */
 PERCH_API void perch_agent_turn_cancel(perch_agent_turn *turn, int signal);
 
-/* Back-pressure: nothing of it is read until it is let go (not from a callback). All clocks but
- * that of silence go on; one whose agent has left meanwhile ends behind that. */
+/* Back-pressure: nothing more of the turn is read until it is released (not from a callback).
+ * All clocks but that of silence go on; a turn whose agent has exited meanwhile ends after the
+ * release. */
 PERCH_API void perch_agent_turn_hold(perch_agent_turn *turn, bool is_held);
 
 /* Answers a permission request, once; message may be NULL. An id that is not open

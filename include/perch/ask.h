@@ -1,4 +1,4 @@
-/* What a job (perch/job.h) may want to know before it goes on, and the answer to it. */
+/* What a job (perch/job.h) may have to ask before it goes on, and the answer to it. */
 #ifndef PERCH_ASK_H
 #define PERCH_ASK_H
 
@@ -48,7 +48,7 @@ typedef struct perch_ask {
 /* Zero is an empty text, no, nothing chosen, not allowed. */
 typedef struct perch_answer {
 	size_t size; /* PERCH_ANSWER_INIT sets it */
-	bool cancel; /* nobody wants to answer: of a plugin's question, that interrupts the run */
+	bool cancel; /* no answer will come: a plugin's run is interrupted by that */
 	const char *text;
 	size_t text_len; /* 0 = up to its NUL */
 	bool yes;        /* confirm, permission, approval */
@@ -56,7 +56,7 @@ typedef struct perch_answer {
 	size_t chosen_count;
 	const char *option;  /* permission: one of its own */
 	const char *message; /* permission: why not */
-	const char *by;      /* approval: who says so, for the audit log; NULL = "user" */
+	const char *by;      /* approval: the user who decided, for the audit log; NULL = "user" */
 	const char *content; /* form, sampling, roots: JSON */
 } perch_answer;
 

@@ -13,7 +13,7 @@
 #define PERCH_PRINTF(format_index, first)
 #endif
 
-/* May be given as empty by whoever builds these sources into something else. */
+/* Defined as empty by a build that makes these sources part of another program. */
 #if !defined(PERCH_API) && defined(__GNUC__)
 #define PERCH_API __attribute__((visibility("default")))
 #elif !defined(PERCH_API)
@@ -24,13 +24,12 @@
 extern "C" {
 #endif
 
-/* Every function that can fail returns an int: 0 or positive is success, a
- * negative errno or one of these is failure. What it hands out by a ret_ parameter
- * is written on success only.
+/* Every function that can fail returns an int: 0 or positive is success, a negative errno or one of
+ * these is failure. What it hands out by a ret_ parameter is written on success only.
  *
- * A structure whose first member is `size` may grow in a later version: …_INIT sets
- * the size, 0 stands for what was published first. What the library does not know
- * of a larger one must be zero (-EINVAL), but for callbacks: they are never called. */
+ * A structure whose first member is `size` may grow in a later version: …_INIT sets the size, 0
+ * stands for the first published size. Members of a larger structure that the library does not know
+ * must be zero (-EINVAL), except callbacks: they are never called. */
 enum {
 	PERCH_ESYNTAX = -5001,      /* text that is not what its format demands */
 	PERCH_ELIMIT = -5002,       /* a named limit was crossed */
@@ -72,8 +71,8 @@ typedef enum perch_log_level {
 	PERCH_LOG_ERROR,
 } perch_log_level;
 
-/* Receives what the library has to say; `text` is one line without newline,
- * valid during the call only. The library itself never prints. */
+/* Receives the messages of the library; `text` is one line without newline, valid during the call
+ * only. The library itself never prints. */
 typedef void perch_log_fn(void *data, perch_log_level level, const char *text);
 
 /* "0.1.0": the version of the library that is running. */

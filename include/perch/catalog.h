@@ -1,7 +1,5 @@
-/* What there is to be used: tools of bindings, commands of plugins, agents.
- *
- * A catalogue is what a service (perch/service.h) shows to its frontend, as it was when it was
- * asked for. */
+/* What there is to be used: tools of bindings, commands of plugins, agents. A catalogue is what a
+ * service (perch/service.h) shows to its frontend, as it was at the time of the call. */
 #ifndef PERCH_CATALOG_H
 #define PERCH_CATALOG_H
 
@@ -26,7 +24,7 @@ typedef enum perch_entry_kind {
 /* "tool", "command", "agent", "resource", "template", "prompt". */
 PERCH_API const char *perch_entry_kind_name(perch_entry_kind kind);
 
-/* One thing that can be used. Texts come from whoever wrote it: take control characters out before
+/* One thing that can be used. Its texts come from its author: take control characters out before
  * you draw them. NULL where there is none. */
 typedef struct perch_entry {
 	perch_entry_kind kind;
@@ -38,7 +36,7 @@ typedef struct perch_entry {
 	const char *output_schema;
 	const char *annotations;
 	const char *arguments; /* of a command: the list `args` of its manifest */
-	bool asks;             /* somebody must approve every job of it */
+	bool asks;             /* a user must approve every job of it */
 	bool is_waived;        /* but this frontend need not ask: its `approve` lists it */
 	bool is_dangerous;     /* its manifest says so */
 	bool has_network;      /* what its sandbox lets it do; both true where nothing confines it. */
@@ -58,8 +56,8 @@ PERCH_API const perch_entry *perch_catalog_entries(const perch_catalog *catalog,
 PERCH_API const perch_entry *perch_catalog_find(
 	const perch_catalog *catalog, perch_entry_kind kind, const char *name);
 
-/* What could not be read, and what is hidden from this frontend: a sentence each, ends with NULL.
- */
+/* What could not be read, and what is hidden from this frontend: a sentence each, ends with
+ * NULL. */
 PERCH_API const char *const *perch_catalog_notes(const perch_catalog *catalog);
 
 /* NULL is fine. */

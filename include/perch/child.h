@@ -82,7 +82,7 @@ typedef struct perch_line {
 
 /* How a child ended. */
 typedef struct perch_result {
-	bool status_known; /* false: somebody else waited for our child */
+	bool status_known; /* false: another part of the program waited for our child */
 	int exit_code;     /* 0–255, or -1 when a signal ended it */
 	int signal;        /* 0, or the signal that ended it */
 	bool dumped_core;
@@ -149,9 +149,8 @@ typedef struct perch_child_spec {
 	size_t write_limit;
 	size_t tail_limit;
 
-	/* After the child's own exit its pipes are read for this long, if somebody
-	 * still holds them; then its group is killed. What is in the pipe at that
-	 * moment is always read. */
+	/* After the child's own exit its pipes are read for this long, if another process still holds
+	 * them; then its group is killed. Bytes that are in the pipe at that moment are always read. */
 	uint64_t linger_ns;
 	/* Do not kill the group at the end, but when the child is freed. */
 	bool keep_group;
@@ -196,11 +195,10 @@ static inline perch_child_spec perch_child_spec_init(void)
 PERCH_API int perch_child_start(
 	perch_host *host, const perch_child_spec *spec, perch_child **ret_child, perch_err *err);
 
-/* Writes to the child's stdin: at once as far as the pipe takes it, the rest
- * when it can. All or nothing. Fails with -EPIPE (the child does not listen any
- * more: no error by itself), -ENOBUFS (write_limit would be crossed; nothing
- * was taken, `drained` will tell), -EBADF (stdin is no pipe, or was closed by
- * perch_child_close_stdin), -ENOMEM. Never raises SIGPIPE. */
+/* Writes to the child's stdin: at once as far as the pipe takes it, the rest when it can. All or
+ * nothing. Fails with -EPIPE (the child does not read any more: no error by itself), -ENOBUFS
+ * (write_limit would be crossed; nothing was taken, `drained` will tell), -EBADF (stdin is no pipe,
+ * or was closed by perch_child_close_stdin), -ENOMEM. Never raises SIGPIPE. */
 PERCH_API int perch_child_write(perch_child *child, const void *data, size_t len);
 
 /* End of input, once everything written so far is in the pipe. */
@@ -217,7 +215,7 @@ PERCH_API void perch_child_resume(perch_child *child, perch_stream stream);
 /* Begins the ladder; again: goes to its next step at once. */
 PERCH_API void perch_child_stop(perch_child *child);
 
-/* Sends a signal as far as the child's reach goes. -ESRCH when nobody is left. */
+/* Sends a signal as far as the child's reach goes. -ESRCH when no process is left. */
 PERCH_API int perch_child_signal(perch_child *child, int signal);
 
 /* The child's process id; it stays the child's until `ended`. */

@@ -1,5 +1,5 @@
 /* Running plugins that speak fledge-v1: the plugin asks, shows and wants things
- * done; you answer its questions and show what it shows. What the protocol is, is in
+ * done; you answer its questions and show what it shows. The protocol is described in
  * docs/fledge.md.
  *
  *     perch_fledge_options options = PERCH_FLEDGE_OPTIONS_INIT;
@@ -70,7 +70,7 @@ typedef enum perch_shown_kind {
 	PERCH_SHOWN_METADATA, /* text: the names of what it is told */
 	PERCH_SHOWN_WARNING,  /* text: the library's own words */
 	PERCH_SHOWN_ERROR,    /* the same, for what makes the run fail */
-	PERCH_SHOWN_DEBUG,    /* the same, for those who want to know more */
+	PERCH_SHOWN_DEBUG,    /* the same, for users who want details */
 } perch_shown_kind;
 
 typedef struct perch_shown {
@@ -101,8 +101,8 @@ typedef struct perch_fledge_events {
 	/* May be called before perch_fledge_run_start has returned; when that fails, the run
 	 * is gone. */
 	void (*show)(perch_fledge_run *run, void *data, const perch_shown *shown);
-	/* Answer by one of the functions below, now or later; one question is open at a
-	 * time. NULL: nobody can be asked, as with PERCH_ASKING_DEFAULTS. */
+	/* Answer by one of the functions below, now or later; one question is open at a time. NULL: no
+	 * user can be asked, as with PERCH_ASKING_DEFAULTS. */
 	void (*ask)(perch_fledge_run *run, void *data, const perch_question *question);
 	/* The open question is no longer wanted: too late, or the plugin is gone. */
 	void (*withdraw)(perch_fledge_run *run, void *data);
@@ -116,8 +116,8 @@ typedef struct perch_fledge_events {
 
 typedef enum perch_asking {
 	PERCH_ASKING_USER,     /* `ask` */
-	PERCH_ASKING_DEFAULTS, /* nobody: the default, or what comes next to it */
-	PERCH_ASKING_STRICT,   /* nobody: an explicit default, else the run fails */
+	PERCH_ASKING_DEFAULTS, /* no user: the default, or the answer nearest to none */
+	PERCH_ASKING_STRICT,   /* no user: an explicit default, else the run fails */
 } perch_asking;
 
 /* The capabilities that a plugin which is not installed can be granted; see grants. */
@@ -202,12 +202,11 @@ PERCH_API int perch_fledge_decline(perch_fledge_run *run, uint64_t number);
  * plugin is told, then asked to end, then made to; again: the next step now. */
 PERCH_API void perch_fledge_run_cancel(perch_fledge_run *run, int signal);
 
-/* Back-pressure: nothing of it is read until it is let go (not from a callback). Clocks and
- * cancelling go on; one that has left meanwhile ends behind that. */
+/* Back-pressure: nothing more of the run is read until it is released (not from a callback). Clocks
+ * and cancelling go on; a plugin that has exited meanwhile ends after the release. */
 PERCH_API void perch_fledge_run_hold(perch_fledge_run *run, bool is_held);
 
-/* Ends whatever is left of it, without `end`. Before its host is freed. NULL is
- * fine. */
+/* Ends what is left of the run, without `end`. Before its host is freed. NULL is fine. */
 PERCH_API void perch_fledge_run_free(perch_fledge_run *run);
 
 #ifdef __cplusplus

@@ -46,7 +46,7 @@ typedef struct perch_host_options {
 	/* The program ignores SIGPIPE for as long as it has this host: writing to a
 	 * child then needs no care for the signal, which is quicker. */
 	bool ignores_sigpipe;
-	perch_log_fn *log; /* NULL = nobody listens */
+	perch_log_fn *log; /* NULL = not wanted */
 	void *log_data;
 	perch_log_level log_level;
 } perch_host_options;

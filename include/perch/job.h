@@ -27,7 +27,7 @@ typedef enum perch_event_kind {
 	PERCH_EVENT_REPLY,    /* an agent: all of the rest of its reply */
 	PERCH_EVENT_USAGE,    /* an agent: `text` is JSON */
 	PERCH_EVENT_ACTIVITY, /* an agent: tools and plans, `text` is the JSON of the event */
-	PERCH_EVENT_STDERR,   /* `text`: a line of a plugin, bytes of a tool */
+	PERCH_EVENT_STDERR,   /* `text`: a line of a plugin, bytes of a tool or an agent */
 	PERCH_EVENT_WARNING,  /* `text` */
 	PERCH_EVENT_ERROR,    /* `code`, `text` */
 	PERCH_EVENT_ASK,      /* `ask`: answer by perch_job_answer, now or later */
@@ -50,8 +50,8 @@ typedef struct perch_job_end {
 	const perch_fledge_end *run;   /* of a plugin that was started */
 } perch_job_end;
 
-/* Texts are valid during the call, but for those of a question: until it is answered or withdrawn.
- */
+/* Texts are valid during the call, but for those of a question: until it is answered or
+ * withdrawn. */
 typedef struct perch_event {
 	perch_event_kind kind;
 	const char *code;
@@ -61,21 +61,29 @@ typedef struct perch_event {
 	const perch_ask *ask;
 	const perch_tool_result *tool;
 	const perch_job_end *end;
+	perch_text raw; /* partial, thinking: the event of the agent that it came in; empty = none */
 } perch_event;
 
 /* The event as `--json` prints it, one JSON object without a newline. With an id, it has that
- * behind its name: {"event":"start","id":"t1",…}. Valid until the next call for this job. -ENOMEM.
- */
+ * behind its name: {"event":"start","id":"t1",…}. Valid until the next call for this job.
+ * -ENOMEM. */
 PERCH_API int perch_event_json(
 	perch_job *job, const perch_event *event, const char *id, perch_text *ret_text);
 
 /* ---- requests ---------------------------------------------------------------- */
 
-/* Who wants it, for the audit log, and to keep users apart. NULL = nothing is said. */
+/* The user behind a job, for the audit log and to keep users apart. NULL = not known. */
 typedef struct perch_caller {
 	const char *name;   /* a user, a token */
 	const char *client; /* the program and its version */
 } perch_caller;
+
+/* Whether a job is confined, whatever was granted to it. */
+typedef enum perch_sandbox_choice {
+	PERCH_SANDBOX_AS_GRANTED,
+	PERCH_SANDBOX_ON,
+	PERCH_SANDBOX_OFF,
+} perch_sandbox_choice;
 
 /* Called from the loop. In `end` the job may be freed, elsewhere not. */
 typedef void perch_sink_fn(perch_job *job, void *data, const perch_event *event);
@@ -89,9 +97,9 @@ typedef struct perch_job_request {
 	perch_sink_fn *sink;
 	void *data;
 	uint64_t timeout_ns; /* from its submission to its end; 0 = what it has of its own */
-	/* Nobody can be asked: plugins take defaults, permissions are denied, approvals refused. */
+	/* No user can be asked: plugins take defaults, permissions are denied, approvals refused. */
 	bool non_interactive;
-	/* Who has approved it already, for the audit log: "--yes", "page"; NULL = nobody has. */
+	/* Who has approved it already, for the audit log: "--yes", "page"; NULL = nobody. */
 	const char *approved_by;
 
 	/* A tool. */
@@ -100,7 +108,7 @@ typedef struct perch_job_request {
 	/* Context and clocks, without callbacks; its `tool`, if it has one, is the tool, and `name` the
 	 * binding. NULL = none. */
 	const perch_tool_request *tool;
-	bool shows_stderr; /* as events; it is in the result all the same */
+	bool shows_stderr; /* as events, also of an agent; it is in the result all the same */
 
 	/* A command. */
 	const char *const *args;
@@ -111,7 +119,7 @@ typedef struct perch_job_request {
 	const char *message;
 	size_t message_len;  /* 0 = up to its NUL */
 	const char *session; /* its name; NULL = "default". Turns of one session run in order */
-	const char *from;    /* who speaks; NULL = the caller's name */
+	const char *from;    /* the sender; NULL = the caller's name */
 	bool is_new;         /* forget the stored id: begin a new session */
 	const perch_attachment *attachments;
 	size_t attachment_count;
@@ -119,6 +127,13 @@ typedef struct perch_job_request {
 	const char *cwd;
 	bool no_stream;
 	bool allow_shell_message; /* see perch_agent_turn_options */
+	/* Its session_id instead of the stored one, its clock instead of the profile's, its limits;
+	 * nothing else of it is looked at. NULL = none. */
+	const perch_agent_turn_options *turn;
+	const char *protocol; /* how it speaks, "0.1" or "0.4"; NULL = what its profile says */
+
+	/* An agent or a command, for a service without frontend alone. */
+	perch_sandbox_choice sandbox;
 } perch_job_request;
 
 #ifdef __cplusplus
@@ -141,9 +156,10 @@ static inline perch_job_request perch_job_request_init(void)
 /* Takes a job. On success it tells its sink from the loop, never before this has returned, and ends
  * exactly once; *ret_job belongs to the caller. Fails with -ENOENT (no such entry, or not exposed:
  * the same words), -EBUSY (the queue is full: err tells how long it is), -ESHUTDOWN (closed),
- * -EINVAL, -ENOMEM, and for an agent as reading its profile does (err->stage is "profile") or the
- * sessions (then "session"); nothing was started and nothing is told then.
- * Without a frontend, what is wrong with a tool's binding is the job's result instead. */
+ * -EINVAL (err->stage is "session_id" where that is the cause), -ENOMEM, and for an agent as
+ * reading its profile does (err->stage is "profile") or the sessions (then "session"); nothing was
+ * started and nothing is told then. Without a frontend, what is wrong with a tool's binding is the
+ * job's result instead. */
 PERCH_API int perch_job_submit(
 	perch_service *service, const perch_job_request *request, perch_job **ret_job, perch_err *err);
 
@@ -155,13 +171,18 @@ PERCH_API size_t perch_job_position(const perch_job *job);
 PERCH_API int perch_job_answer(
 	perch_job *job, uint64_t number, const perch_answer *answer, perch_err *err);
 
-/* Back-pressure: nothing of it is read until it is let go, and one that waits does not begin.
- * Clocks and cancelling go on; other jobs are not held. Its own sink may hold it, not let it go. */
+/* Back-pressure: nothing more of the job is read until it is released, and a waiting job does not
+ * begin. Clocks and cancelling go on; other jobs are not held. Its own sink may hold it, but not
+ * release it. */
 PERCH_API void perch_job_hold(perch_job *job, bool is_held);
 
 /* As if its user had sent this signal: its ladder begins; again: the next step now. The end comes
- * through the sink, also of one that waits. */
+ * through the sink, also that of a waiting job. */
 PERCH_API void perch_job_cancel(perch_job *job, int signal);
+
+/* How long what runs of it has between being asked to end and being killed, where it says so itself
+ * (the kill_grace of an agent); 0 = it does not. */
+PERCH_API uint64_t perch_job_grace_ns(const perch_job *job);
 
 /* Kills what is left of it, without a last event. NULL is fine. */
 PERCH_API void perch_job_free(perch_job *job);

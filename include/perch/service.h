@@ -23,6 +23,7 @@
 #include <perch/catalog.h>
 #include <perch/host.h>
 #include <perch/job.h>
+#include <perch/sessions.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,12 +41,15 @@ typedef struct perch_service_options {
 	size_t queue;                /* waiting behind them; 0 = 1024, SIZE_MAX = none may wait */
 	size_t queue_bytes; /* that waiting jobs may keep in memory, all together; 0 = 64 MiB */
 	bool no_store;      /* sessions of agents are not kept: every turn begins a new one */
-	/* Something in the catalogue has changed since it was last asked for. NULL = nobody wants to
-	 * know, and nothing is watched. */
+	/* Called when the catalogue has changed since it was last asked for. NULL = not wanted: then
+	 * nothing is watched. */
 	void (*changed)(perch_service *service, void *data);
-	/* The service's own words, a sentence each; NULL = nobody listens. */
+	/* The service's own messages, a sentence each; NULL = not wanted. */
 	void (*warn)(perch_service *service, void *data, const char *text);
 	void *data;
+	/* A file that every line of what is hosted is recorded in, anew; "-" = stderr; NULL = none. */
+	const char *trace;
+	bool trace_secrets; /* also values that plugins store or load, and those of the environment */
 } perch_service_options;
 
 #ifdef __cplusplus
@@ -65,9 +69,15 @@ static inline perch_service_options perch_service_options_init(void)
 
 /* Makes a service in a host, which must outlive it. Everything is copied. Fails with PERCH_ESYNTAX
  * (perch/config.toml or one of the bindings; err tells where), -EEXIST (two bindings of one name),
- * -EINVAL, -ENOMEM, and as reading files does. */
+ * -EINVAL, -ENOMEM, and as reading files and writing the trace does. */
 PERCH_API int perch_service_new(perch_host *host, const perch_service_options *options,
 	perch_service **ret_service, perch_err *err);
+
+/* The stored sessions of agents (perch/sessions.h), opened now instead of with the first turn. They
+ * are the service's: valid as long as it is, not to be freed. Fails as perch_sessions_open does,
+ * and with -ENOENT where none are kept (no_store). */
+PERCH_API int perch_service_sessions(
+	perch_service *service, perch_sessions **ret_sessions, perch_err *err);
 
 /* Takes no more jobs. What runs and what waits goes on. */
 PERCH_API void perch_service_close(perch_service *service);
@@ -78,7 +88,7 @@ PERCH_API void perch_service_cancel(perch_service *service, int signal);
 /* Jobs that have not ended. */
 PERCH_API size_t perch_service_jobs(const perch_service *service);
 
-/* Ends what is left, without a last event; every job of it is gone then. Not from a sink. NULL is
+/* Ends what is left, without a last event; all its jobs are gone then. Not from a sink. NULL is
  * fine. */
 PERCH_API void perch_service_free(perch_service *service);
 

@@ -24,9 +24,18 @@ typedef struct perch_session {
  * newer version, no permission, no SQLite … */
 PERCH_API int perch_sessions_open(perch_sessions **ret_sessions, perch_err *err);
 
-/* All of a profile's (NULL = of every profile), the last used first. Valid until the next call. */
+/* In all of these a profile is a path; links in it are followed, as when a turn begins. */
+
+/* All of a profile's (NULL = of every profile), the last used first. Valid until the next list or
+ * find. */
 PERCH_API int perch_sessions_list(perch_sessions *sessions, const char *profile,
 	const perch_session **ret_list, size_t *ret_count, perch_err *err);
+
+/* The one of that name: 1 and *ret_session, valid as a list is; 0 = there is none. It is
+ * resumed by giving its id to a turn (perch_agent_turn_options.session_id); a job of a service
+ * finds it by its name. from NULL = "", name NULL = "default". */
+PERCH_API int perch_sessions_find(perch_sessions *sessions, const char *profile, const char *from,
+	const char *name, perch_session *ret_session, perch_err *err);
 
 /* Removes one: its next turn begins a new session. from NULL = "", name NULL = "default". 1 = it is
  * gone, 0 = there was none. */

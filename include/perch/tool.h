@@ -1,6 +1,6 @@
 /* Calling tools: plugins that are started, shake hands, get one request, give one
- * response, and leave. What the protocol is, and what each verdict means, is in
- * docs/tool.md.
+ * response, and leave. docs/tool.md describes the protocol and every
+ * verdict.
  *
  *     perch_tool_spec spec = PERCH_TOOL_SPEC_INIT;
  *     spec.name = "t.p";
@@ -79,7 +79,7 @@ typedef struct perch_tool_result {
 
 /* ---- bindings --------------------------------------------------------------- */
 
-/* How a plugin is bound. Nothing a plugin says adds to it. */
+/* How a plugin is started and confined. Nothing that the plugin says adds to its rights. */
 typedef struct perch_tool_binding perch_tool_binding;
 
 /* A file and the SHA-256 it must have, in hex. */
@@ -142,7 +142,7 @@ PERCH_API void perch_tool_binding_free(perch_tool_binding *binding);
 
 typedef struct perch_tool_call perch_tool_call;
 
-/* What is asked. Nothing of it is needed any more once a call has been started. */
+/* A call to be made. Nothing of it is needed any more once the call has been started. */
 typedef struct perch_tool_request {
 	size_t size;         /* PERCH_TOOL_REQUEST_INIT sets it */
 	const char *tool;    /* NULL = shake hands only: the result has the manifest */
@@ -162,18 +162,19 @@ typedef struct perch_tool_request {
 	void (*stderr_bytes)(void *data, const char *bytes, size_t len);
 	/* The call is over. Called once, from the loop, never before the function
 	 * that starts it has returned; may free the call. */
-	void (*done)(void *data, perch_tool_call *call);
+	void (*done)(perch_tool_call *call, void *data);
 	void *data;
-	/* Somebody must say yes to each call of a tool whose binding asks (`ask = true`): called by the
-	 * function that starts the call; true = yes. NULL = nobody can: such a call is refused. */
+	/* A user must approve each call of a tool whose binding asks (`ask = true`): called by the
+	 * function that starts the call; true = yes. NULL = no user can be asked: such a call is
+	 * refused. */
 	bool (*approve)(void *data, const char *tool, const char *input);
-	const char *caller; /* who wants it, for the audit log; NULL = nothing is said */
+	const char *caller; /* the caller, for the audit log; NULL = not recorded */
 } perch_tool_request;
 
-/* Starts a call. Whatever goes wrong with it is its result, which comes by
- * `done`; a refusal (nobody approved it) is PERCH_TOOL_INVALID_REQUEST. Each call is recorded in
- * the audit log before `done`. Fails with -ENOMEM, -EINVAL (something set that a newer library
- * added), and as reading perch/config.toml does. */
+/* Starts a call. A failure of the call is its result, which comes by `done`; a refusal (no
+ * approval) is PERCH_TOOL_INVALID_REQUEST. Each call is recorded in the audit log before `done`.
+ * Fails with -ENOMEM, -EINVAL (something set that a newer library added), and as reading
+ * perch/config.toml does. */
 PERCH_API int perch_tool_call_start(perch_host *host, const perch_tool_binding *binding,
 	const perch_tool_request *request, perch_tool_call **ret_call, perch_err *err);
 
@@ -194,8 +195,7 @@ PERCH_API const perch_tool_result *perch_tool_call_result(const perch_tool_call 
  * -EAGAIN (it is not over), -ENOMEM. */
 PERCH_API int perch_tool_call_json(perch_tool_call *call, perch_text *ret_text);
 
-/* Ends whatever is left of it, without `done`. Before its host is freed. NULL is
- * fine. */
+/* Ends what is left of the call, without `done`. Before its host is freed. NULL is fine. */
 PERCH_API void perch_tool_call_free(perch_tool_call *call);
 
 /* ---- spares ------------------------------------------------------------------- */

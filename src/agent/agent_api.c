@@ -230,7 +230,7 @@ int perch_agent_turn_start(perch_host *host, const perch_agent_turn_options *opt
 	perch_agent_turn *turn = calloc(1, sizeof(*turn));
 	if (!turn)
 		return err_no_memory(err);
-	/* A callback that only a newer library knows of is one that is never called. */
+	/* A callback that a newer program sets and this library does not know is never called. */
 	sized_copy(&turn->events, sizeof(turn->events), copy.events,
 		SIZED_UP_TO(perch_agent_events, end), NULL);
 	turn->data = copy.data;

@@ -85,7 +85,7 @@ void engine_warn(struct agent_engine *engine, const char *format, ...)
 
 enum { SHOWN_BYTES = 80 };
 
-/* The first bytes of a line, without what a terminal would obey. */
+/* The first bytes of a line, without characters that a terminal would obey. */
 static void agent_engine_excerpt(struct str line, char out[SHOWN_BYTES + 1])
 {
 	size_t len = line.len < SHOWN_BYTES ? line.len : SHOWN_BYTES;
@@ -104,7 +104,7 @@ void engine_warn_of_line(struct agent_engine *engine, struct str line, const cha
 	engine_warn(engine, "line %llu %s: %s", (unsigned long long)engine->line_number, what, shown);
 }
 
-/* ---- what a line may say ----------------------------------------------------- */
+/* ---- the meaning of a line --------------------------------------------------- */
 
 struct str engine_first_chars(struct str text, size_t chars, size_t *ret_taken)
 {
@@ -141,7 +141,7 @@ static void agent_engine_forward(struct agent_engine *engine, struct str text, s
 		engine->effects->partial(engine->data, text, raw);
 }
 
-/* The partial that crosses max_reply_chars: what still fits, and the suffix. */
+/* The partial that crosses max_reply_chars: the part that still fits, and the suffix. */
 static void agent_engine_forward_cut(struct agent_engine *engine, struct str text)
 {
 	size_t room = engine->options.max_reply_chars - engine->partial_chars;
@@ -177,8 +177,13 @@ void engine_partial(struct agent_engine *engine, struct str text, struct str raw
 void engine_session(struct agent_engine *engine, struct str id)
 {
 	const struct dialect *dialect = engine->options.dialect;
-	if (engine->session.len && !dialect->last_session_wins)
+	if (engine->session.len && !dialect->last_session_wins) {
+		if (!str_eq(agent_engine_session(engine), id) && !engine->is_contradicted)
+			engine_warn_of_line(
+				engine, id, "has another session_id than the lines before, which counts");
+		engine->is_contradicted |= !str_eq(agent_engine_session(engine), id);
 		return;
+	}
 	if (engine->is_repaired || !dialect->is_session_id(id)) {
 		engine_warn_of_line(engine, id, "has a session id that cannot be used and is ignored");
 		return;

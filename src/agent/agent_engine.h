@@ -23,6 +23,7 @@ enum {
 struct agent_engine_options {
 	const struct dialect *dialect;
 	struct str session_prefix; /* 0.1 */
+	bool is_guessed; /* nobody said which dialect: a first line of 0.4 shows it is wrong */
 	bool is_streaming;
 	bool has_permission;    /* 0.4 */
 	bool has_thinking;      /* 0.4: what has the role "thinking" is no partial; else it is */
@@ -32,17 +33,17 @@ struct agent_engine_options {
 	size_t total_limit;
 };
 
-/* What the engine wants. Texts are valid during the call. */
+/* The effects of the engine. Texts are valid during the call. */
 struct agent_effects {
 	/* raw is JSON: the string (0.1) or the event (0.4). */
 	void (*partial)(void *data, struct str text, struct str raw);
-	void (*thinking)(void *data, struct str text); /* with has_thinking */
-	void (*usage)(void *data, struct str json);    /* of the result; may be NULL */
+	void (*thinking)(void *data, struct str text, struct str raw); /* with has_thinking */
+	void (*usage)(void *data, struct str json);                    /* of the result; may be NULL */
 	void (*session)(void *data, struct str id);
 	void (*warning)(void *data, struct str text);
 	void (*permission)(void *data, const struct agent_permission *permission);
 	void (*send)(void *data, struct str line); /* with its '\n' */
-	/* The agent has said its last word: nothing more will be sent. */
+	/* The agent has written its last event: nothing more will be sent to it. */
 	void (*hang_up)(void *data);
 	/* Too much was written: it is to end. Called once. */
 	void (*stop)(void *data);
@@ -56,14 +57,14 @@ void agent_engine_free(struct agent_engine *engine);
 /* A line without its newline. too_long: only its start. */
 void agent_engine_line(struct agent_engine *engine, const char *line, size_t len, bool too_long);
 
-/* Answers the first open request of this id; an unknown one is no matter. */
+/* Answers the first open request of this id; an unknown id has no effect. */
 void agent_engine_permit(
 	struct agent_engine *engine, struct str request_id, bool allowed, struct str message);
 
-/* Denies whatever is open, and all that comes later. */
+/* Denies every open request, and all that come later. */
 void agent_engine_deny_all(struct agent_engine *engine, struct str message);
 
-/* Whether an answer is owed: then silence is not the agent's fault. */
+/* Whether the agent waits for an answer: then its silence is no fault. */
 bool agent_engine_is_asking(const struct agent_engine *engine);
 
 /* Memory ran out: the turn cannot go on truthfully. */

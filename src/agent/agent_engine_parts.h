@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "data/json.h"
 
-/* A question of the agent that is not answered, or behind one that is not. */
+/* A request of the agent that is not answered, or stands behind one that is not. */
 struct permit {
 	struct permit *next;
 	struct buf request_id;
@@ -25,6 +25,7 @@ struct agent_engine {
 	unsigned warnings;
 	struct buf repaired; /* the line at hand */
 	struct buf session;
+	bool is_contradicted; /* told that another id is ignored: once */
 	struct buf body;
 	bool has_body_line; /* 0.1 */
 	bool has_result;    /* 0.4 */
@@ -51,16 +52,16 @@ void engine_warn(struct agent_engine *engine, const char *format, ...) PERCH_PRI
 /* The same about the line at hand, with its start behind a colon. */
 void engine_warn_of_line(struct agent_engine *engine, struct str line, const char *what);
 
-/* Copies are kept; without memory the engine is broken. */
+/* Stores copies; without memory the engine is broken. */
 void engine_set(struct agent_engine *engine, struct buf *target, struct str text);
 
-/* What a line may say, whatever its dialect. `raw` must be JSON, or empty: then
- * it is made from the text. */
+/* The effects of a line, in either dialect. `raw` must be JSON, or empty: then it is made from the
+ * text. */
 void engine_partial(struct agent_engine *engine, struct str text, struct str raw);
 void engine_session(struct agent_engine *engine, struct str id);
 void engine_error(struct agent_engine *engine, struct str text);
 
-/* How much of a text is within a number of characters. */
+/* The part of a text that is within a number of characters. */
 struct str engine_first_chars(struct str text, size_t chars, size_t *ret_taken);
 
 /* Whether it holds a character that no session id may: control characters, '/',

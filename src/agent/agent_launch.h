@@ -12,7 +12,6 @@
 enum {
 	AGENT_VARIABLE_MAX = 128 * 1024, /* of one variable or argument, by the kernel: its NUL too */
 	AGENT_ARGUMENT_MAX = AGENT_VARIABLE_MAX - 1,
-	AGENT_MESSAGE_MAX = 16 * 1024 * 1024, /* of a message, by us */
 };
 
 struct launch {
@@ -66,10 +65,16 @@ int command_check_shell(const struct agent_profile *profile, struct arena *arena
 /* What to do about a pair of quotes in the command, meant for a shell; NULL = it has none. */
 const char *command_quotes_advice(const struct agent_profile *profile);
 
+enum { COMMAND_ADVICE_MAX = 256 };
+
+/* Where a program that was not found is looked for, once argv is known; false = its name says it.
+ */
+bool command_explain_path(const struct launch *launch, char ret_text[COMMAND_ADVICE_MAX]);
+
 /* ---- named_files.c --------------------------------------------------------- */
 
 /* The files that the profile names, after launch_begin: its program, arguments that are files.
- * Those that it may write by that very name are not among them. NULL without memory. */
+ * Files that the agent may write by that very name are not among them. NULL without memory. */
 const char *const *launch_named_files(const struct launch *launch);
 
 /* The same of a profile that is not launched, as a turn from here would find them. */
@@ -85,8 +90,8 @@ struct argv_words {
 	bool (*uses)(struct str word); /* whether the text that is looked for stands in it */
 };
 
-/* Whether a shell would read that text as code: in an argument, or on its stdin where
- * it has no other script. Of what can be said only by running it, too much is told. */
+/* Whether a shell would read that text as code: in an argument, or on its stdin where it has no
+ * other script. In doubt the answer is yes. */
 bool shell_reads_message(const struct argv_words *words);
 
 /* Makes the words of the launch's command; its environment is known. */
@@ -96,15 +101,24 @@ int launch_words(struct launch *launch, struct argv_words *ret_words, perch_err 
 
 int launch_make_env(struct launch *launch, perch_err *err);
 
+/* A variable that every agent inherits. */
+bool launch_is_basic(struct str name);
+
+/* Whether the variable is set by the protocol, or must not be set by anybody: the profile's and
+ * the user's is ignored. */
+bool launch_is_protocols(const struct launch *launch, const char *variable);
+
 /* ---- launch_sandbox.c ------------------------------------------------------ */
 
 /* What a sandboxed agent may do, after launch_begin. Lists live in the arena of the
  * launch. Fails as policy_widen does. */
 int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy, perch_err *err);
 
-/* Makes the sandbox that the profile asks for, once cwd is known. Reads everything
- * but what is always hidden, writes cwd, the network is open; and then what the
- * profile says. */
+/* Makes the directories that the profile wants to be there. */
+int launch_make_places(const struct launch *launch, perch_err *err);
+
+/* Makes the sandbox that the profile asks for, once cwd is known. By default it reads all but the
+ * hidden places, writes cwd, and has the network; the profile changes that. */
 /* Records what the profile allows, if that is not recorded yet: what it allows later beyond that is
  * refused. */
 int launch_open_sandbox(

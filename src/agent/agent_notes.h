@@ -1,6 +1,6 @@
-/* What a trace is told of a turn: how it began, what came from elsewhere than the
- * agent's lines, and what became of it. With the lines, that is all an engine was ever
- * told. The names of the events and their facts are in docs/trace.md. */
+/* What a trace records of a turn: how it began, every input of the engine that was no line of the
+ * agent, and how it ended. With the lines, that is all an engine was ever told. The names of the
+ * events and their facts are in docs/trace.md. */
 #ifndef AGENT_AGENT_NOTES_H
 #define AGENT_AGENT_NOTES_H
 
@@ -10,7 +10,7 @@
 /* The protocol by its name in a trace. */
 #define AGENT_TRACE_NAME "agentproc"
 
-/* What an agent is told that still waits for a permission. */
+/* The line for an agent that still waits for a permission. */
 #define AGENT_TIMED_OUT "the turn has timed out"
 #define AGENT_CANCELLED "the turn was cancelled"
 

@@ -38,7 +38,7 @@ struct database {
 	sqlite3_stmt *statements[STATEMENTS]; /* prepared when first used */
 };
 
-/* What a statement may speak of; each takes what it needs. */
+/* The arguments of all statements; each takes those that it needs. */
 struct arguments {
 	struct session_key key; /* profile may be NULL */
 	int64_t number;         /* of a ticket */
@@ -57,9 +57,9 @@ void database_close(struct database *database);
 int database_open_by(const char *path, const char *const *way, int newest,
 	struct database *ret_database, perch_err *err);
 
-/* From now on nothing that is asked of it waits: -EBUSY comes at once, and the disk is left to
- * checkpoints that others make. `committed` is called behind each commit, from inside of it, with
- * the number of pages that are in the log. */
+/* From now on no statement waits: -EBUSY comes at once, and the disk is left to checkpoints that
+ * others make. `committed` is called behind each commit, from inside of it, with the number of
+ * pages that are in the log. */
 int database_wait_for_nobody(struct database *database, void (*committed)(void *data, int pages),
 	void *data, perch_err *err);
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/paths.h"
 #include "registry/decision.h"
 
 /* Kept as long as the policy, which names it. NULL without memory. */
@@ -16,7 +17,7 @@ static const char *launch_sandbox_directory_of(const struct launch *launch)
 	return is_there ? arena_dup(launch->arena, str_from(resolved)) : "";
 }
 
-/* What decides this sandbox, and what decides others, is not written from inside of it. */
+/* Files that decide this sandbox or others are not written from inside of it. */
 static int launch_protect(const struct launch *launch, const char *const *files,
 	struct sandbox_policy *policy, perch_err *err)
 {
@@ -55,7 +56,16 @@ int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy
 	return r;
 }
 
-/* A turn goes on without it: the sandbox keeps the file as it is, where it can. */
+int launch_make_places(const struct launch *launch, perch_err *err)
+{
+	const char *const *path = launch->options->profile->made;
+	int r = 0;
+	for (; r == 0 && path && *path; path++)
+		r = paths_make(*path, err);
+	return r;
+}
+
+/* A turn goes on when this fails: the sandbox protects the file, where it can. */
 static void launch_record(struct launch *launch)
 {
 	const struct agent_profile *profile = launch->options->profile;
@@ -70,7 +80,9 @@ int launch_open_sandbox(
 	struct launch *launch, perch_host *host, struct sandbox **ret_sandbox, perch_err *err)
 {
 	const char *widen_by = launch->options->profile->widen_by;
-	int r = launch_policy(launch, &launch->policy, err);
+	int r = launch_make_places(launch, err);
+	if (r == 0)
+		r = launch_policy(launch, &launch->policy, err);
 	if (r == 0 && launch->policy.note)
 		buf_printf(&launch->warnings, "%s; %s--write . allows it\n", launch->policy.note,
 			widen_by ? widen_by : "");
@@ -79,6 +91,6 @@ int launch_open_sandbox(
 	if (r < 0)
 		return r;
 	launch->policy.protect = sandbox_protected(*ret_sandbox);
-	launch_record(launch); /* of what was refused, nothing is approved */
+	launch_record(launch); /* nothing of a refused profile is approved */
 	return 0;
 }

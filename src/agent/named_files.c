@@ -1,5 +1,5 @@
-/* The files that a profile names: its program, and what of its arguments is a file. What they say
- * is run the next time, too, so that the agent must not change them. */
+/* The files that a profile names: its program, and arguments that are files. They are run the next
+ * time, too, so the agent must not change them. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static void named_add_argument(
 		named_files_add(files, launch, equals + 1);
 }
 
-/* What a chat user writes names nothing. */
+/* Text of a chat user names no file. */
 static void named_add_word(
 	struct path_list *files, struct launch *launch, struct str word, bool is_program)
 {
@@ -81,7 +81,7 @@ const char *const *launch_named_files(const struct launch *launch)
 	struct path_list files;
 	path_list_begin(&files, launch->arena, NULL);
 	trial.warnings = (struct buf){ 0 };
-	/* What fails here fails at the start, with words. */
+	/* A failure here is told at the start of the agent, with words. */
 	int r = launch_make_env(&trial, NULL);
 	if (r == 0)
 		r = launch_words(&trial, &words, NULL);

@@ -5,6 +5,7 @@
 
 #include "agent/profile.h"
 #include "base/err.h"
+#include "base/shell_word.h"
 #include "registry/decision.h"
 #include "sandbox/policy/path_list.h"
 
@@ -15,7 +16,7 @@ static void profile_grant_add_word(struct path_list *words, const char *kind, co
 	path_list_add(words, word ? word : "");
 }
 
-/* ${VAR} gives it a variable, whatever the sandbox takes away. */
+/* ${VAR} passes a variable on, even one that the sandbox takes away. */
 static void profile_grant_add_variables(struct path_list *words, const char *template)
 {
 	for (const char *at = template; !words->failed && (at = strstr(at, "${")); at++) {
@@ -27,7 +28,7 @@ static void profile_grant_add_variables(struct path_list *words, const char *tem
 	}
 }
 
-/* The directory is written: what a path leads to counts, unless that is known only in a turn. */
+/* The directory is written: the resolved path counts, unless that is known only in a turn. */
 static void profile_grant_add_directory(
 	struct path_list *words, const struct agent_profile *profile)
 {
@@ -45,8 +46,8 @@ static void profile_grant_add_directory(
 	path_list_add(words, word ? word : "");
 }
 
-/* What it says beside its widening: the directory is written, and the network is open unless it
- * is closed. */
+/* What a profile allows beside its widening: its directory is written, and the network is open
+ * unless it says otherwise. */
 static const char *const *profile_grant_words(
 	struct arena *arena, const struct agent_profile *profile)
 {
@@ -72,7 +73,7 @@ int agent_profile_decision(struct arena *arena, const struct agent_profile *prof
 		.path = profile->path,
 		.sha256 = profile->sha256,
 		.words = is_sandboxed ? profile_grant_words(arena, profile) : no_sandbox,
-		.approve_by = arena_join(arena, "perch agent allow ", profile->path, " --profile", NULL),
+		.approve_by = shell_command(arena, "perch agent allow ", profile->path, " --profile"),
 	};
 	if (!decision.words || !decision.approve_by)
 		return err_no_memory(err);
@@ -80,8 +81,8 @@ int agent_profile_decision(struct arena *arena, const struct agent_profile *prof
 	return 0;
 }
 
-/* An agent without a sandbox has all rights: of that there is nothing to record, unless it had
- * one before. */
+/* An agent without a sandbox has all rights: there is nothing to record, unless it had a sandbox
+ * before. */
 static int profile_grant_check(
 	struct arena *arena, struct agent_profile *profile, const struct grant *grant, perch_err *err)
 {
@@ -106,7 +107,7 @@ int agent_profile_grant(
 {
 	(void)data;
 	struct grant *grant = arena_alloc(arena, sizeof(*grant));
-	profile->widen_by = arena_join(arena, "perch agent allow ", profile->path, " ", NULL);
+	profile->widen_by = shell_command(arena, "perch agent allow ", profile->path, " ");
 	if (!grant || !profile->widen_by)
 		return err_no_memory(err);
 	int r = grants_read(GRANT_AGENT, profile->path, arena, grant, err);

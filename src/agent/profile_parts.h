@@ -21,9 +21,9 @@ struct profile_reader {
 	const struct yaml_entry *like_command; /* an unknown key that may be meant as it; or NULL */
 };
 
-enum { PROFILE_KEYS = 19 };
+enum { PROFILE_KEYS = 27 };
 
-/* In profile_keys.c: which key this is, -1 = none of ours; and what it says. */
+/* In profile_keys.c: the number of a key, -1 = unknown; and reading its value. */
 int profile_find_key(const char *name);
 
 /* The key that the author may have meant, or NULL. */
@@ -34,7 +34,7 @@ int profile_read_key(struct profile_reader *reader, int which, const struct yaml
 int profile_refuse(struct profile_reader *reader, const struct yaml_entry *entry,
 	const char *format, ...) PERCH_PRINTF(3, 4);
 
-/* That it is of another type than the one wanted. */
+/* The value has another type than the one wanted. */
 int profile_refuse_type(
 	struct profile_reader *reader, const struct yaml_entry *entry, const char *wanted);
 

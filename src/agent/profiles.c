@@ -32,7 +32,7 @@ const struct agent_profile *kept_profile(const struct kept_profile *profile)
 	return &profile->profile;
 }
 
-/* What was changed a moment ago is read again until it has settled. */
+/* A file that was changed a moment ago is read again until it has settled. */
 static bool profiles_is_unchanged(const struct stat *then, const struct stat *now)
 {
 	return stamp_is_unchanged(then, now) && stamp_is_settled(now);
@@ -87,7 +87,7 @@ static int profiles_read_profile(struct profiles *profiles, const char *path,
 int profiles_take(
 	struct profiles *profiles, const char *path, struct kept_profile **ret_profile, perch_err *err)
 {
-	/* Looked at before it is read: what changes in between is seen next time. */
+	/* Its status is taken before it is read: a change in between is noticed next time. */
 	struct stat now = { 0 };
 	bool is_there = stat(path, &now) == 0;
 	struct kept_profile *kept = profiles_find(profiles, path);

@@ -1,5 +1,5 @@
-/* Profiles that were read, by path: a bridge reads one again only when its file has
- * changed. A turn keeps the profile it was started with. `{0}` is none. */
+/* Profiles that were read, by path: a bridge reads one again only when its file has changed. A turn
+ * holds the profile it was started with. `{0}` is none. */
 #ifndef AGENT_PROFILES_H
 #define AGENT_PROFILES_H
 

@@ -1,5 +1,5 @@
 /* The statements of sessions.db: prepared when first used, run with the arguments that they
- * speak of. */
+ * name. */
 #include "agent/database.h"
 #include "base/cleanup.h"
 

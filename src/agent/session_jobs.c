@@ -1,6 +1,6 @@
-/* What sessions ask of their database. It is tried at once, and never waits: while another process
- * writes, it is tried again from the loop, for a second at most, and what is asked later stays
- * behind it. The disk is waited for by a checkpoint alone, which the host's worker makes. */
+/* The jobs that sessions have for their database. A job is tried at once, and never waits: while
+ * another process writes, it is tried again from the loop, for a second at most, and later jobs
+ * stay behind it. Only a checkpoint waits for the disk, which the host's worker makes. */
 #include <errno.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static void session_jobs_try_later(struct sessions *sessions)
 }
 
 /* A log that is written to all the time is never wholly written back, and so never begins anew:
- * when it has become too long, what would make it longer waits for the checkpoint. */
+ * when it has become too long, jobs that would make it longer wait for the checkpoint. */
 static bool session_log_is_full(const struct sessions *sessions)
 {
 	return sessions->log_pages >= LOG_PAGES_MAX && sessions->checkpoint.state != JOB_IDLE;
@@ -92,7 +92,7 @@ static void session_checkpoint_watch_forks(void)
 	pthread_atfork(session_checkpoint_hold, session_checkpoint_let_go, session_checkpoint_let_go);
 }
 
-/* In the worker's thread. What goes wrong is tried again behind a later commit. */
+/* In the worker's thread. A failed checkpoint is tried again behind a later commit. */
 static void session_checkpoint_work(struct job *job)
 {
 	struct sessions *sessions = container_of(job, struct sessions, checkpoint);

@@ -32,7 +32,7 @@ void session_turn_free(struct session_turn *turn)
 	free(turn);
 }
 
-/* ---- it is its turn ------------------------------------------------------ */
+/* ---- its turn comes ------------------------------------------------------ */
 
 void session_turn_make_due(struct session_turn *turn)
 {
@@ -73,7 +73,7 @@ static void session_turn_ask_done(struct session_job *job, int r, const perch_er
 		session_turn_call_ready(turn);
 }
 
-/* A turn that has waited does not know the id that the one before has left. */
+/* A turn that has waited does not know the id that the turn before it has left. */
 static void session_turn_ask_for_id(struct session_turn *turn)
 {
 	session_turn_move(turn, TURN_ASKING);

@@ -82,7 +82,7 @@ void sessions_close(struct sessions *sessions)
 	free(sessions);
 }
 
-/* ---- what is broken ------------------------------------------------------ */
+/* ---- a broken database --------------------------------------------------- */
 
 static int sessions_database_path(char **ret_path, perch_err *err)
 {
@@ -104,7 +104,7 @@ int sessions_examine(perch_err *err)
 	return r < 0 ? r : 1;
 }
 
-/* Not over one that was moved before. */
+/* Never over a file that was moved before. */
 static int sessions_find_free_name(const char *path, char ret_name[SESSIONS_PATH_MAX])
 {
 	enum { TRIES = 1000 };

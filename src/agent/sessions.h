@@ -15,7 +15,7 @@ struct session_key {
 	const char *name;    /* "default" */
 };
 
-/* Keys are the same or not; those that are have the same hash. */
+/* Equal keys have equal hashes. */
 uint32_t session_key_hash(const struct session_key *key);
 bool session_key_is(const struct session_key *a, const struct session_key *b);
 
@@ -41,39 +41,39 @@ void sessions_close(struct sessions *sessions);
 
 struct session_turn;
 
-/* Called from the loop when it is this turn's turn: `id` is the session's id as
- * the turn before left it. NULL = it could not be found out, session_turn_error
- * says why: the turn must not run, only be ended. */
+/* Called from the loop when it is this turn's turn: `id` is the session's id as the turn before
+ * left it. NULL = it could not be found out, session_turn_error says why: the turn must not run,
+ * only be ended. */
 typedef void session_ready_fn(void *data, struct session_turn *turn, const char *id);
 
 /* What was asked for is stored, or r says why not, with words. `id` is the one that was to be
  * stored, if any; valid during the call. */
 typedef void session_done_fn(void *data, const char *id, int r, const perch_err *err);
 
-/* Nothing here waits for another process that writes: what cannot be done at once is done from the
- * loop, in the order in which it was asked for, and fails with -EBUSY after a second. */
+/* No function here waits for another process that writes: work that cannot be done at once is done
+ * from the loop, in order, and fails with -EBUSY after a second. */
 
-/* Takes a ticket. The key is copied. A waiter that dies, however, does not stop
- * those behind it. What is wrong is returned, or, where it is found out later, told by `ready`. */
+/* Takes a ticket. The key is copied. The death of a waiting process does not stop those behind it.
+ * An error is returned, or, where it is found out later, told by `ready`. */
 int session_turn_begin(struct sessions *sessions, const struct session_key *key,
 	session_ready_fn *ready, void *data, struct session_turn **ret_turn, perch_err *err);
 
 const perch_err *session_turn_error(const struct session_turn *turn);
 
-/* The agent was started without the id that the session has: it is forgotten. `done` comes once,
- * mostly before this returns, as with the next two; it may be NULL. */
+/* The agent was started without the id that the session has: it is forgotten. `done` is called
+ * once, mostly before this returns, as with the next two; it may be NULL. */
 void session_turn_forget(struct session_turn *turn, session_done_fn *done, void *data);
 
 /* The agent said its id. */
 void session_turn_id(struct session_turn *turn, const char *id, session_done_fn *done, void *data);
 
 /* The turn is over: when that is recorded, the next one may begin. It must not be used any more;
- * `ready` comes no more. Also for a turn that has not become ready: it leaves the queue. What could
- * not be recorded is tried again, without being counted. */
+ * `ready` is not called any more. Also for a turn that has not become ready: it leaves the queue. A
+ * record that failed is tried again, without being counted. */
 void session_turn_end(struct session_turn *turn, bool counts, session_done_fn *done, void *data);
 
-/* The caller that has begun this turn is going away: neither `ready` nor any `done` comes any more.
- * It must be ended, or has been and is not recorded yet. */
+/* The owner of this turn is going away: neither `ready` nor any `done` is called any more. It must
+ * be ended, or has been and is not recorded yet. */
 void session_turn_silence(struct session_turn *turn);
 
 /* ---- looking at them ------------------------------------------------------ */
@@ -86,9 +86,8 @@ int sessions_list(struct sessions *sessions, const char *profile, struct arena *
 int sessions_id(
 	struct sessions *sessions, const struct session_key *key, char **ret_id, perch_err *err);
 
-/* Reads all of it: 1 = it is sound, 0 = there is none. PERCH_ESYNTAX when it is
- * damaged or none of ours: then it can be moved out of the way, under a new name in
- * its directory. */
+/* Reads all of it: 1 = it is sound, 0 = there is none. PERCH_ESYNTAX when it is damaged or not
+ * ours: then it can be moved out of the way, under a new name in its directory. */
 int sessions_examine(perch_err *err);
 int sessions_set_aside(char ret_path[SESSIONS_PATH_MAX], perch_err *err);
 

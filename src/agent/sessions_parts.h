@@ -24,7 +24,7 @@ struct presence {
 int presence_take(const char *path, struct presence *ret_presence, perch_err *err);
 void presence_drop(struct presence *presence);
 
-/* Is the holder of this number there? In doubt yes. */
+/* Whether the holder of this number is there. In doubt yes. */
 bool presence_is_alive(const struct presence *presence, int64_t number);
 
 /* Wakes every process that watches. */
@@ -34,7 +34,7 @@ void presence_announce(const struct presence *presence);
  * presence_was_told. A negative errno where that cannot be had. */
 int presence_watch(const char *path);
 
-/* Reads off what was told. */
+/* Reads what the watcher was told, and drops it. */
 void presence_was_told(int watch);
 
 /* ---- the turns -------------------------------------------------------------- */

@@ -62,14 +62,14 @@ static const struct program *shell_guard_find_program(struct str token)
 
 /* ---- options ------------------------------------------------------------------ */
 
-/* What an option may mean for what stands behind it. */
+/* The effect of an option on the words behind it. */
 struct option {
 	size_t arguments; /* how many of those are its own, at most */
 	bool has_code;
 	bool has_stdin; /* -s: the script is on stdin */
 };
 
-/* Also -, -- and +: what stands behind them may still be the code. */
+/* Also -, -- and +: the words behind them may still be the code. */
 static bool shell_guard_is_option(struct str token)
 {
 	return token.len && (token.data[0] == '-' || token.data[0] == '+');
@@ -130,7 +130,7 @@ static bool shell_guard_is_assignment(const struct argv_words *words, struct str
 	return name.len && !words->uses(name);
 }
 
-/* An author who wrote quotes into a command that is split meant all that follows. */
+/* An author who wrote quotes into a command that is split meant all words behind them. */
 static bool shell_guard_begins_quote(struct str token)
 {
 	return token.len && (token.data[0] == '"' || token.data[0] == '\'');
@@ -148,7 +148,7 @@ static size_t shell_guard_find_last_message(const struct argv_words *words)
 /* No author writes more of them before an operand; behind so many, all the rest may be code. */
 enum { ARGUMENTS_READ = 256 };
 
-/* What a program makes of the arguments behind it. */
+/* How a program reads the arguments behind it. */
 struct reading {
 	size_t first;   /* of them */
 	size_t operand; /* the first that is no option's; count = there is none */
@@ -190,8 +190,8 @@ static struct reading shell_guard_read_arguments(
 	return reading;
 }
 
-/* Of what is known to be run, every argument up to the operand counts: a message there
- * may be an option, or a script. What may only be a word must also announce code. */
+/* Of a program that is run for certain, every argument up to the operand counts: a message there
+ * may be an option, or a script. A word that only may be a program must also announce code. */
 static bool shell_guard_reads_message(const struct program *program, const struct reading *reading,
 	const struct argv_words *words, size_t message_end, bool is_run)
 {

@@ -8,13 +8,14 @@
 #define MESSAGE "{{MESSAGE}}"
 #define SESSION_NAME "{{SESSION_NAME}}"
 
-enum { NAME_MESSAGE, NAME_SESSION_ID, NAME_SESSION_NAME, NAME_PROFILE_DIR, NAMES };
+enum { NAME_MESSAGE, NAME_SESSION_ID, NAME_SESSION_NAME, NAME_PROFILE_DIR, NAME_PERCH_DIR, NAMES };
 
 static const char *const names[NAMES] = {
 	[NAME_MESSAGE] = "MESSAGE",
 	[NAME_SESSION_ID] = "SESSION_ID",
 	[NAME_SESSION_NAME] = "SESSION_NAME",
 	[NAME_PROFILE_DIR] = "PROFILE_DIR",
+	[NAME_PERCH_DIR] = "PERCH_DIR",
 };
 
 /* The NAME when the template begins with {{NAME}}, in capitals as all of ours are;
@@ -41,8 +42,7 @@ static int template_find_name(struct str name)
 	return -1;
 }
 
-/* Puts in what the template begins with; returns how long that was, 0 = it
- * begins with nothing of the kind. */
+/* Expands the placeholder at the start of the template; returns its length, 0 = there is none. */
 static size_t template_expand_name(
 	struct buf *out, struct str template, const struct template_values *values)
 {
@@ -55,6 +55,7 @@ static size_t template_expand_name(
 		[NAME_SESSION_ID] = str_from(values->session_id),
 		[NAME_SESSION_NAME] = str_from(values->session_name),
 		[NAME_PROFILE_DIR] = str_from(values->profile_dir),
+		[NAME_PERCH_DIR] = str_from(values->perch_dir),
 	};
 	buf_append(out, texts[which].data, texts[which].len);
 	return name.len + strlen("{{}}");
@@ -113,7 +114,7 @@ bool template_uses_strangers(struct str template)
 	return template_uses_message(template) || template_uses_session_name(template);
 }
 
-/* The first {{NAME}} that is none of ours. */
+/* The first {{NAME}} that we do not know. */
 static struct str template_find_unknown(struct str template)
 {
 	for (; template.len; template.data++, template.len--) {
@@ -134,7 +135,7 @@ bool template_explain_unknown(struct str template, char ret_text[TEMPLATE_WORDS_
 	const char *nearest = str_nearest(shown, names, NAMES, sizeof(names[0]));
 	snprintf(ret_text, TEMPLATE_WORDS_MAX,
 		"there is no placeholder {{%s}}, it stays as it is: there are {{MESSAGE}}, "
-		"{{SESSION_ID}}, {{SESSION_NAME}} and {{PROFILE_DIR}}%s%s%s",
+		"{{SESSION_ID}}, {{SESSION_NAME}}, {{PROFILE_DIR}} and {{PERCH_DIR}}%s%s%s",
 		shown, nearest ? "; did you mean {{" : "", nearest ? nearest : "", nearest ? "}}?" : "");
 	return true;
 }

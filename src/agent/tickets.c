@@ -1,4 +1,4 @@
-/* Tickets: whose turn it is, across processes. */
+/* Tickets: the order of turns, across processes. */
 #include <time.h>
 
 #include "agent/sessions_parts.h"

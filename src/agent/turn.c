@@ -1,4 +1,4 @@
-/* One turn of an agent: connects the process, the engine and the caller, who is told. */
+/* One turn of an agent: connects the process, the engine and the caller. */
 #include "agent/turn.h"
 
 #include <signal.h>
@@ -13,8 +13,8 @@
 
 enum { STDERR_TAIL = 4 * 1024 };
 
-/* Calls what the user of the turn wants to be told, if it is wanted. Behind it the turn may
- * be of no more use: what its options point to is gone then. */
+/* Calls a callback of the turn's owner, if it is set. Afterwards the turn may be of no more use:
+ * what its options point to is gone then. */
 #define TELL(turn, event, ...)                                                \
 	do {                                                                      \
 		if (!(turn)->is_over && (turn)->options.events->event)                \
@@ -43,10 +43,10 @@ static void turn_on_partial(void *data, struct str text, struct str raw)
 	TELL(turn, partial, turn, text, raw);
 }
 
-static void turn_on_thinking(void *data, struct str text)
+static void turn_on_thinking(void *data, struct str text, struct str raw)
 {
 	struct agent_turn *turn = data;
-	TELL(turn, thinking, turn, text);
+	TELL(turn, thinking, turn, text, raw);
 }
 
 static void turn_on_usage(void *data, struct str json)
@@ -312,6 +312,7 @@ static int turn_make_engine(struct agent_turn *turn)
 	turn->engine_options = (struct agent_engine_options){
 		.dialect = turn->dialect,
 		.session_prefix = str_from(profile->session_prefix),
+		.is_guessed = profile->evidence == DIALECT_UNSAID,
 		.is_streaming = profile->streaming && !options->no_stream,
 		.has_permission = profile->permission,
 		.has_thinking = options->events->thinking,
@@ -351,7 +352,7 @@ int agent_turn_start(perch_host *host, const struct agent_turn_options *options,
 	return 0;
 }
 
-/* A turn that has timed out stays so; an agent that has left by itself has answered. */
+/* A turn that has timed out stays so; an agent that has exited by itself has answered. */
 void agent_turn_cancel(struct agent_turn *turn, int signal)
 {
 	if (!turn->child || turn->has_exited)

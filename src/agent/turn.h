@@ -1,6 +1,6 @@
-/* One turn of an agent: a process, the engine that reads its lines, and what is
- * told of it. Many at once in one host. Knows nothing of stored sessions: the
- * caller gives the session id and is told a new one. */
+/* One turn of an agent: a process, the engine that reads its lines, and the events of both. Many at
+ * once in one host. Stored sessions are not known here: the caller gives the session id and is told
+ * a new one. */
 #ifndef AGENT_TURN_H
 #define AGENT_TURN_H
 
@@ -17,13 +17,13 @@ struct agent_permission {
 	struct str input; /* raw JSON */
 };
 
-/* What a turn tells. Any may be NULL. Texts are valid during the call. */
+/* The events of a turn. Any may be NULL. Texts are valid during the call. */
 struct agent_turn_events {
 	void (*started)(void *data, struct agent_turn *turn);
 	void (*partial)(void *data, struct agent_turn *turn, struct str text, struct str raw);
 	/* 0.4: what is no part of the reply (NULL = it is told as a partial), and what the turn has
 	 * used: JSON as the agent wrote it. */
-	void (*thinking)(void *data, struct agent_turn *turn, struct str text);
+	void (*thinking)(void *data, struct agent_turn *turn, struct str text, struct str raw);
 	void (*usage)(void *data, struct agent_turn *turn, struct str json);
 	/* A session line was read: now is the time to make it durable. */
 	void (*session)(void *data, struct agent_turn *turn, struct str id);
@@ -63,8 +63,8 @@ struct agent_turn_options {
 	void *data;
 };
 
-/* Starts a turn. Options (copied) and what they point to must outlive it. What
- * could not be started ends by `error` and `end`, from the loop. -ENOMEM alone. */
+/* Starts a turn. Options (copied) and what they point to must outlive it. A turn that could not be
+ * started ends by `error` and `end`, from the loop. -ENOMEM alone. */
 int agent_turn_start(perch_host *host, const struct agent_turn_options *options,
 	struct agent_turn **ret_turn, perch_err *err);
 
@@ -72,8 +72,8 @@ int agent_turn_start(perch_host *host, const struct agent_turn_options *options,
  * next step of the ladder now. */
 void agent_turn_cancel(struct agent_turn *turn, int signal);
 
-/* Back-pressure: its output is not read until it is let go; all clocks but that of silence
- * go on. One whose agent has left meanwhile ends behind that. */
+/* Back-pressure: its output is not read until it is released; all clocks but that of silence go on.
+ * A turn whose agent has exited meanwhile ends after the release. */
 void agent_turn_hold(struct agent_turn *turn, bool is_held);
 
 void agent_turn_permit(

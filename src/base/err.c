@@ -9,6 +9,9 @@
 #include "base/macros.h"
 #include "base/utf8.h"
 
+/* Of an error's text; the rest says what is wrong. */
+enum { ERR_ADVICE_MAX = PERCH_ERR_TEXT_MAX - 128 };
+
 static const struct {
 	int code;
 	const char *text;
@@ -68,6 +71,20 @@ int err_set_at(perch_err *err, int code, unsigned line, unsigned column, const c
 	err_set_text(err, code, line, column, format, args);
 	va_end(args);
 	return code;
+}
+
+int err_set_advised(perch_err *err, int code, const char *advice, const char *format, ...)
+{
+	perch_err words = { 0 };
+	va_list args;
+	va_start(args, format);
+	err_set_text(&words, code, 0, 0, format, args);
+	va_end(args);
+	size_t room = sizeof(words.text) - 1;
+	bool is_told = strlen(advice) <= ERR_ADVICE_MAX;
+	size_t len = strnlen(words.text, is_told ? room - strlen(advice) : room);
+	return err_set(err, code, "%.*s%s", (int)utf8_whole_prefix(words.text, len), words.text,
+		is_told ? advice : "");
 }
 
 int err_no_memory(perch_err *err)

@@ -16,6 +16,11 @@ int err_set_at(perch_err *err, int code, unsigned line, unsigned column, const c
 	PERCH_PRINTF(5, 6);
 
 /* The one way to report that memory ran out. Returns -ENOMEM. */
+/* The same with advice behind the words, as of base/shell_word.h: the words are cut where both do
+ * not fit, the advice never. */
+int err_set_advised(perch_err *err, int code, const char *advice, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
 int err_no_memory(perch_err *err);
 
 #endif

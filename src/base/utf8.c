@@ -140,6 +140,17 @@ bool utf8_is_unseen(uint32_t character)
 	return false;
 }
 
+bool utf8_is_seen(const char *text, size_t len)
+{
+	bool is_seen = utf8_is_valid(text, len);
+	for (size_t at = 0; is_seen && at < len;) {
+		uint32_t character;
+		at += utf8_decode(text + at, len - at, &character);
+		is_seen = !utf8_is_unseen(character);
+	}
+	return is_seen;
+}
+
 int utf8_append_replaced(struct buf *buf, const char *text, size_t len)
 {
 	while (len) {

@@ -47,6 +47,9 @@ size_t utf8_encode(uint32_t character, char out[UTF8_MAX]);
  * and isolates of bidirectional text. */
 bool utf8_is_unseen(uint32_t character);
 
+/* Whether all of a text is valid and none of it utf8_is_unseen. */
+bool utf8_is_seen(const char *text, size_t len);
+
 /* Appends text with every broken piece replaced by one U+FFFD. */
 int utf8_append_replaced(struct buf *buf, const char *text, size_t len);
 

@@ -3,6 +3,7 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -12,11 +13,14 @@
 #include "cli/options.h"
 #include "perch/base.h"
 #include "perch/host.h"
+#include "perch/job.h"
 
 /* The options that stand before the command, or directly behind `run`. */
 struct cli {
+	char **words;   /* all of the command line, with the name of the program */
 	bool is_fledge; /* called by that name */
 	bool is_agentproc;
+	bool is_raw; /* as agentproc: the body alone, nothing on stderr */
 	bool json;
 	bool verbose;
 	bool quiet;
@@ -44,6 +48,9 @@ int cli_read_globals(struct cli *cli, int argc, char **argv, int *at);
 /* Checks the value of --sandbox where a command reads that option itself. Returns as above. */
 int cli_check_sandbox(const struct cli *cli);
 
+/* What that option says, for a job. */
+perch_sandbox_choice cli_sandbox_choice(const struct cli *cli);
+
 /* The kind of word that follows a command, for completion. */
 enum command_words {
 	WORDS_FILES, /* the shell completes file names by itself */
@@ -51,6 +58,8 @@ enum command_words {
 	WORDS_PLUGIN_COMMANDS,
 	WORDS_PLUGINS,
 	WORDS_TOOLS,
+	WORDS_AGENTS, /* and files */
+	WORDS_CATALOGUE,
 	WORDS_SHELLS,
 };
 
@@ -76,10 +85,13 @@ struct command {
 	const char *example;
 	const struct command *const *subcommands; /* ends with NULL; NULL = none */
 	enum command_words words;
+	const char *program; /* the companion that has this command; NULL = this program does */
 	int (*run)(struct cli *cli, int argc, char **argv); /* argv[0] is the name */
 };
 
-/* Each is defined at the end of the file that implements it; the table of all is in main.c. */
+/* All that a program can do, NULL behind the last: for perch in main.c, for a companion in its own
+ * file. Each command is defined at the end of the file that implements it. */
+extern const struct command *const command_table[];
 extern const struct command command_actor;
 extern const struct command command_agent;
 extern const struct command command_conformance;
@@ -114,6 +126,39 @@ const struct command *command_find_in(const struct command *const *list, const c
 /* An error message that there is no such command, with the nearest name. Returns EXIT_USAGE. */
 int command_refuse(const char *name);
 
+/* ---- program.c ------------------------------------------------------------- */
+
+/* The first and the last thing that every program of ours does: writes may fail from the beginning
+ * on, and what could not be written makes success a failure. Returns the exit code. */
+void cli_program_begin(void);
+int cli_program_finish(int status);
+
+typedef int cli_program_run_fn(struct cli *cli, int argc, char **argv);
+
+/* Reads the options before the command, and has `run` do what the words behind them say; `cli` is
+ * zeroed but for who is called. Returns the exit code. */
+int cli_program_run(struct cli *cli, int argc, char **argv, cli_program_run_fn *run);
+
+/* Runs the command that the first word names. */
+int cli_program_run_command(struct cli *cli, int argc, char **argv);
+
+/* ---- companion.c, installed.c ------------------------------------------------ */
+
+/* What a command of another program does: this process becomes that program, with the same words.
+ * Returns an exit code after having said why it cannot. */
+int companion_become(const struct cli *cli, const struct command *command);
+int companion_run(struct cli *cli, int argc, char **argv);
+
+enum installed_place {
+	INSTALLED_COMMANDS, /* perch */
+	INSTALLED_PROGRAMS, /* companions, perch-guard */
+	INSTALLED_DATA,     /* the cases of the conformance kit, examples */
+};
+
+/* The path of something of perch's own in the tree that this program belongs to; whether it is
+ * there is not asked. Fails with an errno where this program's own path cannot be read. */
+int installed_path(enum installed_place place, const char *name, char ret_path[PATH_MAX]);
+
 /* ---- dispatch.c ---------------------------------------------------------- */
 
 /* Reads the options behind a command that has subcommands, and runs the subcommand that the next
@@ -145,6 +190,10 @@ int cli_usage_error(const char *hint, const char *format, ...) PERCH_PRINTF(2, 3
 
 /* Notes which command runs (and which of its subcommands, or NULL), for cli_usage_error. */
 void cli_speak_of(const char *command, const char *subcommand);
+
+/* The same where perch is called by another name: the program, and what its usage errors end with.
+ */
+void cli_speak_as(const char *program, int code);
 
 /* The nearest word of a list to one that is not in it, or NULL when none is
  * near: "did you mean". next(data, i) gives the i-th word, NULL at the end. */
@@ -204,11 +253,11 @@ int cli_help(struct cli *cli, int argc, char **argv);
 /* What `perch help options` says of those that cli_read_globals reads. */
 extern const char globals_help[];
 
-/* Where perch-guard is: PERCH_GUARD, beside this executable, or NULL for the
- * installed one. */
-const char *cli_guard_path(void);
-
 /* ---- ui/cli_host.c --------------------------------------------------------------- */
+
+/* Where perch-guard is: PERCH_GUARD, in the tree of this program, or NULL for where the library
+ * expects it. */
+const char *cli_guard_path(void);
 
 /* The options of every command's host: the guard above, children that die with us, and SIGPIPE
  * ignored. */

@@ -2,15 +2,20 @@
  * a description. When nothing is printed, the shell completes file names. */
 #include <string.h>
 
+#include "base/file.h"
+#include "cli/agent/agent_commands.h"
 #include "cli/cli.h"
 #include "registry/registry.h"
+#include "service/agent_files.h"
 #include "tool/binding.h"
 
-/* Prints a word if it begins as the user's last word does. */
+/* Prints a word if it begins as the user's last word does. What it is may be somebody else's text:
+ * a line of it would be another word. */
 static void complete_offer(const char *begun, const char *word, const char *what)
 {
+	char shown[FILE_SHOWN_MAX];
 	if (strncmp(word, begun, strlen(begun)) == 0)
-		printf("%s\t%s\n", word, what);
+		printf("%s\t%s\n", word, file_shown(what, shown));
 }
 
 /* ---- words --------------------------------------------------------------- */
@@ -51,6 +56,27 @@ static void complete_offer_tools(const char *begun)
 	arena_free(&arena);
 }
 
+static void complete_offer_agents(const char *begun)
+{
+	struct arena arena = { 0 };
+	const char *const *names;
+	if (agent_file_names(&arena, &names, NULL) == 0) {
+		for (; *names; names++)
+			complete_offer(begun, *names, "agent");
+	}
+	arena_free(&arena);
+}
+
+static void complete_offer_catalogue(const char *begun)
+{
+	struct arena arena = { 0 };
+	for (size_t i = 0; agent_catalogue_name(i).len; i++) {
+		const char *name = arena_dup(&arena, agent_catalogue_name(i));
+		complete_offer(begun, name ? name : "", "agent");
+	}
+	arena_free(&arena);
+}
+
 static void complete_offer_words(enum command_words words, const char *begun)
 {
 	switch (words) {
@@ -63,6 +89,12 @@ static void complete_offer_words(enum command_words words, const char *begun)
 		break;
 	case WORDS_TOOLS:
 		complete_offer_tools(begun);
+		break;
+	case WORDS_AGENTS:
+		complete_offer_agents(begun);
+		break;
+	case WORDS_CATALOGUE:
+		complete_offer_catalogue(begun);
 		break;
 	case WORDS_SHELLS:
 		for (const struct completion_shell *shell = completion_shells; shell->name; shell++)
@@ -107,7 +139,6 @@ static void complete_offer_subcommands(const struct command *command, const char
 /* The words before the last one lead to a command; words that name none are its arguments. */
 static int complete_run(struct cli *cli, int argc, char **argv)
 {
-	(void)cli;
 	const char *begun = argc > 1 ? argv[argc - 1] : "";
 	const struct command *command = NULL;
 	int words = 0; /* arguments of the command */
@@ -121,6 +152,8 @@ static int complete_run(struct cli *cli, int argc, char **argv)
 		else
 			command = next;
 	}
+	if (command && command->program)
+		return companion_become(cli, command);
 	if (begun[0] == '-')
 		complete_offer_options(command ? command->help : "--json --color --version --help", begun);
 	else if (!command)

@@ -17,6 +17,13 @@ int cli_check_sandbox(const struct cli *cli)
 	return cli_usage_error(NULL, "--sandbox is on or off, not '%s'", given);
 }
 
+perch_sandbox_choice cli_sandbox_choice(const struct cli *cli)
+{
+	if (!cli->sandbox)
+		return PERCH_SANDBOX_AS_GRANTED;
+	return strcmp(cli->sandbox, "off") == 0 ? PERCH_SANDBOX_OFF : PERCH_SANDBOX_ON;
+}
+
 static int globals_check(const struct cli *cli)
 {
 	if (!globals_is_color(cli->color))

@@ -59,6 +59,8 @@ int cli_help(struct cli *cli, int argc, char **argv)
 	if (strcmp(argv[at], "options") == 0)
 		return fputs(globals_help, stdout) < 0;
 	const struct command *command = command_find(argv[at]);
+	if (command && command->program)
+		return companion_become(cli, command);
 	if (!command || !command->help)
 		return command_refuse(argv[at]);
 	return command_print_help(command, argc - at - 1, argv + at + 1);

@@ -57,7 +57,7 @@ static int agent_trial_judge_turn(const struct kit *kit, const struct conformanc
 int agent_trial(struct kit *kit, const struct conformance_case *test,
 	const struct trial_subject *target, struct trial_report *report, perch_err *err)
 {
-	const char *argv[WORDS_MAX] = { kit->self, "agent", "run", "--json", "--no-store", "--profile",
+	const char *argv[WORDS_MAX] = { kit->perch, "agent", "run", "--json", "--no-store", "--profile",
 		target->profile, "--prompt", test->message ? test->message : "hello" };
 	size_t count = 9;
 	struct agent_turn turn = { 0 };

@@ -24,7 +24,8 @@ struct trial_report {
  * ended. */
 struct kit {
 	perch_host *host;
-	const char *self; /* the perch that plays the actor */
+	const char *self;  /* the program that plays the actor */
+	const char *perch; /* the command, which hosts agents */
 	enum protocol protocol;
 	double within_max; /* seconds for a case, whatever it says; 0 = as it says */
 	bool is_stopped;

@@ -142,6 +142,9 @@ struct perch_json_writer {
 
 /* A writer that appends to a buffer of the caller, who looks at out->failed
  * in the end. Needs no freeing. */
+/* How many bytes a string takes when it is written, without its quotes. */
+size_t json_written_size(struct str text);
+
 static inline struct perch_json_writer json_writer_on(struct buf *out)
 {
 	return (struct perch_json_writer){ .out = out };

@@ -47,17 +47,18 @@ static inline bool json_write_separate(struct perch_json_writer *writer, size_t 
 	return json_write_has_room(out, extra);
 }
 
+static const char short_form[128] = {
+	['"'] = '"',
+	['\\'] = '\\',
+	['\b'] = 'b',
+	['\t'] = 't',
+	['\n'] = 'n',
+	['\f'] = 'f',
+	['\r'] = 'r',
+};
+
 static void json_write_append_escape(struct buf *out, unsigned char c)
 {
-	static const char short_form[128] = {
-		['"'] = '"',
-		['\\'] = '\\',
-		['\b'] = 'b',
-		['\t'] = 't',
-		['\n'] = 'n',
-		['\f'] = 'f',
-		['\r'] = 'r',
-	};
 	static const char hex[] = "0123456789abcdef";
 	char escape[] = { '\\', short_form[c & 0x7F] };
 	if (escape[1]) {
@@ -87,6 +88,29 @@ static bool json_write_append_odd_part(struct buf *out, const char *at, const ch
 		out->len += (size_t)(at - stop);
 	}
 	return true;
+}
+
+static size_t json_write_ascii_size(unsigned char c)
+{
+	return short_form[c] ? sizeof("\\n") - 1 : c < 0x20 ? sizeof("\\u0000") - 1 : 1;
+}
+
+size_t json_written_size(struct str text)
+{
+	size_t size = 0;
+	while (text.len) {
+		uint32_t character;
+		size_t len = 1;
+		if ((unsigned char)text.data[0] < 0x80) {
+			size += json_write_ascii_size((unsigned char)text.data[0]);
+		} else {
+			char written[UTF8_MAX];
+			len = utf8_decode(text.data, text.len, &character);
+			size += utf8_encode(character, written);
+		}
+		text = (struct str){ text.data + len, text.len - len };
+	}
+	return size;
 }
 
 /* A string, for which there is room if nothing in it needs an escape. */

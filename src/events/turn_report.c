@@ -1,7 +1,6 @@
-/* A turn of an agent as events. */
+/* A turn that was not taken, as events. */
 #include "events/turn_report.h"
 
-#include "agent/dialect.h"
 #include "events/events_parts.h"
 #include "service/event_members.h"
 
@@ -13,38 +12,11 @@ static struct event turn_report_begin(const struct turn_report *turn, const char
 	return event;
 }
 
-/* An event with one text is most of them. */
-static void turn_report_say(
-	const struct turn_report *turn, const char *event_name, const char *text_name, struct str text)
-{
-	struct event event = turn_report_begin(turn, event_name);
-	event_text(&event, text_name, text);
-	event_end(&event);
-}
-
-void turn_report_start(const struct turn_report *turn, const struct agent_profile *profile,
-	const char *session_id, const char *session_name)
-{
-	struct event event = turn_report_begin(turn, "start");
-	event_text(&event, "protocol", str_from(dialect_of(profile->dialect)->version));
-	event_text(&event, "session_id", str_from(session_id));
-	event_text(&event, "session_name", str_from(session_name));
-	event_end(&event);
-}
-
-void turn_report_partial(const struct turn_report *turn, struct str text)
-{
-	turn_report_say(turn, "partial", "text", text);
-}
-
-void turn_report_session(const struct turn_report *turn, struct str id)
-{
-	turn_report_say(turn, "session", "session_id", id);
-}
-
 void turn_report_warning(const struct turn_report *turn, struct str text)
 {
-	turn_report_say(turn, "warning", "message", text);
+	struct event event = turn_report_begin(turn, "warning");
+	event_text(&event, "message", text);
+	event_end(&event);
 }
 
 void turn_report_error(const struct turn_report *turn, const char *code, struct str text)
@@ -52,25 +24,6 @@ void turn_report_error(const struct turn_report *turn, const char *code, struct 
 	struct event event = turn_report_begin(turn, "error");
 	event_text(&event, "code", str_from(code));
 	event_text(&event, "message", text);
-	event_end(&event);
-}
-
-void turn_report_reply(const struct turn_report *turn, struct str text)
-{
-	turn_report_say(turn, "reply", "text", text);
-}
-
-void turn_report_permission(
-	const struct turn_report *turn, const struct agent_permission *permission)
-{
-	struct event event = turn_report_begin(turn, "permission");
-	event_text(&event, "request_id", permission->request_id);
-	event_text(&event, "tool_name", permission->tool_name);
-	perch_json_write_name(&event.json, "input");
-	if (permission->input.len)
-		perch_json_write_raw(&event.json, permission->input.data, permission->input.len);
-	else
-		perch_json_write_null(&event.json);
 	event_end(&event);
 }
 

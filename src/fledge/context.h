@@ -1,4 +1,4 @@
-/* What a plugin is told about where it runs: the project and its repository. */
+/* What a plugin is told about its surroundings: the project and its repository. */
 #ifndef FLEDGE_CONTEXT_H
 #define FLEDGE_CONTEXT_H
 
@@ -29,14 +29,13 @@ struct project_context {
 	struct git_context git;
 };
 
-/* Reads it from files alone: no process. Texts live in the arena. `directory`
- * is an absolute path. Fails with -ENOMEM only; what is unreadable or strange
- * counts as not there. */
+/* Reads it from files alone: no process. Texts live in the arena. `directory` is an absolute path.
+ * Fails with -ENOMEM only; a file that is unreadable or strange counts as missing. */
 int project_read(const char *directory, struct arena *arena, struct project_context *ret_project);
 int git_read(const char *directory, struct arena *arena, struct git_context *ret_git);
 
-/* Whether the path belongs to the user; of root, also to whom it acts for by sudo. Whose a
- * repository is decides whether it counts, as with git's safe.directory. */
+/* Whether the path belongs to the user; for root, also to the user for whom it acts by sudo. The
+ * owner of a repository decides whether it counts, as with git's safe.directory. */
 bool git_user_owns(const char *path);
 
 /* What the init line says beyond the project. */
@@ -59,7 +58,7 @@ int init_line(struct buf *out, const struct init_context *context);
 
 /* ---- metadata (section 8 of the contract) ------------------------------- */
 
-/* The environment without what looks like a secret, as a JSON object, sorted by name. */
+/* The environment without variables that look like secrets, as a JSON object, sorted by name. */
 int metadata_env_json(struct buf *out, const char *const *env);
 
 /* fledge.toml of the project as JSON, or "null" when there is none or it does
@@ -78,9 +77,9 @@ int metadata_lines_json(struct buf *out, struct str text, size_t most);
  * (see git_environment). Does not know the repository's filters: */
 const char *const *git_argv(const char *key);
 
-/* The same for this repository, with the filters that are known switched off, in the
- * arena: what is to be run, in the directory that git_read was asked about, and as
- * sandbox/git/own_git.h has it. *ret_argv is NULL outside a repository. -ENOMEM. */
+/* The same for this repository, with the known filters switched off, in the arena: to be run in the
+ * directory that git_read was asked about, and as sandbox/git/own_git.h has it. *ret_argv is NULL
+ * outside a repository. -ENOMEM. */
 int git_command(const char *key, const struct git_context *git, struct arena *arena,
 	const char *const **ret_argv);
 

@@ -1,4 +1,4 @@
-/* The shell commands that a plugin has run for it. */
+/* The shell commands that a plugin has the host run. */
 #include "fledge/exec.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "sandbox/policy/explain.h"
 #include "sandbox/policy/policy.h"
 
-/* One command: waiting, running, or done and kept for its group. */
+/* One command: waiting, running, or done and held for its group. */
 struct job {
 	struct job *next;
 	struct execs *execs;
@@ -118,10 +118,11 @@ struct exec_result {
 	bool err_truncated;
 };
 
-static void exec_report(struct execs *execs, uint64_t ticket, const struct exec_result *result)
+enum { EXEC_MEMBERS_SIZE = 128 }; /* of a result, without what was printed */
+
+static void exec_write(struct buf *json, const struct exec_result *result)
 {
-	_cleanup_(buf_free) struct buf json = { 0 };
-	struct perch_json_writer writer = json_writer_on(&json);
+	struct perch_json_writer writer = json_writer_on(json);
 	perch_json_begin_object(&writer);
 	perch_json_write_name(&writer, "code");
 	perch_json_write_int64(&writer, result->code);
@@ -138,15 +139,21 @@ static void exec_report(struct execs *execs, uint64_t ticket, const struct exec_
 		perch_json_write_bool(&writer, true);
 	}
 	perch_json_end_object(&writer);
-	struct str text = { json.data, json.len };
-	if (json.failed)
+}
+
+static void exec_report(struct execs *execs, uint64_t ticket, const struct buf *json)
+{
+	struct str text = { json->data, json->len };
+	if (json->failed)
 		text = STR("{\"code\":1,\"stderr\":\"out of memory\",\"stdout\":\"\"}");
 	execs->options.done(execs->options.data, ticket, text);
 }
 
 static void exec_report_failure(struct execs *execs, uint64_t ticket, int code, const char *why)
 {
-	exec_report(execs, ticket, &(struct exec_result){ .code = code, .err = str_from(why) });
+	_cleanup_(buf_free) struct buf json = { 0 };
+	exec_write(&json, &(struct exec_result){ .code = code, .err = str_from(why) });
+	exec_report(execs, ticket, &json);
 }
 
 static void exec_explain(const struct job *job)
@@ -169,7 +176,9 @@ static void exec_report_end(struct job *job)
 		buf_printf(&capture->err, "%scommand timed out after %gs", on_new_line ? "" : "\n",
 			job->timeout_seconds);
 	}
-	exec_report(job->execs, job->ticket,
+	_cleanup_(buf_free) struct buf json = { 0 };
+	buf_reserve(&json, capture->out_weight + capture->err_weight + EXEC_MEMBERS_SIZE);
+	exec_write(&json,
 		&(struct exec_result){
 			.code = capture_code(capture),
 			.out = { capture->out.data, capture->out.len },
@@ -177,6 +186,8 @@ static void exec_report_end(struct job *job)
 			.out_truncated = capture->out_truncated,
 			.err_truncated = capture->err_truncated,
 		});
+	capture_forget(capture); /* what was printed is there once, and counted once */
+	exec_report(job->execs, job->ticket, &json);
 }
 
 /* ---- running ------------------------------------------------------------- */
@@ -208,7 +219,7 @@ static void exec_job_done(void *data, struct capture *capture)
 	exec_start_waiting(execs);
 }
 
-/* How a shell tells that a command cannot be started. */
+/* The exit status by which a shell tells that a command cannot be started. */
 static int exec_code_of(int error)
 {
 	return error == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
@@ -224,6 +235,8 @@ static void exec_start(struct execs *execs, struct job *job)
 		.cwd = job->cwd,
 		.confine = execs->options.confine,
 		.limit = EXEC_OUTPUT_MAX,
+		.weigh = json_written_size,
+		.weight_limit = EXEC_WRITTEN_MAX,
 		.timeout_ns = clock_from_seconds(job->timeout_seconds),
 		.ending = ENDING_EXEC,
 		.keep_group = true,
@@ -276,8 +289,8 @@ static void exec_start_waiting(struct execs *execs)
 
 /* ---- where a command runs ------------------------------------------------ */
 
-/* The directory of a command: inside the project or the plugin, by where it
- * really is. Returns 0, -ENOMEM, or 1 after having reported why not. */
+/* The directory of a command: inside the project or the plugin, by its resolved path. Returns 0,
+ * -ENOMEM, or 1 after having reported why not. */
 static int exec_resolve_cwd(
 	struct execs *execs, uint64_t ticket, const struct fledge_exec *exec, char **ret_cwd)
 {

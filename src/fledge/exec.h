@@ -1,4 +1,4 @@
-/* The shell commands that a plugin has run for it. */
+/* The shell commands that a plugin has the host run. */
 #ifndef FLEDGE_EXEC_H
 #define FLEDGE_EXEC_H
 
@@ -8,7 +8,8 @@
 #include "proc/confine.h"
 
 enum {
-	EXEC_OUTPUT_MAX = 10 * 1024 * 1024, /* of each stream */
+	EXEC_OUTPUT_MAX = 10 * 1024 * 1024,     /* of each stream */
+	EXEC_WRITTEN_MAX = 2 * EXEC_OUTPUT_MAX, /* the same as JSON, where a byte may take six */
 	EXEC_PARALLEL_DEFAULT = 16,
 	EXEC_KEPT_GROUPS = 256,    /* leaders that stay unreaped so that their groups can be killed */
 	EXEC_TIMEOUT_DEFAULT = 30, /* seconds */
@@ -28,7 +29,7 @@ struct execs_options {
 	const char *plugin_dir;   /* resolved; "" = none */
 	const char *const *env;
 	const struct perch_confine *confine;
-	/* Why a command failed in its sandbox is told, where it can be seen. NULL = never. */
+	/* Tells why a command failed in its sandbox, where that can be seen. NULL = never. */
 	const struct explain_context *explain;
 	void (*explained)(void *data, const char *text);
 	unsigned parallel;
@@ -45,7 +46,7 @@ int execs_new(const struct execs_options *options, struct execs **ret_execs);
  * other trouble is a result. */
 int execs_run(struct execs *execs, uint64_t ticket, const struct fledge_exec *exec);
 
-/* Nobody wants results any more: all are ended, and no result comes. */
+/* No result is wanted any more: all commands are ended, and no result comes. */
 void execs_drop(struct execs *execs);
 
 /* Which of the commands are read, and so may come to their end. */
@@ -59,7 +60,7 @@ void execs_pace(struct execs *execs, enum execs_pace pace);
 /* Signals everything that runs: SIGSTOP and SIGCONT for Ctrl+Z. */
 void execs_signal(struct execs *execs, int signal);
 
-/* Ends everything that any of them started. */
+/* Ends everything that any of the commands has started. */
 void execs_free(struct execs *execs);
 
 #endif

@@ -84,7 +84,7 @@ static void fledge_engine_set_hold(struct fledge_engine *engine)
 	engine->effects->hold(engine->data, engine->is_holding);
 }
 
-/* As it was written; but what was broken in it must not go back broken. */
+/* The id as it was written; but broken UTF-8 in it must not go back broken. */
 static void fledge_engine_copy_id(const perch_json_value *id, struct buf *out)
 {
 	size_t len;
@@ -129,7 +129,7 @@ struct request *engine_enqueue_plain(struct fledge_engine *engine, struct str id
 	return fledge_engine_enqueue(engine, request);
 }
 
-/* Sends every answer that has nothing unanswered before it. */
+/* Sends every answer that has no unanswered request before it. */
 static void fledge_engine_send_ready(struct fledge_engine *engine)
 {
 	struct request *request;
@@ -201,8 +201,8 @@ static void fledge_engine_send_plain_cancel(struct fledge_engine *engine, const 
 	buf_free(&line);
 }
 
-/* An answer that waited behind another request is a cancel now too: the plugin is told of
- * nothing that it will not be able to go on with. */
+/* An answer that waited behind another request becomes a cancel, too: the plugin is told of nothing
+ * that it could not go on with. */
 static void fledge_engine_cancel_pending(struct fledge_engine *engine, const char *reason)
 {
 	engine->effects->drop(engine->data);

@@ -1,7 +1,6 @@
-/* fledge-v1, the protocol: lines of a plugin go in, what is to be done comes
- * out. No I/O: it reads no clock, file or descriptor. Everything it wants is a
- * call of its effects; everything it learns is a call of one of the functions
- * below. The contract is docs/fledge.md. */
+/* fledge-v1, the protocol: lines of a plugin go in, effects come out. No I/O: it reads no clock,
+ * file or descriptor. Everything it wants is a call of its effects; everything it learns is a call
+ * of one of the functions below. The contract is docs/fledge.md. */
 #ifndef FLEDGE_FLEDGE_ENGINE_H
 #define FLEDGE_FLEDGE_ENGINE_H
 
@@ -22,9 +21,9 @@ struct fledge_answer {
 };
 
 enum fledge_asking {
-	FLEDGE_ASK,             /* somebody is there to be asked */
-	FLEDGE_TAKE_DEFAULTS,   /* nobody is: the default, or what comes next to it */
-	FLEDGE_DEMAND_DEFAULTS, /* nobody is, and only an explicit default will do */
+	FLEDGE_ASK,             /* a user can be asked */
+	FLEDGE_TAKE_DEFAULTS,   /* no user: the default, or the answer nearest to none */
+	FLEDGE_DEMAND_DEFAULTS, /* no user, and only an explicit default will do */
 };
 
 struct fledge_engine_options {
@@ -44,9 +43,9 @@ struct fledge_exec {
 	double timeout_seconds;
 };
 
-/* What the engine wants. A ticket names a request that must be answered with
- * engine_result, sooner or later and in any order; 0 = nobody waits for it.
- * Texts are valid during the call only. */
+/* The effects of the engine. A ticket names a request that must be answered with engine_result,
+ * sooner or later and in any order; 0 = no answer is wanted. Texts are valid during the call
+ * only. */
 struct fledge_effects {
 	void (*send)(void *data, struct str line); /* to the plugin, with its '\n' */
 	void (*show)(void *data, const struct shown *shown);
@@ -62,7 +61,7 @@ struct fledge_effects {
 	void (*stop)(void *data);
 	/* Too much is waiting (true), or no longer: stop reading, go on reading. */
 	void (*hold)(void *data, bool on);
-	/* What was decided without anything to show or to do. NULL = nobody wants to know. */
+	/* A decision without anything to show or to do. NULL = not wanted. */
 	void (*note)(void *data, const char *text);
 };
 
@@ -75,7 +74,7 @@ void fledge_engine_free(struct fledge_engine *engine);
 void fledge_engine_line(
 	struct fledge_engine *engine, const char *line, size_t len, bool too_long, uint64_t now_ns);
 
-/* The result of what was wanted with this ticket, as JSON text. */
+/* The result for this ticket, as JSON text. */
 void fledge_engine_result(
 	struct fledge_engine *engine, uint64_t ticket, struct str json, uint64_t now_ns);
 
@@ -83,12 +82,11 @@ void fledge_engine_result(
 void fledge_engine_answer(
 	struct fledge_engine *engine, const struct answer *answer, uint64_t now_ns);
 
-/* Nobody is there any more: the open question and all later ones are decided
- * by their defaults. */
+/* No user is there any more: the open question and all later ones are decided by their defaults. */
 void fledge_engine_stop_asking(struct fledge_engine *engine, uint64_t now_ns);
 
-/* Cancels everything that is pending, and whatever comes later, with this
- * reason ("user_interrupt"). A second call changes nothing. */
+/* Cancels everything that is pending, and every later request, with this reason ("user_interrupt").
+ * A second call changes nothing. */
 void fledge_engine_cancel(struct fledge_engine *engine, const char *reason, uint64_t now_ns);
 
 /* Time has passed. */
@@ -97,7 +95,7 @@ void fledge_engine_tick(struct fledge_engine *engine, uint64_t now_ns);
 /* When fledge_engine_tick must be called; UINT64_MAX = never. */
 uint64_t fledge_engine_deadline(const struct fledge_engine *engine);
 
-/* Moves the deadline: time has passed that is not to count. */
+/* Moves the deadline by time that is not to count. */
 void fledge_engine_delay(struct fledge_engine *engine, uint64_t delay_ns);
 
 /* Whether a question is open. */

@@ -53,7 +53,7 @@ struct request *requests_first(const struct requests *requests);
 /* The one at this place of the queue, from 0. */
 struct request *requests_get(const struct requests *requests, size_t i);
 
-/* NULL when nobody waits with this ticket. */
+/* NULL when no request has this ticket. */
 struct request *requests_find(const struct requests *requests, uint64_t ticket);
 
 /* Takes the first one out. */
@@ -67,7 +67,7 @@ void requests_weigh(struct requests *requests, struct request *request);
 enum {
 	/* So many requests may wait for their turn before the plugin is no longer read. */
 	ENGINE_PENDING_MAX = 16384,
-	/* So many unknown types are warned of, each once; the others are for those who debug. */
+	/* So many unknown types are warned of, each once; the others are told only with -v. */
 	ENGINE_UNKNOWN_TYPES_MAX = 8,
 	ENGINE_TYPE_SIZE = 64, /* so much of an unknown one is kept */
 };
@@ -96,15 +96,15 @@ struct fledge_engine {
 
 /* ---- engine.c ------------------------------------------------------------ */
 
-/* Puts a new request into the queue; id may be NULL: then nobody waits, and
- * NULL comes back. NULL too when there is no memory (the engine is broken). */
+/* Puts a new request into the queue; id may be NULL: then no answer is wanted, and NULL comes back.
+ * NULL too when there is no memory (the engine is broken). */
 struct request *engine_enqueue(struct fledge_engine *engine, const perch_json_value *id);
 
 /* The same for an id of plain ASCII, as JSON text. */
 struct request *engine_enqueue_plain(struct fledge_engine *engine, struct str id);
 
-/* Answers a request: a response with this JSON value, or a cancel. What is
- * first in the queue is sent. request may be NULL: nobody waits. */
+/* Answers a request: a response with this JSON value, or a cancel. Answers at the head of the queue
+ * are sent. request may be NULL: no answer is wanted. */
 void engine_respond(struct fledge_engine *engine, struct request *request, struct str json);
 void engine_refuse(struct fledge_engine *engine, struct request *request, const char *reason);
 
@@ -114,7 +114,7 @@ void engine_say(struct fledge_engine *engine, perch_shown_kind kind, const char 
 
 void engine_show(struct fledge_engine *engine, const struct shown *shown);
 
-/* For those who want to know why a request was answered as it was. */
+/* Why a request was answered as it was, for users who want details. */
 void engine_note(struct fledge_engine *engine, const char *format, ...) PERCH_PRINTF(2, 3);
 
 /* ---- fledge_message.c ---------------------------------------------------- */
@@ -139,9 +139,8 @@ void question_close(struct fledge_engine *engine);
 
 /* ---- quick.c ------------------------------------------------------------------------- */
 
-/* The messages that come in floods, read without reading them as JSON. What is
- * not of their plainest shape is left to the general way, which gives the same
- * result. */
+/* The messages that come in floods, read without a JSON document. A message that is not of their
+ * plainest shape is left to the general way, which gives the same result. */
 
 /* If the line is nothing but an `output` message with a text of plain ASCII and
  * simple escapes, puts that text into *text (what was in it is gone) and

@@ -1,4 +1,4 @@
-/* fledge-v1: what each type of message means. */
+/* fledge-v1: the meaning of each type of message. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 /* ---- one-way messages ---------------------------------------------------- */
 
-/* An id on a message that expects nothing gets its answer all the same. */
+/* A one-way message with an id gets an answer all the same. */
 static void fledge_message_acknowledge(struct reading *reading)
 {
 	engine_respond(reading->engine, engine_enqueue(reading->engine, reading->id), STR("null"));
@@ -51,7 +51,7 @@ static void fledge_message_handle_progress(struct reading *reading)
 	fledge_message_show(reading, &shown);
 }
 
-/* ---- what the host lends ------------------------------------------------- */
+/* ---- services of the host ------------------------------------------------ */
 
 static uint64_t fledge_message_ticket_of(const struct request *request)
 {
@@ -68,7 +68,7 @@ static bool fledge_message_may_use_store(struct fledge_engine *engine, struct re
 	return false;
 }
 
-/* A plugin that takes a cancel for an empty answer would keep it over the good one. */
+/* A plugin that takes a cancel for an empty answer would store that over the good value. */
 static void fledge_message_refuse_store(struct fledge_engine *engine, struct str key)
 {
 	engine_say(engine, PERCH_SHOWN_WARNING, "store rejected: the run was cancelled ('%.*s')",
@@ -178,7 +178,7 @@ static const struct message_type {
 	{ { "multi_select", 12 }, true, message_multi_select },
 };
 
-/* What only a host may say. */
+/* The types that only a host may send. */
 static bool fledge_message_is_inbound(struct str type)
 {
 	return str_is(type, "response") || str_is(type, "cancel") || str_is(type, "init");
@@ -213,7 +213,7 @@ static void fledge_message_handle_known(struct reading *reading, const struct me
 		type->handle(reading);
 }
 
-/* Whether the type is one more to be warned of; it is not the next time. */
+/* Whether this unknown type is to be warned of; the next time it is not. */
 static bool fledge_message_is_news(struct fledge_engine *engine, const char *word)
 {
 	for (size_t i = 0; i < engine->unknown_type_count; i++) {
@@ -226,8 +226,8 @@ static bool fledge_message_is_news(struct fledge_engine *engine, const char *wor
 	return true;
 }
 
-/* Who waits for an answer has made a mistake; who does not may speak of what only a later
- * host knows. */
+/* An unknown message with an id expects an answer that will not come, which is a mistake; one
+ * without may belong to a later protocol. */
 static void fledge_message_refuse_unknown(struct reading *reading, struct str name)
 {
 	struct fledge_engine *engine = reading->engine;

@@ -1,4 +1,4 @@
-/* What a trace is told of a run. */
+/* What a trace records of a run. */
 #include "fledge/fledge_notes.h"
 
 #include <stdlib.h>

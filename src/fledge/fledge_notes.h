@@ -1,7 +1,6 @@
-/* What a trace is told of a run: how it began, what came from elsewhere than the
- * plugin, how it ended. With the lines, that is all an engine was ever told, so a
- * replay can tell another one the same. The names of the events and their facts are
- * in docs/trace.md. */
+/* What a trace records of a run: how it began, every input of the engine that was no line of the
+ * plugin, how it ended. With the lines, that is all an engine was ever told, so a replay can tell
+ * another one the same. The names of the events and their facts are in docs/trace.md. */
 #ifndef FLEDGE_FLEDGE_NOTES_H
 #define FLEDGE_FLEDGE_NOTES_H
 
@@ -18,14 +17,14 @@ const char *fledge_asking_name(enum fledge_asking asking);
 void fledge_note_start(struct trace *trace, const struct fledge_run_options *options,
 	const struct fledge_engine_options *engine);
 
-/* What a question of the plugin's is answered with, by its user. */
+/* The user's answer to a question of the plugin. */
 void fledge_note_answer(struct trace *trace, const struct answer *answer);
 
 void fledge_note_interrupt(struct trace *trace, int signal);
 void fledge_note_exit(struct trace *trace, const perch_result *result);
 
-/* What a run ends with: interrupted_by (0 = not) comes first, then the signal or the
- * status of the plugin; one whose questions could not be answered has failed. */
+/* The exit code of a run: interrupted_by (0 = not) comes first, then the signal or the status of
+ * the plugin; a run whose questions could not be answered has failed. */
 int fledge_exit_code(int interrupted_by, int status, int signal, bool has_failed);
 
 /* The exit code of the whole run, the last event. */

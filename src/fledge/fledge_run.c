@@ -1,5 +1,5 @@
-/* A run of a plugin: connects the process, the engine, what is lent, and the
- * frontend. Decides nothing of the protocol itself. */
+/* A run of a plugin: connects the process, the engine, the services and the frontend. Decides
+ * nothing of the protocol itself. */
 #include "fledge/fledge_run.h"
 
 #include <limits.h>
@@ -140,7 +140,7 @@ static int fledge_run_start_child(struct fledge_run *run, perch_err *err)
 	spec.confine = run->options.confine;
 	spec.stdin_mode = PERCH_STDIN_PIPE;
 	spec.stdout_mode = PERCH_OUTPUT_LINES;
-	/* A terminal is given for writing: what is typed is not the plugin's. */
+	/* A terminal is given for writing alone: the plugin does not read the user's keys. */
 	_cleanup_fd_ int terminal = fd_terminal_to_write(STDERR_FILENO);
 	if (run->options.reads_stderr)
 		spec.stderr_mode = PERCH_OUTPUT_LINES;
@@ -165,7 +165,7 @@ static void fledge_run_dirty_known(void *data, bool is_dirty)
 	run_send_init(run, is_dirty);
 }
 
-/* Where the plugin's directory really is: a live link leads elsewhere. */
+/* The resolved directory of the plugin: a live link leads elsewhere. */
 static const char *fledge_run_resolved_plugin_dir(struct fledge_run *run)
 {
 	char resolved[PATH_MAX];

@@ -1,5 +1,5 @@
-/* A run of a plugin: its process, the engine that speaks with it, what the
- * host lends it, and the frontend that is told. */
+/* A run of a plugin: its process, the engine that speaks with it, the services of the host, and the
+ * frontend that is told. */
 #ifndef FLEDGE_FLEDGE_RUN_H
 #define FLEDGE_FLEDGE_RUN_H
 
@@ -37,7 +37,7 @@ struct fledge_run_options {
 	struct surroundings *surroundings;
 	const struct perch_confine *confine; /* of the plugin and its commands */
 	const char *const *layers;           /* the layers in force, NULL-terminated; NULL = none */
-	/* For those who want to know why something failed in the sandbox; NULL = nobody does. */
+	/* For explanations of what failed in the sandbox; NULL = not wanted. */
 	const struct explain_context *explain;
 	enum fledge_asking asking;
 	const struct fledge_answer *answers;
@@ -63,29 +63,50 @@ struct fledge_run;
 int fledge_run_start(perch_host *host, const struct fledge_run_options *options,
 	struct fledge_run **ret_run, perch_err *err);
 
-/* The user wants it to end (SIGINT, SIGTERM): a cancel, then the ladder; again:
- * the next step of the ladder now. */
+/* The user wants it to end (SIGINT, SIGTERM): a cancel, then the ladder; again: the next step of
+ * the ladder now. */
 void fledge_run_interrupt(struct fledge_run *run, int signal);
 
 /* Ctrl+Z and back: everything the run started is stopped or continued. */
 void fledge_run_suspend(struct fledge_run *run);
 void fledge_run_resume(struct fledge_run *run, uint64_t slept_ns);
 
-/* Back-pressure: the plugin is not read until it is let go; clocks and interrupting go on. One that
- * has left meanwhile ends behind that. */
+/* Back-pressure: the plugin is not read until it is released; clocks and interrupting go on. A
+ * plugin that has exited meanwhile ends after the release. */
 void fledge_run_hold(struct fledge_run *run, bool is_held);
 
 /* Whether the plugin has sent a line. */
 bool fledge_run_has_spoken(const struct fledge_run *run);
 
-/* Whether the plugin runs, has sent no line yet, and is a script whose language keeps back
- * what is printed to a pipe: PROGRAM_FLUSH_HINT is worth saying. */
+/* Whether the plugin runs, has sent no line yet, and is a script whose language buffers output to a
+ * pipe: PROGRAM_FLUSH_HINT is worth saying. */
 bool fledge_run_keeps_output_back(const struct fledge_run *run);
 
 /* NULL until everything is over. */
 const perch_fledge_end *fledge_run_outcome(const struct fledge_run *run);
 
-/* Ends whatever is left of it. */
+/* Ends what is left of it. */
 void fledge_run_free(struct fledge_run *run);
+
+/* ---- legacy.c -------------------------------------------------------------- */
+
+/* A plugin without a protocol: our streams, our session, our process group, in a sandbox or not. It
+ * has the terminal to itself; we only wait. Where stdout is not for people (--json), its output is
+ * told by events, so that no line of it passes for an event. */
+
+struct legacy;
+
+/* Starts it; options->args begins with its argv[0], and options must outlive it. With
+ * tells_output its stdout is shown by options->frontend. Fails as perch_child_start does. */
+int legacy_start(perch_host *host, const struct fledge_run_options *options, bool tells_output,
+	struct legacy **ret_legacy, perch_err *err);
+
+/* Passes a signal on that was sent to us alone. */
+void legacy_signal(struct legacy *legacy, int signal);
+
+/* NULL until it has exited. */
+const perch_fledge_end *legacy_outcome(const struct legacy *legacy);
+
+void legacy_free(struct legacy *legacy);
 
 #endif

@@ -61,8 +61,7 @@ static int git_read_path(int directory, const char *name, struct str prefix, con
 	return *ret_path ? 1 : -ENOMEM;
 }
 
-/* What `.git` in this directory is: itself a git directory, or a file that says
- * where it is. */
+/* What `.git` in this directory is: a git directory, or a file that names one. */
 static int find_git_directory(
 	const char *root, struct arena *arena, enum found *ret_found, const char **ret_path)
 {
@@ -107,10 +106,9 @@ static int git_find_common_directory(int git_fd, struct place *place, struct are
 		git_fd, "commondir", STR(""), place->at.git_directory, arena, &place->at.common_directory);
 }
 
-/* Makes sure that it is a git directory, by what git itself demands of one. 1,
- * 0, -ENOMEM; on 1 place->common_fd is open. Never more generous than git, and
- * where it is stricter *ret_found is FOUND_BROKEN, so that git is not run in a
- * repository whose config was not read. */
+/* Makes sure that it is a git directory, by git's own rules. 1, 0, -ENOMEM; on 1 place->common_fd
+ * is open. Never more generous than git, and where it is stricter *ret_found is FOUND_BROKEN, so
+ * that git is not run in a repository whose config was not read. */
 static int git_open_place(struct place *place, struct arena *arena, enum found *ret_found)
 {
 	_cleanup_fd_ int git_fd = git_open_directory(place->at.git_directory);
@@ -180,7 +178,7 @@ static const char *git_branch_name(const char *ref)
 	return "HEAD";
 }
 
-/* As git has it: the work tree, what stands for it, and the repository. */
+/* As git's safe.directory has it: the work tree, its .git, and the repository. */
 static bool git_is_owned(const struct git_place *at)
 {
 	char entry[PATH_MAX];
@@ -189,7 +187,7 @@ static bool git_is_owned(const struct git_place *at)
 		git_user_owns(entry) && git_user_owns(at->git_directory);
 }
 
-/* Fills in what can be said about the repository at place; nothing when it is not ours. */
+/* Fills in the facts of the repository at place; none when it is not ours. */
 static int git_describe(const struct place *place, struct arena *arena, struct git_context *git)
 {
 	struct git_settings settings;

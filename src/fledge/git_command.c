@@ -74,8 +74,8 @@ const char *const *git_argv(const char *key)
 	return command < COMMANDS ? commands[command].argv : NULL;
 }
 
-/* "-c filter.NAME.clean=" and its like: what is empty does not run, and what is
- * required would make git fail. */
+/* "-c filter.NAME.clean=" and its like: an empty command does not run, and a required one would
+ * make git fail. */
 static int git_command_append_filter(const char **argv, const char *name, struct arena *arena)
 {
 	static const char *const settings[FILTER_SETTINGS] = { "clean=", "process=", "required=false" };

@@ -1,6 +1,6 @@
-/* What the parts of the git reader know of each other. None of them starts a
- * process, and all treat what they read as hostile: regular files only, so much
- * of each and no more, and what is strange counts as not there. */
+/* What the parts of the git reader share. None of them starts a process, and all treat their input
+ * as hostile: regular files only, so much of each and no more, and a strange file counts as
+ * missing. */
 #ifndef FLEDGE_GIT_PARTS_H
 #define FLEDGE_GIT_PARTS_H
 
@@ -30,7 +30,7 @@ typedef int git_variable_fn(void *data, const struct git_variable *variable);
  * given out. */
 int git_config_read(struct str text, git_variable_fn *take, void *data);
 
-/* ---- git_settings.c: what we want from it -------------------------------- */
+/* ---- git_settings.c: the settings that we need --------------------------- */
 
 /* Where a repository is. */
 struct git_place {
@@ -60,8 +60,8 @@ int git_settings_read(
  * NULL-terminated. NULL without memory. */
 const char *const *git_user_files(struct arena *arena);
 
-/* A remote's url without what lets one in: for http and https no user, password,
- * query or fragment; for other schemes no password. NULL without memory. */
+/* A remote's url without credentials: for http and https no user, password, query or fragment; for
+ * other schemes no password. NULL without memory. */
 char *git_url_clean(struct str url, struct arena *arena);
 
 /* ---- git_refs.c: HEAD and what it names ---------------------------------- */

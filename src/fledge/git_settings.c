@@ -101,7 +101,7 @@ static int git_settings_take_filter(struct collector *c, struct str name)
 
 static int git_settings_read_config(struct collector *c, const char *path, bool is_included);
 
-/* Where an included file is; NULL in *ret_path when we cannot know. */
+/* The path of an included file; NULL in *ret_path when it cannot be known. */
 static int git_settings_included_path(struct collector *c, struct str value, const char **ret_path)
 {
 	const char *slash = strrchr(c->path, '/');
@@ -155,7 +155,7 @@ static bool git_settings_is_false(const struct git_variable *variable)
 	return false;
 }
 
-/* The last word counts, and an empty one takes back those before it. */
+/* The last value counts, and an empty one takes back those before it. */
 static void git_settings_take_trust(struct collector *c, struct str value)
 {
 	struct str root = str_from(c->root);
@@ -167,7 +167,7 @@ static void git_settings_take_trust(struct collector *c, struct str value)
 		c->settings.is_trusted = true;
 }
 
-/* How the repository is made is what its own file says, never one that it includes. */
+/* How the repository is stored is said by its own file alone, never by an included one. */
 static void git_settings_take_extension(struct collector *c, const struct git_variable *variable)
 {
 	if (str_is(variable->name, "extensions.refstorage"))
@@ -196,8 +196,8 @@ static int git_settings_take_variable(void *data, const struct git_variable *var
 	return 0;
 }
 
-/* A file that is not there is none; one that cannot be read to its end may hold
- * anything, and what it said about remotes does not count. */
+/* A missing file says nothing; one that cannot be read to its end may say anything, and its remotes
+ * do not count. */
 static int git_settings_read_config(struct collector *c, const char *path, bool is_included)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };

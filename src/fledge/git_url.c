@@ -1,4 +1,4 @@
-/* The url of a remote without what lets one in. */
+/* The url of a remote without its credentials. */
 #include <strings.h>
 
 #include "fledge/git_parts.h"

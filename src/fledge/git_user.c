@@ -1,4 +1,4 @@
-/* The user's side of git: where the user's own config is, and whose a repository is. */
+/* The user's side of git: where their config is, and who owns a repository. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* A plugin without a protocol. */
-#include "fledge/legacy.h"
+#include "fledge/fledge_run.h"
 
 #include <stdlib.h>
 

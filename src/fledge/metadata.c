@@ -1,5 +1,5 @@
-/* What a plugin may ask about its surroundings, as JSON: the environment, the
- * project's fledge.toml, the lines of a git command. */
+/* The answers to `metadata` as JSON: the environment, the project's fledge.toml, the lines of a git
+ * command. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -33,7 +33,7 @@ static int metadata_order_variables(const void *left, const void *right)
 	return order ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-/* What has no '=' in it, or no name before it, is no variable. */
+/* An entry without '=', or without a name before it, is no variable. */
 static size_t metadata_take_variables(const char *const *env, struct variable *variables)
 {
 	size_t count = 0;
@@ -75,8 +75,7 @@ int metadata_env_json(struct buf *out, const char *const *env)
 
 /* ---- fledge.toml --------------------------------------------------------- */
 
-/* A float stays one: 1.0 is not written as 1. JSON has no word for what is not
- * finite: null. */
+/* A float stays one: 1.0 is not written as 1. JSON has no word for infinity and NaN: null. */
 static void metadata_write_float(perch_json_writer *writer, double number)
 {
 	if (!isfinite(number)) {

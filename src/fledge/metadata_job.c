@@ -231,7 +231,7 @@ int metadata_job_start(struct metadata_job **list, const struct run_services_opt
 		metadata_job_free_job(job);
 		return -ENOMEM;
 	}
-	job->unknown = 1; /* ourselves, until all have begun */
+	job->unknown = 1; /* this function, until all have begun */
 	for (size_t i = 0; i < job->count; i++)
 		job->unknown += (size_t)metadata_job_begin(&job->parts[i]);
 	if (--job->unknown == 0)

@@ -1,4 +1,4 @@
-/* The project: the directory somebody stands in, and what it seems to be. */
+/* The project: the user's directory, and its language. */
 #include "base/macros.h"
 #include "fledge/context.h"
 
@@ -8,7 +8,7 @@
 
 #include "base/fd.h"
 
-/* The first file that is there decides. */
+/* The first file that exists decides. */
 static const struct {
 	const char *file;
 	const char *language;

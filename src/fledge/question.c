@@ -123,7 +123,7 @@ static bool question_use_value(
 	return false;
 }
 
-/* Is there an answer for this message, and does it fit? */
+/* Whether there is an answer in advance for this message that fits. */
 static bool question_use_given(struct fledge_engine *engine, struct request *request)
 {
 	struct str message = str_trim(str_of(request->question.message));
@@ -276,7 +276,7 @@ void fledge_engine_stop_asking(struct fledge_engine *engine, uint64_t now_ns)
 	question_close(engine);
 	if (!request)
 		request = take_question(engine);
-	/* Deciding one may cancel all: then none is left. */
+	/* Deciding one question may cancel all: then none is left. */
 	for (; request && !engine->is_broken; request = take_question(engine))
 		question_decide(engine, request, now_ns);
 }

@@ -1,4 +1,4 @@
-/* A message while it is looked at: its fields, and what is wrong with them. */
+/* The fields of a message, and the mistakes in them. */
 #include "fledge/reading.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ const perch_json_value *reading_field(const struct reading *reading, const char 
 	return json_member(reading->message, name);
 }
 
-/* Once a message: what is wrong with it next may follow from this. */
+/* Once a message: further mistakes may follow from this one. */
 static void reading_refuse(
 	struct reading *reading, const char *name, const char *wanted, struct str found)
 {

@@ -1,4 +1,4 @@
-/* A message while it is looked at: its fields, and what is wrong with them. */
+/* The fields of a message, and the mistakes in them. */
 #ifndef FLEDGE_READING_H
 #define FLEDGE_READING_H
 
@@ -16,7 +16,7 @@ struct reading {
 /* A field by name; null counts as absent. */
 const perch_json_value *reading_field(const struct reading *reading, const char *name);
 
-/* The first wrong field of a message is told; a plugin that waits gets a cancel. */
+/* The first wrong field of a message is told; a plugin that waits for an answer gets a cancel. */
 void reading_wrong(struct reading *reading, const char *name, const char *wanted);
 
 /* The same for a field that is of the right type: its value is told, not its type. */

@@ -1,8 +1,8 @@
-/* How much of a run may wait in our memory: requests, questions and their options, commands
- * and what they have printed, answers that the plugin has not read. At the limit the plugin is
- * not read any more, and its commands come to their end one at a time, each when the plugin has
- * read the results before; what comes all the same, from the one that is read, may double it.
- * Beyond that the run fails, and so does one in which both sides wait for the other to read. */
+/* How much of a run may wait in our memory: requests, questions and their options, commands and
+ * their output, answers that the plugin has not read. At the limit the plugin is not read any more,
+ * and its commands come to their end one at a time, each when the plugin has read the results
+ * before; output of the one command that is still read may double it. Beyond that the run fails,
+ * and so does a run in which both sides wait for the other to read. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -104,7 +104,7 @@ void run_meter_grew(void *data)
 	run_weigh(data);
 }
 
-/* Whether the plugin has said something that we do not read. */
+/* Whether the plugin has written something that we do not read. */
 static bool run_is_waited_for(const struct fledge_run *run)
 {
 	int said = 0;

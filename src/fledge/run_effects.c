@@ -1,5 +1,5 @@
-/* What the engine of a run wants, done: lines to the plugin, questions to the
- * frontend, requests to the services. */
+/* The effects of a run's engine: lines to the plugin, questions to the frontend, requests to the
+ * services. */
 #include <errno.h>
 
 #include "base/clock.h"
@@ -7,7 +7,7 @@
 #include "fledge/fledge_notes.h"
 #include "fledge/run_parts.h"
 
-/* What the host itself has to say is noted; the plugin's own words are in its line. */
+/* The host's own words are noted; the plugin's words are in its line. */
 static void run_effects_show(struct fledge_run *run, const struct shown *shown)
 {
 	bool is_ours = shown->kind == PERCH_SHOWN_WARNING || shown->kind == PERCH_SHOWN_ERROR ||
@@ -37,13 +37,13 @@ void run_hear_stderr(const struct fledge_run *run, const perch_line *line)
 
 /* ---- to the plugin ------------------------------------------------------- */
 
-/* A plugin that is not told something would wait for it for ever. */
+/* A plugin that misses a message would wait for it for ever. */
 static void run_effects_give_up(struct fledge_run *run)
 {
 	run_fail(run, "out of memory: the plugin is ended");
 }
 
-/* A plugin that does not listen is no error: its exit status decides. */
+/* A plugin that does not read is no error: its exit status decides. */
 static void run_effects_write_line(struct fledge_run *run, struct str line)
 {
 	trace_line(run->options.trace, TRACE_TO_PLUGIN, line.data, line.len);
@@ -56,7 +56,7 @@ void run_drained(struct fledge_run *run)
 	run_weigh(run);
 }
 
-/* init is always the first message: answers that are ready before wait. */
+/* init is always the first message: answers that are ready earlier wait. */
 static void run_effects_send_line(void *data, struct str line)
 {
 	struct fledge_run *run = data;

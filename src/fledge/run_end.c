@@ -13,7 +13,7 @@ void run_explained(void *data, const char *text)
 	run_say(data, PERCH_SHOWN_DEBUG, text);
 }
 
-/* What the plugin said on stderr is never ours to read. */
+/* The plugin's stderr is the user's: we do not read it. */
 static void run_end_explain_failed_run(struct fledge_run *run)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };

@@ -1,4 +1,4 @@
-/* What the parts of a run know of each other. */
+/* What the parts of a run share. */
 #ifndef FLEDGE_RUN_PARTS_H
 #define FLEDGE_RUN_PARTS_H
 
@@ -31,9 +31,9 @@ struct fledge_run {
 	struct timer patience;       /* it was cancelled and has not ended */
 	perch_step_action told_step; /* of the ladder, to the frontend */
 	struct timer standstill;     /* while nothing is read: does anything move? */
-	struct meter meter;          /* what execs and lending keep */
+	struct meter meter;          /* counts the memory of execs and services */
 	size_t unwritten_before;
-	struct buf early; /* what is to be sent once init was */
+	struct buf early; /* lines to send once init was sent */
 	bool is_init_sent;
 	bool is_held;       /* by the engine: too many requests */
 	bool is_full;       /* too much waits, see run_bounds.c */
@@ -66,10 +66,10 @@ void run_drained(struct fledge_run *run);
 /* A line of its stderr, where that is read. */
 void run_hear_stderr(const struct fledge_run *run, const perch_line *line);
 
-/* After every word with the engine. */
+/* Called after everything that the engine is told. */
 void run_attend(struct fledge_run *run);
 
-/* The result of something that was lent or executed. */
+/* The result of a service or a command. */
 void run_result_known(void *data, uint64_t ticket, struct str json);
 
 /* ---- run_bounds.c ---------------------------------------------------------- */
@@ -98,7 +98,7 @@ void run_conclude(struct fledge_run *run);
 void run_ending_due(struct timer *timer, uint64_t now_ns);
 void run_stored(void *data); /* it is */
 
-/* Why something failed in the sandbox: shown to those who ask. */
+/* Shows why something failed in the sandbox, where the user wants that. */
 void run_explained(void *data, const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a run lends to its plugin and answers later. */
+/* Requests that a run answers later: stored values and metadata. */
 #include "fledge/run_services.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "proc/host.h"
 #include "proc/worker.h"
 
-/* How soon a lock that somebody holds is tried again. */
+/* How soon a lock that another process holds is tried again. */
 #define RETRY_NS (10 * NSEC_PER_MSEC)
 
 /* A store that is not on disk, or a load that could not be read yet. */
@@ -124,8 +124,7 @@ static void run_services_done(struct run_services *run_services, uint64_t ticket
 		run_services->options.done(run_services->options.data, ticket, json);
 }
 
-/* At the end of this round of the loop: what comes in one round is written
- * once. */
+/* At the end of this round of the loop: all stores of one round are written at once. */
 static void run_services_flush_soon(struct run_services *run_services)
 {
 	if (!timer_is_set(&run_services->timer))
@@ -171,8 +170,8 @@ int run_services_load(struct run_services *run_services, uint64_t ticket, struct
 	return run_services_wait_for_store(run_services, ticket, &key);
 }
 
-/* Answers those who wait; stops at a load whose lock is held, and at a store that came too late for
- * the last flush. */
+/* Answers waiting requests; stops at a load whose lock is held, and at a store that came too late
+ * for the last flush. */
 static bool run_services_answer_waiting(struct run_services *run_services)
 {
 	while (run_services->first) {
@@ -210,7 +209,7 @@ static void run_services_go_on(struct run_services *run_services)
 		run_services->options.settled(run_services->options.data);
 }
 
-/* Behind a flush, or where there was nothing to write. */
+/* After a flush, or where there was nothing to write. */
 static void run_services_flushed(struct run_services *run_services, bool is_written)
 {
 	if (is_written && run_services_answer_waiting(run_services)) {
@@ -240,7 +239,7 @@ static void run_services_flush_done(struct job *job)
 	run_services_flushed(run_services, store_flush_end(run_services->store) != -EAGAIN);
 }
 
-/* The disk is the worker's to wait for. */
+/* The worker waits for the disk. */
 static void run_services_try_again(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;

@@ -1,5 +1,5 @@
-/* What a run lends to its plugin and answers later: stored values that others
- * may have locked, and metadata that git must be asked for. */
+/* Requests that a run answers later: stored values that another process may have locked, and
+ * metadata that git must be asked for. */
 #ifndef FLEDGE_RUN_SERVICES_H
 #define FLEDGE_RUN_SERVICES_H
 
@@ -40,11 +40,11 @@ int run_services_load(struct run_services *run_services, uint64_t ticket, struct
 int run_services_metadata(
 	struct run_services *run_services, uint64_t ticket, const perch_text *keys, size_t count);
 
-/* No result is wanted any more. What is to be stored is stored all the same. */
+/* No result is wanted any more. Stores are written all the same. */
 void run_services_drop(struct run_services *run_services);
 
-/* Whether something that was stored is not on disk yet. It will be, from the
- * loop, or be given up with a warning. */
+/* Whether a stored value is not on disk yet. It will be, from the loop, or be given up with a
+ * warning. */
 bool run_services_is_busy(const struct run_services *run_services);
 
 /* ---- metadata_job.c ------------------------------------------------------------------ */

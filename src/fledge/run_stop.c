@@ -7,7 +7,7 @@
 #include "fledge/run_parts.h"
 #include "proc/ladder.h"
 
-/* A plugin that ends by itself does so at once: nobody needs to be told anything. */
+/* A plugin that ends by itself does so at once: then there is nothing to tell. */
 #define RUN_PATIENCE_NS (1 * NSEC_PER_SEC)
 
 void run_stop(struct fledge_run *run)

@@ -16,7 +16,7 @@
 enum { FRAME_SIZE = 3 };
 
 /* An entry has a line break and two blanks before it, ": " inside, "," behind. */
-enum { PUNCTUATION_SIZE = 6 };
+enum { PUNCTUATION_SIZE = 6, QUOTES_SIZE = 4 };
 
 void state_free(struct state *state)
 {
@@ -30,37 +30,16 @@ static int state_compare_entries(const void *a, const void *b)
 	return str_compare(((const struct state_entry *)a)->key, ((const struct state_entry *)b)->key);
 }
 
-/* What a string takes once it is written, quotes included. */
-static int state_written_size(struct str text, struct buf *scratch, size_t *size)
+static size_t state_entry_size(const struct state_entry *entry)
 {
-	buf_clear(scratch);
-	struct perch_json_writer writer = json_writer_on(scratch);
-	perch_json_write_string_n(&writer, text.data, text.len);
-	*size += scratch->len;
-	return scratch->failed ? -ENOMEM : 0;
+	return PUNCTUATION_SIZE + QUOTES_SIZE + json_written_size(entry->key) +
+		json_written_size(entry->value);
 }
 
-static int state_entry_size(const struct state_entry *entry, struct buf *scratch, size_t *ret_size)
+static void state_count_size(struct state *state)
 {
-	size_t size = PUNCTUATION_SIZE;
-	if (state_written_size(entry->key, scratch, &size) < 0)
-		return -ENOMEM;
-	if (state_written_size(entry->value, scratch, &size) < 0)
-		return -ENOMEM;
-	*ret_size = size;
-	return 0;
-}
-
-static int state_count_size(struct state *state)
-{
-	_cleanup_(buf_free) struct buf scratch = { 0 };
-	for (size_t i = 0; i < state->count; i++) {
-		size_t size;
-		if (state_entry_size(&state->entries[i], &scratch, &size) < 0)
-			return -ENOMEM;
-		state->entries_size += size;
-	}
-	return 0;
+	for (size_t i = 0; i < state->count; i++)
+		state->entries_size += state_entry_size(&state->entries[i]);
 }
 
 static int state_make_room(struct state *state, size_t count)
@@ -88,11 +67,11 @@ static int state_take_members(struct state *state, const perch_json_value *root,
 	}
 	if (state->count)
 		qsort(state->entries, state->count, sizeof(*state->entries), state_compare_entries);
-	return state_count_size(state) < 0 ? err_no_memory(err) : 0;
+	state_count_size(state);
+	return 0;
 }
 
-/* Strict: what is read is what will be written again, so nothing may be read
- * with loss. */
+/* Strict: the text will be written again, so nothing may be lost in reading it. */
 static const perch_json_options strict = {
 	.size = sizeof(strict),
 	.depth_max = 1,
@@ -113,7 +92,7 @@ int state_read(struct state *state, struct str text, perch_err *err)
 	return r < 0 ? r : state_take_members(state, root, err);
 }
 
-/* The place of the key, or where it would stand. */
+/* The place of the key, or the one that it would have. */
 static size_t state_find_place(const struct state *state, struct str key, bool *ret_found)
 {
 	size_t low = 0;
@@ -150,22 +129,17 @@ static void state_put(struct state *state, size_t place, bool is_new, struct sta
 
 int state_set(struct state *state, struct str key, struct str value, const char **ret_reason)
 {
-	_cleanup_(buf_free) struct buf scratch = { 0 };
 	struct state_entry entry = { key, value };
 	bool found;
 	size_t place = state_find_place(state, key, &found);
-	size_t size;
-	size_t old_size = 0;
-	if (state_entry_size(&entry, &scratch, &size) < 0 ||
-		state_make_room(state, state->count + 1) < 0)
-		return -ENOMEM;
-	if (found && state_entry_size(&state->entries[place], &scratch, &old_size) < 0)
+	if (state_make_room(state, state->count + 1) < 0)
 		return -ENOMEM;
 	if (!found && state->count >= STORE_KEYS_MAX) {
 		*ret_reason = "too many keys (max 256)";
 		return PERCH_ELIMIT;
 	}
-	size_t total = state->entries_size - old_size + size;
+	size_t old_size = found ? state_entry_size(&state->entries[place]) : 0;
+	size_t total = state->entries_size - old_size + state_entry_size(&entry);
 	if (FRAME_SIZE + total > STORE_FILE_MAX) {
 		*ret_reason = "state.json too large (max 1 MiB)";
 		return PERCH_ELIMIT;

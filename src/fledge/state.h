@@ -1,5 +1,4 @@
-/* What stands in state.json: one object of strings. Text in, text out; knows
- * nothing of files. */
+/* The content of state.json: one object of strings. Text in, text out; knows nothing of files. */
 #ifndef FLEDGE_STATE_H
 #define FLEDGE_STATE_H
 

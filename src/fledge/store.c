@@ -1,7 +1,6 @@
-/* The stored values of a plugin. What was set waits in memory, in the order it
- * was set; a flush lays it over what is on disk at that moment. While a flush is under
- * way, in a thread perhaps, the disk and what goes there are the flush's: what is set
- * meanwhile waits for the next one. */
+/* The stored values of a plugin. Values that were set wait in memory, in order; a flush lays them
+ * over the content of the disk. While a flush is under way, in a thread perhaps, the disk and the
+ * values of the flush belong to it: values that are set meanwhile wait for the next one. */
 #include "fledge/store.h"
 
 #include <errno.h>
@@ -66,7 +65,7 @@ static void store_tell_said(struct store *store)
 	buf_free(&said);
 }
 
-/* At once: not of a flush. */
+/* Told at once: not by a flush. */
 static void store_reject(const struct store *store, const char *reason)
 {
 	char text[128];
@@ -77,7 +76,8 @@ static void store_reject(const struct store *store, const char *reason)
 
 /* ---- setting ------------------------------------------------------------ */
 
-/* All that is not on disk is bounded by what could be written: text never shrinks by it. */
+/* The values that are not on disk are bounded by the size of the file: a text never becomes shorter
+ * when it is written. */
 static const char *store_find_shortage(const struct store *store, struct str key, struct str value)
 {
 	const struct store_values *pending = &store->pending;
@@ -130,7 +130,7 @@ static void store_append_value(struct buf *out, const struct str *value)
 		perch_json_write_null(&writer);
 }
 
-/* Those not written yet first: what waits, then what is on its way. */
+/* Values that are not written yet come first: those that wait, then those of the flush. */
 int store_get(struct store *store, struct str key, struct buf *out)
 {
 	const struct state_entry *entry = store_values_find(&store->pending, key);
@@ -149,7 +149,7 @@ int store_get(struct store *store, struct str key, struct buf *out)
 
 /* ---- writing ------------------------------------------------------------ */
 
-/* What could not be written the last time goes with it, if it was not set anew. */
+/* Values that could not be written the last time go with it, unless they were set anew. */
 int store_flush_begin(struct store *store)
 {
 	if (!store_is_dirty(store))

@@ -1,6 +1,5 @@
-/* The stored values of a plugin: state.json, shared with other processes that
- * may be killed at any moment, in a directory where the plugin itself may
- * put what it likes. */
+/* The stored values of a plugin: state.json, shared with other processes that may be killed at any
+ * moment, in a directory where the plugin itself may put any file. */
 #ifndef FLEDGE_STORE_H
 #define FLEDGE_STORE_H
 
@@ -18,7 +17,7 @@ enum {
 	STORE_FILE_MAX = 1024 * 1024,
 };
 
-/* How long a lock that somebody else holds is waited for. */
+/* How long to wait for a lock that another process holds. */
 #define STORE_LOCK_WAIT_NS (UINT64_C(5) * 1000 * 1000 * 1000)
 
 struct store;
@@ -27,8 +26,7 @@ struct store;
 int store_new(const char *directory, struct store **ret_store);
 void store_free(struct store *store);
 
-/* What happened to something that had to be told: a warning in words, e.g.
- * "store rejected: key too long (max 256 bytes)". */
+/* A warning for the user, e.g. "store rejected: key too long (max 256 bytes)". */
 typedef void store_warn_fn(void *data, const char *text);
 void store_on_warning(struct store *store, store_warn_fn *warn, void *data);
 
@@ -36,11 +34,11 @@ void store_on_warning(struct store *store, store_warn_fn *warn, void *data);
  * rejected (and warned about); -ENOMEM. */
 int store_set(struct store *store, struct str key, struct str value);
 
-/* Writes what was set since the last flush: lock, read what others wrote, merge,
- * write a temporary file, fsync, rename. It waits for the disk, but for no lock:
- * -EAGAIN when somebody holds it (call again later; after STORE_LOCK_WAIT_NS call
- * store_give_up). 0 when everything is on disk or was rejected with a warning;
- * other negative errnos were warned about and the changes dropped. */
+/* Writes the values that were set since the last flush: lock, read the file, merge, write a
+ * temporary file, fsync, rename. It waits for the disk, but for no lock: -EAGAIN when another
+ * process holds it (call again later; after STORE_LOCK_WAIT_NS call store_give_up). 0 when
+ * everything is on disk or was rejected with a warning; other negative errnos were warned about and
+ * the changes dropped. */
 int store_flush(struct store *store);
 
 /* The same in three parts, for a caller that must not wait for a disk. The first: 1 = there is
@@ -52,12 +50,12 @@ int store_flush_end(struct store *store);
 
 bool store_is_dirty(const struct store *store);
 
-/* Drops what was set and not written: "store rejected: locked". */
+/* Drops the values that were set and not written: "store rejected: locked". */
 void store_give_up(struct store *store);
 
-/* Reads a key: what was set in this run, else what is on disk (shared lock). The
- * value is appended to out as a JSON string, or null, with a warning where it
- * cannot be read. -EAGAIN when somebody holds the lock; -ENOMEM. */
+/* Reads a key: the value that was set in this run, else that on disk (shared lock). It is appended
+ * to out as a JSON string, or null, with a warning where it cannot be read. -EAGAIN when another
+ * process holds the lock; -ENOMEM. */
 int store_get(struct store *store, struct str key, struct buf *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* state.json as a store reads and writes it: under its lock, with what is not usable moved out of
- * the way. */
+/* state.json as a store reads and writes it: under its lock, an unusable file moved out of the
+ * way. */
 #include "fledge/store_parts.h"
 
 #include <errno.h>
@@ -46,8 +46,8 @@ static void PERCH_PRINTF(2, 3) store_disk_say(struct store_disk *disk, const cha
 
 /* ---- reading ------------------------------------------------------------ */
 
-/* PERCH_ESYNTAX: what stands there is not ours, err says why. Other errors say
- * that it could not be found out. */
+/* PERCH_ESYNTAX: the file is not ours, err says why. Other errors say that it could not be found
+ * out. */
 static int store_disk_read(struct store_disk *disk, struct store_content *content, perch_err *err)
 {
 	int r = store_files_read(&disk->files, &content->text);
@@ -80,8 +80,8 @@ static int store_disk_set_aside(struct store_disk *disk, const char *reason, per
 	return 0;
 }
 
-/* Reads under the write lock: what is not ours is moved out of the way and
- * counts as empty. */
+/* Reads under the write lock: a file that is not ours is moved out of the way and counts as
+ * empty. */
 static int store_disk_settle(struct store_disk *disk, struct store_content *content, perch_err *err)
 {
 	perch_err fault = { 0 };
@@ -111,8 +111,8 @@ static int store_disk_open_files(struct store_disk *disk, perch_err *err)
 	return r < 0 ? err_set(err, r, "%s: %s", disk->directory, perch_strerror(r)) : 0;
 }
 
-/* A file that is replaced by renaming is always whole: the lock gives an order,
- * and where there is none (nobody wrote yet, or we may not) it is read without. */
+/* A file that is replaced by renaming is always whole: the lock only gives an order, and where
+ * there is none (nothing was written yet, or we may not) it is read without. */
 static int store_disk_load(struct store_disk *disk, struct store_content *content, perch_err *err)
 {
 	int r = store_disk_open_files(disk, err);
@@ -130,8 +130,8 @@ static int store_disk_load(struct store_disk *disk, struct store_content *conten
 	return write_lock < 0 ? write_lock : store_disk_settle(disk, content, err);
 }
 
-/* A plugin may load thousands of times; as long as nobody has touched the
- * file, one look at it is enough. */
+/* A plugin may load thousands of times; as long as the file is unchanged, one look at it is
+ * enough. */
 static int store_disk_load_last(struct store_disk *disk)
 {
 	if (store_files_is_known(&disk->files))
@@ -161,8 +161,8 @@ int store_disk_get(struct store_disk *disk, struct str key, const struct state_e
 
 /* ---- writing ------------------------------------------------------------ */
 
-/* Lays what waits over the content, one after the other, so that what does not
- * fit is rejected alone. Returns how many fitted, or -ENOMEM. */
+/* Lays the waiting values over the content, one after the other, so that a value that does not fit
+ * is rejected alone. Returns how many fitted, or -ENOMEM. */
 static int store_disk_lay_over(
 	struct store_disk *disk, const struct store_values *values, struct state *state)
 {

@@ -59,8 +59,8 @@ void store_files_forget(struct store_files *files)
 	files->known = fd_close(files->known);
 }
 
-/* Asked of the file itself, which is quicker than by its name: what replaces
- * it, moves it or writes to it leaves a new time of change on it. */
+/* By descriptor, which is quicker than by name: a process that replaces, moves or writes the file
+ * leaves a new time of change on it. */
 bool store_files_is_known(const struct store_files *files)
 {
 	struct stat now;

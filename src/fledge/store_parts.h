@@ -28,7 +28,7 @@ const struct state_entry *store_values_find(const struct store_values *values, s
 /* A copy of key and value, instead of what has that key. -ENOMEM. */
 int store_values_add(struct store_values *values, struct str key, struct str value);
 
-/* Moves everything of `from`, instead of what has its keys; then `from` is empty. -ENOMEM, and
+/* Moves everything of `from`, over the values of the same keys; then `from` is empty. -ENOMEM, and
  * nothing was moved. */
 int store_values_move(struct store_values *values, struct store_values *from);
 
@@ -44,9 +44,9 @@ const char *store_value_fault(struct str key, struct str value);
 
 /* ---- its files -------------------------------------------------------------------- */
 
-/* state.json, its lock, its temporary files and what was set aside. All below one descriptor of
- * the directory, so that it does not matter when the directory is swapped; never through a link;
- * never waiting. */
+/* state.json, its lock, its temporary files and those moved out of the way. All below one
+ * descriptor of the directory, so that it does not matter when the directory is swapped; never
+ * through a link; never waiting. */
 enum {
 	STORE_ASIDE_MAX = 32, /* files set aside; with more of them nothing is stored */
 	STORE_NAME_MAX = 64,
@@ -64,8 +64,8 @@ struct store_files {
 int store_files_open(struct store_files *files, const char *directory);
 void store_files_close(struct store_files *files);
 
-/* Returns a descriptor that holds the lock until it is closed. -EAGAIN when
- * somebody else holds it, -ENOTSUP when it is no regular file, -ENOENT, ... */
+/* Returns a descriptor that holds the lock until it is closed. -EAGAIN when another process holds
+ * it, -ENOTSUP when it is no regular file, -ENOENT, ... */
 int store_files_lock(const struct store_files *files, enum lock_kind kind);
 
 /* Appends the content of state.json. -ENOENT, -ENOTSUP (no regular file), -EFBIG. */
@@ -81,9 +81,8 @@ void store_files_forget(struct store_files *files);
 /* Whether the same state.json is there, untouched since it was remembered. */
 bool store_files_is_known(const struct store_files *files);
 
-/* Renames state.json, whatever it is, to the first free state.json.corrupt-<n>,
- * whose name is written to ret_name. Holding the write lock. -EEXIST when all
- * names are taken. */
+/* Renames state.json, of any type, to the first free state.json.corrupt-<n>, whose name is written
+ * to ret_name. Holding the write lock. -EEXIST when all names are taken. */
 int store_files_set_aside(const struct store_files *files, char ret_name[STORE_NAME_MAX]);
 
 /* Makes text the content of state.json, on disk when it returns. A crash leaves
@@ -110,11 +109,11 @@ void store_disk_init(struct store_disk *disk, const char *directory);
 void store_disk_free(struct store_disk *disk);
 
 /* The value of a key on disk; NULL = there is none, or a warning says why it cannot be read.
- * -EAGAIN when somebody holds the lock; -ENOMEM. */
+ * -EAGAIN when another process holds the lock; -ENOMEM. */
 int store_disk_get(struct store_disk *disk, struct str key, const struct state_entry **ret_entry);
 
-/* Lays the values over what is on disk; those that do not fit are rejected alone. -EAGAIN when
- * somebody holds the lock; other failures were warned about. */
+/* Lays the values over the content of the disk; those that do not fit are rejected alone. -EAGAIN
+ * when another process holds the lock; other failures were warned about. */
 int store_disk_write(struct store_disk *disk, const struct store_values *values);
 
 #endif

@@ -93,7 +93,7 @@ static void store_values_remove(struct store_values *values, const struct state_
 	memmove(&values->items[at], &values->items[at + 1], (values->count - at) * sizeof(*entry));
 }
 
-/* Instead of what has that key. Takes its memory; there is room. */
+/* Over the value of the same key. Takes its memory; there is room. */
 static void store_values_put(struct store_values *values, const struct state_entry *entry)
 {
 	const struct state_entry *old = store_values_find(values, entry->key);

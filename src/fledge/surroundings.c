@@ -1,4 +1,4 @@
-/* The project is read from files at once; git runs until somebody wants to know. */
+/* The project is read from files at once; git runs until its answer is wanted. */
 #include "fledge/surroundings.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static void surroundings_git_ended(void *data, struct capture *capture)
 		surroundings->known(surroundings->data, surroundings->is_dirty);
 }
 
-/* Git ends with the first word, or as soon as nobody waits for it. */
+/* Git is ended by its first byte of output, or when its answer is not wanted any more. */
 static int surroundings_start_git(
 	struct surroundings *surroundings, const char *const *argv, perch_err *err)
 {

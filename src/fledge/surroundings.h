@@ -1,6 +1,6 @@
-/* Where a run happens: the project, its repository, and whether that is dirty,
- * which only git itself can tell. Git takes longer than anything else in front of
- * the first message, so it is asked first and the rest happens meanwhile. */
+/* The surroundings of a run: the project, its repository, and whether that is dirty, which only git
+ * itself can tell. Git takes longer than everything else before the first message, so it is asked
+ * first and the rest is done meanwhile. */
 #ifndef FLEDGE_SURROUNDINGS_H
 #define FLEDGE_SURROUNDINGS_H
 
@@ -11,7 +11,7 @@
 
 struct surroundings;
 
-/* Called once; is_dirty is false also where nobody knows. */
+/* Called once; is_dirty is false also where it is not known. */
 typedef void surroundings_known_fn(void *data, bool is_dirty);
 
 /* Reads the project and starts git. directory is an absolute path, NULL = it cannot
@@ -38,7 +38,7 @@ const char *surroundings_note(const struct surroundings *surroundings);
 void surroundings_await(
 	struct surroundings *surroundings, surroundings_known_fn *known, void *data);
 
-/* Nobody waits any more: git is ended. */
+/* The answer is not wanted any more: git is ended. */
 void surroundings_forget(struct surroundings *surroundings);
 
 /* NULL is fine. */

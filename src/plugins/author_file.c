@@ -1,4 +1,4 @@
-/* Reading what an author wrote as TOML. */
+/* Reading a TOML file of a plugin's author. */
 #include "plugins/author_file.h"
 
 #include "registry/names.h"

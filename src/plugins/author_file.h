@@ -1,5 +1,5 @@
-/* Reading what an author wrote as TOML: values are copied into an arena, and every
- * mistake becomes a finding. Memory that runs out is remembered in the findings. */
+/* Reading a TOML file of a plugin's author: values are copied into an arena, and every mistake
+ * becomes a finding. Memory that runs out is remembered in the findings. */
 #ifndef PLUGINS_AUTHOR_FILE_H
 #define PLUGINS_AUTHOR_FILE_H
 
@@ -30,10 +30,10 @@ void *author_alloc(const struct author_file *file, size_t count, size_t size);
 /* NULL without memory. */
 const char *author_copy(const struct author_file *file, struct str text);
 
-/* Whether a getter of toml.h found what it should; tells when it found something else. */
+/* Whether a getter of toml.h found a value of the right type; a wrong one becomes a finding. */
 bool author_found(const struct author_file *file, int r, const perch_err *err);
 
-/* A string as C has them; NULL, with words, when it is none. */
+/* A string without a NUL inside; NULL, with words, when it is none. */
 const char *author_string(
 	const struct author_file *file, const struct toml_value *value, const char *what);
 
@@ -49,7 +49,7 @@ const char *const *author_list(
 struct author_pairs author_pairs(
 	const struct author_file *file, const struct toml_value *table, const char *key);
 
-/* Keys that are paths of files stay below the directory that they are made in. */
+/* Keys that are paths of files must stay below the directory that the files are made in. */
 void author_check_files(const struct author_file *file, const struct author_pairs *files);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/replace.h"
 #include "base/str.h"
 
-/* The first that is there counts. */
+/* The first file that exists counts. */
 static const struct {
 	const char *file;
 	const char *command;

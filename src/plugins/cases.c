@@ -1,4 +1,4 @@
-/* perch-test.toml: what a plugin is to be tried with. */
+/* perch-test.toml: the test cases of a plugin. */
 #include "plugins/cases.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "data/regex.h"
 
-/* What reading shares. */
+/* What the functions that read it share. */
 struct reader {
 	const struct manifest *manifest;
 	struct author_file file;
@@ -18,7 +18,7 @@ struct reader {
 
 /* ---- lists and tables of texts ---------------------------------------------- */
 
-/* NULL-terminated; NULL when something was wrong. */
+/* NULL-terminated; NULL after a mistake. */
 static const char *const *cases_read_strings(
 	const struct reader *reader, const struct toml_value *array, const char *what)
 {
@@ -84,7 +84,7 @@ static void cases_read_answer(
 	}
 }
 
-/* In order, or by what is asked. */
+/* In order, or by the text of the question. */
 static void cases_read_answers(
 	const struct reader *reader, const struct toml_value *table, struct test_case *test)
 {
@@ -121,7 +121,7 @@ static void cases_grant(
 		capabilities_put(granted, found, true);
 }
 
-/* Without `grant` the user said yes to everything. */
+/* Without `grant` everything is granted. */
 static void cases_read_grant(
 	const struct reader *reader, const struct toml_value *table, struct capabilities *granted)
 {

@@ -1,5 +1,5 @@
-/* perch-test.toml: what a plugin is to be tried with, and what must come of
- * it. docs/plugin-authors.md explains every key. */
+/* perch-test.toml: the test cases of a plugin, and what each expects. docs/plugin-authors.md
+ * explains every key. */
 #ifndef PLUGINS_CASES_H
 #define PLUGINS_CASES_H
 
@@ -63,10 +63,9 @@ struct test_cases {
 	size_t count;
 };
 
-/* Reads them for a plugin with this manifest, which must outlive them. Every
- * mistake is a finding, also a key that is not known: a slip must not make a
- * test that tests nothing. Without an error, *ret_cases can be used; everything
- * lives in the arena. */
+/* Reads them for a plugin with this manifest, which must outlive them. Every mistake is a finding,
+ * also an unknown key: a typing error must not make a test that tests nothing. Without an error,
+ * *ret_cases can be used; everything lives in the arena. */
 void cases_parse(struct str text, const struct manifest *manifest, struct arena *arena,
 	struct test_cases *ret_cases, struct findings *findings);
 

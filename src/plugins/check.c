@@ -1,4 +1,4 @@
-/* Whether a run came out as its case expects. */
+/* Compares a run with what its case expects. */
 #include "plugins/plugin_test_parts.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ static void check_regex(
 	const struct case_text *wanted, struct str output, struct findings *findings)
 {
 	_cleanup_(regex_freep) struct regex *regex = NULL;
-	/* It has been compiled before: if it cannot be now, memory ran out. */
+	/* It was compiled before: if it cannot be now, memory ran out. */
 	int r = regex_compile(str_from(wanted->text), REGEX_LINES, &regex, NULL);
 	if (r == 0)
 		r = regex_match(regex, output, 0);

@@ -1,6 +1,5 @@
-/* Copying whole directories. What lies in them may be somebody else's: every step goes
- * through a descriptor of the directory above, so that a link that appears in
- * the meantime leads nowhere. */
+/* Copying whole directories. Another user may write in them: every step goes through a descriptor
+ * of the directory above, so that a link that appears in the meantime leads nowhere. */
 #include "plugins/install_parts.h"
 
 #include <errno.h>
@@ -28,8 +27,8 @@ static int copy_open_directory(int above, const char *name)
 struct copy {
 	const struct copy_options *options;
 	uint64_t left;       /* bytes that may still be written */
-	uint64_t unwatched;  /* written since it was asked whether to go on */
-	char path[PATH_MAX]; /* of what is copied now, for messages */
+	uint64_t unwatched;  /* written since we last asked whether to go on */
+	char path[PATH_MAX]; /* of the file that is copied now, for messages */
 	perch_err *err;
 };
 
@@ -52,7 +51,7 @@ static int copy_fail(struct copy *copy, int code)
 		code == -ENOTSUP ? "it is neither a file, a directory nor a link" : perch_strerror(code));
 }
 
-/* So many more bytes: whether that may be. */
+/* Whether so many more bytes may be written. */
 static int copy_count(struct copy *copy, uint64_t bytes)
 {
 	const struct copy_options *options = copy->options;
@@ -66,7 +65,7 @@ static int copy_count(struct copy *copy, uint64_t bytes)
 	return options->is_stopped && options->is_stopped(options->data) ? -ECANCELED : 0;
 }
 
-/* From here to `end`, or as far as there is something. */
+/* From here to `end`, or to the end of the file. */
 static int copy_piece(struct copy *copy, int in, int out, off_t from, off_t end)
 {
 	char bytes[COPY_STEP];
@@ -89,7 +88,7 @@ static int copy_piece(struct copy *copy, int in, int out, off_t from, off_t end)
 	return 0;
 }
 
-/* What is there, piece by piece: a file of a terabyte may have nothing in it. Where holes
+/* The data of a file, piece by piece: a file of a terabyte may have nothing in it. Where holes
  * cannot be told, all of it is one piece. */
 static int copy_bytes(struct copy *copy, int in, int out)
 {

@@ -9,7 +9,6 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "plugins/fetch_git.h"
 
 /* clang-format off */
 #define GIT "git", "--no-pager", \
@@ -21,7 +20,7 @@
 	"-c", "gc.auto=0"
 /* clang-format on */
 
-/* The first word of a line, kept. */
+/* The first word of a line, copied. */
 static int fetch_keep_word(
 	const struct buf *output, struct arena *arena, const char **ret_word, perch_err *err)
 {
@@ -37,7 +36,7 @@ static bool fetch_looks_like_commit(const char *ref)
 	return len >= 7 && len <= 64 && strspn(ref, "0123456789abcdefABCDEF") == len;
 }
 
-/* Everything, because a server need not hand out a commit by its name. */
+/* All branches, because a server need not hand out a commit by its name. */
 static int fetch_commit(
 	struct fetch_git *git, const struct plugin_source *source, const char *path, perch_err *err)
 {
@@ -99,7 +98,7 @@ int fetch_clone(struct workshop *workshop, const struct plugin_source *source, c
 
 /* ---- versions ------------------------------------------------------------ */
 
-/* The number at the start, moved over; big ones are cut to the biggest. */
+/* Takes the number at the start off the text; one that is too large is cut. */
 static unsigned long fetch_take_number(const char **text)
 {
 	char *end;
@@ -127,7 +126,7 @@ bool version_is(const char *text)
 	return *at == '\0' || *at == '-' || *at == '+';
 }
 
-/* What follows the numbers: nothing is later than a pre-release. */
+/* The part behind the numbers: none sorts later than a pre-release. */
 static int fetch_compare_rest(const char *a, const char *b)
 {
 	bool a_is_early = *a == '-';

@@ -1,5 +1,5 @@
 /* git, as it fetches. */
-#include "plugins/fetch_git.h"
+#include "plugins/fetch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 enum { FETCH_MESSAGE_MAX = 300, FETCH_VARIABLES_MAX = 16 };
 
-/* What the user's own configuration says of the way to a source. */
+/* What the user's own configuration of git says about a source. */
 struct fetch_wishes {
 	bool has_helper;
 	bool has_ssh_command;
@@ -39,7 +39,7 @@ struct fetch_way fetch_way_of(const char *location)
 
 /* ---- the environment ----------------------------------------------------- */
 
-/* What a git process of somebody else, around us, has set for itself. */
+/* Variables that a git process around us has set for itself. */
 static bool fetch_git_keeps(const char *variable)
 {
 	static const char *const others[] = { "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE",
@@ -53,14 +53,14 @@ static bool fetch_git_keeps(const char *variable)
 	return true;
 }
 
-/* A master of ssh's own, for others to use, would be made where nothing may be written. */
+/* A connection that ssh shares with later ones would be made where nothing may be written. */
 static const char *fetch_git_ssh(bool is_interactive)
 {
 	return is_interactive ? "GIT_SSH_COMMAND=ssh -oControlMaster=no"
 						  : "GIT_SSH_COMMAND=ssh -oControlMaster=no -oBatchMode=yes";
 }
 
-/* Programs that git starts are the system's, too: ssh, its own helpers, those for credentials. */
+/* Programs that git starts are the system's, too: ssh, its own helpers, credential helpers. */
 static const char *const *fetch_git_environment(struct arena *arena, bool is_interactive,
 	const struct fetch_wishes *wishes, const char *tmp, const char *repository)
 {
@@ -101,8 +101,8 @@ static void fetch_git_take_wishes(struct str names, struct fetch_wishes *wishes)
 	}
 }
 
-/* Asks git, which knows where that is and what it includes; in the sandbox of one that only
- * looks, and with no repository. That it knows nothing is no failure. */
+/* Asks git, which knows where the configuration is and what it includes; in the sandbox of a git
+ * that only reads, and without a repository. No answer is no failure. */
 static int fetch_git_ask_wishes(
 	struct workshop *workshop, struct arena *arena, struct fetch_wishes *wishes, perch_err *err)
 {
@@ -167,7 +167,7 @@ int fetch_git_open(struct fetch_git *git, struct workshop *workshop, const char 
 	return 0;
 }
 
-/* The last line of git that says what is wrong. */
+/* The last line of git's output that says what is wrong. */
 static struct str fetch_git_reason(const struct buf *log)
 {
 	struct str rest = { log->data, log->len };

@@ -1,5 +1,5 @@
-/* The files of a plugin. They are somebody else's: links are looked at, never
- * followed, and there may be any number of them. */
+/* The files of a plugin. A stranger wrote them: links are looked at, never followed, and there may
+ * be any number of files. */
 #include "plugins/files.h"
 
 #include <fcntl.h>
@@ -94,8 +94,8 @@ int files_walk(const char *directory, file_trouble_fn *found, void *data)
 
 /* ---- one program ------------------------------------------------------------ */
 
-/* What exec would say only later, in words that nobody understands. A binary that we do
- * not know may be known to the kernel (binfmt_misc); a text without #! is to nobody. */
+/* Finds the errors that exec would report only later, in words that do not help. A binary that we
+ * do not know may be known to the kernel (binfmt_misc); a text without #! cannot be executed. */
 static const char *files_content_problem(const char *path, enum program_state *ret_state)
 {
 	char head[256] = { 0 };
@@ -147,8 +147,10 @@ enum program_state files_program(const char *directory, const char *path, const 
 const char *files_remedy(enum program_state state, const char *directory, const char *path,
 	char out[static FILES_REMEDY_MAX])
 {
-	out[0] = '\0';
-	if (state == PROGRAM_NOT_EXECUTABLE)
-		snprintf(out, FILES_REMEDY_MAX, ": chmod +x '%s/%s'", directory, path);
-	return out;
+	char full[PATH_MAX];
+	char word[SHELL_WORD_MAX] = "";
+	int len = snprintf(full, sizeof(full), "%s/%s", directory, path);
+	if (state == PROGRAM_NOT_EXECUTABLE && len < PATH_MAX)
+		shell_word(full, word);
+	return shell_advice(out, word, ": chmod +x %s", word);
 }

@@ -4,10 +4,12 @@
 
 #include <stdbool.h>
 
+#include "base/shell_word.h"
+
 enum file_trouble {
 	FILE_LINK_LEAVES,    /* a link to something outside of the plugin */
 	FILE_LINK_DANGLES,   /* a link to nothing */
-	FILE_WORLD_WRITABLE, /* anybody may change it */
+	FILE_WORLD_WRITABLE, /* every user may change it */
 };
 
 /* `path` is relative to the plugin, and valid during the call. */
@@ -36,10 +38,10 @@ enum program_state {
  * directory; *ret_problem is to be put behind the path. */
 enum program_state files_program(const char *directory, const char *path, const char **ret_problem);
 
-enum { FILES_REMEDY_MAX = 512 };
+enum { FILES_REMEDY_MAX = SHELL_ADVICE_MAX };
 
-/* What is to be put behind the problem: the command that solves it, or "". The directory is
- * the user's own. */
+/* The command that solves the problem, to be put behind it, or "". The directory is the user's
+ * own. */
 const char *files_remedy(enum program_state state, const char *directory, const char *path,
 	char out[static FILES_REMEDY_MAX]);
 

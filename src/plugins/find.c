@@ -1,4 +1,4 @@
-/* Finding an installed plugin by what a user calls it. */
+/* Finding an installed plugin by the user's word for it. */
 #include "plugins/find.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* What is wrong with something that an author wrote. */
+/* The mistakes in a file of a plugin's author. */
 #include "plugins/findings.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* What is wrong with something that an author wrote: every mistake, not only
- * the first, each with its place. */
+/* The mistakes in a file of a plugin's author: every one, not only the first, each with its
+ * place. */
 #ifndef PLUGINS_FINDINGS_H
 #define PLUGINS_FINDINGS_H
 
@@ -39,16 +39,16 @@ void findings_add(struct findings *findings, enum finding_level level, const str
 /* The error of a reader, with its place if it has one. */
 void findings_add_err(struct findings *findings, const perch_err *err);
 
-/* Says about every key that the table should not have what it may have meant:
- * `names` ends with NULL. Is `strict`, a key that resembles none is an error
- * too; else only those that look like a slip are warned of. */
+/* Adds a finding for every unknown key, with the name that it may have meant: `names` ends with
+ * NULL. If `strict`, a key that resembles none is an error too; else only likely typing errors are
+ * warned of. */
 void findings_add_unknown_keys(struct findings *findings, const struct toml_value *table,
 	const char *const *names, bool strict);
 
 /* Appends "file:3:8: words"; file may be NULL, then it has no place either. */
 void finding_put(struct buf *out, const char *file, const struct finding *finding);
 
-/* How many there are, those that were left out included. */
+/* How many there are, with those that were left out. */
 static inline size_t findings_total(const struct findings *findings)
 {
 	return findings->left_out ? FINDINGS_MAX + findings->left_out : findings->count;

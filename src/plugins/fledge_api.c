@@ -1,5 +1,5 @@
-/* Runs of include/perch/fledge.h: a frontend that hands everything on. It stands here
- * and not in src/fledge because it knows what is installed and how that is confined. */
+/* Runs of include/perch/fledge.h: a frontend that passes everything on to the program. It stands
+ * here and not in src/fledge because it knows what is installed and how that is confined. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -173,7 +173,7 @@ static uint64_t fledge_api_either(uint64_t given, uint64_t otherwise)
 	return given ? given : otherwise;
 }
 
-/* Somebody who cannot be asked is nobody. */
+/* A user who cannot be asked counts as none. */
 static enum fledge_asking fledge_api_asking_of(const perch_fledge_run *run, perch_asking given)
 {
 	if (given == PERCH_ASKING_USER && !run->events.ask)
@@ -220,7 +220,7 @@ static int fledge_api_confine(perch_fledge_run *run, perch_err *err)
 	struct plugin_target *target = &run->target;
 	char resolved[PATH_MAX];
 	const char *project = run->options.directory ? run->options.directory : "";
-	/* What somebody has named may have links; where we are has none. */
+	/* A path that the program has named may have links; the current directory has none. */
 	if (run->options.cwd && realpath(project, resolved))
 		project = arena_dup(&run->arena, str_from(resolved));
 	if (!project)
@@ -292,7 +292,7 @@ int perch_fledge_run_start(perch_host *host, const perch_fledge_options *options
 	run->frontend.table = &table;
 	run->host = host;
 	run->data = given.data;
-	/* A callback that only a newer library knows of is one that is never called. */
+	/* A callback that a newer program sets and this library does not know is never called. */
 	sized_copy(&run->events, sizeof(run->events), given.events,
 		SIZED_UP_TO(perch_fledge_events, end), NULL);
 	r = fledge_api_start(run, &given, err);

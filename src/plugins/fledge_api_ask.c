@@ -37,8 +37,7 @@ void asked_withdraw(struct frontend *frontend)
 		run->events.withdraw(run, run->data);
 }
 
-/* The next question may come before the plugin has this answer: nothing of it is
- * the run's any more. */
+/* The next question may come before the plugin has this answer: the answer owns all its texts. */
 static void fledge_api_ask_delivery_due(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;

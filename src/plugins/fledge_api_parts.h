@@ -1,4 +1,4 @@
-/* What the parts of include/perch/fledge.h know of each other. */
+/* What the parts of include/perch/fledge.h share. */
 #ifndef PLUGINS_FLEDGE_API_PARTS_H
 #define PLUGINS_FLEDGE_API_PARTS_H
 
@@ -9,8 +9,8 @@
 #include "plugins/plugin_target.h"
 #include "proc/timers.h"
 
-/* The open question and the answer to it, which waits for the loop: it may be given
- * in the middle of being asked. */
+/* The open question and the answer to it, which waits for the loop: it may be given inside the
+ * callback that asks. */
 struct asked {
 	const perch_question *open; /* NULL = there is none */
 	bool is_answered;
@@ -20,7 +20,7 @@ struct asked {
 	struct timer delivery;
 };
 
-/* So does a cancel: the engine must be in the middle of nothing. */
+/* A cancel waits for the loop, too: the engine must not be in the middle of a line. */
 struct cancelling {
 	int signal;
 	unsigned times;

@@ -9,11 +9,11 @@
 
 struct hook {
 	const char *name;       /* "build", "pre_push" … */
-	const char *text;       /* a file of the plugin, which is executed; else for sh -c */
+	const char *text;       /* a file of the plugin, which is executed; else a command for sh -c */
 	const char *plugin;     /* its name */
 	const char *directory;  /* the plugin's */
 	const char *config;     /* CFG */
-	const char *repository; /* where the user is; for lifecycle hooks the one place to write */
+	const char *repository; /* the user's directory; lifecycle hooks may write this one alone */
 	bool is_lifecycle;
 	bool has_network;
 	const struct policy_widening *widening; /* NULL = none */

@@ -1,4 +1,4 @@
-/* Whether what is installed fits together. */
+/* Whether the installed files fit together. */
 #include "plugins/inspect.h"
 
 #include <errno.h>
@@ -80,7 +80,7 @@ static const char *inspect_binary_of(const struct manifest *manifest, const char
 	return NULL;
 }
 
-/* A link that is missing is made, when the manifest says where it leads. */
+/* A missing link is made, when the manifest says where it leads. */
 static int inspect_look_for_link(struct inspection *inspection, const struct registry *registry,
 	const struct registry_entry *entry, const struct manifest *manifest, const char *command)
 {
@@ -100,8 +100,8 @@ static int inspect_look_for_link(struct inspection *inspection, const struct reg
 	return 0;
 }
 
-/* Other programs keep programs elsewhere: no directory is no problem when every
- * command has a link that works. */
+/* Other hosts keep programs elsewhere: a missing directory is no problem when every command has a
+ * link that works. */
 static int inspect_look_at_entry(struct inspection *inspection, const struct registry *registry,
 	const struct registry_entry *entry)
 {

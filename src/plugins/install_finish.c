@@ -51,7 +51,7 @@ static int install_finish_build(struct candidate *candidate, perch_err *err)
 		.directory = candidate->directory,
 		.config = candidate->registry.config,
 		.repository = candidate->directory,
-		.has_network = true, /* it fetches what it is made of */
+		.has_network = true, /* a build may download */
 		.widening = &candidate->grant.widening,
 		.shows_output = true,
 		.log = &log,
@@ -114,7 +114,7 @@ static int install_finish_make_entry(struct candidate *candidate,
 	return entry->installed && entry->commands && entry->directory ? 0 : err_no_memory(err);
 }
 
-/* What the user allowed before stays allowed. */
+/* What the user has granted before stays granted. */
 static int install_finish_describe(
 	struct candidate *candidate, const struct registry_entry *entry, perch_err *err)
 {
@@ -153,7 +153,7 @@ static int install_finish_run_post_install(
 	return r <= 0 ? r : err_set(err, -EIO, "the post_install hook failed with status %d", r);
 }
 
-/* Others may have installed something since it was looked at. */
+/* Another process may have installed something since we looked. */
 static int install_finish_check_again(struct candidate *candidate, perch_err *err)
 {
 	struct registry now;

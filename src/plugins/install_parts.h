@@ -8,11 +8,11 @@
 #include "perch/base.h"
 #include "plugins/plugin_install.h"
 
-/* Every command has a program inside the plugin that can be executed. */
+/* Checks that every command has a program inside the plugin that can be executed. */
 int candidate_check_programs(struct candidate *candidate, perch_err *err);
 
-/* The plugin may have its name and its commands theirs. Only the holder of the lock knows that
- * a directory without an entry is not another install that is about to end. */
+/* Checks that the plugin may have its name, and its commands theirs. Only the holder of the lock
+ * knows that a directory without an entry is not another install that is about to end. */
 int candidate_check_names(
 	struct candidate *candidate, const struct registry *registry, bool is_locked, perch_err *err);
 
@@ -28,11 +28,11 @@ enum {
 
 #define COPY_BYTES_MAX (UINT64_C(1024) * 1024 * 1024) /* of a whole directory */
 
-/* How it is done. All zeros is fine. */
+/* Options of a copy. All zeros is fine. */
 struct copy_options {
 	const char *const *skips; /* names at the top that are left out; NULL = none */
 	uint64_t bytes_max;       /* of what is written; 0 = COPY_BYTES_MAX */
-	/* Asked again and again while it goes on; NULL = nobody stops it. */
+	/* Asked again and again while it goes on; NULL = it is never stopped. */
 	bool (*is_stopped)(void *data);
 	void *data;
 };

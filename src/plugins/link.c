@@ -50,7 +50,7 @@ const char *link_plugin(const struct registry *registry, const char *file, struc
 	return below.len && !str_is(name, "..") ? arena_dup(arena, name) : "";
 }
 
-/* ---- may it? ------------------------------------------------------------- */
+/* ---- whether it may be made ---------------------------------------------- */
 
 static int link_refuse(const char *command, const char *owner, perch_err *err)
 {
@@ -111,7 +111,7 @@ int links_prepare(
 
 typedef int each_fn(const char *directory, const char *file, void *data, perch_err *err);
 
-/* Calls it for every fledge-… of a directory; one that is missing has none. */
+/* Calls a function for every fledge-… of a directory; a missing directory has none. */
 static int link_each_file(const char *directory, each_fn *each, void *data, perch_err *err)
 {
 	_cleanup_listing_ DIR *listing = listing_open(AT_FDCWD, directory, 0);

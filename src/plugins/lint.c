@@ -1,4 +1,4 @@
-/* Every line that plugin and host say to each other, held against fledge-v1. */
+/* Checks every line between plugin and host against fledge-v1. */
 #include "plugins/lint.h"
 
 #include <errno.h>
@@ -6,12 +6,11 @@
 
 #include "base/vec.h"
 #include "data/json_member.h"
-#include "plugins/lint_rules.h"
 
 /* A message that gets exactly one response or cancel. */
 struct lint_request {
 	unsigned line;
-	const struct message_rule *rule; /* NULL = nobody waits for the answer */
+	const struct message_rule *rule; /* NULL = no answer is expected */
 };
 
 int lint_init(struct lint *lint, const struct capabilities *wishes, struct findings *findings)
@@ -107,7 +106,7 @@ static bool lint_check_fields(
 	return is_right;
 }
 
-/* Fields that are not known may come with a later protocol; slips do not. */
+/* Unknown fields may come with a later protocol; typing errors do not. */
 static void lint_check_names(
 	struct lint *lint, const perch_json_value *message, const struct message_rule *rule)
 {
@@ -145,7 +144,7 @@ static void lint_await_answer(struct lint *lint, const struct message_rule *rule
 		(struct lint_request){ lint->line, rule && rule->is_request ? rule : NULL };
 }
 
-/* Whether there is one that the host answers. */
+/* Whether there is a request that the host answers. */
 static bool lint_check_id(
 	struct lint *lint, const perch_json_value *message, const struct message_rule *rule)
 {

@@ -1,6 +1,5 @@
-/* The messages of fledge-v1 as a table, and what one look at a field does not
- * show. */
-#include "plugins/lint_rules.h"
+/* The messages of fledge-v1 as a table, and rules that concern more than one field. */
+#include "plugins/lint.h"
 
 #include "base/macros.h"
 #include "base/utf8.h"
@@ -91,7 +90,7 @@ static void lint_rules_look_at_options(struct lint *lint, const perch_json_value
 		LINT_ERROR(lint, "`options` must not be empty");
 }
 
-/* Fields with their number; an array of -1 where there are too many. */
+/* Fields with their number; too many do not compile (an array of -1). */
 #define FIELDS_GIVEN(...) (sizeof((struct field_rule[]){ __VA_ARGS__ }) / sizeof(struct field_rule))
 #define FIELDS(...)                                                                             \
 	FIELDS_GIVEN(__VA_ARGS__) * sizeof(char[FIELDS_GIVEN(__VA_ARGS__) <= FIELDS_MAX ? 1 : -1]), \

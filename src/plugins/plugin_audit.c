@@ -1,5 +1,4 @@
-/* What an installed plugin may do, what it asks for, and what a user should
- * know about it. */
+/* The rights of an installed plugin, its requests, and what a user should know about it. */
 #include "plugins/plugin_audit.h"
 
 #include <errno.h>
@@ -44,7 +43,7 @@ static void plugin_audit_read_grant(struct audit *audit, struct arena *arena)
 		WARN(audit, "what was granted cannot be read: %s", err.text);
 }
 
-/* What was approved decides, where something was. */
+/* The approval decides, where there is one. */
 static bool plugin_audit_runs_as_legacy(const struct audit *audit)
 {
 	if (audit->grant.has_approval)

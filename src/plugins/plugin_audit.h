@@ -1,6 +1,5 @@
-/* What an installed plugin may do, what it asks for, and what a user should
- * know about it. Nothing is demanded of an entry: other programs write them
- * too. */
+/* The rights of an installed plugin, its requests, and what a user should know about it. Nothing is
+ * required of an entry: other programs write them too. */
 #ifndef PLUGINS_PLUGIN_AUDIT_H
 #define PLUGINS_PLUGIN_AUDIT_H
 
@@ -32,8 +31,8 @@ struct audit {
 	struct findings warnings;
 };
 
-/* Looks at one; texts live in the arena. Whatever is wrong with it is a warning;
- * fails with -ENOMEM alone. */
+/* Looks at one plugin; texts live in the arena. A problem of the plugin is a warning; fails with
+ * -ENOMEM alone. */
 int audit_plugin(const struct registry *registry, const struct registry_entry *entry,
 	const struct trust_lists *trust, struct arena *arena, struct audit *ret_audit, perch_err *err);
 void audit_free(struct audit *audit);

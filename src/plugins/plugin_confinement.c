@@ -1,4 +1,4 @@
-/* What a plugin, its hooks and its build are confined to. */
+/* The sandbox of a plugin, its hooks and its build. */
 #include "plugins/plugin_confinement.h"
 
 #include <stdlib.h>
@@ -20,8 +20,8 @@ static int plugin_confinement_widen(const struct confinement *confinement, const
 	return r;
 }
 
-/* A plugin must not change what runs the next time: the programs behind its
- * commands. NULL without memory. */
+/* A plugin must not change the programs behind its commands, which run the next time. NULL without
+ * memory. */
 static const char *const *plugin_confinement_binaries_of(
 	const struct manifest *manifest, struct arena *arena)
 {
@@ -64,7 +64,7 @@ int confinement_policy(const struct confinement *confinement, struct arena *aren
 	if (!confinement->has_network)
 		policy.net = SANDBOX_NET_NONE;
 	int r = plugin_confinement_widen(confinement, plugin.home, arena, &policy, err);
-	/* An agent's profile in the project, and what it names, decide another sandbox. */
+	/* An agent's profile in the project, and the files it names, decide another sandbox. */
 	const char *const *deciding = NULL;
 	if (r == 0)
 		r = grants_deciding(arena, &deciding, err);

@@ -1,5 +1,5 @@
-/* What a plugin, its hooks and its build are confined to: the default policy, as
- * narrowed by the manifest and widened by the user. */
+/* The sandbox of a plugin, its hooks and its build: the default policy, as narrowed by the manifest
+ * and widened by the user. */
 #ifndef PLUGINS_PLUGIN_CONFINEMENT_H
 #define PLUGINS_PLUGIN_CONFINEMENT_H
 
@@ -21,12 +21,12 @@ struct confinement {
 	const char **ret_note;                  /* what the user should know; NULL = not wanted */
 };
 
-/* What the capabilities in force say of it; the rest is the caller's to fill in. A wish
- * for the network that was not granted, and `network = false`, mean none. */
+/* The confinement that the capabilities in force lead to; the caller fills in the rest. It has no
+ * network if the plugin asked for it and was not granted it, or says `network = false`. */
 struct confinement confinement_by(const struct capabilities *force);
 
-/* The policy, whether the user has switched the sandbox off or not. Lists live in the
- * arena, or are the caller's. Fails as policy_widen does. */
+/* The policy, whether the user has switched the sandbox off or not. Lists live in the arena, or are
+ * the caller's. Fails as policy_widen does. */
 int confinement_policy(const struct confinement *confinement, struct arena *arena,
 	struct sandbox_policy *ret_policy, perch_err *err);
 

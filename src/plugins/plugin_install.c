@@ -1,4 +1,4 @@
-/* Installing: the first half, up to where the user is asked. */
+/* Installing: the first half, up to the question to the user. */
 #include "plugins/plugin_install.h"
 
 #include <errno.h>
@@ -91,7 +91,7 @@ static int plugin_install_get(struct candidate *candidate, perch_err *err)
 
 /* ---- looking at it ------------------------------------------------------- */
 
-/* What is said about a manifest names the file as the user knows it. */
+/* Messages about a manifest name the file as the user knows it. */
 static int plugin_install_read_manifest(struct candidate *candidate, perch_err *err)
 {
 	_cleanup_free_ char *path = str_join(candidate->directory, "/plugin.toml", NULL);
@@ -128,7 +128,7 @@ static void plugin_install_found(void *data, enum file_trouble trouble, const ch
 			walk->err, -EXDEV, "the link %s leads out of the plugin", file_shown(path, shown));
 }
 
-/* Links in a directory of the user's own are theirs to make. */
+/* Links in the user's own directory are theirs to make. */
 static int plugin_install_check_links(struct candidate *candidate, perch_err *err)
 {
 	if (candidate->is_live)

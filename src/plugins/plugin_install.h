@@ -1,7 +1,6 @@
-/* Installing a plugin, in two halves: first everything is fetched into a staging
- * directory and looked at, so that users can be shown what they are asked for; then,
- * with their consent, it is built and put into its place. A failure at any point
- * leaves things as they were. */
+/* Installing a plugin, in two halves: first everything is fetched into a staging directory and
+ * examined, so that users can be shown what they are asked for; then, with their consent, it is
+ * built and put into its place. A failure at any point leaves things as they were. */
 #ifndef PLUGINS_PLUGIN_INSTALL_H
 #define PLUGINS_PLUGIN_INSTALL_H
 
@@ -14,7 +13,7 @@ struct install_options {
 	const char *source; /* as the user writes it */
 	bool copies;        /* a path: a snapshot, not a link */
 	uint64_t copy_max;  /* bytes of it; 0 = as copy.h has it */
-	bool force;         /* what is there may be replaced */
+	bool force;         /* an existing plugin may be replaced */
 	bool skips_build;
 	/* An update: the source of the registry is taken as it is, and fetched. */
 	const struct registry_entry *updates;
@@ -42,7 +41,8 @@ struct candidate {
 
 enum { CANDIDATE_RISK_MAX = 400 };
 
-/* Whether it asks for what an unverified source should not have, and the words for it. */
+/* Whether it asks for capabilities that an unverified source should not have, and the words for
+ * it. */
 bool candidate_risk(const struct candidate *candidate, char ret_words[CANDIDATE_RISK_MAX]);
 
 /* Fetches and looks, with an arena that becomes the candidate's. Nothing of the plugin has
@@ -50,7 +50,7 @@ bool candidate_risk(const struct candidate *candidate, char ret_words[CANDIDATE_
 int candidate_open(struct workshop *workshop, const struct install_options *options,
 	struct arena arena, struct candidate *candidate, perch_err *err);
 
-/* Takes what is left away. */
+/* Removes what is left. */
 void candidate_free(struct candidate *candidate);
 
 /* Builds it, puts it into its place and runs its post_install hook. *ret_entry, in

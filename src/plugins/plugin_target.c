@@ -1,4 +1,4 @@
-/* What a run is of: a command, the plugin it belongs to, and what that may. */
+/* The target of a run: a command, the plugin it belongs to, and the rights of that. */
 #include "plugins/plugin_target.h"
 
 #include <errno.h>
@@ -8,10 +8,11 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "base/paths.h"
+#include "base/shell_word.h"
 #include "registry/approval.h"
 
-/* What was approved decides what runs: a manifest that asks for more since then is
- * refused. Without a record there is nothing to compare with. */
+/* The approval decides: a manifest that asks for more since then is refused. Without a record there
+ * is nothing to compare with. */
 static int plugin_target_check_approval(struct plugin_target *target,
 	const struct manifest *manifest, struct arena *arena, perch_err *err)
 {
@@ -29,16 +30,24 @@ static int plugin_target_check_approval(struct plugin_target *target,
 		name, excess, name);
 }
 
-/* Reading stops at the first mistake; the author who mends it wants them all. */
+/* Reading stops at the first mistake; an author wants to know them all. */
 static int plugin_target_read_manifest(const struct registry_entry *owner, struct arena *arena,
 	struct manifest *ret_manifest, perch_err *err)
 {
 	perch_err inner = { 0 };
 	int r = manifest_read(owner->directory, arena, ret_manifest, &inner);
-	if (r == PERCH_ESYNTAX)
-		return err_set_at(err, r, inner.line, inner.column,
-			"%s; every mistake in it: perch plugins validate '%s'", inner.text, owner->directory);
-	return r < 0 ? err_set(err, r, "%s", inner.text) : 0;
+	if (r != PERCH_ESYNTAX)
+		return r < 0 ? err_set(err, r, "%s", inner.text) : 0;
+	char word[SHELL_WORD_MAX];
+	char advice[SHELL_ADVICE_MAX];
+	shell_advice(advice, shell_word(owner->directory, word),
+		"; every mistake in it: perch plugins validate %s", word);
+	err_set_advised(err, r, advice, "%s", inner.text);
+	if (err) {
+		err->line = inner.line;
+		err->column = inner.column;
+	}
+	return r;
 }
 
 int plugin_target_inspect(struct plugin_target *target, struct arena *arena, perch_err *err)
@@ -112,7 +121,7 @@ int plugin_target_at(const char *directory, const char *command, const struct ca
 	return target->registry.config && target->command.owner ? 0 : err_no_memory(err);
 }
 
-/* ---- what it gets -------------------------------------------------------------- */
+/* ---- what a run gets ----------------------------------------------------------- */
 
 bool plugin_target_is_confined(const struct plugin_target *target)
 {
@@ -133,7 +142,7 @@ struct confinement plugin_target_confinement(
 	return confinement;
 }
 
-/* Says who can do something about it. */
+/* Names the user or the command that can solve the problem. */
 static int plugin_target_add_advice(
 	struct plugin_target *target, struct arena *arena, perch_err *err)
 {

@@ -1,5 +1,5 @@
-/* Trying a plugin: a run as any other, but with a user who follows a script
- * and somebody who listens. */
+/* Testing a plugin: a run as any other, but with a user who follows a script, and every line
+ * checked. */
 #include "plugins/plugin_test.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ struct plugin_test {
 
 /* ---- listening ------------------------------------------------------------------ */
 
-/* What the host did is left out: what it has to say of it comes by `plugin_test_told`. */
+/* Notes of the host are left out: its messages come by `plugin_test_told`. */
 static void plugin_test_heard(void *data, const struct trace_entry *entry)
 {
 	struct plugin_test *test = data;
@@ -58,8 +58,7 @@ static bool plugin_test_is_found_already(const struct findings *findings, unsign
 	return findings->count && findings->items[findings->count - 1].at.line == line;
 }
 
-/* What the host warns of is worth a finding, unless the line that made it do so
- * has one already. */
+/* A warning of the host becomes a finding, unless the line that caused it has one already. */
 static void plugin_test_told(void *data, perch_shown_kind kind, struct str text)
 {
 	struct plugin_test *test = data;
@@ -72,8 +71,8 @@ static void plugin_test_told(void *data, perch_shown_kind kind, struct str text)
 
 /* ---- the run -------------------------------------------------------------------- */
 
-/* As a real run has it. The plugin's real directory is not written: its links
- * lead there, and nothing allows it. It may lie inside of what is hidden. */
+/* As a real run has it. The plugin's real directory is not written: its links lead there, and
+ * nothing allows it. It may lie inside a hidden place. */
 static int plugin_test_make_sandbox(struct plugin_test *test, perch_err *err)
 {
 	const struct plugin_test_options *options = test->options;
@@ -148,7 +147,7 @@ static int plugin_test_prepare_run(struct plugin_test *test, perch_err *err)
 	return r;
 }
 
-/* The ladder at once: a plugin that did not listen in all this time will not do so now. */
+/* The ladder begins at once: a plugin that did not answer in all this time will not do so now. */
 static void plugin_test_end_now(struct plugin_test *test)
 {
 	for (int step = 0; test->run && step < 3; step++)
@@ -193,7 +192,7 @@ static int plugin_test_make_parts(struct plugin_test *test, perch_err *err)
 	return 0;
 }
 
-/* What was not built yet must not look like a broken plugin. */
+/* A plugin that was not built yet must not look broken. */
 static bool plugin_test_has_program(struct plugin_test *test)
 {
 	const struct plugin_test_options *options = test->options;

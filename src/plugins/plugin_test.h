@@ -1,5 +1,5 @@
-/* Trying a plugin: one case of its perch-test.toml, in a world of its own, with
- * every line looked at. */
+/* Testing a plugin: one case of its perch-test.toml, in a workspace of its own, with every line
+ * checked. */
 #ifndef PLUGINS_PLUGIN_TEST_H
 #define PLUGINS_PLUGIN_TEST_H
 
@@ -17,8 +17,8 @@ struct plugin_test_options {
 };
 
 struct test_report {
-	/* What is wrong: with a line, about what the plugin said there. Without an
-	 * error the case has passed. */
+	/* The findings; those with a line are about what the plugin wrote there. Without an error the
+	 * case has passed. */
 	struct findings findings;
 	struct transcript transcript;
 	struct str output;
@@ -30,9 +30,9 @@ struct test_report {
 
 struct plugin_test;
 
-/* Begins. options and what it points to must outlive the test. A plugin that
- * cannot be started is a test that fails, at once; what makes no test possible
- * (no temporary directory, no memory) is an error. */
+/* Begins. options and what it points to must outlive the test. A plugin that cannot be started is a
+ * test that fails, at once; an error is returned where no test is possible (no temporary directory,
+ * no memory). */
 int plugin_test_start(perch_host *host, const struct plugin_test_options *options,
 	struct plugin_test **ret_test, perch_err *err);
 
@@ -42,7 +42,7 @@ void plugin_test_interrupt(struct plugin_test *test);
 /* NULL until everything is over. */
 const struct test_report *plugin_test_report(struct plugin_test *test);
 
-/* Ends whatever is left of it, and removes its files. NULL is fine. */
+/* Ends what is left of it, and removes its files. NULL is fine. */
 void plugin_test_free(struct plugin_test *test);
 
 #endif

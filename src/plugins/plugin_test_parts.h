@@ -1,4 +1,4 @@
-/* The parts of a test of a plugin: its user, its world, and what is expected of it. */
+/* The parts of a test of a plugin: its user, its workspace, and what the case expects. */
 #ifndef PLUGINS_PLUGIN_TEST_PARTS_H
 #define PLUGINS_PLUGIN_TEST_PARTS_H
 
@@ -20,7 +20,7 @@ struct script {
 	struct loop *loop;
 	const struct test_case *test;
 	struct findings *findings;
-	const unsigned *line; /* the number of the plugin's last line, for what is found */
+	const unsigned *line; /* the number of the plugin's last line, for findings */
 	/* The host's own words. */
 	void (*told)(void *data, perch_shown_kind kind, struct str text);
 	void *data;
@@ -37,14 +37,13 @@ struct script {
 int script_init(struct script *script);
 void script_free(struct script *script);
 
-/* The run is over: answers that nobody asked for are an error. */
+/* The run is over: answers that no question asked for are an error. */
 void script_check_used(struct script *script);
 
 /* ---- workspace.c --------------------------------------------------------------------- */
 
-/* The world of one test of a plugin: a project of its own, and a config
- * directory in which it is installed by links. The plugin's real directory is
- * never written. */
+/* The workspace of one test: a project of its own, and a config directory in which the plugin is
+ * installed by links. The plugin's real directory is never written. */
 
 struct workspace {
 	char *top;       /* of everything below; resolved */
@@ -60,7 +59,7 @@ enum { WORKSPACE_LINKS_MAX = 4096 };
 int workspace_make(const char *plugin_directory, const struct manifest *manifest,
 	const struct test_case *test, struct workspace *ret_workspace, perch_err *err);
 
-/* Appends what is stored now; nothing when there is none. 0 or a negative errno. */
+/* Appends the stored values; nothing when there are none. 0 or a negative errno. */
 int workspace_read_state(const struct workspace *workspace, struct buf *out);
 
 /* Removes everything. Fine for a workspace of zeros. */
@@ -68,9 +67,9 @@ void workspace_remove(struct workspace *workspace);
 
 /* ---- check.c ------------------------------------------------------------------------- */
 
-/* Whether a run came out as its case expects. */
+/* Compares a run with what its case expects. */
 
-/* What came of a run. */
+/* The outcome of a run. */
 struct run_result {
 	int exit_code;
 	struct str output; /* with a NUL behind it */

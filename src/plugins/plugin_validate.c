@@ -1,5 +1,5 @@
-/* plugin.toml, rule by rule. The reader of manifests stops at the first
- * mistake; here every one is told, and what is allowed but probably not meant. */
+/* plugin.toml, rule by rule. The reader of manifests stops at the first mistake; here every one is
+ * told, and values that are allowed but probably not meant. */
 #include "base/macros.h"
 #include "plugins/validation.h"
 
@@ -20,11 +20,6 @@ struct key_rule {
 	const char *(*problem_of)(struct str text);
 	const char *advice; /* what its absence means, for a warning; NULL = nothing */
 };
-
-static const char *plugin_validate_version_problem(struct str version)
-{
-	return version.len ? NULL : "must not be empty";
-}
 
 static const char *plugin_validate_protocol_problem(struct str protocol)
 {
@@ -52,7 +47,7 @@ static const char *plugin_validate_filesystem_problem(struct str name)
 	}
 static const struct key_rule plugin_rules[] = {
 	{ "name", TOML_STRING, true, false, plugin_name_problem, NULL },
-	{ "version", TOML_STRING, true, false, plugin_validate_version_problem, NULL },
+	{ "version", TOML_STRING, true, false, version_problem, NULL },
 	{ "description", TOML_STRING, false, false, NULL, "users see it when they install the plugin" },
 	OPTIONAL("author"),
 	{ "protocol", TOML_STRING, false, false, plugin_validate_protocol_problem, NULL },
@@ -145,7 +140,7 @@ static bool plugin_validate_is_text(const struct toml_value *value)
 	return value && value->type == TOML_STRING && value->string.len;
 }
 
-/* 1.2.3, and whatever may stand behind it. */
+/* 1.2.3, with any text behind it. */
 static bool plugin_validate_is_usual_version(const char *version)
 {
 	for (int part = 0; part < 3; part++) {
@@ -187,7 +182,7 @@ static void plugin_validate_check_arguments(
 	}
 }
 
-/* Words that `fledge` takes for itself. */
+/* Commands that `fledge` has itself. */
 static bool plugin_validate_is_taken(const struct toml_value *name)
 {
 	return str_is(name->string, "plugins") || str_is(name->string, "plugin") ||
@@ -241,7 +236,7 @@ static void plugin_validate_check_commands(struct findings *findings, const stru
 			"the plugin has neither [[commands]] nor [hooks]: nothing of it ever runs");
 }
 
-/* ---- what goes together ---------------------------------------------------- */
+/* ---- rules about several values --------------------------------------------- */
 
 static bool plugin_validate_is_true(const struct toml_value *table, const char *key)
 {

@@ -8,12 +8,12 @@
 #include "perch/host.h"
 #include "proc/confine.h"
 
-/* Who runs them and who is told. The owner may set is_stopped at any time (from
- * the loop): what runs is ended, and nothing more is started. */
+/* Where programs run, and the frontend that is told. The owner may set is_stopped at any time (from
+ * the loop): the running program is ended, and nothing more is started. */
 struct workshop {
 	perch_host *host;
-	struct frontend *frontend; /* NULL = nobody is told */
-	bool is_interactive;       /* somebody sits at the terminal: git may ask for a password */
+	struct frontend *frontend; /* NULL = nothing is told */
+	bool is_interactive;       /* a user sits at the terminal: git may ask for a password */
 	bool is_stopped;
 };
 
@@ -28,9 +28,9 @@ struct process_spec {
 	const struct perch_confine *confine;
 	const char *title;  /* shown beside a spinner while it runs; NULL = none */
 	bool shows_output;  /* line by line, as it comes */
-	bool owns_terminal; /* it may ask there when somebody is interactive */
+	bool owns_terminal; /* it may ask there, where a user is */
 	struct buf *output; /* stdout goes here and not into the log, PROCESS_OUTPUT_MAX at most */
-	struct buf *log;    /* what it says; its end, when it is too much; may be NULL */
+	struct buf *log;    /* its output; the end of it, when it is too much; may be NULL */
 };
 
 /* Runs it. Returns its exit status as a shell has it. Fails as perch_child_start

@@ -22,7 +22,7 @@ struct removal removal_look(const struct registry_entry *entry)
 	};
 }
 
-/* Only a hook that was approved runs; a manifest that cannot be read has none. */
+/* Only a hook that was approved runs; an unreadable manifest has none. */
 static void remove_run_hook(struct workshop *workshop, const struct registry *registry,
 	const struct registry_entry *entry, struct arena *arena)
 {

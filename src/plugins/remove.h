@@ -5,9 +5,9 @@
 #include "plugins/process.h"
 #include "registry/registry.h"
 
-/* What becomes of what the plugin has stored. */
+/* What becomes of the plugin's stored values. */
 struct removal {
-	bool is_live;   /* its directory is the user's own: it stays, and what it has stored in it */
+	bool is_live;   /* its directory is the user's own: it stays, and so do its stored values */
 	bool has_state; /* there is a state.json */
 };
 

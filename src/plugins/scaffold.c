@@ -1,4 +1,4 @@
-/* A new plugin that runs at once. */
+/* Making a new plugin that runs at once. */
 #include "plugins/scaffold.h"
 
 #include <ctype.h>
@@ -22,7 +22,7 @@
 
 const char *const scaffold_languages[] = { "bash", "python", "node", "c", NULL };
 
-/* ---- what it may be called ------------------------------------------------------ */
+/* ---- names ---------------------------------------------------------------------- */
 
 /* The name of the command: that of the plugin, without the prefix that many
  * plugins have. */
@@ -32,7 +32,7 @@ static const char *scaffold_command_of(const char *name)
 	return str_has_prefix(str_from(name), prefix) ? name + prefix.len : name;
 }
 
-/* It stands in file names, and in programs of four languages. */
+/* The name becomes a part of file names, and of programs in four languages. */
 static const char *scaffold_name_problem(const char *name)
 {
 	const char *problem = plugin_name_problem(str_from(name));
@@ -113,7 +113,7 @@ static const char *scaffold_find_template(const char *folder, const char *name)
 	return NULL;
 }
 
-/* Appends what stands behind a word between two @; false when it is none. */
+/* Appends the value of a word between two @; false when there is none. */
 static bool scaffold_put_word(
 	struct buf *out, struct str word, const struct scaffold_options *options)
 {

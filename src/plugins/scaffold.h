@@ -1,5 +1,5 @@
-/* A new plugin that runs at once: its manifest, its program, a README and cases
- * for `perch plugins test`. */
+/* Making a new plugin that runs at once: its manifest, its program, a README and cases for `perch
+ * plugins test`. */
 #ifndef PLUGINS_SCAFFOLD_H
 #define PLUGINS_SCAFFOLD_H
 
@@ -26,9 +26,8 @@ struct scaffold {
 	const char *files[SCAFFOLD_FILES_MAX + 1]; /* relative to it; ends with NULL */
 };
 
-/* Makes it; texts live in the arena. Fails with -EINVAL (a name, language or
- * description that cannot be), -EEXIST (there is something of that name), other
- * errnos; err says what to do, and nothing is left. */
+/* Makes it; texts live in the arena. Fails with -EINVAL (an invalid name, language or description),
+ * -EEXIST (the directory exists), other errnos; err says what to do, and nothing is left. */
 int scaffold_create(const struct scaffold_options *options, struct arena *arena,
 	struct scaffold *ret_scaffold, perch_err *err);
 

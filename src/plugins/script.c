@@ -15,7 +15,7 @@
 	findings_add((script)->findings, FINDING_ERROR, &(struct toml_place){ *(script)->line, 0 }, \
 		__VA_ARGS__)
 
-/* ---- which answer ------------------------------------------------------------- */
+/* ---- finding the answer ------------------------------------------------------- */
 
 static bool script_is_by_question(const struct test_case *test)
 {
@@ -38,7 +38,7 @@ static const struct scripted_answer *script_find_answer(struct script *script)
 	return NULL;
 }
 
-/* ---- does it fit --------------------------------------------------------------- */
+/* ---- checking it --------------------------------------------------------------- */
 
 /* NULL, or what is wrong with the answer. */
 static const char *script_fill_text(

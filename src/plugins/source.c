@@ -1,5 +1,5 @@
-/* Where a plugin comes from. The text may be copied from anywhere: what git, ssh
- * or a server could read as something else than it looks like is refused. */
+/* Where a plugin comes from. The text may be copied from anywhere: one that git, ssh or a server
+ * could read as something else than it looks like is refused. */
 #include "plugins/source.h"
 
 #include <ctype.h>
@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/macros.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "data/toml.h"
 
 enum { CONFIG_MAX = 1024 * 1024 };
@@ -28,11 +29,7 @@ static int source_refuse(perch_err *err, const char *text, const char *problem)
 
 static bool source_has_strange_characters(const char *text)
 {
-	for (; *text; text++) {
-		if ((unsigned char)*text <= ' ' || *text == 0x7F || *text == '\\')
-			return true;
-	}
-	return false;
+	return strpbrk(text, " \\") || !utf8_is_seen(text, strlen(text));
 }
 
 const char *source_ref_problem(const char *ref)
@@ -143,7 +140,7 @@ static bool source_is_made_of(struct str text, const char *also)
 	return text.len && text.data[0] != '-' && text.data[0] != '.';
 }
 
-/* The part behind the scheme, or NULL when it is none of ours. */
+/* The part behind the scheme, or NULL when the scheme is not allowed. */
 static const char *source_behind_scheme(const char *text)
 {
 	static const char *const schemes[] = { "https://", "ssh://", "git://", "file://" };
@@ -154,7 +151,7 @@ static const char *source_behind_scheme(const char *text)
 	return NULL;
 }
 
-/* USER@HOST: what ssh could take for an option, and passwords, are refused. */
+/* USER@HOST: a text that ssh could take for an option, and passwords, are refused. */
 static const char *source_authority_problem(struct str authority, bool may_have_user)
 {
 	const char *at = authority.len ? memrchr(authority.data, '@', authority.len) : NULL;

@@ -36,7 +36,7 @@ int source_base(
 int source_parse(const char *text, const char *base, struct arena *arena,
 	struct plugin_source *ret_source, perch_err *err);
 
-/* NULL when a ref can be one, else what is wrong, to be put behind it. */
+/* NULL when the text is a valid ref, else what is wrong, to be put behind it. */
 const char *source_ref_problem(const char *ref);
 
 #endif

@@ -247,7 +247,7 @@ int stage_undo(struct stage *stage, perch_err *err)
 	return r;
 }
 
-/* What was granted and registered before, to be put back. */
+/* The former grant and entry, to be put back. */
 struct before {
 	bool had_entry;
 	struct registry_entry entry;
@@ -268,7 +268,7 @@ static void stage_put_back(const char *name, const struct before *before)
 		grants_write(GRANT_PLUGIN, name, &before->grant, NULL);
 }
 
-/* Grant, registry, links: from the files of the stage, again and again if need be. */
+/* Grant, registry, links: from the files of the stage, as often as needed. */
 static int stage_finish(const struct registry *registry, const struct stage *stage,
 	struct arena *arena, const struct registry_entry *entry, perch_err *err)
 {

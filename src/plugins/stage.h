@@ -31,8 +31,8 @@ struct stage {
  * may take a while). */
 #define STAGE_LOCK_WAIT_NS (UINT64_C(600) * 1000 * 1000 * 1000)
 
-/* The lock that a process holds while it changes what is installed: waits, and says so, until
- * the workshop is stopped (-ECANCELED). Returns a descriptor. */
+/* The lock that a process holds while it changes what is installed: waits, and says so, until the
+ * workshop is stopped (-ECANCELED). Returns a descriptor. */
 int stage_lock(const struct registry *registry, struct workshop *workshop, perch_err *err);
 
 /* Makes one, after having dealt with abandoned ones. */
@@ -47,11 +47,11 @@ void stage_close(struct stage *stage);
 
 /* ---- installing: with tree in place -------------------------------------- */
 
-/* Writes down what is to become of it. */
+/* Records what is to become of it. */
 int stage_describe(const struct stage *stage, const struct registry_entry *entry,
 	const struct grant *grant, const struct manifest *manifest, perch_err *err);
 
-/* Puts the tree into its place; what was there goes to `old`, its state.json stays with the
+/* Puts the tree into its place; the former directory goes to `old`, its state.json stays with the
  * plugin. Holding the lock, as all below. */
 int stage_swap(
 	const struct registry *registry, const struct stage *stage, const char *name, perch_err *err);
@@ -70,8 +70,8 @@ int stage_remove(const struct registry *registry, const struct stage *stage, con
 
 /* ---- abandoned ones ------------------------------------------------------ */
 
-/* How many there are, and (unless it only looks) deals with them. Returns their number
- * or what went wrong with one. */
+/* How many there are, and (unless it only looks) deals with them. Returns their number or the error
+ * of one. */
 int stage_recover(const struct registry *registry, bool only_looks, perch_err *err);
 
 /* For tests: ends this process with SIGKILL when PERCH_TEST_KILL_AT names the point. */

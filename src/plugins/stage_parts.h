@@ -11,7 +11,7 @@ int stage_write(const struct stage *stage, const char *name, struct str text, pe
 /* Gives the directory `to` the state.json of `from`, which keeps it. */
 int stage_carry_state(const char *from, const char *to, perch_err *err);
 
-/* What stage_remove does once it is written down. */
+/* What stage_remove does once the change is recorded. */
 int stage_finish_removal(
 	const struct registry *registry, const struct stage *stage, perch_err *err);
 

@@ -1,4 +1,4 @@
-/* Taking a plugin away, and what becomes of its state. */
+/* Removing a plugin, and what becomes of its state. */
 #include "plugins/stage_parts.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 
 enum { STATE_MAX = 1024 * 1024 };
 
-/* A link leads to the user's own directory: what is stored there is not written over. */
+/* A link leads to the user's own directory: files stored there are not overwritten. */
 static bool stage_remove_is_kept(const char *to, int target)
 {
 	struct stat status;

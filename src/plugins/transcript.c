@@ -1,4 +1,4 @@
-/* What was said in a test. */
+/* The lines of a test. */
 #include "plugins/transcript.h"
 
 #include <stdlib.h>

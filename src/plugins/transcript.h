@@ -1,5 +1,4 @@
-/* What was said in a test, to be read by people: bounded, whatever a plugin
- * says. */
+/* The lines of a test, for people: bounded, however much a plugin writes. */
 #ifndef PLUGINS_TRANSCRIPT_H
 #define PLUGINS_TRANSCRIPT_H
 

@@ -1,6 +1,6 @@
-/* How far the source of a plugin is known: who owns it, and whether the user
- * trusts that owner. A source is written by somebody who may want to look like
- * somebody else, so only letters that mean nothing special are understood. */
+/* How far the source of a plugin is known: its owner, and whether the user trusts that owner. The
+ * author of a source may want to look like another one, so only letters without a special meaning
+ * are understood. */
 #include "plugins/trust.h"
 
 #include <ctype.h>
@@ -27,10 +27,10 @@ const char *trust_name(enum trust_tier tier)
 	return names[tier];
 }
 
-/* ---- who owns a source --------------------------------------------------- */
+/* ---- the owner of a source ----------------------------------------------- */
 
-/* Where a repository is. In an entry of a list the repository may be empty:
- * all of that owner. */
+/* The parts of a location. In an entry of a list the repository may be empty: every repository of
+ * that owner. */
 struct origin {
 	struct str host;
 	struct str owner;
@@ -79,8 +79,8 @@ static bool trust_read_path(struct str path, struct origin *origin)
 	return true;
 }
 
-/* The host of USER@HOST or USER:PASSWORD@HOST; empty when the user is one that
- * programs could read differently. */
+/* The host of USER@HOST or USER:PASSWORD@HOST; empty when programs could read the user
+ * differently. */
 static struct str trust_host_of(struct str authority)
 {
 	const char *at = authority.len ? memrchr(authority.data, '@', authority.len) : NULL;
@@ -91,7 +91,7 @@ static struct str trust_host_of(struct str authority)
 	return (struct str){ at + 1, trust_is_plain(user, "-_.~:") ? behind : 0 };
 }
 
-/* The part behind the scheme, when nobody can change it on its way to us. */
+/* The part behind the scheme, when nothing can change the files on their way to us. */
 static bool trust_is_safe_url(struct str source, struct str *ret_rest)
 {
 	static const struct str schemes[] = { { "https://", 8 }, { "ssh://", 6 } };
@@ -126,7 +126,7 @@ static bool trust_read_source(struct str source, struct origin *origin)
 	return !is_default || !memchr(origin->repository.data, '/', origin->repository.len);
 }
 
-/* ---- whom the user trusts ------------------------------------------------ */
+/* ---- the owners that the user trusts ------------------------------------- */
 
 /* An owner on the default host has no dot in its name; every host has one. */
 static bool trust_read_entry(struct str entry, struct origin *origin)

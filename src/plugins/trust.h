@@ -35,10 +35,10 @@ const char *trust_name(enum trust_tier tier);
 int trust_read(const char *config_directory, struct arena *arena, struct trust_lists *ret_lists,
 	perch_err *err);
 
-/* The tier of a source as it is given to install or stands in the registry: a
- * path, OWNER/REPOSITORY, an URL or git@HOST:PATH, each with or without @REF.
- * Only what comes by https or ssh can be trusted: whoever is between can change
- * the rest. Whatever is written in a strange way is unverified. */
+/* The tier of a source as it is given to install or stands in the registry: a path,
+ * OWNER/REPOSITORY, an URL or git@HOST:PATH, each with or without @REF. Only https and ssh can be
+ * trusted: on any other way the files can be changed. A source that is written in a strange way is
+ * unverified. */
 enum trust_tier trust_of(const struct trust_lists *lists, const char *source);
 
 #endif

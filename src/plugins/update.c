@@ -30,7 +30,7 @@ static bool update_is_path(const char *source)
 	return source[0] == '/' || source[0] == '.' || source[0] == '~';
 }
 
-/* Where a pinned plugin goes: its ref, or a newer tag. "" = it stays. */
+/* The ref that a pinned plugin moves to: its own, or a newer tag. "" = it stays. */
 static int update_choose_ref(struct workshop *workshop, const struct registry_entry *entry,
 	bool to_latest, struct update_plan *plan, const char **ret_ref, perch_err *err)
 {
@@ -69,7 +69,7 @@ static int update_fetch(struct workshop *workshop, const struct registry_entry *
 	return 0;
 }
 
-/* What other programs installed has no record: what was granted is all there is. */
+/* A plugin that another program installed has no record: its grants are all that is known. */
 static int update_compare(
 	const struct registry_entry *entry, struct update_plan *plan, perch_err *err)
 {
@@ -117,7 +117,7 @@ struct capabilities update_granted(const struct registry_entry *entry,
 {
 	const struct capabilities *wishes = &manifest->wishes;
 	struct capabilities granted = entry->granted;
-	/* What was wished for and refused before stays refused. */
+	/* Capabilities that were refused before stay refused. */
 	for (const struct capability *one = capability_table; one->name; one++) {
 		bool is_wished = capabilities_have(wishes, one);
 		bool is_new = is_wished && !list_has(approval->wishes, one->name);

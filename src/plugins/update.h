@@ -1,11 +1,11 @@
-/* Updating an installed plugin: what there is to do, and whether it asks for more. */
+/* Updating an installed plugin: whether it is due, and whether it asks for more. */
 #ifndef PLUGINS_UPDATE_H
 #define PLUGINS_UPDATE_H
 
 #include "plugins/plugin_install.h"
 #include "registry/approval.h"
 
-/* What an update comes to before anything is changed. */
+/* The plan of an update, before anything is changed. */
 struct update_plan {
 	bool is_due;                      /* the candidate is to be installed */
 	char reason[256];                 /* why it is skipped */
@@ -14,15 +14,14 @@ struct update_plan {
 	struct candidate candidate;
 };
 
-/* Looks: fetches the source unless the plugin is local or pinned to what does not
- * change. With to_latest a pin moves to the newest tag. Call update_free in any
- * case. */
+/* Looks: fetches the source unless the plugin is local or pinned to something that does not change.
+ * With to_latest a pin moves to the newest tag. Call update_free in any case. */
 int update_open(struct workshop *workshop, const struct registry_entry *entry, bool to_latest,
 	struct update_plan *plan, perch_err *err);
 void update_free(struct update_plan *plan);
 
-/* What it would be granted: what it has been granted so far, and with `takes_wishes`
- * what it asks for beyond that. */
+/* The capabilities that it would be granted: those that it has so far, and with `takes_wishes`
+ * those that it asks for beyond that. */
 struct capabilities update_granted(const struct registry_entry *entry,
 	const struct grant_approval *approval, const struct manifest *manifest, bool takes_wishes);
 

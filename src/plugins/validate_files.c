@@ -1,5 +1,5 @@
-/* What a manifest names must be there, and the rest of the directory must be
- * fit to be given away. */
+/* Checks that the files which a manifest names are there, and that the directory can be
+ * published. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static bool validate_files_has_file(const char *directory, const char *name)
 	return path && access(path, F_OK) == 0;
 }
 
-/* Does installing it build something? Then programs may come later. */
+/* Whether installing it builds something: then programs may come later. */
 static bool validate_files_is_built(const struct toml_value *root, const char *directory)
 {
 	static const char *const signs[] = { "Cargo.toml", "Package.swift", "go.mod", "package.json",
@@ -77,8 +77,8 @@ static bool validate_files_looks_like_a_file(const char *hook)
 	return strchr(hook, '/') && !strpbrk(hook, " \t\n;&|<>$`'\"*?()");
 }
 
-/* A hook that names a file of the plugin is executed, any other is for the
- * shell: a slip in the name of a file makes a command that nobody has. */
+/* A hook that names a file of the plugin is executed, any other is for the shell: a typing error in
+ * the name of a file makes a command that does not exist. */
 static void validate_files_check_hook(
 	struct findings *findings, const struct toml_value *hook, const char *directory)
 {

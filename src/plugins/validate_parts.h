@@ -1,4 +1,4 @@
-/* What the parts of validating know of each other. */
+/* What the parts of validating share. */
 #ifndef PLUGINS_VALIDATE_PARTS_H
 #define PLUGINS_VALIDATE_PARTS_H
 

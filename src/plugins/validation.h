@@ -1,5 +1,5 @@
-/* Whether a plugin is what an install would accept, and what its author may
- * have meant otherwise: plugin.toml, the files it names, and perch-test.toml. */
+/* Whether an install would accept a plugin, and what its author may have meant otherwise:
+ * plugin.toml, the files it names, and perch-test.toml. */
 #ifndef PLUGINS_VALIDATION_H
 #define PLUGINS_VALIDATION_H
 

@@ -1,4 +1,4 @@
-/* The world of one test of a plugin. */
+/* The workspace of one test of a plugin. */
 #include "plugins/plugin_test_parts.h"
 
 #include <errno.h>
@@ -109,7 +109,7 @@ static int workspace_copy_manifest(
 		workspace->directory, "plugin.toml", 0600, (struct str){ text.data, text.len }, err);
 }
 
-/* A path as bin/ has them: through the plugin's directory. */
+/* A path as a link of bin/ has it: through the plugin's directory. */
 static int workspace_link_program(const struct workspace *workspace,
 	const struct manifest *manifest, const struct manifest_command *command, perch_err *err)
 {

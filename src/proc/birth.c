@@ -40,8 +40,8 @@ IN_CHILD static int birth_enter_session(struct birth *birth)
 	return birth->plan->own_session ? birth_result_of(setsid()) : 0;
 }
 
-/* The parent may have died before the request: then no signal will come. Out of
- * a room it cannot be seen; there the room's end does it. */
+/* The parent may have died before the request: then no signal will come. From inside a room the
+ * parent cannot be seen; there the end of the room ends the child. */
 IN_CHILD static int birth_die_with_parent(struct birth *birth)
 {
 	if (!birth->plan->die_with_thread)
@@ -51,8 +51,8 @@ IN_CHILD static int birth_die_with_parent(struct birth *birth)
 	return birth_is_in_room(birth) || getppid() == birth->parent ? 0 : ESRCH;
 }
 
-/* Must come after setsid (a group to kill) and before the descriptors are
- * given up: the guard waits for those who still hold its pipe. */
+/* Must come after setsid (there is a group to kill) and before the descriptors are given up: the
+ * guard waits for every process that still holds its pipe. */
 IN_CHILD static int birth_enter_guard_table(struct birth *birth)
 {
 	_Atomic int32_t *slot = birth->plan->guard_slot;
@@ -107,8 +107,8 @@ IN_CHILD static int birth_drop_privileges(struct birth *birth)
 	return birth_result_of(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 }
 
-/* Root would get them again with its exec: hence the bounding set. A process without capabilities
- * may not change that, and need not. `kept` is one that stays, or NO_CAPABILITY. */
+/* Root would get them back with its exec: hence the bounding set. A process without capabilities
+ * may not change that, and need not. `kept` is the one that stays, or NO_CAPABILITY. */
 IN_CHILD static int birth_leave_capabilities_but(int kept)
 {
 	int refused = 0;
@@ -224,7 +224,7 @@ IN_CHILD static bool birth_is_host_alive(void)
 	return r > 0 && (fds[0].revents & POLLIN);
 }
 
-/* The host says when our user and group mean something in here. */
+/* The host gives its word when our user and group are mapped in here. */
 IN_CHILD static int birth_furnish_room(struct birth *birth)
 {
 	char byte;
@@ -233,9 +233,8 @@ IN_CHILD static int birth_furnish_room(struct birth *birth)
 	return furnish_run(birth->plan->furnishing);
 }
 
-/* The kernel lets no process trace another one that has a capability more: so
- * nothing in the room can look into its init, however early it tries. This
- * capability is good for nothing in there. */
+/* The kernel lets no process trace another one that has more capabilities: so nothing in the room
+ * can look into its init, from the first moment on. This capability gives no right in there. */
 IN_CHILD static int birth_forbid_tracing(struct birth *birth)
 {
 	(void)birth;
@@ -245,7 +244,7 @@ IN_CHILD static int birth_forbid_tracing(struct birth *birth)
 	return birth_result_of(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_WAKE_ALARM, 0, 0));
 }
 
-/* Orphans become the init's, from its first moment. */
+/* Orphans become children of the init, from its first moment. */
 IN_CHILD static int birth_ignore_orphans(struct birth *birth)
 {
 	(void)birth;

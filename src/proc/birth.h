@@ -9,8 +9,8 @@
 
 #include "proc/spawn.h"
 
-/* The frames of these functions are never left by a return: exec takes them
- * away. A sanitizer would keep them marked, on a stack that is used again. */
+/* The frames of these functions are never left by a return: exec drops them. A sanitizer would
+ * leave them marked, on a stack that is used again. */
 #define IN_CHILD __attribute__((no_sanitize("address", "undefined")))
 
 struct birth {
@@ -33,8 +33,8 @@ int birth_run(void *birth);
 pid_t room_birth_init(struct spawner *spawner, struct birth *birth, int *ret_pidfd);
 pid_t room_birth_child(struct spawner *spawner, struct birth *birth, int *ret_pidfd);
 
-/* Around the birth of a child and its report: until then, nobody may look into
- * our memory. Give what _begin returned to _end. */
+/* Around the birth of a child and its report: until then, no process may look into our memory. Give
+ * _end what _begin returned. */
 bool room_birth_begin(void);
 void room_birth_end(bool was_open);
 

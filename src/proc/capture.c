@@ -11,30 +11,49 @@
 #include "base/macros.h"
 #include "proc/host.h"
 
-static void capture_keep(
-	struct capture *capture, struct buf *buf, bool *truncated, const char *bytes, size_t len)
+/* As many of the bytes as may be added to what has this weight; *ret_weight is theirs. */
+static size_t capture_fitting(
+	const struct capture_spec *spec, struct str bytes, size_t before, size_t *ret_weight)
 {
-	size_t room = capture->spec.limit - buf->len;
-	if (len > room) {
-		*truncated = true;
-		len = room;
-	}
-	if (buf_append(buf, bytes, len) < 0) {
+	*ret_weight = bytes.len;
+	if (!spec->weigh)
+		return bytes.len;
+	size_t room = spec->weight_limit - before;
+	while ((*ret_weight = spec->weigh(bytes)) > room)
+		bytes.len /= 2;
+	return bytes.len;
+}
+
+/* Once something was left out nothing follows: there would be a hole. */
+static void capture_keep(
+	struct capture *capture, struct buf *buf, size_t *weight, bool *truncated, struct str bytes)
+{
+	if (*truncated)
+		return;
+	size_t len = bytes.len;
+	size_t more;
+	if (bytes.len > capture->spec.limit - buf->len)
+		bytes.len = capture->spec.limit - buf->len;
+	bytes.len = capture_fitting(&capture->spec, bytes, *weight, &more);
+	*truncated = bytes.len < len;
+	if (buf_append(buf, bytes.data, bytes.len) < 0) {
 		capture->out_of_memory = true;
 		return;
 	}
-	capture->metered += len;
-	meter_add(capture->spec.meter, len);
+	*weight += more;
+	capture->metered += more;
+	meter_add(capture->spec.meter, more);
 }
 
 static void capture_on_bytes(
 	perch_child *child, void *data, perch_stream stream, const char *bytes, size_t len)
 {
 	struct capture *capture = data;
+	const struct str more = { bytes, len };
 	if (stream == PERCH_STDOUT)
-		capture_keep(capture, &capture->out, &capture->out_truncated, bytes, len);
+		capture_keep(capture, &capture->out, &capture->out_weight, &capture->out_truncated, more);
 	else
-		capture_keep(capture, &capture->err, &capture->err_truncated, bytes, len);
+		capture_keep(capture, &capture->err, &capture->err_weight, &capture->err_truncated, more);
 	if (capture->spec.first_byte)
 		perch_child_signal(child, SIGKILL);
 }

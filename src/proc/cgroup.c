@@ -78,8 +78,8 @@ static bool cgroup_file_has_word(int directory, const char *name, const char *wo
 
 /* ---- limits ------------------------------------------------------------------ */
 
-/* Enables a controller that the cgroup above has and does not delegate yet. It usually refuses,
- * because it has processes of its own. */
+/* Enables a controller that the parent cgroup has and does not delegate yet. The kernel usually
+ * refuses, because that cgroup has processes of its own. */
 static void cgroup_enable_controller(const char *above, const char *controller)
 {
 	_cleanup_fd_ int directory = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -107,7 +107,7 @@ static void cgroup_set_limits(
 	cgroup->limits_memory = cgroup_set_limit(cgroup, above, "memory", "memory.max", limits->memory);
 	cgroup->limits_processes =
 		cgroup_set_limit(cgroup, above, "pids", "pids.max", limits->processes);
-	/* What is swapped out would not count. */
+	/* Memory that is swapped out would not count. */
 	if (cgroup->limits_memory)
 		cgroup_write_file(cgroup->directory, "memory.swap.max", "0");
 }
@@ -238,8 +238,8 @@ int cgroup_entrance(const struct cgroup *cgroup)
 
 /* ---- its end ----------------------------------------------------------------- */
 
-/* "populated 0" comes with an event; looking again and again is for the case
- * that it came before. */
+/* "populated 0" is reported by an event; polling is for the case that the event came before we
+ * looked. */
 static void cgroup_await_empty(const struct cgroup *cgroup)
 {
 	_cleanup_fd_ int fd = cgroup_open_file(cgroup->directory, "cgroup.events", O_RDONLY);

@@ -18,7 +18,7 @@ struct cgroup_limits {
 	uint64_t processes; /* threads count as well */
 };
 
-/* The tree, for tests to bring one of their own. */
+/* The files that describe the tree, so that tests can bring their own. */
 struct cgroup_tree {
 	const char *mountinfo;  /* as /proc/self/mountinfo */
 	const char *membership; /* as /proc/self/cgroup */
@@ -30,9 +30,8 @@ struct cgroup_tree {
 /* The kernel's. */
 extern const struct cgroup_tree cgroup_kernel_tree;
 
-/* Makes an empty one below our own; or beside it, where what is above was
- * delegated. Limits may not hold, see below. Fails with PERCH_ESANDBOX and words
- * when none can be made here, -ENOMEM. */
+/* Makes an empty one below our own; or beside it, where the parent was delegated. Limits may not
+ * hold, see below. Fails with PERCH_ESANDBOX and words when none can be made here, -ENOMEM. */
 int cgroup_open(const struct cgroup_tree *tree, const struct cgroup_limits *limits,
 	struct cgroup **ret_cgroup, perch_err *err);
 

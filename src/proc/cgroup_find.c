@@ -13,7 +13,7 @@
 
 enum { TABLE_MAX = 1024 * 1024 };
 
-/* Blanks, tabs, line ends and backslashes stand there as \ooo. */
+/* Blanks, tabs, line ends and backslashes are written as \ooo there. */
 static char *cgroup_find_unescape(struct str text)
 {
 	_cleanup_(buf_free) struct buf out = { 0 };
@@ -63,7 +63,7 @@ static bool cgroup_find_is_below(struct str path, struct str root)
 	return str_has_prefix(path, root) && (path.len == root.len || path.data[root.len] == '/');
 }
 
-/* Joins the two: a mount may show a part of the tree alone. */
+/* Joins the mount and the membership: a mount may show only a part of the tree. */
 static int cgroup_find_locate(struct str table, struct str member, struct cgroup_place *ret_place)
 {
 	struct mount mount;
@@ -95,7 +95,7 @@ int cgroup_find(const struct cgroup_tree *tree, struct cgroup_place *ret_place, 
 	if (r < 0)
 		return r == -ENOMEM ? r : PERCH_ESANDBOX;
 	struct str member = cgroup_find_membership((struct str){ memberships.data, memberships.len });
-	/* From inside a namespace of cgroups, what is outside begins with "/..". */
+	/* In a cgroup namespace, a cgroup outside begins with "/..". */
 	if (!member.len || str_has_prefix(member, STR("/..")))
 		return err_set(err, PERCH_ESANDBOX, "this process is in no cgroup of version 2");
 	r = cgroup_find_locate((struct str){ mounts.data, mounts.len }, member, ret_place);

@@ -35,8 +35,8 @@ int child_signal(perch_child *child, int signal)
 
 /* ---- the actions of the table ------------------------------------------ */
 
-/* The process has exited. It stays a zombie for now, which keeps its number
- * and its group from being given to somebody else. */
+/* The process has exited. It stays a zombie for now, which keeps its number and its group from
+ * being given to another process. */
 static void child_begin_linger(perch_child *child)
 {
 	timer_cancel(&child->host->loop.timers, &child->climb);
@@ -151,7 +151,7 @@ static void child_exit_ready(struct source *source, uint32_t events)
 	child->result.signal = status.signal;
 	child->result.dumped_core = status.dumped_core;
 	child->result.duration_ns = clock_now_ns() - child->born_ns;
-	/* That the guard could not be executed shows behind the birth. */
+	/* A guard that could not be executed is noticed after the birth. */
 	child->result.guarded &= child->room || child->host->guard.pid;
 	child_happen(child, EVENT_EXIT);
 }
@@ -246,7 +246,7 @@ void child_attach(perch_child *child)
 	child->outbox.drained = child_outbox_drained;
 }
 
-/* Nobody listens any more: no callback, no reading, only the burial. */
+/* The caller has given the child back: no callback, no reading, only the burial. */
 static void child_give_back(perch_child *child)
 {
 	child->events = (perch_child_events){ 0 };

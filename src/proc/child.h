@@ -2,18 +2,59 @@
 #ifndef PROC_CHILD_H
 #define PROC_CHILD_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
+#include "base/buf.h"
 #include "perch/host.h"
 #include "proc/host.h"
 #include "proc/ladder.h"
 #include "proc/loop.h"
-#include "proc/outbox.h"
 #include "proc/stream.h"
+
+/* ---- outbox.c -------------------------------------------------------------- */
+
+/* What is on its way into a child's stdin: written at once as far as the pipe
+ * takes it, the rest queued. No SIGPIPE ever leaves here. */
+
+struct outbox {
+	struct loop *loop;
+	struct source source; /* a non-blocking pipe, owned; watched while something waits */
+	void (*drained)(struct outbox *outbox);
+	size_t limit;
+	struct buf queue;
+	size_t written;      /* of the queue, from its start */
+	bool closing;        /* close when the queue is empty */
+	bool broken;         /* the child does not read any more */
+	bool raises_nothing; /* SIGPIPE is ignored: a plain write will do */
+	bool no_rwf_flag;    /* the kernel has no RWF_NOSIGNAL */
+};
+
+/* Takes fd; -1 = a child without a pipe on its stdin. `drained` is called from
+ * the loop when nothing waits any more. */
+void outbox_init(struct outbox *outbox, struct loop *loop, int fd, size_t limit,
+	void (*drained)(struct outbox *outbox));
+
+/* Closes the pipe at once and forgets what waits. */
+void outbox_free(struct outbox *outbox);
+
+/* Takes all of it or nothing. 0, -EPIPE, -ENOBUFS, -EBADF (closed by us), -ENOMEM. */
+int outbox_write(struct outbox *outbox, const void *data, size_t len);
+
+/* Closes once everything is written. */
+void outbox_close(struct outbox *outbox);
+
+static inline size_t outbox_waiting(const struct outbox *outbox)
+{
+	return outbox->queue.len - outbox->written;
+}
+
+/* ---- child.c ----------------------------------------------------------------- */
 
 enum child_state {
 	CHILD_ALIVE,
-	CHILD_LINGERING, /* it has exited; somebody holds a pipe and may have more to say */
+	CHILD_LINGERING, /* it has exited; another process holds a pipe and may write more */
 	CHILD_SETTLING,  /* the group was killed; it takes a moment to die and let go */
 	CHILD_DRAINING,  /* what lies in the pipes is read, no more */
 	CHILD_ENDED,     /* `ended` was reported; still a zombie with keep_group */
@@ -42,7 +83,7 @@ struct perch_child {
 	enum child_state state;
 	bool owns_session;
 	bool keep_group;
-	bool is_stolen;     /* somebody else has reaped it */
+	bool is_stolen;     /* another part of the program has reaped it */
 	bool is_given_back; /* by perch_child_free: bury it and forget it */
 	uint64_t born_ns;
 	uint64_t linger_ns;
@@ -60,7 +101,7 @@ enum { CHILD_TIMERS = 2 + STREAMS };
 /* How long a killed group may take to let go of our pipes. */
 #define CHILD_SETTLE_NS (25 * NSEC_PER_MSEC)
 
-/* Where everything that waits for a child begins: sources, timers, streams. */
+/* Sets up the sources, timers and streams of a child. */
 void child_attach(perch_child *child);
 
 /* Signals as far as the child's reach goes. */

@@ -85,7 +85,7 @@ static int child_start_prepare_stdin(
 	return r;
 }
 
-/* -1 would mean "ours" from here on: not what was asked for. */
+/* -1 would mean "ours" from here on: not what the caller asked for. */
 static bool child_start_lacks_descriptor(const perch_child_spec *spec)
 {
 	return (spec->stdin_mode == PERCH_STDIN_FD && spec->stdin_fd < 0) ||
@@ -157,7 +157,7 @@ static perch_child *child_start_new_child(perch_host *host, const perch_child_sp
 		return NULL;
 	}
 	child->host = host;
-	/* A callback that only a newer library knows of is one that is never called. */
+	/* A callback that a newer program sets and this library does not know is never called. */
 	if (spec->events)
 		sized_copy(&child->events, sizeof(child->events), spec->events,
 			SIZED_UP_TO(perch_child_events, ended), NULL);
@@ -256,7 +256,7 @@ static void child_start_join_host(perch_child *child)
 	host->child_count++;
 }
 
-/* Of an open program the name is for messages alone. */
+/* For a program given as an open file, the name is for messages alone. */
 static int child_start_find_program(const perch_child_spec *spec, char **ret_path, perch_err *err)
 {
 	if (!spec->program_fd)
@@ -275,8 +275,8 @@ static int child_start_everything(
 	_cleanup_free_ char *path = NULL;
 	bool is_in_room = child->result.reach == PERCH_REACH_PIDNS;
 	int r = child_start_find_program(spec, &path, err);
-	/* Before there are pipes: a guard that is being born holds what we hold. */
-	if (r == 0 && !is_in_room) /* whose init is a guard of its own */
+	/* Before there are pipes: a guard that is being born holds copies of our descriptors. */
+	if (r == 0 && !is_in_room) /* the init of a room is a guard of its own */
 		r = guard_reserve(&child->host->guard, &child->guard_slot, err);
 	if (r < 0)
 		return r;
@@ -289,7 +289,7 @@ static int child_start_everything(
 	return r;
 }
 
-/* From here on the child lives: what cannot be watched is killed. */
+/* From here on the child lives: if it cannot be watched, it is killed. */
 static int child_start_watch(perch_child *child, perch_err *err)
 {
 	child_start_join_host(child);
@@ -297,7 +297,7 @@ static int child_start_watch(perch_child *child, perch_err *err)
 	if (r < 0) {
 		perch_host *host = child->host;
 		child_destroy(child);
-		/* In a callback, one of the dead may be the child that is reporting. */
+		/* In a callback, one of the ended children may be the one that is reporting. */
 		if (!host->loop.dispatching)
 			child_free_corpses(host);
 		return err_set(err, r, "cannot watch the child: %s", perch_strerror(r));

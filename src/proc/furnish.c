@@ -39,7 +39,7 @@ static bool furnish_is_of_proc(const char *path)
 	return strncmp(path, "/proc", 5) == 0 && (path[5] == '/' || !path[5]);
 }
 
-/* The room has a /proc of its own: nothing in there is what it was. */
+/* The room has a /proc of its own: none of the host's paths in it exist there. */
 static int furnish_note_identity(struct furniture *item, int looked_up)
 {
 	struct stat info;
@@ -118,7 +118,8 @@ void furnish_free(struct furnishing *furnishing)
 
 /* ---- in the room: what paths lead to ---------------------------------------- */
 
-/* A path that we cannot reach, no process in the room can: it has our user and less rights. */
+/* A path that we cannot reach is out of reach for every process in the room: it has our user and
+ * fewer rights. */
 IN_CHILD static bool furnish_is_out_of_reach(int error)
 {
 	return error == ENOENT || error == ENOTDIR || error == EACCES;
@@ -193,7 +194,8 @@ IN_CHILD static int furnish_make_tmp(struct furniture *item, struct furnishing *
 
 /* ---- in the room: what is revealed ------------------------------------------ */
 
-/* The mode and the times of a device are not the room's. Writing to it is not a change of it. */
+/* The mode and the times of a device are not the room's. Writing to a device does not change
+ * them. */
 IN_CHILD static int furnish_seal_device(int tree, mode_t mode)
 {
 	struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
@@ -266,9 +268,9 @@ IN_CHILD static int furnish_keep_what_is_revealed(struct furnishing *furnishing)
 	return 0;
 }
 
-/* Where somebody has covered a part of /proc, as containers do, a new one is not allowed: then the
- * old one stays, and the file systems lie on the root meanwhile, where the processes that are in
- * here already do not see them. */
+/* Where a part of /proc is covered, as in containers, a new /proc is not allowed: then the old one
+ * stays, and the file systems lie on the root meanwhile, where processes that are in the room
+ * already do not see them. */
 IN_CHILD static int furnish_mount_proc(struct furnishing *furnishing)
 {
 	int r = mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
@@ -278,7 +280,7 @@ IN_CHILD static int furnish_mount_proc(struct furnishing *furnishing)
 	return errno == EPERM ? room_fs_each(furnishing, room_fs_move_to_root) : errno;
 }
 
-/* All but the file systems, for the time being. */
+/* All but the room's own file systems, which are still needed. */
 IN_CHILD static int furnish_make_all_read_only(const struct furnishing *furnishing)
 {
 	struct mount_attr on = { .attr_set = MOUNT_ATTR_RDONLY };

@@ -86,15 +86,15 @@ int furnish_make_link(struct furniture *item, struct furnishing *furnishing);
 /* An empty file in the void; the other names there are numbers. */
 extern const char room_fs_void_file[];
 
-/* Makes those that are needed, and puts them where nobody will see them. */
+/* Makes the file systems that are needed, and mounts them where no process will see them. */
 int room_fs_open(struct furnishing *furnishing);
 
-/* Does something to each of them that there is. */
+/* Calls a function for each file system that exists. */
 int room_fs_each(const struct furnishing *furnishing, int (*act)(int filesystem));
 
 /* For room_fs_each. Moves a file system from below the room's /proc to below its root; makes it
- * writable although nothing else is; takes it away, where nothing covers it, which waits for every
- * processor. */
+ * writable although everything else is read-only; unmounts it where nothing covers it, which waits
+ * for every processor. */
 int room_fs_move_to_root(int filesystem);
 int room_fs_make_writable(int filesystem);
 int room_fs_take_away(int filesystem);

@@ -59,8 +59,8 @@ IN_CHILD static bool furnish_place_is_in_room_fs(const struct furnishing *furnis
 	return is_in;
 }
 
-/* Opens a directory in another, and makes it if that is in one of them: nothing is made anywhere
- * else. Closes `holder`. -1 and errno. */
+/* Opens a directory in another, and makes it if the holder is in one of the room's file systems:
+ * nothing is made anywhere else. Closes `holder`. -1 and errno. */
 IN_CHILD static int furnish_step(const struct furnishing *furnishing, int holder, const char *name)
 {
 	const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
@@ -77,7 +77,7 @@ IN_CHILD static int furnish_step(const struct furnishing *furnishing, int holder
 	return next;
 }
 
-/* The same for all that is missing of a way. */
+/* The same for every missing part of a path. */
 IN_CHILD static int furnish_open_directory(const struct furnishing *furnishing, char *path)
 {
 	int holder = furnish_open(path[0] ? path : "/");
@@ -118,7 +118,7 @@ IN_CHILD static bool furnish_place_is_in_last_holder(
 }
 
 /* The directory, in one of the file systems, that the last part of a path is to be in; it stays
- * open, because most have it in common with the next. -1 and errno: EXDEV where that is in none of
+ * open, because most items share it with the next one. -1 and errno: EXDEV where it is in none of
  * them. */
 IN_CHILD static int furnish_holder(struct furnishing *furnishing, char *path, char *slash)
 {
@@ -150,7 +150,7 @@ int IN_CHILD furnish_make_link(struct furniture *item, struct furnishing *furnis
 	return symlinkat(item->link, holder, slash + 1) < 0 && errno != EEXIST ? errno : 0;
 }
 
-/* In what covers it. -1 and errno. */
+/* In the cover. -1 and errno. */
 IN_CHILD static int furnish_make_place(
 	struct furniture *item, mode_t mode, struct furnishing *furnishing)
 {

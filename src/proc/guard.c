@@ -107,7 +107,7 @@ static int guard_start_and_wait(struct guard *guard, const int fds[3], perch_err
 	return 0;
 }
 
-/* While we go on. That there is no such program is seen at once all the same. */
+/* While the host goes on. A missing program is noticed at once all the same. */
 static int guard_start_unwaited(struct guard *guard, const int fds[3], perch_err *err)
 {
 	if (faccessat(AT_FDCWD, guard->path, X_OK, AT_EACCESS) < 0)
@@ -135,9 +135,9 @@ static int guard_start_process(
 	return r < 0 ? err_set(err, r, "cannot watch the guard: %s", perch_strerror(r)) : 0;
 }
 
-/* Ends the guard process if there is one. Not by cutting its lifeline: then it
- * would kill the children that are alive. But a host that has become another user since then
- * may not kill its guard, nor them. */
+/* Ends the guard process if there is one. Not by cutting its lifeline: then it would kill the
+ * children that are alive. A host that has become another user since then may not kill its guard,
+ * nor its children. */
 static void guard_end_process(struct guard *guard)
 {
 	if (guard->pid && pidfd_signal(guard->exit.fd, guard->pid, SIGKILL) < 0)
@@ -174,7 +174,7 @@ static int guard_start(struct guard *guard, perch_err *err)
 	return 0;
 }
 
-/* What may be better at the next child: descriptors, memory, processes. */
+/* Failures that may be gone at the next child: descriptors, memory, processes. */
 static bool guard_will_pass(int code)
 {
 	return code == -EMFILE || code == -ENFILE || code == -ENOMEM || code == -EAGAIN ||
@@ -193,7 +193,7 @@ static int without_guard(struct guard *guard, const perch_err *why, perch_err *e
 	return 0;
 }
 
-/* It could not be executed, or somebody killed it. Its table is still here: a new one takes over
+/* The guard could not be executed, or was killed. Its table is still here: a new guard takes over
  * with all the children that are alive. */
 static void guard_exited(struct source *source, uint32_t events)
 {
@@ -276,7 +276,7 @@ void guard_forget_terminal(struct guard *guard)
 		atomic_store(&guard->table->terminal.is_raw, 0);
 }
 
-/* There is nobody left to guard. */
+/* No child is left to guard. */
 void guard_close(struct guard *guard)
 {
 	guard_end_process(guard);

@@ -26,7 +26,8 @@ struct guard_birth {
 /* Returns 0 or a negative errno; the pidfd is the caller's. */
 int guard_birth(struct guard_birth *birth, struct spawner *spawner, pid_t *ret_pid, int *ret_pidfd);
 
-/* Waits, for a moment, until it has given up our descriptors: what we close is closed again. */
+/* Waits, for a moment, until the guard has given up our descriptors, so that a descriptor that we
+ * close is closed. */
 void guard_birth_await(struct guard_birth *birth);
 
 /* ---- guard.c ------------------------------------------------------------------ */
@@ -52,26 +53,25 @@ struct guard {
 int guard_init(struct guard *guard, const perch_host_options *options, struct loop *loop,
 	struct spawner *spawner, const struct log *log);
 
-/* Makes sure that the guard runs (it is started with the first child and
- * again if somebody killed it) and reserves a place for one child.
- * *ret_slot stays NULL when the host goes without. Fails with PERCH_EGUARD when
- * a guard is required, PERCH_ELIMIT when the table is full. */
+/* Makes sure that the guard runs (it is started with the first child, and again after it was
+ * killed) and reserves a place for one child. *ret_slot stays NULL when the host goes without.
+ * Fails with PERCH_EGUARD when a guard is required, PERCH_ELIMIT when the table is full. */
 int guard_reserve(struct guard *guard, _Atomic int32_t **ret_slot, perch_err *err);
 
-/* Behind the birth of that child: if a guard had to be started, it holds nothing any more of what
- * we had open then. */
+/* After the birth of that child: a guard that had to be started has given up its copies of our
+ * descriptors. */
 void guard_settle(struct guard *guard);
 
 /* Gives the place back; before the child is reaped. NULL is fine. */
 void guard_release(struct guard *guard, _Atomic int32_t **slot);
 
-/* A terminal is about to be made raw: what it is now, and what is to be written to it then,
- * is what the guard leaves it with if we die; once it is raw, and as long as nobody else has
- * changed it. A guard is started for that. One terminal at a time; NULL is no guard. */
+/* A terminal is about to be made raw. If we die, the guard restores its present modes and writes
+ * `restoring` to it, provided that it is raw by then and no other process has changed it since. A
+ * guard is started for that. One terminal at a time; NULL is no guard. */
 void guard_keep_terminal(struct guard *guard, int fd, const char *restoring);
 void guard_terminal_is_raw(struct guard *guard, int fd);
 
-/* It is as it was. Async-signal-safe. */
+/* The terminal has been restored. Async-signal-safe. */
 void guard_forget_terminal(struct guard *guard);
 
 /* Ends the guard and reaps it. */

@@ -1,4 +1,4 @@
-/* The birth of perch-guard: in our memory, while we go on. Other than a child it has a copy of our
+/* The birth of perch-guard: in our memory, while we go on. Unlike a child it has a copy of our
  * descriptors, which it gives up first of all, and makes bare system calls: errno is ours. */
 #include "proc/guard.h"
 

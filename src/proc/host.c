@@ -34,7 +34,7 @@ int perch_host_new(const perch_host_options *options, perch_host **ret_host, per
 	perch_host *host = malloc(sizeof(*host));
 	if (!host)
 		return err_no_memory(err);
-	/* Not the scratch: what is not read into costs no page. */
+	/* The scratch is left out: pages that were never read into cost nothing. */
 	memset(host, 0, offsetof(perch_host, scratch));
 	r = host_fill(host, &copy);
 	if (r < 0) {

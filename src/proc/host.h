@@ -9,7 +9,7 @@
 #include "proc/spawn.h"
 #include "proc/stream.h"
 
-/* What a layer above wants to live as long as the host. */
+/* An object of a layer above that lives as long as the host. */
 struct host_guest {
 	struct host_guest *next;
 	void (*leave)(struct host_guest *guest); /* at the end of the host: frees it; also tells
@@ -31,7 +31,7 @@ struct perch_host {
 	bool die_with_thread;
 	bool ignores_sigpipe;
 	struct host_cgroups cgroups;
-	struct rlimit open_files; /* what children get of it; rlim_max 0 = what we have */
+	struct rlimit open_files; /* the limit that children get; rlim_max 0 = ours */
 	perch_child *children;    /* a list, newest first */
 	size_t child_count;
 	perch_child *unreaped; /* given back and buried; their memory goes after the dispatch */
@@ -42,7 +42,7 @@ struct perch_host {
 /* The guest that leaves by this function, or NULL. */
 struct host_guest *host_find_guest(const perch_host *host, void (*leave)(struct host_guest *guest));
 
-/* The host owns it from now on. */
+/* Hands the guest over to the host. */
 void host_add_guest(perch_host *host, struct host_guest *guest);
 
 /* In child.c. Kills what is left of the child and waits until it is gone. */

@@ -74,7 +74,7 @@ static void intake_input_ready(struct source *source, uint32_t events)
 	intake_read_chunk(container_of(source, struct intake, source));
 }
 
-/* What was held back goes first; as long as anything is, nothing more is read. */
+/* Lines that were held back go first; as long as there are any, nothing more is read. */
 static void intake_step(struct timer *timer, uint64_t now_ns)
 {
 	struct intake *intake = container_of(timer, struct intake, step);
@@ -83,7 +83,7 @@ static void intake_step(struct timer *timer, uint64_t now_ns)
 		intake_finish(intake, r);
 	if (intake->is_over || intake->is_held)
 		return;
-	/* Not due again in this round: others must have their turn. */
+	/* Not due again in this round: other events must have their turn. */
 	if (intake->is_steady)
 		timer_set(&intake->loop->timers, &intake->step, now_ns + 1);
 	else if (loop_watch(intake->loop, &intake->source, EPOLLIN) < 0)

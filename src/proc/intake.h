@@ -1,5 +1,5 @@
-/* Lines from a descriptor that is not a child's: our own input. Lines come from the loop, also of a
- * file, which epoll cannot watch. */
+/* Lines from a descriptor that is not a child's: our own input. Lines come from the loop, even
+ * those of a file, which epoll cannot watch. */
 #ifndef PROC_INTAKE_H
 #define PROC_INTAKE_H
 
@@ -23,7 +23,7 @@ int intake_new(struct loop *loop, int fd, size_t limit, const struct intake_even
 /* Goes on after a `false`. From the loop, not from inside of `line`. */
 void intake_resume(struct intake *intake);
 
-/* No more of them. */
+/* Delivers no more lines. */
 void intake_stop(struct intake *intake);
 
 /* Not from inside of its own events. NULL is fine. */

@@ -115,8 +115,7 @@ static int lines_keep_start(struct lines *lines, const char *text, size_t len)
 	return lines_report_too_long(lines, text, len);
 }
 
-/* Hands out lines until the bytes are used up or the taker has had enough.
- * Writes how far it came. */
+/* Hands out lines until the bytes are used up or the taker refuses more. Writes how far it came. */
 static int lines_scan(struct lines *lines, char *data, size_t len, size_t *ret_used)
 {
 	size_t from = 0;

@@ -25,9 +25,9 @@ struct lines {
 	void *data;
 	size_t limit;
 	struct buf partial; /* the start of a line whose end has not come */
-	struct buf held;    /* bytes that came while nobody took lines */
+	struct buf held;    /* bytes that came while no lines were taken */
 	size_t held_from;   /* the first byte of `held` not yet looked at */
-	uint64_t skipped;   /* bytes of lines over the limit that nobody got */
+	uint64_t skipped;   /* bytes of lines over the limit, which were not handed out */
 	uint64_t number;    /* of the last line that was handed out */
 	bool skipping;      /* inside a line that was reported as too long */
 	bool stopped;       /* the last take said: no more for now */

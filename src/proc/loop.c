@@ -19,7 +19,7 @@ void loop_close(struct loop *loop)
 	timers_free(&loop->timers);
 }
 
-/* Events already fetched may name a source that its owner is about to free. */
+/* Events that were already fetched may name a source that its owner is about to free. */
 static void loop_forget_fetched(struct loop *loop, const struct source *source)
 {
 	for (int i = loop->batch_at; i < loop->batch_len; i++) {

@@ -11,7 +11,7 @@
 
 enum { LOOP_BATCH = 64 };
 
-/* When the epoll set had no room for a source that goes on. */
+/* How soon a source is tried again for which the epoll set had no room. */
 #define WATCH_AGAIN_NS (10 * NSEC_PER_MSEC)
 
 /* A descriptor that is watched. Lives inside its owner; `ready` gets the
@@ -41,7 +41,7 @@ void loop_close(struct loop *loop);
  * watched is never delivered. Returns 0 or a negative errno. */
 int loop_watch(struct loop *loop, struct source *source, uint32_t events);
 
-/* The time, asked of the clock once a round: for what happens for every line. */
+/* The time, read from the clock once a round: for code that runs for every line. */
 uint64_t loop_now_ns(struct loop *loop);
 
 /* Milliseconds until the next deadline, rounded up; -1 = none. */

@@ -1,5 +1,5 @@
 /* What is on its way into a child's stdin. */
-#include "proc/outbox.h"
+#include "proc/child.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -119,15 +119,15 @@ int outbox_write(struct outbox *outbox, const void *data, size_t len)
 		return 0;
 	int r = outbox_enqueue(outbox, (const char *)data + n, len - (size_t)n);
 	if (r < 0 && n > 0) {
-		/* Half a message is in the pipe and no memory for the other half:
-		 * better no more messages than a broken one. */
+		/* Half a message is in the pipe and there is no memory for the other half: better no more
+		 * messages than a broken one. */
 		outbox->broken = true;
 		outbox_hang_up(outbox);
 	}
 	return r;
 }
 
-/* The pipe takes more, or nobody reads it any more. */
+/* The pipe takes more, or the child does not read it any more. */
 static void outbox_ready(struct source *source, uint32_t events)
 {
 	(void)events;

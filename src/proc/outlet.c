@@ -176,8 +176,8 @@ static void outlet_ready(struct source *source, uint32_t events)
 	outlet_go_on(outlet, has_gone ? -EPIPE : outlet->error);
 }
 
-/* What a terminal takes cannot be known before: it needs a description that does not block, of our
- * own. Where it may not be opened, writes to it block. */
+/* How much a terminal takes cannot be known before: it needs an open file description of our own
+ * that does not block. Where it may not be opened, writes to it block. */
 static int outlet_reopen_terminal(int fd)
 {
 	char path[32];

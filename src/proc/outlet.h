@@ -1,6 +1,6 @@
-/* Bytes on their way out of a descriptor that is not ours alone: stdout. Nobody waits
- * for a slow reader, neither children nor clocks. Others may share the descriptor, so it
- * is left blocking, and written to only where it takes what is written. */
+/* Bytes on their way out of a descriptor that is not ours alone: stdout. A slow reader makes
+ * neither children nor clocks wait. Other processes may share the descriptor, so it is left
+ * blocking, and written to only where the write does not wait. */
 #ifndef PROC_OUTLET_H
 #define PROC_OUTLET_H
 
@@ -14,8 +14,7 @@ struct outlet;
 
 /* Any may be NULL, and so may the whole. */
 struct outlet_events {
-	/* OUTLET_FULL bytes wait: it is time to make no more. Comes from wherever something
-	 * is written. */
+	/* OUTLET_FULL bytes wait: time to produce no more. Called from any function that writes. */
 	void (*full)(struct outlet *outlet);
 	/* Something was written, or the reader has gone. From the loop. */
 	void (*moved)(struct outlet *outlet);
@@ -23,7 +22,7 @@ struct outlet_events {
 
 enum { OUTLET_FULL = 256 * 1024 };
 
-/* One that was not opened, with nothing but source.fd, writes at once and waits where it
+/* An outlet that was not opened, with nothing but source.fd, writes at once and waits where it
  * must. */
 struct outlet {
 	struct loop *loop; /* NULL = so does this: a file cannot be watched, and takes everything */
@@ -34,7 +33,7 @@ struct outlet {
 	bool is_full;   /* until half of it is gone */
 	bool no_nowait; /* the kernel cannot write to it without waiting */
 	int own_fd;     /* of a terminal: opened anew, so that it can be non-blocking; 0 = none */
-	int error;      /* nobody reads any more: what comes is dropped */
+	int error;      /* the reader is gone: further bytes are dropped */
 	bool is_hurried;
 	uint64_t patience_ns;
 	struct timer patience;

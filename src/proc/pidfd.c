@@ -51,8 +51,8 @@ static struct exit_status pidfd_from_siginfo(const siginfo_t *info)
 	};
 }
 
-/* Somebody has reaped our child: a program that ignores SIGCHLD, or one that
- * waits for any child. Newer kernels remember the status all the same. */
+/* Our child was reaped elsewhere: the program ignores SIGCHLD, or waits for any child. Newer
+ * kernels remember the status all the same. */
 static struct exit_status pidfd_from_kernel_memory(int pidfd)
 {
 	struct pidfd_information info = { .mask = INFO_EXIT };
@@ -127,7 +127,7 @@ int pidfd_signal_group(int pidfd, pid_t pid, bool is_reaped, int signal)
 	int r = pidfd_send_signal(pidfd, signal, SIGNAL_PROCESS_GROUP);
 	if (r != -EINVAL && r != -ENOSYS)
 		return r;
-	/* An older kernel. Without the zombie the number may be somebody else's. */
+	/* An older kernel. Without the zombie the number may belong to another process. */
 	if (is_reaped)
 		return -ESRCH;
 	return kill(-pid, signal) < 0 ? -errno : 0;

@@ -1,16 +1,16 @@
-/* A process by descriptor: signals and exit statuses that cannot hit or
- * belong to somebody else who got the same number later. */
+/* A process by descriptor: signals and exit statuses that cannot be those of another process that
+ * got the same number later. */
 #ifndef PROC_PIDFD_H
 #define PROC_PIDFD_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* How long is waited for a killed process to be dead. */
+/* How long to wait for a killed process to be dead. */
 enum { DEATH_WAIT_MS = 5000 };
 
 struct exit_status {
-	bool stolen;   /* somebody else has reaped it */
+	bool stolen;   /* another part of the program has reaped it */
 	bool known;    /* false: stolen, and the kernel does not tell */
 	int exit_code; /* -1 when a signal ended it */
 	int signal;    /* 0, or that signal */
@@ -32,8 +32,8 @@ int pidfd_peek(int pidfd, struct exit_status *ret_status);
 /* Waits until the process has exited. 1 = it has, 0 = not within that time. */
 int pidfd_wait(int pidfd, int timeout_ms);
 
-/* Lets the zombie go; waits for the exit if there was none yet. Harmless when somebody else has
- * done it. */
+/* Lets the zombie go; waits for the exit if there was none yet. Harmless when it was reaped
+ * elsewhere. */
 void pidfd_reap(int pidfd);
 
 /* Signals the process, which is `pid` (0 = not known) and not yet reaped. Returns

@@ -15,7 +15,7 @@
 #include "base/str.h"
 #include "proc/spawn.h"
 
-/* What execvp takes without a PATH. */
+/* The path that execvp uses without a PATH. */
 static const char DEFAULT_PATH[] = "/bin:/usr/bin";
 
 static const char *program_path_of(const char *const *env)
@@ -45,8 +45,8 @@ static int program_join(struct buf *buf, struct str directory, const char *name)
 	return buf_terminate(buf);
 }
 
-/* 0 when it can be executed, -EACCES when it is there and cannot, else -ENOENT:
- * a directory on PATH that is not for us holds nothing for us. */
+/* 0 when it can be executed, -EACCES when it is there and cannot, else -ENOENT: a directory on PATH
+ * that we may not enter counts as empty. */
 static int program_check_executable(const char *path)
 {
 	struct stat info;

@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "perch/base.h"
 
-/* What to tell of a program that keeps its output back, as the next function finds it. */
+/* The hint about a program that buffers its output, as program_keeps_output_back finds it. */
 #define PROGRAM_FLUSH_HINT \
 	"a Python program must flush stdout: print(..., flush=True), or python3 -u"
 
@@ -17,18 +17,18 @@
  * -ENOMEM; err->stage is "lookup". */
 int program_find(const char *name, const char *const *env, char **ret_path, perch_err *err);
 
-/* The same for a program that perch starts for itself: only from the directories of the
- * system, which nothing sandboxed may write; of those, PATH says which comes first.
- * Fails with -ENOENT, -ENOMEM. */
+/* The same for a program that perch starts for itself: only from the directories of the system,
+ * which no sandboxed process may write; PATH decides their order. Fails with -ENOENT, -ENOMEM. */
 int program_find_own(const char *name, char **ret_path, perch_err *err);
 
-/* What `sh` is, wherever a command is given to it: not the first of that name on PATH. */
+/* The program that `sh` stands for wherever a command is given to it: not the first of that name on
+ * PATH. */
 #define PROGRAM_SHELL "/bin/sh"
 
 /* NULL, as the program to execute is the one that argv[0] names; the path when that is "sh". */
 const char *program_of_shell(const char *shell);
 
-/* Those directories as a PATH, for what such a program starts. */
+/* Those directories as a PATH, for the programs that such a program starts. */
 extern const char PROGRAM_OWN_PATH[];
 
 /* The kernel looks for an interpreter in so many bytes. */

@@ -28,7 +28,7 @@ static const char *const own_directories[] = {
 	"/snap/bin",
 };
 
-/* A link may lead from one of them to here, and nowhere else. */
+/* A link in one of them may lead to these, and nowhere else. */
 static const char *const own_roots[] = {
 	"/usr/",
 	"/bin/",
@@ -60,7 +60,7 @@ static bool program_own_is_listed(struct str directory)
 	return false;
 }
 
-/* Where the file really is decides: the link to it may stand in a directory of ours. */
+/* The place of the file decides: the link to it may stand in a directory of ours. */
 static bool program_own_is_good(const char *path)
 {
 	char real[PATH_MAX];

@@ -240,7 +240,7 @@ void room_leave(struct room *room)
 		room_close(room);
 }
 
-/* By the room's own /proc, because not everybody in there need have a parent in there. */
+/* By the room's own /proc, because a process in there may have its parent outside. */
 bool room_is_empty(const struct room *room)
 {
 	if (room->children || !room->has_own_proc)

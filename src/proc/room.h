@@ -55,9 +55,9 @@ typedef int room_mounts_fn(
 int room_open_with(
 	perch_host *host, room_mounts_fn *find, void *data, struct room **ret_room, perch_err *err);
 
-/* Whether /proc shows the room's own processes alone. A new /proc is not allowed
- * where somebody has covered a part of the old one, as containers do; then the
- * old one stays, which shows the processes outside. They cannot be signalled. */
+/* Whether /proc shows the room's own processes alone. A new /proc is not allowed where a part of
+ * the old one is covered, as in containers; then the old one stays, which shows the processes
+ * outside. They cannot be signalled. */
 bool room_has_own_proc(const struct room *room);
 
 /* A descriptor (O_PATH) of the root directory as the room's children see it, for
@@ -65,16 +65,15 @@ bool room_has_own_proc(const struct room *room);
  * when we may not look. */
 int room_root(const struct room *room);
 
-/* Whether its init lives, and nobody else in it. False also where that cannot be seen. */
+/* Whether its init lives, and no other process does in it. False also where that cannot be seen. */
 bool room_is_empty(const struct room *room);
 
-/* Kills everything in it, at once, and waits for that. Before the host is freed.
- * NULL is fine. */
+/* Kills everything in it at once, and waits for the end. Before the host is freed. NULL is fine. */
 void room_close(struct room *room);
 
 /* ---- for src/proc alone ----------------------------------------------------- */
 
-/* A descriptor of the room's init: what the birth of a child enters it by. */
+/* The descriptor of the room's init, by which a newborn child enters the room. */
 int room_entrance(const struct room *room);
 
 /* Whether a child with these streams (-1 = ours) may enter: a descriptor of a

@@ -38,8 +38,8 @@ enum {
 	WAKINGS_MAX = 100,
 };
 
-/* Whether memory can be looked into is a property of the whole process. Hosts in
- * other threads wait for their turn. */
+/* Whether memory can be looked into is a property of the whole process. Hosts in other threads wait
+ * for their turn. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 bool room_birth_begin(void)
@@ -66,7 +66,7 @@ static void room_birth_fail(struct birth *birth, enum spawn_stage stage, int err
 
 /* ---- users and groups in a room -------------------------------------------------- */
 
-/* What the kernel takes at most. */
+/* The most that the kernel takes. */
 enum { MAP_TEXT = 4096 };
 
 static int room_birth_write_proc(pid_t pid, const char *name, const char *text)
@@ -79,7 +79,7 @@ static int room_birth_write_proc(pid_t pid, const char *name, const char *text)
 	return 0;
 }
 
-/* "INSIDE OUTSIDE COUNT" a line. Everybody we know is the same in there. */
+/* "INSIDE OUTSIDE COUNT" a line. Every user that we know has the same number in there. */
 static int room_birth_write_whole_map(pid_t pid, const char *name)
 {
 	char path[64];
@@ -123,8 +123,8 @@ static int room_birth_write_maps(pid_t pid)
 
 /* ---- the birth of an init -------------------------------------------------- */
 
-/* The init waits: until now it has done nothing that can fail but for a lack of
- * memory or descriptors, so that errno is ours. */
+/* The init waits: until now it has made no call that can fail but for a lack of memory or
+ * descriptors, so that errno is ours. */
 static int room_birth_let_furnish(struct furnishing *furnishing)
 {
 	int r = furnishing->prepare(furnishing);

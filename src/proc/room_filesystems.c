@@ -37,7 +37,7 @@ IN_CHILD static int room_filesystems_put(int filesystem, const char *path)
 						  : move_mount(filesystem, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH);
 }
 
-/* What lies in one of them is told from what lies elsewhere by its device. 0 or an errno. */
+/* A file lies in one of them if it has its device. 0 or an errno. */
 IN_CHILD static int room_filesystems_note_device(struct furnishing *furnishing, enum room_fs which)
 {
 	struct stat info;

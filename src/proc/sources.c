@@ -1,4 +1,4 @@
-/* include/perch/loop.h: what others watch in the loop of a host. */
+/* include/perch/loop.h: descriptors and timers of the program in the loop of a host. */
 #include "base/macros.h"
 #include "perch/loop.h"
 

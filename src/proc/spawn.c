@@ -42,7 +42,7 @@ static int spawn_open_null(void)
 	return fd < 0 ? -errno : fd_above_stdio(fd);
 }
 
-/* With a page below them that nobody may touch: an overflow faults. */
+/* Below each is a page that cannot be touched: an overflow faults. */
 static size_t spawn_stack_size(void)
 {
 	return BIRTH_STACKS * BIRTH_STACK + (size_t)sysconf(_SC_PAGESIZE);
@@ -193,8 +193,8 @@ static pid_t spawn_with_report(struct spawner *spawner, struct birth *birth, int
 	return pid;
 }
 
-/* The end of a vfork is too early here: the kernel tells it a moment before the
- * child has left our memory. The pipe is closed a moment after. */
+/* The end of a vfork is too early here: the kernel tells it a moment before the child has left our
+ * memory. The pipe is closed a moment after. */
 static pid_t spawn_start_in_room(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
 {
 	bool was_open = room_birth_begin();
@@ -242,7 +242,7 @@ static int spawn_fail(struct spawn_failure *failure, enum spawn_stage stage, int
 	return -1;
 }
 
-/* A process that we cannot hold on to must not live. */
+/* A process that we have no descriptor of must not live. */
 static int spawn_move_above_stdio(int *pidfd, pid_t pid)
 {
 	if (*pidfd > 2)

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/shell_word.h"
 #include "base/str.h"
 #include "proc/program.h"
 #include "proc/spawn.h"
@@ -52,7 +53,7 @@ static bool spawn_error_is_in_room(const struct spawn_plan *plan)
 	return plan->confine && plan->confine->room;
 }
 
-/* Out here nothing is missing that the kernel looks for. */
+/* Whether the interpreter exists outside of the room, so that only the sandbox can lack it. */
 static bool spawn_error_can_be_run_here(struct str interpreter)
 {
 	_cleanup_free_ char *path = str_dup(interpreter);
@@ -84,13 +85,16 @@ static int spawn_error_explain_forbidden(const struct spawn_plan *plan, perch_er
 {
 	_cleanup_fd_ int fd = spawn_error_open_in_cwd(plan);
 	struct stat info;
+	char word[SHELL_WORD_MAX];
+	char advice[SHELL_ADVICE_MAX];
 	if (fd < 0 || fstat(fd, &info) < 0)
 		return err_set(err, -EACCES, "cannot run '%s': permission denied", plan->path);
 	if (S_ISDIR(info.st_mode))
 		return err_set(err, -EACCES, "cannot run '%s': it is a directory", plan->path);
 	if (!(info.st_mode & 0111))
-		return err_set(err, -EACCES, "cannot run '%s': it is not executable (chmod +x '%s')",
-			plan->path, plan->path);
+		return err_set_advised(err, -EACCES,
+			shell_advice(advice, shell_word(plan->path, word), " (chmod +x %s)", word),
+			"cannot run '%s': it is not executable", plan->path);
 	char line[PROGRAM_FIRST_LINE + 1];
 	struct str interpreter = program_interpreter(fd, line);
 	if (interpreter.len)

@@ -37,8 +37,7 @@ void stream_close(struct stream *stream)
 	stream->source.fd = fd_close(stream->source.fd);
 }
 
-/* Not part of stream_close, which a callback may reach while its line is
- * still being handed out. */
+/* Not part of stream_close, which a callback may reach while its line is still being handed out. */
 void stream_free(struct stream *stream)
 {
 	stream_close(stream);
@@ -46,8 +45,8 @@ void stream_free(struct stream *stream)
 	buf_free(&stream->tail.kept);
 }
 
-/* The pipe is at its end. What was held back comes first, and a stream that is
- * paused does not end. */
+/* The pipe is at its end. Lines that were held back come first, and a stream that is paused does
+ * not end. */
 static void stream_end(struct stream *stream)
 {
 	stream->saw_end = true;
@@ -64,7 +63,7 @@ static void stream_end(struct stream *stream)
 	child_stream_ended(stream->child, stream);
 }
 
-/* Without memory for what came, the stream cannot go on truthfully. */
+/* Without memory for the bytes that came, the stream cannot go on truthfully. */
 static void stream_give_up(struct stream *stream)
 {
 	stream->lost_output = true;
@@ -93,7 +92,7 @@ static size_t stream_allowance(const struct stream *stream)
 	return SCRATCH_SIZE;
 }
 
-/* Has somebody the other end still open? */
+/* Whether another process still has the other end open. */
 static bool stream_has_writer(const struct stream *stream)
 {
 	struct pollfd end = { .fd = stream->source.fd, .events = POLLIN };
@@ -161,7 +160,7 @@ void stream_resume(struct stream *stream)
 	timer_set(&stream->loop->timers, &stream->wake, 0);
 }
 
-/* What came meanwhile is read at once: it is often the end. */
+/* Bytes that came meanwhile are read at once: the end is often among them. */
 static void stream_go_on(struct stream *stream)
 {
 	stream_read_some(stream);

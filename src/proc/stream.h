@@ -29,7 +29,7 @@ struct stream {
 	bool saw_end;    /* end of file, but lines are still held back */
 	bool is_bounded; /* read no more than: */
 	uint64_t last_bytes;
-	bool held;        /* it ended for us, but somebody still has it open */
+	bool held;        /* it ended for us, but another process still has it open */
 	bool lost_output; /* there was no memory for it */
 };
 
@@ -49,7 +49,7 @@ void stream_read_last(struct stream *stream);
 void stream_pause(struct stream *stream);
 void stream_resume(struct stream *stream);
 
-/* Closes without a word to anybody. */
+/* Closes without telling the child. */
 void stream_close(struct stream *stream);
 
 /* Gives its memory back too. */

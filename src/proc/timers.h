@@ -47,7 +47,7 @@ uint64_t timers_next(const struct timers *timers);
  * and may be set again by it. Returns how many were called. */
 unsigned timers_run(struct timers *timers, uint64_t now_ns);
 
-/* Moves every deadline: time has passed that is not to count. */
+/* Moves every deadline by time that is not to count. */
 void timers_delay(struct timers *timers, uint64_t delay_ns);
 
 void timers_free(struct timers *timers);

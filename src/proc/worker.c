@@ -1,4 +1,4 @@
-/* A thread for what waits for a disk. */
+/* A thread for work that waits for a disk. */
 #include "proc/worker.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "base/macros.h"
 #include "proc/host.h"
 
-/* As much as SQLite may need, many times over. */
+/* Many times what SQLite may need. */
 enum { WORKER_STACK = 512 * 1024 };
 
 struct worker {
@@ -41,7 +41,7 @@ static void worker_tell(const struct worker *worker)
 	(void)!write(worker->told.fd, &one, sizeof(one));
 }
 
-/* With the lock, which it lets go meanwhile. */
+/* Called with the lock, which is released meanwhile. */
 static void worker_work(struct worker *worker, struct job *job)
 {
 	list_remove(&worker->queue, job);
@@ -55,7 +55,7 @@ static void worker_work(struct worker *worker, struct job *job)
 	worker_tell(worker);
 }
 
-/* What was handed in is worked, also when the host ends. */
+/* Jobs that were handed in are worked, also when the host ends. */
 static void *worker_run(void *data)
 {
 	struct worker *worker = data;

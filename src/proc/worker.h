@@ -1,6 +1,6 @@
-/* A thread for what waits for a disk, so that the loop does not: jobs go in, completions come out
- * through the loop. A host has one at most, which is started with its first job and ends with the
- * host. A process that the program forks has no such thread, and needs none to end. */
+/* A thread for work that waits for a disk, so that the loop does not: jobs go in, completions come
+ * out through the loop. A host has one at most, which is started with its first job and ends with
+ * the host. A process that the program forks has no such thread, and needs none to end. */
 #ifndef PROC_WORKER_H
 #define PROC_WORKER_H
 
@@ -19,7 +19,7 @@ enum job_state {
 /* Lives inside its owner. Jobs of one host are worked one after the other, in order. */
 struct job {
 	struct link link;
-	void (*work)(struct job *job); /* in the thread: uses what the job owns, and tells nobody */
+	void (*work)(struct job *job); /* in the thread: uses only what the job owns */
 	void (*done)(struct job *job); /* from the loop; may hand it in again, or free it */
 	/* JOB_IDLE = it may be handed in; else the worker's. Becomes idle in the loop alone. */
 	_Atomic(enum job_state) state;

@@ -6,40 +6,52 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const *approval_copy_list(
-	struct arena *arena, const char *const *list, size_t count)
+#include "sandbox/policy/path_list.h"
+
+/* A hook that was approved is one with this text: "build: make". */
+static const char *approval_hook(struct arena *arena, const char *name, const char *text)
 {
-	const char **copy = arena_alloc(arena, (count + 1) * sizeof(*copy));
-	if (!copy)
-		return NULL;
-	memcpy(copy, list, count * sizeof(*copy));
-	copy[count] = NULL;
-	return copy;
+	return arena_join(arena, name, ": ", text, NULL);
+}
+
+static const char *const *approval_hooks(struct arena *arena, const struct manifest *manifest)
+{
+	struct path_list hooks;
+	path_list_begin(&hooks, arena, NULL);
+	for (size_t i = 0; i < HOOK_COUNT; i++) {
+		const char *text;
+		const char *name = manifest_hook(manifest, i, &text);
+		const char *hook = text[0] ? approval_hook(arena, name, text) : "";
+		hooks.failed |= !hook;
+		path_list_add(&hooks, hook ? hook : "");
+	}
+	return hooks.failed ? NULL : hooks.items;
+}
+
+static const char *const *approval_dangerous(struct arena *arena, const struct manifest *manifest)
+{
+	struct path_list dangerous;
+	path_list_begin(&dangerous, arena, NULL);
+	for (size_t i = 0; i < manifest->command_count; i++) {
+		if (manifest->commands[i].is_dangerous)
+			path_list_add(&dangerous, manifest->commands[i].name);
+	}
+	return dangerous.failed ? NULL : dangerous.items;
 }
 
 int approval_of(
 	const struct manifest *manifest, struct arena *arena, struct grant_approval *ret_approval)
 {
-	const char *hooks[HOOK_COUNT];
 	const char *wishes[WISHES_MAX + 1];
-	size_t hook_count = 0;
-	size_t wish_count = 0;
-	for (size_t i = 0; i < HOOK_COUNT; i++) {
-		const char *text;
-		const char *name = manifest_hook(manifest, i, &text);
-		if (text[0])
-			hooks[hook_count++] = name;
-	}
 	wishes_words(&manifest->wishes, wishes);
-	while (wishes[wish_count])
-		wish_count++;
 	const struct grant_approval approval = {
 		.protocol = manifest->protocol,
 		.manifest = manifest->hash,
-		.hooks = approval_copy_list(arena, hooks, hook_count),
-		.wishes = approval_copy_list(arena, wishes, wish_count),
+		.hooks = approval_hooks(arena, manifest),
+		.dangerous = approval_dangerous(arena, manifest),
+		.wishes = arena_dup_list(arena, wishes),
 	};
-	if (!approval.hooks || !approval.wishes)
+	if (!approval.hooks || !approval.dangerous || !approval.wishes)
 		return -ENOMEM;
 	*ret_approval = approval;
 	return 0;
@@ -101,14 +113,43 @@ static void approval_say_wishes(
 			wishes->filesystem == FILESYSTEM_PLUGIN ? "plugin" : "project");
 }
 
+/* Whether a hook of this name was approved, and whether with this text. */
+static void approval_find_hook(const struct grant_approval *approval, const char *name,
+	const char *text, bool *ret_is_known, bool *ret_is_same)
+{
+	size_t len = strlen(name);
+	*ret_is_known = *ret_is_same = false;
+	for (const char *const *hook = approval->hooks; hook && *hook; hook++) {
+		if (strncmp(*hook, name, len) != 0 || strncmp(*hook + len, ": ", 2) != 0)
+			continue;
+		*ret_is_known = true;
+		*ret_is_same |= strcmp(*hook + len + 2, text) == 0;
+	}
+}
+
 static void approval_say_hooks(
 	struct words *words, const struct grant_approval *approval, const struct manifest *manifest)
 {
 	for (size_t i = 0; i < HOOK_COUNT; i++) {
 		const char *text;
+		bool is_known;
+		bool is_same;
 		const char *name = manifest_hook(manifest, i, &text);
-		if (text[0] && !list_has(approval->hooks, name))
-			approval_say(words, "%sit has the hook %s", words->len ? "; " : "", name);
+		approval_find_hook(approval, name, text, &is_known, &is_same);
+		if (text[0] && !is_same)
+			approval_say(words, "%s%s %s", words->len ? "; " : "",
+				is_known ? "it has another hook" : "it has the hook", name);
+	}
+}
+
+static void approval_say_dangerous(
+	struct words *words, const struct grant_approval *approval, const struct manifest *manifest)
+{
+	for (size_t i = 0; i < manifest->command_count; i++) {
+		const struct manifest_command *command = &manifest->commands[i];
+		if (!command->is_dangerous && list_has(approval->dangerous, command->name))
+			approval_say(words, "%sit no longer says that %s is dangerous", words->len ? "; " : "",
+				command->name);
 	}
 }
 
@@ -131,4 +172,5 @@ void approval_excess(const struct grant_approval *approval, const struct manifes
 	if (protocol[0])
 		approval_say_wishes(&words, approval, &manifest->wishes);
 	approval_say_hooks(&words, approval, manifest);
+	approval_say_dangerous(&words, approval, manifest);
 }

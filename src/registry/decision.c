@@ -8,6 +8,8 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
+#include "base/shell_word.h"
 #include "sandbox/policy/path_list.h"
 
 const char *decision_word(struct arena *arena, const char *kind, const char *about)
@@ -51,31 +53,96 @@ const char *const *decision_words(
 
 enum { DECISION_EXCESS_SHOWN = 4 };
 
-static int decision_refuse(
-	const struct decision *decision, const struct grant_approval *approval, perch_err *err)
+static bool decision_is_about(const char *word, const char *const *kinds, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t len = strlen(kinds[i]);
+		if (strncmp(word, kinds[i], len) == 0 && (word[len] == ' ' || !word[len]))
+			return true;
+	}
+	return false;
+}
+
+static bool decision_takes_away(const char *word)
+{
+	static const char *const kinds[] = { DECISION_PIN, DECISION_LIMIT };
+	return decision_is_about(word, kinds, COUNT(kinds));
+}
+
+/* "limit memory 100" against "limit memory 200". */
+static bool decision_is_lower_limit(const char *now, const char *then)
+{
+	static const char *const limit[] = { DECISION_LIMIT };
+	const char *number = strrchr(now, ' ');
+	size_t len = number ? (size_t)(number - now) + 1 : 0;
+	return number && decision_is_about(now, limit, 1) && strncmp(now, then, len) == 0 &&
+		strtoull(number, NULL, 10) <= strtoull(then + len, NULL, 10);
+}
+
+/* Whether a word of now was approved. */
+static bool decision_is_approved(const char *word, const struct grant_approval *approval)
+{
+	static const char *const unasked[] = { DECISION_UNASKED };
+	static const char *const always[] = { DECISION_COMMAND, DECISION_ARGUMENT, DECISION_VARIABLE,
+		DECISION_UNASKED };
+	if (decision_takes_away(word) || list_has(approval->wishes, word))
+		return true;
+	if (decision_is_about(word, unasked, 1) && list_has(approval->wishes, DECISION_UNASKED))
+		return true;
+	return list_has(approval->wishes, DECISION_NO_SANDBOX) &&
+		!decision_is_about(word, always, COUNT(always));
+}
+
+/* Whether a word that was approved, and takes something away, does so still. */
+static bool decision_still_holds(const char *word, const struct decision *decision)
+{
+	for (const char *const *now = decision->words; *now; now++) {
+		if (strcmp(*now, word) == 0 || decision_is_lower_limit(*now, word))
+			return true;
+	}
+	return !decision_takes_away(word);
+}
+
+struct excess {
+	struct buf words;
+	size_t count;
+};
+
+static void decision_add_excess(struct excess *excess, const char *before, const char *word)
 {
 	char shown[FILE_SHOWN_MAX];
-	struct buf excess = { 0 };
-	size_t count = 0;
-	bool is_same = approval->manifest && strcmp(approval->manifest, decision->sha256) == 0;
+	if (excess->count++ < DECISION_EXCESS_SHOWN)
+		buf_printf(&excess->words, "%s%s%.100s", excess->count > 1 ? ", " : "", before,
+			file_shown(word, shown));
+}
+
+/* The words of what is more than what was approved. */
+static void decision_find_excess(
+	const struct decision *decision, const struct grant_approval *approval, struct excess *excess)
+{
 	for (const char *const *word = decision->words; *word; word++) {
-		if (list_has(approval->wishes, *word))
-			continue;
-		if (count++ < DECISION_EXCESS_SHOWN)
-			buf_printf(&excess, "%s%.100s", count > 1 ? ", " : "", file_shown(*word, shown));
+		if (!decision_is_approved(*word, approval))
+			decision_add_excess(excess, "", *word);
 	}
-	if (count > DECISION_EXCESS_SHOWN)
-		buf_append_text(&excess, " …");
-	int r = buf_terminate(&excess);
-	if (r == 0)
-		r = err_set(err, -EPERM,
-			"%.120s was changed since it was approved%s, and allows more: %.250s; look at it, "
-			"then: "
-			"%.200s",
-			file_shown(decision->path, shown), is_same ? ", or where a path of it leads" : "",
-			excess.data, decision->approve_by);
-	buf_free(&excess);
-	return r == -ENOMEM ? err_no_memory(err) : r;
+	for (const char *const *word = approval->wishes; word && *word; word++) {
+		if (!decision_still_holds(*word, decision))
+			decision_add_excess(excess, "no ", *word);
+	}
+	if (excess->count > DECISION_EXCESS_SHOWN)
+		buf_append_text(&excess->words, " …");
+}
+
+static int decision_refuse(const struct decision *decision, const struct grant_approval *approval,
+	const struct excess *excess, perch_err *err)
+{
+	char shown[FILE_SHOWN_MAX];
+	char advice[SHELL_ADVICE_MAX];
+	bool is_same = approval->manifest && strcmp(approval->manifest, decision->sha256) == 0;
+	shell_advice(advice, decision->approve_by, "; look at it, then: %s", decision->approve_by);
+	return err_set_advised(err, -EPERM, advice,
+		"%s was changed since it was approved%s, and allows more: %s",
+		file_shown(decision->path, shown), is_same ? ", or where a path of it leads" : "",
+		excess->words.data);
 }
 
 int decision_check(const struct decision *decision, const struct grant *grant, perch_err *err)
@@ -83,12 +150,17 @@ int decision_check(const struct decision *decision, const struct grant *grant, p
 	const struct grant_approval *approval = &grant->approval;
 	if (!grant->has_approval)
 		return 1;
-	bool has_all = list_has(approval->wishes, DECISION_NO_SANDBOX);
-	for (const char *const *word = decision->words; *word && !has_all; word++) {
-		if (!list_has(approval->wishes, *word))
-			return decision_refuse(decision, approval, err);
-	}
-	return !approval->manifest || strcmp(approval->manifest, decision->sha256) != 0;
+	struct excess excess = { 0 };
+	decision_find_excess(decision, approval, &excess);
+	int r = buf_terminate(&excess.words);
+	if (r < 0)
+		err_no_memory(err);
+	else if (excess.count)
+		r = decision_refuse(decision, approval, &excess, err);
+	else
+		r = !approval->manifest || strcmp(approval->manifest, decision->sha256) != 0;
+	buf_free(&excess.words);
+	return r;
 }
 
 int decision_approve(

@@ -6,8 +6,20 @@
 
 #include "registry/grants.h"
 
-/* The word of a file that wants no sandbox: then nothing else counts. */
+/* The word of a file that wants no sandbox: then what it would allow there does not count. */
 #define DECISION_NO_SANDBOX "sandbox off"
+
+/* What is executed, and when: that counts without a sandbox, too. The word alone, without what it
+ * is about, is about everything. */
+#define DECISION_COMMAND "command"
+#define DECISION_ARGUMENT "argument"
+#define DECISION_VARIABLE "set"
+#define DECISION_UNASKED "without asking"
+
+/* Words that take something away: of those that were approved each must be there still, a limit
+ * with its number or a lower one. New ones need nobody's approval. */
+#define DECISION_PIN "pin"
+#define DECISION_LIMIT "limit"
 
 /* The words of a widening, and `more` (may be NULL) behind them. NULL without memory. */
 const char *const *decision_words(
@@ -26,7 +38,7 @@ struct decision {
 	const char *path; /* of the file */
 	const char *sha256;
 	const char *const *words;
-	const char *approve_by; /* the command that approves it */
+	const char *approve_by; /* the command that approves it; "" = cannot be shown */
 };
 
 /* 1: the file is to be recorded, because it never was, or because it was changed and allows no

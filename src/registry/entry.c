@@ -1,6 +1,6 @@
 /* One entry of plugins.toml. Only a name is required: any other value that is missing or wrong
  * counts as absent. */
-#include "registry/entry.h"
+#include "registry/registry.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/shell_word.h"
 #include "base/file.h"
 #include "base/macros.h"
 #include "base/paths.h"
@@ -85,7 +86,7 @@ static int grants_note_granted(enum grant_kind kind, const char *name, struct ar
 	const char *const *const lists[] = { widening->read, widening->write };
 	size_t count = list_count(widening->read) + list_count(widening->write);
 	const char **granted = arena_alloc(arena, (count + 1) * sizeof(*granted));
-	widening->allow_by = arena_join(arena, commands[kind], name, NULL);
+	widening->allow_by = shell_command(arena, commands[kind], name, "");
 	if (!granted || !widening->allow_by)
 		return err_no_memory(err);
 	widening->granted = granted;
@@ -121,6 +122,8 @@ int grants_read_approval(
 		r = grants_read_text(approved, "manifest", arena, &approval->manifest, err);
 	if (r == 0)
 		r = toml_get_strings(approved, "hooks", arena, &approval->hooks, err);
+	if (r == 0)
+		r = toml_get_strings(approved, "dangerous", arena, &approval->dangerous, err);
 	if (r == 0)
 		r = toml_get_strings(approved, "wishes", arena, &approval->wishes, err);
 	if (r == 0)
@@ -218,7 +221,7 @@ enum { GRANT_LISTS = 4 };
 struct fields {
 	struct toml_entry list[GRANT_LISTS + 3]; /* and net, sandbox, approved */
 	size_t count;
-	struct toml_entry approved[4];
+	struct toml_entry approved[5];
 	size_t approved_count;
 };
 
@@ -245,6 +248,7 @@ static void grants_add_approval(
 		grants_text_entry("protocol", approval->protocol),
 		grants_text_entry("manifest", approval->manifest),
 		grants_list_entry("hooks", approval->hooks),
+		grants_list_entry("dangerous", approval->dangerous),
 		grants_list_entry("wishes", approval->wishes),
 	};
 	const struct toml_entry of_file[] = {

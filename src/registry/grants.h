@@ -25,7 +25,8 @@ enum grant_kind { GRANT_PLUGIN, GRANT_TOOL, GRANT_AGENT };
 struct grant_approval {
 	const char *protocol;     /* "" = legacy */
 	const char *manifest;     /* the hash of plugin.toml; of an agent's profile, a tool's binding */
-	const char *const *hooks; /* names, NULL-terminated */
+	const char *const *hooks; /* "build: make", NULL-terminated as all lists */
+	const char *const *dangerous; /* the commands that were said to be */
 	/* The wishes of the manifest then, as words: "exec", "network" … */
 	const char *const *wishes;
 	const char *const *files; /* of agents and tools: what the file names, absolute paths */

@@ -81,11 +81,6 @@ static int manifest_read_checked(const struct toml_value *table, const char *key
 	return problem ? manifest_wrong(value, what, problem, err) : 0;
 }
 
-static const char *manifest_version_problem(struct str version)
-{
-	return version.len ? NULL : "must not be empty";
-}
-
 static int manifest_read_plugin(
 	const struct toml_value *root, struct arena *arena, struct manifest *manifest, perch_err *err)
 {
@@ -98,8 +93,8 @@ static int manifest_read_plugin(
 	r = manifest_read_checked(
 		table, "name", "plugin.name", plugin_name_problem, arena, &manifest->name, err);
 	if (r == 0)
-		r = manifest_read_checked(table, "version", "plugin.version", manifest_version_problem,
-			arena, &manifest->version, err);
+		r = manifest_read_checked(
+			table, "version", "plugin.version", version_problem, arena, &manifest->version, err);
 	const struct {
 		const char *key;
 		const char **ret_text;
@@ -124,6 +119,8 @@ static int manifest_read_command(const struct toml_value *table, struct arena *a
 			table, "binary", "a command's binary", binary_problem, arena, &command->binary, err);
 	if (r == 0)
 		r = manifest_read_text(table, "description", arena, &command->description, err);
+	const struct toml_value *dangerous = toml_get(table, "dangerous");
+	command->is_dangerous = dangerous && (dangerous->type != TOML_BOOL || dangerous->boolean);
 	return r;
 }
 

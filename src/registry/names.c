@@ -12,13 +12,7 @@ static const char *names_text_problem(struct str text)
 		return "must not be empty";
 	if (!utf8_is_valid(text.data, text.len))
 		return "must be UTF-8";
-	for (size_t at = 0; at < text.len;) {
-		uint32_t character;
-		at += utf8_decode(text.data + at, text.len - at, &character);
-		if (utf8_is_unseen(character))
-			return "must not contain control characters";
-	}
-	return NULL;
+	return utf8_is_seen(text.data, text.len) ? NULL : "must not contain control characters";
 }
 
 /* Names become words on a command line, typed and completed: a shell must not give any character of
@@ -33,6 +27,12 @@ static bool names_is_plain_name(struct str name)
 			return false;
 	}
 	return true;
+}
+
+const char *version_problem(struct str version)
+{
+	const char *problem = names_text_problem(version);
+	return problem ? problem : version.len > NAME_LENGTH_MAX ? "is too long" : NULL;
 }
 
 const char *command_name_problem(struct str name)

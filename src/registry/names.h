@@ -12,7 +12,10 @@ enum { NAME_LENGTH_MAX = 255 - (sizeof("fledge-") - 1) };
  * not contain a slash". */
 const char *command_name_problem(struct str name);
 
-/* The same; and a plugin's directory must not take the place of bin/. */
+/* The version of a plugin, which is free text of one line. */
+const char *version_problem(struct str version);
+
+/* The same as of commands; and a plugin's directory must not take the place of bin/. */
 const char *plugin_name_problem(struct str name);
 
 /* The path of a command's program: relative, and it stays in the plugin. */

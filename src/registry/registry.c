@@ -12,7 +12,6 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/str.h"
-#include "registry/entry.h"
 
 /* The warnings of a registry that is being read. */
 struct complaints {

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "data/toml.h"
 #include "perch/base.h"
 #include "registry/manifest.h"
 
@@ -73,5 +74,16 @@ int registry_resolve(const struct registry *registry, const char *command, const
 
 /* Whether the directory of a plugin is not there: it was moved, or a link to it leads nowhere. */
 bool registry_is_gone(const struct registry_entry *entry);
+
+/* ---- entry.c --------------------------------------------------------------- */
+
+/* One entry of plugins.toml. */
+
+enum { ENTRY_PROBLEM_MAX = 160 };
+
+/* Reads the entry of a plugin in the directory `plugins`; texts live in the
+ * arena. Returns 1; 0 when it cannot be used (problem says why); -ENOMEM. */
+int entry_read(const struct toml_value *value, const char *plugins, struct arena *arena,
+	struct registry_entry *ret_entry, char problem[ENTRY_PROBLEM_MAX]);
 
 #endif

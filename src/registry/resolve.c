@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/listing.h"
+#include "base/shell_word.h"
 #include "base/str.h"
 #include "data/toml.h"
 #include "registry/names.h"
@@ -221,13 +222,15 @@ static int resolve_refuse_program(const struct registry *registry, const char *c
 	const struct candidate *candidate, perch_err *err)
 {
 	char shown[FILE_SHOWN_MAX];
+	char word[SHELL_WORD_MAX];
+	char advice[SHELL_ADVICE_MAX];
 	if (candidate->problem == GONE)
 		return resolve_refuse_gone(registry, command, candidate, err);
 	file_shown(candidate->path, shown);
 	if (candidate->problem == NOT_EXECUTABLE)
-		return err_set(err, candidate->code,
-			"the command '%s' cannot be run: %s: %s: chmod +x '%s'", command, shown, NOT_EXECUTABLE,
-			shown);
+		return err_set_advised(err, candidate->code,
+			shell_advice(advice, shell_word(candidate->path, word), ": chmod +x %s", word),
+			"the command '%s' cannot be run: %s: %s", command, shown, NOT_EXECUTABLE);
 	return err_set(err, candidate->code, "the command '%s' cannot be run: %s: %s", command, shown,
 		candidate->problem);
 }

@@ -36,7 +36,7 @@ static int sandbox_make_filter(struct sandbox *sandbox, perch_err *err)
 {
 	struct layers *layers = &sandbox->layers;
 	layers->allows_unix = sandbox_may_use_unix(sandbox);
-	/* Where nothing protects modes and times of others' files, a strict policy allows no change of
+	/* Where nothing protects modes and times of other files, a strict policy allows no change of
 	 * any. */
 	const struct sandbox_policy *policy = &sandbox->policy;
 	layers->allows_metadata =
@@ -65,7 +65,7 @@ static int sandbox_make_filter(struct sandbox *sandbox, perch_err *err)
 
 /* ---- L4: a cgroup -------------------------------------------------------------- */
 
-/* A room ends everybody in it: then a cgroup is of use only if it limits something. */
+/* A room ends every process in it: then a cgroup is of use only if it limits something. */
 static bool sandbox_is_of_use(const struct host_cgroups *cgroups,
 	const struct cgroup_limits *limits, const struct layers *layers)
 {
@@ -75,7 +75,7 @@ static bool sandbox_is_of_use(const struct host_cgroups *cgroups,
 	return is_asked && !cgroups->is_none && !(layers->has_room && lacks_all);
 }
 
-/* Only for what is counted best there; without one, each process by itself. */
+/* Only for limits that a cgroup counts best; without one, each process is limited by itself. */
 static int sandbox_join_cgroup(struct sandbox *sandbox, perch_host *host, perch_err *err)
 {
 	struct host_cgroups *known = &host->cgroups;
@@ -159,7 +159,7 @@ static void sandbox_warn(struct sandbox *sandbox, struct path_list *warnings, ch
 	warnings->failed |= !copy;
 }
 
-/* Where a repository holds more of others than is looked at one by one. */
+/* A repository that holds more submodules and worktrees than are looked at one by one. */
 static void sandbox_warn_of_crowd(struct sandbox *sandbox, struct path_list *warnings)
 {
 	char shown[FILE_SHOWN_MAX];
@@ -171,7 +171,7 @@ static void sandbox_warn_of_crowd(struct sandbox *sandbox, struct path_list *war
 	sandbox_warn(sandbox, warnings, text);
 }
 
-/* Each property that is asked for and that nothing enforces: refused or told. */
+/* Each property that the policy asks for and no layer enforces is refused or told. */
 static int sandbox_judge(struct sandbox *sandbox, bool is_trial, perch_err *err)
 {
 	struct path_list warnings;
@@ -214,7 +214,7 @@ static int sandbox_make(struct sandbox *sandbox, perch_host *host, bool is_trial
 	return sandbox_judge(sandbox, is_trial, err);
 }
 
-/* What is only needed until it is made. */
+/* Needed only until the sandbox is made. */
 static void sandbox_finish_making(struct sandbox *sandbox)
 {
 	view_free(&sandbox->view);

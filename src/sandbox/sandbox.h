@@ -60,10 +60,10 @@ const char *sandbox_tmp(const struct sandbox *sandbox);
  * the sandbox. */
 const char *const *sandbox_protected(const struct sandbox *sandbox);
 
-/* Takes everything down: namespaces, private directory, descriptors; unless the policy says that it
- * may be used again and it is as good as new: then some time later, or with the host. Its children
- * must be gone. Files that were made meanwhile and that git would execute are told to the host's
- * log, and removed if the policy says so. NULL is fine. */
+/* Takes everything down: namespaces, private directory, descriptors. If the policy says that the
+ * sandbox may be used again and it is as good as new, that is done some time later, or with the
+ * host. Its children must be gone. Files that were made meanwhile and that git would execute are
+ * told to the host's log, and removed if the policy says so. NULL is fine. */
 void sandbox_close(struct sandbox *sandbox);
 
 #endif

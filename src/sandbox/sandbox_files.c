@@ -17,18 +17,18 @@
 #include "sandbox/reuse/dir_cache.h"
 #include "sandbox/sandbox_parts.h"
 
-/* Directories for everybody's temporary files: replaced by empty ones, or hidden. */
+/* Shared directories for temporary files: replaced by empty ones, or hidden. */
 static const char *const shared_tmp[] = { "/tmp", "/var/tmp", "/dev/shm" };
 
-/* What programs expect of /dev. */
+/* The devices that programs expect in /dev. */
 static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/random",
 	"/dev/urandom", "/dev/tty" };
 
-/* And what leads there, or to a process's own streams. */
+/* And the links there, to the process's own streams. */
 static const char *const device_links[] = { "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr",
 	NULL };
 
-/* How often the paths of the mounts are looked up, while a process renames them meanwhile. */
+/* How often the paths of the mounts are looked up while another process renames them. */
 enum { LOOKS_MAX = 16 };
 
 /* ---- what is seen ------------------------------------------------------------ */
@@ -69,7 +69,7 @@ static int sandbox_files_add_devices(struct view *view, bool is_memory_limited, 
 {
 	int r = view_add(view, "/dev", ACCESS_NONE, err);
 	for (size_t i = 0; r == 0 && i < COUNT(devices); i++) {
-		/* Mapped by several, it is memory that no limit counts. */
+		/* Mapped by several processes, it is memory that no limit counts. */
 		if (is_memory_limited && strcmp(devices[i], "/dev/zero") == 0)
 			continue;
 		if (access(devices[i], F_OK) == 0)
@@ -161,7 +161,7 @@ void sandbox_add_ways(const struct sandbox *sandbox, struct path_record *path_re
 
 /* ---- L3: namespaces ---------------------------------------------------------- */
 
-/* Those of the shared ones that the policy does not name itself. */
+/* Those of the shared directories that the policy does not name itself. */
 static const char *const *sandbox_files_replaced_tmp(struct sandbox *sandbox)
 {
 	struct path_list list;
@@ -185,7 +185,7 @@ static bool sandbox_files_is_hidden(const struct view *view, const char *path)
 	return false;
 }
 
-/* Adds the path, its holder without links, if it is a link in something hidden. */
+/* Adds the path (its holder resolved) if it is a link inside something hidden. */
 static void sandbox_files_add_hidden_link(
 	struct path_list *links, struct view *view, const char *path)
 {
@@ -197,8 +197,8 @@ static void sandbox_files_add_hidden_link(
 		path_list_add(links, resolved);
 }
 
-/* A view holds what paths lead to. Where the path itself is a link in something that is
- * hidden, as that of a plugin which is worked on in place, it must be found there, too. */
+/* A view holds what paths lead to. Where the path itself is a link inside something hidden, as that
+ * of a plugin which is developed in place, the link must be found there, too. */
 static const char *const *sandbox_files_links_to_keep(struct sandbox *sandbox)
 {
 	const struct sandbox_policy *policy = &sandbox->policy;
@@ -225,7 +225,7 @@ static bool sandbox_files_has_stream_to_keep(const struct sandbox *sandbox)
 	return sandbox->policy.leaves_terminal && isatty(STDERR_FILENO);
 }
 
-/* What is mounted in the room alone has to be looked up there. */
+/* Files that are mounted in the room alone have to be looked up there. */
 static int sandbox_files_look_into_room(
 	struct sandbox *sandbox, const char *const *replaced, perch_err *err)
 {
@@ -315,7 +315,7 @@ static int sandbox_files_use_room(
 	return sandbox_files_look_into_room(sandbox, replaced, err);
 }
 
-/* That there is no room is told; that a path cannot be looked up is an error. */
+/* A missing room is told; a path that cannot be looked up is an error. */
 static int sandbox_files_open_room(struct sandbox *sandbox, perch_host *host, perch_err *err)
 {
 	const struct finding *finding = &sandbox->finding;
@@ -329,7 +329,7 @@ static int sandbox_files_open_room(struct sandbox *sandbox, perch_host *host, pe
 	}
 	if (r == 0)
 		return sandbox_files_use_room(sandbox, finding->replaced, err);
-	/* A process that renames paths cannot make us do without a room. */
+	/* Another process that renames paths cannot make us do without a room. */
 	if (finding->refused < 0 || r == -ENOMEM || r == -ESTALE)
 		return err_set(err, r == -ESTALE ? PERCH_ESANDBOX : r, "%s", why.text);
 	snprintf(sandbox->layers.no_room, sizeof(sandbox->layers.no_room), "%.199s", why.text);

@@ -1,4 +1,4 @@
-/* Inside of a sandbox: what the files that make one share. */
+/* What the files that make a sandbox share. */
 #ifndef SANDBOX_SANDBOX_PARTS_H
 #define SANDBOX_SANDBOX_PARTS_H
 
@@ -33,14 +33,14 @@ struct limits_elsewhere {
 	bool has_own_count;
 };
 
-/* Writes what is to be set; returns how many. Never above what we have. */
+/* Writes the limits to set; returns how many. Never above our own. */
 size_t limits_make(const struct sandbox_limits *wanted, const struct limits_elsewhere *elsewhere,
 	struct confine_limit out[LIMITS_MAX]);
 
 /* Whether the number of processes can be limited exactly. */
 bool limits_counts_processes(const struct limits_elsewhere *elsewhere);
 
-/* What a sandbox is made of. */
+/* The layers and rights that a sandbox has. */
 struct layers {
 	int landlock; /* its ABI; 0 = none */
 	bool has_seccomp;
@@ -57,7 +57,7 @@ struct layers {
 	char no_room[200]; /* why there is none, when it was tried */
 };
 
-/* What a room is to be like. */
+/* What a room should be like. */
 struct finding {
 	bool has_looked;
 	int refused;                 /* a negative errno: not the room's fault */
@@ -113,11 +113,11 @@ void sandbox_free(struct sandbox *sandbox);
 /* Whether PERCH_SANDBOX_NO_ROOM says so. */
 bool sandbox_has_room_off(void);
 
-/* Adds the ways to all that it has looked up. */
+/* Adds the ways to all paths that the sandbox has looked up. */
 void sandbox_add_ways(const struct sandbox *sandbox, struct path_record *path_record);
 
-/* Looks up what the policy names, before sandbox_look would: to see whether there is
- * such a sandbox already. */
+/* Looks up the paths of the policy before sandbox_look would: to see whether there is such a
+ * sandbox already. */
 int sandbox_look_first(struct sandbox *sandbox, perch_err *err);
 
 /* Looks up the paths of the policy and makes a room, if there can be one: without it the sandbox
@@ -143,8 +143,8 @@ size_t report_make(const struct sandbox_policy *policy, const struct layers *lay
 int sandbox_protect(struct sandbox *sandbox, perch_err *err);
 
 /* Tells the host's log of those that exist now, and of other files that git would execute, once
- * no process is left that could make any. Returns whether this sandbox has ever had something to
- * tell. */
+ * no process is left that could make any. Returns whether this sandbox has ever had something
+ * to tell. */
 bool sandbox_tell_made(struct sandbox *sandbox);
 
 /* Whether a path, or what it holds down to a depth, has changed since the sandbox was made. */
@@ -152,14 +152,14 @@ bool left_has_changed(const struct sandbox *sandbox, const char *path, unsigned 
 
 /* ---- git/leftovers.c ------------------------------------------------------- */
 
-/* Whether such a time is not before the sandbox was made. */
+/* Whether a time is not before the sandbox was made. */
 bool left_is_since(const struct sandbox *sandbox, int64_t seconds, int64_t nanoseconds);
 
 enum { LEFT_HELD_MAX = 288 }; /* a descriptor's path and one name */
 
-/* Opens what holds a path, by a way without links, and writes a path that goes by that descriptor:
- * while something is removed, another sandbox may put links on the way to it. -1: there is no such
- * way. */
+/* Opens the directory that holds a path, by a way without links, and writes a path that goes by
+ * that descriptor: while something is removed, another sandbox may put links on the way to it. -1:
+ * there is no such way. */
 int left_hold(const char *path, char out[LEFT_HELD_MAX]);
 
 /* Repositories that were made meanwhile. */

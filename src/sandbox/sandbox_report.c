@@ -26,7 +26,8 @@ static bool sandbox_report_asks_hide(const struct sandbox_policy *policy)
 	return sandbox_report_has_any(policy->hide);
 }
 
-/* A policy that would be refused for it asks only where there is something to protect. */
+/* A policy that refuses what cannot be enforced asks for this only where there is something to
+ * protect. */
 static bool sandbox_report_asks_protect(const struct sandbox_policy *policy)
 {
 	bool asks = sandbox_report_has_any(policy->protect) && sandbox_report_has_any(policy->write);

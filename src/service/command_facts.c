@@ -92,9 +92,7 @@ static int facts_read_extra(const struct registry_entry *entry, const char *comm
 	if (r < 0)
 		return r;
 	const struct toml_value *table = facts_find_table(toml_root(toml), command);
-	const struct toml_value *dangerous = table ? toml_get(table, "dangerous") : NULL;
 	const struct toml_value *args = table ? toml_get(table, "args") : NULL;
-	facts->is_dangerous = dangerous && dangerous->type == TOML_BOOL && dangerous->boolean;
 	if (args && args->type == TOML_ARRAY)
 		r = facts_write_arguments(args, arena, &facts->arguments);
 	return r < 0 ? err_no_memory(err) : 0;
@@ -111,8 +109,10 @@ int command_facts_read(const struct registry_entry *entry, const char *command, 
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < manifest.command_count; i++) {
-		if (strcmp(manifest.commands[i].name, command) == 0)
-			facts.description = manifest.commands[i].description;
+		if (strcmp(manifest.commands[i].name, command) != 0)
+			continue;
+		facts.description = manifest.commands[i].description;
+		facts.is_dangerous = manifest.commands[i].is_dangerous;
 	}
 	if (!facts.description)
 		return err_set(err, -ENOENT, "the manifest of %.100s does not have it", entry->name);

@@ -26,6 +26,10 @@ int exposure_read(
 bool exposure_shows(const struct exposure *exposure, perch_entry_kind kind, const char *name);
 bool exposure_approves(const struct exposure *exposure, const char *name);
 
+/* How much each frontend shows: "mcp 3, http 3, acp 3, worker 0 of 5" (in catalog.c). 1; 0 = there
+ * is nothing that could be shown. Fails as reading the configuration does. */
+int catalog_exposed(char *words, size_t size, perch_err *err);
+
 /* Whether a text fits a pattern. */
 bool expose_match(const char *pattern, const char *text);
 

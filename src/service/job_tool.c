@@ -12,11 +12,6 @@
 #include "service/service_parts.h"
 #include "tool/tool_api_parts.h"
 
-const perch_tool_result *service_tool_result(const perch_job *job)
-{
-	return &job->tool.result;
-}
-
 /* ---- taking -------------------------------------------------------------- */
 
 static int job_tool_unknown(const char *name, perch_err *err)
@@ -302,7 +297,8 @@ static struct tool_call_options job_tool_options(perch_job *job)
 		.handshake_ns = given->handshake_ns,
 		.teardown_ns = given->teardown_ns,
 		.strict = given->strict,
-		.trace = job->service->hooks.trace,
+		.trace = service_trace_start(job->service, job->tool.bound->binding.name,
+			(const char *const[]){ job->tool.tool, NULL }),
 		.stderr_bytes = job->request.shows_stderr ? job_tool_stderr : NULL,
 		.done = job_tool_done,
 		.data = job,

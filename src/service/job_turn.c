@@ -64,9 +64,9 @@ static void job_turn_finish(perch_job *job, const perch_agent_end *end)
 static void job_turn_finish_unstarted(perch_job *job, perch_agent_end end)
 {
 	_cleanup_free_ char *id = NULL;
-	if (job->turn.session)
-		sessions_id(job->service->sessions, &job->turn.key, &id, NULL);
-	const char *kept = id ? arena_dup(&job->arena, str_from(id)) : NULL;
+	if (job->turn.session && !job->turn.given_id)
+		sessions_id(job->service->stored.sessions, &job->turn.key, &id, NULL);
+	const char *kept = id ? arena_dup(&job->arena, str_from(id)) : job->turn.given_id;
 	end.session_id = kept ? kept : "";
 	job_turn_finish(job, &end);
 }
@@ -104,30 +104,52 @@ static void job_turn_forgotten(void *data, const char *id, int r, const perch_er
 		job_turn_warn(data, "the old session id is not forgotten", err);
 }
 
+/* Behind the start, or before what says why there is none: a wrong key may be the cause. */
+static void job_turn_warn_of_profile(perch_job *job)
+{
+	const char *const *warning = job->turn.options.profile->warnings;
+	for (; !job->turn.was_warned && warning && *warning; warning++)
+		job_tell_text(job, PERCH_EVENT_WARNING, str_from(*warning));
+	job->turn.was_warned = true;
+}
+
 static void job_turn_started(void *data, struct agent_turn *agent)
 {
 	(void)agent;
 	perch_job *job = data;
-	const char *const *warning = job->turn.options.profile->warnings;
 	job->turn.was_started = true;
 	job_tell_start(job);
-	for (; warning && *warning; warning++)
-		job_tell_text(job, PERCH_EVENT_WARNING, str_from(*warning));
+	job_turn_warn_of_profile(job);
 	if (job->request.is_new && job->turn.session)
 		session_turn_forget(job->turn.session, job_turn_forgotten, job);
+}
+
+static void job_turn_piece(perch_job *job, perch_event_kind kind, struct str text, struct str raw)
+{
+	bool is_event = raw.len && job->turn.options.profile->dialect == AGENT_0_4;
+	const perch_event event = {
+		.kind = kind,
+		.text = job_text(job, 0, text),
+		.raw = is_event ? job_text(job, 1, raw) : (perch_text){ "", 0 },
+	};
+	job_tell(job, &event);
 }
 
 static void job_turn_partial(void *data, struct agent_turn *agent, struct str text, struct str raw)
 {
 	(void)agent;
-	(void)raw;
-	job_tell_text(data, PERCH_EVENT_PARTIAL, text);
+	job_turn_piece(data, PERCH_EVENT_PARTIAL, text, raw);
 }
 
-static void job_turn_thinking(void *data, struct agent_turn *agent, struct str text)
+static void job_turn_thinking(void *data, struct agent_turn *agent, struct str text, struct str raw)
 {
 	(void)agent;
-	job_tell_text(data, PERCH_EVENT_THINKING, text);
+	job_turn_piece(data, PERCH_EVENT_THINKING, text, raw);
+}
+
+static void job_turn_stderr(void *data, const char *bytes, size_t len)
+{
+	job_tell_text(data, PERCH_EVENT_STDERR, (struct str){ bytes, len });
 }
 
 static void job_turn_usage(void *data, struct agent_turn *agent, struct str json)
@@ -167,6 +189,7 @@ static void job_turn_warning(void *data, struct agent_turn *agent, struct str te
 static void job_turn_error(void *data, struct agent_turn *agent, const char *code, struct str text)
 {
 	(void)agent;
+	job_turn_warn_of_profile(data);
 	job_tell_error(data, code, text);
 }
 
@@ -237,7 +260,10 @@ void job_turn_ready(void *data, struct session_turn *session, const char *id)
 		job_turn_refuse(job, "session", session_turn_error(session)->text, EXIT_HOST);
 		return;
 	}
-	const char *kept = job->request.is_new ? "" : arena_dup(&job->arena, str_from(id));
+	const char *given = job->turn.given_id;
+	const char *kept = job->request.is_new ? ""
+		: given                            ? given
+										   : arena_dup(&job->arena, str_from(id));
 	job->turn.options.session_id = kept;
 	if (kept)
 		job_is_ready(job);
@@ -250,7 +276,7 @@ static void job_turn_set_clock(perch_job *job)
 {
 	struct agent_turn_options *options = &job->turn.options;
 	uint64_t left_ns = job_time_left(job);
-	uint64_t own_ns = options->profile->timeout_ns;
+	uint64_t own_ns = options->has_timeout ? options->timeout_ns : options->profile->timeout_ns;
 	if (job->has_timer)
 		timer_cancel(&job->service->host->loop.timers, &job->deadline);
 	if (left_ns == NEVER || (own_ns && own_ns <= left_ns))
@@ -266,7 +292,9 @@ static void job_turn_start(perch_job *job)
 	bool is_alone = job->request.non_interactive;
 	options->events = is_alone ? &job_turn_events_alone : &job_turn_events;
 	options->data = job;
-	options->trace = job->service->hooks.trace;
+	options->trace =
+		service_trace_start(job->service, options->profile->command, options->profile->args);
+	options->stderr_bytes = job->request.shows_stderr ? job_turn_stderr : NULL;
 	job_turn_set_clock(job);
 	if (service_may_record(job->service, &err) < 0 ||
 		agent_turn_start(job->service->host, options, &job->turn.turn, &err) < 0)
@@ -351,16 +379,9 @@ static void job_turn_free(perch_job *job)
 	profiles_give(&job->service->profiles, own->profile);
 }
 
-uint64_t service_grace_ns(const perch_service *service)
+static uint64_t job_turn_grace_ns(const perch_job *job)
 {
-	uint64_t longest_ns = 0;
-	const perch_job *job = list_first(&service->jobs[JOB_RUNNING]);
-	for (; job; job = list_next(job)) {
-		bool is_turn = job->kind == &job_kind_turn;
-		uint64_t grace_ns = is_turn ? job->turn.options.profile->kill_grace_ns : 0;
-		longest_ns = grace_ns > longest_ns ? grace_ns : longest_ns;
-	}
-	return longest_ns;
+	return job->turn.options.profile->kill_grace_ns;
 }
 
 const struct job_kind job_kind_turn = {
@@ -375,5 +396,6 @@ const struct job_kind job_kind_turn = {
 	.answer = job_turn_answer,
 	.record = job_turn_record,
 	.write_start = job_turn_write_start,
+	.grace_ns = job_turn_grace_ns,
 	.free = job_turn_free,
 };

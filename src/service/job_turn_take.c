@@ -2,9 +2,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "agent/dialect.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/paths.h"
+#include "base/sized.h"
+#include "proc/host.h"
 #include "service/agent_files.h"
 #include "service/job_turn.h"
 
@@ -31,21 +34,63 @@ static int job_turn_find_profile(perch_job *job, const char *given, char **ret_p
 	return r == -EINVAL ? job_turn_unknown(name, err) : r;
 }
 
-static int job_turn_amend(perch_job *job, perch_err *err)
+/* The operator's choice for this turn comes last. */
+static void job_turn_confine(struct agent_profile *profile, perch_sandbox_choice choice)
 {
-	const struct service_hooks *hooks = &job->service->hooks;
+	struct policy_widening *widening = &profile->widening;
+	if (choice != PERCH_SANDBOX_AS_GRANTED) {
+		widening->is_off = choice == PERCH_SANDBOX_OFF;
+		widening->is_on = choice == PERCH_SANDBOX_ON;
+	}
+	if (widening->is_off || widening->is_on)
+		profile->is_sandboxed = widening->is_on;
+}
+
+static int job_turn_speak(
+	perch_job *job, struct agent_profile *profile, const char *protocol, perch_err *err)
+{
+	enum agent_dialect dialect;
+	if (!protocol)
+		return 0;
+	if (!agent_dialect_find(protocol, &dialect))
+		return err_set(err, -EINVAL, "there is no protocol '%.60s' of agents", protocol);
+	return agent_profile_speak(&job->arena, profile, dialect, err);
+}
+
+/* perch's own programs lie beside its guard. */
+static int job_turn_find_programs(perch_job *job, struct agent_profile *profile, perch_err *err)
+{
+	const char *guard = job->service->host->guard.path;
+	const char *slash = guard ? strrchr(guard, '/') : NULL;
+	if (!slash)
+		return 0;
+	profile->programs = arena_dup(&job->arena, (struct str){ guard, (size_t)(slash - guard) });
+	return profile->programs ? 0 : err_no_memory(err);
+}
+
+/* What is so beside what the profile says: seen with every turn, so that what is allowed meanwhile
+ * counts from the next one on. */
+static int job_turn_amend(perch_job *job, const perch_job_request *given, perch_err *err)
+{
+	bool is_operator = job->service->exposure.is_all;
 	struct agent_profile *own = arena_alloc(&job->arena, sizeof(*own));
 	if (!own)
 		return err_no_memory(err);
 	*own = *kept_profile(job->turn.profile);
 	job->turn.options.profile = own;
-	if (hooks->amend)
-		return hooks->amend(hooks->data, &job->arena, own, err);
-	return agent_profile_grant(NULL, &job->arena, own, err);
+	int r = job_turn_speak(job, own, given->protocol, err);
+	if (r == 0)
+		r = job_turn_find_programs(job, own, err);
+	if (r == 0)
+		r = agent_profile_grant(NULL, &job->arena, own, err);
+	if (r == 0)
+		job_turn_confine(own, is_operator ? given->sandbox : PERCH_SANDBOX_AS_GRANTED);
+	return r;
 }
 
-static int job_turn_take_profile(perch_job *job, const char *given, perch_err *err)
+static int job_turn_take_profile(perch_job *job, const perch_job_request *request, perch_err *err)
 {
+	const char *given = request->profile;
 	_cleanup_free_ char *path = NULL;
 	int r = job_turn_find_profile(job, given, &path, err);
 	if (r < 0)
@@ -54,7 +99,7 @@ static int job_turn_take_profile(perch_job *job, const char *given, perch_err *e
 	if (r == -ENOENT && !given)
 		return job_turn_unknown(job->request.name, err);
 	if (r == 0)
-		r = job_turn_amend(job, err);
+		r = job_turn_amend(job, request, err);
 	if (r < 0 && err)
 		err->stage = "profile";
 	return r;
@@ -106,6 +151,35 @@ static int job_turn_copy_surroundings(
 	return job_turn_copy_attachments(job, given, err);
 }
 
+/* Clock, limits and the id that stand in for what is so otherwise. */
+static int job_turn_copy_turn(perch_job *job, const perch_agent_turn_options *given, perch_err *err)
+{
+	struct agent_turn_options *options = &job->turn.options;
+	const struct dialect *dialect = dialect_of(options->profile->dialect);
+	perch_agent_turn_options turn = PERCH_AGENT_TURN_OPTIONS_INIT;
+	if (!given)
+		return 0;
+	int r =
+		sized_copy(&turn, sizeof(turn), given, SIZED_UP_TO(perch_agent_turn_options, data), err);
+	if (r < 0)
+		return r;
+	options->has_timeout = turn.has_timeout;
+	options->timeout_ns = turn.timeout_ns;
+	options->line_limit = turn.line_limit;
+	options->total_limit = turn.total_limit;
+	if (!turn.session_id || !turn.session_id[0])
+		return 0;
+	if (!dialect->is_session_id(str_from(turn.session_id))) {
+		err_set(err, -EINVAL, "'%.64s' cannot be the id of a session: %s", turn.session_id,
+			dialect->session_id_rule);
+		if (err)
+			err->stage = "session_id";
+		return -EINVAL;
+	}
+	job->turn.given_id = job_turn_copy(job, turn.session_id);
+	return job->turn.given_id ? 0 : err_no_memory(err);
+}
+
 static int job_turn_copy_request(perch_job *job, const perch_job_request *given, perch_err *err)
 {
 	struct agent_turn_options *options = &job->turn.options;
@@ -115,10 +189,11 @@ static int job_turn_copy_request(perch_job *job, const perch_job_request *given,
 	options->message.len = given->message_len;
 	options->session_name = job_turn_copy(job, given->session ? given->session : "default");
 	options->from = job_turn_copy(job, given->from ? given->from : caller);
-	options->session_id = "";
+	options->session_id = job->turn.given_id ? job->turn.given_id : "";
 	options->no_stream = given->no_stream;
 	options->allow_shell_message = given->allow_shell_message;
 	job->request.is_new = given->is_new;
+	job->request.shows_stderr = given->shows_stderr;
 	if (!options->message.data || !options->session_name || !options->from)
 		return err_no_memory(err);
 	job->turn.key =
@@ -129,7 +204,9 @@ static int job_turn_copy_request(perch_job *job, const perch_job_request *given,
 
 int job_turn_take(perch_job *job, const perch_job_request *request, perch_err *err)
 {
-	int r = job_turn_take_profile(job, request->profile, err);
+	int r = job_turn_take_profile(job, request, err);
+	if (r == 0)
+		r = job_turn_copy_turn(job, request->turn, err);
 	return r < 0 ? r : job_turn_copy_request(job, request, err);
 }
 
@@ -154,13 +231,6 @@ static perch_job *job_turn_find(const perch_job *job, enum job_stage first, enum
 	return NULL;
 }
 
-int service_open_sessions(perch_service *service, perch_err *err)
-{
-	if (service->sessions || service->options.no_store)
-		return 0;
-	return sessions_open(service->host, &service->sessions, err);
-}
-
 int job_turn_queue(perch_job *job, perch_err *err)
 {
 	perch_service *service = job->service;
@@ -171,7 +241,7 @@ int job_turn_queue(perch_job *job, perch_err *err)
 	int r = service_open_sessions(service, err);
 	if (r == 0)
 		r = session_turn_begin(
-			service->sessions, &job->turn.key, job_turn_ready, job, &job->turn.session, err);
+			service->stored.sessions, &job->turn.key, job_turn_ready, job, &job->turn.session, err);
 	if (r < 0 && err)
 		err->stage = "session";
 	return r;

@@ -94,8 +94,10 @@ static int service_copy_options(
 		own->frontend = arena_dup(arena, str_from(given->frontend));
 	if (given->project_dir)
 		own->project_dir = arena_dup(arena, str_from(given->project_dir));
-	bool is_whole =
-		(!given->frontend || own->frontend) && (!given->project_dir || own->project_dir);
+	if (given->trace)
+		own->trace = arena_dup(arena, str_from(given->trace));
+	bool is_whole = (!given->frontend || own->frontend) &&
+		(!given->project_dir || own->project_dir) && (!given->trace || own->trace);
 	return is_whole ? 0 : err_no_memory(err);
 }
 
@@ -155,6 +157,8 @@ static int service_open(perch_service *service, const perch_service_options *giv
 		return err_no_memory(err);
 	for (const char *const *path = given->bindings; r == 0 && path && *path; path++)
 		r = bound_tools_add(&service->tools, *path, err);
+	if (r == 0)
+		r = service_trace_open(service, err);
 	if (r == 0 && given->changed)
 		r = service_watch_new(service->host, service_changed, service, &service->watch);
 	return r == -ENOMEM ? err_no_memory(err) : r;
@@ -182,9 +186,21 @@ int perch_service_new(perch_host *host, const perch_service_options *options,
 
 /* ---- the rest ------------------------------------------------------------ */
 
-void service_set_hooks(perch_service *service, const struct service_hooks *hooks)
+int service_open_sessions(perch_service *service, perch_err *err)
 {
-	service->hooks = *hooks;
+	if (service->stored.sessions || service->options.no_store)
+		return 0;
+	return sessions_open(service->host, &service->stored.sessions, err);
+}
+
+int perch_service_sessions(perch_service *service, perch_sessions **ret_sessions, perch_err *err)
+{
+	if (service->options.no_store)
+		return err_set(err, -ENOENT, "no sessions are kept");
+	int r = service_open_sessions(service, err);
+	if (r == 0)
+		*ret_sessions = &service->stored;
+	return r;
 }
 
 void perch_service_close(perch_service *service)
@@ -214,7 +230,8 @@ void perch_service_free(perch_service *service)
 		bound_tools_free(&service->tools);
 	tool_pool_free(service->tools.pool);
 	profiles_free(&service->profiles);
-	sessions_close(service->sessions);
+	sessions_api_close(&service->stored);
+	service_trace_close(service);
 	if (service->has_step) {
 		timer_cancel(&service->host->loop.timers, &service->step);
 		timers_release(&service->host->loop.timers);

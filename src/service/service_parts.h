@@ -1,11 +1,11 @@
 /* Inside of a service: its jobs, by how far they are, and what each kind of job does at each step.
- * service.c makes it, job.c brings jobs to their end, job_tool.c, job_run.c and job_turn.c are the
- * kinds. */
+ * service.c makes it, job_take.c takes jobs, job.c brings them to their end, job_tool.c, job_run.c
+ * and job_turn.c are the kinds. */
 #ifndef SERVICE_SERVICE_PARTS_H
 #define SERVICE_SERVICE_PARTS_H
 
 #include "agent/profiles.h"
-#include "agent/sessions.h"
+#include "agent/sessions_api.h"
 #include "agent/turn.h"
 #include "base/arena.h"
 #include "base/buf.h"
@@ -15,7 +15,6 @@
 #include "proc/timers.h"
 #include "service/bound_tools.h"
 #include "service/expose.h"
-#include "service/service_hooks.h"
 #include "tool/audit_log.h"
 
 enum {
@@ -70,7 +69,9 @@ struct turn_job {
 	struct agent_turn_options options;
 	struct session_key key;
 	uint32_t key_hash;
+	const char *given_id; /* instead of the stored one; NULL = none */
 	bool was_started;
+	bool was_warned; /* of what is odd in its profile */
 	perch_agent_end end;
 };
 
@@ -123,6 +124,8 @@ struct job_kind {
 	void (*record)(perch_job *job, const perch_job_end *end);
 	/* The members of its `start` event. */
 	void (*write_start)(const perch_job *job, struct perch_json_writer *out);
+	/* See perch_job_grace_ns; NULL = 0. */
+	uint64_t (*grace_ns)(const perch_job *job);
 	void (*free)(perch_job *job);
 };
 
@@ -136,15 +139,18 @@ struct perch_service {
 	perch_host *host;
 	perch_service_options options; /* no zeros left where a zero stands for something */
 	struct arena arena;            /* of the options */
-	struct service_hooks hooks;
-	struct exposure exposure; /* as it was when the catalogue was asked for last */
+	struct exposure exposure;      /* as it was when the catalogue was asked for last */
 	struct arena exposure_arena;
 	struct stat config_stamp;
 	struct audit audit;
 	perch_err no_audit; /* why its settings could not be read; code 0 = they could */
 	struct bound_tools tools;
 	struct profiles profiles;
-	struct sessions *sessions; /* NULL = not opened yet, or nothing is stored */
+	perch_sessions stored; /* its `sessions` NULL = not opened yet, or nothing is stored */
+	struct trace *trace;   /* NULL = none */
+	bool has_trace_head;
+	struct timer trace_due; /* what was recorded is to be written */
+	bool has_trace_timer;
 	struct list jobs[JOB_STAGES];
 	size_t expected;
 	size_t ending; /* of those that have run: whose end is not told yet */
@@ -168,7 +174,21 @@ void service_warn(perch_service *service, const char *format, ...) PERCH_PRINTF(
 int service_may_record(const perch_service *service, perch_err *err);
 void service_record(perch_service *service, struct audit_job job, const perch_caller *caller);
 
+/* Opens the sessions of agents now, not with the first turn. Fails as sessions_open does. */
+int service_open_sessions(perch_service *service, perch_err *err);
+
+/* ---- service_trace.c -------------------------------------------------------- */
+
+/* Opens what the options name; nothing where they name nothing. */
+int service_trace_open(perch_service *service, perch_err *err);
+/* Before the first process: what is run, which is the head of the trace. The trace, or NULL. */
+struct trace *service_trace_start(
+	perch_service *service, const char *command, const char *const *args);
+void service_trace_close(perch_service *service);
+
 /* ---- job.c ---------------------------------------------------------------- */
+
+void job_deadline_due(struct timer *timer, uint64_t now_ns);
 
 /* Has the rest done from the loop. */
 void service_step(struct timer *timer, uint64_t now_ns);
@@ -196,6 +216,11 @@ void job_end(perch_job *job, perch_job_end end);
 
 /* How much of its time is left; NEVER = it has no deadline. */
 uint64_t job_time_left(const perch_job *job);
+
+/* ---- job_take.c ----------------------------------------------------------- */
+
+/* Frees a job that is in no list. */
+void job_discard(perch_job *job);
 
 /* ---- job_ask.c ------------------------------------------------------------ */
 

@@ -5,13 +5,7 @@
 #include <strings.h>
 
 #include "base/macros.h"
-#include "term/text.h"
 #include "validate.h"
-
-enum {
-	TYPING_COLUMNS = 20, /* columns that a long question leaves for the answer */
-	WORD_COLUMNS = 9,    /* and for yes or no */
-};
 
 static bool asking_is_menu(const perch_question *question)
 {
@@ -153,6 +147,8 @@ static enum asking_step asking_key_in_prompt(struct asking *asking, const struct
 
 struct str asking_wanted_word(const struct asking *asking)
 {
+	if (asking->is_told)
+		return STR("Type yes or no:");
 	return asking->yes ? STR("Type yes or no [yes]:") : STR("Type yes or no [no]:");
 }
 
@@ -164,7 +160,7 @@ static const struct {
 enum asking_step asking_word(struct asking *asking, struct str word)
 {
 	word = str_trim(word);
-	if (!word.len)
+	if (!word.len && !asking->is_told)
 		return asking_answer(asking);
 	for (size_t i = 0; i < COUNT(words); i++) {
 		if (word.len != strlen(words[i].word) ||
@@ -187,6 +183,14 @@ static enum asking_step asking_key_in_word(struct asking *asking, const struct k
 	return ASKING_GOES_ON;
 }
 
+enum asking_step asking_take_default(struct asking *asking)
+{
+	if (!asking->is_told)
+		return asking_answer(asking);
+	asking->note = "please type y or n: the question is longer than the screen";
+	return ASKING_GOES_ON;
+}
+
 static enum asking_step asking_key_in_confirm(struct asking *asking, const struct key *key)
 {
 	if (key->code == KEY_ESCAPE || key_is_ctrl(key, 'd'))
@@ -194,7 +198,7 @@ static enum asking_step asking_key_in_confirm(struct asking *asking, const struc
 	if (asking->manner.is_deliberate)
 		return asking_key_in_word(asking, key);
 	if (key->code == KEY_ENTER)
-		return asking_answer(asking);
+		return asking_take_default(asking);
 	uint32_t letter = key_is_plain_text(key) ? key->character | 0x20 : 0;
 	if (letter != 'y' && letter != 'n')
 		return ASKING_GOES_ON;
@@ -226,159 +230,4 @@ enum asking_step asking_key(struct asking *asking, const struct key *key)
 	if (asking->question->kind == PERCH_QUESTION_CONFIRM)
 		return asking_key_in_confirm(asking, key);
 	return asking_key_in_menu(asking, key);
-}
-
-/* "? message ", leaving at least `reserved` columns for what comes behind. */
-static void asking_draw_message(const struct asking *asking, struct frame *frame, size_t reserved)
-{
-	frame_line(frame);
-	if (asking->manner.is_conversation) {
-		frame_put_within(
-			frame, STYLE_HINT, str_of(asking->question->message), frame_room(frame) / 2);
-		frame_put(frame, STYLE_PLAIN, asking->question->message.len ? STR(" ") : STR(""));
-		frame_glyph(frame, STYLE_MARK, GLYPH_CURSOR);
-		frame_put(frame, STYLE_PLAIN, STR(" "));
-		return;
-	}
-	frame_glyph(frame, STYLE_MARK, GLYPH_QUESTION);
-	frame_put(frame, STYLE_PLAIN, STR(" "));
-	size_t room = frame_room(frame);
-	if (reserved > room / 2)
-		reserved = room / 2;
-	frame_put_within(frame, STYLE_MESSAGE, str_of(asking->question->message), room - reserved);
-	frame_put(frame, STYLE_PLAIN, STR(" "));
-}
-
-static void asking_draw_note(const struct asking *asking, struct frame *frame, size_t rows)
-{
-	if (!asking->note || rows < 2)
-		return;
-	frame_line(frame);
-	frame_put(frame, STYLE_PLAIN, STR("  "));
-	frame_glyph(frame, STYLE_ERROR, GLYPH_WRONG);
-	frame_put(frame, STYLE_PLAIN, STR(" "));
-	frame_put(frame, STYLE_ERROR, str_from(asking->note));
-}
-
-/* "[default] ", leaving room to type. */
-static void asking_draw_default(struct str text, struct frame *frame)
-{
-	size_t room = frame_room(frame);
-	size_t reserved = room / 2 < TYPING_COLUMNS ? room / 2 : TYPING_COLUMNS;
-	size_t brackets = strlen("[] ");
-	if (room < reserved + brackets + 1)
-		return;
-	frame_put(frame, STYLE_HINT, STR("["));
-	frame_put_within(frame, STYLE_HINT, text, room - reserved - brackets);
-	frame_put(frame, STYLE_HINT, STR("] "));
-}
-
-static void asking_draw_editor(struct asking *asking, struct frame *frame)
-{
-	struct editor_view view = editor_view(&asking->editor, frame_room(frame));
-	frame_put(frame, STYLE_PLAIN, view.before);
-	frame_set_cursor(frame);
-	frame_put(frame, STYLE_PLAIN, view.after);
-}
-
-static void asking_draw_prompt(struct asking *asking, struct frame *frame, size_t rows)
-{
-	const perch_question *question = asking->question;
-	bool shows_default = question->has_default && question->default_text.len;
-	asking_draw_message(asking, frame, shows_default ? 2 * TYPING_COLUMNS : TYPING_COLUMNS);
-	if (shows_default)
-		asking_draw_default(str_of(question->default_text), frame);
-	asking_draw_editor(asking, frame);
-	asking_draw_note(asking, frame, rows);
-}
-
-static void asking_draw_confirm(struct asking *asking, struct frame *frame)
-{
-	struct str choice = asking->yes ? STR("[Y/n] ") : STR("[y/N] ");
-	asking_draw_message(asking, frame, choice.len + 1);
-	frame_put(frame, STYLE_HINT, choice);
-	frame_set_cursor(frame);
-}
-
-/* Leaving room to type. */
-static void asking_draw_wanted_word(const struct asking *asking, struct frame *frame)
-{
-	size_t room = frame_room(frame);
-	size_t reserved = room / 2 < WORD_COLUMNS ? room - room / 2 : WORD_COLUMNS;
-	frame_put_within(frame, STYLE_HINT, asking_wanted_word(asking), room - reserved);
-	frame_put(frame, STYLE_PLAIN, STR(" "));
-}
-
-/* The message in as many lines as there are, below it the word to type, and room for a note. */
-static void asking_draw_deliberate(struct asking *asking, struct frame *frame, size_t rows)
-{
-	size_t before = frame->line_count;
-	if (rows < 2) {
-		asking_draw_message(asking, frame, WORD_COLUMNS);
-	} else {
-		frame_line(frame);
-		frame_glyph(frame, STYLE_MARK, GLYPH_QUESTION);
-		frame_put(frame, STYLE_PLAIN, STR(" "));
-		frame_put_wrapped(
-			frame, STYLE_MESSAGE, str_of(asking->question->message), rows > 2 ? rows - 2 : 1);
-		frame_line(frame);
-		frame_put(frame, STYLE_PLAIN, STR("  "));
-		asking_draw_wanted_word(asking, frame);
-	}
-	asking_draw_editor(asking, frame);
-	asking_draw_note(asking, frame, rows + 1 - (frame->line_count - before));
-}
-
-static void asking_draw_menu(struct asking *asking, struct frame *frame, size_t rows)
-{
-	static const char one_hint[] = "(arrows move, typing filters)";
-	static const char many_hint[] = "(space marks, ctrl+a marks all, enter ends)";
-	struct str filter = menu_filter(&asking->menu);
-	const char *hint = asking->question->kind == PERCH_QUESTION_SELECT ? one_hint : many_hint;
-	asking_draw_message(asking, frame, TYPING_COLUMNS);
-	if (filter.len)
-		frame_put(frame, STYLE_ANSWER, filter);
-	else if (strlen(hint) <= frame_room(frame))
-		frame_put(frame, STYLE_HINT, str_from(hint));
-	frame_set_cursor(frame);
-	if (rows > 1)
-		menu_draw(&asking->menu, frame, rows - 1);
-	frame->hides_cursor = true;
-}
-
-void asking_draw(struct asking *asking, struct frame *frame, size_t rows)
-{
-	if (!asking->question)
-		return;
-	if (asking->question->kind == PERCH_QUESTION_PROMPT)
-		asking_draw_prompt(asking, frame, rows);
-	else if (asking->manner.is_deliberate)
-		asking_draw_deliberate(asking, frame, rows);
-	else if (asking->question->kind == PERCH_QUESTION_CONFIRM)
-		asking_draw_confirm(asking, frame);
-	else
-		asking_draw_menu(asking, frame, rows);
-}
-
-static void asking_draw_chosen(const struct asking *asking, struct frame *frame)
-{
-	const struct answer *answer = &asking->answer;
-	for (size_t i = 0; i < answer->chosen_count && frame_room(frame); i++) {
-		frame_put(frame, STYLE_PLAIN, i ? STR(", ") : STR(""));
-		frame_put(frame, STYLE_ANSWER, str_of(asking->question->options[answer->chosen[i]]));
-	}
-}
-
-void asking_draw_answered(const struct asking *asking, struct frame *frame)
-{
-	const struct answer *answer = &asking->answer;
-	asking_draw_message(asking, frame, TYPING_COLUMNS);
-	if (answer->cancelled)
-		frame_put(frame, STYLE_HINT, STR("(cancelled)"));
-	else if (asking->question->kind == PERCH_QUESTION_PROMPT)
-		frame_put(frame, STYLE_ANSWER, answer->text);
-	else if (asking->question->kind == PERCH_QUESTION_CONFIRM)
-		frame_put(frame, STYLE_ANSWER, answer->yes ? STR("yes") : STR("no"));
-	else
-		asking_draw_chosen(asking, frame);
 }

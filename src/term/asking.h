@@ -18,6 +18,7 @@ struct asking {
 	struct buf draft;     /* what was in the line before that */
 	struct menu menu;     /* select, multi_select */
 	bool yes;             /* confirm */
+	bool is_told;         /* its words stand above, because they are longer than the screen */
 	const char *note;     /* what is wrong with what was entered, or NULL */
 	struct answer answer; /* valid once it is given */
 };
@@ -49,10 +50,22 @@ enum asking_step asking_answer(struct asking *asking);
 enum asking_step asking_cancel(struct asking *asking);
 enum asking_step asking_end(struct asking *asking); /* cancelled, and so is every later question */
 
+/* Enter at a confirm: the default, but for a question that nobody can have seen as a whole. */
+enum asking_step asking_take_default(struct asking *asking);
+
+/* ---- asking_draw.c ------------------------------------------------------ */
+
+/* Whether all of its words and the answer have room in so many rows of such a screen. Where they
+ * have not, the words are to be told above it once, and is_told set. */
+bool asking_fits(const struct asking *asking, const struct look *look, size_t rows);
+
+/* Adds all of its words to the frame, in as many lines as they take. */
+void asking_tell(const struct asking *asking, struct frame *frame);
+
 /* Adds the question to the frame, at most `rows` lines. */
 void asking_draw(struct asking *asking, struct frame *frame, size_t rows);
 
-/* Adds the one line that stays when it is answered or cancelled. */
+/* Adds what stays when it is answered or cancelled. */
 void asking_draw_answered(const struct asking *asking, struct frame *frame);
 
 #endif

@@ -13,7 +13,11 @@ enum {
 	/* Characters without a width of their own do not make a line longer, but
 	 * they must not make it endless either. */
 	BYTES_PER_COLUMN_MAX = 32,
+	CHARACTER_COLUMNS_MAX = 2,
 };
+
+/* Before the lines in which a text goes on. */
+#define INDENT STR("  ")
 
 void frame_free(struct frame *frame)
 {
@@ -120,37 +124,91 @@ void frame_put(struct frame *frame, enum style style, struct str text)
 	frame_put_within(frame, style, text, frame_room(frame));
 }
 
-/* Takes from the start of *rest what fits into the columns. */
-static struct str frame_take_fitting(struct str *rest, const struct look *look, size_t columns)
+/* Where a line of wrapped text can end: bytes of the frame, columns of the line, and the text that
+ * is left for the next line. */
+struct line_end {
+	struct extent filled;
+	struct str rest;
+};
+
+/* Appends one character; false where the line has no room for it. */
+static bool frame_put_character(
+	struct frame *frame, uint32_t character, struct extent *filled, struct extent room)
 {
-	struct str taken = { rest->data, 0 };
-	struct str ahead = { rest->data, rest->len < SCAN_MAX ? rest->len : SCAN_MAX };
-	uint32_t character;
-	for (size_t used = 0; used <= columns; used += utf8_character_width(character)) {
-		taken.len = (size_t)(ahead.data - rest->data);
-		if (text_next(&ahead, look, &character))
-			continue;
-		taken.len = (size_t)(ahead.data - rest->data);
-		break;
-	}
-	rest->data += taken.len;
-	rest->len -= taken.len;
-	return taken;
+	char encoded[UTF8_MAX];
+	size_t length = utf8_encode(character, encoded);
+	size_t width = utf8_character_width(character);
+	if (filled->columns + width > room.columns || filled->bytes + length > room.bytes)
+		return false;
+	buf_append(&frame->text, encoded, length);
+	filled->bytes += length;
+	filled->columns += width;
+	return true;
 }
 
-void frame_put_wrapped(struct frame *frame, enum style style, struct str text, size_t lines)
+/* Fills the line from the start of *text, up to a blank where not all of it fits; the blanks that a
+ * line ends with are dropped. A word that is longer than the line is broken only where a whole line
+ * is free for it. */
+static void frame_fill_line(struct frame *frame, struct str *text, bool is_free)
 {
-	for (; lines > 1 && text.len; lines--) {
-		struct str taken = frame_take_fitting(&text, &frame->look, frame_room(frame));
-		if (!taken.len)
+	struct extent room = { 0, frame_room(frame) };
+	room.bytes = BYTES_PER_COLUMN_MAX * (room.columns + 1);
+	size_t begin = frame->text.len;
+	struct line_end now = { { 0, 0 }, *text };
+	struct line_end best = { { 0, 0 }, *text }; /* nothing of it, where not even a word fits */
+	struct str before = *text;
+	bool is_blank = false;
+	uint32_t character;
+	while (text_next(&now.rest, &frame->look, &character)) {
+		if (character == ' ' && !is_blank)
+			best.filled = now.filled;
+		is_blank = character == ' ';
+		if (is_blank)
+			best.rest = now.rest;
+		bool is_put = frame_put_character(frame, character, &now.filled, room);
+		if (!is_put && !is_blank) {
+			if (is_free && !best.filled.columns)
+				best = (struct line_end){ now.filled, before };
+			now = best;
 			break;
-		frame_put(frame, style, taken);
-		if (!text.len)
-			return;
-		frame_line(frame);
-		frame_put(frame, STYLE_PLAIN, STR("  "));
+		}
+		before = now.rest;
 	}
-	frame_put(frame, style, text);
+	frame->failed |= frame->text.failed;
+	if (frame->failed)
+		return;
+	frame->text.len = begin + now.filled.bytes;
+	frame_last_line(frame)->width += now.filled.columns;
+	*text = now.rest;
+}
+
+bool frame_put_wrapped(struct frame *frame, enum style style, struct str text, size_t lines)
+{
+	if (frame->look.columns <= INDENT.len + CHARACTER_COLUMNS_MAX) {
+		frame_put(frame, style, text);
+		return false;
+	}
+	while (frame->line_count && !frame->failed) {
+		bool is_free = frame_last_line(frame)->width <= INDENT.len;
+		buf_append_text(&frame->text, style_begin(&frame->look, style));
+		frame_fill_line(frame, &text, is_free);
+		buf_append_text(&frame->text, style_end(&frame->look, style));
+		frame_last_line(frame)->end = frame->text.len;
+		if (!text.len || frame->line_count >= lines)
+			return !text.len;
+		frame_line(frame);
+		frame_put(frame, STYLE_PLAIN, INDENT);
+	}
+	return false;
+}
+
+void frame_write_lines(const struct frame *frame, struct buf *bytes)
+{
+	for (size_t i = 0; i < frame->line_count && !frame->failed; i++) {
+		const struct frame_line *line = &frame->lines[i];
+		buf_append(bytes, frame->text.data + line->begin, line->end - line->begin);
+		buf_append_char(bytes, '\n');
+	}
 }
 
 void frame_glyph(struct frame *frame, enum style style, enum glyph glyph)

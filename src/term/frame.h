@@ -42,9 +42,10 @@ size_t frame_room(const struct frame *frame);
  * ellipsis when it is longer. */
 void frame_put_within(struct frame *frame, enum style style, struct str text, size_t most);
 
-/* Appends text that may go on in further lines, indented: at most `lines` of them
- * altogether, ending in an ellipsis when it is longer. */
-void frame_put_wrapped(struct frame *frame, enum style style, struct str text, size_t lines);
+/* Appends all of a text, which goes on in further lines, indented and broken at blanks, while the
+ * frame has fewer than `lines` lines. False if the rest did not fit; a screen of four columns is
+ * too narrow for any text. */
+bool frame_put_wrapped(struct frame *frame, enum style style, struct str text, size_t lines);
 
 /* One line of it, with all the room there is. */
 void frame_put(struct frame *frame, enum style style, struct str text);
@@ -55,6 +56,9 @@ void frame_set_cursor(struct frame *frame);
 
 /* Leaves at most `rows` lines, the one with the cursor among them. */
 void frame_crop(struct frame *frame, size_t rows);
+
+/* Appends the lines as permanent ones, each with a newline. */
+void frame_write_lines(const struct frame *frame, struct buf *bytes);
 
 bool frame_is_same(const struct frame *a, const struct frame *b);
 

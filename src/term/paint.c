@@ -69,13 +69,35 @@ static void paint_follow_size(struct term *term)
 		screen_erase(&term->screen, &term->bytes);
 }
 
+/* The rows of a question, below the line of progress. */
+static size_t paint_question_rows(const struct term *term)
+{
+	size_t rows = term->screen.look.rows;
+	return term->progress.is_on && rows > 1 ? rows - 1 : rows;
+}
+
 static void paint_compose(struct term *term, uint64_t now_ns)
 {
 	struct frame *frame = screen_begin(&term->screen);
-	size_t rows = term->screen.look.rows;
 	term->progress.step = (unsigned)(now_ns / SPIN_NS);
 	progress_draw(&term->progress, frame);
-	asking_draw(&term->asking, frame, rows > frame->line_count ? rows - frame->line_count : 1);
+	asking_draw(&term->asking, frame, paint_question_rows(term));
+}
+
+/* The words of a question for which the screen is too small flow by, once, before the answer is
+ * asked for. */
+static void paint_tell_question(struct term *term)
+{
+	struct asking *asking = &term->asking;
+	if (!asking->question || asking->is_told ||
+		asking_fits(asking, &term->screen.look, paint_question_rows(term)))
+		return;
+	paint_make_way(term);
+	screen_begin_line(&term->screen, &term->bytes);
+	struct frame *frame = screen_begin(&term->screen);
+	asking_tell(asking, frame);
+	frame_write_lines(frame, &term->bytes);
+	asking->is_told = true;
 }
 
 /* On a terminal that cannot be drawn on: the line of the question. */
@@ -84,6 +106,8 @@ static void paint_write_plain_line(struct term *term)
 	if (!term->asking.question || term->has_plain_line)
 		return;
 	screen_begin_line(&term->screen, &term->bytes);
+	if (!asking_fits(&term->asking, &term->screen.look, term->screen.look.rows))
+		term->asking.is_told = true;
 	plain_write_line(&term->asking, &term->screen.look, &term->bytes);
 	term->screen.column.at = 1; /* where exactly does not matter */
 	term->has_plain_line = true;
@@ -92,6 +116,7 @@ static void paint_write_plain_line(struct term *term)
 static void paint_draw(struct term *term)
 {
 	uint64_t now_ns = clock_now_ns();
+	paint_tell_question(term);
 	paint_compose(term, now_ns);
 	screen_draw(&term->screen, &term->bytes);
 	term->drawn_ns = now_ns;
@@ -152,9 +177,6 @@ void term_show_answered(struct term *term)
 	screen_begin_line(&term->screen, &term->bytes);
 	struct frame *frame = screen_begin(&term->screen);
 	asking_draw_answered(&term->asking, frame);
-	if (!frame->failed) {
-		buf_append(&term->bytes, frame->text.data, frame->text.len);
-		buf_append_char(&term->bytes, '\n');
-	}
+	frame_write_lines(frame, &term->bytes);
 	sink_write_buf(&term->ui, &term->bytes);
 }

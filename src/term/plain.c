@@ -15,7 +15,7 @@ void plain_write_options(const struct asking *asking, const struct look *look, s
 	for (size_t i = 0; i < menu->option_count && i < LISTED_MAX; i++) {
 		bool is_marked = menu->marks && menu->marks[i];
 		buf_printf(text, "%s%3zu) ", is_marked ? "*" : " ", i + 1);
-		text_append(text, look, str_of(menu->options[i]), TEXT_MAX);
+		text_append(text, look, str_of(menu->options[i]), SIZE_MAX);
 		buf_append_char(text, '\n');
 	}
 	if (menu->option_count > LISTED_MAX)
@@ -42,7 +42,7 @@ void plain_write_line(const struct asking *asking, const struct look *look, stru
 		return;
 	}
 	buf_append_text(text, "? ");
-	text_append(text, look, str_of(question->message), TEXT_MAX);
+	text_append(text, look, str_of(question->message), SIZE_MAX);
 	if (asking->manner.is_deliberate) {
 		struct str wanted = asking_wanted_word(asking);
 		buf_append_char(text, ' ');
@@ -55,10 +55,10 @@ void plain_write_line(const struct asking *asking, const struct look *look, stru
 	switch (question->kind) {
 	case PERCH_QUESTION_PROMPT:
 		if (question->has_default)
-			text_append(text, look, str_of(question->default_text), TEXT_MAX);
+			text_append(text, look, str_of(question->default_text), SIZE_MAX);
 		break;
 	case PERCH_QUESTION_CONFIRM:
-		buf_append_text(text, asking->yes ? "Y/n" : "y/N");
+		buf_append_text(text, asking->is_told ? "y/n" : asking->yes ? "Y/n" : "y/N");
 		break;
 	case PERCH_QUESTION_SELECT:
 		buf_printf(text, "%zu", asking->menu.at + 1);
@@ -112,8 +112,9 @@ static enum asking_step plain_take_yes_or_no(struct asking *asking, struct str l
 		asking->note = "please enter y or n";
 		return ASKING_GOES_ON;
 	}
-	if (line.len)
-		asking->yes = letter == 'y';
+	if (!line.len)
+		return asking_take_default(asking);
+	asking->yes = letter == 'y';
 	return asking_answer(asking);
 }
 

@@ -49,7 +49,7 @@ static struct policy_widening api_binding_copy_widening(
 	};
 }
 
-/* Without memory something in it is NULL that must not be. */
+/* Without memory, texts in it are NULL that must not be. */
 static bool api_binding_is_whole(const struct tool_binding *binding)
 {
 	return binding->name && binding->command && binding->args && binding->directory &&
@@ -103,7 +103,7 @@ int perch_tool_binding_new(
 	return r;
 }
 
-/* By one of the two functions that read one. */
+/* Reads it by one of the two functions. */
 static int api_binding_load(
 	int (*read)(const char *, struct arena *, struct tool_binding *, perch_err *), const char *what,
 	perch_tool_binding **ret_binding, perch_err *err)

@@ -115,7 +115,7 @@ static bool audit_log_is_full(const struct audit *audit, int folder)
 		S_ISREG(status.st_mode) && (size_t)status.st_size >= audit->size_max;
 }
 
-/* Without the lock, nothing: a line in a file that is too long is not lost. */
+/* Only under the lock; without it the line goes into a file that is too long, and is not lost. */
 static void audit_log_turn_over(const struct audit *audit, int folder)
 {
 	_cleanup_fd_ int lock = lock_wait(folder, LOCK_NAME, LOCK_TIMEOUT_NS);
@@ -130,7 +130,7 @@ static void audit_log_turn_over(const struct audit *audit, int folder)
 	}
 }
 
-/* Opens the log for one line; the files are turned over first where it is due. */
+/* Opens the log for one line, after turning the files over where that is due. */
 static int audit_log_open_log(const struct audit *audit, perch_err *err)
 {
 	_cleanup_fd_ int folder = audit_log_open_folder(err);
@@ -192,7 +192,7 @@ static void audit_log_write_time(struct perch_json_writer *out)
 	audit_log_write_text(out, "time", str_from(text));
 }
 
-/* How the process ended; null where it did not end by itself, or never was. */
+/* How the process ended; null where it did not end by itself, or was never started. */
 static void audit_log_write_exit(struct perch_json_writer *out, const perch_tool_result *result)
 {
 	perch_json_write_name(out, "exit_status");
@@ -207,7 +207,7 @@ static void audit_log_write_exit(struct perch_json_writer *out, const perch_tool
 		perch_json_write_null(out);
 }
 
-/* Who it was, as far as somebody has said so. */
+/* The caller, as far as it is known. */
 static void audit_log_write_said(struct perch_json_writer *out, const char *name, const char *text)
 {
 	if (text)
@@ -249,8 +249,8 @@ static void audit_log_write_line(struct buf *line, const struct audit_call *call
 	buf_append_char(line, '\n');
 }
 
-/* What was written of a line that found no room goes again: it would swallow the
- * next one. Unless somebody has written behind it. */
+/* A line that found no room on the disk is cut off again: its start would swallow the next line.
+ * Unless another process has written behind it. */
 static void audit_log_take_back(int fd, ssize_t written)
 {
 	struct stat status;

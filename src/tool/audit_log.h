@@ -21,11 +21,11 @@ struct audit {
  * is the default. Fails with PERCH_ESYNTAX (file, line, column) and errnos. */
 int audit_settings(struct audit *ret_audit, perch_err *err);
 
-/* Before a call: with `required`, whether it could be recorded, else 0. The caller
- * must not make the call when this fails. */
+/* Before a call: with `required`, whether the call could be recorded, else 0. The caller must not
+ * make the call when this fails. */
 int audit_prepare(const struct audit *audit, perch_err *err);
 
-/* The same for calls of a library's user, whose settings are read when the file has changed. */
+/* The same for calls through the library, whose settings are read when the file has changed. */
 int audit_of_host(perch_host *host, const struct audit **ret_audit, perch_err *err);
 
 /* What is recorded of an input. */
@@ -38,7 +38,7 @@ struct audit_input audit_input(struct str input);
 /* A call that was made, or refused. */
 struct audit_call {
 	const char *binding;              /* the name it was called by */
-	const char *approval;             /* who allowed it: "binding", "--yes", "terminal", "none" */
+	const char *approval;             /* what allowed it: "binding", "--yes", "terminal", "none" */
 	struct str input;                 /* recorded as its SHA-256 */
 	const struct audit_input *hashed; /* instead of it; NULL = none */
 	const char *caller;               /* as the two behind it: NULL = not said */
@@ -68,8 +68,9 @@ struct audit_job {
 /* Appends its line, as audit_append does. */
 int audit_append_job(const struct audit *audit, const struct audit_job *job, perch_err *err);
 
-/* The same for whose call it is: what goes wrong is told to origin->unrecorded. Nothing without an
- * audit. An approval that nobody gave is "binding", or "none" where a call was not made for it. */
+/* The same for an origin: a failure is told to origin->unrecorded. Does nothing without an
+ * audit. A call that no user approved has the approval "binding", or "none" where it was
+ * refused for that. */
 void audit_record(const struct audit_origin *origin, const char *binding,
 	const struct audit_input *input, const perch_tool_result *result);
 

@@ -1,4 +1,4 @@
-/* Bindings: where they are, and what none of them may be. */
+/* Bindings: where their files are, and what is wrong in every binding. */
 #include "tool/binding.h"
 
 #include <errno.h>
@@ -80,7 +80,7 @@ int tool_binding_path(const char *name, struct arena *arena, const char **ret_pa
 	return 0;
 }
 
-/* The name that a file in the folder gives its binding; empty = it is none. */
+/* The name that a file in the folder gives its binding; empty = it is no binding. */
 static struct str binding_name_of_file(const char *file)
 {
 	struct str name = str_from(file);

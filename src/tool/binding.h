@@ -1,6 +1,5 @@
-/* A binding: how the operator has bound a tool plugin. Written by the operator,
- * never by the plugin; what it lists under `capabilities` is all there is to
- * allow. */
+/* A binding: how the operator has bound a tool plugin. Written by the operator, never by the
+ * plugin; its list `capabilities` is all that can be allowed. */
 #ifndef TOOL_BINDING_H
 #define TOOL_BINDING_H
 
@@ -37,7 +36,7 @@ struct tool_known {
 	const char *input_schema; /* JSON text, "" = none, as below */
 	const char *output_schema;
 	const char *description;
-	bool asks; /* `ask`: each call of it needs somebody's yes */
+	bool asks; /* `ask`: a user must approve each call of it */
 };
 
 struct tool_binding {
@@ -62,12 +61,12 @@ struct tool_binding {
 	struct sandbox_limits limits;    /* [sandbox.limits]: those that are not 0 count */
 	const struct tool_known *tools;
 	size_t tool_count;
-	/* Not of the file: what stands before an option that widens the sandbox, for hints;
+	/* Not of the file: the command to which an option is added to widen the sandbox, for hints;
 	 * NULL = there is no such command. */
 	const char *widen_by;
 };
 
-/* What a binding is before anybody has said anything: the defaults, no name. */
+/* A binding with the defaults and no name. */
 struct tool_binding tool_binding_default(void);
 
 /* Reads $XDG_CONFIG_HOME/perch/tools/<name>.toml. Fails with -ENOENT (err
@@ -81,9 +80,9 @@ int tool_binding_find(
 int tool_binding_grant(
 	const char *name, struct arena *arena, struct tool_binding *binding, perch_err *err);
 
-/* Of a binding that was read from a file of the caller's choice, which anybody may write: that it
- * allows no more than when it was approved, or read so for the first time, which is recorded.
- * Fails as tool_binding_grant does. */
+/* For a binding from a file of the caller's choice, which another process may write: checks that it
+ * allows no more than when it was approved, or was first read, which is recorded. Fails as
+ * tool_binding_grant does. */
 int tool_binding_trust(struct arena *arena, const struct tool_binding *binding, perch_err *err);
 
 /* What the binding itself allows, beside what was granted (NULL = nothing), to be approved under
@@ -119,8 +118,8 @@ int tool_binding_parse(const char *path, struct str text, struct arena *arena,
 /* What the binding knows of a tool; NULL = nothing. */
 const struct tool_known *tool_binding_tool(const struct tool_binding *binding, const char *name);
 
-/* Whether a call of this tool needs somebody's yes. The plugin chooses what it exposes at each
- * start: one that the binding does not list asks where any of those it lists does. */
+/* Whether a user must approve a call of this tool. The plugin chooses the tools that it exposes at
+ * each start: a tool that the binding does not list asks if any of the listed ones does. */
 bool tool_binding_asks(const struct tool_binding *binding, const char *name);
 
 /* Row 0 of the verdicts: blank name or command, allow-list entries empty, padded

@@ -1,11 +1,13 @@
 /* What the user allowed a tool, and whether its binding is still the one that was approved. */
 #include <errno.h>
-#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/macros.h"
+#include "base/shell_word.h"
 #include "registry/decision.h"
 #include "sandbox/policy/path_list.h"
 #include "tool/binding.h"
@@ -29,33 +31,87 @@ static void binding_add_path(struct path_list *words, const char *kind, const ch
 	path_list_add(words, word ? word : "");
 }
 
-static bool binding_asks(const struct tool_binding *binding)
+static void binding_add_word(struct path_list *words, const char *kind, const char *about)
 {
-	for (size_t i = 0; i < binding->tool_count; i++) {
-		if (binding->tools[i].asks)
-			return true;
-	}
-	return false;
+	const char *const list[] = { about, NULL };
+	binding_add_words(words, kind, list);
 }
 
-/* Where the command lies is seen by it; and what is neither pinned nor asked about is more than
- * what is. */
+/* What it does not ask about: anything at all, or the tools that it lists so. */
+static void binding_add_unasked(struct path_list *words, const struct tool_binding *binding)
+{
+	bool asks = tool_binding_asks(binding, "");
+	if (!asks)
+		path_list_add(words, DECISION_UNASKED);
+	for (size_t i = 0; i < binding->tool_count && asks; i++) {
+		if (!binding->tools[i].asks)
+			binding_add_word(words, DECISION_UNASKED, binding->tools[i].name);
+	}
+}
+
+static void binding_add_pins(struct path_list *words, const struct tool_binding *binding)
+{
+	for (size_t i = 0; i < binding->pin_count && !words->failed; i++) {
+		const struct tool_pin *pin = &binding->pins[i];
+		const char *about = arena_join(words->arena, pin->path, " ", pin->sha256, NULL);
+		words->failed |= !about;
+		binding_add_word(words, DECISION_PIN, about ? about : "");
+	}
+}
+
+static void binding_add_limits(struct path_list *words, const struct tool_binding *binding)
+{
+	struct sandbox_limits limits = policy_tool_limits(&binding->limits);
+	const struct {
+		const char *name;
+		uint64_t number;
+	} all[] = {
+		{ "memory", limits.memory },
+		{ "processes", limits.processes },
+		{ "files", limits.files },
+		{ "size", limits.size },
+		{ "cpu", limits.cpu },
+	};
+	for (size_t i = 0; i < COUNT(all); i++) {
+		char about[64];
+		snprintf(about, sizeof(about), "%s %llu", all[i].name, (unsigned long long)all[i].number);
+		if (all[i].number)
+			binding_add_word(words, DECISION_LIMIT, about);
+	}
+}
+
+/* Without a sandbox all that decides what is executed counts. */
+static void binding_add_execution(struct path_list *words, const struct tool_binding *binding)
+{
+	for (size_t i = 0; binding->args && binding->args[i] && !words->failed; i++) {
+		char number[32];
+		snprintf(number, sizeof(number), "%zu ", i + 1);
+		const char *about = arena_join(words->arena, number, binding->args[i], NULL);
+		words->failed |= !about;
+		binding_add_word(words, DECISION_ARGUMENT, about ? about : "");
+	}
+	binding_add_words(words, DECISION_VARIABLE, binding->env);
+}
+
+/* Where the command lies is seen by it. */
 static const char *const *binding_words(
 	struct arena *arena, const struct tool_binding *binding, const struct grant *grant)
 {
 	struct path_list words;
+	bool is_off = binding->widening.is_off && !(grant && grant->widening.is_on);
 	path_list_begin(&words, arena, NULL);
-	binding_add_path(&words, "command", binding->command);
+	binding_add_path(&words, DECISION_COMMAND, binding->command);
 	binding_add_path(&words, "directory", binding->directory);
 	binding_add_words(&words, "capability", binding->capabilities);
 	if (binding->widening.net == WIDENING_NET_FULL)
 		path_list_add(&words, "network");
-	if (binding->widening.is_off && !(grant && grant->widening.is_on))
+	if (is_off) {
 		path_list_add(&words, DECISION_NO_SANDBOX);
-	if (!binding->pin_count)
-		path_list_add(&words, "without a pin");
-	if (!binding_asks(binding))
-		path_list_add(&words, "without asking");
+		binding_add_execution(&words, binding);
+	}
+	binding_add_unasked(&words, binding);
+	binding_add_pins(&words, binding);
+	binding_add_limits(&words, binding);
 	return words.failed ? NULL : decision_words(arena, &binding->widening, words.items);
 }
 
@@ -68,7 +124,7 @@ int tool_binding_decision(struct arena *arena, const struct tool_binding *bindin
 		.path = binding->path,
 		.sha256 = binding->sha256,
 		.words = binding_words(arena, binding, grant),
-		.approve_by = arena_join(arena, "perch tool allow ", name, " --binding", NULL),
+		.approve_by = shell_command(arena, "perch tool allow ", name, " --binding"),
 	};
 	if (!decision.words || !decision.approve_by)
 		return err_no_memory(err);
@@ -146,7 +202,7 @@ int tool_binding_trust(struct arena *arena, const struct tool_binding *binding, 
 		r = tool_binding_decision(arena, binding, &grant, binding->path, &decision, err);
 	if (r == 0)
 		r = decision_check(&decision, &grant, err);
-	/* Where it cannot be recorded it goes on: the sandbox keeps the file as it is. */
+	/* A binding that cannot be recorded goes on: the sandbox protects its file. */
 	if (r > 0 && !binding->widening.is_off &&
 		binding_record(arena, binding, &decision, &grant, NULL) == -ENOMEM)
 		r = err_no_memory(err);
@@ -168,13 +224,13 @@ static int binding_fix(struct arena *arena, struct tool_binding *binding)
 	return r;
 }
 
-/* A binding of ours that nobody has approved lies where no sandbox may write, or even look. */
+/* A binding of ours that was never approved lies where no sandbox may write, or even look. */
 int tool_binding_grant(
 	const char *name, struct arena *arena, struct tool_binding *binding, perch_err *err)
 {
 	struct grant grant;
 	struct decision decision;
-	binding->widen_by = arena_join(arena, "perch tool allow ", name, " ", NULL);
+	binding->widen_by = shell_command(arena, "perch tool allow ", name, " ");
 	if (!binding->widen_by)
 		return err_no_memory(err);
 	int r = grants_read(GRANT_TOOL, name, arena, &grant, err);

@@ -1,6 +1,6 @@
-/* The keys of a binding: tables of them, each with the function that reads it. An
- * operator writes a binding, and it says what a plugin is allowed: a key that is not known,
- * perhaps a mistyped one, is an error and never passed over. */
+/* The keys of a binding: tables of them, each with the function that reads it. An operator writes a
+ * binding, and it says what a plugin is allowed: an unknown key, perhaps a mistyped one, is an
+ * error and never passed over. */
 #ifndef TOOL_BINDING_KEYS_H
 #define TOOL_BINDING_KEYS_H
 
@@ -36,11 +36,11 @@ int binding_keys_section(struct reading *reading, const char *name, const struct
 /* Says in err what is wrong with a value, and where. PERCH_ESYNTAX. */
 int key_wrong(const struct reading *reading, const struct toml_value *value, const char *words);
 
-/* A relative path is one from the folder of the file. NULL without memory. */
+/* A relative path starts in the folder of the file. NULL without memory. */
 const char *reading_absolute(const struct reading *reading, const char *path);
 
-/* For tables of keys; what `offset` leads to is, in this order: const char * (twice),
- * uint64_t of nanoseconds, bool, uint64_t, const char *const * (twice). */
+/* For tables of keys; `offset` leads to, in this order: const char * (twice), uint64_t of
+ * nanoseconds, bool, uint64_t, const char *const * (twice). */
 int key_text(struct reading *reading, const struct key *key, const struct toml_value *table);
 int key_path(struct reading *reading, const struct key *key, const struct toml_value *table);
 int key_seconds(struct reading *reading, const struct key *key, const struct toml_value *table);

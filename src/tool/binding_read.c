@@ -104,7 +104,7 @@ static int binding_read_note_pins(
 	return toml_get_table(table, key->name, &reading->pins, reading->err);
 }
 
-/* The command's comes first, wherever it stands in the file. */
+/* The pin of the command comes first, wherever it stands in the file. */
 static int binding_read_collect_pins(struct reading *reading)
 {
 	size_t count = reading->pins ? reading->pins->count : 0;

@@ -1,4 +1,4 @@
-/* Writing a binding, as an operator would: what is the default is left out. */
+/* Writing a binding, as an operator would: defaults are left out. */
 #include <inttypes.h>
 #include <limits.h>
 
@@ -59,7 +59,7 @@ static void binding_write_count(struct buf *out, const char *key, uint64_t count
 		buf_printf(out, "%s = %" PRIu64 "\n", key, count);
 }
 
-/* A header that is taken back when nothing came below it. */
+/* A header that is removed again when nothing came below it. */
 static size_t binding_write_begin_table(struct buf *out, const char *header)
 {
 	size_t start = out->len;
@@ -173,8 +173,8 @@ int tool_binding_text(const struct tool_binding *binding, struct buf *out, perch
 	return out->failed ? err_no_memory(err) : 0;
 }
 
-/* What cannot be read again must not be written: a name that is no UTF-8, a
- * variable that stands twice. */
+/* A value that cannot be read again must not be written: a name that is no UTF-8, a variable that
+ * stands twice. */
 static int binding_write_check_text(
 	const struct tool_binding *binding, const struct buf *text, perch_err *err)
 {

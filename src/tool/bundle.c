@@ -1,5 +1,5 @@
-/* Reading rterm-plugin.json. The text comes from anybody: what is read of it is
- * checked, and nothing in it is believed beyond what the operator is shown. */
+/* Reading rterm-plugin.json. The text may come from a stranger: every value is checked, and none is
+ * relied on beyond what the operator is shown. */
 #include "tool/bundle.h"
 
 #include <errno.h>
@@ -220,7 +220,7 @@ static char *bundle_join_directory(struct str folder, const char *below)
 	return str_dup(str_from(base[0] ? base : "/"));
 }
 
-/* process.dir from the folder of the file, or that folder itself. */
+/* process.dir, relative to the folder of the file; or that folder itself. */
 static int bundle_read_directory(
 	const struct reading *reading, const perch_json_value *process, struct tool_bundle *bundle)
 {

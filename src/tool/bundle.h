@@ -1,5 +1,5 @@
-/* A bundle: rterm-plugin.json, what a plugin's author says about it. It is a
- * request and grants nothing. */
+/* A bundle: rterm-plugin.json, what a plugin's author says about it. It is a request and grants
+ * nothing. */
 #ifndef TOOL_BUNDLE_H
 #define TOOL_BUNDLE_H
 

@@ -18,7 +18,7 @@
 
 /* ---- results ------------------------------------------------------------- */
 
-/* It ends before there is a process; `done` comes from the loop. */
+/* The call ends before there is a process; `done` comes from the loop. */
 static void call_fail_soon(
 	struct tool_call *call, perch_tool_code code, const char *stage, const perch_err *fault)
 {
@@ -44,7 +44,7 @@ static void call_soon_due(struct timer *timer, uint64_t now_ns)
 	call_finish(CALL_OF(timer, soon));
 }
 
-/* What the engine knows; the call itself knows the rest. */
+/* What the engine knows of the result; the call itself adds the rest. */
 static void call_take_verdict(perch_tool_result *result, const perch_tool_result *verdict)
 {
 	const perch_tool_result own = *result;
@@ -54,7 +54,7 @@ static void call_take_verdict(perch_tool_result *result, const perch_tool_result
 	result->used_spare = own.used_spare;
 }
 
-/* An exit status is the plugin's own only when nobody has forced it to leave. */
+/* An exit status is the plugin's own only when it was not forced to leave. */
 static void call_take_exit(perch_tool_result *result, const struct exchange *exchange)
 {
 	const perch_result *ended = &exchange->result;
@@ -68,8 +68,8 @@ static void call_take_exit(perch_tool_result *result, const struct exchange *exc
 	result->signal = ended->signal;
 }
 
-/* Whether it has not said a line in all its time, and is a script whose language keeps
- * back what is printed to a pipe. */
+/* Whether the plugin wrote no line in all its time, and is a script whose language buffers output
+ * to a pipe. */
 static bool call_is_silent_python(const struct tool_call *call)
 {
 	const perch_tool_result *result = &call->result;
@@ -91,7 +91,7 @@ static void call_explain_denial(struct tool_call *call)
 		explain_failure(&context, str_of(result->error_message), &call->hint);
 }
 
-/* Why it failed, as far as what it said tells; nothing when memory ran out. */
+/* Why it failed, as far as its stderr tells; nothing when memory ran out. */
 static void call_take_hint(struct tool_call *call)
 {
 	perch_tool_result *result = &call->result;
@@ -170,7 +170,7 @@ static int call_write_request(struct tool_call *call, perch_err *err)
 	return schema.len ? tool_schema_validate(schema, call_input_of(call), err) : 0;
 }
 
-/* A tool that asks before each call, and nobody has said yes. */
+/* A tool that asks before each call, and no user has approved this one. */
 static int call_check_approval(struct tool_call *call, perch_err *err)
 {
 	struct audit_origin *origin = &call->options.origin;
@@ -182,7 +182,7 @@ static int call_check_approval(struct tool_call *call, perch_err *err)
 		err, -EINVAL, "the binding asks before each call of %.100s, and nobody said yes", tool);
 }
 
-/* What must be recorded is not done where it cannot be. */
+/* A call that must be recorded and cannot be is not made. */
 static int call_check_audit(struct tool_call *call, perch_err *err)
 {
 	const struct audit *audit = call->options.origin.audit;
@@ -193,7 +193,7 @@ static int call_check_audit(struct tool_call *call, perch_err *err)
 	return r < 0 ? err_set(err, r, "the audit log is required: %s", err->text) : 0;
 }
 
-/* -ENOMEM, or 0 although the caller asked for what cannot be: that is a result. */
+/* -ENOMEM, or 0: a request that cannot be sent is a result, not an error. */
 static int call_check_request(struct tool_call *call, perch_err *err)
 {
 	perch_err fault = { 0 };

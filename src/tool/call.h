@@ -11,13 +11,13 @@
 struct trace;
 struct tool_call;
 
-/* Whose call it is, and that it may be made. `{0}` is nobody's: it is not recorded. */
+/* The caller of a tool, and its approval. `{0}` = not known: the call is not recorded. */
 struct audit;
 struct audit_origin {
 	const struct audit *audit; /* NULL = the call is not recorded */
 	const char *binding;       /* the name it was called by; NULL = the binding's own */
-	/* Who has approved it, for the log: "--yes", "terminal" …; NULL = nobody was asked: that is
-	 * fine unless the tool is one that asks, which is refused then. */
+	/* What has approved it, for the log: "--yes", "terminal" …; NULL = no user was asked: a tool
+	 * that asks is refused then. */
 	const char *approval;
 	const char *caller, *client, *frontend; /* for the log; NULL = not said */
 	/* It could not be recorded; may be NULL. */
@@ -33,16 +33,16 @@ struct tool_call_options {
 	uint64_t invocation_ns, handshake_ns, teardown_ns; /* 0 = the binding's */
 	bool strict; /* bytes behind the response make it malformed */
 	struct trace *trace;
-	/* stderr as it comes; NULL = only its tail is kept. */
+	/* stderr as it comes; NULL = only its tail is stored. */
 	void (*stderr_bytes)(void *data, const char *bytes, size_t len);
 	void (*done)(void *data, struct tool_call *call); /* once, from the loop; may free it */
 	void *data;
 	struct audit_origin origin; /* the record is written before `done` */
 };
 
-/* Starts a call. Options (copied) and what they point to must outlive it. A
- * result, also of what could not be started, comes by `done`, never before this
- * function has returned. Fails with -ENOMEM alone. */
+/* Starts a call. Options (copied) and what they point to must outlive it. The result, also of a
+ * call that could not be started, comes by `done`, never before this function has returned. Fails
+ * with -ENOMEM alone. */
 int tool_call_start(perch_host *host, const struct tool_call_options *options,
 	struct tool_call **ret_call, perch_err *err);
 
@@ -52,7 +52,7 @@ void tool_call_cancel(struct tool_call *call);
 /* NULL until it is over; valid until the call is freed, as its texts are. */
 const perch_tool_result *tool_call_result(const struct tool_call *call);
 
-/* Ends whatever is left of it, without `done`. NULL is fine. */
+/* Ends what is left of it, without `done`. NULL is fine. */
 void tool_call_free(struct tool_call *call);
 
 /* Appends the result object of section 4; with an `id` first, unless it is
@@ -62,12 +62,12 @@ int tool_result_json(struct buf *out, struct str id, const perch_tool_result *re
 
 /* ---- spares (section 5 of the contract) ----------------------------------- */
 
-/* Keeps the spares that bindings ask for, in a resident host. A call that is
- * started with a pool takes a handshaken process from it when there is one. */
+/* Holds the spares that bindings ask for, in a resident host. A call that is started with a pool
+ * takes a process from it that has shaken hands, when there is one. */
 struct tool_pool;
 int tool_pool_new(perch_host *host, struct tool_pool **ret_pool);
-/* The pool keeps `binding->spares` processes ready from now on; binding must
- * outlive the pool, or tool_pool_forget. */
+/* From now on the pool holds `binding->spares` processes ready; binding must outlive the pool, or
+ * tool_pool_forget. */
 int tool_pool_keep(struct tool_pool *pool, const struct tool_binding *binding);
 void tool_pool_forget(struct tool_pool *pool, const struct tool_binding *binding);
 int tool_pool_call(struct tool_pool *pool, const struct tool_call_options *options,

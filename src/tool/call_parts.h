@@ -36,7 +36,7 @@ static inline bool call_has_failed(const struct tool_call *call)
 /* What an exchange for this call must be. */
 struct exchange_options call_exchange_options(struct tool_call *call);
 
-/* Starts a process for it. What goes wrong is its result. */
+/* Starts a process for it. A failure is its result. */
 void call_launch(struct tool_call *call);
 
 #endif

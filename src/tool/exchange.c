@@ -36,8 +36,8 @@ static void exchange_send(struct exchange *exchange)
 		exchange_happen(exchange, ON_KILL); /* there is no memory for what must be said */
 }
 
-/* After every word with the engine: tells the table where the engine is, and sends what it wants
- * to be sent. A stage that the table has heard of before does not count there. */
+/* Called after everything that the engine is told: tells the table the engine's stage, and sends
+ * the lines that the engine wants to send. A stage that the table knows already has no effect. */
 static void exchange_attend(struct exchange *exchange)
 {
 	static const enum exchange_event events[] = {

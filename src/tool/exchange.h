@@ -18,9 +18,9 @@ struct exchange_clocks {
 	uint64_t teardown_ns;
 };
 
-/* Whom an exchange reports to. From the loop only. */
+/* The owner of an exchange, which is told what becomes of it. From the loop only. */
 struct exchange_listener {
-	/* The process is gone, and so is everything of it. Once; may free it. */
+	/* The process is gone, and its files are removed. Once; may free the exchange. */
 	void (*over)(void *data);
 	/* May be NULL. */
 	void (*stderr_bytes)(void *data, const char *bytes, size_t len);
@@ -88,7 +88,7 @@ int exchange_take_over(struct exchange *exchange, const struct exchange_options 
 /* Ends it with PERCH_TOOL_CANCELLED, unless the verdict is known. `over` comes. */
 void exchange_cancel(struct exchange *exchange);
 
-/* Ends whatever is left, without a word. NULL is fine. */
+/* Ends what is left, without `over`. NULL is fine. */
 void exchange_free(struct exchange *exchange);
 
 /* ---- exchange_life.c, for exchange.c -------------------------------------- */
@@ -106,10 +106,11 @@ enum exchange_event {
 	EXCHANGE_EVENTS,
 };
 
-/* Whether it counted in this state. After ON_ENDED and ON_CLEANED the exchange may be gone. */
+/* Returns whether the event counted in this state. After ON_ENDED and ON_CLEANED the exchange may
+ * be gone. */
 bool exchange_happen(struct exchange *exchange, enum exchange_event event);
 
-/* Removes a part of what the process left; the rest in the next turns of the loop. */
+/* Removes a part of the files that the process left; the rest in the next turns of the loop. */
 void exchange_clean(struct exchange *exchange);
 
 /* A clock with its deadline. */
@@ -118,8 +119,8 @@ struct deadline {
 	uint64_t when_ns;
 };
 
-/* The clock that runs out next in this state; at the same moment the invocation
- * counts. */
+/* The clock that runs out first in this state; of two at the same moment, that of the
+ * invocation. */
 struct deadline exchange_next_deadline(const struct exchange *exchange);
 void exchange_set_clock(struct exchange *exchange);
 

@@ -42,8 +42,8 @@ void exchange_set_clock(struct exchange *exchange)
 
 /* ---- the actions of the table -------------------------------------------- */
 
-/* The plugin has responded. For a moment nothing but its exit is waited for: the ends of
- * its streams would each wake us on the way there. */
+/* The plugin has responded. For a moment only its exit is waited for: the end of each of its
+ * streams would wake us once more before that. */
 static void exchange_see_off(struct exchange *exchange)
 {
 	exchange->responded_ns = loop_now_ns(&exchange->host->loop);
@@ -85,7 +85,7 @@ void exchange_clean(struct exchange *exchange)
 		timer_set(&exchange->host->loop.timers, &exchange->clock, 0);
 }
 
-/* Tells the engine of the exit, unless the verdict is known and the exit was our doing. */
+/* Tells the engine of the exit, unless the verdict is known and we have caused the exit. */
 static void exchange_bury(struct exchange *exchange)
 {
 	const struct tool_exit exit = {

@@ -15,7 +15,7 @@ struct manifest {
 	const perch_json_value *capabilities;
 };
 
-/* Row 4: every field has its type before any of them means something. */
+/* Row 4: the types of all fields are checked before any value is used. */
 static bool handshake_read_manifest(
 	struct tool_engine *engine, const perch_json_value *frame, struct manifest *manifest)
 {
@@ -131,8 +131,8 @@ static bool handshake_refuse_capability(
 	return false;
 }
 
-/* Rows 9 and 10. A capability that is not allowed ends the list, so that it is looked
- * through at most as often as the allow-list is long. */
+/* Rows 9 and 10. The first capability that is not allowed ends the walk, so that it takes at most
+ * as many steps as the allow-list is long. */
 static bool handshake_judge_capabilities(
 	struct tool_engine *engine, const perch_json_value *declared)
 {

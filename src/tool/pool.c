@@ -1,5 +1,4 @@
-/* Spares: processes that have their handshake behind them and wait for the one
- * request that each of them gets. */
+/* Spares: processes that have shaken hands and wait for their one request. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -12,14 +11,14 @@
 #include "base/macros.h"
 #include "tool/call_parts.h"
 
-/* A process that was used is replaced a moment later: not while its answer, which
- * somebody waits for, is on its way. */
+/* A used spare is replaced a moment later: not while its answer, which a caller waits for, is on
+ * its way. */
 #define REFILL_DELAY_NS (5 * NSEC_PER_MSEC)
-/* After a failure, doubled with each one that follows. */
+/* The pause after a failure, doubled with each one that follows. */
 #define BACKOFF_FIRST_NS (100 * NSEC_PER_MSEC)
 #define BACKOFF_MOST_NS (30 * NSEC_PER_SEC)
 
-/* What shows that a file is still the one it was. */
+/* The properties of a file that change when it is replaced or written. */
 struct identity {
 	dev_t device;
 	ino_t inode;
@@ -79,7 +78,7 @@ static bool pool_has_changed(struct identity *known, const char *path)
 	return differs;
 }
 
-/* Whether the spares are of what is on disk now; remembers what is. */
+/* Whether the spares were started from the files that are on disk now; remembers those. */
 static bool pool_is_as_it_was(struct spare_set *set)
 {
 	const struct tool_binding *binding = set->binding;
@@ -115,7 +114,7 @@ static void pool_free_spare(struct spare *spare)
 	free(spare);
 }
 
-/* Ends one in peace: it goes when its process has. */
+/* Ends a spare in peace: it is freed when its process is gone. */
 static void pool_retire(struct spare *spare)
 {
 	spare->is_retiring = true;
@@ -133,7 +132,7 @@ static void pool_note_failure(struct spare_set *set)
 	set->not_before_ns = clock_after(clock_now_ns(), set->backoff_ns);
 }
 
-/* It has died while it waited, or has not passed, or was retired. */
+/* The spare has died while it waited, or has failed its handshake, or was retired. */
 static void pool_spare_over(void *data)
 {
 	struct spare *spare = data;
@@ -189,7 +188,7 @@ static uint64_t pool_expiry(const struct spare *spare)
 	return clock_after(spare->born_ns, spare->set->binding->spare_ttl_ns);
 }
 
-/* Sets the timer to the next thing there is to do. */
+/* Sets the timer to the next time when a spare is to be started or retired. */
 static void pool_plan(struct spare_set *set)
 {
 	uint64_t next = pool_count_spares(set) < pool_wanted(set) ? set->not_before_ns : NEVER;
@@ -208,7 +207,7 @@ static void pool_retire_all(struct spare_set *set)
 	}
 }
 
-/* One that has reached its age has shown that it can live. */
+/* A spare that has reached its age has shown that the plugin can live. */
 static void pool_retire_old(struct spare_set *set, uint64_t now_ns)
 {
 	for (struct spare *spare = set->spares; spare; spare = spare->next) {
@@ -319,7 +318,7 @@ void tool_pool_free(struct tool_pool *pool)
 	free(pool);
 }
 
-/* One that dies stays in the list until its process is gone: that it was ready once is not
+/* A dying spare stays in the list until its process is gone: that it was ready once is not
  * enough. */
 static struct spare *pool_find_ready(const struct spare_set *set)
 {
@@ -329,7 +328,7 @@ static struct spare *pool_find_ready(const struct spare_set *set)
 	return spare;
 }
 
-/* Gives the call to a spare. False when none is there that listens. */
+/* Gives the call to a spare. False when no spare is there that reads. */
 static bool pool_use_spare(struct spare_set *set, struct tool_call *call)
 {
 	const struct exchange_options options = call_exchange_options(call);

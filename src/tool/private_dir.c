@@ -1,6 +1,7 @@
-/* The private directories of plugins. Each process has one of its own. One that a process has left
- * as good as new goes to a later process of the same host, because a file system takes longer to
- * make and remove a directory than to look into it; the others are removed with the host. */
+/* The private directories of plugins. Each process has one of its own. A directory that a
+ * process has left as good as new goes to a later process of the same host, because a file
+ * system takes longer to make and remove a directory than to look into it; the others are
+ * removed with the host. */
 #include "tool/tool_launch.h"
 
 #include <dirent.h>
@@ -23,7 +24,7 @@
 #include "proc/host.h"
 
 enum {
-	DENS_KEPT = 32,     /* that nobody lives in */
+	DENS_KEPT = 32,     /* empty ones that are held for later */
 	LEAVE_STEPS = 1000, /* names that are removed at a time */
 };
 
@@ -83,8 +84,8 @@ static bool private_dir_is_empty(int fd)
 	return first > 0 && names == 2 && getdents64(fd, entries, sizeof(entries)) == 0;
 }
 
-/* Empty, ours alone, without attributes (access lists are some) that what is made
- * in it would inherit; and it is still what its path leads to. */
+/* Empty, ours alone, without attributes (access lists are some) that new files in it would inherit;
+ * and its path still leads to it. */
 static bool private_dir_is_as_new(struct private_dir *private_dir)
 {
 	_cleanup_fd_ int fd = open(private_dir->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -96,8 +97,8 @@ static bool private_dir_is_as_new(struct private_dir *private_dir)
 		info.st_gid == getegid() && flistxattr(fd, NULL, 0) == 0 && private_dir_is_empty(fd);
 }
 
-/* Nothing has happened to it since we looked: whatever is done to a directory is
- * dated. Also says whether a cleaner of TMPDIR has taken it. */
+/* Nothing has happened to it since we looked: every change of a directory is dated. Also notices
+ * that a cleaner of TMPDIR has removed it. */
 static bool private_dir_is_unchanged(const struct private_dir *private_dir)
 {
 	struct stat info;
@@ -105,8 +106,7 @@ static bool private_dir_is_unchanged(const struct private_dir *private_dir)
 		stamp_is_time(info.st_ctim, private_dir->changed);
 }
 
-/* A date is as coarse as a tick of the kernel: only what happens well after it
- * gets another one. */
+/* A date is as coarse as a tick of the kernel: only a change well after it gets another one. */
 static bool private_dir_is_settled(const struct private_dir *private_dir)
 {
 	struct timespec now;

@@ -1,4 +1,4 @@
-/* The result of a call: one of nothing yet, and as the JSON object of section 4 of the contract. */
+/* The result of a call: an empty one, and the JSON object of section 4 of the contract. */
 #include <errno.h>
 
 #include "base/clock.h"
@@ -26,7 +26,7 @@ perch_tool_result tool_result_empty(void)
 	};
 }
 
-/* What is not known is null. */
+/* Unknown values are null. */
 static void result_write_text(writer *out, const char *name, perch_text text)
 {
 	perch_json_write_name(out, name);
@@ -63,7 +63,7 @@ static void result_write_error(writer *out, const perch_tool_result *result)
 	perch_json_end_object(out);
 }
 
-/* The answer, also one that came from a plugin that went wrong afterwards. */
+/* The answer, also that of a plugin that went wrong afterwards. */
 static void result_write_answer(writer *out, const perch_tool_result *result)
 {
 	bool is_ok = result->code == PERCH_TOOL_OK;
@@ -115,7 +115,7 @@ int tool_result_json(struct buf *out, struct str id, const perch_tool_result *re
 	result_write_layers(&json, result->sandbox);
 	json_write_text(&json, "reach", str_from(perch_reach_name(result->reach)));
 	if (result->used_spare)
-		json_write_flag(&json, "spare", true);
+		json_write_flag(&json, "used_spare", true);
 	perch_json_end_object(&json);
 	return out->failed ? -ENOMEM : 0;
 }

@@ -1,6 +1,6 @@
-/* Whether an input is what its schema demands. The schema was checked when the
- * tool was added, but its file may have been changed since, so it is checked
- * again (schema_check.c): what follows relies on it. */
+/* Whether an input is what its schema demands. The schema was checked when the tool was added, but
+ * its file may have been changed since, so it is checked again (schema_check.c): the code below
+ * relies on it. */
 #include "tool/schema.h"
 
 #include <errno.h>
@@ -144,7 +144,7 @@ static int schema_compile_enum(const struct subject *subject, const perch_json_v
 
 /* ---- numbers and strings ------------------------------------------------- */
 
-/* `wrong` is the order of value and limit that must not be. */
+/* `wrong` is the order of value and limit that is an error. */
 static int schema_check_limit(
 	const struct subject *subject, const perch_json_value *limit, int wrong, const char *words)
 {

@@ -1,5 +1,5 @@
-/* Whether all of a schema is understood. What is not understood would not be
- * enforced, so it is refused, by name. */
+/* Whether all of a schema is understood. A keyword that is not understood would not be enforced, so
+ * it is refused, by name. */
 #include <errno.h>
 
 #include "base/err.h"
@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "tool/schema_parts.h"
 
-/* One of them for each keyword: is its value what it must be? */
+/* One of these for each keyword: checks the type and range of its value. */
 typedef int keyword_fn(const perch_json_value *value, const struct spot *spot, perch_err *err);
 
 static keyword_fn schema_check_schema;

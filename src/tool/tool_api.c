@@ -14,7 +14,7 @@ struct perch_tool_call {
 	perch_tool_request request;
 	perch_host *host;
 	struct tool_call *call;
-	char *tool;   /* the request's, which need not stay */
+	char *tool;   /* a copy of the request's */
 	char *caller; /* the same */
 	struct buf json;
 };
@@ -31,7 +31,7 @@ static void tool_api_call_done(void *data, struct tool_call *inner)
 	(void)inner;
 	perch_tool_call *call = data;
 	if (call->request.done)
-		call->request.done(call->request.data, call);
+		call->request.done(call, call->request.data);
 }
 
 static void tool_api_call_stderr(void *data, const char *bytes, size_t len)
@@ -99,7 +99,7 @@ static const char *tool_api_given_input(const perch_tool_request *request)
 	return request->input ? request->input : "{}";
 }
 
-/* Somebody is asked at once, where the binding wants it. */
+/* The user is asked at once, where the binding wants it. */
 static bool tool_api_is_approved(const perch_tool_call *call, const perch_tool_binding *binding)
 {
 	const perch_tool_request *request = &call->request;

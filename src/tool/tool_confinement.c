@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/shell_word.h"
 #include "registry/grants.h"
 
 static const char *tool_confinement_directory_of(struct arena *arena, const char *path)
@@ -19,20 +20,9 @@ static const char *tool_confinement_directory_of(struct arena *arena, const char
 	return slash ? arena_dup(arena, (struct str){ path, len ? len : 1 }) : "";
 }
 
-/* A limit of the binding counts instead of the default one. */
-static void tool_confinement_set_limits(
-	const struct sandbox_limits *given, struct sandbox_limits *limits)
-{
-	limits->memory = given->memory ? given->memory : limits->memory;
-	limits->processes = given->processes ? given->processes : limits->processes;
-	limits->files = given->files ? given->files : limits->files;
-	limits->size = given->size ? given->size : limits->size;
-	limits->cpu = given->cpu ? given->cpu : limits->cpu;
-}
-
 /* ---- its own folder -------------------------------------------------------- */
 
-/* Files and directories by what they are: names may lead anywhere. */
+/* Files and directories are compared by device and inode, not by name. */
 struct identity {
 	dev_t device;
 	ino_t inode;
@@ -69,7 +59,7 @@ static void tool_confinement_look_above(struct above *above, const char *path)
 	}
 }
 
-/* Of those that are there. 0 or -ENOMEM. */
+/* Of those that exist. 0 or -ENOMEM. */
 static int tool_confinement_look_up(
 	struct arena *arena, const char *const *paths, struct identities *ret_found)
 {
@@ -100,8 +90,8 @@ static size_t tool_confinement_meets(const struct above *above, const struct ide
 	return nearest;
 }
 
-/* Where a tool lies is often a stranger's choice: it uncovers nothing that is hidden, unless
- * the operator has named what lies there. */
+/* A stranger often chooses where a tool lies: a tool in a hidden place is refused, unless the
+ * operator has named the directory. */
 static int tool_confinement_check_hidden(const struct tool_binding *binding, const char *path,
 	struct arena *arena, const struct sandbox_policy *policy, const struct identities *hide,
 	perch_err *err)
@@ -123,17 +113,19 @@ static int tool_confinement_check_hidden(const struct tool_binding *binding, con
 		tool_confinement_meets(&above, &write) <= hidden)
 		return 0;
 	char shown[FILE_SHOWN_MAX];
-	file_shown(full, shown);
-	return err_set(err, -EACCES,
-		"the tool lies in a place that is hidden from all tools, '%s': move it, or let it see that "
-		"by %s--read %s",
-		shown, binding->widen_by ? binding->widen_by : "", shown);
+	char word[SHELL_WORD_MAX];
+	char advice[SHELL_ADVICE_MAX];
+	shell_advice(advice, shell_word(full, word), ", or let it see that by %s--read %s",
+		binding->widen_by ? binding->widen_by : "", word);
+	return err_set_advised(err, -EACCES, advice,
+		"the tool lies in a place that is hidden from all tools, '%s': move it",
+		file_shown(full, shown));
 }
 
 /* ---------------------------------------------------------------------------- */
 
-/* What lies where the policy shows nothing yet: the folder it runs in, the one its command lies
- * in, and where that is a link, what it leads to. */
+/* The tool's own paths, which the policy may not show yet: the target of its command, the directory
+ * of the command, and the one it runs in. */
 static int tool_confinement_own(const struct tool_binding *binding, struct arena *arena,
 	const char *ret_own[static 4], perch_err *err)
 {
@@ -153,7 +145,7 @@ static int tool_confinement_own(const struct tool_binding *binding, struct arena
 	return 0;
 }
 
-/* What decides this sandbox, and what decides others, is not written from inside of it. */
+/* Files that decide this sandbox or others are not written from inside of it. */
 static int tool_confinement_protect(const struct tool_binding *binding, struct arena *arena,
 	struct sandbox_policy *policy, perch_err *err)
 {
@@ -182,7 +174,7 @@ int tool_confinement_policy(const struct tool_binding *binding, struct arena *ar
 		r = err_no_memory(err);
 	if (r < 0)
 		return r;
-	tool_confinement_set_limits(&binding->limits, &ret_policy->limits);
+	ret_policy->limits = policy_tool_limits(&binding->limits);
 	struct identities hide = { 0 };
 	r = policy_widen(arena, home, &binding->widening, ret_policy, err);
 	if (r == 0 && tool_confinement_look_up(arena, ret_policy->hide, &hide) < 0)

@@ -6,8 +6,8 @@
 #include "sandbox/policy/policy.h"
 #include "tool/binding.h"
 
-/* The policy, whether the binding switches the sandbox off or not. Lists live in the
- * arena or are the binding's. Fails as policy_widen does. */
+/* The policy, whether the binding switches the sandbox off or not. Lists live in the arena or are
+ * the binding's. Fails as policy_widen does. */
 int tool_confinement_policy(const struct tool_binding *binding, struct arena *arena,
 	struct sandbox_policy *ret_policy, perch_err *err);
 

@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 #include "tool/tool_engine_parts.h"
 
-/* What a stage is called in a verdict. */
+/* The name of a stage in a verdict. */
 static const char *const stage_names[] = {
 	[TOOL_HANDSHAKE] = "handshake",
 	[TOOL_READY] = "handshake",
@@ -140,7 +140,7 @@ void engine_decide(
 	engine->outgoing = (struct str){ 0 };
 }
 
-/* After every word: without memory nothing that was said can be relied on. */
+/* After every line: without memory nothing that was read can be relied on. */
 static void tool_engine_settle(struct tool_engine *engine)
 {
 	if (!engine->is_broken)
@@ -183,7 +183,7 @@ void tool_engine_request(struct tool_engine *engine, const struct tool_engine_re
 	tool_engine_settle(engine);
 }
 
-/* Behind the response nothing is wanted; what comes is counted. */
+/* Nothing is expected behind the response; further bytes are counted. */
 static void tool_engine_count_extra(struct tool_engine *engine, const struct tool_line *line)
 {
 	perch_tool_result *verdict = &engine->verdict;

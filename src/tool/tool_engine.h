@@ -11,8 +11,8 @@
 #include "base/str.h"
 #include "perch/tool.h"
 
-/* A code with all that is said of it: the library, the command, its help and the pages
- * of docs and man follow this table. */
+/* A code with all its texts: the library, the command, its help and the pages of docs and man
+ * follow this table. */
 struct tool_code {
 	const char *name;
 	int exit_code; /* of `perch tool call` and `check` */
@@ -68,12 +68,12 @@ struct tool_exit {
 int tool_engine_new(const struct tool_engine_options *options, struct tool_engine **ret_engine);
 void tool_engine_free(struct tool_engine *engine);
 
-/* What is to be asked of the plugin: once, at any time before the exchange is
- * over. Without one it stays TOOL_READY. */
+/* The request for the plugin: once, at any time before the exchange is over. Without one it stays
+ * TOOL_READY. */
 void tool_engine_request(struct tool_engine *engine, const struct tool_engine_request *request);
 
-/* What is to be sent now, with its newline; empty = nothing. Each line is given
- * out once: ask again after every other call. */
+/* The line to send now, with its newline; empty = none. Each line is given out once: ask again
+ * after every other call. */
 struct str tool_engine_take(struct tool_engine *engine);
 
 /* A line of the plugin, without its newline and one '\r' before that. */
@@ -87,7 +87,7 @@ void tool_engine_line(struct tool_engine *engine, const struct tool_line *line);
 /* The plugin's output has ended: every line of it was given. */
 void tool_engine_eof(struct tool_engine *engine);
 
-/* The plugin does not read any more: by itself no verdict. */
+/* The plugin has closed its input: no verdict by itself. */
 void tool_engine_stdin_closed(struct tool_engine *engine);
 bool tool_engine_has_hung_up(const struct tool_engine *engine);
 
@@ -98,13 +98,13 @@ void tool_engine_exit(struct tool_engine *engine, const struct tool_exit *exit);
  * does not count at this stage changes nothing. */
 void tool_engine_deadline(struct tool_engine *engine, enum tool_clock clock, uint64_t after_ns);
 
-/* The caller does not want it any more. */
+/* The caller cancels the call. */
 void tool_engine_cancel(struct tool_engine *engine);
 
 enum tool_stage tool_engine_stage(const struct tool_engine *engine);
 
-/* What the engine knows of the result; the rest is the caller's to fill in. The code counts once
- * the stage is TOOL_OVER. Texts are the engine's. */
+/* The engine's part of the result; the caller fills in the rest. The code counts once the stage is
+ * TOOL_OVER. Texts are the engine's. */
 const perch_tool_result *tool_engine_verdict(const struct tool_engine *engine);
 
 /* A frame was too long: do not wait for the process, kill it. */

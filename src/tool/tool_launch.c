@@ -1,4 +1,4 @@
-/* What a process of a binding needs, and what takes that down again. */
+/* Preparing the process of a binding, and cleaning up behind it. */
 #include "tool/tool_launch.h"
 
 #include <errno.h>
@@ -62,8 +62,8 @@ static const char *const *tool_launch_kept_variables(
 	return kept;
 }
 
-/* Section 2 of the contract: these and nothing else. What the operator wrote
- * counts more than what is so by default. */
+/* Section 2 of the contract: these variables and no others. Those of the operator win over the
+ * defaults. */
 static const char *const *tool_launch_make_environment(
 	struct launch *launch, const struct tool_binding *binding)
 {

@@ -1,5 +1,5 @@
-/* What a process of a binding needs: its pins checked, its sandbox, its private
- * directory, its environment. And what takes all that down again. */
+/* Preparing the process of a binding: its pins are checked, its sandbox, its private directory and
+ * its environment are made. And cleaning up behind it. */
 #ifndef TOOL_TOOL_LAUNCH_H
 #define TOOL_TOOL_LAUNCH_H
 
@@ -26,9 +26,8 @@ struct launch {
 int launch_start(struct launch *launch, perch_host *host, const struct tool_binding *binding,
 	const perch_child_spec *spec, perch_child **ret_child, perch_err *err);
 
-/* The process is gone: takes its sandbox down and removes a part of what it left
- * in its directory. Returns whether that is done, so that a million files do not
- * stop a host. */
+/* The process is gone: takes its sandbox down and removes a part of the files in its directory.
+ * Returns whether that is done, so that a million files do not stop a host. */
 bool launch_clean_some(struct launch *launch);
 
 /* Takes everything down, at once. `{0}` is fine. */
@@ -55,8 +54,8 @@ int private_dir_open(perch_host *host, struct private_dir **ret_private_dir, per
 
 const char *private_dir_path(const struct private_dir *private_dir);
 
-/* Its process is gone: removes a part of what it left. Returns whether that is all done:
- * then the directory is not the caller's any more. */
+/* Its process is gone: removes a part of its files. Returns whether that is done: then the
+ * directory is not the caller's any more. */
 bool private_dir_leave_some(perch_host *host, struct private_dir *private_dir);
 
 #endif

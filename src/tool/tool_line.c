@@ -1,5 +1,4 @@
-/* Reading a frame: one line, one object, members of the right type. Whatever is
- * not that is malformed. */
+/* Reading a frame: one line, one object, members of the right type. Anything else is malformed. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -7,8 +6,8 @@
 #include "data/json_member.h"
 #include "tool/tool_engine_parts.h"
 
-/* A plugin that was cut short, in contrast to one that writes nonsense: nothing
- * but blanks, or an answer that it broke off after it had hung up. */
+/* A plugin that was cut short, unlike one that writes nonsense: nothing but blanks, or an answer
+ * that it broke off after it had closed its input. */
 static bool tool_line_is_cut_short(
 	const struct tool_engine *engine, const struct tool_line *line, bool is_blank)
 {

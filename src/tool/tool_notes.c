@@ -1,4 +1,4 @@
-/* What a trace is told of an exchange. */
+/* What a trace records of an exchange. */
 #include "tool/tool_notes.h"
 
 #include "base/cleanup.h"

@@ -1,6 +1,6 @@
-/* What a trace is told of an exchange: how it began, what came from elsewhere than
- * the plugin's lines, and the verdict. With the lines, that is all an engine was ever
- * told. The names of the events and their facts are in docs/trace.md. */
+/* What a trace records of an exchange: how it began, every input of the engine that was no line of
+ * the plugin, and the verdict. With the lines, that is all an engine was ever told. The names of
+ * the events and their facts are in docs/trace.md. */
 #ifndef TOOL_TOOL_NOTES_H
 #define TOOL_TOOL_NOTES_H
 

@@ -21,7 +21,7 @@ struct tool_request {
 /* "plugin_req_", 16 hex digits, a NUL. */
 enum { TOOL_REQUEST_ID_SIZE = 28 };
 
-/* A new one for every request, not to be guessed. 0 or a negative errno. */
+/* A new id for every request, impossible to guess. 0 or a negative errno. */
 int tool_request_id(char ret_id[TOOL_REQUEST_ID_SIZE]);
 
 /* Appends the line. The text of numbers and strings in the input stays as it

@@ -166,9 +166,17 @@ static void trace_write_out(struct trace *trace)
 		trace_turn_off(trace, r);
 }
 
+void trace_call_when_waiting(struct trace *trace, void (*wants)(void *data), void *data)
+{
+	trace->wants = wants;
+	trace->wants_data = data;
+}
+
 /* Ends a line that began at `start`. Half a line is never written. */
 static void trace_end_line(struct trace *trace, size_t start)
 {
+	if (start == 0 && trace->wants)
+		trace->wants(trace->wants_data);
 	buf_append_char(&trace->out, '\n');
 	if (trace->out.failed) {
 		trace->out.len = start;

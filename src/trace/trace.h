@@ -87,6 +87,10 @@ void trace_failure(struct trace *trace, const char *why);
  * answer. */
 void trace_result(struct trace *trace, uint64_t ticket, struct str json);
 
+/* Has `wants` called whenever something is recorded and nothing was waiting to be written: for
+ * those who flush from a loop. */
+void trace_call_when_waiting(struct trace *trace, void (*wants)(void *data), void *data);
+
 /* Before the host waits: writes what is recorded. When that failed, now or
  * before, tracing is off from there on and the run goes on: the error is
  * returned once, for a warning; afterwards 0. */

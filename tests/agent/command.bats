@@ -157,7 +157,7 @@ END
     profile_of "command: '{{PROFILE_DIR}}/plain'"
     run "$perch" agent check "$profile"
     [ "$status" -eq 1 ]
-    has "$output" "it is not executable (chmod +x '$BATS_TEST_TMPDIR/plain')"
+    has "$output" "it is not executable (chmod +x $BATS_TEST_TMPDIR/plain)"
     profile_of 'command: "true"' 'cwd: gone'
     run "$perch" agent check "$profile"
     [ "$status" -eq 1 ]

@@ -48,6 +48,15 @@ offers() {
     [ "$output" = destroy ]
 }
 
+@test "the version of a plugin is a text of one line, whatever a registry says" {
+    printf '[[plugins]]\nname = "ship"\nversion = "%s"\ncommands = []\n' \
+        '1\nevil\tword\n\u001b]0;x\u0007\u202e' >"$XDG_CONFIG_HOME/fledge/plugins.toml"
+    "$perch" __complete plugins remove '' >offered
+    [ "$(wc -l <offered)" = 1 ]
+    [ "$(cut -f 1 offered)" = ship ]
+    [ -z "$(LC_ALL=C tr -d '\11\12\40-\176' <offered)" ]
+}
+
 @test "a name that a shell would execute is not offered" {
     # shellcheck disable=SC2016 # it is the name
     printf '[[plugins]]\nname = "hostile"\nversion = "1"\ncommands = ["%s", "quiet"]\n' \

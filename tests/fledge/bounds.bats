@@ -90,6 +90,27 @@ END
     expect_status 0
 }
 
+@test "control characters take six bytes each as JSON: they count so, and who reads them is served" {
+    py -c exec controls <<'END'
+command = "head -c 10485760 /dev/zero | tr '\\0' '\\001'"
+for i in range(3):
+    send("exec", id=str(i), command=f"{command}; ({command}) >&2")
+for i in range(3):
+    value = recv()["value"]
+    for stream in "stdout", "stderr":
+        # As much as fits into 20 MiB of JSON, by the halves of a piece that was read.
+        assert (3 << 20) < len(value[stream]) <= (20 << 20) / 6, len(value[stream])
+        assert value[stream + "_truncated"] is True
+        assert set(value[stream]) == {"\1"}
+send("exec", id="lines", command="head -c 10485760 /dev/zero | tr '\\0' '\\n'")
+value = recv()["value"]
+assert len(value["stdout"]) == 10485760 and "stdout_truncated" not in value
+say("all")
+END
+    peak_below 300 run controls
+    expect_status 0
+}
+
 @test "a plugin that writes and never reads its answers: the run fails" {
     py -c store deaf <<'END'
 while True:

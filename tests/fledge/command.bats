@@ -128,7 +128,7 @@ END
     call words
     expect_status 125
     has "$errors" 'unknown key `binay`: did you mean `binary`?'
-    has "$errors" "perch plugins validate '$cfg/plugins/fledge-words'"
+    has "$errors" "perch plugins validate $cfg/plugins/fledge-words"
     sed -i '/^binay/d' "$cfg/plugins/fledge-words/plugin.toml"
     call words
     has "$errors" 'is missing here (the key `binary`)'
@@ -139,7 +139,7 @@ END
     chmod -x "$cfg/plugins/fledge-words/bin/fledge-words"
     call words
     expect_status 126
-    has "$errors" "it is not executable: chmod +x '$cfg/plugins/bin/fledge-words'"
+    has "$errors" "it is not executable: chmod +x $cfg/plugins/bin/fledge-words"
     rm "$cfg/plugins/fledge-words/bin/fledge-words"
     call words
     expect_status 126

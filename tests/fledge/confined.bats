@@ -163,7 +163,7 @@ END
     call --sandbox planter "$repository/.git/config"
     expect ''
     has "$errors" "$repository/sub/nest/.git was made in the sandbox"
-    has "$errors" "rm -rf '$repository/sub/nest/.git'"
+    has "$errors" "rm -rf $repository/sub/nest/.git"
     rm -rf nest
     call --sandbox --strict planter "$repository/.git/hooks/pre-commit"
     expect ''

@@ -87,7 +87,7 @@ network = false'
     expect_status 0
     grep -qx "manifest = \"$(sha256sum here/plugin.toml | cut -d ' ' -f 1)\"" "$grants"
     grep -qx 'protocol = "fledge-v1"' "$grants"
-    grep -qx 'hooks = \["pre_push"\]' "$grants"
+    grep -qx 'hooks = \["pre_push: true"\]' "$grants"
     grep -qx 'wishes = \["metadata", "no network"\]' "$grants"
     [ "$(stat -c %a "$grants")" = 600 ]
     [ "$(stat -c %a "$cfg/plugins.toml")" = 600 ]
@@ -294,8 +294,8 @@ END
     rm here/bin/hello
     refused install ./here --yes -- "is not there"
     echo x >here/bin/hello
-    refused install ./here --yes -- "is not executable: chmod +x '$PWD/here/bin/hello'"
-    refused install ./here --yes --copy -- "is not executable: chmod +x '$PWD/here/bin/hello'"
+    refused install ./here --yes -- "is not executable: chmod +x $PWD/here/bin/hello"
+    refused install ./here --yes --copy -- "is not executable: chmod +x $PWD/here/bin/hello"
     chmod +x here/bin/hello
     refused install ./here --yes -- "the program bin/hello of the command 'hello' is a text that does not begin with #!"
     mkfifo here/pipe

@@ -151,6 +151,7 @@ build = "true"'
     SAYS=second source_plugin repo hello '[hooks]
 build = "exit 9"'
     repository repo
-    refused update hello -- "the build failed with status 9"
+    refused update hello -- "it asks for more now: it has another hook build"
+    refused update hello --yes -- "the build failed with status 9"
     says first hello
 }

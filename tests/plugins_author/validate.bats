@@ -73,7 +73,7 @@ assert d["errors"][0].startswith("plugin.toml:3:11: ")'
     chmod -x subject/bin/subject
     plugins validate subject
     expect_status 1
-    has "$output" 'plugin.toml:8:10: the program `bin/subject` is not executable: chmod +x '"'$PWD/subject/bin/subject'"
+    has "$output" 'plugin.toml:8:10: the program `bin/subject` is not executable: chmod +x '"$PWD/subject/bin/subject"
     rm subject/bin/subject
     plugins validate subject
     expect_status 1
@@ -132,7 +132,7 @@ assert d["errors"][0].startswith("plugin.toml:3:11: ")'
     plugins validate subject
     expect_status 1
     has "$output" 'warning: plugin.toml:12:9: the hook looks like a file: `scripts/buidl.sh` is not there'
-    has "$output" 'error: plugin.toml:14:15: the hook `hook` is not executable: chmod +x '"'$PWD/subject/hook'"
+    has "$output" 'error: plugin.toml:14:15: the hook `hook` is not executable: chmod +x '"$PWD/subject/hook"
     lacks "$output" "make install"
 }
 

@@ -3,36 +3,17 @@
 # nothing is started before somebody has agreed. The cases are in consent.sh.
 
 load sandbox.bash
+load ../harness/users
 
-setup() { sandbox_open; }
-
-# both CASE: as root, and as a normal user. Root's build may lie where a normal user may not go,
-# and below /tmp everything is hidden: what is needed is put on a file system nobody else sees.
-both() {
-    has_rooms || skip "no namespaces here"
-    if [ "$(id -u)" != 0 ]; then
-        mkdir "$BATS_TEST_TMPDIR/bin" "$BATS_TEST_TMPDIR/place"
-        copy_programs "$BATS_TEST_TMPDIR/bin"
-        "$BATS_TEST_TMPDIR/bin/consent.sh" "$BATS_TEST_TMPDIR/place" "$1"
-        return
-    fi
-    export -f copy_programs
-    # shellcheck disable=SC2016 # for the inner shell
-    unshare --mount --propagation private bash -euc '
-        mount -t tmpfs -o mode=755 none /mnt
-        mkdir /mnt/bin
-        copy_programs /mnt/bin
-        cd /mnt
-        mkdir -m 700 /mnt/root /mnt/normal
-        chown 54321:54321 /mnt/normal
-        /mnt/bin/consent.sh /mnt/root "$1"
-        setpriv --reuid 54321 --regid 54321 --clear-groups /mnt/bin/consent.sh /mnt/normal "$1"
-    ' bash "$1"
+setup() {
+    sandbox_open
+    users_bring "$PERCH_SOURCE/tests/sandbox/consent.sh"
 }
 
-copy_programs() {
-    cp -r "$PERCH_BUILD/perch" "$PERCH_BUILD/perch-guard" "$PERCH_SOURCE/tests/sandbox/consent.sh" "$1"
-    chmod -R go+rX "$1"
+# both CASE
+both() {
+    has_rooms || skip "no namespaces here"
+    as_both consent.sh "$1"
 }
 
 @test "a bundle does not name a folder outside of its own" { both bundle_names_its_folder; }
@@ -70,3 +51,9 @@ copy_programs() {
 @test "a tool does not rewrite its binding, its bundle, its program" { both tool_rewrites_its_binding; }
 @test "a tool does not replace a link to its binding" { both tool_replaces_a_link_to_its_binding; }
 @test "a binding that allows more than before is refused" { both binding_that_allows_more_is_refused; }
+@test "without a room, a binding that asks about less, pins less, limits less is refused" {
+    both binding_that_takes_away_less_is_refused
+}
+
+@test "what is advised is one word for each name, whatever it is called" { both advice_is_quoted; }
+@test "what cannot be shown as it is, is not advised" { both advice_is_exact_or_not_there; }

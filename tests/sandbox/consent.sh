@@ -441,4 +441,118 @@ binding_that_allows_more_is_refused() {
     has the-key
 }
 
+# Each tool that asks, each pin, each limit, and without a sandbox each argument: where nothing
+# protects the file, a tool or another one takes them away.
+binding_that_takes_away_less_is_refused() {
+    export PERCH_SANDBOX_NO_ROOM=1
+    tool "$project/run" true
+    echo data >"$project/data"
+    sha256() { sha256sum "$1" | cut -d' ' -f1; }
+    cat >before <<END
+name = "t.leak"
+command = "$project/run"
+sha256 = "$(sha256 run)"
+[pin]
+"$project/data" = "$(sha256 data)"
+[sandbox.limits]
+memory = 500000000
+[[tools]]
+name = "t.x"
+ask = true
+[[tools]]
+name = "t.y"
+ask = true
+END
+    cp before b.toml
+    said perch tool call --binding b.toml t.x --yes
+    ended 0
+    for evil in '/t.y/,${/ask/d}' '/t.x/,/ask/{/ask/d}' '/data/d' '/^sha256 = /d' \
+        's/^memory = .*/memory = 5000000000/' '/^memory/d' '$a[[tools]]\nname = "t.z"' '/^..tools/,$d'; do
+        sed "$evil" before >b.toml
+        said perch tool call --binding b.toml t.x --yes
+        [ "$status" != 0 ] || fail "called with $evil"
+        has "perch tool allow $project/b.toml --binding"
+    done
+    sed 's/^memory = .*/memory = 400000000/' before >b.toml # changed, and no more
+    said perch tool call --binding b.toml t.x --yes
+    ended 0
+    printf 'name = "t.leak"\ncommand = "%s"\nargs = ["a"]\n[sandbox]\nmode = "off"\n' "$project/run" >c.toml
+    said perch tool allow c.toml --binding
+    ended 0
+    said perch tool call --binding c.toml t.x
+    ended 0
+    for evil in 's/"a"/"b"/' '$a[env]\nLD_PRELOAD = "/x"' 's/^command.*/command = "\/bin\/sh"/'; do
+        sed "$evil" c.toml >d
+        cp c.toml keep
+        cp d c.toml
+        said perch tool call --binding c.toml t.x
+        [ "$status" != 0 ] || fail "called with $evil"
+        has "perch tool allow $project/c.toml --binding"
+        cp keep c.toml
+    done
+}
+
+# ---- what is advised -------------------------------------------------------------
+
+# advised BEFORE: the command behind these words, as a shell reads it.
+advised() {
+    [[ "$said" == *"$1"* ]] || fail "advises nothing behind '$1'"
+    words="${said#*"$1"}"
+    eval "set -- ${words%%$'\n'*}"
+    advice=("$@")
+}
+
+# Paths that a program says it could not reach, and names of files, are words and no more.
+advice_is_quoted() {
+    evil="$HOME/data|touch\${IFS}PWNED&"
+    echo "echo 'cat: $evil: Permission denied' >&2; exit 3" >agent.sh
+    agent 'sandbox: on'
+    odd="$project/it's & bad"
+    mkdir "$odd"
+    mv bot.yaml "$odd/bot.yaml"
+    run "$odd/bot.yaml"
+    ended 3
+    advised "perch agent allow "
+    [ "${advice[0]}" = "$odd/bot.yaml" ] || fail "another profile: ${advice[0]}"
+    [ "${advice[2]}" = "$evil" ] || fail "another path: ${advice[2]}"
+    cp "$odd/bot.yaml" before
+    sed 's/sandbox: on/sandbox: off/' before >"$odd/bot.yaml"
+    run "$odd/bot.yaml"
+    ended 125
+    advised "then: perch agent allow "
+    [ "${advice[0]}" = "$odd/bot.yaml" ] || fail "another profile: ${advice[0]}"
+    tool "$odd/run" true
+    printf 'name = "t.leak"\ncommand = "%s"\n' "$odd/run" >"$odd/b.toml"
+    said perch tool call --binding "$odd/b.toml" t.x
+    ended 0
+    printf '[sandbox]\nmode = "off"\n' >>"$odd/b.toml"
+    said perch tool call --binding "$odd/b.toml" t.x
+    advised "then: perch tool allow "
+    [ "${advice[0]}" = "$odd/b.toml" ] || fail "another binding: ${advice[0]}"
+    [ ! -e PWNED ] || fail "what was advised has run"
+}
+
+# What cannot be shown as it is, is not advised.
+advice_is_exact_or_not_there() {
+    for evil in $'/srv/a\eb' $'/srv/\u202etxt' $'/srv/\u200bx' $'/srv/\xff'; do
+        printf "echo 'cat: %s: Permission denied' >&2; exit 3" "$evil" >agent.sh
+        agent 'sandbox: on'
+        run
+        ended 3
+        [[ "$said" != *--write* && "$said" != *"agent allow"* ]] || fail "is advised"
+        has "does not allow that for /srv/"
+    done
+    odd="$project/"$'a\u202eb'
+    mkdir "$odd"
+    echo true >agent.sh
+    agent 'sandbox: on'
+    mv bot.yaml "$odd"
+    run "$odd/bot.yaml"
+    sed -i 's/sandbox: on/sandbox: off/' "$odd/bot.yaml"
+    run "$odd/bot.yaml"
+    ended 125
+    has "allows more"
+    [[ "$said" != *"agent allow"* ]] || fail "is advised"
+}
+
 "$2"

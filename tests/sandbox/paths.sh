@@ -125,6 +125,32 @@ home() {
     [ -e allowed ] || fail "--write . does not allow it"
 }
 
+# A variable that makes the project a place for secrets: it is hidden, and why is said.
+hidden_project() {
+    echo text >file
+    local said
+    said=$(GNUPGHOME="$project" "$perch" sandbox run -- cat file 2>&1 </dev/null) || true
+    [[ "$said" != *text* ]] || fail "it is not hidden"
+    [[ "$said" == *"this directory is hidden in the sandbox"*"as GNUPGHOME says"* ]] || fail "says: $said"
+    [[ "$said" == *"--write . allows it"* ]] || fail "says: $said"
+    said=$(GNUPGHOME="$project" "$perch" sandbox run -q --write . -- cat file 2>&1 </dev/null)
+    [ "$said" = text ] || fail "is not allowed: $said"
+    mkdir "$HOME/.gnupg"
+    cd "$HOME/.gnupg"
+    said=$("$perch" sandbox run -- true 2>&1 </dev/null) || true
+    [[ "$said" == *"this directory is hidden in the sandbox"*"a place for secrets;"* ]] || fail "says: $said"
+}
+
+variable_hides_project() {
+    twice hidden_project_anew
+}
+
+hidden_project_anew() {
+    cd "$project"
+    rm -rf "$HOME/.gnupg"
+    hidden_project
+}
+
 confined_with() {
     "$perch" sandbox run -q "$1" "$2" -- "${@:3}" </dev/null
 }
@@ -205,7 +231,7 @@ grants() {
     "$perch" agent allow "$place/agent.yaml" --read data --write data >/dev/null
     [[ "$(turn)" == *plain* ]] || fail "what is allowed is not seen: $(turn)"
     plant
-    twice refused "perch agent allow $place/agent.yaml --read '$project/data'"
+    twice refused "perch agent allow $place/agent.yaml --read $project/data"
     # Nor does a link on the way lead anywhere.
     rm data
     mkdir -p deep/data

@@ -2,30 +2,15 @@
 # What git would execute, in every repository near what may be written: protected where it is
 # there, told where it is made. As whoever runs this and, run by root, as a normal user as well.
 
-# shellcheck disable=SC2016,SC2154,SC2317 # for the sandbox's shell; what sandbox_open sets; what as_both calls
+# shellcheck disable=SC2016,SC2154,SC2317 # for the sandbox's shell; what sandbox_open sets; what check_both calls
 load sandbox
+load ../harness/users
 
-# as_both: calls `check` in a place of its own, whose file system nobody else sees.
-as_both() {
+# check_both: calls `check` in a place of its own.
+check_both() {
     has_rooms || skip "no namespaces here"
-    if [ "$(id -u)" != 0 ]; then
-        (as_somebody "$BATS_TEST_TMPDIR")
-        return
-    fi
     export -f check as_somebody begin confined denied wants mentions silent
-    unshare --mount --propagation private bash -euc '
-        mount -t tmpfs -o mode=755 none /mnt
-        mkdir /mnt/bin
-        cp "$PERCH_BUILD/perch" "$PERCH_BUILD/perch-guard" /mnt/bin
-        perch=/mnt/bin/perch
-        export perch
-        mkdir -m 700 /mnt/root /mnt/normal
-        chown 54321:54321 /mnt/normal
-        cd /mnt
-        mount -t tmpfs -o mode=1777 none /tmp
-        bash -c "as_somebody /mnt/root"
-        setpriv --reuid 54321 --regid 54321 --clear-groups bash -c "as_somebody /mnt/normal"
-    '
+    as_both as_somebody
 }
 
 as_somebody() {
@@ -38,7 +23,7 @@ as_somebody() {
     git config --global user.name n
     git config --global user.email e
     git config --global protocol.file.allow always
-    : "${perch:=$PERCH_BUILD/perch}"
+    perch=$(command -v perch)
     check
 }
 
@@ -86,6 +71,7 @@ silent() {
 
 setup() {
     sandbox_open
+    users_bring
     cd "$BATS_TEST_TMPDIR" || return 1
 }
 
@@ -111,7 +97,7 @@ setup() {
         git -C "$main" status --porcelain >/dev/null
         [ ! -e "$mark" ]
     }
-    as_both
+    check_both
 }
 
 @test "the project is the work tree: a commit in a sub-directory, a worktree, a submodule" {
@@ -128,7 +114,7 @@ setup() {
             git reset -q --hard
         done
     }
-    as_both
+    check_both
 }
 
 @test "the project is not a home directory, nor what belongs to others or does not know of it" {
@@ -148,7 +134,7 @@ setup() {
         denied confined touch "$main/.git/x"
         denied confined touch "$main/.git/worktrees/tree/x"
     }
-    as_both
+    check_both
 }
 
 @test "a repository that a run has made, with something to execute, is told; --strict removes it" {
@@ -157,7 +143,7 @@ setup() {
         cd "$main"
         make='git init -q sub/nest; cp sub/evil sub/nest/.git/config; git init -q fine; git clone -q origin cloned 2>/dev/null || true'
         wants "$main/sub/nest/.git was made in the sandbox" confined sh -ec "$make"
-        mentions "rm -rf '$main/sub/nest/.git'"
+        mentions "rm -rf $main/sub/nest/.git"
         [[ "$output" != *fine* ]]
         eval "${output##*to remove it: }"
         [ ! -e sub/nest/.git ]
@@ -188,7 +174,7 @@ setup() {
         silent confined git worktree add -q fresh
         (cd "$tree" && silent confined git worktree add -q fresher)
     }
-    as_both
+    check_both
 }
 
 @test "a submodule that a run has planted, with its entry in the index, is told; --strict removes it" {
@@ -201,7 +187,7 @@ setup() {
             echo 'gitdir: ../.git/modules/planted' >planted/.git
             git update-index --add --cacheinfo 160000,$commit,planted"
         wants "$main/.git/modules/planted was made in the sandbox" confined sh -ec "$plant"
-        mentions "rm -rf '$main/.git/modules/planted'"
+        mentions "rm -rf $main/.git/modules/planted"
         rm -rf planted .git/modules/planted
         git reset -q
         wants "it was removed" "$perch" sandbox run -q --strict -- sh -ec "$plant"
@@ -211,7 +197,7 @@ setup() {
         [ ! -e "$mark" ]
         [ -e .git/modules/module/config ]
     }
-    as_both
+    check_both
 }
 
 @test "--strict removes nothing that was there before" {
@@ -227,7 +213,28 @@ setup() {
         [ -e wide/7/8/mine/.git/config ]
         grep -q "wide/7/8/mine/.git was made" said
     }
-    as_both
+    check_both
+}
+
+# Each path is as long as what holds it: what was compared with all others took most of a minute.
+@test "a chain of repositories in a thousand directories costs a second, not a minute" {
+    check() {
+        mkdir "$place/chain"
+        cd "$place/chain"
+        python3 - <<'END'
+import os
+for i in range(1000):
+    os.mkdir("ddd")
+    os.chdir("ddd")
+    if i >= 744:
+        for name in "objects", "refs", "hooks":
+            os.makedirs(".git/" + name)
+        for name in "HEAD", "config":
+            open(".git/" + name, "w").close()
+END
+        (ulimit -t 5 && "$perch" sandbox run -q -- true)
+    }
+    check_both
 }
 
 @test "links and crowds in .git/modules: neither hang it nor go unsaid" {
@@ -243,7 +250,7 @@ setup() {
         wants "too much in $main/.git/modules" timeout 20 "$perch" sandbox run -- true
         denied confined touch .git/modules/crowd/x
     }
-    as_both
+    check_both
 }
 
 @test "without namespaces nothing is protected: what has changed is told" {
@@ -283,7 +290,7 @@ for _ in range(20):
         rm -rf dark
         silent confined true
     }
-    as_both
+    check_both
 }
 
 @test "what is made where nothing had changed for long is told: deep, in a known directory, moved" {
@@ -302,7 +309,7 @@ for _ in range(20):
         rm -rf a/b/c
         wants "$main/a/new/one/.git was made in the sandbox" confined sh -c 'mv old a/new && git init -q a/new/one && cat sub/evil >>a/new/one/.git/config'
     }
-    as_both
+    check_both
 }
 
 @test "a .git file and a commondir are read as git reads them: line ends, blanks, zeros" {
@@ -343,7 +350,7 @@ for _ in range(20):
         echo "gitdir: /nowhere" >gone/.git
         silent confined true
     }
-    as_both
+    check_both
 }
 
 @test "many that lead to one crowd of submodules do not make it looked through again and again" {
@@ -356,7 +363,7 @@ for _ in range(20):
             (cd big/modules && seq 1000 | xargs mkdir)
             for i in $(seq 40); do mkdir "d$i" && echo "gitdir: ../big" >"d$i/.git"; done'
     }
-    as_both
+    check_both
 }
 
 @test "a path that cannot be shown as it is gets no command that removes another" {
@@ -376,7 +383,7 @@ for _ in range(20):
         wants "$main/src was made in the sandbox, or changed there" confined sh -ec 'cd src; touch HEAD; mkdir objects refs; cp ../sub/evil config'
         [[ "$output" != *"rm -rf"* ]]
     }
-    as_both
+    check_both
 }
 
 @test "--strict removes nothing by a link that is put on the way meanwhile" {
@@ -408,7 +415,7 @@ os.rename("a/b/link", "a/b/second")'
         [ -e "$place/victim/.git/HEAD" ]
         grep -q "a/b/second/.git was made in the sandbox, or changed there" said
     }
-    as_both
+    check_both
 }
 
 @test "too far away to be protected: a hook that is written in its place, and submodules, are told" {
@@ -426,7 +433,7 @@ os.rename("a/b/link", "a/b/second")'
         python3 -c 'import time; time.sleep(0.05)'
         wants "$main/wide/7/8/mine/.git/modules/m was made in the sandbox, or changed there" confined sh -c 'cat sub/evil >>wide/7/8/mine/.git/modules/m/config'
     }
-    as_both
+    check_both
 }
 
 @test "a configuration with a second name: told when it is made, and when it was written by that" {
@@ -441,5 +448,5 @@ os.rename("a/b/link", "a/b/second")'
         wants "it was removed" "$perch" sandbox run -q --strict -- sh -ec 'git init -q twice; ln twice/.git/config keep'
         [ ! -e twice/.git ]
     }
-    as_both
+    check_both
 }

@@ -118,19 +118,65 @@ teardown() { terminal_close; }
     expect_answers "text <<abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ>>"
 }
 
-@test "prompt: a long question leaves room to type" {
+@test "prompt: a long question and its default are shown whole, and leave room to type" {
     columns=60
     long="$(printf 'very %.0s' $(seq 40))"
-    start default "$long" prompt "$long" prompt "Next:"
-    wait_for "…"
+    start default "${long}much" prompt "${long}long" prompt "Next:"
+    wait_for "much]"
+    [[ "$(screen)" == "? very "*"very long [very"* ]]
+    [[ "$(screen)" != *…* ]]
     keys hello
-    wait_for hello
-    [ "$(screen | grep -c .)" -eq 1 ]
+    wait_for "much] hello"
     keys Enter
     wait_for "Next:"
-    [[ "$(line 1)" == "? very "*"… hello" ]]
+    screen | grep -q "very long$"
+    screen | grep -qx "  hello"
     keys Enter
     wait_over
+}
+
+@test "confirm: all of a question is shown, wrapped at words" {
+    start confirm "This removes the caches, the backups of the last seven days and all logs of the web server, and then deletes the whole production database. Go on?" prompt "Next:"
+    wait_for "[y/N]"
+    [ "$(line 1)" = "? This removes the caches, the backups of the last seven days and all logs of" ]
+    [ "$(line 2)" = "  the web server, and then deletes the whole production database. Go on? [y/N]" ]
+    keys y
+    wait_for "Next:"
+    screen | grep -q "production database. Go on? yes"
+    keys Enter
+    wait_over
+    expect_answers "yes" "text <>"
+}
+
+@test "confirm: a question longer than the screen scrolls by; Enter does not answer it" {
+    rows=6
+    columns=40
+    start default yes confirm "$(printf 'number%d ' $(seq 60))and then deletes everything?" prompt "Next:"
+    wait_for "? (above) [y/n]"
+    screen | grep -q "deletes everything?"
+    tmux -L "$socket" capture-pane -p -S - | grep -q "? number1 number2"
+    [ "$(tmux -L "$socket" capture-pane -p -S - | grep -o "number[0-9]*" | sort -u | wc -l)" -eq 60 ]
+    keys Enter
+    wait_for "please type y or n"
+    keys n
+    wait_for "Next:"
+    screen | grep -q "? (above) no"
+    keys Enter
+    wait_over
+    expect_answers "no" "text <>"
+}
+
+@test "confirm: a screen that becomes too small for the question is told it" {
+    columns=80
+    start default yes confirm "$(printf 'number%d ' $(seq 60))and then deletes everything?"
+    wait_for "deletes everything? [Y/n]"
+    tmux -L "$socket" resize-window -x 40 -y 6
+    wait_for "? (above) [y/n]"
+    keys Enter
+    wait_for "please type y or n"
+    keys y
+    wait_over
+    expect_answers "yes"
 }
 
 @test "paste: two lines answer two prompts, and no key inside it acts" {
@@ -411,7 +457,7 @@ teardown() { terminal_close; }
     keys Down
     wait_for "❯ beta"
     keys Enter
-    wait_for "And"
+    wait_for "here:"
     keys "0123456789abcdef" Enter
     wait_for "❯ ○ aa"
     keys Space Enter

@@ -63,20 +63,24 @@ hostile() {
 }
 
 @test "the version in a manifest, at install and update; what a build and a hook print" {
-    hostile "1$json" "printf '$bytes said\n'"
+    hostile "1$json" true
+    on_terminal plugins install --yes "$WORK/guest"
+    clean "must not contain control characters"
+    hostile 1 "printf '$bytes said\n'"
     git init -q "$WORK/guest"
     git -C "$WORK/guest" add -A
     git -C "$WORK/guest" -c user.name=t -c user.email=t@t commit -qm one
     on_terminal plugins install --yes --trust "file://$WORK/guest"
-    clean "installed guest 1a]0;xb31mcd"
     clean "said"
-    hostile "2$json" "printf '$bytes said\n'"
+    hostile 2 "printf '$bytes said\n'"
     git -C "$WORK/guest" add -A
     git -C "$WORK/guest" -c user.name=t -c user.email=t@t commit -qm two
     on_terminal plugins update --yes
-    clean "2a]0;xb31mcd"
+    clean "said"
+    # As another program has written it.
+    sed -i "s/^version = .*/version = \"3${json//\\/\\\\}\"/" "$XDG_CONFIG_HOME/fledge/plugins.toml"
     on_terminal plugins list
-    clean guest
+    clean "3a]0;xb31mcd"
     on_terminal --json plugins list
     clean '\u009b31mc\u202ed'
 }

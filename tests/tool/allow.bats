@@ -85,7 +85,8 @@ read_vault() {
     sed -i 's|^\[sandbox\]|[sandbox]\nmode = "off"|' "$bindings/t.reader.toml"
     read_vault
     expect_status 64
-    has "$errors" "allows more: sandbox off; look at it, then: perch tool allow t.reader --binding"
+    has "$errors" "allows more: sandbox off, set "
+    has "$errors" "; look at it, then: perch tool allow t.reader --binding"
     perch_tool allow t.reader --binding
     has "$output" "approved: "
     read_vault

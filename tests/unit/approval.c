@@ -20,6 +20,7 @@ static struct manifest read_manifest(struct arena *arena, const char *protocol, 
 	return manifest;
 }
 
+#define DANGEROUS(is) "[[commands]]\nname = \"c\"\nbinary = \"b\"\ndangerous = " is
 #define V1 "protocol = \"fledge-v1\""
 
 START_TEST(what_is_more_is_told)
@@ -43,7 +44,13 @@ START_TEST(what_is_more_is_told)
 		{ V1, "[capabilities]\nfilesystem = \"project\"", V1, "", "" },
 		{ V1, "", V1, "[hooks]\npre_push = \"x\"\nbuild = \"y\"",
 			"it has the hook build; it has the hook pre_push" },
-		{ V1, "[hooks]\nbuild = \"y\"", V1, "[hooks]\nbuild = \"z\"", "" },
+		{ V1, "[hooks]\nbuild = \"y\"", V1, "[hooks]\nbuild = \"z\"", "it has another hook build" },
+		{ V1, "[hooks]\nbuild = \"y\"", V1, "[hooks]\nbuild = \"y\"\n[other]", "" },
+		{ V1, DANGEROUS("true"), V1, DANGEROUS("false"), "it no longer says that c is dangerous" },
+		{ V1, DANGEROUS("true"), V1, "[[commands]]\nname = \"c\"\nbinary = \"b\"",
+			"it no longer says that c is dangerous" },
+		{ V1, DANGEROUS("true"), V1, "", "" },
+		{ V1, DANGEROUS("false"), V1, DANGEROUS("true"), "" },
 		{ V1, "", "", "", "it no longer speaks a protocol and would run with all your rights" },
 		{ "", "", V1, "", "it speaks another protocol now" },
 		{ "", "", "", "[capabilities]\nexec = true", "" },
@@ -69,7 +76,7 @@ START_TEST(no_manifest_any_more)
 {
 	char excess[APPROVAL_EXCESS_MAX];
 	static const char *const nothing[] = { NULL };
-	struct grant_approval approval = { "fledge-v1", "x", nothing, nothing, nothing };
+	struct grant_approval approval = { "fledge-v1", "x", nothing, nothing, nothing, nothing };
 	approval_excess(&approval, NULL, excess);
 	ck_assert_ptr_nonnull(strstr(excess, "all your rights"));
 	approval.protocol = "";

@@ -80,6 +80,48 @@ START_TEST(what_is_more_is_refused_with_words)
 }
 END_TEST
 
+/* What was approved, what is there now, and whether that is more. */
+static const struct {
+	const char *const *then;
+	const char *const *now;
+	const char *more; /* NULL = it is not */
+} pairs[] = {
+	{ LIST("without asking"), LIST("without asking a"), NULL },
+	{ LIST("without asking a"), LIST("without asking"), "more: without asking;" },
+	{ LIST("without asking a"), LIST("without asking b"), "more: without asking b;" },
+	{ LIST("without asking a"), LIST("network"), "more: network;" },
+	{ LIST("pin /a 1", "pin /b 2"), LIST("pin /b 2", "pin /a 1", "pin /c 3"), NULL },
+	{ LIST("pin /a 1"), LIST("pin /b 2"), "more: no pin /a 1;" },
+	{ LIST("pin /a 1"), LIST("pin /a 2"), "more: no pin /a 1;" },
+	{ LIST("limit memory 200"), LIST("limit memory 200"), NULL },
+	{ LIST("limit memory 200"), LIST("limit memory 30"), NULL },
+	{ LIST("limit memory 200"), LIST("limit memory 1000"), "more: no limit memory 200;" },
+	{ LIST("limit memory 200"), LIST("limit files 200"), "more: no limit memory 200;" },
+	{ LIST("read /x"), LIST("limit memory 1"), NULL },
+	{ LIST("write /limit memory 1"), LIST("limit memory 1"), NULL },
+	/* Without a sandbox. */
+	{ LIST("sandbox off"), LIST("network", "read /"), NULL },
+	{ LIST("sandbox off"), LIST("command /x"), "more: command /x;" },
+	{ LIST("sandbox off"), LIST("argument 1 -c"), "more: argument 1 -c;" },
+	{ LIST("sandbox off"), LIST("set LD_PRELOAD=x"), "more: set LD_PRELOAD=x;" },
+	{ LIST("sandbox off"), LIST("without asking"), "more: without asking;" },
+	{ LIST("sandbox off", "pin /a 1"), LIST("sandbox off"), "more: no pin /a 1;" },
+};
+
+START_TEST(every_kind_of_word_counts)
+{
+	for (size_t i = 0; i < COUNT(pairs); i++) {
+		struct decision now = bot;
+		now.words = pairs[i].now;
+		const struct grant then = approved("then", pairs[i].then);
+		perch_err err = { 0 };
+		int r = decision_check(&now, &then, &err);
+		ck_assert_msg(r == (pairs[i].more ? -EPERM : 1), "%zu: %d %s", i, r, err.text);
+		ck_assert_msg(!pairs[i].more || strstr(err.text, pairs[i].more), "%zu: %s", i, err.text);
+	}
+}
+END_TEST
+
 static struct grant read_bot(struct arena *arena)
 {
 	struct grant grant;
@@ -151,6 +193,6 @@ START_TEST(every_failed_allocation_is_reported)
 END_TEST
 
 SUITE_MAIN("decision", words_say_what_is_allowed, what_is_the_same_or_less_is_fine,
-	what_is_more_is_refused_with_words,
+	what_is_more_is_refused_with_words, every_kind_of_word_counts,
 	a_record_leaves_what_was_granted_and_is_found_by_all_sandboxes,
 	what_was_approved_before_stays_approved, every_failed_allocation_is_reported)

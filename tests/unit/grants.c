@@ -72,7 +72,7 @@ START_TEST(what_is_written_is_read)
 	ck_assert_str_eq(grant.widening.granted[0], "/srv/data");
 	ck_assert_str_eq(grant.widening.granted[1], "/opt");
 	ck_assert_ptr_null(grant.widening.granted[2]);
-	ck_assert_str_eq(grant.widening.allow_by, "perch plugins allow de.ploy \"x\"");
+	ck_assert_str_eq(grant.widening.allow_by, "perch plugins allow 'de.ploy \"x\"'");
 	ck_assert_str_eq(grant.approval.protocol, "fledge-v1");
 	ck_assert_str_eq(grant.approval.manifest, "abc");
 	ck_assert_str_eq(grant.approval.hooks[1], "pre_push");
@@ -100,7 +100,7 @@ START_TEST(the_rest_of_the_file_stays)
 		"schema = 1\n\n[plugin.deploy]\nread = [\"/srv/data\", \"/opt\"]\nenv = [\"GH_TOKEN\"]\n"
 		"presets = [\"ssh\"]\nnet = \"none\"\nsandbox = \"off\"\n\n"
 		"[plugin.deploy.approved]\nprotocol = \"fledge-v1\"\nmanifest = \"abc\"\n"
-		"hooks = [\"build\", \"pre_push\"]\nwishes = [\"exec\"]\n");
+		"hooks = [\"build\", \"pre_push\"]\ndangerous = []\nwishes = [\"exec\"]\n");
 	free(text);
 	folder_write(FILE_NAME, "# mine\n[tool.a] # of a tool\nread = [\"/a\"]\n");
 	write_grant(GRANT_PLUGIN, "a", &(struct grant){ .widening.net = WIDENING_NET_FULL });

@@ -306,6 +306,23 @@ START_TEST(reading_and_writing_come_full_circle)
 }
 END_TEST
 
+START_TEST(the_size_is_known_before)
+{
+	uint64_t state = 7;
+	for (int i = 0; i < 20000; i++) {
+		char text[40];
+		size_t len = random_below(&state, sizeof(text));
+		unsigned high = i % 3 ? 256 : 48;
+		for (size_t at = 0; at < len; at++)
+			text[at] = (char)random_below(&state, high);
+		_cleanup_(buf_free) struct buf out = { 0 };
+		struct perch_json_writer writer = json_writer_on(&out);
+		perch_json_write_string_n(&writer, text, len);
+		ck_assert_uint_eq(json_written_size((struct str){ text, len }) + 2, out.len);
+	}
+}
+END_TEST
+
 SUITE_MAIN("json_write", both_styles, appending_to_a_buffer, unfinished_texts_are_told, escapes,
 	odd_bytes_at_every_place, scanners_agree, every_allocation_may_fail,
-	read_values_are_laid_out_anew, reading_and_writing_come_full_circle)
+	read_values_are_laid_out_anew, reading_and_writing_come_full_circle, the_size_is_known_before)

@@ -53,7 +53,8 @@ START_TEST(strange_sources_are_refused)
 		"https://-host/x", "https://[-x]/a", "https://a[b]/c", "https://me@host/x",
 		"https://me:pw@host/x", "ssh://me:pw@host/x", "http://host/x", "ftp://host/x", "ext::sh",
 		"file://host/x", "git@host:", "git@host:-x", "git@host::x", "-git@host:x", "git@-host:x",
-		"@host:x", "https://host/%2e%2e/x", "https://host/a\nb", "a\\b/c", "a/b\x7f" };
+		"@host:x", "https://host/%2e%2e/x", "https://host/a\nb", "a\\b/c", "a/b\x7f",
+		"a/b@v1\xe2\x80\xae", "a/b@v1\xc2\x9b", "a/b@v1\xff", "https://host/\xe2\x80\xaex" };
 	struct arena arena = { 0 };
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct plugin_source source;

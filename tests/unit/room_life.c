@@ -136,7 +136,7 @@ QUARTERS_TEST(failures_are_told_as_without_a_room)
 	perch_host *host = quarters_host();
 	struct room *room = quarters_open(host, &mount, 1);
 	check_failure(host, room, "./missing", -ENOENT, "exec", "there is no such file");
-	check_failure(host, room, "./plain", -EACCES, "exec", "chmod +x './plain'");
+	check_failure(host, room, "./plain", -EACCES, "exec", "chmod +x ./plain");
 	check_failure(host, room, "./lost", PERCH_EINTERPRETER, "exec", "'/no/such'");
 	check_failure(host, room, "./text", -ENOEXEC, "exec", "#! line");
 	check_failure(host, room, "/", -EACCES, "exec", "it is a directory");

@@ -26,6 +26,7 @@ static const struct sandbox_policy tool = { .read = read, .hide = hide, .net = S
 #define READ(path)                                                                      \
 	"the sandbox policy 'p' was in force; --read " path " would show it, --write " path \
 	" allow to change it"
+#define NOT(path) "the sandbox policy 'p' was in force; it does not allow that for " path
 #define NET "the sandbox policy 'p' was in force; --net full would give it a network"
 #define NESTED                                                                                    \
 	"the sandbox policy 'p' was in force; no other sandbox can be made inside it: switch one of " \
@@ -52,6 +53,12 @@ static const struct {
 		"the host would execute or trust later" },
 	{ &plugin, "first line\nopen(/etc/x): permission denied\nlast line\n", WRITE("/etc/x") },
 	{ &plugin, "curl: (6) Could not resolve host: example.org", NULL },
+	{ &plugin, "cat: /srv/data|touch${IFS}PWNED&: Permission denied",
+		WRITE("'/srv/data|touch${IFS}PWNED&'") },
+	{ &tool, "cat: /srv/$(id)>x: Permission denied", READ("'/srv/$(id'") },
+	{ &plugin, "cat: /srv/\033]0;x\007: Permission denied", NOT("/srv/?") },
+	{ &plugin, "cat: /srv/\xe2\x80\xaetxt: Permission denied", NOT("/srv/???txt") },
+	{ &plugin, "cat: /srv/\xff: Permission denied", NOT("/srv/?") },
 	{ &plugin, "something else went wrong", NULL },
 	{ &plugin, "", NULL },
 	{ &plugin, "permission denied", NULL },

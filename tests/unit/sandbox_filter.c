@@ -196,8 +196,41 @@ START_TEST(how_a_terminal_works_is_changed_only_by_whose_it_is)
 		ck_assert_int_eq(ANSWER(&nothing, SYS_ioctl, 2, changes[i]), EPERM);
 		ck_assert_int_eq(ANSWER(&nothing, SYS_ioctl, 2, changes[i] | UINT64_C(1) << 32), EPERM);
 	}
-	ck_assert_int_eq(ANSWER(&nothing, SYS_ioctl, 2, TCGETS), 0);
-	ck_assert_int_eq(ANSWER(&nothing, SYS_ioctl, 2, TIOCGWINSZ), 0);
+	/* All that there are, but those that change nothing. */
+	static const uint64_t kept[] = { TCGETS, TCGETA, TCSBRK, TIOCOUTQ, TIOCGWINSZ, TIOCGPGRP,
+		TIOCGSID, TIOCGETD, TIOCSCTTY, TIOCNOTTY, FIONREAD, FIONBIO, FIOASYNC, FIOCLEX, FIONCLEX,
+		FIOQSIZE, 0x5441 /* TIOCGPTPEER */ };
+	for (uint64_t call = 0x5400; call < 0x5500; call++) {
+		bool is_kept = false;
+		for (size_t i = 0; i < COUNT(kept); i++)
+			is_kept |= kept[i] == call;
+		ck_assert_int_eq(ANSWER(&nothing, SYS_ioctl, 2, call), is_kept ? 0 : EPERM);
+	}
+	ck_assert_int_eq(ANSWER(&nothing, SYS_ioctl, 2, TIOCGPTN), 0);
+	ck_assert_int_eq(ANSWER(&nothing, SYS_ioctl, 2, TIOCSPTLCK), 0);
+	ck_assert_int_eq(ANSWER(&nothing, SYS_ioctl, 2, _IOW('T', 0x36, int)), EPERM); /* TIOCSIG */
+	ck_assert_int_eq(ANSWER(&nothing, SYS_ioctl, 2, 0x8915 /* SIOCGIFADDR */), 0);
+}
+END_TEST
+
+/* Keys with other meanings are commands to who reads them next: for nobody in a sandbox. */
+START_TEST(a_console_is_changed_by_nobody)
+{
+	static const uint64_t kept[] = { 0x4B33, 0x4B3B, 0x4B44, 0x5601, 0x5603 };
+	const struct seccomp_needs *const needs[] = { &everything, &nothing };
+	for (uint64_t number = 0; number < 0x200; number++) {
+		uint64_t call = (number < 0x100 ? 0x4B00 : 0x5600 - 0x100) + number;
+		bool is_kept = false;
+		for (size_t i = 0; i < COUNT(kept); i++)
+			is_kept |= kept[i] == call;
+		for (size_t i = 0; i < COUNT(needs); i++) {
+			ck_assert_int_eq(ANSWER(needs[i], SYS_ioctl, 0, call), is_kept ? 0 : EPERM);
+			ck_assert_int_eq(
+				ANSWER(needs[i], SYS_ioctl, 0, call | UINT64_C(1) << 32), is_kept ? 0 : EPERM);
+		}
+	}
+	/* A camera is no console. */
+	ck_assert_int_eq(ANSWER(&nothing, SYS_ioctl, 3, _IOR('V', 0, char[104])), 0);
 }
 END_TEST
 
@@ -316,7 +349,7 @@ SUITE_MAIN("sandbox-filter", who_is_alone_starts_nothing, plain_work_is_allowed,
 	memory_that_no_limit_counts_is_there_only_without_one, doors_are_closed_whatever_is_granted,
 	what_is_too_new_or_cannot_be_seen_does_not_exist, another_architecture_is_killed,
 	clone_makes_processes_and_threads_but_no_namespaces_and_sisters, terminals_get_no_keys,
-	how_a_terminal_works_is_changed_only_by_whose_it_is, limits_of_others_are_theirs,
-	sockets_are_granted_by_family_type_and_protocol,
+	how_a_terminal_works_is_changed_only_by_whose_it_is, a_console_is_changed_by_nobody,
+	limits_of_others_are_theirs, sockets_are_granted_by_family_type_and_protocol,
 	without_a_network_no_socket_gets_out_by_other_calls,
 	metadata_stays_where_nothing_else_watches_over_it, every_failed_allocation_is_reported)

@@ -13,7 +13,7 @@
 #include "harness/proc.h"
 #include "harness/served.h"
 #include "service/expose.h"
-#include "service/service_hooks.h"
+#include "service/expose.h"
 
 #define ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 

@@ -69,7 +69,7 @@ START_TEST(every_failure_names_its_stage_and_reason)
 	check_program(host, "", -ENOENT, "lookup", "empty");
 	check_program(host, "./missing", -ENOENT, "exec", "there is no such file");
 	check_program(host, "/", -EACCES, "exec", "it is a directory");
-	check_program(host, "./plain", -EACCES, "exec", "chmod +x './plain'");
+	check_program(host, "./plain", -EACCES, "exec", "chmod +x ./plain");
 	check_program(host, "./lost", PERCH_EINTERPRETER, "exec", "'/no/such/interpreter'");
 	check_program(host, "./dos", PERCH_EINTERPRETER, "exec", "DOS line endings");
 	check_program(host, "./text", -ENOEXEC, "exec", "#! line");

@@ -29,6 +29,11 @@ static const perch_question confirm_yes = { .kind = PERCH_QUESTION_CONFIRM,
 static const perch_question deliberate = { .kind = PERCH_QUESTION_CONFIRM,
 	.message = { "May it? {\"command\":\"rm -rf /\"}", 31 },
 	.has_default = true };
+static const perch_question long_confirm = { .kind = PERCH_QUESTION_CONFIRM,
+	.message = { "Delete the caches and all logs, and the whole production database?", 66 } };
+static const perch_question long_default = { .message = { "Where:", 6 },
+	.has_default = true,
+	.default_text = { "/srv/backups/daily and /srv/logs", 32 } };
 static const struct question_manner with_a_word = { .is_deliberate = true };
 static const perch_question choose = { .kind = PERCH_QUESTION_SELECT,
 	.message = { "Pick:", 5 },
@@ -87,6 +92,13 @@ static const char *describe(const struct answer *answer, perch_question_kind kin
 	return out.data;
 }
 
+/* As the terminal does it. */
+static void draw_or_tell(struct asking *asking, struct frame *frame, size_t rows)
+{
+	asking->is_told = !asking_fits(asking, &frame->look, rows);
+	asking_draw(asking, frame, rows);
+}
+
 static const char *picture(struct asking *asking, bool is_over, size_t columns, size_t rows)
 {
 	static struct vt vt;
@@ -98,7 +110,7 @@ static const char *picture(struct asking *asking, bool is_over, size_t columns, 
 	if (is_over)
 		asking_draw_answered(asking, frame);
 	else
-		asking_draw(asking, frame, rows);
+		draw_or_tell(asking, frame, rows);
 	screen_draw(&screen, &bytes);
 	buf_terminate(&bytes);
 	vt_init(&vt, columns, rows);
@@ -194,9 +206,22 @@ static const struct {
 		"  ! please type yes or no" },
 	{ &deliberate, "yy\r", 60, 2,
 		"? May it? {\"command\":\"rm -rf /\"}\n  Type yes or no [no]: yy" },
-	{ &deliberate, "y", 20, 6, "? May it? {\"command\n  \":\"rm -rf /\"}\n  Type ... y" },
-	{ &deliberate, "y", 20, 2, "? May it? {\"comm...\n  Type ... y" },
-	{ &deliberate, "y", 40, 1, "? May it? {\"command\":\"rm -r... y" },
+	{ &deliberate, "y", 20, 6, "? May it?\n  {\"command\":\"rm\n  -rf /\"}\n  Type ... y" },
+	{ &deliberate, "y", 20, 2, "? (above)\n  Type ... y" },
+	{ &deliberate, "y", 40, 1, "? May it? {\"command\":\"rm -rf /\"} ... y" },
+	{ &deliberate, "\r", 20, 4, "? May it?\n  {\"command\":\"rm\n  -rf /\"}\n  Type ..." },
+	{ &long_confirm, "", 40, 5,
+		"? Delete the caches and all logs, and\n  the whole production database? [y/N]" },
+	{ &long_confirm, "", 41, 2,
+		"? Delete the caches and all logs, and\n  the whole production database? [y/N]" },
+	{ &long_confirm, "", 40, 1, "? (above) [y/n]" },
+	{ &long_confirm, "", 36, 5,
+		"? Delete the caches and all logs,\n  and the whole production\n  database? [y/N]" },
+	{ &long_confirm, "", 37, 5,
+		"? Delete the caches and all logs,\n  and the whole production database?\n  [y/N]" },
+	{ &long_default, "x", 30, 5, "? Where: [/srv/backups/daily\n  and /srv/logs]\n  x" },
+	{ &long_default, "x", 30, 2, "? (above) x" },
+	{ &long_default, "x", 30, 1, "? (above) x" },
 	{ &choose, "", 40, 5, "? Pick: (arrows move, typing filters)\n  red\n> green\n  blue" },
 	{ &choose, "re", 40, 5, "? Pick: re\n  red\n> green" },
 	{ &choose, "", 14, 3, "? Pick:\n> green\n  2-2 of 3" },
@@ -232,6 +257,25 @@ START_TEST(any_size_will_do)
 		}
 		asking_close(&asking);
 	}
+}
+END_TEST
+
+START_TEST(enter_answers_only_what_was_seen)
+{
+	struct asking asking;
+	ck_assert_int_eq(asking_open(&asking, &long_confirm, NULL), 0);
+	picture(&asking, false, 40, 1);
+	ck_assert_int_eq(press(&asking, "\r"), ASKING_GOES_ON);
+	ck_assert_ptr_nonnull(asking.note);
+	ck_assert_int_eq(plain_take(&asking, STR("")), ASKING_GOES_ON);
+	ck_assert_int_eq(press(&asking, "y"), ASKING_ANSWERED);
+	ck_assert(asking.answer.yes);
+	asking_close(&asking);
+	ck_assert_int_eq(asking_open(&asking, &deliberate, &with_a_word), 0);
+	picture(&asking, false, 20, 2);
+	ck_assert_int_eq(press(&asking, "\r"), ASKING_GOES_ON);
+	ck_assert_int_eq(press(&asking, "no\r"), ASKING_ANSWERED);
+	asking_close(&asking);
 }
 END_TEST
 
@@ -353,5 +397,5 @@ START_TEST(memory_may_run_out)
 END_TEST
 
 SUITE_MAIN("term_asking", keys_become_answers, questions_look_as_they_should, any_size_will_do,
-	other_keys_are_for_the_terminal, lines_become_answers, plain_questions_are_lines,
-	memory_may_run_out)
+	enter_answers_only_what_was_seen, other_keys_are_for_the_terminal, lines_become_answers,
+	plain_questions_are_lines, memory_may_run_out)

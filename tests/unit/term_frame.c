@@ -125,12 +125,51 @@ START_TEST(long_texts_go_on_in_further_lines)
 	ck_assert_str_eq(wrap(STR("abcdefgh"), 6, 3), "abcde|  fgh|");
 	ck_assert_str_eq(wrap(STR("abcdefgh\x01"), 6, 2), "abcde|  fgh|");
 	ck_assert_str_eq(wrap(STR("abcdefghijk"), 6, 3), "abcde|  fgh|  ijk|");
-	ck_assert_str_eq(wrap(STR("abcdefghijkl"), 6, 3), "abcde|  fgh|  ij…|");
-	ck_assert_str_eq(wrap(STR("abcdef"), 6, 1), "abcd…|");
-	ck_assert_str_eq(wrap(STR("日本語日"), 6, 2), "日本|  語…|");
-	ck_assert_str_eq(wrap(STR("a\nb\x1B[2J"), 6, 2), "a b[2|  J|");
-	ck_assert_str_eq(wrap(STR("日"), 2, 3), "…|");
+	ck_assert_str_eq(wrap(STR("日本語日"), 6, 9), "日本|  語|  日|");
+	ck_assert_str_eq(wrap(STR("a\nb\x1B[2J"), 6, 2), "a|  b[2|");
 	ck_assert_str_eq(wrap(STR(""), 6, 3), "|");
+}
+END_TEST
+
+START_TEST(lines_end_at_words)
+{
+	ck_assert_str_eq(wrap(STR("one two three"), 8, 9), "one two|  three|");
+	ck_assert_str_eq(wrap(STR("one two   three  "), 8, 9), "one two|  three|");
+	ck_assert_str_eq(wrap(STR("one  two"), 6, 9), "one|  two|");
+	ck_assert_str_eq(wrap(STR("a bcdefghijk l"), 8, 9), "a|  bcdef|  ghijk|  l|");
+	ck_assert_str_eq(wrap(STR("  indented text"), 12, 9), "  indented|  text|");
+}
+END_TEST
+
+START_TEST(a_text_that_does_not_fit_is_told)
+{
+	struct frame frame = { 0 };
+	struct look look = utf8_look;
+	look.columns = 6;
+	frame_begin(&frame, &look);
+	frame_line(&frame);
+	ck_assert(!frame_put_wrapped(&frame, STYLE_PLAIN, STR("abcdefghijkl"), 3));
+	ck_assert_uint_eq(frame.line_count, 3);
+	ck_assert(frame_put_wrapped(&frame, STYLE_PLAIN, STR("z"), 4));
+	frame_free(&frame);
+}
+END_TEST
+
+/* Neither characters that are not seen nor marks upon marks make words vanish. */
+START_TEST(nothing_hides_words)
+{
+	static char text[200000];
+	memset(text, 0x01, sizeof(text));
+	memcpy(text + sizeof(text) - 3, "end", 3);
+	ck_assert_str_eq(wrap((struct str){ text, sizeof(text) }, 40, 9), "end|");
+	struct buf marks = { 0 };
+	buf_append_text(&marks, "o");
+	for (int i = 0; i < 10000; i++)
+		buf_append_text(&marks, "\u0301");
+	buf_append_text(&marks, "end");
+	const char *lines = wrap((struct str){ marks.data, marks.len }, 40, SIZE_MAX);
+	ck_assert_ptr_nonnull(strstr(lines, "end|"));
+	buf_free(&marks);
 }
 END_TEST
 
@@ -205,4 +244,5 @@ END_TEST
 
 SUITE_MAIN("term-frame", texts_are_cleaned_and_cut, endless_texts_make_short_lines,
 	what_is_not_looked_at_is_said_to_be_missing, long_texts_go_on_in_further_lines,
+	lines_end_at_words, a_text_that_does_not_fit_is_told, nothing_hides_words,
 	the_lines_with_the_cursor_stay, progress_is_a_bar_or_a_spinner)

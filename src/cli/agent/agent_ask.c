@@ -1,4 +1,4 @@
-/* Asking the user whether an agent may. */
+/* Asking the user for a permission that an agent wants. */
 #include "cli/agent/agent_ask.h"
 
 #include <signal.h>
@@ -9,20 +9,19 @@
 #include "base/cleanup.h"
 #include "term/term.h"
 
-/* Bytes of what the tool would be given: more than a screen shows. */
+/* Bytes of the tool's input that are shown: more than a screen holds. */
 enum { INPUT_SHOWN = 16 * 1024 };
 
 /* A question that is open, or waits for the one before it. */
 struct wish {
 	struct wish *next;
-	char *request_id;
+	uint64_t number; /* that the job has for it */
 	struct buf text;
 	perch_question question;
 };
 
 static void agent_ask_free_wish(struct wish *wish)
 {
-	free(wish->request_id);
 	buf_free(&wish->text);
 	free(wish);
 }
@@ -43,20 +42,27 @@ static void agent_ask_show_first(struct agent_asker *asker)
 		asker->terminal->table->ask(asker->terminal, &asker->first->question, &manner);
 }
 
+static void agent_ask_answer(perch_job *job, uint64_t number, bool yes, const char *why_not)
+{
+	perch_answer answer = PERCH_ANSWER_INIT;
+	answer.yes = yes;
+	answer.message = yes ? NULL : why_not;
+	perch_job_answer(job, number, &answer, NULL);
+}
+
 static void agent_ask_answered(void *data, const struct answer *answer)
 {
 	struct agent_asker *asker = data;
-	struct agent_turn *turn = asker->turn;
 	if (!asker->first)
 		return;
 	if (answer->cancelled) {
 		agent_asker_end(asker);
-		agent_turn_cancel(turn, SIGINT);
+		perch_job_cancel(asker->job, SIGINT);
 		return;
 	}
-	agent_turn_permit(turn, str_from(asker->first->request_id), answer->yes,
-		answer->yes ? (struct str){ 0 } : STR("the user said no"));
+	uint64_t number = asker->first->number;
 	agent_ask_drop_first(asker);
+	agent_ask_answer(asker->job, number, answer->yes, "the user said no");
 	agent_ask_show_first(asker);
 }
 
@@ -80,10 +86,10 @@ static bool agent_ask_open_terminal(struct agent_asker *asker)
 	return true;
 }
 
-static void agent_ask_write_question(struct buf *text, const struct agent_permission *permission)
+static void agent_ask_write_question(struct buf *text, const perch_ask *ask)
 {
-	struct str name = permission->tool_name;
-	struct str input = permission->input;
+	struct str name = str_of(ask->subject);
+	struct str input = str_of(ask->detail);
 	bool is_cut = input.len > INPUT_SHOWN;
 	buf_append_text(text, "May the agent use ");
 	buf_append(text, name.data, name.len);
@@ -93,13 +99,13 @@ static void agent_ask_write_question(struct buf *text, const struct agent_permis
 		buf_append_text(text, cli_is_utf8() ? "…" : "...");
 }
 
-static struct wish *agent_ask_make_wish(const struct agent_permission *permission)
+static struct wish *agent_ask_make_wish(const perch_ask *ask)
 {
 	struct wish *wish = calloc(1, sizeof(*wish));
 	if (!wish)
 		return NULL;
-	wish->request_id = str_dup(permission->request_id);
-	agent_ask_write_question(&wish->text, permission);
+	wish->number = ask->number;
+	agent_ask_write_question(&wish->text, ask);
 	if (buf_terminate(&wish->text) < 0)
 		wish->text.failed = true;
 	wish->question = (perch_question){
@@ -107,20 +113,20 @@ static struct wish *agent_ask_make_wish(const struct agent_permission *permissio
 		.message = { wish->text.data, wish->text.len },
 		.has_default = true,
 	};
-	if (wish->request_id && !wish->text.failed)
+	if (!wish->text.failed)
 		return wish;
 	agent_ask_free_wish(wish);
 	return NULL;
 }
 
-void agent_asker_ask(struct agent_asker *asker, const struct agent_permission *permission)
+void agent_asker_ask(struct agent_asker *asker, perch_job *job, const perch_ask *ask)
 {
-	struct wish *wish = agent_ask_open_terminal(asker) ? agent_ask_make_wish(permission) : NULL;
+	struct wish *wish = agent_ask_open_terminal(asker) ? agent_ask_make_wish(ask) : NULL;
 	if (!wish) {
-		agent_turn_permit(
-			asker->turn, permission->request_id, false, STR("nobody is there to be asked"));
+		agent_ask_answer(job, ask->number, false, "nobody is there to be asked");
 		return;
 	}
+	asker->job = job;
 	if (asker->last)
 		asker->last->next = wish;
 	else
@@ -149,7 +155,7 @@ void agent_asker_note(
 	agent_print_note(print, kind, text);
 }
 
-/* Above a question text comes in whole lines, too. */
+/* Text above a question is written in whole lines, too. */
 void agent_asker_print(struct agent_asker *asker, struct agent_print *print)
 {
 	if (!asker->first || !print->out.len) {

@@ -1,11 +1,11 @@
-/* Asking the user whether an agent may: one question after the other, on the
- * terminal. `{0}` with cli and host is one that has not been asked yet. */
+/* Asking the user for a permission that an agent wants: one question after the other, on the
+ * terminal. `{0}` with cli and host is an asker without a question. */
 #ifndef CLI_AGENT_AGENT_ASK_H
 #define CLI_AGENT_AGENT_ASK_H
 
-#include "agent/turn.h"
 #include "cli/agent/agent_commands.h"
 #include "frontend.h"
+#include "perch/job.h"
 #include "proc/host.h"
 
 struct wish;
@@ -13,20 +13,20 @@ struct wish;
 struct agent_asker {
 	const struct cli *cli;
 	perch_host *host;
-	struct agent_turn *turn;   /* whose questions they are */
+	perch_job *job;            /* whose questions they are */
 	struct frontend *terminal; /* NULL until the first question, unless it is lent */
 	struct wish *first;        /* the one that is open */
 	struct wish *last;
 };
 
 /* Asks, or denies where nobody can be asked. */
-void agent_asker_ask(struct agent_asker *asker, const struct agent_permission *permission);
+void agent_asker_ask(struct agent_asker *asker, perch_job *job, const perch_ask *ask);
 
 /* The terminal has another size. */
 void agent_asker_resized(struct agent_asker *asker);
 
-/* Something else is about to be written, in whole lines: an open question stands below it,
- * from the next flush on. */
+/* Other text is about to be written, in whole lines: an open question stands below it, from the
+ * next flush on. */
 void agent_asker_give_way(struct agent_asker *asker);
 
 /* agent_print_note and agent_print_flush for when a question may be open. */
@@ -34,7 +34,7 @@ void agent_asker_note(
 	struct agent_asker *asker, struct agent_print *print, const char *kind, struct str text);
 void agent_asker_print(struct agent_asker *asker, struct agent_print *print);
 
-/* What is shown must be out before we wait. */
+/* Writes everything, before the loop waits. */
 void agent_asker_flush(struct agent_asker *asker);
 
 /* The turn is over: no question is open any more. */

@@ -1,116 +1,113 @@
 /* perch agent chat: a conversation with an agent. */
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/err.h"
 #include "cli/agent/chat.h"
-#include "cli/ui/granted.h"
 #include "proc/host.h"
 
 enum { CHAT_QUEUE = 64 }; /* messages typed ahead */
 
 /* ---- turns --------------------------------------------------------------- */
 
-static struct chat *agent_chat_of(void *data)
-{
-	return bridge_turn_data(data);
-}
-
-struct turn_id {
-	char text[32];
+/* One that has not ended. */
+struct chat_turn {
+	struct link link;
+	struct chat *chat;
+	perch_job *job;
+	bool has_begun;
 };
 
-static struct turn_id agent_chat_turn_id(unsigned number)
+static void agent_chat_end(struct chat_turn *turn, const perch_job_end *end)
 {
-	struct turn_id id;
-	snprintf(id.text, sizeof(id.text), "%u", number);
-	return id;
-}
-
-static void agent_chat_on_started(void *data, struct agent_turn *turn)
-{
-	(void)turn;
-	struct chat *chat = agent_chat_of(data);
-	chat->running = (unsigned)strtoul(bridge_turn_id(data), NULL, 10);
-	for (const char *const *warning = bridge_turn_options(data)->profile->warnings; *warning;
-		 warning++)
-		chat_view_note(chat, "warning", str_from(*warning));
-	chat_view_begin(chat);
-}
-
-static void agent_chat_on_partial(
-	void *data, struct agent_turn *turn, struct str text, struct str raw)
-{
-	(void)turn, (void)raw;
-	chat_view_text(agent_chat_of(data), text);
-}
-
-static void agent_chat_on_warning(void *data, struct agent_turn *turn, struct str text)
-{
-	(void)turn;
-	chat_view_note(agent_chat_of(data), "warning", text);
-}
-
-static void agent_chat_on_error(
-	void *data, struct agent_turn *turn, const char *code, struct str text)
-{
-	(void)turn;
-	if (strcmp(code, "cancelled") == 0)
-		chat_view_note(agent_chat_of(data), NULL, STR("(stopped)"));
-	else
-		chat_view_note(agent_chat_of(data), "error", text);
-}
-
-static void agent_chat_on_reply(void *data, struct agent_turn *turn, struct str text)
-{
-	(void)turn;
-	chat_view_reply(agent_chat_of(data), text);
-}
-
-static void agent_chat_on_permission(
-	void *data, struct agent_turn *turn, const struct agent_permission *permission)
-{
-	chat_view_permission(agent_chat_of(data), turn, permission);
-}
-
-static void agent_chat_on_end(void *data, struct agent_turn *turn, const perch_agent_end *end)
-{
-	(void)turn;
-	struct chat *chat = agent_chat_of(data);
+	struct chat *chat = turn->chat;
 	if (!end->success && !chat->terminal)
 		chat->code = end->exit_code;
-	if (end->hint[0])
-		chat_view_note(chat, "hint", str_from(end->hint));
+	if (end->turn->hint[0])
+		chat_view_note(chat, "hint", str_from(end->turn->hint));
+	list_remove(&chat->turns, turn);
+	perch_job_free(turn->job);
+	free(turn);
 	chat_view_end(chat);
 }
 
-static const struct agent_turn_events turn_events = {
-	.started = agent_chat_on_started,
-	.partial = agent_chat_on_partial,
-	.warning = agent_chat_on_warning,
-	.error = agent_chat_on_error,
-	.reply = agent_chat_on_reply,
-	.permission = agent_chat_on_permission,
-	.end = agent_chat_on_end,
-};
+static void agent_chat_begin(struct chat_turn *turn)
+{
+	turn->has_begun = true;
+	chat_view_begin(turn->chat);
+}
+
+static void agent_chat_error(struct chat *chat, const perch_event *event)
+{
+	if (strcmp(event->code, "cancelled") == 0)
+		chat_view_note(chat, NULL, STR("(stopped)"));
+	else
+		chat_view_note(chat, "error", str_of(event->text));
+}
+
+static void agent_chat_event(perch_job *job, void *data, const perch_event *event)
+{
+	struct chat_turn *turn = data;
+	struct chat *chat = turn->chat;
+	switch (event->kind) {
+	case PERCH_EVENT_START:
+		agent_chat_begin(turn);
+		break;
+	case PERCH_EVENT_PARTIAL:
+	case PERCH_EVENT_THINKING:
+		chat_view_text(chat, str_of(event->text));
+		break;
+	case PERCH_EVENT_REPLY:
+		chat_view_reply(chat, str_of(event->text));
+		break;
+	case PERCH_EVENT_WARNING:
+		chat_view_note(chat, "warning", str_of(event->text));
+		break;
+	case PERCH_EVENT_ERROR:
+		agent_chat_error(chat, event);
+		break;
+	case PERCH_EVENT_ASK:
+		chat_view_permission(chat, job, event->ask);
+		break;
+	case PERCH_EVENT_END:
+		agent_chat_end(turn, event->end);
+		break;
+	default:
+		break;
+	}
+}
+
+static int agent_chat_submit(struct chat *chat, struct str message, perch_err *err)
+{
+	struct chat_turn *turn = calloc(1, sizeof(*turn));
+	perch_job_request request = PERCH_JOB_REQUEST_INIT;
+	if (!turn)
+		return err_no_memory(err);
+	turn->chat = chat;
+	request.kind = PERCH_ENTRY_AGENT;
+	request.profile = chat->profile;
+	request.message = message.len ? message.data : "";
+	request.message_len = message.len;
+	request.session = chat->session_name;
+	request.from = chat->from;
+	request.is_new = chat->is_new;
+	request.no_stream = chat->no_stream;
+	request.sandbox = cli_sandbox_choice(chat->cli);
+	request.sink = agent_chat_event;
+	request.data = turn;
+	int r = perch_job_submit(chat->service, &request, &turn->job, err);
+	if (r == 0)
+		list_append(&chat->turns, turn);
+	else
+		free(turn);
+	return r;
+}
 
 void chat_send(struct chat *chat, struct str message)
 {
 	perch_err err = { 0 };
-	const struct turn_id id = agent_chat_turn_id(++chat->turns);
-	const struct bridge_request request = {
-		.id = id.text,
-		.profile = chat->profile,
-		.message = message,
-		.session_name = chat->session_name,
-		.from = chat->from,
-		.is_new = chat->is_new,
-		.no_stream = chat->no_stream,
-	};
-	if (bridge_take(chat->bridge, &request, &err) == 0) {
+	if (agent_chat_submit(chat, message, &err) == 0) {
 		chat->is_new = false;
 		return;
 	}
@@ -119,25 +116,27 @@ void chat_send(struct chat *chat, struct str message)
 		chat->code = EXIT_HOST;
 }
 
-static bool agent_chat_stop(struct chat *chat, unsigned number)
-{
-	return bridge_cancel(chat->bridge, agent_chat_turn_id(number).text, SIGINT);
-}
-
 bool chat_stop(struct chat *chat)
 {
-	if (agent_chat_stop(chat, chat->running))
-		return true;
-	while (chat->oldest <= chat->turns && !agent_chat_stop(chat, chat->oldest))
-		chat->oldest++;
-	return chat->oldest <= chat->turns;
+	struct chat_turn *first = list_first(&chat->turns);
+	struct chat_turn *turn = first;
+	while (turn && !turn->has_begun)
+		turn = list_next(turn);
+	if (turn || first)
+		perch_job_cancel((turn ? turn : first)->job, SIGINT);
+	return first;
+}
+
+bool chat_is_over(const struct chat *chat)
+{
+	return !list_first(&chat->turns);
 }
 
 void chat_leave(struct chat *chat, bool patiently)
 {
 	chat->is_leaving = true;
 	if (!patiently)
-		bridge_cancel_all(chat->bridge, SIGTERM);
+		perch_service_cancel(chat->service, SIGTERM);
 }
 
 /* ---- the conversation ---------------------------------------------------- */
@@ -155,59 +154,56 @@ static void agent_chat_signal_arrived(void *data, int signal)
 	}
 }
 
-/* Seen with every turn: what is allowed meanwhile counts from the next one on. */
-static int agent_chat_amend(
-	void *data, struct arena *arena, struct agent_profile *profile, perch_err *err)
-{
-	const struct chat *chat = data;
-	return granted_agent(chat->cli, arena, profile, err);
-}
-
 static void agent_chat_host_log(void *data, perch_log_level level, const char *text)
 {
 	if (level >= PERCH_LOG_WARN)
 		chat_view_note(data, "warning", str_from(text));
 }
 
-/* Only to be told: a failure is told by the first turn. */
-static bool agent_chat_goes_on(const struct chat *chat)
+static void agent_chat_service_warns(perch_service *service, void *data, const char *text)
 {
-	char path[PATH_MAX];
-	if (chat->is_new || !realpath(chat->profile, path))
-		return false;
-	const struct session_key key = { path, chat->from, chat->session_name };
-	_cleanup_free_ char *id = NULL;
-	return sessions_id(chat->sessions, &key, &id, NULL) == 0 && id[0];
+	(void)service;
+	chat_view_note(data, "warning", str_from(text));
+}
+
+/* Only to be told: a failure is told by the first turn. */
+static bool agent_chat_goes_on(const struct chat *chat, perch_sessions *sessions)
+{
+	perch_session session;
+	return !chat->is_new &&
+		perch_sessions_find(
+			sessions, chat->profile, chat->from, chat->session_name, &session, NULL) > 0 &&
+		session.id[0];
+}
+
+static int agent_chat_open_service(struct chat *chat, perch_sessions **ret_sessions, perch_err *err)
+{
+	perch_service_options options = PERCH_SERVICE_OPTIONS_INIT;
+	options.max_jobs = 1;
+	options.queue = CHAT_QUEUE;
+	options.warn = agent_chat_service_warns;
+	options.data = chat;
+	int r = perch_service_new(chat->host, &options, &chat->service, err);
+	return r < 0 ? r : perch_service_sessions(chat->service, ret_sessions, err);
 }
 
 static int agent_chat_open_chat(struct chat *chat, perch_err *err)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH, 0 };
+	perch_sessions *sessions = NULL;
 	int r = cli_make_host(agent_chat_host_log, chat, &chat->host, err);
 	if (r == 0)
-		r = sessions_open(chat->host, &chat->sessions, err);
-	if (r < 0)
-		return r;
-	const struct bridge_options bridge_options = {
-		.host = chat->host,
-		.sessions = chat->sessions,
-		.max_turns = 1,
-		.queue = CHAT_QUEUE,
-		.events = &turn_events,
-		.data = chat,
-		.amend = agent_chat_amend,
-	};
-	r = bridge_new(&bridge_options, &chat->bridge, err);
+		r = agent_chat_open_service(chat, &sessions, err);
 	if (r < 0)
 		return r;
 	r = signals_watch(&chat->signals, &chat->host->loop, signals, agent_chat_signal_arrived, chat);
 	chat->has_signals = r == 0;
 	if (r < 0)
 		return err_set(err, r, "signals cannot be watched: %s", perch_strerror(r));
-	return chat_view_open(chat, agent_chat_goes_on(chat), err);
+	return chat_view_open(chat, agent_chat_goes_on(chat, sessions), err);
 }
 
-/* A conversation that nobody hears is over. */
+/* Without a reader the conversation is over. */
 static void agent_chat_flush(struct chat *chat)
 {
 	chat_view_flush(chat);
@@ -221,7 +217,7 @@ static int agent_chat_run_to_the_end(struct chat *chat, perch_err *err)
 {
 	int r = 0;
 	agent_chat_flush(chat);
-	while (r >= 0 && !(chat->is_leaving && bridge_count(chat->bridge) == 0)) {
+	while (r >= 0 && !(chat->is_leaving && chat_is_over(chat))) {
 		r = perch_host_wait(chat->host, -1);
 		agent_chat_flush(chat);
 	}
@@ -232,22 +228,25 @@ static int agent_chat_run_to_the_end(struct chat *chat, perch_err *err)
 
 static void agent_chat_close_chat(struct chat *chat)
 {
+	struct chat_turn *turn;
 	chat_view_close(chat);
-	bridge_free(chat->bridge);
-	sessions_close(chat->sessions);
+	perch_service_free(chat->service);
+	while ((turn = list_first(&chat->turns))) {
+		list_remove(&chat->turns, turn);
+		free(turn);
+	}
 	if (chat->has_signals)
 		signals_close(&chat->signals);
 	perch_host_free(chat->host);
 	free(chat->session_name);
 }
 
-/* A profile that cannot be used is said before anybody begins to type. */
+/* A profile that cannot be used is told before the user begins to type. */
 static int agent_chat_check_profile(const struct chat *chat, perch_err *err)
 {
-	struct arena arena = { 0 };
-	struct agent_profile profile;
-	int r = agent_profile_read(chat->profile, &arena, &profile, err);
-	arena_free(&arena);
+	perch_agent_profile *profile = NULL;
+	int r = perch_agent_profile_load(chat->profile, &profile, err);
+	perch_agent_profile_free(profile);
 	return r;
 }
 
@@ -268,7 +267,7 @@ static int agent_chat_talk(struct chat *chat, const char *session_name)
 
 static int agent_chat(struct cli *cli, int argc, char **argv)
 {
-	struct chat chat = { .cli = cli, .from = "", .oldest = 1 };
+	struct chat chat = { .cli = cli, .from = "" };
 	const char *session_name = "default";
 	const struct option_spec specs[] = {
 		{ "profile", 'p', OPTION_TEXT, &chat.profile },
@@ -311,9 +310,10 @@ const struct command agent_chat_command = {
 			"  --new                 begin a new one\n"
 			"  --from USER           who speaks\n"
 			"  --no-stream           replies alone, no partials\n"
-			"  --sandbox[=off]       confine it, or not, whatever the profile says\n"
+			"  --sandbox[=off]       confine it, or not, instead of what the profile says\n"
 			"\n"
 			"example:\n"
 			"  perch agent chat --profile bot.yaml --session-name work\n",
+	.words = WORDS_AGENTS,
 	.run = agent_chat,
 };

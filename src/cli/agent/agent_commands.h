@@ -2,17 +2,19 @@
 #ifndef CLI_AGENT_AGENT_COMMANDS_H
 #define CLI_AGENT_AGENT_COMMANDS_H
 
-#include "agent/sessions.h"
-#include "agent/turn.h"
+#include "agent/profile.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "cli/cli.h"
+#include "perch/agent.h"
 #include "perch/host.h"
+#include "perch/json.h"
 #include "proc/outlet.h"
-#include "sandbox/sandbox.h"
 
-/* Each stands at the end of the file that does it. */
+/* Each subcommand stands at the end of its own file. */
+extern const struct command agent_add_command;
 extern const struct command agent_allow_command;
+extern const struct command agent_list_command;
 extern const struct command agent_revoke_command;
 extern const struct command agent_run_command;
 extern const struct command agent_check_command;
@@ -20,58 +22,70 @@ extern const struct command agent_chat_command;
 extern const struct command agent_serve_command;
 extern const struct command agent_sessions_command;
 
-/* Behind a signal, a reader who takes nothing is waited for as long as an agent is that does not
- * end; and a moment where that one has no grace. */
+/* After a signal, a slow reader gets as long as an agent that does not end; and a moment where the
+ * agent has no grace. */
 static inline uint64_t agent_patience_ns(uint64_t kill_grace_ns)
 {
 	return kill_grace_ns > NSEC_PER_SEC ? kill_grace_ns : NSEC_PER_SEC;
 }
 
-/* ---- agent_session.c: a turn's place in its stored session -------------------- */
+/* ---- agent_find.c: which profile a user means ------------------------------------ */
 
-struct agent_session {
-	struct sessions *sessions; /* NULL = nothing is stored */
-	struct session_turn *turn; /* until its end is recorded */
-	bool is_ending;
-	struct session_key key; /* its texts are the caller's */
-	session_done_fn *ended;
-	void *data;
-};
+/* A name of $XDG_CONFIG_HOME/perch/agents, or a path. -ENOENT: a word that is neither. */
+int agent_find_profile(
+	const char *word, struct arena *arena, const char **ret_path, perch_err *err);
 
-/* Waits in line for the session: `ready` comes from the loop. */
-int agent_session_begin(struct agent_session *session, perch_host *host,
-	const struct session_key *key, session_ready_fn *ready, void *data, perch_err *err);
+/* Finds it, reads it, and what counts beside what it says: --protocol (NULL = not given), what was
+ * granted, --sandbox. */
+int agent_open_profile(const struct cli *cli, const char *word, const char *protocol,
+	struct arena *arena, struct agent_profile *ret_profile, perch_err *err);
 
-/* It was started without the id that the session has: it is forgotten. `done` comes once, mostly
- * before this returns, as with the next two; also where nothing is stored. */
-void agent_session_forget(struct agent_session *session, session_done_fn *done, void *data);
+/* Returns 0, or EXIT_USAGE after an error message. NULL is fine. */
+int agent_check_protocol(const char *protocol);
 
-/* The agent said its id. */
-void agent_session_said(
-	struct agent_session *session, struct str id, session_done_fn *done, void *data);
+/* ---- agent_catalogue.c: the profiles that come with perch ------------------------- */
 
-/* The id that the session has now: the caller frees it. NULL = it is not known. */
-char *agent_session_id(const struct agent_session *session);
+/* The i-th name, in order; empty behind the last. */
+struct str agent_catalogue_name(size_t i);
 
-/* The turn is over. */
-void agent_session_end(
-	struct agent_session *session, bool counts, session_done_fn *done, void *data);
+/* The text of the profile; NULL = there is none of that name. */
+const char *agent_catalogue_text(const char *name);
 
-void agent_session_close(struct agent_session *session);
+/* What it says. They are tested to be without a mistake: 0 or -ENOMEM. */
+int agent_catalogue_read(const char *name, struct arena *arena, struct agent_profile *ret_profile);
+
+/* ---- agent_needs.c: what an agent needs beside its profile -------------------------- */
+
+/* Whether `cli` names a program. */
+bool agent_needs_program(const struct profile_about *about);
+
+/* 0; -ENOENT: it is not on the PATH of env (NULL = ours), err says what to install; -ENOMEM. */
+int agent_needs_check(const struct agent_profile *profile, const char *const *env, perch_err *err);
+
+/* The members "title", "description" … of an object that is open. */
+void agent_about_write(perch_json_writer *writer, const struct profile_about *about);
 
 /* ---- agentproc.c: what a turn says when perch is called by that name ------------- */
 
-/* To stderr: AGENT_PARTIAL:<json>, or the event itself. */
+/* On stderr, as the agent's dialect has it, unless --quiet or --raw: AGENT_PARTIAL:<json> and so
+ * on, or the event. */
 void agentproc_partial(
 	const struct cli *cli, enum agent_dialect dialect, struct str text, struct str raw);
+void agentproc_session(const struct cli *cli, enum agent_dialect dialect, struct str id);
+void agentproc_error(const struct cli *cli, enum agent_dialect dialect, struct str text);
 
 /* Keeps the first error for the end. */
-void agentproc_error(struct buf *error, struct str text);
+void agentproc_keep_error(struct buf *error, struct str text);
 
-/* The session's id and the error, on stderr. */
-void agentproc_end(const perch_agent_end *end, const struct buf *error);
+/* The session's id and the error once more, for scripts, whatever the dialect; not with --raw. */
+void agentproc_end(const struct cli *cli, const perch_agent_end *end, const struct buf *error);
 
-/* ---- agent_print.c: what a person sees of a turn -------------------------------- */
+/* ---- agentproc_hub.c ------------------------------------------------------------- */
+
+/* agentproc hub WORD …; argv[0] is "hub". */
+int agentproc_hub(struct cli *cli, int argc, char **argv);
+
+/* ---- agent_print.c: a turn, as a person sees it --------------------------------- */
 
 struct agent_print {
 	bool is_terminal; /* stdout: nothing that moves its cursor is written */
@@ -83,30 +97,19 @@ struct agent_print {
 };
 
 void agent_print_open(struct agent_print *print, const struct cli *cli, struct outlet *outlet);
-/* Appends text without what could move the cursor of a terminal. */
+/* Appends text without characters that could move the cursor of a terminal. */
 void agent_print_clean(struct buf *out, bool is_utf8, struct str text);
 
 void agent_print_text(struct agent_print *print, struct str text);
 void agent_print_reply(struct agent_print *print, struct str text);
 
-/* "warning: …" on stderr, behind what was written to stdout. */
+/* "warning: …" on stderr, after the text that was written to stdout. */
 void agent_print_note(struct agent_print *print, const char *kind, struct str text);
 void agent_print_hint(struct agent_print *print, struct str text);
 void agent_print_end(struct agent_print *print);
 void agent_print_flush(struct agent_print *print);
-/* The same; on a terminal the line is ended, for what is written next to stderr. */
+/* The same; on a terminal the open line is ended first. */
 void agent_print_make_way(struct agent_print *print);
 void agent_print_close(struct agent_print *print);
-
-/* ---- agent_program.c ---------------------------------------------------- */
-
-/* Whether the program of an agent could be run, without running it. Looks at the file and at its
- * interpreter. Fails in the words of a start that fails. */
-int agent_program_check(const char *path, perch_err *err);
-
-/* The same for what is seen of them in a sandbox, from the directory `cwd` (NULL = ours), after
- * the function above; widen_by is the command that shows more, see agent/profile.h. */
-int agent_program_check_inside(perch_host *host, const struct sandbox *sandbox, const char *path,
-	const char *cwd, const char *widen_by, perch_err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* What a person sees of a turn: partials and the reply on stdout as they come,
- * everything else on stderr. */
+/* A turn, as a person sees it: partials and the reply on stdout as they come, everything else on
+ * stderr. */
 #include <string.h>
 #include <unistd.h>
 

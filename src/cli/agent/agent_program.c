@@ -1,5 +1,5 @@
 /* Whether the program of an agent could be run, without running it. */
-#include "cli/agent/agent_commands.h"
+#include "cli/agent/agent_program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/shell_word.h"
 #include "cli/ui/inquiry.h"
 #include "proc/program.h"
 #include "proc/spawn.h"
@@ -20,7 +21,7 @@ enum {
 	INTERPRETER_IS_HIDDEN = 4,
 };
 
-/* They are opened: of what Landlock hides, test -x would still say yes. */
+/* The files are opened: test -x would say yes even of a file that Landlock hides. */
 static const char probe[] = "{ :; } <\"$1\" || exit 3; { :; } <\"$2\" || exit 4";
 
 static int agent_program_explain(
@@ -64,7 +65,7 @@ int agent_program_check(const char *path, perch_err *err)
 	if (!agent_program_can_be_executed(path))
 		return agent_program_explain(errno, path, NULL, err);
 	const char *interpreter = agent_program_interpreter_of(path, line);
-	/* A relative one counts from wherever the agent is started. */
+	/* A relative path counts from the directory in which the agent is started. */
 	if (interpreter[0] == '/' && !agent_program_can_be_executed(interpreter))
 		return agent_program_explain(errno, path, NULL, err);
 	return 0;
@@ -73,11 +74,13 @@ int agent_program_check(const char *path, perch_err *err)
 static int agent_program_refuse_hidden(const struct perch_confine *confine, const char *path,
 	const char *hidden, const char *widen_by, perch_err *err)
 {
-	char shown[FILE_SHOWN_MAX];
+	char word[SHELL_WORD_MAX];
+	char advice[SHELL_ADVICE_MAX];
 	perch_err why = { 0 };
 	int code = agent_program_explain(confine->room ? ENOENT : EACCES, path, confine, &why);
-	return err_set(err, code, "%.250s; %s--read %s shows it", why.text, widen_by ? widen_by : "",
-		file_shown(hidden, shown));
+	shell_advice(
+		advice, shell_word(hidden, word), "; %s--read %s shows it", widen_by ? widen_by : "", word);
+	return err_set_advised(err, code, advice, "%s", why.text);
 }
 
 int agent_program_check_inside(perch_host *host, const struct sandbox *sandbox, const char *path,

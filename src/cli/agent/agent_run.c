@@ -1,22 +1,54 @@
-/* perch agent run: one turn. Its options, and the process around it: host, signals, output. */
+/* perch agent run: one turn, a job of the service. Its options, and the process around it: host,
+ * signals, output. */
 #include "cli/agent/agent_run.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/err.h"
-#include "cli/ui/granted.h"
+#include "cli/ui/signals.h"
 #include "proc/host.h"
-#include "trace/trace.h"
 
-/* The reader of stdout has as long as the agent has; after a second signal nobody is waited for. */
+struct agent_run {
+	struct cli *cli;
+	struct agent_words words;
+	struct arena arena;
+	perch_host *host;
+	perch_service *service;
+	perch_job *job; /* NULL = it was not taken */
+	struct signals signals;
+	bool has_signals;
+	struct agent_tell tell;
+	struct agent_asker asker;
+	bool is_held; /* the turn: nobody reads */
+	bool is_over;
+	int code;
+	int signal; /* that came last; 0 = none */
+};
+
+/* ---- what happens -------------------------------------------------------------------- */
+
+static void agent_run_event(perch_job *job, void *data, const perch_event *event)
+{
+	struct agent_run *run = data;
+	if (event->kind == PERCH_EVENT_WITHDRAW || event->kind == PERCH_EVENT_END)
+		agent_asker_end(&run->asker);
+	if (event->kind != PERCH_EVENT_WITHDRAW)
+		agent_tell_event(&run->tell, job, event);
+	if (event->kind == PERCH_EVENT_ASK)
+		agent_asker_ask(&run->asker, job, event->ask);
+	if (event->kind != PERCH_EVENT_END)
+		return;
+	run->code = event->end->exit_code;
+	run->is_over = true;
+}
+
+/* The reader of stdout has as long as the agent has; after a second signal it is not waited for. */
 static void agent_run_stop(struct agent_run *run, int signal)
 {
-	if (run->turn)
-		agent_turn_cancel(run->turn, signal);
-	else if (!run->is_ending)
-		agent_run_end_early(run, EXIT_SIGNAL + signal, "cancelled", "cancelled");
-	agent_tell_hurry(&run->tell, run->signal ? 0 : agent_patience_ns(run->profile.kill_grace_ns));
+	perch_job_cancel(run->job, signal);
+	agent_tell_hurry(&run->tell, run->signal ? 0 : agent_patience_ns(perch_job_grace_ns(run->job)));
 	run->signal = signal;
 }
 
@@ -31,14 +63,44 @@ static void agent_run_signal_arrived(void *data, int signal)
 		agent_run_stop(run, signal);
 }
 
-static void agent_run_host_log(void *data, perch_log_level level, const char *text)
+static void agent_run_warn(struct agent_run *run, const char *text)
 {
-	struct agent_run *run = data;
-	if (level >= PERCH_LOG_WARN && run->is_over)
+	if (run->is_over)
 		cli_warning(text);
-	else if (level >= PERCH_LOG_WARN)
+	else
 		agent_tell_warning(&run->tell, str_from(text));
 }
+
+static void agent_run_host_log(void *data, perch_log_level level, const char *text)
+{
+	if (level >= PERCH_LOG_WARN)
+		agent_run_warn(data, text);
+}
+
+static void agent_run_service_warns(perch_service *service, void *data, const char *text)
+{
+	(void)service;
+	agent_run_warn(data, text);
+}
+
+/* It ends before it could begin. */
+static int agent_run_refuse(struct agent_run *run, int code, const char *kind, const char *text)
+{
+	const perch_agent_end end = {
+		.exit_code = code,
+		.status = -1,
+		.session_id = run->words.session && code != EXIT_USAGE ? run->words.session : "",
+		.hint = "",
+		.reach = PERCH_REACH_GROUP,
+	};
+	agent_tell_error(&run->tell, kind, str_from(text));
+	agent_tell_end(&run->tell, &end);
+	run->is_over = true;
+	run->code = code;
+	return code;
+}
+
+/* ---- its beginning ------------------------------------------------------------------- */
 
 static int agent_run_open_host(struct agent_run *run, perch_err *err)
 {
@@ -47,26 +109,88 @@ static int agent_run_open_host(struct agent_run *run, perch_err *err)
 	if (r < 0)
 		return r;
 	run->asker = (struct agent_asker){ .cli = run->cli, .host = run->host };
-	r = agent_tell_attach(&run->tell, &run->host->loop);
-	if (r < 0)
+	if (agent_tell_attach(&run->tell, &run->host->loop) < 0)
 		return err_no_memory(err);
 	r = signals_watch(&run->signals, &run->host->loop, list, agent_run_signal_arrived, run);
 	run->has_signals = r == 0;
 	return r < 0 ? err_set(err, r, "signals cannot be watched: %s", perch_strerror(r)) : 0;
 }
 
-static void agent_run_flush(struct agent_run *run)
+static int agent_run_open_service(struct agent_run *run, perch_err *err)
+{
+	perch_service_options options = PERCH_SERVICE_OPTIONS_INIT;
+	options.no_store = run->words.no_store;
+	options.trace = run->cli->trace;
+	options.trace_secrets = run->cli->trace_secrets;
+	options.warn = agent_run_service_warns;
+	options.data = run;
+	return perch_service_new(run->host, &options, &run->service, err);
+}
+
+/* What was wrong with the words is said as such, unless a program reads it. */
+static int agent_run_refuse_words(struct agent_run *run, const perch_err *err)
+{
+	char text[PERCH_ERR_TEXT_MAX + 16];
+	bool is_id = err->stage && strcmp(err->stage, "session_id") == 0;
+	bool is_usage = err->code == -EINVAL && (!err->stage || is_id);
+	snprintf(text, sizeof(text), "%s%s", is_id ? "--session " : "", err->text);
+	if (!is_usage)
+		return agent_run_refuse(run, EXIT_HOST, err->stage ? err->stage : "start", text);
+	if (run->cli->json)
+		return agent_run_refuse(run, EXIT_USAGE, "start", text);
+	run->is_over = true;
+	return run->code = cli_usage_error(NULL, "%s", text);
+}
+
+static int agent_run_submit(struct agent_run *run)
+{
+	perch_job_request request = PERCH_JOB_REQUEST_INIT;
+	perch_agent_turn_options turn = PERCH_AGENT_TURN_OPTIONS_INIT;
+	perch_err err = { 0 };
+	int r = agent_words_apply(&run->words, &run->arena, &request, &turn, &err);
+	request.sandbox = cli_sandbox_choice(run->cli);
+	request.shows_stderr = run->cli->verbose;
+	request.sink = agent_run_event;
+	request.data = run;
+	if (r == 0)
+		r = perch_job_submit(run->service, &request, &run->job, &err);
+	return r < 0 ? agent_run_refuse_words(run, &err) : 0;
+}
+
+/* The file that a name stands for. */
+static int agent_run_find(struct agent_run *run)
 {
 	perch_err err = { 0 };
-	if (trace_flush(run->trace, &err) < 0)
-		agent_tell_warning(&run->tell, str_from(err.text));
+	if (agent_find_profile(run->words.profile, &run->arena, &run->words.profile, &err) < 0)
+		return agent_run_refuse(run, EXIT_HOST, "profile", err.text);
+	if (run->cli->is_agentproc)
+		agentproc_settle(&run->words, &run->arena, &run->tell.dialect);
+	return 0;
+}
+
+static int agent_run_begin(struct agent_run *run)
+{
+	perch_err err = { 0 };
+	int r = agent_run_find(run);
+	if (r)
+		return r;
+	if (agent_run_open_host(run, &err) < 0)
+		return agent_run_refuse(run, EXIT_HOST, "host", err.text);
+	if (agent_run_open_service(run, &err) < 0)
+		return agent_run_refuse(run, EXIT_HOST, "start", err.text);
+	return agent_run_submit(run);
+}
+
+/* ---- all of it ----------------------------------------------------------------------- */
+
+static void agent_run_flush(struct agent_run *run)
+{
 	agent_tell_flush(&run->tell);
 	agent_asker_flush(&run->asker);
-	bool must_hold = run->turn && agent_tell_is_full(&run->tell);
-	if (must_hold != run->is_held) {
-		run->is_held = must_hold;
-		agent_turn_hold(run->turn, must_hold);
-	}
+	bool must_hold = !run->is_over && agent_tell_is_full(&run->tell);
+	if (must_hold != run->is_held && !run->is_over)
+		perch_job_hold(run->job, must_hold);
+	run->is_held = must_hold;
 }
 
 static int agent_run_exit_code(const struct agent_run *run)
@@ -76,23 +200,18 @@ static int agent_run_exit_code(const struct agent_run *run)
 	return cli_check_output(error, was_left ? EXIT_SIGNAL + run->signal : run->code);
 }
 
-static int agent_run_to_the_end(struct agent_run *run, perch_err *err)
+static int agent_run_to_the_end(struct agent_run *run)
 {
-	if (!run->cli->json)
-		agent_run_warn_of_profile(run);
-	int r = agent_run_open_host(run, err);
-	if (r == 0)
-		r = agent_run_begin(run, err);
-	if (r < 0)
-		agent_run_end_early(run, EXIT_HOST, "session", err->text);
+	char text[128];
+	agent_run_begin(run);
 	agent_run_flush(run);
-	while (!run->is_over || agent_tell_waits(&run->tell)) {
-		r = perch_host_wait(run->host, -1);
-		if (r < 0 && run->is_ending)
+	while (run->host && (!run->is_over || agent_tell_waits(&run->tell))) {
+		int r = perch_host_wait(run->host, -1);
+		if (r < 0 && run->is_over)
 			break;
 		if (r < 0) {
-			err_set(err, r, "waiting failed: %s", perch_strerror(r));
-			agent_run_end_early(run, EXIT_HOST, "host", err->text);
+			snprintf(text, sizeof(text), "waiting failed: %s", perch_strerror(r));
+			agent_run_refuse(run, EXIT_HOST, "host", text);
 		}
 		agent_run_flush(run);
 	}
@@ -102,63 +221,24 @@ static int agent_run_to_the_end(struct agent_run *run, perch_err *err)
 
 static void agent_run_close(struct agent_run *run)
 {
-	agent_turn_free(run->turn);
-	agent_session_close(&run->session);
-	free(run->stored);
+	perch_job_free(run->job);
+	perch_service_free(run->service);
 	agent_asker_free(&run->asker);
 	if (run->has_signals)
 		signals_close(&run->signals);
-	trace_close(run->trace, NULL);
 	agent_tell_close(&run->tell);
 	perch_host_free(run->host);
 	agent_words_free(&run->words);
 	arena_free(&run->arena);
 }
 
-static int agent_run_refuse(struct agent_run *run, int code, const char *kind, const char *text)
-{
-	agent_run_end_early(run, code, kind, text);
-	agent_run_flush(run);
-	return code;
-}
-
-static int agent_run_prepare(struct agent_run *run, int argc, char **argv)
-{
-	perch_err err = { 0 };
-	int r = agent_words_read(&run->words, run->cli, argc, argv);
-	if (r)
-		return r;
-	run->words.no_store = run->words.no_store || run->cli->is_agentproc;
-	agent_tell_open(&run->tell, run->cli, &run->asker);
-	run->options = (struct agent_turn_options){
-		.events = &agent_run_events,
-		.data = run,
-		.session_id = "",
-		.stderr_bytes = run->cli->verbose ? agent_run_on_stderr : NULL,
-	};
-	r = agent_profile_read(run->words.profile, &run->arena, &run->profile, &err);
-	if (r == 0)
-		r = granted_agent(run->cli, &run->arena, &run->profile, &err);
-	if (r == 0 && run->cli->trace)
-		r = trace_open(run->cli->trace, run->cli->trace_secrets, &run->trace, &err);
-	if (r < 0)
-		return agent_run_refuse(run, EXIT_HOST, "profile", err.text);
-	run->options.trace = run->trace;
-	trace_start(run->trace, run->profile.command, run->profile.args);
-	r = agent_words_apply(&run->words, &run->profile, &run->arena, &run->options, &err);
-	if (r == -EINVAL && !run->cli->json)
-		return cli_usage_error(NULL, "%s", err.text);
-	return r < 0 ? agent_run_refuse(run, r == -EINVAL ? EXIT_USAGE : EXIT_HOST, "start", err.text)
-				 : 0;
-}
-
 static int agent_run(struct cli *cli, int argc, char **argv)
 {
 	struct agent_run run = { .cli = cli };
-	perch_err err = { 0 };
-	int code = agent_run_prepare(&run, argc, argv);
+	int code = agent_words_read(&run.words, cli, argc, argv);
+	agent_tell_open(&run.tell, cli, &run.asker);
 	if (code == 0)
-		code = agent_run_to_the_end(&run, &err);
+		code = agent_run_to_the_end(&run);
 	agent_run_close(&run);
 	return code;
 }
@@ -166,10 +246,13 @@ static int agent_run(struct cli *cli, int argc, char **argv)
 const struct command agent_run_command = {
 	.name = "run",
 	.summary = "one turn: a message in, the reply out",
-	.help = "usage: perch agent run -p|--profile FILE (--prompt TEXT | --stdin) [OPTIONS]\n"
+	.help = "usage: perch agent run NAME|FILE [MESSAGE] [OPTIONS]\n"
 			"\n"
 			"One turn: partials and the reply on stdout as they come, the rest on stderr.\n"
+			"Without a message it is read from stdin, where that is a pipe or a file.\n"
 			"\n"
+			"  -p, --profile NAME|FILE, --prompt TEXT, --stdin   the same as options\n"
+			"  --protocol 0.1|0.4     how the agent speaks, whatever the profile says\n"
 			"  --session ID | --session-name NAME | --new   which session is continued\n"
 			"  --from USER            who speaks\n"
 			"  --image, --file, --audio, --video URL   what is attached (again for more)\n"
@@ -177,7 +260,7 @@ const struct command agent_run_command = {
 			"  --no-stream            the reply alone, no partials\n"
 			"  --no-store             neither read nor write the stored session\n"
 			"  --allow-shell-message  let a shell read {{MESSAGE}} as a script\n"
-			"  --sandbox[=off]        confine it, or not, whatever the profile says\n"
+			"  --sandbox[=off]        confine it, or not, instead of what the profile says\n"
 			"  --line-limit BYTES, --output-limit BYTES   (8388608, 67108864)\n"
 			"  --json                 events as JSON lines\n"
 			"  --trace FILE           record every line\n"
@@ -187,6 +270,7 @@ const struct command agent_run_command = {
 			"no such command, 126 not executable, 125 profile or host.\n"
 			"\n"
 			"example:\n"
-			"  perch agent run --profile bot.yaml --prompt 'What is new?'\n",
+			"  perch agent run bot 'What is new?'\n",
+	.words = WORDS_AGENTS,
 	.run = agent_run,
 };

@@ -1,5 +1,5 @@
-/* perch agent serve: a resident bridge. Turns come in as lines of JSON, events go
- * out as lines of JSON. */
+/* perch agent serve: a resident bridge. Turns come in as lines of JSON, events go out as lines of
+ * JSON. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -8,18 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/bridge.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/macros.h"
 #include "cli/agent/agent_commands.h"
 #include "cli/agent/agent_serve_turns.h"
-#include "cli/ui/granted.h"
 #include "cli/ui/signals.h"
 #include "events/turn_report.h"
 #include "proc/host.h"
 #include "proc/intake.h"
-#include "service/service_hooks.h"
 
 enum {
 	SERVE_LINE_MAX = 8 * 1024 * 1024,
@@ -42,17 +39,9 @@ struct serve {
 	bool any_profile;      /* a turn may name another one all the same */
 	perch_err no_sessions; /* why there are none: every turn is refused with it */
 	bool is_ending;        /* no more turns are taken */
-	bool is_unread;        /* nobody reads the events any more */
+	bool is_unread;        /* the reader of the events is gone */
 	int signal;            /* that ended it */
 };
-
-/* Seen with every turn: what is allowed meanwhile counts from the next one on. */
-static int agent_serve_amend(
-	void *data, struct arena *arena, struct agent_profile *profile, perch_err *err)
-{
-	const struct serve *serve = data;
-	return granted_agent(serve->cli, arena, profile, err);
-}
 
 static void agent_serve_host_log(void *data, perch_log_level level, const char *text)
 {
@@ -63,8 +52,8 @@ static void agent_serve_host_log(void *data, perch_log_level level, const char *
 
 /* ---- turns in ------------------------------------------------------------ */
 
-/* A turn that was not taken ends at once. Without an id nobody waits for an end;
- * and when its id is another one's, the end would be taken for that one's. */
+/* A turn that was refused ends at once. Without an id there is no end to tell; and when its id is
+ * in use, the end would be taken for that of the other turn. */
 static void agent_serve_refuse(
 	struct serve *serve, const char *id, const char *code, const char *text)
 {
@@ -105,10 +94,10 @@ static const char *agent_serve_refusal_code(const perch_err *err)
 	return err->code == -EBUSY ? "busy" : err->code == -EEXIST ? "duplicate_id" : "start";
 }
 
-static void agent_serve_take_turn(struct serve *serve, const struct request *request)
+static void agent_serve_take_turn(struct serve *serve, const struct turn_request *request)
 {
 	perch_err err = { 0 };
-	const char *id = request->turn.id;
+	const char *id = request->id;
 	if (request->unknown) {
 		char text[128];
 		snprintf(text, sizeof(text), "\"%.80s\" means nothing in a turn", request->unknown);
@@ -117,11 +106,11 @@ static void agent_serve_take_turn(struct serve *serve, const struct request *req
 	}
 	if (serve->no_sessions.code)
 		agent_serve_refuse(serve, id, "session", serve->no_sessions.text);
-	else if (serve_turns_take(&serve->turns, &request->turn, &err) < 0)
+	else if (serve_turns_take(&serve->turns, request, &err) < 0)
 		agent_serve_refuse(serve, id, agent_serve_refusal_code(&err), err.text);
 }
 
-/* The user who started us chose the profile; the lines may be written by another. */
+/* The user who started us chose the profile; another user may write the lines. */
 static int agent_serve_check_profile(const struct serve *serve, const char *named, perch_err *err)
 {
 	char chosen[PATH_MAX];
@@ -139,7 +128,7 @@ static int agent_serve_check_profile(const struct serve *serve, const char *name
 static void agent_serve_read_line(struct serve *serve, const perch_line *line)
 {
 	const perch_json_value *root = NULL;
-	struct request request = { 0 };
+	struct turn_request request = { 0 };
 	perch_err err = { 0 };
 	struct str text = str_trim((struct str){ line->data, line->len });
 	if (!text.len)
@@ -150,19 +139,19 @@ static void agent_serve_read_line(struct serve *serve, const perch_line *line)
 	}
 	int r = perch_json_parse(serve->json, text.data, text.len, &root, &err);
 	if (r == 0)
-		r = request_read(root, serve->profile, &serve->arena, &request, &err);
+		r = turn_request_read(root, serve->profile, &serve->arena, &request, &err);
 	if (r < 0)
-		agent_serve_refuse_line(serve, request.turn.id, line, err.text);
+		agent_serve_refuse_line(serve, request.id, line, err.text);
 	else if (request.cancel)
 		agent_serve_cancel_turn(serve, request.cancel);
 	else if (agent_serve_check_profile(serve, request.turn.profile, &err) < 0)
-		agent_serve_refuse(serve, request.turn.id, "profile", err.text);
+		agent_serve_refuse(serve, request.id, "profile", err.text);
 	else
 		agent_serve_take_turn(serve, &request);
 	arena_reset(&serve->arena);
 }
 
-/* Turns can be cancelled while nobody reads; but not every line can be answered then. */
+/* Turns can be cancelled while the output is not read; but not every line can be answered then. */
 static bool agent_serve_may_read(const struct serve *serve)
 {
 	size_t unread = outlet_waiting(&serve->outlet) + serve->report.out.len;
@@ -196,17 +185,17 @@ static void agent_serve_give_up(struct serve *serve, int signal)
 	perch_service_cancel(serve->turns.service, signal);
 }
 
-/* A second one waits for no reader. */
+/* A second signal waits for no reader. */
 static void agent_serve_signal_arrived(void *data, int signal)
 {
 	struct serve *serve = data;
-	uint64_t patience_ns = agent_patience_ns(service_grace_ns(serve->turns.service));
+	uint64_t patience_ns = agent_patience_ns(serve_turns_grace_ns(&serve->turns));
 	outlet_hurry(&serve->outlet, serve->signal ? 0 : patience_ns);
 	serve->signal = signal;
 	agent_serve_give_up(serve, signal == SIGINT ? SIGINT : SIGTERM);
 }
 
-/* Nobody reads so much: the agents have to wait. */
+/* Too much output waits for its reader: the agents have to wait. */
 static void agent_serve_output_full(struct outlet *outlet)
 {
 	struct serve *serve = container_of(outlet, struct serve, outlet);
@@ -228,9 +217,9 @@ static int agent_serve_open_serve(
 	if (r < 0)
 		return r;
 	serve->turns.report = &serve->report;
-	service_set_hooks(
-		serve->turns.service, &(struct service_hooks){ .amend = agent_serve_amend, .data = serve });
-	if (service_open_sessions(serve->turns.service, &serve->no_sessions) < 0)
+	serve->turns.sandbox = cli_sandbox_choice(serve->cli);
+	perch_sessions *sessions;
+	if (perch_service_sessions(serve->turns.service, &sessions, &serve->no_sessions) < 0)
 		cli_error(NULL, "%s", serve->no_sessions.text);
 	if (r == 0)
 		r = outlet_open(&serve->outlet, &serve->host->loop, STDOUT_FILENO, &outlet_events);
@@ -369,7 +358,7 @@ const struct command agent_serve_command = {
 		"  -p, --profile FILE   of all turns; --any-profile: of those that name none\n"
 		"  --max-turns N        so many run at a time (16)\n"
 		"  --queue N            so many wait (1024); the next gets the error `busy`\n"
-		"  --sandbox[=off]      confine them, or not, whatever the profiles say\n"
+		"  --sandbox[=off]      confine them, or not, instead of what the profiles say\n"
 		"\n"
 		"The end of the input finishes what is under way; SIGTERM cancels it.\n"
 		"\n"

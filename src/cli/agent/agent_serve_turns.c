@@ -50,29 +50,7 @@ static void agent_serve_turns_event(perch_job *job, void *data, const perch_even
 		agent_serve_turns_remove(turn);
 }
 
-static perch_job_request agent_serve_turns_request(
-	const struct bridge_request *given, struct serve_turn *turn)
-{
-	perch_job_request request = PERCH_JOB_REQUEST_INIT;
-	request.kind = PERCH_ENTRY_AGENT;
-	request.profile = given->profile;
-	request.message = given->message.len ? given->message.data : "";
-	request.message_len = given->message.len;
-	request.session = given->session_name;
-	request.from = given->from;
-	request.is_new = given->is_new;
-	request.attachments = given->attachments;
-	request.attachment_count = given->attachment_count;
-	request.no_stream = given->no_stream;
-	request.allow_shell_message = given->allow_shell_message;
-	request.non_interactive = true; /* there is no event that could be answered */
-	request.sink = agent_serve_turns_event;
-	request.data = turn;
-	return request;
-}
-
-int serve_turns_take(
-	struct serve_turns *turns, const struct bridge_request *request, perch_err *err)
+int serve_turns_take(struct serve_turns *turns, const struct turn_request *request, perch_err *err)
 {
 	if (serve_turns_have(turns, request->id))
 		return err_set(err, -EEXIST, "a turn with the id %.64s has not ended yet", request->id);
@@ -83,7 +61,11 @@ int serve_turns_take(
 	turn->turns = turns;
 	turn->hash = str_hash(STR_HASH, request->id);
 	memcpy(turn->id, request->id, size);
-	const perch_job_request wanted = agent_serve_turns_request(request, turn);
+	perch_job_request wanted = request->turn;
+	wanted.sandbox = turns->sandbox;
+	wanted.non_interactive = true; /* there is no event that could be answered */
+	wanted.sink = agent_serve_turns_event;
+	wanted.data = turn;
 	int r = perch_job_submit(turns->service, &wanted, &turn->job, err);
 	if (r < 0) {
 		free(turn);
@@ -101,6 +83,17 @@ bool serve_turns_cancel(struct serve_turns *turns, const char *id)
 	if (turn)
 		perch_job_cancel(turn->job, SIGINT);
 	return turn != NULL;
+}
+
+uint64_t serve_turns_grace_ns(const struct serve_turns *turns)
+{
+	uint64_t longest_ns = 0;
+	const struct serve_turn *turn = list_first(&turns->turns);
+	for (; turn; turn = list_next(turn)) {
+		uint64_t grace_ns = perch_job_grace_ns(turn->job);
+		longest_ns = grace_ns > longest_ns ? grace_ns : longest_ns;
+	}
+	return longest_ns;
 }
 
 void serve_turns_hold(struct serve_turns *turns, bool is_held)

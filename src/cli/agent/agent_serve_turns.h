@@ -2,27 +2,30 @@
 #ifndef CLI_AGENT_AGENT_SERVE_TURNS_H
 #define CLI_AGENT_AGENT_SERVE_TURNS_H
 
-#include "agent/bridge.h"
 #include "base/list.h"
 #include "events/run_report.h"
+#include "events/turn_request.h"
 #include "perch/service.h"
 
 struct serve_turns {
 	perch_service *service;
 	struct report *report; /* where events go */
+	perch_sandbox_choice sandbox;
 	struct list turns;
 	bool is_held;
 };
 
 /* Takes a turn; fails as perch_job_submit does, and with -EEXIST: the id is in use. */
-int serve_turns_take(
-	struct serve_turns *turns, const struct bridge_request *request, perch_err *err);
+int serve_turns_take(struct serve_turns *turns, const struct turn_request *request, perch_err *err);
 
 /* As if the user had sent SIGINT to it. False when there is no such turn. */
 bool serve_turns_cancel(struct serve_turns *turns, const char *id);
 
-/* Is there a turn of that id that has not ended? */
+/* Whether there is a turn of that id that has not ended. */
 bool serve_turns_have(const struct serve_turns *turns, const char *id);
+
+/* The longest time that one of them has between SIGTERM and SIGKILL. */
+uint64_t serve_turns_grace_ns(const struct serve_turns *turns);
 
 /* Nobody reads what they say: nothing of them is read, and nothing begins. */
 void serve_turns_hold(struct serve_turns *turns, bool is_held);

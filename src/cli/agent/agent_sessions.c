@@ -1,14 +1,15 @@
-/* perch agent sessions: what is stored. */
+/* perch agent sessions: the stored sessions. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/cleanup.h"
+#include "base/err.h"
 #include "base/macros.h"
 #include "base/utf8.h"
 #include "cli/agent/agent_commands.h"
 #include "cli/ui/envelope.h"
+#include "perch/sessions.h"
 #include "term/text.h"
 
 struct asked {
@@ -17,34 +18,31 @@ struct asked {
 	const char *from;
 	const char *name;
 	bool is_all; /* rm: all that fit */
-	struct arena arena;
-	struct sessions *sessions;
-	struct session_record *records; /* those that fit, the last used first */
+	perch_sessions *sessions;
+	perch_session *records; /* those that fit, the last used first */
 	size_t count;
 };
 
 /* ---- which --------------------------------------------------------------- */
 
-static bool agent_sessions_fits(const struct asked *asked, const struct session_record *record)
+static bool agent_sessions_fits(const struct asked *asked, const perch_session *session)
 {
-	const struct session_key *key = &record->key;
-	return (!asked->from || strcmp(asked->from, key->from) == 0) &&
-		(!asked->name || strcmp(asked->name, key->name) == 0);
+	return (!asked->from || strcmp(asked->from, session->from) == 0) &&
+		(!asked->name || strcmp(asked->name, session->name) == 0);
 }
 
-/* A profile that is gone may still have sessions: then its path is taken as it is. */
 static int agent_sessions_find(struct asked *asked, perch_err *err)
 {
-	_cleanup_free_ char *canonical = asked->profile ? realpath(asked->profile, NULL) : NULL;
-	const char *profile = canonical ? canonical : asked->profile;
-	struct session_record *all = NULL;
+	const perch_session *all = NULL;
 	size_t count = 0;
-	int r = sessions_open(NULL, &asked->sessions, err);
+	int r = perch_sessions_open(&asked->sessions, err);
 	if (r == 0)
-		r = sessions_list(asked->sessions, profile, &asked->arena, &all, &count, err);
+		r = perch_sessions_list(asked->sessions, asked->profile, &all, &count, err);
 	if (r < 0)
 		return r;
-	asked->records = all;
+	asked->records = calloc(count + 1, sizeof(*asked->records));
+	if (!asked->records)
+		return err_no_memory(err);
 	for (size_t i = 0; i < count; i++) {
 		if (agent_sessions_fits(asked, &all[i]))
 			asked->records[asked->count++] = all[i];
@@ -54,13 +52,12 @@ static int agent_sessions_find(struct asked *asked, perch_err *err)
 
 /* ---- telling ------------------------------------------------------------- */
 
-static void agent_sessions_write_record(
-	perch_json_writer *json, const struct session_record *record)
+static void agent_sessions_write_record(perch_json_writer *json, const perch_session *record)
 {
 	perch_json_begin_object(json);
-	member_text(json, "profile", record->key.profile);
-	member_text(json, "from", record->key.from);
-	member_text(json, "session_name", record->key.name);
+	member_text(json, "profile", record->profile);
+	member_text(json, "from", record->from);
+	member_text(json, "session_name", record->name);
 	member_text(json, "session_id", record->id);
 	member_number(json, "last_used", record->last_used);
 	member_number(json, "turns", record->turns);
@@ -104,15 +101,15 @@ static int agent_sessions_print_list(const struct asked *asked)
 	}
 	printf("%-16s  %5s  %-16s %-12s %s\n", "LAST USED", "TURNS", "NAME", "FROM", "PROFILE");
 	for (size_t i = 0; i < asked->count; i++) {
-		const struct session_record *record = &asked->records[i];
+		const perch_session *record = &asked->records[i];
 		char when[32];
 		agent_sessions_format_time(record->last_used, when);
 		printf("%-16s  %5lld  ", when, (long long)record->turns);
-		agent_sessions_print_text(record->key.name, 16);
+		agent_sessions_print_text(record->name, 16);
 		putchar(' ');
-		agent_sessions_print_text(record->key.from[0] ? record->key.from : "-", 12);
+		agent_sessions_print_text(record->from[0] ? record->from : "-", 12);
 		putchar(' ');
-		agent_sessions_print_text(record->key.profile, 0);
+		agent_sessions_print_text(record->profile, 0);
 		putchar('\n');
 	}
 	return EXIT_SUCCESS;
@@ -128,14 +125,14 @@ static void agent_sessions_print_line(const char *label, const char *text)
 static int agent_sessions_print_details(const struct asked *asked)
 {
 	for (size_t i = 0; i < asked->count; i++) {
-		const struct session_record *record = &asked->records[i];
+		const perch_session *record = &asked->records[i];
 		char when[32];
 		agent_sessions_format_time(record->last_used, when);
 		if (i)
 			putchar('\n');
-		agent_sessions_print_line("profile", record->key.profile);
-		agent_sessions_print_line("from", record->key.from[0] ? record->key.from : "-");
-		agent_sessions_print_line("name", record->key.name);
+		agent_sessions_print_line("profile", record->profile);
+		agent_sessions_print_line("from", record->from[0] ? record->from : "-");
+		agent_sessions_print_line("name", record->name);
 		agent_sessions_print_line("session id", record->id[0] ? record->id : "(none yet)");
 		agent_sessions_print_line("last used", when);
 		printf("%-12s %lld\n", "turns", (long long)record->turns);
@@ -184,7 +181,9 @@ static int agent_sessions_remove_sessions(struct asked *asked)
 	if (!asked->count && !asked->is_all)
 		return agent_sessions_no_such_session(asked);
 	for (size_t i = 0; i < asked->count; i++) {
-		if (sessions_remove(asked->sessions, &asked->records[i].key, &err) < 0)
+		const perch_session *session = &asked->records[i];
+		if (perch_sessions_forget(
+				asked->sessions, session->profile, session->from, session->name, &err) < 0)
 			return agent_sessions_fail(asked, NULL, err.text, EXIT_HOST);
 	}
 	if (asked->cli->json)
@@ -258,8 +257,8 @@ static int agent_sessions(struct cli *cli, int argc, char **argv)
 		r = agent_sessions_fail(&asked, NULL, err.text, EXIT_HOST);
 	else if (r == 0)
 		r = word->run(&asked);
-	sessions_close(asked.sessions);
-	arena_free(&asked.arena);
+	perch_sessions_free(asked.sessions);
+	free(asked.records);
 	return r;
 }
 

@@ -10,7 +10,12 @@ static struct turn_report agent_tell_report_of(struct agent_tell *tell)
 
 void agent_tell_open(struct agent_tell *tell, const struct cli *cli, struct agent_asker *asker)
 {
-	*tell = (struct agent_tell){ .cli = cli, .asker = asker, .outlet.source.fd = STDOUT_FILENO };
+	*tell = (struct agent_tell){
+		.cli = cli,
+		.asker = asker,
+		.outlet.source.fd = STDOUT_FILENO,
+		.dialect = AGENT_0_4,
+	};
 	tell->report.outlet = &tell->outlet;
 	agent_print_open(&tell->print, cli, &tell->outlet);
 }
@@ -37,41 +42,12 @@ void agent_tell_hurry(struct agent_tell *tell, uint64_t patience_ns)
 	stderr_outlet_hurry(&tell->stderr_outlet, patience_ns);
 }
 
-void agent_tell_start(struct agent_tell *tell, const struct agent_turn_options *options)
-{
-	const struct turn_report report = agent_tell_report_of(tell);
-	if (tell->cli->json)
-		turn_report_start(&report, options->profile, options->session_id, options->session_name);
-}
-
-void agent_tell_partial(
-	struct agent_tell *tell, enum agent_dialect dialect, struct str text, struct str raw)
-{
-	const struct turn_report report = agent_tell_report_of(tell);
-	agent_asker_give_way(tell->asker);
-	if (tell->cli->json)
-		turn_report_partial(&report, text);
-	else if (tell->cli->is_agentproc)
-		agentproc_partial(tell->cli, dialect, text, raw);
-	else
-		agent_print_text(&tell->print, text);
-}
-
-void agent_tell_session(struct agent_tell *tell, struct str id)
-{
-	const struct turn_report report = agent_tell_report_of(tell);
-	if (tell->cli->json)
-		turn_report_session(&report, id);
-	else if (tell->cli->verbose && !tell->cli->is_agentproc)
-		agent_asker_note(tell->asker, &tell->print, "session", id);
-}
-
 void agent_tell_warning(struct agent_tell *tell, struct str text)
 {
 	const struct turn_report report = agent_tell_report_of(tell);
 	if (tell->cli->json)
 		turn_report_warning(&report, text);
-	else
+	else if (!tell->cli->is_raw)
 		agent_asker_note(tell->asker, &tell->print, "warning", text);
 }
 
@@ -80,28 +56,12 @@ void agent_tell_error(struct agent_tell *tell, const char *code, struct str text
 	const struct turn_report report = agent_tell_report_of(tell);
 	if (tell->cli->json)
 		turn_report_error(&report, code, text);
-	else if (tell->cli->is_agentproc)
-		agentproc_error(&tell->agentproc_error, text);
-	else
+	else if (!tell->cli->is_agentproc)
 		agent_asker_note(tell->asker, &tell->print, "error", text);
-}
-
-void agent_tell_reply(struct agent_tell *tell, struct str text)
-{
-	const struct turn_report report = agent_tell_report_of(tell);
-	if (tell->cli->json)
-		turn_report_reply(&report, text);
-	else
-		agent_print_reply(&tell->print, text);
-}
-
-void agent_tell_permission(struct agent_tell *tell, const struct agent_permission *permission)
-{
-	const struct turn_report report = agent_tell_report_of(tell);
-	if (tell->cli->json)
-		turn_report_permission(&report, permission);
-	else
-		agent_print_make_way(&tell->print);
+	if (!tell->cli->is_agentproc)
+		return;
+	agentproc_error(tell->cli, tell->dialect, text);
+	agentproc_keep_error(&tell->agentproc_error, text);
 }
 
 void agent_tell_end(struct agent_tell *tell, const perch_agent_end *end)
@@ -115,8 +75,75 @@ void agent_tell_end(struct agent_tell *tell, const perch_agent_end *end)
 		agent_print_hint(&tell->print, str_from(end->hint));
 	agent_print_end(&tell->print);
 	if (tell->cli->is_agentproc)
-		agentproc_end(end, &tell->agentproc_error);
+		agentproc_end(tell->cli, end, &tell->agentproc_error);
 }
+
+/* ---- a job's events --------------------------------------------------------------- */
+
+static void agent_tell_piece(struct agent_tell *tell, const perch_event *event)
+{
+	agent_asker_give_way(tell->asker);
+	if (tell->cli->is_agentproc)
+		agentproc_partial(tell->cli, tell->dialect, str_of(event->text), str_of(event->raw));
+	else
+		agent_print_text(&tell->print, str_of(event->text));
+}
+
+static void agent_tell_stderr(struct agent_tell *tell, struct str bytes)
+{
+	agent_tell_flush(tell);
+	agent_asker_give_way(tell->asker);
+	cli_pass(stderr, bytes);
+}
+
+static void agent_tell_person(struct agent_tell *tell, const perch_event *event)
+{
+	const struct str text = str_of(event->text);
+	switch (event->kind) {
+	case PERCH_EVENT_PARTIAL:
+	case PERCH_EVENT_THINKING:
+		agent_tell_piece(tell, event);
+		break;
+	case PERCH_EVENT_SESSION:
+		if (tell->cli->is_agentproc)
+			agentproc_session(tell->cli, tell->dialect, text);
+		else if (tell->cli->verbose)
+			agent_asker_note(tell->asker, &tell->print, "session", text);
+		break;
+	case PERCH_EVENT_REPLY:
+		agent_print_reply(&tell->print, text);
+		break;
+	case PERCH_EVENT_WARNING:
+		agent_tell_warning(tell, text);
+		break;
+	case PERCH_EVENT_ERROR:
+		agent_tell_error(tell, event->code, text);
+		break;
+	case PERCH_EVENT_ASK:
+		agent_print_make_way(&tell->print);
+		break;
+	case PERCH_EVENT_END:
+		agent_tell_end(tell, event->end->turn);
+		break;
+	default:
+		break;
+	}
+}
+
+void agent_tell_event(struct agent_tell *tell, perch_job *job, const perch_event *event)
+{
+	perch_text line;
+	if (event->kind == PERCH_EVENT_STDERR)
+		agent_tell_stderr(tell, str_of(event->text));
+	else if (!tell->cli->json)
+		agent_tell_person(tell, event);
+	else if (perch_event_json(job, event, NULL, &line) == 0)
+		report_line(&tell->report, str_of(line));
+	else
+		tell->report.lost++;
+}
+
+/* ------------------------------------------------------------------------------------ */
 
 void agent_tell_flush(struct agent_tell *tell)
 {

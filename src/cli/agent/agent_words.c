@@ -5,10 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/agent_engine.h"
-#include "agent/agent_launch.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fd.h"
@@ -17,6 +16,13 @@
 #define SECONDS_MAX 1e9
 #define LIMIT_MIN 1024.0
 #define LIMIT_MAX (200.0 * 1024 * 1024)
+
+/* Whether there is a text on stdin; a terminal, or nothing at all, is none. */
+static bool agent_words_are_piped(void)
+{
+	struct stat info;
+	return fstat(STDIN_FILENO, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISREG(info.st_mode));
+}
 
 /* ---- reading them ------------------------------------------------------------ */
 
@@ -39,12 +45,45 @@ static int agent_words_check(const struct agent_words *words)
 	return 0;
 }
 
+/* What stands without an option: the profile and the message, where no option gives them. */
+static int agent_words_place(
+	struct agent_words *words, const struct option_list *given, const char *command)
+{
+	size_t i = 0;
+	if (i < given->count && !words->profile)
+		words->profile = given->items[i++];
+	if (i < given->count && !words->prompt && !words->from_stdin)
+		words->prompt = given->items[i++];
+	if (i < given->count)
+		return cli_usage_error("a message of several words needs quotes", "%s takes no '%s'",
+			command, given->items[i]);
+	if (!words->prompt && !words->from_stdin)
+		words->from_stdin = agent_words_are_piped();
+	return 0;
+}
+
+static int agent_words_parse(
+	struct agent_words *words, const struct option_spec *specs, int argc, char **argv)
+{
+	struct option_list given = { 0 };
+	int r = options_parse_words(specs, argc, argv, &given);
+	if (r == 0)
+		r = agent_words_place(words, &given, argv[0]);
+	free(given.items);
+	return r;
+}
+
 int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char **argv)
 {
+	if (cli->is_agentproc) {
+		int r = agentproc_read(words, cli, argc, argv);
+		return r ? r : agent_words_check(words);
+	}
 	const struct option_spec specs[] = {
 		{ "profile", 'p', OPTION_TEXT, &words->profile },
 		{ "prompt", 0, OPTION_TEXT, &words->prompt },
 		{ "stdin", 0, OPTION_FLAG, &words->from_stdin },
+		{ "protocol", 0, OPTION_TEXT, &words->protocol },
 		{ "session", 0, OPTION_TEXT, &words->session },
 		{ "session-name", 0, OPTION_TEXT, &words->session_name },
 		{ "new", 0, OPTION_FLAG, &words->is_new },
@@ -69,13 +108,11 @@ int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char 
 		{ "trace-secrets", 0, OPTION_FLAG, &cli->trace_secrets },
 		{ 0 },
 	};
-	int at = 1;
-	int r = options_parse(specs, argc, argv, &at);
-	if (r == 0 && at < argc)
-		r = cli_usage_error(
-			"the message stands behind --prompt", "%s takes no '%s'", argv[0], argv[at]);
+	int r = agent_words_parse(words, specs, argc, argv);
 	if (r == 0)
 		r = cli_check_sandbox(cli);
+	if (r == 0)
+		r = agent_check_protocol(words->protocol);
 	return r ? r : agent_words_check(words);
 }
 
@@ -111,19 +148,22 @@ static int agent_words_read_limit(
 	return r;
 }
 
-/* All of stdin; what is too long for a message is refused as one. */
+/* All of stdin, without the newline that ends it; a text that is too long for a message is refused
+ * later. */
 static int agent_words_read_message(struct arena *arena, struct str *ret_message, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
-	int r = fd_read_all(STDIN_FILENO, 0, AGENT_MESSAGE_MAX, &text);
+	int r = fd_read_all(STDIN_FILENO, 0, PERCH_AGENT_MESSAGE_MAX, &text);
 	if (r < 0 && r != -EFBIG)
 		return err_set(err, -EIO, "the message cannot be read from stdin: %s", perch_strerror(r));
+	if (text.len && text.data[text.len - 1] == '\n')
+		text.len--;
 	const char *kept = arena_dup(arena, (struct str){ text.data, text.len });
 	*ret_message = (struct str){ kept, text.len };
 	return kept ? 0 : err_no_memory(err);
 }
 
-/* The last part of a URL, without what asks or points. */
+/* The last part of a URL, without query and fragment. */
 static const char *agent_words_name_of(const char *url, struct arena *arena)
 {
 	size_t len = strcspn(url, "?#");
@@ -133,7 +173,7 @@ static const char *agent_words_name_of(const char *url, struct arena *arena)
 }
 
 static int agent_words_apply_attachments(const struct agent_words *words, struct arena *arena,
-	struct agent_turn_options *options, perch_err *err)
+	perch_job_request *request, perch_err *err)
 {
 	const struct option_list *const lists[] = {
 		[PERCH_ATTACHMENT_IMAGE] = &words->images,
@@ -155,13 +195,13 @@ static int agent_words_apply_attachments(const struct agent_words *words, struct
 				return err_no_memory(err);
 		}
 	}
-	options->attachments = list;
-	options->attachment_count = count;
+	request->attachments = list;
+	request->attachment_count = count;
 	return 0;
 }
 
 static int agent_words_apply_env(const struct agent_words *words, struct arena *arena,
-	struct agent_turn_options *options, perch_err *err)
+	perch_job_request *request, perch_err *err)
 {
 	const char **env = arena_alloc(arena, (words->env.count + 1) * sizeof(*env));
 	if (!env)
@@ -169,12 +209,12 @@ static int agent_words_apply_env(const struct agent_words *words, struct arena *
 	if (words->env.count)
 		memcpy(env, words->env.items, words->env.count * sizeof(*env));
 	env[words->env.count] = NULL;
-	options->env = env;
+	request->env = env;
 	return 0;
 }
 
 static int agent_words_apply_numbers(
-	const struct agent_words *words, struct agent_turn_options *options, perch_err *err)
+	const struct agent_words *words, perch_agent_turn_options *options, perch_err *err)
 {
 	double seconds = 0;
 	int r = 0;
@@ -189,27 +229,29 @@ static int agent_words_apply_numbers(
 		: agent_words_read_limit("--output-limit", words->output_limit, &options->total_limit, err);
 }
 
-int agent_words_apply(const struct agent_words *words, const struct agent_profile *profile,
-	struct arena *arena, struct agent_turn_options *options, perch_err *err)
+int agent_words_apply(const struct agent_words *words, struct arena *arena,
+	perch_job_request *request, perch_agent_turn_options *turn, perch_err *err)
 {
-	options->profile = profile;
-	options->message = str_from(words->prompt);
-	options->session_name = words->session_name ? words->session_name : "default";
-	options->from = words->from ? words->from : "";
-	options->cwd = words->cwd;
-	options->no_stream = words->no_stream;
-	options->allow_shell_message = words->allow_shell_message;
-	const struct dialect *dialect = dialect_of(profile->dialect);
-	if (words->session && !dialect->is_session_id(str_from(words->session)))
-		return err_set(err, -EINVAL, "--session '%.64s' cannot be the id of a session: %s",
-			words->session, dialect->session_id_rule);
-	options->session_id = words->session ? words->session : "";
-	int r = agent_words_apply_numbers(words, options, err);
+	struct str message = str_from(words->prompt);
+	request->kind = PERCH_ENTRY_AGENT;
+	request->profile = words->profile;
+	request->protocol = words->protocol;
+	request->session = words->session_name;
+	request->from = words->from;
+	request->is_new = words->is_new;
+	request->cwd = words->cwd;
+	request->no_stream = words->no_stream;
+	request->allow_shell_message = words->allow_shell_message;
+	request->turn = turn;
+	turn->session_id = words->session;
+	int r = agent_words_apply_numbers(words, turn, err);
 	if (r == 0)
-		r = agent_words_apply_attachments(words, arena, options, err);
+		r = agent_words_apply_attachments(words, arena, request, err);
 	if (r == 0)
-		r = agent_words_apply_env(words, arena, options, err);
+		r = agent_words_apply_env(words, arena, request, err);
 	if (r == 0 && words->from_stdin)
-		r = agent_words_read_message(arena, &options->message, err);
+		r = agent_words_read_message(arena, &message, err);
+	request->message = message.len ? message.data : "";
+	request->message_len = message.len;
 	return r;
 }

@@ -1,13 +1,13 @@
-/* A conversation with an agent: its parts. agent_chat.c is the conversation, chat_commands.c
- * what a line means, chat_view.c what a person sees and types, on a terminal or through
- * pipes. */
+/* The parts of a conversation with an agent: agent_chat.c is the conversation, chat_commands.c the
+ * meaning of a line, chat_view.c what a person sees and types, on a terminal or through pipes. */
 #ifndef CLI_AGENT_CHAT_H
 #define CLI_AGENT_CHAT_H
 
-#include "agent/bridge.h"
+#include "base/list.h"
 #include "cli/agent/agent_commands.h"
 #include "cli/agent/agent_ask.h"
 #include "cli/ui/signals.h"
+#include "perch/service.h"
 #include "proc/intake.h"
 #include "term/history.h"
 
@@ -16,21 +16,18 @@ struct chat {
 	perch_host *host;
 	struct signals signals;
 	bool has_signals;
-	struct sessions *sessions;
-	struct bridge *bridge;
+	perch_service *service;
+	struct list turns; /* those that have not ended */
 
-	/* What is said next. */
+	/* The next message. */
 	const char *profile;
 	const char *from;
 	char *session_name;
 	bool is_new; /* the next turn begins a new session */
 	bool no_stream;
-	unsigned turns;           /* taken so far: their ids */
-	unsigned oldest;          /* none before it is under way */
-	unsigned running;         /* the one that was started last */
 	bool is_leaving;          /* no more are taken */
 	int code;                 /* of the last turn that failed; of the signal that ended it */
-	int output_error;         /* nothing that is said can be written any more */
+	int output_error;         /* output can no longer be written */
 	struct agent_asker asker; /* without a terminal it denies */
 
 	/* On a terminal. */
@@ -40,7 +37,7 @@ struct chat {
 	struct history history;
 	struct buf typed;   /* what stood in the line when it was interrupted */
 	bool is_warned;     /* one more Ctrl+C, and it is over */
-	bool ends_line;     /* what was said last ended with a newline */
+	bool ends_line;     /* the last text ended with a newline */
 	bool shows_waiting; /* for the first word of an agent */
 
 	/* Through pipes. */
@@ -57,21 +54,24 @@ void chat_send(struct chat *chat, struct str message);
 /* Cancels the turn that runs, or will run next; those behind it go on. False if there is none. */
 bool chat_stop(struct chat *chat);
 
+/* No turn runs or waits. */
+bool chat_is_over(const struct chat *chat);
+
 /* No more turns; what is under way is cancelled, or (patiently) finished. */
 void chat_leave(struct chat *chat, bool patiently);
 
 /* ---- chat_commands.c ------------------------------------------------------------- */
 
-/* Somebody said a line: a message, or a command. */
+/* A line of the user: a message, or a command. */
 void chat_line(struct chat *chat, struct str line);
 
 /* ---- chat_view.c ------------------------------------------------------------- */
 
-/* `goes_on`: what was said in the session before counts. */
+/* `goes_on`: the session has earlier turns. */
 int chat_view_open(struct chat *chat, bool goes_on, perch_err *err);
 void chat_view_close(struct chat *chat);
 
-/* A turn begins, says something, says it in whole lines, and is over. */
+/* A turn begins, writes text, writes whole lines, and is over. */
 void chat_view_begin(struct chat *chat);
 void chat_view_text(struct chat *chat, struct str text);
 void chat_view_reply(struct chat *chat, struct str text);
@@ -81,13 +81,12 @@ void chat_view_end(struct chat *chat);
 void chat_view_note(struct chat *chat, const char *kind, struct str text);
 
 /* May the agent? */
-void chat_view_permission(
-	struct chat *chat, struct agent_turn *turn, const struct agent_permission *permission);
+void chat_view_permission(struct chat *chat, perch_job *job, const perch_ask *ask);
 
-/* Everything out, before we wait. */
+/* Writes everything, before the loop waits. */
 void chat_view_flush(struct chat *chat);
 
-/* 0, or why what is said cannot be written: a negative errno. */
+/* 0, or why the output cannot be written: a negative errno. */
 int chat_view_error(const struct chat *chat);
 
 void chat_view_suspend(struct chat *chat);

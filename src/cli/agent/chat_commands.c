@@ -1,4 +1,4 @@
-/* What is said in a conversation: a message, or a command that begins with a slash. */
+/* A line of a conversation: a message, or a command that begins with a slash. */
 #include <stdlib.h>
 
 #include "base/macros.h"

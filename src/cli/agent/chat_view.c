@@ -1,6 +1,6 @@
-/* What a person sees and types of a conversation. On a terminal there is always a
- * line to type in, below whatever is said, where it can be drawn again; else, and
- * through pipes, a line is a message, and the next one is read when its turn is over. */
+/* What a person sees and types of a conversation. On a terminal that can be drawn on there is
+ * always a line to type in, below all other text; else, and through pipes, a line is a message, and
+ * the next one is read when its turn is over. */
 #include "cli/agent/chat.h"
 
 #include <string.h>
@@ -45,11 +45,11 @@ static void chat_view_ask(struct chat *chat)
 	chat->terminal->table->ask(chat->terminal, &chat->prompt, &manner);
 }
 
-/* The terminal is the prompt's, unless an agent asks or the prompt would be in the way. */
+/* The terminal belongs to the prompt, unless an agent asks or the prompt would be in the way. */
 static bool chat_view_may_ask(const struct chat *chat)
 {
-	bool is_over = bridge_count(chat->bridge) == 0;
-	return !chat->is_leaving && !chat->asker.first && (is_over || term_draws(chat->terminal));
+	return !chat->is_leaving && !chat->asker.first &&
+		(chat_is_over(chat) || term_draws(chat->terminal));
 }
 
 static void chat_view_remember(struct chat *chat, struct str line)
@@ -104,7 +104,7 @@ static bool chat_view_take_line(void *data, const perch_line *line)
 		chat_view_note(chat, "error", STR("a line is too long (at most 8 MiB) and is not sent"));
 	else
 		chat_line(chat, (struct str){ line->data, line->len });
-	return bridge_count(chat->bridge) == 0;
+	return chat_is_over(chat);
 }
 
 static void chat_view_lines_ended(void *data, int error)
@@ -268,12 +268,10 @@ void chat_view_note(struct chat *chat, const char *kind, struct str text)
 			chat_view_show(chat, PERCH_SHOWN_OUTPUT, STR("\n"));
 }
 
-/* The prompt gives way to the question; chat_view_flush brings it back, with what was
+/* The prompt gives way to the question; chat_view_flush brings it back, with the text that was
  * typed in it. */
-void chat_view_permission(
-	struct chat *chat, struct agent_turn *turn, const struct agent_permission *permission)
+void chat_view_permission(struct chat *chat, perch_job *job, const perch_ask *ask)
 {
-	chat->asker.turn = turn;
 	if (chat->terminal) {
 		chat_view_stop_waiting(chat);
 		chat_view_end_line(chat);
@@ -284,7 +282,7 @@ void chat_view_permission(
 		chat->has_prompt = false;
 		chat->asker.terminal = chat->terminal;
 	}
-	agent_asker_ask(&chat->asker, permission);
+	agent_asker_ask(&chat->asker, job, ask);
 }
 
 void chat_view_flush(struct chat *chat)

@@ -16,7 +16,6 @@ struct conformance {
 	const struct conformance_wish *wish;
 	struct conformance_output output;
 	struct arena arena;
-	char self[PATH_MAX];
 	const char *cases;
 	struct kit kit;
 	struct signals signals;
@@ -52,27 +51,22 @@ static int conformance_command_make_host(struct conformance *conformance)
 	return EXIT_HOST;
 }
 
-/* Beside the tree that we were built in, or where we are installed. */
-static const char *conformance_command_find_cases(struct conformance *conformance)
+static int conformance_command_find_tree(struct conformance *conformance)
 {
-	const char *slash = strrchr(conformance->self, '/');
-	_cleanup_free_ char *folder =
-		str_dup((struct str){ conformance->self, (size_t)(slash - conformance->self) });
-	_cleanup_free_ char *beside = folder ? str_join(folder, "/../conformance", NULL) : NULL;
-	if (conformance->wish->cases)
-		return conformance->wish->cases;
-	if (beside && access(beside, X_OK) == 0)
-		return arena_dup(&conformance->arena, str_from(beside));
-	return PERCH_CASES_PATH;
-}
-
-static int conformance_command_find_self(struct conformance *conformance)
-{
-	ssize_t len = readlink("/proc/self/exe", conformance->self, sizeof(conformance->self) - 1);
-	if (len > 0)
-		return 0;
-	cli_error(NULL, "the path of perch itself cannot be read: %s", perch_strerror(-errno));
-	return EXIT_HOST;
+	static char self[PATH_MAX], perch[PATH_MAX], cases[PATH_MAX];
+	int r = installed_path(INSTALLED_PROGRAMS, "perch-conformance", self);
+	if (r == 0)
+		r = installed_path(INSTALLED_COMMANDS, "perch", perch);
+	if (r == 0)
+		r = installed_path(INSTALLED_DATA, "conformance", cases);
+	if (r < 0) {
+		cli_error(NULL, "the path of perch itself cannot be read: %s", perch_strerror(r));
+		return EXIT_HOST;
+	}
+	conformance->kit.self = self;
+	conformance->kit.perch = perch;
+	conformance->cases = conformance->wish->cases ? conformance->wish->cases : cases;
+	return 0;
 }
 
 /* ---- running -------------------------------------------------------------------- */
@@ -248,16 +242,14 @@ static int conformance_command_conform(struct conformance *conformance)
 	uint64_t within_ns = 0;
 	int r = wish->within ? tool_seconds("--within", wish->within, &within_ns) : 0;
 	if (r == 0)
-		r = conformance_command_find_self(conformance);
+		r = conformance_command_find_tree(conformance);
 	if (r == 0 && wish->plugin)
 		r = conformance_target_read(wish, &conformance->arena, &conformance->target);
 	if (r == 0 && !wish->lists)
 		r = conformance_command_make_host(conformance);
 	if (r)
 		return r;
-	conformance->kit.self = conformance->self;
 	conformance->kit.within_max = (double)within_ns / 1e9;
-	conformance->cases = conformance_command_find_cases(conformance);
 	r = conformance->cli->json ? conformance_command_answer_programs(conformance)
 							   : conformance_command_answer_people(conformance);
 	if (r == 0 && !wish->lists && !conformance_command_total(conformance))
@@ -313,7 +305,6 @@ static int conformance_command_cli_conformance(struct cli *cli, int argc, char *
 
 const struct command command_conformance = {
 	.name = "conformance",
-	.summary = "check a host, or a plugin, against the contracts",
 	.help = "usage: perch conformance --host \"COMMAND …\" [--protocol P] [OPTIONS]\n"
 			"       perch conformance --plugin PATH [--protocol P] [OPTIONS] [-- ARGUMENTS]\n"
 			"       perch conformance --list [--markdown] [--protocol P]\n"

@@ -41,7 +41,7 @@ static int plugins_allow_describe(const struct manifest *manifest,
 	return *ret_words ? 0 : err_no_memory(err);
 }
 
-/* What it wishes for anew is granted; what was refused before stays refused. */
+/* New wishes are granted; capabilities that were refused before stay refused. */
 static int plugins_allow_approve_plugin(const char *name, struct arena *arena, struct grant *grant,
 	const char **ret_words, perch_err *err)
 {

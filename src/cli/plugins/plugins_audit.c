@@ -14,7 +14,7 @@
 #include "plugins/plugin_confinement.h"
 #include "registry/approval.h"
 
-/* ---- what is in force here ------------------------------------------------------ */
+/* ---- the sandbox that is in force here ------------------------------------------ */
 
 /* The sandbox that a run in this directory would have. */
 static int plugins_audit_find_in_force(const struct registry *registry, const struct audit *audit,
@@ -168,7 +168,7 @@ static int plugins_audit_refuse_unknown(
 	return 0;
 }
 
-/* Where audits go: one of both. */
+/* Where audits are printed: one of both. */
 struct report {
 	struct page *page;
 	struct envelope *envelope;
@@ -264,7 +264,7 @@ const struct command plugins_audit = {
 			"For each plugin, or those that are named: how far its source is trusted, what it\n"
 			"was granted and what it asks for, its hooks, the sandbox it runs in, and what\n"
 			"you should know: a manifest that has changed since you approved it, programs and\n"
-			"links that lead out of it, files that anybody may change.\n"
+			"links that lead out of it, files that every user may change.\n"
 			"\n"
 			"example:\n"
 			"  perch plugins audit --json | jq '.audit[] | select(.sandboxed | not) | .name'\n",

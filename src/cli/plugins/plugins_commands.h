@@ -3,6 +3,9 @@
 #define CLI_PLUGINS_PLUGINS_COMMANDS_H
 
 #include "cli/cli.h"
+#include "cli/ui/envelope.h"
+#include "cli/ui/page.h"
+#include "plugins/plugin_test.h"
 
 extern const struct command plugins_allow;
 extern const struct command plugins_audit;
@@ -21,5 +24,18 @@ extern const struct command plugins_validate;
  * Returns 0, or an exit code after having said what is wrong. */
 int plugins_options(struct cli *cli, const struct option_spec *own, int argc, char **argv,
 	struct option_list *words);
+
+/* ---- plugins_test_print.c -------------------------------------------------- */
+
+/* How the tests of a plugin went: for people as they end, for programs at the
+ * end. */
+
+/* The lines, and what is wrong with them; `brief`: the lines only when something is wrong. */
+void verdict_print(
+	struct page *page, const struct test_case *test, const struct test_report *report, bool brief);
+
+/* One element of "cases". */
+void verdict_write(
+	perch_json_writer *writer, const struct test_case *test, const struct test_report *report);
 
 #endif

@@ -21,8 +21,8 @@ static const char *plugins_list_joined(struct arena *arena, const char *const *l
 	return kept ? kept : "";
 }
 
-/* The source of a plugin; and what is to be done where its files are gone, which is said first:
- * a narrow terminal cuts the end. */
+/* The source of a plugin; where its files are gone, the remedy stands before it, because a narrow
+ * terminal cuts the end. */
 static const char *plugins_list_source_of(struct arena *arena, const struct registry_entry *entry)
 {
 	const char *source = plugins_list_or_dash(entry->source);

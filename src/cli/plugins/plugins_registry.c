@@ -1,4 +1,4 @@
-/* What list and audit begin with. */
+/* The registry and the trusted owners, for list and audit. */
 #include "cli/plugins/plugins_registry.h"
 
 #include "cli/cli.h"

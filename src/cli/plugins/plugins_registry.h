@@ -1,4 +1,4 @@
-/* What list and audit begin with: the registry, and whom the user trusts. */
+/* The registry and the owners that the user trusts, for list and audit. */
 #ifndef CLI_PLUGINS_PLUGINS_REGISTRY_H
 #define CLI_PLUGINS_PLUGINS_REGISTRY_H
 

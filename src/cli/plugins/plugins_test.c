@@ -8,7 +8,6 @@
 #include "base/paths.h"
 #include "cli/plugins/plugins_commands.h"
 #include "cli/ui/signals.h"
-#include "cli/plugins/plugins_test_print.h"
 #include "proc/host.h"
 
 /* All that a call of the command needs. */

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "base/clock.h"
-#include "cli/plugins/plugins_test_print.h"
+#include "cli/plugins/plugins_commands.h"
 
 enum { LABEL = 10 };
 
@@ -61,7 +61,7 @@ static void plugins_test_print_transcript(struct page *page, const struct test_r
 		buf_printf(&page->out, "%*s(%zu more lines)\n", LABEL, "", report->transcript.left_out);
 }
 
-/* Was its line kept, so that the finding was told below it? */
+/* Whether its line was stored, so that the finding was printed below it. */
 static bool plugins_test_print_is_told(
 	const struct finding *finding, const struct transcript *transcript)
 {

@@ -63,7 +63,7 @@ static void plugins_update_tell_failed(struct updating *updating,
 
 /* ---- one plugin ---------------------------------------------------------- */
 
-/* What it asks for beyond what was approved is never granted quietly. */
+/* A plugin is never silently granted more than was approved. */
 static int plugins_update_ask(struct updating *updating, const struct registry_entry *entry,
 	struct update_plan *plan, struct capabilities *ret_granted, perch_err *err)
 {

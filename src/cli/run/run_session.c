@@ -16,10 +16,10 @@
 #include "term/term.h"
 #include "trace/trace.h"
 
-/* So long may a plugin say nothing before somebody is told what may be the cause. */
+/* A plugin that is silent for so long makes us tell the user a possible cause. */
 #define SILENCE_NS (5 * NSEC_PER_SEC)
 
-/* ---- who is told --------------------------------------------------------- */
+/* ---- the frontend -------------------------------------------------------- */
 
 void session_tell(struct session *session, perch_shown_kind kind, const char *text)
 {
@@ -42,7 +42,7 @@ static int run_session_make_frontend(struct session *session, perch_err *err)
 {
 	const struct cli *cli = session->cli;
 	if (cli->json) {
-		/* The input of a legacy plugin is the plugin's: not a byte of it is ours. */
+		/* The input of a legacy plugin is the plugin's: we read no byte of it. */
 		int in_fd = session->target.is_protocol ? STDIN_FILENO : -1;
 		int r = events_new(&session->host->loop, in_fd, STDOUT_FILENO, &session->frontend, err);
 		if (r == 0 && cli->verbose)
@@ -86,8 +86,8 @@ static void run_session_signal_arrived(void *data, int signal)
 		fledge_run_interrupt(session->run, signal);
 }
 
-/* A legacy plugin is in our process group and gets the terminal's signals
- * itself; we must survive them. What is sent to us alone is passed on. */
+/* A legacy plugin is in our process group and gets the terminal's signals itself; we must survive
+ * them. A signal that is sent to us alone is passed on. */
 static int run_session_watch_signals(struct session *session)
 {
 	static const int for_protocol[] = { SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH, 0 };
@@ -112,7 +112,7 @@ static void run_session_flush_trace(struct session *session)
 		session_tell(session, PERCH_SHOWN_WARNING, err.text);
 }
 
-/* What is shown and recorded must be out before we wait for anything. */
+/* Output and records must be written before we wait for anything. */
 static void run_session_flush(struct session *session)
 {
 	if (session->trace)
@@ -175,7 +175,7 @@ static int run_session_start(struct session *session, perch_err *err)
 		session->host, &session->options, session->cli->json, &session->legacy, err);
 }
 
-/* What it said is never ours to read. */
+/* The plugin's output is not ours to read. */
 static void run_session_explain_legacy(struct session *session)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
@@ -224,7 +224,7 @@ static int run_to_the_end(struct session *session, perch_err *err)
 		code);
 }
 
-/* It could not be started: said in the voice of the frontend, if there is one. */
+/* The plugin could not be started: told by the frontend, if there is one. */
 static int run_session_fail(struct session *session, int error, const perch_err *err)
 {
 	int code = exit_status_of_failed_start(error);
@@ -259,8 +259,8 @@ static void run_session_close_session(struct session *session)
 	arena_free(&session->arena);
 }
 
-/* What is run decides whose the input is; so whoever is to be told of it, also
- * when it cannot be run, comes second. */
+/* The kind of plugin decides whether we may read the input; so the frontend, which also tells that
+ * a plugin cannot be run, is made second. */
 static int run_session_identify(struct session *session, const char *command, perch_err *err)
 {
 	int r = target_find(session, command, err);

@@ -10,7 +10,6 @@
 #include "cli/ui/signals.h"
 #include "fledge/fledge_engine.h"
 #include "fledge/fledge_run.h"
-#include "fledge/legacy.h"
 #include "fledge/surroundings.h"
 #include "plugins/plugin_target.h"
 #include "proc/timers.h"
@@ -69,7 +68,7 @@ void session_tell(struct session *session, perch_shown_kind kind, const char *te
 
 /* ---- run_target.c: what is run ------------------------------------------- */
 
-/* A file of ours that is missing must not look like a command that is. */
+/* A missing file of ours must not look like a missing command. */
 int target_as_host_failure(int r);
 
 /* Fills in the target, but for its sandbox. */

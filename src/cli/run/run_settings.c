@@ -66,7 +66,7 @@ static int run_settings_parse_number(const struct number_setting *setting, const
 	return run_settings_check_range(setting, where, value, err);
 }
 
-/* Errors have a place: it is in the file. */
+/* The place of an error is one in the file. */
 static int run_settings_configured_number(const struct number_setting *setting,
 	const struct toml_value *table, double *target, perch_err *err)
 {
@@ -156,7 +156,7 @@ static struct fledge_answer run_settings_split_answer(struct str line)
 	return (struct fledge_answer){ .message = message, .value = value };
 }
 
-/* One MESSAGE=VALUE a line; blank lines and those that begin with # are not. */
+/* One MESSAGE=VALUE a line; blank lines and lines that begin with # are skipped. */
 static bool run_settings_next_line(struct str *rest, struct str *ret_line)
 {
 	while (rest->len) {

@@ -1,4 +1,4 @@
-/* What a run is of: the command, its plugin, its environment, its sandbox. */
+/* The target of a run: the command, its plugin, its environment, its sandbox. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "cli/ui/granted.h"
 #include "cli/run/run_session.h"
 
-/* ---- may somebody be asked? ---------------------------------------------- */
+/* ---- whether a user may be asked ----------------------------------------- */
 
 static enum fledge_asking run_target_asking_of(const struct session *session)
 {
@@ -23,7 +23,7 @@ static enum fledge_asking run_target_asking_of(const struct session *session)
 
 /* ---- what is run --------------------------------------------------------- */
 
-/* A file of ours that is missing must not look like a command that is. */
+/* A missing file of ours must not look like a missing command. */
 int target_as_host_failure(int r)
 {
 	return r < 0 ? -EIO : r;
@@ -55,7 +55,7 @@ static const char *const *run_target_make_environment(struct session *session)
 	return plugin_target_environment(&session->target, asks, &session->arena);
 }
 
-/* What it does not enforce, and what it does not let the plugin write. */
+/* Warns of what the sandbox does not enforce, and of what the plugin may not write. */
 static void run_target_tell_of_sandbox(struct session *session)
 {
 	const struct plugin_target *target = &session->target;
@@ -71,7 +71,7 @@ static int run_target_make_explanation(
 	struct session *session, const struct confinement *confinement, perch_err *err)
 {
 	const struct registry_entry *owner = session->target.command.owner;
-	if (!owner) /* nobody can be allowed more */
+	if (!owner) /* a command without a plugin cannot be granted more */
 		return 0;
 	session->explain = (struct explain_context){
 		.policy = &session->policy,
@@ -86,7 +86,7 @@ static int run_target_make_explanation(
 	return r;
 }
 
-/* What the plugin and its commands are confined to. */
+/* The policy of the plugin and its commands. */
 static int run_target_make_sandbox(struct session *session, perch_err *err)
 {
 	struct plugin_target *target = &session->target;

@@ -208,7 +208,7 @@ const struct command command_sandbox = {
 	.group = GROUP_CONFINE,
 	.help = "usage: perch sandbox WORD …\n"
 			"\n"
-			"What perch runs for somebody else, it confines. The same for any command:\n"
+			"perch confines the programs that it runs. The same for any command:\n"
 			"\n",
 	.example = "perch sandbox run --net none --hide ~/mail -- make test",
 	.subcommands = subcommands,

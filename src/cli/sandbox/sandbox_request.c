@@ -1,4 +1,4 @@
-/* From the options of `perch sandbox run` to a policy. */
+/* The policy of `perch sandbox run`, from its options. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

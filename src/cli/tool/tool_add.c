@@ -1,5 +1,5 @@
-/* perch tool add: say what a plugin would run and see, let the operator decide, shake hands,
- * and write the binding. What the plugin says grants nothing. */
+/* perch tool add: show what a plugin would run and see, let the operator decide, shake hands, and
+ * write the binding. The plugin's own words grant nothing. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -8,7 +8,6 @@
 #include "base/err.h"
 #include "cli/ui/envelope.h"
 #include "cli/tool/tool_add.h"
-#include "trace/trace.h"
 
 /* ---- what the operator wants --------------------------------------------- */
 
@@ -125,22 +124,23 @@ static int tool_add_keep_tools(struct adding *adding, const char *const *exposed
 		struct tool_known *tool = &tools[adding->binding->tool_count++];
 		*tool = said ? said->known : (struct tool_known){ "", "", "", "", false };
 		tool->name = exposed[i];
-		/* What its author says nothing about may change things. */
+		/* A tool whose author says nothing about changes may change things. */
 		tool->asks = adding->words->ask && (!said || said->is_mutating);
 	}
 	return 0;
 }
 
-/* Shakes hands with what is bound so far. */
+/* Shakes hands with the binding as far as it is made. */
 static int tool_add_shake_hands(struct adding *adding, struct tool_call **ret_call, perch_err *err)
 {
 	const struct tool_call_options options = { .binding = adding->binding };
-	trace_start(adding->session->trace, adding->binding->command, adding->binding->args);
-	return tool_session_call(adding->session, &options, ret_call, err);
+	const struct tool_binding *binding = adding->binding;
+	int r = tool_session_trace(adding->session, binding->command, binding->args, err);
+	return r < 0 ? r : tool_session_call(adding->session, &options, ret_call, err);
 }
 
-/* That nothing is allowed yet is no failure here: it is how the plugin is made to
- * say what it requests. */
+/* That nothing is allowed yet is no failure here: the error names the capabilities that the plugin
+ * requests. */
 static bool tool_add_has_introduced_itself(const perch_tool_result *result)
 {
 	return result->code == PERCH_TOOL_OK || result->code == PERCH_TOOL_CAPABILITY_NOT_ALLOWED;
@@ -179,7 +179,7 @@ static int tool_add_introduce(struct adding *adding, perch_err *err)
 
 /* ---- the binding --------------------------------------------------------- */
 
-/* Where it goes. A file that is there is somebody's decision. */
+/* Where it goes. An existing file is an operator's decision, and is not overwritten. */
 static int tool_add_choose_path(struct adding *adding, perch_err *err)
 {
 	const struct add_words *words = adding->words;
@@ -221,7 +221,7 @@ static int tool_add_prove(struct adding *adding, perch_err *err)
 	return r;
 }
 
-/* What was shown is what is approved: it is read again for its hash. */
+/* The file is read again for its hash: what was shown is what is approved. */
 static int tool_add_approve_written(struct adding *adding, perch_err *err)
 {
 	struct arena *arena = &adding->session->arena;

@@ -30,20 +30,21 @@ struct adding {
 	struct tool_binding *binding; /* the source's */
 	const char *name;             /* of the file */
 	const char *version;
-	const char *const *requested; /* by the bundle; once it has shaken hands, by itself */
-	const char *const *bundled;   /* what somebody was asked about before; NULL = nothing */
+	const char *const *requested; /* by the bundle; after the handshake, by the plugin */
+	const char *const *bundled;   /* those that the user was asked about before; NULL = none */
 };
 
-/* Tells that it is not bound, and why. Returns the exit code. */
+/* Says that the plugin is not bound, and why. Returns the exit code. */
 int add_refuse(const struct adding *adding, const perch_err *err);
 
-/* Before it is started for the first time: shows what would run and what it would see, unless
- * that is decided, and has it decided: by --yes, --grant, or somebody at the terminal. Returns
- * 0, an exit code, or a negative error. */
+/* Before the first start: shows what would run and what it would see, unless that is decided, and
+ * lets the operator decide: by --yes, --grant, or at the terminal. Returns 0, an exit code, or a
+ * negative error. */
 int add_consent(struct adding *adding, perch_err *err);
 
-/* Behind the handshake: shows what is requested, unless that is decided, and has it decided.
- * Returns 0 with the capabilities of the binding filled in, an exit code, or a negative error. */
+/* After the handshake: shows the requested capabilities, unless they are decided, and lets the
+ * operator decide. Returns 0 with the capabilities of the binding filled in, an exit code, or a
+ * negative error. */
 int add_decide(struct adding *adding, perch_err *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* perch tool allow and revoke. A grant belongs to the name that a binding is found by, and records
- * what that said when somebody approved it; so does one of a file that is given by --binding. */
+ * what the binding said when a user approved it; so does the grant of a file that is given by
+ * --binding. */
 #include <errno.h>
 #include <string.h>
 

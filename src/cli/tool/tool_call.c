@@ -9,9 +9,8 @@
 #include "base/file.h"
 #include "cli/tool/tool_commands.h"
 #include "data/json.h"
-#include "trace/trace.h"
 
-/* More cannot be sent in any case. */
+/* A longer input cannot be sent in any case. */
 enum { INPUT_MAX = 4 * TOOL_FRAME_MAX };
 
 struct call_words {
@@ -100,7 +99,7 @@ static int tool_call_read_context(const struct call_words *words, struct tool_co
 	return r;
 }
 
-/* ---- a tool that there is not ------------------------------------------- */
+/* ---- a missing tool ------------------------------------------------------ */
 
 static const char *tool_call_known_name(const void *data, size_t i)
 {
@@ -190,7 +189,7 @@ static int tool_call_refuse_call(struct tool_session *session, const struct call
 	return tool_call_finish_call(session, &result);
 }
 
-/* -EINVAL: what the caller wants cannot be; -ECANCELED. */
+/* -EINVAL: the request cannot be sent; -ECANCELED. */
 static int tool_call_prepare_call(struct tool_session *session, const struct call_words *words,
 	struct tool_binding *binding, struct buf *input, const char **ret_approval, perch_err *err)
 {
@@ -218,9 +217,10 @@ static int tool_call_make_call(struct tool_session *session, void *data, perch_e
 	options.binding = &binding;
 	options.input = tool_call_input_of(words, &input);
 	options.origin = tool_call_origin(session, words, approval);
-	trace_start(session->trace, binding.name, (const char *const[]){ words->tool, NULL });
 	struct tool_call *call;
-	r = tool_session_call(session, &options, &call, err);
+	r = tool_session_trace(session, binding.name, (const char *const[]){ words->tool, NULL }, err);
+	if (r == 0)
+		r = tool_session_call(session, &options, &call, err);
 	if (r < 0)
 		return r;
 	const perch_tool_result *result = tool_call_result(call);

@@ -1,10 +1,9 @@
-/* perch tool check: a handshake, and what would be allowed. */
+/* perch tool check: a handshake, and the capabilities that would be allowed. */
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "cli/tool/tool_commands.h"
 #include "data/json.h"
-#include "trace/trace.h"
 
 struct check_words {
 	const char *binding; /* a file */
@@ -88,9 +87,10 @@ static int tool_check_make_check(struct tool_session *session, void *data, perch
 		.invocation_ns = words->timeout_ns,
 		.stderr_bytes = words->shows_stderr ? tool_show_stderr : NULL,
 	};
-	trace_start(session->trace, binding.name, (const char *const[]){ NULL });
 	struct tool_call *call;
-	r = tool_session_call(session, &options, &call, err);
+	r = tool_session_trace(session, binding.name, (const char *const[]){ NULL }, err);
+	if (r == 0)
+		r = tool_session_call(session, &options, &call, err);
 	if (r < 0)
 		return r;
 	if (!session->cli->json)

@@ -8,7 +8,7 @@
 #include "tool/audit_log.h"
 #include "tool/call.h"
 
-/* Each stands at the end of the file that does it. */
+/* Each verb stands at the end of its own file. */
 extern const struct command tool_verb_add;
 extern const struct command tool_verb_allow;
 extern const struct command tool_verb_call;
@@ -40,7 +40,7 @@ int tool_words(const struct option_spec *specs, int argc, char **argv, const cha
 /* Seconds as text; 0 when it is NULL. Returns 0 or EXIT_USAGE. */
 int tool_seconds(const char *option, const char *text, uint64_t *ret_ns);
 
-/* "a, b": what a binding knows of its tools; "" when that is nothing, or memory ran out. */
+/* "a, b": the tools that a binding lists; "" when there are none, or memory ran out. */
 const char *tool_known_names(const struct tool_binding *binding, struct arena *arena);
 
 struct tool_session {
@@ -54,7 +54,7 @@ struct tool_session {
 	struct tool_call *running; /* what a signal cancels */
 };
 
-/* Makes the host, opens the trace, reads the settings. Whether it fails or not,
+/* Makes the host, reads the settings. Whether it fails or not,
  * tool_session_close must follow. */
 int tool_session_open(struct tool_session *session, struct cli *cli, perch_err *err);
 void tool_session_close(struct tool_session *session);
@@ -74,17 +74,21 @@ int tool_session_binding(struct tool_session *session, const char *file, const c
 int tool_session_call(struct tool_session *session, const struct tool_call_options *options,
 	struct tool_call **ret_call, perch_err *err);
 
+/* Opens the trace, if there is to be one, for what tool_session_call does. */
+int tool_session_trace(
+	struct tool_session *session, const char *command, const char *const *args, perch_err *err);
+
 /* Before the host waits. */
 void tool_session_flush(struct tool_session *session);
 
 void tool_warn(const struct tool_session *session, const char *format, ...) PERCH_PRINTF(2, 3);
 
-/* Asks on the terminal; the default is no. Returns 1 or 0; -ENOTTY when nobody can be
- * asked, -ECANCELED at Ctrl+C and the signals that end a call. */
+/* Asks on the terminal; the default is no. Returns 1 or 0; -ENOTTY when no user can be asked,
+ * -ECANCELED at Ctrl+C and the signals that end a call. */
 int tool_ask(const struct cli *cli, const char *question, perch_err *err);
 
-/* Who allows a call of a tool: "binding", "--yes", "terminal". -EINVAL when nobody does,
- * else as tool_ask. */
+/* What approves a call of a tool: "binding", "--yes", "terminal". -EINVAL when nothing does, else
+ * as tool_ask. */
 int tool_approval(const struct cli *cli, const struct tool_binding *binding, const char *tool,
 	bool yes, const char **ret_approval, perch_err *err);
 
@@ -93,15 +97,15 @@ int tool_exit_code(perch_tool_code code);
 /* As audit_origin.unrecorded, with the session: a warning. */
 void tool_unrecorded(void *data, const perch_err *err);
 
-/* The result of what could not be tried. The text must outlive it. */
+/* The result of a call that could not be tried. The text must outlive it. */
 perch_tool_result tool_refusal(
 	perch_tool_code code, const char *stage, const char *tool, const perch_err *err);
 
-/* Tells a result: with --json the object, else the error on stderr (what went
- * well is the caller's to print). Returns the exit code. */
+/* Tells a result: with --json the object, else the error on stderr (a success is the caller's to
+ * print). Returns the exit code. */
 int tool_tell(const struct tool_session *session, const perch_tool_result *result);
 
-/* For tool_call_options: what the plugin says on stderr goes to ours. */
+/* For tool_call_options: the plugin's stderr goes to ours. */
 void tool_show_stderr(void *data, const char *bytes, size_t len);
 
 /* JSON on stdout: laid out for people on a terminal, else as it is. */

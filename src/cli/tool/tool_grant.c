@@ -1,4 +1,4 @@
-/* What a plugin would run and see, what it requests, and what is granted of it. */
+/* What a plugin would run and see, what it requests, and which of that is granted. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void tool_grant_show_tools(const struct adding *adding)
 
 /* ---- before it is started ------------------------------------------------------ */
 
-/* What a tool sees of the home directory is more than anybody thinks of. */
+/* A tool that sees the home directory sees more than its user expects. */
 static bool tool_grant_holds_home(const char *path)
 {
 	char home[PATH_MAX];
@@ -58,7 +58,7 @@ static void tool_grant_warn_of(const struct adding *adding, const char *path)
 			file_shown(path, shown));
 }
 
-/* Where the command lies; NULL without memory. */
+/* The directory of the command; NULL without memory. */
 static const char *tool_grant_folder(const struct adding *adding)
 {
 	const char *command = adding->binding->command;
@@ -67,7 +67,7 @@ static const char *tool_grant_folder(const struct adding *adding)
 	return arena_dup(&adding->session->arena, (struct str){ command, len });
 }
 
-/* Its folders, and what was named beside them. */
+/* The tool's folders, and the paths that the operator has named. */
 static void tool_grant_show_visible(const struct adding *adding)
 {
 	const struct tool_binding *binding = adding->binding;
@@ -155,7 +155,7 @@ static size_t tool_grant_count_grants(const struct option_list *grants)
 	return most;
 }
 
-/* They must be a part of what is requested. */
+/* They must be among the requested ones. */
 static int tool_grant_read_grants(struct adding *adding, perch_err *err)
 {
 	struct arena *arena = &adding->session->arena;
@@ -209,7 +209,8 @@ static bool tool_grant_is_shown(const struct adding *adding)
 	return !cli->quiet && (!tool_grant_is_decided(adding) || cli->verbose);
 }
 
-/* A bundle says what the plugin requests, so that one question is enough if it keeps to it. */
+/* A bundle says what the plugin requests, so that one question is enough if the plugin requests no
+ * more. */
 int add_consent(struct adding *adding, perch_err *err)
 {
 	if (tool_grant_is_shown(adding))
@@ -224,7 +225,7 @@ int add_consent(struct adding *adding, perch_err *err)
 		err);
 }
 
-/* Whether it requests nothing that somebody has not agreed to before it was started. */
+/* Whether the plugin requests only what the user has agreed to before the start. */
 static bool tool_grant_keeps_to_bundle(const struct adding *adding)
 {
 	for (const char *const *word = adding->requested; adding->bundled && *word; word++) {

@@ -53,7 +53,7 @@ static int tool_list_print_json(const struct listed *all, size_t count)
 	return 0;
 }
 
-/* A name is not told twice. */
+/* A name is not printed twice. */
 static void tool_list_add_row(struct table *table, const struct listed *listed, struct arena *arena)
 {
 	const struct tool_binding *binding = &listed->binding;

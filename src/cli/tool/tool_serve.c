@@ -1,6 +1,6 @@
-/* perch tool serve: a resident host. Calls come in on stdin, one a line, and
- * results go out as they finish. So many calls run at a time; more wait in a queue,
- * and when that is full nothing more is read. */
+/* perch tool serve: a resident host. Calls come in on stdin, one a line, and results go out as they
+ * finish. So many calls run at a time; more wait in a queue, and when that is full nothing more is
+ * read. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,14 +12,13 @@
 #include "base/macros.h"
 #include "data/json.h"
 #include "proc/host.h"
-#include "trace/trace.h"
 
 enum {
 	JOBS_DEFAULT = 64,
 	JOBS_MAX = 256,
 	QUEUE_MAX = 1024,       /* calls that wait */
 	QUEUE_BYTES = 16 << 20, /* of their lines */
-	OUTPUT_BYTES = 4 << 20, /* that nobody has read yet */
+	OUTPUT_BYTES = 4 << 20, /* that the reader has not taken yet */
 	LINE_BYTES = 2 << 20,   /* of a call */
 };
 
@@ -27,8 +26,8 @@ enum {
 
 /* ---- lines --------------------------------------------------------------- */
 
-/* Cancels come behind the calls they are for, so a full queue must not be what
- * keeps them from being read: it is far larger than what runs. */
+/* A cancel stands behind the call that it is for, so a full queue must not keep it from being read:
+ * the queue is far larger than the number of running calls. */
 static bool tool_serve_may_read(const struct serve *serve)
 {
 	return !serve->has_ended && !serve->signal && serve->waiting < QUEUE_MAX &&
@@ -107,7 +106,7 @@ static void tool_serve_input_ended(void *data, int error)
 static const struct intake_events intake_events = { .line = tool_serve_take_line,
 	.ended = tool_serve_input_ended };
 
-/* Goes on with what was not read meanwhile. */
+/* Reads on after a pause. */
 static void tool_serve_do_step(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
@@ -125,7 +124,7 @@ static const struct outlet_events output_events = { .moved = tool_serve_output_m
 
 /* ---- the end ------------------------------------------------------------- */
 
-/* A second one does not wait for a reader that never reads. */
+/* A second signal does not wait for a reader that never reads. */
 static void tool_serve_on_signal(void *data, int signal)
 {
 	struct serve *serve = data;
@@ -135,7 +134,7 @@ static void tool_serve_on_signal(void *data, int signal)
 	perch_service_cancel(serve->service, SIGTERM);
 }
 
-/* Nobody reads the answers any more: what is under way is for nobody. */
+/* The reader of the answers is gone: nobody needs the calls under way. */
 static void tool_serve_check_reader(struct serve *serve)
 {
 	if (!serve->output.error || serve->is_unread)
@@ -197,10 +196,9 @@ static int tool_serve_open_service(
 	options.queue_bytes = SIZE_MAX / 2;
 	options.warn = tool_serve_warn;
 	options.data = serve;
-	int r = perch_service_new(session->host, &options, &serve->service, err);
-	if (r == 0)
-		service_set_hooks(serve->service, &(struct service_hooks){ .trace = session->trace });
-	return r;
+	options.trace = session->cli->trace;
+	options.trace_secrets = session->cli->trace_secrets;
+	return perch_service_new(session->host, &options, &serve->service, err);
 }
 
 static int tool_serve_open_serve(
@@ -252,10 +250,8 @@ static int tool_serve_calls(struct tool_session *session, void *data, perch_err 
 	serve->loop = &session->host->loop;
 	serve->yes = words->yes;
 	serve->step.due = tool_serve_do_step;
-	trace_start(session->trace, "tool serve", (const char *const[]){ NULL });
 	int r = tool_serve_open_serve(serve, words, err);
 	while (r >= 0 && !tool_serve_is_over(serve)) {
-		tool_session_flush(session);
 		r = perch_host_wait(session->host, -1);
 		tool_serve_check_reader(serve);
 	}

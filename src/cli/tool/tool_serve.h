@@ -1,14 +1,14 @@
-/* The parts of `perch tool serve`: lines that ask for something, and calls. */
+/* The parts of `perch tool serve`: the lines that it reads, and the calls. */
 #ifndef CLI_TOOL_TOOL_SERVE_H
 #define CLI_TOOL_TOOL_SERVE_H
 
 #include "base/buf.h"
 #include "cli/tool/tool_commands.h"
 #include "perch/json.h"
+#include "perch/service.h"
 #include "proc/intake.h"
 #include "proc/loop.h"
 #include "proc/outlet.h"
-#include "service/service_hooks.h"
 
 /* ---- tool_serve_request.c ------------------------------------------------ */
 
@@ -24,8 +24,8 @@ struct serve_request {
 	uint64_t timeout_ns; /* 0 = the binding's */
 };
 
-/* Reads a line; what is kept lives in the arena. *ret_request is always written,
- * with the id as far as it is known. PERCH_ESYNTAX, -EINVAL, -ENOMEM. */
+/* Reads a line; copies live in the arena. *ret_request is always written, with the id as far as it
+ * is known. PERCH_ESYNTAX, -EINVAL, -ENOMEM. */
 int serve_request_read(perch_json *json, struct str line, struct arena *arena,
 	struct serve_request *ret_request, perch_err *err);
 
@@ -54,27 +54,27 @@ struct serve {
 	struct intake *intake;
 	struct timer step; /* what is to be done from the loop */
 	bool has_ended;    /* nothing more will be read */
-	bool is_unread;    /* nobody reads the answers */
+	bool is_unread;    /* the reader of the answers is gone */
 	int signal;        /* that ended it */
-	bool is_forced;    /* a second one came */
+	bool is_forced;    /* a second signal came */
 	bool is_broken;    /* an answer was lost: there is no memory */
 	perch_json *json;
 	struct outlet output;
 };
 
-/* Has lines read on, from the loop. */
+/* Reads lines again, from the loop. */
 void serve_step_soon(struct serve *serve);
 
 /* Writes a result; `id` is JSON text. */
 void serve_answer(struct serve *serve, struct str id, const perch_tool_result *result);
 
-/* Where the call of this id is linked, or would be. */
+/* The link that points to the call of this id, or would. */
 struct serve_call **serve_find(struct serve *serve, struct str id);
 
-/* Hands it to the service; its answer comes. */
+/* Hands the call to the service; its answer comes. */
 void serve_submit(struct serve *serve, struct serve_call *call);
 
-/* Its answer comes. */
+/* Cancels it; its answer comes. */
 void serve_cancel(struct serve_call *call);
 
 /* Without an answer. */

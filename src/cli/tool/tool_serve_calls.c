@@ -55,7 +55,7 @@ static void tool_serve_calls_remove(struct serve_call *call)
 	serve_step_soon(serve);
 }
 
-/* Who writes the lines cannot be asked. */
+/* The writer of the lines cannot be asked. */
 static void tool_serve_calls_deny(struct serve_call *call, uint64_t number)
 {
 	char words[256];
@@ -69,13 +69,14 @@ static void tool_serve_calls_deny(struct serve_call *call, uint64_t number)
 
 static void tool_serve_calls_event(perch_job *job, void *data, const perch_event *event)
 {
+	(void)job;
 	struct serve_call *call = data;
 	if (event->kind == PERCH_EVENT_START)
 		tool_serve_calls_no_longer_waits(call);
 	else if (event->kind == PERCH_EVENT_ASK)
 		tool_serve_calls_deny(call, event->number);
 	else if (event->kind == PERCH_EVENT_RESULT)
-		serve_answer(call->serve, call->request.id, service_tool_result(job));
+		serve_answer(call->serve, call->request.id, event->tool);
 	else if (event->kind == PERCH_EVENT_END)
 		tool_serve_calls_remove(call);
 }

@@ -34,7 +34,7 @@ static int tool_serve_request_read_text(
 	return *ret_text ? 0 : err_no_memory(reading->err);
 }
 
-/* As one and the same text, however its string was escaped. */
+/* The id as one and the same text, however its string was escaped. */
 static int tool_serve_request_read_id(
 	struct reading *reading, const char *name, const perch_json_value *value)
 {
@@ -168,7 +168,7 @@ static int tool_serve_request_read_members(struct reading *reading, const perch_
 		{ "cancel", tool_serve_request_read_cancel, 0 },
 	};
 	enum { COUNT = COUNT(members) };
-	/* First, so that a complaint about the rest has it. */
+	/* Read first, so that a complaint about the rest of the line has it. */
 	const perch_json_value *id = perch_json_get(message, "id");
 	int r = id ? tool_serve_request_read_id(reading, "id", id) : 0;
 	perch_json_iter iter = perch_json_iterate(message);

@@ -12,7 +12,6 @@
 #include "cli/tool/tool_commands.h"
 #include "data/json.h"
 #include "proc/host.h"
-#include "service/service_hooks.h"
 #include "trace/trace.h"
 
 /* ---- words --------------------------------------------------------------- */
@@ -36,7 +35,7 @@ static void tool_session_host_log(void *data, perch_log_level level, const char 
 		tool_warn(data, "%s", text);
 }
 
-/* With a console of its own: what interrupts it is an answer, too. */
+/* With a console of its own, because an interrupt is an answer, too. */
 int tool_ask(const struct cli *cli, const char *question, perch_err *err)
 {
 	struct console console;
@@ -55,11 +54,7 @@ int tool_session_open(struct tool_session *session, struct cli *cli, perch_err *
 {
 	*session = (struct tool_session){ .cli = cli };
 	int r = audit_settings(&session->audit, err);
-	if (r == 0 && cli->trace)
-		r = trace_open(cli->trace, cli->trace_secrets, &session->trace, err);
-	if (r < 0)
-		return r;
-	return cli_make_host(tool_session_host_log, session, &session->host, err);
+	return r < 0 ? r : cli_make_host(tool_session_host_log, session, &session->host, err);
 }
 
 void tool_session_close(struct tool_session *session)
@@ -87,6 +82,17 @@ int tool_in_session(struct cli *cli, tool_body_fn *body, void *data)
 		r = EXIT_HOST;
 	}
 	tool_session_close(&session);
+	return r;
+}
+
+int tool_session_trace(
+	struct tool_session *session, const char *command, const char *const *args, perch_err *err)
+{
+	const struct cli *cli = session->cli;
+	bool is_wanted = cli->trace && !session->trace;
+	int r = is_wanted ? trace_open(cli->trace, cli->trace_secrets, &session->trace, err) : 0;
+	if (r == 0)
+		trace_start(session->trace, command, args);
 	return r;
 }
 
@@ -201,7 +207,7 @@ void tool_show_stderr(void *data, const char *bytes, size_t len)
 	cli_pass(stderr, (struct str){ bytes, len });
 }
 
-/* The last lines of what the plugin said, which often say why. */
+/* The last lines of the plugin's stderr, which often say why it failed. */
 static void tool_session_print_tail(struct str tail)
 {
 	tail = str_trim(tail);

@@ -145,7 +145,7 @@ static void tool_show_print_text(const char *title, const char *text)
 	fputc('\n', stdout);
 }
 
-/* `before` is what there is without the list. */
+/* `before` is the text for an empty list. */
 static void tool_show_print_list(const char *title, const char *before, const char *const *list)
 {
 	const char *separator = before[0] ? ", " : "";
@@ -226,7 +226,7 @@ static void tool_show_print_binding(
 	tool_show_print_tools(binding);
 }
 
-/* A widening that cannot be is a problem to show, not one to fail with. */
+/* A widening that cannot be made is shown as a problem; it is no failure of this command. */
 static int tool_show_find_in_force(const struct tool_binding *binding, struct arena *arena,
 	struct in_force *ret_in_force, perch_err *err)
 {

@@ -1,4 +1,4 @@
-/* What `perch tool add` is given. */
+/* The argument of `perch tool add`: an executable, a bundle, or the folder of one. */
 #include "cli/tool/tool_source.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ static int tool_source_folder(
 	return *ret_folder ? 0 : err_no_memory(err);
 }
 
-/* A stranger wrote the bundle: what lies elsewhere is not his to name. */
+/* A stranger wrote the bundle: it must not name files outside of its folder. */
 static int tool_source_refuse(
 	const char *what, const char *given, const char *option, perch_err *err)
 {
@@ -72,7 +72,7 @@ static int tool_source_refuse(
 		what, file_shown(given, shown), option);
 }
 
-/* What the operator has named, or what the bundle says, which must not leave its folder. */
+/* The operator's choice, or that of the bundle, which must not leave its folder. */
 static int tool_source_find_directory(const struct tool_bundle *bundle, const char *folder,
 	const char *named, struct arena *arena, const char **ret_directory, perch_err *err)
 {
@@ -101,7 +101,8 @@ static int tool_source_look_for_command(const struct tool_bundle *bundle, const 
 	return r < 0 ? r : tool_source_keep(arena, found, ret_command, err);
 }
 
-/* What every tool may read, and what PATH leads to, is not the bundle's choice. */
+/* A command on PATH, or one that every tool may read, is the system's; any other must lie in the
+ * bundle's folder. */
 static bool tool_source_may_run(
 	const struct tool_bundle *bundle, const char *folder, const char *path)
 {
@@ -137,7 +138,7 @@ static int tool_source_check_schemas(const struct tool_bundle *bundle, perch_err
 	return 0;
 }
 
-/* A link in its place would make another folder the bundle's. */
+/* A link in the folder's place would make another folder the bundle's. */
 static int tool_source_check_file(
 	const char *path, const struct tool_bundle *bundle, perch_err *err)
 {

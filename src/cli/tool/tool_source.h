@@ -1,4 +1,4 @@
-/* What `perch tool add` is given: an executable, a bundle, or the folder of one. */
+/* The argument of `perch tool add`: an executable, a bundle, or the folder of one. */
 #ifndef CLI_TOOL_TOOL_SOURCE_H
 #define CLI_TOOL_TOOL_SOURCE_H
 
@@ -7,14 +7,14 @@
 struct tool_source {
 	struct tool_bundle bundle;
 	bool has_bundle;
-	/* What the binding would be, with nothing granted. Without a bundle the name
-	 * is not known yet: it is TOOL_SOURCE_NAMELESS. */
+	/* The binding with nothing granted. Without a bundle the name is not known yet: it is
+	 * TOOL_SOURCE_NAMELESS. */
 	struct tool_binding binding;
 };
 
 #define TOOL_SOURCE_NAMELESS "(not known yet)"
 
-/* What the operator names himself, whatever a bundle says; NULL = nothing. */
+/* What the operators name themselves, whatever a bundle says; NULL = nothing. */
 struct tool_named {
 	const char *command;
 	const char *directory;

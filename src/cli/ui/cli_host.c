@@ -1,13 +1,27 @@
 /* The host of a command. */
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "cli/cli.h"
 #include "proc/host.h"
+
+const char *cli_guard_path(void)
+{
+	static char path[PATH_MAX];
+	const char *given = getenv("PERCH_GUARD");
+	if (given && given[0])
+		return given;
+	bool is_there =
+		installed_path(INSTALLED_PROGRAMS, "perch-guard", path) == 0 && access(path, X_OK) == 0;
+	return is_there ? path : NULL;
+}
 
 perch_host_options cli_host_options(void)
 {
 	perch_host_options options = PERCH_HOST_OPTIONS_INIT;
 	options.guard_path = cli_guard_path();
 	options.die_with_thread = true;
-	options.ignores_sigpipe = true; /* see main.c */
+	options.ignores_sigpipe = true; /* see program.c */
 	return options;
 }
 

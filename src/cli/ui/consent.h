@@ -32,8 +32,8 @@ void consent_show(struct console *console, const struct candidate *candidate);
 int consent_check_trust(
 	const struct consent *consent, const struct candidate *candidate, perch_err *err);
 
-/* 1 when the user agrees, by an option or asked now with this question; fails with
- * -ECANCELED (they do not) or -ENOTTY (nobody can be asked; err names the options). */
+/* 1 when the user agrees, by an option or asked now with this question; fails with -ECANCELED (they
+ * do not) or -ENOTTY (no user can be asked; err names the options). */
 int consent_get(struct console *console, const struct consent *consent, const char *question,
 	const struct manifest *manifest, perch_err *err);
 

@@ -18,7 +18,7 @@ static void console_answered(void *data, const struct answer *answer)
 	console->said_yes = answer->yes;
 }
 
-/* The terminal is gone: nobody will answer. */
+/* The terminal is gone: no answer will come. */
 static void console_went_away(void *data)
 {
 	struct console *console = data;

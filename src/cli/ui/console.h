@@ -9,7 +9,7 @@
 
 struct console {
 	const struct cli *cli;
-	struct workshop workshop; /* host and frontend; is_interactive: somebody can be asked */
+	struct workshop workshop; /* host and frontend; is_interactive: a user can be asked */
 	struct signals signals;
 	bool has_signals;
 	int signal; /* the signal that interrupted us, 0 = none */
@@ -18,14 +18,13 @@ struct console {
 	bool said_yes;
 };
 
-/* The user interface is on stderr, unless the command was asked for JSON: then there
- * is none, and nobody is asked. What programs put out goes to stderr too: stdout is
- * the command's. */
+/* The user interface is on stderr, unless the command was asked for JSON: then there is none, and
+ * no user is asked. Output of programs goes to stderr too: stdout is the command's. */
 int console_open(struct console *console, const struct cli *cli, perch_err *err);
 void console_close(struct console *console);
 
-/* Asks; the default is no. Returns 1 or 0; -ENOTTY when nobody can be asked,
- * -ECANCELED when the user does not want to answer. */
+/* Asks; the default is no. Returns 1 or 0; -ENOTTY when no user can be asked, -ECANCELED when the
+ * user does not want to answer. */
 int console_confirm(struct console *console, const char *message);
 
 /* Prints why the command failed, behind the name of its subject (NULL = none). When the user said

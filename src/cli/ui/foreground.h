@@ -9,9 +9,9 @@
 /* Whether the terminal is our group's. False without one. */
 bool foreground_is_ours(void);
 
-/* Takes the terminal back from a group that is gone without having given it back: in a
- * PID namespace nobody can, since our group has no number there. A group that lives, as that
- * of the shell that has put us into the background, keeps it. */
+/* Takes the terminal back from a group that is gone without having given it back: from inside a PID
+ * namespace no process can, because our group has no number there. A group that lives, as that of
+ * the shell that has put us into the background, keeps it. */
 void foreground_take_back(void);
 
 /* How the terminal behind a descriptor works; `{0}` is none. */
@@ -21,8 +21,8 @@ struct foreground_modes {
 	struct termios modes;
 };
 
-/* Remembers them, and brings them back when they are others by then: echo that a plugin has
- * switched off. Not for a group in the background: the terminal is somebody else's then. */
+/* Remembers the modes, and restores them where a plugin has changed them: echo that it has switched
+ * off. Not for a group in the background: the terminal belongs to another one then. */
 void foreground_remember(struct foreground_modes *modes, int fd);
 void foreground_restore(const struct foreground_modes *modes);
 

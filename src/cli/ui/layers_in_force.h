@@ -19,7 +19,7 @@ struct in_force {
 int in_force_find(
 	const struct sandbox_policy *policy, struct arena *arena, struct in_force *ret_in_force);
 
-/* The same, and calls `visit` (NULL = nobody) while it stands. */
+/* The same, and calls `visit` (may be NULL) while it stands. */
 typedef void in_force_visitor(void *data, perch_host *host, const struct sandbox *sandbox);
 int in_force_visit(const struct sandbox_policy *policy, in_force_visitor *visit, void *data,
 	struct arena *arena, struct in_force *ret_in_force);

@@ -20,8 +20,7 @@ int page_end(struct page *page);
 
 void page_style(struct page *page, enum style style, const char *text);
 
-/* Text of others, as one line, of at most so many columns (0 = any). Returns how
- * many it took. */
+/* Text of others, as one line, of at most so many columns (0 = any). Returns how many it took. */
 size_t page_cut(struct page *page, struct str text, size_t columns);
 
 /* The same whole: where the terminal is too narrow, it goes on in further lines that

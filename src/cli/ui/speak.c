@@ -155,12 +155,15 @@ void cli_warning(const char *text)
 	cli_put(stderr, buf_terminate(&line) == 0 ? line.data : "warning: out of memory\n");
 }
 
-/* Up to the blank behind a comma or a semicolon, or the end. */
+/* Up to the blank behind a comma or a semicolon, or the end; not between quotes, where a new line
+ * would make another word of it. */
 static struct str speak_cut_clause(struct str *rest)
 {
 	size_t len = 1;
-	while (len < rest->len && !(rest->data[len] == ' ' && strchr(",;", rest->data[len - 1])))
-		len++;
+	bool is_quoted = rest->data[0] == '\'';
+	while (len < rest->len &&
+		(is_quoted || rest->data[len] != ' ' || !strchr(",;", rest->data[len - 1])))
+		is_quoted ^= rest->data[len++] == '\'';
 	struct str clause = { rest->data, len };
 	size_t used = len < rest->len ? len + 1 : len;
 	*rest = (struct str){ rest->data + used, rest->len - used };
@@ -192,13 +195,21 @@ void cli_speak_of(const char *command, const char *subcommand)
 		subcommand ? " " : "", subcommand ? subcommand : "");
 }
 
+static int usage_code = EXIT_USAGE;
+
+void cli_speak_as(const char *program, int code)
+{
+	snprintf(usual_hint, sizeof(usual_hint), "see: %s --help", program);
+	usage_code = code;
+}
+
 int cli_usage_error(const char *hint, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
 	speak_print_error(hint ? hint : usual_hint, format, args);
 	va_end(args);
-	return EXIT_USAGE;
+	return usage_code;
 }
 
 const char *cli_nearest(

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <strings.h>
 
-/* What says where and how things are kept. Everything that is not here may name a program, or
+/* Variables that say where and how things are stored. Any other variable may name a program, or
  * another file to be read. */
 static const struct {
 	const char *section;
@@ -37,7 +37,7 @@ static bool git_plain_is_word(struct str text)
 	return text.len > 0;
 }
 
-/* No byte that means something else to git than itself. */
+/* No byte that has a special meaning to git. */
 static bool git_plain_is_text(struct str text)
 {
 	for (size_t i = 0; i < text.len; i++) {

@@ -1,6 +1,6 @@
-/* A configuration of git's, if it is as plain as git itself writes it: sections and `key = value`,
- * one a line, without escapes, quotes or continued lines. What is not as plain as that is not
- * understood, so that nothing is read otherwise than git reads it. */
+/* A configuration of git, if it is as plain as git itself writes it: sections and `key = value`,
+ * one a line, without escapes, quotes or continued lines. Anything else is not understood, so that
+ * nothing is read otherwise than git reads it. */
 #ifndef SANDBOX_GIT_GIT_PLAIN_H
 #define SANDBOX_GIT_GIT_PLAIN_H
 
@@ -23,8 +23,8 @@ int git_plain_next(struct git_plain *plain);
 /* Whether it is this one, upper and lower case alike, without a subsection. */
 bool git_plain_is(const struct git_plain *plain, const char *section, const char *key);
 
-/* Whether nothing in the text makes git execute, or read, anything else: every variable is one of
- * a short list. */
+/* Whether nothing in the text makes git execute a program or read another file: every variable is
+ * one of a short list. */
 bool git_plain_is_harmless(struct str text);
 
 #endif

@@ -1,5 +1,6 @@
-/* What a run has left for git to execute: a repository that was not there before, in which more
- * stands than git itself puts into a new one. Looked for when everything in the sandbox is gone. */
+/* What a run has left for git to execute: a repository that was not there before, and that
+ * holds more than git itself puts into a new one. Looked for when every process in the sandbox
+ * is gone. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,8 +18,8 @@
 #include "base/log.h"
 #include "base/macros.h"
 #include "base/regular.h"
+#include "base/shell_word.h"
 #include "base/tree.h"
-#include "base/utf8.h"
 #include "proc/host.h"
 #include "sandbox/git/git_plain.h"
 #include "sandbox/git/repository.h"
@@ -29,8 +30,7 @@
 enum {
 	LEFT_DIRECTORIES = 32768, /* looked through below each path that could be written */
 	LEFT_NAMES = 1024 * 1024,
-	LEFT_NOTED = 256,   /* repositories; of more only that there are more */
-	LEFT_COMMAND = 512, /* longer ones are not advised: a line of the log has an end */
+	LEFT_NOTED = 256, /* repositories; of more only that there are more */
 };
 
 struct left {
@@ -50,7 +50,7 @@ static bool leftovers_left_exists(int git, const char *name)
 	return fstatat(git, name, &info, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Who checks something out there writes somewhere else. */
+/* A core.worktree outside of the writable paths: a checkout there would write to it. */
 static bool leftovers_left_leads_out(
 	const struct sandbox *sandbox, const char *path, struct str text)
 {
@@ -97,9 +97,9 @@ static bool leftovers_left_has_hooks(int git)
 	return has_any;
 }
 
-/* What in a directory of git's would make git execute something; NULL = nothing. What cannot be
- * read counts, too. If it shares all that with a repository that was known before, as a new
- * worktree does, that is not asked about. */
+/* What in a directory of git's would make git execute a program; NULL = nothing. A file that cannot
+ * be read counts, too. If the directory shares all that with a repository that was known before, as
+ * a new worktree does, that is not asked about. */
 static const char *leftovers_left_harm(
 	const struct sandbox *sandbox, const struct repository *repository)
 {
@@ -128,7 +128,7 @@ bool left_is_since(const struct sandbox *sandbox, int64_t seconds, int64_t nanos
 		(seconds == started->tv_sec && nanoseconds >= started->tv_nsec);
 }
 
-/* Where not all was seen before, what carries an older date was there. */
+/* Where not everything was seen before, files with an older date count as seen. */
 static bool leftovers_left_is_new(const struct sandbox *sandbox, const char *git)
 {
 	static const struct {
@@ -146,8 +146,8 @@ static bool leftovers_left_is_new(const struct sandbox *sandbox, const char *git
 	return is_new;
 }
 
-/* What began with the run: a repository may have been moved, and a directory that was there before
- * may have been made one. */
+/* What is new since the run began: a repository may have been moved here, and a directory that was
+ * there before may have become one. */
 static bool leftovers_left_began(const struct sandbox *sandbox, const char *path)
 {
 	struct statx info;
@@ -159,31 +159,6 @@ static bool leftovers_left_began(const struct sandbox *sandbox, const char *path
 }
 
 /* ---- telling --------------------------------------------------------------------------- */
-
-/* Whether a log shows just these bytes: else the command would be about another path. */
-static bool leftovers_left_is_seen(const char *path)
-{
-	size_t len = strlen(path);
-	bool is_seen = len <= LEFT_COMMAND && utf8_is_valid(path, len);
-	for (size_t at = 0; is_seen && at < len;) {
-		uint32_t character;
-		at += utf8_decode(path + at, len - at, &character);
-		is_seen = !utf8_is_unseen(character);
-	}
-	return is_seen;
-}
-
-/* " 'path'", for a shell; false where it cannot be shown. */
-static bool leftovers_left_quote(const char *path, struct buf *out)
-{
-	if (!leftovers_left_is_seen(path))
-		return false;
-	buf_append_text(out, " '");
-	for (; *path; path++)
-		buf_append_text(out, *path == '\'' ? "'\\''" : (char[]){ *path, '\0' });
-	buf_append_text(out, "'");
-	return !out->failed && buf_terminate(out) == 0;
-}
 
 int left_hold(const char *path, char out[LEFT_HELD_MAX])
 {
@@ -202,7 +177,8 @@ void sandbox_tell_path(struct sandbox *sandbox, const char *path, const char *wh
 	const struct log *log = &sandbox->host->log;
 	char shown[FILE_SHOWN_MAX];
 	char held[LEFT_HELD_MAX];
-	_cleanup_(buf_free) struct buf quoted = { 0 };
+	char word[SHELL_WORD_MAX];
+	char advice[SHELL_ADVICE_MAX];
 	_cleanup_fd_ int holder = left_hold(path, held);
 	bool has_begun = holder >= 0 && leftovers_left_began(sandbox, held);
 	sandbox->has_told = true;
@@ -212,15 +188,13 @@ void sandbox_tell_path(struct sandbox *sandbox, const char *path, const char *wh
 	else if (!has_begun)
 		log_warn(log, "%s was made in the sandbox, or changed there, and %s: look at it first",
 			shown, why);
-	else if (leftovers_left_quote(path, &quoted))
-		log_warn(log,
-			"%s was made in the sandbox, and %s: look at it first; to remove it: rm -rf%s", shown,
-			why, quoted.data);
 	else
-		log_warn(log, "%s was made in the sandbox, and %s: look at it first", shown, why);
+		log_warn(log, "%s was made in the sandbox, and %s: look at it first%s", shown, why,
+			shell_advice(advice, shell_word(path, word), "; to remove it: rm -rf %s", word));
 }
 
-/* Told when everything was looked at: what leads to something removed is found no more. */
+/* Told when everything was looked at: once a target is removed, the paths that lead to it are found
+ * no more. */
 static int leftovers_left_note(struct left *left, const char *path, const char *harm)
 {
 	if (left->paths.count == LEFT_NOTED) {

@@ -1,6 +1,6 @@
-/* What git would execute later is protected. What does not exist cannot be: a place that git would
- * execute from may be made by what is sandboxed. So it is looked for when everything in the sandbox
- * is gone, and told. */
+/* Files that git would execute later are protected. A file that does not exist cannot be: a
+ * sandboxed process may make it, in a place that git executes from. So it is looked for when every
+ * process in the sandbox is gone, and told. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -56,8 +56,9 @@ static int made_note_absent(struct sandbox *sandbox)
 	return absent.failed ? -ENOMEM : 0;
 }
 
-/* File systems go by a coarse clock: what is made within one of its ticks, before the run or in it,
- * carries the same time. Who only tells takes it for the run's; who removes waits for the next. */
+/* File systems use a coarse clock: files that are made within one of its ticks, before the run or
+ * in it, carry the same time. A caller that only tells counts them as the run's; a caller that
+ * removes waits for the next tick. */
 static void made_begin(struct sandbox *sandbox)
 {
 	const struct timespec pause = { .tv_nsec = 500 * 1000 };
@@ -98,7 +99,7 @@ static bool made_ends_with(const char *path, const char *name)
 	return slash && strcmp(slash + 1, name) == 0;
 }
 
-/* What the policy names is the host's own affair, and never removed. */
+/* Paths that the policy names are the host's own affair, and never removed. */
 static bool made_is_gits(const struct sandbox *sandbox, const char *path)
 {
 	const char *const *items = sandbox->triggers.protect.items;
@@ -152,15 +153,15 @@ bool left_has_changed(const struct sandbox *sandbox, const char *path, unsigned 
 	return has_changed;
 }
 
-/* A file with another name, by which it may have been written. */
+/* A file with more than one name, by another of which it may have been written. */
 static bool made_has_other_name(const char *path)
 {
 	struct stat info;
 	return lstat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink > 1;
 }
 
-/* What could not be protected: all of it without namespaces, else what has more names than one.
- * Of that is told what has changed since. */
+/* Files that could not be protected: all of them without namespaces, else those with more than one
+ * name. Those that have changed since are told. */
 static void made_tell_changed(struct sandbox *sandbox)
 {
 	const char *const *items = sandbox->triggers.protect.items;

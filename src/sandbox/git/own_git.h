@@ -1,6 +1,6 @@
-/* git, as perch starts it for itself to look at a repository that anybody may have
- * written: found where nothing sandboxed may write, and in a sandbox in which it writes
- * nothing, connects to nobody and starts no other program, whatever a config says. */
+/* git, as perch starts it for itself to look at a repository that a stranger may have written:
+ * found where no sandboxed process may write, and in a sandbox in which it writes nothing, makes no
+ * connection and starts no other program, whatever a config says. */
 #ifndef SANDBOX_GIT_OWN_GIT_H
 #define SANDBOX_GIT_OWN_GIT_H
 
@@ -12,8 +12,8 @@ struct own_git;
 /* PERCH_GIT, if that is an absolute path, else program_find_own. The caller frees it. */
 int own_git_find(char **ret_path, perch_err *err);
 
-/* Makes the sandbox for questions about a directory. Fails with PERCH_ESANDBOX (nothing
- * would keep git from starting programs), as own_git_find and as sandbox_open do. */
+/* Makes the sandbox for questions about a directory. Fails with PERCH_ESANDBOX (no layer would keep
+ * git from starting programs), as own_git_find and as sandbox_open do. */
 int own_git_open(perch_host *host, const char *directory, struct own_git **ret_git, perch_err *err);
 
 /* For perch_child_spec: the program, open, and what it is confined to. A sandbox that

@@ -1,5 +1,5 @@
-/* What the git that perch starts for itself may do. Whose repository it looks at nobody
- * knows, and a repository says what git shall run: so it runs nothing. */
+/* What the git that perch starts for itself may do. The repository that it looks at may come from a
+ * stranger, and a repository tells git what to run: so git may run nothing. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 #include "sandbox/policy/path_list.h"
 #include "sandbox/policy/policy.h"
 
-/* Hides the credential stores, then what is fledge's and perch's own. What is asked about
- * may lie in the latter, as a plugin does that somebody works on, and is seen there. */
+/* Hides the credential stores, then fledge's and perch's own directories. The repository may lie in
+ * the latter, as that of a plugin which is being developed does, and is revealed there. */
 static void policy_git_hide(struct arena *arena, const char *home, const char *asked,
 	struct path_list *hide, struct path_list *reveal)
 {
@@ -60,7 +60,7 @@ static void policy_git_add_ssh(struct path_list *write, const char *home)
 		write->items[--write->count] = NULL;
 }
 
-/* Which credentials it may see: those of the way it goes, and those that the user's own
+/* The credentials that it may see: those of the transport it uses, and those that the user's own
  * configuration of git names a helper for. */
 static int policy_git_widen(struct arena *arena, const char *home, const struct policy_fetch *fetch,
 	struct sandbox_policy *policy, perch_err *err)

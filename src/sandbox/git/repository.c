@@ -44,7 +44,7 @@ static int repository_resolve(struct arena *arena, const char *path, const char 
 	return *ret_path ? 0 : -ENOMEM;
 }
 
-/* As git reads it: line ends behind it are none of it, blanks are, and a zero ends it. */
+/* As git reads it: line ends at its end do not belong to it, blanks do, and a NUL ends it. */
 static struct str repository_path_in(struct str text, struct str prefix)
 {
 	if (!str_has_prefix(text, prefix))
@@ -57,8 +57,8 @@ static struct str repository_path_in(struct str text, struct str prefix)
 	return path;
 }
 
-/* The path that a file names, behind `prefix`; relative to `base`. NULL in *ret_path where there
- * is none. -ENOMEM. */
+/* The path that a file names, behind `prefix`; relative to `base`. NULL in *ret_path where there is
+ * none. -ENOMEM. */
 static int repository_read_path(struct arena *arena, const char *file, struct str prefix,
 	const char *base, const char **ret_path)
 {
@@ -114,7 +114,7 @@ static int repository_is_bare(const char *directory)
 	return search_is_git(names);
 }
 
-/* Of a file, where it says that the repository is; of anything else, itself. */
+/* Where a `.git` file says that the repository is; a directory is the repository itself. */
 static int repository_led_by(struct arena *arena, const char *directory, const char *entry,
 	struct repository *ret_repository)
 {

@@ -1,6 +1,5 @@
-/* Where a repository of git lies: found from a directory, by what stands in `.git` there. Whoever
- * filled it may want us to believe anything; nothing is executed, and links count for what they
- * lead to. */
+/* Where a repository of git lies: found from a directory, by its `.git`. A stranger may have
+ * written that to deceive us: nothing is executed, and links count for what they lead to. */
 #ifndef SANDBOX_GIT_REPOSITORY_H
 #define SANDBOX_GIT_REPOSITORY_H
 
@@ -16,11 +15,11 @@ struct repository {
 						 * linked worktree */
 };
 
-/* Whether the directory has a .git, whatever that is, or is itself a directory of git's. Returns
- * 1, 0, or -ENOMEM. */
+/* Whether the directory has a .git, of any kind, or is itself a directory of git's. Returns 1, 0,
+ * or -ENOMEM. */
 int repository_at(struct arena *arena, const char *directory, struct repository *ret_repository);
 
-/* The same for what is said to be a directory of git's. */
+/* The same for a path that is said to be a directory of git's. */
 int repository_inside(struct arena *arena, const char *git, struct repository *ret_repository);
 
 /* Goes one directory up. False: that was the last one. */

@@ -1,6 +1,4 @@
-/* A walk through directories that somebody else has filled. A directory that waits for its turn is
- * a name and the number of the one that holds it, so that the longest paths take no more memory
- * than the names in them. */
+/* A walk through directories that other processes have filled. */
 #include "sandbox/git/repository_search.h"
 
 #include <dirent.h>
@@ -23,12 +21,6 @@
 #include "base/vec.h"
 #include "sandbox/git/search_memory.h"
 
-struct node {
-	uint32_t holder; /* its number, counted from 1; 0 = the root holds it */
-	uint32_t name;   /* where it begins in `names` */
-	uint32_t known; /* its number in what an earlier walk has seen; 0 = unknown, but for the root */
-};
-
 enum {
 	LISTING_SIZE = 8192,
 	WAITING_MORE = 256, /* than will have a turn: some are gone by then, or not looked into */
@@ -40,10 +32,7 @@ struct search {
 	search_fn *look;
 	void *data;
 	time_t began;
-	struct node *nodes;
-	size_t count;
-	size_t cap;
-	struct buf names;
+	struct search_queue queue;
 	int above; /* open: what holds those whose turn it is; a negative errno */
 	size_t above_of;
 	struct search_file_system system;
@@ -79,7 +68,7 @@ static const struct {
 
 enum { KNOWN_NAMES = COUNT(known_names) };
 
-/* What the kernel makes up is nobody's project, and asking about it may take long. */
+/* File systems of the kernel hold no project, and reading them may take long. */
 static const char *const not_searched[] = { "/proc", "/sys", "/dev", NULL };
 
 bool search_is_git(unsigned names)
@@ -98,47 +87,7 @@ static unsigned repository_search_bit_of(const char *name)
 	return 0;
 }
 
-/* The path of a node (counted from 1; 0 = the root), written from its end. NULL: it is too long
- * to be opened by anybody. */
-static const char *repository_search_path(
-	const struct search *search, size_t node, char out[PATH_MAX])
-{
-	char *at = out + PATH_MAX - 1;
-	*at = '\0';
-	while (node) {
-		const struct node *one = &search->nodes[node - 1];
-		const char *name = search->names.data + one->name;
-		size_t len = strlen(name);
-		if ((size_t)(at - out) < len + 1)
-			return NULL;
-		at -= len;
-		memcpy(at, name, len);
-		*--at = '/';
-		node = one->holder;
-	}
-	size_t len = strcmp(search->root, "/") == 0 ? 0 : strlen(search->root);
-	if ((size_t)(at - out) < len)
-		return NULL;
-	at -= len;
-	memcpy(at, search->root, len);
-	return *at ? at : "/";
-}
-
-/* ---- those that wait ---------------------------------------------------------------- */
-
-static int repository_search_add(
-	struct search *search, size_t holder, const char *name, size_t known)
-{
-	struct node *nodes =
-		vec_grow(search->nodes, &search->cap, search->count + 1, sizeof(*search->nodes));
-	if (!nodes)
-		return -ENOMEM;
-	search->nodes = nodes;
-	nodes[search->count++] =
-		(struct node){ (uint32_t)holder, (uint32_t)search->names.len, (uint32_t)known };
-	buf_append(&search->names, name, strlen(name) + 1);
-	return search->names.failed ? -ENOMEM : 0;
-}
+/* ---- the names in one --------------------------------------------------------------- */
 
 /* One name; a directory, or what may be one, waits for its turn behind the others. */
 static int repository_search_take(
@@ -152,7 +101,7 @@ static int repository_search_take(
 	search->budget->names--;
 	if (!may_be_one || bit == SEARCH_DOT_GIT)
 		return 0;
-	if (search->count - visit->node >= search->budget->directories + WAITING_MORE) {
+	if (search->queue.count - visit->node >= search->budget->directories + WAITING_MORE) {
 		search->budget->is_cut = visit->is_short = true;
 		return 0;
 	}
@@ -160,10 +109,11 @@ static int repository_search_take(
 		? search_memory_find(search->memory, (size_t)(visit->known - search->memory->directories),
 			  item->d_name, at)
 		: 0;
-	return repository_search_add(search, visit->node, item->d_name, known);
+	return search_queue_add(&search->queue, visit->node, item->d_name, known);
 }
 
-/* Reads the names. Not by a DIR: that takes twice the system calls, of which this is all made. */
+/* Reads the names. Not by a DIR: that takes twice as many system calls, and they are what a search
+ * costs. */
 static int repository_search_list(struct search *search, struct visit *visit, int fd)
 {
 	ssize_t len = 0;
@@ -194,13 +144,13 @@ static int repository_search_open_at(int above, const char *name, uint64_t flags
 	return fd < 0 ? -errno : fd_above_stdio(fd);
 }
 
-/* That we have no memory or descriptors left must not look like something that is not there. */
+/* A lack of memory or descriptors must not look like a missing file. */
 static bool repository_search_is_our_fault(int error)
 {
 	return error == -ENOMEM || error == -EMFILE || error == -ENFILE;
 }
 
-/* What is ours and cannot be listed was left out: one can still go there. */
+/* A directory of our own user that cannot be listed was left out: a process can still enter it. */
 static int repository_search_read(struct search *search, struct visit *visit)
 {
 	_cleanup_fd_ int fd =
@@ -223,7 +173,7 @@ static int repository_search_recall(struct search *search, struct visit *visit)
 	for (size_t i = 0; r == 0 && i < known->count; i++) {
 		size_t number = known->first + i;
 		const char *name = search->memory->directories[number].name;
-		r = repository_search_add(search, visit->node, name, number);
+		r = search_queue_add(&search->queue, visit->node, name, number);
 	}
 	return r;
 }
@@ -242,8 +192,8 @@ static bool repository_search_lacks(const struct visit *visit, const char *name)
 	return fstatat(visit->above, path, &info, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT;
 }
 
-/* Where no other directory is, two questions take a quarter of the time of a listing. Without a
- * HEAD nothing is git's. */
+/* Where a directory holds no other one, two questions take a quarter of the time of a listing.
+ * Without a HEAD it is not git's. */
 static bool repository_search_is_empty(const struct search *search, const struct visit *visit)
 {
 	return search_file_system_is_leaf(&search->system, &visit->info) &&
@@ -272,43 +222,43 @@ static int repository_search_note(struct search *search, const struct visit *vis
 	one->is_settled &= visit->is_whole;
 	one->names = visit->names;
 	one->first = first + 1; /* behind the root */
-	one->count = search->count - first;
+	one->count = search->queue.count - first;
 	return 0;
 }
 
-/* All that waited has a place, also what had no turn. */
+/* Every directory that waited has a place, also one that had no turn. */
 static int repository_search_keep(
 	const struct search *search, struct arena *arena, const struct search_memory **ret_memory)
 {
-	size_t count = search->count + 1;
+	const struct search_queue *queue = &search->queue;
+	size_t count = queue->count + 1;
 	struct search_memory *memory = arena_alloc(arena, sizeof(*memory));
 	struct search_directory *all = arena_alloc(arena, count * sizeof(*all));
-	const char *names = arena_dup(arena, (struct str){ search->names.data, search->names.len });
+	const char *names = arena_dup(arena, (struct str){ queue->names.data, queue->names.len });
 	if (!memory || !all || !names)
 		return -ENOMEM;
 	memset(all, 0, count * sizeof(*all));
 	if (search->seen.count)
 		memcpy(all, search->seen.items, search->seen.count * sizeof(*all));
 	for (size_t i = 1; i < count; i++)
-		all[i].name = names + search->nodes[i - 1].name;
+		all[i].name = names + queue->nodes[i - 1].name;
 	*memory = (struct search_memory){ all, count };
 	*ret_memory = memory;
 	return 0;
 }
 
-/* ---- the walk ----------------------------------------------------------------------------------
- */
+/* ---- the walk ------------------------------------------------------------------------ */
 
-/* Those that one directory holds follow each other: it is opened once for them all. */
+/* Directories with the same holder follow each other: the holder is opened once for them all. */
 static int repository_search_go_to(struct search *search, struct visit *visit)
 {
-	const struct node *node = &search->nodes[visit->node - 1];
-	visit->name = search->names.data + node->name;
+	const struct search_node *node = &search->queue.nodes[visit->node - 1];
+	visit->name = search->queue.names.data + node->name;
 	if (search->memory && node->known)
 		visit->known = &search->memory->directories[node->known];
 	if (search->above_of != node->holder) {
 		char buffer[PATH_MAX];
-		const char *path = repository_search_path(search, node->holder, buffer);
+		const char *path = search_queue_path(&search->queue, search->root, node->holder, buffer);
 		fd_close(search->above);
 		search->above = path ? repository_search_open_at(AT_FDCWD, path, O_PATH) : -ENAMETOOLONG;
 		search->above_of = node->holder;
@@ -317,7 +267,8 @@ static int repository_search_go_to(struct search *search, struct visit *visit)
 	return search->above < 0 ? search->above : 0;
 }
 
-/* Its own directory, and not what a link leads to. What is not there, or not for us, is -ENOENT. */
+/* Its own directory, and not the target of a link. -ENOENT where it is missing, or may not be
+ * opened by us. */
 static int repository_search_find(struct search *search, struct visit *visit)
 {
 	int r = 0;
@@ -336,10 +287,10 @@ static int repository_search_find(struct search *search, struct visit *visit)
 static int repository_search_look(struct search *search, size_t node)
 {
 	char buffer[PATH_MAX];
-	size_t count = search->count;
-	size_t len = search->names.len;
+	size_t count = search->queue.count;
+	size_t len = search->queue.names.len;
 	struct visit visit = { .node = node, .above = AT_FDCWD, .name = search->root };
-	visit.path = repository_search_path(search, node, buffer);
+	visit.path = search_queue_path(&search->queue, search->root, node, buffer);
 	if (!visit.path || !search->budget->directories) {
 		search->budget->is_cut = true;
 		return 0;
@@ -355,8 +306,8 @@ static int repository_search_look(struct search *search, size_t node)
 	r = search->look(search->data, visit.path, visit.names);
 	if (r == 0) {
 		visit.is_whole = false;
-		search->count = count;
-		search->names.len = len;
+		search->queue.count = count;
+		search->queue.names.len = len;
 	}
 	if (r >= 0 && search->is_kept)
 		r = repository_search_note(search, &visit, count);
@@ -370,9 +321,9 @@ static int repository_search_run(struct search *search)
 	search->above_of = SIZE_MAX;
 	search->began = stamp_now();
 	int r = repository_search_look(search, 0);
-	for (size_t node = 1; r == 0 && node <= search->count; node++) {
+	for (size_t node = 1; r == 0 && node <= search->queue.count; node++) {
 		r = repository_search_look(search, node);
-		if (!budget->directories && node < search->count)
+		if (!budget->directories && node < search->queue.count)
 			budget->is_cut = true;
 		if (!budget->directories)
 			break;
@@ -383,9 +334,8 @@ static int repository_search_run(struct search *search)
 
 static void repository_search_free(struct search *search)
 {
-	free(search->nodes);
+	search_queue_free(&search->queue);
 	free(search->seen.items);
-	buf_free(&search->names);
 }
 
 int search_run(struct search_budget *budget, const char *root, search_fn *look, void *data,

@@ -1,5 +1,5 @@
-/* A walk through directories that somebody else has filled: what is near comes first, links are
- * not followed, and it ends when so many directories, or so many names, were looked at. */
+/* A walk through directories that other processes have filled: near ones come first, links are not
+ * followed, and it ends when so many directories, or so many names, were looked at. */
 #ifndef SANDBOX_GIT_REPOSITORY_SEARCH_H
 #define SANDBOX_GIT_REPOSITORY_SEARCH_H
 
@@ -13,8 +13,7 @@ struct search_memory;
 struct search_budget {
 	unsigned directories;
 	unsigned names;
-	bool is_cut; /* something was left out: there was too much, too deep, or ours and not to be read
-				  */
+	bool is_cut; /* something was left out: too much, too deep, or ours and unreadable */
 };
 
 /* Of the names in a directory, those by which git would know it. */
@@ -30,14 +29,14 @@ enum search_names {
  * stay out, or a negative errno, which ends the walk. */
 typedef int search_fn(void *data, const char *path, unsigned names);
 
-/* Goes through the directory (absolute, without links) and what is below it. What cannot be
- * opened is passed over; what has not changed since an earlier walk is not read again (NULL =
- * everything is), but `look` is called all the same. Fails with -ENOMEM, -EMFILE, -ENFILE and with
- * what `look` fails with. */
+/* Goes through the directory (absolute, without links) and those below it. A directory that cannot
+ * be opened is passed over; one that has not changed since an earlier walk is not read again (NULL
+ * = all are read), but `look` is called all the same. Fails with -ENOMEM, -EMFILE, -ENFILE and with
+ * the errors of `look`. */
 int search_run(struct search_budget *budget, const char *root, search_fn *look, void *data,
 	const struct search_memory *memory);
 
-/* The same, of everything, and keeps in the arena what was seen. */
+/* The same, of everything, and records in the arena what was seen. */
 int search_run_first(struct search_budget *budget, const char *root, search_fn *look, void *data,
 	struct arena *arena, const struct search_memory **ret_memory);
 

@@ -9,13 +9,15 @@
 #include "base/stamp.h"
 #include "base/vec.h"
 
-enum { FIND_STEPS = 16 }; /* whoever fills a directory shall not make us compare each with each */
+/* A process that fills a directory must not make us compare each name with each. */
+enum { FIND_STEPS = 16 };
 
 #ifndef XFS_SUPER_MAGIC
 #define XFS_SUPER_MAGIC 0x58465342
 #endif
 
-/* Those of this machine alone: what a server or somebody's program says is not relied on. */
+/* File systems of this machine alone: the times that a server or a user's program reports are not
+ * relied on. */
 static const struct {
 	unsigned long magic;
 	bool counts_links;
@@ -73,7 +75,7 @@ void search_memory_note(struct search_directory *directory, const struct stat *i
 		system->has_times && stamp_is_settled_at(info, began);
 }
 
-/* By the time of change, which nobody can set. */
+/* By the time of change, which no process can set. */
 bool search_memory_holds(const struct search_directory *directory, const struct stat *info)
 {
 	return directory->is_settled && directory->device == info->st_dev &&

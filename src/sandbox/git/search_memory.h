@@ -1,12 +1,16 @@
 /* What a walk has seen, so that a later one reads only those directories again that have changed
- * since; and what a file system tells of a directory without its being read. */
+ * since; and what a file system tells of a directory that was not read. */
 #ifndef SANDBOX_GIT_SEARCH_MEMORY_H
 #define SANDBOX_GIT_SEARCH_MEMORY_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <time.h>
+
+#include "base/buf.h"
 
 /* One that was seen; the first is the root, and those that one holds follow each other. */
 struct search_directory {
@@ -17,7 +21,7 @@ struct search_directory {
 	ino_t inode;
 	struct timespec changed;
 	unsigned names;  /* see enum search_names */
-	bool is_settled; /* it was read to its end, and whatever changes in it from then on shows */
+	bool is_settled; /* it was read to its end, and every later change in it shows */
 };
 
 struct search_memory {
@@ -43,7 +47,7 @@ struct search_file_system {
 	bool counts_links; /* a directory with two links holds no other one */
 };
 
-/* Asks about the one that an open directory lies on, unless it is known. */
+/* Asks about the file system of an open directory, unless it is known. */
 void search_file_system_ask(struct search_file_system *system, int fd, dev_t device);
 
 /* Whether a directory there holds no other one. False says nothing. */
@@ -60,5 +64,33 @@ bool search_memory_holds(const struct search_directory *directory, const struct 
  * first, which follows: listings come in the same order again. */
 size_t search_memory_find(
 	const struct search_memory *memory, size_t holder, const char *name, size_t *at);
+
+/* ---- search_queue.c -------------------------------------------------------------- */
+
+/* The directories that a walk has met, in the order of their turns. Each is a name and the number
+ * of its holder, so that the longest paths take no more memory than the names in them. */
+
+struct search_node {
+	uint32_t holder; /* its number, counted from 1; 0 = the root holds it */
+	uint32_t name;   /* where it begins in `names` */
+	uint32_t known;  /* its number in a search_memory; 0 = unknown */
+};
+
+/* `{0}` is empty. */
+struct search_queue {
+	struct search_node *nodes;
+	size_t count;
+	size_t cap;
+	struct buf names;
+};
+
+void search_queue_free(struct search_queue *queue);
+
+/* -ENOMEM. */
+int search_queue_add(struct search_queue *queue, size_t holder, const char *name, size_t known);
+
+/* The path of a directory (counted from 1; 0 = the root). NULL: it is too long to be opened. */
+const char *search_queue_path(
+	const struct search_queue *queue, const char *root, size_t number, char out[PATH_MAX]);
 
 #endif

@@ -40,7 +40,7 @@ static int triggers_result(const struct finder *finder)
 
 /* ---- one path ------------------------------------------------------------------ */
 
-/* What nobody may write needs no protection; a link counts for what it leads to, too. */
+/* A path that the sandbox cannot write needs no protection; the target of a link counts, too. */
 static bool triggers_is_writable(const struct finder *finder, const char *path)
 {
 	const char *const *writable = finder->found->writable.items;
@@ -80,7 +80,7 @@ static int triggers_look_at_worktree(void *data, const char *path, unsigned name
 	return triggers_add_all(finder, path, of_a_worktree);
 }
 
-/* Names of submodules have slashes in them: what has no HEAD only leads to some. */
+/* Names of submodules have slashes in them: a directory without a HEAD only leads to some. */
 static int triggers_look_at_module(void *data, const char *path, unsigned names)
 {
 	if (!(names & SEARCH_HEAD))
@@ -88,7 +88,7 @@ static int triggers_look_at_module(void *data, const char *path, unsigned names)
 	return triggers_add_git(data, path);
 }
 
-/* Looks through "git/name". What is too much is protected as one. */
+/* Looks through "git/name". If it holds too much, it is protected as a whole. */
 static int triggers_look_into(
 	struct finder *finder, const char *git, const char *name, search_fn *look)
 {
@@ -177,8 +177,8 @@ static bool triggers_was_above(const struct finder *finder, size_t count, const 
 	return false;
 }
 
-/* In the path itself, and in everything above it: the `.git` there may lead here. What is above
- * one of those before it was looked at with that. */
+/* In the path itself, and in every directory above it: the `.git` there may lead here. Directories
+ * above an earlier path were looked at with that path. */
 static int triggers_look_above(struct finder *finder, size_t number)
 {
 	char path[PATH_MAX];
@@ -203,7 +203,7 @@ static int triggers_look_below(void *data, const char *path, unsigned names)
 	return r < 0 ? r : 1;
 }
 
-/* Where there is no repository, none must be made unseen. */
+/* Where there is no repository, none must be made unnoticed. */
 static int triggers_look_through(
 	struct finder *finder, const char *writable, const struct search_memory **ret_seen)
 {
@@ -222,7 +222,7 @@ static int triggers_look_through(
 	return r;
 }
 
-/* The environment may name one for whoever stands here. */
+/* The environment may name a repository for every git that runs here. */
 static int triggers_look_at_given(struct finder *finder)
 {
 	struct repository repository;
@@ -231,7 +231,7 @@ static int triggers_look_at_given(struct finder *finder)
 	return r > 0 ? triggers_add_repository(finder, &repository) : r;
 }
 
-/* What lies in another of them is left out. */
+/* A path that lies in another one is left out. */
 static void triggers_resolve(struct finder *finder, const char *const *write)
 {
 	struct path_list *writable = &finder->found->writable;

@@ -1,5 +1,5 @@
-/* What git would execute later, on behalf of whoever uses it, in every repository that lies in, or
- * above, or is reached from a path that may be written. */
+/* Files that git would execute later, on behalf of its user, in every repository that lies in, or
+ * above, or is reached from a writable path. */
 #ifndef SANDBOX_GIT_TRIGGERS_H
 #define SANDBOX_GIT_TRIGGERS_H
 

@@ -2,7 +2,7 @@
  * beyond this is other architectures and the merging of rules; what it lacks is
  * "a call newer than those we know", and it is one more library to load with
  * every start. */
-#include "sandbox/layers/bpf.h"
+#include "sandbox/layers/seccomp.h"
 
 #include <linux/seccomp.h>
 

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <linux/fs.h>
 #include <linux/fsverity.h>
+#include <linux/kd.h>
+#include <linux/vt.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
@@ -19,6 +21,11 @@ enum {
 	PROTOCOL_MPTCP = 262,
 	FASTOPEN_FLAG = 0x20000000,
 	FASTOPEN_OPTION = 30,
+	IOCTL_NUMBER_MASK = 0xff,
+	IOCTL_TYPE_MASK = 0xff00,
+	IOCTL_TERMINAL = 'T' << 8,
+	IOCTL_KEYBOARD = 'K' << 8,
+	IOCTL_SCREEN = 'V' << 8,
 	EXT4_SETVERSION = _IOW('f', 4, long), /* another one than all file systems have */
 	NAMESPACES = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |
 		CLONE_NEWNET | CLONE_NEWCGROUP,
@@ -54,14 +61,37 @@ void judge_clone(struct bpf *bpf, const struct seccomp_needs *needs)
 	judges_judge_bits(bpf, 0, NAMESPACES | CLONE_PARENT);
 }
 
-/* The modes of a terminal outlast the process that changed them: echo that is off, a line that
- * stands still, keys that are thrown away. TCSETS2 and its like are those of other speeds. */
+/* The terminal's modes, its foreground and its line outlast the process that changed them: echo
+ * that is off, a line that stands still, keys that are thrown away or meant for another group. What
+ * is not known to leave everything as it is, is refused, so that no call is forgotten. Terminals
+ * can be made and had. */
 static void judges_judge_terminal(struct bpf *bpf)
 {
-	static const uint32_t changes[] = { TCSETS, TCSETSW, TCSETSF, TCSETS2, TCSETSW2, TCSETSF2,
-		TCSETA, TCSETAW, TCSETAF, TCXONC, TCFLSH, TIOCSETD, TIOCEXCL, TIOCSWINSZ };
-	for (size_t i = 0; i < COUNT(changes); i++)
-		judges_refuse_if_equal(bpf, changes[i]);
+	static const uint32_t harmless[] = { TCGETS, TCGETS2, TCGETA, TCSBRK, TIOCOUTQ, TIOCGWINSZ,
+		TIOCGPGRP, TIOCGSID, TIOCGETD, TIOCGPTN, TIOCSPTLCK, TIOCGPTLCK, TIOCGPTPEER, TIOCSCTTY,
+		TIOCNOTTY, FIONREAD, FIONBIO, FIOASYNC, FIOCLEX, FIONCLEX, FIOQSIZE };
+	bpf_mask(bpf, IOCTL_TYPE_MASK);
+	size_t is_terminal = bpf_if_equal(bpf, IOCTL_TERMINAL);
+	bpf_load_argument(bpf, 1);
+	for (size_t i = 0; i < COUNT(harmless); i++)
+		judges_allow_if_equal(bpf, harmless[i]);
+	bpf_fail_with(bpf, EPERM);
+	bpf_end_if(bpf, is_terminal);
+	bpf_load_argument(bpf, 1);
+}
+
+/* A console's keys can be given other meanings, whole lines too; its screen can be switched and its
+ * font changed. Calls with other numbers of these types are of other devices. */
+static void judges_judge_console(struct bpf *bpf)
+{
+	static const uint32_t harmless[] = { KDGKBTYPE, KDGETMODE, KDGKBMODE, VT_GETMODE, VT_GETSTATE };
+	static const uint32_t types[] = { IOCTL_KEYBOARD, IOCTL_SCREEN };
+	for (size_t i = 0; i < COUNT(harmless); i++)
+		judges_allow_if_equal(bpf, harmless[i]);
+	bpf_mask(bpf, ~(uint32_t)IOCTL_NUMBER_MASK);
+	for (size_t i = 0; i < COUNT(types); i++)
+		judges_refuse_if_equal(bpf, types[i]);
+	bpf_load_argument(bpf, 1);
 }
 
 /* RLIMIT_DATA counts neither shared memory without a file nor memory that grows as a stack does. */
@@ -88,6 +118,7 @@ void judge_ioctl(struct bpf *bpf, const struct seccomp_needs *needs)
 	bpf_load_argument(bpf, 1);
 	judges_refuse_if_equal(bpf, TIOCSTI);
 	judges_refuse_if_equal(bpf, TIOCLINUX);
+	judges_judge_console(bpf);
 	if (!needs->has_terminal)
 		judges_judge_terminal(bpf);
 	for (size_t i = 0; !needs->has_metadata && i < COUNT(metadata); i++)
@@ -95,7 +126,7 @@ void judge_ioctl(struct bpf *bpf, const struct seccomp_needs *needs)
 	bpf_allow(bpf);
 }
 
-/* The limits of another process, the host's among them; one's own have no id. */
+/* The limits of another process, of the host for example; a process names itself by 0. */
 void judge_prlimit(struct bpf *bpf, const struct seccomp_needs *needs)
 {
 	(void)needs;
@@ -129,7 +160,7 @@ static void judges_judge_internet(struct bpf *bpf, uint32_t family)
 	bpf_end_if(bpf, is_family);
 }
 
-/* Names are looked up with the help of a netlink socket, of routes alone. */
+/* Name resolution needs a netlink socket, for routes alone. */
 static void judges_judge_netlink(struct bpf *bpf)
 {
 	enum { ROUTE = 0 };
@@ -153,7 +184,7 @@ void judge_socket(struct bpf *bpf, const struct seccomp_needs *needs)
 	bpf_fail_with(bpf, EPERM);
 }
 
-/* A pair is connected to itself alone. */
+/* Sockets of a pair are connected with each other alone. */
 void judge_socketpair(struct bpf *bpf, const struct seccomp_needs *needs)
 {
 	(void)needs;

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-/* What we have is the most that can be given. */
+/* Our own limit is the most that can be given. */
 static void limits_add(struct confine_limit *out, size_t *count, __rlimit_resource_t resource,
 	uint64_t soft, uint64_t hard)
 {
@@ -38,7 +38,7 @@ size_t limits_make(const struct sandbox_limits *wanted, const struct limits_else
 	struct confine_limit out[LIMITS_MAX])
 {
 	size_t count = 0;
-	/* A core file would lie in the project, with all that the process knew. */
+	/* A core file would lie in the project, with the memory of the process in it. */
 	limits_add(out, &count, RLIMIT_CORE, 0, 0);
 	/* Not RLIMIT_AS: programs reserve more address space than they ever use. */
 	if (wanted->memory && !elsewhere->memory) {

@@ -1,4 +1,4 @@
-/* What a room's mounts have to be for a view. */
+/* The mounts of a room for a view. */
 #ifndef SANDBOX_LAYERS_MOUNTS_H
 #define SANDBOX_LAYERS_MOUNTS_H
 

@@ -22,7 +22,7 @@
 
 enum {
 	NAME_BYTES = 8, /* of randomness in a name */
-	TRIES = 16,     /* somebody else may sweep what is not yet locked */
+	TRIES = 16,     /* another host may sweep a directory that is not locked yet */
 };
 
 #define RUN_PREFIX "run-"
@@ -33,7 +33,7 @@ static int scratch_open_directory(int at, const char *name)
 	return fd_directory(at, name, O_RDONLY | O_NOFOLLOW);
 }
 
-/* A name that nobody can have taken in advance. */
+/* A name that no process can have taken in advance. */
 static bool scratch_make_name(char out[RUN_NAME_SIZE])
 {
 	unsigned char random[NAME_BYTES];
@@ -47,7 +47,7 @@ static bool scratch_make_name(char out[RUN_NAME_SIZE])
 
 /* ---- sweeping ------------------------------------------------------------- */
 
-/* A run whose lock is free is nobody's any more. */
+/* A directory whose lock is free belongs to a host that has died. */
 static void scratch_sweep(int parent, const char *parent_path)
 {
 	_cleanup_listing_ DIR *listing = listing_open(parent, ".", 0);
@@ -70,7 +70,7 @@ char *scratch_parent(void)
 	return str_join(paths_tmp(), name, NULL);
 }
 
-/* The directory of this user; one that somebody else has put there is refused. */
+/* The directory of this user; one that another user has put there is refused. */
 static int scratch_open_parent(char **ret_path, perch_err *err)
 {
 	_cleanup_free_ char *path = scratch_parent();

@@ -1,5 +1,5 @@
-/* L2: the system calls that Landlock leaves open, as a seccomp filter. What is
- * not in the table is allowed; a call newer than the table does not exist. */
+/* L2: the system calls that Landlock leaves open, as a seccomp filter. A call that is not in the
+ * table is allowed; a call newer than the table fails as if the kernel did not have it. */
 #include "sandbox/layers/seccomp.h"
 
 #include <errno.h>

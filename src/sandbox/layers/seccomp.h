@@ -2,9 +2,62 @@
 #ifndef SANDBOX_LAYERS_SECCOMP_H
 #define SANDBOX_LAYERS_SECCOMP_H
 
+#include <linux/filter.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "sandbox/layers/bpf.h"
+/* ---- bpf.c ----------------------------------------------------------------- */
+
+/* A small assembler for seccomp filters: a program in classic BPF that is
+ * written from front to back. A failed addition is remembered. */
+
+/* `{0}` is an empty program; code is freed by the owner. */
+struct bpf {
+	struct sock_filter *code;
+	size_t count;
+	size_t cap;
+	bool failed; /* no memory, or too long */
+};
+
+/* What the filter says about a call. */
+void bpf_allow(struct bpf *bpf);
+void bpf_fail_with(struct bpf *bpf, unsigned error);
+void bpf_kill(struct bpf *bpf);
+
+/* What the next questions are about: the number of the call, the architecture it was made for, the
+ * lower half of an argument (where the kernel takes an int or an unsigned, the upper half does not
+ * count). */
+void bpf_load_number(struct bpf *bpf);
+void bpf_load_architecture(struct bpf *bpf);
+void bpf_load_argument(struct bpf *bpf, unsigned index);
+void bpf_load_upper_half(struct bpf *bpf, unsigned index);
+void bpf_mask(struct bpf *bpf, uint32_t mask);
+
+/* A question whose answer decides about the instructions up to its end:
+ *     size_t question = bpf_if_equal(bpf, 5);
+ *     bpf_allow(bpf);
+ *     bpf_end_if(bpf, question);                                             */
+size_t bpf_if_equal(struct bpf *bpf, uint32_t value);
+size_t bpf_if_at_least(struct bpf *bpf, uint32_t value);
+size_t bpf_if_any_bit(struct bpf *bpf, uint32_t bits);
+void bpf_end_if(struct bpf *bpf, size_t question);
+
+/* A jump over what follows, to be ended by bpf_end_if too: as far as one likes; a question
+ * can decide about 255 instructions. */
+size_t bpf_skip(struct bpf *bpf);
+
+/* A span of values: from `first` up to the `first` of the next span. The first span begins at 0. */
+struct bpf_span {
+	uint32_t first;
+	uint32_t entry; /* the instruction it leads to, counted from behind bpf_choose */
+};
+
+/* Jumps to the entry of the span that holds the loaded value. Each entry is one instruction of a
+ * table, which the caller writes next. */
+void bpf_choose(struct bpf *bpf, const struct bpf_span *spans, size_t count);
+
+/* ---- seccomp.c ------------------------------------------------------------- */
 
 /* What a sandbox may do beyond plain work. */
 struct seccomp_needs {

@@ -183,7 +183,7 @@ int view_add(struct view *view, const char *path, enum access access, perch_err 
 	return r < 0 ? view_refuse(path, r, err) : 0;
 }
 
-/* A slash comes before everything else: what a directory holds stands behind it. */
+/* A slash sorts before everything else: the contents of a directory follow it. */
 static int view_compare_paths(const char *a, const char *b)
 {
 	while (*a && *a == *b) {
@@ -195,7 +195,7 @@ static int view_compare_paths(const char *a, const char *b)
 	return left - right;
 }
 
-/* Of equal paths, what allows more comes first. */
+/* Of equal paths, the one that allows more comes first. */
 static int view_compare_entries(const void *a, const void *b)
 {
 	const struct view_entry *left = a;
@@ -204,7 +204,7 @@ static int view_compare_entries(const void *a, const void *b)
 	return order ? order : (int)right->access - (int)left->access;
 }
 
-/* The holder of an entry stands before it, and holds also the entries between them. */
+/* The holder of an entry stands before it, and also holds the entries between them. */
 static void view_find_holders(struct view *view)
 {
 	for (size_t i = 0; i < view->count; i++) {

@@ -51,8 +51,7 @@ int view_add(struct view *view, const char *path, enum access access, perch_err 
  * of the entry for that path, if there is one. */
 int view_add_in(struct view *view, int root, const char *path, enum access access, perch_err *err);
 
-/* What the path is without links; what is missing at its end is kept as it is.
- * NULL without memory. */
+/* The path without links; a part that is missing at its end stays as it is. NULL without memory. */
 const char *view_resolve(struct view *view, const char *path);
 
 /* The same without following the last part: where a link itself is. */
@@ -80,7 +79,7 @@ const struct view_entry *view_find(const struct view *view, const char *path);
 /* Of a sorted view: the nearest entry that the entry lies in, or NULL. */
 const struct view_entry *view_holder(const struct view *view, const struct view_entry *entry);
 
-/* Takes away the hidden entries that something else hides. */
+/* Takes away the hidden entries: for a room, whose mounts hide them already. */
 void view_forget_hidden(struct view *view);
 
 /* Makes the rules. Landlock cannot subtract. So where a path is allowed less than the directory

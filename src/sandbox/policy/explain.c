@@ -8,10 +8,11 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/macros.h"
+#include "base/shell_word.h"
 
 enum { TAIL = 4096 };
 
-/* What a line must have, in any case of its letters. */
+/* Words that a line must have, in upper or lower case. */
 static const char *const denial_words[] = { "permission denied", "operation not permitted",
 	"no permissions to", "read-only file system", "eacces", "eperm", "erofs" };
 static const char *const absence_words[] = { "no such file", "enoent", "not found" };
@@ -43,8 +44,8 @@ static bool explain_has_any(struct str text, const char *const *words, size_t co
 
 #define HAS(text, words) explain_has_any((text), (words), COUNT(words))
 
-/* The last absolute path of a line: up to what usually stands behind one. Paths
- * of programs stand in front ("/bin/sh: 1: cannot create /etc/x: …"). */
+/* The last absolute path of a line, up to a character that usually ends one. Paths of programs
+ * stand in front ("/bin/sh: 1: cannot create /etc/x: …"). */
 static struct str explain_find_path(struct str line)
 {
 	struct str found = { 0 };
@@ -77,16 +78,20 @@ static bool explain_path(
 	bool is_read = policy->reads_everything || policy_is_inside_any(path, policy->read);
 	if (is_absence && !is_hidden && !is_tmp)
 		return false;
-	char buffer[FILE_SHOWN_MAX];
-	const char *shown = file_shown(path, buffer);
+	char shown[FILE_SHOWN_MAX];
+	char word[SHELL_WORD_MAX];
+	file_shown(path, shown);
+	shell_word(path, word);
 	explain_begin(context, out);
 	if (policy_is_inside_any(path, policy->protect))
 		buf_printf(out, "it protects %s, which the host would execute or trust later", shown);
+	else if (!word[0])
+		buf_printf(out, "it does not allow that for %s", shown);
 	else if (is_hidden || is_tmp || !is_read)
 		buf_printf(out, "%s--read %s would show it, --write %s allow to change it",
-			context->widen_by, shown, shown);
+			context->widen_by, word, word);
 	else
-		buf_printf(out, "%s--write %s would allow it", context->widen_by, shown);
+		buf_printf(out, "%s--write %s would allow it", context->widen_by, word);
 	return true;
 }
 

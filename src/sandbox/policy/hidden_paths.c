@@ -2,7 +2,6 @@
 #include "sandbox/policy/hidden_paths.h"
 
 #include <limits.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +9,8 @@
 #include <unistd.h>
 
 #include "base/macros.h"
+#include "base/paths.h"
 #include "sandbox/policy/policy.h"
-
-enum { PASSWD_LINE_MAX = 4096 };
 
 /* Root owns these: it can read them even without a capability. */
 static const char *const system_secrets[] = {
@@ -35,7 +33,7 @@ static const struct hidden_base {
 	{ ".cache/", "XDG_CACHE_HOME" },
 };
 
-/* What of the place is below the base; NULL = it is not. */
+/* The part of the place that is below the base; NULL = it is not below it. */
 static const char *hidden_below(const char *place, const struct hidden_base *base)
 {
 	size_t len = strlen(base->directory);
@@ -80,30 +78,19 @@ static void hidden_add_home(struct path_list *hide, const char *home)
 	hidden_names_free(&names);
 }
 
-/* The user's home directory by the password file, which need not be what HOME says. By that file
- * alone, since a directory service may take its time. */
+/* The user's home directory by the password file, which may differ from HOME. */
 static void hidden_add_account(struct path_list *hide, const char *home)
 {
-	char buffer[PASSWD_LINE_MAX];
-	struct passwd account;
-	struct passwd *found = NULL;
-	FILE *accounts = fopen("/etc/passwd", "re");
-	if (!accounts)
+	char directory[PATH_MAX];
+	if (!paths_account_home(directory) || strcmp(directory, home) == 0)
 		return;
-	while (fgetpwent_r(accounts, &account, buffer, sizeof(buffer), &found) == 0) {
-		if (account.pw_uid != getuid())
-			continue;
-		bool is_another = account.pw_dir[0] == '/' && strcmp(account.pw_dir, home) != 0;
-		if (is_another && account.pw_dir[1] && access(account.pw_dir, F_OK) == 0)
-			hidden_add_home(hide, account.pw_dir);
-		break;
-	}
-	fclose(accounts);
+	if (directory[1] && access(directory, F_OK) == 0)
+		hidden_add_home(hide, directory);
 }
 
 /* ---- where variables have moved them ------------------------------------------------ */
 
-/* A relative one starts where we are, as for the program that reads it. */
+/* A relative path starts in our directory, as for the program that reads the variable. */
 static const char *hidden_absolute(struct path_list *paths, struct str value)
 {
 	char here[PATH_MAX] = "";
@@ -153,7 +140,7 @@ static void hidden_add_moved(
 	}
 }
 
-/* The variable's directory; NULL where it says nothing, or what is so anyway. */
+/* The variable's directory; NULL where it is unset, or names the usual place. */
 static const char *hidden_moved_base(const struct hidden_base *base, const char *home)
 {
 	const char *moved = getenv(base->variable);
@@ -185,6 +172,12 @@ void hidden_paths_add_moved(struct path_list *hide, const char *home)
 	}
 	for (size_t i = 0; i < hidden_table_count; i++)
 		hidden_add_moved(hide, &hidden_table[i], home);
+}
+
+const char *hidden_paths_add_moved_by(struct path_list *paths, const char *home, size_t i)
+{
+	hidden_add_moved(paths, &hidden_table[i], home);
+	return hidden_table[i].variable;
 }
 
 bool hidden_paths_lie_in(const char *directory, const char *home)

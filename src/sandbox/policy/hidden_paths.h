@@ -1,5 +1,6 @@
 /* The paths that no sandboxed process sees unless the user says so: places for secrets, and the
- * sockets of programs that would act for it. hidden_table.c is the list. */
+ * sockets of programs that would act for any process that reaches them. hidden_table.c is the
+ * list. */
 #ifndef SANDBOX_POLICY_HIDDEN_PATHS_H
 #define SANDBOX_POLICY_HIDDEN_PATHS_H
 
@@ -12,7 +13,7 @@ struct hidden_path {
 	 * also looked for where the XDG variables lead. NULL = it is only where the variable says. */
 	const char *place;
 	const char *variable; /* names another place for it; NULL = none does */
-	const char *below;    /* what of that other place is it; NULL = the place itself */
+	const char *below;    /* the part of that other place that counts; NULL = the place itself */
 	const char *preset;   /* shows it; NULL = only `--read` does */
 	bool is_list;         /* the variable names several, as PATH does */
 };
@@ -20,21 +21,25 @@ struct hidden_path {
 extern const struct hidden_path hidden_table[];
 extern const size_t hidden_table_count;
 
-/* Adds the places for secrets below the home directory ("" = there is none) and that of the
- * account, and what a process of root could read of the system's. Of a home that can be listed,
- * only the places that exist: one listing tells that of all. */
+/* Adds the places for secrets below the home directory ("" = there is none) and below that of the
+ * account, and the system's own that a process of root could read. Of a home that can be listed,
+ * only the places that exist: one listing shows that for all. */
 void hidden_paths_add(struct path_list *hide, const char *home);
 
-/* Adds where variables have moved them: anywhere, as into a project. */
+/* Adds the places that variables have moved elsewhere, perhaps into a project. */
 void hidden_paths_add_moved(struct path_list *hide, const char *home);
 
-/* Whether the directory, by its name, holds one of the places, whether that is there or not. */
+/* Adds where one variable has moved them; `i` counts the table. Its name, or NULL: there is none.
+ */
+const char *hidden_paths_add_moved_by(struct path_list *paths, const char *home, size_t i);
+
+/* Whether the directory, by its name, holds one of the places, existing or not. */
 bool hidden_paths_lie_in(const char *directory, const char *home);
 
-/* Adds the places that a preset shows, as they are named: some may not be there. */
+/* Adds the places that a preset shows, by their names: some may not exist. */
 void hidden_paths_of_preset(struct path_list *read, const char *home, const char *preset);
 
-/* Whether the variable says where something is that the preset shows. */
+/* Whether the variable names a place that the preset shows. */
 bool hidden_paths_need_variable(const char *preset, struct str variable);
 
 /* ---- hidden_sockets.c -------------------------------------------------------------- */

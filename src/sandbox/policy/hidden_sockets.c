@@ -9,7 +9,7 @@
 
 #include "base/str.h"
 
-/* Below /run, of which one listing tells what is there. */
+/* Below /run, where one listing shows which of them exist. */
 static const char *const run_sockets[] = {
 	"dbus",
 	"systemd",

@@ -1,6 +1,5 @@
-/* Where programs keep secrets, and sockets that act for their user: in a home directory, and
- * where that has been moved.
- * A new place is one line here; a test walks all of them. */
+/* Where programs keep secrets, and the sockets of programs that act for their user: below a home
+ * directory, or where a variable says. A new place is one line here; a test walks all of them. */
 #include "base/macros.h"
 #include "sandbox/policy/hidden_paths.h"
 

@@ -1,5 +1,5 @@
-/* Paths that a user allows by name. A name says what it said when it was written down, and not what
- * a link has made of it since: a process that writes in a project may put a link there. */
+/* Paths that a user allows by name. A name means what it meant when it was written down, not what a
+ * link makes of it now: a process that writes in a project may put a link there. */
 #include "sandbox/sandbox_parts.h"
 
 #include <errno.h>
@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/shell_word.h"
 #include "sandbox/policy/way.h"
 
 /* Whether a path, as it is spelled, is in a directory. */
@@ -48,10 +49,13 @@ static int named_refuse_changed(const struct sandbox_policy *policy, const char 
 			"'%s' is not what it was: '%s' is a link by now, and is not followed; name what it "
 			"leads to",
 			shown, at);
-	return err_set(err, -ELOOP,
-		"'%s' is not what was allowed: '%s' is a link by now, and is not followed. To allow what "
-		"it leads to: %s --%s '%s'",
-		shown, at, policy->allow_by, access == ACCESS_WRITE ? "write" : "read", shown);
+	char word[SHELL_WORD_MAX];
+	char advice[SHELL_ADVICE_MAX];
+	shell_word(path, word);
+	shell_advice(advice, policy->allow_by[0] ? word : "", ". To allow what it leads to: %s --%s %s",
+		policy->allow_by, access == ACCESS_WRITE ? "write" : "read", word);
+	return err_set_advised(err, -ELOOP, advice,
+		"'%s' is not what was allowed: '%s' is a link by now, and is not followed", shown, at);
 }
 
 /* The entry that was added last, by way of links. */

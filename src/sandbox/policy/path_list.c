@@ -1,4 +1,4 @@
-/* A list of paths while it is made, in an arena. */
+/* A list of paths that is being built, in an arena. */
 #include "sandbox/policy/path_list.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* A list of paths while it is made, in an arena. A failed addition is
- * remembered, so that a writer of many checks once, at the end. */
+/* A list of paths that is being built, in an arena. A failed addition is remembered, so that a
+ * caller that adds many checks once, at the end. */
 #ifndef SANDBOX_POLICY_PATH_LIST_H
 #define SANDBOX_POLICY_PATH_LIST_H
 

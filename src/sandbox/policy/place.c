@@ -1,4 +1,4 @@
-/* Places, and whether a directory holds one of them or lies in one. */
+/* Places: whether a directory holds one of them or lies in one. */
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -32,10 +32,10 @@ static void place_add_id(struct places *places, struct place_ids *ids, struct pl
 	items[ids->count++] = id;
 }
 
-/* So many directories are gone up from one that is open. */
+/* How many directories are climbed by one descriptor. */
 enum { CLIMB_STEPS = 64 };
 
-/* From one directory to the one that holds it, and so on. */
+/* The climb from a directory to its parent, and so on. */
 struct climb {
 	int fd;
 	size_t steps;                    /* above that */

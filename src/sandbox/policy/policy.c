@@ -43,6 +43,17 @@ static const struct sandbox_limits tool_limits = {
 	.cpu = 60,
 };
 
+struct sandbox_limits policy_tool_limits(const struct sandbox_limits *given)
+{
+	return (struct sandbox_limits){
+		.memory = given->memory ? given->memory : tool_limits.memory,
+		.processes = given->processes ? given->processes : tool_limits.processes,
+		.files = given->files ? given->files : tool_limits.files,
+		.size = given->size ? given->size : tool_limits.size,
+		.cpu = given->cpu ? given->cpu : tool_limits.cpu,
+	};
+}
+
 bool policy_is_inside(const char *path, const char *directory)
 {
 	size_t len = strlen(directory);
@@ -74,7 +85,7 @@ bool policy_leads_into(
 
 /* ---- plugins ------------------------------------------------------------- */
 
-/* The lists of a plugin's policy while they are made. */
+/* The lists of a plugin's policy while they are built. */
 struct lists {
 	struct path_list hide;
 	struct path_list reveal;
@@ -98,7 +109,7 @@ static void policy_add_hidden(struct path_list *hide, const struct policy_plugin
 	path_list_add(hide, plugin->own_cache);
 }
 
-/* Directories for temporary files are nobody's project, even with a repository in them. */
+/* Directories for temporary files are no project, even with a repository in them. */
 static const char *const shared_directories[] = { "/tmp", "/var/tmp", "/dev/shm", NULL };
 
 /* The places that a project must neither hold nor lie in. */
@@ -120,8 +131,8 @@ static const char *policy_resolve(const struct hidden_places *hidden, const char
 	return resolved ? resolved : path;
 }
 
-/* Hidden places that do not exist are not in `hidden`: a directory that would hold one is known by
- * its name. */
+/* Hidden places that do not exist are not in `hidden`: a directory that would hold one is
+ * recognized by its name. */
 static struct places_relation policy_relate(
 	const struct policy_plugin *plugin, const struct hidden_places *hidden, const char *path)
 {
@@ -156,15 +167,42 @@ static void policy_add_work_tree(
 	}
 }
 
-/* A directory that is the home directory, or holds or lies in what is hidden, is
- * not written: else a plugin could write what others trust. Where paths lead counts, not how they
- * are spelled. Returns what is to be told where it is not written. */
+/* The variable by which this directory is a place for secrets; NULL = it is one without. */
+static const char *policy_hidden_by(struct path_list *scratch, const struct policy_plugin *plugin)
+{
+	for (size_t i = 0; i < hidden_table_count && !scratch->failed; i++) {
+		struct path_list moved;
+		bool is_inside = false;
+		path_list_begin(&moved, scratch->arena, NULL);
+		const char *variable = hidden_paths_add_moved_by(&moved, plugin->home, i);
+		scratch->failed |= moved.failed ||
+			!policy_leads_into(scratch->arena, plugin->project, moved.items, &is_inside);
+		if (variable && is_inside)
+			return variable;
+	}
+	return NULL;
+}
+
+/* Whoever works in a directory that is hidden sees nothing of it, and is to know why. */
+static const char *policy_note_hidden(struct lists *lists, const struct policy_plugin *plugin)
+{
+	const char *variable = policy_hidden_by(&lists->hide, plugin);
+	const char *note = arena_join(lists->hide.arena,
+		"this directory is hidden in the sandbox, because it is, or lies in, a place for secrets",
+		variable ? ", as " : "", variable ? variable : "", variable ? " says" : "", NULL);
+	lists->hide.failed |= !note;
+	return note;
+}
+
+/* A directory that is the home directory, or holds or lies in a hidden place, is not written: else
+ * a plugin could write files that other programs trust. Resolved paths are compared, not spellings.
+ * Returns the note for the user where it is not written. */
 static const char *policy_add_project_beside(
 	struct lists *lists, const struct policy_plugin *plugin, const struct hidden_places *hidden)
 {
 	struct places_relation relation = policy_relate(plugin, hidden, plugin->project);
 	if (relation.is_inside)
-		return NULL;
+		return policy_note_hidden(lists, plugin);
 	path_list_add(&lists->reveal, plugin->project);
 	path_list_add(&lists->fixed, plugin->project);
 	if (!plugin->may_write_project)
@@ -197,8 +235,8 @@ static const char *policy_add_project(
 	return note;
 }
 
-/* A developer who works on a plugin in place, by a link to it, changes it on purpose: then nothing
- * of it is protected. */
+/* A developer who works on a plugin in place, by a link to it, changes it on purpose: then none of
+ * its files is protected. */
 static void policy_add_directory(struct lists *lists, const struct policy_plugin *plugin)
 {
 	path_list_add(&lists->reveal, plugin->directory);
@@ -212,7 +250,7 @@ static void policy_add_directory(struct lists *lists, const struct policy_plugin
 		path_list_add_below(&lists->protect, plugin->directory, *binary);
 }
 
-/* "" where there is none: then nothing of it is hidden. NULL without memory. */
+/* "" where there is no such directory: then it is not hidden. NULL without memory. */
 static const char *policy_user_path(struct arena *arena, enum path_kind kind, const char *below)
 {
 	_cleanup_free_ char *path = NULL;
@@ -303,7 +341,7 @@ int policy_for_tool(
 	hidden_paths_add(&hide, tool->home);
 	hidden_paths_add_moved(&hide, tool->home);
 	hidden_sockets_add(&hide);
-	/* A tool that lies in the home directory sees that. */
+	/* A tool may lie in the home directory, and must not see perch's own files there. */
 	const char *const own[] = {
 		policy_user_path(arena, PATH_CONFIG, "perch"),
 		policy_user_path(arena, PATH_STATE, "perch"),

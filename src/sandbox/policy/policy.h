@@ -81,7 +81,7 @@ struct policy_plugin {
 	const char *directory; /* the plugin's; a link to one is a live one: not protected */
 	/* Relative to it, NULL-terminated: its programs, which it may not change. NULL = none. */
 	const char *const *binaries;
-	bool may_write_project; /* the manifest's `filesystem` only narrows */
+	bool may_write_project; /* the manifest's `filesystem` only narrows this */
 	bool may_write_directory;
 };
 
@@ -91,14 +91,14 @@ struct policy_plugin {
 struct policy_plugin policy_plugin_of(struct arena *arena, const char *home);
 
 /* The default: reads all but the config directory, the credential stores and the control sockets;
- * writes the project (unless that is `/`, the home directory, or holds what is hidden: `note` says
- * so) with the work tree of git's that it lies in, and the plugin's directory, but not the files
- * that the host would execute later (those that git would execute are found when the sandbox is
- * opened); network full. Lists live in the arena. -ENOMEM. */
+ * writes the project (unless that is `/`, the home directory, or holds a hidden place: `note` says
+ * so) with the git work tree that it lies in, and the plugin's directory, but not the files that
+ * the host would execute later (those that git would execute are found when the sandbox is opened);
+ * network full. Lists live in the arena. -ENOMEM. */
 int policy_for_plugin(
 	struct arena *arena, const struct policy_plugin *plugin, struct sandbox_policy *ret_policy);
 
-/* What a tool is confined to. "" = there is none. */
+/* The tool that a policy is for. "" = there is none. */
 struct policy_tool {
 	const char *home;
 	const char *directory; /* its own: readable */
@@ -107,13 +107,16 @@ struct policy_tool {
 /* Whether the path (without links) lies where every tool may read. */
 bool policy_is_system(const char *path);
 
+/* The limits of a tool: those that are given (not 0), the default ones for the rest. */
+struct sandbox_limits policy_tool_limits(const struct sandbox_limits *given);
+
 /* The default of a tool: reads the system and its own directory; writes its
  * private tmp alone; no network; limits; refuses what cannot be enforced. */
 int policy_for_tool(
 	struct arena *arena, const struct policy_tool *tool, struct sandbox_policy *ret_policy);
 
-/* For a git that looks at the repository around a directory: reads what a plugin does,
- * writes nothing, no network, starts nothing. -ENOMEM. */
+/* For a git that reads the repository around a directory: reads what a plugin does, writes nothing,
+ * no network, starts nothing. -ENOMEM. */
 int policy_for_git(struct arena *arena, const char *directory, struct sandbox_policy *ret_policy);
 
 /* A git that fetches. "" = there is none. */
@@ -136,8 +139,8 @@ int policy_for_fetch(struct arena *arena, const struct policy_fetch *fetch,
 int policy_widen(struct arena *arena, const char *home, const struct policy_widening *widening,
 	struct sandbox_policy *policy, perch_err *err);
 
-/* Adds `more` to a widening: the lists of both, and what `more` says of the network and
- * of the sandbox as such counts instead. -ENOMEM, and nothing has changed. */
+/* Adds `more` to a widening: the lists of both are joined, and where `more` says something of the
+ * network or of the sandbox as a whole, that counts. -ENOMEM, and nothing has changed. */
 int policy_widening_join(
 	struct arena *arena, const struct policy_widening *more, struct policy_widening *widening);
 
@@ -151,14 +154,14 @@ const char *policy_preset(size_t i);
 /* Whether the widening (NULL = none) or one of its presets names the variable. */
 bool policy_keeps_variable(const struct policy_widening *widening, struct str name);
 
-/* The environment of what is sandboxed: `base` without what looks like a secret,
- * but with what the widening (NULL = none) and its presets name; `extra` (may be
- * NULL) set over it. NULL without memory. */
+/* The environment of a sandboxed program: `base` without variables that look like secrets, except
+ * those that the widening (NULL = none) and its presets name; `extra` (may be NULL) set over it.
+ * NULL without memory. */
 const char *const *policy_environment(struct arena *arena, const char *const *base,
 	const struct policy_widening *widening, const char *const *extra);
 
-/* Adds NAME=VALUE for the programs that keep a cache in the home directory, which
- * they may not write: it is below `directory` instead. NULL without memory. */
+/* Adds NAME=VALUE for programs that keep a cache in the home directory, which they may not write:
+ * the cache is below `directory` instead. NULL without memory. */
 const char *const *policy_caches(struct arena *arena, const char *directory);
 
 /* Whether path is directory or lies below it, by their names alone. */

@@ -1,4 +1,4 @@
-/* The way that a path goes. */
+/* Walking a path, part by part. */
 #include "sandbox/policy/way.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 enum { WAY_LINKS_MAX = 40 }; /* as in the kernel */
 
-/* The rest of a path that is being walked. */
+/* The part of a path that is still to be walked. */
 struct way_rest {
 	char text[PATH_MAX];
 	int links;
@@ -65,7 +65,7 @@ static int way_go_up(struct way *way)
 	return 0;
 }
 
-/* In a directory that everybody may write, only links of our own user and of the directory's owner
+/* In a directory that every user may write, only links of our own user and of the directory's owner
  * are followed. */
 static bool way_may_follow(const struct way *way, const struct stat *link)
 {

@@ -1,5 +1,5 @@
-/* The way that a path goes: walked part by part, by descriptors, so that every answer is about the
- * files that were met. */
+/* Walking a path: part by part, by descriptors, so that every answer is about the files that were
+ * met. */
 #ifndef SANDBOX_POLICY_WAY_H
 #define SANDBOX_POLICY_WAY_H
 
@@ -12,12 +12,12 @@
 #include "sandbox/policy/path_list.h"
 
 struct way {
-	int fd;              /* O_PATH: what it leads to, or the last that there is of it; -1 = none */
+	int fd;              /* O_PATH: the file it leads to, or the last part that exists; -1 = none */
 	char path[PATH_MAX]; /* without links; "" = the root; what is missing stands as it was named */
 };
 
-/* Walks it. `links` (may be NULL) gets the path of each link that is met, its holder without links.
- * A link of another user in a directory that everybody may write is not followed: -EACCES, as the
+/* Walks it. `links` (may be NULL) gets the path of each link that is met, with its holder resolved.
+ * A link of another user in a directory that every user may write is not followed: -EACCES, as the
  * kernel has it where fs.protected_symlinks is set. -ENOENT, -ENOTDIR, -ELOOP, -ENAMETOOLONG (then
  * there is no path) and other errnos; the way is to be left in any case. */
 int way_walk(struct way *way, const char *path, struct path_list *links);
@@ -30,11 +30,11 @@ int way_find(struct way *way, const char *path, struct path_list *links);
  * asks about each part, and so takes the square of the length. */
 bool way_resolve(const char *path, char out[PATH_MAX]);
 
-/* The path without empty parts, dots and what they take back, as it is spelled; "" = the root.
+/* The path without empty parts and dots, ".." applied to its spelling; "" = the root.
  * -ENAMETOOLONG. */
 int way_clean(const char *path, char out[PATH_MAX]);
 
-/* Closes what it has open. */
+/* Closes its descriptor. */
 void way_leave(struct way *way);
 
 /* ---- place.c: whether a directory holds a place or lies in one ----------------- */
@@ -63,7 +63,7 @@ struct places {
 	size_t count;
 	size_t cap;
 	struct place_ids closed; /* of those that are closed */
-	struct place_ids above;  /* of all of them, and of all that holds them */
+	struct place_ids above;  /* of all of them, and of every directory that holds one */
 	bool failed;             /* without memory */
 };
 

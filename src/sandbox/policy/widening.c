@@ -48,7 +48,7 @@ int policy_widening_join(
 	return 0;
 }
 
-/* What may be written, without links. NULL without memory. */
+/* The writable paths, resolved. NULL without memory. */
 static const char *const *widening_resolve(struct arena *arena, const char *const *paths)
 {
 	struct path_list resolved;
@@ -63,8 +63,8 @@ static const char *const *widening_resolve(struct arena *arena, const char *cons
 	return resolved.failed ? NULL : resolved.items;
 }
 
-/* Whether the path (without links) lies in one of these, or something on the way to it does: a
- * process that can replace a link or a directory on the way decides what is found. */
+/* Whether the path (resolved) lies in one of these, or a part of the way to it does: a process that
+ * can replace a link or a directory on the way decides what is found. */
 static bool widening_holds(const char *const *writable, const char *path)
 {
 	char above[PATH_MAX];

@@ -67,8 +67,8 @@ struct dir_cache *dir_cache_of(perch_host *host)
 	return cache;
 }
 
-/* The one that nobody has asked for the longest time; not one of this round, which somebody is
- * looking at. */
+/* The directory that was asked for longest ago; not one of this round, which a caller is
+ * reading. */
 static struct entry *dir_cache_oldest(struct dir_cache *cache)
 {
 	struct entry *found = &cache->entries[0];

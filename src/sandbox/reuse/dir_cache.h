@@ -24,7 +24,8 @@ struct dir_cache_directory {
 /* The host's; made with the first call. NULL without memory: go without. */
 struct dir_cache *dir_cache_of(perch_host *host);
 
-/* Before the directories of a sandbox are asked for: each is looked at once. */
+/* Begins a round, before the directories of a sandbox are asked for: each is looked at once in
+ * it. */
 void dir_cache_begin(struct dir_cache *cache);
 
 /* The contents of the directory behind this descriptor, without links and without files that cannot

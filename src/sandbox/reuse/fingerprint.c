@@ -1,4 +1,4 @@
-/* What decides how a sandbox is made, and what its room looks like, as bytes. */
+/* Everything that decides how a sandbox is made, and what its room looks like, as bytes. */
 #include "sandbox/reuse/reuse_pool.h"
 
 #include <errno.h>
@@ -36,8 +36,8 @@ static void fingerprint_add_time(struct buf *out, const struct timespec *time)
 
 /* ---- what it is made from ---------------------------------------------------- */
 
-/* Our user, the tree that our paths are in, what the environment says: a program can change them
- * all. reuse_pool.c sees whether it is another process by now, or among other mounts. */
+/* Our user, the tree that our paths are in, the variables of the environment: a program can change
+ * them all. reuse_pool.c notices whether this is another process by now, or among other mounts. */
 static void fingerprint_add_surroundings(struct buf *out)
 {
 	_cleanup_free_ char *scratch = scratch_parent();
@@ -79,7 +79,7 @@ static void fingerprint_add_list(struct buf *out, const char *const *list)
 	fingerprint_add_text(out, "");
 }
 
-/* With what is there and what is not: that is looked up once, when a room is made. */
+/* With which paths exist: that is looked up once, when a room is made. */
 static void fingerprint_add_protected(struct buf *out, const char *const *list)
 {
 	for (; list && *list; list++) {
@@ -106,7 +106,7 @@ int fingerprint_ask(const struct sandbox_policy *policy, struct buf *asked)
 	return asked->failed ? -ENOMEM : 0;
 }
 
-/* What is hidden may be another file than it was: that it is hidden, the picture shows. */
+/* A hidden path may be another file than it was: the picture shows that it is hidden. */
 static void fingerprint_add_view(struct buf *out, const struct view *view)
 {
 	for (size_t i = 0; i < view->count; i++) {

@@ -30,7 +30,7 @@ struct walk {
 	int links;
 };
 
-/* File systems whose directories nobody changes but through this kernel, which dates it. */
+/* File systems whose directories change through this kernel alone, which dates every change. */
 static bool path_record_dates_changes(const char *directory)
 {
 	struct statfs info;
@@ -149,7 +149,7 @@ void path_record_add(struct path_record *record, const char *path)
 	while (name[0] && path_record_pass(record, &walk, name));
 }
 
-/* Whether it meets no link, as far as there is something of it. */
+/* Whether the part of the path that exists has no link. */
 static bool path_record_is_plain(const char *path)
 {
 	_cleanup_fd_ int fd = open_path(AT_FDCWD, path, RESOLVE_NO_SYMLINKS);

@@ -34,7 +34,7 @@ void path_record_add(struct path_record *record, const char *path);
 /* Adds a path that matters only if it leads somewhere else, by a link. */
 void path_record_add_plain(struct path_record *record, const char *path);
 
-/* Whether it is whole, and no directory has changed. */
+/* Whether the record is whole, and no directory has changed. */
 bool path_record_is_same(const struct path_record *record);
 
 void path_record_free(struct path_record *record);

@@ -26,8 +26,8 @@ struct reuse_pool {
 	struct sandbox *first; /* the one that was put last */
 	size_t count;
 	pid_t owner; /* a fork of it has a copy of this */
-	/* A room does not see what is mounted outside after its making. Every such change begins a
-	 * new age, and sandboxes of an earlier age are not used again. */
+	/* A room does not see mounts that are made outside after it. Every such change begins a new
+	 * age, and sandboxes of an earlier age are not used again. */
 	unsigned long age;
 	int mountinfo;            /* /proc/…/mountinfo, which reports the change */
 	struct stat mountinfo_of; /* which mount namespace that is */

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "sandbox/sandbox_parts.h"
 
-/* A pooled sandbox that was asked for in the same words, if the file tree has not changed since:
+/* A pooled sandbox for an equal policy of the same process, if the file tree has not changed since:
  * then no path needs to be looked up. NULL = there is none. */
 struct sandbox *reuse_pool_take_known(struct sandbox *wanted);
 

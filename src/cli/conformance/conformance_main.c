@@ -1,0 +1,17 @@
+/* perch-conformance, the companion: `perch conformance`, and the actor that it has hosts start. */
+#include "cli/cli.h"
+
+const struct command *const command_table[] = {
+	&command_conformance,
+	&command_actor,
+	&command_help,
+	&command_complete,
+	NULL,
+};
+
+int main(int argc, char **argv)
+{
+	struct cli cli = { 0 };
+	cli_program_begin();
+	return cli_program_finish(cli_program_run(&cli, argc, argv, cli_program_run_command));
+}
