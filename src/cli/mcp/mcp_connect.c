@@ -279,7 +279,7 @@ static int connect_run(struct cli *cli, int argc, char **argv)
 	bool prints = false, yes = false;
 	const struct option_spec specs[] = {
 		{ "print", 0, OPTION_FLAG, &prints },
-		{ "yes", 'y', OPTION_FLAG, &yes },
+		{ "yes", 0, OPTION_FLAG, &yes },
 		{ 0 },
 	};
 	struct option_list words = { 0 };
@@ -311,9 +311,9 @@ const struct command mcp_verb_connect = {
 	.help = "usage: perch mcp connect CLIENT [--print] [--yes]\n"
 			"\n"
 			"Makes perch a server of an MCP client on this machine: claude-code,\n"
-			"claude-desktop, cursor, vscode, codex, gemini, zed or windsurf. Shows what would\n"
-			"change in the client's file, asks, and leaves the rest of it as it is, with its\n"
-			"comments.\n"
+			"claude-desktop, cursor, vscode, codex, gemini, zed or windsurf. Shows what\n"
+			"would change in the client's file, asks, and leaves the rest of it as it is,\n"
+			"with its comments.\n"
 			"\n"
 			"  --print  print what is to be written, write nothing\n"
 			"  --yes    do not ask\n"

@@ -265,10 +265,10 @@ static int inspect_run(struct cli *cli, int argc, char **argv)
 	return r;
 }
 
-#define TARGET_HELP                                                                      \
-	"  -- COMMAND…    the server, as a client would start it; without it, perch mcp\n" \
-	"  --era ERA      legacy or modern alone, instead of finding out\n"                  \
-	"  --timeout S    seconds that an answer may take (60)\n"                            \
+#define TARGET_HELP                                                                 \
+	"  -- COMMAND…    the server, as a client starts it; else perch mcp itself\n" \
+	"  --era ERA      legacy or modern alone, instead of finding out\n"             \
+	"  --timeout S    seconds that an answer may take (60)\n"                       \
 	"  --config DIR   for perch mcp itself\n"
 
 const struct command mcp_verb_list = {
@@ -276,8 +276,8 @@ const struct command mcp_verb_list = {
 	.summary = "what an MCP server has",
 	.help = "usage: perch mcp list [OPTIONS] [-- COMMAND…]\n"
 			"\n"
-			"Starts an MCP server, lists its tools, resources and prompts, and ends it. It runs\n"
-			"as you: put `perch sandbox run` before a command that you do not trust.\n"
+			"Starts an MCP server, lists its tools, resources and prompts, and ends it. It\n"
+			"runs as you: put `perch sandbox run` before a command that you do not trust.\n"
 			"\n" TARGET_HELP "  --json         for machines\n"
 			"\n"
 			"example:\n"
@@ -290,8 +290,8 @@ const struct command mcp_verb_inspect = {
 	.summary = "all that an MCP server says of itself",
 	.help = "usage: perch mcp inspect [OPTIONS] [-- COMMAND…]\n"
 			"\n"
-			"As list, with instructions, schemas and hints; and which eras of the protocol the\n"
-			"server speaks, for which it is started three times.\n"
+			"As list, with instructions, schemas and hints; and which eras of the protocol\n"
+			"the server speaks, for which it is started three times.\n"
 			"\n" TARGET_HELP "  --json         for machines\n"
 			"\n"
 			"example:\n"
