@@ -26,6 +26,12 @@ static const perch_step ladder_fledge[] = {
 	{ PERCH_STEP_KILL, .after_ns = 10 * NSEC_PER_SEC },
 };
 
+/* A perch that runs a plugin for another: longer than it takes to end that. */
+static const perch_step ladder_call[] = {
+	{ PERCH_STEP_TERM, .after_ns = 0 },
+	{ PERCH_STEP_KILL, .after_ns = 12 * NSEC_PER_SEC },
+};
+
 /* Short, because the verdict is known and the caller waits. */
 static const perch_step ladder_tool[] = {
 	{ PERCH_STEP_CLOSE_STDIN, .after_ns = 0 },
@@ -58,6 +64,7 @@ static const struct {
 	[ENDING_COMMAND]        = {   0,                  STEPS(ladder_command) },
 	[ENDING_EXEC]           = { 100 * NSEC_PER_MSEC,  STEPS(ladder_command) },
 	[ENDING_FLEDGE]         = { 500 * NSEC_PER_MSEC,  STEPS(ladder_fledge) },
+	[ENDING_CALL]           = {   0,                  STEPS(ladder_call) },
 	[ENDING_LEGACY]         = { 500 * NSEC_PER_MSEC,  STEPS(ladder_default) },
 	[ENDING_BUILD]          = { 500 * NSEC_PER_MSEC,  STEPS(ladder_default) },
 	[ENDING_TOOL]           = {   0,                  STEPS(ladder_tool) },
