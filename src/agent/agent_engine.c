@@ -177,8 +177,13 @@ void engine_partial(struct agent_engine *engine, struct str text, struct str raw
 void engine_session(struct agent_engine *engine, struct str id)
 {
 	const struct dialect *dialect = engine->options.dialect;
-	if (engine->session.len && !dialect->last_session_wins)
+	if (engine->session.len && !dialect->last_session_wins) {
+		if (!str_eq(agent_engine_session(engine), id) && !engine->is_contradicted)
+			engine_warn_of_line(
+				engine, id, "has another session_id than the lines before, which counts");
+		engine->is_contradicted |= !str_eq(agent_engine_session(engine), id);
 		return;
+	}
 	if (engine->is_repaired || !dialect->is_session_id(id)) {
 		engine_warn_of_line(engine, id, "has a session id that cannot be used and is ignored");
 		return;

@@ -25,6 +25,7 @@ struct agent_engine {
 	unsigned warnings;
 	struct buf repaired; /* the line at hand */
 	struct buf session;
+	bool is_contradicted; /* told that another id is ignored: once */
 	struct buf body;
 	bool has_body_line; /* 0.1 */
 	bool has_result;    /* 0.4 */

@@ -44,6 +44,16 @@ static int profile_keys_read_text(
 	return 0;
 }
 
+/* Words for people: nothing depends on them, so a number or a date will do. */
+static int profile_keys_read_words(
+	struct profile_reader *reader, const struct yaml_entry *entry, const char **target)
+{
+	if (entry->value->type >= YAML_LIST)
+		return profile_refuse_type(reader, entry, "a string");
+	*target = entry->value->text;
+	return 0;
+}
+
 static int profile_keys_read_bool(
 	struct profile_reader *reader, const struct yaml_entry *entry, bool *target)
 {
@@ -152,7 +162,7 @@ static int profile_keys_read_env(struct profile_reader *reader, const struct yam
 		if (!profile_keys_is_variable_name(variable->name))
 			return profile_refuse(
 				reader, &at, "has a name that cannot be: '%.100s'", variable->name);
-		if (type != YAML_STRING && type != YAML_INT && type != YAML_FLOAT)
+		if (type == YAML_NULL || type >= YAML_LIST)
 			return profile_refuse(reader, &at, "must have strings, but %.100s is %s",
 				variable->name, yaml_type_name(type));
 		list[i] = arena_join(reader->arena, variable->name, "=", variable->value->text, NULL);
@@ -183,11 +193,10 @@ static int profile_keys_read_prefix(struct profile_reader *reader, const struct 
 static int profile_keys_read_protocol(struct profile_reader *reader, const struct yaml_entry *entry)
 {
 	const char *text = entry->value->type < YAML_LIST ? entry->value->text : "";
-	bool is_0_4 = strcmp(text, "0.4") == 0;
-	if (!is_0_4 && strcmp(text, "0.1") != 0)
+	if (!agent_dialect_find(text, &reader->profile->dialect))
 		return profile_refuse(reader, entry, "must be \"0.1\" or \"0.4\", not '%.40s'", text);
 	reader->has_protocol = true;
-	reader->profile->dialect = is_0_4 ? AGENT_0_4 : AGENT_0_1;
+	reader->profile->evidence = DIALECT_SAID;
 	return 0;
 }
 
@@ -204,9 +213,14 @@ static int profile_keys_read_permission(
 	return profile_keys_read_bool(reader, entry, &reader->profile->permission);
 }
 
+static int profile_keys_read_tags(struct profile_reader *reader, const struct yaml_entry *entry)
+{
+	return profile_texts(reader, entry, true, &reader->profile->about.tags);
+}
+
 /* ---- the table ----------------------------------------------------------- */
 
-enum kind { KIND_TEXT, KIND_BOOL, KIND_SECONDS, KIND_COUNT, KIND_OWN };
+enum kind { KIND_TEXT, KIND_WORDS, KIND_BOOL, KIND_SECONDS, KIND_COUNT, KIND_OWN };
 
 #define AT(member) offsetof(struct agent_profile, member)
 
@@ -235,6 +249,14 @@ static const struct key {
 	{ "executor", KIND_OWN, 0, profile_keys_read_executor },
 	{ "permission", KIND_OWN, 0, profile_keys_read_permission },
 	{ "sandbox", KIND_OWN, 0, profile_read_sandbox },
+	{ "name", KIND_WORDS, AT(about.name), NULL },
+	{ "description", KIND_WORDS, AT(about.description), NULL },
+	{ "cli", KIND_WORDS, AT(about.cli), NULL },
+	{ "cli_install", KIND_WORDS, AT(about.cli_install), NULL },
+	{ "tested", KIND_WORDS, AT(about.tested), NULL },
+	{ "maintainer", KIND_WORDS, AT(about.maintainer), NULL },
+	{ "tags", KIND_OWN, 0, profile_keys_read_tags },
+	{ "notes", KIND_WORDS, AT(about.notes), NULL },
 };
 _Static_assert(COUNT(keys) == PROFILE_KEYS, "PROFILE_KEYS counts them");
 
@@ -245,6 +267,8 @@ int profile_read_key(struct profile_reader *reader, int which, const struct yaml
 	switch (key->kind) {
 	case KIND_TEXT:
 		return profile_keys_read_text(reader, entry, target);
+	case KIND_WORDS:
+		return profile_keys_read_words(reader, entry, target);
 	case KIND_BOOL:
 		return profile_keys_read_bool(reader, entry, target);
 	case KIND_SECONDS:

@@ -111,7 +111,10 @@ static const char *turn_start_advice_for(
 	if (quotes || !(is_directory || is_program))
 		return quotes;
 	struct str template = str_from(is_directory ? profile->cwd : profile->command);
-	return template_explain_unknown(template, words) ? words : NULL;
+	if (template_explain_unknown(template, words))
+		return words;
+	bool is_missing = is_program && turn->failure == -ENOENT;
+	return is_missing && command_explain_path(&turn->launch, words) ? words : NULL;
 }
 
 void turn_launch(struct agent_turn *turn, const perch_child_events *events)

@@ -50,7 +50,7 @@ static void run_end_conclude(struct fledge_run *run)
 
 void run_conclude(struct fledge_run *run)
 {
-	if (run_services_is_busy(run->run_services))
+	if (run_services_is_busy(run->run_services) || calls_are_busy(run->calls))
 		timer_set(
 			&run->host->loop.timers, &run->ending, clock_after(clock_now_ns(), 5 * NSEC_PER_MSEC));
 	else

@@ -115,7 +115,7 @@ int tool_result_json(struct buf *out, struct str id, const perch_tool_result *re
 	result_write_layers(&json, result->sandbox);
 	json_write_text(&json, "reach", str_from(perch_reach_name(result->reach)));
 	if (result->used_spare)
-		json_write_flag(&json, "spare", true);
+		json_write_flag(&json, "used_spare", true);
 	perch_json_end_object(&json);
 	return out->failed ? -ENOMEM : 0;
 }

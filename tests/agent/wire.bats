@@ -108,12 +108,14 @@ END
     expect 5
 }
 
-@test "--stdin is the message, verbatim" {
+@test "--stdin is the message, verbatim but for the newline that ends it" {
     agent 'stdin: message' <<'END'
 od -An -c | tr -d ' \n'
 END
     turn --stdin < <(printf 'a\nb\n')
-    expect 'a\nb\n'
+    expect 'a\nb'
+    turn --stdin < <(printf 'a\n\n')
+    expect 'a\n'
 }
 
 # message SIZE
