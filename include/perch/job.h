@@ -133,8 +133,9 @@ typedef struct perch_job_request {
 	const perch_agent_turn_options *turn;
 	const char *protocol; /* how it speaks, "0.1" or "0.4"; NULL = what its profile says */
 
-	/* An agent or a command, for a service without frontend alone. */
-	perch_sandbox_choice sandbox;
+	/* For a service without frontend alone. */
+	perch_sandbox_choice sandbox; /* of an agent or a command */
+	const char *binding;          /* of a tool: a file; `name` is the tool then */
 } perch_job_request;
 
 #ifdef __cplusplus
