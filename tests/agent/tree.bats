@@ -12,6 +12,7 @@ setup() {
 }
 
 teardown() {
+    # shellcheck disable=SC2046 # numbers
     nap_over || kill -KILL $(naps)
     agent_close
 }
@@ -26,9 +27,11 @@ nap_over() { [ -z "$(naps)" ]; }
 naps_are() { [ "$(naps | wc -l)" -eq "$1" ]; }
 
 # Shell: four daemons, each in its own way; goes on when they are there.
+# shellcheck disable=SC2016 # the agent's shell expands them
 asleep='until_asleep() {
     while [ "$(grep -lszx "[6]${NAP#6}" /proc/[0-9]*/cmdline | wc -l)" -lt 4 ]; do sleep 0.01; done
 }'
+# shellcheck disable=SC2016
 daemons="$asleep"'
 sleep "$NAP" >/dev/null 2>&1 &
 setsid sleep "$NAP" >/dev/null 2>&1 &
