@@ -131,6 +131,8 @@ static void validate_files_found_trouble(void *data, enum file_trouble trouble, 
 		[FILE_WORLD_WRITABLE] = { FINDING_WARNING, "can be changed by anybody: chmod o-w" },
 	};
 	char shown[FILE_SHOWN_MAX];
+	if (trouble == FILE_PRESENT)
+		return;
 	findings_add(
 		data, words[trouble].level, NULL, "%s %s", file_shown(path, shown), words[trouble].words);
 }
