@@ -85,7 +85,7 @@ static void check(const perch_tool_result *result)
 
 static void start_call(void);
 
-static void call_done(void *data, perch_tool_call *call)
+static void call_done(perch_tool_call *call, void *data)
 {
 	(void)data;
 	check(perch_tool_call_result(call));

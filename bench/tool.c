@@ -151,7 +151,7 @@ static double calls_floor_ns(void)
 static int left;
 static int running;
 
-static void one_is_done(void *data, perch_tool_call *call);
+static void one_is_done(perch_tool_call *call, void *data);
 
 static void start_another(void)
 {
@@ -164,7 +164,7 @@ static void start_another(void)
 	must(perch_tool_call_start(host, binding, &asked, &call, &err), &err);
 }
 
-static void one_is_done(void *data, perch_tool_call *call)
+static void one_is_done(perch_tool_call *call, void *data)
 {
 	(void)data;
 	check(call);
@@ -277,7 +277,7 @@ static const char script[] =
 	"    print(json.dumps({'type': 'response', 'request_id': request['request_id'],\n"
 	"        'status': 'ok', 'output': request['input']}), flush=True)\n";
 
-static void note_done(void *data, perch_tool_call *call)
+static void note_done(perch_tool_call *call, void *data)
 {
 	(void)call;
 	*(bool *)data = true;

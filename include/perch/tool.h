@@ -75,6 +75,7 @@ typedef struct perch_tool_result {
 	const char *const *sandbox; /* the layers, NULL-terminated; NULL = none */
 	perch_reach reach;
 	bool used_spare;
+	perch_background_end background;
 } perch_tool_result;
 
 /* ---- bindings --------------------------------------------------------------- */
@@ -162,7 +163,7 @@ typedef struct perch_tool_request {
 	void (*stderr_bytes)(void *data, const char *bytes, size_t len);
 	/* The call is over. Called once, from the loop, never before the function
 	 * that starts it has returned; may free the call. */
-	void (*done)(void *data, perch_tool_call *call);
+	void (*done)(perch_tool_call *call, void *data);
 	void *data;
 	/* A user must approve each call of a tool whose binding asks (`ask = true`): called by the
 	 * function that starts the call; true = yes. NULL = no user can be asked: such a call is

@@ -81,7 +81,7 @@ static void agent_environment_set_value(struct environment *env, const char *nam
 
 /* ---- what is inherited ----------------------------------------------------- */
 
-static bool agent_environment_is_basic(struct str name)
+bool launch_is_basic(struct str name)
 {
 	static const char *const basic[] = { "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TERM",
 		"TMPDIR", "TZ", NULL };
@@ -94,18 +94,17 @@ static bool agent_environment_is_inherited(const struct launch *launch, const ch
 	struct str name = environment_name(variable);
 	if (str_has_prefix(name, STR("AGENT_")))
 		return false;
-	if (!launch->dialect->has_variables && !agent_environment_is_basic(name))
+	if (!launch->dialect->has_variables && !launch_is_basic(name))
 		return false;
-	if (launch->dialect->has_variables && profile->has_env_allowlist &&
-		!agent_environment_is_basic(name) && !list_has_str(profile->env_allowlist, name))
+	if (launch->dialect->has_variables && profile->has_env_allowlist && !launch_is_basic(name) &&
+		!list_has_str(profile->env_allowlist, name))
 		return false;
 	return true;
 }
 
 /* ---- the protocol's -------------------------------------------------------- */
 
-/* The variables that are set here, or must not be set by anything else. */
-static bool agent_environment_is_protocols(const struct launch *launch, const char *variable)
+bool launch_is_protocols(const struct launch *launch, const char *variable)
 {
 	static const char *const names[] = { "AGENT_MESSAGE", "AGENT_MESSAGE_OMITTED",
 		"AGENT_SESSION_ID", "AGENT_SESSION_NAME", "AGENT_FROM_USER", "AGENT_STREAMING",
@@ -182,13 +181,25 @@ static void agent_environment_set_protocols(struct environment *env)
 	agent_environment_set_attachments(env);
 }
 
+static void agent_environment_refuse(struct environment *env, struct str name)
+{
+	buf_printf(&env->launch->warnings, "env %.*s is ignored: %s\n",
+		(int)(name.len < 100 ? name.len : 100), name.data,
+		env->launch->dialect->has_variables ? "it is the protocol's"
+											: "names that begin with AGENT_ are the protocol's");
+}
+
 /* ---- all of them ----------------------------------------------------------- */
 
 static void agent_environment_set_profiles(struct environment *env, const char *variable)
 {
 	struct str name = environment_name(variable);
-	if (env->error || agent_environment_is_protocols(env->launch, variable))
+	if (env->error)
 		return;
+	if (launch_is_protocols(env->launch, variable)) {
+		agent_environment_refuse(env, name);
+		return;
+	}
 	const char *kept = arena_dup(env->launch->arena, name);
 	const char *value = NULL;
 	const struct launch_place place = { kept, agent_environment_room_for(name.len),
@@ -224,7 +235,9 @@ int launch_make_env(struct launch *launch, perch_err *err)
 	for (const char *const *variable = options->profile->env; *variable; variable++)
 		agent_environment_set_profiles(&env, *variable);
 	for (const char *const *variable = options->env; variable && *variable; variable++) {
-		if (!env.error && !agent_environment_is_protocols(launch, *variable))
+		if (launch_is_protocols(launch, *variable))
+			agent_environment_refuse(&env, environment_name(*variable));
+		else if (!env.error)
 			agent_environment_set(&env, *variable);
 	}
 	if (launch->tmp)

@@ -24,9 +24,9 @@ const char *launch_own_variable(const struct launch *launch, struct str name)
 static bool agent_launch_is_allowed(const struct launch *launch, struct str name)
 {
 	const struct agent_profile *profile = launch->options->profile;
-	if (!launch->dialect->limits_variables || !profile->has_env_allowlist)
+	if (!profile->has_env_allowlist || list_has_str(profile->env_allowlist, name))
 		return true;
-	return list_has_str(profile->env_allowlist, name);
+	return launch->dialect->has_variables && launch_is_basic(name);
 }
 
 /* ${VAR} of a template. */
@@ -63,6 +63,7 @@ int launch_expand(struct launch *launch, struct str template, const struct launc
 		.session_id = options->session_id ? options->session_id : "",
 		.session_name = options->session_name ? options->session_name : "default",
 		.profile_dir = options->profile->directory,
+		.perch_dir = options->profile->programs,
 		.variable = place->has_variables ? agent_launch_find_variable : NULL,
 		.data = launch,
 	};

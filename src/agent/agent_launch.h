@@ -65,6 +65,12 @@ int command_check_shell(const struct agent_profile *profile, struct arena *arena
 /* What to do about a pair of quotes in the command, meant for a shell; NULL = it has none. */
 const char *command_quotes_advice(const struct agent_profile *profile);
 
+enum { COMMAND_ADVICE_MAX = 256 };
+
+/* Where a program that was not found is looked for, once argv is known; false = its name says it.
+ */
+bool command_explain_path(const struct launch *launch, char ret_text[COMMAND_ADVICE_MAX]);
+
 /* ---- named_files.c --------------------------------------------------------- */
 
 /* The files that the profile names, after launch_begin: its program, arguments that are files.
@@ -95,11 +101,21 @@ int launch_words(struct launch *launch, struct argv_words *ret_words, perch_err 
 
 int launch_make_env(struct launch *launch, perch_err *err);
 
+/* A variable that every agent inherits. */
+bool launch_is_basic(struct str name);
+
+/* Whether the variable is set by the protocol, or must not be set by anybody: the profile's and
+ * the user's is ignored. */
+bool launch_is_protocols(const struct launch *launch, const char *variable);
+
 /* ---- launch_sandbox.c ------------------------------------------------------ */
 
 /* What a sandboxed agent may do, after launch_begin. Lists live in the arena of the
  * launch. Fails as policy_widen does. */
 int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy, perch_err *err);
+
+/* Makes the directories that the profile wants to be there. */
+int launch_make_places(const struct launch *launch, perch_err *err);
 
 /* Makes the sandbox that the profile asks for, once cwd is known. By default it reads all but the
  * hidden places, writes cwd, and has the network; the profile changes that. */

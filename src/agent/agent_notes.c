@@ -10,6 +10,7 @@ void agent_note_start(struct trace *trace, const struct agent_engine_options *op
 		FACT_TEXT("protocol", STR(AGENT_TRACE_NAME)),
 		FACT_TEXT("version", str_from(options->dialect->version)),
 		FACT_TEXT("session_prefix", options->session_prefix),
+		FACT_FLAG("guessed", options->is_guessed),
 		FACT_FLAG("streaming", options->is_streaming),
 		FACT_FLAG("permission", options->has_permission),
 		FACT_NUMBER("max_reply_chars", options->max_reply_chars),

@@ -1,6 +1,7 @@
 /* The argv of an agent. The template is split, never the values put into it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -107,6 +108,21 @@ const char *command_quotes_advice(const struct agent_profile *profile)
 		return NULL;
 	return "quotes in command are not read as in a shell: write it without them, and its arguments "
 		   "as a list, args: [\"…\", \"…\"]";
+}
+
+/* ---- a path that starts somewhere else ------------------------------------------ */
+
+bool command_explain_path(const struct launch *launch, char ret_text[COMMAND_ADVICE_MAX])
+{
+	const char *program = launch->argv ? launch->argv[0] : NULL;
+	if (!program || program[0] == '/' || !strchr(program, '/'))
+		return false;
+	const char *below = strncmp(program, "./", 2) == 0 ? program + 2 : program;
+	snprintf(ret_text, COMMAND_ADVICE_MAX,
+		"a relative path starts in the agent's directory; {{PROFILE_DIR}}/%.150s is the one beside "
+		"the profile",
+		below);
+	return true;
 }
 
 /* ---- argv ------------------------------------------------------------------ */

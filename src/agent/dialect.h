@@ -12,11 +12,10 @@ struct agent_engine;
 
 struct dialect {
 	const char *version;
-	bool splits_command;   /* on blanks */
-	bool has_message;      /* {{MESSAGE}} means something */
-	bool has_variables;    /* AGENT_*, and the environment is inherited */
-	bool has_turn_line;    /* on stdin; else the message, if the profile wants it */
-	bool limits_variables; /* env_allowlist limits ${VAR}, not what is inherited */
+	bool splits_command; /* on blanks */
+	bool has_message;    /* {{MESSAGE}} means something */
+	bool has_variables;  /* AGENT_*, and the environment is inherited */
+	bool has_turn_line;  /* on stdin; else the message, if the profile wants it */
 	bool last_session_wins;
 	bool reply_needs_silence; /* the body is only sent when no partial was */
 	bool (*is_session_id)(struct str id);
@@ -27,6 +26,9 @@ struct dialect {
 
 extern const struct dialect dialect_0_1;
 extern const struct dialect dialect_0_4;
+
+/* Whether the line is an event of 0.4. */
+bool dialect_0_4_has_event(struct agent_engine *engine, struct str line);
 
 static inline const struct dialect *dialect_of(enum agent_dialect which)
 {

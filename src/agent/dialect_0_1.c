@@ -64,8 +64,22 @@ static const struct {
 	{ { "AGENT_ERROR:", 12 }, dialect_0_1_take_error },
 };
 
+/* The agent was not given its message: what it says is no reply, and must not look like one. */
+static void dialect_0_1_end_guess(struct agent_engine *engine)
+{
+	engine_error(engine,
+		STR("the agent speaks AgentProc 0.4, and its profile does not say so: add the line "
+			"protocol: \"0.4\" to the profile, or give --protocol 0.4 (where its replies are JSON "
+			"indeed, protocol: \"0.1\")"));
+}
+
 static void dialect_0_1_take_line(struct agent_engine *engine, struct str line)
 {
+	bool is_first = engine->options.is_guessed && engine->line_number == 1;
+	if (is_first && dialect_0_4_has_event(engine, line)) {
+		dialect_0_1_end_guess(engine);
+		return;
+	}
 	for (size_t i = 0; i < COUNT(prefixes); i++) {
 		struct str prefix =
 			prefixes[i].prefix.len ? prefixes[i].prefix : engine->options.session_prefix;

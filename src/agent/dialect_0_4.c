@@ -106,17 +106,34 @@ static const struct {
 	{ "permission_request", dialect_0_4_take_permission },
 };
 
+/* Which row it is, COUNT(events) = none. */
+static size_t dialect_0_4_find(const perch_json_value *event)
+{
+	const perch_json_value *type = perch_json_get(event, "type");
+	size_t i = 0;
+	while (i < COUNT(events) && !perch_json_is(type, events[i].type))
+		i++;
+	return i;
+}
+
 static const char *dialect_0_4_take_event(
 	struct agent_engine *engine, const perch_json_value *event, struct str line)
 {
-	const perch_json_value *type = perch_json_get(event, "type");
-	for (size_t i = 0; i < COUNT(events); i++) {
-		if (!perch_json_is(type, events[i].type))
-			continue;
-		dialect_0_4_take_session(engine, perch_json_get(event, "session_id"), line);
-		return events[i].take(engine, event, line);
-	}
-	return "is no event that is known and is ignored";
+	size_t which = dialect_0_4_find(event);
+	if (which == COUNT(events))
+		return "is no event that is known and is ignored";
+	dialect_0_4_take_session(engine, perch_json_get(event, "session_id"), line);
+	return events[which].take(engine, event, line);
+}
+
+bool dialect_0_4_has_event(struct agent_engine *engine, struct str line)
+{
+	const perch_json_value *event = NULL;
+	if (!str_has_prefix(line, STR("{")))
+		return false;
+	int r = perch_json_parse(engine->json, line.data, line.len, &event, NULL);
+	engine->is_broken = engine->is_broken || r == -ENOMEM;
+	return r == 0 && dialect_0_4_find(event) < COUNT(events);
 }
 
 static void dialect_0_4_take_line(struct agent_engine *engine, struct str line)
@@ -148,7 +165,6 @@ static bool dialect_0_4_is_session_id(struct str id)
 const struct dialect dialect_0_4 = {
 	.version = "0.4",
 	.has_turn_line = true,
-	.limits_variables = true,
 	.reply_needs_silence = true,
 	.is_session_id = dialect_0_4_is_session_id,
 	.session_id_rule = "an id is at most 4096 bytes of UTF-8 without control characters, '/' and "

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/paths.h"
 #include "registry/decision.h"
 
 /* Kept as long as the policy, which names it. NULL without memory. */
@@ -55,6 +56,15 @@ int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy
 	return r;
 }
 
+int launch_make_places(const struct launch *launch, perch_err *err)
+{
+	const char *const *path = launch->options->profile->made;
+	int r = 0;
+	for (; r == 0 && path && *path; path++)
+		r = paths_make(*path, err);
+	return r;
+}
+
 /* A turn goes on when this fails: the sandbox protects the file, where it can. */
 static void launch_record(struct launch *launch)
 {
@@ -70,7 +80,9 @@ int launch_open_sandbox(
 	struct launch *launch, perch_host *host, struct sandbox **ret_sandbox, perch_err *err)
 {
 	const char *widen_by = launch->options->profile->widen_by;
-	int r = launch_policy(launch, &launch->policy, err);
+	int r = launch_make_places(launch, err);
+	if (r == 0)
+		r = launch_policy(launch, &launch->policy, err);
 	if (r == 0 && launch->policy.note)
 		buf_printf(&launch->warnings, "%s; %s--write . allows it\n", launch->policy.note,
 			widen_by ? widen_by : "");

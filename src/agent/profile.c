@@ -117,19 +117,9 @@ static void profile_set_defaults(struct agent_profile *profile)
 		.send_error_reply = true,
 		.streaming = true,
 		.session_prefix = "AGENT_SESSION:",
+		.programs = PERCH_PROGRAMS_PATH,
 		.warnings = nothing,
 	};
-}
-
-static bool profile_uses_message(const struct agent_profile *profile)
-{
-	bool uses = template_uses_message(str_from(profile->command)) ||
-		template_uses_message(str_from(profile->cwd));
-	for (const char *const *text = profile->args; *text; text++)
-		uses = uses || template_uses_message(str_from(*text));
-	for (const char *const *text = profile->env; *text; text++)
-		uses = uses || template_uses_message(str_from(*text));
-	return uses;
 }
 
 static int profile_warn_of_placeholder(struct profile_reader *reader, const char *template)
@@ -174,15 +164,17 @@ static int profile_check_command(struct profile_reader *reader, const struct yam
 static int profile_conclude(struct profile_reader *reader, const struct yaml_value *root)
 {
 	struct agent_profile *profile = reader->profile;
-	if (!reader->has_protocol && (reader->has_executor || reader->has_permission))
+	if (!reader->has_protocol && (reader->has_executor || reader->has_permission)) {
 		profile->dialect = AGENT_0_4;
+		profile->evidence = DIALECT_SAID;
+	}
 	int r = profile_check_command(reader, root);
 	if (r == 0 && reader->has_executor)
 		r = profile_warn(reader, "the executor is not known here: command is run instead");
-	if (r == 0 && profile->dialect == AGENT_0_4 && profile_uses_message(profile))
-		r = profile_warn(
-			reader, "{{MESSAGE}} means nothing in protocol 0.4: the message is on stdin");
-	return r < 0 ? r : profile_warn_of_placeholders(reader);
+	if (r == 0)
+		r = profile_warn_of_placeholders(reader);
+	profile->oddities = list_count(profile->warnings);
+	return r < 0 ? r : agent_profile_infer(reader->arena, profile, reader->err);
 }
 
 static int profile_read_root(struct profile_reader *reader, const struct yaml_value *root)

@@ -17,12 +17,34 @@ struct grant;
 
 enum agent_dialect { AGENT_0_1, AGENT_0_4 };
 
+/* How it is known which dialect an agent speaks. */
+enum dialect_evidence {
+	DIALECT_UNSAID, /* by nothing: it is 0.1 until its first line shows another */
+	DIALECT_LIKELY, /* by the keys of the published collection, which is written for 0.4 */
+	DIALECT_SAID,   /* by `protocol`, by a key that is of 0.4 alone, or by the user */
+};
+
+/* What a profile says for people, as those of the published collection do. NULL = nothing. */
+struct profile_about {
+	const char *name; /* its title */
+	const char *description;
+	const char *cli; /* the program that the agent needs */
+	const char *cli_install;
+	const char *tested;
+	const char *maintainer;
+	const char *const *tags; /* ends with NULL */
+	const char *notes;
+};
+
 struct agent_profile {
 	const char *path;      /* canonical: the key of its sessions */
 	const char *given;     /* absolute, as it was found: with links on the way, if there are any */
 	const char *directory; /* where it lies: {{PROFILE_DIR}} */
+	const char *programs;  /* where perch's own are: {{PERCH_DIR}}. Not the profile's to say */
 	const char *sha256;    /* of its text */
 	enum agent_dialect dialect;
+	enum dialect_evidence evidence;
+	struct profile_about about;
 	const char *command; /* templates, not yet expanded */
 	bool has_args;
 	const char *const *args; /* lists end with NULL */
@@ -34,6 +56,7 @@ struct agent_profile {
 	uint64_t timeout_ns;              /* 0 = none, as all below */
 	uint64_t idle_timeout_ns;
 	uint64_t kill_grace_ns; /* 0 = SIGKILL right behind SIGTERM */
+	bool keeps_background;  /* what it leaves running is not ended with the turn */
 	size_t max_reply_chars;
 	const char *truncation_suffix;
 	bool include_stderr_in_reply;
@@ -43,10 +66,12 @@ struct agent_profile {
 	bool permission; /* 0.4 */
 	bool is_sandboxed;
 	struct policy_widening widening;
+	const char *const *made; /* what it may write and is made where it is missing; may be NULL */
 	/* The command that widens its sandbox, for explanations: "perch agent allow FILE ";
 	 * NULL = there is none. Not the profile's to say. */
 	const char *widen_by;
-	const char *const *warnings; /* unknown keys, one sentence each */
+	const char *const *warnings; /* what is odd, one sentence each */
+	size_t oddities;             /* those of them that hold for any dialect: the first ones */
 	/* What is to be recorded as approved once it runs in its sandbox, NULL = nothing; and what
 	 * was approved before, NULL = nothing. */
 	const struct decision *unrecorded;
@@ -70,6 +95,20 @@ int agent_profile_read(
 /* The same from a text; `path` is what it is called, absolute. */
 int agent_profile_parse(const char *path, struct str text, struct arena *arena,
 	struct agent_profile *ret_profile, perch_err *err);
+
+/* ---- profile_dialect.c ----------------------------------------------------- */
+
+/* By "0.1", "0.4"; false = there is none of that name. */
+bool agent_dialect_find(const char *version, enum agent_dialect *ret_dialect);
+
+/* The user says which dialect it is: the warnings are those of that one. Fails with -ENOMEM. */
+int agent_profile_speak(
+	struct arena *arena, struct agent_profile *profile, enum agent_dialect dialect, perch_err *err);
+
+/* Decides by what was read, once; see enum dialect_evidence. */
+int agent_profile_infer(struct arena *arena, struct agent_profile *profile, perch_err *err);
+
+/* ---------------------------------------------------------------------------- */
 
 /* Adds what the user allowed (perch agent allow) to a profile, by its path. Fails as
  * grants_read does, and with -EPERM where the profile allows more than what was approved. data

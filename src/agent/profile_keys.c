@@ -44,6 +44,16 @@ static int profile_keys_read_text(
 	return 0;
 }
 
+/* Words for people: nothing depends on them, so a number or a date will do. */
+static int profile_keys_read_words(
+	struct profile_reader *reader, const struct yaml_entry *entry, const char **target)
+{
+	if (entry->value->type >= YAML_LIST)
+		return profile_refuse_type(reader, entry, "a string");
+	*target = entry->value->text;
+	return 0;
+}
+
 static int profile_keys_read_bool(
 	struct profile_reader *reader, const struct yaml_entry *entry, bool *target)
 {
@@ -120,16 +130,31 @@ static int profile_keys_read_args(struct profile_reader *reader, const struct ya
 	return profile_texts(reader, entry, true, &reader->profile->args);
 }
 
-static int profile_keys_read_stdin(struct profile_reader *reader, const struct yaml_entry *entry)
+/* One of two words; whether it is the second. */
+static int profile_keys_read_choice(struct profile_reader *reader, const struct yaml_entry *entry,
+	const char *first, const char *second, bool *target)
 {
 	const char *word = "";
 	int r = profile_keys_read_text(reader, entry, &word);
 	if (r < 0)
 		return r;
-	reader->profile->message_on_stdin = strcmp(word, "message") == 0;
-	if (!reader->profile->message_on_stdin && strcmp(word, "none") != 0)
-		return profile_refuse(reader, entry, "must be none or message, not '%.100s'", word);
+	*target = strcmp(word, second) == 0;
+	if (!*target && strcmp(word, first) != 0)
+		return profile_refuse(reader, entry, "must be %s or %s, not '%.100s'", first, second, word);
 	return 0;
+}
+
+static int profile_keys_read_stdin(struct profile_reader *reader, const struct yaml_entry *entry)
+{
+	return profile_keys_read_choice(
+		reader, entry, "none", "message", &reader->profile->message_on_stdin);
+}
+
+static int profile_keys_read_background(
+	struct profile_reader *reader, const struct yaml_entry *entry)
+{
+	return profile_keys_read_choice(
+		reader, entry, "end", "keep", &reader->profile->keeps_background);
 }
 
 static bool profile_keys_is_variable_name(const char *name)
@@ -152,7 +177,7 @@ static int profile_keys_read_env(struct profile_reader *reader, const struct yam
 		if (!profile_keys_is_variable_name(variable->name))
 			return profile_refuse(
 				reader, &at, "has a name that cannot be: '%.100s'", variable->name);
-		if (type != YAML_STRING && type != YAML_INT && type != YAML_FLOAT)
+		if (type == YAML_NULL || type >= YAML_LIST)
 			return profile_refuse(reader, &at, "must have strings, but %.100s is %s",
 				variable->name, yaml_type_name(type));
 		list[i] = arena_join(reader->arena, variable->name, "=", variable->value->text, NULL);
@@ -183,11 +208,10 @@ static int profile_keys_read_prefix(struct profile_reader *reader, const struct 
 static int profile_keys_read_protocol(struct profile_reader *reader, const struct yaml_entry *entry)
 {
 	const char *text = entry->value->type < YAML_LIST ? entry->value->text : "";
-	bool is_0_4 = strcmp(text, "0.4") == 0;
-	if (!is_0_4 && strcmp(text, "0.1") != 0)
+	if (!agent_dialect_find(text, &reader->profile->dialect))
 		return profile_refuse(reader, entry, "must be \"0.1\" or \"0.4\", not '%.40s'", text);
 	reader->has_protocol = true;
-	reader->profile->dialect = is_0_4 ? AGENT_0_4 : AGENT_0_1;
+	reader->profile->evidence = DIALECT_SAID;
 	return 0;
 }
 
@@ -204,9 +228,14 @@ static int profile_keys_read_permission(
 	return profile_keys_read_bool(reader, entry, &reader->profile->permission);
 }
 
+static int profile_keys_read_tags(struct profile_reader *reader, const struct yaml_entry *entry)
+{
+	return profile_texts(reader, entry, true, &reader->profile->about.tags);
+}
+
 /* ---- the table ----------------------------------------------------------- */
 
-enum kind { KIND_TEXT, KIND_BOOL, KIND_SECONDS, KIND_COUNT, KIND_OWN };
+enum kind { KIND_TEXT, KIND_WORDS, KIND_BOOL, KIND_SECONDS, KIND_COUNT, KIND_OWN };
 
 #define AT(member) offsetof(struct agent_profile, member)
 
@@ -225,6 +254,7 @@ static const struct key {
 	{ "timeout_secs", KIND_SECONDS, AT(timeout_ns), NULL },
 	{ "idle_timeout_secs", KIND_SECONDS, AT(idle_timeout_ns), NULL },
 	{ "kill_grace_secs", KIND_SECONDS, AT(kill_grace_ns), NULL },
+	{ "background", KIND_OWN, 0, profile_keys_read_background },
 	{ "max_reply_chars", KIND_COUNT, AT(max_reply_chars), NULL },
 	{ "truncation_suffix", KIND_TEXT, AT(truncation_suffix), NULL },
 	{ "include_stderr_in_reply", KIND_BOOL, AT(include_stderr_in_reply), NULL },
@@ -235,6 +265,14 @@ static const struct key {
 	{ "executor", KIND_OWN, 0, profile_keys_read_executor },
 	{ "permission", KIND_OWN, 0, profile_keys_read_permission },
 	{ "sandbox", KIND_OWN, 0, profile_read_sandbox },
+	{ "name", KIND_WORDS, AT(about.name), NULL },
+	{ "description", KIND_WORDS, AT(about.description), NULL },
+	{ "cli", KIND_WORDS, AT(about.cli), NULL },
+	{ "cli_install", KIND_WORDS, AT(about.cli_install), NULL },
+	{ "tested", KIND_WORDS, AT(about.tested), NULL },
+	{ "maintainer", KIND_WORDS, AT(about.maintainer), NULL },
+	{ "tags", KIND_OWN, 0, profile_keys_read_tags },
+	{ "notes", KIND_WORDS, AT(about.notes), NULL },
 };
 _Static_assert(COUNT(keys) == PROFILE_KEYS, "PROFILE_KEYS counts them");
 
@@ -245,6 +283,8 @@ int profile_read_key(struct profile_reader *reader, int which, const struct yaml
 	switch (key->kind) {
 	case KIND_TEXT:
 		return profile_keys_read_text(reader, entry, target);
+	case KIND_WORDS:
+		return profile_keys_read_words(reader, entry, target);
 	case KIND_BOOL:
 		return profile_keys_read_bool(reader, entry, target);
 	case KIND_SECONDS:

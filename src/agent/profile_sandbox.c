@@ -3,7 +3,7 @@
  *
  *     sandbox:
  *       read: [/srv/data, ~/notes]     # relative paths: from the profile's directory
- *       write: [out]
+ *       write: [out, ~/.bot/]          # a / at the end: it is made where it is missing
  *       net: none                      # or full
  *       env: [GH_TOKEN]                # variables that are kept although they look secret
  *       presets: [git]
@@ -74,13 +74,40 @@ static int profile_sandbox_read_paths(
 	return r;
 }
 
+/* Those with a / at the end are to be made; for the policy they are paths like others. */
+static int profile_sandbox_read_written(
+	struct profile_reader *reader, const struct yaml_entry *entry)
+{
+	struct agent_profile *profile = reader->profile;
+	const char *const *list = NULL;
+	int r = profile_sandbox_read_paths(reader, entry, &list);
+	if (r < 0)
+		return r;
+	struct path_list made;
+	path_list_begin(&made, reader->arena, NULL);
+	for (const char **path = (const char **)list; *path; path++) {
+		size_t len = strlen(*path);
+		while (len > 1 && (*path)[len - 1] == '/')
+			len--;
+		if (!(*path)[len])
+			continue;
+		*path = arena_dup(reader->arena, (struct str){ *path, len });
+		if (!*path)
+			return err_no_memory(reader->err);
+		path_list_add(&made, *path);
+	}
+	profile->widening.write = list;
+	profile->made = made.items;
+	return made.failed ? err_no_memory(reader->err) : 0;
+}
+
 static int profile_sandbox_read_key(struct profile_reader *reader, const struct yaml_entry *entry)
 {
 	struct policy_widening *widening = &reader->profile->widening;
 	if (strcmp(entry->name, "read") == 0)
 		return profile_sandbox_read_paths(reader, entry, &widening->read);
 	if (strcmp(entry->name, "write") == 0)
-		return profile_sandbox_read_paths(reader, entry, &widening->write);
+		return profile_sandbox_read_written(reader, entry);
 	if (strcmp(entry->name, "env") == 0)
 		return profile_texts(reader, entry, false, &widening->env);
 	if (strcmp(entry->name, "presets") == 0)

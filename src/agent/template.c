@@ -8,13 +8,14 @@
 #define MESSAGE "{{MESSAGE}}"
 #define SESSION_NAME "{{SESSION_NAME}}"
 
-enum { NAME_MESSAGE, NAME_SESSION_ID, NAME_SESSION_NAME, NAME_PROFILE_DIR, NAMES };
+enum { NAME_MESSAGE, NAME_SESSION_ID, NAME_SESSION_NAME, NAME_PROFILE_DIR, NAME_PERCH_DIR, NAMES };
 
 static const char *const names[NAMES] = {
 	[NAME_MESSAGE] = "MESSAGE",
 	[NAME_SESSION_ID] = "SESSION_ID",
 	[NAME_SESSION_NAME] = "SESSION_NAME",
 	[NAME_PROFILE_DIR] = "PROFILE_DIR",
+	[NAME_PERCH_DIR] = "PERCH_DIR",
 };
 
 /* The NAME when the template begins with {{NAME}}, in capitals as all of ours are;
@@ -54,6 +55,7 @@ static size_t template_expand_name(
 		[NAME_SESSION_ID] = str_from(values->session_id),
 		[NAME_SESSION_NAME] = str_from(values->session_name),
 		[NAME_PROFILE_DIR] = str_from(values->profile_dir),
+		[NAME_PERCH_DIR] = str_from(values->perch_dir),
 	};
 	buf_append(out, texts[which].data, texts[which].len);
 	return name.len + strlen("{{}}");
@@ -133,7 +135,7 @@ bool template_explain_unknown(struct str template, char ret_text[TEMPLATE_WORDS_
 	const char *nearest = str_nearest(shown, names, NAMES, sizeof(names[0]));
 	snprintf(ret_text, TEMPLATE_WORDS_MAX,
 		"there is no placeholder {{%s}}, it stays as it is: there are {{MESSAGE}}, "
-		"{{SESSION_ID}}, {{SESSION_NAME}} and {{PROFILE_DIR}}%s%s%s",
+		"{{SESSION_ID}}, {{SESSION_NAME}}, {{PROFILE_DIR}} and {{PERCH_DIR}}%s%s%s",
 		shown, nearest ? "; did you mean {{" : "", nearest ? nearest : "", nearest ? "}}?" : "");
 	return true;
 }

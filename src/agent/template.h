@@ -1,5 +1,5 @@
 /* Templates of a profile: {{MESSAGE}}, {{SESSION_ID}}, {{SESSION_NAME}},
- * {{PROFILE_DIR}} and, where it is allowed, ${VAR}. One pass over the template
+ * {{PROFILE_DIR}}, {{PERCH_DIR}} and, where it is allowed, ${VAR}. One pass over the template
  * alone: a value that was put in is never read as a template. */
 #ifndef AGENT_TEMPLATE_H
 #define AGENT_TEMPLATE_H
@@ -15,6 +15,7 @@ struct template_values {
 	const char *session_id;
 	const char *session_name;
 	const char *profile_dir;
+	const char *perch_dir;
 	/* NULL: ${VAR} is a text like any other. Else its value; NULL = there is none,
 	 * which gives nothing. */
 	const char *(*variable)(void *data, struct str name);

@@ -63,6 +63,8 @@ static int turn_start_child(
 	spec.env = turn->launch.env;
 	spec.cwd = turn->launch.cwd;
 	spec.confine = sandbox_confine(turn->sandbox);
+	spec.background =
+		turn->options.profile->keeps_background ? PERCH_BACKGROUND_KEEP : PERCH_BACKGROUND_END;
 	spec.stdin_mode = turn_start_has_input(turn) ? PERCH_STDIN_PIPE : PERCH_STDIN_NULL;
 	spec.stdout_mode = PERCH_OUTPUT_LINES;
 	spec.stderr_mode = PERCH_OUTPUT_BYTES;
@@ -111,7 +113,10 @@ static const char *turn_start_advice_for(
 	if (quotes || !(is_directory || is_program))
 		return quotes;
 	struct str template = str_from(is_directory ? profile->cwd : profile->command);
-	return template_explain_unknown(template, words) ? words : NULL;
+	if (template_explain_unknown(template, words))
+		return words;
+	bool is_missing = is_program && turn->failure == -ENOENT;
+	return is_missing && command_explain_path(&turn->launch, words) ? words : NULL;
 }
 
 void turn_launch(struct agent_turn *turn, const perch_child_events *events)

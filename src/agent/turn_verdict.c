@@ -49,9 +49,9 @@ static void turn_verdict_say_timeout(
 		return;
 	double seconds = (double)exit->timeout_ns / (double)NSEC_PER_SEC;
 	buf_printf(turn_verdict_add_error(engine, verdict, "timeout"),
-		exit->was_idle ? "the agent said nothing for %g seconds and was stopped"
-					   : "the agent took longer than %g seconds and was stopped",
-		seconds);
+		exit->was_idle ? "the agent said nothing for %g %s and was stopped"
+					   : "the agent took longer than %g %s and was stopped",
+		seconds, exit->timeout_ns == NSEC_PER_SEC ? "second" : "seconds");
 }
 
 static void turn_verdict_say_exit(

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,6 +30,25 @@ static const char *paths_absolute_variable(const char *name)
 {
 	const char *value = getenv(name);
 	return value && value[0] == '/' ? value : NULL;
+}
+
+enum { PASSWD_LINE_MAX = 16 * 1024 };
+
+bool paths_account_home(char ret_home[PATH_MAX])
+{
+	char buffer[PASSWD_LINE_MAX];
+	struct passwd account;
+	struct passwd *found = NULL;
+	FILE *accounts = fopen("/etc/passwd", "re");
+	if (!accounts)
+		return false;
+	bool is_found = false;
+	while (!is_found && fgetpwent_r(accounts, &account, buffer, sizeof(buffer), &found) == 0)
+		is_found = account.pw_uid == getuid();
+	if (is_found)
+		snprintf(ret_home, PATH_MAX, "%s", account.pw_dir);
+	fclose(accounts);
+	return is_found && ret_home[0] == '/';
 }
 
 const char *paths_tmp(void)

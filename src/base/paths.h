@@ -2,6 +2,9 @@
 #ifndef BASE_PATHS_H
 #define BASE_PATHS_H
 
+#include <limits.h>
+#include <stdbool.h>
+
 #include "perch/base.h"
 
 enum path_kind {
@@ -15,6 +18,10 @@ enum path_kind {
  * NULL). A relative XDG variable is ignored, as the rules demand. Fails with
  * -ENOENT when there is no base (no HOME either), -ENOMEM. */
 int paths_user(enum path_kind kind, const char *below, char **ret_path, perch_err *err);
+
+/* The user's home directory by the password file (by that file alone, since a directory service
+ * may take its time). False = it says none. */
+bool paths_account_home(char ret_home[PATH_MAX]);
 
 /* Where temporary files go: $TMPDIR, or /tmp when that is no absolute path. */
 const char *paths_tmp(void);

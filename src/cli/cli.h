@@ -20,6 +20,7 @@ struct cli {
 	char **words;   /* all of the command line, with the name of the program */
 	bool is_fledge; /* called by that name */
 	bool is_agentproc;
+	bool is_raw; /* as agentproc: the body alone, nothing on stderr */
 	bool json;
 	bool verbose;
 	bool quiet;
@@ -57,6 +58,8 @@ enum command_words {
 	WORDS_PLUGIN_COMMANDS,
 	WORDS_PLUGINS,
 	WORDS_TOOLS,
+	WORDS_AGENTS, /* and files */
+	WORDS_CATALOGUE,
 	WORDS_SHELLS,
 };
 
@@ -127,17 +130,17 @@ int command_refuse(const char *name);
 
 /* The first and the last thing that every program of ours does: writes may fail from the beginning
  * on, and what could not be written makes success a failure. Returns the exit code. */
-void program_begin(void);
-int program_finish(int status);
+void cli_program_begin(void);
+int cli_program_finish(int status);
 
-typedef int program_run_fn(struct cli *cli, int argc, char **argv);
+typedef int cli_program_run_fn(struct cli *cli, int argc, char **argv);
 
 /* Reads the options before the command, and has `run` do what the words behind them say; `cli` is
  * zeroed but for who is called. Returns the exit code. */
-int program_run(struct cli *cli, int argc, char **argv, program_run_fn *run);
+int cli_program_run(struct cli *cli, int argc, char **argv, cli_program_run_fn *run);
 
 /* Runs the command that the first word names. */
-int program_run_command(struct cli *cli, int argc, char **argv);
+int cli_program_run_command(struct cli *cli, int argc, char **argv);
 
 /* ---- companion.c, installed.c ------------------------------------------------ */
 
@@ -188,6 +191,10 @@ int cli_usage_error(const char *hint, const char *format, ...) PERCH_PRINTF(2, 3
 /* Notes which command runs (and which of its subcommands, or NULL), for cli_usage_error. */
 void cli_speak_of(const char *command, const char *subcommand);
 
+/* The same where perch is called by another name: the program, and what its usage errors end with.
+ */
+void cli_speak_as(const char *program, int code);
+
 /* The nearest word of a list to one that is not in it, or NULL when none is
  * near: "did you mean". next(data, i) gives the i-th word, NULL at the end. */
 const char *cli_nearest(
@@ -234,6 +241,9 @@ int cli_print_json(struct buf *out); /* the same; see cli_pass_json */
 int cli_check_output(int error, int code);
 
 int cli_plugins(struct cli *cli, int argc, char **argv);
+
+/* Whether an installed plugin has a command of this name. */
+bool cli_is_plugin_command(const char *name);
 
 /* Runs the plugin command argv[0] with the rest as its arguments. */
 int cli_run_plugin(struct cli *cli, int argc, char **argv);

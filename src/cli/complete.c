@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "cli/agent/agent_commands.h"
 #include "cli/cli.h"
 #include "registry/registry.h"
+#include "service/agent_files.h"
 #include "tool/binding.h"
 
 /* Prints a word if it begins as the user's last word does. What it is may be somebody else's text:
@@ -54,6 +56,27 @@ static void complete_offer_tools(const char *begun)
 	arena_free(&arena);
 }
 
+static void complete_offer_agents(const char *begun)
+{
+	struct arena arena = { 0 };
+	const char *const *names;
+	if (agent_file_names(&arena, &names, NULL) == 0) {
+		for (; *names; names++)
+			complete_offer(begun, *names, "agent");
+	}
+	arena_free(&arena);
+}
+
+static void complete_offer_catalogue(const char *begun)
+{
+	struct arena arena = { 0 };
+	for (size_t i = 0; agent_catalogue_name(i).len; i++) {
+		const char *name = arena_dup(&arena, agent_catalogue_name(i));
+		complete_offer(begun, name ? name : "", "agent");
+	}
+	arena_free(&arena);
+}
+
 static void complete_offer_words(enum command_words words, const char *begun)
 {
 	switch (words) {
@@ -66,6 +89,12 @@ static void complete_offer_words(enum command_words words, const char *begun)
 		break;
 	case WORDS_TOOLS:
 		complete_offer_tools(begun);
+		break;
+	case WORDS_AGENTS:
+		complete_offer_agents(begun);
+		break;
+	case WORDS_CATALOGUE:
+		complete_offer_catalogue(begun);
 		break;
 	case WORDS_SHELLS:
 		for (const struct completion_shell *shell = completion_shells; shell->name; shell++)

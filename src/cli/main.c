@@ -39,6 +39,8 @@ static int main_run_as_fledge(struct cli *cli, int argc, char **argv)
 		return cli_plugins(cli, argc, argv);
 	if (strcmp(argv[0], "help") == 0)
 		return cli_help(cli, argc, argv);
+	if (strcmp(argv[0], "doctor") == 0 && !cli_is_plugin_command(argv[0]))
+		return command_doctor.run(cli, argc, argv);
 	return cli_run_plugin(cli, argc, argv);
 }
 
@@ -51,9 +53,9 @@ static bool main_is_called(const char *path, const char *name)
 int main(int argc, char **argv)
 {
 	struct cli cli = { .is_fledge = argc > 0 && main_is_called(argv[0], "fledge") };
-	program_begin();
+	cli_program_begin();
 	if (argc > 0 && main_is_called(argv[0], "agentproc"))
-		return program_finish(cli_agentproc(argc, argv));
-	return program_finish(
-		program_run(&cli, argc, argv, cli.is_fledge ? main_run_as_fledge : program_run_command));
+		return cli_program_finish(cli_agentproc(argc, argv));
+	return cli_program_finish(cli_program_run(
+		&cli, argc, argv, cli.is_fledge ? main_run_as_fledge : cli_program_run_command));
 }

@@ -334,6 +334,9 @@ int yaml_parse(
 {
 	if (text.len > YAML_TEXT_MAX)
 		return err_set(err, PERCH_ELIMIT, "longer than %d bytes", YAML_TEXT_MAX);
+	struct str mark = STR("\xEF\xBB\xBF"); /* which libyaml takes for the first column */
+	if (str_has_prefix(text, mark))
+		text = (struct str){ text.data + mark.len, text.len - mark.len };
 	struct reader reader = { .arena = arena, .err = err, .text = text };
 	if (!yaml_parser_initialize(&reader.parser))
 		return err_no_memory(err);

@@ -51,7 +51,7 @@ static void mcp_stdio_wish(void *data, const struct mcp_wish *wish)
 	struct mcp_stdio *stdio = data;
 	struct mcp_task *task = wish->job ? mcp_job_data(wish->job) : NULL;
 	if (wish->kind == MCP_LIST_TOOLS)
-		mcp_job_list(wish->job, stdio->shelf.count, mcp_shelf_write, &stdio->shelf);
+		mcp_job_list(wish->job, stdio->offers.count, mcp_offers_write, &stdio->offers);
 	else if (wish->kind == MCP_CALL_TOOL)
 		mcp_task_begin(stdio, wish);
 	else if (wish->kind == MCP_CANCEL && task)
@@ -90,7 +90,7 @@ static void mcp_stdio_read_again(perch_timer *timer, void *data)
 	perch_err err = { 0 };
 	if (stdio->is_ending)
 		return;
-	if (mcp_shelf_read(&stdio->shelf, stdio->service, stdio->options.without_prefix, &err) < 0) {
+	if (mcp_offers_read(&stdio->offers, stdio->service, stdio->options.without_prefix, &err) < 0) {
 		mcp_stdio_warn(stdio, err.text);
 		return;
 	}
@@ -229,10 +229,10 @@ static int mcp_stdio_open_service(struct mcp_stdio *stdio, perch_err *err)
 	options.data = stdio;
 	int r = perch_service_new(stdio->host, &options, &stdio->service, err);
 	if (r == 0)
-		r = mcp_shelf_read(&stdio->shelf, stdio->service, stdio->options.without_prefix, err);
+		r = mcp_offers_read(&stdio->offers, stdio->service, stdio->options.without_prefix, err);
 	if (r < 0)
 		return r;
-	const char *const *notes = perch_catalog_notes(stdio->shelf.catalog);
+	const char *const *notes = perch_catalog_notes(stdio->offers.catalog);
 	for (; notes && *notes; notes++)
 		mcp_stdio_warn(stdio, *notes);
 	return 0;
@@ -307,7 +307,7 @@ void mcp_stdio_free(struct mcp_stdio *stdio)
 	struct mcp_task *task;
 	while ((task = list_first(&stdio->tasks)))
 		mcp_task_free(task);
-	mcp_shelf_free(&stdio->shelf);
+	mcp_offers_free(&stdio->offers);
 	perch_source_free(stdio->parent);
 	fd_close(stdio->parent_fd);
 	perch_timer_free(stdio->engine);

@@ -1,13 +1,119 @@
-/* What the parts of `perch mcp` know of each other: a client, and its calls as jobs of the
+/* What the parts of `perch mcp` share: a client, and its calls as jobs of the
  * service. */
 #ifndef MCP_STDIO_PARTS_H
 #define MCP_STDIO_PARTS_H
 
+#include "base/buf.h"
 #include "base/list.h"
-#include "mcp/input.h"
-#include "mcp/output.h"
-#include "mcp/shelf.h"
+#include "base/str.h"
 #include "mcp/stdio.h"
+#include "perch/loop.h"
+#include "perch/service.h"
+#include "wire/mcp_names.h"
+#include "wire/mcp_server.h"
+
+/* ---- offers.c -------------------------------------------------------------- */
+
+/* What a client can call, under the names that it knows: the catalogue of the service, as it was
+ * when it was read last. */
+
+struct mcp_offer {
+	const perch_entry *entry;
+	const struct mcp_name *name;
+};
+
+struct mcp_offers {
+	perch_catalog *catalog;
+	struct mcp_name *names;
+	struct mcp_offer *items; /* what can be used, in the order of the catalogue */
+	size_t count;
+};
+
+/* Reads the catalogue. Fails with -EEXIST (two things of one name: err has both), -ENOMEM, and as
+ * the service does; the offers stay as they were then. */
+int mcp_offers_read(
+	struct mcp_offers *offers, perch_service *service, bool without_prefix, perch_err *err);
+
+/* NULL when there is none. */
+const struct mcp_offer *mcp_offers_find(const struct mcp_offers *offers, struct str name);
+
+/* For mcp_job_list; data are the offers. */
+void mcp_offers_write(void *data, size_t item, const struct mcp_page *page);
+
+void mcp_offers_free(struct mcp_offers *offers);
+
+/* ---- stdio_output.c -------------------------------------------------------- */
+
+/* Messages on their way to the client, in a descriptor that is not ours alone: it is never made
+ * non-blocking, and never waited for. */
+
+enum { MCP_OUTPUT_FULL = 4 * 1024 * 1024 }; /* bytes that the client has not read */
+
+struct mcp_output {
+	int fd;
+	perch_source *source; /* NULL: a file, which is always ready */
+	perch_timer *timer;
+	struct buf queue;
+	size_t begin; /* of what is still to be written */
+	uint64_t taken;
+	uint64_t written;
+	uint64_t *gaps; /* before which byte the client must have read all others; ascending */
+	size_t gap_count, gap_cap;
+	unsigned gap_waits;
+	bool has_notified; /* since the last response */
+	bool no_nowait;
+	int error;
+};
+
+/* 0, -ENOMEM, or as perch_source_new fails. */
+int mcp_output_open(struct mcp_output *output, perch_host *host, int fd, perch_err *err);
+
+/* The line has a '\n' behind it. A response is not in one read with a notification before it: there
+ * are clients that forget the call of a progress as soon as they see its response. */
+void mcp_output_take(struct mcp_output *output, struct str line, bool is_response);
+
+static inline size_t mcp_output_waiting(const struct mcp_output *output)
+{
+	return output->queue.len - output->begin;
+}
+
+void mcp_output_close(struct mcp_output *output);
+
+/* ---- stdio_input.c --------------------------------------------------------- */
+
+/* Lines of the client. */
+
+struct mcp_input;
+
+/* The line is without its newline, and empty where it was longer than may be. Returns whether more
+ * lines are wanted now. */
+typedef bool mcp_line_fn(void *data, struct str line, bool is_too_long);
+
+struct mcp_input {
+	int fd;
+	perch_source *source; /* NULL: a file, which is always ready */
+	perch_timer *timer;   /* goes on with lines that were not wanted before */
+	mcp_line_fn *take;
+	void (*ended)(void *data);
+	void *data;
+	struct buf buf;
+	size_t scanned; /* bytes without a newline */
+	bool is_skipping;
+	bool is_paused;
+	bool has_ended;
+};
+
+int mcp_input_open(struct mcp_input *input, perch_host *host, int fd, perch_err *err);
+
+/* Lines are wanted again. */
+void mcp_input_resume(struct mcp_input *input);
+
+/* Nothing more is wanted. */
+void mcp_input_stop(struct mcp_input *input);
+
+void mcp_input_close(struct mcp_input *input);
+
+/* ---- a client and its calls ------------------------------------------------ */
 
 enum {
 	MCP_END_MS = 1400,               /* clients kill after 2 s */
@@ -24,7 +130,7 @@ struct mcp_stdio {
 	struct mcp_stdio_options options;
 	perch_host *host;
 	perch_service *service;
-	struct mcp_shelf shelf;
+	struct mcp_offers offers;
 	struct mcp_server *server;         /* NULL: the client is gone */
 	struct mcp_connection *connection; /* the same */
 	struct mcp_input input;
@@ -37,7 +143,7 @@ struct mcp_stdio {
 	perch_timer *ladder;  /* when the end must have come */
 	perch_source *parent;
 	int parent_fd;
-	bool is_in_engine; /* who is called by it must not tell it the time */
+	bool is_in_engine; /* its callbacks must not tell it the time */
 	bool is_held;      /* the client does not read: no job is read either */
 	bool is_ending;
 	bool is_late;
@@ -54,7 +160,7 @@ struct mcp_open_ask {
 struct mcp_task {
 	struct link link;
 	struct mcp_stdio *stdio;
-	struct mcp_job *wire; /* NULL: nobody waits for it any more */
+	struct mcp_job *wire; /* NULL: the client does not wait any more */
 	perch_job *job;
 	perch_entry_kind kind;
 	struct buf text;  /* a command's output, an agent's reply */
@@ -78,7 +184,7 @@ void mcp_stdio_tick(struct mcp_stdio *stdio);
 
 /* A call of a client. */
 void mcp_task_begin(struct mcp_stdio *stdio, const struct mcp_wish *wish);
-/* Nobody waits for it any more. */
+/* The client does not wait for it any more. */
 void mcp_task_abandon(struct mcp_task *task);
 /* Adds to a text up to a limit; whether all of it had room. */
 bool mcp_task_add(struct buf *buf, size_t max, struct str text);

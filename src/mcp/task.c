@@ -224,7 +224,7 @@ static int mcp_task_submit(
 
 void mcp_task_begin(struct mcp_stdio *stdio, const struct mcp_wish *wish)
 {
-	const struct mcp_shelf_item *item = mcp_shelf_find(&stdio->shelf, wish->name);
+	const struct mcp_offer *item = mcp_offers_find(&stdio->offers, wish->name);
 	perch_err err = { 0 };
 	if (!item) {
 		mcp_job_unknown(wish->job, STR("there is no such tool"));

@@ -213,6 +213,7 @@ static int replay_agent_prepare(struct agent_side *side, const perch_json_value 
 	side->options = (struct agent_engine_options){
 		.dialect = is_newer ? &dialect_0_4 : &dialect_0_1,
 		.session_prefix = recorded_copy(&side->kept, facts_text(facts, "session_prefix")),
+		.is_guessed = json_flag(facts, "guessed"),
 		.is_streaming = json_flag(facts, "streaming"),
 		.has_permission = json_flag(facts, "permission"),
 		.max_reply_chars = (size_t)facts_number(facts, "max_reply_chars"),

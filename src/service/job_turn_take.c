@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/paths.h"
 #include "base/sized.h"
+#include "proc/host.h"
 #include "service/agent_files.h"
 #include "service/job_turn.h"
 
@@ -45,17 +46,26 @@ static void job_turn_confine(struct agent_profile *profile, perch_sandbox_choice
 		profile->is_sandboxed = widening->is_on;
 }
 
-static int job_turn_speak(struct agent_profile *profile, const char *protocol, perch_err *err)
+static int job_turn_speak(
+	perch_job *job, struct agent_profile *profile, const char *protocol, perch_err *err)
 {
+	enum agent_dialect dialect;
 	if (!protocol)
 		return 0;
-	for (enum agent_dialect dialect = AGENT_0_1; dialect <= AGENT_0_4; dialect++) {
-		if (strcmp(protocol, dialect_of(dialect)->version) == 0) {
-			profile->dialect = dialect;
-			return 0;
-		}
-	}
-	return err_set(err, -EINVAL, "there is no protocol '%.60s' of agents", protocol);
+	if (!agent_dialect_find(protocol, &dialect))
+		return err_set(err, -EINVAL, "there is no protocol '%.60s' of agents", protocol);
+	return agent_profile_speak(&job->arena, profile, dialect, err);
+}
+
+/* perch's own programs lie beside its guard. */
+static int job_turn_find_programs(perch_job *job, struct agent_profile *profile, perch_err *err)
+{
+	const char *guard = job->service->host->guard.path;
+	const char *slash = guard ? strrchr(guard, '/') : NULL;
+	if (!slash)
+		return 0;
+	profile->programs = arena_dup(&job->arena, (struct str){ guard, (size_t)(slash - guard) });
+	return profile->programs ? 0 : err_no_memory(err);
 }
 
 /* What is so beside what the profile says: seen with every turn, so that what is allowed meanwhile
@@ -68,7 +78,9 @@ static int job_turn_amend(perch_job *job, const perch_job_request *given, perch_
 		return err_no_memory(err);
 	*own = *kept_profile(job->turn.profile);
 	job->turn.options.profile = own;
-	int r = job_turn_speak(own, given->protocol, err);
+	int r = job_turn_speak(job, own, given->protocol, err);
+	if (r == 0)
+		r = job_turn_find_programs(job, own, err);
 	if (r == 0)
 		r = agent_profile_grant(NULL, &job->arena, own, err);
 	if (r == 0)

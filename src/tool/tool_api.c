@@ -31,7 +31,7 @@ static void tool_api_call_done(void *data, struct tool_call *inner)
 	(void)inner;
 	perch_tool_call *call = data;
 	if (call->request.done)
-		call->request.done(call->request.data, call);
+		call->request.done(call, call->request.data);
 }
 
 static void tool_api_call_stderr(void *data, const char *bytes, size_t len)

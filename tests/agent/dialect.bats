@@ -42,7 +42,8 @@ END
     expect_status 0
     lacks "$output" '"event":"reply"'
     [ "$(field session_id)" = one ]
-    [ "$(grep -c '"event":"warning"' "$WORK/out")" -eq 1 ]
+    [ "$(grep -c '"event":"warning"' "$WORK/out")" -eq 2 ]
+    has "$output" 'another session_id than the lines before, which counts: two'
     turn --json --no-stream
     has "$output" '{"event":"reply","text":"a"}'
     agent 'protocol: "0.4"' <<'END'
@@ -96,4 +97,69 @@ END
     turn
     expect spawned
     has "$errors" 'warning: the executor'
+}
+
+# Shaped as the published collection has it: wrapper keys, and an agent that reads the turn.
+echo_agent() {
+    cat >"$BATS_TEST_TMPDIR/bridge.py" <<'END'
+import json, sys
+line = sys.stdin.readline()
+turn = json.loads(line) if line else {}
+print(json.dumps({"type": "result", "text": "You said: " + turn.get("message", "")}))
+END
+    profile_of "$@" 'agentproc:' "  command: $python" '  args: ["{{PROFILE_DIR}}/bridge.py"]'
+}
+
+@test "a dialect that nobody said: the line to add" {
+    echo_agent 'name: echo-agent' 'description: says it' 'cli: none' 'cli_install: |' '  # none' \
+        'tested: official' 'maintainer: me' 'tags: [example]' 'notes: |' '  none'
+    turn
+    expect_status 0
+    expect 'You said: hi'
+    [ "$(grep -c ^warning: "$WORK/err")" -eq 1 ]
+    has "$errors" 'add the line protocol: "0.4"'
+    keep "$perch" agent check "$profile"
+    expect_status 0
+    has "$errors" 'add the line protocol: "0.4"'
+    has "$output" 'tested     official'
+    turn --protocol 0.4
+    expect 'You said: hi'
+    lacks "$errors" warning
+    echo_agent 'name: mine'
+    turn
+    expect_status 1
+    lacks "$output" 'You said'
+    has "$errors" 'add the line protocol: "0.4" to the profile, or give --protocol 0.4'
+    turn --protocol 0.4
+    expect 'You said: hi'
+    turn --protocol 0.1
+    expect '{"type": "result", "text": "You said: "}'
+    turn --protocol 0.2
+    expect_status 64
+    echo 'protocol: "0.1"' >>"$profile"
+    turn
+    expect_status 0
+}
+
+@test "env AGENT_X is told of, and check does not list it" {
+    profile_of 'protocol: "0.4"' 'command: cat' 'env: {AGENT_X: 1, OWN: 2}'
+    keep "$perch" agent check "$profile"
+    has "$output" 'env        OWN ('
+    lacks "$output" AGENT_X
+    turn --env AGENT_Y=1 --json
+    has "$output" 'env AGENT_X is ignored'
+    has "$output" 'env AGENT_Y is ignored'
+}
+
+@test "a missing ./x names {{PROFILE_DIR}}" {
+    profile_of 'command: ./x'
+    turn
+    expect_status 127
+    has "$errors" '{{PROFILE_DIR}}/x is the one beside the profile'
+}
+
+@test "without HOME the password file is asked" {
+    profile_of 'command: sh' 'args: [-c, "echo $HOME"]'
+    keep env -u HOME "$perch" agent run "$profile" hi --no-store
+    expect "$(awk -F: -v id="$(id -u)" '$3 == id { print $6; exit }' /etc/passwd)"
 }

@@ -22,7 +22,7 @@ END
     [ "$(field timed_out)" = True ]
     [ "$(field signal)" = 9 ]
     has "$output" '"text":"so far"'
-    has "$output" '"code":"timeout","message":"the agent took longer than 1 seconds'
+    has "$output" '"code":"timeout","message":"the agent took longer than 1 second'
     wait_until gone "$(cat "$WORK/sleeper")"
     # The clock and the grace, and not the 30 seconds of the sleeper.
     ms=$(field duration_ms)

@@ -19,7 +19,7 @@ call() {
 }
 
 @test "body on stdout; partials, session and error on stderr" {
-    agent two <<'END'
+    agent two 'protocol: "0.1"' <<'END'
 printf '%s\n' 'AGENT_PARTIAL:"one \u00e9\n"'
 echo 'AGENT_SESSION:s-1'
 echo "line one"
@@ -29,16 +29,19 @@ END
     call --profile two.yaml --prompt hi
     [ "$status" -eq 0 ]
     printf 'line one\nline two\n' | diff - out
-    printf '%s\n' 'AGENT_PARTIAL:"one é\n"' 'AGENT_PARTIAL:"two"' agentproc:session:s-1 | diff - err
+    printf '%s\n' 'AGENT_PARTIAL:"one é\n"' AGENT_SESSION:s-1 'AGENT_PARTIAL:"two"' agentproc:session:s-1 | diff - err
     call -p two.yaml --prompt hi --quiet
     echo agentproc:session:s-1 | diff - err
     call -p two.yaml --prompt hi --no-stream
-    echo agentproc:session:s-1 | diff - err
+    printf '%s\n' AGENT_SESSION:s-1 agentproc:session:s-1 | diff - err
+    [ "$(wc -l <out)" -eq 2 ]
+    call -p two.yaml --prompt hi --raw
+    [ ! -s err ]
     [ "$(wc -l <out)" -eq 2 ]
 }
 
 @test "an error, an exit status, a timeout, no such command: the turn's exit code" {
-    agent bad <<'END'
+    agent bad 'protocol: "0.1"' <<'END'
 echo 'AGENT_SESSION:kept'
 printf '%s\n' 'AGENT_ERROR:"first\nsecond"'
 echo body
@@ -46,7 +49,8 @@ END
     call -p bad.yaml --prompt hi
     [ "$status" -eq 1 ]
     [ ! -s out ]
-    printf '%s\n' agentproc:session:kept 'agentproc:error:first second' | diff - err
+    printf '%s\n' AGENT_SESSION:kept 'AGENT_ERROR:"first\nsecond"' agentproc:session:kept \
+        'agentproc:error:first second' | diff - err
     agent status <<<'exit 9'
     call -p status.yaml --prompt hi
     [ "$status" -eq 9 ]
@@ -65,7 +69,7 @@ END
 }
 
 @test "session, name, stdin, cwd and env reach the agent; nothing is stored" {
-    agent all <<<'echo "$AGENT_MESSAGE|$AGENT_SESSION_ID|$AGENT_SESSION_NAME|$(basename "$PWD")|$EXTRA"'
+    agent all 'protocol: "0.1"' <<<'echo "$AGENT_MESSAGE|$AGENT_SESSION_ID|$AGENT_SESSION_NAME|$(basename "$PWD")|$EXTRA"'
     mkdir there
     printf 'from stdin' >message
     call -p all.yaml --stdin --session s-9 --session-name work --cwd there --env EXTRA=x <message
@@ -83,18 +87,91 @@ echo '{"type":"result","text":"unsent"}'
 END
     call -p new.yaml --prompt hi
     [ "$status" -eq 0 ]
-    printf '%s\n' '{"type":"partial","text":"p","session_id":"s-4"}' agentproc:session:s-4 | diff - err
+    printf '%s\n' '{"type":"session","id":"s-4"}' '{"type":"partial","text":"p","session_id":"s-4"}' \
+        agentproc:session:s-4 | diff - err
     [ ! -s out ]
+    agent bad <<'END'
+read -r turn
+echo '{"type":"error","message":"no"}'
+END
+    call -p bad.yaml --prompt hi
+    [ "$status" -eq 1 ]
+    printf '%s\n' '{"type":"error","message":"no"}' agentproc:error:no | diff - err
+}
+
+@test "a profile without protocol is 0.4; the published echo agent says it; attachments" {
+    agent echo <<'END'
+read -r turn
+printf '{"type":"result","text":%s}\n' "$(printf %s "$turn" | jq -c '(.message + " " + (.attachments | map(.kind + "=" + .url) | join(" ")))')"
+END
+    call -p echo.yaml --prompt hi --image-url http://x/i.png --file-url http://x/f
+    [ "$status" -eq 0 ]
+    [ "$(cat out)" = "hi image=http://x/i.png file=http://x/f" ]
+    [ ! -s err ]
+    call -p echo.yaml --prompt hi --protocol 0.1
+    [ "$status" -eq 0 ]
+    grep -q '^{"type":"result"' out
+}
+
+@test "a relative --cwd starts at the profile" {
+    mkdir -p here bots/there
+    printf '%s\n' 'command: pwd' 'protocol: "0.1"' >bots/dir.yaml
+    (cd here && "$OLDPWD/agentproc" -p ../bots/dir.yaml --prompt hi --cwd there >../out)
+    [ "$(cat out)" = "$(realpath bots/there)" ]
+}
+
+@test "hub: the catalogue, and a directory of profiles" {
+    export XDG_CACHE_HOME="$PWD/cache"
+    mkdir -p hub/echo hub/_shared
+    printf '%s\n' 'name: echo' 'description: says it again' 'tested: official' 'agentproc:' \
+        '  command: sh' '  args: ["{{PROFILE_DIR}}/bridge.sh"]' >hub/echo/profile.yaml
+    printf '%s\n' 'read -r turn' 'message=$(printf %s "$turn" | jq .message)' \
+        'printf "{\"type\":\"result\",\"text\":%s}\n" "$message"' >hub/echo/bridge.sh
+    echo '# Echo' >hub/echo/README.md
+    echo shared >hub/_shared/part
+    call hub list
+    [ "$status" -eq 0 ]
+    grep -q '^ollama ' out
+    call hub list --hub hub
+    grep -q '^echo *official  *says it again' out
+    call hub show echo --hub hub
+    [ "$(cat out)" = '# Echo' ]
+    call hub show llm
+    grep -q '^command: "{{PERCH_DIR}}/perch-translate"' out
+    AGENTPROC_HUB=hub call hub run echo -p 'hello'
+    [ "$status" -eq 0 ]
+    [ "$(cat out)" = hello ]
+    mkdir new
+    (cd new && AGENTPROC_HUB=../hub ../agentproc hub install echo 2>../err)
+    [ -f new/echo/bridge.sh ]
+    [ -f new/_shared/part ]
+    call --profile new/echo/profile.yaml --prompt again
+    [ "$(cat out)" = again ]
+    call hub install copilot
+    [ "$status" -eq 0 ]
+    grep -q '^cli: copilot' copilot/profile.yaml
+    call hub install copilot
+    [ "$status" -eq 1 ]
+    call hub run nothing -p hi
+    [ "$status" -eq 2 ]
+    call hub run ../echo -p hi --hub hub
+    [ "$status" -eq 2 ]
 }
 
 @test "help, version and usage errors" {
     run ./agentproc --help
     [ "$status" -eq 0 ]
     [[ "${lines[0]}" == "usage: agentproc "* ]]
+    [[ "$output" == *'124 for a timeout'* ]]
     run ./agentproc --version
     [[ "$output" == "agentproc 0.4 (perch "* ]]
+    run ./agentproc
+    [ "$status" -eq 2 ]
+    [[ "${lines[0]}" == "usage: agentproc "* ]]
     run ./agentproc --prompt hi
-    [ "$status" -eq 64 ]
+    [ "$status" -eq 2 ]
     run ./agentproc -p x.yaml --prompt hi --nonsense
-    [ "$status" -eq 64 ]
+    [ "$status" -eq 2 ]
+    [[ "$output" == *'see: agentproc --help'* ]]
+    [[ "$output" != *'perch agent'* ]]
 }

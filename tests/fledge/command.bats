@@ -91,6 +91,25 @@ END
     expect_status 0
 }
 
+@test "fledge --help names the commands of the plugins; fledge doctor is there" {
+    py greeter <<'END'
+say("hello")
+END
+    sed -i 's/^binary = .*/&\ndescription = "says hello"/' "$cfg/plugins/fledge-greeter/plugin.toml"
+    as_fledge --help
+    expect_status 0
+    for word in 'plugins   ' 'doctor   ' 'greeter         says hello (fledge-greeter)'; do
+        has "$output" "$word"
+    done
+    lacks "$output" 'perch run'
+    rm -r "$cfg/plugins"
+    rm "$cfg/plugins.toml"
+    as_fledge
+    has "$output" "none yet: fledge plugins install SOURCE"
+    as_fledge doctor --json
+    [[ "$output" == '{"schema_version":1,'* ]]
+}
+
 @test "fledge: every other word is a plugin command" {
     py doctor <<'END'
 say("the plugin")

@@ -301,7 +301,7 @@ used_a_spare() {
     seq_number=$((${seq_number:-0} + 1))
     say "$(line "s$seq_number" echo)"
     wait_until answers_are $((seq_number + 1))
-    grep -q '"spare":true' "$WORK/out"
+    grep -q '"used_spare":true' "$WORK/out"
 }
 
 @test "a tool that asks is refused, unless serve --yes" {

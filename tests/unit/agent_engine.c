@@ -218,7 +218,7 @@ static const struct {
 	{ "AGENT_PARTIAL:\"x\"\n", "w#0" },
 	{ "{\"type\":\"partial\",\"text\":\"a\",\"session_id\":\"s1\"}\n"
 	  "{\"type\":\"result\",\"text\":\"b\",\"session_id\":\"s2\"}\n",
-		"s(s1)p(a)hang#0" },
+		"s(s1)p(a)whang#0" },
 	{ "{\"type\":\"partial\",\"text\":\"a\",\"session_id\":\"\"}\n"
 	  "{\"type\":\"error\",\"message\":\"b\",\"session_id\":\"a b:c\"}\n",
 		"p(a)s(a b:c)hang#1!agent_error:b" },
@@ -245,6 +245,39 @@ START_TEST(lines_of_0_4)
 		ck_assert_msg(strcmp(world_log(&world), lines_0_4[i].log) == 0, "%s\ngives %s\nnot   %s",
 			lines_0_4[i].lines, world_log(&world), lines_0_4[i].log);
 		world_close(&world);
+	}
+}
+END_TEST
+
+/* Lines of an agent whose dialect nobody said. */
+static const struct {
+	const char *lines;
+	bool is_failure;
+} guesses[] = {
+	{ "{\"type\":\"result\",\"text\":\"You said: \"}\n", true },
+	{ "{\"type\":\"partial\",\"text\":\"a\"}\n{\"type\":\"result\",\"text\":\"a\"}\n", true },
+	{ "{\"type\":\"other\"}\n", false },
+	{ "{\"type\":\"result\"\n", false },
+	{ "hello\n{\"type\":\"result\",\"text\":\"b\"}\n", false },
+	{ " {\"type\":\"result\",\"text\":\"b\"}\n", false },
+};
+
+START_TEST(a_wrong_guess_of_the_dialect_ends_with_the_line_to_add)
+{
+	for (size_t i = 0; i < COUNT(guesses); i++) {
+		for (int is_guessed = 0; is_guessed < 2; is_guessed++) {
+			struct world world;
+			struct agent_engine_options options = world_options(&dialect_0_1);
+			options.is_guessed = is_guessed;
+			world_open(&world, options);
+			world_feed(&world, str_from(guesses[i].lines));
+			world_conclude(&world, clean_exit);
+			const char *error = strstr(world_log(&world), "#1!agent_error:");
+			ck_assert_msg((error != NULL) == (is_guessed && guesses[i].is_failure), "%s: %s",
+				guesses[i].lines, world_log(&world));
+			ck_assert(!error || strstr(error, "protocol: \"0.4\""));
+			world_close(&world);
+		}
 	}
 }
 END_TEST
@@ -311,7 +344,7 @@ START_TEST(pending_permissions_are_denied_at_the_end)
 }
 END_TEST
 
-SUITE_MAIN("agent-engine", lines_of_0_1, session_ids_have_a_length, another_session_prefix,
-	raw_is_always_json, replies_are_cut_by_characters, lines_of_0_4,
-	without_streaming_the_result_is_sent, permissions_are_answered_in_order,
-	pending_permissions_are_denied_at_the_end)
+SUITE_MAIN("agent-engine", a_wrong_guess_of_the_dialect_ends_with_the_line_to_add, lines_of_0_1,
+	session_ids_have_a_length, another_session_prefix, raw_is_always_json,
+	replies_are_cut_by_characters, lines_of_0_4, without_streaming_the_result_is_sent,
+	permissions_are_answered_in_order, pending_permissions_are_denied_at_the_end)

@@ -56,13 +56,18 @@ END_TEST
 START_TEST(an_allowlist_leaves_the_basic_set)
 {
 	struct attempt attempt;
-	attempt_open(&attempt, "command: a\nenv_allowlist: [EMPTY]\nenv: {K: '${SECRET}'}\n", "m");
+	attempt_open(
+		&attempt, "command: a\nenv_allowlist: [EMPTY]\nenv: {K: '${SECRET}', H: '${HOME}'}\n", "m");
 	ck_assert_int_eq(attempt_run(&attempt), 0);
 	ck_assert_str_eq(attempt_variable(&attempt, "PATH"), "/usr/bin:/bin");
 	ck_assert_str_eq(attempt_variable(&attempt, "LC_TIME"), "C");
 	ck_assert_str_eq(attempt_variable(&attempt, "EMPTY"), "");
 	ck_assert_ptr_null(attempt_variable(&attempt, "SECRET"));
-	ck_assert_str_eq(attempt_variable(&attempt, "K"), "s3");
+	ck_assert_str_eq(attempt_variable(&attempt, "K"), "");
+	ck_assert_str_eq(attempt_variable(&attempt, "H"), "/home/me");
+	buf_terminate(&attempt.launch.warnings);
+	ck_assert_str_eq(
+		attempt.launch.warnings.data, "${SECRET} is empty: it is not in env_allowlist\n");
 	attempt_close(&attempt);
 }
 END_TEST
@@ -85,8 +90,10 @@ START_TEST(version_0_4_has_a_small_environment)
 	for (const char *const *v = attempt.launch.env; *v; v++)
 		ck_assert_int_ne(strncmp(*v, "AGENT_", 6), 0);
 	buf_terminate(&attempt.launch.warnings);
-	ck_assert_str_eq(
-		attempt.launch.warnings.data, "${SECRET} is empty: it is not in env_allowlist\n");
+	ck_assert_str_eq(attempt.launch.warnings.data,
+		"${SECRET} is empty: it is not in env_allowlist\n"
+		"env AGENT_X is ignored: names that begin with AGENT_ are the protocol's\n"
+		"env AGENT_Y is ignored: names that begin with AGENT_ are the protocol's\n");
 	attempt_close(&attempt);
 }
 END_TEST
@@ -161,7 +168,7 @@ START_TEST(messages_that_are_refused)
 	ck_assert_int_eq(run_message("command: a\n", STR("a\0b"), &attempt), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(attempt.err.text, "NUL"));
 	attempt_close(&attempt);
-	size_t size = AGENT_MESSAGE_MAX + 1;
+	size_t size = PERCH_AGENT_MESSAGE_MAX + 1;
 	char *huge = malloc(size);
 	memset(huge, 'x', size);
 	ck_assert_int_eq(

@@ -152,8 +152,19 @@ static const struct {
 	{ "command: a\nexecutor: x\nprotocol: '0.1'\n", false, AGENT_0_1, false, 1 },
 	{ "command: a\nprotocol: '0.4'\nargs: ['{{MESSAGE}}']\n", false, AGENT_0_4, false, 1 },
 	{ "command: a\ncwd:\nargs: ~\nenv: null\n", false, AGENT_0_1, false, 0 },
-	{ "command: a\nname: bot\ntype: claude\n", false, AGENT_0_1, false, 2 },
-	{ "name: bot\nagentproc:\n  command: a\n  colour: red\n", false, AGENT_0_1, false, 2 },
+	{ "command: a\nname: bot\ntype: claude\n", false, AGENT_0_1, false, 1 },
+	{ "name: bot\nagentproc:\n  command: a\n  colour: red\n", false, AGENT_0_1, false, 1 },
+	{ "\xEF\xBB\xBF"
+	  "command: a\nenv: {DEBUG: true}\n",
+		false, AGENT_0_1, false, 0 },
+	/* The keys of the published collection: 0.4, with the line to add. */
+	{ "cli: none\ntested: official\nagentproc:\n  command: a\n", false, AGENT_0_4, false, 1 },
+	{ "maintainer: me\ncommand: a\nargs: ['{{MESSAGE}}']\n", false, AGENT_0_1, false, 0 },
+	{ "maintainer: me\ncommand: a\nstdin: message\n", false, AGENT_0_1, false, 0 },
+	{ "name: a\ndescription: b\ntags: [c, 1]\nnotes: |\n  d\ncommand: a\n", false, AGENT_0_1, false,
+		0 },
+	{ "cli: c\ncli_install: i\ntested: 2026-01-01\nmaintainer: 1\nprotocol: 0.1\ncommand: a\n",
+		false, AGENT_0_1, false, 0 },
 	{ "command: a\nagentproc:\n  timeout_secs: 3\n", false, AGENT_0_1, false, 0 },
 };
 
@@ -188,6 +199,47 @@ START_TEST(an_unknown_key_is_named_with_its_place)
 }
 END_TEST
 
+START_TEST(what_a_profile_says_for_people_is_kept)
+{
+	struct arena arena = { 0 };
+	struct agent_profile p;
+	must_parse("name: Bot\ndescription: does it\ncli: botd\ncli_install: apt install botd\n"
+			   "tested: 1.0\nmaintainer: me\ntags: [a, 2]\nnotes: long\n"
+			   "agentproc: {command: a, protocol: '0.4'}\n",
+		&arena, &p);
+	ck_assert_str_eq(p.about.name, "Bot");
+	ck_assert_str_eq(p.about.description, "does it");
+	ck_assert_str_eq(p.about.cli, "botd");
+	ck_assert_str_eq(p.about.cli_install, "apt install botd");
+	ck_assert_str_eq(p.about.tested, "1.0");
+	ck_assert_str_eq(p.about.maintainer, "me");
+	ck_assert_str_eq(p.about.tags[1], "2");
+	ck_assert_str_eq(p.about.notes, "long");
+	ck_assert_int_eq(p.evidence, DIALECT_SAID);
+	arena_free(&arena);
+}
+END_TEST
+
+START_TEST(the_user_may_say_the_dialect)
+{
+	struct arena arena = { 0 };
+	struct agent_profile p;
+	perch_err err = { 0 };
+	must_parse("cli: x\ncommand: a\ncolour: red\n", &arena, &p);
+	ck_assert_int_eq(p.evidence, DIALECT_LIKELY);
+	ck_assert_ptr_nonnull(strstr(p.warnings[1], "add the line protocol: \"0.4\""));
+	ck_assert_int_eq(agent_profile_speak(&arena, &p, AGENT_0_1, &err), 0);
+	ck_assert_int_eq(p.dialect, AGENT_0_1);
+	ck_assert_ptr_nonnull(strstr(p.warnings[0], "colour"));
+	ck_assert_ptr_null(p.warnings[1]);
+	must_parse("command: a\nargs: ['{{MESSAGE}}']\n", &arena, &p);
+	ck_assert_int_eq(p.evidence, DIALECT_UNSAID);
+	ck_assert_int_eq(agent_profile_speak(&arena, &p, AGENT_0_4, &err), 0);
+	ck_assert_ptr_nonnull(strstr(p.warnings[0], "{{MESSAGE}} means nothing"));
+	arena_free(&arena);
+}
+END_TEST
+
 START_TEST(an_unknown_placeholder_is_named)
 {
 	struct arena arena = { 0 };
@@ -198,7 +250,8 @@ START_TEST(an_unknown_placeholder_is_named)
 		&arena, &p);
 	ck_assert_str_eq(p.warnings[0],
 		"there is no placeholder {{PROFIL_DIR}}, it stays as it is: there are {{MESSAGE}}, "
-		"{{SESSION_ID}}, {{SESSION_NAME}} and {{PROFILE_DIR}}; did you mean {{PROFILE_DIR}}?");
+		"{{SESSION_ID}}, {{SESSION_NAME}}, {{PROFILE_DIR}} and {{PERCH_DIR}}; did you mean "
+		"{{PROFILE_DIR}}?");
 	ck_assert_ptr_nonnull(strstr(p.warnings[1], "no placeholder {{NOBODY}}, "));
 	ck_assert_ptr_null(strstr(p.warnings[1], "did you mean"));
 	ck_assert_ptr_nonnull(strstr(p.warnings[2], "did you mean {{SESSION_ID}}?"));
@@ -263,7 +316,9 @@ static const struct {
 	{ "command: a\nenv:\n  A: [1]\n", -EINVAL, 3, "A is a list" },
 	{ "command: a\nenv:\n  A: yes\n  'B=C': 1\n", -EINVAL, 4, "name that cannot be: 'B=C'" },
 	{ "command: a\nenv:\n  '': 1\n", -EINVAL, 3, "name that cannot be" },
-	{ "command: a\nenv: {A: true}\n", -EINVAL, 2, "A is true or false" },
+	{ "command: a\nenv: {A: ~}\n", -EINVAL, 2, "A is nothing" },
+	{ "command: a\nnotes: [a]\n", -EINVAL, 2, "notes must be a string" },
+	{ "command: a\ntags: a\n", -EINVAL, 2, "tags must be a list" },
 	{ "command: a\nenv_allowlist: A\n", -EINVAL, 2, "env_allowlist must be a list" },
 	{ "command: a\ntimeout_secs: soon\n", -EINVAL, 2, "timeout_secs must be a number" },
 	{ "command: a\ntimeout_secs: -1\n", -EINVAL, 2, "timeout_secs must be from 0" },
@@ -330,5 +385,6 @@ END_TEST
 
 SUITE_MAIN("agent-profile", defaults, every_key_is_read, a_home_must_be_known,
 	variants_are_understood, an_unknown_key_is_named_with_its_place,
+	what_a_profile_says_for_people_is_kept, the_user_may_say_the_dialect,
 	an_unknown_placeholder_is_named, warnings_take_as_much_memory_as_there_are,
 	mistakes_name_file_line_and_key, memory_may_run_out)

@@ -17,7 +17,8 @@
 	"list, args: [\"…\", \"…\"]"
 #define PLACEHOLDERS                                                                     \
 	"there is no placeholder {{PROFIL_DIR}}, it stays as it is: there are {{MESSAGE}}, " \
-	"{{SESSION_ID}}, {{SESSION_NAME}} and {{PROFILE_DIR}}; did you mean {{PROFILE_DIR}}?"
+	"{{SESSION_ID}}, {{SESSION_NAME}}, {{PROFILE_DIR}} and {{PERCH_DIR}}; did you mean " \
+	"{{PROFILE_DIR}}?"
 #define SH(script) "command: sh\nargs:\n- -c\n- |\n  " script "\n"
 
 static const struct {
@@ -44,7 +45,7 @@ static const struct {
 		"start !timeout:the agent said nothing for 0.05 seconds and was stopped #124 []" },
 	{ "timeout_secs: 1\nkill_grace_secs: 30\n" SH(
 		  "trap 'echo \"AGENT_PARTIAL:\\\"bye\\\"\"; exit 0' TERM; while :; do sleep 0.01; done"),
-		"start p(bye) !timeout:the agent took longer than 1 seconds and was stopped #124 []" },
+		"start p(bye) !timeout:the agent took longer than 1 second and was stopped #124 []" },
 	{ "command: no-such-program-anywhere\n",
 		"!start:no such command on PATH: 'no-such-program-anywhere' #127 []" },
 	{ "command: '{{PROFIL_DIR}}/bot'\n",

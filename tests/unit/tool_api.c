@@ -119,7 +119,7 @@ static void on_stderr(void *data, const char *bytes, size_t len)
 	((struct heard *)data)->errors += len;
 }
 
-static void on_done(void *data, perch_tool_call *call)
+static void on_done(perch_tool_call *call, void *data)
 {
 	struct heard *heard = data;
 	heard->done++;

@@ -175,5 +175,5 @@ START_TEST(requests_without_memory)
 }
 END_TEST
 
-SUITE_MAIN("agent-request", requests_read_as_they_should, refused_requests_have_an_id,
+SUITE_MAIN("turn-request", requests_read_as_they_should, refused_requests_have_an_id,
 	requests_have_limits, requests_without_memory)

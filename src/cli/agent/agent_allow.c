@@ -125,6 +125,7 @@ const struct command agent_allow_command = {
 			"\n"
 			"example:\n"
 			"  perch agent allow bot.yaml --sandbox on --read /srv/data\n",
+	.words = WORDS_AGENTS,
 	.run = agent_allow,
 };
 
@@ -138,5 +139,6 @@ const struct command agent_revoke_command = {
 			"\n" ALLOW_OPTIONS_HELP "\n"
 			"example:\n"
 			"  perch agent revoke bot.yaml --read /srv/data\n",
+	.words = WORDS_AGENTS,
 	.run = agent_revoke,
 };

@@ -314,5 +314,6 @@ const struct command agent_chat_command = {
 			"\n"
 			"example:\n"
 			"  perch agent chat --profile bot.yaml --session-name work\n",
+	.words = WORDS_AGENTS,
 	.run = agent_chat,
 };

@@ -8,16 +8,17 @@
 #include "base/cleanup.h"
 #include "base/environment.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "cli/agent/agent_commands.h"
 #include "cli/agent/agent_program.h"
 #include "cli/ui/envelope.h"
-#include "cli/ui/granted.h"
 #include "cli/ui/layers_in_force.h"
 #include "proc/program.h"
 
 /* Everything that is known of a profile. */
 struct checkup {
 	const struct cli *cli;
+	const char *protocol; /* NULL = the profile's */
 	struct arena arena;
 	struct agent_profile profile;
 	struct agent_turn_options options;
@@ -78,6 +79,15 @@ static int agent_check_place_program(struct checkup *checkup, perch_err *err)
 	return 0;
 }
 
+static void agent_check_add_path_advice(struct checkup *checkup)
+{
+	char text[COMMAND_ADVICE_MAX];
+	perch_err advice = { 0 };
+	if (command_explain_path(&checkup->launch, text))
+		err_set(&advice, -ENOENT, "%s", text);
+	agent_check_add_problem(checkup, &advice);
+}
+
 static int agent_check_find_program(struct checkup *checkup, perch_err *err)
 {
 	const char *const *argv = checkup->launch.argv;
@@ -91,17 +101,27 @@ static int agent_check_find_program(struct checkup *checkup, perch_err *err)
 	if (r == 0 && agent_check_place_program(checkup, err) < 0)
 		return -ENOMEM;
 	if (r == 0)
-		agent_program_check(checkup->program, &why);
+		r = agent_program_check(checkup->program, &why);
 	agent_check_add_problem(checkup, &why);
+	if (r == -ENOENT)
+		agent_check_add_path_advice(checkup);
 	return 0;
+}
+
+/* The program behind a translator. */
+static int agent_check_find_needs(struct checkup *checkup, perch_err *err)
+{
+	perch_err why = { 0 };
+	int r = agent_needs_check(&checkup->profile, checkup->launch.env, &why);
+	agent_check_add_problem(checkup, &why);
+	return r == -ENOMEM ? err_no_memory(err) : 0;
 }
 
 /* The placeholders stand for themselves: values are never expanded again. */
 static int agent_check_look(struct checkup *checkup, const char *path, perch_err *err)
 {
-	int r = agent_profile_read(path, &checkup->arena, &checkup->profile, err);
-	if (r == 0)
-		r = granted_agent(checkup->cli, &checkup->arena, &checkup->profile, err);
+	int r = agent_open_profile(
+		checkup->cli, path, checkup->protocol, &checkup->arena, &checkup->profile, err);
 	if (r < 0)
 		return r;
 	checkup->options = (struct agent_turn_options){
@@ -121,7 +141,8 @@ static int agent_check_look(struct checkup *checkup, const char *path, perch_err
 	for (const char *const *variable = checkup->profile.env; *variable; variable++)
 		agent_check_find_unset(checkup, *variable);
 	agent_check_begin_launch(checkup);
-	return agent_check_find_program(checkup, err);
+	r = agent_check_find_program(checkup, err);
+	return r < 0 ? r : agent_check_find_needs(checkup, err);
 }
 
 /* Called while its sandbox stands. */
@@ -141,7 +162,9 @@ static int agent_check_look_at_sandbox(struct checkup *checkup, perch_err *err)
 	struct sandbox_policy policy;
 	bool has_policy = checkup->profile.is_sandboxed;
 	perch_err why = { 0 };
-	int r = has_policy ? launch_policy(&checkup->launch, &policy, &why) : 0;
+	int r = has_policy ? launch_make_places(&checkup->launch, &why) : 0;
+	if (r == 0 && has_policy)
+		r = launch_policy(&checkup->launch, &policy, &why);
 	if (r == 0)
 		r = in_force_visit(has_policy ? &policy : NULL, agent_check_look_inside, checkup,
 			&checkup->arena, &checkup->in_force);
@@ -181,6 +204,8 @@ static void agent_check_print_env(const struct checkup *checkup)
 {
 	printf("%-10s", "env");
 	for (const char *const *variable = checkup->profile.env; *variable; variable++) {
+		if (launch_is_protocols(&checkup->launch, *variable))
+			continue;
 		putchar(' ');
 		cli_put_text(stdout, environment_name(*variable));
 	}
@@ -214,10 +239,37 @@ static void agent_check_print_sandbox(const struct checkup *checkup)
 		agent_check_print_text("  missing", *at);
 }
 
+static void agent_check_print_about(const struct profile_about *about)
+{
+	const struct {
+		const char *title;
+		const char *text;
+	} lines[] = {
+		{ "name", about->name },
+		{ "what", about->description },
+		{ "needs", agent_needs_program(about) ? about->cli : NULL },
+		{ "tested", about->tested },
+		{ "by", about->maintainer },
+	};
+	for (size_t i = 0; i < COUNT(lines); i++) {
+		if (lines[i].text)
+			agent_check_print_text(lines[i].title, lines[i].text);
+	}
+	agent_check_print_some("tags", about->tags);
+	struct str notes = str_from(about->notes ? about->notes : "");
+	for (const char *title = "notes"; notes.len; title = "") {
+		struct str line = str_cut(&notes, '\n');
+		printf("%-10s ", title);
+		cli_put_text(stdout, line);
+		putchar('\n');
+	}
+}
+
 static void agent_check_print_for_people(const struct checkup *checkup)
 {
 	const struct agent_profile *profile = &checkup->profile;
 	agent_check_print_text("profile", profile->path);
+	agent_check_print_about(&profile->about);
 	agent_check_print_text("protocol", dialect_of(profile->dialect)->version);
 	agent_check_print_list("command", checkup->launch.argv);
 	agent_check_print_text("program", checkup->program ? checkup->program : "-");
@@ -272,6 +324,7 @@ static int agent_check_print_json(const struct checkup *checkup)
 	member_bool(writer, "healthy", !checkup->problem.code);
 	member_text(writer, "profile", checkup->profile.path);
 	member_text(writer, "protocol", dialect_of(checkup->profile.dialect)->version);
+	agent_about_write(writer, &checkup->profile.about);
 	member_list(writer, "argv", checkup->launch.argv);
 	member_text(writer, "program", checkup->program);
 	member_text(writer, "cwd", checkup->launch.cwd);
@@ -296,9 +349,9 @@ static void agent_check_tell_failure(const struct cli *cli, const char *path, co
 	envelope_end(&envelope);
 }
 
-static int agent_check_profile(struct cli *cli, const char *path)
+static int agent_check_profile(struct cli *cli, const char *path, const char *protocol)
 {
-	struct checkup checkup = { .cli = cli };
+	struct checkup checkup = { .cli = cli, .protocol = protocol };
 	perch_err err = { 0 };
 	int code = EXIT_HOST;
 	if (agent_check_look(&checkup, path, &err) < 0 ||
@@ -320,32 +373,39 @@ static int agent_check_profile(struct cli *cli, const char *path)
 
 static int agent_check(struct cli *cli, int argc, char **argv)
 {
-	const struct option_spec options[] = { { "json", 0, OPTION_FLAG, &cli->json }, { 0 } };
-	int at = 1;
-	int r = options_parse(options, argc, argv, &at);
-	const char *path = at < argc ? argv[at++] : NULL;
+	struct option_list words = { 0 };
+	const char *protocol = NULL;
+	const struct option_spec options[] = {
+		{ "json", 0, OPTION_FLAG, &cli->json },
+		{ "protocol", 0, OPTION_TEXT, &protocol },
+		{ 0 },
+	};
+	int r = options_parse_words(options, argc, argv, &words);
 	if (r == 0)
-		r = options_parse(options, argc, argv, &at);
-	if (r)
-		return r;
-	if (!path || at < argc)
-		return cli_usage_error("write: perch agent check FILE", "check takes one profile");
-	return agent_check_profile(cli, path);
+		r = agent_check_protocol(protocol);
+	if (r == 0 && words.count != 1)
+		r = cli_usage_error("write: perch agent check NAME", "check takes one profile");
+	if (r == 0)
+		r = agent_check_profile(cli, words.items[0], protocol);
+	free(words.items);
+	return r;
 }
 
 const struct command agent_check_command = {
 	.name = "check",
 	.summary = "look at a profile: what would be started, and what is missing",
-	.help = "usage: perch agent check [--json] FILE\n"
+	.help = "usage: perch agent check NAME|FILE [--json] [--protocol 0.1|0.4]\n"
 			"\n"
 			"Reads a profile and shows what it means here: the command as it would be\n"
 			"started, with its placeholders, the program it finds, the directory, the\n"
 			"variables. Ends with 0 when the agent could be started, with 1 when something is\n"
 			"missing, with 125 when the profile cannot be used.\n"
 			"\n"
-			"  --json   one object, for programs\n"
+			"  --json       one object, for programs\n"
+			"  --protocol   as if the profile said so\n"
 			"\n"
 			"example:\n"
 			"  perch agent check bot.yaml\n",
+	.words = WORDS_AGENTS,
 	.run = agent_check,
 };

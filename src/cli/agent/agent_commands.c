@@ -6,6 +6,8 @@ static const struct command *const subcommands[] = {
 	&agent_run_command,
 	&agent_check_command,
 	&agent_chat_command,
+	&agent_list_command,
+	&agent_add_command,
 	&agent_serve_command,
 	&agent_sessions_command,
 	&agent_allow_command,

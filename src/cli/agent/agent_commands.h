@@ -2,15 +2,19 @@
 #ifndef CLI_AGENT_AGENT_COMMANDS_H
 #define CLI_AGENT_AGENT_COMMANDS_H
 
+#include "agent/profile.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "cli/cli.h"
 #include "perch/agent.h"
 #include "perch/host.h"
+#include "perch/json.h"
 #include "proc/outlet.h"
 
 /* Each subcommand stands at the end of its own file. */
+extern const struct command agent_add_command;
 extern const struct command agent_allow_command;
+extern const struct command agent_list_command;
 extern const struct command agent_revoke_command;
 extern const struct command agent_run_command;
 extern const struct command agent_check_command;
@@ -25,16 +29,61 @@ static inline uint64_t agent_patience_ns(uint64_t kill_grace_ns)
 	return kill_grace_ns > NSEC_PER_SEC ? kill_grace_ns : NSEC_PER_SEC;
 }
 
+/* ---- agent_find.c: which profile a user means ------------------------------------ */
+
+/* A name of $XDG_CONFIG_HOME/perch/agents, or a path. -ENOENT: a word that is neither. */
+int agent_find_profile(
+	const char *word, struct arena *arena, const char **ret_path, perch_err *err);
+
+/* Finds it, reads it, and what counts beside what it says: --protocol (NULL = not given), what was
+ * granted, --sandbox. */
+int agent_open_profile(const struct cli *cli, const char *word, const char *protocol,
+	struct arena *arena, struct agent_profile *ret_profile, perch_err *err);
+
+/* Returns 0, or EXIT_USAGE after an error message. NULL is fine. */
+int agent_check_protocol(const char *protocol);
+
+/* ---- agent_catalogue.c: the profiles that come with perch ------------------------- */
+
+/* The i-th name, in order; empty behind the last. */
+struct str agent_catalogue_name(size_t i);
+
+/* The text of the profile; NULL = there is none of that name. */
+const char *agent_catalogue_text(const char *name);
+
+/* What it says. They are tested to be without a mistake: 0 or -ENOMEM. */
+int agent_catalogue_read(const char *name, struct arena *arena, struct agent_profile *ret_profile);
+
+/* ---- agent_needs.c: what an agent needs beside its profile -------------------------- */
+
+/* Whether `cli` names a program. */
+bool agent_needs_program(const struct profile_about *about);
+
+/* 0; -ENOENT: it is not on the PATH of env (NULL = ours), err says what to install; -ENOMEM. */
+int agent_needs_check(const struct agent_profile *profile, const char *const *env, perch_err *err);
+
+/* The members "title", "description" … of an object that is open. */
+void agent_about_write(perch_json_writer *writer, const struct profile_about *about);
+
 /* ---- agentproc.c: what a turn says when perch is called by that name ------------- */
 
-/* To stderr: AGENT_PARTIAL:<json>, or (raw) the event itself. */
-void agentproc_partial(const struct cli *cli, struct str text, struct str raw);
+/* On stderr, as the agent's dialect has it, unless --quiet or --raw: AGENT_PARTIAL:<json> and so
+ * on, or the event. */
+void agentproc_partial(
+	const struct cli *cli, enum agent_dialect dialect, struct str text, struct str raw);
+void agentproc_session(const struct cli *cli, enum agent_dialect dialect, struct str id);
+void agentproc_error(const struct cli *cli, enum agent_dialect dialect, struct str text);
 
-/* Stores the first error for the end. */
-void agentproc_error(struct buf *error, struct str text);
+/* Keeps the first error for the end. */
+void agentproc_keep_error(struct buf *error, struct str text);
 
-/* The session's id and the error, on stderr. */
-void agentproc_end(const perch_agent_end *end, const struct buf *error);
+/* The session's id and the error once more, for scripts, whatever the dialect; not with --raw. */
+void agentproc_end(const struct cli *cli, const perch_agent_end *end, const struct buf *error);
+
+/* ---- agentproc_hub.c ------------------------------------------------------------- */
+
+/* agentproc hub WORD …; argv[0] is "hub". */
+int agentproc_hub(struct cli *cli, int argc, char **argv);
 
 /* ---- agent_print.c: a turn, as a person sees it --------------------------------- */
 

@@ -157,9 +157,23 @@ static int agent_run_submit(struct agent_run *run)
 	return r < 0 ? agent_run_refuse_words(run, &err) : 0;
 }
 
+/* The file that a name stands for. */
+static int agent_run_find(struct agent_run *run)
+{
+	perch_err err = { 0 };
+	if (agent_find_profile(run->words.profile, &run->arena, &run->words.profile, &err) < 0)
+		return agent_run_refuse(run, EXIT_HOST, "profile", err.text);
+	if (run->cli->is_agentproc)
+		agentproc_settle(&run->words, &run->arena, &run->tell.dialect);
+	return 0;
+}
+
 static int agent_run_begin(struct agent_run *run)
 {
 	perch_err err = { 0 };
+	int r = agent_run_find(run);
+	if (r)
+		return r;
 	if (agent_run_open_host(run, &err) < 0)
 		return agent_run_refuse(run, EXIT_HOST, "host", err.text);
 	if (agent_run_open_service(run, &err) < 0)
@@ -222,7 +236,6 @@ static int agent_run(struct cli *cli, int argc, char **argv)
 {
 	struct agent_run run = { .cli = cli };
 	int code = agent_words_read(&run.words, cli, argc, argv);
-	run.words.no_store = run.words.no_store || cli->is_agentproc;
 	agent_tell_open(&run.tell, cli, &run.asker);
 	if (code == 0)
 		code = agent_run_to_the_end(&run);
@@ -233,10 +246,13 @@ static int agent_run(struct cli *cli, int argc, char **argv)
 const struct command agent_run_command = {
 	.name = "run",
 	.summary = "one turn: a message in, the reply out",
-	.help = "usage: perch agent run -p|--profile FILE (--prompt TEXT | --stdin) [OPTIONS]\n"
+	.help = "usage: perch agent run NAME|FILE [MESSAGE] [OPTIONS]\n"
 			"\n"
 			"One turn: partials and the reply on stdout as they come, the rest on stderr.\n"
+			"Without a message it is read from stdin, where that is a pipe or a file.\n"
 			"\n"
+			"  -p, --profile NAME|FILE, --prompt TEXT, --stdin   the same as options\n"
+			"  --protocol 0.1|0.4     how the agent speaks, whatever the profile says\n"
 			"  --session ID | --session-name NAME | --new   which session is continued\n"
 			"  --from USER            who speaks\n"
 			"  --image, --file, --audio, --video URL   what is attached (again for more)\n"
@@ -254,6 +270,7 @@ const struct command agent_run_command = {
 			"no such command, 126 not executable, 125 profile or host.\n"
 			"\n"
 			"example:\n"
-			"  perch agent run --profile bot.yaml --prompt 'What is new?'\n",
+			"  perch agent run bot 'What is new?'\n",
+	.words = WORDS_AGENTS,
 	.run = agent_run,
 };

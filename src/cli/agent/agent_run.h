@@ -15,6 +15,7 @@ struct agent_words {
 	const char *profile;
 	const char *prompt;
 	bool from_stdin;
+	const char *protocol; /* NULL = the profile's */
 	const char *session;
 	const char *session_name;
 	bool is_new;
@@ -35,6 +36,14 @@ struct agent_words {
 int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char **argv);
 void agent_words_free(struct agent_words *words);
 
+/* In agentproc.c: the same by the options of that tool. */
+int agentproc_read(struct agent_words *words, struct cli *cli, int argc, char **argv);
+
+/* What follows from the profile there: the dialect, and where a relative cwd starts. One that
+ * cannot be read is told by its turn. */
+void agentproc_settle(
+	struct agent_words *words, struct arena *arena, enum agent_dialect *ret_dialect);
+
 /* Fills in what the job is to be: message, attachments, environment, limits; `turn` is what
  * request->turn points to. Texts live in the arena and in the words. Returns 0; -EINVAL when the
  * words are wrong, other errors when it is not their fault. */
@@ -50,6 +59,7 @@ struct agent_tell {
 	struct stderr_outlet stderr_outlet; /* stderr */
 	struct report report;               /* --json */
 	struct agent_print print;           /* else */
+	enum agent_dialect dialect;         /* of the agent: agentproc speaks it too */
 	struct buf agentproc_error;         /* called by that name: told at the end */
 };
 

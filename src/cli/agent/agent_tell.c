@@ -10,7 +10,12 @@ static struct turn_report agent_tell_report_of(struct agent_tell *tell)
 
 void agent_tell_open(struct agent_tell *tell, const struct cli *cli, struct agent_asker *asker)
 {
-	*tell = (struct agent_tell){ .cli = cli, .asker = asker, .outlet.source.fd = STDOUT_FILENO };
+	*tell = (struct agent_tell){
+		.cli = cli,
+		.asker = asker,
+		.outlet.source.fd = STDOUT_FILENO,
+		.dialect = AGENT_0_4,
+	};
 	tell->report.outlet = &tell->outlet;
 	agent_print_open(&tell->print, cli, &tell->outlet);
 }
@@ -42,7 +47,7 @@ void agent_tell_warning(struct agent_tell *tell, struct str text)
 	const struct turn_report report = agent_tell_report_of(tell);
 	if (tell->cli->json)
 		turn_report_warning(&report, text);
-	else
+	else if (!tell->cli->is_raw)
 		agent_asker_note(tell->asker, &tell->print, "warning", text);
 }
 
@@ -51,10 +56,12 @@ void agent_tell_error(struct agent_tell *tell, const char *code, struct str text
 	const struct turn_report report = agent_tell_report_of(tell);
 	if (tell->cli->json)
 		turn_report_error(&report, code, text);
-	else if (tell->cli->is_agentproc)
-		agentproc_error(&tell->agentproc_error, text);
-	else
+	else if (!tell->cli->is_agentproc)
 		agent_asker_note(tell->asker, &tell->print, "error", text);
+	if (!tell->cli->is_agentproc)
+		return;
+	agentproc_error(tell->cli, tell->dialect, text);
+	agentproc_keep_error(&tell->agentproc_error, text);
 }
 
 void agent_tell_end(struct agent_tell *tell, const perch_agent_end *end)
@@ -68,7 +75,7 @@ void agent_tell_end(struct agent_tell *tell, const perch_agent_end *end)
 		agent_print_hint(&tell->print, str_from(end->hint));
 	agent_print_end(&tell->print);
 	if (tell->cli->is_agentproc)
-		agentproc_end(end, &tell->agentproc_error);
+		agentproc_end(tell->cli, end, &tell->agentproc_error);
 }
 
 /* ---- a job's events --------------------------------------------------------------- */
@@ -77,7 +84,7 @@ static void agent_tell_piece(struct agent_tell *tell, const perch_event *event)
 {
 	agent_asker_give_way(tell->asker);
 	if (tell->cli->is_agentproc)
-		agentproc_partial(tell->cli, str_of(event->text), str_of(event->raw));
+		agentproc_partial(tell->cli, tell->dialect, str_of(event->text), str_of(event->raw));
 	else
 		agent_print_text(&tell->print, str_of(event->text));
 }
@@ -98,7 +105,9 @@ static void agent_tell_person(struct agent_tell *tell, const perch_event *event)
 		agent_tell_piece(tell, event);
 		break;
 	case PERCH_EVENT_SESSION:
-		if (tell->cli->verbose && !tell->cli->is_agentproc)
+		if (tell->cli->is_agentproc)
+			agentproc_session(tell->cli, tell->dialect, text);
+		else if (tell->cli->verbose)
 			agent_asker_note(tell->asker, &tell->print, "session", text);
 		break;
 	case PERCH_EVENT_REPLY:

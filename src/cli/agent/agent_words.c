@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -15,6 +16,13 @@
 #define SECONDS_MAX 1e9
 #define LIMIT_MIN 1024.0
 #define LIMIT_MAX (200.0 * 1024 * 1024)
+
+/* Whether there is a text on stdin; a terminal, or nothing at all, is none. */
+static bool agent_words_are_piped(void)
+{
+	struct stat info;
+	return fstat(STDIN_FILENO, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISREG(info.st_mode));
+}
 
 /* ---- reading them ------------------------------------------------------------ */
 
@@ -37,12 +45,45 @@ static int agent_words_check(const struct agent_words *words)
 	return 0;
 }
 
+/* What stands without an option: the profile and the message, where no option gives them. */
+static int agent_words_place(
+	struct agent_words *words, const struct option_list *given, const char *command)
+{
+	size_t i = 0;
+	if (i < given->count && !words->profile)
+		words->profile = given->items[i++];
+	if (i < given->count && !words->prompt && !words->from_stdin)
+		words->prompt = given->items[i++];
+	if (i < given->count)
+		return cli_usage_error("a message of several words needs quotes", "%s takes no '%s'",
+			command, given->items[i]);
+	if (!words->prompt && !words->from_stdin)
+		words->from_stdin = agent_words_are_piped();
+	return 0;
+}
+
+static int agent_words_parse(
+	struct agent_words *words, const struct option_spec *specs, int argc, char **argv)
+{
+	struct option_list given = { 0 };
+	int r = options_parse_words(specs, argc, argv, &given);
+	if (r == 0)
+		r = agent_words_place(words, &given, argv[0]);
+	free(given.items);
+	return r;
+}
+
 int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char **argv)
 {
+	if (cli->is_agentproc) {
+		int r = agentproc_read(words, cli, argc, argv);
+		return r ? r : agent_words_check(words);
+	}
 	const struct option_spec specs[] = {
 		{ "profile", 'p', OPTION_TEXT, &words->profile },
 		{ "prompt", 0, OPTION_TEXT, &words->prompt },
 		{ "stdin", 0, OPTION_FLAG, &words->from_stdin },
+		{ "protocol", 0, OPTION_TEXT, &words->protocol },
 		{ "session", 0, OPTION_TEXT, &words->session },
 		{ "session-name", 0, OPTION_TEXT, &words->session_name },
 		{ "new", 0, OPTION_FLAG, &words->is_new },
@@ -67,13 +108,11 @@ int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char 
 		{ "trace-secrets", 0, OPTION_FLAG, &cli->trace_secrets },
 		{ 0 },
 	};
-	int at = 1;
-	int r = options_parse(specs, argc, argv, &at);
-	if (r == 0 && at < argc)
-		r = cli_usage_error(
-			"the message stands behind --prompt", "%s takes no '%s'", argv[0], argv[at]);
+	int r = agent_words_parse(words, specs, argc, argv);
 	if (r == 0)
 		r = cli_check_sandbox(cli);
+	if (r == 0)
+		r = agent_check_protocol(words->protocol);
 	return r ? r : agent_words_check(words);
 }
 
@@ -109,13 +148,16 @@ static int agent_words_read_limit(
 	return r;
 }
 
-/* All of stdin; a text that is too long for a message is refused later. */
+/* All of stdin, without the newline that ends it; a text that is too long for a message is refused
+ * later. */
 static int agent_words_read_message(struct arena *arena, struct str *ret_message, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	int r = fd_read_all(STDIN_FILENO, 0, PERCH_AGENT_MESSAGE_MAX, &text);
 	if (r < 0 && r != -EFBIG)
 		return err_set(err, -EIO, "the message cannot be read from stdin: %s", perch_strerror(r));
+	if (text.len && text.data[text.len - 1] == '\n')
+		text.len--;
 	const char *kept = arena_dup(arena, (struct str){ text.data, text.len });
 	*ret_message = (struct str){ kept, text.len };
 	return kept ? 0 : err_no_memory(err);
@@ -193,6 +235,7 @@ int agent_words_apply(const struct agent_words *words, struct arena *arena,
 	struct str message = str_from(words->prompt);
 	request->kind = PERCH_ENTRY_AGENT;
 	request->profile = words->profile;
+	request->protocol = words->protocol;
 	request->session = words->session_name;
 	request->from = words->from;
 	request->is_new = words->is_new;

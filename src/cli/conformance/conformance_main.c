@@ -12,6 +12,6 @@ const struct command *const command_table[] = {
 int main(int argc, char **argv)
 {
 	struct cli cli = { 0 };
-	program_begin();
-	return program_finish(program_run(&cli, argc, argv, program_run_command));
+	cli_program_begin();
+	return cli_program_finish(cli_program_run(&cli, argc, argv, cli_program_run_command));
 }

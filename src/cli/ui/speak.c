@@ -195,13 +195,21 @@ void cli_speak_of(const char *command, const char *subcommand)
 		subcommand ? " " : "", subcommand ? subcommand : "");
 }
 
+static int usage_code = EXIT_USAGE;
+
+void cli_speak_as(const char *program, int code)
+{
+	snprintf(usual_hint, sizeof(usual_hint), "see: %s --help", program);
+	usage_code = code;
+}
+
 int cli_usage_error(const char *hint, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
 	speak_print_error(hint ? hint : usual_hint, format, args);
 	va_end(args);
-	return EXIT_USAGE;
+	return usage_code;
 }
 
 const char *cli_nearest(

@@ -2,7 +2,6 @@
 #include "sandbox/policy/hidden_paths.h"
 
 #include <limits.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +9,8 @@
 #include <unistd.h>
 
 #include "base/macros.h"
+#include "base/paths.h"
 #include "sandbox/policy/policy.h"
-
-enum { PASSWD_LINE_MAX = 4096 };
 
 /* Root owns these: it can read them even without a capability. */
 static const char *const system_secrets[] = {
@@ -80,25 +78,14 @@ static void hidden_add_home(struct path_list *hide, const char *home)
 	hidden_names_free(&names);
 }
 
-/* The user's home directory by the password file, which may differ from HOME. Only that file is
- * asked, because a directory service may take its time. */
+/* The user's home directory by the password file, which may differ from HOME. */
 static void hidden_add_account(struct path_list *hide, const char *home)
 {
-	char buffer[PASSWD_LINE_MAX];
-	struct passwd account;
-	struct passwd *found = NULL;
-	FILE *accounts = fopen("/etc/passwd", "re");
-	if (!accounts)
+	char directory[PATH_MAX];
+	if (!paths_account_home(directory) || strcmp(directory, home) == 0)
 		return;
-	while (fgetpwent_r(accounts, &account, buffer, sizeof(buffer), &found) == 0) {
-		if (account.pw_uid != getuid())
-			continue;
-		bool is_another = account.pw_dir[0] == '/' && strcmp(account.pw_dir, home) != 0;
-		if (is_another && account.pw_dir[1] && access(account.pw_dir, F_OK) == 0)
-			hidden_add_home(hide, account.pw_dir);
-		break;
-	}
-	fclose(accounts);
+	if (directory[1] && access(directory, F_OK) == 0)
+		hidden_add_home(hide, directory);
 }
 
 /* ---- where variables have moved them ------------------------------------------------ */

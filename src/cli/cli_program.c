@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/paths.h"
 #include "cli/cli.h"
 #include "fledge/context.h"
 #include "registry/names.h"
@@ -22,7 +23,7 @@ const struct command *command_find(const char *name)
 	return command_find_in(command_table, name);
 }
 
-static const char *program_command_name(const void *data, size_t i)
+static const char *cli_program_command_name(const void *data, size_t i)
 {
 	(void)data;
 	while (command_at(i) && !command_at(i)->summary)
@@ -31,7 +32,7 @@ static const char *program_command_name(const void *data, size_t i)
 }
 
 /* Whether the user left out the `run` in front of a plugin's command. */
-static bool program_is_plugin_command(const char *name)
+bool cli_is_plugin_command(const char *name)
 {
 	struct arena arena = { 0 };
 	struct registry registry;
@@ -46,9 +47,9 @@ static bool program_is_plugin_command(const char *name)
 
 int command_refuse(const char *name)
 {
-	const char *near = cli_nearest(name, program_command_name, NULL);
+	const char *near = cli_nearest(name, cli_program_command_name, NULL);
 	char hint[64 + NAME_LENGTH_MAX];
-	if (program_is_plugin_command(name)) {
+	if (cli_is_plugin_command(name)) {
 		snprintf(hint, sizeof(hint), "perch run %s runs the plugin's", name);
 		return cli_usage_error(hint, "there is no command '%s'", name);
 	}
@@ -57,16 +58,26 @@ int command_refuse(const char *name)
 		near ? hint : "perch help lists them all", "there is no command '%s'", name);
 }
 
+/* Some services start us without HOME; everything of the user's is below it. */
+static void program_find_home(void)
+{
+	char home[PATH_MAX];
+	const char *given = getenv("HOME");
+	if ((!given || !given[0]) && paths_account_home(home))
+		setenv("HOME", home, 1);
+}
+
 /* A reader that goes away (`perch … | head`) and a file that grows over its
  * limit make a write fail; they must not kill us before we have cleaned up. */
-void program_begin(void)
+void cli_program_begin(void)
 {
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+	program_find_home();
 }
 
 /* False when stdout is a pipe without a reader. */
-static bool program_is_output_read(void)
+static bool cli_program_is_output_read(void)
 {
 	struct pollfd output = { .fd = STDOUT_FILENO };
 	return poll(&output, 1, 0) <= 0 || !(output.revents & (POLLERR | POLLHUP));
@@ -74,13 +85,13 @@ static bool program_is_output_read(void)
 
 /* Turns success into failure when stdout could not be written. Nothing is said about it when its
  * reader went away. */
-int program_finish(int status)
+int cli_program_finish(int status)
 {
 	errno = 0;
 	bool failed = fflush(stdout) != 0 || ferror(stdout);
 	if (!failed)
 		return status;
-	if (errno != EPIPE && program_is_output_read())
+	if (errno != EPIPE && cli_program_is_output_read())
 		cli_error(NULL, "the output could not be written%s%s", errno ? ": " : "",
 			errno ? perch_strerror(-errno) : "");
 	return status ? status : EXIT_HOST;
@@ -88,7 +99,7 @@ int program_finish(int status)
 
 /* ---- running a command -------------------------------------------------------- */
 
-int program_run_command(struct cli *cli, int argc, char **argv)
+int cli_program_run_command(struct cli *cli, int argc, char **argv)
 {
 	const struct command *command = command_find(argv[0]);
 	if (!command)
@@ -99,21 +110,21 @@ int program_run_command(struct cli *cli, int argc, char **argv)
 	return command->run(cli, argc, argv);
 }
 
-static int program_print_version(const struct cli *cli)
+static int cli_program_print_version(const struct cli *cli)
 {
 	if (cli->is_fledge)
 		return printf("fledge %s (perch %s)\n", FLEDGE_VERSION, perch_version()) < 0;
 	return printf("perch %s\n", perch_version()) < 0;
 }
 
-int program_run(struct cli *cli, int argc, char **argv, program_run_fn *run)
+int cli_program_run(struct cli *cli, int argc, char **argv, cli_program_run_fn *run)
 {
 	int at = 1;
 	cli->color = "auto";
 	cli->words = argv;
 	int r = cli_read_globals(cli, argc, argv, &at);
 	if (r == 0 && cli->version)
-		r = program_print_version(cli);
+		r = cli_program_print_version(cli);
 	else if (r == 0 && (cli->help || at >= argc))
 		r = cli_help(cli, 0, NULL);
 	else if (r == 0)

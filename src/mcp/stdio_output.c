@@ -1,5 +1,5 @@
 /* Messages on their way to the client. */
-#include "mcp/output.h"
+#include "mcp/stdio_parts.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* What a client can call: names, and schemas where perch itself has to make them. */
-#include "mcp/shelf.h"
+#include "mcp/stdio_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,85 +14,87 @@
 static const struct {
 	bool is_callable;
 	enum mcp_origin origin;
-} mcp_shelf_kinds[] = {
+} mcp_offers_kinds[] = {
 	[PERCH_ENTRY_TOOL] = { true, MCP_OF_BINDING },
 	[PERCH_ENTRY_COMMAND] = { true, MCP_OF_COMMAND },
 	[PERCH_ENTRY_AGENT] = { true, MCP_OF_AGENT },
 	[PERCH_ENTRY_PROMPT] = { false, MCP_OF_COMMAND },
 };
 
-static bool mcp_shelf_takes(const perch_entry *entry)
+static bool mcp_offers_takes(const perch_entry *entry)
 {
-	return (size_t)entry->kind < COUNT(mcp_shelf_kinds) &&
-		mcp_shelf_kinds[entry->kind].is_callable && !entry->problem;
+	return (size_t)entry->kind < COUNT(mcp_offers_kinds) &&
+		mcp_offers_kinds[entry->kind].is_callable && !entry->problem;
 }
 
-static void mcp_shelf_add(struct mcp_shelf *shelf, const perch_entry *entry)
+static void mcp_offers_add(struct mcp_offers *offers, const perch_entry *entry)
 {
 	bool is_tool = entry->kind == PERCH_ENTRY_TOOL;
 	const char *real = is_tool && entry->title ? entry->title : entry->name;
-	struct mcp_name *name = &shelf->names[shelf->count];
+	struct mcp_name *name = &offers->names[offers->count];
 	*name = (struct mcp_name){
-		.origin = mcp_shelf_kinds[entry->kind].origin,
+		.origin = mcp_offers_kinds[entry->kind].origin,
 		.owner = is_tool ? str_from(entry->owner) : (struct str){ 0 },
 		.real = str_from(real),
 	};
-	shelf->items[shelf->count++] = (struct mcp_shelf_item){ entry, name };
+	offers->items[offers->count++] = (struct mcp_offer){ entry, name };
 }
 
-static int mcp_shelf_fill(struct mcp_shelf *shelf, bool without_prefix, perch_err *err)
+static int mcp_offers_fill(struct mcp_offers *offers, bool without_prefix, perch_err *err)
 {
 	size_t count;
-	const perch_entry *entries = perch_catalog_entries(shelf->catalog, &count);
-	shelf->names = calloc(count + 1, sizeof(*shelf->names));
-	shelf->items = calloc(count + 1, sizeof(*shelf->items));
-	if (!shelf->names || !shelf->items)
+	const perch_entry *entries = perch_catalog_entries(offers->catalog, &count);
+	offers->names = calloc(count + 1, sizeof(*offers->names));
+	offers->items = calloc(count + 1, sizeof(*offers->items));
+	if (!offers->names || !offers->items)
 		return err_no_memory(err);
 	for (size_t i = 0; i < count; i++) {
-		if (mcp_shelf_takes(&entries[i]))
-			mcp_shelf_add(shelf, &entries[i]);
+		if (mcp_offers_takes(&entries[i]))
+			mcp_offers_add(offers, &entries[i]);
 	}
-	return mcp_names_make(shelf->names, shelf->count, without_prefix, err);
+	return mcp_names_make(offers->names, offers->count, without_prefix, err);
 }
 
-int mcp_shelf_read(
-	struct mcp_shelf *shelf, perch_service *service, bool without_prefix, perch_err *err)
+int mcp_offers_read(
+	struct mcp_offers *offers, perch_service *service, bool without_prefix, perch_err *err)
 {
-	_cleanup_(mcp_shelf_free) struct mcp_shelf fresh = { 0 };
+	_cleanup_(mcp_offers_free) struct mcp_offers fresh = { 0 };
 	int r = perch_service_catalog(service, &fresh.catalog, err);
 	if (r == 0)
-		r = mcp_shelf_fill(&fresh, without_prefix, err);
+		r = mcp_offers_fill(&fresh, without_prefix, err);
 	if (r < 0)
 		return r;
-	struct mcp_shelf old = *shelf;
-	*shelf = fresh;
+	struct mcp_offers old = *offers;
+	*offers = fresh;
 	fresh = old;
 	return 0;
 }
 
-const struct mcp_shelf_item *mcp_shelf_find(const struct mcp_shelf *shelf, struct str name)
+const struct mcp_offer *mcp_offers_find(const struct mcp_offers *offers, struct str name)
 {
-	for (size_t i = 0; i < shelf->count; i++) {
-		if (str_is(name, shelf->names[i].shown))
-			return &shelf->items[i];
+	for (size_t i = 0; i < offers->count; i++) {
+		if (str_is(name, offers->names[i].shown))
+			return &offers->items[i];
 	}
 	return NULL;
 }
 
-void mcp_shelf_free(struct mcp_shelf *shelf)
+void mcp_offers_free(struct mcp_offers *offers)
 {
-	perch_catalog_free(shelf->catalog);
-	free(shelf->names);
-	free(shelf->items);
-	*shelf = (struct mcp_shelf){ 0 };
+	perch_catalog_free(offers->catalog);
+	free(offers->names);
+	free(offers->items);
+	*offers = (struct mcp_offers){ 0 };
 }
 
 /* ---- schemas --------------------------------------------------------------- */
 
+/* A list of types would be shorter, but there are models that know none. */
 #define MCP_ANSWERS                                                                         \
 	"{\"type\":\"object\",\"description\":\"Answers to the questions it asks, each by the " \
-	"question's text\",\"additionalProperties\":{\"type\":[\"string\",\"boolean\","         \
-	"\"number\",\"array\"]}}"
+	"question's text\",\"additionalProperties\":{\"anyOf\":[{\"type\":\"string\"},"         \
+	"{\"type\":\"boolean\"},{\"type\":\"number\"},"                                         \
+	"{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]}}"
 
 #define MCP_COMMAND_INPUT                                                          \
 	"{\"type\":\"object\",\"properties\":{\"args\":{\"type\":\"array\",\"items\":" \
@@ -124,7 +126,7 @@ static const struct {
 	{ "number", "number" },
 };
 
-static const char *mcp_shelf_type(const perch_json_value *argument)
+static const char *mcp_offers_type(const perch_json_value *argument)
 {
 	const perch_json_value *type = perch_json_get(argument, "type");
 	for (size_t i = 0; i < COUNT(mcp_argument_types); i++) {
@@ -134,7 +136,7 @@ static const char *mcp_shelf_type(const perch_json_value *argument)
 	return "string";
 }
 
-static void mcp_shelf_write_argument(perch_json_writer *out, const perch_json_value *argument)
+static void mcp_offers_write_argument(perch_json_writer *out, const perch_json_value *argument)
 {
 	size_t len;
 	const char *text = perch_json_string(perch_json_get(argument, "name"), &len);
@@ -142,13 +144,13 @@ static void mcp_shelf_write_argument(perch_json_writer *out, const perch_json_va
 		return;
 	perch_json_write_name_n(out, text, len);
 	perch_json_begin_object(out);
-	json_write_text(out, "type", str_from(mcp_shelf_type(argument)));
+	json_write_text(out, "type", str_from(mcp_offers_type(argument)));
 	if ((text = perch_json_string(perch_json_get(argument, "description"), &len)))
 		json_write_text(out, "description", (struct str){ text, len });
 	perch_json_end_object(out);
 }
 
-static void mcp_shelf_write_required(perch_json_writer *out, const perch_json_value *list)
+static void mcp_offers_write_required(perch_json_writer *out, const perch_json_value *list)
 {
 	perch_json_write_name(out, "required");
 	perch_json_begin_array(out);
@@ -163,7 +165,7 @@ static void mcp_shelf_write_required(perch_json_writer *out, const perch_json_va
 }
 
 /* The arguments of a manifest as properties, and the answers. */
-static void mcp_shelf_write_command(perch_json_writer *out, const perch_json_value *list)
+static void mcp_offers_write_command(perch_json_writer *out, const perch_json_value *list)
 {
 	bool has_answers = false;
 	perch_json_begin_object(out);
@@ -173,20 +175,20 @@ static void mcp_shelf_write_command(perch_json_writer *out, const perch_json_val
 	perch_json_iter iter = perch_json_iterate(list);
 	for (const perch_json_value *argument; (argument = perch_json_next(&iter));) {
 		has_answers = has_answers || perch_json_is(perch_json_get(argument, "name"), "answers");
-		mcp_shelf_write_argument(out, argument);
+		mcp_offers_write_argument(out, argument);
 	}
 	if (!has_answers) {
 		perch_json_write_name(out, "answers");
 		perch_json_write_raw(out, MCP_ANSWERS, sizeof(MCP_ANSWERS) - 1);
 	}
 	perch_json_end_object(out);
-	mcp_shelf_write_required(out, list);
+	mcp_offers_write_required(out, list);
 	json_write_flag(out, "additionalProperties", false);
 	perch_json_end_object(out);
 }
 
 /* The document is the page's, and free again when this returns. */
-static struct str mcp_shelf_command_input(
+static struct str mcp_offers_command_input(
 	const perch_entry *entry, const struct mcp_page *page, struct buf *text)
 {
 	const perch_json_value *list = NULL;
@@ -195,7 +197,7 @@ static struct str mcp_shelf_command_input(
 	if (!arguments.len ||
 		perch_json_parse(page->json, arguments.data, arguments.len, &list, NULL) < 0)
 		return STR(MCP_COMMAND_INPUT);
-	mcp_shelf_write_command(&out, list);
+	mcp_offers_write_command(&out, list);
 	if (text->failed)
 		page->writer->out->failed = true;
 	return text->failed ? (struct str){ 0 } : (struct str){ text->data, text->len };
@@ -203,10 +205,10 @@ static struct str mcp_shelf_command_input(
 
 /* ---- a list ---------------------------------------------------------------- */
 
-void mcp_shelf_write(void *data, size_t item, const struct mcp_page *page)
+void mcp_offers_write(void *data, size_t item, const struct mcp_page *page)
 {
-	const struct mcp_shelf *shelf = data;
-	const struct mcp_shelf_item *at = &shelf->items[item];
+	const struct mcp_offers *offers = data;
+	const struct mcp_offer *at = &offers->items[item];
 	const perch_entry *entry = at->entry;
 	_cleanup_(buf_free) struct buf text = { 0 };
 	struct mcp_tool tool = {
@@ -220,7 +222,7 @@ void mcp_shelf_write(void *data, size_t item, const struct mcp_page *page)
 		.is_closed = !entry->has_network,
 	};
 	if (entry->kind == PERCH_ENTRY_COMMAND)
-		tool.input_schema = mcp_shelf_command_input(entry, page, &text);
+		tool.input_schema = mcp_offers_command_input(entry, page, &text);
 	if (entry->kind == PERCH_ENTRY_AGENT) {
 		tool.input_schema = STR(MCP_AGENT_INPUT);
 		tool.output_schema = STR(MCP_AGENT_OUTPUT);

@@ -1,6 +1,6 @@
 /* Lines of the client: cut here, and not read while they are not wanted. The descriptor may be
  * shared with others, so it stays as it is: it is read when there is something to read. */
-#include "mcp/input.h"
+#include "mcp/stdio_parts.h"
 
 #include <errno.h>
 #include <string.h>

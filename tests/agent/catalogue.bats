@@ -1,0 +1,228 @@
+#!/usr/bin/env bats
+# The agents that come with perch: add, list, names; and each translated from a stand-in that
+# prints what the documentation of the real one shows, in its sandbox.
+
+# shellcheck disable=SC2154,SC2016 # what agent_open sets; templates in quotes
+load agents
+
+setup() {
+    agent_open
+    export XDG_CONFIG_HOME="$BATS_TEST_TMPDIR/config" HOME="$BATS_TEST_TMPDIR/home"
+    export STANDIN_ARGS="$BATS_TEST_TMPDIR/work/args"
+    mkdir -p "$HOME" "$BATS_TEST_TMPDIR/work"
+    cd "$BATS_TEST_TMPDIR/work" || exit 1
+    server=
+}
+
+teardown() {
+    [ -z "$server" ] || { kill "$server"; wait "$server" || true; }
+    agent_close
+}
+
+# add NAME: of the catalogue, with its stand-in on the PATH.
+add() {
+    PATH="$PERCH_SOURCE/tests/agent/standins:$PATH"
+    keep "$perch" agent add "$1"
+    expect_status 0
+    sed -i 's|^env:.*|&\n  STANDIN_ARGS: "${STANDIN_ARGS}"|' "$XDG_CONFIG_HOME/perch/agents/$1.yaml"
+}
+
+# say NAME MESSAGE [OPTION…]
+say() { keep "$perch" agent run "$@"; }
+
+# session NAME: the id that is stored.
+session() {
+    "$perch" agent sessions list --json | jq -r '.sessions[] | select(.profile | endswith("/'"$1"'.yaml")) | .session_id'
+}
+
+@test "list and add: a name is a file of the user's" {
+    keep "$perch" agent list
+    has "$output" 'TO ADD'
+    for name in aider copilot cursor llm ollama; do has "$output" "$name"; done
+    lacks "$output" STATE
+    keep "$perch" agent add aider
+    expect_status 0
+    has "$output" "added aider: $XDG_CONFIG_HOME/perch/agents/aider.yaml"
+    has "$output" "it needs the program 'aider', which is not on PATH; install it: python3 -m pip"
+    keep "$perch" agent list
+    has "$output" 'aider  not ready  it needs the program'
+    keep "$perch" agent add aider
+    expect_status 1
+    has "$errors" '--force replaces it'
+    keep "$perch" agent add aider --force --json
+    expect_status 0
+    [ "$(jq -r .name <<<"$output")" = aider ]
+    keep "$perch" agent add nothing
+    expect_status 1
+    has "$errors" "there is no 'nothing' in the catalogue, which has aider, copilot, cursor, llm, ollama"
+    PATH="$PERCH_SOURCE/tests/agent/standins:$PATH" keep "$perch" agent list --json
+    [ "$(jq -c '[.agents[0].name, .agents[0].title, .agents[0].problem, .catalogue[4]]' <<<"$output")" = \
+        '["aider","aider",null,"ollama"]' ]
+}
+
+@test "add NAME FILE: the profile stays where it is, and is called by its name" {
+    agent 'name: My bot' 'description: says it' <<<'echo "it is $AGENT_MESSAGE"'
+    keep "$perch" agent add bot "$profile"
+    expect_status 0
+    say bot hello --no-store
+    expect 'it is hello'
+    keep "$perch" agent check bot
+    expect_status 0
+    has "$output" "profile    $(realpath "$profile")"
+    has "$output" 'name       My bot'
+    keep "$perch" agent list
+    has "$output" 'bot   ready  says it'
+    echo 'command: [' >broken.yaml
+    keep "$perch" agent add broken broken.yaml
+    expect_status 1
+    [ ! -e "$XDG_CONFIG_HOME/perch/agents/broken.yaml" ]
+}
+
+@test "a name is the user's, not that of a file in a strange directory" {
+    agent <<<'echo mine'
+    keep "$perch" agent add bot "$profile"
+    printf 'command: echo\nargs: [theirs]\n' >bot
+    say bot hi --no-store
+    expect mine
+    say ./bot hi --no-store
+    expect theirs
+    say nobody hi
+    expect_status 125
+    has "$errors" "there is no agent 'nobody', and no file of that name"
+    say cursor hi
+    has "$errors" "the agent 'cursor' is not added yet: perch agent add cursor"
+}
+
+@test "run NAME MESSAGE; without a message stdin, where it is a pipe or a file" {
+    agent <<<'echo "[$AGENT_MESSAGE]"'
+    keep "$perch" agent run "$profile" 'a b' --no-store
+    expect '[a b]'
+    keep "$perch" agent run "$profile" --no-store -- --help
+    expect '[--help]'
+    keep "$perch" agent run "$profile" --no-store < <(echo piped)
+    expect '[piped]'
+    echo filed >message
+    keep "$perch" agent run "$profile" --no-store <message
+    expect '[filed]'
+    keep "$perch" agent run "$profile" --no-store </dev/null
+    expect_status 64
+    keep "$perch" agent run "$profile" a b
+    expect_status 64
+    has "$errors" 'needs quotes'
+}
+
+@test "check NAME: what is missing, in words" {
+    keep "$perch" agent add ollama
+    keep "$perch" agent check ollama
+    expect_status 1
+    has "$output" 'needs      ollama'
+    has "$errors" "it needs the program 'ollama', which is not on PATH; install it: see https://ollama.com/download"
+    say ollama hi
+    expect_status 1
+    add copilot
+    keep "$perch" agent check copilot
+    expect_status 0
+    has "$output" "writes   $HOME/.copilot"
+    [ -d "$HOME/.copilot" ]
+}
+
+@test "the profiles have no mistake, and say what they need" {
+    for name in aider copilot cursor llm ollama; do
+        add "$name"
+        keep "$perch" agent check "$name" --json
+        [ "$(jq -c '[.protocol, .sandbox, (.title != null), (.description != null), (.cli_install != null), (.notes != null)]' <<<"$output")" = \
+            '["0.4",true,true,true,true,true]' ]
+        lacks "$(jq -c .warnings <<<"$output")" key
+    done
+}
+
+@test "aider: the reply without what is around it, its own history" {
+    add aider
+    say aider hello
+    expect_status 0
+    [ "$output" = "$(printf 'You wrote: hello\n\nAider v1 would say this too.\nApplied edit to hello.py')" ]
+    grep -qx -- --yes-always args
+    say aider -- --again
+    has "$output" 'You wrote: --again'
+    has "$output" 'Before: hello'
+    [ -f ".aider.perch.$(session aider).md" ]
+}
+
+@test "copilot: pieces, an id of ours that is given again, errors" {
+    add copilot
+    say copilot hello
+    expect_status 0
+    expect 'You wrote: hello'
+    grep -qx -- '--output-format' args
+    first=$(grep -- --session-id args)
+    say copilot again
+    expect 'You wrote: again'
+    [ "$(grep -- --session-id args)" = "$first" ]
+    [ "--session-id=$(session copilot)" = "$first" ]
+    say copilot fail
+    expect_status 1
+    has "$errors" 'no requests are left'
+}
+
+@test "cursor: pieces once, the chat resumed, errors" {
+    add cursor
+    say cursor hello
+    expect_status 0
+    expect 'You wrote: hello'
+    lacks "$(cat args)" --resume
+    [ "$(session cursor)" = c6b62c6f-7ead-4fd6-9922-e952131177ff ]
+    say cursor -- -x
+    expect 'You wrote: -x'
+    grep -qx -- '--resume=c6b62c6f-7ead-4fd6-9922-e952131177ff' args
+    say cursor fail
+    expect_status 1
+    has "$errors" 'the model is away'
+}
+
+@test "llm: text, the conversation found in its log, why it failed" {
+    add llm
+    say llm hello
+    expect_status 0
+    [ "$output" = "$(printf 'You wrote: hello\n\nand this is llm')" ]
+    [ "$(session llm)" = 01h53zma5txeby33t1kbe3xk8q ]
+    say llm more
+    grep -qx -- '--cid=01h53zma5txeby33t1kbe3xk8q' args
+    say llm fail
+    expect_status 1
+    has "$errors" 'Error: No key found'
+}
+
+@test "ollama: the API, what was said before, errors in words" {
+    "$python" "$PERCH_SOURCE/tests/agent/standins/ollama_server.py" port requests 3>&- &
+    server=$!
+    until [ -s port ]; do kill -0 "$server"; done
+    OLLAMA_HOST="127.0.0.1:$(cat port)"
+    export OLLAMA_HOST
+    add ollama
+    say ollama 'hello "you"'
+    expect_status 0
+    expect 'You wrote: hello "you"'
+    say ollama again
+    expect 'You wrote: again'
+    [ "$(tail -n 1 requests | jq -c '[.model, .stream, [.messages[] | [.role, .content]]]')" = \
+        '["llama3.2",true,[["user","hello \"you\""],["assistant","You wrote: hello \"you\""],["user","again"]]]' ]
+    say ollama other --new
+    [ "$(tail -n 1 requests | jq -c '.messages | length')" = 1 ]
+    OLLAMA_MODEL=none say ollama hi --new
+    expect_status 1
+    has "$errors" "model 'none' not found"
+    kill "$server"
+    wait "$server" || true
+    server=
+    say ollama hi --new
+    expect_status 1
+    has "$errors" 'no Ollama answers there: start it by `ollama serve`'
+}
+
+@test "completion: names behind run, the catalogue behind add" {
+    add llm
+    keep "$perch" __complete agent run l
+    has "$output" llm
+    keep "$perch" __complete agent add ol
+    has "$output" ollama
+}
