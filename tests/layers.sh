@@ -18,6 +18,7 @@ proc
 sandbox
 registry
 trace
+upstream
 frontend.h
 validate.h
 validate.c

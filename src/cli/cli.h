@@ -248,6 +248,9 @@ int cli_check_output(int error, int code);
 
 int cli_plugins(struct cli *cli, int argc, char **argv);
 
+/* Whether an installed plugin has a command of this name. */
+bool cli_is_plugin_command(const char *name);
+
 /* Runs the plugin command argv[0] with the rest as its arguments. */
 int cli_run_plugin(struct cli *cli, int argc, char **argv);
 

@@ -41,6 +41,8 @@ static int main_run_as_fledge(struct cli *cli, int argc, char **argv)
 		return cli_plugins(cli, argc, argv);
 	if (strcmp(argv[0], "help") == 0)
 		return cli_help(cli, argc, argv);
+	if (strcmp(argv[0], "doctor") == 0 && !cli_is_plugin_command(argv[0]))
+		return command_doctor.run(cli, argc, argv);
 	return cli_run_plugin(cli, argc, argv);
 }
 

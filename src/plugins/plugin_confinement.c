@@ -13,7 +13,8 @@ static int plugin_confinement_widen(const struct confinement *confinement, const
 	struct arena *arena, struct sandbox_policy *policy, perch_err *err)
 {
 	const char *const cache[] = { confinement->cache, NULL };
-	const struct policy_widening own = { .write = cache };
+	const char *const bin[] = { confinement->calls_bin, NULL };
+	const struct policy_widening own = { .write = cache, .read = bin };
 	int r = policy_widen(arena, home, &own, policy, err);
 	if (r == 0 && confinement->widening)
 		r = policy_widen(arena, home, confinement->widening, policy, err);

@@ -71,12 +71,17 @@ static int job_tool_copy_context(perch_job *job, const perch_tool_request *given
  */
 static int job_tool_name(perch_job *job, const perch_job_request *given, perch_err *err)
 {
-	const char *apart = given->tool ? given->tool->tool : NULL;
+	if (given->binding && !job->service->exposure.is_all)
+		return err_set(err, -EINVAL, "bindings are known by their names");
+	job->tool.is_file = given->binding;
+	const char *apart = given->binding ? job->request.name : given->tool ? given->tool->tool : NULL;
 	struct str tool = str_from(job->request.name);
 	struct str binding = apart ? tool : str_cut(&tool, '/');
 	tool = apart ? str_from(apart) : tool;
 	if (!apart && (!binding.len || !tool.len))
 		return err_set(err, -EINVAL, "the name of a tool is BINDING/TOOL");
+	if (given->binding)
+		binding = str_from(given->binding);
 	job->tool.binding = arena_dup(&job->arena, binding);
 	job->tool.tool = arena_dup(&job->arena, tool);
 	if (!job->tool.binding || !job->tool.tool)
@@ -133,6 +138,7 @@ static void job_tool_conclude(perch_job *job)
 		.duration_ns = result->duration_ns,
 		.sandbox = result->sandbox,
 		.reach = result->reach,
+		.background = result->background,
 		.tool = result,
 	};
 	job_end(job, end);
@@ -206,7 +212,8 @@ static void job_tool_leave(perch_job *job)
 static void job_tool_ask(perch_job *job)
 {
 	char message[PERCH_ERR_TEXT_MAX];
-	snprintf(message, sizeof(message), "Call %.100s of %.100s?", job->tool.tool, job->tool.binding);
+	snprintf(message, sizeof(message), "Call %.100s of %.100s?", job->tool.tool,
+		job->tool.bound->binding.name);
 	const char *input = job->request.input ? job->request.input : "{}";
 	const perch_ask ask = {
 		.kind = PERCH_ASK_APPROVAL,
@@ -310,7 +317,9 @@ static void job_tool_start(perch_job *job)
 {
 	perch_service *service = job->service;
 	perch_err err = { 0 };
-	int r = bound_tools_use(&service->tools, job->tool.binding, &job->tool.bound, &err);
+	int r = job->tool.is_file
+		? bound_tools_use_file(&service->tools, job->tool.binding, &job->tool.bound, &err)
+		: bound_tools_use(&service->tools, job->tool.binding, &job->tool.bound, &err);
 	if (r < 0) {
 		job_tool_refuse(job, PERCH_TOOL_INVALID_REQUEST, "binding", err.text);
 		return;

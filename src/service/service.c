@@ -158,6 +158,7 @@ static int service_open(perch_service *service, const perch_service_options *giv
 	service->has_step = timers_promise(&service->host->loop.timers) == 0;
 	if (!service->has_step || tool_pool_new(service->host, &service->tools.pool) < 0)
 		return err_no_memory(err);
+	service->tools.has_no_spares = given->no_spares;
 	for (const char *const *path = given->bindings; r == 0 && path && *path; path++)
 		r = bound_tools_add(&service->tools, *path, err);
 	if (r == 0)

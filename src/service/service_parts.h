@@ -44,8 +44,9 @@ struct job_ask {
 };
 
 struct tool_job {
-	const char *binding; /* the parts of its name */
+	const char *binding; /* the parts of its name; */
 	const char *tool;
+	bool is_file;             /* the binding is the path of one */
 	struct bound_tool *bound; /* while it runs */
 	struct tool_call *call;
 	perch_tool_request given; /* context and clocks */

@@ -10,45 +10,26 @@
 #include "wire/jsonrpc.h"
 #include "wire/mcp_form.h"
 #include "wire/mcp_seal.h"
+#include "wire/mcp_terms.h"
 #include "wire/mcp_version.h"
 
 struct mcp_server;
 struct mcp_connection;
 struct mcp_job;
 
-/* Errors beside those of JSON-RPC. */
-enum mcp_code {
-	MCP_HEADER_MISMATCH = -32020,
-	MCP_MISSING_CAPABILITY = -32021,
-	MCP_UNSUPPORTED_VERSION = -32022,
-};
-
 /* What an option of 0 stands for. */
 enum {
-	MCP_LINE_MAX = 8 * 1024 * 1024, /* bytes of a line; for words alone: lines come cut */
-	MCP_IN_FLIGHT_MAX = 16384,      /* requests of a connection */
-	MCP_PARKED_MAX = 64,            /* runs that wait for an answer without a request */
-	MCP_PARKED_EACH_MAX = 8,        /* the same, of one principal */
-	MCP_NAME_BYTES_MAX = 8192,      /* of a tool, prompt or resource that is asked for */
-	MCP_LISTENS_MAX = 64,           /* subscriptions/listen of a connection */
-	MCP_SUBSCRIPTIONS_MAX = 256,    /* resources of a legacy connection, or of a listen */
-	MCP_RESULT_CHARS_MAX = 100000,  /* characters of a result; the rest is a resource */
+	MCP_IN_FLIGHT_MAX = 16384,     /* requests of a connection */
+	MCP_PARKED_MAX = 64,           /* runs that wait for an answer without a request */
+	MCP_PARKED_EACH_MAX = 8,       /* the same, of one principal */
+	MCP_NAME_BYTES_MAX = 8192,     /* of a tool, prompt or resource that is asked for */
+	MCP_LISTENS_MAX = 64,          /* subscriptions/listen of a connection */
+	MCP_SUBSCRIPTIONS_MAX = 256,   /* resources of a legacy connection, or of a listen */
+	MCP_RESULT_CHARS_MAX = 100000, /* characters of a result; the rest is a resource */
 	MCP_RESULTS_BYTES = 64 * 1024 * 1024,
 	MCP_RESULTS_KEEP_MS = 10 * 60 * 1000,
 	MCP_HEARTBEAT_MS = 20 * 1000,
 	MCP_LIST_TTL_MS = 60 * 1000,
-};
-
-enum mcp_level {
-	MCP_LEVEL_DEBUG,
-	MCP_LEVEL_INFO,
-	MCP_LEVEL_NOTICE,
-	MCP_LEVEL_WARNING,
-	MCP_LEVEL_ERROR,
-	MCP_LEVEL_CRITICAL,
-	MCP_LEVEL_ALERT,
-	MCP_LEVEL_EMERGENCY,
-	MCP_LEVEL_NONE, /* nothing is asked for */
 };
 
 /* ---- wishes ---------------------------------------------------------------- */
@@ -148,8 +129,6 @@ void mcp_server_tick(struct mcp_server *server, uint64_t now_ns);
 
 /* When the next tick is needed; UINT64_MAX = none. */
 uint64_t mcp_server_deadline(const struct mcp_server *server);
-
-enum mcp_list { MCP_TOOLS, MCP_RESOURCES, MCP_PROMPTS };
 
 /* To every client that wants to know. */
 void mcp_server_list_changed(struct mcp_server *server, enum mcp_list list);

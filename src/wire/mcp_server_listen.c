@@ -6,8 +6,6 @@
 #include "base/macros.h"
 #include "wire/mcp_server_parts.h"
 
-#define MCP_META(name) "io.modelcontextprotocol/" name
-
 /* By enum mcp_list. */
 static const struct mcp_change {
 	const char *filter;

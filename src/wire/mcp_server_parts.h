@@ -179,12 +179,6 @@ void mcp_take_initialize(struct mcp_taking *taking);
 /* Takes it out of flight, without an answer. */
 void mcp_request_free(struct mcp_request *request);
 
-/* A text for people, as much of it as a message quotes; empty = it is none. */
-struct str mcp_text_of(const perch_json_value *value);
-
-enum mcp_level mcp_level_read(const perch_json_value *value);
-const char *mcp_level_name(enum mcp_level level);
-
 /* ---- writing (mcp_server_write.c) ------------------------------------------- */
 
 /* Begins a message in the server's buffer. */

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#define MCP_META(name) "io.modelcontextprotocol/" name
-
 /* A buffer that became larger than that is given back. */
 enum { MCP_OUT_KEPT = 1024 * 1024 };
 

@@ -355,6 +355,10 @@ static void watch_changes(void)
 	a_change_is_told(served);
 	ck_assert_int_eq(remove(folder_path("config/perch/tools/one.toml")), 0);
 	a_change_is_told(served);
+	folder_write("config/fledge/plugins/hello/plugin.toml", "[plugin]\n"); /* is installed */
+	a_change_is_told(served);
+	folder_write("config/fledge/plugins/hello/plugin.toml", "[plugin]\nname = \"hello\"\n");
+	a_change_is_told(served);
 	unsigned before = changes;
 	folder_write("config/other/file", "not ours\n");
 	served_bind("two", "echo", "");

@@ -19,6 +19,10 @@ struct allow_subject {
 	/* Approves that, in *grant, and says so in *ret_words (in the arena). */
 	int (*approve)(const char *name, struct arena *arena, struct grant *grant,
 		const char **ret_words, perch_err *err);
+	/* Grants, or takes back, what the words of --grant name, and says in *ret_words what is granted
+	 * now (in the arena). NULL = there is no --grant. */
+	int (*grant)(const char *name, const struct option_list *words, bool revokes,
+		struct arena *arena, struct grant *grant, const char **ret_words, perch_err *err);
 	/* Called without that option, before the grant is written: what the user allows or revokes in
 	 * this command must not count later as a change behind their back. `before` is the grant as it
 	 * was. NULL = nothing is to be done. */
