@@ -94,9 +94,6 @@ void listeners_close(struct serve *serve);
 
 /* ---- what handlers share ------------------------------------------------------------ */
 
-/* The body as an object; NULL: the exchange was answered. The document is the caller's to free. */
-const perch_json_value *serve_read_body(struct exchange *exchange, perch_json **ret_json);
-
 /* Whether the user may see this job. */
 bool serve_may_see(const struct exchange *exchange, const struct record *record);
 
