@@ -119,8 +119,9 @@ static struct key keys_control_key(unsigned char byte)
 {
 	switch (byte) {
 	case '\r':
-	case '\n':
 		return (struct key){ .code = KEY_ENTER };
+	case '\n':
+		return (struct key){ .code = KEY_ENTER, .modifiers = KEY_CTRL };
 	case '\t':
 		return (struct key){ .code = KEY_TAB };
 	case '\b':
