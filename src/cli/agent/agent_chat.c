@@ -388,7 +388,9 @@ static int agent_chat_open_service(struct chat *chat, perch_sessions **ret_sessi
 	options.warn = agent_chat_service_warns;
 	options.data = chat;
 	int r = perch_service_new(chat->host, &options, &chat->service, err);
-	return r < 0 ? r : perch_service_sessions(chat->service, ret_sessions, err);
+	if (r < 0 || chat->words.no_store)
+		return r;
+	return perch_service_sessions(chat->service, ret_sessions, err);
 }
 
 static int agent_chat_open_chat(struct chat *chat, perch_err *err)

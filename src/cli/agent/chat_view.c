@@ -193,6 +193,11 @@ static int chat_view_open_terminal(struct chat *chat, bool goes_on, perch_err *e
 	int r = term_new(&chat->host->loop, &options, &chat->terminal, err);
 	if (r < 0)
 		return r;
+	struct prose *prose = &chat->print.prose;
+	prose->look =
+		(struct look){ .utf8 = cli_is_utf8(), .colored = cli_wants_color(chat->cli, stdout) };
+	prose->has_colors = prose->look.colored;
+	prose->has_markdown = !chat->words.is_plain && isatty(STDOUT_FILENO);
 	chat_view_greet(chat, goes_on);
 	chat_view_open_history(chat);
 	chat_view_ask(chat);
@@ -252,10 +257,19 @@ void chat_view_text(struct chat *chat, struct str text)
 		return;
 	}
 	_cleanup_(buf_free) struct buf clean = { 0 };
-	agent_print_clean(&clean, cli_is_utf8(), text);
+	prose_append(&chat->print.prose, &clean, text);
 	chat_view_stop_waiting(chat);
 	chat_view_show(chat, PERCH_SHOWN_OUTPUT, (struct str){ clean.data, clean.len });
 	chat->ends_line = text.data[text.len - 1] == '\n';
+}
+
+/* What the agent has begun to draw is over. */
+static void chat_view_end_prose(struct chat *chat)
+{
+	_cleanup_(buf_free) struct buf rest = { 0 };
+	prose_end(&chat->print.prose, &rest);
+	if (rest.len)
+		chat_view_show(chat, PERCH_SHOWN_OUTPUT, (struct str){ rest.data, rest.len });
 }
 
 static void chat_view_end_line(struct chat *chat)
@@ -275,6 +289,8 @@ void chat_view_reply(struct chat *chat, struct str text)
 
 void chat_view_end(struct chat *chat)
 {
+	if (chat->terminal)
+		chat_view_end_prose(chat);
 	chat_view_end_line(chat);
 	if (chat->terminal) {
 		chat_view_stop_waiting(chat);
