@@ -139,7 +139,7 @@ END
 
 @test "options as in run; a warning of the profile once" {
     showing 'colour: red' 'env_allowlist: [EXTRA]'
-    printf 'echo "$EXTRA $(basename "$PWD") $AGENT_SESSION_NAME"; echo gossip >&2\n' >show.sh
+    printf '#!/bin/sh\necho "$EXTRA $(basename "$PWD") $AGENT_SESSION_NAME"; echo gossip >&2\n' >show.sh
     mkdir there
     chat --env EXTRA=extra --cwd there --session-name work --no-store -v
     keys "one" Enter
@@ -147,7 +147,7 @@ END
     wait_for "gossip"
     keys "two" Enter
     wait_until seen_times 2 "extra there work"
-    [ "$(screen | grep -c "unknown key")" -eq 1 ]
+    [ "$(screen | grep -c "'colour' is ignored")" -eq 1 ]
     [ ! -e "$XDG_STATE_HOME/perch/sessions.db" ] || [ "$("$perch" agent sessions list --json | jq '.sessions | length')" -eq 0 ]
     keys C-d
     wait_over
@@ -168,7 +168,7 @@ END
         screen_styles | grep -q $'\x1b\[1m.*Title'
         screen_styles | grep -q $'\x1b\[36mcode'
         screen_styles | grep -q $'\x1b\[31mred'
-        ! screen | grep -q '# Title'
+        [ "$(screen | grep -c '# Title')" -eq 0 ]
         keys C-d
         wait_over
     done
