@@ -48,6 +48,7 @@ typedef struct perch_job_end {
 	const perch_tool_result *tool; /* of a tool; NULL elsewhere */
 	const perch_agent_end *turn;   /* of an agent */
 	const perch_fledge_end *run;   /* of a plugin that was started */
+	perch_background_end background;
 } perch_job_end;
 
 /* Texts are valid during the call, but for those of a question: until it is answered or

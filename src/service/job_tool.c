@@ -138,6 +138,7 @@ static void job_tool_conclude(perch_job *job)
 		.duration_ns = result->duration_ns,
 		.sandbox = result->sandbox,
 		.reach = result->reach,
+		.background = result->background,
 		.tool = result,
 	};
 	job_end(job, end);
