@@ -28,6 +28,11 @@ static int job_turn_find_profile(perch_job *job, const char *given, char **ret_p
 	}
 	if (given || !name)
 		return err_set(err, -EINVAL, "a turn needs the name of an agent");
+	const char *file = agent_file_given(job->service->options.profiles, name);
+	if (file) {
+		*ret_path = str_dup(str_from(file));
+		return *ret_path ? 0 : err_no_memory(err);
+	}
 	if (!exposure_shows(exposure, PERCH_ENTRY_AGENT, name))
 		return job_turn_unknown(name, err);
 	int r = agent_file_path(name, ret_path, err);
