@@ -13,14 +13,6 @@
 
 enum { STDERR_TAIL = 4 * 1024 };
 
-/* Calls a callback of the turn's owner, if it is set. Afterwards the turn may be of no more use:
- * what its options point to is gone then. */
-#define TELL(turn, event, ...)                                                \
-	do {                                                                      \
-		if (!(turn)->is_over && (turn)->options.events->event)                \
-			(turn)->options.events->event((turn)->options.data, __VA_ARGS__); \
-	} while (0)
-
 struct agent_turn *turn_enter(struct agent_turn *turn)
 {
 	turn->entered++;
@@ -32,103 +24,6 @@ void turn_leave(struct agent_turn *turn)
 	if (--turn->entered == 0 && turn->is_over)
 		agent_turn_free(turn);
 }
-
-/* ---- what the engine wants --------------------------------------------------- */
-
-static void turn_on_partial(void *data, struct str text, struct str raw)
-{
-	struct agent_turn *turn = data;
-	turn->partials.count++;
-	turn->partials.bytes += text.len;
-	TELL(turn, partial, turn, text, raw);
-}
-
-static void turn_on_thinking(void *data, struct str text, struct str raw)
-{
-	struct agent_turn *turn = data;
-	TELL(turn, thinking, turn, text, raw);
-}
-
-static void turn_on_usage(void *data, struct str json)
-{
-	struct agent_turn *turn = data;
-	TELL(turn, usage, turn, json);
-}
-
-static void turn_on_session(void *data, struct str id)
-{
-	struct agent_turn *turn = data;
-	if (turn->is_over)
-		return;
-	agent_note_session(turn->options.trace, id);
-	TELL(turn, session, turn, id);
-}
-
-static void turn_on_warning(void *data, struct str text)
-{
-	struct agent_turn *turn = data;
-	if (turn->is_over)
-		return;
-	trace_note(turn->options.trace, "%.*s", (int)text.len, text.data);
-	TELL(turn, warning, turn, text);
-}
-
-static void turn_permit(
-	struct agent_turn *turn, struct str request_id, bool allowed, struct str message)
-{
-	agent_note_permit(turn->options.trace, request_id, allowed, message);
-	agent_engine_permit(turn->engine, request_id, allowed, message);
-}
-
-static void turn_on_permission(void *data, const struct agent_permission *permission)
-{
-	struct agent_turn *turn = data;
-	if (turn->is_over)
-		return;
-	if (turn->options.events->permission)
-		turn->options.events->permission(turn->options.data, turn, permission);
-	else
-		turn_permit(turn, permission->request_id, false, STR("nobody is there to be asked"));
-}
-
-static void turn_on_send(void *data, struct str line)
-{
-	struct agent_turn *turn = data;
-	if (turn->is_over)
-		return;
-	trace_line(turn->options.trace, TRACE_TO_PLUGIN, line.data, line.len);
-	perch_child_write(turn->child, line.data, line.len);
-}
-
-static void turn_on_hang_up(void *data)
-{
-	struct agent_turn *turn = data;
-	if (turn->is_over)
-		return;
-	trace_note(turn->options.trace, "the agent has said its last word: its stdin is closed");
-	perch_child_close_stdin(turn->child);
-}
-
-static void turn_on_stop(void *data)
-{
-	struct agent_turn *turn = data;
-	if (turn->is_over)
-		return;
-	trace_note(turn->options.trace, "the agent writes too much: it is stopped");
-	perch_child_stop(turn->child);
-}
-
-static const struct agent_effects effects = {
-	.partial = turn_on_partial,
-	.thinking = turn_on_thinking,
-	.usage = turn_on_usage,
-	.session = turn_on_session,
-	.warning = turn_on_warning,
-	.permission = turn_on_permission,
-	.send = turn_on_send,
-	.hang_up = turn_on_hang_up,
-	.stop = turn_on_stop,
-};
 
 /* ---- the beginning and the end, as they are told ------------------------------ */
 
@@ -227,6 +122,7 @@ static void turn_tell_end(struct agent_turn *turn, const perch_result *result)
 		.hint = turn_hint(turn, verdict.exit_code, exit.stderr_tail),
 		.sandbox = sandbox_layers(turn->sandbox),
 		.reach = result->reach,
+		.background = result->background,
 	};
 	if (advice)
 		TELL(turn, warning, turn, str_from(advice));
@@ -321,7 +217,7 @@ static int turn_make_engine(struct agent_turn *turn)
 		.line_limit = options->line_limit ? options->line_limit : AGENT_LINE_LIMIT,
 		.total_limit = options->total_limit ? options->total_limit : AGENT_TOTAL_LIMIT,
 	};
-	return agent_engine_new(&turn->engine_options, &effects, turn, &turn->engine);
+	return agent_engine_new(&turn->engine_options, &turn_effects, turn, &turn->engine);
 }
 
 int agent_turn_start(perch_host *host, const struct agent_turn_options *options,

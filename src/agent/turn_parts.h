@@ -44,6 +44,21 @@ struct agent_turn {
 
 #define TURN_OF(pointer, member) container_of(pointer, struct agent_turn, member)
 
+/* ---- turn_effects.c ----------------------------------------------------------- */
+
+/* Calls a callback of the turn's owner, if it is set. Afterwards the turn may be of no more use:
+ * what its options point to is gone then. */
+#define TELL(turn, event, ...)                                                \
+	do {                                                                      \
+		if (!(turn)->is_over && (turn)->options.events->event)                \
+			(turn)->options.events->event((turn)->options.data, __VA_ARGS__); \
+	} while (0)
+
+extern const struct agent_effects turn_effects;
+
+/* Answers a permission request. */
+void turn_permit(struct agent_turn *turn, struct str request_id, bool allowed, struct str message);
+
 /* ---- turn_start.c ------------------------------------------------------------ */
 
 /* Starts the process. Or says why not, in turn->failure and turn->failure_text. */

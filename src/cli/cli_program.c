@@ -32,7 +32,7 @@ static const char *cli_program_command_name(const void *data, size_t i)
 }
 
 /* Whether the user left out the `run` in front of a plugin's command. */
-static bool cli_program_is_plugin_command(const char *name)
+bool cli_is_plugin_command(const char *name)
 {
 	struct arena arena = { 0 };
 	struct registry registry;
@@ -49,7 +49,7 @@ int command_refuse(const char *name)
 {
 	const char *near = cli_nearest(name, cli_program_command_name, NULL);
 	char hint[64 + NAME_LENGTH_MAX];
-	if (cli_program_is_plugin_command(name)) {
+	if (cli_is_plugin_command(name)) {
 		snprintf(hint, sizeof(hint), "perch run %s runs the plugin's", name);
 		return cli_usage_error(hint, "there is no command '%s'", name);
 	}

@@ -121,7 +121,8 @@ struct request *engine_enqueue(struct fledge_engine *engine, const perch_json_va
 	return fledge_engine_enqueue(engine, request);
 }
 
-struct request *engine_enqueue_plain(struct fledge_engine *engine, struct str id)
+/* The same for an id of plain ASCII, as JSON text. */
+static struct request *fledge_engine_enqueue_plain(struct fledge_engine *engine, struct str id)
 {
 	struct request *request = requests_make(&engine->requests);
 	if (request)
@@ -277,25 +278,41 @@ bool fledge_engine_is_broken(const struct fledge_engine *engine)
 
 enum { SHOWN_CHARACTERS = 80 };
 
+enum { EXCERPT_SIZE = SHOWN_CHARACTERS * UTF8_MAX + 1 };
+
 /* The first printable characters of a line, for a warning about it. */
-static void fledge_engine_excerpt(const char *line, size_t len, char out[SHOWN_CHARACTERS + 1])
+static void fledge_engine_excerpt(const char *line, size_t len, char out[EXCERPT_SIZE])
 {
-	size_t shown = 0;
-	for (size_t i = 0; i < len && shown < SHOWN_CHARACTERS; i++) {
-		unsigned char c = (unsigned char)line[i];
-		if (c >= 0x20 && c < 0x7F)
-			out[shown++] = (char)c;
+	size_t size = 0;
+	uint32_t character;
+	for (size_t i = 0, shown = 0; i < len && shown < SHOWN_CHARACTERS;) {
+		i += utf8_decode(line + i, len - i, &character);
+		if (utf8_is_unseen(character))
+			continue;
+		size += utf8_encode(character, out + size);
+		shown++;
 	}
-	out[shown] = '\0';
+	out[size] = '\0';
 }
 
 static void fledge_engine_warn_of_line(
 	struct fledge_engine *engine, const char *what, const char *line, size_t len)
 {
-	char shown[SHOWN_CHARACTERS + 1];
+	char shown[EXCERPT_SIZE];
 	fledge_engine_excerpt(line, len, shown);
 	engine_say(engine, PERCH_SHOWN_WARNING, "line %llu of the plugin %s: %s",
 		(unsigned long long)engine->line_number, what, shown);
+}
+
+/* Its sender may wait for an answer. */
+static void fledge_engine_skip_line(
+	struct fledge_engine *engine, const char *what, const char *line, size_t len)
+{
+	const perch_json_value *value;
+	const struct str id = broken_line_id(line, len);
+	fledge_engine_warn_of_line(engine, what, line, len);
+	if (id.len && perch_json_parse(engine->json, id.data, id.len, &value, NULL) == 0)
+		engine_refuse(engine, engine_enqueue(engine, value), "invalid_request");
 }
 
 static bool fledge_engine_handle_quickly(struct fledge_engine *engine, const char *line, size_t len)
@@ -309,7 +326,7 @@ static bool fledge_engine_handle_quickly(struct fledge_engine *engine, const cha
 	}
 	if (engine->cancel_reason || !quick_load(line, len, &id, &key))
 		return false;
-	message_load(engine, engine_enqueue_plain(engine, id), key);
+	message_load(engine, fledge_engine_enqueue_plain(engine, id), key);
 	return true;
 }
 
@@ -320,7 +337,7 @@ void fledge_engine_line(
 	if (engine->is_broken)
 		return;
 	if (too_long) {
-		fledge_engine_warn_of_line(engine, "is too long and was skipped", line, len);
+		fledge_engine_skip_line(engine, "is too long and was skipped", line, len);
 		return;
 	}
 	if (fledge_engine_handle_quickly(engine, line, len))
@@ -334,7 +351,7 @@ void fledge_engine_line(
 		return;
 	}
 	if (r < 0)
-		fledge_engine_warn_of_line(engine, "is not JSON and was skipped", line, len);
+		fledge_engine_skip_line(engine, "is not JSON and was skipped", line, len);
 	else if (perch_json_type_of(message) != PERCH_JSON_OBJECT)
 		fledge_engine_warn_of_line(engine, "is not a JSON object and was skipped", line, len);
 	else

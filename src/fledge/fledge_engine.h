@@ -29,6 +29,10 @@ enum fledge_asking {
 struct fledge_engine_options {
 	struct str plugin; /* its name, for what is shown */
 	struct capabilities granted;
+	/* The command to which the word is added that grants it ("perch plugins allow NAME --grant "),
+	 * and what can be granted so; NULL = there is no such command. */
+	const char *grant_by;
+	struct capabilities wishes;
 	enum fledge_asking asking;
 	uint64_t prompt_timeout_ns; /* 0 = for ever */
 	const struct fledge_answer *answers;

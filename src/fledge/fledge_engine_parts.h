@@ -90,6 +90,7 @@ struct fledge_engine {
 	bool has_failed;
 	bool is_broken;
 	bool warned_of_validator;
+	bool told_to_grant[CAPABILITIES_MAX];                           /* by row of capability_table */
 	char unknown_types[ENGINE_UNKNOWN_TYPES_MAX][ENGINE_TYPE_SIZE]; /* those warned of */
 	size_t unknown_type_count;
 };
@@ -99,9 +100,6 @@ struct fledge_engine {
 /* Puts a new request into the queue; id may be NULL: then no answer is wanted, and NULL comes back.
  * NULL too when there is no memory (the engine is broken). */
 struct request *engine_enqueue(struct fledge_engine *engine, const perch_json_value *id);
-
-/* The same for an id of plain ASCII, as JSON text. */
-struct request *engine_enqueue_plain(struct fledge_engine *engine, struct str id);
 
 /* Answers a request: a response with this JSON value, or a cancel. Answers at the head of the queue
  * are sent. request may be NULL: no answer is wanted. */
@@ -150,5 +148,11 @@ bool quick_output(const char *line, size_t len, struct buf *text);
 /* If the line is nothing but a `load` message whose id and key are plain ASCII
  * without escapes, gives them, the id with its quotes, and returns true. */
 bool quick_load(const char *line, size_t len, struct str *ret_id, struct str *ret_key);
+
+/* ---- broken_line.c ------------------------------------------------------------------- */
+
+/* The id of a message that is no JSON as a whole, as its text, with quotes where it is a string;
+ * empty when there is none to be read. */
+struct str broken_line_id(const char *line, size_t len);
 
 #endif

@@ -6,6 +6,8 @@
 #include "base/utf8.h"
 #include "fledge/reading.h"
 
+enum { FLEDGE_MESSAGE_WAY_MAX = 512 };
+
 /* ---- one-way messages ---------------------------------------------------- */
 
 /* A one-way message with an id gets an answer all the same. */
@@ -110,6 +112,24 @@ static void fledge_message_handle_load(struct reading *reading)
 		message_load(reading->engine, engine_enqueue(reading->engine, reading->id), key);
 }
 
+/* What is to be said behind "not granted"; the command is said once. */
+static const char *fledge_message_way_to_grant(
+	struct fledge_engine *engine, const char *name, char out[static FLEDGE_MESSAGE_WAY_MAX])
+{
+	const struct capability *capability = capability_find(str_from(name));
+	bool *was_told = &engine->told_to_grant[capability - capability_table];
+	out[0] = '\0';
+	if (!engine->options->grant_by || *was_told)
+		return out;
+	*was_told = true;
+	if (capabilities_have(&engine->options->wishes, capability))
+		snprintf(
+			out, FLEDGE_MESSAGE_WAY_MAX, "; to grant it: %s%s", engine->options->grant_by, name);
+	else
+		snprintf(out, FLEDGE_MESSAGE_WAY_MAX, "; its plugin.toml does not ask for it");
+	return out;
+}
+
 static void fledge_message_handle_exec(struct reading *reading)
 {
 	struct fledge_engine *engine = reading->engine;
@@ -122,8 +142,10 @@ static void fledge_message_handle_exec(struct reading *reading)
 		return;
 	struct request *request = engine_enqueue(engine, reading->id);
 	if (!engine->options->granted.exec) {
-		engine_say(engine, PERCH_SHOWN_WARNING, "exec capability not granted: `%.*s` was not run",
-			utf8_quoted(exec.command), exec.command.data);
+		char way[FLEDGE_MESSAGE_WAY_MAX];
+		engine_say(engine, PERCH_SHOWN_WARNING, "exec capability not granted: `%.*s` was not run%s",
+			utf8_quoted(exec.command), exec.command.data,
+			fledge_message_way_to_grant(engine, "exec", way));
 		engine_respond(engine, request,
 			STR("{\"code\":126,\"stderr\":\"exec capability not granted\",\"stdout\":\"\"}"));
 		return;
@@ -142,7 +164,9 @@ static void fledge_message_handle_metadata(struct reading *reading)
 	if (!reading->is_wrong && keys)
 		request = engine_enqueue(engine, reading->id);
 	if (request && !engine->options->granted.metadata) {
-		engine_say(engine, PERCH_SHOWN_WARNING, "metadata capability not granted");
+		char way[FLEDGE_MESSAGE_WAY_MAX];
+		engine_say(engine, PERCH_SHOWN_WARNING, "metadata capability not granted%s",
+			fledge_message_way_to_grant(engine, "metadata", way));
 		engine_respond(engine, request, STR("{}"));
 	} else if (request) {
 		struct buf names = { 0 };

@@ -63,6 +63,7 @@ void fledge_run_suspend(struct fledge_run *run)
 	if (!run->has_ended) {
 		perch_child_signal(run->child, SIGSTOP);
 		execs_signal(run->execs, SIGSTOP);
+		calls_signal(run->calls, SIGTSTP); /* a perch, which stops what it has started */
 	}
 }
 
@@ -73,6 +74,7 @@ void fledge_run_resume(struct fledge_run *run, uint64_t slept_ns)
 	if (!run->has_ended) {
 		perch_child_signal(run->child, SIGCONT);
 		execs_signal(run->execs, SIGCONT);
+		calls_signal(run->calls, SIGCONT);
 	}
 	run->options.frontend->table->resume(run->options.frontend);
 }
@@ -93,6 +95,7 @@ static void fledge_run_on_ended(perch_child *child, void *data, const perch_resu
 	timer_cancel(&run->host->loop.timers, &run->patience);
 	execs_free(run->execs);
 	run->execs = NULL;
+	calls_drop(run->calls);
 	surroundings_forget(run->surroundings);
 	run_conclude(run);
 }
@@ -175,12 +178,28 @@ static const char *fledge_run_resolved_plugin_dir(struct fledge_run *run)
 	return kept ? kept : "";
 }
 
+/* Without a sandbox its commands run those of others by themselves. */
+static int fledge_run_make_calls(struct fledge_run *run)
+{
+	const struct fledge_run_options *options = &run->options;
+	if (!options->calls || !options->confine)
+		return 0;
+	int r = calls_new(run->host, options->calls, &run->calls);
+	if (r < 0)
+		return r;
+	run->execs_confine = *options->confine;
+	run->execs_confine.channel_fd = calls_channel(run->calls);
+	return 0;
+}
+
 static int fledge_run_make_parts(struct fledge_run *run)
 {
 	const struct fledge_run_options *options = &run->options;
 	run->engine_options = (struct fledge_engine_options){
 		.plugin = str_from(options->plugin_name),
 		.granted = options->granted,
+		.grant_by = options->grant_by,
+		.wishes = options->wishes,
 		.asking = options->asking,
 		.prompt_timeout_ns = options->prompt_timeout_ns,
 		.answers = options->answers,
@@ -188,13 +207,16 @@ static int fledge_run_make_parts(struct fledge_run *run)
 	};
 	if (!options->plugin_dir[0])
 		run->engine_options.granted.store = false; /* there is no place to store it */
+	int r = fledge_run_make_calls(run);
+	if (r < 0)
+		return r;
 	const struct execs_options execs = {
 		.host = run->host,
 		.shell = options->shell,
 		.project_root = options->directory ? options->directory : "",
 		.plugin_dir = fledge_run_resolved_plugin_dir(run),
 		.env = options->env,
-		.confine = options->confine,
+		.confine = run->calls ? &run->execs_confine : options->confine,
 		.explain = options->explain,
 		.explained = run_explained,
 		.parallel = EXEC_PARALLEL_DEFAULT,
@@ -217,7 +239,7 @@ static int fledge_run_make_parts(struct fledge_run *run)
 		.settled = run_stored,
 		.data = run,
 	};
-	int r = fledge_engine_new(&run->engine_options, &run_effects, run, &run->engine);
+	r = fledge_engine_new(&run->engine_options, &run_effects, run, &run->engine);
 	if (r == 0)
 		r = execs_new(&execs, &run->execs);
 	return r < 0 ? r : run_services_new(&run_services, &run->run_services);
@@ -328,6 +350,7 @@ void fledge_run_free(struct fledge_run *run)
 		fledge_run_release_timers(timers, RUN_TIMERS);
 	perch_child_free(run->child);
 	execs_free(run->execs);
+	calls_free(run->calls);
 	run_services_free(run->run_services);
 	fledge_engine_free(run->engine);
 	surroundings_free(run->surroundings);

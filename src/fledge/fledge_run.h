@@ -9,6 +9,7 @@
 #include "proc/confine.h"
 #include "registry/manifest.h"
 
+struct calls_options;
 struct explain_context;
 struct surroundings;
 struct trace;
@@ -28,6 +29,8 @@ struct fledge_run_options {
 	const char *plugin_version;
 	const char *plugin_dir; /* "" = it has none */
 	struct capabilities granted;
+	const char *grant_by; /* see struct fledge_engine_options, as the next */
+	struct capabilities wishes;
 	const char *directory;      /* the project: an absolute path; NULL = cannot be read */
 	const char *cwd;            /* where the plugin begins; NULL = where we are */
 	const char *const *env;     /* of the plugin and its commands */
@@ -36,7 +39,9 @@ struct fledge_run_options {
 	 * its start on, also when that fails. NULL = begun by the run. */
 	struct surroundings *surroundings;
 	const struct perch_confine *confine; /* of the plugin and its commands */
-	const char *const *layers;           /* the layers in force, NULL-terminated; NULL = none */
+	const struct calls_options
+		*calls;                /* its commands may run those of others; NULL = they may not */
+	const char *const *layers; /* the layers in force, NULL-terminated; NULL = none */
 	/* For explanations of what failed in the sandbox; NULL = not wanted. */
 	const struct explain_context *explain;
 	enum fledge_asking asking;

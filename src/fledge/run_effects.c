@@ -179,6 +179,7 @@ static void run_effects_effect_drop(void *data)
 {
 	struct fledge_run *run = data;
 	execs_drop(run->execs);
+	calls_drop(run->calls);
 	run_services_drop(run->run_services);
 }
 

@@ -35,6 +35,7 @@ static void run_end_conclude(struct fledge_run *run)
 		.signal = run->result.signal,
 		.duration_ns = run->result.duration_ns,
 		.reach = run->result.reach,
+		.background = run->result.background,
 		.sandbox = run->options.layers,
 	};
 	if (code != 0 && !run->interrupted_by) {
@@ -50,7 +51,7 @@ static void run_end_conclude(struct fledge_run *run)
 
 void run_conclude(struct fledge_run *run)
 {
-	if (run_services_is_busy(run->run_services))
+	if (run_services_is_busy(run->run_services) || calls_are_busy(run->calls))
 		timer_set(
 			&run->host->loop.timers, &run->ending, clock_after(clock_now_ns(), 5 * NSEC_PER_MSEC));
 	else

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/macros.h"
 #include "base/meter.h"
+#include "fledge/calls.h"
 #include "fledge/context.h"
 #include "fledge/exec.h"
 #include "fledge/run_services.h"
@@ -25,6 +26,8 @@ struct fledge_run {
 	struct fledge_engine_options engine_options;
 	struct fledge_engine *engine;
 	struct execs *execs;
+	struct calls *calls;                /* NULL = it may call no plugin */
+	struct perch_confine execs_confine; /* that of the plugin, with the channel for calls */
 	struct run_services *run_services;
 	struct timer deadline;       /* of the engine */
 	struct timer ending;         /* the plugin is gone, a store is not on disk yet */

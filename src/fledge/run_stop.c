@@ -47,8 +47,10 @@ static void run_climb(struct fledge_run *run, int signal)
 
 void fledge_run_interrupt(struct fledge_run *run, int signal)
 {
-	if (run->has_ended)
+	if (run->has_ended) {
+		calls_push(run->calls);
 		return;
+	}
 	if (!run->interrupted_by)
 		run->interrupted_by = signal;
 	if (perch_child_result(run->child)->stop_asked) {

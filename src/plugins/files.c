@@ -10,8 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/listing.h"
+#include "base/str.h"
 #include "sandbox/policy/policy.h"
 
 /* ---- all of them ----------------------------------------------------------- */
@@ -25,15 +27,54 @@ struct walk {
 	char path[PATH_MAX]; /* relative to the directory */
 };
 
+/* One step of the way that a link goes: into `name`, from the resolved `at`. False when it leaves
+ * the directory, or climbs behind something that is not there: what will be there decides then
+ * where that leads. */
+static bool files_step(const char *directory, char at[PATH_MAX], struct str name, bool *is_there)
+{
+	char next[PATH_MAX];
+	char resolved[PATH_MAX];
+	if (!name.len || str_is(name, "."))
+		return true;
+	if (str_is(name, "..")) {
+		*strrchr(at, '/') = '\0';
+		return *is_there && policy_is_inside(at, directory);
+	}
+	int len = snprintf(next, sizeof(next), "%s/%.*s", at, (int)name.len, name.data);
+	if (len < 0 || (size_t)len >= sizeof(next))
+		return false;
+	*is_there = *is_there && realpath(next, resolved);
+	strcpy(at, *is_there ? resolved : next);
+	return policy_is_inside(at, directory);
+}
+
+/* Whether a link that leads nowhere would lead out of the plugin. */
+static bool files_climbs_out(const char *directory, const char *link)
+{
+	char target[PATH_MAX];
+	char at[PATH_MAX];
+	ssize_t len = readlink(link, target, sizeof(target));
+	_cleanup_free_ char *above = str_dup((struct str){ link, (size_t)(strrchr(link, '/') - link) });
+	if (len <= 0 || len == sizeof(target) || target[0] == '/' || !above || !realpath(above, at))
+		return true;
+	bool is_there = true;
+	bool is_inside = true;
+	for (struct str rest = { target, (size_t)len }; rest.len && is_inside;)
+		is_inside = files_step(directory, at, str_cut(&rest, '/'), &is_there);
+	return !is_inside;
+}
+
 static void files_look_at_link(struct walk *walk)
 {
 	char whole[PATH_MAX * 2];
 	char resolved[PATH_MAX];
 	snprintf(whole, sizeof(whole), "%s/%s", walk->directory, walk->path);
-	if (!realpath(whole, resolved))
-		walk->found(walk->data, FILE_LINK_DANGLES, walk->path);
-	else if (!policy_is_inside(resolved, walk->directory))
+	bool dangles = !realpath(whole, resolved);
+	if (dangles ? files_climbs_out(walk->directory, whole)
+				: !policy_is_inside(resolved, walk->directory))
 		walk->found(walk->data, FILE_LINK_LEAVES, walk->path);
+	else if (dangles)
+		walk->found(walk->data, FILE_LINK_DANGLES, walk->path);
 }
 
 static void files_walk_directory(struct walk *walk, int fd, size_t path_len, int depth);
@@ -47,9 +88,12 @@ static void files_walk_entry(
 		return;
 	}
 	if (S_ISLNK(about.st_mode)) {
+		walk->found(walk->data, FILE_PRESENT, walk->path);
 		files_look_at_link(walk);
 		return;
 	}
+	if (!S_ISDIR(about.st_mode))
+		walk->found(walk->data, FILE_PRESENT, walk->path);
 	if (about.st_mode & S_IWOTH && !(about.st_mode & S_ISVTX))
 		walk->found(walk->data, FILE_WORLD_WRITABLE, walk->path);
 	if (!S_ISDIR(about.st_mode) || (depth == 0 && strcmp(name, ".git") == 0))

@@ -7,9 +7,10 @@
 #include "base/shell_word.h"
 
 enum file_trouble {
-	FILE_LINK_LEAVES,    /* a link to something outside of the plugin */
-	FILE_LINK_DANGLES,   /* a link to nothing */
+	FILE_LINK_LEAVES,    /* a link to something outside of the plugin, there or not */
+	FILE_LINK_DANGLES,   /* a link to nothing, inside of it */
 	FILE_WORLD_WRITABLE, /* every user may change it */
+	FILE_PRESENT,        /* no trouble: told of every file, for those who list them */
 };
 
 /* `path` is relative to the plugin, and valid during the call. */

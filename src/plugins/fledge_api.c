@@ -233,6 +233,9 @@ static int fledge_api_confine(perch_fledge_run *run, perch_err *err)
 	if (target->note)
 		fledge_api_warn(run, target->note);
 	plugin_target_describe(target, &run->options);
+	if (plugin_calls_prepare(target, NULL, project, &run->arena, &run->calls) < 0)
+		return err_no_memory(err);
+	run->options.calls = run->calls.program ? &run->calls : NULL;
 	run->options.env =
 		plugin_target_environment(target, run->options.asking == FLEDGE_ASK, &run->arena);
 	return run->options.env ? 0 : err_no_memory(err);

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/macros.h"
 #include "perch/fledge.h"
-#include "plugins/plugin_target.h"
+#include "plugins/plugin_calls.h"
 #include "proc/timers.h"
 
 /* The open question and the answer to it, which waits for the loop: it may be given inside the
@@ -34,6 +34,7 @@ struct perch_fledge_run {
 	void *data;
 	struct arena arena;
 	struct plugin_target target;
+	struct calls_options calls; /* what its calls of other plugins need */
 	struct fledge_run_options options;
 	struct trace *trace;
 	struct fledge_run *run;

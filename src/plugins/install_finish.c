@@ -118,8 +118,11 @@ static int install_finish_make_entry(struct candidate *candidate,
 static int install_finish_describe(
 	struct candidate *candidate, const struct registry_entry *entry, perch_err *err)
 {
+	static const char *const any[] = { GRANT_ANY_PLUGIN, NULL };
 	struct grant grant = candidate->grant;
 	grant.has_approval = true;
+	if (entry->granted.plugins && !list_has(grant.callees, GRANT_ANY_PLUGIN))
+		grant.callees = any;
 	if (approval_of(&candidate->manifest, &candidate->arena, &grant.approval) < 0)
 		return err_no_memory(err);
 	return stage_describe(&candidate->stage, entry, &grant, &candidate->manifest, err);

@@ -76,8 +76,14 @@ static void plugin_audit_check_wishes(struct audit *audit)
 	const struct capabilities *wishes = &audit->manifest.wishes;
 	for (const struct capability *one = capability_table; one->name; one++) {
 		if (capabilities_have(wishes, one) && !capabilities_have(granted, one))
-			WARN(audit, "it wishes for %s, which is not granted", one->name);
+			WARN(audit, "it wishes for %s, which is not granted: perch plugins allow %s --grant %s",
+				one->name, audit->entry->name, one->name);
 	}
+	if (wishes->plugins && !list_count(audit->grant.callees))
+		WARN(audit,
+			"it wishes for " WISH_PLUGINS
+			", which is not granted: perch plugins allow %s --grant " WISH_PLUGINS,
+			audit->entry->name);
 }
 
 static bool plugin_audit_has_lifecycle_hooks(const struct manifest *manifest)
@@ -121,6 +127,8 @@ static void plugin_audit_found_trouble(void *data, enum file_trouble trouble, co
 		[FILE_WORLD_WRITABLE] = "can be changed by anybody",
 	};
 	char shown[FILE_SHOWN_MAX];
+	if (trouble == FILE_PRESENT)
+		return;
 	WARN((struct audit *)data, "%s %s", file_shown(path, shown), words[trouble]);
 }
 
@@ -195,13 +203,13 @@ static const char *plugin_audit_network(const struct audit *audit, const struct 
 {
 	switch (audit->grant.widening.net) {
 	case WIDENING_NET_NONE:
-		return "none, because you said so";
+		return "none: you said so (--no-net)";
 	case WIDENING_NET_FULL:
-		return "full, because you said so";
+		return "granted: you said so (--net)";
 	case WIDENING_NET_KEEP:
 		break;
 	}
-	return capabilities_reach_network(force) ? "full" : "none";
+	return network_state_words(capabilities_network(force, &audit->manifest.wishes));
 }
 
 static void plugin_audit_describe(struct audit *audit, struct arena *arena)
@@ -224,6 +232,9 @@ static void plugin_audit_describe(struct audit *audit, struct arena *arena)
 	plugin_audit_add_list(audit, arena, "and writes", widening->write);
 	plugin_audit_add_list(audit, arena, "and sees", widening->env);
 	plugin_audit_add_list(audit, arena, "presets", widening->presets);
+	plugin_audit_add_list(audit, arena, "calls", audit->grant.callees);
+	if (audit->grant.shell)
+		plugin_audit_add_words(audit, arena, "shell", audit->grant.shell);
 }
 
 /* --------------------------------------------------------------------------------- */

@@ -7,10 +7,11 @@
 #include "sandbox/sandbox.h"
 
 struct confinement {
-	const char *config;              /* CFG */
-	const char *project;             /* "" = there is none */
-	const char *directory;           /* the plugin's; "" = there is none */
-	const char *cache;               /* a directory for what its tools keep; NULL = none */
+	const char *config;    /* CFG */
+	const char *project;   /* "" = there is none */
+	const char *directory; /* the plugin's; "" = there is none */
+	const char *cache;     /* a directory for what its tools keep; NULL = none */
+	const char *calls_bin; /* where `fledge` is found, see plugin_calls.h; NULL = nowhere */
 	const struct manifest *manifest; /* whose programs it must not change; NULL = none */
 	bool may_write_project;
 	bool may_write_directory;
@@ -44,5 +45,10 @@ const char *confinement_cache(const char *plugin, struct arena *arena);
 const char *const *confinement_environment(const struct policy_widening *widening,
 	const char *cache, const struct sandbox *sandbox, const char *const *extra,
 	struct arena *arena);
+
+/* The same of another environment. */
+const char *const *confinement_environment_of(const char *const *base,
+	const struct policy_widening *widening, const char *cache, const struct sandbox *sandbox,
+	const char *const *extra, struct arena *arena);
 
 #endif

@@ -239,6 +239,9 @@ bool candidate_risk(const struct candidate *candidate, char ret_words[CANDIDATE_
 			len += (size_t)snprintf(ret_words + len, CANDIDATE_RISK_MAX - len, "%s to %s",
 				len ? " and" : "it wants", one->risk);
 	}
+	if (manifest->wishes.plugins && len < CANDIDATE_RISK_MAX)
+		len += (size_t)snprintf(ret_words + len, CANDIDATE_RISK_MAX - len,
+			"%s to " WISH_PLUGINS_RISK, len ? " and" : "it wants");
 	return len > 0;
 }
 

@@ -8,6 +8,7 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "base/paths.h"
+#include "plugins/plugin_calls.h"
 #include "base/shell_word.h"
 #include "registry/approval.h"
 
@@ -67,7 +68,10 @@ int plugin_target_inspect(struct plugin_target *target, struct arena *arena, per
 		owner->has_capabilities ? &owner->granted : &none, &target->manifest.wishes);
 	if (r == 0 && target->is_protocol)
 		target->cache = confinement_cache(owner->name, arena);
-	return r;
+	if (r == 0 && target->is_protocol && target->force.exec)
+		target->calls_bin = plugin_calls_bin(arena);
+	target->grant_by = arena_join(arena, "perch plugins allow ", owner->name, " --grant ", NULL);
+	return r < 0 || target->grant_by ? r : err_no_memory(err);
 }
 
 /* ---- one that need not be installed ------------------------------------------ */
@@ -138,6 +142,7 @@ struct confinement plugin_target_confinement(
 	confinement.manifest = &target->manifest;
 	confinement.widening = &target->grant.widening;
 	confinement.cache = target->cache;
+	confinement.calls_bin = target->calls_bin;
 	confinement.shares_group = !target->is_protocol;
 	return confinement;
 }
@@ -167,10 +172,23 @@ const char *const *plugin_target_environment(
 	const struct plugin_target *target, bool asks, struct arena *arena)
 {
 	const struct registry_entry *owner = target->command.owner;
-	const char *extra[3] = { NULL };
+	const char *extra[5] = { NULL };
 	size_t count = 0;
 	if (owner) {
 		extra[count] = arena_join(arena, "FLEDGE_PLUGIN_DIR=", owner->directory, NULL);
+		if (!extra[count++])
+			return NULL;
+	}
+	if (owner && target->sandbox) {
+		extra[count] = arena_join(arena, PLUGIN_CALLS_INSIDE "=", owner->name,
+			list_count(target->grant.callees) ? " calls" : "", NULL);
+		if (!extra[count++])
+			return NULL;
+	}
+	if (target->sandbox && target->calls_bin) {
+		const char *path = getenv("PATH");
+		extra[count] =
+			arena_join(arena, "PATH=", target->calls_bin, path ? ":" : "", path ? path : "", NULL);
 		if (!extra[count++])
 			return NULL;
 	}
@@ -188,6 +206,8 @@ void plugin_target_describe(const struct plugin_target *target, struct fledge_ru
 	options->path = target->command.path;
 	options->plugin_dir = owner ? owner->directory : "";
 	options->granted = target->force;
+	options->grant_by = target->grant_by;
+	options->wishes = target->manifest.wishes;
 	if (target->is_protocol) {
 		options->plugin_name = target->manifest.name;
 		options->plugin_version = target->manifest.version;

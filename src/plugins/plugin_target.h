@@ -17,6 +17,8 @@ struct plugin_target {
 	bool is_protocol;
 	struct capabilities force; /* its capabilities in force */
 	const char *cache;         /* NULL = none */
+	const char *calls_bin;     /* see plugin_calls.h; NULL = none */
+	const char *grant_by;      /* "perch plugins allow NAME --grant "; NULL = it has no owner */
 	struct sandbox *sandbox;   /* NULL = none; to be closed by plugin_target_close */
 	const char *note;          /* what the user should know of the sandbox; NULL = nothing */
 };

@@ -124,6 +124,7 @@ struct capabilities update_granted(const struct registry_entry *entry,
 		bool had_it = capabilities_have(&granted, one);
 		capabilities_put(&granted, one, (had_it && is_wished) || (takes_wishes && is_new));
 	}
+	granted.plugins = takes_wishes && wishes->plugins && !list_has(approval->wishes, WISH_PLUGINS);
 	granted.filesystem = wishes->filesystem;
 	return granted;
 }

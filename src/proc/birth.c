@@ -15,6 +15,7 @@
 #include "base/bare_call.h"
 #include "base/macros.h"
 #include "guard/guard_table.h"
+#include "guard/mark.h"
 #include "proc/cgroup.h"
 #include "proc/furnish.h"
 
@@ -63,6 +64,13 @@ IN_CHILD static int birth_enter_guard_table(struct birth *birth)
 	return 0;
 }
 
+/* Before the descriptors are given up, for the same reason. */
+IN_CHILD static int birth_mark_tree(struct birth *birth)
+{
+	const struct bare_limit *mark = birth->plan->mark;
+	return mark ? (int)-bare_limit(0, MARK_RESOURCE, mark, NULL) : 0;
+}
+
 IN_CHILD static int birth_enter_cgroup(struct birth *birth)
 {
 	const struct perch_confine *confine = birth->plan->confine;
@@ -82,7 +90,8 @@ IN_CHILD static int birth_arrange_descriptors(struct birth *birth)
 		if (birth->fds[fd] >= 0 && dup2(birth->fds[fd], fd) < 0)
 			return errno;
 	}
-	return 0;
+	int channel = birth->fds[SLOT_CHANNEL];
+	return channel < 0 ? 0 : birth_result_of(dup2(channel, CONFINE_CHANNEL));
 }
 
 IN_CHILD static int birth_set_limits(struct birth *birth)
@@ -176,16 +185,30 @@ IN_CHILD static int birth_enter_cwd(struct birth *birth)
 	return plan->cwd ? birth_result_of(chdir(plan->cwd)) : 0;
 }
 
+/* The lowest descriptor from `from` on that is kept; -1 = none. */
+IN_CHILD static int birth_next_kept(const struct birth *birth, int from)
+{
+	const int kept[] = {
+		birth->fds[SLOT_PROGRAM],
+		birth->fds[SLOT_REPORT],
+		birth->fds[SLOT_CHANNEL] < 0 ? -1 : CONFINE_CHANNEL,
+	};
+	int next = -1;
+	for (size_t i = 0; i < COUNT(kept); i++) {
+		if (kept[i] >= from && (next < 0 || kept[i] < next))
+			next = kept[i];
+	}
+	return next;
+}
+
 /* What the host had open without CLOEXEC goes here; the program and the report
- * pipe close themselves at the exec. Their slots stand in this order. */
+ * pipe close themselves at the exec. */
 IN_CHILD static int birth_close_the_rest(struct birth *birth)
 {
-	int kept[] = { birth->fds[SLOT_PROGRAM], birth->fds[SLOT_REPORT] };
 	int from = 3;
-	for (size_t i = 0; i < COUNT(kept); i++) {
-		if (kept[i] > from && close_range((unsigned)from, (unsigned)kept[i] - 1, 0) < 0)
+	for (int kept; (kept = birth_next_kept(birth, from)) >= 0; from = kept + 1) {
+		if (kept > from && close_range((unsigned)from, (unsigned)kept - 1, 0) < 0)
 			return errno;
-		from = kept[i] >= from ? kept[i] + 1 : from;
 	}
 	return birth_result_of(close_range((unsigned)from, ~0U, 0));
 }
@@ -273,6 +296,7 @@ static const struct step steps[] = {
 	{ STAGE_SESSION, birth_enter_session },
 	{ STAGE_PARENT, birth_die_with_parent },
 	{ STAGE_GUARD, birth_enter_guard_table },
+	{ STAGE_GUARD, birth_mark_tree },
 	{ STAGE_CGROUP, birth_enter_cgroup },
 	{ STAGE_DESCRIPTORS, birth_arrange_descriptors },
 	{ STAGE_LIMITS, birth_set_limits },

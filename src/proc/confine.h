@@ -26,6 +26,12 @@ struct perch_confine {
 	const struct sock_fprog *filter; /* a seccomp filter, or NULL */
 	struct room *room;               /* where it lives, see room.h, or NULL */
 	struct cgroup *cgroup;           /* what it is counted in, see cgroup.h, or NULL */
+	/* A descriptor that the child gets as number CONFINE_CHANNEL, the one beside its streams; it
+	 * stays the caller's. 0 = none. */
+	int channel_fd;
 };
+
+/* Above what shells use for themselves, below every limit on open files. */
+enum { CONFINE_CHANNEL = 99 };
 
 #endif

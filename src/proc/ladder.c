@@ -26,6 +26,12 @@ static const perch_step ladder_fledge[] = {
 	{ PERCH_STEP_KILL, .after_ns = 10 * NSEC_PER_SEC },
 };
 
+/* A perch that runs a plugin for another: longer than it takes to end that. */
+static const perch_step ladder_call[] = {
+	{ PERCH_STEP_TERM, .after_ns = 0 },
+	{ PERCH_STEP_KILL, .after_ns = 12 * NSEC_PER_SEC },
+};
+
 /* Short, because the verdict is known and the caller waits. */
 static const perch_step ladder_tool[] = {
 	{ PERCH_STEP_CLOSE_STDIN, .after_ns = 0 },
@@ -37,6 +43,13 @@ static const perch_step ladder_tool[] = {
 static const perch_step ladder_agent[] = {
 	{ PERCH_STEP_TERM, .after_ns = 0 },
 	{ PERCH_STEP_KILL, .after_ns = AGENT_KILL_AFTER_NS },
+};
+
+/* The order that the protocol gives, in the time that its clients take for it. */
+static const perch_step ladder_mcp_server[] = {
+	{ PERCH_STEP_CLOSE_STDIN, .after_ns = 0 },
+	{ PERCH_STEP_TERM, .after_ns = NSEC_PER_SEC },
+	{ PERCH_STEP_KILL, .after_ns = 2 * NSEC_PER_SEC },
 };
 
 #define STEPS(ladder) ladder, COUNT(ladder)
@@ -51,10 +64,12 @@ static const struct {
 	[ENDING_COMMAND]        = {   0,                  STEPS(ladder_command) },
 	[ENDING_EXEC]           = { 100 * NSEC_PER_MSEC,  STEPS(ladder_command) },
 	[ENDING_FLEDGE]         = { 500 * NSEC_PER_MSEC,  STEPS(ladder_fledge) },
+	[ENDING_CALL]           = {   0,                  STEPS(ladder_call) },
 	[ENDING_LEGACY]         = { 500 * NSEC_PER_MSEC,  STEPS(ladder_default) },
 	[ENDING_BUILD]          = { 500 * NSEC_PER_MSEC,  STEPS(ladder_default) },
 	[ENDING_TOOL]           = {   0,                  STEPS(ladder_tool) },
 	[ENDING_AGENT]          = { 100 * NSEC_PER_MSEC,  STEPS(ladder_agent) },
+	[ENDING_MCP_SERVER]     = { 100 * NSEC_PER_MSEC,  STEPS(ladder_mcp_server) },
 	[ENDING_TESTED_HOST]    = { 200 * NSEC_PER_MSEC,  STEPS(ladder_command) },
 	[ENDING_TESTED_PROGRAM] = { 500 * NSEC_PER_MSEC,  STEPS(ladder_default) },
 };

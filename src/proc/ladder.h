@@ -20,10 +20,12 @@ enum ending {
 	ENDING_COMMAND,        /* a command whose output we read: git, an agent under test */
 	ENDING_EXEC,           /* what a plugin has executed */
 	ENDING_FLEDGE,         /* a plugin */
+	ENDING_CALL,           /* a perch that runs a plugin for another one */
 	ENDING_LEGACY,         /* a legacy plugin whose output we read */
 	ENDING_BUILD,          /* a build or a hook of a plugin */
 	ENDING_TOOL,           /* a tool */
 	ENDING_AGENT,          /* a turn of an agent */
+	ENDING_MCP_SERVER,     /* an MCP server on stdio */
 	ENDING_TESTED_HOST,    /* a host under the conformance kit */
 	ENDING_TESTED_PROGRAM, /* a plugin or a tool under the conformance kit */
 	ENDING_COUNT,

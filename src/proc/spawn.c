@@ -120,12 +120,18 @@ static int spawn_fill_slots(
 		[SLOT_STDOUT] = spawn_stdio_source(spawner, plan, STDOUT_FILENO),
 		[SLOT_STDERR] = spawn_stdio_source(spawner, plan, STDERR_FILENO),
 		[SLOT_LANDLOCK] = plan->confine ? plan->confine->landlock_fd : -1,
+		[SLOT_CHANNEL] =
+			plan->confine && plan->confine->channel_fd ? plan->confine->channel_fd : -1,
 		[SLOT_PROGRAM] = plan->program_fd ? plan->program_fd : -1,
 		[SLOT_REPORT] = -1,
 	};
 	for (int slot = 0; slot < SLOT_COUNT; slot++) {
 		birth->fds[slot] = -1;
-		int r = spawn_put_into_slot(spawner, (enum spawn_slot)slot, sources[slot], birth);
+		/* In a host with that many open files the channel's own number can be a slot's. */
+		bool is_taken = sources[SLOT_CHANNEL] >= 0 && spawner->slots[slot] == CONFINE_CHANNEL;
+		int r = is_taken
+			? -EMFILE
+			: spawn_put_into_slot(spawner, (enum spawn_slot)slot, sources[slot], birth);
 		if (r < 0)
 			return r;
 		if (spawner->slots[slot] >= birth->first_unneeded_fd)

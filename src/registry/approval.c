@@ -108,6 +108,10 @@ static void approval_say_wishes(
 		approval_say(words, "%s%s", separator, one->name);
 		separator = ", ";
 	}
+	if (wishes->plugins && !list_has(approval->wishes, WISH_PLUGINS)) {
+		approval_say(words, "%s" WISH_PLUGINS, separator);
+		separator = ", ";
+	}
 	if (filesystem_is_wider(wishes->filesystem, approval_approved_filesystem(approval)))
 		approval_say(words, "%sfilesystem %s", separator,
 			wishes->filesystem == FILESYSTEM_PLUGIN ? "plugin" : "project");

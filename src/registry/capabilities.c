@@ -11,10 +11,11 @@
 
 /* `network` is newer than the protocol: plugins know an init line without it. */
 const struct capability capability_table[] = {
-	{ MEMBER(exec), PERCH_GRANT_EXEC, true, "run commands" },
-	{ MEMBER(store), PERCH_GRANT_STORE, true, NULL },
-	{ MEMBER(metadata), PERCH_GRANT_METADATA, true, NULL },
-	{ MEMBER(network), PERCH_GRANT_NETWORK, false, "use the network" },
+	{ MEMBER(exec), PERCH_GRANT_EXEC, true, "run commands", "have commands run in its sandbox" },
+	{ MEMBER(store), PERCH_GRANT_STORE, true, NULL, "store values, and load them again" },
+	{ MEMBER(metadata), PERCH_GRANT_METADATA, true, NULL,
+		"be told about the project: configuration, tags, status, log, environment" },
+	{ MEMBER(network), PERCH_GRANT_NETWORK, false, "use the network", "use the network" },
 	{ 0 },
 };
 static_assert(COUNT(capability_table) <= CAPABILITIES_MAX + 1, "more than CAPABILITIES_MAX");
@@ -63,6 +64,27 @@ bool capabilities_reach_network(const struct capabilities *force)
 	return force->network || !force->says_network;
 }
 
+enum network_state capabilities_network(
+	const struct capabilities *granted, const struct capabilities *wishes)
+{
+	if (!wishes->says_network)
+		return NETWORK_OPEN;
+	if (!wishes->network)
+		return NETWORK_NONE;
+	return granted->network ? NETWORK_GRANTED : NETWORK_NOT_GRANTED;
+}
+
+const char *network_state_words(enum network_state state)
+{
+	static const char *const words[] = {
+		[NETWORK_OPEN] = "open: its manifest does not say",
+		[NETWORK_GRANTED] = "granted",
+		[NETWORK_NOT_GRANTED] = "not granted",
+		[NETWORK_NONE] = "none: it says so itself",
+	};
+	return words[state];
+}
+
 void wishes_words(const struct capabilities *wishes, const char *ret_words[WISHES_MAX + 1])
 {
 	size_t count = 0;
@@ -70,6 +92,8 @@ void wishes_words(const struct capabilities *wishes, const char *ret_words[WISHE
 		if (capabilities_have(wishes, one))
 			ret_words[count++] = one->name;
 	}
+	if (wishes->plugins)
+		ret_words[count++] = WISH_PLUGINS;
 	if (!capabilities_reach_network(wishes))
 		ret_words[count++] = WISH_NO_NETWORK;
 	if (wishes->filesystem != FILESYSTEM_UNSET)

@@ -18,11 +18,17 @@ struct capabilities {
 	bool metadata;
 	bool network;
 	bool says_network; /* a manifest without the key `network` leaves the network open */
+	bool plugins;      /* wants to call other plugins; which of them it may is in its grant */
 	enum filesystem_wish filesystem;
 };
 
 /* Their names, for help and messages. */
 #define CAPABILITY_NAMES "exec, store, metadata, network"
+
+/* Not one of them, as it is granted by perch alone: see grants.h. */
+#define WISH_PLUGINS "plugins"
+#define WISH_PLUGINS_RISK "call other plugins"
+#define WISH_PLUGINS_MEANING "run the commands of other plugins, with the rights of those"
 
 struct capability {
 	const char *name;    /* in plugin.toml, plugins.toml, --grant and the init line */
@@ -30,6 +36,7 @@ struct capability {
 	unsigned grant;      /* PERCH_GRANT_… */
 	bool is_always_told; /* the init line has it also where it is not granted */
 	const char *risk;    /* why an unverified source needs --trust for it; NULL = it does not */
+	const char *meaning; /* what the plugin may do with it, behind "may" */
 };
 
 enum { CAPABILITIES_MAX = 16 };
@@ -55,9 +62,22 @@ struct capabilities capabilities_in_force(
  * for the network and was not granted it, or says `network = false`. */
 bool capabilities_reach_network(const struct capabilities *force);
 
+/* How a plugin stands to the network. */
+enum network_state {
+	NETWORK_OPEN, /* its manifest does not say, so no user was asked */
+	NETWORK_GRANTED,
+	NETWORK_NOT_GRANTED,
+	NETWORK_NONE, /* its manifest says that it needs none */
+};
+enum network_state capabilities_network(
+	const struct capabilities *granted, const struct capabilities *wishes);
+
+/* In words. */
+const char *network_state_words(enum network_state state);
+
 /* The words for wishes, as they stand in an approval: at most WISHES_MAX and a NULL; constants. */
 #define WISH_NO_NETWORK "no network"
-enum { WISHES_MAX = CAPABILITIES_MAX + 1 };
+enum { WISHES_MAX = CAPABILITIES_MAX + 3 };
 void wishes_words(const struct capabilities *wishes, const char *ret_words[WISHES_MAX + 1]);
 
 /* "none", "project", "plugin"; NULL for unset. */

@@ -74,6 +74,31 @@ static int grants_read_widening(const struct toml_value *table, struct arena *ar
 	return 0;
 }
 
+/* There was a preset "plugins", which let a plugin write what all of them are made of. What it was
+ * for is a grant of its own now. */
+static int grants_read_callees(
+	const struct toml_value *table, struct arena *arena, struct grant *grant, perch_err *err)
+{
+	static const char *const any[] = { GRANT_ANY_PLUGIN, NULL };
+	struct policy_widening *widening = &grant->widening;
+	int r = toml_get_strings(table, "plugins", arena, &grant->callees, err);
+	if (r < 0 || !list_has(widening->presets, "plugins"))
+		return r;
+	if (!list_count(grant->callees))
+		grant->callees = any;
+	const char **kept = arena_alloc(arena, list_count(widening->presets) * sizeof(*kept));
+	size_t count = 0;
+	if (!kept)
+		return err_no_memory(err);
+	for (const char *const *preset = widening->presets; *preset; preset++) {
+		if (strcmp(*preset, "plugins") != 0)
+			kept[count++] = *preset;
+	}
+	kept[count] = NULL;
+	widening->presets = kept;
+	return 0;
+}
+
 /* Paths are written without links (cli/ui/allow.c): a link in one was put there later. */
 static int grants_note_granted(enum grant_kind kind, const char *name, struct arena *arena,
 	struct policy_widening *widening, perch_err *err)
@@ -161,6 +186,10 @@ static int grants_read_text_of_file(struct str text, enum grant_kind kind, const
 	if (r <= 0)
 		return r;
 	r = grants_read_widening(table, arena, &grant->widening, err);
+	if (r == 0 && kind == GRANT_PLUGIN)
+		r = grants_read_callees(table, arena, grant, err);
+	if (r == 0 && toml_get(table, "shell"))
+		r = grants_read_text(table, "shell", arena, &grant->shell, err);
 	if (r == 0)
 		r = grants_note_granted(kind, name, arena, &grant->widening, err);
 	return r < 0 ? r : grants_read_approval(table, arena, grant, err);
@@ -196,16 +225,6 @@ int grants_read(enum grant_kind kind, const char *name, struct arena *arena,
 	return r < 0 ? err_no_memory(err) : grants_read_file(path, kind, name, arena, ret_grant, err);
 }
 
-int grants_join(enum grant_kind kind, const char *name, struct arena *arena,
-	struct policy_widening *widening, perch_err *err)
-{
-	struct grant grant;
-	int r = grants_read(kind, name, arena, &grant, err);
-	if (r == 0 && policy_widening_join(arena, &grant.widening, widening) < 0)
-		r = err_no_memory(err);
-	return r;
-}
-
 /* ---- writing ------------------------------------------------------------- */
 
 /* Which record, and what becomes of it: NULL = it goes. */
@@ -216,10 +235,10 @@ struct record {
 	bool is_approval; /* that alone is written, the rest stays */
 };
 
-enum { GRANT_LISTS = 4 };
+enum { GRANT_LISTS = 5 };
 
 struct fields {
-	struct toml_entry list[GRANT_LISTS + 3]; /* and net, sandbox, approved */
+	struct toml_entry list[GRANT_LISTS + 4]; /* and net, sandbox, shell, approved */
 	size_t count;
 	struct toml_entry approved[5];
 	size_t approved_count;
@@ -277,6 +296,7 @@ static void grants_make_fields(
 		grants_list_entry("write", widening->write),
 		grants_list_entry("env", widening->env),
 		grants_list_entry("presets", widening->presets),
+		grants_list_entry("plugins", grant->callees),
 	};
 	*fields = (struct fields){ 0 };
 	for (size_t i = 0; i < COUNT(lists); i++)
@@ -288,6 +308,8 @@ static void grants_make_fields(
 	if (widening->is_off || widening->is_on)
 		fields->list[fields->count++] =
 			grants_text_entry("sandbox", widening->is_off ? "off" : "on");
+	if (grant->shell && grant->shell[0])
+		fields->list[fields->count++] = grants_text_entry("shell", grant->shell);
 	if (grant->has_approval)
 		grants_add_approval(kind, &grant->approval, fields);
 }

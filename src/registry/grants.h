@@ -6,6 +6,7 @@
  *     approved = { protocol = "fledge-v1", manifest = "<sha256>", hooks = ["build"] }
  *     read = ["/srv/data"]      write = []      env = ["GH_TOKEN"]
  *     presets = ["ssh"]         net = "none"    sandbox = "off"
+ *     plugins = ["*", "old"]    shell = "bash"
  *     [agent."/home/me/bot.yaml"]
  *     approved = { file = "<sha256>", wishes = ["write /srv"], files = ["/home/me/bot"] }
  */
@@ -36,7 +37,13 @@ struct grant {
 	bool has_approval;
 	struct grant_approval approval;
 	struct policy_widening widening;
+	/* Of plugins: those whose commands it may run, by name; GRANT_ANY_PLUGIN stands for every one
+	 * that is confined. And the shell that runs its own commands; NULL = the usual one. */
+	const char *const *callees;
+	const char *shell;
 };
+
+#define GRANT_ANY_PLUGIN "*"
 
 /* Reads the grant of one name; without a record, or a home to look for it, an empty grant.
  * Everything lives in the arena. Fails with PERCH_ESYNTAX (err names file, line, column and what is
@@ -47,10 +54,6 @@ int grants_read(enum grant_kind kind, const char *name, struct arena *arena,
 /* The same from another file of that format. */
 int grants_read_file(const char *path, enum grant_kind kind, const char *name, struct arena *arena,
 	struct grant *ret_grant, perch_err *err);
-
-/* Reads the grant of one name and adds what it allows to a widening. Fails as grants_read does. */
-int grants_join(enum grant_kind kind, const char *name, struct arena *arena,
-	struct policy_widening *widening, perch_err *err);
 
 /* The text of such a file with this grant in it. */
 int grants_put_text(struct str text, enum grant_kind kind, const char *name,

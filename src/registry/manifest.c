@@ -198,6 +198,8 @@ static int manifest_read_wishes(
 		capabilities_put(wishes, one, is_wished);
 	}
 	wishes->says_network = toml_get(table, "network") != NULL;
+	if (r >= 0)
+		r = toml_get_bool(table, "plugins", &wishes->plugins, err);
 	return r < 0 ? r : manifest_read_filesystem(table, wishes, err);
 }
 

@@ -1,5 +1,5 @@
-/* The two halves of jobs that are turns: job_turn_take.c takes them, job_turn.c brings them to
- * their end. */
+/* The parts of jobs that are turns: job_turn_take.c takes them, job_turn.c brings them to their
+ * end, job_turn_events.c tells what happens meanwhile. */
 #ifndef SERVICE_JOB_TURN_H
 #define SERVICE_JOB_TURN_H
 
@@ -18,5 +18,20 @@ void job_turn_pass_on(perch_job *job);
 
 /* Its session is free. */
 void job_turn_ready(void *data, struct session_turn *session, const char *id);
+
+/* A warning: "what: the words of err". */
+void job_turn_warn(perch_job *job, const char *what, const perch_err *err);
+
+/* Records the end of a turn, then tells it; the second is for an agent that was never started. */
+void job_turn_finish(perch_job *job, const perch_agent_end *end);
+void job_turn_finish_unstarted(perch_job *job, perch_agent_end end);
+
+/* ---- job_turn_events.c ----------------------------------------------------- */
+
+extern const struct agent_turn_events job_turn_events;
+extern const struct agent_turn_events job_turn_events_alone; /* where no user can be asked */
+
+/* For agent_turn_options. */
+void job_turn_stderr(void *data, const char *bytes, size_t len);
 
 #endif

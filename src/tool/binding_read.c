@@ -71,6 +71,18 @@ static int binding_read_env(
 	return r;
 }
 
+/* A blank one is none: it must not become a path in the binding's directory. */
+static int binding_read_command(
+	struct reading *reading, const struct key *key, const struct toml_value *table)
+{
+	const char *text;
+	int r = toml_get_string(table, key->name, &text, reading->err);
+	if (r <= 0 || str_trim(str_from(text)).len)
+		return r < 0 ? r : key_path(reading, key, table);
+	reading->binding->command = "";
+	return 0;
+}
+
 /* ---- pins ---------------------------------------------------------------- */
 
 static bool binding_read_is_checksum(const char *text)
@@ -257,7 +269,7 @@ static int binding_read_all(struct reading *reading, struct str text)
 	static const struct key keys[] = {
 		{ "schema", binding_read_version, 0 },
 		{ "name", key_text, offsetof(struct tool_binding, name) },
-		{ "command", key_path, offsetof(struct tool_binding, command) },
+		{ "command", binding_read_command, offsetof(struct tool_binding, command) },
 		{ "args", key_list, offsetof(struct tool_binding, args) },
 		{ "dir", key_path, offsetof(struct tool_binding, directory) },
 		{ "protocol", key_text, offsetof(struct tool_binding, protocol) },

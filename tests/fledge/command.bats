@@ -91,6 +91,25 @@ END
     expect_status 0
 }
 
+@test "fledge --help names the commands of the plugins; fledge doctor is there" {
+    py greeter <<'END'
+say("hello")
+END
+    sed -i 's/^binary = .*/&\ndescription = "says hello"/' "$cfg/plugins/fledge-greeter/plugin.toml"
+    as_fledge --help
+    expect_status 0
+    for word in 'plugins   ' 'doctor   ' 'greeter         says hello (fledge-greeter)'; do
+        has "$output" "$word"
+    done
+    lacks "$output" 'perch run'
+    rm -r "$cfg/plugins"
+    rm "$cfg/plugins.toml"
+    as_fledge
+    has "$output" "none yet: fledge plugins install SOURCE"
+    as_fledge doctor --json
+    [[ "$output" == '{"schema_version":1,'* ]]
+}
+
 @test "fledge: every other word is a plugin command" {
     py doctor <<'END'
 say("the plugin")
@@ -302,6 +321,18 @@ END
     call words
     expect_status 125
     has "$errors" "config.toml:1:"
+}
+
+@test "environment: what was given to git as variables does not break the git of a plugin" {
+    py -c exec gitted <<'END'
+result = run("git config --list")
+assert result["code"] == 0 and "user.name=c" not in result["stdout"], result
+say("ok")
+END
+    GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=user.name GIT_CONFIG_VALUE_0=c \
+        call gitted
+    expect_status 0
+    expect ok
 }
 
 @test "environment: what looks like a secret reaches neither plugin nor commands" {

@@ -47,7 +47,7 @@ store = true'
     expect_status 1
     plugins install ./here --ni
     expect_status 1
-    has "$errors" "wants    exec, store"
+    has "$errors" "wants    exec: have commands run in its sandbox"
     has "$errors" "commands hello"
     has "$errors" "trust    local"
     has "$errors" "source   $WORK/here"
@@ -279,6 +279,34 @@ END
     has "$errors" "seen: touch: cannot touch"
     lacks "$errors" secret
     [ ! -e "$HOME/made" ]
+}
+
+@test "install: a link that climbs out, although it leads nowhere today" {
+    source_plugin here
+    mkdir here/sub
+    for climbing in ../../home /nowhere/at/all sub/../../gone missing/../../away missing/../inside; do
+        ln -sfn "$climbing" here/data
+        refused install ./here --copy --yes -- "the link data leads out of the plugin"
+    done
+    repository here
+    refused install "file://$WORK/here" --yes -- "the link data leads out of the plugin"
+    ln -sfn ../data/later here/sub/link
+    ln -sfn sub/../later here/data
+    plugins install ./here --copy --yes
+    expect_status 0
+    # Whoever links a directory of their own may link from it.
+    ln -sfn ../../home here/data
+    plugins install ./here --force --yes
+    expect_status 0
+}
+
+@test "install: a manifest without commands says so" {
+    source_plugin here
+    sed -i '/^\[\[commands/,$d' here/plugin.toml
+    plugins install ./here --yes
+    expect_status 0
+    has "$errors" "none: its plugin.toml has no [[commands]]"
+    expect "installed hello 1.0.0: it has no commands, so nothing of it can be run"
 }
 
 @test "install: links that leave the plugin, and programs outside of it" {

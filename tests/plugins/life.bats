@@ -169,6 +169,16 @@ extra = { x = 1 }'
     has "$errors" "no plugin 'kit' is installed"
 }
 
+@test "remove: where nobody can be asked, one that has stored nothing goes" {
+    source_plugin here
+    plugins install ./here --yes --copy
+    plugins remove hello
+    expect_status 0
+    expect "removed hello: it has stored nothing"
+    [ ! -e "$cfg/plugins/hello" ]
+    consistent
+}
+
 @test "remove: never touches the source of a live link" {
     source_plugin here
     plugins install ./here --yes

@@ -123,7 +123,7 @@ orgs = 1' >"$cfg/config.toml"
   sandbox    yes
   reads      everything but credentials and the directories of fledge and perch
   writes     the project, its own directory, a private /tmp
-  network    full
+  network    open: its manifest does not say
   and writes $WORK
   warning    no approval is recorded: another program has installed it"
 }
@@ -195,7 +195,7 @@ END
     expect_status 0
     has "$output" "and reads  /srv/data"
     has "$output" "and sees   GH_TOKEN"
-    has "$output" "network    none, because you said so"
+    has "$output" "network    none: you said so (--no-net)"
     lacks "$output" warning
     printf '[hooks]\npre_push = "true"\n' >>"$cfg/plugins/fledge-ship/plugin.toml"
     plugins audit
@@ -227,5 +227,5 @@ END
     lacks "$output" one
     plugins audit tow
     expect_status 1
-    has "$errors" "did you mean two?"
+    has "$errors" "did you mean 'two'?"
 }

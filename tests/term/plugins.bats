@@ -22,16 +22,77 @@ in_terminal() {
     between_looks "$WORK" "$perch" plugins "$@"
 }
 
-@test "install asks, and yes grants what is wanted" {
+# Up from "do not install it", which stands there first.
+up() {
+    for ((i = 0; i < $1; i++)); do keys Up; done
+}
+
+@test "install asks: all that it wants" {
     source_plugin here hello '[capabilities]
 store = true'
     in_terminal install ./here
-    wait_for "Install hello and give it what it wants?"
-    has "$(screen)" "wants    store"
-    keys y Enter
+    wait_for "Install hello?"
+    wait_for "do not install it"
+    has "$(screen)" "wants    store: store values, and load them again"
+    up 3
+    keys Enter
     wait_for "installed hello 1.0.0"
     wait_over 0
     grep -qx 'store = true' "$cfg/plugins.toml"
+}
+
+@test "install asks: one by one, and nothing" {
+    source_plugin here hello '[capabilities]
+exec = true
+store = true'
+    in_terminal install ./here
+    wait_for "do not install it"
+    up 2
+    keys Enter
+    wait_for "Grant exec? It may have commands run in its sandbox."
+    keys y
+    wait_for "Grant store? It may store values, and load them again."
+    keys n
+    wait_for "installed hello 1.0.0"
+    wait_over 0
+    grep -qx 'exec = true' "$cfg/plugins.toml"
+    grep -qx 'store = false' "$cfg/plugins.toml"
+    in_terminal install ./here --force
+    wait_for "do not install it"
+    up 1
+    keys Enter
+    wait_for "installed hello 1.0.0"
+    wait_over 0
+    grep -qx 'exec = false' "$cfg/plugins.toml"
+    in_terminal install ./here --force
+    wait_for "do not install it"
+    keys Enter
+    wait_for "nothing was changed"
+    wait_over 1
+}
+
+@test "install from an unverified source: its files are shown, and it asks" {
+    source_plugin here hello '[capabilities]
+exec = true'
+    repository here
+    in_terminal install "file://$WORK/here"
+    wait_for "The source is unverified, and it wants to run commands."
+    has "$(screen)" "file     bin/hello"
+    keys n
+    wait_for "nothing was changed"
+    wait_over 1
+    [ ! -e "$cfg/plugins.toml" ]
+    in_terminal install "file://$WORK/here"
+    wait_for "The source is unverified"
+    keys y
+    wait_for "do not install it"
+    up 3
+    keys Enter
+    wait_for "installed hello 1.0.0"
+    wait_over 0
+    in_terminal install "file://$WORK/here" --force --yes
+    wait_for "then use --trust"
+    wait_over 1
 }
 
 @test "install asks, and no changes nothing" {

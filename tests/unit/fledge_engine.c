@@ -52,6 +52,25 @@ static const struct {
 		"show warning line 1 of the plugin: `response` answers nothing that was asked; ignored\n" },
 	{ "not JSON", "hello \x01world",
 		"show warning line 1 of the plugin is not JSON and was skipped: hello world\n" },
+	{ "letters of any language are kept", "\xE2\x98\x83 sch\xC3\xB6n \xE2\x80\xAE\xFF",
+		"show warning line 1 of the plugin is not JSON and was skipped: \xE2\x98\x83 sch\xC3\xB6n "
+		"\xEF\xBF\xBD\n" },
+	{ "no JSON, but an id", "{\"type\":\"prompt\",\"id\":\"7\",\"message\":\"Hello",
+		"show warning line 1 of the plugin is not JSON and was skipped: "
+		"{\"type\":\"prompt\",\"id\":\"7\",\"message\":\"Hello\n"
+		"> {\"type\":\"cancel\",\"id\":\"7\",\"reason\":\"invalid_request\"}\n" },
+	{ "no JSON, but a number as an id",
+		" {\"a\":{\"id\":3},\"b\":[{\"id\":4}], \"id\" : 12 , oops}",
+		"show warning line 1 of the plugin is not JSON and was skipped:  "
+		"{\"a\":{\"id\":3},\"b\":[{\"id\":4}], \"id\" : 12 , oops}\n"
+		"> {\"type\":\"cancel\",\"id\":12,\"reason\":\"invalid_request\"}\n" },
+	{ "no JSON, and its id is cut off", "{\"type\":\"prompt\",\"id\":\"7",
+		"show warning line 1 of the plugin is not JSON and was skipped: "
+		"{\"type\":\"prompt\",\"id\":\"7\n" },
+	{ "no JSON, and the id is somebody else's",
+		"{\"text\":\"\\\"id\\\":\\\"1\\\"\",\"x\":{\"id\":\"2\"}",
+		"show warning line 1 of the plugin is not JSON and was skipped: "
+		"{\"text\":\"\\\"id\\\":\\\"1\\\"\",\"x\":{\"id\":\"2\"}\n" },
 	{ "not an object", "[1,2]",
 		"show warning line 1 of the plugin is not a JSON object and was skipped: [1,2]\n" },
 	{ "data behind the object", "{} {}",

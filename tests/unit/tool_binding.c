@@ -229,6 +229,7 @@ static const struct {
 	{ "name = ' \t'\ncommand = '/x'\n", "the binding has no name" },
 	{ "name = 'x'\n", "the binding has no command" },
 	{ "name = 'x'\ncommand = ''\n", "the binding has no command" },
+	{ "name = 'x'\ncommand = ' \t'\n", "the binding has no command" },
 	{ MINIMAL "protocol = ' '\n", "the binding names no protocol" },
 	{ MINIMAL "capabilities = ['a', '']\n", "entry 2 of the capabilities is empty" },
 	{ MINIMAL "capabilities = ['  ']\n", "entry 1 of the capabilities is empty" },

@@ -7,23 +7,11 @@
 #include "cli/ui/allow.h"
 #include "cli/ui/page.h"
 #include "cli/plugins/plugins_commands.h"
+#include "cli/plugins/plugins_grant.h"
 #include "plugins/find.h"
 #include "plugins/update.h"
 #include "registry/approval.h"
 #include "registry/write.h"
-
-static int plugins_allow_find_plugin(
-	const char *word, struct arena *arena, const char **ret_name, perch_err *err)
-{
-	struct registry registry;
-	const struct registry_entry *entry;
-	int r = registry_read(arena, &registry, err);
-	if (r == 0)
-		r = plugin_find(&registry, word, &entry, err);
-	if (r == 0)
-		*ret_name = entry->name;
-	return r;
-}
 
 static int plugins_allow_describe(const struct manifest *manifest,
 	const struct capabilities *granted, struct arena *arena, const char **ret_words, perch_err *err)
@@ -62,6 +50,9 @@ static int plugins_allow_approve_plugin(const char *name, struct arena *arena, s
 	if (approval_of(&manifest, arena, &grant->approval) < 0)
 		return err_no_memory(err);
 	grant->has_approval = true;
+	if (entry.granted.plugins &&
+		plugins_grant_callee(GRANT_ANY_PLUGIN, false, arena, grant, err) < 0)
+		return err->code;
 	r = plugins_allow_describe(&manifest, &entry.granted, arena, ret_words, err);
 	return r < 0 ? r : registry_put(&entry, err);
 }
@@ -70,9 +61,10 @@ static const struct allow_subject plugin = {
 	.kind = GRANT_PLUGIN,
 	.noun = "plugin",
 	.command = "perch plugins",
-	.find = plugins_allow_find_plugin,
+	.find = plugins_grant_find,
 	.approve_option = "manifest",
 	.approve = plugins_allow_approve_plugin,
+	.grant = plugins_grant_words,
 };
 
 static int cli_plugins_allow(struct cli *cli, int argc, char **argv)
@@ -85,17 +77,24 @@ static int plugins_allow_cli_plugins_revoke(struct cli *cli, int argc, char **ar
 	return cli_revoke(cli, &plugin, argc, argv);
 }
 
+#define PLUGINS_ALLOW_HELP                                                          \
+	"  --grant LIST    what its plugin.toml asks for: " CAPABILITY_NAMES ",\n"      \
+	"                  and plugins: call others that are confined; plugins:NAME:\n" \
+	"                  this one, also if it is not\n"                               \
+	"  --shell NAME    the shell of its commands: bash (sh)\n"
+
 const struct command plugins_allow = {
 	.name = "allow",
 	.words = WORDS_PLUGINS,
 	.summary = "give a plugin more than its sandbox does, or approve its manifest",
 	.help = "usage: perch plugins allow NAME OPTIONS\n"
-			"\n" ALLOW_OPTIONS_HELP "  --manifest      approve what its plugin.toml asks for now\n"
+			"\n" ALLOW_OPTIONS_HELP PLUGINS_ALLOW_HELP
+			"  --manifest      approve what its plugin.toml asks for now\n"
 			"\n"
 			"What is allowed is kept in perch's grants.toml; `perch plugins audit` shows it.\n"
 			"\n"
 			"example:\n"
-			"  perch plugins allow deploy --read /srv/data --env GH_TOKEN\n",
+			"  perch plugins allow deploy --grant exec --read /srv/data --env GH_TOKEN\n",
 	.run = cli_plugins_allow,
 };
 
@@ -106,8 +105,8 @@ const struct command plugins_revoke = {
 	.help = "usage: perch plugins revoke NAME [OPTIONS]\n"
 			"\n"
 			"Takes back what the options name; without options, all that was allowed. What\n"
-			"was granted at install stays: install again with --force to change that.\n"
-			"\n" ALLOW_OPTIONS_HELP "\n"
+			"was granted at install stays, until --grant names it.\n"
+			"\n" ALLOW_OPTIONS_HELP PLUGINS_ALLOW_HELP "\n"
 			"example:\n"
 			"  perch plugins revoke deploy --env GH_TOKEN\n",
 	.run = plugins_allow_cli_plugins_revoke,

@@ -10,6 +10,7 @@
 #include "cli/plugins/plugins_registry.h"
 #include "cli/ui/page.h"
 #include "cli/plugins/plugins_commands.h"
+#include "plugins/find.h"
 #include "plugins/plugin_audit.h"
 #include "plugins/plugin_confinement.h"
 #include "registry/approval.h"
@@ -146,24 +147,17 @@ static void plugins_audit_write_audit(
 
 /* --------------------------------------------------------------------------------- */
 
-static const char *plugins_audit_entry_name(const void *data, size_t i)
-{
-	const struct registry *registry = data;
-	return i < registry->count ? registry->entries[i].name : NULL;
-}
-
-static int plugins_audit_refuse_unknown(
-	const struct registry *registry, const struct option_list *names)
+/* What the user calls them becomes the names that they have. */
+static int plugins_audit_find(const struct registry *registry, struct option_list *names)
 {
 	for (size_t i = 0; i < names->count; i++) {
-		if (registry_find(registry, names->items[i]))
-			continue;
-		const char *near = cli_nearest(names->items[i], plugins_audit_entry_name, registry);
-		char hint[320];
-		snprintf(hint, sizeof(hint), "did you mean %s?", near ? near : "");
-		cli_error(near ? hint : "perch plugins list shows them all", "no plugin '%s' is installed",
-			names->items[i]);
-		return EXIT_FAILURE;
+		const struct registry_entry *entry;
+		perch_err err = { 0 };
+		if (plugin_find(registry, names->items[i], &entry, &err) < 0) {
+			cli_error(NULL, "%s", err.text);
+			return EXIT_FAILURE;
+		}
+		names->items[i] = entry->name;
 	}
 	return 0;
 }
@@ -246,7 +240,7 @@ static int cli_plugins_audit(struct cli *cli, int argc, char **argv)
 	if (r == 0)
 		r = installed_read(&installed);
 	if (r == 0)
-		r = plugins_audit_refuse_unknown(&installed.registry, &names);
+		r = plugins_audit_find(&installed.registry, &names);
 	if (r == 0)
 		r = cli->json ? plugins_audit_print_json(&installed, &names)
 					  : plugins_audit_print_for_people(cli, &installed, &names);
@@ -261,7 +255,8 @@ const struct command plugins_audit = {
 	.summary = "show what installed plugins may do, and what is odd about them",
 	.help = "usage: perch plugins audit [NAME…] [--json]\n"
 			"\n"
-			"For each plugin, or those that are named: how far its source is trusted, what it\n"
+			"For each plugin, or those that are named (by the plugin, its repository or one of\n"
+			"its commands): how far its source is trusted, what it\n"
 			"was granted and what it asks for, its hooks, the sandbox it runs in, and what\n"
 			"you should know: a manifest that has changed since you approved it, programs and\n"
 			"links that lead out of it, files that every user may change.\n"

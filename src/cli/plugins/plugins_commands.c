@@ -2,6 +2,7 @@
 #include "cli/plugins/plugins_commands.h"
 
 #include "base/macros.h"
+#include "cli/run/run_call.h"
 
 #include <string.h>
 
@@ -63,9 +64,22 @@ int plugins_options(struct cli *cli, const struct option_spec *own, int argc, ch
 	return options_parse_words(all, argc, argv, words);
 }
 
+/* Those that need nothing of what is installed; `run` asks the host by itself. */
+static bool plugins_commands_work_inside(const char *word)
+{
+	static const char *const words[] = { "run", "create", "validate", "test", "help", NULL };
+	return list_has(words, word);
+}
+
 int cli_plugins(struct cli *cli, int argc, char **argv)
 {
-	return command_dispatch(&command_plugins, cli, argc, argv);
+	int at = 1;
+	if (!call_is_inside())
+		return command_dispatch(&command_plugins, cli, argc, argv);
+	int r = cli_read_globals(cli, argc, argv, &at);
+	if (r || (at < argc && !cli->help && !plugins_commands_work_inside(argv[at])))
+		return r ? r : call_plugins(cli, argc - at, argv + at);
+	return command_dispatch(&command_plugins, cli, argc - at + 1, argv + at - 1);
 }
 
 /* In the order of the help. */

@@ -38,6 +38,8 @@ static void plugins_install_write_installed(struct installing *installing,
 	member_list(writer, "commands", entry->commands);
 	member_text(writer, "pinned_ref", entry->pinned_ref[0] ? entry->pinned_ref : NULL);
 	member_capabilities(writer, "capabilities", &entry->granted);
+	member_text(writer, "network",
+		network_state_words(capabilities_network(&entry->granted, &candidate->manifest.wishes)));
 	perch_json_end_object(writer);
 }
 
@@ -51,7 +53,7 @@ static void plugins_install_tell_installed(struct installing *installing,
 	cli_tell(stdout, "installed %s %s", entry->name, entry->version);
 	for (size_t i = 0; entry->commands[i]; i++)
 		cli_tell(stdout, "%s%s", i ? ", " : ": perch run ", entry->commands[i]);
-	printf("\n");
+	printf("%s\n", entry->commands[0] ? "" : ": it has no commands, so nothing of it can be run");
 }
 
 static void plugins_install_tell_failed(
@@ -73,18 +75,12 @@ static int plugins_install_ask(struct installing *installing, const struct candi
 	struct capabilities *ret_granted, perch_err *err)
 {
 	const struct consent *consent = &installing->consent;
-	char question[512];
-	int r = consent_check_trust(consent, candidate, err);
+	int r = consent_check_trust(&installing->console, consent, candidate, err);
 	if (r < 0)
 		return r;
 	consent_show(&installing->console, candidate);
-	snprintf(question, sizeof(question), "Install %s and give it what it wants?",
-		candidate->manifest.name);
-	r = consent_get(&installing->console, consent, question, &candidate->manifest, err);
-	if (r < 0)
-		return r;
-	*ret_granted = consent->has_grants ? consent->granted : candidate->manifest.wishes;
-	return 0;
+	r = consent_grant(&installing->console, consent, candidate, ret_granted, err);
+	return r < 0 ? r : 0;
 }
 
 static void plugins_install_one(struct installing *installing, const char *source)
@@ -203,8 +199,9 @@ const struct command plugins_install = {
 			"\n"
 			"  -y, --yes       grant all that it asks for, without asking\n"
 			"  --grant LIST    grant exactly these, with commas between them, or none;\n"
-			"                  nobody is asked: " CAPABILITY_NAMES "\n"
-			"  --trust         also from an unverified source that wants exec or network\n"
+			"                  nobody is asked: " CAPABILITY_NAMES ", " WISH_PLUGINS "\n"
+			"  --trust         where nobody can be asked: also from an unverified source that\n"
+			"                  wants exec, network or plugins\n"
 			"  --copy          a snapshot of a directory, not a link to it\n"
 			"  --copy-max N    of at most so many bytes (1G): 512M, 4G\n"
 			"  -f, --force     replace what is installed; what it has stored stays\n"

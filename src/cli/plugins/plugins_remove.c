@@ -39,6 +39,8 @@ static int plugins_remove_ask(struct removing *removing, const struct registry_e
 	char question[512];
 	snprintf(question, sizeof(question), "Remove %s? %s.", entry->name, fate);
 	int r = console_confirm(&removing->console, question);
+	if (r == -ENOTTY && !removal->has_state)
+		return 0;
 	if (r == -ENOTTY)
 		return err_set(err, r,
 			"nobody can be asked here, and %s: use --yes to remove it, or --keep-state", fate);
@@ -120,6 +122,8 @@ const struct command plugins_remove = {
 			"\n"
 			"  --keep-state   what it has stored is there again when it is installed again\n"
 			"  -y, --yes      ask nothing; what it has stored is deleted\n"
+			"\n"
+			"Where nobody can be asked, one that has stored nothing is removed at once.\n"
 			"\n"
 			"example:\n"
 			"  perch plugins remove deploy --keep-state\n",

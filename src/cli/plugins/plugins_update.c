@@ -70,7 +70,7 @@ static int plugins_update_ask(struct updating *updating, const struct registry_e
 	const struct consent *consent = &updating->consent;
 	const struct candidate *candidate = &plan->candidate;
 	bool asks_for_more = plan->excess[0];
-	int r = asks_for_more ? consent_check_trust(consent, candidate, err) : 0;
+	int r = asks_for_more ? consent_check_trust(&updating->console, consent, candidate, err) : 0;
 	if (r < 0)
 		return r;
 	if (asks_for_more) {
@@ -214,7 +214,7 @@ const struct command plugins_update = {
 			"  --latest        move a pin to the newest tag\n"
 			"  -y, --yes       agree to what it asks for anew\n"
 			"  --grant LIST    grant exactly these (with commas between them) or none:\n"
-			"                  " CAPABILITY_NAMES "\n"
+			"                  " CAPABILITY_NAMES ", " WISH_PLUGINS "\n"
 			"  --trust         also when an unverified source now wants exec or network\n"
 			"  --json          one object, for programs; nobody is asked\n"
 			"\n"

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/macros.h"
+#include "cli/run/run_call.h"
 #include "cli/ui/foreground.h"
 #include "events/events.h"
 #include "proc/host.h"
@@ -273,9 +274,10 @@ static int run_session_identify(struct session *session, const char *command, pe
 
 int cli_run_plugin(struct cli *cli, int argc, char **argv)
 {
-	(void)argc;
 	struct session session = { .cli = cli };
 	perch_err err = { 0 };
+	if (call_is_inside())
+		return call_run(cli, argc, argv);
 	int r = cli_make_host(run_session_host_log, &session, &session.host, &err);
 	if (r == 0)
 		r = run_session_identify(&session, argv[0], &err);

@@ -11,7 +11,7 @@
 #include "fledge/fledge_engine.h"
 #include "fledge/fledge_run.h"
 #include "fledge/surroundings.h"
-#include "plugins/plugin_target.h"
+#include "plugins/plugin_calls.h"
 #include "proc/timers.h"
 #include "sandbox/policy/explain.h"
 
@@ -49,7 +49,9 @@ struct session {
 	bool is_terminal;              /* the frontend is the terminal's */
 	struct foreground_modes modes; /* of the terminal, before a plugin has its stderr there */
 	struct trace *trace;
+	struct plugin_caller caller; /* the plugin that has called this one, if so */
 	struct plugin_target target;
+	struct calls_options calls; /* what its own calls need */
 	struct settings settings;
 	char directory[PATH_MAX];
 	struct fledge_run_options options;

@@ -29,15 +29,33 @@ int target_as_host_failure(int r)
 	return r < 0 ? -EIO : r;
 }
 
+/* For a plugin: no question is asked, nothing is told that the plugin itself does not say, and the
+ * caller decides nothing but the arguments. */
+static int run_target_be_called(struct session *session, perch_err *err)
+{
+	int r = plugin_caller_check(&session->caller, &session->target, err);
+	if (r < 0)
+		return r;
+	session->cli->non_interactive = "";
+	session->cli->quiet = true;
+	r = plugin_caller_show(&session->caller, &session->arena, &session->target);
+	return r < 0 ? target_as_host_failure(err_no_memory(err)) : 0;
+}
+
 int target_find(struct session *session, const char *name, perch_err *err)
 {
 	struct plugin_target *target = &session->target;
 	struct arena *arena = &session->arena;
-	int r = registry_read(arena, &target->registry, err);
+	int r = plugin_caller_read(arena, &session->caller);
+	if (r < 0)
+		return target_as_host_failure(err_no_memory(err));
+	r = registry_read(arena, &target->registry, err);
 	if (r < 0)
 		return target_as_host_failure(r);
 	r = registry_resolve(&target->registry, name, getenv("PATH"), arena, &target->command, err);
-	return r < 0 ? r : target_as_host_failure(plugin_target_inspect(target, arena, err));
+	if (r == 0)
+		r = target_as_host_failure(plugin_target_inspect(target, arena, err));
+	return r < 0 || !session->caller.chain[0] ? r : run_target_be_called(session, err);
 }
 
 void target_tell_registry_warnings(struct session *session)
@@ -135,7 +153,8 @@ int target_prepare(struct session *session, char **argv, perch_err *err)
 		.waiting_limit = (size_t)session->settings.waiting_limit,
 		.unread_timeout_ns = clock_from_seconds(session->settings.unread_timeout),
 		.exec_timeout_max = session->settings.exec_timeout_max,
-		.shell = session->settings.shell,
+		.shell = session->cli->shell || !target->grant.shell ? session->settings.shell
+															 : target->grant.shell,
 		.frontend = session->frontend,
 		.trace = session->trace,
 	};
@@ -149,7 +168,12 @@ int target_prepare(struct session *session, char **argv, perch_err *err)
 	if (r == 0 && session->cli->is_strict && !target->sandbox)
 		session_tell(session, PERCH_SHOWN_WARNING,
 			"--strict: there is no sandbox, so nothing is looked for that git would execute");
+	if (r == 0 &&
+		plugin_calls_prepare(target, &session->caller, options->directory ? options->directory : "",
+			&session->arena, &session->calls) < 0)
+		r = err_no_memory(err);
 	plugin_target_describe(target, options);
+	options->calls = session->calls.program ? &session->calls : NULL;
 	options->env = run_target_make_environment(session);
 	if (r == 0 && !options->env)
 		r = err_no_memory(err);

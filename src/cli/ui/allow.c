@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/cleanup.h"
 #include "base/file.h"
-#include "cli/ui/envelope.h"
-#include "cli/ui/page.h"
 #include "cli/plugins/plugins_commands.h"
+#include "proc/program.h"
 
 struct allowing {
 	const struct allow_subject *subject;
@@ -22,10 +22,13 @@ struct allowing {
 	struct option_list read, write, env, presets;
 	bool net, no_net, manifest;
 	const char *sandbox;
+	struct option_list grants; /* words with commas between them */
+	const char *shell;
 	struct arena arena;
 	const char *name;
 	struct grant grant;
 	const char *approved; /* in words */
+	const char *granted;  /* the same */
 };
 
 /* ---- what the options mean ----------------------------------------------- */
@@ -175,84 +178,7 @@ static bool allow_has_options(const struct allowing *allowing)
 {
 	return allowing->read.count || allowing->write.count || allowing->env.count ||
 		allowing->presets.count || allowing->net || allowing->no_net || allowing->manifest ||
-		allowing->sandbox;
-}
-
-/* ---- telling ------------------------------------------------------------- */
-
-static const char *allow_net_word(const struct policy_widening *widening)
-{
-	static const char *const words[] = {
-		[WIDENING_NET_KEEP] = NULL,
-		[WIDENING_NET_NONE] = "none",
-		[WIDENING_NET_FULL] = "full",
-	};
-	return words[widening->net];
-}
-
-static const char *allow_sandbox_word(const struct policy_widening *widening)
-{
-	if (widening->is_off)
-		return "off";
-	return widening->is_on ? "on" : NULL;
-}
-
-static int allow_print_json(const struct allowing *allowing)
-{
-	static const char *const nothing[] = { NULL };
-	const struct policy_widening *widening = &allowing->grant.widening;
-	struct envelope envelope;
-	envelope_begin(&envelope);
-	perch_json_writer *writer = &envelope.writer;
-	member_text(writer, "action", allowing->revokes ? "revoke" : "allow");
-	member_text(writer, "name", allowing->name);
-	member_list(writer, "read", widening->read ? widening->read : nothing);
-	member_list(writer, "write", widening->write ? widening->write : nothing);
-	member_list(writer, "env", widening->env ? widening->env : nothing);
-	member_list(writer, "presets", widening->presets ? widening->presets : nothing);
-	member_text(writer, "net", allow_net_word(widening));
-	member_text(writer, "sandbox", allow_sandbox_word(widening));
-	if (allowing->approved)
-		member_text(writer, "approved", allowing->approved);
-	return envelope_end(&envelope);
-}
-
-static void allow_print_list(const char *label, const char *const *list)
-{
-	if (!list || !list[0])
-		return;
-	struct buf text = { 0 };
-	printf("  %-8s ", label);
-	cli_put_text(stdout, str_from(page_join(&text, list, "")));
-	putchar('\n');
-	buf_free(&text);
-}
-
-static int allow_print_for_people(const struct allowing *allowing)
-{
-	const struct policy_widening *widening = &allowing->grant.widening;
-	const char *net = allow_net_word(widening);
-	bool has_lists = (widening->read && widening->read[0]) ||
-		(widening->write && widening->write[0]) || (widening->env && widening->env[0]) ||
-		(widening->presets && widening->presets[0]);
-	if (allowing->approved)
-		cli_tell(stdout, "approved: %s\n", allowing->approved);
-	printf("%s ", allowing->subject->noun);
-	cli_put_text(stdout, str_from(allowing->name));
-	printf(" is allowed%s\n",
-		has_lists || net || widening->is_off || widening->is_on ? ", beyond its default:"
-																: " nothing beyond its default");
-	allow_print_list("read", widening->read);
-	allow_print_list("write", widening->write);
-	allow_print_list("env", widening->env);
-	allow_print_list("presets", widening->presets);
-	if (net)
-		printf("  %-8s %s\n", "net", net);
-	if (widening->is_off)
-		printf("  %-8s off: it runs with all your rights\n", "sandbox");
-	if (widening->is_on)
-		printf("  %-8s on, whatever its file says\n", "sandbox");
-	return 0;
+		allowing->sandbox || allowing->grants.count || allowing->shell;
 }
 
 /* ---- doing --------------------------------------------------------------- */
@@ -268,6 +194,20 @@ static int allow_find(struct allowing *allowing, perch_err *err)
 		: grants_read(subject->kind, allowing->name, &allowing->arena, &allowing->grant, err);
 }
 
+static int allow_change_shell(struct allowing *allowing, perch_err *err)
+{
+	const char *shell = allowing->shell;
+	if (!shell)
+		return 0;
+	allowing->grant.shell = NULL;
+	if (allowing->revokes)
+		return 0;
+	_cleanup_free_ char *path = NULL;
+	int r = program_find(shell, (const char *const *)environ, &path, err);
+	allowing->grant.shell = shell;
+	return r;
+}
+
 /* Reads the grant, changes it, and writes it. Without options, revoke takes back everything. */
 static int allow_apply(struct allowing *allowing, perch_err *err)
 {
@@ -276,10 +216,20 @@ static int allow_apply(struct allowing *allowing, perch_err *err)
 	if (r < 0)
 		return r;
 	const struct grant before = allowing->grant;
-	if (allowing->revokes && !allow_has_options(allowing))
+	if (allowing->revokes && !allow_has_options(allowing)) {
 		allowing->grant.widening = (struct policy_widening){ 0 };
-	else
+		allowing->grant.callees = NULL;
+		allowing->grant.shell = NULL;
+	} else {
 		r = allow_change_grant(allowing, err);
+	}
+	if (r == 0)
+		r = allow_change_shell(allowing, err);
+	if (r == 0)
+		r = allowing->grants.count
+			? subject->grant(allowing->name, &allowing->grants, allowing->revokes, &allowing->arena,
+				  &allowing->grant, &allowing->granted, err)
+			: 0;
 	if (r == 0 && allowing->manifest)
 		r = subject->approve(
 			allowing->name, &allowing->arena, &allowing->grant, &allowing->approved, err);
@@ -312,15 +262,43 @@ static void allow_release(struct allowing *allowing)
 	free(allowing->write.items);
 	free(allowing->env.items);
 	free(allowing->presets.items);
+	free(allowing->grants.items);
 	arena_free(&allowing->arena);
+}
+
+enum { ALLOW_COMMON_OPTIONS = 7 };
+
+/* Those that not every subject has; there is room for three. */
+static void allow_add_own_options(struct allowing *allowing, struct option_spec *options)
+{
+	const struct allow_subject *subject = allowing->subject;
+	if (!allowing->revokes && subject->approve)
+		*options++ =
+			(struct option_spec){ subject->approve_option, 0, OPTION_FLAG, &allowing->manifest };
+	if (!subject->grant)
+		return;
+	*options++ = (struct option_spec){ "grant", 0, OPTION_LIST, &allowing->grants };
+	*options++ = (struct option_spec){ "shell", 0, OPTION_TEXT, &allowing->shell };
+}
+
+static int allow_tell(const struct allowing *allowing)
+{
+	const struct allow_outcome outcome = {
+		.subject = allowing->subject,
+		.revokes = allowing->revokes,
+		.name = allowing->name,
+		.grant = &allowing->grant,
+		.approved = allowing->approved,
+		.granted = allowing->granted,
+	};
+	return allowing->cli->json ? allow_print_json(&outcome) : allow_print_for_people(&outcome);
 }
 
 static int allow_run(
 	struct cli *cli, const struct allow_subject *subject, bool revokes, int argc, char **argv)
 {
 	struct allowing allowing = { .subject = subject, .cli = cli, .revokes = revokes };
-	bool may_approve = !revokes && subject->approve;
-	const struct option_spec options[] = {
+	struct option_spec options[] = {
 		{ "read", 0, OPTION_LIST, &allowing.read },
 		{ "write", 0, OPTION_LIST, &allowing.write },
 		{ "env", 0, OPTION_LIST, &allowing.env },
@@ -328,9 +306,12 @@ static int allow_run(
 		{ "net", 0, OPTION_FLAG, &allowing.net },
 		{ "no-net", 0, OPTION_FLAG, &allowing.no_net },
 		{ "sandbox", 0, OPTION_TEXT, &allowing.sandbox },
-		{ may_approve ? subject->approve_option : NULL, 0, OPTION_FLAG, &allowing.manifest },
+		{ 0 },
+		{ 0 },
+		{ 0 },
 		{ 0 },
 	};
+	allow_add_own_options(&allowing, options + ALLOW_COMMON_OPTIONS);
 	perch_err err = { 0 };
 	int r = plugins_options(cli, options, argc, argv, &allowing.words);
 	if (r == 0)
@@ -341,7 +322,7 @@ static int allow_run(
 			cli_error(NULL, "%s", err.text);
 			r = EXIT_FAILURE;
 		} else {
-			r = cli->json ? allow_print_json(&allowing) : allow_print_for_people(&allowing);
+			r = allow_tell(&allowing);
 		}
 	}
 	allow_release(&allowing);

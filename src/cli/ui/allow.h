@@ -19,6 +19,10 @@ struct allow_subject {
 	/* Approves that, in *grant, and says so in *ret_words (in the arena). */
 	int (*approve)(const char *name, struct arena *arena, struct grant *grant,
 		const char **ret_words, perch_err *err);
+	/* Grants, or takes back, what the words of --grant name, and says in *ret_words what is granted
+	 * now (in the arena). NULL = there is no --grant. */
+	int (*grant)(const char *name, const struct option_list *words, bool revokes,
+		struct arena *arena, struct grant *grant, const char **ret_words, perch_err *err);
 	/* Called without that option, before the grant is written: what the user allows or revokes in
 	 * this command must not count later as a change behind their back. `before` is the grant as it
 	 * was. NULL = nothing is to be done. */
@@ -29,6 +33,20 @@ struct allow_subject {
 /* argv[0] is "allow" or "revoke", then come NAME and options. Return an exit code. */
 int cli_allow(struct cli *cli, const struct allow_subject *subject, int argc, char **argv);
 int cli_revoke(struct cli *cli, const struct allow_subject *subject, int argc, char **argv);
+
+/* ---- allow_print.c -------------------------------------------------------------- */
+
+struct allow_outcome {
+	const struct allow_subject *subject;
+	bool revokes;
+	const char *name;
+	const struct grant *grant;
+	const char *approved; /* in words; NULL = nothing was */
+	const char *granted;  /* the same */
+};
+
+int allow_print_for_people(const struct allow_outcome *outcome);
+int allow_print_json(const struct allow_outcome *outcome);
 
 #define ALLOW_OPTIONS_HELP                                                             \
 	"  --read PATH     read it, also where it is hidden (again for more)\n"            \

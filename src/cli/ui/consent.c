@@ -2,12 +2,14 @@
 #include "cli/ui/consent.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/macros.h"
 #include "cli/ui/page.h"
+#include "plugins/files.h"
 #include "registry/approval.h"
 
 enum { LABEL_WIDTH = 11 };
@@ -17,9 +19,11 @@ enum { LABEL_WIDTH = 11 };
 static bool consent_take_word(struct str word, struct capabilities *granted)
 {
 	const struct capability *capability = capability_find(word);
+	bool is_plugins = str_is(word, WISH_PLUGINS);
 	if (capability)
 		capabilities_put(granted, capability, true);
-	return capability || str_is(word, "none");
+	granted->plugins |= is_plugins;
+	return capability || is_plugins || str_is(word, "none");
 }
 
 int consent_read(struct consent *consent)
@@ -29,7 +33,8 @@ int consent_read(struct consent *consent)
 		do {
 			struct str word = str_trim(str_cut(&rest, ','));
 			if (!consent_take_word(word, &consent->granted))
-				return cli_usage_error("the words are " CAPABILITY_NAMES " and none",
+				return cli_usage_error("the words are " CAPABILITY_NAMES ", " WISH_PLUGINS
+									   " and none",
 					"--grant does not know '%.*s'", (int)word.len, word.data ? word.data : "");
 		} while (rest.len);
 		consent->has_grants = true;
@@ -76,7 +81,8 @@ static void consent_show_commands(struct page *page, const struct manifest *mani
 	for (size_t i = 0; i < manifest->command_count; i++)
 		buf_printf(&text, "%s%s", i ? ", " : "", manifest->commands[i].name);
 	if (buf_terminate(&text) == 0)
-		consent_line(page, "commands", STYLE_PLAIN, text.len ? text.data : "none");
+		consent_line(page, "commands", STYLE_PLAIN,
+			text.len ? text.data : "none: its plugin.toml has no [[commands]]");
 	buf_free(&text);
 }
 
@@ -95,17 +101,71 @@ static void consent_show_hooks(struct page *page, const struct manifest *manifes
 	}
 }
 
+enum { CONSENT_LINE_MAX = 320, CONSENT_FILES_MAX = 12 };
+
+/* A wish, with what it means: "store: store values, and load them again". */
+static const char *consent_wish(const char *word, char out[CONSENT_LINE_MAX])
+{
+	const struct capability *capability = capability_find(str_from(word));
+	const char *meaning = capability ? capability->meaning : "";
+	if (strcmp(word, WISH_PLUGINS) == 0)
+		meaning = WISH_PLUGINS_MEANING;
+	snprintf(out, CONSENT_LINE_MAX, "%s%s%s", word, meaning[0] ? ": " : "", meaning);
+	return out;
+}
+
+/* A plugin whose manifest does not mention the network has it: its user should know that. */
+static void consent_show_network(struct page *page, const struct manifest *manifest)
+{
+	char line[CONSENT_LINE_MAX];
+	if (!manifest->protocol[0] || manifest->wishes.says_network)
+		return;
+	snprintf(line, sizeof(line), "%s; to close it: perch plugins allow %s --no-net",
+		network_state_words(NETWORK_OPEN), manifest->name);
+	consent_line(page, "network", STYLE_WARN, line);
+}
+
+struct consent_files {
+	struct page *page;
+	size_t count;
+};
+
+static void consent_found_file(void *data, enum file_trouble trouble, const char *path)
+{
+	struct consent_files *files = data;
+	if (trouble == FILE_PRESENT && files->count++ < CONSENT_FILES_MAX)
+		consent_line(files->page, "file", STYLE_PLAIN, path);
+}
+
+/* What an unverified source has brought; it lies there until the question is answered. */
+static void consent_show_files(struct page *page, const struct candidate *candidate)
+{
+	char resolved[PATH_MAX];
+	char line[CONSENT_LINE_MAX + PATH_MAX];
+	struct consent_files files = { .page = page };
+	if (candidate->tier != TRUST_UNVERIFIED || !realpath(candidate->directory, resolved))
+		return;
+	files_walk(resolved, consent_found_file, &files);
+	size_t more = files.count > CONSENT_FILES_MAX ? files.count - CONSENT_FILES_MAX : 0;
+	snprintf(line, sizeof(line), "%zu%s in %s until you have answered", more ? more : files.count,
+		more ? " more" : "", resolved);
+	consent_line(page, "files", STYLE_PLAIN, line);
+}
+
 static void consent_show_wishes(struct page *page, const struct manifest *manifest)
 {
 	const char *words[WISHES_MAX + 1];
-	struct buf text = { 0 };
 	wishes_words(&manifest->wishes, words);
 	bool is_legacy = !manifest->protocol[0];
 	consent_line(page, "runs", is_legacy ? STYLE_WARN : STYLE_PLAIN,
 		is_legacy ? "with all your rights: it speaks no protocol" : "in a sandbox");
-	consent_line(
-		page, "wants", words[0] ? STYLE_WARN : STYLE_PLAIN, page_join(&text, words, "nothing"));
-	buf_free(&text);
+	for (size_t i = 0; words[i]; i++) {
+		char line[CONSENT_LINE_MAX];
+		consent_line(page, "wants", STYLE_WARN, consent_wish(words[i], line));
+	}
+	if (!words[0])
+		consent_line(page, "wants", STYLE_PLAIN, "nothing");
+	consent_show_network(page, manifest);
 }
 
 static void consent_show_build(struct page *page, const struct candidate *candidate)
@@ -137,17 +197,24 @@ void consent_show(struct console *console, const struct candidate *candidate)
 	consent_show_wishes(&page, manifest);
 	consent_show_hooks(&page, manifest);
 	consent_show_build(&page, candidate);
+	if (console->workshop.is_interactive)
+		consent_show_files(&page, candidate);
 	fwrite(page.out.data, 1, page.out.len, stderr);
 	buf_free(&page.out);
 }
 
 /* ---- asking -------------------------------------------------------------- */
 
-int consent_check_trust(
-	const struct consent *consent, const struct candidate *candidate, perch_err *err)
+static bool consent_asks(const struct console *console, const struct consent *consent)
+{
+	return console->workshop.is_interactive && !consent->yes && !consent->has_grants;
+}
+
+int consent_check_trust(const struct console *console, const struct consent *consent,
+	const struct candidate *candidate, perch_err *err)
 {
 	char risk[CANDIDATE_RISK_MAX];
-	if (consent->trusts || !candidate_risk(candidate, risk))
+	if (consent->trusts || !candidate_risk(candidate, risk) || consent_asks(console, consent))
 		return 0;
 	return err_set(err, -EPERM,
 		"the source is unverified, and %s: look at it first, then use --trust (or list its owner "
@@ -173,6 +240,84 @@ static int consent_refuse_silence(const struct manifest *manifest, perch_err *er
 	return -ENOTTY;
 }
 
+static int consent_refused(perch_err *err)
+{
+	return err_set(err, -ECANCELED, "nothing was changed");
+}
+
+/* Wishes one after the other. The default is no. */
+static int consent_choose(
+	struct console *console, const struct capabilities *wishes, struct capabilities *granted)
+{
+	char question[CONSENT_LINE_MAX];
+	int r = 0;
+	*granted = (struct capabilities){ 0 };
+	for (const struct capability *one = capability_table; one->name && r >= 0; one++) {
+		if (!capabilities_have(wishes, one))
+			continue;
+		snprintf(question, sizeof(question), "Grant %s? It may %s.", one->name, one->meaning);
+		r = console_confirm(console, question);
+		capabilities_put(granted, one, r > 0);
+	}
+	if (r >= 0 && wishes->plugins)
+		r = console_confirm(console, "Grant " WISH_PLUGINS "? It may " WISH_PLUGINS_MEANING ".");
+	granted->plugins = r > 0 && wishes->plugins;
+	return r < 0 ? r : 0;
+}
+
+static bool consent_has_wishes(const struct capabilities *wishes)
+{
+	bool has_one = wishes->plugins;
+	for (const struct capability *one = capability_table; one->name; one++)
+		has_one |= capabilities_have(wishes, one);
+	return has_one;
+}
+
+/* An unverified source: a user who goes on has seen its files, and why that matters. */
+static int consent_go_on(struct console *console, const struct consent *consent,
+	const struct candidate *candidate, perch_err *err)
+{
+	char risk[CANDIDATE_RISK_MAX];
+	char question[CANDIDATE_RISK_MAX + 128];
+	if (consent->trusts || !candidate_risk(candidate, risk))
+		return 0;
+	snprintf(question, sizeof(question),
+		"The source is unverified, and %s. Have you looked at it, and go on?", risk);
+	return console_confirm(console, question) > 0 ? 0 : consent_refused(err);
+}
+
+enum consent_choice { CONSENT_ALL, CONSENT_SOME, CONSENT_NOTHING, CONSENT_NOT };
+
+int consent_grant(struct console *console, const struct consent *consent,
+	const struct candidate *candidate, struct capabilities *ret_granted, perch_err *err)
+{
+	static const char *const options[] = {
+		[CONSENT_ALL] = "install it, and grant all that it wants",
+		[CONSENT_SOME] = "install it, and choose one by one what is granted",
+		[CONSENT_NOTHING] = "install it, and grant nothing",
+		[CONSENT_NOT] = "do not install it",
+	};
+	const struct manifest *manifest = &candidate->manifest;
+	bool has_wishes = consent_has_wishes(&manifest->wishes);
+	char question[512];
+	snprintf(question, sizeof(question), "Install %s?", manifest->name);
+	*ret_granted = consent->has_grants ? consent->granted : manifest->wishes;
+	if (!consent_asks(console, consent) || !has_wishes) {
+		int r =
+			consent_asks(console, consent) ? consent_go_on(console, consent, candidate, err) : 0;
+		return r < 0 ? r : consent_get(console, consent, question, manifest, err);
+	}
+	int r = consent_go_on(console, consent, candidate, err);
+	if (r < 0)
+		return r;
+	r = console_select(console, question, options, COUNT(options), CONSENT_NOT);
+	if (r == CONSENT_SOME)
+		r = consent_choose(console, &manifest->wishes, ret_granted) < 0 ? -ECANCELED : CONSENT_SOME;
+	else if (r == CONSENT_NOTHING)
+		*ret_granted = (struct capabilities){ 0 };
+	return r < 0 || r == CONSENT_NOT ? consent_refused(err) : 1;
+}
+
 int consent_get(struct console *console, const struct consent *consent, const char *question,
 	const struct manifest *manifest, perch_err *err)
 {
@@ -181,5 +326,5 @@ int consent_get(struct console *console, const struct consent *consent, const ch
 	int r = console_confirm(console, question);
 	if (r == -ENOTTY)
 		return consent_refuse_silence(manifest, err);
-	return r > 0 ? 1 : err_set(err, -ECANCELED, "nothing was changed");
+	return r > 0 ? 1 : consent_refused(err);
 }

@@ -28,9 +28,15 @@ void consent_free(struct consent *consent);
 /* Shows what the plugin is and asks for, on stderr. */
 void consent_show(struct console *console, const struct candidate *candidate);
 
-/* Whether its source may ask for that: 0, or -EPERM and the reason. */
-int consent_check_trust(
-	const struct consent *consent, const struct candidate *candidate, perch_err *err);
+/* Whether its source may ask for that: 0, or -EPERM and the reason. Who can be asked decides when
+ * that comes. */
+int consent_check_trust(const struct console *console, const struct consent *consent,
+	const struct candidate *candidate, perch_err *err);
+
+/* Asks whether to install it and what of its wishes to grant: all, one by one, nothing. Fails as
+ * the next does. */
+int consent_grant(struct console *console, const struct consent *consent,
+	const struct candidate *candidate, struct capabilities *ret_granted, perch_err *err);
 
 /* 1 when the user agrees, by an option or asked now with this question; fails with -ECANCELED (they
  * do not) or -ENOTTY (no user can be asked; err names the options). */

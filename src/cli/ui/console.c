@@ -16,6 +16,7 @@ static void console_answered(void *data, const struct answer *answer)
 	console->is_answered = true;
 	console->is_cancelled = answer->cancelled;
 	console->said_yes = answer->yes;
+	console->chosen = answer->chosen_count ? answer->chosen[0] : 0;
 }
 
 /* The terminal is gone: no answer will come. */
@@ -96,19 +97,13 @@ void console_close(struct console *console)
 	perch_host_free(console->workshop.host);
 }
 
-int console_confirm(struct console *console, const char *message)
+static int console_ask(struct console *console, const perch_question *question)
 {
 	struct frontend *frontend = console->workshop.frontend;
 	if (!console->workshop.is_interactive)
 		return -ENOTTY;
-	const perch_question question = {
-		.number = 1,
-		.kind = PERCH_QUESTION_CONFIRM,
-		.message = text_from(message),
-		.has_default = true,
-	};
 	console->is_answered = false;
-	frontend->table->ask(frontend, &question, NULL);
+	frontend->table->ask(frontend, question, NULL);
 	int r = 0;
 	while (!console->is_answered && !console->signal && r >= 0) {
 		frontend->table->flush(frontend);
@@ -116,9 +111,43 @@ int console_confirm(struct console *console, const char *message)
 	}
 	if (!console->is_answered)
 		frontend->table->withdraw(frontend);
-	if (!console->is_answered || console->is_cancelled)
-		return -ECANCELED;
-	return console->said_yes;
+	return !console->is_answered || console->is_cancelled ? -ECANCELED : 0;
+}
+
+int console_confirm(struct console *console, const char *message)
+{
+	const perch_question question = {
+		.number = 1,
+		.kind = PERCH_QUESTION_CONFIRM,
+		.message = text_from(message),
+		.has_default = true,
+	};
+	int r = console_ask(console, &question);
+	return r < 0 ? r : console->said_yes;
+}
+
+int console_select(struct console *console, const char *message, const char *const *options,
+	size_t count, size_t standard)
+{
+	enum { CONSOLE_OPTIONS_MAX = 8 };
+	perch_text texts[CONSOLE_OPTIONS_MAX];
+	if (count > CONSOLE_OPTIONS_MAX)
+		return -EINVAL;
+	for (size_t i = 0; i < count; i++)
+		texts[i] = text_from(options[i]);
+	const size_t defaults[] = { standard };
+	const perch_question question = {
+		.number = 1,
+		.kind = PERCH_QUESTION_SELECT,
+		.message = text_from(message),
+		.options = texts,
+		.option_count = count,
+		.has_default = true,
+		.defaults = defaults,
+		.default_count = 1,
+	};
+	int r = console_ask(console, &question);
+	return r < 0 ? r : (int)console->chosen;
 }
 
 void console_tell_failure(const struct console *console, const char *about, const perch_err *err)

@@ -16,6 +16,7 @@ struct console {
 	bool is_answered;
 	bool is_cancelled;
 	bool said_yes;
+	size_t chosen;
 };
 
 /* The user interface is on stderr, unless the command was asked for JSON: then there is none, and
@@ -26,6 +27,11 @@ void console_close(struct console *console);
 /* Asks; the default is no. Returns 1 or 0; -ENOTTY when no user can be asked, -ECANCELED when the
  * user does not want to answer. */
 int console_confirm(struct console *console, const char *message);
+
+/* The same for one of several; the index, and -ENOTTY, -ECANCELED as above. The one with the index
+ * `standard` is chosen by Enter alone. */
+int console_select(struct console *console, const char *message, const char *const *options,
+	size_t count, size_t standard);
 
 /* Prints why the command failed, behind the name of its subject (NULL = none). When the user said
  * no, that is not called an error. */

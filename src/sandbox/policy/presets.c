@@ -8,7 +8,6 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "base/macros.h"
-#include "base/paths.h"
 #include "sandbox/policy/hidden_paths.h"
 #include "sandbox/policy/path_list.h"
 #include "sandbox/policy/policy.h"
@@ -25,7 +24,6 @@ struct preset {
 	const char *env[PRESET_LIST_MAX];
 	const char *agent; /* the variable that names its socket */
 	const char *sockets[PRESET_LIST_MAX];
-	bool has_plugins; /* fledge's own directory */
 };
 
 static const struct preset presets[] = {
@@ -72,7 +70,6 @@ static const struct preset presets[] = {
 		.env = { "NPM_TOKEN", "NODE_AUTH_TOKEN" },
 	},
 	{ .name = "pip", .env = { "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL" } },
-	{ .name = "plugins", .has_plugins = true },
 	{ .name = "postgres", .env = { "PGPASSWORD", "DATABASE_URL" } },
 	{
 		.name = "ssh",
@@ -100,6 +97,11 @@ static const struct preset *presets_find_preset(const char *name)
 static int presets_refuse_preset(const char *name, perch_err *err)
 {
 	char known[256] = "";
+	if (strcmp(name, "plugins") == 0)
+		return err_set(err, -EINVAL,
+			"there is no preset 'plugins' any more: perch plugins allow NAME --grant plugins lets "
+			"a "
+			"plugin run the commands of others");
 	for (size_t i = 0; i < PRESETS; i++) {
 		strcat(known, i ? ", " : "");
 		strcat(known, presets[i].name);
@@ -126,18 +128,6 @@ static void presets_add_all(struct path_list *list, const char *home, const char
 		presets_add_existing(list, home, *paths);
 }
 
-static void presets_add_plugins(struct path_list *write)
-{
-	_cleanup_free_ char *path = NULL;
-	if (paths_user(PATH_CONFIG, "fledge", &path, NULL) < 0)
-		return;
-	const char *kept = arena_dup(write->arena, str_from(path));
-	if (kept)
-		presets_add_existing(write, "", kept);
-	else
-		write->failed = true;
-}
-
 /* A socket is reached by its path: the path must be seen, too. */
 static void presets_add_preset(const struct preset *preset, const char *home,
 	struct path_list *read, struct path_list *write, struct sandbox_policy *policy)
@@ -160,8 +150,6 @@ static void presets_add_preset(const struct preset *preset, const char *home,
 		read->failed |= socket.failed;
 		policy->has_unix_sockets = true;
 	}
-	if (preset->has_plugins)
-		presets_add_plugins(write);
 }
 
 static void presets_add_named(

@@ -1,0 +1,17 @@
+/* A perch that a plugin's command starts (`fledge sql query …`): it runs inside of the plugin's
+ * sandbox, where there are no other plugins, so it has the host outside run them. */
+#ifndef CLI_RUN_RUN_CALL_H
+#define CLI_RUN_RUN_CALL_H
+
+#include "cli/cli.h"
+
+/* Whether this perch is such a one. */
+bool call_is_inside(void);
+
+/* Has the host outside run the plugin command argv[0]. Returns its exit status. */
+int call_run(const struct cli *cli, int argc, char **argv);
+
+/* The same for a word of `perch plugins`, argv[0]: of those there is `list --json` alone. */
+int call_plugins(const struct cli *cli, int argc, char **argv);
+
+#endif

@@ -1,0 +1,159 @@
+/* The events of a turn, told as those of its job. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "agent/dialect.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "service/job_turn.h"
+
+static void job_turn_forgotten(void *data, const char *id, int r, const perch_err *err)
+{
+	(void)id;
+	if (r < 0)
+		job_turn_warn(data, "the old session id is not forgotten", err);
+}
+
+/* Behind the start, or before what says why there is none: a wrong key may be the cause. */
+static void job_turn_warn_of_profile(perch_job *job)
+{
+	const char *const *warning = job->turn.options.profile->warnings;
+	for (; !job->turn.was_warned && warning && *warning; warning++)
+		job_tell_text(job, PERCH_EVENT_WARNING, str_from(*warning));
+	job->turn.was_warned = true;
+}
+
+static void job_turn_started(void *data, struct agent_turn *agent)
+{
+	(void)agent;
+	perch_job *job = data;
+	job->turn.was_started = true;
+	job_tell_start(job);
+	job_turn_warn_of_profile(job);
+	if (job->request.is_new && job->turn.session)
+		session_turn_forget(job->turn.session, job_turn_forgotten, job);
+}
+
+static void job_turn_piece(perch_job *job, perch_event_kind kind, struct str text, struct str raw)
+{
+	bool is_event = raw.len && job->turn.options.profile->dialect == AGENT_0_4;
+	const perch_event event = {
+		.kind = kind,
+		.text = job_text(job, 0, text),
+		.raw = is_event ? job_text(job, 1, raw) : (perch_text){ "", 0 },
+	};
+	job_tell(job, &event);
+}
+
+static void job_turn_partial(void *data, struct agent_turn *agent, struct str text, struct str raw)
+{
+	(void)agent;
+	job_turn_piece(data, PERCH_EVENT_PARTIAL, text, raw);
+}
+
+static void job_turn_thinking(void *data, struct agent_turn *agent, struct str text, struct str raw)
+{
+	(void)agent;
+	job_turn_piece(data, PERCH_EVENT_THINKING, text, raw);
+}
+
+void job_turn_stderr(void *data, const char *bytes, size_t len)
+{
+	job_tell_text(data, PERCH_EVENT_STDERR, (struct str){ bytes, len });
+}
+
+static void job_turn_usage(void *data, struct agent_turn *agent, struct str json)
+{
+	(void)agent;
+	job_tell_text(data, PERCH_EVENT_USAGE, json);
+}
+
+static void job_turn_stored(void *data, const char *id, int r, const perch_err *err)
+{
+	perch_job *job = data;
+	if (r < 0)
+		job_turn_warn(job, "the session id is not stored", err);
+	job_tell_text(job, PERCH_EVENT_SESSION, str_from(id));
+}
+
+static void job_turn_session(void *data, struct agent_turn *agent, struct str id)
+{
+	(void)agent;
+	perch_job *job = data;
+	_cleanup_free_ char *text = str_dup(id);
+	perch_err err = { 0 };
+	if (!text)
+		job_turn_warn(job, "the session id is not stored", (err_no_memory(&err), &err));
+	else if (job->turn.session)
+		session_turn_id(job->turn.session, text, job_turn_stored, job);
+	else
+		job_tell_text(job, PERCH_EVENT_SESSION, id);
+}
+
+static void job_turn_warning(void *data, struct agent_turn *agent, struct str text)
+{
+	(void)agent;
+	job_tell_text(data, PERCH_EVENT_WARNING, text);
+}
+
+static void job_turn_error(void *data, struct agent_turn *agent, const char *code, struct str text)
+{
+	(void)agent;
+	job_turn_warn_of_profile(data);
+	job_tell_error(data, code, text);
+}
+
+static void job_turn_reply(void *data, struct agent_turn *agent, struct str text)
+{
+	(void)agent;
+	job_tell_text(data, PERCH_EVENT_REPLY, text);
+}
+
+static void job_turn_permission(
+	void *data, struct agent_turn *agent, const struct agent_permission *permission)
+{
+	const perch_ask ask = {
+		.kind = PERCH_ASK_PERMISSION,
+		.message = { "", 0 },
+		.id = { permission->request_id.data, permission->request_id.len },
+		.subject = { permission->tool_name.data, permission->tool_name.len },
+		.detail = { permission->input.data, permission->input.len },
+	};
+	if (job_ask(data, &ask, 0) < 0)
+		agent_turn_permit(agent, permission->request_id, false, STR("out of memory"));
+}
+
+static void job_turn_ended(void *data, struct agent_turn *agent, const perch_agent_end *end)
+{
+	(void)agent;
+	perch_job *job = data;
+	if (job->turn.was_started)
+		job_turn_finish(job, end);
+	else
+		job_turn_finish_unstarted(job, *end);
+}
+
+const struct agent_turn_events job_turn_events = {
+	.started = job_turn_started,
+	.partial = job_turn_partial,
+	.thinking = job_turn_thinking,
+	.usage = job_turn_usage,
+	.session = job_turn_session,
+	.warning = job_turn_warning,
+	.error = job_turn_error,
+	.reply = job_turn_reply,
+	.permission = job_turn_permission,
+	.end = job_turn_ended,
+};
+
+const struct agent_turn_events job_turn_events_alone = {
+	.started = job_turn_started,
+	.partial = job_turn_partial,
+	.thinking = job_turn_thinking,
+	.usage = job_turn_usage,
+	.session = job_turn_session,
+	.warning = job_turn_warning,
+	.error = job_turn_error,
+	.reply = job_turn_reply,
+	.end = job_turn_ended,
+};

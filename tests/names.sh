@@ -1,0 +1,87 @@
+#!/bin/sh
+# A name is found by searching for it, and a file is read in one sitting: no two file-level functions
+# and no two files share a name, no file has more than 400 lines and no function more than 60.
+set -eu
+
+tests=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
+# shellcheck source=tests/lib.sh
+. "$tests/lib.sh"
+
+# Public headers have the name of what they show, and so have the headers behind them; an interface
+# of the kernel has the kernel's.
+same_name='child.h host.h json.h loop.h sessions.h landlock.h'
+
+# shared_functions TREE: static functions that several files define.
+shared_functions() (
+    cd "$1"
+    find src sdk -name '*.c' -exec awk '
+        /^(__attribute__.*)?static / {
+            gsub(/__attribute__\(\(.*\)\) |PERCH_PRINTF\([^)]*\) /, "")
+            if (match($0, /[a-z_0-9]+\(/) && !index(substr($0, 1, RSTART), "="))
+                print substr($0, RSTART, RLENGTH - 1) " " FILENAME
+        }' {} + | sort -u | awk '
+        { files[$1] = files[$1] " " $2; count[$1]++ }
+        END { for (name in count) if (count[name] > 1) print name ":" files[name] }' | sort
+)
+
+# shared_files TREE: files of one name.
+shared_files() (
+    cd "$1"
+    find src sdk include -name '*.[ch]' | awk -F / -v same="$same_name" '
+        BEGIN { split(same, list, " "); for (i in list) allowed[list[i]] = 1 }
+        { files[$NF] = files[$NF] " " $0; count[$NF]++ }
+        END { for (name in count) if (count[name] > 1 && !allowed[name]) print name ":" files[name] }' | sort
+)
+
+# long_ones TREE: files and functions that are too long. Tables of Unicode are written by a program.
+long_ones() (
+    cd "$1"
+    find src sdk -name '*.[ch]' ! -name utf8_width.c -exec awk '
+        FNR == 1 { begin = 0 }
+        FNR == 401 { print FILENAME ": more than 400 lines" }
+        $0 == "{" { begin = FNR }
+        $0 == "}" && begin {
+            if (FNR - begin - 1 > 60)
+                print FILENAME ":" begin ": a function of " FNR - begin - 1 " lines"
+            begin = 0
+        }' {} + | sort
+)
+
+finds_nothing() {
+    found=$("$1" "$2") || return 1
+    printf '%s\n' "$found"
+    [ -z "$found" ]
+}
+
+# finds WHAT TEXT: WHAT finds one thing in the planted tree, which says TEXT.
+finds() {
+    found=$("$1" "$tree")
+    printf '%s\n' "$found"
+    case $found in
+    *"
+"*) false ;;
+    "$2"*) true ;;
+    *) false ;;
+    esac
+}
+
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+
+check "no two file-level functions have one name" finds_nothing shared_functions "${tests%/*}"
+check "no two files have one name" finds_nothing shared_files "${tests%/*}"
+check "no file and no function is too long" finds_nothing long_ones "${tests%/*}"
+
+mkdir -p "$tree/src/base" "$tree/src/data" "$tree/sdk" "$tree/include"
+printf 'static int fail(int a)\n{\n}\nstatic int table[] = { f(1) };\n' >"$tree/src/base/one.c"
+printf 'static const char *fail(\n\tint a)\n{\n}\nstatic int table[] = { f(1) };\n' >"$tree/src/data/two.c"
+check "found: a function that two files define" finds shared_functions "fail: src/base/one.c src/data/two.c"
+: >"$tree/src/data/one.c"
+check "found: a file of the same name" finds shared_files "one.c: src/"
+seq 401 >"$tree/src/base/long.c"
+check "found: a long file" finds long_ones "src/base/long.c: more"
+{ printf 'int f(void)\n{\n' && seq 61 && printf '}\n'; } >"$tree/src/base/long.c"
+check "found: a long function" finds long_ones "src/base/long.c:2: a function of 61 lines"
+{ printf 'int f(void)\n{\n' && seq 60 && printf '}\n'; } >"$tree/src/base/long.c"
+check "allowed: a function of sixty lines" finds_nothing long_ones "$tree"
+finish
