@@ -1,4 +1,4 @@
-/* The catalogue: gathered anew whenever somebody asks. */
+/* The catalogue: gathered anew for every caller that asks. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -79,7 +79,7 @@ void agentproc_error(const struct cli *cli, enum agent_dialect dialect, struct s
 /* Keeps the first error for the end. */
 void agentproc_keep_error(struct buf *error, struct str text);
 
-/* The session's id and the error once more, for scripts, whatever the dialect; not with --raw. */
+/* The session's id and the error once more, for scripts, in every dialect; not with --raw. */
 void agentproc_end(const struct cli *cli, const perch_agent_end *end, const struct buf *error);
 
 /* ---- agentproc_hub.c ------------------------------------------------------------- */
