@@ -221,6 +221,8 @@ static int catalog_add_agent(
 	const perch_entry entry = {
 		.kind = PERCH_ENTRY_AGENT,
 		.name = name,
+		.title = profile.about.name,
+		.description = profile.about.description,
 		.owner = path ? arena_dup(&catalog->arena, str_from(path)) : NULL,
 		.has_network = is_free || profile.widening.net != WIDENING_NET_NONE,
 		.can_write = true,
