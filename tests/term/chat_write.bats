@@ -43,7 +43,7 @@ paste() {
         wait_until typing "❯ one␤two␤"
         keys Enter
         wait_for "got one|two in default"
-        keys "a" M-Enter "b" C-j 'c\' Enter "d" Enter
+        keys "a" M-Enter "b" C-j "c\\" Enter "d" Enter
         wait_for "got a|b|c|d in default"
         keys Up
         wait_until typing "❯ a␤b␤c␤d"
