@@ -96,8 +96,11 @@ static int service_copy_options(
 		own->project_dir = arena_dup(arena, str_from(given->project_dir));
 	if (given->trace)
 		own->trace = arena_dup(arena, str_from(given->trace));
+	if (given->profiles)
+		own->profiles = arena_dup_list(arena, given->profiles);
 	bool is_whole = (!given->frontend || own->frontend) &&
-		(!given->project_dir || own->project_dir) && (!given->trace || own->trace);
+		(!given->project_dir || own->project_dir) && (!given->trace || own->trace) &&
+		(!given->profiles || own->profiles);
 	return is_whole ? 0 : err_no_memory(err);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/glob.h"
 #include "harness/folder.h"
 #include "harness/oom.h"
 #include "harness/proc.h"
@@ -313,7 +314,7 @@ START_TEST(patterns)
 		{ "*a*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++)
-		ck_assert_msg(expose_match(cases[i].pattern, cases[i].text) == cases[i].fits, "%s %s",
+		ck_assert_msg(glob_match(cases[i].pattern, cases[i].text) == cases[i].fits, "%s %s",
 			cases[i].pattern, cases[i].text);
 }
 END_TEST
