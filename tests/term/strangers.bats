@@ -150,7 +150,7 @@ END
 
 @test "what the README of somebody's profile says" {
     mkdir -p "$WORK/hub/bot"
-    printf "$bytes read me\n" >"$WORK/hub/bot/README.md"
+    printf '%b read me\n' "$bytes" >"$WORK/hub/bot/README.md"
     printf 'command: true\ndescription: "%s"\n' "$json" >"$WORK/hub/bot/profile.yaml"
     ln -s "$perch" "$WORK/agentproc"
     perch=$WORK/agentproc on_terminal hub show bot --hub "$WORK/hub"
