@@ -2,7 +2,7 @@
 #ifndef SERVE_JOBS_H
 #define SERVE_JOBS_H
 
-#include "serve/exchange.h"
+#include "serve/serve_exchange.h"
 #include "serve/record.h"
 
 enum jobs_kind { JOBS_TURN, JOBS_CALL, JOBS_RUN };

@@ -7,7 +7,7 @@
 #include <sys/random.h>
 
 #include "base/cleanup.h"
-#include "serve/catalog.h"
+#include "serve/serve_catalog.h"
 #include "serve/jobs.h"
 #include "serve/peer.h"
 #include "serve/serve_parts.h"

@@ -5,7 +5,7 @@
 
 #include "base/sha256.h"
 #include "serve/body.h"
-#include "serve/exchange.h"
+#include "serve/serve_exchange.h"
 #include "serve/record.h"
 
 struct serve;

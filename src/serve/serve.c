@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "base/paths.h"
 #include "base/tree.h"
-#include "serve/catalog.h"
+#include "serve/serve_catalog.h"
 #include "serve/jobs.h"
 #include "serve/openai.h"
 #include "serve/peer.h"
