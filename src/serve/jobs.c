@@ -103,8 +103,6 @@ static bool jobs_try_begin(struct record *record)
 	return true;
 }
 
-void jobs_due(perch_timer *timer, void *data);
-
 void jobs_due(perch_timer *timer, void *data)
 {
 	(void)timer;
