@@ -42,8 +42,8 @@ int toml_limit(struct toml_reader *r, const char *what, size_t limit)
 		r->err, PERCH_ELIMIT, at.line, at.column, "%s (the limit is %zu)", what, limit);
 }
 
-/* Control characters and what has no width are named, not printed: the text
- * may come from anybody and goes to a terminal. */
+/* Control characters and those without a width are named, not printed: the text may come from a
+ * stranger and goes to a terminal. */
 static bool toml_reader_is_printable(uint32_t character)
 {
 	return utf8_character_width(character) > 0;

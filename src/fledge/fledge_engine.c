@@ -304,7 +304,7 @@ static void fledge_engine_warn_of_line(
 		(unsigned long long)engine->line_number, what, shown);
 }
 
-/* Whoever sent it may wait for an answer. */
+/* Its sender may wait for an answer. */
 static void fledge_engine_skip_line(
 	struct fledge_engine *engine, const char *what, const char *line, size_t len)
 {

@@ -30,7 +30,7 @@ struct run_services {
 	struct waiting *first;
 	struct waiting *last;
 	struct timer timer;
-	uint64_t waiting_since_ns; /* 0 = nobody holds the lock against us */
+	uint64_t waiting_since_ns; /* 0 = no other process holds the lock */
 	struct job flush;
 	uint64_t flushes; /* how many were begun */
 	struct metadata_job *jobs;

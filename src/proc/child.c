@@ -33,8 +33,8 @@ int child_signal(perch_child *child, int signal)
 	return pidfd_signal(child->exit.fd, child->pid, signal);
 }
 
-/* Kills whoever is left of its tree. Returns how many of them are not dead yet. Who was killed is
- * counted once: nobody is born to a tree that was killed. */
+/* Kills the processes that are left of its tree. Returns how many of them are not dead yet. A
+ * killed process is counted once: none is born to a tree that was killed. */
 static unsigned child_end_tree(perch_child *child, bool is_last_try)
 {
 	if (!child->mark)

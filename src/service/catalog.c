@@ -1,4 +1,4 @@
-/* The catalogue: gathered anew whenever somebody asks. */
+/* The catalogue: gathered anew for every caller that asks. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -102,6 +102,8 @@ static int catalog_gather(perch_catalog *catalog, perch_service *service)
 		r = catalog_add_commands(catalog, exposure);
 	if (r == 0)
 		r = catalog_add_agents(catalog, exposure, service->options.profiles);
+	if (r == 0)
+		r = catalog_add_resources(catalog, exposure);
 	if (r == 0)
 		r = catalog_note_hidden(catalog, service->options.frontend);
 	if (r == 0 && catalog->count)

@@ -12,6 +12,7 @@
 #include "perch/host.h"
 #include "perch/json.h"
 #include "proc/outlet.h"
+#include "term/prose.h"
 
 /* Each subcommand stands at the end of its own file. */
 extern const struct command agent_add_command;
@@ -79,7 +80,7 @@ void agentproc_error(const struct cli *cli, enum agent_dialect dialect, struct s
 /* Keeps the first error for the end. */
 void agentproc_keep_error(struct buf *error, struct str text);
 
-/* The session's id and the error once more, for scripts, whatever the dialect; not with --raw. */
+/* The session's id and the error once more, for scripts, in every dialect; not with --raw. */
 void agentproc_end(const struct cli *cli, const perch_agent_end *end, const struct buf *error);
 
 /* ---- agentproc_hub.c ------------------------------------------------------------- */
@@ -94,6 +95,7 @@ struct agent_print {
 	bool is_utf8;
 	bool is_quiet;
 	bool ends_line;        /* the last of what was written was a newline */
+	struct prose prose;    /* how a reply is drawn */
 	struct outlet *outlet; /* of stdout */
 	struct buf out;        /* until agent_print_flush */
 };

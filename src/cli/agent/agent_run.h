@@ -29,11 +29,13 @@ struct agent_words {
 	bool no_stream;
 	bool no_store;
 	bool allow_shell_message;
+	bool is_plain; /* chat: replies as they are */
 };
 
 /* Reads them, and the options of every command (--json, -v, -q, --trace …). Returns 0, or an exit
  * code after having said what is wrong. */
 int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char **argv);
+int agent_words_read_chat(struct agent_words *words, struct cli *cli, int argc, char **argv);
 void agent_words_free(struct agent_words *words);
 
 /* In agentproc.c: the same by the options of that tool. */
@@ -66,7 +68,7 @@ struct agent_tell {
 /* Must not be moved afterwards. */
 void agent_tell_open(struct agent_tell *tell, const struct cli *cli, struct agent_asker *asker);
 
-/* Whatever a turn tells, but for its questions' answers. */
+/* Everything that a turn tells, except answers to its questions. */
 void agent_tell_event(struct agent_tell *tell, perch_job *job, const perch_event *event);
 
 /* What is told of one that is no job, or beside it. */
