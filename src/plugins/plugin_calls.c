@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/macros.h"
 #include "base/paths.h"
+#include "proc/program.h"
 
 /* ---- the variables of a call ------------------------------------------------ */
 
@@ -141,7 +142,7 @@ int plugin_caller_show(
 
 /* ---- for its own calls ----------------------------------------------------------- */
 
-/* The perch beside the program that we are. */
+/* The perch beside the program that we are, else that of the system. */
 static const char *plugin_calls_program(struct arena *arena)
 {
 	char self[PATH_MAX];
@@ -151,7 +152,10 @@ static const char *plugin_calls_program(struct arena *arena)
 	self[len] = '\0';
 	*strrchr(self, '/') = '\0';
 	const char *path = arena_join(arena, self, "/perch", NULL);
-	return path && access(path, X_OK) == 0 ? path : NULL;
+	if (path && access(path, X_OK) == 0)
+		return path;
+	_cleanup_free_ char *found = NULL;
+	return program_find_own("perch", &found, NULL) < 0 ? NULL : arena_dup(arena, str_from(found));
 }
 
 static const char *plugin_calls_resolved(struct arena *arena, const char *path)
