@@ -23,6 +23,7 @@ enum {
 };
 
 static perch_host *host;
+static perch_background background; /* of the children that are started */
 static char child_path[4096];
 
 /* ---- what a child reports ------------------------------------------------ */
@@ -74,6 +75,7 @@ static perch_child *start(const char *const *argv, struct seen *seen, bool with_
 	spec.argv = argv;
 	spec.stdin_mode = with_stdin ? PERCH_STDIN_PIPE : PERCH_STDIN_NULL;
 	spec.stdout_mode = PERCH_OUTPUT_LINES;
+	spec.background = background;
 	spec.events = &events;
 	spec.data = seen;
 	perch_child *child;
@@ -151,6 +153,24 @@ static void bench_spawn(void)
 	bench_print("proc/spawn-5000fds", "ours", many.ours / 1e3, "us");
 	bench_print("proc/spawn-5000fds", "floor", many.floor / 1e3, "us");
 	bench_print_most("proc/spawn-5000fds", "vs-few", many.ours / plain, "x", 1.2);
+}
+
+/* ---- the end of a tree --------------------------------------------------- */
+
+static double spawn_untended_ns(void)
+{
+	background = PERCH_BACKGROUND_KEEP;
+	double ns = spawn_ours_ns();
+	background = PERCH_BACKGROUND_END;
+	return ns;
+}
+
+/* What it costs that whatever a child leaves behind would be found. */
+static void bench_tree(void)
+{
+	struct bench_pairs pairs = bench_compare(spawn_ours_ns, spawn_untended_ns, SPAWN_ROUNDS);
+	bench_print("proc/tree", "kept", pairs.floor / 1e3, "us");
+	bench_print_most("proc/tree", "over-kept", (pairs.ours - pairs.floor) / 1e3, "us", 100);
 }
 
 /* ---- conversation -------------------------------------------------------- */
@@ -303,6 +323,7 @@ int main(void)
 	host = place_host();
 	place_find("bench/peer", child_path, sizeof(child_path));
 	bench_spawn();
+	bench_tree();
 	bench_round_trip();
 	perch_json_new(NULL, &document);
 	compare("proc/flood-json", flood_parsed_ns, flood_floor_ns, FLOOD_ROUNDS, "ns", 1, 1 / 0.6);

@@ -18,13 +18,15 @@ proc
 sandbox
 registry
 trace
+upstream
 frontend.h
 validate.h
 validate.c
 agent tool fledge
 plugins replay
 service
-mcp acp serve page queue worker
+queue
+mcp acp serve page worker
 conformance
 term events
 cli
@@ -36,7 +38,7 @@ sdk='base data'
 # Those who offer what perch hosts to others translate, and host nothing: they see the service by its
 # public headers.
 frontends='mcp acp serve page queue worker'
-frontends_see='base data wire'
+frontends_see='base data wire queue'
 
 # What a public header may ask of the C library.
 public='

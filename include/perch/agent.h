@@ -75,6 +75,7 @@ typedef struct perch_agent_end {
 	const char *const *sandbox; /* layers in force, ends with NULL; NULL = none */
 	perch_reach reach;
 	const char *hint; /* what its sandbox denied it, and what allows it; "" = nothing is known */
+	perch_background_end background;
 } perch_agent_end;
 
 /* What a turn tells; any may be NULL. Called from the loop. Texts have a NUL behind them, are

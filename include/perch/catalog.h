@@ -42,6 +42,7 @@ typedef struct perch_entry {
 	bool has_network;      /* what its sandbox lets it do; both true where nothing confines it. */
 	bool can_write;        /* Beyond a directory of its own, that is */
 	const char *problem;   /* why it cannot be used as it is */
+	unsigned retries;      /* an agent: a turn that was interrupted may be begun again so often */
 } perch_entry;
 
 /* What the service's frontend may see of it now, in a stable order (kind, name). The snapshot stays

@@ -36,9 +36,11 @@ typedef enum perch_reach {
 	PERCH_REACH_CGROUP,  /* the same, and what got away dies when its cgroup is closed */
 	PERCH_REACH_PIDNS,   /* the same, and what got away dies when its PID namespace is closed, or
 						  * when we die */
+	PERCH_REACH_TREE,    /* everything that descends from the child, whatever session, group or
+						  * parent it has by now: at the child's end, and when we die */
 } perch_reach;
 
-/* "process", "group", "cgroup", "pidns". */
+/* "process", "group", "cgroup", "pidns", "tree". */
 PERCH_API const char *perch_reach_name(perch_reach reach);
 
 /* ---- the child --------------------------------------------------------- */
@@ -65,6 +67,18 @@ typedef enum perch_session_mode {
 	PERCH_SESSION_OWN,    /* setsid: no terminal, a process group of its own */
 	PERCH_SESSION_SHARED, /* stays in our session and process group */
 } perch_session_mode;
+
+/* What becomes of the processes that a child leaves behind when it has exited by itself. */
+typedef enum perch_background {
+	PERCH_BACKGROUND_END,  /* they are killed */
+	PERCH_BACKGROUND_KEEP, /* they live on. A child that is stopped takes its group with it */
+} perch_background;
+
+/* What became of them, and of those that a child had beside it when it was killed. */
+typedef struct perch_background_end {
+	unsigned ended; /* how many were killed */
+	unsigned left;  /* how many could not be: a set-user-id program has made them another user's */
+} perch_background_end;
 
 enum {
 	PERCH_LINE_UNTERMINATED = 1, /* the stream ended without a newline */
@@ -97,6 +111,7 @@ typedef struct perch_result {
 	uint64_t duration_ns;   /* birth to exit */
 	perch_reach reach;
 	bool guarded;
+	perch_background_end background; /* known when `ended` is called */
 } perch_result;
 
 /* What a child reports. Any may be NULL. A callback may call every perch_child_…
@@ -116,7 +131,7 @@ typedef struct perch_child_events {
 	void (*asked)(perch_child *child, void *data);
 	/* The child itself has exited. Output may still come. */
 	void (*exited)(perch_child *child, void *data, const perch_result *result);
-	/* The last callback: all output was delivered, the group was killed. The
+	/* The last callback: all output was delivered, what the child left was killed. The
 	 * child object stays until perch_child_free. */
 	void (*ended)(perch_child *child, void *data, const perch_result *result);
 } perch_child_events;
@@ -164,6 +179,8 @@ typedef struct perch_child_spec {
 	/* An open file that is executed whatever is found at `program` by now; it
 	 * stays the caller's. No script: its interpreter could not open it. 0 = none. */
 	int program_fd;
+
+	perch_background background;
 } perch_child_spec;
 
 #ifdef __cplusplus
@@ -215,7 +232,8 @@ PERCH_API void perch_child_resume(perch_child *child, perch_stream stream);
 /* Begins the ladder; again: goes to its next step at once. */
 PERCH_API void perch_child_stop(perch_child *child);
 
-/* Sends a signal as far as the child's reach goes. -ESRCH when no process is left. */
+/* Sends a signal to the child's group, or to the child alone where it shares ours; SIGKILL goes as
+ * far as its reach. -ESRCH when no process is left. */
 PERCH_API int perch_child_signal(perch_child *child, int signal);
 
 /* The child's process id; it stays the child's until `ended`. */

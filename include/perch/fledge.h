@@ -91,6 +91,7 @@ typedef struct perch_fledge_end {
 	uint64_t duration_ns;
 	const char *const *sandbox; /* the layers, ends with NULL; NULL = none */
 	perch_reach reach;
+	perch_background_end background;
 } perch_fledge_end;
 
 /* What a run tells; any may be NULL. Pointers are valid during the call, but for

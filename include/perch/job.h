@@ -48,6 +48,7 @@ typedef struct perch_job_end {
 	const perch_tool_result *tool; /* of a tool; NULL elsewhere */
 	const perch_agent_end *turn;   /* of an agent */
 	const perch_fledge_end *run;   /* of a plugin that was started */
+	perch_background_end background;
 } perch_job_end;
 
 /* Texts are valid during the call, but for those of a question: until it is answered or
@@ -132,8 +133,9 @@ typedef struct perch_job_request {
 	const perch_agent_turn_options *turn;
 	const char *protocol; /* how it speaks, "0.1" or "0.4"; NULL = what its profile says */
 
-	/* An agent or a command, for a service without frontend alone. */
-	perch_sandbox_choice sandbox;
+	/* For a service without frontend alone. */
+	perch_sandbox_choice sandbox; /* of an agent or a command */
+	const char *binding;          /* of a tool: a file; `name` is the tool then */
 } perch_job_request;
 
 #ifdef __cplusplus

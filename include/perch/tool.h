@@ -75,6 +75,7 @@ typedef struct perch_tool_result {
 	const char *const *sandbox; /* the layers, NULL-terminated; NULL = none */
 	perch_reach reach;
 	bool used_spare;
+	perch_background_end background;
 } perch_tool_result;
 
 /* ---- bindings --------------------------------------------------------------- */

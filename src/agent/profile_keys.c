@@ -130,16 +130,31 @@ static int profile_keys_read_args(struct profile_reader *reader, const struct ya
 	return profile_texts(reader, entry, true, &reader->profile->args);
 }
 
-static int profile_keys_read_stdin(struct profile_reader *reader, const struct yaml_entry *entry)
+/* One of two words; whether it is the second. */
+static int profile_keys_read_choice(struct profile_reader *reader, const struct yaml_entry *entry,
+	const char *first, const char *second, bool *target)
 {
 	const char *word = "";
 	int r = profile_keys_read_text(reader, entry, &word);
 	if (r < 0)
 		return r;
-	reader->profile->message_on_stdin = strcmp(word, "message") == 0;
-	if (!reader->profile->message_on_stdin && strcmp(word, "none") != 0)
-		return profile_refuse(reader, entry, "must be none or message, not '%.100s'", word);
+	*target = strcmp(word, second) == 0;
+	if (!*target && strcmp(word, first) != 0)
+		return profile_refuse(reader, entry, "must be %s or %s, not '%.100s'", first, second, word);
 	return 0;
+}
+
+static int profile_keys_read_stdin(struct profile_reader *reader, const struct yaml_entry *entry)
+{
+	return profile_keys_read_choice(
+		reader, entry, "none", "message", &reader->profile->message_on_stdin);
+}
+
+static int profile_keys_read_background(
+	struct profile_reader *reader, const struct yaml_entry *entry)
+{
+	return profile_keys_read_choice(
+		reader, entry, "end", "keep", &reader->profile->keeps_background);
 }
 
 static bool profile_keys_is_variable_name(const char *name)
@@ -239,6 +254,8 @@ static const struct key {
 	{ "timeout_secs", KIND_SECONDS, AT(timeout_ns), NULL },
 	{ "idle_timeout_secs", KIND_SECONDS, AT(idle_timeout_ns), NULL },
 	{ "kill_grace_secs", KIND_SECONDS, AT(kill_grace_ns), NULL },
+	{ "background", KIND_OWN, 0, profile_keys_read_background },
+	{ "retry", KIND_COUNT, AT(retry), NULL },
 	{ "max_reply_chars", KIND_COUNT, AT(max_reply_chars), NULL },
 	{ "truncation_suffix", KIND_TEXT, AT(truncation_suffix), NULL },
 	{ "include_stderr_in_reply", KIND_BOOL, AT(include_stderr_in_reply), NULL },

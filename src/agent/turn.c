@@ -122,6 +122,7 @@ static void turn_tell_end(struct agent_turn *turn, const perch_result *result)
 		.hint = turn_hint(turn, verdict.exit_code, exit.stderr_tail),
 		.sandbox = sandbox_layers(turn->sandbox),
 		.reach = result->reach,
+		.background = result->background,
 	};
 	if (advice)
 		TELL(turn, warning, turn, str_from(advice));

@@ -63,6 +63,8 @@ static int turn_start_child(
 	spec.env = turn->launch.env;
 	spec.cwd = turn->launch.cwd;
 	spec.confine = sandbox_confine(turn->sandbox);
+	spec.background =
+		turn->options.profile->keeps_background ? PERCH_BACKGROUND_KEEP : PERCH_BACKGROUND_END;
 	spec.stdin_mode = turn_start_has_input(turn) ? PERCH_STDIN_PIPE : PERCH_STDIN_NULL;
 	spec.stdout_mode = PERCH_OUTPUT_LINES;
 	spec.stderr_mode = PERCH_OUTPUT_BYTES;

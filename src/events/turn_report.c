@@ -35,6 +35,7 @@ void turn_report_end(const struct turn_report *turn, const perch_agent_end *end)
 		.signal = end->signal,
 		.duration_ns = end->duration_ns,
 		.reach = end->reach,
+		.background = end->background,
 		.sandbox = end->sandbox,
 	};
 	struct event event = turn_report_begin(turn, "end");

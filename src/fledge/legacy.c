@@ -61,6 +61,7 @@ static void legacy_on_ended(perch_child *child, void *data, const perch_result *
 		.signal = result->signal,
 		.duration_ns = result->duration_ns,
 		.reach = result->reach,
+		.background = result->background,
 		.sandbox = legacy->options->layers,
 	};
 }

@@ -49,6 +49,7 @@ static void run_end_conclude(struct fledge_run *run)
 		.signal = run->result.signal,
 		.duration_ns = run->result.duration_ns,
 		.reach = run->result.reach,
+		.background = run->result.background,
 		.sandbox = run->options.layers,
 	};
 	if (code != 0 && !run->interrupted_by) {

@@ -10,13 +10,18 @@
 #include <sys/prctl.h>
 
 #include "guard/bare.h"
+#include "guard/bare_calls.h"
 #include "guard/guard_table.h"
+#include "guard/sweep.h"
 
 enum {
 	LAST_REGISTRATIONS_S = 1, /* a child that was being born enters itself within this */
 	FAILED = 1,
 	RETRY_NS = 10 * 1000 * 1000,
+	FIRST_PAUSE_NS = 1000 * 1000,
 	RETRIES_TIMED = LAST_REGISTRATIONS_S * 100, /* of a wait that has an end */
+	SWEEPS_MAX = 500, /* until everybody is gone: with pauses of 10 ms, about five seconds */
+	SWEEPS_SPARING_MAX = 100, /* so long the guards of other hosts may take */
 };
 
 /* Signals that reach a whole session or a whole machine that is going down
@@ -66,6 +71,33 @@ static void guard_main_kill_all(struct guard_table *table)
 	}
 }
 
+/* What has left its group is found by its mark. A host may be in the tree of another one: then we
+ * are, too, and say what we are, because that host's host must not kill us before we are done. */
+static void guard_main_show_mark(void)
+{
+	struct bare_limit limit;
+	if (bare_limit(0, MARK_RESOURCE, NULL, &limit) < 0 || limit.now == MARK_UNLIMITED)
+		return;
+	limit.now |= MARK_GUARD;
+	bare_limit(0, MARK_RESOURCE, &limit, NULL);
+}
+
+static void guard_main_sweep(struct guard_table *table)
+{
+	struct sweep sweep = {
+		.wanted = { .mark = atomic_load(&table->mark), .is_host = true },
+		.has_time = true,
+		.loadavg = (int)bare_open("/proc/loadavg", O_RDONLY | O_CLOEXEC),
+	};
+	for (int i = 0; sweep.wanted.mark && i < SWEEPS_MAX; i++) {
+		sweep.is_sparing_guards = i < SWEEPS_SPARING_MAX;
+		sweep_run(&sweep);
+		if (!sweep.alive)
+			break;
+		bare_sleep(i ? RETRY_NS : FIRST_PAUSE_NS);
+	}
+}
+
 static bool guard_main_has_modes(const struct guard_modes *now, const struct guard_modes *modes)
 {
 	size_t i = 0;
@@ -109,13 +141,16 @@ static int guard_main_keep_children(void)
 	if (at < 0 && at > -4096)
 		return FAILED;
 	struct guard_table *table = (struct guard_table *)at;
+	guard_main_show_mark();
 	guard_main_await(true, NULL);
 	guard_main_kill_all(table);
 	guard_main_restore_terminal(&table->terminal);
+	guard_main_sweep(table);
 	/* The host is dead, but a child of the host may be between its birth and its entry; it holds
 	 * the lifeline until it has entered itself. */
 	guard_main_await(false, &last);
 	guard_main_kill_all(table);
+	guard_main_sweep(table);
 	return 0;
 }
 

@@ -25,9 +25,11 @@ struct guard_terminal {
 };
 
 /* 0 = free; > 0 = the id of a process group; < 0 = minus the id of one
- * process. A child enters itself before it gives up the host's descriptors. */
+ * process. A child enters itself before it gives up the host's descriptors. The mark is that of
+ * the host, by which the trees of its children are known (guard/mark.h); 0 = they are not. */
 struct guard_table {
 	_Atomic int32_t slots[GUARD_SLOTS];
+	_Atomic uint64_t mark;
 	struct guard_terminal terminal;
 };
 

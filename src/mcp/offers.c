@@ -89,10 +89,12 @@ void mcp_offers_free(struct mcp_offers *offers)
 
 /* ---- schemas --------------------------------------------------------------- */
 
+/* A list of types would be shorter, but there are models that know none. */
 #define MCP_ANSWERS                                                                         \
 	"{\"type\":\"object\",\"description\":\"Answers to the questions it asks, each by the " \
-	"question's text\",\"additionalProperties\":{\"type\":[\"string\",\"boolean\","         \
-	"\"number\",\"array\"]}}"
+	"question's text\",\"additionalProperties\":{\"anyOf\":[{\"type\":\"string\"},"         \
+	"{\"type\":\"boolean\"},{\"type\":\"number\"},"                                         \
+	"{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]}}"
 
 #define MCP_COMMAND_INPUT                                                          \
 	"{\"type\":\"object\",\"properties\":{\"args\":{\"type\":\"array\",\"items\":" \

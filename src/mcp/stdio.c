@@ -143,8 +143,8 @@ static void mcp_stdio_parent_left(perch_source *source, void *data, unsigned eve
 	mcp_stdio_stop(data);
 }
 
-/* Somebody else may hold our stdin open when the client dies. A parent that cannot be watched is no
- * reason not to serve. */
+/* Another process may hold our stdin open when the client dies. A parent that cannot be watched is
+ * no reason not to serve. */
 static void mcp_stdio_watch_parent(struct mcp_stdio *stdio)
 {
 	pid_t parent = getppid();

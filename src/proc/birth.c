@@ -15,6 +15,7 @@
 #include "base/bare_call.h"
 #include "base/macros.h"
 #include "guard/guard_table.h"
+#include "guard/mark.h"
 #include "proc/cgroup.h"
 #include "proc/furnish.h"
 
@@ -61,6 +62,13 @@ IN_CHILD static int birth_enter_guard_table(struct birth *birth)
 	pid_t pid = getpid();
 	atomic_store(slot, birth->plan->own_session ? pid : -pid);
 	return 0;
+}
+
+/* Before the descriptors are given up, for the same reason. */
+IN_CHILD static int birth_mark_tree(struct birth *birth)
+{
+	const struct bare_limit *mark = birth->plan->mark;
+	return mark ? (int)-bare_limit(0, MARK_RESOURCE, mark, NULL) : 0;
 }
 
 IN_CHILD static int birth_enter_cgroup(struct birth *birth)
@@ -288,6 +296,7 @@ static const struct step steps[] = {
 	{ STAGE_SESSION, birth_enter_session },
 	{ STAGE_PARENT, birth_die_with_parent },
 	{ STAGE_GUARD, birth_enter_guard_table },
+	{ STAGE_GUARD, birth_mark_tree },
 	{ STAGE_CGROUP, birth_enter_cgroup },
 	{ STAGE_DESCRIPTORS, birth_arrange_descriptors },
 	{ STAGE_LIMITS, birth_set_limits },

@@ -33,6 +33,33 @@ int child_signal(perch_child *child, int signal)
 	return pidfd_signal(child->exit.fd, child->pid, signal);
 }
 
+/* Kills the processes that are left of its tree. Returns how many of them are not dead yet. A
+ * killed process is counted once: none is born to a tree that was killed. */
+static unsigned child_end_tree(perch_child *child, bool is_last_try)
+{
+	if (!child->mark)
+		return 0;
+	struct tree_state state =
+		trees_end(&child->host->trees, child->mark, child->pid, child->born_ns, is_last_try);
+	if (!child->result.background.ended)
+		child->result.background.ended = state.ended;
+	child->result.background.left = state.refused;
+	return state.alive;
+}
+
+/* The tree first: it is counted. */
+int child_kill(perch_child *child)
+{
+	child_end_tree(child, false);
+	return child_signal(child, SIGKILL);
+}
+
+/* What it left in the background is not ours to end, or not yet. */
+static bool child_leaves_background(const perch_child *child)
+{
+	return child->keep_group || (child->keeps_background && !child->result.stop_asked);
+}
+
 /* ---- the actions of the table ------------------------------------------ */
 
 /* The process has exited. It stays a zombie for now, which keeps its number and its group from
@@ -53,11 +80,11 @@ static void child_begin_linger(perch_child *child)
 /* Time is up for the processes that hold the pipes. */
 static void child_kill_group(perch_child *child)
 {
-	if (child->keep_group) {
+	if (child_leaves_background(child)) {
 		child_happen(child, EVENT_TIME_UP);
 		return;
 	}
-	child_signal(child, SIGKILL);
+	child_kill(child);
 	child_start_clock(child, CHILD_SETTLE_NS);
 }
 
@@ -69,22 +96,40 @@ static void child_read_last(perch_child *child)
 		stream_read_last(&child->streams[i]);
 }
 
-/* Kills what is left of the group, then lets the zombie go. */
+/* Everything was read: kills what is left of its tree and its group, and looks again until they are
+ * dead. */
+static void child_clear(perch_child *child)
+{
+	timer_cancel(&child->host->loop.timers, &child->clock);
+	bool is_last_try = child->looks >= CHILD_LOOKS_MAX;
+	unsigned alive = child_leaves_background(child) ? 0 : child_end_tree(child, is_last_try);
+	if (!child_leaves_background(child))
+		child_signal(child, SIGKILL);
+	if (!alive || is_last_try) {
+		child_happen(child, EVENT_CLEARED);
+		return;
+	}
+	unsigned doublings = child->looks < CHILD_LOOK_DOUBLINGS ? child->looks : CHILD_LOOK_DOUBLINGS;
+	child->looks++;
+	child_start_clock(child, CHILD_LOOK_NS << doublings);
+}
+
+/* Lets the zombie go, and with it the hold on its group. */
 static void child_reap(perch_child *child)
 {
 	if (child->exit.fd < 0)
 		return;
-	child_signal(child, SIGKILL);
 	guard_release(&child->host->guard, &child->guard_slot);
 	pidfd_reap(child->exit.fd);
 	room_leave(child->room);
 	child->room = NULL;
 	loop_watch(&child->host->loop, &child->exit, 0);
 	child->exit.fd = fd_close(child->exit.fd);
+	child->mark = 0;
 	child->host->child_count--;
 }
 
-static void child_move_to_corpses(perch_child *child)
+static void child_move_to_buried(perch_child *child)
 {
 	*child->link = child->next;
 	if (child->next)
@@ -93,15 +138,13 @@ static void child_move_to_corpses(perch_child *child)
 	child->host->unreaped = child;
 }
 
-/* Everything was read. */
 static void child_bury(perch_child *child)
 {
-	timer_cancel(&child->host->loop.timers, &child->clock);
 	outbox_free(&child->outbox);
 	if (!child->keep_group)
 		child_reap(child);
 	if (child->is_given_back)
-		child_move_to_corpses(child);
+		child_move_to_buried(child);
 	else if (child->events.ended)
 		child->events.ended(child, child->data, &child->result);
 }
@@ -118,12 +161,13 @@ static const struct transition {
 	enum child_state next;
 } life[CHILD_STATES][CHILD_EVENTS] = {
 	/* clang-format off */
-	/*                   EVENT_EXIT                        EVENT_CLOSED            EVENT_TIME_UP */
-	[CHILD_ALIVE]     = {{ child_begin_linger, CHILD_LINGERING }, STAY(CHILD_ALIVE),      STAY(CHILD_ALIVE) },
-	[CHILD_LINGERING] = { STAY(CHILD_LINGERING),            { child_bury, CHILD_ENDED },  { child_kill_group, CHILD_SETTLING } },
-	[CHILD_SETTLING]  = { STAY(CHILD_SETTLING),             { child_bury, CHILD_ENDED },  { child_read_last, CHILD_DRAINING } },
-	[CHILD_DRAINING]  = { STAY(CHILD_DRAINING),             { child_bury, CHILD_ENDED },  STAY(CHILD_DRAINING) },
-	[CHILD_ENDED]     = { STAY(CHILD_ENDED),                STAY(CHILD_ENDED),      STAY(CHILD_ENDED) },
+	/*                   EVENT_EXIT                              EVENT_CLOSED                     EVENT_TIME_UP                          EVENT_CLEARED */
+	[CHILD_ALIVE]     = {{ child_begin_linger, CHILD_LINGERING }, STAY(CHILD_ALIVE),               STAY(CHILD_ALIVE),                     STAY(CHILD_ALIVE) },
+	[CHILD_LINGERING] = { STAY(CHILD_LINGERING),                  { child_clear, CHILD_CLEARING }, { child_kill_group, CHILD_SETTLING },  STAY(CHILD_LINGERING) },
+	[CHILD_SETTLING]  = { STAY(CHILD_SETTLING),                   { child_clear, CHILD_CLEARING }, { child_read_last, CHILD_DRAINING },   STAY(CHILD_SETTLING) },
+	[CHILD_DRAINING]  = { STAY(CHILD_DRAINING),                   { child_clear, CHILD_CLEARING }, STAY(CHILD_DRAINING),                  STAY(CHILD_DRAINING) },
+	[CHILD_CLEARING]  = { STAY(CHILD_CLEARING),                   STAY(CHILD_CLEARING),            { child_clear, CHILD_CLEARING },       { child_bury, CHILD_ENDED } },
+	[CHILD_ENDED]     = { STAY(CHILD_ENDED),                      STAY(CHILD_ENDED),               STAY(CHILD_ENDED),                     STAY(CHILD_ENDED) },
 	/* clang-format on */
 };
 
@@ -205,7 +249,7 @@ static void child_take_step(perch_child *child, perch_step_action action)
 		child_signal(child, SIGCONT);
 		break;
 	case PERCH_STEP_KILL:
-		child_signal(child, SIGKILL);
+		child_kill(child);
 		break;
 	}
 }
@@ -252,6 +296,7 @@ static void child_give_back(perch_child *child)
 	child->events = (perch_child_events){ 0 };
 	child->is_given_back = true;
 	child->keep_group = false;
+	child->host->trees.may_have_strays |= child_end_tree(child, false) > 0;
 	child_signal(child, SIGKILL);
 	timer_cancel(&child->host->loop.timers, &child->climb);
 	outbox_free(&child->outbox);
@@ -267,12 +312,12 @@ void perch_child_free(perch_child *child)
 	child_give_back(child);
 	if (child->state == CHILD_ENDED) {
 		child_reap(child);
-		child_move_to_corpses(child);
+		child_move_to_buried(child);
 	} else {
 		child_happen(child, EVENT_CLOSED);
 	}
 	if (!host->loop.dispatching)
-		child_free_corpses(host);
+		child_free_buried(host);
 }
 
 /* For the end of the host, and for a child that cannot be watched: waits. A
@@ -285,10 +330,10 @@ void child_destroy(perch_child *child)
 	timer_cancel(timers, &child->clock);
 	if (child->exit.fd >= 0 && pidfd_wait(child->exit.fd, DEATH_WAIT_MS) == 1)
 		child_reap(child);
-	child_move_to_corpses(child);
+	child_move_to_buried(child);
 }
 
-void child_free_corpses(perch_host *host)
+void child_free_buried(perch_host *host)
 {
 	while (host->unreaped) {
 		perch_child *child = host->unreaped;

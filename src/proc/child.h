@@ -57,6 +57,8 @@ enum child_state {
 	CHILD_LINGERING, /* it has exited; another process holds a pipe and may write more */
 	CHILD_SETTLING,  /* the group was killed; it takes a moment to die and let go */
 	CHILD_DRAINING,  /* what lies in the pipes is read, no more */
+	CHILD_CLEARING,  /* all was read; what is left of its tree was killed and takes a moment to die
+					  */
 	CHILD_ENDED,     /* `ended` was reported; still a zombie with keep_group */
 	CHILD_STATES,
 };
@@ -64,7 +66,8 @@ enum child_state {
 enum child_event {
 	EVENT_EXIT,    /* the process itself is a zombie */
 	EVENT_CLOSED,  /* every pipe is at its end */
-	EVENT_TIME_UP, /* of lingering or settling */
+	EVENT_TIME_UP, /* of lingering, settling or clearing */
+	EVENT_CLEARED, /* no process is left of its tree */
 	CHILD_EVENTS,
 };
 
@@ -83,11 +86,14 @@ struct perch_child {
 	enum child_state state;
 	bool owns_session;
 	bool keep_group;
+	bool keeps_background;
+	uint64_t mark;      /* of its tree, 0 = it has none */
+	unsigned looks;     /* how often was looked whether its tree is dead */
 	bool is_stolen;     /* another part of the program has reaped it */
 	bool is_given_back; /* by perch_child_free: bury it and forget it */
 	uint64_t born_ns;
 	uint64_t linger_ns;
-	struct timer clock; /* of lingering and settling */
+	struct timer clock; /* of lingering, settling and clearing */
 	struct timer climb; /* of the ladder */
 	struct ladder ladder;
 	struct outbox outbox;
@@ -101,11 +107,19 @@ enum { CHILD_TIMERS = 2 + STREAMS };
 /* How long a killed group may take to let go of our pipes. */
 #define CHILD_SETTLE_NS (25 * NSEC_PER_MSEC)
 
+/* A killed tree is looked at again after this, then after twice as long …; about five seconds in
+ * all. */
+#define CHILD_LOOK_NS NSEC_PER_MSEC
+enum { CHILD_LOOK_DOUBLINGS = 6, CHILD_LOOKS_MAX = 80 };
+
 /* Sets up the sources, timers and streams of a child. */
 void child_attach(perch_child *child);
 
-/* Signals as far as the child's reach goes. */
+/* Signals the group, or the child alone where it shares ours. */
 int child_signal(perch_child *child, int signal);
+
+/* Kills as far as the child's reach goes. */
+int child_kill(perch_child *child);
 
 /* Whether there is something to read on a stream, or its end, that the loop has not read yet. */
 bool child_has_output(const perch_child *child, perch_stream which);

@@ -2,12 +2,14 @@
 #include "proc/child.h"
 
 #include <poll.h>
+#include <signal.h>
 
 static const char *const reach_names[] = {
 	[PERCH_REACH_PROCESS] = "process",
 	[PERCH_REACH_GROUP] = "group",
 	[PERCH_REACH_CGROUP] = "cgroup",
 	[PERCH_REACH_PIDNS] = "pidns",
+	[PERCH_REACH_TREE] = "tree",
 };
 
 const char *perch_reach_name(perch_reach reach)
@@ -49,7 +51,7 @@ void perch_child_resume(perch_child *child, perch_stream stream)
 
 int perch_child_signal(perch_child *child, int signal)
 {
-	return child_signal(child, signal);
+	return signal == SIGKILL ? child_kill(child) : child_signal(child, signal);
 }
 
 int perch_child_pid(const perch_child *child)

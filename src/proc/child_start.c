@@ -164,6 +164,7 @@ static perch_child *child_start_new_child(perch_host *host, const perch_child_sp
 	child->data = spec->data;
 	child->owns_session = spec->session == PERCH_SESSION_OWN;
 	child->keep_group = spec->keep_group;
+	child->keeps_background = spec->background == PERCH_BACKGROUND_KEEP;
 	child->linger_ns = spec->linger_ns;
 	child->result.exit_code = -1;
 	child->result.reach = child_start_reach_of(spec);
@@ -210,12 +211,40 @@ static int child_start_prepare_entry(
 						perch_strerror(r));
 }
 
+static bool child_start_has_mark(const perch_host *host, uint64_t mark)
+{
+	const perch_child *child = host->children;
+	while (child && child->mark != mark)
+		child = child->next;
+	return child;
+}
+
+/* Gives the child a mark that no other one has, by which its tree is known. */
+static bool child_start_mark(perch_child *child, struct bare_limit *ret_limit)
+{
+	perch_host *host = child->host;
+	uint64_t mark;
+	if (child->keeps_background)
+		return false;
+	do {
+		if (!trees_mark(&host->trees, &mark, ret_limit))
+			return false;
+	} while (trees_are_counted_again(&host->trees) && child_start_has_mark(host, mark));
+	child->mark = mark;
+	guard_keep_trees(&host->guard, host->trees.mark);
+	if (child->result.reach < PERCH_REACH_CGROUP)
+		child->result.reach = PERCH_REACH_TREE;
+	return true;
+}
+
 /* The birth itself. */
 static int child_start_launch(perch_child *child, const perch_child_spec *spec, const char *path,
 	const struct ends *ends, perch_err *err)
 {
 	perch_host *host = child->host;
 	struct room *room = spec->confine ? spec->confine->room : NULL;
+	struct bare_limit mark;
+	bool is_marked = child_start_mark(child, &mark);
 	_cleanup_free_ char *here = NULL;
 	int r = room ? child_start_prepare_entry(spec, ends, &here, err) : 0;
 	if (r < 0 && err)
@@ -233,6 +262,7 @@ static int child_start_launch(perch_child *child, const perch_child_spec *spec, 
 		.own_session = child->owns_session,
 		.die_with_thread = host->die_with_thread,
 		.guard_slot = child->guard_slot,
+		.mark = is_marked ? &mark : NULL,
 		.open_files = host->open_files.rlim_max ? &host->open_files : NULL,
 		.confine = spec->confine,
 	};
@@ -299,7 +329,7 @@ static int child_start_watch(perch_child *child, perch_err *err)
 		child_destroy(child);
 		/* In a callback, one of the ended children may be the one that is reporting. */
 		if (!host->loop.dispatching)
-			child_free_corpses(host);
+			child_free_buried(host);
 		return err_set(err, r, "cannot watch the child: %s", perch_strerror(r));
 	}
 	return 0;

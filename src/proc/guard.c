@@ -232,6 +232,12 @@ int guard_reserve(struct guard *guard, _Atomic int32_t **ret_slot, perch_err *er
 	return err_set(err, PERCH_ELIMIT, "one host can guard %d children at most", GUARD_SLOTS);
 }
 
+void guard_keep_trees(struct guard *guard, uint64_t mark)
+{
+	if (guard->table)
+		atomic_store(&guard->table->mark, mark);
+}
+
 void guard_settle(struct guard *guard)
 {
 	guard_birth_await(&guard->birth);

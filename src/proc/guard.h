@@ -58,6 +58,9 @@ int guard_init(struct guard *guard, const perch_host_options *options, struct lo
  * Fails with PERCH_EGUARD when a guard is required, PERCH_ELIMIT when the table is full. */
 int guard_reserve(struct guard *guard, _Atomic int32_t **ret_slot, perch_err *err);
 
+/* By which the trees of the children are known when we are gone (guard/mark.h). */
+void guard_keep_trees(struct guard *guard, uint64_t mark);
+
 /* After the birth of that child: a guard that had to be started has given up its copies of our
  * descriptors. */
 void guard_settle(struct guard *guard);

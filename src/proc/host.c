@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/sized.h"
 #include "proc/child.h"
+#include "proc/trees.h"
 
 static int host_fill(perch_host *host, const perch_host_options *options)
 {
@@ -21,6 +22,7 @@ static int host_fill(perch_host *host, const perch_host_options *options)
 	int s = spawner_init(&host->spawner, options->plain_fork);
 	if (r == 0)
 		r = s < 0 ? s : loop_init(&host->loop);
+	trees_open(&host->trees);
 	return r;
 }
 
@@ -49,16 +51,22 @@ void perch_host_free(perch_host *host)
 {
 	if (!host)
 		return;
-	for (perch_child *child = host->children; child; child = child->next)
+	/* All of them are killed before one is waited for, and their trees in one pass. */
+	for (perch_child *child = host->children; child; child = child->next) {
+		host->trees.may_have_strays |= child->mark != 0;
+		child->mark = 0;
 		child_signal(child, SIGKILL);
+	}
 	while (host->children)
 		child_destroy(host->children);
-	child_free_corpses(host);
+	child_free_buried(host);
+	trees_end_all(&host->trees);
 	for (struct host_guest *guest; (guest = host->guests);) {
 		host->guests = guest->next;
 		guest->leave(guest);
 	}
 	guard_close(&host->guard);
+	trees_close(&host->trees);
 	loop_close(&host->loop);
 	spawner_close(&host->spawner);
 	free(host);
@@ -98,7 +106,7 @@ int perch_host_wait(perch_host *host, int timeout_ms)
 	if (host->loop.dispatching)
 		return PERCH_EBUSY;
 	int r = loop_run(&host->loop, timeout_ms);
-	child_free_corpses(host);
+	child_free_buried(host);
 	return r;
 }
 

@@ -8,6 +8,7 @@
 #include "proc/loop.h"
 #include "proc/spawn.h"
 #include "proc/stream.h"
+#include "proc/trees.h"
 
 /* An object of a layer above that lives as long as the host. */
 struct host_guest {
@@ -27,6 +28,7 @@ struct perch_host {
 	struct loop loop;
 	struct spawner spawner;
 	struct guard guard;
+	struct trees trees;
 	struct log log;
 	bool die_with_thread;
 	bool ignores_sigpipe;
@@ -49,6 +51,6 @@ void host_add_guest(perch_host *host, struct host_guest *guest);
 void child_destroy(perch_child *child);
 
 /* In child.c. Frees the memory of children that were given back. */
-void child_free_corpses(perch_host *host);
+void child_free_buried(perch_host *host);
 
 #endif

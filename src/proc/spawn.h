@@ -11,6 +11,7 @@
 #include "perch/base.h"
 #include "proc/confine.h"
 
+struct bare_limit;
 struct furnishing;
 
 /* Descriptors that a child needs until its exec. The host reserves a number
@@ -67,6 +68,7 @@ struct spawn_plan {
 	bool own_session;
 	bool die_with_thread;
 	_Atomic int32_t *guard_slot;     /* where the child enters itself, or NULL */
+	const struct bare_limit *mark;   /* of its tree; or NULL */
 	const struct rlimit *open_files; /* its limit of them; NULL = ours */
 	const struct perch_confine *confine;
 	struct furnishing *furnishing; /* this is a room's init, and these are its mounts; or NULL */

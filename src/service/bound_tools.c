@@ -65,7 +65,8 @@ static int bound_add(struct bound_tools *tools, const char *path, const char *na
 		return err_no_memory(err);
 	bound->is_given = is_given;
 	int r = bound_read(path, name, bound, err);
-	if (r == 0 && bound->binding.spares && tool_pool_keep(tools->pool, &bound->binding) < 0)
+	bool has_spares = bound->binding.spares && !tools->has_no_spares;
+	if (r == 0 && has_spares && tool_pool_keep(tools->pool, &bound->binding) < 0)
 		r = err_no_memory(err);
 	if (r < 0) {
 		bound_free(tools, bound);
@@ -105,7 +106,7 @@ static bool bound_is_unchanged(const struct bound_tool *bound)
 		stamp_is_unchanged(&grants, &bound->grants_stamp);
 }
 
-/* Nobody new gets it; with its last user it goes. */
+/* It is given to no new user; with its last one it goes. */
 static void bound_retire(struct bound_tools *tools, struct bound_tool *bound)
 {
 	bound->is_stale = true;
@@ -149,6 +150,20 @@ int bound_tools_use(
 		if (r < 0)
 			return r;
 	}
+	bound->users++;
+	*ret_bound = bound;
+	return 0;
+}
+
+int bound_tools_use_file(
+	struct bound_tools *tools, const char *path, struct bound_tool **ret_bound, perch_err *err)
+{
+	struct bound_tool *bound = bound_find(tools, path);
+	if (bound && !bound_is_unchanged(bound))
+		bound_retire(tools, bound), bound = NULL;
+	int r = bound ? 0 : bound_add(tools, path, path, true, &bound, err);
+	if (r < 0)
+		return r;
 	bound->users++;
 	*ret_bound = bound;
 	return 0;

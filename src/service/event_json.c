@@ -111,6 +111,7 @@ static void event_write_end(struct perch_json_writer *out, const perch_job_end *
 		.duration_ns = end->duration_ns,
 		.sandbox = end->sandbox,
 		.reach = end->reach,
+		.background = end->background,
 	};
 	event_begin(out, "end", id);
 	event_members_ending(out, &ending);

@@ -137,6 +137,9 @@ void event_members_ending(perch_json_writer *out, const perch_fledge_end *end)
 		perch_json_write_string(out, *layer);
 	perch_json_end_array(out);
 	json_write_text(out, "reach", str_from(perch_reach_name(end->reach)));
+	event_members_number(out, "background_ended", end->background.ended);
+	if (end->background.left)
+		event_members_number(out, "background_left", end->background.left);
 }
 
 void event_members_turn(perch_json_writer *out, const perch_agent_end *end)

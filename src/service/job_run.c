@@ -65,6 +65,7 @@ static void job_run_ended(perch_fledge_run *run, void *data, const perch_fledge_
 		.duration_ns = end->duration_ns,
 		.sandbox = end->sandbox,
 		.reach = end->reach,
+		.background = end->background,
 		.run = end,
 	};
 	job_end(job, told);

@@ -19,7 +19,7 @@ static int job_tool_unknown(const char *name, perch_err *err)
 	return err_set(err, -ENOENT, "there is no tool '%.200s'", name);
 }
 
-/* Of what is not shown nothing is looked at. */
+/* A tool that is not exposed is not looked at. */
 static int job_tool_check_shown(perch_job *job, perch_err *err)
 {
 	perch_service *service = job->service;
@@ -71,12 +71,17 @@ static int job_tool_copy_context(perch_job *job, const perch_tool_request *given
  */
 static int job_tool_name(perch_job *job, const perch_job_request *given, perch_err *err)
 {
-	const char *apart = given->tool ? given->tool->tool : NULL;
+	if (given->binding && !job->service->exposure.is_all)
+		return err_set(err, -EINVAL, "bindings are known by their names");
+	job->tool.is_file = given->binding;
+	const char *apart = given->binding ? job->request.name : given->tool ? given->tool->tool : NULL;
 	struct str tool = str_from(job->request.name);
 	struct str binding = apart ? tool : str_cut(&tool, '/');
 	tool = apart ? str_from(apart) : tool;
 	if (!apart && (!binding.len || !tool.len))
 		return err_set(err, -EINVAL, "the name of a tool is BINDING/TOOL");
+	if (given->binding)
+		binding = str_from(given->binding);
 	job->tool.binding = arena_dup(&job->arena, binding);
 	job->tool.tool = arena_dup(&job->arena, tool);
 	if (!job->tool.binding || !job->tool.tool)
@@ -133,6 +138,7 @@ static void job_tool_conclude(perch_job *job)
 		.duration_ns = result->duration_ns,
 		.sandbox = result->sandbox,
 		.reach = result->reach,
+		.background = result->background,
 		.tool = result,
 	};
 	job_end(job, end);
@@ -168,7 +174,7 @@ static struct audit_origin job_tool_origin(perch_job *job)
 	};
 }
 
-/* No process was started, but it is a call that somebody wanted. */
+/* No process was started, but it is a call that was asked for. */
 static void job_tool_refuse(
 	perch_job *job, perch_tool_code code, const char *stage, const char *words)
 {
@@ -206,7 +212,8 @@ static void job_tool_leave(perch_job *job)
 static void job_tool_ask(perch_job *job)
 {
 	char message[PERCH_ERR_TEXT_MAX];
-	snprintf(message, sizeof(message), "Call %.100s of %.100s?", job->tool.tool, job->tool.binding);
+	snprintf(message, sizeof(message), "Call %.100s of %.100s?", job->tool.tool,
+		job->tool.bound->binding.name);
 	const char *input = job->request.input ? job->request.input : "{}";
 	const perch_ask ask = {
 		.kind = PERCH_ASK_APPROVAL,
@@ -270,7 +277,8 @@ static void job_tool_stderr(void *data, const char *bytes, size_t len)
 		job_tell_text(job, PERCH_EVENT_STDERR, (struct str){ bytes, len });
 }
 
-/* The shorter of what was asked for, what the binding has, and what is left of the job's time. */
+/* The shortest of the time that was asked for, that of the binding, and what is left of the
+ * job's. */
 static uint64_t job_tool_invocation(const perch_job *job)
 {
 	uint64_t given_ns = job->tool.given.invocation_ns;
@@ -310,7 +318,9 @@ static void job_tool_start(perch_job *job)
 {
 	perch_service *service = job->service;
 	perch_err err = { 0 };
-	int r = bound_tools_use(&service->tools, job->tool.binding, &job->tool.bound, &err);
+	int r = job->tool.is_file
+		? bound_tools_use_file(&service->tools, job->tool.binding, &job->tool.bound, &err)
+		: bound_tools_use(&service->tools, job->tool.binding, &job->tool.bound, &err);
 	if (r < 0) {
 		job_tool_refuse(job, PERCH_TOOL_INVALID_REQUEST, "binding", err.text);
 		return;
@@ -334,7 +344,7 @@ static void job_tool_cancel(perch_job *job, int signal)
 	tool_call_cancel(job->tool.call);
 }
 
-/* What it says is read on, for it is not much and the clock goes on; it is told later. */
+/* Its output is read on, because it is not much and the clock goes on; it is told later. */
 static void job_tool_hold(perch_job *job, bool is_held)
 {
 	if (is_held || !job->tool.is_done)

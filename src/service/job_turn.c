@@ -26,6 +26,7 @@ static void job_turn_conclude(perch_job *job)
 		.duration_ns = turn->duration_ns,
 		.sandbox = turn->sandbox,
 		.reach = turn->reach,
+		.background = turn->background,
 		.turn = turn,
 	};
 	job_end(job, end);

@@ -96,8 +96,11 @@ static int service_copy_options(
 		own->project_dir = arena_dup(arena, str_from(given->project_dir));
 	if (given->trace)
 		own->trace = arena_dup(arena, str_from(given->trace));
+	if (given->profiles)
+		own->profiles = arena_dup_list(arena, given->profiles);
 	bool is_whole = (!given->frontend || own->frontend) &&
-		(!given->project_dir || own->project_dir) && (!given->trace || own->trace);
+		(!given->project_dir || own->project_dir) && (!given->trace || own->trace) &&
+		(!given->profiles || own->profiles);
 	return is_whole ? 0 : err_no_memory(err);
 }
 
@@ -155,6 +158,7 @@ static int service_open(perch_service *service, const perch_service_options *giv
 	service->has_step = timers_promise(&service->host->loop.timers) == 0;
 	if (!service->has_step || tool_pool_new(service->host, &service->tools.pool) < 0)
 		return err_no_memory(err);
+	service->tools.has_no_spares = given->no_spares;
 	for (const char *const *path = given->bindings; r == 0 && path && *path; path++)
 		r = bound_tools_add(&service->tools, *path, err);
 	if (r == 0)

@@ -5,6 +5,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
@@ -28,9 +30,13 @@
 	(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_CLOSE_WRITE | IN_ATTRIB | \
 		IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 
+/* The folders in it are plugins, or links to them: each has a manifest. */
+#define WATCH_PLUGINS "fledge/plugins"
+#define WATCH_MANIFEST "plugin.toml"
+
 /* Below the directory of configurations; the first is that itself, for those that are missing. */
 static const char *const watch_directories[] = { "", "perch", "perch/tools", "perch/agents",
-	"fledge" };
+	"fledge", WATCH_PLUGINS };
 static const char *const watch_listed[] = { "perch/tools", "perch/agents" };
 static const char *const watch_files[] = { "perch/config.toml", "perch/grants.toml",
 	"fledge/plugins.toml" };
@@ -50,7 +56,7 @@ struct service_watch {
 	struct watch_hub *hub;
 	void (*changed)(void *data);
 	void *data;
-	uint64_t known; /* what things looked like when somebody looked */
+	uint64_t known; /* what the files looked like at the last look */
 	bool is_told;   /* that they are not so any more */
 };
 
@@ -86,6 +92,19 @@ static uint64_t watch_look_into(int above, const char *path)
 	return sum;
 }
 
+static uint64_t watch_look_at_plugins(int above)
+{
+	_cleanup_listing_ DIR *listing = listing_open(above, WATCH_PLUGINS, 0);
+	uint64_t sum = 0;
+	const char *name;
+	while ((name = listing_next(listing))) {
+		char path[NAME_MAX + sizeof("/" WATCH_MANIFEST)];
+		snprintf(path, sizeof(path), "%s/%s", name, WATCH_MANIFEST);
+		sum += watch_look_at(dirfd(listing), path);
+	}
+	return sum;
+}
+
 static int watch_open_config(void)
 {
 	_cleanup_free_ char *path = NULL;
@@ -104,11 +123,36 @@ static uint64_t watch_look(void)
 		sum = watch_mix(sum, watch_look_into(config, watch_listed[i]));
 	for (size_t i = 0; i < COUNT(watch_files); i++)
 		sum = watch_mix(sum, watch_look_at(config, watch_files[i]));
+	sum = watch_mix(sum, watch_look_at_plugins(config));
 	close(config);
 	return sum;
 }
 
 /* ---- the hub ------------------------------------------------------------- */
+
+/* False = it is not there. What inotify refuses is polled. */
+static bool watch_add(struct watch_hub *hub, const char *path)
+{
+	if (inotify_add_watch(hub->source.fd, path, WATCH_MASK) >= 0)
+		return true;
+	hub->polls = hub->polls || (errno != ENOENT && errno != ENOTDIR);
+	return errno != ENOENT;
+}
+
+/* A plugin is edited where it lies. */
+static void watch_add_plugins(struct watch_hub *hub)
+{
+	_cleanup_free_ char *plugins = NULL;
+	if (paths_user(PATH_CONFIG, WATCH_PLUGINS, &plugins, NULL) < 0)
+		return;
+	_cleanup_listing_ DIR *listing = listing_open(AT_FDCWD, plugins, 0);
+	const char *name;
+	while ((name = listing_next(listing))) {
+		_cleanup_free_ char *path = str_join(plugins, "/", name, NULL);
+		if (path)
+			watch_add(hub, path);
+	}
+}
 
 /* Again behind every change: a directory that was not there may be there now. The first is watched
  * only while one below it is missing: other programs write there, too. */
@@ -120,11 +164,9 @@ static void watch_add_all(struct watch_hub *hub)
 		const char *below = watch_directories[i][0] ? watch_directories[i] : NULL;
 		if ((!below && !is_missing) || paths_user(PATH_CONFIG, below, &path, NULL) < 0)
 			continue;
-		if (inotify_add_watch(hub->source.fd, path, WATCH_MASK) >= 0)
-			continue;
-		is_missing = is_missing || errno == ENOENT;
-		hub->polls = hub->polls || (errno != ENOENT && errno != ENOTDIR);
+		is_missing = !watch_add(hub, path) || is_missing;
 	}
+	watch_add_plugins(hub);
 }
 
 static void watch_again(struct watch_hub *hub)

@@ -59,6 +59,7 @@ static void call_take_exit(perch_tool_result *result, const struct exchange *exc
 {
 	const perch_result *ended = &exchange->result;
 	result->reach = ended->reach;
+	result->background = ended->background;
 	if (result->responded)
 		result->extra_bytes += ended->bytes_skipped;
 	if (!exchange->left_by_itself || !ended->status_known)

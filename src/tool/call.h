@@ -4,6 +4,7 @@
 #define TOOL_CALL_H
 
 #include "perch/host.h"
+#include "tool/result.h"
 #include "tool/binding.h"
 #include "tool/tool_engine.h"
 #include "tool/tool_request.h"
@@ -54,11 +55,6 @@ const perch_tool_result *tool_call_result(const struct tool_call *call);
 
 /* Ends what is left of it, without `done`. NULL is fine. */
 void tool_call_free(struct tool_call *call);
-
-/* Appends the result object of section 4; with an `id` first, unless it is
- * empty (raw JSON text). -ENOMEM. */
-struct buf;
-int tool_result_json(struct buf *out, struct str id, const perch_tool_result *result);
 
 /* ---- spares (section 5 of the contract) ----------------------------------- */
 

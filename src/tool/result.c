@@ -114,6 +114,9 @@ int tool_result_json(struct buf *out, struct str id, const perch_tool_result *re
 	result_write_number(&json, "extra_bytes", true, result->extra_bytes);
 	result_write_layers(&json, result->sandbox);
 	json_write_text(&json, "reach", str_from(perch_reach_name(result->reach)));
+	result_write_number(&json, "background_ended", true, result->background.ended);
+	if (result->background.left)
+		result_write_number(&json, "background_left", true, result->background.left);
 	if (result->used_spare)
 		json_write_flag(&json, "used_spare", true);
 	perch_json_end_object(&json);

@@ -10,20 +10,7 @@
 
 #include "base/str.h"
 #include "perch/tool.h"
-
-/* A code with all its texts: the library, the command, its help and the pages of docs and man
- * follow this table. */
-struct tool_code {
-	const char *name;
-	int exit_code; /* of `perch tool call` and `check` */
-	const char *words;
-};
-
-enum { TOOL_CODES = PERCH_TOOL_CANCELLED + 1 };
-extern const struct tool_code tool_codes[TOOL_CODES];
-
-/* The result of nothing yet: every text is empty. */
-perch_tool_result tool_result_empty(void);
+#include "tool/result.h"
 
 /* The longest line of either side, without its newline. */
 enum { TOOL_FRAME_MAX = 1024 * 1024 };
@@ -59,7 +46,7 @@ struct tool_engine_request {
 
 /* How the process ended. */
 struct tool_exit {
-	bool is_known; /* else somebody else has waited for it */
+	bool is_known; /* else another part of the program has waited for it */
 	int status;
 	int signal; /* 0 = none */
 };

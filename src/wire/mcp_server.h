@@ -1,5 +1,5 @@
 /* MCP's server side without I/O, both eras: lines of clients go in, lines to send and wishes
- * come out; whoever fulfils the wishes reports to jobs. It reads no clock and makes no random
+ * come out; the code that fulfils the wishes reports to jobs. It reads no clock and makes no random
  * numbers: both are given. The frontend never sees which era a client speaks.
  *
  * A server is what a process has once; a connection is a client on stdio, a legacy session
@@ -10,45 +10,26 @@
 #include "wire/jsonrpc.h"
 #include "wire/mcp_form.h"
 #include "wire/mcp_seal.h"
+#include "wire/mcp_terms.h"
 #include "wire/mcp_version.h"
 
 struct mcp_server;
 struct mcp_connection;
 struct mcp_job;
 
-/* Errors beside those of JSON-RPC. */
-enum mcp_code {
-	MCP_HEADER_MISMATCH = -32020,
-	MCP_MISSING_CAPABILITY = -32021,
-	MCP_UNSUPPORTED_VERSION = -32022,
-};
-
 /* What an option of 0 stands for. */
 enum {
-	MCP_LINE_MAX = 8 * 1024 * 1024, /* bytes of a line; for words alone: lines come cut */
-	MCP_IN_FLIGHT_MAX = 16384,      /* requests of a connection */
-	MCP_PARKED_MAX = 64,            /* runs that wait for an answer without a request */
-	MCP_PARKED_EACH_MAX = 8,        /* the same, of one principal */
-	MCP_NAME_BYTES_MAX = 8192,      /* of a tool, prompt or resource that is asked for */
-	MCP_LISTENS_MAX = 64,           /* subscriptions/listen of a connection */
-	MCP_SUBSCRIPTIONS_MAX = 256,    /* resources of a legacy connection, or of a listen */
-	MCP_RESULT_CHARS_MAX = 100000,  /* characters of a result; the rest is a resource */
+	MCP_IN_FLIGHT_MAX = 16384,     /* requests of a connection */
+	MCP_PARKED_MAX = 64,           /* runs that wait for an answer without a request */
+	MCP_PARKED_EACH_MAX = 8,       /* the same, of one principal */
+	MCP_NAME_BYTES_MAX = 8192,     /* of a tool, prompt or resource that is asked for */
+	MCP_LISTENS_MAX = 64,          /* subscriptions/listen of a connection */
+	MCP_SUBSCRIPTIONS_MAX = 256,   /* resources of a legacy connection, or of a listen */
+	MCP_RESULT_CHARS_MAX = 100000, /* characters of a result; the rest is a resource */
 	MCP_RESULTS_BYTES = 64 * 1024 * 1024,
 	MCP_RESULTS_KEEP_MS = 10 * 60 * 1000,
 	MCP_HEARTBEAT_MS = 20 * 1000,
 	MCP_LIST_TTL_MS = 60 * 1000,
-};
-
-enum mcp_level {
-	MCP_LEVEL_DEBUG,
-	MCP_LEVEL_INFO,
-	MCP_LEVEL_NOTICE,
-	MCP_LEVEL_WARNING,
-	MCP_LEVEL_ERROR,
-	MCP_LEVEL_CRITICAL,
-	MCP_LEVEL_ALERT,
-	MCP_LEVEL_EMERGENCY,
-	MCP_LEVEL_NONE, /* nothing is asked for */
 };
 
 /* ---- wishes ---------------------------------------------------------------- */
@@ -65,7 +46,7 @@ enum mcp_wish_kind {
 	MCP_GET_PROMPT,    /* name, arguments */
 	MCP_COMPLETE,      /* params: the whole request */
 	/* Of a job. */
-	MCP_CANCEL, /* nobody wants it any more: end it. The job is gone when this returns. */
+	MCP_CANCEL, /* the client gave it up: end it. The job is gone when this returns. */
 	MCP_ANSWER, /* to mcp_job_ask: answer */
 	/* Of a connection. */
 	MCP_SUBSCRIBE,   /* name: the URI of a resource */
@@ -73,7 +54,7 @@ enum mcp_wish_kind {
 	MCP_LOG_LEVEL,   /* level */
 };
 
-/* Who asks, as the client says: for the audit, never to decide anything by. */
+/* The client, as it describes itself: for the audit, never to decide anything by. */
 struct mcp_client {
 	struct str name;
 	struct str version;
@@ -149,15 +130,13 @@ void mcp_server_tick(struct mcp_server *server, uint64_t now_ns);
 /* When the next tick is needed; UINT64_MAX = none. */
 uint64_t mcp_server_deadline(const struct mcp_server *server);
 
-enum mcp_list { MCP_TOOLS, MCP_RESOURCES, MCP_PROMPTS };
-
 /* To every client that wants to know. */
 void mcp_server_list_changed(struct mcp_server *server, enum mcp_list list);
 void mcp_server_resource_updated(struct mcp_server *server, struct str uri);
 
 /* ---- connections ----------------------------------------------------------- */
 
-/* principal is who it is, empty on stdio: its parked runs and cut results are for it alone.
+/* principal is the caller, empty on stdio: its parked runs and cut results are for it alone.
  * -ENOMEM. */
 int mcp_connection_new(struct mcp_server *server, struct str principal, void *data,
 	struct mcp_connection **ret_connection);
@@ -223,8 +202,8 @@ struct mcp_result {
 };
 void mcp_job_result(struct mcp_job *job, const struct mcp_result *result);
 
-/* Any other result: a JSON object with the members of the method. What every result of the
- * client's version has is added, and what it does not know is left out. */
+/* Any other result: a JSON object with the members of the method. Members that every result of the
+ * client's version has are added, and those that it does not know are left out. */
 void mcp_job_object(struct mcp_job *job, struct str object);
 
 /* A list of so many items, of which `write` is asked for those of the client's page. */

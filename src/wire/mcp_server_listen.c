@@ -1,12 +1,10 @@
-/* MCP server: who wants to hear of changes. Legacy clients hear of lists always and of
+/* MCP server: the clients that want to hear of changes. Legacy clients always hear of lists, and of
  * resources they subscribed to; modern ones of what their subscriptions/listen names. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/macros.h"
 #include "wire/mcp_server_parts.h"
-
-#define MCP_META(name) "io.modelcontextprotocol/" name
 
 /* By enum mcp_list. */
 static const struct mcp_change {

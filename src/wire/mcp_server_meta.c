@@ -1,13 +1,11 @@
-/* MCP server: what a request says of itself. Which era and version it is of, who asks, and
- * whether the headers of HTTP say the same; initialize, which says it for all that follow. */
+/* MCP server: what a request says of itself: its era and version, the client, and whether the
+ * headers of HTTP say the same; initialize, which says it for all that follow. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "wire/mcp_server_parts.h"
-
-#define MCP_META(name) "io.modelcontextprotocol/" name
 
 /* data is made apart: the error is written into the server's buffer. */
 static void mcp_refuse_version(struct mcp_taking *taking, struct str asked)
@@ -35,15 +33,6 @@ static bool mcp_can_ask(const perch_json_value *capabilities)
 	if (perch_json_type_of(elicitation) != PERCH_JSON_OBJECT)
 		return false;
 	return perch_json_get(elicitation, "form") || !perch_json_get(elicitation, "url");
-}
-
-struct str mcp_text_of(const perch_json_value *value)
-{
-	struct str text = { 0 };
-	if (perch_json_type_of(value) == PERCH_JSON_STRING)
-		text = json_str(value);
-	text.len = text.len ? (size_t)utf8_quoted(text) : 0;
-	return text;
 }
 
 static void mcp_read_client(struct mcp_client *client, const perch_json_value *info)

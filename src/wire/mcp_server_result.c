@@ -5,8 +5,6 @@
 #include "base/utf8.h"
 #include "wire/mcp_server_parts.h"
 
-#define MCP_META(name) "io.modelcontextprotocol/" name
-
 /* ---- the end --------------------------------------------------------------- */
 
 /* Where the response of a job goes that ends now: to its request, or into the job until

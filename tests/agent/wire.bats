@@ -251,7 +251,7 @@ END
 {"event":"warning","message":"line 6 reports a further error: second"}
 {"event":"session","session_id":"after"}
 {"event":"error","code":"agent_error","message":"first"}
-{"event":"end","success":false,"exit_code":1,"signal":null,"sandbox":[],"reach":"group","status":0,"timed_out":false,"cancelled":false,"session_id":"after"}' ]
+{"event":"end","success":false,"exit_code":1,"signal":null,"sandbox":[],"reach":"tree","background_ended":0,"status":0,"timed_out":false,"cancelled":false,"session_id":"after"}' ]
 }
 
 @test "100,000 partials, each once and in order" {

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void say(const char *text)
@@ -137,6 +139,111 @@ static int family(long number)
 	snprintf(line, sizeof(line), "%d %d\n", (int)getpid(), (int)pid);
 	say(line);
 	wait_for_ever();
+}
+
+static void tell_daemon(int out)
+{
+	char line[64];
+	int len = snprintf(line, sizeof(line), "%d\n", (int)getpid());
+	(void)!write(out, line, (size_t)len);
+}
+
+static void close_all(void)
+{
+	for (int fd = 0; fd < 1024; fd++)
+		close(fd);
+}
+
+/* As daemons do it: a session, a second fork, no descriptor, no environment. Prints its id. */
+static void fork_daemon(void)
+{
+	if (fork() != 0)
+		return;
+	setsid();
+	if (fork() != 0)
+		_exit(0);
+	tell_daemon(STDOUT_FILENO);
+	(void)!chdir("/");
+	clearenv();
+	close_all();
+	const char *const argv[] = { "sleep", "600", NULL };
+	const char *const env[] = { NULL };
+	execve("/bin/sleep", (char *const *)argv, (char *const *)env);
+	_exit(1);
+}
+
+/* Four of them, and one that has a session of its own alone; stays when the number is not 0. */
+static int leave_daemons(long number)
+{
+	int held[2];
+	if (pipe(held) < 0)
+		return 1;
+	signal(SIGTERM, number ? SIG_IGN : SIG_DFL);
+	for (int i = 0; i < 4; i++)
+		fork_daemon();
+	if (fork() == 0) {
+		setsid();
+		tell_daemon(STDOUT_FILENO);
+		close_all();
+		wait_for_ever();
+	}
+	close(held[1]);
+	(void)!read(held[0], held, 1); /* until the last of them has closed it */
+	if (number)
+		wait_for_ever();
+	return 0;
+}
+
+/* Of a set-user-id program: root, for a while, where nobody else can end it. */
+static int become_root(long number)
+{
+	(void)number;
+	int held[2];
+	if (setresuid(0, 0, 0) < 0 || pipe(held) < 0)
+		return 1;
+	if (fork() == 0) {
+		setsid();
+		tell_daemon(STDOUT_FILENO);
+		close_all();
+		sleep(3);
+		_exit(0);
+	}
+	close(held[1]);
+	(void)!read(held[0], held, 1);
+	return 0;
+}
+
+/* One that is never there for long: it forks and is gone, and so does its child. In the end, a
+ * test that has failed must not leave it. */
+_Noreturn static void be_comet(void)
+{
+	setsid();
+	time_t end = time(NULL) + 20;
+	for (long generation = 0; time(NULL) < end; generation++) {
+		if (generation == 100)
+			say("storm\n");
+		if (fork() > 0)
+			_exit(0);
+	}
+	_exit(0);
+}
+
+/* A storm of forks: comets, whose dead are reaped here, not by a busy init. All are called stormN.
+ */
+static int storm(long number)
+{
+	char name[16];
+	snprintf(name, sizeof(name), "storm%ld", number);
+	prctl(PR_SET_NAME, name);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	signal(SIGTERM, SIG_IGN);
+	for (int i = 0; i < 8; i++) {
+		if (fork() == 0)
+			be_comet();
+	}
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+	return 0;
 }
 
 static int open_terminal(long number)
@@ -298,6 +405,9 @@ static const struct {
 	{ "leave-escaped", leave_escaped },
 	{ "leave-flooding", leave_flooding },
 	{ "family", family },
+	{ "leave-daemons", leave_daemons },
+	{ "become-root", become_root },
+	{ "storm", storm },
 	{ "open-terminal", open_terminal },
 	{ "echo", echo },
 	{ "count", count },

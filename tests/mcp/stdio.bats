@@ -4,47 +4,19 @@
 
 # shellcheck disable=SC2154 # what tool_open and perch_tool set
 load ../tool/tools
+load mcp
 
 setup() {
     tool_open
-    export PERCH="$perch" TAPE="$BATS_TEST_TMPDIR/tape" BINDINGS="$bindings"
-    export XDG_DATA_HOME="$BATS_TEST_TMPDIR/data"
-    cp -r "$PERCH_SOURCE/examples/tools" "$WORK/examples"
-    perch_tool add "$WORK/examples/bash" --yes
-    expect_status 0
-    perch_tool add "$WORK/examples/python" --grant tool.execute --read "$prefix"
-    expect_status 0
+    mcp_open
 }
 
 teardown() { tool_close; }
 
-# expose LISTS
-expose() {
-    printf '[expose.mcp]\n%s\n' "$1" >"$XDG_CONFIG_HOME/perch/config.toml"
-}
-
-# example COMMAND DIRECTORY: a plugin of examples/.
-example() {
-    plugin -c store "$1" <"$PERCH_SOURCE/examples/plugins/$2/bin/fledge-$1"
-}
-
-slow() {
-    tool slow '[[tools]]' 'name = "t.x"' <<'END'
-request = greet()
-if not request["input"].get("quick"):
-    open(os.environ["TEST_MARK"].removeprefix("perch-test-") + "/work/ready", "w").close()
-    time.sleep(600)
-respond(request, {"done": True})
-END
-}
-
 # scene NAME: and what it said is valid.
 scene() {
-    local specifications="${PERCH_TEST_DATA:-/nowhere}/../specs"
     timeout 120 "$python" "$PERCH_SOURCE/tests/mcp/scenes.py" "$1"
-    [ -d "$specifications/mcp" ] || return 0
-    [ ! -s "$TAPE" ] ||
-        "$python" "$PERCH_SOURCE/tests/wire/schema.py" "$specifications" "$TAPE" part
+    judge_tape
 }
 
 @test "tools: listed, called, refused; in both eras" { scene tools; }
@@ -118,12 +90,7 @@ END
 }
 
 @test "the client hears of a new tool" {
-    program later <<'END'
-respond(greet(), {})
-END
-    binding later '[[tools]]' 'name = "t.x"'
-    export LATER="$WORK/t.later.toml"
-    mv "$bindings/t.later.toml" "$LATER"
+    later
     scene changes
 }
 

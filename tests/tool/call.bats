@@ -343,3 +343,20 @@ END
     expect_status 4
     lacks "$errors" Python
 }
+
+@test "what a tool starts ends with the call, without a sandbox too" {
+    tool leaver <<'PY'
+import subprocess
+nap = subprocess.Popen(["sleep", "611"], env={}, start_new_session=True, stdin=subprocess.DEVNULL,
+    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+respond(greet(), {"pid": nap.pid})
+PY
+    perch_tool allow t.leaver --sandbox off
+    expect_status 0
+    perch_tool call t.leaver t.x --json
+    expect_status 0
+    field_is reach '"tree"'
+    field_is background_ended 1
+    run grep '^State:.[^ZX]' "/proc/$(field output | jq .pid)/status"
+    [ "$status" -ne 0 ]
+}

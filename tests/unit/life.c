@@ -14,7 +14,7 @@ START_TEST(lines_and_status_arrive)
 	ck_assert_int_eq(record.result.exit_code, 7);
 	ck_assert_int_eq(record.result.signal, 0);
 	ck_assert(record.result.status_known && record.result.guarded);
-	ck_assert_int_eq(record.result.reach, PERCH_REACH_GROUP);
+	ck_assert_int_eq(record.result.reach, PERCH_REACH_TREE);
 	ck_assert(!record.result.stop_asked && !record.result.stdout_held);
 	ck_assert_uint_gt(record.result.duration_ns, 0);
 	record_free(&record);
@@ -197,7 +197,7 @@ START_TEST(a_child_may_stay_in_our_session)
 	proc_start(host, &spec, &record);
 	proc_until(host, &record.ended);
 	ck_assert_ptr_nonnull(strstr(record_out(&record), "session shared\n"));
-	ck_assert_int_eq(record.result.reach, PERCH_REACH_PROCESS);
+	ck_assert_int_eq(record.result.reach, PERCH_REACH_TREE);
 	record_free(&record);
 	perch_host_free(host);
 }

@@ -44,6 +44,7 @@ static void leave_daemon(perch_host *host, struct room *room, const struct leash
 	spec.confine = &confine;
 	spec.stderr_mode = PERCH_OUTPUT_FD;
 	spec.stderr_fd = leash->theirs;
+	spec.background = PERCH_BACKGROUND_KEEP;
 	proc_start(host, &spec, &record);
 	proc_until(host, &record.ended);
 	ck_assert(record.result.stdout_held);

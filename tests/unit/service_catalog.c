@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/glob.h"
 #include "harness/folder.h"
 #include "harness/oom.h"
 #include "harness/proc.h"
@@ -313,7 +314,7 @@ START_TEST(patterns)
 		{ "*a*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++)
-		ck_assert_msg(expose_match(cases[i].pattern, cases[i].text) == cases[i].fits, "%s %s",
+		ck_assert_msg(glob_match(cases[i].pattern, cases[i].text) == cases[i].fits, "%s %s",
 			cases[i].pattern, cases[i].text);
 }
 END_TEST
@@ -353,6 +354,10 @@ static void watch_changes(void)
 	folder_write("config/perch/config.toml", "audit = \"warn\"\n");
 	a_change_is_told(served);
 	ck_assert_int_eq(remove(folder_path("config/perch/tools/one.toml")), 0);
+	a_change_is_told(served);
+	folder_write("config/fledge/plugins/hello/plugin.toml", "[plugin]\n"); /* is installed */
+	a_change_is_told(served);
+	folder_write("config/fledge/plugins/hello/plugin.toml", "[plugin]\nname = \"hello\"\n");
 	a_change_is_told(served);
 	unsigned before = changes;
 	folder_write("config/other/file", "not ours\n");

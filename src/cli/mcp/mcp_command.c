@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "cli/cli.h"
+#include "cli/mcp/mcp_commands.h"
 #include "cli/ui/signals.h"
 #include "mcp/stdio.h"
 #include "proc/host.h"
@@ -30,19 +31,6 @@ static void mcp_command_signal(void *data, int signal)
 	mcp_stdio_stop(data);
 }
 
-/* Clients pass on few variables, and XDG_CONFIG_HOME is none of them. */
-static int mcp_command_set_config(const char *dir)
-{
-	if (!dir)
-		return 0;
-	_cleanup_free_ char *path = realpath(dir, NULL);
-	if (!path) {
-		cli_error(NULL, "--config: %s: %s", dir, perch_strerror(-errno));
-		return EXIT_HOST;
-	}
-	return setenv("XDG_CONFIG_HOME", path, 1) < 0 ? cli_no_memory() : 0;
-}
-
 static int mcp_command_number(const char *option, const char *text, size_t *ret_number)
 {
 	uint64_t number = 0;
@@ -61,7 +49,7 @@ static int mcp_command_read(const struct mcp_words *words, struct mcp_stdio_opti
 	if (r == 0)
 		r = mcp_command_number(
 			"--max-result-chars", words->result_chars, &options->result_chars_max);
-	return r ? r : mcp_command_set_config(words->config);
+	return r ? r : cli_set_config(words->config);
 }
 
 static int mcp_command_serve(perch_host *host, const struct mcp_stdio_options *options)
@@ -87,9 +75,8 @@ static int mcp_command_serve(perch_host *host, const struct mcp_stdio_options *o
 	return r < 0 ? EXIT_HOST : 0;
 }
 
-static int mcp_command_run(struct cli *cli, int argc, char **argv)
+static int mcp_command_start(int argc, char **argv)
 {
-	(void)cli;
 	struct mcp_words words = { 0 };
 	struct mcp_stdio_options options = {
 		.input = STDIN_FILENO,
@@ -106,7 +93,7 @@ static int mcp_command_run(struct cli *cli, int argc, char **argv)
 	int at = 1;
 	int r = options_parse(specs, argc, argv, &at);
 	if (r == 0 && at < argc)
-		r = cli_usage_error(NULL, "mcp takes no word: '%s'", argv[at]);
+		r = cli_usage_error(NULL, "no word stands behind these options: '%s'", argv[at]);
 	if (r == 0)
 		r = mcp_command_read(&words, &options);
 	if (r)
@@ -122,11 +109,29 @@ static int mcp_command_run(struct cli *cli, int argc, char **argv)
 	return r;
 }
 
+/* In the order of the help. */
+static const struct command *const verbs[] = {
+	&mcp_verb_connect,
+	&mcp_verb_list,
+	&mcp_verb_call,
+	&mcp_verb_inspect,
+	NULL,
+};
+
+/* Clients start it without a word behind it. */
+static int mcp_command_run(struct cli *cli, int argc, char **argv)
+{
+	bool is_verb = argc > 1 && (argv[1][0] != '-' || command_is_help(argv[1]));
+	return is_verb ? command_dispatch(&command_mcp, cli, argc, argv)
+				   : mcp_command_start(argc, argv);
+}
+
 const struct command command_mcp = {
 	.name = "mcp",
 	.summary = "offer tools, plugins and agents to an MCP client",
 	.group = GROUP_TOOLS,
 	.help = "usage: perch mcp [OPTIONS]\n"
+			"       perch mcp WORD …\n"
 			"\n"
 			"An MCP server on stdin and stdout, for Claude Code and other clients, which\n"
 			"start it. Each call runs in the sandbox of its tool. It ends with its client.\n"
@@ -138,8 +143,8 @@ const struct command command_mcp = {
 			"\n"
 			"What clients see is listed in [expose.mcp] of perch/config.toml: all tools, no\n"
 			"plugins and no agents unless it says otherwise.\n"
-			"\n"
-			"example:\n"
-			"  claude mcp add perch -- perch mcp\n",
+			"\n",
+	.example = "perch mcp connect claude-code",
+	.subcommands = verbs,
 	.run = mcp_command_run,
 };

@@ -3,6 +3,7 @@
 #define CLI_TOOL_TOOL_ADD_H
 
 #include "cli/tool/tool_commands.h"
+#include "tool/call.h"
 #include "cli/tool/tool_source.h"
 
 struct add_words {

@@ -11,7 +11,7 @@
 #include "data/json.h"
 
 /* A longer input cannot be sent in any case. */
-enum { INPUT_MAX = 4 * TOOL_FRAME_MAX };
+enum { INPUT_MAX = 4 * 1024 * 1024 };
 
 struct call_words {
 	const char *binding; /* a file */
@@ -25,7 +25,7 @@ struct call_words {
 	bool yes;
 	const char *name; /* NULL with a file */
 	const char *tool;
-	struct tool_call_options options; /* all but binding and input */
+	perch_tool_request details; /* the context and the clocks */
 };
 
 static const char call_usage[] = "write: perch tool call NAME TOOL, or --binding FILE TOOL";
@@ -65,7 +65,7 @@ static struct str tool_call_input_of(const struct call_words *words, const struc
 static const char *const context_names[] = { "workspace_id", "widget_id", "repo_root", "role_id",
 	"mode_id", NULL };
 
-static int tool_call_set_context(struct tool_context *context, const char *pair)
+static int tool_call_set_context(perch_tool_request *context, const char *pair)
 {
 	const char **members[] = { &context->workspace_id, &context->widget_id, &context->repo_root,
 		&context->role_id, &context->mode_id };
@@ -91,7 +91,7 @@ static int tool_call_set_context(struct tool_context *context, const char *pair)
 		"a context has no '%s'", word ? word : "");
 }
 
-static int tool_call_read_context(const struct call_words *words, struct tool_context *context)
+static int tool_call_read_context(const struct call_words *words, perch_tool_request *context)
 {
 	int r = 0;
 	for (size_t i = 0; i < words->context.count && r == 0; i++)
@@ -115,7 +115,7 @@ static void tool_call_suggest(const char *words, const char *names)
 	fputc('\n', stderr);
 }
 
-static void tool_call_suggest_tools(
+static void tool_call_suggest_of(
 	const struct tool_binding *binding, const char *tool, struct arena *arena)
 {
 	const char *near = cli_nearest(tool, tool_call_known_name, binding);
@@ -124,6 +124,17 @@ static void tool_call_suggest_tools(
 		tool_call_suggest("  did you mean: ", near);
 	if (names[0] && (!near || binding->tool_count > 1))
 		tool_call_suggest("  there are: ", names);
+}
+
+static void tool_call_suggest_tools(const struct call_words *words)
+{
+	struct arena arena = { 0 };
+	struct tool_binding binding;
+	int r = words->binding ? tool_binding_read(words->binding, &arena, &binding, NULL)
+						   : tool_binding_find(words->name, &arena, &binding, NULL);
+	if (r == 0)
+		tool_call_suggest_of(&binding, words->tool, &arena);
+	arena_free(&arena);
 }
 
 /* The name of a binding alone. */
@@ -145,90 +156,136 @@ static int tool_call_ask_which_tool(const char *name)
 
 static int tool_call_read_options(struct call_words *words)
 {
-	struct tool_call_options *options = &words->options;
-	*options = (struct tool_call_options){
-		.tool = words->tool,
-		.strict = words->strict,
-		.stderr_bytes = words->shows_stderr ? tool_show_stderr : NULL,
-	};
-	int r = tool_seconds("--timeout", words->timeout, &options->invocation_ns);
+	perch_tool_request *details = &words->details;
+	*details = (perch_tool_request)PERCH_TOOL_REQUEST_INIT;
+	details->strict = words->strict;
+	int r = tool_seconds("--timeout", words->timeout, &details->invocation_ns);
 	if (r == 0)
-		r = tool_seconds("--handshake-timeout", words->handshake_timeout, &options->handshake_ns);
+		r = tool_seconds("--handshake-timeout", words->handshake_timeout, &details->handshake_ns);
 	if (r == 0)
-		r = tool_seconds("--teardown-timeout", words->teardown_timeout, &options->teardown_ns);
-	return r ? r : tool_call_read_context(words, &options->context);
+		r = tool_seconds("--teardown-timeout", words->teardown_timeout, &details->teardown_ns);
+	return r ? r : tool_call_read_context(words, details);
 }
 
-static int tool_call_finish_call(
-	const struct tool_session *session, const perch_tool_result *result)
+/* A call while it is made. */
+struct calling {
+	struct tool_session *session;
+	const struct call_words *words;
+	perch_job *job;
+	uint64_t asked; /* the open question; 0 = none */
+	bool is_over;
+	int code;
+};
+
+static void tool_call_tell(struct calling *calling, const perch_tool_result *result)
 {
+	const struct tool_session *session = calling->session;
 	if (result->code == PERCH_TOOL_OK && !session->cli->json)
 		tool_print_json(result->output.len ? str_of(result->output) : STR("null"));
-	return tool_tell(session, result);
+	calling->code = tool_tell(session, result);
+	if (result->code == PERCH_TOOL_NOT_EXPOSED && !session->cli->json)
+		tool_call_suggest_tools(calling->words);
 }
 
-static struct audit_origin tool_call_origin(
-	struct tool_session *session, const struct call_words *words, const char *approval)
+static void tool_call_event(perch_job *job, void *data, const perch_event *event)
 {
-	return (struct audit_origin){
-		.audit = &session->audit,
-		.binding = words->name ? words->name : words->binding,
-		.approval = approval,
-		.unrecorded = tool_unrecorded,
-		.data = session,
-	};
+	(void)job;
+	struct calling *calling = data;
+	if (event->kind == PERCH_EVENT_STDERR)
+		cli_pass(stderr, str_of(event->text));
+	else if (event->kind == PERCH_EVENT_ASK)
+		calling->asked = event->number;
+	else if (event->kind == PERCH_EVENT_RESULT)
+		tool_call_tell(calling, event->tool);
+	else if (event->kind == PERCH_EVENT_END)
+		calling->is_over = true;
 }
 
-static int tool_call_refuse_call(struct tool_session *session, const struct call_words *words,
-	perch_tool_code code, const char *stage, const perch_err *err)
+/* Nothing else happens meanwhile: the terminal is the question's. */
+static void tool_call_answer(struct calling *calling)
 {
-	const perch_tool_result result = tool_refusal(code, stage, words->tool, err);
-	const struct audit_origin origin = tool_call_origin(session, words, "none");
-	const struct audit_input input = audit_input((struct str){ 0 });
-	audit_record(&origin, NULL, &input, &result);
-	return tool_call_finish_call(session, &result);
+	const struct call_words *words = calling->words;
+	char question[256], why_not[256];
+	perch_answer answer = PERCH_ANSWER_INIT;
+	perch_err err = { 0 };
+	uint64_t number = calling->asked;
+	calling->asked = 0;
+	snprintf(question, sizeof(question), "Call %.100s of %.100s?", words->tool,
+		words->name ? words->name : words->binding);
+	snprintf(why_not, sizeof(why_not),
+		"the binding asks before each call of %.100s, and nobody said yes: --yes", words->tool);
+	int r = tool_ask(calling->session->cli, question, &err);
+	answer.yes = r > 0;
+	answer.by = "terminal";
+	answer.message = why_not;
+	if (r == -ECANCELED)
+		perch_job_cancel(calling->job, SIGINT);
+	else
+		perch_job_answer(calling->job, number, &answer, NULL);
 }
 
-/* -EINVAL: the request cannot be sent; -ECANCELED. */
-static int tool_call_prepare_call(struct tool_session *session, const struct call_words *words,
-	struct tool_binding *binding, struct buf *input, const char **ret_approval, perch_err *err)
+static perch_job_request tool_call_request(struct calling *calling, const struct buf *input)
 {
-	int r = tool_session_binding(session, words->binding, words->name, binding, err);
-	if (r == 0)
-		r = tool_call_read_input(words->input, input, err);
-	if (r < 0)
-		return -EINVAL;
-	r = tool_approval(session->cli, binding, words->tool, words->yes, ret_approval, err);
-	return r < 0 && r != -ECANCELED ? -EINVAL : r;
+	const struct call_words *words = calling->words;
+	perch_job_request request = PERCH_JOB_REQUEST_INIT;
+	request.kind = PERCH_ENTRY_TOOL;
+	request.binding = words->binding;
+	request.name = words->binding ? words->tool : words->name;
+	request.tool = &words->details;
+	const struct str text = tool_call_input_of(words, input);
+	request.input = text.data;
+	request.input_len = text.len;
+	request.approved_by = words->yes ? "--yes" : NULL;
+	request.shows_stderr = words->shows_stderr;
+	request.sink = tool_call_event;
+	request.data = calling;
+	return request;
+}
+
+static void tool_call_on_signal(void *data, int signal)
+{
+	struct calling *calling = data;
+	perch_job_cancel(calling->job, signal);
+}
+
+static int tool_call_to_the_end(struct calling *calling, perch_err *err)
+{
+	struct tool_session *session = calling->session;
+	int r = tool_session_watch(session, tool_call_on_signal, calling, err);
+	while (r >= 0 && !calling->is_over) {
+		r = perch_host_wait(session->host, -1);
+		if (r < 0)
+			return err_set(err, r, "waiting failed: %s", perch_strerror(r));
+		if (calling->asked)
+			tool_call_answer(calling);
+	}
+	return r < 0 ? r : calling->code;
+}
+
+static int tool_call_refuse(struct calling *calling, const perch_err *err)
+{
+	const perch_tool_result result =
+		tool_refusal(PERCH_TOOL_INVALID_REQUEST, "request", calling->words->tool, err);
+	tool_call_tell(calling, &result);
+	return calling->code;
 }
 
 static int tool_call_make_call(struct tool_session *session, void *data, perch_err *err)
 {
-	const struct call_words *words = data;
-	struct tool_call_options options = words->options;
-	struct tool_binding binding;
+	struct calling calling = { .session = session, .words = data };
 	_cleanup_(buf_free) struct buf input = { 0 };
-	const char *approval = NULL;
-	int r = tool_call_prepare_call(session, words, &binding, &input, &approval, err);
-	if (r == -EINVAL)
-		return tool_call_refuse_call(session, words, PERCH_TOOL_INVALID_REQUEST, "binding", err);
-	if (r < 0)
-		return tool_call_refuse_call(session, words, PERCH_TOOL_CANCELLED, "request", err);
-	options.binding = &binding;
-	options.input = tool_call_input_of(words, &input);
-	options.origin = tool_call_origin(session, words, approval);
-	struct tool_call *call;
-	r = tool_session_trace(session, binding.name, (const char *const[]){ words->tool, NULL }, err);
-	if (r == 0)
-		r = tool_session_call(session, &options, &call, err);
+	_cleanup_(tool_service_free) perch_service *service = NULL;
+	if (tool_call_read_input(calling.words->input, &input, err) < 0)
+		return tool_call_refuse(&calling, err);
+	perch_service_options options = tool_service_options(session);
+	options.no_spares = true;
+	options.queue_bytes = SIZE_MAX / 2;
+	int r = perch_service_new(session->host, &options, &service, err);
 	if (r < 0)
 		return r;
-	const perch_tool_result *result = tool_call_result(call);
-	r = tool_call_finish_call(session, result);
-	if (result->code == PERCH_TOOL_NOT_EXPOSED && !session->cli->json)
-		tool_call_suggest_tools(&binding, words->tool, &session->arena);
-	tool_call_free(call);
-	return r;
+	const perch_job_request request = tool_call_request(&calling, &input);
+	r = perch_job_submit(service, &request, &calling.job, err);
+	return r < 0 ? r : tool_call_to_the_end(&calling, err);
 }
 
 static int tool_call_run_call(struct cli *cli, int argc, char **argv)
@@ -256,6 +313,7 @@ static int tool_call_run_call(struct cli *cli, int argc, char **argv)
 	words.tool = words.binding ? found[0] : found[1];
 	if (r == 0)
 		r = tool_call_read_options(&words);
+	words.details.tool = words.tool;
 	if (r == 0)
 		r = tool_in_session(cli, tool_call_make_call, &words);
 	free(words.context.items);

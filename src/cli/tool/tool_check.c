@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "cli/tool/tool_commands.h"
+#include "tool/call.h"
 #include "data/json.h"
 
 struct check_words {

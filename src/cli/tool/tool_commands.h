@@ -3,10 +3,17 @@
 #ifndef CLI_TOOL_TOOL_COMMANDS_H
 #define CLI_TOOL_TOOL_COMMANDS_H
 
+#include "base/arena.h"
+#include "base/cleanup.h"
 #include "cli/cli.h"
 #include "cli/ui/signals.h"
-#include "tool/audit_log.h"
-#include "tool/call.h"
+#include "perch/service.h"
+#include "tool/binding.h"
+#include "tool/result.h"
+
+struct tool_call;
+struct tool_call_options;
+struct trace;
 
 /* Each verb stands at the end of its own file. */
 extern const struct command tool_verb_add;
@@ -48,14 +55,12 @@ struct tool_session {
 	struct arena arena;
 	perch_host *host;
 	struct trace *trace;
-	struct audit audit;
 	struct signals signals;
 	bool has_signals;
 	struct tool_call *running; /* what a signal cancels */
 };
 
-/* Makes the host, reads the settings. Whether it fails or not,
- * tool_session_close must follow. */
+/* Makes the host. Whether it fails or not, tool_session_close must follow. */
 int tool_session_open(struct tool_session *session, struct cli *cli, perch_err *err);
 void tool_session_close(struct tool_session *session);
 
@@ -74,6 +79,14 @@ int tool_session_binding(struct tool_session *session, const char *file, const c
 int tool_session_call(struct tool_session *session, const struct tool_call_options *options,
 	struct tool_call **ret_call, perch_err *err);
 
+/* Has SIGINT, SIGTERM and SIGHUP told. */
+int tool_session_watch(struct tool_session *session, void (*arrived)(void *data, int signal),
+	void *data, perch_err *err);
+
+/* Of a service that makes the session's calls: its trace, and its warnings as ours. */
+perch_service_options tool_service_options(struct tool_session *session);
+DEFINE_POINTER_CLEANUP(tool_service_free, perch_service, perch_service_free)
+
 /* Opens the trace, if there is to be one, for what tool_session_call does. */
 int tool_session_trace(
 	struct tool_session *session, const char *command, const char *const *args, perch_err *err);
@@ -87,15 +100,7 @@ void tool_warn(const struct tool_session *session, const char *format, ...) PERC
  * -ECANCELED at Ctrl+C and the signals that end a call. */
 int tool_ask(const struct cli *cli, const char *question, perch_err *err);
 
-/* What approves a call of a tool: "binding", "--yes", "terminal". -EINVAL when nothing does, else
- * as tool_ask. */
-int tool_approval(const struct cli *cli, const struct tool_binding *binding, const char *tool,
-	bool yes, const char **ret_approval, perch_err *err);
-
 int tool_exit_code(perch_tool_code code);
-
-/* As audit_origin.unrecorded, with the session: a warning. */
-void tool_unrecorded(void *data, const perch_err *err);
 
 /* The result of a call that could not be tried. The text must outlive it. */
 perch_tool_result tool_refusal(

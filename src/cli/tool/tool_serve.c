@@ -134,7 +134,7 @@ static void tool_serve_on_signal(void *data, int signal)
 	perch_service_cancel(serve->service, SIGTERM);
 }
 
-/* The reader of the answers is gone: nobody needs the calls under way. */
+/* The reader of the answers is gone: the calls under way are not needed. */
 static void tool_serve_check_reader(struct serve *serve)
 {
 	if (!serve->output.error || serve->is_unread)
@@ -170,19 +170,12 @@ struct serve_words {
 	bool yes;
 };
 
-static void tool_serve_warn(perch_service *service, void *data, const char *text)
-{
-	(void)service;
-	const struct serve *serve = data;
-	tool_warn(serve->session, "%s", text);
-}
-
 /* Lines are not read while too many calls wait: the service has room for all that come. */
 static int tool_serve_open_service(
 	struct serve *serve, const struct serve_words *words, perch_err *err)
 {
 	struct tool_session *session = serve->session;
-	perch_service_options options = PERCH_SERVICE_OPTIONS_INIT;
+	perch_service_options options = tool_service_options(session);
 	const char **bindings =
 		arena_alloc(&session->arena, (words->bindings.count + 1) * sizeof(*bindings));
 	if (!bindings)
@@ -194,10 +187,6 @@ static int tool_serve_open_service(
 	options.max_jobs = words->job_count;
 	options.queue = 2 * QUEUE_MAX;
 	options.queue_bytes = SIZE_MAX / 2;
-	options.warn = tool_serve_warn;
-	options.data = serve;
-	options.trace = session->cli->trace;
-	options.trace_secrets = session->cli->trace_secrets;
 	return perch_service_new(session->host, &options, &serve->service, err);
 }
 

@@ -9,6 +9,7 @@
 #include "proc/intake.h"
 #include "proc/loop.h"
 #include "proc/outlet.h"
+#include "tool/tool_request.h"
 
 /* ---- tool_serve_request.c ------------------------------------------------ */
 

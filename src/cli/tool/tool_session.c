@@ -10,6 +10,7 @@
 #include "base/macros.h"
 #include "cli/ui/console.h"
 #include "cli/tool/tool_commands.h"
+#include "tool/call.h"
 #include "data/json.h"
 #include "proc/host.h"
 #include "trace/trace.h"
@@ -53,8 +54,7 @@ int tool_ask(const struct cli *cli, const char *question, perch_err *err)
 int tool_session_open(struct tool_session *session, struct cli *cli, perch_err *err)
 {
 	*session = (struct tool_session){ .cli = cli };
-	int r = audit_settings(&session->audit, err);
-	return r < 0 ? r : cli_make_host(tool_session_host_log, session, &session->host, err);
+	return cli_make_host(tool_session_host_log, session, &session->host, err);
 }
 
 void tool_session_close(struct tool_session *session)
@@ -128,15 +128,31 @@ static void tool_session_on_signal(void *data, int signal)
 		tool_call_cancel(session->running);
 }
 
-static int tool_session_watch_signals(struct tool_session *session, perch_err *err)
+int tool_session_watch(struct tool_session *session, void (*arrived)(void *data, int signal),
+	void *data, perch_err *err)
 {
 	static const int watched[] = { SIGINT, SIGTERM, SIGHUP, 0 };
 	if (session->has_signals)
 		return 0;
-	int r = signals_watch(
-		&session->signals, &session->host->loop, watched, tool_session_on_signal, session);
+	int r = signals_watch(&session->signals, &session->host->loop, watched, arrived, data);
 	session->has_signals = r == 0;
 	return r < 0 ? err_set(err, r, "signals cannot be watched: %s", perch_strerror(r)) : 0;
+}
+
+static void tool_session_service_warns(perch_service *service, void *data, const char *text)
+{
+	(void)service;
+	tool_warn(data, "%s", text);
+}
+
+perch_service_options tool_service_options(struct tool_session *session)
+{
+	perch_service_options options = PERCH_SERVICE_OPTIONS_INIT;
+	options.trace = session->cli->trace;
+	options.trace_secrets = session->cli->trace_secrets;
+	options.warn = tool_session_service_warns;
+	options.data = session;
+	return options;
 }
 
 int tool_session_call(struct tool_session *session, const struct tool_call_options *options,
@@ -144,7 +160,7 @@ int tool_session_call(struct tool_session *session, const struct tool_call_optio
 {
 	struct tool_call_options traced = *options;
 	traced.trace = session->trace;
-	int r = tool_session_watch_signals(session, err);
+	int r = tool_session_watch(session, tool_session_on_signal, session, err);
 	if (r == 0)
 		r = tool_call_start(session->host, &traced, &session->running, err);
 	if (r < 0)
@@ -162,32 +178,11 @@ int tool_session_call(struct tool_session *session, const struct tool_call_optio
 	return 0;
 }
 
-int tool_approval(const struct cli *cli, const struct tool_binding *binding, const char *tool,
-	bool yes, const char **ret_approval, perch_err *err)
-{
-	bool is_settled = yes || !tool_binding_asks(binding, tool);
-	char question[256];
-	snprintf(question, sizeof(question), "Call %.100s of %.100s?", tool, binding->name);
-	int r = is_settled ? 1 : tool_ask(cli, question, err);
-	if (r == 0 || r == -ENOTTY)
-		return err_set(err, -EINVAL,
-			"the binding asks before each call of %s, and nobody said yes: --yes", tool);
-	if (r < 0)
-		return r;
-	*ret_approval = yes ? "--yes" : is_settled ? "binding" : "terminal";
-	return 0;
-}
-
 /* ---- results ------------------------------------------------------------- */
 
 int tool_exit_code(perch_tool_code code)
 {
 	return tool_codes[code].exit_code;
-}
-
-void tool_unrecorded(void *data, const perch_err *err)
-{
-	tool_warn(data, "the call is not in the audit log: %s", err->text);
 }
 
 perch_tool_result tool_refusal(

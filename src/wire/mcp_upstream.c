@@ -1,0 +1,381 @@
+/* MCP client: its life, and the hello of both eras. A server that is asked by `server/discover` and
+ * does not know it is a legacy one. */
+#include "wire/mcp_upstream.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "wire/mcp_upstream_parts.h"
+
+#define MCP_MODERN_VERSION "2026-07-28"
+
+DEFINE_POINTER_CLEANUP(mcp_cleanup_upstream, struct mcp_upstream, mcp_upstream_free)
+
+/* ---- telling and sending --------------------------------------------------- */
+
+void mcp_upstream_tell(struct mcp_upstream *upstream, const struct mcp_told *told)
+{
+	upstream->table->told(upstream->data, told);
+}
+
+void mcp_upstream_noise(struct mcp_upstream *upstream, const char *format, ...)
+{
+	char text[PERCH_ERR_TEXT_MAX];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	struct mcp_told told = { .kind = MCP_TOLD_NOISE, .text = str_from(text) };
+	told.text.len = utf8_whole_prefix(text, told.text.len);
+	mcp_upstream_tell(upstream, &told);
+}
+
+perch_json_writer mcp_upstream_write(struct mcp_upstream *upstream)
+{
+	buf_clear(&upstream->out);
+	upstream->out.failed = false;
+	return json_writer_on(&upstream->out);
+}
+
+void mcp_upstream_send(struct mcp_upstream *upstream)
+{
+	struct buf *out = &upstream->out;
+	if (buf_append_char(out, '\n') < 0)
+		upstream->is_broken = true;
+	else
+		upstream->table->send(upstream->data, (struct str){ out->data, out->len - 1 });
+}
+
+/* ---- hello ----------------------------------------------------------------- */
+
+static void mcp_upstream_fail(struct mcp_upstream *upstream, const char *format, ...)
+	PERCH_PRINTF(2, 3);
+
+static void mcp_upstream_fail(struct mcp_upstream *upstream, const char *format, ...)
+{
+	char text[PERCH_ERR_TEXT_MAX];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	upstream->stage = MCP_STAGE_OVER;
+	upstream->due_ns = NEVER;
+	struct mcp_told told = { .kind = MCP_TOLD_FAILED, .text = str_from(text) };
+	told.text.len = utf8_whole_prefix(text, told.text.len);
+	mcp_upstream_tell(upstream, &told);
+}
+
+static void mcp_upstream_ask_own(
+	struct mcp_upstream *upstream, enum mcp_call_use use, const char *method, struct str params)
+{
+	struct mcp_call *call;
+	const struct mcp_call_options options = {
+		.method = method,
+		.params = params,
+		.log_level = MCP_LEVEL_NONE,
+	};
+	if (mcp_call_start(upstream, &options, use, &call) < 0)
+		upstream->is_broken = true;
+}
+
+static void mcp_upstream_probe(struct mcp_upstream *upstream)
+{
+	upstream->stage = MCP_STAGE_PROBE;
+	upstream->version = mcp_version_find(STR(MCP_MODERN_VERSION), true);
+	upstream->due_ns = clock_after(upstream->now_ns, upstream->options.probe_ns);
+	mcp_upstream_ask_own(upstream, MCP_CALL_PROBE, "server/discover", (struct str){ 0 });
+}
+
+void mcp_upstream_write_abilities(
+	perch_json_writer *writer, const struct mcp_upstream_options *options)
+{
+	perch_json_begin_object(writer);
+	if (options->can_elicit) {
+		perch_json_write_name(writer, "elicitation");
+		perch_json_write_raw(writer, "{\"form\":{}}", sizeof("{\"form\":{}}") - 1);
+	}
+	if (options->has_roots) {
+		perch_json_write_name(writer, "roots");
+		perch_json_write_raw(writer, "{}", 2);
+	}
+	if (options->can_sample) {
+		perch_json_write_name(writer, "sampling");
+		perch_json_write_raw(writer, "{}", 2);
+	}
+	perch_json_end_object(writer);
+}
+
+void mcp_upstream_write_self(perch_json_writer *writer, const struct mcp_upstream_options *options)
+{
+	perch_json_begin_object(writer);
+	json_write_text(writer, "name", options->name);
+	json_write_text(writer, "version", options->version);
+	perch_json_end_object(writer);
+}
+
+static void mcp_upstream_hello(struct mcp_upstream *upstream)
+{
+	_cleanup_(buf_free) struct buf params = { 0 };
+	perch_json_writer writer = json_writer_on(&params);
+	upstream->stage = MCP_STAGE_HELLO;
+	upstream->version = mcp_version_fallback;
+	upstream->due_ns = clock_after(upstream->now_ns, upstream->options.open_ns);
+	perch_json_begin_object(&writer);
+	json_write_text(&writer, "protocolVersion", str_from(mcp_version_fallback->name));
+	perch_json_write_name(&writer, "capabilities");
+	mcp_upstream_write_abilities(&writer, &upstream->options);
+	perch_json_write_name(&writer, "clientInfo");
+	mcp_upstream_write_self(&writer, &upstream->options);
+	perch_json_end_object(&writer);
+	if (params.failed)
+		upstream->is_broken = true;
+	else
+		mcp_upstream_ask_own(
+			upstream, MCP_CALL_HELLO, "initialize", (struct str){ params.data, params.len });
+}
+
+void mcp_upstream_open(struct mcp_upstream *upstream)
+{
+	if (upstream->options.era == MCP_ONLY_LEGACY)
+		mcp_upstream_hello(upstream);
+	else
+		mcp_upstream_probe(upstream);
+}
+
+/* ---- what it says of itself ------------------------------------------------ */
+
+static struct str mcp_facts_text(
+	struct mcp_upstream *upstream, const perch_json_value *object, const char *name)
+{
+	const perch_json_value *value = perch_json_get(object, name);
+	struct str text = { 0 };
+	if (perch_json_type_of(value) != PERCH_JSON_STRING)
+		return text;
+	text = json_str(value);
+	if (text.len > MCP_UPSTREAM_FACT_MAX)
+		text.len = utf8_whole_prefix(text.data, MCP_UPSTREAM_FACT_MAX);
+	char *copy = arena_dup(&upstream->arena, text);
+	if (!copy)
+		upstream->is_broken = true;
+	return (struct str){ copy, copy ? text.len : 0 };
+}
+
+static void mcp_facts_read(struct mcp_upstream *upstream, const perch_json_value *result)
+{
+	struct mcp_upstream_facts *facts = &upstream->facts;
+	const perch_json_value *abilities = perch_json_get(result, "capabilities");
+	const perch_json_value *self = upstream->version->is_modern
+		? perch_json_get(perch_json_get(result, "_meta"), MCP_META("serverInfo"))
+		: perch_json_get(result, "serverInfo");
+	facts->version = upstream->version;
+	facts->name = mcp_facts_text(upstream, self, "name");
+	facts->title = mcp_facts_text(upstream, self, "title");
+	facts->server_version = mcp_facts_text(upstream, self, "version");
+	facts->instructions = mcp_facts_text(upstream, result, "instructions");
+	facts->has_tools = perch_json_get(abilities, "tools");
+	facts->has_resources = perch_json_get(abilities, "resources");
+	facts->has_prompts = perch_json_get(abilities, "prompts");
+	facts->has_completions = perch_json_get(abilities, "completions");
+	facts->has_logging = perch_json_get(abilities, "logging");
+	struct str raw = STR("{}");
+	if (perch_json_type_of(abilities) == PERCH_JSON_OBJECT)
+		raw.data = perch_json_raw(abilities, &raw.len);
+	const char *copy = raw.len <= MCP_UPSTREAM_FACT_MAX ? arena_dup(&upstream->arena, raw) : NULL;
+	facts->capabilities = copy ? (struct str){ copy, raw.len } : STR("{}");
+}
+
+static void mcp_upstream_listen(struct mcp_upstream *upstream)
+{
+	const struct mcp_upstream_facts *facts = &upstream->facts;
+	_cleanup_(buf_free) struct buf params = { 0 };
+	perch_json_writer writer = json_writer_on(&params);
+	if (!upstream->options.listens || !upstream->version->is_modern)
+		return;
+	perch_json_begin_object(&writer);
+	perch_json_write_name(&writer, "notifications");
+	perch_json_begin_object(&writer);
+	json_write_flag(&writer, "toolsListChanged", facts->has_tools);
+	json_write_flag(&writer, "resourcesListChanged", facts->has_resources);
+	json_write_flag(&writer, "promptsListChanged", facts->has_prompts);
+	perch_json_end_object(&writer);
+	perch_json_end_object(&writer);
+	if (params.failed)
+		upstream->is_broken = true;
+	else
+		mcp_upstream_ask_own(upstream, MCP_CALL_LISTEN, "subscriptions/listen",
+			(struct str){ params.data, params.len });
+}
+
+static void mcp_upstream_be_open(struct mcp_upstream *upstream, const perch_json_value *result)
+{
+	const struct mcp_told told = { .kind = MCP_TOLD_OPEN };
+	mcp_facts_read(upstream, result);
+	if (!upstream->version->is_modern) {
+		perch_json_writer writer = mcp_upstream_write(upstream);
+		jsonrpc_begin_notification(&writer, "notifications/initialized");
+		jsonrpc_end(&writer);
+		mcp_upstream_send(upstream);
+	}
+	upstream->stage = MCP_STAGE_OPEN;
+	upstream->due_ns = NEVER;
+	mcp_upstream_listen(upstream);
+	mcp_upstream_tell(upstream, &told);
+}
+
+/* ---- answers to hello ------------------------------------------------------ */
+
+static bool mcp_upstream_is_modern(const perch_json_value *result)
+{
+	perch_json_iter iter = perch_json_iterate(perch_json_get(result, "supportedVersions"));
+	for (const perch_json_value *item; (item = perch_json_next(&iter));)
+		if (perch_json_is(item, MCP_MODERN_VERSION))
+			return true;
+	return false;
+}
+
+static void mcp_upstream_probed(
+	struct mcp_upstream *upstream, const struct jsonrpc_message *message)
+{
+	if (message && message->kind == JSONRPC_RESULT && mcp_upstream_is_modern(message->result))
+		mcp_upstream_be_open(upstream, message->result);
+	else if (upstream->options.era == MCP_FIND_OUT)
+		mcp_upstream_hello(upstream);
+	else if (message && message->kind == JSONRPC_ERROR)
+		mcp_upstream_fail(upstream, "it does not speak " MCP_MODERN_VERSION ": %.*s",
+			utf8_quoted(message->text), message->text.data);
+	else
+		mcp_upstream_fail(upstream,
+			message ? "it does not speak " MCP_MODERN_VERSION
+					: "it does not answer server/discover");
+}
+
+static void mcp_upstream_greeted(
+	struct mcp_upstream *upstream, const struct jsonrpc_message *message)
+{
+	if (!message) {
+		mcp_upstream_fail(upstream, "it does not answer initialize");
+		return;
+	}
+	if (message->kind == JSONRPC_ERROR) {
+		mcp_upstream_fail(upstream, "it refuses initialize: %.*s", utf8_quoted(message->text),
+			message->text.data ? message->text.data : "");
+		return;
+	}
+	struct str version = mcp_text_of(perch_json_get(message->result, "protocolVersion"));
+	upstream->version = mcp_version_find(version, false);
+	if (upstream->version)
+		mcp_upstream_be_open(upstream, message->result);
+	else
+		mcp_upstream_fail(upstream, "it speaks version %.*s, which perch does not know",
+			(int)version.len, version.data ? version.data : "");
+}
+
+void mcp_upstream_opened(
+	struct mcp_upstream *upstream, enum mcp_call_use use, const struct jsonrpc_message *message)
+{
+	if (use == MCP_CALL_PROBE && upstream->stage == MCP_STAGE_PROBE)
+		mcp_upstream_probed(upstream, message);
+	else if (use == MCP_CALL_HELLO && upstream->stage == MCP_STAGE_HELLO)
+		mcp_upstream_greeted(upstream, message);
+}
+
+/* ---- time and the end ------------------------------------------------------ */
+
+void mcp_upstream_tick(struct mcp_upstream *upstream, uint64_t now_ns)
+{
+	upstream->now_ns = now_ns;
+	if (now_ns < upstream->due_ns)
+		return;
+	upstream->due_ns = NEVER;
+	struct mcp_call *call = list_first(&upstream->calls); /* before it is open there is one … */
+	if (!call)                                            /* … unless memory ran out */
+		return;
+	enum mcp_call_use use = call->use;
+	mcp_call_cancel(call, STR("it takes too long"));
+	mcp_upstream_opened(upstream, use, NULL);
+}
+
+uint64_t mcp_upstream_deadline(const struct mcp_upstream *upstream)
+{
+	return upstream->due_ns;
+}
+
+void mcp_upstream_end(struct mcp_upstream *upstream, struct str why)
+{
+	bool was_opening = upstream->stage < MCP_STAGE_OPEN;
+	struct mcp_call *call;
+	upstream->stage = MCP_STAGE_OVER;
+	upstream->due_ns = NEVER;
+	while ((call = list_first(&upstream->calls)))
+		mcp_call_fail(call, MCP_UPSTREAM_FAILED, why);
+	mcp_quizzes_withdraw(upstream, &upstream->quizzes);
+	if (was_opening)
+		mcp_upstream_fail(upstream, "%.*s", utf8_quoted(why), why.data);
+}
+
+bool mcp_upstream_is_broken(const struct mcp_upstream *upstream)
+{
+	return upstream->is_broken;
+}
+
+const struct mcp_upstream_facts *mcp_upstream_facts(const struct mcp_upstream *upstream)
+{
+	return upstream->stage == MCP_STAGE_OPEN ? &upstream->facts : NULL;
+}
+
+/* ---- life ------------------------------------------------------------------ */
+
+static int mcp_upstream_settle(
+	struct mcp_upstream *upstream, const struct mcp_upstream_options *options)
+{
+	struct mcp_upstream_options *own = &upstream->options;
+	*own = *options;
+	own->name.data = arena_dup(&upstream->arena, options->name);
+	own->version.data = arena_dup(&upstream->arena, options->version);
+	own->probe_ns = own->probe_ns ? own->probe_ns : MCP_UPSTREAM_PROBE_MS * NSEC_PER_MSEC;
+	own->open_ns = own->open_ns ? own->open_ns : MCP_UPSTREAM_OPEN_MS * NSEC_PER_MSEC;
+	upstream->ids.limit = own->in_flight_max ? own->in_flight_max : MCP_UPSTREAM_IN_FLIGHT_MAX;
+	upstream->asked.limit = MCP_UPSTREAM_QUIZZES_MAX;
+	if (!own->name.data || !own->version.data)
+		return -ENOMEM;
+	int r = perch_json_new(NULL, &upstream->json);
+	return r < 0 ? r : perch_json_new(NULL, &upstream->scratch);
+}
+
+int mcp_upstream_new(const struct mcp_upstream_options *options,
+	const struct mcp_upstream_table *table, void *data, struct mcp_upstream **ret_upstream)
+{
+	_cleanup_(mcp_cleanup_upstream) struct mcp_upstream *upstream = calloc(1, sizeof(*upstream));
+	if (!upstream)
+		return -ENOMEM;
+	upstream->table = table;
+	upstream->data = data;
+	upstream->due_ns = NEVER;
+	int r = mcp_upstream_settle(upstream, options);
+	if (r < 0)
+		return r;
+	*ret_upstream = steal(&upstream);
+	return 0;
+}
+
+void mcp_upstream_free(struct mcp_upstream *upstream)
+{
+	if (!upstream)
+		return;
+	struct mcp_call *call;
+	while ((call = list_first(&upstream->calls)))
+		mcp_call_free(call);
+	mcp_quizzes_drop(&upstream->quizzes);
+	jsonrpc_ids_free(&upstream->ids);
+	jsonrpc_ids_free(&upstream->asked);
+	perch_json_free(upstream->json);
+	perch_json_free(upstream->scratch);
+	buf_free(&upstream->out);
+	arena_free(&upstream->arena);
+	free(upstream);
+}
