@@ -14,23 +14,6 @@
 #include "service/service_parts.h"
 #include "service/watch.h"
 
-static const char *const service_ask_kinds[] = {
-	[PERCH_ASK_PROMPT] = "prompt",
-	[PERCH_ASK_CONFIRM] = "confirm",
-	[PERCH_ASK_SELECT] = "select",
-	[PERCH_ASK_MULTI_SELECT] = "multi_select",
-	[PERCH_ASK_PERMISSION] = "permission",
-	[PERCH_ASK_APPROVAL] = "approval",
-	[PERCH_ASK_FORM] = "form",
-	[PERCH_ASK_SAMPLING] = "sampling",
-	[PERCH_ASK_ROOTS] = "roots",
-};
-
-const char *perch_ask_kind_name(perch_ask_kind kind)
-{
-	return service_ask_kinds[kind];
-}
-
 void service_warn(perch_service *service, const char *format, ...)
 {
 	char text[PERCH_ERR_TEXT_MAX + 128];

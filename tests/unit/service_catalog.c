@@ -76,9 +76,11 @@ START_TEST(everything_that_there_is)
 	folder_write("config/perch/tools/broken.toml", "name = \n");
 	folder_write("config/perch/agents/broken.yaml", "command: [\n");
 	folder_write("config/perch/agents/readme.txt", "no profile\n");
+	folder_write("config/perch/agents/clerk.yaml",
+		"command: cat\nname: The Clerk\ndescription: keeps books\n");
 	names_are(served,
 		"tool echo/t.x|tool echo/t.y|tool net/t.z|command harm|command try|"
-		"agent ann|agent bot|agent broken|");
+		"agent ann|agent bot|agent broken|agent clerk|");
 	perch_catalog *catalog = list(served);
 	const perch_entry *tool = perch_catalog_find(catalog, PERCH_ENTRY_TOOL, "echo/t.x");
 	ck_assert_str_eq(tool->owner, "echo");
@@ -94,6 +96,10 @@ START_TEST(everything_that_there_is)
 	ck_assert(!command->problem && !command->is_dangerous);
 	ck_assert(perch_catalog_find(catalog, PERCH_ENTRY_COMMAND, "harm")->is_dangerous);
 	ck_assert_ptr_null(perch_catalog_find(catalog, PERCH_ENTRY_AGENT, "bot")->problem);
+	ck_assert_ptr_null(perch_catalog_find(catalog, PERCH_ENTRY_AGENT, "bot")->title);
+	const perch_entry *clerk = perch_catalog_find(catalog, PERCH_ENTRY_AGENT, "clerk");
+	ck_assert_str_eq(clerk->title, "The Clerk");
+	ck_assert_str_eq(clerk->description, "keeps books");
 	ck_assert_ptr_nonnull(perch_catalog_find(catalog, PERCH_ENTRY_AGENT, "broken")->problem);
 	ck_assert_ptr_null(perch_catalog_find(catalog, PERCH_ENTRY_AGENT, "readme"));
 	ck_assert(has_note(catalog, "broken.toml:1:"));
