@@ -2,7 +2,7 @@
 # What was kept from a plugin is said when its run fails, or a command of it did: in one line behind
 # everything else, with the command that allows it, which works as it is printed.
 
-# shellcheck disable=SC2154 # what the helpers set
+# shellcheck disable=SC2154,SC2030,SC2031 # what the helpers set; each test is its own
 load plugins
 
 setup() {
