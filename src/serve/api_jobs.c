@@ -9,7 +9,7 @@
 #include "serve/api.h"
 #include "serve/uploads.h"
 #include "serve/body.h"
-#include "serve/catalog.h"
+#include "serve/serve_catalog.h"
 #include "serve/jobs.h"
 #include "serve/peer.h"
 #include "serve/serve_parts.h"

@@ -4,7 +4,7 @@
 #define SERVE_BODY_H
 
 #include "data/json.h"
-#include "serve/exchange.h"
+#include "serve/serve_exchange.h"
 
 enum { BODY_DEPTH_MAX = 64, BODY_ASKED_MAX = 24 };
 

@@ -2,7 +2,7 @@
 #ifndef SERVE_COOKIES_H
 #define SERVE_COOKIES_H
 
-#include "serve/exchange.h"
+#include "serve/serve_exchange.h"
 
 enum {
 	COOKIES_MAX = 1024,

@@ -2,7 +2,7 @@
 #ifndef SERVE_GATE_H
 #define SERVE_GATE_H
 
-#include "serve/exchange.h"
+#include "serve/serve_exchange.h"
 
 /* Checks Host, Origin and token; false: the exchange was answered. Sets who, by_cookie, is_secure,
  * address. */

@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/macros.h"
-#include "serve/catalog.h"
+#include "serve/serve_catalog.h"
 #include "serve/peer.h"
 #include "serve/serve_parts.h"
 #include "serve/watcher.h"
@@ -102,8 +102,6 @@ static bool jobs_try_begin(struct record *record)
 	}
 	return true;
 }
-
-void jobs_due(perch_timer *timer, void *data);
 
 void jobs_due(perch_timer *timer, void *data)
 {

@@ -2,7 +2,8 @@
 #ifndef SERVE_JOBS_H
 #define SERVE_JOBS_H
 
-#include "serve/exchange.h"
+#include "perch/loop.h"
+#include "serve/serve_exchange.h"
 #include "serve/record.h"
 
 enum jobs_kind { JOBS_TURN, JOBS_CALL, JOBS_RUN };
@@ -42,5 +43,8 @@ void jobs_fail(struct record *record, enum queue_state state, const char *code, 
 /* Takes what a process that has died had left. */
 struct queue_loader jobs_loader(struct serve *serve);
 void jobs_recover(struct serve *serve);
+
+/* For a timer: begins the jobs whose turn it is. */
+void jobs_due(perch_timer *timer, void *data);
 
 #endif

@@ -9,7 +9,7 @@
 #include "data/json.h"
 #include "data/json_member.h"
 #include "serve/uploads.h"
-#include "serve/catalog.h"
+#include "serve/serve_catalog.h"
 #include "serve/jobs.h"
 #include "serve/serve_parts.h"
 #include "serve/watcher.h"
@@ -59,7 +59,7 @@ static int jobs_fill_turn(
 	return uploads_write(record, perch_json_get(root, "attachments"), request, err);
 }
 
-static int jobs_fill(
+static int jobs_run_fill(
 	struct record *record, const perch_json_value *root, perch_job_request *request, perch_err *err)
 {
 	double timeout = 0;
@@ -267,7 +267,7 @@ static int jobs_submit(struct record *record, perch_err *err)
 	if (r == 0)
 		r = perch_json_parse(json, record->request.data, record->request.len, &root, err);
 	if (r == 0)
-		r = jobs_fill(record, root, &request, err);
+		r = jobs_run_fill(record, root, &request, err);
 	if (r < 0)
 		return r;
 	request.sink = jobs_told;

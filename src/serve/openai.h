@@ -5,10 +5,12 @@
 
 #include "base/sha256.h"
 #include "serve/body.h"
-#include "serve/exchange.h"
+#include "serve/serve_exchange.h"
 #include "serve/record.h"
 
 struct serve;
+struct watcher;
+struct watcher_kind;
 
 enum {
 	OPENAI_CONVERSATIONS_MAX = 4096,
@@ -101,5 +103,13 @@ struct openai_format {
 
 extern const struct openai_format openai_chat_format;
 extern const struct openai_format openai_responses_format;
+
+/* ---- openai_watcher.c: a client that waits for a turn --------------------------------- */
+
+extern const struct watcher_kind openai_watcher; /* its data is an openai_turn */
+
+/* Tells the client what is new. */
+void openai_pump(struct watcher *watcher);
+void openai_turn_free(struct openai_turn *turn);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/macros.h"
-#include "serve/exchange.h"
+#include "serve/serve_exchange.h"
 #include "serve/serve_parts.h"
 
 void peer_touch(struct peer *peer)

@@ -3,7 +3,7 @@
 
 #include "base/macros.h"
 #include "serve/api.h"
-#include "serve/catalog.h"
+#include "serve/serve_catalog.h"
 #include "serve/cookies.h"
 #include "serve/openai.h"
 

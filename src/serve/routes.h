@@ -2,7 +2,7 @@
 #ifndef SERVE_ROUTES_H
 #define SERVE_ROUTES_H
 
-#include "serve/exchange.h"
+#include "serve/serve_exchange.h"
 #include "wire/http_router.h"
 
 enum route_need {

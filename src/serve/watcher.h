@@ -3,7 +3,7 @@
 #ifndef SERVE_WATCHER_H
 #define SERVE_WATCHER_H
 
-#include "serve/exchange.h"
+#include "serve/serve_exchange.h"
 #include "serve/record.h"
 
 struct watcher;

@@ -12,7 +12,7 @@ setup() {
     echo '{}' >"$HOME/.docker/config.json"
     # Only what a test gives looks like a secret.
     for name in $(compgen -e); do
-        [[ ${name,,} =~ secret|token|passw|key|cred|auth|session|_url$ ]] && unset "$name" || true
+        if [[ ${name,,} =~ secret|token|passw|key|cred|auth|session|_url$ ]]; then unset "$name"; fi
     done
 }
 teardown() {

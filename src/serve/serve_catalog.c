@@ -1,5 +1,5 @@
 /* What there is, and who may use it. */
-#include "serve/catalog.h"
+#include "serve/serve_catalog.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* A request and its answer. A handler answers at once, or keeps the exchange and answers later;
  * when the client is gone before, whoever keeps it is told. */
-#ifndef SERVE_EXCHANGE_H
-#define SERVE_EXCHANGE_H
+#ifndef SERVE_SERVE_EXCHANGE_H
+#define SERVE_SERVE_EXCHANGE_H
 
 #include "base/buf.h"
 #include "serve/address.h"

@@ -1,5 +1,5 @@
 /* A request and its answer. */
-#include "serve/exchange.h"
+#include "serve/serve_exchange.h"
 
 #include <errno.h>
 #include <stdarg.h>
