@@ -283,7 +283,7 @@ stderr: line 4"
 "
     turn --json
     [ "$(field stderr_tail | grep . | tail -n 1)" = "line 12" ]
-    keep "$perch" agent chat --profile "$profile" --no-store <<<"hi"
+    keep "$perch" agent chat --profile "$profile" <<<"hi"
     has "$errors" "stderr: line 12"
     # Shown as it comes; not twice.
     turn -v
