@@ -6,7 +6,8 @@
 
 #include "agentkit_parts.h"
 
-bool agentkit_send(perch_agentkit *agent)
+/* Writes agent->line, which ends with its newline. */
+static bool agentkit_answer_send(perch_agentkit *agent)
 {
 	return !agent->line.failed &&
 		wire_write(&agent->wire, (struct str){ agent->line.data, agent->line.len }) == 0;
@@ -57,7 +58,7 @@ static bool agentkit_answer_say(
 	else
 		buf_append_text(&agent->line, text);
 	buf_append_char(&agent->line, '\n');
-	return agentkit_send(agent);
+	return agentkit_answer_send(agent);
 }
 
 static bool agentkit_answer_partial_0_1(perch_agentkit *agent, const char *text)
@@ -92,7 +93,7 @@ static bool agentkit_answer_finish_0_1(perch_agentkit *agent)
 		buf_append(&agent->line, line.data, line.len);
 		buf_append_char(&agent->line, '\n');
 	}
-	return agent->line.len == 0 || agentkit_send(agent);
+	return agent->line.len == 0 || agentkit_answer_send(agent);
 }
 
 static bool agentkit_answer_no_permission(
@@ -163,7 +164,7 @@ static bool agentkit_answer_send_event(perch_agentkit *agent, struct perch_json_
 {
 	perch_json_end_object(writer);
 	buf_append_char(&agent->line, '\n');
-	return agentkit_send(agent);
+	return agentkit_answer_send(agent);
 }
 
 static bool agentkit_answer_event(

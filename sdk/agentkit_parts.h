@@ -44,7 +44,4 @@ const char *agentkit_variable_or(
 
 int agentkit_read_attachments(perch_agentkit *agent, const perch_json_value *list);
 
-/* Writes agent->line, which ends with its newline. */
-bool agentkit_send(perch_agentkit *agent);
-
 #endif

@@ -21,7 +21,8 @@ const char *perch_plugin_status_name(perch_plugin_status status)
 	return (size_t)status < COUNT(names) ? names[status] : "unknown";
 }
 
-perch_plugin_status plugin_failure(int error)
+/* What a failed read or write means. */
+static perch_plugin_status plugin_failure(int error)
 {
 	switch (error) {
 	case -ENOMEM:

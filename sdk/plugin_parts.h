@@ -30,9 +30,6 @@ struct perch_plugin {
 	bool is_over; /* cancelled without an id: the run is to end */
 };
 
-/* What a failed read or write means. */
-perch_plugin_status plugin_failure(int error);
-
 /* Fills in plugin->init from its message. */
 perch_plugin_status plugin_read_init(perch_plugin *plugin, const perch_json_value *message);
 

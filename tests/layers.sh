@@ -25,7 +25,8 @@ validate.c
 agent tool fledge
 plugins replay
 service
-mcp acp serve page queue worker
+queue
+mcp acp serve page worker
 conformance
 term events
 cli
@@ -37,7 +38,13 @@ sdk='base data'
 # Those who offer what perch hosts to others translate, and host nothing: they see the service by its
 # public headers.
 frontends='mcp acp serve page queue worker'
-frontends_see='base data wire'
+frontends_see='base data wire queue'
+
+# Commands that start what perch hosts: they do it by the public headers, as every other program
+# would. Of the folders that host they see what is plain data.
+hosting='^src/cli/(agent/(agent_(ask|chat|run|serve|tell|words)|chat)|tool/tool_(call|serve)|sandbox/sandbox_r|mcp/|serve/)[a-z_]*[.][ch]$'
+hosts='agent fledge plugins replay sandbox service tool trace'
+plain='tool/binding.h tool/result.h tool/tool_request.h'
 
 # What a public header may ask of the C library.
 public='
@@ -50,7 +57,8 @@ upward_includes() (
     cd "$1"
     find src include sdk -name '*.[ch]' 2>/dev/null | sort |
         awk -v order="$order" -v sdk="$sdk" -v public="$public" \
-            -v frontends="$frontends" -v frontends_see="$frontends_see" '
+            -v frontends="$frontends" -v frontends_see="$frontends_see" \
+            -v hosting="$hosting" -v hosts="$hosts" -v plain="$plain" '
         BEGIN {
             lines = split(order, line, "\n")
             for (i = 1; i <= lines; i++) {
@@ -61,6 +69,8 @@ upward_includes() (
             set_of(sdk, in_sdk)
             set_of(public, in_public)
             set_of(frontends, in_frontends)
+            set_of(hosts, in_hosts)
+            set_of(plain, in_plain)
             set_of(frontends_see, in_frontends_see)
         }
         function set_of(text, set, count, name, i) {
@@ -110,6 +120,8 @@ upward_includes() (
             }
             if (!may_include(layer, target))
                 wrong(file, number, layer " must not include " path)
+            if (file ~ hosting && target in in_hosts && !(path in in_plain))
+                wrong(file, number, "a command hosts by include/perch, not by " path)
         }
         { files[++total] = $0; exists[$0] = 1 }
         END {
@@ -187,6 +199,10 @@ check "found: a frontend that hosts" is_found src/mcp/a.c '#include "proc/host.h
 check "found: a frontend inside the service" is_found src/serve/a.c '#include "service/service_parts.h"'
 check "found: a frontend and its neighbour" is_found src/page/a.c '#include "serve/serve.h"'
 check "found: the service and a frontend" is_found src/service/a.c '#include "queue/queue.h"'
+check "found: a command that hosts by itself" is_found src/cli/agent/agent_run.c '#include "agent/turn.h"'
+check "found: a command that calls by itself" is_found src/cli/tool/tool_serve_calls.c '#include "tool/call.h"'
+check "found: a command inside the service" is_found src/cli/agent/chat.h '#include "service/service_parts.h"'
+check "found: a command that confines by itself" is_found src/cli/sandbox/sandbox_run.c '#include "sandbox/sandbox.h"'
 check "found: a public header and a layer" is_found include/perch/a.h '#include "base/buf.h"'
 check "found: a public header and a library" is_found include/perch/a.h '#include <yaml.h>'
 
@@ -201,6 +217,8 @@ check "allowed: a frontend and the service" is_allowed src/worker/a.c '#include 
 check "allowed: a frontend and protocols" is_allowed src/acp/a.c '#include "wire/jsonrpc.h"'
 check "allowed: a frontend and formats" is_allowed src/queue/a.c '#include "data/json.h"'
 check "allowed: a frontend of its own" is_allowed src/serve/a.c '#include "serve/token.h"'
+check "allowed: a command and a binding" is_allowed src/cli/tool/tool_call.c '#include "tool/binding.h"'
+check "allowed: a command that looks at profiles" is_allowed src/cli/agent/agent_check.c '#include "agent/profile.h"'
 check "allowed: public headers and libc" is_allowed include/perch/a.h '#include <stdint.h>'
 
 unknown_layer_is_found() {

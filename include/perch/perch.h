@@ -8,6 +8,7 @@
 #include <perch/host.h>
 #include <perch/json.h>
 #include <perch/loop.h>
+#include <perch/sandbox.h>
 #include <perch/service.h>
 #include <perch/sessions.h>
 #include <perch/tool.h>

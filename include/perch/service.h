@@ -51,6 +51,9 @@ typedef struct perch_service_options {
 	const char *trace;
 	bool trace_secrets; /* also values that plugins store or load, and those of the environment */
 	bool no_spares;     /* bindings' spares are not started: for a few calls, and then the end */
+	/* Files of profiles beside those of perch/agents, shown by the name of the file whatever
+	 * [expose.FRONTEND] says; ends with NULL. */
+	const char *const *profiles;
 } perch_service_options;
 
 #ifdef __cplusplus

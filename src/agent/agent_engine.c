@@ -2,7 +2,6 @@
 #include "agent/agent_engine.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -72,17 +71,6 @@ static void agent_engine_warn(struct agent_engine *engine, const char *text)
 		engine->effects->warning(engine->data, STR("there are more warnings: they are not shown"));
 }
 
-void engine_warn(struct agent_engine *engine, const char *format, ...)
-{
-	char text[512];
-	va_list args;
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	text[utf8_whole_prefix(text, strlen(text))] = '\0';
-	agent_engine_warn(engine, text);
-}
-
 enum { SHOWN_BYTES = 80 };
 
 /* The first bytes of a line, without characters that a terminal would obey. */
@@ -100,8 +88,12 @@ static void agent_engine_excerpt(struct str line, char out[SHOWN_BYTES + 1])
 void engine_warn_of_line(struct agent_engine *engine, struct str line, const char *what)
 {
 	char shown[SHOWN_BYTES + 1];
+	char text[512];
 	agent_engine_excerpt(line, shown);
-	engine_warn(engine, "line %llu %s: %s", (unsigned long long)engine->line_number, what, shown);
+	snprintf(text, sizeof(text), "line %llu %s: %s", (unsigned long long)engine->line_number, what,
+		shown);
+	text[utf8_whole_prefix(text, strlen(text))] = '\0';
+	agent_engine_warn(engine, text);
 }
 
 /* ---- the meaning of a line --------------------------------------------------- */

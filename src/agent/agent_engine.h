@@ -23,7 +23,7 @@ enum {
 struct agent_engine_options {
 	const struct dialect *dialect;
 	struct str session_prefix; /* 0.1 */
-	bool is_guessed; /* nobody said which dialect: a first line of 0.4 shows it is wrong */
+	bool is_guessed;           /* the dialect is a guess: a first line of 0.4 refutes it */
 	bool is_streaming;
 	bool has_permission;    /* 0.4 */
 	bool has_thinking;      /* 0.4: what has the role "thinking" is no partial; else it is */

@@ -47,9 +47,7 @@ struct agent_engine {
 
 /* ---- engine.c -------------------------------------------------------------- */
 
-void engine_warn(struct agent_engine *engine, const char *format, ...) PERCH_PRINTF(2, 3);
-
-/* The same about the line at hand, with its start behind a colon. */
+/* A warning about the line at hand, with its start behind a colon. */
 void engine_warn_of_line(struct agent_engine *engine, struct str line, const char *what);
 
 /* Stores copies; without memory the engine is broken. */

@@ -104,8 +104,8 @@ int launch_make_env(struct launch *launch, perch_err *err);
 /* A variable that every agent inherits. */
 bool launch_is_basic(struct str name);
 
-/* Whether the variable is set by the protocol, or must not be set by anybody: the profile's and
- * the user's is ignored. */
+/* Whether the variable is set by the protocol, or must not be set at all: that of the profile and
+ * of the user is ignored. */
 bool launch_is_protocols(const struct launch *launch, const char *variable);
 
 /* ---- launch_sandbox.c ------------------------------------------------------ */

@@ -57,6 +57,7 @@ struct agent_profile {
 	uint64_t idle_timeout_ns;
 	uint64_t kill_grace_ns; /* 0 = SIGKILL right behind SIGTERM */
 	bool keeps_background;  /* what it leaves running is not ended with the turn */
+	size_t retry; /* a turn that its host did not see the end of may be begun again so often */
 	size_t max_reply_chars;
 	const char *truncation_suffix;
 	bool include_stderr_in_reply;

@@ -33,7 +33,7 @@ static bool profile_dialect_any(const struct agent_profile *profile, bool (*uses
 	return found;
 }
 
-/* The published collection has these in every profile; `name` and `description` are anybody's. */
+/* The published collection has these in every profile; `name` and `description` may be in any. */
 static bool profile_dialect_is_published(const struct profile_about *about)
 {
 	return about->cli || about->cli_install || about->tested || about->maintainer;

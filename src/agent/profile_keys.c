@@ -255,6 +255,7 @@ static const struct key {
 	{ "idle_timeout_secs", KIND_SECONDS, AT(idle_timeout_ns), NULL },
 	{ "kill_grace_secs", KIND_SECONDS, AT(kill_grace_ns), NULL },
 	{ "background", KIND_OWN, 0, profile_keys_read_background },
+	{ "retry", KIND_COUNT, AT(retry), NULL },
 	{ "max_reply_chars", KIND_COUNT, AT(max_reply_chars), NULL },
 	{ "truncation_suffix", KIND_TEXT, AT(truncation_suffix), NULL },
 	{ "include_stderr_in_reply", KIND_BOOL, AT(include_stderr_in_reply), NULL },

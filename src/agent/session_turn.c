@@ -18,7 +18,8 @@ enum { BEGIN_CALLED = 1, BEGIN_RETURNED };
 
 #define TURN_OF(pointer, member) container_of(pointer, struct session_turn, member)
 
-void session_turn_move(struct session_turn *turn, enum stage stage)
+/* Moves it into another stage, and its list. */
+static void session_turn_move(struct session_turn *turn, enum stage stage)
 {
 	list_remove(&turn->sessions->turns[turn->stage], turn);
 	list_append(&turn->sessions->turns[stage], turn);

@@ -141,8 +141,6 @@ void session_jobs_close(struct sessions *sessions);
 int session_turns_prepare(struct sessions *sessions, perch_host *host);
 void session_turns_close(struct sessions *sessions);
 
-/* Moves it into another stage, and its list; ends it. */
-void session_turn_move(struct session_turn *turn, enum stage stage);
 void session_turn_free(struct session_turn *turn);
 
 /* It comes first: `ready` is called from the loop, with the id or without one. */

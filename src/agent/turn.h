@@ -80,7 +80,7 @@ void agent_turn_hold(struct agent_turn *turn, bool is_held);
 void agent_turn_permit(
 	struct agent_turn *turn, struct str request_id, bool allowed, struct str message);
 
-/* Ends whatever is left of it, without `end`; in any of its events too. NULL is fine. */
+/* Ends what is left of it, without `end`; in any of its events too. NULL is fine. */
 void agent_turn_free(struct agent_turn *turn);
 
 #endif

@@ -6,12 +6,12 @@
 #include <stdint.h>
 
 enum lock_kind {
-	LOCK_SHARED,    /* shared; a lock that nobody has made yet is not made */
+	LOCK_SHARED,    /* shared; a lock file that does not exist is not made */
 	LOCK_EXCLUSIVE, /* exclusive */
 };
 
-/* Returns a descriptor that holds the lock until it is closed. -EAGAIN when
- * somebody else holds it, -ENOTSUP when it is no regular file, -ENOENT, … */
+/* Returns a descriptor that holds the lock until it is closed. -EAGAIN when another process holds
+ * it, -ENOTSUP when it is no regular file, -ENOENT, … */
 int lock_try(int directory, const char *name, enum lock_kind kind);
 
 /* The same for writing, waiting for so long at most: -EAGAIN then. */

@@ -1,5 +1,5 @@
-/* The log hook. The library never prints: it tells the function that the program has set. `{0}` is
- * a log that nobody reads. */
+/* The log hook. The library never prints: it calls the function that the program has set. `{0}` is
+ * a log without a reader. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 

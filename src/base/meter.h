@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* `{0}` counts and tells nobody. A pointer to a meter may be NULL everywhere. */
+/* `{0}` only counts. A pointer to a meter may be NULL everywhere. */
 struct meter {
 	size_t bytes;
 	void (*grew)(void *data); /* after every growth; may be NULL */

@@ -16,7 +16,4 @@ int replace_path(const char *path, struct str text);
  * holds the lock under which all of them replace it. */
 void replace_sweep(int directory, const char *name);
 
-/* Flushes the names in a directory to disk. */
-int replace_flush(int directory);
-
 #endif

@@ -16,7 +16,7 @@ static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXY
 /* A quote inside of quotes. */
 static const char quote[] = "'\\''";
 
-/* Whether somebody who reads it knows what it is. */
+/* Whether a reader can tell exactly which bytes it has. */
 static bool shell_word_is_seen(const char *text, size_t len)
 {
 	bool is_seen = len && text[0] != '-' && utf8_is_seen(text, len);

@@ -26,8 +26,8 @@ static inline bool utf8_is_valid(const char *text, size_t len)
  * Other broken bytes stay. */
 size_t utf8_whole_prefix(const char *text, size_t len);
 
-/* How much of somebody else's text a message of ours quotes, for a %.*s: not all of a
- * megabyte, and no half character. */
+/* How much of a foreign text a message of ours quotes, for a %.*s: not all of a megabyte, and no
+ * half character. */
 static inline int utf8_quoted(struct str text)
 {
 	size_t most = text.len < UTF8_QUOTED_MAX ? text.len : UTF8_QUOTED_MAX;
@@ -53,8 +53,8 @@ bool utf8_is_seen(const char *text, size_t len);
 /* Appends text with every broken piece replaced by one U+FFFD. */
 int utf8_append_replaced(struct buf *buf, const char *text, size_t len);
 
-/* Appends what can be seen of somebody else's text: no character that utf8_is_unseen but line
- * ends and tabs, and a U+FFFD for every broken piece. */
+/* Appends what can be seen of a foreign text: no character that utf8_is_unseen but line ends and
+ * tabs, and a U+FFFD for every broken piece. */
 int utf8_append_seen(struct buf *buf, const char *text, size_t len);
 
 /* The same for JSON, which stays the same JSON: what cannot be seen is written as \uXXXX. */

@@ -45,6 +45,10 @@ struct cli {
 /* Reads such options from argv[*at] on. Returns 0, or an exit code after an error message. */
 int cli_read_globals(struct cli *cli, int argc, char **argv, int *at);
 
+/* The value of --config DIR: DIR/perch is perch's configuration from now on. NULL is fine. Returns
+ * 0 or an exit code after an error message. */
+int cli_set_config(const char *dir);
+
 /* Checks the value of --sandbox where a command reads that option itself. Returns as above. */
 int cli_check_sandbox(const struct cli *cli);
 
@@ -97,6 +101,8 @@ extern const struct command command_agent;
 extern const struct command command_conformance;
 extern const struct command command_mcp;
 extern const struct command command_run;
+extern const struct command command_serve;
+extern const struct command command_token;
 extern const struct command command_plugin;
 extern const struct command command_plugins;
 extern const struct command command_sandbox;

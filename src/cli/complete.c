@@ -9,8 +9,8 @@
 #include "service/agent_files.h"
 #include "tool/binding.h"
 
-/* Prints a word if it begins as the user's last word does. What it is may be somebody else's text:
- * a line of it would be another word. */
+/* Prints a word if it begins as the user's last word does. Its description may be a stranger's
+ * text: a line break in it would make another word. */
 static void complete_offer(const char *begun, const char *word, const char *what)
 {
 	char shown[FILE_SHOWN_MAX];

@@ -6,12 +6,12 @@
 
 /* A command that is a program of its own: what it takes, its help and its completions are known
  * there. */
-#define COMPANION(word, purpose, text)                                             \
-	&(const struct command)                                                        \
-	{                                                                              \
-		.name = word, .summary = text, .group = purpose, .program = "perch-" word, \
-		.run = companion_run                                                       \
+#define COMPANION_OF(word, file, purpose, text)                                                \
+	&(const struct command)                                                                    \
+	{                                                                                          \
+		.name = word, .summary = text, .group = purpose, .program = file, .run = companion_run \
 	}
+#define COMPANION(word, purpose, text) COMPANION_OF(word, "perch-" word, purpose, text)
 
 /* All commands. `perch help` sorts them by group and keeps this order within a group. */
 const struct command *const command_table[] = {
@@ -25,6 +25,8 @@ const struct command *const command_table[] = {
 	&command_agent,
 	&command_sandbox,
 	&command_trace,
+	COMPANION("serve", GROUP_TOOLS, "offer agents, tools and plugins over HTTP"),
+	COMPANION_OF("token", "perch-serve", GROUP_TOOLS, "tokens for perch serve"),
 	COMPANION("conformance", GROUP_LOOK, "check a host, or a plugin, against the contracts"),
 	&command_doctor,
 	&command_completions,

@@ -37,7 +37,7 @@ static int json_compare_read_exponent(const char *at, const char *end, int64_t *
 	return 0;
 }
 
-/* Zero is zero whatever its exponent says. */
+/* Zero is zero with any exponent. */
 static int json_compare_read_digits(const perch_json_value *number, struct digits *digits)
 {
 	const char *start = number->text;

@@ -120,7 +120,7 @@ static int json_edit_read_list(struct json_edit *edit)
 	return r;
 }
 
-/* The member is compared as it is written: nobody escapes these names. */
+/* The member is compared as it is written: these names are never escaped. */
 static bool json_edit_is_name(const struct json_edit *edit, struct json_span span, const char *name)
 {
 	const struct str inner = { edit->text.data + span.start + 1, span.end - span.start - 2 };

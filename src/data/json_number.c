@@ -147,8 +147,8 @@ int perch_json_double(const perch_json_value *value, double *ret_number)
 	return 0;
 }
 
-/* Asks for so many digits of a positive number. The text is like 1.25e-07,
- * with whatever the locale has for a point. */
+/* Asks for so many digits of a positive number. The text is like 1.25e-07, with the locale's own
+ * point. */
 static void json_number_round_to_digits(double number, int count, struct decimal *decimal)
 {
 	char text[64];

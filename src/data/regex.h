@@ -1,6 +1,6 @@
-/* Regular expressions that somebody else wrote, for texts that may be anything. This is the
- * only place that compiles and matches one: its length, the memory of its compilation, the
- * steps, the depth, the memory and the time of a match are limited, whatever it is. */
+/* Regular expressions of strangers, for any text. This is the only place that compiles and matches
+ * one: its length, the memory of its compilation, the steps, the depth, the memory and the time of
+ * a match are limited. */
 #ifndef DATA_REGEX_H
 #define DATA_REGEX_H
 

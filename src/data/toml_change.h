@@ -32,10 +32,7 @@ bool toml_is_header(const struct toml_span *span);
 const struct toml_span *toml_span_of(
 	const struct toml_layout *layout, const struct toml_value *value);
 
-/* The next statement or header behind span; NULL at the end. span may be NULL:
- * the first one. */
-const struct toml_span *toml_next_statement(
-	const struct toml_layout *layout, const struct toml_span *span);
+/* The next header behind span; NULL at the end. span may be NULL: the first one. */
 const struct toml_span *toml_next_header(
 	const struct toml_layout *layout, const struct toml_span *span);
 

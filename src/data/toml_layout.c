@@ -28,7 +28,7 @@ const struct toml_span *toml_span_of(
 	return NULL;
 }
 
-const struct toml_span *toml_next_statement(
+static const struct toml_span *toml_layout_next_statement(
 	const struct toml_layout *layout, const struct toml_span *span)
 {
 	const struct toml *toml = layout->toml;
@@ -42,7 +42,7 @@ const struct toml_span *toml_next_header(
 	const struct toml_layout *layout, const struct toml_span *span)
 {
 	do
-		span = toml_next_statement(layout, span);
+		span = toml_layout_next_statement(layout, span);
 	while (span && !toml_is_header(span));
 	return span;
 }
@@ -121,10 +121,10 @@ size_t toml_section_start(const struct toml_layout *layout, const struct toml_sp
 size_t toml_section_end(const struct toml_layout *layout, const struct toml_span *header)
 {
 	const struct toml_span *last = header;
-	const struct toml_span *next = toml_next_statement(layout, header);
+	const struct toml_span *next = toml_layout_next_statement(layout, header);
 	while (next && !toml_is_header(next)) {
 		last = next;
-		next = toml_next_statement(layout, next);
+		next = toml_layout_next_statement(layout, next);
 	}
 	size_t limit = next ? toml_section_start(layout, next) : layout->text.len;
 	size_t end = toml_line_end(layout, last->end);

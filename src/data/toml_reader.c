@@ -42,8 +42,8 @@ int toml_limit(struct toml_reader *r, const char *what, size_t limit)
 		r->err, PERCH_ELIMIT, at.line, at.column, "%s (the limit is %zu)", what, limit);
 }
 
-/* Control characters and what has no width are named, not printed: the text
- * may come from anybody and goes to a terminal. */
+/* Control characters and those without a width are named, not printed: the text may come from a
+ * stranger and goes to a terminal. */
 static bool toml_reader_is_printable(uint32_t character)
 {
 	return utf8_character_width(character) > 0;
@@ -122,7 +122,7 @@ void toml_skip_blanks(struct toml_reader *r)
 		r->at++;
 }
 
-int toml_skip_comment(struct toml_reader *r)
+static int toml_reader_skip_comment(struct toml_reader *r)
 {
 	if (!toml_take(r, '#'))
 		return 0;
@@ -143,7 +143,7 @@ int toml_skip_blank_lines(struct toml_reader *r)
 {
 	do {
 		toml_skip_blanks(r);
-		int result = toml_skip_comment(r);
+		int result = toml_reader_skip_comment(r);
 		if (result < 0)
 			return result;
 	} while (toml_take_newline(r));
@@ -153,7 +153,7 @@ int toml_skip_blank_lines(struct toml_reader *r)
 int toml_end_line(struct toml_reader *r)
 {
 	toml_skip_blanks(r);
-	int result = toml_skip_comment(r);
+	int result = toml_reader_skip_comment(r);
 	if (result < 0)
 		return result;
 	if (r->at == r->text.len || toml_take_newline(r))

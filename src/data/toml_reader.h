@@ -74,7 +74,6 @@ int toml_limit(struct toml_reader *r, const char *what, size_t limit);
 bool toml_take(struct toml_reader *r, char c);
 bool toml_take_newline(struct toml_reader *r);
 void toml_skip_blanks(struct toml_reader *r);
-int toml_skip_comment(struct toml_reader *r);
 int toml_skip_blank_lines(struct toml_reader *r); /* and comments */
 int toml_end_line(struct toml_reader *r);
 bool toml_is_bare(int c);                    /* may stand in a key without quotes */

@@ -9,7 +9,7 @@
 #include "base/macros.h"
 #include "data/json.h"
 
-/* A value that somebody may refer to. */
+/* A value that an alias may refer to. */
 struct anchor {
 	const char *name;
 	const struct yaml_value *value;

@@ -112,8 +112,8 @@ static bool yaml_scalar_split_decimal(const char *text, struct decimal_parts *pa
 
 enum { DECIMAL_MAX = 128 };
 
-/* Said again as JSON, whose reader knows no locale. A number that is longer than
- * anybody writes it stays a string. */
+/* Said again as JSON, whose reader knows no locale. A number that is longer than people write them
+ * stays a string. */
 static bool yaml_scalar_resolve_decimal(struct yaml_value *scalar)
 {
 	struct decimal_parts parts;

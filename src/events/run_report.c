@@ -121,16 +121,9 @@ void report_warning(struct report *report, const char *format, ...)
 
 /* ---- questions -------------------------------------------------------------- */
 
-static const char *const question_events[] = {
-	[PERCH_QUESTION_PROMPT] = "prompt",
-	[PERCH_QUESTION_CONFIRM] = "confirm",
-	[PERCH_QUESTION_SELECT] = "select",
-	[PERCH_QUESTION_MULTI_SELECT] = "multi_select",
-};
-
 void report_question(struct report *report, const perch_question *question)
 {
-	struct event event = event_begin(report, question_events[question->kind]);
+	struct event event = event_begin(report, perch_ask_kind_name(event_ask_kind(question)));
 	run_report_event_number(&event, "ask", question->number);
 	event_members_question(&event.json, question);
 	event_end(&event);

@@ -1,5 +1,5 @@
-/* Plugins that a plugin calls: the host's side. Whatever comes through the socket is written by
- * somebody in a sandbox. */
+/* Plugins that a plugin calls: the host's side. Every byte that comes through the socket is written
+ * by a process in a sandbox. */
 #include "fledge/calls.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ static void calls_answer(int line, int status, const char *why)
 	packet[0] = (char)status;
 	memcpy(packet + 1, why, len);
 	if (send(line, packet, len + 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		return; /* who called is gone, or does not read: nobody waits */
+		return; /* the caller is gone, or does not read */
 }
 
 static void calls_end(struct call *call)
@@ -100,7 +100,7 @@ static void calls_line_ready(struct source *source, uint32_t events)
 /* ---- a request ----------------------------------------------------------------- */
 
 /* What a shell makes of `fledge …`: a pipe, a file, a terminal or /dev/null, to be written. A
- * directory, a socket or a mere path could lead whoever gets it to something else. */
+ * directory, a socket or a mere path could lead its receiver to something else. */
 static bool calls_is_output(int fd)
 {
 	struct stat about;
@@ -131,9 +131,8 @@ static size_t calls_split(char *packet, size_t len, const char **ret_words)
 	return count;
 }
 
-/* `[--json] [--answer ANSWER]… run COMMAND …` and `plugins list --json`; nothing else, whoever
- * wrote it. That nobody is asked is the business of the perch outside, which knows that it is
- * called. */
+/* `[--json] [--answer ANSWER]… run COMMAND …` and `plugins list --json`; nothing else. The perch
+ * outside, which knows that it is called, sees to it that no question is asked. */
 static bool calls_check(const char *const *words, size_t count)
 {
 	static const char *const list[] = { "plugins", "list", "--json", NULL };
@@ -266,7 +265,7 @@ static bool calls_receive(struct calls *calls)
 	return true;
 }
 
-/* A few at a time: whoever writes without end must not keep the loop. */
+/* A few at a time: a process that writes without end must not hold up the loop. */
 static void calls_channel_ready(struct source *source, uint32_t events)
 {
 	(void)events;

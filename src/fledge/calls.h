@@ -24,7 +24,7 @@ enum {
 enum calls_descriptor { CALLS_STDOUT, CALLS_STDERR, CALLS_LINE, CALLS_DESCRIPTORS };
 
 /* The answer, on the line, is one packet: the exit status in one byte, and behind it why it could
- * not be started, if so. Whoever closes the line ends the call. */
+ * not be started, if so. A caller that closes the line ends the call. */
 
 struct calls_options {
 	const char *program;    /* perch: an absolute path */
@@ -39,7 +39,7 @@ int calls_new(perch_host *host, const struct calls_options *options, struct call
 /* The end that commands get. It stays the calls' own. */
 int calls_channel(const struct calls *calls);
 
-/* Nobody may call any more, and what runs is told to end, once. NULL is fine, here and below. */
+/* No more calls are taken, and running ones are told to end, once. NULL is fine, here and below. */
 void calls_drop(struct calls *calls);
 
 /* The next step to the end of what runs. */

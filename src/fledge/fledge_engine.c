@@ -121,7 +121,8 @@ struct request *engine_enqueue(struct fledge_engine *engine, const perch_json_va
 	return fledge_engine_enqueue(engine, request);
 }
 
-struct request *engine_enqueue_plain(struct fledge_engine *engine, struct str id)
+/* The same for an id of plain ASCII, as JSON text. */
+static struct request *fledge_engine_enqueue_plain(struct fledge_engine *engine, struct str id)
 {
 	struct request *request = requests_make(&engine->requests);
 	if (request)
@@ -303,7 +304,7 @@ static void fledge_engine_warn_of_line(
 		(unsigned long long)engine->line_number, what, shown);
 }
 
-/* Whoever sent it may wait for an answer. */
+/* Its sender may wait for an answer. */
 static void fledge_engine_skip_line(
 	struct fledge_engine *engine, const char *what, const char *line, size_t len)
 {
@@ -325,7 +326,7 @@ static bool fledge_engine_handle_quickly(struct fledge_engine *engine, const cha
 	}
 	if (engine->cancel_reason || !quick_load(line, len, &id, &key))
 		return false;
-	message_load(engine, engine_enqueue_plain(engine, id), key);
+	message_load(engine, fledge_engine_enqueue_plain(engine, id), key);
 	return true;
 }
 

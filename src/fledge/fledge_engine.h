@@ -29,8 +29,8 @@ enum fledge_asking {
 struct fledge_engine_options {
 	struct str plugin; /* its name, for what is shown */
 	struct capabilities granted;
-	/* What stands before the word that grants it ("perch plugins allow NAME --grant "), and what
-	 * can be granted so; NULL = nobody can. */
+	/* The command to which the word is added that grants it ("perch plugins allow NAME --grant "),
+	 * and what can be granted so; NULL = there is no such command. */
 	const char *grant_by;
 	struct capabilities wishes;
 	enum fledge_asking asking;

@@ -101,9 +101,6 @@ struct fledge_engine {
  * NULL too when there is no memory (the engine is broken). */
 struct request *engine_enqueue(struct fledge_engine *engine, const perch_json_value *id);
 
-/* The same for an id of plain ASCII, as JSON text. */
-struct request *engine_enqueue_plain(struct fledge_engine *engine, struct str id);
-
 /* Answers a request: a response with this JSON value, or a cancel. Answers at the head of the queue
  * are sent. request may be NULL: no answer is wanted. */
 void engine_respond(struct fledge_engine *engine, struct request *request, struct str json);

@@ -26,7 +26,7 @@ struct fledge_run {
 	struct fledge_engine_options engine_options;
 	struct fledge_engine *engine;
 	struct execs *execs;
-	struct calls *calls;                /* NULL = it may call nobody */
+	struct calls *calls;                /* NULL = it may call no plugin */
 	struct perch_confine execs_confine; /* that of the plugin, with the channel for calls */
 	struct run_services *run_services;
 	struct timer deadline;       /* of the engine */

@@ -30,7 +30,7 @@ struct run_services {
 	struct waiting *first;
 	struct waiting *last;
 	struct timer timer;
-	uint64_t waiting_since_ns; /* 0 = nobody holds the lock against us */
+	uint64_t waiting_since_ns; /* 0 = no other process holds the lock */
 	struct job flush;
 	uint64_t flushes; /* how many were begun */
 	struct metadata_job *jobs;
@@ -41,7 +41,7 @@ static void run_services_try_again(struct timer *timer, uint64_t now_ns);
 static void run_services_flush_work(struct job *job);
 static void run_services_flush_done(struct job *job);
 
-int run_services_new(const struct run_services_options *options, struct run_services **ret_lending)
+int run_services_new(const struct run_services_options *options, struct run_services **ret_services)
 {
 	struct run_services *run_services = calloc(1, sizeof(*run_services));
 	if (!run_services)
@@ -61,7 +61,7 @@ int run_services_new(const struct run_services_options *options, struct run_serv
 		return r;
 	}
 	store_on_warning(run_services->store, options->warn, options->data);
-	*ret_lending = run_services;
+	*ret_services = run_services;
 	return 0;
 }
 

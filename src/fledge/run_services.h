@@ -29,7 +29,8 @@ struct run_services_options {
 };
 
 /* options and what it points to must outlive it. -ENOMEM. */
-int run_services_new(const struct run_services_options *options, struct run_services **ret_lending);
+int run_services_new(
+	const struct run_services_options *options, struct run_services **ret_services);
 void run_services_free(struct run_services *run_services);
 
 /* Each is answered through `done`, at once or later; 0 or -ENOMEM. A ticket of

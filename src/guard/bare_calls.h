@@ -1,4 +1,4 @@
-/* What the guard needs of the kernel, and whoever works beside it: each returns a result, or a
+/* What the guard, and the host's own sweep, need of the kernel: each returns a result, or a
  * negative errno. */
 #ifndef GUARD_BARE_CALLS_H
 #define GUARD_BARE_CALLS_H

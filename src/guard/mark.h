@@ -1,5 +1,5 @@
-/* The mark of a tree of processes: how a child and all that descends from it are known, whatever
- * session, group, parent or environment they have by now.
+/* The mark of a tree of processes: how a child and all its descendants are recognized, in any
+ * session, group or environment, and with any parent.
  *
  * It is a number in a limit that every process has, that is handed down at each birth and kept by
  * each exec, and that the kernel has not obeyed since Linux 2.4: how many files may be locked

@@ -1,11 +1,11 @@
 /* A sweep: finds every living process of a tree by its mark and kills it. One for the host and for
  * perch-guard, which have no library in common.
  *
- * It is one pass, and nobody gets away by being born meanwhile. The kernel gives out process
- * numbers in a circle, each above the last one; so who is born during the pass has a number above
- * all that were there when it began. The pass looks at those that were there, then at those born
- * since, upwards, until no number was given out since the last look. A process that is hit while it
- * forks bears nobody any more: the kernel makes no child of a process that is about to die. One
+ * It is one pass, and no process escapes it by being born meanwhile. The kernel gives out process
+ * numbers in a circle, each above the last one; so a process that is born during the pass has a
+ * number above all that were there when it began. The pass looks at those that were there, then at
+ * those born since, upwards, until no number was given out since the last look. A process that is
+ * hit while it forks has no child: the kernel makes none for a process that is about to die. One
  * that forks and exits before it is looked at has left a child with a higher number. */
 #ifndef GUARD_SWEEP_H
 #define GUARD_SWEEP_H

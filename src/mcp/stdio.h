@@ -13,7 +13,7 @@ struct mcp_stdio_options {
 	bool without_prefix;
 	size_t page_size;        /* of tools/list; 0 = all at once */
 	size_t result_chars_max; /* 0 = 100,000 */
-	/* A sentence for the log of whoever started us. */
+	/* A sentence for the log of the program that started us. */
 	void (*warn)(void *data, const char *text);
 	void *data;
 };
@@ -22,8 +22,9 @@ struct mcp_stdio_options {
 int mcp_stdio_new(perch_host *host, const struct mcp_stdio_options *options,
 	struct mcp_stdio **ret_stdio, perch_err *err);
 
-/* Serves until the client is gone (its end of the input is closed, its process has ended, nobody
- * reads), or until mcp_stdio_stop; then all that runs is ended, within 1.5 s. 0, or -ENOMEM. */
+/* Serves until the client is gone (its end of the input is closed, its process has ended, it does
+ * not read), or until mcp_stdio_stop; then everything that runs is ended, within 1.5 s. 0, or
+ * -ENOMEM. */
 int mcp_stdio_run(struct mcp_stdio *stdio);
 
 /* From the loop alone. */

@@ -102,7 +102,7 @@ static size_t mcp_output_piece(const struct mcp_output *output)
 	return to_gap < waiting ? (size_t)to_gap : waiting;
 }
 
-/* An idle one is watched too: that nobody reads any more should be known at once. */
+/* An idle one is watched too: that the reader is gone should be known at once. */
 static void mcp_output_watch(struct mcp_output *output, unsigned events)
 {
 	if (output->source && perch_source_watch(output->source, output->error ? 0 : events) < 0)

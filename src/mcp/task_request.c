@@ -146,7 +146,7 @@ static bool mcp_request_has(const perch_json_value *list, struct str name)
 	return false;
 }
 
-/* What nobody knows was meant for something. */
+/* An unknown argument was meant for something: it is refused. */
 static int mcp_request_check_names(
 	const perch_json_value *arguments, const perch_json_value *list, perch_err *err)
 {

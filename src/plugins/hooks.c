@@ -23,7 +23,9 @@ bool hook_is_lifecycle(const char *name)
 	return false;
 }
 
-const char *hook_file(const char *directory, const char *text, struct arena *arena)
+/* The path of the file of the plugin that the text names, in the arena; "" when it
+ * is a command for the shell; NULL without memory. */
+static const char *hooks_file(const char *directory, const char *text, struct arena *arena)
 {
 	struct stat status;
 	if (binary_problem(str_from(text)))
@@ -76,7 +78,7 @@ static const char *const *hooks_make_environment(
 static int hooks_run_in(struct workshop *workshop, const struct hook *hook, const char *cache,
 	const struct sandbox *sandbox, struct arena *arena, perch_err *err)
 {
-	const char *file = hook_file(hook->directory, hook->text, arena);
+	const char *file = hooks_file(hook->directory, hook->text, arena);
 	if (!file)
 		return err_no_memory(err);
 	const char *const shell[] = { "sh", "-c", hook->text, NULL };

@@ -25,10 +25,6 @@ struct hook {
  * process_run and sandbox_open do. */
 int hook_run(struct workshop *workshop, const struct hook *hook, perch_err *err);
 
-/* The path of the file of the plugin that the text names, in the arena; "" when it
- * is a command for the shell; NULL without memory. */
-const char *hook_file(const char *directory, const char *text, struct arena *arena);
-
 /* pre_init, post_work_start, pre_push. */
 bool hook_is_lifecycle(const char *name);
 

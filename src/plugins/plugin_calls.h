@@ -10,10 +10,10 @@
  * others, if so. A perch that finds it is inside of a sandbox. */
 #define PLUGIN_CALLS_INSIDE "PERCH_INSIDE"
 
-/* Who has called this perch: empty when it is nobody. Others cannot say so: the environment of a
- * call is made by the host, not by the one who calls. */
+/* The plugin that has called this perch: empty when none has. It cannot be forged: the host makes
+ * the environment of a call, not the caller. */
 struct plugin_caller {
-	const char *chain;          /* names with / between them, the last is the caller; "" = nobody */
+	const char *chain;          /* names with / between them, the last is the caller; "" = none */
 	const char *project;        /* the caller's, resolved */
 	const char *directory;      /* of the caller, resolved; "" = none */
 	const char *const *callees; /* whom it may call */
@@ -31,7 +31,7 @@ int plugin_caller_show(
 	const struct plugin_caller *caller, struct arena *arena, struct plugin_target *target);
 
 /* Makes what the calls of this plugin need, in *ret_options; its program is NULL where it may call
- * nobody, or where no perch is at hand. -ENOMEM. */
+ * no plugin, or where no perch is at hand. -ENOMEM. */
 int plugin_calls_prepare(const struct plugin_target *target, const struct plugin_caller *caller,
 	const char *project, struct arena *arena, struct calls_options *ret_options);
 

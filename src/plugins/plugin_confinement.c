@@ -106,8 +106,9 @@ static size_t plugin_confinement_add_all(const char **to, const char *const *fro
 	return n;
 }
 
-const char *const *confinement_environment(const struct policy_widening *widening,
-	const char *cache, const struct sandbox *sandbox, const char *const *extra, struct arena *arena)
+const char *const *confinement_environment_of(const char *const *base,
+	const struct policy_widening *widening, const char *cache, const struct sandbox *sandbox,
+	const char *const *extra, struct arena *arena)
 {
 	const char *tmp = sandbox ? sandbox_tmp(sandbox) : NULL;
 	const char *const *caches = cache ? policy_caches(arena, cache) : NULL;
@@ -121,5 +122,12 @@ const char *const *confinement_environment(const struct policy_widening *widenin
 		added[n++] = variable;
 	n += plugin_confinement_add_all(added + n, extra);
 	added[n] = NULL;
-	return policy_environment(arena, (const char *const *)environ, widening, added);
+	return policy_environment(arena, base, widening, added);
+}
+
+const char *const *confinement_environment(const struct policy_widening *widening,
+	const char *cache, const struct sandbox *sandbox, const char *const *extra, struct arena *arena)
+{
+	return confinement_environment_of(
+		(const char *const *)environ, widening, cache, sandbox, extra, arena);
 }

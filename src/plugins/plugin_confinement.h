@@ -46,4 +46,9 @@ const char *const *confinement_environment(const struct policy_widening *widenin
 	const char *cache, const struct sandbox *sandbox, const char *const *extra,
 	struct arena *arena);
 
+/* The same of another environment. */
+const char *const *confinement_environment_of(const char *const *base,
+	const struct policy_widening *widening, const char *cache, const struct sandbox *sandbox,
+	const char *const *extra, struct arena *arena);
+
 #endif

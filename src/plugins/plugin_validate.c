@@ -6,7 +6,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "plugins/validate_parts.h"
 #include "registry/manifest.h"
 #include "registry/names.h"
 

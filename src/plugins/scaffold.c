@@ -20,7 +20,7 @@
 #include "plugins/templates.h"
 #include "registry/names.h"
 
-const char *const scaffold_languages[] = { "bash", "python", "node", "c", NULL };
+static const char *const scaffold_languages[] = { "bash", "python", "node", "c", NULL };
 
 /* ---- names ---------------------------------------------------------------------- */
 

@@ -10,9 +10,6 @@ enum { SCAFFOLD_NAME_MAX = 64, SCAFFOLD_DESCRIPTION_MAX = 200, SCAFFOLD_FILES_MA
 
 #define SCAFFOLD_DESCRIPTION_DEFAULT "A plugin to start from: it greets somebody."
 
-/* bash, python, node, c; ends with NULL. */
-extern const char *const scaffold_languages[];
-
 struct scaffold_options {
 	const char *parent; /* the directory in which the plugin's is made */
 	const char *name;

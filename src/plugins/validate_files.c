@@ -13,7 +13,6 @@
 #include "plugins/cases.h"
 #include "plugins/files.h"
 #include "plugins/validation.h"
-#include "plugins/validate_parts.h"
 #include "registry/manifest.h"
 #include "registry/names.h"
 
@@ -98,7 +97,9 @@ static void validate_files_check_hook(
 			files_remedy(state, directory, text, remedy));
 }
 
-void validate_programs(
+/* The programs and hooks that a manifest names, in a directory whose path is
+ * resolved. */
+static void validate_files_programs(
 	const struct toml_value *root, const char *directory, struct findings *findings)
 {
 	bool is_built_later = validate_files_is_built(root, directory);
@@ -176,7 +177,7 @@ static void validate_files_check_manifest(
 	}
 	validation->plugin_name = validate_files_name_of(toml_root(toml), arena);
 	validate_root(toml_root(toml), findings);
-	validate_programs(toml_root(toml), directory, findings);
+	validate_files_programs(toml_root(toml), directory, findings);
 	struct manifest manifest;
 	if (manifest_parse("plugin.toml", text.data, text.len, arena, &manifest, &err) == 0)
 		validate_files_check_tests(directory, &manifest, arena, &validation->tests);

@@ -10,6 +10,9 @@
  * manifest_parse or manifest_check_protocol would refuse it. */
 void validate_manifest(struct str text, struct findings *findings);
 
+/* The same for a text that was parsed. */
+void validate_root(const struct toml_value *root, struct findings *findings);
+
 struct validation {
 	const char *plugin_name;   /* "" when that cannot be told */
 	struct findings manifest;  /* of plugin.toml and what it names */

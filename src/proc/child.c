@@ -33,8 +33,8 @@ int child_signal(perch_child *child, int signal)
 	return pidfd_signal(child->exit.fd, child->pid, signal);
 }
 
-/* Kills whoever is left of its tree. Returns how many of them are not dead yet. Who was killed is
- * counted once: nobody is born to a tree that was killed. */
+/* Kills the processes that are left of its tree. Returns how many of them are not dead yet. A
+ * killed process is counted once: none is born to a tree that was killed. */
 static unsigned child_end_tree(perch_child *child, bool is_last_try)
 {
 	if (!child->mark)
@@ -129,7 +129,7 @@ static void child_reap(perch_child *child)
 	child->host->child_count--;
 }
 
-static void child_move_to_corpses(perch_child *child)
+static void child_move_to_buried(perch_child *child)
 {
 	*child->link = child->next;
 	if (child->next)
@@ -144,7 +144,7 @@ static void child_bury(perch_child *child)
 	if (!child->keep_group)
 		child_reap(child);
 	if (child->is_given_back)
-		child_move_to_corpses(child);
+		child_move_to_buried(child);
 	else if (child->events.ended)
 		child->events.ended(child, child->data, &child->result);
 }
@@ -312,12 +312,12 @@ void perch_child_free(perch_child *child)
 	child_give_back(child);
 	if (child->state == CHILD_ENDED) {
 		child_reap(child);
-		child_move_to_corpses(child);
+		child_move_to_buried(child);
 	} else {
 		child_happen(child, EVENT_CLOSED);
 	}
 	if (!host->loop.dispatching)
-		child_free_corpses(host);
+		child_free_buried(host);
 }
 
 /* For the end of the host, and for a child that cannot be watched: waits. A
@@ -330,10 +330,10 @@ void child_destroy(perch_child *child)
 	timer_cancel(timers, &child->clock);
 	if (child->exit.fd >= 0 && pidfd_wait(child->exit.fd, DEATH_WAIT_MS) == 1)
 		child_reap(child);
-	child_move_to_corpses(child);
+	child_move_to_buried(child);
 }
 
-void child_free_corpses(perch_host *host)
+void child_free_buried(perch_host *host)
 {
 	while (host->unreaped) {
 		perch_child *child = host->unreaped;

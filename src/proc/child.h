@@ -67,7 +67,7 @@ enum child_event {
 	EVENT_EXIT,    /* the process itself is a zombie */
 	EVENT_CLOSED,  /* every pipe is at its end */
 	EVENT_TIME_UP, /* of lingering, settling or clearing */
-	EVENT_CLEARED, /* nobody is left of its tree */
+	EVENT_CLEARED, /* no process is left of its tree */
 	CHILD_EVENTS,
 };
 

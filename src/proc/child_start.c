@@ -329,7 +329,7 @@ static int child_start_watch(perch_child *child, perch_err *err)
 		child_destroy(child);
 		/* In a callback, one of the ended children may be the one that is reporting. */
 		if (!host->loop.dispatching)
-			child_free_corpses(host);
+			child_free_buried(host);
 		return err_set(err, r, "cannot watch the child: %s", perch_strerror(r));
 	}
 	return 0;

@@ -59,7 +59,7 @@ void perch_host_free(perch_host *host)
 	}
 	while (host->children)
 		child_destroy(host->children);
-	child_free_corpses(host);
+	child_free_buried(host);
 	trees_end_all(&host->trees);
 	for (struct host_guest *guest; (guest = host->guests);) {
 		host->guests = guest->next;
@@ -106,7 +106,7 @@ int perch_host_wait(perch_host *host, int timeout_ms)
 	if (host->loop.dispatching)
 		return PERCH_EBUSY;
 	int r = loop_run(&host->loop, timeout_ms);
-	child_free_corpses(host);
+	child_free_buried(host);
 	return r;
 }
 

@@ -51,6 +51,6 @@ void host_add_guest(perch_host *host, struct host_guest *guest);
 void child_destroy(perch_child *child);
 
 /* In child.c. Frees the memory of children that were given back. */
-void child_free_corpses(perch_host *host);
+void child_free_buried(perch_host *host);
 
 #endif

@@ -38,12 +38,13 @@ struct tree_state {
 	unsigned refused; /* of another user by now: not ours to kill */
 };
 
-/* Kills whoever is left of a tree. Guards of hosts in it are let do their work first, unless it is
- * the last try. */
+/* Kills the processes that are left of a tree. Guards of hosts in it may do their work first,
+ * unless it is the last try. */
 struct tree_state trees_end(
 	struct trees *trees, uint64_t mark, pid_t child, uint64_t born_ns, bool is_last_try);
 
-/* At the end of the host: kills whoever is left of any tree, and waits for that. */
+/* At the end of the host: kills the processes that are left of any tree, and waits for their
+ * end. */
 void trees_end_all(struct trees *trees);
 
 #endif

@@ -64,7 +64,7 @@ bool capabilities_reach_network(const struct capabilities *force);
 
 /* How a plugin stands to the network. */
 enum network_state {
-	NETWORK_OPEN, /* its manifest does not say, so nobody was asked */
+	NETWORK_OPEN, /* its manifest does not say, so no user was asked */
 	NETWORK_GRANTED,
 	NETWORK_NOT_GRANTED,
 	NETWORK_NONE, /* its manifest says that it needs none */

@@ -16,8 +16,8 @@
 #define DECISION_VARIABLE "set"
 #define DECISION_UNASKED "without asking"
 
-/* Words that take something away: of those that were approved each must be there still, a limit
- * with its number or a lower one. New ones need nobody's approval. */
+/* Words that take something away: each of those that were approved must still be there, a limit
+ * with its number or a lower one. New ones need no approval. */
 #define DECISION_PIN "pin"
 #define DECISION_LIMIT "limit"
 
@@ -50,8 +50,9 @@ int decision_check(const struct decision *decision, const struct grant *grant, p
 int decision_approve(
 	const struct decision *decision, const char *const *files, struct grant *grant, perch_err *err);
 
-/* Records it as approved, with the files that it names (NULL = none), whatever was before. Words
- * that were approved stay so with `keeps` (NULL = none of them). Fails as grants_write does. */
+/* Records it as approved, with the files that it names (NULL = none), over any earlier record.
+ * Words that were approved stay so with `keeps` (NULL = none of them). Fails as grants_write
+ * does. */
 int decision_record(const struct decision *decision, const char *const *files,
 	const struct grant *keeps, perch_err *err);
 

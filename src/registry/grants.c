@@ -225,16 +225,6 @@ int grants_read(enum grant_kind kind, const char *name, struct arena *arena,
 	return r < 0 ? err_no_memory(err) : grants_read_file(path, kind, name, arena, ret_grant, err);
 }
 
-int grants_join(enum grant_kind kind, const char *name, struct arena *arena,
-	struct policy_widening *widening, perch_err *err)
-{
-	struct grant grant;
-	int r = grants_read(kind, name, arena, &grant, err);
-	if (r == 0 && policy_widening_join(arena, &grant.widening, widening) < 0)
-		r = err_no_memory(err);
-	return r;
-}
-
 /* ---- writing ------------------------------------------------------------- */
 
 /* Which record, and what becomes of it: NULL = it goes. */

@@ -55,10 +55,6 @@ int grants_read(enum grant_kind kind, const char *name, struct arena *arena,
 int grants_read_file(const char *path, enum grant_kind kind, const char *name, struct arena *arena,
 	struct grant *ret_grant, perch_err *err);
 
-/* Reads the grant of one name and adds what it allows to a widening. Fails as grants_read does. */
-int grants_join(enum grant_kind kind, const char *name, struct arena *arena,
-	struct policy_widening *widening, perch_err *err);
-
 /* The text of such a file with this grant in it. */
 int grants_put_text(struct str text, enum grant_kind kind, const char *name,
 	const struct grant *grant, struct buf *ret_text, perch_err *err);

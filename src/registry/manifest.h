@@ -13,7 +13,7 @@ struct manifest_command {
 	const char *name;
 	const char *binary;      /* relative, inside the plugin */
 	const char *description; /* "" when absent */
-	bool is_dangerous;       /* whoever runs it should be asked */
+	bool is_dangerous;       /* its user should be asked before it is run */
 };
 
 struct manifest {

@@ -1,5 +1,5 @@
-/* Changing what is installed: one entry of CFG/plugins.toml at a time. Comments,
- * other entries and whatever else stands in the file stay. */
+/* Changing what is installed: one entry of CFG/plugins.toml at a time. Comments, other entries and
+ * everything else in the file stay. */
 #ifndef REGISTRY_WRITE_H
 #define REGISTRY_WRITE_H
 

@@ -24,6 +24,29 @@ int agent_file_path(const char *name, char **ret_path, perch_err *err)
 	return paths_user(PATH_CONFIG, below, ret_path, err);
 }
 
+static struct str agent_file_stem(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct str stem = str_from(slash ? slash + 1 : path);
+	if (str_has_suffix(stem, STR(AGENT_FILE_SUFFIX)))
+		stem.len -= strlen(AGENT_FILE_SUFFIX);
+	return stem;
+}
+
+const char *agent_file_name(struct arena *arena, const char *path)
+{
+	return arena_dup(arena, agent_file_stem(path));
+}
+
+const char *agent_file_given(const char *const *files, const char *name)
+{
+	for (; files && *files; files++) {
+		if (str_is(agent_file_stem(*files), name))
+			return *files;
+	}
+	return NULL;
+}
+
 static int agent_file_compare(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);

@@ -106,7 +106,7 @@ static bool bound_is_unchanged(const struct bound_tool *bound)
 		stamp_is_unchanged(&grants, &bound->grants_stamp);
 }
 
-/* Nobody new gets it; with its last user it goes. */
+/* It is given to no new user; with its last one it goes. */
 static void bound_retire(struct bound_tools *tools, struct bound_tool *bound)
 {
 	bound->is_stale = true;

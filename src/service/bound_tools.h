@@ -16,7 +16,7 @@ struct bound_tool {
 	struct stat stamp; /* of its file */
 	struct stat grants_stamp;
 	bool is_given; /* as a file, not by its name */
-	bool is_stale; /* nobody new gets it */
+	bool is_stale; /* no new call gets it */
 	unsigned users;
 };
 

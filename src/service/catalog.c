@@ -1,4 +1,4 @@
-/* The catalogue: gathered anew whenever somebody asks. */
+/* The catalogue: gathered anew for every caller that asks. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -101,7 +101,9 @@ static int catalog_gather(perch_catalog *catalog, perch_service *service)
 	if (r == 0)
 		r = catalog_add_commands(catalog, exposure);
 	if (r == 0)
-		r = catalog_add_agents(catalog, exposure);
+		r = catalog_add_agents(catalog, exposure, service->options.profiles);
+	if (r == 0)
+		r = catalog_add_resources(catalog, exposure);
 	if (r == 0)
 		r = catalog_note_hidden(catalog, service->options.frontend);
 	if (r == 0 && catalog->count)
@@ -123,7 +125,7 @@ static int catalog_count(const char *frontend, size_t *ret_shown, size_t *ret_al
 	bool is_short = r == 0 &&
 		(catalog_add_tools(&catalog, &exposure, &none) < 0 ||
 			catalog_add_commands(&catalog, &exposure) < 0 ||
-			catalog_add_agents(&catalog, &exposure) < 0);
+			catalog_add_agents(&catalog, &exposure, NULL) < 0);
 	*ret_shown = *ret_all = catalog.count;
 	for (size_t i = 0; i < COUNT(catalog.hidden); i++)
 		*ret_all += catalog.hidden[i];

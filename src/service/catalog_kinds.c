@@ -1,5 +1,6 @@
 /* What a catalogue lists: tools of bindings, commands of plugins, agents. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,8 +36,7 @@ static int catalog_judge_binding(struct tools_of *of)
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 	of->has_network = policy.net != SANDBOX_NET_NONE;
-	of->can_write = list_count(binding->widening.write) || list_count(binding->widening.presets) ||
-		binding->directory[0];
+	of->can_write = list_count(policy.write); /* what it runs in, it only reads */
 	return 0;
 }
 
@@ -203,13 +203,14 @@ int catalog_add_commands(perch_catalog *catalog, const struct exposure *exposure
 
 /* ---- agents -------------------------------------------------------------- */
 
+/* given is the file, NULL = the one of perch/agents. */
 static int catalog_add_agent(
-	perch_catalog *catalog, const struct exposure *exposure, const char *name)
+	perch_catalog *catalog, const struct exposure *exposure, const char *name, const char *given)
 {
-	_cleanup_free_ char *path = NULL;
+	_cleanup_free_ char *path = given ? str_dup(str_from(given)) : NULL;
 	struct agent_profile profile = { 0 };
 	perch_err err = { 0 };
-	int r = agent_file_path(name, &path, &err);
+	int r = given ? (path ? 0 : -ENOMEM) : agent_file_path(name, &path, &err);
 	if (r == 0)
 		r = agent_profile_read(path, &catalog->arena, &profile, &err);
 	if (r == 0)
@@ -220,22 +221,50 @@ static int catalog_add_agent(
 	const perch_entry entry = {
 		.kind = PERCH_ENTRY_AGENT,
 		.name = name,
+		.title = profile.about.name,
+		.description = profile.about.description,
 		.owner = path ? arena_dup(&catalog->arena, str_from(path)) : NULL,
 		.has_network = is_free || profile.widening.net != WIDENING_NET_NONE,
 		.can_write = true,
 		.problem = r < 0 ? catalog_dup_error(catalog, &err) : NULL,
+		.retries = profile.retry < UINT_MAX ? (unsigned)profile.retry : UINT_MAX,
 	};
 	return path && !entry.owner ? -ENOMEM : catalog_add(catalog, exposure, &entry);
 }
 
-int catalog_add_agents(perch_catalog *catalog, const struct exposure *exposure)
+int catalog_add_agents(
+	perch_catalog *catalog, const struct exposure *exposure, const char *const *files)
 {
+	static const struct exposure all = { .is_all = true };
 	const char *const *names = NULL;
 	perch_err err = { 0 };
+	for (const char *const *file = files; file && *file; file++) {
+		const char *name = agent_file_name(&catalog->arena, *file);
+		if (!name || catalog_add_agent(catalog, &all, name, *file) < 0)
+			return -ENOMEM;
+	}
 	int r = agent_file_names(&catalog->arena, &names, &err);
 	if (r < 0)
 		return r == -ENOMEM ? r : catalog_note(catalog, "%s", err.text);
-	for (; r == 0 && *names; names++)
-		r = catalog_add_agent(catalog, exposure, *names);
+	for (; r == 0 && *names; names++) {
+		if (!agent_file_given(files, *names))
+			r = catalog_add_agent(catalog, exposure, *names, NULL);
+	}
 	return r;
+}
+
+/* ---- resources ----------------------------------------------------------- */
+
+/* Asked for by name: a frontend that shows none is not told that there are any. */
+int catalog_add_resources(perch_catalog *catalog, const struct exposure *exposure)
+{
+	const perch_entry sessions = {
+		.kind = PERCH_ENTRY_TEMPLATE,
+		.name = "perch://sessions/{session}",
+		.title = "Sessions of agents",
+		.description = "Which agent, whose, when it was used last, and how many turns it had.",
+	};
+	if (exposure->is_all || !exposure_shows(exposure, sessions.kind, sessions.name))
+		return 0;
+	return catalog_add(catalog, exposure, &sessions);
 }

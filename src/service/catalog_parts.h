@@ -34,6 +34,8 @@ static inline const char *catalog_text(const char *text)
 int catalog_add_tools(
 	perch_catalog *catalog, const struct exposure *exposure, const struct bound_tools *tools);
 int catalog_add_commands(perch_catalog *catalog, const struct exposure *exposure);
-int catalog_add_agents(perch_catalog *catalog, const struct exposure *exposure);
+int catalog_add_agents(
+	perch_catalog *catalog, const struct exposure *exposure, const char *const *files);
+int catalog_add_resources(perch_catalog *catalog, const struct exposure *exposure);
 
 #endif

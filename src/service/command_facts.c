@@ -77,7 +77,7 @@ static const struct toml_value *facts_find_table(const struct toml_value *root, 
 	return NULL;
 }
 
-/* The manifest was read once already: what is not what it should be is left out. */
+/* The manifest was read once already: a wrong value is left out. */
 static int facts_read_extra(const struct registry_entry *entry, const char *command,
 	struct arena *arena, struct command_facts *facts, perch_err *err)
 {

@@ -21,6 +21,35 @@ static const struct {
 	[PERCH_SHOWN_DEBUG] = { "debug", "message" },
 };
 
+/* One name for each kind of question, whoever asks. */
+static const char *const event_members_asks[] = {
+	[PERCH_ASK_PROMPT] = "prompt",
+	[PERCH_ASK_CONFIRM] = "confirm",
+	[PERCH_ASK_SELECT] = "select",
+	[PERCH_ASK_MULTI_SELECT] = "multi_select",
+	[PERCH_ASK_PERMISSION] = "permission",
+	[PERCH_ASK_APPROVAL] = "approval",
+	[PERCH_ASK_FORM] = "form",
+	[PERCH_ASK_SAMPLING] = "sampling",
+	[PERCH_ASK_ROOTS] = "roots",
+};
+
+const char *perch_ask_kind_name(perch_ask_kind kind)
+{
+	return event_members_asks[kind];
+}
+
+perch_ask_kind event_ask_kind(const perch_question *question)
+{
+	static const perch_ask_kind kinds[] = {
+		[PERCH_QUESTION_PROMPT] = PERCH_ASK_PROMPT,
+		[PERCH_QUESTION_CONFIRM] = PERCH_ASK_CONFIRM,
+		[PERCH_QUESTION_SELECT] = PERCH_ASK_SELECT,
+		[PERCH_QUESTION_MULTI_SELECT] = PERCH_ASK_MULTI_SELECT,
+	};
+	return kinds[question->kind];
+}
+
 const char *event_shown_name(perch_shown_kind kind)
 {
 	return event_members_names[kind].event;

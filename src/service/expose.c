@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/glob.h"
 #include "base/macros.h"
 #include "base/paths.h"
 #include "data/toml.h"
@@ -120,35 +121,10 @@ int exposure_read(
 
 /* ---- matching ------------------------------------------------------------ */
 
-/* Behind a star that did not fit the rest, it takes one more character: no recursion, and never
- * more than pattern times text. */
-bool expose_match(const char *pattern, const char *text)
-{
-	const char *star = NULL;
-	const char *again = NULL;
-	while (*text) {
-		if (*pattern == '*') {
-			star = pattern++;
-			again = text;
-		} else if (*pattern == *text) {
-			pattern++;
-			text++;
-		} else if (star) {
-			pattern = star + 1;
-			text = ++again;
-		} else {
-			return false;
-		}
-	}
-	while (*pattern == '*')
-		pattern++;
-	return !*pattern;
-}
-
 static bool expose_has(const char *const *patterns, const char *text)
 {
 	for (; patterns && *patterns; patterns++) {
-		if (expose_match(*patterns, text))
+		if (glob_match(*patterns, text))
 			return true;
 	}
 	return false;
@@ -162,7 +138,7 @@ static bool expose_has_tool(const char *const *patterns, const char *name)
 		return expose_has(patterns, name);
 	_cleanup_free_ char *binding = str_dup((struct str){ name, (size_t)(slash - name) });
 	for (; binding && *patterns; patterns++) {
-		if (!strchr(*patterns, '/') && expose_match(*patterns, binding))
+		if (!strchr(*patterns, '/') && glob_match(*patterns, binding))
 			return true;
 	}
 	return false;

@@ -30,7 +30,4 @@ bool exposure_approves(const struct exposure *exposure, const char *name);
  * is nothing that could be shown. Fails as reading the configuration does. */
 int catalog_exposed(char *words, size_t size, perch_err *err);
 
-/* Whether a text fits a pattern. */
-bool expose_match(const char *pattern, const char *text);
-
 #endif

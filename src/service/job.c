@@ -1,5 +1,6 @@
-/* Jobs, whatever their kind: they are taken, wait for a place, run, and end once. What runs next is
- * decided from the loop alone, so that nobody is told anything in the middle of asking for it. */
+/* Jobs of every kind: they are taken, wait for a place, run, and end once. Which job runs next is
+ * decided from the loop alone, so that no callback comes before the call that asked for the job has
+ * returned. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -167,7 +168,7 @@ uint64_t job_time_left(const perch_job *job)
 	return spent_ns < limit_ns ? limit_ns - spent_ns : 1;
 }
 
-/* ---- for whoever has one ------------------------------------------------- */
+/* ---- the owner of a job -------------------------------------------------- */
 
 size_t perch_job_position(const perch_job *job)
 {

@@ -8,6 +8,7 @@
 #include "base/exit_status.h"
 #include "data/json.h"
 #include "service/command_facts.h"
+#include "service/event_members.h"
 #include "service/service_parts.h"
 
 /* ---- what the run tells --------------------------------------------------- */
@@ -23,17 +24,10 @@ static void job_run_show(perch_fledge_run *run, void *data, const perch_shown *s
 	job_tell(data, &event);
 }
 
-static const perch_ask_kind job_run_kinds[] = {
-	[PERCH_QUESTION_PROMPT] = PERCH_ASK_PROMPT,
-	[PERCH_QUESTION_CONFIRM] = PERCH_ASK_CONFIRM,
-	[PERCH_QUESTION_SELECT] = PERCH_ASK_SELECT,
-	[PERCH_QUESTION_MULTI_SELECT] = PERCH_ASK_MULTI_SELECT,
-};
-
 static void job_run_ask(perch_fledge_run *run, void *data, const perch_question *question)
 {
 	const perch_ask ask = {
-		.kind = job_run_kinds[question->kind],
+		.kind = event_ask_kind(question),
 		.message = question->message,
 		.question = question,
 	};

@@ -19,7 +19,7 @@ static int job_tool_unknown(const char *name, perch_err *err)
 	return err_set(err, -ENOENT, "there is no tool '%.200s'", name);
 }
 
-/* Of what is not shown nothing is looked at. */
+/* A tool that is not exposed is not looked at. */
 static int job_tool_check_shown(perch_job *job, perch_err *err)
 {
 	perch_service *service = job->service;
@@ -174,7 +174,7 @@ static struct audit_origin job_tool_origin(perch_job *job)
 	};
 }
 
-/* No process was started, but it is a call that somebody wanted. */
+/* No process was started, but it is a call that was asked for. */
 static void job_tool_refuse(
 	perch_job *job, perch_tool_code code, const char *stage, const char *words)
 {
@@ -277,7 +277,8 @@ static void job_tool_stderr(void *data, const char *bytes, size_t len)
 		job_tell_text(job, PERCH_EVENT_STDERR, (struct str){ bytes, len });
 }
 
-/* The shorter of what was asked for, what the binding has, and what is left of the job's time. */
+/* The shortest of the time that was asked for, that of the binding, and what is left of the
+ * job's. */
 static uint64_t job_tool_invocation(const perch_job *job)
 {
 	uint64_t given_ns = job->tool.given.invocation_ns;
@@ -343,7 +344,7 @@ static void job_tool_cancel(perch_job *job, int signal)
 	tool_call_cancel(job->tool.call);
 }
 
-/* What it says is read on, for it is not much and the clock goes on; it is told later. */
+/* Its output is read on, because it is not much and the clock goes on; it is told later. */
 static void job_tool_hold(perch_job *job, bool is_held)
 {
 	if (is_held || !job->tool.is_done)

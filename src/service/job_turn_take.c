@@ -28,6 +28,11 @@ static int job_turn_find_profile(perch_job *job, const char *given, char **ret_p
 	}
 	if (given || !name)
 		return err_set(err, -EINVAL, "a turn needs the name of an agent");
+	const char *file = agent_file_given(job->service->options.profiles, name);
+	if (file) {
+		*ret_path = str_dup(str_from(file));
+		return *ret_path ? 0 : err_no_memory(err);
+	}
 	if (!exposure_shows(exposure, PERCH_ENTRY_AGENT, name))
 		return job_turn_unknown(name, err);
 	int r = agent_file_path(name, ret_path, err);
@@ -68,8 +73,8 @@ static int job_turn_find_programs(perch_job *job, struct agent_profile *profile,
 	return profile->programs ? 0 : err_no_memory(err);
 }
 
-/* What is so beside what the profile says: seen with every turn, so that what is allowed meanwhile
- * counts from the next one on. */
+/* Applies the grants to the profile, with every turn, so that what is allowed meanwhile counts from
+ * the next one on. */
 static int job_turn_amend(perch_job *job, const perch_job_request *given, perch_err *err)
 {
 	bool is_operator = job->service->exposure.is_all;
@@ -151,7 +156,7 @@ static int job_turn_copy_surroundings(
 	return job_turn_copy_attachments(job, given, err);
 }
 
-/* Clock, limits and the id that stand in for what is so otherwise. */
+/* The clock, the limits and the id of the request, instead of the usual ones. */
 static int job_turn_copy_turn(perch_job *job, const perch_agent_turn_options *given, perch_err *err)
 {
 	struct agent_turn_options *options = &job->turn.options;

@@ -14,23 +14,6 @@
 #include "service/service_parts.h"
 #include "service/watch.h"
 
-static const char *const service_ask_kinds[] = {
-	[PERCH_ASK_PROMPT] = "prompt",
-	[PERCH_ASK_CONFIRM] = "confirm",
-	[PERCH_ASK_SELECT] = "select",
-	[PERCH_ASK_MULTI_SELECT] = "multi_select",
-	[PERCH_ASK_PERMISSION] = "permission",
-	[PERCH_ASK_APPROVAL] = "approval",
-	[PERCH_ASK_FORM] = "form",
-	[PERCH_ASK_SAMPLING] = "sampling",
-	[PERCH_ASK_ROOTS] = "roots",
-};
-
-const char *perch_ask_kind_name(perch_ask_kind kind)
-{
-	return service_ask_kinds[kind];
-}
-
 void service_warn(perch_service *service, const char *format, ...)
 {
 	char text[PERCH_ERR_TEXT_MAX + 128];
@@ -96,8 +79,11 @@ static int service_copy_options(
 		own->project_dir = arena_dup(arena, str_from(given->project_dir));
 	if (given->trace)
 		own->trace = arena_dup(arena, str_from(given->trace));
+	if (given->profiles)
+		own->profiles = arena_dup_list(arena, given->profiles);
 	bool is_whole = (!given->frontend || own->frontend) &&
-		(!given->project_dir || own->project_dir) && (!given->trace || own->trace);
+		(!given->project_dir || own->project_dir) && (!given->trace || own->trace) &&
+		(!given->profiles || own->profiles);
 	return is_whole ? 0 : err_no_memory(err);
 }
 

@@ -50,8 +50,8 @@ struct tool_job {
 	struct bound_tool *bound; /* while it runs */
 	struct tool_call *call;
 	perch_tool_request given; /* context and clocks */
-	const char *approval;     /* who said yes; NULL = nobody yet */
-	const char *refusal;      /* what whoever said no has said */
+	const char *approval;     /* what approved it; NULL = nothing yet */
+	const char *refusal;      /* the words of the user who said no */
 	perch_tool_result result;
 	bool is_done; /* but held: to be told later */
 };
@@ -110,7 +110,7 @@ struct job_kind {
 	const char *plural;
 	/* Checks and copies what is the kind's own. */
 	int (*take)(perch_job *job, const perch_job_request *request, perch_err *err);
-	/* Behind whom it stands; NULL = nobody ever. Moves it on by itself, by job_is_ready. */
+	/* The job that it stands behind; NULL = none ever. Moves it on by itself, by job_is_ready. */
 	int (*queue)(perch_job *job, perch_err *err);
 	bool (*is_behind)(const perch_job *job, const perch_job *other);
 	/* It has a place: begins, or asks first, or ends. */
@@ -229,7 +229,7 @@ int job_ask(perch_job *job, const perch_ask *ask, uint64_t inner);
 struct job_ask *job_ask_find(const perch_job *job, uint64_t number);
 /* It is answered. */
 void job_ask_close(perch_job *job, struct job_ask *ask);
-/* Nobody needs an answer any more. */
+/* No answer is needed any more. */
 void job_ask_withdraw_all(perch_job *job);
 void job_ask_free_all(perch_job *job);
 

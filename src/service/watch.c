@@ -56,7 +56,7 @@ struct service_watch {
 	struct watch_hub *hub;
 	void (*changed)(void *data);
 	void *data;
-	uint64_t known; /* what things looked like when somebody looked */
+	uint64_t known; /* what the files looked like at the last look */
 	bool is_told;   /* that they are not so any more */
 };
 

@@ -46,7 +46,7 @@ struct tool_engine_request {
 
 /* How the process ended. */
 struct tool_exit {
-	bool is_known; /* else somebody else has waited for it */
+	bool is_known; /* else another part of the program has waited for it */
 	int status;
 	int signal; /* 0 = none */
 };

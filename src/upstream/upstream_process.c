@@ -32,7 +32,7 @@ static void upstream_end(struct upstream_process *process, const char *why)
 	mcp_upstream_end(process->engine, str_from(why));
 }
 
-/* Behind whatever the engine was told. */
+/* Called after everything that the engine is told. */
 static void upstream_settle(struct upstream_process *process)
 {
 	uint64_t due_ns = mcp_upstream_deadline(process->engine), now_ns = clock_now_ns();
@@ -102,8 +102,8 @@ static void upstream_line(
 	upstream_settle(process);
 }
 
-/* A server that closes its output has nothing more to say, whatever else it does; mostly it is
- * about to exit, and how it does so says more. */
+/* A server that closes its output has nothing more to say; mostly it is about to exit, and its exit
+ * says more. */
 static void upstream_closed(perch_child *child, void *data, perch_stream stream)
 {
 	struct upstream_process *process = data;

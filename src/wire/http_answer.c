@@ -19,7 +19,7 @@ static bool answer_is_ours(struct str name)
 		http_same_word(name, STR("transfer-encoding"));
 }
 
-/* A value that could end its line would be an answer of somebody else's. */
+/* A value that could end its line could forge another answer. */
 static bool answer_is_value(struct str value)
 {
 	for (size_t i = 0; i < value.len; i++)

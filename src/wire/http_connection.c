@@ -59,7 +59,7 @@ void http_connection_free(struct http_connection *connection)
 	http_connection_forget_request(connection);
 }
 
-/* A head that is not whole is no request, but whoever sent it waits for an answer. */
+/* A head that is not whole is no request, but its sender waits for an answer. */
 void http_connection_stop(struct http_connection *connection)
 {
 	bool is_in_head = connection->reading == HTTP_READ_HEAD;

@@ -1,6 +1,6 @@
 /* The server's side of an HTTP/1.1 connection without I/O: bytes of a client go in, events
  * come out; http_answer.h writes what goes back. One request at a time: the next one is
- * not looked at before the answer to the one before has ended, so whoever stops feeding
+ * not looked at before the answer to the one before has ended, so a server that stops feeding
  * holds the client back. It reads no clock; its phase says which deadline is in force.
  * Between two requests it holds no memory but this structure. */
 #ifndef WIRE_HTTP_CONNECTION_H
@@ -100,9 +100,9 @@ enum http_reading {
 };
 
 enum http_answering {
-	HTTP_ANSWER_NONE, /* nobody waits for one */
+	HTTP_ANSWER_NONE, /* no client waits for one */
 	HTTP_ANSWER_DUE,
-	HTTP_ANSWER_EMPTY, /* these have begun: no body whatever is given */
+	HTTP_ANSWER_EMPTY, /* these have begun: no body, even if one is given */
 	HTTP_ANSWER_SIZED,
 	HTTP_ANSWER_CHUNKED,
 	HTTP_ANSWER_PLAIN, /* up to the end of the connection */

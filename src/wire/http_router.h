@@ -2,8 +2,8 @@
  *
  * A pattern is a path whose segments are words as they are, "{}" for any one segment, or,
  * at the end, "{*}" for one or more: "/api/jobs/{}/events". Words are compared as they stand
- * in the request, so that nobody in front of the server is told another name of it by way
- * of percent signs. The first row that fits is taken. GET is HEAD too. */
+ * in the request, so that percent signs make no second name that a proxy in front of the server
+ * would not know. The first row that fits is taken. GET is HEAD too. */
 #ifndef WIRE_HTTP_ROUTER_H
 #define WIRE_HTTP_ROUTER_H
 

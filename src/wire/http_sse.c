@@ -18,7 +18,7 @@ static void sse_line(struct buf *out, const char *name, struct str text)
 	buf_append_char(out, '\n');
 }
 
-/* Cuts the first line off *rest, with whatever ends it. Returns whether there is another. */
+/* Cuts the first line off *rest, with its line end. Returns whether there is another. */
 static bool sse_cut_line(struct str *rest, struct str *ret_line)
 {
 	size_t len = 0;

@@ -16,8 +16,8 @@ enum http_decoding {
 int http_url_decode(struct str text, enum http_decoding decoding, char *out, size_t size);
 
 /* The value of the parameter of this name, decoded into out. Returns its length, or -1… as
- * above; -ENOENT when there is none, -EEXIST when there are several: which one counts would
- * be anybody's guess. */
+ * above; -ENOENT when there is none, -EEXIST when there are several: it would be a guess which
+ * one counts. */
 int http_query_get(struct str query, const char *name, char *out, size_t size);
 
 /* Cuts the next parameter off *query, not decoded; false behind the last. Empty ones are skipped.

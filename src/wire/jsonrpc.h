@@ -71,8 +71,8 @@ struct jsonrpc_frame {
 	char fault[PERCH_ERR_TEXT_MAX];
 };
 
-/* Reads a line into the document, which must be left alone as long as the messages are
- * used. Whatever is wrong with the line is a message too; fails with -ENOMEM alone. */
+/* Reads a line into the document, which must be left alone as long as the messages are used. A
+ * broken line is a message too; fails with -ENOMEM alone. */
 int jsonrpc_open(perch_json *json, struct str line, struct jsonrpc_frame *ret_frame);
 
 /* The next message of the frame; false behind the last. */

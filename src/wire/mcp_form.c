@@ -260,7 +260,7 @@ static bool mcp_form_find(
 	return false;
 }
 
-/* A number becomes the text that somebody would have typed: 5, also for 5.0. */
+/* A number becomes the text that a user would have typed: 5, also for 5.0. */
 static int mcp_form_read_number(
 	const perch_json_value *value, struct arena *arena, struct mcp_answer *answer, perch_err *err)
 {

@@ -6,7 +6,7 @@
 #include "data/json.h"
 #include "wire/mcp_version.h"
 
-/* More options than that are no form that anybody reads. */
+/* No user reads a form with more options. */
 enum { MCP_FORM_OPTIONS_MAX = 1000 };
 
 enum mcp_question_kind { MCP_PROMPT, MCP_CONFIRM, MCP_SELECT, MCP_MULTI_SELECT };

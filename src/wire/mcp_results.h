@@ -1,5 +1,5 @@
-/* MCP: results that were too long to be given in one piece, for a while, each for whoever
- * asked for it alone. */
+/* MCP: results that were too long to be given in one piece, for a while, each for the client alone
+ * that asked for it. */
 #ifndef WIRE_MCP_RESULTS_H
 #define WIRE_MCP_RESULTS_H
 

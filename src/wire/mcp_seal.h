@@ -1,5 +1,5 @@
-/* MCP: what we give out and want back unchanged. A seal is an HMAC with the key of this
- * process; nobody else can make one, and none outlives the process. */
+/* MCP: texts that we give out and want back unchanged. A seal is an HMAC with the key of this
+ * process; no other process can make one, and none outlives the process. */
 #ifndef WIRE_MCP_SEAL_H
 #define WIRE_MCP_SEAL_H
 
@@ -19,7 +19,7 @@ struct mcp_ticket {
 	struct str method;
 	struct str name;       /* the tool, prompt or resource */
 	const char *arguments; /* their digest */
-	struct str principal;  /* who asks: a token's name */
+	struct str principal;  /* the caller: a token's name */
 };
 
 /* Room for the text of a ticket, with its NUL. */
@@ -43,7 +43,7 @@ void mcp_cursor_write(
 bool mcp_cursor_read(
 	const char *list, const uint8_t key[MCP_KEY_SIZE], struct str text, size_t *ret_from);
 
-/* 32 hex digits that nobody can guess, another for each purpose and number. */
+/* 32 hex digits that cannot be guessed, others for each purpose and number. */
 void mcp_tag(const char *purpose, uint64_t number, const uint8_t key[MCP_KEY_SIZE],
 	char ret_tag[MCP_TAG_SIZE]);
 

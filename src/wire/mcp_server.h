@@ -1,5 +1,5 @@
 /* MCP's server side without I/O, both eras: lines of clients go in, lines to send and wishes
- * come out; whoever fulfils the wishes reports to jobs. It reads no clock and makes no random
+ * come out; the code that fulfils the wishes reports to jobs. It reads no clock and makes no random
  * numbers: both are given. The frontend never sees which era a client speaks.
  *
  * A server is what a process has once; a connection is a client on stdio, a legacy session
@@ -46,7 +46,7 @@ enum mcp_wish_kind {
 	MCP_GET_PROMPT,    /* name, arguments */
 	MCP_COMPLETE,      /* params: the whole request */
 	/* Of a job. */
-	MCP_CANCEL, /* nobody wants it any more: end it. The job is gone when this returns. */
+	MCP_CANCEL, /* the client gave it up: end it. The job is gone when this returns. */
 	MCP_ANSWER, /* to mcp_job_ask: answer */
 	/* Of a connection. */
 	MCP_SUBSCRIBE,   /* name: the URI of a resource */
@@ -54,7 +54,7 @@ enum mcp_wish_kind {
 	MCP_LOG_LEVEL,   /* level */
 };
 
-/* Who asks, as the client says: for the audit, never to decide anything by. */
+/* The client, as it describes itself: for the audit, never to decide anything by. */
 struct mcp_client {
 	struct str name;
 	struct str version;
@@ -136,7 +136,7 @@ void mcp_server_resource_updated(struct mcp_server *server, struct str uri);
 
 /* ---- connections ----------------------------------------------------------- */
 
-/* principal is who it is, empty on stdio: its parked runs and cut results are for it alone.
+/* principal is the caller, empty on stdio: its parked runs and cut results are for it alone.
  * -ENOMEM. */
 int mcp_connection_new(struct mcp_server *server, struct str principal, void *data,
 	struct mcp_connection **ret_connection);
@@ -202,8 +202,8 @@ struct mcp_result {
 };
 void mcp_job_result(struct mcp_job *job, const struct mcp_result *result);
 
-/* Any other result: a JSON object with the members of the method. What every result of the
- * client's version has is added, and what it does not know is left out. */
+/* Any other result: a JSON object with the members of the method. Members that every result of the
+ * client's version has are added, and those that it does not know are left out. */
 void mcp_job_object(struct mcp_job *job, struct str object);
 
 /* A list of so many items, of which `write` is asked for those of the client's page. */

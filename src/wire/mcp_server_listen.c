@@ -1,4 +1,4 @@
-/* MCP server: who wants to hear of changes. Legacy clients hear of lists always and of
+/* MCP server: the clients that want to hear of changes. Legacy clients always hear of lists, and of
  * resources they subscribed to; modern ones of what their subscriptions/listen names. */
 #include <errno.h>
 #include <stdlib.h>

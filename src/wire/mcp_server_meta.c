@@ -1,5 +1,5 @@
-/* MCP server: what a request says of itself. Which era and version it is of, who asks, and
- * whether the headers of HTTP say the same; initialize, which says it for all that follow. */
+/* MCP server: what a request says of itself: its era and version, the client, and whether the
+ * headers of HTTP say the same; initialize, which says it for all that follow. */
 #include <errno.h>
 #include <stdlib.h>
 

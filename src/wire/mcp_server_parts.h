@@ -16,7 +16,7 @@ struct mcp_server {
 	uint64_t now_ns;
 	uint64_t handles; /* the last one */
 	struct list connections;
-	struct list beating; /* jobs whose client wants progress; who is silent longest first */
+	struct list beating; /* jobs whose client wants progress; the longest silent one first */
 	struct list parked;  /* jobs that wait without a request */
 	struct mcp_results results;
 	struct buf out;       /* the message that is being written */
@@ -164,7 +164,7 @@ static inline struct mcp_request *mcp_request_of(struct jsonrpc_waiting *waiting
 	return container_of(waiting, struct mcp_request, waiting);
 }
 
-/* Memory ran out while a request was taken: nobody will answer it. */
+/* Memory ran out while a request was taken: it will not be answered. */
 void mcp_taking_fail(struct mcp_taking *taking);
 
 /* NULL when a client of this version has no such method here. */
@@ -218,7 +218,7 @@ void mcp_job_free(struct mcp_job *job);
 void mcp_job_attach(struct mcp_job *job, struct mcp_request *request);
 void mcp_job_detach(struct mcp_job *job);
 
-/* Nobody waits for it: told to the frontend, then freed. */
+/* The client does not wait for it: told to the frontend, then freed. */
 void mcp_job_cancel(struct mcp_job *job, struct str reason);
 void mcp_job_beat(struct mcp_job *job);
 

@@ -158,7 +158,7 @@ void mcp_reply_error(const struct mcp_reply *reply, int64_t code, struct str tex
 	mcp_reply_send(reply, JSONRPC_ERROR, code);
 }
 
-/* ---- who we are ------------------------------------------------------------ */
+/* ---- the server's own name ------------------------------------------------- */
 
 /* version NULL = any that is modern. */
 void mcp_server_info_write(

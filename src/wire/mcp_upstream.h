@@ -1,7 +1,7 @@
 /* MCP's client side without I/O, both eras: lines of a server go in, lines to send come out, and
- * what comes of a request is told to whoever made it. It reads no clock: the time is given. Who
- * makes requests never sees which era the server speaks: a question of a legacy server is a
- * request of its own, one of a modern server comes instead of a result, and both are told alike.
+ * the outcome of a request is told to its maker. It reads no clock: the time is given. The maker
+ * of requests never sees which era the server speaks: a question of a legacy server is a request
+ * of its own, one of a modern server comes instead of a result, and both are told alike.
  *
  * An upstream is one conversation: a process, or a session over HTTP. */
 #ifndef WIRE_MCP_UPSTREAM_H
@@ -45,8 +45,8 @@ enum mcp_told_kind {
 	MCP_TOLD_FAILED,  /* it cannot be spoken with; text says why */
 	MCP_TOLD_CHANGED, /* list */
 	MCP_TOLD_UPDATED, /* a resource: text is its URI */
-	MCP_TOLD_LOG,     /* level; text: who logs; value */
-	MCP_TOLD_NOISE,   /* something that is no message, or nobody's; text says what */
+	MCP_TOLD_LOG,     /* level; text: the logger; value */
+	MCP_TOLD_NOISE,   /* a line that is no message, or belongs to no request; text says what */
 };
 
 /* Everything is valid during the call; so below. */
@@ -91,7 +91,7 @@ struct mcp_upstream_table {
 	void (*news)(void *data, struct mcp_call *call, const struct mcp_news *news);
 	/* To be answered, now or later. */
 	void (*quizzed)(void *data, const struct mcp_quizzed *quizzed);
-	/* It is gone: nobody wants its answer any more. */
+	/* The request is gone: its answer is not wanted any more. */
 	void (*withdrawn)(void *data, struct mcp_quiz *quiz);
 };
 
@@ -162,8 +162,8 @@ void *mcp_quiz_data(const struct mcp_quiz *quiz);
 /* result is a JSON object. The quiz is gone then. */
 void mcp_quiz_answer(struct mcp_quiz *quiz, struct str result);
 
-/* Nobody answers. A form is cancelled, of a legacy server it is an error; a modern server's call
- * fails, where it is anything else than a form. */
+/* There is no answer. A form is cancelled, for a legacy server it is an error; a modern server's
+ * call fails, where it asks for anything else than a form. */
 void mcp_quiz_refuse(struct mcp_quiz *quiz, struct str why);
 
 #endif

@@ -54,7 +54,7 @@ struct mcp_call {
 	struct list quizzes;  /* that are open */
 	bool is_gathering;    /* the questions of a round are being told … */
 	bool is_refused;      /* … of which one is not answered, */
-	bool is_cancelled;    /* … and nobody wants it any more */
+	bool is_cancelled;    /* … and its answer is not wanted any more */
 	char bytes[];
 };
 
@@ -77,7 +77,7 @@ void mcp_upstream_opened(
 void mcp_upstream_tell(struct mcp_upstream *upstream, const struct mcp_told *told);
 void mcp_upstream_noise(struct mcp_upstream *upstream, const char *format, ...) PERCH_PRINTF(2, 3);
 
-/* Who we are and what we can do, as both eras write it. */
+/* Our own name and abilities, as both eras write them. */
 void mcp_upstream_write_self(perch_json_writer *writer, const struct mcp_upstream_options *options);
 void mcp_upstream_write_abilities(
 	perch_json_writer *writer, const struct mcp_upstream_options *options);

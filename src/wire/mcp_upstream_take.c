@@ -72,7 +72,8 @@ static void mcp_take_updated(struct mcp_upstream *upstream, const perch_json_val
 			upstream, &(struct mcp_told){ .kind = MCP_TOLD_UPDATED, .text = json_str(uri) });
 }
 
-static void mcp_take_cancelled(struct mcp_upstream *upstream, const perch_json_value *params)
+static void mcp_upstream_take_cancelled(
+	struct mcp_upstream *upstream, const perch_json_value *params)
 {
 	struct jsonrpc_id id;
 	if (jsonrpc_id_read(perch_json_get(params, "requestId"), &id))
@@ -95,7 +96,7 @@ static const struct {
 	{ "notifications/resources/list_changed", mcp_take_resources_changed },
 	{ "notifications/prompts/list_changed", mcp_take_prompts_changed },
 	{ "notifications/resources/updated", mcp_take_updated },
-	{ "notifications/cancelled", mcp_take_cancelled },
+	{ "notifications/cancelled", mcp_upstream_take_cancelled },
 	{ "notifications/subscriptions/acknowledged", mcp_take_nothing },
 };
 
@@ -133,7 +134,8 @@ static void mcp_take_response(struct mcp_upstream *upstream, const struct jsonrp
 
 /* ---- lines ----------------------------------------------------------------- */
 
-static void mcp_take_message(struct mcp_upstream *upstream, const struct jsonrpc_message *message)
+static void mcp_upstream_take_message(
+	struct mcp_upstream *upstream, const struct jsonrpc_message *message)
 {
 	switch (message->kind) {
 	case JSONRPC_REQUEST:
@@ -179,5 +181,5 @@ void mcp_upstream_line(struct mcp_upstream *upstream, struct str line, bool is_t
 		return;
 	}
 	while (upstream->stage != MCP_STAGE_OVER && jsonrpc_next(&frame, &message))
-		mcp_take_message(upstream, &message);
+		mcp_upstream_take_message(upstream, &message);
 }

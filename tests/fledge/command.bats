@@ -323,6 +323,18 @@ END
     has "$errors" "config.toml:1:"
 }
 
+@test "environment: what was given to git as variables does not break the git of a plugin" {
+    py -c exec gitted <<'END'
+result = run("git config --list")
+assert result["code"] == 0 and "user.name=c" not in result["stdout"], result
+say("ok")
+END
+    GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=user.name GIT_CONFIG_VALUE_0=c \
+        call gitted
+    expect_status 0
+    expect ok
+}
+
 @test "environment: what looks like a secret reaches neither plugin nor commands" {
     py -c exec,metadata env <<'END'
 shown = []

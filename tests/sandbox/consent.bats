@@ -54,6 +54,7 @@ both() {
 @test "without a room, a binding that asks about less, pins less, limits less is refused" {
     both binding_that_takes_away_less_is_refused
 }
+@test "perch's own programs are not replaced where they lie in the project" { both perch_in_the_project; }
 
 @test "what is advised is one word for each name, whatever it is called" { both advice_is_quoted; }
 @test "what cannot be shown as it is, is not advised" { both advice_is_exact_or_not_there; }

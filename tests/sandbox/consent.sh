@@ -492,6 +492,28 @@ END
     done
 }
 
+# perch itself, where a package manager has put it into the project.
+perch_in_the_project() {
+    mkdir -p modules/.bin
+    cp "$here/perch" "$here/perch-guard" modules/.bin
+    cp "$here/perch" modules/.bin/perch-other
+    ln -s ../modules/.bin/perch modules/link
+    PERCH_GUARD='' said modules/.bin/perch sandbox run -q -- sh -c '
+        for name in perch perch-guard perch-other; do
+            cp /bin/true evil
+            mv -f evil "modules/.bin/$name" && echo "replaced $name"
+            rm -f "modules/.bin/$name"
+            echo evil >>"modules/.bin/$name"
+        done
+        mv modules/.bin modules/old && echo moved
+        mv modules elsewhere && echo moved
+        cp /bin/true modules/.bin/mine && echo beside'
+    [[ "$said" != *replaced* && "$said" != *moved* ]] || fail "was replaced"
+    has beside
+    cmp modules/.bin/perch "$here/perch" || fail "perch was changed"
+    cmp modules/.bin/perch-guard "$here/perch-guard" || fail "the guard was changed"
+}
+
 # ---- what is advised -------------------------------------------------------------
 
 # advised BEFORE: the command behind these words, as a shell reads it.

@@ -7,8 +7,8 @@
 #include "plugins/cases.h"
 
 static const struct manifest_command commands[] = {
-	{ "deploy", "bin/deploy", "" },
-	{ "undo", "bin/undo", "" },
+	{ .name = "deploy", .binary = "bin/deploy", .description = "" },
+	{ .name = "undo", .binary = "bin/undo", .description = "" },
 };
 static const struct manifest manifest = {
 	.name = "x",

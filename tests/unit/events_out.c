@@ -136,7 +136,7 @@ START_TEST(the_end_is_the_last_event)
 	ck_assert_str_eq(rig_said(&rig),
 		"{\"event\":\"end\",\"success\":false,\"exit_code\":137,"
 		"\"signal\":9,\"duration_ms\":1234,"
-		"\"sandbox\":[\"landlock\",\"seccomp\"],\"reach\":\"group\"}\n");
+		"\"sandbox\":[\"landlock\",\"seccomp\"],\"reach\":\"group\",\"background_ended\":0}\n");
 	ck_assert_str_eq(rig.heard, "");
 	rig_end(&rig);
 	rig_begin(&rig);

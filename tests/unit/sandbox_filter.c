@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 
 #include "sandbox/layers/seccomp.h"
-#include "sandbox/layers/uapi/calls.h"
+#include "sandbox/layers/uapi/syscalls.h"
 
 #ifdef __x86_64__
 #define OURS AUDIT_ARCH_X86_64

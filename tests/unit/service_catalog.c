@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/glob.h"
 #include "harness/folder.h"
 #include "harness/oom.h"
 #include "harness/proc.h"
@@ -75,9 +76,11 @@ START_TEST(everything_that_there_is)
 	folder_write("config/perch/tools/broken.toml", "name = \n");
 	folder_write("config/perch/agents/broken.yaml", "command: [\n");
 	folder_write("config/perch/agents/readme.txt", "no profile\n");
+	folder_write("config/perch/agents/clerk.yaml",
+		"command: cat\nname: The Clerk\ndescription: keeps books\n");
 	names_are(served,
 		"tool echo/t.x|tool echo/t.y|tool net/t.z|command harm|command try|"
-		"agent ann|agent bot|agent broken|");
+		"agent ann|agent bot|agent broken|agent clerk|");
 	perch_catalog *catalog = list(served);
 	const perch_entry *tool = perch_catalog_find(catalog, PERCH_ENTRY_TOOL, "echo/t.x");
 	ck_assert_str_eq(tool->owner, "echo");
@@ -93,6 +96,10 @@ START_TEST(everything_that_there_is)
 	ck_assert(!command->problem && !command->is_dangerous);
 	ck_assert(perch_catalog_find(catalog, PERCH_ENTRY_COMMAND, "harm")->is_dangerous);
 	ck_assert_ptr_null(perch_catalog_find(catalog, PERCH_ENTRY_AGENT, "bot")->problem);
+	ck_assert_ptr_null(perch_catalog_find(catalog, PERCH_ENTRY_AGENT, "bot")->title);
+	const perch_entry *clerk = perch_catalog_find(catalog, PERCH_ENTRY_AGENT, "clerk");
+	ck_assert_str_eq(clerk->title, "The Clerk");
+	ck_assert_str_eq(clerk->description, "keeps books");
 	ck_assert_ptr_nonnull(perch_catalog_find(catalog, PERCH_ENTRY_AGENT, "broken")->problem);
 	ck_assert_ptr_null(perch_catalog_find(catalog, PERCH_ENTRY_AGENT, "readme"));
 	ck_assert(has_note(catalog, "broken.toml:1:"));
@@ -313,7 +320,7 @@ START_TEST(patterns)
 		{ "*a*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++)
-		ck_assert_msg(expose_match(cases[i].pattern, cases[i].text) == cases[i].fits, "%s %s",
+		ck_assert_msg(glob_match(cases[i].pattern, cases[i].text) == cases[i].fits, "%s %s",
 			cases[i].pattern, cases[i].text);
 }
 END_TEST

@@ -100,7 +100,7 @@ static void check_behaviour(perch_host *host, const struct behaviour *now)
 		ck_assert_msg(!result->has_exit_status, "%s: %d", now->words[0], result->exit_status);
 	ck_assert(str_is(str_of(result->tool), "t.x"));
 	ck_assert_uint_eq(result->request_id.len, 27);
-	ck_assert_int_eq(result->reach, PERCH_REACH_GROUP);
+	ck_assert_int_eq(result->reach, PERCH_REACH_TREE);
 	tool_end(&called);
 }
 
@@ -304,7 +304,8 @@ static void assert_json(const perch_tool_result *result, const char *id, const c
 	"\"plugin_id\":\"t.p\",\"plugin_version\":\"1.0.0\",\"tool\":\"t.x\"," \
 	"\"request_id\":\"plugin_req_0\","
 #define TIMES "\"duration_ms\":12,"
-#define LAST "\"extra_bytes\":0,\"sandbox\":[],\"reach\":\"group\"}"
+#define LAST "\"extra_bytes\":0,\"sandbox\":[],\"reach\":\"tree\",\"background_ended\":0}"
+#define LAST_OF_NONE "\"extra_bytes\":0,\"sandbox\":[],\"reach\":\"group\",\"background_ended\":0}"
 
 START_TEST(a_result_is_one_json_object)
 {
@@ -343,7 +344,7 @@ START_TEST(a_result_is_one_json_object)
 	assert_json(&result, "",
 		"{\"ok\":false,\"code\":\"invalid_request\",\"message\":\"why\",\"stage\":\"binding\","
 		"\"plugin_id\":null,\"plugin_version\":null,\"tool\":\"t.x\",\"request_id\":null,"
-		"\"exit_status\":null,\"signal\":null," TIMES "\"stderr_tail\":\"\"," LAST);
+		"\"exit_status\":null,\"signal\":null," TIMES "\"stderr_tail\":\"\"," LAST_OF_NONE);
 	tool_end(&called);
 	tool_finish(host);
 }

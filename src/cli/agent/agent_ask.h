@@ -19,7 +19,7 @@ struct agent_asker {
 	struct wish *last;
 };
 
-/* Asks, or denies where nobody can be asked. */
+/* Asks, or denies where no user can be asked. */
 void agent_asker_ask(struct agent_asker *asker, perch_job *job, const perch_ask *ask);
 
 /* The terminal has another size. */

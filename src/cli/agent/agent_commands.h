@@ -2,10 +2,12 @@
 #ifndef CLI_AGENT_AGENT_COMMANDS_H
 #define CLI_AGENT_AGENT_COMMANDS_H
 
+#include "agent/agent_launch.h"
 #include "agent/profile.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "cli/cli.h"
+#include "cli/ui/layers_in_force.h"
 #include "perch/agent.h"
 #include "perch/host.h"
 #include "perch/json.h"
@@ -83,7 +85,7 @@ void agentproc_error(const struct cli *cli, enum agent_dialect dialect, struct s
 /* Keeps the first error for the end. */
 void agentproc_keep_error(struct buf *error, struct str text);
 
-/* The session's id and the error once more, for scripts, whatever the dialect; not with --raw. */
+/* The session's id and the error once more, for scripts, in every dialect; not with --raw. */
 void agentproc_end(const struct cli *cli, const perch_agent_end *end, const struct buf *error);
 
 /* ---- agentproc_hub.c ------------------------------------------------------------- */
@@ -121,5 +123,28 @@ void agent_print_flush(struct agent_print *print);
 /* The same; on a terminal the open line is ended first. */
 void agent_print_make_way(struct agent_print *print);
 void agent_print_close(struct agent_print *print);
+
+/* ---- agent_check_print.c ------------------------------------------------------- */
+
+/* Everything that is known of a profile. */
+struct checkup {
+	const struct cli *cli;
+	const char *protocol; /* NULL = the profile's */
+	struct arena arena;
+	struct agent_profile profile;
+	struct agent_turn_options options;
+	struct launch launch;
+	struct in_force in_force; /* of its sandbox */
+	bool has_directory;       /* its cwd is there */
+	char *program;            /* where it is; NULL = not found */
+	perch_err problem;        /* what keeps it from starting; code 0 = nothing */
+	struct buf warnings;      /* each ends with '\n' */
+};
+
+void agent_check_print_for_people(const struct checkup *checkup);
+int agent_check_print_json(const struct checkup *checkup);
+
+/* A profile that cannot be used at all. */
+void agent_check_tell_failure(const struct cli *cli, const char *path, const perch_err *err);
 
 #endif

@@ -21,7 +21,7 @@ struct agent_run {
 	bool has_signals;
 	struct agent_tell tell;
 	struct agent_asker asker;
-	bool is_held; /* the turn: nobody reads */
+	bool is_held; /* the turn: its output is not read */
 	bool is_over;
 	int code;
 	int signal; /* that came last; 0 = none */

@@ -66,7 +66,7 @@ struct agent_tell {
 /* Must not be moved afterwards. */
 void agent_tell_open(struct agent_tell *tell, const struct cli *cli, struct agent_asker *asker);
 
-/* Whatever a turn tells, but for its questions' answers. */
+/* Everything that a turn tells, except answers to its questions. */
 void agent_tell_event(struct agent_tell *tell, perch_job *job, const perch_event *event);
 
 /* What is told of one that is no job, or beside it. */

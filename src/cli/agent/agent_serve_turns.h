@@ -36,7 +36,7 @@ bool serve_turns_have(const struct serve_turns *turns, const char *id);
 /* The longest time that one of them has between SIGTERM and SIGKILL. */
 uint64_t serve_turns_grace_ns(const struct serve_turns *turns);
 
-/* Nobody reads what they say: nothing of them is read, and nothing begins. */
+/* The output is not read: no turn is read, and none begins. */
 void serve_turns_hold(struct serve_turns *turns, bool is_held);
 
 /* Ends what is left, without an event. */

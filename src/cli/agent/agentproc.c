@@ -41,7 +41,7 @@ static const char help[] =
 
 /* ---- what is said ---------------------------------------------------------------- */
 
-/* A line stays a line, whatever is in it. */
+/* Line breaks are escaped, so that a line stays a line. */
 static void agentproc_print_line(const char *label, struct str text)
 {
 	_cleanup_(buf_free) struct buf line = { 0 };

@@ -31,19 +31,6 @@ static void mcp_command_signal(void *data, int signal)
 	mcp_stdio_stop(data);
 }
 
-/* Clients pass on few variables, and XDG_CONFIG_HOME is none of them. */
-static int mcp_command_set_config(const char *dir)
-{
-	if (!dir)
-		return 0;
-	_cleanup_free_ char *path = realpath(dir, NULL);
-	if (!path) {
-		cli_error(NULL, "--config: %s: %s", dir, perch_strerror(-errno));
-		return EXIT_HOST;
-	}
-	return setenv("XDG_CONFIG_HOME", path, 1) < 0 ? cli_no_memory() : 0;
-}
-
 static int mcp_command_number(const char *option, const char *text, size_t *ret_number)
 {
 	uint64_t number = 0;
@@ -62,7 +49,7 @@ static int mcp_command_read(const struct mcp_words *words, struct mcp_stdio_opti
 	if (r == 0)
 		r = mcp_command_number(
 			"--max-result-chars", words->result_chars, &options->result_chars_max);
-	return r ? r : mcp_command_set_config(words->config);
+	return r ? r : cli_set_config(words->config);
 }
 
 static int mcp_command_serve(perch_host *host, const struct mcp_stdio_options *options)

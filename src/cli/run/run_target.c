@@ -29,8 +29,8 @@ int target_as_host_failure(int r)
 	return r < 0 ? -EIO : r;
 }
 
-/* For a plugin: nobody is asked, nothing is told that the plugin itself does not say, and who calls
- * decides nothing but the arguments. */
+/* For a plugin: no question is asked, nothing is told that the plugin itself does not say, and the
+ * caller decides nothing but the arguments. */
 static int run_target_be_called(struct session *session, perch_err *err)
 {
 	int r = plugin_caller_check(&session->caller, &session->target, err);

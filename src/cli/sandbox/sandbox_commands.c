@@ -12,12 +12,12 @@
 #include "cli/ui/envelope.h"
 #include "cli/ui/page.h"
 #include "perch/host.h"
+#include "plugins/sandbox_api.h"
 #include "sandbox/sandbox.h"
 
 /* ---- check ------------------------------------------------------------------- */
 
-static const char *const policies[] = { "fledge", "tool" };
-enum { POLICIES = COUNT(policies) };
+enum { POLICIES = PERCH_SANDBOX_OF_TOOL + 1 };
 
 struct verdict {
 	struct sandbox *sandbox;
@@ -27,16 +27,17 @@ struct verdict {
 };
 
 /* Opens a sandbox of that policy and judges it. Every limit is set, so that each is judged. */
-static int sandbox_check_examine(perch_host *host, const char *name, struct arena *arena,
-	struct verdict *verdict, perch_err *err)
+static int sandbox_check_examine(
+	perch_host *host, perch_sandbox_base base, struct verdict *verdict, perch_err *err)
 {
-	struct sandbox_request request = { .policy_name = name };
-	struct sandbox_policy policy;
-	struct policy_widening widening;
-	if (sandbox_request_policy(&request, "", arena, &policy, &widening) != 0)
-		return err_set(err, -EIO, "the policy '%s' could not be made", name);
-	policy.limits = (struct sandbox_limits){ 1, 1, 1, 1, 1 };
-	int r = sandbox_try(host, &policy, &verdict->sandbox, err);
+	perch_sandbox_options options = PERCH_SANDBOX_OPTIONS_INIT;
+	perch_sandbox own = { 0 };
+	options.base = base;
+	options.limits = (perch_sandbox_limits){ 1, 1, 1, 1, 1 };
+	int r = sandbox_api_policy(&own, &options, err);
+	if (r == 0)
+		r = sandbox_try(host, &own.policy, &verdict->sandbox, err);
+	arena_free(&own.arena);
 	if (r < 0)
 		return r;
 	verdict->count = sandbox_report(verdict->sandbox, verdict->properties);
@@ -118,7 +119,8 @@ static int sandbox_check_print_json(const struct verdict verdicts[POLICIES])
 	envelope_begin(&envelope);
 	member_array(&envelope.writer, "policies");
 	for (size_t i = 0; i < POLICIES; i++)
-		sandbox_check_write_verdict(&envelope.writer, policies[i], &verdicts[i]);
+		sandbox_check_write_verdict(
+			&envelope.writer, perch_sandbox_base_name((perch_sandbox_base)i), &verdicts[i]);
 	perch_json_end_array(&envelope.writer);
 	return envelope_end(&envelope);
 }
@@ -130,19 +132,19 @@ static int sandbox_check_print_verdicts(
 		return sandbox_check_print_json(verdicts);
 	int r = 0;
 	for (size_t i = 0; i < POLICIES && r == 0; i++)
-		r = sandbox_check_print_verdict(cli, policies[i], &verdicts[i]);
+		r = sandbox_check_print_verdict(
+			cli, perch_sandbox_base_name((perch_sandbox_base)i), &verdicts[i]);
 	return r;
 }
 
 static int sandbox_check_all(struct cli *cli, perch_host *host)
 {
-	struct arena arena = { 0 };
 	struct verdict verdicts[POLICIES] = { 0 };
 	perch_err err = { 0 };
 	int r = 0;
 	bool is_complete = true;
 	for (size_t i = 0; r == 0 && i < POLICIES; i++) {
-		r = sandbox_check_examine(host, policies[i], &arena, &verdicts[i], &err);
+		r = sandbox_check_examine(host, (perch_sandbox_base)i, &verdicts[i], &err);
 		is_complete &= verdicts[i].is_complete;
 	}
 	if (r < 0) {
@@ -154,7 +156,6 @@ static int sandbox_check_all(struct cli *cli, perch_host *host)
 	}
 	for (size_t i = 0; i < POLICIES; i++)
 		sandbox_close(verdicts[i].sandbox);
-	arena_free(&arena);
 	return r;
 }
 

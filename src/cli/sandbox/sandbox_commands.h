@@ -1,10 +1,9 @@
-/* The subcommands of `perch sandbox`, and how the options of `run` become a policy. */
+/* The subcommands of `perch sandbox`, and how the words of `run` become a policy. */
 #ifndef CLI_SANDBOX_SANDBOX_COMMANDS_H
 #define CLI_SANDBOX_SANDBOX_COMMANDS_H
 
-#include "base/arena.h"
 #include "cli/cli.h"
-#include "sandbox/policy/policy.h"
+#include "perch/sandbox.h"
 
 struct sandbox_request {
 	const char *policy_name; /* "fledge", "tool" */
@@ -20,11 +19,9 @@ struct sandbox_request {
 	bool explain;
 };
 
-/* Makes the policy: the default of its name, for the current directory and the
- * program, and what was asked for beyond it. `widening` points into the request and
- * the arena. Returns 0, or an exit code after an error message. */
-int sandbox_request_policy(const struct sandbox_request *request, const char *program,
-	struct arena *arena, struct sandbox_policy *ret_policy, struct policy_widening *ret_widening);
+/* Fills in what the words ask for; lists are the request's. Returns 0, or an exit code after an
+ * error message. */
+int sandbox_request_options(struct sandbox_request *request, perch_sandbox_options *options);
 
 extern const struct command sandbox_run;
 

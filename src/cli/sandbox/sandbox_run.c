@@ -5,18 +5,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "cli/ui/foreground.h"
 #include "cli/sandbox/sandbox_commands.h"
 #include "cli/ui/signals.h"
-#include "plugins/plugin_confinement.h"
 #include "proc/host.h"
 #include "proc/program.h"
 #include "proc/tail.h"
-#include "sandbox/policy/explain.h"
-#include "sandbox/sandbox.h"
 
 enum { SAID_MAX = 64 * 1024 };
 
@@ -24,10 +22,9 @@ struct sandboxed_run {
 	struct cli *cli;
 	struct sandbox_request request;
 	struct arena arena;
-	struct sandbox_policy policy;
-	struct policy_widening widening;
+	perch_sandbox_options options;
 	perch_host *host;
-	struct sandbox *sandbox;
+	perch_sandbox *sandbox;
 	struct signals signals;
 	bool has_signals;
 	bool is_on_terminal;
@@ -88,19 +85,14 @@ static int sandbox_run_watch_signals(struct sandboxed_run *run, perch_err *err)
 	return r < 0 ? err_set(err, r, "signals cannot be watched: %s", perch_strerror(r)) : 0;
 }
 
-/* A tool starts in its own directory: it may not see ours. */
 static int sandbox_run_start(
 	struct sandboxed_run *run, const char *program, char **argv, perch_err *err)
 {
-	const char *tmp = sandbox_tmp(run->sandbox);
 	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
 	spec.argv = (const char *const *)argv;
 	spec.program = program;
-	spec.env = confinement_environment(&run->widening, tmp, run->sandbox, NULL, &run->arena);
-	if (!spec.env)
+	if (perch_sandbox_apply(run->sandbox, &spec) < 0)
 		return err_no_memory(err);
-	spec.cwd = strcmp(run->request.policy_name, "tool") == 0 ? tmp : NULL;
-	spec.confine = sandbox_confine(run->sandbox);
 	spec.stdin_mode = PERCH_STDIN_INHERIT;
 	spec.stderr_mode = run->sees_stderr ? PERCH_OUTPUT_BYTES : PERCH_OUTPUT_INHERIT;
 	spec.session = run->is_on_terminal ? PERCH_SESSION_SHARED : PERCH_SESSION_OWN;
@@ -125,53 +117,46 @@ static void sandbox_run_print_limit(const char *name, uint64_t value)
 
 static void sandbox_run_print_explanation(const struct sandboxed_run *run)
 {
-	const struct sandbox_policy *policy = &run->policy;
+	const perch_sandbox_rules *rules = perch_sandbox_rules_of(run->sandbox);
 	fprintf(stderr, "sandbox policy '%s'\n", run->request.policy_name);
 	cli_tell(stderr, "  %-8s %s\n", "read",
-		policy->reads_everything ? "everything but what is hidden" : "only:");
-	sandbox_run_print_list("read", policy->read);
-	sandbox_run_print_list("write", policy->write);
-	sandbox_run_print_list("hide", policy->hide);
-	sandbox_run_print_list("reveal", policy->reveal);
-	sandbox_run_print_list("protect", policy->protect);
-	sandbox_run_print_list("env", run->widening.env);
-	cli_tell(stderr, "  %-8s %s\n", "net", policy->net == SANDBOX_NET_FULL ? "full" : "none");
-	const char *tmp = sandbox_tmp(run->sandbox);
-	if (tmp)
-		cli_tell(stderr, "  %-8s %s\n", "tmp", tmp);
-	sandbox_run_print_limit("memory", policy->limits.memory);
-	sandbox_run_print_limit("processes", policy->limits.processes);
-	sandbox_run_print_limit("files", policy->limits.files);
-	sandbox_run_print_limit("size", policy->limits.size);
-	sandbox_run_print_limit("cpu", policy->limits.cpu);
+		rules->reads_everything ? "everything but what is hidden" : "only:");
+	sandbox_run_print_list("read", rules->read);
+	sandbox_run_print_list("write", rules->write);
+	sandbox_run_print_list("hide", rules->hide);
+	sandbox_run_print_list("reveal", rules->reveal);
+	sandbox_run_print_list("protect", rules->protect);
+	sandbox_run_print_list("env", rules->env);
+	cli_tell(stderr, "  %-8s %s\n", "net", rules->has_network ? "full" : "none");
+	if (rules->tmp)
+		cli_tell(stderr, "  %-8s %s\n", "tmp", rules->tmp);
+	sandbox_run_print_limit("memory", rules->limits.memory);
+	sandbox_run_print_limit("processes", rules->limits.processes);
+	sandbox_run_print_limit("files", rules->limits.files);
+	sandbox_run_print_limit("size", rules->limits.size);
+	sandbox_run_print_limit("cpu", rules->limits.cpu);
 	fprintf(stderr, "layers\n");
-	sandbox_run_print_list("", sandbox_layers(run->sandbox));
+	sandbox_run_print_list("", rules->layers);
 }
 
 static void sandbox_run_print_warnings(const struct sandboxed_run *run)
 {
+	const char *note = perch_sandbox_rules_of(run->sandbox)->note;
 	if (run->cli->quiet)
 		return;
-	if (run->policy.note)
-		cli_tell(stderr, "note: %s; --write . allows it\n", run->policy.note);
-	const char *const *warning = sandbox_warnings(run->sandbox);
+	if (note)
+		cli_tell(stderr, "note: %s; --write . allows it\n", note);
+	const char *const *warning = perch_sandbox_warnings(run->sandbox);
 	for (; warning && *warning; warning++)
 		cli_warning(*warning);
 }
 
 static void sandbox_run_print_hint(struct sandboxed_run *run, const char *program)
 {
-	const struct explain_context context = {
-		.policy = &run->policy,
-		.policy_name = run->request.policy_name,
-		.widen_by = "",
-	};
-	_cleanup_(buf_free) struct buf text = { 0 };
-	if (!explain_failure(&context, tail_text(&run->said), &text) &&
-		!explain_nested(&context, program, &text))
-		return;
-	if (!text.failed)
-		cli_hint((struct str){ text.data, text.len });
+	const struct str said = tail_text(&run->said);
+	const char *hint = perch_sandbox_explain(run->sandbox, program, said.data, said.len);
+	if (hint)
+		cli_hint(str_from(hint));
 }
 
 static int sandbox_run_exit_code(const struct sandboxed_run *run)
@@ -201,11 +186,11 @@ static int sandbox_run_to_the_end(
 {
 	run->is_on_terminal = sandbox_run_is_on_terminal();
 	run->sees_stderr = run->request.explain && !isatty(STDERR_FILENO);
-	run->policy.shares_group = run->is_on_terminal;
-	int r = sandbox_open(run->host, &run->policy, &run->sandbox, err);
+	run->options.shares_group = run->is_on_terminal;
+	run->options.program = program;
+	int r = perch_sandbox_open(run->host, &run->options, &run->sandbox, err);
 	if (r < 0)
 		return r == -ENOENT ? -EIO : r; /* not a missing command: it would end with 127 */
-	run->policy.protect = sandbox_protected(run->sandbox);
 	sandbox_run_print_warnings(run);
 	if (run->request.explain)
 		sandbox_run_print_explanation(run);
@@ -227,7 +212,7 @@ static int sandbox_run_to_the_end(
 static void sandbox_run_close(struct sandboxed_run *run)
 {
 	perch_child_free(run->child);
-	sandbox_close(run->sandbox);
+	perch_sandbox_free(run->sandbox);
 	if (run->has_signals)
 		signals_close(&run->signals);
 	perch_host_free(run->host);
@@ -263,8 +248,7 @@ static int sandbox_run_command(struct sandboxed_run *run, char **argv)
 	perch_err err = { 0 };
 	int r = sandbox_run_find_program(run, argv[0], &program, &err);
 	if (r == 0) {
-		int code = sandbox_request_policy(
-			&run->request, program, &run->arena, &run->policy, &run->widening);
+		int code = sandbox_request_options(&run->request, &run->options);
 		if (code)
 			return code;
 		r = cli_host_new(&run->host, &err);
@@ -273,6 +257,8 @@ static int sandbox_run_command(struct sandboxed_run *run, char **argv)
 		r = sandbox_run_to_the_end(run, program, argv, &err);
 	if (r >= 0)
 		return r;
+	if (r == -EINVAL && !run->sandbox)
+		return cli_usage_error(NULL, "%s", err.text);
 	cli_error(
 		r == PERCH_ESANDBOX ? "--on-unsupported warn runs it all the same" : NULL, "%s", err.text);
 	return exit_status_of_failed_start(r);
@@ -283,6 +269,7 @@ static int sandbox_run_parse(struct cli *cli, int argc, char **argv)
 	struct sandboxed_run run = {
 		.cli = cli,
 		.request = { .policy_name = "fledge" },
+		.options = PERCH_SANDBOX_OPTIONS_INIT,
 		.said = { .limit = SAID_MAX },
 	};
 	struct sandbox_request *request = &run.request;

@@ -134,7 +134,7 @@ static void tool_serve_on_signal(void *data, int signal)
 	perch_service_cancel(serve->service, SIGTERM);
 }
 
-/* The reader of the answers is gone: nobody needs the calls under way. */
+/* The reader of the answers is gone: the calls under way are not needed. */
 static void tool_serve_check_reader(struct serve *serve)
 {
 	if (!serve->output.error || serve->is_unread)

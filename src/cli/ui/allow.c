@@ -11,8 +11,6 @@
 #include "base/err.h"
 #include "base/cleanup.h"
 #include "base/file.h"
-#include "cli/ui/envelope.h"
-#include "cli/ui/page.h"
 #include "cli/plugins/plugins_commands.h"
 #include "proc/program.h"
 
@@ -183,97 +181,6 @@ static bool allow_has_options(const struct allowing *allowing)
 		allowing->sandbox || allowing->grants.count || allowing->shell;
 }
 
-/* ---- telling ------------------------------------------------------------- */
-
-static const char *allow_net_word(const struct policy_widening *widening)
-{
-	static const char *const words[] = {
-		[WIDENING_NET_KEEP] = NULL,
-		[WIDENING_NET_NONE] = "none",
-		[WIDENING_NET_FULL] = "full",
-	};
-	return words[widening->net];
-}
-
-static const char *allow_sandbox_word(const struct policy_widening *widening)
-{
-	if (widening->is_off)
-		return "off";
-	return widening->is_on ? "on" : NULL;
-}
-
-static int allow_print_json(const struct allowing *allowing)
-{
-	static const char *const nothing[] = { NULL };
-	const struct policy_widening *widening = &allowing->grant.widening;
-	struct envelope envelope;
-	envelope_begin(&envelope);
-	perch_json_writer *writer = &envelope.writer;
-	member_text(writer, "action", allowing->revokes ? "revoke" : "allow");
-	member_text(writer, "name", allowing->name);
-	member_list(writer, "read", widening->read ? widening->read : nothing);
-	member_list(writer, "write", widening->write ? widening->write : nothing);
-	member_list(writer, "env", widening->env ? widening->env : nothing);
-	member_list(writer, "presets", widening->presets ? widening->presets : nothing);
-	member_text(writer, "net", allow_net_word(widening));
-	member_text(writer, "sandbox", allow_sandbox_word(widening));
-	if (allowing->subject->grant) {
-		member_list(writer, "plugins", allowing->grant.callees ? allowing->grant.callees : nothing);
-		member_text(writer, "shell", allowing->grant.shell);
-	}
-	if (allowing->approved)
-		member_text(writer, "approved", allowing->approved);
-	if (allowing->granted)
-		member_text(writer, "granted", allowing->granted);
-	return envelope_end(&envelope);
-}
-
-static void allow_print_list(const char *label, const char *const *list)
-{
-	if (!list || !list[0])
-		return;
-	struct buf text = { 0 };
-	printf("  %-8s ", label);
-	cli_put_text(stdout, str_from(page_join(&text, list, "")));
-	putchar('\n');
-	buf_free(&text);
-}
-
-static int allow_print_for_people(const struct allowing *allowing)
-{
-	const struct policy_widening *widening = &allowing->grant.widening;
-	const char *net = allow_net_word(widening);
-	bool has_lists = (widening->read && widening->read[0]) ||
-		(widening->write && widening->write[0]) || (widening->env && widening->env[0]) ||
-		(widening->presets && widening->presets[0]);
-	const struct grant *grant = &allowing->grant;
-	bool has_more = (grant->callees && grant->callees[0]) || grant->shell;
-	if (allowing->approved)
-		cli_tell(stdout, "approved: %s\n", allowing->approved);
-	if (allowing->granted)
-		cli_tell(stdout, "granted: %s\n", allowing->granted);
-	printf("%s ", allowing->subject->noun);
-	cli_put_text(stdout, str_from(allowing->name));
-	printf(" is allowed%s\n",
-		has_lists || has_more || net || widening->is_off || widening->is_on
-			? ", beyond its default:"
-			: " nothing beyond its default");
-	allow_print_list("read", widening->read);
-	allow_print_list("write", widening->write);
-	allow_print_list("env", widening->env);
-	allow_print_list("presets", widening->presets);
-	allow_print_list("plugins", grant->callees);
-	if (grant->shell)
-		cli_tell(stdout, "  %-8s %s\n", "shell", grant->shell);
-	if (net)
-		printf("  %-8s %s\n", "net", net);
-	if (widening->is_off)
-		printf("  %-8s off: it runs with all your rights\n", "sandbox");
-	if (widening->is_on)
-		printf("  %-8s on, whatever its file says\n", "sandbox");
-	return 0;
-}
-
 /* ---- doing --------------------------------------------------------------- */
 
 static int allow_find(struct allowing *allowing, perch_err *err)
@@ -374,6 +281,19 @@ static void allow_add_own_options(struct allowing *allowing, struct option_spec 
 	*options++ = (struct option_spec){ "shell", 0, OPTION_TEXT, &allowing->shell };
 }
 
+static int allow_tell(const struct allowing *allowing)
+{
+	const struct allow_outcome outcome = {
+		.subject = allowing->subject,
+		.revokes = allowing->revokes,
+		.name = allowing->name,
+		.grant = &allowing->grant,
+		.approved = allowing->approved,
+		.granted = allowing->granted,
+	};
+	return allowing->cli->json ? allow_print_json(&outcome) : allow_print_for_people(&outcome);
+}
+
 static int allow_run(
 	struct cli *cli, const struct allow_subject *subject, bool revokes, int argc, char **argv)
 {
@@ -402,7 +322,7 @@ static int allow_run(
 			cli_error(NULL, "%s", err.text);
 			r = EXIT_FAILURE;
 		} else {
-			r = cli->json ? allow_print_json(&allowing) : allow_print_for_people(&allowing);
+			r = allow_tell(&allowing);
 		}
 	}
 	allow_release(&allowing);

@@ -34,6 +34,20 @@ struct allow_subject {
 int cli_allow(struct cli *cli, const struct allow_subject *subject, int argc, char **argv);
 int cli_revoke(struct cli *cli, const struct allow_subject *subject, int argc, char **argv);
 
+/* ---- allow_print.c -------------------------------------------------------------- */
+
+struct allow_outcome {
+	const struct allow_subject *subject;
+	bool revokes;
+	const char *name;
+	const struct grant *grant;
+	const char *approved; /* in words; NULL = nothing was */
+	const char *granted;  /* the same */
+};
+
+int allow_print_for_people(const struct allow_outcome *outcome);
+int allow_print_json(const struct allow_outcome *outcome);
+
 #define ALLOW_OPTIONS_HELP                                                             \
 	"  --read PATH     read it, also where it is hidden (again for more)\n"            \
 	"  --write PATH    write below it\n"                                               \

@@ -114,7 +114,7 @@ static const char *consent_wish(const char *word, char out[CONSENT_LINE_MAX])
 	return out;
 }
 
-/* One that does not speak of the network has it: whoever installs it should know that. */
+/* A plugin whose manifest does not mention the network has it: its user should know that. */
 static void consent_show_network(struct page *page, const struct manifest *manifest)
 {
 	char line[CONSENT_LINE_MAX];
@@ -273,7 +273,7 @@ static bool consent_has_wishes(const struct capabilities *wishes)
 	return has_one;
 }
 
-/* An unverified source: whoever goes on has seen its files, and why that matters. */
+/* An unverified source: a user who goes on has seen its files, and why that matters. */
 static int consent_go_on(struct console *console, const struct consent *consent,
 	const struct candidate *candidate, perch_err *err)
 {

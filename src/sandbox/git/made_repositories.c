@@ -14,6 +14,7 @@
 #include "base/listing.h"
 #include "base/log.h"
 #include "proc/host.h"
+#include "sandbox/own_programs.h"
 #include "sandbox/policy/path_list.h"
 #include "sandbox/sandbox_parts.h"
 
@@ -38,6 +39,8 @@ static int made_join(struct sandbox *sandbox, const char *const *more)
 		protect->failed |= !kept;
 		path_list_add(protect, kept ? kept : "");
 	}
+	own_programs_add(protect, sandbox->host->guard.path, sandbox->triggers.writable.items,
+		sandbox->policy.write);
 	sandbox->policy.protect = protect->items;
 	return protect->failed ? -ENOMEM : 0;
 }

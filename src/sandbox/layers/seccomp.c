@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/macros.h"
-#include "sandbox/layers/uapi/calls.h"
+#include "sandbox/layers/uapi/syscalls.h"
 
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64

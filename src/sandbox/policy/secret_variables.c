@@ -14,7 +14,10 @@ static const struct str inside[] = { { "secret", 6 }, { "token", 5 }, { "passwor
 	{ "passwd", 6 }, { "key", 3 }, { "credential", 10 }, { "auth", 4 }, { "private", 7 },
 	{ "session", 7 }, { "cookie", 6 }, { "passphrase", 10 }, { "passcode", 8 }, { "creds", 5 },
 	{ "webhook", 7 }, { "connection_string", 17 } };
-static const struct str in_front[] = { { "ld_", 3 }, { "dyld_", 5 }, { "kubeconfig", 10 } };
+/* What a caller has given git may be a header with a token. GIT_CONFIG_KEY_0 is kept back as a key:
+ * without it, the rest makes every git fail. */
+static const struct str in_front[] = { { "ld_", 3 }, { "dyld_", 5 }, { "kubeconfig", 10 },
+	{ "git_config_count", 16 }, { "git_config_value_", 17 }, { "git_config_parameters", 21 } };
 static const struct str behind[] = { { "_url", 4 }, { "_uri", 4 }, { "_dsn", 4 }, { "_pwd", 4 },
 	{ "_pw", 3 }, { "_pass", 5 }, { "sshpass", 7 }, { "_pat", 4 } };
 static const struct str whole[] = { { "dsn", 3 }, { "pass", 4 }, { "pat", 3 } };

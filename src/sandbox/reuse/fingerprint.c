@@ -63,6 +63,7 @@ static void fingerprint_add_policy(struct buf *out, const struct sandbox_policy 
 		policy->shares_group,
 		policy->refuses_unsupported,
 		policy->is_alone,
+		policy->is_strict,
 		policy->limits.memory,
 		policy->limits.processes,
 		policy->limits.files,

@@ -1,7 +1,7 @@
 /* Numbers of system calls that the headers of a distribution may not know; from 424 on they are the
  * same on every architecture. And the newest call that was known when the filter was written. */
-#ifndef SANDBOX_LAYERS_UAPI_CALLS_H
-#define SANDBOX_LAYERS_UAPI_CALLS_H
+#ifndef SANDBOX_LAYERS_UAPI_SYSCALLS_H
+#define SANDBOX_LAYERS_UAPI_SYSCALLS_H
 
 #include <sys/syscall.h>
 

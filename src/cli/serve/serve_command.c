@@ -1,0 +1,255 @@
+/* perch serve: reads its options, watches signals, and has src/serve answer. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "cli/cli.h"
+#include "cli/ui/signals.h"
+#include "data/json.h"
+#include "proc/host.h"
+#include "serve/serve.h"
+#include "serve/serve_settings.h"
+
+struct serve_words {
+	const char *config;
+	const char *drain;
+	struct option_list agents;
+	bool log_json;
+	bool is_check;
+};
+
+/* ---- what it says ----------------------------------------------------------------- */
+
+static void serve_command_log(void *data, const char *level, const char *text, struct str members)
+{
+	(void)data;
+	_cleanup_(buf_free) struct buf line = { 0 };
+	perch_json_writer out = json_writer_on(&line);
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	perch_json_begin_object(&out);
+	perch_json_write_name(&out, "time");
+	perch_json_write_double(&out, (double)now.tv_sec + (double)(now.tv_nsec / 1000000) / 1000);
+	json_write_text(&out, "level", str_from(level));
+	json_write_text(&out, "message", str_from(text));
+	if (members.len) {
+		perch_json_write_name(&out, "job");
+		perch_json_write_raw(&out, members.data, members.len);
+	}
+	perch_json_end_object(&out);
+	buf_append_char(&line, '\n');
+	if (!line.failed && fwrite(line.data, 1, line.len, stderr))
+		fflush(stderr);
+}
+
+static void serve_command_say(void *data, bool is_warning, const char *text)
+{
+	const struct serve_words *words = data;
+	if (words->log_json)
+		serve_command_log(data, is_warning ? "warning" : "info", text, (struct str){ 0 });
+	else if (is_warning)
+		cli_warning(text);
+	else
+		cli_tell(stderr, "%s\n", text);
+}
+
+static void serve_command_note(void *data, struct str job)
+{
+	const struct serve_words *words = data;
+	if (words->log_json)
+		serve_command_log(data, "info", "a job has ended", job);
+}
+
+/* A token on a terminal alone: logs are kept, and read by others. */
+static void serve_command_welcome(struct serve *serve, struct serve_words *words)
+{
+	const char *address = serve_address(serve);
+	const char *token = serve_own_token(serve);
+	const char *once = NULL;
+	char text[256];
+	snprintf(text, sizeof(text), "perch serves at %s", address ? address : "its socket");
+	serve_command_say(words, false, text);
+	if (!isatty(STDERR_FILENO)) {
+		if (token)
+			serve_command_say(words, true,
+				"there is no token, and none is shown here: perch token create NAME makes one");
+		return;
+	}
+	if (token)
+		cli_tell(stderr, "There is no token: this one is good until it ends\n  %s\n", token);
+	if (address && serve_make_once(serve, &once) == 0)
+		cli_tell(stderr, "In a browser, once, within 5 minutes\n  %s/#once=%s\n", address, once);
+}
+
+/* ---- running ------------------------------------------------------------------------ */
+
+static void serve_command_signal(void *data, int signal)
+{
+	if (signal == SIGHUP)
+		serve_reload(data);
+	else
+		serve_stop(data);
+}
+
+/* Sockets that systemd hands over, if they are for us. */
+static int serve_command_sockets(void)
+{
+	const char *pid = getenv("LISTEN_PID");
+	const char *count = getenv("LISTEN_FDS");
+	bool is_ours = pid && count && strtol(pid, NULL, 10) == (long)getpid();
+	int sockets = is_ours ? (int)strtol(count, NULL, 10) : 0;
+	unsetenv("LISTEN_PID");
+	unsetenv("LISTEN_FDS");
+	unsetenv("LISTEN_FDNAMES");
+	return sockets < 0 ? 0 : sockets;
+}
+
+static int serve_command_loop(perch_host *host, struct serve *serve, struct serve_words *words)
+{
+	static const int watched[] = { SIGINT, SIGTERM, SIGHUP, 0 };
+	struct signals signals;
+	int r = signals_watch(&signals, &host->loop, watched, serve_command_signal, serve);
+	if (r < 0)
+		return r;
+	serve_command_welcome(serve, words);
+	r = serve_run(serve);
+	signals_close(&signals);
+	return r;
+}
+
+static int serve_command_check(struct serve *serve, bool as_json)
+{
+	struct buf out = { 0 };
+	perch_err err = { 0 };
+	if (serve_describe(serve, as_json, &out, &err) < 0) {
+		buf_free(&out);
+		return cli_no_memory();
+	}
+	return as_json ? cli_print_json(&out) : cli_print(&out);
+}
+
+static int serve_command_serve(
+	const struct cli *cli, struct serve_options *options, struct serve_words *words)
+{
+	struct serve *serve = NULL;
+	perch_host *host = NULL;
+	perch_err err = { 0 };
+	int r = cli_host_new(&host, &err);
+	if (r == 0) {
+		cli_raise_open_files(host);
+		r = serve_new(host, options, &serve, &err);
+	}
+	if (r < 0)
+		cli_error(NULL, "%s", err.text);
+	int status = r < 0 ? EXIT_HOST : 0;
+	if (r == 0 && words->is_check)
+		status = serve_command_check(serve, cli->json);
+	else if (r == 0 && (r = serve_command_loop(host, serve, words)) < 0) {
+		cli_error(NULL, "it can serve no longer: %s", perch_strerror(r));
+		status = EXIT_HOST;
+	}
+	serve_free(serve);
+	perch_host_free(host);
+	return status;
+}
+
+/* ---- options -------------------------------------------------------------------------- */
+
+/* The service wants paths from the root on, and a list that ends. */
+static int serve_command_agents(struct option_list *agents)
+{
+	for (size_t i = 0; i < agents->count; i++) {
+		char *path = realpath(agents->items[i], NULL);
+		if (!path) {
+			cli_error(NULL, "--agent %s: %s", agents->items[i], perch_strerror(-errno));
+			return EXIT_HOST;
+		}
+		agents->items[i] = path;
+	}
+	int r = options_add(agents, NULL);
+	return r;
+}
+
+static int serve_command_read(struct serve_words *words, struct serve_options *options)
+{
+	if (words->drain && !serve_settings_duration(words->drain, &options->drain_seconds))
+		return cli_usage_error(NULL, "--drain takes seconds, or 15m, not '%s'", words->drain);
+	options->has_drain = words->drain;
+	options->is_check = words->is_check;
+	options->sockets = words->is_check ? 0 : serve_command_sockets();
+	int r = cli_set_config(words->config);
+	if (r == 0)
+		r = serve_command_agents(&words->agents);
+	options->agents = words->agents.items;
+	return r;
+}
+
+static int serve_command_run(struct cli *cli, int argc, char **argv)
+{
+	struct serve_words words = { 0 };
+	struct serve_options options = {
+		.say = serve_command_say,
+		.note = serve_command_note,
+		.data = &words,
+	};
+	const struct option_spec specs[] = {
+		{ "listen", 0, OPTION_TEXT, &options.listen },
+		{ "socket", 0, OPTION_TEXT, &options.socket },
+		{ "config", 0, OPTION_TEXT, &words.config },
+		{ "agent", 0, OPTION_LIST, &words.agents },
+		{ "drain", 0, OPTION_TEXT, &words.drain },
+		{ "durable", 0, OPTION_FLAG, &options.is_durable },
+		{ "no-store", 0, OPTION_FLAG, &options.no_store },
+		{ "anonymous", 0, OPTION_TEXT, &options.anonymous },
+		{ "check", 0, OPTION_FLAG, &words.is_check },
+		{ "log-json", 0, OPTION_FLAG, &words.log_json },
+		{ "json", 0, OPTION_FLAG, &cli->json },
+		{ 0 },
+	};
+	int at = 1;
+	int r = options_parse(specs, argc, argv, &at);
+	if (r == 0 && at < argc)
+		r = cli_usage_error(NULL, "serve takes no word: '%s'", argv[at]);
+	if (r == 0)
+		r = serve_command_read(&words, &options);
+	if (r == 0)
+		r = serve_command_serve(cli, &options, &words);
+	for (size_t i = 0; i < words.agents.count; i++)
+		free((char *)words.agents.items[i]);
+	free(words.agents.items);
+	return r;
+}
+
+const struct command command_serve = {
+	.name = "serve",
+	.summary = "offer agents, tools and plugins over HTTP",
+	.group = GROUP_TOOLS,
+	.help = "usage: perch serve [OPTIONS]\n"
+			"\n"
+			"An HTTP server in front of agents, tools and plugins: an API of its own with\n"
+			"events, and OpenAI's for its clients. Jobs are written down before they are\n"
+			"accepted. Every request needs a token: perch token create NAME.\n"
+			"\n"
+			"  --listen ADDR:PORT  where (127.0.0.1:4747)\n"
+			"  --socket PATH       on a unix socket, too\n"
+			"  --config DIR        configuration in DIR/perch instead of ~/.config/perch\n"
+			"  --agent FILE        offer this agent, too; may be given again\n"
+			"  --drain SECS        how long running jobs may take behind SIGTERM (30)\n"
+			"  --durable           a job is accepted when it is on disk\n"
+			"  --no-store          keep neither sessions nor transcripts\n"
+			"  --anonymous NAME    requests without a token, from this machine, are NAME's\n"
+			"  --check             say what is offered to whom, and end; with --json too\n"
+			"  --log-json          messages as JSON, one object a line\n"
+			"\n"
+			"What is offered is listed in [expose.http] of perch/config.toml: all tools, no\n"
+			"plugins and no agents unless it says otherwise. SIGHUP reads it again.\n"
+			"\n"
+			"example:\n"
+			"  perch serve --agent bot.yaml\n",
+	.run = serve_command_run,
+};

@@ -1,0 +1,50 @@
+/* What was said in the sessions of agents, by whom: $XDG_STATE_HOME/perch/transcripts.db. Nothing
+ * waits: questions are answered from the loop, as JSON. */
+#ifndef QUEUE_TRANSCRIPTS_H
+#define QUEUE_TRANSCRIPTS_H
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "perch/host.h"
+
+enum { TRANSCRIPTS_PAGE = 100 }; /* messages, sessions in one answer */
+
+struct transcripts;
+
+int transcripts_open(
+	perch_host *host, const char *path, struct transcripts **ret_transcripts, perch_err *err);
+void transcripts_free(struct transcripts *transcripts); /* NULL is fine */
+
+/* A turn that has ended. Texts are copied. */
+struct transcripts_turn {
+	struct str agent, owner, session, job, message, reply;
+	int64_t time_ms;
+};
+int transcripts_add(struct transcripts *transcripts, const struct transcripts_turn *turn);
+
+enum transcripts_question {
+	TRANSCRIPTS_LIST,     /* {"sessions":[…]} */
+	TRANSCRIPTS_GET,      /* a session */
+	TRANSCRIPTS_MESSAGES, /* {"messages":[…]}, the last ones before `before` */
+	TRANSCRIPTS_RENAME,   /* its title becomes `text` */
+	TRANSCRIPTS_REMOVE,
+	TRANSCRIPTS_TRIM, /* what was last used before `before` (ms) is forgotten */
+};
+
+/* error: -ENOENT (no such session of this owner), or as writing fails. `found` is empty then. For
+ * REMOVE, it is the session as it was. */
+typedef void transcripts_fn(void *data, int error, const struct buf *found);
+
+struct transcripts_ask {
+	enum transcripts_question question;
+	struct str owner; /* without data: everybody's */
+	int64_t session;
+	int64_t before; /* 0 = from the end */
+	struct str text;
+	transcripts_fn *done; /* NULL = nobody wants to know */
+	void *data;
+};
+/* -ENOMEM: nothing will be told. */
+int transcripts_ask(struct transcripts *transcripts, const struct transcripts_ask *ask);
+
+#endif

@@ -1,0 +1,14 @@
+/* What handlers of jobs share. */
+#ifndef SERVE_API_FIND_H
+#define SERVE_API_FIND_H
+
+#include "serve/serve_exchange.h"
+
+enum { API_JOBS_MAX = 1000 }; /* in one answer */
+
+struct record;
+
+/* The job that the address names; NULL: there is none for this user, which was answered. */
+struct record *api_find(struct exchange *exchange);
+
+#endif

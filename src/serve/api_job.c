@@ -1,0 +1,137 @@
+/* Jobs that are there: a list, one, its events, its end. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "data/json.h"
+#include "serve/api.h"
+#include "serve/api_find.h"
+#include "serve/jobs.h"
+#include "serve/peer.h"
+#include "serve/serve_parts.h"
+#include "serve/watcher.h"
+#include "wire/http_url.h"
+
+bool serve_may_see(const struct exchange *exchange, const struct record *record)
+{
+	const struct token *token = &exchange->who->token;
+	return record->is_written && (token->is_admin || str_is(record->owner, token->name));
+}
+
+struct record *api_find(struct exchange *exchange)
+{
+	struct serve *serve = exchange->peer->serve;
+	struct record *record = records_find(&serve->records, str_from(exchange->parameters[0]));
+	if (record && serve_may_see(exchange, record))
+		return record;
+	exchange_error(exchange, 404, "not_found", NULL, "there is no such job");
+	return NULL;
+}
+
+static void api_write_job(struct exchange *exchange, int status, const struct record *record)
+{
+	_cleanup_(buf_free) struct buf json = { 0 };
+	perch_json_writer out = json_writer_on(&json);
+	record_write(record, &out);
+	exchange_json(exchange, status, &json);
+}
+
+void api_job(struct exchange *exchange)
+{
+	const struct record *record = api_find(exchange);
+	if (record)
+		api_write_job(exchange, 200, record);
+}
+
+void api_cancel(struct exchange *exchange)
+{
+	struct record *record = api_find(exchange);
+	if (!record)
+		return;
+	jobs_cancel(record);
+	api_write_job(exchange, 202, record);
+}
+
+/* QUEUE_STATES for all; false: answered. */
+static bool api_wanted_state(struct exchange *exchange, enum queue_state *ret_state)
+{
+	char name[32];
+	int len = http_query_get(exchange->request->query, "state", name, sizeof(name));
+	*ret_state = QUEUE_STATES;
+	if (len == -ENOENT)
+		return true;
+	if (len >= 0)
+		*ret_state = queue_state_find((struct str){ name, (size_t)len });
+	if (*ret_state != QUEUE_STATES)
+		return true;
+	exchange_error(exchange, 400, "bad_request", NULL,
+		"state is one of waiting, running, done, failed, cancelled, interrupted, dead");
+	return false;
+}
+
+void api_jobs(struct exchange *exchange)
+{
+	_cleanup_(buf_free) struct buf json = { 0 };
+	perch_json_writer out = json_writer_on(&json);
+	enum queue_state wanted;
+	size_t left = API_JOBS_MAX;
+	if (!api_wanted_state(exchange, &wanted))
+		return;
+	perch_json_begin_object(&out);
+	perch_json_write_name(&out, "jobs");
+	perch_json_begin_array(&out);
+	const struct link *link = exchange->peer->serve->records.all.last;
+	for (; link && left; link = link->before) {
+		const struct record *record = (const struct record *)link;
+		if (!serve_may_see(exchange, record) || (wanted != QUEUE_STATES && record->state != wanted))
+			continue;
+		record_write(record, &out);
+		left--;
+	}
+	perch_json_end_array(&out);
+	perch_json_end_object(&out);
+	exchange_json(exchange, 200, &json);
+}
+
+/* ---- events ---------------------------------------------------------------------- */
+
+static bool api_last_event(struct exchange *exchange, uint64_t *ret_number)
+{
+	struct str text = exchange_field(exchange, "Last-Event-ID");
+	*ret_number = 0;
+	if (!text.len || http_read_number(text, ret_number))
+		return true;
+	exchange_error(exchange, 400, "bad_request", NULL, "Last-Event-ID is the number of an event");
+	return false;
+}
+
+static void api_stream(struct exchange *exchange, struct record *record, uint64_t after)
+{
+	struct watcher *watcher = watcher_new(exchange, record, &watcher_events);
+	if (!watcher) {
+		exchange_no_memory(exchange);
+		return;
+	}
+	watcher->after = after;
+	exchange->ends_with_client = true;
+	exchange_stream(exchange);
+}
+
+void api_job_events(struct exchange *exchange)
+{
+	uint64_t after;
+	struct record *record = api_find(exchange);
+	if (record && api_last_event(exchange, &after))
+		api_stream(exchange, record, after);
+}
+
+/* Without a number, from now on: what was before is in the jobs. */
+void api_events(struct exchange *exchange)
+{
+	uint64_t after;
+	if (!api_last_event(exchange, &after))
+		return;
+	if (!exchange_field(exchange, "Last-Event-ID").len)
+		after = exchange->peer->serve->records.last_number;
+	api_stream(exchange, NULL, after);
+}

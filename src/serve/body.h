@@ -1,0 +1,44 @@
+/* The body of a request: an object whose members are asked for by name. The first thing that is
+ * wrong with it answers the exchange; what nobody has asked for is listed as a warning. */
+#ifndef SERVE_BODY_H
+#define SERVE_BODY_H
+
+#include "data/json.h"
+#include "serve/serve_exchange.h"
+
+enum { BODY_DEPTH_MAX = 64, BODY_ASKED_MAX = 24 };
+
+struct body {
+	struct exchange *exchange; /* NULL as soon as it was answered */
+	perch_json *json;
+	const perch_json_value *root;
+	const char *asked[BODY_ASKED_MAX];
+	size_t asked_count;
+};
+
+/* False: it is no object, and the exchange was answered. */
+bool body_open(struct body *body, struct exchange *exchange);
+void body_close(struct body *body);
+
+/* A member of this type; null counts as absent. NULL: there is none, or it was answered that it
+ * must be of another type. */
+const perch_json_value *body_get(struct body *body, const char *name, perch_json_type type);
+
+/* The same, and it must be there. */
+const perch_json_value *body_demand(struct body *body, const char *name, perch_json_type type);
+
+/* A number of seconds, more than 0; absent: 0. */
+double body_seconds(struct body *body, const char *name);
+
+/* Answers 400. */
+void body_refuse(struct body *body, const char *format, ...) PERCH_PRINTF(2, 3);
+
+static inline bool body_is_good(const struct body *body)
+{
+	return body->exchange;
+}
+
+/* The members that nobody has asked for, as JSON: a list of sentences. NULL = there are none. */
+char *body_warnings(const struct body *body);
+
+#endif

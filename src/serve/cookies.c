@@ -1,0 +1,190 @@
+/* Logging in. */
+#include "serve/cookies.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "data/json.h"
+#include "serve/peer.h"
+#include "serve/serve_parts.h"
+#include "wire/http_request.h"
+
+struct cookie {
+	struct link link;
+	char hash[SHA256_HEX_SIZE];
+	uint64_t until_ns;
+	struct identity *who;
+};
+
+static void cookie_remove(struct cookies *cookies, struct cookie *cookie)
+{
+	list_remove(&cookies->list, cookie);
+	identity_drop(cookie->who);
+	free(cookie);
+}
+
+void cookies_sweep(struct cookies *cookies)
+{
+	uint64_t now_ns = clock_now_ns();
+	struct cookie *next;
+	for (struct cookie *cookie = list_first(&cookies->list); cookie; cookie = next) {
+		next = list_next(cookie);
+		if (cookie->who->is_revoked || now_ns >= cookie->until_ns)
+			cookie_remove(cookies, cookie);
+	}
+}
+
+void cookies_free(struct cookies *cookies)
+{
+	struct cookie *cookie;
+	while ((cookie = list_first(&cookies->list)))
+		cookie_remove(cookies, cookie);
+}
+
+int cookies_make_once(struct cookies *cookies, char ret_secret[TOKEN_SIZE])
+{
+	int r = token_make(ret_secret);
+	if (r < 0)
+		return r;
+	token_hash(str_from(ret_secret), cookies->once_hash);
+	cookies->once_until_ns = clock_now_ns() + COOKIE_ONCE_SECONDS * NSEC_PER_SEC;
+	return 0;
+}
+
+/* ---- finding -------------------------------------------------------------------- */
+
+static void cookie_name(const struct serve *serve, char out[32])
+{
+	snprintf(out, 32, "perch_%u", serve->port);
+}
+
+/* The value of the cookie of this name in "a=b; c=d". */
+static struct str cookie_value(struct str fields, const char *name)
+{
+	while (fields.len) {
+		struct str pair = str_trim(str_cut(&fields, ';'));
+		struct str found = str_cut(&pair, '=');
+		if (str_is(found, name))
+			return pair;
+	}
+	return (struct str){ 0 };
+}
+
+static struct cookie *cookies_named(struct cookies *cookies, struct str id)
+{
+	char hash[SHA256_HEX_SIZE];
+	struct cookie *found = NULL;
+	token_hash(id, hash);
+	for (struct cookie *item = list_first(&cookies->list); item; item = list_next(item)) {
+		if (hmac_is(item->hash, hash))
+			found = item;
+	}
+	return found;
+}
+
+static struct cookie *cookies_of(struct exchange *exchange, const struct http_request *request)
+{
+	struct serve *serve = exchange->peer->serve;
+	struct str fields = { 0 };
+	char name[32];
+	cookie_name(serve, name);
+	if (http_request_get(request, "Cookie", &fields) != 1)
+		return NULL;
+	struct str id = cookie_value(fields, name);
+	struct cookie *cookie = id.len ? cookies_named(&serve->cookies, id) : NULL;
+	return cookie && clock_now_ns() < cookie->until_ns ? cookie : NULL;
+}
+
+struct identity *cookies_find(struct exchange *exchange, const struct http_request *request)
+{
+	struct cookie *cookie = cookies_of(exchange, request);
+	const struct token *token = cookie ? &cookie->who->token : NULL;
+	bool is_valid = token && (!token->expires || (int64_t)time(NULL) < token->expires);
+	return is_valid ? cookie->who : NULL;
+}
+
+/* ---- logging in ------------------------------------------------------------------- */
+
+static void cookies_set(struct exchange *exchange, const char *id, int seconds)
+{
+	struct serve *serve = exchange->peer->serve;
+	char name[32];
+	char text[256];
+	cookie_name(serve, name);
+	snprintf(text, sizeof(text), "%s=%s; HttpOnly; SameSite=Strict; Path=/; Max-Age=%d%s", name, id,
+		seconds, exchange->is_secure ? "; Secure" : "");
+	const struct http_field field = { STR("Set-Cookie"), str_from(text) };
+	exchange_answer(exchange, 200, "application/json", STR("{\"ok\":true}"), &field, 1);
+}
+
+static void cookies_give(struct exchange *exchange, struct identity *who)
+{
+	struct cookies *cookies = &exchange->peer->serve->cookies;
+	char id[TOKEN_SIZE];
+	cookies_sweep(cookies);
+	if (cookies->list.count >= COOKIES_MAX)
+		cookie_remove(cookies, list_first(&cookies->list));
+	struct cookie *cookie = calloc(1, sizeof(*cookie));
+	if (!cookie || token_make(id) < 0) {
+		free(cookie);
+		exchange_no_memory(exchange);
+		return;
+	}
+	token_hash(str_from(id), cookie->hash);
+	cookie->until_ns = clock_now_ns() + COOKIE_SECONDS * NSEC_PER_SEC;
+	cookie->who = identity_keep(who);
+	list_append(&cookies->list, cookie);
+	cookies_set(exchange, id, COOKIE_SECONDS);
+}
+
+/* Good once, whoever asks. */
+static struct identity *cookies_take_once(struct serve *serve, struct str secret)
+{
+	struct cookies *cookies = &serve->cookies;
+	char hash[SHA256_HEX_SIZE];
+	token_hash(secret, hash);
+	if (!cookies->once_hash[0] || clock_now_ns() >= cookies->once_until_ns ||
+		!hmac_is(hash, cookies->once_hash))
+		return NULL;
+	cookies->once_hash[0] = '\0';
+	return serve->local;
+}
+
+void cookies_login(struct exchange *exchange)
+{
+	struct serve *serve = exchange->peer->serve;
+	_cleanup_json_ perch_json *json = NULL;
+	const perch_json_value *root = serve_read_body(exchange, &json);
+	struct identity *who = NULL;
+	if (!root)
+		return;
+	const perch_json_value *token = perch_json_get(root, "token");
+	const perch_json_value *once = perch_json_get(root, "once");
+	if (perch_json_type_of(token) == PERCH_JSON_STRING)
+		who = identities_find(&serve->identities, json_str(token), (int64_t)time(NULL));
+	else if (perch_json_type_of(once) == PERCH_JSON_STRING)
+		who = cookies_take_once(serve, json_str(once));
+	if (who) {
+		cookies_give(exchange, who);
+		return;
+	}
+	bool is_blocked = strangers_are_blocked(&serve->strangers, &exchange->address, clock_now_ns());
+	strangers_blame(&serve->strangers, &exchange->address, clock_now_ns());
+	exchange_error(exchange, is_blocked ? 429 : 401, "login", NULL,
+		is_blocked ? "too many wrong tokens came from there: wait a minute"
+				   : "that is neither a token nor a link that still works");
+}
+
+void cookies_logout(struct exchange *exchange)
+{
+	struct serve *serve = exchange->peer->serve;
+	struct cookie *cookie = cookies_of(exchange, exchange->request);
+	if (cookie)
+		cookie_remove(&serve->cookies, cookie);
+	cookies_set(exchange, "", 0);
+}

@@ -1,0 +1,37 @@
+/* Logging in: cookies of browsers, and the link that works once. */
+#ifndef SERVE_COOKIES_H
+#define SERVE_COOKIES_H
+
+#include "serve/serve_exchange.h"
+
+enum {
+	COOKIES_MAX = 1024,
+	COOKIE_SECONDS = 12 * 3600,
+	COOKIE_ONCE_SECONDS = 5 * 60,
+	COOKIE_ID_SIZE = TOKEN_SIZE,
+};
+
+struct cookies {
+	struct list list;
+	char once_hash[SHA256_HEX_SIZE]; /* "" = there is no link, or it was used */
+	uint64_t once_until_ns;
+};
+
+struct serve;
+struct http_request;
+
+/* Makes the secret of a link; what it was before is no longer good. */
+int cookies_make_once(struct cookies *cookies, char ret_secret[TOKEN_SIZE]);
+
+/* Whose cookie the request has; NULL = nobody's. */
+struct identity *cookies_find(struct exchange *exchange, const struct http_request *request);
+
+/* Those whose tokens were revoked end. */
+void cookies_sweep(struct cookies *cookies);
+void cookies_free(struct cookies *cookies);
+
+/* POST /api/login {"token"} or {"once"}, POST /api/logout. */
+void cookies_login(struct exchange *exchange);
+void cookies_logout(struct exchange *exchange);
+
+#endif

@@ -1,0 +1,46 @@
+/* Deadlines of many connections with one timer: every kind has one length, so that whoever enters
+ * last is due last, and entering costs nothing. */
+#ifndef SERVE_DEADLINES_H
+#define SERVE_DEADLINES_H
+
+#include <stdint.h>
+
+#include "base/list.h"
+#include "perch/loop.h"
+
+enum deadline_kind {
+	DEADLINE_NONE,
+	DEADLINE_HEAD,    /* a head must be whole */
+	DEADLINE_BODY,    /* a body is looked at, whether it comes fast enough */
+	DEADLINE_IDLE,    /* another request must begin */
+	DEADLINE_WRITE,   /* the client must read */
+	DEADLINE_COMMENT, /* a silent stream says that it is alive */
+	DEADLINE_LINGER,  /* what a client still sends is read away no longer */
+	DEADLINE_KINDS,
+};
+
+/* A part of what has a deadline. */
+struct deadline {
+	struct link link; /* first */
+	uint64_t due_ns;
+	enum deadline_kind kind;
+};
+
+struct deadlines {
+	struct list lists[DEADLINE_KINDS];
+	uint64_t length_ns[DEADLINE_KINDS];
+	perch_timer *timer;
+	void (*due)(void *data, struct deadline *deadline); /* it is of no kind then */
+	void *data;
+};
+
+int deadlines_open(struct deadlines *deadlines, perch_host *host, perch_err *err);
+void deadlines_close(struct deadlines *deadlines);
+
+/* Enters anew, whatever it was. */
+void deadline_set(struct deadlines *deadlines, struct deadline *deadline, enum deadline_kind kind);
+
+/* The same, but one of this kind goes on as it is. */
+void deadline_keep(struct deadlines *deadlines, struct deadline *deadline, enum deadline_kind kind);
+
+#endif

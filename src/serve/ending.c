@@ -1,0 +1,59 @@
+/* What becomes of a job that has ended: its transcript, the conversation of a stateless client, a
+ * line in the log. */
+#include "base/cleanup.h"
+#include "data/json.h"
+#include "serve/jobs.h"
+#include "serve/openai.h"
+#include "serve/serve_parts.h"
+
+static void ending_store(struct record *record)
+{
+	_cleanup_json_ perch_json *json = NULL;
+	const perch_json_value *root = NULL;
+	struct serve *serve = record->serve;
+	if (!serve->transcripts || record->kind != JOBS_TURN || !record->request.data ||
+		!record->started_ms)
+		return;
+	if (perch_json_new(NULL, &json) < 0 ||
+		perch_json_parse(json, record->request.data, record->request.len, &root, NULL) < 0)
+		return;
+	const perch_json_value *message = perch_json_get(root, "message");
+	const struct transcripts_turn turn = {
+		.agent = record->name,
+		.owner = record->owner,
+		.session = record->session,
+		.job = str_from(record->id),
+		.message = message ? json_str(message) : (struct str){ 0 },
+		.reply = { record->text.data, record->text.len },
+		.time_ms = record->ended_ms,
+	};
+	if (transcripts_add(serve->transcripts, &turn) < 0)
+		serve_warn(serve, "a turn is not in the transcripts: there is no memory for it");
+}
+
+static void ending_log(struct record *record)
+{
+	struct serve *serve = record->serve;
+	_cleanup_(buf_free) struct buf json = { 0 };
+	perch_json_writer out = json_writer_on(&json);
+	if (!serve->options.note)
+		return;
+	perch_json_begin_object(&out);
+	json_write_text(&out, "id", str_from(record->id));
+	json_write_text(&out, "kind", str_from(metrics_kinds[record->kind]));
+	json_write_text(&out, "name", record->name);
+	json_write_text(&out, "user", record->owner);
+	json_write_text(&out, "state", str_from(queue_state_name(record->state)));
+	perch_json_write_name(&out, "seconds");
+	perch_json_write_double(&out, (double)(record->ended_ms - record->created_ms) / 1000);
+	perch_json_end_object(&out);
+	if (!json.failed)
+		serve->options.note(serve->options.data, (struct str){ json.data, json.len });
+}
+
+void serve_note_end(struct record *record)
+{
+	ending_store(record);
+	openai_note_end(record);
+	ending_log(record);
+}

@@ -1,0 +1,50 @@
+/* The way of a job: wanted, written, begun, told of, ended. */
+#ifndef SERVE_JOBS_H
+#define SERVE_JOBS_H
+
+#include "perch/loop.h"
+#include "serve/serve_exchange.h"
+#include "serve/record.h"
+
+enum jobs_kind { JOBS_TURN, JOBS_CALL, JOBS_RUN };
+
+/* What is wanted. Texts are copied. */
+struct jobs_wish {
+	enum jobs_kind kind;
+	struct str name;    /* of agent, tool or command */
+	struct str session; /* of a turn; without data: "default" */
+	struct str request; /* JSON: all that is needed to run it */
+	struct str key;     /* Idempotency-Key; without data = none */
+	const char *fingerprint;
+	const char *warnings; /* JSON */
+};
+
+/* Makes a job for this exchange, which may be answered by it (NULL is returned then): not found,
+ * the queue is full, no memory, draining. `accepted` is called when it is written or could not be,
+ * never before this has returned; it may be NULL. A job of the same key is given as it is, and
+ * accepted. */
+struct record *jobs_take(struct exchange *exchange, const struct jobs_wish *wish,
+	void (*accepted)(struct record *record, void *data, int error), void *data);
+
+/* Begins what can begin, soon. */
+void jobs_schedule(struct serve *serve);
+
+/* Its ladder begins; one that waits is over at once. */
+void jobs_cancel(struct record *record);
+
+/* ---- jobs_run.c ------------------------------------------------------------------ */
+
+/* Runs it: from now on it tells. */
+void jobs_begin(struct record *record);
+
+/* It ends without having run, or without having told: words for its error. */
+void jobs_fail(struct record *record, enum queue_state state, const char *code, const char *text);
+
+/* Takes what a process that has died had left. */
+struct queue_loader jobs_loader(struct serve *serve);
+void jobs_recover(struct serve *serve);
+
+/* For a timer: begins the jobs whose turn it is. */
+void jobs_due(perch_timer *timer, void *data);
+
+#endif

@@ -1,0 +1,376 @@
+/* Jobs as the gateway knows them. */
+#include "serve/record.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/macros.h"
+#include "data/json.h"
+#include "serve/serve_parts.h"
+#include "serve/watcher.h"
+
+int64_t record_now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* ---- life ---------------------------------------------------------------------- */
+
+static bool record_make_id(char ret_id[RECORD_ID_SIZE])
+{
+	uint8_t bytes[10];
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		return false;
+	ret_id[0] = 'j';
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(ret_id + 1 + 2 * i, 3, "%02x", bytes[i]);
+	return true;
+}
+
+int record_set(struct record *record, struct str *place, struct str text)
+{
+	if (!text.data)
+		return 0;
+	const char *copy = arena_dup(&record->arena, text);
+	if (!copy)
+		return -ENOMEM;
+	*place = (struct str){ copy, text.len };
+	return 0;
+}
+
+struct record *record_new(struct serve *serve, unsigned kind, struct str name, struct str owner)
+{
+	struct record *record = calloc(1, sizeof(*record));
+	if (!record)
+		return NULL;
+	record->serve = serve;
+	record->kind = kind;
+	record->created_ms = record_now_ms();
+	if (record_make_id(record->id) && record_set(record, &record->name, name) == 0 &&
+		record_set(record, &record->owner, owner) == 0)
+		return record;
+	record_free(record);
+	return NULL;
+}
+
+static void logged_remove(struct records *records, struct logged *logged)
+{
+	struct record *record = logged->record;
+	size_t size = sizeof(*logged) + logged->len;
+	list_remove(&record->events, logged);
+	list_remove(&records->events, &logged->in_all);
+	record->bytes -= size;
+	records->bytes -= size;
+	free(logged);
+}
+
+static void record_forget_events(struct record *record)
+{
+	struct logged *logged;
+	while ((logged = list_first(&record->events)))
+		logged_remove(&record->serve->records, logged);
+}
+
+void record_free(struct record *record)
+{
+	struct record_ask *ask;
+	if (!record)
+		return;
+	record_forget_events(record);
+	while ((ask = list_first(&record->asks))) {
+		list_remove(&record->asks, ask);
+		free(ask);
+	}
+	perch_job_free(record->job);
+	free(record->request_text);
+	free(record->fingerprint);
+	free(record->client);
+	free(record->warnings);
+	buf_free(&record->text);
+	buf_free(&record->result);
+	arena_free(&record->arena);
+	free(record);
+}
+
+/* ---- finding ------------------------------------------------------------------- */
+
+static size_t records_bucket(struct str id)
+{
+	uint32_t hash = STR_HASH;
+	for (size_t i = 0; i < id.len; i++)
+		hash = (hash ^ (uint8_t)id.data[i]) * 16777619u;
+	return hash % RECORD_BUCKETS;
+}
+
+struct record *records_find(const struct records *records, struct str id)
+{
+	struct record *record = records->buckets[records_bucket(id)];
+	while (record && !str_is(id, record->id))
+		record = record->next_hashed;
+	return record;
+}
+
+static size_t record_size(const struct record *record)
+{
+	return sizeof(*record) + arena_size(&record->arena);
+}
+
+void records_add(struct records *records, struct record *record)
+{
+	struct record **bucket = &records->buckets[records_bucket(str_from(record->id))];
+	record->next_hashed = *bucket;
+	*bucket = record;
+	list_append(&records->all, record);
+	records->bytes += record_size(record);
+	records->waiting += record->state == QUEUE_WAITING;
+	records->running += record->state == QUEUE_RUNNING;
+}
+
+static void records_remove(struct records *records, struct record *record)
+{
+	struct record **place = &records->buckets[records_bucket(str_from(record->id))];
+	while (*place != record)
+		place = &(*place)->next_hashed;
+	*place = record->next_hashed;
+	list_remove(&records->all, record);
+	records->bytes -= record_size(record);
+	records->waiting -= record->state == QUEUE_WAITING;
+	records->running -= record->state == QUEUE_RUNNING;
+	record_free(record);
+}
+
+void records_free(struct records *records)
+{
+	struct record *record;
+	while ((record = list_first(&records->all)))
+		records_remove(records, record);
+}
+
+/* ---- states -------------------------------------------------------------------- */
+
+void record_become(struct record *record, enum queue_state state)
+{
+	struct records *records = &record->serve->records;
+	records->waiting -= record->state == QUEUE_WAITING;
+	records->running -= record->state == QUEUE_RUNNING;
+	record->state = state;
+	records->waiting += record->state == QUEUE_WAITING;
+	records->running += record->state == QUEUE_RUNNING;
+}
+
+int record_save(struct record *record, queue_done_fn *done, void *data)
+{
+	struct queue *queue = record->serve->queue;
+	const struct queue_job job = {
+		.id = str_from(record->id),
+		.kind = str_from(metrics_kinds[record->kind]),
+		.name = record->name,
+		.owner = record->owner,
+		.session = record->session,
+		.request = record->request.data ? record->request : STR("{}"),
+		.key = record->key,
+		.result = { record->result.data, record->result.len },
+		.state = record->state,
+		.created_ms = record->created_ms,
+		.started_ms = record->started_ms,
+		.ended_ms = record->ended_ms,
+		.tries = record->tries,
+	};
+	int r = queue->table->put(queue, &job, done, data);
+	record->saving += r == 0 && done;
+	return r;
+}
+
+/* ---- questions ------------------------------------------------------------------ */
+
+void record_close_ask(struct record *record, uint64_t number)
+{
+	for (struct record_ask *ask = list_first(&record->asks); ask; ask = list_next(ask)) {
+		if (ask->number == number) {
+			list_remove(&record->asks, ask);
+			free(ask);
+			return;
+		}
+	}
+}
+
+/* ---- events -------------------------------------------------------------------- */
+
+struct logged *record_put(struct record *record, uint64_t number, struct str text)
+{
+	struct records *records = &record->serve->records;
+	struct logged *logged = malloc(sizeof(*logged) + text.len);
+	if (!logged)
+		return NULL;
+	logged->record = record;
+	logged->number = number;
+	logged->len = text.len;
+	memcpy(logged->text, text.data, text.len);
+	list_append(&record->events, logged);
+	list_append(&records->events, &logged->in_all);
+	record->bytes += sizeof(*logged) + text.len;
+	records->bytes += sizeof(*logged) + text.len;
+	if (number > records->last_number)
+		records->last_number = number;
+	return logged;
+}
+
+void record_log(struct record *record, struct str text)
+{
+	struct serve *serve = record->serve;
+	uint64_t number = serve->records.last_number + 1;
+	const struct queue_event event = { number, str_from(record->id), text };
+	if (!record_put(record, number, text))
+		serve_warn(serve, "an event is lost: there is no memory for it");
+	else
+		serve->queue->table->put_event(serve->queue, &event);
+	watchers_touch(record);
+}
+
+struct logged *record_after(const struct record *record, uint64_t number)
+{
+	struct link *link = record->events.last;
+	while (link && link->before && ((struct logged *)link->before)->number > number)
+		link = link->before;
+	return link && ((struct logged *)link)->number > number ? (struct logged *)link : NULL;
+}
+
+struct logged *logged_next_of_all(const struct logged *logged)
+{
+	struct link *link = logged->in_all.behind;
+	return link ? container_of(link, struct logged, in_all) : NULL;
+}
+
+struct logged *records_after(const struct records *records, uint64_t number)
+{
+	struct link *link = records->events.last;
+	struct logged *found = NULL;
+	for (; link; link = link->before) {
+		struct logged *logged = container_of(link, struct logged, in_all);
+		if (logged->number <= number)
+			break;
+		found = logged;
+	}
+	return found;
+}
+
+/* ---- forgetting ------------------------------------------------------------------ */
+
+static bool record_is_old(const struct record *record, int64_t now_ms)
+{
+	int64_t keep_ms = record->serve->settings.keep_seconds * 1000;
+	return queue_is_over(record->state) && now_ms - record->ended_ms >= keep_ms;
+}
+
+static void record_drop_events(struct record *record)
+{
+	struct queue *queue = record->serve->queue;
+	if (!record->events.count)
+		return;
+	record_forget_events(record);
+	queue->table->drop(queue, str_from(record->id), true);
+}
+
+static bool record_keeps_key(const struct record *record, int64_t now_ms)
+{
+	return record->key.data && now_ms - record->created_ms < RECORD_KEY_SECONDS * INT64_C(1000);
+}
+
+/* Somebody still needs it. */
+static bool record_is_needed(const struct record *record)
+{
+	return record->watchers.count || record->is_unsaved || record->saving;
+}
+
+/* Over the limit the oldest go first, whole. Of jobs that run, the oldest events. */
+static void records_shrink(struct serve *serve)
+{
+	struct records *records = &serve->records;
+	size_t most = (size_t)serve->settings.keep_bytes;
+	struct record *next;
+	for (struct record *item = list_first(&records->all); item && records->bytes > most;
+		 item = next) {
+		next = list_next(item);
+		if (!queue_is_over(item->state) || record_is_needed(item))
+			continue;
+		serve->queue->table->drop(serve->queue, str_from(item->id), false);
+		records_remove(records, item);
+	}
+	while (records->bytes > most && records->events.count)
+		logged_remove(records, container_of(records->events.first, struct logged, in_all));
+}
+
+void records_trim(struct serve *serve, int64_t now_ms)
+{
+	struct records *records = &serve->records;
+	struct record *next;
+	for (struct record *item = list_first(&records->all); item; item = next) {
+		next = list_next(item);
+		if (!record_is_old(item, now_ms) || record_is_needed(item))
+			continue;
+		if (record_keeps_key(item, now_ms)) {
+			record_drop_events(item);
+			continue;
+		}
+		serve->queue->table->drop(serve->queue, str_from(item->id), false);
+		records_remove(records, item);
+	}
+	if (records->bytes > (size_t)serve->settings.keep_bytes)
+		records_shrink(serve);
+}
+
+/* ---- as an object ------------------------------------------------------------------ */
+
+static void record_write_time(perch_json_writer *out, const char *name, int64_t ms)
+{
+	if (!ms)
+		return;
+	perch_json_write_name(out, name);
+	perch_json_write_double(out, (double)ms / 1000);
+}
+
+static size_t record_position(const struct record *record)
+{
+	size_t position = 1;
+	const struct list *all = &record->serve->records.all;
+	for (const struct record *item = list_first(all); item != record; item = list_next(item))
+		position += item->state == QUEUE_WAITING;
+	return position;
+}
+
+void record_write(const struct record *record, perch_json_writer *out)
+{
+	perch_json_begin_object(out);
+	json_write_text(out, "id", str_from(record->id));
+	json_write_text(out, "kind", str_from(metrics_kinds[record->kind]));
+	json_write_text(out, "name", record->name);
+	json_write_text(out, "state", str_from(queue_state_name(record->state)));
+	if (record->session.data)
+		json_write_text(out, "session", record->session);
+	if (record->state == QUEUE_WAITING) {
+		perch_json_write_name(out, "position");
+		perch_json_write_uint64(out, record_position(record));
+	}
+	record_write_time(out, "created", record->created_ms);
+	record_write_time(out, "started", record->started_ms);
+	record_write_time(out, "ended", record->ended_ms);
+	perch_json_write_name(out, "questions");
+	perch_json_begin_array(out);
+	for (struct record_ask *ask = list_first(&record->asks); ask; ask = list_next(ask))
+		perch_json_write_raw(out, ask->text, ask->len);
+	perch_json_end_array(out);
+	if (record->result.len) {
+		perch_json_write_name(out, "result");
+		perch_json_write_raw(out, record->result.data, record->result.len);
+	}
+	if (record->warnings) {
+		perch_json_write_name(out, "warnings");
+		perch_json_write_raw(out, record->warnings, strlen(record->warnings));
+	}
+	perch_json_end_object(out);
+}

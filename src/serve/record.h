@@ -1,0 +1,125 @@
+/* Jobs as the gateway knows them: accepted, written, run, ended, kept for a while; and their
+ * events, in one order over all jobs, so that a client can go on from any of them. */
+#ifndef SERVE_RECORD_H
+#define SERVE_RECORD_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/list.h"
+#include "perch/job.h"
+#include "perch/json.h"
+#include "queue/queue.h"
+
+enum {
+	RECORD_ID_SIZE = 24,
+	RECORD_BUCKETS = 4096,
+	RECORD_TEXT_MAX = 1024 * 1024,  /* bytes of a reply or an output in a job's result */
+	RECORD_KEY_SECONDS = 24 * 3600, /* how long an Idempotency-Key is remembered */
+};
+
+struct serve;
+struct record;
+
+/* One event. */
+struct logged {
+	struct link link; /* among those of its job */
+	struct link in_all;
+	struct record *record;
+	uint64_t number;
+	size_t len;
+	char text[]; /* JSON */
+};
+
+/* An open question. */
+struct record_ask {
+	struct link link;
+	uint64_t number;
+	perch_ask_kind kind;
+	size_t option_count;
+	size_t len;
+	char text[]; /* its event */
+};
+
+struct record {
+	struct link link; /* among all, in the order of creation */
+	struct record *next_hashed;
+	struct serve *serve;
+	struct arena arena;
+	char id[RECORD_ID_SIZE];
+	unsigned kind; /* of metrics_kinds */
+	enum queue_state state;
+	struct str name, owner, session, key;
+	struct str request; /* JSON; freed with the job's end */
+	char *request_text;
+	char *fingerprint; /* of a request of OpenAI's clients; NULL = it is none */
+	char *client;
+	const char *chain;      /* of a request of OpenAI's clients: what was said up to here */
+	const char *chain_user; /* and for whom */
+	int64_t created_ms, started_ms, ended_ms, tries;
+	perch_job *job;
+	struct list events;
+	uint64_t end_number; /* of the last event; 0 = it has not come */
+	size_t bytes;        /* of events */
+	struct list asks;
+	struct list watchers;
+	struct buf text;   /* reply, output */
+	struct buf result; /* JSON */
+	char *warnings;    /* JSON: a list */
+	unsigned saving;   /* callbacks of the queue that will come */
+	bool is_written;   /* it has been accepted */
+	bool is_starting;  /* that it runs is being written */
+	bool is_unsaved;   /* its end is to be written again */
+	bool was_cut;      /* the text */
+	bool was_left;     /* its own client has cancelled it */
+	bool has_files;    /* attachments that are to be removed */
+	perch_entry_kind entry_kind;
+	/* Called once when it is written, or could not be. */
+	void (*accepted)(struct record *record, void *data, int error);
+	void *accepted_data;
+};
+
+struct records {
+	struct list all;
+	struct list events;
+	struct record *buckets[RECORD_BUCKETS];
+	uint64_t last_number;
+	size_t bytes; /* of events and records */
+	size_t waiting, running;
+};
+
+/* A new one, in no list of the queue's yet. NULL without memory. Texts are copied. */
+struct record *record_new(struct serve *serve, unsigned kind, struct str name, struct str owner);
+int record_set(struct record *record, struct str *place, struct str text);
+void record_free(struct record *record);
+
+struct record *records_find(const struct records *records, struct str id);
+void records_add(struct records *records, struct record *record);
+void records_free(struct records *records);
+
+/* Its state becomes another, and the counts with it. */
+void record_become(struct record *record, enum queue_state state);
+
+/* Has the queue write it as it is. */
+int record_save(struct record *record, queue_done_fn *done, void *data);
+
+/* A question is no longer open; one that never was is fine. */
+void record_close_ask(struct record *record, uint64_t number);
+
+/* Adds an event: to the log, to the queue, to those who watch. */
+void record_log(struct record *record, struct str text);
+struct logged *record_put(struct record *record, uint64_t number, struct str text);
+
+/* The first event behind this number, of one job, of all. */
+struct logged *record_after(const struct record *record, uint64_t number);
+struct logged *records_after(const struct records *records, uint64_t number);
+struct logged *logged_next_of_all(const struct logged *logged);
+
+/* Forgets what is too old or too much. */
+void records_trim(struct serve *serve, int64_t now_ms);
+
+/* The job as an object of the API. */
+void record_write(const struct record *record, perch_json_writer *out);
+
+int64_t record_now_ms(void);
+
+#endif

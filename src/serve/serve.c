@@ -1,0 +1,353 @@
+/* The gateway: its parts put together, its loop, its end. */
+#include "serve/serve.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/paths.h"
+#include "base/tree.h"
+#include "serve/serve_catalog.h"
+#include "serve/jobs.h"
+#include "serve/openai.h"
+#include "serve/peer.h"
+#include "serve/serve_parts.h"
+#include "serve/watcher.h"
+
+void serve_warn(struct serve *serve, const char *format, ...)
+{
+	char text[PERCH_ERR_TEXT_MAX];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (serve->options.say)
+		serve->options.say(serve->options.data, true, text);
+}
+
+struct str serve_date(struct serve *serve)
+{
+	uint64_t now_ns = clock_now_ns();
+	if (!serve->date[0] || now_ns - serve->date_ns >= NSEC_PER_SEC / 2) {
+		http_date_write(serve->date, (uint64_t)time(NULL));
+		serve->date_ns = now_ns;
+	}
+	return str_from(serve->date);
+}
+
+bool serve_trusts(const struct serve *serve, const struct address *address)
+{
+	for (const char *const *item = serve->settings.trusted_proxies; *item; item++) {
+		struct address trusted;
+		if (address_parse(str_from(*item), &trusted) &&
+			memcmp(&trusted, address, sizeof(trusted)) == 0)
+			return true;
+	}
+	return false;
+}
+
+void serve_now(const struct serve *serve, struct metrics_now *ret_now)
+{
+	*ret_now = (struct metrics_now){
+		.time = (int64_t)time(NULL),
+		.waiting = serve->records.waiting,
+		.running = serve->records.running,
+		.connections = serve->peers.count,
+		.streams = serve->watcher_count,
+		.memory_bytes = metrics_memory(),
+		.kept_bytes = serve->records.bytes,
+	};
+	for (size_t kind = 0; kind < METRICS_KINDS; kind++) {
+		for (unsigned state = QUEUE_DONE; state < QUEUE_STATES; state++) {
+			ret_now->ended += serve->metrics.jobs[kind][state];
+			ret_now->failed += state > QUEUE_DONE ? serve->metrics.jobs[kind][state] : 0;
+		}
+	}
+}
+
+const char *serve_address(const struct serve *serve)
+{
+	return serve->address[0] ? serve->address : NULL;
+}
+
+/* ---- transcripts ----------------------------------------------------------------------- */
+
+static void serve_trim_transcripts(struct serve *serve, uint64_t now_ns)
+{
+	int64_t keep_ms = serve->settings.keep_transcripts_seconds * 1000;
+	const struct transcripts_ask ask = {
+		.question = TRANSCRIPTS_TRIM,
+		.before = record_now_ms() - keep_ms,
+	};
+	if (!serve->transcripts || now_ns < serve->transcripts_ns)
+		return;
+	serve->transcripts_ns = now_ns + SERVE_TRIM_TRANSCRIPTS_SECONDS * NSEC_PER_SEC;
+	transcripts_ask(serve->transcripts, &ask);
+}
+
+/* ---- the clock ---------------------------------------------------------------------- */
+
+static void serve_save_again(struct serve *serve)
+{
+	for (struct record *item = list_first(&serve->records.all); item; item = list_next(item)) {
+		if (item->is_unsaved && !item->saving)
+			record_save(item, NULL, NULL);
+	}
+}
+
+static void serve_tick(perch_timer *timer, void *data)
+{
+	struct serve *serve = data;
+	uint64_t now_ns = clock_now_ns();
+	perch_timer_set(timer, SERVE_TICK_MS * NSEC_PER_MSEC);
+	serve_tokens_look(serve);
+	serve_resume(serve);
+	serve_trim_transcripts(serve, now_ns);
+	if (serve->records.bytes > (size_t)serve->settings.keep_bytes)
+		records_trim(serve, record_now_ms());
+	if (now_ns - serve->trimmed_ns < SERVE_TRIM_SECONDS * NSEC_PER_SEC)
+		return;
+	serve->trimmed_ns = now_ns;
+	records_trim(serve, record_now_ms());
+	serve_save_again(serve);
+	struct metrics_now now;
+	serve_now(serve, &now);
+	metrics_sample(&serve->metrics, &now);
+}
+
+/* ---- the end -------------------------------------------------------------------------- */
+
+static void serve_late(perch_timer *timer, void *data)
+{
+	struct serve *serve = data;
+	perch_service_cancel(serve->service, SIGTERM); /* again: the next step of every ladder */
+	perch_timer_set(timer, 5 * NSEC_PER_SEC);
+}
+
+void serve_stop(struct serve *serve)
+{
+	if (serve->is_draining) {
+		perch_timer_set(serve->drain, 0);
+		return;
+	}
+	serve->is_draining = true; /* it goes on to answer, and says that it takes no jobs */
+	perch_timer_set(serve->drain, (uint64_t)serve->settings.drain_seconds * NSEC_PER_SEC);
+}
+
+static bool serve_has_ended(const struct serve *serve)
+{
+	return serve->is_draining && !serve->records.running &&
+		!serve->queue->table->unwritten(serve->queue);
+}
+
+int serve_run(struct serve *serve)
+{
+	int r = 0;
+	while (r >= 0 && !serve_has_ended(serve)) {
+		peers_settle(serve);
+		if (!serve_has_ended(serve))
+			r = perch_host_wait(serve->host, -1);
+	}
+	peers_settle(serve);
+	return r < 0 ? r : 0;
+}
+
+/* ---- life ------------------------------------------------------------------------------- */
+
+static int serve_read_settings(struct serve *serve, perch_err *err)
+{
+	struct settings settings = { 0 };
+	const struct serve_options *options = &serve->options;
+	int r = serve_settings_read(&settings, err);
+	if (r < 0)
+		return r;
+	if (options->listen)
+		settings.listen = options->listen;
+	if (options->socket)
+		settings.socket = options->socket;
+	if (options->has_drain)
+		settings.drain_seconds = options->drain_seconds;
+	settings.is_durable = settings.is_durable || options->is_durable;
+	serve_settings_free(&serve->settings);
+	serve->settings = settings;
+	serve->limits.body_max = (uint64_t)settings.body_max;
+	return 0;
+}
+
+void serve_reload(struct serve *serve)
+{
+	perch_err err = { 0 };
+	if (serve_read_settings(serve, &err) < 0 || serve_tokens_read(serve, &err) < 0) {
+		serve_warn(serve, "%s", err.text);
+		return;
+	}
+	catalog_changed(serve->service, serve);
+	jobs_schedule(serve);
+	if (serve->options.say)
+		serve->options.say(serve->options.data, false,
+			"the configuration was read again; where it listens does not change");
+}
+
+static void serve_service_warns(perch_service *service, void *data, const char *text)
+{
+	(void)service;
+	serve_warn(data, "%s", text);
+}
+
+static int serve_open_service(struct serve *serve, perch_err *err)
+{
+	perch_service_options options = PERCH_SERVICE_OPTIONS_INIT;
+	options.frontend = "http";
+	options.project_dir = serve->settings.project;
+	options.max_jobs = (size_t)serve->settings.max_jobs;
+	options.no_store = serve->options.no_store;
+	options.profiles = serve->options.agents;
+	options.changed = catalog_changed;
+	options.warn = serve_service_warns;
+	options.data = serve;
+	return perch_service_new(serve->host, &options, &serve->service, err);
+}
+
+static void serve_queue_warns(void *data, const char *text)
+{
+	serve_warn(data, "%s", text);
+}
+
+static int serve_open_stores(struct serve *serve, perch_err *err)
+{
+	_cleanup_free_ char *directory = NULL;
+	int r = paths_user(PATH_STATE, "perch", &directory, err);
+	if (r == 0)
+		r = paths_make(directory, err);
+	if (r < 0)
+		return r;
+	_cleanup_free_ char *path = str_join(directory, "/gateway.db", NULL);
+	_cleanup_free_ char *transcripts = str_join(directory, "/transcripts.db", NULL);
+	_cleanup_free_ char *left = str_join(directory, "/attachments", NULL);
+	if (!path || !transcripts || !left)
+		return err_no_memory(err);
+	const struct queue_options options = { .path = path,
+		.is_durable = serve->settings.is_durable,
+		.warn = serve_queue_warns,
+		.data = serve };
+	const struct queue_loader loader = jobs_loader(serve);
+	r = queue_open_sqlite(serve->host, &options, &loader, &serve->queue, err);
+	if (r < 0)
+		return r;
+	tree_remove(left); /* of a process that was killed */
+	if (!serve->options.no_store)
+		r = transcripts_open(serve->host, transcripts, &serve->transcripts, err);
+	return r;
+}
+
+static int serve_open_clocks(struct serve *serve, perch_err *err)
+{
+	static const unsigned seconds[DEADLINE_KINDS] = {
+		[DEADLINE_HEAD] = PEER_HEAD_SECONDS,
+		[DEADLINE_BODY] = PEER_BODY_STEP_SECONDS,
+		[DEADLINE_IDLE] = PEER_IDLE_SECONDS,
+		[DEADLINE_WRITE] = PEER_WRITE_SECONDS,
+		[DEADLINE_COMMENT] = PEER_COMMENT_SECONDS,
+		[DEADLINE_LINGER] = PEER_LINGER_SECONDS,
+	};
+	for (int i = 0; i < DEADLINE_KINDS; i++)
+		serve->deadlines.length_ns[i] = seconds[i] * NSEC_PER_SEC;
+	serve->deadlines.due = peer_due;
+	serve->deadlines.data = serve;
+	int r = deadlines_open(&serve->deadlines, serve->host, err);
+	if (r == 0)
+		r = perch_timer_new(serve->host, serve_tick, serve, &serve->tick, err);
+	if (r == 0)
+		r = perch_timer_new(serve->host, jobs_due, serve, &serve->schedule, err);
+	if (r == 0)
+		r = perch_timer_new(serve->host, serve_late, serve, &serve->drain, err);
+	return r;
+}
+
+static int serve_check_anonymous(struct serve *serve, perch_err *err)
+{
+	const char *name = serve->options.anonymous;
+	if (!name)
+		return 0;
+	if (!identities_named(&serve->identities, name))
+		return err_set(err, -ENOENT, "--anonymous %s: there is no such token", name);
+	serve_warn(serve, "whoever reaches this machine's loopback counts as the token %s", name);
+	return 0;
+}
+
+static int serve_open(struct serve *serve, perch_err *err)
+{
+	int r = serve_read_settings(serve, err);
+	if (r == 0)
+		r = serve_open_clocks(serve, err);
+	if (r == 0)
+		r = serve_tokens_read(serve, err);
+	if (r == 0)
+		r = serve_tokens_make_local(serve, err);
+	if (r == 0)
+		r = serve_check_anonymous(serve, err);
+	if (r == 0)
+		r = serve_open_service(serve, err);
+	if (r < 0 || serve->options.is_check)
+		return r;
+	r = serve_open_stores(serve, err);
+	if (r == 0)
+		r = listeners_open(serve, err);
+	if (r < 0)
+		return r;
+	jobs_recover(serve);
+	perch_timer_set(serve->tick, SERVE_TICK_MS * NSEC_PER_MSEC);
+	return 0;
+}
+
+DEFINE_POINTER_CLEANUP(serve_cleanup, struct serve, serve_free)
+
+int serve_new(
+	perch_host *host, const struct serve_options *options, struct serve **ret_serve, perch_err *err)
+{
+	_cleanup_(serve_cleanup) struct serve *serve = calloc(1, sizeof(*serve));
+	if (!serve || !(serve->scratch = malloc(PEER_SCRATCH)))
+		return err_no_memory(err);
+	serve->host = host;
+	serve->options = *options;
+	serve->identities.revoked = serve_tokens_revoked;
+	serve->identities.data = serve;
+	int r = serve_open(serve, err);
+	if (r < 0)
+		return r;
+	*ret_serve = steal(&serve);
+	return 0;
+}
+
+void serve_free(struct serve *serve)
+{
+	if (!serve)
+		return;
+	serve->is_over = true;
+	listeners_close(serve);
+	peers_free(serve);
+	if (serve->queue) /* what it has yet to tell speaks of jobs */
+		serve->queue->table->free(serve->queue);
+	records_free(&serve->records);
+	perch_catalog_free(serve->catalog);
+	perch_service_free(serve->service);
+	transcripts_free(serve->transcripts);
+	openai_free(serve);
+	cookies_free(&serve->cookies);
+	identities_free(&serve->identities);
+	strangers_free(&serve->strangers);
+	deadlines_close(&serve->deadlines);
+	perch_timer_free(serve->tick);
+	perch_timer_free(serve->schedule);
+	perch_timer_free(serve->drain);
+	serve_settings_free(&serve->settings);
+	free(serve->scratch);
+	free(serve);
+}

@@ -1,0 +1,184 @@
+/* [serve] of perch/config.toml. */
+#include "serve/serve_settings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/macros.h"
+#include "base/paths.h"
+#include "data/toml.h"
+
+enum { SETTINGS_FILE_MAX = 1024 * 1024 };
+
+enum setting_kind { SETTING_TEXT, SETTING_LIST, SETTING_NUMBER, SETTING_DURATION, SETTING_FLAG };
+
+/* Every key of the section. */
+static const struct setting {
+	const char *name;
+	enum setting_kind kind;
+	size_t offset;
+	int64_t low, high; /* of a number */
+} setting_table[] = {
+	{ "listen", SETTING_TEXT, offsetof(struct settings, listen), 0, 0 },
+	{ "socket", SETTING_TEXT, offsetof(struct settings, socket), 0, 0 },
+	{ "project", SETTING_TEXT, offsetof(struct settings, project), 0, 0 },
+	{ "allowed_hosts", SETTING_LIST, offsetof(struct settings, allowed_hosts), 0, 0 },
+	{ "allowed_origins", SETTING_LIST, offsetof(struct settings, allowed_origins), 0, 0 },
+	{ "trusted_proxies", SETTING_LIST, offsetof(struct settings, trusted_proxies), 0, 0 },
+	{ "max_jobs", SETTING_NUMBER, offsetof(struct settings, max_jobs), 1, 100000 },
+	{ "queue", SETTING_NUMBER, offsetof(struct settings, queue), 0, 1000000 },
+	{ "connections", SETTING_NUMBER, offsetof(struct settings, connections), 1, 1000000 },
+	{ "connections_unknown", SETTING_NUMBER, offsetof(struct settings, connections_unknown), 1,
+		1000000 },
+	{ "keep", SETTING_DURATION, offsetof(struct settings, keep_seconds), 0, 0 },
+	{ "keep_bytes", SETTING_NUMBER, offsetof(struct settings, keep_bytes), 64 * 1024, INT64_MAX },
+	{ "keep_transcripts", SETTING_DURATION, offsetof(struct settings, keep_transcripts_seconds), 0,
+		0 },
+	{ "drain", SETTING_DURATION, offsetof(struct settings, drain_seconds), 0, 0 },
+	{ "body_max", SETTING_NUMBER, offsetof(struct settings, body_max), 1024, 256 * 1024 * 1024 },
+	{ "durable", SETTING_FLAG, offsetof(struct settings, is_durable), 0, 0 },
+};
+
+bool serve_settings_duration(const char *text, int64_t *ret_seconds)
+{
+	static const struct {
+		char unit;
+		int64_t seconds;
+	} units[] = { { '\0', 1 }, { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
+	char *end = NULL;
+	errno = 0;
+	long number = strtol(text, &end, 10);
+	if (errno || end == text || text[0] < '0' || text[0] > '9' || number > INT32_MAX)
+		return false;
+	for (size_t i = 0; i < COUNT(units); i++) {
+		if (end[0] != units[i].unit || (end[0] && end[1]))
+			continue;
+		*ret_seconds = (int64_t)number * units[i].seconds;
+		return true;
+	}
+	return false;
+}
+
+static int serve_settings_read_duration(
+	const struct toml_value *section, const char *name, int64_t *seconds, perch_err *err)
+{
+	const char *text = NULL;
+	int r = toml_get_string(section, name, &text, err);
+	const struct toml_value *value = toml_get(section, name);
+	if (r > 0 && !serve_settings_duration(text, seconds))
+		return err_set_at(err, PERCH_ESYNTAX, value->at.line, value->at.column,
+			"`%s` takes a time like \"15m\", \"12h\" or \"30d\"", name);
+	return r;
+}
+
+static int serve_settings_read_one(const struct toml_value *section, const struct setting *setting,
+	struct settings *settings, perch_err *err)
+{
+	void *place = (char *)settings + setting->offset;
+	const char *text = NULL;
+	int r;
+	switch (setting->kind) {
+	case SETTING_TEXT:
+		r = toml_get_string(section, setting->name, &text, err);
+		if (r > 0 && !(*(const char **)place = arena_dup(&settings->arena, str_from(text))))
+			return err_no_memory(err);
+		return r;
+	case SETTING_LIST:
+		return toml_get_strings(section, setting->name, &settings->arena, place, err);
+	case SETTING_NUMBER:
+		return toml_get_integer(section, setting->name, setting->low, setting->high, place, err);
+	case SETTING_DURATION:
+		return serve_settings_read_duration(section, setting->name, place, err);
+	default:
+		return toml_get_bool(section, setting->name, place, err);
+	}
+}
+
+static int serve_settings_check_keys(const struct toml_value *section, perch_err *err)
+{
+	for (uint32_t i = 0; i < section->count; i++) {
+		const struct toml_value *item = section->items[i];
+		char quoted[TOML_QUOTE_MAX];
+		size_t k = 0;
+		while (k < COUNT(setting_table) && strcmp(item->key.data, setting_table[k].name) != 0)
+			k++;
+		if (k < COUNT(setting_table))
+			continue;
+		const char *nearest = str_nearest(
+			item->key.data, &setting_table[0].name, COUNT(setting_table), sizeof(setting_table[0]));
+		return err_set_at(err, PERCH_ESYNTAX, item->key_at.line, item->key_at.column,
+			"%s means nothing here%s%s%s", toml_quote(item->key, quoted),
+			nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
+	}
+	return 0;
+}
+
+static int serve_settings_read_section(
+	const struct toml_value *root, struct settings *settings, perch_err *err)
+{
+	const struct toml_value *section = NULL;
+	int r = toml_get_table(root, "serve", &section, err);
+	if (r <= 0)
+		return r;
+	r = serve_settings_check_keys(section, err);
+	for (size_t i = 0; r >= 0 && i < COUNT(setting_table); i++)
+		r = serve_settings_read_one(section, &setting_table[i], settings, err);
+	return r < 0 ? r : 0;
+}
+
+static int serve_settings_read_file(struct settings *settings, perch_err *err)
+{
+	_cleanup_free_ char *path = NULL;
+	_cleanup_(buf_free) struct buf text = { 0 };
+	_cleanup_(toml_freep) struct toml *toml = NULL;
+	perch_err inner = { 0 };
+	int r = paths_user(PATH_CONFIG, "perch/config.toml", &path, err);
+	if (r < 0)
+		return r;
+	r = file_read(path, SETTINGS_FILE_MAX, &text, err);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	r = toml_parse((struct str){ text.data, text.len }, NULL, &toml, &inner);
+	if (r == 0)
+		r = serve_settings_read_section(toml_root(toml), settings, &inner);
+	if (r == -ENOMEM)
+		return err_no_memory(err);
+	return r < 0 ? file_blame(err, path, &inner) : 0;
+}
+
+int serve_settings_read(struct settings *ret_settings, perch_err *err)
+{
+	static const char *const none[] = { NULL };
+	struct settings settings = {
+		.listen = SERVE_LISTEN,
+		.allowed_hosts = none,
+		.allowed_origins = none,
+		.trusted_proxies = none,
+		.max_jobs = SERVE_MAX_JOBS,
+		.queue = SERVE_QUEUE,
+		.connections = SERVE_CONNECTIONS,
+		.connections_unknown = SERVE_CONNECTIONS_UNKNOWN,
+		.keep_seconds = SERVE_KEEP_SECONDS,
+		.keep_bytes = SERVE_KEEP_BYTES,
+		.keep_transcripts_seconds = SERVE_KEEP_TRANSCRIPTS_DAYS * 86400,
+		.drain_seconds = SERVE_DRAIN_SECONDS,
+		.body_max = 8 * 1024 * 1024,
+	};
+	int r = serve_settings_read_file(&settings, err);
+	if (r < 0) {
+		serve_settings_free(&settings);
+		return r;
+	}
+	*ret_settings = settings;
+	return 0;
+}
+
+void serve_settings_free(struct settings *settings)
+{
+	arena_free(&settings->arena);
+	*settings = (struct settings){ 0 };
+}

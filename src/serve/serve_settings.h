@@ -1,0 +1,50 @@
+/* [serve] of perch/config.toml. */
+#ifndef SERVE_SERVE_SETTINGS_H
+#define SERVE_SERVE_SETTINGS_H
+
+#include "base/arena.h"
+#include "perch/base.h"
+
+enum {
+	SERVE_PORT = 4747,
+	SERVE_MAX_JOBS = 16,
+	SERVE_QUEUE = 1024,
+	SERVE_CONNECTIONS = 20000,
+	SERVE_CONNECTIONS_UNKNOWN = 256, /* of one peer, without a valid token */
+	SERVE_DRAIN_SECONDS = 30,
+	SERVE_KEEP_SECONDS = 3600,
+	SERVE_KEEP_TRANSCRIPTS_DAYS = 90,
+};
+#define SERVE_KEEP_BYTES ((int64_t)64 * 1024 * 1024)
+#define SERVE_LISTEN "127.0.0.1:4747"
+
+/* Lists end with NULL. */
+struct settings {
+	struct arena arena;
+	const char *listen;
+	const char *socket; /* NULL = none */
+	const char *project;
+	const char *const *allowed_hosts;
+	const char *const *allowed_origins;
+	const char *const *trusted_proxies; /* addresses */
+	int64_t max_jobs;
+	int64_t queue;
+	int64_t connections;
+	int64_t connections_unknown;
+	int64_t keep_seconds;
+	int64_t keep_bytes;
+	int64_t keep_transcripts_seconds;
+	int64_t drain_seconds;
+	int64_t body_max;
+	bool is_durable;
+};
+
+/* Without a file or a section: the defaults. Fails with PERCH_ESYNTAX (file, line, column; also a
+ * key that means nothing) and as reading does. */
+int serve_settings_read(struct settings *ret_settings, perch_err *err);
+void serve_settings_free(struct settings *settings);
+
+/* "90s", "15m", "12h", "30d", or seconds. */
+bool serve_settings_duration(const char *text, int64_t *ret_seconds);
+
+#endif

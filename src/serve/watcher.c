@@ -1,0 +1,154 @@
+/* Who waits for what a job tells. */
+#include "serve/watcher.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/macros.h"
+#include "serve/peer.h"
+#include "serve/serve_parts.h"
+#include "wire/http_sse.h"
+
+/* ---- life ---------------------------------------------------------------------- */
+
+static struct list *watcher_list(const struct watcher *watcher, struct serve *serve)
+{
+	return watcher->record ? &watcher->record->watchers : &serve->watchers;
+}
+
+static void watcher_wake(struct exchange *exchange)
+{
+	struct watcher *watcher = exchange->data;
+	watcher->kind->pump(watcher);
+}
+
+static void watcher_gone(struct exchange *exchange)
+{
+	struct watcher *watcher = exchange->data;
+	if (watcher->kind->left)
+		watcher->kind->left(watcher);
+	watcher_free(watcher);
+}
+
+static const struct exchange_keeper watcher_keeper = { .wake = watcher_wake, .gone = watcher_gone };
+
+struct watcher *watcher_new(
+	struct exchange *exchange, struct record *record, const struct watcher_kind *kind)
+{
+	struct serve *serve = exchange->peer->serve;
+	struct watcher *watcher = calloc(1, sizeof(*watcher));
+	if (!watcher)
+		return NULL;
+	watcher->kind = kind;
+	watcher->exchange = exchange;
+	watcher->record = record;
+	exchange->keeper = &watcher_keeper;
+	exchange->data = watcher;
+	list_append(watcher_list(watcher, serve), watcher);
+	serve->watcher_count++;
+	return watcher;
+}
+
+void watcher_free(struct watcher *watcher)
+{
+	struct serve *serve = watcher->exchange->peer->serve;
+	list_remove(watcher_list(watcher, serve), watcher);
+	serve->watcher_count--;
+	watcher->exchange->keeper = NULL;
+	if (watcher->kind->free)
+		watcher->kind->free(watcher);
+	free(watcher);
+}
+
+/* ---- telling ---------------------------------------------------------------------- */
+
+void watchers_touch(struct record *record)
+{
+	struct serve *serve = record->serve;
+	struct watcher *next;
+	for (struct watcher *item = list_first(&record->watchers); item; item = next) {
+		next = list_next(item);
+		if (item->exchange->is_stream)
+			peer_touch(item->exchange->peer);
+		else if (item->kind->is_eager || queue_is_over(record->state))
+			item->kind->pump(item);
+	}
+	for (struct watcher *item = list_first(&serve->watchers); item; item = list_next(item)) {
+		if (serve_may_see(item->exchange, record))
+			peer_touch(item->exchange->peer);
+	}
+}
+
+void watchers_sweep(struct serve *serve)
+{
+	for (struct link *link = list_first(&serve->peers); link; link = link->behind) {
+		struct peer *peer = container_of(link, struct peer, in_all);
+		struct exchange *exchange = peer->exchange;
+		if (exchange && exchange->who && exchange->who->is_revoked)
+			peer_kill(peer);
+	}
+}
+
+/* ---- plain events ------------------------------------------------------------------ */
+
+static void watcher_send(struct watcher *watcher, const struct logged *logged)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	char id[32];
+	snprintf(id, sizeof(id), "%" PRIu64, logged->number);
+	http_sse_event(
+		&text, str_from(id), (struct str){ 0 }, (struct str){ logged->text, logged->len });
+	if (text.failed)
+		exchange_cut(watcher->exchange);
+	else
+		exchange_piece(watcher->exchange, (struct str){ text.data, text.len });
+	watcher->after = logged->number;
+}
+
+/* Events of several jobs say whose they are. */
+static void watcher_send_named(struct watcher *watcher, const struct logged *logged)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	_cleanup_(buf_free) struct buf data = { 0 };
+	char id[32];
+	snprintf(id, sizeof(id), "%" PRIu64, logged->number);
+	buf_printf(&data, "{\"job\":\"%s\",", logged->record->id);
+	buf_append(&data, logged->text + 1, logged->len - 1);
+	http_sse_event(&text, str_from(id), (struct str){ 0 }, (struct str){ data.data, data.len });
+	if (text.failed || data.failed)
+		exchange_cut(watcher->exchange);
+	else
+		exchange_piece(watcher->exchange, (struct str){ text.data, text.len });
+	watcher->after = logged->number;
+}
+
+static void watcher_pump_user(struct watcher *watcher)
+{
+	const struct serve *serve = watcher->exchange->peer->serve;
+	const struct logged *logged = records_after(&serve->records, watcher->after);
+	for (; logged && !peer_is_full(watcher->exchange->peer); logged = logged_next_of_all(logged)) {
+		if (serve_may_see(watcher->exchange, logged->record))
+			watcher_send_named(watcher, logged);
+		watcher->after = logged->number;
+	}
+}
+
+static void watcher_pump_events(struct watcher *watcher)
+{
+	if (!watcher->record) {
+		watcher_pump_user(watcher);
+		return;
+	}
+	const struct logged *logged = record_after(watcher->record, watcher->after);
+	for (; logged && !peer_is_full(watcher->exchange->peer); logged = list_next(logged))
+		watcher_send(watcher, logged);
+	if (!logged && queue_is_over(watcher->record->state)) {
+		struct exchange *exchange = watcher->exchange;
+		watcher_free(watcher);
+		exchange_end(exchange);
+	}
+}
+
+const struct watcher_kind watcher_events = { .pump = watcher_pump_events };

@@ -1,0 +1,46 @@
+/* Who waits for what a job, or every job of a user, tells: a client with an exchange. Watchers
+ * pull: a slow one holds nobody back and keeps nothing of its own. */
+#ifndef SERVE_WATCHER_H
+#define SERVE_WATCHER_H
+
+#include "serve/serve_exchange.h"
+#include "serve/record.h"
+
+struct watcher;
+
+struct watcher_kind {
+	/* There may be more to tell, and room for it. Of one that only waits for the end: it has come.
+	 */
+	void (*pump)(struct watcher *watcher);
+	/* The client is gone; before it is freed. NULL = nothing is to be done. */
+	void (*left)(struct watcher *watcher);
+	void (*free)(struct watcher *watcher); /* what `data` has; NULL = nothing */
+	bool is_eager; /* pumps with every event, also before a stream has begun */
+};
+
+struct watcher {
+	struct link link;
+	const struct watcher_kind *kind;
+	struct exchange *exchange;
+	struct record *record; /* NULL = every job of the user */
+	uint64_t after;        /* the number of the last event that was told */
+	void *data;
+};
+
+/* Keeps the exchange for it. NULL without memory: the exchange is still the caller's. */
+struct watcher *watcher_new(
+	struct exchange *exchange, struct record *record, const struct watcher_kind *kind);
+
+/* Before its exchange is answered for good. */
+void watcher_free(struct watcher *watcher);
+
+/* Something new is there. */
+void watchers_touch(struct record *record);
+
+/* Streams of those whose tokens were revoked end; all, when the server ends. */
+void watchers_sweep(struct serve *serve);
+
+/* Plain events of a job, of a user. */
+extern const struct watcher_kind watcher_events;
+
+#endif

@@ -1,0 +1,84 @@
+"""Tools, approvals, and plugins that ask."""
+import os
+import subprocess
+
+from gateway import CONFIG, WORK, Gateway, config, run, token, until
+
+
+def test_call():
+    config("")
+    gate = Gateway()
+    tools = {tool["name"]: tool for tool in gate.get("/api/catalog").json["tools"]}
+    assert "t.up/t.x" in tools, tools
+    answer = gate.post("/api/calls", {"tool": "t.up/t.x", "input": {"a": 1}})
+    assert answer.status == 200 and answer.json["output"]["got"] == {"a": 1}, answer.body
+    detached = gate.post("/api/calls", {"tool": "t.up/t.x", "detach": True})
+    assert detached.status == 202
+    job = gate.ended(detached.json["id"])
+    assert job["kind"] == "call" and job["state"] == "done" and "output" in job["result"], job
+    events = [event["event"] for _, event in gate.stream(
+        "GET", f"/api/jobs/{job['id']}/events")]
+    assert events[0] == "start" and events[-2:] == ["result", "end"], events
+    gate.post("/api/calls", {"tool": "t.up/none"}).is_error(404, "not_found")
+    gate.post("/api/calls", {"tool": "t.up/t.x", "input": []}).is_error(400, "bad_request")
+    with open(os.environ["XDG_STATE_HOME"] + "/perch/audit.jsonl", encoding="utf-8") as log:
+        text = log.read()
+    assert '"caller":"me"' in text and '"frontend":"http"' in text, text
+    assert gate.get("/api/audit").json["lines"], "the log"
+    gate.stop()
+
+
+def test_approval():
+    config("")
+    user, admin = token("user"), token("admin", "--role", "admin")
+    gate = Gateway()
+    answer = gate.post("/api/calls", {"tool": "t.up/t.x"}, token=user)
+    assert answer.status == 202, answer.body
+    path = f"/api/jobs/{answer.json['id']}"
+    ask = gate.question(answer.json["id"])
+    assert ask["event"] == "approval", ask
+    where = f"{path}/answers/{ask['ask']}"
+    gate.post(where, {"allow": True}, token=user).is_error(403, "approval")
+    gate.post(where, {}, token=admin).is_error(400, "bad_request")
+    assert gate.post(where, {"allow": True}, token=admin).status == 200
+    gate.post(where, {"allow": True}, token=admin).is_error(409, "answered")
+    assert gate.ended(answer.json["id"])["state"] == "done"
+    refused = gate.post("/api/calls", {"tool": "t.up/t.x"}, token=user).json["id"]
+    ask = gate.question(refused)
+    gate.post(f"/api/jobs/{refused}/answers/{ask['ask']}", {"allow": False}, token=admin)
+    assert gate.ended(refused)["state"] == "failed"
+    config('[expose.http]\napprove = ["t.up/t.x"]\n')
+    gate.process.send_signal(1)
+    until(lambda: gate.post("/api/calls", {"tool": "t.up/t.x"}, token=user).status == 200, "waived")
+    gate.stop()
+
+
+def test_run():
+    config('[expose.http]\nplugins = ["*"]\n')
+    gate = Gateway()
+    assert [c["name"] for c in gate.get("/api/catalog").json["commands"]] == ["ask"]
+    answer = gate.post("/api/runs", {"command": "ask", "args": ["a"]})
+    assert answer.status == 202, answer.body
+    path = f"/api/jobs/{answer.json['id']}"
+    first = gate.question(answer.json["id"])
+    assert first["message"] == "Your name?", first
+    where = f"{path}/answers/{first['ask']}"
+    gate.post(where, {"value": 1}).is_error(400, "bad_request")
+    assert gate.post(where, {"value": "Ann"}).status == 200
+    gate.post(where, {"value": "Ann"}).is_error(409, "answered")
+    second = gate.question(answer.json["id"], first["ask"])
+    assert gate.post(f"{path}/answers/{second['ask']}", {"value": True}).status == 200
+    job = gate.ended(answer.json["id"])
+    assert job["state"] == "done" and "hello Ann true" in job["result"]["output"], job
+    ready = gate.post("/api/runs", {"command": "ask", "answers": ["Your name?=Bob", "Sure?=yes"]})
+    assert "hello Bob" in gate.ended(ready.json["id"])["result"]["output"]
+    gone = gate.post("/api/runs", {"command": "ask"}).json["id"]
+    gate.question(gone)
+    gate.ask("DELETE", f"/api/jobs/{gone}")
+    assert gate.ended(gone)["state"] in ("cancelled", "failed")
+    assert not gate.job(gone)["questions"]
+    gate.stop()
+
+
+if __name__ == "__main__":
+    run(globals())

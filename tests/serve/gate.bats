@@ -1,0 +1,33 @@
+#!/usr/bin/env bats
+# perch serve: who may ask, and how.
+
+load serve
+
+setup() { serve_open; }
+teardown() { serve_close; }
+
+@test "every request needs a token; it is kept as a hash" { scene gate.py tokens; }
+
+@test "a revoked token's streams end" { scene gate.py revoke; }
+
+@test "after ten wrong tokens: 429, but a right one passes" { scene gate.py wrong_tokens; }
+
+@test "--anonymous: a request without a token is that token's" { scene gate.py anonymous; }
+
+@test "Host" { scene gate.py host; }
+
+@test "Origin" { scene gate.py origin; }
+
+@test "cookies: never the token, our own pages alone, end with the token" { scene gate.py cookie; }
+
+@test "invalid framing is refused, pipelines are answered in order" { scene gate.py framing; }
+
+@test "a client that is slow on purpose" { scene gate.py slow_client; }
+
+@test "behind a trusted proxy" { scene gate.py proxy; }
+
+@test "no token reaches a log" { scene gate.py own_token; }
+
+@test "one perch serve at a time" { scene gate.py two; }
+
+@test "a socket from systemd" { scene gate.py activation; }

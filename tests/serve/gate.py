@@ -1,0 +1,229 @@
+"""Who may ask, and how: tokens, hosts, origins, cookies, limits, framing, deadlines."""
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+
+from gateway import (PERCH, STATE, WORK, Gateway, agents, config, run, token, until, write)
+
+
+def test_tokens():
+    agents()
+    gate = Gateway()
+    assert gate.get("/healthz", token=None).body == b"ok\n"
+    assert gate.get("/readyz", token=None).status == 200
+    for path in ("/api/catalog", "/api/jobs", "/metrics", "/v1/models", "/nothing"):
+        answer = gate.get(path, token=None)
+        assert answer.status == 401, (path, answer.body)
+    gate.get("/api/jobs", token="perch_wrong").is_error(401, "token")
+    with open(f"{STATE}/tokens.json", encoding="utf-8") as file:
+        assert gate.token not in file.read()
+    assert os.stat(f"{STATE}/tokens.json").st_mode & 0o777 == 0o600
+    short = token("short", "--expires", "6s")
+    until(lambda: gate.get("/api/jobs", token=short).status == 200, "it is known")
+    until(lambda: gate.get("/api/jobs", token=short).status == 401, "it expires")
+    wrong = subprocess.run([PERCH, "token", "create", "me"], capture_output=True, text=True)
+    assert wrong.returncode == 125 and "already" in wrong.stderr and not wrong.stdout, wrong
+    for words in (["a b"], ["x", "--allow", "bot"], ["x", "--role", "king"], ["x", "--expires", "z"]):
+        wrong = subprocess.run([PERCH, "token", "create", *words], capture_output=True, text=True)
+        assert wrong.returncode == 64, (words, wrong)
+    gate.stop()
+
+
+def test_revoke():
+    agents()
+    other = token("other")
+    gate = Gateway()
+    stream = gate.stream("GET", "/api/events", token=other)
+    subprocess.run([PERCH, "token", "revoke", "other"], check=True, stderr=subprocess.DEVNULL)
+    began = time.monotonic()
+    assert not list(stream)
+    assert time.monotonic() - began < 30
+    gate.get("/api/jobs", token=other).is_error(401, "token")
+    gate.stop()
+
+
+def test_wrong_tokens():
+    agents()
+    gate = Gateway()
+    for _ in range(10):
+        gate.get("/api/jobs", token="perch_wrong").is_error(401, "token")
+    blocked = gate.get("/api/jobs", token="perch_wrong").is_error(429, "too_many_wrong_tokens")
+    assert blocked.headers["Retry-After"]
+    gate.get("/api/jobs", token=None).is_error(429, "too_many_wrong_tokens")
+    assert gate.get("/api/jobs").status == 200
+    gate.stop()
+
+
+def test_anonymous():
+    agents()
+    wrong = subprocess.run([PERCH, "serve", "--anonymous", "nobody"], capture_output=True, text=True)
+    assert wrong.returncode == 125 and "no such token" in wrong.stderr, wrong
+    token("guest", "--allow", "agent:echo")
+    gate = Gateway("--anonymous", "guest")
+    assert gate.post("/api/turns", {"agent": "echo", "message": "x"}, token=None).status == 202
+    gate.post("/api/turns", {"agent": "fail", "message": "x"}, token=None).is_error(
+        404, "not_found")
+    gate.get("/api/jobs", token="perch_wrong").is_error(401, "token")
+    gate.stop()
+
+
+def test_host():
+    config('[serve]\nallowed_hosts = ["perch.example"]\n')
+    gate = Gateway()
+    for host in ("evil.example", "localhost.evil.example", "127.0.0.2"):
+        gate.get("/healthz", token=None, headers={"Host": host}).is_error(403, "host")
+    for host in ("localhost", f"localhost:{gate.port}", "127.0.0.1", "[::1]", "PERCH.example"):
+        assert gate.get("/healthz", token=None, headers={"Host": host}).status == 200, host
+    gate.stop()
+
+
+def test_origin():
+    config('[serve]\nallowed_origins = ["https://app.example"]\n')
+    gate = Gateway()
+    for origin in ("https://evil.example", "null", f"https://localhost:{gate.port}",
+                   "http://localhost:1"):
+        gate.get("/healthz", token=None,
+                 headers={"Origin": origin, "Host": f"localhost:{gate.port}"}).is_error(
+                     403, "origin")
+    own = f"http://localhost:{gate.port}"
+    assert gate.get("/healthz", token=None, headers={
+        "Origin": own, "Host": f"localhost:{gate.port}"}).status == 200
+    allowed = gate.get("/api/jobs", headers={"Origin": "https://app.example"})
+    assert allowed.status == 200
+    assert allowed.headers["Access-Control-Allow-Origin"] == "https://app.example"
+    asked = gate.ask("OPTIONS", "/api/turns", token=None,
+                     headers={"Origin": "https://app.example"})
+    assert asked.status == 204 and "POST" in asked.headers["Access-Control-Allow-Methods"]
+    gate.ask("OPTIONS", "/api/turns", token=None).is_error(401, "token")
+    gate.stop()
+
+
+def test_cookie():
+    agents()
+    gate = Gateway()
+    own = {"Origin": f"http://localhost:{gate.port}", "Host": f"localhost:{gate.port}"}
+    gate.post("/api/login", {"token": "perch_wrong"}, token=None, headers=own).is_error(401, "login")
+    answer = gate.post("/api/login", {"token": gate.token}, token=None, headers=own)
+    cookie = answer.headers["Set-Cookie"]
+    assert re.match(rf"perch_{gate.port}=perch_[^;]+; HttpOnly; SameSite=Strict; Path=/; "
+                    r"Max-Age=43200$", cookie), cookie
+    assert gate.token not in cookie
+    jar = {**own, "Cookie": cookie.split(";")[0]}
+    turn = {"agent": "echo", "message": "x"}
+    assert gate.get("/api/jobs", token=None, headers={"Cookie": jar["Cookie"]}).status == 200
+    assert gate.post("/api/turns", turn, token=None, headers=jar).status == 202
+    gate.post("/api/turns", turn, token=None, headers={"Cookie": jar["Cookie"]}).is_error(
+        403, "origin")
+    assert gate.post("/api/logout", {}, token=None, headers=jar).status == 200
+    gate.get("/api/jobs", token=None, headers=jar).is_error(401, "token")
+    # revoking the token ends its cookies
+    cookie = gate.post("/api/login", {"token": gate.token}, token=None,
+                       headers=own).headers["Set-Cookie"]
+    jar["Cookie"] = cookie.split(";")[0]
+    subprocess.run([PERCH, "token", "revoke", "me"], check=True, stderr=subprocess.DEVNULL)
+    until(lambda: gate.get("/api/jobs", token=None, headers=jar).status == 401, "it ends")
+    gate.stop()
+
+
+def test_framing():
+    gate = Gateway()
+    for request in (b"GET / HTTP/1.1\r\n\r\n", b"GET / HTTP/1.1\nHost: localhost\n\n",
+                    b"POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n"
+                    b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+                    b"GET /healthz HTTP/2.0\r\nHost: localhost\r\n\r\n",
+                    b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 20000 + b"\r\n\r\n"):
+        answer = gate.raw(request)
+        assert answer.startswith((b"HTTP/1.1 400", b"HTTP/1.1 505", b"HTTP/1.1 431")), answer
+        assert b'{"error":' in answer
+    # pipelined requests are answered in order, in one connection
+    one = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    last = b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    answer = gate.raw(one * 50 + last)
+    assert answer.count(b"HTTP/1.1 200") == 51 and answer.endswith(b"ready\n"), answer[-200:]
+    # whoever says that it has sent everything is still answered
+    assert b"200 OK" in gate.raw(one, half_close=True)
+    gate.stop()
+
+
+def test_slow_client():
+    """A head that never ends is not waited for, and holds nobody up."""
+    gate = Gateway()
+    with socket.create_connection(("127.0.0.1", gate.port), timeout=60) as slow:
+        slow.sendall(b"GET /healthz HTTP/1.1\r\nHost: loc")
+        assert gate.get("/healthz", token=None).status == 200
+        began = time.monotonic()
+        answer = b""
+        try:
+            for _ in range(60):
+                slow.settimeout(1)
+                try:
+                    answer = slow.recv(4096)
+                    break
+                except socket.timeout:
+                    slow.sendall(b"a")
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        assert answer.startswith(b"HTTP/1.1 408"), answer
+        assert time.monotonic() - began >= 5
+    gate.stop()
+
+
+def test_proxy():
+    agents()
+    config('[expose.http]\nagents = ["*"]\n[serve]\ntrusted_proxies = ["127.0.0.1"]\n')
+    gate = Gateway()
+    for _ in range(10):
+        gate.get("/api/jobs", token="perch_wrong",
+                 headers={"X-Forwarded-For": "10.0.0.1, 192.0.2.7"})
+    gate.get("/api/jobs", token="perch_wrong",
+             headers={"X-Forwarded-For": "192.0.2.7"}).is_error(429, "too_many_wrong_tokens")
+    gate.get("/api/jobs", token="perch_wrong",
+             headers={"X-Forwarded-For": "192.0.2.8"}).is_error(401, "token")
+    own = {"Origin": f"https://localhost:{gate.port}", "Host": f"localhost:{gate.port}",
+           "X-Forwarded-Proto": "https"}
+    answer = gate.post("/api/login", {"token": gate.token}, token=None, headers=own)
+    assert answer.headers["Set-Cookie"].endswith("; Secure"), answer.headers
+    gate.stop()
+
+
+def test_own_token():
+    """Without tokens, nothing secret reaches a log."""
+    agents()
+    gate = Gateway(token_name=None)
+    gate.get("/api/jobs", token=None).is_error(401, "token")
+    gate.stop()
+    with open(f"{WORK}/serve.log", encoding="utf-8") as log:
+        assert "perch_" not in log.read()
+
+
+def test_two():
+    agents()
+    gate = Gateway()
+    other = subprocess.run([PERCH, "serve", "--listen", "127.0.0.1:0"], capture_output=True,
+                           text=True, timeout=60)
+    assert other.returncode == 125 and "another perch serve" in other.stderr, other
+    gate.stop()
+
+
+def test_activation():
+    """A socket that was handed over, as systemd does it."""
+    agents()
+    listening = socket.create_server(("127.0.0.1", 0))
+    port = listening.getsockname()[1]
+    secret = token("me")
+    write(f"{WORK}/start", f"#!/bin/sh\nLISTEN_PID=$$ LISTEN_FDS=1 exec '{PERCH}' serve "
+          f"3<&{listening.fileno()}\n", 0o755)
+    process = subprocess.Popen([f"{WORK}/start"], pass_fds=[listening.fileno()])
+    listening.close()
+    gate = Gateway.__new__(Gateway)
+    gate.port, gate.token = port, secret
+    until(lambda: gate.get("/api/jobs").status == 200, "it answers")
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 0
+
+
+if __name__ == "__main__":
+    run(globals())

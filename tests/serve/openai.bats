@@ -1,0 +1,21 @@
+#!/usr/bin/env bats
+# perch serve: OpenAI's surface, with a client of our own.
+
+load serve
+
+setup() { serve_open; }
+teardown() { serve_close; }
+
+@test "models" { scene surface.py models; }
+
+@test "a stateless client's history leads to its session" { scene surface.py sessions; }
+
+@test "what an agent cannot do is refused in words, the rest is ignored" { scene surface.py refused; }
+
+@test "a failure has a status, and in the middle of a stream an error" { scene surface.py failure; }
+
+@test "an abort cancels the turn" { scene surface.py abort; }
+
+@test "a repeated request joins its job" { scene surface.py retries; }
+
+@test "images become attachments" { scene surface.py images; }

@@ -1,0 +1,141 @@
+"""OpenAI's surface, as bytes."""
+import json
+import socket
+import time
+
+from gateway import (PATIENCE, WORK, Gateway, agent, agents, config, lines_of, run, token, touch, until)
+
+
+def chat(gate, *messages, **more):
+    body = {"model": "echo", "messages": [
+        {"role": role, "content": text} for role, text in messages], **more}
+    return gate.post("/v1/chat/completions", body)
+
+
+def content(answer):
+    assert answer.status == 200, (answer.status, answer.body)
+    return answer.json["choices"][0]["message"]["content"]
+
+
+def test_models():
+    agents()
+    gate = Gateway()
+    names = [model["id"] for model in gate.get("/v1/models").json["data"]]
+    assert names == ["echo", "fail", "slow"], names
+    assert gate.get("/v1/models/echo").json["object"] == "model"
+    error = gate.get("/v1/models/none").is_error(404, "model_not_found").json["error"]
+    assert error["type"] == "not_found_error" and "message" in error and "param" in error
+    gate.post("/v1/chat/completions", {"model": "none", "messages": [
+        {"role": "user", "content": "x"}]}).is_error(404, "model_not_found")
+    gate.stop()
+
+
+def test_sessions():
+    """A stateless client's history leads back to its session."""
+    agents()
+    gate = Gateway()
+    first = content(chat(gate, ("system", "be brief"), ("user", "one")))
+    assert first.startswith("partly said system: be brief"), first
+    name = first.rsplit(" in ", 1)[1]
+    second = content(chat(gate, ("system", "be brief"), ("user", "one"), ("assistant", first),
+                          ("user", "two")))
+    assert second == f"partly said two from me in {name}", second
+    # not the session's last turn any more, and another history: a new one, told all of it
+    for other in ((("system", "be brief"), ("user", "one"), ("assistant", first), ("user", "2")),
+                  (("user", "x"), ("assistant", "y"), ("user", "z"))):
+        text = content(chat(gate, *other))
+        assert not text.endswith(" in " + name), text
+    assert "user: x" in text and "assistant: y" in text, text
+    named = gate.post("/v1/chat/completions", {
+        "model": "echo", "messages": [{"role": "user", "content": "x"}]},
+        headers={"X-Perch-Session": "mine"})
+    assert content(named).endswith(" in mine")
+    named = chat(gate, ("user", "x"), metadata={"session": "meta"})
+    assert content(named).endswith(" in meta")
+    response = gate.post("/v1/responses", {"model": "echo", "input": "x"}).json
+    text = response["output"][0]["content"][0]["text"]
+    following = gate.post("/v1/responses", {"model": "echo", "input": "y",
+                                            "previous_response_id": response["id"]}).json
+    assert following["output"][0]["content"][0]["text"].rsplit(" in ")[1] == text.rsplit(" in ")[1]
+    gate.post("/v1/responses", {"model": "echo", "input": "y", "previous_response_id": "resp_x"}
+              ).is_error(404, "previous_response_not_found")
+    gate.stop()
+
+
+def test_refused():
+    agents()
+    gate = Gateway()
+    for more in ({"n": 2}, {"tools": [{"type": "function"}]}, {"stream": 1}):
+        chat(gate, ("user", "x"), **more).is_error(400, "bad_request")
+    assert content(chat(gate, ("user", "x"), tools=[], n=1, temperature=0.1, odd=1))
+    chat(gate, ("assistant", "x")).is_error(400, "bad_request")
+    chat(gate).is_error(400, "bad_request")
+    assert not gate.get("/api/jobs?state=failed").json["jobs"]
+    gate.stop()
+
+
+def test_failure():
+    agents()
+    agent("half", 'echo \'AGENT_PARTIAL:"half"\'\necho \'AGENT_ERROR:"it broke"\'\nexit 1\n')
+    gate = Gateway()
+    for more in ({}, {"stream": True}):
+        answer = chat(gate, ("user", "x"), model="fail", **more).is_error(502, "agent_failed")
+        assert answer.headers["x-should-retry"] == "false"
+    body = {"model": "half", "stream": True, "messages": [{"role": "user", "content": "x"}]}
+    events = [event for _, event in gate.stream("POST", "/v1/chat/completions", body)]
+    assert "error" in events[-1] and "[DONE]" not in events, events
+    gate.stop()
+
+
+def test_abort():
+    """A client that goes cancels the turn, streamed or not."""
+    agents()
+    gate = Gateway()
+    for stream in (False, True):
+        started = lines_of("started")
+        body = json.dumps({"model": "slow", "stream": stream,
+                           "messages": [{"role": "user", "content": "x"}]}).encode()
+        connection = socket.create_connection(("127.0.0.1", gate.port), timeout=PATIENCE)
+        connection.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n"
+                           b"Authorization: Bearer " + gate.token.encode() +
+                           b"\r\nContent-Length: " + str(len(body)).encode() + b"\r\n\r\n" + body)
+        until(lambda started=started: lines_of("started") == started + 1, "it runs")
+        connection.close()
+        until(lambda: not gate.get("/api/jobs?state=running").json["jobs"], "it is cancelled")
+    assert len(gate.get("/api/jobs?state=cancelled").json["jobs"]) == 2
+    gate.stop()
+
+
+def test_retries():
+    """A repeated request joins the job; without the sign of a repetition it is another one."""
+    agents()
+    gate = Gateway()
+    body = {"model": "fail", "messages": [{"role": "user", "content": "x"}]}
+    for count in range(3):
+        answer = gate.post("/v1/chat/completions", body,
+                           headers={"x-stainless-retry-count": str(count)})
+        answer.is_error(502, "agent_failed")
+    assert lines_of("runs") == 1, lines_of("runs")
+    other = token("other")
+    until(lambda: gate.post("/v1/chat/completions", body, token=other,
+                            headers={"x-stainless-retry-count": "1"}).status == 502, "known")
+    assert lines_of("runs") == 2, "another user joins nothing"
+    gate.post("/v1/chat/completions", body)
+    assert lines_of("runs") == 3
+    gate.stop()
+
+
+def test_images():
+    agents()
+    agent("see", 'printf \'%s\\n\' "$AGENT_IMAGE_URL"\n')
+    gate = Gateway()
+    text = content(gate.post("/v1/chat/completions", {"model": "see", "messages": [
+        {"role": "user", "content": [
+            {"type": "text", "text": "what is it?"},
+            {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}]}]}))
+    assert text == "https://example.com/a.png", text
+    gate.stop()
+
+
+if __name__ == "__main__":
+    run(globals())
