@@ -226,11 +226,6 @@ static void job_turn_free(perch_job *job)
 	profiles_give(&job->service->profiles, own->profile);
 }
 
-uint64_t job_turn_permission_ns(const perch_job *job)
-{
-	return job->turn.options.profile->permission_timeout_ns;
-}
-
 static uint64_t job_turn_grace_ns(const perch_job *job)
 {
 	return job->turn.options.profile->kill_grace_ns;

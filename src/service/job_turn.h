@@ -26,9 +26,6 @@ void job_turn_warn(perch_job *job, const char *what, const perch_err *err);
 void job_turn_finish(perch_job *job, const perch_agent_end *end);
 void job_turn_finish_unstarted(perch_job *job, perch_agent_end end);
 
-/* How long a program may take to answer what its agent asks for; 0 = for ever. */
-uint64_t job_turn_permission_ns(const perch_job *job);
-
 /* ---- job_turn_events.c ----------------------------------------------------- */
 
 extern const struct agent_turn_events job_turn_events;

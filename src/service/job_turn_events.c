@@ -120,6 +120,7 @@ static void job_turn_permission(
 		.subject = { permission->tool_name.data, permission->tool_name.len },
 		.description = { permission->description.data, permission->description.len },
 		.detail = { permission->input.data, permission->input.len },
+		.patience_ns = ((perch_job *)data)->turn.options.profile->permission_timeout_ns,
 	};
 	if (job_ask(data, &ask, 0) < 0)
 		agent_turn_permit(agent, permission->request_id, false, STR("out of memory"));

@@ -11,7 +11,6 @@
 #include "base/err.h"
 #include "base/macros.h"
 #include "events/turn_report.h"
-#include "service/job_turn.h"
 
 struct serve_turn {
 	struct link link;
@@ -27,7 +26,8 @@ struct serve_ask {
 	struct link link;
 	struct serve_turn *turn;
 	struct timer patience;
-	uint64_t number; /* that the job has for it */
+	uint64_t patience_ns; /* 0 = for ever */
+	uint64_t number;      /* that the job has for it */
 	char request_id[];
 };
 
@@ -74,7 +74,7 @@ static void agent_serve_turns_impatient(struct timer *timer, uint64_t now_ns)
 	const struct turn_report report = { turn->turns->report, turn->id };
 	snprintf(text, sizeof(text),
 		"the permission '%.80s' is denied: no answer came within %g seconds", ask->request_id,
-		(double)job_turn_permission_ns(turn->job) / NSEC_PER_SEC);
+		(double)ask->patience_ns / NSEC_PER_SEC);
 	turn_report_warning(&report, str_from(text));
 	agent_serve_turns_answer(turn->job, ask->number, false, "no answer came in time");
 	agent_serve_turns_forget(ask);
@@ -89,6 +89,7 @@ static struct serve_ask *agent_serve_turns_new_ask(struct serve_turn *turn, cons
 	}
 	ask->turn = turn;
 	ask->number = asked->number;
+	ask->patience_ns = asked->patience_ns;
 	ask->patience.due = agent_serve_turns_impatient;
 	memcpy(ask->request_id, asked->id.data, asked->id.len);
 	return ask;
@@ -104,9 +105,9 @@ static void agent_serve_turns_asked(struct serve_turn *turn, const perch_ask *as
 		return;
 	}
 	list_append(&turn->asks, ask);
-	uint64_t patience_ns = job_turn_permission_ns(turn->job);
-	if (patience_ns)
-		timer_set(turn->turns->timers, &ask->patience, clock_after(clock_now_ns(), patience_ns));
+	if (ask->patience_ns)
+		timer_set(
+			turn->turns->timers, &ask->patience, clock_after(clock_now_ns(), ask->patience_ns));
 }
 
 static void agent_serve_turns_withdrawn(struct serve_turn *turn, uint64_t number)
