@@ -13,6 +13,7 @@ META = "io.modelcontextprotocol/"
 INFO = {"name": "a server", "version": "1"}
 TOOLS = [{"name": name, "description": f"{name}: \x1b[31mtext\u202e\u200b", "inputSchema": {"type": "object"}}
          for name in ("echo", "sly", "third")]
+RUDE = "rude\x1b]0;x\x07\x9b31m\u202etext"
 
 
 def write(data):
@@ -53,6 +54,8 @@ def ask(method, number=1):
 def initialize(request):
     if MODE == "refuses":
         return refuse(request, -1, "not today")
+    if MODE == "rude":
+        return refuse(request, -1, RUDE)
     result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": INFO}
     result["protocolVersion"] = {"version": "1999-01-01", "version-number": 7}.get(
         MODE, result["protocolVersion"])
@@ -125,6 +128,10 @@ def list_tools(request):
             write(b"x" * 65536)
     elif MODE == "endless":
         return answer(request, {"tools": [], "nextCursor": "again"})
+    elif MODE == "huge":
+        tool = {**TOOLS[0], "description": "x" * (7 << 20)}
+        page = int(cursor or 0) + 1
+        return answer(request, {"tools": [tool], **({"nextCursor": str(page)} if page < 30 else {})})
     elif MODE == "growing":
         return answer(request, {"tools": [], "nextCursor": str(number)})
     if cursor is None:
@@ -138,6 +145,8 @@ def list_tools(request):
 def call_tool(request):
     if MODE == "long":
         return say("x" * (9 << 20))
+    if MODE == "rude-later":
+        return answer(request, {"content": [{"type": "text", "text": RUDE}]})
     if MODE == "hangs-call":
         forever()
     if MODE == "dies-call":

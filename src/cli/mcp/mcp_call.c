@@ -117,7 +117,7 @@ static int call_print(struct called *called)
 		buf_free(&called->text);
 		return 1;
 	}
-	int r = called->is_json ? cli_print_json(&called->text) : cli_print(&called->text);
+	int r = called->is_json ? cli_print_json(&called->text) : cli_print_text(&called->text);
 	return r ? r : called->is_error;
 }
 
