@@ -127,7 +127,7 @@ static void api_take(struct body *body, struct jobs_wish *wish,
 	exchange->data = record;
 }
 
-/* Copies a member into the request that is kept. */
+/* Copies a member into the request that is stored. */
 static void api_keep(perch_json_writer *out, const char *name, const perch_json_value *value)
 {
 	if (!value)

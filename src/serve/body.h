@@ -1,5 +1,5 @@
-/* The body of a request: an object whose members are asked for by name. The first thing that is
- * wrong with it answers the exchange; what nobody has asked for is listed as a warning. */
+/* The body of a request: an object whose members are asked for by name. The first mistake in it
+ * answers the exchange; members that were not asked for are listed as warnings. */
 #ifndef SERVE_BODY_H
 #define SERVE_BODY_H
 
@@ -38,7 +38,7 @@ static inline bool body_is_good(const struct body *body)
 	return body->exchange;
 }
 
-/* The members that nobody has asked for, as JSON: a list of sentences. NULL = there are none. */
+/* The members that were not asked for, as JSON: a list of sentences. NULL = there are none. */
 char *body_warnings(const struct body *body);
 
 #endif

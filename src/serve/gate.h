@@ -1,4 +1,4 @@
-/* The gate: whom a request may come from, and for whom it is meant. */
+/* The gate: which user a request comes from, and whether it is meant for us. */
 #ifndef SERVE_GATE_H
 #define SERVE_GATE_H
 

@@ -89,7 +89,7 @@ static void jobs_began(void *data, int error)
 	jobs_begin(record);
 }
 
-/* What runs is written as running before it begins, or it might run twice. */
+/* A job is written as running before it begins, or it might run twice. */
 static bool jobs_try_begin(struct record *record)
 {
 	if (record->state != QUEUE_WAITING || !record->is_written || !jobs_can_begin(record))
@@ -129,7 +129,7 @@ static void jobs_tell_accepted(struct record *record, int error)
 		accepted(record, record->accepted_data, error);
 }
 
-/* Nothing of one that could not be written stays. */
+/* A job that could not be written leaves nothing. */
 static void jobs_withdraw(struct record *record, int error)
 {
 	jobs_tell_accepted(record, error);

@@ -104,7 +104,7 @@ static void jobs_write_result(struct record *record, const perch_job_end *end)
 	perch_json_end_object(&out);
 }
 
-/* What nobody needs behind the end. */
+/* Frees what is not needed behind the end. */
 static void jobs_settle(struct record *record, enum queue_state state)
 {
 	struct serve *serve = record->serve;
@@ -143,7 +143,7 @@ static void jobs_log_text(
 		record_log(record, (struct str){ json.data, json.len });
 }
 
-/* Those who wait for the end wait for this event. */
+/* The clients that wait for the end wait for this event. */
 static void jobs_log_end(struct record *record, struct str text)
 {
 	record->end_number = record->serve->records.last_number + 1;

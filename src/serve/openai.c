@@ -119,7 +119,7 @@ static void openai_accepted(struct record *record, void *data, int error)
 	}
 }
 
-/* The same request again, by a client that gave up waiting: it joins what it has begun. */
+/* The same request again, by a client that gave up waiting: it joins the job that it has begun. */
 static struct record *openai_find_begun(struct exchange *exchange, const char *fingerprint)
 {
 	const struct serve *serve = exchange->peer->serve;
@@ -170,7 +170,7 @@ static bool openai_follow(
 	return false;
 }
 
-/* A session for the request. One that is new to the agent is told what was said before. */
+/* A session for the request. One that is new to the agent is told the messages before. */
 static bool openai_choose_session(struct exchange *exchange, struct openai_request *request,
 	char fresh[RECORD_ID_SIZE], struct str *ret_session, bool *ret_tells_all)
 {

@@ -26,7 +26,7 @@ void openai_responses(struct exchange *exchange);
 
 /* ---- openai_request.c: what is asked for --------------------------------------------- */
 
-/* Each hash is made of the one before and a message: what was said up to here, in order. */
+/* Each hash is made of the one before and a message: the conversation up to here, in order. */
 struct openai_chain {
 	char hex[SHA256_HEX_SIZE];
 };
@@ -75,7 +75,7 @@ struct openai_outcome {
 
 enum openai_said { OPENAI_NOTHING, OPENAI_CONTENT, OPENAI_REASONING };
 
-/* What an event says; its text is added to the outcome, and is its end. */
+/* The text of an event; it is added to the end of the outcome. */
 enum openai_said openai_hear(
 	struct openai_outcome *outcome, const struct logged *logged, struct str *ret_text);
 void openai_outcome_free(struct openai_outcome *outcome);

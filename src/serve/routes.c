@@ -1,4 +1,4 @@
-/* What can be asked for: one table. */
+/* The addresses of the gateway: one table. */
 #include "serve/routes.h"
 
 #include "base/macros.h"

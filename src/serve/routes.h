@@ -1,4 +1,4 @@
-/* What can be asked for: one table. */
+/* The addresses of the gateway: one table. */
 #ifndef SERVE_ROUTES_H
 #define SERVE_ROUTES_H
 

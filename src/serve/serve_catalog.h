@@ -1,4 +1,4 @@
-/* What there is, and who may use it. */
+/* The catalogue of the gateway: what there is, and which user may use it. */
 #ifndef SERVE_SERVE_CATALOG_H
 #define SERVE_SERVE_CATALOG_H
 

@@ -1,4 +1,4 @@
-/* Inside of the gateway. */
+/* What the parts of the gateway share. */
 #ifndef SERVE_SERVE_PARTS_H
 #define SERVE_SERVE_PARTS_H
 
