@@ -59,6 +59,19 @@ static int flood(long count)
 	return 0;
 }
 
+/* `count` messages of progress. */
+static int progress(long count)
+{
+	char line[100];
+	for (long i = 0; i < count; i++) {
+		int len = snprintf(line, sizeof(line),
+			"{\"type\":\"progress\",\"message\":\"on\",\"current\":%ld,\"total\":%ld}\n", i, count);
+		if (fwrite(line, 1, (size_t)len, stdout) != (size_t)len)
+			return 1;
+	}
+	return fflush(stdout) != 0;
+}
+
 /* Reads one line, byte after byte being somebody else's problem: the host
  * writes a line at once. */
 static int read_line(char *block, size_t size)
@@ -103,6 +116,8 @@ static int be_a_plugin(const char *name)
 		return 1;
 	if (strcmp(name, "fledge-bench-flood") == 0)
 		return flood(count);
+	if (strcmp(name, "fledge-bench-progress") == 0)
+		return progress(1000 * 1000);
 	if (strcmp(name, "fledge-bench-load") == 0)
 		return ask("{\"type\":\"load\",\"id\":\"1\",\"key\":\"last_deploy_target\"}\n", count);
 	if (strcmp(name, "fledge-bench-exec") == 0)

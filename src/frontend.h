@@ -11,12 +11,16 @@
 #include "base/str.h"
 #include "perch/fledge.h"
 
+/* U+2424: one line shows all of a message, and the history has it as a line. */
+#define FRONTEND_NEWLINE "\xE2\x90\xA4"
+
 /* How a question of the host's own is asked; a question of a plugin has no manner. */
 struct question_manner {
 	/* Confirm: the answer has consequences. It is the word yes or no and Enter; keys typed before
 	 * the question could be read do not count, and as much of the message is shown as fits. */
 	bool is_deliberate;
-	/* Prompt: a line of a conversation. It leaves no line when it is cancelled. */
+	/* Prompt: a message of a conversation. It leaves no line when it is cancelled. A line end in
+	 * it is FRONTEND_NEWLINE, in `typed`, the history and the answer too. */
 	bool is_conversation;
 	struct str typed;          /* prompt: what stands in the line already */
 	const struct str *history; /* prompt: lines entered before, the oldest first */
@@ -24,11 +28,12 @@ struct question_manner {
 };
 
 struct answer {
-	uint64_t number; /* of the question */
-	bool cancelled;  /* the user does not want to answer (Ctrl+C, Ctrl+D, Escape) */
-	bool is_end;     /* with cancelled: nor any later question (Ctrl+D, the end of the input) */
-	struct str text; /* prompt; of a conversation also when cancelled */
-	bool yes;        /* confirm */
+	uint64_t number;   /* of the question */
+	bool cancelled;    /* the user does not want to answer (Ctrl+C, Ctrl+D, Escape) */
+	bool is_end;       /* with cancelled: nor any later question (Ctrl+D, the end of the input) */
+	struct str text;   /* prompt; of a conversation also when cancelled */
+	bool wants_editor; /* with cancelled, of a conversation: Ctrl+X Ctrl+E */
+	bool yes;          /* confirm */
 	const size_t *chosen; /* select: one index; multi_select: any, ascending */
 	size_t chosen_count;
 };

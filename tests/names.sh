@@ -9,7 +9,7 @@ tests=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
 
 # Public headers have the name of what they show, and so have the headers behind them; an interface
 # of the kernel has the kernel's.
-same_name='child.h host.h json.h loop.h sessions.h landlock.h'
+same_name='child.h host.h json.h loop.h sandbox.h sessions.h landlock.h'
 
 # shared_functions TREE: static functions that several files define.
 shared_functions() (

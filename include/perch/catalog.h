@@ -16,9 +16,9 @@ typedef enum perch_entry_kind {
 	PERCH_ENTRY_TOOL,     /* a tool of a binding: its name is BINDING/TOOL */
 	PERCH_ENTRY_COMMAND,  /* a command of a plugin */
 	PERCH_ENTRY_AGENT,    /* a profile in perch/agents: its name is the file's, without .yaml */
-	PERCH_ENTRY_RESOURCE, /* of an MCP server, as the next two: its name is the URI */
-	PERCH_ENTRY_TEMPLATE,
-	PERCH_ENTRY_PROMPT,
+	PERCH_ENTRY_RESOURCE, /* of an MCP server: its name is the URI */
+	PERCH_ENTRY_TEMPLATE, /* of URIs; also of perch itself: perch://sessions/{session} */
+	PERCH_ENTRY_PROMPT,   /* of an MCP server */
 } perch_entry_kind;
 
 /* "tool", "command", "agent", "resource", "template", "prompt". */

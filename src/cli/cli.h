@@ -239,6 +239,9 @@ void cli_put_text(FILE *stream, struct str text);
 
 /* Writes what was put together to stdout, and frees it. Returns an exit code. */
 int cli_print(struct buf *out);
+
+/* The same for text of others: on a terminal it is cleaned of what that would obey. */
+int cli_print_text(struct buf *out);
 int cli_print_json(struct buf *out); /* the same; see cli_pass_json */
 
 /* The exit code of a run that ended with `code`, but whose output met `error` (0 or negative).

@@ -161,9 +161,14 @@ static void exec_explain(const struct job *job)
 	const struct execs_options *options = &job->execs->options;
 	const struct capture *capture = job->capture;
 	_cleanup_(buf_free) struct buf text = { 0 };
-	if (!options->explain || capture_code(capture) == 0)
-		return;
 	const struct str said = { capture->err.data, capture->err.len };
+	if (capture_code(capture) == 0)
+		return;
+	if (options->failed)
+		options->failed(
+			options->data, job->command, (struct str){ capture->out.data, capture->out.len }, said);
+	if (!options->explain)
+		return;
 	if (explain_failure(options->explain, said, &text) && buf_terminate(&text) == 0)
 		options->explained(options->data, text.data);
 }

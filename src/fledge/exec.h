@@ -32,6 +32,8 @@ struct execs_options {
 	/* Tells why a command failed in its sandbox, where that can be seen. NULL = never. */
 	const struct explain_context *explain;
 	void (*explained)(void *data, const char *text);
+	/* A command has failed; may be NULL. */
+	void (*failed)(void *data, const char *command, struct str out, struct str err);
 	unsigned parallel;
 	double timeout_max;  /* seconds */
 	struct meter *meter; /* counts commands that wait and what others have printed; or NULL */

@@ -129,6 +129,9 @@ void run_result_known(void *data, uint64_t ticket, struct str json)
 
 static void run_effects_effect_show(void *data, const struct shown *shown)
 {
+	struct fledge_run *run = data;
+	if (shown->kind == PERCH_SHOWN_OUTPUT || shown->kind == PERCH_SHOWN_LOG)
+		kept_back_hear(run->kept_back, shown->text);
 	run_effects_show(data, shown);
 }
 

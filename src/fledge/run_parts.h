@@ -12,6 +12,7 @@
 #include "fledge/calls.h"
 #include "fledge/context.h"
 #include "fledge/exec.h"
+#include "fledge/kept_back.h"
 #include "fledge/run_services.h"
 #include "fledge/fledge_run.h"
 #include "fledge/surroundings.h"
@@ -26,6 +27,7 @@ struct fledge_run {
 	struct fledge_engine_options engine_options;
 	struct fledge_engine *engine;
 	struct execs *execs;
+	struct kept_back *kept_back;
 	struct calls *calls;                /* NULL = it may call no plugin */
 	struct perch_confine execs_confine; /* that of the plugin, with the channel for calls */
 	struct run_services *run_services;
@@ -100,6 +102,9 @@ void run_patience_due(struct timer *timer, uint64_t now_ns);
 void run_conclude(struct fledge_run *run);
 void run_ending_due(struct timer *timer, uint64_t now_ns);
 void run_stored(void *data); /* it is */
+
+/* A command of the plugin has failed. */
+void run_command_failed(void *data, const char *command, struct str out, struct str err);
 
 /* Shows why something failed in the sandbox, where the user wants that. */
 void run_explained(void *data, const char *text);

@@ -52,6 +52,12 @@ static void mcp_stdio_wish(void *data, const struct mcp_wish *wish)
 	struct mcp_task *task = wish->job ? mcp_job_data(wish->job) : NULL;
 	if (wish->kind == MCP_LIST_TOOLS)
 		mcp_job_list(wish->job, stdio->offers.count, mcp_offers_write, &stdio->offers);
+	else if (wish->kind == MCP_LIST_RESOURCES)
+		mcp_resources_list(wish->job);
+	else if (wish->kind == MCP_LIST_TEMPLATES)
+		mcp_resources_list_templates(wish->job, &stdio->offers);
+	else if (wish->kind == MCP_READ_RESOURCE)
+		mcp_resources_read(wish->job, wish->name);
 	else if (wish->kind == MCP_CALL_TOOL)
 		mcp_task_begin(stdio, wish);
 	else if (wish->kind == MCP_CANCEL && task)
@@ -244,6 +250,7 @@ static int mcp_stdio_open_engine(struct mcp_stdio *stdio, perch_err *err)
 		.name = STR("perch"),
 		.version = str_from(perch_version()),
 		.instructions = STR(MCP_INSTRUCTIONS),
+		.has_resources = mcp_resources_are_shown(&stdio->offers),
 		.page_size = stdio->options.page_size,
 		.result_chars_max = stdio->options.result_chars_max,
 	};

@@ -42,6 +42,16 @@ void mcp_offers_write(void *data, size_t item, const struct mcp_page *page);
 
 void mcp_offers_free(struct mcp_offers *offers);
 
+/* ---- resources.c ----------------------------------------------------------- */
+
+/* Whether the operator shows any. */
+bool mcp_resources_are_shown(const struct mcp_offers *offers);
+
+/* Answers a wish about resources. */
+void mcp_resources_list(struct mcp_job *job);
+void mcp_resources_list_templates(struct mcp_job *job, const struct mcp_offers *offers);
+void mcp_resources_read(struct mcp_job *job, struct str uri);
+
 /* ---- stdio_output.c -------------------------------------------------------- */
 
 /* Messages on their way to the client, in a descriptor that is not ours alone: it is never made

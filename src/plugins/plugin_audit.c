@@ -232,6 +232,9 @@ static void plugin_audit_describe(struct audit *audit, struct arena *arena)
 	plugin_audit_add_list(audit, arena, "and writes", widening->write);
 	plugin_audit_add_list(audit, arena, "and sees", widening->env);
 	plugin_audit_add_list(audit, arena, "presets", widening->presets);
+	const char *const *withheld = policy_withheld(arena, widening);
+	audit->warnings.failed |= !withheld;
+	plugin_audit_add_list(audit, arena, "withheld", withheld);
 	plugin_audit_add_list(audit, arena, "calls", audit->grant.callees);
 	if (audit->grant.shell)
 		plugin_audit_add_words(audit, arena, "shell", audit->grant.shell);

@@ -8,7 +8,7 @@
 #include "registry/grants.h"
 #include "registry/registry.h"
 
-enum { AUDIT_POLICY_MAX = 10 };
+enum { AUDIT_POLICY_MAX = 12 };
 
 /* A line of the sandbox's policy in words: "writes", "the project, …". */
 struct audit_line {

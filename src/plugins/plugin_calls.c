@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/macros.h"
 #include "base/paths.h"
+#include "proc/program.h"
 
 /* ---- the variables of a call ------------------------------------------------ */
 
@@ -141,17 +142,18 @@ int plugin_caller_show(
 
 /* ---- for its own calls ----------------------------------------------------------- */
 
-/* The perch beside the program that we are. */
+/* The program that we are, or the system's perch. What lies beside a program that uses the library
+ * may have been put there by a plugin, and this one is executed without a sandbox. */
 static const char *plugin_calls_program(struct arena *arena)
 {
+	_cleanup_free_ char *found = NULL;
 	char self[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	if (len <= 0)
-		return NULL;
-	self[len] = '\0';
-	*strrchr(self, '/') = '\0';
-	const char *path = arena_join(arena, self, "/perch", NULL);
-	return path && access(path, X_OK) == 0 ? path : NULL;
+	self[len > 0 ? len : 0] = '\0';
+	const char *slash = strrchr(self, '/');
+	if (slash && strcmp(slash, "/perch") == 0)
+		return access(self, X_OK) == 0 ? arena_dup(arena, str_from(self)) : NULL;
+	return program_find_own("perch", &found, NULL) == 0 ? arena_dup(arena, str_from(found)) : NULL;
 }
 
 static const char *plugin_calls_resolved(struct arena *arena, const char *path)

@@ -96,7 +96,10 @@ const char *confinement_cache(const char *plugin, struct arena *arena)
 	if (paths_user(PATH_CACHE, "perch/plugins/", &base, NULL) < 0)
 		return NULL;
 	const char *path = arena_join(arena, base, plugin, NULL);
-	return path && paths_make(path, NULL) == 0 ? path : NULL;
+	if (!path || paths_make(path, NULL) < 0)
+		return NULL;
+	cache_config_show(path);
+	return path;
 }
 
 static size_t plugin_confinement_add_all(const char **to, const char *const *from)

@@ -36,6 +36,9 @@ int confinement_policy(const struct confinement *confinement, struct arena *aren
 int confinement_open(perch_host *host, const struct confinement *confinement, struct arena *arena,
 	struct sandbox **ret_sandbox, perch_err *err);
 
+/* cache_config.c: links what the user has configured for tools whose cache is moved there. */
+void cache_config_show(const char *cache);
+
 /* $XDG_CACHE_HOME/perch/plugins/<name>, made; NULL where that cannot be. */
 const char *confinement_cache(const char *plugin, struct arena *arena);
 

@@ -1,4 +1,4 @@
-/* A thread for what waits for a disk. */
+/* A thread for work that waits for a disk. */
 #include "queue/desk.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ struct desk {
 	size_t waiting;
 	pthread_t thread;
 	bool has_thread;
-	pthread_mutex_t lock; /* over what follows */
+	pthread_mutex_t lock; /* over the members below */
 	pthread_cond_t more;
 	struct list ordered;
 	struct list worked;

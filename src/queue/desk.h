@@ -1,5 +1,5 @@
-/* A thread for what waits for a disk: orders go in, and come back through the loop. Orders that
- * have come together are one round, which succeeds or fails as a whole. */
+/* A thread for work that waits for a disk: orders go in, and come back through the loop. Orders
+ * that have come together are one round, which succeeds or fails as a whole. */
 #ifndef QUEUE_DESK_H
 #define QUEUE_DESK_H
 

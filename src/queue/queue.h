@@ -75,9 +75,9 @@ struct queue_table {
 	int (*put_event)(struct queue *queue, const struct queue_event *event);
 	/* Forgets a job and its events, or its events alone. */
 	int (*drop)(struct queue *queue, struct str id, bool only_events);
-	/* What was put and is not written yet. */
+	/* How many orders are not written yet. */
 	size_t (*unwritten)(const struct queue *queue);
-	/* Writes all that is left first. */
+	/* Writes everything that is left first. */
 	void (*free)(struct queue *queue);
 };
 

@@ -1,4 +1,4 @@
-/* What was said in the sessions of agents. */
+/* The messages of agents' sessions. */
 #include "queue/transcripts.h"
 
 #include <errno.h>
@@ -158,7 +158,7 @@ static int transcripts_list(struct sql *sql, struct transcripts_order *order)
 	return r;
 }
 
-/* Whether it is there, and this owner's; as JSON, too. */
+/* Whether the session exists and belongs to this owner; as JSON, too. */
 static int transcripts_get(struct sql *sql, struct transcripts_order *order)
 {
 	perch_json_writer out = json_writer_on(&order->found);

@@ -1,5 +1,5 @@
-/* What was said in the sessions of agents, by whom: $XDG_STATE_HOME/perch/transcripts.db. Nothing
- * waits: questions are answered from the loop, as JSON. */
+/* The messages of agents' sessions, with their owners: $XDG_STATE_HOME/perch/transcripts.db.
+ * Nothing waits: questions are answered from the loop, as JSON. */
 #ifndef QUEUE_TRANSCRIPTS_H
 #define QUEUE_TRANSCRIPTS_H
 
@@ -28,7 +28,7 @@ enum transcripts_question {
 	TRANSCRIPTS_MESSAGES, /* {"messages":[…]}, the last ones before `before` */
 	TRANSCRIPTS_RENAME,   /* its title becomes `text` */
 	TRANSCRIPTS_REMOVE,
-	TRANSCRIPTS_TRIM, /* what was last used before `before` (ms) is forgotten */
+	TRANSCRIPTS_TRIM, /* sessions last used before `before` (ms) are forgotten */
 };
 
 /* error: -ENOENT (no such session of this owner), or as writing fails. `found` is empty then. For
@@ -41,7 +41,7 @@ struct transcripts_ask {
 	int64_t session;
 	int64_t before; /* 0 = from the end */
 	struct str text;
-	transcripts_fn *done; /* NULL = nobody wants to know */
+	transcripts_fn *done; /* NULL = not wanted */
 	void *data;
 };
 /* -ENOMEM: nothing will be told. */

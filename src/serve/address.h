@@ -1,5 +1,5 @@
-/* Addresses of peers, and what is known of those that have shown no token: how many connections
- * they hold, how many wrong tokens they have tried. */
+/* Addresses of peers, and what is known of peers without a token: how many connections they hold,
+ * how many wrong tokens they have tried. */
 #ifndef SERVE_ADDRESS_H
 #define SERVE_ADDRESS_H
 
@@ -33,8 +33,8 @@ struct strangers {
 	size_t count;
 };
 
-/* A connection of this address begins, ends. Returns how many it has; without memory, as many as
- * nobody may have. */
+/* A connection of this address begins, ends. Returns how many it has; without memory, more than are
+ * allowed. */
 size_t strangers_enter(struct strangers *strangers, const struct address *address);
 void strangers_leave(struct strangers *strangers, const struct address *address);
 

@@ -2,7 +2,7 @@
 #ifndef SERVE_API_H
 #define SERVE_API_H
 
-#include "serve/exchange.h"
+#include "serve/serve_exchange.h"
 
 /* api_jobs.c */
 void api_turn(struct exchange *exchange);

@@ -120,7 +120,7 @@ static void api_read_reply(struct body *body, const struct record_ask *ask, stru
 		reply->answer.content = arena_dup(&reply->arena, (struct str){ raw, len });
 }
 
-/* Who made the call does not approve it: a person does, or whoever may do everything. */
+/* The caller of a tool does not approve its own call: a person does, or a token with all rights. */
 static bool api_may_answer(struct exchange *exchange, const struct record_ask *ask)
 {
 	if (ask->kind != PERCH_ASK_APPROVAL || exchange->by_cookie || exchange->who->token.is_admin)

@@ -2,7 +2,7 @@
 #ifndef SERVE_API_FIND_H
 #define SERVE_API_FIND_H
 
-#include "serve/exchange.h"
+#include "serve/serve_exchange.h"
 
 enum { API_JOBS_MAX = 1000 }; /* in one answer */
 

@@ -1,4 +1,4 @@
-/* Jobs that are there: a list, one, its events, its end. */
+/* Existing jobs: a list, one, its events, its end. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -125,7 +125,7 @@ void api_job_events(struct exchange *exchange)
 		api_stream(exchange, record, after);
 }
 
-/* Without a number, from now on: what was before is in the jobs. */
+/* Without a number, from now on: earlier events are in the jobs. */
 void api_events(struct exchange *exchange)
 {
 	uint64_t after;

@@ -9,7 +9,7 @@
 #include "serve/api.h"
 #include "serve/uploads.h"
 #include "serve/body.h"
-#include "serve/catalog.h"
+#include "serve/serve_catalog.h"
 #include "serve/jobs.h"
 #include "serve/peer.h"
 #include "serve/serve_parts.h"
@@ -127,7 +127,7 @@ static void api_take(struct body *body, struct jobs_wish *wish,
 	exchange->data = record;
 }
 
-/* Copies a member into the request that is kept. */
+/* Copies a member into the request that is stored. */
 static void api_keep(perch_json_writer *out, const char *name, const perch_json_value *value)
 {
 	if (!value)

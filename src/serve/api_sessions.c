@@ -12,7 +12,7 @@
 
 enum { API_TITLE_MAX = 200 };
 
-/* Lives from the question to its answer, whatever becomes of the client. */
+/* Lives from the question to its answer, even if the client is gone. */
 struct api_wait {
 	struct exchange *exchange; /* NULL = the client is gone */
 	int status;

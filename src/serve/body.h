@@ -1,10 +1,10 @@
-/* The body of a request: an object whose members are asked for by name. The first thing that is
- * wrong with it answers the exchange; what nobody has asked for is listed as a warning. */
+/* The body of a request: an object whose members are asked for by name. The first mistake in it
+ * answers the exchange; members that were not asked for are listed as warnings. */
 #ifndef SERVE_BODY_H
 #define SERVE_BODY_H
 
 #include "data/json.h"
-#include "serve/exchange.h"
+#include "serve/serve_exchange.h"
 
 enum { BODY_DEPTH_MAX = 64, BODY_ASKED_MAX = 24 };
 
@@ -38,7 +38,7 @@ static inline bool body_is_good(const struct body *body)
 	return body->exchange;
 }
 
-/* The members that nobody has asked for, as JSON: a list of sentences. NULL = there are none. */
+/* The members that were not asked for, as JSON: a list of sentences. NULL = there are none. */
 char *body_warnings(const struct body *body);
 
 #endif

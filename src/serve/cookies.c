@@ -142,7 +142,7 @@ static void cookies_give(struct exchange *exchange, struct identity *who)
 	cookies_set(exchange, id, COOKIE_SECONDS);
 }
 
-/* Good once, whoever asks. */
+/* Good once, for any client. */
 static struct identity *cookies_take_once(struct serve *serve, struct str secret)
 {
 	struct cookies *cookies = &serve->cookies;

@@ -2,7 +2,7 @@
 #ifndef SERVE_COOKIES_H
 #define SERVE_COOKIES_H
 
-#include "serve/exchange.h"
+#include "serve/serve_exchange.h"
 
 enum {
 	COOKIES_MAX = 1024,
@@ -20,13 +20,13 @@ struct cookies {
 struct serve;
 struct http_request;
 
-/* Makes the secret of a link; what it was before is no longer good. */
+/* Makes the secret of a link; the one before is no longer good. */
 int cookies_make_once(struct cookies *cookies, char ret_secret[TOKEN_SIZE]);
 
-/* Whose cookie the request has; NULL = nobody's. */
+/* The owner of the request's cookie; NULL = it has none. */
 struct identity *cookies_find(struct exchange *exchange, const struct http_request *request);
 
-/* Those whose tokens were revoked end. */
+/* Cookies whose tokens were revoked end. */
 void cookies_sweep(struct cookies *cookies);
 void cookies_free(struct cookies *cookies);
 

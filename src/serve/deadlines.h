@@ -1,5 +1,5 @@
-/* Deadlines of many connections with one timer: every kind has one length, so that whoever enters
- * last is due last, and entering costs nothing. */
+/* Deadlines of many connections with one timer: every kind has one length, so that the connection
+ * that enters last is due last, and entering costs nothing. */
 #ifndef SERVE_DEADLINES_H
 #define SERVE_DEADLINES_H
 
@@ -15,11 +15,11 @@ enum deadline_kind {
 	DEADLINE_IDLE,    /* another request must begin */
 	DEADLINE_WRITE,   /* the client must read */
 	DEADLINE_COMMENT, /* a silent stream says that it is alive */
-	DEADLINE_LINGER,  /* what a client still sends is read away no longer */
+	DEADLINE_LINGER,  /* the rest that a client sends is read away no longer */
 	DEADLINE_KINDS,
 };
 
-/* A part of what has a deadline. */
+/* A part of every object with a deadline. */
 struct deadline {
 	struct link link; /* first */
 	uint64_t due_ns;
@@ -37,7 +37,7 @@ struct deadlines {
 int deadlines_open(struct deadlines *deadlines, perch_host *host, perch_err *err);
 void deadlines_close(struct deadlines *deadlines);
 
-/* Enters anew, whatever it was. */
+/* Enters anew, from any kind. */
 void deadline_set(struct deadlines *deadlines, struct deadline *deadline, enum deadline_kind kind);
 
 /* The same, but one of this kind goes on as it is. */

@@ -14,7 +14,7 @@
 #include "serve/serve_parts.h"
 #include "wire/http_request.h"
 
-/* ---- for whom it is meant ------------------------------------------------------ */
+/* ---- the host that is meant ---------------------------------------------------- */
 
 /* "name:80" without the port; brackets stay. */
 static struct str gate_host_name(struct str host)
@@ -70,7 +70,7 @@ static void gate_heed_proxy(struct exchange *exchange, const struct http_request
 		exchange->is_secure = http_same_word(http_trim(proto), STR("https"));
 }
 
-/* ---- from which page --------------------------------------------------------------- */
+/* ---- the page it comes from -------------------------------------------------------- */
 
 static bool gate_is_own_origin(
 	const struct exchange *exchange, const struct http_request *request, struct str origin)
@@ -104,7 +104,7 @@ static bool gate_check_origin(
 	return false;
 }
 
-/* ---- from whom ------------------------------------------------------------------------ */
+/* ---- the user --------------------------------------------------------------------------- */
 
 static struct identity *gate_bearer(
 	struct exchange *exchange, const struct http_request *request, bool *ret_was_given)

@@ -1,8 +1,8 @@
-/* The gate: whom a request may come from, and for whom it is meant. */
+/* The gate: which user a request comes from, and whether it is meant for us. */
 #ifndef SERVE_GATE_H
 #define SERVE_GATE_H
 
-#include "serve/exchange.h"
+#include "serve/serve_exchange.h"
 
 /* Checks Host, Origin and token; false: the exchange was answered. Sets who, by_cookie, is_secure,
  * address. */

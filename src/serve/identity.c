@@ -1,4 +1,4 @@
-/* Who asks. */
+/* The users of the gateway. */
 #include "serve/identity.h"
 
 #include <errno.h>

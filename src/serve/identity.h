@@ -1,5 +1,4 @@
-/* Who asks: a token as the gateway holds it, for as long as anybody needs it, also behind its end.
- */
+/* A user of the gateway: a token, held for as long as an object needs it, also behind its end. */
 #ifndef SERVE_IDENTITY_H
 #define SERVE_IDENTITY_H
 
@@ -9,7 +8,7 @@
 struct identity {
 	struct link link;
 	size_t refs;
-	bool is_revoked; /* nothing that it began goes on to be told */
+	bool is_revoked; /* nothing that it began is told any more */
 	bool is_own;     /* not from the file: made by this process */
 	struct arena arena;
 	struct token token;
@@ -17,7 +16,7 @@ struct identity {
 
 struct identities {
 	struct list list;
-	void (*revoked)(void *data); /* some of them were: look for what is theirs */
+	void (*revoked)(void *data); /* some of them were revoked: look for what is theirs */
 	void *data;
 };
 

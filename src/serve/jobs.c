@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/macros.h"
-#include "serve/catalog.h"
+#include "serve/serve_catalog.h"
 #include "serve/peer.h"
 #include "serve/serve_parts.h"
 #include "serve/watcher.h"
@@ -89,7 +89,7 @@ static void jobs_began(void *data, int error)
 	jobs_begin(record);
 }
 
-/* What runs is written as running before it begins, or it might run twice. */
+/* A job is written as running before it begins, or it might run twice. */
 static bool jobs_try_begin(struct record *record)
 {
 	if (record->state != QUEUE_WAITING || !record->is_written || !jobs_can_begin(record))
@@ -102,8 +102,6 @@ static bool jobs_try_begin(struct record *record)
 	}
 	return true;
 }
-
-void jobs_due(perch_timer *timer, void *data);
 
 void jobs_due(perch_timer *timer, void *data)
 {
@@ -131,7 +129,7 @@ static void jobs_tell_accepted(struct record *record, int error)
 		accepted(record, record->accepted_data, error);
 }
 
-/* Nothing of one that could not be written stays. */
+/* A job that could not be written leaves nothing. */
 static void jobs_withdraw(struct record *record, int error)
 {
 	jobs_tell_accepted(record, error);

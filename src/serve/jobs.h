@@ -2,12 +2,13 @@
 #ifndef SERVE_JOBS_H
 #define SERVE_JOBS_H
 
-#include "serve/exchange.h"
+#include "perch/loop.h"
+#include "serve/serve_exchange.h"
 #include "serve/record.h"
 
 enum jobs_kind { JOBS_TURN, JOBS_CALL, JOBS_RUN };
 
-/* What is wanted. Texts are copied. */
+/* A job that is wanted. Texts are copied. */
 struct jobs_wish {
 	enum jobs_kind kind;
 	struct str name;    /* of agent, tool or command */
@@ -25,7 +26,7 @@ struct jobs_wish {
 struct record *jobs_take(struct exchange *exchange, const struct jobs_wish *wish,
 	void (*accepted)(struct record *record, void *data, int error), void *data);
 
-/* Begins what can begin, soon. */
+/* Begins the jobs that can begin, soon. */
 void jobs_schedule(struct serve *serve);
 
 /* Its ladder begins; one that waits is over at once. */
@@ -39,8 +40,11 @@ void jobs_begin(struct record *record);
 /* It ends without having run, or without having told: words for its error. */
 void jobs_fail(struct record *record, enum queue_state state, const char *code, const char *text);
 
-/* Takes what a process that has died had left. */
+/* Takes over the jobs of a process that has died. */
 struct queue_loader jobs_loader(struct serve *serve);
 void jobs_recover(struct serve *serve);
+
+/* For a timer: begins the jobs whose turn it is. */
+void jobs_due(perch_timer *timer, void *data);
 
 #endif

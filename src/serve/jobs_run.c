@@ -9,7 +9,7 @@
 #include "data/json.h"
 #include "data/json_member.h"
 #include "serve/uploads.h"
-#include "serve/catalog.h"
+#include "serve/serve_catalog.h"
 #include "serve/jobs.h"
 #include "serve/serve_parts.h"
 #include "serve/watcher.h"
@@ -59,7 +59,7 @@ static int jobs_fill_turn(
 	return uploads_write(record, perch_json_get(root, "attachments"), request, err);
 }
 
-static int jobs_fill(
+static int jobs_run_fill(
 	struct record *record, const perch_json_value *root, perch_job_request *request, perch_err *err)
 {
 	double timeout = 0;
@@ -104,7 +104,7 @@ static void jobs_write_result(struct record *record, const perch_job_end *end)
 	perch_json_end_object(&out);
 }
 
-/* What nobody needs behind the end. */
+/* Frees what is not needed behind the end. */
 static void jobs_settle(struct record *record, enum queue_state state)
 {
 	struct serve *serve = record->serve;
@@ -143,7 +143,7 @@ static void jobs_log_text(
 		record_log(record, (struct str){ json.data, json.len });
 }
 
-/* Those who wait for the end wait for this event. */
+/* The clients that wait for the end wait for this event. */
 static void jobs_log_end(struct record *record, struct str text)
 {
 	record->end_number = record->serve->records.last_number + 1;
@@ -267,7 +267,7 @@ static int jobs_submit(struct record *record, perch_err *err)
 	if (r == 0)
 		r = perch_json_parse(json, record->request.data, record->request.len, &root, err);
 	if (r == 0)
-		r = jobs_fill(record, root, &request, err);
+		r = jobs_run_fill(record, root, &request, err);
 	if (r < 0)
 		return r;
 	request.sink = jobs_told;

@@ -33,7 +33,7 @@ void serve_resume(struct serve *serve)
 		listeners_watch(serve, PERCH_READABLE);
 }
 
-/* False: nobody waits, or nobody can be taken now. */
+/* False: no client waits, or none can be taken now. */
 static bool listener_take(struct listener *listener)
 {
 	struct serve *serve = listener->serve;
@@ -75,7 +75,7 @@ static int listener_add(struct serve *serve, int fd, perch_err *err)
 		serve->host, fd, PERCH_READABLE, listener_ready, listener, &listener->source, err);
 }
 
-/* What it is called by is what the kernel says: the port may have been 0. */
+/* Its name is the one that the kernel says: the port may have been 0. */
 static void listener_name(struct serve *serve, int fd)
 {
 	struct sockaddr_storage name = { 0 };
@@ -152,7 +152,7 @@ static int listener_open_address(struct serve *serve, const char *text, perch_er
 	return listener_add(serve, fd, err);
 }
 
-/* A socket that nobody listens on any more is in the way. */
+/* A socket without a listener is in the way. */
 static void listener_clear(const struct sockaddr_un *name)
 {
 	struct stat info;

@@ -20,7 +20,7 @@ struct histogram {
 	uint64_t sum_ns;
 };
 
-/* What holds in a moment. */
+/* The state of a moment. */
 struct metrics_now {
 	int64_t time; /* seconds since 1970 */
 	uint64_t waiting, running, connections, streams, memory_bytes, kept_bytes;

@@ -1,4 +1,4 @@
-/* OpenAI's surface: models, and turns that are waited for. */
+/* OpenAI's surface: models, and turns that are taken. */
 #include "serve/openai.h"
 
 #include <errno.h>
@@ -7,12 +7,11 @@
 #include <sys/random.h>
 
 #include "base/cleanup.h"
-#include "serve/catalog.h"
+#include "serve/serve_catalog.h"
 #include "serve/jobs.h"
 #include "serve/peer.h"
 #include "serve/serve_parts.h"
 #include "serve/watcher.h"
-#include "wire/http_sse.h"
 
 /* ---- models ----------------------------------------------------------------------- */
 
@@ -65,141 +64,6 @@ void openai_model(struct exchange *exchange)
 	openai_write_model(&out, exchange->parameters[0]);
 	exchange_json(exchange, 200, &json);
 }
-
-/* ---- telling ------------------------------------------------------------------------ */
-
-static void openai_turn_free(struct openai_turn *turn)
-{
-	if (!turn)
-		return;
-	openai_outcome_free(&turn->outcome);
-	free(turn->model);
-	free(turn);
-}
-
-static const char *openai_error(struct openai_turn *turn)
-{
-	struct buf *error = &turn->outcome.error;
-	if (!error->len || buf_terminate(error) < 0)
-		return "the agent has failed";
-	return error->data;
-}
-
-/* It has run: whoever repeats the request runs it again, so nobody should. */
-static void openai_answer_failure(struct watcher *watcher)
-{
-	struct exchange *exchange = watcher->exchange;
-	struct openai_turn *turn = watcher->data;
-	char text[PERCH_ERR_TEXT_MAX];
-	const struct http_field field = { STR("x-should-retry"), STR("false") };
-	snprintf(text, sizeof(text), "%s", openai_error(turn));
-	watcher_free(watcher);
-	exchange_error_with(exchange, 502, "agent_failed", NULL, text, &field, 1);
-}
-
-static void openai_answer_whole(struct watcher *watcher)
-{
-	struct exchange *exchange = watcher->exchange;
-	struct openai_turn *turn = watcher->data;
-	_cleanup_(buf_free) struct buf json = { 0 };
-	turn->format->whole(turn, &json);
-	json.failed = json.failed || turn->outcome.content.failed;
-	watcher_free(watcher);
-	exchange_json(exchange, 200, &json);
-}
-
-static void openai_end_stream(struct watcher *watcher)
-{
-	struct exchange *exchange = watcher->exchange;
-	struct openai_turn *turn = watcher->data;
-	_cleanup_(buf_free) struct buf out = { 0 };
-	_cleanup_(buf_free) struct buf error = { 0 };
-	if (turn->outcome.has_failed) {
-		exchange_write_error(exchange, &error, 502, "agent_failed", NULL, openai_error(turn));
-		http_sse_event(
-			&out, (struct str){ 0 }, (struct str){ 0 }, (struct str){ error.data, error.len });
-	} else {
-		turn->format->end(turn, &out);
-	}
-	watcher_free(watcher);
-	exchange_piece(exchange, (struct str){ out.data, out.len });
-	exchange_end(exchange);
-}
-
-/* Hears what is new. The answer begins with the first thing that is said, so that an agent that
- * fails before has a status of its own. */
-static void openai_tell(struct watcher *watcher, const struct logged *logged)
-{
-	struct openai_turn *turn = watcher->data;
-	_cleanup_(buf_free) struct buf out = { 0 };
-	struct str text;
-	enum openai_said said = openai_hear(&turn->outcome, logged, &text);
-	watcher->after = logged->number;
-	if (!turn->wants_stream || said == OPENAI_NOTHING)
-		return;
-	if (!watcher->exchange->is_stream && !exchange_stream(watcher->exchange))
-		return;
-	if (!turn->has_begun)
-		turn->format->begin(turn, &out);
-	turn->format->delta(turn, &out, text, said == OPENAI_REASONING);
-	if (out.failed || turn->outcome.content.failed)
-		exchange_cut(watcher->exchange);
-	else
-		exchange_piece(watcher->exchange, (struct str){ out.data, out.len });
-}
-
-/* A reply of nothing begins here. */
-static bool openai_begin_late(struct watcher *watcher)
-{
-	struct openai_turn *turn = watcher->data;
-	_cleanup_(buf_free) struct buf out = { 0 };
-	if (!watcher->exchange->is_stream && !exchange_stream(watcher->exchange))
-		return false;
-	if (!turn->has_begun)
-		turn->format->begin(turn, &out);
-	exchange_piece(watcher->exchange, (struct str){ out.data, out.len });
-	return true;
-}
-
-static void openai_pump(struct watcher *watcher)
-{
-	struct openai_turn *turn = watcher->data;
-	struct record *record = watcher->record;
-	const struct logged *logged = record_after(record, watcher->after);
-	for (; logged && !peer_is_full(watcher->exchange->peer); logged = list_next(logged))
-		openai_tell(watcher, logged);
-	if (logged || !queue_is_over(record->state) || watcher->after < record->end_number)
-		return;
-	turn->outcome.has_failed = record->state != QUEUE_DONE;
-	if (!turn->wants_stream)
-		turn->outcome.has_failed ? openai_answer_failure(watcher) : openai_answer_whole(watcher);
-	else if (turn->outcome.has_failed && !turn->has_begun)
-		openai_answer_failure(watcher);
-	else if (openai_begin_late(watcher))
-		openai_end_stream(watcher);
-}
-
-/* Nobody else waits for it: it need not go on. */
-static void openai_left(struct watcher *watcher)
-{
-	struct record *record = watcher->record;
-	if (record->watchers.count > 1 || queue_is_over(record->state))
-		return;
-	record->was_left = true;
-	jobs_cancel(record);
-}
-
-static void openai_watcher_free(struct watcher *watcher)
-{
-	openai_turn_free(watcher->data);
-}
-
-static const struct watcher_kind openai_watcher = {
-	.pump = openai_pump,
-	.left = openai_left,
-	.free = openai_watcher_free,
-	.is_eager = true,
-};
 
 /* ---- taking ------------------------------------------------------------------------- */
 
@@ -255,7 +119,7 @@ static void openai_accepted(struct record *record, void *data, int error)
 	}
 }
 
-/* The same request again, by a client that gave up waiting: it joins what it has begun. */
+/* The same request again, by a client that gave up waiting: it joins the job that it has begun. */
 static struct record *openai_find_begun(struct exchange *exchange, const char *fingerprint)
 {
 	const struct serve *serve = exchange->peer->serve;
@@ -306,7 +170,7 @@ static bool openai_follow(
 	return false;
 }
 
-/* A session for the request. One that is new to the agent is told what was said before. */
+/* A session for the request. One that is new to the agent is told the messages before. */
 static bool openai_choose_session(struct exchange *exchange, struct openai_request *request,
 	char fresh[RECORD_ID_SIZE], struct str *ret_session, bool *ret_tells_all)
 {

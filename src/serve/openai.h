@@ -5,10 +5,12 @@
 
 #include "base/sha256.h"
 #include "serve/body.h"
-#include "serve/exchange.h"
+#include "serve/serve_exchange.h"
 #include "serve/record.h"
 
 struct serve;
+struct watcher;
+struct watcher_kind;
 
 enum {
 	OPENAI_CONVERSATIONS_MAX = 4096,
@@ -24,7 +26,7 @@ void openai_responses(struct exchange *exchange);
 
 /* ---- openai_request.c: what is asked for --------------------------------------------- */
 
-/* Each hash is made of the one before and a message: what was said up to here, in order. */
+/* Each hash is made of the one before and a message: the conversation up to here, in order. */
 struct openai_chain {
 	char hex[SHA256_HEX_SIZE];
 };
@@ -73,7 +75,7 @@ struct openai_outcome {
 
 enum openai_said { OPENAI_NOTHING, OPENAI_CONTENT, OPENAI_REASONING };
 
-/* What an event says; its text is added to the outcome, and is its end. */
+/* The text of an event; it is added to the end of the outcome. */
 enum openai_said openai_hear(
 	struct openai_outcome *outcome, const struct logged *logged, struct str *ret_text);
 void openai_outcome_free(struct openai_outcome *outcome);
@@ -101,5 +103,13 @@ struct openai_format {
 
 extern const struct openai_format openai_chat_format;
 extern const struct openai_format openai_responses_format;
+
+/* ---- openai_watcher.c: a client that waits for a turn --------------------------------- */
+
+extern const struct watcher_kind openai_watcher; /* its data is an openai_turn */
+
+/* Tells the client what is new. */
+void openai_pump(struct watcher *watcher);
+void openai_turn_free(struct openai_turn *turn);
 
 #endif

@@ -1,4 +1,5 @@
-/* Which session a stateless client means: the one that ended with just what it sends. */
+/* The session that a stateless client means: the one that ended with exactly the messages that it
+ * sends. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -6,7 +7,7 @@
 #include "serve/openai.h"
 #include "serve/serve_parts.h"
 
-/* The end of a session, by what was said in it. */
+/* The end of a session, by its messages. */
 struct conversation {
 	struct link link;
 	char hash[SHA256_HEX_SIZE]; /* of owner, model, user and chain */

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/macros.h"
-#include "serve/exchange.h"
+#include "serve/serve_exchange.h"
 #include "serve/serve_parts.h"
 
 void peer_touch(struct peer *peer)
@@ -172,7 +172,7 @@ static void peer_watch(struct peer *peer)
 	peer->watched = events;
 }
 
-/* What a client sends behind a refusal must be read, or the kernel takes the refusal back. */
+/* Bytes that a client sends behind a refusal must be read, or the kernel takes the refusal back. */
 static void peer_linger(struct peer *peer)
 {
 	if (peer->is_lingering || peer->has_left) {
@@ -184,7 +184,7 @@ static void peer_linger(struct peer *peer)
 	shutdown(peer->fd, SHUT_WR);
 }
 
-/* The client has gone: what nobody reads is not done for it. */
+/* The client has gone: work that only it has use for is ended. */
 static void peer_heed_end(struct peer *peer)
 {
 	enum http_phase phase = http_connection_phase(&peer->http);

@@ -281,7 +281,7 @@ static bool record_keeps_key(const struct record *record, int64_t now_ms)
 	return record->key.data && now_ms - record->created_ms < RECORD_KEY_SECONDS * INT64_C(1000);
 }
 
-/* Somebody still needs it. */
+/* Whether it is still needed. */
 static bool record_is_needed(const struct record *record)
 {
 	return record->watchers.count || record->is_unsaved || record->saving;

@@ -105,7 +105,7 @@ int record_save(struct record *record, queue_done_fn *done, void *data);
 /* A question is no longer open; one that never was is fine. */
 void record_close_ask(struct record *record, uint64_t number);
 
-/* Adds an event: to the log, to the queue, to those who watch. */
+/* Adds an event: to the log, to the queue, to the clients that watch. */
 void record_log(struct record *record, struct str text);
 struct logged *record_put(struct record *record, uint64_t number, struct str text);
 
@@ -114,7 +114,7 @@ struct logged *record_after(const struct record *record, uint64_t number);
 struct logged *records_after(const struct records *records, uint64_t number);
 struct logged *logged_next_of_all(const struct logged *logged);
 
-/* Forgets what is too old or too much. */
+/* Forgets jobs that are too old or too many. */
 void records_trim(struct serve *serve, int64_t now_ms);
 
 /* The job as an object of the API. */

@@ -1,9 +1,9 @@
-/* What can be asked for: one table. */
+/* The addresses of the gateway: one table. */
 #include "serve/routes.h"
 
 #include "base/macros.h"
 #include "serve/api.h"
-#include "serve/catalog.h"
+#include "serve/serve_catalog.h"
 #include "serve/cookies.h"
 #include "serve/openai.h"
 

@@ -1,8 +1,8 @@
-/* What can be asked for: one table. */
+/* The addresses of the gateway: one table. */
 #ifndef SERVE_ROUTES_H
 #define SERVE_ROUTES_H
 
-#include "serve/exchange.h"
+#include "serve/serve_exchange.h"
 #include "wire/http_router.h"
 
 enum route_need {

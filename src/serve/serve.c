@@ -14,16 +14,12 @@
 #include "base/err.h"
 #include "base/paths.h"
 #include "base/tree.h"
-#include "serve/catalog.h"
+#include "serve/serve_catalog.h"
 #include "serve/jobs.h"
 #include "serve/openai.h"
 #include "serve/peer.h"
 #include "serve/serve_parts.h"
 #include "serve/watcher.h"
-
-#define SERVE_LOCAL_USER "local"
-
-void jobs_due(perch_timer *timer, void *data);
 
 void serve_warn(struct serve *serve, const char *format, ...)
 {
@@ -76,80 +72,9 @@ void serve_now(const struct serve *serve, struct metrics_now *ret_now)
 	}
 }
 
-/* ---- tokens --------------------------------------------------------------------- */
-
-static void serve_revoked(void *data)
-{
-	struct serve *serve = data;
-	cookies_sweep(&serve->cookies);
-	watchers_sweep(serve);
-}
-
-static int serve_read_tokens(struct serve *serve, perch_err *err)
-{
-	_cleanup_(tokens_free) struct tokens tokens = { 0 };
-	_cleanup_free_ char *path = NULL;
-	int r = tokens_path(&path, err);
-	if (r < 0)
-		return r;
-	if (stat(path, &serve->tokens_stamp) < 0)
-		serve->tokens_stamp = (struct stat){ 0 };
-	r = tokens_read(&tokens, err);
-	if (r == 0 && identities_update(&serve->identities, &tokens) < 0)
-		return err_no_memory(err);
-	return r;
-}
-
-/* By its times alone: whoever writes it replaces it. */
-static void serve_look_at_tokens(struct serve *serve)
-{
-	_cleanup_free_ char *path = NULL;
-	struct stat now = { 0 };
-	perch_err err = { 0 };
-	if (tokens_path(&path, NULL) < 0)
-		return;
-	if (stat(path, &now) < 0)
-		now = (struct stat){ 0 };
-	if (now.st_ino == serve->tokens_stamp.st_ino &&
-		now.st_mtim.tv_nsec == serve->tokens_stamp.st_mtim.tv_nsec &&
-		now.st_mtim.tv_sec == serve->tokens_stamp.st_mtim.tv_sec)
-		return;
-	if (serve_read_tokens(serve, &err) < 0)
-		serve_warn(serve, "%s", err.text);
-}
-
-/* The user of the link; and, where there is no token at all, of one that lives as long as we do. */
-static int serve_make_local(struct serve *serve, perch_err *err)
-{
-	char hash[SHA256_HEX_SIZE] = "";
-	struct token token = {
-		.name = SERVE_LOCAL_USER, .hash = hash, .is_admin = true, .created = (int64_t)time(NULL)
-	};
-	if (!serve->identities.list.count) {
-		int r = token_make(serve->own_token);
-		if (r < 0)
-			return err_set(err, r, "no token can be made: %s", perch_strerror(r));
-		token_hash(str_from(serve->own_token), hash);
-	}
-	serve->local = identity_add(&serve->identities, &token, true);
-	return serve->local ? 0 : err_no_memory(err);
-}
-
-const char *serve_own_token(const struct serve *serve)
-{
-	return serve->own_token[0] ? serve->own_token : NULL;
-}
-
 const char *serve_address(const struct serve *serve)
 {
 	return serve->address[0] ? serve->address : NULL;
-}
-
-int serve_make_once(struct serve *serve, const char **ret_secret)
-{
-	int r = cookies_make_once(&serve->cookies, serve->once);
-	*ret_secret = serve->once;
-	return r;
 }
 
 /* ---- transcripts ----------------------------------------------------------------------- */
@@ -182,7 +107,7 @@ static void serve_tick(perch_timer *timer, void *data)
 	struct serve *serve = data;
 	uint64_t now_ns = clock_now_ns();
 	perch_timer_set(timer, SERVE_TICK_MS * NSEC_PER_MSEC);
-	serve_look_at_tokens(serve);
+	serve_tokens_look(serve);
 	serve_resume(serve);
 	serve_trim_transcripts(serve, now_ns);
 	if (serve->records.bytes > (size_t)serve->settings.keep_bytes)
@@ -259,7 +184,7 @@ static int serve_read_settings(struct serve *serve, perch_err *err)
 void serve_reload(struct serve *serve)
 {
 	perch_err err = { 0 };
-	if (serve_read_settings(serve, &err) < 0 || serve_read_tokens(serve, &err) < 0) {
+	if (serve_read_settings(serve, &err) < 0 || serve_tokens_read(serve, &err) < 0) {
 		serve_warn(serve, "%s", err.text);
 		return;
 	}
@@ -363,9 +288,9 @@ static int serve_open(struct serve *serve, perch_err *err)
 	if (r == 0)
 		r = serve_open_clocks(serve, err);
 	if (r == 0)
-		r = serve_read_tokens(serve, err);
+		r = serve_tokens_read(serve, err);
 	if (r == 0)
-		r = serve_make_local(serve, err);
+		r = serve_tokens_make_local(serve, err);
 	if (r == 0)
 		r = serve_check_anonymous(serve, err);
 	if (r == 0)
@@ -392,7 +317,7 @@ int serve_new(
 		return err_no_memory(err);
 	serve->host = host;
 	serve->options = *options;
-	serve->identities.revoked = serve_revoked;
+	serve->identities.revoked = serve_tokens_revoked;
 	serve->identities.data = serve;
 	int r = serve_open(serve, err);
 	if (r < 0)

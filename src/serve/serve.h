@@ -1,5 +1,5 @@
-/* The gateway: what perch hosts, over HTTP. It hosts nothing itself; every turn, call and run is a
- * job of the service (perch/service.h) that was written down before it was accepted. */
+/* The gateway: perch over HTTP. It hosts nothing itself; every turn, call and run is a job of the
+ * service (perch/service.h) that was written down before it was accepted. */
 #ifndef SERVE_SERVE_H
 #define SERVE_SERVE_H
 
@@ -8,12 +8,11 @@
 
 struct serve;
 
-/* What stands on the command line goes before perch/config.toml. NULL, 0 and false = as that says.
- */
+/* Options of the command line go before perch/config.toml. NULL, 0 and false = as that says. */
 struct serve_options {
 	const char *listen;        /* ADDRESS:PORT; port 0 = any */
 	const char *socket;        /* a unix socket beside it */
-	const char *anonymous;     /* requests without a token are this one's */
+	const char *anonymous;     /* requests without a token belong to this user */
 	const char *const *agents; /* files of profiles that are offered too; ends with NULL */
 	bool is_check;             /* only to be described: nothing is opened that another may hold */
 	bool is_durable;
@@ -51,7 +50,7 @@ const char *serve_own_token(const struct serve *serve);
 /* A secret for the link that logs a browser in once. */
 int serve_make_once(struct serve *serve, const char **ret_secret);
 
-/* Writes what is offered, and to whom, for people or as JSON. */
+/* Writes what is offered, and to which tokens, for people or as JSON. */
 struct buf;
 int serve_describe(struct serve *serve, bool as_json, struct buf *out, perch_err *err);
 

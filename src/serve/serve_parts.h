@@ -1,4 +1,4 @@
-/* Inside of the gateway. */
+/* What the parts of the gateway share. */
 #ifndef SERVE_SERVE_PARTS_H
 #define SERVE_SERVE_PARTS_H
 
@@ -91,6 +91,19 @@ void serve_resume(struct serve *serve);
 
 int listeners_open(struct serve *serve, perch_err *err);
 void listeners_close(struct serve *serve);
+
+/* ---- serve_tokens.c -------------------------------------------------------------- */
+
+int serve_tokens_read(struct serve *serve, perch_err *err);
+
+/* Reads them again, where the file has changed. */
+void serve_tokens_look(struct serve *serve);
+
+/* For identities: a token was revoked. */
+void serve_tokens_revoked(void *data);
+
+/* The user of the link; and, where there is no token at all, of one that lives as long as we do. */
+int serve_tokens_make_local(struct serve *serve, perch_err *err);
 
 /* ---- what handlers share ------------------------------------------------------------ */
 

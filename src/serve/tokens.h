@@ -1,5 +1,5 @@
-/* Tokens: who may ask. Kept as hashes in $XDG_STATE_HOME/perch/tokens.json; a token is random and
- * long, so that its hash alone is enough to know it again. */
+/* Tokens: the users who may ask. Stored as hashes in $XDG_STATE_HOME/perch/tokens.json; a token is
+ * random and long, so that its hash alone is enough to recognize it. */
 #ifndef SERVE_TOKENS_H
 #define SERVE_TOKENS_H
 
@@ -62,7 +62,7 @@ int tokens_add(const struct token *token, perch_err *err);
 /* -ENOENT: there is none. */
 int tokens_remove(const char *name, perch_err *err);
 
-/* Where the file is, for those who watch it. The caller frees. */
+/* Where the file is, for callers that watch it. The caller frees. */
 int tokens_path(char **ret_path, perch_err *err);
 
 #endif

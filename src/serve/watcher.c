@@ -1,4 +1,4 @@
-/* Who waits for what a job tells. */
+/* Clients that wait for what a job tells. */
 #include "serve/watcher.h"
 
 #include <inttypes.h>

@@ -1,16 +1,16 @@
-/* Who waits for what a job, or every job of a user, tells: a client with an exchange. Watchers
- * pull: a slow one holds nobody back and keeps nothing of its own. */
+/* A watcher: a client with an exchange that waits for what a job, or every job of a user, tells.
+ * Watchers pull: a slow one holds no other back and stores nothing of its own. */
 #ifndef SERVE_WATCHER_H
 #define SERVE_WATCHER_H
 
-#include "serve/exchange.h"
+#include "serve/serve_exchange.h"
 #include "serve/record.h"
 
 struct watcher;
 
 struct watcher_kind {
-	/* There may be more to tell, and room for it. Of one that only waits for the end: it has come.
-	 */
+	/* There may be more to tell, and room for it. For a watcher that only waits for the end: it has
+	 * come. */
 	void (*pump)(struct watcher *watcher);
 	/* The client is gone; before it is freed. NULL = nothing is to be done. */
 	void (*left)(struct watcher *watcher);
@@ -37,7 +37,7 @@ void watcher_free(struct watcher *watcher);
 /* Something new is there. */
 void watchers_touch(struct record *record);
 
-/* Streams of those whose tokens were revoked end; all, when the server ends. */
+/* Streams of users whose tokens were revoked end; all, when the server ends. */
 void watchers_sweep(struct serve *serve);
 
 /* Plain events of a job, of a user. */

@@ -103,6 +103,8 @@ static int catalog_gather(perch_catalog *catalog, perch_service *service)
 	if (r == 0)
 		r = catalog_add_agents(catalog, exposure, service->options.profiles);
 	if (r == 0)
+		r = catalog_add_resources(catalog, exposure);
+	if (r == 0)
 		r = catalog_note_hidden(catalog, service->options.frontend);
 	if (r == 0 && catalog->count)
 		qsort(catalog->entries, catalog->count, sizeof(*catalog->entries), catalog_compare);

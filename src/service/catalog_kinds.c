@@ -36,8 +36,7 @@ static int catalog_judge_binding(struct tools_of *of)
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 	of->has_network = policy.net != SANDBOX_NET_NONE;
-	of->can_write = list_count(binding->widening.write) || list_count(binding->widening.presets) ||
-		binding->directory[0];
+	of->can_write = list_count(policy.write); /* what it runs in, it only reads */
 	return 0;
 }
 
@@ -252,4 +251,20 @@ int catalog_add_agents(
 			r = catalog_add_agent(catalog, exposure, *names, NULL);
 	}
 	return r;
+}
+
+/* ---- resources ----------------------------------------------------------- */
+
+/* Asked for by name: a frontend that shows none is not told that there are any. */
+int catalog_add_resources(perch_catalog *catalog, const struct exposure *exposure)
+{
+	const perch_entry sessions = {
+		.kind = PERCH_ENTRY_TEMPLATE,
+		.name = "perch://sessions/{session}",
+		.title = "Sessions of agents",
+		.description = "Which agent, whose, when it was used last, and how many turns it had.",
+	};
+	if (exposure->is_all || !exposure_shows(exposure, sessions.kind, sessions.name))
+		return 0;
+	return catalog_add(catalog, exposure, &sessions);
 }

@@ -36,5 +36,6 @@ int catalog_add_tools(
 int catalog_add_commands(perch_catalog *catalog, const struct exposure *exposure);
 int catalog_add_agents(
 	perch_catalog *catalog, const struct exposure *exposure, const char *const *files);
+int catalog_add_resources(perch_catalog *catalog, const struct exposure *exposure);
 
 #endif

@@ -126,10 +126,43 @@ static void asking_note_trouble(struct asking *asking, int r)
 		asking->note = "out of memory";
 }
 
+/* In a conversation a pasted text is one message, and Alt, Ctrl or a \ before Enter make a new
+ * line. */
+static bool asking_key_is_newline(struct asking *asking, const struct key *key)
+{
+	struct editor *editor = &asking->editor;
+	static const struct key backspace = { .code = KEY_BACKSPACE };
+	if (!asking->manner.is_conversation || key->code != KEY_ENTER)
+		return false;
+	if (key->is_pasted || (key->modifiers & (KEY_ALT | KEY_CTRL)))
+		return true;
+	bool is_continued = editor->cursor && editor->cursor == editor->text.len &&
+		editor->text.data[editor->cursor - 1] == '\\';
+	if (is_continued)
+		editor_key(editor, &backspace);
+	return is_continued;
+}
+
+/* Ctrl+X Ctrl+E. */
+static bool asking_key_wants_editor(struct asking *asking, const struct key *key)
+{
+	bool was_prefixed = asking->is_prefixed;
+	asking->is_prefixed = asking->manner.is_conversation && key_is_ctrl(key, 'x');
+	return was_prefixed && key_is_ctrl(key, 'e');
+}
+
 static enum asking_step asking_key_in_prompt(struct asking *asking, const struct key *key)
 {
+	static const struct key newline = { .code = KEY_TEXT, .character = 0x2424 };
 	const perch_question *question = asking->question;
 	bool is_empty = !asking->editor.text.len;
+	if (asking_key_wants_editor(asking, key)) {
+		asking_cancel(asking);
+		asking->answer.wants_editor = true;
+		return ASKING_CANCELLED;
+	}
+	if (asking_key_is_newline(asking, key))
+		key = &newline;
 	if (key->code == KEY_ENTER)
 		return asking_enter_text(asking);
 	if (is_empty && key_is_ctrl(key, 'd'))

@@ -16,6 +16,7 @@ struct asking {
 	struct editor editor; /* prompt, and the word of a deliberate answer */
 	size_t steps_back;    /* prompt: how far back in its history it is */
 	struct buf draft;     /* what was in the line before that */
+	bool is_prefixed;     /* conversation: Ctrl+X was pressed */
 	struct menu menu;     /* select, multi_select */
 	bool yes;             /* confirm */
 	bool is_told;         /* its words stand above, because they are longer than the screen */

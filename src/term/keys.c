@@ -119,8 +119,9 @@ static struct key keys_control_key(unsigned char byte)
 {
 	switch (byte) {
 	case '\r':
-	case '\n':
 		return (struct key){ .code = KEY_ENTER };
+	case '\n':
+		return (struct key){ .code = KEY_ENTER, .modifiers = KEY_CTRL };
 	case '\t':
 		return (struct key){ .code = KEY_TAB };
 	case '\b':
@@ -228,7 +229,7 @@ static size_t keys_read_pasted(
 	if (key.code == KEY_TAB)
 		*ret_key = (struct key){ .code = KEY_TEXT, .character = ' ' };
 	else if (key.code == KEY_ENTER && !(follows_return && bytes[0] == '\n'))
-		*ret_key = key;
+		*ret_key = (struct key){ .code = KEY_ENTER };
 	else if (key_is_ctrl(&key, 'c')) {
 		keys->is_pasting = false;
 		*ret_key = key;

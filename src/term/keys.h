@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 enum key_code {
-	KEY_NONE, /* bytes that mean nothing here */
-	KEY_TEXT, /* character; with KEY_CTRL or KEY_ALT the lower-case letter */
-	KEY_ENTER,
+	KEY_NONE,  /* bytes that mean nothing here */
+	KEY_TEXT,  /* character; with KEY_CTRL or KEY_ALT the lower-case letter */
+	KEY_ENTER, /* with KEY_CTRL: the line feed of Ctrl+J */
 	KEY_TAB,
 	KEY_BACKSPACE,
 	KEY_DELETE,

@@ -426,3 +426,30 @@ END
     "$perch" run closed <&- >&- 2>&-
     [ -e "$WORK/fine" ]
 }
+
+@test "moved caches: the user's configuration of cargo and ccache counts, and no link is followed there" {
+    export HOME="$WORK/home" XDG_CACHE_HOME="$BATS_TEST_TMPDIR/cache"
+    unset CARGO_HOME CCACHE_DIR
+    mkdir -p "$HOME/.cargo" "$WORK/elsewhere"
+    echo mine >"$HOME/.cargo/config.toml"
+    py -c exec builder <<'END'
+say(run("cat $CARGO_HOME/config.toml $CCACHE_DIR/ccache.conf 2>/dev/null")["stdout"].strip())
+END
+    call builder
+    expect mine
+    mkdir "$WORK/moved"
+    echo moved >"$WORK/moved/ccache.conf"
+    CCACHE_DIR="$WORK/moved" call builder
+    expect "mine
+moved"
+    # A plugin that leads the directory elsewhere, or has a file of its own.
+    rm -r "$XDG_CACHE_HOME/perch/plugins/fledge-builder/cargo"
+    ln -s "$WORK/elsewhere" "$XDG_CACHE_HOME/perch/plugins/fledge-builder/cargo"
+    call builder
+    [ -z "$(ls "$WORK/elsewhere")" ]
+    rm "$XDG_CACHE_HOME/perch/plugins/fledge-builder/cargo"
+    mkdir "$XDG_CACHE_HOME/perch/plugins/fledge-builder/cargo"
+    echo own >"$XDG_CACHE_HOME/perch/plugins/fledge-builder/cargo/config.toml"
+    call builder
+    has "$output" own
+}

@@ -19,7 +19,7 @@ def test_tools():
         is_equal(words["title"], "words.count")
         is_equal(words["inputSchema"]["required"], ["text"])
         is_equal(words["annotations"],
-                 {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False})
+                 {"readOnlyHint": True, "destructiveHint": False, "openWorldHint": False})
         result = client.call("example_hello_hello_greet", {"name": "you"})
         is_equal(result["structuredContent"], {"greeting": "Hello, you!"})
         is_equal(text_of(result), '{"greeting":"Hello, you!"}')
@@ -30,6 +30,15 @@ def test_tools():
         has(text_of(result), "code: ")
         is_equal(client.call("nothing")["code"], -32602)
         client.end()
+
+
+def test_hints():
+    tools = Client().tools()
+    found = {name: (tool["annotations"]["readOnlyHint"], tool["annotations"]["openWorldHint"])
+             for name, tool in tools.items()}
+    is_equal(found, {"example_hello_hello_greet": (True, False),
+                     "example_words_words_count": (True, False), "t_writes_t_x": (False, False),
+                     "t_free_t_x": (False, True), "t_net_t_x": (True, True)})
 
 
 def test_old():
@@ -155,6 +164,33 @@ def test_agent():
         for wrong in ("x", "0" * 32):
             is_equal(client.call("agent_echo", {"message": "on", "session": wrong})["code"], -32602)
         client.end()
+
+
+def test_sessions():
+    """The stored sessions of agents, where the operator shows them."""
+    for version in BOTH:
+        client = Client(version=version)
+        client.call("agent_echo", {"message": "hello"})
+        templates = client.request("resources/templates/list")["result"]["resourceTemplates"]
+        is_equal(templates[0]["uriTemplate"], "perch://sessions/{session}")
+        listed = client.request("resources/list")["result"]["resources"]
+        has(listed[0]["uri"], "perch://sessions/echo/")
+        read = client.request("resources/read", {"uri": listed[0]["uri"]})["result"]["contents"][0]
+        session = json.loads(read["text"])
+        is_equal((session["agent"], session["turns"]), ("echo", 1))
+        error = client.request("resources/read", {"uri": "perch://sessions/echo/none"})["error"]
+        is_equal(error["code"], -32602 if version == MODERN else -32002)
+        client.end()
+
+
+def test_no_resources():
+    """Nothing of them is there unless it is listed."""
+    client = Client()
+    client.call("agent_echo", {"message": "hello"})
+    is_equal(client.request("resources/list")["result"]["resources"], [])
+    is_equal(client.request("prompts/list")["error"]["code"], -32601)
+    has(client.request("resources/read", {"uri": "perch://sessions/echo/x"}), "error")
+    client.end()
 
 
 def wait_for(path):

@@ -14,6 +14,9 @@ TOOLS = [{"name": name, "description": f"{name}: \x1b[31mtext\u202e", "inputSche
          for name in ("echo", "sly", "third")]
 
 
+RUDE = "rude\x1b]0;x\x07\x9b31m\u202etext"
+
+
 def say(message):
     sys.stdout.write((message if isinstance(message, str) else json.dumps(message)) + "\n")
     sys.stdout.flush()
@@ -32,6 +35,8 @@ def refuse(request, code, text):
 def initialize(request):
     if MODE == "refuses":
         return refuse(request, -1, "not today")
+    if MODE == "rude":
+        return refuse(request, -1, RUDE)
     version = "1999-01-01" if MODE == "version" else "2025-06-18"
     answer(request, {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": INFO})
 
@@ -49,6 +54,10 @@ def list_tools(request):
         say({"jsonrpc": "2.0", "id": 1, "method": "sampling/createMessage", "params": {}})
     if MODE == "endless":
         return answer(request, {"tools": [], "nextCursor": "again"})
+    if MODE == "huge":
+        tool = {**TOOLS[0], "description": "x" * (7 << 20)}
+        page = int(cursor or 0) + 1
+        return answer(request, {"tools": [tool], **({"nextCursor": str(page)} if page < 30 else {})})
     if cursor is None:
         return answer(request, {"tools": TOOLS[:2], "nextCursor": "2"})
     answer(request, {"tools": TOOLS[2:]})
@@ -58,6 +67,8 @@ def call_tool(request):
     if MODE == "long":
         say("x" * (9 << 20))
         return
+    if MODE == "rude-later":
+        return answer(request, {"content": [{"type": "text", "text": RUDE}]})
     arguments = request["params"].get("arguments", {})
     answer(request, {"content": [{"type": "text", "text": "here"}], "structuredContent": arguments})
 

@@ -84,6 +84,25 @@ END
     scene agent
 }
 
+@test "sessions are resources where they are shown, and nowhere else" {
+    mkdir -p "$XDG_CONFIG_HOME/perch/agents"
+    cp "$PERCH_SOURCE/examples/agents/echo.yaml" "$XDG_CONFIG_HOME/perch/agents/"
+    expose 'agents = ["echo"]' 'resources = ["perch://sessions/*"]'
+    scene sessions
+    expose 'agents = ["echo"]'
+    scene no_resources
+}
+
+@test "hints say what is enforced" {
+    tool writes '[[tools]]' 'name = "t.x"' <<<'respond(greet(), {})' # it may write where the test looks
+    program free <<<'respond(greet(), {})'
+    printf 'name = "t.free"\ncommand = "%s"\n[sandbox]\nmode = "off"\n[[tools]]\nname = "t.x"\n' \
+        "$WORK/tools/free" >"$bindings/t.free.toml"
+    sed "s/t\.free/t.net/; s/mode = .*/net = \"full\"\nread = [\"${WORK//\//\\/}\"]/" \
+        "$bindings/t.free.toml" >"$bindings/t.net.toml"
+    scene hints
+}
+
 @test "a call that is cancelled ends, without an answer" {
     slow
     scene cancel

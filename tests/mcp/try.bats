@@ -121,3 +121,9 @@ END
     mcp --help
     has "$output" 'connect'
 }
+
+@test "a server that lists without end of megabytes: not kept, and told" {
+    against huge list
+    expect_status 125
+    has "$errors" "the server lists more than 64 MiB"
+}

@@ -182,3 +182,23 @@ store = true'
     wait_over 1
     grep -qx 'store = false' "$cfg/plugins.toml"
 }
+
+@test "allow offers to make the directory that is to be written" {
+    source_plugin here
+    "$perch" plugins install ./here --yes
+    in_terminal allow hello --write "$WORK/new/deep"
+    wait_for "directory?"
+    keys n
+    wait_for "to make it: mkdir -p"
+    wait_over 1
+    [ ! -e "$WORK/new" ]
+    in_terminal allow hello --write "$WORK/new/deep"
+    wait_for "directory?"
+    keys y
+    wait_for "is allowed, beyond its default"
+    wait_over 0
+    [ -d "$WORK/new/deep" ]
+    in_terminal allow hello --read "$WORK/none"
+    wait_for "No such file or directory"
+    wait_over 1
+}

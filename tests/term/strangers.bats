@@ -21,10 +21,11 @@ bytes='a\033]0;x\007b\302\233''31mc\342\200\256d'
 # on_terminal WORD…: perch with a terminal for all its streams, what it wrote there in
 # $WORK/terminal. Its own colours are off.
 on_terminal() {
-    "$python" - "$WORK/terminal" "$perch" --color never "$@" <<'END'
+    "$python" - "$WORK/terminal" "$perch" "$@" <<'END'
 import os, pty, sys
 pid, master = pty.fork()
 if pid == 0:
+    os.environ["NO_COLOR"] = "1"
     os.execv(sys.argv[2], sys.argv[2:])
 said = b""
 while True:
@@ -135,4 +136,25 @@ raw(r'{"type":"output","text":"$json"}' + "\n")
 END
     on_terminal --json run talk
     clean '\u009b31mc\u202ed'
+}
+
+@test "what an MCP server answers, also where it refuses" {
+    server=("$python" "$PERCH_SOURCE/tests/mcp/server.py")
+    on_terminal mcp call echo -- "${server[@]}" rude-later
+    clean "rude]0;x31mtext"
+    on_terminal mcp inspect -- "${server[@]}" rude
+    clean "rude]0;x31mtext"
+    on_terminal mcp list -- "${server[@]}" rude
+    clean "rude]0;x31mtext"
+}
+
+@test "what the README of somebody's profile says" {
+    mkdir -p "$WORK/hub/bot"
+    printf '%b read me\n' "$bytes" >"$WORK/hub/bot/README.md"
+    printf 'command: true\ndescription: "%s"\n' "$json" >"$WORK/hub/bot/profile.yaml"
+    ln -s "$perch" "$WORK/agentproc"
+    perch=$WORK/agentproc on_terminal hub show bot --hub "$WORK/hub"
+    clean "read me"
+    perch=$WORK/agentproc on_terminal hub list --hub "$WORK/hub"
+    clean
 }

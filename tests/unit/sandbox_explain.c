@@ -32,6 +32,12 @@ static const struct sandbox_policy tool = { .read = read, .hide = hide, .net = S
 	"the sandbox policy 'p' was in force; no other sandbox can be made inside it: switch one of " \
 	"the two off, and run it without perch sandbox run"
 
+/* On this machine everything is there but what is new. */
+static bool exists(const char *path)
+{
+	return !strstr(path, "/new");
+}
+
 static const struct {
 	const struct sandbox_policy *policy;
 	const char *said;
@@ -40,7 +46,19 @@ static const struct {
 	{ &plugin, "sh: 1: cannot create /etc/x: Permission denied", WRITE("/etc/x") },
 	{ &plugin, "/bin/sh: 1: cannot create /etc/x: Permission denied", WRITE("/etc/x") },
 	{ &plugin, "touch: cannot touch '/usr/y': Read-only file system\n", WRITE("/usr/y") },
-	{ &plugin, "PermissionError: [Errno 13] Permission denied: '/srv/a b'", WRITE("/srv/a") },
+	{ &plugin, "PermissionError: [Errno 13] Permission denied: '/srv/a b'", WRITE("'/srv/a b'") },
+	{ &plugin, "touch: cannot touch \xE2\x80\x98/usr/y\xE2\x80\x99: Read-only file system",
+		WRITE("/usr/y") },
+	{ &plugin, "open \xE2\x80\x9C/usr/y z\xE2\x80\x9D: EACCES", WRITE("'/usr/y z'") },
+	{ &plugin, "ls: cannot open `/usr/y': Permission denied", WRITE("/usr/y") },
+	{ &plugin, "it's said: /usr/y: Permission denied", WRITE("/usr/y") },
+	{ &plugin, "mkdir: cannot create directory \xE2\x80\x98/srv/new\xE2\x80\x99: Permission denied",
+		WRITE("/srv/new") ", once it is there: mkdir -p /srv/new" },
+	{ &plugin, "sh: 1: cannot create /srv/new: Permission denied",
+		WRITE("/srv/new") ", once it is there: touch /srv/new" },
+	{ &plugin, "sh: 1: cannot create /srv/new/x: Permission denied",
+		WRITE("/srv/new/x") ", once it is there: mkdir -p /srv/new && touch /srv/new/x" },
+	{ &plugin, "cat: /home/dev/.ssh/new: No such file or directory", NULL },
 	{ &plugin, "Error: EACCES: permission denied, open '/opt/z'", WRITE("/opt/z") },
 	{ &plugin, "mkdir: /var/q: Operation not permitted", WRITE("/var/q") },
 	{ &plugin, "cat: /home/dev/.ssh/id: Permission denied", READ("/home/dev/.ssh/id") },
@@ -76,7 +94,9 @@ static const struct {
 
 static struct explain_context context(const struct sandbox_policy *policy)
 {
-	return (struct explain_context){ .policy = policy, .policy_name = "p", .widen_by = "" };
+	return (struct explain_context){
+		.policy = policy, .policy_name = "p", .widen_by = "", .exists = exists
+	};
 }
 
 START_TEST(hints)
@@ -96,7 +116,7 @@ END_TEST
 
 START_TEST(the_option_stands_behind_the_command_that_takes_it)
 {
-	struct explain_context with = { &plugin, "fledge", "perch plugins allow deploy " };
+	struct explain_context with = { &plugin, "fledge", "perch plugins allow deploy ", exists };
 	struct buf out = { 0 };
 	ck_assert(explain_failure(&with, STR("/etc/x: Permission denied"), &out));
 	buf_terminate(&out);

@@ -71,7 +71,7 @@ static const struct {
 } cases[] = {
 #define BYTES(literal) literal, sizeof(literal) - 1
 	{ BYTES("ab"), "a b" },
-	{ BYTES("\r\n\t\x7F\b"), "enter enter tab backspace backspace" },
+	{ BYTES("\r\n\t\x7F\b"), "enter C-enter tab backspace backspace" },
 	{ BYTES("\x01\x03\x04\x1A"), "C-a C-c C-d C-z" },
 	{ BYTES("\0\x1C\x1F"), "" },
 	{ BYTES("ä€😀"), "ä € 😀" },

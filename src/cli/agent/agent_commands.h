@@ -12,6 +12,7 @@
 #include "perch/host.h"
 #include "perch/json.h"
 #include "proc/outlet.h"
+#include "term/prose.h"
 
 /* Each subcommand stands at the end of its own file. */
 extern const struct command agent_add_command;
@@ -94,6 +95,7 @@ struct agent_print {
 	bool is_utf8;
 	bool is_quiet;
 	bool ends_line;        /* the last of what was written was a newline */
+	struct prose prose;    /* how a reply is drawn */
 	struct outlet *outlet; /* of stdout */
 	struct buf out;        /* until agent_print_flush */
 };

@@ -14,6 +14,8 @@ void agent_print_open(struct agent_print *print, const struct cli *cli, struct o
 	*print = (struct agent_print){ .is_quiet = cli->quiet, .ends_line = true, .outlet = outlet };
 	print->is_terminal = isatty(STDOUT_FILENO);
 	print->is_utf8 = print->is_terminal && cli_is_utf8();
+	print->prose.look.utf8 = print->is_utf8;
+	print->prose.has_colors = cli_wants_color(cli, stdout);
 }
 
 void agent_print_flush(struct agent_print *print)
@@ -39,9 +41,9 @@ void agent_print_text(struct agent_print *print, struct str text)
 		return;
 	print->ends_line = text.data[text.len - 1] == '\n';
 	if (print->is_terminal)
-		agent_print_clean(&print->out, print->is_utf8, text);
+		prose_append(&print->prose, &print->out, text);
 	else
-		buf_append(&print->out, text.data, text.len);
+		prose_strip(&print->prose, &print->out, text);
 	if (print->out.len >= PRINT_BUFFER)
 		agent_print_flush(print);
 }
@@ -85,6 +87,8 @@ void agent_print_note(struct agent_print *print, const char *kind, struct str te
 
 void agent_print_end(struct agent_print *print)
 {
+	if (print->is_terminal)
+		prose_end(&print->prose, &print->out);
 	agent_print_end_line(print);
 	agent_print_flush(print);
 }

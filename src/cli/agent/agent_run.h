@@ -29,11 +29,13 @@ struct agent_words {
 	bool no_stream;
 	bool no_store;
 	bool allow_shell_message;
+	bool is_plain; /* chat: replies as they are */
 };
 
 /* Reads them, and the options of every command (--json, -v, -q, --trace …). Returns 0, or an exit
  * code after having said what is wrong. */
 int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char **argv);
+int agent_words_read_chat(struct agent_words *words, struct cli *cli, int argc, char **argv);
 void agent_words_free(struct agent_words *words);
 
 /* In agentproc.c: the same by the options of that tool. */

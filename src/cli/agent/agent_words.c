@@ -26,14 +26,10 @@ static bool agent_words_are_piped(void)
 
 /* ---- reading them ------------------------------------------------------------ */
 
-static int agent_words_check(const struct agent_words *words)
+static int agent_words_check_rest(const struct agent_words *words)
 {
 	if (!words->profile)
 		return cli_usage_error("write: --profile FILE", "which agent? --profile is missing");
-	if (!words->prompt == !words->from_stdin)
-		return cli_usage_error("write: --prompt TEXT, or --stdin to read it",
-			words->prompt ? "--prompt and --stdin cannot both be the message"
-						  : "what is the message? --prompt is missing");
 	if (words->session && words->is_new)
 		return cli_usage_error(NULL, "--session and --new say different things");
 	for (size_t i = 0; i < words->env.count; i++) {
@@ -45,6 +41,14 @@ static int agent_words_check(const struct agent_words *words)
 	return 0;
 }
 
+static int agent_words_check(const struct agent_words *words)
+{
+	if (words->profile && !words->prompt == !words->from_stdin)
+		return cli_usage_error("write: --prompt TEXT, or --stdin to read it",
+			words->prompt ? "--prompt and --stdin cannot both be the message"
+						  : "what is the message? --prompt is missing");
+	return agent_words_check_rest(words);
+}
 /* What stands without an option: the profile and the message, where no option gives them. */
 static int agent_words_place(
 	struct agent_words *words, const struct option_list *given, const char *command)
@@ -73,6 +77,56 @@ static int agent_words_parse(
 	return r;
 }
 
+/* The options that run and chat have. */
+#define AGENT_WORDS_SHARED(words, cli)                                                           \
+	{ "profile", 'p', OPTION_TEXT, &(words)->profile },                                          \
+		{ "protocol", 0, OPTION_TEXT, &(words)->protocol },                                      \
+		{ "session", 0, OPTION_TEXT, &(words)->session },                                        \
+		{ "session-name", 0, OPTION_TEXT, &(words)->session_name },                              \
+		{ "new", 0, OPTION_FLAG, &(words)->is_new }, { "from", 0, OPTION_TEXT, &(words)->from }, \
+		{ "image", 0, OPTION_LIST, &(words)->images },                                           \
+		{ "file", 0, OPTION_LIST, &(words)->files },                                             \
+		{ "audio", 0, OPTION_LIST, &(words)->audios },                                           \
+		{ "video", 0, OPTION_LIST, &(words)->videos }, { "cwd", 0, OPTION_TEXT, &(words)->cwd }, \
+		{ "env", 0, OPTION_LIST, &(words)->env },                                                \
+		{ "timeout", 0, OPTION_TEXT, &(words)->timeout },                                        \
+		{ "line-limit", 0, OPTION_TEXT, &(words)->line_limit },                                  \
+		{ "output-limit", 0, OPTION_TEXT, &(words)->output_limit },                              \
+		{ "no-stream", 0, OPTION_FLAG, &(words)->no_stream },                                    \
+		{ "no-store", 0, OPTION_FLAG, &(words)->no_store },                                      \
+		{ "allow-shell-message", 0, OPTION_FLAG, &(words)->allow_shell_message },                \
+		{ "sandbox", 0, OPTION_MAYBE, &(cli)->sandbox },                                         \
+		{ "quiet", 'q', OPTION_FLAG, &(cli)->quiet },                                            \
+		{ "verbose", 'v', OPTION_FLAG, &(cli)->verbose },                                        \
+		{ "trace", 0, OPTION_TEXT, &(cli)->trace },                                              \
+	{                                                                                            \
+		"trace-secrets", 0, OPTION_FLAG, &(cli)->trace_secrets                                   \
+	}
+
+int agent_words_read_chat(struct agent_words *words, struct cli *cli, int argc, char **argv)
+{
+	const struct option_spec specs[] = {
+		AGENT_WORDS_SHARED(words, cli),
+		{ "plain", 0, OPTION_FLAG, &words->is_plain },
+		{ 0 },
+	};
+	struct option_list given = { 0 };
+	int r = options_parse_words(specs, argc, argv, &given);
+	size_t i = 0;
+	if (r == 0 && i < given.count && !words->profile)
+		words->profile = given.items[i++];
+	if (r == 0 && i < given.count)
+		r = cli_usage_error("see: perch agent chat --help", "chat takes no '%s'", given.items[i]);
+	free(given.items);
+	if (r == 0)
+		r = cli_check_sandbox(cli);
+	if (r == 0)
+		r = agent_check_protocol(words->protocol);
+	if (r == 0)
+		r = agent_words_check_rest(words);
+	return r;
+}
+
 int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char **argv)
 {
 	if (cli->is_agentproc) {
@@ -80,32 +134,10 @@ int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char 
 		return r ? r : agent_words_check(words);
 	}
 	const struct option_spec specs[] = {
-		{ "profile", 'p', OPTION_TEXT, &words->profile },
 		{ "prompt", 0, OPTION_TEXT, &words->prompt },
 		{ "stdin", 0, OPTION_FLAG, &words->from_stdin },
-		{ "protocol", 0, OPTION_TEXT, &words->protocol },
-		{ "session", 0, OPTION_TEXT, &words->session },
-		{ "session-name", 0, OPTION_TEXT, &words->session_name },
-		{ "new", 0, OPTION_FLAG, &words->is_new },
-		{ "from", 0, OPTION_TEXT, &words->from },
-		{ "image", 0, OPTION_LIST, &words->images },
-		{ "file", 0, OPTION_LIST, &words->files },
-		{ "audio", 0, OPTION_LIST, &words->audios },
-		{ "video", 0, OPTION_LIST, &words->videos },
-		{ "cwd", 0, OPTION_TEXT, &words->cwd },
-		{ "env", 0, OPTION_LIST, &words->env },
-		{ "timeout", 0, OPTION_TEXT, &words->timeout },
-		{ "line-limit", 0, OPTION_TEXT, &words->line_limit },
-		{ "output-limit", 0, OPTION_TEXT, &words->output_limit },
-		{ "no-stream", 0, OPTION_FLAG, &words->no_stream },
-		{ "no-store", 0, OPTION_FLAG, &words->no_store },
-		{ "allow-shell-message", 0, OPTION_FLAG, &words->allow_shell_message },
-		{ "sandbox", 0, OPTION_MAYBE, &cli->sandbox },
 		{ "json", 0, OPTION_FLAG, &cli->json },
-		{ "quiet", 'q', OPTION_FLAG, &cli->quiet },
-		{ "verbose", 'v', OPTION_FLAG, &cli->verbose },
-		{ "trace", 0, OPTION_TEXT, &cli->trace },
-		{ "trace-secrets", 0, OPTION_FLAG, &cli->trace_secrets },
+		AGENT_WORDS_SHARED(words, cli),
 		{ 0 },
 	};
 	int r = agent_words_parse(words, specs, argc, argv);

@@ -166,7 +166,7 @@ static int hub_show(struct hub *hub)
 		buf_free(&text);
 		return EXIT_HOST;
 	}
-	return cli_print(&text);
+	return cli_print_text(&text);
 }
 
 /* The parts that profiles share in the published collection lie beside them. */

@@ -6,10 +6,19 @@
 #include "base/list.h"
 #include "cli/agent/agent_commands.h"
 #include "cli/agent/agent_ask.h"
+#include "cli/agent/agent_run.h"
 #include "cli/ui/signals.h"
 #include "perch/service.h"
 #include "proc/intake.h"
 #include "term/history.h"
+
+enum { CHAT_USAGE_MAX = 16 };
+
+/* What turns have used up, summed: a number of the agents' own, by its name. */
+struct chat_usage {
+	char name[48]; /* "" = none */
+	double sum;
+};
 
 struct chat {
 	struct cli *cli;
@@ -20,11 +29,16 @@ struct chat {
 	struct list turns; /* those that have not ended */
 
 	/* The next message. */
-	const char *profile;
-	const char *from;
+	struct agent_words words; /* is_new: its turn begins a new session; what is attached to it */
 	char *session_name;
-	bool is_new; /* the next turn begins a new session */
-	bool no_stream;
+	struct arena attached; /* names of what is attached */
+	struct buf last;       /* the last message, and */
+	struct buf reply;      /* all of the last reply */
+	struct arena told;     /* warnings that were told: once is enough */
+	const char **warnings;
+	size_t warning_count;
+	size_t warning_cap;
+	struct chat_usage usage[CHAT_USAGE_MAX];
 	bool is_leaving;          /* no more are taken */
 	int code;                 /* of the last turn that failed; of the signal that ended it */
 	int output_error;         /* output can no longer be written */
@@ -35,10 +49,11 @@ struct chat {
 	perch_question prompt;
 	bool has_prompt; /* there is a line to type in */
 	struct history history;
-	struct buf typed;   /* what stood in the line when it was interrupted */
-	bool is_warned;     /* one more Ctrl+C, and it is over */
-	bool ends_line;     /* the last text ended with a newline */
-	bool shows_waiting; /* for the first word of an agent */
+	struct buf typed;           /* what stood in the line when it was interrupted */
+	struct chat_editor *editor; /* NULL = the user is not in their editor */
+	bool is_warned;             /* one more Ctrl+C, and it is over */
+	bool ends_line;             /* the last text ended with a newline */
+	bool shows_waiting;         /* for the first word of an agent */
 
 	/* Through pipes. */
 	struct intake *intake;
@@ -50,6 +65,19 @@ struct chat {
 
 /* A message: its turn begins when those before it are over. */
 void chat_send(struct chat *chat, struct str message);
+
+/* The same, but its turn begins at once: the one that runs is cancelled, those that wait come
+ * behind it. */
+void chat_send_now(struct chat *chat, struct str message);
+
+/* Attaches a file to the next message; says so, or why not. */
+void chat_attach(struct chat *chat, const char *path);
+
+/* The stored sessions of this agent, as lines. */
+void chat_list_sessions(struct chat *chat);
+
+/* While the user is in their editor, nothing is written. */
+void chat_hold(struct chat *chat, bool is_held);
 
 /* Cancels the turn that runs, or will run next; those behind it go on. False if there is none. */
 bool chat_stop(struct chat *chat);
@@ -77,6 +105,9 @@ void chat_view_text(struct chat *chat, struct str text);
 void chat_view_reply(struct chat *chat, struct str text);
 void chat_view_end(struct chat *chat);
 
+/* With --verbose: what the agent says beside its reply. */
+void chat_view_stderr(struct chat *chat, struct str text);
+
 /* "warning", "error", or NULL for a plain line of perch's own. */
 void chat_view_note(struct chat *chat, const char *kind, struct str text);
 
@@ -90,6 +121,18 @@ void chat_view_flush(struct chat *chat);
 int chat_view_error(const struct chat *chat);
 
 void chat_view_suspend(struct chat *chat);
+
+/* The last reply becomes the clipboard of the terminal. */
+void chat_view_copy(struct chat *chat, struct str text);
+
+/* A text in the line to type in, the next time there is one. */
+void chat_view_draft(struct chat *chat, struct str text);
+
+/* ---- chat_editor.c ------------------------------------------------------------- */
+
+/* The user's editor opens what is typed; what is saved is in the line again behind it. */
+void chat_editor_open(struct chat *chat);
+void chat_editor_free(struct chat *chat);
 void chat_view_resized(struct chat *chat);
 
 #endif

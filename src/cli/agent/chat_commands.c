@@ -13,7 +13,7 @@ static void chat_commands_say(struct chat *chat, const char *text)
 static void chat_commands_do_new(struct chat *chat, struct str argument)
 {
 	(void)argument;
-	chat->is_new = true;
+	chat->words.is_new = true;
 	chat_commands_say(chat, "the next message begins a new session");
 }
 
@@ -26,7 +26,7 @@ static void chat_commands_do_session(struct chat *chat, struct str argument)
 	}
 	free(chat->session_name);
 	chat->session_name = name;
-	chat->is_new = false;
+	chat->words.is_new = false;
 }
 
 static void chat_commands_do_stop(struct chat *chat, struct str argument)
@@ -42,6 +42,78 @@ static void chat_commands_do_quit(struct chat *chat, struct str argument)
 	chat_leave(chat, false);
 }
 
+static void chat_commands_do_attach(struct chat *chat, struct str argument)
+{
+	char *path = argument.len ? str_dup(argument) : NULL;
+	if (path)
+		chat_attach(chat, path);
+	else
+		chat_view_note(chat, "error", STR("which file? write: /attach FILE"));
+	free(path);
+}
+
+/* The last message, or nothing and words. */
+static struct str chat_commands_last(struct chat *chat)
+{
+	if (!chat->last.len)
+		chat_commands_say(chat, "nothing was said yet");
+	return (struct str){ chat->last.data, chat->last.len };
+}
+
+static void chat_commands_do_retry(struct chat *chat, struct str argument)
+{
+	(void)argument;
+	char *message = str_dup(chat_commands_last(chat));
+	if (message && message[0])
+		chat_send(chat, str_from(message));
+	free(message);
+}
+
+static void chat_commands_do_edit(struct chat *chat, struct str argument)
+{
+	(void)argument;
+	struct str last = chat_commands_last(chat);
+	if (last.len && !chat->terminal)
+		chat_view_note(chat, "error", STR("there is no line to type in"));
+	else if (last.len)
+		chat_view_draft(chat, last);
+}
+
+static void chat_commands_do_copy(struct chat *chat, struct str argument)
+{
+	(void)argument;
+	if (chat->reply.len)
+		chat_view_copy(chat, (struct str){ chat->reply.data, chat->reply.len });
+	else
+		chat_commands_say(chat, "there is no reply yet");
+}
+
+static void chat_commands_do_usage(struct chat *chat, struct str argument)
+{
+	(void)argument;
+	char text[128];
+	if (!chat->usage[0].name[0])
+		chat_commands_say(chat, "the agent said nothing about what it uses");
+	for (size_t i = 0; i < CHAT_USAGE_MAX && chat->usage[i].name[0]; i++) {
+		snprintf(text, sizeof(text), "%s  %.15g", chat->usage[i].name, chat->usage[i].sum);
+		chat_commands_say(chat, text);
+	}
+}
+
+static void chat_commands_do_sessions(struct chat *chat, struct str argument)
+{
+	(void)argument;
+	chat_list_sessions(chat);
+}
+
+static void chat_commands_do_now(struct chat *chat, struct str argument)
+{
+	if (argument.len)
+		chat_send_now(chat, argument);
+	else
+		chat_view_note(chat, "error", STR("what? write: /now TEXT"));
+}
+
 static void chat_commands_do_help(struct chat *chat, struct str argument);
 
 static const struct chat_command {
@@ -51,6 +123,17 @@ static const struct chat_command {
 } chat_commands[] = {
 	{ "/new", "/new           begin a new session with the next message", chat_commands_do_new },
 	{ "/session", "/session NAME  talk in the session of that name", chat_commands_do_session },
+	{ "/sessions", "/sessions      the stored sessions of this agent", chat_commands_do_sessions },
+	{ "/attach", "/attach FILE   attach a file to the next message", chat_commands_do_attach },
+	{ "/retry", "/retry         send the last message again", chat_commands_do_retry },
+	{ "/edit", "/edit          the last message into the line, to be changed",
+		chat_commands_do_edit },
+	{ "/copy", "/copy          the last reply into the clipboard of the terminal",
+		chat_commands_do_copy },
+	{ "/usage", "/usage         what the turns have used, as far as the agent says",
+		chat_commands_do_usage },
+	{ "/now", "/now TEXT      stop the turn that runs, and send this at once",
+		chat_commands_do_now },
 	{ "/stop", "/stop          stop the turn that runs (as Ctrl+C does); what waits goes on",
 		chat_commands_do_stop },
 	{ "/quit", "/quit          leave (as Ctrl+D does)", chat_commands_do_quit },
@@ -82,7 +165,11 @@ static void chat_commands_refuse_command(struct chat *chat, struct str name)
 
 static void chat_commands_run_command(struct chat *chat, struct str line)
 {
-	struct str name = str_cut(&line, ' ');
+	size_t len = 0;
+	while (len < line.len && line.data[len] != ' ' && line.data[len] != '\n')
+		len++;
+	struct str name = { line.data, len };
+	line = (struct str){ line.data + len, line.len - len };
 	for (int i = 0; i < CHAT_COMMANDS; i++) {
 		if (str_is(name, chat_commands[i].name)) {
 			chat_commands[i].run(chat, str_trim(line));
@@ -90,6 +177,14 @@ static void chat_commands_run_command(struct chat *chat, struct str line)
 		}
 	}
 	chat_commands_refuse_command(chat, name);
+}
+
+/* The line ends that a paste ends with are not meant. */
+static void chat_commands_send(struct chat *chat, struct str line)
+{
+	while (line.len && line.data[line.len - 1] == '\n')
+		line.len--;
+	chat_send(chat, line);
 }
 
 void chat_line(struct chat *chat, struct str line)
@@ -102,5 +197,5 @@ void chat_line(struct chat *chat, struct str line)
 	else if (text.data[0] == '/')
 		chat_commands_run_command(chat, text);
 	else
-		chat_send(chat, line);
+		chat_commands_send(chat, line);
 }

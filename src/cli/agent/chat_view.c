@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/paths.h"
@@ -13,7 +14,7 @@
 #include "term/style.h"
 #include "term/term.h"
 
-enum { CHAT_LINE_MAX = 8 * 1024 * 1024 };
+enum { CHAT_LINE_MAX = 8 * 1024 * 1024, CHAT_COPY_MAX = 64 * 1024 };
 
 static void chat_view_show(struct chat *chat, perch_shown_kind kind, struct str text)
 {
@@ -48,7 +49,7 @@ static void chat_view_ask(struct chat *chat)
 /* The terminal belongs to the prompt, unless an agent asks or the prompt would be in the way. */
 static bool chat_view_may_ask(const struct chat *chat)
 {
-	return !chat->is_leaving && !chat->asker.first &&
+	return !chat->is_leaving && !chat->editor && !chat->asker.first &&
 		(chat_is_over(chat) || term_draws(chat->terminal));
 }
 
@@ -76,20 +77,51 @@ static void chat_view_interrupted(struct chat *chat, struct str typed)
 	}
 }
 
+/* The line ends of a message, as its line shows them, and back. */
+static void chat_view_replace(struct buf *out, struct str text, struct str from, struct str to)
+{
+	while (text.len) {
+		bool is_it = str_has_prefix(text, from);
+		buf_append(out, is_it ? to.data : text.data, is_it ? to.len : 1);
+		text.data += is_it ? from.len : 1;
+		text.len -= is_it ? from.len : 1;
+	}
+}
+
+void chat_view_draft(struct chat *chat, struct str text)
+{
+	struct buf shown = { 0 };
+	chat_view_replace(&shown, text, STR("\n"), STR(FRONTEND_NEWLINE));
+	buf_free(&chat->typed);
+	chat->typed = shown;
+}
+
+static void chat_view_take(struct chat *chat, struct str shown)
+{
+	struct buf text = { 0 };
+	chat->is_warned = false;
+	buf_clear(&chat->typed);
+	chat->ends_line = true;
+	chat_view_remember(chat, shown);
+	chat_view_replace(&text, shown, STR(FRONTEND_NEWLINE), STR("\n"));
+	chat_line(chat, (struct str){ text.data, text.len });
+	buf_free(&text);
+}
+
 static void chat_view_answered(void *data, const struct answer *answer)
 {
 	struct chat *chat = data;
 	chat->has_prompt = false;
 	if (answer->is_end) {
 		chat_leave(chat, false);
+	} else if (answer->wants_editor) {
+		buf_clear(&chat->typed);
+		chat_view_replace(&chat->typed, answer->text, STR(FRONTEND_NEWLINE), STR("\n"));
+		chat_editor_open(chat);
 	} else if (answer->cancelled) {
 		chat_view_interrupted(chat, answer->text);
 	} else {
-		chat->is_warned = false;
-		buf_clear(&chat->typed);
-		chat->ends_line = true;
-		chat_view_remember(chat, answer->text);
-		chat_line(chat, answer->text);
+		chat_view_take(chat, answer->text);
 	}
 	if (chat_view_may_ask(chat))
 		chat_view_ask(chat);
@@ -161,6 +193,11 @@ static int chat_view_open_terminal(struct chat *chat, bool goes_on, perch_err *e
 	int r = term_new(&chat->host->loop, &options, &chat->terminal, err);
 	if (r < 0)
 		return r;
+	struct prose *prose = &chat->print.prose;
+	prose->look =
+		(struct look){ .utf8 = cli_is_utf8(), .colored = cli_wants_color(chat->cli, stdout) };
+	prose->has_colors = prose->look.colored;
+	prose->has_markdown = !chat->words.is_plain && isatty(STDOUT_FILENO);
 	chat_view_greet(chat, goes_on);
 	chat_view_open_history(chat);
 	chat_view_ask(chat);
@@ -190,6 +227,7 @@ void chat_view_close(struct chat *chat)
 	agent_print_close(&chat->print);
 	outlet_close(&chat->outlet);
 	history_free(&chat->history);
+	chat_editor_free(chat);
 	buf_free(&chat->typed);
 }
 
@@ -219,10 +257,19 @@ void chat_view_text(struct chat *chat, struct str text)
 		return;
 	}
 	_cleanup_(buf_free) struct buf clean = { 0 };
-	agent_print_clean(&clean, cli_is_utf8(), text);
+	prose_append(&chat->print.prose, &clean, text);
 	chat_view_stop_waiting(chat);
 	chat_view_show(chat, PERCH_SHOWN_OUTPUT, (struct str){ clean.data, clean.len });
 	chat->ends_line = text.data[text.len - 1] == '\n';
+}
+
+/* What the agent has begun to draw is over. */
+static void chat_view_end_prose(struct chat *chat)
+{
+	_cleanup_(buf_free) struct buf rest = { 0 };
+	prose_end(&chat->print.prose, &rest);
+	if (rest.len)
+		chat_view_show(chat, PERCH_SHOWN_OUTPUT, (struct str){ rest.data, rest.len });
 }
 
 static void chat_view_end_line(struct chat *chat)
@@ -242,6 +289,8 @@ void chat_view_reply(struct chat *chat, struct str text)
 
 void chat_view_end(struct chat *chat)
 {
+	if (chat->terminal)
+		chat_view_end_prose(chat);
 	chat_view_end_line(chat);
 	if (chat->terminal) {
 		chat_view_stop_waiting(chat);
@@ -266,6 +315,42 @@ void chat_view_note(struct chat *chat, const char *kind, struct str text)
 	else
 		chat_view_show(chat, PERCH_SHOWN_OUTPUT, text),
 			chat_view_show(chat, PERCH_SHOWN_OUTPUT, STR("\n"));
+}
+
+void chat_view_stderr(struct chat *chat, struct str text)
+{
+	if (!chat->terminal) {
+		agent_print_make_way(&chat->print);
+		cli_pass(stderr, text);
+		return;
+	}
+	while (text.len) {
+		struct str line = str_cut(&text, '\n');
+		chat_view_end_line(chat);
+		chat_view_show(chat, PERCH_SHOWN_WARNING, line);
+	}
+}
+
+/* OSC 52, which most terminals take, and the others pass over. */
+void chat_view_copy(struct chat *chat, struct str text)
+{
+	struct buf sequence = { 0 };
+	if (!chat->terminal || !isatty(STDOUT_FILENO)) {
+		chat_view_note(chat, "error", STR("there is no terminal to copy to"));
+		return;
+	}
+	if (text.len > CHAT_COPY_MAX) {
+		chat_view_note(
+			chat, "error", STR("the reply is too long for a clipboard (at most 64 KiB)"));
+		return;
+	}
+	buf_append_text(&sequence, "\x1B]52;c;");
+	base64_append(&sequence, text.data, text.len);
+	buf_append_char(&sequence, '\a');
+	if (!sequence.failed)
+		chat_view_show(chat, PERCH_SHOWN_OUTPUT, (struct str){ sequence.data, sequence.len });
+	buf_free(&sequence);
+	chat_view_note(chat, NULL, STR("copied"));
 }
 
 /* The prompt gives way to the question; chat_view_flush brings it back, with the text that was

@@ -117,7 +117,7 @@ static int call_print(struct called *called)
 		buf_free(&called->text);
 		return 1;
 	}
-	int r = called->is_json ? cli_print_json(&called->text) : cli_print(&called->text);
+	int r = called->is_json ? cli_print_json(&called->text) : cli_print_text(&called->text);
 	return r ? r : called->is_error;
 }
 
@@ -167,9 +167,9 @@ const struct command mcp_verb_call = {
 	.summary = "call a tool of an MCP server",
 	.help = "usage: perch mcp call [OPTIONS] TOOL [INPUT] [-- COMMAND…]\n"
 			"\n"
-			"Starts an MCP server, calls one of its tools and ends it. INPUT is a JSON object,\n"
-			"or words NAME=VALUE. Prints the structured result, else the text; a tool that\n"
-			"failed is exit code 1. Questions of the server are not answered.\n"
+			"Starts an MCP server, calls one of its tools and ends it. INPUT is a JSON\n"
+			"object, or words NAME=VALUE. Prints the structured result, else the text; a tool\n"
+			"that failed is exit code 1. Questions of the server are not answered.\n"
 			"\n"
 			"  -- COMMAND…    the server, as a client starts it; else perch mcp itself\n"
 			"  --era ERA      legacy or modern alone, instead of finding out\n"

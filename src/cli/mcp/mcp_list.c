@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/err.h"
 #include "base/macros.h"
 #include "cli/mcp/mcp_commands.h"
 #include "cli/mcp/mcp_session.h"
@@ -29,7 +30,11 @@ struct listed {
 	struct buf items[COUNT(listings)];
 	size_t counts[COUNT(listings)];
 	size_t at;
+	size_t size; /* of all */
 };
+
+/* Of all that a server lists: it may have a thousand pages of megabytes. */
+enum { LIST_SIZE_MAX = 64 * 1024 * 1024 };
 
 static void list_free(struct listed *listed)
 {
@@ -45,6 +50,9 @@ static void list_take(void *data, const perch_json_value *result)
 	for (const perch_json_value *item; (item = perch_json_next(&iter));) {
 		struct str raw;
 		raw.data = perch_json_raw(item, &raw.len);
+		listed->size += raw.len + 1;
+		if (listed->size > LIST_SIZE_MAX)
+			return;
 		buf_append_char(items, listed->counts[listed->at]++ ? ',' : '[');
 		buf_append(items, raw.data, raw.len);
 	}
@@ -58,6 +66,8 @@ static int list_gather(struct mcp_session *session, struct listed *listed, perch
 		listed->at = i;
 		if (*(const bool *)((const char *)facts + listings[i].ability))
 			r = mcp_session_call(session, listings[i].method, STR(""), list_take, listed, err);
+		if (r == 0 && listed->size > LIST_SIZE_MAX)
+			r = err_set(err, -EFBIG, "the server lists more than %d MiB", LIST_SIZE_MAX >> 20);
 		buf_append_text(&listed->items[i], listed->counts[i] ? "]" : "[]");
 	}
 	return r;
@@ -239,7 +249,7 @@ static int inspect_era(const struct mcp_target *target, const char *era)
 	if (r == 0)
 		printf("%s: %s\n", era, mcp_session_facts(&session)->version->name);
 	else
-		printf("%s: no (%s)\n", era, err.text);
+		cli_tell(stdout, "%s: no (%s)\n", era, err.text);
 	int signal = session.signal;
 	mcp_session_close(&session);
 	return signal ? 128 + signal : 0;

@@ -84,24 +84,45 @@ static void run_target_tell_of_sandbox(struct session *session)
 		session_tell(session, PERCH_SHOWN_WARNING, target->note);
 }
 
-/* With -v, what fails in the sandbox is explained. */
-static int run_target_make_explanation(
-	struct session *session, const struct confinement *confinement, perch_err *err)
+/* The policy again, for explanations: put together when something has failed. NULL = it cannot be.
+ */
+static const struct explain_context *run_target_explain(void *data)
 {
+	struct session *session = data;
 	const struct registry_entry *owner = session->target.command.owner;
-	if (!owner) /* a command without a plugin cannot be granted more */
-		return 0;
+	if (session->explain.policy)
+		return &session->explain;
+	const char *widen_by =
+		owner ? arena_join(&session->arena, "perch plugins allow ", owner->name, " ", NULL) : NULL;
+	if (!widen_by || /* a command without a plugin cannot be granted more */
+		confinement_policy(&session->confinement, &session->arena, &session->policy, NULL) < 0)
+		return NULL;
+	session->policy.protect = sandbox_protected(session->target.sandbox);
 	session->explain = (struct explain_context){
 		.policy = &session->policy,
 		.policy_name = "fledge",
-		.widen_by = arena_join(&session->arena, "perch plugins allow ", owner->name, " ", NULL),
+		.widen_by = widen_by,
 	};
-	if (!session->explain.widen_by)
-		return err_no_memory(err);
-	session->options.explain = &session->explain;
-	int r = confinement_policy(confinement, &session->arena, &session->policy, err);
-	session->policy.protect = sandbox_protected(session->target.sandbox);
-	return r;
+	return &session->explain;
+}
+
+/* What is told of a plugin that failed. */
+static int run_target_note_kept_back(struct session *session, perch_err *err)
+{
+	struct plugin_target *target = &session->target;
+	const struct registry_entry *owner = target->command.owner;
+	if (!owner || (!target->is_protocol && !target->sandbox))
+		return 0;
+	session->kept_back = (struct kept_back_options){
+		.plugin = owner->name,
+		.variables = policy_withheld(&session->arena, &target->grant.widening),
+		.widening = &target->grant.widening,
+		.may_call = list_count(target->grant.callees) > 0,
+		.explain = target->sandbox ? run_target_explain : NULL,
+		.data = session,
+	};
+	session->options.kept_back = &session->kept_back;
+	return session->kept_back.variables ? 0 : err_no_memory(err);
 }
 
 /* The policy of the plugin and its commands. */
@@ -112,15 +133,16 @@ static int run_target_make_sandbox(struct session *session, perch_err *err)
 	if (owner && !target->cache)
 		target->cache = confinement_cache(owner->name, &session->arena);
 	const char *project = session->options.directory ? session->options.directory : "";
-	struct confinement confinement = plugin_target_confinement(target, project);
-	confinement.is_strict = session->cli->is_strict;
-	int r = plugin_target_confine(target, session->host, &confinement, &session->arena, err);
+	struct confinement *confinement = &session->confinement;
+	*confinement = plugin_target_confinement(target, project);
+	confinement->is_strict = session->cli->is_strict;
+	int r = plugin_target_confine(target, session->host, confinement, &session->arena, err);
 	if (r < 0)
 		return r;
 	run_target_tell_of_sandbox(session);
-	return target->sandbox && session->cli->verbose
-		? run_target_make_explanation(session, &confinement, err)
-		: 0;
+	if (target->sandbox && session->cli->verbose)
+		session->options.explain = run_target_explain(session);
+	return 0;
 }
 
 /* Git first: while it looks at the work tree, the sandbox is made. */
@@ -165,6 +187,8 @@ int target_prepare(struct session *session, char **argv, perch_err *err)
 		r = run_target_look_around(session, err);
 	if (r == 0 && plugin_target_is_confined(target))
 		r = run_target_make_sandbox(session, err);
+	if (r == 0)
+		r = run_target_note_kept_back(session, err);
 	if (r == 0 && session->cli->is_strict && !target->sandbox)
 		session_tell(session, PERCH_SHOWN_WARNING,
 			"--strict: there is no sandbox, so nothing is looked for that git would execute");

@@ -11,6 +11,9 @@
 #include "base/err.h"
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "base/paths.h"
+#include "base/shell_word.h"
+#include "cli/ui/console.h"
 #include "cli/plugins/plugins_commands.h"
 #include "proc/program.h"
 
@@ -53,9 +56,32 @@ static int allow_check_named(struct allowing *allowing, const char *path, perch_
 	return allowing->revokes ? 0 : policy_check_named(whole, policy.hide, err);
 }
 
+/* A directory that is to be written and is not there is made, if the user wants that: what is above
+ * it is not what they have named. 1 when it was. */
+static int allow_make(const struct allowing *allowing, const char *path, perch_err *err)
+{
+	char shown[FILE_SHOWN_MAX];
+	char question[FILE_SHOWN_MAX + 64];
+	char word[SHELL_WORD_MAX];
+	char advice[SHELL_ADVICE_MAX];
+	struct console console;
+	snprintf(question, sizeof(question), "%s does not exist. Make this directory?",
+		file_shown(path, shown));
+	int r = console_open(&console, allowing->cli, err);
+	int said = r < 0 ? 0 : console_confirm(&console, question);
+	console_close(&console);
+	if (r < 0)
+		return r;
+	if (said > 0)
+		return paths_make(path, err) < 0 ? err->code : 1;
+	return err_set(err, -ENOENT, "%s: %s%s", shown, perch_strerror(-ENOENT),
+		shell_advice(advice, shell_word(path, word), "; to make it: mkdir -p %s", word));
+}
+
 /* Paths are stored resolved, so that a link that is swapped later changes nothing. A path that is
  * revoked may no longer exist. */
-static int allow_resolve_paths(struct allowing *allowing, struct option_list *list, perch_err *err)
+static int allow_resolve_paths(
+	struct allowing *allowing, struct option_list *list, bool makes, perch_err *err)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		char resolved[PATH_MAX];
@@ -66,6 +92,13 @@ static int allow_resolve_paths(struct allowing *allowing, struct option_list *li
 		if (!realpath(list->items[i], resolved)) {
 			if (allowing->revokes && list->items[i][0] == '/')
 				continue;
+			if (makes && !allowing->revokes && errno == ENOENT) {
+				r = allow_make(allowing, list->items[i], err);
+				if (r < 0)
+					return r;
+				i--; /* again */
+				continue;
+			}
 			return err_set(
 				err, -errno, "%s: %s", file_shown(list->items[i], shown), perch_strerror(-errno));
 		}
@@ -148,9 +181,9 @@ static void allow_change_net(struct allowing *allowing)
 static int allow_change_grant(struct allowing *allowing, perch_err *err)
 {
 	struct policy_widening *widening = &allowing->grant.widening;
-	int r = allow_resolve_paths(allowing, &allowing->read, err);
+	int r = allow_resolve_paths(allowing, &allowing->read, false, err);
 	if (r == 0)
-		r = allow_resolve_paths(allowing, &allowing->write, err);
+		r = allow_resolve_paths(allowing, &allowing->write, true, err);
 	if (r == 0)
 		r = allow_check_variables(&allowing->env, err);
 	if (r == 0)

@@ -293,6 +293,17 @@ int cli_print(struct buf *out)
 	return is_written ? EXIT_SUCCESS : EXIT_HOST;
 }
 
+int cli_print_text(struct buf *out)
+{
+	if (!out->failed)
+		cli_pass(stdout, (struct str){ out->data, out->len });
+	else
+		cli_no_memory();
+	bool is_written = !out->failed && !ferror(stdout);
+	buf_free(out);
+	return is_written ? EXIT_SUCCESS : EXIT_HOST;
+}
+
 int cli_check_output(int error, int code)
 {
 	if (error < 0 && error != -EPIPE)

@@ -1,6 +1,7 @@
 /* Why a program failed in a sandbox, as far as its stderr tells. */
 #include "sandbox/policy/explain.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -44,18 +45,54 @@ static bool explain_has_any(struct str text, const char *const *words, size_t co
 
 #define HAS(text, words) explain_has_any((text), (words), COUNT(words))
 
-/* The last absolute path of a line, up to a character that usually ends one. Paths of programs
- * stand in front ("/bin/sh: 1: cannot create /etc/x: …"). */
+/* A quote as programs write it, in any locale: its length, 0 = none is there. */
+static size_t explain_quote(struct str line, size_t at)
+{
+	static const char *const quotes[] = { "'", "\"", "`", "\xE2\x80\x98", "\xE2\x80\x99",
+		"\xE2\x80\x9C", "\xE2\x80\x9D" };
+	for (size_t i = 0; i < COUNT(quotes); i++) {
+		size_t len = strlen(quotes[i]);
+		if (at + len <= line.len && memcmp(line.data + at, quotes[i], len) == 0)
+			return len;
+	}
+	return 0;
+}
+
+/* Whether a quote ends where `at` begins. */
+static bool explain_is_quoted(struct str line, size_t at)
+{
+	return (at >= 1 && explain_quote(line, at - 1) == 1) ||
+		(at >= 3 && explain_quote(line, at - 3) == 3);
+}
+
+/* The end of the path that begins at `at`: a quote where one stands before it, else a character
+ * that usually ends one. */
+static size_t explain_path_end(struct str line, size_t at)
+{
+	size_t end = at;
+	while (explain_is_quoted(line, at) && end < line.len && !explain_quote(line, end))
+		end++;
+	if (end > at && end < line.len)
+		return end;
+	for (end = at; end < line.len && !explain_quote(line, end);) {
+		if (strchr(" \t):,;>]\r", line.data[end]))
+			break;
+		end++;
+	}
+	return end;
+}
+
+/* The last absolute path of a line. Paths of programs stand in front ("/bin/sh: 1: cannot create
+ * /etc/x: …"). */
 static struct str explain_find_path(struct str line)
 {
 	struct str found = { 0 };
 	for (size_t at = 0; at < line.len; at++) {
-		bool begins = at == 0 || strchr(" \t'\"`(=:<[", line.data[at - 1]);
+		bool begins =
+			at == 0 || strchr(" \t(=:<[", line.data[at - 1]) || explain_is_quoted(line, at);
 		if (line.data[at] != '/' || !begins)
 			continue;
-		size_t end = at;
-		while (end < line.len && !strchr(" \t'\"`):,;>]\r", line.data[end]))
-			end++;
+		size_t end = explain_path_end(line, at);
 		found = (struct str){ line.data + at, end - at };
 		at = end;
 	}
@@ -67,8 +104,38 @@ static void explain_begin(const struct explain_context *context, struct buf *out
 	buf_printf(out, "the sandbox policy '%s' was in force; ", context->policy_name);
 }
 
-static bool explain_path(
-	const struct explain_context *context, const char *path, bool is_absence, struct buf *out)
+/* ---- a path ------------------------------------------------------------------- */
+
+static bool explain_exists(const struct explain_context *context, const char *path)
+{
+	return context->exists ? context->exists(path) : access(path, F_OK) == 0;
+}
+
+/* The command that makes a path which is to be written and is not there; "" where it is, and where
+ * it cannot be advised. What is above it is never allowed in its place. */
+static void explain_make(
+	const struct explain_context *context, const char *path, struct str line, char *ret_command)
+{
+	static const char *const directory_words[] = { "create directory", "mkdir" };
+	char above[SHELL_WORD_MAX];
+	char word[SHELL_WORD_MAX];
+	char parent[SHELL_WORD_MAX];
+	ret_command[0] = '\0';
+	if (explain_exists(context, path) || !shell_word(path, word)[0])
+		return;
+	snprintf(above, sizeof(above), "%s", path);
+	*strrchr(above, '/') = '\0';
+	if (HAS(line, directory_words))
+		snprintf(ret_command, EXPLAIN_MAKE_MAX, "mkdir -p %s", word);
+	else if (!above[0] || explain_exists(context, above))
+		snprintf(ret_command, EXPLAIN_MAKE_MAX, "touch %s", word);
+	else if (shell_word(above, parent)[0])
+		snprintf(ret_command, EXPLAIN_MAKE_MAX, "mkdir -p %s && touch %s", parent, word);
+}
+
+/* What would allow the path; false: nothing is to be said of it. */
+static bool explain_judge(const struct explain_context *context, const char *path, bool is_absence,
+	struct str line, struct explain_advice *advice)
 {
 	const struct sandbox_policy *policy = context->policy;
 	bool is_hidden =
@@ -76,45 +143,94 @@ static bool explain_path(
 	bool is_tmp = policy->has_private_tmp &&
 		(policy_is_inside(path, "/tmp") || policy_is_inside(path, "/var/tmp"));
 	bool is_read = policy->reads_everything || policy_is_inside_any(path, policy->read);
-	if (is_absence && !is_hidden && !is_tmp)
+	*advice = (struct explain_advice){ 0 };
+	if (is_absence && ((!is_hidden && !is_tmp) || !explain_exists(context, path)))
 		return false;
-	char shown[FILE_SHOWN_MAX];
-	char word[SHELL_WORD_MAX];
-	file_shown(path, shown);
-	shell_word(path, word);
-	explain_begin(context, out);
+	file_shown(path, advice->shown);
+	shell_word(path, advice->word);
 	if (policy_is_inside_any(path, policy->protect))
-		buf_printf(out, "it protects %s, which the host would execute or trust later", shown);
-	else if (!word[0])
-		buf_printf(out, "it does not allow that for %s", shown);
-	else if (is_hidden || is_tmp || !is_read)
-		buf_printf(out, "%s--read %s would show it, --write %s allow to change it",
-			context->widen_by, word, word);
+		advice->is_protected = true;
+	else if (!advice->word[0])
+		return true;
+	else if ((is_hidden || is_tmp || !is_read) && explain_exists(context, path))
+		advice->option = "--read";
 	else
-		buf_printf(out, "%s--write %s would allow it", context->widen_by, word);
+		advice->option = "--write";
+	if (advice->option && strcmp(advice->option, "--write") == 0)
+		explain_make(context, path, line, advice->make);
 	return true;
+}
+
+static void explain_say(
+	const struct explain_context *context, const struct explain_advice *advice, struct buf *out)
+{
+	const char *by = context->widen_by;
+	const char *word = advice->word;
+	explain_begin(context, out);
+	if (advice->is_protected)
+		buf_printf(
+			out, "it protects %s, which the host would execute or trust later", advice->shown);
+	else if (!advice->option)
+		buf_printf(out, "it does not allow that for %s", advice->shown);
+	else if (strcmp(advice->option, "--read") == 0)
+		buf_printf(out, "%s--read %s would show it, --write %s allow to change it", by, word, word);
+	else if (advice->make[0] && by[0])
+		buf_printf(out, "%s && %s--write %s would allow it", advice->make, by, word);
+	else
+		buf_printf(out, "%s--write %s would allow it%s%s", by, word,
+			advice->make[0] ? ", once it is there: " : "", advice->make);
+}
+
+/* The path of a line that denies something, or says that it is not there. NULL = there is none. */
+static char *explain_path_of(struct str line, bool *ret_is_absence)
+{
+	bool is_denial = HAS(line, denial_words);
+	bool is_absence = HAS(line, absence_words);
+	*ret_is_absence = is_absence && !is_denial;
+	struct str found = is_denial || is_absence ? explain_find_path(line) : (struct str){ 0 };
+	return found.len > 1 ? str_dup(found) : NULL;
 }
 
 static bool explain_line(const struct explain_context *context, struct str line, struct buf *out)
 {
-	bool is_denial = HAS(line, denial_words);
-	bool is_absence = HAS(line, absence_words);
-	if (is_denial && HAS(line, nested_words)) {
+	if (HAS(line, denial_words) && HAS(line, nested_words)) {
 		explain_begin(context, out);
 		buf_printf(out, "no other sandbox can be made inside it: switch one of the two off%s%s%s",
 			context->widen_by[0] ? " (" : "", context->widen_by,
 			context->widen_by[0] ? "--sandbox off)" : ", and run it without perch sandbox run");
 		return true;
 	}
-	struct str found = is_denial || is_absence ? explain_find_path(line) : (struct str){ 0 };
-	_cleanup_free_ char *path = found.len > 1 ? str_dup(found) : NULL;
-	if (path && explain_path(context, path, is_absence && !is_denial, out))
+	bool is_absence;
+	struct explain_advice advice;
+	_cleanup_free_ char *path = explain_path_of(line, &is_absence);
+	if (path && explain_judge(context, path, is_absence, line, &advice)) {
+		explain_say(context, &advice, out);
 		return true;
+	}
 	if (context->policy->net == SANDBOX_NET_NONE && HAS(line, net_words)) {
 		explain_begin(context, out);
 		buf_printf(out, "%s--net%s would give it a network", context->widen_by,
 			context->widen_by[0] ? "" : " full");
 		return true;
+	}
+	return false;
+}
+
+bool explain_advise(
+	const struct explain_context *context, struct str said, struct explain_advice *ret_advice)
+{
+	if (said.len > TAIL)
+		said = (struct str){ said.data + said.len - TAIL, TAIL };
+	while (said.len) {
+		struct str line = str_cut(&said, '\n');
+		bool is_absence;
+		_cleanup_free_ char *path = explain_path_of(line, &is_absence);
+		if (path && explain_judge(context, path, is_absence, line, ret_advice) &&
+			ret_advice->option)
+			return true;
+		*ret_advice = (struct explain_advice){ .option = "--net" };
+		if (context->policy->net == SANDBOX_NET_NONE && HAS(line, net_words))
+			return true;
 	}
 	return false;
 }

@@ -3,6 +3,8 @@
 #define SANDBOX_POLICY_EXPLAIN_H
 
 #include "base/buf.h"
+#include "base/file.h"
+#include "base/shell_word.h"
 #include "base/str.h"
 #include "sandbox/policy/policy.h"
 
@@ -12,7 +14,23 @@ struct explain_context {
 	/* What stands before the option that widens it: "perch plugins allow deploy ";
 	 * "" = the option alone. */
 	const char *widen_by;
+	bool (*exists)(const char *path); /* NULL = by the file system */
 };
+
+enum { EXPLAIN_MAKE_MAX = 2 * SHELL_ADVICE_MAX };
+
+/* What would allow a path. */
+struct explain_advice {
+	const char *option; /* "--read", "--write", or "--net" without a word; NULL = nothing */
+	bool is_protected;
+	char word[SHELL_WORD_MAX];   /* the path, for a shell */
+	char make[EXPLAIN_MAKE_MAX]; /* the command that must come before, "" = none */
+	char shown[FILE_SHOWN_MAX];
+};
+
+/* Looks for the first path in what a failed program wrote that an option would allow. */
+bool explain_advise(
+	const struct explain_context *context, struct str said, struct explain_advice *ret_advice);
 
 /* Looks through the end of what a failed program wrote to stderr. When it names
  * a file or a thing that the policy denies, appends one line without newline: which

@@ -154,6 +154,15 @@ const char *policy_preset(size_t i);
 /* Whether the widening (NULL = none) or one of its presets names the variable. */
 bool policy_keeps_variable(const struct policy_widening *widening, struct str name);
 
+/* The names of our variables that look like secrets and are not kept by that. NULL without memory.
+ */
+const char *const *policy_withheld(struct arena *arena, const struct policy_widening *widening);
+
+/* The preset that shows what this program uses, when the widening has it not and there is something
+ * of it here; NULL = none. */
+const char *policy_missed_preset(struct arena *arena, const char *home,
+	const struct policy_widening *widening, struct str program);
+
 /* The environment of a sandboxed program: `base` without variables that look like secrets, except
  * those that the widening (NULL = none) and its presets name; `extra` (may be NULL) set over it.
  * NULL without memory. */

@@ -1,7 +1,7 @@
-/* A request and its answer. A handler answers at once, or keeps the exchange and answers later;
- * when the client is gone before, whoever keeps it is told. */
-#ifndef SERVE_EXCHANGE_H
-#define SERVE_EXCHANGE_H
+/* A request and its answer. A handler answers at once, or keeps the exchange and answers later; its
+ * keeper is told when the client is gone before. */
+#ifndef SERVE_SERVE_EXCHANGE_H
+#define SERVE_SERVE_EXCHANGE_H
 
 #include "base/buf.h"
 #include "serve/address.h"
@@ -22,7 +22,7 @@ enum {
 
 struct exchange;
 
-/* Who answers later. */
+/* The handler that answers later. */
 struct exchange_keeper {
 	void (*wake)(struct exchange *exchange); /* of a stream: there is room to write */
 	void (*gone)(struct exchange *exchange); /* it is freed when this returns */
@@ -41,7 +41,7 @@ struct exchange {
 	bool by_cookie;
 	bool is_secure;        /* https, as a trusted proxy says */
 	bool is_stream;        /* its answer is written in pieces */
-	bool ends_with_client; /* nobody else has use for it */
+	bool ends_with_client; /* no other client has use for it */
 	char *origin;          /* of another site that may read the answer; NULL = none */
 	char parameters[EXCHANGE_PARAMETERS][EXCHANGE_PARAMETER_SIZE];
 };

@@ -1,5 +1,5 @@
-/* What there is, and who may use it. */
-#include "serve/catalog.h"
+/* The catalogue of the gateway: what there is, and which user may use it. */
+#include "serve/serve_catalog.h"
 
 #include <stdio.h>
 
@@ -85,7 +85,7 @@ static void catalog_write_entry(perch_json_writer *out, const perch_entry *entry
 	perch_json_end_object(out);
 }
 
-/* Whether this user, or with none anybody, may use it. */
+/* Whether this user, or without one any user, may use it. */
 static bool catalog_shows(const struct token *token, const perch_entry *entry)
 {
 	return !entry->problem && (!token || token_allows(token, entry->kind, entry->name));

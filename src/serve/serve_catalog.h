@@ -1,9 +1,9 @@
-/* What there is, and who may use it. */
-#ifndef SERVE_CATALOG_H
-#define SERVE_CATALOG_H
+/* The catalogue of the gateway: what there is, and which user may use it. */
+#ifndef SERVE_SERVE_CATALOG_H
+#define SERVE_SERVE_CATALOG_H
 
 #include "perch/catalog.h"
-#include "serve/exchange.h"
+#include "serve/serve_exchange.h"
 
 struct serve;
 

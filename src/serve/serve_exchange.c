@@ -1,5 +1,5 @@
 /* A request and its answer. */
-#include "serve/exchange.h"
+#include "serve/serve_exchange.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -63,7 +63,7 @@ static void exchange_parameters(struct exchange *exchange, const struct http_mat
 	}
 }
 
-/* Who asks comes before what is asked for: a stranger learns nothing of it. */
+/* The user is checked before the request: a stranger learns nothing of it. */
 static void exchange_admit(struct exchange *exchange)
 {
 	struct serve *serve = exchange->peer->serve;
@@ -190,7 +190,7 @@ void exchange_json(struct exchange *exchange, int status, const struct buf *json
 
 /* ---- errors -------------------------------------------------------------------------- */
 
-/* What OpenAI's clients know errors by. */
+/* The codes by which OpenAI's clients know errors. */
 static const char *exchange_error_type(int status)
 {
 	static const struct {

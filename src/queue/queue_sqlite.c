@@ -274,7 +274,7 @@ static int queue_load_events(struct queue_file *file, const struct queue_loader 
 	return r;
 }
 
-/* Two processes would both run what waits. */
+/* Two processes would both run the waiting jobs. */
 static int queue_lock(struct queue_file *file, const char *path, perch_err *err)
 {
 	_cleanup_free_ char *name = str_join(path, ".lock", NULL);
