@@ -136,8 +136,7 @@ static void job_turn_start(perch_job *job)
 {
 	struct agent_turn_options *options = &job->turn.options;
 	perch_err err = { 0 };
-	bool is_alone = job->request.non_interactive;
-	options->events = is_alone ? &job_turn_events_alone : &job_turn_events;
+	options->events = &job_turn_events;
 	options->data = job;
 	options->trace =
 		service_trace_start(job->service, options->profile->command, options->profile->args);

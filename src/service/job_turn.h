@@ -29,7 +29,6 @@ void job_turn_finish_unstarted(perch_job *job, perch_agent_end end);
 /* ---- job_turn_events.c ----------------------------------------------------- */
 
 extern const struct agent_turn_events job_turn_events;
-extern const struct agent_turn_events job_turn_events_alone; /* where no user can be asked */
 
 /* For agent_turn_options. */
 void job_turn_stderr(void *data, const char *bytes, size_t len);

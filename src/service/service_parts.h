@@ -73,7 +73,6 @@ struct turn_job {
 	uint32_t key_hash;
 	const char *given_id; /* instead of the stored one; NULL = none */
 	bool was_started;
-	bool was_warned; /* of what is odd in its profile */
 	perch_agent_end end;
 };
 
