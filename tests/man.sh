@@ -281,6 +281,7 @@ binding_is_valid() {
 profile_is_valid() {
     examples perch-profile.5 >"$work/profile.yaml"
     mkdir -p "$work/notes"
+    : >"$work/my_agent.py" # that its command runs
     "$perch" agent check "$work/profile.yaml"
 }
 

@@ -43,6 +43,9 @@ typedef struct perch_ask {
 	perch_text detail;              /* JSON; empty = none */
 	const perch_ask_option *options;
 	size_t option_count;
+	/* Permission: how long the profile lets a program take to answer, for the frontend to keep;
+	 * 0 = for ever. */
+	uint64_t patience_ns;
 } perch_ask;
 
 /* Zero is an empty text, no, nothing chosen, not allowed. */

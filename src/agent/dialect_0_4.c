@@ -89,6 +89,7 @@ static const char *dialect_0_4_take_permission(
 		memchr(permission.request_id.data, '\0', permission.request_id.len))
 		return "asks for a permission without a usable request_id and is ignored";
 	dialect_0_4_get_text(event, "tool_name", &permission.tool_name);
+	dialect_0_4_get_text(event, "description", &permission.description);
 	permission.input.data = perch_json_raw(perch_json_get(event, "input"), &permission.input.len);
 	permissions_request(engine, &permission);
 	return NULL;

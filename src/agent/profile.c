@@ -112,6 +112,7 @@ static void profile_set_defaults(struct agent_profile *profile)
 		.env_allowlist = nothing,
 		.timeout_ns = 1800 * NSEC_PER_SEC,
 		.kill_grace_ns = AGENT_KILL_AFTER_NS,
+		.permission_timeout_ns = 300 * NSEC_PER_SEC,
 		.max_reply_chars = 8000,
 		.truncation_suffix = "\n\n…(truncated)",
 		.send_error_reply = true,

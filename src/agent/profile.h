@@ -64,7 +64,8 @@ struct agent_profile {
 	bool send_error_reply;
 	bool streaming;
 	const char *session_prefix;
-	bool permission; /* 0.4 */
+	bool permission;                /* 0.4 */
+	uint64_t permission_timeout_ns; /* so long a program may take to answer; 0 = for ever */
 	bool is_sandboxed;
 	struct policy_widening widening;
 	const char *const *made; /* what it may write and is made where it is missing; may be NULL */

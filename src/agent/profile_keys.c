@@ -265,6 +265,7 @@ static const struct key {
 	{ "protocol", KIND_OWN, 0, profile_keys_read_protocol },
 	{ "executor", KIND_OWN, 0, profile_keys_read_executor },
 	{ "permission", KIND_OWN, 0, profile_keys_read_permission },
+	{ "permission_timeout_secs", KIND_SECONDS, AT(permission_timeout_ns), NULL },
 	{ "sandbox", KIND_OWN, 0, profile_read_sandbox },
 	{ "name", KIND_WORDS, AT(about.name), NULL },
 	{ "description", KIND_WORDS, AT(about.description), NULL },

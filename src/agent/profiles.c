@@ -12,6 +12,7 @@ struct kept_profile {
 	char *path; /* as it was asked for */
 	struct stat stamp;
 	bool is_stale;
+	bool is_told; /* its warnings */
 	size_t users;
 	struct arena arena;
 	struct agent_profile profile;
@@ -30,6 +31,21 @@ DEFINE_POINTER_CLEANUP(cleanup_kept_profile, struct kept_profile, profiles_kept_
 const struct agent_profile *kept_profile(const struct kept_profile *profile)
 {
 	return &profile->profile;
+}
+
+static bool profiles_are_same(const struct kept_profile *one, const struct kept_profile *other)
+{
+	return strcmp(one->path, other->path) == 0 &&
+		strcmp(one->profile.sha256, other->profile.sha256) == 0;
+}
+
+/* A file that has not settled was read for each turn. */
+bool profiles_are_news(struct profiles *profiles, const struct kept_profile *profile)
+{
+	bool is_news = !profile->is_told;
+	for (struct kept_profile *kept = profiles->first; kept; kept = kept->next)
+		kept->is_told = kept->is_told || profiles_are_same(kept, profile);
+	return is_news;
 }
 
 /* A file that was changed a moment ago is read again until it has settled. */
@@ -91,17 +107,19 @@ int profiles_take(
 	struct stat now = { 0 };
 	bool is_there = stat(path, &now) == 0;
 	struct kept_profile *kept = profiles_find(profiles, path);
-	if (kept && !(is_there && profiles_is_unchanged(&kept->stamp, &now))) {
-		kept->is_stale = true;
+	struct kept_profile *old = kept;
+	if (kept && !(is_there && profiles_is_unchanged(&kept->stamp, &now)))
 		kept = NULL;
-	}
-	profiles_sweep(profiles);
 	if (!kept) {
 		int r = profiles_read_profile(profiles, path, &now, &kept, err);
+		if (old)
+			old->is_stale = true;
 		if (r < 0)
 			return r;
+		kept->is_told = old && old->is_told && profiles_are_same(old, kept);
 	}
 	kept->users++;
+	profiles_sweep(profiles);
 	*ret_profile = kept;
 	return 0;
 }

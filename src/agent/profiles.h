@@ -22,6 +22,9 @@ void profiles_give(struct profiles *profiles, struct kept_profile *profile);
 
 const struct agent_profile *kept_profile(const struct kept_profile *profile);
 
+/* Whether the warnings of a profile are still to be told: once for each text of its file. */
+bool profiles_are_news(struct profiles *profiles, const struct kept_profile *profile);
+
 /* All of them must have been given back. */
 void profiles_free(struct profiles *profiles);
 

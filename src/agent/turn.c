@@ -128,6 +128,8 @@ static void turn_tell_end(struct agent_turn *turn, const perch_result *result)
 		TELL(turn, warning, turn, str_from(advice));
 	for (size_t i = 0; i < verdict.error_count; i++)
 		TELL(turn, error, turn, verdict.errors[i].code, verdict.errors[i].text);
+	if (verdict.exit_code == 0 && !verdict.has_reply && !turn->partials.count)
+		TELL(turn, warning, turn, STR("the agent has said nothing, and exited as if all was well"));
 	if (verdict.has_reply)
 		TELL(turn, reply, turn, verdict.reply);
 	TELL(turn, end, turn, &end);

@@ -14,7 +14,8 @@ struct agent_turn;
 struct agent_permission {
 	struct str request_id;
 	struct str tool_name;
-	struct str input; /* raw JSON */
+	struct str input;       /* raw JSON */
+	struct str description; /* what the agent says about it; may be empty */
 };
 
 /* The events of a turn. Any may be NULL. Texts are valid during the call. */

@@ -1,9 +1,14 @@
 /* What `perch agent serve` is asked, as a line of JSON: a turn,
  *
  *     {"id":"t1","profile":"P","message":"…","session_name":"…","from":"…","new":true,
- *      "attachments":[{"type":"image","url":"…","name":"…"}]}
+ *      "session_id":"…","timeout":60,"env":{"NAME":"…"},"cwd":"…","streaming":false,
+ *      "attachments":[{"kind":"image","url":"…","filename":"…"}]}
  *
- * or the end of one: {"cancel":"t1"}. No I/O. */
+ * the end of one: {"cancel":"t1"}, or the answer to what its agent asks for:
+ *
+ *     {"permit":"t1","request_id":"r1","allow":true,"message":"…"}
+ *
+ * No I/O. */
 #ifndef EVENTS_TURN_REQUEST_H
 #define EVENTS_TURN_REQUEST_H
 
@@ -14,13 +19,26 @@
 enum {
 	REQUEST_ID_MAX = 256, /* bytes */
 	REQUEST_ATTACHMENTS_MAX = 256,
+	REQUEST_ENV_MAX = 1024,
+	REQUEST_UNKNOWN_MAX = 32, /* that are told */
+};
+
+/* The answer to a permission. */
+struct turn_permit {
+	const char *turn; /* its id; NULL = this is none */
+	const char *request_id;
+	bool is_allowed;
+	const char *message; /* "" = none */
 };
 
 struct turn_request {
 	const char *cancel; /* the id of the turn to end; NULL = this is a new one: */
 	const char *id;
+	struct turn_permit permit;
 	perch_job_request turn;
-	const char *unknown; /* a member that means nothing, or NULL */
+	perch_agent_turn_options options;         /* its session_id and clock; turn.turn is not set */
+	const char *unknown[REQUEST_UNKNOWN_MAX]; /* members that mean nothing */
+	size_t unknown_count;
 };
 
 /* Reads it. The message points into the document, the rest into the arena. Fails

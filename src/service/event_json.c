@@ -96,6 +96,8 @@ static void event_write_ask(struct perch_json_writer *out, const perch_ask *ask,
 		event_text(out, "request_id", ask->id);
 	if (ask->subject.len)
 		event_text(out, "tool_name", ask->subject);
+	if (ask->description.len)
+		event_text(out, "description", ask->description);
 	event_json_text(out, "input", ask->detail);
 	event_write_options(out, ask);
 }

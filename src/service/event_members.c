@@ -177,6 +177,8 @@ void event_members_turn(perch_json_writer *out, const perch_agent_end *end)
 	json_write_flag(out, "timed_out", end->timed_out);
 	json_write_flag(out, "cancelled", end->cancelled);
 	json_write_text(out, "session_id", str_from(end->session_id));
+	if (end->stderr_len)
+		json_write_text(out, "stderr_tail", (struct str){ end->stderr_tail, end->stderr_len });
 	if (end->hint[0])
 		json_write_text(out, "hint", str_from(end->hint));
 }

@@ -18,9 +18,10 @@ static void job_turn_forgotten(void *data, const char *id, int r, const perch_er
 static void job_turn_warn_of_profile(perch_job *job)
 {
 	const char *const *warning = job->turn.options.profile->warnings;
-	for (; !job->turn.was_warned && warning && *warning; warning++)
+	if (!warning || !profiles_are_news(&job->service->profiles, job->turn.profile))
+		return;
+	for (; *warning; warning++)
 		job_tell_text(job, PERCH_EVENT_WARNING, str_from(*warning));
-	job->turn.was_warned = true;
 }
 
 static void job_turn_started(void *data, struct agent_turn *agent)
@@ -117,7 +118,9 @@ static void job_turn_permission(
 		.message = { "", 0 },
 		.id = { permission->request_id.data, permission->request_id.len },
 		.subject = { permission->tool_name.data, permission->tool_name.len },
+		.description = { permission->description.data, permission->description.len },
 		.detail = { permission->input.data, permission->input.len },
+		.patience_ns = ((perch_job *)data)->turn.options.profile->permission_timeout_ns,
 	};
 	const perch_job *job = data;
 	if (job->request.non_interactive)

@@ -58,8 +58,9 @@ struct tool_job {
 
 struct run_job {
 	perch_fledge_run *run;
-	bool asks;            /* it must be approved first */
-	const char *approval; /* who has */
+	perch_fledge_options given; /* how it is run */
+	bool asks;                  /* it must be approved first */
+	const char *approval;       /* who has */
 	const char *refusal;
 };
 
@@ -72,7 +73,6 @@ struct turn_job {
 	uint32_t key_hash;
 	const char *given_id; /* instead of the stored one; NULL = none */
 	bool was_started;
-	bool was_warned; /* of what is odd in its profile */
 	perch_agent_end end;
 };
 

@@ -136,7 +136,7 @@ END
 }
 
 @test "check: a placeholder that is none is a warning" {
-    profile_of 'command: sh' 'args: ["{{PROFIL_DIR}}/bot.sh"]'
+    profile_of 'command: sh' 'args: ["{{PROFIL_DIR}}/bot"]'
     run "$perch" agent check "$profile"
     [ "$status" -eq 0 ]
     has "$output" 'warning: there is no placeholder {{PROFIL_DIR}}'
@@ -224,4 +224,18 @@ END
         has "$output" "\"healthy\":false,\"profile\":\"$file\",\"problem\":\""
         has "$output" 'error: '
     done
+}
+
+@test "check: the script of an interpreter is looked for" {
+    profile_of "command: python3 {{PROFILE_DIR}}/nope.py"
+    keep "$perch" agent check "$profile"
+    expect_status 1
+    has "$output$errors" "it needs the file '$BATS_TEST_TMPDIR/nope.py', which is not there"
+    echo 'print("hi")' >"$BATS_TEST_TMPDIR/nope.py"
+    keep "$perch" agent check "$profile"
+    expect_status 0
+    profile_of "command: python3" "args: ['-u', 'gone.py']"
+    keep "$perch" agent check "$profile"
+    expect_status 1
+    has "$output$errors" "it needs the file 'gone.py', which is not there"
 }

@@ -267,3 +267,38 @@ END
     has "$(cat "$WORK/out")" '"code":"host"'
     [ "$(field exit_code)" = 125 ]
 }
+
+@test "a failing agent tells why: the last lines of its stderr" {
+    agent <<'AGENT'
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo "line $i" >&2; done
+exit 3
+AGENT
+    turn
+    expect_status 3
+    has "$errors" "error: the agent failed with exit status 3"
+    has "$errors" "stderr: line 3
+stderr: line 4"
+    has "$errors" "stderr: line 12"
+    lacks "$errors" "stderr: line 2
+"
+    turn --json
+    [ "$(field stderr_tail | grep . | tail -n 1)" = "line 12" ]
+    keep "$perch" agent chat --profile "$profile" <<<"hi"
+    has "$errors" "stderr: line 12"
+    # Shown as it comes; not twice.
+    turn -v
+    lacks "$errors" "stderr: line 12"
+    agent <<<"echo noise >&2; echo fine"
+    turn
+    lacks "$errors" noise
+}
+
+@test "an agent that says nothing and exits with 0 is told of" {
+    agent <<<":"
+    turn
+    expect_status 0
+    has "$errors" "warning: the agent has said nothing, and exited as if all was well"
+    agent <<<"echo 'AGENT_PARTIAL:\"word\"'"
+    turn
+    lacks "$errors" warning
+}

@@ -386,3 +386,63 @@ END
     lines | serve --profile echo.yaml --any-profile
     ask 'end("1")["success"] and end("2")["success"] and end("3")["success"]'
 }
+
+@test "a turn says its session id, clock, variables, directory and streaming; what is unknown is told" {
+    mkdir -p there
+    agent odd <<'AGENT'
+echo 'AGENT_PARTIAL:"piece"'
+echo "$AGENT_SESSION_ID $COLOUR $(basename "$PWD") $AGENT_STREAMING $AGENT_ATTACHMENTS"
+[ "$AGENT_MESSAGE" != slow ] || sleep 30
+AGENT
+    serve --profile odd.yaml <<LINES
+{"id":"1","message":"m","session_id":"given","env":{"COLOUR":"blue"},"cwd":"$PWD/there","streaming":false,"colour":1,"attachments":[{"kind":"image","url":"u","filename":"n"}],"size":2}
+{"id":"2","message":"slow","session_name":"b","timeout":0.2}
+{"id":"3","message":"m","session_name":"c","session_id":"a/b"}
+LINES
+    ask 'names("1") == "warning warning start reply end"' \
+        'of("1")[3]["text"].startswith("given blue there 0 ")' \
+        '"\"name\":\"n\"" in of("1")[3]["text"] and "\"type\":\"image\"" in of("1")[3]["text"]' \
+        'of("1")[0]["message"] == "\"colour\" means nothing in a turn"' \
+        'of("1")[1]["message"] == "\"size\" means nothing in a turn"' \
+        'end("2")["timed_out"] and end("2")["exit_code"] == 124' \
+        'error("3")["code"] == "session_id"'
+}
+
+@test "a permission is answered by a line, or denied when no answer comes" {
+    agent asks 'protocol: "0.4"' 'permission: true' 'permission_timeout_secs: 0.3' <<'AGENT'
+read -r turn
+echo '{"type":"permission_request","request_id":"r1","tool_name":"rm","description":"clean up","input":{"path":"x"}}'
+read -r answer
+echo "{\"type\":\"result\",\"text\":\"$(echo "$answer" | tr '"' ' ')\"}"
+AGENT
+    mkfifo lines
+    timeout 60 "$perch" agent serve --profile asks.yaml <lines >events 2>errors &
+    exec 9>lines
+    echo '{"id":"1","message":"m"}' >&9
+    wait_until grep -q '"event":"permission"' events
+    echo '{"permit":"1","request_id":"r2","allow":true}' >&9
+    echo '{"permit":"1","request_id":"r1","allow":true,"message":"go on"}' >&9
+    wait_until grep -q '"event":"end"' events
+    echo '{"id":"2","message":"m"}' >&9
+    wait_until grep -q '"event":"end","id":"2"' events
+    echo '{"id":"3","message":"m","session_name":"c"}' >&9
+    exec 9>&-
+    wait
+    ask 'names("1").split() == ["start", "permission", "warning", "reply", "end"]' \
+        '[e for e in of("1") if e["event"] == "permission"][0]["description"] == "clean up"' \
+        '[e for e in of("1") if e["event"] == "permission"][0]["input"] == {"path": "x"}' \
+        '"behavior : allow , message : go on" in [e for e in of("1") if e["event"] == "reply"][0]["text"]' \
+        '[e for e in of("2") if e["event"] == "warning"][0]["message"] == "the permission '"'r1'"' is denied: no answer came within 0.3 seconds"' \
+        '"behavior : deny" in [e for e in of("2") if e["event"] == "reply"][0]["text"]' \
+        '"behavior : deny" in [e for e in of("3") if e["event"] == "reply"][0]["text"]'
+}
+
+@test "a profile is warned of once" {
+    echoing 'colour: blue'
+    serve --profile echo.yaml <<'LINES'
+{"id":"1","message":"a"}
+{"id":"2","message":"b"}
+{"id":"3","message":"c","session_name":"other"}
+LINES
+    [ "$(grep -c 'colour' events)" = 1 ]
+}

@@ -23,6 +23,28 @@ static const struct {
 	{ "{\"id\":\"a\",\"message\":\"\",\"attachments\":[]}", "a P  - - 0 0" },
 	{ "{\"cancel\":\"a\"}", "cancel a" },
 	{ "{\"id\":\"a\",\"message\":\"m\",\"x\":1}", "a P m - - 0 0 unknown x" },
+	{ "{\"y\":1,\"id\":\"a\",\"message\":\"m\",\"x\":1}", "a P m - - 0 0 unknown y unknown x" },
+	{ "{\"id\":\"a\",\"message\":\"m\",\"session_id\":\"s\",\"timeout\":1.5,\"env\":{\"A\":\"1\","
+	  "\"B\":\"\"},"
+	  "\"cwd\":\"/"
+	  "d\",\"streaming\":false,\"attachments\":[{\"kind\":\"file\",\"url\":\"u\",\"filename\":"
+	  "\"n\"}]}",
+		"a P m - - 0 1 session s 1500 ms A=1 B= in /d at once u/n" },
+	{ "{\"permit\":\"a\",\"request_id\":\"r\",\"allow\":true,\"message\":\"fine\"}",
+		"permit a r 1 fine" },
+	{ "{\"permit\":\"a\",\"request_id\":\"r\",\"allow\":false}", "permit a r 0 " },
+	{ "{\"permit\":\"a\",\"request_id\":\"r\"}", "! beside it stand" },
+	{ "{\"permit\":\"a\",\"allow\":true}", "! beside it stand" },
+	{ "{\"permit\":7,\"request_id\":\"r\",\"allow\":true}", "! \"permit\" must be a string" },
+	{ "{\"permit\":\"a\",\"request_id\":\"r\",\"allow\":\"yes\"}",
+		"! \"allow\" must be true or false" },
+	{ "{\"id\":\"a\",\"message\":\"m\",\"timeout\":\"1\"}", "! a number of seconds" },
+	{ "{\"id\":\"a\",\"message\":\"m\",\"timeout\":-1}", "! a number of seconds" },
+	{ "{\"id\":\"a\",\"message\":\"m\",\"env\":[]}", "! \"env\" must be an object" },
+	{ "{\"id\":\"a\",\"message\":\"m\",\"env\":{\"A=B\":\"1\"}}", "! names of variables" },
+	{ "{\"id\":\"a\",\"message\":\"m\",\"env\":{\"A\":1}}", "! names of variables" },
+	{ "{\"id\":\"a\",\"message\":\"m\",\"streaming\":1}", "! \"streaming\" must be true or false" },
+	{ "{\"id\":\"a\",\"message\":\"m\",\"cwd\":1}", "! \"cwd\" must be a string" },
 	{ "7", "! a turn is an object" },
 	{ "{}", "! needs an \"id\"" },
 	{ "{\"id\":null,\"message\":\"m\"}", "! needs an \"id\"" },
@@ -32,7 +54,7 @@ static const struct {
 	{ "{\"id\":\"a\",\"message\":{}}", "! must be a string" },
 	{ "{\"id\":\"a\",\"message\":\"m\",\"new\":1}", "! true or false" },
 	{ "{\"id\":\"a\",\"message\":\"m\",\"attachments\":{}}", "! must be a list" },
-	{ "{\"id\":\"a\",\"message\":\"m\",\"attachments\":[1]}", "! \"type\" is image" },
+	{ "{\"id\":\"a\",\"message\":\"m\",\"attachments\":[1]}", "! \"kind\" is image" },
 	{ "{\"id\":\"a\",\"message\":\"m\",\"attachments\":[{\"type\":\"file\"}]}",
 		"! needs a \"url\"" },
 	{ "{\"cancel\":null}", "! the id of a turn" },
@@ -44,18 +66,42 @@ static const char *or_dash(const char *text)
 	return text ? text : "-";
 }
 
+static void describe_changes(FILE *out, const struct turn_request *request)
+{
+	const perch_job_request *turn = &request->turn;
+	if (request->options.session_id)
+		fprintf(out, " session %s", request->options.session_id);
+	if (request->options.has_timeout)
+		fprintf(out, " %d ms", (int)(request->options.timeout_ns / 1000000));
+	for (size_t i = 0; turn->env && turn->env[i]; i++)
+		fprintf(out, " %s", turn->env[i]);
+	if (turn->cwd)
+		fprintf(out, " in %s", turn->cwd);
+	if (turn->no_stream)
+		fprintf(out, " at once %s/%s", turn->attachments[0].url, turn->attachments[0].name);
+	for (size_t i = 0; i < request->unknown_count; i++)
+		fprintf(out, " unknown %s", request->unknown[i]);
+}
+
 static const char *describe(const struct turn_request *request)
 {
-	static char out[1024];
+	static char text[1024];
 	const perch_job_request *turn = &request->turn;
-	if (request->cancel)
-		snprintf(out, sizeof(out), "cancel %s", request->cancel);
-	else
-		snprintf(out, sizeof(out), "%s %s %.*s %s %s %d %zu%s%s", request->id, turn->profile,
-			(int)turn->message_len, turn->message, or_dash(turn->session), or_dash(turn->from),
-			turn->is_new, turn->attachment_count, request->unknown ? " unknown " : "",
-			request->unknown ? request->unknown : "");
-	return out;
+	const struct turn_permit *permit = &request->permit;
+	FILE *out = fmemopen(text, sizeof(text), "w");
+	if (request->cancel) {
+		fprintf(out, "cancel %s", request->cancel);
+	} else if (permit->turn) {
+		fprintf(out, "permit %s %s %d %s", permit->turn, permit->request_id, permit->is_allowed,
+			permit->message);
+	} else {
+		fprintf(out, "%s %s %.*s %s %s %d %zu", request->id, turn->profile, (int)turn->message_len,
+			turn->message, or_dash(turn->session), or_dash(turn->from), turn->is_new,
+			turn->attachment_count);
+		describe_changes(out, request);
+	}
+	fclose(out);
+	return text;
 }
 
 START_TEST(requests_read_as_they_should)

@@ -40,6 +40,11 @@ static void agent_chat_end(struct chat_turn *turn, const perch_job_end *end)
 	struct chat *chat = turn->chat;
 	if (!end->success && !chat->terminal)
 		chat->code = end->exit_code;
+	struct str lines = { 0 };
+	if (!end->success && !end->was_cancelled && !chat->cli->verbose)
+		lines = agent_last_lines(end->turn);
+	while (lines.len)
+		chat_view_note(chat, "stderr", str_cut(&lines, '\n'));
 	if (end->turn->hint[0])
 		chat_view_note(chat, "hint", str_from(end->turn->hint));
 	list_remove(&chat->turns, turn);

@@ -93,12 +93,16 @@ static int agent_check_find_program(struct checkup *checkup, perch_err *err)
 	return 0;
 }
 
-/* The program behind a translator. */
+/* The program behind a translator, and the script of an interpreter. */
 static int agent_check_find_needs(struct checkup *checkup, perch_err *err)
 {
 	perch_err why = { 0 };
 	int r = agent_needs_check(&checkup->profile, checkup->launch.env, &why);
 	agent_check_add_problem(checkup, &why);
+	perch_err more = { 0 };
+	if (r != -ENOMEM && checkup->has_directory)
+		r = agent_needs_script(&checkup->launch, &more);
+	agent_check_add_problem(checkup, &more);
 	return r == -ENOMEM ? err_no_memory(err) : 0;
 }
 

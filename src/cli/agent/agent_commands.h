@@ -14,6 +14,8 @@
 #include "proc/outlet.h"
 #include "term/prose.h"
 
+struct launch;
+
 /* Each subcommand stands at the end of its own file. */
 extern const struct command agent_add_command;
 extern const struct command agent_allow_command;
@@ -65,6 +67,10 @@ bool agent_needs_program(const struct profile_about *about);
 /* 0; -ENOENT: it is not on the PATH of env (NULL = ours), err says what to install; -ENOMEM. */
 int agent_needs_check(const struct agent_profile *profile, const char *const *env, perch_err *err);
 
+/* Whether the script that its command runs is there, as in `python3 {{PROFILE_DIR}}/bot.py`.
+ * -ENOENT: err says which is not; -ENOMEM. */
+int agent_needs_script(const struct launch *launch, perch_err *err);
+
 /* The members "title", "description" … of an object that is open. */
 void agent_about_write(perch_json_writer *writer, const struct profile_about *about);
 
@@ -108,6 +114,10 @@ void agent_print_text(struct agent_print *print, struct str text);
 void agent_print_reply(struct agent_print *print, struct str text);
 
 /* "warning: …" on stderr, after the text that was written to stdout. */
+/* The last lines that an agent wrote to its stderr, without the blanks around them. */
+enum { LAST_LINES = 10 };
+struct str agent_last_lines(const perch_agent_end *end);
+
 void agent_print_note(struct agent_print *print, const char *kind, struct str text);
 void agent_print_hint(struct agent_print *print, struct str text);
 void agent_print_end(struct agent_print *print);

@@ -6,8 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/agent_launch.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "cli/ui/envelope.h"
 #include "proc/program.h"
 
@@ -43,6 +45,44 @@ int agent_needs_check(const struct agent_profile *profile, const char *const *en
 	int len = (int)(install.len < INSTALL_WORDS_MAX ? install.len : INSTALL_WORDS_MAX);
 	return err_set(err, -ENOENT, "it needs the program '%.100s', which is not on PATH%s%.*s",
 		about->cli, len ? "; install it: " : "", len, install.data ? install.data : "");
+}
+
+/* ---- the script of an interpreter ---------------------------------------------- */
+
+static bool agent_needs_is_script(const char *argument, const char *directory)
+{
+	static const char *const endings[] = { ".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".bash",
+		".rb", ".pl", ".lua", ".php" };
+	size_t len = strlen(directory);
+	if (argument[0] == '-')
+		return false;
+	if (strncmp(argument, directory, len) == 0 && argument[len] == '/')
+		return true;
+	const char *dot = strrchr(argument, '.');
+	for (size_t i = 0; dot && i < COUNT(endings); i++) {
+		if (strcmp(dot, endings[i]) == 0)
+			return !strpbrk(argument, " \t\n");
+	}
+	return false;
+}
+
+int agent_needs_script(const struct launch *launch, perch_err *err)
+{
+	const char *directory = launch->options->profile->directory;
+	const char *script = NULL;
+	for (size_t i = 1; launch->argv && launch->argv[0] && launch->argv[i] && !script; i++) {
+		if (agent_needs_is_script(launch->argv[i], directory))
+			script = launch->argv[i];
+	}
+	if (!script)
+		return 0;
+	const char *cwd = launch->cwd && script[0] != '/' ? launch->cwd : "";
+	_cleanup_free_ char *path = str_join(cwd, cwd[0] ? "/" : "", script, NULL);
+	if (!path)
+		return err_no_memory(err);
+	if (access(path, F_OK) == 0)
+		return 0;
+	return err_set(err, -ENOENT, "it needs the file '%.300s', which is not there", script);
 }
 
 void agent_about_write(perch_json_writer *writer, const struct profile_about *about)

@@ -85,6 +85,16 @@ void agent_print_note(struct agent_print *print, const char *kind, struct str te
 	fprintf(stderr, "%s: %.*s\n", kind, (int)shown.len, shown.len ? shown.data : "");
 }
 
+struct str agent_last_lines(const perch_agent_end *end)
+{
+	struct str tail = str_trim((struct str){ end->stderr_tail, end->stderr_len });
+	size_t from = tail.len;
+	unsigned lines = 0;
+	while (from && !(tail.data[from - 1] == '\n' && ++lines == LAST_LINES))
+		from--;
+	return (struct str){ tail.data + from, tail.len - from };
+}
+
 void agent_print_end(struct agent_print *print)
 {
 	if (print->is_terminal)

@@ -87,6 +87,16 @@ static void agent_serve_cancel_turn(struct serve *serve, const char *id)
 	turn_report_warning(&report, STR("there is no such turn, or it has ended"));
 }
 
+static void agent_serve_permit(struct serve *serve, const struct turn_permit *permit)
+{
+	if (serve_turns_permit(&serve->turns, permit))
+		return;
+	char text[160];
+	snprintf(text, sizeof(text), "there is no open request '%.80s'", permit->request_id);
+	const struct turn_report report = { &serve->report, permit->turn };
+	turn_report_warning(&report, str_from(text));
+}
+
 static const char *agent_serve_refusal_code(const perch_err *err)
 {
 	if (err->stage)
@@ -98,9 +108,9 @@ static void agent_serve_take_turn(struct serve *serve, const struct turn_request
 {
 	perch_err err = { 0 };
 	const char *id = request->id;
-	if (request->unknown) {
+	for (size_t i = 0; i < request->unknown_count; i++) {
 		char text[128];
-		snprintf(text, sizeof(text), "\"%.80s\" means nothing in a turn", request->unknown);
+		snprintf(text, sizeof(text), "\"%.80s\" means nothing in a turn", request->unknown[i]);
 		const struct turn_report report = { &serve->report, id };
 		turn_report_warning(&report, str_from(text));
 	}
@@ -144,6 +154,8 @@ static void agent_serve_read_line(struct serve *serve, const perch_line *line)
 		agent_serve_refuse_line(serve, request.id, line, err.text);
 	else if (request.cancel)
 		agent_serve_cancel_turn(serve, request.cancel);
+	else if (request.permit.turn)
+		agent_serve_permit(serve, &request.permit);
 	else if (agent_serve_check_profile(serve, request.turn.profile, &err) < 0)
 		agent_serve_refuse(serve, request.id, "profile", err.text);
 	else
@@ -171,6 +183,7 @@ static void agent_serve_input_ended(void *data, int error)
 	if (error < 0)
 		report_warning(&serve->report, "no more turns can be read: %s", perch_strerror(error));
 	serve->is_ending = true;
+	serve_turns_deny(&serve->turns);
 }
 
 static const struct intake_events intake_events = { .line = agent_serve_take_line,
@@ -217,6 +230,7 @@ static int agent_serve_open_serve(
 	if (r < 0)
 		return r;
 	serve->turns.report = &serve->report;
+	serve->turns.timers = &serve->host->loop.timers;
 	serve->turns.sandbox = cli_sandbox_choice(serve->cli);
 	perch_sessions *sessions;
 	if (perch_service_sessions(serve->turns.service, &sessions, &serve->no_sessions) < 0)
@@ -351,7 +365,9 @@ const struct command agent_serve_command = {
 		"\n"
 		"A resident bridge. Every line of stdin is a turn, or the end of one:\n"
 		"  {\"id\":\"t1\",\"message\":\"…\"}   also profile, session_name, from, new, attachments\n"
+		"  also session_id, timeout, env, cwd, streaming, instead of what is stored or said\n"
 		"  {\"cancel\":\"t1\"}\n"
+		"  {\"permit\":\"t1\",\"request_id\":\"r\",\"allow\":true}   answers a `permission`\n"
 		"Events come on stdout, as those of `perch agent run --json`, with the turn's id;\n"
 		"each turn ends with one `end`. Turns of a session run one at a time, in order.\n"
 		"\n"

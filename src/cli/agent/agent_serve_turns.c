@@ -3,17 +3,32 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/err.h"
+#include "base/macros.h"
+#include "events/turn_report.h"
 
 struct serve_turn {
 	struct link link;
 	struct serve_turns *turns;
 	perch_job *job;
-	uint32_t hash; /* of the id */
+	struct list asks; /* the permissions that its agent waits for */
+	uint32_t hash;    /* of the id */
 	char id[];
+};
+
+/* A permission that an agent waits for. */
+struct serve_ask {
+	struct link link;
+	struct serve_turn *turn;
+	struct timer patience;
+	uint64_t patience_ns; /* 0 = for ever */
+	uint64_t number;      /* that the job has for it */
+	char request_id[];
 };
 
 static struct serve_turn *agent_serve_turns_find(const struct serve_turns *turns, const char *id)
@@ -30,8 +45,111 @@ bool serve_turns_have(const struct serve_turns *turns, const char *id)
 	return agent_serve_turns_find(turns, id);
 }
 
+/* ---- permissions --------------------------------------------------------- */
+
+static void agent_serve_turns_forget(struct serve_ask *ask)
+{
+	struct timers *timers = ask->turn->turns->timers;
+	timer_cancel(timers, &ask->patience);
+	timers_release(timers);
+	list_remove(&ask->turn->asks, ask);
+	free(ask);
+}
+
+static void agent_serve_turns_answer(
+	perch_job *job, uint64_t number, bool is_allowed, const char *message)
+{
+	perch_answer answer = PERCH_ANSWER_INIT;
+	answer.yes = is_allowed;
+	answer.message = message;
+	perch_job_answer(job, number, &answer, NULL);
+}
+
+static void agent_serve_turns_impatient(struct timer *timer, uint64_t now_ns)
+{
+	(void)now_ns;
+	struct serve_ask *ask = container_of(timer, struct serve_ask, patience);
+	struct serve_turn *turn = ask->turn;
+	char text[160];
+	const struct turn_report report = { turn->turns->report, turn->id };
+	snprintf(text, sizeof(text),
+		"the permission '%.80s' is denied: no answer came within %g seconds", ask->request_id,
+		(double)ask->patience_ns / NSEC_PER_SEC);
+	turn_report_warning(&report, str_from(text));
+	agent_serve_turns_answer(turn->job, ask->number, false, "no answer came in time");
+	agent_serve_turns_forget(ask);
+}
+
+static struct serve_ask *agent_serve_turns_new_ask(struct serve_turn *turn, const perch_ask *asked)
+{
+	struct serve_ask *ask = calloc(1, sizeof(*ask) + asked->id.len + 1);
+	if (!ask || timers_promise(turn->turns->timers) < 0) {
+		free(ask);
+		return NULL;
+	}
+	ask->turn = turn;
+	ask->number = asked->number;
+	ask->patience_ns = asked->patience_ns;
+	ask->patience.due = agent_serve_turns_impatient;
+	memcpy(ask->request_id, asked->id.data, asked->id.len);
+	return ask;
+}
+
+static void agent_serve_turns_asked(struct serve_turn *turn, const perch_ask *asked)
+{
+	bool is_deaf = turn->turns->is_deaf;
+	struct serve_ask *ask = is_deaf ? NULL : agent_serve_turns_new_ask(turn, asked);
+	if (!ask) {
+		agent_serve_turns_answer(turn->job, asked->number, false,
+			is_deaf ? "nobody is there to be asked" : "out of memory");
+		return;
+	}
+	list_append(&turn->asks, ask);
+	if (ask->patience_ns)
+		timer_set(
+			turn->turns->timers, &ask->patience, clock_after(clock_now_ns(), ask->patience_ns));
+}
+
+static void agent_serve_turns_withdrawn(struct serve_turn *turn, uint64_t number)
+{
+	struct serve_ask *ask = list_first(&turn->asks);
+	while (ask && ask->number != number)
+		ask = list_next(ask);
+	if (ask)
+		agent_serve_turns_forget(ask);
+}
+
+bool serve_turns_permit(struct serve_turns *turns, const struct turn_permit *permit)
+{
+	struct serve_turn *turn = agent_serve_turns_find(turns, permit->turn);
+	struct serve_ask *ask = turn ? list_first(&turn->asks) : NULL;
+	while (ask && strcmp(ask->request_id, permit->request_id) != 0)
+		ask = list_next(ask);
+	if (!ask)
+		return false;
+	agent_serve_turns_answer(turn->job, ask->number, permit->is_allowed, permit->message);
+	agent_serve_turns_forget(ask);
+	return true;
+}
+
+void serve_turns_deny(struct serve_turns *turns)
+{
+	turns->is_deaf = true;
+	struct serve_turn *turn = list_first(&turns->turns);
+	for (; turn; turn = list_next(turn)) {
+		for (struct serve_ask *ask; (ask = list_first(&turn->asks));) {
+			agent_serve_turns_answer(turn->job, ask->number, false, "nobody is there to be asked");
+			agent_serve_turns_forget(ask);
+		}
+	}
+}
+
+/* ---- turns --------------------------------------------------------------- */
+
 static void agent_serve_turns_remove(struct serve_turn *turn)
 {
+	for (struct serve_ask *ask; (ask = list_first(&turn->asks));)
+		agent_serve_turns_forget(ask);
 	list_remove(&turn->turns->turns, turn);
 	perch_job_free(turn->job);
 	free(turn);
@@ -46,7 +164,11 @@ static void agent_serve_turns_event(perch_job *job, void *data, const perch_even
 		report_line(report, (struct str){ line.data, line.len });
 	else
 		report->lost++;
-	if (event->kind == PERCH_EVENT_END)
+	if (event->kind == PERCH_EVENT_ASK)
+		agent_serve_turns_asked(turn, event->ask);
+	else if (event->kind == PERCH_EVENT_WITHDRAW)
+		agent_serve_turns_withdrawn(turn, event->number);
+	else if (event->kind == PERCH_EVENT_END)
 		agent_serve_turns_remove(turn);
 }
 
@@ -63,7 +185,7 @@ int serve_turns_take(struct serve_turns *turns, const struct turn_request *reque
 	memcpy(turn->id, request->id, size);
 	perch_job_request wanted = request->turn;
 	wanted.sandbox = turns->sandbox;
-	wanted.non_interactive = true; /* there is no event that could be answered */
+	wanted.turn = &request->options;
 	wanted.sink = agent_serve_turns_event;
 	wanted.data = turn;
 	int r = perch_job_submit(turns->service, &wanted, &turn->job, err);

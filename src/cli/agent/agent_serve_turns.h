@@ -6,13 +6,16 @@
 #include "events/run_report.h"
 #include "events/turn_request.h"
 #include "perch/service.h"
+#include "proc/timers.h"
 
 struct serve_turns {
 	perch_service *service;
 	struct report *report; /* where events go */
 	perch_sandbox_choice sandbox;
+	struct timers *timers;
 	struct list turns;
 	bool is_held;
+	bool is_deaf; /* no answer can come any more */
 };
 
 /* Takes a turn; fails as perch_job_submit does, and with -EEXIST: the id is in use. */
@@ -20,6 +23,12 @@ int serve_turns_take(struct serve_turns *turns, const struct turn_request *reque
 
 /* As if the user had sent SIGINT to it. False when there is no such turn. */
 bool serve_turns_cancel(struct serve_turns *turns, const char *id);
+
+/* Answers what the agent of a turn asks for. False when there is no such request. */
+bool serve_turns_permit(struct serve_turns *turns, const struct turn_permit *permit);
+
+/* Denies all that is asked for, and what will be. */
+void serve_turns_deny(struct serve_turns *turns);
 
 /* Whether there is a turn of that id that has not ended. */
 bool serve_turns_have(const struct serve_turns *turns, const char *id);

@@ -64,6 +64,14 @@ void agent_tell_error(struct agent_tell *tell, const char *code, struct str text
 	agentproc_keep_error(&tell->agentproc_error, text);
 }
 
+/* The end of its stderr often says why. */
+static void agent_tell_last_words(struct agent_tell *tell, const perch_agent_end *end)
+{
+	struct str lines = agent_last_lines(end);
+	while (lines.len)
+		agent_asker_note(tell->asker, &tell->print, "stderr", str_cut(&lines, '\n'));
+}
+
 void agent_tell_end(struct agent_tell *tell, const perch_agent_end *end)
 {
 	const struct turn_report report = agent_tell_report_of(tell);
@@ -71,6 +79,8 @@ void agent_tell_end(struct agent_tell *tell, const perch_agent_end *end)
 		turn_report_end(&report, end);
 		return;
 	}
+	if (!end->success && !end->cancelled && !tell->cli->verbose && !tell->cli->is_agentproc)
+		agent_tell_last_words(tell, end);
 	if (end->hint[0] && !tell->cli->is_agentproc)
 		agent_print_hint(&tell->print, str_from(end->hint));
 	agent_print_end(&tell->print);
