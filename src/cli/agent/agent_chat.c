@@ -136,7 +136,6 @@ static void agent_chat_event(perch_job *job, void *data, const perch_event *even
 		agent_chat_begin(turn);
 		break;
 	case PERCH_EVENT_PARTIAL:
-	case PERCH_EVENT_THINKING:
 		agent_chat_say(chat, str_of(event->text), false);
 		break;
 	case PERCH_EVENT_REPLY:
