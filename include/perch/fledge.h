@@ -129,6 +129,13 @@ enum {
 	PERCH_GRANT_NETWORK = 8,
 };
 
+/* Whether a plugin or an agent is confined, whatever was granted to it. */
+typedef enum perch_sandbox_choice {
+	PERCH_SANDBOX_AS_GRANTED,
+	PERCH_SANDBOX_ON,
+	PERCH_SANDBOX_OFF,
+} perch_sandbox_choice;
+
 /* Zero is the sane default everywhere. */
 typedef struct perch_fledge_options {
 	size_t size;             /* PERCH_FLEDGE_OPTIONS_INIT sets it */
@@ -152,6 +159,10 @@ typedef struct perch_fledge_options {
 	/* Bytes of requests, questions and answers that wait; at the limit the plugin is not read,
 	 * at twice the limit the run fails. 0 = 64 MiB. */
 	size_t waiting_limit;
+	perch_sandbox_choice sandbox; /* of an installed plugin, for this run */
+	uint64_t unread_timeout_ns;   /* it may write so long without reading answers; 0 = 60 s */
+	bool trace_secrets;           /* in the trace: also values that it stores or loads */
+	bool is_strict;               /* what is left for git to execute is removed, not only told */
 } perch_fledge_options;
 
 #ifdef __cplusplus

@@ -79,13 +79,6 @@ typedef struct perch_caller {
 	const char *client; /* the program and its version */
 } perch_caller;
 
-/* Whether a job is confined, whatever was granted to it. */
-typedef enum perch_sandbox_choice {
-	PERCH_SANDBOX_AS_GRANTED,
-	PERCH_SANDBOX_ON,
-	PERCH_SANDBOX_OFF,
-} perch_sandbox_choice;
-
 /* Called from the loop. In `end` the job may be freed, elsewhere not. */
 typedef void perch_sink_fn(perch_job *job, void *data, const perch_event *event);
 
@@ -132,6 +125,10 @@ typedef struct perch_job_request {
 	 * nothing else of it is looked at. NULL = none. */
 	const perch_agent_turn_options *turn;
 	const char *protocol; /* how it speaks, "0.1" or "0.4"; NULL = what its profile says */
+
+	/* A command, further: asking, clocks, limits and shell of these; nothing else of it is looked
+	 * at. NULL = none. */
+	const perch_fledge_options *run;
 
 	/* For a service without frontend alone. */
 	perch_sandbox_choice sandbox; /* of an agent or a command */

@@ -2,6 +2,7 @@
  * whose warnings name its mistakes. */
 #include <errno.h>
 
+#include "agent/profile.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "conformance/trial.h"
@@ -54,6 +55,17 @@ static int agent_trial_judge_turn(const struct kit *kit, const struct conformanc
 	return capture->out_of_memory ? -ENOMEM : judge_outside(test, &none, &observed, report);
 }
 
+/* A profile of the published collection is right as it is: what is judged is its agent. */
+static bool agent_trial_is_published(const char *path)
+{
+	struct arena arena = { 0 };
+	struct agent_profile profile;
+	bool is_it =
+		agent_profile_read(path, &arena, &profile, NULL) == 0 && profile.evidence == DIALECT_LIKELY;
+	arena_free(&arena);
+	return is_it;
+}
+
 int agent_trial(struct kit *kit, const struct conformance_case *test,
 	const struct trial_subject *target, struct trial_report *report, perch_err *err)
 {
@@ -61,6 +73,10 @@ int agent_trial(struct kit *kit, const struct conformance_case *test,
 		target->profile, "--prompt", test->message ? test->message : "hello" };
 	size_t count = 9;
 	struct agent_turn turn = { 0 };
+	if (agent_trial_is_published(target->profile)) {
+		argv[count++] = "--protocol";
+		argv[count++] = "0.4";
+	}
 	for (size_t i = 0; test->options[i] && count + 1 < WORDS_MAX; i++)
 		argv[count++] = test->options[i];
 	const struct capture_spec spec = {

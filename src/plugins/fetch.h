@@ -27,6 +27,14 @@ int fetch_newer_tag(struct workshop *workshop, const struct plugin_source *sourc
 int version_compare(const char *a, const char *b);
 bool version_is(const char *text);
 
+/* ---- fetch_size.c ----------------------------------------------------------- */
+
+/* Of a clone with its history and its work tree: a few kilobytes can become any number of them. */
+#define FETCH_BYTES_MAX (UINT64_C(1024) * 1024 * 1024)
+
+/* Whether the directory takes more than that. */
+bool fetch_is_too_large(const char *path, uint64_t most);
+
 /* ---- fetch_git.c ----------------------------------------------------------- */
 
 /* git, as it fetches: in a sandbox that has the network of the source and writes the clone alone,
@@ -34,6 +42,7 @@ bool version_is(const char *text);
 
 struct fetch_git {
 	struct workshop *workshop;
+	const char *target; /* what it may write, in the arena; "" = nothing */
 	char *program;
 	struct sandbox *sandbox;
 	bool has_ssh_command; /* the user has set one: ours does not count then */

@@ -10,6 +10,7 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "base/macros.h"
+#include "base/test_switch.h"
 #include "proc/program.h"
 #include "sandbox/git/own_git.h"
 
@@ -164,7 +165,20 @@ int fetch_git_open(struct fetch_git *git, struct workshop *workshop, const char 
 	if (r < 0)
 		return r;
 	git->has_ssh_command = wishes.has_ssh_command;
-	return 0;
+	git->target = arena_dup(&git->arena, str_from(target));
+	return git->target ? 0 : err_no_memory(err);
+}
+
+static uint64_t fetch_git_most(void)
+{
+	const char *given = TEST_SWITCH("PERCH_TEST_FETCH_MAX");
+	return given ? strtoull(given, NULL, 10) : FETCH_BYTES_MAX;
+}
+
+static bool fetch_git_is_too_large(const void *data)
+{
+	const struct fetch_git *git = data;
+	return git->target[0] && fetch_is_too_large(git->target, fetch_git_most());
 }
 
 /* The last line of git's output that says what is wrong. */
@@ -201,10 +215,15 @@ int fetch_git_run(struct fetch_git *git, const char *const *argv, const char *re
 		.owns_terminal = true,
 		.output = output,
 		.log = &log,
+		.has_too_much = fetch_git_is_too_large,
+		.data = git,
 	};
 	if (!spec.env)
 		return err_no_memory(err);
 	int r = process_run(git->workshop, &spec, err);
+	if (r == -EFBIG && git->target[0])
+		return err_set(err, r, "the repository takes more than %llu MiB",
+			(unsigned long long)(fetch_git_most() >> 20));
 	if (r <= 0)
 		return r;
 	struct str reason = fetch_git_reason(&log);

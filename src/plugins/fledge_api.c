@@ -70,7 +70,7 @@ static void fledge_api_done(struct frontend *frontend, const perch_fledge_end *o
 {
 	perch_fledge_run *run = FLEDGE_RUN_OF(frontend, frontend);
 	perch_err err = { 0 };
-	if (run->trace && trace_flush(run->trace, &err) < 0)
+	if (run->has_trace && trace_flush(run->trace, &err) < 0)
 		fledge_api_warn(run, err.text);
 	if (run->events.end)
 		run->events.end(run, run->data, outcome);
@@ -201,6 +201,7 @@ static int fledge_api_copy_options(
 		.prompt_timeout_ns = prompt_ns == UINT64_MAX ? 0 : prompt_ns,
 		.line_limit = given->line_limit ? given->line_limit : FLEDGE_LINE_LIMIT_DEFAULT,
 		.waiting_limit = given->waiting_limit,
+		.unread_timeout_ns = given->unread_timeout_ns,
 		.exec_timeout_max = (double)exec_ns / 1e9,
 		.shell = arena_dup(arena, str_from(given->shell ? given->shell : "sh")),
 		.frontend = &run->frontend,
@@ -215,6 +216,16 @@ static int fledge_api_copy_options(
 	return is_whole && (!project || options->directory) ? 0 : err_no_memory(err);
 }
 
+static void fledge_api_choose_sandbox(perch_fledge_run *run, const perch_fledge_options *given)
+{
+	struct policy_widening *widening = &run->target.grant.widening;
+	run->is_strict = given->is_strict;
+	if (given->sandbox == PERCH_SANDBOX_AS_GRANTED)
+		return;
+	widening->is_off = given->sandbox == PERCH_SANDBOX_OFF;
+	widening->is_on = given->sandbox == PERCH_SANDBOX_ON;
+}
+
 static int fledge_api_confine(perch_fledge_run *run, perch_err *err)
 {
 	struct plugin_target *target = &run->target;
@@ -225,7 +236,8 @@ static int fledge_api_confine(perch_fledge_run *run, perch_err *err)
 		project = arena_dup(&run->arena, str_from(resolved));
 	if (!project)
 		return err_no_memory(err);
-	const struct confinement confinement = plugin_target_confinement(target, project);
+	struct confinement confinement = plugin_target_confinement(target, project);
+	confinement.is_strict = run->is_strict;
 	int r = plugin_target_confine(target, run->host, &confinement, &run->arena, err);
 	if (r < 0)
 		return r;
@@ -263,15 +275,18 @@ static int fledge_api_start(
 	if (asked_init(run) < 0 || fledge_api_cancelling_init(run) < 0)
 		return err_no_memory(err);
 	int r = fledge_api_identify(run, given, err);
-	if (r == 0 && given->trace)
-		r = trace_open(given->trace, false, &run->trace, err);
+	run->has_trace = given->trace && !run->trace;
+	if (r == 0 && run->has_trace)
+		r = trace_open(given->trace, given->trace_secrets, &run->trace, err);
 	if (r == 0)
 		r = fledge_api_copy_options(run, given, err);
+	fledge_api_choose_sandbox(run, given);
 	if (r == 0)
 		r = fledge_api_confine(run, err);
 	if (r < 0)
 		return r;
-	trace_start(run->trace, run->options.command, run->options.args);
+	if (run->has_trace)
+		trace_start(run->trace, run->options.command, run->options.args);
 	return fledge_run_start(run->host, &run->options, &run->run, err);
 }
 
@@ -279,7 +294,7 @@ static int fledge_api_start(
 
 DEFINE_POINTER_CLEANUP(free_run, perch_fledge_run, perch_fledge_run_free)
 
-int perch_fledge_run_start(perch_host *host, const perch_fledge_options *options,
+int fledge_api_run_start(perch_host *host, const perch_fledge_options *options, struct trace *trace,
 	perch_fledge_run **ret_run, perch_err *err)
 {
 	perch_fledge_options given = PERCH_FLEDGE_OPTIONS_INIT;
@@ -295,6 +310,7 @@ int perch_fledge_run_start(perch_host *host, const perch_fledge_options *options
 	run->frontend.table = &table;
 	run->host = host;
 	run->data = given.data;
+	run->trace = trace;
 	/* A callback that a newer program sets and this library does not know is never called. */
 	sized_copy(&run->events, sizeof(run->events), given.events,
 		SIZED_UP_TO(perch_fledge_events, end), NULL);
@@ -302,6 +318,12 @@ int perch_fledge_run_start(perch_host *host, const perch_fledge_options *options
 	if (r == 0)
 		*ret_run = steal(&run);
 	return r;
+}
+
+int perch_fledge_run_start(perch_host *host, const perch_fledge_options *options,
+	perch_fledge_run **ret_run, perch_err *err)
+{
+	return fledge_api_run_start(host, options, NULL, ret_run, err);
 }
 
 void perch_fledge_run_cancel(perch_fledge_run *run, int signal)
@@ -323,7 +345,8 @@ void perch_fledge_run_free(perch_fledge_run *run)
 		return;
 	fledge_run_free(run->run);
 	plugin_target_close(&run->target);
-	trace_close(run->trace, NULL);
+	if (run->has_trace)
+		trace_close(run->trace, NULL);
 	asked_free(run);
 	if (run->cancelling.timer.due) {
 		timer_cancel(&run->host->loop.timers, &run->cancelling.timer);

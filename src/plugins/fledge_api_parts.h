@@ -37,11 +37,18 @@ struct perch_fledge_run {
 	struct calls_options calls; /* what its calls of other plugins need */
 	struct fledge_run_options options;
 	struct trace *trace;
+	bool is_strict;
+	bool has_trace; /* of its own: closed with it */
 	struct fledge_run *run;
 	struct asked asked;
 	struct cancelling cancelling;
 	struct buf texts[3]; /* with a NUL: for one call */
 };
+
+/* perch_fledge_run_start; what is said is recorded in `trace`, too, which is somebody else's (NULL
+ * = the one that the options name). */
+int fledge_api_run_start(perch_host *host, const perch_fledge_options *options, struct trace *trace,
+	perch_fledge_run **ret_run, perch_err *err);
 
 /* ---- fledge_api_ask.c --------------------------------------------------------- */
 

@@ -12,11 +12,14 @@
 #include "base/utf8.h"
 #include "proc/ladder.h"
 
+enum { PROCESS_LOOK_MS = 500 };
+
 struct process {
 	struct workshop *workshop;
 	const struct process_spec *spec;
 	bool has_ended;
 	bool is_too_much;
+	bool has_too_much;
 	perch_result result;
 };
 
@@ -92,8 +95,18 @@ static const perch_child_events events = {
 	.ended = process_on_ended,
 };
 
+static void process_look(struct process *process, perch_child *child)
+{
+	const struct process_spec *spec = process->spec;
+	if (!spec->has_too_much || process->has_too_much || !spec->has_too_much(spec->data))
+		return;
+	process->has_too_much = true;
+	perch_child_signal(child, SIGKILL);
+}
+
 static int process_wait_for(struct process *process, perch_child *child)
 {
+	int most_ms = process->spec->has_too_much ? PROCESS_LOOK_MS : -1;
 	struct workshop *workshop = process->workshop;
 	bool was_stopped = false;
 	int r = 0;
@@ -103,7 +116,9 @@ static int process_wait_for(struct process *process, perch_child *child)
 		was_stopped = workshop->is_stopped;
 		if (workshop->frontend)
 			workshop->frontend->table->flush(workshop->frontend);
-		r = perch_host_wait(workshop->host, -1);
+		r = perch_host_wait(workshop->host, most_ms);
+		if (r >= 0)
+			process_look(process, child);
 	}
 	return r < 0 ? r : 0;
 }
@@ -151,6 +166,8 @@ int process_run(struct workshop *workshop, const struct process_spec *spec, perc
 		return err_set(err, -ECANCELED, "interrupted");
 	if (process.is_too_much)
 		return err_set(err, -EFBIG, "%s says more than it should", spec->argv[0]);
+	if (process.has_too_much)
+		return err_set(err, -EFBIG, "it takes too much of the disk");
 	if ((spec->output && spec->output->failed) || (spec->log && spec->log->failed))
 		return err_no_memory(err);
 	return exit_status_of(process.result.signal, process.result.exit_code);

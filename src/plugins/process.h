@@ -30,11 +30,15 @@ struct process_spec {
 	bool shows_output;  /* line by line, as it comes */
 	bool owns_terminal; /* it may ask there, where a user is */
 	struct buf *output; /* stdout goes here and not into the log, PROCESS_OUTPUT_MAX at most */
-	struct buf *log;    /* its output; the end of it, when it is too much; may be NULL */
+	/* Asked twice a second and at the end; true = it has taken too much, and is killed. NULL = it
+	 * may take what it likes. */
+	bool (*has_too_much)(const void *data);
+	const void *data;
+	struct buf *log; /* its output; the end of it, when it is too much; may be NULL */
 };
 
 /* Runs it. Returns its exit status as a shell has it. Fails as perch_child_start
- * does, with -ECANCELED (stopped), -EFBIG (too much output), -ENOMEM. */
+ * does, with -ECANCELED (stopped), -EFBIG (too much output, or has_too_much), -ENOMEM. */
 int process_run(struct workshop *workshop, const struct process_spec *spec, perch_err *err);
 
 /* Shows the host's own words. */

@@ -1,6 +1,7 @@
 /* The body of a request. */
 #include "serve/body.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,25 +23,26 @@ void body_refuse(struct body *body, const char *format, ...)
 	exchange_error(steal(&body->exchange), 400, "bad_request", NULL, "%s", text);
 }
 
-static int body_parse(struct exchange *exchange, perch_json **ret_json,
+static int body_parse(const struct buf *text, perch_json **ret_json,
 	const perch_json_value **ret_root, perch_err *err)
 {
 	perch_json_options options = PERCH_JSON_OPTIONS_INIT;
 	options.depth_max = BODY_DEPTH_MAX;
 	options.duplicates = PERCH_JSON_DUPLICATES_REJECT;
-	options.text_max = exchange->body.len + 1;
+	options.text_max = text->len + 1;
 	int r = perch_json_new(&options, ret_json);
-	return r < 0 ? r
-				 : perch_json_parse(*ret_json, exchange->body.data ? exchange->body.data : "",
-					   exchange->body.len, ret_root, err);
+	if (r == 0)
+		r = perch_json_parse(*ret_json, text->data ? text->data : "", text->len, ret_root, err);
+	return r;
 }
 
-const perch_json_value *serve_read_body(struct exchange *exchange, perch_json **ret_json)
+static const perch_json_value *body_read(
+	struct exchange *exchange, const struct buf *text, perch_json **ret_json)
 {
 	const perch_json_value *root = NULL;
 	perch_err err = { 0 };
-	int r = body_parse(exchange, ret_json, &root, &err);
-	if (r == -12)
+	int r = body_parse(text, ret_json, &root, &err);
+	if (r == -ENOMEM)
 		exchange_no_memory(exchange);
 	else if (r < 0)
 		exchange_error(exchange, 400, "bad_json", NULL,
@@ -55,8 +57,9 @@ const perch_json_value *serve_read_body(struct exchange *exchange, perch_json **
 
 bool body_open(struct body *body, struct exchange *exchange)
 {
-	*body = (struct body){ .exchange = exchange };
-	body->root = serve_read_body(exchange, &body->json);
+	*body = (struct body){ .exchange = exchange, .text = exchange->body };
+	exchange->body = (struct buf){ 0 };
+	body->root = body_read(exchange, &body->text, &body->json);
 	if (!body->root)
 		body->exchange = NULL;
 	return body->root;
@@ -65,6 +68,7 @@ bool body_open(struct body *body, struct exchange *exchange)
 void body_close(struct body *body)
 {
 	perch_json_free(body->json);
+	buf_free(&body->text);
 }
 
 const perch_json_value *body_get(struct body *body, const char *name, perch_json_type type)

@@ -10,6 +10,7 @@ enum { BODY_DEPTH_MAX = 64, BODY_ASKED_MAX = 24 };
 
 struct body {
 	struct exchange *exchange; /* NULL as soon as it was answered */
+	struct buf text; /* the exchange's: its members point there, also when that was answered */
 	perch_json *json;
 	const perch_json_value *root;
 	const char *asked[BODY_ASKED_MAX];

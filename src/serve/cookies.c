@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "data/json.h"
+#include "serve/body.h"
 #include "serve/peer.h"
 #include "serve/serve_parts.h"
 #include "wire/http_request.h"
@@ -155,29 +156,36 @@ static struct identity *cookies_take_once(struct serve *serve, struct str secret
 	return serve->local;
 }
 
-void cookies_login(struct exchange *exchange)
+/* Whoever guesses is slowed down as with any other token. */
+static void cookies_refuse(struct exchange *exchange)
 {
 	struct serve *serve = exchange->peer->serve;
-	_cleanup_json_ perch_json *json = NULL;
-	const perch_json_value *root = serve_read_body(exchange, &json);
-	struct identity *who = NULL;
-	if (!root)
-		return;
-	const perch_json_value *token = perch_json_get(root, "token");
-	const perch_json_value *once = perch_json_get(root, "once");
-	if (perch_json_type_of(token) == PERCH_JSON_STRING)
-		who = identities_find(&serve->identities, json_str(token), (int64_t)time(NULL));
-	else if (perch_json_type_of(once) == PERCH_JSON_STRING)
-		who = cookies_take_once(serve, json_str(once));
-	if (who) {
-		cookies_give(exchange, who);
-		return;
-	}
 	bool is_blocked = strangers_are_blocked(&serve->strangers, &exchange->address, clock_now_ns());
 	strangers_blame(&serve->strangers, &exchange->address, clock_now_ns());
 	exchange_error(exchange, is_blocked ? 429 : 401, "login", NULL,
 		is_blocked ? "too many wrong tokens came from there: wait a minute"
 				   : "that is neither a token nor a link that still works");
+}
+
+void cookies_login(struct exchange *exchange)
+{
+	struct serve *serve = exchange->peer->serve;
+	_cleanup_(body_close) struct body body;
+	struct identity *who = NULL;
+	if (!body_open(&body, exchange))
+		return;
+	const perch_json_value *token = body_get(&body, "token", PERCH_JSON_STRING);
+	const perch_json_value *once = body_get(&body, "once", PERCH_JSON_STRING);
+	if (!body_is_good(&body))
+		return;
+	if (token)
+		who = identities_find(&serve->identities, json_str(token), (int64_t)time(NULL));
+	else if (once)
+		who = cookies_take_once(serve, json_str(once));
+	if (who)
+		cookies_give(exchange, who);
+	else
+		cookies_refuse(exchange);
 }
 
 void cookies_logout(struct exchange *exchange)

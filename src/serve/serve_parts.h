@@ -107,9 +107,6 @@ int serve_tokens_make_local(struct serve *serve, perch_err *err);
 
 /* ---- what handlers share ------------------------------------------------------------ */
 
-/* The body as an object; NULL: the exchange was answered. The document is the caller's to free. */
-const perch_json_value *serve_read_body(struct exchange *exchange, perch_json **ret_json);
-
 /* Whether the user may see this job. */
 bool serve_may_see(const struct exchange *exchange, const struct record *record);
 

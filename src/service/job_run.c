@@ -6,7 +6,9 @@
 
 #include "base/err.h"
 #include "base/exit_status.h"
+#include "base/sized.h"
 #include "data/json.h"
+#include "plugins/fledge_api_parts.h"
 #include "service/command_facts.h"
 #include "service/event_members.h"
 #include "service/service_parts.h"
@@ -94,6 +96,31 @@ static int job_run_check_shown(perch_job *job, perch_err *err)
 	return r == -ENOENT ? err_set(err, r, "there is no command '%.200s'", name) : r;
 }
 
+/* Those that are about how, not about what. */
+static int job_run_take_options(perch_job *job, const perch_job_request *request, perch_err *err)
+{
+	perch_fledge_options *own = &job->run.given;
+	perch_fledge_options given = PERCH_FLEDGE_OPTIONS_INIT;
+	int r = request->run ? sized_copy(&given, sizeof(given), request->run,
+							   SIZED_UP_TO(perch_fledge_options, data), err)
+						 : 0;
+	if (r < 0)
+		return r;
+	*own = (perch_fledge_options){
+		.size = sizeof(*own),
+		.asking = given.asking,
+		.prompt_timeout_ns = given.prompt_timeout_ns,
+		.exec_timeout_max_ns = given.exec_timeout_max_ns,
+		.unread_timeout_ns = given.unread_timeout_ns,
+		.line_limit = given.line_limit,
+		.waiting_limit = given.waiting_limit,
+		.is_strict = given.is_strict,
+		.shell = given.shell ? arena_dup(&job->arena, str_from(given.shell)) : NULL,
+		.sandbox = job->service->exposure.is_all ? request->sandbox : PERCH_SANDBOX_AS_GRANTED,
+	};
+	return given.shell && !own->shell ? err_no_memory(err) : 0;
+}
+
 static int job_run_take(perch_job *job, const perch_job_request *given, perch_err *err)
 {
 	const char *name = job->request.name;
@@ -106,6 +133,9 @@ static int job_run_take(perch_job *job, const perch_job_request *given, perch_er
 		if (!strchr(*answer, '='))
 			return err_set(err, -EINVAL, "an answer without '=': '%.100s'", *answer);
 	}
+	r = job_run_take_options(job, given, err);
+	if (r < 0)
+		return r;
 	job->request.args = arena_dup_list(&job->arena, given->args);
 	job->request.answers = arena_dup_list(&job->arena, given->answers);
 	return job->request.args && job->request.answers ? 0 : err_no_memory(err);
@@ -182,12 +212,13 @@ static int job_run_approve(
 
 static void job_run_begin(perch_job *job)
 {
-	perch_fledge_options options = PERCH_FLEDGE_OPTIONS_INIT;
+	perch_fledge_options options = job->run.given;
 	options.command = job->request.name;
 	options.args = job->request.args;
 	options.answers = job->request.answers;
 	options.project_dir = job->service->options.project_dir;
-	options.asking = job->request.non_interactive ? PERCH_ASKING_DEFAULTS : PERCH_ASKING_USER;
+	if (job->request.non_interactive && options.asking == PERCH_ASKING_USER)
+		options.asking = PERCH_ASKING_DEFAULTS;
 	options.events = &job_run_events;
 	options.data = job;
 	perch_err err = { 0 };
@@ -198,7 +229,8 @@ static void job_run_begin(perch_job *job)
 	}
 	int r = service_may_record(job->service, &err);
 	if (r == 0)
-		r = perch_fledge_run_start(job->service->host, &options, &job->run.run, &err);
+		r = fledge_api_run_start(job->service->host, &options,
+			service_trace_start(job->service, options.command, options.args), &job->run.run, &err);
 	if (r < 0)
 		job_run_fail(job, "start", err.text, job_run_exit_code(r));
 	else if (job->was_cancelled) /* while something was shown */

@@ -58,8 +58,9 @@ struct tool_job {
 
 struct run_job {
 	perch_fledge_run *run;
-	bool asks;            /* it must be approved first */
-	const char *approval; /* who has */
+	perch_fledge_options given; /* how it is run */
+	bool asks;                  /* it must be approved first */
+	const char *approval;       /* who has */
 	const char *refusal;
 };
 

@@ -116,7 +116,7 @@ static void upstream_ended(perch_child *child, void *data, const perch_result *r
 	(void)child;
 	struct upstream_process *process = data;
 	char why[100];
-	if (result->stop_asked && result->signal)
+	if (result->stop_asked && result->last_step >= PERCH_STEP_TERM)
 		snprintf(why, sizeof(why), "the server has closed its pipes");
 	else if (result->signal)
 		snprintf(why, sizeof(why), "the server was ended by signal %d", result->signal);

@@ -72,6 +72,14 @@ session() {
     has "$output" 'name       My bot'
     keep "$perch" agent list
     has "$output" 'bot   ready  says it'
+    keep "$perch" agent allow bot --sandbox on
+    expect_status 0
+    keep "$perch" agent check bot
+    has "$output" 'sandbox    on'
+    keep "$perch" agent revoke bot
+    expect_status 0
+    keep "$perch" agent serve --profile bot < <(echo '{"id":"1","message":"served"}')
+    has "$output" 'it is served'
     echo 'command: [' >broken.yaml
     keep "$perch" agent add broken broken.yaml
     expect_status 1

@@ -126,6 +126,8 @@ END
     expect 'You said: hi'
     lacks "$errors" warning
     echo_agent 'name: mine'
+    keep "$perch" agent check "$profile"
+    has "$errors" 'bridge.py looks like an agent of AgentProc 0.4: then add the line protocol: "0.4"'
     turn
     expect_status 1
     lacks "$output" 'You said'

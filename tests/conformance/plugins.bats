@@ -258,3 +258,15 @@ END
         done
     done
 }
+
+@test "an agent whose profile has the keys of the published collection passes" {
+    cat >bridge.py <<'END'
+import json, sys
+turn = json.loads(sys.stdin.readline())
+print(json.dumps({"type": "result", "text": "You said: " + turn["message"]}))
+END
+    printf '%s\n' 'name: echo-agent' 'description: says it' 'cli: none' 'cli_install: none' 'tested: official' \
+        'maintainer: me' 'tags: [example]' 'notes: none' 'agentproc:' "  command: $python" \
+        '  args: ["{{PROFILE_DIR}}/bridge.py"]' >profile.yaml
+    passes 8 profile.yaml
+}

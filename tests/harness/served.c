@@ -159,6 +159,7 @@ static void take_event(perch_job *job, void *data, const perch_event *event)
 		buf_append_char(&own->log, ' ');
 	} else if (event->kind == PERCH_EVENT_END) {
 		own->end = *event->end;
+		own->is_confined = event->end->sandbox && event->end->sandbox[0];
 		own->ends++;
 		own->has_ended = true;
 		if (own->frees)

@@ -35,6 +35,7 @@ struct served_job {
 	unsigned partials;
 	unsigned behind_end; /* events that came too late */
 	perch_job_end end;
+	bool is_confined; /* by its end */
 	perch_tool_code code;
 	bool answers;   /* with what was asked, at once */
 	bool is_no;     /* and says no */

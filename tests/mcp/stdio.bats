@@ -103,42 +103,6 @@ END
     scene hints
 }
 
-@test "a call that is cancelled ends, without an answer" {
-    slow
-    scene cancel
-}
-
-@test "the client hears of a new tool" {
-    later
-    scene changes
-}
-
-@test "the end of stdin ends it, and what it runs" {
-    slow
-    scene end
-}
-
-@test "signals end it, and a run that waits for an answer" {
-    slow
-    expose 'plugins = ["*"]'
-    example deploy deploy-python
-    scene signal
-}
-
-@test "the death of its parent ends it while somebody holds its stdin" {
-    slow
-    scene parent
-}
-
-@test "a reader that goes away ends it" {
-    slow
-    scene reader
-}
-
-@test "nonsense, a line of 9 MiB, and two eras in one process" { scene nonsense; }
-
-@test "a crowd of requests that nobody reads the answers of" { scene crowd; }
-
 @test "plugins and agents are not shown unless they are listed" {
     example ship deploy-bash
     scene tools

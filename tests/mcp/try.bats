@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# perch mcp list, call and inspect: with perch itself, with small servers of either era, and with
-# servers that misbehave.
+# perch mcp list, call and inspect: with perch itself, and with small servers of either era. Those that
+# misbehave are in servers.bats.
 
 # shellcheck disable=SC2154 # what tool_open sets
 load ../tool/tools
@@ -71,25 +71,6 @@ against() {
     has "$output" 'sly'
 }
 
-@test "servers that misbehave: an error, and nobody is left" {
-    local mode words
-    while read -r mode words; do
-        against "$mode" list --timeout 5
-        expect_status 125
-        has "$errors" "$words"
-        wait_until nothing_left
-    done <<'END'
-silent the server does not answer
-dies the server has ended with code 3
-closes the server has closed its pipes
-refuses it refuses initialize
-version which perch does not know
-endless its list has no end
-stubborn the server does not answer
-daemon the server has ended with code 0
-END
-}
-
 @test "noise is told and passed over" {
     against noise list
     expect_status 0
@@ -97,12 +78,6 @@ END
     has "$errors" 'it answers what it was not asked'
     has "$errors" 'it asks for sampling/createMessage, which is not granted'
     has "$output" 'echo'
-}
-
-@test "a line of 9 MiB ends the call, not the server" {
-    against long call echo --timeout 20
-    expect_status 125
-    has "$errors" 'a line that was too long'
 }
 
 @test "what is asked of it wrongly" {

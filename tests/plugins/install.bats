@@ -486,3 +486,13 @@ post_install = "setup it"'
     plugins install ./here --yes --force
     [ "$(cat here/state.json)" = '{"from":"here"}' ]
 }
+
+@test "install: a repository that becomes too large is given up, and nothing of it stays" {
+    source_plugin repo hello
+    head -c 8000000 /dev/zero | tr '\0' x >repo/much # a few kilobytes in the repository
+    repository repo
+    export PERCH_TEST_FETCH_MAX=4194304
+    refused install "file://$WORK/repo" --yes -- "the repository takes more than 4 MiB"
+    PERCH_TEST_FETCH_MAX=33554432 plugins install "file://$WORK/repo" --yes
+    expect_status 0
+}

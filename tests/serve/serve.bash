@@ -13,7 +13,7 @@ serve_close() { tool_close; }
 
 # scene FILE NAME
 scene() {
-    PYTHONPATH="$PERCH_SOURCE/tests/serve" timeout 240 \
+    PYTHONPATH="$PERCH_SOURCE/tests/serve" timeout "${PATIENCE_OF_SCENES:-240}" \
         "$python" "$PERCH_SOURCE/tests/serve/$1" "$2" || {
         cat "$WORK/serve.log"
         return 1

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "harness/folder.h"
 #include "harness/oom.h"
 #include "harness/proc.h"
@@ -82,6 +83,46 @@ START_TEST(a_run_of_a_command)
 	served_free(&job);
 	served_free(&unknown);
 	served_close();
+}
+END_TEST
+
+/* How a command is run: by whom its questions are answered, in which sandbox; and its trace. */
+START_TEST(a_run_with_options_of_its_own)
+{
+	perch_service_options options = PERCH_SERVICE_OPTIONS_INIT;
+	perch_fledge_options run = PERCH_FLEDGE_OPTIONS_INIT;
+	struct served_job strict = { 0 };
+	struct served_job confined = { 0 };
+	struct served_job loose = { 0 };
+	served_open(NULL); /* the home */
+	served_close();
+	options.trace = folder_path("trace");
+	served_open(&options);
+	perch_job_request request = served_command(ARGS("ask"));
+	run.asking = PERCH_ASKING_STRICT;
+	request.run = &run;
+	served_submit(request, &strict);
+	served_wait(&strict);
+	ck_assert(!strict.end.success && !strict.asked);
+	request = served_command(ARGS("hello"));
+	request.sandbox = PERCH_SANDBOX_ON;
+	served_submit(request, &confined);
+	served_wait(&confined);
+	request.sandbox = PERCH_SANDBOX_OFF;
+	served_submit(request, &loose);
+	served_wait(&loose);
+	ck_assert(confined.is_confined && !loose.is_confined && loose.end.success);
+	served_free(&strict);
+	served_free(&confined);
+	served_free(&loose);
+	served_close();
+	struct buf trace = { 0 };
+	ck_assert_int_eq(file_read(folder_path("trace"), 1 << 20, &trace, NULL), 0);
+	buf_terminate(&trace);
+	ck_assert_ptr_nonnull(strstr(trace.data, "{\"trace\":1"));
+	ck_assert_ptr_nonnull(strstr(trace.data, "\"args\":[\"ask\"]"));
+	ck_assert_ptr_nonnull(strstr(trace.data, "hello"));
+	buf_free(&trace);
 }
 END_TEST
 
@@ -736,9 +777,9 @@ START_TEST(each_allocation_may_fail)
 END_TEST
 
 SUITE_MAIN("service-jobs", a_call_of_a_tool, what_is_wrong_with_a_tool_is_its_result,
-	a_run_of_a_command, questions_have_one_number, nobody_can_be_asked, a_turn_of_an_agent,
-	permissions_of_an_agent, what_an_agent_thinks_and_uses, a_tool_that_asks,
-	an_approval_that_is_pending_takes_no_place, the_librarys_calls_ask_too,
+	a_run_of_a_command, a_run_with_options_of_its_own, questions_have_one_number,
+	nobody_can_be_asked, a_turn_of_an_agent, permissions_of_an_agent, what_an_agent_thinks_and_uses,
+	a_tool_that_asks, an_approval_that_is_pending_takes_no_place, the_librarys_calls_ask_too,
 	what_must_be_recorded_is_not_called, cancelled_in_each_state, freed_in_each_state, time_is_up,
 	a_queue_that_is_full, nobody_waits_where_none_may, a_thousand_jobs,
 	turns_of_a_session_run_in_order, turns_of_a_session_run_in_order_where_nothing_is_stored,

@@ -16,7 +16,10 @@ static int agent_allow_find_profile(
 	const char *word, struct arena *arena, const char **ret_name, perch_err *err)
 {
 	struct agent_profile profile;
-	int r = agent_profile_read(word, arena, &profile, err);
+	const char *path = NULL;
+	int r = agent_find_profile(word, arena, &path, err);
+	if (r == 0)
+		r = agent_profile_read(path, arena, &profile, err);
 	if (r == 0)
 		*ret_name = profile.path;
 	return r;
@@ -28,6 +31,9 @@ static int agent_allow_find_path(
 {
 	char resolved[PATH_MAX];
 	char shown[FILE_SHOWN_MAX];
+	int r = agent_find_profile(word, arena, &word, err);
+	if (r < 0)
+		return r;
 	const char *path = realpath(word, resolved);
 	if (!path && (errno != ENOENT || word[0] != '/'))
 		return err_set(err, -errno, "%s: %s", file_shown(word, shown), perch_strerror(-errno));

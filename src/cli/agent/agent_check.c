@@ -106,6 +106,16 @@ static int agent_check_find_needs(struct checkup *checkup, perch_err *err)
 	return r == -ENOMEM ? err_no_memory(err) : 0;
 }
 
+static void agent_check_guess_dialect(struct checkup *checkup)
+{
+	const char *path = agent_guess_newer(&checkup->profile, checkup->launch.argv);
+	if (path)
+		buf_printf(&checkup->warnings,
+			"%.200s looks like an agent of AgentProc 0.4: then add the line protocol: \"0.4\" to "
+			"the profile\n",
+			path);
+}
+
 /* The placeholders stand for themselves: values are never expanded again. */
 static int agent_check_look(struct checkup *checkup, const char *path, perch_err *err)
 {
@@ -131,6 +141,7 @@ static int agent_check_look(struct checkup *checkup, const char *path, perch_err
 		agent_check_find_unset(checkup, *variable);
 	agent_check_begin_launch(checkup);
 	r = agent_check_find_program(checkup, err);
+	agent_check_guess_dialect(checkup);
 	return r < 0 ? r : agent_check_find_needs(checkup, err);
 }
 

@@ -59,6 +59,12 @@ const char *agent_catalogue_text(const char *name);
 /* What it says. They are tested to be without a mistake: 0 or -ENOMEM. */
 int agent_catalogue_read(const char *name, struct arena *arena, struct agent_profile *ret_profile);
 
+/* ---- agent_guess.c ----------------------------------------------------------------- */
+
+/* The word of argv that is a script which looks like an agent of 0.4, although nobody said so;
+ * or NULL. */
+const char *agent_guess_newer(const struct agent_profile *profile, const char *const *argv);
+
 /* ---- agent_needs.c: what an agent needs beside its profile -------------------------- */
 
 /* Whether `cli` names a program. */

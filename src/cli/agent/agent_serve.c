@@ -348,10 +348,14 @@ static int agent_serve(struct cli *cli, int argc, char **argv)
 	if (r)
 		return r;
 	perch_err err = { 0 };
-	r = agent_serve_open_serve(&serve, &options, &err);
+	struct arena names = { 0 };
+	r = serve.profile ? agent_find_profile(serve.profile, &names, &serve.profile, &err) : 0;
+	if (r == 0)
+		r = agent_serve_open_serve(&serve, &options, &err);
 	if (r == 0)
 		r = agent_serve_run_to_the_end(&serve, &err);
 	agent_serve_close_serve(&serve);
+	arena_free(&names);
 	if (r < 0)
 		cli_error(NULL, "%s", err.text);
 	return r < 0 ? EXIT_HOST : r;

@@ -1,5 +1,6 @@
-/* The parts of a conversation with an agent: agent_chat.c is the conversation, chat_commands.c the
- * meaning of a line, chat_view.c what a person sees and types, on a terminal or through pipes. */
+/* The parts of a conversation with an agent: agent_chat.c is the conversation, chat_turns.c its
+ * turns, chat_commands.c the meaning of a line, chat_view.c what a person sees and types, on a
+ * terminal or through pipes. */
 #ifndef CLI_AGENT_CHAT_H
 #define CLI_AGENT_CHAT_H
 
@@ -61,7 +62,7 @@ struct chat {
 	struct agent_print print;
 };
 
-/* ---- agent_chat.c ---------------------------------------------------------------- */
+/* ---- chat_turns.c ---------------------------------------------------------------- */
 
 /* A message: its turn begins when those before it are over. */
 void chat_send(struct chat *chat, struct str message);
@@ -81,6 +82,9 @@ void chat_hold(struct chat *chat, bool is_held);
 
 /* Cancels the turn that runs, or will run next; those behind it go on. False if there is none. */
 bool chat_stop(struct chat *chat);
+
+/* Once the service is gone. */
+void chat_free_turns(struct chat *chat);
 
 /* No turn runs or waits. */
 bool chat_is_over(const struct chat *chat);

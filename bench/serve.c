@@ -1,0 +1,311 @@
+/* `perch serve`: what a GET costs it, how long a job takes to be accepted, the first event of a
+ * turn beside `perch agent serve`, what idle streams hold, and how soon an agent hears of an abort.
+ */
+#include "bench.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "floor.h"
+#include "place.h"
+
+enum { GETS = 20000, TURNS = 200, STREAMS = 5000, ABORTS = 20 };
+
+static char perch[2100];
+static char token[128];
+static unsigned port;
+static pid_t server;
+
+/* ---- the server -------------------------------------------------------------------- */
+
+static void write_file(const char *name, const char *text)
+{
+	char path[512];
+	snprintf(path, sizeof(path), "%s/%s", place_home(), name);
+	FILE *file = fopen(path, "w");
+	if (!file)
+		abort();
+	fputs(text, file);
+	fclose(file);
+}
+
+static void write_agent(const char *name, const char *command, const char *args)
+{
+	char path[128];
+	char text[4500];
+	snprintf(path, sizeof(path), "perch/agents/%s.yaml", name);
+	snprintf(text, sizeof(text), "command: %s\nargs: [%s]\nsandbox: false\n", command, args);
+	write_file(path, text);
+}
+
+static void furnish(void)
+{
+	char path[4096];
+	setenv("HOME", place_home(), 1);
+	setenv("XDG_CONFIG_HOME", place_home(), 1);
+	setenv("XDG_STATE_HOME", place_home(), 1);
+	snprintf(path, sizeof(path), "%s/perch", place_home());
+	mkdir(path, 0700);
+	strcat(path, "/agents");
+	mkdir(path, 0700);
+	write_file("perch/config.toml",
+		"[expose.http]\nagents = [\"*\"]\n[serve]\nmax_jobs = 64\nqueue = 100000\n");
+	place_find("bench/peer", path, sizeof(path));
+	write_agent("bot", path, "agent");
+	snprintf(path, sizeof(path), "%s/ended", place_home());
+	char script[5000];
+	snprintf(script, sizeof(script),
+		"-c, 'trap \"echo >%s; exit\" TERM; while :; do sleep 0.001; done'", path);
+	write_agent("stay", "/bin/sh", script);
+}
+
+static void make_token(void)
+{
+	int fd;
+	const char *const argv[] = { perch, "token", "create", "bench", "--role", "admin", NULL };
+	pid_t pid = place_start(perch, argv, 1, &fd);
+	ssize_t n = read(fd, token, sizeof(token) - 1);
+	waitpid(pid, NULL, 0);
+	close(fd);
+	if (n <= 0)
+		abort();
+	token[strcspn(token, "\n")] = '\0';
+}
+
+static void start_server(void)
+{
+	int fd;
+	char text[256] = "";
+	size_t len = 0;
+	const char *const argv[] = { perch, "serve", "--listen", "127.0.0.1:0", NULL };
+	server = place_start(perch, argv, 2, &fd);
+	while (!strchr(text, '\n')) {
+		ssize_t n = read(fd, text + len, sizeof(text) - 1 - len);
+		if (n <= 0)
+			abort();
+		len += (size_t)n;
+		text[len] = '\0';
+	}
+	const char *colon = strrchr(text, ':');
+	port = colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
+}
+
+/* ---- a client ------------------------------------------------------------------------ */
+
+static int connect_to(void)
+{
+	const int yes = 1;
+	const struct sockaddr_in place = { .sin_family = AF_INET,
+		.sin_port = htons((uint16_t)port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&place, sizeof(place)) < 0)
+		abort();
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+	return fd;
+}
+
+static void ask(int fd, const char *line, const char *more, const char *body)
+{
+	char text[1024];
+	int len = snprintf(text, sizeof(text),
+		"%s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n%sContent-Length: "
+		"%zu\r\n\r\n%s",
+		line, token, more, strlen(body), body);
+	if (write(fd, text, (size_t)len) != len)
+		abort();
+}
+
+/* Reads until this has come. */
+static void await(int fd, const char *text)
+{
+	static char block[65536];
+	size_t kept = 0;
+	for (;;) {
+		ssize_t n = read(fd, block + kept, sizeof(block) - 1 - kept);
+		if (n <= 0)
+			abort();
+		kept += (size_t)n;
+		block[kept] = '\0';
+		if (strstr(block, text))
+			return;
+		if (kept > sizeof(block) / 2)
+			kept = 0;
+	}
+}
+
+static double server_seconds(void)
+{
+	char path[64];
+	unsigned long user = 0, system = 0;
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)server);
+	FILE *file = fopen(path, "r");
+	if (!file ||
+		fscanf(file, "%*d %*s %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
+			&system) != 2)
+		abort();
+	fclose(file);
+	return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+}
+
+static long server_kib(void)
+{
+	char path[64];
+	long pages = 0;
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)server);
+	FILE *file = fopen(path, "r");
+	if (!file || fscanf(file, "%*d %ld", &pages) != 1)
+		abort();
+	fclose(file);
+	return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* ---- what is measured ------------------------------------------------------------------ */
+
+static void bench_get(void)
+{
+	int fd = connect_to();
+	double before = server_seconds();
+	for (int i = 0; i < GETS; i++) {
+		ask(fd, "GET /healthz", "", "");
+		await(fd, "ok\n");
+	}
+	close(fd);
+	bench_print_most("serve/get", "processor", (server_seconds() - before) / GETS * 1e6, "us", 10);
+}
+
+static void bench_accept(void)
+{
+	double times[TURNS];
+	int fd = connect_to();
+	for (int i = 0; i < TURNS; i++) {
+		uint64_t start = bench_now_ns();
+		ask(fd, "POST /api/turns", "", "{\"agent\":\"bot\",\"message\":\"hi\",\"session\":\"a\"}");
+		await(fd, "\"questions\":[]}");
+		times[i] = (double)(bench_now_ns() - start) / 1000;
+	}
+	close(fd);
+	qsort(times, TURNS, sizeof(times[0]), bench_order);
+	bench_print_most("serve/accept", "median", times[TURNS / 2], "us", 60);
+}
+
+static void await_idle(void)
+{
+	int fd = connect_to();
+	do {
+		usleep(20000);
+		ask(fd, "GET /metrics", "", "");
+		await(fd, "perch_jobs_running ");
+		close(fd);
+		fd = connect_to();
+		ask(fd, "GET /api/jobs?state=waiting", "", "");
+		char text[256];
+		ssize_t n = read(fd, text, sizeof(text) - 1);
+		text[n > 0 ? n : 0] = '\0';
+		if (strstr(text, "Content-Length: 11\r"))
+			break;
+		close(fd);
+		fd = connect_to();
+	} while (true);
+	close(fd);
+}
+
+/* Both are there already; each turn has a session of its own. */
+static void bench_first(void)
+{
+	double ours = 1e18, theirs = 1e18;
+	char profile[256], line[128], block[4096];
+	snprintf(profile, sizeof(profile), "%s/perch/agents/bot.yaml", place_home());
+	const char *const argv[] = { perch, "agent", "serve", "--profile", profile, NULL };
+	struct floor_child bridge = floor_start(argv, true, false);
+	int fd = connect_to();
+	for (int i = 0; i < TURNS; i++) {
+		char body[128];
+		snprintf(
+			body, sizeof(body), "{\"agent\":\"bot\",\"message\":\"hi\",\"session\":\"f%d\"}", i);
+		uint64_t start = bench_now_ns();
+		ask(fd, "POST /api/turns", "Accept: text/event-stream\r\n", body);
+		await(fd, "\r\n0\r\n\r\n"); /* the end of the stream: the next one in this connection */
+		ours = bench_smaller(ours, (double)(bench_now_ns() - start));
+		int len = snprintf(line, sizeof(line),
+			"{\"id\":\"%d\",\"message\":\"hi\",\"session_name\":\"g%d\"}\n", i, i);
+		start = bench_now_ns();
+		if (write(bridge.in, line, (size_t)len) != len)
+			abort();
+		ssize_t n;
+		do {
+			n = read(bridge.out, block, sizeof(block) - 1);
+			block[n > 0 ? n : 0] = '\0';
+		} while (n > 0 && !strstr(block, "\"event\":\"end\""));
+		theirs = bench_smaller(theirs, (double)(bench_now_ns() - start));
+	}
+	close(fd);
+	close(bridge.in);
+	floor_wait(&bridge);
+	bench_print("serve/turn", "ours", ours / 1000, "us");
+	bench_print_most("serve/turn", "vs-agent-serve", ours / theirs, "x", 1.3);
+}
+
+static void bench_streams(void)
+{
+	static int streams[STREAMS];
+	long before = server_kib();
+	for (int i = 0; i < STREAMS; i++) {
+		streams[i] = connect_to();
+		ask(streams[i], "GET /api/events", "", "");
+		await(streams[i], "200 OK");
+	}
+	double each = (double)(server_kib() - before) / STREAMS;
+	bench_print_most("serve/stream", "memory", each, "KiB", 1);
+	for (int i = 0; i < STREAMS; i++)
+		close(streams[i]);
+}
+
+/* From the end of the connection to the agent's trap, which looks every millisecond. */
+static void bench_abort(void)
+{
+	double best = 1e18;
+	char path[512];
+	snprintf(path, sizeof(path), "%s/ended", place_home());
+	for (int i = 0; i < ABORTS; i++) {
+		unlink(path);
+		int fd = connect_to();
+		ask(fd, "POST /v1/chat/completions", "",
+			"{\"model\":\"stay\",\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}");
+		usleep(50000);
+		uint64_t start = bench_now_ns();
+		close(fd);
+		while (access(path, F_OK) < 0)
+			usleep(50);
+		best = bench_smaller(best, (double)(bench_now_ns() - start) / 1e6);
+	}
+	bench_print_most("serve/abort", "to-sigterm", best, "ms", 5);
+}
+
+int main(void)
+{
+	const struct rlimit many = { 65536, 65536 };
+	setrlimit(RLIMIT_NOFILE, &many);
+	place_find("perch", perch, sizeof(perch));
+	furnish();
+	make_token();
+	start_server();
+	bench_get();
+	bench_streams();
+	bench_accept();
+	await_idle();
+	bench_first();
+	bench_abort();
+	kill(server, SIGTERM);
+	waitpid(server, NULL, 0);
+	return 0;
+}

@@ -1,0 +1,349 @@
+/* The turns of a conversation: messages become jobs, and what these tell is shown. */
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/macros.h"
+#include "base/vec.h"
+#include "cli/agent/chat.h"
+#include "data/json.h"
+
+enum { CHAT_WARNINGS_MAX = 1000 }; /* that are told once */
+
+/* ---- turns --------------------------------------------------------------- */
+
+/* One that has not ended. */
+struct chat_turn {
+	struct link link;
+	struct chat *chat;
+	perch_job *job;
+	bool has_begun;
+	bool is_moved; /* it waited, and waits again behind another: nothing is told of its end */
+	char *message;
+};
+
+static void chat_turns_free_turn(struct chat_turn *turn)
+{
+	free(turn->message);
+	free(turn);
+}
+
+static void chat_turns_end(struct chat_turn *turn, const perch_job_end *end)
+{
+	struct chat *chat = turn->chat;
+	if (!end->success && !chat->terminal)
+		chat->code = end->exit_code;
+	struct str lines = { 0 };
+	if (!end->success && !end->was_cancelled && !chat->cli->verbose)
+		lines = agent_last_lines(end->turn);
+	while (lines.len)
+		chat_view_note(chat, "stderr", str_cut(&lines, '\n'));
+	if (end->turn->hint[0])
+		chat_view_note(chat, "hint", str_from(end->turn->hint));
+	list_remove(&chat->turns, turn);
+	perch_job_free(turn->job);
+	chat_turns_free_turn(turn);
+	chat_view_end(chat);
+}
+
+static void chat_turns_begin(struct chat_turn *turn)
+{
+	turn->has_begun = true;
+	buf_clear(&turn->chat->reply);
+	chat_view_begin(turn->chat);
+}
+
+/* What a profile is warned of is so with every turn. */
+static void chat_turns_warn(struct chat *chat, struct str text)
+{
+	for (size_t i = 0; i < chat->warning_count; i++) {
+		if (str_is(text, chat->warnings[i]))
+			return;
+	}
+	const char *kept = arena_dup(&chat->told, text);
+	const char **grown =
+		vec_grow(chat->warnings, &chat->warning_cap, chat->warning_count + 1, sizeof(*grown));
+	if (grown)
+		chat->warnings = grown;
+	if (kept && grown && chat->warning_count < CHAT_WARNINGS_MAX)
+		chat->warnings[chat->warning_count++] = kept;
+	chat_view_note(chat, "warning", text);
+}
+
+static void chat_turns_add_usage(struct chat *chat, struct str name, double number)
+{
+	for (size_t i = 0; i < CHAT_USAGE_MAX; i++) {
+		struct chat_usage *usage = &chat->usage[i];
+		if (!usage->name[0] && name.len < sizeof(usage->name)) {
+			memcpy(usage->name, name.data, name.len);
+			usage->name[name.len] = '\0';
+		}
+		if (str_is(name, usage->name)) {
+			usage->sum += number;
+			return;
+		}
+	}
+}
+
+static void chat_turns_count_usage(struct chat *chat, struct str text)
+{
+	_cleanup_json_ perch_json *json = NULL;
+	const perch_json_value *usage = NULL;
+	if (perch_json_new(NULL, &json) < 0 ||
+		perch_json_parse(json, text.data, text.len, &usage, NULL) < 0)
+		return;
+	perch_json_iter at = perch_json_iterate(usage);
+	const perch_json_value *value;
+	double number;
+	while ((value = perch_json_next(&at))) {
+		if (at.name && perch_json_double(value, &number) == 0)
+			chat_turns_add_usage(chat, json_str(at.name), number);
+	}
+}
+
+static void chat_turns_say(struct chat *chat, struct str text, bool is_reply)
+{
+	buf_append(&chat->reply, text.data, text.len);
+	if (is_reply)
+		chat_view_reply(chat, text);
+	else
+		chat_view_text(chat, text);
+}
+
+static void chat_turns_error(struct chat *chat, const perch_event *event)
+{
+	if (strcmp(event->code, "cancelled") == 0)
+		chat_view_note(chat, NULL, STR("(stopped)"));
+	else
+		chat_view_note(chat, "error", str_of(event->text));
+}
+
+static void chat_turns_event(perch_job *job, void *data, const perch_event *event)
+{
+	struct chat_turn *turn = data;
+	struct chat *chat = turn->chat;
+	if (turn->is_moved && event->kind != PERCH_EVENT_END)
+		return;
+	switch (event->kind) {
+	case PERCH_EVENT_START:
+		chat_turns_begin(turn);
+		break;
+	case PERCH_EVENT_PARTIAL:
+		chat_turns_say(chat, str_of(event->text), false);
+		break;
+	case PERCH_EVENT_REPLY:
+		chat_turns_say(chat, str_of(event->text), true);
+		break;
+	case PERCH_EVENT_WARNING:
+		chat_turns_warn(chat, str_of(event->text));
+		break;
+	case PERCH_EVENT_USAGE:
+		chat_turns_count_usage(chat, str_of(event->text));
+		break;
+	case PERCH_EVENT_STDERR:
+		chat_view_stderr(chat, str_of(event->text));
+		break;
+	case PERCH_EVENT_ERROR:
+		chat_turns_error(chat, event);
+		break;
+	case PERCH_EVENT_ASK:
+		chat_view_permission(chat, job, event->ask);
+		break;
+	case PERCH_EVENT_END:
+		chat_turns_end(turn, event->end);
+		break;
+	default:
+		break;
+	}
+}
+
+static int chat_turns_submit(struct chat *chat, struct chat_turn *turn, perch_err *err)
+{
+	perch_job_request request = PERCH_JOB_REQUEST_INIT;
+	perch_agent_turn_options options = PERCH_AGENT_TURN_OPTIONS_INIT;
+	struct arena arena = { 0 };
+	chat->words.prompt = turn->message;
+	chat->words.session_name = chat->session_name;
+	int r = agent_words_apply(&chat->words, &arena, &request, &options, err);
+	request.sandbox = cli_sandbox_choice(chat->cli);
+	request.shows_stderr = chat->cli->verbose;
+	request.sink = chat_turns_event;
+	request.data = turn;
+	if (r == 0)
+		r = perch_job_submit(chat->service, &request, &turn->job, err);
+	arena_free(&arena);
+	return r;
+}
+
+/* What counts for one message alone. */
+static void chat_turns_reset(struct chat *chat)
+{
+	struct agent_words *words = &chat->words;
+	words->is_new = false;
+	words->session = NULL;
+	words->images.count = words->files.count = words->audios.count = words->videos.count = 0;
+	arena_free(&chat->attached);
+	chat->attached = (struct arena){ 0 };
+}
+
+static void chat_turns_send(struct chat *chat, struct str message)
+{
+	perch_err err = { 0 };
+	struct chat_turn *turn = calloc(1, sizeof(*turn));
+	if (turn)
+		turn->message = str_dup(message);
+	int r = turn && turn->message ? 0 : err_no_memory(&err);
+	if (r == 0 && memchr(message.data, '\0', message.len))
+		r = err_set(&err, -EINVAL, "refused: the message has a NUL byte in it");
+	if (r == 0) {
+		turn->chat = chat;
+		r = chat_turns_submit(chat, turn, &err);
+	}
+	if (r == 0) {
+		list_append(&chat->turns, turn);
+		chat_turns_reset(chat);
+		return;
+	}
+	if (turn)
+		chat_turns_free_turn(turn);
+	chat_view_note(chat, "error", str_from(err.text));
+	if (!chat->terminal)
+		chat->code = EXIT_HOST;
+}
+
+void chat_send(struct chat *chat, struct str message)
+{
+	buf_clear(&chat->last);
+	buf_append(&chat->last, message.data, message.len);
+	chat_turns_send(chat, message);
+}
+
+/* Those that wait are taken back and sent again. */
+void chat_send_now(struct chat *chat, struct str message)
+{
+	struct buf waiting = { 0 };
+	struct chat_turn *next;
+	chat_stop(chat);
+	for (struct chat_turn *turn = list_first(&chat->turns); turn; turn = next) {
+		next = list_next(turn);
+		if (turn->has_begun || turn->is_moved)
+			continue;
+		buf_append(&waiting, turn->message, strlen(turn->message) + 1);
+		turn->is_moved = true;
+		perch_job_cancel(turn->job, SIGINT);
+	}
+	chat_send(chat, message);
+	for (size_t at = 0; at < waiting.len; at += strlen(waiting.data + at) + 1)
+		chat_turns_send(chat, str_from(waiting.data + at));
+	buf_free(&waiting);
+}
+
+void chat_hold(struct chat *chat, bool is_held)
+{
+	for (struct chat_turn *turn = list_first(&chat->turns); turn; turn = list_next(turn))
+		perch_job_hold(turn->job, is_held);
+}
+
+/* ---- what is attached ------------------------------------------------------ */
+
+static struct option_list *chat_turns_list_for(struct agent_words *words, const char *path)
+{
+	static const struct {
+		const char *suffix;
+		size_t list; /* in struct agent_words */
+	} kinds[] = {
+		{ ".png", offsetof(struct agent_words, images) },
+		{ ".jpg", offsetof(struct agent_words, images) },
+		{ ".jpeg", offsetof(struct agent_words, images) },
+		{ ".gif", offsetof(struct agent_words, images) },
+		{ ".webp", offsetof(struct agent_words, images) },
+		{ ".mp3", offsetof(struct agent_words, audios) },
+		{ ".wav", offsetof(struct agent_words, audios) },
+		{ ".ogg", offsetof(struct agent_words, audios) },
+		{ ".mp4", offsetof(struct agent_words, videos) },
+		{ ".webm", offsetof(struct agent_words, videos) },
+	};
+	for (size_t i = 0; i < COUNT(kinds); i++) {
+		if (str_has_suffix(str_from(path), str_from(kinds[i].suffix)))
+			return (struct option_list *)((char *)words + kinds[i].list);
+	}
+	return &words->files;
+}
+
+void chat_attach(struct chat *chat, const char *path)
+{
+	char full[PATH_MAX];
+	char text[PATH_MAX + 64];
+	if (!realpath(path, full)) {
+		snprintf(text, sizeof(text), "%.200s: %s", path, perch_strerror(-errno));
+		chat_view_note(chat, "error", str_from(text));
+		return;
+	}
+	const char *url = arena_join(&chat->attached, "file://", full, NULL);
+	struct option_list *list = chat_turns_list_for(&chat->words, path);
+	if (!url || options_add(list, url)) {
+		chat_view_note(chat, "error", STR("out of memory"));
+		return;
+	}
+	snprintf(text, sizeof(text), "attached to the next message: %s", full);
+	chat_view_note(chat, NULL, str_from(text));
+}
+
+void chat_list_sessions(struct chat *chat)
+{
+	perch_sessions *sessions = NULL;
+	const perch_session *list = NULL;
+	size_t count = 0;
+	perch_err err = { 0 };
+	char text[256];
+	int r = perch_service_sessions(chat->service, &sessions, &err);
+	if (r == 0)
+		r = perch_sessions_list(sessions, chat->words.profile, &list, &count, &err);
+	if (r < 0)
+		chat_view_note(chat, "error", str_from(err.text));
+	else if (!count)
+		chat_view_note(chat, NULL, STR("no session is stored yet"));
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		bool is_this = strcmp(list[i].name, chat->session_name) == 0;
+		snprintf(text, sizeof(text), "%s %.100s  (%lld turn%s)", is_this ? "*" : " ", list[i].name,
+			(long long)list[i].turns, list[i].turns == 1 ? "" : "s");
+		chat_view_note(chat, NULL, str_from(text));
+	}
+}
+
+/* ---- stopping ---------------------------------------------------------------- */
+
+bool chat_stop(struct chat *chat)
+{
+	struct chat_turn *first = list_first(&chat->turns);
+	struct chat_turn *turn = first;
+	while (turn && !turn->has_begun)
+		turn = list_next(turn);
+	if (turn || first)
+		perch_job_cancel((turn ? turn : first)->job, SIGINT);
+	return first;
+}
+
+bool chat_is_over(const struct chat *chat)
+{
+	return !list_first(&chat->turns);
+}
+
+void chat_leave(struct chat *chat, bool patiently)
+{
+	chat->is_leaving = true;
+	if (!patiently)
+		perch_service_cancel(chat->service, SIGTERM);
+}
+
+void chat_free_turns(struct chat *chat)
+{
+	struct chat_turn *turn;
+	while ((turn = list_first(&chat->turns))) {
+		list_remove(&chat->turns, turn);
+		chat_turns_free_turn(turn);
+	}
+}

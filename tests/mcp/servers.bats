@@ -1,0 +1,111 @@
+#!/usr/bin/env bats
+# Servers that misbehave, under perch mcp list and call: each mode of server.py has a verdict, takes
+# bounded memory, and leaves nobody.
+
+# shellcheck disable=SC2154 # what tool_open sets
+load ../tool/tools
+
+setup() {
+    tool_open
+    ulimit -S -v 400000 # what a server says must not fill perch's memory
+}
+
+teardown() { tool_close; }
+
+# patience MODE WORDS: seconds. Who waits in vain need not wait long; those whose words come before
+# that, long enough.
+patience() {
+    case $1:$2 in
+    *'does not answer') echo 1 ;;
+    ids-* | result-and-error:* | no-jsonrpc:* | endless-line:*) echo 3 ;;
+    *) echo 30 ;;
+    esac
+}
+
+# judge < TABLE: lines with a mode, a command, its exit code, and what it says.
+judge() {
+    local mode verb code words
+    while read -r mode verb code words; do
+        local tool=()
+        [ "$verb" = list ] || tool=(echo)
+        perch_alone mcp "$verb" "${tool[@]}" --timeout "$(patience "$mode" "$words")" -- \
+            "$python" "$PERCH_SOURCE/tests/mcp/server.py" "$mode"
+        [ "$status" = "$code" ] || {
+            echo "$mode: exit code $status, not $code: $output$errors"
+            return 1
+        }
+        has "$mode: $output$errors" "$words"
+        wait_until nothing_left
+    done
+}
+
+@test "those that hang, die or close" {
+    judge <<'END'
+silent list 125 the server does not answer
+stubborn list 125 the server does not answer
+hangs-list list 125 the server does not answer
+hangs-call call 125 the server does not answer
+dies list 125 the server has ended with code 3
+dies-list list 125 the server has ended with code 5
+dies-call call 125 the server has ended with code 6
+killed-call call 125 the server was ended by signal 9
+closes list 125 the server has closed its pipes
+closes-call call 125 the server has closed its pipes
+closes-stdin list 125 the server
+daemon list 125 the server has ended with code 0
+stays list 0 third
+END
+}
+
+@test "those that say what cannot be understood" {
+    judge <<'END'
+refuses list 125 it refuses initialize: not today
+version list 125 it speaks version 1999-01-01, which perch does not know
+version-number list 125 which perch does not know
+version-none list 125 which perch does not know
+ids-foreign list 125 it answers what it was not asked
+ids-text list 125 it answers what it was not asked
+ids-none list 125 it writes what is no message
+result-null list 125 no object
+result-list list 125 no object
+result-and-error list 125 it writes what is no message
+no-jsonrpc list 125 it writes what is no message
+error-bare list 125 code 0
+error-text list 125 code 0
+tools-text list 0 a server 1
+tools-nameless list 0 tools (3)
+modern-type list 125 of an unknown type
+END
+}
+
+@test "those that talk without end" {
+    judge <<'END'
+endless list 125 its list has no end
+growing list 125 its list has no end
+flood list 125 the server does not answer
+endless-line list 125 it writes a line of more than
+long call 125 the server wrote a line that was too long
+modern-rounds list 125 without end
+stderr list 0 third
+progress call 0 {}
+asks-on list 0 third
+END
+}
+
+@test "those that are odd, and all the same understood" {
+    judge <<'END'
+legacy list 0 third
+modern list 0 third
+banner list 0 third
+noise list 0 third
+crlf list 0 third
+batch list 0 third
+twice list 0 third
+asks list 0 third
+pings list 0 third
+deep list 0 third
+utf8 list 0 third
+zero list 0 third
+modern-asks list 125 was not granted
+END
+}
