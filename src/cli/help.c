@@ -44,8 +44,7 @@ static int help_print_overview(void)
 	printf("\n"
 		   "options:\n"
 		   "  --json          results as JSON, for programs\n"
-		   "  --color WHEN    auto, always or never\n"
-		   "  --version       the version;  -h, --help  this text\n"
+		   "  --color WHEN    auto, always or never;  --version;  -h, --help  this text\n"
 		   "\n"
 		   "perch help COMMAND explains one command, perch help options every option.\n");
 	return 0;

@@ -210,7 +210,7 @@ static int fledge_run_make_parts(struct fledge_run *run)
 	int r = fledge_run_make_calls(run);
 	if (r < 0)
 		return r;
-	run->kept_back = kept_back_new(options->kept_back);
+	run->denials = denials_new(options->denials);
 	const struct execs_options execs = {
 		.host = run->host,
 		.shell = options->shell,
@@ -353,7 +353,7 @@ void fledge_run_free(struct fledge_run *run)
 	perch_child_free(run->child);
 	execs_free(run->execs);
 	calls_free(run->calls);
-	kept_back_free(run->kept_back);
+	denials_free(run->denials);
 	run_services_free(run->run_services);
 	fledge_engine_free(run->engine);
 	surroundings_free(run->surroundings);

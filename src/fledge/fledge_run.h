@@ -11,7 +11,7 @@
 
 struct calls_options;
 struct explain_context;
-struct kept_back_options;
+struct denials_options;
 struct surroundings;
 struct trace;
 
@@ -45,8 +45,7 @@ struct fledge_run_options {
 	const char *const *layers; /* the layers in force, NULL-terminated; NULL = none */
 	/* For explanations of what failed in the sandbox; NULL = not wanted. */
 	const struct explain_context *explain;
-	const struct kept_back_options
-		*kept_back; /* what is told of it when it fails; NULL = nothing */
+	const struct denials_options *denials; /* what is told of it when it fails; NULL = nothing */
 	enum fledge_asking asking;
 	const struct fledge_answer *answers;
 	size_t answer_count;

@@ -131,7 +131,7 @@ static void run_effects_effect_show(void *data, const struct shown *shown)
 {
 	struct fledge_run *run = data;
 	if (shown->kind == PERCH_SHOWN_OUTPUT || shown->kind == PERCH_SHOWN_LOG)
-		kept_back_hear(run->kept_back, shown->text);
+		denials_hear(run->denials, shown->text);
 	run_effects_show(data, shown);
 }
 

@@ -27,14 +27,14 @@ static void run_end_explain_failed_run(struct fledge_run *run)
 void run_command_failed(void *data, const char *command, struct str out, struct str err)
 {
 	struct fledge_run *run = data;
-	kept_back_command(run->kept_back, command, out, err);
+	denials_command(run->denials, command, out, err);
 }
 
 /* Behind everything that the plugin had to say, and once. */
-static void run_end_tell_kept_back(struct fledge_run *run, bool has_failed)
+static void run_end_tell_denials(struct fledge_run *run, bool has_failed)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
-	if (kept_back_say(run->kept_back, has_failed, &text) && buf_terminate(&text) == 0)
+	if (denials_say(run->denials, has_failed, &text) && buf_terminate(&text) == 0)
 		run_say(run, PERCH_SHOWN_WARNING, text.data);
 }
 
@@ -60,7 +60,7 @@ static void run_end_conclude(struct fledge_run *run)
 		run_end_explain_failed_run(run);
 	}
 	if (!run->interrupted_by)
-		run_end_tell_kept_back(run, code != 0);
+		run_end_tell_denials(run, code != 0);
 	run->is_over = true;
 	run->options.frontend->table->done(run->options.frontend, &run->outcome);
 }

@@ -12,7 +12,7 @@
 #include "fledge/calls.h"
 #include "fledge/context.h"
 #include "fledge/exec.h"
-#include "fledge/kept_back.h"
+#include "fledge/denials.h"
 #include "fledge/run_services.h"
 #include "fledge/fledge_run.h"
 #include "fledge/surroundings.h"
@@ -27,7 +27,7 @@ struct fledge_run {
 	struct fledge_engine_options engine_options;
 	struct fledge_engine *engine;
 	struct execs *execs;
-	struct kept_back *kept_back;
+	struct denials *denials;
 	struct calls *calls;                /* NULL = it may call no plugin */
 	struct perch_confine execs_confine; /* that of the plugin, with the channel for calls */
 	struct run_services *run_services;

@@ -120,13 +120,15 @@ static void api_read_reply(struct body *body, const struct record_ask *ask, stru
 		reply->answer.content = arena_dup(&reply->arena, (struct str){ raw, len });
 }
 
-/* The caller of a tool does not approve its own call: a person does, or a token with all rights. */
+/* The caller of a tool does not approve its own call: who has all rights does, by a token or in the
+ * page. A cookie alone says nothing: any program gets one for its token. */
 static bool api_may_answer(struct exchange *exchange, const struct record_ask *ask)
 {
-	if (ask->kind != PERCH_ASK_APPROVAL || exchange->by_cookie || exchange->who->token.is_admin)
+	if (ask->kind != PERCH_ASK_APPROVAL || exchange->who->token.is_admin)
 		return true;
 	exchange_error(exchange, 403, "approval",
-		"answer it in the page or with a token of the role admin; `approve` under [expose.http] "
+		"answer it in the page that `perch serve` names, or with a token of the role admin; "
+		"`approve` under [expose.http] "
 		"waives it",
 		"an approval is not for the token that made the call");
 	return false;

@@ -165,3 +165,26 @@ END
     keep env -u HOME "$perch" agent run "$profile" hi --no-store
     expect "$(awk -F: -v id="$(id -u)" '$3 == id { print $6; exit }' /etc/passwd)"
 }
+
+@test "0.4: thinking is no part of the reply" {
+    py_agent 'protocol: "0.4"' <<'AGENT'
+import json
+print(json.dumps({"type": "partial", "role": "thinking", "text": "hm, let me see\nyes"}))
+print(json.dumps({"type": "result", "text": "the reply"}))
+AGENT
+    turn
+    expect_status 0
+    expect "the reply"
+    [ -z "$errors" ]
+    turn --thinking show
+    expect "the reply"
+    has "$errors" "thinking: hm, let me see
+thinking: yes"
+    turn --json
+    has "$output" '{"event":"thinking","text":"hm, let me see\nyes"}'
+    turn --thinking loud
+    expect_status 64
+    has "$errors" "--thinking is show, fold or hide, not 'loud'"
+    keep "$perch" agent chat --profile "$profile" <<<"hi"
+    expect "the reply"
+}

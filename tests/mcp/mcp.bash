@@ -66,3 +66,30 @@ END
     slow
     later
 }
+
+# patience MODE WORDS: seconds. Who waits in vain need not wait long; those whose words come before
+# that, long enough.
+patience() {
+    case $1:$2 in
+    *'does not answer') echo 1 ;;
+    ids-* | result-and-error:* | no-jsonrpc:* | endless-line:*) echo 3 ;;
+    *) echo 30 ;;
+    esac
+}
+
+# judge < TABLE: lines with a mode, a command, its exit code, and what it says.
+judge() {
+    local mode verb code words
+    while read -r mode verb code words; do
+        local tool=()
+        [ "$verb" = list ] || tool=(echo)
+        perch_alone mcp "$verb" "${tool[@]}" --timeout "$(patience "$mode" "$words")" -- \
+            "$python" "$PERCH_SOURCE/tests/mcp/server.py" "$mode"
+        [ "$status" = "$code" ] || {
+            echo "$mode: exit code $status, not $code: $output$errors"
+            return 1
+        }
+        has "$mode: $output$errors" "$words"
+        wait_until nothing_left
+    done
+}

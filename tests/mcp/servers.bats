@@ -4,6 +4,7 @@
 
 # shellcheck disable=SC2154 # what tool_open sets
 load ../tool/tools
+load mcp
 
 setup() {
     tool_open
@@ -11,51 +12,6 @@ setup() {
 }
 
 teardown() { tool_close; }
-
-# patience MODE WORDS: seconds. Who waits in vain need not wait long; those whose words come before
-# that, long enough.
-patience() {
-    case $1:$2 in
-    *'does not answer') echo 1 ;;
-    ids-* | result-and-error:* | no-jsonrpc:* | endless-line:*) echo 3 ;;
-    *) echo 30 ;;
-    esac
-}
-
-# judge < TABLE: lines with a mode, a command, its exit code, and what it says.
-judge() {
-    local mode verb code words
-    while read -r mode verb code words; do
-        local tool=()
-        [ "$verb" = list ] || tool=(echo)
-        perch_alone mcp "$verb" "${tool[@]}" --timeout "$(patience "$mode" "$words")" -- \
-            "$python" "$PERCH_SOURCE/tests/mcp/server.py" "$mode"
-        [ "$status" = "$code" ] || {
-            echo "$mode: exit code $status, not $code: $output$errors"
-            return 1
-        }
-        has "$mode: $output$errors" "$words"
-        wait_until nothing_left
-    done
-}
-
-@test "those that hang, die or close" {
-    judge <<'END'
-silent list 125 the server does not answer
-stubborn list 125 the server does not answer
-hangs-list list 125 the server does not answer
-hangs-call call 125 the server does not answer
-dies list 125 the server has ended with code 3
-dies-list list 125 the server has ended with code 5
-dies-call call 125 the server has ended with code 6
-killed-call call 125 the server was ended by signal 9
-closes list 125 the server has closed its pipes
-closes-call call 125 the server has closed its pipes
-closes-stdin list 125 the server
-daemon list 125 the server has ended with code 0
-stays list 0 third
-END
-}
 
 @test "those that say what cannot be understood" {
     judge <<'END'

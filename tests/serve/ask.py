@@ -39,6 +39,11 @@ def test_approval():
     assert ask["event"] == "approval", ask
     where = f"{path}/answers/{ask['ask']}"
     gate.post(where, {"allow": True}, token=user).is_error(403, "approval")
+    # Nor with the cookie that any program gets for its token.
+    own = {"Origin": f"http://localhost:{gate.port}", "Host": f"localhost:{gate.port}"}
+    cookie = gate.post("/api/login", {"token": user}, token=None, headers=own).headers["Set-Cookie"]
+    jar = {**own, "Cookie": cookie.split(";")[0]}
+    gate.post(where, {"allow": True}, token=None, headers=jar).is_error(403, "approval")
     gate.post(where, {}, token=admin).is_error(400, "bad_request")
     assert gate.post(where, {"allow": True}, token=admin).status == 200
     gate.post(where, {"allow": True}, token=admin).is_error(409, "answered")

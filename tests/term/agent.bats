@@ -205,3 +205,23 @@ END
     wait_for '[over 0]'
     [[ "$(screen)" == *'one[2Jtwo'* ]]
 }
+
+@test "that it thinks is one line, which the reply takes the place of" {
+    cat >"$WORK/agent.py" <<'AGENT'
+import json, os, sys, time
+work = os.path.dirname(os.path.abspath(__file__))
+for text in ("a long thought\n", "another one"):
+    print(json.dumps({"type": "partial", "role": "thinking", "text": text}), flush=True)
+while not os.path.exists(work + "/go"):
+    time.sleep(0.02)
+print(json.dumps({"type": "result", "text": "the reply"}), flush=True)
+AGENT
+    printf 'protocol: "0.4"\ncommand: %s\nargs: [%s]\n' "$python" "$WORK/agent.py" >"$profile"
+    in_terminal
+    wait_for 'thinking…'
+    [ "$(line 1)" = "thinking…" ]
+    touch "$WORK/go"
+    wait_for '[over 0]'
+    [ "$(line 1)" = "the reply" ]
+    [ "$(line 2)" = "[over 0]" ]
+}

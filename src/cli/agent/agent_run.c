@@ -237,6 +237,7 @@ static int agent_run(struct cli *cli, int argc, char **argv)
 	struct agent_run run = { .cli = cli };
 	int code = agent_words_read(&run.words, cli, argc, argv);
 	agent_tell_open(&run.tell, cli, &run.asker);
+	agent_tell_set_thinking(&run.tell, run.words.thinking);
 	if (code == 0)
 		code = agent_run_to_the_end(&run);
 	agent_run_close(&run);
@@ -258,6 +259,7 @@ const struct command agent_run_command = {
 			"  --image, --file, --audio, --video URL   what is attached (again for more)\n"
 			"  --cwd DIR, --env NAME=VALUE, --timeout SECS   instead of the profile's\n"
 			"  --no-stream            the reply alone, no partials\n"
+			"  --thinking show|fold|hide   what is no part of the reply (fold on a terminal)\n"
 			"  --no-store             neither read nor write the stored session\n"
 			"  --allow-shell-message  let a shell read {{MESSAGE}} as a script\n"
 			"  --sandbox[=off]        confine it, or not, instead of what the profile says\n"

@@ -29,7 +29,8 @@ struct agent_words {
 	bool no_stream;
 	bool no_store;
 	bool allow_shell_message;
-	bool is_plain; /* chat: replies as they are */
+	bool is_plain;        /* chat: replies as they are */
+	const char *thinking; /* "show", "fold", "hide"; NULL = fold on a terminal, else hide */
 };
 
 /* Reads them, and the options of every command (--json, -v, -q, --trace …). Returns 0, or an exit
@@ -54,6 +55,9 @@ int agent_words_apply(const struct agent_words *words, struct arena *arena,
 
 /* ---- how a turn is told: as events (--json), to people, or as agentproc does: agent_tell.c -- */
 
+/* What is done with the thoughts of an agent, which are no part of its reply. */
+enum agent_thinking { THINKING_HIDE, THINKING_FOLD, THINKING_SHOW };
+
 struct agent_tell {
 	const struct cli *cli;
 	struct agent_asker *asker;          /* whose questions stand below what is told */
@@ -63,10 +67,15 @@ struct agent_tell {
 	struct agent_print print;           /* else */
 	enum agent_dialect dialect;         /* of the agent: agentproc speaks it too */
 	struct buf agentproc_error;         /* called by that name: told at the end */
+	enum agent_thinking thinking;
+	bool is_folded; /* the last line of the terminal says that it thinks */
 };
 
 /* Must not be moved afterwards. */
 void agent_tell_open(struct agent_tell *tell, const struct cli *cli, struct agent_asker *asker);
+
+/* By the word of --thinking; NULL = as it suits the terminal. */
+void agent_tell_set_thinking(struct agent_tell *tell, const char *word);
 
 /* Everything that a turn tells, except answers to its questions. */
 void agent_tell_event(struct agent_tell *tell, perch_job *job, const perch_event *event);

@@ -1,7 +1,11 @@
 /* How a turn is told. */
 #include "cli/agent/agent_run.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "term/style.h"
 
 static struct turn_report agent_tell_report_of(struct agent_tell *tell)
 {
@@ -106,13 +110,64 @@ static void agent_tell_stderr(struct agent_tell *tell, struct str bytes)
 	cli_pass(stderr, bytes);
 }
 
+/* ---- thinking ------------------------------------------------------------------------ */
+
+void agent_tell_set_thinking(struct agent_tell *tell, const char *word)
+{
+	bool is_seen = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
+	if (!word)
+		tell->thinking = is_seen ? THINKING_FOLD : THINKING_HIDE;
+	else if (strcmp(word, "show") == 0)
+		tell->thinking = THINKING_SHOW;
+	else
+		tell->thinking = strcmp(word, "fold") == 0 && is_seen ? THINKING_FOLD : THINKING_HIDE;
+}
+
+/* One dim line, which the next words take the place of. */
+static void agent_tell_fold(struct agent_tell *tell)
+{
+	const struct look look = {
+		.colored = cli_wants_color(tell->cli, stderr),
+		.utf8 = cli_is_utf8(),
+	};
+	if (tell->is_folded)
+		return;
+	agent_asker_give_way(tell->asker);
+	agent_print_make_way(&tell->print);
+	fprintf(stderr, "%sthinking%s%s", style_begin(&look, STYLE_HINT),
+		style_glyph(&look, GLYPH_ELLIPSIS), style_end(&look, STYLE_HINT));
+	tell->is_folded = true;
+}
+
+static void agent_tell_unfold(struct agent_tell *tell)
+{
+	if (tell->is_folded)
+		fputs("\r\033[K", stderr);
+	tell->is_folded = false;
+}
+
+static void agent_tell_thought(struct agent_tell *tell, const perch_event *event)
+{
+	struct str rest = str_trim(str_of(event->text));
+	if (tell->cli->is_agentproc)
+		agent_tell_piece(tell, event);
+	else if (tell->thinking == THINKING_FOLD)
+		agent_tell_fold(tell);
+	while (tell->thinking == THINKING_SHOW && !tell->cli->is_agentproc && rest.len)
+		agent_asker_note(tell->asker, &tell->print, "thinking", str_cut(&rest, '\n'));
+}
+
 static void agent_tell_person(struct agent_tell *tell, const perch_event *event)
 {
 	const struct str text = str_of(event->text);
+	if (event->kind != PERCH_EVENT_THINKING)
+		agent_tell_unfold(tell);
 	switch (event->kind) {
 	case PERCH_EVENT_PARTIAL:
-	case PERCH_EVENT_THINKING:
 		agent_tell_piece(tell, event);
+		break;
+	case PERCH_EVENT_THINKING:
+		agent_tell_thought(tell, event);
 		break;
 	case PERCH_EVENT_SESSION:
 		if (tell->cli->is_agentproc)

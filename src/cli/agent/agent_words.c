@@ -127,6 +127,13 @@ int agent_words_read_chat(struct agent_words *words, struct cli *cli, int argc, 
 	return r;
 }
 
+static int agent_words_check_thinking(const char *word)
+{
+	bool is_known = !word || strcmp(word, "show") == 0 || strcmp(word, "fold") == 0 ||
+		strcmp(word, "hide") == 0;
+	return is_known ? 0 : cli_usage_error(NULL, "--thinking is show, fold or hide, not '%s'", word);
+}
+
 int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char **argv)
 {
 	if (cli->is_agentproc) {
@@ -137,10 +144,13 @@ int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char 
 		{ "prompt", 0, OPTION_TEXT, &words->prompt },
 		{ "stdin", 0, OPTION_FLAG, &words->from_stdin },
 		{ "json", 0, OPTION_FLAG, &cli->json },
+		{ "thinking", 0, OPTION_TEXT, &words->thinking },
 		AGENT_WORDS_SHARED(words, cli),
 		{ 0 },
 	};
 	int r = agent_words_parse(words, specs, argc, argv);
+	if (r == 0)
+		r = agent_words_check_thinking(words->thinking);
 	if (r == 0)
 		r = cli_check_sandbox(cli);
 	if (r == 0)

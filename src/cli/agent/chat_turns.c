@@ -132,7 +132,6 @@ static void chat_turns_event(perch_job *job, void *data, const perch_event *even
 		chat_turns_begin(turn);
 		break;
 	case PERCH_EVENT_PARTIAL:
-	case PERCH_EVENT_THINKING:
 		chat_turns_say(chat, str_of(event->text), false);
 		break;
 	case PERCH_EVENT_REPLY:

@@ -87,6 +87,8 @@ static const struct command *const subcommands[] = {
 	&plugins_install,
 	&plugins_update,
 	&plugins_remove,
+	&plugins_search,
+	&plugins_recommend,
 	&plugins_list,
 	&plugins_audit,
 	&plugins_allow,

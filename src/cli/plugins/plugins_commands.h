@@ -12,6 +12,8 @@ extern const struct command plugins_audit;
 extern const struct command plugins_create;
 extern const struct command plugins_hooks;
 extern const struct command plugins_install;
+extern const struct command plugins_recommend;
+extern const struct command plugins_search;
 extern const struct command plugins_list;
 extern const struct command plugins_remove;
 extern const struct command plugins_revoke;

@@ -7,6 +7,7 @@
 #include "cli/ui/consent.h"
 #include "cli/ui/envelope.h"
 #include "cli/plugins/plugins_commands.h"
+#include "plugins/plugin_index.h"
 
 struct installing {
 	struct cli *cli;
@@ -18,6 +19,8 @@ struct installing {
 	uint64_t copy_max;
 	bool force;
 	bool skips_build;
+	bool takes_defaults;
+	struct arena arena;       /* of what the index names */
 	struct envelope envelope; /* for programs: installed */
 	struct envelope failures; /* its second list, kept apart until the end */
 	size_t installed;
@@ -130,6 +133,29 @@ static int plugins_install_finish(struct installing *installing)
 	return r;
 }
 
+/* Those of the index that are its defaults and not installed. */
+static int plugins_install_add_defaults(struct installing *installing, perch_err *err)
+{
+	struct registry registry;
+	struct plugin_index index;
+	struct option_list *sources = &installing->sources;
+	int r = registry_read(&installing->arena, &registry, err);
+	if (r == 0)
+		r = index_read(
+			&installing->console.workshop, registry.config, &installing->arena, &index, err);
+	for (size_t i = 0; r == 0 && i < index.count; i++) {
+		const struct index_entry *entry = &index.entries[i];
+		if (!entry->is_default || registry_find(&registry, entry->name))
+			continue;
+		const char **items = realloc(sources->items, (sources->count + 1) * sizeof(*items));
+		if (!items)
+			return err_no_memory(err);
+		items[sources->count++] = entry->source;
+		sources->items = items;
+	}
+	return r;
+}
+
 static int plugins_install_all(struct installing *installing)
 {
 	perch_err err = { 0 };
@@ -137,6 +163,12 @@ static int plugins_install_all(struct installing *installing)
 		cli_error(NULL, "%s", err.text);
 		console_close(&installing->console);
 		return EXIT_HOST;
+	}
+	if (installing->takes_defaults && plugins_install_add_defaults(installing, &err) < 0) {
+		console_tell_failure(&installing->console, NULL, &err);
+		int code = console_failure_code(&installing->console);
+		console_close(&installing->console);
+		return code;
 	}
 	envelope_begin(&installing->envelope);
 	member_text(&installing->envelope.writer, "action", "install");
@@ -171,6 +203,7 @@ static int cli_plugins_install(struct cli *cli, int argc, char **argv)
 		{ "copy-max", 0, OPTION_TEXT, &installing.copy_max_text },
 		{ "force", 'f', OPTION_FLAG, &installing.force },
 		{ "no-build", 0, OPTION_FLAG, &installing.skips_build },
+		{ "defaults", 0, OPTION_FLAG, &installing.takes_defaults },
 		{ 0 },
 	};
 	int r = plugins_options(cli, options, argc, argv, &installing.sources);
@@ -178,13 +211,14 @@ static int cli_plugins_install(struct cli *cli, int argc, char **argv)
 		r = consent_read(&installing.consent);
 	if (r == 0)
 		r = plugins_install_read_copy_max(&installing);
-	if (r == 0 && !installing.sources.count)
+	if (r == 0 && !installing.sources.count && !installing.takes_defaults)
 		r = cli_usage_error(
 			"see: perch plugins install --help", "install what? A SOURCE is missing");
 	if (r == 0)
 		r = plugins_install_all(&installing);
 	consent_free(&installing.consent);
 	free(installing.sources.items);
+	arena_free(&installing.arena);
 	return r;
 }
 
@@ -206,6 +240,7 @@ const struct command plugins_install = {
 			"  --copy-max N    of at most so many bytes (1G): 512M, 4G\n"
 			"  -f, --force     replace what is installed; what it has stored stays\n"
 			"  --no-build      build nothing\n"
+			"  --defaults      those of your index ([registry] index in config.toml), too\n"
 			"  --json          one object, for programs; nobody is asked\n"
 			"\n"
 			"example:\n"

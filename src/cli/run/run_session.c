@@ -187,13 +187,13 @@ static void run_session_explain_legacy(struct session *session)
 		session_tell(session, PERCH_SHOWN_DEBUG, text.data);
 }
 
-static void run_session_tell_kept_back(struct session *session)
+static void run_session_tell_denials(struct session *session)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
-	struct kept_back *kept = kept_back_new(session->options.kept_back);
-	if (kept_back_say(kept, true, &text) && buf_terminate(&text) == 0)
+	struct denials *kept = denials_new(session->options.denials);
+	if (denials_say(kept, true, &text) && buf_terminate(&text) == 0)
 		session_tell(session, PERCH_SHOWN_WARNING, text.data);
-	kept_back_free(kept);
+	denials_free(kept);
 }
 
 static void run_session_tell_legacy_end(struct session *session, int code)
@@ -204,7 +204,7 @@ static void run_session_tell_legacy_end(struct session *session, int code)
 			session->options.plugin_name, code);
 		session_tell(session, PERCH_SHOWN_ERROR, text);
 		run_session_explain_legacy(session);
-		run_session_tell_kept_back(session);
+		run_session_tell_denials(session);
 	}
 	session->frontend->table->done(session->frontend, run_session_outcome_of(session));
 }

@@ -10,7 +10,7 @@
 #include "cli/ui/signals.h"
 #include "fledge/fledge_engine.h"
 #include "fledge/fledge_run.h"
-#include "fledge/kept_back.h"
+#include "fledge/denials.h"
 #include "fledge/surroundings.h"
 #include "plugins/plugin_calls.h"
 #include "proc/timers.h"
@@ -60,10 +60,10 @@ struct session {
 	struct legacy *legacy;
 	struct sandbox_policy policy; /* for explanations, as the next */
 	struct explain_context explain;
-	struct confinement confinement;     /* of the same policy */
-	struct kept_back_options kept_back; /* what is told of the run when it fails */
-	struct timer silence;               /* until the plugin should have said something */
-	bool is_over;                       /* its end was told */
+	struct confinement confinement; /* of the same policy */
+	struct denials_options denials; /* what is told of the run when it fails */
+	struct timer silence;           /* until the plugin should have said something */
+	bool is_over;                   /* its end was told */
 	struct signals signals;
 	bool has_signals;
 };

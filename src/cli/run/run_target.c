@@ -107,13 +107,13 @@ static const struct explain_context *run_target_explain(void *data)
 }
 
 /* What is told of a plugin that failed. */
-static int run_target_note_kept_back(struct session *session, perch_err *err)
+static int run_target_note_denials(struct session *session, perch_err *err)
 {
 	struct plugin_target *target = &session->target;
 	const struct registry_entry *owner = target->command.owner;
 	if (!owner || (!target->is_protocol && !target->sandbox))
 		return 0;
-	session->kept_back = (struct kept_back_options){
+	session->denials = (struct denials_options){
 		.plugin = owner->name,
 		.variables = policy_withheld(&session->arena, &target->grant.widening),
 		.widening = &target->grant.widening,
@@ -121,8 +121,8 @@ static int run_target_note_kept_back(struct session *session, perch_err *err)
 		.explain = target->sandbox ? run_target_explain : NULL,
 		.data = session,
 	};
-	session->options.kept_back = &session->kept_back;
-	return session->kept_back.variables ? 0 : err_no_memory(err);
+	session->options.denials = &session->denials;
+	return session->denials.variables ? 0 : err_no_memory(err);
 }
 
 /* The policy of the plugin and its commands. */
@@ -188,7 +188,7 @@ int target_prepare(struct session *session, char **argv, perch_err *err)
 	if (r == 0 && plugin_target_is_confined(target))
 		r = run_target_make_sandbox(session, err);
 	if (r == 0)
-		r = run_target_note_kept_back(session, err);
+		r = run_target_note_denials(session, err);
 	if (r == 0 && session->cli->is_strict && !target->sandbox)
 		session_tell(session, PERCH_SHOWN_WARNING,
 			"--strict: there is no sandbox, so nothing is looked for that git would execute");
