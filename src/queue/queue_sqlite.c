@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/lock.h"
@@ -14,6 +15,8 @@
 #include "queue/desk.h"
 #include "queue/queue.h"
 #include "queue/sql.h"
+
+enum { QUEUE_LOCK_SECONDS = 5 };
 
 enum queue_statement {
 	QUEUE_PUT,
@@ -280,7 +283,7 @@ static int queue_lock(struct queue_file *file, const char *path, perch_err *err)
 	_cleanup_free_ char *name = str_join(path, ".lock", NULL);
 	if (!name)
 		return err_no_memory(err);
-	file->lock = lock_try(AT_FDCWD, name, LOCK_EXCLUSIVE);
+	file->lock = lock_wait(AT_FDCWD, name, QUEUE_LOCK_SECONDS * NSEC_PER_SEC);
 	if (file->lock == -EAGAIN)
 		return err_set(err, -EBUSY, "another perch serve is using %s", path);
 	if (file->lock < 0)
