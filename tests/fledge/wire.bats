@@ -180,8 +180,11 @@ assert sorted(result) == ["code", "stderr", "stdout"]
 result = run("head -c %d /dev/zero | tr '\\0' d; echo e >&2; exit 7" % (11 * mega))
 assert result["stdout"] == "d" * 10 * mega and result["stderr"] == "e\n" and result["code"] == 7
 assert result["stdout_truncated"] is True and "stderr_truncated" not in result
-result = run("head -c %d /dev/zero >&2" % (11 * mega))
+result = run("head -c %d /dev/zero | tr '\\0' f >&2" % (11 * mega))
 assert len(result["stderr"]) == 10 * mega and result["stderr_truncated"] is True
+# Six bytes each as JSON: what it becomes is limited, too.
+result = run("head -c %d /dev/zero >&2" % (11 * mega))
+assert 3 * mega < len(result["stderr"]) < 4 * mega and result["stderr_truncated"] is True, len(result["stderr"])
 say("kept")
 END
     call big
