@@ -26,6 +26,10 @@ teardown() { serve_close; }
 
 @test "behind a trusted proxy" { scene gate.py proxy; }
 
+@test "behind a trusted proxy, --anonymous is for clients of this machine alone" {
+    scene gate.py proxy_anonymous
+}
+
 @test "no token reaches a log" { scene gate.py own_token; }
 
 @test "one perch serve at a time" { scene gate.py two; }

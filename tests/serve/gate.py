@@ -189,6 +189,25 @@ def test_proxy():
     gate.stop()
 
 
+def test_proxy_anonymous():
+    """What a client says of itself does not make it one of this machine."""
+    agents()
+    config('[expose.http]\nagents = ["*"]\n[serve]\ntrusted_proxies = ["127.0.0.1"]\n')
+    token("guest", "--allow", "agent:echo")
+    gate = Gateway("--anonymous", "guest")
+
+    def status(*forwarded):
+        fields = b"".join(b"X-Forwarded-For: " + field + b"\r\n" for field in forwarded)
+        return gate.raw(b"GET /api/jobs HTTP/1.1\r\nHost: localhost\r\n" + fields +
+                        b"Connection: close\r\n\r\n").split()[1]
+
+    assert status(b"127.0.0.1") == b"200"
+    for fields in ((b"192.0.2.7",), (b"127.0.0.1", b"192.0.2.7"), (b"127.0.0.1, 192.0.2.7:4711",),
+                   (b"127.0.0.1, unknown",), (b'"', b"192.0.2.7"), (b"",)):
+        assert status(*fields) == b"401", fields
+    gate.stop()
+
+
 def test_own_token():
     """Without tokens, nothing secret reaches a log."""
     agents()
