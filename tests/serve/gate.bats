@@ -10,6 +10,8 @@ teardown() { serve_close; }
 
 @test "a revoked token's streams end" { scene gate.py revoke; }
 
+@test "an expired token's streams end, and --anonymous with it" { scene gate.py expiry; }
+
 @test "after ten wrong tokens: 429, but a right one passes" { scene gate.py wrong_tokens; }
 
 @test "--anonymous: a request without a token is that token's" { scene gate.py anonymous; }

@@ -45,6 +45,20 @@ def test_revoke():
     gate.stop()
 
 
+def test_expiry():
+    """A token whose time is over reads no stream any more, and is no guest."""
+    agents()
+    guest = token("guest", "--expires", "8s")
+    gate = Gateway("--anonymous", "guest")
+    stream = gate.stream("GET", "/api/events", token=guest)
+    assert gate.get("/api/jobs", token=None).status == 200
+    assert not list(stream)
+    gate.get("/api/jobs", token=None).is_error(401, "token")
+    gate.get("/api/jobs", token=guest).is_error(401, "token")
+    assert gate.get("/api/jobs").status == 200
+    gate.stop()
+
+
 def test_wrong_tokens():
     agents()
     gate = Gateway()
