@@ -20,7 +20,10 @@ static void check_manifest(struct str text, struct arena *arena, struct findings
 
 static void check_cases(struct str text, struct arena *arena, struct findings *findings)
 {
-	static const struct manifest_command commands[] = { { "a", "bin/a", "" }, { "b", "b", "" } };
+	static const struct manifest_command commands[] = {
+		{ .name = "a", .binary = "bin/a", .description = "" },
+		{ .name = "b", .binary = "b", .description = "" },
+	};
 	const struct manifest manifest = {
 		.name = "x",
 		.commands = commands,

@@ -19,7 +19,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.hide = hide,
 		.read = read,
 	};
-	const struct explain_context context = { &policy, "fledge", data[0] & 8 ? "perch x " : "" };
+	const struct explain_context context = {
+		.policy = &policy, .policy_name = "fledge", .widen_by = data[0] & 8 ? "perch x " : ""
+	};
 	struct buf out = { 0 };
 	bool found = explain_failure(&context, (struct str){ (const char *)data + 1, size - 1 }, &out);
 	check(found == (out.len > 0));

@@ -14,6 +14,7 @@
 #include "base/exit_status.h"
 #include "base/fd.h"
 #include "base/macros.h"
+#include "fledge/call_request.h"
 #include "proc/host.h"
 #include "proc/ladder.h"
 
@@ -116,52 +117,15 @@ static bool calls_is_line(int fd)
 	return fstat(fd, &about) == 0 && S_ISSOCK(about.st_mode);
 }
 
-/* The words of a packet; how many, 0 when they are none. */
-static size_t calls_split(char *packet, size_t len, const char **ret_words)
-{
-	size_t count = 0;
-	if (!len || packet[len - 1] != '\0')
-		return 0;
-	for (char *at = packet; at < packet + len; at += strlen(at) + 1) {
-		if (count == CALLS_WORDS_MAX)
-			return 0;
-		ret_words[count++] = at;
-	}
-	ret_words[count] = NULL;
-	return count;
-}
-
-/* `[--json] [--answer ANSWER]… run COMMAND …` and `plugins list --json`; nothing else. The perch
- * outside, which knows that it is called, sees to it that no question is asked. */
-static bool calls_check(const char *const *words, size_t count)
-{
-	static const char *const list[] = { "plugins", "list", "--json", NULL };
-	size_t at = 0;
-	bool is_list = count == COUNT(list) - 1;
-	for (size_t i = 0; is_list && list[i]; i++)
-		is_list = strcmp(words[i], list[i]) == 0;
-	if (is_list)
-		return true;
-	at += count && strcmp(words[0], "--json") == 0;
-	while (at + 1 < count && strcmp(words[at], "--answer") == 0)
-		at += 2;
-	return at + 1 < count && strcmp(words[at], "run") == 0 && words[at + 1][0] != '-';
-}
-
 static int calls_start_child(
-	struct call *call, const char *const *words, const int *fds, perch_err *err)
+	struct call *call, const struct call_request *request, const int *fds, perch_err *err)
 {
 	const struct calls_options *options = call->calls->options;
-	const char **argv = calloc(CALLS_WORDS_MAX + 2, sizeof(*argv));
-	if (!argv)
-		return err_no_memory(err);
-	argv[0] = options->program;
-	for (size_t i = 1; words[i]; i++)
-		argv[i] = words[i];
 	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
-	spec.argv = argv;
+	request->argv[0] = options->program;
+	spec.argv = request->argv;
 	spec.env = options->env;
-	spec.cwd = words[0];
+	spec.cwd = request->directory;
 	spec.stdout_mode = PERCH_OUTPUT_FD;
 	spec.stdout_fd = fds[CALLS_STDOUT];
 	spec.stderr_mode = PERCH_OUTPUT_FD;
@@ -169,19 +133,15 @@ static int calls_start_child(
 	ending_apply(ENDING_CALL, &spec);
 	spec.events = &calls_events;
 	spec.data = call;
-	int r = perch_child_start(call->calls->host, &spec, &call->child, err);
-	free(argv);
-	return r;
+	return perch_child_start(call->calls->host, &spec, &call->child, err);
 }
 
 /* Takes the line when it is begun. */
 static int calls_begin(
-	struct calls *calls, const char *const *words, size_t count, int *fds, perch_err *err)
+	struct calls *calls, const struct call_request *request, int *fds, perch_err *err)
 {
 	if (!calls_is_output(fds[CALLS_STDOUT]) || !calls_is_output(fds[CALLS_STDERR]))
 		return err_set(err, -EINVAL, "its output is no pipe and no file");
-	if (count < 2 || words[0][0] != '/' || !calls_check(words + 1, count - 1))
-		return err_set(err, -EINVAL, "a plugin may run commands of others, and nothing else");
 	struct call *call = calloc(1, sizeof(*call));
 	if (!call)
 		return err_no_memory(err);
@@ -189,7 +149,7 @@ static int calls_begin(
 		.calls = calls,
 		.line = { .fd = fds[CALLS_LINE], .ready = calls_line_ready },
 	};
-	int r = calls_start_child(call, words, fds, err);
+	int r = calls_start_child(call, request, fds, err);
 	if (r == 0)
 		r = loop_watch(&calls->host->loop, &call->line, EPOLLIN | EPOLLRDHUP);
 	if (r < 0) {
@@ -207,12 +167,14 @@ static int calls_begin(
 
 static void calls_handle(struct calls *calls, size_t len, int *fds)
 {
+	struct call_request request = { 0 };
 	perch_err err = { 0 };
-	const char **words = calloc(CALLS_WORDS_MAX + 1, sizeof(*words));
-	size_t count = words ? calls_split(calls->packet, len, words) : 0;
-	if (words && calls_begin(calls, words, count, fds, &err) < 0)
+	int r = call_request_read(calls->packet, len, &request, &err);
+	if (r == 0)
+		r = calls_begin(calls, &request, fds, &err);
+	if (r < 0)
 		calls_answer(fds[CALLS_LINE], EXIT_HOST, err.text);
-	free(words);
+	call_request_free(&request);
 }
 
 /* ---- the channel --------------------------------------------------------------- */

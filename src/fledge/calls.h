@@ -14,13 +14,11 @@
 enum {
 	CALLS_PARALLEL = 8,             /* more wait in the socket */
 	CALLS_MESSAGE_MAX = 128 * 1024, /* of one request: its words */
-	CALLS_WORDS_MAX = 4096,
 	CALLS_ANSWER_MAX = 1024,
 	CALLS_DEPTH_MAX = 8, /* plugins that call each other */
 };
 
-/* A request is one packet: words, each with a NUL behind it: the directory, then what the perch
- * outside is given as arguments (see calls_check). With it come three descriptors. */
+/* A request is one packet (fledge/call_request.h). With it come three descriptors. */
 enum calls_descriptor { CALLS_STDOUT, CALLS_STDERR, CALLS_LINE, CALLS_DESCRIPTORS };
 
 /* The answer, on the line, is one packet: the exit status in one byte, and behind it why it could

@@ -196,13 +196,15 @@ bool denials_say(struct denials *denials, bool has_failed, struct buf *out)
 	if (has_failed)
 		denials_look_for_names(denials, (struct str){ denials->tail, denials->tail_len });
 	denials_list(denials, &what, &options);
-	bool is_told = what.len > 0;
+	/* Half an advice would allow something else. */
+	bool is_whole = !what.failed && !options.failed;
+	bool is_told = is_whole && what.len > 0;
 	if (is_told)
 		buf_printf(out, "kept from it: %.*s; to allow that: %s%sperch plugins allow %s%.*s",
 			(int)what.len, what.data, denials->has_advice ? denials->advice.make : "",
 			denials->has_advice && denials->advice.make[0] ? " && " : "", denials->options->plugin,
 			(int)options.len, options.data);
-	else if (has_failed)
+	else if (is_whole && has_failed)
 		is_told = denials_say_number(denials, out);
 	buf_free(&what);
 	buf_free(&options);

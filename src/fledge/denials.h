@@ -27,15 +27,15 @@ struct denials;
 /* options must outlive it. NULL without memory, and where nothing would be told: that is fine for
  * all of these. */
 struct denials *denials_new(const struct denials_options *options);
-void denials_free(struct denials *kept);
+void denials_free(struct denials *denials);
 
 /* What the plugin says; the end of it is kept. */
-void denials_hear(struct denials *kept, struct str text);
+void denials_hear(struct denials *denials, struct str text);
 
 /* A command that it had run has failed. */
-void denials_command(struct denials *kept, const char *command, struct str out, struct str err);
+void denials_command(struct denials *denials, const char *command, struct str out, struct str err);
 
 /* Appends the line, when there is something to tell; has_failed: so has the run. */
-bool denials_say(struct denials *kept, bool has_failed, struct buf *out);
+bool denials_say(struct denials *denials, bool has_failed, struct buf *out);
 
 #endif

@@ -50,27 +50,30 @@ static int index_read_entry(
 	return r < 0 ? r : 0;
 }
 
-static int index_read_text(
-	struct str text, struct arena *arena, struct plugin_index *index, perch_err *err)
+int index_parse(
+	struct str text, struct arena *arena, struct plugin_index *ret_index, perch_err *err)
 {
 	_cleanup_(toml_freep) struct toml *toml = NULL;
 	const struct toml_value *array = NULL;
 	int r = toml_parse(text, NULL, &toml, err);
 	if (r == 0)
 		r = toml_get_array(toml_root(toml), "plugins", TOML_TABLE, &array, err);
-	if (r <= 0)
+	if (r < 0)
 		return r;
-	if (array->count > INDEX_ENTRIES_MAX)
+	size_t count = array ? array->count : 0;
+	if (count > INDEX_ENTRIES_MAX)
 		return err_set_at(err, PERCH_ELIMIT, array->at.line, array->at.column,
 			"an index cannot have more than %d plugins", INDEX_ENTRIES_MAX);
-	struct index_entry *entries = arena_alloc(arena, (array->count + 1) * sizeof(*entries));
+	struct index_entry *entries = arena_alloc(arena, (count + 1) * sizeof(*entries));
 	if (!entries)
 		return err_no_memory(err);
-	r = 0;
-	for (size_t i = 0; i < array->count && r == 0; i++)
+	for (size_t i = 0; i < count; i++) {
 		r = index_read_entry(array->items[i], arena, &entries[i], err);
-	*index = (struct plugin_index){ entries, array->count };
-	return r;
+		if (r < 0)
+			return r;
+	}
+	*ret_index = (struct plugin_index){ entries, count };
+	return 0;
 }
 
 static int index_read_file(
@@ -81,7 +84,7 @@ static int index_read_file(
 	int r = file_read(path, INDEX_SIZE_MAX, &text, &inner);
 	if (r < 0)
 		return err_set(err, r, "the index cannot be read: %s", inner.text);
-	r = index_read_text((struct str){ text.data, text.len }, arena, index, &inner);
+	r = index_parse((struct str){ text.data, text.len }, arena, index, &inner);
 	return r < 0 ? file_blame(err, path, &inner) : 0;
 }
 

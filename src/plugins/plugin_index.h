@@ -26,6 +26,10 @@ struct plugin_index {
 
 enum { INDEX_SIZE_MAX = 4 * 1024 * 1024, INDEX_ENTRIES_MAX = 10000 };
 
+/* The text of an index. Everything lives in the arena. PERCH_ESYNTAX, PERCH_ELIMIT, -ENOMEM. */
+int index_parse(
+	struct str text, struct arena *arena, struct plugin_index *ret_index, perch_err *err);
+
 /* Reads it; a repository is fetched for that. Everything lives in the arena. Fails with -ENOENT and
  * words (none is configured), PERCH_ESYNTAX, PERCH_ELIMIT, as fetch_clone does. */
 int index_read(struct workshop *workshop, const char *config, struct arena *arena,

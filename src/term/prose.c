@@ -105,7 +105,7 @@ static void prose_settle_start(struct prose *prose, struct buf *out)
 static bool prose_is_start(const struct prose *prose, char byte)
 {
 	struct str held = prose_held(prose);
-	if (held.len + 1 >= PROSE_HELD_MAX)
+	if (!byte || held.len + 1 >= PROSE_HELD_MAX)
 		return false;
 	if (byte == ' ')
 		return !held.len || held.data[held.len - 1] == ' ' ||
@@ -172,7 +172,7 @@ static int prose_judge_color(struct str held)
 		bool is_last = i + 1 == held.len;
 		if (is_last && held.data[i] == 'm')
 			return 1;
-		if (!strchr("0123456789;:", held.data[i]))
+		if (!held.data[i] || !strchr("0123456789;:", held.data[i]))
 			return -1;
 	}
 	return held.len + 1 < PROSE_HELD_MAX ? 0 : -1;

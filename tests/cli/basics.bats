@@ -73,7 +73,7 @@ setup() {
 help
 run
 agent
-agent run
+agent run --prompt hi
 agent run --prompt hi -p
 agent check
 agent chat -p
@@ -167,9 +167,9 @@ assert names["guard"]["status"] == "ok"
     XDG_CONFIG_HOME="$BATS_TEST_TMPDIR/file" run "$perch" doctor
     [ "$status" -eq 1 ]
     [[ "$output" == *failure* ]]
+    # Without HOME, the home directory of the account counts.
     HOME='' XDG_CONFIG_HOME='' run "$perch" doctor
-    [ "$status" -eq 1 ]
-    [[ "$output" == *"set HOME"* ]]
+    [[ "$output" == *"$(getent passwd "$(id -u)" | cut -d : -f 6)/.config/perch, "* ]]
 }
 
 @test "doctor says what git is for, and takes none from just anywhere on PATH" {

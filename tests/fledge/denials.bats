@@ -15,16 +15,13 @@ setup() {
         if [[ ${name,,} =~ secret|token|passw|key|cred|auth|session|_url$ ]]; then unset "$name"; fi
     done
 }
-teardown() {
-    [ -z "$made" ] || rm -r "$made"
-    fledge_close
-}
+teardown() { fledge_close; }
 
-# outside: a directory in $out that a plugin sees and must not write; a sandbox has its own /tmp.
-outside() {
-    case $PERCH_BUILD in /tmp/* | /var/tmp/*) skip "needs a build outside of /tmp" ;; esac
-    made=$(mktemp -d "$PERCH_BUILD/outside.XXXXXX")
-    out=$made
+# show PLUGIN DIRECTORY: it sees the directory and must not write there. A sandbox has its own /tmp,
+# and there the directories of tests are.
+show() {
+    mkdir -p "$2"
+    "$perch" plugins allow "fledge-$1" --read "$2" >/dev/null
 }
 
 perch() { "$perch" "$@"; }
@@ -117,9 +114,7 @@ END
 }
 
 @test "a path that is hidden, one that must not be written, with the quotes of a locale" {
-    outside
-    mkdir -p "$HOME/.aws" "$out/out side"
-    out="$out/out side"
+    mkdir -p "$HOME/.aws"
     echo treasure >"$HOME/.aws/credentials"
     py -c exec reader <<'END'
 say(run("cat ~/.aws/credentials")["stdout"].strip() or "denied")
@@ -132,10 +127,12 @@ END
     expect treasure
     quiet
     # As GNU's programs write it in a UTF-8 locale.
+    local out="$BATS_TEST_TMPDIR/out side"
     py -c exec writer <<END
 result = run("touch '$out/file' 2>/dev/null || { echo 'touch: cannot touch ‘$out/file’: Read-only file system' >&2; exit 1; }")
 say("written" if result["code"] == 0 else "denied")
 END
+    show writer "$out"
     touch "$out/file"
     call writer
     expect denied
@@ -146,12 +143,13 @@ END
 }
 
 @test "a path that does not exist: it is made first, and nothing above it is allowed" {
-    outside
-    out="$out/new"
+    local outside="$BATS_TEST_TMPDIR/outside"
+    local out="$outside/new"
     py -c exec maker <<END
 result = run("mkdir -p '$out/deep' && echo x >'$out/deep/file' && cat '$out/deep/file'")
 say(result["stdout"].strip() or "denied")
 END
+    show maker "$outside"
     call maker
     expect denied
     has "$errors" "to allow that: mkdir -p $out"
@@ -162,6 +160,7 @@ END
     py -c exec filer <<END
 say("denied" if run("echo y >'$out-file'")["code"] else "written")
 END
+    show filer "$outside"
     call filer
     expect denied
     has "$errors" "to allow that: touch $out-file && perch plugins allow fledge-filer --write $out-file"

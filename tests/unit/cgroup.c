@@ -291,6 +291,7 @@ static void run_in(perch_host *host, const struct perch_confine *confine, const 
 	spec.confine = confine;
 	spec.stderr_mode = stderr_fd < 0 ? PERCH_OUTPUT_LINES : PERCH_OUTPUT_FD;
 	spec.stderr_fd = stderr_fd;
+	spec.background = PERCH_BACKGROUND_KEEP; /* for the cgroup to end */
 	proc_start(host, &spec, record);
 	proc_until(host, &record->ended);
 	perch_child_free(record->child);

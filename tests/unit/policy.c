@@ -275,7 +275,7 @@ START_TEST(an_unknown_preset_is_refused_and_changes_nothing)
 	ck_assert_int_eq(policy_widen(&arena, "", &widening, &policy, &err), -EINVAL);
 	ck_assert_str_eq(err.text,
 		"there is no preset 'gti'; there are: aws, azure, cargo, claude, codex, copilot, docker, "
-		"gcloud, gemini, git, github, gitlab, gpg, kube, mysql, npm, pip, plugins, postgres, ssh");
+		"gcloud, gemini, git, github, gitlab, gpg, kube, mysql, npm, pip, postgres, ssh");
 	ck_assert(!policy.has_unix_sockets);
 	for (size_t i = 0; policy_preset(i); i++)
 		ck_assert_ptr_nonnull(strstr(err.text, policy_preset(i)));

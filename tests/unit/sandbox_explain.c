@@ -11,12 +11,23 @@ static const char *const hide[] = { "/home/dev/.ssh", NULL };
 static const char *const reveal[] = { "/home/dev/.ssh/known_hosts", NULL };
 static const char *const protect[] = { "/home/dev/app/.git/hooks", NULL };
 static const char *const read[] = { "/usr", NULL };
+static const char *const read_in_tmp[] = { "/tmp/shown", NULL };
+static const char *const reveal_in_tmp[] = { "/tmp/project", NULL };
 
 static const struct sandbox_policy plugin = {
 	.reads_everything = true,
 	.hide = hide,
 	.reveal = reveal,
 	.protect = protect,
+	.has_private_tmp = true,
+	.net = SANDBOX_NET_FULL,
+};
+/* The project and a path that was allowed lie in /tmp. */
+static const struct sandbox_policy in_tmp = {
+	.reads_everything = true,
+	.read = read_in_tmp,
+	.hide = hide,
+	.reveal = reveal_in_tmp,
 	.has_private_tmp = true,
 	.net = SANDBOX_NET_FULL,
 };
@@ -64,6 +75,11 @@ static const struct {
 	{ &plugin, "cat: /home/dev/.ssh/id: Permission denied", READ("/home/dev/.ssh/id") },
 	{ &plugin, "cat: /home/dev/.ssh/id: No such file or directory", READ("/home/dev/.ssh/id") },
 	{ &plugin, "cat: /tmp/data: No such file or directory", READ("/tmp/data") },
+	{ &in_tmp, "cat: /tmp/data: No such file or directory", READ("/tmp/data") },
+	{ &in_tmp, "touch: /tmp/data: Permission denied", READ("/tmp/data") },
+	{ &in_tmp, "touch: /tmp/shown/x: Read-only file system", WRITE("/tmp/shown/x") },
+	{ &in_tmp, "touch: /tmp/project/x: Read-only file system", WRITE("/tmp/project/x") },
+	{ &in_tmp, "cat: /tmp/shown/x: No such file or directory", NULL },
 	{ &plugin, "cat: /srv/data: No such file or directory", NULL },
 	{ &plugin, "cat: /home/dev/.ssh/known_hosts: No such file or directory", NULL },
 	{ &plugin, "cannot write /home/dev/app/.git/hooks/pre-push: Read-only file system",

@@ -102,7 +102,7 @@ static void check_protected(struct buf (*print)(const struct sandbox_policy *pol
 	const struct sandbox_policy policy = { .protect = LIST(path) };
 	struct buf before = print(&policy);
 	for (size_t i = 0; i < COUNT(steps); i++) {
-		free(folder_run(steps[i].script));
+		free(folder_run("%s", steps[i].script));
 		ck_assert_msg(
 			is_same_again(print, &policy, &before) == steps[i].is_same, "%s", steps[i].script);
 	}

@@ -136,7 +136,16 @@ QUARTERS_TEST(a_directory_that_was_locked_is_open)
 QUARTERS_TEST(a_process_that_is_left_is_gone)
 {
 	check("setsid sleep 1000 >/dev/null 2>&1 & until grep -q sleep /proc/$!/comm; do :; done", ":",
-		"grep -l sleep /proc/[0-9]*/comm", "", true);
+		"grep -l sleep /proc/[0-9]*/comm", "", false);
+}
+
+/* It takes the mark off by which it would be found: a room with somebody in it is not used again.
+ */
+QUARTERS_TEST(a_process_that_hides_in_it_is_gone)
+{
+	check("bash -c 'ulimit -x 5; exec setsid sleep 1000' >/dev/null 2>&1 &"
+		  "until grep -q sleep /proc/$!/comm; do :; done",
+		":", "grep -l sleep /proc/[0-9]*/comm", "", true);
 }
 
 QUARTERS_TEST(a_secret_that_was_made_meanwhile_is_hidden)
@@ -410,9 +419,10 @@ QUARTERS_TEST(without_memory_nothing_is_kept_that_is_not_whole)
 SUITE_MAIN("sandbox-reuse-pool", who_leaves_it_as_it_was_has_a_successor,
 	a_file_that_is_left_is_not_found, a_file_that_came_and_went_leaves_no_trace,
 	a_directory_that_was_locked_is_open, a_process_that_is_left_is_gone,
-	a_secret_that_was_made_meanwhile_is_hidden, a_secret_that_was_replaced_meanwhile_is_hidden,
-	another_policy_has_another_room, whoever_is_still_in_it_is_alone,
-	there_is_no_memory_to_be_shared, nobody_asks_for_it_and_it_goes, no_more_than_some_are_kept,
+	a_process_that_hides_in_it_is_gone, a_secret_that_was_made_meanwhile_is_hidden,
+	a_secret_that_was_replaced_meanwhile_is_hidden, another_policy_has_another_room,
+	whoever_is_still_in_it_is_alone, there_is_no_memory_to_be_shared,
+	nobody_asks_for_it_and_it_goes, no_more_than_some_are_kept,
 	a_host_that_has_become_another_user_leaves_no_room,
 	a_fork_has_no_room_of_ours_and_leaves_us_those_that_we_have,
 	a_fork_does_not_end_a_room_that_we_are_in, a_room_with_old_mounts_is_not_used_again,

@@ -304,7 +304,7 @@ START_TEST(an_end_is_recorded_before_it_is_told)
 	static struct rig rig;
 	enum { TURNS = 12 };
 	char command[8192];
-	snprintf(command, sizeof(command), "%s exit 0", proc_child_path());
+	snprintf(command, sizeof(command), "%s one-line", proc_child_path());
 	rig_open(&rig, command, 1, TURNS);
 	rig.checks_records = true;
 	for (unsigned i = 0; i < TURNS; i++)

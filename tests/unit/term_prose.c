@@ -95,6 +95,20 @@ START_TEST(without_a_terminal_colors_are_taken_out)
 }
 END_TEST
 
+/* A NUL ends a C string, and must not end a sequence. */
+START_TEST(a_nul_is_no_part_of_a_sequence)
+{
+	static const char text[] = "\x1B[\0mx\0#\0 y";
+	struct prose prose = fresh(true);
+	struct buf out = { 0 };
+	prose_append(&prose, &out, (struct str){ text, sizeof(text) - 1 });
+	prose_end(&prose, &out);
+	buf_terminate(&out);
+	ck_assert_str_eq(out.data, "[mx# y");
+	buf_free(&out);
+}
+END_TEST
+
 START_TEST(a_long_start_is_no_mark)
 {
 	struct prose prose = fresh(true);
@@ -111,4 +125,5 @@ START_TEST(a_long_start_is_no_mark)
 END_TEST
 
 SUITE_MAIN("term-prose", markdown_is_drawn_in_any_pieces, plain_keeps_colors_alone,
-	without_a_terminal_colors_are_taken_out, a_long_start_is_no_mark)
+	without_a_terminal_colors_are_taken_out, a_long_start_is_no_mark,
+	a_nul_is_no_part_of_a_sequence)

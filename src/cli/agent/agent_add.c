@@ -155,7 +155,7 @@ const struct command agent_add_command = {
 	.summary = "give an agent a name: one of the catalogue, or a profile of yours",
 	.help = "usage: perch agent add NAME [FILE] [--force] [--json]\n"
 			"\n"
-			"Adds the profile of that name from the catalogue that comes with perch, as a file\n"
+			"Adds the profile of that name from the catalogue that comes with perch: a file\n"
 			"of yours that you may edit, in $XDG_CONFIG_HOME/perch/agents. With FILE, that\n"
 			"profile gets the name; it stays where it is. Then run, chat and check take the\n"
 			"name.\n"

@@ -369,7 +369,7 @@ const struct command agent_serve_command = {
 		"\n"
 		"A resident bridge. Every line of stdin is a turn, or the end of one:\n"
 		"  {\"id\":\"t1\",\"message\":\"…\"}   also profile, session_name, from, new, attachments\n"
-		"  also session_id, timeout, env, cwd, streaming, instead of what is stored or said\n"
+		"  also session_id, timeout, env, cwd, streaming, instead of what is stored\n"
 		"  {\"cancel\":\"t1\"}\n"
 		"  {\"permit\":\"t1\",\"request_id\":\"r\",\"allow\":true}   answers a `permission`\n"
 		"Events come on stdout, as those of `perch agent run --json`, with the turn's id;\n"

@@ -255,9 +255,9 @@ const struct command plugins_audit = {
 	.summary = "show what installed plugins may do, and what is odd about them",
 	.help = "usage: perch plugins audit [NAME…] [--json]\n"
 			"\n"
-			"For each plugin, or those that are named (by the plugin, its repository or one of\n"
-			"its commands): how far its source is trusted, what it\n"
-			"was granted and what it asks for, its hooks, the sandbox it runs in, and what\n"
+			"For each plugin, or those that are named (by the plugin, its repository or one\n"
+			"of its commands): how far its source is trusted, what it was granted and what it\n"
+			"asks for, its hooks, the sandbox it runs in, and what\n"
 			"you should know: a manifest that has changed since you approved it, programs and\n"
 			"links that lead out of it, files that every user may change.\n"
 			"\n"
