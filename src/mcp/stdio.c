@@ -53,11 +53,11 @@ static void mcp_stdio_wish(void *data, const struct mcp_wish *wish)
 	if (wish->kind == MCP_LIST_TOOLS)
 		mcp_job_list(wish->job, stdio->offers.count, mcp_offers_write, &stdio->offers);
 	else if (wish->kind == MCP_LIST_RESOURCES)
-		mcp_resources_list(wish->job);
+		mcp_resources_list(wish->job, &stdio->offers);
 	else if (wish->kind == MCP_LIST_TEMPLATES)
 		mcp_resources_list_templates(wish->job, &stdio->offers);
 	else if (wish->kind == MCP_READ_RESOURCE)
-		mcp_resources_read(wish->job, wish->name);
+		mcp_resources_read(wish->job, &stdio->offers, wish->name);
 	else if (wish->kind == MCP_CALL_TOOL)
 		mcp_task_begin(stdio, wish);
 	else if (wish->kind == MCP_CANCEL && task)

@@ -48,9 +48,9 @@ void mcp_offers_free(struct mcp_offers *offers);
 bool mcp_resources_are_shown(const struct mcp_offers *offers);
 
 /* Answers a wish about resources. */
-void mcp_resources_list(struct mcp_job *job);
+void mcp_resources_list(struct mcp_job *job, const struct mcp_offers *offers);
 void mcp_resources_list_templates(struct mcp_job *job, const struct mcp_offers *offers);
-void mcp_resources_read(struct mcp_job *job, struct str uri);
+void mcp_resources_read(struct mcp_job *job, const struct mcp_offers *offers, struct str uri);
 
 /* ---- stdio_output.c -------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
 #include "agent/profile.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "service/agent_files.h"
 #include "service/catalog_parts.h"
 #include "service/command_facts.h"
@@ -258,13 +259,21 @@ int catalog_add_agents(
 /* Asked for by name: a frontend that shows none is not told that there are any. */
 int catalog_add_resources(perch_catalog *catalog, const struct exposure *exposure)
 {
-	const perch_entry sessions = {
-		.kind = PERCH_ENTRY_TEMPLATE,
-		.name = "perch://sessions/{session}",
-		.title = "Sessions of agents",
-		.description = "Which agent, whose, when it was used last, and how many turns it had.",
+	static const perch_entry entries[] = {
+		{ .kind = PERCH_ENTRY_TEMPLATE,
+			.name = "perch://sessions/{session}",
+			.title = "Sessions of agents",
+			.description =
+				"Which agent, whose, when it was used last, and how many turns it had." },
+		{ .kind = PERCH_ENTRY_TEMPLATE,
+			.name = "perch://traces/{trace}",
+			.title = "Traces",
+			.description = "Recorded runs, every line with its time, as NDJSON." },
 	};
-	if (exposure->is_all || !exposure_shows(exposure, sessions.kind, sessions.name))
-		return 0;
-	return catalog_add(catalog, exposure, &sessions);
+	int r = 0;
+	for (size_t i = 0; r == 0 && i < COUNT(entries) && !exposure->is_all; i++) {
+		if (exposure_shows(exposure, entries[i].kind, entries[i].name))
+			r = catalog_add(catalog, exposure, &entries[i]);
+	}
+	return r;
 }

@@ -183,6 +183,24 @@ def test_sessions():
         client.end()
 
 
+def test_traces():
+    """The traces of the operator's directory, and nothing else of it or beside it."""
+    for version in BOTH:
+        client = Client(version=version)
+        templates = client.request("resources/templates/list")["result"]["resourceTemplates"]
+        is_equal([each["uriTemplate"] for each in templates], ["perch://traces/{trace}"])
+        listed = client.request("resources/list")["result"]["resources"]
+        is_equal([each["uri"] for each in listed], ["perch://traces/a%20run.ndjson", "perch://traces/b"])
+        read = client.request("resources/read", {"uri": listed[0]["uri"]})["result"]["contents"][0]
+        is_equal(json.loads(read["text"].splitlines()[0])["trace"], "perch")
+        for wrong in ("perch://traces/..%2Fsecret", "perch://traces/../secret", "perch://traces/.hidden",
+                      "perch://sessions/echo/default"):
+            error = client.request("resources/read", {"uri": wrong})["error"]
+            is_equal(error["code"], -32602 if version == MODERN else -32002)
+        has(client.request("resources/read", {"uri": "perch://traces/b"}), "error")
+        client.end()
+
+
 def test_no_resources():
     """Nothing of them is there unless it is listed."""
     client = Client()

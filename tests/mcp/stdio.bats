@@ -93,6 +93,17 @@ END
     scene no_resources
 }
 
+@test "traces are resources where they are shown" {
+    local traces="$XDG_STATE_HOME/perch/traces"
+    mkdir -p "$traces"
+    printf '%s\n' '{"trace":"perch","version":1}' '{}' >"$traces/a run.ndjson"
+    echo no >"$traces/.hidden"
+    echo no >"$traces/../secret"
+    truncate -s 3M "$traces/b" # more than a message takes
+    expose 'resources = ["perch://traces/*"]'
+    scene traces
+}
+
 @test "hints say what is enforced" {
     tool writes '[[tools]]' 'name = "t.x"' <<<'respond(greet(), {})' # it may write where the test looks
     program free <<<'respond(greet(), {})'
