@@ -1,6 +1,7 @@
 /* The sandbox of a plugin, its hooks and its build. */
 #include "plugins/plugin_confinement.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -9,11 +10,24 @@
 #include "base/paths.h"
 #include "registry/grants.h"
 
+/* The program that `fledge` is, where a private tmp hides it; NULL = it is seen anyhow. */
+static const char *plugin_confinement_program(
+	const struct confinement *confinement, struct arena *arena, const struct sandbox_policy *policy)
+{
+	char program[PATH_MAX];
+	const char *bin = confinement->calls_bin;
+	const char *link = bin ? arena_join(arena, bin, "/fledge", NULL) : NULL;
+	bool is_hidden = link && realpath(link, program) && policy_is_shared(program) &&
+		!policy_is_inside_any(program, policy->write);
+	return is_hidden ? arena_dup(arena, str_from(program)) : NULL;
+}
+
 static int plugin_confinement_widen(const struct confinement *confinement, const char *home,
 	struct arena *arena, struct sandbox_policy *policy, perch_err *err)
 {
 	const char *const cache[] = { confinement->cache, NULL };
-	const char *const bin[] = { confinement->calls_bin, NULL };
+	const char *const bin[] = { confinement->calls_bin,
+		plugin_confinement_program(confinement, arena, policy), NULL };
 	const struct policy_widening own = { .write = cache, .read = bin };
 	int r = policy_widen(arena, home, &own, policy, err);
 	if (r == 0 && confinement->widening)

@@ -15,7 +15,7 @@
 #include "serve/serve_parts.h"
 #include "serve/watcher.h"
 
-enum { API_SESSION_MAX = 200, API_KEY_MAX = 200 };
+enum { API_KEY_MAX = 200 };
 
 /* ---- acceptance ------------------------------------------------------------------ */
 
@@ -138,15 +138,6 @@ static void api_keep(perch_json_writer *out, const char *name, const perch_json_
 
 /* ---- turns --------------------------------------------------------------------------------- */
 
-static struct str api_session_name(struct body *body, const perch_json_value *value)
-{
-	struct str session = value ? json_str(value) : (struct str){ 0 };
-	if (value &&
-		(!session.len || session.len > API_SESSION_MAX || memchr(session.data, '\0', session.len)))
-		body_refuse(body, "\"session\" has 1 to %d bytes, and no NUL", API_SESSION_MAX);
-	return session;
-}
-
 void api_turn(struct exchange *exchange)
 {
 	_cleanup_(body_close) struct body body;
@@ -163,7 +154,11 @@ void api_turn(struct exchange *exchange)
 	const char *wrong = uploads_refuse(attachments);
 	if (wrong)
 		body_refuse(&body, "%s", wrong);
-	struct jobs_wish wish = { .kind = JOBS_TURN, .session = api_session_name(&body, session) };
+	struct jobs_wish wish = { .kind = JOBS_TURN };
+	if (session) {
+		wish.session = json_str(session);
+		body_check_session(&body, wish.session);
+	}
 	if (!body_is_good(&body))
 		return;
 	wish.name = json_str(agent);

@@ -5,11 +5,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "data/json_member.h"
 #include "serve/serve_parts.h"
 
-enum { BODY_WARNINGS_MAX = 16 };
+enum { BODY_WARNINGS_MAX = 16, BODY_SESSION_MAX = 200 };
 
 void body_refuse(struct body *body, const char *format, ...)
 {
@@ -97,6 +98,12 @@ double body_seconds(struct body *body, const char *name)
 	if (value && (perch_json_double(value, &seconds) < 0 || !(seconds > 0)))
 		body_refuse(body, "\"%s\" must be more than 0 seconds", name);
 	return seconds;
+}
+
+void body_check_session(struct body *body, struct str session)
+{
+	if (!session.len || session.len > BODY_SESSION_MAX || memchr(session.data, '\0', session.len))
+		body_refuse(body, "\"session\" has 1 to %d bytes, and no NUL", BODY_SESSION_MAX);
 }
 
 static bool body_has_asked(const struct body *body, const perch_json_value *name)

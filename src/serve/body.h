@@ -31,6 +31,9 @@ const perch_json_value *body_demand(struct body *body, const char *name, perch_j
 /* A number of seconds, more than 0; absent: 0. */
 double body_seconds(struct body *body, const char *name);
 
+/* Refuses what cannot be the name of an agent's session. */
+void body_check_session(struct body *body, struct str session);
+
 /* Answers 400. */
 void body_refuse(struct body *body, const char *format, ...) PERCH_PRINTF(2, 3);
 

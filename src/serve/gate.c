@@ -54,18 +54,30 @@ static bool gate_check_host(struct exchange *exchange, const struct http_request
 
 /* ---- behind a proxy -------------------------------------------------------------- */
 
-/* The last address is the one that the proxy has seen itself. */
+/* The last member of the last field is what the proxy has seen itself: all before it is the
+ * client's word. Where the proxy tells no address, it is nobody's, and so not of this machine. */
+static void gate_heed_client(const struct http_request *request, struct address *ret_address)
+{
+	struct str last = { 0 };
+	bool is_told = false;
+	for (size_t i = 0; i < request->field_count; i++) {
+		struct str member, list = request->fields[i].value;
+		if (!http_same_word(request->fields[i].name, STR("X-Forwarded-For")))
+			continue;
+		is_told = true;
+		while (http_list_next(&list, &member))
+			last = http_trim(member);
+	}
+	if (is_told && !address_parse(last, ret_address))
+		address_parse(STR("0.0.0.0"), ret_address);
+}
+
 static void gate_heed_proxy(struct exchange *exchange, const struct http_request *request)
 {
-	struct str list = { 0 };
-	struct str member;
 	struct str proto = { 0 };
 	if (!serve_trusts(exchange->peer->serve, &exchange->peer->address))
 		return;
-	if (http_request_get(request, "X-Forwarded-For", &list) == 1) {
-		while (http_list_next(&list, &member))
-			address_parse(http_trim(member), &exchange->address);
-	}
+	gate_heed_client(request, &exchange->address);
 	if (http_request_get(request, "X-Forwarded-Proto", &proto) == 1)
 		exchange->is_secure = http_same_word(http_trim(proto), STR("https"));
 }

@@ -67,6 +67,13 @@ static bool identity_is_same(const struct token *a, const struct token *b)
 		a->is_admin == b->is_admin && a->expires == b->expires && identity_allows_same(a, b);
 }
 
+static void identity_revoke(struct identities *identities, struct identity *identity)
+{
+	list_remove(&identities->list, identity);
+	identity->is_revoked = true;
+	identity_drop(identity);
+}
+
 static bool identities_revoke(struct identities *identities, const struct tokens *tokens)
 {
 	bool has_revoked = false;
@@ -76,12 +83,30 @@ static bool identities_revoke(struct identities *identities, const struct tokens
 		next = list_next(item);
 		if (item->is_own || (now && identity_is_same(now, &item->token)))
 			continue;
-		list_remove(&identities->list, item);
-		item->is_revoked = true;
+		identity_revoke(identities, item);
 		has_revoked = true;
-		identity_drop(item);
 	}
 	return has_revoked;
+}
+
+static bool identity_is_over(const struct identity *identity, int64_t now)
+{
+	return identity->token.expires && now >= identity->token.expires;
+}
+
+void identities_expire(struct identities *identities, int64_t now)
+{
+	bool has_revoked = false;
+	struct identity *next;
+	for (struct identity *item = list_first(&identities->list); item; item = next) {
+		next = list_next(item);
+		if (!identity_is_over(item, now))
+			continue;
+		identity_revoke(identities, item);
+		has_revoked = true;
+	}
+	if (has_revoked && identities->revoked)
+		identities->revoked(identities->data);
 }
 
 int identities_update(struct identities *identities, const struct tokens *tokens)
@@ -110,7 +135,7 @@ struct identity *identities_find(const struct identities *identities, struct str
 		if (item->token.hash[0] && hmac_is(item->token.hash, hash))
 			found = item;
 	}
-	return found && (!found->token.expires || now < found->token.expires) ? found : NULL;
+	return found && !identity_is_over(found, now) ? found : NULL;
 }
 
 struct identity *identities_named(const struct identities *identities, const char *name)

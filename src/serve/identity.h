@@ -31,6 +31,9 @@ void identity_drop(struct identity *identity); /* NULL is fine */
  * what was revoked is. */
 int identities_update(struct identities *identities, const struct tokens *tokens);
 
+/* Revokes those whose time is over by now. */
+void identities_expire(struct identities *identities, int64_t now);
+
 /* As tokens_find. */
 struct identity *identities_find(const struct identities *identities, struct str text, int64_t now);
 struct identity *identities_named(const struct identities *identities, const char *name);

@@ -141,7 +141,9 @@ static bool openai_read_common(struct body *body, struct openai_request *request
 		request->session = openai_text(perch_json_get(metadata, "session"));
 	if (!request->session.len)
 		request->session = exchange_field(body->exchange, "X-OpenWebUI-Chat-Id");
-	return true;
+	if (request->session.len)
+		body_check_session(body, request->session);
+	return body_is_good(body);
 }
 
 bool openai_read_chat(struct body *body, struct openai_request *request)

@@ -11,6 +11,7 @@
 struct conversation {
 	struct link link;
 	char hash[SHA256_HEX_SIZE]; /* of owner, model, user and chain */
+	char key[SHA256_HEX_SIZE];  /* of owner, model and session: others may call theirs the same */
 	char session[RECORD_ID_SIZE + 232];
 };
 
@@ -43,12 +44,20 @@ static void conversation_remove(struct serve *serve, struct conversation *conver
 	free(conversation);
 }
 
+static void conversation_key(const struct record *record, char ret_key[SHA256_HEX_SIZE])
+{
+	struct openai_chain all = { { 0 } };
+	openai_chain_add(&all, record->owner, record->name);
+	openai_chain_add(&all, STR("session"), record->session);
+	memcpy(ret_key, all.hex, SHA256_HEX_SIZE);
+}
+
 /* A session has one end. */
-static void conversations_forget(struct serve *serve, const char *session)
+static void conversations_forget(struct serve *serve, const char *key)
 {
 	for (struct conversation *item = list_first(&serve->conversations); item;
 		 item = list_next(item)) {
-		if (strcmp(item->session, session) == 0) {
+		if (strcmp(item->key, key) == 0) {
 			conversation_remove(serve, item);
 			return;
 		}
@@ -67,7 +76,8 @@ void openai_note_end(struct record *record)
 		return;
 	}
 	memcpy(conversation->session, record->session.data, record->session.len);
-	conversations_forget(serve, conversation->session);
+	conversation_key(record, conversation->key);
+	conversations_forget(serve, conversation->key);
 	if (record->state != QUEUE_DONE) {
 		free(conversation);
 		return;

@@ -30,6 +30,7 @@ int serve_tokens_read(struct serve *serve, perch_err *err)
 	r = tokens_read(&tokens, err);
 	if (r == 0 && identities_update(&serve->identities, &tokens) < 0)
 		return err_no_memory(err);
+	identities_expire(&serve->identities, (int64_t)time(NULL));
 	return r;
 }
 
@@ -43,6 +44,7 @@ void serve_tokens_look(struct serve *serve)
 		return;
 	if (stat(path, &now) < 0)
 		now = (struct stat){ 0 };
+	identities_expire(&serve->identities, (int64_t)time(NULL));
 	if (stamp_is_unchanged(&now, &serve->tokens_stamp))
 		return;
 	if (serve_tokens_read(serve, &err) < 0)

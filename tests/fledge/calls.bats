@@ -103,6 +103,18 @@ answers() {
     snapshot | diff "$WORK/before" -
 }
 
+@test "a perch that lies in a directory for temporary files, which a sandbox has its own of" {
+    local place
+    place=$(mktemp -d /tmp/perch-calls.XXXXXX)
+    cp "$PERCH_BUILD/perch" "$PERCH_BUILD/perch-guard" "$place"
+    may_call
+    perch="$place/perch" call memory "fledge sql good; ls $place"
+    rm -r "$place"
+    has "$output" "rows of ['good']"
+    has "$output" perch
+    lacks "$output" perch-guard
+}
+
 @test "what comes through the channel is written by anybody: a client of its own gets no further" {
     may_call
     cat >forge.py <<'END'

@@ -3,6 +3,7 @@
 # shellcheck disable=SC2030,SC2031,SC2154,SC2317 # what sandbox_open sets; functions for `twice`
 
 load sandbox.bash
+load ../harness/users
 
 setup() { sandbox_open; }
 
@@ -258,79 +259,52 @@ memory = bytearray(1 << 30)'
     fails_with 152 limited cpu=1 sh -c 'while :; do :; done' # SIGXCPU
 }
 
-@test "limits: memory of every kind counts, or there is none of it" {
-    needs python3
-    cat >kinds.py <<'END'
-import ctypes, mmap, os, resource, sys
-MOST = 256 << 20
-libc = ctypes.CDLL(None, use_errno=True)
-def fill(memory):
-    for at in range(0, len(memory), 4096):
-        memory[at] = 1
-def shared():
-    fill(mmap.mmap(-1, MOST))
-def small_and_shared():
-    kept = [mmap.mmap(-1, 1 << 20) for i in range(MOST >> 20)]
-    for memory in kept:
-        fill(memory)
-def grows_down():
-    fill(mmap.mmap(-1, MOST, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x100))
-def memory_file():
-    fd = os.memfd_create("x")
-    os.truncate(fd, MOST)
-    fill(mmap.mmap(fd, MOST))
-def secret():
-    fd = libc.syscall(447, 0)
-    if fd < 0:
-        raise OSError(ctypes.get_errno(), "memfd_secret")
-    os.truncate(fd, MOST)
-    fill(mmap.mmap(fd, MOST))
-def device():
-    fd = os.open("/dev/zero", os.O_RDWR)
-    fill(mmap.mmap(fd, MOST))
-def device_read():
-    memory = mmap.mmap(os.open("/dev/zero", os.O_RDONLY), MOST, prot=mmap.PROT_READ)
-    sum(memory[at] for at in range(0, MOST, 4096))
-def system_v():
-    number = libc.shmget(0, MOST, 0o1600)
-    if number < 0:
-        raise OSError(ctypes.get_errno(), "shmget")
-    libc.shmat.restype = ctypes.c_void_p
-    ctypes.memset(libc.shmat(number, None, 0), 1, MOST)
-def stack():
-    resource.setrlimit(resource.RLIMIT_STACK, (MOST, resource.getrlimit(resource.RLIMIT_STACK)[1]))
-def private():
-    fill(bytearray(MOST))
-try:
-    globals()[sys.argv[1]]()
-except (OSError, MemoryError, ValueError) as error:
-    print("kept back:", error)
-    sys.exit(9)
-print("had it all")
-END
-    check() {
-        for kind in shared small_and_shared grows_down memory_file secret device device_read \
-            system_v stack private; do
-            status=0
-            output=$("$perch" sandbox run -q --limit memory=128M -- python3 kinds.py "$kind" 2>&1) ||
-                status=$?
-            # By a cgroup it is killed instead.
-            if [ "$status" -ne 9 ] && [ "$status" -ne 137 ]; then
-                echo "$kind: $status: $output"
-                return 1
-            fi
-        done
-        # Files that several map are files.
-        "$perch" sandbox run -q --limit memory=128M -- python3 -c '
+memory_is_limited() {
+    for kind in shared small_and_shared grows_down memory_file secret device device_read \
+        system_v stack private; do
+        status=0
+        output=$("$perch" sandbox run -q --limit memory=128M -- python3 kinds.py "$kind" 2>&1) ||
+            status=$?
+        # By a cgroup it is killed instead.
+        if [ "$status" -ne 9 ] && [ "$status" -ne 137 ]; then
+            echo "$kind: $status: $output"
+            return 1
+        fi
+    done
+    # Files that several map are files.
+    "$perch" sandbox run -q --limit memory=128M -- python3 -c '
 import mmap
 file = open("mapped", "w+b")
 file.truncate(4096)
 mmap.mmap(file.fileno(), 4096)[0] = 1'
-    }
-    twice check
+}
+
+# As somebody who may have no cgroup of his own.
+memory_is_limited_in() {
+    set -euo pipefail
+    export HOME="$1/home" TMPDIR="$1/tmp" perch
+    perch=$(command -v perch)
+    mkdir "$HOME" "$TMPDIR" "$1/work"
+    cd "$1/work"
+    cp "${perch%/*}/kinds.py" .
+    memory_is_limited
+    PERCH_SANDBOX_NO_ROOM=1 memory_is_limited
+}
+
+@test "limits: memory of every kind counts, or there is none of it" {
+    needs python3
+    cp "$PERCH_SOURCE/tests/sandbox/kinds.py" .
+    twice memory_is_limited
     # Without a limit there is all of it.
     "$perch" sandbox run -q -- python3 kinds.py shared
     "$perch" sandbox run -q -- python3 kinds.py memory_file
+}
+
+@test "limits: memory of every kind counts, run by a normal user" {
+    needs python3
+    users_bring "$PERCH_SOURCE/tests/sandbox/kinds.py"
+    export -f memory_is_limited memory_is_limited_in
+    as_user normal memory_is_limited_in
 }
 
 @test "limits: the number of processes, where it can be exact" {

@@ -10,6 +10,8 @@ teardown() { serve_close; }
 
 @test "a revoked token's streams end" { scene gate.py revoke; }
 
+@test "an expired token's streams end, and --anonymous with it" { scene gate.py expiry; }
+
 @test "after ten wrong tokens: 429, but a right one passes" { scene gate.py wrong_tokens; }
 
 @test "--anonymous: a request without a token is that token's" { scene gate.py anonymous; }
@@ -25,6 +27,10 @@ teardown() { serve_close; }
 @test "a client that is slow on purpose" { scene gate.py slow_client; }
 
 @test "behind a trusted proxy" { scene gate.py proxy; }
+
+@test "behind a trusted proxy, --anonymous is for clients of this machine alone" {
+    scene gate.py proxy_anonymous
+}
 
 @test "no token reaches a log" { scene gate.py own_token; }
 

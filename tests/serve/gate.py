@@ -45,6 +45,20 @@ def test_revoke():
     gate.stop()
 
 
+def test_expiry():
+    """A token whose time is over reads no stream any more, and is no guest."""
+    agents()
+    guest = token("guest", "--expires", "8s")
+    gate = Gateway("--anonymous", "guest")
+    stream = gate.stream("GET", "/api/events", token=guest)
+    assert gate.get("/api/jobs", token=None).status == 200
+    assert not list(stream)
+    gate.get("/api/jobs", token=None).is_error(401, "token")
+    gate.get("/api/jobs", token=guest).is_error(401, "token")
+    assert gate.get("/api/jobs").status == 200
+    gate.stop()
+
+
 def test_wrong_tokens():
     agents()
     gate = Gateway()
@@ -186,6 +200,25 @@ def test_proxy():
            "X-Forwarded-Proto": "https"}
     answer = gate.post("/api/login", {"token": gate.token}, token=None, headers=own)
     assert answer.headers["Set-Cookie"].endswith("; Secure"), answer.headers
+    gate.stop()
+
+
+def test_proxy_anonymous():
+    """What a client says of itself does not make it one of this machine."""
+    agents()
+    config('[expose.http]\nagents = ["*"]\n[serve]\ntrusted_proxies = ["127.0.0.1"]\n')
+    token("guest", "--allow", "agent:echo")
+    gate = Gateway("--anonymous", "guest")
+
+    def status(*forwarded):
+        fields = b"".join(b"X-Forwarded-For: " + field + b"\r\n" for field in forwarded)
+        return gate.raw(b"GET /api/jobs HTTP/1.1\r\nHost: localhost\r\n" + fields +
+                        b"Connection: close\r\n\r\n").split()[1]
+
+    assert status(b"127.0.0.1") == b"200"
+    for fields in ((b"192.0.2.7",), (b"127.0.0.1", b"192.0.2.7"), (b"127.0.0.1, 192.0.2.7:4711",),
+                   (b"127.0.0.1, unknown",), (b'"', b"192.0.2.7"), (b"",)):
+        assert status(*fields) == b"401", fields
     gate.stop()
 
 

@@ -10,6 +10,10 @@ teardown() { serve_close; }
 
 @test "a stateless client's history leads to its session" { scene surface.py sessions; }
 
+@test "a session of another user's ends no conversation" { scene surface.py other_users; }
+
+@test "the name of a session is short, and has no NUL" { scene surface.py session_names; }
+
 @test "what an agent cannot do is refused in words, the rest is ignored" { scene surface.py refused; }
 
 @test "a failure has a status, and in the middle of a stream an error" { scene surface.py failure; }

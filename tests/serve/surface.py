@@ -62,6 +62,31 @@ def test_sessions():
     gate.stop()
 
 
+def test_other_users():
+    """Somebody else's session of the same name ends nobody's conversation."""
+    agents()
+    gate = Gateway()
+    other = token("other")
+    until(lambda: gate.get("/api/jobs", token=other).status == 200, "it is known")
+    body = {"model": "echo", "messages": [{"role": "user", "content": "one"}]}
+    named = {"X-Perch-Session": "chat"}
+    first = content(gate.post("/v1/chat/completions", body, headers=named))
+    theirs = gate.post("/v1/chat/completions", body, token=other, headers=named)
+    assert "from other in chat" in content(theirs)
+    again = content(chat(gate, ("user", "one"), ("assistant", first), ("user", "two")))
+    assert again == "partly said two from me in chat", again
+    gate.stop()
+
+
+def test_session_names():
+    agents()
+    gate = Gateway()
+    for name in ("a\0b", "x" * 201):
+        chat(gate, ("user", "x"), metadata={"session": name}).is_error(400, "bad_request")
+    assert content(chat(gate, ("user", "x"), metadata={"session": "x" * 200})).endswith("x" * 200)
+    gate.stop()
+
+
 def test_refused():
     agents()
     gate = Gateway()

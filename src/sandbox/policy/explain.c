@@ -142,8 +142,7 @@ static bool explain_judge(const struct explain_context *context, const char *pat
 		policy_is_inside_any(path, policy->hide) && !policy_is_inside_any(path, policy->reveal);
 	bool is_named = policy_is_inside_any(path, policy->read);
 	bool is_tmp = policy->has_private_tmp && !is_named &&
-		!policy_is_inside_any(path, policy->reveal) &&
-		(policy_is_inside(path, "/tmp") || policy_is_inside(path, "/var/tmp"));
+		!policy_is_inside_any(path, policy->reveal) && policy_is_shared(path);
 	bool is_read = policy->reads_everything || is_named;
 	*advice = (struct explain_advice){ 0 };
 	if (is_absence && ((!is_hidden && !is_tmp) || !explain_exists(context, path)))

@@ -112,6 +112,11 @@ static void policy_add_hidden(struct path_list *hide, const struct policy_plugin
 /* Directories for temporary files are no project, even with a repository in them. */
 static const char *const shared_directories[] = { "/tmp", "/var/tmp", "/dev/shm", NULL };
 
+bool policy_is_shared(const char *path)
+{
+	return policy_is_inside_any(path, shared_directories);
+}
+
 /* The places that a project must neither hold nor lie in. */
 struct hidden_places {
 	struct places usual; /* a directory that holds one of these or lies in one is not written */

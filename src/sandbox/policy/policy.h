@@ -104,6 +104,10 @@ struct policy_tool {
 	const char *directory; /* its own: readable */
 };
 
+/* Whether the path (without links) lies in a directory for everybody's temporary files: a private
+ * tmp takes its place. */
+bool policy_is_shared(const char *path);
+
 /* Whether the path (without links) lies where every tool may read. */
 bool policy_is_system(const char *path);
 
