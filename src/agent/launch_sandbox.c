@@ -34,6 +34,23 @@ static int launch_protect(const struct launch *launch, const char *const *files,
 	return 0;
 }
 
+/* The translator of the profiles that come with perch is seen also where a private tmp hides the
+ * tree that it lies in. */
+static int launch_show_translator(
+	const struct launch *launch, const char *home, struct sandbox_policy *policy, perch_err *err)
+{
+	char program[PATH_MAX];
+	const char *programs = launch->options->profile->programs;
+	const char *path =
+		programs ? arena_join(launch->arena, programs, "/perch-translate", NULL) : NULL;
+	if (!path || !realpath(path, program) || !policy_is_shared(program) ||
+		policy_is_inside_any(program, policy->write))
+		return 0;
+	const char *const read[] = { arena_dup(launch->arena, str_from(program)), NULL };
+	const struct policy_widening own = { .read = read };
+	return read[0] ? policy_widen(launch->arena, home, &own, policy, err) : err_no_memory(err);
+}
+
 int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy, perch_err *err)
 {
 	struct arena *arena = launch->arena;
@@ -48,7 +65,9 @@ int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy
 	const char *const *files = launch_named_files(launch);
 	if (!files)
 		return err_no_memory(err);
-	int r = policy_widen(arena, agent.home, widening, &policy, err);
+	int r = launch_show_translator(launch, agent.home, &policy, err);
+	if (r == 0)
+		r = policy_widen(arena, agent.home, widening, &policy, err);
 	if (r == 0)
 		r = launch_protect(launch, files, &policy, err);
 	if (r == 0)

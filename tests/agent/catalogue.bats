@@ -21,7 +21,8 @@ teardown() {
 
 # add NAME: of the catalogue, with its stand-in on the PATH.
 add() {
-    PATH="$PERCH_SOURCE/tests/agent/standins:$PATH"
+    cp -r "$PERCH_SOURCE/tests/agent/standins" . # a tree below /tmp would be hidden
+    PATH="$PWD/standins:$PATH"
     keep "$perch" agent add "$1"
     expect_status 0
     sed -i 's|^env:.*|&\n  STANDIN_ARGS: "${STANDIN_ARGS}"|' "$XDG_CONFIG_HOME/perch/agents/$1.yaml"
