@@ -39,16 +39,12 @@ static int launch_protect(const struct launch *launch, const char *const *files,
 static int launch_show_translator(
 	const struct launch *launch, const char *home, struct sandbox_policy *policy, perch_err *err)
 {
-	char program[PATH_MAX];
 	const char *programs = launch->options->profile->programs;
 	const char *path =
 		programs ? arena_join(launch->arena, programs, "/perch-translate", NULL) : NULL;
-	if (!path || !realpath(path, program) || !policy_is_shared(program) ||
-		policy_is_inside_any(program, policy->write))
-		return 0;
-	const char *const read[] = { arena_dup(launch->arena, str_from(program)), NULL };
+	const char *const read[] = { policy_find_hidden_program(launch->arena, policy, path), NULL };
 	const struct policy_widening own = { .read = read };
-	return read[0] ? policy_widen(launch->arena, home, &own, policy, err) : err_no_memory(err);
+	return read[0] ? policy_widen(launch->arena, home, &own, policy, err) : 0;
 }
 
 int launch_policy(const struct launch *launch, struct sandbox_policy *ret_policy, perch_err *err)

@@ -1,7 +1,6 @@
 /* The sandbox of a plugin, its hooks and its build. */
 #include "plugins/plugin_confinement.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -14,12 +13,9 @@
 static const char *plugin_confinement_program(
 	const struct confinement *confinement, struct arena *arena, const struct sandbox_policy *policy)
 {
-	char program[PATH_MAX];
 	const char *bin = confinement->calls_bin;
 	const char *link = bin ? arena_join(arena, bin, "/fledge", NULL) : NULL;
-	bool is_hidden = link && realpath(link, program) && policy_is_shared(program) &&
-		!policy_is_inside_any(program, policy->write);
-	return is_hidden ? arena_dup(arena, str_from(program)) : NULL;
+	return policy_find_hidden_program(arena, policy, link);
 }
 
 static int plugin_confinement_widen(const struct confinement *confinement, const char *home,

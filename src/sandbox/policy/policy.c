@@ -2,6 +2,8 @@
 #include "sandbox/policy/policy.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -115,6 +117,15 @@ static const char *const shared_directories[] = { "/tmp", "/var/tmp", "/dev/shm"
 bool policy_is_shared(const char *path)
 {
 	return policy_is_inside_any(path, shared_directories);
+}
+
+const char *policy_find_hidden_program(
+	struct arena *arena, const struct sandbox_policy *policy, const char *path)
+{
+	char program[PATH_MAX];
+	bool is_hidden = path && realpath(path, program) && policy_is_shared(program) &&
+		!policy_is_inside_any(program, policy->write);
+	return is_hidden ? arena_dup(arena, str_from(program)) : NULL;
 }
 
 /* The places that a project must neither hold nor lie in. */

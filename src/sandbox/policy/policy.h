@@ -108,6 +108,11 @@ struct policy_tool {
  * tmp takes its place. */
 bool policy_is_shared(const char *path);
 
+/* The program behind a path, links followed, where a private tmp would hide it; NULL = it is seen
+ * anyhow, there is none, or there is no memory. */
+const char *policy_find_hidden_program(
+	struct arena *arena, const struct sandbox_policy *policy, const char *path);
+
 /* Whether the path (without links) lies where every tool may read. */
 bool policy_is_system(const char *path);
 
