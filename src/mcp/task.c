@@ -191,6 +191,7 @@ void mcp_task_abandon(struct mcp_task *task)
 {
 	task->wire = NULL;
 	task->is_abandoned = true;
+	perch_job_hold(task->job, false); /* its end must be seen */
 	perch_job_cancel(task->job, SIGTERM);
 }
 
