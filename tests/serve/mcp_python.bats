@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # /mcp of perch serve, and the official Python clients over HTTP, in every mode that they have.
 
+# shellcheck disable=SC2154 # what tool_open sets
 load mcp_clients
 
 setup() { mcp_clients_open; }
