@@ -183,6 +183,7 @@ trace_into_anothers_fifo() {
     cd "$1"
     printf 'command: echo hello\n' >bot.yaml
     local status=0
+    exec 9<>trap/fifo
     said=$(perch agent run --no-store --trace trap/fifo bot.yaml hi 2>&1) || status=$?
     [[ "$said" == *"it belongs to another user"* && "$status" != 0 ]] || { echo "$status: $said"; return 1; }
 }
