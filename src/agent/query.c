@@ -24,7 +24,7 @@ static const char *const statements[STATEMENTS] = {
 						   " VALUES (?1, ?2, ?3, ?6, ?7, 0)"
 						   " ON CONFLICT DO UPDATE SET id = ?6, last_used = ?7",
 	[SQL_SESSION_FORGET] =
-		"UPDATE session SET id = '', last_used = ?7, turns = 0, input_tokens = 0,"
+		"UPDATE session SET id = '', last_used = ?7, input_tokens = 0,"
 		" output_tokens = 0, total_tokens = 0, cost_micros = 0, spent_ms = 0 WHERE " THE_KEY,
 	[SQL_SESSION_COUNT] =
 		"INSERT INTO session (profile, sender, name, id, last_used, turns," SPENDING ")"

@@ -44,8 +44,8 @@ static struct buf *turn_verdict_add_error(
 static const char *const turn_verdict_timeouts[] = {
 	[AGENT_CLOCK_TURN] = "the agent took longer than %g %s and was stopped",
 	[AGENT_CLOCK_SILENCE] = "the agent said nothing for %g %s and was stopped",
-	[AGENT_CLOCK_BUDGET] = "the session has used up its budget of %g %s, and the agent was "
-						   "stopped: begin a new session, or raise budget_secs in its profile",
+	[AGENT_CLOCK_BUDGET] =
+		"the session has used up its budget_secs (%g %s): begin a new one, or raise them",
 };
 
 static void turn_verdict_say_timeout(

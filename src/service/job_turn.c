@@ -115,8 +115,7 @@ static void job_turn_refuse_budget(perch_job *job)
 {
 	char text[PERCH_ERR_TEXT_MAX];
 	snprintf(text, sizeof(text),
-		"the session has used up its budget of %g seconds: begin a new session, or raise "
-		"budget_secs in the profile",
+		"the session has used up its budget_secs (%g seconds): begin a new one, or raise them",
 		(double)job->turn.options.profile->budget_ns / (double)NSEC_PER_SEC);
 	job_turn_refuse(job, "budget", text, EXIT_HOST);
 }

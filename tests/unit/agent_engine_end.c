@@ -108,8 +108,8 @@ static const struct {
 		"#124!timeout:the agent said nothing for 1 second and was stopped" },
 	{ "body\n",
 		{ .timeout_ns = 90 * NSEC_PER_SEC, .clock = AGENT_CLOCK_BUDGET, .send_error_reply = true },
-		"#124!timeout:the session has used up its budget of 90 seconds, and the agent was stopped: "
-		"begin a new session, or raise budget_secs in its profile" },
+		"#124!timeout:the session has used up its budget_secs (90 seconds): begin a new one, or "
+		"raise them" },
 	{ "body\n", { .timeout_ns = NSEC_PER_SEC }, "#124" },
 	{ "body\n", { .timeout_ns = NSEC_PER_SEC, .status = -1, .signal = SIGKILL }, "#124" },
 	{ ERROR_LINE, { .timeout_ns = NSEC_PER_SEC, .send_error_reply = true },

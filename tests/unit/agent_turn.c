@@ -215,8 +215,8 @@ START_TEST(a_budget_of_time)
 	options.spent_ns = 3600 * NSEC_PER_SEC - 10 * NSEC_PER_MSEC;
 	perch_agent_turn *turn = heard_start(host, &options);
 	proc_until(host, &heard.has_ended);
-	ck_assert_ptr_nonnull(
-		strstr(heard_log(&heard), "!timeout:the session has used up its budget of 3600 seconds"));
+	ck_assert_ptr_nonnull(strstr(
+		heard_log(&heard), "!timeout:the session has used up its budget_secs (3600 seconds)"));
 	ck_assert_int_eq(heard.end.exit_code, 124);
 	ck_assert(heard.end.timed_out);
 	buf_free(&heard.log);

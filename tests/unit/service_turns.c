@@ -334,7 +334,7 @@ START_TEST(what_the_turns_of_a_session_have_used)
 	proc_until(rig.host, &rig.is_over);
 	session = session_on_disk(&rig);
 	ck_assert_uint_eq(session.usage.total_tokens, 7);
-	ck_assert_int_eq(session.turns, 1);
+	ck_assert_int_eq(session.turns, 4);
 	rig_close(&rig);
 }
 END_TEST
