@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/macros.h"
 #include "mcp/stdio_parts.h"
 
 static void mcp_ask_open(struct mcp_task *task);
@@ -23,7 +24,7 @@ static void mcp_ask_note(
 		str_from(behind) };
 	if (notes->len)
 		mcp_task_add(notes, MCP_NOTES_MAX, STR("\n"));
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+	for (size_t i = 0; i < COUNT(parts); i++)
 		mcp_task_add(notes, MCP_NOTES_MAX, parts[i]);
 }
 

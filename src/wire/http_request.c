@@ -2,6 +2,8 @@
  * framed, whether the connection goes on. */
 #include "wire/http_request.h"
 
+#include "base/macros.h"
+
 size_t http_request_get(const struct http_request *request, const char *name, struct str *ret_value)
 {
 	size_t count = 0;
@@ -86,7 +88,7 @@ bool http_is_framing_name(struct str name)
 		return false;
 	for (size_t i = 0; i < name.len; i++)
 		plain[i] = name.data[i] == '_' ? '-' : name.data[i];
-	for (size_t i = 0; i < sizeof(request_framing_names) / sizeof(request_framing_names[0]); i++)
+	for (size_t i = 0; i < COUNT(request_framing_names); i++)
 		if (http_same_word((struct str){ plain, name.len }, request_framing_names[i]))
 			return true;
 	return false;

@@ -79,11 +79,6 @@ static void tool_commands_print_codes(void)
 	}
 }
 
-static int tool_commands_cli_tool(struct cli *cli, int argc, char **argv)
-{
-	return command_dispatch(&command_tool, cli, argc, argv);
-}
-
 const struct command command_tool = {
 	.name = "tool",
 	.summary = "bind and call tools",
@@ -96,5 +91,4 @@ const struct command command_tool = {
 	.print_more = tool_commands_print_codes,
 	.example = "perch tool call acme.echo acme.say --input '{\"text\":\"hi\"}'",
 	.subcommands = verbs,
-	.run = tool_commands_cli_tool,
 };
