@@ -175,6 +175,10 @@ enum installed_place {
  * there is not asked. Fails with an errno where this program's own path cannot be read. */
 int installed_path(enum installed_place place, const char *name, char ret_path[PATH_MAX]);
 
+/* The directories from which perch executes programs of its own, and the one from which it would,
+ * were it there. A list that ends with NULL. */
+const char *const *installed_program_places(void);
+
 /* ---- dispatch.c ---------------------------------------------------------- */
 
 /* Reads the options behind a command that has subcommands, and runs the subcommand that the next
