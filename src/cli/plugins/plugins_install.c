@@ -206,7 +206,7 @@ static int cli_plugins_install(struct cli *cli, int argc, char **argv)
 		{ "defaults", 0, OPTION_FLAG, &installing.takes_defaults },
 		{ 0 },
 	};
-	int r = plugins_options(cli, options, argc, argv, &installing.sources);
+	int r = cli_options(cli, options, argc, argv, &installing.sources);
 	if (r == 0)
 		r = consent_read(&installing.consent);
 	if (r == 0)

@@ -189,7 +189,7 @@ static int cli_plugins_update(struct cli *cli, int argc, char **argv)
 		{ "latest", 0, OPTION_FLAG, &updating.to_latest },
 		{ 0 },
 	};
-	int r = plugins_options(cli, options, argc, argv, &updating.names);
+	int r = cli_options(cli, options, argc, argv, &updating.names);
 	if (r == 0)
 		r = consent_read(&updating.consent);
 	if (r == 0)
