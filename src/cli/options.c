@@ -157,6 +157,15 @@ bool options_amount(const char *text, bool has_unit, uint64_t *ret_amount)
 	return true;
 }
 
+int options_bytes(const char *option, const char *text, uint64_t *ret_bytes)
+{
+	*ret_bytes = 0;
+	if (!text || (options_amount(text, true, ret_bytes) && *ret_bytes))
+		return 0;
+	return cli_usage_error("write a number of bytes, with or without a unit: 512M, 4G",
+		"%s: '%s' is no amount", option, text);
+}
+
 int options_seconds(const char *option, const char *text, uint64_t *ret_ns)
 {
 	*ret_ns = 0;
