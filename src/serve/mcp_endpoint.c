@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/macros.h"
 #include "data/json.h"
-#include "serve/gate.h"
+#include "serve/serve_exchange.h"
 #include "serve/jobs.h"
 #include "serve/peer.h"
 #include "serve/serve_parts.h"
