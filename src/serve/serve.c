@@ -111,6 +111,7 @@ static void serve_tick(perch_timer *timer, void *data)
 	serve_tokens_look(serve);
 	serve_resume(serve);
 	guests_sweep(serve);
+	openai_tick(serve);
 	serve_trim_transcripts(serve, now_ns);
 	if (serve->records.bytes > (size_t)serve->settings.keep_bytes)
 		records_trim(serve, record_now_ms());

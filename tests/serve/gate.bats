@@ -32,6 +32,10 @@ teardown() { serve_close; }
     scene gate.py proxy_anonymous
 }
 
+@test "no token is called as the page's own user" { scene gate.py local_name; }
+
+@test "refusals are in the audit log" { scene gate.py audit; }
+
 @test "no token reaches a log" { scene gate.py own_token; }
 
 @test "one perch serve at a time" { scene gate.py two; }
