@@ -24,8 +24,6 @@ teardown() { serve_close; }
 
 @test "invalid framing is refused, pipelines are answered in order" { scene gate.py framing; }
 
-@test "a client that is slow on purpose" { scene gate.py slow_client; }
-
 @test "behind a trusted proxy" { scene gate.py proxy; }
 
 @test "behind a trusted proxy, --anonymous is for clients of this machine alone" {
