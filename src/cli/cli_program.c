@@ -107,7 +107,7 @@ int cli_program_run_command(struct cli *cli, int argc, char **argv)
 	if (argc > 1 && command->help && command_is_help(argv[1]))
 		return command_print_help(command, 0, NULL);
 	cli_speak_of(command->name, NULL);
-	return command->run(cli, argc, argv);
+	return command_start(command, cli, argc, argv);
 }
 
 static int cli_program_print_version(const struct cli *cli)
@@ -131,4 +131,11 @@ int cli_program_run(struct cli *cli, int argc, char **argv, cli_program_run_fn *
 		r = run(cli, argc - at, argv + at);
 	free(cli->answers.items);
 	return r;
+}
+
+int cli_program_companion(int argc, char **argv)
+{
+	struct cli cli = { 0 };
+	cli_program_begin();
+	return cli_program_finish(cli_program_run(&cli, argc, argv, cli_program_run_command));
 }

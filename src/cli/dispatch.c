@@ -84,5 +84,11 @@ int command_dispatch(const struct command *parent, struct cli *cli, int argc, ch
 	if (at + 1 < argc && command_is_help(argv[at + 1]))
 		return command_print_help(command, 0, NULL);
 	cli_speak_of(parent->name, command->name);
-	return command->run(cli, argc - at, argv + at);
+	return command_start(command, cli, argc - at, argv + at);
+}
+
+int command_start(const struct command *command, struct cli *cli, int argc, char **argv)
+{
+	return command->run ? command->run(cli, argc, argv)
+						: command_dispatch(command, cli, argc, argv);
 }

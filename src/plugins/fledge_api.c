@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "base/sized.h"
 #include "fledge/surroundings.h"
 #include "plugins/fledge_api_parts.h"

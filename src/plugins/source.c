@@ -17,9 +17,7 @@
 #include "base/macros.h"
 #include "base/str.h"
 #include "base/utf8.h"
-#include "data/toml.h"
-
-enum { CONFIG_MAX = 1024 * 1024 };
+#include "data/config.h"
 
 static int source_refuse(perch_err *err, const char *text, const char *problem)
 {
@@ -254,15 +252,17 @@ int source_parse(const char *text, const char *base, struct arena *arena,
 
 /* ---- the base ------------------------------------------------------------ */
 
-static int source_read_base(
-	struct str text, struct arena *arena, const char **ret_base, perch_err *err)
+struct base_reading {
+	struct arena *arena;
+	const char *base;
+};
+
+static int source_read_base(const struct toml_value *root, void *data, perch_err *err)
 {
-	_cleanup_(toml_freep) struct toml *toml = NULL;
+	struct base_reading *reading = data;
 	const struct toml_value *table = NULL;
 	const char *base = SOURCE_BASE_DEFAULT;
-	int r = toml_parse(text, NULL, &toml, err);
-	if (r == 0)
-		r = toml_get_table(toml_root(toml), "plugins", &table, err);
+	int r = toml_get_table(root, "plugins", &table, err);
 	if (r > 0)
 		r = toml_get_string(table, "base_url", &base, err);
 	if (r < 0)
@@ -276,21 +276,16 @@ static int source_read_base(
 	struct str trimmed = str_from(base);
 	while (str_has_suffix(trimmed, STR("/")))
 		trimmed.len--;
-	*ret_base = arena_dup(arena, trimmed);
-	return *ret_base ? 0 : err_no_memory(err);
+	reading->base = arena_dup(reading->arena, trimmed);
+	return reading->base ? 0 : err_no_memory(err);
 }
 
 int source_base(
 	const char *config_directory, struct arena *arena, const char **ret_base, perch_err *err)
 {
-	_cleanup_free_ char *path = str_join(config_directory, "/config.toml", NULL);
-	if (!path)
-		return err_no_memory(err);
-	_cleanup_(buf_free) struct buf text = { 0 };
-	perch_err inner = { 0 }; /* that there is no file is no error */
-	int r = file_read(path, CONFIG_MAX, &text, &inner);
-	if (r < 0 && r != -ENOENT)
-		return err_set(err, r, "%s", inner.text);
-	r = source_read_base((struct str){ text.data, text.len }, arena, ret_base, &inner);
-	return r < 0 ? file_blame(err, path, &inner) : 0;
+	struct base_reading reading = { .arena = arena };
+	int r = config_read(config_directory, source_read_base, &reading, err);
+	if (r == 0)
+		*ret_base = reading.base;
+	return r;
 }
