@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The perch command itself: version, help, doctor, mistakes.
+# shellcheck disable=SC2030,SC2031 # each test has a shell of its own
 
 setup() {
     perch="$PERCH_BUILD/perch"
