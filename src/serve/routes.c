@@ -6,6 +6,7 @@
 #include "serve/serve_catalog.h"
 #include "serve/cookies.h"
 #include "serve/openai.h"
+#include "serve/serve_page.h"
 
 #define GET HTTP_BIT(HTTP_GET)
 #define POST HTTP_BIT(HTTP_POST)
@@ -14,6 +15,8 @@
 
 /* X(name, methods, pattern, need, whether it is OpenAI's, handler) */
 #define ROUTES(X)                                                                        \
+	X(PAGE, GET, "/", NEED_NOTHING, false, page_index)                                   \
+	X(PAGE_FILE, GET, "/page/{}", NEED_NOTHING, false, page_get)                         \
 	X(HEALTH, GET, "/healthz", NEED_NOTHING, false, api_health)                          \
 	X(READY, GET, "/readyz", NEED_NOTHING, false, api_ready)                             \
 	X(METRICS, GET, "/metrics", NEED_TOKEN, false, api_metrics)                          \
