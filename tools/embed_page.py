@@ -2,7 +2,7 @@
 """Writes the files of the page as one C table: embed_page.py OUTPUT FILE…
 
 Each is packed by gzip, which every browser unpacks, and has a strong ETag: the hash of what is sent.
-A page of more than PAGE_MOST bytes (unpacked) is refused: it is to stay small."""
+A page of more than PAGE_MOST bytes, as they are embedded and sent, is refused: it is to stay small."""
 
 import gzip
 import hashlib
@@ -22,8 +22,8 @@ total, arrays, rows = 0, [], []
 for number, path in enumerate(files):
     with open(path, "rb") as file:
         text = file.read()
-    total += len(text)
     packed = gzip.compress(text, 9, mtime=0)
+    total += len(packed)
     tag = hashlib.sha256(packed).hexdigest()[:32]
     arrays.append("static const unsigned char page_file_%d[] = {\n%s\n};\n" % (
         number, ",".join(map(str, packed))))

@@ -47,6 +47,7 @@ async function json(method, path, body, fields) {
 const part = encodeURIComponent;
 
 export const api = {
+  who: () => json("GET", "/api/login").then((answer) => answer.user),
   login: (body) => json("POST", "/api/login", body),
   logout: () => json("POST", "/api/logout", {}),
   catalog: () => json("GET", "/api/catalog"),

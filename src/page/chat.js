@@ -190,15 +190,28 @@ export class Chat {
       const isOver = !["waiting", "running"].includes(job.state);
       let talk = this.talks.find((one) => one.job === job.id);
       if (!talk) {
-        const { request } = isOver ? {} : await api.job(job.id);
+        const request = await this.request(job.id);
         if (generation !== this.generation) return;
-        if (!request) continue;
+        if (!request || this.talks.some((one) => one.job === job.id)) continue;
         talk = new Talk(this.agent, request.message || "", request.attachments || [], this.actions);
         this.talks.push(talk);
         this.first = this.first || request.message;
       }
       talk.follow(job.id, isOver);
     }
+  }
+
+  /** What was asked: the job knows it while it is not over, the transcript from then on. */
+  async request(id) {
+    const { request } = await api.job(id);
+    if (request) return request;
+    if (!this.id) {
+      await this.readSessions();
+      this.id = this.sessions.named(this.agent, this.session)?.id;
+    }
+    const messages = this.id ? await api.messages(this.id) : [];
+    const said = messages.find((message) => message.job === id && message.role === "user");
+    return said && { message: said.text };
   }
 
   async readOlder() {

@@ -49,7 +49,7 @@ function route() {
   if (shown !== view) shown?.leave?.();
   shown = view;
   for (const other of views.values()) other.node.hidden = other !== view;
-  for (const link of shell.nav.querySelectorAll("a"))
+  for (const link of shell.nav.querySelectorAll("a:not(.home)"))
     if (link.hash === `#${row[0]}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   document.title = `${row[1]} · perch`;
@@ -81,7 +81,7 @@ function makeShell() {
 /* ---- signing in and out ---------------------------------------------------------------------------- */
 
 async function open() {
-  await readWorld();
+  if (!(await readWorld())) return false;
   if (isListening) restart();
   else listen();
   isListening = true;
@@ -90,6 +90,7 @@ async function open() {
   shell = makeShell();
   showState();
   route();
+  return true;
 }
 
 function close(words) {
@@ -147,10 +148,9 @@ addEventListener("hashchange", route);
 async function begin() {
   const words = await takeOnce();
   try {
-    await open();
+    if (!(await open())) close(words);
   } catch (error) {
-    if (error.status === 401) close(words);
-    else replace(page, h("main", { class: "door" }, errorCard("The server does not answer", error, () => location.reload())));
+    replace(page, h("main", { class: "door" }, errorCard("The server does not answer", error, () => location.reload())));
   }
 }
 

@@ -18,6 +18,7 @@ export class Sessions {
     this.extra = null; // a conversation that has no transcript yet
     this.open = "";
     this.words = "";
+    this.reads = 0;
     this.search = h("input", { type: "search", placeholder: "Search conversations", "aria-label": "Search conversations",
       oninput: later(200, () => this.find()) });
     this.list = h("ul", { class: "session-list", "aria-label": "Conversations" }, h("li", null, busy("Reading …")));
@@ -35,10 +36,11 @@ export class Sessions {
   }
 
   async read() {
-    const words = this.words;
+    this.reads += 1;
+    const { reads } = this;
     try {
-      const found = await api.sessions(words);
-      if (words !== this.words) return this.all;
+      const found = await api.sessions(this.words);
+      if (reads !== this.reads) return this.all; // what came later knows more
       this.all = found;
       this.more.hidden = found.length < 100;
       this.draw();
@@ -95,8 +97,7 @@ export class Sessions {
     if (title === null || !title.trim()) return;
     try {
       await api.rename(session.id, title.trim());
-      session.title = title.trim();
-      this.draw();
+      await this.read();
     } catch (error) {
       sayError(error);
     }
@@ -108,9 +109,8 @@ export class Sessions {
     if (!isSure) return;
     try {
       await api.remove(session.id);
-      this.all = this.all.filter((one) => one !== session);
-      this.draw();
       say("Deleted");
+      await this.read();
       this.removed(session);
     } catch (error) {
       sayError(error);

@@ -4,11 +4,11 @@ import { api } from "./api.js";
 
 export const world = { user: null, catalog: { agents: [], tools: [], commands: [] } };
 
+/** False: nobody is signed in. */
 export async function readWorld() {
-  const { user, ...catalog } = await api.catalog();
-  world.user = user;
-  world.catalog = catalog;
-  return world;
+  world.user = await api.who();
+  if (world.user) world.catalog = await api.catalog();
+  return Boolean(world.user);
 }
 
 export const isAdmin = () => world.user?.role === "admin";

@@ -191,6 +191,26 @@ void cookies_login(struct exchange *exchange)
 		cookies_refuse(exchange);
 }
 
+/* null: nobody. A page asks so, because a browser tells its user of every 401. */
+void cookies_who(struct exchange *exchange)
+{
+	_cleanup_(buf_free) struct buf json = { 0 };
+	perch_json_writer out = json_writer_on(&json);
+	const struct token *token = exchange->who ? &exchange->who->token : NULL;
+	perch_json_begin_object(&out);
+	perch_json_write_name(&out, "user");
+	if (token) {
+		perch_json_begin_object(&out);
+		json_write_text(&out, "name", str_from(token->name));
+		json_write_text(&out, "role", token->is_admin ? STR("admin") : STR("user"));
+		perch_json_end_object(&out);
+	} else {
+		perch_json_write_null(&out);
+	}
+	perch_json_end_object(&out);
+	exchange_json(exchange, 200, &json);
+}
+
 void cookies_logout(struct exchange *exchange)
 {
 	struct serve *serve = exchange->peer->serve;

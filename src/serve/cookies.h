@@ -46,7 +46,9 @@ struct cookie *cookies_add(
 void cookies_save(const struct cookies *cookies);
 void cookies_load(struct serve *serve);
 
-/* POST /api/login {"token"} or {"once"}, POST /api/logout. */
+/* GET /api/login: {"user":{"name","role"}}; POST /api/login {"token"} or {"once"}, POST
+ * /api/logout. */
+void cookies_who(struct exchange *exchange);
 void cookies_login(struct exchange *exchange);
 void cookies_logout(struct exchange *exchange);
 

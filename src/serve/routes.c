@@ -35,6 +35,7 @@
 	X(SESSION_CHANGE, PATCH, "/api/sessions/{}", NEED_TOKEN, false, api_session_change)  \
 	X(SESSION_REMOVE, DELETE, "/api/sessions/{}", NEED_TOKEN, false, api_session_remove) \
 	X(MESSAGES, GET, "/api/sessions/{}/messages", NEED_TOKEN, false, api_messages)       \
+	X(WHO, GET, "/api/login", NEED_NOTHING, false, cookies_who)                          \
 	X(LOGIN, POST, "/api/login", NEED_NOTHING, false, cookies_login)                     \
 	X(LOGOUT, POST, "/api/logout", NEED_TOKEN, false, cookies_logout)                    \
 	X(TOKENS, GET, "/api/tokens", NEED_ADMIN, false, api_tokens)                         \

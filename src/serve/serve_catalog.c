@@ -111,14 +111,8 @@ void catalog_answer(struct exchange *exchange)
 {
 	_cleanup_(buf_free) struct buf json = { 0 };
 	perch_json_writer out = json_writer_on(&json);
-	const struct token *token = &exchange->who->token;
 	perch_json_begin_object(&out);
-	perch_json_write_name(&out, "user");
-	perch_json_begin_object(&out);
-	json_write_text(&out, "name", str_from(token->name));
-	json_write_text(&out, "role", token->is_admin ? STR("admin") : STR("user"));
-	perch_json_end_object(&out);
-	catalog_write(catalog_get(exchange->peer->serve), token, &out);
+	catalog_write(catalog_get(exchange->peer->serve), &exchange->who->token, &out);
 	perch_json_end_object(&out);
 	exchange_json(exchange, 200, &json);
 }
