@@ -159,7 +159,7 @@ static struct identity *cookies_take_once(struct serve *serve, struct str secret
 	return serve->local;
 }
 
-/* Whoever guesses is slowed down as with any other token. */
+/* A client that guesses is slowed down, as with any other token. */
 static void cookies_refuse(struct exchange *exchange)
 {
 	struct serve *serve = exchange->peer->serve;

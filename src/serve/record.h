@@ -54,7 +54,7 @@ struct record {
 	char *fingerprint; /* of a request of OpenAI's clients; NULL = it is none */
 	char *client;
 	const char *chain;      /* of a request of OpenAI's clients: what was said up to here */
-	const char *chain_user; /* and for whom */
+	const char *chain_user; /* and the user that it is for */
 	int64_t created_ms, started_ms, ended_ms, tries;
 	perch_job *job;
 	struct list events;
