@@ -12,7 +12,7 @@ struct plugin_caller {
 	const char *chain;          /* names with / between them, the last is the caller; "" = none */
 	const char *project;        /* the caller's, resolved */
 	const char *directory;      /* of the caller, resolved; "" = none */
-	const char *const *callees; /* whom it may call */
+	const char *const *callees; /* the plugins that it may call */
 };
 
 /* Takes it out of our environment. -ENOMEM. */
