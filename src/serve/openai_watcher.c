@@ -132,7 +132,7 @@ static void openai_left(struct watcher *watcher)
 	struct record *record = watcher->record;
 	const struct openai_turn *turn = watcher->data;
 	uint64_t now_ns = clock_now_ns();
-	if (record->watchers.count > 1 || queue_is_over(record->state))
+	if (record->watchers.count || queue_is_over(record->state))
 		return;
 	if (turn->patience_ns && now_ns - turn->quiet_ns >= turn->patience_ns / 2) {
 		record->left_ns = now_ns;

@@ -36,6 +36,8 @@ teardown() { serve_close; }
 
 @test "no token reaches a log" { scene gate.py own_token; }
 
+@test "a wrong command line" { scene gate.py words; }
+
 @test "one perch serve at a time" { scene gate.py two; }
 
 @test "a socket from systemd" { scene gate.py activation; }

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 
-from gateway import (PERCH, STATE, WORK, Gateway, agents, config, run, token, until, write)
+from gateway import (CONFIG, PERCH, STATE, WORK, Gateway, agents, config, run, token, until, write)
 
 
 def test_tokens():
@@ -250,6 +250,18 @@ def test_own_token():
     gate.stop()
     with open(f"{WORK}/serve.log", encoding="utf-8") as log:
         assert "perch_" not in log.read()
+
+
+def test_words():
+    """A command line that is wrong behind an --agent."""
+    agents()
+    for words in (["--agent", "a.yaml", "word"], ["--agent", "a.yaml", "--drain", "soon"],
+                  ["--agent", "a.yaml", "--mcp-prefix", "some"], ["--agent", "a.yaml", "--none"]):
+        wrong = subprocess.run([PERCH, "serve", *words], capture_output=True, text=True)
+        assert wrong.returncode == 64 and "error: " in wrong.stderr, (words, wrong)
+    wrong = subprocess.run([PERCH, "serve", "--agent", f"{CONFIG}/agents/echo.yaml", "--agent",
+                            "none.yaml"], capture_output=True, text=True)
+    assert wrong.returncode == 125 and "--agent none.yaml" in wrong.stderr, wrong
 
 
 def test_two():
