@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "perch/base.h"
@@ -57,10 +58,14 @@ static inline void buf_clear(struct buf *buf)
 	buf->failed = false;
 }
 
+/* Writes the content; of an empty buffer, which may have no memory, nothing. Whether all of it was
+ * taken. */
+bool buf_write_to(const struct buf *buf, FILE *stream);
+
 /* Drops the first n bytes (n <= len). */
 void buf_consume(struct buf *buf, size_t n);
 
-/* Hands the NUL-terminated content to the caller, who frees it; buf is empty
+/* Hands the NUL-terminated content to the caller, which frees it; buf is empty
  * afterwards. NULL when an append had failed. */
 char *buf_steal(struct buf *buf);
 

@@ -45,6 +45,12 @@ struct cli {
 /* Reads such options from argv[*at] on. Returns 0, or an exit code after an error message. */
 int cli_read_globals(struct cli *cli, int argc, char **argv, int *at);
 
+/* Reads the options of a subcommand, which may stand anywhere among its words: its own (the table
+ * ends with a NULL name), --json, --ni, -v, -q and --color. Returns 0, or an exit code after an
+ * error message. */
+int cli_options(struct cli *cli, const struct option_spec *own, int argc, char **argv,
+	struct option_list *words);
+
 /* The value of --config DIR: DIR/perch is perch's configuration from now on. NULL is fine. Returns
  * 0 or an exit code after an error message. */
 int cli_set_config(const char *dir);
@@ -127,8 +133,23 @@ const struct command *command_at(size_t i);
 
 const struct command *command_find(const char *name);
 
-/* The same in a list of commands that ends with NULL; the list may be NULL. */
-const struct command *command_find_in(const struct command *const *list, const char *name);
+/* The same in a list of commands that ends with NULL; the list (and the name) may be NULL. The
+ * second one knows the words of other tools, too. */
+const struct command *command_named(const struct command *const *list, const char *name);
+const struct command *command_find_in(const struct command *const *list, const char *word);
+
+/* ---- ui/plugin_commands.c ------------------------------------------------------ */
+
+/* Prints a line for each. Returns the number of plugins. */
+size_t plugin_commands_print(void);
+
+/* ---- synonyms.c --------------------------------------------------------------- */
+
+/* The command of the list that other tools call so, or NULL. */
+const struct command *synonym_find(const struct command *const *list, const char *word);
+
+/* The subcommands that the word may have meant, with commas between them. */
+void synonym_suggest(const struct command *const *table, const char *word, struct buf *hint);
 
 /* An error message that there is no such command, with the nearest name. Returns EXIT_USAGE. */
 int command_refuse(const char *name);

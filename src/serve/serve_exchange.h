@@ -16,8 +16,6 @@ struct http_request;
 enum {
 	EXCHANGE_PARAMETERS = 2,
 	EXCHANGE_PARAMETER_SIZE = 80,
-	EXCHANGE_CLIENT_SIZE = 80,
-	EXCHANGE_ORIGIN_SIZE = 128,
 };
 
 struct exchange;
@@ -42,6 +40,7 @@ struct exchange {
 	bool is_secure;        /* https, as a trusted proxy says */
 	bool is_stream;        /* its answer is written in pieces */
 	bool ends_with_client; /* no other client has use for it */
+	bool is_kept;          /* its answer may be kept, and asked for by its ETag again */
 	char *origin;          /* of another site that may read the answer; NULL = none */
 	char parameters[EXCHANGE_PARAMETERS][EXCHANGE_PARAMETER_SIZE];
 };
@@ -59,6 +58,15 @@ void exchange_abandon(struct exchange *exchange);
 
 /* Answers bytes that are no request. */
 void exchange_refuse(struct peer *peer, int status, const char *text);
+
+/* ---- gate.c: which user a request comes from, and whether it is meant for us --------- */
+
+/* Checks Host, Origin and token; false: it was answered. Sets who, by_cookie, is_secure,
+ * address. */
+bool gate_pass(struct exchange *exchange, const struct http_request *request);
+
+/* Answers OPTIONS, and a method that the address does not have. */
+void gate_tell_methods(struct exchange *exchange, unsigned methods);
 
 /* ---- for handlers: each of these ends the exchange, which is gone then --------------- */
 

@@ -8,7 +8,6 @@
 
 #include "base/cleanup.h"
 #include "cli/ui/signals.h"
-#include "cli/tool/tool_commands.h"
 #include "proc/host.h"
 
 struct conformance {
@@ -240,7 +239,7 @@ static int conformance_command_conform(struct conformance *conformance)
 {
 	const struct conformance_wish *wish = conformance->wish;
 	uint64_t within_ns = 0;
-	int r = wish->within ? tool_seconds("--within", wish->within, &within_ns) : 0;
+	int r = wish->within ? options_seconds("--within", wish->within, &within_ns) : 0;
 	if (r == 0)
 		r = conformance_command_find_tree(conformance);
 	if (r == 0 && wish->plugin)
@@ -318,7 +317,7 @@ const struct command command_conformance = {
 			"  --cases DIRECTORY cases of your own\n"
 			"  --command NAME    of a plugin that has several\n"
 			"  --tool NAME, --input JSON   what a tool is asked for\n"
-			"  --within SECONDS  at most, for each case\n"
+			"  --within SECONDS  the longest time of a case\n"
 			"  -v, -q            with every line that was said; only what is broken\n"
 			"  --json            one object, for programs\n"
 			"\n"

@@ -74,7 +74,7 @@ static int cli_plugins_create(struct cli *cli, int argc, char **argv)
 		{ 0 },
 	};
 	struct option_list words = { 0 };
-	int r = plugins_options(cli, specs, argc, argv, &words);
+	int r = cli_options(cli, specs, argc, argv, &words);
 	if (r == 0 && words.count != 1)
 		r = cli_usage_error("see: perch plugins create --help",
 			words.count ? "create takes one name, not '%s' too"
@@ -97,7 +97,7 @@ const struct command plugins_create = {
 			"program, a README and cases for `perch plugins test`. Its command is NAME,\n"
 			"without a `fledge-` in front. What is there already is never changed.\n"
 			"\n"
-			"  -l, --lang WORD     bash (unless said otherwise), python, node or c\n"
+			"  -l, --lang WORD     bash (the default), python, node or c\n"
 			"  -d, --description TEXT\n"
 			"                      one line for plugin.toml\n"
 			"  --json              what was made, for programs\n"

@@ -94,7 +94,7 @@ static int cli_plugins_remove(struct cli *cli, int argc, char **argv)
 		{ 0 },
 	};
 	perch_err err = { 0 };
-	int r = plugins_options(cli, options, argc, argv, &removing.names);
+	int r = cli_options(cli, options, argc, argv, &removing.names);
 	if (r == 0 && removing.names.count != 1)
 		r = cli_usage_error("see: perch plugins remove --help", "remove takes one NAME");
 	if (r == 0) {
@@ -123,7 +123,7 @@ const struct command plugins_remove = {
 			"  --keep-state   what it has stored is there again when it is installed again\n"
 			"  -y, --yes      ask nothing; what it has stored is deleted\n"
 			"\n"
-			"Where nobody can be asked, one that has stored nothing is removed at once.\n"
+			"Where no user can be asked, one that has stored nothing is removed at once.\n"
 			"\n"
 			"example:\n"
 			"  perch plugins remove deploy --keep-state\n",
