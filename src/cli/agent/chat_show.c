@@ -127,7 +127,7 @@ static void chat_show_line(struct chat *chat, const char *kind, struct str text)
 	_cleanup_(buf_free) struct buf line = { 0 };
 	if (kind)
 		buf_printf(&line, "%s: ", kind);
-	agent_print_clean(&line, chat->print.prose.look.utf8, text);
+	text_append(&line, &chat->print.prose.look, text, SIZE_MAX);
 	buf_append_char(&line, '\n');
 	chat_show_put(chat, PERCH_SHOWN_OUTPUT, (struct str){ line.data, line.len });
 }
