@@ -29,6 +29,8 @@ static void agent_check_print_seconds(const char *title, uint64_t ns)
 		printf("%-10s none\n", title);
 }
 
+/* Names alone: a value may be a secret. Variables of the protocol are left out, every agent has
+ * them. */
 static void agent_check_print_env(const struct checkup *checkup)
 {
 	printf("%-10s", "env");
@@ -108,7 +110,7 @@ void agent_check_print_for_people(const struct checkup *checkup)
 	agent_check_print_seconds("idle", profile->idle_timeout_ns);
 	agent_check_print_seconds("grace", profile->kill_grace_ns);
 	agent_check_print_sandbox(checkup);
-	fflush(stdout);
+	fflush(stdout); /* warnings come behind it, also where both streams are one terminal */
 	struct str rest = { checkup->warnings.data, checkup->warnings.len };
 	while (rest.len) {
 		fputs("warning: ", stderr);
