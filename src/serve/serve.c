@@ -317,6 +317,7 @@ static int serve_open(struct serve *serve, perch_err *err)
 		r = listeners_open(serve, err);
 	if (r < 0)
 		return r;
+	cookies_load(serve);
 	jobs_recover(serve);
 	perch_timer_set(serve->tick, SERVE_TICK_MS * NSEC_PER_MSEC);
 	return 0;
