@@ -94,9 +94,8 @@ PERCH_API size_t perch_service_jobs(const perch_service *service);
 
 /* What a frontend did that was no job, for the audit log. NULL = not said. */
 typedef struct perch_service_note {
-	size_t size; /* PERCH_SERVICE_NOTE_INIT sets it */
-	const char
-		*kind; /* "refusal": a request that was turned down; "answer": to a question of a job */
+	size_t size;      /* PERCH_SERVICE_NOTE_INIT sets it */
+	const char *kind; /* "refusal" of a request, "answer" to a question of a job */
 	const char *name; /* what it was about: an agent, a tool, an address */
 	const char *job;  /* the frontend's name for the job */
 	const char *text; /* why it was refused; what was answered, where that is no secret */
@@ -126,8 +125,9 @@ PERCH_API int perch_service_record(
 /* Whether that is so. */
 PERCH_API bool perch_service_must_record(const perch_service *service);
 
-/* Ends what is left, without a last event; all its jobs are gone then. Not from a sink. NULL is
- * fine. */
+/* Ends what is left, without a last event; all its jobs are gone then. A turn that is over, and
+ * whose end only waits for another process to let go of the sessions, is waited for, for a second
+ * at most, and its end is told. Not from a sink. NULL is fine. */
 PERCH_API void perch_service_free(perch_service *service);
 
 #ifdef __cplusplus
