@@ -1,7 +1,7 @@
 // What runs and waits, what has ended, and the last hour.
 
 import { api } from "./api.js";
-import { h, later, replace } from "./dom.js";
+import { h, later, replace, table } from "./dom.js";
 import { icon } from "./icons.js";
 import { live } from "./live.js";
 import { emptyState, errorCard, sayError } from "./notice.js";
@@ -13,11 +13,6 @@ const SHOWN = 200;
 const HISTORY_MS = 10000;
 
 const isLive = (job) => job.state === "waiting" || job.state === "running";
-
-function table(label, heads, rows) {
-  return h("div", { class: "table", tabindex: "0", role: "region", "aria-label": label },
-    h("table", null, h("thead", null, h("tr", null, heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", null, rows)));
-}
 
 const nameCell = (job) => h("td", null, h("a", { href: `#now/${job.id}` }, job.name), job.session && h("div", { class: "dim small" }, job.session));
 const layers = (job) => (job.sandbox?.length ? job.sandbox.join(", ") : job.sandbox ? "none" : "");
@@ -85,7 +80,7 @@ export class Now {
     const { samples } = await api.history().catch(() => ({ samples: [] }));
     const times = samples.map((sample) => sample.time);
     const ended = samples.map((sample, i) => (i ? Math.max(0, sample.ended - samples[i - 1].ended) : 0));
-    const or = (value, i) => (ended[i] || !i ? value : null);
+    const or = (value, i) => (ended[i] ? value : null);
     this.waitPlot.set(times, [samples.map((sample, i) => or(sample.mean_us, i)), samples.map((sample, i) => or(sample.slowest_us, i))]);
     this.jobPlot.set(times, [samples.map((sample) => sample.running), samples.map((sample) => sample.waiting), ended]);
     this.memoryPlot.set(times, [samples.map((sample) => sample.memory_bytes), samples.map((sample) => sample.kept_bytes)]);

@@ -21,15 +21,11 @@ export function roundUp(value) {
 export function pathOf(values, most) {
   const step = (WIDTH - LEFT - RIGHT) / Math.max(1, values.length - 1);
   const height = HEIGHT - TOP - BOTTOM;
-  let isOpen = false;
+  const isThere = (i) => values[i] !== null && values[i] !== undefined;
   return values.map((value, i) => {
-    if (value === null || value === undefined) {
-      isOpen = false;
-      return "";
-    }
-    const mark = isOpen ? "L" : "M";
-    isOpen = true;
-    return `${mark}${(LEFT + i * step).toFixed(1)} ${(TOP + height * (1 - value / most)).toFixed(1)}`;
+    if (!isThere(i)) return "";
+    const at = `${(LEFT + i * step).toFixed(1)} ${(TOP + height * (1 - value / most)).toFixed(1)}`;
+    return isThere(i - 1) ? `L${at}` : isThere(i + 1) ? `M${at}` : `M${at}h0`; // alone: a dot
   }).join("");
 }
 

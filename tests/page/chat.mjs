@@ -2,29 +2,12 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { AWAY, agent, assert, Browser, expose, play, Server, source, token, UNSIGNED, work, write } from "./browser.mjs";
+import { AWAY, agent, assert, expose, play, source, stage, token, UNSIGNED, work, write } from "./browser.mjs";
 
 const partial = (text) => `AGENT_PARTIAL:${JSON.stringify(text)}`;
 
 /** A shell agent that prints these partials. */
 const saying = (...texts) => `#!/bin/sh\ncat <<'END'\n${texts.map(partial).join("\n")}\nEND\n`;
-
-async function stage(scene, ...words) {
-  const server = new Server(0, ...words);
-  const browser = new Browser();
-  try {
-    await server.start();
-    await browser.open();
-    await scene(server, browser);
-    browser.check();
-  } catch (error) {
-    console.error(server.log);
-    throw error;
-  } finally {
-    await browser.close();
-    await server.stop("SIGKILL");
-  }
-}
 
 async function say(page, text) {
   await page.getByLabel("Message", { exact: true }).fill(text);
