@@ -25,7 +25,7 @@ export function pathOf(values, most) {
   return values.map((value, i) => {
     if (!isThere(i)) return "";
     const at = `${(LEFT + i * step).toFixed(1)} ${(TOP + height * (1 - value / most)).toFixed(1)}`;
-    return isThere(i - 1) ? `L${at}` : isThere(i + 1) ? `M${at}` : `M${at}h0`; // alone: a dot
+    return isThere(i - 1) ? `L${at}` : isThere(i + 1) ? `M${at}` : `M${at}h2`; // alone: a dash
   }).join("");
 }
 

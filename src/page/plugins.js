@@ -6,22 +6,8 @@ import { icon } from "./icons.js";
 import { Catalogue } from "./catalogue.js";
 import { emptyState, sayError } from "./notice.js";
 import { RunView } from "./run_view.js";
+import { splitWords } from "./words.js";
 import { world } from "./world.js";
-
-/** Words as a shell would take them apart: blanks, quotes, backslashes. */
-export function splitWords(text) {
-  const words = [];
-  const piece = /"((?:\\.|[^"\\])*)"|'([^']*)'|((?:\\.|[^\s"'\\])+)|(\s+)/gs;
-  let word = null;
-  for (const [, double, single, bare, blank] of text.matchAll(piece)) {
-    if (blank !== undefined) {
-      if (word !== null) words.push(word);
-      word = null;
-    } else word = (word ?? "") + (single ?? (double ?? bare).replace(/\\(.)/gs, "$1"));
-  }
-  if (word !== null) words.push(word);
-  return words;
-}
 
 /** A field for each argument that the manifest names, and one for more. */
 function argumentForm(entry) {

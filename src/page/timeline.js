@@ -5,6 +5,7 @@ import { icon } from "./icons.js";
 import { api } from "./api.js";
 import { jsonView } from "./json_view.js";
 import { watchJob } from "./live.js";
+import { join } from "./moments.js";
 import { errorCard, sayError } from "./notice.js";
 import { questionCard } from "./question.js";
 import { fullTime, span } from "./time.js";
@@ -36,18 +37,6 @@ const WORDS = {
     [event.duration_ms !== undefined && span(event.duration_ms), event.exit_code > 0 && `exit code ${event.exit_code}`, event.sandbox?.length && `sandbox: ${event.sandbox.join(", ")}`,
       event.reach && `reach: ${event.reach}`, event.background_ended > 0 && `${event.background_ended} processes left behind were ended`].filter(Boolean).join(" · ")],
 };
-
-/** Pieces of one stream that follow each other are one entry. */
-export function join(events) {
-  const out = [];
-  for (const event of events) {
-    const last = out[out.length - 1];
-    if (last && last.event === event.event && ["partial", "thinking", "output", "stderr"].includes(event.event)) last.text += event.text;
-    else if (last && last.event === "progress" && event.event === "progress") Object.assign(last, event, { message: event.message ?? last.message });
-    else out.push({ ...event });
-  }
-  return out;
-}
 
 function entry(event) {
   const [picture, title, words] = (WORDS[event.event] || ((one) => ["now", one.event, ""]))(event);

@@ -39,6 +39,23 @@ function install() {
   perch("plugins", "install", join(source, "examples/plugins/deploy-python"), "--yes");
 }
 
+/** A tool whose input is of every kind, and that gives it back. */
+const forms = { plugin_id: "t.forms", display_name: "Forms", description: "Forms", plugin_version: "1.0.0", protocol_version: "rterm.plugin.v1", capabilities: ["tool.execute"],
+  process: { command: "python3", args: ["forms"] },
+  tools: [{ name: "forms.give", description: "Gives back what it gets", input_schema: { type: "object", required: ["who", "size"], properties: {
+    who: { type: "object", required: ["mail"], properties: { mail: { type: "string", format: "email" }, age: { type: "integer", minimum: 1 } } },
+    size: { enum: ["small", "large"] }, tags: { type: "array", items: { type: "string", minLength: 2 } }, loud: { type: "boolean" }, day: { type: "string", format: "date" } } } }] };
+const giver = `#!/usr/bin/env python3
+import json, sys
+sys.stdin.readline()
+print(json.dumps({"type": "handshake", "manifest": {"plugin_id": "t.forms", "plugin_version": "1.0.0", "protocol_version": "rterm.plugin.v1",
+    "exposed_tools": ["forms.give"], "capabilities": ["tool.execute"]}}), flush=True)
+line = sys.stdin.readline()
+if line:
+    request = json.loads(line)
+    print(json.dumps({"type": "response", "request_id": request["request_id"], "status": "ok", "output": request["input"]}), flush=True)
+`;
+
 const scenes = {
   async plugins() {
     expose();
@@ -90,12 +107,9 @@ const scenes = {
   async tools() {
     expose();
     perch("tool", "add", join(source, "examples/tools/python"), "--yes");
-    write(join(work, "forms/rterm-plugin.json"), JSON.stringify({ plugin_id: "t.forms", display_name: "Forms", plugin_version: "1.0.0", protocol_version: "rterm.plugin.v1",
-      capabilities: ["tool.execute"], process: { command: "python3", args: ["forms"] },
-      tools: [{ name: "forms.give", description: "Gives back what it gets", input_schema: { type: "object", required: ["who", "size"], properties: {
-        who: { type: "object", required: ["mail"], properties: { mail: { type: "string", format: "email" }, age: { type: "integer", minimum: 1 } } },
-        size: { enum: ["small", "large"] }, tags: { type: "array", items: { type: "string", minLength: 2 } }, loud: { type: "boolean" }, day: { type: "string", format: "date" } } } }] }));
-    write(join(work, "forms/forms"), readFileSync(join(source, "examples/tools/python/words"), "utf8"), 0o755);
+    write(join(work, "forms/rterm-plugin.json"), JSON.stringify(forms));
+    write(join(work, "forms/forms"), giver, 0o755);
+    perch("tool", "add", join(work, "forms"), "--yes");
     const secret = token("laptop");
     const admin = token("boss", "--role", "admin");
     const bound = join(process.env.XDG_CONFIG_HOME, "perch/tools/example.words.toml");
@@ -120,8 +134,23 @@ const scenes = {
       assert(await page.getByLabel("text needed").inputValue() === "wren", "the form follows the JSON");
       await page.getByRole("button", { name: "Call" }).click();
       await page.getByLabel("Result", { exact: true }).getByText('"wren"').waitFor();
-      writeFileSync(bound, `${readFileSync(bound, "utf8").replace(/^approval *=.*$/m, "")}`.replace(/^/, 'approval = "ask"\n'));
-      await page.waitForFunction(async () => (await (await fetch("/api/catalog")).json()).tools[0].asks);
+      await page.getByRole("link", { name: "forms.give" }).click();
+      await page.getByLabel("mail needed").fill("nobody");
+      await page.getByLabel("size needed").selectOption("large");
+      await page.getByRole("button", { name: "Add to tags" }).click();
+      await page.getByLabel("tags 1").fill("blue");
+      await page.getByLabel("loud").check();
+      await page.getByLabel("day").fill("2026-03-01");
+      await page.getByRole("button", { name: "Call" }).click();
+      await page.getByText("mail must be an e-mail address").waitFor();
+      await page.getByLabel("mail needed").fill("owl@example.org");
+      await page.getByRole("button", { name: "Call" }).click();
+      await page.getByLabel("Result", { exact: true }).getByText('"owl@example.org"').waitFor();
+      const given = JSON.parse(await page.getByLabel("Result", { exact: true }).innerText());
+      assert(JSON.stringify(given) === '{"who":{"mail":"owl@example.org"},"size":"large","tags":["blue"],"loud":true,"day":"2026-03-01"}', JSON.stringify(given));
+      await page.getByRole("link", { name: "words.count" }).click();
+      writeFileSync(bound, readFileSync(bound, "utf8").replace(/^name = "words.count"$/m, "$&\nask = true"));
+      await page.waitForFunction(async () => (await (await fetch("/api/catalog")).json()).tools.some((tool) => tool.asks), null, { polling: 300 });
       await page.reload();
       await page.getByText("must be approved").first().waitFor();
       await page.getByLabel("text needed").fill("heron");
@@ -223,10 +252,11 @@ const scenes = {
           await page.emulateMedia({ colorScheme: scheme });
           await page.setViewportSize({ width, height: 800 });
           await page.evaluate(() => new Promise((done) => { setTimeout(done, 120); }));
-          const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+          const wide = await page.evaluate(() => Math.max(...[document.documentElement, ...document.querySelectorAll("main, main > *, .panel, .list, .sessions")]
+            .map((node) => node.scrollWidth - node.clientWidth)));
           assert(wide <= 0, `${name} at ${width} is ${wide} px too wide`);
           if (width !== 2560) await page.screenshot({ path: join(pictures, `${name}-${width}-${scheme}.png`) });
-          if (width === 2560) continue;
+          if (width === 2560 || (width === 1280 && scheme === "dark")) continue;
           const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
           const bad = found.violations.filter((one) => ["serious", "critical"].includes(one.impact));
           assert(!bad.length, `${name} at ${width} ${scheme}: ${bad.map((one) => `${one.id}: ${one.nodes.map((node) => node.html).slice(0, 3)}`).join("\n")}`);
