@@ -4,6 +4,7 @@ import { api } from "./api.js";
 import { h, later, replace } from "./dom.js";
 import { icon } from "./icons.js";
 import { live } from "./live.js";
+import { emptyState } from "./notice.js";
 import { ago, span } from "./time.js";
 
 const HISTORY = 20;
@@ -33,7 +34,8 @@ export class Catalogue {
     const entry = entries.find((one) => one.name === name);
     this.drawList(name);
     if (!entries.length) replace(this.body, this.none());
-    else if (!entry) replace(this.body, h("p", { class: "choose dim" }, `Choose one of ${entries.length}.`));
+    else if (!entry && name) replace(this.body, emptyState(this.place, `There is no “${name}” here`, h("a", { href: `#${this.place}` }, "See what there is")));
+    else if (!entry) replace(this.body, emptyState(this.place, `Choose one at the left`, entries.length === 1 ? "There is one." : `There are ${entries.length}.`));
     else if (this.open !== name || job) {
       replace(this.body, h("a", { class: "only-narrow plain button", href: `#${this.place}` }, icon("back"), this.title), this.detail(entry, job));
     }

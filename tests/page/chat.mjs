@@ -222,6 +222,46 @@ print("AGENT_PARTIAL:" + json.dumps("got " + ", ".join(names)), flush=True)
     });
   },
 
+  async mind() {
+    expose();
+    agent("thinker", `#!/usr/bin/env python3
+import json, sys
+def send(**event): print(json.dumps(event), flush=True)
+sys.stdin.readline()
+send(type="partial", role="thinking", text="let me see")
+send(type="partial", text="May I? ")
+send(type="permission_request", request_id="1", tool_name="bash", input={"command": "ls -l"}, description="looks around")
+answer = json.loads(sys.stdin.readline())
+send(type="partial", text="It was: " + answer["behavior"], usage={"input_tokens": 1200, "output_tokens": 34})
+`, 'protocol: "0.4"\npermission: true\n');
+    const secret = token("laptop");
+    await stage(async (server, browser) => {
+      await browser.context.route(/\/api\/jobs\/[^/]+\/events\?follow=no$/, async (route) => { // tools of an agent, as ACP tells them
+        const answer = await route.fetch();
+        const tools = [{ event: "tool", id: "t1", title: "Read harbour.txt", kind: "read", status: "completed", content: [{ content: { text: "42 berths" } }] },
+          { event: "plan", entries: [{ content: "Look", status: "completed" }, { content: "Count", status: "in_progress" }] }];
+        await route.fulfill({ response: answer, body: tools.map((event, i) => `id: ${i + 1}\ndata: ${JSON.stringify(event)}\n\n`).join("") + await answer.text() });
+      });
+      const page = await browser.enter(server, secret);
+      await say(page, "think");
+      await page.locator(".activity", { hasText: "Read harbour.txt" }).click();
+      await page.getByText("42 berths").waitFor();
+      await page.locator(".plan-in_progress", { hasText: "Count" }).waitFor();
+      await page.getByText("looks around").waitFor();
+      await page.getByLabel("What it wants to do").getByText("ls -l").waitFor();
+      assert(!(await page.getByText("let me see").isVisible()), "thinking is folded");
+      await page.getByText("Thinking", { exact: true }).click();
+      await page.getByText("let me see").waitFor();
+      await page.getByRole("button", { name: "Allow" }).first().click();
+      await page.locator(".prose", { hasText: "It was: allow" }).waitFor();
+      await page.getByText("1,200 tokens in, 34 out").waitFor();
+      await page.locator(".answered", { hasText: "bash" }).waitFor();
+      await say(page, "again");
+      await page.getByRole("button", { name: "Deny" }).last().click();
+      await page.locator(".prose", { hasText: "It was: deny" }).waitFor();
+    });
+  },
+
   async injections() {
     expose();
     const list = JSON.parse(readFileSync(join(source, "tests/page/injections.json"), "utf8"));

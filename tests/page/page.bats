@@ -30,11 +30,13 @@ play() {
 @test "two tabs have one stream, and both see everything once" { play chat tabs; }
 @test "a server that is killed in the middle of a stream and started again is told, and the page goes on" { play chat restart; }
 @test "files are attached by button, by drop and by paste" { play chat attach; }
+@test "thinking is folded, tools are cards, a permission is a card with its options, usage is told" { play chat mind; }
 @test "nothing of a reply runs: known injections through an agent" { play chat injections; }
 @test "plugins run with their arguments, questions, progress, logs and colours, are cancelled and shown again" { play work plugins; }
 @test "tools are called by a form or by JSON, what is wrong is said, and an admin approves" { play work tools; }
 @test "what runs and waits is seen live and cancelled; a job is a line of time; the last hour is drawn" { play work now; }
 @test "admins see tokens and the audit log, users do not; a revoked token is signed out" { play work access; }
+@test "the link of a terminal signs in, once" { play work once; }
 @test "every view fits 360 and 2560 pixels, dark and light, and axe has no serious finding" { play work looks; }
 @test "everything is done by keyboard, and the focus is seen" { play work keys; }
 

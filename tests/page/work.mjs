@@ -1,8 +1,9 @@
 // Scenes of the page: plugins, tools, what runs, who may; and how it looks and is used.
 
+import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { agent, assert, axePath, expose, perch, play, source, stage, token, work, write } from "./browser.mjs";
+import { agent, assert, axePath, Browser, expose, perch, play, source, stage, token, work, write } from "./browser.mjs";
 
 const pictures = process.env.PERCH_PAGE_PICTURES || work;
 const view = (page) => page.locator("main > :not([hidden])");
@@ -43,8 +44,8 @@ function install() {
 const forms = { plugin_id: "t.forms", display_name: "Forms", description: "Forms", plugin_version: "1.0.0", protocol_version: "rterm.plugin.v1", capabilities: ["tool.execute"],
   process: { command: "python3", args: ["forms"] },
   tools: [{ name: "forms.give", description: "Gives back what it gets", input_schema: { type: "object", required: ["who", "size"], properties: {
-    who: { type: "object", required: ["mail"], properties: { mail: { type: "string", format: "email" }, age: { type: "integer", minimum: 1 } } },
-    size: { enum: ["small", "large"] }, tags: { type: "array", items: { type: "string", minLength: 2 } }, loud: { type: "boolean" }, day: { type: "string", format: "date" } } } }] };
+    who: { type: "object", required: ["mail"], properties: { mail: { type: "string" }, age: { type: "integer", minimum: 1 } } },
+    size: { enum: ["small", "large"] }, tags: { type: "array", items: { type: "string", minLength: 2 } }, loud: { type: "boolean" }, day: { type: "string" } } } }] };
 const giver = `#!/usr/bin/env python3
 import json, sys
 sys.stdin.readline()
@@ -114,6 +115,14 @@ const scenes = {
     const admin = token("boss", "--role", "admin");
     const bound = join(process.env.XDG_CONFIG_HOME, "perch/tools/example.words.toml");
     await stage(async (server, browser) => {
+      await browser.context.route("**/api/catalog", async (route) => { // formats: of MCP servers, a binding has none
+        const answer = await route.fetch();
+        const catalog = await answer.json();
+        const { properties } = catalog.tools.find((tool) => tool.name.includes("forms")).input_schema;
+        properties.who.properties.mail.format = "email";
+        properties.day.format = "date";
+        await route.fulfill({ response: answer, json: catalog });
+      });
       const page = await browser.enter(server, secret);
       await page.getByRole("link", { name: "Tools" }).click();
       await page.getByRole("link", { name: "words.count" }).click();
@@ -156,7 +165,7 @@ const scenes = {
       await page.getByLabel("text needed").fill("heron");
       await page.getByRole("button", { name: "Call" }).click();
       await page.getByText("An admin has to approve this").waitFor();
-      const other = await new (browser.constructor)().open();
+      const other = await new Browser().open();
       try {
         const boss = await other.enter(server, admin);
         await boss.getByRole("link", { name: "Now" }).click();
@@ -230,6 +239,42 @@ const scenes = {
     });
   },
 
+  /** The link of a server on a terminal. */
+  async once() {
+    expose();
+    const terminal = spawn("script", ["-qfec", `'${process.env.PERCH}' serve --listen 127.0.0.1:0`, "/dev/null"], { stdio: ["pipe", "pipe", "inherit"] });
+    const gone = new Promise((done) => { terminal.on("close", done); });
+    const browser = new Browser();
+    try {
+      let said = "";
+      const link = await new Promise((done) => {
+        terminal.stdout.on("data", (data) => {
+          said += data;
+          const found = /http:\/\/\S+#once=[\w-]+/.exec(said);
+          if (found) done(found[0]);
+        });
+      });
+      await browser.open();
+      const page = await browser.page();
+      await page.goto(link);
+      await page.getByRole("navigation", { name: "Views" }).waitFor();
+      assert(!page.url().includes("once"), "the link is gone from the address");
+      await page.getByRole("link", { name: "Access" }).click();
+      await page.locator(".card-title", { hasText: "local" }).getByText("admin").waitFor();
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await page.getByLabel("Token").waitFor();
+      browser.check();
+      browser.expected.push(/401/);
+      await page.goto("about:blank");
+      await page.goto(link);
+      await page.getByText("That link has been used").waitFor();
+    } finally {
+      await browser.close();
+      terminal.stdin.write("\u0003");
+      await gone;
+    }
+  },
+
   /** 360 and 2560 px, dark and light; what is too wide, and what axe finds. */
   async looks() {
     expose();
@@ -246,7 +291,8 @@ const scenes = {
       await page.locator(".row.reply[aria-busy=false]").waitFor();
       const chat = new URL(page.url()).hash;
       await page.evaluate(readFileSync(axePath, "utf8").replace(/^/, "var module;"));
-      for (const [name, hash] of [["welcome", "#chat"], ["chat", chat], ["plugins", "#plugins/survey"], ["tools", "#tools/words.count"], ["now", "#now"], ["access", "#access"]]) {
+      const tool = await page.evaluate(async () => (await (await fetch("/api/catalog")).json()).tools[0].name);
+      for (const [name, hash] of [["welcome", "#chat"], ["chat", chat], ["plugins", "#plugins/survey"], ["tools", `#tools/${encodeURIComponent(tool)}`], ["now", "#now"], ["access", "#access"]]) {
         await page.evaluate((to) => { location.hash = to; }, hash);
         for (const [width, scheme] of [[1280, "light"], [1280, "dark"], [2560, "light"], [360, "dark"]]) {
           await page.emulateMedia({ colorScheme: scheme });
