@@ -6,10 +6,6 @@
 #include "fledge/calls.h"
 #include "plugins/plugin_target.h"
 
-/* In the environment of a plugin and its commands: its name, and behind a blank that it may call
- * others, if so. A perch that finds it is inside of a sandbox. */
-#define PLUGIN_CALLS_INSIDE "PERCH_INSIDE"
-
 /* The plugin that has called this perch: empty when none has. It cannot be forged: the host makes
  * the environment of a call, not the caller. */
 struct plugin_caller {
