@@ -216,7 +216,7 @@ print("AGENT_PARTIAL:" + json.dumps("got " + ", ".join(names)), flush=True)
       await page.locator(".composer .attached li").nth(2).waitFor();
       await page.waitForFunction(() => document.querySelectorAll(".composer .attached li").length === 3);
       await say(page, "here");
-      await page.getByText("by button").waitFor();
+      await page.locator(".prose", { hasText: "by button" }).waitFor();
       const text = await replies(page).first().innerText();
       for (const words of ["note.txt=by button", "pasted.txt=by paste", "dropped.txt=by drop"]) assert(text.includes(words), `${words} in ${text}`);
     });
@@ -252,12 +252,12 @@ send(type="partial", text="It was: " + answer["behavior"], usage={"input_tokens"
       assert(!(await page.getByText("let me see").isVisible()), "thinking is folded");
       await page.getByText("Thinking", { exact: true }).click();
       await page.getByText("let me see").waitFor();
-      await page.getByRole("button", { name: "Allow" }).first().click();
+      await page.getByRole("button", { name: "Yes", exact: true }).click();
       await page.locator(".prose", { hasText: "It was: allow" }).waitFor();
       await page.getByText("1,200 tokens in, 34 out").waitFor();
       await page.locator(".answered", { hasText: "bash" }).waitFor();
       await say(page, "again");
-      await page.getByRole("button", { name: "Deny" }).last().click();
+      await page.getByRole("button", { name: "No", exact: true }).click();
       await page.locator(".prose", { hasText: "It was: deny" }).waitFor();
     });
   },

@@ -11,7 +11,7 @@ page_open() {
     serve_open
     PERCH_PAGE_PACKAGES=$(foreign_path page)
     PERCH_PAGE_PICTURES=$PERCH_BUILD/page-pictures
-    export PERCH_PAGE_PACKAGES PERCH_PAGE_PICTURES
+    export PERCH_PAGE_PACKAGES PERCH_PAGE_PICTURES PERCH_PAGE_PYTHON="$prefix"
     mkdir -p "$PERCH_PAGE_PICTURES"
 }
 

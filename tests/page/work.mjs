@@ -57,6 +57,9 @@ if line:
     print(json.dumps({"type": "response", "request_id": request["request_id"], "status": "ok", "output": request["input"]}), flush=True)
 `;
 
+/** Python may lie anywhere: its tools may read it. */
+const bind = (folder) => perch("tool", "add", folder, "--yes", "--read", process.env.PERCH_PAGE_PYTHON || "/usr");
+
 const scenes = {
   async plugins() {
     expose();
@@ -107,10 +110,10 @@ const scenes = {
 
   async tools() {
     expose();
-    perch("tool", "add", join(source, "examples/tools/python"), "--yes");
+    bind(join(source, "examples/tools/python"));
     write(join(work, "forms/rterm-plugin.json"), JSON.stringify(forms));
     write(join(work, "forms/forms"), giver, 0o755);
-    perch("tool", "add", join(work, "forms"), "--yes");
+    bind(join(work, "forms"));
     const secret = token("laptop");
     const admin = token("boss", "--role", "admin");
     const bound = join(process.env.XDG_CONFIG_HOME, "perch/tools/example.words.toml");
@@ -279,7 +282,7 @@ const scenes = {
   async looks() {
     expose();
     install();
-    perch("tool", "add", join(source, "examples/tools/python"), "--yes");
+    bind(join(source, "examples/tools/python"));
     write(join(work, "reply.md"), readFileSync(join(source, "tests/page/reply.md"), "utf8"));
     agent("harbour", `#!/bin/sh\ncat ${join(work, "reply.md")}\n`, "description: Knows every berth, and the tides.\n");
     const admin = token("boss", "--role", "admin");
