@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/macros.h"
 #include "tool/call_parts.h"
+#include "tool/server.h"
 
 /* A used spare is replaced a moment later: not while its answer, which a caller waits for, is on
  * its way. */
@@ -50,6 +51,7 @@ struct spare_set {
 
 struct tool_pool {
 	perch_host *host;
+	struct servers *servers; /* MCP servers that run */
 	struct spare_set *first;
 };
 
@@ -281,6 +283,7 @@ int tool_pool_keep(struct tool_pool *pool, const struct tool_binding *binding)
 
 void tool_pool_forget(struct tool_pool *pool, const struct tool_binding *binding)
 {
+	servers_forget(pool->servers, binding);
 	struct spare_set **link = pool_find(pool, binding);
 	struct spare_set *set = *link;
 	if (!set)
@@ -304,9 +307,23 @@ int tool_pool_new(perch_host *host, struct tool_pool **ret_pool)
 	struct tool_pool *pool = calloc(1, sizeof(*pool));
 	if (!pool)
 		return -ENOMEM;
+	if (servers_new(host, &pool->servers) < 0) {
+		free(pool);
+		return -ENOMEM;
+	}
 	pool->host = host;
 	*ret_pool = pool;
 	return 0;
+}
+
+void tool_pool_keep_no_servers(struct tool_pool *pool)
+{
+	servers_keep_none(pool->servers);
+}
+
+bool tool_pool_stop_servers(struct tool_pool *pool)
+{
+	return servers_stop(pool->servers);
 }
 
 void tool_pool_free(struct tool_pool *pool)
@@ -315,6 +332,7 @@ void tool_pool_free(struct tool_pool *pool)
 		return;
 	while (pool->first)
 		tool_pool_forget(pool, pool->first->binding);
+	servers_free(pool->servers);
 	free(pool);
 }
 
@@ -373,7 +391,7 @@ int tool_pool_call(struct tool_pool *pool, const struct tool_call_options *optio
 	if (r < 0)
 		return r;
 	if (!call_has_failed(call) && !pool_take_spare(pool, call))
-		call_launch(call);
+		call_launch(call, pool->servers);
 	*ret_call = call;
 	return 0;
 }
