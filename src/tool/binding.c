@@ -91,6 +91,14 @@ bool tool_binding_asks(const struct tool_binding *binding, const char *name)
 	return false;
 }
 
+struct sandbox_limits tool_binding_limits(const struct tool_binding *binding)
+{
+	struct sandbox_limits limits = policy_tool_limits(&binding->limits);
+	if (binding->server.is_server)
+		limits.cpu = binding->limits.cpu;
+	return limits;
+}
+
 /* ---- where they are ------------------------------------------------------ */
 
 int tool_binding_path(const char *name, struct arena *arena, const char **ret_path, perch_err *err)

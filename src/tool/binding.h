@@ -153,6 +153,10 @@ int tool_binding_path(const char *name, struct arena *arena, const char **ret_pa
 int tool_binding_parse(const char *path, struct str text, struct arena *arena,
 	struct tool_binding *ret_binding, perch_err *err);
 
+/* What a process of it may use. An MCP server lives longer than a call: its processor time has no
+ * limit, unless the binding names one. */
+struct sandbox_limits tool_binding_limits(const struct tool_binding *binding);
+
 /* What the binding knows of a tool; NULL = nothing. */
 const struct tool_known *tool_binding_tool(const struct tool_binding *binding, const char *name);
 

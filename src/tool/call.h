@@ -74,8 +74,9 @@ int tool_pool_call(struct tool_pool *pool, const struct tool_call_options *optio
 	struct tool_call **ret_call, perch_err *err);
 /* From now on no MCP server outlives its call. */
 void tool_pool_keep_no_servers(struct tool_pool *pool);
-/* Asks the MCP servers that have no call to end; whether none is left. */
-bool tool_pool_stop_servers(struct tool_pool *pool);
+/* Asks the MCP servers to end as soon as they have no call; how many there are. */
+void tool_pool_stop_servers(struct tool_pool *pool);
+size_t tool_pool_servers(const struct tool_pool *pool);
 void tool_pool_free(struct tool_pool *pool);
 
 #endif

@@ -321,9 +321,14 @@ void tool_pool_keep_no_servers(struct tool_pool *pool)
 	servers_keep_none(pool->servers);
 }
 
-bool tool_pool_stop_servers(struct tool_pool *pool)
+void tool_pool_stop_servers(struct tool_pool *pool)
 {
-	return servers_stop(pool->servers);
+	servers_stop(pool->servers);
+}
+
+size_t tool_pool_servers(const struct tool_pool *pool)
+{
+	return servers_count(pool->servers);
 }
 
 void tool_pool_free(struct tool_pool *pool)

@@ -22,6 +22,23 @@ static void server_wait_until(struct server *server, uint64_t due_ns)
 
 /* ---- what it says --------------------------------------------------------------- */
 
+/* A legacy server does not say which call it is about: every one is told. */
+static void server_log(struct server *server, const struct mcp_told *told)
+{
+	size_t len;
+	const char *text = perch_json_string(told->value, &len);
+	if (!text)
+		text = perch_json_raw(told->value, &len);
+	const perch_shown shown = {
+		.kind = PERCH_SHOWN_LOG,
+		.text = { text ? text : "", text ? len : 0 },
+		.level = text_from(mcp_level_name(told->level)),
+	};
+	for (struct server_call *served = list_first(&server->running); served;
+		served = list_next(served))
+		server_call_show(served, &shown);
+}
+
 static void server_told(void *data, const struct mcp_told *told)
 {
 	struct server *server = data;
@@ -31,6 +48,8 @@ static void server_told(void *data, const struct mcp_told *told)
 		server_fail(server, PERCH_TOOL_HANDSHAKE_FAILED, told->text);
 	} else if (told->kind == MCP_TOLD_CHANGED && told->list == MCP_TOOLS) {
 		server->offer.is_outdated = true;
+	} else if (told->kind == MCP_TOLD_LOG) {
+		server_log(server, told);
 	} else if (told->kind == MCP_TOLD_NOISE) {
 		trace_note(server->trace, "skipped: %.*s", (int)(told->text.len < 200 ? told->text.len : 200),
 			told->text.data);
@@ -237,7 +256,8 @@ static void server_serve(struct server *server)
 		server->due_ns = NEVER;
 	else if (server->due_ns == NEVER)
 		server->due_ns = clock_after(clock_now_ns(), server->binding->server.idle_ns);
-	if (clock_now_ns() >= server->due_ns)
+	bool is_idle = server->due_ns != NEVER;
+	if (is_idle && (clock_now_ns() >= server->due_ns || server->owner->keeps_none))
 		server_stop(server);
 	else
 		server_wait_until(server, server->due_ns);

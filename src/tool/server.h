@@ -30,8 +30,9 @@ void servers_keep_none(struct servers *servers);
 /* Kills those of a binding, which must have no calls. */
 void servers_forget(struct servers *servers, const struct tool_binding *binding);
 
-/* Asks all that have no call to end. Whether none is left. */
-bool servers_stop(struct servers *servers);
+/* Asks all to end as soon as they have no call, and keeps none from now on. */
+void servers_stop(struct servers *servers);
+size_t servers_count(const struct servers *servers);
 
 /* Kills all; their calls must be gone. NULL is fine. */
 void servers_free(struct servers *servers);

@@ -142,9 +142,15 @@ void server_call_make(struct server_call *served)
 	list_append(&server->running, served);
 }
 
-static void server_call_progress(struct server_call *served, const struct mcp_news *news)
+void server_call_show(struct server_call *served, const perch_shown *shown)
 {
 	const struct tool_call_options *options = &served->call->options;
+	if (options->shown)
+		options->shown(options->data, shown);
+}
+
+static void server_call_progress(struct server_call *served, const struct mcp_news *news)
+{
 	const perch_shown shown = {
 		.kind = PERCH_SHOWN_PROGRESS,
 		.text = { news->text.data ? news->text.data : "", news->text.len },
@@ -153,8 +159,7 @@ static void server_call_progress(struct server_call *served, const struct mcp_ne
 		.current = news->progress,
 		.total = news->total,
 	};
-	if (options->shown)
-		options->shown(options->data, &shown);
+	server_call_show(served, &shown);
 }
 
 /* An error that the server sent is its own answer. */

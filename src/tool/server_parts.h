@@ -116,6 +116,7 @@ void server_call_make(struct server_call *served);
 void server_call_news(struct server_call *served, const struct mcp_news *news);
 void server_call_fail(
 	struct server_call *served, perch_tool_code code, const char *stage, struct str why);
+void server_call_show(struct server_call *served, const perch_shown *shown);
 void server_call_said(struct server_call *served, struct str line);
 /* The process of a call that had it alone is gone: its end is told. */
 void server_call_gone(struct server_call *served);

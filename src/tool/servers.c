@@ -126,13 +126,18 @@ void servers_forget(struct servers *servers, const struct tool_binding *binding)
 	}
 }
 
-bool servers_stop(struct servers *servers)
+void servers_stop(struct servers *servers)
 {
+	servers->keeps_none = true;
 	for (struct server *server = list_first(&servers->all); server; server = list_next(server)) {
 		if (servers_is_idle(server))
 			server_stop(server);
 	}
-	return !servers->all.count;
+}
+
+size_t servers_count(const struct servers *servers)
+{
+	return servers->all.count;
 }
 
 void servers_free(struct servers *servers)

@@ -1,7 +1,10 @@
 /* perch tool add --mcp: show what an MCP server would run and see, let the operator decide, look at
  * what it offers, let the operator choose, and write the binding. */
 #include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/environment.h"
@@ -49,6 +52,8 @@ static int server_add_command(struct adding *adding, perch_err *err)
 		return r;
 	char full[PATH_MAX];
 	bool is_relative = path[0] != '/';
+	if (access(path, X_OK) < 0)
+		return err_set(err, -errno, "%s: %s", path, perch_strerror(-errno));
 	if (is_relative && !realpath(path, full))
 		return err_set(err, -errno, "%s: %s", path, perch_strerror(-errno));
 	binding->command = arena_dup(&adding->session->arena, str_from(is_relative ? full : path));
@@ -85,7 +90,7 @@ static void server_add_show(const struct adding *adding, const struct server_vie
 		server_view_show_tool(&view->tools[i]);
 	if (view->instructions[0])
 		fputs("  instructions for the model:\n", stderr);
-	server_view_show_text("      ", view->instructions);
+	server_view_show_text(stderr, "      ", view->instructions);
 }
 
 /* Which of its tools the binding has. Returns as server_view_choose. */

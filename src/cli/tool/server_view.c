@@ -113,16 +113,16 @@ int server_view_keep(const struct server_view *view, struct arena *arena,
 
 /* ---- showing ------------------------------------------------------------------ */
 
-void server_view_show_text(const char *before, const char *text)
+void server_view_show_text(FILE *stream, const char *before, const char *text)
 {
 	_cleanup_(buf_free) struct buf shown = { 0 };
 	utf8_append_revealed(&shown, text, strlen(text));
 	struct str rest = { shown.data, shown.len };
 	while (rest.len) {
 		_cleanup_free_ char *line = str_dup(str_cut(&rest, '\n'));
-		fputs(before, stderr);
-		cli_put(stderr, line ? line : "out of memory"); /* all of it: its end is to be judged, too */
-		fputc('\n', stderr);
+		fputs(before, stream);
+		cli_put(stream, line ? line : "out of memory"); /* all of it: its end is to be judged, too */
+		fputc('\n', stream);
 	}
 }
 
@@ -131,7 +131,7 @@ void server_view_show_tool(const struct tool_known *tool)
 	fputs("  ", stderr);
 	cli_put_text(stderr, str_from(tool->name));
 	fputs(tool->asks ? "  (asks before each call)\n" : "\n", stderr);
-	server_view_show_text("      ", tool->description);
+	server_view_show_text(stderr, "      ", tool->description);
 }
 
 /* ---- choosing ----------------------------------------------------------------- */

@@ -19,9 +19,9 @@ struct server_view {
 int server_view_take(struct tool_session *session, const struct tool_binding *binding,
 	struct server_view *ret_view, perch_err *err);
 
-/* On stderr, with everything that hides in it revealed: a tool, a text of several lines. */
+/* With everything that hides in it revealed: a tool on stderr, a text of several lines. */
 void server_view_show_tool(const struct tool_known *tool);
-void server_view_show_text(const char *before, const char *text);
+void server_view_show_text(FILE *stream, const char *before, const char *text);
 
 const struct tool_known *server_view_find(const struct server_view *view, const char *name);
 

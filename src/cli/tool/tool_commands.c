@@ -55,6 +55,7 @@ static const struct command *const verbs[] = {
 	&tool_verb_check,
 	&tool_verb_call,
 	&tool_verb_serve,
+	&tool_verb_review,
 	&tool_verb_remove,
 	&tool_verb_allow,
 	&tool_verb_revoke,
