@@ -50,8 +50,8 @@ typedef struct perch_service_options {
 	/* A file that every line of what is hosted is recorded in, anew; "-" = stderr; NULL = none. */
 	const char *trace;
 	bool trace_secrets; /* also values that plugins store or load, and those of the environment */
-	/* Bindings' spares are not started, and each call has an MCP server of its own, which ends before
-	 * the call does: for a few calls, and then the end. */
+	/* Bindings' spares are not started, and each call has an MCP server of its own, which ends
+	 * before the call does: for a few calls, and then the end. */
 	bool no_spares;
 	/* Files of profiles beside those of perch/agents, shown by the name of the file whatever
 	 * [expose.FRONTEND] says; ends with NULL. */

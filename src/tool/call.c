@@ -201,7 +201,7 @@ static int call_write_request(struct tool_call *call, perch_err *err)
 }
 
 /* The request to an MCP server is its params. */
-static int call_write_params(struct tool_call *call, perch_err *err)
+static int call_write_arguments(struct tool_call *call, perch_err *err)
 {
 	perch_json_writer out = json_writer_on(&call->line);
 	const char *tool = call->options.tool;
@@ -259,7 +259,7 @@ static int call_check_request(struct tool_call *call, perch_err *err)
 		r = call_check_approval(call, &fault);
 	if (r == 0 && call->options.tool) {
 		stage = "request";
-		r = call->options.binding->server.is_server ? call_write_params(call, &fault)
+		r = call->options.binding->server.is_server ? call_write_arguments(call, &fault)
 													: call_write_request(call, &fault);
 	}
 	if (r == -ENOMEM)

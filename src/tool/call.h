@@ -33,7 +33,7 @@ struct tool_call_options {
 	struct tool_context context;
 	struct str input;                                  /* JSON text; empty = {} */
 	uint64_t invocation_ns, handshake_ns, teardown_ns; /* 0 = the binding's */
-	bool strict; /* bytes behind the response make it malformed */
+	bool strict;         /* bytes behind the response make it malformed */
 	const char *session; /* whose MCP server it is to be; NULL = that of nobody in particular */
 	struct trace *trace;
 	/* What an MCP server says while it works: progress and its log; NULL = not wanted. */
@@ -72,11 +72,8 @@ int tool_pool_keep(struct tool_pool *pool, const struct tool_binding *binding);
 void tool_pool_forget(struct tool_pool *pool, const struct tool_binding *binding);
 int tool_pool_call(struct tool_pool *pool, const struct tool_call_options *options,
 	struct tool_call **ret_call, perch_err *err);
-/* From now on no MCP server outlives its call. */
-void tool_pool_keep_no_servers(struct tool_pool *pool);
-/* Asks the MCP servers to end as soon as they have no call; how many there are. */
-void tool_pool_stop_servers(struct tool_pool *pool);
-size_t tool_pool_servers(const struct tool_pool *pool);
+/* The MCP servers that run for it (server.h). */
+struct servers *tool_pool_servers(struct tool_pool *pool);
 void tool_pool_free(struct tool_pool *pool);
 
 #endif

@@ -9,8 +9,8 @@
 struct tool_call {
 	struct tool_call_options options;
 	perch_host *host;
-	struct exchange *exchange;   /* NULL = none was started; */
-	struct server_call *served;  /* the same of an MCP server */
+	struct exchange *exchange;  /* NULL = none was started; */
+	struct server_call *served; /* the same of an MCP server */
 	char request_id[TOOL_REQUEST_ID_SIZE];
 	struct buf line;
 	struct tool_engine_request request;

@@ -316,19 +316,9 @@ int tool_pool_new(perch_host *host, struct tool_pool **ret_pool)
 	return 0;
 }
 
-void tool_pool_keep_no_servers(struct tool_pool *pool)
+struct servers *tool_pool_servers(struct tool_pool *pool)
 {
-	servers_keep_none(pool->servers);
-}
-
-void tool_pool_stop_servers(struct tool_pool *pool)
-{
-	servers_stop(pool->servers);
-}
-
-size_t tool_pool_servers(const struct tool_pool *pool)
-{
-	return servers_count(pool->servers);
+	return pool->servers;
 }
 
 void tool_pool_free(struct tool_pool *pool)

@@ -35,7 +35,7 @@ static void server_log(struct server *server, const struct mcp_told *told)
 		.level = text_from(mcp_level_name(told->level)),
 	};
 	for (struct server_call *served = list_first(&server->running); served;
-		served = list_next(served))
+		 served = list_next(served))
 		server_call_show(served, &shown);
 }
 
@@ -51,8 +51,8 @@ static void server_told(void *data, const struct mcp_told *told)
 	} else if (told->kind == MCP_TOLD_LOG) {
 		server_log(server, told);
 	} else if (told->kind == MCP_TOLD_NOISE) {
-		trace_note(server->trace, "skipped: %.*s", (int)(told->text.len < 200 ? told->text.len : 200),
-			told->text.data);
+		trace_note(server->trace, "skipped: %.*s",
+			(int)(told->text.len < 200 ? told->text.len : 200), told->text.data);
 	}
 }
 
@@ -85,7 +85,7 @@ static void server_said(void *data, struct str line)
 	tail_append(&server->stderr_tail, "\n", 1);
 	trace_line(server->trace, TRACE_PLUGIN_ERR, line.data, line.len);
 	for (struct server_call *served = list_first(&server->running); served;
-		served = list_next(served))
+		 served = list_next(served))
 		server_call_said(served, line);
 }
 
@@ -133,8 +133,8 @@ static int server_launch(struct server *server, perch_err *err)
 	};
 	int r = launch_prepare(&server->launch, server->owner->host, binding, &spec, err);
 	if (r == 0)
-		r = upstream_process_start(server->owner->host, &spec, &options, &server_table, server,
-			&server->process, err);
+		r = upstream_process_start(
+			server->owner->host, &spec, &options, &server_table, server, &server->process, err);
 	launch_forget_program(&server->launch);
 	return r;
 }
@@ -198,7 +198,7 @@ static uint64_t server_pause(const struct server *server)
 	if (server->failures < 2)
 		return 0;
 	for (unsigned i = 2; i < server->failures && pause_ns < SERVER_BACKOFF_MOST_MS * NSEC_PER_MSEC;
-		i++)
+		 i++)
 		pause_ns *= 2;
 	return pause_ns < SERVER_BACKOFF_MOST_MS * NSEC_PER_MSEC
 		? pause_ns
@@ -231,7 +231,8 @@ static void server_rest(struct server *server)
 	server->last = NULL;
 	if (last)
 		server_call_gone(last); /* which may free us */
-	else if (!server->waiting.count && (!server->failures || clock_now_ns() >= server->not_before_ns))
+	else if (!server->waiting.count &&
+		(!server->failures || clock_now_ns() >= server->not_before_ns))
 		server_free(server);
 	else if (clock_now_ns() < server->not_before_ns)
 		server_wait_until(server, server->not_before_ns);

@@ -13,10 +13,10 @@ struct server_call;
 struct tool_call;
 
 enum {
-	SERVERS_MAX = 64,                   /* processes at a time; then an idle one must go */
-	SERVER_LIST_MAX = 3 * 1024 * 1024,  /* bytes of a list of tools */
-	SERVER_STDERR_TAIL = 4 * 1024,      /* bytes */
-	SERVER_BACKOFF_FIRST_MS = 500,      /* behind its second death in a row */
+	SERVERS_MAX = 64,                  /* processes at a time; then an idle one must go */
+	SERVER_LIST_MAX = 3 * 1024 * 1024, /* bytes of a list of tools */
+	SERVER_STDERR_TAIL = 4 * 1024,     /* bytes */
+	SERVER_BACKOFF_FIRST_MS = 500,     /* behind its second death in a row */
 	SERVER_BACKOFF_MOST_MS = 30 * 1000,
 };
 

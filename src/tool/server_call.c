@@ -24,9 +24,8 @@ static void server_call_take_process(struct server_call *served)
 	struct server *server = served->server;
 	perch_tool_result *result = &served->call->result;
 	const char *const *layers = server->launch.layers;
-	const struct mcp_upstream_facts *facts = server->process
-		? mcp_upstream_facts(upstream_process_engine(server->process))
-		: NULL;
+	const struct mcp_upstream_facts *facts =
+		server->process ? mcp_upstream_facts(upstream_process_engine(server->process)) : NULL;
 	result->sandbox = layers ? arena_dup_list(&served->arena, layers) : NULL;
 	result->plugin_id = server_call_keep(served, str_from(server->binding->name));
 	if (facts)
@@ -133,8 +132,7 @@ void server_call_make(struct server_call *served)
 	r = mcp_call_begin(upstream_process_engine(server->process), &options, &served->wire);
 	if (r < 0) {
 		served->wire = NULL;
-		server_call_fail(
-			served, PERCH_TOOL_LAUNCH_FAILED, "request", str_from(perch_strerror(r)));
+		server_call_fail(served, PERCH_TOOL_LAUNCH_FAILED, "request", str_from(perch_strerror(r)));
 		return;
 	}
 	served->began_ns = clock_now_ns();

@@ -88,8 +88,8 @@ void server_offer_news(struct server *server, const struct mcp_news *news)
 		return;
 	if (news->kind == MCP_NEWS_ERROR) {
 		server->listing = NULL;
-		server_fail(server, news->is_ours ? PERCH_TOOL_CRASHED : PERCH_TOOL_HANDSHAKE_FAILED,
-			news->text);
+		server_fail(
+			server, news->is_ours ? PERCH_TOOL_CRASHED : PERCH_TOOL_HANDSHAKE_FAILED, news->text);
 		return;
 	}
 	int r = server_offer_page(&server->offer, news->value);

@@ -42,7 +42,7 @@ struct server {
 	struct link link;
 	struct servers *owner;
 	const struct tool_binding *binding;
-	char *session; /* whose it is; "" = everybody's */
+	char *session;            /* whose it is; "" = everybody's */
 	bool is_single;           /* for one call alone */
 	struct server_call *last; /* that call, once its verdict is known: it waits for our end */
 	enum server_state state;
@@ -101,9 +101,9 @@ int server_offer_manifest(const struct server *server, struct buf *out);
 struct server_call {
 	struct link link; /* in its server's lists, unless it is decided */
 	struct tool_call *call;
-	struct server *server;  /* NULL = it has left */
-	struct servers *own;    /* NULL = it has none */
-	struct mcp_call *wire;  /* NULL = not made, or answered */
+	struct server *server; /* NULL = it has left */
+	struct servers *own;   /* NULL = it has none */
+	struct mcp_call *wire; /* NULL = not made, or answered */
 	perch_timer *deadline;
 	uint64_t began_ns;
 	bool is_decided;

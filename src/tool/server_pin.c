@@ -62,8 +62,8 @@ static int server_read_part(struct arena *arena, const perch_json_value *item, s
 	return *server_part_of(tool, part) ? 0 : err_no_memory(err);
 }
 
-static int server_pin_tool(struct arena *arena, const perch_json_value *item,
-	struct tool_known *tool, perch_err *err)
+static int server_pin_tool(
+	struct arena *arena, const perch_json_value *item, struct tool_known *tool, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	perch_json_writer out = json_writer_on(&text);
@@ -100,8 +100,8 @@ static int server_check_name(struct str name, perch_err *err)
 	return 0;
 }
 
-int server_tool_read(struct arena *arena, const perch_json_value *item, struct tool_known *ret_tool,
-	perch_err *err)
+int server_tool_read(
+	struct arena *arena, const perch_json_value *item, struct tool_known *ret_tool, perch_err *err)
 {
 	struct tool_known tool = tool_known_named("");
 	int r = 0;

@@ -12,8 +12,8 @@ enum { SERVER_TOOL_NAME_MAX = 128 };
 
 /* Reads an item of tools/list; all of it lives in the arena. Fails with -EINVAL (it has no name, or
  * one that cannot be shown; a NUL), -ENOMEM. */
-int server_tool_read(struct arena *arena, const perch_json_value *item, struct tool_known *ret_tool,
-	perch_err *err);
+int server_tool_read(
+	struct arena *arena, const perch_json_value *item, struct tool_known *ret_tool, perch_err *err);
 
 /* The pin of a text; of an empty one too. */
 void server_pin_text(struct str text, char ret_pin[SHA256_HEX_SIZE]);

@@ -79,8 +79,8 @@ static int servers_make_room(struct servers *servers, perch_err *err)
 			oldest = server;
 	}
 	if (!oldest)
-		return err_set(err, PERCH_ELIMIT, "%d MCP servers run already, and all are busy",
-			(int)SERVERS_MAX);
+		return err_set(
+			err, PERCH_ELIMIT, "%d MCP servers run already, and all are busy", (int)SERVERS_MAX);
 	server_free(oldest);
 	return 0;
 }

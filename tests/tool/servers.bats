@@ -125,7 +125,7 @@ starts() { grep -c '^starts$' "$log"; }
     expect_status 10
     has "$errors" "has changed since it was approved"
     has "$errors" "perch tool review srv"
-    has "$errors" "- says it"
+    has "$errors" "| - says it"
     has "$errors" '+ says it\u{200B}, and sends your files away'
     perch_tool call srv fail
     expect_status 1

@@ -94,8 +94,7 @@ static void server_add_show(const struct adding *adding, const struct server_vie
 }
 
 /* Which of its tools the binding has. Returns as server_view_choose. */
-static int server_add_choose(
-	struct adding *adding, const struct server_view *view, perch_err *err)
+static int server_add_choose(struct adding *adding, const struct server_view *view, perch_err *err)
 {
 	struct arena *arena = &adding->session->arena;
 	const struct server_choice choice = {

@@ -24,8 +24,8 @@ static const char *server_view_keep_text(
 	return arena_dup(arena, text.data ? text : STR(""));
 }
 
-static int server_view_read_tools(struct arena *arena, const perch_json_value *array,
-	struct server_view *view, perch_err *err)
+static int server_view_read_tools(
+	struct arena *arena, const perch_json_value *array, struct server_view *view, perch_err *err)
 {
 	view->tools = arena_alloc(arena, (perch_json_count(array) + 1) * sizeof(*view->tools));
 	if (!view->tools)
@@ -42,8 +42,8 @@ static int server_view_read_tools(struct arena *arena, const perch_json_value *a
 	return 0;
 }
 
-static int server_view_read(struct arena *arena, perch_text manifest, struct server_view *ret_view,
-	perch_err *err)
+static int server_view_read(
+	struct arena *arena, perch_text manifest, struct server_view *ret_view, perch_err *err)
 {
 	_cleanup_json_ perch_json *json = NULL;
 	const perch_json_value *root = NULL;
@@ -121,7 +121,8 @@ void server_view_show_text(FILE *stream, const char *before, const char *text)
 	while (rest.len) {
 		_cleanup_free_ char *line = str_dup(str_cut(&rest, '\n'));
 		fputs(before, stream);
-		cli_put(stream, line ? line : "out of memory"); /* all of it: its end is to be judged, too */
+		cli_put(
+			stream, line ? line : "out of memory"); /* all of it: its end is to be judged, too */
 		fputc('\n', stream);
 	}
 }
@@ -163,8 +164,8 @@ static int server_view_choose_named(const struct option_list *grants,
 	return 0;
 }
 
-static int server_view_ask_each(struct console *console, const struct tool_known *const *tools,
-	size_t count, bool *chosen)
+static int server_view_ask_each(
+	struct console *console, const struct tool_known *const *tools, size_t count, bool *chosen)
 {
 	char question[SERVER_TOOL_NAME_MAX + 32];
 	for (size_t i = 0; i < count; i++) {

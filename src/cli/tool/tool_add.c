@@ -69,8 +69,7 @@ int add_take_options(struct adding *adding, perch_err *err)
 	if (r == 0 && words->pin)
 		r = tool_source_pin(&adding->source, &adding->session->arena, err);
 	if (r == 0 && words->secrets)
-		r = paths_absolute(
-			words->secrets, &adding->session->arena, &binding->server.secrets, err);
+		r = paths_absolute(words->secrets, &adding->session->arena, &binding->server.secrets, err);
 	if (words->net)
 		binding->widening.net =
 			strcmp(words->net, "full") == 0 ? WIDENING_NET_FULL : WIDENING_NET_NONE;
@@ -313,13 +312,16 @@ static int tool_add_add(struct tool_session *session, void *data, perch_err *err
 static int tool_add_check_words(const struct add_words *words)
 {
 	if (!words->server == !words->source)
-		return cli_usage_error("write: perch tool add SOURCE, or perch tool add --mcp NAME -- COMMAND",
+		return cli_usage_error(
+			"write: perch tool add SOURCE, or perch tool add --mcp NAME -- COMMAND",
 			words->server ? "'%s' is one word too many: the command stands behind --"
 						  : "add what? A word is missing%s",
 			words->server ? words->source : "");
 	if (!words->server && (words->command || words->secrets || words->lifetime))
 		return cli_usage_error(NULL, "%s is for --mcp",
-			words->command ? "--" : words->secrets ? "--secrets" : "--lifetime");
+			words->command       ? "--"
+				: words->secrets ? "--secrets"
+								 : "--lifetime");
 	if (words->net && strcmp(words->net, "full") != 0 && strcmp(words->net, "none") != 0)
 		return cli_usage_error(NULL, "--net is full or none, not '%s'", words->net);
 	if (words->sandbox && strcmp(words->sandbox, "on") != 0 && strcmp(words->sandbox, "off") != 0)

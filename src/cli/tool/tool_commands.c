@@ -91,8 +91,7 @@ const struct command command_tool = {
 	.group = GROUP_TOOLS,
 	.help = "usage: perch tool WORD …\n"
 			"\n"
-			"A binding says what a plugin is allowed; the plugin has no say in it. Bindings\n"
-			"lie in $XDG_CONFIG_HOME/perch/tools.\n"
+			"A binding, in $XDG_CONFIG_HOME/perch/tools, says what a plugin is allowed.\n"
 			"\n",
 	.print_more = tool_commands_print_codes,
 	.example = "perch tool call acme.echo acme.say --input '{\"text\":\"hi\"}'",

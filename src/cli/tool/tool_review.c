@@ -96,8 +96,7 @@ static int tool_review_take(struct reviewing *reviewing, const bool *chosen, per
 {
 	struct tool_binding *binding = &reviewing->binding;
 	size_t most = binding->tool_count + reviewing->count, count = 0;
-	struct tool_known *kept =
-		arena_alloc(&reviewing->session->arena, (most + 1) * sizeof(*kept));
+	struct tool_known *kept = arena_alloc(&reviewing->session->arena, (most + 1) * sizeof(*kept));
 	if (!kept)
 		return err_no_memory(err);
 	for (size_t i = 0; i < binding->tool_count; i++) {
@@ -192,10 +191,9 @@ static int tool_review_decide(struct reviewing *reviewing, perch_err *err)
 	bool *chosen = arena_alloc(&reviewing->session->arena, reviewing->count + 1);
 	if (!chosen)
 		return err_no_memory(err);
-	int r = reviewing->count
-		? server_view_choose(
-			  reviewing->session, &choice, reviewing->open, reviewing->count, chosen, err)
-		: tool_review_agree(reviewing, err);
+	int r = reviewing->count ? server_view_choose(reviewing->session, &choice, reviewing->open,
+								   reviewing->count, chosen, err)
+							 : tool_review_agree(reviewing, err);
 	if (r < 0)
 		return r == -ENOMEM ? r : tool_review_refuse(reviewing, err);
 	return r ? r : tool_review_write(reviewing, chosen, err);
@@ -209,8 +207,10 @@ static int tool_review_find(struct reviewing *reviewing, perch_err *err)
 	struct tool_binding allowed;
 	int r = tool_binding_find(name, arena, &reviewing->binding, err);
 	if (r == 0 && !reviewing->binding.server.is_server)
-		r = err_set(err, -EINVAL, "%s is a plugin, not an MCP server: nothing of it is approved "
-			"but what its binding says", name);
+		r = err_set(err, -EINVAL,
+			"%s is a plugin, not an MCP server: nothing of it is approved "
+			"but what its binding says",
+			name);
 	allowed = reviewing->binding;
 	if (r == 0)
 		r = tool_binding_grant(name, arena, &allowed, err);
