@@ -65,7 +65,7 @@ int secrets_read(
 	const char *path, struct arena *arena, const char *const **ret_list, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
-	int r = path[0] ? secrets_open(path, &text, err) : 0;
+	int r = path && path[0] ? secrets_open(path, &text, err) : 0;
 	struct str rest = { text.data, text.len };
 	size_t lines = 1, count = 0;
 	for (size_t i = 0; i < text.len; i++)

@@ -8,9 +8,9 @@
 
 enum { SECRETS_SIZE_MAX = 256 * 1024 };
 
-/* The variables, in a list that ends with NULL; an empty path has none. Blank lines and those that
- * begin with # do not count. Fails with -EPERM (others may read or write it), PERCH_ESYNTAX, and as
- * reading a file does. */
+/* The variables, in a list that ends with NULL; an empty path, or NULL, has none. Blank lines and
+ * those that begin with # do not count. Fails with -EPERM (others may read or write it),
+ * PERCH_ESYNTAX, and as reading a file does. */
 int secrets_read(
 	const char *path, struct arena *arena, const char *const **ret_list, perch_err *err);
 
