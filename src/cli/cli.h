@@ -45,6 +45,12 @@ struct cli {
 /* Reads such options from argv[*at] on. Returns 0, or an exit code after an error message. */
 int cli_read_globals(struct cli *cli, int argc, char **argv, int *at);
 
+/* Reads the options of a subcommand, which may stand anywhere among its words: its own (the table
+ * ends with a NULL name), --json, --ni, -v, -q and --color. Returns 0, or an exit code after an
+ * error message. */
+int cli_options(struct cli *cli, const struct option_spec *own, int argc, char **argv,
+	struct option_list *words);
+
 /* The value of --config DIR: DIR/perch is perch's configuration from now on. NULL is fine. Returns
  * 0 or an exit code after an error message. */
 int cli_set_config(const char *dir);
@@ -90,7 +96,8 @@ struct command {
 	const struct command *const *subcommands; /* ends with NULL; NULL = none */
 	enum command_words words;
 	const char *program; /* the companion that has this command; NULL = this program does */
-	int (*run)(struct cli *cli, int argc, char **argv); /* argv[0] is the name */
+	int (*run)(
+		struct cli *cli, int argc, char **argv); /* argv[0] is the name; NULL = subcommands */
 };
 
 /* All that a program can do, NULL behind the last: for perch in main.c, for a companion in its own
@@ -126,13 +133,28 @@ const struct command *command_at(size_t i);
 
 const struct command *command_find(const char *name);
 
-/* The same in a list of commands that ends with NULL; the list may be NULL. */
-const struct command *command_find_in(const struct command *const *list, const char *name);
+/* The same in a list of commands that ends with NULL; the list (and the name) may be NULL. The
+ * second one knows the words of other tools, too. */
+const struct command *command_named(const struct command *const *list, const char *name);
+const struct command *command_find_in(const struct command *const *list, const char *word);
+
+/* ---- ui/plugin_commands.c ------------------------------------------------------ */
+
+/* Prints a line for each. Returns the number of plugins. */
+size_t plugin_commands_print(void);
+
+/* ---- synonyms.c --------------------------------------------------------------- */
+
+/* The command of the list that other tools call so, or NULL. */
+const struct command *synonym_find(const struct command *const *list, const char *word);
+
+/* The subcommands that the word may have meant, with commas between them. */
+void synonym_suggest(const struct command *const *table, const char *word, struct buf *hint);
 
 /* An error message that there is no such command, with the nearest name. Returns EXIT_USAGE. */
 int command_refuse(const char *name);
 
-/* ---- program.c ------------------------------------------------------------- */
+/* ---- cli_program.c ------------------------------------------------------------- */
 
 /* The first and the last thing that every program of ours does: writes may fail from the beginning
  * on, and what could not be written makes success a failure. Returns the exit code. */
@@ -142,11 +164,14 @@ int cli_program_finish(int status);
 typedef int cli_program_run_fn(struct cli *cli, int argc, char **argv);
 
 /* Reads the options before the command, and has `run` do what the words behind them say; `cli` is
- * zeroed but for who is called. Returns the exit code. */
+ * zeroed but for is_fledge. Returns the exit code. */
 int cli_program_run(struct cli *cli, int argc, char **argv, cli_program_run_fn *run);
 
 /* Runs the command that the first word names. */
 int cli_program_run_command(struct cli *cli, int argc, char **argv);
+
+/* All of a companion's main. */
+int cli_program_companion(int argc, char **argv);
 
 /* ---- companion.c, installed.c ------------------------------------------------ */
 
@@ -165,12 +190,19 @@ enum installed_place {
  * there is not asked. Fails with an errno where this program's own path cannot be read. */
 int installed_path(enum installed_place place, const char *name, char ret_path[PATH_MAX]);
 
+/* The directories from which perch executes programs of its own, and the one from which it would,
+ * were it there. A list that ends with NULL. */
+const char *const *installed_program_places(void);
+
 /* ---- dispatch.c ---------------------------------------------------------- */
 
 /* Reads the options behind a command that has subcommands, and runs the subcommand that the next
  * word names. Prints its help where the user asks for that, and suggests the nearest name where no
  * subcommand has this one. */
 int command_dispatch(const struct command *parent, struct cli *cli, int argc, char **argv);
+
+/* Runs a command: by its own function, or by that of the subcommand that the next word names. */
+int command_start(const struct command *command, struct cli *cli, int argc, char **argv);
 
 /* Prints the help of a command, or of the subcommand that the words name. */
 int command_print_help(const struct command *command, int argc, char **argv);

@@ -16,13 +16,19 @@ static const char *dispatch_subcommand_name(const void *data, size_t i)
 	return subcommands[i] ? subcommands[i]->name : NULL;
 }
 
-const struct command *command_find_in(const struct command *const *list, const char *name)
+const struct command *command_named(const struct command *const *list, const char *name)
 {
-	for (; list && *list; list++) {
+	for (; name && list && *list; list++) {
 		if (strcmp((*list)->name, name) == 0)
 			return *list;
 	}
 	return NULL;
+}
+
+const struct command *command_find_in(const struct command *const *list, const char *word)
+{
+	const struct command *command = command_named(list, word);
+	return command ? command : synonym_find(list, word);
 }
 
 static int dispatch_refuse_unknown(const struct command *parent, const char *name)
@@ -84,5 +90,11 @@ int command_dispatch(const struct command *parent, struct cli *cli, int argc, ch
 	if (at + 1 < argc && command_is_help(argv[at + 1]))
 		return command_print_help(command, 0, NULL);
 	cli_speak_of(parent->name, command->name);
-	return command->run(cli, argc - at, argv + at);
+	return command_start(command, cli, argc - at, argv + at);
+}
+
+int command_start(const struct command *command, struct cli *cli, int argc, char **argv)
+{
+	return command->run ? command->run(cli, argc, argv)
+						: command_dispatch(command, cli, argc, argv);
 }

@@ -113,6 +113,15 @@ int toml_get_array(const struct toml_value *table, const char *key, enum toml_ty
 int toml_get_strings(const struct toml_value *table, const char *key, struct arena *arena,
 	const char *const **ret, perch_err *err);
 
+/* Refuses every key that is not one of `count` names, which stand `stride` bytes apart as those of
+ * str_nearest do: a mistyped one must not be passed over. Returns 0 or PERCH_ESYNTAX. */
+int toml_check_keys(const struct toml_value *table, const char *const *names, size_t count,
+	size_t stride, perch_err *err);
+
+/* The error for one such key: PERCH_ESYNTAX. */
+int toml_unknown_key(const struct toml_value *value, const char *const *names, size_t count,
+	size_t stride, perch_err *err);
+
 /* "a string", "an integer", … for messages. */
 const char *toml_type_name(enum toml_type type);
 

@@ -7,6 +7,7 @@
 #define DATA_TOML_EDIT_H
 
 #include "base/buf.h"
+#include "base/macros.h"
 #include "data/toml.h"
 
 /* A key with a value to write. A value of type TOML_ARRAY has strings, one of
@@ -46,7 +47,7 @@ struct toml_path {
 	}
 #define TOML_PATH(...)                                              \
 	((struct toml_path){ (const struct toml_step[]){ __VA_ARGS__ }, \
-		sizeof((const struct toml_step[]){ __VA_ARGS__ }) / sizeof(struct toml_step) })
+		COUNT(((const struct toml_step[]){ __VA_ARGS__ })) })
 #define TOML_ROOT ((struct toml_path){ NULL, 0 })
 
 /* All return 1 when something changed, 0 when there was nothing to do, and put

@@ -160,3 +160,35 @@ int toml_get_strings(const struct toml_value *table, const char *key, struct are
 	*ret = list;
 	return 0;
 }
+
+/* ---- unknown keys -------------------------------------------------------- */
+
+int toml_unknown_key(const struct toml_value *value, const char *const *names, size_t count,
+	size_t stride, perch_err *err)
+{
+	char quoted[TOML_QUOTE_MAX];
+	const char *nearest = str_nearest(value->key.data, names, count, stride);
+	toml_quote(value->key, quoted);
+	return err_set_at(err, PERCH_ESYNTAX, value->key_at.line, value->key_at.column,
+		nearest ? "there is no key %s here; did you mean `%s`?" : "there is no key %s here", quoted,
+		nearest);
+}
+
+static bool toml_get_is_known(struct str key, const char *const *names, size_t count, size_t stride)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (str_is(key, *(const char *const *)((const char *)names + i * stride)))
+			return true;
+	}
+	return false;
+}
+
+int toml_check_keys(const struct toml_value *table, const char *const *names, size_t count,
+	size_t stride, perch_err *err)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		if (!toml_get_is_known(table->items[i]->key, names, count, stride))
+			return toml_unknown_key(table->items[i], names, count, stride, err);
+	}
+	return 0;
+}

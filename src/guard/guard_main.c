@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include "base/macros.h"
 #include "guard/bare.h"
 #include "guard/bare_calls.h"
 #include "guard/guard_table.h"
@@ -30,7 +31,7 @@ static void guard_main_ignore_signals(void)
 {
 	static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGTTOU, SIGUSR1,
 		SIGUSR2 };
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+	for (size_t i = 0; i < COUNT(ignored); i++)
 		bare_ignore(ignored[i]);
 }
 
@@ -101,9 +102,9 @@ static void guard_main_sweep(struct guard_table *table)
 static bool guard_main_has_modes(const struct guard_modes *now, const struct guard_modes *modes)
 {
 	size_t i = 0;
-	while (i < sizeof(modes->words) / sizeof(modes->words[0]) && now->words[i] == modes->words[i])
+	while (i < COUNT(modes->words) && now->words[i] == modes->words[i])
 		i++;
-	return i == sizeof(modes->words) / sizeof(modes->words[0]);
+	return i == COUNT(modes->words);
 }
 
 /* A terminal that the host has left raw is restored, unless a shell has taken it over meanwhile and

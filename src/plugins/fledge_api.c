@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "base/sized.h"
 #include "fledge/exec.h"
 #include "plugins/fledge_api_parts.h"
@@ -352,7 +353,7 @@ void perch_fledge_run_free(perch_fledge_run *run)
 		timer_cancel(&run->host->loop.timers, &run->cancelling.timer);
 		timers_release(&run->host->loop.timers);
 	}
-	for (size_t i = 0; i < sizeof(run->texts) / sizeof(run->texts[0]); i++)
+	for (size_t i = 0; i < COUNT(run->texts); i++)
 		buf_free(&run->texts[i]);
 	arena_free(&run->arena);
 	free(run);

@@ -91,7 +91,7 @@ static void lint_rules_look_at_options(struct lint *lint, const perch_json_value
 }
 
 /* Fields with their number; too many do not compile (an array of -1). */
-#define FIELDS_GIVEN(...) (sizeof((struct field_rule[]){ __VA_ARGS__ }) / sizeof(struct field_rule))
+#define FIELDS_GIVEN(...) COUNT(((struct field_rule[]){ __VA_ARGS__ }))
 #define FIELDS(...)                                                                             \
 	FIELDS_GIVEN(__VA_ARGS__) * sizeof(char[FIELDS_GIVEN(__VA_ARGS__) <= FIELDS_MAX ? 1 : -1]), \
 	{                                                                                           \

@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/macros.h"
 #include "base/paths.h"
-#include "data/toml.h"
+#include "data/config.h"
 #include "plugins/fetch.h"
 #include "plugins/stage.h"
 
@@ -90,36 +90,39 @@ static int index_read_file(
 
 /* ---- where it is --------------------------------------------------------------- */
 
+struct place_reading {
+	struct arena *arena;
+	const char *place;
+};
+
+static int index_read_place(const struct toml_value *root, void *data, perch_err *err)
+{
+	struct place_reading *reading = data;
+	const struct toml_value *table = NULL;
+	const char *place = "";
+	int r = toml_get_table(root, "registry", &table, err);
+	if (r > 0)
+		r = toml_get_string(table, "index", &place, err);
+	if (r < 0)
+		return r;
+	reading->place = arena_dup(reading->arena, str_from(place));
+	return reading->place ? 0 : err_no_memory(err);
+}
+
 static int index_configured(
 	const char *config, struct arena *arena, const char **ret_place, perch_err *err)
 {
-	_cleanup_free_ char *path = str_join(config, "/config.toml", NULL);
-	_cleanup_(buf_free) struct buf text = { 0 };
-	_cleanup_(toml_freep) struct toml *toml = NULL;
-	const struct toml_value *table = NULL;
-	const char *place = "";
-	perch_err inner = { 0 };
-	if (!path)
-		return err_no_memory(err);
-	int r = file_read(path, INDEX_SIZE_MAX, &text, &inner);
-	if (r < 0 && r != -ENOENT)
-		return err_set(err, r, "%s", inner.text);
-	inner = (perch_err){ 0 };
-	r = toml_parse((struct str){ text.data, text.len }, NULL, &toml, &inner);
-	if (r == 0)
-		r = toml_get_table(toml_root(toml), "registry", &table, &inner);
-	if (r > 0)
-		r = toml_get_string(table, "index", &place, &inner);
+	struct place_reading reading = { .arena = arena };
+	int r = config_read(config, index_read_place, &reading, err);
 	if (r < 0)
-		return file_blame(err, path, &inner);
-	if (!place[0])
+		return r;
+	if (!reading.place[0])
 		return err_set(err, -ENOENT,
 			"no index of plugins is configured: write index = \"FILE or REPOSITORY\" under "
-			"[registry] "
-			"in %s",
-			path);
-	*ret_place = arena_dup(arena, str_from(place));
-	return *ret_place ? 0 : err_no_memory(err);
+			"[registry] in %s/config.toml",
+			config);
+	*ret_place = reading.place;
+	return 0;
 }
 
 /* A link in a repository could lead to any file of the user's. */
@@ -158,7 +161,7 @@ int index_read(struct workshop *workshop, const char *config, struct arena *aren
 {
 	struct plugin_index index = { 0 };
 	struct plugin_source source;
-	const char *place;
+	const char *place = NULL;
 	const char *base;
 	struct stat about;
 	int r = index_configured(config, arena, &place, err);

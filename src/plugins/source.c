@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -17,9 +18,7 @@
 #include "base/macros.h"
 #include "base/str.h"
 #include "base/utf8.h"
-#include "data/toml.h"
-
-enum { CONFIG_MAX = 1024 * 1024 };
+#include "data/config.h"
 
 static int source_refuse(perch_err *err, const char *text, const char *problem)
 {
@@ -197,6 +196,14 @@ static int source_parse_remote(const char *text, const char *colon, struct arena
 	return source_split_ref(text, (size_t)(colon - text), arena, source, err);
 }
 
+/* A directory that lies here is named by its name alone out of habit. */
+static bool source_is_plugin_here(const char *name)
+{
+	char path[PATH_MAX];
+	int len = snprintf(path, sizeof(path), "./%s/plugin.toml", name);
+	return len < PATH_MAX && access(path, R_OK) == 0;
+}
+
 static int source_parse_short(const char *text, const char *base, struct arena *arena,
 	struct plugin_source *source, perch_err *err)
 {
@@ -205,6 +212,10 @@ static int source_parse_short(const char *text, const char *base, struct arena *
 		return r;
 	struct str repository = str_from(source->location);
 	struct str owner = str_cut(&repository, '/');
+	if (!repository.len && source_is_plugin_here(text))
+		return err_set(err, -EINVAL,
+			"'%.128s' alone names no source, but there is a plugin in ./%.128s: write ./ before it",
+			text, text);
 	if (!source_is_made_of(owner, "-_.") || !source_is_made_of(repository, "-_."))
 		return source_refuse(err, text,
 			"is not understood: write ./PATH, OWNER/REPOSITORY, an URL (https, ssh, git, file) or "
@@ -254,15 +265,17 @@ int source_parse(const char *text, const char *base, struct arena *arena,
 
 /* ---- the base ------------------------------------------------------------ */
 
-static int source_read_base(
-	struct str text, struct arena *arena, const char **ret_base, perch_err *err)
+struct base_reading {
+	struct arena *arena;
+	const char *base;
+};
+
+static int source_read_base(const struct toml_value *root, void *data, perch_err *err)
 {
-	_cleanup_(toml_freep) struct toml *toml = NULL;
+	struct base_reading *reading = data;
 	const struct toml_value *table = NULL;
 	const char *base = SOURCE_BASE_DEFAULT;
-	int r = toml_parse(text, NULL, &toml, err);
-	if (r == 0)
-		r = toml_get_table(toml_root(toml), "plugins", &table, err);
+	int r = toml_get_table(root, "plugins", &table, err);
 	if (r > 0)
 		r = toml_get_string(table, "base_url", &base, err);
 	if (r < 0)
@@ -276,21 +289,16 @@ static int source_read_base(
 	struct str trimmed = str_from(base);
 	while (str_has_suffix(trimmed, STR("/")))
 		trimmed.len--;
-	*ret_base = arena_dup(arena, trimmed);
-	return *ret_base ? 0 : err_no_memory(err);
+	reading->base = arena_dup(reading->arena, trimmed);
+	return reading->base ? 0 : err_no_memory(err);
 }
 
 int source_base(
 	const char *config_directory, struct arena *arena, const char **ret_base, perch_err *err)
 {
-	_cleanup_free_ char *path = str_join(config_directory, "/config.toml", NULL);
-	if (!path)
-		return err_no_memory(err);
-	_cleanup_(buf_free) struct buf text = { 0 };
-	perch_err inner = { 0 }; /* that there is no file is no error */
-	int r = file_read(path, CONFIG_MAX, &text, &inner);
-	if (r < 0 && r != -ENOENT)
-		return err_set(err, r, "%s", inner.text);
-	r = source_read_base((struct str){ text.data, text.len }, arena, ret_base, &inner);
-	return r < 0 ? file_blame(err, path, &inner) : 0;
+	struct base_reading reading = { .arena = arena };
+	int r = config_read(config_directory, source_read_base, &reading, err);
+	if (r == 0)
+		*ret_base = reading.base;
+	return r;
 }

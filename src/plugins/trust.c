@@ -8,11 +8,8 @@
 #include <strings.h>
 
 #include "base/err.h"
-#include "base/file.h"
 #include "base/macros.h"
-#include "data/toml.h"
-
-enum { CONFIG_MAX = 1024 * 1024 };
+#include "data/config.h"
 
 static const struct str default_host = { "github.com", 10 };
 
@@ -182,15 +179,18 @@ enum trust_tier trust_of(const struct trust_lists *lists_of_user, const char *so
 
 /* ---- the lists ----------------------------------------------------------- */
 
-static int trust_read_lists(
-	struct str text, struct arena *arena, struct trust_lists *lists, perch_err *err)
+struct trust_reading {
+	struct arena *arena;
+	struct trust_lists lists;
+};
+
+static int trust_read_lists(const struct toml_value *root, void *data, perch_err *err)
 {
 	static const struct toml_value nothing = { .type = TOML_TABLE };
-	_cleanup_(toml_freep) struct toml *toml = NULL;
+	struct arena *arena = ((struct trust_reading *)data)->arena;
+	struct trust_lists *lists = &((struct trust_reading *)data)->lists;
 	const struct toml_value *table = &nothing;
-	int r = toml_parse(text, NULL, &toml, err);
-	if (r == 0)
-		r = toml_get_table(toml_root(toml), "trust", &table, err);
+	int r = toml_get_table(root, "trust", &table, err);
 	if (r >= 0)
 		r = toml_get_strings(table, "official", arena, &lists->official, err);
 	if (r == 0)
@@ -201,18 +201,9 @@ static int trust_read_lists(
 int trust_read(const char *config_directory, struct arena *arena, struct trust_lists *ret_lists,
 	perch_err *err)
 {
-	_cleanup_free_ char *path = str_join(config_directory, "/config.toml", NULL);
-	if (!path)
-		return err_no_memory(err);
-	_cleanup_(buf_free) struct buf text = { 0 };
-	perch_err inner = { 0 }; /* that there is no file is no error */
-	int r = file_read(path, CONFIG_MAX, &text, &inner);
-	if (r < 0 && r != -ENOENT)
-		return err_set(err, r, "%s", inner.text);
-	struct trust_lists lists = { 0 };
-	r = trust_read_lists((struct str){ text.data, text.len }, arena, &lists, &inner);
-	if (r < 0)
-		return file_blame(err, path, &inner);
-	*ret_lists = lists;
-	return 0;
+	struct trust_reading reading = { .arena = arena };
+	int r = config_read(config_directory, trust_read_lists, &reading, err);
+	if (r == 0)
+		*ret_lists = reading.lists;
+	return r;
 }

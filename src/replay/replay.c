@@ -149,6 +149,21 @@ static int replay_expect_silence(struct replay *replay, uint64_t line)
 
 /* ---- records --------------------------------------------------------------------- */
 
+static int replay_make_player(
+	struct replay *replay, const struct player_table *table, const perch_json_value *facts)
+{
+	struct player *player = calloc(1, table->size);
+	if (!player)
+		return -ENOMEM;
+	*player = (struct player){ table, replay };
+	int r = table->begin(player, facts);
+	if (r < 0)
+		table->free(player);
+	else
+		replay->player = player;
+	return r;
+}
+
 static int replay_begin(struct replay *replay, const struct trace_record *record)
 {
 	struct str protocol = facts_text(record->facts, "protocol");
@@ -159,7 +174,7 @@ static int replay_begin(struct replay *replay, const struct trace_record *record
 		if (!str_is(protocol, players[i]->protocol))
 			continue;
 		replay->report.protocol = players[i]->protocol;
-		return players[i]->begin(replay, record->facts, &replay->player);
+		return replay_make_player(replay, players[i], record->facts);
 	}
 	return replay_wrong(replay, "the protocol '%.*s' is not known",
 		(int)(protocol.len < 40 ? protocol.len : 40), protocol.data);

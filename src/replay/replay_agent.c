@@ -97,7 +97,9 @@ static int replay_agent_play_timeout(struct player *player, const struct trace_r
 {
 	struct agent_side *side = (struct agent_side *)player;
 	side->exit.timeout_ns = (uint64_t)facts_number(record->facts, "after_ns");
-	side->exit.was_idle = json_flag(record->facts, "idle");
+	side->exit.clock = json_flag(record->facts, "idle") ? AGENT_CLOCK_SILENCE
+		: json_flag(record->facts, "budget")            ? AGENT_CLOCK_BUDGET
+														: AGENT_CLOCK_TURN;
 	agent_engine_deny_all(side->engine, STR(AGENT_TIMED_OUT));
 	return replay_agent_settle(side);
 }
@@ -207,8 +209,9 @@ static void replay_agent_free_side(struct player *player)
 	free(side);
 }
 
-static int replay_agent_prepare(struct agent_side *side, const perch_json_value *facts)
+static int replay_agent_begin(struct player *player, const perch_json_value *facts)
 {
+	struct agent_side *side = (struct agent_side *)player;
 	bool is_newer = str_is(facts_text(facts, "version"), dialect_0_4.version);
 	side->options = (struct agent_engine_options){
 		.dialect = is_newer ? &dialect_0_4 : &dialect_0_1,
@@ -217,6 +220,7 @@ static int replay_agent_prepare(struct agent_side *side, const perch_json_value 
 		.is_streaming = json_flag(facts, "streaming"),
 		.has_permission = json_flag(facts, "permission"),
 		.max_reply_chars = (size_t)facts_number(facts, "max_reply_chars"),
+		.max_tokens = (uint64_t)facts_number(facts, "max_tokens"),
 		.truncation_suffix = recorded_copy(&side->kept, facts_text(facts, "truncation_suffix")),
 		.line_limit = (size_t)facts_number(facts, "line_limit"),
 		.total_limit = (size_t)facts_number(facts, "total_limit"),
@@ -229,24 +233,9 @@ static int replay_agent_prepare(struct agent_side *side, const perch_json_value 
 	return r < 0 ? r : replay_agent_say_input(side, facts_text(facts, "input"));
 }
 
-static int replay_agent_begin(
-	struct replay *replay, const perch_json_value *facts, struct player **ret_player)
-{
-	struct agent_side *side = calloc(1, sizeof(*side));
-	if (!side)
-		return -ENOMEM;
-	side->player = (struct player){ &agent_player, replay };
-	int r = replay_agent_prepare(side, facts);
-	if (r < 0) {
-		replay_agent_free_side(&side->player);
-		return r;
-	}
-	*ret_player = &side->player;
-	return 0;
-}
-
 const struct player_table agent_player = {
 	.protocol = AGENT_TRACE_NAME,
+	.size = sizeof(struct agent_side),
 	.begin = replay_agent_begin,
 	.line = replay_agent_play_line,
 	.events = events,

@@ -337,13 +337,9 @@ static void replay_fledge_free_side(struct player *player)
 	free(side);
 }
 
-static int replay_fledge_begin(
-	struct replay *replay, const perch_json_value *facts, struct player **ret_player)
+static int replay_fledge_begin(struct player *player, const perch_json_value *facts)
 {
-	struct fledge_side *side = calloc(1, sizeof(*side));
-	if (!side)
-		return -ENOMEM;
-	side->player = (struct player){ &fledge_player, replay };
+	struct fledge_side *side = (struct fledge_side *)player;
 	side->options = (struct fledge_engine_options){
 		.plugin = recorded_copy(&side->kept, facts_text(facts, "plugin")),
 		.granted = recorded_capabilities(&side->kept, facts),
@@ -354,18 +350,12 @@ static int replay_fledge_begin(
 	perch_json_options json = PERCH_JSON_OPTIONS_INIT;
 	json.text_max = PERCH_JSON_TEXT_CEILING;
 	int r = side->kept.failed ? -ENOMEM : perch_json_new(&json, &side->json);
-	if (r == 0)
-		r = fledge_engine_new(&side->options, &effects, side, &side->engine);
-	if (r < 0) {
-		replay_fledge_free_side(&side->player);
-		return r;
-	}
-	*ret_player = &side->player;
-	return 0;
+	return r < 0 ? r : fledge_engine_new(&side->options, &effects, side, &side->engine);
 }
 
 const struct player_table fledge_player = {
 	.protocol = FLEDGE_TRACE_NAME,
+	.size = sizeof(struct fledge_side),
 	.begin = replay_fledge_begin,
 	.line = replay_fledge_play_line,
 	.sent = replay_fledge_play_sent,

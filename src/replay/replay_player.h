@@ -20,8 +20,10 @@ struct player_event {
 
 struct player_table {
 	const char *protocol;
-	/* From the facts of the event "start". */
-	int (*begin)(struct replay *replay, const perch_json_value *facts, struct player **ret_player);
+	size_t size; /* of a player of this table */
+	/* From the facts of the event "start"; the rest of the player is zeroed. When it fails, `free`
+	 * is called. */
+	int (*begin)(struct player *player, const perch_json_value *facts);
 	/* A line of the other side. */
 	int (*line)(struct player *player, const struct trace_record *record);
 	/* Before a line of the host is compared; may be NULL. */

@@ -148,8 +148,9 @@ static void replay_tool_free_side(struct player *player)
 	free(side);
 }
 
-static int replay_tool_prepare(struct tool_side *side, const perch_json_value *facts)
+static int replay_tool_begin(struct player *player, const perch_json_value *facts)
 {
+	struct tool_side *side = (struct tool_side *)player;
 	const perch_json_value *request = perch_json_get(facts, "request");
 	bool has_request = perch_json_type_of(request) == PERCH_JSON_OBJECT;
 	side->options = (struct tool_engine_options){
@@ -169,24 +170,9 @@ static int replay_tool_prepare(struct tool_side *side, const perch_json_value *f
 	return r < 0 ? r : replay_tool_settle(side);
 }
 
-static int replay_tool_begin(
-	struct replay *replay, const perch_json_value *facts, struct player **ret_player)
-{
-	struct tool_side *side = calloc(1, sizeof(*side));
-	if (!side)
-		return -ENOMEM;
-	side->player = (struct player){ &tool_player, replay };
-	int r = replay_tool_prepare(side, facts);
-	if (r < 0) {
-		replay_tool_free_side(&side->player);
-		return r;
-	}
-	*ret_player = &side->player;
-	return 0;
-}
-
 const struct player_table tool_player = {
 	.protocol = TOOL_TRACE_NAME,
+	.size = sizeof(struct tool_side),
 	.begin = replay_tool_begin,
 	.line = replay_tool_play_line,
 	.events = events,

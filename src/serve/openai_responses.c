@@ -1,6 +1,7 @@
 /* /v1/responses: how a turn is written. */
 #include <stdio.h>
 
+#include "base/macros.h"
 #include "data/json.h"
 #include "serve/openai.h"
 #include "wire/http_sse.h"
@@ -73,7 +74,7 @@ static void openai_responses_object(
 	perch_json_write_int64(out, turn->record->created_ms / 1000);
 	json_write_text(out, "status", is_done ? STR("completed") : STR("in_progress"));
 	json_write_text(out, "model", str_from(turn->model));
-	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
+	for (size_t i = 0; i < COUNT(absent); i++) {
 		perch_json_write_name(out, absent[i]);
 		perch_json_write_null(out);
 	}

@@ -5,14 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/macros.h"
-#include "base/paths.h"
-#include "data/toml.h"
-
-enum { SETTINGS_FILE_MAX = 1024 * 1024 };
+#include "data/config.h"
 
 enum setting_kind { SETTING_TEXT, SETTING_LIST, SETTING_NUMBER, SETTING_DURATION, SETTING_FLAG };
 
@@ -40,6 +35,8 @@ static const struct setting {
 		0 },
 	{ "drain", SETTING_DURATION, offsetof(struct settings, drain_seconds), 0, 0 },
 	{ "body_max", SETTING_NUMBER, offsetof(struct settings, body_max), 1024, 256 * 1024 * 1024 },
+	{ "mcp_sessions", SETTING_NUMBER, offsetof(struct settings, mcp_sessions), 1, 100000 },
+	{ "mcp_idle", SETTING_DURATION, offsetof(struct settings, mcp_idle_seconds), 0, 0 },
 	{ "durable", SETTING_FLAG, offsetof(struct settings, is_durable), 0, 0 },
 };
 
@@ -98,56 +95,18 @@ static int serve_settings_read_one(const struct toml_value *section, const struc
 	}
 }
 
-static int serve_settings_check_keys(const struct toml_value *section, perch_err *err)
+static int serve_settings_read_section(const struct toml_value *root, void *data, perch_err *err)
 {
-	for (uint32_t i = 0; i < section->count; i++) {
-		const struct toml_value *item = section->items[i];
-		char quoted[TOML_QUOTE_MAX];
-		size_t k = 0;
-		while (k < COUNT(setting_table) && strcmp(item->key.data, setting_table[k].name) != 0)
-			k++;
-		if (k < COUNT(setting_table))
-			continue;
-		const char *nearest = str_nearest(
-			item->key.data, &setting_table[0].name, COUNT(setting_table), sizeof(setting_table[0]));
-		return err_set_at(err, PERCH_ESYNTAX, item->key_at.line, item->key_at.column,
-			"%s means nothing here%s%s%s", toml_quote(item->key, quoted),
-			nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
-	}
-	return 0;
-}
-
-static int serve_settings_read_section(
-	const struct toml_value *root, struct settings *settings, perch_err *err)
-{
+	struct settings *settings = data;
 	const struct toml_value *section = NULL;
 	int r = toml_get_table(root, "serve", &section, err);
 	if (r <= 0)
 		return r;
-	r = serve_settings_check_keys(section, err);
+	r = toml_check_keys(
+		section, &setting_table[0].name, COUNT(setting_table), sizeof(setting_table[0]), err);
 	for (size_t i = 0; r >= 0 && i < COUNT(setting_table); i++)
 		r = serve_settings_read_one(section, &setting_table[i], settings, err);
 	return r < 0 ? r : 0;
-}
-
-static int serve_settings_read_file(struct settings *settings, perch_err *err)
-{
-	_cleanup_free_ char *path = NULL;
-	_cleanup_(buf_free) struct buf text = { 0 };
-	_cleanup_(toml_freep) struct toml *toml = NULL;
-	perch_err inner = { 0 };
-	int r = paths_user(PATH_CONFIG, "perch/config.toml", &path, err);
-	if (r < 0)
-		return r;
-	r = file_read(path, SETTINGS_FILE_MAX, &text, err);
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	r = toml_parse((struct str){ text.data, text.len }, NULL, &toml, &inner);
-	if (r == 0)
-		r = serve_settings_read_section(toml_root(toml), settings, &inner);
-	if (r == -ENOMEM)
-		return err_no_memory(err);
-	return r < 0 ? file_blame(err, path, &inner) : 0;
 }
 
 int serve_settings_read(struct settings *ret_settings, perch_err *err)
@@ -167,8 +126,10 @@ int serve_settings_read(struct settings *ret_settings, perch_err *err)
 		.keep_transcripts_seconds = SERVE_KEEP_TRANSCRIPTS_DAYS * 86400,
 		.drain_seconds = SERVE_DRAIN_SECONDS,
 		.body_max = 8 * 1024 * 1024,
+		.mcp_sessions = SERVE_MCP_SESSIONS,
+		.mcp_idle_seconds = SERVE_MCP_IDLE_SECONDS,
 	};
-	int r = serve_settings_read_file(&settings, err);
+	int r = config_read_own(serve_settings_read_section, &settings, err);
 	if (r < 0) {
 		serve_settings_free(&settings);
 		return r;

@@ -184,54 +184,58 @@ static int tokens_write(int directory, const struct tokens *tokens, const char *
 	return r < 0 ? err_set(err, r, "the tokens cannot be written: %s", perch_strerror(r)) : 0;
 }
 
-/* The directory of the file, with the lock held. */
-static int tokens_hold(int *ret_directory, int *ret_lock, perch_err *err)
+/* The tokens while nobody else changes them. */
+struct tokens_held {
+	struct tokens tokens;
+	int directory;
+	int lock;
+};
+
+static void tokens_let_go(struct tokens_held *held)
+{
+	tokens_free(&held->tokens);
+	fd_close(held->directory);
+	fd_close(held->lock);
+}
+
+static int tokens_hold(struct tokens_held *held, perch_err *err)
 {
 	_cleanup_free_ char *path = NULL;
+	*held = (struct tokens_held){ .directory = -1, .lock = -1 };
 	int r = paths_user(PATH_STATE, "perch", &path, err);
 	if (r == 0)
 		r = paths_make(path, err);
 	if (r < 0)
 		return r;
-	_cleanup_fd_ int directory = fd_directory(AT_FDCWD, path, O_RDONLY);
-	if (directory < 0)
-		return err_set(err, directory, "%s: %s", path, perch_strerror(directory));
-	int lock = lock_wait(directory, TOKENS_LOCK, TOKENS_LOCK_SECONDS * NSEC_PER_SEC);
-	if (lock < 0)
-		return err_set(err, lock, "the tokens are locked: %s", perch_strerror(lock));
-	*ret_directory = fd_steal(&directory);
-	*ret_lock = lock;
-	return 0;
+	held->directory = fd_directory(AT_FDCWD, path, O_RDONLY);
+	if (held->directory < 0)
+		return err_set(err, held->directory, "%s: %s", path, perch_strerror(held->directory));
+	held->lock = lock_wait(held->directory, TOKENS_LOCK, TOKENS_LOCK_SECONDS * NSEC_PER_SEC);
+	if (held->lock < 0)
+		return err_set(err, held->lock, "the tokens are locked: %s", perch_strerror(held->lock));
+	return tokens_read(&held->tokens, err);
 }
 
 int tokens_add(const struct token *token, perch_err *err)
 {
-	_cleanup_fd_ int directory = -1;
-	_cleanup_fd_ int lock = -1;
-	_cleanup_(tokens_free) struct tokens tokens = { 0 };
-	int r = tokens_hold(&directory, &lock, err);
-	if (r == 0)
-		r = tokens_read(&tokens, err);
+	_cleanup_(tokens_let_go) struct tokens_held held;
+	int r = tokens_hold(&held, err);
 	if (r < 0)
 		return r;
-	if (tokens_named(&tokens, token->name))
+	if (tokens_named(&held.tokens, token->name))
 		return err_set(err, -EEXIST, "there is a token '%s' already", token->name);
-	if (tokens.count >= TOKENS_MAX)
+	if (held.tokens.count >= TOKENS_MAX)
 		return err_set(err, PERCH_ELIMIT, "there are %d tokens: no more fit", TOKENS_MAX);
-	return tokens_write(directory, &tokens, NULL, token, err);
+	return tokens_write(held.directory, &held.tokens, NULL, token, err);
 }
 
 int tokens_remove(const char *name, perch_err *err)
 {
-	_cleanup_fd_ int directory = -1;
-	_cleanup_fd_ int lock = -1;
-	_cleanup_(tokens_free) struct tokens tokens = { 0 };
-	int r = tokens_hold(&directory, &lock, err);
-	if (r == 0)
-		r = tokens_read(&tokens, err);
+	_cleanup_(tokens_let_go) struct tokens_held held;
+	int r = tokens_hold(&held, err);
 	if (r < 0)
 		return r;
-	if (!tokens_named(&tokens, name))
+	if (!tokens_named(&held.tokens, name))
 		return err_set(err, -ENOENT, "there is no token '%.64s'", name);
-	return tokens_write(directory, &tokens, name, NULL, err);
+	return tokens_write(held.directory, &held.tokens, name, NULL, err);
 }

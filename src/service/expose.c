@@ -4,16 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/glob.h"
 #include "base/macros.h"
-#include "base/paths.h"
-#include "data/toml.h"
-
-enum { EXPOSE_CONFIG_MAX = 1024 * 1024 };
+#include "data/config.h"
 
 static const char *const expose_all[] = { "*", NULL };
 static const char *const expose_none[] = { NULL };
@@ -46,44 +41,30 @@ static struct exposure expose_default(const char *frontend)
 	};
 }
 
-/* A key that means nothing would otherwise be a list that hides less than was meant. */
-static int expose_check_keys(const struct toml_value *section, perch_err *err)
-{
-	for (uint32_t i = 0; i < section->count; i++) {
-		const struct toml_value *item = section->items[i];
-		const char *name = item->key.data;
-		char quoted[TOML_QUOTE_MAX];
-		bool is_known = false;
-		for (size_t k = 0; k < EXPOSE_LISTS; k++)
-			is_known = is_known || strcmp(name, expose_lists[k].name) == 0;
-		if (is_known)
-			continue;
-		const char *nearest =
-			str_nearest(name, &expose_lists[0].name, EXPOSE_LISTS, sizeof(expose_lists[0]));
-		return err_set_at(err, PERCH_ESYNTAX, item->key_at.line, item->key_at.column,
-			"%s means nothing here%s%s%s", toml_quote(item->key, quoted),
-			nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
-	}
-	return 0;
-}
+struct exposure_reading {
+	const char *frontend;
+	struct arena *arena;
+	struct exposure *exposure;
+};
 
-static int expose_read_section(const struct toml_value *root, const char *frontend,
-	struct arena *arena, struct exposure *exposure, perch_err *err)
+/* An unknown key is refused: it would be a list that hides less than was meant. */
+static int expose_read_section(const struct toml_value *root, void *data, perch_err *err)
 {
+	const struct exposure_reading *reading = data;
 	const struct toml_value *sections = NULL;
 	const struct toml_value *section = NULL;
 	int r = toml_get_table(root, "expose", &sections, err);
 	if (r > 0)
-		r = toml_get_table(sections, frontend, &section, err);
+		r = toml_get_table(sections, reading->frontend, &section, err);
 	if (r <= 0)
 		return r;
-	r = expose_check_keys(section, err);
+	r = toml_check_keys(section, &expose_lists[0].name, EXPOSE_LISTS, sizeof(expose_lists[0]), err);
 	for (size_t i = 0; r >= 0 && i < EXPOSE_LISTS; i++) {
 		const char *name = expose_lists[i].name;
 		const char *const **list =
-			(const char *const **)((char *)exposure + expose_lists[i].offset);
+			(const char *const **)((char *)reading->exposure + expose_lists[i].offset);
 		if (toml_get(section, name))
-			r = toml_get_strings(section, name, arena, list, err);
+			r = toml_get_strings(section, name, reading->arena, list, err);
 	}
 	return r < 0 ? r : 0;
 }
@@ -96,27 +77,11 @@ int exposure_read(
 		return 0;
 	}
 	struct exposure exposure = expose_default(frontend);
-	_cleanup_free_ char *path = NULL;
-	_cleanup_(buf_free) struct buf text = { 0 };
-	_cleanup_(toml_freep) struct toml *toml = NULL;
-	perch_err inner = { 0 };
-	int r = paths_user(PATH_CONFIG, "perch/config.toml", &path, err);
-	if (r < 0)
-		return r;
-	r = file_read(path, EXPOSE_CONFIG_MAX, &text, &inner);
-	if (r < 0 && r != -ENOENT)
-		return err_set(err, r, "%s", inner.text);
-	if (r == 0) {
-		r = toml_parse((struct str){ text.data, text.len }, NULL, &toml, &inner);
-		if (r == 0)
-			r = expose_read_section(toml_root(toml), frontend, arena, &exposure, &inner);
-		if (r == -ENOMEM)
-			return err_no_memory(err);
-		if (r < 0)
-			return file_blame(err, path, &inner);
-	}
-	*ret_exposure = exposure;
-	return 0;
+	struct exposure_reading reading = { frontend, arena, &exposure };
+	int r = config_read_own(expose_read_section, &reading, err);
+	if (r == 0)
+		*ret_exposure = exposure;
+	return r;
 }
 
 /* ---- matching ------------------------------------------------------------ */

@@ -10,6 +10,7 @@
 #include "base/paths.h"
 #include "base/sized.h"
 #include "base/stamp.h"
+#include "data/config.h"
 #include "proc/host.h"
 #include "service/service_parts.h"
 #include "service/watch.h"
@@ -88,23 +89,13 @@ static int service_copy_options(
 	return is_whole ? 0 : err_no_memory(err);
 }
 
-/* No file is a stamp, too. */
-static struct stat service_config_stamp(void)
-{
-	struct stat stamp;
-	_cleanup_free_ char *path = NULL;
-	bool is_there =
-		paths_user(PATH_CONFIG, "perch/config.toml", &path, NULL) == 0 && stat(path, &stamp) == 0;
-	return is_there ? stamp : (struct stat){ 0 };
-}
-
 /* A file that has become wrong takes nothing back and gives nothing: what held before holds. */
 void service_renew_exposure(perch_service *service)
 {
 	perch_err err = { 0 };
 	if (service->exposure.is_all)
 		return;
-	const struct stat now = service_config_stamp();
+	const struct stat now = config_own_stamp();
 	if (stamp_is_unchanged(&now, &service->config_stamp))
 		return;
 	if (service_read_exposure(service, &err) < 0)
@@ -116,7 +107,7 @@ int service_read_exposure(perch_service *service, perch_err *err)
 {
 	struct arena arena = { 0 };
 	struct exposure exposure;
-	const struct stat now = service_config_stamp();
+	const struct stat now = config_own_stamp();
 	int r = exposure_read(service->options.frontend, &arena, &exposure, err);
 	if (r < 0) {
 		arena_free(&arena);

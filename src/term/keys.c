@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/macros.h"
 #include "base/str.h"
 #include "base/utf8.h"
 
@@ -56,8 +57,7 @@ static const struct sequence_key ss3_keys[] = {
 	{ 'd', 0, KEY_LEFT, KEY_CTRL },
 };
 
-#define LOOK_UP(table, final, number) \
-	keys_look_up((table), sizeof(table) / sizeof((table)[0]), (final), (number))
+#define LOOK_UP(table, final, number) keys_look_up((table), COUNT(table), (final), (number))
 
 static struct key keys_look_up(
 	const struct sequence_key *table, size_t count, unsigned char final, unsigned number)

@@ -21,7 +21,7 @@
 #include "base/stamp.h"
 #include "base/utf8.h"
 #include "data/json.h"
-#include "data/toml.h"
+#include "data/config.h"
 #include "proc/host.h"
 
 #define AUDIT_NAME "audit.jsonl"
@@ -31,16 +31,15 @@
 #define LOCK_TIMEOUT_NS (200 * NSEC_PER_MSEC)
 
 enum {
-	CONFIG_MAX = 1024 * 1024,
 	TEXT_MAX = 256, /* of a text that the plugin chose */
 	RESERVE = 4096, /* on the disk, for a line that must be written */
 };
 
 /* ---- settings ------------------------------------------------------------ */
 
-static int audit_log_read_setting(
-	const struct toml_value *root, struct audit *audit, perch_err *err)
+static int audit_log_read_setting(const struct toml_value *root, void *data, perch_err *err)
 {
+	struct audit *audit = data;
 	const char *word;
 	int r = toml_get_string(root, "audit", &word, err);
 	if (r <= 0)
@@ -53,29 +52,10 @@ static int audit_log_read_setting(
 		"`audit` must be \"required\" or \"warn\"");
 }
 
-static int audit_log_read_config(const char *path, struct audit *audit, perch_err *err)
-{
-	_cleanup_(buf_free) struct buf text = { 0 };
-	_cleanup_(toml_freep) struct toml *toml = NULL;
-	perch_err inner = { 0 };
-	int r = file_read(path, CONFIG_MAX, &text, err);
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	r = toml_parse((struct str){ text.data, text.len }, NULL, &toml, &inner);
-	if (r == 0)
-		r = audit_log_read_setting(toml_root(toml), audit, &inner);
-	if (r == -ENOMEM)
-		return err_no_memory(err);
-	return r < 0 ? file_blame(err, path, &inner) : 0;
-}
-
 int audit_settings(struct audit *ret_audit, perch_err *err)
 {
 	struct audit audit = { .size_max = AUDIT_SIZE_MAX };
-	_cleanup_free_ char *path = NULL;
-	int r = paths_user(PATH_CONFIG, "perch/config.toml", &path, err);
-	if (r == 0)
-		r = audit_log_read_config(path, &audit, err);
+	int r = config_read_own(audit_log_read_setting, &audit, err);
 	if (r < 0)
 		return r;
 	*ret_audit = audit;
@@ -336,15 +316,6 @@ static void audit_log_leave(struct host_guest *guest)
 	free(guest);
 }
 
-static struct stat audit_log_stamp(void)
-{
-	struct stat stamp;
-	_cleanup_free_ char *path = NULL;
-	bool is_there =
-		paths_user(PATH_CONFIG, "perch/config.toml", &path, NULL) == 0 && stat(path, &stamp) == 0;
-	return is_there ? stamp : (struct stat){ 0 };
-}
-
 int audit_of_host(perch_host *host, const struct audit **ret_audit, perch_err *err)
 {
 	struct audit_guest *guest = (struct audit_guest *)host_find_guest(host, audit_log_leave);
@@ -355,7 +326,7 @@ int audit_of_host(perch_host *host, const struct audit **ret_audit, perch_err *e
 		guest->guest.leave = audit_log_leave;
 		host_add_guest(host, &guest->guest);
 	}
-	const struct stat now = audit_log_stamp();
+	const struct stat now = config_own_stamp();
 	if (!guest->is_read || !stamp_is_unchanged(&now, &guest->stamp)) {
 		int r = audit_settings(&guest->audit, err);
 		guest->is_read = r == 0;

@@ -26,17 +26,6 @@ int key_wrong(const struct reading *reading, const struct toml_value *value, con
 
 /* ---- tables -------------------------------------------------------------- */
 
-static int binding_keys_refuse_unknown(const struct reading *reading, const struct key *keys,
-	size_t count, const struct toml_value *value)
-{
-	char quoted[TOML_QUOTE_MAX];
-	const char *nearest = str_nearest(value->key.data, &keys[0].name, count, sizeof(keys[0]));
-	toml_quote(value->key, quoted);
-	return err_set_at(reading->err, PERCH_ESYNTAX, value->key_at.line, value->key_at.column,
-		nearest ? "there is no key %s here; did you mean `%s`?" : "there is no key %s here", quoted,
-		nearest);
-}
-
 int binding_keys_read(
 	struct reading *reading, const struct key *keys, size_t count, const struct toml_value *table)
 {
@@ -46,7 +35,8 @@ int binding_keys_read(
 		for (size_t k = 0; k < count && !key; k++)
 			key = str_is(table->items[i]->key, keys[k].name) ? &keys[k] : NULL;
 		r = key ? key->read(reading, key, table)
-				: binding_keys_refuse_unknown(reading, keys, count, table->items[i]);
+				: toml_unknown_key(
+					  table->items[i], &keys[0].name, count, sizeof(keys[0]), reading->err);
 	}
 	return r < 0 ? r : 0;
 }

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/macros.h"
+
 static const char *const words_methods[HTTP_METHOD_COUNT] = {
 	[HTTP_GET] = "GET",
 	[HTTP_HEAD] = "HEAD",
@@ -84,7 +86,7 @@ static const struct words_status {
 
 const char *http_status_text(int status)
 {
-	for (size_t i = 0; i < sizeof(words_statuses) / sizeof(words_statuses[0]); i++)
+	for (size_t i = 0; i < COUNT(words_statuses); i++)
 		if (words_statuses[i].status == status)
 			return words_statuses[i].text;
 	return "";

@@ -275,7 +275,7 @@ START_TEST(a_configuration_that_is_wrong)
 		const char *words;
 	} wrong[] = {
 		{ "[expose.mcp]\ntool = []\n",
-			"config.toml:2:1: `tool` means nothing here; did you mean "
+			"config.toml:2:1: there is no key `tool` here; did you mean "
 			"`tools`?" },
 		{ "[expose.mcp]\ntools = \"*\"\n", "config.toml:2:9: " },
 		{ "[expose]\nmcp = 1\n", "config.toml:2:7: " },

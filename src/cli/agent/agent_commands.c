@@ -15,11 +15,6 @@ static const struct command *const subcommands[] = {
 	NULL,
 };
 
-static int agent_commands_cli_agent(struct cli *cli, int argc, char **argv)
-{
-	return command_dispatch(&command_agent, cli, argc, argv);
-}
-
 const struct command command_agent = {
 	.name = "agent",
 	.summary = "talk to an agent, or look at its profile",
@@ -31,5 +26,4 @@ const struct command command_agent = {
 			"\n",
 	.example = "perch agent run --profile bot.yaml --prompt 'What is new?'",
 	.subcommands = subcommands,
-	.run = agent_commands_cli_agent,
 };

@@ -198,11 +198,6 @@ static const struct command sandbox_check = {
 
 static const struct command *const subcommands[] = { &sandbox_check, &sandbox_run, NULL };
 
-static int sandbox_dispatch(struct cli *cli, int argc, char **argv)
-{
-	return command_dispatch(&command_sandbox, cli, argc, argv);
-}
-
 const struct command command_sandbox = {
 	.name = "sandbox",
 	.summary = "see what is enforced; run any command confined",
@@ -213,5 +208,4 @@ const struct command command_sandbox = {
 			"\n",
 	.example = "perch sandbox run --net none --hide ~/mail -- make test",
 	.subcommands = subcommands,
-	.run = sandbox_dispatch,
 };

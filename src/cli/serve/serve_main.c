@@ -11,7 +11,5 @@ const struct command *const command_table[] = {
 
 int main(int argc, char **argv)
 {
-	struct cli cli = { 0 };
-	cli_program_begin();
-	return cli_program_finish(cli_program_run(&cli, argc, argv, cli_program_run_command));
+	return cli_program_companion(argc, argv);
 }

@@ -248,11 +248,6 @@ static const struct command *const token_verbs[] = {
 	NULL,
 };
 
-static int token_run(struct cli *cli, int argc, char **argv)
-{
-	return command_dispatch(&command_token, cli, argc, argv);
-}
-
 const struct command command_token = {
 	.name = "token",
 	.summary = "tokens for perch serve",
@@ -262,5 +257,4 @@ const struct command command_token = {
 			"Who may use perch serve. Kept as hashes in ~/.local/state/perch/tokens.json.\n",
 	.example = "perch token create phone --allow agent:bot --expires 30d",
 	.subcommands = token_verbs,
-	.run = token_run,
 };

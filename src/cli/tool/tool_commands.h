@@ -45,9 +45,6 @@ extern const struct command tool_verb_show;
 int tool_words(const struct option_spec *specs, int argc, char **argv, const char *usage, int least,
 	int most, const char **words);
 
-/* Seconds as text; 0 when it is NULL. Returns 0 or EXIT_USAGE. */
-int tool_seconds(const char *option, const char *text, uint64_t *ret_ns);
-
 /* "a, b": the tools that a binding lists; "" when there are none, or memory ran out. */
 const char *tool_known_names(const struct tool_binding *binding, struct arena *arena);
 
@@ -60,10 +57,6 @@ struct tool_session {
 	bool has_signals;
 	struct tool_call *running; /* what a signal cancels */
 };
-
-/* Makes the host. Whether it fails or not, tool_session_close must follow. */
-int tool_session_open(struct tool_session *session, struct cli *cli, perch_err *err);
-void tool_session_close(struct tool_session *session);
 
 /* Runs `body` in a session and returns its exit code; a negative error is told, and
  * is the host's. */
@@ -91,9 +84,6 @@ DEFINE_POINTER_CLEANUP(tool_service_free, perch_service, perch_service_free)
 /* Opens the trace, if there is to be one, for what tool_session_call does. */
 int tool_session_trace(
 	struct tool_session *session, const char *command, const char *const *args, perch_err *err);
-
-/* Before the host waits. */
-void tool_session_flush(struct tool_session *session);
 
 void tool_warn(const struct tool_session *session, const char *format, ...) PERCH_PRINTF(2, 3);
 

@@ -68,11 +68,6 @@ static const struct command *const verbs[] = {
 	NULL,
 };
 
-static int trace_commands_cli_trace(struct cli *cli, int argc, char **argv)
-{
-	return command_dispatch(&command_trace, cli, argc, argv);
-}
-
 const struct command command_trace = {
 	.name = "trace",
 	.summary = "show what --trace has recorded; play it again",
@@ -83,5 +78,4 @@ const struct command command_trace = {
 			"\n",
 	.example = "perch --trace t.ndjson run deploy staging; perch trace show t.ndjson",
 	.subcommands = verbs,
-	.run = trace_commands_cli_trace,
 };
