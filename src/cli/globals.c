@@ -47,7 +47,7 @@ const char globals_help[] =
 	"These stand before the command or between it and its word; most commands take\n"
 	"those that mean something to them behind it as well.\n"
 	"\n"
-	"  --json                   results as JSON, for programs; nobody is asked\n"
+	"  --json                   results as JSON, for programs; asks nothing\n"
 	"  --ni[=strict]            ask nothing: take defaults; strict: explicit ones\n"
 	"  --non-interactive        the same\n"
 	"  -v, --verbose            say more;  -q, --quiet: say less\n"

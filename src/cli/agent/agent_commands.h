@@ -61,8 +61,8 @@ int agent_catalogue_read(const char *name, struct arena *arena, struct agent_pro
 
 /* ---- agent_guess.c ----------------------------------------------------------------- */
 
-/* The word of argv that is a script which looks like an agent of 0.4, although nobody said so;
- * or NULL. */
+/* The word of argv that is a script which looks like an agent of 0.4, although the profile does not
+ * say so; or NULL. */
 const char *agent_guess_newer(const struct agent_profile *profile, const char *const *argv);
 
 /* ---- agent_needs.c: what an agent needs beside its profile -------------------------- */
