@@ -46,7 +46,7 @@ starts() { grep -c '^starts$' "$log"; }
     has "$errors" 'obey\u{2066} me'
     has "$output" "bound srv: 1 tool"
     grep -q 'name = "say"' "$bindings/srv.toml"
-    ! grep -q 'name = "die"' "$bindings/srv.toml"
+    lacks "$(cat "$bindings/srv.toml")" 'name = "die"'
     [ "$(stat -c %a "$bindings/srv.toml")" = 600 ]
     perch_tool show srv
     has "$output" 'says\u{200B} it\u{202E}'
@@ -203,7 +203,7 @@ starts() { grep -c '^starts$' "$log"; }
     bind --yes --secrets "$WORK/keys" -v
     expect_status 0
     [[ "$errors" != *s3cret* ]]
-    ! grep -q s3cret "$bindings/srv.toml"
+    lacks "$(cat "$bindings/srv.toml")" s3cret
     perch_tool call srv env
     [ "$output" = '"T_KEY=s3cret=x"' ]
     perch_tool show srv --json
