@@ -88,10 +88,11 @@ struct command {
 	const char *name;
 	const char *summary; /* NULL = not shown in the help */
 	enum command_group group;
-	/* All of `perch help NAME`. A command with subcommands gives only the text before their list
-	 * and, as `example`, the line behind it; the list itself is generated. */
+	/* All of `perch help NAME`. A command with subcommands, or with `print_more`, gives only the
+	 * text before that and, as `example`, the line behind it; the list of subcommands is generated.
+	 */
 	const char *help;
-	void (*print_more)(void); /* behind `help`, before the list; NULL = nothing */
+	void (*print_more)(void); /* behind `help`, before the example; NULL = nothing */
 	const char *example;
 	const struct command *const *subcommands; /* ends with NULL; NULL = none */
 	enum command_words words;

@@ -47,8 +47,6 @@ static int dispatch_refuse_unknown(const struct command *parent, const char *nam
 static int dispatch_print_overview(const struct command *parent)
 {
 	cli_put(stdout, parent->help);
-	if (parent->print_more)
-		parent->print_more();
 	for (const struct command *const *at = parent->subcommands; *at; at++)
 		printf("  %-9s %s\n", (*at)->name, (*at)->summary);
 	return printf("\n"
@@ -59,10 +57,19 @@ static int dispatch_print_overview(const struct command *parent)
 			   parent->name, parent->example) < 0;
 }
 
+static int dispatch_print_leaf(const struct command *command)
+{
+	if (!command->print_more)
+		return cli_put(stdout, command->help);
+	cli_put(stdout, command->help);
+	command->print_more();
+	return printf("example:\n  %s\n", command->example) < 0;
+}
+
 int command_print_help(const struct command *command, int argc, char **argv)
 {
 	if (!command->subcommands)
-		return cli_put(stdout, command->help);
+		return dispatch_print_leaf(command);
 	if (argc < 1)
 		return dispatch_print_overview(command);
 	const struct command *child = command_find_in(command->subcommands, argv[0]);

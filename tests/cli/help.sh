@@ -63,7 +63,7 @@ accepted_options() {
     while read -r candidate; do
         answer=0
         accepts "$candidate" "$@" || answer=$?
-        [ $answer -ne 0 ] || echo "$candidate"
+        [ $answer -ne 0 ] || printf "%s\n" "$candidate"
         [ $answer -ne 2 ] || return 1
     done
 }

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/duration.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "cli/cli.h"
@@ -178,7 +179,7 @@ static int serve_command_agents(struct option_list *agents)
 
 static int serve_command_read(struct serve_words *words, struct serve_options *options)
 {
-	if (words->drain && !serve_settings_duration(words->drain, &options->drain_seconds))
+	if (words->drain && !duration_parse(words->drain, &options->drain_seconds))
 		return cli_usage_error(NULL, "--drain takes seconds, or 15m, not '%s'", words->drain);
 	if (words->mcp_prefix && strcmp(words->mcp_prefix, "none") != 0)
 		return cli_usage_error(NULL, "--mcp-prefix takes none, not '%s'", words->mcp_prefix);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/duration.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "cli/cli.h"
@@ -52,7 +53,7 @@ static int token_read(const struct token_words *words, struct arena *arena, stru
 			NULL, "a token's name has letters, digits and - _ . @ alone, not '%s'", token->name);
 	if (words->role && strcmp(words->role, "user") != 0 && strcmp(words->role, "admin") != 0)
 		return cli_usage_error(NULL, "--role is user or admin, not '%s'", words->role);
-	if (words->expires && (!serve_settings_duration(words->expires, &seconds) || !seconds))
+	if (words->expires && (!duration_parse(words->expires, &seconds) || !seconds))
 		return cli_usage_error(
 			NULL, "--expires takes a time like 12h or 30d, not '%s'", words->expires);
 	token->is_admin = words->role && strcmp(words->role, "admin") == 0;
