@@ -107,6 +107,12 @@ void agent_check_print_for_people(const struct checkup *checkup)
 	agent_check_print_seconds("timeout", profile->timeout_ns);
 	agent_check_print_seconds("idle", profile->idle_timeout_ns);
 	agent_check_print_seconds("grace", profile->kill_grace_ns);
+	if (profile->budget_ns)
+		printf(
+			"%-10s %g s for all turns of a session\n", "budget", (double)profile->budget_ns / 1e9);
+	if (profile->max_turn_tokens)
+		printf("%-10s at most %zu a turn\n", "tokens", profile->max_turn_tokens);
+	agent_check_print_some("may use", profile->permits);
 	agent_check_print_sandbox(checkup);
 	fflush(stdout);
 	struct str rest = { checkup->warnings.data, checkup->warnings.len };
@@ -147,6 +153,7 @@ static void agent_check_write_sandbox(perch_json_writer *writer, const struct ch
 
 int agent_check_print_json(const struct checkup *checkup)
 {
+	static const char *const nothing[] = { NULL };
 	struct envelope envelope;
 	perch_json_writer *writer = &envelope.writer;
 	envelope_begin(&envelope);
@@ -158,6 +165,7 @@ int agent_check_print_json(const struct checkup *checkup)
 	member_text(writer, "program", checkup->program);
 	member_text(writer, "cwd", checkup->launch.cwd);
 	member_variables(writer, "env", checkup->launch.env);
+	member_list(writer, "tools", checkup->profile.permits ? checkup->profile.permits : nothing);
 	agent_check_write_sandbox(writer, checkup);
 	agent_check_write_warnings(writer, checkup);
 	member_text(writer, "problem", checkup->problem.code ? checkup->problem.text : NULL);
