@@ -40,11 +40,8 @@ static const struct command *const verbs[] = {
 	&tool_verb_check,
 	&tool_verb_call,
 	&tool_verb_serve,
-<<<<<<< HEAD
 	&tool_verb_review,
-=======
 	&tool_verb_log,
->>>>>>> main
 	&tool_verb_remove,
 	&tool_verb_allow,
 	&tool_verb_revoke,
