@@ -12,6 +12,7 @@
 #include "cli/tool/tool_commands.h"
 #include "tool/tool_confinement.h"
 #include "tool/schema.h"
+#include "tool/schema_words.h"
 
 typedef struct perch_json_writer writer;
 
@@ -216,6 +217,23 @@ static void tool_show_print_server(const struct tool_server *server)
 	server_view_show_text(stdout, "                ", server->instructions);
 }
 
+static void tool_show_print_detail(const char *title, struct str text)
+{
+	printf("%-16s%s", "", title);
+	cli_put_text(stdout, text);
+	fputc('\n', stdout);
+}
+
+/* `dir* string`: what a call must have, without the JSON around it. */
+static void tool_show_print_schema(const char *title, const char *schema)
+{
+	_cleanup_(buf_free) struct buf words = { 0 };
+	if (schema[0])
+		schema_words_append(&words, str_from(schema));
+	if (words.len && !words.failed)
+		tool_show_print_detail(title, (struct str){ words.data, words.len });
+}
+
 static void tool_show_print_tools(const struct tool_binding *binding)
 {
 	for (size_t i = 0; i < binding->tool_count; i++) {
@@ -226,6 +244,8 @@ static void tool_show_print_tools(const struct tool_binding *binding)
 		fputs(tool->asks ? "  (asks before each call)" : "", stdout);
 		fputc('\n', stdout);
 		server_view_show_text(stdout, "                ", tool->description);
+		tool_show_print_schema("takes ", tool->input_schema);
+		tool_show_print_schema("gives ", tool->output_schema);
 	}
 }
 
