@@ -2,12 +2,8 @@
 #ifndef PLUGINS_TEMPLATES_H
 #define PLUGINS_TEMPLATES_H
 
-struct template
-{
-	const char *path; /* in templates/: bash/program */
-	const char *text;
-};
+#include "base/embedded.h"
 
-extern const struct template templates[]; /* ends with a NULL path */
+extern const struct embedded templates[]; /* ends with a NULL path */
 
 #endif
