@@ -45,6 +45,12 @@ struct cli {
 /* Reads such options from argv[*at] on. Returns 0, or an exit code after an error message. */
 int cli_read_globals(struct cli *cli, int argc, char **argv, int *at);
 
+/* Reads the options of a subcommand, which may stand anywhere among its words: its own (the table
+ * ends with a NULL name), --json, --ni, -v, -q and --color. Returns 0, or an exit code after an
+ * error message. */
+int cli_options(struct cli *cli, const struct option_spec *own, int argc, char **argv,
+	struct option_list *words);
+
 /* The value of --config DIR: DIR/perch is perch's configuration from now on. NULL is fine. Returns
  * 0 or an exit code after an error message. */
 int cli_set_config(const char *dir);
@@ -168,6 +174,10 @@ enum installed_place {
 /* The path of something of perch's own in the tree that this program belongs to; whether it is
  * there is not asked. Fails with an errno where this program's own path cannot be read. */
 int installed_path(enum installed_place place, const char *name, char ret_path[PATH_MAX]);
+
+/* The directories from which perch executes programs of its own, and the one from which it would,
+ * were it there. A list that ends with NULL. */
+const char *const *installed_program_places(void);
 
 /* ---- dispatch.c ---------------------------------------------------------- */
 

@@ -37,6 +37,15 @@ static int installed_join(
 	return len >= PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
+static int installed_join_place(
+	const char *prefix, enum installed_place place, char ret_path[PATH_MAX])
+{
+	int r = installed_join(prefix, places[place].installed, "", ret_path);
+	if (r == 0)
+		ret_path[strlen(ret_path) - 1] = '\0';
+	return r;
+}
+
 /* Whether the directory is this place of a tree; then it becomes the prefix of that. */
 static bool installed_become_prefix(char directory[PATH_MAX], enum installed_place place)
 {
@@ -54,20 +63,54 @@ static bool installed_become_prefix(char directory[PATH_MAX], enum installed_pla
 	return true;
 }
 
+/* A guard beside perch counts before any tree: a sandboxed process can make a tree's directory in a
+ * project, and nothing in the directory that perch itself lies in (sandbox/own_programs.h). */
+static bool installed_has_guard(const char *own)
+{
+	char path[PATH_MAX];
+	int len = snprintf(path, sizeof(path), "%s/perch-guard", own);
+	return len < PATH_MAX && access(path, X_OK) == 0;
+}
+
+/* Where the programs of the tree are that this program's own directory would be of, whether or not
+ * they are there; `base` becomes that tree's prefix. */
+static bool installed_find_tree(char base[PATH_MAX], char ret_programs[PATH_MAX])
+{
+	if (!installed_become_prefix(base, INSTALLED_PROGRAMS) &&
+		(installed_has_guard(base) || !installed_become_prefix(base, INSTALLED_COMMANDS)))
+		return false;
+	return installed_join_place(base, INSTALLED_PROGRAMS, ret_programs) == 0;
+}
+
 /* The prefix of the tree that this program lies in, or (false) its own directory: a program in some
  * `bin` alone is no tree. */
 static bool installed_find_prefix(char base[PATH_MAX])
 {
 	char prefix[PATH_MAX], programs[PATH_MAX];
 	strcpy(prefix, base);
-	if (!installed_become_prefix(prefix, INSTALLED_COMMANDS) &&
-		!installed_become_prefix(prefix, INSTALLED_PROGRAMS))
-		return false;
-	bool fits = installed_join(prefix, places[INSTALLED_PROGRAMS].installed, "", programs) == 0;
-	if (!fits || access(programs, X_OK) < 0)
+	if (!installed_find_tree(prefix, programs) || access(programs, X_OK) < 0)
 		return false;
 	strcpy(base, prefix);
 	return true;
+}
+
+const char *const *installed_program_places(void)
+{
+	static char own[PATH_MAX], programs[PATH_MAX], commands[PATH_MAX];
+	static const char *list[4];
+	char prefix[PATH_MAX];
+	size_t count = 0;
+	if (installed_find_own(own) < 0)
+		return list;
+	list[count++] = own;
+	strcpy(prefix, own);
+	if (installed_find_tree(prefix, programs) &&
+		installed_join_place(prefix, INSTALLED_COMMANDS, commands) == 0) {
+		list[count++] = programs;
+		list[count++] = commands;
+	}
+	list[count] = NULL;
+	return list;
 }
 
 int installed_path(enum installed_place place, const char *name, char ret_path[PATH_MAX])

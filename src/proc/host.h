@@ -34,7 +34,10 @@ struct perch_host {
 	bool ignores_sigpipe;
 	struct host_cgroups cgroups;
 	struct rlimit open_files; /* the limit that children get; rlim_max 0 = ours */
-	perch_child *children;    /* a list, newest first */
+	/* Directories that the program executes its own programs from (NULL: none but the guard's):
+	 * read-only in every sandbox. */
+	const char *const *program_places;
+	perch_child *children; /* a list, newest first */
 	size_t child_count;
 	perch_child *unreaped; /* given back and buried; their memory goes after the dispatch */
 	struct host_guest *guests;

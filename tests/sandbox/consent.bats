@@ -55,6 +55,8 @@ both() {
     both binding_that_takes_away_less_is_refused
 }
 @test "perch's own programs are not replaced where they lie in the project" { both perch_in_the_project; }
+@test "a tree of programs that is planted beside a perch in the project is not perch's" { both perch_and_a_planted_tree; }
+@test "a perch alone in the project: that its programs were planted is told" { both perch_alone_in_the_project; }
 
 @test "what is advised is one word for each name, whatever it is called" { both advice_is_quoted; }
 @test "what cannot be shown as it is, is not advised" { both advice_is_exact_or_not_there; }

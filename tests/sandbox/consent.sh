@@ -507,11 +507,34 @@ perch_in_the_project() {
         done
         mv modules/.bin modules/old && echo moved
         mv modules elsewhere && echo moved
-        cp /bin/true modules/.bin/mine && echo beside'
-    [[ "$said" != *replaced* && "$said" != *moved* ]] || fail "was replaced"
-    has beside
+        for name in perch-serve mine; do cp /bin/true "modules/.bin/$name" && echo planted; done'
+    [[ "$said" != *replaced* && "$said" != *moved* && "$said" != *planted* ]] || fail "was replaced"
     cmp modules/.bin/perch "$here/perch" || fail "perch was changed"
     cmp modules/.bin/perch-guard "$here/perch-guard" || fail "the guard was changed"
+}
+
+# A perch in a project's bin: a tree that a sandboxed process makes beside it is not perch's.
+perch_and_a_planted_tree() {
+    mkdir bin
+    cp "$here/perch" "$here/perch-guard" bin
+    PERCH_GUARD='' said bin/perch sandbox run -q -- sh -c '
+        mkdir -p libexec/perch
+        for name in perch-guard perch-serve perch-conformance; do
+            printf "#!/bin/sh\ntouch PWNED\n" >libexec/perch/$name
+            chmod +x libexec/perch/$name
+        done'
+    PERCH_GUARD='' said bin/perch sandbox run -q -- true
+    PERCH_GUARD='' said bin/perch serve --check
+    PERCH_GUARD='' said bin/perch conformance --help
+    [ ! -e PWNED ] || fail "what was planted ran"
+}
+
+# Alone in a project's bin, its programs are looked for in a tree: that one was made is told.
+perch_alone_in_the_project() {
+    mkdir bin
+    cp "$here/perch" bin
+    PERCH_GUARD="$here/perch-guard" said bin/perch sandbox run -- mkdir -p libexec/perch
+    has "libexec/perch was made in the sandbox, and is executed or trusted later"
 }
 
 # ---- what is advised -------------------------------------------------------------

@@ -30,7 +30,10 @@ int cli_make_host(perch_log_fn *log, void *log_data, perch_host **ret_host, perc
 	perch_host_options options = cli_host_options();
 	options.log = log;
 	options.log_data = log_data;
-	return perch_host_new(&options, ret_host, err);
+	int r = perch_host_new(&options, ret_host, err);
+	if (r == 0)
+		(*ret_host)->program_places = installed_program_places();
+	return r;
 }
 
 static void cli_host_log_warning(void *data, perch_log_level level, const char *text)

@@ -39,8 +39,8 @@ static int made_join(struct sandbox *sandbox, const char *const *more)
 		protect->failed |= !kept;
 		path_list_add(protect, kept ? kept : "");
 	}
-	own_programs_add(protect, sandbox->host->guard.path, sandbox->triggers.writable.items,
-		sandbox->policy.write);
+	own_programs_add(
+		protect, sandbox->host, sandbox->triggers.writable.items, sandbox->policy.write);
 	sandbox->policy.protect = protect->items;
 	return protect->failed ? -ENOMEM : 0;
 }
