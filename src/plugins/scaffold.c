@@ -105,7 +105,7 @@ _Static_assert(COUNT(files) <= SCAFFOLD_FILES_MAX, "every file has its place");
 
 static const char *scaffold_find_template(const char *folder, const char *name)
 {
-	for (const struct embedded *template = templates; template->path; template++) {
+	for (const struct embedded *template = templates; template->path; template ++) {
 		struct str rest = str_from(template->path);
 		if (str_is(str_cut(&rest, '/'), folder) && str_is(rest, name))
 			return template->text;

@@ -1,5 +1,5 @@
-/* By which a worker knows that a job comes from a gateway that has the same key (--key-file): an HMAC
- * over all of the job that decides what runs. */
+/* By which a worker knows that a job comes from a gateway that has the same key (--key-file): an
+ * HMAC over all of the job that decides what runs. */
 #ifndef QUEUE_MAC_H
 #define QUEUE_MAC_H
 

@@ -12,8 +12,8 @@ enum { NEED_HASH_SIZE = 17, NEED_LABEL_MAX = 64 };
 /* 16 hex digits. Fails as reading the profile does. */
 int need_hash(const perch_entry *entry, char ret_hash[NEED_HASH_SIZE], perch_err *err);
 
-/* "agent:bot#0123456789abcdef@gpu", to be freed; hash "*" = any, label NULL or "" = none. NULL without
- * memory. */
+/* "agent:bot#0123456789abcdef@gpu", to be freed; hash "*" = any, label NULL or "" = none. NULL
+ * without memory. */
 char *need_write(perch_entry_kind kind, const char *name, const char *hash, const char *label);
 
 /* A label: letters, digits, - and _. */

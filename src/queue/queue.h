@@ -129,7 +129,8 @@ struct queue_table {
 	/* `first` counts the events of the lease, from 1: what is told twice is written once. */
 	int (*publish)(struct queue *queue, const struct queue_lease *lease, uint64_t first,
 		const struct str *texts, size_t count, queue_answer_fn *done, void *data);
-	int (*finish)(struct queue *queue, const struct queue_end *end, queue_answer_fn *done, void *data);
+	int (*finish)(
+		struct queue *queue, const struct queue_end *end, queue_answer_fn *done, void *data);
 	/* Gives back a job that has not begun. */
 	int (*release)(struct queue *queue, const struct queue_lease *lease);
 	int (*renew)(struct queue *queue, const struct queue_lease *leases, size_t count,

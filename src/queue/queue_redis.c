@@ -125,22 +125,21 @@ static int queue_redis_enqueue(
 	}
 	*put = (struct queue_redis_put){ queue, done, data };
 	/* Lengths keep apart what others could make look alike. */
-	int lane_len = job->session.data ? snprintf(lane, most, "%zu:%.*s:%zu:%.*s:%.*s", job->name.len,
-										   (int)job->name.len, job->name.data, job->owner.len,
-										   (int)job->owner.len, job->owner.data, (int)job->session.len,
-										   job->session.data)
-									 : 0;
-	int key_len = job->key.data ? snprintf(key, most, "%zu:%.*s:%.*s", job->owner.len,
-									  (int)job->owner.len, job->owner.data, (int)job->key.len,
-									  job->key.data)
-								: 0;
+	int lane_len = job->session.data
+		? snprintf(lane, most, "%zu:%.*s:%zu:%.*s:%.*s", job->name.len, (int)job->name.len,
+			  job->name.data, job->owner.len, (int)job->owner.len, job->owner.data,
+			  (int)job->session.len, job->session.data)
+		: 0;
+	int key_len = job->key.data
+		? snprintf(key, most, "%zu:%.*s:%.*s", job->owner.len, (int)job->owner.len, job->owner.data,
+			  (int)job->key.len, job->key.data)
+		: 0;
 	const struct str words[] = { job->id, { lane, (size_t)lane_len }, job->need,
 		queue_redis_number(retries, job->retries), str_from(queue->limit), { key, (size_t)key_len },
 		STR("kind"), job->kind, STR("name"), job->name, STR("owner"), job->owner, STR("session"),
 		job->session, STR("request"), job->request, STR("idempotency"), job->key, STR("mac"),
 		job->mac, STR("client"), job->client };
-	int r = redis_link_call(
-		queue->link, "enqueue", words, COUNT(words), queue_redis_was_put, put);
+	int r = redis_link_call(queue->link, "enqueue", words, COUNT(words), queue_redis_was_put, put);
 	if (r < 0)
 		free(put);
 	return r;
@@ -229,8 +228,8 @@ static void queue_redis_ear_ready(void *data)
 static void queue_redis_fill(struct queue_redis *queue)
 {
 	const struct queue_redis_options *options = &queue->options;
-	queue_redis_number(queue->lease,
-		options->lease_ms ? options->lease_ms : QUEUE_LEASE_SECONDS * INT64_C(1000));
+	queue_redis_number(
+		queue->lease, options->lease_ms ? options->lease_ms : QUEUE_LEASE_SECONDS * INT64_C(1000));
 	queue_redis_number(
 		queue->keep, options->keep_seconds ? options->keep_seconds : QUEUE_KEEP_SECONDS);
 	queue_redis_number(queue->patience,

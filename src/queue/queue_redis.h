@@ -1,5 +1,5 @@
-/* A queue in Redis, that gateways and workers on several machines share. What is known of its keys is
- * in perch.lua. */
+/* A queue in Redis, that gateways and workers on several machines share. What is known of its keys
+ * is in perch.lua. */
 #ifndef QUEUE_QUEUE_REDIS_H
 #define QUEUE_QUEUE_REDIS_H
 
@@ -9,10 +9,10 @@
 enum {
 	QUEUE_LEASE_SECONDS = 15,
 	QUEUE_RENEW_SECONDS = 5,
-	QUEUE_REAP_MAX = 100,          /* in one go */
-	QUEUE_PATIENCE_SECONDS = 600,  /* of a job for what no worker offers */
-	QUEUE_KEEP_SECONDS = 3600,     /* jobs that have ended, and their events */
-	QUEUE_PAGE = 100,              /* jobs that are read in one go */
+	QUEUE_REAP_MAX = 100,             /* in one go */
+	QUEUE_PATIENCE_SECONDS = 600,     /* of a job for what no worker offers */
+	QUEUE_KEEP_SECONDS = 3600,        /* jobs that have ended, and their events */
+	QUEUE_PAGE = 100,                 /* jobs that are read in one go */
 	QUEUE_JOB_MAX = 16 * 1024 * 1024, /* bytes of one */
 };
 #define QUEUE_SHARD "{perch:0}"
@@ -41,12 +41,12 @@ struct queue_worker {
 
 struct queue_redis_options {
 	struct redis_url url;
-	const char *password; /* NULL = none */
-	int64_t limit;        /* of waiting jobs */
-	int64_t keep_seconds; /* 0 = QUEUE_KEEP_SECONDS */
-	int64_t lease_ms;     /* 0 = QUEUE_LEASE_SECONDS */
-	int64_t patience_ms;  /* 0 = QUEUE_PATIENCE_SECONDS */
-	const struct queue_news *news; /* NULL = a worker */
+	const char *password;              /* NULL = none */
+	int64_t limit;                     /* of waiting jobs */
+	int64_t keep_seconds;              /* 0 = QUEUE_KEEP_SECONDS */
+	int64_t lease_ms;                  /* 0 = QUEUE_LEASE_SECONDS */
+	int64_t patience_ms;               /* 0 = QUEUE_PATIENCE_SECONDS */
+	const struct queue_news *news;     /* NULL = a worker */
 	const struct queue_worker *worker; /* NULL = a gateway */
 	/* The connection is there (again). */
 	void (*ready)(void *data);

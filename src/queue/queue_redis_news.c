@@ -1,5 +1,5 @@
-/* What a gateway hears of jobs: all of them at the beginning and behind every loss, then each change
- * as it happens. */
+/* What a gateway hears of jobs: all of them at the beginning and behind every loss, then each
+ * change as it happens. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -112,7 +112,9 @@ static uint64_t queue_redis_word_number(struct str *message)
 
 static void queue_redis_heard_event(struct queue_redis *queue, struct str id, struct str rest)
 {
-	struct queue_event event = { .number = queue_redis_word_number(&rest), .job = id, .text = rest };
+	struct queue_event event = {
+		.number = queue_redis_word_number(&rest), .job = id, .text = rest
+	};
 	queue->news.loader.event(queue->news.loader.data, &event);
 }
 

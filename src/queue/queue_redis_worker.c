@@ -17,8 +17,8 @@ struct queue_redis_wait {
 	void *data;
 };
 
-static int queue_redis_ask(struct queue_redis *queue, const char *function,
-	const struct str *words, size_t count, redis_answer_fn *answer, struct queue_redis_wait make)
+static int queue_redis_ask(struct queue_redis *queue, const char *function, const struct str *words,
+	size_t count, redis_answer_fn *answer, struct queue_redis_wait make)
 {
 	struct queue_redis_wait *wait = malloc(sizeof(*wait));
 	if (!wait)
@@ -93,7 +93,8 @@ static void queue_redis_reaped(void *data, const redisReply *reply)
 	}
 }
 
-/* ---- questions --------------------------------------------------------------------------------- */
+/* ---- questions ---------------------------------------------------------------------------------
+ */
 
 int queue_redis_claim(struct queue *base, queue_claim_fn *done, void *data)
 {
@@ -183,7 +184,8 @@ int queue_redis_reap(struct queue *base, queue_reap_fn *told, void *data)
 		(struct queue_redis_wait){ .reaped = told, .data = data });
 }
 
-/* ---- being rung for --------------------------------------------------------------------------- */
+/* ---- being rung for ---------------------------------------------------------------------------
+ */
 
 static void queue_redis_rung(void *data, const redisReply *reply)
 {
@@ -208,7 +210,8 @@ void queue_redis_wait_for_bell(struct queue_redis *queue)
 	redis_link_command(queue->ear, words, COUNT(words), queue_redis_rung, queue);
 }
 
-/* ---- who it is ------------------------------------------------------------------------------------ */
+/* ---- who it is
+ * ------------------------------------------------------------------------------------ */
 
 void queue_redis_say_worker(struct queue_redis *queue)
 {
@@ -222,8 +225,8 @@ void queue_redis_say_worker(struct queue_redis *queue)
 	words[1] = queue_redis_number(members, (int64_t)worker->member_count / 2);
 	memcpy(words + 2, worker->members, worker->member_count * sizeof(*words));
 	if (worker->offer_count)
-		memcpy(words + 2 + worker->member_count, worker->offers,
-			worker->offer_count * sizeof(*words));
+		memcpy(
+			words + 2 + worker->member_count, worker->offers, worker->offer_count * sizeof(*words));
 	redis_link_call(queue->link, "register", words, count, NULL, NULL);
 }
 

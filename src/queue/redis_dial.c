@@ -71,8 +71,9 @@ static void redis_dial_cleanup(void *data)
 	if (!link)
 		return;
 	char problem[160];
-	const char *words = link->context->errstr && link->context->errstr[0] ? link->context->errstr
-																		   : "the connection has ended";
+	const char *words = link->context->errstr && link->context->errstr[0]
+		? link->context->errstr
+		: "the connection has ended";
 	snprintf(problem, sizeof(problem), "%s", words);
 	link->context = NULL;
 	redis_link_fail(link, false, "%s", problem);
@@ -138,7 +139,8 @@ void redis_dial(struct redis_link *link)
 	unsigned char number[sizeof(struct in6_addr)];
 	const char *host = link->options.url->host;
 	perch_err err = { 0 };
-	if (!host[0] || inet_pton(AF_INET, host, number) == 1 || inet_pton(AF_INET6, host, number) == 1) {
+	if (!host[0] || inet_pton(AF_INET, host, number) == 1 ||
+		inet_pton(AF_INET6, host, number) == 1) {
 		redis_dial_at(link, host, NULL);
 		return;
 	}

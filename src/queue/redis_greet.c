@@ -139,8 +139,8 @@ static int redis_greet_take_server(struct redis_link *link, const redisReply *re
 	struct str version = redis_greet_value(reply, "redis_version:");
 	struct str mode = redis_greet_value(reply, "redis_mode:");
 	if (!version.data || strtol(version.data, NULL, 10) < REDIS_OLDEST)
-		redis_link_fail(link, true, "perch needs Redis %d or later, or Valkey; it is %.*s", REDIS_OLDEST,
-			(int)version.len, version.data ? version.data : "");
+		redis_link_fail(link, true, "perch needs Redis %d or later, or Valkey; it is %.*s",
+			REDIS_OLDEST, (int)version.len, version.data ? version.data : "");
 	else if (str_is(mode, "cluster"))
 		redis_link_fail(link, true, "it is a cluster, which perch does not speak to");
 	else
@@ -277,7 +277,8 @@ static size_t redis_greet_say_open_script(struct redis_link *link, struct str *w
 	return 4;
 }
 
-/* ---- the table --------------------------------------------------------------------------------- */
+/* ---- the table ---------------------------------------------------------------------------------
+ */
 
 static const struct redis_step redis_steps[] = {
 	[REDIS_STEP_AUTH] = { true, redis_greet_say_auth, redis_greet_take_auth },

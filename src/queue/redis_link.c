@@ -224,7 +224,8 @@ int redis_link_open(
 {
 	if (!redis_url_is_local(options->url) && (!options->password || !options->password[0]))
 		return err_set(err, -EPERM,
-			"a queue on another machine needs a password: whoever reaches it starts jobs here; give "
+			"a queue on another machine needs a password: whoever reaches it starts jobs here; "
+			"give "
 			"it by --password-file or PERCH_QUEUE_PASSWORD");
 	struct redis_link *link = calloc(1, sizeof(*link));
 	if (!link)

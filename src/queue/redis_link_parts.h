@@ -73,8 +73,8 @@ void redis_greet(struct redis_link *link);
 
 /* The words before the arguments of a call: their count, at most REDIS_PREFIX. */
 enum { REDIS_PREFIX = 5 };
-size_t redis_greet_prefix(
-	const struct redis_link *link, const char *function, struct str ret_words[REDIS_PREFIX], char *name);
+size_t redis_greet_prefix(const struct redis_link *link, const char *function,
+	struct str ret_words[REDIS_PREFIX], char *name);
 enum { REDIS_NAME_SIZE = 64 };
 
 /* Whether an error passes by itself: -LOADING, -READONLY, -NOSCRIPT … */
@@ -84,7 +84,8 @@ bool redis_greet_is_passing(const char *error);
 
 /* Looks a name up in a thread; `done` comes from the loop. At most one at a time. */
 int redis_resolver_ask(struct redis_link *link,
-	void (*done)(struct redis_link *link, const char *address, const char *problem), perch_err *err);
+	void (*done)(struct redis_link *link, const char *address, const char *problem),
+	perch_err *err);
 void redis_resolver_free(struct redis_resolver *resolver);
 
 #endif

@@ -75,7 +75,8 @@ int redis_resolver_ask(struct redis_link *link,
 		}
 		link->resolver = resolver;
 	}
-	resolver->order = (struct desk_order){ .work = redis_resolver_work, .done = redis_resolver_worked };
+	resolver->order =
+		(struct desk_order){ .work = redis_resolver_work, .done = redis_resolver_worked };
 	resolver->link = link;
 	resolver->done = done;
 	memcpy(resolver->host, link->options.url->host, sizeof(resolver->host));

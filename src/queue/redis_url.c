@@ -18,7 +18,8 @@ static struct str redis_url_cut(struct str *text, char at)
 	return piece;
 }
 
-static int redis_url_copy(struct str text, const char *what, char *place, size_t size, perch_err *err)
+static int redis_url_copy(
+	struct str text, const char *what, char *place, size_t size, perch_err *err)
 {
 	if (text.len >= size)
 		return err_set(err, -EINVAL, "the queue's %s is longer than %zu bytes", what, size - 1);

@@ -15,8 +15,8 @@ struct redis_url {
 	unsigned database;
 };
 
-/* Fails with -EINVAL and words: another scheme, TLS (there is none), a password in the address (every
- * user of the machine would read it), a part that is too long … */
+/* Fails with -EINVAL and words: another scheme, TLS (there is none), a password in the address
+ * (every user of the machine would read it), a part that is too long … */
 int redis_url_parse(struct str text, struct redis_url *ret_url, perch_err *err);
 
 /* Whether nobody but this machine's users can be on the other side. */

@@ -7,7 +7,7 @@
 #include "data/json.h"
 #include "data/json_member.h"
 #include "serve/api.h"
-#include "serve/uploads.h"
+#include "queue/uploads.h"
 #include "serve/body.h"
 #include "serve/serve_catalog.h"
 #include "serve/jobs.h"

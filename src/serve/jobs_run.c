@@ -7,77 +7,11 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "data/json.h"
-#include "data/json_member.h"
-#include "serve/uploads.h"
+#include "queue/job_request.h"
 #include "serve/serve_catalog.h"
 #include "serve/jobs.h"
 #include "serve/serve_parts.h"
 #include "serve/watcher.h"
-
-/* ---- the request ------------------------------------------------------------------ */
-
-static const char *jobs_text(struct record *record, const perch_json_value *value, size_t *ret_len)
-{
-	if (perch_json_type_of(value) != PERCH_JSON_STRING)
-		return NULL;
-	struct str text = json_str(value);
-	if (ret_len)
-		*ret_len = text.len;
-	return arena_dup(&record->arena, text);
-}
-
-/* The texts of a list, which ends with NULL. */
-static const char *const *jobs_list(struct record *record, const perch_json_value *list)
-{
-	const char **items = arena_alloc(&record->arena, (perch_json_count(list) + 1) * sizeof(*items));
-	size_t count = 0;
-	if (!items)
-		return NULL;
-	perch_json_iter iter = perch_json_iterate(list);
-	for (const perch_json_value *item; (item = perch_json_next(&iter));)
-		items[count++] = jobs_text(record, item, NULL);
-	items[count] = NULL;
-	return items;
-}
-
-static void jobs_fill_call(
-	struct record *record, const perch_json_value *root, perch_job_request *request)
-{
-	size_t len = 0;
-	const char *input = perch_json_raw(perch_json_get(root, "input"), &len);
-	request->input = input ? arena_dup(&record->arena, (struct str){ input, len }) : NULL;
-	request->input_len = len;
-}
-
-static int jobs_fill_turn(
-	struct record *record, const perch_json_value *root, perch_job_request *request, perch_err *err)
-{
-	request->message = jobs_text(record, perch_json_get(root, "message"), &request->message_len);
-	request->session = record->session.data;
-	request->from = record->owner.data;
-	request->is_new = json_flag(root, "new");
-	return uploads_write(record, perch_json_get(root, "attachments"), request, err);
-}
-
-static int jobs_run_fill(
-	struct record *record, const perch_json_value *root, perch_job_request *request, perch_err *err)
-{
-	double timeout = 0;
-	perch_json_double(perch_json_get(root, "timeout"), &timeout);
-	request->kind = record->entry_kind;
-	request->name = record->name.data;
-	request->caller = (perch_caller){ record->owner.data, record->client ? record->client : "" };
-	request->timeout_ns = clock_from_seconds(timeout);
-	if (record->kind == JOBS_CALL)
-		jobs_fill_call(record, root, request);
-	if (record->kind == JOBS_TURN)
-		return jobs_fill_turn(record, root, request, err);
-	if (record->kind == JOBS_RUN) {
-		request->args = jobs_list(record, perch_json_get(root, "args"));
-		request->answers = jobs_list(record, perch_json_get(root, "answers"));
-	}
-	return 0;
-}
 
 /* ---- the end ----------------------------------------------------------------------- */
 
@@ -115,7 +49,7 @@ static void jobs_settle(struct record *record, enum queue_state state)
 		list_remove(&record->asks, ask);
 		free(ask);
 	}
-	uploads_remove(record);
+	uploads_remove(&record->uploads);
 	serve_note_end(record);
 	buf_free(&record->text);
 	record->request = (struct str){ 0 };
@@ -260,14 +194,17 @@ static void jobs_told(perch_job *job, void *data, const perch_event *event)
 
 static int jobs_submit(struct record *record, perch_err *err)
 {
-	_cleanup_json_ perch_json *json = NULL;
-	const perch_json_value *root = NULL;
 	perch_job_request request = PERCH_JOB_REQUEST_INIT;
-	int r = perch_json_new(NULL, &json);
-	if (r == 0)
-		r = perch_json_parse(json, record->request.data, record->request.len, &root, err);
-	if (r == 0)
-		r = jobs_run_fill(record, root, &request, err);
+	const struct queue_job job = {
+		.name = record->name,
+		.owner = record->owner,
+		.session = record->session,
+		.request = record->request,
+		.client = str_from(record->client),
+	};
+	record->uploads.arena = &record->arena;
+	record->uploads.id = record->id;
+	int r = job_request_fill(&job, record->entry_kind, &record->uploads, &request, err);
 	if (r < 0)
 		return r;
 	request.sink = jobs_told;

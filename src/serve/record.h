@@ -9,6 +9,7 @@
 #include "perch/job.h"
 #include "perch/json.h"
 #include "queue/queue.h"
+#include "queue/uploads.h"
 
 enum {
 	RECORD_ID_SIZE = 24,
@@ -71,7 +72,7 @@ struct record {
 	bool is_unsaved;   /* its end is to be written again */
 	bool was_cut;      /* the text */
 	bool was_left;     /* its own client has cancelled it */
-	bool has_files;    /* attachments that are to be removed */
+	struct uploads uploads;
 	perch_entry_kind entry_kind;
 	/* Called once when it is written, or could not be. */
 	void (*accepted)(struct record *record, void *data, int error);
