@@ -8,7 +8,6 @@ enum {
 	COOKIES_MAX = 1024,
 	COOKIE_SECONDS = 12 * 3600,
 	COOKIE_ONCE_SECONDS = 5 * 60,
-	COOKIE_ID_SIZE = TOKEN_SIZE,
 };
 
 struct cookies {

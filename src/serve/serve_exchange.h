@@ -16,8 +16,6 @@ struct http_request;
 enum {
 	EXCHANGE_PARAMETERS = 2,
 	EXCHANGE_PARAMETER_SIZE = 80,
-	EXCHANGE_CLIENT_SIZE = 80,
-	EXCHANGE_ORIGIN_SIZE = 128,
 };
 
 struct exchange;

@@ -6,7 +6,6 @@
 #include "perch/base.h"
 
 enum {
-	SERVE_PORT = 4747,
 	SERVE_MAX_JOBS = 16,
 	SERVE_QUEUE = 1024,
 	SERVE_CONNECTIONS = 20000,

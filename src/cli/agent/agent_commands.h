@@ -124,8 +124,6 @@ struct agent_print {
 };
 
 void agent_print_open(struct agent_print *print, const struct cli *cli, struct outlet *outlet);
-/* Appends text without characters that could move the cursor of a terminal. */
-void agent_print_clean(struct buf *out, bool is_utf8, struct str text);
 
 void agent_print_text(struct agent_print *print, struct str text);
 void agent_print_reply(struct agent_print *print, struct str text);

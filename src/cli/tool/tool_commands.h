@@ -57,10 +57,6 @@ struct tool_session {
 	struct tool_call *running; /* what a signal cancels */
 };
 
-/* Makes the host. Whether it fails or not, tool_session_close must follow. */
-int tool_session_open(struct tool_session *session, struct cli *cli, perch_err *err);
-void tool_session_close(struct tool_session *session);
-
 /* Runs `body` in a session and returns its exit code; a negative error is told, and
  * is the host's. */
 typedef int tool_body_fn(struct tool_session *session, void *data, perch_err *err);
@@ -87,9 +83,6 @@ DEFINE_POINTER_CLEANUP(tool_service_free, perch_service, perch_service_free)
 /* Opens the trace, if there is to be one, for what tool_session_call does. */
 int tool_session_trace(
 	struct tool_session *session, const char *command, const char *const *args, perch_err *err);
-
-/* Before the host waits. */
-void tool_session_flush(struct tool_session *session);
 
 void tool_warn(const struct tool_session *session, const char *format, ...) PERCH_PRINTF(2, 3);
 
